@@ -1,0 +1,43 @@
+package exchange
+
+import (
+	"encoding/json"
+	"fmt"
+	"unicode/utf8"
+)
+
+// Body is message content. In JSON it is a string when it is valid UTF-8, else {"base64": "..."}: nothing is lost.
+type Body []byte
+
+type binary struct {
+	Base64 []byte `json:"base64"`
+}
+
+// MarshalJSON implements json.Marshaler.
+func (b Body) MarshalJSON() ([]byte, error) {
+	if utf8.Valid(b) {
+		return json.Marshal(string(b))
+	}
+	return json.Marshal(binary{b})
+}
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (b *Body) UnmarshalJSON(data []byte) error {
+	if len(data) > 0 && data[0] == '"' {
+		var s string
+		if err := json.Unmarshal(data, &s); err != nil {
+			return fmt.Errorf("read body: %w", err)
+		}
+		*b = Body(s)
+		return nil
+	}
+	var v binary
+	if err := json.Unmarshal(data, &v); err != nil {
+		return fmt.Errorf("read binary body: %w", err)
+	}
+	*b = v.Base64
+	return nil
+}
+
+// IsZero reports an empty body, so that it is left out.
+func (b Body) IsZero() bool { return len(b) == 0 }

@@ -1,0 +1,4 @@
+package requirement
+
+// bearerRules lists group BRR in catalogue order.
+func bearerRules() []Requirement { return nil }

@@ -1,0 +1,146 @@
+package requirement
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/rin-network/rin/conformance/exchange"
+)
+
+// Judge judges every requirement of the catalogue against the evidence, in catalogue order.
+func Judge(catalogue []Requirement, e Evidence) map[ID]Judgement {
+	j := NewJudge(catalogue, e)
+	for _, r := range catalogue {
+		j.Of(r.ID)
+	}
+	return j.done
+}
+
+// A Judging remembers judgements, so that dependencies are judged once. It is not safe for concurrent use.
+type Judging struct {
+	byID     map[ID]Requirement
+	evidence Evidence
+	done     map[ID]Judgement
+}
+
+// NewJudge prepares judging of one body of evidence.
+func NewJudge(catalogue []Requirement, e Evidence) *Judging {
+	j := &Judging{byID: make(map[ID]Requirement, len(catalogue)), evidence: e, done: map[ID]Judgement{}}
+	for _, r := range catalogue {
+		j.byID[r.ID] = r
+	}
+	return j
+}
+
+// Of judges one requirement, after those that it depends on.
+func (j *Judging) Of(id ID) Judgement {
+	if done, ok := j.done[id]; ok {
+		return done
+	}
+	r, ok := j.byID[id]
+	if !ok {
+		return Judgement{Outcome: Inconclusive, Reason: fmt.Sprintf("%s is not in this catalogue", id), Fault: Suite}
+	}
+	verdict := j.judge(r)
+	j.done[id] = verdict
+	return verdict
+}
+
+func (j *Judging) judge(r Requirement) Judgement {
+	if b, blocked := j.blocked(r); blocked {
+		return b
+	}
+	if m, missing := j.missing(r); missing {
+		return m
+	}
+	if r.Control != "" {
+		if c, ok := j.controlled(r); !ok {
+			return c
+		}
+	}
+	return r.Check(j.evidence)
+}
+
+// blocked looks at the requirements that must be passed first.
+func (j *Judging) blocked(r Requirement) (Judgement, bool) {
+	for _, id := range r.After {
+		if _, known := j.byID[id]; !known {
+			continue // a partial catalogue judges what it holds
+		}
+		switch before := j.Of(id); before.Outcome {
+		case Pass, Warn:
+		case Blocked:
+			return Judgement{Outcome: Blocked, BlockedBy: before.BlockedBy,
+				Reason: fmt.Sprintf("needs %s, which is blocked by %s", id, before.BlockedBy)}, true
+		default:
+			return Judgement{Outcome: Blocked, BlockedBy: id,
+				Reason: fmt.Sprintf("needs %s, which is %s", id, before.Outcome)}, true
+		}
+	}
+	return Judgement{}, false
+}
+
+// missing deals with needed exchanges that have no answer.
+func (j *Judging) missing(r Requirement) (Judgement, bool) {
+	for _, need := range r.Needs {
+		labels := j.evidence.Resolve(need)
+		if len(labels) == 0 {
+			return Missing(fmt.Sprintf("this run has no %s", roleName(need))), true
+		}
+		for _, label := range labels {
+			if m, missing := j.unanswered(label); missing {
+				return m, true
+			}
+		}
+	}
+	return Judgement{}, false
+}
+
+func (j *Judging) unanswered(label exchange.Label) (Judgement, bool) {
+	x, sent := j.evidence.Get(label)
+	switch {
+	case sent && x.Failure != nil:
+		return Unclear(fmt.Sprintf("no answer to %s: %s", label, x.Failure.Message)).Seen(label), true
+	case sent:
+		return Judgement{}, false
+	}
+	skipped, planned := j.evidence.Skipped(label)
+	switch {
+	case planned && skipped.Kind == exchange.NotApplicable:
+		return Missing(skipped.Because), true
+	case planned && skipped.Kind == exchange.Unmet:
+		return Judgement{Outcome: Blocked, Reason: fmt.Sprintf("%s was not sent: %s", label, skipped.Because)}, true
+	case planned:
+		return Unclear(fmt.Sprintf("%s was not sent: %s", label, skipped.Because)), true
+	}
+	return Unclear(fmt.Sprintf("the recording holds no %s", label)).Blaming(Suite), true
+}
+
+// controlled says whether the positive control of a refusal holds.
+func (j *Judging) controlled(r Requirement) (Judgement, bool) {
+	for _, label := range j.evidence.Resolve(r.Control) {
+		x, ok := j.evidence.Get(label)
+		if !ok || !x.Answered() {
+			return Unclear(fmt.Sprintf("a refusal proves nothing here: the same request with a good token (%s) was not answered", label)).Seen(label), false
+		}
+		if s := x.Status(); s < 200 || s > 299 {
+			return Unclear(fmt.Sprintf("a refusal proves nothing here: the same request with a good token (%s) was answered %d", label, s)).Seen(label), false
+		}
+	}
+	return Judgement{}, true
+}
+
+// roleName says in words what a label's role stands for.
+func roleName(l exchange.Label) string {
+	switch l.Resource() {
+	case exchange.ProbeTarget:
+		return "protected resource that refuses anonymous calls"
+	case exchange.ListOperation:
+		return "list operation"
+	case exchange.DetailOperation:
+		return "detail operation"
+	case exchange.EveryOperation:
+		return "operation that could be called"
+	}
+	return strings.ReplaceAll(string(l), ".", " ")
+}

@@ -1,0 +1,4 @@
+package requirement
+
+// paging lists group PAG in catalogue order.
+func paging() []Requirement { return nil }

@@ -1,0 +1,118 @@
+package requirement
+
+import "github.com/rin-network/rin/conformance/exchange"
+
+// ID names a requirement, "TOK-01". Ids are never reused or renumbered.
+type ID string
+
+// Group is the part before the dash: "TOK".
+func (id ID) Group() string {
+	for i := range id {
+		if id[i] == '-' {
+			return string(id[:i])
+		}
+	}
+	return string(id)
+}
+
+// Requirement is one row of the catalogue.
+type Requirement struct {
+	ID      ID
+	Title   string
+	Level   Level
+	Gate    Gate
+	Profile Profile
+	Source  Source
+	// Quote is the sentence of the source that binds, verbatim and short.
+	Quote string
+	// Probe says in words what is asked of the node.
+	Probe string
+	// Forgives says what a correct but unusual node may do (the traps of the catalogue).
+	Forgives string
+	// Fix tells the node's engineer what to change.
+	Fix string
+	// Breaks describes a node that violates only this requirement (the mutant).
+	Breaks string
+
+	// Needs are the exchanges that the check reads; roles are allowed. Any that failed or was not sent is dealt with before the check runs.
+	Needs []exchange.Label
+	// Reads are exchanges that the check looks at if they exist; the suite waits for them, their absence is the check's business.
+	Reads []exchange.Label
+	// After are requirements that must be passed (pass or warn) first; otherwise this one is blocked.
+	After []ID
+	// Control is the positive control of a refusal: the identical request with a good token. Unless it was answered 2xx in
+	// the same run the requirement is inconclusive.
+	Control exchange.Label
+	Check   func(Evidence) Judgement
+}
+
+// Level says how binding the source is.
+type Level string
+
+// The levels.
+const (
+	Network        Level = "network"
+	StandardMust   Level = "standard-must"
+	StandardShould Level = "standard-should"
+	Recommended    Level = "recommended"
+)
+
+// Gate says what a failure does to the certificate.
+type Gate string
+
+// The gates.
+const (
+	Gating      Gate = "gating"
+	Advice      Gate = "advice"
+	Information Gate = "information"
+)
+
+// Profile is a set of requirements that a certificate covers; each contains the ones before it.
+type Profile string
+
+// The profiles.
+const (
+	Auth    Profile = "auth"
+	Funding Profile = "funding"
+	Full    Profile = "full"
+)
+
+// Includes reports whether a run of profile p judges requirements of profile q.
+func (p Profile) Includes(q Profile) bool { return rank(q) <= rank(p) }
+
+func rank(p Profile) int {
+	switch p {
+	case Auth:
+		return 1
+	case Funding:
+		return 2
+	}
+	return 3
+}
+
+// Source is where a requirement is written.
+type Source struct {
+	Text string // "RFC 6749 §5.1", "NET-R11"
+	URL  string // link to the section; empty for the interface document
+	// Derived says that the source implies the requirement and does not spell it out.
+	Derived bool
+}
+
+// RFC cites a section of an RFC: RFC(6749, "5.1").
+func RFC(number int, section string) Source { return rfc(number, section) }
+
+// NET cites a rule of the network's interface document: NET("R11").
+func NET(rule string) Source { return Source{Text: "Interface document, NET-" + rule} }
+
+// And joins two sources; the link is the first one's.
+func (s Source) And(t Source) Source {
+	s.Text += "; " + t.Text
+	s.Derived = s.Derived || t.Derived
+	if s.URL == "" {
+		s.URL = t.URL
+	}
+	return s
+}
+
+// AsDerived marks the source as implying.
+func (s Source) AsDerived() Source { s.Derived = true; return s }

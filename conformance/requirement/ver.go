@@ -1,0 +1,4 @@
+package requirement
+
+// versioning lists group VER in catalogue order.
+func versioning() []Requirement { return nil }
