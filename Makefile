@@ -1,0 +1,39 @@
+# rin needs Go and make. `make demo` and `make test` need nothing else.
+GO      ?= go
+BIN     := bin/rin
+TOOL    := $(GO) tool -modfile=.ci/tools.mod
+
+.DEFAULT_GOAL := help
+.PHONY: help demo build test race lint bench e2e generate check
+
+help: ## this list
+	@awk -F ':.*## ' '/^[a-z0-9]+:.*## /{printf "  make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+demo: build ## certify a sandbox node and leave the report in rin-report/
+	@$(BIN) demo
+
+build: ## build bin/rin
+	@$(GO) build -trimpath -o $(BIN) ./cmd/rin
+
+test: ## unit and behaviour tests
+	$(GO) test ./...
+
+race: ## the same tests under the race detector (needs a C compiler)
+	CGO_ENABLED=1 $(GO) test -race ./...
+
+lint: ## gofmt, go vet, staticcheck
+	@test -z "$$(gofmt -l cmd conformance fixtures sandbox)" || { gofmt -l cmd conformance fixtures sandbox; echo "run gofmt on these"; exit 1; }
+	$(GO) vet ./...
+	$(TOOL) staticcheck ./...
+
+bench: ## ratios and figures of README "How fast"
+	$(GO) test -run '^$$' -bench . -benchtime 1s -count 1 ./fixtures/... ./sandbox/... ./conformance/... ./cmd/...
+
+e2e: ## certify servers of other makers (needs Node and npm; Chromium for the picture)
+	$(GO) test -tags e2e -count 1 -v ./cmd/rin/e2e
+
+generate: ## write everything generated anew
+	$(GO) generate ./...
+
+check: generate ## generated files are up to date
+	@git diff --exit-code --stat || { echo "generated files changed: commit what make generate wrote"; exit 1; }
