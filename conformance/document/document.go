@@ -14,7 +14,11 @@ type Document struct {
 	Schemes map[string]string
 	// Security is the default requirement; nil when not declared.
 	Security *Security
-	root     any
+
+	root    map[string]any
+	anchors map[string]string // $anchor name to pointer
+	refs    []Ref
+	budget  int // schema nodes that may still be read
 }
 
 // Operation is one method on one path.
