@@ -1,0 +1,157 @@
+package target
+
+import (
+	"fmt"
+	"log/slog"
+	"net/url"
+	"time"
+)
+
+// Target is everything about a run that its operator chose. In JSON it holds the secrets.
+type Target struct {
+	// Registry is the URL of the registry document; RegistryDocument is its content when it was read from a file.
+	Registry         string `json:"registry,omitempty"`
+	RegistryDocument []byte `json:"registryDocument,omitempty"`
+	// NodeID is the id of the node's entry in the registry.
+	NodeID string `json:"nodeId,omitempty"`
+
+	// TokenURL, InfoURL, SpecURL and BaseURL are needed without a registry, and win over its entry otherwise.
+	TokenURL string `json:"tokenUrl,omitempty"`
+	InfoURL  string `json:"infoUrl,omitempty"`
+	SpecURL  string `json:"specUrl,omitempty"`
+	BaseURL  string `json:"baseUrl,omitempty"`
+
+	Credentials Credentials `json:"credentials"`
+	// Second is a client without the role EXTERNAL_API_CLIENT; nil without one.
+	Second *Credentials `json:"second,omitempty"`
+
+	// Profile is "auth", "funding" or "full".
+	Profile string `json:"profile"`
+	// ListOperation and DetailOperation name operations by operationId, "GET /path" or path, when rin cannot find them itself.
+	ListOperation   string `json:"listOperation,omitempty"`
+	DetailOperation string `json:"detailOperation,omitempty"`
+
+	Politeness Politeness `json:"politeness"`
+	// Polite asks for the gentlest run: one request at a time, one a second.
+	Polite bool `json:"polite,omitempty"`
+	// Quick leaves the repetitions and the odd credentials on operations out; Thorough tries the odd credentials on every operation.
+	Quick    bool `json:"quick,omitempty"`
+	Thorough bool `json:"thorough,omitempty"`
+	// Only lists the requirement ids of a partial run.
+	Only []string `json:"only,omitempty"`
+
+	// AllowOrigins are further origins that may receive a token or secret, "https://host" or "https://host:port".
+	AllowOrigins []string `json:"allowOrigins,omitempty"`
+	// CACert holds the certificate authorities to trust besides the system's, PEM.
+	CACert []byte `json:"caCert,omitempty"`
+}
+
+// Politeness bounds what a run asks of a node.
+type Politeness struct {
+	// Rate is the number of requests a second; 0 is unlimited.
+	Rate float64 `json:"rate"`
+	// Concurrency is the number of requests at a time.
+	Concurrency int `json:"concurrency"`
+	// Timeout bounds one request, Deadline the whole run.
+	Timeout  time.Duration `json:"timeoutNs"`
+	Deadline time.Duration `json:"deadlineNs"`
+}
+
+// The limits of a run unless its operator says otherwise.
+const (
+	LoopbackConcurrency = 8
+	RemoteRate          = 4.0
+	RemoteConcurrency   = 2
+	DefaultTimeout      = 35 * time.Second
+	DefaultDeadline     = 10 * time.Minute
+)
+
+// Defaults returns the target with everything filled in that was left open: limits by where the node is, the profile by
+// whether a specification is known.
+func (t Target) Defaults() Target {
+	if t.Profile == "" {
+		t.Profile = "auth"
+		if t.SpecURL != "" {
+			t.Profile = "funding"
+		}
+	}
+	t.Politeness = t.Politeness.defaults(t.Loopback(), t.Polite)
+	return t
+}
+
+func (p Politeness) defaults(loopback, polite bool) Politeness {
+	switch {
+	case polite:
+		p.Rate, p.Concurrency = 1, 1
+	case loopback:
+		if p.Concurrency == 0 {
+			p.Concurrency = LoopbackConcurrency
+		}
+	default:
+		if p.Rate == 0 {
+			p.Rate = RemoteRate
+		}
+		if p.Concurrency == 0 {
+			p.Concurrency = RemoteConcurrency
+		}
+	}
+	if p.Timeout == 0 {
+		p.Timeout = DefaultTimeout
+	}
+	if p.Deadline == 0 {
+		p.Deadline = DefaultDeadline
+	}
+	return p
+}
+
+// Loopback reports that every URL of the target is on this machine. A registry on this machine proves nothing about its
+// nodes: such a target is on loopback only once the entry's URLs are filled in.
+func (t Target) Loopback() bool {
+	for _, u := range []string{t.TokenURL, t.InfoURL} {
+		if !loopbackURL(u) {
+			return false
+		}
+	}
+	for _, u := range []string{t.SpecURL, t.BaseURL} {
+		if u != "" && !loopbackURL(u) {
+			return false
+		}
+	}
+	return true
+}
+
+// Origins lists the origins that may receive a token or secret, in the order named, without repeats: those of the node's own
+// URLs and those that were allowed. The registry's origin is not among them.
+func (t Target) Origins() []string {
+	var out []string
+	seen := map[string]bool{}
+	for _, text := range append([]string{t.TokenURL, t.InfoURL, t.SpecURL, t.BaseURL}, t.AllowOrigins...) {
+		u, err := url.Parse(text)
+		if err != nil || u.Host == "" {
+			continue
+		}
+		if o := Origin(u); !seen[o] {
+			seen[o] = true
+			out = append(out, o)
+		}
+	}
+	return out
+}
+
+// String names the node without any secret.
+func (t Target) String() string {
+	if t.NodeID != "" && t.TokenURL == "" {
+		return fmt.Sprintf("node %s of the registry", t.NodeID)
+	}
+	return fmt.Sprintf("node with info endpoint %s and token endpoint %s", t.InfoURL, t.TokenURL)
+}
+
+// LogValue implements slog.LogValuer: a JSON handler would otherwise encode the secrets.
+func (t Target) LogValue() slog.Value {
+	return slog.GroupValue(
+		slog.String("registry", t.Registry), slog.String("nodeId", t.NodeID),
+		slog.String("tokenUrl", t.TokenURL), slog.String("infoUrl", t.InfoURL),
+		slog.String("specUrl", t.SpecURL), slog.String("baseUrl", t.BaseURL),
+		slog.String("profile", t.Profile), slog.Any("credentials", t.Credentials),
+	)
+}

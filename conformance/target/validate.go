@@ -1,0 +1,154 @@
+package target
+
+import (
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"net/url"
+	"slices"
+	"strings"
+)
+
+// maxConcurrency keeps a run from being mistaken for an attack.
+const maxConcurrency = 64
+
+// Validate checks the whole target before anything is sent. All mistakes come joined in one error; each is a [*Problem].
+func (t Target) Validate() error {
+	var faults []error
+	add := func(flag, message, hint string) {
+		faults = append(faults, &Problem{Flag: flag, Message: message, Hint: hint})
+	}
+	faults = append(faults, t.validateNode()...)
+	for _, u := range t.urls() {
+		if err := t.validateURL(u.flag, u.text); err != nil {
+			faults = append(faults, err)
+		}
+	}
+	for _, o := range t.AllowOrigins {
+		if u, err := url.Parse(o); err != nil || u.Host == "" || u.Path != "" && u.Path != "/" || u.RawQuery != "" || u.User != nil {
+			add("--allow-origin", fmt.Sprintf("%q is not an origin", o), "write scheme and host, such as https://api.example")
+		}
+	}
+	faults = append(faults, t.validateCredentials()...)
+	if !slices.Contains([]string{"auth", "funding", "full"}, t.Profile) {
+		add("--profile", fmt.Sprintf("%q is no profile", t.Profile), "choose auth, funding or full")
+	}
+	faults = append(faults, t.validatePoliteness()...)
+	if t.Quick && t.Thorough {
+		add("--quick", "contradicts --thorough", "choose one of them")
+	}
+	if len(t.CACert) > 0 && !x509.NewCertPool().AppendCertsFromPEM(t.CACert) {
+		add("--cacert", "holds no certificate in PEM", "give a file with -----BEGIN CERTIFICATE-----")
+	}
+	return errors.Join(faults...)
+}
+
+func (t Target) validateNode() []error {
+	var faults []error
+	add := func(flag, message, hint string) {
+		faults = append(faults, &Problem{Flag: flag, Message: message, Hint: hint})
+	}
+	registry := t.Registry != "" || len(t.RegistryDocument) > 0
+	switch {
+	case registry && t.NodeID == "":
+		add("--node", "is missing", "name the id of the node's entry in the registry")
+	case !registry && t.NodeID != "":
+		add("--registry", "is missing", "--node needs the URL or file of the registry document")
+	case !registry:
+		if t.TokenURL == "" {
+			add("--token-url", "is missing", "give the node's token endpoint, or --registry and --node")
+		}
+		if t.InfoURL == "" {
+			add("--info-url", "is missing", "give the node's info endpoint, or --registry and --node")
+		}
+		if t.SpecURL == "" && t.Profile != "auth" && t.Profile != "" {
+			add("--spec-url", fmt.Sprintf("is missing, the profile %s needs it", t.Profile),
+				"give the URL of the API specification, or certify for --profile auth")
+		}
+	}
+	return faults
+}
+
+type flagged struct{ flag, text string }
+
+// urls lists the URLs that were given, with their flags.
+func (t Target) urls() []flagged {
+	all := []flagged{
+		{"--registry", t.Registry}, {"--token-url", t.TokenURL}, {"--info-url", t.InfoURL},
+		{"--spec-url", t.SpecURL}, {"--base-url", t.BaseURL},
+	}
+	return slices.DeleteFunc(all, func(f flagged) bool { return f.text == "" })
+}
+
+func (t Target) validateURL(flag, text string) error {
+	u, err := url.Parse(text)
+	switch {
+	case err != nil:
+		return &Problem{Flag: flag, Message: "is not a URL", Hint: "write an absolute URL such as https://api.example/path"}
+	case u.User != nil: // said without repeating the URL, which holds a password
+		return &Problem{Flag: flag, Message: "holds a user name or password", Hint: "leave out what stands before the @"}
+	case u.Scheme != "https" && u.Scheme != "http" || u.Hostname() == "":
+		return &Problem{Flag: flag, Message: fmt.Sprintf("expected an absolute http or https URL, got %q", text),
+			Hint: "write an absolute URL such as https://api.example/path"}
+	case u.Fragment != "" || strings.HasSuffix(text, "#"):
+		return &Problem{Flag: flag, Message: fmt.Sprintf("%q has a fragment (RFC 6749 §3.2 forbids it)", text), Hint: "leave out the # and what follows"}
+	case u.Scheme == "http" && !LoopbackHost(u.Hostname()) && !t.allowed(u):
+		return &Problem{Flag: flag, Message: fmt.Sprintf("%q is not encrypted: a secret or token would be readable on the way", text),
+			Hint: fmt.Sprintf("use https, or name the origin with --allow-origin %s", Origin(u))}
+	}
+	return nil
+}
+
+// allowed reports that the operator named the URL's origin with --allow-origin.
+func (t Target) allowed(u *url.URL) bool {
+	for _, text := range t.AllowOrigins {
+		if o, err := url.Parse(text); err == nil && Origin(o) == Origin(u) {
+			return true
+		}
+	}
+	return false
+}
+
+func (t Target) validateCredentials() []error {
+	var faults []error
+	check := func(c Credentials, suffix string) {
+		if c.ClientID == "" {
+			faults = append(faults, &Problem{Flag: "--client-id" + suffix, Message: "is missing",
+				Hint: "give the client id that the node's operator issued"})
+		}
+		if c.ClientSecret.IsZero() {
+			faults = append(faults, &Problem{Flag: "--client-secret" + suffix, Message: "is missing", Hint: sourceHint})
+		}
+	}
+	check(t.Credentials, "")
+	if t.Second == nil {
+		return faults
+	}
+	check(*t.Second, "2")
+	if t.Second.ClientID != "" && t.Second.ClientID == t.Credentials.ClientID {
+		faults = append(faults, &Problem{Flag: "--client-id2", Message: "is the same client as --client-id",
+			Hint: "give a client without the role EXTERNAL_API_CLIENT, or leave it out"})
+	}
+	return faults
+}
+
+func (t Target) validatePoliteness() []error {
+	var faults []error
+	add := func(flag, message, hint string) {
+		faults = append(faults, &Problem{Flag: flag, Message: message, Hint: hint})
+	}
+	p := t.Politeness
+	if p.Rate < 0 {
+		add("--rate", fmt.Sprintf("%g is below 0", p.Rate), "give requests a second, such as 4")
+	}
+	if p.Concurrency < 0 || p.Concurrency > maxConcurrency {
+		add("--concurrency", fmt.Sprintf("%d is not between 1 and %d", p.Concurrency, maxConcurrency), "2 is gentle, 8 is quick")
+	}
+	if p.Timeout < 0 {
+		add("--timeout", fmt.Sprintf("%s is below 0", p.Timeout), "give a duration such as 35s")
+	}
+	if p.Deadline < 0 {
+		add("--deadline", fmt.Sprintf("%s is below 0", p.Deadline), "give a duration such as 10m")
+	}
+	return faults
+}
