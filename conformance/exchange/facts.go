@@ -1,5 +1,16 @@
 package exchange
 
+import (
+	"bytes"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"io"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+)
+
 // TokenFacts are what checks may know of an access token after it was replaced by its marker.
 type TokenFacts struct {
 	// Name is the marker's name: "access_token" for the first client, "access_token2" for the second, with the label it came by.
@@ -19,4 +30,100 @@ type JWTFacts struct {
 	Header    map[string]any `json:"header"`
 	Claims    map[string]any `json:"claims"`
 	Signature bool           `json:"signature"` // the signature segment is not empty
+}
+
+// Bounds of what is read of a token.
+const (
+	maxSegment = 32 << 10 // bytes of one encoded segment
+	maxDepth   = 16       // nested objects and arrays
+)
+
+// FactsOf takes the facts about an access token. The claims are as the token holds them: [Redactor.Token] redacts them. Numbers
+// stay [json.Number], so that nothing is rounded.
+func FactsOf(name, token, fingerprint string) TokenFacts {
+	f := TokenFacts{Name: name, Fingerprint: fingerprint, Length: len(token), JWT: jwtFacts(token)}
+	if at := offending(token); at < 0 {
+		f.Alphabet = true
+	} else if at < len(token) {
+		r, _ := utf8.DecodeRuneInString(token[at:])
+		f.Offending = strconv.Quote(string(r))
+	}
+	return f
+}
+
+// offending is the index of the first byte that no b64token has there: 1*( ALPHA / DIGIT / "-" / "." / "_" / "~" / "+" / "/" ) *"=".
+// It is -1 for a b64token and 0 for the empty text.
+func offending(token string) int {
+	padding := false
+	for i := range len(token) {
+		c := token[i]
+		switch {
+		case c == '=' && i > 0:
+			padding = true
+		case padding || !(alphanumeric(c) || strings.IndexByte("-._~+/", c) >= 0):
+			return i
+		}
+	}
+	if token == "" {
+		return 0
+	}
+	return -1
+}
+
+func alphanumeric(c byte) bool {
+	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9'
+}
+
+// jwtFacts reads a compact JWS (RFC 7515 §3.1) whose payload is a JSON object; nil for everything else.
+func jwtFacts(token string) *JWTFacts {
+	if strings.Count(token, ".") != 2 {
+		return nil
+	}
+	parts := strings.Split(token, ".")
+	header, claims := segment(parts[0]), segment(parts[1])
+	if header == nil || claims == nil {
+		return nil
+	}
+	return &JWTFacts{Header: header, Claims: claims, Signature: parts[2] != ""}
+}
+
+func segment(s string) map[string]any {
+	if len(s) > maxSegment {
+		return nil
+	}
+	raw, err := base64.RawURLEncoding.DecodeString(s)
+	if err != nil || !shallow(raw) {
+		return nil
+	}
+	dec := json.NewDecoder(bytes.NewReader(raw))
+	dec.UseNumber()
+	var m map[string]any
+	if dec.Decode(&m) != nil {
+		return nil
+	}
+	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
+		return nil
+	}
+	return m
+}
+
+// shallow counts brackets outside strings before anything is decoded.
+func shallow(raw []byte) bool {
+	depth, quoted := 0, false
+	for i := 0; i < len(raw); i++ {
+		switch c := raw[i]; {
+		case quoted && c == '\\':
+			i++
+		case c == '"':
+			quoted = !quoted
+		case quoted:
+		case c == '{', c == '[':
+			if depth++; depth > maxDepth {
+				return false
+			}
+		case c == '}', c == ']':
+			depth--
+		}
+	}
+	return true
 }
