@@ -20,6 +20,7 @@ func Judge(catalogue []Requirement, e Evidence) map[ID]Judgement {
 type Judging struct {
 	byID     map[ID]Requirement
 	evidence Evidence
+	document *exchange.Document // the one that evidence.Spec was read from
 	done     map[ID]Judgement
 }
 
@@ -44,6 +45,41 @@ func (j *Judging) Of(id ID) Judgement {
 	verdict := j.judge(r)
 	j.done[id] = verdict
 	return verdict
+}
+
+// Update lets later judgements see more of the same run; those already made stay.
+func (j *Judging) Update(log *exchange.Log) {
+	spec := j.evidence.Spec
+	if j.evidence.Log != nil && log.Document != nil && log.Document == j.document {
+		j.evidence = Evidence{Log: log, Spec: spec}
+		return
+	}
+	j.evidence, j.document = Read(log), log.Document
+}
+
+// Reads lists every label that judging this requirement looks at, those of its dependencies included, as written:
+// roles are not resolved.
+func (j *Judging) Reads(id ID) []exchange.Label {
+	var out []exchange.Label
+	seen := map[ID]bool{}
+	var walk func(ID)
+	walk = func(id ID) {
+		r, ok := j.byID[id]
+		if !ok || seen[id] {
+			return
+		}
+		seen[id] = true
+		out = append(out, r.Needs...)
+		out = append(out, r.Reads...)
+		if r.Control != "" {
+			out = append(out, r.Control)
+		}
+		for _, before := range r.After {
+			walk(before)
+		}
+	}
+	walk(id)
+	return out
 }
 
 func (j *Judging) judge(r Requirement) Judgement {

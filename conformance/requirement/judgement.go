@@ -15,6 +15,11 @@ const (
 	Inconclusive  Outcome = "inconclusive"
 )
 
+// Blocks reports whether an outcome at a gate costs the certificate of a profile that holds the requirement.
+func Blocks(g Gate, o Outcome) bool {
+	return g == Gating && (o == Fail || o == Blocked || o == Inconclusive)
+}
+
 // Fault says whose mistake a finding likely is.
 type Fault string
 

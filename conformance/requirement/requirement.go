@@ -116,3 +116,12 @@ func (s Source) And(t Source) Source {
 
 // AsDerived marks the source as implying.
 func (s Source) AsDerived() Source { s.Derived = true; return s }
+
+// IDs turns names into ids, in order; whether they exist is for [Find] to say.
+func IDs(names []string) []ID {
+	out := make([]ID, 0, len(names))
+	for _, n := range names {
+		out = append(out, ID(n))
+	}
+	return out
+}

@@ -1,0 +1,50 @@
+package suite
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/onsi/ginkgo/v2"
+	"github.com/onsi/ginkgo/v2/extensions/globals"
+	"github.com/onsi/ginkgo/v2/formatter"
+	"github.com/onsi/ginkgo/v2/types"
+	"github.com/onsi/gomega"
+)
+
+// CheckFilter reports whether a label filter can be used. Ginkgo would end the process on a bad one.
+func CheckFilter(filter string) error {
+	if _, err := types.ParseLabelFilter(filter); err != nil {
+		return fmt.Errorf("label filter %q: %w", filter, err)
+	}
+	return nil
+}
+
+// Run builds the suite and runs it in this process, which must not be running another Ginkgo suite. It owns Ginkgo's global state
+// for as long as it runs, which is why the worker is a process of its own. Call [CheckFilter] first.
+func Run(ctx context.Context, g Gathering, o Options, filter string) {
+	globals.Reset()
+	gomega.RegisterFailHandler(ginkgo.Fail)
+	formatter.ColorableStdOut = io.Discard // Ginkgo's own reporter writes here
+	Register(g, o)
+
+	config, reporter := ginkgo.GinkgoConfiguration() // the last used one: every field that matters is set
+	config.LabelFilter = filter
+	config.RandomSeed = 1
+	config.Timeout = 0
+	reporter.NoColor = true
+	ginkgo.RunSpecs(ignore{}, "rin", config, reporter, ginkgo.AroundNode(func(node context.Context) context.Context {
+		merged, cancel := context.WithCancelCause(node)
+		context.AfterFunc(ctx, func() { cancel(context.Cause(ctx)) })
+		return merged
+	}))
+	signal.Reset(os.Interrupt, syscall.SIGTERM) // RunSpecs keeps them captured
+}
+
+// ignore is told that the suite failed; judgements tell it better.
+type ignore struct{}
+
+func (ignore) Fail() {}

@@ -1,0 +1,104 @@
+package worker
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"sync"
+
+	"github.com/rin-network/rin/conformance/exchange"
+	"github.com/rin-network/rin/conformance/requirement"
+	"github.com/rin-network/rin/conformance/session"
+	"github.com/rin-network/rin/conformance/suite"
+)
+
+const maxJob = 4 << 20 // a job may hold a registry and a CA file
+
+// errOrphaned ends a child whose parent is gone.
+var errOrphaned = errors.New("the parent closed the worker's input")
+
+// Serve is the child's whole life: it reads one job from stdin, gathers and judges evidence, and writes events. It returns
+// when the suite ended, ctx ended, or stdin did. Nothing else in the process may write to events.
+func Serve(ctx context.Context, stdin io.Reader, events io.Writer) error {
+	input := bufio.NewReader(stdin)
+	job, err := readJob(input)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	go func() {
+		_, _ = io.Copy(io.Discard, input)
+		cancel(errOrphaned)
+	}()
+
+	out := &eventWriter{to: events}
+	go watchMemory(ctx, job.Memory, func(cause string) {
+		out.emit(Event{Kind: Exhausted, Cause: cause})
+		os.Exit(1) // nothing can be saved in here; the parent has the evidence
+	})
+
+	evidence, err := os.OpenFile(job.Evidence, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+	if err != nil {
+		return fmt.Errorf("create the evidence file: %w", err)
+	}
+	run, err := session.New(session.Options{
+		Target: job.Target, Suite: job.Suite, Evidence: evidence,
+		Planned: func(budget int) { out.emit(Event{Kind: Planned, Budget: budget}) },
+		Progress: func(done, planned int, label exchange.Label) {
+			out.emit(Event{Kind: Progress, Done: done, Planned: planned, Label: label})
+		},
+	})
+	if err != nil {
+		return errors.Join(err, evidence.Close())
+	}
+	suite.Run(ctx, run, suite.Options{
+		Profile: requirement.Profile(job.Target.Profile),
+		Only:    requirement.IDs(job.Target.Only),
+		Judged:  func(id requirement.ID, j requirement.Judgement) { out.emit(Event{Kind: Judged, ID: id, Judgement: &j}) },
+	}, job.LabelFilter)
+	if err := errors.Join(run.Err(), evidence.Close()); err != nil {
+		return fmt.Errorf("write evidence: %w", err)
+	}
+	out.emit(Event{Kind: Finished})
+	return out.err()
+}
+
+func readJob(input *bufio.Reader) (Job, error) {
+	line, err := bufio.NewReader(io.LimitReader(input, maxJob)).ReadBytes('\n')
+	if err != nil {
+		return Job{}, fmt.Errorf("read the job from stdin: %w (the worker is started by rin itself)", err)
+	}
+	var job Job
+	if err := json.Unmarshal(line, &job); err != nil {
+		return Job{}, errors.New("read the job from stdin: it is no job of this version") // the cause could quote a secret
+	}
+	return job, nil
+}
+
+// eventWriter writes whole lines from several goroutines.
+type eventWriter struct {
+	mu   sync.Mutex
+	to   io.Writer
+	fail error
+}
+
+func (w *eventWriter) emit(e Event) {
+	line, err := json.Marshal(e)
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if err == nil {
+		_, err = w.to.Write(append(line, '\n'))
+	}
+	w.fail = errors.Join(w.fail, err)
+}
+
+func (w *eventWriter) err() error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.fail
+}
