@@ -1,0 +1,104 @@
+package record
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"golang.org/x/time/rate"
+)
+
+// gate keeps requests within rate, concurrency and budget, and slows down when the node asks for it.
+type gate struct {
+	clock   func() time.Time
+	sleep   func(context.Context, time.Duration) error
+	limiter *rate.Limiter
+	slots   chan struct{}
+
+	mu     sync.Mutex
+	width  int // slots in use or free
+	debt   int // slots to withdraw when they come back
+	sent   int
+	budget int
+}
+
+func newGate(o Options) *gate {
+	g := &gate{clock: o.Clock, sleep: o.Sleep, slots: make(chan struct{}, o.Concurrency), width: o.Concurrency, budget: o.Budget}
+	limit := rate.Inf
+	if o.Rate > 0 {
+		limit = rate.Limit(o.Rate)
+	}
+	g.limiter = rate.NewLimiter(limit, 1)
+	for range o.Concurrency {
+		g.slots <- struct{}{}
+	}
+	return g
+}
+
+// enter waits for a slot and for the rate; after a nil error the caller must leave.
+func (g *gate) enter(ctx context.Context) error {
+	select {
+	case <-g.slots:
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+	if err := g.pace(ctx); err != nil {
+		g.leave()
+		return err
+	}
+	return nil
+}
+
+func (g *gate) pace(ctx context.Context) error {
+	if err := ctx.Err(); err != nil {
+		return context.Cause(ctx)
+	}
+	now := g.clock()
+	r := g.limiter.ReserveN(now, 1)
+	if d := r.DelayFrom(now); d > 0 {
+		if err := g.sleep(ctx, d); err != nil {
+			r.CancelAt(g.clock())
+			return err
+		}
+	}
+	return nil
+}
+
+func (g *gate) leave() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.debt > 0 {
+		g.debt--
+		return
+	}
+	g.slots <- struct{}{}
+}
+
+// slowDown halves rate and concurrency; one request at a time stays.
+func (g *gate) slowDown() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if l := g.limiter.Limit(); l != rate.Inf {
+		g.limiter.SetLimitAt(g.clock(), l/2)
+	}
+	drop := g.width - max(1, g.width/2)
+	g.width -= drop
+	g.debt += drop
+}
+
+// spend takes one request from the budget; false when it is used up.
+func (g *gate) spend() bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.budget > 0 && g.sent >= g.budget {
+		return false
+	}
+	g.sent++
+	return true
+}
+
+func (g *gate) count() int {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.sent
+}

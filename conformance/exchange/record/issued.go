@@ -1,0 +1,73 @@
+package record
+
+import (
+	"encoding/json"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/rin-network/rin/conformance/exchange"
+)
+
+// tokenMember finds tokens in bodies that are no good JSON, too, because those must not leak either.
+func tokenMember() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)["']?((?:access|refresh|id)_?token)["']?\s*[:=]\s*["']?((?:[^"'\\&\s]|\\.)+)`)
+}
+
+// conceal takes the tokens of a token answer out of reach: it adds them to the redactor, notes the facts about the access token,
+// and returns that.
+func (r *Recorder) conceal(ask Ask, x *exchange.Exchange, body []byte) string {
+	name := ask.Issues
+	if c := ask.Label.Case(); ask.Label == "" {
+		name += ".renewed"
+	} else if c != exchange.OK {
+		name += "." + string(c)
+	}
+	var answer struct {
+		AccessToken string `json:"access_token"`
+	}
+	_ = json.Unmarshal(body, &answer) // what is no JSON is searched below
+	if answer.AccessToken != "" {
+		x.Tokens = append(x.Tokens, r.Redactor.Token(name, answer.AccessToken))
+	}
+	if form, err := url.ParseQuery(string(body)); err == nil && len(form) < 100 {
+		r.concealValues(form, name)
+	}
+	for _, m := range tokenMember().FindAllStringSubmatch(string(body), 100) {
+		r.Redactor.Secret(memberMarker(m[1], name), unquote(m[2]))
+	}
+	return answer.AccessToken
+}
+
+func (r *Recorder) concealValues(form url.Values, name string) {
+	for _, key := range slices.Sorted(func(yield func(string) bool) {
+		for k := range form {
+			if !yield(k) {
+				return
+			}
+		}
+	}) {
+		if strings.HasSuffix(key, "_token") {
+			r.Redactor.Secret(memberMarker(key, name), form.Get(key))
+		}
+	}
+}
+
+// memberMarker keeps the given name for access tokens, and the member's own for the others.
+func memberMarker(member, name string) string {
+	member = strings.ToLower(member)
+	if strings.HasPrefix(member, "access") {
+		return name
+	}
+	return member + strings.TrimPrefix(name, "access_token")
+}
+
+// unquote reads JSON escapes; what cannot be read stays as it is.
+func unquote(s string) string {
+	var out string
+	if json.Unmarshal([]byte(`"`+s+`"`), &out) != nil {
+		return s
+	}
+	return out
+}

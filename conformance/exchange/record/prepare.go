@@ -1,0 +1,96 @@
+package record
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/rin-network/rin/conformance/exchange"
+)
+
+// prepared is a request that may be sent.
+type prepared struct {
+	request exchange.Request // as it goes out, unredacted
+	url     *url.URL
+	carries bool // a token or secret
+}
+
+// prepare checks the request against rin's own rules. The request is filled as far as it goes, also with an error.
+func (r *Recorder) prepare(ask Ask) (prepared, error) {
+	p := prepared{request: exchange.Request{
+		Method: ask.Method, URL: ask.URL, Header: r.header(ask), Body: ask.Body, Raw: ask.Raw,
+	}}
+	if p.request.Method == "" {
+		p.request.Method = http.MethodGet
+	}
+	if !token(p.request.Method) {
+		return p, fmt.Errorf("expected a method, got %.40q", ask.Method)
+	}
+	for _, f := range p.request.Header {
+		if !token(f.Name) || strings.ContainsAny(f.Value, "\r\n\x00") {
+			return p, fmt.Errorf("header %.40q cannot be sent: it breaks the form of a header line", f.Name)
+		}
+	}
+	u, err := url.Parse(ask.URL)
+	if err != nil {
+		return p, errors.New("expected an absolute URL, got one that cannot be read")
+	}
+	switch {
+	case u.Scheme != "http" && u.Scheme != "https":
+		return p, fmt.Errorf("expected an http or https URL, got scheme %.20q", u.Scheme)
+	case u.Hostname() == "":
+		return p, errors.New("expected a URL with a host")
+	case u.User != nil:
+		return p, errors.New("the URL holds a user name: credentials do not belong into a URL")
+	}
+	p.url = u
+	p.carries = ask.Credential != "" || r.precious(p.request)
+	if origin := Origin(u); p.carries && !r.allowed[origin] {
+		return p, fmt.Errorf("%s may not receive %s: allow the origin (--allow-origin) if it belongs to the node", origin, credentialName(ask))
+	}
+	return p, nil
+}
+
+func credentialName(ask Ask) string {
+	if ask.Credential == "" {
+		return "a credential"
+	}
+	return "the " + ask.Credential
+}
+
+// precious reports that the redactor finds a secret in the request.
+func (r *Recorder) precious(q exchange.Request) bool {
+	if r.Redactor.Text(q.URL) != q.URL || string(r.Redactor.Bytes(q.Body)) != string(q.Body) {
+		return true
+	}
+	return slices.ContainsFunc(q.Header, func(f exchange.Field) bool { return r.Redactor.Text(f.Value) != f.Value })
+}
+
+// header adds the lines that net/http would add unseen.
+func (r *Recorder) header(ask Ask) []exchange.Field {
+	out := slices.Clone(ask.Header)
+	if len(exchange.Values(out, "User-Agent")) == 0 {
+		out = append(out, exchange.Field{Name: "User-Agent", Value: r.UserAgent})
+	}
+	if len(exchange.Values(out, "Accept-Encoding")) == 0 {
+		out = append(out, exchange.Field{Name: "Accept-Encoding", Value: "gzip"})
+	}
+	if ask.Raw && len(exchange.Values(out, "Connection")) == 0 {
+		out = append(out, exchange.Field{Name: "Connection", Value: "close"})
+	}
+	return out
+}
+
+// token reports a token of RFC 9110 §5.6.2.
+func token(s string) bool {
+	for i := range len(s) {
+		c := s[i]
+		if c <= ' ' || c >= 0x7f || strings.IndexByte(`"(),/:;<=>?@[\]{}`, c) >= 0 {
+			return false
+		}
+	}
+	return s != ""
+}

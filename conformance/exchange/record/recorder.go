@@ -1,0 +1,112 @@
+package record
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"net/http"
+	"slices"
+	"time"
+
+	"github.com/rin-network/rin/conformance/exchange"
+)
+
+// Recorder sends requests and records them. It may be used by several goroutines at once.
+type Recorder struct {
+	Options
+	allowed map[string]bool
+	gate    *gate
+	client  *http.Transport
+}
+
+// New makes a recorder. The error names what the options lack.
+func New(o Options) (*Recorder, error) {
+	o, err := o.complete()
+	if err != nil {
+		return nil, err
+	}
+	allowed := map[string]bool{}
+	for _, s := range o.AllowedOrigins {
+		origin, err := parseOrigin(s)
+		if err != nil {
+			return nil, err
+		}
+		allowed[origin] = true
+	}
+	return &Recorder{Options: o, allowed: allowed, gate: newGate(o), client: transport(o)}, nil
+}
+
+// Close ends idle connections.
+func (r *Recorder) Close() { r.client.CloseIdleConnections() }
+
+// Sent is the number of requests handed to the network so far, repeats and followed redirects included.
+func (r *Recorder) Sent() int { return r.gate.count() }
+
+// Send sends one request, repeats it as its rules say, and records the exchange. A request that the budget or the deadline
+// leaves no room for is recorded as not sent. Send never waits beyond the end of ctx.
+func (r *Recorder) Send(ctx context.Context, ask Ask) Answer {
+	for _, name := range slices.Sorted(maps.Keys(ask.Conceal)) {
+		r.Redactor.Secret(name, ask.Conceal[name])
+	}
+	req, err := r.prepare(ask)
+	if err != nil {
+		return r.keep(ask, outcome{request: req.request, started: r.Clock(), failure: &exchange.Failure{Kind: exchange.FailureRefused, Message: err.Error()}})
+	}
+	return r.keep(ask, r.deliver(ctx, ask, req))
+}
+
+// outcome is an attempt with everything that came of it, before redaction.
+type outcome struct {
+	request  exchange.Request
+	hops     []exchange.Hop
+	reply    *reply
+	failure  *exchange.Failure
+	unsent   string // why nothing was sent at all
+	attempts int
+	started  time.Time
+	duration time.Duration
+}
+
+// keep redacts and records an outcome, and gives the unredacted answer to the prober.
+func (r *Recorder) keep(ask Ask, o outcome) Answer {
+	x := exchange.Exchange{
+		Label: ask.Label, Given: ask.Given, Request: o.request, Redirects: o.hops, Failure: o.failure,
+		Attempts: o.attempts, Started: o.started, Duration: o.duration,
+	}
+	var answer Answer
+	if o.reply != nil {
+		x.Response = o.reply.response()
+		answer = Answer{Status: o.reply.status, Header: o.reply.header, Body: o.reply.body}
+	}
+	if ask.Issues != "" && o.reply != nil {
+		answer.Token = r.conceal(ask, &x, o.reply.body)
+	}
+	var findings []exchange.SchemaFindings
+	if ask.Annotate != nil {
+		findings = ask.Annotate(x)
+	}
+	answer.Exchange = r.Redactor.Exchange(x)
+	switch {
+	case ask.Label == "":
+	case o.unsent != "":
+		r.Journal.Skip(ask.Label, exchange.OverBudget, r.Redactor.Text(o.unsent))
+	default:
+		r.Journal.Add(answer.Exchange, r.redact(ask.Label, findings)...)
+	}
+	return answer
+}
+
+func (r *Recorder) redact(label exchange.Label, list []exchange.SchemaFindings) []exchange.SchemaFindings {
+	for i := range list {
+		if list[i].Label == "" {
+			list[i].Label = label
+		}
+		list[i] = r.Redactor.Findings(list[i])
+	}
+	return list
+}
+
+// unsentFailure tells the prober what the journal calls over budget.
+func unsentFailure(because string) *exchange.Failure {
+	return &exchange.Failure{Kind: exchange.FailureRefused, Message: fmt.Sprintf("not sent: %s", because)}
+}

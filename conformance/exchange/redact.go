@@ -1,0 +1,78 @@
+package exchange
+
+import "strings"
+
+// Exchange returns a copy of x with every known secret replaced, in all its fields. Values of cookies are replaced, too: a
+// session is as good as a token.
+func (r *Redactor) Exchange(x Exchange) Exchange {
+	given := make(map[string]string, len(x.Given))
+	for k, v := range x.Given {
+		given[r.Text(k)] = r.Text(v)
+	}
+	if x.Given = given; len(given) == 0 {
+		x.Given = nil
+	}
+	x.Request.Method, x.Request.URL = r.Text(x.Request.Method), r.Text(x.Request.URL)
+	x.Request.Header, x.Request.Body = r.header(x.Request.Header), r.Bytes(x.Request.Body)
+	hops := x.Redirects
+	x.Redirects = nil
+	for _, h := range hops {
+		x.Redirects = append(x.Redirects, Hop{r.Text(h.URL), h.Status, r.header(h.Header), r.Text(h.Location)})
+	}
+	if x.Response != nil {
+		a := *x.Response
+		a.Proto, a.BodyError = r.Text(a.Proto), r.Text(a.BodyError)
+		a.Header, a.Body = r.header(a.Header), r.Bytes(a.Body)
+		x.Response = &a
+	}
+	if x.Failure != nil {
+		x.Failure = &Failure{x.Failure.Kind, r.Text(x.Failure.Message)}
+	}
+	return x
+}
+
+// Findings returns a copy of f with every known secret replaced.
+func (r *Redactor) Findings(f SchemaFindings) SchemaFindings {
+	f.Why = r.Text(f.Why)
+	list := f.Findings
+	f.Findings = nil
+	for _, g := range list {
+		g.Path, g.Expected, g.Got, g.Keyword = r.Text(g.Path), r.Text(g.Expected), r.Text(g.Got), r.Text(g.Keyword)
+		f.Findings = append(f.Findings, g)
+	}
+	return f
+}
+
+func (r *Redactor) header(h []Field) []Field {
+	var out []Field
+	for _, f := range h {
+		if strings.EqualFold(f.Name, "Set-Cookie") {
+			r.cookie(f.Value)
+		}
+		out = append(out, Field{r.fieldName(f.Name), r.Text(f.Value)})
+	}
+	return out
+}
+
+// cookie adds the value of a Set-Cookie line (RFC 6265 §4.1.1) to the secrets; short values are settings, not sessions.
+func (r *Redactor) cookie(line string) {
+	pair, _, _ := strings.Cut(line, ";")
+	if _, value, ok := strings.Cut(pair, "="); ok {
+		if value = strings.Trim(strings.TrimSpace(value), `"`); len(value) >= 2*shortSecret {
+			r.Secret("cookie", value)
+		}
+	}
+}
+
+// fieldName redacts a header name. Names lose their spelling on the way, so the search goes without regard to case.
+func (r *Redactor) fieldName(name string) string {
+	r.mu.RLock()
+	defer r.mu.RUnlock()
+	low := strings.ToLower(name)
+	for _, s := range r.secrets {
+		if len(s.value) >= shortSecret && strings.Contains(low, strings.ToLower(s.value)) {
+			return s.marker(formPlain)
+		}
+	}
+	return name
+}
