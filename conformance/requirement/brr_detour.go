@@ -1,0 +1,182 @@
+package requirement
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/rin-network/rin/conformance/exchange"
+)
+
+// detours are BRR-15 to BRR-17: ways around the check of the token.
+func detours() []Requirement {
+	return []Requirement{
+		{
+			ID: "BRR-15", Title: "HEAD and method tricks do not bypass authentication",
+			Level: StandardMust, Gate: Gating, Profile: Auth,
+			Source:   RFC(6749, "7").And(RFC(9110, "9.3.2")),
+			Quote:    "The HEAD method is identical to GET except that the server MUST NOT send content in the response.",
+			Probe:    "Without a token: a HEAD of the probe target, and a GET with X-HTTP-Method-Override: OPTIONS.",
+			Forgives: "HEAD is judged by its status alone; 405 and 501, also with a token, are fine. OPTIONS itself is not tried, since preflights need no token; an override that is answered like OPTIONS, without content, is a warning.",
+			Fix:      "Tie the token check to the path, not to the method: Spring Security requestMatchers(\"/**\") without HttpMethod.GET; nginx: no limit_except around auth_request; drop X-HTTP-Method-Override at the edge or apply it before the check.",
+			Breaks:   "HEAD answers 200 without a token.",
+			Needs:    onTarget(exchange.Head, exchange.MethodOverride), Reads: onTarget(exchange.HeadOK),
+			After: []ID{"BRR-01"}, Control: withToken(), Check: methodsGuarded,
+		},
+		{
+			ID: "BRR-16", Title: "Path variants do not bypass authentication",
+			Level: StandardMust, Gate: Gating, Profile: Auth,
+			Source:   RFC(6749, "7").And(RFC(3986, "6.2")),
+			Quote:    validateToken,
+			Probe:    "Without a token: the probe target with its trailing slash added or removed, with // and /./ in the path, with a capital letter, and with the suffix ;x=1.",
+			Forgives: "3xx and 4xx of any kind; a 2xx with a landing page or other content that is not the protected data; a variant that a firewall stops (a warning).",
+			Fix:      "Normalise the path once, before the check and the routing; deny by default in place of listing the protected paths. Spring Security: keep StrictHttpFirewall and end with anyRequest().authenticated(); nginx: merge_slashes on, one auth_request for the whole location.",
+			Breaks:   "The variant with a trailing slash is unprotected.",
+			Reads:    onTarget(pathVariants()...), After: []ID{"BRR-01"}, Control: withToken(), Check: pathsGuarded,
+		},
+		{
+			ID: "BRR-17", Title: "A cached copy is never served to an anonymous caller",
+			Level: StandardMust, Gate: Gating, Profile: Auth,
+			Source:   RFC(9111, "3.5").And(RFC(6749, "7")),
+			Quote:    "A shared cache MUST NOT use a cached response to a request with an Authorization header field (Section 11.6.2 of [HTTP]) to satisfy any subsequent request unless the response contains a Cache-Control field with a response directive (Section 5.2.2) that allows it to be stored by a shared cache",
+			Probe:    "A GET of the probe target with a fresh query parameter and the good token, then at once the same URL without a token.",
+			Forgives: "Any caching that keeps anonymous callers out; Cache-Control: private or no-store; a missing header.",
+			Fix:      "Send Cache-Control: private or no-store with protected data. nginx: proxy_cache_bypass and proxy_no_cache $http_authorization; a CDN: make Authorization part of the cache key; Flask-Caching: key by token or leave the route uncached.",
+			Breaks:   "A cache in front keys its copies by the URL alone.",
+			Needs:    onTarget(exchange.CachedOK, exchange.CachedNoToken),
+			After:    []ID{"BRR-01"}, Control: exchange.ProbeTarget.With(exchange.CachedOK), Check: cacheGuarded,
+		},
+	}
+}
+
+func methodsGuarded(e Evidence) Judgement { return gather(headGuarded(e), overrideGuarded(e)) }
+
+// headGuarded judges by the status alone; a 2xx for HEAD gives the headers of protected data away.
+func headGuarded(e Evidence) Judgement {
+	x, _ := target(e, exchange.Head)
+	switch {
+	case success(x):
+		return Failed("HEAD without a token is let through", "401 as for GET, or 405", describe(x)).about(x, "401 or 405", describe(x))
+	case notOffered(x):
+		return Passed(x.Label)
+	}
+	if j, unclear := unclearIfNoVerdict(x); unclear {
+		return j
+	}
+	if !refused(x) {
+		return Unclear("HEAD without a token was sent on to another place").Hinting(loginHint).about(x, "401", describe(x))
+	}
+	control := exchange.ProbeTarget.With(exchange.HeadOK)
+	for _, label := range e.Resolve(control) {
+		if j, lacks := e.lacking(label); lacks {
+			return j
+		}
+	}
+	good := e.The(control)
+	switch {
+	case success(good):
+		return Passed(x.Label)
+	case notOffered(good), good.Status() == 403, good.Status() == 404:
+		return Passed(x.Label).Noting("HEAD is answered " + describe(good) + " with a good token too: it is not offered")
+	}
+	return Unclear("the refusal of HEAD proves nothing here: with a good token it was answered "+describe(good)).about(good, "2xx", describe(good))
+}
+
+// notOffered is 405 or 501: the method does not exist here, whoever asks.
+func notOffered(x exchange.Exchange) bool { return x.Status() == 405 || x.Status() == 501 }
+
+func overrideGuarded(e Evidence) Judgement {
+	x, good := target(e, exchange.MethodOverride)
+	if notOffered(x) {
+		return Passed(x.Label)
+	}
+	if success(x) && !html(x) && len(x.Response.Body) == 0 {
+		return Warned("X-HTTP-Method-Override turns a GET into OPTIONS before the token is checked; no data came", "401", describe(x)).
+			Hinting("drop the header X-HTTP-Method-Override at the edge, or apply it to POST only, as frameworks do by default").about(x, "401", describe(x))
+	}
+	return refusal("the call without a token and with X-HTTP-Method-Override: OPTIONS", x, good)
+}
+
+func pathVariants() []exchange.Case {
+	return []exchange.Case{exchange.PathSlash, exchange.PathDouble, exchange.PathDot, exchange.PathUpper, exchange.PathSuffix}
+}
+
+// pathsGuarded looks for protected data behind variants of the path. An answer without data is no bypass, whatever its status, but a
+// firewall's page or a 5xx hides what the node itself would do.
+func pathsGuarded(e Evidence) Judgement {
+	good := e.The(withToken())
+	var clear, hidden, unsent []Judgement
+	for _, c := range pathVariants() {
+		label := onTarget(c)[0]
+		if len(e.Resolve(label)) == 0 {
+			return Missing("this run has no " + roleName(label))
+		}
+		if j, lacks := e.lacking(e.Resolve(label)[0]); lacks {
+			unsent = append(unsent, j)
+			continue
+		}
+		x := e.The(label)
+		j, unclear := unclearIfNoVerdict(x)
+		switch {
+		case unclear:
+			hidden = append(hidden, j)
+		case success(x) && carriesData(x, good), sameBody(x, good):
+			clear = append(clear, Failed("a variant of the path gets the data without a token", "a refusal or no data", describe(x)).about(x, "3xx or 4xx", describe(x)))
+		case success(x):
+			clear = append(clear, Passed(x.Label).Noting(callName(x)+" is answered "+describe(x)+" without the protected data"))
+		default:
+			clear = append(clear, Passed(x.Label))
+		}
+	}
+	if len(clear) == 0 {
+		return gather(append(hidden, unsent...)...)
+	}
+	j := gather(clear...)
+	if len(hidden) > 0 && j.Outcome == Pass {
+		return Warned("some variants of the path could not be judged: "+hidden[0].Reason, "a refusal by the node", "no verdict").About(hidden[0].Subjects...).bounded().Blaming(Environment)
+	}
+	return j
+}
+
+func cacheGuarded(e Evidence) Judgement {
+	first, second := e.The(exchange.ProbeTarget.With(exchange.CachedOK)), e.The(exchange.ProbeTarget.With(exchange.CachedNoToken))
+	j := refusal("the call without a token, right after the same URL was got with one,", second, first)
+	if j.Outcome == Fail {
+		return j.Noting(cacheTraces(second)...)
+	}
+	if j.Outcome != Pass {
+		return j
+	}
+	if directive := sharedCaching(first); directive != "" {
+		return Warned("the answer to a call with a token allows shared caches to hand it to anyone", "Cache-Control: private or no-store", headerText(first, "Cache-Control")).
+			about(first, "no "+directive, headerText(first, "Cache-Control"))
+	}
+	return j
+}
+
+// sharedCaching names the directive that lets a shared cache reuse an answer to an authorized request (RFC 9111 §3.5); empty when none
+// does. must-revalidate alone makes the cache ask the node again and is left out.
+func sharedCaching(x exchange.Exchange) string {
+	directives := cacheDirectives(x)
+	for _, stronger := range []string{"no-store", "private"} {
+		if _, ok := directives[stronger]; ok {
+			return ""
+		}
+	}
+	for _, d := range []string{"public", "s-maxage"} {
+		if v, ok := directives[d]; ok && v != "0" {
+			return d
+		}
+	}
+	return ""
+}
+
+// cacheTraces are headers by which caches tell of themselves.
+func cacheTraces(x exchange.Exchange) []string {
+	var out []string
+	for _, name := range []string{"Age", "X-Cache", "X-Cache-Status", "CF-Cache-Status", "Via"} {
+		if values := header(x, name); len(values) > 0 {
+			out = append(out, "the answer has "+clip(name+": "+strings.Join(values, ", ")))
+		}
+	}
+	return slices.Clip(out)
+}

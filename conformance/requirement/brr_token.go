@@ -1,0 +1,203 @@
+package requirement
+
+import (
+	"github.com/rin-network/rin/conformance/exchange"
+)
+
+// presentedTokens are BRR-06 to BRR-13: what happens to credentials that are no good token.
+func presentedTokens() []Requirement {
+	return []Requirement{
+		{
+			ID: "BRR-06", Title: "A garbage token is refused",
+			Level: StandardMust, Gate: Gating, Profile: Auth,
+			Source:   RFC(6749, "7").And(RFC(6750, "3.1")),
+			Quote:    validateToken,
+			Probe:    "A GET of the probe target with Authorization: Bearer conformance.invalid.token.",
+			Forgives: "Any 4xx of the node. A 5xx is inconclusive here (an introspecting node whose authorization server is down) and judged in BRR-07.",
+			Fix:      "Verify the token before the request is served: the signature against the authorization server's keys, or introspection (RFC 7662). Spring Security: spring.security.oauth2.resourceserver.jwt.issuer-uri or .opaquetoken.introspection-uri.",
+			Breaks:   "Any bearer value that is not empty is accepted.",
+			Needs:    onTarget(exchange.Garbage), After: []ID{"TOK-01"}, Control: withToken(), Check: garbageRefused,
+		},
+		{
+			ID: "BRR-07", Title: "Garbage token: status 401 with a Bearer challenge",
+			Level: StandardMust, Gate: Gating, Profile: Auth,
+			Source:   RFC(6750, "3").And(RFC(6750, "3.1")),
+			Quote:    "If the protected resource request does not include authentication credentials or does not contain an access token that enables access to the protected resource, the resource server MUST include the HTTP \"WWW-Authenticate\" response header field",
+			Probe:    "The answer to the garbage token.",
+			Forgives: "400, 403 or another 4xx with a Bearer challenge (a warning).",
+			Fix:      "Answer 401 with WWW-Authenticate: Bearer error=\"invalid_token\". Behind nginx auth_request or Envoy ext_authz pass the header of the authorization service on (auth_request_set, then add_header … always).",
+			Breaks:   "403 without WWW-Authenticate for bad tokens; anonymous calls stay correct.",
+			Needs:    onTarget(exchange.Garbage), After: []ID{"TOK-01"}, Control: withToken(), Check: garbageChallenge,
+		},
+		{
+			ID: "BRR-08", Title: "Garbage token: error=\"invalid_token\"",
+			Level: StandardShould, Gate: Advice, Profile: Auth,
+			Source:   RFC(6750, "3").And(RFC(6750, "3.1")),
+			Quote:    "If the protected resource request included an access token and failed authentication, the resource server SHOULD include the \"error\" attribute to provide the client with the reason why the access request was declined.",
+			Probe:    "The Bearer challenge of the answer to the garbage token.",
+			Forgives: "invalid_request, for a token that is seen as malformed (a warning).",
+			Fix:      "Put error=\"invalid_token\" into the challenge when a token was sent and is no good.",
+			Breaks:   "The challenge for bad tokens has only a realm.",
+			Needs:    onTarget(exchange.Garbage), After: []ID{"BRR-06"}, Control: withToken(), Check: garbageError,
+		},
+		{
+			ID: "BRR-09", Title: "A tampered token is refused",
+			Level: StandardMust, Gate: Gating, Profile: Auth,
+			Source:   RFC(6749, "7").And(RFC(8725, "3.3")),
+			Quote:    validateToken,
+			Probe:    "A GET of the probe target with the good token, one character in the middle of its last segment replaced.",
+			Forgives: "Any 4xx of the node. The last character is never the one replaced, since its low bits may be padding.",
+			Fix:      "Verify the signature with the authorization server's key and an allow-list of algorithms; do not merely decode the payload. Spring Security: NimbusJwtDecoder.withIssuerLocation(…); PyJWT: jwt.decode(token, key, algorithms=[…]) without verify_signature: False.",
+			Breaks:   "The payload is decoded and the signature is not verified.",
+			Needs:    onTarget(exchange.Tampered), After: []ID{"BRR-06"}, Control: withToken(), Check: tamperedRefused,
+		},
+		{
+			ID: "BRR-11", Title: "Empty or blank bearer credential is refused",
+			Level: StandardMust, Gate: Gating, Profile: Auth,
+			Source:   RFC(6750, "2.1").And(RFC(6750, "3.1")),
+			Quote:    "credentials = \"Bearer\" 1*SP b64token",
+			Probe:    "A GET of the probe target with Authorization: Bearer, and with one blank after the word, written to the connection as it is.",
+			Forgives: "Stacks that trim the blank; a 4xx other than 400 or 401 (a warning).",
+			Fix:      "Treat a missing token like an invalid one: check the length after the scheme before splitting or looking up, and answer 401 or 400.",
+			Breaks:   "An empty token skips the validation.",
+			Needs:    onTarget(exchange.EmptyBearer, exchange.BlankBearer), After: []ID{"TOK-01"}, Control: withToken(), Check: emptyBearerRefused,
+		},
+		{
+			ID: "BRR-12", Title: "Another scheme does not authenticate",
+			Level: StandardMust, Gate: Gating, Profile: Auth,
+			Source:   RFC(6749, "7").And(NET("R12")),
+			Quote:    validateToken,
+			Probe:    "A GET of the probe target with Basic and a random id and secret, and with the good token under the scheme Token.",
+			Forgives: "Any 4xx of the node; a node that offers Basic beside Bearer and refuses the random one.",
+			Fix:      "Compare the scheme with Bearer (without case) before you take the rest of the header as the token.",
+			Breaks:   "The node takes what follows the first blank, whatever the scheme.",
+			Needs:    onTarget(exchange.BasicScheme, exchange.TokenScheme), Reads: onTarget(exchange.NoToken),
+			After: []ID{"TOK-01"}, Control: withToken(), Check: otherSchemesRefused,
+		},
+		{
+			ID: "BRR-13", Title: "Scheme name is case-insensitive, extra blanks are tolerated",
+			Level: StandardMust, Gate: Advice, Profile: Auth,
+			Source:   RFC(9110, "11.1").And(RFC(6750, "2.1")),
+			Quote:    "It uses a case-insensitive token to identify the authentication scheme",
+			Probe:    "A GET of the probe target with bearer, BEARER, and Bearer followed by two blanks, each before the good token.",
+			Forgives: "Two blanks refused, as in Spring Security. Clients of this network always send Bearer, so this never gates.",
+			Fix:      "Compare the scheme without case: header[:7].lower() == \"bearer \" in Python, regionMatches(true, …) in Java, strings.EqualFold in Go.",
+			Breaks:   "Only the exact string Bearer is accepted.",
+			Needs:    onTarget(exchange.LowerScheme, exchange.UpperScheme), Reads: onTarget(exchange.TwoBlanks),
+			After: []ID{"TOK-01"}, Control: withToken(), Check: schemeWithoutCase,
+		},
+	}
+}
+
+// target reads the exchange of one case on the probe target, and the good call of the same.
+func target(e Evidence, c exchange.Case) (x, good exchange.Exchange) {
+	return e.The(exchange.ProbeTarget.With(c)), e.The(withToken())
+}
+
+func garbageRefused(e Evidence) Judgement {
+	x, good := target(e, exchange.Garbage)
+	return refusal("the call with a garbage token", x, good)
+}
+
+func garbageChallenge(e Evidence) Judgement {
+	x, _ := target(e, exchange.Garbage)
+	if serverError(x) {
+		return Failed("a garbage token breaks the node while a good one works", "401 with WWW-Authenticate: Bearer", describe(x)).
+			Hinting("catch the error that the token library or the introspection call raises for an unreadable token, and answer 401").about(x, "401", describe(x))
+	}
+	if j, unclear := unclearIfNoVerdict(x); unclear {
+		return j
+	}
+	switch {
+	case success(x):
+		return Judgement{Outcome: Blocked, BlockedBy: "BRR-06", Reason: "the garbage token was not refused"}
+	case !refused(x):
+		return Unclear("the call with a garbage token was sent on to another place").Hinting(loginHint).about(x, "401", describe(x))
+	case len(bearerChallenges(x)) == 0:
+		return Failed("the refusal of a garbage token carries no Bearer challenge", "WWW-Authenticate: Bearer …", describe(x)+", "+headerText(x, "WWW-Authenticate")).
+			about(x, "header WWW-Authenticate with a Bearer challenge", headerText(x, "WWW-Authenticate"))
+	case x.Status() != 401:
+		return Warned("a garbage token is refused with a challenge, but not with 401", "401", describe(x)).about(x, "401", describe(x))
+	}
+	return Passed(x.Label)
+}
+
+func garbageError(e Evidence) Judgement {
+	x, _ := target(e, exchange.Garbage)
+	challenges := bearerChallenges(x)
+	if len(challenges) == 0 {
+		return Missing("the refusal of the garbage token has no Bearer challenge")
+	}
+	got := headerText(x, "WWW-Authenticate")
+	switch code := attribute(challenges, "error"); code {
+	case "invalid_token":
+		return Passed(x.Label)
+	case "invalid_request":
+		return Warned("the challenge calls the request invalid, where the token is", "error=\"invalid_token\"", got).about(x, "error=\"invalid_token\"", got)
+	case "":
+		return Failed("the challenge does not say that the token is invalid", "error=\"invalid_token\"", got).about(x, "error=\"invalid_token\"", got)
+	default:
+		return Failed("the challenge names an error that RFC 6750 does not have for an invalid token", "error=\"invalid_token\"", got).about(x, "error=\"invalid_token\"", got)
+	}
+}
+
+func tamperedRefused(e Evidence) Judgement {
+	x, good := target(e, exchange.Tampered)
+	return refusal("the call with a tampered token", x, good)
+}
+
+func emptyBearerRefused(e Evidence) Judgement {
+	var parts []Judgement
+	for _, c := range []exchange.Case{exchange.EmptyBearer, exchange.BlankBearer} {
+		x, good := target(e, c)
+		what := "the call with an empty bearer credential"
+		if c == exchange.BlankBearer {
+			what = "the call with a blank bearer credential"
+		}
+		j := refusal(what, x, good)
+		switch {
+		case serverError(x):
+			j = Failed(what+" breaks the node", "400 or 401", describe(x)).about(x, "400 or 401", describe(x))
+		case j.Outcome == Pass && x.Status() != 400 && x.Status() != 401:
+			j = Warned(what+" is refused, but neither with 400 nor 401", "400 or 401", describe(x)).about(x, "400 or 401", describe(x))
+		}
+		parts = append(parts, j)
+	}
+	return gather(parts...)
+}
+
+func otherSchemesRefused(e Evidence) Judgement {
+	x, good := target(e, exchange.BasicScheme)
+	basic := refusal("the call with Basic and a random secret", x, good)
+	anonymous, _ := target(e, exchange.NoToken)
+	if basic.Outcome == Pass && onlyBasic(x) && onlyBasic(anonymous) {
+		basic = Unclear("a front end with its own Basic login refuses the call, so nothing shows what the node would do").
+			Hinting("take the Basic protection off the staging site for the run, or test the production base").about(x, "the node's own refusal", describe(x)+", "+headerText(x, "WWW-Authenticate"))
+	}
+	y, good := target(e, exchange.TokenScheme)
+	return gather(refusal("the call with the token under the scheme Token", y, good), basic)
+}
+
+func schemeWithoutCase(e Evidence) Judgement {
+	var parts []Judgement
+	for _, c := range []exchange.Case{exchange.LowerScheme, exchange.UpperScheme} {
+		scheme := map[exchange.Case]string{exchange.LowerScheme: "bearer", exchange.UpperScheme: "BEARER"}[c]
+		x, _ := target(e, c)
+		j, unclear := unclearIfNoVerdict(x)
+		switch {
+		case unclear:
+		case success(x):
+			j = Passed(x.Label)
+		case refused(x):
+			j = Failed("a good token is refused when the scheme is written "+scheme, "2xx as with Bearer", describe(x)).about(x, "2xx", describe(x))
+		default:
+			j = Unclear("the call with the scheme written "+scheme+" was sent on to another place").about(x, "2xx", describe(x))
+		}
+		parts = append(parts, j)
+	}
+	j := gather(parts...)
+	if x, _ := target(e, exchange.TwoBlanks); refused(x) {
+		j = j.Noting("two blanks after Bearer are refused; clients of this network send one")
+	}
+	return j
+}

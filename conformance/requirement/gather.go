@@ -1,0 +1,81 @@
+package requirement
+
+import (
+	"fmt"
+
+	"github.com/rin-network/rin/conformance/exchange"
+)
+
+// maxSubjects bounds what one judgement lists; the rest is counted in a note.
+const maxSubjects = 20
+
+// gather joins the judgements of several answers: a failure outweighs one that is unclear, that a warning, that a pass, that what
+// is not applicable. The reason is the first of the gravest, their subjects are listed together.
+func gather(parts ...Judgement) Judgement {
+	if len(parts) == 0 {
+		return Missing("there is nothing to judge")
+	}
+	grave := parts[0]
+	for _, p := range parts[1:] {
+		if gravity(p.Outcome) > gravity(grave.Outcome) {
+			grave = p
+		}
+	}
+	out, more := grave, 0
+	out.Subjects, out.Notes = nil, nil
+	for _, p := range parts {
+		out.Notes = append(out.Notes, p.Notes...)
+		if p.Outcome != grave.Outcome {
+			continue
+		}
+		out.Subjects = append(out.Subjects, p.Subjects...)
+		more++
+	}
+	if more > 1 && grave.Outcome != Pass {
+		out.Reason = fmt.Sprintf("%s (and %d more of this kind)", grave.Reason, more-1)
+	}
+	return out.bounded()
+}
+
+func gravity(o Outcome) int {
+	switch o {
+	case Fail:
+		return 5
+	case Blocked:
+		return 4
+	case Inconclusive:
+		return 3
+	case Warn:
+		return 2
+	case Pass:
+		return 1
+	}
+	return 0
+}
+
+// bounded cuts the list of subjects and says how many were left out.
+func (j Judgement) bounded() Judgement {
+	if over := len(j.Subjects) - maxSubjects; over > 0 {
+		j.Subjects = j.Subjects[:maxSubjects:maxSubjects]
+		j.Notes = append(j.Notes, fmt.Sprintf("%d more are not listed", over))
+	}
+	return j
+}
+
+// lacking tells why there is no answer behind a label, as [Judging] does for a requirement's needs.
+func (e Evidence) lacking(label exchange.Label) (Judgement, bool) {
+	return NewJudge(nil, e).unanswered(label)
+}
+
+// standing asks how an earlier requirement of a group stands. It is for those that go on when the earlier one does not apply, or
+// that look at it in part of the cases only; otherwise After does.
+func (e Evidence) standing(group []Requirement, id ID) (Judgement, bool) {
+	switch j := NewJudge(group, e).Of(id); j.Outcome {
+	case Pass, Warn:
+		return j, true
+	case NotApplicable:
+		return Missing(j.Reason), false
+	default:
+		return Judgement{Outcome: Blocked, BlockedBy: id, Reason: fmt.Sprintf("needs %s, which is %s", id, j.Outcome)}, false
+	}
+}

@@ -1,0 +1,125 @@
+package requirement
+
+import (
+	"bytes"
+	"fmt"
+	"net/url"
+
+	"github.com/rin-network/rin/conformance/exchange"
+)
+
+// This file says what a refusal is, by the rules T1 (order of refusals), T2 (redirects) and T3 (gateways) of the catalogue.
+
+// refusal judges an answer that ought to be a refusal. Any 4xx of the node will do, unless it carries what the good call got.
+// what names the call in words: "the call without a token".
+func refusal(what string, x, good exchange.Exchange) Judgement {
+	if j, unclear := unclearIfNoVerdict(x); unclear {
+		j.Reason = what + ": " + j.Reason
+		return j
+	}
+	switch {
+	case redirected(x):
+		return Unclear(what+" was sent on to another place, as browser logins do").Hinting(loginHint).about(x, "401", describe(x))
+	case success(x) && html(x) && !html(good):
+		return Unclear(what+" got a web page, most likely a login").Hinting(loginHint).about(x, "401", describe(x))
+	case success(x):
+		return Failed(what+" was answered "+fmt.Sprint(x.Status())+sameness(x, good), "401, or another 4xx without data", describe(x)).about(x, "4xx", describe(x))
+	case refused(x) && sameBody(x, good):
+		return Failed(what+" was refused by its status, but the body holds the data", "a 4xx without data", describe(x)+" with the body of the good call").about(x, "no data", describe(x))
+	case refused(x):
+		return Passed(x.Label)
+	}
+	return Unclear(fmt.Sprintf("%s was answered %d, which is neither data nor a refusal", what, x.Status())).about(x, "401", describe(x))
+}
+
+const loginHint = "answer API calls with 401 in place of a login page; in Spring Security give the API's paths a filter chain with oauth2ResourceServer() and without formLogin() or oauth2Login()"
+
+func sameness(x, good exchange.Exchange) string {
+	switch {
+	case !success(good):
+		return ""
+	case sameBody(x, good):
+		return ", with the same body as the call with a good token"
+	case carriesData(x, good):
+		return ", with data like that of the call with a good token"
+	}
+	return ", with another body than the call with a good token"
+}
+
+// about names the call and its answer as a subject.
+func (j Judgement) about(x exchange.Exchange, expected, got string) Judgement {
+	return j.About(Subject{Name: callName(x), Label: x.Label, Expected: expected, Got: got})
+}
+
+// callName is method and path of a request: "GET /ris/funding/v3/fundings".
+func callName(x exchange.Exchange) string {
+	path := x.Request.URL
+	if u, err := url.Parse(x.Request.URL); err == nil {
+		path = u.EscapedPath()
+	}
+	return clip(x.Request.Method + " " + path)
+}
+
+// tiny is the length in bytes up to which equal bodies prove nothing: "{}", "[]", "true".
+const tiny = 8
+
+// sameBody reports whether both answers hold the same bytes.
+func sameBody(x, good exchange.Exchange) bool {
+	if x.Response == nil || good.Response == nil || !success(good) {
+		return false
+	}
+	body := bytes.TrimSpace(x.Response.Body)
+	return len(body) > tiny && bytes.Equal(body, bytes.TrimSpace(good.Response.Body))
+}
+
+// carriesData reports whether an answer delivers what the good call delivers: the same bytes, or JSON of its shape with content.
+func carriesData(x, good exchange.Exchange) bool {
+	if x.Response == nil || good.Response == nil {
+		return false
+	}
+	body, want := bytes.TrimSpace(x.Response.Body), bytes.TrimSpace(good.Response.Body)
+	if len(body) > 0 && bytes.Equal(body, want) {
+		return true
+	}
+	a, err := jsonValue(x)
+	if err != nil {
+		return false
+	}
+	b, err := jsonValue(good)
+	return err == nil && alike(a, b)
+}
+
+// alike compares two decoded values by their shape: values change from call to call, names of members don't.
+func alike(a, b any) bool {
+	if want, ok := listItems(b); ok && len(want) > 0 {
+		items, _ := listItems(a)
+		return len(items) > 0
+	}
+	switch b := b.(type) {
+	case map[string]any:
+		a, ok := a.(map[string]any)
+		shared := 0
+		for name, value := range b {
+			if own, has := a[name]; has && (!hollow(own) || hollow(value)) {
+				shared++
+			}
+		}
+		return ok && shared > 0 && 2*shared >= len(b)
+	case []any:
+		a, ok := a.([]any)
+		return ok && len(a) > 0
+	}
+	return a != nil && jsonType(a) == jsonType(b)
+}
+
+func hollow(v any) bool {
+	switch v := v.(type) {
+	case nil:
+		return true
+	case map[string]any:
+		return len(v) == 0
+	case []any:
+		return len(v) == 0
+	}
+	return false
+}
