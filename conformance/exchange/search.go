@@ -12,6 +12,7 @@ type search struct {
 	short   []needle  // values that count as whole words only
 	known   []*secret // for their markers
 	blank   bool      // a secret holds a blank, which forms write as '+'
+	lines   bool      // a secret holds a line feed
 	reach   int       // bytes that the longest secret may need in its widest form
 }
 
@@ -41,6 +42,7 @@ func newSearch(secrets []*secret) *search {
 			}
 		}
 		s.reach = max(s.reach, widest*len(sec.value)+longestReference)
+		s.lines = s.lines || spansLines(sec.value)
 		s.blank = s.blank || strings.Contains(sec.value, " ")
 	}
 	s.needles = newScanner(long)
