@@ -1,0 +1,81 @@
+package auth
+
+import (
+	"encoding/base64"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/go-jose/go-jose/v4"
+	"github.com/go-jose/go-jose/v4/jwt"
+)
+
+// Scope is the one scope that tokens of this node have. It names the API and grants nothing by itself: permission
+// is the role in the funding service (NET-R17).
+const Scope = "api"
+
+// Issuer makes access tokens and knows the keys behind them.
+type Issuer struct {
+	format   Format
+	lifetime time.Duration
+	now      func() time.Time
+	random   io.Reader
+	keys     keySource
+	sealer   *sealer
+}
+
+// NewIssuer makes an issuer of tokens in the format that live for lifetime, of which whole seconds count.
+func NewIssuer(format Format, lifetime time.Duration, now func() time.Time, random io.Reader) (*Issuer, error) {
+	i := &Issuer{format: format, lifetime: lifetime.Truncate(time.Second), now: now, random: random}
+	if i.lifetime <= 0 {
+		return nil, fmt.Errorf("token lifetime of %s: want one second or more", lifetime)
+	}
+	var err error
+	if format == Opaque {
+		i.sealer, err = newSealer(random)
+	} else {
+		i.keys, err = newKeySource(format, random)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return i, nil
+}
+
+// Issue makes a token of the issuer URL for one client, meant for the resource at audience.
+func (i *Issuer) Issue(issuer, audience, clientID, subject, scope string) (string, error) {
+	var id [16]byte
+	if _, err := io.ReadFull(i.random, id[:]); err != nil {
+		return "", fmt.Errorf("draw a token id: %w", err)
+	}
+	now := i.now()
+	claims := Claims{
+		Issuer: issuer, Subject: subject, Audience: jwt.Audience{audience}, ClientID: clientID, Scope: scope,
+		IssuedAt: jwt.NewNumericDate(now), Expires: jwt.NewNumericDate(now.Add(i.lifetime)),
+		ID: base64.RawURLEncoding.EncodeToString(id[:]),
+	}
+	if i.sealer != nil {
+		return i.sealer.seal(claims)
+	}
+	key, err := i.keys()
+	if err != nil {
+		return "", err
+	}
+	token, err := key.sign(claims)
+	if err != nil {
+		return "", fmt.Errorf("sign a token: %w", err)
+	}
+	return token, nil
+}
+
+// Published is the JWK Set that verifies the tokens (RFC 7517 §5); it is empty for opaque ones.
+func (i *Issuer) Published() (jose.JSONWebKeySet, error) {
+	if i.keys == nil {
+		return jose.JSONWebKeySet{Keys: []jose.JSONWebKey{}}, nil
+	}
+	key, err := i.keys()
+	if err != nil {
+		return jose.JSONWebKeySet{}, err
+	}
+	return key.published, nil
+}

@@ -1,0 +1,115 @@
+package auth
+
+import (
+	"crypto"
+	"crypto/ecdsa"
+	"crypto/ed25519"
+	"crypto/elliptic"
+	"crypto/rsa"
+	"encoding/base64"
+	"fmt"
+	"io"
+	"sync"
+
+	"github.com/go-jose/go-jose/v4"
+	"github.com/go-jose/go-jose/v4/jwt"
+)
+
+// Format is the form of the access tokens that are issued.
+type Format string
+
+// The token formats: JWTs (RFC 9068) by signature algorithm (RFC 7518 §3, RFC 8037), or opaque to the client.
+const (
+	ES256  Format = "jwt-es256"
+	RS256  Format = "jwt-rs256"
+	EdDSA  Format = "jwt-eddsa"
+	Opaque Format = "opaque"
+)
+
+// Formats lists all token formats, the default first.
+func Formats() []Format { return []Format{ES256, RS256, EdDSA, Opaque} }
+
+const rsaBits = 2048
+
+// signingKey is the one key pair of an issuer with what signs and verifies with it.
+type signingKey struct {
+	algorithm jose.SignatureAlgorithm
+	id        string
+	public    crypto.PublicKey
+	signer    jose.Signer
+	published jose.JSONWebKeySet
+}
+
+// keySource gives the signing key, made at the first call for the slow algorithms.
+type keySource func() (*signingKey, error)
+
+// newKeySource returns the source of keys for a JWT format. The key for ES256 is made now; RSA and Ed25519 keys are
+// made when first needed. ES256 and Ed25519 keys are a function of random; RSA keys come from the system.
+func newKeySource(format Format, random io.Reader) (keySource, error) {
+	switch format {
+	case ES256:
+		private, err := newP256(random)
+		if err != nil {
+			return nil, err
+		}
+		key, err := newSigningKey(jose.ES256, private)
+		return func() (*signingKey, error) { return key, err }, err
+	case RS256:
+		return sync.OnceValues(func() (*signingKey, error) {
+			private, err := rsa.GenerateKey(random, rsaBits)
+			if err != nil {
+				return nil, fmt.Errorf("make the RS256 key: %w", err)
+			}
+			return newSigningKey(jose.RS256, private)
+		}), nil
+	case EdDSA:
+		return sync.OnceValues(func() (*signingKey, error) {
+			_, private, err := ed25519.GenerateKey(random)
+			if err != nil {
+				return nil, fmt.Errorf("make the EdDSA key: %w", err)
+			}
+			return newSigningKey(jose.EdDSA, private)
+		}), nil
+	}
+	return nil, fmt.Errorf("token format %q has no keys", format)
+}
+
+// newP256 draws a scalar from random until it is a valid key, so that the key is a function of random.
+func newP256(random io.Reader) (*ecdsa.PrivateKey, error) {
+	var scalar [32]byte
+	for range 8 {
+		if _, err := io.ReadFull(random, scalar[:]); err != nil {
+			return nil, fmt.Errorf("make the ES256 key: %w", err)
+		}
+		if private, err := ecdsa.ParseRawPrivateKey(elliptic.P256(), scalar[:]); err == nil {
+			return private, nil
+		}
+	}
+	return nil, fmt.Errorf("make the ES256 key: the source of randomness gave no valid scalar in 8 draws")
+}
+
+func newSigningKey(algorithm jose.SignatureAlgorithm, private crypto.Signer) (*signingKey, error) {
+	public := jose.JSONWebKey{Key: private.Public(), Algorithm: string(algorithm), Use: "sig"}
+	print, err := public.Thumbprint(crypto.SHA256)
+	if err != nil {
+		return nil, fmt.Errorf("name the %s key: %w", algorithm, err)
+	}
+	public.KeyID = base64.RawURLEncoding.EncodeToString(print)
+	options := (&jose.SignerOptions{}).WithType(tokenType)
+	signer, err := jose.NewSigner(jose.SigningKey{
+		Algorithm: algorithm,
+		Key:       jose.JSONWebKey{Key: private, KeyID: public.KeyID, Algorithm: string(algorithm)},
+	}, options)
+	if err != nil {
+		return nil, fmt.Errorf("make the %s signer: %w", algorithm, err)
+	}
+	return &signingKey{
+		algorithm: algorithm, id: public.KeyID, public: public.Key, signer: signer,
+		published: jose.JSONWebKeySet{Keys: []jose.JSONWebKey{public}},
+	}, nil
+}
+
+// sign makes a JWT of the claims.
+func (k *signingKey) sign(claims Claims) (string, error) {
+	return jwt.Signed(k.signer).Claims(claims).Serialize()
+}

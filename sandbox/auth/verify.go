@@ -1,0 +1,183 @@
+package auth
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/go-jose/go-jose/v4"
+	"github.com/go-jose/go-jose/v4/jwt"
+
+	"github.com/rin-network/rin/sandbox/address"
+)
+
+// maxTokenBytes bounds what is parsed; longer values are refused unread.
+const maxTokenBytes = 8 << 10
+
+// clockSkew is how far the clock of a foreign issuer may be off.
+const clockSkew = 30 * time.Second
+
+// asymmetric lists the algorithms that any token may be signed with; "none" and HMAC are absent (RFC 8725 §3.1).
+func asymmetric() []jose.SignatureAlgorithm {
+	return []jose.SignatureAlgorithm{jose.ES256, jose.RS256, jose.EdDSA, jose.PS256, jose.ES384, jose.ES512, jose.RS384, jose.RS512}
+}
+
+// Verifier verifies access tokens of the node itself and of trusted foreign issuers.
+type Verifier struct {
+	own     *Issuer
+	foreign []Foreign
+	places  address.Map
+	now     func() time.Time
+	allowed []jose.SignatureAlgorithm
+	cache   *verified
+}
+
+// NewVerifier makes a verifier. cached is the number of verified tokens to remember; 0 verifies each time.
+func NewVerifier(own *Issuer, foreign []Foreign, places address.Map, now func() time.Time, cached int) *Verifier {
+	return &Verifier{own: own, foreign: foreign, places: places, now: now, allowed: asymmetric(), cache: newVerified(cached)}
+}
+
+// Verify returns whom the token speaks for. base is the API's base URL as the caller sees it. The text of an error
+// says what is wrong in the alphabet of an error_description, and holds nothing of the token.
+func (v *Verifier) Verify(token, base string) (Principal, error) {
+	if len(token) > maxTokenBytes {
+		return Principal{}, errors.New("the token is longer than 8192 characters")
+	}
+	now := v.now()
+	if p, ok := v.cache.get(token, base, now); ok {
+		return p, nil
+	}
+	accepted, err := v.read(token, base)
+	if err != nil {
+		return Principal{}, err
+	}
+	if err := accepted.window.check(now); err != nil {
+		return Principal{}, err
+	}
+	v.cache.put(token, base, accepted)
+	return accepted.principal, nil
+}
+
+// acceptance is a verified token: whom it speaks for, and when.
+type acceptance struct {
+	principal Principal
+	window    window
+}
+
+func (v *Verifier) read(token, base string) (acceptance, error) {
+	if v.own.sealer != nil && !strings.Contains(token, ".") {
+		claims, err := v.own.sealer.open(token)
+		if err != nil {
+			return acceptance{}, err
+		}
+		return v.acceptOwn(claims)
+	}
+	parsed, err := jwt.ParseSigned(token, v.allowed)
+	if err != nil {
+		return acceptance{}, errors.New("the token is no JWT signed with an algorithm that is accepted here")
+	}
+	var claimed struct {
+		Issuer string `json:"iss"`
+	}
+	if err := parsed.UnsafeClaimsWithoutVerification(&claimed); err != nil {
+		return acceptance{}, errors.New("the claims of the token are no JSON object")
+	}
+	for _, f := range v.foreign {
+		if f.issuer == claimed.Issuer {
+			return acceptForeign(parsed, f, base)
+		}
+	}
+	if v.own.keys == nil {
+		return acceptance{}, errors.New("the issuer of the token is not trusted here")
+	}
+	key, err := v.own.keys()
+	if err != nil {
+		return acceptance{}, errors.New("the key of this node is not available")
+	}
+	header := parsed.Headers[0]
+	if header.KeyID != key.id || header.Algorithm != string(key.algorithm) {
+		return acceptance{}, errors.New("the token is not signed with a key of this node")
+	}
+	if !isType(header, tokenType) {
+		return acceptance{}, errors.New("the typ of the token is not at+jwt")
+	}
+	var claims Claims
+	if err := parsed.Claims(key.public, &claims); err != nil {
+		return acceptance{}, errors.New("the signature of the token does not verify")
+	}
+	return v.acceptOwn(claims)
+}
+
+// acceptOwn checks issuer and audience of a token that this node made. Without a public URL the issuer is where the
+// client asked for the token; that host may be spelled differently here (localhost, 127.0.0.1), and the signature
+// has already shown that this node wrote it.
+func (v *Verifier) acceptOwn(claims Claims) (acceptance, error) {
+	origin := strings.TrimSuffix(claims.Issuer, v.places.RealmIssuer())
+	if v.places.PublicURL != "" && origin != v.places.PublicURL {
+		return acceptance{}, errors.New("the issuer of the token is not this node")
+	}
+	if !claims.Audience.Contains(origin + v.places.API()) {
+		return acceptance{}, errors.New("the token is meant for another audience")
+	}
+	if claims.Expires == nil || claims.IssuedAt == nil {
+		return acceptance{}, errors.New("the token has no exp or no iat")
+	}
+	return acceptance{
+		principal: Principal{ClientID: claims.ClientID, Subject: claims.Subject},
+		window:    window{from: claims.IssuedAt.Time(), until: claims.Expires.Time()},
+	}, nil
+}
+
+func acceptForeign(parsed *jwt.JSONWebToken, trusted Foreign, base string) (acceptance, error) {
+	header := parsed.Headers[0]
+	if !isType(header, tokenType) && !isType(header, "jwt") {
+		return acceptance{}, errors.New("the typ of the token is neither at+jwt nor JWT")
+	}
+	key, err := trusted.key(header)
+	if err != nil {
+		return acceptance{}, err
+	}
+	var claims Claims
+	if err := parsed.Claims(key.Key, &claims); err != nil {
+		return acceptance{}, errors.New("the signature of the token does not verify")
+	}
+	audience := trusted.audience
+	if audience == "" {
+		audience = base
+	}
+	if !claims.Audience.Contains(audience) {
+		return acceptance{}, errors.New("the token is meant for another audience")
+	}
+	if claims.Expires == nil {
+		return acceptance{}, errors.New("the token has no exp")
+	}
+	client := claims.ClientID
+	if client == "" {
+		client = claims.AuthorizedParty
+	}
+	w := window{until: claims.Expires.Time().Add(clockSkew)}
+	if claims.NotBefore != nil {
+		w.from = claims.NotBefore.Time().Add(-clockSkew)
+	}
+	return acceptance{Principal{ClientID: client, Subject: claims.Subject, ForeignIssuer: trusted.issuer}, w}, nil
+}
+
+// isType compares "typ" without case and without the prefix "application/" (RFC 9068 §4, RFC 7515 §4.1.9).
+func isType(header jose.Header, want string) bool {
+	typ, _ := header.ExtraHeaders[jose.HeaderType].(string)
+	return strings.TrimPrefix(strings.ToLower(typ), "application/") == want
+}
+
+// window is the time in which a token is good: from ≤ t < until. A zero from is no bound.
+type window struct{ from, until time.Time }
+
+func (w window) check(now time.Time) error {
+	if !now.Before(w.until) {
+		return fmt.Errorf("the token expired at %s", w.until.UTC().Format(time.RFC3339))
+	}
+	if now.Before(w.from) {
+		return fmt.Errorf("the token is not valid before %s", w.from.UTC().Format(time.RFC3339))
+	}
+	return nil
+}

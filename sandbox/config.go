@@ -1,0 +1,107 @@
+package sandbox
+
+import (
+	"io"
+	"log/slog"
+	"time"
+
+	"github.com/rin-network/rin/sandbox/auth"
+	"github.com/rin-network/rin/sandbox/funding"
+)
+
+// The defaults of a Config.
+const (
+	// DefaultPrefix is the service prefix of the paths (NET-R13).
+	DefaultPrefix = "ris-synergy"
+	// DefaultRealm is the realm of the identity provider's paths (NET-R10).
+	DefaultRealm = "ris"
+	// DefaultCalls is the number of funding calls; a list without paging has all of them.
+	DefaultCalls = 200
+	// DefaultTokenTTL is the lifetime of access tokens.
+	DefaultTokenTTL = 300 * time.Second
+	// DefaultVerifiedTokens is the number of verified tokens that are remembered.
+	DefaultVerifiedTokens = 4096
+)
+
+// Config holds every knob of a sandbox. The zero value is a good node.
+type Config struct {
+	// Prefix is the service prefix, one or more path segments; DefaultPrefix when empty.
+	Prefix string
+	// Realm is the identity provider's realm, one path segment; DefaultRealm when empty.
+	Realm string
+	// PublicURL is the base URL that clients use when it is not the one in their requests, as behind a proxy:
+	// absolute, http or https, without query and fragment. Empty: taken from the Host of each request.
+	PublicURL string
+
+	// Seed chooses the sample data; every number is a valid seed, and the same seed gives the same data.
+	Seed uint64
+	// Calls is the number of funding calls, other fundings come on top; DefaultCalls when 0.
+	Calls int
+	// AsOf is the day around which calls run; today by the clock when zero. The funding service's clock is shifted
+	// with it, so that calls of another day run as they would on that day.
+	AsOf time.Time
+
+	// Clock tells the time; time.Now when nil.
+	Clock func() time.Time
+	// Random is the source of secrets and keys; crypto/rand when nil. It is read by one goroutine at a time.
+	Random io.Reader
+
+	// TokenTTL is the lifetime of access tokens, in whole seconds; DefaultTokenTTL when 0.
+	TokenTTL time.Duration
+	// TokenFormat is the form of access tokens; auth.ES256 when empty.
+	TokenFormat auth.Format
+	// VerifiedTokens is the number of verified tokens to remember, so that a reused token is not verified again;
+	// DefaultVerifiedTokens when 0, none when negative.
+	VerifiedTokens int
+
+	// Paging is the meaning of page[page]; funding.PagingOffset when empty.
+	Paging funding.Paging
+
+	// Clients are the registered clients. When nil, two are made: the first with role and affiliation, the second
+	// without a role.
+	Clients []ClientConfig
+	// Loopback declares that only this machine can connect, which permits weak configured secrets.
+	Loopback bool
+	// Issuers are foreign authorization servers whose tokens are accepted.
+	Issuers []IssuerConfig
+
+	// Deviations names the ways in which the node misbehaves; the first sees requests first.
+	Deviations []string
+
+	// Logger receives faults at level Error or Warn and each request at level Debug; none when nil.
+	Logger *slog.Logger
+}
+
+// ClientConfig is a client with its service account, in the books of both servers.
+type ClientConfig struct {
+	// ID is the client id.
+	ID string
+	// Secret is the client secret; generated with 256 bits when empty. Outside loopback it needs 128 bits.
+	Secret string
+	// Subject is the Service Account User ID (NET-R16); drawn when empty.
+	Subject string
+	// Role is the role of the service account; EXTERNAL_API_CLIENT permits reading fundings (NET-R17).
+	Role string
+	// Affiliation is the affiliation ID of the service account.
+	Affiliation string
+}
+
+// IssuerConfig is a trusted foreign authorization server.
+type IssuerConfig struct {
+	// Issuer is the value of "iss" in its tokens.
+	Issuer string
+	// JWKS is its JWK Set as JSON (RFC 7517 §5), fetched by the caller.
+	JWKS []byte
+	// Audience must be among "aud" of its tokens; the base URL of this node's API when empty.
+	Audience string
+	// Accounts maps its client ids ("client_id", else "azp") to permissions.
+	Accounts map[string]funding.Account
+}
+
+// Credential is what the owner of a registered client holds, with the permissions of its account.
+type Credential struct {
+	// ClientID, Secret and Subject are what the client was given at its registration (NET-R16).
+	ClientID, Secret, Subject string
+	// Role and Affiliation are the permissions of its service account (NET-R17); empty for none.
+	Role, Affiliation string
+}

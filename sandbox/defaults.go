@@ -1,0 +1,98 @@
+package sandbox
+
+import (
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/url"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/rin-network/rin/sandbox/auth"
+	"github.com/rin-network/rin/sandbox/funding"
+)
+
+// complete fills in the defaults and checks what can be checked alone.
+func (c Config) complete() (Config, error) {
+	c.Prefix = orDefault(strings.Trim(c.Prefix, "/"), DefaultPrefix)
+	c.Realm = orDefault(c.Realm, DefaultRealm)
+	c.PublicURL = strings.TrimSuffix(c.PublicURL, "/")
+	c.Calls = orDefault(c.Calls, DefaultCalls)
+	c.TokenTTL = orDefault(c.TokenTTL, DefaultTokenTTL)
+	c.TokenFormat = orDefault(c.TokenFormat, auth.ES256)
+	c.Paging = orDefault(c.Paging, funding.PagingOffset)
+	c.VerifiedTokens = max(orDefault(c.VerifiedTokens, DefaultVerifiedTokens), 0)
+	if c.Clock == nil {
+		c.Clock = time.Now
+	}
+	if c.Random == nil {
+		c.Random = rand.Reader
+	}
+	c.Random = &oneAtATime{source: c.Random}
+	if c.Logger == nil {
+		c.Logger = slog.New(slog.DiscardHandler)
+	}
+	return c, errors.Join(
+		checkSegments("service prefix", strings.Split(c.Prefix, "/")),
+		checkSegments("realm", []string{c.Realm}),
+		checkPublicURL(c.PublicURL),
+		checkChoice("token format", c.TokenFormat, auth.Formats()),
+		checkChoice("paging", c.Paging, []funding.Paging{funding.PagingOffset, funding.PagingNumber}),
+	)
+}
+
+func orDefault[T comparable](value, fallback T) T {
+	var zero T
+	if value == zero {
+		return fallback
+	}
+	return value
+}
+
+// checkSegments allows the characters that need no escape in a path (RFC 3986 §2.3), and no dots alone.
+func checkSegments(what string, segments []string) error {
+	for _, segment := range segments {
+		wrong := strings.IndexFunc(segment, func(r rune) bool {
+			return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("-._~", r))
+		})
+		if segment == "" || len(segment) > 64 || wrong >= 0 || strings.Trim(segment, ".") == "" {
+			return fmt.Errorf("%s %q: want path segments of letters, digits, '-', '_', '.' and '~'", what, segment)
+		}
+	}
+	return nil
+}
+
+func checkPublicURL(text string) error {
+	if text == "" {
+		return nil
+	}
+	u, err := url.Parse(text)
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" {
+		return fmt.Errorf("public URL %q: want an absolute http or https URL without user, query and fragment, such as https://node.example", text)
+	}
+	return nil
+}
+
+func checkChoice[T ~string](what string, value T, allowed []T) error {
+	if slices.Contains(allowed, value) {
+		return nil
+	}
+	return fmt.Errorf("%s %q: want one of %v", what, value, allowed)
+}
+
+// oneAtATime lets goroutines share a source of randomness that may not be safe for it.
+type oneAtATime struct {
+	mu     sync.Mutex
+	source io.Reader
+}
+
+// Read implements io.Reader.
+func (o *oneAtATime) Read(p []byte) (int, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.source.Read(p)
+}

@@ -1,0 +1,84 @@
+package deviation
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+)
+
+// Deviation is one way to misbehave.
+type Deviation struct {
+	// Name is what an operator types, in kebab case.
+	Name string
+	// Why says in one sentence what goes wrong and where it is seen in the field.
+	Why string
+	// Breaks lists the ids of the requirements that get worse.
+	Breaks []string
+	// Wrap puts the deviation before the node's handler.
+	Wrap func(next http.Handler, env Env) http.Handler
+}
+
+// All lists every deviation, group by group.
+func All() []Deviation {
+	return slices.Concat(tokenDeviations(), bearerDeviations(), infoDeviations(), specDeviations(), listDeviations())
+}
+
+// Find returns the deviation with the name. Its error names the deviations that are spelled nearly so.
+func Find(name string) (Deviation, error) {
+	all := All()
+	for _, d := range all {
+		if d.Name == name {
+			return d, nil
+		}
+	}
+	return Deviation{}, fmt.Errorf("deviation %q is unknown: %s", name, suggestion(name, all))
+}
+
+// suggestion names up to three deviations with the smallest edit distance to name, or tells that none is near.
+func suggestion(name string, all []Deviation) string {
+	type candidate struct {
+		name     string
+		distance int
+	}
+	var near []candidate
+	for _, d := range all {
+		distance := editDistance(name, d.Name)
+		if distance <= max(len(name), len(d.Name))/2 || strings.Contains(d.Name, name) {
+			near = append(near, candidate{d.Name, distance})
+		}
+	}
+	if len(near) == 0 {
+		return fmt.Sprintf("there are %d, from %q to %q", len(all), all[0].Name, all[len(all)-1].Name)
+	}
+	slices.SortStableFunc(near, func(a, b candidate) int { return a.distance - b.distance })
+	names := make([]string, 0, 3)
+	for _, c := range near[:min(3, len(near))] {
+		names = append(names, c.name)
+	}
+	return "did you mean " + strings.Join(names, " or ") + "?"
+}
+
+// editDistance is the Levenshtein distance in bytes. Names are short; a longer text is far from each of them.
+func editDistance(a, b string) int {
+	if len(a) > 64 {
+		return len(a)
+	}
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			cost := diagonal
+			if a[i] != b[j] {
+				cost++
+			}
+			diagonal = row[j+1]
+			row[j+1] = min(cost, row[j]+1, row[j+1]+1)
+		}
+	}
+	return row[len(b)]
+}

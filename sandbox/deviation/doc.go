@@ -1,0 +1,5 @@
+// Package deviation is the catalogue of ways in which the sandbox can misbehave: each breaks named requirements, so
+// that a conformance suite can be shown to notice. There is one seam: a deviation wraps the handler of the whole
+// node. It sees requests before the node and answers after it, and never touches the node's insides; what it needs
+// to know is in its Env. One file holds one group of requirements, each with a table.
+package deviation

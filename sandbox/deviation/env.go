@@ -1,0 +1,94 @@
+package deviation
+
+import (
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/rin-network/rin/sandbox/address"
+)
+
+// Env is what a deviation may know of its node and ask from it.
+type Env struct {
+	// Places are the addresses of the node.
+	Places address.Map
+	// Clients are the registered clients with their secrets in plain text.
+	Clients []Client
+	// Now is the node's clock.
+	Now func() time.Time
+	// Issue makes a valid access token for a client, as the token endpoint that r reached would.
+	Issue func(r *http.Request, clientID string) (string, error)
+}
+
+// Client is a registered client as its owner knows it.
+type Client struct {
+	// ID, Secret and Subject are the client id, its secret in plain text and the Service Account User ID.
+	ID, Secret, Subject string
+}
+
+// Kind is what a request is for.
+type Kind int
+
+// The kinds of requests. The try-out space is Other: it promises nothing that can be broken.
+const (
+	Other Kind = iota
+	Token
+	Info
+	Spec
+	FundingList
+	FundingDetail
+	Registry
+)
+
+// Classify tells what r is for, by its path alone; a trailing slash makes no difference.
+func (e Env) Classify(r *http.Request) Kind {
+	path := strings.TrimSuffix(r.URL.Path, "/")
+	switch path {
+	case e.Places.Token(), e.Places.RealmToken():
+		return Token
+	case strings.TrimSuffix(e.Places.Info(), "/"):
+		return Info
+	case e.Places.Spec():
+		return Spec
+	case e.Places.Fundings():
+		return FundingList
+	case e.Places.Registry():
+		return Registry
+	}
+	if strings.HasPrefix(path, e.Places.Fundings()+"/") {
+		return FundingDetail
+	}
+	return Other
+}
+
+// Protected tells whether the kind asks for an access token.
+func (k Kind) Protected() bool { return k == Info || k == FundingList || k == FundingDetail }
+
+// Client returns the registered client with the id.
+func (e Env) Client(id string) (Client, bool) {
+	for _, c := range e.Clients {
+		if c.ID == id {
+			return c, true
+		}
+	}
+	return Client{}, false
+}
+
+// admit returns r with the Authorization header of the first client, which by convention has all permissions.
+func (e Env) admit(r *http.Request) *http.Request {
+	if len(e.Clients) == 0 {
+		return r
+	}
+	return e.admitAs(r, e.Clients[0].ID)
+}
+
+// admitAs returns r with a fresh access token of the client; r itself when none can be made.
+func (e Env) admitAs(r *http.Request, clientID string) *http.Request {
+	token, err := e.Issue(r, clientID)
+	if err != nil {
+		return r
+	}
+	admitted := r.Clone(r.Context())
+	admitted.Header.Set("Authorization", "Bearer "+token)
+	return admitted
+}

@@ -1,0 +1,17 @@
+// Package sandbox is a node of a research-information network that runs anywhere: an authorization server, the info
+// resource, the funding service with believable data, the OpenAPI document that describes it and a registry that
+// lists it. It behaves as the rules of the network and the RFCs behind them ask, unless it is told to deviate.
+//
+// A request takes this way:
+//
+//	request -> deviation.Wrap -> auth.Guard (try-out paths pass) -> handler -> store -> response
+//
+// New makes an http.Handler, to be used in a test with httptest:
+//
+//	node, err := sandbox.New(sandbox.Config{})
+//	server := httptest.NewServer(node)
+//	client := node.Credentials()[0] // id, secret, and what the client may do
+//
+// Serve runs it on a listener. Everything that a Config leaves out has a default that makes a good node; clock and
+// randomness come from it, nothing is read from the environment.
+package sandbox

@@ -1,0 +1,171 @@
+package funding
+
+import (
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/rin-network/rin/fixtures/model"
+	"github.com/rin-network/rin/sandbox/problem"
+)
+
+// The bounds of the paging parameters.
+const (
+	// MaxPageSize is the largest page[size].
+	MaxPageSize = 10_000
+	// DefaultPageSize holds when page[page] comes without page[size]; it is the size that the network's client asks for.
+	DefaultPageSize = 1000
+	// MaxPage is the largest page[page].
+	MaxPage = 1<<31 - 1
+)
+
+// Paging is the meaning of page[page].
+type Paging string
+
+const (
+	// PagingOffset makes page[page] the number of records to skip, as the network's client sends it.
+	PagingOffset Paging = "offset"
+	// PagingNumber makes page[page] the number of the page, from 0.
+	PagingNumber Paging = "number"
+)
+
+// The names of the query parameters of the list.
+const (
+	ParamType    = "fundingType"
+	ParamGroup   = "targetGroup"
+	ParamRunning = "runningCalls"
+	ParamRegion  = "region"
+	ParamFunder  = "funderId"
+	ParamScope   = "applicantsScope"
+	ParamPage    = "page[page]"
+	ParamSize    = "page[size]"
+	// MaxFunderLength is the longest funderId, in bytes.
+	MaxFunderLength = 200
+)
+
+// Parameters lists the names of all query parameters of the list.
+func Parameters() []string {
+	return []string{ParamType, ParamGroup, ParamRunning, ParamRegion, ParamFunder, ParamScope, ParamPage, ParamSize}
+}
+
+// query is what a list request asks for. Empty members do not filter; all others must hold together.
+type query struct {
+	kind    model.FundingType
+	group   model.TargetGroup
+	region  model.Region
+	funder  string
+	scope   model.Scope
+	running *bool
+	// offset and size cut the page; size 0 is the whole list.
+	offset, size int
+}
+
+// filtered tells whether any filter is set.
+func (q query) filtered() bool {
+	return q.kind != "" || q.group != "" || q.region != "" || q.funder != "" || q.scope != "" || q.running != nil
+}
+
+// parseQuery reads the raw query of a list request. Unknown parameters are ignored, empty ones count as absent.
+func parseQuery(raw string, paging Paging) (query, *problem.Problem) {
+	values, err := url.ParseQuery(raw)
+	if err != nil {
+		p := problem.BadRequest("the query of the URL cannot be decoded",
+			"percent-encode reserved characters (% as %25, ; as %3B) and separate parameters with &")
+		return query{}, &p
+	}
+	reader := parameterReader{values: values}
+	q := query{
+		kind:   oneOf(&reader, ParamType, model.FundingTypes()),
+		group:  oneOf(&reader, ParamGroup, model.TargetGroups()),
+		region: oneOf(&reader, ParamRegion, model.Regions()),
+		scope:  oneOf(&reader, ParamScope, model.Scopes()),
+		funder: reader.text(ParamFunder),
+	}
+	q.running = reader.boolean(ParamRunning)
+	page, hasPage := reader.number(ParamPage, 0, MaxPage)
+	size, hasSize := reader.number(ParamSize, 1, MaxPageSize)
+	if hasPage || hasSize {
+		q.size = DefaultPageSize
+		if hasSize {
+			q.size = size
+		}
+		q.offset = page
+		if paging == PagingNumber {
+			q.offset = page * q.size
+		}
+	}
+	return q, reader.fault
+}
+
+// parameterReader reads parameters and keeps the first fault.
+type parameterReader struct {
+	values url.Values
+	fault  *problem.Problem
+}
+
+func (r *parameterReader) fail(name, expectation string, allowed []string) {
+	if r.fault == nil {
+		p := problem.BadParameter(name, expectation, allowed)
+		r.fault = &p
+	}
+}
+
+// value returns the single value of a parameter, "" when absent or empty.
+func (r *parameterReader) value(name string) string {
+	all := r.values[name]
+	if len(all) > 1 {
+		r.fail(name, "it is given more than once, want it once", nil)
+	}
+	if len(all) == 0 {
+		return ""
+	}
+	return all[0]
+}
+
+func (r *parameterReader) text(name string) string {
+	value := r.value(name)
+	if len(value) > MaxFunderLength {
+		r.fail(name, "it is longer than "+strconv.Itoa(MaxFunderLength)+" bytes", nil)
+	}
+	return value
+}
+
+func (r *parameterReader) boolean(name string) *bool {
+	value := r.value(name)
+	if value == "" {
+		return nil
+	}
+	yes := strings.EqualFold(value, "true")
+	if !yes && !strings.EqualFold(value, "false") {
+		r.fail(name, "it is a boolean", []string{"true", "false"})
+		return nil
+	}
+	return &yes
+}
+
+func (r *parameterReader) number(name string, low, high int) (n int, given bool) {
+	value := r.value(name)
+	if value == "" {
+		return 0, false
+	}
+	n, err := strconv.Atoi(value)
+	if err != nil || n < low || n > high || value[0] == '+' {
+		r.fail(name, "it is a whole number from "+strconv.Itoa(low)+" to "+strconv.Itoa(high), nil)
+		return 0, false
+	}
+	return n, true
+}
+
+func oneOf[T ~string](r *parameterReader, name string, allowed []T) T {
+	value := T(r.value(name))
+	if value == "" || slices.Contains(allowed, value) {
+		return value
+	}
+	names := make([]string, len(allowed))
+	for i, a := range allowed {
+		names[i] = string(a)
+	}
+	r.fail(name, "it is not in the vocabulary", names)
+	return ""
+}

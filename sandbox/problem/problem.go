@@ -1,0 +1,92 @@
+package problem
+
+import (
+	"encoding/json"
+	"net/http"
+	"strconv"
+	"strings"
+)
+
+// MediaType is the media type of a problem body (RFC 9457 §6.1).
+const MediaType = "application/problem+json"
+
+// Problem is a problem details object (RFC 9457 §3.1) with the extension members of this node.
+type Problem struct {
+	// Type is a URI reference; "about:blank" means that the title is the status phrase (RFC 9457 §4.2.1).
+	Type string `json:"type"`
+	// Title is the short, constant summary of the kind of problem.
+	Title string `json:"title"`
+	// Status equals the status code of the answer.
+	Status int `json:"status"`
+	// Detail says what was wrong with this request.
+	Detail string `json:"detail"`
+	// Hint says what the caller does to get it right.
+	Hint string `json:"hint,omitempty"`
+	// Parameter names the query parameter at fault.
+	Parameter string `json:"parameter,omitempty"`
+	// Allowed lists the values that Parameter takes.
+	Allowed []string `json:"allowed,omitempty"`
+}
+
+func plain(status int, detail, hint string) Problem {
+	return Problem{Type: "about:blank", Title: http.StatusText(status), Status: status, Detail: detail, Hint: hint}
+}
+
+// Unauthorized is the 401 of a request without usable authentication (RFC 9110 §15.5.2).
+func Unauthorized(detail, hint string) Problem { return plain(http.StatusUnauthorized, detail, hint) }
+
+// BadRequest is the 400 of a request that cannot be understood.
+func BadRequest(detail, hint string) Problem { return plain(http.StatusBadRequest, detail, hint) }
+
+// Forbidden is the 403 of an authenticated caller without the privilege (NET-R17).
+func Forbidden(detail, hint string) Problem { return plain(http.StatusForbidden, detail, hint) }
+
+// NotFound is the 404 of an unknown resource.
+func NotFound(detail, hint string) Problem { return plain(http.StatusNotFound, detail, hint) }
+
+// MethodNotAllowed is the 405 of a method outside allowed; the caller sets the Allow header (RFC 9110 §15.5.6).
+func MethodNotAllowed(method string, allowed []string) Problem {
+	return plain(http.StatusMethodNotAllowed, "this resource does not take the method of the request",
+		"use "+strings.Join(allowed, " or ")+hintForMethod(method))
+}
+
+func hintForMethod(method string) string {
+	if method == http.MethodPost || method == http.MethodPut || method == http.MethodPatch || method == http.MethodDelete {
+		return "; the API is read-only"
+	}
+	return ""
+}
+
+// BadParameter is the 400 of a query parameter with a value that is not allowed. allowed may be empty when
+// expectation says it better.
+func BadParameter(name, expectation string, allowed []string) Problem {
+	p := plain(http.StatusBadRequest, "the query parameter "+name+" has a value that is not allowed: "+expectation, "")
+	p.Parameter, p.Allowed = name, allowed
+	if len(allowed) > 0 {
+		p.Hint = "send one of " + strings.Join(allowed, ", ") + ", or leave the parameter out"
+	}
+	return p
+}
+
+// Internal is the 500 of a fault in the sandbox itself; it tells nothing about its cause.
+func Internal() Problem {
+	return plain(http.StatusInternalServerError, "the sandbox failed to answer", "the log of the sandbox names the cause")
+}
+
+// Write sends p. Headers set before (challenges, Allow) are kept; a problem is never stored by caches.
+func (p Problem) Write(w http.ResponseWriter, r *http.Request) {
+	body, err := json.Marshal(p)
+	if err != nil {
+		body = []byte(`{}`)
+	}
+	h := w.Header()
+	h.Set("Content-Type", MediaType)
+	h.Set("Cache-Control", "no-store")
+	h.Set("Content-Length", strconv.Itoa(len(body)))
+	h.Set("X-Content-Type-Options", "nosniff")
+	w.WriteHeader(p.Status)
+	if r.Method != http.MethodHead {
+		// A failed write means that the caller is gone; nobody is left to tell.
+		_, _ = w.Write(body)
+	}
+}

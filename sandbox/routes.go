@@ -1,0 +1,76 @@
+package sandbox
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/rin-network/rin/sandbox/address"
+	"github.com/rin-network/rin/sandbox/problem"
+)
+
+// Route is one row of the route table.
+type Route struct {
+	// Method is GET, which HEAD comes with, or POST. OPTIONS is answered everywhere.
+	Method string
+	// Path is the path, with "{id}" for the id of a funding. It is served with and without a slash at its end.
+	Path string
+	// Protected tells that an access token is needed.
+	Protected bool
+
+	handler http.Handler
+	// denied answers other methods; the Allow header is set. nil is a problem body.
+	denied http.Handler
+}
+
+// methods lists what the route's resource takes, for Allow (RFC 9110 §10.2.1).
+func (r Route) methods() []string {
+	if r.Method == http.MethodGet {
+		return []string{http.MethodGet, http.MethodHead, http.MethodOptions}
+	}
+	return []string{r.Method, http.MethodOptions}
+}
+
+// ServeHTTP answers the methods of the route, OPTIONS, and 405 to all others.
+func (r Route) ServeHTTP(w http.ResponseWriter, q *http.Request) {
+	switch {
+	case q.Method == r.Method, r.Method == http.MethodGet && q.Method == http.MethodHead:
+		r.handler.ServeHTTP(w, q)
+		return
+	case q.Method == http.MethodOptions:
+		w.Header().Set("Allow", strings.Join(r.methods(), ", "))
+		w.WriteHeader(http.StatusNoContent)
+		return
+	}
+	w.Header().Set("Allow", strings.Join(r.methods(), ", "))
+	if r.denied != nil {
+		r.denied.ServeHTTP(w, q)
+		return
+	}
+	problem.MethodNotAllowed(q.Method, r.methods()).Write(w, q)
+}
+
+// newMux puts the routes before a mux, each with and without a slash at its end (G18: both occur, no redirect).
+func newMux(routes []Route, places address.Map, wrongRealm http.Handler) http.Handler {
+	mux := http.NewServeMux()
+	for _, route := range routes {
+		path := strings.TrimSuffix(route.Path, "/")
+		mux.Handle(path, route)
+		mux.Handle(path+"/{$}", route)
+	}
+	mux.Handle("/realms/", wrongRealm)
+	mux.Handle("/", http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		problem.NotFound("there is no resource at this path", whereabouts(places, r)).Write(w, r)
+	}))
+	return mux
+}
+
+// whereabouts names the places that a lost caller may have meant, and a near miss if it is one.
+func whereabouts(places address.Map, r *http.Request) string {
+	hint := "token: POST " + places.Token() + "; info: GET " + places.Info() + "; document: GET " + places.Spec() +
+		"; fundings: GET " + places.Fundings() + "; registry: GET " + places.Registry()
+	if slices.Contains(strings.Split(r.URL.Path, "/"), "auth") && strings.Contains(r.URL.Path, "/realms/") {
+		hint = "the realm is at " + places.RealmIssuer() + ", without /auth before it; " + hint
+	}
+	return hint
+}

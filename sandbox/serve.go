@@ -1,0 +1,53 @@
+package sandbox
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"time"
+)
+
+// The limits of a served sandbox.
+const (
+	maxHeaderBytes   = 32 << 10
+	headerTimeout    = 5 * time.Second
+	readTimeout      = 15 * time.Second
+	writeTimeout     = 60 * time.Second
+	idleTimeout      = 60 * time.Second
+	shutdownPatience = 5 * time.Second
+)
+
+// Serve answers requests on listener until ctx is done, then lets running requests end for up to five seconds. It
+// closes the listener. It returns nil after an orderly end.
+func Serve(ctx context.Context, listener net.Listener, s *Server, log *slog.Logger) error {
+	server := &http.Server{
+		Handler:           s,
+		MaxHeaderBytes:    maxHeaderBytes,
+		ReadHeaderTimeout: headerTimeout,
+		ReadTimeout:       readTimeout,
+		WriteTimeout:      writeTimeout,
+		IdleTimeout:       idleTimeout,
+		ErrorLog:          slog.NewLogLogger(log.Handler(), slog.LevelDebug),
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- server.Serve(listener) }()
+	select {
+	case err := <-ended:
+		return fmt.Errorf("serve the sandbox: %w", err)
+	case <-ctx.Done():
+	}
+	patience, cancel := context.WithTimeout(context.WithoutCancel(ctx), shutdownPatience)
+	defer cancel()
+	err := server.Shutdown(patience)
+	if errors.Is(err, context.DeadlineExceeded) {
+		err = errors.Join(errors.New("requests were still running after five seconds and were cut"), server.Close())
+	}
+	<-ended
+	if err != nil {
+		return fmt.Errorf("stop the sandbox: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,173 @@
+package sandbox
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+
+	"github.com/rin-network/rin/sandbox/address"
+	"github.com/rin-network/rin/sandbox/auth"
+	"github.com/rin-network/rin/sandbox/deviation"
+	"github.com/rin-network/rin/sandbox/funding"
+	"github.com/rin-network/rin/sandbox/info"
+	"github.com/rin-network/rin/sandbox/registry"
+	"github.com/rin-network/rin/sandbox/spec"
+)
+
+// Server is a node of the network. It is an http.Handler, safe for concurrent use, and holds no goroutine.
+type Server struct {
+	handler     http.Handler
+	routes      []Route
+	places      address.Map
+	credentials []Credential
+}
+
+// New makes a node. Its errors name the field of the configuration and what it takes.
+func New(config Config) (*Server, error) {
+	c, err := config.complete()
+	if err != nil {
+		return nil, fmt.Errorf("configure the sandbox: %w", err)
+	}
+	s, err := build(c)
+	if err != nil {
+		return nil, fmt.Errorf("configure the sandbox: %w", err)
+	}
+	return s, nil
+}
+
+// build connects the parts; c is complete.
+func build(c Config) (*Server, error) {
+	places := address.Map{Prefix: c.Prefix, Realm: c.Realm, PublicURL: c.PublicURL}
+	credentials, err := register(c)
+	if err != nil {
+		return nil, err
+	}
+	clients, accounts := books(c, credentials)
+	known, err := auth.NewClients(c.Random, clients)
+	if err != nil {
+		return nil, err
+	}
+	issuer, err := auth.NewIssuer(c.TokenFormat, c.TokenTTL, c.Clock, c.Random)
+	if err != nil {
+		return nil, err
+	}
+	foreign, err := foreignIssuers(c.Issuers)
+	if err != nil {
+		return nil, err
+	}
+	server := auth.NewServer(known, issuer, places, c.Logger)
+	guard := auth.NewGuard(auth.NewVerifier(issuer, foreign, places, c.Clock, c.VerifiedTokens), places)
+	records, asOf, err := newRecords(c)
+	if err != nil {
+		return nil, err
+	}
+	fundings, err := newFundings(c, records, asOf, accounts, guard)
+	if err != nil {
+		return nil, err
+	}
+	s := &Server{places: places, credentials: credentials}
+	s.routes = routes(places, describer{c.Paging, records}, server, guard, fundings)
+	s.handler = newMux(s.routes, places, http.HandlerFunc(server.WrongRealm))
+	if s.handler, err = deviate(s.handler, c, places, issuer, credentials); err != nil {
+		return nil, err
+	}
+	s.handler = watch(s.handler, c.Logger, c.Clock)
+	return s, nil
+}
+
+// routes is the whole route table.
+func routes(places address.Map, describe describer, server *auth.Server, guard *auth.Guard, fundings *funding.Service) []Route {
+	tryOut := places.TryOut()
+	get := func(path string, h http.Handler) Route { return Route{Method: http.MethodGet, Path: path, handler: h} }
+	guarded := func(path string, h http.Handler) Route {
+		return Route{Method: http.MethodGet, Path: path, Protected: true, handler: guard.Protect(h)}
+	}
+	token := func(path, issuerPath string) Route {
+		return Route{Method: http.MethodPost, Path: path, handler: server.Token(issuerPath), denied: http.HandlerFunc(server.MethodNotAllowed)}
+	}
+	staging, realm := server.Metadata("", places.Token()), server.Metadata(places.RealmIssuer(), places.RealmToken())
+	return []Route{
+		token(places.Token(), ""),
+		token(places.RealmToken(), places.RealmIssuer()),
+		get(places.Certs(), http.HandlerFunc(server.Certs)),
+		get("/.well-known/oauth-authorization-server", staging),
+		get("/.well-known/openid-configuration", staging),
+		get("/.well-known/oauth-authorization-server"+places.RealmIssuer(), realm),
+		get(places.RealmIssuer()+"/.well-known/openid-configuration", realm),
+
+		guarded(places.Info(), info.Resource(places, false)),
+		get(places.Spec(), spec.Resource(places.Origin, describe.api(places))),
+		guarded(places.Fundings(), fundings.List()),
+		guarded(places.Funding(), fundings.Detail()),
+
+		get(tryOut.Info(), info.Resource(tryOut, true)),
+		get(tryOut.Spec(), spec.Resource(tryOut.Origin, describe.tryOut(tryOut))),
+		get(tryOut.Fundings(), fundings.OpenList()),
+		get(tryOut.Funding(), fundings.OpenDetail()),
+
+		get(places.Registry(), registry.Document(places)),
+		get(places.Health(), http.HandlerFunc(health)),
+	}
+}
+
+// books divides the registered clients between the authorization server, which learns ids and secrets, and the
+// funding service, which learns roles and affiliations.
+func books(c Config, credentials []Credential) ([]auth.Client, funding.Accounts) {
+	clients, accounts := make([]auth.Client, 0, len(credentials)), funding.Accounts{}
+	for _, k := range credentials {
+		clients = append(clients, auth.Client{ID: k.ClientID, Secret: k.Secret, Subject: k.Subject})
+		accounts[funding.AccountKey{Name: k.Subject}] = funding.Account{Role: k.Role, Affiliation: k.Affiliation}
+	}
+	for _, issuer := range c.Issuers {
+		for client, account := range issuer.Accounts {
+			accounts[funding.AccountKey{ForeignIssuer: issuer.Issuer, Name: client}] = account
+		}
+	}
+	return clients, accounts
+}
+
+func foreignIssuers(configured []IssuerConfig) ([]auth.Foreign, error) {
+	trusted := make([]auth.Foreign, 0, len(configured))
+	for _, issuer := range configured {
+		f, err := auth.NewForeign(issuer.Issuer, issuer.JWKS, issuer.Audience)
+		if err != nil {
+			return nil, err
+		}
+		trusted = append(trusted, f)
+	}
+	return trusted, nil
+}
+
+// deviate puts the named deviations before the node, the first outermost.
+func deviate(node http.Handler, c Config, places address.Map, issuer *auth.Issuer, credentials []Credential) (http.Handler, error) {
+	env := deviation.Env{Places: places, Now: c.Clock}
+	for _, k := range credentials {
+		env.Clients = append(env.Clients, deviation.Client{ID: k.ClientID, Secret: k.Secret, Subject: k.Subject})
+	}
+	env.Issue = func(r *http.Request, clientID string) (string, error) {
+		client, ok := env.Client(clientID)
+		if !ok {
+			return "", fmt.Errorf("client %q is unknown", clientID)
+		}
+		origin := places.Origin(r)
+		return issuer.Issue(origin, origin+places.API(), client.ID, client.Subject, auth.Scope)
+	}
+	for _, name := range slices.Backward(c.Deviations) {
+		d, err := deviation.Find(name)
+		if err != nil {
+			return nil, err
+		}
+		node = d.Wrap(node, env)
+	}
+	return node, nil
+}
+
+// ServeHTTP answers a request to the node.
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.handler.ServeHTTP(w, r) }
+
+// Credentials lists the registered clients with their secrets in plain text: for whoever started the sandbox, to
+// print or to test with. With the default clients, the first may read fundings, and the second has no role.
+func (s *Server) Credentials() []Credential { return slices.Clone(s.credentials) }
+
+// Routes is the route table.
+func (s *Server) Routes() []Route { return slices.Clone(s.routes) }

@@ -1,0 +1,52 @@
+package spec
+
+import (
+	"strings"
+
+	"github.com/rin-network/rin/sandbox/problem"
+)
+
+// jsonAnswer is a success with a JSON body.
+func jsonAnswer(description string, schema, examples node) node {
+	media := node{"schema": schema}
+	if examples != nil {
+		media["examples"] = examples
+	}
+	return node{
+		"description": description,
+		"headers": node{
+			"ETag":          header("The validator of the answer, for If-None-Match.", `"bS9Sxmyq2sHwSx4u"`),
+			"Cache-Control": header("How long caches may keep the answer; guarded data is private.", "private, no-cache"),
+			"Vary":          header("The request headers that select the answer.", "Accept-Encoding, Authorization"),
+		},
+		"content": node{"application/json": media},
+	}
+}
+
+// problemAnswer is an error with a problem body, such as the example.
+func problemAnswer(description string, example problem.Problem, headers node) node {
+	answer := node{
+		"description": description,
+		"content":     node{problem.MediaType: node{"schema": ref("Problem"), "example": example}},
+	}
+	if headers != nil {
+		answer["headers"] = headers
+	}
+	return answer
+}
+
+func notModified() node {
+	return node{"description": "The caller has the answer already (If-None-Match)."}
+}
+
+// methodNotAllowed describes what other methods get at the path of an operation.
+func methodNotAllowed() node {
+	allowed := []string{"GET", "HEAD", "OPTIONS"}
+	return problemAnswer("The method is not GET, HEAD or OPTIONS.", problem.MethodNotAllowed("POST", allowed),
+		node{"Allow": header("The methods that the resource takes.", strings.Join(allowed, ", "))})
+}
+
+// header describes a header that the answer always has.
+func header(description, example string) node {
+	return node{"description": description, "required": true, "schema": text(), "example": example}
+}

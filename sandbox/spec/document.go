@@ -1,0 +1,96 @@
+package spec
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/rin-network/rin/fixtures/model"
+	"github.com/rin-network/rin/sandbox/address"
+	"github.com/rin-network/rin/sandbox/auth"
+	"github.com/rin-network/rin/sandbox/funding"
+)
+
+// Description is what the document depends on.
+type Description struct {
+	// Places are the addresses of the space that is described: the guarded API or the try-out space.
+	Places address.Map
+	// Origin is the base URL under which the reader sees the node.
+	Origin string
+	// TryOut tells that no token is needed.
+	TryOut bool
+	// Paging is the meaning of page[page].
+	Paging funding.Paging
+	// InfoExample is an example of the info resource.
+	InfoExample model.Info
+	Samples
+}
+
+// Samples are example records, as the node serves them.
+type Samples struct {
+	// CallExample and ProgrammeExample are records of these kinds.
+	CallExample, ProgrammeExample json.RawMessage
+	// DetailID and FunderID are example values of the parameters id and funderId.
+	DetailID, FunderID string
+}
+
+// Document makes the OpenAPI 3.0.3 document as indented JSON. Equal descriptions give equal bytes.
+func Document(d Description) ([]byte, error) {
+	relative := func(path string) string { return strings.TrimPrefix(path, d.Places.API()) }
+	document := node{
+		"openapi": "3.0.3",
+		"info": node{
+			"title":       "Funding API",
+			"version":     "3.0",
+			"description": d.introduction(),
+			"license":     node{"name": "Apache-2.0", "url": "https://www.apache.org/licenses/LICENSE-2.0"},
+		},
+		"servers": list{node{"url": d.Origin + d.Places.API()}},
+		"tags": list{
+			node{"name": "Info", "description": "Where the APIs of the node are."},
+			node{"name": "Fundings", "description": "Calls, programmes and other fundings."},
+			node{"name": "Documentation", "description": "This document."},
+		},
+		"paths": node{
+			relative(d.Places.Info()):     node{"get": d.infoOperation()},
+			relative(d.Places.Spec()):     node{"get": d.specOperation()},
+			relative(d.Places.Fundings()): node{"get": d.listOperation()},
+			relative(d.Places.Funding()):  node{"get": d.detailOperation()},
+		},
+		"components": d.components(),
+	}
+	if !d.TryOut {
+		document["security"] = list{node{"bearer": list{}}, node{"clientCredentials": list{}}}
+	}
+	encoded, err := json.MarshalIndent(document, "", "  ")
+	if err != nil {
+		return nil, fmt.Errorf("encode the OpenAPI document: %w", err)
+	}
+	return encoded, nil
+}
+
+func (d Description) introduction() string {
+	if d.TryOut {
+		return "Sample data without a token: the same operations as those of the guarded API, below another base URL."
+	}
+	return "Fundings of a node of the research-information network. Fetch an access token with the client credentials grant " +
+		"and send it as Authorization: Bearer <access token>. Reading fundings needs the role " + model.RoleExternalAPIClient +
+		" and an affiliation ID, both set by the operator of the funding service."
+}
+
+func (d Description) components() node {
+	components := node{"schemas": join(fundingSchemas(), valueSchemas(), nodeSchemas())}
+	if !d.TryOut {
+		components["securitySchemes"] = node{
+			"bearer": node{"type": "http", "scheme": "bearer", "description": "An access token of the node's authorization server."},
+			"clientCredentials": node{
+				"type": "oauth2", "description": "How the access token is obtained.",
+				"flows": node{"clientCredentials": node{
+					"tokenUrl": d.Origin + d.Places.Token(),
+					"scopes":   node{auth.Scope: "Every token has this scope; it need not be asked for."},
+				}},
+			},
+		}
+	}
+	return components
+}

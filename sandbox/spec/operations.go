@@ -1,0 +1,121 @@
+package spec
+
+import (
+	"maps"
+	"strconv"
+
+	"github.com/rin-network/rin/fixtures/model"
+	"github.com/rin-network/rin/sandbox/funding"
+	"github.com/rin-network/rin/sandbox/problem"
+)
+
+func (d Description) infoOperation() node {
+	return d.operation(node{
+		"operationId": "getInfo",
+		"tags":        list{"Info"},
+		"summary":     "The endpoints of the node, and the test whether a token works",
+		"description": "Any good token opens it, no role is needed. A Content-Type on this request without a body is accepted.",
+		"responses":   d.responses(jsonAnswer("The endpoints by family.", ref("Info"), node{"node": node{"value": d.InfoExample}}), false, nil),
+	})
+}
+
+func (d Description) specOperation() node {
+	return node{
+		"operationId": "getApiDocs",
+		"tags":        list{"Documentation"},
+		"summary":     "This document",
+		"security":    list{},
+		"responses": node{
+			"200": jsonAnswer("The OpenAPI document.", object("An OpenAPI document.", []string{"openapi", "info", "paths"},
+				node{"openapi": text(), "info": node{"type": "object"}, "paths": node{"type": "object"}}), nil),
+			"304": notModified(),
+			"405": methodNotAllowed(),
+		},
+	}
+}
+
+func (d Description) listOperation() node {
+	return d.operation(node{
+		"operationId": "findAll",
+		"tags":        list{"Fundings"},
+		"summary":     "The fundings, filtered and paged",
+		"description": "All fundings in the order of their ids. Filters hold together (AND); an empty value counts as absent, " +
+			"an unknown parameter is ignored. Without paging parameters the whole list is answered. A page past the end is an empty array.",
+		"parameters": d.listParameters(),
+		"responses": d.responses(jsonAnswer("The fundings that were asked for.", arrayOf(ref("Funding")),
+			node{"page": node{"summary": "A page of two", "value": list{d.CallExample, d.ProgrammeExample}}}), true, node{
+			"400": problemAnswer("A parameter has a value that is not allowed, or the credentials are malformed.",
+				problem.BadParameter(funding.ParamScope, "it is not in the vocabulary", []string{string(model.ScopeNational), string(model.ScopeRegional)}), nil),
+		}),
+	})
+}
+
+func (d Description) detailOperation() node {
+	return d.operation(node{
+		"operationId": "findByKey",
+		"tags":        list{"Fundings"},
+		"summary":     "One funding",
+		"parameters": list{node{
+			"name": "id", "in": "path", "required": true, "description": "The id of the funding, as listed.",
+			"schema": node{"type": "string", "minLength": 1}, "example": d.DetailID,
+		}},
+		"responses": d.responses(jsonAnswer("The funding.", ref("Funding"), node{
+			"call":      node{"summary": "A call", "value": d.CallExample},
+			"programme": node{"summary": "A programme", "value": d.ProgrammeExample},
+		}), true, node{
+			"404": problemAnswer("There is no funding with this id.",
+				problem.NotFound("there is no funding with this id", "the list of fundings names the ids that exist"), nil),
+		}),
+	})
+}
+
+func (d Description) listParameters() list {
+	filter := func(name, description string, schema node, example any) node {
+		return node{
+			"name": name, "in": "query", "required": false, "allowEmptyValue": true,
+			"description": description, "schema": schema, "example": example,
+		}
+	}
+	page := "The number of records to skip: the first page is 0, the next one is as far on as page[size]."
+	if d.Paging == funding.PagingNumber {
+		page = "The number of the page, from 0."
+	}
+	return list{
+		filter(funding.ParamType, "Fundings of this type.", ref("FundingType"), model.TypeCall),
+		filter(funding.ParamGroup, "Fundings for this target group.", ref("TargetGroup"), model.GroupUniversity),
+		filter(funding.ParamRunning, "true: calls whose first stage has begun and not ended; a call without an end runs. "+
+			"false: the other calls. Any case is accepted.", node{"type": "boolean"}, true),
+		filter(funding.ParamRegion, "Calls for applicants from this province.", ref("EligibleApplicantsRegion"), model.RegionVienna),
+		filter(funding.ParamFunder, "Fundings of the funder with this id.", node{"type": "string", "maxLength": funding.MaxFunderLength}, d.FunderID),
+		filter(funding.ParamScope, "Calls for applicants of this scope.", ref("EligibleApplicantsScope"), model.ScopeNational),
+		filter(funding.ParamPage, page, node{"type": "integer", "format": "int32", "minimum": 0, "maximum": funding.MaxPage}, 0),
+		filter(funding.ParamSize, "The largest number of records in the answer; "+strconv.Itoa(funding.DefaultPageSize)+" when only page[page] is given.",
+			node{"type": "integer", "format": "int32", "minimum": 1, "maximum": funding.MaxPageSize}, funding.DefaultPageSize),
+	}
+}
+
+// operation adds the security of the space: nothing in the try-out space.
+func (d Description) operation(o node) node {
+	if d.TryOut {
+		o["security"] = list{}
+	}
+	return o
+}
+
+// responses completes the answers of an operation with those that the guard, the permission check and HTTP give.
+func (d Description) responses(ok node, roleNeeded bool, others node) node {
+	all := node{"200": ok, "304": notModified(), "405": methodNotAllowed()}
+	if !d.TryOut {
+		challenge := node{"WWW-Authenticate": header("The challenge (RFC 6750 §3).", `Bearer realm="`+d.Places.Realm+`"`)}
+		all["400"] = problemAnswer("The credentials are malformed.",
+			problem.BadRequest("no access token follows the word Bearer", "send the header 'Authorization: Bearer <access token>'"), nil)
+		all["401"] = problemAnswer("There is no access token, or it is not good.",
+			problem.Unauthorized("the request has no access token", "send the header 'Authorization: Bearer <access token>'"), challenge)
+		if roleNeeded {
+			all["403"] = problemAnswer("The service account lacks the role "+model.RoleExternalAPIClient+" or an affiliation ID.",
+				problem.Forbidden("the service account lacks the role "+model.RoleExternalAPIClient, "the operator of the funding service grants the role"), challenge)
+		}
+	}
+	maps.Copy(all, others)
+	return all
+}
