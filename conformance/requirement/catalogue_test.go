@@ -1,0 +1,83 @@
+package requirement_test
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+
+	"github.com/rin-network/rin/conformance/requirement"
+)
+
+var _ = Describe("The catalogue", func() {
+	catalogue := requirement.Catalogue()
+
+	It("has unique ids, ordered inside their groups, groups in the order of the catalogue", func() {
+		order := map[string]int{}
+		for i, g := range requirement.Groups() {
+			order[g.Name] = i
+		}
+		rank := func(r requirement.Requirement) (int, string) { return order[r.ID.Group()], string(r.ID) }
+		for i, r := range catalogue {
+			Expect(order).To(HaveKey(r.ID.Group()))
+			if i == 0 {
+				continue
+			}
+			beforeGroup, before := rank(catalogue[i-1])
+			group, id := rank(r)
+			Expect(beforeGroup < group || beforeGroup == group && before < id).To(BeTrue(), "%s stands after %s", id, before)
+		}
+	})
+
+	for _, r := range catalogue {
+		It(string(r.ID)+" says all that a reader needs", func() {
+			Expect(string(r.ID)).To(MatchRegexp(`^[A-Z]{3}-[0-9]{2}$`))
+			for what, text := range map[string]string{"Title": r.Title, "Quote": r.Quote, "Probe": r.Probe, "Forgives": r.Forgives,
+				"Fix": r.Fix, "Breaks": r.Breaks, "Source": r.Source.Text} {
+				Expect(text).NotTo(BeEmpty(), what)
+				Expect(text).To(Equal(strings.TrimSpace(text)), what)
+			}
+			Expect(r.Title).NotTo(HaveSuffix("."))
+			Expect([]requirement.Level{requirement.Network, requirement.StandardMust, requirement.StandardShould,
+				requirement.Recommended}).To(ContainElement(r.Level))
+			Expect([]requirement.Gate{requirement.Gating, requirement.Advice, requirement.Information}).To(ContainElement(r.Gate))
+			Expect([]requirement.Profile{requirement.Auth, requirement.Funding, requirement.Full}).To(ContainElement(r.Profile))
+			if regexp.MustCompile(`RFC \d|OpenAPI`).MatchString(r.Source.Text) {
+				Expect(r.Source.URL).To(HavePrefix("https://"))
+			}
+			Expect(r.Check).NotTo(BeNil())
+			Expect(len(r.Needs)+len(r.Reads)).To(BeNumerically(">", 0), "it looks at no exchange")
+			for _, before := range r.After {
+				_, known := requirement.Find(before)
+				Expect(known).To(BeTrue(), "it comes after %s, which is not in the catalogue", before)
+			}
+		})
+	}
+
+	It("depends on nothing in a circle", func() {
+		var visit func(id requirement.ID, path []requirement.ID)
+		visit = func(id requirement.ID, path []requirement.ID) {
+			Expect(path).NotTo(ContainElement(id))
+			r, _ := requirement.Find(id)
+			for _, before := range r.After {
+				visit(before, append(slices.Clone(path), id))
+			}
+		}
+		for _, r := range catalogue {
+			visit(r.ID, nil)
+		}
+	})
+
+	It("knows how much of itself it covers", func() {
+		size, covered := 0, 0
+		for _, g := range requirement.Groups() {
+			Expect(g.Title).NotTo(BeEmpty())
+			Expect(g.Covered).To(BeNumerically("<=", g.Size), g.Name)
+			size, covered = size+g.Size, covered+g.Covered
+		}
+		Expect(size).To(Equal(requirement.Size))
+		Expect(covered).To(Equal(len(catalogue)))
+	})
+})
