@@ -1,0 +1,203 @@
+package exchange_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"strings"
+	"sync"
+	"time"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+
+	"github.com/rin-network/rin/conformance/exchange"
+)
+
+var start = time.Date(2026, 3, 1, 12, 0, 0, 123456789, time.UTC)
+
+func answered(label exchange.Label, status int) exchange.Exchange {
+	return exchange.Exchange{
+		Label: label, Attempts: 1, Started: start, Duration: 3 * time.Millisecond,
+		Request:  exchange.Request{Method: "GET", URL: "https://node.example/info"},
+		Response: &exchange.Response{Proto: "HTTP/1.1", Status: status, Body: exchange.Body("{}"), Size: 2},
+	}
+}
+
+func labels(log *exchange.Log) []exchange.Label {
+	var out []exchange.Label
+	for _, x := range log.Exchanges {
+		out = append(out, x.Label)
+	}
+	return out
+}
+
+type brokenWriter struct{}
+
+func (brokenWriter) Write([]byte) (int, error) { return 0, errors.New("disk full") }
+
+var _ = Describe("Journal", func() {
+	var j *exchange.Journal
+	var file *bytes.Buffer
+
+	BeforeEach(func() {
+		file = &bytes.Buffer{}
+		j = exchange.NewJournal(file)
+		j.Begin(exchange.Run{Suite: "test", Started: start, Profile: "auth"})
+	})
+
+	It("orders exchanges, skips and findings by the plan, whatever came first", func() {
+		j.Plan("token.ok", "info.no-token", "info.ok", "info.head")
+		j.Plan("info.ok", "spec.ok", "spec.head")
+		j.Add(answered("z.extra", 200))
+		j.Add(answered("a.extra", 200))
+		j.Add(answered("info.ok", 200), exchange.SchemaFindings{Label: "info.ok"})
+		j.Add(answered("token.ok", 200), exchange.SchemaFindings{Label: "token.ok"})
+		j.Skip("spec.head", exchange.NotApplicable, "no document")
+		j.Skip("info.no-token", exchange.Unmet, "no resource")
+		log := j.Log()
+		Expect(log.Planned).To(HaveExactElements(exchange.Label("token.ok"), exchange.Label("info.no-token"),
+			exchange.Label("info.ok"), exchange.Label("info.head"), exchange.Label("spec.ok"), exchange.Label("spec.head")))
+		Expect(labels(log)).To(HaveExactElements(exchange.Label("token.ok"), exchange.Label("info.ok"),
+			exchange.Label("a.extra"), exchange.Label("z.extra")))
+		Expect(log.NotSent[0].Label).To(BeEquivalentTo("info.no-token"))
+		Expect(log.Findings[0].Label).To(BeEquivalentTo("token.ok"))
+	})
+
+	It("gives a snapshot that later records do not change", func() {
+		j.Add(answered("b.ok", 200))
+		log := j.Log()
+		j.Plan("a.ok", "b.ok")
+		j.Add(answered("a.ok", 200))
+		Expect(labels(log)).To(HaveExactElements(exchange.Label("b.ok")))
+		Expect(log.Planned).To(BeEmpty())
+	})
+
+	It("skips only what has no answer, and lets an answer replace a skip", func() {
+		j.Add(answered("info.ok", 200))
+		j.Skip("info.ok", exchange.Unmet, "too late")
+		j.Skip("info.head", exchange.Unmet, "first")
+		j.Skip("info.head", exchange.OverBudget, "second")
+		j.Skip("spec.ok", exchange.Unmet, "not yet")
+		j.Add(answered("spec.ok", 200))
+		Expect(j.Log().NotSent).To(HaveExactElements(exchange.NotSent{Label: "info.head", Kind: exchange.Unmet, Because: "first"}))
+		Expect(j.Err()).NotTo(HaveOccurred())
+	})
+
+	It("keeps the first exchange of a label and tells of the second", func() {
+		j.Add(answered("info.ok", 200))
+		j.Add(answered("info.ok", 500))
+		x, _ := j.Log().Get("info.ok")
+		Expect(x.Status()).To(Equal(200))
+		Expect(j.Err()).To(MatchError(ContainSubstring(`"info.ok" has an exchange already`)))
+		Expect(strings.Count(file.String(), `"kind":"exchange"`)).To(Equal(1))
+	})
+
+	It("keeps the evidence in memory when the file fails, and tells the first error", func() {
+		j = exchange.NewJournal(brokenWriter{})
+		j.Add(answered("info.ok", 200))
+		Expect(j.Err()).To(MatchError(ContainSubstring("write evidence: disk full")))
+		Expect(labels(j.Log())).To(HaveLen(1))
+	})
+
+	It("drops what comes after the end", func() {
+		j.End(exchange.Ended{Complete: true, Requests: 3})
+		j.Add(answered("info.ok", 200))
+		j.End(exchange.Ended{Cause: "again"})
+		Expect(j.Log().Exchanges).To(BeEmpty())
+		Expect(j.Log().Ended).To(Equal(&exchange.Ended{Complete: true, Requests: 3}))
+		Expect(j.Err()).NotTo(HaveOccurred())
+		_, err := exchange.ReadLog(file)
+		Expect(err).NotTo(HaveOccurred())
+	})
+
+	Describe("Wait", func() {
+		wait := func(ctx context.Context, l ...exchange.Label) chan error {
+			done := make(chan error, 1)
+			go func() { done <- j.Wait(ctx, l...) }()
+			return done
+		}
+
+		It("returns when each label was answered, failed or skipped", func(ctx SpecContext) {
+			done := wait(ctx, "a.ok", "b.ok", "c.ok")
+			j.Add(answered("a.ok", 200))
+			failed := answered("b.ok", 0)
+			failed.Response, failed.Failure = nil, &exchange.Failure{Kind: exchange.FailureReset}
+			j.Add(failed)
+			Consistently(done, "20ms").ShouldNot(Receive())
+			j.Skip("c.ok", exchange.Unmet, "no token")
+			Eventually(done).Should(Receive(BeNil()))
+		}, SpecTimeout(5*time.Second))
+
+		It("waits for the roles first, then for the labels that hold them", func(ctx SpecContext) {
+			j.Add(answered("info.no-token", 401))
+			probe, list, every := wait(ctx, "P.no-token"), wait(ctx, "list.ok"), wait(ctx, "op/*.ok")
+			Consistently(probe, "20ms").ShouldNot(Receive())
+			j.Roles(exchange.Roles{ProbeTarget: exchange.Info, Operations: []exchange.Resource{"op/a", "op/b"}})
+			Eventually(probe).Should(Receive(BeNil()))
+			Eventually(list).Should(Receive(BeNil()), "nothing holds the role")
+			j.Add(answered("op/a.ok", 200))
+			Consistently(every, "20ms").ShouldNot(Receive())
+			j.Add(answered("op/b.ok", 200))
+			Eventually(every).Should(Receive(BeNil()))
+		}, SpecTimeout(5*time.Second))
+
+		It("is released by the end, which is all that the whole run waits for", func(ctx SpecContext) {
+			whole, never := wait(ctx, exchange.WholeRun), wait(ctx, "never.ok", "P.ok")
+			j.Roles(exchange.Roles{})
+			Consistently(whole, "20ms").ShouldNot(Receive())
+			j.End(exchange.Ended{Cause: "deadline"})
+			Eventually(whole).Should(Receive(BeNil()))
+			Eventually(never).Should(Receive(BeNil()))
+		}, SpecTimeout(5*time.Second))
+
+		It("ends with its context", func() {
+			ctx, cancel := context.WithCancel(context.Background())
+			done := wait(ctx, "never.ok")
+			cancel()
+			Eventually(done).Should(Receive(MatchError(context.Canceled)))
+		})
+
+		It("shows findings together with their exchange", func(ctx SpecContext) {
+			var wg sync.WaitGroup
+			for range 8 {
+				wg.Go(func() {
+					defer GinkgoRecover()
+					Expect(j.Wait(ctx, "op/a.ok")).To(Succeed())
+					_, found := j.Log().FindingsOf("op/a.ok")
+					Expect(found).To(BeTrue())
+				})
+			}
+			j.Add(answered("op/a.ok", 200), exchange.SchemaFindings{Label: "op/a.ok", Judged: true})
+			wg.Wait()
+		}, SpecTimeout(5*time.Second))
+	})
+
+	It("reads back as it was, with hostile text in it", func() {
+		x := answered("info.ok", 200)
+		x.Given = map[string]string{"value\xff": "\x00\xfe", "mode": "<b>&"}
+		x.Request.URL, x.Request.Body = "https://node.example/\xff?a=<>&b", exchange.Body("\xff\x00")
+		x.Response.Header = []exchange.Field{{Name: "X-Odd", Value: "caf\xe9 \u2028 </script>"}}
+		x.Response.Body = exchange.Body("<p>\u2028\u0000&amp;\ufffd</p>")
+		x.Redirects = []exchange.Hop{{URL: "https://node.example/\xfe", Status: 308, Location: "/\xff"}}
+		x.Response.BodyError = "bad \xff"
+		x.Started = time.Date(2026, 3, 1, 13, 0, 0, 5, time.FixedZone("CET", 3600))
+		x.Tokens = []exchange.TokenFacts{exchange.FactsOf("access_token", "a.b", "12345678")}
+		failed := answered("spec.ok", 0)
+		failed.Response, failed.Failure = nil, &exchange.Failure{Kind: exchange.FailureTLS, Message: "\xff"}
+		j.Plan("spec.ok", "info.ok", "token.ok")
+		j.Roles(exchange.Roles{List: "op/a", BaseTried: []string{"https://node.example"}})
+		j.Registry(json.RawMessage(`{ "id" : "XA<>" }`))
+		j.Document(&exchange.Document{Reduced: json.RawMessage("{ \"openapi\": \"3.0.3\",\n \"x\": \"&\" }"), Invalid: []string{"a"}})
+		j.Add(x, exchange.SchemaFindings{Label: "info.ok", Total: 1, Findings: []exchange.Finding{{Got: "\xff"}}})
+		j.Add(failed)
+		j.Found(exchange.SchemaFindings{Label: "spec.ok", Why: "no schema"})
+		j.Skip("token.ok", exchange.OverBudget, "out\xff")
+		j.End(exchange.Ended{Complete: true, Requests: 2})
+		Expect(j.Err()).NotTo(HaveOccurred())
+		again, err := exchange.ReadLog(file)
+		Expect(err).NotTo(HaveOccurred())
+		Expect(again).To(Equal(j.Log()))
+	})
+})
