@@ -1,0 +1,146 @@
+package verdict
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/rin-network/rin/conformance/exchange"
+	"github.com/rin-network/rin/conformance/requirement"
+)
+
+// Decide weighs the judgements of one run for the profile that its evidence names. A requirement of the profile without a
+// judgement is inconclusive; one that a partial run did not ask for is left out.
+func Decide(catalogue []requirement.Requirement, judgements map[requirement.ID]requirement.Judgement, log *exchange.Log) Verdict {
+	v := Verdict{Profile: requirement.Profile(log.Run.Profile)}
+	for _, r := range catalogue {
+		if result, ok := weigh(r, judgements, log); ok {
+			v.Results = append(v.Results, result)
+			v.Totals.Count(result.Judgement.Outcome)
+		}
+	}
+	v.Coverage = cover(catalogue, len(v.Results))
+	v.Preview = v.Coverage.Covered < v.Coverage.Size
+	v.Reasons = because(v, log)
+	v.Notes = notes(v)
+	switch {
+	case log.Run.Partial != "":
+		v.Decision = Partial
+	case v.Failed():
+		v.Decision = NotCertified
+	case len(v.Reasons) > 0:
+		v.Decision = Repeat
+	default:
+		v.Decision = Certified
+	}
+	return v
+}
+
+// weigh makes the result of one requirement; false when this run has nothing to say about it.
+func weigh(r requirement.Requirement, judgements map[requirement.ID]requirement.Judgement, log *exchange.Log) (Result, bool) {
+	j, judged := judgements[r.ID]
+	result := Result{Requirement: r, Judgement: j, Gate: r.Gate}
+	if log.Run.Partial != "" && !(judged && asked(r, log)) {
+		return result, false
+	}
+	switch {
+	case !requirement.Profile(log.Run.Profile).Includes(r.Profile):
+		// Only the opt-in rows reach below their own profile, and only when their probe was sent.
+		result.Extra, result.Gate = true, atMostAdvice(r.Gate)
+		seen := j.Outcome == requirement.Pass || j.Outcome == requirement.Warn || j.Outcome == requirement.Fail
+		return result, seen && r.Profile == requirement.Full
+	case !judged:
+		result.Judgement = requirement.Unclear("it was not judged").Blaming(requirement.Suite)
+	}
+	return result, true
+}
+
+func atMostAdvice(g requirement.Gate) requirement.Gate {
+	if g == requirement.Gating {
+		return requirement.Advice
+	}
+	return g
+}
+
+// asked reports whether a partial run planned anything that the requirement reads.
+func asked(r requirement.Requirement, log *exchange.Log) bool {
+	for _, label := range slices.Concat(r.Needs, r.Reads) {
+		if label == exchange.WholeRun {
+			return true
+		}
+		for _, l := range log.Resolve(label) {
+			if _, sent := log.Get(l); sent || slices.Contains(log.Planned, l) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// because collects what keeps the profile from being certified.
+func because(v Verdict, log *exchange.Log) []Reason {
+	rs := &reasons{}
+	gating, failedAnonymous := 0, false
+	for _, r := range v.Results {
+		id, outcome := r.Requirement.ID, r.Judgement.Outcome
+		if r.Gate == requirement.Gating {
+			gating++
+		}
+		failedAnonymous = failedAnonymous || id == anonymous && outcome == requirement.Fail
+		if !r.Costs(v.Profile) {
+			unproven(rs, r, v.Profile)
+			continue
+		}
+		switch {
+		case outcome == requirement.Fail && r.Gate == requirement.Advice:
+			rs.add(AdviceFailed, "profile full allows no failed advice: "+r.Judgement.Reason, id)
+		case outcome == requirement.Fail:
+			rs.add(GatingFailed, r.Judgement.Reason, id)
+		case outcome == requirement.Blocked && r.Judgement.BlockedBy != "":
+			rs.add(Blocked, fmt.Sprintf("blocked by %s", r.Judgement.BlockedBy), id)
+		case outcome == requirement.Blocked:
+			rs.add(Blocked, r.Judgement.Reason, id)
+		default:
+			rs.add(Inconclusive, r.Judgement.Reason, id)
+		}
+	}
+	if gating == 0 {
+		rs.add(NothingSeen, "no gating requirement was judged")
+	} else if log.Roles.ProbeTarget == "" && !failedAnonymous {
+		rs.add(Unprotected, "no protected resource was found: nothing that was asked refused an anonymous call")
+	}
+	switch {
+	case log.Ended == nil:
+		rs.add(Incomplete, "the evidence is cut off before the end of the run")
+	case !log.Ended.Complete:
+		rs.add(Incomplete, "the run ended early: "+log.Ended.Cause)
+	}
+	return rs.sorted()
+}
+
+// unproven looks for not-applicable where the profile does not accept it.
+func unproven(rs *reasons, r Result, p requirement.Profile) {
+	if r.Judgement.Outcome != requirement.NotApplicable || r.Extra {
+		return
+	}
+	id := r.Requirement.ID
+	switch {
+	case slices.Contains(proven(p), id):
+		rs.add(NotProven, fmt.Sprintf("profile %s does not accept not-applicable here: %s", p, r.Judgement.Reason), id)
+	case r.Requirement.Profile == requirement.Full && !slices.Contains(optIn(), id):
+		rs.add(NotProven, fmt.Sprintf("profile %s asks for this to be executed: %s", p, r.Judgement.Reason), id)
+	}
+}
+
+// notes collects what a certificate does not say by itself.
+func notes(v Verdict) []string {
+	var out []string
+	for _, r := range v.Results {
+		if r.Requirement.ID == role && r.Judgement.Outcome == requirement.NotApplicable {
+			out = append(out, "Role separation was not tested: "+r.Judgement.Reason+".")
+		}
+		if r.Extra {
+			out = append(out, fmt.Sprintf("%s is beyond profile %s and was judged as advice, because its probe was asked for.", r.Requirement.ID, v.Profile))
+		}
+	}
+	return out
+}
