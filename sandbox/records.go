@@ -55,9 +55,9 @@ func (d describer) tryOut(places address.Map) func(string) (spec.Description, er
 func (d describer) describe(places address.Map, tryOut bool) func(string) (spec.Description, error) {
 	return func(origin string) (spec.Description, error) {
 		samples, err := d.samples()
+		samples.Info = info.Endpoints(places, origin)
 		return spec.Description{
-			Places: places, Origin: origin, TryOut: tryOut, Paging: d.paging,
-			InfoExample: info.Endpoints(places, origin), Samples: samples,
+			Places: places, Origin: origin, TryOut: tryOut, Paging: d.paging, Samples: samples,
 		}, err
 	}
 }
@@ -67,12 +67,12 @@ func (d describer) samples() (spec.Samples, error) {
 	var s spec.Samples
 	for i := range d.records.Len() {
 		facets := d.records.Facets(i)
-		into := &s.CallExample
+		into := &s.Call
 		switch facets.Type {
 		case model.TypeCall:
-			s.DetailID, s.FunderID = facets.ID, facets.FunderIDs[0]
+			s.FundingID, s.FunderID = facets.ID, facets.FunderIDs[0]
 		case model.TypeProgramme:
-			into = &s.ProgrammeExample
+			into = &s.Programme
 		default:
 			continue
 		}
@@ -83,7 +83,7 @@ func (d describer) samples() (spec.Samples, error) {
 			}
 			*into = encoded
 		}
-		if s.CallExample != nil && s.ProgrammeExample != nil {
+		if s.Call != nil && s.Programme != nil {
 			break
 		}
 	}

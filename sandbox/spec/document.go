@@ -21,17 +21,7 @@ type Description struct {
 	TryOut bool
 	// Paging is the meaning of page[page].
 	Paging funding.Paging
-	// InfoExample is an example of the info resource.
-	InfoExample model.Info
 	Samples
-}
-
-// Samples are example records, as the node serves them.
-type Samples struct {
-	// CallExample and ProgrammeExample are records of these kinds.
-	CallExample, ProgrammeExample json.RawMessage
-	// DetailID and FunderID are example values of the parameters id and funderId.
-	DetailID, FunderID string
 }
 
 // Document makes the OpenAPI 3.0.3 document as indented JSON. Equal descriptions give equal bytes.

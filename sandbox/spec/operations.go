@@ -15,7 +15,7 @@ func (d Description) infoOperation() node {
 		"tags":        list{"Info"},
 		"summary":     "The endpoints of the node, and the test whether a token works",
 		"description": "Any good token opens it, no role is needed. A Content-Type on this request without a body is accepted.",
-		"responses":   d.responses(jsonAnswer("The endpoints by family.", ref("Info"), node{"node": node{"value": d.InfoExample}}), false, nil),
+		"responses":   d.responses(jsonAnswer("The endpoints by family.", ref("Info"), d.Samples.node()), false, nil),
 	})
 }
 
@@ -43,7 +43,7 @@ func (d Description) listOperation() node {
 			"an unknown parameter is ignored. Without paging parameters the whole list is answered. A page past the end is an empty array.",
 		"parameters": d.listParameters(),
 		"responses": d.responses(jsonAnswer("The fundings that were asked for.", arrayOf(ref("Funding")),
-			node{"page": node{"summary": "A page of two", "value": list{d.CallExample, d.ProgrammeExample}}}), true, node{
+			d.page()), true, node{
 			"400": problemAnswer("A parameter has a value that is not allowed, or the credentials are malformed.",
 				problem.BadParameter(funding.ParamScope, "it is not in the vocabulary", []string{string(model.ScopeNational), string(model.ScopeRegional)}), nil),
 		}),
@@ -55,14 +55,8 @@ func (d Description) detailOperation() node {
 		"operationId": "findByKey",
 		"tags":        list{"Fundings"},
 		"summary":     "One funding",
-		"parameters": list{node{
-			"name": "id", "in": "path", "required": true, "description": "The id of the funding, as listed.",
-			"schema": node{"type": "string", "minLength": 1}, "example": d.DetailID,
-		}},
-		"responses": d.responses(jsonAnswer("The funding.", ref("Funding"), node{
-			"call":      node{"summary": "A call", "value": d.CallExample},
-			"programme": node{"summary": "A programme", "value": d.ProgrammeExample},
-		}), true, node{
+		"parameters":  list{parameter("id", "path", "The id of the funding, as listed.", node{"type": "string", "minLength": 1}, d.FundingID)},
+		"responses": d.responses(jsonAnswer("The funding.", ref("Funding"), d.single()), true, node{
 			"404": problemAnswer("There is no funding with this id.",
 				problem.NotFound("there is no funding with this id", "the list of fundings names the ids that exist"), nil),
 		}),
@@ -71,10 +65,9 @@ func (d Description) detailOperation() node {
 
 func (d Description) listParameters() list {
 	filter := func(name, description string, schema node, example any) node {
-		return node{
-			"name": name, "in": "query", "required": false, "allowEmptyValue": true,
-			"description": description, "schema": schema, "example": example,
-		}
+		p := parameter(name, "query", description, schema, example)
+		p["allowEmptyValue"] = true
+		return p
 	}
 	page := "The number of records to skip: the first page is 0, the next one is as far on as page[size]."
 	if d.Paging == funding.PagingNumber {
@@ -92,6 +85,14 @@ func (d Description) listParameters() list {
 		filter(funding.ParamSize, "The largest number of records in the answer; "+strconv.Itoa(funding.DefaultPageSize)+" when only page[page] is given.",
 			node{"type": "integer", "format": "int32", "minimum": 1, "maximum": funding.MaxPageSize}, funding.DefaultPageSize),
 	}
+}
+
+func parameter(name, in, description string, schema node, example any) node {
+	p := node{"name": name, "in": in, "required": in == "path", "description": description, "schema": schema}
+	if example != "" {
+		p["example"] = example
+	}
+	return p
 }
 
 // operation adds the security of the space: nothing in the try-out space.
