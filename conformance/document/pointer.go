@@ -65,18 +65,6 @@ func Fragment(ref string) (pointer string, ok bool) {
 // The value belongs to the document and must not be changed.
 func (d *Document) Raw(pointer string) (any, bool) { return Lookup(d.root, pointer) }
 
-// target finds what a $ref names, by pointer or by $anchor.
-func (d *Document) target(ref string) (any, bool) {
-	if pointer, ok := Fragment(ref); ok {
-		return Lookup(d.root, pointer)
-	}
-	name, local := strings.CutPrefix(ref, "#")
-	if pointer, ok := d.anchors[name]; local && ok {
-		return Lookup(d.root, pointer)
-	}
-	return nil, false
-}
-
 // maxHops bounds a chain of references that name one another.
 const maxHops = 32
 
@@ -88,10 +76,22 @@ func (d *Document) resolve(value any) (object map[string]any, dangling string) {
 		if !ok {
 			return object, ""
 		}
-		if value, ok = d.target(ref); !ok {
+		if _, value, ok = d.Follow(ref); !ok {
 			return nil, ref
 		}
 	}
 	ref, _ := object["$ref"].(string)
 	return nil, ref
+}
+
+// Follow finds what one local reference names, by pointer or by $anchor, without following references found there.
+func (d *Document) Follow(ref string) (pointer string, value any, ok bool) {
+	pointer, isPointer := Fragment(ref)
+	if !isPointer {
+		if pointer, ok = d.anchors[strings.TrimPrefix(ref, "#")]; !ok || !strings.HasPrefix(ref, "#") {
+			return "", nil, false
+		}
+	}
+	value, ok = Lookup(d.root, pointer)
+	return pointer, value, ok
 }

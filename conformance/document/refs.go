@@ -55,7 +55,7 @@ func (d *Document) index() {
 		}
 	})
 	for i, ref := range d.refs {
-		_, d.refs[i].Resolves = d.target(ref.Target)
+		_, _, d.refs[i].Resolves = d.Follow(ref.Target)
 	}
 }
 

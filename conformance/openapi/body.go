@@ -1,0 +1,148 @@
+package openapi
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+)
+
+// Bounds of an answer's body. A list is judged item by item, so that its length costs no memory.
+const (
+	maxBody   = 32 << 20  // bytes
+	maxValues = 1_000_000 // JSON values judged as one
+	maxLevels = 500       // nested objects and arrays
+)
+
+var (
+	errValues = fmt.Errorf("one value holds more than %d values", maxValues)
+	errLevels = fmt.Errorf("it is nested deeper than %d levels", maxLevels)
+)
+
+// firstByte is the first byte of the JSON text, 0 without one.
+func firstByte(body []byte) byte {
+	if text := bytes.TrimLeft(body, " \t\r\n"); len(text) > 0 {
+		return text[0]
+	}
+	return 0
+}
+
+// readWhole decodes the whole body as one value.
+func readWhole(body []byte) (any, error) {
+	dec := newDecoder(body)
+	r := reader{dec: dec}
+	value, err := r.value(0)
+	if err != nil {
+		return nil, err
+	}
+	return value, atEnd(dec)
+}
+
+// readItems decodes the members of a top-level array one by one. A cut-off body ends the list at its last complete member.
+func readItems(body []byte, cut bool, each func(i int, item any)) (n int, err error) {
+	dec := newDecoder(body)
+	if _, err := dec.Token(); err != nil {
+		return 0, err
+	}
+	for dec.More() {
+		r := reader{dec: dec}
+		item, err := r.value(1)
+		if err != nil {
+			if cut && (errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF)) {
+				return n, nil
+			}
+			return n, err
+		}
+		each(n, item)
+		n++
+	}
+	if _, err := dec.Token(); err != nil {
+		if cut && errors.Is(err, io.EOF) {
+			return n, nil
+		}
+		return n, unexpected(err)
+	}
+	return n, atEnd(dec)
+}
+
+func newDecoder(body []byte) *json.Decoder {
+	dec := json.NewDecoder(bytes.NewReader(body))
+	dec.UseNumber()
+	return dec
+}
+
+func atEnd(dec *json.Decoder) error {
+	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
+		return fmt.Errorf("more text follows the JSON value at byte %d", dec.InputOffset())
+	}
+	return nil
+}
+
+// unexpected makes the end of the text an error of its own: Token returns a bare io.EOF in the middle of a value.
+func unexpected(err error) error {
+	if errors.Is(err, io.EOF) {
+		return io.ErrUnexpectedEOF
+	}
+	return err
+}
+
+// reader builds values the way encoding/json does, but bounded, and with numbers that are cheap to compute with.
+type reader struct {
+	dec    *json.Decoder
+	values int
+}
+
+func (r *reader) value(level int) (any, error) {
+	token, err := r.dec.Token()
+	if err != nil {
+		return nil, unexpected(err)
+	}
+	if r.values++; r.values > maxValues {
+		return nil, errValues
+	}
+	switch v := token.(type) {
+	case json.Number:
+		return tamed(v), nil
+	case json.Delim:
+		if level >= maxLevels {
+			return nil, errLevels
+		}
+		if v == '[' {
+			return r.array(level + 1)
+		}
+		return r.object(level + 1)
+	}
+	return token, nil
+}
+
+func (r *reader) array(level int) (any, error) {
+	list := []any{}
+	for r.dec.More() {
+		item, err := r.value(level)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, item)
+	}
+	_, err := r.dec.Token()
+	return list, unexpected(err)
+}
+
+func (r *reader) object(level int) (any, error) {
+	members := map[string]any{}
+	for r.dec.More() {
+		key, err := r.dec.Token()
+		if err != nil {
+			return nil, unexpected(err)
+		}
+		value, err := r.value(level)
+		if err != nil {
+			return nil, err
+		}
+		name, _ := key.(string) // the decoder accepts nothing else here
+		members[name] = value
+	}
+	_, err := r.dec.Token()
+	return members, unexpected(err)
+}

@@ -1,0 +1,142 @@
+package openapi
+
+import (
+	"mime"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/rin-network/rin/conformance/document"
+)
+
+// declaredStatus finds the response that describes a status: the code itself, its range, else default (OAS 3.0.3 Responses Object).
+func declaredStatus(op document.Operation, status int) (key string, ok bool) {
+	code := strconv.Itoa(status)
+	for _, candidate := range []string{code, code[:1] + "XX", code[:1] + "xx", "default"} {
+		if _, ok := op.Responses[candidate]; ok {
+			return candidate, true
+		}
+	}
+	return "", false
+}
+
+// statuses lists what is described, for a finding.
+func statuses(op document.Operation) string {
+	var list []string
+	for status := range op.Responses {
+		list = append(list, clip(status, 12))
+	}
+	slices.Sort(list)
+	return enumerate(list, "no answer at all")
+}
+
+// declaredMedia finds the described media type that covers one: itself, a structured suffix or subtype wildcard, then any
+// (OAS 3.0.3 Response Object: the most specific key counts). Parameters such as charset are ignored.
+func declaredMedia(response document.Response, sent string) (key string, ok bool) {
+	bare := func(s string) string {
+		s, _, _ = strings.Cut(s, ";")
+		return strings.ToLower(strings.TrimSpace(s))
+	}
+	kind, _, _ := strings.Cut(sent, "/")
+	for _, candidate := range []string{sent, kind + "/*", "*/*"} {
+		for _, key := range medias(response) {
+			if bare(key) == candidate && sent != "" {
+				return key, true
+			}
+		}
+	}
+	return "", false
+}
+
+// medias lists the described media types in a stable order.
+func medias(response document.Response) []string {
+	list := make([]string, 0, len(response.Content))
+	for key := range response.Content {
+		list = append(list, key)
+	}
+	slices.Sort(list)
+	return list
+}
+
+// mediaType is the type and subtype of a Content-Type field in lower case; empty when it is missing or unreadable.
+func mediaType(values []string) string {
+	if len(values) == 0 {
+		return ""
+	}
+	kind, _, err := mime.ParseMediaType(values[0])
+	if err != nil {
+		kind, _, _ = strings.Cut(values[0], ";")
+		kind = strings.ToLower(strings.TrimSpace(kind))
+	}
+	if !strings.Contains(kind, "/") {
+		return ""
+	}
+	return kind
+}
+
+func isJSON(media string) bool {
+	return media == "application/json" || strings.HasSuffix(media, "+json") || media == "text/json"
+}
+
+// enumerate writes a bounded list.
+func enumerate(list []string, none string) string {
+	const most = 12
+	switch {
+	case len(list) == 0:
+		return none
+	case len(list) > most:
+		return strings.Join(list[:most], ", ") + " and " + strconv.Itoa(len(list)-most) + " more"
+	}
+	return strings.Join(list, ", ")
+}
+
+// responseSchema finds the pointer of the schema that describes a body. why tells why there is none.
+func responseSchema(doc *document.Document, op document.Operation, status, media string) (pointer, why string) {
+	response, why := descend(doc, op.Pointer+"/responses", status)
+	if why != "" {
+		return "", why
+	}
+	at := response + "/schema" // Swagger 2.0
+	if content, ok := doc.Raw(response + "/content"); ok && content != nil {
+		holder, why := descend(doc, response+"/content", media)
+		if why != "" {
+			return "", why
+		}
+		at = holder + "/schema"
+	}
+	value, declared := doc.Raw(at)
+	if !declared {
+		return "", "no schema is declared for this answer"
+	}
+	schema, _ := value.(map[string]any)
+	if ref, ok := schema["$ref"].(string); ok && len(schema) == 1 {
+		target, _, found := doc.Follow(ref)
+		if !found {
+			return "", "dangling $ref " + clip(ref, 120)
+		}
+		return target, ""
+	}
+	if _, empty := value.(map[string]any); empty && len(schema) == 0 {
+		return "", "no schema: the declared one is empty"
+	}
+	return at, ""
+}
+
+// descend goes to a member and through the references found there.
+func descend(doc *document.Document, pointer, token string) (at, why string) {
+	at = pointer + "/" + document.Escape(token)
+	for range 16 {
+		value, _ := doc.Raw(at)
+		holder, _ := value.(map[string]any)
+		ref, ok := holder["$ref"].(string)
+		if !ok {
+			return at, ""
+		}
+		target, _, found := doc.Follow(ref)
+		if !found {
+			return "", "dangling $ref " + clip(ref, 120)
+		}
+		at = target
+	}
+	return "", "dangling $ref: a chain of references without end"
+}

@@ -1,0 +1,115 @@
+package openapi
+
+import (
+	"fmt"
+	"log/slog"
+	"slices"
+	"strings"
+
+	"github.com/pb33f/libopenapi"
+	"github.com/pb33f/libopenapi-validator/schema_validation"
+	"github.com/pb33f/libopenapi/datamodel"
+	"github.com/santhosh-tekuri/jsonschema/v6"
+	"github.com/santhosh-tekuri/jsonschema/v6/kind"
+	"golang.org/x/text/language"
+	"golang.org/x/text/message"
+
+	"github.com/rin-network/rin/conformance/exchange"
+)
+
+const (
+	maxFaults    = 20      // listed (SPC-07)
+	maxStructure = 4 << 20 // bytes; the library's reader needs a hundred times that much memory
+)
+
+// Structure compares a reduced document with the meta-schema of its OpenAPI version, as libopenapi-validator holds it, and lists the causes,
+// each with its place in the document. An empty list means that it fits. Swagger 2.0 documents and those over 4 MiB are not compared: err says so.
+func Structure(reduced []byte) (faults []string, err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			faults, err = nil, fmt.Errorf("the document could not be compared with the meta-schema: %v", r)
+		}
+	}()
+	if len(reduced) > maxStructure {
+		return nil, fmt.Errorf("the document has %d bytes, too many to compare it with the meta-schema (limit %d)", len(reduced), maxStructure)
+	}
+	options := datamodel.NewDocumentConfiguration()
+	options.Logger = slog.New(slog.DiscardHandler)
+	doc, err := libopenapi.NewDocumentWithConfiguration(reduced, options)
+	if err != nil {
+		return nil, fmt.Errorf("read document: %w", err)
+	}
+	defer doc.Release()
+	if !strings.HasPrefix(doc.GetVersion(), "3.") {
+		return nil, fmt.Errorf("there is no meta-schema for version %q here", clip(doc.GetVersion(), 20))
+	}
+	valid, found := schema_validation.ValidateOpenAPIDocument(doc)
+	if valid {
+		return nil, nil
+	}
+	for _, e := range found {
+		if len(e.SchemaValidationErrors) == 0 {
+			faults = append(faults, clip(e.Reason, 200))
+			continue
+		}
+		// Every entry holds the same tree of causes.
+		faults = append(faults, leaves(e.SchemaValidationErrors[0].OriginalJsonSchemaError)...)
+	}
+	slices.Sort(faults)
+	faults = slices.Compact(faults)
+	return faults[:min(len(faults), maxFaults)], nil
+}
+
+// leaves lists the causes at the ends of the tree.
+func leaves(err *jsonschema.ValidationError) []string {
+	if err == nil {
+		return nil
+	}
+	switch err.ErrorKind.(type) {
+	case *kind.OneOf, *kind.AnyOf:
+		return deepest(err.Causes)
+	}
+	if len(err.Causes) == 0 {
+		words := err.ErrorKind.LocalizedString(message.NewPrinter(language.English))
+		return []string{clip(path(err.InstanceLocation), 200) + ": " + clip(words, 160)}
+	}
+	var out []string
+	for _, cause := range err.Causes {
+		out = append(out, leaves(cause)...)
+	}
+	return out
+}
+
+// deepest picks the alternative that got farthest into the document: "a reference or a schema" fails for its schema, not for
+// being no reference.
+func deepest(causes []*jsonschema.ValidationError) []string {
+	best, reach := []string(nil), -1
+	for _, cause := range causes {
+		if r := depthOf(cause); r > reach {
+			best, reach = leaves(cause), r
+		}
+	}
+	return best
+}
+
+func depthOf(err *jsonschema.ValidationError) int {
+	deepest := len(err.InstanceLocation)
+	for _, cause := range err.Causes {
+		deepest = max(deepest, depthOf(cause))
+	}
+	return deepest
+}
+
+// Read guards a document and lists the structural faults of what remains: what discovery records as evidence.
+func Read(body []byte, limits Limits) exchange.Document {
+	doc := Guard(body, limits)
+	if doc.Refused != "" {
+		return doc
+	}
+	faults, err := Structure(doc.Reduced)
+	if err != nil {
+		faults = []string{clip(err.Error(), 200)}
+	}
+	doc.Invalid = faults
+	return doc
+}
