@@ -67,7 +67,7 @@ const (
 )
 
 // Defaults returns the target with everything filled in that was left open: limits by where the node is, the profile by
-// whether a specification is known.
+// whether a specification is known. While the node's URLs still stand in a registry, rate and concurrency are left open.
 func (t Target) Defaults() Target {
 	if t.Profile == "" {
 		t.Profile = "auth"
@@ -75,11 +75,20 @@ func (t Target) Defaults() Target {
 			t.Profile = "funding"
 		}
 	}
-	t.Politeness = t.Politeness.defaults(t.Loopback(), t.Polite)
+	if t.TokenURL != "" && t.InfoURL != "" {
+		t.Politeness = t.Politeness.pace(t.Loopback(), t.Polite)
+	}
+	if t.Politeness.Timeout == 0 {
+		t.Politeness.Timeout = DefaultTimeout
+	}
+	if t.Politeness.Deadline == 0 {
+		t.Politeness.Deadline = DefaultDeadline
+	}
 	return t
 }
 
-func (p Politeness) defaults(loopback, polite bool) Politeness {
+// pace fills in rate and concurrency.
+func (p Politeness) pace(loopback, polite bool) Politeness {
 	switch {
 	case polite:
 		p.Rate, p.Concurrency = 1, 1
@@ -94,12 +103,6 @@ func (p Politeness) defaults(loopback, polite bool) Politeness {
 		if p.Concurrency == 0 {
 			p.Concurrency = RemoteConcurrency
 		}
-	}
-	if p.Timeout == 0 {
-		p.Timeout = DefaultTimeout
-	}
-	if p.Deadline == 0 {
-		p.Deadline = DefaultDeadline
 	}
 	return p
 }

@@ -1,0 +1,150 @@
+package discover
+
+import (
+	"strings"
+
+	"github.com/rin-network/rin/conformance/document"
+	"github.com/rin-network/rin/conformance/exchange"
+	"github.com/rin-network/rin/conformance/target"
+)
+
+// Node is what is known of a node once its document was read.
+type Node struct {
+	// Target has all URLs filled in.
+	Target target.Target
+	// Document is nil when the node has none that can be read.
+	Document *document.Document
+	// List and Detail are the keys of the funding operations; empty when there are none.
+	List, Detail string
+	// Executable are the GET operations that can be called, in document order.
+	Executable []document.Operation
+}
+
+// NewNode reads the operations out of a document; doc may be nil. The operator's names for the funding operations win.
+func NewNode(t target.Target, doc *document.Document) Node {
+	n := Node{Target: t, Document: doc}
+	if doc == nil {
+		return n
+	}
+	for _, o := range doc.Operations {
+		if o.Method == "GET" && !o.HasBody {
+			n.Executable = append(n.Executable, o)
+		}
+	}
+	list, ok := n.named(t.ListOperation)
+	if !ok && t.ListOperation == "" {
+		list, ok = doc.ListCandidate()
+	}
+	if ok {
+		n.List = list.Key
+	}
+	detail, found := n.named(t.DetailOperation)
+	if !found && t.DetailOperation == "" && ok {
+		detail, found = doc.DetailCandidate(list)
+	}
+	if found {
+		n.Detail = detail.Key
+	}
+	return n
+}
+
+// named finds an operation by operationId, key, "GET /path" or path.
+func (n Node) named(name string) (document.Operation, bool) {
+	if name == "" {
+		return document.Operation{}, false
+	}
+	for _, o := range n.Executable {
+		if name == o.ID || name == o.Key || name == o.Path || strings.EqualFold(name, o.Method+" "+o.Path) {
+			return o, true
+		}
+	}
+	return document.Operation{}, false
+}
+
+// Operation returns the executable operation with that key.
+func (n Node) Operation(key string) (document.Operation, bool) {
+	for _, o := range n.Executable {
+		if o.Key == key {
+			return o, true
+		}
+	}
+	return document.Operation{}, false
+}
+
+// Bases lists where the node's operations may live, best guess first.
+func (n Node) Bases() []Base {
+	if n.Document == nil {
+		return nil
+	}
+	return Bases(n.Target.BaseURL, n.Target.SpecURL, n.Document.Servers)
+}
+
+// Scout is the operation that finds out where operations live: the list, else the first that needs no parameter.
+func (n Node) Scout() (document.Operation, bool) {
+	if o, ok := n.Operation(n.List); ok && Parameterless(o) {
+		return o, true
+	}
+	for _, o := range n.Executable {
+		if Parameterless(o) {
+			return o, true
+		}
+	}
+	return document.Operation{}, false
+}
+
+// Parameterless reports an operation that can be called without any parameter.
+func Parameterless(o document.Operation) bool {
+	if strings.Contains(o.Path, "{") {
+		return false
+	}
+	for _, p := range o.Parameters {
+		if p.Required {
+			return false
+		}
+	}
+	return true
+}
+
+// Collection is the operation whose answer lists the values of the last template segment of o: "/fundings" for
+// "/fundings/{id}".
+func (n Node) Collection(o document.Operation) (document.Operation, bool) {
+	list, ok := n.Operation(n.List)
+	if o.Key == n.Detail && ok && Parameterless(list) {
+		return list, true
+	}
+	path := strings.TrimRight(o.Path, "/")
+	cut := strings.LastIndexByte(path, '/')
+	if cut < 0 || strings.Count(path, "{") != 1 || !strings.HasPrefix(path[cut+1:], "{") || !strings.HasSuffix(path, "}") {
+		return document.Operation{}, false
+	}
+	for _, c := range n.Executable {
+		if strings.TrimRight(c.Path, "/") == path[:cut] && Parameterless(c) {
+			return c, true
+		}
+	}
+	return document.Operation{}, false
+}
+
+// Refused reports an answer that kept its data: any 4xx except 429, which says nothing about authorization (T1).
+func Refused(status int) bool { return status/100 == 4 && status != 429 }
+
+// InfoIsTarget decides whether the info endpoint is the probe target: it refused the anonymous call for want of a token, or it
+// refused it in another way and answered the authorized one.
+func InfoIsTarget(anonymous, authorized int) bool {
+	if anonymous == 401 || anonymous == 403 {
+		return true
+	}
+	return Refused(anonymous) && authorized/100 == 2
+}
+
+// TargetOperation is the first parameterless operation, not declared open, that refused the anonymous call; anonymous tells
+// the status of that call.
+func (n Node) TargetOperation(anonymous func(exchange.Resource) int) (exchange.Resource, bool) {
+	for _, o := range n.Executable {
+		r := exchange.OperationResource(o.Key)
+		if Parameterless(o) && (o.Security == nil || !o.Security.Open) && Refused(anonymous(r)) {
+			return r, true
+		}
+	}
+	return "", false
+}

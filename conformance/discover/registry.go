@@ -1,0 +1,122 @@
+package discover
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"sort"
+	"strings"
+)
+
+// Entry is a node's entry in the registry, blanks around its values removed.
+type Entry struct {
+	ID       string
+	TokenURL string // member "oauth2"
+	InfoURL  string // member "info"
+	// Raw is the entry as it stands in the registry.
+	Raw json.RawMessage
+}
+
+// UnknownNodeError says that the registry has no entry with the id.
+type UnknownNodeError struct {
+	ID   string
+	Near []string // the ids that look most like it, or the first ones
+	Size int      // entries in the registry
+}
+
+// Error implements error.
+func (e *UnknownNodeError) Error() string {
+	text := fmt.Sprintf("expected an entry with the id %q in the registry, got %d other entries", e.ID, e.Size)
+	if len(e.Near) > 0 {
+		text += fmt.Sprintf(" (hint: did you mean --node %s?)", strings.Join(e.Near, " or "))
+	}
+	return text
+}
+
+// ErrNoRegistry says that the text is no registry document.
+var ErrNoRegistry = errors.New("expected a registry document: a JSON object with the array \"member\", or an array of entries")
+
+// FindEntry reads the entry with the id out of a registry document: entries stand under "member", a bare array is accepted.
+// Ids are compared exactly, blanks around them aside. An entry without URLs is returned as it is.
+func FindEntry(registry []byte, id string) (Entry, error) {
+	members, err := entries(registry)
+	if err != nil {
+		return Entry{}, err
+	}
+	id = strings.TrimSpace(id)
+	var ids []string
+	for _, raw := range members {
+		var fields map[string]json.RawMessage
+		if json.Unmarshal(raw, &fields) != nil {
+			continue // the requirements on the registry report it
+		}
+		found := trimmed(fields["id"])
+		if found == id && found != "" {
+			return Entry{ID: id, TokenURL: trimmed(fields["oauth2"]), InfoURL: trimmed(fields["info"]), Raw: raw}, nil
+		}
+		if found != "" && len(found) <= maxID {
+			ids = append(ids, found)
+		}
+	}
+	return Entry{}, &UnknownNodeError{ID: id, Near: nearest(id, ids), Size: len(members)}
+}
+
+// maxID is the longest id, in bytes, that is suggested.
+const maxID = 64
+
+func entries(registry []byte) ([]json.RawMessage, error) {
+	var bare []json.RawMessage
+	if json.Unmarshal(registry, &bare) == nil {
+		return bare, nil
+	}
+	var document struct {
+		Member []json.RawMessage `json:"member"`
+	}
+	if err := json.Unmarshal(registry, &document); err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrNoRegistry, err)
+	}
+	if document.Member == nil {
+		return nil, ErrNoRegistry
+	}
+	return document.Member, nil
+}
+
+// trimmed reads a string without the blanks around it; anything else is empty.
+func trimmed(raw json.RawMessage) string {
+	var text string
+	if json.Unmarshal(raw, &text) != nil {
+		return ""
+	}
+	return strings.TrimSpace(text)
+}
+
+// maxSuggested is how many ids an unknown one is answered with.
+const maxSuggested = 3
+
+// nearest lists the ids that take the fewest edits to become the one that was asked for, letter case aside.
+func nearest(id string, ids []string) []string {
+	sort.SliceStable(ids, func(a, b int) bool { return distance(id, ids[a]) < distance(id, ids[b]) })
+	return ids[:min(len(ids), maxSuggested)]
+}
+
+// distance counts insertions, deletions and replacements (Levenshtein), letter case aside.
+func distance(a, b string) int {
+	x, y := []rune(strings.ToLower(a)), []rune(strings.ToLower(b))
+	x = x[:min(len(x), maxID)]
+	row := make([]int, len(y)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range x {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range y {
+			cost := 1
+			if x[i] == y[j] {
+				cost = 0
+			}
+			diagonal, row[j+1] = row[j+1], min(row[j+1]+1, row[j]+1, diagonal+cost)
+		}
+	}
+	return row[len(y)]
+}

@@ -1,0 +1,109 @@
+package discover
+
+import (
+	"encoding/json"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/rin-network/rin/conformance/exchange"
+	"github.com/rin-network/rin/conformance/exchange/record"
+	"github.com/rin-network/rin/conformance/target"
+)
+
+// The names under which credentials are known to the redactor and in evidence.
+const (
+	ClientSecret      = "client_secret"
+	SecondSecret      = "client_secret2"
+	AccessToken       = "access_token"
+	SecondAccessToken = "access_token2"
+)
+
+// Field is one parameter of a form. The value is sent as it is when Encoded, and form-encoded otherwise.
+type Field struct {
+	Name, Value string
+	Encoded     bool
+}
+
+// Form is the request content of a token request in the order given (RFC 6749 §4.4.2).
+func Form(fields ...Field) []byte {
+	parts := make([]string, len(fields))
+	for i, f := range fields {
+		value := f.Value
+		if !f.Encoded {
+			value = url.QueryEscape(value)
+		}
+		parts[i] = f.Name + "=" + value
+	}
+	return []byte(strings.Join(parts, "&"))
+}
+
+// Credentialed are the three fields of the network's token request (NET-R9).
+func Credentialed(c target.Credentials) []Field {
+	return []Field{
+		{Name: "grant_type", Value: "client_credentials"},
+		{Name: "client_id", Value: c.ClientID},
+		{Name: "client_secret", Value: c.ClientSecret.Reveal()},
+	}
+}
+
+// TokenRequest is a request to the token endpoint with a form; credential names what the form holds, empty for nothing.
+func TokenRequest(t target.Target, c exchange.Case, credential string, fields ...Field) record.Ask {
+	return record.Ask{
+		Label: exchange.TokenEndpoint.With(c), Method: http.MethodPost, URL: t.TokenURL,
+		Header: []exchange.Field{
+			{Name: "Content-Type", Value: "application/x-www-form-urlencoded"},
+			{Name: "Accept", Value: "application/json"},
+		},
+		Body: Form(fields...), Credential: credential, Issues: AccessToken,
+	}
+}
+
+// unknownLife is what a token is taken to live when the node does not say.
+const unknownLife = 2 * time.Minute
+
+// maxLife bounds what is believed.
+const maxLife = 24 * time.Hour
+
+// Token is an access token in use.
+type Token struct {
+	Value    string
+	Obtained time.Time
+	Life     time.Duration
+}
+
+// ReadToken takes the token out of an answer; ok is false when it holds none.
+func ReadToken(a record.Answer, now time.Time) (Token, bool) {
+	if a.Token == "" || a.Status/100 != 2 {
+		return Token{}, false
+	}
+	return Token{Value: a.Token, Obtained: now, Life: life(a.Body)}, true
+}
+
+func life(body []byte) time.Duration {
+	var answer struct {
+		ExpiresIn json.RawMessage `json:"expires_in"`
+	}
+	if json.Unmarshal(body, &answer) != nil {
+		return unknownLife
+	}
+	seconds, err := strconv.ParseFloat(strings.Trim(string(answer.ExpiresIn), `"`), 64)
+	switch {
+	case err != nil || !(seconds > 0):
+		return unknownLife
+	case seconds > maxLife.Seconds():
+		return maxLife
+	}
+	return time.Duration(seconds * float64(time.Second))
+}
+
+// shortLife is the rest of a life that is too short to start with, unless the whole life is no longer.
+const shortLife = 30 * time.Second
+
+// Stale reports that the token is to be fetched anew: under half of its life is left, or under 30 seconds.
+func (t Token) Stale(now time.Time) bool {
+	left := t.Life - now.Sub(t.Obtained)
+	return left < t.Life/2 || left < shortLife && t.Life > shortLife
+}

@@ -1,0 +1,95 @@
+package probe
+
+import (
+	"context"
+
+	"github.com/rin-network/rin/conformance/discover"
+	"github.com/rin-network/rin/conformance/exchange"
+)
+
+// discover follows what becomes known of the node and starts the lanes that build on it, the operations first: they are the
+// longest way. It returns when nothing more is to be planned.
+func (r *run) discover(ctx context.Context) {
+	var target exchange.Resource
+	defer func() { r.Journal.Roles(r.roles(target)) }()
+	r.stages.wait(ctx, anonymous(exchange.Info))
+	refused := r.facts.status(exchange.Info.With(exchange.NoToken))
+	if discover.InfoIsTarget(refused, 0) {
+		target = exchange.Info
+		r.launch(ctx, ForProbeTarget(r.Target, target))
+	}
+	operations := r.discoverOperations(ctx)
+
+	r.stages.wait(ctx, opened(exchange.Info))
+	if target == "" && discover.InfoIsTarget(refused, r.facts.status(exchange.Info.With(exchange.OK))) {
+		target = exchange.Info
+		r.launch(ctx, ForProbeTarget(r.Target, target))
+	}
+	if wantsFunding(r.Target) {
+		r.facts.mu.Lock()
+		listed := len(r.facts.endpoints)
+		r.facts.mu.Unlock()
+		r.launch(ctx, ForEndpoints(listed, operations))
+	}
+	for _, o := range r.node.Executable {
+		r.stages.wait(ctx, opened(exchange.OperationResource(o.Key)))
+	}
+	if target == "" {
+		found, ok := r.node.TargetOperation(func(name exchange.Resource) int { return r.facts.status(name.With(exchange.NoToken)) })
+		if ok {
+			target = found
+			r.launch(ctx, r.unplanned(ForProbeTarget(r.Target, target)))
+		}
+	}
+}
+
+// discoverOperations reads the document and starts the lanes of its operations. It returns the stages of their anonymous calls,
+// which come before any other call of the same URL.
+func (r *run) discoverOperations(ctx context.Context) []Stage {
+	if !wantsFunding(r.Target) {
+		return nil
+	}
+	r.stages.wait(ctx, anonymous(exchange.Specification))
+	if !r.documentRead() {
+		r.stages.wait(ctx, opened(exchange.Specification))
+	}
+	r.adopt()
+	plan, left := ForDocument(r.node, documentRoom)
+	r.plan(Plan{Lanes: []Lane{{Labels: left}}})
+	for _, label := range left {
+		r.skip(label, cutShort("the document describes more operations than the request budget of %d has room for", r.budget))
+		r.count(label)
+	}
+	r.launch(ctx, plan)
+	var out []Stage
+	for _, o := range r.node.Executable {
+		out = append(out, anonymous(exchange.OperationResource(o.Key)))
+	}
+	return out
+}
+
+// documentRead reports that a document was accepted by the guard.
+func (r *run) documentRead() bool {
+	r.facts.mu.Lock()
+	defer r.facts.mu.Unlock()
+	return r.facts.document != nil && r.facts.document.Refused == ""
+}
+
+// unplanned is what of a plan is not part of the run yet.
+func (r *run) unplanned(p Plan) Plan {
+	r.progress.mu.Lock()
+	defer r.progress.mu.Unlock()
+	var out Plan
+	for _, l := range p.Lanes {
+		var labels []exchange.Label
+		for _, label := range l.Labels {
+			if _, known := r.progress.planned[label]; !known {
+				labels = append(labels, label)
+			}
+		}
+		if l.Labels = labels; len(labels) > 0 {
+			out.Lanes = append(out.Lanes, l)
+		}
+	}
+	return out
+}

@@ -1,0 +1,70 @@
+package probe
+
+import (
+	"sync"
+
+	"github.com/rin-network/rin/conformance/discover"
+	"github.com/rin-network/rin/conformance/exchange"
+)
+
+// facts is what the answers so far taught; probes decide on them. It may be used by several goroutines at once.
+type facts struct {
+	mu        sync.Mutex
+	first     discover.Token // the first token of the run
+	current   discover.Token // the newest good one
+	second    discover.Token // of the second client
+	statuses  map[exchange.Label]int
+	urls      map[exchange.Resource]discover.Resource
+	items     map[exchange.Resource][]item
+	endpoints []endpoint
+	document  *exchange.Document
+	bases     []attempt
+}
+
+func newFacts() *facts {
+	return &facts{
+		statuses: map[exchange.Label]int{},
+		urls:     map[exchange.Resource]discover.Resource{},
+		items:    map[exchange.Resource][]item{},
+	}
+}
+
+// with runs a function that reads or changes facts.
+func (f *facts) with(do func(f *facts)) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	do(f)
+}
+
+// status is the status of the answer to a label, 0 without one.
+func (f *facts) status(l exchange.Label) int {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.statuses[l]
+}
+
+// good reports a 2xx answer.
+func (f *facts) good(l exchange.Label) bool { return f.status(l)/100 == 2 }
+
+// keep notes a token that a good request of the first client was answered with.
+func (f *facts) keep(t discover.Token) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.first.Value == "" {
+		f.first = t
+	}
+	f.current = t
+}
+
+func (f *facts) resource(r exchange.Resource) (discover.Resource, bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	found, ok := f.urls[r]
+	return found, ok
+}
+
+func (f *facts) itemsOf(r exchange.Resource) []item {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.items[r]
+}

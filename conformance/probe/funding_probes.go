@@ -1,0 +1,161 @@
+package probe
+
+import (
+	"context"
+	"math"
+	"strconv"
+
+	"github.com/rin-network/rin/conformance/discover"
+	"github.com/rin-network/rin/conformance/document"
+	"github.com/rin-network/rin/conformance/exchange"
+	"github.com/rin-network/rin/conformance/exchange/record"
+)
+
+// fundingProbe asks the list or the detail operation for something particular.
+func (r *run) fundingProbe(key string, c exchange.Case) probe {
+	return probe{prepare: func(ctx context.Context) (record.Ask, *unsent) {
+		name := exchange.OperationResource(key)
+		o, known := r.node.Operation(key)
+		res, ok := r.facts.resource(name)
+		if !known || !ok {
+			return record.Ask{}, unmet("the URL of %s is not known", name)
+		}
+		if c == exchange.NoRole {
+			return r.noRole(res)
+		}
+		if good := name.With(exchange.OK); !r.facts.good(good) {
+			return record.Ask{}, unmet("the good call %s was not answered with 2xx", good)
+		}
+		address, given, reason := r.particular(o, res, c)
+		if reason != nil {
+			return record.Ask{}, reason
+		}
+		res.URL = address
+		ask, reason := r.authorized(ctx, res, c)
+		ask.Given, ask.Annotate = given, r.annotate(name)
+		return ask, reason
+	}}
+}
+
+// noRole asks with the token of the client without the role.
+func (r *run) noRole(res discover.Resource) (record.Ask, *unsent) {
+	r.facts.mu.Lock()
+	second := r.facts.second.Value
+	r.facts.mu.Unlock()
+	if second == "" {
+		return record.Ask{}, unmet("the second client got no token")
+	}
+	return res.GetWith(exchange.NoRole, discover.SecondAccessToken, "Bearer "+second), nil
+}
+
+// The page sizes that keep answers small where a page can be asked for.
+const (
+	sizeOfFilter    = 100
+	sizeOfParameter = 10
+)
+
+// particular is the URL of a case with the inputs that were chosen for it.
+func (r *run) particular(o document.Operation, res discover.Resource, c exchange.Case) (string, map[string]string, *unsent) {
+	switch c {
+	case exchange.SizeTwo:
+		size, ok := sizeParameter(o)
+		if !ok {
+			return "", nil, notApplicable("the document describes no parameter for the size of a page")
+		}
+		value := strconv.Itoa(atLeast(size.Schema, 2))
+		return withQuery(res.URL, pair{size.Name, value}), map[string]string{"parameter": size.Name, "value": value}, nil
+	case exchange.FilterSeen, exchange.FilterOther:
+		return r.filtered(o, res, c)
+	case exchange.ItemFirst, exchange.ItemMiddle, exchange.ItemLast:
+		ids := r.ids(o)
+		if len(ids) == 0 {
+			return "", nil, unmet("the list holds no item with an id")
+		}
+		id := ids[map[exchange.Case]int{exchange.ItemFirst: 0, exchange.ItemMiddle: 1, exchange.ItemLast: 2}[c]]
+		return r.detail(o, id), map[string]string{"id": id}, nil
+	case exchange.UnknownID:
+		id := r.unknownID(o)
+		return r.detail(o, id), map[string]string{"id": id}, nil
+	}
+	return r.parameter(o, res, c)
+}
+
+// detail is the URL of one item.
+func (r *run) detail(o document.Operation, id string) string {
+	base, _ := r.base()
+	return base.URL(fillTemplate(o.Path, id))
+}
+
+// unknownID is an id that no item has, of the form that the document asks for.
+func (r *run) unknownID(o document.Operation) string {
+	for _, p := range o.Parameters {
+		switch {
+		case p.In != "path":
+		case p.Schema.Format == "uuid":
+			return r.drawn.id
+		case p.Schema.Type == "integer":
+			return strconv.Itoa(atLeast(p.Schema, math.MaxInt32-1))
+		}
+	}
+	return "conformance-unknown-" + r.drawn.id
+}
+
+func (r *run) filtered(o document.Operation, res discover.Resource, c exchange.Case) (string, map[string]string, *unsent) {
+	items := r.facts.itemsOf(res.Name)
+	if len(items) == 0 {
+		return "", nil, unmet("the list holds no item to take a value from")
+	}
+	chosen, ok := chooseFilter(o, items)
+	if !ok {
+		return "", nil, notApplicable("the document describes no filter whose member has a value in the data")
+	}
+	given := map[string]string{"parameter": chosen.parameter, "member": chosen.member, "value": chosen.seen, "seen": "true"}
+	if c == exchange.FilterOther {
+		if chosen.other == "" {
+			return "", nil, notApplicable("the vocabulary of %s has no other value", chosen.parameter)
+		}
+		given["value"], given["seen"] = chosen.other, strconv.FormatBool(chosen.others)
+	}
+	return r.sized(o, withQuery(res.URL, pair{chosen.parameter, given["value"]}), chosen.parameter, sizeOfFilter), given, nil
+}
+
+// parameter tries one valid value of one described query parameter.
+func (r *run) parameter(o document.Operation, res discover.Resource, c exchange.Case) (string, map[string]string, *unsent) {
+	for _, p := range queryParameters(o) {
+		if exchange.ParameterCase(p.Name) != c {
+			continue
+		}
+		value, ok := valueOf(p.Schema, r.Clock())
+		if !ok {
+			value, ok = r.seenValue(res.Name, p.Name)
+		}
+		if !ok {
+			return "", nil, notApplicable("the document tells no valid value of %.80q and the data holds none", p.Name)
+		}
+		address := r.sized(o, withQuery(res.URL, pair{p.Name, value}), p.Name, sizeOfParameter)
+		return address, map[string]string{"parameter": p.Name, "value": value}, nil
+	}
+	return "", nil, cutShort("this version of rin does not know how to ask it")
+}
+
+// seenValue is a value from the data for a parameter that filters by a known member.
+func (r *run) seenValue(name exchange.Resource, parameter string) (string, bool) {
+	for _, f := range filters() {
+		if f.parameter != parameter {
+			continue
+		}
+		if _, order := occurrences(r.facts.itemsOf(name), f.member); len(order) > 0 {
+			return order[0], true
+		}
+	}
+	return "", false
+}
+
+// sized asks for a page of a bounded size where the document describes how, unless the size itself is being tried.
+func (r *run) sized(o document.Operation, address, tried string, size int) string {
+	p, ok := sizeParameter(o)
+	if !ok || p.Name == tried {
+		return address
+	}
+	return withQuery(address, pair{p.Name, strconv.Itoa(atLeast(p.Schema, size))})
+}

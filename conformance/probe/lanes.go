@@ -1,0 +1,130 @@
+package probe
+
+import (
+	"context"
+	"fmt"
+	"sync"
+
+	"github.com/rin-network/rin/conformance/exchange"
+	"github.com/rin-network/rin/conformance/exchange/record"
+)
+
+// unsent says why a label is not asked.
+type unsent struct {
+	kind    exchange.NotSentKind
+	because string
+}
+
+func unmet(format string, args ...any) *unsent {
+	return &unsent{exchange.Unmet, fmt.Sprintf(format, args...)}
+}
+
+func notApplicable(format string, args ...any) *unsent {
+	return &unsent{exchange.NotApplicable, fmt.Sprintf(format, args...)}
+}
+
+func cutShort(format string, args ...any) *unsent {
+	return &unsent{exchange.OverBudget, fmt.Sprintf(format, args...)}
+}
+
+// probe is how one label is asked: prepare decides on facts, learn draws facts from the answer and may be nil.
+type probe struct {
+	prepare func(ctx context.Context) (record.Ask, *unsent)
+	learn   func(a record.Answer)
+}
+
+// plan makes labels part of the run.
+func (r *run) plan(p Plan) {
+	labels := p.Labels()
+	r.progress.add(labels)
+	r.Journal.Plan(labels...)
+}
+
+// launch plans lanes and starts them all; each waits for its stages.
+func (r *run) launch(ctx context.Context, p Plan) {
+	r.plan(p)
+	r.stages.enter(p.Lanes)
+	for _, l := range p.Lanes {
+		r.lanes.Add(1)
+		go func() {
+			defer r.lanes.Done()
+			defer r.stages.leave(l.Stage)
+			r.stages.wait(ctx, l.After...)
+			for _, label := range l.Labels {
+				r.ask(ctx, label)
+			}
+		}()
+	}
+}
+
+// ask sends one label or records why not. A probe that fails on what a node sent must not take the run with it.
+func (r *run) ask(ctx context.Context, label exchange.Label) {
+	defer r.count(label)
+	defer func() {
+		if fault := recover(); fault != nil {
+			r.skip(label, cutShort("this probe failed inside rin: %s", r.Redactor.Text(fmt.Sprint(fault))))
+		}
+	}()
+	if ctx.Err() != nil {
+		r.skip(label, cutShort("the run ended first: %v", context.Cause(ctx)))
+		return
+	}
+	p := r.probeOf(label)
+	ask, reason := p.prepare(ctx)
+	if reason != nil {
+		r.skip(label, reason)
+		return
+	}
+	ask.Label = label
+	answer := r.recorder.Send(ctx, ask)
+	r.facts.with(func(f *facts) { f.statuses[label] = answer.Status })
+	if p.learn != nil {
+		p.learn(answer)
+	}
+}
+
+func (r *run) skip(label exchange.Label, why *unsent) {
+	r.Journal.Skip(label, why.kind, r.Redactor.Text(why.because))
+}
+
+// sweep gives every planned label an end; cause is why the run never began, nil otherwise.
+func (r *run) sweep(cause error) {
+	because := "nothing that it builds on was found"
+	if cause != nil {
+		because = cause.Error()
+	}
+	for _, label := range r.Journal.Log().Planned {
+		r.skip(label, unmet("%s", because)) // does nothing for a label that has ended
+		r.count(label)
+	}
+}
+
+// progress counts the labels that have ended.
+type progress struct {
+	mu      sync.Mutex
+	planned map[exchange.Label]bool // true when ended
+	done    int
+}
+
+func (p *progress) add(labels []exchange.Label) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.planned == nil {
+		p.planned = map[exchange.Label]bool{}
+	}
+	for _, l := range labels {
+		p.planned[l] = p.planned[l]
+	}
+}
+
+// count tells the caller of the run that a label has ended.
+func (r *run) count(label exchange.Label) {
+	r.progress.mu.Lock()
+	defer r.progress.mu.Unlock()
+	if r.progress.planned[label] {
+		return
+	}
+	r.progress.planned[label] = true
+	r.progress.done++
+	r.Progress(r.progress.done, len(r.progress.planned), label)
+}

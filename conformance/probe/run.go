@@ -1,0 +1,131 @@
+package probe
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+
+	"github.com/rin-network/rin/conformance/discover"
+	"github.com/rin-network/rin/conformance/document"
+	"github.com/rin-network/rin/conformance/exchange"
+	"github.com/rin-network/rin/conformance/exchange/record"
+	"github.com/rin-network/rin/conformance/target"
+)
+
+// errDeadline is the cause of a run that took longer than its operator allows.
+var errDeadline = errors.New("the deadline of the run passed")
+
+// Run discovers the node and asks it everything that was planned. It ends the journal in any case. Whatever the node does is
+// evidence; the error is about the options or the journal alone.
+func Run(ctx context.Context, o Options) error {
+	o, err := o.complete()
+	if err != nil {
+		return err
+	}
+	o.Target = o.Target.Defaults()
+	if o.Target.Politeness.Deadline > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeoutCause(ctx, o.Target.Politeness.Deadline, errDeadline)
+		defer cancel()
+	}
+	values, err := draw(o.Target.Credentials.ClientSecret.Reveal(), o.Random)
+	if err != nil {
+		return err
+	}
+	r := &run{Options: o, drawn: values, budget: Budget(o.Target), stages: newStages(), facts: newFacts()}
+	cause := r.start(ctx)
+	r.lanes.Wait()
+	if r.recorder != nil {
+		r.recorder.Close()
+	}
+	r.sweep(cause)
+	ended := exchange.Ended{Complete: cause == nil && ctx.Err() == nil, Requests: r.sent()}
+	switch {
+	case cause != nil:
+		ended.Cause = o.Redactor.Text(cause.Error())
+	case ctx.Err() != nil:
+		ended.Cause = o.Redactor.Text(context.Cause(ctx).Error())
+	}
+	o.Journal.End(ended)
+	if err := o.Journal.Err(); err != nil {
+		return fmt.Errorf("keep the evidence of the run: %w", err)
+	}
+	return nil
+}
+
+// run is one run while it goes on.
+type run struct {
+	Options
+	drawn    drawn
+	budget   int
+	recorder *record.Recorder
+	before   int // requests of the recorder that read the registry
+	renewing sync.Mutex
+	// node and judge are set before the first lane of an operation starts.
+	node     discover.Node
+	judge    func(exchange.Exchange, document.Operation) exchange.SchemaFindings
+	facts    *facts
+	stages   *stages
+	lanes    sync.WaitGroup
+	progress progress
+}
+
+// start brings the run on its way and returns when nothing more will be planned; an error means that there is no node to ask.
+func (r *run) start(ctx context.Context) error {
+	r.register()
+	r.Journal.Begin(r.header())
+	r.Planned(r.budget)
+	plan := ForTarget(r.Target)
+	r.plan(plan)
+	t, err := r.locate(ctx)
+	if err != nil {
+		return err
+	}
+	r.Target = t
+	r.Journal.Begin(r.header())
+	r.recorder, err = r.Recorder(t, r.budget-r.before)
+	if err != nil {
+		return fmt.Errorf("prepare requests to %s: %w", t, err)
+	}
+	r.facts.urls[exchange.Info] = discover.Resource{Name: exchange.Info, URL: t.InfoURL, JSONType: true}
+	r.node = discover.NewNode(t, nil)
+	r.launch(ctx, plan)
+	r.discover(ctx)
+	return nil
+}
+
+// register makes the secrets of the run known to the redactor before anything is sent.
+func (r *run) register() {
+	r.Redactor.Secret(discover.ClientSecret, r.Target.Credentials.ClientSecret.Reveal())
+	if r.Target.Second != nil {
+		r.Redactor.Secret(discover.SecondSecret, r.Target.Second.ClientSecret.Reveal())
+	}
+}
+
+func (r *run) header() exchange.Run {
+	t := r.Target
+	return exchange.Run{
+		Suite: r.Suite, Started: r.Clock(), Profile: t.Profile,
+		TokenURL: r.Redactor.Text(t.TokenURL), InfoURL: r.Redactor.Text(t.InfoURL), SpecURL: r.Redactor.Text(t.SpecURL), BaseURL: r.Redactor.Text(t.BaseURL),
+		Registry: r.Redactor.Text(t.Registry), NodeID: t.NodeID, ClientID: t.Credentials.ClientID,
+		Loopback: t.Loopback(), Second: t.Second != nil, Partial: partial(t), Budget: r.budget,
+	}
+}
+
+func partial(t target.Target) string {
+	switch {
+	case len(t.Only) > 0:
+		return "--only"
+	case t.Quick:
+		return "--quick"
+	}
+	return ""
+}
+
+func (r *run) sent() int {
+	if r.recorder == nil {
+		return r.before
+	}
+	return r.before + r.recorder.Sent()
+}

@@ -1,0 +1,142 @@
+package probe
+
+import (
+	"encoding/json"
+	"math"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/rin-network/rin/conformance/document"
+)
+
+// valueOf is a valid value by a parameter's schema; ok is false when the schema does not tell one.
+func valueOf(s document.Schema, now time.Time) (string, bool) {
+	var text string
+	var truth bool
+	switch {
+	case len(s.Enum) > 0:
+		return s.Enum[0], true
+	case json.Unmarshal(s.Default, &text) == nil && text != "":
+		return text, true
+	}
+	switch s.Type {
+	case "boolean":
+		truth = true
+		return strconv.FormatBool(truth), true
+	case "integer":
+		return strconv.Itoa(atLeast(s, 1)), true
+	case "number":
+		return strconv.Itoa(atLeast(s, 1)), true
+	case "array":
+		if s.Items != nil {
+			return valueOf(*s.Items, now)
+		}
+	case "string":
+		switch s.Format {
+		case "date":
+			return now.UTC().Format(time.DateOnly), true
+		case "date-time":
+			return now.UTC().Format(time.RFC3339), true
+		}
+	}
+	return "", false
+}
+
+// atLeast is the whole number nearest to wish within the bounds of a schema.
+func atLeast(s document.Schema, wish int) int {
+	if s.Minimum != nil && float64(wish) < *s.Minimum && *s.Minimum < math.MaxInt32 {
+		wish = int(math.Ceil(*s.Minimum))
+	}
+	if s.Maximum != nil && float64(wish) > *s.Maximum && *s.Maximum > math.MinInt32 {
+		wish = int(math.Floor(*s.Maximum))
+	}
+	return wish
+}
+
+// sizeParameter is the described query parameter that sets the size of a page, by the names in use.
+func sizeParameter(o document.Operation) (document.Parameter, bool) {
+	for _, name := range []string{"page[size]", "size", "limit", "per_page", "pageSize", "page_size"} {
+		i := slices.IndexFunc(o.Parameters, func(p document.Parameter) bool { return p.In == "query" && p.Name == name })
+		if i >= 0 {
+			return o.Parameters[i], true
+		}
+	}
+	return document.Parameter{}, false
+}
+
+// choice is a filter with the values to try.
+type choice struct {
+	filter
+	seen, other string
+	// others says whether other occurs in the data as well: then every value of the vocabulary does.
+	others bool
+}
+
+// chooseFilter picks a described filter and two of its values: one that is seen in some items but not in all of them, if there is
+// one, and one that is not seen. ok is false when no filter has a member with a value in the data.
+func chooseFilter(o document.Operation, items []item) (choice, bool) {
+	var best choice
+	rank := 0
+	for _, f := range filters() {
+		i := slices.IndexFunc(o.Parameters, func(p document.Parameter) bool { return p.In == "query" && p.Name == f.parameter })
+		if i < 0 {
+			continue
+		}
+		vocabulary := o.Parameters[i].Schema.Enum
+		if inner := o.Parameters[i].Schema.Items; len(vocabulary) == 0 && inner != nil {
+			vocabulary = inner.Enum
+		}
+		counts, order := occurrences(items, f.member)
+		if len(vocabulary) == 0 {
+			vocabulary = order // an id: any value that occurs is valid
+		}
+		for _, value := range vocabulary {
+			n := counts[value]
+			r := 0
+			switch {
+			case n == 0:
+				continue
+			case n < len(items):
+				r = 2
+			default:
+				r = 1
+			}
+			if r > rank {
+				rank = r
+				best = choice{filter: f, seen: value}
+				best.other, best.others = otherValue(vocabulary, counts, value)
+			}
+		}
+	}
+	return best, rank > 0
+}
+
+// occurrences counts the items that hold each value; order is that of first sight.
+func occurrences(items []item, member string) (counts map[string]int, order []string) {
+	counts = map[string]int{}
+	for _, i := range items {
+		for _, v := range i.values[member] {
+			if counts[v] == 0 {
+				order = append(order, v)
+			}
+			counts[v]++
+		}
+	}
+	return counts, order
+}
+
+// otherValue is a value that is not seen, or else another one that is.
+func otherValue(vocabulary []string, counts map[string]int, seen string) (value string, occurs bool) {
+	for _, v := range vocabulary {
+		if counts[v] == 0 {
+			return v, false
+		}
+	}
+	for _, v := range vocabulary {
+		if v != seen {
+			return v, true
+		}
+	}
+	return "", false
+}

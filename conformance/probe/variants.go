@@ -1,0 +1,75 @@
+package probe
+
+import (
+	"net/url"
+	"strings"
+
+	"github.com/rin-network/rin/conformance/exchange"
+)
+
+// pathVariant spells the path of a URL in another way that servers and gateways may take for the same (RFC 3986 §6.2). The
+// query is kept. ok is false when the path offers no such variant.
+func pathVariant(text string, c exchange.Case) (variant string, ok bool) {
+	u, err := url.Parse(text)
+	if err != nil {
+		return "", false
+	}
+	path := u.EscapedPath()
+	bare := strings.TrimRight(path, "/")
+	slash := path[len(bare):]
+	cut := strings.LastIndexByte(bare, '/') + 1
+	if bare == "" {
+		return "", false
+	}
+	switch c {
+	case exchange.PathSlash:
+		if path = bare; slash == "" {
+			path += "/"
+		}
+	case exchange.PathDouble:
+		path = bare[:cut] + "/" + bare[cut:] + slash
+	case exchange.PathDot:
+		path = bare[:cut] + "./" + bare[cut:] + slash
+	case exchange.PathUpper:
+		if path, ok = otherCase(bare, cut); !ok {
+			return "", false
+		}
+		path += slash
+	case exchange.PathSuffix:
+		path = bare + ";x=1" + slash
+	default:
+		return "", false
+	}
+	query := ""
+	if u.RawQuery != "" {
+		query = "?" + u.RawQuery
+	}
+	return u.Scheme + "://" + u.Host + path + query, true
+}
+
+// otherCase changes the case of the first letter of the last segment that begins with one; cut is where the last segment begins.
+// Escaped bytes are left alone: their case means nothing.
+func otherCase(path string, cut int) (string, bool) {
+	for cut > 0 && cut < len(path) {
+		if c := path[cut]; c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' {
+			return path[:cut] + string(c^0x20) + path[cut+1:], true
+		}
+		cut = strings.LastIndexByte(path[:cut-1], '/') + 1
+	}
+	return "", false
+}
+
+// pair is one query parameter.
+type pair struct{ name, value string }
+
+// withQuery adds parameters to a URL, percent-encoded, after those that are there. Parameters come in the order given.
+func withQuery(text string, pairs ...pair) string {
+	for _, p := range pairs {
+		sign := "?"
+		if strings.Contains(text, "?") {
+			sign = "&"
+		}
+		text += sign + url.QueryEscape(p.name) + "=" + url.QueryEscape(p.value)
+	}
+	return text
+}
