@@ -1,0 +1,85 @@
+package report
+
+import (
+	"slices"
+
+	"github.com/rin-network/rin/conformance/exchange"
+	"github.com/rin-network/rin/conformance/requirement"
+	"github.com/rin-network/rin/conformance/verdict"
+)
+
+// maxSubjects bounds the subjects of one requirement: a node with 10,000 bad items is no better known by the last of them.
+const maxSubjects = 100
+
+// finding is one result as the report tells it.
+func finding(r verdict.Result, p requirement.Profile, log *exchange.Log) Requirement {
+	q, j := r.Requirement, r.Judgement
+	out := Requirement{
+		ID: q.ID, Title: q.Title, Level: q.Level, Gate: r.Gate, Profile: q.Profile, Extra: r.Extra,
+		Outcome: j.Outcome, Costs: r.Costs(p),
+		Reason: j.Reason, Expected: j.Expected, Got: j.Got, Fault: j.Fault, BlockedBy: j.BlockedBy,
+		Source: Source(q.Source), Quote: q.Quote,
+		Subjects: []Subject{}, Notes: slices.Clone(j.Notes),
+	}
+	if out.Notes == nil {
+		out.Notes = []string{}
+	}
+	for _, s := range j.Subjects[:min(len(j.Subjects), maxSubjects)] {
+		out.Subjects = append(out.Subjects, Subject(s))
+	}
+	out.SubjectsCut = len(j.Subjects) - len(out.Subjects)
+	switch j.Outcome {
+	case requirement.Warn, requirement.Fail:
+		out.Fix = q.Fix
+	}
+	if j.Hint != "" {
+		out.Fix = j.Hint
+	}
+	if tells(j.Outcome) {
+		out.Curl = curl(j.Subjects, log)
+	}
+	return out
+}
+
+// tells reports whether somebody has to look at an outcome.
+func tells(o requirement.Outcome) bool {
+	return o == requirement.Warn || o == requirement.Fail || o == requirement.Inconclusive
+}
+
+// curl repeats the exchange that shows the finding.
+func curl(subjects []requirement.Subject, log *exchange.Log) string {
+	for _, s := range subjects {
+		for _, label := range log.Resolve(s.Label) {
+			if x, ok := log.Get(label); ok {
+				return exchange.Curl(x)
+			}
+		}
+	}
+	return ""
+}
+
+// withOutcome lists the requirements with one of the outcomes, in catalogue order; those that cost the certificate come first.
+func (r Report) withOutcome(outcomes ...requirement.Outcome) []Requirement {
+	var costs, rest []Requirement
+	for _, q := range r.Requirements {
+		switch {
+		case !slices.Contains(outcomes, q.Outcome):
+		case q.Costs:
+			costs = append(costs, q)
+		default:
+			rest = append(rest, q)
+		}
+	}
+	return append(costs, rest...)
+}
+
+// further lists the subjects after the first that say something of their own.
+func (q Requirement) further() []Subject {
+	var out []Subject
+	for _, s := range q.Subjects {
+		if (s.Expected != "" && s.Expected != q.Expected) || (s.Got != "" && s.Got != q.Got) {
+			out = append(out, s)
+		}
+	}
+	return out
+}

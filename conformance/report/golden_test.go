@@ -1,0 +1,58 @@
+package report_test
+
+import (
+	"bytes"
+	"io"
+	"os"
+	"path/filepath"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+
+	"github.com/rin-network/rin/conformance/exchange"
+	"github.com/rin-network/rin/conformance/report"
+)
+
+// format writes a report in one format.
+type format func(io.Writer, report.Report, *exchange.Log) error
+
+// formats are all formats under the names of their goldens.
+func formats() map[string]format {
+	text := func(o report.TextOptions) format {
+		return func(w io.Writer, r report.Report, _ *exchange.Log) error { return report.WriteText(w, r, o) }
+	}
+	return map[string]format{
+		"80.txt":        text(report.TextOptions{Width: 80}),
+		"40.txt":        text(report.TextOptions{Width: 40}),
+		"80.ansi":       text(report.TextOptions{Width: 80, Color: true}),
+		"report.json":   func(w io.Writer, r report.Report, _ *exchange.Log) error { return report.WriteJSON(w, r) },
+		"junit.xml":     func(w io.Writer, r report.Report, _ *exchange.Log) error { return report.WriteJUnit(w, r) },
+		"report.md":     func(w io.Writer, r report.Report, _ *exchange.Log) error { return report.WriteMarkdown(w, r) },
+		"report.html":   report.WriteHTML,
+		"exchanges.har": func(w io.Writer, _ report.Report, log *exchange.Log) error { return report.WriteHAR(w, log, version) },
+	}
+}
+
+func written(f format, r report.Report, log *exchange.Log) string {
+	var b bytes.Buffer
+	ExpectWithOffset(1, f(&b, r, log)).To(Succeed())
+	return b.String()
+}
+
+var _ = Describe("the formats", func() {
+	for name, f := range formats() {
+		It("write what was read and approved: "+name, func() {
+			r, log := small()
+			got := written(f, r, log)
+			Expect(written(f, r, log)).To(Equal(got), "the same evidence gives the same bytes")
+
+			path := filepath.Join("testdata", "small."+name)
+			if os.Getenv("RIN_UPDATE_GOLDEN") == "1" {
+				Expect(os.WriteFile(path, []byte(got), 0o644)).To(Succeed())
+			}
+			want, err := os.ReadFile(path)
+			Expect(err).NotTo(HaveOccurred(), "RIN_UPDATE_GOLDEN=1 writes it")
+			Expect(got).To(Equal(string(want)), "RIN_UPDATE_GOLDEN=1 writes it anew: read the difference before you keep it")
+		})
+	}
+})

@@ -1,0 +1,175 @@
+package report
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"embed"
+	"encoding/base64"
+	"fmt"
+	"html/template"
+	"io"
+
+	"github.com/rin-network/rin/conformance/exchange"
+	"github.com/rin-network/rin/conformance/requirement"
+)
+
+//go:embed page/page.html page/parts.html page/page.css
+var pages embed.FS
+
+// WriteHTML writes the report as one self-contained file: no script, no external resource, readable in dark and light, on a phone and on
+// paper. The log gives the exchanges behind the findings. Long bodies are cut; the file stays within a few megabytes whatever the node sent.
+func WriteHTML(w io.Writer, r Report, log *exchange.Log) error {
+	css, err := pages.ReadFile("page/page.css")
+	if err != nil {
+		return fmt.Errorf("read the style of the page: %w", err)
+	}
+	page, err := template.New("page.html").Funcs(template.FuncMap{
+		"plain":  func(s string) string { return Plain(cut(s, 2000)) },
+		"lines":  func(s string) string { return PlainLines(cut(s, 8000)) },
+		"symbol": symbol,
+		"word":   word,
+		"counts": counts,
+		"fact":   func(name, value string) fact { return fact{name, value} },
+	}).ParseFS(pages, "page/page.html", "page/parts.html")
+	if err != nil {
+		return fmt.Errorf("read the page: %w", err)
+	}
+	var b bytes.Buffer
+	if err := page.Execute(&b, view(r, log, string(css))); err != nil {
+		return fmt.Errorf("fill the page: %w", err)
+	}
+	_, err = w.Write(b.Bytes())
+	return err
+}
+
+// pageView is what the page shows, in its order.
+type pageView struct {
+	Report
+	Style template.CSS
+	// Policy is the Content-Security-Policy: nothing but the one style element of this page.
+	Policy    string
+	Mark      requirement.Outcome
+	Bar       []barPart
+	Sections  []section
+	Silences  []silenceView
+	Groups    []groupView
+	Exchanges []exchangeView
+	Shown     map[exchange.Label]string // anchors of exchanges
+}
+
+// section is a list of findings under one heading.
+type section struct {
+	ID, Title string
+	Outcome   requirement.Outcome
+	Findings  []findingView
+}
+
+type findingView struct {
+	Requirement
+	Price   string
+	Cite    string
+	Further []Subject
+	More    int
+	Links   []exchangeLink
+}
+
+type exchangeLink struct{ Label, Anchor string }
+
+type silenceView struct {
+	Outcome requirement.Outcome
+	IDs     []requirement.ID
+	Because string
+}
+
+type groupView struct {
+	Group
+	Rows []Requirement
+}
+
+// barPart is one outcome in the bar of totals; X and Width are percent.
+type barPart struct {
+	Outcome  requirement.Outcome
+	X, Width float64
+}
+
+func view(r Report, log *exchange.Log, css string) pageView {
+	sum := sha256.Sum256([]byte(css))
+	v := pageView{
+		Report: r, Style: template.CSS(css),
+		Policy: "default-src 'none'; base-uri 'none'; form-action 'none'; style-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'",
+		Mark:   mark(r.Verdict.Decision, r.Verdict.Failed),
+		Bar:    bar(r),
+	}
+	v.Exchanges = exchangeViews(r, log)
+	v.Shown = make(map[exchange.Label]string, len(v.Exchanges))
+	for _, x := range v.Exchanges {
+		v.Shown[x.Label] = x.Anchor
+	}
+	for _, s := range []section{
+		{ID: "failed", Title: "What failed", Outcome: requirement.Fail},
+		{ID: "inconclusive", Title: "What could not be judged", Outcome: requirement.Inconclusive},
+		{ID: "warnings", Title: "Warnings", Outcome: requirement.Warn},
+	} {
+		for _, q := range r.withOutcome(s.Outcome) {
+			s.Findings = append(s.Findings, v.finding(q))
+		}
+		if len(s.Findings) > 0 {
+			v.Sections = append(v.Sections, s)
+		}
+	}
+	for _, o := range []requirement.Outcome{requirement.Blocked, requirement.NotApplicable} {
+		for _, s := range r.silences(o) {
+			v.Silences = append(v.Silences, silenceView{o, s.ids, s.because})
+		}
+	}
+	for _, g := range r.Catalogue.Groups {
+		group := groupView{Group: g}
+		for _, q := range r.Requirements {
+			if q.ID.Group() == g.Name {
+				group.Rows = append(group.Rows, q)
+			}
+		}
+		v.Groups = append(v.Groups, group)
+	}
+	return v
+}
+
+// pageSubjects bounds the subjects and the links of one finding on the page.
+const pageSubjects = 20
+
+func (v pageView) finding(q Requirement) findingView {
+	f := findingView{Requirement: q, Price: price(q), Cite: q.Source.Text, Further: q.further()}
+	if len(f.Further) > pageSubjects {
+		f.More = len(f.Further) - pageSubjects
+		f.Further = f.Further[:pageSubjects]
+	}
+	f.More += q.SubjectsCut
+	linked := map[exchange.Label]bool{}
+	for _, s := range q.Subjects {
+		anchor, ok := v.Shown[s.Label]
+		if ok && !linked[s.Label] && len(f.Links) < pageSubjects {
+			linked[s.Label] = true
+			f.Links = append(f.Links, exchangeLink{string(s.Label), anchor})
+		}
+	}
+	return f
+}
+
+// bar is the share of each outcome, the best first.
+func bar(r Report) []barPart {
+	var out []barPart
+	x, sum := 0.0, float64(max(1, r.Totals.Sum()))
+	for _, o := range []requirement.Outcome{
+		requirement.Pass, requirement.Warn, requirement.Fail, requirement.Inconclusive, requirement.Blocked, requirement.NotApplicable,
+	} {
+		if n := r.Totals.Of(o); n > 0 {
+			width := 100 * float64(n) / sum
+			out = append(out, barPart{o, x, width})
+			x += width
+		}
+	}
+	return out
+}
+
+// fact is one line of what was tested.
+type fact struct{ Name, Value string }

@@ -1,0 +1,207 @@
+package report
+
+import (
+	"encoding/xml"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/rin-network/rin/conformance/requirement"
+	"github.com/rin-network/rin/conformance/verdict"
+)
+
+// WriteJUnit writes JUnit XML for pipelines. It is red exactly when the profile is not certified: a failure that costs the certificate is a
+// <failure>, something that the profile demands and that could not be judged is an <error>. What costs nothing never turns a
+// pipeline red: failed advice, not applicable and blocked by a row that is red itself are <skipped> with the reason. Warnings pass, and say
+// so in <system-out>. The verdict is the first test case.
+func WriteJUnit(w io.Writer, r Report) error {
+	doc := junitSuites{Name: "rin", Suites: []junitSuite{junitVerdict(r)}}
+	for _, g := range r.Catalogue.Groups {
+		if g.Totals.Sum() > 0 {
+			doc.Suites = append(doc.Suites, junitGroup(r, g))
+		}
+	}
+	for i := range doc.Suites {
+		s := &doc.Suites[i]
+		s.Timestamp = r.Date.Format("2006-01-02T15:04:05Z07:00")
+		s.count()
+		doc.Tests += s.Tests
+		doc.Failures += s.Failures
+		doc.Errors += s.Errors
+		doc.Skipped += s.Skipped
+	}
+	if _, err := io.WriteString(w, xml.Header); err != nil {
+		return err
+	}
+	enc := xml.NewEncoder(w)
+	enc.Indent("", "  ")
+	if err := enc.Encode(doc); err != nil {
+		return fmt.Errorf("encode JUnit report: %w", err)
+	}
+	_, err := io.WriteString(w, "\n")
+	return err
+}
+
+type junitSuites struct {
+	XMLName  xml.Name     `xml:"testsuites"`
+	Name     string       `xml:"name,attr"`
+	Tests    int          `xml:"tests,attr"`
+	Failures int          `xml:"failures,attr"`
+	Errors   int          `xml:"errors,attr"`
+	Skipped  int          `xml:"skipped,attr"`
+	Suites   []junitSuite `xml:"testsuite"`
+}
+
+type junitSuite struct {
+	Name       string           `xml:"name,attr"`
+	Tests      int              `xml:"tests,attr"`
+	Failures   int              `xml:"failures,attr"`
+	Errors     int              `xml:"errors,attr"`
+	Skipped    int              `xml:"skipped,attr"`
+	Timestamp  string           `xml:"timestamp,attr"`
+	Properties *junitProperties `xml:"properties,omitempty"`
+	Cases      []junitCase      `xml:"testcase"`
+}
+
+type junitProperties struct {
+	List []junitProperty `xml:"property"`
+}
+
+type junitProperty struct {
+	Name  string `xml:"name,attr"`
+	Value string `xml:"value,attr"`
+}
+
+type junitCase struct {
+	Class   string      `xml:"classname,attr"`
+	Name    string      `xml:"name,attr"`
+	Skipped *junitEnd   `xml:"skipped,omitempty"`
+	Error   *junitEnd   `xml:"error,omitempty"`
+	Failure *junitEnd   `xml:"failure,omitempty"`
+	Out     *junitLines `xml:"system-out,omitempty"`
+}
+
+type junitEnd struct {
+	Message string `xml:"message,attr"`
+	Type    string `xml:"type,attr,omitempty"`
+	Body    string `xml:",chardata"`
+}
+
+type junitLines struct {
+	Body string `xml:",chardata"`
+}
+
+func (s *junitSuite) count() {
+	for _, c := range s.Cases {
+		s.Tests++
+		switch {
+		case c.Failure != nil:
+			s.Failures++
+		case c.Error != nil:
+			s.Errors++
+		case c.Skipped != nil:
+			s.Skipped++
+		}
+	}
+}
+
+// junitVerdict is the decision as a test case of its own, so that a reason which belongs to no requirement turns a pipeline red, too.
+func junitVerdict(r Report) junitSuite {
+	c := junitCase{Class: "rin.verdict", Name: "profile " + string(r.Profile)}
+	var body []string
+	if r.Verdict.Notice != "" {
+		body = append(body, r.Verdict.Notice)
+	}
+	for _, reason := range r.Verdict.Reasons {
+		body = append(body, reason.String())
+	}
+	text := junitText(body...)
+	end := &junitEnd{Message: Plain(r.Verdict.Headline), Type: string(r.Verdict.Decision), Body: text}
+	switch {
+	case r.Verdict.Decision == verdict.Certified:
+		c.Out = &junitLines{junitText(append([]string{r.Verdict.Headline}, body...)...)}
+	case r.Verdict.Failed:
+		c.Failure = end
+	case r.Verdict.Decision == verdict.Partial && !r.Verdict.Unsettled:
+		c.Skipped = end
+	default:
+		c.Error = end
+	}
+	return junitSuite{Name: "verdict", Cases: []junitCase{c}, Properties: &junitProperties{[]junitProperty{
+		{"verdict", string(r.Verdict.Decision)},
+		{"preview", fmt.Sprint(r.Verdict.Preview)},
+		{"suite", Plain(r.Suite.Version)},
+		{"catalogue", Plain(r.Catalogue.Version)},
+		{"profile", string(r.Profile)},
+		{"token-url", Plain(r.Target.TokenURL)},
+		{"info-url", Plain(r.Target.InfoURL)},
+	}}}
+}
+
+func junitGroup(r Report, g Group) junitSuite {
+	s := junitSuite{Name: g.Name + " " + g.Title}
+	for _, q := range r.Requirements {
+		if q.ID.Group() == g.Name {
+			s.Cases = append(s.Cases, junitRequirement(q))
+		}
+	}
+	return s
+}
+
+func junitRequirement(q Requirement) junitCase {
+	c := junitCase{Class: "rin." + q.ID.Group(), Name: Plain(string(q.ID) + " " + q.Title)}
+	end := &junitEnd{Message: Plain(q.Reason), Type: string(q.Gate), Body: junitText(q.details()...)}
+	switch {
+	case q.Outcome == requirement.Pass:
+	case q.Outcome == requirement.Warn:
+		c.Out = &junitLines{junitText(append([]string{"warning: " + q.Reason}, q.details()...)...)}
+	case q.Costs && q.Outcome == requirement.Fail:
+		c.Failure = end
+	case q.Costs && q.BlockedBy == "":
+		c.Error = end
+	default:
+		c.Skipped = &junitEnd{Message: Plain(word(q.Outcome) + ", " + price(q) + ": " + q.Reason)}
+		if q.Outcome == requirement.Blocked || q.Outcome == requirement.NotApplicable {
+			c.Skipped.Message = Plain(word(q.Outcome) + ": " + q.Reason)
+			break
+		}
+		c.Out = &junitLines{end.Body}
+	}
+	return c
+}
+
+// details are the lines that explain an outcome.
+func (q Requirement) details() []string {
+	var out []string
+	add := func(name, value string) {
+		if value != "" {
+			out = append(out, name+": "+value)
+		}
+	}
+	add("expected", q.Expected)
+	add("got", q.Got)
+	for _, s := range q.further() {
+		add("subject", s.String())
+	}
+	add("source", q.cite())
+	add("link", q.Source.URL)
+	add("fault", string(q.Fault))
+	add("fix", q.Fix)
+	for _, n := range q.Notes {
+		add("note", n)
+	}
+	add("curl", q.Curl)
+	return out
+}
+
+// junitText joins lines that are harmless each; encoding/xml escapes the markup.
+func junitText(lines ...string) string {
+	var b strings.Builder
+	for _, l := range lines {
+		b.WriteString("\n" + PlainLines(l))
+	}
+	if b.Len() > 0 {
+		b.WriteString("\n")
+	}
+	return b.String()
+}

@@ -1,0 +1,142 @@
+package report
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/rin-network/rin/conformance/requirement"
+	"github.com/rin-network/rin/conformance/verdict"
+)
+
+// WriteMarkdown writes a short report in GitHub-flavoured Markdown, for a ticket or a pull request. Whatever a node may have put into a text
+// stands in code, where Markdown, links and mentions are dead.
+func WriteMarkdown(w io.Writer, r Report) error {
+	var b bytes.Buffer
+	fmt.Fprintf(&b, "# %s %s\n\n", symbol(mark(r.Verdict.Decision, r.Verdict.Failed)), prose(r.Verdict.Headline))
+	if r.Verdict.Notice != "" {
+		fmt.Fprintf(&b, "> **Preview.** %s\n\n", prose(r.Verdict.Notice))
+	}
+	for _, reason := range r.Verdict.Reasons {
+		fmt.Fprintf(&b, "- %s\n", code(reason.String()))
+	}
+	if len(r.Verdict.Reasons) > 0 {
+		b.WriteByte('\n')
+	}
+	fmt.Fprintf(&b, "%s, of %d judged. %s.\n\n", counts(r.Totals), r.Totals.Sum(), r.Budget)
+	markdownFacts(&b, r)
+	markdownFindings(&b, "What failed", r.withOutcome(requirement.Fail))
+	markdownFindings(&b, "What could not be judged", r.withOutcome(requirement.Inconclusive))
+	markdownFindings(&b, "Warnings", r.withOutcome(requirement.Warn))
+	markdownSilences(&b, r)
+	markdownGroups(&b, r)
+	for _, n := range r.Notes {
+		fmt.Fprintf(&b, "\n%s\n", prose(n))
+	}
+	_, err := w.Write(b.Bytes())
+	return err
+}
+
+func markdownFacts(b *bytes.Buffer, r Report) {
+	b.WriteString("| | |\n|---|---|\n")
+	row := func(name, value string) {
+		if value != "" {
+			fmt.Fprintf(b, "| %s | %s |\n", name, cell(code(value)))
+		}
+	}
+	row("Token URL", r.Target.TokenURL)
+	row("Info URL", r.Target.InfoURL)
+	row("Specification URL", r.Target.SpecURL)
+	row("Base URL", r.Target.BaseURL)
+	row("Registry", strings.TrimSpace(r.Target.Registry+" "+r.Target.NodeID))
+	row("Date", r.Date.Format("2006-01-02 15:04:05 UTC"))
+	row("Suite", r.Suite.Version)
+	row("Catalogue", r.Catalogue.Version)
+	row("Restricted", r.Run.Partial)
+	if r.Operations.Documented > 0 {
+		row("Operations", fmt.Sprintf("%d of %d executed", r.Operations.Executed, r.Operations.Documented))
+	}
+}
+
+func markdownFindings(b *bytes.Buffer, title string, list []Requirement) {
+	if len(list) == 0 {
+		return
+	}
+	fmt.Fprintf(b, "\n## %s\n", title)
+	for _, q := range list {
+		fmt.Fprintf(b, "\n### %s %s\n\n%s\n\n", q.ID, prose(q.Title), prose(price(q)))
+		b.WriteString(fence(append([]string{"reason: " + q.Reason}, q.details()...)))
+	}
+}
+
+func markdownSilences(b *bytes.Buffer, r Report) {
+	title := "\n## What says nothing about the node\n\n"
+	for _, o := range []requirement.Outcome{requirement.Blocked, requirement.NotApplicable} {
+		for _, s := range r.silences(o) {
+			fmt.Fprintf(b, "%s- %s %s: %s\n", title, verdict.IDs(s.ids, len(s.ids)), word(o), code(s.because))
+			title = ""
+		}
+	}
+}
+
+func markdownGroups(b *bytes.Buffer, r Report) {
+	b.WriteString("\n## Groups\n\n| Group | | Outcome |\n|---|---|---|\n")
+	for _, g := range r.Catalogue.Groups {
+		outcome := counts(g.Totals)
+		if g.Covered == 0 {
+			outcome = "not covered by this version"
+		}
+		fmt.Fprintf(b, "| %s | %s | %s |\n", g.Name, prose(g.Title), outcome)
+	}
+}
+
+// prose escapes what Markdown and HTML could read as markup, and is for texts of rin itself.
+func prose(s string) string {
+	var b strings.Builder
+	for _, r := range Plain(s) {
+		if strings.ContainsRune("\\`*_{}[]()<>#+!|~&@", r) {
+			b.WriteByte('\\')
+		}
+		b.WriteRune(r)
+	}
+	return b.String()
+}
+
+// code is a code span that the text cannot end: its fence is longer than any run of backticks inside (CommonMark 0.31 §6.1).
+func code(s string) string {
+	s = cut(Plain(s), 500)
+	f := strings.Repeat("`", longestRun(s, '`')+1)
+	if strings.HasPrefix(s, "`") || strings.HasSuffix(s, "`") {
+		s = " " + s + " "
+	}
+	return f + cmp.Or(s, " ") + f
+}
+
+// cell protects a code span inside a table, where GitHub splits at bars even in code.
+func cell(s string) string { return strings.ReplaceAll(s, "|", `\|`) }
+
+// fence is a code block that no line can end (CommonMark 0.31 §4.5).
+func fence(lines []string) string {
+	text := make([]string, 0, len(lines))
+	for _, l := range lines {
+		text = append(text, PlainLines(cut(l, 4000)))
+	}
+	body := strings.Join(text, "\n")
+	f := strings.Repeat("`", max(3, longestRun(body, '`')+1))
+	return f + "text\n" + body + "\n" + f + "\n"
+}
+
+func longestRun(s string, of rune) int {
+	longest, run := 0, 0
+	for _, r := range s {
+		if r != of {
+			run = 0
+			continue
+		}
+		run++
+		longest = max(longest, run)
+	}
+	return longest
+}

@@ -1,0 +1,139 @@
+package report
+
+import (
+	"fmt"
+	"net/url"
+	"slices"
+	"time"
+
+	"github.com/rin-network/rin/conformance/exchange"
+	"github.com/rin-network/rin/conformance/requirement"
+	"github.com/rin-network/rin/conformance/verdict"
+)
+
+// New builds the report of a verdict and the evidence that it rests on. The suite is the version of rin that judged.
+func New(v verdict.Verdict, log *exchange.Log, suite string) Report {
+	r := Report{
+		Schema:     Version,
+		Suite:      Suite{Name: "rin", Version: suite, RecordedBy: log.Run.Suite},
+		Catalogue:  catalogue(v),
+		Date:       log.Run.Started.UTC().Truncate(time.Second),
+		Profile:    v.Profile,
+		Target:     node(log),
+		Verdict:    decided(v),
+		Totals:     v.Totals,
+		Budget:     Budget{Planned: log.Run.Budget},
+		Run:        Run{Cause: "the evidence is cut off before the end of the run", Partial: log.Run.Partial, NotSent: []NotSent{}},
+		Operations: operations(log),
+	}
+	if log.Ended != nil {
+		r.Budget.Sent = log.Ended.Requests
+		r.Run.Complete, r.Run.Cause = log.Ended.Complete, log.Ended.Cause
+	} else {
+		r.Budget.Sent = attempts(log)
+	}
+	r.Budget.Kept = r.Budget.Sent <= r.Budget.Planned
+	for _, n := range log.NotSent {
+		r.Run.NotSent = append(r.Run.NotSent, NotSent(n))
+	}
+	r.Requirements = make([]Requirement, 0, len(v.Results))
+	for _, result := range v.Results {
+		r.Requirements = append(r.Requirements, finding(result, v.Profile, log))
+	}
+	r.Notes = append(slices.Clone(v.Notes), snapshot(v, r.Date)...)
+	return r
+}
+
+// attempts counts what was sent in a run that never said how it ended.
+func attempts(log *exchange.Log) int {
+	n := 0
+	for _, x := range log.Exchanges {
+		n += x.Attempts
+	}
+	return n
+}
+
+func catalogue(v verdict.Verdict) Catalogue {
+	c := Catalogue{Version: requirement.Version, Size: v.Coverage.Size, Covered: v.Coverage.Covered, Judged: v.Coverage.Judged}
+	for _, g := range v.Coverage.Groups {
+		group := Group{Name: g.Name, Title: g.Title, Size: g.Size, Covered: g.Covered}
+		for _, r := range v.Results {
+			if r.Requirement.ID.Group() == g.Name {
+				group.Totals.Count(r.Judgement.Outcome)
+			}
+		}
+		c.Groups = append(c.Groups, group)
+	}
+	return c
+}
+
+func node(log *exchange.Log) Target {
+	run := log.Run
+	return Target{
+		TokenURL: address(run.TokenURL), InfoURL: address(run.InfoURL),
+		SpecURL: address(run.SpecURL), BaseURL: address(run.BaseURL),
+		Registry: address(run.Registry), NodeID: run.NodeID, ClientID: run.ClientID,
+		SecondClient: run.Second, Loopback: run.Loopback,
+		ProbeTarget: log.Roles.ProbeTarget, OperationBase: address(log.Roles.OperationBase),
+	}
+}
+
+// address takes user and password out of a URL.
+func address(raw string) string {
+	u, err := url.Parse(raw)
+	if err != nil || u.User == nil {
+		return raw
+	}
+	u.User = nil
+	return u.String()
+}
+
+func decided(v verdict.Verdict) Verdict {
+	out := Verdict{
+		Decision: v.Decision, Headline: headline(v), Preview: v.Preview, Reasons: []Reason{},
+		Failed: v.Failed(), Unsettled: v.Unsettled(),
+	}
+	if v.Preview {
+		out.Notice = v.Coverage.Notice()
+	}
+	for _, r := range v.Reasons {
+		ids := slices.Clone(r.Requirements)
+		if ids == nil {
+			ids = []requirement.ID{}
+		}
+		out.Reasons = append(out.Reasons, Reason{Kind: r.Kind, Requirements: ids, Text: r.Text})
+	}
+	return out
+}
+
+// headline is the decision in plain words.
+func headline(v verdict.Verdict) string {
+	switch v.Decision {
+	case verdict.Certified:
+		return fmt.Sprintf("Certified for profile %s", v.Profile)
+	case verdict.NotCertified:
+		return fmt.Sprintf("Not certified for profile %s", v.Profile)
+	case verdict.Repeat:
+		return fmt.Sprintf("Not certified for profile %s yet: repeat the run", v.Profile)
+	}
+	switch {
+	case v.Failed():
+		return fmt.Sprintf("Partial run of profile %s: something failed", v.Profile)
+	case v.Unsettled():
+		return fmt.Sprintf("Partial run of profile %s: nothing failed, something is open", v.Profile)
+	}
+	return fmt.Sprintf("Partial run of profile %s: nothing failed", v.Profile)
+}
+
+// snapshot says what a verdict is worth in time.
+func snapshot(v verdict.Verdict, at time.Time) []string {
+	out := []string{fmt.Sprintf("This is a snapshot: it says what the node answered on %s and nothing about any other time.", at.Format("2 January 2006 at 15:04 UTC"))}
+	switch {
+	case v.Decision != verdict.Certified:
+	case v.Preview:
+		out = append(out, "A certificate is proposed to hold for 12 months, or until a URL of the node's registry entry changes; a preview holds for nothing.")
+	default:
+		out = append(out, fmt.Sprintf("Proposed validity: until %s, or until a URL of the node's registry entry changes.", at.AddDate(1, 0, 0).Format("2 January 2006")))
+	}
+	return out
+}

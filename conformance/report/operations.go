@@ -1,0 +1,58 @@
+package report
+
+import (
+	"slices"
+
+	"github.com/rin-network/rin/conformance/document"
+	"github.com/rin-network/rin/conformance/exchange"
+	"github.com/rin-network/rin/conformance/requirement"
+)
+
+// maxOperations bounds the list of operations; the counts are of all.
+const maxOperations = 500
+
+// operations compares the node's document with what was executed.
+func operations(log *exchange.Log) Operations {
+	out := Operations{List: []Operation{}}
+	spec := requirement.Read(log).Spec
+	if spec == nil {
+		return out
+	}
+	for _, o := range spec.Operations {
+		op := Operation{Method: o.Method, Path: o.Path, ID: o.ID}
+		op.Executed, op.Because = executed(o, log)
+		out.Documented++
+		if op.Executed {
+			out.Executed++
+		}
+		if len(out.List) < maxOperations {
+			out.List = append(out.List, op)
+		}
+	}
+	return out
+}
+
+// executed reports whether an operation was called, and why not.
+func executed(o document.Operation, log *exchange.Log) (bool, string) {
+	resource := exchange.OperationResource(o.Key)
+	if x, ok := log.Get(resource.With(exchange.OK)); ok {
+		if x.Answered() {
+			return true, ""
+		}
+		return false, "no answer: " + x.Failure.Message
+	}
+	skipped, planned := log.Skipped(resource.With(exchange.OK))
+	switch {
+	case slices.Contains(log.Roles.Operations, resource):
+		return true, ""
+	case planned:
+		return false, skipped.Because
+	case o.Method != "GET":
+		return false, "only GET is executed on operations"
+	case o.HasBody:
+		return false, "it requires a request body"
+	case !requirement.Profile(log.Run.Profile).Includes(requirement.Funding):
+		return false, "profile " + log.Run.Profile + " executes no operations"
+	}
+	return false, "the run did not plan it"
+}

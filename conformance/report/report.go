@@ -1,0 +1,173 @@
+package report
+
+import (
+	"time"
+
+	"github.com/rin-network/rin/conformance/exchange"
+	"github.com/rin-network/rin/conformance/requirement"
+	"github.com/rin-network/rin/conformance/verdict"
+)
+
+// Version is the version of the report model; its JSON Schema is [Schema].
+const Version = "rin.report/v1"
+
+// Report is the result of a certification as plain data, in the order in which it is read.
+type Report struct {
+	Schema    string              `json:"schema"` // "rin.report/v1"
+	Suite     Suite               `json:"suite"`
+	Catalogue Catalogue           `json:"catalogue"`
+	Date      time.Time           `json:"date"` // when the run started, UTC
+	Profile   requirement.Profile `json:"profile"`
+	Target    Target              `json:"target"`
+	Verdict   Verdict             `json:"verdict"`
+	Totals    verdict.Totals      `json:"totals"`
+	Budget    Budget              `json:"budget"`
+	Run       Run                 `json:"run"`
+	// Requirements are those that the run judged, in catalogue order.
+	Requirements []Requirement `json:"requirements"`
+	Operations   Operations    `json:"operations"`
+	Notes        []string      `json:"notes"`
+}
+
+// Suite says which program judged, and which one recorded the evidence.
+type Suite struct {
+	Name       string `json:"name"`
+	Version    string `json:"version"`
+	RecordedBy string `json:"recordedBy"`
+}
+
+// Catalogue says against what the node was judged, and how much of the whole that is.
+type Catalogue struct {
+	Version string  `json:"version"`
+	Size    int     `json:"size"`    // requirements of the whole catalogue
+	Covered int     `json:"covered"` // how many of them this version can judge
+	Judged  int     `json:"judged"`  // how many of those this run judged
+	Groups  []Group `json:"groups"`
+}
+
+// Group is one group of the catalogue.
+type Group struct {
+	Name    string         `json:"name"`
+	Title   string         `json:"title"`
+	Size    int            `json:"size"`
+	Covered int            `json:"covered"`
+	Totals  verdict.Totals `json:"totals"` // of this run
+}
+
+// Target is the node as the operator named it; it holds no secret.
+type Target struct {
+	TokenURL     string `json:"tokenUrl"`
+	InfoURL      string `json:"infoUrl"`
+	SpecURL      string `json:"specUrl,omitempty"`
+	BaseURL      string `json:"baseUrl,omitempty"`
+	Registry     string `json:"registry,omitempty"`
+	NodeID       string `json:"nodeId,omitempty"`
+	ClientID     string `json:"clientId"`
+	SecondClient bool   `json:"secondClient"` // a client without the role was given
+	Loopback     bool   `json:"loopback"`
+	// ProbeTarget is the protected resource that the bearer rules were tried on; empty when none was found.
+	ProbeTarget exchange.Resource `json:"probeTarget,omitempty"`
+	// OperationBase is the URL prefix under which operations were found.
+	OperationBase string `json:"operationBase,omitempty"`
+}
+
+// Verdict is the decision in data and in words.
+type Verdict struct {
+	Decision verdict.Decision `json:"decision"`
+	Headline string           `json:"headline"` // "Certified for profile auth"
+	// Preview is true while the catalogue is not covered as a whole; Notice is the sentence that has to stand near the headline.
+	Preview bool     `json:"preview"`
+	Notice  string   `json:"notice,omitempty"`
+	Reasons []Reason `json:"reasons"`
+	// Failed and Unsettled hold in a partial run too: something that the profile demands was broken, or could not be judged.
+	Failed    bool `json:"failed"`
+	Unsettled bool `json:"unsettled"`
+}
+
+// Reason is one thing that keeps the profile from being certified.
+type Reason struct {
+	Kind         verdict.ReasonKind `json:"kind"`
+	Requirements []requirement.ID   `json:"requirements"`
+	Text         string             `json:"text"`
+}
+
+// Budget compares the requests that were announced with those that were sent.
+type Budget struct {
+	Planned int  `json:"planned"` // at most, computed before the run
+	Sent    int  `json:"sent"`    // repeats included
+	Kept    bool `json:"kept"`
+}
+
+// Run says how far the run came.
+type Run struct {
+	Complete bool      `json:"complete"`
+	Cause    string    `json:"cause,omitempty"`   // why it is not complete
+	Partial  string    `json:"partial,omitempty"` // how its operator restricted it
+	NotSent  []NotSent `json:"notSent"`
+}
+
+// NotSent is a planned exchange that did not take place.
+type NotSent struct {
+	Label   exchange.Label       `json:"label"`
+	Kind    exchange.NotSentKind `json:"kind"`
+	Because string               `json:"because"`
+}
+
+// Requirement is one row of the catalogue with what was found.
+type Requirement struct {
+	ID      requirement.ID      `json:"id"`
+	Title   string              `json:"title"`
+	Level   requirement.Level   `json:"level"`
+	Gate    requirement.Gate    `json:"gate"` // what the outcome cost in this run
+	Profile requirement.Profile `json:"profile"`
+	// Extra marks a row beyond the profile, judged as advice because its opt-in probe was asked for.
+	Extra   bool                `json:"extra,omitempty"`
+	Outcome requirement.Outcome `json:"outcome"`
+	// Costs is true when this row keeps the profile from being certified.
+	Costs     bool              `json:"costs"`
+	Reason    string            `json:"reason,omitempty"`
+	Expected  string            `json:"expected,omitempty"`
+	Got       string            `json:"got,omitempty"`
+	Fault     requirement.Fault `json:"fault,omitempty"`
+	Fix       string            `json:"fix,omitempty"`
+	BlockedBy requirement.ID    `json:"blockedBy,omitempty"`
+	Source    Source            `json:"source"`
+	Quote     string            `json:"quote,omitempty"` // the sentence of the source that binds
+	Subjects  []Subject         `json:"subjects"`
+	// SubjectsCut counts the subjects that were left out of a very long list.
+	SubjectsCut int `json:"subjectsCut,omitempty"`
+	// Curl repeats the exchange of the first subject by hand; only for a warning, a failure, or an inconclusive row.
+	Curl  string   `json:"curl,omitempty"`
+	Notes []string `json:"notes"`
+}
+
+// Source is where a requirement is written.
+type Source struct {
+	Text    string `json:"text"`
+	URL     string `json:"url,omitempty"`
+	Derived bool   `json:"derived,omitempty"` // implied, not spelt out
+}
+
+// Subject is one thing that a judgement is about.
+type Subject struct {
+	Name     string         `json:"name"`
+	Label    exchange.Label `json:"label,omitempty"`
+	Expected string         `json:"expected,omitempty"`
+	Got      string         `json:"got,omitempty"`
+}
+
+// Operations says how much of the node's document was executed.
+type Operations struct {
+	Documented int         `json:"documented"`
+	Executed   int         `json:"executed"`
+	List       []Operation `json:"list"`
+}
+
+// Operation is one operation of the node's document; Because says why it was not executed.
+type Operation struct {
+	Method   string `json:"method"`
+	Path     string `json:"path"`
+	ID       string `json:"operationId,omitempty"`
+	Executed bool   `json:"executed"`
+	Because  string `json:"because,omitempty"`
+}

@@ -1,0 +1,184 @@
+package report
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/rin-network/rin/conformance/requirement"
+	"github.com/rin-network/rin/conformance/verdict"
+)
+
+// TextOptions say what is known of the screen.
+type TextOptions struct {
+	// Width is the number of columns; 0 means 80, and less than 20 counts as 20.
+	Width int
+	// Color allows ANSI colours. They are the basic ones, which follow the reader's own light or dark theme.
+	Color bool
+}
+
+// WriteText writes the summary for a person at a terminal: groups, then what needs attention, and the verdict last, next to the prompt.
+// A node in order fits one screen. Only commands to copy may be wider than the screen: breaking them would break them.
+func WriteText(w io.Writer, r Report, o TextOptions) error {
+	c := &console{width: max(cmp.Or(o.Width, 80), 20), color: o.Color}
+	c.head(r)
+	c.groups(r)
+	c.findings(r)
+	c.silent(r)
+	c.verdict(r)
+	_, err := w.Write(c.out.Bytes())
+	return err
+}
+
+// console lays text out in lines. Every text goes through Plain on its way.
+type console struct {
+	out   bytes.Buffer
+	width int
+	color bool
+}
+
+// The styles are the basic ANSI ones (ECMA-48 SGR); none of them sets a background.
+const (
+	bold    = "1"
+	red     = "31"
+	green   = "32"
+	yellow  = "33"
+	magenta = "35"
+)
+
+func style(o requirement.Outcome) string {
+	switch o {
+	case requirement.Pass:
+		return green
+	case requirement.Warn:
+		return yellow
+	case requirement.Fail:
+		return red
+	case requirement.Inconclusive:
+		return magenta
+	}
+	return ""
+}
+
+func (c *console) paint(s string, codes ...string) string {
+	sgr := strings.Trim(strings.Join(codes, ";"), ";")
+	if !c.color || sgr == "" || s == "" {
+		return s
+	}
+	return "\x1b[" + sgr + "m" + s + "\x1b[0m"
+}
+
+func (c *console) blank() { c.out.WriteByte('\n') }
+
+// text writes a paragraph: its first line after lead, which takes its own place, the others below with a hanging indent.
+func (c *console) text(indent int, lead, text string, codes ...string) {
+	hang := indent + columns(lead)
+	if hang > c.width/3 {
+		hang = indent + 2
+	}
+	first := wrap(Plain(text), max(8, c.width-indent-columns(lead)))
+	rest := strings.TrimSpace(strings.TrimPrefix(strings.Join(strings.Fields(Plain(text)), " "), first[0]))
+	c.line(indent, c.paint(lead, codes...)+c.paint(first[0], boldOnly(codes)...))
+	if rest == "" {
+		return
+	}
+	for _, l := range wrap(rest, max(8, c.width-hang)) {
+		c.line(hang, c.paint(l, boldOnly(codes)...))
+	}
+}
+
+// boldOnly keeps long text in the reader's own colour: only its weight follows the lead.
+func boldOnly(codes []string) []string {
+	for _, code := range codes {
+		if code == bold {
+			return []string{bold}
+		}
+	}
+	return nil
+}
+
+func (c *console) line(indent int, s string) {
+	fmt.Fprintf(&c.out, "%s%s\n", strings.Repeat(" ", indent), s)
+}
+
+func (c *console) head(r Report) {
+	c.text(0, "", fmt.Sprintf("rin %s, catalogue %s, profile %s, %s", r.Suite.Version, r.Catalogue.Version, r.Profile, r.Date.Format("2006-01-02 15:04 UTC")), bold)
+	c.text(0, "node    ", cmp.Or(r.Target.BaseURL, r.Target.InfoURL))
+	if r.Operations.Documented > 0 {
+		c.text(0, "covers  ", fmt.Sprintf("%d of %d documented operations executed; %s", r.Operations.Executed, r.Operations.Documented, r.Budget))
+	} else {
+		c.text(0, "covers  ", r.Budget.String())
+	}
+}
+
+// groups writes one line for each group that was judged.
+func (c *console) groups(r Report) {
+	c.blank()
+	longest := 0
+	for _, g := range r.Catalogue.Groups {
+		if g.Totals.Sum() > 0 {
+			longest = max(longest, columns(g.Title))
+		}
+	}
+	for _, g := range r.Catalogue.Groups {
+		if g.Totals.Sum() == 0 {
+			continue
+		}
+		worst := requirement.Pass
+		for _, o := range []requirement.Outcome{requirement.Warn, requirement.Inconclusive, requirement.Fail} {
+			if g.Totals.Of(o) > 0 {
+				worst = o
+			}
+		}
+		lead := symbol(worst) + " " + g.Name + "  "
+		if c.width >= longest+40 {
+			lead += pad(g.Title, longest+2)
+		}
+		c.line(0, c.paint(symbol(worst), style(worst), bold)+strings.TrimPrefix(lead, symbol(worst))+c.counted(g.Totals, columns(lead)))
+	}
+}
+
+// counted writes counts behind a lead of n columns, on further lines where they do not fit.
+func (c *console) counted(t verdict.Totals, n int) string {
+	return strings.Join(wrap(counts(t), max(12, c.width-n)), "\n"+strings.Repeat(" ", n))
+}
+
+// verdict ends the summary.
+func (c *console) verdict(r Report) {
+	c.blank()
+	outcome := mark(r.Verdict.Decision, r.Verdict.Failed)
+	name := r.Verdict.Headline
+	if r.Verdict.Preview {
+		name += " (preview)"
+	}
+	c.text(0, symbol(outcome)+" ", name, bold, style(outcome))
+	if r.Verdict.Notice != "" {
+		c.text(2, "", r.Verdict.Notice)
+	}
+	for i, reason := range r.Verdict.Reasons {
+		if i == maxReasons {
+			c.text(2, "· ", fmt.Sprintf("and %d more reasons, see above", len(r.Verdict.Reasons)-i))
+			break
+		}
+		c.text(2, "· ", reason.String())
+	}
+	if r.Run.Partial != "" {
+		c.text(2, "", "Restricted by its operator: "+r.Run.Partial+".")
+	}
+	c.text(2, "", fmt.Sprintf("%s, of %d judged.", counts(r.Totals), r.Totals.Sum()))
+	for _, n := range r.Notes {
+		if !strings.HasPrefix(n, "This is a snapshot") {
+			c.text(2, "", n)
+		}
+	}
+}
+
+// maxReasons bounds the reasons under the verdict: the findings above tell all of them.
+const maxReasons = 12
+
+// String names the ids and the reason.
+func (r Reason) String() string {
+	return verdict.Reason{Kind: r.Kind, Requirements: r.Requirements, Text: r.Text}.String()
+}

@@ -1,0 +1,97 @@
+package report
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/rin-network/rin/conformance/requirement"
+	"github.com/rin-network/rin/conformance/verdict"
+)
+
+// symbol marks an outcome where colour may be missing.
+func symbol(o requirement.Outcome) string {
+	switch o {
+	case requirement.Pass:
+		return "✓"
+	case requirement.Warn:
+		return "!"
+	case requirement.Fail:
+		return "✗"
+	case requirement.NotApplicable:
+		return "–"
+	case requirement.Blocked:
+		return "⊘"
+	}
+	return "?"
+}
+
+// word names an outcome in a sentence.
+func word(o requirement.Outcome) string {
+	switch o {
+	case requirement.Pass:
+		return "passed"
+	case requirement.Warn:
+		return "warning"
+	case requirement.Fail:
+		return "failed"
+	case requirement.NotApplicable:
+		return "not applicable"
+	}
+	return string(o)
+}
+
+// mark is the outcome that a decision looks like.
+func mark(d verdict.Decision, failed bool) requirement.Outcome {
+	switch {
+	case d == verdict.Certified:
+		return requirement.Pass
+	case d == verdict.NotCertified || failed:
+		return requirement.Fail
+	case d == verdict.Repeat:
+		return requirement.Inconclusive
+	}
+	return requirement.Warn
+}
+
+// counts lists the outcomes that occur, the best first: "16 passed, 1 warning, 2 not applicable".
+func counts(t verdict.Totals) string {
+	var out []string
+	for _, o := range []requirement.Outcome{
+		requirement.Pass, requirement.Warn, requirement.Fail, requirement.Inconclusive, requirement.Blocked, requirement.NotApplicable,
+	} {
+		n := t.Of(o)
+		if n == 0 {
+			continue
+		}
+		w := word(o)
+		if o == requirement.Warn && n != 1 {
+			w += "s"
+		}
+		out = append(out, fmt.Sprintf("%d %s", n, w))
+	}
+	if len(out) == 0 {
+		return "nothing judged"
+	}
+	return strings.Join(out, ", ")
+}
+
+// cite quotes the source: RFC 6749 §5.1: "..." or, for an implied rule, RFC 6749 §5.1 (derived): "...".
+func (q Requirement) cite() string {
+	s := q.Source.Text
+	if q.Source.Derived {
+		s += " (derived)"
+	}
+	if q.Quote != "" {
+		s += ": “" + q.Quote + "”"
+	}
+	return s
+}
+
+// String compares sent and announced requests.
+func (b Budget) String() string {
+	s := fmt.Sprintf("%d requests sent, at most %d announced", b.Sent, b.Planned)
+	if !b.Kept {
+		s += ": more than announced"
+	}
+	return s
+}
