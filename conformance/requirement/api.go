@@ -1,4 +1,170 @@
 package requirement
 
+import (
+	"slices"
+	"strconv"
+
+	"github.com/rin-network/rin/conformance/exchange"
+)
+
+const definedByDocument = "Their documentation and specification files define them."
+
 // operations lists group API in catalogue order.
-func operations() []Requirement { return nil }
+func operations() []Requirement { return slices.Concat(calledOperations(), schemas(), guardedRoutes()) }
+
+// calledOperations are API-01 and API-02: what comes back at all.
+func calledOperations() []Requirement {
+	return []Requirement{
+		{
+			ID: "API-01", Title: "Described GET operations answer an authorized request",
+			Level: Network, Gate: Gating, Profile: Funding,
+			Source:   NET("R1").And(NET("R15")),
+			Quote:    "Each node exposes endpoints described by a machine-readable API specification file.",
+			Probe:    "Each GET operation of the document with a token and its defaults, and once more for a valid value of each described parameter.",
+			Forgives: "A documented status other than 2xx; 403 for a missing privilege (a warning); operations that need a value which nobody knows are left out.",
+			Fix:      "Route every path that the document describes, under the path of its servers entry, or take it out of the document. Behind a proxy check the prefix: Spring server.servlet.context-path or server.forward-headers-strategy; nginx: the URI part of proxy_pass.",
+			Breaks:   "One described operation gives 404.",
+			Reads:    []exchange.Label{exchange.EveryOperation.With(exchange.OK), exchange.WholeRun},
+			After:    []ID{"TOK-01", "SPC-01", "SPC-03"}, Check: operationsAnswer,
+		},
+		{
+			ID: "API-02", Title: "Status and media type of the answer are documented",
+			Level: Network, Gate: Gating, Profile: Funding,
+			Source:   NET("R15").And(OAS("Responses Object", "responses-object")),
+			Quote:    "However, documentation is expected to cover a successful operation response and any known errors.",
+			Probe:    "Status and Content-Type of each answer of the operations against the responses of the document, default, 2XX and */* included.",
+			Forgives: "Parameters of the media type; */* as springdoc writes it; client errors that are not described (a warning).",
+			Fix:      "Describe the status and media type that are sent, or send those that are described. Spring: produces = \"application/json\" on the mapping, @ApiResponse for the statuses.",
+			Breaks:   "Answers are JSON text with Content-Type: text/html.",
+			Reads:    []exchange.Label{exchange.EveryOperation.With(exchange.OK), exchange.WholeRun},
+			After:    []ID{"TOK-01", "SPC-01", "SPC-03"}, Check: answersDocumented,
+		},
+	}
+}
+
+// operationAnswers are the answers of the executed operations, in the order of the log.
+func operationAnswers(e Evidence) []exchange.Exchange {
+	var out []exchange.Exchange
+	for _, x := range e.Exchanges {
+		if x.Answered() && slices.Contains(e.Roles.Operations, x.Label.Resource()) {
+			out = append(out, x)
+		}
+	}
+	return out
+}
+
+// resourceName is the described operation behind a resource, or else the resource itself.
+func resourceName(e Evidence, r exchange.Resource) string {
+	if o, ok := operation(e, r); ok {
+		return operationName(o)
+	}
+	return string(r)
+}
+
+func operationsAnswer(e Evidence) Judgement {
+	var parts []Judgement
+	for _, r := range e.Roles.Operations {
+		label := r.With(exchange.OK)
+		if j, lacks := e.lacking(label); lacks {
+			if j.Outcome == NotApplicable {
+				j = Judgement{Outcome: NotApplicable, Reason: j.Reason}.Noting(resourceName(e, r) + " was not called: " + j.Reason)
+			}
+			parts = append(parts, j)
+			continue
+		}
+		parts = append(parts, plainCall(e, r, e.The(label)))
+	}
+	if len(parts) == 0 {
+		return Missing("no described GET operation could be called")
+	}
+	for _, x := range operationAnswers(e) {
+		if parameterCall(x.Label.Case()) && serverError(x) {
+			parts = append(parts, Failed("a valid value of a described parameter breaks the operation", "2xx, or a documented refusal", describe(x)).
+				About(Subject{Name: resourceName(e, x.Label.Resource()) + ", " + givenParameter(x), Label: x.Label, Expected: "no 5xx", Got: describe(x)}))
+		}
+	}
+	return gather(parts...)
+}
+
+// parameterCall reports whether a case is one made by [exchange.ParameterCase].
+func parameterCall(c exchange.Case) bool {
+	prefix := exchange.ParameterCase("")
+	return len(c) > len(prefix) && c[:len(prefix)] == prefix
+}
+
+func givenParameter(x exchange.Exchange) string {
+	if name := x.Given["parameter"]; name != "" {
+		return clip("parameter " + name + "=" + x.Given["value"])
+	}
+	return string(x.Label.Case())
+}
+
+// plainCall judges the plain call of one operation.
+func plainCall(e Evidence, r exchange.Resource, x exchange.Exchange) Judgement {
+	o, _ := operation(e, r)
+	templated, exact := len(o.TemplateParameters()) > 0, documentedExactly(e, r, x.Status())
+	subject := Subject{Name: resourceName(e, r), Label: x.Label, Expected: "2xx", Got: describe(x)}
+	failed := func(reason, hint string) Judgement {
+		return Failed(subject.Name+" "+reason, "2xx", describe(x)).Hinting(hint).About(subject)
+	}
+	warned := func(reason, hint string) Judgement {
+		return Warned(subject.Name+" "+reason, "2xx", describe(x)).Hinting(hint).About(subject)
+	}
+	switch status := x.Status(); {
+	case success(x):
+		return Passed(x.Label)
+	case wafPage(x), rateLimited(x):
+		j, _ := unclearIfNoVerdict(x)
+		return j
+	case serverError(x):
+		return failed(brokenCall(status), "look into the node's log for the cause; the call had a good token and no optional parameters")
+	case status == 403:
+		return warned("is refused to this client", "give the client's service account the role and affiliation that the operation needs")
+	case status == 401:
+		return failed("refuses a good token", "let the operation accept the same tokens as the info endpoint")
+	case status == 404 && templated:
+		return warned("does not find the id that was taken from the list", "")
+	case exact && status == 404 && r != e.Roles.List:
+		return warned("answers 404, which is documented, so nothing was retrieved", "")
+	case status == 404, status == 405:
+		return failed("is described and not served", "tried under "+e.Roles.OperationBase+": route the path there, or correct the servers entry of the document")
+	case exact && r != e.Roles.List:
+		return Passed(x.Label).Noting(subject.Name + " answers " + describe(x) + ", which is documented")
+	case redirected(x):
+		return Unclear(subject.Name + " leads to another place").Hinting("serve the operation at the path that the document names").About(subject)
+	case clientError(x) && needsInput(e, r):
+		return warned("refuses the values that the suite chose for its required parameters", "describe the values with enum, format, minimum or example limits, so that clients can choose good ones")
+	}
+	return failed("refuses a call that is right by the document", "accept the call without optional parameters, or mark the ones that are needed with required: true")
+}
+
+func brokenCall(status int) string {
+	if status == 501 {
+		return "is described and not implemented"
+	}
+	return "breaks on a plain authorized call"
+}
+
+// needsInput reports whether the operation has required parameters, whose values the suite had to choose.
+func needsInput(e Evidence, r exchange.Resource) bool {
+	o, ok := operation(e, r)
+	if !ok {
+		return true
+	}
+	for _, p := range o.Parameters {
+		if p.Required {
+			return true
+		}
+	}
+	return false
+}
+
+// documentedExactly reports whether the document lists this very status; ranges and default promise nothing in particular.
+func documentedExactly(e Evidence, r exchange.Resource, status int) bool {
+	o, ok := operation(e, r)
+	if !ok {
+		return false
+	}
+	_, listed := o.Responses[strconv.Itoa(status)]
+	return listed
+}

@@ -57,7 +57,7 @@ func onlyArray(o map[string]any) (items []any, ok bool) {
 
 // memberValues collects the scalar values at a path of member names ("type", "funder[].funder.id") of an item, through arrays.
 func memberValues(item any, path string) []string {
-	at := []any{item}
+	at := flat(item)
 	for name := range strings.SplitSeq(path, ".") {
 		name = strings.TrimSuffix(name, "[]")
 		var next []any

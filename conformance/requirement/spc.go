@@ -1,4 +1,177 @@
 package requirement
 
+import (
+	"bytes"
+	"fmt"
+	"strings"
+
+	"github.com/rin-network/rin/conformance/exchange"
+)
+
 // specification lists group SPC in catalogue order.
-func specification() []Requirement { return nil }
+func specification() []Requirement {
+	// The list operation is known once the document was read, so waiting for it waits for the document.
+	served := []exchange.Label{exchange.Specification.With(exchange.NoToken), exchange.Specification.With(exchange.OK), exchange.ListOperation.With(exchange.OK)}
+	readable := []ID{"SPC-01", "SPC-03"}
+	return []Requirement{
+		{
+			ID: "SPC-01", Title: "Specification document is served as JSON",
+			Level: Network, Gate: Gating, Profile: Funding,
+			Source:   NET("R14").And(NET("R3")),
+			Quote:    "The API specification as a JSON document.",
+			Probe:    "A GET of the specification URL with Accept: application/json, first without a token, then with one.",
+			Forgives: "A document that needs a token; any media type, as long as the body is a JSON object; a byte order mark.",
+			Fix:      "Serve the OpenAPI document itself as JSON, not its Swagger UI page and not YAML. springdoc: /v3/api-docs (springdoc.api-docs.path), not /swagger-ui.html or /v3/api-docs.yaml.",
+			Breaks:   "The URL serves the Swagger UI page.",
+			Reads:    served, Check: servedAsJSON,
+		},
+		{
+			ID: "SPC-03", Title: "Document declares its version, info.title, info.version and paths",
+			Level: StandardMust, Gate: Gating, Profile: Funding,
+			Source:   OAS("OpenAPI Object", "openapi-object").And(OAS("Info Object", "info-object")).And(NET("R3")),
+			Quote:    "REQUIRED. The version of the OpenAPI document (which is distinct from the OpenAPI Specification version or the API implementation version).",
+			Probe:    "The members openapi or swagger, info and paths of the document.",
+			Forgives: "OpenAPI 3.0.x and 3.1.x and Swagger 2.0; in 3.1 components or webhooks in place of paths; other versions are a warning.",
+			Fix:      "Fill the missing member. springdoc: an OpenAPI bean with new Info().title(…).version(…); apispec and FastAPI: title and version of the application.",
+			Breaks:   "info.version is missing.",
+			Reads:    served, After: []ID{"SPC-01"}, Check: headDeclared,
+		},
+		{
+			ID: "SPC-04", Title: "Every local $ref resolves",
+			Level: StandardMust, Gate: Gating, Profile: Funding,
+			Source:   OAS("Reference Object", "reference-object").And(RFC(6901, "4")),
+			Quote:    "For this specification, reference resolution is accomplished as defined by the JSON Reference specification and not by the JSON Schema specification.",
+			Probe:    "Each $ref of the document, as a JSON pointer with ~0, ~1 and percent-encoding undone.",
+			Forgives: "Schemas that refer to themselves; a $ref inside example, enum or default values, which is data; references to other documents (a warning, they are never fetched).",
+			Fix:      "Add the schema that is named, or correct the name. Bundle documents of several files into one: redocly bundle, swagger-cli bundle.",
+			Breaks:   "A schema refers to #/components/schemas/Missing.",
+			Reads:    served, After: readable, Check: refsResolve,
+		},
+		{
+			ID: "SPC-05", Title: "Path templates and path parameters agree",
+			Level: StandardMust, Gate: Gating, Profile: Funding,
+			Source:   OAS("Parameter Object", "parameter-object").And(OAS("Path Templating", "path-templating")),
+			Quote:    "Each template expression in the path MUST correspond to a path parameter that is included in the Path Item itself and/or in each of the Path Item's Operations.",
+			Probe:    "The names in braces of each path against the parameters with in: path, of the path and of the operation.",
+			Forgives: "Parameters declared for the whole path, and by reference.",
+			Fix:      "Declare each {name} of the path as a parameter with in: path and required: true. Spring: @PathVariable with the name of the template.",
+			Breaks:   "/fundings/{id} declares no parameter.",
+			Reads:    served, After: readable, Check: templatesAgree,
+		},
+		{
+			ID: "SPC-06", Title: "Every operation declares responses; operationIds are unique",
+			Level: StandardMust, Gate: Gating, Profile: Funding,
+			Source:   OAS("Operation Object", "operation-object"),
+			Quote:    "The id MUST be unique among all operations described in the API.",
+			Probe:    "The responses and the operationId of each operation.",
+			Forgives: "Operations without operationId; the same operationId in another document of the node.",
+			Fix:      "Describe at least the answer 200 of each operation, and give each one its own operationId; code generators make it a method name.",
+			Breaks:   "Two operations share one operationId.",
+			Reads:    served, After: readable, Check: operationsDeclared,
+		},
+		{
+			ID: "SPC-08", Title: "Document describes at least one GET operation that retrieves funding calls",
+			Level: Network, Gate: Gating, Profile: Funding,
+			Source:   NET("R2").And(NET("R15")),
+			Quote:    "It lets external API clients retrieve information about annotated funding calls.",
+			Probe:    "A GET without path parameters whose path, tag or operationId speaks of funding or calls, with an array or object as its answer.",
+			Forgives: "Any names: the list operation can be named with --list-operation.",
+			Fix:      "Describe the operation that lists funding calls in this document. springdoc: check springdoc.packagesToScan and @Hidden.",
+			Breaks:   "The funding operations were removed from the document.",
+			Reads:    served, After: readable, Check: fundingDescribed,
+		},
+	}
+}
+
+func servedAsJSON(e Evidence) Judgement {
+	labels := []exchange.Label{exchange.Specification.With(exchange.NoToken), exchange.Specification.With(exchange.OK)}
+	var last Judgement
+	for i, label := range labels {
+		j, lacks := e.lacking(label)
+		if !lacks {
+			j = documentServed(e, e.The(label))
+		}
+		if j.Outcome == Pass {
+			if i > 0 {
+				j = j.Noting("the document is served with a token only")
+			}
+			return j
+		}
+		// What came with a token says more, unless the call was never made.
+		if i == 0 || !lacks {
+			last = j
+		} else if refused(e.The(labels[0])) {
+			return j
+		}
+	}
+	return last
+}
+
+func documentServed(e Evidence, x exchange.Exchange) Judgement {
+	if j, unclear := unclearIfNoVerdict(x); unclear {
+		return j
+	}
+	const expected = "200 with a JSON object"
+	got := describe(x)
+	failed := func(reason, hint string) Judgement {
+		return Failed(reason, expected, got).Hinting(hint).Blaming(NodeDocument).about(x, expected, got)
+	}
+	switch {
+	case redirected(x):
+		return Unclear("the specification URL leads to another place").Hinting("give the address of the document itself with --spec-url").about(x, expected, got)
+	case !success(x):
+		return failed(fmt.Sprintf("the specification URL is answered %d", x.Status()), "")
+	case x.Status() != 200:
+		return failed("the specification URL is not answered 200", "")
+	case html(x):
+		return failed("the specification URL serves a web page", "give the address of the document that the page loads, with springdoc /v3/api-docs in place of /swagger-ui.html, and record it with --spec-url")
+	}
+	if e.Document != nil && e.Document.Refused != "" {
+		return failed("the document can't be used: "+clip(e.Document.Refused), "")
+	}
+	v, err := jsonValue(x)
+	switch _, object := v.(map[string]any); {
+	case err != nil && yamlDocument(x):
+		return failed("the specification is YAML", "serve JSON to Accept: application/json, or give the address of the JSON form: springdoc has /v3/api-docs beside /v3/api-docs.yaml")
+	case err != nil:
+		return failed("the specification is no JSON document: "+clip(err.Error()), "")
+	case !object:
+		return failed("the specification is a JSON "+jsonType(v)+" in place of an object", "")
+	}
+	return Passed(x.Label)
+}
+
+// yamlDocument recognises an API document in YAML by its media type or by its first lines.
+func yamlDocument(x exchange.Exchange) bool {
+	if strings.Contains(mediaType(x), "yaml") {
+		return true
+	}
+	for _, key := range []string{"openapi:", "swagger:", "info:", "---"} {
+		start := x.Response.Body[:min(len(x.Response.Body), 4096)]
+		if bytes.HasPrefix(start, []byte(key)) || bytes.Contains(start, []byte("\n"+key)) {
+			return true
+		}
+	}
+	return false
+}
+
+// described returns the subject label of the document: the answer that it was read from.
+func described(e Evidence) exchange.Label {
+	for _, c := range []exchange.Case{exchange.NoToken, exchange.OK} {
+		if x := e.The(exchange.Specification.With(c)); success(x) {
+			return x.Label
+		}
+	}
+	return ""
+}
+
+// aboutDocument judges a list of faults at places of the document.
+func aboutDocument(e Evidence, places []Subject, passed func() Judgement, failed func(first Subject) Judgement) Judgement {
+	if len(places) == 0 {
+		return passed().Seen(described(e))
+	}
+	for i := range places {
+		places[i].Label = described(e)
+	}
+	return failed(places[0]).Blaming(NodeDocument).About(places...).bounded()
+}

@@ -1,0 +1,102 @@
+package requirement
+
+import (
+	"slices"
+
+	"github.com/rin-network/rin/conformance/exchange"
+)
+
+// guardedRoutes is API-08: no route was forgotten.
+func guardedRoutes() []Requirement {
+	return []Requirement{{
+		ID: "API-08", Title: "Every operation refuses anonymous and garbage tokens",
+		Level: StandardMust, Gate: Gating, Profile: Funding,
+		Source:   RFC(6749, "7").And(NET("R12")),
+		Quote:    validateToken,
+		Probe:    "Each operation without a token and with a garbage one, compared with the same call with a good token; the list and the detail operation with all odd credentials too.",
+		Forgives: "Any 4xx of the node; operations declared with security: []; the operation that is the probe target, which BRR-01 and BRR-06 judge.",
+		Fix:      "Put the token check in front of all routes and open the public ones by name, not the other way round. Spring Security: anyRequest().authenticated() as the last rule; Flask: before_request in place of a decorator on each view; nginx: auth_request on the outer location.",
+		Breaks:   "The detail operation is unprotected.",
+		Reads: slices.Concat(onTarget(exchange.OK, exchange.NoToken, exchange.Garbage), []exchange.Label{
+			exchange.Info.With(exchange.OK), exchange.Info.With(exchange.NoToken),
+			exchange.EveryOperation.With(exchange.OK), exchange.EveryOperation.With(exchange.NoToken), exchange.EveryOperation.With(exchange.Garbage),
+			exchange.WholeRun,
+		}),
+		After: []ID{"TOK-01", "SPC-01", "SPC-03"}, Check: routesGuarded,
+	}}
+}
+
+func routesGuarded(e Evidence) Judgement {
+	for _, id := range []ID{"BRR-01", "BRR-06"} {
+		if j, ok := e.standing(bearerRules(), id); !ok {
+			return j
+		}
+	}
+	var parts []Judgement
+	var notes []string
+	for _, r := range e.Roles.Operations {
+		switch {
+		case declaredPublic(e, r):
+			notes = append(notes, resourceName(e, r)+" is declared with security: []")
+		case r == e.Roles.ProbeTarget:
+			parts = append(parts, Passed(r.With(exchange.NoToken), r.With(exchange.Garbage)))
+			notes = append(notes, resourceName(e, r)+" is the probe target, judged by BRR-01 and BRR-06")
+		default:
+			parts = append(parts, routeGuarded(e, r))
+		}
+	}
+	switch {
+	case len(parts) == 0 && len(notes) > 0:
+		return Missing("every operation is declared with security: []").Noting(notes...)
+	case len(parts) == 0:
+		return Missing("no described GET operation could be called")
+	}
+	return gather(parts...).Noting(notes...)
+}
+
+// routeGuarded judges the calls of one operation. Data without a good token is a failure whatever the good call got; a refusal
+// needs the good call as its positive control.
+func routeGuarded(e Evidence, r exchange.Resource) Judgement {
+	name, good := resourceName(e, r), e.The(r.With(exchange.OK))
+	var parts []Judgement
+	for _, c := range []exchange.Case{exchange.NoToken, exchange.Garbage} {
+		label := r.With(c)
+		if j, lacks := e.lacking(label); lacks {
+			parts = append(parts, j)
+			continue
+		}
+		what := name + " without a token"
+		if c == exchange.Garbage {
+			what = name + " with a garbage token"
+		}
+		parts = append(parts, refusal(what, e.The(label), good))
+	}
+	parts = append(parts, oddCredentials(e, r, name, good)...)
+	j := gather(parts...)
+	if j.Outcome == Fail {
+		return j
+	}
+	if !success(good) {
+		return Unclear(name + ": a refusal proves nothing, because the same call with a good token was answered " + describe(good)).
+			About(Subject{Name: name, Label: r.With(exchange.OK), Expected: "2xx", Got: describe(good)})
+	}
+	return j
+}
+
+// oddCredentials looks at what else was tried on the operation: data that comes is a failure, everything else is fine here. What the
+// probe target lets through as well is reported by its own rule.
+func oddCredentials(e Evidence, r exchange.Resource, name string, good exchange.Exchange) []Judgement {
+	var out []Judgement
+	for _, c := range append(pathVariants(), exchange.Tampered, exchange.EmptyBearer, exchange.BlankBearer, exchange.BasicScheme,
+		exchange.TokenScheme, exchange.MethodOverride, exchange.CachedNoToken) {
+		x, ok := e.Get(r.With(c))
+		if onTarget, _ := target(e, c); ok && success(x) && carriesData(x, good) && !success(onTarget) {
+			out = append(out, Failed(name+" gives its data to a call that has no good token ("+string(c)+")", "a 4xx without data", describe(x)).about(x, "4xx", describe(x)))
+		}
+	}
+	onTarget, _ := target(e, exchange.Head)
+	if x, ok := e.Get(r.With(exchange.Head)); ok && success(x) && !success(onTarget) {
+		out = append(out, Failed(name+" lets HEAD through without a token", "401 as for GET, or 405", describe(x)).about(x, "401 or 405", describe(x)))
+	}
+	return out
+}

@@ -1,0 +1,274 @@
+package requirement
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/rin-network/rin/conformance/document"
+	"github.com/rin-network/rin/conformance/exchange"
+)
+
+// schemas are API-03 to API-07: the answers against the schemas of the document.
+func schemas() []Requirement {
+	row := func(id ID, title, probe, forgives, fix, breaks string, source Source, check func(Evidence) Judgement) Requirement {
+		return Requirement{
+			ID: id, Title: title, Level: Network, Gate: Gating, Profile: Funding,
+			Source: NET("R15").And(source), Quote: definedByDocument,
+			Probe: probe, Forgives: forgives, Fix: fix, Breaks: breaks,
+			Reads: []exchange.Label{exchange.EveryOperation.With(exchange.OK), exchange.WholeRun},
+			After: []ID{"TOK-01", "SPC-01", "SPC-03"}, Check: check,
+		}
+	}
+	schema := OAS("Schema Object", "schema-object")
+	return []Requirement{
+		row("API-03", "Top-level JSON type matches the schema",
+			"Each answer of the operations: array or object, against the schema of its status.",
+			"An array where the network's published documents declare one object for a list: their mistake (a warning). Operations without a schema, or whose schema is behind a $ref that leads nowhere, are left out.",
+			"Send the array or object that the document declares. Clients of the network read anything but an array as an empty list.",
+			"The list is wrapped into {\"data\": […]} while an array is declared.",
+			OAS("Media Type Object", "media-type-object"), topLevelType),
+		row("API-04", "Required properties are present",
+			"Every item of every answer, against the required lists of the document, the subtype of a discriminator included.",
+			"Further members; values of the discriminator that the mapping does not have.",
+			"Send the member in each item, or take it out of required. A null is no substitute for a value: see API-05. Jackson: check @JsonInclude(NON_NULL) on members that the document requires.",
+			"The id is missing in every third item.",
+			schema, requiredPresent),
+		row("API-05", "Values have the declared JSON types",
+			"Every item of every answer, against type, nullable, bounds and patterns of the document.",
+			"5 for a number and 5.0 for an integer; undeclared members; formats other than date, date-time, uuid, int32 and int64 (a warning).",
+			"Send what is declared, or correct the document: nullable: true for members that may be null, an array where several values are sent. Leave optional members out in place of null.",
+			"fullyFunded is the text \"true\".",
+			schema, typesMatch),
+		row("API-06", "Enumerated values come from the vocabulary",
+			"Every item of every answer, against the enums of the document.",
+			"The right spelling where the network's published documents have a wrong one (a warning).",
+			"Send a value of the enum in its exact spelling, or add the new value to the document.",
+			"An item has the type BANANA.",
+			schema, vocabularyKept),
+		row("API-07", "Dates follow the declared format",
+			"Every item of every answer: members with format date or date-time, by RFC 3339.",
+			"Fractions of a second, any offset, lower-case t and z.",
+			"Write date-time as 2026-12-31T23:59:59Z, with an offset, and date as 2026-12-31; or declare the format that is sent. Jackson: disable WRITE_DATES_AS_TIMESTAMPS and use OffsetDateTime, not LocalDateTime.",
+			"A date is sent as 31.12.2026.",
+			RFC(3339, "5.6"), datesFormatted),
+	}
+}
+
+// A route says what a finding costs one requirement: Fail, Warn, or "" for a finding that is another one's business.
+type route func(f exchange.Finding) Outcome
+
+func only(kinds ...exchange.FindingKind) route {
+	return func(f exchange.Finding) Outcome {
+		if slices.Contains(kinds, f.Kind) {
+			return Fail
+		}
+		return ""
+	}
+}
+
+// found gathers what the findings of the run mean to one requirement.
+type found struct {
+	failed, warned []Subject
+	errata         []Subject
+	items, judged  int             // top-level items and answers that were compared
+	faulty         map[string]bool // items with a failure, by label and index
+	cut            bool            // some lists of findings were cut
+	why            []string        // why answers were not compared
+}
+
+// sort goes through the findings of all answers. Answers other than 2xx hold no data, so what is wrong with them is a warning.
+func (r route) sort(e Evidence) found {
+	out := found{faulty: map[string]bool{}}
+	for _, x := range operationAnswers(e) {
+		findings, ok := e.FindingsOf(x.Label)
+		if !ok {
+			continue
+		}
+		name := resourceName(e, x.Label.Resource())
+		if !findings.Judged {
+			if why := name + ": " + clip(findings.Why); success(x) && !slices.Contains(out.why, why) {
+				out.why = append(out.why, why)
+			}
+		} else {
+			out.judged++
+			out.items += max(findings.Items, 1)
+		}
+		for _, f := range findings.Findings {
+			cost := r(f)
+			s := Subject{Name: name + " " + clip(f.Path), Label: x.Label, Expected: clip(f.Expected), Got: clip(f.Got)}
+			switch {
+			case cost == "":
+			case f.Erratum != "":
+				s.Expected += " (" + f.Erratum + ")"
+				out.errata = append(out.errata, s)
+			case cost == Fail && success(x):
+				out.failed = append(out.failed, s)
+				out.faulty[string(x.Label)+itemOf(f.Path)] = true
+				out.cut = out.cut || findings.Total > len(findings.Findings)
+			default:
+				out.warned = append(out.warned, s)
+			}
+		}
+	}
+	return out
+}
+
+// itemOf is the index of the item in a JSON path: "[3]" of "$[3].id" and of "$.items[3].id"; empty outside of a list.
+func itemOf(path string) string {
+	return regexp.MustCompile(`^\$(?:\.[A-Za-z_]+)?(\[\d+\])?`).FindString(path)
+}
+
+// judge turns what was found into a judgement; what names the fault: "required members are missing".
+func (f found) judge(e Evidence, what string) Judgement {
+	var j Judgement
+	switch {
+	case len(f.failed) > 0:
+		j = Failed(what+" in "+f.share(), f.failed[0].Expected, f.failed[0].Got).About(f.failed...)
+	case f.judged == 0 && len(f.warned)+len(f.errata) == 0:
+		return f.nothing(e)
+	case len(f.warned) > 0:
+		j = Warned("the answers differ from the document in a way that costs little: "+f.warned[0].Name, f.warned[0].Expected, f.warned[0].Got).About(f.warned...).About(f.errata...)
+	case len(f.errata) > 0:
+		j = Warned("the network's published document is wrong here, not the data", f.errata[0].Expected, f.errata[0].Got).
+			Hinting("fix the network's document, or serve a corrected copy of it").Blaming(NetworkDocument).About(f.errata...)
+	default:
+		j = Passed()
+	}
+	for _, why := range f.why {
+		j = j.Noting("not compared: " + why)
+	}
+	return j.bounded()
+}
+
+func (f found) share() string {
+	least := ""
+	if f.cut {
+		least = "at least "
+	}
+	return fmt.Sprintf("%s%d of %d items", least, len(f.faulty), max(f.items, len(f.faulty)))
+}
+
+// nothing is the judgement when no answer could be compared.
+func (f found) nothing(e Evidence) Judgement {
+	if e.Document != nil && len(e.Document.Invalid) > 0 {
+		return Unclear("faults of the document keep its schemas from being used: " + clip(e.Document.Invalid[0])).
+			Hinting("correct the structure of the document, then repeat the run").Blaming(NodeDocument).Seen(described(e))
+	}
+	if len(f.why) > 0 {
+		return Missing("no answer could be compared with a schema: " + strings.Join(f.why[:min(len(f.why), 3)], "; "))
+	}
+	return Missing("no answer of an operation could be compared with a schema")
+}
+
+func answersDocumented(e Evidence) Judgement {
+	found := only(exchange.FindingStatus, exchange.FindingMediaType).sort(e)
+	j := found.judge(e, "an answer is not described")
+	switch {
+	case j.Outcome == NotApplicable && len(found.why) > 0:
+		return Passed() // status and media type were compared, only a schema was missing
+	case j.Outcome == Fail:
+		j.Reason = found.failed[0].Name + " is answered in a way that the document does not describe"
+	case j.Outcome == Warn && len(found.warned) > 0:
+		j.Reason = "an error answer of " + found.warned[0].Name + " is not described"
+		j = j.Hinting("describe the status and media type of error answers in the document: 400, 401, 403, 404").Blaming(NodeDocument)
+	}
+	return j
+}
+
+func topLevelType(e Evidence) Judgement {
+	if list := e.Roles.List; list != "" {
+		if x, ok := e.Get(list.With(exchange.OK)); !ok || !success(x) {
+			return Judgement{Outcome: Blocked, BlockedBy: "API-01", Reason: "the list operation gave no answer to compare"}
+		}
+	}
+	var unreadable []Judgement
+	for _, x := range operationAnswers(e) {
+		if j, bad := noJSON(e, x); bad {
+			unreadable = append(unreadable, j)
+		}
+	}
+	j := only(exchange.FindingTopLevel).sort(e).judge(e, "the JSON type is not the declared one")
+	if len(unreadable) == 0 {
+		return j
+	}
+	return gather(append(unreadable, j)...)
+}
+
+// noJSON finds a good answer that is no JSON although the document declares JSON with a schema.
+func noJSON(e Evidence, x exchange.Exchange) (Judgement, bool) {
+	if !success(x) || x.Status() == 204 || x.Status() == 205 || x.Request.Method == "HEAD" || x.Response.Truncated {
+		return Judgement{}, false
+	}
+	o, ok := operation(e, x.Label.Resource())
+	if _, r, described := o.Success(); !ok || !described || !declaresJSON(r.Content) {
+		return Judgement{}, false
+	}
+	_, err := jsonValue(x)
+	if err == nil {
+		return Judgement{}, false
+	}
+	return Failed(operationName(o)+" is declared as JSON, and "+clip(err.Error()), "JSON as declared", describe(x)).
+		About(Subject{Name: operationName(o), Label: x.Label, Expected: "JSON", Got: describe(x)}), true
+}
+
+// declaresJSON reports whether one of the media types is JSON with a schema that can be followed.
+func declaresJSON(content map[string]document.Schema) bool {
+	for media, schema := range content {
+		media, _, _ = strings.Cut(strings.ToLower(media), ";")
+		if schema.Declared && schema.Dangling == "" && (jsonMedia(strings.TrimSpace(media)) || media == "*/*" || media == "application/*") {
+			return true
+		}
+	}
+	return false
+}
+
+func requiredPresent(e Evidence) Judgement {
+	return afterTopLevel(e, only(exchange.FindingRequired), "required members are missing")
+}
+
+func typesMatch(e Evidence) Judgement {
+	return afterTopLevel(e, func(f exchange.Finding) Outcome {
+		switch {
+		case f.Kind == exchange.FindingType, f.Kind == exchange.FindingOther:
+			return Fail
+		case f.Kind != exchange.FindingFormat, isDate(f):
+			return ""
+		case names(f.Expected, "uuid"), names(f.Expected, "int32"), names(f.Expected, "int64"):
+			return Fail
+		}
+		return Warn // other formats are read in too many ways to fail a node
+	}, "values do not have the declared type")
+}
+
+func vocabularyKept(e Evidence) Judgement {
+	return afterTopLevel(e, only(exchange.FindingEnum), "values are not in the vocabulary")
+}
+
+func datesFormatted(e Evidence) Judgement {
+	return afterTopLevel(e, func(f exchange.Finding) Outcome {
+		if f.Kind == exchange.FindingFormat && isDate(f) {
+			return Fail
+		}
+		return ""
+	}, "dates do not have the declared format")
+}
+
+// isDate reports whether a format finding is about date or date-time.
+func isDate(f exchange.Finding) bool {
+	return names(f.Expected, "date") || names(f.Expected, "date-time")
+}
+
+// names reports whether a text holds the word.
+func names(text, word string) bool {
+	return slices.Contains(strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune(" \t,;:()\"'`", r) }), word)
+}
+
+// afterTopLevel judges members once the top level fits; what does not apply there does not apply here.
+func afterTopLevel(e Evidence, r route, what string) Judgement {
+	if j, ok := e.standing(operations(), "API-03"); !ok {
+		return j
+	}
+	return r.sort(e).judge(e, what)
+}

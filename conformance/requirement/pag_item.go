@@ -1,0 +1,169 @@
+package requirement
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/rin-network/rin/conformance/exchange"
+)
+
+// filterFilters checks PAG-07 by what the probe chose: parameter, member and value.
+func filterFilters(e Evidence) Judgement {
+	if j, ok := listJudged(e); !ok {
+		return j
+	}
+	seen := e.The(exchange.ListOperation.With(exchange.FilterSeen))
+	parts := []Judgement{filterCall(seen, true)}
+	other, asked := e.Get(e.Roles.List.With(exchange.FilterOther))
+	excluded := false
+	if asked && other.Answered() {
+		j := filterCall(other, false)
+		parts = append(parts, j)
+		excluded = j.Outcome == Pass
+	}
+	j := gather(parts...)
+	if j.Outcome != Pass || excluded {
+		return j
+	}
+	// All items match. That shows a filter only if it had something to leave out.
+	all, err := itemsOf(e.The(exchange.ListOperation.With(exchange.OK)))
+	if err != nil {
+		return Unclear("the list without a filter can't be compared: " + clip(err.Error())).Seen(seen.Label)
+	}
+	if !slices.ContainsFunc(all, func(item any) bool {
+		return !holds(memberValues(item, seen.Given["member"]), seen.Given["value"])
+	}) {
+		return Unclear("all items have the value that was filtered by, so nothing shows that the filter works").
+			Hinting("put funding calls of more than one kind into the tested system, then repeat the run").
+			about(seen, "items of more than one kind", seen.Given["member"]+" is always "+quote(seen.Given["value"]))
+	}
+	return j
+}
+
+// filterCall judges one filtered list. sought says that items with the value are known to exist.
+func filterCall(x exchange.Exchange, sought bool) Judgement {
+	parameter, member, value := x.Given["parameter"], x.Given["member"], x.Given["value"]
+	filter := clip(parameter + "=" + value)
+	if j, unclear := unclearIfNoVerdict(x); unclear {
+		return j
+	}
+	if refused(x) && !sought {
+		return Judgement{Outcome: NotApplicable, Reason: filter + " is answered " + describe(x)}.Noting(filter + ", which matches nothing, is answered " + describe(x))
+	}
+	if !success(x) {
+		return Failed(filter+" is refused although the document declares it", "2xx with the items that match", describe(x)).about(x, "2xx", describe(x))
+	}
+	items, err := itemsOf(x)
+	if err != nil {
+		return Unclear("the filtered items can't be read: "+clip(err.Error())).about(x, "a list", describe(x))
+	}
+	var wrong []Subject
+	lacking := 0
+	for i, item := range items {
+		values := memberValues(item, member)
+		switch {
+		case len(values) == 0:
+			lacking++
+		case !holds(values, value):
+			wrong = append(wrong, Subject{Name: fmt.Sprintf("%s $[%d].%s", callName(x), i, clip(member)), Label: x.Label, Expected: quote(value), Got: quote(strings.Join(values, ", "))})
+		}
+	}
+	switch {
+	case len(wrong) > 0:
+		return Failed(fmt.Sprintf("%s gives %d of %d items that contradict it", filter, len(wrong), len(items)), clip(member)+" "+quote(value), wrong[0].Got).About(wrong...).bounded()
+	case lacking > 0:
+		return Warned(fmt.Sprintf("%s gives %d items without a %s", filter, lacking, clip(member)), clip(member)+" "+quote(value), "no "+clip(member)).about(x, quote(value), "no value")
+	case len(items) == 0 && sought:
+		return Failed(filter+" gives nothing although the list has such items", "the items that match", "an empty list").about(x, "items", "none")
+	}
+	return Passed(x.Label)
+}
+
+func itemsFetched(e Evidence) Judgement {
+	if j, ok := listJudged(e); !ok {
+		return j
+	}
+	if e.Roles.Detail == "" {
+		return Missing("this run has no " + roleName(exchange.DetailOperation.With(exchange.OK)))
+	}
+	listed, _ := itemsOf(e.The(exchange.ListOperation.With(exchange.OK)))
+	var parts, unsent []Judgement
+	for _, c := range []exchange.Case{exchange.ItemFirst, exchange.ItemMiddle, exchange.ItemLast} {
+		label := e.Roles.Detail.With(c)
+		if _, planned := e.Skipped(label); !planned {
+			if _, sent := e.Get(label); !sent && len(parts)+len(unsent) > 0 {
+				continue // a short list has no middle
+			}
+		}
+		if j, lacks := e.lacking(label); lacks {
+			unsent = append(unsent, j)
+			continue
+		}
+		parts = append(parts, itemFetched(e.The(label), listed))
+	}
+	if len(parts) == 0 {
+		return gather(unsent...)
+	}
+	for _, j := range unsent {
+		if j.Outcome == Inconclusive {
+			parts = append(parts, j)
+		}
+	}
+	return gather(parts...)
+}
+
+// itemFetched judges one detail answer by the id that was asked for.
+func itemFetched(x exchange.Exchange, listed []any) Judgement {
+	id, member := x.Given["id"], "id"
+	if m := x.Given["member"]; m != "" {
+		member = m
+	}
+	if j, unclear := unclearIfNoVerdict(x); unclear && !serverError(x) {
+		return j
+	}
+	expected := "200 with " + member + " " + quote(id)
+	switch {
+	case success(x):
+		return sameItem(x, member, id, expected)
+	case strings.Contains(id, "/") && (x.Status() == 400 || x.Status() == 404):
+		return Warned("an id with a slash can't be fetched; servers refuse %2F in paths by default", expected, describe(x)).about(x, expected, describe(x))
+	case x.Status() == 404 && elsewhere(listed, member, id):
+		return Warned("an item that is neither call nor programme can't be fetched here", expected, describe(x)).
+			Hinting("single items of this type are served by funders; leave the item out of the list or serve it").about(x, expected, describe(x))
+	case redirected(x):
+		return Unclear("the detail call leads to another place").about(x, expected, describe(x))
+	}
+	return Failed("a listed item can't be fetched by its id", expected, describe(x)).about(x, expected, describe(x))
+}
+
+// sameItem looks for the id at the top of the answer, or one level below in a usual envelope.
+func sameItem(x exchange.Exchange, member, id, expected string) Judgement {
+	v, err := jsonValue(x)
+	if err != nil {
+		return Failed("the detail answer can't be read: "+clip(err.Error()), expected, describe(x)).about(x, expected, describe(x))
+	}
+	got := memberValues(v, member)
+	if o, ok := v.(map[string]any); ok && len(got) == 0 {
+		for _, name := range []string{"data", "item", "content", "result"} {
+			got = append(got, memberValues(o[name], member)...)
+		}
+	}
+	switch {
+	case slices.Contains(got, id):
+		return Passed(x.Label)
+	case len(got) == 0:
+		return Failed("the detail answer has no "+clip(member), expected, "no "+clip(member)).about(x, expected, "no "+clip(member))
+	}
+	return Failed("the detail answer is another item", expected, quote(got[0])).about(x, expected, quote(got[0]))
+}
+
+// elsewhere reports whether the list says that the item is of a type that only funders serve one by one.
+func elsewhere(listed []any, member, id string) bool {
+	i := slices.IndexFunc(listed, func(item any) bool { return slices.Contains(memberValues(item, member), id) })
+	if i < 0 {
+		return false
+	}
+	types := memberValues(listed[i], "type")
+	return len(types) == 1 && !slices.Contains([]string{"CALL", "ONGOING_CALL", "PROGRAMME"}, types[0])
+}

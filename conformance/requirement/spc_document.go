@@ -1,0 +1,261 @@
+package requirement
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/rin-network/rin/conformance/document"
+	"github.com/rin-network/rin/conformance/exchange"
+)
+
+// unread is the judgement of a run that holds no document, although one was served.
+func unread() Judgement {
+	return Unclear("the recording holds no document").Blaming(Suite)
+}
+
+func headDeclared(e Evidence) Judgement {
+	if e.Spec == nil {
+		return unread()
+	}
+	var faults []Subject
+	fault := func(pointer, expected string) {
+		v, there := e.Spec.Raw(pointer)
+		got := "nothing"
+		if there {
+			got = jsonType(v)
+			if got == "string" {
+				got = "an empty string"
+			}
+		}
+		faults = append(faults, Subject{Name: pointer, Expected: expected, Got: got})
+	}
+	version, known := documentVersion(e.Spec)
+	if version == "" {
+		fault("/openapi", "a version such as \"3.0.3\"")
+	}
+	for _, pointer := range []string{"/info/title", "/info/version"} {
+		if v, _ := e.Spec.Raw(pointer); !filled(v) {
+			fault(pointer, "a string that is not empty")
+		}
+	}
+	faults = append(faults, pathFaults(e.Spec, version)...)
+	return aboutDocument(e, faults, func() Judgement {
+		if !known {
+			return Warned("the document declares version "+quote(version)+", which this suite does not know", "3.0.x, 3.1.x or 2.0", quote(version)).Blaming(NodeDocument)
+		}
+		return Passed()
+	}, func(first Subject) Judgement {
+		return Failed("the document lacks what every API document has: "+first.Name, first.Expected, first.Got)
+	})
+}
+
+func filled(v any) bool { s, ok := v.(string); return ok && strings.TrimSpace(s) != "" }
+
+// documentVersion reads openapi or swagger; known versions are 3.0.x, 3.1.x and 2.0.
+func documentVersion(d *document.Document) (version string, known bool) {
+	for _, name := range []string{"/openapi", "/swagger"} {
+		v, _ := d.Raw(name)
+		if s, ok := v.(string); ok && s != "" {
+			pattern := map[string]string{"/openapi": `^3\.[01]\.\d+(-.+)?$`, "/swagger": `^2\.0$`}[name]
+			return s, regexp.MustCompile(pattern).MatchString(s)
+		}
+	}
+	return "", false
+}
+
+func pathFaults(d *document.Document, version string) []Subject {
+	raw, there := d.Raw("/paths")
+	paths, object := raw.(map[string]any)
+	switch {
+	case strings.HasPrefix(version, "3.1") && !there:
+		_, components := d.Raw("/components")
+		_, webhooks := d.Raw("/webhooks")
+		if components || webhooks {
+			return nil
+		}
+		fallthrough
+	case !there:
+		return []Subject{{Name: "/paths", Expected: "an object with paths", Got: "nothing"}}
+	case !object:
+		return []Subject{{Name: "/paths", Expected: "an object with paths", Got: jsonType(raw)}}
+	case len(paths) == 0:
+		return []Subject{{Name: "/paths", Expected: "an object with paths", Got: "an empty object"}}
+	}
+	var faults []Subject
+	for path := range paths {
+		if !strings.HasPrefix(path, "/") && !strings.HasPrefix(path, "x-") {
+			faults = append(faults, Subject{Name: "/paths/" + document.Escape(clip(path)), Expected: "a path that begins with /", Got: quote(path)})
+		}
+	}
+	slices.SortFunc(faults, func(a, b Subject) int { return strings.Compare(a.Name, b.Name) })
+	return faults
+}
+
+func refsResolve(e Evidence) Judgement {
+	if e.Spec == nil {
+		return unread()
+	}
+	var dangling []Subject
+	external := foreignRefs(e.Document)
+	for _, ref := range e.Spec.Refs() {
+		switch {
+		case ref.Resolves:
+		case strings.HasPrefix(ref.Target, "#"):
+			dangling = append(dangling, Subject{Name: clip(ref.Pointer), Expected: "something at " + clip(ref.Target), Got: "nothing"})
+		default:
+			external = append(external, Subject{Name: clip(ref.Pointer), Expected: "a reference inside the document", Got: clip(ref.Target)})
+		}
+	}
+	return aboutDocument(e, dangling, func() Judgement {
+		if len(external) == 0 {
+			return Passed()
+		}
+		for i := range external {
+			external[i].Label = described(e)
+		}
+		return Warned(fmt.Sprintf("%d references leave the document; what they name is not judged", len(external)), external[0].Expected, external[0].Got).
+			Hinting("bundle the parts into one document, so that a client needs one file: redocly bundle, swagger-cli bundle").
+			Blaming(NodeDocument).About(external...).bounded()
+	}, func(first Subject) Judgement {
+		return Failed("a $ref leads nowhere: "+first.Name, first.Expected, first.Got)
+	})
+}
+
+// foreignRefs are the references to other documents that the guard took out. Keywords that name a dialect are no references.
+func foreignRefs(d *exchange.Document) []Subject {
+	var out []Subject
+	if d == nil {
+		return nil
+	}
+	for _, r := range d.Removed {
+		if r.Keyword == "$ref" || r.Keyword == "$dynamicRef" {
+			out = append(out, Subject{Name: clip(r.Pointer), Expected: "a reference inside the document", Got: clip(r.Value)})
+		}
+	}
+	return out
+}
+
+func templatesAgree(e Evidence) Judgement {
+	if e.Spec == nil {
+		return unread()
+	}
+	var faults []Subject
+	for _, o := range e.Spec.Operations {
+		if unknownParameters(e, o) {
+			continue // SPC-04 reports the reference that leads nowhere
+		}
+		faults = append(faults, parameterFaults(o)...)
+	}
+	return aboutDocument(e, faults, func() Judgement { return Passed() }, func(first Subject) Judgement {
+		return Failed("path and parameters of "+first.Name+" do not agree", first.Expected, first.Got)
+	})
+}
+
+// operationName is method and template: "GET /fundings/{id}".
+func operationName(o document.Operation) string { return clip(o.Method + " " + o.Path) }
+
+func parameterFaults(o document.Operation) []Subject {
+	var faults []Subject
+	fault := func(expected, got string) {
+		faults = append(faults, Subject{Name: operationName(o), Expected: expected, Got: got})
+	}
+	template := o.TemplateParameters()
+	declared := map[string]bool{}
+	for _, p := range o.Parameters {
+		if p.In != "path" {
+			continue
+		}
+		declared[p.Name] = true
+		switch {
+		case !slices.Contains(template, p.Name):
+			fault("a path with {"+clip(p.Name)+"}", "a path parameter "+quote(p.Name)+" that the path does not have")
+		case !p.Required:
+			fault("required: true for the path parameter "+quote(p.Name), "required is not true")
+		}
+	}
+	for _, name := range template {
+		if !declared[name] {
+			fault("a parameter "+quote(name)+" with in: path", "no such parameter")
+		}
+	}
+	return faults
+}
+
+// unknownParameters reports whether a parameter of the operation, or its path as a whole, stands behind a reference that can't be followed.
+func unknownParameters(e Evidence, o document.Operation) bool {
+	item := o.Pointer[:strings.LastIndexByte(o.Pointer, '/')]
+	places := []string{o.Pointer + "/parameters/", item + "/parameters/"}
+	hidden := func(pointer string) bool {
+		return pointer == item+"/$ref" || slices.ContainsFunc(places, func(p string) bool {
+			rest, below := strings.CutPrefix(pointer, p)
+			return below && strings.Count(rest, "/") <= 1
+		})
+	}
+	for _, ref := range e.Spec.Refs() {
+		if !ref.Resolves && hidden(ref.Pointer) {
+			return true
+		}
+	}
+	return e.Document != nil && slices.ContainsFunc(e.Document.Removed, func(r exchange.Removed) bool { return hidden(r.Pointer) || hidden(r.Pointer+"/$ref") })
+}
+
+func operationsDeclared(e Evidence) Judgement {
+	if e.Spec == nil {
+		return unread()
+	}
+	var faults []Subject
+	first := map[string]string{}
+	for _, o := range e.Spec.Operations {
+		if len(o.Responses) == 0 {
+			faults = append(faults, Subject{Name: operationName(o), Expected: "at least one response", Got: "no responses"})
+		}
+		if o.ID == "" {
+			continue
+		}
+		if other, taken := first[o.ID]; taken {
+			faults = append(faults, Subject{Name: operationName(o), Expected: "an operationId of its own", Got: quote(o.ID) + ", as " + other})
+			continue
+		}
+		first[o.ID] = operationName(o)
+	}
+	return aboutDocument(e, faults, func() Judgement { return Passed() }, func(s Subject) Judgement {
+		return Failed(s.Name+" is not declared as an operation has to be", s.Expected, s.Got)
+	})
+}
+
+func fundingDescribed(e Evidence) Judgement {
+	if e.Spec == nil {
+		return unread()
+	}
+	if o, ok := operation(e, e.Roles.List); ok {
+		return Passed(described(e)).Noting("the list operation is " + operationName(o))
+	}
+	if o, ok := e.Spec.ListCandidate(); ok {
+		return Passed(described(e)).Noting("the list operation is " + operationName(o))
+	}
+	var others []Subject
+	for _, o := range e.Spec.Operations {
+		if o.Method == "GET" && !housekeeping(o) {
+			others = append(others, Subject{Name: operationName(o), Label: described(e)})
+		}
+	}
+	if len(others) == 0 {
+		return Failed("the document describes no operation that retrieves funding calls", "a GET that lists funding calls", fmt.Sprintf("%d operations, none of them", len(e.Spec.Operations))).
+			Blaming(NodeDocument).Seen(described(e))
+	}
+	return Unclear("none of the described operations is known by its name to list funding calls").
+		Hinting("name it with --list-operation").About(others...).bounded()
+}
+
+// housekeeping recognises operations about the service itself by the last words of their path.
+func housekeeping(o document.Operation) bool {
+	for s := range strings.SplitSeq(strings.ToLower(o.Path), "/") {
+		switch s {
+		case "info", "health", "healthz", "status", "version", "ping", "metrics", "actuator", "docs", "api-docs", "openapi", "openapi.json", "swagger", "swagger-ui":
+			return true
+		}
+	}
+	return false
+}
