@@ -108,7 +108,10 @@ func responseSchema(doc *document.Document, op document.Operation, status, media
 	if !declared {
 		return "", "no schema is declared for this answer"
 	}
-	schema, _ := value.(map[string]any)
+	schema, isObject := value.(map[string]any)
+	if _, isBool := value.(bool); !isObject && !isBool {
+		return "", "no schema: where one is due stands a value of type " + jsonType(value)
+	}
 	if ref, ok := schema["$ref"].(string); ok && len(schema) == 1 {
 		target, _, found := doc.Follow(ref)
 		if !found {
@@ -116,7 +119,7 @@ func responseSchema(doc *document.Document, op document.Operation, status, media
 		}
 		return target, ""
 	}
-	if _, empty := value.(map[string]any); empty && len(schema) == 0 {
+	if isObject && len(schema) == 0 {
 		return "", "no schema: the declared one is empty"
 	}
 	return at, ""

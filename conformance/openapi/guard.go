@@ -25,6 +25,9 @@ const (
 	maxRemoved  = 500 // entries kept in Document.Removed
 )
 
+// DefaultLimits are 8 MiB and 200 levels.
+func DefaultLimits() Limits { return Limits{}.effective() }
+
 func (l Limits) effective() Limits {
 	if l.Size <= 0 {
 		l.Size = defaultSize
