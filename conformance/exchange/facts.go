@@ -5,6 +5,7 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"strconv"
 	"strings"
@@ -25,11 +26,22 @@ type TokenFacts struct {
 	JWT *JWTFacts `json:"jwt,omitempty"`
 }
 
-// JWTFacts are the readable parts of a signed token, redacted and bounded.
+// JWTFacts are the readable parts of a signed token, redacted and bounded. Numbers are [json.Number].
 type JWTFacts struct {
 	Header    map[string]any `json:"header"`
 	Claims    map[string]any `json:"claims"`
 	Signature bool           `json:"signature"` // the signature segment is not empty
+}
+
+// UnmarshalJSON implements json.Unmarshaler; numbers stay [json.Number], as [FactsOf] gives them.
+func (f *JWTFacts) UnmarshalJSON(data []byte) error {
+	type plain JWTFacts
+	dec := json.NewDecoder(bytes.NewReader(data))
+	dec.UseNumber()
+	if err := dec.Decode((*plain)(f)); err != nil {
+		return fmt.Errorf("read token facts: %w", err)
+	}
+	return nil
 }
 
 // Bounds of what is read of a token.

@@ -41,15 +41,17 @@ func (j *Journal) Plan(labels ...Label) {
 }
 
 // Roles records which resources hold the roles. Who waits for a role waits for this first.
-func (j *Journal) Roles(roles Roles) { j.record(entry{Kind: kindRoles, Roles: &roles}) }
+func (j *Journal) Roles(roles Roles) {
+	roles = roles.portable()
+	j.record(entry{Kind: kindRoles, Roles: &roles})
+}
 
 // Document records the node's API document as the guard left it.
 func (j *Journal) Document(d *Document) {
 	if d == nil {
 		return
 	}
-	kept := *d
-	kept.Reduced = compact(d.Reduced)
+	kept := d.portable()
 	j.record(entry{Kind: kindDocument, Document: &kept})
 }
 
@@ -77,7 +79,10 @@ func (j *Journal) Found(f SchemaFindings) {
 }
 
 // End records the end of the run and releases everybody who waits. Only the first end counts.
-func (j *Journal) End(ended Ended) { j.record(entry{Kind: kindEnded, Ended: &ended}) }
+func (j *Journal) End(ended Ended) {
+	ended.Cause = portable(ended.Cause)
+	j.record(entry{Kind: kindEnded, Ended: &ended})
+}
 
 // Err is the first error of writing, or the first record that contradicted another one. The evidence in memory stays usable.
 func (j *Journal) Err() error {

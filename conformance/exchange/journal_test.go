@@ -183,13 +183,17 @@ var _ = Describe("Journal", func() {
 		x.Redirects = []exchange.Hop{{URL: "https://node.example/\xfe", Status: 308, Location: "/\xff"}}
 		x.Response.BodyError = "bad \xff"
 		x.Started = time.Date(2026, 3, 1, 13, 0, 0, 5, time.FixedZone("CET", 3600))
-		x.Tokens = []exchange.TokenFacts{exchange.FactsOf("access_token", "a.b", "12345678")}
+		x.Tokens = []exchange.TokenFacts{exchange.FactsOf("access_token", "a.b", "12345678"),
+			exchange.FactsOf("access_token", jwt(`{"alg":"none"}`, `{"exp":1790000000.5,"a":["x"]}`, ""), "12345678")}
+		x.Request.Header = []exchange.Field{}
+		failedTokens := []exchange.TokenFacts{}
 		failed := answered("spec.ok", 0)
 		failed.Response, failed.Failure = nil, &exchange.Failure{Kind: exchange.FailureTLS, Message: "\xff"}
+		failed.Tokens, failed.Request.Body = failedTokens, exchange.Body{}
 		j.Plan("spec.ok", "info.ok", "token.ok")
-		j.Roles(exchange.Roles{List: "op/a", BaseTried: []string{"https://node.example"}})
+		j.Roles(exchange.Roles{List: "op/a", Operations: []exchange.Resource{}, BaseTried: []string{"https://node.example"}})
 		j.Registry(json.RawMessage(`{ "id" : "XA<>" }`))
-		j.Document(&exchange.Document{Reduced: json.RawMessage("{ \"openapi\": \"3.0.3\",\n \"x\": \"&\" }"), Invalid: []string{"a"}})
+		j.Document(&exchange.Document{Reduced: json.RawMessage("{ \"openapi\": \"3.0.3\",\n \"x\": \"&\" }"), Invalid: []string{"a\xff"}, Removed: []exchange.Removed{}})
 		j.Add(x, exchange.SchemaFindings{Label: "info.ok", Total: 1, Findings: []exchange.Finding{{Got: "\xff"}}})
 		j.Add(failed)
 		j.Found(exchange.SchemaFindings{Label: "spec.ok", Why: "no schema"})

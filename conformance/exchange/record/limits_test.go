@@ -1,0 +1,187 @@
+package record_test
+
+import (
+	"bytes"
+	"compress/flate"
+	"compress/gzip"
+	"compress/zlib"
+	"context"
+	"io"
+	"net/http"
+	"strings"
+	"time"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+
+	"github.com/rin-network/rin/conformance/exchange"
+	"github.com/rin-network/rin/conformance/exchange/record"
+)
+
+func packed(data string, into func(io.Writer) io.WriteCloser) string {
+	var b bytes.Buffer
+	w := into(&b)
+	io.WriteString(w, data)
+	w.Close()
+	return b.String()
+}
+
+func gzipped(data string) string {
+	return packed(data, func(w io.Writer) io.WriteCloser { return gzip.NewWriter(w) })
+}
+
+func zlibbed(data string) string {
+	return packed(data, func(w io.Writer) io.WriteCloser { return zlib.NewWriter(w) })
+}
+
+func deflated(data string) string {
+	return packed(data, func(w io.Writer) io.WriteCloser {
+		f, err := flate.NewWriter(w, flate.BestSpeed)
+		Expect(err).NotTo(HaveOccurred())
+		return f
+	})
+}
+
+func coded(coding, body string) http.HandlerFunc {
+	return func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Encoding", coding)
+		io.WriteString(w, body)
+	}
+}
+
+func readLimit(n int64) func(*record.Options) { return func(o *record.Options) { o.ReadLimit = n } }
+func timeout(d time.Duration) func(*record.Options) {
+	return func(o *record.Options) { o.Timeout = d }
+}
+
+var _ = Describe("Limits", func() {
+	DescribeTable("content codings are undone",
+		func(coding, wire string) {
+			r := newRoom()
+			a := r.send(record.Ask{URL: serve(coded(coding, wire)).URL})
+			Expect(string(a.Body)).To(Equal("hello"))
+			Expect(a.OK()).To(BeTrue())
+			Expect(string(r.recorded().Response.Body)).To(Equal("hello"))
+			Expect(r.recorded().Response.Size).To(BeEquivalentTo(5))
+		},
+		Entry("none", "identity", "hello"),
+		Entry("gzip", "GZip", gzipped("hello")),
+		Entry("x-gzip", "x-gzip", gzipped("hello")),
+		Entry("deflate", "deflate", zlibbed("hello")),
+		Entry("bare deflate", "deflate", deflated("hello")),
+		Entry("twice", "deflate, gzip", gzipped(zlibbed("hello"))),
+	)
+
+	DescribeTable("a body that cannot be decoded is told, not repeated",
+		func(coding, wire, message string) {
+			r := newRoom()
+			a := r.send(record.Ask{URL: serve(coded(coding, wire)).URL})
+			Expect(a.Status).To(Equal(200))
+			Expect(a.OK()).To(BeFalse())
+			x := r.recorded()
+			Expect(x.Response.BodyError).To(Equal(message))
+			Expect(x.Attempts).To(Equal(1))
+		},
+		Entry("no gzip", "gzip", "this is no gzip at all", "content coding gzip: gzip: invalid header"),
+		Entry("cut gzip", "gzip", gzipped("hello")[:20], "content coding gzip: unexpected end"),
+		Entry("unknown coding", "br", "xyz", `content coding "br" is not known and was not asked for`),
+		Entry("too many codings", "gzip,gzip,gzip,gzip", "xyz", "expected at most 3 content codings, got 4"),
+	)
+
+	It("takes an empty body for decoded, as HEAD has none", func() {
+		r := newRoom()
+		a := r.send(record.Ask{Method: "HEAD", URL: serve(status(200, "Content-Encoding", "gzip")).URL})
+		Expect(a.OK()).To(BeTrue())
+	})
+
+	It("stops a bomb at the read limit", func() {
+		r := newRoom(readLimit(1 << 20))
+		bomb := gzipped(gzipped(strings.Repeat("\x00", 64<<20)))
+		Expect(len(bomb)).To(BeNumerically("<", 1<<20))
+		a := r.send(record.Ask{URL: serve(coded("gzip, gzip", bomb)).URL})
+		Expect(a.Body).To(HaveLen(1 << 20))
+		Expect(r.recorded().Response.Truncated).To(BeTrue())
+		Expect(a.OK()).To(BeFalse())
+	})
+
+	It("stops an endless body at the read limit", func() {
+		r := newRoom(readLimit(100_000))
+		a := r.send(record.Ask{URL: serve(func(w http.ResponseWriter, _ *http.Request) {
+			for {
+				if _, err := w.Write(make([]byte, 4096)); err != nil {
+					return
+				}
+			}
+		}).URL})
+		Expect(a.Body).To(HaveLen(100_000))
+		Expect(r.recorded().Response.Truncated).To(BeTrue())
+	})
+
+	It("does not call a body of exactly the read limit truncated", func() {
+		r := newRoom(readLimit(5))
+		a := r.send(record.Ask{URL: serve(text("hello")).URL})
+		Expect(a.OK()).To(BeTrue())
+	})
+
+	DescribeTable("ends an answer that takes too long",
+		func(raw bool, begin func(http.ResponseWriter)) {
+			r := newRoom(timeout(50 * time.Millisecond))
+			a := r.send(record.Ask{Raw: raw, NoRetry: true, URL: serve(func(w http.ResponseWriter, q *http.Request) {
+				begin(w)
+				<-q.Context().Done()
+			}).URL})
+			Expect(a.Failure().Kind).To(Equal(exchange.FailureTimeout))
+			Expect(a.Failure().Message).To(Equal("no complete answer within 50ms"))
+			Expect(r.recorded().Response).To(BeNil())
+		},
+		Entry("nothing comes", false, func(http.ResponseWriter) {}),
+		Entry("the body drips", false, drip),
+		Entry("raw, nothing comes", true, func(http.ResponseWriter) {}),
+		Entry("raw, the body drips", true, drip),
+	)
+
+	It("ends with the run, without an answer and without a repeat", func() {
+		r := newRoom()
+		ctx, cancel := context.WithCancel(context.Background())
+		r.recorder.Send(ctx, record.Ask{Label: "info.ok", URL: serve(func(_ http.ResponseWriter, q *http.Request) {
+			cancel()
+			<-q.Context().Done()
+		}).URL})
+		Expect(r.recorded().Failure.Kind).To(Equal(exchange.FailureCanceled))
+		Expect(r.recorder.Sent()).To(Equal(1))
+	})
+
+	DescribeTable("bounds the header",
+		func(raw bool) {
+			r := newRoom()
+			a := r.send(record.Ask{Raw: raw, URL: serve(status(200, "X-Long", strings.Repeat("a", 80<<10))).URL})
+			Expect(a.Failure().Kind).To(Equal(exchange.FailureProtocol))
+			Expect(a.Failure().Message).To(ContainSubstring("header"))
+		},
+		Entry("by net/http", false),
+		Entry("raw", true),
+	)
+
+	DescribeTable("bounds informational answers",
+		func(raw bool) {
+			r := newRoom()
+			a := r.send(record.Ask{Raw: raw, URL: serve(hijacked(strings.Repeat("HTTP/1.1 103 Early Hints\r\nA: "+strings.Repeat("a", 100)+"\r\n\r\n", 5000))).URL})
+			Expect(a.Failure().Kind).To(Equal(exchange.FailureProtocol), a.Failure().Message)
+		},
+		Entry("by net/http", false),
+		Entry("raw", true),
+	)
+
+	It("reads past a few informational answers", func() {
+		for _, raw := range []bool{false, true} {
+			a := newRoom().send(record.Ask{Raw: raw, URL: serve(hijacked("HTTP/1.1 103 Early Hints\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")).URL})
+			Expect(string(a.Body)).To(Equal("ok"))
+		}
+	})
+})
+
+func drip(w http.ResponseWriter) {
+	w.Header().Set("Content-Length", "1000")
+	io.WriteString(w, "one drop")
+	w.(http.Flusher).Flush()
+}

@@ -1,0 +1,191 @@
+package record_test
+
+import (
+	"context"
+	"io"
+	"net"
+	"net/http"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+
+	"github.com/rin-network/rin/conformance/exchange"
+	"github.com/rin-network/rin/conformance/exchange/record"
+)
+
+var _ = Describe("Repetition", func() {
+	DescribeTable("repeats an error once",
+		func(first http.HandlerFunc) {
+			r := newRoom()
+			a := r.send(record.Ask{Method: "POST", URL: serve(answers(first, text("good"))).URL, Body: []byte("a=b")})
+			Expect(a.OK()).To(BeTrue())
+			Expect(r.recorded().Attempts).To(Equal(2))
+			Expect(r.slept).To(Equal([]time.Duration{2 * time.Second}))
+			Expect(r.recorder.Sent()).To(Equal(2))
+		},
+		Entry("a fault of the server", status(503)),
+		Entry("a connection that closes before the answer", hijacked("")),
+		Entry("a body that ends early", hijacked("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nshort")),
+		Entry("no HTTP", hijacked("SSH-2.0-node\r\n\r\n")),
+	)
+
+	It("does not wait on loopback", func() {
+		r := newRoom(func(o *record.Options) { o.Loopback = true })
+		r.send(record.Ask{URL: serve(answers(status(500), text("good"))).URL})
+		Expect(r.slept).To(Equal([]time.Duration{0}))
+	})
+
+	DescribeTable("keeps the second error",
+		func(h http.HandlerFunc, check func(exchange.Exchange)) {
+			r := newRoom()
+			r.send(record.Ask{URL: serve(h).URL})
+			Expect(r.recorded().Attempts).To(Equal(2))
+			check(r.recorded())
+		},
+		Entry("5xx", status(502), func(x exchange.Exchange) { Expect(x.Status()).To(Equal(502)) }),
+		Entry("closed", hijacked(""), func(x exchange.Exchange) {
+			Expect(x.Failure).To(Equal(&exchange.Failure{Kind: exchange.FailureReset, Message: "the connection was closed before an answer"}))
+		}),
+		Entry("cut body", hijacked("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nshort"), func(x exchange.Exchange) {
+			Expect(x.Response.BodyError).To(Equal("connection ended within the body: unexpected end"))
+			Expect(string(x.Response.Body)).To(Equal("short"))
+		}),
+		Entry("no HTTP", hijacked("SSH-2.0-node\r\n\r\n"), func(x exchange.Exchange) {
+			Expect(x.Failure.Kind).To(Equal(exchange.FailureProtocol))
+			Expect(x.Failure.Message).To(ContainSubstring("malformed HTTP"))
+		}),
+	)
+
+	It("waits as long as a 429 says, halves rate and concurrency, and counts only the last attempt", func() {
+		r := newRoom(func(o *record.Options) { o.Rate = 4 })
+		date := r.now.Add(17 * time.Second).Format(http.TimeFormat)
+		a := r.send(record.Ask{URL: serve(answers(status(429, "Retry-After", "7"), status(429, "Retry-After", date), text("good"))).URL})
+		Expect(a.OK()).To(BeTrue())
+		Expect(r.recorded().Attempts).To(Equal(3))
+		Expect(r.slept).To(Equal([]time.Duration{7 * time.Second, 10 * time.Second}))
+		r.slept = nil
+		r.recorder.Send(context.Background(), record.Ask{URL: serve(text("")).URL})
+		Expect(r.slept).To(Equal([]time.Duration{time.Second}), "one a second is a quarter of four")
+	})
+
+	DescribeTable("bounds Retry-After",
+		func(value string, want time.Duration) {
+			r := newRoom()
+			r.send(record.Ask{URL: serve(answers(status(429, "Retry-After", value), text("good"))).URL})
+			Expect(r.slept).To(Equal([]time.Duration{want}))
+		},
+		Entry("long", "86400", time.Minute),
+		Entry("longest", "99999999999999999999", 2*time.Second),
+		Entry("a date long past", "Mon, 01 Jan 2001 00:00:00 GMT", time.Duration(0)),
+		Entry("no number", "soon", 2*time.Second),
+	)
+
+	It("gives up after the third 429", func() {
+		r := newRoom()
+		a := r.send(record.Ask{URL: serve(status(429)).URL})
+		Expect(a.Status).To(Equal(429))
+		Expect(r.recorded().Attempts).To(Equal(3))
+		Expect(r.recorder.Sent()).To(Equal(3))
+	})
+
+	It("never sends a single shot again", func() {
+		for _, h := range []http.HandlerFunc{status(429), status(503), hijacked("")} {
+			r := newRoom()
+			r.send(record.Ask{URL: serve(h).URL, NoRetry: true})
+			Expect(r.recorder.Sent()).To(Equal(1))
+		}
+	})
+
+	It("sends a single shot again when no connection came about", func() {
+		r := newRoom()
+		r.send(record.Ask{URL: "http://" + closedPort(), NoRetry: true})
+		x := r.recorded()
+		Expect(x.Failure.Kind).To(Equal(exchange.FailureConnect))
+		Expect(x.Failure.Message).To(ContainSubstring("connection refused"))
+		Expect(x.Attempts).To(Equal(2))
+	})
+
+	It("keeps the last attempt when the run ends during a pause", func() {
+		r := newRoom()
+		ctx, cancel := context.WithCancel(context.Background())
+		r.recorder.Send(ctx, record.Ask{Label: "info.ok", URL: serve(func(w http.ResponseWriter, _ *http.Request) {
+			defer cancel()
+			w.WriteHeader(http.StatusTooManyRequests)
+			io.WriteString(w, "later")
+		}).URL})
+		Expect(r.recorder.Sent()).To(Equal(1))
+	})
+})
+
+var _ = Describe("Politeness", func() {
+	It("keeps the budget, repeats included, and says what was not sent", func() {
+		r := newRoom(func(o *record.Options) { o.Budget = 3 })
+		url := serve(status(500)).URL
+		r.send(record.Ask{Label: "a.ok", URL: url})
+		r.send(record.Ask{Label: "b.ok", URL: url})
+		a := r.send(record.Ask{Label: "c.ok", URL: url})
+		Expect(a.Failure().Kind).To(Equal(exchange.FailureRefused))
+		log := r.evidence()
+		x, _ := log.Get("b.ok")
+		Expect(x.Attempts).To(Equal(1))
+		Expect(x.Status()).To(Equal(500))
+		Expect(log.NotSent).To(Equal([]exchange.NotSent{{Label: "c.ok", Kind: exchange.OverBudget, Because: "the request budget is used up"}}))
+		Expect(r.recorder.Sent()).To(Equal(3))
+	})
+
+	It("sends nothing after the run's end", func() {
+		r := newRoom()
+		ctx, cancel := context.WithCancel(context.Background())
+		cancel()
+		r.recorder.Send(ctx, record.Ask{Label: "a.ok", URL: serve(text("")).URL})
+		Expect(r.evidence().NotSent[0].Kind).To(Equal(exchange.OverBudget))
+		Expect(r.recorder.Sent()).To(BeZero())
+	})
+
+	It("spaces requests by the rate", func() {
+		r := newRoom(func(o *record.Options) { o.Rate = 4 })
+		url := serve(text("")).URL
+		for _, l := range []exchange.Label{"a.ok", "b.ok", "c.ok"} {
+			r.send(record.Ask{Label: l, URL: url})
+		}
+		Expect(r.slept).To(Equal([]time.Duration{250 * time.Millisecond, 250 * time.Millisecond}))
+	})
+
+	It("never has more requests under way than it may, and halves them on 429", func() {
+		r := newRoom(func(o *record.Options) { o.Concurrency = 4 })
+		var here, most, calls atomic.Int32
+		url := serve(func(w http.ResponseWriter, q *http.Request) {
+			now := here.Add(1)
+			defer here.Add(-1)
+			for seen := most.Load(); now > seen && !most.CompareAndSwap(seen, now); seen = most.Load() {
+			}
+			if calls.Add(1) == 1 {
+				w.WriteHeader(http.StatusTooManyRequests)
+			}
+		}).URL
+		burst := func(prefix string) {
+			var wg sync.WaitGroup
+			for i := range 40 {
+				wg.Go(func() { r.send(record.Ask{Label: exchange.Label(prefix + string(rune('A'+i)) + ".ok"), URL: url}) })
+			}
+			wg.Wait()
+		}
+		burst("first")
+		Expect(most.Load()).To(BeNumerically("<=", 4))
+		most.Store(0)
+		burst("second")
+		Expect(most.Load()).To(BeNumerically("<=", 2))
+		Expect(r.evidence().Exchanges).To(HaveLen(80))
+	})
+})
+
+// closedPort is an address of loopback where nobody listens.
+func closedPort() string {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	Expect(err).NotTo(HaveOccurred())
+	defer l.Close()
+	return l.Addr().String()
+}
