@@ -67,14 +67,14 @@ func (c *compiled) closest(err *jsonschema.ValidationError) []difference {
 	return best
 }
 
-// distance ranks an alternative: a wrong type of the value itself is farthest, then wrong values that tell subtypes apart one level
-// below, then the number of differences.
+// distance ranks an alternative: a wrong type of the value itself is farthest, then what tells subtypes apart one level below (a missing
+// member, a value outside its enumeration), then the number of differences.
 func distance(found []difference, level int) (score [3]int) {
 	for _, d := range found {
 		switch {
 		case d.Kind == exchange.FindingType && len(d.at) == level:
 			score[0]++
-		case d.Kind == exchange.FindingEnum && len(d.at) <= level+1:
+		case (d.Kind == exchange.FindingEnum || d.Kind == exchange.FindingRequired) && len(d.at) <= level+1:
 			score[1]++
 		}
 	}

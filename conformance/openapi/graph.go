@@ -1,6 +1,8 @@
 package openapi
 
 import (
+	"maps"
+	"slices"
 	"strconv"
 
 	"github.com/rin-network/rin/conformance/document"
@@ -10,24 +12,14 @@ import (
 // endless, although the document may mean something sensible: a base that lists its subtypes, which each extend the base.
 type graph struct {
 	all     components // every edge
-	strict  components // without oneOf, anyOf and discriminator
-	choices components // these alone
+	strict  cuts       // without oneOf, anyOf and discriminator
+	choices cuts       // these alone
 }
 
 // edge leads to a schema that applies to the same value.
 type edge struct {
 	target string // pointer
 	choice bool   // by oneOf, anyOf or discriminator
-}
-
-// components numbers the strongly connected components; two nodes with the same number reach one another.
-type components map[string]int
-
-// cyclic reports whether an edge from one schema to the other closes a cycle.
-func (c components) cyclic(from, to string) bool {
-	a, ok := c[from]
-	b, known := c[to]
-	return from == to || ok && known && a == b
 }
 
 func newGraph(doc *document.Document, known subtypes, root string) (*graph, error) {
@@ -51,9 +43,9 @@ func newGraph(doc *document.Document, known subtypes, root string) (*graph, erro
 		}
 	}
 	return &graph{
-		all:     connect(edges, func(edge) bool { return true }),
-		strict:  connect(edges, func(e edge) bool { return !e.choice }),
-		choices: connect(edges, func(e edge) bool { return e.choice }),
+		all:     connect(edges),
+		strict:  cut(edges, root, func(e edge) bool { return !e.choice }),
+		choices: cut(edges, root, func(e edge) bool { return e.choice }),
 	}, nil
 }
 
@@ -85,7 +77,8 @@ func (s *edgeScan) schema(value any, pointer string, inPlace, choice bool, depth
 			s.note(e, inPlace)
 		}
 	}
-	for keyword, inner := range in {
+	for _, keyword := range slices.Sorted(maps.Keys(in)) {
+		inner := in[keyword]
 		here, choosing, known := applies(keyword)
 		if !known {
 			continue
@@ -111,7 +104,8 @@ func (s *edgeScan) each(keyword string, value any, pointer string, inPlace, choi
 		if !document.HoldsNames(keyword) {
 			return s.schema(v, pointer, inPlace, choice && inPlace, depth+1)
 		}
-		for name, item := range v {
+		for _, name := range slices.Sorted(maps.Keys(v)) {
+			item := v[name]
 			if err := s.schema(item, pointer+"/"+document.Escape(name), inPlace, choice && inPlace, depth+1); err != nil {
 				return err
 			}
@@ -139,53 +133,4 @@ func applies(keyword string) (inPlace, choice, known bool) {
 		return false, false, true
 	}
 	return false, false, false
-}
-
-// connect is Tarjan's algorithm over the edges that count. Its recursion is bounded by the number of nodes (maxNodes).
-func connect(edges map[string][]edge, counts func(edge) bool) components {
-	t := tarjan{edges: edges, counts: counts, index: map[string]int{}, low: map[string]int{}, on: map[string]bool{}, out: components{}}
-	for node := range edges {
-		if _, seen := t.index[node]; !seen {
-			t.visit(node)
-		}
-	}
-	return t.out
-}
-
-type tarjan struct {
-	edges  map[string][]edge
-	counts func(edge) bool
-	index  map[string]int
-	low    map[string]int
-	on     map[string]bool
-	stack  []string
-	found  int
-	out    components
-}
-
-func (t *tarjan) visit(node string) {
-	t.index[node] = len(t.index)
-	t.low[node] = t.index[node]
-	t.stack, t.on[node] = append(t.stack, node), true
-	for _, e := range t.edges[node] {
-		if !t.counts(e) {
-			continue
-		}
-		if _, seen := t.index[e.target]; !seen {
-			t.visit(e.target)
-			t.low[node] = min(t.low[node], t.low[e.target])
-		} else if t.on[e.target] {
-			t.low[node] = min(t.low[node], t.index[e.target])
-		}
-	}
-	if t.low[node] != t.index[node] {
-		return
-	}
-	t.found++
-	for last := ""; last != node; {
-		last = t.stack[len(t.stack)-1]
-		t.stack = t.stack[:len(t.stack)-1]
-		t.on[last] = false
-		t.out[last] = t.found
-	}
 }

@@ -188,10 +188,10 @@ func (p *preparer) link(target string, at place) map[string]any {
 	}
 	switch {
 	case at.choice:
-		if p.graph.choices.cyclic(at.owner, target) {
+		if p.graph.choices[[2]string{at.owner, target}] {
 			return nil
 		}
-	case p.graph.strict.cyclic(at.owner, target):
+	case p.graph.strict[[2]string{at.owner, target}]:
 		return nil
 	case p.graph.all.cyclic(at.owner, target):
 		return refer(p.name(definition{pointer: target, plain: true}))
