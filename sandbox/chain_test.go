@@ -66,6 +66,11 @@ func newNode(config sandbox.Config) runningNode {
 	GinkgoHelper()
 	node, err := sandbox.New(config)
 	Expect(err).NotTo(HaveOccurred())
+	return serve(node)
+}
+
+// serve puts a node behind a listener until the spec, or the container of BeforeAll, ends.
+func serve(node *sandbox.Server) runningNode {
 	server := httptest.NewServer(node)
 	DeferCleanup(server.Close)
 	return runningNode{node, server.URL}

@@ -22,7 +22,7 @@ const (
 
 // Serve answers requests on listener until ctx is done, then lets running requests end for up to five seconds. It
 // closes the listener. It returns nil after an orderly end.
-func Serve(ctx context.Context, listener net.Listener, s *Server, log *slog.Logger) error {
+func Serve(ctx context.Context, listener net.Listener, s *Server) error {
 	server := &http.Server{
 		Handler:           s,
 		MaxHeaderBytes:    maxHeaderBytes,
@@ -30,7 +30,7 @@ func Serve(ctx context.Context, listener net.Listener, s *Server, log *slog.Logg
 		ReadTimeout:       readTimeout,
 		WriteTimeout:      writeTimeout,
 		IdleTimeout:       idleTimeout,
-		ErrorLog:          slog.NewLogLogger(log.Handler(), slog.LevelDebug),
+		ErrorLog:          slog.NewLogLogger(s.log.Handler(), slog.LevelDebug),
 	}
 	ended := make(chan error, 1)
 	go func() { ended <- server.Serve(listener) }()

@@ -2,6 +2,7 @@ package sandbox
 
 import (
 	"fmt"
+	"log/slog"
 	"net/http"
 	"slices"
 
@@ -20,6 +21,7 @@ type Server struct {
 	routes      []Route
 	places      address.Map
 	credentials []Credential
+	log         *slog.Logger
 }
 
 // New makes a node. Its errors name the field of the configuration and what it takes.
@@ -65,7 +67,7 @@ func build(c Config) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Server{places: places, credentials: credentials}
+	s := &Server{credentials: credentials, log: c.Logger, places: places}
 	s.routes = routes(places, describer{c.Paging, records}, server, guard, fundings)
 	s.handler = newMux(s.routes, places, http.HandlerFunc(server.WrongRealm))
 	if s.handler, err = deviate(s.handler, c, places, issuer, credentials); err != nil {
@@ -171,3 +173,28 @@ func (s *Server) Credentials() []Credential { return slices.Clone(s.credentials)
 
 // Routes is the route table.
 func (s *Server) Routes() []Route { return slices.Clone(s.routes) }
+
+// Addresses are where the parts of a node are: absolute URLs, as a caller sees them.
+type Addresses struct {
+	// Token and RealmToken are the two token endpoints (NET-R10).
+	Token, RealmToken string
+	// Info is the info resource, Spec the OpenAPI document, Fundings the list (NET-R13, NET-R14).
+	Info, Spec, Fundings string
+	// Base is the base URL of the API, TryOut that of the try-out space: a client changes nothing else (NET-R4).
+	Base, TryOut string
+	// Registry is the registry document, which lists the node (NET-R6).
+	Registry string
+}
+
+// Addresses returns where everything is for callers who reach the node at origin, such as "http://127.0.0.1:8080".
+// The configured public URL takes precedence.
+func (s *Server) Addresses(origin string) Addresses {
+	if s.places.PublicURL != "" {
+		origin = s.places.PublicURL
+	}
+	p := s.places
+	return Addresses{
+		Token: origin + p.Token(), RealmToken: origin + p.RealmToken(), Info: origin + p.Info(), Spec: origin + p.Spec(),
+		Fundings: origin + p.Fundings(), Base: origin + p.API(), TryOut: origin + p.TryOut().API(), Registry: origin + p.Registry(),
+	}
+}

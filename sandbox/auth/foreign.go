@@ -31,9 +31,6 @@ func NewForeign(issuer string, jwks []byte, audience string) (Foreign, error) {
 	}
 	f := Foreign{issuer: issuer, audience: audience}
 	for _, key := range set.Keys {
-		if !key.Valid() {
-			return Foreign{}, fmt.Errorf("the JWK Set of issuer %s holds an invalid key", issuer)
-		}
 		if public := key.Public(); public.Valid() && key.Use != "enc" {
 			f.keys = append(f.keys, public)
 		}

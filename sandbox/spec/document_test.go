@@ -119,6 +119,7 @@ var _ = Describe("the schemas", func() {
 			}
 			Expect(reasons).To(ContainElement(ContainSubstring(reason)), mutation)
 		},
+		func(kind, mutation, _ string, _ func(map[string]any)) string { return kind + ": " + mutation },
 		Entry(nil, "CALL", "a member of calls is missing", "minInkind", func(r map[string]any) { delete(r, "minInkind") }),
 		Entry(nil, "CALL", "a member of all fundings is missing", "legalType", func(r map[string]any) { delete(r, "legalType") }),
 		Entry(nil, "PROGRAMME", "a member of programmes is missing", "subjects", func(r map[string]any) { delete(r, "subjects") }),
