@@ -106,17 +106,18 @@ func headerText(x exchange.Exchange, name string) string {
 	return clip(name + ": " + strings.Join(values, ", "))
 }
 
-// mediaType is the media type without parameters in lower case; empty when there is none or it cannot be read.
+// mediaType is the media type without parameters in lower case; empty when there is none or it cannot be read. Faulty parameters
+// are forgiven, as clients do.
 func mediaType(x exchange.Exchange) string {
 	values := header(x, "Content-Type")
 	if len(values) == 0 {
 		return ""
 	}
-	m, _, err := exchange.MediaType(values[0])
-	if err != nil {
+	media, _, err := exchange.MediaType(values[0])
+	if err != nil && media == "" {
 		return ""
 	}
-	return strings.ToLower(m)
+	return media
 }
 
 // jsonMedia is application/json or a media type built on it (RFC 6839 §3.1).

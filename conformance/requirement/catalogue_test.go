@@ -44,7 +44,7 @@ var _ = Describe("The catalogue", func() {
 				requirement.Recommended}).To(ContainElement(r.Level))
 			Expect([]requirement.Gate{requirement.Gating, requirement.Advice, requirement.Information}).To(ContainElement(r.Gate))
 			Expect([]requirement.Profile{requirement.Auth, requirement.Funding, requirement.Full}).To(ContainElement(r.Profile))
-			if regexp.MustCompile(`RFC \d|OpenAPI`).MatchString(r.Source.Text) {
+			if regexp.MustCompile(`RFC \d|OpenAPI \d`).MatchString(r.Source.Text) {
 				Expect(r.Source.URL).To(HavePrefix("https://"))
 			}
 			Expect(r.Check).NotTo(BeNil())

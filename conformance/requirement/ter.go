@@ -1,4 +1,181 @@
 package requirement
 
-// tokenErrors lists group TER in catalogue order.
-func tokenErrors() []Requirement { return nil }
+import (
+	"slices"
+
+	"github.com/rin-network/rin/conformance/exchange"
+)
+
+// tokenErrors lists group TER in catalogue order: which token requests must be refused, and how. All of them rest on TOK-01: where good
+// credentials yield nothing, a refusal of bad ones proves nothing.
+func tokenErrors() []Requirement {
+	return slices.Concat(wrongCredentials(), missingCredentials(), wrongRequests())
+}
+
+// proofs are the good requests right after the two that fail to authenticate the real client: if they are refused, too, the client
+// may be locked out, and nothing is judged.
+func proofs() []exchange.Label {
+	return atToken(exchange.OKAfterWrongSecret, exchange.OKAfterIDOnly)
+}
+
+// tokenRefusals are the answers whose form TER-03 and TER-04 judge.
+func tokenRefusals() []exchange.Label {
+	return atToken(exchange.WrongSecret, exchange.NoClient, exchange.IDOnly, exchange.NoGrantType, exchange.UnknownGrantType)
+}
+
+const (
+	authenticationFailed = "Client authentication failed (e.g., unknown client, no client authentication included, or unsupported authentication method)."
+	invalidRequest       = "The request is missing a required parameter, includes an unsupported parameter value (other than grant type), repeats a parameter, includes multiple credentials, utilizes more than one mechanism for authenticating the client, or is otherwise malformed."
+)
+
+// wrongCredentials are TER-01 to TER-04: the refusal of a wrong secret, and the form of all refusals.
+func wrongCredentials() []Requirement {
+	return []Requirement{
+		{
+			ID: "TER-01", Title: "A wrong secret yields no token",
+			Level: StandardMust, Gate: Gating, Profile: Auth,
+			Source:   RFC(6749, "4.4.2").And(RFC(6749, "2.2")),
+			Quote:    "The authorization server MUST authenticate the client.",
+			Probe:    "The token request with a wrong secret of the same length, once: the first half kept, the case of the letters in the rest swapped. A good request follows at once.",
+			Forgives: "Any refusal, whatever its status and form (TER-02 to TER-04 judge them).",
+			Fix:      "Compare the whole secret, byte by byte, and issue no token unless it is right. Keycloak: Client authentication on; mock servers such as oauth2-mock-server never check and can't be certified.",
+			Breaks:   "A server that does not check the secret.",
+			Needs:    atToken(exchange.WrongSecret), Reads: proofs(), After: []ID{needsToken}, Check: unlessLockedOut(wrongSecretRefused),
+		},
+		{
+			ID: "TER-02", Title: "Wrong secret is reported as invalid_client",
+			Level: StandardMust, Gate: Gating, Profile: Auth,
+			Source:   RFC(6749, "5.2"),
+			Quote:    authenticationFailed,
+			Probe:    "The member error of the answer to the wrong secret.",
+			Forgives: "unauthorized_client, as Keycloak says it, invalid_grant and invalid_request: a warning.",
+			Fix:      "Answer {\"error\": \"invalid_client\"} when id and secret don't match. Keycloak's unauthorized_client can't be configured away and stays a warning.",
+			Breaks:   "A wrong secret is answered 400 with error server_error.",
+			Needs:    atToken(exchange.WrongSecret), Reads: proofs(), After: []ID{"TER-01"}, Check: unlessLockedOut(wrongSecretNamed),
+		},
+		{
+			ID: "TER-03", Title: "Token errors use 400 or 401",
+			Level: StandardMust, Gate: Gating, Profile: Auth,
+			Source:   RFC(6749, "5.2"),
+			Quote:    "The authorization server responds with an HTTP 400 (Bad Request) status code (unless specified otherwise) and includes the following parameters with the response:",
+			Probe:    "The statuses of the answers to the wrong secret, no client, an id alone, no grant type and an unknown grant type.",
+			Forgives: "401 for credentials in the body; 403, 405, 415, 422 and 429 are warnings.",
+			Fix:      "Answer errors of the token endpoint with 400, or 401 for invalid_client. A redirect means that a browser login guards the path: in Spring Security give the token endpoint a filter chain without formLogin().",
+			Breaks:   "A wrong secret is answered 200 with {\"error\": …}.",
+			Needs:    tokenRefusals(), Reads: proofs(), After: []ID{needsToken}, Check: unlessLockedOut(errorStatuses),
+		},
+		{
+			ID: "TER-04", Title: "Error body is JSON with a string error in the allowed alphabet",
+			Level: StandardMust, Gate: Gating, Profile: Auth,
+			Source:   RFC(6749, "5.2"),
+			Quote:    "Values for the \"error\" parameter MUST NOT include characters outside the set %x20-21 / %x23-5B / %x5D-7E.",
+			Probe:    "The bodies of all refusals of the token endpoint.",
+			Forgives: "An empty 401 where no secret was sent, as Spring Authorization Server answers, and an error_description with quotes, umlauts or line breaks: warnings. Block pages are left out.",
+			Fix:      "Answer errors of the token endpoint with Content-Type: application/json and {\"error\": \"…\", \"error_description\": \"…\"} in ASCII, also for requests that fail before the OAuth code is reached (error handler of the framework, proxy).",
+			Breaks:   "An HTML error page in place of JSON.",
+			Needs:    tokenRefusals(), Reads: slices.Concat(atToken(exchange.UnknownScope, exchange.RepeatedGrantType), proofs()),
+			After: []ID{needsToken}, Check: unlessLockedOut(errorBodies),
+		},
+	}
+}
+
+// missingCredentials are TER-05 and TER-06.
+func missingCredentials() []Requirement {
+	return []Requirement{
+		{
+			ID: "TER-05", Title: "A request without client authentication is refused",
+			Level: StandardMust, Gate: Gating, Profile: Auth,
+			Source:   RFC(6749, "3.2.1").And(RFC(6749, "4.4.2")).And(RFC(6749, "5.2")),
+			Quote:    "Confidential clients or other clients issued client credentials MUST authenticate with the authorization server as described in Section 2.3 when making requests to the token endpoint.",
+			Probe:    "A token request with grant_type=client_credentials and nothing else.",
+			Forgives: "invalid_client, invalid_request or unauthorized_client; an empty 401, as Spring Authorization Server answers (TER-04 warns of it).",
+			Fix:      "Refuse token requests without credentials with invalid_client; never fall back to an anonymous or default client.",
+			Breaks:   "A token for an anonymous client.",
+			Needs:    atToken(exchange.NoClient), Reads: proofs(), After: []ID{needsToken}, Check: unlessLockedOut(anonymousClientRefused),
+		},
+		{
+			ID: "TER-06", Title: "A client id without secret is refused",
+			Level: StandardMust, Gate: Gating, Profile: Auth,
+			Source:   RFC(6749, "2.2"),
+			Quote:    "The client identifier is not a secret; it is exposed to the resource owner and MUST NOT be used alone for client authentication.",
+			Probe:    "A token request with the real client_id and without client_secret, once. A good request follows.",
+			Forgives: "Any refusal, whatever its status, code and form.",
+			Fix:      "Make the client confidential. Keycloak: Client authentication on; Spring Authorization Server: no ClientAuthenticationMethod.NONE on this client.",
+			Breaks:   "A public client: its id alone yields a token.",
+			Needs:    atToken(exchange.IDOnly), Reads: proofs(), After: []ID{needsToken}, Check: unlessLockedOut(idAloneRefused),
+		},
+	}
+}
+
+// wrongRequests are TER-07 to TER-12: requests that are wrong in themselves.
+func wrongRequests() []Requirement {
+	return []Requirement{
+		{
+			ID: "TER-07", Title: "Missing grant_type is invalid_request",
+			Level: StandardMust, Gate: Gating, Profile: Auth,
+			Source:   RFC(6749, "5.2"),
+			Quote:    invalidRequest,
+			Probe:    "A token request with client_id and client_secret and without grant_type.",
+			Forgives: "Any other refusal, such as 401 invalid_client of Spring Authorization Server: a warning.",
+			Fix:      "Require grant_type, and answer 400 {\"error\": \"invalid_request\"} when it is missing.",
+			Breaks:   "client_credentials is taken for granted, and a token is issued.",
+			Needs:    atToken(exchange.NoGrantType), Reads: proofs(), After: []ID{needsToken}, Check: unlessLockedOut(missingGrantRefused),
+		},
+		{
+			ID: "TER-08", Title: "Unknown grant type is unsupported_grant_type",
+			Level: StandardMust, Gate: Gating, Profile: Auth,
+			Source:   RFC(6749, "5.2"),
+			Quote:    "The authorization grant type is not supported by the authorization server.",
+			Probe:    "The good token request with grant_type=urn:example:conformance:none.",
+			Forgives: "Other error codes, such as unauthorized_client, invalid_grant or invalid_request: a warning.",
+			Fix:      "Answer 400 {\"error\": \"unsupported_grant_type\"} to grant types that are not offered.",
+			Breaks:   "Any grant_type is treated as client_credentials.",
+			Needs:    atToken(exchange.UnknownGrantType), Reads: proofs(), After: []ID{needsToken}, Check: unlessLockedOut(unknownGrantRefused),
+		},
+		{
+			ID: "TER-09", Title: "Unknown scope is refused or reported back",
+			Level: StandardMust, Gate: Advice, Profile: Auth,
+			Source:   RFC(6749, "3.3"),
+			Quote:    "If the issued access token scope is different from the one requested by the client, the authorization server MUST include the \"scope\" response parameter to inform the client of the actual scope granted.",
+			Probe:    "The good token request with scope=conformance.unknown added.",
+			Forgives: "A server without scopes that ignores the parameter and says nothing, and other refusals: a warning.",
+			Fix:      "Answer 400 {\"error\": \"invalid_scope\"}, or add the scope that was granted to the token answer.",
+			Breaks:   "The unknown scope is echoed as granted.",
+			Needs:    atToken(exchange.UnknownScope), Reads: proofs(), After: []ID{needsToken}, Check: unlessLockedOut(unknownScopeReported),
+		},
+		{
+			ID: "TER-10", Title: "Basic authentication failure answers 401 with a Basic challenge",
+			Level: StandardMust, Gate: Advice, Profile: Auth,
+			Source:   RFC(6749, "5.2"),
+			Quote:    "If the client attempted to authenticate via the \"Authorization\" request header field, the authorization server MUST respond with an HTTP 401 (Unauthorized) status code and include the \"WWW-Authenticate\" response header field matching the authentication scheme used by the client.",
+			Probe:    "A token request with HTTP Basic of a random unknown id and secret.",
+			Forgives: "Keycloak (400 in older versions, no challenge) and Spring Authorization Server (no challenge): a warning. It does not apply where this client can't use Basic (TOK-13).",
+			Fix:      "Answer 401 with WWW-Authenticate: Basic realm=\"…\" when Basic credentials are wrong. Spring Authorization Server: set an errorResponseHandler on clientAuthentication(…) that adds the header.",
+			Breaks:   "401 without WWW-Authenticate.",
+			Needs:    atToken(exchange.BasicUnknownClient), Reads: atToken(exchange.Basic, exchange.BasicUnencoded),
+			After: []ID{needsToken}, Check: basicFailureChallenged,
+		},
+		{
+			ID: "TER-11", Title: "GET on the token endpoint yields no token",
+			Level: StandardMust, Gate: Gating, Profile: Auth,
+			Source:   RFC(6749, "3.2").And(RFC(9110, "9.2.1")),
+			Quote:    "The client MUST use the HTTP \"POST\" method when making access token requests.",
+			Probe:    "A GET of the token URL without credentials: a real secret is never put into a URL.",
+			Forgives: "Any 4xx: 405 of Keycloak, 404 of node-oidc-provider, 401 of Spring. A redirect to a login page or a page without a token is a warning.",
+			Fix:      "Route only POST to the token endpoint and answer other methods with 405.",
+			Breaks:   "A GET without credentials yields an anonymous token.",
+			Needs:    atToken(exchange.Get), After: []ID{needsToken}, Check: getYieldsNothing,
+		},
+		{
+			ID: "TER-12", Title: "Repeated parameter is invalid_request",
+			Level: StandardShould, Gate: Advice, Profile: Auth,
+			Source:   RFC(6749, "3.2").And(RFC(6749, "5.2")),
+			Quote:    "Request and response parameters MUST NOT be included more than once.",
+			Probe:    "The good token request with grant_type=client_credentials twice.",
+			Forgives: "A token all the same, from the first or last value: a warning, because the RFC binds the sender. Other refusals, too.",
+			Fix:      "Refuse repeated parameters with 400 {\"error\": \"invalid_request\"}; parsers that make an array of them (PHP, Express) must not crash.",
+			Breaks:   "A repeated grant_type crashes with 500.",
+			Needs:    atToken(exchange.RepeatedGrantType), Reads: proofs(), After: []ID{needsToken}, Check: unlessLockedOut(repeatedParameterRefused),
+		},
+	}
+}

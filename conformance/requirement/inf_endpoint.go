@@ -1,0 +1,138 @@
+package requirement
+
+import (
+	"fmt"
+	"maps"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/rin-network/rin/conformance/exchange"
+)
+
+// This file judges what the info answer lists (INF-05, INF-06).
+
+// endpoint is one item of the info answer.
+type endpoint struct {
+	path  string // "$.endpoints.funding[0]"
+	url   string
+	major float64
+	has   bool // a majorVersion that is a number
+}
+
+// endpointsOf lists the items with a url of an info answer, by group name and then in order.
+func endpointsOf(x exchange.Exchange) []endpoint {
+	o, _ := jsonObject(x)
+	groups, _ := o["endpoints"].(map[string]any)
+	var out []endpoint
+	for _, name := range slices.Sorted(maps.Keys(groups)) {
+		items, _ := groups[name].([]any)
+		for i, item := range items {
+			o, _ := item.(map[string]any)
+			if u, _ := o["url"].(string); strings.TrimSpace(u) != "" {
+				major, has := number(o["majorVersion"])
+				out = append(out, endpoint{fmt.Sprintf("$.endpoints.%s[%d]", clip(name), i), u, major, has})
+			}
+		}
+	}
+	return out
+}
+
+func endpointsReachable(e Evidence) Judgement {
+	x := e.The(exchange.Info.With(exchange.OK))
+	var parts []Judgement
+	for _, listed := range endpointsOf(x) {
+		parts = append(parts, endpointURL(e, x, listed))
+	}
+	for _, l := range listedEndpoints() {
+		if call, sent := e.Get(l); sent {
+			parts = append(parts, endpointCall(call))
+		} else if why, skipped := e.Skipped(l); skipped {
+			parts = append(parts, Missing(why.Because).Noting(fmt.Sprintf("%s was not called: %s", l.Resource(), clip(why.Because))))
+		}
+	}
+	if len(parts) == 0 {
+		return Missing("the info answer lists no endpoints").Seen(x.Label)
+	}
+	return gather(parts...)
+}
+
+// endpointURL judges the syntax of a listed URL. Plain http is forgiven on loopback only.
+func endpointURL(e Evidence, x exchange.Exchange, listed endpoint) Judgement {
+	const expected = "an absolute https URL"
+	subject := Subject{Name: listed.path + ".url", Label: x.Label, Expected: expected, Got: clip(listed.url)}
+	u, err := url.Parse(strings.NewReplacer("{", "", "}", "").Replace(strings.TrimSpace(listed.url)))
+	switch {
+	case err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http":
+		return Failed("a listed URL is not absolute", expected, clip(listed.url)).About(subject)
+	case u.Scheme == "http" && !e.Run.Loopback:
+		return Failed("a listed URL is not https, so the token would travel in the clear", expected, clip(listed.url)).About(subject)
+	case u.RawQuery != "" || u.ForceQuery:
+		return Warned("a listed URL has a query already, and clients append theirs with another question mark", "a URL without a query", clip(listed.url)).About(subject)
+	}
+	return Passed().About(subject)
+}
+
+func endpointCall(x exchange.Exchange) Judgement {
+	const expected = "2xx with the token"
+	if x.Failure != nil && x.Failure.Kind == exchange.FailureRefused {
+		return Missing("a listed URL was not called: " + clip(x.Failure.Message)).Noting(clip(x.Failure.Message))
+	}
+	name := x.Given["name"]
+	if name == "" {
+		name = string(x.Label.Resource())
+	}
+	switch status := x.Status(); {
+	case success(x), status == 403 && !wafPage(x):
+		return Passed(x.Label)
+	case status == 404, status == 410, serverError(x):
+		return Failed(fmt.Sprintf("the listed URL of %s was answered %d", clip(name), status), expected, describe(x)).about(x, expected, describe(x))
+	}
+	if j, unclear := unclearIfNoVerdict(x); unclear {
+		return j
+	}
+	return Warned(fmt.Sprintf("the listed URL of %s was answered %d", clip(name), x.Status()), expected, describe(x)).about(x, expected, describe(x))
+}
+
+// majorVersions lists the numbers of all v<major> segments of a URL's path (NET-R20).
+func majorVersions(raw string) []float64 {
+	path := raw
+	if u, err := url.Parse(raw); err == nil {
+		path = u.Path
+	}
+	var out []float64
+	for segment := range strings.SplitSeq(path, "/") {
+		digits, found := strings.CutPrefix(segment, "v")
+		if !found || strings.Trim(digits, "0123456789") != "" {
+			continue
+		}
+		if n, err := strconv.ParseFloat(digits, 64); err == nil {
+			out = append(out, n)
+		}
+	}
+	return out
+}
+
+func majorVersionAgrees(e Evidence) Judgement {
+	x := e.The(exchange.Info.With(exchange.OK))
+	var parts []Judgement
+	for _, listed := range endpointsOf(x) {
+		versions := majorVersions(listed.url)
+		if !listed.has || len(versions) == 0 {
+			continue
+		}
+		if slices.Contains(versions, listed.major) {
+			parts = append(parts, Passed(x.Label))
+			continue
+		}
+		expected := fmt.Sprintf("majorVersion %.0f", versions[len(versions)-1])
+		got := fmt.Sprintf("majorVersion %v with %s", listed.major, clip(listed.url))
+		parts = append(parts, Failed("majorVersion of a listed endpoint is not the version in its URL", expected, got).
+			About(Subject{Name: listed.path, Label: x.Label, Expected: expected, Got: got}))
+	}
+	if len(parts) == 0 {
+		return Missing("no listed endpoint has both majorVersion and a v<major> segment in its url").Seen(x.Label)
+	}
+	return gather(parts...)
+}

@@ -1,0 +1,148 @@
+package requirement
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/rin-network/rin/conformance/exchange"
+)
+
+// This file judges lifetime and syntax of the token (TOK-08 to TOK-12).
+
+// Bounds of the rows, in seconds and bytes.
+const (
+	shortestLife = 60
+	shortLife    = 3600
+	longestLife  = 86400
+	epochLike    = 1e9  // an expires_in above this is a point in time: 1e9 s are 31 years
+	longToken    = 8192 // what nginx and Tomcat take in one header line by default
+)
+
+// tokenFacts are the facts about the token that an answer issued.
+func tokenFacts(x exchange.Exchange) (exchange.TokenFacts, bool) {
+	if len(x.Tokens) == 0 {
+		return exchange.TokenFacts{}, false
+	}
+	return x.Tokens[0], true
+}
+
+// expiryClaims are exp and, if it is there, the life from iat to exp in seconds, of a token that is a JWT.
+func expiryClaims(x exchange.Exchange) (hasExp bool, life float64) {
+	facts, _ := tokenFacts(x)
+	if facts.JWT == nil {
+		return false, 0
+	}
+	exp, hasExp := number(facts.JWT.Claims["exp"])
+	iat, hasIat := number(facts.JWT.Claims["iat"])
+	if hasExp && hasIat {
+		life = exp - iat
+	}
+	return hasExp, life
+}
+
+// lifetime is how long the token of an answer lives: expires_in if it is usable, else exp - iat of a JWT.
+func lifetime(x exchange.Exchange) (seconds float64, from string, known bool) {
+	o, _ := jsonObject(x)
+	if n, ok := number(o["expires_in"]); ok && n > 0 && n <= epochLike {
+		return n, "expires_in", true
+	}
+	if _, life := expiryClaims(x); life > 0 && life <= epochLike {
+		return life, "exp - iat", true
+	}
+	return 0, "", false
+}
+
+func lifetimePresent(e Evidence) Judgement {
+	x := e.The(exchange.TokenEndpoint.With(exchange.OK))
+	o, _ := jsonObject(x)
+	if o["expires_in"] != nil {
+		return Passed(x.Label)
+	}
+	const expected, got = "expires_in: seconds", "no expires_in"
+	// A row of the drafts says "info" here; a warning is the mildest outcome that a report shows.
+	if hasExp, _ := expiryClaims(x); hasExp {
+		return Warned("the lifetime can only be read from the exp claim inside the token", expected, got).about(x, expected, got)
+	}
+	return Failed("clients can't know how long the token lives", expected, got).about(x, expected, got)
+}
+
+func lifetimeIsNumber(e Evidence) Judgement {
+	x := e.The(exchange.TokenEndpoint.With(exchange.OK))
+	o, _ := jsonObject(x)
+	value := o["expires_in"]
+	if value == nil {
+		return Missing("there is no expires_in, which TOK-08 judges").Seen(x.Label)
+	}
+	const expected = "expires_in: a JSON number above 0"
+	n, isNumber := number(value)
+	switch {
+	case !isNumber:
+		got := "expires_in: " + jsonType(value)
+		if s, isString := value.(string); isString {
+			got = "expires_in: string " + quote(s)
+		}
+		return Failed("expires_in is no JSON number", expected, got).about(x, expected, got)
+	case n <= 0:
+		got := fmt.Sprintf("expires_in: %v", value)
+		return Failed("expires_in is not above 0", expected, clip(got)).about(x, expected, clip(got))
+	case n > epochLike:
+		got := fmt.Sprintf("expires_in: %v", value)
+		return Failed("expires_in is a point in time, or a life of decades; clients add it to the current time", expected, clip(got)).about(x, expected, clip(got))
+	}
+	return Passed(x.Label)
+}
+
+func lifetimeShort(e Evidence) Judgement {
+	x := e.The(exchange.TokenEndpoint.With(exchange.OK))
+	seconds, from, known := lifetime(x)
+	if !known {
+		return Missing("the lifetime of the token is not known").Seen(x.Label)
+	}
+	const expected = "60 to 3600 seconds"
+	got := fmt.Sprintf("%s: %.0f seconds", from, seconds)
+	switch {
+	case seconds < shortestLife:
+		return Failed("the token expires before a client can do much with it", expected, got).about(x, expected, got)
+	case seconds > longestLife:
+		return Failed("a leaked token can be used for more than a day", expected, got).about(x, expected, got)
+	case seconds > shortLife:
+		return Warned("the token lives longer than an hour", expected, got).about(x, expected, got)
+	}
+	return Passed(x.Label)
+}
+
+func noRefreshToken(e Evidence) Judgement {
+	x := e.The(exchange.TokenEndpoint.With(exchange.OK))
+	o, _ := jsonObject(x)
+	if value := o["refresh_token"]; value == nil || value == "" {
+		return Passed(x.Label)
+	}
+	const expected, got = "no refresh_token", "a refresh_token"
+	return Failed("a refresh token was issued, which outlives the access token and is of no use to a client that holds its credentials", expected, got).
+		about(x, expected, got)
+}
+
+func tokenSyntax(e Evidence) Judgement {
+	x := e.The(exchange.TokenEndpoint.With(exchange.OK))
+	facts, known := tokenFacts(x)
+	if !known {
+		return Unclear("the recording holds no facts about the token").Blaming(Suite).Seen(x.Label)
+	}
+	switch {
+	case !facts.Alphabet:
+		got := "a token with " + clip(facts.Offending)
+		return Failed("the token has a character that may not stand in an Authorization header", "letters, digits, - . _ ~ + / and = at the end", got).
+			about(x, "a b64token", got)
+	case facts.Length > longToken:
+		got := fmt.Sprintf("%d bytes", facts.Length)
+		return Warned("the token is longer than nginx and Tomcat take in one header line by default", "8192 bytes or less", got).
+			Hinting("leave out claims that the API does not need (Keycloak: client scopes roles and profile), or issue opaque tokens").about(x, "8192 bytes or less", got)
+	}
+	return Passed(x.Label)
+}
+
+// expiredBy reports whether the token of an answer may have expired when another request was sent.
+func expiredBy(token, later exchange.Exchange) bool {
+	seconds, _, known := lifetime(token)
+	return known && later.Started.Sub(token.Started) >= time.Duration(seconds*float64(time.Second))
+}
