@@ -51,24 +51,25 @@ func (r *run) launch(ctx context.Context, p Plan) {
 			defer r.stages.leave(l.Stage)
 			r.stages.wait(ctx, l.After...)
 			for _, label := range l.Labels {
-				r.ask(ctx, label)
+				r.ask(ctx, label, l.rank())
 			}
 		}()
 	}
 }
 
 // ask sends one label or records why not. A probe that fails on what a node sent must not take the run with it.
-func (r *run) ask(ctx context.Context, label exchange.Label) {
+func (r *run) ask(ctx context.Context, label exchange.Label, of rank) {
 	defer r.count(label)
 	defer func() {
 		if fault := recover(); fault != nil {
 			r.skip(label, cutShort("this probe failed inside rin: %s", r.Redactor.Text(fmt.Sprint(fault))))
 		}
 	}()
-	if ctx.Err() != nil {
+	if !r.queue.take(ctx, of) || ctx.Err() != nil {
 		r.skip(label, cutShort("the run ended first: %v", context.Cause(ctx)))
 		return
 	}
+	defer r.queue.give()
 	p := r.probeOf(label)
 	ask, reason := p.prepare(ctx)
 	if reason != nil {

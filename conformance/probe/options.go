@@ -1,6 +1,7 @@
 package probe
 
 import (
+	"context"
 	"errors"
 	"io"
 	"time"
@@ -28,6 +29,8 @@ type Options struct {
 	Guard func(body []byte) exchange.Document
 	// Annotator prepares judging answers by a document; optional. Without it, and when it fails, there are no schema findings.
 	Annotator func(exchange.Document) (func(exchange.Exchange, document.Operation) exchange.SchemaFindings, error)
+	// Pause waits for d or until ctx ends, whose cause it then returns; optional, nil waits in real time.
+	Pause func(ctx context.Context, d time.Duration) error
 	// Planned is told the request budget before the first request; optional.
 	Planned func(budget int)
 	// Progress is told that done of planned labels have ended, the last of them label; optional. It is called from one
@@ -48,6 +51,9 @@ func (o Options) complete() (Options, error) {
 			faults = append(faults, errors.New("probe: expected "+need.what))
 		}
 	}
+	if o.Pause == nil {
+		o.Pause = pause
+	}
 	if o.Planned == nil {
 		o.Planned = func(int) {}
 	}
@@ -55,4 +61,15 @@ func (o Options) complete() (Options, error) {
 		o.Progress = func(int, int, exchange.Label) {}
 	}
 	return o, errors.Join(faults...)
+}
+
+func pause(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
 }

@@ -2,6 +2,7 @@ package probe
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/rin-network/rin/conformance/exchange"
 )
@@ -42,6 +43,20 @@ func opened(r exchange.Resource) Stage { return Stage(r) + ", authorized" }
 
 // tried is the stage of forged and odd credentials on a resource.
 func tried(r exchange.Resource) Stage { return Stage(r) + ", odd credentials" }
+
+// cached is the stage of the calls that find out about shared caches.
+func cached(r exchange.Resource) Stage { return Stage(r) + ", fresh URL" }
+
+// rank says how much waits for the requests of a lane.
+func (l Lane) rank() rank {
+	switch {
+	case l.Stage == stageRest:
+		return last
+	case strings.HasSuffix(string(l.Stage), string(tried(""))), l.Stage == stageTokens && len(l.Labels) == 1:
+		return followed
+	}
+	return awaited
+}
 
 // Labels lists all labels of the plan, lane by lane.
 func (p Plan) Labels() []exchange.Label {

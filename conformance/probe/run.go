@@ -65,6 +65,7 @@ type run struct {
 	// node and judge are set before the first lane of an operation starts.
 	node     discover.Node
 	judge    func(exchange.Exchange, document.Operation) exchange.SchemaFindings
+	queue    *queue
 	facts    *facts
 	stages   *stages
 	lanes    sync.WaitGroup
@@ -88,6 +89,7 @@ func (r *run) start(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("prepare requests to %s: %w", t, err)
 	}
+	r.queue = newQueue(t.Politeness.Concurrency)
 	r.facts.urls[exchange.Info] = discover.Resource{Name: exchange.Info, URL: t.InfoURL, JSONType: true}
 	r.node = discover.NewNode(t, nil)
 	r.launch(ctx, plan)

@@ -62,7 +62,7 @@ func ForProbeTarget(t target.Target, r exchange.Resource) Plan {
 // something, and after them a fresh URL with a token and at once without.
 func (p *Plan) lattice(r exchange.Resource) {
 	p.each(tried(r), []Stage{opened(r)}, r, refusals()...)
-	p.lane(stageRest, []Stage{tried(r)}, r, exchange.CachedOK, exchange.CachedNoToken)
+	p.lane(cached(r), []Stage{tried(r)}, r, exchange.CachedOK, exchange.CachedNoToken)
 }
 
 func refusals() []exchange.Case {

@@ -37,7 +37,7 @@ func (r *run) tokenProbe(c exchange.Case) probe {
 				reason = r.tokenReason(c, f)
 			}
 			if reason == nil && (c == exchange.Repeat2 || c == exchange.Repeat3) {
-				reason = r.pause(ctx)
+				reason = r.betweenRepeats(ctx)
 			}
 			return r.tokenAsk(c, f), reason
 		},
@@ -154,11 +154,11 @@ func percent(b byte) string {
 // repeatPause is the time between repeated token requests to a node on another machine.
 const repeatPause = time.Second
 
-func (r *run) pause(ctx context.Context) *unsent {
+func (r *run) betweenRepeats(ctx context.Context) *unsent {
 	if r.Target.Loopback() {
 		return nil
 	}
-	if err := r.recorder.Sleep(ctx, repeatPause); err != nil {
+	if err := r.Pause(ctx, repeatPause); err != nil {
 		return cutShort("the run ended first: %v", err)
 	}
 	return nil
