@@ -1,6 +1,7 @@
 package exchange
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"unicode/utf8"
@@ -16,7 +17,13 @@ type binary struct {
 // MarshalJSON implements json.Marshaler.
 func (b Body) MarshalJSON() ([]byte, error) {
 	if utf8.Valid(b) {
-		return json.Marshal(string(b))
+		var out bytes.Buffer
+		enc := json.NewEncoder(&out)
+		enc.SetEscapeHTML(false) // the encoder around this one decides
+		if err := enc.Encode(string(b)); err != nil {
+			return nil, fmt.Errorf("write body: %w", err)
+		}
+		return bytes.TrimSuffix(out.Bytes(), []byte("\n")), nil
 	}
 	return json.Marshal(binary{b})
 }

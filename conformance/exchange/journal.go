@@ -26,7 +26,7 @@ func NewJournal(w io.Writer) *Journal {
 	return &Journal{w: w, state: newState(), changed: make(chan struct{})}
 }
 
-// Begin records what is tested. It comes first; Schema is filled in.
+// Begin records what is tested; Schema is filled in. It comes first, and once more when the registry has named the URLs.
 func (j *Journal) Begin(run Run) {
 	run.Schema = Schema
 	run.Started = run.Started.Round(0).UTC()

@@ -58,10 +58,11 @@ func (s *state) read(line []byte, first bool) error {
 	if err := e.check(); err != nil {
 		return err
 	}
-	if first != (e.Kind == kindRun) {
-		return fmt.Errorf("expected the run record first and once, got a %s record", e.Kind)
+	if first && e.Kind != kindRun {
+		return fmt.Errorf("expected the run record first, got a %s record", e.Kind)
 	}
-	if first && e.Run.Schema != Schema {
+	// A later run record is the same run with the URLs that its registry named.
+	if e.Kind == kindRun && e.Run.Schema != Schema {
 		return fmt.Errorf("expected schema %s, got %.60q: use the version of rin that recorded it", Schema, e.Run.Schema)
 	}
 	return s.apply(e)

@@ -56,8 +56,8 @@ var _ = Describe("ReadLog", func() {
 		Entry("nothing", "", "line 1: expected a run record, got nothing"),
 		Entry("another file", "<html>", "line 1: read record"),
 		Entry("another version", `{"kind":"run","run":{"schema":"rin.evidence/v2"}}`, `line 1: expected schema rin.evidence/v1, got "rin.evidence/v2"`),
-		Entry("no run", `{"kind":"plan","plan":["a.ok"]}`+"\n", "line 1: expected the run record first and once, got a plan record"),
-		Entry("two runs", runLine+runLine, "line 2: expected the run record first and once"),
+		Entry("no run", `{"kind":"plan","plan":["a.ok"]}`+"\n", "line 1: expected the run record first, got a plan record"),
+		Entry("another version later", runLine+`{"kind":"run","run":{"schema":"x"}}`+"\n", "line 2: expected schema"),
 		Entry("damage in the middle", runLine+"{\"kind\"\n"+`{"kind":"ended","ended":{}}`+"\n", "line 2: read record"),
 		Entry("a wrong type in the last line", runLine+`{"kind":7}`, "line 2: read record"),
 		Entry("an unknown kind", runLine+`{"kind":"gossip"}`+"\n", `line 2: unknown kind of record "gossip"`),
@@ -66,6 +66,12 @@ var _ = Describe("ReadLog", func() {
 		Entry("a label twice", runLine+strings.Repeat(`{"kind":"exchange","exchange":{"label":"a.ok"}}`+"\n", 2), `line 3: label "a.ok" has an exchange already`),
 		Entry("records after the end", runLine+strings.Repeat(`{"kind":"ended","ended":{}}`+"\n", 2), "line 3: ended record: the run has ended"),
 	)
+
+	It("takes the last run record, which knows the URLs of the registry", func() {
+		log, err := exchange.ReadLog(strings.NewReader(runLine + `{"kind":"run","run":{"schema":"rin.evidence/v1","infoUrl":"https://node.example/info"}}`))
+		Expect(err).NotTo(HaveOccurred())
+		Expect(log.Run.InfoURL).To(Equal("https://node.example/info"))
+	})
 
 	It("bounds the length of a line", func() {
 		_, err := exchange.ReadLog(io.MultiReader(strings.NewReader(runLine), endless('x')))

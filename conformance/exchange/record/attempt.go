@@ -43,7 +43,7 @@ func tlsConfig(o Options) *tls.Config {
 
 // attempt sends once and reads the whole answer within the time of one request.
 func (r *Recorder) attempt(ctx context.Context, p prepared) result {
-	timed, cancel := context.WithTimeoutCause(ctx, r.Timeout, errLate)
+	timed, cancel := context.WithTimeoutCause(ctx, r.options.Timeout, errLate)
 	defer cancel()
 	var established atomic.Bool
 	var resp *reply

@@ -28,10 +28,13 @@ type reply struct {
 	broken    bool // the connection ended within the body
 }
 
-// read takes the whole answer. The error is that of time; every other fault of a body is part of the reply.
+// read takes the whole answer. The error is that of time or of the status line; every other fault of a body is part of the reply.
 func (r *Recorder) read(ctx context.Context, resp *http.Response) (*reply, error) {
+	if resp.StatusCode < 100 { // net/http lets "000" pass (RFC 9110 §15)
+		return nil, fmt.Errorf("malformed HTTP status %03d", resp.StatusCode)
+	}
 	a := &reply{proto: resp.Proto, status: resp.StatusCode, header: resp.Header}
-	wire, over, err := readUpTo(resp.Body, r.ReadLimit)
+	wire, over, err := readUpTo(resp.Body, r.options.ReadLimit)
 	if ctx.Err() != nil && err != nil {
 		return nil, context.Cause(ctx)
 	}
@@ -40,7 +43,7 @@ func (r *Recorder) read(ctx context.Context, resp *http.Response) (*reply, error
 	}
 	a.truncated = over
 	var decodeErr error
-	a.body, over, decodeErr = decode(wire, resp.Header.Values("Content-Encoding"), r.ReadLimit)
+	a.body, over, decodeErr = decode(wire, resp.Header.Values("Content-Encoding"), r.options.ReadLimit)
 	a.truncated = a.truncated || over
 	if decodeErr != nil && a.bodyError == "" && !a.truncated {
 		a.bodyError = decodeErr.Error()

@@ -16,7 +16,7 @@ var errBudget = errors.New("the request budget is used up")
 
 // deliver sends until the answer counts: rule T4 of the catalogue.
 func (r *Recorder) deliver(ctx context.Context, ask Ask, p prepared) outcome {
-	o := outcome{request: p.request, started: r.Clock()}
+	o := outcome{request: p.request, started: r.options.Clock()}
 	repeated, tooMany := false, 0
 	for {
 		established, err := r.once(ctx, ask, p, &o)
@@ -36,16 +36,16 @@ func (r *Recorder) deliver(ctx context.Context, ask Ask, p prepared) outcome {
 			if tooMany++; tooMany == MaxTooMany {
 				return o
 			}
-			wait = retryAfter(o.reply.header, r.Clock())
+			wait = retryAfter(o.reply.header, r.options.Clock())
 		case !repeated && o.transient():
 			repeated = true
-			if !r.Loopback {
+			if !r.options.Loopback {
 				wait = RetryPause
 			}
 		default:
 			return o
 		}
-		if r.Sleep(ctx, wait) != nil {
+		if r.options.Sleep(ctx, wait) != nil {
 			return o
 		}
 	}
@@ -69,7 +69,7 @@ func (r *Recorder) once(ctx context.Context, ask Ask, p prepared, o *outcome) (e
 		return false, errBudget
 	}
 	o.attempts++
-	o.started, o.hops = r.Clock(), nil
+	o.started, o.hops = r.options.Clock(), nil
 	result := r.attempt(ctx, p)
 	if to := p.redirect(ask, result.reply); to != nil && r.gate.pace(ctx) == nil && r.gate.spend() {
 		o.hops = []exchange.Hop{{
@@ -80,7 +80,7 @@ func (r *Recorder) once(ctx context.Context, ask Ask, p prepared, o *outcome) (e
 		result = r.attempt(ctx, next)
 	}
 	o.reply, o.failure = result.reply, result.failure
-	o.duration = r.Clock().Sub(o.started)
+	o.duration = r.options.Clock().Sub(o.started)
 	return result.established, nil
 }
 
@@ -101,7 +101,7 @@ func (p prepared) redirect(ask Ask, a *reply) *url.URL {
 		return nil
 	}
 	location := a.header.Values("Location")
-	if len(location) != 1 {
+	if len(location) != 1 || location[0] == "" {
 		return nil
 	}
 	to, err := p.url.Parse(location[0])

@@ -25,7 +25,7 @@ func (r *Recorder) classify(run, timed context.Context, err error, established b
 	case run.Err() != nil:
 		return &exchange.Failure{Kind: exchange.FailureCanceled, Message: "the run ended before the answer was complete"}
 	case timed.Err() != nil:
-		return &exchange.Failure{Kind: exchange.FailureTimeout, Message: fmt.Sprintf("no complete answer within %s", r.Timeout)}
+		return &exchange.Failure{Kind: exchange.FailureTimeout, Message: fmt.Sprintf("no complete answer within %s", r.options.Timeout)}
 	}
 	return &exchange.Failure{Kind: kindOf(err, established), Message: boundedMessage(err)}
 }

@@ -29,13 +29,13 @@ func (r *Recorder) conceal(ask Ask, x *exchange.Exchange, body []byte) string {
 	}
 	_ = json.Unmarshal(body, &answer) // what is no JSON is searched below
 	if answer.AccessToken != "" {
-		x.Tokens = append(x.Tokens, r.Redactor.Token(name, answer.AccessToken))
+		x.Tokens = append(x.Tokens, r.options.Redactor.Token(name, answer.AccessToken))
 	}
 	if form, err := url.ParseQuery(string(body)); err == nil && len(form) < 100 {
 		r.concealValues(form, name)
 	}
 	for _, m := range tokenMember().FindAllStringSubmatch(string(body), 100) {
-		r.Redactor.Secret(memberMarker(m[1], name), unquote(m[2]))
+		r.options.Redactor.Secret(memberMarker(m[1], name), unquote(m[2]))
 	}
 	return answer.AccessToken
 }
@@ -49,7 +49,7 @@ func (r *Recorder) concealValues(form url.Values, name string) {
 		}
 	}) {
 		if strings.HasSuffix(key, "_token") {
-			r.Redactor.Secret(memberMarker(key, name), form.Get(key))
+			r.options.Redactor.Secret(memberMarker(key, name), form.Get(key))
 		}
 	}
 }

@@ -63,17 +63,17 @@ func credentialName(ask Ask) string {
 
 // precious reports that the redactor finds a secret in the request.
 func (r *Recorder) precious(q exchange.Request) bool {
-	if r.Redactor.Text(q.URL) != q.URL || string(r.Redactor.Bytes(q.Body)) != string(q.Body) {
+	if r.options.Redactor.Text(q.URL) != q.URL || string(r.options.Redactor.Bytes(q.Body)) != string(q.Body) {
 		return true
 	}
-	return slices.ContainsFunc(q.Header, func(f exchange.Field) bool { return r.Redactor.Text(f.Value) != f.Value })
+	return slices.ContainsFunc(q.Header, func(f exchange.Field) bool { return r.options.Redactor.Text(f.Value) != f.Value })
 }
 
 // header adds the lines that net/http would add unseen.
 func (r *Recorder) header(ask Ask) []exchange.Field {
 	out := slices.Clone(ask.Header)
 	if len(exchange.Values(out, "User-Agent")) == 0 {
-		out = append(out, exchange.Field{Name: "User-Agent", Value: r.UserAgent})
+		out = append(out, exchange.Field{Name: "User-Agent", Value: r.options.UserAgent})
 	}
 	if len(exchange.Values(out, "Accept-Encoding")) == 0 {
 		out = append(out, exchange.Field{Name: "Accept-Encoding", Value: "gzip"})

@@ -62,7 +62,7 @@ func (r *Recorder) dial(ctx context.Context, p prepared) (net.Conn, error) {
 	if p.url.Scheme == "http" {
 		return (&net.Dialer{}).DialContext(ctx, "tcp", address)
 	}
-	config := tlsConfig(r.Options)
+	config := tlsConfig(r.options)
 	config.NextProtos = []string{"http/1.1"}
 	return (&tls.Dialer{Config: config}).DialContext(ctx, "tcp", address)
 }

@@ -13,7 +13,7 @@ import (
 
 // Recorder sends requests and records them. It may be used by several goroutines at once.
 type Recorder struct {
-	Options
+	options Options
 	allowed map[string]bool
 	gate    *gate
 	client  *http.Transport
@@ -33,7 +33,7 @@ func New(o Options) (*Recorder, error) {
 		}
 		allowed[origin] = true
 	}
-	return &Recorder{Options: o, allowed: allowed, gate: newGate(o), client: transport(o)}, nil
+	return &Recorder{options: o, allowed: allowed, gate: newGate(o), client: transport(o)}, nil
 }
 
 // Close ends idle connections.
@@ -46,11 +46,11 @@ func (r *Recorder) Sent() int { return r.gate.count() }
 // leaves no room for is recorded as not sent. Send never waits beyond the end of ctx.
 func (r *Recorder) Send(ctx context.Context, ask Ask) Answer {
 	for _, name := range slices.Sorted(maps.Keys(ask.Conceal)) {
-		r.Redactor.Secret(name, ask.Conceal[name])
+		r.options.Redactor.Secret(name, ask.Conceal[name])
 	}
 	req, err := r.prepare(ask)
 	if err != nil {
-		return r.keep(ask, outcome{request: req.request, started: r.Clock(), failure: &exchange.Failure{Kind: exchange.FailureRefused, Message: err.Error()}})
+		return r.keep(ask, outcome{request: req.request, started: r.options.Clock(), failure: &exchange.Failure{Kind: exchange.FailureRefused, Message: err.Error()}})
 	}
 	return r.keep(ask, r.deliver(ctx, ask, req))
 }
@@ -85,13 +85,13 @@ func (r *Recorder) keep(ask Ask, o outcome) Answer {
 	if ask.Annotate != nil {
 		findings = ask.Annotate(x)
 	}
-	answer.Exchange = r.Redactor.Exchange(x)
+	answer.Exchange = r.options.Redactor.Exchange(x)
 	switch {
 	case ask.Label == "":
 	case o.unsent != "":
-		r.Journal.Skip(ask.Label, exchange.OverBudget, r.Redactor.Text(o.unsent))
+		r.options.Journal.Skip(ask.Label, exchange.OverBudget, r.options.Redactor.Text(o.unsent))
 	default:
-		r.Journal.Add(answer.Exchange, r.redact(ask.Label, findings)...)
+		r.options.Journal.Add(answer.Exchange, r.redact(ask.Label, findings)...)
 	}
 	return answer
 }
@@ -101,7 +101,7 @@ func (r *Recorder) redact(label exchange.Label, list []exchange.SchemaFindings) 
 		if list[i].Label == "" {
 			list[i].Label = label
 		}
-		list[i] = r.Redactor.Findings(list[i])
+		list[i] = r.options.Redactor.Findings(list[i])
 	}
 	return list
 }

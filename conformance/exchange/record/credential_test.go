@@ -1,0 +1,244 @@
+package record_test
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+
+	"github.com/rin-network/rin/conformance/exchange"
+	"github.com/rin-network/rin/conformance/exchange/record"
+)
+
+func allow(origins ...string) func(*record.Options) {
+	return func(o *record.Options) { o.AllowedOrigins = origins }
+}
+
+func bearer(token string) []exchange.Field {
+	return []exchange.Field{{Name: "Authorization", Value: "Bearer " + token}}
+}
+
+var _ = Describe("Credentials", func() {
+	It("go to allowed origins only", func() {
+		called := false
+		s := serve(func(http.ResponseWriter, *http.Request) { called = true })
+		r := newRoom(allow("https://node.example"))
+		a := r.send(record.Ask{URL: s.URL, Header: bearer("x"), Credential: "access_token"})
+		Expect(a.Failure().Kind).To(Equal(exchange.FailureRefused))
+		Expect(a.Failure().Message).To(ContainSubstring(s.URL + " may not receive the access_token: allow the origin (--allow-origin)"))
+		Expect(called).To(BeFalse())
+		Expect(r.recorded().Attempts).To(BeZero())
+		Expect(r.recorder.Sent()).To(BeZero())
+
+		r = newRoom(allow(s.URL))
+		Expect(r.send(record.Ask{URL: s.URL, Header: bearer("x"), Credential: "access_token"}).OK()).To(BeTrue())
+	})
+
+	DescribeTable("are noticed when nobody named them",
+		func(ask func(*record.Ask)) {
+			r := newRoom()
+			a := record.Ask{Method: "POST", URL: serve(text("")).URL}
+			ask(&a)
+			answer := r.send(a)
+			Expect(answer.Failure()).NotTo(BeNil())
+			Expect(answer.Failure().Kind).To(Equal(exchange.FailureRefused))
+			Expect(r.file.String()).NotTo(ContainSubstring("a-very-secret"))
+		},
+		Entry("in the body", func(a *record.Ask) { a.Body = []byte("client_secret=" + url.QueryEscape(clientSecret)) }),
+		Entry("in the URL", func(a *record.Ask) { a.URL += "/?s=" + url.QueryEscape(clientSecret) }),
+		Entry("in a header", func(a *record.Ask) {
+			a.Header = []exchange.Field{{Name: "Authorization", Value: "Basic " + base64.StdEncoding.EncodeToString([]byte("id:"+clientSecret))}}
+		}),
+		Entry("as something to conceal", func(a *record.Ask) {
+			a.Conceal, a.Header = map[string]string{"tampered": "eyJ.tampered.token"}, bearer("eyJ.tampered.token")
+		}),
+	)
+
+	DescribeTable("compares origins by scheme, host and port",
+		func(allowed, asked string, want bool) {
+			r := newRoom(allow(allowed), func(o *record.Options) { o.Budget = 1 })
+			r.send(record.Ask{Label: "first.ok", URL: "http://" + closedPort()}) // uses the budget up: nothing leaves this machine
+			r.send(record.Ask{URL: asked, Credential: "access_token"})
+			_, unsent := r.evidence().Skipped("info.ok")
+			Expect(unsent).To(Equal(want))
+		},
+		Entry("default port", "https://node.example", "https://NODE.example:443/x", true),
+		Entry("default port, the other way", "http://node.example:80/", "http://node.example", true),
+		Entry("IPv6", "http://[::1]:8080", "http://[::1]:8080/x", true),
+		Entry("another port", "https://node.example", "https://node.example:8443", false),
+		Entry("another scheme", "https://node.example", "http://node.example", false),
+		Entry("a subdomain", "https://node.example", "https://a.node.example", false),
+		Entry("a longer name", "https://node.example", "https://node.example.evil.example", false),
+	)
+
+	It("leave the evidence before anything is written, wherever they come back", func() {
+		s := serve(func(w http.ResponseWriter, q *http.Request) {
+			body, _ := io.ReadAll(q.Body)
+			form, _ := url.ParseQuery(string(body))
+			secret := form.Get("client_secret")
+			w.Header().Set("X-Echo", secret)
+			w.Header().Set("X-Basic", base64.StdEncoding.EncodeToString([]byte("id:"+secret)))
+			w.Header().Set("Set-Cookie", "SESSION=0123456789abcdef0123456789; Path=/")
+			json.NewEncoder(w).Encode(map[string]string{"access_token": accessToken, "refresh_token": "a-refresh-token-of-length", "echo": secret})
+		})
+		r := newRoom(allow(s.URL))
+		a := r.send(record.Ask{
+			Label: "token.ok", Method: "POST", URL: s.URL + "/token", Credential: "client_secret", Issues: "access_token",
+			Given: map[string]string{"secret": clientSecret},
+			Body:  []byte("client_secret=" + url.QueryEscape(clientSecret)),
+			Annotate: func(x exchange.Exchange) []exchange.SchemaFindings {
+				Expect(string(x.Response.Body)).To(ContainSubstring(accessToken), "the schema judges the answer itself")
+				return []exchange.SchemaFindings{{Judged: true, Findings: []exchange.Finding{{Got: accessToken}}}}
+			},
+		})
+		Expect(a.Token).To(Equal(accessToken))
+		Expect(string(a.Body)).To(ContainSubstring(accessToken))
+		Expect(a.Header.Get("X-Echo")).To(Equal(clientSecret))
+
+		b := r.send(record.Ask{Label: "info.ok", URL: s.URL, Header: bearer(accessToken), Credential: "access_token"})
+		Expect(b.Exchange.Request.Header[0].Value).To(MatchRegexp(`^Bearer \[\[access_token:[0-9a-f]{8}:plain\]\]$`))
+		evidence := r.file.String()
+		for _, secret := range []string{clientSecret, url.QueryEscape(clientSecret), accessToken, "a-refresh-token", "0123456789abcdef",
+			base64.StdEncoding.EncodeToString([]byte("id:" + clientSecret))[4:12]} {
+			Expect(evidence).NotTo(ContainSubstring(secret))
+		}
+		x, _ := r.evidence().Get("token.ok")
+		Expect(x.Tokens).To(HaveLen(1))
+		Expect(x.Tokens[0].JWT.Claims).To(HaveKeyWithValue("sub", "sa"))
+		f, _ := r.evidence().FindingsOf("token.ok")
+		Expect(f.Findings[0].Got).To(HavePrefix("[[access_token:"))
+	})
+
+	DescribeTable("are found in token answers that are no good JSON",
+		func(body string) {
+			r := newRoom()
+			a := r.send(record.Ask{URL: serve(text(body)).URL, Issues: "access_token"})
+			Expect(a.Token).To(BeEmpty())
+			Expect(string(a.Body)).To(Equal(body))
+			Expect(r.file.String()).NotTo(ContainSubstring("abcdefghijkl"))
+			Expect(r.recorded().Tokens).To(BeEmpty())
+		},
+		Entry("a form", "access_token=abcdefghijkl%2Bm&token_type=bearer"),
+		Entry("cut JSON", `{"access_token": "abcdefghijkl`),
+		Entry("JSON and more", `{"access_token": "abcdefghijkl"}}`),
+		Entry("inside another object", `{"data":{"access_token":"abcdefghijkl"}}`),
+		Entry("another spelling", `{"accessToken":"abcdefghijkl"}`),
+		Entry("an array", `[{"id_token":"abcdefghijkl"}]`),
+	)
+
+	It("are named after the case that they came by", func() {
+		r := newRoom()
+		n := 0
+		url := serve(func(w http.ResponseWriter, _ *http.Request) {
+			n++
+			io.WriteString(w, `{"access_token":"`+strings.Repeat(string(rune('a'+n)), 20)+`"}`)
+		}).URL
+		for _, l := range []exchange.Label{"token.ok", "token.repeat-1", "token2.ok"} {
+			name := "access_token"
+			if l == "token2.ok" {
+				name = "access_token2"
+			}
+			r.send(record.Ask{Label: l, URL: url, Issues: name})
+		}
+		r.recorder.Send(GinkgoT().Context(), record.Ask{URL: url, Issues: "access_token"})
+		var names []string
+		for _, x := range r.evidence().Exchanges {
+			names = append(names, x.Tokens[0].Name)
+		}
+		Expect(names).To(ConsistOf("access_token", "access_token.repeat-1", "access_token2"))
+		Expect(r.Redactor.Text(strings.Repeat("e", 20))).To(HavePrefix("[[access_token.renewed:"))
+	})
+
+	It("do not leave with a failure, either", func() {
+		r := newRoom(allow("http://" + clientSecret[:4]))
+		a := r.send(record.Ask{URL: "http://user:" + url.QueryEscape(clientSecret) + "@127.0.0.1/"})
+		Expect(a.Failure().Message).To(ContainSubstring("credentials do not belong into a URL"))
+		Expect(r.file.String()).NotTo(ContainSubstring("a-very-secret"))
+	})
+})
+
+var _ = Describe("Redirects", func() {
+	to := func(code int, location string) http.HandlerFunc { return status(code, "Location", location) }
+
+	It("are not followed unasked", func() {
+		a := newRoom().send(record.Ask{URL: serve(answers(to(302, "/b"), text("b"))).URL})
+		Expect(a.Status).To(Equal(302))
+	})
+
+	It("are followed once on the same origin, with the same header", func() {
+		s := serve(func(w http.ResponseWriter, q *http.Request) {
+			if q.URL.Path == "/a" {
+				http.Redirect(w, q, "/a/?x=1#f", http.StatusPermanentRedirect)
+				return
+			}
+			io.WriteString(w, q.Header.Get("Authorization")+q.RequestURI)
+		})
+		r := newRoom(allow(s.URL))
+		a := r.send(record.Ask{URL: s.URL + "/a", Header: bearer("x"), Credential: "access_token", FollowSameOrigin: true})
+		Expect(string(a.Body)).To(Equal("Bearer x/a/?x=1"))
+		x := r.recorded()
+		Expect(x.Request.URL).To(Equal(s.URL + "/a"))
+		Expect(x.Redirects).To(HaveLen(1))
+		Expect(x.Redirects[0]).To(And(HaveField("Status", 308), HaveField("URL", s.URL+"/a"), HaveField("Location", "/a/?x=1#f")))
+		Expect(r.recorder.Sent()).To(Equal(2))
+		Expect(x.Attempts).To(Equal(1))
+	})
+
+	It("that go in circles end after one", func() {
+		r := newRoom()
+		a := r.send(record.Ask{URL: serve(to(302, "/again")).URL, FollowSameOrigin: true})
+		Expect(a.Status).To(Equal(302))
+		Expect(r.recorder.Sent()).To(Equal(2))
+	})
+
+	It("never carry a credential to another origin", func() {
+		called := false
+		other := serve(func(http.ResponseWriter, *http.Request) { called = true })
+		port := strings.TrimPrefix(other.URL, "http://127.0.0.1")
+		for _, location := range []string{other.URL, "//127.0.0.1" + port, "http://localhost" + port, "https://127.0.0.1" + port, "file:///etc/passwd", "http://%zz", ""} {
+			s := serve(to(307, location))
+			r := newRoom(allow(s.URL, other.URL))
+			a := r.send(record.Ask{URL: s.URL, Header: bearer("x"), Credential: "access_token", FollowSameOrigin: true})
+			Expect(a.Status).To(Equal(307), location)
+			Expect(r.recorded().Redirects).To(BeEmpty())
+		}
+		Expect(called).To(BeFalse())
+	})
+
+	It("take no user name along, and no second Location", func() {
+		for _, header := range [][]string{{"Location", "http://user@%s/b"}, {"Location", "/b", "Location", "/c"}} {
+			s := serve(func(w http.ResponseWriter, q *http.Request) {
+				for i := 0; i < len(header); i += 2 {
+					w.Header().Add(header[i], strings.ReplaceAll(header[i+1], "%s", q.Host))
+				}
+				w.WriteHeader(302)
+			})
+			r := newRoom()
+			r.send(record.Ask{URL: s.URL, FollowSameOrigin: true})
+			Expect(r.recorder.Sent()).To(Equal(1))
+		}
+	})
+
+	DescribeTable("of a POST are followed only where the method stays",
+		func(code int, followed bool) {
+			s := serve(func(w http.ResponseWriter, q *http.Request) {
+				if q.URL.Path == "/" {
+					to(code, "/b")(w, q)
+					return
+				}
+				body, _ := io.ReadAll(q.Body)
+				io.WriteString(w, q.Method+string(body))
+			})
+			a := newRoom().send(record.Ask{Method: "POST", URL: s.URL, Body: []byte("x=1"), FollowSameOrigin: true})
+			Expect(string(a.Body) == "POSTx=1").To(Equal(followed))
+			Expect(a.Status == code).To(Equal(!followed))
+		},
+		Entry("301", 301, false), Entry("302", 302, false), Entry("303", 303, false),
+		Entry("307", 307, true), Entry("308", 308, true), Entry("300", 300, false),
+	)
+})

@@ -1,0 +1,180 @@
+package record_test
+
+import (
+	"bufio"
+	"crypto/x509"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"time"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+
+	"github.com/rin-network/rin/conformance/exchange"
+	"github.com/rin-network/rin/conformance/exchange/record"
+)
+
+// listen answers one connection with 204 and gives the head of the request as it stood on the wire.
+func listen() (url string, head chan string) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	Expect(err).NotTo(HaveOccurred())
+	DeferCleanup(l.Close)
+	head = make(chan string, 1)
+	go func() {
+		conn, err := l.Accept()
+		if err != nil {
+			return
+		}
+		defer conn.Close()
+		var b strings.Builder
+		in := bufio.NewReader(conn)
+		for {
+			line, err := in.ReadString('\n')
+			b.WriteString(line)
+			if err != nil || line == "\r\n" {
+				break
+			}
+		}
+		io.WriteString(conn, "HTTP/1.1 204 No Content\r\n\r\n")
+		head <- b.String()
+	}()
+	return "http://" + l.Addr().String(), head
+}
+
+func trusted(pool *x509.CertPool) func(*record.Options) {
+	return func(o *record.Options) { o.RootCAs = pool }
+}
+
+var _ = Describe("On the wire", func() {
+	It("raw requests keep every byte of the header", func() {
+		url, head := listen()
+		a := newRoom().send(record.Ask{URL: url + "//a/./b;x=1?page[page]=0", Raw: true, Header: []exchange.Field{
+			{Name: "authorization", Value: "Bearer "}, {Name: "X-B", Value: "\t2"}, {Name: "X-A", Value: "1"},
+		}})
+		Expect(a.Status).To(Equal(204))
+		Expect(<-head).To(Equal("GET //a/./b;x=1?page[page]=0 HTTP/1.1\r\nHost: " + strings.TrimPrefix(url, "http://") +
+			"\r\nauthorization: Bearer \r\nX-B: \t2\r\nX-A: 1\r\nUser-Agent: rin-conformance\r\nAccept-Encoding: gzip\r\nConnection: close\r\n\r\n"))
+	})
+
+	It("other requests keep the spelling of URL and names, and add nothing unseen", func() {
+		url, head := listen()
+		r := newRoom(func(o *record.Options) { o.UserAgent = "rin/1.2" })
+		r.send(record.Ask{URL: url + "//a/./b;x=1?page[page]=0", Header: []exchange.Field{{Name: "authorization", Value: "bearer  x"}, {Name: "Host", Value: "node.example"}}})
+		Expect(strings.Split(strings.TrimSpace(<-head), "\r\n")).To(ConsistOf(
+			"GET //a/./b;x=1?page[page]=0 HTTP/1.1", "Host: node.example", "User-Agent: rin/1.2", "Accept-Encoding: gzip", "authorization: bearer  x"))
+		Expect(r.recorded().Request.Header).To(HaveLen(4))
+	})
+
+	It("the header of an answer is listed by name, values in their order", func() {
+		r := newRoom()
+		r.send(record.Ask{URL: serve(hijacked("HTTP/1.1 200 OK\r\nx-b: 2\r\nX-A: caf\xe9\r\nX-B: 1\r\nContent-Length: 2\r\n\r\n\xff\xfe")).URL})
+		x := r.recorded()
+		Expect(x.Response.Header).To(Equal([]exchange.Field{
+			{Name: "Content-Length", Value: "2"}, {Name: "X-A", Value: "caf\uFFFD"}, {Name: "X-B", Value: "2"}, {Name: "X-B", Value: "1"}}))
+		Expect([]byte(x.Response.Body)).To(Equal([]byte("\xff\xfe")))
+	})
+
+	It("no cookie is sent back", func() {
+		cookies := 0
+		s := serve(func(w http.ResponseWriter, q *http.Request) {
+			cookies += len(q.Cookies())
+			http.SetCookie(w, &http.Cookie{Name: "SESSION", Value: "x"})
+		})
+		r := newRoom()
+		r.send(record.Ask{URL: s.URL})
+		r.send(record.Ask{Label: "info.head", Method: "HEAD", URL: s.URL})
+		Expect(cookies).To(BeZero())
+	})
+
+	It("no proxy of the environment is used", func() {
+		GinkgoT().Setenv("HTTP_PROXY", "http://"+closedPort())
+		Expect(newRoom().send(record.Ask{URL: "http://localhost" + strings.TrimPrefix(serve(text("")).URL, "http://127.0.0.1")}).OK()).To(BeTrue())
+	})
+
+	DescribeTable("a certificate is verified",
+		func(raw, h2 bool, proto string) {
+			s := serveTLS(func(w http.ResponseWriter, q *http.Request) { io.WriteString(w, q.Proto) }, h2)
+			r := newRoom()
+			r.send(record.Ask{URL: s.URL, Raw: raw})
+			Expect(r.recorded().Failure.Kind).To(Equal(exchange.FailureTLS))
+			pool := x509.NewCertPool()
+			pool.AddCert(s.Certificate())
+			Expect(string(newRoom(trusted(pool)).send(record.Ask{URL: s.URL, Raw: raw}).Body)).To(Equal(proto))
+		},
+		Entry("HTTP/1.1", false, false, "HTTP/1.1"),
+		Entry("HTTP/2", false, true, "HTTP/2.0"),
+		Entry("raw", true, true, "HTTP/1.1"),
+	)
+
+	DescribeTable("failures are grouped",
+		func(url func() string, kind exchange.FailureKind, raw bool) {
+			r := newRoom()
+			r.send(record.Ask{URL: url(), Raw: raw})
+			f := r.recorded().Failure
+			Expect(f.Kind).To(Equal(kind), f.Message)
+			Expect(f.Message).NotTo(Or(BeEmpty(), ContainSubstring("->"), ContainSubstring("/etc/")))
+			Expect(len(f.Message)).To(BeNumerically("<=", 310))
+		},
+		Entry("refused", func() string { return "http://" + closedPort() }, exchange.FailureConnect, false),
+		Entry("refused, raw", func() string { return "http://" + closedPort() }, exchange.FailureConnect, true),
+		Entry("HTTP where TLS is due", func() string { return "https" + strings.TrimPrefix(serve(text("")).URL, "http") }, exchange.FailureTLS, false),
+		Entry("HTTP where TLS is due, raw", func() string { return "https" + strings.TrimPrefix(serve(text("")).URL, "http") }, exchange.FailureTLS, true),
+		Entry("closed", func() string { return serve(hijacked("")).URL }, exchange.FailureReset, false),
+		Entry("closed, raw", func() string { return serve(hijacked("")).URL }, exchange.FailureReset, true),
+		Entry("reset", func() string { return serve(reset).URL }, exchange.FailureReset, false),
+		Entry("reset, raw", func() string { return serve(reset).URL }, exchange.FailureReset, true),
+		Entry("no HTTP", func() string { return serve(hijacked("220 mail.example\r\n\r\n" + strings.Repeat("x", 5000))).URL }, exchange.FailureProtocol, false),
+		Entry("no HTTP, raw", func() string { return serve(hijacked("220 mail.example\r\n\r\n")).URL }, exchange.FailureProtocol, true),
+		Entry("a name that cannot be", func() string { return "http://node..example/" }, exchange.FailureResolve, false),
+	)
+
+	DescribeTable("what cannot be sent is refused",
+		func(ask record.Ask, message string) {
+			r := newRoom()
+			a := r.send(ask)
+			Expect(a.Failure().Kind).To(Equal(exchange.FailureRefused))
+			Expect(a.Failure().Message).To(ContainSubstring(message))
+			Expect(r.recorder.Sent()).To(BeZero())
+			Expect(r.recorded().Failure).NotTo(BeNil())
+		},
+		Entry("a relative URL", record.Ask{URL: "/info"}, "expected an http or https URL"),
+		Entry("another scheme", record.Ask{URL: "file:///etc/passwd"}, `scheme "file"`),
+		Entry("no host", record.Ask{URL: "http:///x"}, "expected a URL with a host"),
+		Entry("no URL", record.Ask{URL: "http://a b\x00"}, "one that cannot be read"),
+		Entry("a header that breaks out", record.Ask{URL: "http://127.0.0.1", Header: []exchange.Field{{Name: "A", Value: "b\r\nC: d"}}}, "breaks the form"),
+		Entry("a header name that breaks out", record.Ask{URL: "http://127.0.0.1", Raw: true, Header: []exchange.Field{{Name: "A: b\r\nC", Value: "d"}}}, "breaks the form"),
+		Entry("a method that breaks out", record.Ask{URL: "http://127.0.0.1", Method: "GET / HTTP/1.1\r\n"}, "expected a method"),
+	)
+
+	It("needs a journal, a redactor, a clock and readable origins", func() {
+		_, err := record.New(record.Options{})
+		Expect(err).To(MatchError("recorder: expected a journal, a redactor and a clock"))
+		o := record.Options{Journal: exchange.NewJournal(nil), Redactor: exchange.NewRedactor(nil), Clock: time.Now}
+		o.AllowedOrigins = []string{"node.example"}
+		_, err = record.New(o)
+		Expect(err).To(MatchError(ContainSubstring(`expected an origin such as https://node.example, got "node.example"`)))
+		o.AllowedOrigins, o.Rate = nil, -1
+		_, err = record.New(o)
+		Expect(errors.Unwrap(err)).To(BeNil())
+		Expect(err).To(MatchError(ContainSubstring("not negative")))
+	})
+
+	It("waits in real time unless told otherwise", func(ctx SpecContext) {
+		r := newRoom(func(o *record.Options) { o.Sleep, o.Rate = nil, 1000 })
+		url := serve(text("")).URL
+		r.send(record.Ask{Label: "a.ok", URL: url})
+		Expect(r.send(record.Ask{Label: "b.ok", URL: url}).OK()).To(BeTrue())
+	}, SpecTimeout(10*time.Second))
+})
+
+func reset(w http.ResponseWriter, _ *http.Request) {
+	conn, _, err := w.(http.Hijacker).Hijack()
+	if err != nil {
+		return
+	}
+	conn.(*net.TCPConn).SetLinger(0)
+	conn.Close()
+}
