@@ -1,6 +1,8 @@
 # rin needs Go and make. `make demo` and `make test` need nothing else.
 GO      ?= go
 BIN     := bin/rin
+# The network's published documents, where they lie beside the project.
+PUBLISHED ?= $(wildcard $(abspath ../shared/published))
 TOOL    := $(GO) tool -modfile=.ci/tools.mod
 
 .DEFAULT_GOAL := help
@@ -30,7 +32,8 @@ bench: ## ratios and figures of README "How fast"
 	$(GO) test -run '^$$' -bench . -benchtime 1s -count 1 ./fixtures/... ./sandbox/... ./conformance/... ./cmd/...
 
 e2e: ## certify servers of other makers (needs Node and npm; Chromium for the picture)
-	$(GO) test -tags e2e -count 1 -v ./cmd/rin/e2e
+	RIN_PUBLISHED=$(PUBLISHED) $(GO) test -count 1 ./conformance/openapi
+	RIN_PUBLISHED=$(PUBLISHED) $(GO) test -tags e2e -count 1 -v ./cmd/rin/e2e
 
 generate: ## write everything generated anew
 	$(GO) generate ./...

@@ -1,0 +1,139 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/rin-network/rin/conformance"
+	"github.com/rin-network/rin/conformance/report"
+	"github.com/rin-network/rin/conformance/target"
+	"github.com/rin-network/rin/conformance/verdict"
+	"github.com/rin-network/rin/conformance/worker"
+)
+
+func certifyCommand(w world) *cobra.Command {
+	var flags certifyFlags
+	cmd := &cobra.Command{
+		Use:   "certify",
+		Short: "Certify a live node",
+		Long: `Certify tests one live node and judges what it answered. The node is named by its
+registry entry, or by its URLs. Secrets are read from the environment, a file or
+standard input; they never stand in a report.
+
+Exit codes: 0 certified (or a partial run in which nothing failed), 1 a gating
+requirement failed, 2 usage, 3 inconclusive, 4 internal error.`,
+		Example: `  # a node of the registry
+  rin certify --registry https://registry.example/ris.json --node XA \
+      --client-id my-client --client-secret env:MY_SECRET
+
+  # a node that is not registered yet
+  rin certify --token-url https://sso.example/oauth/token \
+      --info-url https://api.example/ris/info/v1/oauth/info/ \
+      --spec-url https://api.example/ris/funding/v3/api-docs \
+      --client-id my-client --client-secret file:secret.txt --profile funding
+
+  # run one failing requirement again
+  rin certify ... --only BRR-02`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			t, err := flags.read(w)
+			if err != nil {
+				return err
+			}
+			return certify(cmd, w, t, flags.labelFilter, flags.output)
+		},
+	}
+	flags.register(cmd.Flags())
+	return cmd
+}
+
+// certify runs one certification, writes its files, prints its summary and ends with its exit code.
+func certify(cmd *cobra.Command, w world, t target.Target, filter string, output outputFlags) error {
+	if err := output.check(); err != nil {
+		return err
+	}
+	if err := os.MkdirAll(output.dir, 0o755); err != nil {
+		return usage(fmt.Errorf("--report-dir: %w", err), "name a directory that can be written")
+	}
+	process, err := child(w)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(w.err, "certifying the %s\n", t)
+	shown := newProgress(w.err, screenOf(w, w.err, cmd))
+	result, err := conformance.Certify(cmd.Context(), t, conformance.Options{
+		Suite:       version(),
+		Evidence:    filepath.Join(output.dir, evidenceFile),
+		Worker:      process,
+		LabelFilter: filter,
+		Heard: func(e worker.Event) {
+			switch e.Kind {
+			case worker.Planned:
+				shown.clear()
+				fmt.Fprintln(w.err, plan(t, e.Budget))
+			case worker.Progress:
+				shown.step(e.Done, e.Planned, string(e.Label))
+			}
+		},
+	})
+	shown.clear()
+	if err != nil {
+		var problem *target.Problem
+		if errors.As(err, &problem) {
+			return usage(err, "")
+		}
+		return internal(err)
+	}
+	if result.Stderr != "" {
+		fmt.Fprintf(w.err, "the worker said:\n%s\n", report.Plain(result.Stderr))
+	}
+	if err := output.write(result); err != nil {
+		return err
+	}
+	return conclude(cmd, w, result.Report, output)
+}
+
+// plan says beforehand what a run asks of the node.
+func plan(t target.Target, budget int) string {
+	text := fmt.Sprintf("at most %d requests, %d at a time", budget, t.Politeness.Concurrency)
+	if least := estimate(t, budget); least > 0 {
+		text += fmt.Sprintf(", %g a second: about %s", t.Politeness.Rate, least.Round(time.Second))
+	}
+	return text
+}
+
+// conclude prints the summary and turns the decision into an exit code.
+func conclude(cmd *cobra.Command, w world, r report.Report, output outputFlags) error {
+	s := screenOf(w, w.out, cmd)
+	if err := report.WriteText(w.out, r, report.TextOptions{Width: s.width, Color: s.color}); err != nil {
+		return fmt.Errorf("write the summary: %w", err)
+	}
+	if len(output.formats) > 0 {
+		fmt.Fprintf(w.err, "report: %s\n", output.first())
+	}
+	if cmd.Context().Err() != nil && errors.Is(cmd.Context().Err(), context.Canceled) {
+		fmt.Fprintln(w.err, "hint: the run was interrupted; what was recorded until then is kept, and rin judge reads it")
+	}
+	if code := exitCode(r.Verdict.Decision); code != exitOK {
+		return told(code)
+	}
+	return nil
+}
+
+func exitCode(d verdict.Decision) int {
+	switch d {
+	case verdict.Certified:
+		return exitOK
+	case verdict.NotCertified:
+		return exitNotCertified
+	case verdict.Repeat:
+		return exitInconclusive
+	}
+	return exitInternal
+}

@@ -1,0 +1,137 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"github.com/rin-network/rin/conformance/requirement"
+	"github.com/rin-network/rin/conformance/suite"
+	"github.com/rin-network/rin/conformance/target"
+)
+
+// certifyFlags are the flags of rin certify, before they mean anything.
+type certifyFlags struct {
+	target      target.Target
+	first       credentialFlags
+	second      credentialFlags
+	caFile      string
+	only        []string
+	labelFilter string
+	output      outputFlags
+}
+
+// outputFlags say which files a report becomes.
+type outputFlags struct {
+	dir     string
+	formats []string
+}
+
+func (o *outputFlags) register(f *pflag.FlagSet) {
+	f.StringVar(&o.dir, "report-dir", "rin-report", "directory for the report and the evidence")
+	f.StringSliceVar(&o.formats, "format", reportNames(), "report files to write")
+}
+
+func (c *certifyFlags) register(f *pflag.FlagSet) {
+	t := &c.target
+	f.StringVar(&t.Registry, "registry", "", "registry document, URL or file; with --node")
+	f.StringVar(&t.NodeID, "node", "", "id of the node's entry in the registry")
+	f.StringVar(&t.TokenURL, "token-url", "", "token endpoint")
+	f.StringVar(&t.InfoURL, "info-url", "", "info endpoint")
+	f.StringVar(&t.SpecURL, "spec-url", "", "OpenAPI document of the funding API")
+	f.StringVar(&t.BaseURL, "base-url", "", "where the document's operations live (default: beside the document)")
+	f.StringVar(&c.first.id, "client-id", "", "client id")
+	f.StringVar(&c.first.secret, "client-secret", "", "where the client secret is: env:NAME, file:PATH or - (stdin)")
+	f.StringVar(&c.second.id, "client-id2", "", "a client without the role, to test role separation")
+	f.StringVar(&c.second.secret, "client-secret2", "", "where its secret is: env:NAME, file:PATH or - (stdin)")
+	f.StringVar(&t.Profile, "profile", "", "auth, funding or full (default: funding with a document, else auth)")
+	f.StringVar(&t.ListOperation, "list-operation", "", "operationId or path of the operation that lists funding calls")
+	f.StringVar(&t.DetailOperation, "detail-operation", "", "operationId or path of the operation that reads one")
+	f.StringSliceVar(&c.only, "only", nil, "judge only these requirements: a partial run")
+	f.StringVar(&c.labelFilter, "label-filter", "", "judge by Ginkgo labels, such as 'gate:gating && BRR': a partial run")
+	f.BoolVar(&t.Quick, "quick", false, "leave repetitions and odd credentials on operations out: a partial run")
+	f.BoolVar(&t.Thorough, "thorough", false, "try the odd credentials on every operation")
+	f.Float64Var(&t.Politeness.Rate, "rate", 0, "requests a second (default 4; no limit on loopback)")
+	f.IntVar(&t.Politeness.Concurrency, "concurrency", 0, "requests at a time (default 2; 8 on loopback)")
+	f.BoolVar(&t.Polite, "polite", false, "one request at a time, one a second")
+	f.DurationVar(&t.Politeness.Timeout, "timeout", 0, "time for one request (default 35s)")
+	f.DurationVar(&t.Politeness.Deadline, "deadline", 0, "time for the whole run (default 10m)")
+	f.StringVar(&c.caFile, "cacert", "", "PEM file of certificate authorities to trust besides the system's")
+	f.StringSliceVar(&t.AllowOrigins, "allow-origin", nil, "further origin that may receive the token")
+	c.output.register(f)
+}
+
+// read turns the flags into a checked target.
+func (c *certifyFlags) read(w world) (target.Target, error) {
+	t := c.target
+	stdin := &stdinOnce{from: w.in}
+	first, err := c.first.read(w, "--client-id", "--client-secret", stdin)
+	if err != nil {
+		return t, err
+	}
+	t.Credentials = first
+	if c.second != (credentialFlags{}) {
+		second, err := c.second.read(w, "--client-id2", "--client-secret2", stdin)
+		if err != nil {
+			return t, err
+		}
+		t.Second = &second
+	}
+	if c.caFile != "" {
+		if t.CACert, err = w.readFile(c.caFile); err != nil {
+			return t, usage(fmt.Errorf("--cacert: %w", err), "give a readable PEM file")
+		}
+	}
+	if t.Registry != "" && !isURL(t.Registry) {
+		if t.RegistryDocument, err = w.readFile(t.Registry); err != nil {
+			return t, usage(fmt.Errorf("--registry: %w", err), "give the URL of the registry document, or a readable file")
+		}
+		t.Registry = ""
+	}
+	if t.Only, err = chosen(c.only); err != nil {
+		return t, err
+	}
+	if err := suite.CheckFilter(c.labelFilter); err != nil {
+		return t, usage(err, "combine labels with && || ! and parentheses, such as 'gate:gating && (TOK || TER)'")
+	}
+	t = t.Defaults()
+	if err := t.Validate(); err != nil {
+		return t, usage(err, "see rin certify --help")
+	}
+	return t, nil
+}
+
+// chosen checks requirement ids.
+func chosen(names []string) ([]string, error) {
+	var out []string
+	var unknown []error
+	for _, n := range names {
+		id := strings.ToUpper(strings.TrimSpace(n))
+		if _, ok := requirement.Find(requirement.ID(id)); !ok {
+			unknown = append(unknown, fmt.Errorf("--only: %q is no requirement of this version", n))
+		}
+		out = append(out, id)
+	}
+	if len(unknown) > 0 {
+		return nil, usage(errors.Join(unknown...), "rin requirements lists them")
+	}
+	return out, nil
+}
+
+// isURL tells a registry's URL from a file name.
+func isURL(s string) bool {
+	u, err := url.Parse(s)
+	return err == nil && (u.Scheme == "http" || u.Scheme == "https")
+}
+
+// estimate is how long a budget of requests takes at least at the target's rate; zero when no rate limits it.
+func estimate(t target.Target, budget int) time.Duration {
+	if t.Politeness.Rate <= 0 {
+		return 0
+	}
+	return time.Duration(float64(budget) / t.Politeness.Rate * float64(time.Second))
+}

@@ -1,0 +1,70 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/rin-network/rin/conformance/target"
+	"github.com/rin-network/rin/sandbox"
+	"github.com/rin-network/rin/sandbox/address"
+	"github.com/rin-network/rin/sandbox/registry"
+)
+
+func demoCommand(w world) *cobra.Command {
+	var output outputFlags
+	var config sandbox.Config
+	cmd := &cobra.Command{
+		Use:   "demo",
+		Short: "Certify a sandbox node and leave the report",
+		Long: `Demo starts a sandbox on a free port of loopback, certifies it for the profile
+funding as a stranger would, prints the summary and leaves the report.`,
+		Example: `  rin demo
+  rin demo --deviate token-status-201       see a fault caught and explained`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			config.Logger = discard()
+			node, base, err := open(w, "127.0.0.1:0", config)
+			if err != nil {
+				return err
+			}
+			ctx, stop := context.WithCancel(cmd.Context())
+			served := make(chan error, 1)
+			go func() { served <- sandbox.Serve(ctx, node.listener, node.server) }()
+			t := demoTarget(base, node.server.Credentials()).Defaults()
+			fmt.Fprintf(w.err, "a sandbox node is up at %s\n", base)
+			err = certify(cmd, w, t, "", output)
+			stop()
+			return errors.Join(err, <-served)
+		},
+	}
+	cmd.Flags().StringSliceVar(&config.Deviations, "deviate", nil, "let the node misbehave in this way (rin sandbox --deviations)")
+	cmd.Flags().Uint64Var(&config.Seed, "seed", 1, "chooses the sample data")
+	cmd.Flags().IntVar(&config.Calls, "calls", sandbox.DefaultCalls, "number of funding calls")
+	output.register(cmd.Flags())
+	return cmd
+}
+
+// demoTarget is the sandbox as its registry describes it.
+func demoTarget(base string, clients []sandbox.Credential) target.Target {
+	t := target.Target{
+		Registry: base + address.Map{}.Registry(),
+		NodeID:   registry.NodeID,
+		Profile:  "funding",
+	}
+	t.Credentials = credentials(clients[0])
+	for _, c := range clients[1:] {
+		if c.Role == "" {
+			second := credentials(c)
+			t.Second = &second
+			break
+		}
+	}
+	return t
+}
+
+func credentials(c sandbox.Credential) target.Credentials {
+	return target.Credentials{ClientID: c.ClientID, ClientSecret: target.NewSecret(c.Secret)}
+}

@@ -1,0 +1,124 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/rin-network/rin/conformance/exchange"
+	"github.com/rin-network/rin/conformance/requirement"
+	"github.com/rin-network/rin/sandbox/deviation"
+)
+
+func explainCommand(w world) *cobra.Command {
+	return &cobra.Command{
+		Use:   "explain ID",
+		Short: "Explain one requirement",
+		Long: `Explain tells what a requirement asks for and who says so, how it is tried, what a
+correct node may do, how to mend a node, and how to see it break in the sandbox.`,
+		Example: `  rin explain BRR-02
+  rin explain tok-06`,
+		Args: cobra.ExactArgs(1),
+		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+			var ids []string
+			for _, r := range requirement.Catalogue() {
+				ids = append(ids, string(r.ID)+"\t"+r.Title)
+			}
+			return ids, cobra.ShellCompDirectiveNoFileComp
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			id := requirement.ID(strings.ToUpper(args[0]))
+			r, ok := requirement.Find(id)
+			if !ok {
+				return usage(fmt.Errorf("%q is no requirement of this version", args[0]), "rin requirements lists them")
+			}
+			e := explanation{width: min(screenOf(w, w.out, cmd).width, 100)}
+			e.write(r)
+			_, err := io.WriteString(w.out, e.text.String())
+			return err
+		},
+	}
+}
+
+// explanation lays a requirement out as text.
+type explanation struct {
+	width int
+	text  strings.Builder
+}
+
+func (e *explanation) write(r requirement.Requirement) {
+	fmt.Fprintf(&e.text, "%s  %s\n\n", r.ID, r.Title)
+	e.part("gate", gateWords(r.Gate))
+	e.part("profile", string(r.Profile))
+	level := strings.ReplaceAll(string(r.Level), "-", " ")
+	if r.Source.Derived {
+		level += " (derived: the source implies it)"
+	}
+	e.part("level", level)
+	e.part("source", r.Source.Text)
+	if r.Source.URL != "" {
+		e.part("", r.Source.URL)
+	}
+	e.part("says", "“"+r.Quote+"”")
+	e.part("asked", r.Probe)
+	e.part("forgives", r.Forgives)
+	for _, c := range requirement.Cases(r.ID) {
+		e.part(string(c.Outcome), c.Title)
+	}
+	e.part("fix", r.Fix)
+	e.part("needs", joined(r.After))
+	e.part("mutant", r.Breaks)
+	for _, d := range deviation.All() {
+		if slices.Contains(d.Breaks, string(r.ID)) {
+			e.part("", "rin demo --deviate "+d.Name)
+		}
+	}
+	if x, ok := requirement.Asked(r); ok {
+		fmt.Fprintf(&e.text, "\nAsk it yourself:\n%s\n", exchange.Curl(x))
+	}
+}
+
+// part is a word and its text, wrapped beside it; nothing when there is no text.
+func (e *explanation) part(word, text string) {
+	if text == "" {
+		return
+	}
+	const indent = 16
+	fmt.Fprintf(&e.text, "%-*s", indent, word)
+	column := indent
+	for i, w := range strings.Fields(text) {
+		switch n := len([]rune(w)); {
+		case i == 0:
+			column += n
+		case column+1+n > e.width:
+			e.text.WriteString("\n" + strings.Repeat(" ", indent))
+			column = indent + n
+		default:
+			e.text.WriteByte(' ')
+			column += 1 + n
+		}
+		e.text.WriteString(w)
+	}
+	e.text.WriteByte('\n')
+}
+
+func gateWords(g requirement.Gate) string {
+	switch g {
+	case requirement.Gating:
+		return "gating: a failure costs the certificate"
+	case requirement.Advice:
+		return "advice: a failure is reported and costs only the profile full"
+	}
+	return "information: a failure costs nothing"
+}
+
+func joined(ids []requirement.ID) string {
+	var words []string
+	for _, id := range ids {
+		words = append(words, string(id))
+	}
+	return strings.Join(words, ", ")
+}

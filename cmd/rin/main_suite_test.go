@@ -1,0 +1,24 @@
+package main_test
+
+import (
+	"testing"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	"github.com/onsi/gomega/gexec"
+)
+
+func TestRin(t *testing.T) {
+	RegisterFailHandler(Fail)
+	RunSpecs(t, "rin")
+}
+
+// binary is the rin that the commands are tested on, built once.
+var binary string
+
+var _ = BeforeSuite(func() {
+	var err error
+	binary, err = gexec.Build("github.com/rin-network/rin/cmd/rin")
+	Expect(err).NotTo(HaveOccurred())
+	DeferCleanup(gexec.CleanupBuildArtifacts)
+})

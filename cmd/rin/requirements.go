@@ -1,0 +1,117 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"github.com/rin-network/rin/conformance/requirement"
+)
+
+func requirementsCommand(w world) *cobra.Command {
+	var format, profile string
+	cmd := &cobra.Command{
+		Use:   "requirements",
+		Short: "List the catalogue of requirements",
+		Example: `  rin requirements
+  rin requirements --profile auth
+  rin requirements --format json | jq -r '.[] | select(.gate=="gating") | .id'
+  rin requirements --format markdown > REQUIREMENTS.md`,
+		Args: cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error {
+			p, err := parseProfile(profile)
+			if err != nil {
+				return err
+			}
+			write, ok := catalogueFormats()[format]
+			if !ok {
+				return usage(fmt.Errorf("unknown format %q", format), "use table, json or markdown")
+			}
+			var chosen []requirement.Requirement
+			for _, r := range requirement.Catalogue() {
+				if p.Includes(r.Profile) {
+					chosen = append(chosen, r)
+				}
+			}
+			return write(w.out, chosen)
+		},
+	}
+	cmd.Flags().StringVar(&format, "format", "table", "table, json or markdown")
+	cmd.Flags().StringVar(&profile, "profile", "full", "only what this profile judges: auth, funding or full")
+	return cmd
+}
+
+func parseProfile(name string) (requirement.Profile, error) {
+	switch p := requirement.Profile(name); p {
+	case requirement.Auth, requirement.Funding, requirement.Full:
+		return p, nil
+	}
+	return "", usage(fmt.Errorf("unknown profile %q", name), "use auth, funding or full")
+}
+
+func catalogueFormats() map[string]func(io.Writer, []requirement.Requirement) error {
+	return map[string]func(io.Writer, []requirement.Requirement) error{
+		"table": catalogueTable, "json": catalogueJSON, "markdown": catalogueMarkdown,
+	}
+}
+
+func catalogueTable(out io.Writer, rows []requirement.Requirement) error {
+	t := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(t, "ID\tGATE\tPROFILE\tTITLE")
+	for _, r := range rows {
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s\n", r.ID, r.Gate, r.Profile, r.Title)
+	}
+	return t.Flush()
+}
+
+// row is a requirement as JSON: the words without the code.
+type row struct {
+	ID       requirement.ID      `json:"id"`
+	Title    string              `json:"title"`
+	Level    requirement.Level   `json:"level"`
+	Gate     requirement.Gate    `json:"gate"`
+	Profile  requirement.Profile `json:"profile"`
+	Source   string              `json:"source"`
+	Link     string              `json:"link,omitempty"`
+	Quote    string              `json:"quote"`
+	Derived  bool                `json:"derived,omitempty"`
+	Probe    string              `json:"probe"`
+	Forgives string              `json:"forgives,omitempty"`
+	Fix      string              `json:"fix"`
+	Breaks   string              `json:"breaks"`
+	After    []requirement.ID    `json:"after,omitempty"`
+}
+
+func catalogueJSON(out io.Writer, rows []requirement.Requirement) error {
+	list := make([]row, 0, len(rows))
+	for _, r := range rows {
+		list = append(list, row{r.ID, r.Title, r.Level, r.Gate, r.Profile, r.Source.Text, r.Source.URL, r.Quote,
+			r.Source.Derived, r.Probe, r.Forgives, r.Fix, r.Breaks, r.After})
+	}
+	enc := json.NewEncoder(out)
+	enc.SetIndent("", "  ")
+	enc.SetEscapeHTML(false)
+	return enc.Encode(list)
+}
+
+func catalogueMarkdown(out io.Writer, rows []requirement.Requirement) error {
+	if _, err := fmt.Fprintln(out, "| Id | Title | Level | Gate | Profile | Source |\n|---|---|---|---|---|---|"); err != nil {
+		return err
+	}
+	cell := strings.NewReplacer("|", `\|`, "\n", " ")
+	for _, r := range rows {
+		source := cell.Replace(r.Source.Text)
+		if r.Source.URL != "" {
+			source = fmt.Sprintf("[%s](%s)", source, r.Source.URL)
+		}
+		if _, err := fmt.Fprintf(out, "| %s | %s | %s | %s | %s | %s |\n",
+			r.ID, cell.Replace(r.Title), r.Level, r.Gate, r.Profile, source); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,141 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"github.com/rin-network/rin/conformance/target"
+	"github.com/rin-network/rin/sandbox"
+	"github.com/rin-network/rin/sandbox/address"
+	"github.com/rin-network/rin/sandbox/deviation"
+)
+
+func sandboxCommand(w world) *cobra.Command {
+	var flags sandboxFlags
+	cmd := &cobra.Command{
+		Use:   "sandbox",
+		Short: "Serve a node with generated sample data",
+		Long: `Sandbox serves a whole node: token endpoints, info, OpenAPI document, a guarded
+funding API, the same API to try out without a token, and a registry that lists it.
+
+It listens on loopback unless told otherwise, and prints demo credentials and
+commands that work. The same seed and day give the same data everywhere.`,
+		Example: `  rin sandbox
+  rin sandbox --addr 127.0.0.1:0 --seed 7 --calls 1000 --as-of 2026-03-01
+  rin sandbox --token-format opaque --paging number
+  rin sandbox --deviate token-status-201     a node with a fault, to see it caught
+  rin sandbox --deviations                   the faults it knows`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if flags.list {
+				return writeDeviations(w.out, deviation.All())
+			}
+			config, err := flags.read(cmd.Context(), w)
+			if err != nil {
+				return err
+			}
+			node, base, err := open(w, flags.addr, config)
+			if err != nil {
+				return err
+			}
+			if err := greet(w.out, base, config, node.server); err != nil {
+				_ = node.listener.Close()
+				return err
+			}
+			if err := sandbox.Serve(cmd.Context(), node.listener, node.server); err != nil {
+				return internal(err)
+			}
+			return nil
+		},
+	}
+	flags.register(cmd.Flags())
+	return cmd
+}
+
+// openNode is a sandbox with the listener that it will be served on.
+type openNode struct {
+	listener net.Listener
+	server   *sandbox.Server
+}
+
+// open makes a sandbox and takes its address, so that its base URL is known before the first request.
+func open(w world, addr string, config sandbox.Config) (openNode, string, error) {
+	listener, err := net.Listen("tcp", addr)
+	if err != nil {
+		return openNode{}, "", usage(fmt.Errorf("--addr: %w", err), "choose a free address, such as 127.0.0.1:0")
+	}
+	host, _, _ := net.SplitHostPort(listener.Addr().String())
+	config.Loopback = target.LoopbackHost(host)
+	config.Clock, config.Random = w.now, w.random
+	server, err := sandbox.New(config)
+	if err != nil {
+		_ = listener.Close()
+		return openNode{}, "", usage(err, "see rin sandbox --help")
+	}
+	base := config.PublicURL
+	if base == "" {
+		base = "http://" + listener.Addr().String()
+	}
+	return openNode{listener, server}, base, nil
+}
+
+// greet says where the node is and how to use it. The secrets are its own, made for this run.
+func greet(out io.Writer, base string, config sandbox.Config, node *sandbox.Server) error {
+	at := address.Map{Prefix: strings.Trim(config.Prefix, "/"), Realm: config.Realm}
+	var b strings.Builder
+	fmt.Fprintf(&b, "listening on %s\n\n", base)
+	t := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
+	fmt.Fprintf(t, "  registry\t%s\n", base+at.Registry())
+	fmt.Fprintf(t, "  token\t%s\n", base+at.Token())
+	fmt.Fprintf(t, "  info\t%s\n", base+at.Info())
+	fmt.Fprintf(t, "  document\t%s\n", base+at.Spec())
+	fmt.Fprintf(t, "  funding\t%s\n", base+at.Fundings())
+	fmt.Fprintf(t, "  try-out\t%s (no token)\n", base+at.TryOut().Fundings())
+	_ = t.Flush()
+	credentials := node.Credentials()
+	for _, c := range credentials {
+		role := "role " + c.Role
+		if c.Role == "" {
+			role = "no role"
+		}
+		fmt.Fprintf(&b, "\n  client  %s (%s)\n  secret  %s\n", c.ClientID, role, c.Secret)
+	}
+	for _, name := range config.Deviations {
+		if d, err := deviation.Find(name); err == nil {
+			fmt.Fprintf(&b, "\n  deviates: %s, breaks %s\n            %s\n", d.Name, strings.Join(d.Breaks, " "), d.Why)
+		}
+	}
+	if len(credentials) > 0 {
+		fmt.Fprintf(&b, "\n%s", commands(base, at, credentials[0]))
+	}
+	_, err := io.WriteString(out, b.String())
+	return err
+}
+
+// commands are three curl commands that work as they stand.
+func commands(base string, at address.Map, c sandbox.Credential) string {
+	return fmt.Sprintf(`TOKEN=$(curl -s %s -d grant_type=client_credentials \
+  -d client_id=%s -d client_secret=%s | sed 's/.*"access_token":"\([^"]*\)".*/\1/')
+curl -s -H "Authorization: Bearer $TOKEN" %s
+curl -sg -H "Authorization: Bearer $TOKEN" '%s?runningCalls=true&page[size]=2'
+`, base+at.Token(), c.ClientID, c.Secret, base+at.Info(), base+at.Fundings())
+}
+
+// writeDeviations lists what the sandbox can do wrong.
+func writeDeviations(out io.Writer, all []deviation.Deviation) error {
+	for _, d := range all {
+		if _, err := fmt.Fprintf(out, "%s\n    breaks %s\n    %s\n", d.Name, strings.Join(d.Breaks, " "), d.Why); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// discard is the logger of a sandbox that nobody listens to.
+func discard() *slog.Logger { return slog.New(slog.DiscardHandler) }

@@ -1,0 +1,126 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"github.com/rin-network/rin/fixtures/model"
+	"github.com/rin-network/rin/sandbox"
+	"github.com/rin-network/rin/sandbox/auth"
+	"github.com/rin-network/rin/sandbox/funding"
+)
+
+// sandboxFlags are the flags of rin sandbox, before they mean anything.
+type sandboxFlags struct {
+	addr, asOf             string
+	config                 sandbox.Config
+	format, paging         string
+	issuer, jwks, audience string
+	clients                []string
+	affiliation            string
+	list, verbose          bool
+}
+
+func (s *sandboxFlags) register(f *pflag.FlagSet) {
+	c := &s.config
+	f.StringVar(&s.addr, "addr", "127.0.0.1:8080", "address to listen on; port 0 takes a free one")
+	f.StringVar(&c.PublicURL, "public-url", "", "base URL that clients use, when it is another than --addr")
+	f.StringVar(&c.Prefix, "prefix", sandbox.DefaultPrefix, "service prefix of the paths")
+	f.StringVar(&c.Realm, "realm", sandbox.DefaultRealm, "realm of the identity provider's paths")
+	f.Uint64Var(&c.Seed, "seed", 1, "chooses the sample data")
+	f.IntVar(&c.Calls, "calls", sandbox.DefaultCalls, "number of funding calls")
+	f.StringVar(&s.asOf, "as-of", "", "day around which calls run, 2026-03-01 (default today)")
+	f.DurationVar(&c.TokenTTL, "token-ttl", sandbox.DefaultTokenTTL, "lifetime of access tokens")
+	f.StringVar(&s.format, "token-format", string(auth.ES256), fmt.Sprintf("form of access tokens, one of %v", auth.Formats()))
+	f.StringVar(&s.paging, "paging", string(funding.PagingOffset), "meaning of page[page]: offset (of records) or number (of pages)")
+	f.StringSliceVar(&c.Deviations, "deviate", nil, "misbehave in this way; may be repeated")
+	f.BoolVar(&s.list, "deviations", false, "list the ways to misbehave, and end")
+	f.StringVar(&s.issuer, "issuer", "", "also accept tokens of this authorization server")
+	f.StringVar(&s.jwks, "jwks", "", "its keys, URL or file")
+	f.StringVar(&s.audience, "audience", "", "audience that its tokens must name (default: this node's API)")
+	f.StringSliceVar(&s.clients, "issuer-client", nil, "client id of that server with the role "+model.RoleExternalAPIClient)
+	f.StringVar(&s.affiliation, "issuer-affiliation", sandbox.DemoAffiliation, "affiliation of those clients")
+	f.BoolVarP(&s.verbose, "verbose", "v", false, "log each request on stderr")
+}
+
+// read turns the flags into a configuration.
+func (s *sandboxFlags) read(ctx context.Context, w world) (sandbox.Config, error) {
+	c := s.config
+	c.TokenFormat, c.Paging = auth.Format(s.format), funding.Paging(s.paging)
+	level := slog.LevelWarn
+	if s.verbose {
+		level = slog.LevelDebug
+	}
+	c.Logger = slog.New(slog.NewTextHandler(w.err, &slog.HandlerOptions{Level: level}))
+	var err error
+	if c.AsOf, err = day("--as-of", s.asOf); err != nil {
+		return c, err
+	}
+	switch {
+	case s.issuer == "" && s.jwks == "":
+		return c, nil
+	case s.issuer == "" || s.jwks == "":
+		return c, usage(errors.New("--issuer and --jwks belong together"), "name the issuer and where its keys are")
+	}
+	keys, err := readKeys(ctx, w, s.jwks)
+	if err != nil {
+		return c, err
+	}
+	accounts := map[string]funding.Account{}
+	for _, id := range s.clients {
+		accounts[id] = funding.Account{Role: model.RoleExternalAPIClient, Affiliation: s.affiliation}
+	}
+	c.Issuers = []sandbox.IssuerConfig{{Issuer: s.issuer, JWKS: keys, Audience: s.audience, Accounts: accounts}}
+	return c, nil
+}
+
+// day reads a date; the zero time for none.
+func day(flag, text string) (time.Time, error) {
+	if text == "" {
+		return time.Time{}, nil
+	}
+	t, err := time.Parse(time.DateOnly, text)
+	if err != nil {
+		return t, usage(fmt.Errorf("%s: %q is no day", flag, text), "write year, month and day: 2026-03-01")
+	}
+	return t, nil
+}
+
+const maxKeys = 1 << 20 // bytes of a JWK Set
+
+// readKeys reads a JWK Set from a URL or a file.
+func readKeys(ctx context.Context, w world, place string) ([]byte, error) {
+	if !isURL(place) {
+		keys, err := w.readFile(place)
+		if err != nil {
+			return nil, usage(fmt.Errorf("--jwks: %w", err), "give the URL of a JWK Set, or a readable file")
+		}
+		return keys, nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, place, nil)
+	if err != nil {
+		return nil, usage(fmt.Errorf("--jwks: %w", err), "give the URL of a JWK Set, or a readable file")
+	}
+	answer, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return nil, usage(fmt.Errorf("--jwks: %w", err), "is the authorization server up?")
+	}
+	defer answer.Body.Close()
+	if answer.StatusCode != http.StatusOK {
+		return nil, usage(fmt.Errorf("--jwks: expected status 200, got %d", answer.StatusCode), "give the URL of a JWK Set")
+	}
+	keys, err := io.ReadAll(io.LimitReader(answer.Body, maxKeys))
+	if err != nil {
+		return nil, usage(fmt.Errorf("--jwks: %w", err), "try again")
+	}
+	return keys, nil
+}

@@ -1,0 +1,47 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/rin-network/rin/conformance/target"
+)
+
+// credentialFlags are the flags by which a client's credentials reach a command.
+type credentialFlags struct{ id, secret string }
+
+// read fetches the credentials; flag names are for messages: "--client-id", "--client-secret".
+func (c credentialFlags) read(w world, idFlag, secretFlag string, stdin *stdinOnce) (target.Credentials, error) {
+	out := target.Credentials{ClientID: c.id}
+	if c.secret == "" {
+		return out, nil // Validate names what is missing, with everything else that is
+	}
+	source, err := target.ParseSource(secretFlag, c.secret)
+	if err != nil {
+		return out, usage(err, "")
+	}
+	secret, err := source.Read(target.Reader{Environment: w.getenv, File: w.readFile, Stdin: stdin.read})
+	if err != nil {
+		return out, usage(err, "")
+	}
+	out.ClientSecret = secret
+	if c.id == "" {
+		return out, usage(fmt.Errorf("%s is missing", idFlag), "the secret needs the id of its client")
+	}
+	return out, nil
+}
+
+// stdinOnce gives standard input to the first secret that asks for it.
+type stdinOnce struct {
+	from  io.Reader
+	taken bool
+}
+
+func (s *stdinOnce) read() ([]byte, error) {
+	if s.taken {
+		return nil, errors.New("it was already read for another secret")
+	}
+	s.taken = true
+	return io.ReadAll(io.LimitReader(s.from, 64<<10))
+}

@@ -1,0 +1,103 @@
+package requirement
+
+import (
+	"embed"
+	"strings"
+
+	"golang.org/x/tools/txtar"
+
+	"github.com/rin-network/rin/conformance/exchange"
+)
+
+// The written evidence that tests the checks also explains them: it is part of the binary.
+//
+//go:embed testdata/*.txtar testdata/good/*.http
+var written embed.FS
+
+// Case is one piece of written evidence: how a node may answer, and what is made of it.
+type Case struct {
+	Outcome Outcome
+	Title   string
+}
+
+// Cases lists the written evidence of a requirement, in the order of its file.
+func Cases(id ID) []Case {
+	data, err := written.ReadFile("testdata/" + string(id) + ".txtar")
+	if err != nil {
+		return nil
+	}
+	var out []Case
+	for _, f := range txtar.Parse(data).Files {
+		if outcome, title, ok := strings.Cut(f.Name, ": "); ok {
+			out = append(out, Case{Outcome(outcome), title})
+		}
+	}
+	return out
+}
+
+// Asked is a request that the requirement rests on, as the good node of the written evidence is asked it: the first of Needs
+// and Reads that is written down there. It is false for a requirement that only looks at what others ask.
+func Asked(r Requirement) (exchange.Exchange, bool) {
+	scripts := goodNode()
+	for _, need := range append(append([]exchange.Label{}, r.Needs...), r.Reads...) {
+		if x, ok := request(scripts, exemplary(need)); ok {
+			return x, true
+		}
+	}
+	return exchange.Exchange{}, false
+}
+
+// exemplary replaces a role by the resource that holds it at the good node.
+func exemplary(l exchange.Label) exchange.Label {
+	log := exchange.Log{Roles: exchange.Roles{ProbeTarget: exchange.Info, List: "op/listFundings", Detail: "op/getFunding",
+		Operations: []exchange.Resource{"op/listFundings"}}}
+	for _, resolved := range log.Resolve(l) {
+		return resolved
+	}
+	return l
+}
+
+func goodNode() string {
+	var b strings.Builder
+	entries, _ := written.ReadDir("testdata/good")
+	for _, e := range entries {
+		data, _ := written.ReadFile("testdata/good/" + e.Name())
+		b.Write(data)
+		b.WriteByte('\n')
+	}
+	return b.String()
+}
+
+// request reads the request under a label: a request line, header fields, a blank line, a body, up to the answer.
+func request(scripts string, label exchange.Label) (exchange.Exchange, bool) {
+	x := exchange.Exchange{Label: label}
+	var inside, inBody bool
+	var body []string
+	for line := range strings.Lines(scripts) {
+		line = strings.TrimRight(line, "\r\n")
+		switch {
+		case strings.HasPrefix(line, "@ "):
+			if inside {
+				return x, false // the block has no answer
+			}
+			name, _, _ := strings.Cut(strings.TrimPrefix(line, "@ "), " ")
+			inside = exchange.Label(name) == label
+		case !inside || strings.HasPrefix(line, "~ ") || strings.HasPrefix(line, "#"):
+		case strings.HasPrefix(line, ">>>") || strings.HasPrefix(line, "!!!"):
+			x.Request.Body = exchange.Body(strings.TrimSpace(strings.Join(body, "\n")))
+			return x, x.Request.Method != ""
+		case x.Request.Method == "":
+			if words := strings.Fields(line); len(words) == 3 {
+				x.Request.Method, x.Request.URL = words[0], words[1]
+			}
+		case inBody:
+			body = append(body, line)
+		case line == "":
+			inBody = true
+		default:
+			name, value, _ := strings.Cut(line, ":")
+			x.Request.Header = append(x.Request.Header, exchange.Field{Name: name, Value: strings.TrimPrefix(value, " ")})
+		}
+	}
+	return x, false
+}

@@ -1,0 +1,124 @@
+package session
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/x509"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/rin-network/rin/conformance/document"
+	"github.com/rin-network/rin/conformance/exchange"
+	"github.com/rin-network/rin/conformance/exchange/record"
+	"github.com/rin-network/rin/conformance/openapi"
+	"github.com/rin-network/rin/conformance/probe"
+	"github.com/rin-network/rin/conformance/target"
+)
+
+// Options say what a session is about and who hears of it.
+type Options struct {
+	Target target.Target
+	// Suite is the version of rin that the evidence names.
+	Suite string
+	// Evidence receives evidence.jsonl as it is recorded; nil keeps it in memory only.
+	Evidence io.Writer
+	// Clock and Random are those of the machine when nil.
+	Clock  func() time.Time
+	Random io.Reader
+	// Planned is told the request budget, Progress each label that ended; both may be nil.
+	Planned  func(budget int)
+	Progress func(done, planned int, label exchange.Label)
+}
+
+// Session is one run. Use it once.
+type Session struct {
+	options Options
+	journal *exchange.Journal
+	probes  probe.Options
+}
+
+// New prepares a session; nothing is sent before [Session.Run].
+func New(o Options) (*Session, error) {
+	if o.Clock == nil {
+		o.Clock = time.Now
+	}
+	if o.Random == nil {
+		o.Random = rand.Reader
+	}
+	salt := make([]byte, 16)
+	if _, err := io.ReadFull(o.Random, salt); err != nil {
+		return nil, fmt.Errorf("draw the salt of this run's fingerprints: %w", err)
+	}
+	s := &Session{options: o, journal: exchange.NewJournal(o.Evidence)}
+	redactor := exchange.NewRedactor(salt)
+	s.probes = probe.Options{
+		Target: o.Target, Suite: o.Suite, Journal: s.journal, Redactor: redactor,
+		Recorder: func(t target.Target, budget int) (*record.Recorder, error) { return s.recorder(t, redactor, budget) },
+		Clock:    o.Clock, Random: o.Random,
+		Guard:     func(body []byte) exchange.Document { return openapi.Guard(body, openapi.DefaultLimits()) },
+		Annotator: annotator,
+		Planned:   o.Planned, Progress: o.Progress,
+	}
+	return s, nil
+}
+
+// Run asks the node everything that was planned and ends the evidence. The error is about this machine; what the node did is evidence.
+func (s *Session) Run(ctx context.Context) error { return probe.Run(ctx, s.probes) }
+
+// Wait returns when each label was answered, failed, or will not be sent.
+func (s *Session) Wait(ctx context.Context, labels ...exchange.Label) error {
+	return s.journal.Wait(ctx, labels...)
+}
+
+// Log is the evidence so far.
+func (s *Session) Log() *exchange.Log { return s.journal.Log() }
+
+// Err is the first error of writing evidence.
+func (s *Session) Err() error { return s.journal.Err() }
+
+// recorder opens the wire to a node.
+func (s *Session) recorder(t target.Target, redactor *exchange.Redactor, budget int) (*record.Recorder, error) {
+	roots, err := authorities(t.CACert)
+	if err != nil {
+		return nil, err
+	}
+	return record.New(record.Options{
+		Journal: s.journal, Redactor: redactor, Clock: s.options.Clock,
+		Timeout: t.Politeness.Timeout, Rate: t.Politeness.Rate, Concurrency: t.Politeness.Concurrency, Budget: budget,
+		RootCAs: roots, AllowedOrigins: t.Origins(), Loopback: t.Loopback(),
+		UserAgent: "rin-conformance/" + s.options.Suite,
+	})
+}
+
+// authorities are the system's certificate authorities and those that the operator added.
+func authorities(pem []byte) (*x509.CertPool, error) {
+	if len(pem) == 0 {
+		return nil, nil // the system's, loaded when a handshake needs them
+	}
+	pool, err := x509.SystemCertPool()
+	if err != nil {
+		return nil, fmt.Errorf("load the system's certificate authorities: %w", err)
+	}
+	pool.AppendCertsFromPEM(pem)
+	return pool, nil
+}
+
+// annotator joins the judge of a document with what the probes know of an operation.
+func annotator(d exchange.Document) (func(exchange.Exchange, document.Operation) exchange.SchemaFindings, error) {
+	judge, err := openapi.NewJudge(d)
+	if err != nil {
+		return nil, err
+	}
+	return judge.Annotate, nil
+}
+
+// Redactor knows the secrets of a target, for whoever handles text beside the evidence.
+func Redactor(t target.Target) *exchange.Redactor {
+	r := exchange.NewRedactor(nil)
+	r.Secret("client_secret", t.Credentials.ClientSecret.Reveal())
+	if t.Second != nil {
+		r.Secret("client_secret2", t.Second.ClientSecret.Reveal())
+	}
+	return r
+}
