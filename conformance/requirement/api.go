@@ -3,6 +3,7 @@ package requirement
 import (
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/rin-network/rin/conformance/exchange"
 )
@@ -83,7 +84,11 @@ func operationsAnswer(e Evidence) Judgement {
 				About(Subject{Name: resourceName(e, x.Label.Resource()) + ", " + givenParameter(x), Label: x.Label, Expected: "no 5xx", Got: describe(x)}))
 		}
 	}
-	return gather(parts...)
+	j := gather(parts...)
+	if len(e.Roles.BaseTried) > 1 {
+		j = j.Noting("operations were looked for under " + clip(strings.Join(e.Roles.BaseTried, ", ")) + " and are called under " + clip(e.Roles.OperationBase))
+	}
+	return j
 }
 
 // parameterCall reports whether a case is one made by [exchange.ParameterCase].
@@ -127,7 +132,7 @@ func plainCall(e Evidence, r exchange.Resource, x exchange.Exchange) Judgement {
 	case exact && status == 404 && r != e.Roles.List:
 		return warned("answers 404, which is documented, so nothing was retrieved", "")
 	case status == 404, status == 405:
-		return failed("is described and not served", "tried under "+e.Roles.OperationBase+": route the path there, or correct the servers entry of the document")
+		return failed("is described and not served", "it was called under "+e.Roles.OperationBase+": route the path there, or correct the servers entry of the document")
 	case exact && r != e.Roles.List:
 		return Passed(x.Label).Noting(subject.Name + " answers " + describe(x) + ", which is documented")
 	case redirected(x):

@@ -34,6 +34,7 @@ func routesGuarded(e Evidence) Judgement {
 	}
 	var parts []Judgement
 	var notes []string
+	_, public := guardedOperations(e)
 	for _, r := range e.Roles.Operations {
 		switch {
 		case declaredPublic(e, r):
@@ -41,17 +42,25 @@ func routesGuarded(e Evidence) Judgement {
 		case r == e.Roles.ProbeTarget:
 			parts = append(parts, Passed(r.With(exchange.NoToken), r.With(exchange.Garbage)))
 			notes = append(notes, resourceName(e, r)+" is the probe target, judged by BRR-01 and BRR-06")
+		case notCalled(e, r):
+			notes = append(notes, resourceName(e, r)+" was not called")
 		default:
 			parts = append(parts, routeGuarded(e, r))
 		}
 	}
 	switch {
-	case len(parts) == 0 && len(notes) > 0:
-		return Missing("every operation is declared with security: []").Noting(notes...)
+	case len(parts) == 0 && public > 0:
+		return Missing("every operation that could be called is declared with security: []").Noting(notes...)
 	case len(parts) == 0:
-		return Missing("no described GET operation could be called")
+		return Missing("no described GET operation could be called").Noting(notes...)
 	}
 	return gather(parts...).Noting(notes...)
+}
+
+// notCalled reports whether the probe had no values to call the operation with.
+func notCalled(e Evidence, r exchange.Resource) bool {
+	j, lacks := e.lacking(r.With(exchange.OK))
+	return lacks && j.Outcome == NotApplicable
 }
 
 // routeGuarded judges the calls of one operation. Data without a good token is a failure whatever the good call got; a refusal

@@ -81,6 +81,7 @@ type found struct {
 // sort goes through the findings of all answers. Answers other than 2xx hold no data, so what is wrong with them is a warning.
 func (r route) sort(e Evidence) found {
 	out := found{faulty: map[string]bool{}}
+	item := regexp.MustCompile(`^\$\[\d+\]`)
 	for _, x := range operationAnswers(e) {
 		findings, ok := e.FindingsOf(x.Label)
 		if !ok {
@@ -105,7 +106,7 @@ func (r route) sort(e Evidence) found {
 				out.errata = append(out.errata, s)
 			case cost == Fail && success(x):
 				out.failed = append(out.failed, s)
-				out.faulty[string(x.Label)+itemOf(f.Path)] = true
+				out.faulty[string(x.Label)+item.FindString(f.Path)] = true
 				out.cut = out.cut || findings.Total > len(findings.Findings)
 			default:
 				out.warned = append(out.warned, s)
@@ -113,11 +114,6 @@ func (r route) sort(e Evidence) found {
 		}
 	}
 	return out
-}
-
-// itemOf is the index of the item in a JSON path: "[3]" of "$[3].id" and of "$.items[3].id"; empty outside of a list.
-func itemOf(path string) string {
-	return regexp.MustCompile(`^\$(?:\.[A-Za-z_]+)?(\[\d+\])?`).FindString(path)
 }
 
 // judge turns what was found into a judgement; what names the fault: "required members are missing".
@@ -202,7 +198,11 @@ func noJSON(e Evidence, x exchange.Exchange) (Judgement, bool) {
 		return Judgement{}, false
 	}
 	o, ok := operation(e, x.Label.Resource())
-	if _, r, described := o.Success(); !ok || !described || !declaresJSON(r.Content) {
+	_, r, described := o.Success()
+	if other, declared := r.Content[mediaType(x)]; declared && other.Declared && !jsonMedia(mediaType(x)) {
+		return Judgement{}, false // one of the other forms that the document offers
+	}
+	if !ok || !described || !declaresJSON(r.Content) {
 		return Judgement{}, false
 	}
 	_, err := jsonValue(x)

@@ -93,12 +93,12 @@ func anonymousCalls() []Requirement {
 
 func anonymousChallenge(e Evidence) Judgement {
 	x := e.The(exchange.ProbeTarget.With(exchange.NoToken))
-	if j, unclear := unclearIfNoVerdict(x); unclear {
+	if j, unclear := noVerdict(x); unclear {
 		return j
 	}
 	bearer := len(bearerChallenges(x)) > 0
 	switch {
-	case !refused(x):
+	case !turnedAway(x):
 		return Unclear("the call without a token was not refused in a way that can be judged").about(x, "401", describe(x))
 	case x.Status() != 401:
 		return Warned("the call without a token is refused, but not with 401, so clients can't tell what is missing", "401 with WWW-Authenticate: Bearer", describe(x)+", "+headerText(x, "WWW-Authenticate")).

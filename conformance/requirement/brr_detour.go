@@ -59,10 +59,10 @@ func headGuarded(e Evidence) Judgement {
 	case notOffered(x):
 		return Passed(x.Label)
 	}
-	if j, unclear := unclearIfNoVerdict(x); unclear {
+	if j, unclear := noVerdict(x); unclear {
 		return j
 	}
-	if !refused(x) {
+	if !turnedAway(x) {
 		return Unclear("HEAD without a token was sent on to another place").Hinting(loginHint).about(x, "401", describe(x))
 	}
 	control := exchange.ProbeTarget.With(exchange.HeadOK)
@@ -89,7 +89,8 @@ func overrideGuarded(e Evidence) Judgement {
 	if notOffered(x) {
 		return Passed(x.Label)
 	}
-	if success(x) && !html(x) && len(x.Response.Body) == 0 {
+	likeOptions := success(x) && (len(x.Response.Body) == 0 || len(header(x, "Allow")) > 0)
+	if likeOptions && !carriesData(x, good) {
 		return Warned("X-HTTP-Method-Override turns a GET into OPTIONS before the token is checked; no data came", "401", describe(x)).
 			Hinting("drop the header X-HTTP-Method-Override at the edge, or apply it to POST only, as frameworks do by default").about(x, "401", describe(x))
 	}
@@ -110,12 +111,13 @@ func pathsGuarded(e Evidence) Judgement {
 		if len(e.Resolve(label)) == 0 {
 			return Missing("this run has no " + roleName(label))
 		}
-		if j, lacks := e.lacking(e.Resolve(label)[0]); lacks {
+		x, sent := e.Get(e.Resolve(label)[0])
+		if !sent {
+			j, _ := e.lacking(e.Resolve(label)[0])
 			unsent = append(unsent, j)
 			continue
 		}
-		x := e.The(label)
-		j, unclear := unclearIfNoVerdict(x)
+		j, unclear := noVerdict(x)
 		switch {
 		case unclear:
 			hidden = append(hidden, j)
@@ -130,7 +132,7 @@ func pathsGuarded(e Evidence) Judgement {
 	if len(clear) == 0 {
 		return gather(append(hidden, unsent...)...)
 	}
-	j := gather(clear...)
+	j := gather(append(clear, unsent...)...)
 	if len(hidden) > 0 && j.Outcome == Pass {
 		return Warned("some variants of the path could not be judged: "+hidden[0].Reason, "a refusal by the node", "no verdict").About(hidden[0].Subjects...).bounded().Blaming(Environment)
 	}
@@ -161,6 +163,10 @@ func sharedCaching(x exchange.Exchange) string {
 		if _, ok := directives[stronger]; ok {
 			return ""
 		}
+	}
+	vary := strings.ToLower(strings.Join(header(x, "Vary"), ","))
+	if strings.Contains(vary, "authorization") || strings.TrimSpace(vary) == "*" {
+		return "" // the copy fits only calls with the same token
 	}
 	for _, d := range []string{"public", "s-maxage"} {
 		if v, ok := directives[d]; ok && v != "0" {

@@ -114,7 +114,7 @@ func roleRefusal(e Evidence) Judgement {
 	if serverError(x) {
 		return Failed("a missing role breaks the node", expected, got).about(x, "403", describe(x))
 	}
-	if j, unclear := unclearIfNoVerdict(x); unclear {
+	if j, unclear := noVerdict(x); unclear {
 		return j
 	}
 	switch {
@@ -123,7 +123,7 @@ func roleRefusal(e Evidence) Judgement {
 			return Judgement{Outcome: Blocked, BlockedBy: "BRR-18", Reason: "the client without the role was not refused"}
 		}
 		return Warned("a missing role is answered with an empty list in place of a refusal", expected, got).about(x, "403", "an empty list")
-	case !refused(x):
+	case !turnedAway(x):
 		return Unclear("the client without the role was sent on to another place").Hinting(loginHint).about(x, "403", describe(x))
 	case x.Status() == 401 && code == "invalid_token":
 		return Failed("a missing role is reported as an invalid token, so clients fetch new ones in a loop", expected, got).about(x, "403", got)

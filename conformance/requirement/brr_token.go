@@ -105,13 +105,13 @@ func garbageChallenge(e Evidence) Judgement {
 		return Failed("a garbage token breaks the node while a good one works", "401 with WWW-Authenticate: Bearer", describe(x)).
 			Hinting("catch the error that the token library or the introspection call raises for an unreadable token, and answer 401").about(x, "401", describe(x))
 	}
-	if j, unclear := unclearIfNoVerdict(x); unclear {
+	if j, unclear := noVerdict(x); unclear {
 		return j
 	}
 	switch {
 	case success(x):
 		return Judgement{Outcome: Blocked, BlockedBy: "BRR-06", Reason: "the garbage token was not refused"}
-	case !refused(x):
+	case !turnedAway(x):
 		return Unclear("the call with a garbage token was sent on to another place").Hinting(loginHint).about(x, "401", describe(x))
 	case len(bearerChallenges(x)) == 0:
 		return Failed("the refusal of a garbage token carries no Bearer challenge", "WWW-Authenticate: Bearer …", describe(x)+", "+headerText(x, "WWW-Authenticate")).
@@ -183,12 +183,12 @@ func schemeWithoutCase(e Evidence) Judgement {
 	for _, c := range []exchange.Case{exchange.LowerScheme, exchange.UpperScheme} {
 		scheme := map[exchange.Case]string{exchange.LowerScheme: "bearer", exchange.UpperScheme: "BEARER"}[c]
 		x, _ := target(e, c)
-		j, unclear := unclearIfNoVerdict(x)
+		j, unclear := noVerdict(x)
 		switch {
 		case unclear:
 		case success(x):
 			j = Passed(x.Label)
-		case refused(x):
+		case turnedAway(x):
 			j = Failed("a good token is refused when the scheme is written "+scheme, "2xx as with Bearer", describe(x)).about(x, "2xx", describe(x))
 		default:
 			j = Unclear("the call with the scheme written "+scheme+" was sent on to another place").about(x, "2xx", describe(x))
@@ -196,7 +196,7 @@ func schemeWithoutCase(e Evidence) Judgement {
 		parts = append(parts, j)
 	}
 	j := gather(parts...)
-	if x, _ := target(e, exchange.TwoBlanks); refused(x) {
+	if x, _ := target(e, exchange.TwoBlanks); turnedAway(x) {
 		j = j.Noting("two blanks after Bearer are refused; clients of this network send one")
 	}
 	return j

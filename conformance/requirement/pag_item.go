@@ -45,6 +45,9 @@ func filterFilters(e Evidence) Judgement {
 func filterCall(x exchange.Exchange, sought bool) Judgement {
 	parameter, member, value := x.Given["parameter"], x.Given["member"], x.Given["value"]
 	filter := clip(parameter + "=" + value)
+	if member == "" {
+		return Unclear("the recording does not say which member was filtered by").Blaming(Suite).Seen(x.Label)
+	}
 	if j, unclear := unclearIfNoVerdict(x); unclear {
 		return j
 	}

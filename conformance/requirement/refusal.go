@@ -13,7 +13,7 @@ import (
 // refusal judges an answer that ought to be a refusal. Any 4xx of the node will do, unless it carries what the good call got.
 // what names the call in words: "the call without a token".
 func refusal(what string, x, good exchange.Exchange) Judgement {
-	if j, unclear := unclearIfNoVerdict(x); unclear {
+	if j, unclear := noVerdict(x); unclear {
 		j.Reason = what + ": " + j.Reason
 		return j
 	}
@@ -24,15 +24,40 @@ func refusal(what string, x, good exchange.Exchange) Judgement {
 		return Unclear(what+" got a web page, most likely a login").Hinting(loginHint).about(x, "401", describe(x))
 	case success(x):
 		return Failed(what+" was answered "+fmt.Sprint(x.Status())+sameness(x, good), "401, or another 4xx without data", describe(x)).about(x, "4xx", describe(x))
-	case refused(x) && sameBody(x, good):
+	case turnedAway(x) && sameBody(x, good):
 		return Failed(what+" was refused by its status, but the body holds the data", "a 4xx without data", describe(x)+" with the body of the good call").about(x, "no data", describe(x))
-	case refused(x):
+	case turnedAway(x):
 		return Passed(x.Label)
 	}
 	return Unclear(fmt.Sprintf("%s was answered %d, which is neither data nor a refusal", what, x.Status())).about(x, "401", describe(x))
 }
 
 const loginHint = "answer API calls with 401 in place of a login page; in Spring Security give the API's paths a filter chain with oauth2ResourceServer() and without formLogin() or oauth2Login()"
+
+// deniedByServer recognises the plain 403 page of the web server in front of the node, as nginx auth_request and Apache Require send it.
+// Where the same call with a good token gets through, it is a refusal like any other, unlike the page of a firewall.
+func deniedByServer(x exchange.Exchange) bool {
+	if x.Status() != 403 || !html(x) {
+		return false
+	}
+	for _, own := range []string{"<center>nginx", "<center>openresty", "You don't have permission to access"} {
+		if bytes.Contains(x.Response.Body, []byte(own)) {
+			return true
+		}
+	}
+	return false
+}
+
+// turnedAway is a refusal by the node or by the web server that guards it.
+func turnedAway(x exchange.Exchange) bool { return refused(x) || deniedByServer(x) }
+
+// noVerdict is [unclearIfNoVerdict] for refusals.
+func noVerdict(x exchange.Exchange) (Judgement, bool) {
+	if deniedByServer(x) {
+		return Judgement{}, false
+	}
+	return unclearIfNoVerdict(x)
+}
 
 func sameness(x, good exchange.Exchange) string {
 	switch {

@@ -115,7 +115,7 @@ func refsResolve(e Evidence) Judgement {
 		for i := range external {
 			external[i].Label = described(e)
 		}
-		return Warned(fmt.Sprintf("%d references leave the document; what they name is not judged", len(external)), external[0].Expected, external[0].Got).
+		return Warned(fmt.Sprintf("references leave the document (%d); what they name is not judged", len(external)), external[0].Expected, external[0].Got).
 			Hinting("bundle the parts into one document, so that a client needs one file: redocly bundle, swagger-cli bundle").
 			Blaming(NodeDocument).About(external...).bounded()
 	}, func(first Subject) Judgement {
