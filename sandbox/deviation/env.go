@@ -16,7 +16,7 @@ type Env struct {
 	Clients []Client
 	// Now is the node's clock.
 	Now func() time.Time
-	// Issue makes a valid access token for a client, as the token endpoint that r reached would.
+	// Issue makes a valid access token for a client, as the staging token endpoint at the origin of r would.
 	Issue func(r *http.Request, clientID string) (string, error)
 }
 

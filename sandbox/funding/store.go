@@ -14,7 +14,7 @@ import (
 )
 
 // cachedBytes bounds the encoded records that are kept.
-const cachedBytes = 4 << 20
+const cachedBytes = 1 << 20
 
 // Store serves the records of a generator as JSON. Records are pure functions of their index, so that nothing is
 // stored but what filters look at and the most recently used encodings.

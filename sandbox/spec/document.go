@@ -50,7 +50,7 @@ func Document(d Description) ([]byte, error) {
 		"components": d.components(),
 	}
 	if !d.TryOut {
-		document["security"] = list{node{"bearer": list{}}, node{"clientCredentials": list{}}}
+		document["security"] = list{node{"bearer": list{}}, node{"clientCredentials": list{}}, node{"realmClientCredentials": list{}}}
 	}
 	encoded, err := json.MarshalIndent(document, "", "  ")
 	if err != nil {
@@ -72,15 +72,22 @@ func (d Description) components() node {
 	components := node{"schemas": join(fundingSchemas(), valueSchemas(), nodeSchemas())}
 	if !d.TryOut {
 		components["securitySchemes"] = node{
-			"bearer": node{"type": "http", "scheme": "bearer", "description": "An access token of the node's authorization server."},
-			"clientCredentials": node{
-				"type": "oauth2", "description": "How the access token is obtained.",
-				"flows": node{"clientCredentials": node{
-					"tokenUrl": d.Origin + d.Places.Token(),
-					"scopes":   node{auth.Scope: "Every token has this scope; it need not be asked for."},
-				}},
-			},
+			"bearer":                 node{"type": "http", "scheme": "bearer", "description": "An access token of the node's authorization server."},
+			"clientCredentials":      clientCredentials("at the staging token endpoint", d.Origin+d.Places.Token()),
+			"realmClientCredentials": clientCredentials("at the identity provider's token endpoint", d.Origin+d.Places.RealmToken()),
 		}
 	}
 	return components
+}
+
+// clientCredentials is the flow that gives access tokens (NET-R9); both endpoints know the same clients (NET-R10).
+func clientCredentials(where, tokenURL string) node {
+	return node{
+		"type":        "oauth2",
+		"description": "An access token obtained " + where + ".",
+		"flows": node{"clientCredentials": node{
+			"tokenUrl": tokenURL,
+			"scopes":   node{auth.Scope: "Every token has this scope; it need not be asked for."},
+		}},
+	}
 }
