@@ -2,6 +2,7 @@ package probe
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/rin-network/rin/conformance/discover"
 	"github.com/rin-network/rin/conformance/exchange"
@@ -9,7 +10,13 @@ import (
 
 // discover follows what becomes known of the node and starts the lanes that build on it, the operations first: they are the
 // longest way. It returns when nothing more is to be planned.
-func (r *run) discover(ctx context.Context) {
+// An error means that what the node sent was too much for rin; what was asked until then goes on.
+func (r *run) discover(ctx context.Context) (err error) {
+	defer func() {
+		if fault := recover(); fault != nil {
+			err = fmt.Errorf("discovery failed inside rin: %v", fault)
+		}
+	}()
 	var target exchange.Resource
 	defer func() { r.Journal.Roles(r.roles(target)) }()
 	r.stages.wait(ctx, anonymous(exchange.Info))
@@ -41,6 +48,7 @@ func (r *run) discover(ctx context.Context) {
 			r.launch(ctx, r.unplanned(ForProbeTarget(r.Target, target)))
 		}
 	}
+	return nil
 }
 
 // discoverOperations reads the document and starts the lanes of its operations. It returns the stages of their anonymous calls,

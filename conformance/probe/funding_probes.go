@@ -60,7 +60,7 @@ func (r *run) particular(o document.Operation, res discover.Resource, c exchange
 	case exchange.SizeTwo:
 		size, ok := sizeParameter(o)
 		if !ok {
-			return "", nil, notApplicable("the document describes no parameter for the size of a page")
+			size = document.Parameter{Name: pageSize} // explored: what comes of it is only reported
 		}
 		value := strconv.Itoa(atLeast(size.Schema, 2))
 		return withQuery(res.URL, pair{size.Name, value}), map[string]string{"parameter": size.Name, "value": value}, nil
@@ -125,15 +125,15 @@ func (r *run) parameter(o document.Operation, res discover.Resource, c exchange.
 		if exchange.ParameterCase(p.Name) != c {
 			continue
 		}
-		value, ok := valueOf(p.Schema, r.Clock())
+		name, value, ok := valueOfParameter(p, r.Clock())
 		if !ok {
 			value, ok = r.seenValue(res.Name, p.Name)
 		}
 		if !ok {
 			return "", nil, notApplicable("the document tells no valid value of %.80q and the data holds none", p.Name)
 		}
-		address := r.sized(o, withQuery(res.URL, pair{p.Name, value}), p.Name, sizeOfParameter)
-		return address, map[string]string{"parameter": p.Name, "value": value}, nil
+		address := r.sized(o, withQuery(res.URL, pair{name, value}), name, sizeOfParameter)
+		return address, map[string]string{"parameter": name, "value": value}, nil
 	}
 	return "", nil, cutShort("this version of rin does not know how to ask it")
 }

@@ -2,6 +2,7 @@ package probe
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 	"strings"
 
@@ -106,6 +107,16 @@ func (r *run) annotate(name exchange.Resource) func(exchange.Exchange) []exchang
 		if !x.Answered() {
 			return nil
 		}
-		return []exchange.SchemaFindings{r.judge(x, o)}
+		return []exchange.SchemaFindings{judged(r.judge, x, o)}
 	}
+}
+
+// judged keeps the exchange when a schema or an answer is too much for the judge.
+func judged(judge func(exchange.Exchange, document.Operation) exchange.SchemaFindings, x exchange.Exchange, o document.Operation) (f exchange.SchemaFindings) {
+	defer func() {
+		if fault := recover(); fault != nil {
+			f = exchange.SchemaFindings{Label: x.Label, Why: fmt.Sprintf("the schema could not be applied: %v", fault)}
+		}
+	}()
+	return judge(x, o)
 }

@@ -114,7 +114,9 @@ func (p *progress) add(labels []exchange.Label) {
 		p.planned = map[exchange.Label]bool{}
 	}
 	for _, l := range labels {
-		p.planned[l] = p.planned[l]
+		if _, known := p.planned[l]; !known {
+			p.planned[l] = false
+		}
 	}
 }
 

@@ -9,7 +9,6 @@ import (
 	"strconv"
 	"strings"
 	"sync"
-	"time"
 
 	. "github.com/onsi/ginkgo/v2"
 )
@@ -31,7 +30,6 @@ type node struct {
 	*httptest.Server
 	mu       sync.Mutex
 	requests []seen
-	at []time.Time
 	issued   int
 	tokens   map[string]string // token to client id
 	items    []map[string]any
@@ -71,7 +69,6 @@ func (n *node) ServeHTTP(w http.ResponseWriter, q *http.Request) {
 	read, _ := q.Body.Read(body)
 	n.mu.Lock()
 	n.requests = append(n.requests, seen{q.Method, q.RequestURI, q.Header.Get("Authorization"), q.Header.Get("Content-Type"), string(body[:read])})
-	n.at = append(n.at, time.Now())
 	n.mu.Unlock()
 	if n.before != nil && n.before(n, w, q) {
 		return

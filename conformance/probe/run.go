@@ -61,7 +61,9 @@ type run struct {
 	budget   int
 	recorder *record.Recorder
 	before   int // requests of the recorder that read the registry
-	renewing sync.Mutex
+	// renewing guards renewal; unrenewed says that it failed.
+	renewing  sync.Mutex
+	unrenewed bool
 	// node and judge are set before the first lane of an operation starts.
 	node     discover.Node
 	judge    func(exchange.Exchange, document.Operation) exchange.SchemaFindings
@@ -93,8 +95,7 @@ func (r *run) start(ctx context.Context) error {
 	r.facts.urls[exchange.Info] = discover.Resource{Name: exchange.Info, URL: t.InfoURL, JSONType: true}
 	r.node = discover.NewNode(t, nil)
 	r.launch(ctx, plan)
-	r.discover(ctx)
-	return nil
+	return r.discover(ctx)
 }
 
 // register makes the secrets of the run known to the redactor before anything is sent.

@@ -6,11 +6,14 @@ import (
 	"encoding/json"
 	"errors"
 	"math/rand/v2"
+	"strings"
+	"sync/atomic"
 	"time"
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 
+	"github.com/rin-network/rin/conformance/document"
 	"github.com/rin-network/rin/conformance/exchange"
 	"github.com/rin-network/rin/conformance/exchange/record"
 	"github.com/rin-network/rin/conformance/probe"
@@ -85,17 +88,166 @@ func unended(log *exchange.Log) []exchange.Label {
 }
 
 var _ = Describe("A run against a good node", func() {
+	var n *node
+	var log *exchange.Log
+	BeforeEach(func() {
+		n = newNode()
+		log = certify(targetOf(n))
+	})
+
+	status := func(label exchange.Label) int { x, _ := log.Get(label); return x.Status() }
+	header := func(label exchange.Label, name string) string {
+		x, _ := log.Get(label)
+		return strings.Join(exchange.Values(x.Request.Header, name), ", ")
+	}
+	given := func(label exchange.Label, name string) string { x, _ := log.Get(label); return x.Given[name] }
+
 	It("asks every planned label or explains it", func() {
-		n := newNode()
-		log := certify(targetOf(n))
-		for _, x := range log.Exchanges {
-			GinkgoWriter.Println(x.Label, x.Request.Method, x.Request.URL, x.Status(), x.Failure)
-		}
-		for _, x := range log.NotSent {
-			GinkgoWriter.Println(x)
-		}
-		GinkgoWriter.Println(log.Roles, log.Run.Budget, log.Ended)
 		Expect(unended(log)).To(BeEmpty())
-		Expect(log.Ended.Complete).To(BeTrue())
+		Expect(*log.Ended).To(Equal(exchange.Ended{Complete: true, Requests: len(n.log())}))
+	})
+
+	It("keeps to the budget that it tells beforehand", func() {
+		Expect(log.Run.Budget).To(Equal(probe.Budget(targetOf(n))))
+		Expect(len(n.log())).To(BeNumerically("<=", log.Run.Budget))
+	})
+
+	It("finds the roles of the node's resources", func() {
+		Expect(log.Roles).To(Equal(exchange.Roles{
+			ProbeTarget: exchange.Info, List: "op/listFundings", Detail: "op/getFunding",
+			Operations:    []exchange.Resource{"op/listFundings", "op/getFunding"},
+			OperationBase: n.URL + "/ris/funding/v3",
+			BaseTried:     []string{n.URL + "/ris/funding/v3 (base URL with the path of servers[0]): 200"},
+		}))
+	})
+
+	It("has a good call beside each refusal", func() {
+		for _, r := range []exchange.Resource{exchange.Info, "op/listFundings", "op/getFunding"} {
+			Expect(status(r.With(exchange.OK))).To(Equal(200), string(r))
+			Expect(status(r.With(exchange.HeadOK))).To(Equal(200), string(r))
+			Expect(status(r.With(exchange.CachedOK))).To(Equal(200), string(r))
+			Expect(status(r.With(exchange.CachedNoToken))).To(Equal(401), string(r))
+			Expect(status(r.With(exchange.Tampered))).To(Equal(401), string(r))
+		}
+	})
+
+	It("sends odd credentials as their labels say", func() {
+		Expect(header("info.garbage", "Authorization")).To(Equal("Bearer conformance.invalid.token"))
+		Expect(header("info.empty-bearer", "Authorization")).To(Equal("Bearer"))
+		Expect(header("info.blank-bearer", "Authorization")).To(Equal("Bearer "))
+		Expect(header("info.token-scheme", "Authorization")).To(MatchRegexp(`^Token \[\[access_token`))
+		Expect(header("info.lower-scheme", "Authorization")).To(MatchRegexp(`^bearer \[\[access_token`))
+		Expect(header("info.upper-scheme", "Authorization")).To(MatchRegexp(`^BEARER \[\[access_token`))
+		Expect(header("info.two-blanks", "Authorization")).To(MatchRegexp(`^Bearer  \[\[access_token`))
+		Expect(header("info.tampered", "Authorization")).To(MatchRegexp(`^Bearer \[\[tampered_token`))
+		Expect(header("info.no-token", "Authorization")).To(BeEmpty())
+		Expect(header("info.method-override", "X-HTTP-Method-Override")).To(Equal("OPTIONS"))
+		Expect(header("op/listFundings.no-role", "Authorization")).To(MatchRegexp(`^Bearer \[\[access_token2`))
+		x, _ := log.Get("info.blank-bearer")
+		Expect(x.Request.Raw).To(BeTrue(), "net/http would trim the blank")
+	})
+
+	It("chooses the inputs of paging and filters from the document and the data", func() {
+		Expect(given("op/listFundings.size-2", "value")).To(Equal("2"))
+		Expect(given("op/listFundings.filter-seen", "parameter")).To(Equal("fundingType"))
+		Expect(given("op/listFundings.filter-seen", "member")).To(Equal("type"))
+		Expect(given("op/listFundings.filter-seen", "value")).To(Equal("CALL"))
+		Expect(given("op/listFundings.filter-other", "value")).To(Equal("AWARD"))
+		Expect(given("op/listFundings.param-funderId", "value")).To(Equal("org-1"))
+		Expect(given("op/listFundings.param-runningCalls", "value")).To(Equal("true"))
+		why, _ := log.Skipped("op/listFundings.param-words")
+		Expect(why.Kind).To(Equal(exchange.NotApplicable))
+	})
+
+	It("fetches the first, a middle and the last item, and one that does not exist", func() {
+		Expect([]string{
+			given("op/getFunding.item-first", "id"), given("op/getFunding.item-middle", "id"), given("op/getFunding.item-last", "id"),
+		}).To(Equal([]string{"f-0", "f-2", "f-4"}))
+		Expect(status("op/getFunding.unknown-id")).To(Equal(404))
+	})
+
+	It("sends the same requests for the same random bytes", func() {
+		again := certify(targetOf(n))
+		Expect(given("op/getFunding.unknown-id", "id")).To(Equal(func() string { x, _ := again.Get("op/getFunding.unknown-id"); return x.Given["id"] }()))
+	})
+
+	It("asks less when only the authorization is certified", func() {
+		t := targetOf(n)
+		t.Profile, t.Second = "auth", nil
+		log := certify(t)
+		Expect(unended(log)).To(BeEmpty())
+		Expect(log.Document).To(BeNil())
+		Expect(log.Roles).To(Equal(exchange.Roles{ProbeTarget: exchange.Info}))
+		for _, l := range log.Planned {
+			Expect(string(l)).NotTo(HavePrefix("op/"))
+		}
+	})
+
+	It("leaves repetitions and odd credentials on operations out of a quick run", func() {
+		t := targetOf(n)
+		t.Quick = true
+		log := certify(t)
+		Expect(log.Run.Partial).To(Equal("--quick"))
+		Expect(log.Planned).NotTo(ContainElement(exchange.Label("token.repeat-1")))
+		Expect(log.Planned).NotTo(ContainElement(exchange.Label("op/listFundings.tampered")))
+		Expect(log.Planned).To(ContainElement(exchange.Label("op/listFundings.garbage")))
+		Expect(unended(log)).To(BeEmpty())
+	})
+
+	It("tells its progress label by label", func() {
+		var told []exchange.Label
+		var counts [][2]int
+		certify(targetOf(n), func(o *probe.Options) {
+			o.Progress = func(done, planned int, label exchange.Label) {
+				told, counts = append(told, label), append(counts, [2]int{done, planned})
+			}
+		})
+		Expect(told).To(ConsistOf(log.Planned))
+		Expect(counts[len(counts)-1]).To(Equal([2]int{len(log.Planned), len(log.Planned)}))
+	})
+
+	It("judges the answers of operations by the document, and keeps an answer that the judge cannot take", func() {
+		judged := certify(targetOf(n), func(o *probe.Options) {
+			o.Annotator = func(exchange.Document) (func(exchange.Exchange, document.Operation) exchange.SchemaFindings, error) {
+				return func(x exchange.Exchange, op document.Operation) exchange.SchemaFindings {
+					if op.Key == "getFunding" {
+						panic("a schema without end")
+					}
+					return exchange.SchemaFindings{Label: x.Label, Judged: true}
+				}, nil
+			}
+		})
+		f, _ := judged.FindingsOf("op/listFundings.size-2")
+		Expect(f.Judged).To(BeTrue())
+		f, _ = judged.FindingsOf("op/getFunding.item-last")
+		Expect(f.Why).To(ContainSubstring("a schema without end"))
+		x, _ := judged.Get("op/getFunding.item-last")
+		Expect(x.Status()).To(Equal(200))
+	})
+})
+
+var _ = Describe("A token in use", func() {
+	It("is renewed when half of its life is over, without leaving its lane", func() {
+		n := newNode(func(n *node) { n.life = 100 })
+		var asked atomic.Int64
+		log := certify(targetOf(n), func(o *probe.Options) {
+			o.Clock = func() time.Time { return begun.Add(time.Duration(asked.Load()) * time.Second) }
+			o.Progress = func(done, _ int, _ exchange.Label) { asked.Store(int64(done)) }
+		})
+		x, _ := log.Get("info.cached-ok")
+		Expect(x.Status()).To(Equal(200))
+		asks, recorded := 0, 0
+		for _, q := range n.log() {
+			if q.uri == "/oauth/token" {
+				asks++
+			}
+		}
+		for _, x := range log.Exchanges {
+			if strings.HasSuffix(x.Request.URL, "/oauth/token") {
+				recorded += x.Attempts
+			}
+		}
+		Expect(asks).To(BeNumerically(">", recorded), "a renewal is no evidence")
+		Expect(unended(log)).To(BeEmpty())
 	})
 })

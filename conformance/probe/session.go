@@ -23,7 +23,7 @@ func (r *run) token(ctx context.Context) (string, *unsent) {
 	if t.Value == "" {
 		return "", unmet("there is no access token")
 	}
-	if !t.Stale(r.Clock()) {
+	if r.unrenewed || !t.Stale(r.Clock()) {
 		return t.Value, nil
 	}
 	ask := discover.TokenRequest(r.Target, exchange.OK, discover.ClientSecret, discover.Credentialed(r.Target.Credentials)...)
@@ -32,7 +32,8 @@ func (r *run) token(ctx context.Context) (string, *unsent) {
 		r.facts.keep(fresh)
 		return fresh.Value, nil
 	}
-	return t.Value, nil // it may still do
+	r.unrenewed = true // asking again and again would not be polite
+	return t.Value, nil
 }
 
 // authorized is the good request to a resource.

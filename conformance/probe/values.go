@@ -2,6 +2,7 @@ package probe
 
 import (
 	"encoding/json"
+	"maps"
 	"math"
 	"slices"
 	"strconv"
@@ -13,7 +14,6 @@ import (
 // valueOf is a valid value by a parameter's schema; ok is false when the schema does not tell one.
 func valueOf(s document.Schema, now time.Time) (string, bool) {
 	var text string
-	var truth bool
 	switch {
 	case len(s.Enum) > 0:
 		return s.Enum[0], true
@@ -22,11 +22,8 @@ func valueOf(s document.Schema, now time.Time) (string, bool) {
 	}
 	switch s.Type {
 	case "boolean":
-		truth = true
-		return strconv.FormatBool(truth), true
-	case "integer":
-		return strconv.Itoa(atLeast(s, 1)), true
-	case "number":
+		return "true", true
+	case "integer", "number":
 		return strconv.Itoa(atLeast(s, 1)), true
 	case "array":
 		if s.Items != nil {
@@ -43,6 +40,21 @@ func valueOf(s document.Schema, now time.Time) (string, bool) {
 	return "", false
 }
 
+// valueOfParameter is a valid value of a query parameter and the name that it is sent under: one member of an object is sent as
+// "name[member]" (OAS 3.0.3, style deepObject).
+func valueOfParameter(p document.Parameter, now time.Time) (name, value string, ok bool) {
+	if p.Schema.Type != "object" {
+		value, ok = valueOf(p.Schema, now)
+		return p.Name, value, ok
+	}
+	for _, member := range slices.Sorted(maps.Keys(p.Schema.Properties)) {
+		if value, ok = valueOf(p.Schema.Properties[member], now); ok {
+			return p.Name + "[" + member + "]", value, true
+		}
+	}
+	return p.Name, "", false
+}
+
 // atLeast is the whole number nearest to wish within the bounds of a schema.
 func atLeast(s document.Schema, wish int) int {
 	if s.Minimum != nil && float64(wish) < *s.Minimum && *s.Minimum < math.MaxInt32 {
@@ -54,12 +66,23 @@ func atLeast(s document.Schema, wish int) int {
 	return wish
 }
 
-// sizeParameter is the described query parameter that sets the size of a page, by the names in use.
+// pageSize is the parameter that the network's clients send (M14), whether a document describes it or not.
+const pageSize = "page[size]"
+
+// sizeParameter is the described query parameter that sets the size of a page, by the names in use; "page" with a member "size" is
+// the same as "page[size]" (OAS 3.0.3, style deepObject).
 func sizeParameter(o document.Operation) (document.Parameter, bool) {
-	for _, name := range []string{"page[size]", "size", "limit", "per_page", "pageSize", "page_size"} {
+	for _, name := range []string{pageSize, "page", "size", "limit", "per_page", "pageSize", "page_size"} {
 		i := slices.IndexFunc(o.Parameters, func(p document.Parameter) bool { return p.In == "query" && p.Name == name })
-		if i >= 0 {
-			return o.Parameters[i], true
+		if i < 0 {
+			continue
+		}
+		p := o.Parameters[i]
+		if name != "page" {
+			return p, true
+		}
+		if size, ok := p.Schema.Properties["size"]; ok {
+			return document.Parameter{Name: pageSize, In: "query", Schema: size}, true
 		}
 	}
 	return document.Parameter{}, false

@@ -1,0 +1,294 @@
+package probe_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+
+	"github.com/rin-network/rin/conformance/exchange"
+	"github.com/rin-network/rin/conformance/exchange/record"
+	"github.com/rin-network/rin/conformance/probe"
+	"github.com/rin-network/rin/conformance/target"
+)
+
+// instead answers paths that end with the suffix by another handler.
+func instead(suffix string, serve http.HandlerFunc) func(*node) {
+	return func(n *node) {
+		n.before = func(_ *node, w http.ResponseWriter, q *http.Request) bool {
+			if !strings.HasSuffix(strings.TrimSuffix(q.URL.Path, "/"), suffix) {
+				return false
+			}
+			serve(w, q)
+			return true
+		}
+	}
+}
+
+var _ = Describe("A run against a node with faults", func() {
+	It("tries the bearer rules on an operation when the info endpoint is open", func() {
+		n := newNode(instead("/info", func(w http.ResponseWriter, q *http.Request) { _, _ = w.Write([]byte(`{"endpoints":{}}`)) }))
+		log := certify(targetOf(n))
+		Expect(log.Roles.ProbeTarget).To(Equal(exchange.Resource("op/listFundings")))
+		Expect(log.Resolve("P.tampered")).To(Equal([]exchange.Label{"op/listFundings.tampered"}))
+		x, _ := log.Get("op/listFundings.first-token")
+		Expect(x.Status()).To(Equal(200))
+		Expect(unended(log)).To(BeEmpty())
+	})
+
+	It("has no probe target when everything is open", func() {
+		n := newNode(func(n *node) {
+			n.before = func(_ *node, _ http.ResponseWriter, q *http.Request) bool {
+				q.Header.Set("Authorization", "Bearer open")
+				return false
+			}
+			n.tokens["open"] = "anybody"
+		})
+		log := certify(targetOf(n))
+		Expect(log.Roles.ProbeTarget).To(BeEmpty())
+		Expect(log.Roles.Operations).To(HaveLen(2))
+	})
+
+	It("explains every label when the node is down", func() {
+		n := newNode()
+		t := targetOf(n)
+		n.Close()
+		log := certify(t)
+		Expect(unended(log)).To(BeEmpty())
+		x, _ := log.Get("token.ok")
+		Expect(x.Failure.Kind).To(Equal(exchange.FailureConnect))
+		why, _ := log.Skipped("token.wrong-secret")
+		Expect(why.Kind).To(Equal(exchange.Unmet))
+		Expect(why.Because).To(ContainSubstring("token endpoint did not answer"))
+		Expect(log.Ended.Complete).To(BeTrue())
+	})
+
+	It("asks strangers' requests and nothing with a token when the client is refused", func() {
+		n := newNode()
+		t := targetOf(n)
+		t.Credentials.ClientSecret = target.NewSecret("not-the-secret-at-all")
+		log := certify(t)
+		_, sent := log.Get("token.no-client")
+		Expect(sent).To(BeTrue())
+		for _, label := range []exchange.Label{"token.wrong-secret", "info.ok", "info.garbage", "op/listFundings.ok"} {
+			why, skipped := log.Skipped(label)
+			Expect(skipped).To(BeTrue(), string(label))
+			Expect(why.Kind).To(Equal(exchange.Unmet), string(label))
+		}
+		Expect(unended(log)).To(BeEmpty())
+	})
+
+	It("ends when info redirects in circles", func() {
+		n := newNode(instead("/info", func(w http.ResponseWriter, q *http.Request) {
+			http.Redirect(w, q, q.URL.Path+"?again", http.StatusFound)
+		}))
+		log := certify(targetOf(n))
+		x, _ := log.Get("info.no-token")
+		Expect(x.Redirects).To(HaveLen(1))
+		Expect(x.Status()).To(Equal(http.StatusFound))
+		Expect(unended(log)).To(BeEmpty())
+	})
+
+	DescribeTable("goes on without operations when there is no document to read",
+		func(serve http.HandlerFunc, refused string) {
+			n := newNode(instead("/api-docs", serve))
+			log := certify(targetOf(n))
+			if refused == "" {
+				Expect(log.Document).To(BeNil())
+			} else {
+				Expect(log.Document.Refused).To(ContainSubstring(refused))
+			}
+			Expect(log.Roles.List).To(BeEmpty())
+			Expect(log.Roles.ProbeTarget).To(Equal(exchange.Info))
+			x, _ := log.Get("info.tampered")
+			Expect(x.Status()).To(Equal(401))
+			Expect(unended(log)).To(BeEmpty())
+		},
+		Entry("HTML", func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("<html><body>Swagger UI")) }, "JSON object"),
+		Entry("none", http.NotFound, ""),
+	)
+
+	It("reads a document that needs a token", func() {
+		n := newNode(func(n *node) {
+			n.before = func(n *node, w http.ResponseWriter, q *http.Request) bool {
+				closed := strings.HasSuffix(q.URL.Path, "/api-docs") && q.Header.Get("Authorization") == ""
+				if closed {
+					w.WriteHeader(http.StatusUnauthorized)
+				}
+				return closed
+			}
+		})
+		log := certify(targetOf(n))
+		Expect(log.Roles.List).To(Equal(exchange.Resource("op/listFundings")))
+		x, _ := log.Get("op/getFunding.ok")
+		Expect(x.Status()).To(Equal(200))
+	})
+
+	It("stays within the budget when every call is too many", func() {
+		n := newNode(func(n *node) {
+			n.before = func(_ *node, w http.ResponseWriter, q *http.Request) bool {
+				w.Header().Set("Retry-After", "1")
+				w.WriteHeader(http.StatusTooManyRequests)
+				return true
+			}
+		})
+		log := certify(targetOf(n))
+		Expect(len(n.log())).To(BeNumerically("<=", log.Run.Budget))
+		Expect(log.Ended.Requests).To(Equal(len(n.log())))
+		Expect(unended(log)).To(BeEmpty())
+	})
+
+	It("works on the prefix of a list without end", func() {
+		n := newNode(func(n *node) {
+			n.before = func(_ *node, w http.ResponseWriter, q *http.Request) bool {
+				endless := q.URL.Path == "/ris/funding/v3/fundings" && q.Method == http.MethodGet && strings.HasPrefix(q.Header.Get("Authorization"), "Bearer access-token-")
+				if endless {
+					_, _ = w.Write([]byte("["))
+				}
+				for i := 0; endless && q.Context().Err() == nil; i++ {
+					if _, err := fmt.Fprintf(w, `{"id":"f-%d","type":"CALL"},`, i%5); err != nil {
+						break
+					}
+				}
+				return endless
+			}
+		})
+		t := targetOf(n)
+		log := certify(t, func(o *probe.Options) {
+			o.Recorder = func(t target.Target, budget int) (*record.Recorder, error) {
+				return record.New(record.Options{Journal: o.Journal, Redactor: o.Redactor, Clock: o.Clock, Budget: budget,
+					ReadLimit: 4 << 10, Timeout: t.Politeness.Timeout, Concurrency: 8, AllowedOrigins: t.Origins(), Loopback: true})
+			}
+		})
+		x, _ := log.Get("op/listFundings.ok")
+		Expect(x.Response.Truncated).To(BeTrue())
+		x, _ = log.Get("op/getFunding.item-last")
+		Expect(x.Status()).To(Equal(200))
+		Expect(unended(log)).To(BeEmpty())
+	})
+
+	It("goes on with the last token when each new one revokes the others", func() {
+		n := newNode(func(n *node) {
+			n.before = func(n *node, _ http.ResponseWriter, q *http.Request) bool {
+				if strings.HasSuffix(q.URL.Path, "/oauth/token") {
+					n.mu.Lock()
+					clear(n.tokens)
+					n.mu.Unlock()
+				}
+				return false
+			}
+		})
+		t := targetOf(n)
+		t.Second = nil
+		log := certify(t)
+		for _, label := range []exchange.Label{"info.ok", "op/listFundings.ok", "op/getFunding.item-last", "endpoint/1.ok"} {
+			x, _ := log.Get(label)
+			Expect(x.Status()).To(Equal(200), string(label))
+		}
+		x, _ := log.Get("info.first-token")
+		Expect(x.Status()).To(Equal(401), "and the first token is found to be dead")
+	})
+
+	It("survives a judge and a guard that panic", func() {
+		n := newNode()
+		log := certify(targetOf(n), func(o *probe.Options) { o.Guard = func([]byte) exchange.Document { panic("too much") } })
+		Expect(unended(log)).To(BeEmpty())
+		Expect(log.Ended).NotTo(BeNil())
+		x, _ := log.Get("info.tampered")
+		Expect(x.Status()).To(Equal(401))
+	})
+})
+
+var _ = Describe("The end of a run", func() {
+	It("explains every label when the run is cancelled", func() {
+		ctx, cancel := context.WithCancelCause(context.Background())
+		n := newNode(func(n *node) {
+			n.before = func(n *node, _ http.ResponseWriter, q *http.Request) bool {
+				if strings.HasSuffix(q.URL.Path, "/fundings") {
+					cancel(errors.New("the operator pressed ^C"))
+				}
+				return false
+			}
+		})
+		o, evidence := options(targetOf(n))
+		Expect(probe.Run(ctx, o)).To(Succeed())
+		log := o.Journal.Log()
+		Expect(unended(log)).To(BeEmpty())
+		Expect(log.Ended.Complete).To(BeFalse())
+		Expect(log.Ended.Cause).To(ContainSubstring("pressed ^C"))
+		why, _ := log.Skipped("info.tampered")
+		Expect(why.Kind).To(Equal(exchange.OverBudget))
+		again, err := exchange.ReadLog(evidence)
+		Expect(err).NotTo(HaveOccurred())
+		Expect(again.Exchanges).To(HaveLen(len(log.Exchanges)))
+	})
+
+	It("keeps to the deadline", func() {
+		release := make(chan struct{})
+		n := newNode(func(n *node) {
+			n.before = func(_ *node, _ http.ResponseWriter, q *http.Request) bool {
+				select {
+				case <-release:
+				case <-q.Context().Done():
+				}
+				return true
+			}
+		})
+		defer close(release)
+		t := targetOf(n)
+		t.Politeness.Deadline = 200 * time.Millisecond
+		log := certify(t)
+		Expect(log.Ended.Complete).To(BeFalse())
+		Expect(log.Ended.Cause).To(ContainSubstring("deadline"))
+		Expect(unended(log)).To(BeEmpty())
+	})
+})
+
+var _ = Describe("Secrets and tokens", func() {
+	It("go to the node's origins only", func() {
+		var leaked atomic.Int32
+		other := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, q *http.Request) {
+			if q.Header.Get("Authorization") != "" || q.ContentLength > 0 {
+				leaked.Add(1)
+			}
+		}))
+		DeferCleanup(other.Close)
+		n := newNode(func(n *node) {
+			n.before = func(_ *node, w http.ResponseWriter, q *http.Request) bool {
+				switch {
+				case strings.HasSuffix(q.URL.Path, "/info/"):
+					_, _ = fmt.Fprintf(w, `{"endpoints":{"funding":[{"name":"FUNDINGS","url":"%s/fundings"}]}}`, other.URL)
+				case strings.Contains(q.URL.Path, "/fundings"):
+					http.Redirect(w, q, other.URL+q.URL.Path, http.StatusTemporaryRedirect)
+				default:
+					return false
+				}
+				return true
+			}
+			n.document = strings.Replace((&node{}).spec(), `"/ris/funding/v3"`, `"`+other.URL+`/ris/funding/v3"`, 1)
+		})
+		log := certify(targetOf(n))
+		Expect(leaked.Load()).To(BeZero())
+		why, _ := log.Skipped("endpoint/1.ok")
+		Expect(why.Because).To(ContainSubstring("--allow-origin"))
+		Expect(log.Roles.OperationBase).To(HavePrefix(n.URL))
+	})
+
+	It("never reach the evidence", func() {
+		n := newNode()
+		o, evidence := options(targetOf(n))
+		Expect(probe.Run(context.Background(), o)).To(Succeed())
+		text := evidence.String()
+		Expect(text).NotTo(ContainSubstring("access-token-number"))
+		Expect(text).NotTo(ContainSubstring("access-tokeA-number"), "a tampered token tells most of the real one")
+		Expect(text).NotTo(ContainSubstring("S3cret"))
+		Expect(text).NotTo(ContainSubstring(secondSecret))
+	})
+})
