@@ -15,7 +15,7 @@ func (d *Document) schema(value any) Schema {
 	nodes := min(schemaNodes, d.budget)
 	left := nodes
 	s := d.unfold(value, schemaDepth, &left)
-	d.budget -= nodes - left
+	d.budget -= nodes - max(left, 0)
 	return s
 }
 
@@ -23,10 +23,10 @@ func (d *Document) unfold(value any, depth int, left *int) Schema {
 	if value == nil {
 		return Schema{}
 	}
+	*left--
 	if *left <= 0 || depth <= 0 {
 		return Schema{Declared: true}
 	}
-	*left--
 	raw, dangling := d.resolve(value)
 	s := Schema{Declared: true, Dangling: dangling}
 	if raw == nil {
@@ -47,11 +47,17 @@ func (d *Document) unfold(value any, depth int, left *int) Schema {
 	if properties, _ := raw["properties"].(map[string]any); len(properties) > 0 {
 		s.Properties = make(map[string]Schema, len(properties))
 		for _, name := range sortedKeys(properties) {
+			if *left <= 0 {
+				break
+			}
 			s.Properties[name] = d.unfold(properties[name], depth-1, left)
 		}
 	}
 	parts, _ := raw["allOf"].([]any)
 	for _, part := range parts {
+		if *left <= 0 {
+			break
+		}
 		s.merge(d.unfold(part, depth-1, left))
 	}
 	return s
