@@ -85,11 +85,14 @@ func routeGuarded(e Evidence, r exchange.Resource) Judgement {
 	if j.Outcome == Fail {
 		return j
 	}
-	if !success(good) {
-		return Unclear(name + ": a refusal proves nothing, because the same call with a good token was answered " + describe(good)).
-			About(Subject{Name: name, Label: r.With(exchange.OK), Expected: "2xx", Got: describe(good)})
+	if success(good) {
+		return j
 	}
-	return j
+	if NewJudge(operations(), e).Of("API-01").Outcome == Fail {
+		return Judgement{Outcome: Blocked, BlockedBy: "API-01", Reason: name + ": a refusal proves nothing, because the same call with a good token failed"}
+	}
+	return Unclear(name + ": a refusal proves nothing, because the same call with a good token was answered " + describe(good)).
+		About(Subject{Name: name, Label: r.With(exchange.OK), Expected: "2xx", Got: describe(good)})
 }
 
 // oddCredentials looks at what else was tried on the operation: data that comes is a failure, everything else is fine here. What the

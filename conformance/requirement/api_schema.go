@@ -194,6 +194,9 @@ func topLevelType(e Evidence) Judgement {
 
 // noJSON finds a good answer that is no JSON although the document declares JSON with a schema.
 func noJSON(e Evidence, x exchange.Exchange) (Judgement, bool) {
+	if f, compared := e.FindingsOf(x.Label); compared && f.Judged {
+		return Judgement{}, false
+	}
 	if !success(x) || x.Status() == 204 || x.Status() == 205 || x.Request.Method == "HEAD" || x.Response.Truncated {
 		return Judgement{}, false
 	}

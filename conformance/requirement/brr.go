@@ -74,7 +74,7 @@ func anonymousCalls() []Requirement {
 			Probe:    "Every WWW-Authenticate header of the run is read with a parser for lists of challenges.",
 			Forgives: "Values without quotes, several challenges in one line, empty list members, any order of attributes.",
 			Fix:      "Write one challenge as Bearer realm=\"…\", error=\"…\", error_description=\"…\": each attribute once, values in double quotes, in ASCII without quotes or backslashes inside (put localised text into the body).",
-			Breaks:   "Refused tokens are answered with Bearer error=\"a\", error=\"b\".",
+			Breaks:   "Refused tokens are answered with Bearer error=\"invalid_token\", error=\"invalid_token\".",
 			Reads:    []exchange.Label{exchange.WholeRun}, After: []ID{"BRR-01"}, Check: wellFormedChallenges,
 		},
 		{
