@@ -11,21 +11,24 @@ import (
 // maxSubjects bounds the subjects of one requirement: a node with 10,000 bad items is no better known by the last of them.
 const maxSubjects = 100
 
+// brief bounds one text of a finding.
+func brief(s string) string { return cut(s, 2000) }
+
 // finding is one result as the report tells it.
 func finding(r verdict.Result, p requirement.Profile, log *exchange.Log) Requirement {
 	q, j := r.Requirement, r.Judgement
 	out := Requirement{
 		ID: q.ID, Title: q.Title, Level: q.Level, Gate: r.Gate, Profile: q.Profile, Extra: r.Extra,
 		Outcome: j.Outcome, Costs: r.Costs(p),
-		Reason: j.Reason, Expected: j.Expected, Got: j.Got, Fault: j.Fault, BlockedBy: j.BlockedBy,
+		Reason: brief(j.Reason), Expected: brief(j.Expected), Got: brief(j.Got), Fault: j.Fault, BlockedBy: j.BlockedBy,
 		Source: Source(q.Source), Quote: q.Quote,
-		Subjects: []Subject{}, Notes: slices.Clone(j.Notes),
+		Subjects: []Subject{}, Notes: []string{},
 	}
-	if out.Notes == nil {
-		out.Notes = []string{}
+	for _, n := range j.Notes[:min(len(j.Notes), maxSubjects)] {
+		out.Notes = append(out.Notes, brief(n))
 	}
 	for _, s := range j.Subjects[:min(len(j.Subjects), maxSubjects)] {
-		out.Subjects = append(out.Subjects, Subject(s))
+		out.Subjects = append(out.Subjects, Subject{Name: brief(s.Name), Label: s.Label, Expected: brief(s.Expected), Got: brief(s.Got)})
 	}
 	out.SubjectsCut = len(j.Subjects) - len(out.Subjects)
 	switch j.Outcome {
@@ -33,7 +36,7 @@ func finding(r verdict.Result, p requirement.Profile, log *exchange.Log) Require
 		out.Fix = q.Fix
 	}
 	if j.Hint != "" {
-		out.Fix = j.Hint
+		out.Fix = brief(j.Hint)
 	}
 	if tells(j.Outcome) {
 		out.Curl = curl(j.Subjects, log)
@@ -71,6 +74,28 @@ func (r Report) withOutcome(outcomes ...requirement.Outcome) []Requirement {
 		}
 	}
 	return append(costs, rest...)
+}
+
+// told is a requirement that is told in full, with those that have the very same reason.
+type told struct {
+	Requirement
+	Also []requirement.ID
+}
+
+// tell lists the requirements with an outcome that somebody has to look at. What could not be judged for the same reason is told once:
+// a node that is down needs no seventy paragraphs.
+func (r Report) tell(o requirement.Outcome) []told {
+	var out []told
+	at := map[string]int{}
+	for _, q := range r.withOutcome(o) {
+		if i, known := at[q.Reason]; known && o == requirement.Inconclusive {
+			out[i].Also = append(out[i].Also, q.ID)
+			continue
+		}
+		at[q.Reason] = len(out)
+		out = append(out, told{Requirement: q})
+	}
+	return out
 }
 
 // further lists the subjects after the first that say something of their own.

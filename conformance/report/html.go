@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"html/template"
 	"io"
+	"strings"
 
 	"github.com/rin-network/rin/conformance/exchange"
 	"github.com/rin-network/rin/conformance/requirement"
@@ -27,6 +28,7 @@ func WriteHTML(w io.Writer, r Report, log *exchange.Log) error {
 		"plain":  func(s string) string { return Plain(cut(s, 2000)) },
 		"lines":  func(s string) string { return PlainLines(cut(s, 8000)) },
 		"symbol": symbol,
+		"secret": func(curl string) bool { return strings.Contains(curl, "$RIN_") },
 		"word":   word,
 		"counts": counts,
 		"fact":   func(name, value string) fact { return fact{name, value} },
@@ -47,14 +49,16 @@ type pageView struct {
 	Report
 	Style template.CSS
 	// Policy is the Content-Security-Policy: nothing but the one style element of this page.
-	Policy    string
-	Mark      requirement.Outcome
-	Bar       []barPart
-	Sections  []section
-	Silences  []silenceView
-	Groups    []groupView
-	Exchanges []exchangeView
-	Shown     map[exchange.Label]string // anchors of exchanges
+	Policy   string
+	Mark     requirement.Outcome
+	Bar      []barPart
+	Sections []section
+	Silences []silenceView
+	Groups   []groupView
+	// NotRun are groups that this run did not ask for, NotCovered those that this version cannot judge.
+	NotRun, NotCovered []Group
+	Exchanges          []exchangeView
+	Shown              map[exchange.Label]string // anchors of exchanges
 }
 
 // section is a list of findings under one heading.
@@ -65,9 +69,8 @@ type section struct {
 }
 
 type findingView struct {
-	Requirement
+	told
 	Price   string
-	Cite    string
 	Further []Subject
 	More    int
 	Links   []exchangeLink
@@ -83,7 +86,13 @@ type silenceView struct {
 
 type groupView struct {
 	Group
-	Rows []Requirement
+	Rows []rowView
+}
+
+// rowView is a requirement in the table; Told when it has a finding of its own to link to.
+type rowView struct {
+	Requirement
+	Told bool
 }
 
 // barPart is one outcome in the bar of totals; X and Width are percent.
@@ -105,12 +114,14 @@ func view(r Report, log *exchange.Log, css string) pageView {
 	for _, x := range v.Exchanges {
 		v.Shown[x.Label] = x.Anchor
 	}
+	inFull := map[requirement.ID]bool{}
 	for _, s := range []section{
 		{ID: "failed", Title: "What failed", Outcome: requirement.Fail},
 		{ID: "inconclusive", Title: "What could not be judged", Outcome: requirement.Inconclusive},
 		{ID: "warnings", Title: "Warnings", Outcome: requirement.Warn},
 	} {
-		for _, q := range r.withOutcome(s.Outcome) {
+		for _, q := range r.tell(s.Outcome) {
+			inFull[q.ID] = true
 			s.Findings = append(s.Findings, v.finding(q))
 		}
 		if len(s.Findings) > 0 {
@@ -126,10 +137,17 @@ func view(r Report, log *exchange.Log, css string) pageView {
 		group := groupView{Group: g}
 		for _, q := range r.Requirements {
 			if q.ID.Group() == g.Name {
-				group.Rows = append(group.Rows, q)
+				group.Rows = append(group.Rows, rowView{q, inFull[q.ID]})
 			}
 		}
-		v.Groups = append(v.Groups, group)
+		switch {
+		case len(group.Rows) > 0:
+			v.Groups = append(v.Groups, group)
+		case g.Covered > 0:
+			v.NotRun = append(v.NotRun, g)
+		default:
+			v.NotCovered = append(v.NotCovered, g)
+		}
 	}
 	return v
 }
@@ -137,8 +155,8 @@ func view(r Report, log *exchange.Log, css string) pageView {
 // pageSubjects bounds the subjects and the links of one finding on the page.
 const pageSubjects = 20
 
-func (v pageView) finding(q Requirement) findingView {
-	f := findingView{Requirement: q, Price: price(q), Cite: q.Source.Text, Further: q.further()}
+func (v pageView) finding(q told) findingView {
+	f := findingView{told: q, Price: price(q.Requirement), Further: q.further()}
 	if len(f.Further) > pageSubjects {
 		f.More = len(f.Further) - pageSubjects
 		f.Further = f.Further[:pageSubjects]

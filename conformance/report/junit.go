@@ -84,11 +84,11 @@ type junitCase struct {
 type junitEnd struct {
 	Message string `xml:"message,attr"`
 	Type    string `xml:"type,attr,omitempty"`
-	Body    string `xml:",chardata"`
+	Body    string `xml:",cdata"`
 }
 
 type junitLines struct {
-	Body string `xml:",chardata"`
+	Body string `xml:",cdata"`
 }
 
 func (s *junitSuite) count() {
@@ -107,7 +107,7 @@ func (s *junitSuite) count() {
 
 // junitVerdict is the decision as a test case of its own, so that a reason which belongs to no requirement turns a pipeline red, too.
 func junitVerdict(r Report) junitSuite {
-	c := junitCase{Class: "rin.verdict", Name: "profile " + string(r.Profile)}
+	c := junitCase{Class: "rin.verdict", Name: "profile " + Plain(string(r.Profile))}
 	var body []string
 	if r.Verdict.Notice != "" {
 		body = append(body, r.Verdict.Notice)
@@ -132,7 +132,7 @@ func junitVerdict(r Report) junitSuite {
 		{"preview", fmt.Sprint(r.Verdict.Preview)},
 		{"suite", Plain(r.Suite.Version)},
 		{"catalogue", Plain(r.Catalogue.Version)},
-		{"profile", string(r.Profile)},
+		{"profile", Plain(string(r.Profile))},
 		{"token-url", Plain(r.Target.TokenURL)},
 		{"info-url", Plain(r.Target.InfoURL)},
 	}}}
@@ -194,7 +194,7 @@ func (q Requirement) details() []string {
 	return out
 }
 
-// junitText joins lines that are harmless each; encoding/xml escapes the markup.
+// junitText joins lines that are harmless each; encoding/xml takes care of the end of a CDATA section in them.
 func junitText(lines ...string) string {
 	var b strings.Builder
 	for _, l := range lines {

@@ -27,14 +27,12 @@ func WriteMarkdown(w io.Writer, r Report) error {
 	}
 	fmt.Fprintf(&b, "%s, of %d judged. %s.\n\n", counts(r.Totals), r.Totals.Sum(), r.Budget)
 	markdownFacts(&b, r)
-	markdownFindings(&b, "What failed", r.withOutcome(requirement.Fail))
-	markdownFindings(&b, "What could not be judged", r.withOutcome(requirement.Inconclusive))
-	markdownFindings(&b, "Warnings", r.withOutcome(requirement.Warn))
+	markdownFindings(&b, "What failed", r.tell(requirement.Fail))
+	markdownFindings(&b, "What could not be judged", r.tell(requirement.Inconclusive))
+	markdownFindings(&b, "Warnings", r.tell(requirement.Warn))
 	markdownSilences(&b, r)
 	markdownGroups(&b, r)
-	for _, n := range r.Notes {
-		fmt.Fprintf(&b, "\n%s\n", prose(n))
-	}
+	b.WriteString("\n## Notes\n\n" + fence(r.Notes))
 	_, err := w.Write(b.Bytes())
 	return err
 }
@@ -60,19 +58,23 @@ func markdownFacts(b *bytes.Buffer, r Report) {
 	}
 }
 
-func markdownFindings(b *bytes.Buffer, title string, list []Requirement) {
+func markdownFindings(b *bytes.Buffer, title string, list []told) {
 	if len(list) == 0 {
 		return
 	}
 	fmt.Fprintf(b, "\n## %s\n", title)
 	for _, q := range list {
-		fmt.Fprintf(b, "\n### %s %s\n\n%s\n\n", q.ID, prose(q.Title), prose(price(q)))
-		b.WriteString(fence(append([]string{"reason: " + q.Reason}, q.details()...)))
+		fmt.Fprintf(b, "\n### %s %s\n\n%s\n\n", q.ID, prose(q.Title), prose(price(q.Requirement)))
+		lines := append([]string{"reason: " + q.Reason}, q.details()...)
+		if len(q.Also) > 0 {
+			lines = append(lines, "also: "+verdict.IDs(q.Also, len(q.Also)))
+		}
+		b.WriteString(fence(lines))
 	}
 }
 
 func markdownSilences(b *bytes.Buffer, r Report) {
-	title := "\n## What says nothing about the node\n\n"
+	title := "\n## Blocked and not applicable\n\n"
 	for _, o := range []requirement.Outcome{requirement.Blocked, requirement.NotApplicable} {
 		for _, s := range r.silences(o) {
 			fmt.Fprintf(b, "%s- %s %s: %s\n", title, verdict.IDs(s.ids, len(s.ids)), word(o), code(s.because))

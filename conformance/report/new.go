@@ -106,23 +106,28 @@ func decided(v verdict.Verdict) Verdict {
 	return out
 }
 
-// headline is the decision in plain words.
+// headline is the decision in plain words. The profile comes from the evidence file, which anybody may have written: only a known
+// one is named.
 func headline(v verdict.Verdict) string {
+	profile := v.Profile
+	if profile != requirement.Auth && profile != requirement.Funding && profile != requirement.Full {
+		profile = "unknown"
+	}
 	switch v.Decision {
 	case verdict.Certified:
-		return fmt.Sprintf("Certified for profile %s", v.Profile)
+		return fmt.Sprintf("Certified for profile %s", profile)
 	case verdict.NotCertified:
-		return fmt.Sprintf("Not certified for profile %s", v.Profile)
+		return fmt.Sprintf("Not certified for profile %s", profile)
 	case verdict.Repeat:
-		return fmt.Sprintf("Not certified for profile %s yet: repeat the run", v.Profile)
+		return fmt.Sprintf("Not certified for profile %s yet: repeat the run", profile)
 	}
 	switch {
 	case v.Failed():
-		return fmt.Sprintf("Partial run of profile %s: something failed", v.Profile)
+		return fmt.Sprintf("Partial run of profile %s: something failed", profile)
 	case v.Unsettled():
-		return fmt.Sprintf("Partial run of profile %s: nothing failed, something is open", v.Profile)
+		return fmt.Sprintf("Partial run of profile %s: nothing failed, something is open", profile)
 	}
-	return fmt.Sprintf("Partial run of profile %s: nothing failed", v.Profile)
+	return fmt.Sprintf("Partial run of profile %s: nothing failed", profile)
 }
 
 // snapshot says what a verdict is worth in time.

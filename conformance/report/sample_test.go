@@ -123,9 +123,12 @@ func good() (report.Report, *exchange.Log) {
 	log := smallLog()
 	var rows []requirement.Requirement
 	judged := map[requirement.ID]requirement.Judgement{}
-	for group, n := range map[string]int{"TOK": 18, "TER": 12, "BRR": 17, "INF": 7, "SPC": 6, "API": 8, "PAG": 4, "VER": 1} {
-		for i := range n {
-			id := requirement.ID(fmt.Sprintf("%s-%02d", group, i+1))
+	for _, group := range []struct {
+		name string
+		rows int
+	}{{"TOK", 18}, {"TER", 12}, {"BRR", 17}, {"INF", 7}, {"SPC", 6}, {"API", 8}, {"PAG", 4}, {"VER", 1}} {
+		for i := range group.rows {
+			id := requirement.ID(fmt.Sprintf("%s-%02d", group.name, i+1))
 			rows = append(rows, row(id, "Requirement "+string(id)+" holds", requirement.Gating, requirement.Funding, requirement.RFC(6749, "5.1"), "The server MUST.", "Do it."))
 			judged[id] = requirement.Passed("token.ok")
 		}
@@ -148,6 +151,7 @@ func evil() string {
 func hostile() (report.Report, *exchange.Log) {
 	log := smallLog()
 	bad := evil()
+	log.Run.Profile = bad // an evidence file can be written by anybody
 	log.Run.InfoURL, log.Run.BaseURL, log.Run.ClientID, log.Run.NodeID = bad, bad, bad, bad
 	log.Run.Partial = ""
 	log.NotSent[0].Because = bad

@@ -126,9 +126,10 @@ func (c *console) groups(r Report) {
 		if g.Totals.Sum() == 0 {
 			continue
 		}
-		worst := requirement.Pass
-		for _, o := range []requirement.Outcome{requirement.Warn, requirement.Inconclusive, requirement.Fail} {
-			if g.Totals.Of(o) > 0 {
+		worst := verdict.Outcomes()[0]
+		for _, o := range verdict.Outcomes() {
+			// Silence counts only where nothing was said at all.
+			if g.Totals.Of(o) > 0 && (o != requirement.NotApplicable || g.Totals.Pass == 0) {
 				worst = o
 			}
 		}

@@ -10,22 +10,22 @@ import (
 
 // findings writes what somebody has to look at, the gravest first.
 func (c *console) findings(r Report) {
-	for _, q := range r.withOutcome(requirement.Fail) {
+	for _, q := range r.tell(requirement.Fail) {
 		c.finding(q)
 	}
-	for _, q := range r.withOutcome(requirement.Inconclusive) {
+	for _, q := range r.tell(requirement.Inconclusive) {
 		c.finding(q)
 	}
-	for _, q := range r.withOutcome(requirement.Warn) {
-		c.warning(q)
+	for _, q := range r.tell(requirement.Warn) {
+		c.warning(q.Requirement)
 	}
 }
 
 // finding writes a failure, or what could not be judged, in full.
-func (c *console) finding(q Requirement) {
+func (c *console) finding(q told) {
 	c.blank()
 	c.text(0, symbol(q.Outcome)+" "+string(q.ID)+"  ", q.Title, bold, style(q.Outcome))
-	c.text(2, "", fmt.Sprintf("%s, %s: %s", word(q.Outcome), price(q), q.Reason))
+	c.text(2, "", fmt.Sprintf("%s, %s: %s", word(q.Outcome), price(q.Requirement), q.Reason))
 	c.field("expected", q.Expected)
 	c.field("got", q.Got)
 	for i, s := range q.further() {
@@ -41,6 +41,9 @@ func (c *console) finding(q Requirement) {
 	for _, n := range q.Notes {
 		c.field("note", n)
 	}
+	if len(q.Also) > 0 {
+		c.field("also", verdict.IDs(q.Also, 8))
+	}
 	c.command(q.Curl)
 }
 
@@ -53,17 +56,6 @@ func (c *console) warning(q Requirement) {
 	c.text(0, symbol(q.Outcome)+" "+string(q.ID)+"  ", q.Title, bold, style(q.Outcome))
 	c.text(2, "", word(q.Outcome)+": "+q.Reason)
 	c.field("fix", q.Fix)
-}
-
-// price says what an outcome costs.
-func price(q Requirement) string {
-	switch {
-	case q.Costs:
-		return "costs the certificate"
-	case q.Extra:
-		return "advice beyond the profile"
-	}
-	return string(q.Gate)
 }
 
 func (c *console) field(name, value string) {

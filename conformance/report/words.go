@@ -40,6 +40,21 @@ func word(o requirement.Outcome) string {
 	return string(o)
 }
 
+// price says what an outcome costs.
+func price(q Requirement) string {
+	switch {
+	case q.Costs:
+		return "costs the certificate"
+	case q.Outcome == requirement.Warn:
+		return "costs nothing"
+	case q.Extra:
+		return "advice beyond the profile"
+	case q.Gate == requirement.Information:
+		return "information only"
+	}
+	return string(q.Gate)
+}
+
 // mark is the outcome that a decision looks like.
 func mark(d verdict.Decision, failed bool) requirement.Outcome {
 	switch {
@@ -90,6 +105,9 @@ func (q Requirement) cite() string {
 // String compares sent and announced requests.
 func (b Budget) String() string {
 	s := fmt.Sprintf("%d requests sent, at most %d announced", b.Sent, b.Planned)
+	if b.Sent == 1 {
+		s = fmt.Sprintf("1 request sent, at most %d announced", b.Planned)
+	}
 	if !b.Kept {
 		s += ": more than announced"
 	}

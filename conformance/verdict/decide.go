@@ -79,6 +79,12 @@ func asked(r requirement.Requirement, log *exchange.Log) bool {
 // because collects what keeps the profile from being certified.
 func because(v Verdict, log *exchange.Log) []Reason {
 	rs := &reasons{}
+	switch {
+	case log.Ended == nil:
+		rs.add(Incomplete, "the evidence is cut off before the end of the run")
+	case !log.Ended.Complete:
+		rs.add(Incomplete, "the run ended early: "+log.Ended.Cause)
+	}
 	gating, failedAnonymous := 0, false
 	for _, r := range v.Results {
 		id, outcome := r.Requirement.ID, r.Judgement.Outcome
@@ -107,12 +113,6 @@ func because(v Verdict, log *exchange.Log) []Reason {
 		rs.add(NothingSeen, "no gating requirement was judged")
 	} else if log.Roles.ProbeTarget == "" && !failedAnonymous {
 		rs.add(Unprotected, "no protected resource was found: nothing that was asked refused an anonymous call")
-	}
-	switch {
-	case log.Ended == nil:
-		rs.add(Incomplete, "the evidence is cut off before the end of the run")
-	case !log.Ended.Complete:
-		rs.add(Incomplete, "the run ended early: "+log.Ended.Cause)
 	}
 	return rs.sorted()
 }

@@ -132,6 +132,8 @@ var _ = Describe("Decide", func() {
 		v := verdict.Decide(catalogue(), good(requirement.Auth, nil), log)
 		Expect(v.Decision).To(Equal(verdict.Repeat))
 		Expect(v.Reasons).To(ConsistOf(HaveField("Text", ContainSubstring("ran out of memory"))))
+		j := good(requirement.Auth, judgements{"TOK-01": requirement.Unclear("u")})
+		Expect(verdict.Decide(catalogue(), j, log).Reasons[0].Kind).To(Equal(verdict.Incomplete), "the cause before what came of it")
 
 		log.Ended = nil
 		Expect(verdict.Decide(catalogue(), good(requirement.Auth, nil), log).Decision).To(Equal(verdict.Repeat))

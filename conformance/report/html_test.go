@@ -1,0 +1,101 @@
+package report_test
+
+import (
+	"crypto/sha256"
+	"encoding/base64"
+	"regexp"
+	"strings"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+
+	"github.com/rin-network/rin/conformance/exchange"
+	"github.com/rin-network/rin/conformance/report"
+	"github.com/rin-network/rin/conformance/verdict"
+)
+
+var _ = Describe("the page", func() {
+	page := func(make func() (report.Report, *exchange.Log)) string {
+		r, log := make()
+		return written(report.WriteHTML, r, log)
+	}
+
+	It("allows nothing but its own style", func() {
+		out := page(small)
+		style := regexp.MustCompile(`(?s)<style>(.*?)</style>`).FindStringSubmatch(out)[1]
+		sum := sha256.Sum256([]byte(style))
+		Expect(elements(out)["meta"]).To(HaveKey("http-equiv"))
+		policy := regexp.MustCompile(`Content-Security-Policy" content="([^"]*)"`).FindStringSubmatch(out)[1]
+		policy = strings.NewReplacer("&#39;", "'", "&#43;", "+").Replace(policy)
+		Expect(policy).To(Equal("default-src 'none'; base-uri 'none'; form-action 'none'; style-src 'sha256-" +
+			base64.StdEncoding.EncodeToString(sum[:]) + "'"))
+		Expect(out).NotTo(MatchRegexp(`<script|<link|<img|style="|url\(|@import`))
+	})
+
+	It("has links that lead somewhere, to places that exist once", func() {
+		for _, make := range []func() (report.Report, *exchange.Log){small, good, empty, hostile} {
+			out := page(make)
+			places := map[string]int{}
+			for _, m := range regexp.MustCompile(` id="([^"]*)"`).FindAllStringSubmatch(out, -1) {
+				places[m[1]]++
+			}
+			for place, n := range places {
+				Expect(n).To(Equal(1), place)
+			}
+			for _, m := range regexp.MustCompile(` href="#([^"]*)"`).FindAllStringSubmatch(out, -1) {
+				Expect(places).To(HaveKey(m[1]))
+			}
+		}
+	})
+
+	It("links a finding to its exchange, and back", func() {
+		out := page(small)
+		finding := regexp.MustCompile(`(?s)<article[^>]*id="finding-TOK-06".*?</article>`).FindString(out)
+		anchor := regexp.MustCompile(`href="#(exchange-\d+)">token.ok<`).FindStringSubmatch(finding)[1]
+		inside := out[strings.Index(out, `id="`+anchor+`"`):]
+		Expect(inside[:strings.Index(inside, "</details>")]).To(And(
+			ContainSubstring(`<a href="#TOK-06">TOK-06</a>`), ContainSubstring("max-age=300")))
+	})
+
+	It("says the verdict first", func() {
+		out := page(small)
+		Expect(regexp.MustCompile(`<h[1-6]`).FindString(out)).To(Equal("<h1"))
+		Expect(strings.Count(out, "<h1")).To(Equal(1))
+		Expect(strings.Index(out, "Not certified for profile funding")).To(BeNumerically("<", strings.Index(out, "What failed")))
+	})
+
+	It("shows JSON readably, and other bodies as they are", func() {
+		out := page(small)
+		Expect(out).To(ContainSubstring("&#34;text&#34;: &#34;Förderung für Frühphasen&#34;,\n"))
+
+		r, log := small()
+		log.Exchanges[0].Response.Body = exchange.Body(`{"empty":{},"list":[ ],"deep":` + strings.Repeat("[", 5000) + strings.Repeat("]", 5000) + `}`)
+		log.Exchanges[1].Response.Body = exchange.Body("not { json")
+		out = written(report.WriteHTML, r, log)
+		Expect(out).To(ContainSubstring("{\n  &#34;empty&#34;: {},\n  &#34;list&#34;: [],\n  &#34;deep&#34;: [\n"))
+		Expect(out).To(ContainSubstring("not { json"))
+	})
+
+	It("says where it cut a body", func() {
+		r, log := small()
+		log.Exchanges[4].Response.Body = exchange.Body(strings.Repeat("ä", 100_000))
+		Expect(written(report.WriteHTML, r, log)).To(ContainSubstring("only the beginning of a body of 200000 bytes"))
+	})
+
+	It("tells once what could not be judged for one reason", func() {
+		out := page(empty)
+		Expect(strings.Count(out, `<article class="finding inconclusive"`)).To(Equal(1))
+		Expect(out).To(ContainSubstring("The same holds for"))
+	})
+
+	It("stays small for a run of usual size", func() {
+		log := smallLog()
+		for i := range 200 {
+			x := call(exchange.OperationResource(strings.Repeat("o", i+1)).With(exchange.OK), "GET", "https://api.node.example/x", 200,
+				"["+strings.Repeat(`{"name":[{"text":"Förderung","language":"de"}]},`, 20_000)+"null]")
+			log.Exchanges = append(log.Exchanges, x)
+		}
+		r := report.New(verdict.Decide(smallCatalogue(), smallJudgements(), log), log, version)
+		Expect(len(written(report.WriteHTML, r, log))).To(BeNumerically("<", 3<<20))
+	})
+})

@@ -1,0 +1,177 @@
+package report_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"slices"
+	"strings"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"github.com/rin-network/rin/conformance/exchange"
+	"github.com/rin-network/rin/conformance/report"
+	"github.com/rin-network/rin/conformance/requirement"
+	"github.com/rin-network/rin/conformance/verdict"
+)
+
+var _ = Describe("New", func() {
+	It("names profile, versions, date, URLs and counts", func() {
+		r, _ := small()
+		Expect(r.Schema).To(Equal("rin.report/v1"))
+		Expect(r.Profile).To(Equal(requirement.Funding))
+		Expect(r.Suite).To(Equal(report.Suite{Name: "rin", Version: version, RecordedBy: version}))
+		Expect(r.Catalogue.Version).To(Equal(requirement.Version))
+		Expect(r.Date).To(Equal(noon()))
+		Expect(r.Target.TokenURL).To(Equal("https://auth.node.example/oauth/token"))
+		Expect(r.Totals).To(Equal(verdict.Totals{Pass: 2, Warn: 1, Fail: 3, NotApplicable: 1, Blocked: 1, Inconclusive: 1}))
+		Expect(r.Notes).To(ContainElement(ContainSubstring("This is a snapshot")))
+		Expect(r.Verdict.Decision).To(Equal(verdict.NotCertified))
+		Expect(r.Verdict.Notice).To(ContainSubstring("9 of the 130"))
+	})
+
+	It("gives a curl where somebody has to look, and only there", func() {
+		r, _ := small()
+		for _, q := range r.Requirements {
+			wanted := slices.Contains([]requirement.Outcome{requirement.Fail, requirement.Warn, requirement.Inconclusive}, q.Outcome)
+			Expect(q.Curl != "").To(Equal(wanted), string(q.ID))
+			if wanted {
+				Expect(q.Curl).To(HavePrefix("curl "))
+			}
+		}
+	})
+
+	It("prefers the hint for the particular cause to the general fix", func() {
+		r, _ := small()
+		fix := map[requirement.ID]string{}
+		for _, q := range r.Requirements {
+			fix[q.ID] = q.Fix
+		}
+		Expect(fix["TER-02"]).To(ContainSubstring("Keycloak"))
+		Expect(fix["TOK-06"]).To(ContainSubstring("no-store"))
+		Expect(fix["TOK-01"]).To(BeEmpty(), "nothing to fix")
+	})
+
+	It("says which operations were executed, and why others were not", func() {
+		r, _ := small()
+		Expect(r.Operations.Documented).To(Equal(3))
+		Expect(r.Operations.Executed).To(Equal(1))
+		because := map[string]string{}
+		for _, o := range r.Operations.List {
+			because[o.ID] = o.Because
+		}
+		Expect(because).To(Equal(map[string]string{
+			"listFundings": "",
+			"addFunding":   "only GET is executed on operations",
+			"getFunding":   "the list holds no item with an id",
+		}))
+	})
+
+	It("takes user and password out of URLs", func() {
+		log := smallLog()
+		log.Run.TokenURL = "https://user:geheim@auth.node.example/token"
+		r := report.New(verdict.Decide(smallCatalogue(), smallJudgements(), log), log, version)
+		Expect(r.Target.TokenURL).To(Equal("https://auth.node.example/token"))
+	})
+
+	It("cuts very long lists of subjects and says so", func() {
+		log, judged := smallLog(), smallJudgements()
+		j := judged["API-04"]
+		for len(j.Subjects) < 1234 {
+			j.Subjects = append(j.Subjects, requirement.Subject{Name: "$[9].id", Label: "op/listFundings.ok", Got: "missing"})
+		}
+		judged["API-04"] = j
+		r := report.New(verdict.Decide(smallCatalogue(), judged, log), log, version)
+		for _, q := range r.Requirements {
+			if q.ID == "API-04" {
+				Expect(len(q.Subjects) + q.SubjectsCut).To(Equal(1234))
+				Expect(q.SubjectsCut).To(BeNumerically(">", 0))
+			}
+		}
+		for name, f := range formats() {
+			if strings.HasPrefix(name, "80") || name == "report.html" {
+				Expect(written(f, r, log)).To(MatchRegexp(`and 1\d{3} more`), name)
+			}
+		}
+	})
+
+	It("tells a run that was cut off from a whole one", func() {
+		log := smallLog()
+		log.Ended = nil
+		r := report.New(verdict.Decide(smallCatalogue(), smallJudgements(), log), log, version)
+		Expect(r.Run.Complete).To(BeFalse())
+		Expect(r.Run.Cause).NotTo(BeEmpty())
+		Expect(r.Budget.Sent).To(Equal(7), "attempts of what was recorded")
+	})
+
+	It("holds the preview notice near the verdict in every format", func() {
+		r, log := small()
+		for name, f := range formats() {
+			if name == "exchanges.har" {
+				continue // it carries no verdict
+			}
+			text := strings.Join(strings.Fields(written(f, r, log)), " ")
+			Expect(text).To(ContainSubstring("it covers 9 of the 130 requirements of the catalogue"), name)
+			Expect(text).To(ContainSubstring("has no value as a certificate"), name)
+		}
+	})
+})
+
+var _ = Describe("JSON", func() {
+	compile := func() *jsonschema.Schema {
+		c := jsonschema.NewCompiler()
+		c.DefaultDraft(jsonschema.Draft2020)
+		c.AssertFormat()
+		doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(report.Schema()))
+		Expect(err).NotTo(HaveOccurred())
+		Expect(c.AddResource("report.json", doc)).To(Succeed())
+		return c.MustCompile("report.json")
+	}
+	validate := func(r report.Report) error {
+		var b bytes.Buffer
+		Expect(report.WriteJSON(&b, r)).To(Succeed())
+		v, err := jsonschema.UnmarshalJSON(&b)
+		Expect(err).NotTo(HaveOccurred())
+		return compile().Validate(v)
+	}
+
+	It("is what its schema says", func() {
+		for _, make := range []func() (report.Report, *exchange.Log){small, good, empty} {
+			r, _ := make()
+			Expect(validate(r)).To(Succeed())
+		}
+	})
+
+	It("has a schema that can refuse", func() {
+		r, _ := small()
+		r.Requirements[1].Outcome = "splendid"
+		Expect(validate(r)).NotTo(Succeed())
+		r, _ = small()
+		r.Requirements[1].Reason = ""
+		Expect(validate(r)).NotTo(Succeed())
+		r, _ = small()
+		r.Verdict.Notice = ""
+		Expect(validate(r)).NotTo(Succeed())
+	})
+
+	It("can be read again without loss", func() {
+		for _, make := range []func() (report.Report, *exchange.Log){small, good, hostile} {
+			r, _ := make()
+			var b bytes.Buffer
+			Expect(report.WriteJSON(&b, r)).To(Succeed())
+			back, err := report.ReadJSON(&b)
+			Expect(err).NotTo(HaveOccurred())
+			want, err := json.Marshal(r)
+			Expect(err).NotTo(HaveOccurred())
+			Expect(json.Marshal(back)).To(MatchJSON(want))
+		}
+	})
+
+	It("refuses another version, and what is no report", func() {
+		_, err := report.ReadJSON(strings.NewReader(`{"schema":"rin.report/v9"}`))
+		Expect(err).To(MatchError(ContainSubstring("rin.report/v1")))
+		_, err = report.ReadJSON(strings.NewReader(`<html>`))
+		Expect(err).To(MatchError(ContainSubstring("read report")))
+	})
+})
