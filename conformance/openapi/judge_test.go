@@ -336,9 +336,9 @@ var _ = Describe("Hostile schemas and bodies", func() {
 	})
 
 	It("are judged or refused in a body of millions of values", func() {
-		list := `[` + strings.TrimSuffix(strings.Repeat(`1,`, 2_000_000), ",") + `]`
+		list := `[` + strings.TrimSuffix(strings.Repeat(`1,`, 1_100_000), ",") + `]`
 		f := judged(spec("3.0.3", `{"type":"array","items":{"type":"string"}}`, `{}`), list)
-		Expect(f.Total).To(Equal(2_000_000))
+		Expect(f.Total).To(Equal(1_100_000))
 		Expect(f.Findings).To(HaveLen(200))
 		f = judged(spec("3.0.3", `{"type":"object"}`, `{}`), `{"data":`+list+`}`)
 		Expect(f.Judged).To(BeFalse())
