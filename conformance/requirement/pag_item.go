@@ -13,32 +13,34 @@ func filterFilters(e Evidence) Judgement {
 	if j, ok := listJudged(e); !ok {
 		return j
 	}
-	seen := e.The(exchange.ListOperation.With(exchange.FilterSeen))
-	parts := []Judgement{filterCall(seen, true)}
-	other, asked := e.Get(e.Roles.List.With(exchange.FilterOther))
-	excluded := false
-	if asked && other.Answered() {
-		j := filterCall(other, false)
+	calls := []exchange.Exchange{e.The(exchange.ListOperation.With(exchange.FilterSeen))}
+	if other, asked := e.Get(e.Roles.List.With(exchange.FilterOther)); asked {
+		calls = append(calls, other)
+	}
+	all, err := itemsOf(e.The(exchange.ListOperation.With(exchange.OK)))
+	var parts []Judgement
+	proven := false
+	for i, x := range calls {
+		j := filterCall(x, i == 0 || x.Given["seen"] == "true")
 		parts = append(parts, j)
-		excluded = j.Outcome == Pass
+		proven = proven || j.Outcome == Pass && leavesOut(all, x)
 	}
 	j := gather(parts...)
-	if j.Outcome != Pass || excluded {
+	switch {
+	case j.Outcome != Pass || proven:
 		return j
+	case err != nil:
+		return Unclear("the list without a filter can't be compared: " + clip(err.Error())).Seen(calls[0].Label)
 	}
-	// All items match. That shows a filter only if it had something to leave out.
-	all, err := itemsOf(e.The(exchange.ListOperation.With(exchange.OK)))
-	if err != nil {
-		return Unclear("the list without a filter can't be compared: " + clip(err.Error())).Seen(seen.Label)
-	}
-	if !slices.ContainsFunc(all, func(item any) bool {
-		return !holds(memberValues(item, seen.Given["member"]), seen.Given["value"])
-	}) {
-		return Unclear("all items have the value that was filtered by, so nothing shows that the filter works").
-			Hinting("put funding calls of more than one kind into the tested system, then repeat the run").
-			about(seen, "items of more than one kind", seen.Given["member"]+" is always "+quote(seen.Given["value"]))
-	}
-	return j
+	member, value := clip(calls[0].Given["member"]), quote(calls[0].Given["value"])
+	return Unclear("all items have the value that was filtered by, so nothing shows that the filter works").
+		Hinting("put funding calls of more than one kind into the tested system, then repeat the run").
+		about(calls[0], "items of more than one kind", member+" is "+value+" in all items")
+}
+
+// leavesOut reports whether the list holds items that the filter has to leave out: only then do the items that came show a filter.
+func leavesOut(all []any, x exchange.Exchange) bool {
+	return slices.ContainsFunc(all, func(item any) bool { return !holds(memberValues(item, x.Given["member"]), x.Given["value"]) })
 }
 
 // filterCall judges one filtered list. sought says that items with the value are known to exist.
