@@ -73,6 +73,7 @@ var _ = Describe("Curl", func() {
 			want := strings.ReplaceAll(evil, "[[access_token:1f2e3d4c:plain]]", "token")
 			Expect(args[3]).To(Equal("G" + want))
 			Expect(args).To(ContainElement("X-Evil: v" + want))
+			Expect(args).NotTo(ContainElement(HavePrefix("@etc")))
 			if stdin == "" {
 				Expect(args).To(ContainElement("b" + want))
 			} else {

@@ -111,6 +111,28 @@ var _ = Describe("Redactor", func() {
 		}
 	})
 
+	It("leaves nothing of an end that shares a character with a neighbour", func() {
+		r.Secret("umlauts", "üsecret-valueo")
+		got := r.Text("Basic " + base64.StdEncoding.EncodeToString([]byte("xoüsecret-valueoüx")) + ";")
+		Expect(shown(got)).To(Equal("Basic [[umlauts:#:base64]];"))
+	})
+
+	It("finds characters beyond the basic plane", func() {
+		r.Secret("emoji", "pass😀word")
+		Expect(shown(r.Text(`"pass\ud83d\uDE00word"`))).To(Equal(`"[[emoji:#:json]]"`))
+		Expect(shown(r.Text("pass&#128512;word"))).To(Equal("[[emoji:#:html]]"))
+	})
+
+	It("finds a secret after something that begins like it", func() {
+		r = exchange.NewRedactor(nil)
+		r.Secret("a", "abcaaaaaa")
+		for n := range 12 {
+			text := strings.Repeat("b", n)
+			Expect(shown(r.Text(text + "a-abcaaaaaaa"))).To(Equal(text + "a-[[a:#:plain]]a"))
+			Expect(shown(r.Text(text + "bcaaaaaaabcaaaaaa"))).To(Equal(text + "bcaaaaaa[[a:#:plain]]"))
+		}
+	})
+
 	It("keeps the path of a URL that holds an encoded secret", func() {
 		text := "https://node.example/a/b/" + base64.RawURLEncoding.EncodeToString([]byte(tokenValue)) + "/c"
 		Expect(shown(r.Text(text))).To(Equal("https://node.example/a/b/[[access_token:#:base64]]/c"))
@@ -149,6 +171,8 @@ var _ = Describe("Redactor", func() {
 		text := `client_secret=secret&a-secret=1 secrets {"error":"secret"} ` + base64.StdEncoding.EncodeToString([]byte("id:secret"))
 		Expect(shown(r.Text(text))).To(Equal(
 			`client_secret=[[short:#:plain]]&a-secret=1 secrets {"error":"[[short:#:plain]]"} [[short:#:base64]]`))
+		inWord := base64.StdEncoding.EncodeToString([]byte("my-secrets-of-old"))
+		Expect(r.Text(inWord)).To(Equal(inWord))
 		Expect(shown(r.Text("s%65cret "))).To(Equal("[[short:#:percent]] "))
 	})
 

@@ -83,7 +83,14 @@ func (g *gate) slowDown() {
 	}
 	drop := g.width - max(1, g.width/2)
 	g.width -= drop
-	g.debt += drop
+	for ; drop > 0; drop-- {
+		select {
+		case <-g.slots:
+		default: // all are in use
+			g.debt += drop
+			return
+		}
+	}
 }
 
 // spend takes one request from the budget; false when it is used up.

@@ -2,9 +2,7 @@ package record
 
 import (
 	"encoding/json"
-	"net/url"
 	"regexp"
-	"slices"
 	"strings"
 
 	"github.com/rin-network/rin/conformance/exchange"
@@ -31,27 +29,10 @@ func (r *Recorder) conceal(ask Ask, x *exchange.Exchange, body []byte) string {
 	if answer.AccessToken != "" {
 		x.Tokens = append(x.Tokens, r.options.Redactor.Token(name, answer.AccessToken))
 	}
-	if form, err := url.ParseQuery(string(body)); err == nil && len(form) < 100 {
-		r.concealValues(form, name)
-	}
 	for _, m := range tokenMember().FindAllStringSubmatch(string(body), 100) {
 		r.options.Redactor.Secret(memberMarker(m[1], name), unquote(m[2]))
 	}
 	return answer.AccessToken
-}
-
-func (r *Recorder) concealValues(form url.Values, name string) {
-	for _, key := range slices.Sorted(func(yield func(string) bool) {
-		for k := range form {
-			if !yield(k) {
-				return
-			}
-		}
-	}) {
-		if strings.HasSuffix(key, "_token") {
-			r.options.Redactor.Secret(memberMarker(key, name), form.Get(key))
-		}
-	}
 }
 
 // memberMarker keeps the given name for access tokens, and the member's own for the others.

@@ -20,6 +20,9 @@ import (
 
 func TestRecord(t *testing.T) {
 	RegisterFailHandler(Fail)
+	for _, name := range []string{"HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy"} {
+		t.Setenv(name, "http://127.0.0.1:1") // must not be heeded
+	}
 	RunSpecs(t, "Record")
 }
 
