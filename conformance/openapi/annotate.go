@@ -27,6 +27,7 @@ func (a *annotation) describedBy(method string) (pointer string, ok bool) {
 		a.note(exchange.FindingStatus, statuses(a.op), strconv.Itoa(a.answer.Status), a.op.Pointer+"/responses")
 		return a.unjudged("status %d is not described", a.answer.Status)
 	}
+	a.judgeHeaders(status)
 	if method == "HEAD" || a.answer.Status == 204 || a.answer.Status == 304 {
 		return a.unjudged("this answer has no body")
 	}
@@ -116,6 +117,7 @@ func (a *annotation) judgeBody(pointer string) {
 		return
 	}
 	a.schema = pointer
+	before := a.found.clone()
 	array := firstByte(body) == '['
 	var err error
 	switch {
@@ -132,7 +134,7 @@ func (a *annotation) judgeBody(pointer string) {
 	a.out.Judged = err == nil
 	if err != nil {
 		// What was found before the fault is no reliable account of the body.
-		a.found = collector{}
+		a.found = before
 		a.out.Items = 0
 		a.unjudged("%s", unreadable(err))
 	}

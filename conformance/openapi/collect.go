@@ -28,7 +28,7 @@ type sort struct {
 func (c *collector) add(found []difference, prefix ...string) {
 	for i := range found {
 		found[i].at = append(slices.Clone(prefix), found[i].at...)
-		found[i].Path = path(found[i].at)
+		found[i].Path = cmp.Or(found[i].place, path(found[i].at))
 	}
 	slices.SortStableFunc(found, compareDifferences)
 	found = slices.CompactFunc(found, func(a, b difference) bool {
@@ -44,6 +44,15 @@ func (c *collector) add(found []difference, prefix ...string) {
 			c.sorts[s] = append(c.sorts[s], d)
 		}
 	}
+}
+
+// clone keeps the state to return to.
+func (c *collector) clone() collector {
+	out := collector{total: c.total, sorts: map[sort][]difference{}}
+	for s, list := range c.sorts {
+		out.sorts[s] = slices.Clone(list)
+	}
+	return out
 }
 
 // findings returns at most maxFindings, by place and keyword; each sort has an equal share, and what one leaves the others take.
@@ -81,6 +90,7 @@ func compareDifferences(a, b difference) int {
 	}
 	return cmp.Or(
 		cmp.Compare(len(a.at), len(b.at)),
+		cmp.Compare(a.place, b.place),
 		cmp.Compare(a.Kind, b.Kind),
 		cmp.Compare(a.Expected, b.Expected),
 		cmp.Compare(a.Got, b.Got),

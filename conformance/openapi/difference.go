@@ -17,6 +17,8 @@ type difference struct {
 	at []string
 	// format is the word under "format" that the finding is about; empty for other findings.
 	format string
+	// place is told in place of a path where the value is not in the body.
+	place string
 }
 
 // describe turns the errors of the library at one value into differences.

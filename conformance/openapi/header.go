@@ -1,0 +1,93 @@
+package openapi
+
+import (
+	"encoding/json"
+	"strconv"
+	"strings"
+
+	"github.com/rin-network/rin/conformance/exchange"
+)
+
+// maxHeaders bounds the described headers of one response.
+const maxHeaders = 100
+
+// judgeHeaders compares the header fields of the answer with those that its response describes: required ones must be there, and values
+// must fit if their schema is a single scalar type. The place of such a finding is `header "X-Total"`.
+func (a *annotation) judgeHeaders(status string) {
+	response, why := descend(a.judge.doc, a.op.Pointer+"/responses", status)
+	if why != "" {
+		return
+	}
+	raw, _ := a.judge.doc.Raw(response + "/headers")
+	described, _ := raw.(map[string]any)
+	if len(described) > maxHeaders {
+		return
+	}
+	for name := range described {
+		switch strings.ToLower(name) {
+		case "content-type", "set-cookie": // judged elsewhere (OAS 3.0.3 Response Object); redacted
+			continue
+		}
+		a.judgeHeader(name, response+"/headers", exchange.Values(a.answer.Header, name))
+	}
+}
+
+func (a *annotation) judgeHeader(name, headers string, values []string) {
+	at, why := descend(a.judge.doc, headers, name)
+	if why != "" {
+		return
+	}
+	raw, _ := a.judge.doc.Raw(at)
+	header, _ := raw.(map[string]any)
+	if len(values) == 0 {
+		if header["required"] == true {
+			a.addHeader(name, []difference{{Finding: exchange.Finding{Kind: exchange.FindingOther, Expected: "a required header field", Got: "nothing", Keyword: at + "/required"}}})
+		}
+		return
+	}
+	if _, ok := header["schema"]; ok {
+		at += "/schema"
+	} else if header["type"] == nil { // Swagger 2.0 has the type in the header itself
+		return
+	}
+	c, why := a.judge.schema(at)
+	if why != "" {
+		return
+	}
+	value, ok := headerValue(c.shape.kind, strings.Join(values, ", "))
+	if !ok {
+		return
+	}
+	if found, err := c.apply(c.whole, value); err == nil {
+		a.addHeader(name, found)
+	}
+}
+
+// headerValue reads a field as the scalar that its schema expects; text that can't be one stays text, which the schema then refuses.
+func headerValue(kind, text string) (value any, ok bool) {
+	switch kind {
+	case "string":
+		return text, true
+	case "boolean":
+		if b, err := strconv.ParseBool(text); err == nil && (text == "true" || text == "false") {
+			return b, true
+		}
+		return text, true
+	case "integer", "number":
+		var n json.Number
+		if json.Unmarshal([]byte(text), &n) == nil && n != "" {
+			return tamed(n), true
+		}
+		return text, true
+	}
+	return nil, false
+}
+
+// addHeader notes findings on a header field; all are of one kind, since the kinds of a body's members mean other requirements.
+func (a *annotation) addHeader(name string, found []difference) {
+	for i := range found {
+		found[i].Kind = exchange.FindingOther
+		found[i].place = "header " + strconv.Quote(clip(name, 64))
+	}
+	a.found.add(found)
+}
