@@ -106,8 +106,11 @@ func (j *Judging) blocked(r Requirement) (Judgement, bool) {
 		switch before := j.Of(id); before.Outcome {
 		case Pass, Warn:
 		case Blocked:
-			return Judgement{Outcome: Blocked, BlockedBy: before.BlockedBy,
-				Reason: fmt.Sprintf("needs %s, which is blocked by %s", id, before.BlockedBy)}, true
+			root := before.BlockedBy
+			if root == "" {
+				root = id // it waits for an exchange, not for another requirement
+			}
+			return Judgement{Outcome: Blocked, BlockedBy: root, Reason: fmt.Sprintf("needs %s, which is blocked", id)}, true
 		default:
 			return Judgement{Outcome: Blocked, BlockedBy: id,
 				Reason: fmt.Sprintf("needs %s, which is %s", id, before.Outcome)}, true

@@ -5,10 +5,12 @@ package e2e_test
 import (
 	"encoding/json"
 	"io"
+	"net"
+	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strings"
+	"regexp"
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
@@ -30,17 +32,20 @@ func serve(dir string, env []string, argv ...string) string {
 		session.Kill().Wait("10s")
 	})
 	Eventually(session.Out, "60s").Should(gbytes.Say(`http://\S+`))
-	return strings.TrimRight(urlIn(string(session.Out.Contents())), "/")
+	address, err := url.Parse(regexp.MustCompile(`http://\S+`).FindString(string(session.Out.Contents())))
+	Expect(err).NotTo(HaveOccurred())
+	return "http://" + address.Host
 }
 
-// urlIn is the first URL of a text.
-func urlIn(text string) string {
-	for _, word := range strings.Fields(text) {
-		if strings.HasPrefix(word, "http://") {
-			return word
-		}
-	}
-	return ""
+// freePort is a port of loopback that was free a moment ago, for a server that cannot choose one itself.
+func freePort() string {
+	GinkgoHelper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	Expect(err).NotTo(HaveOccurred())
+	defer listener.Close()
+	_, port, err := net.SplitHostPort(listener.Addr().String())
+	Expect(err).NotTo(HaveOccurred())
+	return port
 }
 
 // certification is what the tests look at in a report.

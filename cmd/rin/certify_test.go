@@ -1,0 +1,146 @@
+package main_test
+
+import (
+	"net/http"
+	"os"
+	"path/filepath"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+
+	"github.com/rin-network/rin/conformance"
+	"github.com/rin-network/rin/conformance/requirement"
+	"github.com/rin-network/rin/conformance/target"
+	"github.com/rin-network/rin/conformance/worker"
+)
+
+var _ = Describe("rin demo", func() {
+	It("certifies a sandbox in one command and leaves every file of a report", func() {
+		dir := GinkgoT().TempDir()
+		got := rinIn(dir, "", nil, "demo")
+		Expect(got.code).To(Equal(0), got.err)
+		Expect(got.out).To(SatisfyAll(ContainSubstring("Certified for profile funding (preview)"), ContainSubstring("no value as a")))
+		Expect(got.err).To(ContainSubstring("requests, 8 at a time"))
+		for _, name := range []string{"report.html", "report.json", "junit.xml", "exchanges.har", "report.md", "evidence.jsonl"} {
+			Expect(filepath.Join(dir, "rin-report", name)).To(BeARegularFile())
+		}
+		r := reportIn(filepath.Join(dir, "rin-report"))
+		Expect(r.Schema).To(Equal("rin.report/v1"))
+		Expect(r.Verdict.Preview).To(BeTrue())
+		Expect(r.outcomes()).To(HaveLen(len(requirement.Catalogue())))
+	})
+
+	It("shows a fault caught: exit code 1, the requirement, and how to mend it", func() {
+		got := rin(nil, "demo", "--deviate", "token-status-201")
+		Expect(got.code).To(Equal(1))
+		Expect(got.out).To(SatisfyAll(ContainSubstring("TOK-02"), ContainSubstring("Not certified"), ContainSubstring("curl ")))
+	})
+})
+
+var _ = Describe("rin certify", func() {
+	It("certifies a node by its URLs, and by its registry entry", func() {
+		n := newNode(nil)
+		byURL, _ := n.certify()
+		Expect(byURL.code).To(Equal(0), byURL.out+byURL.err)
+
+		byEntry := rin(n.env(), "certify", "--registry", n.URL+"/registry/registry.json", "--node", "XA", "--profile", "auth",
+			"--client-id", n.clients[0].ClientID, "--client-secret", "env:SECRET")
+		Expect(byEntry.code).To(Equal(0), byEntry.out+byEntry.err)
+	})
+
+	It("reads the secret from a file and from standard input", func() {
+		n := newNode(nil)
+		dir := GinkgoT().TempDir()
+		Expect(os.WriteFile(filepath.Join(dir, "secret"), []byte(n.clients[0].Secret+"\n"), 0o600)).To(Succeed())
+		args := []string{"certify", "--profile", "auth", "--only", "TOK-01", "--token-url", n.URL + "/oauth/token",
+			"--info-url", n.URL + "/ris-synergy/info/v1/oauth/info/", "--client-id", n.clients[0].ClientID, "--client-secret"}
+		Expect(rinIn(dir, "", nil, append(args, "file:secret")...).code).To(Equal(0))
+		Expect(rinIn(dir, n.clients[0].Secret, nil, append(args, "-")...).code).To(Equal(0))
+	})
+
+	It("ends a partial run as partial, whatever was chosen by", func() {
+		n := newNode(nil)
+		for _, choice := range [][]string{{"--only", "tok-06,BRR-02"}, {"--label-filter", "TOK && gate:gating"}, {"--quick"}} {
+			got, dir := n.certify(choice...)
+			Expect(got.code).To(Equal(0), got.out+got.err)
+			Expect(got.out).NotTo(ContainSubstring("✓ Certified"))
+			Expect(reportIn(dir).Verdict.Decision).To(Equal("partial"), "%v", choice)
+		}
+		got, dir := newNode(nil, "token-status-201").certify("--only", "TOK-02")
+		Expect(got.code).To(Equal(1), got.out+got.err)
+		Expect(reportIn(dir).outcomes()).To(Equal(map[string]string{"TOK-02": "fail"}))
+	})
+
+	It("judges live as it judges the recording, requirement by requirement", func() {
+		for _, deviations := range [][]string{nil, {"token-status-201"}, {"signature-unchecked"}} {
+			n := newNode(nil, deviations...)
+			live := map[requirement.ID]requirement.Judgement{}
+			evidence := filepath.Join(GinkgoT().TempDir(), "evidence.jsonl")
+			result, err := conformance.Certify(GinkgoT().Context(), n.target().Defaults(), conformance.Options{
+				Suite: "test", Evidence: evidence, Worker: &worker.Command{Path: binary, Args: []string{"worker"}},
+				Heard: func(e worker.Event) {
+					if e.Kind == worker.Judged {
+						live[e.ID] = *e.Judgement
+					}
+				},
+			})
+			Expect(err).NotTo(HaveOccurred())
+			Expect(live).To(HaveLen(len(requirement.Catalogue())))
+			again := requirement.Judge(requirement.Catalogue(), requirement.Read(result.Log))
+			for id, judgement := range live {
+				Expect(judgement).To(Equal(again[id]), "%s with %v", id, deviations)
+			}
+		}
+	})
+
+	It("writes the same report from the same evidence", func() {
+		_, dir := newNode(nil, "token-status-201").certify()
+		again := GinkgoT().TempDir()
+		got := rin(nil, "judge", filepath.Join(dir, "evidence.jsonl"), "--report-dir", again)
+		Expect(got.code).To(Equal(1), got.err)
+		for _, name := range []string{"report.json", "report.html", "junit.xml", "exchanges.har", "report.md"} {
+			first, err := os.ReadFile(filepath.Join(dir, name))
+			Expect(err).NotTo(HaveOccurred())
+			second, err := os.ReadFile(filepath.Join(again, name))
+			Expect(err).NotTo(HaveOccurred())
+			Expect(string(second)).To(Equal(string(first)), name)
+		}
+	})
+
+	It("marks a profile without a second client: role separation was not tested", func() {
+		n := newNode(nil)
+		got := rin(n.env(), "certify", "--profile", "funding", "--client-id", n.clients[0].ClientID, "--client-secret", "env:SECRET",
+			"--token-url", n.URL+"/oauth/token", "--info-url", n.URL+"/ris-synergy/info/v1/oauth/info/", "--spec-url", n.URL+"/ris-synergy/funding/v3/api-docs")
+		Expect(got.code).To(Equal(0), got.out)
+		Expect(got.out).To(ContainSubstring("ole separation"))
+	})
+
+	It("sends no secret anywhere but to the node", func() {
+		var elsewhere []string
+		other := newNode(func(http.Handler) http.Handler {
+			return http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { elsewhere = append(elsewhere, r.URL.String()) })
+		})
+		n := newNode(func(next http.Handler) http.Handler {
+			return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				if r.URL.Path == "/ris-synergy/info/v1/oauth/info/" {
+					http.Redirect(w, r, other.URL+r.URL.Path, http.StatusTemporaryRedirect)
+					return
+				}
+				next.ServeHTTP(w, r)
+			})
+		})
+		got, _ := n.certify()
+		Expect(got.code).To(Equal(1), got.out)
+		Expect(elsewhere).To(BeEmpty())
+	})
+})
+
+// target is the node as a Go program names it.
+func (n node) target() target.Target {
+	second := target.Credentials{ClientID: n.clients[1].ClientID, ClientSecret: target.NewSecret(n.clients[1].Secret)}
+	return target.Target{
+		TokenURL: n.URL + "/oauth/token", InfoURL: n.URL + "/ris-synergy/info/v1/oauth/info/", SpecURL: n.URL + "/ris-synergy/funding/v3/api-docs",
+		Credentials: target.Credentials{ClientID: n.clients[0].ClientID, ClientSecret: target.NewSecret(n.clients[0].Secret)},
+		Second:      &second, Profile: "funding",
+	}
+}

@@ -1,0 +1,107 @@
+package main_test
+
+import (
+	"regexp"
+	"strings"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+)
+
+var _ = Describe("The command line", func() {
+	commands := func() []string {
+		listed := regexp.MustCompile(`(?m)^  ([a-z]+) {2,}`).FindAllStringSubmatch(rin(nil, "--help").out, -1)
+		var names []string
+		for _, m := range listed {
+			names = append(names, m[1])
+		}
+		return names
+	}
+
+	It("lists its commands and hides the worker", func() {
+		Expect(commands()).To(ContainElements("demo", "sandbox", "certify", "judge", "explain", "requirements", "token", "fixtures", "version"))
+		Expect(commands()).NotTo(ContainElement("worker"))
+	})
+
+	It("has help with examples for each of its own commands, within 80 columns", func() {
+		for _, name := range commands() {
+			if name == "help" || name == "completion" {
+				continue
+			}
+			help := rin(nil, name, "--help")
+			Expect(help.code).To(Equal(0), name)
+			Expect(help.out).To(ContainSubstring("Examples:\n"), name)
+			examples := strings.Split(strings.Split(help.out, "Examples:\n")[1], "\n\nFlags:")[0]
+			for _, line := range strings.Split(examples, "\n") {
+				Expect(len([]rune(line))).To(BeNumerically("<=", 92), "%s: %s", name, line)
+			}
+		}
+	})
+
+	It("completes in every shell", func() {
+		for _, shell := range []string{"bash", "zsh", "fish", "powershell"} {
+			script := rin(nil, "completion", shell)
+			Expect(script.code).To(Equal(0))
+			Expect(script.out).To(ContainSubstring("rin"))
+		}
+		Expect(rin(nil, "__complete", "explain", "BRR").out).To(ContainSubstring("BRR-02\t"))
+	})
+
+	DescribeTable("answers a mistake with a message, a hint and exit code 2",
+		func(message string, args ...string) {
+			got := rin(nil, args...)
+			Expect(got.code).To(Equal(2), got.err)
+			Expect(got.out).To(BeEmpty())
+			Expect(got.err).To(ContainSubstring(message))
+			Expect(got.err).To(ContainSubstring("hint: "))
+		},
+		Entry("an unknown command", `unknown command "certfy"`, "certfy"),
+		Entry("an unknown flag", "unknown flag: --speed", "certify", "--speed"),
+		Entry("nothing to certify", "--token-url is missing", "certify"),
+		Entry("a node without a registry", "--registry is missing", "certify", "--node", "XA"),
+		Entry("a registry file that is not there", "--registry: open nowhere.json", "certify", "--registry", "nowhere.json", "--node", "XA"),
+		Entry("a URL that is none", "--token-url", "certify", "--token-url", "not a url", "--info-url", "http://127.0.0.1:1/v1/", "--client-id", "a"),
+		Entry("a secret on the command line", "--client-secret takes a place", "certify", "--client-id", "a", "--client-secret", "hunter2hunter2"),
+		Entry("a secret that is not set", "environment variable NOWHERE is not set", "certify", "--client-id", "a", "--client-secret", "env:NOWHERE"),
+		Entry("a secret file that is not there", "file nowhere", "token", "--client-id", "a", "--client-secret", "file:nowhere"),
+		Entry("an unknown profile", `"gold" is no profile`, "certify", "--profile", "gold"),
+		Entry("an unknown requirement", `"TOK-99" is no requirement`, "certify", "--only", "TOK-99"),
+		Entry("a label filter that is none", "label filter", "certify", "--label-filter", "(("),
+		Entry("an unknown format", `"pdf" is no report format`, "judge", "--format", "pdf", "evidence.jsonl"),
+		Entry("evidence that is not there", "nowhere.jsonl", "judge", "nowhere.jsonl"),
+		Entry("an unknown id", `"XXX-01" is no requirement`, "explain", "XXX-01"),
+		Entry("an unknown deviation", "did you mean", "sandbox", "--addr", "127.0.0.1:0", "--deviate", "token-status-20"),
+		Entry("an address that cannot be had", "--addr", "sandbox", "--addr", "256.0.0.1:1"),
+		Entry("a day that is none", "--as-of", "fixtures", "--as-of", "31.12.2026"),
+		Entry("an unknown fixture format", `"xml"`, "fixtures", "--format", "xml"),
+		Entry("an unknown catalogue format", `"xml"`, "requirements", "--format", "xml"),
+		Entry("more calls than ids", "number of calls", "fixtures", "--calls", "-1"),
+	)
+
+	It("never repeats a secret that was typed by mistake", func() {
+		got := rin(nil, "certify", "--client-id", "a", "--client-secret", "hunter2hunter2")
+		Expect(got.out + got.err).NotTo(ContainSubstring("hunter2"))
+	})
+
+	It("explains each requirement from source to curl, within 80 columns", func() {
+		got := rin(nil, "explain", "brr-02")
+		Expect(got.code).To(Equal(0))
+		Expect(got.out).To(SatisfyAll(
+			HavePrefix("BRR-02  "), ContainSubstring("RFC 6750 §3"), ContainSubstring("https://www.rfc-editor.org/rfc/rfc6750.html#section-3"),
+			ContainSubstring("\nfix "), ContainSubstring("\nmutant "), ContainSubstring("rin demo --deviate "), ContainSubstring("\ncurl "),
+		))
+		text, _, _ := strings.Cut(got.out, "Ask it yourself:")
+		for _, line := range strings.Split(text, "\n") {
+			if !strings.Contains(line, "https://") && !strings.Contains(line, "--deviate") {
+				Expect(len([]rune(line))).To(BeNumerically("<=", 80), line)
+			}
+		}
+	})
+
+	It("lists the catalogue as table, JSON and Markdown", func() {
+		Expect(rin(nil, "requirements").out).To(MatchRegexp(`(?m)^TOK-01 +gating +auth +`))
+		Expect(rin(nil, "requirements", "--format", "json").out).To(ContainSubstring(`"id": "TOK-01"`))
+		Expect(rin(nil, "requirements", "--format", "markdown").out).To(ContainSubstring("| TOK-01 | "))
+		Expect(rin(nil, "requirements", "--profile", "auth").out).NotTo(ContainSubstring("API-01"))
+	})
+})

@@ -1,0 +1,60 @@
+package main_test
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"time"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+
+	"github.com/rin-network/rin/sandbox"
+)
+
+// node is a sandbox behind whatever a test puts before it.
+type node struct {
+	*httptest.Server
+	clients []sandbox.Credential
+}
+
+// newNode serves a small sandbox; wrap may be nil.
+func newNode(wrap func(http.Handler) http.Handler, deviations ...string) node {
+	GinkgoHelper()
+	s, err := sandbox.New(sandbox.Config{Calls: 20, Loopback: true, Deviations: deviations, AsOf: time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)})
+	Expect(err).NotTo(HaveOccurred())
+	var handler http.Handler = s
+	if wrap != nil {
+		handler = wrap(s)
+	}
+	n := node{httptest.NewServer(handler), s.Credentials()}
+	DeferCleanup(func() {
+		n.CloseClientConnections()
+		n.Close()
+	})
+	return n
+}
+
+// env holds the secrets of the node's clients.
+func (n node) env() []string {
+	return []string{"SECRET=" + n.clients[0].Secret, "SECRET2=" + n.clients[1].Secret}
+}
+
+// flags name the node by its URLs.
+func (n node) flags(more ...string) []string {
+	return append([]string{
+		"--token-url", n.URL + "/oauth/token",
+		"--info-url", n.URL + "/ris-synergy/info/v1/oauth/info/",
+		"--spec-url", n.URL + "/ris-synergy/funding/v3/api-docs",
+		"--client-id", n.clients[0].ClientID, "--client-secret", "env:SECRET",
+		"--client-id2", n.clients[1].ClientID, "--client-secret2", "env:SECRET2",
+		"--profile", "funding",
+	}, more...)
+}
+
+// certify runs rin certify on the node and returns what it came to, with the directory of its report.
+func (n node) certify(more ...string) (outcome, string) {
+	GinkgoHelper()
+	dir := GinkgoT().TempDir()
+	args := append([]string{"certify", "--report-dir", dir}, n.flags(more...)...)
+	return rin(n.env(), args...), dir
+}

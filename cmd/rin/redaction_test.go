@@ -1,0 +1,141 @@
+package main_test
+
+import (
+	"encoding/base64"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"io"
+	"io/fs"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+)
+
+// spread is a node that writes every secret that it hears back into its answers, in every form it can think of.
+type spread struct {
+	mu    sync.Mutex
+	heard map[string]bool
+}
+
+func (s *spread) hear(text string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(text) > 20 {
+		s.heard[text] = true
+	}
+}
+
+// forms are the ways in which a secret may come back.
+func forms(secret string) []string {
+	quoted, _ := json.Marshal(secret)
+	every := func(format string) string {
+		var b strings.Builder
+		for i := range len(secret) {
+			fmt.Fprintf(&b, format, secret[i])
+		}
+		return b.String()
+	}
+	return []string{
+		secret, url.QueryEscape(secret), url.PathEscape(secret), every("%%%02X"), every("%%%02x"),
+		base64.StdEncoding.EncodeToString([]byte(secret)), base64.RawURLEncoding.EncodeToString([]byte(secret)),
+		base64.StdEncoding.EncodeToString([]byte("x:" + secret)), base64.StdEncoding.EncodeToString([]byte("xy:" + secret)),
+		hex.EncodeToString([]byte(secret)), strings.ToUpper(hex.EncodeToString([]byte(secret))),
+		strings.Trim(string(quoted), `"`), every(`\u00%02x`),
+	}
+}
+
+func (s *spread) wrap(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		sent, _ := io.ReadAll(io.LimitReader(r.Body, 1<<16))
+		r.Body = io.NopCloser(strings.NewReader(string(sent)))
+		form, _ := url.ParseQuery(string(sent))
+		_, token, _ := strings.Cut(r.Header.Get("Authorization"), " ")
+		for _, secret := range []string{form.Get("client_secret"), token} {
+			if secret == "" {
+				continue
+			}
+			s.hear(secret)
+			for i, f := range forms(secret) {
+				w.Header().Set(fmt.Sprintf("X-Echo-%d", i), f)
+			}
+			w.Header().Set("Link", "<http://127.0.0.1/?token="+url.QueryEscape(secret)+">; rel=next")
+		}
+		if r.Method == http.MethodPost && form.Get("scope") != "" {
+			w.Header().Set("Content-Type", "application/json")
+			w.WriteHeader(http.StatusBadRequest)
+			text, _ := json.Marshal(strings.Join(forms(form.Get("client_secret")), " "))
+			fmt.Fprintf(w, `{"error":"invalid_scope","error_description":%s}`, text)
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+var _ = Describe("Secrets", func() {
+	It("stay out of every output, however the node throws them back", func() {
+		node := &spread{heard: map[string]bool{}}
+		got, dir := newNode(node.wrap).certify()
+
+		outputs := map[string]string{"stdout": got.out, "stderr": got.err}
+		Expect(filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
+			if err == nil && !entry.IsDir() {
+				var data []byte
+				data, err = os.ReadFile(path)
+				outputs[filepath.Base(path)] = string(data)
+			}
+			return err
+		})).To(Succeed())
+		Expect(outputs).To(HaveKey("evidence.jsonl"))
+		Expect(len(node.heard)).To(BeNumerically(">", 5), "the node heard secrets and tokens")
+		for secret := range node.heard {
+			for _, form := range forms(secret) {
+				for name, text := range outputs {
+					Expect(strings.Contains(text, form)).To(BeFalse(), "%s holds a secret of %d bytes as %.12s…", name, len(secret), form)
+				}
+			}
+		}
+		Expect(outputs["evidence.jsonl"]).To(ContainSubstring("[[client_secret:"))
+		Expect(outputs["evidence.jsonl"]).To(ContainSubstring("[[access_token:"))
+	})
+
+	It("stand in no process list and no environment of the worker", func() {
+		// The worker is the node's neighbour here: it is looked at while it talks.
+		var lines, surroundings []string
+		var once sync.Once
+		n := newNode(func(next http.Handler) http.Handler {
+			return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				once.Do(func() { lines, surroundings = workers() })
+				next.ServeHTTP(w, r)
+			})
+		})
+		got, _ := n.certify("--only", "TOK-01")
+		Expect(got.code).To(Equal(0), got.err)
+		if _, err := os.Stat("/proc/self/cmdline"); err == nil {
+			Expect(lines).NotTo(BeEmpty())
+		}
+		for _, text := range append(lines, surroundings...) {
+			Expect(text).NotTo(ContainSubstring(n.clients[0].Secret))
+		}
+	})
+})
+
+// workers lists the command lines and environments of running workers of this binary, where the system shows them.
+func workers() (commandLines, environments []string) {
+	paths, _ := filepath.Glob("/proc/[0-9]*/cmdline")
+	for _, path := range paths {
+		line, err := os.ReadFile(path)
+		if err != nil || string(line) != binary+"\x00worker\x00" {
+			continue
+		}
+		environment, _ := os.ReadFile(filepath.Join(filepath.Dir(path), "environ"))
+		commandLines, environments = append(commandLines, string(line)), append(environments, string(environment))
+	}
+	return commandLines, environments
+}
