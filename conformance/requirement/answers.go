@@ -83,7 +83,11 @@ func unclearIfNoVerdict(x exchange.Exchange) (Judgement, bool) {
 		return Unclear("the node limits the rate of requests (429)").
 			Hinting("lower --rate or raise the limit for this client, then repeat the run").Seen(x.Label), true
 	case serverError(x):
-		return Unclear(fmt.Sprintf("the node answered %d, also when asked again", x.Status())).
+		again := ""
+		if x.Attempts > 1 {
+			again = ", also when asked again"
+		}
+		return Unclear(fmt.Sprintf("the node answered %d%s", x.Status(), again)).
 			Hinting("look into the node's log for the cause, then repeat the run").Blaming(Node).Seen(x.Label), true
 	}
 	return Judgement{}, false

@@ -45,17 +45,29 @@ func endpointsReachable(e Evidence) Judgement {
 	for _, listed := range endpointsOf(x) {
 		parts = append(parts, endpointURL(e, x, listed))
 	}
-	for _, l := range listedEndpoints() {
-		if call, sent := e.Get(l); sent {
-			parts = append(parts, endpointCall(call))
-		} else if why, skipped := e.Skipped(l); skipped {
-			parts = append(parts, Missing(why.Because).Noting(fmt.Sprintf("%s was not called: %s", l.Resource(), clip(why.Because))))
-		}
-	}
 	if len(parts) == 0 {
 		return Missing("the info answer lists no endpoints").Seen(x.Label)
 	}
-	return gather(parts...)
+	var calls []Judgement
+	reached := false
+	for _, l := range listedEndpoints() {
+		if call, sent := e.Get(l); sent {
+			calls = append(calls, endpointCall(call))
+		} else if why, skipped := e.Skipped(l); skipped {
+			calls = append(calls, leftOut(why.Because))
+		}
+		reached = reached || len(calls) > 0 && calls[len(calls)-1].Outcome != NotApplicable
+	}
+	j := gather(append(parts, calls...)...)
+	if j.Outcome == Pass && len(calls) > 0 && !reached { // well-formed, but whether they answer is not known
+		return calls[0].Seen(x.Label)
+	}
+	return j
+}
+
+// leftOut is a listed URL that was left out; a note says so where others were called.
+func leftOut(because string) Judgement {
+	return Missing("a listed URL was not called: " + clip(because)).Noting("a listed URL was not called: " + clip(because))
 }
 
 // endpointURL judges the syntax of a listed URL. Plain http is forgiven on loopback only.
@@ -71,13 +83,13 @@ func endpointURL(e Evidence, x exchange.Exchange, listed endpoint) Judgement {
 	case u.RawQuery != "" || u.ForceQuery:
 		return Warned("a listed URL has a query already, and clients append theirs with another question mark", "a URL without a query", clip(listed.url)).About(subject)
 	}
-	return Passed().About(subject)
+	return Passed().About(Subject{Name: subject.Name, Label: subject.Label})
 }
 
 func endpointCall(x exchange.Exchange) Judgement {
 	const expected = "2xx with the token"
 	if x.Failure != nil && x.Failure.Kind == exchange.FailureRefused {
-		return Missing("a listed URL was not called: " + clip(x.Failure.Message)).Noting(clip(x.Failure.Message))
+		return leftOut(x.Failure.Message)
 	}
 	name := x.Given["name"]
 	if name == "" {
