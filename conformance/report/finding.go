@@ -98,13 +98,37 @@ func (r Report) tell(o requirement.Outcome) []told {
 	return out
 }
 
-// further lists the subjects after the first that say something of their own.
+// further lists the subjects that say more than which exchange was looked at.
 func (q Requirement) further() []Subject {
 	var out []Subject
 	for _, s := range q.Subjects {
-		if (s.Expected != "" && s.Expected != q.Expected) || (s.Got != "" && s.Got != q.Got) {
+		if s.Name != string(s.Label) || q.adds(s) != (Subject{}) {
 			out = append(out, s)
 		}
+	}
+	return out
+}
+
+// adds is what a subject expects and got beyond the finding itself.
+func (q Requirement) adds(s Subject) Subject {
+	var out Subject
+	if s.Expected != q.Expected {
+		out.Expected = s.Expected
+	}
+	if s.Got != q.Got {
+		out.Got = s.Got
+	}
+	return out
+}
+
+// line is a subject in one line.
+func (q Requirement) line(s Subject) string {
+	out, more := s.Name, q.adds(s)
+	if more.Expected != "" {
+		out += ", expected " + more.Expected
+	}
+	if more.Got != "" {
+		out += ", got " + more.Got
 	}
 	return out
 }

@@ -71,9 +71,15 @@ type section struct {
 type findingView struct {
 	told
 	Price   string
-	Further []Subject
+	Further []subjectView
 	More    int
-	Links   []exchangeLink
+	Links   []exchangeLink // exchanges that no subject in Further links to
+}
+
+// subjectView is a subject with the anchor of its exchange, empty without one.
+type subjectView struct {
+	Subject
+	Anchor string
 }
 
 type exchangeLink struct{ Label, Anchor string }
@@ -156,13 +162,16 @@ func view(r Report, log *exchange.Log, css string) pageView {
 const pageSubjects = 20
 
 func (v pageView) finding(q told) findingView {
-	f := findingView{told: q, Price: price(q.Requirement), Further: q.further()}
-	if len(f.Further) > pageSubjects {
-		f.More = len(f.Further) - pageSubjects
-		f.Further = f.Further[:pageSubjects]
-	}
-	f.More += q.SubjectsCut
+	f := findingView{told: q, Price: price(q.Requirement), More: q.SubjectsCut}
 	linked := map[exchange.Label]bool{}
+	for _, s := range q.further() {
+		if len(f.Further) == pageSubjects {
+			f.More++
+			continue
+		}
+		f.Further = append(f.Further, subjectView{s, v.Shown[s.Label]})
+		linked[s.Label] = true
+	}
 	for _, s := range q.Subjects {
 		anchor, ok := v.Shown[s.Label]
 		if ok && !linked[s.Label] && len(f.Links) < pageSubjects {

@@ -181,7 +181,7 @@ func (q Requirement) details() []string {
 	add("expected", q.Expected)
 	add("got", q.Got)
 	for _, s := range q.further() {
-		add("subject", s.String())
+		add("subject", q.line(s))
 	}
 	add("source", q.cite())
 	add("link", q.Source.URL)

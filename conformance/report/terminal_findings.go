@@ -33,7 +33,7 @@ func (c *console) finding(q told) {
 			c.text(4, "· ", fmt.Sprintf("and %d more", len(q.further())+q.SubjectsCut-i))
 			break
 		}
-		c.text(4, "· ", s.String())
+		c.text(4, "· ", q.line(s))
 	}
 	c.field("source", q.cite())
 	c.field("fault", string(q.Fault))
@@ -72,18 +72,6 @@ func (c *console) command(s string) {
 	for _, l := range strings.Split(PlainLines(s), "\n") {
 		c.line(2, l)
 	}
-}
-
-// String is the subject on one line.
-func (s Subject) String() string {
-	out := s.Name
-	if s.Expected != "" {
-		out += ", expected " + s.Expected
-	}
-	if s.Got != "" {
-		out += ", got " + s.Got
-	}
-	return out
 }
 
 // silent lists what says nothing about the node, those with the same reason together.

@@ -136,7 +136,7 @@ func notes(v Verdict) []string {
 	var out []string
 	for _, r := range v.Results {
 		if r.Requirement.ID == role && r.Judgement.Outcome == requirement.NotApplicable {
-			out = append(out, "Role separation was not tested: "+r.Judgement.Reason+".")
+			out = append(out, fmt.Sprintf("Role separation was not tested, see %s.", role))
 		}
 		if r.Extra {
 			out = append(out, fmt.Sprintf("%s is beyond profile %s and was judged as advice, because its probe was asked for.", r.Requirement.ID, v.Profile))
