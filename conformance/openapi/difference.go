@@ -51,8 +51,6 @@ func (c *compiled) describe(err *jsonschema.ValidationError) []difference {
 			out = append(out, d)
 		}
 		return out
-	case *kind.RefCycle, *kind.InvalidJsonValue:
-		return nil
 	}
 	expected, got := describeOther(err.ErrorKind)
 	return make1(exchange.FindingOther, expected, got)

@@ -3,11 +3,13 @@ package openapi
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 
 	"github.com/rin-network/rin/conformance/document"
 	"github.com/rin-network/rin/conformance/exchange"
 	"github.com/santhosh-tekuri/jsonschema/v6"
+	"github.com/santhosh-tekuri/jsonschema/v6/kind"
 )
 
 // Judge compares answers with one document. It is safe for concurrent use; each schema is compiled when it is first needed.
@@ -88,8 +90,19 @@ func (c *compiled) apply(schema *jsonschema.Schema, value any) (found []differen
 	}()
 	err := schema.Validate(value)
 	var invalid *jsonschema.ValidationError
-	if errors.As(err, &invalid) {
-		return c.differences(invalid), nil
+	if !errors.As(err, &invalid) {
+		return nil, err
 	}
-	return nil, err
+	if endless(invalid) {
+		return nil, errors.New("the schema library failed: the schema applies itself without end")
+	}
+	return c.differences(invalid), nil
+}
+
+// endless finds the error that stands for a cycle which the preparation should have cut.
+func endless(err *jsonschema.ValidationError) bool {
+	if _, ok := err.ErrorKind.(*kind.RefCycle); ok {
+		return true
+	}
+	return slices.ContainsFunc(err.Causes, endless)
 }
