@@ -9,8 +9,8 @@ import (
 )
 
 // Curl is a command for a POSIX shell that sends the request again. Secrets appear as variables named after their markers, such as
-// "$RIN_CLIENT_SECRET", or "$RIN_CLIENT_SECRET_BASE64" for a form other than plain. The command is one line without control
-// characters, whatever the exchange holds.
+// "$RIN_CLIENT_SECRET", or "$RIN_CLIENT_SECRET_BASE64" for a form other than plain: that variable is to hold the encoded text as a
+// whole, such as base64 of id:secret. The command is one line without control characters, whatever the exchange holds.
 func Curl(x Exchange) string {
 	q := x.Request
 	args := []string{"curl", "-sS", "-i"}

@@ -31,8 +31,7 @@ func (r *Recorder) deliver(ctx context.Context, ask Ask, p prepared) outcome {
 		switch {
 		case ask.NoRetry && established:
 			return o
-		case o.reply != nil && o.reply.status == http.StatusTooManyRequests:
-			r.gate.slowDown()
+		case o.status() == http.StatusTooManyRequests:
 			if tooMany++; tooMany == MaxTooMany {
 				return o
 			}
@@ -49,6 +48,14 @@ func (r *Recorder) deliver(ctx context.Context, ask Ask, p prepared) outcome {
 			return o
 		}
 	}
+}
+
+// status is that of the answer, 0 without one.
+func (o outcome) status() int {
+	if o.reply == nil {
+		return 0
+	}
+	return o.reply.status
 }
 
 // transient reports a network error or a fault of the server that may be gone next time.
@@ -80,6 +87,9 @@ func (r *Recorder) once(ctx context.Context, ask Ask, p prepared, o *outcome) (e
 		result = r.attempt(ctx, next)
 	}
 	o.reply, o.failure = result.reply, result.failure
+	if o.status() == http.StatusTooManyRequests {
+		r.gate.slowDown() // before this place is given on
+	}
 	o.duration = r.options.Clock().Sub(o.started)
 	return result.established, nil
 }

@@ -155,34 +155,67 @@ var _ = Describe("Politeness", func() {
 		Expect(r.slept).To(Equal([]time.Duration{250 * time.Millisecond, 250 * time.Millisecond}))
 	})
 
-	It("has as many requests under way as it may, and half of them after a 429", func() {
-		r := newRoom(func(o *record.Options) { o.Concurrency = 4 })
+	Describe("concurrency", func() {
+		var r *room
 		var here atomic.Int32
-		release := make(chan struct{})
-		url := serve(func(_ http.ResponseWriter, q *http.Request) {
-			here.Add(1)
-			defer here.Add(-1)
-			select {
-			case <-release:
-			case <-q.Context().Done():
-			}
-		}).URL
-		burst := func(prefix string, want int) {
+		var release chan int
+		var url string
+
+		BeforeEach(func() {
+			r = newRoom(func(o *record.Options) { o.Concurrency = 4 })
+			here.Store(0)
+			release = make(chan int)
+			url = serve(func(w http.ResponseWriter, q *http.Request) {
+				here.Add(1)
+				defer here.Add(-1)
+				select {
+				case code := <-release:
+					w.WriteHeader(code)
+				case <-q.Context().Done():
+				}
+			}).URL
+		})
+
+		burst := func(prefix string) *sync.WaitGroup {
 			var wg sync.WaitGroup
 			for i := range 8 {
 				wg.Go(func() { r.send(record.Ask{Label: exchange.Label(fmt.Sprintf("%s%d.ok", prefix, i)), URL: url}) })
 			}
+			return &wg
+		}
+		underWay := func(want int) {
+			GinkgoHelper()
 			Eventually(here.Load, "10s").Should(BeEquivalentTo(want))
 			Consistently(here.Load, "50ms").Should(BeEquivalentTo(want))
-			for range 8 {
-				release <- struct{}{}
+		}
+		finish := func(wg *sync.WaitGroup, left int) {
+			for range left {
+				release <- http.StatusOK
 			}
 			wg.Wait()
 		}
-		burst("before", 4)
-		r.send(record.Ask{Label: "slow.ok", URL: serve(answers(status(429), text(""))).URL})
-		burst("after", 2)
-		Expect(r.evidence().Exchanges).To(HaveLen(17))
+
+		It("is used to the full, and halved after a 429", func() {
+			before := burst("before")
+			underWay(4)
+			finish(before, 8)
+			r.send(record.Ask{Label: "slow.ok", URL: serve(answers(status(429), text(""))).URL})
+			after := burst("after")
+			underWay(2)
+			finish(after, 8)
+			Expect(r.evidence().Exchanges).To(HaveLen(17))
+		})
+
+		It("is halved while every place is taken", func() {
+			wg := burst("all")
+			underWay(4)
+			release <- http.StatusTooManyRequests
+			underWay(3)
+			release <- http.StatusOK
+			underWay(2)
+			finish(wg, 7)
+			Expect(r.evidence().Exchanges).To(HaveLen(8))
+		})
 	})
 })
 
