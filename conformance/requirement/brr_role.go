@@ -95,7 +95,7 @@ func itemCount(x exchange.Exchange) (count int, isList bool) {
 	if x.Response != nil && success(x) && len(x.Response.Body) == 0 {
 		return 0, true
 	}
-	v, err := jsonValue(x)
+	v, err := readable(x)
 	if err != nil {
 		return 0, false
 	}

@@ -24,9 +24,10 @@ func FuzzJudge(f *testing.F) {
 		{302, "Location", "https://[::1", ""},
 		{999, "", "", "\xff\xfe"},
 	} {
-		f.Add(seed.status, seed.name, seed.value, []byte(seed.body))
+		f.Add(seed.status, seed.name, seed.value, []byte(seed.body), false)
+		f.Add(seed.status, seed.name, seed.value, []byte(seed.body), true)
 	}
-	f.Fuzz(func(t *testing.T, status uint16, name, value string, body []byte) {
+	f.Fuzz(func(t *testing.T, status uint16, name, value string, body []byte, cut bool) {
 		s := newStage()
 		if err := s.goodNode(); err != nil {
 			t.Fatal(err)
@@ -35,7 +36,7 @@ func FuzzJudge(f *testing.F) {
 			if label.Resource() == exchange.TokenEndpoint {
 				continue // without a token everything else would only be blocked
 			}
-			x.Response = &exchange.Response{Proto: "HTTP/1.1", Status: int(status), Body: body, Size: int64(len(body)),
+			x.Response = &exchange.Response{Proto: "HTTP/1.1", Status: int(status), Body: body, Size: int64(len(body)), Truncated: cut,
 				Header: []exchange.Field{{Name: name, Value: value}}}
 			s.exchanges[label] = x
 		}

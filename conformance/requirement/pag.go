@@ -72,7 +72,7 @@ func listJudged(e Evidence) (Judgement, bool) {
 
 // itemsOf reads the items of a list answer.
 func itemsOf(x exchange.Exchange) ([]any, error) {
-	v, err := jsonValue(x)
+	v, err := readable(x)
 	if err != nil {
 		return nil, err
 	}

@@ -106,11 +106,11 @@ func carriesData(x, good exchange.Exchange) bool {
 	if len(body) > 0 && bytes.Equal(body, want) {
 		return true
 	}
-	a, err := jsonValue(x)
+	a, err := readable(x)
 	if err != nil {
 		return false
 	}
-	b, err := jsonValue(good)
+	b, err := readable(good)
 	return err == nil && alike(a, b)
 }
 
