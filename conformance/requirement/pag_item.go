@@ -170,5 +170,5 @@ func elsewhere(listed []any, member, id string) bool {
 		return false
 	}
 	types := memberValues(listed[i], "type")
-	return len(types) == 1 && !slices.Contains([]string{"CALL", "ONGOING_CALL", "PROGRAMME"}, types[0])
+	return len(types) == 1 && !slices.Contains([]string{"CALL", "PROGRAMME"}, types[0])
 }
