@@ -78,7 +78,7 @@ func routeGuarded(e Evidence, r exchange.Resource) Judgement {
 		if c == exchange.Garbage {
 			what = name + " with a garbage token"
 		}
-		parts = append(parts, refusal(what, e.The(label), good))
+		parts = append(parts, refusal(what, e.The(label), good).named(what))
 	}
 	parts = append(parts, oddCredentials(e, r, name, good)...)
 	j := gather(parts...)
@@ -103,12 +103,14 @@ func oddCredentials(e Evidence, r exchange.Resource, name string, good exchange.
 		exchange.TokenScheme, exchange.MethodOverride, exchange.CachedNoToken) {
 		x, ok := e.Get(r.With(c))
 		if onTarget, _ := target(e, c); ok && success(x) && carriesData(x, good) && !success(onTarget) {
-			out = append(out, Failed(name+" gives its data to a call that has no good token ("+string(c)+")", "a 4xx without data", describe(x)).about(x, "4xx", describe(x)))
+			out = append(out, Failed(name+" gives its data to a call that has no good token ("+string(c)+")", "a 4xx without data", describe(x)).
+				about(x, "4xx", describe(x)).named(name+", "+string(c)))
 		}
 	}
 	onTarget, _ := target(e, exchange.Head)
 	if x, ok := e.Get(r.With(exchange.Head)); ok && success(x) && !success(onTarget) {
-		out = append(out, Failed(name+" lets HEAD through without a token", "401 as for GET, or 405", describe(x)).about(x, "401 or 405", describe(x)))
+		out = append(out, Failed(name+" lets HEAD through without a token", "401 as for GET, or 405", describe(x)).
+			about(x, "401 or 405", describe(x)).named(name+", HEAD"))
 	}
 	return out
 }

@@ -76,6 +76,14 @@ func (j Judgement) about(x exchange.Exchange, expected, got string) Judgement {
 	return j.About(Subject{Name: callName(x), Label: x.Label, Expected: expected, Got: got})
 }
 
+// named gives the subjects another name, where several calls of one URL have to be told apart.
+func (j Judgement) named(name string) Judgement {
+	for i := range j.Subjects {
+		j.Subjects[i].Name = clip(name)
+	}
+	return j
+}
+
 // callName is method and path of a request: "GET /ris/funding/v3/fundings".
 func callName(x exchange.Exchange) string {
 	path := x.Request.URL
