@@ -54,15 +54,18 @@ func FindEntry(registry []byte, id string) (Entry, error) {
 		if found == id && found != "" {
 			return Entry{ID: id, TokenURL: trimmed(fields["oauth2"]), InfoURL: trimmed(fields["info"]), Raw: raw}, nil
 		}
-		if found != "" && len(found) <= maxID {
+		if found != "" && len(found) <= maxID && len(ids) < maxCompared {
 			ids = append(ids, found)
 		}
 	}
 	return Entry{}, &UnknownNodeError{ID: id, Near: nearest(id, ids), Size: len(members)}
 }
 
-// maxID is the longest id, in bytes, that is suggested.
-const maxID = 64
+// Bounds on what is compared with an unknown id: the longest id in bytes, and how many.
+const (
+	maxID       = 64
+	maxCompared = 1000
+)
 
 func entries(registry []byte) ([]json.RawMessage, error) {
 	var bare []json.RawMessage

@@ -15,31 +15,24 @@ const letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 // letters in the rest if nothing changes by that. One attempt thus finds a secret that is ignored, compared by its beginning, or
 // compared without case.
 func wrongSecret(secret string, random io.Reader) (string, error) {
-	half := len(secret) / 2
-	kept, rest := secret[:half], secret[half:]
-	swapped := strings.Map(func(r rune) rune {
-		switch {
-		case r >= 'a' && r <= 'z':
-			return r - 'a' + 'A'
-		case r >= 'A' && r <= 'Z':
-			return r - 'A' + 'a'
+	wrong := []byte(secret)
+	rest := wrong[len(wrong)/2:]
+	changed := false
+	for i, b := range rest {
+		if b >= 'a' && b <= 'z' || b >= 'A' && b <= 'Z' {
+			rest[i], changed = b^0x20, true
 		}
-		return r
-	}, rest)
-	if swapped != rest && len(swapped) == len(rest) {
-		return kept + swapped, nil
 	}
-	bytes := make([]byte, len(rest))
-	if _, err := io.ReadFull(random, bytes); err != nil {
+	if changed {
+		return string(wrong), nil
+	}
+	if _, err := io.ReadFull(random, rest); err != nil {
 		return "", err
 	}
-	for i, b := range bytes {
-		bytes[i] = letters[int(b)%len(letters)]
+	for i, b := range rest {
+		rest[i] = letters[int(b)%len(letters)] // there was no letter before
 	}
-	if string(bytes) == rest { // the dice may fall like this
-		bytes[0] = letters[(strings.IndexByte(letters, bytes[0])+1)%len(letters)]
-	}
-	return kept + string(bytes), nil
+	return string(wrong), nil
 }
 
 // tampered is a token with one character in the middle of its last segment that is not empty replaced. The last character is

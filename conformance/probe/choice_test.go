@@ -1,0 +1,204 @@
+package probe
+
+// Inside the package: choices are pure functions whose many cases a whole run would only show one by one.
+
+import (
+	"bytes"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+
+	"github.com/rin-network/rin/conformance/document"
+	"github.com/rin-network/rin/conformance/exchange"
+)
+
+var _ = Describe("Forgery", func() {
+	DescribeTable("a wrong secret keeps length and first half, and differs",
+		func(secret, want string) {
+			got, err := wrongSecret(secret, strings.NewReader("0123456789"))
+			Expect(err).NotTo(HaveOccurred())
+			Expect(got).To(HaveLen(len(secret)))
+			Expect(got).NotTo(Equal(secret))
+			Expect(got).To(Equal(want))
+		},
+		Entry("letters change their case", "abcdEfGh", "abcdeFgH"),
+		Entry("other characters stay", "1234a-b_", "1234A-B_"),
+		Entry("without letters the rest is random", "12345678", "1234wxyz"),
+		Entry("one character", "x", "X"),
+		Entry("one digit", "7", "w"),
+		Entry("bytes that are no text", "ab\xff\xfeZz", "ab\xff\xfezZ"),
+	)
+
+	It("needs randomness for a secret without letters", func() {
+		_, err := wrongSecret("1234", bytes.NewReader(nil))
+		Expect(err).To(HaveOccurred())
+	})
+
+	DescribeTable("a tampered token differs in the middle of its last segment",
+		func(token, want string) { Expect(tampered(token)).To(Equal(want)) },
+		Entry("a JWT", "aaa.bbb.ccccc", "aaa.bbb.ccAcc"),
+		Entry("an opaque token", "ccccc", "ccAcc"),
+		Entry("the letter is there already", "a.AAA", "a.ABA"),
+		Entry("an empty signature: the payload", "aaa.bbb.", "aaa.bAb."),
+		Entry("one character", "x", "A"), Entry("dots", "..", "..A"), Entry("nothing", "", "A"),
+	)
+
+	DescribeTable("path variants",
+		func(c exchange.Case, url, want string) {
+			got, ok := pathVariant(url, c)
+			Expect(ok).To(Equal(want != ""))
+			Expect(got).To(Equal(want))
+		},
+		Entry("a slash taken away", exchange.PathSlash, "http://h/a/info/", "http://h/a/info"),
+		Entry("a slash added", exchange.PathSlash, "http://h/a/info?q=1", "http://h/a/info/?q=1"),
+		Entry("two slashes", exchange.PathDouble, "http://h/a/info/", "http://h/a//info/"),
+		Entry("a dot", exchange.PathDot, "http://h/a/info", "http://h/a/./info"),
+		Entry("upper case", exchange.PathUpper, "http://h/a/info/", "http://h/a/Info/"),
+		Entry("lower case", exchange.PathUpper, "http://h/a/Info", "http://h/a/info"),
+		Entry("the segment before a number", exchange.PathUpper, "http://h/fundings/17", "http://h/Fundings/17"),
+		Entry("escapes are left alone", exchange.PathUpper, "http://h/a/%2f17", "http://h/A/%2f17"),
+		Entry("no letter", exchange.PathUpper, "http://h/1/2", ""),
+		Entry("a parameter", exchange.PathSuffix, "http://h/a/info/", "http://h/a/info;x=1/"),
+		Entry("no path", exchange.PathSlash, "http://h/", ""),
+		Entry("no variant", exchange.Garbage, "http://h/a", ""),
+	)
+})
+
+var _ = Describe("Items", func() {
+	ids := func(items []item) []string {
+		var out []string
+		for _, i := range items {
+			out = append(out, i.id)
+		}
+		return out
+	}
+
+	DescribeTable("are read from whatever lists them",
+		func(body string, want ...string) { Expect(ids(readItems([]byte(body)))).To(HaveExactElements(want)) },
+		Entry("an array", `[{"id":"a"},{"id":7},{"id":null},{}]`, "a", "7", "", ""),
+		Entry("an envelope", `{"total":2,"items":[{"id":"a"}]}`, "a"),
+		Entry("a body that breaks off", `[{"id":"a"},{"id":"b"},{"id":`, "a", "b"),
+		Entry("members that are no objects", `[1,"x",null,[],{"id":"a"}]`, "a"),
+		Entry("two arrays", `{"a":[{"id":"a"}],"b":[]}`),
+		Entry("no list", `"x"`), Entry("no JSON", `<html>`), Entry("nothing", ``),
+		Entry("an id too long to send", `[{"id":"`+strings.Repeat("x", 600)+`"}]`, ""),
+	)
+
+	It("hold the values of the members that filters name", func() {
+		items := readItems([]byte(`[{"id":"a","type":"CALL","targetGroups":["X","Y","X"],"funder":[{"funder":{"id":"f1"}},{"funder":{"id":"f2"}},{}]}]`))
+		Expect(items[0].values["type"]).To(Equal([]string{"CALL"}))
+		Expect(items[0].values["targetGroups"]).To(Equal([]string{"X", "Y"}))
+		Expect(items[0].values["funder[].funder.id"]).To(Equal([]string{"f1", "f2"}))
+	})
+
+	DescribeTable("are sampled first, middle and last, plain ids of calls and programmes before others",
+		func(items []item, want []string) { Expect(sampleIDs(items)).To(Equal(want)) },
+		Entry(nil, []item{{id: "a"}, {id: "b"}, {id: "c"}, {id: "d"}}, []string{"a", "c", "d"}),
+		Entry("one", []item{{id: "a"}}, []string{"a", "a", "a"}),
+		Entry("none", []item{{}}, nil),
+		Entry("slashes last", []item{{id: "10.1/a"}, {id: "b"}}, []string{"b", "b", "b"}),
+		Entry("nothing but slashes", []item{{id: "10.1/a"}}, []string{"10.1/a", "10.1/a", "10.1/a"}),
+		Entry("other kinds last", []item{{id: "g", kind: "GRANT"}, {id: "c", kind: "CALL"}}, []string{"c", "c", "c"}),
+		Entry("never a path segment that means another", []item{{id: ".."}}, nil),
+	)
+})
+
+var _ = Describe("Choosing a filter", func() {
+	operation := func(parameters ...document.Parameter) document.Operation { return document.Operation{Parameters: parameters} }
+	enum := func(name string, values ...string) document.Parameter {
+		return document.Parameter{Name: name, In: "query", Schema: document.Schema{Type: "string", Enum: values}}
+	}
+	items := []item{
+		{values: map[string][]string{"type": {"CALL"}, "targetGroups": {"A", "B"}, "funder[].funder.id": {"f1"}}},
+		{values: map[string][]string{"type": {"CALL"}, "targetGroups": {"A"}, "funder[].funder.id": {"f2"}}},
+	}
+
+	DescribeTable("prefers a value that some items have and others lack",
+		func(o document.Operation, want choice) {
+			got, ok := chooseFilter(o, items)
+			Expect(ok).To(BeTrue())
+			Expect(got).To(Equal(want))
+		},
+		Entry("over one that all have", operation(enum("fundingType", "CALL", "GRANT"), enum("targetGroup", "A", "B", "C")),
+			choice{filter{"targetGroup", "targetGroups"}, "B", "C", false}),
+		Entry("and takes that when there is no other", operation(enum("fundingType", "GRANT", "CALL")),
+			choice{filter{"fundingType", "type"}, "CALL", "GRANT", false}),
+		Entry("another value that occurs when all do", operation(enum("targetGroup", "A", "B")),
+			choice{filter{"targetGroup", "targetGroups"}, "B", "A", true}),
+		Entry("ids need no vocabulary", operation(document.Parameter{Name: "funderId", In: "query", Schema: document.Schema{Type: "string"}}),
+			choice{filter{"funderId", "funder[].funder.id"}, "f1", "f2", true}),
+	)
+
+	It("finds none when nothing fits", func() {
+		_, ok := chooseFilter(operation(enum("colour", "RED"), enum("fundingType", "GRANT")), items)
+		Expect(ok).To(BeFalse())
+	})
+})
+
+var _ = Describe("Values of parameters", func() {
+	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	five, nine := 5.0, 9.5
+	DescribeTable("follow the schema",
+		func(s document.Schema, want string) {
+			got, ok := valueOf(s, now)
+			Expect(ok).To(Equal(want != ""))
+			Expect(got).To(Equal(want))
+		},
+		Entry("a member of an enum", document.Schema{Type: "string", Enum: []string{"B", "A"}}, "B"),
+		Entry("a default", document.Schema{Type: "string", Default: []byte(`"x"`)}, "x"),
+		Entry("true", document.Schema{Type: "boolean"}, "true"),
+		Entry("a number within bounds", document.Schema{Type: "integer", Minimum: &five}, "5"),
+		Entry("from above", document.Schema{Type: "integer", Minimum: &nine}, "10"),
+		Entry("a day", document.Schema{Type: "string", Format: "date"}, "2026-03-01"),
+		Entry("a moment", document.Schema{Type: "string", Format: "date-time"}, "2026-03-01T12:00:00Z"),
+		Entry("one of several", document.Schema{Type: "array", Items: &document.Schema{Enum: []string{"A"}}}, "A"),
+		Entry("unknown", document.Schema{Type: "string"}, ""),
+	)
+
+	It("send one member of an object under its own name", func() {
+		page := document.Parameter{Name: "page", In: "query", Schema: document.Schema{Type: "object", Properties: map[string]document.Schema{
+			"size": {Type: "integer", Minimum: &five}, "page": {Type: "string"},
+		}}}
+		name, value, ok := valueOfParameter(page, now)
+		Expect([]any{name, value, ok}).To(Equal([]any{"page[size]", "5", true}))
+		size, ok := sizeParameter(document.Operation{Parameters: []document.Parameter{page}})
+		Expect(ok).To(BeTrue())
+		Expect(size.Name).To(Equal("page[size]"))
+		Expect(atLeast(size.Schema, 2)).To(Equal(5))
+	})
+})
+
+func FuzzAnswers(f *testing.F) {
+	for _, seed := range []string{
+		`[{"id":"a","type":"CALL","funder":[{"funder":{"id":1}}]}]`, `{"items":[{"id":"a"}]}`, `[`, `[[[[`, `{"a":{"b":[]}}`,
+		`{"endpoints":{"funding":[{"name":"FUNDINGS","url":"https://h/x"}],"x":7}}`, `{"endpoints":[]}`, `{"endpoints":{"a":[{"url":"https://u@h/"}]}}`,
+	} {
+		f.Add([]byte(seed))
+	}
+	f.Fuzz(func(t *testing.T, body []byte) {
+		for _, id := range sampleIDs(readItems(body)) {
+			if id == "" || id == ".." || len(id) > maxScalar {
+				t.Errorf("sample id %q", id)
+			}
+		}
+		found := readEndpoints(body)
+		if len(found) > maxEndpoints || slices.ContainsFunc(found, func(e endpoint) bool { return !callable(e.url) }) {
+			t.Errorf("endpoints %v", found)
+		}
+	})
+}
+
+func FuzzTampered(f *testing.F) {
+	for _, seed := range []string{"a.b.c", "..", "", "opaque", "AAAA"} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, token string) {
+		if tampered(token) == token {
+			t.Errorf("%q is not tampered with", token)
+		}
+	})
+}

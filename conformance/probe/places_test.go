@@ -1,0 +1,120 @@
+package probe_test
+
+import (
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+
+	"github.com/rin-network/rin/conformance/exchange"
+	"github.com/rin-network/rin/conformance/target"
+)
+
+var _ = Describe("A run that starts from a registry", func() {
+	registry := func(n *node, body string) *httptest.Server {
+		s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			_, _ = w.Write([]byte(strings.ReplaceAll(body, "NODE", n.URL)))
+		}))
+		DeferCleanup(s.Close)
+		return s
+	}
+	const entry = `{"member":[{"id":"XA","oauth2":" NODE/oauth/token ","info":"NODE/ris/info/v1/oauth/info/"},{"id":"BAD","oauth2":"http://sso.example/token","info":"NODE/i"},{"id":"HALF","oauth2":"NODE/t"}]}`
+	from := func(url, id string) target.Target {
+		return target.Target{Registry: url, NodeID: id, Profile: "funding",
+			Credentials: target.Credentials{ClientID: clientID, ClientSecret: target.NewSecret(clientSecret)}}
+	}
+
+	It("takes the URLs of the entry and derives the others", func() {
+		n := newNode()
+		log := certify(from(registry(n, entry).URL, "XA"))
+		Expect(log.Run.TokenURL).To(Equal(n.URL + "/oauth/token"))
+		Expect(log.Run.SpecURL).To(Equal(n.URL + "/ris/funding/v3/api-docs"))
+		Expect(log.Run.Loopback).To(BeTrue())
+		Expect(string(log.Registry)).To(ContainSubstring(`"id":"XA"`))
+		Expect(log.Roles.List).To(Equal(exchange.Resource("op/listFundings")))
+		Expect(log.Ended.Requests).To(Equal(len(n.log()) + 1))
+		Expect(unended(log)).To(BeEmpty())
+	})
+
+	It("reads a registry from a file just as well", func() {
+		n := newNode()
+		t := from("", "XA")
+		t.RegistryDocument = []byte(strings.ReplaceAll(entry, "NODE", n.URL))
+		log := certify(t)
+		Expect(log.Roles.ProbeTarget).To(Equal(exchange.Info))
+		Expect(log.Planned).NotTo(ContainElement(exchange.Label("registry.ok")))
+	})
+
+	DescribeTable("says why there is no node to ask",
+		func(id, body, says string) {
+			n := newNode()
+			log := certify(from(registry(n, body).URL, id))
+			Expect(log.Ended.Complete).To(BeFalse())
+			Expect(log.Ended.Cause).To(ContainSubstring(says))
+			Expect(unended(log)).To(BeEmpty())
+			Expect(n.log()).To(BeEmpty())
+		},
+		Entry("an unknown id", "XB", entry, "--node XA"),
+		Entry("no registry", "XA", "<html>", "expected a registry document"),
+		Entry("nothing", "XA", "", "is empty"),
+		Entry("cleartext on the way to another machine", "BAD", entry, "not encrypted"),
+		Entry("half an entry", "HALF", entry, "expected the URLs"),
+	)
+})
+
+var _ = Describe("Where operations live", func() {
+	It("is found beside the path of the document's server", func() {
+		n := newNode(func(n *node) {
+			n.document = strings.Replace((&node{}).spec(), `"url":"/ris/funding/v3"`, `"url":"https://stranger.example/elsewhere"`, 1)
+		})
+		log := certify(targetOf(n))
+		Expect(log.Roles.OperationBase).To(Equal(n.URL + "/ris/funding/v3"))
+		Expect(log.Roles.BaseTried).To(Equal([]string{
+			n.URL + "/ris/elsewhere (base URL with the path of servers[0]): 404",
+			n.URL + "/ris (base URL): 404",
+			n.URL + "/ris/funding/v3 (parent of the specification URL): 200",
+		}))
+		x, _ := log.Get("op/listFundings.ok")
+		Expect(x.Status()).To(Equal(200))
+	})
+
+	It("is where the path is known when nobody gets in", func() {
+		n := newNode(func(n *node) {
+			n.document = strings.Replace((&node{}).spec(), `"url":"/ris/funding/v3"`, `"url":"/elsewhere"`, 1)
+			n.before = func(_ *node, w http.ResponseWriter, q *http.Request) bool {
+				closed := strings.HasPrefix(q.URL.Path, "/ris/funding/v3/fundings")
+				if closed {
+					w.WriteHeader(http.StatusForbidden)
+				}
+				return closed
+			}
+		})
+		log := certify(targetOf(n))
+		Expect(log.Roles.OperationBase).To(Equal(n.URL + "/ris/funding/v3"))
+		why, _ := log.Skipped("op/getFunding.ok")
+		Expect(why.Because).To(ContainSubstring("holds no item"))
+		Expect(log.Roles.Operations).To(Equal([]exchange.Resource{"op/listFundings"}))
+		Expect(unended(log)).To(BeEmpty())
+	})
+})
+
+var _ = Describe("A document with more operations than the budget has room for", func() {
+	It("is asked as far as the budget goes, and the rest is explained", func() {
+		n := newNode(func(n *node) {
+			var others strings.Builder
+			for i := range 300 {
+				fmt.Fprintf(&others, `"/other/%d":{"get":{"operationId":"other%d","responses":{"200":{"description":"ok"}}}},`, i, i)
+			}
+			n.document = strings.Replace((&node{}).spec(), `"paths":{`, `"paths":{`+others.String(), 1)
+		})
+		log := certify(targetOf(n))
+		Expect(len(n.log())).To(BeNumerically("<=", log.Run.Budget))
+		why, _ := log.Skipped("op/other299.ok")
+		Expect(why.Kind).To(Equal(exchange.OverBudget))
+		Expect(unended(log)).To(BeEmpty())
+		Expect(log.Roles.Operations).To(ContainElement(exchange.Resource("op/getFunding")))
+	})
+})

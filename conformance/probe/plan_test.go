@@ -1,0 +1,127 @@
+package probe_test
+
+import (
+	"fmt"
+	"strings"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+
+	"github.com/rin-network/rin/conformance/discover"
+	"github.com/rin-network/rin/conformance/document"
+	"github.com/rin-network/rin/conformance/exchange"
+	"github.com/rin-network/rin/conformance/probe"
+	"github.com/rin-network/rin/conformance/target"
+)
+
+var _ = Describe("A plan", func() {
+	local := target.Target{TokenURL: "http://127.0.0.1/t", InfoURL: "http://127.0.0.1/ris/info/v1/oauth/info/", SpecURL: "http://127.0.0.1/ris/api-docs",
+		BaseURL: "http://127.0.0.1/ris", Profile: "funding"}
+	remote := local
+	remote.TokenURL = "https://sso.example/t"
+
+	nodeOf := func(t target.Target, spec string) discover.Node {
+		doc, err := document.Parse([]byte(spec))
+		Expect(err).NotTo(HaveOccurred())
+		return discover.NewNode(t, doc)
+	}
+	whole := func(t target.Target, n discover.Node) probe.Plan {
+		operations, _ := probe.ForDocument(n, 1000)
+		return probe.ForTarget(t).With(probe.ForProbeTarget(t, exchange.Info)).With(operations).With(probe.ForEndpoints(2, nil))
+	}
+	// ladder is a document with n operations beside the funding operations.
+	ladder := func(n int) string {
+		paths := []string{strings.TrimSuffix(strings.SplitN((&node{}).spec(), `"paths":{`, 2)[1], "}}")}
+		for i := range n {
+			paths = append(paths, fmt.Sprintf(`"/other/%d":{"get":{"operationId":"other%d","responses":{"200":{"description":"ok"}}}}`, i, i))
+		}
+		return `{"openapi":"3.0.3","info":{"title":"t","version":"1"},"paths":{` + strings.Join(paths, ",") + `}}`
+	}
+
+	It("names each label once", func() {
+		labels := whole(local, nodeOf(local, ladder(3))).Labels()
+		seen := map[exchange.Label]bool{}
+		for _, l := range labels {
+			Expect(seen[l]).To(BeFalse(), string(l))
+			seen[l] = true
+		}
+	})
+
+	It("asks every operation without a token, with one and with one that is none", func() {
+		labels := whole(remote, nodeOf(remote, ladder(3))).Labels()
+		for _, key := range []string{"listFundings", "getFunding", "other0", "other2"} {
+			r := exchange.OperationResource(key)
+			Expect(labels).To(ContainElements(r.With(exchange.NoToken), r.With(exchange.OK), r.With(exchange.Garbage)))
+		}
+	})
+
+	It("tries all odd credentials on info, list and detail, and on every operation on this machine or when asked to", func() {
+		odd := func(t target.Target) []exchange.Label {
+			var out []exchange.Label
+			for _, l := range whole(t, nodeOf(t, ladder(1))).Labels() {
+				if l.Case() == exchange.Tampered {
+					out = append(out, l)
+				}
+			}
+			return out
+		}
+		few := []any{exchange.Label("info.tampered"), exchange.Label("op/listFundings.tampered"), exchange.Label("op/getFunding.tampered")}
+		Expect(odd(remote)).To(ConsistOf(few...))
+		Expect(odd(local)).To(ConsistOf(append(few, exchange.Label("op/other0.tampered"))...))
+		thorough := remote
+		thorough.Thorough = true
+		Expect(odd(thorough)).To(ConsistOf(append(few, exchange.Label("op/other0.tampered"))...))
+	})
+
+	It("keeps to its room, and names what it leaves out", func() {
+		plan, left := probe.ForDocument(nodeOf(local, ladder(200)), 100)
+		Expect(plan.Requests()).To(And(BeNumerically("<=", 100), BeNumerically(">", 90)))
+		Expect(plan.Labels()).To(ContainElement(exchange.Label("op/getFunding.item-last")), "the funding operations go first")
+		Expect(left).To(ContainElement(exchange.Label("op/other199.ok")))
+		Expect(left).NotTo(ContainElement(exchange.Label("op/other0.ok")))
+	})
+
+	It("is what the interface document's requirements need for the authorization alone", func() {
+		auth := target.Target{TokenURL: "https://sso.example/t", InfoURL: "https://api.example/i", Profile: "auth"}
+		labels := probe.ForTarget(auth).Labels()
+		Expect(labels).To(ContainElements(exchange.Label("token.ok"), exchange.Label("info.ok")))
+		for _, l := range labels {
+			Expect(l.Resource()).To(BeElementOf(exchange.TokenEndpoint, exchange.Info), string(l))
+		}
+	})
+
+	DescribeTable("is told beforehand as a number of requests",
+		func(change func(*target.Target), most int) {
+			t := local
+			change(&t)
+			Expect(probe.Budget(t)).To(And(BeNumerically(">=", whole(t, nodeOf(t, ladder(0))).Requests()*boolean(t.Profile != "auth")), BeNumerically("<=", most)))
+		},
+		Entry("auth", func(t *target.Target) { t.Profile = "auth" }, 80),
+		Entry("funding", func(*target.Target) {}, 200),
+		Entry("with a second client and a registry", func(t *target.Target) {
+			t.Second, t.Registry = &target.Credentials{}, "http://127.0.0.1/r"
+		}, 200),
+	)
+
+	It("has no lane so long that it binds the time of a run with eight requests at a time", func() {
+		plan := whole(local, nodeOf(local, ladder(0)))
+		Expect(plan.Longest()).To(And(BeNumerically(">=", 9), BeNumerically("<=", plan.Requests()/8)))
+	})
+
+	It("counts the lanes that a lane waits for", func() {
+		p := probe.Plan{Lanes: []probe.Lane{
+			{Stage: "c", After: []probe.Stage{"b"}, Labels: []exchange.Label{"c.1"}},
+			{Stage: "a", Labels: []exchange.Label{"a.1", "a.2"}},
+			{Stage: "b", After: []probe.Stage{"a"}, Labels: []exchange.Label{"b.1"}},
+			{Stage: "b", Labels: []exchange.Label{"b.2"}},
+		}}
+		Expect(p.Longest()).To(Equal(4))
+	})
+})
+
+func boolean(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
