@@ -117,6 +117,7 @@ func (a *annotation) judgeBody(pointer string) {
 		return
 	}
 	a.schema = pointer
+	defer c.meter.begin()()
 	before := a.found.clone()
 	array := firstByte(body) == '['
 	var err error

@@ -22,6 +22,7 @@ type compiled struct {
 	whole *jsonschema.Schema
 	items *jsonschema.Schema // of a plain array, whose members can be judged one at a time; else nil
 	shape shape
+	meter *meter
 }
 
 // shape is what the schema says of the value as a whole.
@@ -31,10 +32,10 @@ type shape struct {
 }
 
 // compile builds the schema with the compiler of libopenapi-validator. Its own loader reads files and URLs; it is replaced.
-func compile(p prepared) (c compiled, err error) {
+func compile(p prepared) (c *compiled, err error) {
 	defer func() {
 		if r := recover(); r != nil {
-			err = fmt.Errorf("the schema could not be compiled: %v", r)
+			c, err = nil, fmt.Errorf("the schema could not be compiled: %v", r)
 		}
 	}()
 	options := []config.Option{config.WithFormatAssertions(), config.WithRegexEngine(compilePattern)}
@@ -43,16 +44,19 @@ func compile(p prepared) (c compiled, err error) {
 	}
 	compiler := helpers.NewCompilerWithOptions(config.NewValidationOptions(options...))
 	compiler.UseLoader(closed{})
+	steps := &meter{}
+	compiler.RegisterVocabulary(steps.vocabulary())
+	compiler.AssertVocabs()
 	if err := compiler.AddResource(schemaName, map[string]any{"$defs": p.definitions}); err != nil {
-		return compiled{}, fmt.Errorf("read schema: %w", err)
+		return nil, fmt.Errorf("read schema: %w", err)
 	}
-	c = compiled{prepared: p, shape: p.shape()}
+	c = &compiled{prepared: p, shape: p.shape(), meter: steps}
 	if c.whole, err = compiler.Compile(schemaName + "#" + definitionAt + p.root); err != nil {
-		return compiled{}, fmt.Errorf("compile schema: %w", err)
+		return nil, fmt.Errorf("compile schema: %w", err)
 	}
 	if at, ok := p.plainItems(); ok {
 		if c.items, err = compiler.Compile(schemaName + "#" + at); err != nil {
-			return compiled{}, fmt.Errorf("compile schema of list items: %w", err)
+			return nil, fmt.Errorf("compile schema of list items: %w", err)
 		}
 	}
 	return c, nil

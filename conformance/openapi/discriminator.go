@@ -140,7 +140,9 @@ func (p *preparer) discriminate(in, out map[string]any, at place) bool {
 			"properties": map[string]any{d.property: map[string]any{"enum": values}},
 		}))
 	}
-	out["allOf"] = conditions
+	if len(conditions) > 0 {
+		out["allOf"] = conditions
+	}
 	return true
 }
 

@@ -3,6 +3,7 @@ package openapi_test
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -44,6 +45,50 @@ func FuzzGuard(f *testing.F) {
 		again := openapi.Guard(doc.Reduced, openapi.Limits{})
 		if again.Refused != "" || len(again.Removed) > 0 || !bytes.Equal(again.Reduced, doc.Reduced) {
 			t.Fatalf("not a fixpoint:\n%s\n%s %v %s", doc.Reduced, again.Reduced, again.Removed, again.Refused)
+		}
+	})
+}
+
+// FuzzRings builds documents whose five schemas refer to one another in every way there is: each must be judged to its end.
+func FuzzRings(f *testing.F) {
+	f.Add([]byte{0x01, 0x12, 0x23, 0x34, 0x40, 0x51, 0x62})
+	f.Add([]byte("oneOf allOf discriminator nullable properties not"))
+	f.Fuzz(func(t *testing.T, shape []byte) {
+		ways := []string{
+			`"allOf":[{"$ref":%q}]`, `"oneOf":[{"$ref":%q}]`, `"anyOf":[{"$ref":%q},{"type":"string"}]`, `"not":{"not":{"$ref":%q}}`,
+			`"properties":{"a":{"$ref":%q}}`, `"nullable":true,"allOf":[{"type":"object"},{"$ref":%q}]`, `"items":{"$ref":%q}`,
+			`"oneOf":[{"$ref":%q}],"discriminator":{"propertyName":"k"}`, `"discriminator":{"propertyName":"k","mapping":{"x":%q}}`,
+			`"allOf":[{"nullable":true,"anyOf":[{"$ref":%q}]}]`, `"properties":{"a":{"allOf":[{"$ref":%q}]}}`,
+		}
+		const n = 5
+		parts := [n][]string{}
+		for i, b := range shape[:min(len(shape), 15)] {
+			way := fmt.Sprintf(ways[int(b)%len(ways)], fmt.Sprintf("#/components/schemas/S%d", int(b)/len(ways)%n))
+			parts[i%n] = append(parts[i%n], way)
+		}
+		var schemas []string
+		for i, list := range parts {
+			schemas = append(schemas, fmt.Sprintf(`"S%d":{%s}`, i, strings.Join(list, ",")))
+		}
+		for _, version := range []string{"3.0.3", "3.1.0"} {
+			doc := openapi.Guard([]byte(spec(version, `{"$ref":"#/components/schemas/S0"}`, "{"+strings.Join(schemas, ",")+"}")), openapi.Limits{})
+			if doc.Refused != "" {
+				t.Fatal(doc.Refused)
+			}
+			judge, err := openapi.NewJudge(doc)
+			if err != nil {
+				t.Fatal(err)
+			}
+			parsed, err := document.Parse(doc.Reduced)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, body := range []string{`{"a":{"a":{"k":"x"}},"k":"S1"}`, `null`, `[{"k":"S2"}]`, `"s"`} {
+				found := judge.Annotate(answer(200, "application/json", body), parsed.Operations[0])
+				if !found.Judged && !strings.HasPrefix(found.Why, "no schema") {
+					t.Fatalf("%s: %s", found.Why, doc.Reduced)
+				}
+			}
 		}
 	})
 }

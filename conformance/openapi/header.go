@@ -58,6 +58,7 @@ func (a *annotation) judgeHeader(name, headers string, values []string) {
 	if !ok {
 		return
 	}
+	defer c.meter.begin()()
 	if found, err := c.apply(c.whole, value); err == nil {
 		a.addHeader(name, found)
 	}

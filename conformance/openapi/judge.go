@@ -69,10 +69,7 @@ func (j *Judge) schema(pointer string) (*compiled, string) {
 	entry := schemaOrWhy{}
 	p, err := prepare(j.doc, j.subtypes, pointer)
 	if err == nil {
-		var c compiled
-		if c, err = compile(p); err == nil {
-			entry.schema = &c
-		}
+		entry.schema, err = compile(p)
 	}
 	if err != nil {
 		entry.why = "the schema can't be applied: " + clip(err.Error(), 300)
@@ -81,13 +78,18 @@ func (j *Judge) schema(pointer string) (*compiled, string) {
 	return entry.schema, entry.why
 }
 
-// apply validates one value. A fault of the library ends the judging of that value alone.
+// apply validates one value, between begin and end of the meter. A fault of the library ends the judging of that value alone.
 func (c *compiled) apply(schema *jsonschema.Schema, value any) (found []difference, fault error) {
 	defer func() {
-		if r := recover(); r != nil {
+		switch r := recover(); r {
+		case nil:
+		case errSteps:
+			found, fault = nil, errSteps
+		default:
 			found, fault = nil, fmt.Errorf("the schema library failed: %v", r)
 		}
 	}()
+	c.meter.next()
 	err := schema.Validate(value)
 	var invalid *jsonschema.ValidationError
 	if !errors.As(err, &invalid) {

@@ -332,6 +332,9 @@ var _ = Describe("Judging alternatives", func() {
 	)
 })
 
+// nested is {"a":{"a":…}} for 50 levels.
+var nested = strings.Repeat(`{"a":`, 50) + `{}` + strings.Repeat(`}`, 50)
+
 var _ = Describe("Hostile schemas and bodies", func() {
 	It("refuse to be judged when they are too large or too deep", func() {
 		deep := strings.Repeat(`{"items":`, 99) + `{}` + strings.Repeat(`}`, 99)
@@ -344,6 +347,22 @@ var _ = Describe("Hostile schemas and bodies", func() {
 		}
 		Expect(judged(spec("3.0.3", `{"properties":{`+strings.TrimSuffix(wide.String(), ",")+`}}`, `{}`), `{}`).Why).To(ContainSubstring("too large"))
 	})
+
+	DescribeTable("do not keep the judge busy without end",
+		func(link string) {
+			var schemas strings.Builder
+			for i := range 40 {
+				to := fmt.Sprintf(`{"$ref":"#/components/schemas/S%d"}`, i+1)
+				fmt.Fprintf(&schemas, `"S%d":{`+link+`},`, i, to, to)
+			}
+			f := judged(spec("3.0.3", `{"$ref":"#/components/schemas/S0"}`, `{`+schemas.String()+`"S40":{"type":"object"}}`), nested)
+			Expect(f.Judged).To(BeFalse())
+			Expect(f.Why).To(ContainSubstring("in more ways than can be tried"))
+		},
+		Entry("by allOf", `"allOf":[%s,%s]`),
+		Entry("by oneOf", `"oneOf":[%s,%s]`),
+		Entry("by members", `"properties":{"a":{"allOf":[%s,%s]}}`),
+	)
 
 	It("do not exhaust the matcher of patterns", func() {
 		evil := `{"type":"array","items":{"type":"string","pattern":"^(?=(a+)+$)(a|aa)+$"}}`
