@@ -26,8 +26,6 @@ type Options struct {
 	Evidence string
 	// Worker starts the child process that talks to the node. Nil gathers in this process, for a node that you trust.
 	Worker *worker.Command
-	// LabelFilter is a Ginkgo label filter; it makes a partial run, as Target.Only does, and needs a worker.
-	LabelFilter string
 	// Heard is called with each event while evidence is gathered; it may be nil.
 	Heard func(worker.Event)
 }
@@ -43,7 +41,7 @@ type Result struct {
 // Certify tests the node once and judges what was seen. The error is about the target or this machine; whatever the node
 // did is in the result.
 func Certify(ctx context.Context, t target.Target, o Options) (Result, error) {
-	if err := t.Validate(); err != nil {
+	if err := t.Defaults().Validate(); err != nil {
 		return Result{}, err
 	}
 	if o.Heard == nil {
@@ -76,7 +74,9 @@ func inProcess(ctx context.Context, t target.Target, o Options) (io.Reader, stri
 	evidence := &bytes.Buffer{}
 	run, err := session.New(session.Options{
 		Target: t, Suite: o.Suite, Evidence: evidence,
-		Planned: func(budget int) { o.Heard(worker.Event{Kind: worker.Planned, Budget: budget}) },
+		Planned: func(budget int, at target.Politeness) {
+			o.Heard(worker.Event{Kind: worker.Planned, Budget: budget, Politeness: &at})
+		},
 		Progress: func(done, planned int, label exchange.Label) {
 			o.Heard(worker.Event{Kind: worker.Progress, Done: done, Planned: planned, Label: label})
 		},
@@ -104,9 +104,9 @@ func inWorker(ctx context.Context, t target.Target, o Options) (io.Reader, strin
 		return nil, "", errors.New("a worker needs a path for the evidence file; hint: set Options.Evidence")
 	}
 	// The child stops by itself at the deadline; this one is for a child that cannot.
-	ctx, cancel := context.WithTimeoutCause(ctx, t.Politeness.Deadline+grace, errors.New("the deadline passed"))
+	ctx, cancel := context.WithTimeoutCause(ctx, t.Defaults().Politeness.Deadline+grace, errors.New("the deadline passed"))
 	defer cancel()
-	job := worker.Job{Target: t, Evidence: o.Evidence, Suite: o.Suite, LabelFilter: o.LabelFilter, Memory: worker.DefaultMemory}
+	job := worker.Job{Target: t, Evidence: o.Evidence, Suite: o.Suite, Memory: worker.DefaultMemory}
 	end, err := worker.Run(ctx, *o.Worker, job, session.Redactor(t).Bytes, o.Heard)
 	if err != nil {
 		return nil, "", err

@@ -55,7 +55,7 @@ var _ = Describe("A node that is broken or hostile", func() {
 			Expect(strings.Join(strings.Fields(got.out), " ")).To(ContainSubstring(says), got.out)
 			kept(dir)
 		},
-		Entry("HTML where the document is due", 1, "HTML", spec, body("text/html", "<!doctype html><title>Swagger UI</title>")),
+		Entry("HTML where the document is due", 1, "serves a web page", spec, body("text/html", "<!doctype html><title>Swagger UI</title>")),
 		Entry("YAML where the document is due", 1, "YAML", spec, body("application/yaml", "openapi: 3.0.1\ninfo:\n  title: x\n")),
 		Entry("a document that is no OpenAPI", 1, "SPC-03", spec, body("application/json", `{"hello":"world"}`)),
 		Entry("a document that is cut off", 1, "SPC-01", spec, body("application/json", `{"openapi":"3.0.1","paths":{`)),

@@ -46,7 +46,7 @@ requirement failed, 2 usage, 3 inconclusive, 4 internal error.`,
 			if err != nil {
 				return err
 			}
-			return certify(cmd, w, t, flags.labelFilter, flags.output)
+			return certify(cmd, w, t, flags.output)
 		},
 	}
 	flags.register(cmd.Flags())
@@ -54,7 +54,7 @@ requirement failed, 2 usage, 3 inconclusive, 4 internal error.`,
 }
 
 // certify runs one certification, writes its files, prints its summary and ends with its exit code.
-func certify(cmd *cobra.Command, w world, t target.Target, filter string, output outputFlags) error {
+func certify(cmd *cobra.Command, w world, t target.Target, output outputFlags) error {
 	if err := output.check(); err != nil {
 		return err
 	}
@@ -68,15 +68,14 @@ func certify(cmd *cobra.Command, w world, t target.Target, filter string, output
 	fmt.Fprintf(w.err, "certifying the %s\n", t)
 	shown := newProgress(w.err, screenOf(w, w.err, cmd))
 	result, err := conformance.Certify(cmd.Context(), t, conformance.Options{
-		Suite:       version(),
-		Evidence:    filepath.Join(output.dir, evidenceFile),
-		Worker:      process,
-		LabelFilter: filter,
+		Suite:    version(),
+		Evidence: filepath.Join(output.dir, evidenceFile),
+		Worker:   process,
 		Heard: func(e worker.Event) {
 			switch e.Kind {
 			case worker.Planned:
 				shown.clear()
-				fmt.Fprintln(w.err, plan(t, e.Budget))
+				fmt.Fprintln(w.err, plan(*e.Politeness, e.Budget))
 			case worker.Progress:
 				shown.step(e.Done, e.Planned, string(e.Label))
 			}
@@ -100,10 +99,11 @@ func certify(cmd *cobra.Command, w world, t target.Target, filter string, output
 }
 
 // plan says beforehand what a run asks of the node.
-func plan(t target.Target, budget int) string {
-	text := fmt.Sprintf("at most %d requests, %d at a time", budget, t.Politeness.Concurrency)
-	if least := estimate(t, budget); least > 0 {
-		text += fmt.Sprintf(", %g a second: about %s", t.Politeness.Rate, least.Round(time.Second))
+func plan(p target.Politeness, budget int) string {
+	text := fmt.Sprintf("at most %d requests, %d at a time", budget, p.Concurrency)
+	if p.Rate > 0 {
+		least := time.Duration(float64(budget) / p.Rate * float64(time.Second))
+		text += fmt.Sprintf(", %g a second: up to %s", p.Rate, least.Round(time.Second))
 	}
 	return text
 }
@@ -120,20 +120,21 @@ func conclude(cmd *cobra.Command, w world, r report.Report, output outputFlags) 
 	if cmd.Context().Err() != nil && errors.Is(cmd.Context().Err(), context.Canceled) {
 		fmt.Fprintln(w.err, "hint: the run was interrupted; what was recorded until then is kept, and rin judge reads it")
 	}
-	if code := exitCode(r.Verdict.Decision); code != exitOK {
+	if code := exitCode(r.Verdict); code != exitOK {
 		return told(code)
 	}
 	return nil
 }
 
-func exitCode(d verdict.Decision) int {
-	switch d {
-	case verdict.Certified:
-		return exitOK
-	case verdict.NotCertified:
+// exitCode is the same for a partial run: what it judged is certified, broken or open.
+func exitCode(v report.Verdict) int {
+	switch {
+	case v.Failed:
 		return exitNotCertified
-	case verdict.Repeat:
+	case v.Unsettled || v.Decision == verdict.Repeat:
 		return exitInconclusive
+	case v.Decision == verdict.Certified, v.Decision == verdict.Partial:
+		return exitOK
 	}
 	return exitInternal
 }

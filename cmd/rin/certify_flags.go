@@ -4,8 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"slices"
 	"strings"
-	"time"
 
 	"github.com/spf13/pflag"
 
@@ -95,14 +95,34 @@ func (c *certifyFlags) read(w world) (target.Target, error) {
 	if t.Only, err = chosen(c.only); err != nil {
 		return t, err
 	}
-	if err := suite.CheckFilter(c.labelFilter); err != nil {
-		return t, usage(err, "combine labels with && || ! and parentheses, such as 'gate:gating && (TOK || TER)'")
+	if c.labelFilter != "" {
+		if t.Only, err = c.filtered(t.Only); err != nil {
+			return t, err
+		}
 	}
-	t = t.Defaults()
-	if err := t.Validate(); err != nil {
+	if err := t.Defaults().Validate(); err != nil {
 		return t, usage(err, "see rin certify --help")
 	}
+	// What was left open is filled in by the run itself, which knows the URLs that a registry entry names.
 	return t, nil
+}
+
+// filtered lists the requirements that the label filter lets through; only, if any, restricts it further.
+func (c *certifyFlags) filtered(only []string) ([]string, error) {
+	ids, err := suite.Choose(c.labelFilter)
+	if err != nil {
+		return nil, usage(err, "combine labels with && || ! and parentheses, such as 'gate:gating && (TOK || TER)'")
+	}
+	var out []string
+	for _, id := range ids {
+		if len(only) == 0 || slices.Contains(only, string(id)) {
+			out = append(out, string(id))
+		}
+	}
+	if len(out) == 0 {
+		return nil, usage(fmt.Errorf("--label-filter: no requirement has the labels %q", c.labelFilter), "labels are ids, groups, gate:…, level:… and profile:…; see rin requirements")
+	}
+	return out, nil
 }
 
 // chosen checks requirement ids.
@@ -126,12 +146,4 @@ func chosen(names []string) ([]string, error) {
 func isURL(s string) bool {
 	u, err := url.Parse(s)
 	return err == nil && (u.Scheme == "http" || u.Scheme == "https")
-}
-
-// estimate is how long a budget of requests takes at least at the target's rate; zero when no rate limits it.
-func estimate(t target.Target, budget int) time.Duration {
-	if t.Politeness.Rate <= 0 {
-		return 0
-	}
-	return time.Duration(float64(budget) / t.Politeness.Rate * float64(time.Second))
 }

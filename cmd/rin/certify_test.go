@@ -72,7 +72,7 @@ var _ = Describe("rin certify", func() {
 	})
 
 	It("judges live as it judges the recording, requirement by requirement", func() {
-		for _, deviations := range [][]string{nil, {"token-status-201"}, {"signature-unchecked"}} {
+		for _, deviations := range [][]string{nil, {"token-status-201"}, {"signature-not-verified"}} {
 			n := newNode(nil, deviations...)
 			live := map[requirement.ID]requirement.Judgement{}
 			evidence := filepath.Join(GinkgoT().TempDir(), "evidence.jsonl")

@@ -33,9 +33,9 @@ funding as a stranger would, prints the summary and leaves the report.`,
 			ctx, stop := context.WithCancel(cmd.Context())
 			served := make(chan error, 1)
 			go func() { served <- sandbox.Serve(ctx, node.listener, node.server) }()
-			t := demoTarget(base, node.server.Credentials()).Defaults()
+			t := demoTarget(base, node.server.Credentials())
 			fmt.Fprintf(w.err, "a sandbox node is up at %s\n", base)
-			err = certify(cmd, w, t, "", output)
+			err = certify(cmd, w, t, output)
 			stop()
 			return errors.Join(err, <-served)
 		},

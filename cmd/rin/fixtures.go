@@ -29,7 +29,7 @@ as a node would list them. The same seed, number and day give the same bytes.`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			kind, err := fixtures.ParseFormat(format)
 			if err != nil {
-				return usage(err, "")
+				return usage(err, "one array, or one record on each line")
 			}
 			if config.AsOf, err = day("--as-of", asOf); err != nil {
 				return err

@@ -7,7 +7,9 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"net/http"
+	"net/http/httptest"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -20,16 +22,33 @@ import (
 
 // spread is a node that writes every secret that it hears back into its answers, in every form it can think of.
 type spread struct {
-	mu    sync.Mutex
-	heard map[string]bool
+	mu     sync.Mutex
+	heard  map[string]bool // client secrets, right and wrong
+	issued map[string]bool // access tokens
 }
 
-func (s *spread) hear(text string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if len(text) > 20 {
-		s.heard[text] = true
+// issue lets the node answer a token request and remembers the token.
+func (s *spread) issue(next http.Handler, w http.ResponseWriter, r *http.Request) {
+	answer := httptest.NewRecorder()
+	next.ServeHTTP(answer, r)
+	var body struct {
+		AccessToken string `json:"access_token"`
 	}
+	if json.Unmarshal(answer.Body.Bytes(), &body) == nil && body.AccessToken != "" {
+		s.mu.Lock()
+		s.issued[body.AccessToken] = true
+		s.mu.Unlock()
+	}
+	maps.Copy(w.Header(), answer.Header())
+	w.WriteHeader(answer.Code)
+	_, _ = w.Write(answer.Body.Bytes())
+}
+
+// all are the secrets and the tokens.
+func (s *spread) all() map[string]bool {
+	all := maps.Clone(s.heard)
+	maps.Copy(all, s.issued)
+	return all
 }
 
 // forms are the ways in which a secret may come back.
@@ -57,11 +76,15 @@ func (s *spread) wrap(next http.Handler) http.Handler {
 		r.Body = io.NopCloser(strings.NewReader(string(sent)))
 		form, _ := url.ParseQuery(string(sent))
 		_, token, _ := strings.Cut(r.Header.Get("Authorization"), " ")
+		if secret := form.Get("client_secret"); secret != "" {
+			s.mu.Lock()
+			s.heard[secret] = true
+			s.mu.Unlock()
+		}
 		for _, secret := range []string{form.Get("client_secret"), token} {
 			if secret == "" {
 				continue
 			}
-			s.hear(secret)
 			for i, f := range forms(secret) {
 				w.Header().Set(fmt.Sprintf("X-Echo-%d", i), f)
 			}
@@ -74,13 +97,18 @@ func (s *spread) wrap(next http.Handler) http.Handler {
 			fmt.Fprintf(w, `{"error":"invalid_scope","error_description":%s}`, text)
 			return
 		}
+		if r.URL.Path == "/oauth/token" && r.Header.Get("Accept-Encoding") != "" {
+			r.Header.Del("Accept-Encoding") // the token is read here
+			s.issue(next, w, r)
+			return
+		}
 		next.ServeHTTP(w, r)
 	})
 }
 
 var _ = Describe("Secrets", func() {
 	It("stay out of every output, however the node throws them back", func() {
-		node := &spread{heard: map[string]bool{}}
+		node := &spread{heard: map[string]bool{}, issued: map[string]bool{}}
 		got, dir := newNode(node.wrap).certify()
 
 		outputs := map[string]string{"stdout": got.out, "stderr": got.err}
@@ -93,8 +121,15 @@ var _ = Describe("Secrets", func() {
 			return err
 		})).To(Succeed())
 		Expect(outputs).To(HaveKey("evidence.jsonl"))
-		Expect(len(node.heard)).To(BeNumerically(">", 5), "the node heard secrets and tokens")
-		for secret := range node.heard {
+		Expect(len(node.heard)).To(BeNumerically(">=", 3), "both clients' secrets and a wrong one")
+		Expect(len(node.issued)).To(BeNumerically(">=", 5), "the tokens of the run")
+		for token := range node.issued {
+			payload := strings.Split(token, ".")[1] // what forged tokens share with the true one
+			for name, text := range outputs {
+				Expect(strings.Contains(text, payload)).To(BeFalse(), "%s holds the claims of a token", name)
+			}
+		}
+		for secret := range node.all() {
 			for _, form := range forms(secret) {
 				for name, text := range outputs {
 					Expect(strings.Contains(text, form)).To(BeFalse(), "%s holds a secret of %d bytes as %.12s…", name, len(secret), form)

@@ -29,8 +29,8 @@ commands that work. The same seed and day give the same data everywhere.`,
 		Example: `  rin sandbox
   rin sandbox --addr 127.0.0.1:0 --seed 7 --calls 1000 --as-of 2026-03-01
   rin sandbox --token-format opaque --paging number
-  rin sandbox --deviate token-status-201     a node with a fault, to see it caught
-  rin sandbox --deviations                   the faults it knows`,
+  rin sandbox --deviate token-status-201     a node with a fault
+  rin sandbox --deviations                   the faults that it knows`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if flags.list {

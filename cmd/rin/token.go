@@ -32,7 +32,8 @@ secret elsewhere.`,
 		Example: `  rin token --token-url https://sso.example/oauth/token \
       --client-id my-client --client-secret env:MY_SECRET
 
-  curl -H "Authorization: Bearer $(rin token ...)" https://api.example/ris/info/v1/oauth/info/`,
+  curl -H "Authorization: Bearer $(rin token ...)" \
+      https://api.example/ris/info/v1/oauth/info/`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			credentials, err := client.read(w, "--client-id", "--client-secret", &stdinOnce{from: w.in})

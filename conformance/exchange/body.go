@@ -7,7 +7,8 @@ import (
 	"unicode/utf8"
 )
 
-// Body is message content. In JSON it is a string when it is valid UTF-8, else {"base64": "..."}: nothing is lost.
+// Body is message content. In JSON it is a string when it is text in UTF-8, else {"base64": "..."}: nothing is lost, and
+// control characters do not grow to six bytes each.
 type Body []byte
 
 type binary struct {
@@ -16,7 +17,7 @@ type binary struct {
 
 // MarshalJSON implements json.Marshaler.
 func (b Body) MarshalJSON() ([]byte, error) {
-	if utf8.Valid(b) {
+	if utf8.Valid(b) && !bytes.ContainsFunc(b, binaryRune) {
 		var out bytes.Buffer
 		enc := json.NewEncoder(&out)
 		enc.SetEscapeHTML(false) // the encoder around this one decides
@@ -27,6 +28,9 @@ func (b Body) MarshalJSON() ([]byte, error) {
 	}
 	return json.Marshal(binary{b})
 }
+
+// binaryRune reports a control character that text does not hold.
+func binaryRune(r rune) bool { return r < ' ' && r != '\t' && r != '\n' && r != '\r' && r != '\x1b' }
 
 // UnmarshalJSON implements json.Unmarshaler.
 func (b *Body) UnmarshalJSON(data []byte) error {

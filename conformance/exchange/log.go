@@ -42,7 +42,9 @@ type Run struct {
 	Loopback bool      `json:"loopback"`
 	Second   bool      `json:"secondClient"` // whether a client without the role was given
 	Partial  string    `json:"partial,omitempty"`
-	Budget   int       `json:"budget"` // requests planned at most, computed before the run
+	// Only are the requirements that a partial run was restricted to; empty when it asked for all that it could.
+	Only   []string `json:"only,omitempty"`
+	Budget int      `json:"budget"` // requests planned at most, computed before the run
 }
 
 // Roles are what discovery found the node's resources to be.

@@ -3,6 +3,7 @@ package probe
 import (
 	"context"
 	"fmt"
+	"slices"
 	"sync"
 
 	"github.com/rin-network/rin/conformance/exchange"
@@ -70,18 +71,48 @@ func (r *run) ask(ctx context.Context, label exchange.Label, of rank) {
 		return
 	}
 	defer r.queue.give()
+	if !r.wanted(label) {
+		r.skip(label, notApplicable("it is not part of this partial run"))
+		return
+	}
 	p := r.probeOf(label)
 	ask, reason := p.prepare(ctx)
 	if reason != nil {
 		r.skip(label, reason)
 		return
 	}
-	ask.Label = label
+	ask.Label, ask.Limit = label, limitOf(label)
 	answer := r.recorder.Send(ctx, ask)
 	r.facts.with(func(f *facts) { f.statuses[label] = answer.Status })
 	if p.learn != nil {
 		p.learn(answer)
 	}
+}
+
+// wanted reports whether a partial run needs the label: what discovery stands on, and what was chosen.
+func (r *run) wanted(label exchange.Label) bool {
+	switch label.Case() {
+	case exchange.OK, exchange.NoToken, exchange.OKAfterIDOnly:
+		return true
+	}
+	if len(r.Wanted) == 0 {
+		return true
+	}
+	log := r.Journal.Log()
+	return slices.ContainsFunc(r.Wanted, func(w exchange.Label) bool {
+		return w == exchange.WholeRun || slices.Contains(log.Resolve(w), label)
+	})
+}
+
+// smallAnswer bounds the body of every answer but the ones that carry the node's document and data.
+const smallAnswer = 4 << 20
+
+// limitOf is the read limit of a label, 0 for the recorder's own.
+func limitOf(label exchange.Label) int64 {
+	if label.Case() == exchange.OK && label.Resource() != exchange.TokenEndpoint && label.Resource() != exchange.Info {
+		return 0
+	}
+	return smallAnswer
 }
 
 func (r *run) skip(label exchange.Label, why *unsent) {

@@ -31,8 +31,10 @@ type Options struct {
 	Annotator func(exchange.Document) (func(exchange.Exchange, document.Operation) exchange.SchemaFindings, error)
 	// Pause waits for d or until ctx ends, whose cause it then returns; optional, nil waits in real time.
 	Pause func(ctx context.Context, d time.Duration) error
-	// Planned is told the request budget before the first request; optional.
-	Planned func(budget int)
+	// Wanted restricts a partial run to these labels, roles allowed, and to what discovery needs; empty asks for everything.
+	Wanted []exchange.Label
+	// Planned is told the request budget, and how politely it will be spent, before the node is asked; optional.
+	Planned func(budget int, at target.Politeness)
 	// Progress is told that done of planned labels have ended, the last of them label; optional. It is called from one
 	// goroutine at a time. More labels may be planned as more of the node is known.
 	Progress func(done, planned int, label exchange.Label)
@@ -55,7 +57,7 @@ func (o Options) complete() (Options, error) {
 		o.Pause = pause
 	}
 	if o.Planned == nil {
-		o.Planned = func(int) {}
+		o.Planned = func(int, target.Politeness) {}
 	}
 	if o.Progress == nil {
 		o.Progress = func(int, int, exchange.Label) {}

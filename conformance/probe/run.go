@@ -78,7 +78,6 @@ type run struct {
 func (r *run) start(ctx context.Context) error {
 	r.register()
 	r.Journal.Begin(r.header())
-	r.Planned(r.budget)
 	plan := ForTarget(r.Target)
 	r.plan(plan)
 	t, err := r.locate(ctx)
@@ -87,6 +86,7 @@ func (r *run) start(ctx context.Context) error {
 	}
 	r.Target = t
 	r.Journal.Begin(r.header())
+	r.Planned(r.budget, t.Politeness)
 	r.recorder, err = r.Recorder(t, r.budget-r.before)
 	if err != nil {
 		return fmt.Errorf("prepare requests to %s: %w", t, err)
@@ -112,7 +112,7 @@ func (r *run) header() exchange.Run {
 		Suite: r.Suite, Started: r.Clock(), Profile: t.Profile,
 		TokenURL: r.Redactor.Text(t.TokenURL), InfoURL: r.Redactor.Text(t.InfoURL), SpecURL: r.Redactor.Text(t.SpecURL), BaseURL: r.Redactor.Text(t.BaseURL),
 		Registry: r.Redactor.Text(t.Registry), NodeID: t.NodeID, ClientID: t.Credentials.ClientID,
-		Loopback: t.Loopback(), Second: t.Second != nil, Partial: partial(t), Budget: r.budget,
+		Loopback: t.Loopback(), Second: t.Second != nil, Partial: partial(t), Only: t.Only, Budget: r.budget,
 	}
 }
 

@@ -13,6 +13,7 @@ import (
 	"github.com/rin-network/rin/conformance/exchange/record"
 	"github.com/rin-network/rin/conformance/openapi"
 	"github.com/rin-network/rin/conformance/probe"
+	"github.com/rin-network/rin/conformance/requirement"
 	"github.com/rin-network/rin/conformance/target"
 )
 
@@ -27,7 +28,7 @@ type Options struct {
 	Clock  func() time.Time
 	Random io.Reader
 	// Planned is told the request budget, Progress each label that ended; both may be nil.
-	Planned  func(budget int)
+	Planned  func(budget int, at target.Politeness)
 	Progress func(done, planned int, label exchange.Label)
 }
 
@@ -58,6 +59,7 @@ func New(o Options) (*Session, error) {
 		Clock:    o.Clock, Random: o.Random,
 		Guard:     func(body []byte) exchange.Document { return openapi.Guard(body, openapi.DefaultLimits()) },
 		Annotator: annotator,
+		Wanted:    wanted(o.Target.Only),
 		Planned:   o.Planned, Progress: o.Progress,
 	}
 	return s, nil
@@ -102,6 +104,16 @@ func authorities(pem []byte) (*x509.CertPool, error) {
 	}
 	pool.AppendCertsFromPEM(pem)
 	return pool, nil
+}
+
+// wanted are the exchanges that a partial run of these requirements judges, their dependencies included.
+func wanted(only []string) []exchange.Label {
+	var labels []exchange.Label
+	judging := requirement.NewJudge(requirement.Catalogue(), requirement.Evidence{Log: &exchange.Log{}})
+	for _, id := range requirement.IDs(only) {
+		labels = append(labels, judging.Reads(id)...)
+	}
+	return labels
 }
 
 // annotator joins the judge of a document with what the probes know of an operation.

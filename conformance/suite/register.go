@@ -37,7 +37,7 @@ func Register(g Gathering, o Options) {
 		catalogue := requirement.Catalogue()
 		live := &judging{gathering: g, catalogue: catalogue, judged: o.Judged}
 		ginkgo.BeforeAll(func() { live.start() })
-		ginkgo.AfterAll(func() { live.stop() })
+		ginkgo.AfterAll(func(ctx ginkgo.SpecContext) { live.stop(ctx) })
 		for _, r := range catalogue {
 			if !o.Profile.Includes(r.Profile) || len(o.Only) > 0 && !slices.Contains(o.Only, r.ID) {
 				continue
@@ -82,9 +82,11 @@ func (l *judging) start() {
 	l.ended.Go(func() { _ = l.gathering.Run(ctx) }) // how it ended stands in the log
 }
 
-func (l *judging) stop() {
-	l.cancel()
+// stop lets the gathering end by itself, because a recording ends with its run; only an interrupted suite cuts it short.
+func (l *judging) stop(ctx context.Context) {
+	defer context.AfterFunc(ctx, l.cancel)()
 	l.ended.Wait()
+	l.cancel()
 }
 
 // of waits for what the requirement reads, and judges.

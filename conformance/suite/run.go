@@ -13,26 +13,35 @@ import (
 	"github.com/onsi/ginkgo/v2/formatter"
 	"github.com/onsi/ginkgo/v2/types"
 	"github.com/onsi/gomega"
+
+	"github.com/rin-network/rin/conformance/requirement"
 )
 
-// CheckFilter reports whether a label filter can be used. Ginkgo would end the process on a bad one.
-func CheckFilter(filter string) error {
-	if _, err := types.ParseLabelFilter(filter); err != nil {
-		return fmt.Errorf("label filter %q: %w", filter, err)
+// Choose lists the requirements of the catalogue that a Ginkgo label filter lets through, such as "gate:gating && (TOK || TER)".
+func Choose(filter string) ([]requirement.ID, error) {
+	matches, err := types.ParseLabelFilter(filter) // checked here: Ginkgo itself would end the process on a bad one
+	if err != nil {
+		return nil, fmt.Errorf("label filter %q: %w", filter, err)
 	}
-	return nil
+	var ids []requirement.ID
+	for _, r := range requirement.Catalogue() {
+		if matches(labels(r)) {
+			ids = append(ids, r.ID)
+		}
+	}
+	return ids, nil
 }
 
 // Run builds the suite and runs it in this process, which must not be running another Ginkgo suite. It owns Ginkgo's global state
-// for as long as it runs, which is why the worker is a process of its own. Call [CheckFilter] first.
-func Run(ctx context.Context, g Gathering, o Options, filter string) {
+// for as long as it runs, which is why the worker is a process of its own.
+func Run(ctx context.Context, g Gathering, o Options) {
 	globals.Reset()
 	gomega.RegisterFailHandler(ginkgo.Fail)
 	formatter.ColorableStdOut = io.Discard // Ginkgo's own reporter writes here
 	Register(g, o)
 
 	config, reporter := ginkgo.GinkgoConfiguration() // the last used one: every field that matters is set
-	config.LabelFilter = filter
+	config.LabelFilter = ""
 	config.RandomSeed = 1
 	config.Timeout = 0
 	reporter.NoColor = true

@@ -39,7 +39,9 @@ func Decide(catalogue []requirement.Requirement, judgements map[requirement.ID]r
 func weigh(r requirement.Requirement, judgements map[requirement.ID]requirement.Judgement, log *exchange.Log) (Result, bool) {
 	j, judged := judgements[r.ID]
 	result := Result{Requirement: r, Judgement: j, Gate: r.Gate}
-	if log.Run.Partial != "" && !(judged && asked(r, log)) {
+	if only := log.Run.Only; len(only) > 0 && !slices.Contains(only, string(r.ID)) {
+		return result, false
+	} else if len(only) == 0 && log.Run.Partial != "" && !(judged && asked(r, log)) {
 		return result, false
 	}
 	switch {

@@ -15,8 +15,6 @@ type Job struct {
 	Evidence string `json:"evidence"`
 	// Suite is the version of rin that goes into the evidence.
 	Suite string `json:"suite"`
-	// LabelFilter is a Ginkgo label filter, already checked by the parent; empty runs everything.
-	LabelFilter string `json:"labelFilter,omitempty"`
 	// Memory is the child's limit in bytes.
 	Memory int64 `json:"memory"`
 }
@@ -25,10 +23,12 @@ type Job struct {
 type Event struct {
 	Kind EventKind `json:"kind"`
 	// Done of Planned labels have ended (progress); Budget is the number of requests at most (planned).
-	Done    int            `json:"done,omitempty"`
-	Planned int            `json:"planned,omitempty"`
-	Budget  int            `json:"budget,omitempty"`
-	Label   exchange.Label `json:"label,omitempty"`
+	Done    int `json:"done,omitempty"`
+	Planned int `json:"planned,omitempty"`
+	Budget  int `json:"budget,omitempty"`
+	// Politeness is how the budget will be spent (planned).
+	Politeness *target.Politeness `json:"politeness,omitempty"`
+	Label      exchange.Label     `json:"label,omitempty"`
 	// ID and Judgement are set for a judged requirement.
 	ID        requirement.ID         `json:"id,omitempty"`
 	Judgement *requirement.Judgement `json:"judgement,omitempty"`

@@ -14,6 +14,7 @@ import (
 	"github.com/rin-network/rin/conformance/requirement"
 	"github.com/rin-network/rin/conformance/session"
 	"github.com/rin-network/rin/conformance/suite"
+	"github.com/rin-network/rin/conformance/target"
 )
 
 const maxJob = 4 << 20 // a job may hold a registry and a CA file
@@ -48,7 +49,9 @@ func Serve(ctx context.Context, stdin io.Reader, events io.Writer) error {
 	}
 	run, err := session.New(session.Options{
 		Target: job.Target, Suite: job.Suite, Evidence: evidence,
-		Planned: func(budget int) { out.emit(Event{Kind: Planned, Budget: budget}) },
+		Planned: func(budget int, at target.Politeness) {
+			out.emit(Event{Kind: Planned, Budget: budget, Politeness: &at})
+		},
 		Progress: func(done, planned int, label exchange.Label) {
 			out.emit(Event{Kind: Progress, Done: done, Planned: planned, Label: label})
 		},
@@ -60,7 +63,7 @@ func Serve(ctx context.Context, stdin io.Reader, events io.Writer) error {
 		Profile: requirement.Profile(job.Target.Profile),
 		Only:    requirement.IDs(job.Target.Only),
 		Judged:  func(id requirement.ID, j requirement.Judgement) { out.emit(Event{Kind: Judged, ID: id, Judgement: &j}) },
-	}, job.LabelFilter)
+	})
 	if err := errors.Join(run.Err(), evidence.Close()); err != nil {
 		return fmt.Errorf("write evidence: %w", err)
 	}

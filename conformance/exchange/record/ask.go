@@ -30,6 +30,8 @@ type Ask struct {
 	FollowSameOrigin bool
 	// NoRetry sends once: a wrong secret must not be counted twice. It is repeated only when no connection came about.
 	NoRetry bool
+	// Limit bounds the body of this answer, in bytes; 0 is the recorder's ReadLimit.
+	Limit int64
 	// Issues says that the answer may hold an access token, and names its marker, such as "access_token". Cases other than
 	// "ok" get the case appended.
 	Issues string

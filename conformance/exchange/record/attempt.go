@@ -79,5 +79,5 @@ func (r *Recorder) roundTrip(ctx context.Context, p prepared, established *atomi
 		return nil, err
 	}
 	defer resp.Body.Close()
-	return r.read(ctx, resp)
+	return r.read(ctx, resp, p.limit)
 }

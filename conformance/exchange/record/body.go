@@ -29,12 +29,12 @@ type reply struct {
 }
 
 // read takes the whole answer. The error is that of time or of the status line; every other fault of a body is part of the reply.
-func (r *Recorder) read(ctx context.Context, resp *http.Response) (*reply, error) {
+func (r *Recorder) read(ctx context.Context, resp *http.Response, limit int64) (*reply, error) {
 	if resp.StatusCode < 100 { // net/http lets "000" pass (RFC 9110 §15)
 		return nil, fmt.Errorf("malformed HTTP status %03d", resp.StatusCode)
 	}
 	a := &reply{proto: resp.Proto, status: resp.StatusCode, header: resp.Header}
-	wire, over, err := readUpTo(resp.Body, r.options.ReadLimit)
+	wire, over, err := readUpTo(resp.Body, limit)
 	if ctx.Err() != nil && err != nil {
 		return nil, context.Cause(ctx)
 	}
@@ -43,7 +43,7 @@ func (r *Recorder) read(ctx context.Context, resp *http.Response) (*reply, error
 	}
 	a.truncated = over
 	var decodeErr error
-	a.body, over, decodeErr = decode(wire, resp.Header.Values("Content-Encoding"), r.options.ReadLimit)
+	a.body, over, decodeErr = decode(wire, resp.Header.Values("Content-Encoding"), limit)
 	a.truncated = a.truncated || over
 	if decodeErr != nil && a.bodyError == "" && !a.truncated {
 		a.bodyError = decodeErr.Error()

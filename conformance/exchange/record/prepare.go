@@ -1,6 +1,7 @@
 package record
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"net/http"
@@ -13,6 +14,7 @@ import (
 
 // prepared is a request that may be sent.
 type prepared struct {
+	limit   int64            // bytes of the answer's body
 	request exchange.Request // as it goes out, unredacted
 	url     *url.URL
 	carries bool // a token or secret
@@ -22,7 +24,7 @@ type prepared struct {
 func (r *Recorder) prepare(ask Ask) (prepared, error) {
 	p := prepared{request: exchange.Request{
 		Method: ask.Method, URL: ask.URL, Header: r.header(ask), Body: ask.Body, Raw: ask.Raw,
-	}}
+	}, limit: cmp.Or(ask.Limit, r.options.ReadLimit)}
 	if p.request.Method == "" {
 		p.request.Method = http.MethodGet
 	}

@@ -48,7 +48,7 @@ func (r *Recorder) rawTrip(ctx context.Context, p prepared, established *atomic.
 		}
 		limited.N = math.MaxInt64 // the body has a limit of its own
 		defer resp.Body.Close()
-		return r.read(ctx, resp)
+		return r.read(ctx, resp, p.limit)
 	}
 	return nil, fmt.Errorf("more than %d informational answers", maxInformational)
 }

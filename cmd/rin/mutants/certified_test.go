@@ -1,0 +1,63 @@
+package mutants_test
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"log"
+	"math/rand/v2"
+	"net/http"
+	"net/http/httptest"
+	"time"
+
+	"github.com/rin-network/rin/conformance"
+	"github.com/rin-network/rin/conformance/requirement"
+	"github.com/rin-network/rin/conformance/target"
+	"github.com/rin-network/rin/sandbox"
+	"github.com/rin-network/rin/sandbox/address"
+	"github.com/rin-network/rin/sandbox/registry"
+)
+
+// now is the time of every node here.
+func now() time.Time { return time.Date(2026, time.March, 2, 9, 0, 0, 0, time.UTC) }
+
+// calls keeps the list small; every kind of funding is among the records.
+const calls = 40
+
+// certified certifies a node with the deviations and returns what became of each requirement.
+func certified(ctx context.Context, deviations ...string) (map[requirement.ID]requirement.Judgement, error) {
+	node, err := sandbox.New(sandbox.Config{
+		Seed: 1, Calls: calls, AsOf: now(), Clock: now, Random: rand.NewChaCha8([32]byte{1}), Loopback: true, Deviations: deviations,
+	})
+	if err != nil {
+		return nil, err
+	}
+	server := httptest.NewUnstartedServer(node)
+	server.Config.ErrorLog = log.New(io.Discard, "", 0)
+	server.Start()
+	defer server.Close()
+	result, err := conformance.Certify(ctx, nodeTarget(server.URL, node), conformance.Options{Suite: "test"})
+	if err != nil {
+		return nil, err
+	}
+	if !result.Log.Ended.Complete {
+		return nil, fmt.Errorf("the run broke off: %s", result.Log.Ended.Cause)
+	}
+	return requirement.Judge(requirement.Catalogue(), requirement.Read(result.Log)), nil
+}
+
+// nodeTarget is the node as its registry describes it, for the profile that everything here belongs to.
+func nodeTarget(base string, node *sandbox.Server) target.Target {
+	clients := node.Credentials()
+	second := credentials(clients[1])
+	return target.Target{
+		Registry: base + address.Map{}.Registry(), NodeID: registry.NodeID, SpecURL: node.Addresses(base).Spec,
+		Profile: string(requirement.Funding), Credentials: credentials(clients[0]), Second: &second,
+	}
+}
+
+func credentials(c sandbox.Credential) target.Credentials {
+	return target.Credentials{ClientID: c.ClientID, ClientSecret: target.NewSecret(c.Secret)}
+}
+
+var _ http.Handler = (*sandbox.Server)(nil)
