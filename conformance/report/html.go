@@ -159,12 +159,16 @@ func view(r Report, log *exchange.Log, css string) pageView {
 }
 
 // pageSubjects bounds the subjects and the links of one finding on the page.
-const pageSubjects = 20
+const pageSubjects = 12
 
 func (v pageView) finding(q told) findingView {
 	f := findingView{told: q, Price: price(q.Requirement), More: q.SubjectsCut}
 	linked := map[exchange.Label]bool{}
-	for _, s := range q.further() {
+	further := q.further()
+	if len(further) == 1 && q.adds(further[0]) == (Subject{}) {
+		further = nil // a table of one line that repeats the finding
+	}
+	for _, s := range further {
 		if len(f.Further) == pageSubjects {
 			f.More++
 			continue

@@ -1,10 +1,12 @@
 package report_test
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/base64"
 	"regexp"
 	"strings"
+	"testing"
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
@@ -74,6 +76,7 @@ var _ = Describe("the page", func() {
 		out = written(report.WriteHTML, r, log)
 		Expect(out).To(ContainSubstring("{\n  &#34;empty&#34;: {},\n  &#34;list&#34;: [],\n  &#34;deep&#34;: [\n"))
 		Expect(out).To(ContainSubstring("not { json"))
+		Expect(out).NotTo(MatchRegexp(` {60}`), "indentation grows with the square of the depth")
 	})
 
 	It("says where it cut a body", func() {
@@ -88,14 +91,37 @@ var _ = Describe("the page", func() {
 		Expect(out).To(ContainSubstring("The same holds for"))
 	})
 
-	It("stays small for a run of usual size", func() {
+	DescribeTable("stays small", func(exchanges, megabytes int) {
 		log := smallLog()
-		for i := range 200 {
+		for i := range exchanges {
 			x := call(exchange.OperationResource(strings.Repeat("o", i+1)).With(exchange.OK), "GET", "https://api.node.example/x", 200,
-				"["+strings.Repeat(`{"name":[{"text":"Förderung","language":"de"}]},`, 20_000)+"null]")
+				"["+strings.Repeat(`{"name":[{"text":"Förderung","language":"de"}]},`, 400)+"null]")
 			log.Exchanges = append(log.Exchanges, x)
 		}
 		r := report.New(verdict.Decide(smallCatalogue(), smallJudgements(), log), log, version)
-		Expect(len(written(report.WriteHTML, r, log))).To(BeNumerically("<", 3<<20))
-	})
+		Expect(len(written(report.WriteHTML, r, log))).To(BeNumerically("<", megabytes<<20))
+	},
+		Entry("for a run of usual size", 200, 3),
+		Entry("for a run of many exchanges: bodies share one room", 900, 4),
+	)
 })
+
+func FuzzWriteHTML(f *testing.F) {
+	for _, seed := range []string{"", "{}", "[]", "[ ]", `{"a":[1,{"b":"\"}"}]}`, "[[[[", `"\`, `{"a":`, evil(), "\xff", "[ \n\t" + strings.Repeat(" ", 100) + "]"} {
+		f.Add([]byte(seed))
+	}
+	r, log := small()
+	f.Fuzz(func(t *testing.T, body []byte) {
+		log.Exchanges[0].Response.Body = body
+		var b bytes.Buffer
+		if err := report.WriteHTML(&b, r, log); err != nil {
+			t.Fatal(err)
+		}
+		if bad := harmful(b.String(), "\n\t"); bad != "" {
+			t.Errorf("a body lets %q through", bad)
+		}
+		if strings.Contains(b.String(), "<script") || b.Len() > 12*len(body)+200_000 {
+			t.Errorf("a body of %d bytes made a page of %d", len(body), b.Len())
+		}
+	})
+}

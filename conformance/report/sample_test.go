@@ -142,7 +142,7 @@ func good() (report.Report, *exchange.Log) {
 
 // evil is what a hostile node would like to say.
 func evil() string {
-	return "\x1b[2J\x1b]0;owned\a\u009b31m<script>alert(1)</script><img src=x onerror=alert(2)>&amp;\"' onload=x ]]> <!-- `` ``` ~~~ " +
+	return "\x1b[2J\x1b]0;owned\a\u009b31m<script>alert(1)</script><img src=x onerror=alert(2)>&amp;\"' onload=x ]]> <!-- ` `` ``` ~~~ " +
 		"**bold** [link](javascript:alert(3)) ![i](http://evil.example/x.png) @everyone #1 https://evil.example | cell \\ \u202egnp.exe\u2066 \u200b \ufeff " +
 		"\U000e0041 \x00 \xff\xfe \r\n## heading\n<details open>\n" + strings.Repeat("`", 12)
 }

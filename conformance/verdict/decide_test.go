@@ -171,7 +171,7 @@ var _ = Describe("Decide", func() {
 
 	Describe("rows beyond the profile", func() {
 		It("are judged as advice when their opt-in probe was sent", func() {
-			v := decide("auth", judgements{"BRR-14": requirement.Failed("f", "", "")})
+			v := decide("auth", judgements{"BRR-14": requirement.Failed("f", "", ""), "SPC-01": requirement.Failed("f", "", "")})
 			Expect(v.Decision).To(Equal(verdict.Certified))
 			Expect(v.Results).To(ContainElement(And(
 				HaveField("Requirement.ID", requirement.ID("BRR-14")), HaveField("Gate", requirement.Advice), HaveField("Extra", true))))
