@@ -220,6 +220,8 @@ var _ = Describe("answers as representations", func() {
 			Expect(unchanged.status).To(Equal(304))
 			Expect(unchanged.body).To(BeEmpty())
 
+			Expect(get(node, path, http.Header{"If-None-Match": {"*"}}).status).To(Equal(304))
+
 			zipped := get(node, path, http.Header{"Accept-Encoding": {"br, gzip;q=0.5"}})
 			if zipped.header.Get("Content-Encoding") == "gzip" {
 				reader, err := gzip.NewReader(strings.NewReader(zipped.body))

@@ -64,6 +64,9 @@ var _ = Describe("the token endpoint", func() {
 		}),
 		Entry("when an unknown parameter is there (TOK-14)", stagingToken, func() (string, http.Header) { return form + "&x_probe=1", nil }),
 		Entry("when the scope is empty (TOK-15)", stagingToken, func() (string, http.Header) { return form + "&scope=", nil }),
+		Entry("when a valueless parameter is beside one with a value", stagingToken, func() (string, http.Header) {
+			return "grant_type=&client_secret=&" + form, nil
+		}),
 		Entry("when the form is encoded more than needed (TOK-16)", stagingToken, func() (string, http.Header) {
 			return strings.Replace(form, "client_credentials", "%63lient_credentials", 1), http.Header{"Content-Type": {"application/x-www-form-urlencoded; charset=UTF-8"}}
 		}),

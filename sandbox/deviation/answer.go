@@ -1,10 +1,10 @@
 package deviation
 
 import (
-	"bytes"
-	"encoding/json"
 	"net/http"
 	"strconv"
+
+	"github.com/rin-network/rin/sandbox/representation"
 )
 
 // Answer is a captured answer of the node, to be changed and sent. Its body is never compressed.
@@ -24,17 +24,18 @@ func capture(next http.Handler, r *http.Request) *Answer {
 	w := &answerWriter{answer: Answer{Header: http.Header{}}}
 	next.ServeHTTP(w, plain)
 	w.WriteHeader(http.StatusOK)
-	w.answer.Body = w.body.Bytes()
 	return &w.answer
 }
 
-// send writes the answer; the length follows the body, the validator is dropped because the body may differ.
+// send writes the answer; length and validator follow the body.
 func (a *Answer) send(w http.ResponseWriter, r *http.Request) {
 	header := w.Header()
 	for name, values := range a.Header {
 		header[name] = values
 	}
-	header.Del("ETag")
+	if header.Get("ETag") != "" {
+		header.Set("ETag", representation.Tag(a.Body))
+	}
 	if r.Method != http.MethodHead {
 		header.Set("Content-Length", strconv.Itoa(len(a.Body)))
 	}
@@ -48,47 +49,41 @@ func (a *Answer) send(w http.ResponseWriter, r *http.Request) {
 // ok tells whether the answer is a success.
 func (a *Answer) ok() bool { return a.Status >= 200 && a.Status < 300 }
 
-// edit decodes the JSON body, lets change alter it and encodes what it returns. A body that is no JSON stays.
-// Numbers keep their spelling.
-func (a *Answer) edit(change func(value any) any) {
-	decoder := json.NewDecoder(bytes.NewReader(a.Body))
-	decoder.UseNumber()
-	var value any
-	if decoder.Decode(&value) != nil {
-		return
-	}
-	if encoded, err := json.Marshal(change(value)); err == nil {
-		a.Body = encoded
+// clone is a copy that can be changed on its own.
+func (a *Answer) clone() *Answer {
+	return &Answer{Status: a.Status, Header: a.Header.Clone(), Body: a.Body}
+}
+
+// become replaces the answer as a whole.
+func (a *Answer) become(status int, mediaType, body string) {
+	a.Status, a.Header, a.Body = status, http.Header{"Cache-Control": {"no-store"}}, []byte(body)
+	if mediaType != "" {
+		a.Header.Set("Content-Type", mediaType)
 	}
 }
 
-// editObject edits a body that is a JSON object; others stay.
-func (a *Answer) editObject(change func(object map[string]any)) {
-	a.edit(func(value any) any {
-		if object, ok := value.(map[string]any); ok {
-			change(object)
-		}
-		return value
-	})
+// refuse makes the answer an error of the token endpoint (RFC 6749 §5.2).
+func (a *Answer) refuse(status int, code string) {
+	a.become(status, "application/json", `{"error":"`+code+`"}`)
 }
 
-// editItems edits each object of a body that is a JSON array; n counts from 0.
-func (a *Answer) editItems(change func(n int, item map[string]any)) {
-	a.edit(func(value any) any {
-		items, _ := value.([]any)
-		for n, item := range items {
-			if object, ok := item.(map[string]any); ok {
-				change(n, object)
-			}
-		}
-		return value
-	})
+// challenge sets the challenge; empty for none.
+func (a *Answer) challenge(value string) { a.set("WWW-Authenticate", value) }
+
+// set sets a header field; an empty value removes it.
+func (a *Answer) set(name, value string) {
+	a.Header.Del(name)
+	if value != "" {
+		a.Header.Set(name, value)
+	}
 }
+
+// page is what a person sees where a program expected JSON.
+const page = "<!doctype html><html><head><title>Sign in</title></head><body><form><input name=\"user\"></form></body></html>"
 
 // answerWriter is the http.ResponseWriter behind capture.
 type answerWriter struct {
 	answer  Answer
-	body    bytes.Buffer
 	started bool
 }
 
@@ -102,39 +97,6 @@ func (w *answerWriter) WriteHeader(status int) {
 
 func (w *answerWriter) Write(b []byte) (int, error) {
 	w.WriteHeader(http.StatusOK)
-	return w.body.Write(b)
-}
-
-// rewrite makes a Wrap that changes the answers to requests of the kinds.
-func rewrite(change func(r *http.Request, a *Answer), kinds ...Kind) func(http.Handler, Env) http.Handler {
-	return func(next http.Handler, env Env) http.Handler {
-		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			kind := env.Classify(r)
-			for _, wanted := range kinds {
-				if kind == wanted {
-					answer := capture(next, r)
-					change(r, answer)
-					answer.send(w, r)
-					return
-				}
-			}
-			next.ServeHTTP(w, r)
-		})
-	}
-}
-
-// readmit makes a Wrap that lets change replace requests of the kinds before the node sees them.
-func readmit(change func(r *http.Request, env Env) *http.Request, kinds ...Kind) func(http.Handler, Env) http.Handler {
-	return func(next http.Handler, env Env) http.Handler {
-		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			kind := env.Classify(r)
-			for _, wanted := range kinds {
-				if kind == wanted {
-					r = change(r, env)
-					break
-				}
-			}
-			next.ServeHTTP(w, r)
-		})
-	}
+	w.answer.Body = append(w.answer.Body, b...)
+	return len(b), nil
 }

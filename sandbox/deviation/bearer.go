@@ -1,60 +1,151 @@
 package deviation
 
 import (
-	"encoding/base64"
-	"encoding/json"
 	"net/http"
+	"slices"
 	"strings"
 )
 
+// bearerDeviations break the check of the credentials that come to the API.
 func bearerDeviations() []Deviation {
 	return []Deviation{
 		{
-			Name:   "signature-not-verified",
-			Why:    "The payload of the token is decoded and believed; its signature is not verified.",
-			Breaks: []string{"BRR-09"},
-			Wrap:   readmit(believePayload, Info, FundingList, FundingDetail),
+			Name: "info-open", Breaks: []string{"BRR-01"},
+			Why:  "The info resource answers callers without a token, so that it no longer tests the authorization.",
+			Wrap: admit(anonymous, Info),
 		},
 		{
-			Name:   "detail-unprotected",
-			Why:    "The detail operation was forgotten when the guard was put before the routes.",
-			Breaks: []string{"API-08"},
+			Name: "anonymous-admitted", Breaks: []string{"BRR-01"},
+			Why:  "Tokens are checked when they come, and calls without one pass: the identity provider is not configured, or the check is optional.",
+			Wrap: admit(anonymous, protected()...),
+		},
+		{
+			Name: "anonymous-refused-with-200", Breaks: []string{"BRR-01"},
+			Why:  "Anonymous calls are refused in words only, with the status 200.",
+			Wrap: rewrite(when(refusedAnonymous, status(http.StatusOK)), protected()...),
+		},
+		{
+			Name: "any-token-accepted", Breaks: []string{"BRR-06"},
+			Why:  "Any bearer value that is not empty passes: the presence of the header is the check.",
+			Wrap: admit(func(r *http.Request) bool { return bearer(r) != "" }, protected()...),
+		},
+		{
+			Name: "three-parts-accepted", Breaks: []string{"BRR-06"},
+			Why:  "Whatever has two dots passes as a JWT, because its signature is to be verified by a gateway that is not there.",
+			Wrap: admit(func(r *http.Request) bool { return strings.Count(bearer(r), ".") == 2 }, protected()...),
+		},
+		{
+			Name: "unreadable-token-admitted", Breaks: []string{"BRR-06"},
+			Why: "Verification fails open: when a token cannot be decoded the error is logged and the call goes on.",
+			Wrap: admit(func(r *http.Request) bool {
+				_, readable := unverified(r)
+				return bearer(r) != "" && !readable
+			}, protected()...),
+		},
+		{
+			Name: "signature-not-verified", Breaks: []string{"BRR-09"},
+			Why: "The payload of the token is decoded and believed, its signature is not verified: jwt.decode in place of jwt.verify.",
 			Wrap: readmit(func(r *http.Request, env Env) *http.Request {
-				return env.admit(r)
-			}, FundingDetail),
+				if token, ok := unverified(r); ok {
+					return env.believe(r, token)
+				}
+				return r
+			}, protected()...),
+		},
+		{
+			Name: "signature-verified-in-part", Breaks: []string{"BRR-09"},
+			Why: "Known tokens are compared by their first characters, so that the end of the signature does not matter.",
+			Wrap: recognising(func(seen, given string) bool {
+				return len(given) >= 40 && strings.HasPrefix(seen, given[:40])
+			}),
+		},
+		{
+			Name: "verified-tokens-kept-by-payload", Breaks: []string{"BRR-09"},
+			Why:  "The cache of verified tokens is keyed by the payload, so that after one good call any signature passes.",
+			Wrap: recognising(func(string, string) bool { return true }),
+		},
+		{
+			Name: "empty-token-admitted", Breaks: []string{"BRR-11"},
+			Why: "The word Bearer without a token skips the validation: the code splits the header and checks what is there.",
+			Wrap: admit(func(r *http.Request) bool {
+				return strings.EqualFold(strings.TrimSpace(r.Header.Get("Authorization")), "Bearer")
+			}, protected()...),
+		},
+		{
+			Name: "empty-token-crashes", Breaks: []string{"BRR-11"},
+			Why:  "The word Bearer without a token fails with 500: split(' ')[1] is out of range.",
+			Wrap: rewrite(when(emptyToken, status(http.StatusInternalServerError)), protected()...),
+		},
+		{
+			Name: "empty-token-forbidden", Breaks: []string{"BRR-11"},
+			Why:  "The word Bearer without a token is answered 403.",
+			Wrap: rewrite(when(emptyToken, status(http.StatusForbidden)), protected()...),
+		},
+		{
+			Name: "scheme-ignored", Breaks: []string{"BRR-12"},
+			Why: "What follows the first blank of Authorization is the token, whatever the scheme.",
+			Wrap: readmit(func(r *http.Request, _ Env) *http.Request {
+				if _, token := credential(r); token != "" {
+					return authorized(r, "Bearer "+token)
+				}
+				return r
+			}, protected()...),
+		},
+		{
+			Name: "basic-admitted", Breaks: []string{"BRR-12"},
+			Why: "Any Basic credentials pass, left over from the days of one password for all.",
+			Wrap: admit(func(r *http.Request) bool {
+				scheme, rest := credential(r)
+				return strings.EqualFold(scheme, "Basic") && rest != ""
+			}, protected()...),
+		},
+		{
+			Name: "scheme-case-sensitive", Breaks: []string{"BRR-13"},
+			Why:  "Only the exact word Bearer is taken for the scheme, as startsWith(\"Bearer \") does.",
+			Wrap: readmit(withSchemes("Bearer"), protected()...),
+		},
+		{
+			Name: "scheme-upper-case-refused", Breaks: []string{"BRR-13"},
+			Why:  "Bearer and bearer are known, BEARER is not: the spellings are listed one by one.",
+			Wrap: readmit(withSchemes("Bearer", "bearer"), protected()...),
 		},
 	}
 }
 
-// believePayload admits the client that the payload of a JWT names, unless the token is past its exp.
-func believePayload(r *http.Request, env Env) *http.Request {
-	claims, ok := bearerClaims(r)
-	if !ok || float64(env.Now().Unix()) >= claims.Expires {
-		return r
-	}
-	if _, known := env.Client(claims.ClientID); !known {
-		return r
-	}
-	return env.admitAs(r, claims.ClientID)
+// emptyToken holds for refusals of the word Bearer without a token.
+func emptyToken(r *http.Request, a *Answer) bool {
+	scheme, token := credential(r)
+	return !a.ok() && strings.EqualFold(scheme, "Bearer") && token == ""
 }
 
-// tokenClaims are the claims that deviations look at.
-type tokenClaims struct {
-	Issuer   string  `json:"iss"`
-	ClientID string  `json:"client_id"`
-	Expires  float64 `json:"exp"`
+// withSchemes drops credentials whose scheme is not spelled in one of the ways.
+func withSchemes(spellings ...string) func(*http.Request, Env) *http.Request {
+	return func(r *http.Request, _ Env) *http.Request {
+		if scheme, _ := credential(r); anonymous(r) || slices.Contains(spellings, scheme) {
+			return r
+		}
+		other := r.Clone(r.Context())
+		other.Header.Del("Authorization")
+		return other
+	}
 }
 
-// bearerClaims decodes the payload of the bearer token of r without verifying anything.
-func bearerClaims(r *http.Request) (claims tokenClaims, ok bool) {
-	scheme, token, _ := strings.Cut(r.Header.Get("Authorization"), " ")
-	parts := strings.Split(strings.TrimSpace(token), ".")
-	if !strings.EqualFold(scheme, "Bearer") || len(parts) != 3 {
-		return claims, false
+// recognising makes a Wrap that remembers the signatures of tokens that were accepted, by header and payload, and admits
+// later ones that are like enough.
+func recognising(alike func(seen, given string) bool) wrap {
+	return func(next http.Handler, env Env) http.Handler {
+		var accepted memory[string]
+		return around(func(next http.Handler, env Env, w http.ResponseWriter, r *http.Request) {
+			token, ok := unverified(r)
+			if seen, known := accepted.get(token.payload); ok && known && alike(seen, token.signature) {
+				next.ServeHTTP(w, env.believe(r, token))
+				return
+			}
+			a := capture(next, r)
+			if ok && a.ok() {
+				accepted.put(token.payload, token.signature)
+			}
+			a.send(w, r)
+		}, protected()...)(next, env)
 	}
-	payload, err := base64.RawURLEncoding.DecodeString(parts[1])
-	if err != nil {
-		return claims, false
-	}
-	return claims, json.Unmarshal(payload, &claims) == nil
 }

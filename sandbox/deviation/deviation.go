@@ -21,7 +21,11 @@ type Deviation struct {
 
 // All lists every deviation, group by group.
 func All() []Deviation {
-	return slices.Concat(tokenDeviations(), bearerDeviations(), infoDeviations(), specDeviations(), listDeviations())
+	return slices.Concat(
+		tokenDeviations(), lifetimeDeviations(), tokenRequestDeviations(), refusalDeviations(), grantDeviations(),
+		challengeDeviations(), bearerDeviations(), detourDeviations(), roleDeviations(),
+		infoDeviations(), specDeviations(), operationDeviations(), recordDeviations(), listDeviations(), versionDeviations(),
+	)
 }
 
 // Find returns the deviation with the name. Its error names the deviations that are spelled nearly so.

@@ -1,19 +1,163 @@
 package deviation
 
-import "net/http"
+import (
+	"net/http"
+	"strings"
+)
 
+// infoDeviations break the info resource. The sandbox's document describes it as an operation, so that answers of another shape
+// break rows of API as well.
 func infoDeviations() []Deviation {
 	return []Deviation{
 		{
-			Name:   "info-open",
-			Why:    "The info resource answers callers without a token, so that it no longer tests the authorization.",
-			Breaks: []string{"BRR-01"},
-			Wrap: readmit(func(r *http.Request, env Env) *http.Request {
-				if r.Header.Get("Authorization") != "" {
+			Name: "info-parses-empty-body", Breaks: []string{"INF-01"},
+			Why:  "A Content-Type on a GET without a body is answered 400, as Express with body-parser and Flask with request.json do.",
+			Wrap: rewrite(whenTyped(http.StatusBadRequest), Info),
+		},
+		{
+			Name: "info-media-type-refused", Breaks: []string{"INF-01"},
+			Why:  "A Content-Type on a GET is answered 415, because the route consumes nothing.",
+			Wrap: rewrite(whenTyped(http.StatusUnsupportedMediaType), Info),
+		},
+		{
+			Name: "info-page", Breaks: []string{"INF-02", "API-02", "API-03"},
+			Why: "The info resource answers with a web page, the home page of the application.",
+			Wrap: rewrite(when(succeeded, func(_ *http.Request, a *Answer) {
+				a.become(http.StatusOK, "text/html", page)
+			}), Info),
+		},
+		{
+			Name: "info-byte-order-mark", Breaks: []string{"INF-02"},
+			Why: "The info answer begins with a byte order mark, as files that were saved on Windows do.",
+			Wrap: rewrite(when(succeeded, func(_ *http.Request, a *Answer) {
+				a.Body = append([]byte("\uFEFF"), a.Body...)
+			}), Info),
+		},
+		{
+			Name: "info-flat-list", Breaks: []string{"INF-03", "API-05"},
+			Why: "The endpoints are one list, not grouped by family.",
+			Wrap: infos(func(info map[string]any, env Env) {
+				info["endpoints"] = member(info, "endpoints")["funding"]
+			}),
+		},
+		{
+			Name: "info-greeting", Breaks: []string{"INF-03", "API-04"},
+			Why: "The info answer is a greeting, as in the first lesson of a framework.",
+			Wrap: infos(func(info map[string]any, env Env) {
+				clear(info)
+				info["message"] = "Hello, world"
+			}),
+		},
+		{
+			Name: "info-name-missing", Breaks: []string{"INF-03", "API-04"},
+			Why:  "One listed endpoint has no name, so that clients that look it up do not find it.",
+			Wrap: infos(listedFirst(drop("name"))),
+		},
+		{
+			Name: "info-redirects-elsewhere", Breaks: []string{"INF-01", "INF-04"},
+			Why: "The info URL is redirected to another host name, where clients do not send the token.",
+			Wrap: around(func(_ http.Handler, env Env, w http.ResponseWriter, r *http.Request) {
+				http.Redirect(w, r, "https://www.node.invalid"+env.Places.Info(), http.StatusMovedPermanently)
+			}, Info),
+		},
+		{
+			Name: "info-redirects-to-other-slash", Breaks: []string{"INF-04"},
+			Why: "The info URL with a slash at its end is redirected to the one without, as web frameworks do.",
+			Wrap: around(func(next http.Handler, _ Env, w http.ResponseWriter, r *http.Request) {
+				without := strings.TrimSuffix(r.URL.Path, "/")
+				if without == r.URL.Path || r.Method == http.MethodPost {
+					next.ServeHTTP(w, r)
+					return
+				}
+				if r.URL.RawQuery != "" {
+					without += "?" + r.URL.RawQuery
+				}
+				http.Redirect(w, r, without, http.StatusPermanentRedirect)
+			}, Info),
+		},
+		{
+			Name: "info-lists-dead-url", Breaks: []string{"INF-05"},
+			Why: "The info resource lists an API that is not served any more.",
+			Wrap: infos(func(info map[string]any, env Env) {
+				origin := strings.TrimSuffix(firstURL(info), env.Places.Fundings())
+				member(info, "endpoints")["project"] = []any{map[string]any{
+					"name": "PROJECTS", "majorVersion": 1, "minorVersion": 0, "url": origin + env.Places.API() + "/project/v1/projects",
+				}}
+			}),
+		},
+		{
+			Name: "info-lists-relative-url", Breaks: []string{"INF-05"},
+			Why: "The info resource lists a path in place of a URL.",
+			Wrap: infos(func(info map[string]any, env Env) {
+				listedFirst(put("url", env.Places.Fundings()))(info, env)
+			}),
+		},
+		{
+			Name: "info-lists-url-with-query", Breaks: []string{"INF-05"},
+			Why: "A listed URL has a query already, and clients append theirs with another question mark.",
+			Wrap: infos(func(info map[string]any, env Env) {
+				listedFirst(put("url", firstURL(info)+"?format=json"))(info, env)
+			}),
+		},
+		{
+			Name: "info-version-disagrees", Breaks: []string{"INF-06"},
+			Why:  "The listed majorVersion is that of the release before, the path is new.",
+			Wrap: infos(listedFirst(put("majorVersion", 2))),
+		},
+		{
+			Name: "info-post-without-allow", Breaks: []string{"INF-07"},
+			Why:  "A POST is answered 405 without saying what is allowed.",
+			Wrap: rewrite(when(notAllowed, field("Allow", "")), Info),
+		},
+		{
+			Name: "info-post-accepted", Breaks: []string{"INF-07"},
+			Why: "A POST is answered like a GET: the route was registered for all methods.",
+			Wrap: readmit(func(r *http.Request, _ Env) *http.Request {
+				if r.Method != http.MethodPost {
 					return r
 				}
-				return env.admit(r)
+				other := r.Clone(r.Context())
+				other.Method = http.MethodGet
+				return other
 			}, Info),
 		},
 	}
+}
+
+// whenTyped turns the good answer to a GET with a Content-Type into an error.
+func whenTyped(code int) change {
+	return when(func(r *http.Request, a *Answer) bool {
+		return a.ok() && r.Method == http.MethodGet && r.Header.Get("Content-Type") != ""
+	}, func(_ *http.Request, a *Answer) {
+		a.become(code, "application/json", `{"error":"empty JSON body"}`)
+	})
+}
+
+func notAllowed(_ *http.Request, a *Answer) bool { return a.Status == http.StatusMethodNotAllowed }
+
+// infos makes a Wrap that edits good answers of the info resource.
+func infos(edit func(info map[string]any, env Env)) wrap {
+	return documents(edit, Info)
+}
+
+// documents makes a Wrap that edits good answers that are a JSON object.
+func documents(edit func(document map[string]any, env Env), kinds ...Kind) wrap {
+	return func(next http.Handler, env Env) http.Handler {
+		return rewrite(when(succeeded, object(func(document map[string]any) { edit(document, env) })), kinds...)(next, env)
+	}
+}
+
+// listedFirst edits the first endpoint of the funding family.
+func listedFirst(edit func(endpoint map[string]any)) func(map[string]any, Env) {
+	return func(info map[string]any, _ Env) {
+		if listed := objects(member(info, "endpoints"), "funding"); len(listed) > 0 {
+			edit(listed[0])
+		}
+	}
+}
+
+// firstURL is the URL of the first endpoint of the funding family.
+func firstURL(info map[string]any) (found string) {
+	listedFirst(func(endpoint map[string]any) { found, _ = endpoint["url"].(string) })(info, Env{})
+	return found
 }

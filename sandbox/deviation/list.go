@@ -1,20 +1,183 @@
 package deviation
 
-import "net/http"
+import (
+	"encoding/json"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+)
 
+// listDeviations break paging, filters and the way from the list to the detail.
 func listDeviations() []Deviation {
 	return []Deviation{
 		{
-			Name:   "list-id-missing",
-			Why:    "Every third item of the list lacks its required id, as a join that found no row leaves it.",
-			Breaks: []string{"API-04"},
-			Wrap: rewrite(func(_ *http.Request, a *Answer) {
-				a.editItems(func(n int, item map[string]any) {
-					if n%3 == 2 {
-						delete(item, "id")
-					}
-				})
-			}, FundingList),
+			Name: "page-size-ignored", Breaks: []string{"PAG-02"},
+			Why:  "The described page[size] is ignored: the framework binds size and drops what it does not know.",
+			Wrap: asking(func(q url.Values) { q.Del("page[size]") }),
+		},
+		{
+			Name: "page-size-one-too-many", Breaks: []string{"PAG-02"},
+			Why: "A page holds one record more than was asked for: the one that is fetched to see whether there is a next page.",
+			Wrap: asking(func(q url.Values) {
+				if size, err := strconv.Atoi(q.Get("page[size]")); err == nil {
+					q.Set("page[size]", strconv.Itoa(size+1))
+				}
+			}),
+		},
+		{
+			Name: "filters-ignored", Breaks: []string{"PAG-07"},
+			Why: "The described filters are ignored, and all items come back.",
+			Wrap: asking(func(q url.Values) {
+				for _, name := range filters() {
+					q.Del(name)
+				}
+			}),
+		},
+		{
+			Name: "filter-ignored-for-one-value", Breaks: []string{"PAG-07"},
+			Why: "The filter by type knows all values but PROGRAMME, which was added to the vocabulary later.",
+			Wrap: asking(func(q url.Values) {
+				if q.Get("fundingType") == "PROGRAMME" {
+					q.Del("fundingType")
+				}
+			}),
+		},
+		{
+			Name: "filter-finds-nothing", Breaks: []string{"PAG-07"},
+			Why:  "A filter finds nothing: it compares the name of the value with its number in the database.",
+			Wrap: rewrite(when(filtered, func(_ *http.Request, a *Answer) { a.Body = []byte("[]") }), FundingList),
+		},
+		{
+			Name: "filter-refused", Breaks: []string{"PAG-07"},
+			Why: "The values of the described vocabulary are refused, because the service expects them in lower case.",
+			Wrap: rewrite(when(filtered, func(_ *http.Request, a *Answer) {
+				a.become(http.StatusBadRequest, "application/problem+json", `{"type":"about:blank","title":"Bad Request","status":400,"detail":"unknown value"}`)
+			}), FundingList),
+		},
+		{
+			Name: "filter-lets-one-through", Breaks: []string{"PAG-07"},
+			Why:  "A filtered list holds one record that does not match: the pinned announcement.",
+			Wrap: leaking,
+		},
+		{
+			// The detail's own good call meets the same 404, as one of a described operation.
+			Name: "detail-not-found", Breaks: []string{"PAG-08", "API-01"},
+			Why:  "The detail operation answers 404 for listed ids, since it looks for the key of the database.",
+			Wrap: rewrite(when(succeeded, func(_ *http.Request, a *Answer) { notFound(a) }), FundingDetail),
+		},
+		{
+			Name: "detail-id-respelled", Breaks: []string{"PAG-08"},
+			Why: "The detail names its id in lower case, and the list does not.",
+			Wrap: details(func(item map[string]any) {
+				if id, ok := item["id"].(string); ok {
+					item["id"] = strings.ToLower(id)
+				}
+			}),
+		},
+		{
+			Name: "detail-cached-by-route", Breaks: []string{"PAG-08", "PAG-09"},
+			Why:  "The cache of details is keyed by the route without the id, so that the first one that was fetched is answered to all.",
+			Wrap: cachedByRoute,
+		},
+		{
+			Name: "unknown-id-crashes", Breaks: []string{"PAG-09", "API-02"},
+			Why:  "An unknown id fails with 500, because nobody catches the error of the lookup; seen in a node of the network.",
+			Wrap: rewrite(when(missing, func(_ *http.Request, a *Answer) { crash(a) }), FundingDetail),
+		},
+		{
+			Name: "unknown-id-empty-object", Breaks: []string{"PAG-09", "API-04"},
+			Why: "An unknown id is answered 200 with an empty object.",
+			Wrap: rewrite(when(missing, func(_ *http.Request, a *Answer) {
+				a.become(http.StatusOK, "application/json", "{}")
+			}), FundingDetail),
+		},
+		{
+			Name: "unknown-id-bad-request", Breaks: []string{"PAG-09"},
+			Why: "An unknown id is answered 400.",
+			Wrap: rewrite(when(missing, func(_ *http.Request, a *Answer) {
+				a.become(http.StatusBadRequest, "application/problem+json", `{"type":"about:blank","title":"Bad Request","status":400,"detail":"no such id"}`)
+			}), FundingDetail),
 		},
 	}
+}
+
+// filters are the described filters that name a member of the items.
+func filters() []string {
+	return []string{"fundingType", "targetGroup", "region", "funderId", "applicantsScope"}
+}
+
+// filtered holds for good answers to a list request with such a filter.
+func filtered(r *http.Request, a *Answer) bool {
+	query := r.URL.Query()
+	return a.ok() && slices.ContainsFunc(filters(), func(name string) bool { return query.Get(name) != "" })
+}
+
+// missing holds for details that do not exist.
+func missing(_ *http.Request, a *Answer) bool { return a.Status == http.StatusNotFound }
+
+func notFound(a *Answer) {
+	a.become(http.StatusNotFound, "application/problem+json", `{"type":"about:blank","title":"Not Found","status":404,"detail":"no such record"}`)
+}
+
+// asking makes a Wrap that changes the query of list requests.
+func asking(alter func(query url.Values)) wrap {
+	return readmit(func(r *http.Request, _ Env) *http.Request { return withQuery(r, alter) }, FundingList)
+}
+
+func withQuery(r *http.Request, alter func(query url.Values)) *http.Request {
+	other := r.Clone(r.Context())
+	query := other.URL.Query()
+	alter(query)
+	other.URL.RawQuery = query.Encode()
+	return other
+}
+
+// leaking adds to a filtered list the first record of the whole one that is not in it.
+func leaking(next http.Handler, env Env) http.Handler {
+	return around(func(next http.Handler, _ Env, w http.ResponseWriter, r *http.Request) {
+		a := capture(next, r)
+		if filtered(r, a) {
+			whole := capture(next, withQuery(r, func(query url.Values) { clear(query) }))
+			a.add(firstOther(whole.items(), a.items()))
+		}
+		a.send(w, r)
+	}, FundingList)(next, env)
+}
+
+// firstOther is the first record of all that is not among those known; nil when there is none.
+func firstOther(all, known []map[string]any) map[string]any {
+	for _, item := range all {
+		if !slices.ContainsFunc(known, func(k map[string]any) bool { return k["id"] == item["id"] }) {
+			return item
+		}
+	}
+	return nil
+}
+
+// add appends an item to a body that is an array.
+func (a *Answer) add(item map[string]any) {
+	if item == nil {
+		return
+	}
+	// Both came out of JSON, so that they can be written as JSON again.
+	if encoded, err := json.Marshal(append(a.items(), item)); err == nil {
+		a.Body = encoded
+	}
+}
+
+// cachedByRoute answers each authorized detail with the first one that was found.
+func cachedByRoute(next http.Handler, env Env) http.Handler {
+	var first memory[*Answer]
+	return rewrite(func(_ *http.Request, a *Answer) {
+		if !a.ok() && !missing(nil, a) {
+			return
+		}
+		if kept, known := first.get("detail"); known {
+			*a = *kept.clone()
+		} else if a.ok() {
+			first.put("detail", a.clone())
+		}
+	}, FundingDetail)(next, env)
 }

@@ -38,15 +38,22 @@ type Body struct {
 
 // New makes a body of the media type from its bytes, which must not change afterwards.
 func New(mediaType string, plain []byte) *Body {
-	sum := sha256.Sum256(plain)
 	return &Body{
 		mediaType: mediaType,
 		plain:     plain,
-		tag:       base64.RawURLEncoding.EncodeToString(sum[:12]),
+		tag:       fingerprint(plain),
 		length:    []string{strconv.Itoa(len(plain))},
 		zip:       sync.OnceValue(func() []byte { return compress(plain) }),
 	}
 }
+
+func fingerprint(content []byte) string {
+	sum := sha256.Sum256(content)
+	return base64.RawURLEncoding.EncodeToString(sum[:12])
+}
+
+// Tag is the entity tag of a body in its plain form, quotes included (RFC 9110 §8.8.3).
+func Tag(plain []byte) string { return `"` + fingerprint(plain) + `"` }
 
 // Size is the number of bytes that the body may occupy, its compressed form included.
 func (b *Body) Size() int { return len(b.plain) + len(b.plain)/3 + 256 }

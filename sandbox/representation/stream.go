@@ -12,7 +12,7 @@ import (
 func Stream(w http.ResponseWriter, r *http.Request, mediaType string, headers Headers, seed []byte, write func(io.Writer) error) {
 	zipped := AcceptsGzip(r.Header.Values("Accept-Encoding"))
 	h := w.Header()
-	if prepare(h, r, headers, New("", seed).tag, zipped) {
+	if prepare(h, r, headers, fingerprint(seed), zipped) {
 		w.WriteHeader(http.StatusNotModified)
 		return
 	}

@@ -1,0 +1,127 @@
+package deviation
+
+import (
+	"net/http"
+	"path"
+	"strings"
+)
+
+// detourDeviations break the guard for callers who come another way.
+func detourDeviations() []Deviation {
+	return []Deviation{
+		{
+			Name: "head-open", Breaks: []string{"BRR-15"},
+			Why:  "HEAD needs no token: the guard is tied to the method GET, as with HttpMethod.GET in Spring's requestMatchers.",
+			Wrap: admit(func(r *http.Request) bool { return r.Method == http.MethodHead }, protected()...),
+		},
+		{
+			Name: "method-override-open", Breaks: []string{"BRR-15"},
+			Why:  "X-HTTP-Method-Override: OPTIONS passes the guard as a preflight, and is served as the GET that it is.",
+			Wrap: admit(overridden, protected()...),
+		},
+		{
+			Name: "method-override-answers-options", Breaks: []string{"BRR-15"},
+			Why: "X-HTTP-Method-Override is applied to a GET before the token is checked, so that it is answered like OPTIONS.",
+			Wrap: readmit(func(r *http.Request, _ Env) *http.Request {
+				if !overridden(r) {
+					return r
+				}
+				other := r.Clone(r.Context())
+				other.Method = http.MethodOptions
+				return other
+			}, protected()...),
+		},
+		{
+			Name: "slash-variant-open", Breaks: []string{"BRR-16"},
+			Why: "The path with the other slash at its end is served and not guarded: the rule names the exact path, as antMatchers did.",
+			Wrap: readmit(func(r *http.Request, env Env) *http.Request {
+				// The path of the info resource ends with a slash, the others do not.
+				if strings.HasSuffix(r.URL.Path, "/") != (env.Classify(r) == Info) {
+					return env.admit(r)
+				}
+				return r
+			}, protected()...),
+		},
+		{
+			Name: "double-slash-open", Breaks: []string{"BRR-16"},
+			Why:  "A doubled slash passes the guard and is merged behind it: merge_slashes is off in one of the two.",
+			Wrap: straighten(func(p string) string { return strings.ReplaceAll(p, "//", "/") }),
+		},
+		{
+			Name: "dot-segment-open", Breaks: []string{"BRR-16"},
+			Why: "A dot segment passes the guard of a proxy and is removed by the server behind it.",
+			Wrap: straighten(func(p string) string {
+				if !strings.Contains(p, "/.") {
+					return p
+				}
+				return path.Clean(p) + p[len(strings.TrimRight(p, "/")):]
+			}),
+		},
+		{
+			Name: "capital-letter-open", Breaks: []string{"BRR-16"},
+			Why:  "The guard compares paths with case and the server without, as on Windows.",
+			Wrap: straighten(strings.ToLower),
+		},
+		{
+			Name: "path-suffix-open", Breaks: []string{"BRR-16"},
+			Why: "A path parameter hides the path from the guard, and the servlet container removes it: Tomcat behind an older filter.",
+			Wrap: straighten(func(p string) string {
+				before, after, _ := strings.Cut(p, ";")
+				if _, rest, more := strings.Cut(after, "/"); more {
+					before += "/" + rest
+				}
+				return before
+			}),
+		},
+		{
+			Name: "cache-keyed-by-url", Breaks: []string{"BRR-17"},
+			Why:  "A cache in front keeps answers to URLs with a query and hands them to anybody: a CDN with the URL as its only key.",
+			Wrap: cached,
+		},
+		{
+			Name: "protected-data-public", Breaks: []string{"BRR-17"},
+			Why:  "Protected data is sent with Cache-Control: public, which lets any shared cache hand it on.",
+			Wrap: rewrite(when(succeeded, field("Cache-Control", "public, max-age=600")), protected()...),
+		},
+	}
+}
+
+// overridden holds for a GET that asks to be taken for OPTIONS.
+func overridden(r *http.Request) bool {
+	return r.Method == http.MethodGet && r.Header.Get("X-HTTP-Method-Override") == http.MethodOptions
+}
+
+// straighten makes a Wrap that serves, without a token, whatever leads to a protected resource once its path is made straight.
+func straighten(straight func(path string) string) wrap {
+	return func(next http.Handler, env Env) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			to := r.Clone(r.Context())
+			to.URL.Path, to.URL.RawPath = straight(r.URL.Path), ""
+			if to.URL.Path != r.URL.Path && env.Classify(to).Protected() {
+				r = env.admit(to)
+			}
+			next.ServeHTTP(w, r)
+		})
+	}
+}
+
+// cached makes copies of good answers to URLs with a query, and never looks at who asks.
+func cached(next http.Handler, env Env) http.Handler {
+	var copies memory[*Answer]
+	return around(func(next http.Handler, _ Env, w http.ResponseWriter, r *http.Request) {
+		if r.Method != http.MethodGet || r.URL.RawQuery == "" {
+			next.ServeHTTP(w, r)
+			return
+		}
+		key := r.Host + r.URL.String()
+		if a, known := copies.get(key); known {
+			a.send(w, r)
+			return
+		}
+		a := capture(next, r)
+		if a.ok() {
+			copies.put(key, a.clone())
+		}
+		a.send(w, r)
+	}, protected()...)(next, env)
+}

@@ -1,0 +1,99 @@
+package deviation
+
+import (
+	"net/http"
+	"strings"
+)
+
+// operationDeviations break what the described operations answer as a whole.
+func operationDeviations() []Deviation {
+	return []Deviation{
+		{
+			Name: "described-route-missing", Breaks: []string{"API-01"},
+			Why: "The document describes an operation that is not served: it was taken out of the code and not out of the document.",
+			Wrap: specs(func(document map[string]any, _ Env) {
+				answer := map[string]any{"description": "The numbers.", "content": jsonContent()}
+				member(document, "paths")["/funding/v3/statistics"] = map[string]any{"get": map[string]any{
+					"operationId": "statistics",
+					"responses":   map[string]any{"200": answer, "default": problemResponse()},
+				}}
+			}),
+		},
+		{
+			Name: "described-value-crashes", Breaks: []string{"API-01", "API-02"},
+			Why: "A valid value of a described parameter fails with 500, because the column was renamed.",
+			Wrap: rewrite(when(func(r *http.Request, a *Answer) bool {
+				return a.ok() && r.URL.Query().Has("applicantsScope")
+			}, func(_ *http.Request, a *Answer) { crash(a) }), FundingList),
+		},
+		{
+			Name: "list-as-page-of-text", Breaks: []string{"API-02"},
+			Why:  "The list is JSON declared as text/html, the default of PHP.",
+			Wrap: rewrite(when(succeeded, field("Content-Type", "text/html; charset=UTF-8")), FundingList),
+		},
+		{
+			Name: "list-media-type-undescribed", Breaks: []string{"API-02"},
+			Why:  "The list is sent as application/hal+json, and application/json is described.",
+			Wrap: rewrite(when(succeeded, field("Content-Type", "application/hal+json")), FundingList),
+		},
+		{
+			Name: "detail-status-undescribed", Breaks: []string{"API-02"},
+			Why:  "The detail is answered 203 by a proxy that changed it, and 200 is described.",
+			Wrap: rewrite(when(succeeded, status(http.StatusNonAuthoritativeInfo)), FundingDetail),
+		},
+		{
+			Name: "detail-unprotected", Breaks: []string{"API-08"},
+			Why:  "The detail operation was forgotten when the guard was put before the routes.",
+			Wrap: admit(always, FundingDetail),
+		},
+		{
+			Name: "list-unprotected", Breaks: []string{"API-08"},
+			Why:  "The list is open to callers without a token, since it holds nothing secret, they say.",
+			Wrap: admit(anonymous, FundingList),
+		},
+		{
+			Name: "list-garbage-accepted", Breaks: []string{"API-08"},
+			Why:  "The list looks for a token and does not verify it; the info resource does.",
+			Wrap: admit(func(r *http.Request) bool { return bearer(r) != "" }, FundingList),
+		},
+		{
+			Name: "list-signature-not-verified", Breaks: []string{"API-08"},
+			Why: "The list believes the payload of a token, because the verifying filter stands before the info resource only.",
+			Wrap: readmit(func(r *http.Request, env Env) *http.Request {
+				if token, ok := unverified(r); ok {
+					return env.believe(r, token)
+				}
+				return r
+			}, FundingList),
+		},
+		{
+			Name: "list-head-open", Breaks: []string{"API-08"},
+			Why:  "HEAD of the list needs no token.",
+			Wrap: admit(func(r *http.Request) bool { return r.Method == http.MethodHead }, FundingList),
+		},
+		{
+			Name: "detail-slash-variant-open", Breaks: []string{"API-08"},
+			Why:  "The detail with a slash at its end is served and not guarded.",
+			Wrap: admit(func(r *http.Request) bool { return strings.HasSuffix(r.URL.Path, "/") }, FundingDetail),
+		},
+	}
+}
+
+func always(*http.Request) bool { return true }
+
+// jsonContent describes a body that is any JSON object.
+func jsonContent() map[string]any {
+	return map[string]any{"application/json": map[string]any{"schema": map[string]any{"type": "object"}}}
+}
+
+// problemResponse describes an answer of any status with a problem body.
+func problemResponse() map[string]any {
+	return map[string]any{"description": "Anything else.", "content": map[string]any{
+		"application/problem+json": map[string]any{"schema": map[string]any{"$ref": "#/components/schemas/Problem"}},
+	}}
+}
+
+// crash makes the answer that of a server that failed.
+func crash(a *Answer) {
+	a.become(http.StatusInternalServerError, "application/problem+json", `{"type":"about:blank","title":"Internal Server Error","status":500,"detail":"NullPointerException"}`)
+}

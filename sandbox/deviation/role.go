@@ -1,0 +1,47 @@
+package deviation
+
+import "net/http"
+
+// roleDeviations break what a client without the role meets.
+func roleDeviations() []Deviation {
+	return []Deviation{
+		{
+			Name: "role-not-checked", Breaks: []string{"BRR-18"},
+			Why: "Any token reads the fundings: the service checks the token and not the role of the account.",
+			Wrap: around(func(next http.Handler, env Env, w http.ResponseWriter, r *http.Request) {
+				a := capture(next, r)
+				if refusedRole(r, a) {
+					a = capture(next, env.admit(r))
+				}
+				a.send(w, r)
+			}, FundingList, FundingDetail),
+		},
+		{
+			Name: "role-missing-empty-list", Breaks: []string{"BRR-18", "BRR-19"},
+			Why: "A client without the role gets an empty list, because the role is a filter of the query.",
+			Wrap: rewrite(when(refusedRole, func(_ *http.Request, a *Answer) {
+				a.become(http.StatusOK, "application/json", "[]")
+			}), FundingList),
+		},
+		{
+			Name: "role-missing-invalid-token", Breaks: []string{"BRR-19"},
+			Why: "A missing role is reported as an invalid token, so that clients fetch new tokens in a loop.",
+			Wrap: rewrite(when(refusedRole, func(_ *http.Request, a *Answer) {
+				a.Status = http.StatusUnauthorized
+				a.challenge(`Bearer realm="ris", error="invalid_token"`)
+			}), FundingList, FundingDetail),
+		},
+		{
+			Name: "role-missing-not-found", Breaks: []string{"BRR-19"},
+			Why: "A client without the role is told that there is no such resource.",
+			Wrap: rewrite(when(refusedRole, func(_ *http.Request, a *Answer) {
+				a.become(http.StatusNotFound, "application/problem+json", `{"type":"about:blank","title":"Not Found","status":404,"detail":"no such resource"}`)
+			}), FundingList, FundingDetail),
+		},
+		{
+			Name: "role-missing-without-challenge", Breaks: []string{"BRR-19"},
+			Why:  "A missing role is answered 403 without a challenge, as most frameworks do.",
+			Wrap: rewrite(when(refusedRole, field("WWW-Authenticate", "")), FundingList, FundingDetail),
+		},
+	}
+}
