@@ -76,6 +76,7 @@ type found struct {
 	faulty         map[string]bool // items with a failure, by label and index
 	cut            bool            // some lists of findings were cut
 	why            []string        // why answers were not compared
+	headers        []string        // header fields that differ, which costs nothing
 }
 
 // sort goes through the findings of all answers. Answers other than 2xx hold no data, so what is wrong with them is a warning.
@@ -84,8 +85,8 @@ func (r route) sort(e Evidence) found {
 	item := regexp.MustCompile(`^\$\[\d+\]`)
 	for _, x := range operationAnswers(e) {
 		findings, ok := e.FindingsOf(x.Label)
-		if !ok {
-			continue
+		if !ok || redirected(x) {
+			continue // API-01 reports operations that lead elsewhere
 		}
 		name := resourceName(e, x.Label.Resource())
 		if !findings.Judged {
@@ -98,6 +99,12 @@ func (r route) sort(e Evidence) found {
 		}
 		for _, f := range findings.Findings {
 			cost := r(f)
+			if strings.HasPrefix(f.Path, "header") { // no data, and proxies drop and change header fields
+				if note := fmt.Sprintf("%s %s: expected %s, got %s", name, clip(f.Path), clip(f.Expected), clip(f.Got)); cost != "" && !slices.Contains(out.headers, note) {
+					out.headers = append(out.headers, note)
+				}
+				continue
+			}
 			s := Subject{Name: name + " " + clip(f.Path), Label: x.Label, Expected: clip(f.Expected), Got: clip(f.Got)}
 			switch {
 			case cost == "":
@@ -135,7 +142,7 @@ func (f found) judge(e Evidence, what string) Judgement {
 	for _, why := range f.why {
 		j = j.Noting("not compared: " + why)
 	}
-	return j.bounded()
+	return j.Noting(f.headers[:min(len(f.headers), maxSubjects)]...).bounded()
 }
 
 func (f found) share() string {

@@ -19,10 +19,21 @@ func anonymousRefused(e Evidence) Judgement {
 		return j
 	}
 	j := anonymousCall(e, target)
+	if c, controlled := goodCall(e, target); j.Outcome == Pass && !controlled {
+		return c
+	}
 	if j.Outcome != Pass || target == exchange.Info {
 		return j
 	}
 	return gather(publicInfo(e), j)
+}
+
+// goodCall is the positive control of the anonymous call. Data that came without a token needs none.
+func goodCall(e Evidence, r exchange.Resource) (Judgement, bool) {
+	if r == exchange.Info && NewJudge(infoEndpoint(), e).Of("INF-01").Outcome == Fail {
+		return Judgement{Outcome: Blocked, BlockedBy: "INF-01", Reason: "a refusal proves nothing here: the info endpoint refuses good tokens as well"}, false
+	}
+	return NewJudge(nil, e).controlled(Requirement{Control: r.With(exchange.OK)})
 }
 
 // anonymousCall judges the call of one resource without a token.

@@ -1,6 +1,8 @@
 package requirement
 
 import (
+	"slices"
+
 	"github.com/rin-network/rin/conformance/exchange"
 )
 
@@ -156,6 +158,9 @@ func emptyBearerRefused(e Evidence) Judgement {
 		}
 		j := refusal(what, x, good)
 		switch {
+		case sameRedirect(x, good):
+			j = Warned(what+" could not be tried: the URL leads to another one before the token is looked at", "400 or 401", describe(x)).
+				Hinting("record and test the URL that answers directly (INF-04)").about(x, "400 or 401", describe(x))
 		case serverError(x):
 			j = Failed(what+" breaks the node", "400 or 401", describe(x)).about(x, "400 or 401", describe(x))
 		case j.Outcome == Pass && x.Status() != 400 && x.Status() != 401:
@@ -164,6 +169,12 @@ func emptyBearerRefused(e Evidence) Judgement {
 		parts = append(parts, j)
 	}
 	return gather(parts...)
+}
+
+// sameRedirect reports whether an answer is the redirect that the good call was sent through as well, such as to a path with a slash.
+func sameRedirect(x, good exchange.Exchange) bool {
+	return redirected(x) && success(good) && len(good.Redirects) > 0 && good.Redirects[0].Status == x.Status() &&
+		slices.Equal(header(x, "Location"), exchange.Values(good.Redirects[0].Header, "Location"))
 }
 
 func otherSchemesRefused(e Evidence) Judgement {
