@@ -1,8 +1,11 @@
 package sandbox_test
 
 import (
+	"bufio"
 	"bytes"
 	"context"
+	"fmt"
+	"io"
 	"log/slog"
 	"net"
 	"net/http"
@@ -141,6 +144,9 @@ func (c *countingReader) Read(p []byte) (int, error) {
 	return len(p), nil
 }
 
+// patience bounds what a slow machine may take; nothing waits so long on an idle one.
+const patience = 20 * time.Second
+
 var _ = Describe("Serve", func() {
 	It("answers until its context ends, and lets running requests finish", func() {
 		node, err := sandbox.New(sandbox.Config{})
@@ -156,10 +162,30 @@ var _ = Describe("Serve", func() {
 		oversized := get(running, "/healthz", http.Header{"X-Large": {strings.Repeat("a", 64<<10)}})
 		Expect(oversized.status).To(Equal(431))
 
+		client := node.Credentials()[0]
+		form := "grant_type=client_credentials&client_id=" + client.ClientID + "&client_secret=" + client.Secret
+		connection, err := net.Dial("tcp", listener.Addr().String())
+		Expect(err).NotTo(HaveOccurred())
+		DeferCleanup(connection.Close)
+		_, err = fmt.Fprintf(connection, "POST /oauth/token HTTP/1.1\r\nHost: node\r\nExpect: 100-continue\r\n"+
+			"Content-Type: application/x-www-form-urlencoded\r\nContent-Length: %d\r\n\r\n", len(form))
+		Expect(err).NotTo(HaveOccurred())
+		answers := bufio.NewReader(connection)
+		Expect(answers.ReadString('\n')).To(Equal("HTTP/1.1 100 Continue\r\n"), "the handler is reading the body")
+		Expect(answers.ReadString('\n')).To(Equal("\r\n"))
+
 		stop()
-		Eventually(ended).Should(Receive(BeNil()))
-		_, err = net.Dial("tcp", listener.Addr().String())
-		Expect(err).To(HaveOccurred())
+		Eventually(func() error {
+			other, err := net.Dial("tcp", listener.Addr().String())
+			if err != nil {
+				return err
+			}
+			return other.Close()
+		}).WithTimeout(patience).Should(HaveOccurred(), "no new connections")
+		_, err = io.WriteString(connection, form)
+		Expect(err).NotTo(HaveOccurred())
+		Expect(answers.ReadString('\n')).To(Equal("HTTP/1.1 200 OK\r\n"))
+		Eventually(ended).WithTimeout(patience).Should(Receive(BeNil()))
 	})
 
 	It("reports a listener that fails", func() {
