@@ -18,18 +18,27 @@ type Node struct {
 	List, Detail string
 	// Executable are the GET operations that can be called, in document order.
 	Executable []document.Operation
+
+	index       map[string]int // key to place in Executable
+	collections map[string]int // path of a parameterless operation to its place
 }
 
 // NewNode reads the operations out of a document; doc may be nil. The operator's names for the funding operations win.
 func NewNode(t target.Target, doc *document.Document) Node {
-	n := Node{Target: t, Document: doc}
+	n := Node{Target: t, Document: doc, index: map[string]int{}, collections: map[string]int{}}
 	if doc == nil {
 		return n
 	}
 	for _, o := range doc.Operations {
-		if o.Method == "GET" && !o.HasBody {
-			n.Executable = append(n.Executable, o)
+		if o.Method != "GET" || o.HasBody {
+			continue
 		}
+		n.index[o.Key] = len(n.Executable)
+		path := strings.TrimRight(o.Path, "/")
+		if _, taken := n.collections[path]; !taken && Parameterless(o) {
+			n.collections[path] = len(n.Executable)
+		}
+		n.Executable = append(n.Executable, o)
 	}
 	list, ok := n.named(t.ListOperation)
 	if !ok && t.ListOperation == "" {
@@ -63,10 +72,8 @@ func (n Node) named(name string) (document.Operation, bool) {
 
 // Operation returns the executable operation with that key.
 func (n Node) Operation(key string) (document.Operation, bool) {
-	for _, o := range n.Executable {
-		if o.Key == key {
-			return o, true
-		}
+	if i, ok := n.index[key]; ok {
+		return n.Executable[i], true
 	}
 	return document.Operation{}, false
 }
@@ -117,10 +124,8 @@ func (n Node) Collection(o document.Operation) (document.Operation, bool) {
 	if cut < 0 || strings.Count(path, "{") != 1 || !strings.HasPrefix(path[cut+1:], "{") || !strings.HasSuffix(path, "}") {
 		return document.Operation{}, false
 	}
-	for _, c := range n.Executable {
-		if strings.TrimRight(c.Path, "/") == path[:cut] && Parameterless(c) {
-			return c, true
-		}
+	if i, ok := n.collections[path[:cut]]; ok {
+		return n.Executable[i], true
 	}
 	return document.Operation{}, false
 }

@@ -108,7 +108,9 @@ var _ = Describe("Items", func() {
 })
 
 var _ = Describe("Choosing a filter", func() {
-	operation := func(parameters ...document.Parameter) document.Operation { return document.Operation{Parameters: parameters} }
+	operation := func(parameters ...document.Parameter) document.Operation {
+		return document.Operation{Parameters: parameters}
+	}
 	enum := func(name string, values ...string) document.Parameter {
 		return document.Parameter{Name: name, In: "query", Schema: document.Schema{Type: "string", Enum: values}}
 	}

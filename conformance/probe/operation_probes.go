@@ -11,6 +11,7 @@ import (
 	"github.com/rin-network/rin/conformance/document"
 	"github.com/rin-network/rin/conformance/exchange"
 	"github.com/rin-network/rin/conformance/exchange/record"
+	"github.com/rin-network/rin/conformance/target"
 )
 
 // attempt is what came of a place where operations may live.
@@ -31,8 +32,11 @@ func (r *run) baseProbe(key string) probe {
 				return record.Ask{}, unmet("there is no such place")
 			}
 			for _, a := range r.attempts() {
-				if a.status/100 == 2 {
+				switch {
+				case a.status/100 == 2:
 					return record.Ask{}, notApplicable("operations were found under %s", a.base.Prefix)
+				case a.status == 0 && sameOrigin(a.base.Prefix, bases[n-1].Prefix): // each silence costs the whole time of a request
+					return record.Ask{}, unmet("%s gave no answer, and this place is on the same origin", a.base.Prefix)
 				}
 			}
 			extra := pair{"conformance", r.drawn.id}
@@ -48,6 +52,12 @@ func (r *run) baseProbe(key string) probe {
 			r.facts.with(func(f *facts) { f.bases = append(f.bases, attempt{bases[n-1], a.Status}) })
 		},
 	}
+}
+
+func sameOrigin(a, b string) bool {
+	x, errX := url.Parse(a)
+	y, errY := url.Parse(b)
+	return errX == nil && errY == nil && target.Origin(x) == target.Origin(y)
 }
 
 func (r *run) attempts() []attempt {
@@ -179,8 +189,8 @@ func fillTemplate(path, id string) string {
 }
 
 // roles says what was found, for the evidence.
-func (r *run) roles(target exchange.Resource) exchange.Roles {
-	roles := exchange.Roles{ProbeTarget: target}
+func (r *run) roles(protected exchange.Resource) exchange.Roles {
+	roles := exchange.Roles{ProbeTarget: protected}
 	if r.node.List != "" {
 		roles.List = exchange.OperationResource(r.node.List)
 	}

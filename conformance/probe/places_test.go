@@ -81,6 +81,25 @@ var _ = Describe("Where operations live", func() {
 		Expect(x.Status()).To(Equal(200))
 	})
 
+	It("is not looked for further on an origin that gives no answer", func() {
+		n := newNode(func(n *node) {
+			n.before = func(_ *node, _ http.ResponseWriter, q *http.Request) bool {
+				if strings.Contains(q.URL.Path, "/fundings") || strings.Contains(q.URL.Path, "/elsewhere") {
+					panic(http.ErrAbortHandler)
+				}
+				return false
+			}
+			n.document = strings.Replace((&node{}).spec(), `"url":"/ris/funding/v3"`, `"url":"/elsewhere"`, 1)
+		})
+		log := certify(targetOf(n))
+		x, _ := log.Get("base/1.ok")
+		Expect(x.Failure.Kind).To(Equal(exchange.FailureReset))
+		why, _ := log.Skipped("base/2.ok")
+		Expect(why.Because).To(ContainSubstring("gave no answer"))
+		Expect(log.Roles.BaseTried).To(HaveExactElements(ContainSubstring("no answer")))
+		Expect(unended(log)).To(BeEmpty())
+	})
+
 	It("is where the path is known when nobody gets in", func() {
 		n := newNode(func(n *node) {
 			n.document = strings.Replace((&node{}).spec(), `"url":"/ris/funding/v3"`, `"url":"/elsewhere"`, 1)
@@ -98,6 +117,30 @@ var _ = Describe("Where operations live", func() {
 		Expect(why.Because).To(ContainSubstring("holds no item"))
 		Expect(log.Roles.Operations).To(Equal([]exchange.Resource{"op/listFundings"}))
 		Expect(unended(log)).To(BeEmpty())
+	})
+})
+
+var _ = Describe("An info endpoint behind a redirect for the slash", func() {
+	It("is asked where the good call was led to", func() {
+		n := newNode(func(n *node) {
+			n.before = func(_ *node, w http.ResponseWriter, q *http.Request) bool {
+				bare := strings.HasSuffix(q.URL.Path, "/oauth/info")
+				if bare {
+					http.Redirect(w, q, q.URL.Path+"/", http.StatusPermanentRedirect)
+				}
+				return bare
+			}
+		})
+		t := targetOf(n)
+		t.InfoURL = strings.TrimSuffix(t.InfoURL, "/")
+		log := certify(t)
+		Expect(log.Roles.ProbeTarget).To(Equal(exchange.Info))
+		ok, _ := log.Get("info.ok")
+		Expect(ok.Redirects).To(HaveLen(1))
+		raw, _ := log.Get("info.blank-bearer")
+		Expect(raw.Status()).To(Equal(401))
+		cached, _ := log.Get("info.cached-no-token")
+		Expect(cached.Redirects).To(BeEmpty())
 	})
 })
 

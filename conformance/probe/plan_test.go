@@ -2,6 +2,7 @@ package probe_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	. "github.com/onsi/ginkgo/v2"
@@ -53,6 +54,25 @@ var _ = Describe("A plan", func() {
 			r := exchange.OperationResource(key)
 			Expect(labels).To(ContainElements(r.With(exchange.NoToken), r.With(exchange.OK), r.With(exchange.Garbage)))
 		}
+	})
+
+	It("holds back what must not come before another", func() {
+		plan := whole(local, nodeOf(local, ladder(1)))
+		lane := func(label exchange.Label) probe.Lane {
+			i := slices.IndexFunc(plan.Lanes, func(l probe.Lane) bool { return slices.Contains(l.Labels, label) })
+			Expect(i).To(BeNumerically(">=", 0), string(label))
+			return plan.Lanes[i]
+		}
+		for _, r := range []exchange.Resource{"info", "op/listFundings", "op/getFunding", "op/other0"} {
+			order := []exchange.Case{exchange.NoToken, exchange.OK, exchange.Garbage, exchange.CachedOK}
+			for i := range order[1:] {
+				Expect(lane(r.With(order[i+1])).After).To(ContainElement(lane(r.With(order[i])).Stage), "%s after %s on %s", order[i+1], order[i], r)
+			}
+			Expect(lane(r.With(exchange.OK)).After).To(ContainElement(lane("token.ok-after-id-only").Stage), "the last token of the run")
+		}
+		Expect(lane("op/getFunding.no-token").After).To(ContainElement(lane("op/listFundings.ok").Stage), "its ids come from the list")
+		Expect(lane("token.wrong-secret").Labels).To(Equal([]exchange.Label{"token.wrong-secret", "token.ok-after-wrong-secret", "token.id-only"}))
+		Expect(lane("info.cached-ok").Labels).To(Equal([]exchange.Label{"info.cached-ok", "info.cached-no-token"}))
 	})
 
 	It("tries all odd credentials on info, list and detail, and on every operation on this machine or when asked to", func() {

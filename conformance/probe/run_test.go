@@ -228,7 +228,7 @@ var _ = Describe("A run against a good node", func() {
 
 var _ = Describe("A token in use", func() {
 	It("is renewed when half of its life is over, without leaving its lane", func() {
-		n := newNode(func(n *node) { n.life = 100 })
+		n := newNode(func(n *node) { n.life = 60 })
 		var asked atomic.Int64
 		log := certify(targetOf(n), func(o *probe.Options) {
 			o.Clock = func() time.Time { return begun.Add(time.Duration(asked.Load()) * time.Second) }

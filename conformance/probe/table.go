@@ -2,10 +2,12 @@ package probe
 
 import (
 	"context"
+	"net/url"
 	"strings"
 
 	"github.com/rin-network/rin/conformance/exchange"
 	"github.com/rin-network/rin/conformance/exchange/record"
+	"github.com/rin-network/rin/conformance/target"
 )
 
 // probeOf says how a label is asked, by its resource first and by its case then.
@@ -74,6 +76,7 @@ func (r *run) learnGood(name exchange.Resource, a record.Answer) {
 	if a.Status/100 != 2 {
 		return
 	}
+	r.settle(name, a.Exchange.Redirects)
 	if name == exchange.Info {
 		found := readEndpoints(a.Body)
 		r.facts.with(func(f *facts) { f.endpoints = found })
@@ -82,5 +85,26 @@ func (r *run) learnGood(name exchange.Resource, a record.Answer) {
 	if r.samples(name) {
 		found := readItems(a.Body)
 		r.facts.with(func(f *facts) { f.items[name] = found })
+	}
+}
+
+// settle keeps to the URL that the good call was led to on its own origin. Everything else is asked there: raw requests follow
+// nothing, and a redirect in front of each call would only cost requests.
+func (r *run) settle(name exchange.Resource, hops []exchange.Hop) {
+	for _, hop := range hops {
+		from, err := url.Parse(hop.URL)
+		if err != nil || strings.Contains(hop.Location, "[[") { // redacted: the real one is not known here
+			return
+		}
+		to, err := from.Parse(hop.Location)
+		if err != nil || target.Origin(to) != target.Origin(from) {
+			return
+		}
+		to.Fragment = ""
+		r.facts.with(func(f *facts) {
+			res := f.urls[name]
+			res.URL = to.String()
+			f.urls[name] = res
+		})
 	}
 }

@@ -69,7 +69,9 @@ var _ = Describe("A secret", func() {
 
 var _ = Describe("The source of a secret", func() {
 	reader := target.Reader{
-		Environment: func(name string) (string, bool) { return map[string]string{"SET": hidden, "EMPTY": ""}[name], name != "UNSET" },
+		Environment: func(name string) (string, bool) {
+			return map[string]string{"SET": hidden, "EMPTY": ""}[name], name != "UNSET"
+		},
 		File: func(path string) ([]byte, error) {
 			switch path {
 			case "secret.txt":
