@@ -1,8 +1,6 @@
 package report
 
 import (
-	"slices"
-
 	"github.com/rin-network/rin/conformance/exchange"
 	"github.com/rin-network/rin/conformance/requirement"
 	"github.com/rin-network/rin/conformance/verdict"
@@ -61,12 +59,12 @@ func curl(subjects []requirement.Subject, log *exchange.Log) string {
 	return ""
 }
 
-// withOutcome lists the requirements with one of the outcomes, in catalogue order; those that cost the certificate come first.
-func (r Report) withOutcome(outcomes ...requirement.Outcome) []Requirement {
+// withOutcome lists the requirements with an outcome, in catalogue order; those that cost the certificate come first.
+func (r Report) withOutcome(o requirement.Outcome) []Requirement {
 	var costs, rest []Requirement
 	for _, q := range r.Requirements {
 		switch {
-		case !slices.Contains(outcomes, q.Outcome):
+		case q.Outcome != o:
 		case q.Costs:
 			costs = append(costs, q)
 		default:

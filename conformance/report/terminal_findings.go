@@ -96,7 +96,10 @@ type silence struct {
 func (r Report) silences(o requirement.Outcome) []silence {
 	var out []silence
 	at := map[string]int{}
-	for _, q := range r.withOutcome(o) {
+	for _, q := range r.Requirements {
+		if q.Outcome != o {
+			continue
+		}
 		because := q.Reason
 		if q.BlockedBy != "" {
 			because = "waits for " + string(q.BlockedBy)

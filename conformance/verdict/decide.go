@@ -63,19 +63,28 @@ func atMostAdvice(g requirement.Gate) requirement.Gate {
 	return g
 }
 
-// asked reports whether a partial run planned anything that the requirement reads.
+// asked reports whether a partial run asked for a requirement: nothing that it needs was left out of the plan, and something that it
+// reads was in it.
 func asked(r requirement.Requirement, log *exchange.Log) bool {
-	for _, label := range slices.Concat(r.Needs, r.Reads) {
-		if label == exchange.WholeRun {
-			return true
-		}
-		for _, l := range log.Resolve(label) {
-			if _, sent := log.Get(l); sent || slices.Contains(log.Planned, l) {
-				return true
+	for _, need := range r.Needs {
+		for _, l := range log.Resolve(need) {
+			if need != exchange.WholeRun && !planned(l, log) {
+				return false
 			}
 		}
 	}
+	for _, label := range slices.Concat(r.Needs, r.Reads) {
+		if label == exchange.WholeRun || slices.ContainsFunc(log.Resolve(label), func(l exchange.Label) bool { return planned(l, log) }) {
+			return true
+		}
+	}
 	return false
+}
+
+// planned reports whether the run meant to send a label; a recording that was cut off may lack the plan and hold the exchange.
+func planned(l exchange.Label, log *exchange.Log) bool {
+	_, sent := log.Get(l)
+	return sent || slices.Contains(log.Planned, l)
 }
 
 // because collects what keeps the profile from being certified.

@@ -167,6 +167,16 @@ var _ = Describe("Decide", func() {
 			Expect(v.Results).To(HaveLen(1))
 			Expect(v.Coverage.Judged).To(Equal(1))
 		})
+
+		It("leaves out what it asked for by half", func() {
+			log := run("auth")
+			log.Run.Partial = "--quick"
+			log.Planned = []exchange.Label{"TOK-01.ok", "TOK-13.ok"}
+			rows := catalogue()
+			rows[0].Needs = append(rows[0].Needs, "token.repeat-1")
+			v := verdict.Decide(rows, good(requirement.Auth, nil), log)
+			Expect(v.Results).To(ConsistOf(HaveField("Requirement.ID", requirement.ID("TOK-13"))))
+		})
 	})
 
 	Describe("rows beyond the profile", func() {
