@@ -68,6 +68,14 @@ var _ = Describe("New", func() {
 		}))
 	})
 
+	It("counts no operation as executed that was only found", func() {
+		log := smallLog()
+		log.Run.Partial, log.Exchanges = "--only TOK-01", log.Exchanges[:1]
+		r := report.New(verdict.Decide(smallCatalogue(), smallJudgements(), log), log, version)
+		Expect(r.Operations.Executed).To(BeZero())
+		Expect(r.Operations.List[0].Because).To(Equal("the run was restricted: --only TOK-01"))
+	})
+
 	It("takes user and password out of URLs", func() {
 		log := smallLog()
 		log.Run.TokenURL = "https://user:geheim@auth.node.example/token"

@@ -1,8 +1,6 @@
 package report
 
 import (
-	"slices"
-
 	"github.com/rin-network/rin/conformance/document"
 	"github.com/rin-network/rin/conformance/exchange"
 	"github.com/rin-network/rin/conformance/requirement"
@@ -35,16 +33,17 @@ func operations(log *exchange.Log) Operations {
 // executed reports whether an operation was called, and why not.
 func executed(o document.Operation, log *exchange.Log) (bool, string) {
 	resource := exchange.OperationResource(o.Key)
-	if x, ok := log.Get(resource.With(exchange.OK)); ok {
-		if x.Answered() {
+	for _, x := range log.Exchanges {
+		if x.Label.Resource() == resource && x.Answered() {
 			return true, ""
 		}
+	}
+	good := resource.With(exchange.OK)
+	if x, ok := log.Get(good); ok && x.Failure != nil {
 		return false, "no answer: " + x.Failure.Message
 	}
-	skipped, planned := log.Skipped(resource.With(exchange.OK))
+	skipped, planned := log.Skipped(good)
 	switch {
-	case slices.Contains(log.Roles.Operations, resource):
-		return true, ""
 	case planned:
 		return false, skipped.Because
 	case o.Method != "GET":
@@ -53,6 +52,8 @@ func executed(o document.Operation, log *exchange.Log) (bool, string) {
 		return false, "it requires a request body"
 	case !requirement.Profile(log.Run.Profile).Includes(requirement.Funding):
 		return false, "profile " + log.Run.Profile + " executes no operations"
+	case log.Run.Partial != "":
+		return false, "the run was restricted: " + log.Run.Partial
 	}
 	return false, "the run did not plan it"
 }
