@@ -164,10 +164,6 @@ func sharedCaching(x exchange.Exchange) string {
 			return ""
 		}
 	}
-	vary := strings.ToLower(strings.Join(header(x, "Vary"), ","))
-	if strings.Contains(vary, "authorization") || strings.TrimSpace(vary) == "*" {
-		return "" // the copy fits only calls with the same token
-	}
 	for _, d := range []string{"public", "s-maxage"} {
 		if v, ok := directives[d]; ok && v != "0" {
 			return d

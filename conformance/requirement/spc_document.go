@@ -229,10 +229,10 @@ func fundingDescribed(e Evidence) Judgement {
 	if e.Spec == nil {
 		return unread()
 	}
-	if o, ok := operation(e, e.Roles.List); ok {
+	if o, ok := operation(e, e.Roles.List); ok && !housekeeping(o) {
 		return Passed(described(e)).Noting("the list operation is " + operationName(o))
 	}
-	if o, ok := e.Spec.ListCandidate(); ok {
+	if o, ok := e.Spec.ListCandidate(); ok && !housekeeping(o) {
 		return Passed(described(e)).Noting("the list operation is " + operationName(o))
 	}
 	var others []Subject
@@ -249,13 +249,12 @@ func fundingDescribed(e Evidence) Judgement {
 		Hinting("name it with --list-operation").About(others...).bounded()
 }
 
-// housekeeping recognises operations about the service itself by the last words of their path.
+// housekeeping recognises operations about the service itself by the last segment of their path.
 func housekeeping(o document.Operation) bool {
-	for s := range strings.SplitSeq(strings.ToLower(o.Path), "/") {
-		switch s {
-		case "info", "health", "healthz", "status", "version", "ping", "metrics", "actuator", "docs", "api-docs", "openapi", "openapi.json", "swagger", "swagger-ui":
-			return true
-		}
+	path := strings.TrimRight(strings.ToLower(o.Path), "/")
+	switch path[strings.LastIndexByte(path, '/')+1:] {
+	case "info", "health", "healthz", "status", "version", "ping", "metrics", "actuator", "docs", "api-docs", "openapi", "openapi.json", "swagger", "swagger-ui":
+		return true
 	}
 	return false
 }
