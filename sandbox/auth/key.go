@@ -7,12 +7,12 @@ import (
 	"crypto/elliptic"
 	"crypto/rsa"
 	"encoding/base64"
+	"encoding/json"
 	"fmt"
 	"io"
 	"sync"
 
 	"github.com/go-jose/go-jose/v4"
-	"github.com/go-jose/go-jose/v4/jwt"
 )
 
 // Format is the form of the access tokens that are issued.
@@ -109,7 +109,15 @@ func newSigningKey(algorithm jose.SignatureAlgorithm, private crypto.Signer) (*s
 	}, nil
 }
 
-// sign makes a JWT of the claims.
+// sign makes a JWT of the claims, in the compact serialization (RFC 7515 §7.1).
 func (k *signingKey) sign(claims Claims) (string, error) {
-	return jwt.Signed(k.signer).Claims(claims).Serialize()
+	payload, err := json.Marshal(claims)
+	if err != nil {
+		return "", fmt.Errorf("encode the claims: %w", err)
+	}
+	signed, err := k.signer.Sign(payload)
+	if err != nil {
+		return "", err
+	}
+	return signed.CompactSerialize()
 }

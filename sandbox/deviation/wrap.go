@@ -43,13 +43,18 @@ func readmit(replace func(r *http.Request, env Env) *http.Request, kinds ...Kind
 	}, kinds...)
 }
 
-// admit makes a Wrap that gives a good token to the requests of the kinds that fit.
+// admit makes a Wrap that serves the requests of the kinds that fit, although the node refuses their credentials.
 func admit(fits func(r *http.Request) bool, kinds ...Kind) wrap {
-	return readmit(func(r *http.Request, env Env) *http.Request {
-		if fits(r) {
-			return env.admit(r)
+	return around(func(next http.Handler, env Env, w http.ResponseWriter, r *http.Request) {
+		if !fits(r) {
+			next.ServeHTTP(w, r)
+			return
 		}
-		return r
+		a := capture(next, r)
+		if a.Status == http.StatusUnauthorized || a.Status == http.StatusBadRequest {
+			a = capture(next, env.admit(r))
+		}
+		a.send(w, r)
 	}, kinds...)
 }
 
