@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/rin-network/rin/conformance/document"
 	"github.com/rin-network/rin/conformance/exchange"
 	"github.com/rin-network/rin/conformance/openapi"
 
@@ -239,6 +240,13 @@ var _ = Describe("Judging bodies", func() {
 		Expect(ofKind(f, exchange.FindingEnum)).To(HaveExactElements(HaveField("Path", "$[1000].e")))
 	})
 
+	It("shares the 200 among kinds that each have more", func() {
+		f := judged(spec("3.0.3", `{"type":"array","items":{"required":["r"],"properties":{"a":{"type":"string"}}}}`, `{}`), `[`+strings.Repeat(`{"a":1},`, 999)+`{}]`)
+		Expect(f.Findings).To(HaveLen(200))
+		Expect(ofKind(f, exchange.FindingType)).To(HaveLen(100))
+		Expect(ofKind(f, exchange.FindingRequired)).To(HaveLen(100))
+	})
+
 	It("holds no value of the body beyond enumerations and dates", func() {
 		f := judged(spec("3.0.3", `{"properties":{"a":{"type":"number"},"b":{"maxLength":3},"c":{"pattern":"^x"},"d":{"format":"email"},"e":{"maximum":5},"f":{"oneOf":[{"type":"number"},{"type":"boolean"}]},"g":{"not":{}}}}`, `{}`),
 			`{"a":"secret","b":"secret","c":"secret","d":"secret","e":5551234,"f":"secret","g":"secret"}`)
@@ -380,6 +388,23 @@ var _ = Describe("Hostile schemas and bodies", func() {
 		Expect(f.Why).To(ContainSubstring("more than 1000000 values"))
 		f = judged(spec("3.0.3", `{"type":"object"}`, `{}`), `{"a":`+strings.Repeat("[", 600)+strings.Repeat("]", 600)+`}`)
 		Expect(f.Why).To(ContainSubstring("deeper than 500"))
+	})
+
+	It("are judged alike from many goroutines", func() {
+		guarded := openapi.Guard([]byte(spec("3.0.3", `{"type":"array","items":{"$ref":"#/components/schemas/A"}}`, `{"A":{"type":"string","pattern":"^(?!x)"}}`)), openapi.Limits{})
+		judge, err := openapi.NewJudge(guarded)
+		Expect(err).NotTo(HaveOccurred())
+		parsed, err := document.Parse(guarded.Reduced)
+		Expect(err).NotTo(HaveOccurred())
+		results := make(chan exchange.SchemaFindings)
+		for range 8 {
+			go func() {
+				results <- judge.Annotate(answer(200, "application/json", `["x","y",1]`), parsed.Operations[0])
+			}()
+		}
+		for range 8 {
+			Expect(lines(<-results)).To(Equal([]string{"other $[0]: want text that matches ^(?!x), got text that does not", "type $[2]: want string, got number"}))
+		}
 	})
 
 	It("keep a judge from being made of a refused document", func() {
