@@ -18,19 +18,22 @@ func (r *run) discover(ctx context.Context) (err error) {
 		}
 	}()
 	var target exchange.Resource
+	choose := func(name exchange.Resource) {
+		target = name
+		r.facts.with(func(f *facts) { f.protected = name })
+		r.launch(ctx, r.unplanned(ForProbeTarget(r.Target, name)))
+	}
 	defer func() { r.Journal.Roles(r.roles(target)) }()
 	r.stages.wait(ctx, anonymous(exchange.Info))
 	refused := r.facts.status(exchange.Info.With(exchange.NoToken))
 	if discover.InfoIsTarget(refused, 0) {
-		target = exchange.Info
-		r.launch(ctx, ForProbeTarget(r.Target, target))
+		choose(exchange.Info)
 	}
 	operations := r.discoverOperations(ctx)
 
 	r.stages.wait(ctx, opened(exchange.Info))
 	if target == "" && discover.InfoIsTarget(refused, r.facts.status(exchange.Info.With(exchange.OK))) {
-		target = exchange.Info
-		r.launch(ctx, ForProbeTarget(r.Target, target))
+		choose(exchange.Info)
 	}
 	if wantsFunding(r.Target) {
 		r.facts.mu.Lock()
@@ -44,8 +47,7 @@ func (r *run) discover(ctx context.Context) (err error) {
 	if target == "" {
 		found, ok := r.node.TargetOperation(func(name exchange.Resource) int { return r.facts.status(name.With(exchange.NoToken)) })
 		if ok {
-			target = found
-			r.launch(ctx, r.unplanned(ForProbeTarget(r.Target, target)))
+			choose(found)
 		}
 	}
 	return nil

@@ -19,6 +19,7 @@ type facts struct {
 	endpoints []endpoint
 	document  *exchange.Document
 	bases     []attempt
+	protected exchange.Resource // the probe target, once it is chosen
 }
 
 func newFacts() *facts {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/rin-network/rin/conformance/exchange"
@@ -66,7 +67,7 @@ func (r *run) ask(ctx context.Context, label exchange.Label, of rank) {
 			r.skip(label, cutShort("this probe failed inside rin: %s", r.Redactor.Text(fmt.Sprint(fault))))
 		}
 	}()
-	if !r.queue.take(ctx, of) || ctx.Err() != nil {
+	if !r.queue.take(ctx, of) {
 		r.skip(label, cutShort("the run ended first: %v", context.Cause(ctx)))
 		return
 	}
@@ -95,13 +96,33 @@ func (r *run) wanted(label exchange.Label) bool {
 	case exchange.OK, exchange.NoToken, exchange.OKAfterIDOnly:
 		return true
 	}
-	if len(r.Wanted) == 0 {
-		return true
-	}
-	log := r.Journal.Log()
-	return slices.ContainsFunc(r.Wanted, func(w exchange.Label) bool {
-		return w == exchange.WholeRun || slices.Contains(log.Resolve(w), label)
+	return len(r.Wanted) == 0 || slices.ContainsFunc(r.Wanted, func(w exchange.Label) bool {
+		return w == exchange.WholeRun || w == label || w.Case() == label.Case() && r.mayHold(label.Resource(), w.Resource())
 	})
+}
+
+// mayHold reports whether a resource holds a role as far as is known. The evidence tells the roles at the end of discovery only.
+func (r *run) mayHold(name, role exchange.Resource) bool {
+	if role == exchange.ProbeTarget {
+		r.facts.mu.Lock()
+		defer r.facts.mu.Unlock()
+		return r.facts.protected == "" || r.facts.protected == name
+	}
+	if !isOperation(name) {
+		return false
+	}
+	switch role {
+	case exchange.ListOperation:
+		return name == exchange.OperationResource(r.node.List)
+	case exchange.DetailOperation:
+		return name == exchange.OperationResource(r.node.Detail)
+	}
+	return role == exchange.EveryOperation
+}
+
+// isOperation reports the resource of an operation; those are asked only once the document is read.
+func isOperation(name exchange.Resource) bool {
+	return strings.HasPrefix(string(name), string(exchange.OperationResource("")))
 }
 
 // smallAnswer bounds the body of every answer but the ones that carry the node's document and data.

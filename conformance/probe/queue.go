@@ -35,7 +35,11 @@ func (q *queue) take(ctx context.Context, of rank) bool {
 	q.stand(mine, of)
 	select {
 	case <-mine:
-		return true
+		if ctx.Err() == nil {
+			return true
+		}
+		q.give()
+		return false
 	case <-ctx.Done():
 	}
 	q.step(mine)

@@ -194,6 +194,21 @@ var _ = Describe("A run against a good node", func() {
 		Expect(unended(log)).To(BeEmpty())
 	})
 
+	It("asks in a partial run what was chosen, by label or by role, and what discovery stands on", func() {
+		log := certify(targetOf(n), func(o *probe.Options) {
+			o.Wanted = []exchange.Label{"P.garbage", "list.size-2", "token.wrong-secret"}
+		})
+		for _, label := range []exchange.Label{"info.garbage", "op/listFundings.size-2", "token.wrong-secret", "info.ok", "op/getFunding.ok"} {
+			_, sent := log.Get(label)
+			Expect(sent).To(BeTrue(), string(label))
+		}
+		for _, label := range []exchange.Label{"info.tampered", "op/listFundings.garbage", "op/getFunding.item-first", "token.basic"} {
+			_, sent := log.Get(label)
+			Expect(sent).To(BeFalse(), string(label))
+		}
+		Expect(unended(log)).To(BeEmpty())
+	})
+
 	It("tells its progress label by label", func() {
 		var told []exchange.Label
 		var counts [][2]int
