@@ -85,6 +85,24 @@ var _ = Describe("A run against a node with faults", func() {
 		Expect(unended(log)).To(BeEmpty())
 	})
 
+	It("asks for listed items although the first one is not there", func() {
+		n := newNode(func(n *node) {
+			n.before = func(_ *node, w http.ResponseWriter, q *http.Request) bool {
+				gone := strings.HasSuffix(q.URL.Path, "/f-0") && q.Header.Get("Authorization") != ""
+				if gone {
+					w.WriteHeader(http.StatusNotFound)
+				}
+				return gone
+			}
+		})
+		log := certify(targetOf(n))
+		first, _ := log.Get("op/getFunding.item-first")
+		last, _ := log.Get("op/getFunding.item-last")
+		Expect([]int{first.Status(), last.Status()}).To(Equal([]int{404, 200}))
+		why, _ := log.Skipped("op/getFunding.unknown-id")
+		Expect(why.Because).To(ContainSubstring("was not answered with 2xx"))
+	})
+
 	It("ends when info redirects in circles", func() {
 		n := newNode(instead("/info", func(w http.ResponseWriter, q *http.Request) {
 			http.Redirect(w, q, q.URL.Path+"?again", http.StatusFound)
