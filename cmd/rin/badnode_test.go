@@ -73,10 +73,11 @@ var _ = Describe("A node that is broken or hostile", func() {
 		Entry("redirects in a circle", 1, "INF-01", info, func(w http.ResponseWriter, r *http.Request) {
 			http.Redirect(w, r, info, http.StatusTemporaryRedirect)
 		}),
-		Entry("an answer of 1 GB", 1, "", info, func(w http.ResponseWriter, _ *http.Request) {
+		Entry("an answer of 1 GB", 1, "INF-0", info, func(w http.ResponseWriter, r *http.Request) {
 			w.Header().Set("Content-Type", "application/json")
-			for chunk := make([]byte, 1<<20); ; {
-				if _, err := w.Write(chunk); err != nil {
+			chunk := make([]byte, 1<<20)
+			for range 1 << 10 {
+				if _, err := w.Write(chunk); err != nil || r.Context().Err() != nil {
 					return
 				}
 			}

@@ -90,7 +90,7 @@ func certify(cmd *cobra.Command, w world, t target.Target, output outputFlags) e
 		return internal(err)
 	}
 	if result.Stderr != "" {
-		fmt.Fprintf(w.err, "the worker said:\n%s\n", report.Plain(result.Stderr))
+		fmt.Fprintf(w.err, "the worker said:\n%s\n", report.PlainLines(result.Stderr))
 	}
 	if err := output.write(result); err != nil {
 		return err

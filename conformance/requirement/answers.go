@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"net/http"
 	"net/url"
 	"strconv"
 	"strings"
@@ -31,7 +30,7 @@ func serverError(x exchange.Exchange) bool {
 }
 
 // rateLimited is 429 (RFC 6585 §4), however the body looks.
-func rateLimited(x exchange.Exchange) bool { return x.Status() == http.StatusTooManyRequests }
+func rateLimited(x exchange.Exchange) bool { return x.Status() == 429 }
 
 // refused is a 4xx by the node itself: neither a rate limit nor a block page. Whether it proves anything is up to the
 // positive control.
@@ -41,7 +40,7 @@ func refused(x exchange.Exchange) bool { return clientError(x) && !rateLimited(x
 // A challenge, or the error page of an application framework, shows that the node itself has answered.
 func wafPage(x exchange.Exchange) bool {
 	switch x.Status() {
-	case http.StatusForbidden, http.StatusNotAcceptable, http.StatusTooManyRequests, http.StatusServiceUnavailable:
+	case 403, 406, 429, 503:
 	default:
 		return false
 	}

@@ -4,4 +4,5 @@
 // The tool has a module file of its own, so that its dependencies stay out of this module.
 package generated
 
-//go:generate oapi-codegen -config oapi-codegen.yaml openapi.json
+//go:generate go test github.com/rin-network/rin/sandbox/spec -update
+//go:generate go tool -modfile=../../../.ci/tools.mod oapi-codegen -config oapi-codegen.yaml openapi.json
