@@ -97,7 +97,7 @@ func straighten(straight func(path string) string) wrap {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			to := r.Clone(r.Context())
 			to.URL.Path, to.URL.RawPath = straight(r.URL.Path), ""
-			if to.URL.Path != r.URL.Path && env.Classify(to).Protected() {
+			if !env.Classify(r).Protected() && env.Classify(to).Protected() {
 				r = env.admit(to)
 			}
 			next.ServeHTTP(w, r)

@@ -6,11 +6,11 @@ import (
 	"io"
 	"log"
 	"math/rand/v2"
-	"net/http"
 	"net/http/httptest"
 	"time"
 
 	"github.com/rin-network/rin/conformance"
+	"github.com/rin-network/rin/conformance/report"
 	"github.com/rin-network/rin/conformance/requirement"
 	"github.com/rin-network/rin/conformance/target"
 	"github.com/rin-network/rin/sandbox"
@@ -22,10 +22,13 @@ import (
 func now() time.Time { return time.Date(2026, time.March, 2, 9, 0, 0, 0, time.UTC) }
 
 // calls keeps the list small; every kind of funding is among the records.
-const calls = 40
+const calls = 10
+
+// outcomes are what a run found, by requirement.
+type outcomes map[requirement.ID]report.Requirement
 
 // certified certifies a node with the deviations and returns what became of each requirement.
-func certified(ctx context.Context, deviations ...string) (map[requirement.ID]requirement.Judgement, error) {
+func certified(ctx context.Context, deviations ...string) (outcomes, error) {
 	node, err := sandbox.New(sandbox.Config{
 		Seed: 1, Calls: calls, AsOf: now(), Clock: now, Random: rand.NewChaCha8([32]byte{1}), Loopback: true, Deviations: deviations,
 	})
@@ -43,7 +46,11 @@ func certified(ctx context.Context, deviations ...string) (map[requirement.ID]re
 	if !result.Log.Ended.Complete {
 		return nil, fmt.Errorf("the run broke off: %s", result.Log.Ended.Cause)
 	}
-	return requirement.Judge(requirement.Catalogue(), requirement.Read(result.Log)), nil
+	found := outcomes{}
+	for _, r := range result.Report.Requirements {
+		found[r.ID] = r
+	}
+	return found, nil
 }
 
 // nodeTarget is the node as its registry describes it, for the profile that everything here belongs to.
@@ -59,5 +66,3 @@ func nodeTarget(base string, node *sandbox.Server) target.Target {
 func credentials(c sandbox.Credential) target.Credentials {
 	return target.Credentials{ClientID: c.ClientID, ClientSecret: target.NewSecret(c.Secret)}
 }
-
-var _ http.Handler = (*sandbox.Server)(nil)
