@@ -1,6 +1,7 @@
 package requirement
 
 import (
+	"encoding/json"
 	"fmt"
 	"regexp"
 	"slices"
@@ -214,6 +215,9 @@ func noJSON(e Evidence, x exchange.Exchange) (Judgement, bool) {
 	}
 	if !ok || !described || !declaresJSON(r.Content) {
 		return Judgement{}, false
+	}
+	if json.Valid(x.Response.Body) {
+		return Judgement{}, false // most answers; this is asked often, and reading a long list takes its time
 	}
 	_, err := jsonValue(x)
 	if err == nil {

@@ -69,7 +69,13 @@ func errorStatus(x exchange.Exchange) Judgement {
 }
 
 func errorBodies(e Evidence) Judgement {
-	return eachRefusal(e, slices.Concat(tokenRefusals(), atToken(exchange.UnknownScope, exchange.RepeatedGrantType)), errorBody)
+	labels := tokenRefusals()
+	for _, l := range atToken(exchange.UnknownScope, exchange.RepeatedGrantType) {
+		if !serverError(e.The(l)) { // a crash is what TER-09 and TER-12 judge, as advice
+			labels = append(labels, l)
+		}
+	}
+	return eachRefusal(e, labels, errorBody)
 }
 
 func errorBody(x exchange.Exchange) Judgement {

@@ -29,10 +29,21 @@ func (r *Recorder) conceal(ask Ask, x *exchange.Exchange, body []byte) string {
 	if answer.AccessToken != "" {
 		x.Tokens = append(x.Tokens, r.options.Redactor.Token(name, answer.AccessToken))
 	}
+	for _, part := range strings.Fields(answer.AccessToken) {
+		r.hide(name, part)
+	}
 	for _, m := range tokenMember().FindAllStringSubmatch(string(body), 100) {
-		r.options.Redactor.Secret(memberMarker(m[1], name), unquote(m[2]))
+		r.hide(memberMarker(m[1], name), unquote(m[2]))
 	}
 	return answer.AccessToken
+}
+
+// hide adds a part of a token to the redactor. Some nodes put the scheme before the token; that word is no secret, and many
+// answers hold it.
+func (r *Recorder) hide(name, part string) {
+	if !strings.EqualFold(part, "Bearer") {
+		r.options.Redactor.Secret(name, part)
+	}
 }
 
 // memberMarker keeps the given name for access tokens, and the member's own for the others.
