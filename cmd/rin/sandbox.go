@@ -5,6 +5,7 @@ import (
 	"io"
 	"log/slog"
 	"net"
+	"runtime/debug"
 	"strings"
 	"text/tabwriter"
 
@@ -36,6 +37,8 @@ commands that work. The same seed and day give the same data everywhere.`,
 			if flags.list {
 				return writeDeviations(w.out, deviation.All())
 			}
+			// A sandbox stands beside a developer's other programs: memory matters more to it than the last request a second.
+			debug.SetGCPercent(50)
 			config, err := flags.read(cmd.Context(), w)
 			if err != nil {
 				return err
