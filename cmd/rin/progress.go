@@ -11,6 +11,7 @@ import (
 type progress struct {
 	to      io.Writer
 	screen  screen
+	all     int
 	quarter int
 	drawn   bool
 }
@@ -24,7 +25,11 @@ func (p *progress) step(done, all int, what string) {
 	}
 	done = min(done, all)
 	if !p.screen.live {
-		if q := done * 4 / all; q > p.quarter {
+		q := done * 4 / all
+		if all != p.all { // more was planned since
+			p.all, p.quarter = all, min(q, 3)
+		}
+		if q > p.quarter {
 			p.quarter = q
 			fmt.Fprintf(p.to, "  %d of %d\n", done, all)
 		}
