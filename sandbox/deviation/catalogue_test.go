@@ -1,6 +1,8 @@
 package deviation_test
 
 import (
+	"slices"
+
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 
@@ -33,5 +35,27 @@ var _ = Describe("the catalogue", func() {
 		Expect(err).To(MatchError(ContainSubstring("did you mean detail-unprotected")))
 		_, err = deviation.Find("zzzzzzzzzzzzzzzzzzzzzzzzzzzz")
 		Expect(err).To(MatchError(And(ContainSubstring("is unknown"), Not(ContainSubstring("did you mean")))))
+	})
+
+	It("holds deviations that each change what the node answers, and leave the try-out space alone", func() {
+		good := newNode()
+		expected, sample := exercised(good), triedOut(good)
+		Expect(exercised(newNode())).To(Equal(expected), "the exercise depends on chance")
+		for _, d := range deviation.All() {
+			deviating := newNode(d.Name)
+			Expect(exercised(deviating) == expected).To(BeFalse(), "%s changes nothing", d.Name)
+			Expect(triedOut(deviating) == sample).To(BeTrue(), "%s reaches the try-out space", d.Name)
+		}
+	})
+
+	It("holds deviations that a node can have all at once", func() {
+		var names []string
+		for _, d := range deviation.All() {
+			names = append(names, d.Name)
+		}
+		for range 2 {
+			Expect(func() { exercised(newNode(names...)) }).NotTo(Panic())
+			slices.Reverse(names)
+		}
 	})
 })

@@ -1,5 +1,6 @@
 // Package deviation is the catalogue of ways in which the sandbox can misbehave: each breaks named requirements, so
 // that a conformance suite can be shown to notice. There is one seam: a deviation wraps the handler of the whole
 // node. It sees requests before the node and answers after it, and never touches the node's insides; what it needs
-// to know is in its Env. One file holds one group of requirements, each with a table.
+// to know is in its Env. Each table of deviations has a file of its own; what tables are written with is in answer.go, edit.go,
+// wrap.go, form.go and credential.go.
 package deviation

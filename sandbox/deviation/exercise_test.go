@@ -1,0 +1,160 @@
+package deviation_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"net/http/httptest"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	. "github.com/onsi/gomega"
+
+	"github.com/rin-network/rin/sandbox"
+)
+
+// ask is one request of the exercise.
+type ask struct {
+	method, target string
+	header         [][2]string
+	body           string
+}
+
+func (a ask) with(name, value string) ask {
+	a.header = append(slices.Clone(a.header), [2]string{name, value})
+	return a
+}
+
+func (a ask) bearing(authorization string) ask { return a.with("Authorization", authorization) }
+
+func get(target string) ask  { return ask{method: http.MethodGet, target: target} }
+func head(target string) ask { return ask{method: http.MethodHead, target: target} }
+
+func exchange(form string) ask {
+	return ask{method: http.MethodPost, target: "/oauth/token", body: form}.with("Content-Type", "application/x-www-form-urlencoded")
+}
+
+// The addresses of a node with the default prefix.
+const (
+	api      = "/ris-synergy"
+	info     = api + "/info/v1/oauth/info/"
+	document = api + "/funding/v3/api-docs"
+	list     = api + "/funding/v3/fundings"
+	tryOut   = api + "/try-out"
+)
+
+// node is a sandbox in which nothing depends on chance or the time of day, but for signatures.
+type node struct{ *sandbox.Server }
+
+func newNode(deviations ...string) node {
+	now := time.Date(2026, time.March, 2, 9, 0, 0, 0, time.UTC)
+	server, err := sandbox.New(sandbox.Config{
+		Seed: 1, Calls: 4, AsOf: now, Clock: func() time.Time { return now }, Random: rand.NewChaCha8([32]byte{1}),
+		Loopback: true, Deviations: deviations,
+	})
+	Expect(err).NotTo(HaveOccurred())
+	return node{server}
+}
+
+// answer is what came back, as text. Length and validator are left out: they may change with the writer alone.
+func (n node) answer(a ask) string {
+	r := httptest.NewRequest(a.method, a.target, strings.NewReader(a.body))
+	for _, h := range a.header {
+		r.Header.Set(h[0], h[1])
+	}
+	w := httptest.NewRecorder()
+	n.ServeHTTP(w, r)
+	var text strings.Builder
+	fmt.Fprintln(&text, a.method, a.target, a.header, a.body, w.Code)
+	got := w.Result().Header
+	got.Del("Content-Length")
+	got.Del("ETag")
+	_ = got.Write(&text) // a strings.Builder takes everything
+	text.WriteString(w.Body.String())
+	return text.String()
+}
+
+// token is the access token of an answer, whatever stands around it.
+func token(answer string) string {
+	return regexp.MustCompile(`eyJ[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]{86}`).FindString(answer)
+}
+
+// tokenExercise asks the token endpoint for everything that a deviation can answer in another way.
+func tokenExercise(n node) []ask {
+	client := n.Credentials()[0]
+	grant, id, secret := "grant_type=client_credentials", "client_id="+client.ClientID, client.Secret
+	good := grant + "&" + id + "&client_secret=" + secret
+	basic := func(secret string) ask {
+		r := httptest.NewRequest(http.MethodGet, "/", nil)
+		r.SetBasicAuth(client.ClientID, secret)
+		return exchange(grant).bearing(r.Header.Get("Authorization"))
+	}
+	half := len(secret) / 2
+	swapped := strings.Map(func(c rune) rune {
+		if c >= 'a' && c <= 'z' {
+			return c - 'a' + 'A'
+		}
+		return c
+	}, secret[half:])
+	return []ask{
+		exchange(good), exchange(grant + "&" + id + "&client_secret=" + secret[:half] + swapped), exchange(grant + "&" + id), exchange(grant),
+		basic(secret), basic("wrong"), get("/oauth/token"),
+		exchange(id + "&client_secret=" + secret), exchange("grant_type=none&" + id + "&client_secret=" + secret), exchange(good + "&" + grant),
+		exchange(good + "&scope=unknown"), exchange(good + "&scope="), exchange(good + "&unknown=1"),
+		exchange(strings.Replace(good, "client_credentials", "%63lient_credentials", 1)).with("Content-Type", "application/x-www-form-urlencoded; charset=UTF-8"),
+	}
+}
+
+// resourceExercise asks the protected resources with good and bad credentials, and in odd ways.
+func resourceExercise(first, second, roleless string) []ask {
+	tampered := second[:len(second)-40] + "AAAA" + second[len(second)-36:]
+	var asks []ask
+	for _, target := range []string{info, list, list + "/XF-00000003"} {
+		a := get(target)
+		asks = append(asks, a, a.bearing("Bearer "+second), a.bearing("Bearer "+second).with("Content-Type", "application/json"), a.bearing("Bearer "+first),
+			a.bearing("Bearer conformance.invalid.token"), a.bearing("Bearer "+tampered), a.bearing("Bearer"), a.bearing("Basic YTpi"),
+			a.bearing("Token "+second), a.bearing("bearer "+second), a.bearing("BEARER "+second), head(target), a.with("X-HTTP-Method-Override", "OPTIONS"),
+			get(target+"?fresh=1").bearing("Bearer "+second), get(target+"?fresh=1"), a.bearing("Bearer "+roleless))
+	}
+	post := ask{method: http.MethodPost, target: info}
+	asks = append(asks, post.bearing("Bearer "+second), get(strings.TrimSuffix(info, "/")), get(strings.Replace(info, "oauth/", "oauth//", 1)),
+		get(strings.Replace(info, "oauth/", "oauth/./", 1)), get(strings.Replace(info, "info/", "Info/", 1)), get(strings.TrimSuffix(info, "/")+";x=1/"),
+		get(list+"/XF-00000003/"))
+	for _, query := range []string{"?page[size]=2", "?page[size]=1", "?fundingType=PROGRAMME", "?applicantsScope=NATIONAL"} {
+		asks = append(asks, get(list+query).bearing("Bearer "+second))
+	}
+	return append(asks, get(list+"/XF-00000004").bearing("Bearer "+second), get(list+"/unknown").bearing("Bearer "+second), get(document))
+}
+
+// exercised is all that a node answers to the exercise; tokens are replaced by their length.
+func exercised(n node) string {
+	var answers []string
+	for _, a := range tokenExercise(n) {
+		answers = append(answers, n.answer(a))
+	}
+	first := token(answers[0])
+	tokens := []string{first}
+	for _, client := range n.Credentials()[:2] {
+		tokens = append(tokens, token(n.answer(exchange("grant_type=client_credentials&client_id="+client.ClientID+"&client_secret="+client.Secret))))
+	}
+	if slices.Contains(tokens, "") {
+		return strings.Join(answers, "\n")
+	}
+	for _, a := range resourceExercise(tokens[0], tokens[1], tokens[2]) {
+		answers = append(answers, n.answer(a))
+	}
+	signed := regexp.MustCompile(`eyJ[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]{40,}`)
+	return signed.ReplaceAllStringFunc(strings.Join(answers, "\n"), func(t string) string { return fmt.Sprintf("<token of %d>", len(t)) })
+}
+
+// triedOut is all that the try-out space answers.
+func triedOut(n node) string {
+	var answers []string
+	for _, path := range []string{"/info/v1/oauth/info/", "/info/v1/oauth/info", "/funding/v3/api-docs", "/funding/v3/fundings?page[size]=2",
+		"/funding/v3/fundings?fundingType=PROGRAMME", "/funding/v3/fundings/XF-00000003", "/funding/v3/fundings/unknown"} {
+		answers = append(answers, n.answer(get(tryOut+path)), n.answer(head(tryOut+path)))
+	}
+	return strings.Join(answers, "\n")
+}
