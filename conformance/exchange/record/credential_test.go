@@ -131,6 +131,20 @@ var _ = Describe("Credentials", func() {
 		Entry("an array", `[{"id_token":"abcdefghijkl"}]`),
 	)
 
+	DescribeTable("are whole where they hold blanks, so that no common word becomes a secret",
+		func(body, token, word string) {
+			r := newRoom()
+			r.send(record.Ask{URL: serve(text(body)).URL, Issues: "access_token"})
+			Expect(r.file.String()).NotTo(ContainSubstring("abcdefghijkl"))
+			Expect(r.Redactor.Text("<" + token + ">")).To(MatchRegexp(`^<\[\[access_token:[0-9a-f]{8}:plain\]\]>$`))
+			Expect(r.Redactor.Text("Authorization: Bearer abcdefghijkl")).NotTo(ContainSubstring("abcdefghijkl"))
+			Expect(r.Redactor.Text(word + ` realm="x"`)).To(Equal(word + ` realm="x"`))
+		},
+		Entry("the scheme of the interface", `{"access_token":"Bearer abcdefghijkl","token_type":"Bearer"}`, "Bearer abcdefghijkl", "Bearer"),
+		Entry("another scheme", `{"access_token":"Resource abcdefghijkl"}`, "Resource abcdefghijkl", "Resource"),
+		Entry("no good JSON", `{'access_token':'Resource abcdefghijkl',}`, "Resource abcdefghijkl", "Resource"),
+	)
+
 	It("are named after the case that they came by", func() {
 		r := newRoom()
 		n := 0

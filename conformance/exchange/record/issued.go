@@ -8,9 +8,11 @@ import (
 	"github.com/rin-network/rin/conformance/exchange"
 )
 
-// tokenMember finds tokens in bodies that are no good JSON, too, because those must not leak either.
+// tokenMember finds tokens in bodies that are no good JSON, too, because those must not leak either. A value in quotes is taken up to
+// the closing one, any other up to a blank.
 func tokenMember() *regexp.Regexp {
-	return regexp.MustCompile(`(?i)["']?((?:access|refresh|id)_?token)["']?\s*[:=]\s*["']?((?:[^"'\\&\s]|\\.)+)`)
+	return regexp.MustCompile(`(?i)["']?((?:access|refresh|id)_?token)["']?\s*[:=]\s*` +
+		`(?:"((?:[^"\\\x00-\x1f]|\\.)+)|'((?:[^'\\\x00-\x1f]|\\.)+)|((?:[^"'\\&\s]|\\.)+))`)
 }
 
 // conceal takes the tokens of a token answer out of reach: it adds them to the redactor, notes the facts about the access token,
@@ -29,21 +31,21 @@ func (r *Recorder) conceal(ask Ask, x *exchange.Exchange, body []byte) string {
 	if answer.AccessToken != "" {
 		x.Tokens = append(x.Tokens, r.options.Redactor.Token(name, answer.AccessToken))
 	}
-	for _, part := range strings.Fields(answer.AccessToken) {
-		r.hide(name, part)
-	}
 	for _, m := range tokenMember().FindAllStringSubmatch(string(body), 100) {
-		r.hide(memberMarker(m[1], name), unquote(m[2]))
+		r.hide(memberMarker(m[1], name), unquote(m[2]+m[3]+m[4]))
 	}
 	return answer.AccessToken
 }
 
-// hide adds a part of a token to the redactor. Some nodes put the scheme before the token; that word is no secret, and many
-// answers hold it.
-func (r *Recorder) hide(name, part string) {
-	if !strings.EqualFold(part, "Bearer") {
-		r.options.Redactor.Secret(name, part)
+// hide adds a whole token to the redactor, and its last word where there are several: some nodes put the scheme before the token.
+// That word is no secret, and many answers hold it.
+func (r *Recorder) hide(name, token string) {
+	words := strings.Fields(token)
+	if len(words) == 0 || strings.EqualFold(words[len(words)-1], "Bearer") {
+		return
 	}
+	r.options.Redactor.Secret(name, token)
+	r.options.Redactor.Secret(name, words[len(words)-1])
 }
 
 // memberMarker keeps the given name for access tokens, and the member's own for the others.
