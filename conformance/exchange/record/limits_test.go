@@ -178,6 +178,32 @@ var _ = Describe("Limits", func() {
 			Expect(string(a.Body)).To(Equal("ok"))
 		}
 	})
+
+	DescribeTable("a body without end is left at the limit, and its connection closed",
+		func(raw bool) {
+			left := make(chan struct{})
+			s := serve(func(w http.ResponseWriter, _ *http.Request) {
+				defer close(left)
+				conn, _, err := w.(http.Hijacker).Hijack()
+				if err != nil {
+					return
+				}
+				defer conn.Close()
+				_, err = io.WriteString(conn, "HTTP/1.1 200 OK\r\nContent-Length: 1000000000000\r\n\r\n") // no "Connection: close"
+				for err == nil {
+					_, err = conn.Write(make([]byte, 64<<10))
+				}
+			})
+			r := newRoom(readLimit(1000), timeout(3*time.Second)) // reading on until then would be a failure
+			began := time.Now()
+			r.send(record.Ask{URL: s.URL, Raw: raw})
+			Expect(time.Since(began)).To(BeNumerically("<", 3*time.Second))
+			Expect(r.recorded().Response).To(And(HaveField("Truncated", true), HaveField("Size", BeEquivalentTo(1000))))
+			Eventually(left).Should(BeClosed())
+		},
+		Entry("usual", false),
+		Entry("raw", true),
+	)
 })
 
 func drip(w http.ResponseWriter) {

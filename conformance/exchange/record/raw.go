@@ -47,7 +47,7 @@ func (r *Recorder) rawTrip(ctx context.Context, p prepared, established *atomic.
 			continue
 		}
 		limited.N = math.MaxInt64 // the body has a limit of its own
-		defer resp.Body.Close()
+		// The body is left unclosed: closing it would read the rest of an endless one first. The connection ends it.
 		return r.read(ctx, resp, p.limit)
 	}
 	return nil, fmt.Errorf("more than %d informational answers", maxInformational)
