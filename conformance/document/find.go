@@ -48,7 +48,7 @@ func (o Operation) Success() (status string, response Response, ok bool) {
 }
 
 // ListCandidate is the GET operation that most likely lists funding calls (SPC-08): no template in the path, funding or call in the path,
-// a tag or the operationId, and an array or object as the good answer.
+// a tag or the operationId, an array or object as the good answer, and nothing about the service itself.
 func (d *Document) ListCandidate() (Operation, bool) {
 	best, found := 0, Operation{}
 	for _, o := range d.Operations {
@@ -62,7 +62,7 @@ func (d *Document) ListCandidate() (Operation, bool) {
 // listScore is 0 for an operation that can't be the list; among the others the path says more than tags, an array more than
 // an object, and a detail operation below it more than none.
 func (o Operation) listScore(d *Document) int {
-	if o.Method != "GET" || o.HasBody || len(o.TemplateParameters()) > 0 || !o.answersData() {
+	if o.Method != "GET" || o.HasBody || len(o.TemplateParameters()) > 0 || o.AboutService() || !o.answersData() {
 		return 0
 	}
 	score := 0

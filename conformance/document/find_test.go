@@ -47,6 +47,10 @@ var _ = Describe("Finding operations", func() {
 		Entry("no callback", "", get("/callbacks", `"operationId":"recallAll",`, array)),
 		Entry("no text", "", get("/fundings/count", "", `{"type":"string"}`)),
 		Entry("nothing without a schema", "", `"/fundings":{"get":{"responses":{"200":{"description":"ok"}}}}`),
+		Entry("no document", "", get("/funding/v3/api-docs", "", object)),
+		Entry("no document of a group", "", get("/v3/api-docs/funding", "", object), get("/funding/openapi.json", "", object)),
+		Entry("neither health nor info of the funding service", "", get("/funding/v1/info", "", object), get("/funding/health", `"tags":["funding"],`, object)),
+		Entry("the list beside its document", "/funding/v3/all", get("/funding/v3/api-docs", "", array), get("/funding/v3/all", "", object)),
 		Entry("no POST", "", `"/fundings":{"post":{"responses":{"200":{"content":{"application/json":{"schema":{"type":"array"}}}}}}}`),
 	)
 

@@ -229,15 +229,15 @@ func fundingDescribed(e Evidence) Judgement {
 	if e.Spec == nil {
 		return unread()
 	}
-	if o, ok := operation(e, e.Roles.List); ok && !housekeeping(o) {
+	if o, ok := operation(e, e.Roles.List); ok && !o.AboutService() {
 		return Passed(described(e)).Noting("the list operation is " + operationName(o))
 	}
-	if o, ok := e.Spec.ListCandidate(); ok && !housekeeping(o) {
+	if o, ok := e.Spec.ListCandidate(); ok {
 		return Passed(described(e)).Noting("the list operation is " + operationName(o))
 	}
 	var others []Subject
 	for _, o := range e.Spec.Operations {
-		if o.Method == "GET" && !housekeeping(o) {
+		if o.Method == "GET" && !o.AboutService() {
 			others = append(others, Subject{Name: operationName(o), Label: described(e)})
 		}
 	}
@@ -247,14 +247,4 @@ func fundingDescribed(e Evidence) Judgement {
 	}
 	return Unclear("none of the described operations is known by its name to list funding calls").
 		Hinting("name it with --list-operation").About(others...).bounded()
-}
-
-// housekeeping recognises operations about the service itself by the last segment of their path.
-func housekeeping(o document.Operation) bool {
-	path := strings.TrimRight(strings.ToLower(o.Path), "/")
-	switch path[strings.LastIndexByte(path, '/')+1:] {
-	case "info", "health", "healthz", "status", "version", "ping", "metrics", "actuator", "docs", "api-docs", "openapi", "openapi.json", "swagger", "swagger-ui":
-		return true
-	}
-	return false
 }
