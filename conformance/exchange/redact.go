@@ -70,7 +70,7 @@ func (r *Redactor) fieldName(name string) string {
 	defer r.mu.RUnlock()
 	low := strings.ToLower(name)
 	for _, s := range r.secrets {
-		if len(s.value) >= shortSecret && strings.Contains(low, strings.ToLower(s.value)) {
+		if len(s.value) >= shortSecret && strings.Contains(low, s.low) {
 			return s.marker(formPlain)
 		}
 	}

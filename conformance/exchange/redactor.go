@@ -27,6 +27,7 @@ type Redactor struct {
 
 type secret struct {
 	name, value, fingerprint string
+	low                      string // the value in lower case
 }
 
 // shortSecret is the length in bytes below which a secret is replaced as a whole word only.
@@ -50,7 +51,7 @@ func (r *Redactor) Secret(name, value string) (fingerprint string) {
 	}
 	mac := hmac.New(sha256.New, r.salt)
 	mac.Write([]byte(value))
-	s := &secret{markerName(name), value, hex.EncodeToString(mac.Sum(nil)[:4])}
+	s := &secret{markerName(name), value, hex.EncodeToString(mac.Sum(nil)[:4]), strings.ToLower(value)}
 	r.byValue[value] = s
 	r.secrets = append(r.secrets, s)
 	r.search = nil

@@ -1,6 +1,8 @@
 package requirement
 
 import (
+	"sync"
+
 	"github.com/rin-network/rin/conformance/document"
 	"github.com/rin-network/rin/conformance/exchange"
 )
@@ -10,11 +12,13 @@ type Evidence struct {
 	*exchange.Log
 	// Spec is the node's document; nil when none was read or the guard refused it.
 	Spec *document.Document
+	// stood remembers how requirements stand on this evidence, by [ID]; without it they are judged each time they are asked for.
+	stood *sync.Map
 }
 
 // Read prepares a log for judging.
 func Read(log *exchange.Log) Evidence {
-	e := Evidence{Log: log}
+	e := Evidence{Log: log, stood: &sync.Map{}}
 	if log.Document != nil && len(log.Document.Reduced) > 0 {
 		if d, err := document.Parse(log.Document.Reduced); err == nil {
 			e.Spec = d

@@ -70,7 +70,7 @@ func (e Evidence) lacking(label exchange.Label) (Judgement, bool) {
 // standing asks how an earlier requirement of a group stands. It is for those that go on when the earlier one does not apply, or
 // that look at it in part of the cases only; otherwise After does.
 func (e Evidence) standing(group []Requirement, id ID) (Judgement, bool) {
-	switch j := NewJudge(group, e).Of(id); j.Outcome {
+	switch j := e.judgedOnce(group, id); j.Outcome {
 	case Pass, Warn:
 		return j, true
 	case NotApplicable:
@@ -78,4 +78,17 @@ func (e Evidence) standing(group []Requirement, id ID) (Judgement, bool) {
 	default:
 		return Judgement{Outcome: Blocked, BlockedBy: id, Reason: fmt.Sprintf("needs %s, which is %s", id, j.Outcome)}, false
 	}
+}
+
+// judgedOnce judges a requirement of a group, and remembers it: several others ask, and it may mean reading every answer.
+func (e Evidence) judgedOnce(group []Requirement, id ID) Judgement {
+	if e.stood == nil {
+		return NewJudge(group, e).Of(id)
+	}
+	if known, ok := e.stood.Load(id); ok {
+		return known.(Judgement)
+	}
+	j := NewJudge(group, e).Of(id)
+	e.stood.Store(id, j)
+	return j
 }

@@ -3,6 +3,7 @@ package requirement
 import (
 	"fmt"
 	"strings"
+	"sync"
 
 	"github.com/rin-network/rin/conformance/exchange"
 )
@@ -51,7 +52,7 @@ func (j *Judging) Of(id ID) Judgement {
 func (j *Judging) Update(log *exchange.Log) {
 	spec := j.evidence.Spec
 	if j.evidence.Log != nil && log.Document != nil && log.Document == j.document {
-		j.evidence = Evidence{Log: log, Spec: spec}
+		j.evidence = Evidence{Log: log, Spec: spec, stood: &sync.Map{}}
 		return
 	}
 	j.evidence, j.document = Read(log), log.Document
