@@ -22,7 +22,8 @@ func baseResource(n int) exchange.Resource { return exchange.Resource("base/" + 
 func ForDocument(n discover.Node, room int) (p Plan, left []exchange.Label) {
 	if bases := n.Bases(); len(bases) > 1 {
 		if _, ok := n.Scout(); ok {
-			lane := Lane{Stage: stageBase, After: []Stage{stageToken}}
+			// The session's token: an earlier one may have been revoked by those that were issued since.
+			lane := Lane{Stage: stageBase, After: []Stage{stageSession}}
 			for i := range bases {
 				lane.Labels = append(lane.Labels, baseResource(i+1).With(exchange.OK))
 			}
