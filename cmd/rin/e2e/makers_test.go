@@ -103,3 +103,18 @@ var _ = Describe("The HTML report in a browser", func() {
 		}
 	})
 })
+
+var _ = Describe("exchanges.har", func() {
+	It("is HAR 1.2 by the schema that browsers and their tools share", func() {
+		if servers == "" {
+			Skip("npm is missing")
+		}
+		dir := GinkgoT().TempDir()
+		out, err := exec.Command(binary, "demo", "--report-dir", dir).CombinedOutput()
+		Expect(err).NotTo(HaveOccurred(), string(out))
+		check := exec.Command("node", "har.mjs", filepath.Join(dir, "exchanges.har"))
+		check.Dir = servers
+		out, err = check.CombinedOutput()
+		Expect(err).NotTo(HaveOccurred(), string(out))
+	})
+})
