@@ -74,7 +74,9 @@ var _ = Describe("oauth2-mock-server before two Prism mocks of the published doc
 		Expect(c.of("fail")).To(ContainElements(
 			"TER-01", // any secret gets a token
 			"TER-05", // and so does no client at all
+			"TER-06", // and the id alone
 			"BRR-01", // the mocks never ask for a token
+			"API-04", // Prism cuts the recursive organisation off where members are required
 		))
 		// The published document declares no security and answers no unknown id with 404.
 		Expect(c.Outcomes).To(HaveKeyWithValue("SPC-01", "pass"))
