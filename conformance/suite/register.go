@@ -70,13 +70,13 @@ type judging struct {
 	judged    func(requirement.ID, requirement.Judgement)
 
 	judge  *requirement.Judging
-	cancel context.CancelFunc
+	cancel context.CancelCauseFunc // nil until the gathering started
 	ended  sync.WaitGroup
 }
 
 func (l *judging) start() {
 	// Not the node's context: BeforeAll's ends with BeforeAll, the gathering must not.
-	ctx, cancel := context.WithCancel(context.Background())
+	ctx, cancel := context.WithCancelCause(context.Background())
 	l.cancel = cancel
 	l.judge = requirement.NewJudge(l.catalogue, requirement.Evidence{Log: &exchange.Log{}})
 	l.ended.Go(func() { _ = l.gathering.Run(ctx) }) // how it ended stands in the log
@@ -84,14 +84,18 @@ func (l *judging) start() {
 
 // stop lets the gathering end by itself, because a recording ends with its run; only an interrupted suite cuts it short.
 func (l *judging) stop(ctx context.Context) {
-	defer context.AfterFunc(ctx, l.cancel)()
+	if l.cancel == nil {
+		return // the suite was interrupted before it began
+	}
+	defer context.AfterFunc(ctx, func() { l.cancel(context.Cause(ctx)) })()
 	l.ended.Wait()
-	l.cancel()
+	l.cancel(nil)
 }
 
-// of waits for what the requirement reads, and judges.
+// of waits for what the requirement reads, and judges. An interruption while it waits is one of the whole suite.
 func (l *judging) of(ctx context.Context, r requirement.Requirement) (requirement.Judgement, error) {
 	if err := l.gathering.Wait(ctx, l.judge.Reads(r.ID)...); err != nil {
+		l.cancel(context.Cause(ctx))
 		return requirement.Judgement{}, err
 	}
 	l.judge.Update(l.gathering.Log())

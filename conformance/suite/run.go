@@ -47,7 +47,8 @@ func Run(ctx context.Context, g Gathering, o Options) {
 	reporter.NoColor = true
 	ginkgo.RunSpecs(ignore{}, "rin", config, reporter, ginkgo.AroundNode(func(node context.Context) context.Context {
 		merged, cancel := context.WithCancelCause(node)
-		context.AfterFunc(ctx, func() { cancel(context.Cause(ctx)) })
+		stop := context.AfterFunc(ctx, func() { cancel(context.Cause(ctx)) })
+		context.AfterFunc(node, func() { stop() })
 		return merged
 	}))
 	signal.Reset(os.Interrupt, syscall.SIGTERM) // RunSpecs keeps them captured

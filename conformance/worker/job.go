@@ -15,7 +15,7 @@ type Job struct {
 	Evidence string `json:"evidence"`
 	// Suite is the version of rin that goes into the evidence.
 	Suite string `json:"suite"`
-	// Memory is the child's limit in bytes.
+	// Memory is the child's limit in bytes; 0 is [DefaultMemory].
 	Memory int64 `json:"memory"`
 }
 
@@ -47,6 +47,21 @@ const (
 	Exhausted EventKind = "exhausted"
 	Finished  EventKind = "finished"
 )
+
+// whole reports an event with all that its kind promises.
+func (e Event) whole() bool {
+	switch e.Kind {
+	case Planned:
+		return e.Politeness != nil
+	case Judged:
+		return e.Judgement != nil
+	case Exhausted:
+		return e.Cause != ""
+	case Progress, Finished:
+		return true
+	}
+	return false
+}
 
 // Ending says how the child came to its end.
 type Ending struct {

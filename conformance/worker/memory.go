@@ -11,9 +11,10 @@ import (
 // DefaultMemory is the child's memory limit: parent and child together stay under 512 MB.
 const DefaultMemory = 400 << 20
 
-// watchMemory asks the collector to stay under the limit, and calls exhausted once when the process is over it all the same.
+// watchMemory asks the collector to stay under the limit until ctx ends, and calls exhausted once when the process is over it all
+// the same.
 func watchMemory(ctx context.Context, limit int64, exhausted func(cause string)) {
-	debug.SetMemoryLimit(limit - limit/8)
+	defer debug.SetMemoryLimit(debug.SetMemoryLimit(limit - limit/8))
 	sample := []metrics.Sample{
 		{Name: "/memory/classes/total:bytes"},
 		{Name: "/memory/classes/heap/released:bytes"},

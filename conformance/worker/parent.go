@@ -2,7 +2,6 @@ package worker
 
 import (
 	"bufio"
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -12,11 +11,15 @@ import (
 	"time"
 )
 
-// Limits on what the parent accepts from its child.
+// Limits on what passes between parent and child.
 const (
+	maxJob       = 4 << 20 // a job may hold a registry and a CA file
 	maxEventLine = 1 << 20
 	maxStderr    = 64 << 10
 )
+
+// leaving is what a child has between its last event and its end. One that hangs has its evidence complete.
+const leaving = time.Second
 
 // Command starts the child: the path of a binary and the arguments that make it call [Serve].
 type Command struct {
@@ -27,13 +30,14 @@ type Command struct {
 }
 
 // Run starts the child, hands it the job and calls onEvent for each of its events, in order, until it ends. When ctx ends
-// first, the child's process group is killed. The error is about starting and handing over only; how the child
-// ended is data, because the evidence until then is still worth a report.
+// first, the child's process group is killed. The error is about this machine: a job that can't be encoded, a child that can't be
+// started. How the child ended is data, because the evidence until then is still worth a report. redact is applied to what the child
+// wrote to stderr.
 func Run(ctx context.Context, c Command, job Job, redact func([]byte) []byte, onEvent func(Event)) (Ending, error) {
 	started := time.Now()
-	input, err := json.Marshal(job)
+	input, err := encode(job)
 	if err != nil {
-		return Ending{}, fmt.Errorf("encode the job for the worker: %w", err)
+		return Ending{}, err
 	}
 	cmd := exec.CommandContext(ctx, c.Path, c.Args...)
 	cmd.Env = append([]string{}, c.Env...)
@@ -53,69 +57,69 @@ func Run(ctx context.Context, c Command, job Job, redact func([]byte) []byte, on
 		return Ending{}, fmt.Errorf("start the worker: %w", err)
 	}
 	// stdin stays open: its end is what ends an orphaned child.
-	if _, err := stdin.Write(append(input, '\n')); err != nil {
-		stop(cmd)
-		_ = cmd.Wait()
-		return Ending{}, fmt.Errorf("hand the job to the worker: %w", err)
-	}
+	handed := make(chan error, 1)
+	go func() {
+		_, err := stdin.Write(input)
+		handed <- err // a child that ends without reading its job is told by how it ends
+	}()
 
 	finished, cause := follow(stdout, onEvent)
 	if cause != "" {
 		stop(cmd) // a child that breaks the protocol is not waited for
 	}
 	_ = stdin.Close()
+	late := time.AfterFunc(leaving, func() { stop(cmd) })
 	waited := cmd.Wait()
-	end := Ending{Stderr: string(redact(stderr.Bytes())), Took: time.Since(started)}
+	late.Stop()
+	<-handed
+
+	end := Ending{Stderr: string(stderr.redacted(redact)), Took: time.Since(started)}
 	switch {
+	case finished && cmd.ProcessState.Success():
+		end.Finished = true
 	case ctx.Err() != nil:
 		end.Cause = "stopped by rin: " + context.Cause(ctx).Error()
 	case cause != "":
 		end.Cause = cause
 	case waited != nil:
 		end.Cause = "the worker ended early: " + waited.Error()
-	case !finished:
-		end.Cause = "the worker ended without finishing"
 	default:
-		end.Finished = true
+		end.Cause = "the worker ended without finishing"
 	}
 	return end, nil
 }
 
-// follow reads events until the stream ends. The cause is set when the child gave up or sent something that is no event.
+// encode writes the job as the one line that the child reads.
+func encode(job Job) ([]byte, error) {
+	line, err := json.Marshal(job)
+	if err != nil {
+		return nil, fmt.Errorf("encode the job for the worker: %w", err)
+	}
+	if len(line) >= maxJob {
+		return nil, fmt.Errorf("the job for the worker has %d bytes, more than %d (hint: give a smaller --cacert file or registry)", len(line), maxJob)
+	}
+	return append(line, '\n'), nil
+}
+
+// follow reads events until the last one or the end of the stream. The cause is set when the child gave up or sent something that is no event.
 func follow(stdout io.Reader, onEvent func(Event)) (finished bool, cause string) {
 	lines := bufio.NewScanner(stdout)
 	lines.Buffer(make([]byte, 0, 64<<10), maxEventLine)
 	for lines.Scan() {
 		var e Event
-		if err := json.Unmarshal(lines.Bytes(), &e); err != nil {
+		if json.Unmarshal(lines.Bytes(), &e) != nil || !e.whole() {
 			return false, "the worker sent a line that is no event"
 		}
-		switch e.Kind {
-		case Finished:
-			finished = true
-		case Exhausted:
+		if e.Kind == Exhausted {
 			return false, e.Cause
 		}
 		onEvent(e)
+		if e.Kind == Finished {
+			return true, ""
+		}
 	}
 	if errors.Is(lines.Err(), bufio.ErrTooLong) {
 		return false, fmt.Sprintf("the worker sent an event of more than %d bytes", maxEventLine)
 	}
-	return finished, ""
+	return false, ""
 }
-
-// tail keeps the last bytes that were written to it. Only the command's copying goroutine writes, and Wait ends it.
-type tail struct {
-	limit int
-	buf   bytes.Buffer
-}
-
-func (t *tail) Write(p []byte) (int, error) {
-	t.buf.Write(p)
-	if over := t.buf.Len() - t.limit; over > 0 {
-		t.buf.Next(over)
-	}
-	return len(p), nil
-}
-
-func (t *tail) Bytes() []byte { return t.buf.Bytes() }

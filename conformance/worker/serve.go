@@ -2,6 +2,7 @@ package worker
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -9,6 +10,7 @@ import (
 	"io"
 	"os"
 	"sync"
+	"time"
 
 	"github.com/rin-network/rin/conformance/exchange"
 	"github.com/rin-network/rin/conformance/requirement"
@@ -17,30 +19,29 @@ import (
 	"github.com/rin-network/rin/conformance/target"
 )
 
-const maxJob = 4 << 20 // a job may hold a registry and a CA file
-
 // errOrphaned ends a child whose parent is gone.
 var errOrphaned = errors.New("the parent closed the worker's input")
 
 // Serve is the child's whole life: it reads one job from stdin, gathers and judges evidence, and writes events. It returns
 // when the suite ended, ctx ended, or stdin did. Nothing else in the process may write to events.
 func Serve(ctx context.Context, stdin io.Reader, events io.Writer) error {
-	input := bufio.NewReader(stdin)
-	job, err := readJob(input)
+	job, err := readJob(stdin)
 	if err != nil {
 		return err
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	go func() {
-		_, _ = io.Copy(io.Discard, input)
+		_, _ = io.Copy(io.Discard, stdin)
 		cancel(errOrphaned)
 	}()
 
 	out := &eventWriter{to: events}
-	go watchMemory(ctx, job.Memory, func(cause string) {
+	go watchMemory(ctx, cmp.Or(job.Memory, DefaultMemory), func(cause string) {
+		// Nothing can be saved in here; the parent has the evidence. It need not be listening for this process to end.
+		time.AfterFunc(time.Second, func() { os.Exit(1) })
 		out.emit(Event{Kind: Exhausted, Cause: cause})
-		os.Exit(1) // nothing can be saved in here; the parent has the evidence
+		os.Exit(1)
 	})
 
 	evidence, err := os.OpenFile(job.Evidence, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
@@ -67,18 +68,25 @@ func Serve(ctx context.Context, stdin io.Reader, events io.Writer) error {
 	if err := errors.Join(run.Err(), evidence.Close()); err != nil {
 		return fmt.Errorf("write evidence: %w", err)
 	}
+	if run.Log().Ended == nil {
+		return errors.New("the suite ended before its evidence did") // a second signal makes Ginkgo leave its cleanup out
+	}
 	out.emit(Event{Kind: Finished})
 	return out.err()
 }
 
-func readJob(input *bufio.Reader) (Job, error) {
+// readJob takes the first line. No error quotes it: it holds secrets.
+func readJob(input io.Reader) (Job, error) {
 	line, err := bufio.NewReader(io.LimitReader(input, maxJob)).ReadBytes('\n')
-	if err != nil {
-		return Job{}, fmt.Errorf("read the job from stdin: %w (the worker is started by rin itself)", err)
+	switch {
+	case errors.Is(err, io.EOF) && len(line) == maxJob:
+		return Job{}, fmt.Errorf("read the job from stdin: the line is longer than %d bytes", maxJob)
+	case err != nil:
+		return Job{}, fmt.Errorf("read the job from stdin: expected one line: %w (hint: rin starts its worker itself)", err)
 	}
 	var job Job
-	if err := json.Unmarshal(line, &job); err != nil {
-		return Job{}, errors.New("read the job from stdin: it is no job of this version") // the cause could quote a secret
+	if json.Unmarshal(line, &job) != nil {
+		return Job{}, errors.New("read the job from stdin: it is no job of this version (hint: rin starts its worker itself)")
 	}
 	return job, nil
 }
