@@ -1,11 +1,10 @@
 package probe
 
 import (
-	"bytes"
-	"encoding/json"
 	"slices"
-	"strconv"
 	"strings"
+
+	"github.com/rin-network/rin/conformance/document"
 )
 
 // item is what probes need of one member of a list.
@@ -32,81 +31,20 @@ func filters() []filter {
 	}
 }
 
-// readItems reads the members of a list: those of an array, or of the only array in an envelope. A body that breaks off is read
-// as far as it goes.
+// readItems reads the members of a list, in whatever envelope the requirements know (document.ReadList). A body that breaks off is
+// read as far as it goes.
 func readItems(body []byte) []item {
-	dec := json.NewDecoder(bytes.NewReader(body))
-	first, err := dec.Token()
-	if err != nil {
-		return nil
-	}
-	if first == json.Delim('{') {
-		return readEnvelope(body)
-	}
-	if first != json.Delim('[') {
-		return nil
-	}
+	list, _ := document.ReadList(body)
 	var out []item
-	for dec.More() && len(out) < maxItems {
-		var raw json.RawMessage
-		if dec.Decode(&raw) != nil {
-			break
-		}
-		if i, ok := readItem(raw); ok {
-			out = append(out, i)
-		}
-	}
-	return out
-}
-
-func readEnvelope(body []byte) []item {
-	var members map[string]json.RawMessage
-	if json.Unmarshal(body, &members) != nil {
-		return nil
-	}
-	var found []json.RawMessage
-	for _, raw := range members {
-		if len(raw) > 0 && raw[0] == '[' {
-			found = append(found, raw)
-		}
-	}
-	if len(found) != 1 {
-		return nil
-	}
-	return readItems(found[0])
-}
-
-func readItem(raw json.RawMessage) (item, bool) {
-	var members map[string]json.RawMessage
-	if json.Unmarshal(raw, &members) != nil || members == nil {
-		return item{}, false
-	}
-	i := item{id: scalar(members["id"]), kind: scalar(members["type"]), values: map[string][]string{}}
-	for _, f := range filters() {
-		i.values[f.member] = valuesAt(members, strings.Split(f.member, "."))
-	}
-	return i, true
-}
-
-// valuesAt collects the scalars under a member path; arrays on the way are gone through.
-func valuesAt(members map[string]json.RawMessage, path []string) []string {
-	raw := members[strings.TrimSuffix(path[0], "[]")]
-	var list []json.RawMessage
-	if json.Unmarshal(raw, &list) != nil {
-		list = []json.RawMessage{raw}
-	}
-	var out []string
-	for _, raw := range list {
-		if len(path) == 1 {
-			if s := scalar(raw); s != "" && !slices.Contains(out, s) {
-				out = append(out, s)
-			}
+	for _, text := range list.Items[:min(len(list.Items), maxItems)] {
+		if text[0] != '{' {
 			continue
 		}
-		var inner map[string]json.RawMessage
-		if json.Unmarshal(raw, &inner) == nil {
-			out = append(out, valuesAt(inner, path[1:])...)
+		i := item{id: first(sendable(text, "id")), kind: first(sendable(text, "type")), values: map[string][]string{}}
+		for _, f := range filters() {
+			i.values[f.member] = sendable(text, f.member)
 		}
+		out = append(out, i)
 	}
 	return out
 }
@@ -114,19 +52,22 @@ func valuesAt(members map[string]json.RawMessage, path []string) []string {
 // maxScalar bounds a value that is sent back to the node, in bytes.
 const maxScalar = 512
 
-// scalar reads a string or a number as text; anything else, and what is too long, is empty.
-func scalar(raw json.RawMessage) string {
-	var s string
-	if json.Unmarshal(raw, &s) == nil {
-		if len(s) > maxScalar {
-			return ""
+// sendable are the values under a member path that can be sent back, each once.
+func sendable(item []byte, path string) []string {
+	var out []string
+	for _, value := range document.MemberValues(item, path) {
+		if value != "" && len(value) <= maxScalar && !slices.Contains(out, value) {
+			out = append(out, value)
 		}
-		return s
 	}
-	if _, err := strconv.ParseFloat(string(raw), 64); err == nil && len(raw) < 32 {
-		return string(raw)
+	return out
+}
+
+func first(values []string) string {
+	if len(values) == 0 {
+		return ""
 	}
-	return ""
+	return values[0]
 }
 
 // sampleIDs are the first, the middle and the last id to fetch one by one. Ids without a slash and of the kinds that every node

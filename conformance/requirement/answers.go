@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"io"
 	"net/url"
 	"strconv"
 	"strings"
@@ -163,8 +162,30 @@ func splitList(s string) []string {
 	return out
 }
 
+// maxValues bounds the values of an answer that is decoded as a whole: each costs many times its bytes. Lists, which may be longer,
+// are read item by item.
+const maxValues = 100_000
+
 // jsonValue reads the whole body as one JSON value. Numbers stay [json.Number]; a byte order mark is skipped.
 func jsonValue(x exchange.Exchange) (any, error) {
+	body, err := jsonText(x)
+	if err != nil {
+		return nil, err
+	}
+	if bytes.Count(body, []byte(",")) > maxValues || bytes.Count(body, []byte("[")) > maxValues || bytes.Count(body, []byte("{")) > maxValues {
+		return nil, fmt.Errorf("the body holds more than %d values, which is too much to look at", maxValues)
+	}
+	d := json.NewDecoder(bytes.NewReader(body))
+	d.UseNumber()
+	var v any
+	if err := d.Decode(&v); err != nil {
+		return nil, fmt.Errorf("the body is no JSON: %w", err)
+	}
+	return v, nil
+}
+
+// jsonText is the whole body if it is one JSON value, without a byte order mark.
+func jsonText(x exchange.Exchange) ([]byte, error) {
 	switch {
 	case x.Response == nil:
 		return nil, fmt.Errorf("no answer")
@@ -173,16 +194,16 @@ func jsonValue(x exchange.Exchange) (any, error) {
 	case len(x.Response.Body) == 0:
 		return nil, fmt.Errorf("the body is empty")
 	}
-	d := json.NewDecoder(bytes.NewReader(bytes.TrimPrefix(x.Response.Body, byteOrderMark())))
-	d.UseNumber()
-	var v any
-	if err := d.Decode(&v); err != nil {
+	body := bytes.TrimPrefix(x.Response.Body, byteOrderMark())
+	if json.Valid(body) {
+		return body, nil
+	}
+	d := json.NewDecoder(bytes.NewReader(body))
+	var first json.RawMessage
+	if err := d.Decode(&first); err != nil {
 		return nil, fmt.Errorf("the body is no JSON: %w", err)
 	}
-	if _, err := d.Token(); err != io.EOF {
-		return nil, fmt.Errorf("the body goes on after its JSON value")
-	}
-	return v, nil
+	return nil, fmt.Errorf("the body goes on after its JSON value")
 }
 
 func byteOrderMark() []byte { return []byte("\uFEFF") }
@@ -195,6 +216,27 @@ func jsonObject(x exchange.Exchange) (map[string]any, bool) {
 	}
 	o, ok := v.(map[string]any)
 	return o, ok
+}
+
+// textType names the JSON type of a value by its text.
+func textType(text []byte) string {
+	text = bytes.TrimLeft(text, " \t\r\n")
+	if len(text) == 0 {
+		return "nothing"
+	}
+	switch text[0] {
+	case '{':
+		return "object"
+	case '[':
+		return "array"
+	case '"':
+		return "string"
+	case 't', 'f':
+		return "boolean"
+	case 'n':
+		return "null"
+	}
+	return "number"
 }
 
 // jsonType names the JSON type of a decoded value.

@@ -1,7 +1,6 @@
 package requirement
 
 import (
-	"encoding/json"
 	"fmt"
 	"regexp"
 	"slices"
@@ -216,10 +215,7 @@ func noJSON(e Evidence, x exchange.Exchange) (Judgement, bool) {
 	if !ok || !described || !declaresJSON(r.Content) {
 		return Judgement{}, false
 	}
-	if json.Valid(x.Response.Body) {
-		return Judgement{}, false // most answers; this is asked often, and reading a long list takes its time
-	}
-	_, err := jsonValue(x)
+	_, err := jsonText(x)
 	if err == nil {
 		return Judgement{}, false
 	}

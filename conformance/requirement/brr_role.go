@@ -95,12 +95,8 @@ func itemCount(x exchange.Exchange) (count int, isList bool) {
 	if x.Response != nil && success(x) && len(x.Response.Body) == 0 {
 		return 0, true
 	}
-	v, err := readable(x)
-	if err != nil {
-		return 0, false
-	}
-	items, ok := listItems(v)
-	return len(items), ok
+	items, err := itemsOf(x)
+	return len(items), err == nil
 }
 
 func roleRefusal(e Evidence) Judgement {

@@ -64,7 +64,7 @@ func infoIsJSON(e Evidence) Judgement {
 	case !jsonMedia(media):
 		return fail("the info answer is not declared as JSON", headerText(x, "Content-Type"))
 	}
-	if _, err := jsonValue(x); err != nil {
+	if _, err := jsonText(x); err != nil {
 		return fail("the info answer is not JSON: "+clip(err.Error()), describe(x))
 	}
 	return Passed(x.Label)

@@ -70,19 +70,6 @@ func listJudged(e Evidence) (Judgement, bool) {
 	return j, ok || j.Outcome == NotApplicable // without a schema the list can still be a list
 }
 
-// itemsOf reads the items of a list answer.
-func itemsOf(x exchange.Exchange) ([]any, error) {
-	v, err := readable(x)
-	if err != nil {
-		return nil, err
-	}
-	items, ok := listItems(v)
-	if !ok {
-		return nil, fmt.Errorf("the answer is no list but one %s", jsonType(v))
-	}
-	return items, nil
-}
-
 // smallest is the page size that PAG-02 asks for.
 const smallest = 2
 
@@ -125,7 +112,7 @@ func pageLimited(e Evidence) Judgement {
 	return Passed(x.Label, whole.Label)
 }
 
-func countOf(items []any, err error) string {
+func countOf(items [][]byte, err error) string {
 	if err != nil {
 		return "no list"
 	}

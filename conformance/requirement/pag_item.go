@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/rin-network/rin/conformance/document"
 	"github.com/rin-network/rin/conformance/exchange"
 )
 
@@ -39,8 +40,10 @@ func filterFilters(e Evidence) Judgement {
 }
 
 // leavesOut reports whether the list holds items that the filter has to leave out: only then do the items that came show a filter.
-func leavesOut(all []any, x exchange.Exchange) bool {
-	return slices.ContainsFunc(all, func(item any) bool { return !holds(memberValues(item, x.Given["member"]), x.Given["value"]) })
+func leavesOut(all [][]byte, x exchange.Exchange) bool {
+	return slices.ContainsFunc(all, func(item []byte) bool {
+		return !holds(document.MemberValues(item, x.Given["member"]), x.Given["value"])
+	})
 }
 
 // filterCall judges one filtered list. sought says that items with the value are known to exist.
@@ -66,7 +69,7 @@ func filterCall(x exchange.Exchange, sought bool) Judgement {
 	var wrong []Subject
 	lacking := 0
 	for i, item := range items {
-		values := memberValues(item, member)
+		values := document.MemberValues(item, member)
 		switch {
 		case len(values) == 0:
 			lacking++
@@ -119,7 +122,7 @@ func itemsFetched(e Evidence) Judgement {
 }
 
 // itemFetched judges one detail answer by the id that was asked for.
-func itemFetched(x exchange.Exchange, listed []any) Judgement {
+func itemFetched(x exchange.Exchange, listed [][]byte) Judgement {
 	id, member := x.Given["id"], "id"
 	if m := x.Given["member"]; m != "" {
 		member = m
@@ -144,14 +147,14 @@ func itemFetched(x exchange.Exchange, listed []any) Judgement {
 
 // sameItem looks for the id at the top of the answer, or one level below in a usual envelope.
 func sameItem(x exchange.Exchange, member, id, expected string) Judgement {
-	v, err := jsonValue(x)
+	text, err := jsonText(x)
 	if err != nil {
 		return Failed("the detail answer can't be read: "+clip(err.Error()), expected, describe(x)).about(x, expected, describe(x))
 	}
-	got := memberValues(v, member)
-	if o, ok := v.(map[string]any); ok && len(got) == 0 {
-		for _, name := range []string{"data", "item", "content", "result"} {
-			got = append(got, memberValues(o[name], member)...)
+	got := document.MemberValues(text, member)
+	for _, envelope := range []string{"data", "item", "content", "result"} {
+		if len(got) == 0 {
+			got = document.MemberValues(text, envelope+"."+member)
 		}
 	}
 	switch {
@@ -164,11 +167,11 @@ func sameItem(x exchange.Exchange, member, id, expected string) Judgement {
 }
 
 // elsewhere reports whether the list says that the item is of a type that only funders serve one by one.
-func elsewhere(listed []any, member, id string) bool {
-	i := slices.IndexFunc(listed, func(item any) bool { return slices.Contains(memberValues(item, member), id) })
+func elsewhere(listed [][]byte, member, id string) bool {
+	i := slices.IndexFunc(listed, func(item []byte) bool { return slices.Contains(document.MemberValues(item, member), id) })
 	if i < 0 {
 		return false
 	}
-	types := memberValues(listed[i], "type")
+	types := document.MemberValues(listed[i], "type")
 	return len(types) == 1 && !slices.Contains([]string{"CALL", "PROGRAMME"}, types[0])
 }

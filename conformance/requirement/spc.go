@@ -129,14 +129,14 @@ func documentServed(e Evidence, x exchange.Exchange) Judgement {
 	if e.Document != nil && e.Document.Refused != "" {
 		return failed("the document can't be used: "+clip(e.Document.Refused), "")
 	}
-	v, err := jsonValue(x)
-	switch _, object := v.(map[string]any); {
+	body, err := jsonText(x)
+	switch {
 	case err != nil && yamlDocument(x):
 		return failed("the specification is YAML", "serve JSON to Accept: application/json, or give the address of the JSON form: springdoc has /v3/api-docs beside /v3/api-docs.yaml")
 	case err != nil:
 		return failed("the specification is no JSON document: "+clip(err.Error()), "")
-	case !object:
-		return failed("the specification is a JSON "+jsonType(v)+" in place of an object", "")
+	case textType(body) != "object":
+		return failed("the specification is a JSON "+textType(body)+" in place of an object", "")
 	}
 	return Passed(x.Label)
 }

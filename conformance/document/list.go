@@ -1,0 +1,132 @@
+package document
+
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+)
+
+// MaxItems bounds how many items of a list are looked at. Clients of the network read pages of a thousand.
+const MaxItems = 20_000
+
+// maxMembers bounds how many members of an object are looked at.
+const maxMembers = 1000
+
+// List is what an answer lists, each item as the JSON text that it came in.
+type List struct {
+	Items [][]byte
+	// Whole is false when the text breaks off, or lists more than [MaxItems].
+	Whole bool
+}
+
+// ReadList finds the items of a list answer: those of an array, or of the one array inside a usual envelope (HAL, Spring Data, ORDS,
+// JSON:API, the registry's own "member"). A body that breaks off is read as far as it goes. ok is false when it is no list.
+func ReadList(body []byte) (list List, ok bool) {
+	body = bytes.TrimPrefix(body, []byte("\uFEFF"))
+	switch begins(body) {
+	case '[':
+		return listOf(body), true
+	case '{':
+		return enveloped(body)
+	}
+	return List{}, false
+}
+
+func listOf(array []byte) List {
+	items, whole := elements(array)
+	return List{items, whole}
+}
+
+func enveloped(text []byte) (List, bool) {
+	object := Object(text)
+	for _, name := range envelopeNames() {
+		switch inner := object[name]; begins(inner) {
+		case '[':
+			return listOf(inner), true
+		case '{':
+			if array, ok := onlyArray(Object(inner)); ok {
+				return listOf(array), true
+			}
+		}
+	}
+	id := object["id"]
+	if array, ok := onlyArray(object); ok && len(object) <= 8 && (id == nil || string(id) == "null") {
+		return listOf(array), true
+	}
+	_, links := object["_links"]
+	return List{Whole: true}, links && begins(object["page"]) == '{' // Spring HATEOAS leaves _embedded out of an empty page
+}
+
+func envelopeNames() []string {
+	return []string{"_embedded", "items", "content", "data", "results", "value", "member", "records", "fundings", "calls"}
+}
+
+// Object is the members of a JSON object by name, a bounded number of them; of repeated names the last one counts. Anything else has
+// none.
+func Object(object []byte) map[string][]byte {
+	out := map[string][]byte{}
+	for name, value := range members(object) {
+		if len(out) == maxMembers {
+			break
+		}
+		out[name] = value
+	}
+	return out
+}
+
+// onlyArray is the array member of an object that has exactly one.
+func onlyArray(members map[string][]byte) (array []byte, ok bool) {
+	for _, value := range members {
+		if begins(value) == '[' {
+			if ok {
+				return nil, false
+			}
+			array, ok = value, true
+		}
+	}
+	return array, ok
+}
+
+// MemberValues collects the scalar values at a path of member names ("type", "funder[].funder.id") of an item, through arrays:
+// strings decoded, numbers and booleans as they are written.
+func MemberValues(item []byte, path string) []string {
+	at := flat(item)
+	for name := range strings.SplitSeq(path, ".") {
+		name = strings.TrimSuffix(name, "[]")
+		var next [][]byte
+		for _, value := range at {
+			if inner := Object(value)[name]; inner != nil && len(next) < MaxItems {
+				next = append(next, flat(inner)...)
+			}
+		}
+		at = next
+	}
+	var out []string
+	for _, value := range at {
+		if text, ok := scalar(value); ok {
+			out = append(out, text)
+		}
+	}
+	return out
+}
+
+// flat is the value itself, or the values in it if it is an array.
+func flat(value []byte) [][]byte {
+	if begins(value) != '[' {
+		return [][]byte{value}
+	}
+	out, _ := elements(value)
+	return out
+}
+
+// scalar is the text of a string, number or boolean.
+func scalar(value []byte) (text string, ok bool) {
+	switch value = bytes.Trim(value, blanks); begins(value) {
+	case '"':
+		err := json.Unmarshal(value, &text)
+		return text, err == nil
+	case 0, '[', '{', 'n':
+		return "", false
+	}
+	return string(value), json.Valid(value)
+}

@@ -1,0 +1,104 @@
+package document_test
+
+import (
+	"encoding/json"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/rin-network/rin/conformance/document"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+)
+
+// texts are items as strings.
+func texts(items [][]byte) []string {
+	out := []string{}
+	for _, i := range items {
+		out = append(out, string(i))
+	}
+	return out
+}
+
+var _ = Describe("Lists", func() {
+	DescribeTable("are found in an array or in the one array of a usual envelope",
+		func(body string, whole bool, want ...string) {
+			list, ok := document.ReadList([]byte(body))
+			Expect(ok).To(BeTrue())
+			Expect(texts(list.Items)).To(HaveExactElements(want))
+			Expect(list.Whole).To(Equal(whole))
+		},
+		Entry("an array", ` [ 1 , "a]" , {"b":[ ]},null,[]] `, true, `1`, `"a]"`, `{"b":[ ]}`, `null`, `[]`),
+		Entry("after a byte order mark", "\uFEFF[1]", true, `1`),
+		Entry("HAL", `{"_embedded":{"fundings":[1]},"_links":{},"page":{}}`, true, `1`),
+		Entry("an empty HAL page", `{"_links":{},"page":{"totalElements":0}}`, true),
+		Entry("JSON:API", `{"data":[1],"included":[2],"links":{}}`, true, `1`),
+		Entry("Spring Data", `{"content":[1],"pageable":{"sort":[]},"sort":[]}`, true, `1`),
+		Entry("a name of its own", `{"total":1,"offers":[1]}`, true, `1`),
+		Entry("an escaped name", `{"\u0069tems":[1],"x":[]}`, true, `1`),
+		Entry("the last of a repeated name", `{"items":[1],"items":[2]}`, true, `2`),
+		Entry("a text that breaks off", `[{"a":1},{"b":"x`, false, `{"a":1}`),
+		Entry("a number that may go on", `[1,2`, false, `1`),
+		Entry("an envelope that breaks off", `{"links":[],"_embedded":{"calls":[1,[2`, false, `1`),
+		Entry("an item that is no JSON", `[1,tru,3]`, false, `1`),
+	)
+
+	DescribeTable("are not seen in anything else",
+		func(body string) {
+			_, ok := document.ReadList([]byte(body))
+			Expect(ok).To(BeFalse())
+		},
+		Entry("an item with an array", `{"id":"a","name":[]}`), Entry("two arrays", `{"a":[],"b":[]}`), Entry("no array", `{"a":1}`),
+		Entry("a scalar", `"[]"`), Entry("nothing", ` `), Entry("HTML", `<html>[]`),
+	)
+
+	DescribeTable("have items with members",
+		func(path string, want ...string) {
+			item := `{"id":"a\u0062","n":1.50,"ok":true,"none":null,"o":{"id":"in"},"list":["x",{"id":"y"},["z"]],"funder":[{"funder":{"id":"f1"}},7,{"funder":{"id":"f2"}}]}`
+			Expect(document.MemberValues([]byte(item), path)).To(HaveExactElements(want))
+		},
+		Entry("a string", "id", "ab"), Entry("a number as written", "n", "1.50"), Entry("a boolean", "ok", "true"),
+		Entry("null", "none"), Entry("an object", "o"), Entry("absent", "x"),
+		Entry("through an array", "funder[].funder.id", "f1", "f2"), Entry("in an array", "list", "x"), Entry("of a member", "o.id", "in"),
+	)
+
+	It("take little more memory than their text, whatever it holds", func() {
+		for _, hostile := range []string{
+			"[" + strings.Repeat("1,", 5<<20) + "1]",
+			`{"items":[` + strings.Repeat("[],", 3<<20) + "1]}",
+			"{" + strings.Repeat(`"a":1,`, 1<<20) + `"b":[]}`,
+			`[{"id":[` + strings.Repeat("1,", 5<<20) + "1]}]",
+		} {
+			body := []byte(hostile)
+			var before, after runtime.MemStats
+			runtime.ReadMemStats(&before)
+			list, _ := document.ReadList(body)
+			for _, item := range list.Items[:min(len(list.Items), 1)] {
+				document.MemberValues(item, "id")
+			}
+			runtime.ReadMemStats(&after)
+			Expect(len(list.Items)).To(BeNumerically("<=", document.MaxItems))
+			Expect(after.TotalAlloc - before.TotalAlloc).To(BeNumerically("<", 10<<20))
+		}
+	})
+})
+
+func FuzzReadList(f *testing.F) {
+	for _, seed := range []string{`[1,{"id":"a"}]`, `{"items":[{"id":[[7]]}]}`, `{"_embedded":{"a":[`, `{"a":"\`, `[,]`, `{"a" "b":[]}`, `[[[[`, `[1`} {
+		f.Add([]byte(seed))
+	}
+	f.Fuzz(func(t *testing.T, body []byte) {
+		list, ok := document.ReadList(body)
+		for _, item := range list.Items {
+			if !json.Valid(item) {
+				t.Errorf("item %q is no JSON", item)
+			}
+			document.MemberValues(item, "id")
+		}
+		var want []json.RawMessage
+		if json.Unmarshal(body, &want) == nil && want != nil && (!ok || len(want) <= document.MaxItems && (!list.Whole || len(want) != len(list.Items))) {
+			t.Errorf("%q holds %d items, got %d", body, len(want), len(list.Items))
+		}
+	})
+}

@@ -1,0 +1,128 @@
+package document
+
+import (
+	"bytes"
+	"encoding/json"
+	"iter"
+)
+
+// This file walks JSON text without building values: answers may be large and hostile, and little of them is looked at. Parts are
+// slices of the text itself.
+
+// blanks are the characters that may stand between JSON tokens (RFC 8259 §2).
+const blanks = " \t\r\n"
+
+// span is the length of the JSON value at the start of the text: -1 when it breaks off, 0 when there is none. Whether the value is
+// well-formed inside is not looked at.
+func span(text []byte) int {
+	if len(text) == 0 || bytes.IndexByte([]byte(blanks+"]},:"), text[0]) >= 0 {
+		return 0
+	}
+	switch text[0] {
+	case '"':
+		return quoted(text)
+	case '[', '{':
+		return bracketed(text)
+	}
+	return bytes.IndexAny(text, blanks+"]},:")
+}
+
+// quoted is the length of the string at the start of the text, or -1.
+func quoted(text []byte) int {
+	for i := 1; i < len(text); i++ {
+		switch text[i] {
+		case '\\':
+			i++
+		case '"':
+			return i + 1
+		}
+	}
+	return -1
+}
+
+// bracketed is the length of the array or object at the start of the text, or -1.
+func bracketed(text []byte) int {
+	depth := 0
+	for i := 0; i < len(text); i++ {
+		switch text[i] {
+		case '"':
+			n := quoted(text[i:])
+			if n < 0 {
+				return -1
+			}
+			i += n - 1
+		case '[', '{':
+			depth++
+		case ']', '}':
+			if depth--; depth == 0 {
+				return i + 1
+			}
+		}
+	}
+	return -1
+}
+
+// members goes through the members of a JSON object in order; anything else has none. The last one may break off.
+func members(object []byte) iter.Seq2[string, []byte] {
+	return func(yield func(string, []byte) bool) {
+		rest, ok := bytes.CutPrefix(bytes.TrimLeft(object, blanks), []byte("{"))
+		for ok { // an object at all
+			rest = bytes.TrimLeft(rest, blanks+",")
+			n := span(rest)
+			if n <= 0 || rest[0] != '"' {
+				return
+			}
+			name := unquoted(rest[:n])
+			rest = bytes.TrimLeft(rest[n:], blanks+":")
+			switch n = span(rest); {
+			case n == 0:
+				return
+			case n < 0:
+				yield(name, rest)
+				return
+			}
+			if !yield(name, rest[:n]) {
+				return
+			}
+			rest = rest[n:]
+		}
+	}
+}
+
+// unquoted is the text of a JSON string; what cannot be decoded stays as it is written.
+func unquoted(s []byte) string {
+	plain := string(s[1 : len(s)-1])
+	if bytes.IndexByte(s, '\\') < 0 {
+		return plain
+	}
+	var out string
+	if json.Unmarshal(s, &out) != nil {
+		return plain
+	}
+	return out
+}
+
+// elements are the well-formed values of a JSON array, up to MaxItems; whole says that those are all.
+func elements(array []byte) (out [][]byte, whole bool) {
+	rest := bytes.TrimPrefix(bytes.TrimLeft(array, blanks), []byte("["))
+	for {
+		rest = bytes.TrimLeft(rest, blanks+",")
+		if len(rest) > 0 && rest[0] == ']' {
+			return out, true
+		}
+		n := span(rest)
+		if n <= 0 || len(out) == MaxItems || !json.Valid(rest[:n]) {
+			return out, false
+		}
+		out = append(out, rest[:n])
+		rest = rest[n:]
+	}
+}
+
+// begins is the first character of a JSON value, which tells its type; 0 for nothing.
+func begins(text []byte) byte {
+	if text = bytes.TrimLeft(text, blanks); len(text) > 0 {
+		return text[0]
+	}
+	return 0
+}

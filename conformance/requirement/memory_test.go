@@ -1,0 +1,44 @@
+package requirement_test
+
+import (
+	"runtime"
+	"strings"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+
+	"github.com/rin-network/rin/conformance/exchange"
+	"github.com/rin-network/rin/conformance/requirement"
+)
+
+var _ = Describe("Judging", func() {
+	DescribeTable("takes little memory for answers that hold millions of values",
+		func(name, body string) {
+			s := newStage()
+			Expect(s.goodNode()).To(Succeed())
+			label := exchange.Label(name)
+			x := s.exchanges[label]
+			answer := *x.Response
+			answer.Body, answer.Size = []byte(body), int64(len(body))
+			x.Response = &answer
+			s.exchanges[label] = x
+			e := requirement.Read(s.evidence())
+			hungry := map[requirement.ID]uint64{}
+			for _, r := range requirement.Catalogue() {
+				var before, after runtime.MemStats
+				runtime.ReadMemStats(&before)
+				r.Check(e)
+				runtime.ReadMemStats(&after)
+				if took := after.TotalAlloc - before.TotalAlloc; took > 16<<20 {
+					hungry[r.ID] = took >> 20 // MiB
+				}
+			}
+			Expect(hungry).To(BeEmpty())
+		},
+		Entry("the list", "op/listFundings.ok", "["+strings.Repeat("1,", 10<<20)+"1]"),
+		Entry("the list, in an envelope", "op/listFundings.ok", `{"items":[`+strings.Repeat("[],", 6<<20)+"1]}"),
+		Entry("a page", "op/listFundings.size-2", "["+strings.Repeat("1,", 2<<20)+"1]"),
+		Entry("the info answer", "info.ok", `{"endpoints":{"a":[`+strings.Repeat("{},", 1<<20)+"1]}}"),
+		Entry("the token answer", "token.ok", `{"access_token":"[[access_token:00000000:plain]]","a":[`+strings.Repeat("1,", 2<<20)+"1]}"),
+	)
+})
