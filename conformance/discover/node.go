@@ -133,23 +133,34 @@ func (n Node) Collection(o document.Operation) (document.Operation, bool) {
 // Refused reports an answer that kept its data: any 4xx except 429, which says nothing about authorization (T1).
 func Refused(status int) bool { return status/100 == 4 && status != 429 }
 
-// InfoIsTarget decides whether the info endpoint is the probe target: it refused the anonymous call for want of a token, or it
-// refused it in another way and answered the authorized one.
+// InfoIsTarget reports that the info endpoint is the probe target: it refused the anonymous call and answered the authorized one.
 func InfoIsTarget(anonymous, authorized int) bool {
-	if anonymous == 401 || anonymous == 403 {
-		return true
-	}
 	return Refused(anonymous) && authorized/100 == 2
 }
 
-// TargetOperation is the first parameterless operation, not declared open, that refused the anonymous call; anonymous tells
-// the status of that call.
-func (n Node) TargetOperation(anonymous func(exchange.Resource) int) (exchange.Resource, bool) {
+// ProbeTarget chooses the protected resource that the bearer rules are tried on, by the status of each call, 0 for one without an
+// answer. Best is one that refused the anonymous call and answered the authorized one: the info endpoint, or the first
+// parameterless operation that is not declared open. Where nobody gets in, it is one that refused at least.
+func (n Node) ProbeTarget(status func(exchange.Label) int) (exchange.Resource, bool) {
+	anonymous := func(r exchange.Resource) int { return status(r.With(exchange.NoToken)) }
+	if InfoIsTarget(anonymous(exchange.Info), status(exchange.Info.With(exchange.OK))) {
+		return exchange.Info, true
+	}
+	var refusing exchange.Resource
 	for _, o := range n.Executable {
 		r := exchange.OperationResource(o.Key)
-		if Parameterless(o) && (o.Security == nil || !o.Security.Open) && Refused(anonymous(r)) {
+		if !Parameterless(o) || o.Security != nil && o.Security.Open || !Refused(anonymous(r)) {
+			continue
+		}
+		if status(r.With(exchange.OK))/100 == 2 {
 			return r, true
 		}
+		if refusing == "" {
+			refusing = r
+		}
 	}
-	return "", false
+	if s := anonymous(exchange.Info); s == 401 || s == 403 {
+		return exchange.Info, true
+	}
+	return refusing, refusing != ""
 }

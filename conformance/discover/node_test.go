@@ -86,24 +86,23 @@ var _ = Describe("A node", func() {
 		Expect(o.Key).To(Equal("health"))
 	})
 
-	It("finds the probe target among operations that refuse, those declared open aside", func() {
-		statuses := map[exchange.Resource]int{"op/health": 401, "op/findAll": 200, "op/findByKey": 401, "op/orgUnits": 429, "op/search": 401}
-		n := node()
-		_, ok := n.TargetOperation(func(r exchange.Resource) int { return statuses[r] })
-		Expect(ok).To(BeFalse())
-		statuses["op/orgUnits"] = 403
-		r, ok := n.TargetOperation(func(r exchange.Resource) int { return statuses[r] })
-		Expect(ok).To(BeTrue())
-		Expect(r).To(Equal(exchange.Resource("op/orgUnits")))
-	})
-
-	DescribeTable("has info for its probe target when that refused",
-		func(anonymous, authorized int, want bool) {
-			Expect(discover.InfoIsTarget(anonymous, authorized)).To(Equal(want))
+	DescribeTable("chooses the probe target",
+		func(want string, statuses map[exchange.Label]int) {
+			got, ok := node().ProbeTarget(func(l exchange.Label) int { return statuses[l] })
+			Expect(got).To(Equal(exchange.Resource(want)))
+			Expect(ok).To(Equal(want != ""))
 		},
-		Entry(nil, 401, 200, true), Entry("even when nobody gets in", 403, 500, true),
-		Entry("in another way", 404, 200, true), Entry("but not when it is not there", 404, 404, false),
-		Entry("open", 200, 200, false), Entry("too many requests say nothing", 429, 200, false), Entry("no answer", 0, 200, false),
-		Entry("a fault", 500, 200, false),
+		Entry("info", "info", map[exchange.Label]int{"info.no-token": 401, "info.ok": 200, "op/findAll.no-token": 401, "op/findAll.ok": 200}),
+		Entry("info that refuses in another way", "info", map[exchange.Label]int{"info.no-token": 404, "info.ok": 200}),
+		Entry("an operation when info is open, those declared open and with parameters aside", "op/orgUnits", map[exchange.Label]int{
+			"info.no-token": 200, "info.ok": 200, "op/health.no-token": 401, "op/health.ok": 200, "op/findAll.no-token": 200, "op/findAll.ok": 200,
+			"op/findByKey.no-token": 401, "op/findByKey.ok": 200, "op/orgUnits.no-token": 403, "op/orgUnits.ok": 200}),
+		Entry("an operation that works rather than info that refuses the good token, too", "op/orgUnits", map[exchange.Label]int{
+			"info.no-token": 401, "info.ok": 401, "op/findAll.no-token": 401, "op/findAll.ok": 500, "op/orgUnits.no-token": 401, "op/orgUnits.ok": 200}),
+		Entry("info when nobody gets in", "info", map[exchange.Label]int{"info.no-token": 403, "info.ok": 500, "op/findAll.no-token": 401, "op/findAll.ok": 401}),
+		Entry("an operation that refuses at least", "op/findAll", map[exchange.Label]int{"info.no-token": 404, "info.ok": 404, "op/findAll.no-token": 401}),
+		Entry("none that limits the rate", "", map[exchange.Label]int{"info.no-token": 429, "info.ok": 200, "op/findAll.no-token": 429, "op/findAll.ok": 200}),
+		Entry("none where no answer came", "", map[exchange.Label]int{}),
+		Entry("none at fault", "", map[exchange.Label]int{"info.no-token": 500, "info.ok": 200}),
 	)
 })

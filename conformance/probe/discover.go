@@ -24,16 +24,11 @@ func (r *run) discover(ctx context.Context) (err error) {
 		r.launch(ctx, r.unplanned(ForProbeTarget(r.Target, name)))
 	}
 	defer func() { r.Journal.Roles(r.roles(target)) }()
-	r.stages.wait(ctx, anonymous(exchange.Info))
-	refused := r.facts.status(exchange.Info.With(exchange.NoToken))
-	if discover.InfoIsTarget(refused, 0) {
-		choose(exchange.Info)
-	}
 	operations := r.discoverOperations(ctx)
-
-	r.stages.wait(ctx, opened(exchange.Info))
-	if target == "" && discover.InfoIsTarget(refused, r.facts.status(exchange.Info.With(exchange.OK))) {
-		choose(exchange.Info)
+	r.stages.wait(ctx, anonymous(exchange.Info), opened(exchange.Info))
+	info := exchange.Info
+	if discover.InfoIsTarget(r.facts.status(info.With(exchange.NoToken)), r.facts.status(info.With(exchange.OK))) {
+		choose(info) // the best there is: no need to wait for the operations
 	}
 	if wantsFunding(r.Target) {
 		r.facts.mu.Lock()
@@ -45,8 +40,7 @@ func (r *run) discover(ctx context.Context) (err error) {
 		r.stages.wait(ctx, opened(exchange.OperationResource(o.Key)))
 	}
 	if target == "" {
-		found, ok := r.node.TargetOperation(func(name exchange.Resource) int { return r.facts.status(name.With(exchange.NoToken)) })
-		if ok {
+		if found, ok := r.node.ProbeTarget(r.facts.status); ok {
 			choose(found)
 		}
 	}

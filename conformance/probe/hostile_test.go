@@ -43,6 +43,15 @@ var _ = Describe("A run against a node with faults", func() {
 		Expect(unended(log)).To(BeEmpty())
 	})
 
+	It("tries the bearer rules on an operation when the info endpoint refuses good tokens, too", func() {
+		n := newNode(instead("/info", func(w http.ResponseWriter, q *http.Request) { w.WriteHeader(http.StatusUnauthorized) }))
+		log := certify(targetOf(n))
+		Expect(log.Roles.ProbeTarget).To(Equal(exchange.Resource("op/listFundings")))
+		x, _ := log.Get("op/listFundings.first-token")
+		Expect(x.Status()).To(Equal(200))
+		Expect(unended(log)).To(BeEmpty())
+	})
+
 	It("has no probe target when everything is open", func() {
 		n := newNode(func(n *node) {
 			n.before = func(_ *node, _ http.ResponseWriter, q *http.Request) bool {

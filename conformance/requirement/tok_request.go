@@ -99,7 +99,7 @@ func repeatedTokens(e Evidence) Judgement {
 func firstTokenLives(e Evidence) Judgement {
 	labels := e.Resolve(exchange.ProbeTarget.With(exchange.FirstToken))
 	if len(labels) == 0 {
-		return Unclear("the repeated requests were answered, but there is no protected resource to try the first token on").Blaming(Node)
+		return Judgement{Outcome: Blocked, BlockedBy: "BRR-01", Reason: "the repeated requests were answered, but there is no protected resource to try the first token on"}
 	}
 	if j, lacking := e.lacking(labels[0]); lacking {
 		return j
