@@ -1,12 +1,13 @@
 package conformance
 
 import (
-	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"os"
+	"strings"
 	"time"
 
 	"github.com/rin-network/rin/conformance/exchange"
@@ -51,13 +52,9 @@ func Certify(ctx context.Context, t target.Target, o Options) (Result, error) {
 	if o.Worker != nil {
 		gather = inWorker
 	}
-	evidence, stderr, err := gather(ctx, t, o)
+	log, stderr, err := gather(ctx, t, o)
 	if err != nil {
 		return Result{}, err
-	}
-	log, err := exchange.ReadLog(evidence)
-	if err != nil {
-		return Result{}, fmt.Errorf("read the evidence of this run: %w", err)
 	}
 	return Result{Report: Judge(log, o.Suite), Log: log, Stderr: stderr}, nil
 }
@@ -70,8 +67,16 @@ func Judge(log *exchange.Log, suite string) report.Report {
 }
 
 // inProcess gathers evidence here.
-func inProcess(ctx context.Context, t target.Target, o Options) (io.Reader, string, error) {
-	evidence := &bytes.Buffer{}
+func inProcess(ctx context.Context, t target.Target, o Options) (*exchange.Log, string, error) {
+	var evidence io.Writer
+	if o.Evidence != "" {
+		file, err := create(o.Evidence)
+		if err != nil {
+			return nil, "", err
+		}
+		defer file.Close() // the journal has told of every write
+		evidence = file
+	}
 	run, err := session.New(session.Options{
 		Target: t, Suite: o.Suite, Evidence: evidence,
 		Planned: func(budget int, at target.Politeness) {
@@ -87,22 +92,23 @@ func inProcess(ctx context.Context, t target.Target, o Options) (io.Reader, stri
 	if err := run.Run(ctx); err != nil {
 		return nil, "", err
 	}
-	if o.Evidence != "" {
-		if err := os.WriteFile(o.Evidence, evidence.Bytes(), 0o600); err != nil {
-			return nil, "", fmt.Errorf("write the evidence file: %w", err)
-		}
-	}
-	return evidence, "", nil
+	return run.Log(), "", nil
 }
 
 // grace is what the child has after its own deadline to end by itself.
 const grace = 5 * time.Second
 
 // inWorker gathers evidence in a child process.
-func inWorker(ctx context.Context, t target.Target, o Options) (io.Reader, string, error) {
+func inWorker(ctx context.Context, t target.Target, o Options) (*exchange.Log, string, error) {
 	if o.Evidence == "" {
-		return nil, "", errors.New("a worker needs a path for the evidence file; hint: set Options.Evidence")
+		return nil, "", errors.New("a worker needs a path for the evidence file (hint: set Options.Evidence)")
 	}
+	// The evidence of an earlier run must not be taken for that of a child that died too soon.
+	file, err := create(o.Evidence)
+	if err != nil {
+		return nil, "", err
+	}
+	defer file.Close()
 	// The child stops by itself at the deadline; this one is for a child that cannot.
 	ctx, cancel := context.WithTimeoutCause(ctx, t.Defaults().Politeness.Deadline+grace, errors.New("the deadline passed"))
 	defer cancel()
@@ -111,18 +117,31 @@ func inWorker(ctx context.Context, t target.Target, o Options) (io.Reader, strin
 	if err != nil {
 		return nil, "", err
 	}
-	evidence, err := os.ReadFile(o.Evidence)
+	if at, err := file.Stat(); err == nil && at.Size() == 0 {
+		return nil, "", fmt.Errorf("nothing was recorded: %s%s", cmp.Or(end.Cause, "the worker wrote no evidence"), said(end.Stderr))
+	}
+	// What was recorded until a child's early end is kept, and says why it ends.
+	log, err := exchange.Cut(file, end.Cause)
 	if err != nil {
-		return nil, "", fmt.Errorf("read the evidence file: %w", errors.Join(err, errors.New(end.Cause), errors.New(end.Stderr)))
+		return nil, "", fmt.Errorf("read the evidence of this run: %w", err)
 	}
-	if !end.Finished {
-		// What was recorded until then is kept, and says why it ends.
-		if evidence, err = exchange.Cut(evidence, end.Cause); err == nil {
-			err = os.WriteFile(o.Evidence, evidence, 0o600)
-		}
-		if err != nil {
-			return nil, "", fmt.Errorf("close the evidence file: %w", err)
-		}
+	return log, end.Stderr, nil
+}
+
+// create makes an empty evidence file that only its owner reads.
+func create(path string) (*os.File, error) {
+	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o600)
+	if err != nil {
+		return nil, fmt.Errorf("create the evidence file: %w", err)
 	}
-	return bytes.NewReader(evidence), end.Stderr, nil
+	return file, nil
+}
+
+// said quotes the end of a worker's stderr, which is short for a cause and long for a crash.
+func said(stderr string) string {
+	lines := strings.Split(strings.TrimSpace(stderr), "\n")
+	if lines[0] == "" {
+		return ""
+	}
+	return ": " + strings.Join(lines[:min(len(lines), 5)], "; ")
 }

@@ -17,16 +17,21 @@ type binary struct {
 
 // MarshalJSON implements json.Marshaler.
 func (b Body) MarshalJSON() ([]byte, error) {
-	if utf8.Valid(b) && !bytes.ContainsFunc(b, binaryRune) {
-		var out bytes.Buffer
-		enc := json.NewEncoder(&out)
-		enc.SetEscapeHTML(false) // the encoder around this one decides
-		if err := enc.Encode(string(b)); err != nil {
-			return nil, fmt.Errorf("write body: %w", err)
-		}
-		return bytes.TrimSuffix(out.Bytes(), []byte("\n")), nil
+	if b.binary() {
+		return json.Marshal(binary{b})
 	}
-	return json.Marshal(binary{b})
+	var out bytes.Buffer
+	enc := json.NewEncoder(&out)
+	enc.SetEscapeHTML(false) // the encoder around this one decides
+	if err := enc.Encode(string(b)); err != nil {
+		return nil, fmt.Errorf("write body: %w", err)
+	}
+	return bytes.TrimSuffix(out.Bytes(), []byte("\n")), nil
+}
+
+// binary reports a body that is no text, or whose escapes would take more room than base64 does.
+func (b Body) binary() bool {
+	return !utf8.Valid(b) || bytes.ContainsFunc(b, binaryRune) || 15*bytes.Count(b, []byte{'\x1b'}) > len(b)
 }
 
 // binaryRune reports a control character that text does not hold.

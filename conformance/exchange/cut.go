@@ -1,21 +1,69 @@
 package exchange
 
-import "bytes"
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+)
 
-// Cut ends a recording that its writer could not end: an incomplete last line goes, and the cause is written behind the rest.
-// A recording that ended already is returned as it is.
-func Cut(recording []byte, cause string) ([]byte, error) {
-	whole := recording[:bytes.LastIndexByte(recording, '\n')+1]
-	log, err := ReadLog(bytes.NewReader(whole))
+// Recording is an evidence file that can be mended; an [os.File] open for reading and writing is one.
+type Recording interface {
+	io.ReadWriteSeeker
+	Truncate(size int64) error
+}
+
+// Cut reads a recording that its writer may not have ended. Then an incomplete last line goes, and the cause is written behind the rest; a
+// recording that ended is left as it is. The log is that of the mended recording.
+func Cut(file Recording, cause string) (*Log, error) {
+	whole, err := wholeLines(file)
+	if err != nil {
+		return nil, fmt.Errorf("cut evidence: %w", err)
+	}
+	if err := file.Truncate(whole); err != nil {
+		return nil, fmt.Errorf("cut evidence: %w", err)
+	}
+	if _, err := file.Seek(0, io.SeekStart); err != nil {
+		return nil, fmt.Errorf("cut evidence: %w", err)
+	}
+	log, err := ReadLog(file)
+	if err != nil || log.Ended != nil {
+		return log, err
+	}
+	log.Ended = &Ended{Cause: portable(cause), Requests: len(log.Exchanges)}
+	line, err := entry{Kind: kindEnded, Ended: log.Ended}.line()
 	if err != nil {
 		return nil, err
 	}
-	if log.Ended != nil {
-		return whole, nil
+	if _, err := file.Seek(whole, io.SeekStart); err != nil {
+		return nil, fmt.Errorf("cut evidence: %w", err)
 	}
-	line, err := entry{Kind: kindEnded, Ended: &Ended{Cause: cause, Requests: len(log.Exchanges)}}.line()
+	if _, err := file.Write(line); err != nil {
+		return nil, fmt.Errorf("cut evidence: %w", err)
+	}
+	return log, nil
+}
+
+// wholeLines is the length of a file up to its last line feed. It reads from the end: the file may be large.
+func wholeLines(file io.ReadSeeker) (int64, error) {
+	end, err := file.Seek(0, io.SeekEnd)
 	if err != nil {
-		return nil, err
+		return 0, err
 	}
-	return append(bytes.Clone(whole), line...), nil
+	piece := make([]byte, 64<<10)
+	for end > 0 {
+		start := max(0, end-int64(len(piece)))
+		if _, err := file.Seek(start, io.SeekStart); err != nil {
+			return 0, err
+		}
+		read := piece[:end-start]
+		if _, err := io.ReadFull(file, read); err != nil && !errors.Is(err, io.EOF) {
+			return 0, err
+		}
+		if i := bytes.LastIndexByte(read, '\n'); i >= 0 {
+			return start + int64(i) + 1, nil
+		}
+		end = start
+	}
+	return 0, nil
 }

@@ -1,6 +1,8 @@
 package exchange
 
 import (
+	"bufio"
+	"bytes"
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
@@ -9,19 +11,40 @@ import (
 	"net/url"
 	"strings"
 	"time"
-	"unicode/utf8"
 )
 
 // WriteHAR writes the exchanges of a log as an HTTP archive that the network panel of a browser opens. Each followed redirect is an
-// entry of its own; a failed exchange has status 0 and its cause in _error. The same log gives the same bytes.
+// entry of its own; a failed exchange has status 0 and its cause in _error. The same log gives the same bytes. Entries are written
+// one by one: all of them together can be larger than the memory.
 func WriteHAR(w io.Writer, log *Log, version string) error {
-	out := harFile{harLog{Version: "1.2", Creator: harCreator{"rin", version}, Pages: []struct{}{}, Entries: []harEntry{}}}
-	for _, x := range log.Exchanges {
-		out.Log.Entries = append(out.Log.Entries, harEntries(x)...)
+	frame, err := json.MarshalIndent(harFile{harLog{Version: "1.2", Creator: harCreator{"rin", version}, Pages: []struct{}{}, Entries: []harEntry{}}}, "", " ")
+	if err != nil {
+		return fmt.Errorf("write HAR: %w", err)
 	}
-	enc := json.NewEncoder(w)
-	enc.SetIndent("", " ")
-	if err := enc.Encode(out); err != nil {
+	at := bytes.LastIndexByte(frame, ']')
+	out := bufio.NewWriter(w)
+	out.Write(frame[:at])
+	separator := "\n   "
+	for _, x := range log.Exchanges {
+		for _, e := range harEntries(x) {
+			var text bytes.Buffer
+			enc := json.NewEncoder(&text)
+			enc.SetEscapeHTML(false)
+			enc.SetIndent("   ", " ")
+			if err := enc.Encode(e); err != nil {
+				return fmt.Errorf("write HAR: %w", err)
+			}
+			out.WriteString(separator)
+			out.Write(bytes.TrimSuffix(text.Bytes(), []byte("\n")))
+			separator = ",\n   "
+		}
+	}
+	if len(log.Exchanges) > 0 {
+		out.WriteString("\n  ")
+	}
+	out.Write(frame[at:])
+	out.WriteString("\n")
+	if err := out.Flush(); err != nil { // keeps the first error of all writes
 		return fmt.Errorf("write HAR: %w", err)
 	}
 	return nil
@@ -79,10 +102,10 @@ func harResponseOf(a *Response) harResponse {
 }
 
 func harText(body Body) (text, encoding string) {
-	if utf8.Valid(body) {
-		return string(body), ""
+	if body.binary() {
+		return base64.StdEncoding.EncodeToString(body), "base64"
 	}
-	return base64.StdEncoding.EncodeToString(body), "base64"
+	return string(body), ""
 }
 
 func harHeaders(h []Field) []harPair {

@@ -50,6 +50,19 @@ var _ = Describe("WriteHAR", func() {
 		return file.Log.Entries
 	}
 
+	It("is indented as one document, also without entries", func() {
+		for _, l := range []*exchange.Log{{}, log()} {
+			var out, again bytes.Buffer
+			Expect(exchange.WriteHAR(&out, l, "1")).To(Succeed())
+			Expect(json.Indent(&again, out.Bytes(), "", " ")).To(Succeed())
+			Expect(out.String()).To(Equal(again.String()))
+		}
+	})
+
+	It("tells that it could not be written", func() {
+		Expect(exchange.WriteHAR(brokenWriter{}, log(), "1")).To(MatchError(And(ContainSubstring("write HAR"), ContainSubstring("disk full"))))
+	})
+
 	It("gives every entry the members that HAR 1.2 requires", func() {
 		list := entries()
 		Expect(list).To(HaveLen(4))

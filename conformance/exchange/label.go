@@ -114,7 +114,7 @@ const (
 const (
 	Post               Case = "post"                 // INF-07, empty body, with a token
 	WithoutContentType Case = "without-content-type" // only if the good call failed: finds the cause
-	SizeTwo            Case = "size-2"               // PAG-02
+	SizeTwo            Case = "size-2"               // PAG-02: Given parameter, value; 1 for a list of two, or the declared minimum
 	UnknownID          Case = "unknown-id"           // PAG-09
 	ItemFirst          Case = "item-first"           // PAG-08
 	ItemMiddle         Case = "item-middle"

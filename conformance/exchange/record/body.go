@@ -34,7 +34,7 @@ func (r *Recorder) read(ctx context.Context, resp *http.Response, limit int64) (
 		return nil, fmt.Errorf("malformed HTTP status %03d", resp.StatusCode)
 	}
 	a := &reply{proto: resp.Proto, status: resp.StatusCode, header: resp.Header}
-	wire, over, err := readUpTo(resp.Body, limit)
+	wire, over, err := r.bodies.readUpTo(resp.Body, limit)
 	if ctx.Err() != nil && err != nil {
 		return nil, context.Cause(ctx)
 	}
@@ -43,7 +43,7 @@ func (r *Recorder) read(ctx context.Context, resp *http.Response, limit int64) (
 	}
 	a.truncated = over
 	var decodeErr error
-	a.body, over, decodeErr = decode(wire, resp.Header.Values("Content-Encoding"), limit)
+	a.body, over, decodeErr = r.bodies.decode(wire, resp.Header.Values("Content-Encoding"), limit)
 	a.truncated = a.truncated || over
 	if decodeErr != nil && a.bodyError == "" && !a.truncated {
 		a.bodyError = decodeErr.Error()
@@ -70,21 +70,12 @@ func fields(h http.Header) []exchange.Field {
 	return out
 }
 
-// readUpTo reads at most limit bytes; over says that there was more.
-func readUpTo(in io.Reader, limit int64) (data []byte, over bool, err error) {
-	data, err = io.ReadAll(io.LimitReader(in, limit+1))
-	if int64(len(data)) > limit {
-		return data[:limit], true, nil
-	}
-	return data, false, err
-}
-
 // maxCodings bounds how often a body may be compressed over.
 const maxCodings = 3
 
 // decode undoes the content codings, the last one first (RFC 9110 §8.4), each bounded by limit. What was decoded before an error
 // is kept.
-func decode(body []byte, header []string, limit int64) (out []byte, over bool, err error) {
+func (a *allowance) decode(body []byte, header []string, limit int64) (out []byte, over bool, err error) {
 	var codings []string
 	for _, c := range strings.Split(strings.Join(header, ","), ",") {
 		if c = strings.ToLower(strings.TrimSpace(c)); c != "" && c != "identity" {
@@ -103,7 +94,7 @@ func decode(body []byte, header []string, limit int64) (out []byte, over bool, e
 			return body, over, err
 		}
 		var more bool
-		body, more, err = readUpTo(in, limit)
+		body, more, err = a.readUpTo(in, limit)
 		if over = over || more; err != nil {
 			return body, over, fmt.Errorf("content coding %s: %s", c, plainCause(err))
 		}

@@ -23,6 +23,8 @@ type Options struct {
 	Timeout time.Duration
 	// ReadLimit bounds a body, as sent and as decoded, in bytes; 0 is 20 MiB.
 	ReadLimit int64
+	// TotalLimit bounds the bodies of the whole run, in bytes beyond the first 64 KiB of each; 0 is 64 MiB. What comes after that is cut off.
+	TotalLimit int64
 	// RootCAs verify the node's certificate; nil takes those of the system.
 	RootCAs *x509.CertPool
 	// Rate is the number of requests a second; 0 is no limit.
@@ -43,10 +45,12 @@ type Options struct {
 const (
 	DefaultTimeout   = 30 * time.Second
 	DefaultReadLimit = 20 << 20
-	HeaderLimit      = 64 << 10         // bytes of an answer's header
-	RetryPause       = 2 * time.Second  // before an error is repeated
-	MaxRetryAfter    = 60 * time.Second // the longest Retry-After that is waited for
-	MaxTooMany       = 3                // answers of 429 to one request
+	// DefaultTotalLimit leaves room in 512 MB of memory for what reading a body takes beside it.
+	DefaultTotalLimit = 64 << 20
+	HeaderLimit       = 64 << 10         // bytes of an answer's header
+	RetryPause        = 2 * time.Second  // before an error is repeated
+	MaxRetryAfter     = 60 * time.Second // the longest Retry-After that is waited for
+	MaxTooMany        = 3                // answers of 429 to one request
 )
 
 func (o Options) complete() (Options, error) {
@@ -62,13 +66,16 @@ func (o Options) complete() (Options, error) {
 	if o.ReadLimit == 0 {
 		o.ReadLimit = DefaultReadLimit
 	}
+	if o.TotalLimit == 0 {
+		o.TotalLimit = DefaultTotalLimit
+	}
 	if o.Concurrency == 0 {
 		o.Concurrency = 1
 	}
 	if o.UserAgent == "" {
 		o.UserAgent = "rin-conformance"
 	}
-	if o.Timeout < 0 || o.ReadLimit < 0 || o.Concurrency < 0 || o.Rate < 0 || o.Budget < 0 {
+	if o.Timeout < 0 || o.ReadLimit < 0 || o.TotalLimit < 0 || o.Concurrency < 0 || o.Rate < 0 || o.Budget < 0 {
 		return o, errors.New("recorder: expected limits that are not negative")
 	}
 	return o, nil

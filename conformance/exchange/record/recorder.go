@@ -16,6 +16,7 @@ type Recorder struct {
 	options Options
 	allowed map[string]bool
 	gate    *gate
+	bodies  *allowance
 	client  *http.Transport
 }
 
@@ -33,7 +34,7 @@ func New(o Options) (*Recorder, error) {
 		}
 		allowed[origin] = true
 	}
-	return &Recorder{options: o, allowed: allowed, gate: newGate(o), client: transport(o)}, nil
+	return &Recorder{options: o, allowed: allowed, gate: newGate(o), bodies: newAllowance(o.TotalLimit), client: transport(o)}, nil
 }
 
 // Close ends idle connections.
