@@ -131,13 +131,26 @@ var _ = Describe("Choosing a filter", func() {
 			Expect(got).To(Equal(want))
 		},
 		Entry("over one that all have", operation(enum("fundingType", "CALL", "GRANT"), enum("targetGroup", "A", "B", "C")),
-			choice{filter{"targetGroup", "targetGroups"}, "B", "C", false}),
+			choice{filter{"targetGroup", "targetGroups"}, "B", "C", false, false}),
 		Entry("and takes that when there is no other", operation(enum("fundingType", "GRANT", "CALL")),
-			choice{filter{"fundingType", "type"}, "CALL", "GRANT", false}),
+			choice{filter{"fundingType", "type"}, "CALL", "GRANT", false, false}),
 		Entry("another value that occurs when all do", operation(enum("targetGroup", "A", "B")),
-			choice{filter{"targetGroup", "targetGroups"}, "B", "A", true}),
+			choice{filter{"targetGroup", "targetGroups"}, "B", "A", true, false}),
 		Entry("ids need no vocabulary", operation(document.Parameter{Name: "funderId", In: "query", Schema: document.Schema{Type: "string"}}),
-			choice{filter{"funderId", "funder[].funder.id"}, "f1", "f2", true}),
+			choice{filter{"funderId", "funder[].funder.id"}, "f1", "f2", true, true}),
+	)
+
+	DescribeTable("of items of one kind takes one that can leave them out",
+		func(o document.Operation, want choice) {
+			got, ok := chooseFilter(o, items[:1])
+			Expect(ok).To(BeTrue())
+			Expect(got).To(Equal(want))
+		},
+		Entry("by a value that is not seen", operation(enum("fundingType", "CALL"), enum("targetGroup", "A", "B", "C")),
+			choice{filter{"targetGroup", "targetGroups"}, "A", "C", false, false}),
+		Entry("by an id that nobody has", operation(enum("fundingType", "CALL"), document.Parameter{Name: "funderId", In: "query", Schema: document.Schema{Type: "string"}}),
+			choice{filter{"funderId", "funder[].funder.id"}, "f1", "", false, true}),
+		Entry("or none", operation(enum("fundingType", "CALL")), choice{filter{"fundingType", "type"}, "CALL", "", false, false}),
 	)
 
 	It("finds none when nothing fits", func() {

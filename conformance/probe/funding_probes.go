@@ -67,7 +67,7 @@ func (r *run) particular(o document.Operation, res discover.Resource, c exchange
 		if !ok {
 			size = document.Parameter{Name: pageSize} // explored: what comes of it is only reported
 		}
-		value := strconv.Itoa(atLeast(size.Schema, 2))
+		value := strconv.Itoa(atLeast(size.Schema, fewerThan(len(r.facts.itemsOf(res.Name)))))
 		return withQuery(res.URL, pair{size.Name, value}), map[string]string{"parameter": size.Name, "value": value}, nil
 	case exchange.FilterSeen, exchange.FilterOther:
 		return r.filtered(o, res, c)
@@ -83,6 +83,14 @@ func (r *run) particular(o document.Operation, res discover.Resource, c exchange
 		return r.detail(o, id), map[string]string{"id": id}, nil
 	}
 	return r.parameter(o, res, c)
+}
+
+// fewerThan is a page size that leaves items of a short list out: 2, or 1 where the list has no third item.
+func fewerThan(items int) int {
+	if items == 2 {
+		return 1
+	}
+	return 2
 }
 
 // detail is the URL of one item.
@@ -116,6 +124,9 @@ func (r *run) filtered(o document.Operation, res discover.Resource, c exchange.C
 	}
 	given := map[string]string{"parameter": chosen.parameter, "member": chosen.member, "value": chosen.seen, "seen": "true"}
 	if c == exchange.FilterOther {
+		if chosen.open && chosen.other == "" {
+			chosen.other = "conformance-unknown-" + r.drawn.id
+		}
 		if chosen.other == "" {
 			return "", nil, notApplicable("the vocabulary of %s has no other value", chosen.parameter)
 		}

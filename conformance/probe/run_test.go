@@ -159,6 +159,22 @@ var _ = Describe("A run against a good node", func() {
 		Expect(why.Kind).To(Equal(exchange.NotApplicable))
 	})
 
+	DescribeTable("chooses inputs that show something of a short list as well",
+		func(items int, size, other string) {
+			log := certify(targetOf(newNode(func(n *node) {
+				n.items = n.items[:items]
+				n.document = strings.Replace((&node{}).spec(), `["CALL","PROGRAMME","AWARD"]`, `["CALL"]`, 1)
+			})))
+			x, _ := log.Get("op/listFundings.size-2")
+			Expect(x.Given["value"]).To(Equal(size))
+			x, _ = log.Get("op/listFundings.filter-other")
+			Expect(x.Given["value"]).To(HavePrefix(other))
+		},
+		Entry("three", 3, "2", ""), // CALL is what some are, and there is no other kind
+		Entry("two", 2, "1", ""),
+		Entry("one", 1, "2", "conformance-unknown-"),
+	)
+
 	It("fetches the first, a middle and the last item, and one that does not exist", func() {
 		Expect([]string{
 			given("op/getFunding.item-first", "id"), given("op/getFunding.item-middle", "id"), given("op/getFunding.item-last", "id"),

@@ -94,10 +94,13 @@ type choice struct {
 	seen, other string
 	// others says whether other occurs in the data as well: then every value of the vocabulary does.
 	others bool
+	// open says that the document gives no vocabulary: any value may be asked for.
+	open bool
 }
 
 // chooseFilter picks a described filter and two of its values: one that is seen in some items but not in all of them, if there is
-// one, and one that is not seen. ok is false when no filter has a member with a value in the data.
+// one, and one that is not seen. Where all items are of one kind, the second value shows the filter by leaving them out. ok is false
+// when no filter has a member with a value in the data.
 func chooseFilter(o document.Operation, items []item) (choice, bool) {
 	var best choice
 	rank := 0
@@ -111,24 +114,25 @@ func chooseFilter(o document.Operation, items []item) (choice, bool) {
 			vocabulary = inner.Enum
 		}
 		counts, order := occurrences(items, f.member)
-		if len(vocabulary) == 0 {
+		open := len(vocabulary) == 0
+		if open {
 			vocabulary = order // an id: any value that occurs is valid
 		}
 		for _, value := range vocabulary {
-			n := counts[value]
-			r := 0
-			switch {
-			case n == 0:
+			if counts[value] == 0 {
 				continue
-			case n < len(items):
+			}
+			c := choice{filter: f, seen: value, open: open}
+			c.other, c.others = otherValue(vocabulary, counts, value)
+			r := 1
+			switch {
+			case counts[value] < len(items):
+				r = 3
+			case c.other != "" && !c.others, open && c.other == "":
 				r = 2
-			default:
-				r = 1
 			}
 			if r > rank {
-				rank = r
-				best = choice{filter: f, seen: value}
-				best.other, best.others = otherValue(vocabulary, counts, value)
+				rank, best = r, c
 			}
 		}
 	}

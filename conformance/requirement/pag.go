@@ -18,8 +18,8 @@ func paging() []Requirement {
 			Level: Network, Gate: Gating, Profile: Funding,
 			Source:   NET("R15"),
 			Quote:    definedByDocument,
-			Probe:    "The list operation with its declared size parameter at 2, or at the declared minimum.",
-			Forgives: "Pages that are smaller; a size parameter that is not declared, which is only reported.",
+			Probe:    "The list operation with its declared size parameter at 2 (at 1 where the list has two items), or at the declared minimum.",
+			Forgives: "Pages that are smaller; a size parameter that is not declared, which is only reported; a list too short for two pages, to which this does not apply.",
 			Fix:      "Apply the declared parameter, or take it out of the document. Spring Data: spring.data.web.pageable.size-parameter must be the declared name, such as page[size].",
 			Breaks:   "The size parameter is ignored.",
 			Needs:    []exchange.Label{list.With(exchange.SizeTwo)},
@@ -30,8 +30,8 @@ func paging() []Requirement {
 			Level: Network, Gate: Gating, Profile: Funding,
 			Source:   NET("R15"),
 			Quote:    definedByDocument,
-			Probe:    "The list operation with one declared enum parameter that names a member of the items: with a value seen in the data, and with one of the vocabulary that was not seen.",
-			Forgives: "Members of another name than the parameter; items that match through an array, or that lack the member; a 404 for a value that matches nothing.",
+			Probe:    "The list operation with one declared enum parameter that names a member of the items: with a value seen in the data, and with one of the vocabulary that was not seen; for ids, with one that nobody has.",
+			Forgives: "Members of another name than the parameter; items that match through an array, or that lack the member; a 404 for a value that matches nothing; items of one kind only, where the declared vocabulary has no other.",
 			Fix:      "Apply the filter that the document declares. Where a framework drops unknown parameters, check that the bound name is the declared one.",
 			Breaks:   "The filter is ignored and all items come back.",
 			Needs:    []exchange.Label{list.With(exchange.FilterSeen)},
@@ -70,7 +70,7 @@ func listJudged(e Evidence) (Judgement, bool) {
 	return j, ok || j.Outcome == NotApplicable // without a schema the list can still be a list
 }
 
-// smallest is the page size that PAG-02 asks for.
+// smallest is the largest page size that PAG-02 asks for, unless the document declares a greater minimum.
 const smallest = 2
 
 func pageLimited(e Evidence) Judgement {
@@ -103,6 +103,12 @@ func pageLimited(e Evidence) Judgement {
 	switch {
 	case err != nil || !success(whole):
 		return Unclear("the list without parameters can't be compared").about(whole, "a list", describe(whole))
+	// The drafts call this inconclusive. But a node with one call, or with fewer than its smallest page holds, may be right, and a
+	// repeated run would tell no more: the requirement does not apply to what it has.
+	case len(all) < 2:
+		return Missing(fmt.Sprintf("the list has %d items, too few for two pages, so no page size can be seen to limit it", len(all))).Seen(x.Label, whole.Label)
+	case len(all) <= size && size > smallest:
+		return Missing(fmt.Sprintf("the list has %d items, and the smallest page that the document allows holds %d", len(all), size)).Seen(x.Label, whole.Label)
 	case len(all) <= size:
 		return Unclear(fmt.Sprintf("the list has only %d items, so a page of %d proves nothing", len(all), size)).
 			Hinting("put more funding calls into the tested system, then repeat the run").about(x, "more than "+strconv.Itoa(size)+" items in all", strconv.Itoa(len(all)))
