@@ -17,16 +17,19 @@ import (
 func fixturesCommand(w world) *cobra.Command {
 	var config generate.Config
 	var format, asOf, path string
+	var count int
 	cmd := &cobra.Command{
-		Use:   "fixtures",
-		Short: "Write generated funding calls and programmes",
-		Long: `Fixtures writes sample data as JSON or NDJSON: programmes, calls and other fundings
-as a node would list them. The same seed, number and day give the same bytes.`,
+		Use:   "fixtures [fundings|clients|accounts|members]",
+		Short: "Write generated funding calls, clients, accounts or registry entries",
+		Long: `Fixtures writes sample data as JSON or NDJSON: fundings (programmes, calls and others,
+as a node lists them), clients without secrets, the service accounts behind them, or
+members of the registry. The same seed, number and day give the same bytes.`,
 		Example: `  rin fixtures --calls 20 --as-of 2026-03-01 > fundings.json
   rin fixtures --calls 100000 --format ndjson --out fundings.ndjson
-  rin fixtures --format ndjson | jq -r .id`,
-		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
+  rin fixtures accounts --count 5 --format ndjson`,
+		ValidArgs: []string{"fundings", "clients", "accounts", "members"},
+		Args:      cobra.MatchAll(cobra.MaximumNArgs(1), cobra.OnlyValidArgs),
+		RunE: func(cmd *cobra.Command, args []string) error {
 			kind, err := fixtures.ParseFormat(format)
 			if err != nil {
 				return usage(err, "one array, or one record on each line")
@@ -41,9 +44,13 @@ as a node would list them. The same seed, number and day give the same bytes.`,
 			if err != nil {
 				return usage(err, "see rin fixtures --help")
 			}
+			list := fixtures.Fundings(generator)
+			if len(args) == 1 {
+				list = listOf(args[0], generator, count)
+			}
 			shown := newProgress(w.err, screenOf(w, w.err, cmd))
 			write := func(out io.Writer) error {
-				return fixtures.Write(cmd.Context(), out, generator, kind, unhurried(w.now, shown))
+				return fixtures.Write(cmd.Context(), out, list, kind, unhurried(w.now, shown))
 			}
 			if path == "" {
 				err = write(w.out)
@@ -63,10 +70,24 @@ as a node would list them. The same seed, number and day give the same bytes.`,
 	f := cmd.Flags()
 	f.Uint64Var(&config.Seed, "seed", 1, "chooses the sample data")
 	f.IntVar(&config.Calls, "calls", sandbox.DefaultCalls, "number of calls; programmes and other fundings come on top")
+	f.IntVar(&count, "count", 10, "number of clients, accounts or members")
 	f.StringVar(&asOf, "as-of", "", "day around which calls run, 2026-03-01 (default today)")
 	f.StringVar(&format, "format", string(fixtures.JSON), "json or ndjson")
 	f.StringVar(&path, "out", "", "file to write (default: standard output)")
 	return cmd
+}
+
+// listOf is the list with a name that cobra has checked.
+func listOf(name string, g *generate.Generator, count int) fixtures.List {
+	switch count = max(count, 0); name {
+	case "clients":
+		return fixtures.Clients(g, count)
+	case "accounts":
+		return fixtures.Accounts(g, count)
+	case "members":
+		return fixtures.Members(g, count)
+	}
+	return fixtures.Fundings(g)
 }
 
 // unhurried shows progress of work that takes a while, and none of work that is done before anybody looks.
@@ -78,7 +99,7 @@ func unhurried(now func() time.Time, p *progress) func(done, all int) {
 			return
 		}
 		if t := now(); !t.Before(next) {
-			p.step(done, all, "records")
+			p.step(done, all, "items")
 			next = t.Add(pause)
 		}
 	}
