@@ -80,8 +80,7 @@ func refusedAnonymous(r *http.Request, a *Answer) bool {
 
 // refusedToken holds for refusals of a bearer token that is no good.
 func refusedToken(r *http.Request, a *Answer) bool {
-	_, token := credential(r)
-	return a.Status == http.StatusUnauthorized && token != ""
+	return a.Status == http.StatusUnauthorized && bearer(r) != ""
 }
 
 // refusedRole holds for refusals of a caller who lacks the role.
