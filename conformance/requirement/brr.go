@@ -83,7 +83,7 @@ func anonymousCalls() []Requirement {
 			Source:   RFC(6750, "3"),
 			Quote:    "All challenges defined by this specification MUST use the auth-scheme value \"Bearer\". This scheme MUST be followed by one or more auth-param values.",
 			Probe:    "The Bearer challenge of the answer to the call without a token.",
-			Forgives: "It never gates: RFC 9110 alone allows a bare scheme, and Spring Security sends one by default.",
+			Forgives: "A bare Bearer is a warning, and never gates: RFC 9110 alone allows a bare scheme, and Spring Security sends one by default.",
 			Fix:      "Name a realm: Spring Security's BearerTokenAuthenticationEntryPoint has setRealmName(\"…\").",
 			Breaks:   "Anonymous calls are answered with a bare Bearer.",
 			Needs:    onTarget(exchange.NoToken), After: []ID{"BRR-01"}, Control: withToken(), Check: challengeHasAttribute,
@@ -161,7 +161,7 @@ func challengeHasAttribute(e Evidence) Judgement {
 	}
 	for _, c := range challenges {
 		if len(c) == 0 {
-			return Failed("the Bearer challenge has no attribute", "Bearer with at least one attribute, such as realm", headerText(x, "WWW-Authenticate")).
+			return Warned("the Bearer challenge has no attribute, as Spring Security sends it by default", "Bearer with at least one attribute, such as realm", headerText(x, "WWW-Authenticate")).
 				about(x, "Bearer realm=\"…\"", headerText(x, "WWW-Authenticate"))
 		}
 	}

@@ -106,7 +106,7 @@ func tokenAnswer() []Requirement {
 			Source:   RFC(6749, "5.1").And(RFC(9111, "5.4")),
 			Quote:    neverStore,
 			Probe:    "The Pragma header of the answer to the good token request.",
-			Forgives: "It never gates: RFC 9111 deprecates Pragma, and newer authorization servers leave it out on purpose.",
+			Forgives: "Its absence is a warning, and never gates: RFC 9111 deprecates Pragma, and newer authorization servers (node-oidc-provider) leave it out on purpose.",
 			Fix:      "Add Pragma: no-cache to token answers, or leave it: Cache-Control: no-store does the work.",
 			Breaks:   "A token answer without Pragma, with no-store kept.",
 			Needs:    atToken(exchange.OK), After: []ID{needsToken}, Check: tokenPragma,
