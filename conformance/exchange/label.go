@@ -1,9 +1,14 @@
 package exchange
 
-import "strings"
+import (
+	"strconv"
+	"strings"
+)
 
 // Label names one planned exchange of a run as "<resource>.<case>": "token.ok", "info.no-token",
 // "op/listFundings.garbage". A label never changes its meaning between versions, because evidence is judged again later.
+//
+// A request without a label is no evidence of its own: a token that is renewed while the run goes on.
 //
 // Requirements may also use roles in place of a resource, which a [Log] resolves: "P" (the probe target), "list" and
 // "detail" (the funding operations), "op/*" (every executed operation). "*" alone is the whole run.
@@ -53,6 +58,10 @@ const WholeRun Label = "*"
 
 // OperationResource names an operation of the node's document by its key (see document.Operation.Key).
 func OperationResource(key string) Resource { return Resource("op/" + key) }
+
+// BaseResource names the n-th place, from 1, where the operations of the node's document may live; it is asked as "base/1.ok". Given
+// says base, the URL before the paths, and how it was found.
+func BaseResource(n int) Resource { return Resource("base/" + strconv.Itoa(n)) }
 
 // EndpointResource names the n-th endpoint URL of the info answer.
 func EndpointResource(key string) Resource { return Resource("endpoint/" + key) }

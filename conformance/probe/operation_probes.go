@@ -43,7 +43,7 @@ func (r *run) baseProbe(key string) probe {
 			if size, ok := sizeParameter(scout); ok {
 				extra = pair{size.Name, strconv.Itoa(atLeast(size.Schema, 1))}
 			}
-			res := discover.Resource{Name: baseResource(n), URL: withQuery(bases[n-1].URL(scout.Path), extra)}
+			res := discover.Resource{Name: exchange.BaseResource(n), URL: withQuery(bases[n-1].URL(scout.Path), extra)}
 			ask, reason := r.authorized(ctx, res, exchange.OK)
 			ask.Given = map[string]string{"base": bases[n-1].Prefix, "how": bases[n-1].How}
 			return ask, reason

@@ -14,9 +14,6 @@ const maxEndpoints = 10
 // maxParameters is how many described query parameters of the list operation are tried.
 const maxParameters = 16
 
-// baseResource names the n-th place, from 1, where operations may live.
-func baseResource(n int) exchange.Resource { return exchange.Resource("base/" + strconv.Itoa(n)) }
-
 // ForDocument plans the calls of all operations of a node's document, within room requests. What does not fit is returned as
 // left: first the odd credentials on operations beyond the funding operations, then the operations that stand last.
 func ForDocument(n discover.Node, room int) (p Plan, left []exchange.Label) {
@@ -25,7 +22,7 @@ func ForDocument(n discover.Node, room int) (p Plan, left []exchange.Label) {
 			// The session's token: an earlier one may have been revoked by those that were issued since.
 			lane := Lane{Stage: stageBase, After: []Stage{stageSession}}
 			for i := range bases {
-				lane.Labels = append(lane.Labels, baseResource(i+1).With(exchange.OK))
+				lane.Labels = append(lane.Labels, exchange.BaseResource(i+1).With(exchange.OK))
 			}
 			p.Lanes = append(p.Lanes, lane)
 		}
