@@ -21,7 +21,7 @@ func (r *run) fundingProbe(key string, c exchange.Case) probe {
 			return record.Ask{}, unmet("the URL of %s is not known", name)
 		}
 		if c == exchange.NoRole {
-			return r.noRole(res)
+			return r.noRole(ctx, res)
 		}
 		if good := name.With(exchange.OK); !r.facts.good(good) && !ofItem(c) {
 			return record.Ask{}, unmet("the good call %s was not answered with 2xx", good)
@@ -43,14 +43,9 @@ func ofItem(c exchange.Case) bool {
 }
 
 // noRole asks with the token of the client without the role.
-func (r *run) noRole(res discover.Resource) (record.Ask, *unsent) {
-	r.facts.mu.Lock()
-	second := r.facts.second.Value
-	r.facts.mu.Unlock()
-	if second == "" {
-		return record.Ask{}, unmet("the second client got no token")
-	}
-	return res.GetWith(exchange.NoRole, discover.SecondAccessToken, "Bearer "+second), nil
+func (r *run) noRole(ctx context.Context, res discover.Resource) (record.Ask, *unsent) {
+	token, reason := r.secondToken(ctx)
+	return res.GetWith(exchange.NoRole, discover.SecondAccessToken, "Bearer "+token), reason
 }
 
 // The page sizes that keep answers small where a page can be asked for.

@@ -61,9 +61,9 @@ type run struct {
 	budget   int
 	recorder *record.Recorder
 	before   int // requests of the recorder that read the registry
-	// renewing guards renewal; unrenewed says that it failed.
-	renewing  sync.Mutex
-	unrenewed bool
+	// renewing guards renewal of a client's token; unrenewed says that it failed.
+	renewing                   sync.Mutex
+	unrenewed, secondUnrenewed bool
 	// node and judge are set before the first lane of an operation starts.
 	node     discover.Node
 	judge    func(exchange.Exchange, document.Operation) exchange.SchemaFindings

@@ -258,6 +258,30 @@ var _ = Describe("A run against a good node", func() {
 })
 
 var _ = Describe("A token in use", func() {
+	It("is renewed for the client without the role as well", func() {
+		n := newNode(func(n *node) { n.life = 60 })
+		var before atomic.Int64 // of the two calls that come before the one without the role
+		log := certify(targetOf(n), func(o *probe.Options) {
+			o.Clock = func() time.Time { return begun.Add(time.Duration(before.Load()/2) * 40 * time.Second) }
+			o.Progress = func(_, _ int, label exchange.Label) {
+				if label == "token2.ok" || label == "op/listFundings.ok" {
+					before.Add(1)
+				}
+			}
+		})
+		renewed := 0
+		for _, q := range n.log() {
+			if q.uri == "/oauth/token" && strings.Contains(q.body, secondID) {
+				renewed++
+			}
+		}
+		Expect(renewed).To(Equal(2), "one request of the plan, one renewal")
+		first, _ := log.Get("token2.ok")
+		x, _ := log.Get("op/listFundings.no-role")
+		Expect(x.Request.Header[0].Value).To(MatchRegexp(`^Bearer \[\[access_token2\.renewed:`))
+		Expect(x.Request.Header[0].Value).NotTo(ContainSubstring(first.Tokens[0].Fingerprint))
+	})
+
 	It("is renewed when half of its life is over, without leaving its lane", func() {
 		n := newNode(func(n *node) { n.life = 60 })
 		var asked atomic.Int64

@@ -23,17 +23,47 @@ func (r *run) token(ctx context.Context) (string, *unsent) {
 	if t.Value == "" {
 		return "", unmet("there is no access token")
 	}
-	if r.unrenewed || !t.Stale(r.Clock()) {
-		return t.Value, nil
-	}
 	ask := discover.TokenRequest(r.Target, exchange.OK, discover.ClientSecret, discover.Credentialed(r.Target.Credentials)...)
-	ask.Label = "" // the evidence holds the token requests that say something; this one keeps the run going
-	if fresh, ok := discover.ReadToken(r.recorder.Send(ctx, ask), r.Clock()); ok {
-		r.facts.keep(fresh)
-		return fresh.Value, nil
+	return r.unlessStale(ctx, t, &r.unrenewed, ask, r.facts.keep), nil
+}
+
+// secondToken is the same for the client without the role.
+func (r *run) secondToken(ctx context.Context) (string, *unsent) {
+	r.renewing.Lock()
+	defer r.renewing.Unlock()
+	r.facts.mu.Lock()
+	t := r.facts.second
+	r.facts.mu.Unlock()
+	if t.Value == "" {
+		return "", unmet("the second client got no token")
 	}
-	r.unrenewed = true // asking again and again would not be polite
-	return t.Value, nil
+	return r.unlessStale(ctx, t, &r.secondUnrenewed, r.secondRequest(), r.keepSecond), nil
+}
+
+// unlessStale is the token in use, or a fresh one by the request given, which keep is told of. failed says that fetching it failed
+// before: asking again and again would not be polite.
+func (r *run) unlessStale(ctx context.Context, t discover.Token, failed *bool, ask record.Ask, keep func(discover.Token)) string {
+	if *failed || !t.Stale(r.Clock()) {
+		return t.Value
+	}
+	ask.Label = "" // the evidence holds the token requests that say something; this one keeps the run going
+	fresh, ok := discover.ReadToken(r.recorder.Send(ctx, ask), r.Clock())
+	if !ok {
+		*failed = true
+		return t.Value
+	}
+	keep(fresh)
+	return fresh.Value
+}
+
+func (r *run) secondRequest() record.Ask {
+	ask := discover.TokenRequest(r.Target, exchange.OK, discover.SecondSecret, discover.Credentialed(*r.Target.Second)...)
+	ask.Issues = discover.SecondAccessToken
+	return ask
+}
+
+func (r *run) keepSecond(t discover.Token) {
+	r.facts.with(func(f *facts) { f.second = t })
 }
 
 // authorized is the good request to a resource.
@@ -49,13 +79,11 @@ func (r *run) secondProbe() probe {
 			if r.Target.Second == nil {
 				return record.Ask{}, notApplicable("no second client was given")
 			}
-			ask := discover.TokenRequest(r.Target, exchange.OK, discover.SecondSecret, discover.Credentialed(*r.Target.Second)...)
-			ask.Issues = discover.SecondAccessToken
-			return ask, nil
+			return r.secondRequest(), nil
 		},
 		learn: func(a record.Answer) {
 			if t, ok := discover.ReadToken(a, r.Clock()); ok {
-				r.facts.with(func(f *facts) { f.second = t })
+				r.keepSecond(t)
 			}
 		},
 	}
