@@ -49,7 +49,8 @@ func Credentialed(c target.Credentials) []Field {
 	}
 }
 
-// TokenRequest is a request to the token endpoint with a form; credential names what the form holds, empty for nothing.
+// TokenRequest is a request to the token endpoint with a form; credential names what the form holds, empty for nothing. A redirect
+// within the origin that keeps method and content (307, 308) is followed, as clients do; TOK-17 warns of it.
 func TokenRequest(t target.Target, c exchange.Case, credential string, fields ...Field) record.Ask {
 	return record.Ask{
 		Label: exchange.TokenEndpoint.With(c), Method: http.MethodPost, URL: t.TokenURL,
@@ -57,7 +58,7 @@ func TokenRequest(t target.Target, c exchange.Case, credential string, fields ..
 			{Name: "Content-Type", Value: "application/x-www-form-urlencoded"},
 			{Name: "Accept", Value: "application/json"},
 		},
-		Body: Form(fields...), Credential: credential, Issues: AccessToken,
+		Body: Form(fields...), Credential: credential, Issues: AccessToken, FollowSameOrigin: true,
 	}
 }
 

@@ -91,7 +91,8 @@ func (r *run) form(c exchange.Case) (form, *unsent) {
 	case exchange.IDOnly:
 		f.fields, f.credential, f.once = good[:2:2], "", true
 	case exchange.Basic:
-		f.fields, f.once = grant, true
+		// Sent even when the form was refused: that it works explains TOK-01.
+		f.fields, f.once, f.stranger = grant, true, true
 		f.authorization = basic(url.QueryEscape(client.ClientID), url.QueryEscape(secret))
 	case exchange.BasicUnencoded:
 		if r.facts.good(exchange.TokenEndpoint.With(exchange.Basic)) {
