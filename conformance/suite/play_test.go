@@ -1,0 +1,196 @@
+//go:build unix
+
+package suite_test
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"sync"
+
+	"github.com/onsi/ginkgo/v2"
+	"github.com/onsi/ginkgo/v2/extensions/globals"
+	"github.com/onsi/ginkgo/v2/formatter"
+	"github.com/onsi/gomega"
+
+	"github.com/rin-network/rin/conformance/exchange"
+	"github.com/rin-network/rin/conformance/requirement"
+	"github.com/rin-network/rin/conformance/suite"
+)
+
+// line is what a played suite tells its test.
+type line struct {
+	Kind   string                 `json:"kind"` // spec, judged, released, waiting, cut, ended, over
+	ID     requirement.ID         `json:"id,omitempty"`
+	Text   string                 `json:"text,omitempty"`
+	State  string                 `json:"state,omitempty"`
+	Labels []string               `json:"labels,omitempty"`
+	Entry  *requirement.Judgement `json:"entry,omitempty"`
+}
+
+// teller writes lines from several goroutines.
+type teller struct {
+	mu sync.Mutex
+	to io.Writer
+}
+
+func (t *teller) tell(l line) {
+	text, err := json.Marshal(l)
+	if err != nil {
+		panic(err)
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	fmt.Fprintln(t.to, string(text))
+}
+
+// gathering is evidence that a function makes.
+type gathering struct {
+	*exchange.Journal
+	run     func(ctx context.Context, j *exchange.Journal)
+	waiting func(labels []exchange.Label)
+}
+
+func (g gathering) Run(ctx context.Context) error {
+	g.run(ctx, g.Journal)
+	return errors.New("how it ended stands in the log")
+}
+
+func (g gathering) Wait(ctx context.Context, labels ...exchange.Label) error {
+	if g.waiting != nil {
+		g.waiting(labels)
+	}
+	return g.Journal.Wait(ctx, labels...)
+}
+
+func answered(label exchange.Label) exchange.Exchange {
+	return exchange.Exchange{Label: label, Attempts: 1, Request: exchange.Request{Method: "GET", URL: "https://node.example/"},
+		Response: &exchange.Response{Proto: "HTTP/1.1", Status: 200}}
+}
+
+// fixed are the requirements whose exchanges have names before the run.
+func fixed() (ids []requirement.ID, reads map[requirement.ID][]exchange.Label) {
+	judge, reads := requirement.NewJudge(requirement.Catalogue(), requirement.Evidence{Log: &exchange.Log{}}), map[requirement.ID][]exchange.Label{}
+	for _, r := range requirement.Catalogue() {
+		labels := judge.Reads(r.ID)
+		if requirement.Auth.Includes(r.Profile) && !slices.ContainsFunc(labels, func(l exchange.Label) bool {
+			return l.Resource() != exchange.TokenEndpoint && l.Resource() != exchange.Info
+		}) {
+			ids, reads[r.ID] = append(ids, r.ID), labels
+		}
+	}
+	return ids, reads
+}
+
+// play runs a suite of one kind in this process and tells what happens in it.
+func play(part string) int {
+	out := &teller{to: os.Stdout}
+	formatter.ColorableStdOut = os.Stderr
+	judged := make(chan requirement.ID, 1000)
+	options := suite.Options{Profile: requirement.Auth, Judged: func(id requirement.ID, j requirement.Judgement) {
+		out.tell(line{Kind: "judged", ID: id, State: string(j.Outcome)})
+		judged <- id
+	}}
+	g := gathering{Journal: exchange.NewJournal(nil)}
+	g.Begin(exchange.Run{})
+	// untilCut is a gathering that only an interruption ends.
+	untilCut := func(ctx context.Context, j *exchange.Journal) {
+		<-ctx.Done()
+		out.tell(line{Kind: "cut", Text: context.Cause(ctx).Error()})
+		j.End(exchange.Ended{Cause: "cut"})
+	}
+	var first sync.Once
+	waiting := func([]exchange.Label) { first.Do(func() { out.tell(line{Kind: "waiting"}) }) }
+
+	switch part {
+	case "within": // a container of somebody else's suite
+		g.run = func(_ context.Context, j *exchange.Journal) { j.End(exchange.Ended{Complete: true}) }
+		return others(out, func() {
+			ginkgo.Describe("our service", func() {
+				ginkgo.It("does something of its own", func() {})
+				suite.Register(g, options)
+			})
+		})
+	case "interrupted":
+		g.run, g.waiting = untilCut, waiting
+		return others(out, func() { suite.Register(g, options) })
+	case "steps":
+		ids, reads := fixed()
+		options.Only = ids
+		g.run = func(ctx context.Context, j *exchange.Journal) {
+			done := map[exchange.Label]bool{}
+			for _, id := range ids {
+				for _, l := range reads[id] {
+					if !done[l] {
+						done[l] = true
+						out.tell(line{Kind: "released", ID: id, Text: string(l)})
+						j.Add(answered(l))
+					}
+				}
+				for next := range judged {
+					if next == id {
+						break
+					}
+				}
+			}
+			j.End(exchange.Ended{Complete: true})
+		}
+		return others(out, func() { suite.Register(g, options) })
+	case "outlasting": // the gathering goes on after the last judgement
+		ids, reads := fixed()
+		options.Only = ids[:1]
+		g.run = func(ctx context.Context, j *exchange.Journal) {
+			for _, l := range reads[ids[0]] {
+				j.Add(answered(l))
+			}
+			context.AfterFunc(ctx, func() { out.tell(line{Kind: "cut"}) })
+			_, _ = bufio.NewReader(os.Stdin).ReadString('\n')
+			out.tell(line{Kind: "ended", State: fmt.Sprint(ctx.Err())})
+			j.End(exchange.Ended{Complete: true})
+		}
+		return others(out, func() { suite.Register(g, options) })
+	case "alone":
+		for range 2 { // a process may certify more than once
+			g := gathering{Journal: exchange.NewJournal(nil), run: func(_ context.Context, j *exchange.Journal) { j.End(exchange.Ended{Complete: true}) }}
+			suite.Run(context.Background(), g, options)
+			out.tell(line{Kind: "over"})
+		}
+	case "alone-cut":
+		ctx, cancel := context.WithCancelCause(context.Background())
+		g.run, g.waiting = untilCut, func([]exchange.Label) { cancel(errors.New("the deadline passed")) }
+		suite.Run(ctx, g, options)
+		out.tell(line{Kind: "over"})
+	}
+	return 0
+}
+
+// others runs a suite as its owner would, and tells of each spec.
+func others(out *teller, build func()) int {
+	globals.Reset()
+	gomega.RegisterFailHandler(ginkgo.Fail)
+	build()
+	ginkgo.ReportAfterEach(func(r ginkgo.SpecReport) {
+		l := line{Kind: "spec", Text: r.FullText(), State: r.State.String(), Labels: r.Labels()}
+		if len(r.ReportEntries) > 0 {
+			j, _ := r.ReportEntries[0].GetRawValue().(requirement.Judgement)
+			l.ID, l.Entry = requirement.ID(r.ReportEntries[0].Name), &j
+		}
+		out.tell(l)
+	})
+	config, reporter := ginkgo.GinkgoConfiguration()
+	config.RandomSeed = 1
+	reporter.NoColor = true
+	handle := &handle{}
+	ginkgo.RunSpecs(handle, "somebody else's suite", config, reporter)
+	out.tell(line{Kind: "over"})
+	return handle.status
+}
+
+type handle struct{ status int }
+
+func (h *handle) Fail() { h.status = 1 }
