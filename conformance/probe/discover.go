@@ -24,8 +24,9 @@ func (r *run) discover(ctx context.Context) (err error) {
 		r.launch(ctx, r.unplanned(ForProbeTarget(r.Target, name)))
 	}
 	defer func() { r.Journal.Roles(r.roles(target)) }()
+	r.stages.wait(ctx, anonymous(exchange.Info)) // first: it is the probe target of a run that is cut short
 	operations := r.discoverOperations(ctx)
-	r.stages.wait(ctx, anonymous(exchange.Info), opened(exchange.Info))
+	r.stages.wait(ctx, opened(exchange.Info))
 	info := exchange.Info
 	if discover.InfoIsTarget(r.facts.status(info.With(exchange.NoToken)), r.facts.status(info.With(exchange.OK))) {
 		choose(info) // the best there is: no need to wait for the operations
