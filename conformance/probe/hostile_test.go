@@ -238,7 +238,7 @@ var _ = Describe("The end of a run", func() {
 		ctx, cancel := context.WithCancelCause(context.Background())
 		n := newNode(func(n *node) {
 			n.before = func(n *node, _ http.ResponseWriter, q *http.Request) bool {
-				if strings.HasSuffix(q.URL.Path, "/info/") && q.Header.Get("Authorization") != "" { // forged tokens come after it
+				if strings.HasSuffix(q.URL.Path, "/info/") && q.Header.Get("Authorization") != "" { // the POST comes after it
 					cancel(errors.New("the operator pressed ^C"))
 				}
 				return false
@@ -250,7 +250,7 @@ var _ = Describe("The end of a run", func() {
 		Expect(unended(log)).To(BeEmpty())
 		Expect(log.Ended.Complete).To(BeFalse())
 		Expect(log.Ended.Cause).To(ContainSubstring("pressed ^C"))
-		why, _ := log.Skipped("info.tampered")
+		why, _ := log.Skipped("info.post")
 		Expect(why.Kind).To(Equal(exchange.OverBudget))
 		again, err := exchange.ReadLog(evidence)
 		Expect(err).NotTo(HaveOccurred())
