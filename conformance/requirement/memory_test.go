@@ -7,6 +7,7 @@ import (
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 
+	"github.com/rin-network/rin/conformance/document"
 	"github.com/rin-network/rin/conformance/exchange"
 	"github.com/rin-network/rin/conformance/requirement"
 )
@@ -41,4 +42,17 @@ var _ = Describe("Judging", func() {
 		Entry("the info answer", "info.ok", `{"endpoints":{"a":[`+strings.Repeat("{},", 1<<20)+"1]}}"),
 		Entry("the token answer", "token.ok", `{"access_token":"[[access_token:00000000:plain]]","a":[`+strings.Repeat("1,", 2<<20)+"1]}"),
 	)
+
+	It("says when a list is longer than what is looked at", func() {
+		s := newStage()
+		Expect(s.goodNode()).To(Succeed())
+		x := s.exchanges["op/listFundings.filter-seen"]
+		answer := *x.Response
+		answer.Body = []byte("[" + strings.Repeat(`{"type":"CALL"},`, document.MaxItems) + `{"type":"CALL"}]`)
+		x.Response = &answer
+		s.exchanges[x.Label] = x
+		j := requirement.Judge(requirement.Catalogue(), requirement.Read(s.evidence()))["PAG-07"]
+		Expect(j.Outcome).To(Equal(requirement.Pass), j.Reason)
+		Expect(j.Notes).To(ContainElement(ContainSubstring("the first 20000 items were looked at")))
+	})
 })

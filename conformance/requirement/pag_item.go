@@ -88,6 +88,8 @@ func filterCall(x exchange.Exchange, sought bool) Judgement {
 		return Warned(fmt.Sprintf("%s gives %d items without a %s", filter, lacking, clip(member)), clip(member)+" "+quote(value), "no "+clip(member)).about(x, quote(value), "no value")
 	case len(items) == 0 && sought:
 		return Failed(filter+" gives nothing although the list has such items", "the items that match", "an empty list").about(x, "items", "none")
+	case len(items) == document.MaxItems:
+		return Passed(x.Label).Noting(fmt.Sprintf("of the answer to %s the first %d items were looked at", filter, len(items)))
 	}
 	return Passed(x.Label)
 }
