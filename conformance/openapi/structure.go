@@ -19,11 +19,11 @@ import (
 
 const (
 	maxFaults    = 20      // listed (SPC-07)
-	maxStructure = 4 << 20 // bytes; the library's reader needs a hundred times that much memory
+	maxStructure = 1 << 20 // bytes; the library's reader needs hundreds of times that much memory
 )
 
 // Structure compares a reduced document with the meta-schema of its OpenAPI version, as libopenapi-validator holds it, and lists the causes,
-// each with its place in the document. An empty list means that it fits. Swagger 2.0 documents and those over 4 MiB are not compared: err says so.
+// each with its place in the document. An empty list means that it fits. Swagger 2.0 documents and those over 1 MiB are not compared: err says so.
 func Structure(reduced []byte) (faults []string, err error) {
 	defer func() {
 		if r := recover(); r != nil {

@@ -57,7 +57,7 @@ func New(o Options) (*Session, error) {
 		Target: o.Target, Suite: o.Suite, Journal: s.journal, Redactor: redactor,
 		Recorder: func(t target.Target, budget int) (*record.Recorder, error) { return s.recorder(t, redactor, budget) },
 		Clock:    o.Clock, Random: o.Random,
-		Guard:     func(body []byte) exchange.Document { return openapi.Guard(body, openapi.DefaultLimits()) },
+		Guard:     func(body []byte) exchange.Document { return openapi.Read(body, openapi.DefaultLimits()) },
 		Annotator: annotator,
 		Wanted:    wanted(o.Target.Only),
 		Planned:   o.Planned, Progress: o.Progress,

@@ -7,12 +7,12 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
 	"os/signal"
 	"strings"
 	"syscall"
+	"time"
 
 	"github.com/rin-network/rin/conformance/worker"
 )
@@ -34,8 +34,7 @@ func play(part string) int {
 	case "never-read":
 		return 3
 	case "sleeper": // a grandchild
-		_, _ = io.Copy(io.Discard, os.Stdin)
-		return 0
+		wait()
 	}
 
 	job, err := bufio.NewReader(os.Stdin).ReadString('\n')
@@ -64,7 +63,7 @@ func play(part string) int {
 	case "killed":
 		say(progress)
 		_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
-		select {}
+		wait()
 	case "no-event":
 		say(progress, "Running Suite: node", progress)
 		wait()
@@ -82,19 +81,17 @@ func play(part string) int {
 		wait()
 	case "linger":
 		say(finished)
-		select {}
+		wait()
 	case "ignore":
 		signal.Ignore(syscall.SIGTERM, syscall.SIGINT)
 		grandchild := exec.Command(os.Args[0], asChild, "sleeper")
 		// Both streams of the grandchild are those that the parent reads.
-		in, _ := grandchild.StdinPipe()
 		grandchild.Stdout, grandchild.Stderr = os.Stdout, os.Stderr
 		if err := grandchild.Start(); err != nil {
 			return 1
 		}
-		defer in.Close()
 		say(fmt.Sprintf(`{"kind":"progress","done":%d,"planned":%d,"label":"pids"}`, os.Getpid(), grandchild.Process.Pid))
-		select {}
+		wait()
 	case "chatter":
 		for i := range 5000 {
 			fmt.Fprintf(os.Stderr, "line %d of the child, which knows %s\n", i, secret)
@@ -102,7 +99,7 @@ func play(part string) int {
 		fmt.Fprintln(os.Stderr, "the last line")
 		say(finished)
 	case "one-line":
-		fmt.Fprint(os.Stderr, strings.Repeat(secret, 200<<10/len(secret)))
+		fmt.Fprint(os.Stderr, strings.Repeat(secret, 200<<10/len(secret))+"the end") // no cut falls between two secrets
 		say(finished)
 	case "mirror":
 		told, _ := json.Marshal(map[string]any{"kind": "exhausted", "cause": mirror(job)})
@@ -111,8 +108,8 @@ func play(part string) int {
 	return 0
 }
 
-// wait lasts until the parent ends this process.
-func wait() { select {} }
+// wait lasts until the parent ends this process, and not for ever when that is broken.
+func wait() { <-time.After(2 * patience) }
 
 // mirror tells what this process was given, apart from the job.
 func mirror(job string) string {
