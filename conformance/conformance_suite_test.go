@@ -1,0 +1,59 @@
+//go:build unix
+
+package conformance_test
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"testing"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+
+	"github.com/rin-network/rin/conformance/worker"
+)
+
+// asWorker as the first argument makes the test binary play the child that Certify starts, in the way that the second names.
+const asWorker = "play-the-worker"
+
+func TestMain(m *testing.M) {
+	if len(os.Args) == 3 && os.Args[1] == asWorker {
+		os.Exit(play(os.Args[2]))
+	}
+	os.Exit(m.Run())
+}
+
+func TestConformance(t *testing.T) {
+	RegisterFailHandler(Fail)
+	RunSpecs(t, "conformance")
+}
+
+// play is a child of one kind. It returns its exit status.
+func play(part string) int {
+	if part == "serve" {
+		events := os.Stdout
+		os.Stdout = os.Stderr
+		if err := worker.Serve(context.Background(), os.Stdin, events); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			return 1
+		}
+		return 0
+	}
+	line, err := bufio.NewReader(os.Stdin).ReadBytes('\n')
+	var job worker.Job
+	if err != nil || json.Unmarshal(line, &job) != nil {
+		return 1
+	}
+	fmt.Fprintln(os.Stderr, "fatal: the child knows", job.Target.Credentials.ClientSecret.Reveal())
+	if part == "dies-within" {
+		text := `{"kind":"run","run":{"schema":"rin.evidence/v1","suite":"test","started":"2026-03-01T12:00:00Z","profile":"auth"}}` + "\n" +
+			`{"kind":"plan","plan":["token.ok"]}` + "\n" + `{"kind":"exchange","exch`
+		if os.WriteFile(job.Evidence, []byte(text), 0o600) != nil {
+			return 1
+		}
+	}
+	return 9
+}
