@@ -11,7 +11,6 @@ import (
 	"github.com/rin-network/rin/conformance/discover"
 	"github.com/rin-network/rin/conformance/exchange"
 	"github.com/rin-network/rin/conformance/exchange/record"
-	"github.com/rin-network/rin/conformance/target"
 )
 
 // endpoint is a URL that the info endpoint lists and that can be called as it stands.
@@ -68,7 +67,7 @@ func (r *run) endpointProbe(name exchange.Resource) probe {
 		}
 		e := listed[n-1]
 		u, err := url.Parse(e.url)
-		if err != nil || !slices.Contains(r.Target.Origins(), target.Origin(u)) {
+		if err != nil || !slices.Contains(r.Target.Origins(), exchange.Origin(u)) {
 			return record.Ask{}, notApplicable("%.200s is on another origin, which may not receive the token (--allow-origin)", e.url)
 		}
 		res := discover.Resource{Name: name, URL: e.url}

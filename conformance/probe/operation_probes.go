@@ -11,7 +11,6 @@ import (
 	"github.com/rin-network/rin/conformance/document"
 	"github.com/rin-network/rin/conformance/exchange"
 	"github.com/rin-network/rin/conformance/exchange/record"
-	"github.com/rin-network/rin/conformance/target"
 )
 
 // attempt is what came of a place where operations may live.
@@ -57,7 +56,7 @@ func (r *run) baseProbe(key string) probe {
 func sameOrigin(a, b string) bool {
 	x, errX := url.Parse(a)
 	y, errY := url.Parse(b)
-	return errX == nil && errY == nil && target.Origin(x) == target.Origin(y)
+	return errX == nil && errY == nil && exchange.Origin(x) == exchange.Origin(y)
 }
 
 func (r *run) attempts() []attempt {

@@ -7,7 +7,6 @@ import (
 
 	"github.com/rin-network/rin/conformance/exchange"
 	"github.com/rin-network/rin/conformance/exchange/record"
-	"github.com/rin-network/rin/conformance/target"
 )
 
 // probeOf says how a label is asked, by its resource first and by its case then.
@@ -97,7 +96,7 @@ func (r *run) settle(name exchange.Resource, hops []exchange.Hop) {
 			return
 		}
 		to, err := from.Parse(hop.Location)
-		if err != nil || target.Origin(to) != target.Origin(from) {
+		if err != nil || exchange.Origin(to) != exchange.Origin(from) {
 			return
 		}
 		to.Fragment = ""

@@ -5,6 +5,8 @@ import (
 	"log/slog"
 	"net/url"
 	"time"
+
+	"github.com/rin-network/rin/conformance/exchange"
 )
 
 // Target is everything about a run that its operator chose. In JSON it holds the secrets.
@@ -133,7 +135,7 @@ func (t Target) Origins() []string {
 		if err != nil || u.Host == "" {
 			continue
 		}
-		if o := Origin(u); !seen[o] {
+		if o := exchange.Origin(u); !seen[o] {
 			seen[o] = true
 			out = append(out, o)
 		}

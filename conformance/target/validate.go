@@ -7,6 +7,8 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+
+	"github.com/rin-network/rin/conformance/exchange"
 )
 
 // maxConcurrency keeps a run from being mistaken for an attack.
@@ -94,7 +96,7 @@ func (t Target) validateURL(flag, text string) error {
 		return &Problem{Flag: flag, Message: fmt.Sprintf("%q has a fragment (RFC 6749 §3.2 forbids it)", text), Hint: "leave out the # and what follows"}
 	case u.Scheme == "http" && !LoopbackHost(u.Hostname()) && !t.allowed(u):
 		return &Problem{Flag: flag, Message: fmt.Sprintf("%q is not encrypted: a secret or token would be readable on the way", text),
-			Hint: fmt.Sprintf("use https, or name the origin with --allow-origin %s", Origin(u))}
+			Hint: fmt.Sprintf("use https, or name the origin with --allow-origin %s", exchange.Origin(u))}
 	}
 	return nil
 }
@@ -102,7 +104,7 @@ func (t Target) validateURL(flag, text string) error {
 // allowed reports that the operator named the URL's origin with --allow-origin.
 func (t Target) allowed(u *url.URL) bool {
 	for _, text := range t.AllowOrigins {
-		if o, err := url.Parse(text); err == nil && Origin(o) == Origin(u) {
+		if o, err := url.Parse(text); err == nil && exchange.Origin(o) == exchange.Origin(u) {
 			return true
 		}
 	}

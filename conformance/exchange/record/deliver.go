@@ -115,7 +115,7 @@ func (p prepared) redirect(ask Ask, a *reply) *url.URL {
 		return nil
 	}
 	to, err := p.url.Parse(location[0])
-	if err != nil || to.User != nil || Origin(to) != Origin(p.url) {
+	if err != nil || to.User != nil || exchange.Origin(to) != exchange.Origin(p.url) {
 		return nil
 	}
 	to.Fragment, to.RawFragment = "", ""

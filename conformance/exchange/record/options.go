@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
-	"strings"
 	"time"
 
 	"github.com/rin-network/rin/conformance/exchange"
@@ -92,23 +91,10 @@ func pause(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// Origin is scheme, host and port of a URL in one spelling: lower case, the default port left out (RFC 6454 §6.2).
-func Origin(u *url.URL) string {
-	scheme, host := strings.ToLower(u.Scheme), strings.ToLower(u.Hostname())
-	if strings.Contains(host, ":") {
-		host = "[" + host + "]"
-	}
-	port := u.Port()
-	if port == "" || scheme == "http" && port == "80" || scheme == "https" && port == "443" {
-		return scheme + "://" + host
-	}
-	return scheme + "://" + host + ":" + port
-}
-
 func parseOrigin(s string) (string, error) {
 	u, err := url.Parse(s)
 	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
 		return "", fmt.Errorf("recorder: expected an origin such as https://node.example, got %q", s)
 	}
-	return Origin(u), nil
+	return exchange.Origin(u), nil
 }

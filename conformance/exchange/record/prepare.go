@@ -50,7 +50,7 @@ func (r *Recorder) prepare(ask Ask) (prepared, error) {
 	}
 	p.url = u
 	p.carries = ask.Credential != "" || r.precious(p.request)
-	if origin := Origin(u); p.carries && !r.allowed[origin] {
+	if origin := exchange.Origin(u); p.carries && !r.allowed[origin] {
 		return p, fmt.Errorf("%s may not receive %s: allow the origin (--allow-origin) if it belongs to the node", origin, credentialName(ask))
 	}
 	return p, nil
