@@ -65,7 +65,7 @@ func (e Event) whole() bool {
 
 // Ending says how the child came to its end.
 type Ending struct {
-	// Finished is true when the child said so and left with status 0.
+	// Finished is true when the child said so and left with status 0, or had to be helped out.
 	Finished bool
 	// Cause is empty for a finished child; otherwise one sentence for the report.
 	Cause string

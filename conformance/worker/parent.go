@@ -18,7 +18,7 @@ const (
 	maxStderr    = 64 << 10
 )
 
-// leaving is what a child has between its last event and its end. One that hangs has its evidence complete.
+// leaving is what a child has between its last event and its end. One that hangs then has its work behind it all the same.
 const leaving = time.Second
 
 // Command starts the child: the path of a binary and the arguments that make it call [Serve].
@@ -70,12 +70,12 @@ func Run(ctx context.Context, c Command, job Job, redact func([]byte) []byte, on
 	_ = stdin.Close()
 	late := time.AfterFunc(leaving, func() { stop(cmd) })
 	waited := cmd.Wait()
-	late.Stop()
+	lingered := !late.Stop()
 	<-handed
 
 	end := Ending{Stderr: string(stderr.redacted(redact)), Took: time.Since(started)}
 	switch {
-	case finished && cmd.ProcessState.Success():
+	case finished && (lingered || cmd.ProcessState.Success()):
 		end.Finished = true
 	case ctx.Err() != nil:
 		end.Cause = "stopped by rin: " + context.Cause(ctx).Error()

@@ -107,8 +107,13 @@ var _ = Describe("A child", func() {
 		Entry("with an event of another version", "unknown-kind", "a line that is no event"),
 		Entry("with a line without end", "endless-line", "an event of more than 1048576 bytes"),
 		Entry("because it gave up", "exhausted", "too much memory", worker.Progress),
-		Entry("only when it is made to", "linger", "ended early: signal: killed", worker.Finished),
 	)
+
+	It("is helped out when it finished and does not leave", func() {
+		end, events := start(context.Background(), "linger")
+		Expect(end.Finished).To(BeTrue())
+		Expect(kinds(events)).To(Equal([]worker.EventKind{worker.Finished}))
+	})
 
 	It("is told by its panic", func() {
 		end, _ := start(context.Background(), "panic")
