@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -53,6 +54,9 @@ requirement failed, 2 usage, 3 inconclusive, 4 internal error.`,
 	return cmd
 }
 
+// parentMemory is what the collector keeps this process under while it reads evidence, in bytes.
+const parentMemory = 400 << 20
+
 // certify runs one certification, writes its files, prints its summary and ends with its exit code.
 func certify(cmd *cobra.Command, w world, t target.Target, output outputFlags) error {
 	if err := output.check(); err != nil {
@@ -61,6 +65,8 @@ func certify(cmd *cobra.Command, w world, t target.Target, output outputFlags) e
 	if err := os.MkdirAll(output.dir, 0o755); err != nil {
 		return usage(fmt.Errorf("--report-dir: %w", err), "name a directory that can be written")
 	}
+	// Parent and child together stay under 512 MB, whatever the node sends.
+	debug.SetMemoryLimit(parentMemory)
 	process, err := child(w)
 	if err != nil {
 		return err
@@ -83,11 +89,7 @@ func certify(cmd *cobra.Command, w world, t target.Target, output outputFlags) e
 	})
 	shown.clear()
 	if err != nil {
-		var problem *target.Problem
-		if errors.As(err, &problem) {
-			return usage(err, "")
-		}
-		return internal(err)
+		return unfinished(cmd.Context(), err)
 	}
 	if result.Stderr != "" {
 		fmt.Fprintf(w.err, "the worker said:\n%s\n", report.PlainLines(result.Stderr))
@@ -96,6 +98,18 @@ func certify(cmd *cobra.Command, w world, t target.Target, output outputFlags) e
 		return err
 	}
 	return conclude(cmd, w, result.Report, output)
+}
+
+// unfinished sorts out why there is no result at all.
+func unfinished(ctx context.Context, err error) error {
+	var problem *target.Problem
+	switch {
+	case errors.As(err, &problem):
+		return usage(err, "see rin certify --help")
+	case ctx.Err() != nil:
+		return &exitError{code: exitInconclusive, err: err, hint: "the run was interrupted before anything was recorded; run it again"}
+	}
+	return internal(err)
 }
 
 // plan says beforehand what a run asks of the node.
