@@ -74,10 +74,7 @@ func routeGuarded(e Evidence, r exchange.Resource) Judgement {
 			parts = append(parts, j)
 			continue
 		}
-		what := name + " without a token"
-		if c == exchange.Garbage {
-			what = name + " with a garbage token"
-		}
+		what := name + " " + manner(c)
 		parts = append(parts, refusal(what, e.The(label), good).named(what))
 	}
 	parts = append(parts, oddCredentials(e, r, name, good)...)
@@ -103,14 +100,22 @@ func oddCredentials(e Evidence, r exchange.Resource, name string, good exchange.
 		exchange.TokenScheme, exchange.MethodOverride, exchange.CachedNoToken) {
 		x, ok := e.Get(r.With(c))
 		if onTarget, _ := target(e, c); ok && success(x) && carriesData(x, good) && !success(onTarget) {
-			out = append(out, Failed(name+" gives its data to a call that has no good token ("+string(c)+")", "a 4xx without data", describe(x)).
-				about(x, "4xx", describe(x)).named(name+", "+string(c)))
+			out = append(out, Failed(name+" gives its data to a call that has no good token: "+particular(x), "a 4xx without data", describe(x)).
+				about(x, "4xx", describe(x)).named(name+", "+particular(x)))
 		}
 	}
 	onTarget, _ := target(e, exchange.Head)
-	if x, ok := e.Get(r.With(exchange.Head)); ok && success(x) && !success(onTarget) {
+	if x, ok := e.Get(r.With(exchange.Head)); ok && success(x) && !success(onTarget) && (!html(x) || html(good)) {
 		out = append(out, Failed(name+" lets HEAD through without a token", "401 as for GET, or 405", describe(x)).
-			about(x, "401 or 405", describe(x)).named(name+", HEAD"))
+			about(x, "401 or 405", describe(x)).named(name+", HEAD without a token"))
 	}
 	return out
+}
+
+// particular is [manner] with the spelling of the path where that is what was tried.
+func particular(x exchange.Exchange) string {
+	if c := x.Label.Case(); slices.Contains(pathVariants(), c) {
+		return manner(c) + " as " + callName(x)
+	}
+	return manner(x.Label.Case())
 }

@@ -106,21 +106,35 @@ func (r route) sort(e Evidence) found {
 				continue
 			}
 			s := Subject{Name: name + " " + clip(f.Path), Label: x.Label, Expected: clip(f.Expected), Got: clip(f.Got)}
+			if f.Kind == exchange.FindingStatus || f.Kind == exchange.FindingMediaType {
+				s.Name = name // the whole answer, not a place in it
+				if f.Kind == exchange.FindingStatus {
+					s.Expected = "a status that is described: " + s.Expected
+				}
+			}
 			switch {
 			case cost == "":
 			case f.Erratum != "":
 				s.Expected += " (" + f.Erratum + ")"
-				out.errata = append(out.errata, s)
+				out.errata = once(out.errata, s)
 			case cost == Fail && success(x):
-				out.failed = append(out.failed, s)
+				out.failed = once(out.failed, s)
 				out.faulty[string(x.Label)+item.FindString(f.Path)] = true
 				out.cut = out.cut || findings.Total > len(findings.Findings)
 			default:
-				out.warned = append(out.warned, s)
+				out.warned = once(out.warned, s)
 			}
 		}
 	}
 	return out
+}
+
+// once adds a subject unless the same was found in an answer before, such as that of the same list with another query.
+func once(list []Subject, s Subject) []Subject {
+	if slices.ContainsFunc(list, func(o Subject) bool { return o.Name == s.Name && o.Expected == s.Expected && o.Got == s.Got }) {
+		return list
+	}
+	return append(list, s)
 }
 
 // judge turns what was found into a judgement; what names the fault: "required members are missing".
@@ -188,6 +202,9 @@ func topLevelType(e Evidence) Judgement {
 	}
 	var unreadable []Judgement
 	for _, x := range operationAnswers(e) {
+		if !asGoodClient(x) {
+			continue // what comes without a good token is for BRR and API-08 to judge
+		}
 		if j, bad := noJSON(e, x); bad {
 			unreadable = append(unreadable, j)
 		}
@@ -197,6 +214,16 @@ func topLevelType(e Evidence) Judgement {
 		return j
 	}
 	return gather(append(unreadable, j)...)
+}
+
+// asGoodClient reports a call with a good token, made as clients of the network do.
+func asGoodClient(x exchange.Exchange) bool {
+	switch c := x.Label.Case(); c {
+	case exchange.OK, exchange.SizeTwo, exchange.FilterSeen, exchange.FilterOther, exchange.ItemFirst, exchange.ItemMiddle, exchange.ItemLast:
+		return true
+	default:
+		return parameterCall(c)
+	}
 }
 
 // noJSON finds a good answer that is no JSON although the document declares JSON with a schema.

@@ -34,6 +34,7 @@ var _ = Describe("The evidence under testdata", func() {
 			}
 			Expect(subjects(got)).To(ContainElement(ContainSubstring(s.want.subject)))
 			explained(got)
+			toldApart(got)
 		})
 	}
 
@@ -92,5 +93,16 @@ func explained(j requirement.Judgement) {
 		Expect(j.Got).NotTo(BeEmpty(), "got")
 		Expect(j.Fault).NotTo(BeEmpty(), "fault")
 		Expect(j.Subjects).NotTo(BeEmpty(), "subjects")
+	}
+}
+
+// toldApart asserts that a reader finds no subject twice.
+func toldApart(j requirement.Judgement) {
+	GinkgoHelper()
+	seen := map[[3]string]bool{}
+	for _, s := range j.Subjects {
+		what := [3]string{s.Name, s.Expected, s.Got}
+		Expect(seen).NotTo(HaveKey(what), "two subjects read the same")
+		seen[what] = s.Name != ""
 	}
 }

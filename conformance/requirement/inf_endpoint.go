@@ -135,7 +135,7 @@ func majorVersionAgrees(e Evidence) Judgement {
 			continue
 		}
 		if slices.Contains(versions, listed.major) {
-			parts = append(parts, Passed(x.Label))
+			parts = append(parts, Passed().About(Subject{Name: listed.path, Label: x.Label}))
 			continue
 		}
 		expected := fmt.Sprintf("majorVersion %.0f", versions[len(versions)-1])

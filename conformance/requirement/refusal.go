@@ -3,7 +3,6 @@ package requirement
 import (
 	"bytes"
 	"fmt"
-	"net/url"
 
 	"github.com/rin-network/rin/conformance/document"
 	"github.com/rin-network/rin/conformance/exchange"
@@ -74,7 +73,7 @@ func sameness(x, good exchange.Exchange) string {
 
 // about names the call and its answer as a subject.
 func (j Judgement) about(x exchange.Exchange, expected, got string) Judgement {
-	return j.About(Subject{Name: callName(x), Label: x.Label, Expected: expected, Got: got})
+	return j.About(Subject{Name: callInWords(x), Label: x.Label, Expected: expected, Got: got})
 }
 
 // named gives the subjects another name, where several calls of one URL have to be told apart.
@@ -83,15 +82,6 @@ func (j Judgement) named(name string) Judgement {
 		j.Subjects[i].Name = clip(name)
 	}
 	return j
-}
-
-// callName is method and path of a request: "GET /ris/funding/v3/fundings".
-func callName(x exchange.Exchange) string {
-	path := x.Request.URL
-	if u, err := url.Parse(x.Request.URL); err == nil {
-		path = u.EscapedPath()
-	}
-	return clip(x.Request.Method + " " + path)
 }
 
 // tiny is the length in bytes up to which equal bodies prove nothing: "{}", "[]", "true".

@@ -27,6 +27,16 @@ func attempt(c exchange.Case) string {
 		return "the unknown scope"
 	case exchange.RepeatedGrantType:
 		return "the repeated parameter"
+	case exchange.Basic, exchange.BasicUnencoded:
+		return "HTTP Basic"
+	case exchange.BasicUnknownClient:
+		return "HTTP Basic of an unknown client"
+	case exchange.UnknownParameter:
+		return "the unknown parameter"
+	case exchange.EmptyScope:
+		return "the empty scope"
+	case exchange.PercentEncoded:
+		return "percent-encoded values"
 	}
 	return strings.ReplaceAll(string(c), "-", " ")
 }
