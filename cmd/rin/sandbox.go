@@ -37,8 +37,6 @@ commands that work. The same seed and day give the same data everywhere.`,
 			if flags.list {
 				return writeDeviations(w.out, deviation.All())
 			}
-			// A sandbox stands beside a developer's other programs: memory matters more to it than the last request a second.
-			debug.SetGCPercent(50)
 			config, err := flags.read(cmd.Context(), w)
 			if err != nil {
 				return err
@@ -51,6 +49,8 @@ commands that work. The same seed and day give the same data everywhere.`,
 				_ = node.listener.Close()
 				return err
 			}
+			// A sandbox stands beside a developer's other programs: memory matters more to it than the last request a second.
+			debug.SetGCPercent(50)
 			if err := sandbox.Serve(cmd.Context(), node.listener, node.server); err != nil {
 				return internal(err)
 			}
@@ -83,9 +83,18 @@ func open(w world, addr string, config sandbox.Config) (openNode, string, error)
 	}
 	base := config.PublicURL
 	if base == "" {
-		base = "http://" + listener.Addr().String()
+		base = "http://" + reachable(listener.Addr().String())
 	}
 	return openNode{listener, server}, base, nil
+}
+
+// reachable is an address that a client on this machine can use: a listener on all addresses has none of its own.
+func reachable(address string) string {
+	host, port, err := net.SplitHostPort(address)
+	if ip := net.ParseIP(host); err == nil && ip != nil && ip.IsUnspecified() {
+		return net.JoinHostPort("localhost", port)
+	}
+	return address
 }
 
 // greet says where the node is and how to use it. The secrets are its own, made for this run.

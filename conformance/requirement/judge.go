@@ -153,6 +153,9 @@ func (j *Judging) unanswered(label exchange.Label) (Judgement, bool) {
 	case planned:
 		return Unclear(fmt.Sprintf("%s was not sent: %s", label, skipped.Because)), true
 	}
+	if ended := j.evidence.Ended; ended == nil || !ended.Complete {
+		return Unclear(fmt.Sprintf("the run ended before %s had an answer", label)), true
+	}
 	return Unclear(fmt.Sprintf("the recording holds no %s", label)).Blaming(Suite), true
 }
 

@@ -1,0 +1,31 @@
+package requirement_test
+
+import (
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+
+	"github.com/rin-network/rin/conformance/exchange"
+	"github.com/rin-network/rin/conformance/requirement"
+)
+
+var _ = Describe("A needed exchange without a record", func() {
+	judge := func(ended *exchange.Ended) requirement.Judgement {
+		log := &exchange.Log{Ended: ended}
+		return requirement.NewJudge(requirement.Catalogue(), requirement.Read(log)).Of("TOK-01")
+	}
+
+	It("is nobody's fault when the run ended first", func() {
+		for _, ended := range []*exchange.Ended{nil, {Cause: "interrupt"}} {
+			j := judge(ended)
+			Expect(j.Outcome).To(Equal(requirement.Inconclusive))
+			Expect(j.Reason).To(Equal("the run ended before token.ok had an answer"))
+			Expect(j.Fault).To(Equal(requirement.Environment))
+		}
+	})
+
+	It("is a fault of the suite in a complete run", func() {
+		j := judge(&exchange.Ended{Complete: true})
+		Expect(j.Outcome).To(Equal(requirement.Inconclusive))
+		Expect(j.Fault).To(Equal(requirement.Suite))
+	})
+})
