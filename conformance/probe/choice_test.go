@@ -103,11 +103,13 @@ var _ = Describe("Items", func() {
 	DescribeTable("are sampled first, middle and last, plain ids of calls and programmes before others",
 		func(items []item, want []string) { Expect(sampleIDs(items)).To(Equal(want)) },
 		Entry(nil, []item{{id: "a"}, {id: "b"}, {id: "c"}, {id: "d"}}, []string{"a", "c", "d"}),
-		Entry("one", []item{{id: "a"}}, []string{"a", "a", "a"}),
+		Entry("one", []item{{id: "a"}}, []string{"a"}),
+		Entry("two", []item{{id: "a"}, {id: "b"}}, []string{"a", "b"}),
+		Entry("one, again and again", []item{{id: "a"}, {id: "a"}, {id: "b"}, {id: "a"}}, []string{"a", "b"}),
 		Entry("none", []item{{}}, nil),
-		Entry("slashes last", []item{{id: "10.1/a"}, {id: "b"}}, []string{"b", "b", "b"}),
-		Entry("nothing but slashes", []item{{id: "10.1/a"}}, []string{"10.1/a", "10.1/a", "10.1/a"}),
-		Entry("other kinds last", []item{{id: "g", kind: "GRANT"}, {id: "c", kind: "CALL"}}, []string{"c", "c", "c"}),
+		Entry("slashes last", []item{{id: "10.1/a"}, {id: "b"}}, []string{"b"}),
+		Entry("nothing but slashes", []item{{id: "10.1/a"}}, []string{"10.1/a"}),
+		Entry("other kinds last", []item{{id: "g", kind: "GRANT"}, {id: "c", kind: "CALL"}}, []string{"c"}),
 		Entry("never a path segment that means another", []item{{id: ".."}}, nil),
 	)
 })

@@ -71,7 +71,11 @@ func (r *run) particular(o document.Operation, res discover.Resource, c exchange
 		if len(ids) == 0 {
 			return "", nil, unmet("the list holds no item with an id")
 		}
-		id := ids[map[exchange.Case]int{exchange.ItemFirst: 0, exchange.ItemMiddle: 1, exchange.ItemLast: 2}[c]]
+		place := map[exchange.Case]int{exchange.ItemFirst: 0, exchange.ItemMiddle: 1, exchange.ItemLast: 2}[c]
+		if place >= len(ids) {
+			return "", nil, notApplicable("the list is so short that its items were all asked for")
+		}
+		id := ids[place]
 		return r.detail(o, id), map[string]string{"id": id}, nil
 	case exchange.UnknownID:
 		id := r.unknownID(o)

@@ -71,13 +71,16 @@ func first(values []string) string {
 }
 
 // sampleIDs are the first, the middle and the last id to fetch one by one. Ids without a slash and of the kinds that every node
-// serves by itself come first: many servers refuse %2F, and other kinds may be served by funders only.
+// serves by itself come first: many servers refuse %2F, and other kinds may be served by funders only. Of a short list there are
+// fewer: no id stands twice.
 func sampleIDs(items []item) []string {
 	var all, good []string
+	seen := map[string]bool{"": true, ".": true, "..": true}
 	for _, i := range items {
-		if i.id == "" || i.id == "." || i.id == ".." {
+		if seen[i.id] {
 			continue
 		}
+		seen[i.id] = true
 		all = append(all, i.id)
 		if !strings.ContainsAny(i.id, `/\%`) && (i.kind == "" || i.kind == "CALL" || i.kind == "PROGRAMME") {
 			good = append(good, i.id)
@@ -89,5 +92,5 @@ func sampleIDs(items []item) []string {
 	if len(good) == 0 {
 		return nil
 	}
-	return []string{good[0], good[len(good)/2], good[len(good)-1]}
+	return slices.Compact([]string{good[0], good[len(good)/2], good[len(good)-1]})
 }
