@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"os"
@@ -31,13 +32,11 @@ the same evidence gives the same report. FILE may be - for standard input.`,
 			if err != nil {
 				return err
 			}
-			if profile != "" {
-				p, err := parseProfile(profile)
-				if err != nil {
-					return err
-				}
-				log.Run.Profile = string(p)
+			p, err := parseProfile(cmp.Or(profile, log.Run.Profile))
+			if err != nil {
+				return err
 			}
+			log.Run.Profile = string(p)
 			result := conformance.Result{Report: conformance.Judge(log, version()), Log: log}
 			if !cmd.Flags().Changed("report-dir") {
 				output.formats = nil // judging again prints; files are made where they are asked for
