@@ -34,7 +34,7 @@ func calledOperations() []Requirement {
 			Source:   NET("R15").And(OAS("Responses Object", "responses-object")),
 			Quote:    "However, documentation is expected to cover a successful operation response and any known errors.",
 			Probe:    "Status and Content-Type of each answer of the operations against the responses of the document, default, 2XX and */* included.",
-			Forgives: "Parameters of the media type; */* as springdoc writes it; client errors that are not described (a warning).",
+			Forgives: "Parameters of the media type; */* as springdoc writes it; client errors that are not described (a warning); a 5xx, which API-01 and PAG-09 judge.",
 			Fix:      "Describe the status and media type that are sent, or send those that are described. Spring: produces = \"application/json\" on the mapping, @ApiResponse for the statuses.",
 			Breaks:   "Answers are JSON text with Content-Type: text/html.",
 			Reads:    []exchange.Label{exchange.EveryOperation.With(exchange.OK), exchange.WholeRun},

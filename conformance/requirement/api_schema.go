@@ -76,12 +76,19 @@ type found struct {
 	faulty         map[string]bool // items with a failure, by label and index
 	cut            bool            // some lists of findings were cut
 	why            []string        // why answers were not compared
+	told           map[place]bool  // another query shows the same again
 	headers        []string        // header fields that differ, which costs nothing
+}
+
+// place is where a finding is, whatever the query of the call, with what was expected and what came.
+type place struct {
+	where, expected, got string
+	fails                bool
 }
 
 // sort goes through the findings of all answers. Answers other than 2xx hold no data, so what is wrong with them is a warning.
 func (r route) sort(e Evidence) found {
-	out := found{faulty: map[string]bool{}}
+	out := found{faulty: map[string]bool{}, told: map[place]bool{}}
 	item := regexp.MustCompile(`^\$\[\d+\]`)
 	for _, x := range operationAnswers(e) {
 		findings, ok := e.FindingsOf(x.Label)
@@ -105,36 +112,44 @@ func (r route) sort(e Evidence) found {
 				}
 				continue
 			}
-			s := Subject{Name: name + " " + clip(f.Path), Label: x.Label, Expected: clip(f.Expected), Got: clip(f.Got)}
-			if f.Kind == exchange.FindingStatus || f.Kind == exchange.FindingMediaType {
-				s.Name = name // the whole answer, not a place in it
-				if f.Kind == exchange.FindingStatus {
-					s.Expected = "a status that is described: " + s.Expected
-				}
+			s := Subject{Name: placed(name, x, f), Label: x.Label, Expected: clip(f.Expected), Got: clip(f.Got)}
+			if f.Kind == exchange.FindingStatus {
+				s.Expected = "a status that is described: " + s.Expected
 			}
-			switch {
-			case cost == "":
-			case f.Erratum != "":
-				s.Expected += " (" + f.Erratum + ")"
-				out.errata = once(out.errata, s)
-			case cost == Fail && success(x):
-				out.failed = once(out.failed, s)
+			fails := cost == Fail && f.Erratum == "" && success(x)
+			if fails {
 				out.faulty[string(x.Label)+item.FindString(f.Path)] = true
 				out.cut = out.cut || findings.Total > len(findings.Findings)
+			}
+			again := place{name + " " + f.Path, s.Expected, s.Got, fails}
+			if cost == "" || out.told[again] {
+				continue
+			}
+			out.told[again] = true
+			switch {
+			case f.Erratum != "":
+				s.Expected += " (" + f.Erratum + ")"
+				out.errata = append(out.errata, s)
+			case fails:
+				out.failed = append(out.failed, s)
 			default:
-				out.warned = once(out.warned, s)
+				out.warned = append(out.warned, s)
 			}
 		}
 	}
 	return out
 }
 
-// once adds a subject unless the same was found in an answer before, such as that of the same list with another query.
-func once(list []Subject, s Subject) []Subject {
-	if slices.ContainsFunc(list, func(o Subject) bool { return o.Name == s.Name && o.Expected == s.Expected && o.Got == s.Got }) {
-		return list
+// placed names the place of a finding, and the call where it was a particular one. Status and media type are of the whole answer.
+func placed(operation string, x exchange.Exchange, f exchange.Finding) string {
+	name := operation
+	if manner := mannerOf(x); manner != "" {
+		name += ", " + manner
 	}
-	return append(list, s)
+	if f.Kind == exchange.FindingStatus || f.Kind == exchange.FindingMediaType {
+		return clip(name)
+	}
+	return clip(name + " " + f.Path)
 }
 
 // judge turns what was found into a judgement; what names the fault: "required members are missing".
@@ -181,6 +196,7 @@ func (f found) nothing(e Evidence) Judgement {
 
 func answersDocumented(e Evidence) Judgement {
 	found := only(exchange.FindingStatus, exchange.FindingMediaType).sort(e)
+	found.warned = slices.DeleteFunc(found.warned, func(s Subject) bool { return serverError(e.The(s.Label)) }) // to mend, not to describe
 	j := found.judge(e, "an answer is not described")
 	switch {
 	case j.Outcome == NotApplicable && len(found.why) > 0:
@@ -188,7 +204,7 @@ func answersDocumented(e Evidence) Judgement {
 	case j.Outcome == Fail:
 		j.Reason = found.failed[0].Name + " is answered in a way that the document does not describe"
 	case j.Outcome == Warn && len(found.warned) > 0:
-		j.Reason = "an error answer of " + found.warned[0].Name + " is not described"
+		j.Reason = "an error answer of " + found.warned[0].Name + " is not described: " + found.warned[0].Got
 		j = j.Hinting("describe the status and media type of error answers in the document: 400, 401, 403, 404").Blaming(NodeDocument)
 	}
 	return j

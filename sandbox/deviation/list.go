@@ -82,7 +82,7 @@ func listDeviations() []Deviation {
 			Wrap: cachedByRoute,
 		},
 		{
-			Name: "unknown-id-crashes", Breaks: []string{"PAG-09", "API-02"},
+			Name: "unknown-id-crashes", Breaks: []string{"PAG-09"},
 			Why:  "An unknown id fails with 500, because nobody catches the error of the lookup; seen in a node of the network.",
 			Wrap: rewrite(when(missing, func(_ *http.Request, a *Answer) { crash(a) }), FundingDetail),
 		},

@@ -1,0 +1,83 @@
+package requirement
+
+import (
+	"net/url"
+	"strings"
+
+	"github.com/rin-network/rin/conformance/exchange"
+)
+
+// This file names calls for people: a reader of a report knows operations and credentials, not labels.
+
+// callName is method and path of a request: "GET /ris/funding/v3/fundings".
+func callName(x exchange.Exchange) string {
+	path := x.Request.URL
+	if u, err := url.Parse(x.Request.URL); err == nil {
+		path = u.EscapedPath()
+	}
+	return clip(x.Request.Method + " " + path)
+}
+
+// callInWords is [callName] with what was particular about the call, so that two calls of one URL can be told apart.
+func callInWords(x exchange.Exchange) string {
+	if manner := mannerOf(x); manner != "" {
+		return clip(callName(x) + ", " + manner)
+	}
+	return callName(x)
+}
+
+// mannerOf says what was particular about a call; empty for the good one.
+func mannerOf(x exchange.Exchange) string {
+	c := x.Label.Case()
+	if x.Label.Resource() == exchange.TokenEndpoint {
+		if c == exchange.OK || c == exchange.Get {
+			return ""
+		}
+		return attempt(c)
+	}
+	if name := x.Given["parameter"]; name != "" {
+		return name + "=" + x.Given["value"]
+	}
+	return manner(c)
+}
+
+// manner says in words what was particular about a call of a protected resource.
+func manner(c exchange.Case) string {
+	switch c {
+	case exchange.NoToken, exchange.Head, exchange.PathSlash, exchange.PathDouble, exchange.PathDot, exchange.PathUpper, exchange.PathSuffix:
+		return "without a token"
+	case exchange.Garbage:
+		return "with a garbage token"
+	case exchange.Tampered:
+		return "with a tampered token"
+	case exchange.EmptyBearer:
+		return "with Bearer and nothing behind it"
+	case exchange.BlankBearer:
+		return "with Bearer and a blank behind it"
+	case exchange.BasicScheme:
+		return "with Basic and a random secret"
+	case exchange.TokenScheme:
+		return "with the scheme Token"
+	case exchange.LowerScheme:
+		return "with the scheme bearer"
+	case exchange.UpperScheme:
+		return "with the scheme BEARER"
+	case exchange.TwoBlanks:
+		return "with two blanks after Bearer"
+	case exchange.MethodOverride:
+		return "without a token and with X-HTTP-Method-Override: OPTIONS"
+	case exchange.CachedOK:
+		return "with a query of its own"
+	case exchange.CachedNoToken:
+		return "without a token and with a query that came with a token before"
+	case exchange.FirstToken:
+		return "with the first token of the run"
+	case exchange.NoRole:
+		return "by the client without the role"
+	case exchange.WithoutContentType:
+		return "without Content-Type"
+	case exchange.OK, exchange.HeadOK, exchange.Post, exchange.ItemFirst, exchange.ItemMiddle, exchange.ItemLast, exchange.UnknownID:
+		return ""
+	}
+	return strings.ReplaceAll(string(c), "-", " ")
+}
