@@ -140,16 +140,22 @@ func InfoIsTarget(anonymous, authorized int) bool {
 
 // ProbeTarget chooses the protected resource that the bearer rules are tried on, by the status of each call, 0 for one without an
 // answer. Best is one that refused the anonymous call and answered the authorized one: the info endpoint, or the first
-// parameterless operation that is not declared open. Where nobody gets in, it is one that refused at least.
+// parameterless operation that is not declared open. Where nobody gets in, it is one that refused at least; a route that refuses
+// everybody does not stand for a node whose other operations are open to all.
 func (n Node) ProbeTarget(status func(exchange.Label) int) (exchange.Resource, bool) {
 	anonymous := func(r exchange.Resource) int { return status(r.With(exchange.NoToken)) }
 	if InfoIsTarget(anonymous(exchange.Info), status(exchange.Info.With(exchange.OK))) {
 		return exchange.Info, true
 	}
 	var refusing exchange.Resource
+	open := false
 	for _, o := range n.Executable {
 		r := exchange.OperationResource(o.Key)
-		if !Parameterless(o) || o.Security != nil && o.Security.Open || !Refused(anonymous(r)) {
+		if !Parameterless(o) || o.Security != nil && o.Security.Open {
+			continue
+		}
+		open = open || anonymous(r)/100 == 2
+		if !Refused(anonymous(r)) {
 			continue
 		}
 		if status(r.With(exchange.OK))/100 == 2 {
@@ -158,6 +164,9 @@ func (n Node) ProbeTarget(status func(exchange.Label) int) (exchange.Resource, b
 		if refusing == "" {
 			refusing = r
 		}
+	}
+	if open {
+		return "", false
 	}
 	if s := anonymous(exchange.Info); s == 401 || s == 403 {
 		return exchange.Info, true

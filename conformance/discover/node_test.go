@@ -101,6 +101,8 @@ var _ = Describe("A node", func() {
 			"info.no-token": 401, "info.ok": 401, "op/findAll.no-token": 401, "op/findAll.ok": 500, "op/orgUnits.no-token": 401, "op/orgUnits.ok": 200}),
 		Entry("info when nobody gets in", "info", map[exchange.Label]int{"info.no-token": 403, "info.ok": 500, "op/findAll.no-token": 401, "op/findAll.ok": 401}),
 		Entry("an operation that refuses at least", "op/findAll", map[exchange.Label]int{"info.no-token": 404, "info.ok": 404, "op/findAll.no-token": 401}),
+		Entry("none when a dead route refuses everybody and the others nobody", "", map[exchange.Label]int{
+			"info.no-token": 401, "info.ok": 401, "op/findAll.no-token": 200, "op/findAll.ok": 200, "op/orgUnits.no-token": 404, "op/orgUnits.ok": 404}),
 		Entry("none that limits the rate", "", map[exchange.Label]int{"info.no-token": 429, "info.ok": 200, "op/findAll.no-token": 429, "op/findAll.ok": 200}),
 		Entry("none where no answer came", "", map[exchange.Label]int{}),
 		Entry("none at fault", "", map[exchange.Label]int{"info.no-token": 500, "info.ok": 200}),
