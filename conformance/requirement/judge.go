@@ -140,7 +140,7 @@ func (j *Judging) unanswered(label exchange.Label) (Judgement, bool) {
 	x, sent := j.evidence.Get(label)
 	switch {
 	case sent && x.Failure != nil:
-		return Unclear(fmt.Sprintf("no answer to %s: %s", label, x.Failure.Message)).Seen(label), true
+		return Unclear(fmt.Sprintf("no answer to %s: %s", j.evidence.asked(label), x.Failure.Message)).Seen(label), true
 	case sent:
 		return Judgement{}, false
 	}
@@ -149,9 +149,9 @@ func (j *Judging) unanswered(label exchange.Label) (Judgement, bool) {
 	case planned && skipped.Kind == exchange.NotApplicable:
 		return Missing(skipped.Because), true
 	case planned && skipped.Kind == exchange.Unmet:
-		return Judgement{Outcome: Blocked, Reason: fmt.Sprintf("%s was not sent: %s", label, skipped.Because)}, true
+		return Judgement{Outcome: Blocked, Reason: fmt.Sprintf("%s was not sent: %s", j.evidence.asked(label), j.evidence.inWords(label, skipped.Because))}, true
 	case planned:
-		return Unclear(fmt.Sprintf("%s was not sent: %s", label, skipped.Because)), true
+		return Unclear(fmt.Sprintf("%s was not sent: %s", j.evidence.asked(label), j.evidence.inWords(label, skipped.Because))), true
 	}
 	if ended := j.evidence.Ended; ended == nil || !ended.Complete {
 		return Unclear(fmt.Sprintf("the run ended before %s had an answer", label)), true
@@ -164,10 +164,10 @@ func (j *Judging) controlled(r Requirement) (Judgement, bool) {
 	for _, label := range j.evidence.Resolve(r.Control) {
 		x, ok := j.evidence.Get(label)
 		if !ok || !x.Answered() {
-			return Unclear(fmt.Sprintf("a refusal proves nothing here: the same request with a good token (%s) was not answered", label)).Seen(label), false
+			return Unclear(fmt.Sprintf("a refusal proves nothing here: %s was not answered", j.evidence.asked(label))).Seen(label), false
 		}
 		if s := x.Status(); s < 200 || s > 299 {
-			return Unclear(fmt.Sprintf("a refusal proves nothing here: the same request with a good token (%s) was answered %d", label, s)).Seen(label), false
+			return Unclear(fmt.Sprintf("a refusal proves nothing here: %s was answered %d", j.evidence.asked(label), s)).Seen(label), false
 		}
 	}
 	return Judgement{}, true

@@ -81,3 +81,43 @@ func manner(c exchange.Case) string {
 	}
 	return strings.ReplaceAll(string(c), "-", " ")
 }
+
+// asked says in words what the exchange of a label asks: "GET /fundings with a garbage token", "the token request with the wrong secret".
+func (e Evidence) asked(label exchange.Label) string {
+	resource, c := label.Resource(), label.Case()
+	with := manner(c)
+	if c == exchange.OK || c == exchange.HeadOK {
+		with = "with a good token"
+	}
+	switch resource {
+	case exchange.TokenEndpoint:
+		switch c {
+		case exchange.OK, exchange.Repeat1, exchange.Repeat2, exchange.Repeat3:
+			return "the good token request"
+		case exchange.OKAfterWrongSecret, exchange.OKAfterIDOnly:
+			return "the good token request after " + attempt(exchange.Case(strings.TrimPrefix(string(c), "ok-after-")))
+		case exchange.Get:
+			return "the GET of the token endpoint"
+		}
+		return "the token request with " + attempt(c)
+	case exchange.SecondClient:
+		return "the token request of the second client"
+	case exchange.Info:
+		return strings.TrimSpace("the info request " + with)
+	case exchange.Specification:
+		return strings.TrimSpace("the request for the specification " + with)
+	}
+	if _, known := operation(e, resource); !known {
+		return string(label)
+	}
+	if c == exchange.Head || c == exchange.HeadOK {
+		with = strings.TrimSpace("as HEAD " + with)
+	}
+	return strings.TrimSpace(resourceName(e, resource) + " " + with)
+}
+
+// inWords replaces the good call's label in the reason why another call of its resource was not sent.
+func (e Evidence) inWords(label exchange.Label, because string) string {
+	good := label.Resource().With(exchange.OK)
+	return strings.Replace(because, "the good call "+string(good)+" ", e.asked(good)+" ", 1)
+}
