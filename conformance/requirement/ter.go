@@ -68,7 +68,7 @@ func wrongCredentials() []Requirement {
 			ID: "TER-04", Title: "Error body is JSON with a string error in the allowed alphabet",
 			Level: StandardMust, Gate: Gating, Profile: Auth,
 			Source:   RFC(6749, "5.2"),
-			Quote:    "Values for the \"error\" parameter MUST NOT include characters outside the set %x20-21 / %x23-5B / %x5D-7E.",
+			Quote:    "The parameters are included in the entity-body of the HTTP response using the \"application/json\" media type as defined by [RFC4627].",
 			Probe:    "The bodies of all refusals of the token endpoint.",
 			Forgives: "An empty 401 where no secret was sent, as Spring Authorization Server answers, and an error_description with quotes, umlauts or line breaks: warnings. Block pages are left out.",
 			Fix:      "Answer errors of the token endpoint with Content-Type: application/json and {\"error\": \"…\", \"error_description\": \"…\"} in ASCII, also for requests that fail before the OAuth code is reached (error handler of the framework, proxy).",
