@@ -69,7 +69,7 @@ var _ = Describe("The command line", func() {
 		Entry("a label filter that is none", "label filter", "certify", "--label-filter", "(("),
 		Entry("an unknown format", `"pdf" is no report format`, "judge", "--format", "pdf", "evidence.jsonl"),
 		Entry("evidence that is not there", "nowhere.jsonl", "judge", "nowhere.jsonl"),
-		Entry("an unknown id", `"ABC-01" is no requirement`, "explain", "XXX-01"),
+		Entry("an unknown id", `"ABC-01" is no requirement`, "explain", "ABC-01"),
 		Entry("an unknown deviation", "did you mean", "sandbox", "--addr", "127.0.0.1:0", "--deviate", "token-status-20"),
 		Entry("an address that cannot be had", "--addr", "sandbox", "--addr", "256.0.0.1:1"),
 		Entry("a day that is none", "--as-of", "fixtures", "--as-of", "31.12.2026"),
