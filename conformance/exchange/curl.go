@@ -101,10 +101,12 @@ func eachPart(text string, literal, variable func(string)) {
 }
 
 func shellVariable(name, form string) string {
+	// Behind the dot stands the request that the token came by; whoever repeats this one takes any token of the client.
+	name, _, _ = strings.Cut(name, ".")
 	if form != formPlain {
 		name += "_" + form
 	}
-	return "RIN_" + strings.ToUpper(strings.NewReplacer("-", "_", ".", "_").Replace(name))
+	return "RIN_" + strings.ToUpper(strings.ReplaceAll(name, "-", "_"))
 }
 
 // shellWord quotes a text as one word: literals in single quotes, variables in double quotes.

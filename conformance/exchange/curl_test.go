@@ -23,6 +23,14 @@ func inShell(command string) (args []string, stdin string) {
 }
 
 var _ = Describe("Curl", func() {
+	It("names one variable for all tokens of a client, whichever request they came by", func() {
+		for marker, variable := range map[string]string{"access_token.ok-after-id-only": "RIN_ACCESS_TOKEN", "access_token2.renewed": "RIN_ACCESS_TOKEN2"} {
+			command := exchange.Curl(exchange.Exchange{Request: exchange.Request{Method: "GET", URL: "https://api.example/",
+				Header: []exchange.Field{{Name: "Authorization", Value: "Bearer [[" + marker + ":1f2e3d4c:plain]]"}}}})
+			Expect(command).To(ContainSubstring(`"$` + variable + `"`))
+		}
+	})
+
 	It("repeats a token request with the secret as a variable", func() {
 		got := exchange.Curl(exchange.Exchange{Request: exchange.Request{
 			Method: "POST", URL: "https://node.example/oauth/token",

@@ -145,7 +145,7 @@ func plainCall(e Evidence, r exchange.Resource, x exchange.Exchange) Judgement {
 
 func brokenCall(status int) string {
 	if status == 501 {
-		return "is described and not implemented"
+		return "is described and not supported by the server"
 	}
 	return "breaks on a plain authorized call"
 }
