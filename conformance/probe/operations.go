@@ -36,6 +36,11 @@ func ForDocument(n discover.Node, room int) (p Plan, left []exchange.Label) {
 		}
 		p = one
 	}
+	for _, th := range themes() {
+		if th.forDocument != nil {
+			p = p.With(th.forDocument(n))
+		}
+	}
 	if !n.Target.Thorough && !n.Target.Loopback() || n.Target.Quick {
 		return p, left
 	}

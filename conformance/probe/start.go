@@ -23,6 +23,11 @@ func ForTarget(t target.Target) Plan {
 	if t.Second != nil {
 		p.lane(stageSecond, []Stage{stageToken}, exchange.SecondClient, exchange.OK)
 	}
+	for _, th := range themes() {
+		if th.forTarget != nil {
+			p = p.With(th.forTarget(t))
+		}
+	}
 	return p
 }
 
@@ -54,6 +59,11 @@ func ForProbeTarget(t target.Target, r exchange.Resource) Plan {
 	p.each(tried(r), after, r, exchange.LowerScheme, exchange.UpperScheme, exchange.TwoBlanks)
 	if !t.Quick {
 		p.lane(stageRest, after, r, exchange.FirstToken)
+	}
+	for _, th := range themes() {
+		if th.forProbeTarget != nil {
+			p = p.With(th.forProbeTarget(t, r))
+		}
 	}
 	return p
 }

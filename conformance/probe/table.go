@@ -13,6 +13,14 @@ import (
 func (r *run) probeOf(label exchange.Label) probe {
 	name, c := label.Resource(), label.Case()
 	kind, key, _ := strings.Cut(string(name), "/")
+	for _, th := range themes() {
+		if th.probe == nil {
+			continue
+		}
+		if p, ok := th.probe(r, label); ok {
+			return p
+		}
+	}
 	switch {
 	case name == exchange.TokenEndpoint:
 		return r.tokenProbe(c)

@@ -10,7 +10,8 @@ const Size = 130
 func Catalogue() []Requirement {
 	var all []Requirement
 	for _, group := range [][]Requirement{
-		tokenSuccess(), tokenErrors(), bearerRules(), infoEndpoint(), specification(), operations(), paging(), versioning(),
+		registryEntry(), transport(), tokenSuccess(), tokenErrors(), bearerRules(), infoEndpoint(), specification(), operations(), paging(),
+		errorShapes(), securityHygiene(), versioning(), tokenContent(), isolation(), robustness(),
 	} {
 		all = append(all, group...)
 	}

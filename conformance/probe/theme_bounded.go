@@ -1,0 +1,4 @@
+package probe
+
+// bounded plans parameters of the document at their bounds and outside (API).
+func bounded() theme { return theme{} }

@@ -1,0 +1,4 @@
+package probe
+
+// robust plans odd input (ROB).
+func robust() theme { return theme{} }

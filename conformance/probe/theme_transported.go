@@ -1,0 +1,4 @@
+package probe
+
+// transported plans handshakes and cleartext requests (TLS).
+func transported() theme { return theme{} }

@@ -1,0 +1,4 @@
+package requirement
+
+// errorShapes lists group ERR in catalogue order.
+func errorShapes() []Requirement { return nil }

@@ -1,0 +1,4 @@
+package requirement
+
+// registryEntry lists group REG in catalogue order.
+func registryEntry() []Requirement { return nil }

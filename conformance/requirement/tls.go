@@ -1,0 +1,4 @@
+package requirement
+
+// transport lists group TLS in catalogue order.
+func transport() []Requirement { return nil }

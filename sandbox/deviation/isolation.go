@@ -1,0 +1,4 @@
+package deviation
+
+// isolationDeviations mix environments and audiences.
+func isolationDeviations() []Deviation { return nil }
