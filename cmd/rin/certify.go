@@ -43,14 +43,14 @@ requirement failed, 2 usage, 3 inconclusive, 4 internal error.`,
   rin certify ... --only BRR-02`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			t, err := flags.read(w)
+			t, err := flags.read(w, cmd.Flags().Changed)
 			if err != nil {
 				return err
 			}
 			return certify(cmd, w, t, flags.output)
 		},
 	}
-	flags.register(cmd.Flags())
+	grouped(cmd, flags.groups())
 	return cmd
 }
 

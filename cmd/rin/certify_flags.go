@@ -6,6 +6,7 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/pflag"
 
@@ -19,6 +20,12 @@ type certifyFlags struct {
 	target      target.Target
 	first       credentialFlags
 	second      credentialFlags
+	other       credentialFlags
+	staging     credentialFlags
+	stagingURL  string
+	expired     string
+	wait        time.Duration
+	bruteForce  string
 	caFile      string
 	only        []string
 	labelFilter string
@@ -36,50 +43,68 @@ func (o *outputFlags) register(f *pflag.FlagSet) {
 	f.StringSliceVar(&o.formats, "format", reportNames(), "report files to write")
 }
 
-func (c *certifyFlags) register(f *pflag.FlagSet) {
+// groups are the flags by what they are about, as help shows them.
+func (c *certifyFlags) groups() []flagGroup {
 	t := &c.target
-	f.StringVar(&t.Registry, "registry", "", "registry document, URL or file; with --node")
-	f.StringVar(&t.NodeID, "node", "", "id of the node's entry in the registry")
-	f.StringVar(&t.TokenURL, "token-url", "", "token endpoint")
-	f.StringVar(&t.InfoURL, "info-url", "", "info endpoint")
-	f.StringVar(&t.SpecURL, "spec-url", "", "OpenAPI document of the funding API")
-	f.StringVar(&t.BaseURL, "base-url", "", "where the document's operations live (default: beside the document)")
-	f.StringVar(&c.first.id, "client-id", "", "client id")
-	f.StringVar(&c.first.secret, "client-secret", "", "where the client secret is: env:NAME, file:PATH or - (stdin)")
-	f.StringVar(&c.second.id, "client-id2", "", "a client without the role, to test role separation")
-	f.StringVar(&c.second.secret, "client-secret2", "", "where its secret is: env:NAME, file:PATH or - (stdin)")
-	f.StringVar(&t.Profile, "profile", "", "auth, funding or full (default: funding with a document, else auth)")
-	f.StringVar(&t.ListOperation, "list-operation", "", "operationId or path of the operation that lists funding calls")
-	f.StringVar(&t.DetailOperation, "detail-operation", "", "operationId or path of the operation that reads one")
-	f.StringSliceVar(&c.only, "only", nil, "judge only these requirements: a partial run")
-	f.StringVar(&c.labelFilter, "label-filter", "", "judge by Ginkgo labels, such as 'gate:gating && BRR': a partial run")
-	f.BoolVar(&t.Quick, "quick", false, "leave repetitions and odd credentials on operations out: a partial run")
-	f.BoolVar(&t.Thorough, "thorough", false, "try the odd credentials on every operation")
-	f.Float64Var(&t.Politeness.Rate, "rate", 0, "requests a second (default 4; no limit on loopback)")
-	f.IntVar(&t.Politeness.Concurrency, "concurrency", 0, "requests at a time (default 2; 8 on loopback)")
-	f.BoolVar(&t.Polite, "polite", false, "one request at a time, one a second")
-	f.DurationVar(&t.Politeness.Timeout, "timeout", 0, "time for one request (default 35s)")
-	f.DurationVar(&t.Politeness.Deadline, "deadline", 0, "time for the whole run (default 10m)")
-	f.StringVar(&c.caFile, "cacert", "", "PEM file of certificate authorities to trust besides the system's")
-	f.StringSliceVar(&t.AllowOrigins, "allow-origin", nil, "further origin that may receive the token")
-	c.output.register(f)
+	return []flagGroup{
+		{"The node", func(f *pflag.FlagSet) {
+			f.StringVar(&t.Registry, "registry", "", "registry document, URL or file; with --node")
+			f.StringVar(&t.NodeID, "node", "", "id of the node's entry in the registry")
+			f.StringVar(&t.TokenURL, "token-url", "", "token endpoint")
+			f.StringVar(&t.InfoURL, "info-url", "", "info endpoint")
+			f.StringVar(&t.SpecURL, "spec-url", "", "OpenAPI document of the funding API")
+			f.StringVar(&t.BaseURL, "base-url", "", "where the document's operations live (default: beside the document)")
+			f.StringVar(&t.ListOperation, "list-operation", "", "operationId or path of the operation that lists funding calls")
+			f.StringVar(&t.DetailOperation, "detail-operation", "", "operationId or path of the operation that reads one")
+			f.StringVar(&c.caFile, "cacert", "", "PEM file of certificate authorities to trust besides the system's")
+			f.StringSliceVar(&t.AllowOrigins, "allow-origin", nil, "further origin that may receive the token")
+		}},
+		{"Credentials (a secret is env:NAME, file:PATH or - for standard input)", func(f *pflag.FlagSet) {
+			f.StringVar(&c.first.id, "client-id", "", "client id")
+			f.StringVar(&c.first.secret, "client-secret", "", "where the client secret is")
+			f.StringVar(&c.second.id, "client-id2", "", "a client without the role, to test role separation")
+			f.StringVar(&c.second.secret, "client-secret2", "", "where its secret is")
+			f.StringVar(&c.other.id, "other-client-id", "", "a client of the same server whose tokens are meant for another audience")
+			f.StringVar(&c.other.secret, "other-client-secret", "", "where its secret is")
+			f.StringVar(&c.stagingURL, "staging-token-url", "", "token endpoint of the staging environment; it gets no secret but the next one")
+			f.StringVar(&c.staging.id, "staging-client-id", "", "a client that is registered there")
+			f.StringVar(&c.staging.secret, "staging-client-secret", "", "where its secret is")
+			f.StringVar(&c.expired, "expired-token", "", "where an expired token of the client is (env:, file: or -): saves the wait")
+		}},
+		{"What is tested", func(f *pflag.FlagSet) {
+			f.StringVar(&t.Profile, "profile", "", "auth, funding or full (default: funding with a document, else auth)")
+			f.StringSliceVar(&c.only, "only", nil, "judge only these requirements: a partial run")
+			f.StringVar(&c.labelFilter, "label-filter", "", "judge by Ginkgo labels, such as 'gate:gating && BRR': a partial run")
+			f.BoolVar(&t.Quick, "quick", false, "leave repetitions and odd credentials on operations out: a partial run")
+			f.BoolVar(&t.Thorough, "thorough", false, "try the odd credentials on every operation")
+			f.DurationVar(&c.wait, "wait", 0, "how long to wait for a token to expire (default: 10m for the profile full, else not at all)")
+			f.BoolVar(&t.AllowTokenInURL, "allow-token-in-url", false, "put a token into a URL once; it ends up in the node's access logs")
+			f.BoolVar(&t.AllowSecretInURL, "allow-secret-in-url", false, "put the client secret into a URL once; for a client that is disposed of afterwards")
+			f.StringVar(&c.bruteForce, "attest-brute-force", "", "is the token endpoint protected against brute force? yes or no, and how: 'yes: rate limit at the gateway'")
+		}},
+		{"Politeness", func(f *pflag.FlagSet) {
+			f.Float64Var(&t.Politeness.Rate, "rate", 0, "requests a second (default 4; no limit on loopback)")
+			f.IntVar(&t.Politeness.Concurrency, "concurrency", 0, "requests at a time (default 2; 8 on loopback)")
+			f.BoolVar(&t.Polite, "polite", false, "one request at a time, one a second")
+			f.DurationVar(&t.Politeness.Timeout, "timeout", 0, "time for one request (default 35s)")
+			f.DurationVar(&t.Politeness.Deadline, "deadline", 0, "time for the whole run (default 10m and --wait)")
+		}},
+		{"The report", c.output.register},
+	}
 }
 
-// read turns the flags into a checked target.
-func (c *certifyFlags) read(w world) (target.Target, error) {
+// read turns the flags into a checked target; changed reports that a flag was given.
+func (c *certifyFlags) read(w world, changed func(flag string) bool) (target.Target, error) {
 	t := c.target
-	stdin := &stdinOnce{from: w.in}
-	first, err := c.first.read(w, "--client-id", "--client-secret", stdin)
-	if err != nil {
+	if err := c.credentials(w, &t); err != nil {
 		return t, err
 	}
-	t.Credentials = first
-	if c.second != (credentialFlags{}) {
-		second, err := c.second.read(w, "--client-id2", "--client-secret2", stdin)
-		if err != nil {
-			return t, err
-		}
-		t.Second = &second
+	if changed("wait") {
+		t.Wait = new(c.wait)
+	}
+	var err error
+	if t.BruteForce, err = attestation("--attest-brute-force", c.bruteForce); err != nil {
+		return t, err
 	}
 	if c.caFile != "" {
 		if t.CACert, err = w.readFile(c.caFile); err != nil {

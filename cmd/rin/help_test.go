@@ -38,6 +38,11 @@ var _ = Describe("The command line", func() {
 		}
 	})
 
+	It("shows the flags of certify by what they are about", func() {
+		help := rin(nil, "certify", "--help").out
+		Expect(help).To(MatchRegexp(`(?s)\n  The node\n +--registry .*\n  Credentials .*--client-secret .*\n  Politeness\n +--rate`))
+	})
+
 	It("completes in every shell", func() {
 		for _, shell := range []string{"bash", "zsh", "fish", "powershell"} {
 			script := rin(nil, "completion", shell)
@@ -64,6 +69,9 @@ var _ = Describe("The command line", func() {
 		Entry("a secret on the command line", "--client-secret takes a place", "certify", "--client-id", "a", "--client-secret", "hunter2hunter2"),
 		Entry("a secret that is not set", "environment variable NOWHERE is not set", "certify", "--client-id", "a", "--client-secret", "env:NOWHERE"),
 		Entry("a secret file that is not there", "file nowhere", "token", "--client-id", "a", "--client-secret", "file:nowhere"),
+		Entry("a token on the command line", "--expired-token takes a place", "certify", "--client-id", "a", "--expired-token", "hunter2hunter2"),
+		Entry("an attestation that is no answer", "--attest-brute-force: expected yes or no", "certify", "--attest-brute-force", "perhaps"),
+		Entry("a staging client without its server", "--staging-token-url is missing", "certify", "--staging-client-id", "a"),
 		Entry("an unknown profile", `"gold" is no profile`, "certify", "--profile", "gold"),
 		Entry("an unknown requirement", `"TOK-99" is no requirement`, "certify", "--only", "TOK-99"),
 		Entry("a label filter that is none", "label filter", "certify", "--label-filter", "(("),

@@ -19,7 +19,37 @@ const (
 	SecondSecret      = "client_secret2"
 	AccessToken       = "access_token"
 	SecondAccessToken = "access_token2"
+
+	OtherSecret        = "other_secret"
+	OtherAccessToken   = "other_access_token"
+	StagingSecret      = "staging_secret"
+	StagingAccessToken = "staging_access_token"
+	ExpiredToken       = "expired_token"
 )
+
+// NamedSecret is a secret with the name that stands for it in evidence.
+type NamedSecret struct {
+	Name  string
+	Value target.Secret
+}
+
+// Secrets lists every secret that a target holds, for a redactor to know before anything is sent.
+func Secrets(t target.Target) []NamedSecret {
+	out := []NamedSecret{{ClientSecret, t.Credentials.ClientSecret}}
+	if t.Second != nil {
+		out = append(out, NamedSecret{SecondSecret, t.Second.ClientSecret})
+	}
+	if t.Other != nil {
+		out = append(out, NamedSecret{OtherSecret, t.Other.ClientSecret})
+	}
+	if t.Staging != nil {
+		out = append(out, NamedSecret{StagingSecret, t.Staging.Credentials.ClientSecret})
+	}
+	if !t.ExpiredToken.IsZero() {
+		out = append(out, NamedSecret{ExpiredToken, t.ExpiredToken})
+	}
+	return out
+}
 
 // Field is one parameter of a form. The value is sent as it is when Encoded, and form-encoded otherwise.
 type Field struct {

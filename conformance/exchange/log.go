@@ -41,10 +41,29 @@ type Run struct {
 	ClientID string    `json:"clientId"`
 	Loopback bool      `json:"loopback"`
 	Second   bool      `json:"secondClient"` // whether a client without the role was given
-	Partial  string    `json:"partial,omitempty"`
+	// Other says that a client whose tokens are meant for another audience was given, ExpiredToken an expired token.
+	Other        bool `json:"otherClient,omitempty"`
+	ExpiredToken bool `json:"expiredToken,omitempty"`
+	// StagingTokenURL is the token endpoint of the staging environment; empty without one.
+	StagingTokenURL string `json:"stagingTokenUrl,omitempty"`
+	// Wait is how long the run was allowed to wait for a token to expire.
+	Wait time.Duration `json:"waitNs,omitempty"`
+	// TokenInURL and SecretInURL say that the operator allowed these.
+	TokenInURL  bool `json:"tokenInUrl,omitempty"`
+	SecretInURL bool `json:"secretInUrl,omitempty"`
+	// BruteForce is what the operator attested; nil without an answer.
+	BruteForce *Attestation `json:"bruteForce,omitempty"`
+	Partial    string       `json:"partial,omitempty"`
 	// Only are the requirements that a partial run was restricted to; empty when it asked for all that it could.
 	Only   []string `json:"only,omitempty"`
 	Budget int      `json:"budget"` // requests planned at most, computed before the run
+}
+
+// Attestation is what a node's operator says about something that must not be probed.
+type Attestation struct {
+	Holds bool `json:"holds"`
+	// How says in the operator's words what makes it hold; redacted.
+	How string `json:"how,omitempty"`
 }
 
 // Roles are what discovery found the node's resources to be.

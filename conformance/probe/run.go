@@ -100,20 +100,27 @@ func (r *run) start(ctx context.Context) error {
 
 // register makes the secrets of the run known to the redactor before anything is sent.
 func (r *run) register() {
-	r.Redactor.Secret(discover.ClientSecret, r.Target.Credentials.ClientSecret.Reveal())
-	if r.Target.Second != nil {
-		r.Redactor.Secret(discover.SecondSecret, r.Target.Second.ClientSecret.Reveal())
+	for _, s := range discover.Secrets(r.Target) {
+		r.Redactor.Secret(s.Name, s.Value.Reveal())
 	}
 }
 
 func (r *run) header() exchange.Run {
 	t := r.Target
-	return exchange.Run{
+	run := exchange.Run{
 		Suite: r.Suite, Started: r.Clock(), Profile: t.Profile,
 		TokenURL: r.Redactor.Text(t.TokenURL), InfoURL: r.Redactor.Text(t.InfoURL), SpecURL: r.Redactor.Text(t.SpecURL), BaseURL: r.Redactor.Text(t.BaseURL),
 		Registry: r.Redactor.Text(t.Registry), NodeID: t.NodeID, ClientID: t.Credentials.ClientID,
 		Loopback: t.Loopback(), Second: t.Second != nil, Partial: partial(t), Only: t.Only, Budget: r.budget,
+		Other: t.Other != nil, ExpiredToken: !t.ExpiredToken.IsZero(), Wait: t.Patience(), TokenInURL: t.AllowTokenInURL, SecretInURL: t.AllowSecretInURL,
 	}
+	if t.Staging != nil {
+		run.StagingTokenURL = r.Redactor.Text(t.Staging.TokenURL)
+	}
+	if a := t.BruteForce; a != nil {
+		run.BruteForce = &exchange.Attestation{Holds: a.Holds, How: r.Redactor.Text(a.How)}
+	}
+	return run
 }
 
 func partial(t target.Target) string {

@@ -8,6 +8,7 @@ import (
 	"io"
 	"time"
 
+	"github.com/rin-network/rin/conformance/discover"
 	"github.com/rin-network/rin/conformance/document"
 	"github.com/rin-network/rin/conformance/exchange"
 	"github.com/rin-network/rin/conformance/exchange/record"
@@ -128,9 +129,8 @@ func annotator(d exchange.Document) (func(exchange.Exchange, document.Operation)
 // Redactor knows the secrets of a target, for whoever handles text beside the evidence.
 func Redactor(t target.Target) *exchange.Redactor {
 	r := exchange.NewRedactor(nil)
-	r.Secret("client_secret", t.Credentials.ClientSecret.Reveal())
-	if t.Second != nil {
-		r.Secret("client_secret2", t.Second.ClientSecret.Reveal())
+	for _, s := range discover.Secrets(t) {
+		r.Secret(s.Name, s.Value.Reveal())
 	}
 	return r
 }

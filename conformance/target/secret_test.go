@@ -20,6 +20,10 @@ var _ = Describe("A secret", func() {
 		TokenURL: "https://sso.example/token", InfoURL: "https://api.example/v1/info",
 		Credentials: target.Credentials{ClientID: "client", ClientSecret: target.NewSecret(hidden)},
 		Second:      &target.Credentials{ClientID: "second", ClientSecret: target.NewSecret(hidden)},
+		Other:       &target.Credentials{ClientID: "other", ClientSecret: target.NewSecret(hidden)},
+		Staging: &target.Staging{TokenURL: "https://staging.example/token",
+			Credentials: target.Credentials{ClientID: "staging", ClientSecret: target.NewSecret(hidden)}},
+		ExpiredToken: target.NewSecret(hidden),
 	}
 
 	DescribeTable("is shown by no formatter",

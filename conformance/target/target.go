@@ -26,6 +26,12 @@ type Target struct {
 	Credentials Credentials `json:"credentials"`
 	// Second is a client without the role EXTERNAL_API_CLIENT; nil without one.
 	Second *Credentials `json:"second,omitempty"`
+	// Other is a client of the same authorization server whose tokens are meant for another audience; nil without one.
+	Other *Credentials `json:"other,omitempty"`
+	// Staging is the operator's staging environment; nil without one.
+	Staging *Staging `json:"staging,omitempty"`
+	// ExpiredToken is an access token that the first client was issued and that has expired since.
+	ExpiredToken Secret `json:"expiredToken,omitzero"`
 
 	// Profile is "auth", "funding" or "full".
 	Profile string `json:"profile"`
@@ -41,11 +47,26 @@ type Target struct {
 	Thorough bool `json:"thorough,omitempty"`
 	// Only lists the requirement ids of a partial run.
 	Only []string `json:"only,omitempty"`
+	// Wait is how long the run may wait for a token to expire. Nil is [DefaultWait] for the profile full, else no time at all.
+	Wait *time.Duration `json:"waitNs,omitempty"`
+	// AllowTokenInURL lets the run put an access token into a URL, AllowSecretInURL the secret of the first client; both end up in
+	// the access logs of the node.
+	AllowTokenInURL  bool `json:"allowTokenInUrl,omitempty"`
+	AllowSecretInURL bool `json:"allowSecretInUrl,omitempty"`
+	// BruteForce is what the operator says about brute-force protection, which must not be probed; nil without an answer.
+	BruteForce *exchange.Attestation `json:"bruteForce,omitempty"`
 
 	// AllowOrigins are further origins that may receive a token or secret, "https://host" or "https://host:port".
 	AllowOrigins []string `json:"allowOrigins,omitempty"`
 	// CACert holds the certificate authorities to trust besides the system's, PEM.
 	CACert []byte `json:"caCert,omitempty"`
+}
+
+// Staging is the token endpoint of a staging environment, with a client that is registered there and nowhere else. No other
+// secret or token is ever sent to it.
+type Staging struct {
+	TokenURL    string      `json:"tokenUrl"`
+	Credentials Credentials `json:"credentials"`
 }
 
 // Politeness bounds what a run asks of a node.
@@ -66,6 +87,8 @@ const (
 	RemoteConcurrency   = 2
 	DefaultTimeout      = 35 * time.Second
 	DefaultDeadline     = 10 * time.Minute
+	// DefaultWait is how long a run for the profile full waits for a token to expire.
+	DefaultWait = 10 * time.Minute
 )
 
 // Defaults returns the target with everything filled in that was left open: limits by where the node is, the profile by
@@ -83,10 +106,21 @@ func (t Target) Defaults() Target {
 	if t.Politeness.Timeout == 0 {
 		t.Politeness.Timeout = DefaultTimeout
 	}
+	if t.Wait == nil && t.Profile == "full" {
+		t.Wait = new(DefaultWait)
+	}
 	if t.Politeness.Deadline == 0 {
-		t.Politeness.Deadline = DefaultDeadline
+		t.Politeness.Deadline = DefaultDeadline + t.Patience()
 	}
 	return t
+}
+
+// Patience is how long the run may wait for a token to expire; none when an expired one was given.
+func (t Target) Patience() time.Duration {
+	if t.Wait == nil || !t.ExpiredToken.IsZero() {
+		return 0
+	}
+	return *t.Wait
 }
 
 // pace fills in rate and concurrency.

@@ -17,6 +17,8 @@ func good(change ...func(*target.Target)) target.Target {
 		SpecURL: "https://api.example/ris/funding/v3/api-docs", BaseURL: "https://api.example/ris",
 		Credentials: target.Credentials{ClientID: "client", ClientSecret: target.NewSecret("s")},
 		Profile:     "funding",
+		Staging: &target.Staging{TokenURL: "https://staging.example/token",
+			Credentials: target.Credentials{ClientID: "client", ClientSecret: target.NewSecret("staged")}},
 	}
 	for _, c := range change {
 		c(&t)
@@ -76,6 +78,19 @@ var _ = Describe("Validate", func() {
 		Entry("too much at a time", "--concurrency", "not between", func(t *target.Target) { t.Politeness.Concurrency = 1000 }),
 		Entry("a negative time", "--timeout", "below 0", func(t *target.Target) { t.Politeness.Timeout = -time.Second }),
 		Entry("a negative deadline", "--deadline", "below 0", func(t *target.Target) { t.Politeness.Deadline = -time.Second }),
+		Entry("another client that is the same", "--other-client-id", "same client", func(t *target.Target) { c := t.Credentials; t.Other = &c }),
+		Entry("another client without a secret", "--other-client-secret", "is missing", func(t *target.Target) { t.Other = &target.Credentials{ClientID: "c"} }),
+		Entry("staging without its client", "--staging-client-id", "is missing", func(t *target.Target) { t.Staging.Credentials.ClientID = "" }),
+		Entry("staging without its secret", "--staging-client-secret", "is missing", func(t *target.Target) { t.Staging.Credentials.ClientSecret = target.Secret{} }),
+		Entry("staging without its URL", "--staging-token-url", "is missing", func(t *target.Target) { t.Staging.TokenURL = "" }),
+		Entry("staging in cleartext", "--staging-token-url", "not encrypted", func(t *target.Target) { t.Staging.TokenURL = "http://staging.example/token" }),
+		Entry("a secret of production for staging", "--staging-client-secret", "never reach", func(t *target.Target) {
+			t.Staging.Credentials.ClientSecret = target.NewSecret("s")
+		}),
+		Entry("a negative wait", "--wait", "below 0", func(t *target.Target) { t.Wait = new(-time.Second) }),
+		Entry("a wait that the deadline cuts short", "--wait", "does not fit", func(t *target.Target) {
+			t.Wait, t.Politeness.Deadline = new(time.Minute), time.Minute
+		}),
 		Entry("two ways at once", "--quick", "contradicts", func(t *target.Target) { t.Quick, t.Thorough = true, true }),
 		Entry("no certificate", "--cacert", "no certificate", func(t *target.Target) { t.CACert = []byte("x") }),
 	)
@@ -121,6 +136,19 @@ var _ = Describe("A target", func() {
 		Entry("as its operator says", good(func(t *target.Target) { t.Politeness.Rate, t.Politeness.Concurrency = 10, 5 }), 10.0, 5),
 		Entry("not known yet", target.Target{Registry: "http://127.0.0.1/r", NodeID: "XA"}, 0.0, 0),
 	)
+
+	It("waits for a token to expire in the profile full, unless its operator says otherwise or has an expired one", func() {
+		Expect(good().Defaults().Patience()).To(BeZero())
+		full := good(func(t *target.Target) { t.Profile = "full" })
+		Expect(full.Defaults().Patience()).To(Equal(10 * time.Minute))
+		Expect(full.Defaults().Politeness.Deadline).To(Equal(20*time.Minute), "the wait comes on top")
+		Expect(full.Defaults().Defaults()).To(Equal(full.Defaults()))
+		full.Wait = new(time.Duration(0))
+		Expect(full.Defaults().Patience()).To(BeZero())
+		full.Wait, full.ExpiredToken = nil, target.NewSecret("old")
+		Expect(full.Defaults().Patience()).To(BeZero())
+		Expect(full.Defaults().Politeness.Deadline).To(Equal(10 * time.Minute))
+	})
 
 	It("is certified for funding by default when a document is given", func() {
 		Expect(good(func(t *target.Target) { t.Profile = "" }).Defaults().Profile).To(Equal("funding"))

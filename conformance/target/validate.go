@@ -35,7 +35,11 @@ func (t Target) Validate() error {
 	if !slices.Contains([]string{"auth", "funding", "full"}, t.Profile) {
 		add("--profile", fmt.Sprintf("%q is no profile", t.Profile), "choose auth, funding or full")
 	}
+	faults = append(faults, t.validateStaging()...)
 	faults = append(faults, t.validatePoliteness()...)
+	if p := t.Patience(); p > 0 && t.Politeness.Deadline > 0 && t.Politeness.Deadline <= p {
+		add("--wait", fmt.Sprintf("%s does not fit into --deadline %s", p, t.Politeness.Deadline), "give a longer --deadline, or a shorter --wait")
+	}
 	if t.Quick && t.Thorough {
 		add("--quick", "contradicts --thorough", "choose one of them")
 	}
@@ -113,23 +117,59 @@ func (t Target) allowed(u *url.URL) bool {
 
 func (t Target) validateCredentials() []error {
 	var faults []error
-	check := func(c Credentials, suffix string) {
-		if c.ClientID == "" {
-			faults = append(faults, &Problem{Flag: "--client-id" + suffix, Message: "is missing",
-				Hint: "give the client id that the node's operator issued"})
+	faults = append(faults, t.Credentials.missing("--client-id", "--client-secret")...)
+	further := []struct {
+		client          *Credentials
+		id, secret, who string
+	}{
+		{t.Second, "--client-id2", "--client-secret2", "a client without the role EXTERNAL_API_CLIENT"},
+		{t.Other, "--other-client-id", "--other-client-secret", "a client whose tokens are meant for another audience"},
+	}
+	for _, f := range further {
+		if f.client == nil {
+			continue
 		}
-		if c.ClientSecret.IsZero() {
-			faults = append(faults, &Problem{Flag: "--client-secret" + suffix, Message: "is missing", Hint: sourceHint})
+		faults = append(faults, f.client.missing(f.id, f.secret)...)
+		if f.client.ClientID != "" && f.client.ClientID == t.Credentials.ClientID {
+			faults = append(faults, &Problem{Flag: f.id, Message: "is the same client as --client-id", Hint: "give " + f.who + ", or leave it out"})
 		}
 	}
-	check(t.Credentials, "")
-	if t.Second == nil {
-		return faults
+	return faults
+}
+
+// missing tells what credentials lack.
+func (c Credentials) missing(idFlag, secretFlag string) []error {
+	var faults []error
+	if c.ClientID == "" {
+		faults = append(faults, &Problem{Flag: idFlag, Message: "is missing", Hint: "give the client id that the node's operator issued"})
 	}
-	check(*t.Second, "2")
-	if t.Second.ClientID != "" && t.Second.ClientID == t.Credentials.ClientID {
-		faults = append(faults, &Problem{Flag: "--client-id2", Message: "is the same client as --client-id",
-			Hint: "give a client without the role EXTERNAL_API_CLIENT, or leave it out"})
+	if c.ClientSecret.IsZero() {
+		faults = append(faults, &Problem{Flag: secretFlag, Message: "is missing", Hint: sourceHint})
+	}
+	return faults
+}
+
+// validateStaging keeps the secrets of production away from the staging server.
+func (t Target) validateStaging() []error {
+	if t.Staging == nil {
+		return nil
+	}
+	faults := t.Staging.Credentials.missing("--staging-client-id", "--staging-client-secret")
+	if t.Staging.TokenURL == "" {
+		faults = append(faults, &Problem{Flag: "--staging-token-url", Message: "is missing", Hint: "the staging client needs the staging token endpoint"})
+	} else if err := t.validateURL("--staging-token-url", t.Staging.TokenURL); err != nil {
+		faults = append(faults, err)
+	}
+	production := []Secret{t.Credentials.ClientSecret}
+	for _, c := range []*Credentials{t.Second, t.Other} {
+		if c != nil {
+			production = append(production, c.ClientSecret)
+		}
+	}
+	staging := t.Staging.Credentials.ClientSecret
+	if !staging.IsZero() && slices.ContainsFunc(production, func(s Secret) bool { return s.Reveal() == staging.Reveal() }) {
+		faults = append(faults, &Problem{Flag: "--staging-client-secret", Message: "is a secret of the node in production, which must never reach the staging server",
+			Hint: "give a client of the staging server with a secret of its own"})
 	}
 	return faults
 }
@@ -148,6 +188,9 @@ func (t Target) validatePoliteness() []error {
 	}
 	if p.Timeout < 0 {
 		add("--timeout", fmt.Sprintf("%s is below 0", p.Timeout), "give a duration such as 35s")
+	}
+	if t.Wait != nil && *t.Wait < 0 {
+		add("--wait", fmt.Sprintf("%s is below 0", *t.Wait), "give a duration such as 10m, or 0 for no wait at all")
 	}
 	if p.Deadline < 0 {
 		add("--deadline", fmt.Sprintf("%s is below 0", p.Deadline), "give a duration such as 10m")

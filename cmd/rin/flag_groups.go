@@ -1,0 +1,41 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+// flagGroup is flags that belong together, under a title in the help of their command.
+type flagGroup struct {
+	title    string
+	register func(*pflag.FlagSet)
+}
+
+// grouped adds the flags to a command whose help shows them group by group, in the order of their registration.
+func grouped(cmd *cobra.Command, groups []flagGroup) {
+	sets := make([]*pflag.FlagSet, len(groups))
+	for i, g := range groups {
+		sets[i] = pflag.NewFlagSet(g.title, pflag.ContinueOnError)
+		sets[i].SortFlags = false
+		g.register(sets[i])
+		cmd.Flags().AddFlagSet(sets[i])
+	}
+	cmd.SetUsageFunc(func(cmd *cobra.Command) error {
+		var b strings.Builder
+		fmt.Fprintf(&b, "Usage:\n  %s\n", cmd.UseLine())
+		if cmd.HasExample() {
+			fmt.Fprintf(&b, "\nExamples:\n%s\n", cmd.Example)
+		}
+		b.WriteString("\nFlags:\n")
+		for i, g := range groups {
+			fmt.Fprintf(&b, "\n  %s\n%s", g.title, sets[i].FlagUsages())
+		}
+		fmt.Fprintf(&b, "\nGlobal Flags:\n%s", cmd.InheritedFlags().FlagUsages())
+		_, err := io.WriteString(cmd.OutOrStderr(), b.String())
+		return err
+	})
+}
