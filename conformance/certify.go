@@ -27,6 +27,8 @@ type Options struct {
 	Evidence string
 	// Worker starts the child process that talks to the node. Nil gathers in this process, for a node that you trust.
 	Worker *worker.Command
+	// Clock tells the time of a run in this process; nil is the machine's. A worker has its own.
+	Clock func() time.Time
 	// Heard is called with each event while evidence is gathered; it may be nil.
 	Heard func(worker.Event)
 }
@@ -78,7 +80,7 @@ func inProcess(ctx context.Context, t target.Target, o Options) (*exchange.Log, 
 		evidence = file
 	}
 	run, err := session.New(session.Options{
-		Target: t, Suite: o.Suite, Evidence: evidence,
+		Target: t, Suite: o.Suite, Evidence: evidence, Clock: o.Clock,
 		Planned: func(budget int, at target.Politeness) {
 			o.Heard(worker.Event{Kind: worker.Planned, Budget: budget, Politeness: &at})
 		},

@@ -57,8 +57,8 @@ type Config struct {
 	// Paging is the meaning of page[page]; funding.PagingOffset when empty.
 	Paging funding.Paging
 
-	// Clients are the registered clients. When nil, two are made: the first with role and affiliation, the second
-	// without a role.
+	// Clients are the registered clients. When nil, three are made: the first with role and affiliation, the second
+	// without a role, the third with both and an audience that is not this node's API.
 	Clients []ClientConfig
 	// Loopback declares that only this machine can connect, which permits weak configured secrets.
 	Loopback bool
@@ -84,6 +84,8 @@ type ClientConfig struct {
 	Role string
 	// Affiliation is the affiliation ID of the service account.
 	Affiliation string
+	// Audience is what the client's tokens are meant for; this node's API when empty, which refuses all others.
+	Audience string
 }
 
 // IssuerConfig is a trusted foreign authorization server.
@@ -104,4 +106,6 @@ type Credential struct {
 	ClientID, Secret, Subject string
 	// Role and Affiliation are the permissions of its service account (NET-R17); empty for none.
 	Role, Affiliation string
+	// Audience is what its tokens are meant for; empty for this node's API.
+	Audience string
 }

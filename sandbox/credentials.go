@@ -15,6 +15,12 @@ const (
 	DemoClient = "demo-client"
 	// DemoClientWithoutRole has an affiliation and no role.
 	DemoClientWithoutRole = "demo-client-without-role"
+	// DemoClientElsewhere has role and affiliation, and tokens that are meant for DemoAudience: the API refuses them.
+	DemoClientElsewhere = "demo-client-elsewhere"
+	// DemoAudience is the audience of a service that shares the authorization server and nothing else.
+	DemoAudience = "https://projects.example/api"
+	// DemoStagingClient is registered at the authorization server of the staging environment only.
+	DemoStagingClient = "demo-staging-client"
 	// DemoAffiliation is the affiliation ID of the demo clients.
 	DemoAffiliation = "AFF-MUST-0001"
 )
@@ -23,6 +29,7 @@ func demoClients() []ClientConfig {
 	return []ClientConfig{
 		{ID: DemoClient, Role: model.RoleExternalAPIClient, Affiliation: DemoAffiliation},
 		{ID: DemoClientWithoutRole, Affiliation: DemoAffiliation},
+		{ID: DemoClientElsewhere, Role: model.RoleExternalAPIClient, Affiliation: DemoAffiliation, Audience: DemoAudience},
 	}
 }
 
@@ -34,7 +41,7 @@ func register(c Config) ([]Credential, error) {
 	}
 	credentials := make([]Credential, 0, len(clients))
 	for _, client := range clients {
-		credential := Credential{ClientID: client.ID, Secret: client.Secret, Subject: client.Subject, Role: client.Role, Affiliation: client.Affiliation}
+		credential := Credential{ClientID: client.ID, Secret: client.Secret, Subject: client.Subject, Role: client.Role, Affiliation: client.Affiliation, Audience: client.Audience}
 		var err error
 		switch {
 		case credential.Secret == "":

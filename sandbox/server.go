@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"net/http"
 	"slices"
+	"time"
 
 	"github.com/rin-network/rin/sandbox/address"
 	"github.com/rin-network/rin/sandbox/auth"
@@ -21,6 +22,8 @@ type Server struct {
 	routes      []Route
 	places      address.Map
 	credentials []Credential
+	issuer      *auth.Issuer
+	staging     staging
 	log         *slog.Logger
 }
 
@@ -67,8 +70,12 @@ func build(c Config) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Server{credentials: credentials, log: c.Logger, places: places}
-	s.routes = routes(places, describer{c.Paging, records}, server, guard, fundings)
+	beside, err := newStaging(c, places)
+	if err != nil {
+		return nil, err
+	}
+	s := &Server{credentials: credentials, issuer: issuer, staging: beside, log: c.Logger, places: places}
+	s.routes = append(routes(places, describer{c.Paging, records}, server, guard, fundings), beside.routes()...)
 	s.handler = newMux(s.routes, places, http.HandlerFunc(server.WrongRealm))
 	if s.handler, err = deviate(s.handler, c, places, issuer, credentials); err != nil {
 		return nil, err
@@ -117,7 +124,7 @@ func routes(places address.Map, describe describer, server *auth.Server, guard *
 func books(c Config, credentials []Credential) ([]auth.Client, funding.Accounts) {
 	clients, accounts := make([]auth.Client, 0, len(credentials)), funding.Accounts{}
 	for _, k := range credentials {
-		clients = append(clients, auth.Client{ID: k.ClientID, Secret: k.Secret, Subject: k.Subject})
+		clients = append(clients, auth.Client{ID: k.ClientID, Secret: k.Secret, Subject: k.Subject, Audience: k.Audience})
 		accounts[funding.AccountKey{Name: k.Subject}] = funding.Account{Role: k.Role, Affiliation: k.Affiliation}
 	}
 	for _, issuer := range c.Issuers {
@@ -142,7 +149,7 @@ func foreignIssuers(configured []IssuerConfig) ([]auth.Foreign, error) {
 
 // deviate puts the named deviations before the node, the first outermost.
 func deviate(node http.Handler, c Config, places address.Map, issuer *auth.Issuer, credentials []Credential) (http.Handler, error) {
-	env := deviation.Env{Places: places, Now: c.Clock}
+	env := deviation.Env{Places: places, Now: c.Clock, Sign: issuer.Sign}
 	for _, k := range credentials {
 		env.Clients = append(env.Clients, deviation.Client{ID: k.ClientID, Secret: k.Secret, Subject: k.Subject})
 	}
@@ -168,8 +175,26 @@ func deviate(node http.Handler, c Config, places address.Map, issuer *auth.Issue
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.handler.ServeHTTP(w, r) }
 
 // Credentials lists the registered clients with their secrets in plain text: for whoever started the sandbox, to
-// print or to test with. With the default clients, the first may read fundings, and the second has no role.
+// print or to test with. With the default clients, the first may read fundings, the second has no role, and the tokens of the
+// third are meant for another service.
 func (s *Server) Credentials() []Credential { return slices.Clone(s.credentials) }
+
+// Staging is the client of the staging environment's authorization server, whose tokens this node refuses.
+func (s *Server) Staging() Credential { return s.staging.client }
+
+// TokenAt makes an access token as this node at origin issued it to a registered client at some time: one that has expired,
+// for instance.
+func (s *Server) TokenAt(at time.Time, origin, clientID string) (string, error) {
+	for _, c := range s.credentials {
+		if c.ClientID == clientID {
+			if s.places.PublicURL != "" {
+				origin = s.places.PublicURL
+			}
+			return s.issuer.IssueAt(at, origin, origin+s.places.API(), c.ClientID, c.Subject, auth.Scope)
+		}
+	}
+	return "", fmt.Errorf("client %q is unknown", clientID)
+}
 
 // Routes is the route table.
 func (s *Server) Routes() []Route { return slices.Clone(s.routes) }
@@ -178,6 +203,8 @@ func (s *Server) Routes() []Route { return slices.Clone(s.routes) }
 type Addresses struct {
 	// Token and RealmToken are the two token endpoints (NET-R10).
 	Token, RealmToken string
+	// StagingToken is the token endpoint of the staging environment.
+	StagingToken string
 	// Info is the info resource, Spec the OpenAPI document, Fundings the list (NET-R13, NET-R14).
 	Info, Spec, Fundings string
 	// Base is the base URL of the API, TryOut that of the try-out space: a client changes nothing else (NET-R4).
@@ -194,7 +221,7 @@ func (s *Server) Addresses(origin string) Addresses {
 	}
 	p := s.places
 	return Addresses{
-		Token: origin + p.Token(), RealmToken: origin + p.RealmToken(), Info: origin + p.Info(), Spec: origin + p.Spec(),
+		Token: origin + p.Token(), RealmToken: origin + p.RealmToken(), StagingToken: origin + p.Staging().Token(), Info: origin + p.Info(), Spec: origin + p.Spec(),
 		Fundings: origin + p.Fundings(), Base: origin + p.API(), TryOut: origin + p.TryOut().API(), Registry: origin + p.Registry(),
 	}
 }

@@ -9,8 +9,8 @@ import (
 	"github.com/rin-network/rin/sandbox/problem"
 )
 
-// watch logs requests at level Debug and turns a panic into a 500 and a log entry. Queries and headers are not
-// logged: they may hold credentials.
+// watch dates answers by the node's clock, logs requests at level Debug and turns a panic into a 500 and a log entry. Queries and
+// headers are not logged: they may hold credentials.
 func watch(next http.Handler, log *slog.Logger, now func() time.Time) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		defer func() {
@@ -24,6 +24,7 @@ func watch(next http.Handler, log *slog.Logger, now func() time.Time) http.Handl
 			log.Error("handler panicked", "method", r.Method, "path", r.URL.Path, "panic", fault, "stack", string(debug.Stack()))
 			problem.Internal().Write(w, r)
 		}()
+		w.Header().Set("Date", now().UTC().Format(http.TimeFormat))
 		if !log.Enabled(r.Context(), slog.LevelDebug) {
 			next.ServeHTTP(w, r)
 			return

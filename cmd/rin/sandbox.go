@@ -116,8 +116,13 @@ func greet(out io.Writer, base string, config sandbox.Config, node *sandbox.Serv
 		if c.Role == "" {
 			role = "no role"
 		}
+		if c.Audience != "" {
+			role += ", tokens for " + c.Audience
+		}
 		fmt.Fprintf(&b, "\n  client  %s (%s)\n  secret  %s\n", c.ClientID, role, c.Secret)
 	}
+	staging := node.Staging()
+	fmt.Fprintf(&b, "\n  staging %s\n  client  %s (its tokens are refused here)\n  secret  %s\n", base+at.Staging().Token(), staging.ClientID, staging.Secret)
 	for _, name := range config.Deviations {
 		if d, err := deviation.Find(name); err == nil {
 			fmt.Fprintf(&b, "\n  deviates: %s, breaks %s\n            %s\n", d.Name, strings.Join(d.Breaks, " "), d.Why)

@@ -15,6 +15,8 @@ type Map struct {
 	Realm string
 	// PublicURL is the base that clients see, without a trailing slash. Empty: taken from each request's Host.
 	PublicURL string
+	// Root is the path before everything; empty but for a staging environment.
+	Root string
 }
 
 // Origin returns the base URL that r was sent to: PublicURL, or scheme and Host of the request. A Host that is no
@@ -57,11 +59,17 @@ func (m Map) TryOut() Map {
 	return m
 }
 
+// Staging returns the map of the operator's staging environment: the same resources below another path.
+func (m Map) Staging() Map {
+	m.Root = "/staging"
+	return m
+}
+
 // Token is the path of the staging token endpoint (NET-R10), the one that the registry lists.
-func (m Map) Token() string { return "/oauth/token" }
+func (m Map) Token() string { return m.Root + "/oauth/token" }
 
 // RealmIssuer is the path of the identity provider's realm, which is its issuer's path too.
-func (m Map) RealmIssuer() string { return "/realms/" + m.Realm }
+func (m Map) RealmIssuer() string { return m.Root + "/realms/" + m.Realm }
 
 // RealmToken is the path of the token endpoint under the identity provider's realm (NET-R10).
 func (m Map) RealmToken() string { return m.RealmIssuer() + "/protocol/openid-connect/token" }
@@ -70,7 +78,7 @@ func (m Map) RealmToken() string { return m.RealmIssuer() + "/protocol/openid-co
 func (m Map) Certs() string { return m.RealmIssuer() + "/protocol/openid-connect/certs" }
 
 // API is the base path of the node's APIs.
-func (m Map) API() string { return "/" + m.Prefix }
+func (m Map) API() string { return m.Root + "/" + m.Prefix }
 
 // Info is the path of the info resource in the form of the interface document, with its slash (NET-R13).
 func (m Map) Info() string { return m.API() + "/info/v1/oauth/info/" }

@@ -13,6 +13,8 @@ type Client struct {
 	Secret string
 	// Subject is the Service Account User ID, the "sub" of the client's tokens.
 	Subject string
+	// Audience is what the client's tokens are meant for; the node's API when empty.
+	Audience string
 }
 
 // Clients is the authorization server's book of clients. It does not change after NewClients.
@@ -23,8 +25,8 @@ type Clients struct {
 }
 
 type registration struct {
-	secret  digest
-	subject string
+	secret            digest
+	subject, audience string
 }
 
 // NewClients registers clients, drawing salts from random. It refuses empty or unprintable ids, empty secrets and
@@ -46,7 +48,7 @@ func NewClients(random io.Reader, clients []Client) (*Clients, error) {
 		if err != nil {
 			return nil, err
 		}
-		book.known[c.ID] = registration{secret: d, subject: c.Subject}
+		book.known[c.ID] = registration{secret: d, subject: c.Subject, audience: c.Audience}
 	}
 	return book, nil
 }
@@ -66,12 +68,12 @@ func checkClient(c Client) error {
 	return nil
 }
 
-// authenticate returns the subject of the client with this id and secret. Unknown ids cost the same work.
-func (b *Clients) authenticate(id, secret string) (subject string, ok bool) {
+// authenticate returns the registration of the client with this id and secret. Unknown ids cost the same work.
+func (b *Clients) authenticate(id, secret string) (client registration, ok bool) {
 	r, known := b.known[id]
 	if !known {
 		r.secret = b.nobody
 	}
 	ok = r.secret.matches(secret) && known
-	return r.subject, ok
+	return r, ok
 }

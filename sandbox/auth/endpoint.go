@@ -78,13 +78,17 @@ func (s *Server) exchange(w http.ResponseWriter, r *http.Request, issuerPath str
 	if refused != nil {
 		return grant{}, refused
 	}
-	subject, ok := s.clients.authenticate(request.clientID, request.secret)
+	client, ok := s.clients.authenticate(request.clientID, request.secret)
 	if !ok {
 		return grant{}, invalidClient("client_id and client_secret do not belong together; check for blanks and line ends around them, and that + and % are percent-encoded",
 			request.basic, s.places.Realm)
 	}
 	origin := s.places.Origin(r)
-	token, err := s.issuer.Issue(origin+issuerPath, origin+s.places.API(), request.clientID, subject, Scope)
+	audience := client.audience
+	if audience == "" {
+		audience = origin + s.places.API()
+	}
+	token, err := s.issuer.Issue(origin+issuerPath, audience, request.clientID, client.subject, Scope)
 	if err != nil {
 		s.log.Error("token not issued", "error", err)
 		return grant{}, serverError()

@@ -2,6 +2,7 @@ package auth
 
 import (
 	"encoding/base64"
+	"errors"
 	"fmt"
 	"io"
 	"time"
@@ -44,11 +45,15 @@ func NewIssuer(format Format, lifetime time.Duration, now func() time.Time, rand
 
 // Issue makes a token of the issuer URL for one client, meant for the resource at audience.
 func (i *Issuer) Issue(issuer, audience, clientID, subject, scope string) (string, error) {
+	return i.IssueAt(i.now(), issuer, audience, clientID, subject, scope)
+}
+
+// IssueAt makes a token as [Issuer.Issue] would have at another time: one that has expired, for instance.
+func (i *Issuer) IssueAt(now time.Time, issuer, audience, clientID, subject, scope string) (string, error) {
 	var id [16]byte
 	if _, err := io.ReadFull(i.random, id[:]); err != nil {
 		return "", fmt.Errorf("draw a token id: %w", err)
 	}
-	now := i.now()
 	claims := Claims{
 		Issuer: issuer, Subject: subject, Audience: jwt.Audience{audience}, ClientID: clientID, Scope: scope,
 		IssuedAt: jwt.NewNumericDate(now), Expires: jwt.NewNumericDate(now.Add(i.lifetime)),
@@ -66,6 +71,19 @@ func (i *Issuer) Issue(issuer, audience, clientID, subject, scope string) (strin
 		return "", fmt.Errorf("sign a token: %w", err)
 	}
 	return token, nil
+}
+
+// Sign makes a token of any header and claims with the issuer's key; alg, kid and typ are those of a good token unless the header
+// has them. It is for misbehaving, and fails for opaque tokens.
+func (i *Issuer) Sign(header, claims map[string]any) (string, error) {
+	if i.keys == nil {
+		return "", errors.New("sign a token: opaque tokens have no signature")
+	}
+	key, err := i.keys()
+	if err != nil {
+		return "", err
+	}
+	return key.signAny(header, claims)
 }
 
 // Published is the JWK Set that verifies the tokens (RFC 7517 §5); it is empty for opaque ones.

@@ -35,6 +35,7 @@ const rsaBits = 2048
 type signingKey struct {
 	algorithm jose.SignatureAlgorithm
 	id        string
+	private   crypto.Signer
 	public    crypto.PublicKey
 	signer    jose.Signer
 	published jose.JSONWebKeySet
@@ -104,9 +105,30 @@ func newSigningKey(algorithm jose.SignatureAlgorithm, private crypto.Signer) (*s
 		return nil, fmt.Errorf("make the %s signer: %w", algorithm, err)
 	}
 	return &signingKey{
-		algorithm: algorithm, id: public.KeyID, public: public.Key, signer: signer,
+		algorithm: algorithm, id: public.KeyID, private: private, public: public.Key, signer: signer,
 		published: jose.JSONWebKeySet{Keys: []jose.JSONWebKey{public}},
 	}, nil
+}
+
+// signAny makes a JWT of any claims; the header's members win over those that the key would write.
+func (k *signingKey) signAny(header, claims map[string]any) (string, error) {
+	options := (&jose.SignerOptions{}).WithType(tokenType).WithHeader("kid", k.id)
+	for name, value := range header {
+		options.WithHeader(jose.HeaderKey(name), value)
+	}
+	signer, err := jose.NewSigner(jose.SigningKey{Algorithm: k.algorithm, Key: k.private}, options)
+	if err != nil {
+		return "", fmt.Errorf("make the %s signer: %w", k.algorithm, err)
+	}
+	payload, err := json.Marshal(claims)
+	if err != nil {
+		return "", fmt.Errorf("encode the claims: %w", err)
+	}
+	signed, err := signer.Sign(payload)
+	if err != nil {
+		return "", fmt.Errorf("sign a token: %w", err)
+	}
+	return signed.CompactSerialize()
 }
 
 // sign makes a JWT of the claims, in the compact serialization (RFC 7515 §7.1).

@@ -18,6 +18,9 @@ type Env struct {
 	Now func() time.Time
 	// Issue makes a valid access token for a client, as the staging token endpoint at the origin of r would.
 	Issue func(r *http.Request, clientID string) (string, error)
+	// Sign makes a token of any header and claims, signed with the node's key; alg, kid and typ are those of a good token unless
+	// the header has them. It fails where tokens are opaque.
+	Sign func(header, claims map[string]any) (string, error)
 }
 
 // Client is a registered client as its owner knows it.

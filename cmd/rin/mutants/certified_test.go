@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/rin-network/rin/conformance"
+	"github.com/rin-network/rin/conformance/exchange"
 	"github.com/rin-network/rin/conformance/report"
 	"github.com/rin-network/rin/conformance/requirement"
 	"github.com/rin-network/rin/conformance/target"
@@ -18,7 +19,7 @@ import (
 	"github.com/rin-network/rin/sandbox/registry"
 )
 
-// now is the time of every node here.
+// now is the time of every node here, and of the suite.
 func now() time.Time { return time.Date(2026, time.March, 2, 9, 0, 0, 0, time.UTC) }
 
 // calls keeps the list small; every kind of funding is among the records.
@@ -39,7 +40,11 @@ func certified(ctx context.Context, deviations ...string) (outcomes, error) {
 	server.Config.ErrorLog = log.New(io.Discard, "", 0)
 	server.Start()
 	defer server.Close()
-	result, err := conformance.Certify(ctx, nodeTarget(server.URL, node), conformance.Options{Suite: "test"})
+	t, err := nodeTarget(server.URL, node)
+	if err != nil {
+		return nil, err
+	}
+	result, err := conformance.Certify(ctx, t, conformance.Options{Suite: "test", Clock: now})
 	if err != nil {
 		return nil, err
 	}
@@ -53,14 +58,23 @@ func certified(ctx context.Context, deviations ...string) (outcomes, error) {
 	return found, nil
 }
 
-// nodeTarget is the node as its registry describes it, for the profile that everything here belongs to.
-func nodeTarget(base string, node *sandbox.Server) target.Target {
+// nodeTarget is the node as its registry describes it, with every input that a requirement asks for: clients of each kind, a staging
+// environment, an expired token, all that is opt-in, and what an operator attests.
+func nodeTarget(base string, node *sandbox.Server) (target.Target, error) {
 	clients := node.Credentials()
-	second := credentials(clients[1])
+	second, other := credentials(clients[1]), credentials(clients[2])
+	expired, err := node.TokenAt(now().Add(-time.Hour), base, clients[0].ClientID)
+	if err != nil {
+		return target.Target{}, err
+	}
 	return target.Target{
 		Registry: base + address.Map{}.Registry(), NodeID: registry.NodeID, SpecURL: node.Addresses(base).Spec,
-		Profile: string(requirement.Funding), Credentials: credentials(clients[0]), Second: &second,
-	}
+		Profile: string(requirement.Full), Credentials: credentials(clients[0]), Second: &second, Other: &other,
+		Staging:         &target.Staging{TokenURL: node.Addresses(base).StagingToken, Credentials: credentials(node.Staging())},
+		ExpiredToken:    target.NewSecret(expired),
+		AllowTokenInURL: true, AllowSecretInURL: true,
+		BruteForce: &exchange.Attestation{Holds: true, How: "rate limit at the gateway"},
+	}, nil
 }
 
 func credentials(c sandbox.Credential) target.Credentials {

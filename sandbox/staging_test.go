@@ -1,0 +1,54 @@
+package sandbox_test
+
+import (
+	"net/http"
+	"time"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+
+	"github.com/rin-network/rin/sandbox"
+)
+
+var _ = Describe("tokens that are not for this node", func() {
+	It("come from a staging environment with issuer, keys and client of its own, and are refused", func() {
+		node := newNode(sandbox.Config{})
+		token := fetchToken(node, "/staging/oauth/token", node.Staging())
+		_, claims := decodeJWT(token)
+		Expect(claims).To(HaveKeyWithValue("iss", node.URL+"/staging"))
+		Expect(claims).To(HaveKeyWithValue("aud", node.URL+"/staging/ris-synergy"))
+		Expect(get(node, infoPath, bearer(token)).status).To(Equal(http.StatusUnauthorized))
+
+		Expect(get(node, "/.well-known/oauth-authorization-server/staging", nil).body).To(ContainSubstring(`"token_endpoint":"` + node.URL + `/staging/oauth/token"`))
+		keys := get(node, "/staging/realms/ris/protocol/openid-connect/certs", nil).body
+		Expect(keys).To(ContainSubstring(`"kid"`))
+		Expect(keys).NotTo(Equal(get(node, "/realms/ris/protocol/openid-connect/certs", nil).body))
+	})
+
+	It("are issued to the third demo client, which has the role and another audience", func() {
+		node := newNode(sandbox.Config{})
+		client := node.Credentials()[2]
+		Expect(client.ClientID).To(Equal(sandbox.DemoClientElsewhere))
+		token := fetchToken(node, stagingToken, client)
+		_, claims := decodeJWT(token)
+		Expect(claims).To(HaveKeyWithValue("aud", sandbox.DemoAudience))
+		Expect(get(node, infoPath, bearer(token)).body).To(ContainSubstring("another audience"))
+	})
+
+	It("are dated by the node's clock, as its answers are", func() {
+		at := time.Date(2026, time.March, 2, 9, 0, 0, 0, time.UTC)
+		node := newNode(sandbox.Config{Clock: func() time.Time { return at }})
+		_, claims := decodeJWT(fetchToken(node, stagingToken, node.Credentials()[0]))
+		Expect(claims).To(HaveKeyWithValue("iat", BeEquivalentTo(at.Unix())))
+		Expect(get(node, infoPath, nil).header.Get("Date")).To(Equal("Mon, 02 Mar 2026 09:00:00 GMT"))
+	})
+
+	It("have expired when they were issued long ago", func() {
+		node := newNode(sandbox.Config{})
+		token, err := node.TokenAt(time.Now().Add(-time.Hour), node.URL, sandbox.DemoClient)
+		Expect(err).NotTo(HaveOccurred())
+		Expect(get(node, infoPath, bearer(token)).body).To(ContainSubstring("expired"))
+		_, err = node.TokenAt(time.Now(), node.URL, "nobody")
+		Expect(err).To(MatchError(ContainSubstring(`"nobody" is unknown`)))
+	})
+})
