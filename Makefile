@@ -6,7 +6,7 @@ PUBLISHED ?= $(wildcard $(abspath ../shared/published))
 TOOL    := $(GO) tool -modfile=.ci/tools.mod
 
 .DEFAULT_GOAL := help
-.PHONY: help demo build test race lint bench e2e generate check
+.PHONY: help demo build test mutants race lint bench e2e generate check
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z0-9]+:.*## /{printf "  make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -19,6 +19,9 @@ build: ## build bin/rin
 
 test: ## unit and behaviour tests
 	$(GO) test ./...
+
+mutants: ## the kill matrix: every deviation against the suite, printed and recorded
+	RIN_WRITE_MATRIX=1 $(GO) test -count 1 -v -timeout 15m ./cmd/rin/mutants -ginkgo.succinct -ginkgo.no-color
 
 race: ## the tests but the kill matrix under the race detector (needs a C compiler)
 	CGO_ENABLED=1 $(GO) test -race $$($(GO) list ./... | grep -v cmd/rin/mutants)

@@ -1,0 +1,75 @@
+package matrix
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/rin-network/rin/conformance/requirement"
+)
+
+// Score is a matrix in figures.
+type Score struct {
+	// Faults were planted; Noticed of them were noticed exactly: by every requirement that they break, and by no other.
+	Faults  int `json:"faults"`
+	Noticed int `json:"noticed"`
+	// Requirements can be proved by a fault; Killed of them noticed one at least.
+	Requirements int `json:"requirements"`
+	Killed       int `json:"killed"`
+	// Attested are the requirements that no fault may prove.
+	Attested []requirement.ID `json:"attested"`
+}
+
+// Score counts the matrix.
+func (m Matrix) Score() Score {
+	s := Score{Faults: len(m.Faults), Attested: []requirement.ID{}}
+	for _, f := range m.Faults {
+		if f.Exact() {
+			s.Noticed++
+		}
+	}
+	for _, id := range m.Requirements {
+		if slices.Contains(Attested(), id) {
+			s.Attested = append(s.Attested, id)
+			continue
+		}
+		s.Requirements++
+		if len(m.Killers(id)) > 0 {
+			s.Killed++
+		}
+	}
+	return s
+}
+
+// String is the score of a measurement: "312 of 312 deviations noticed exactly, 129 of 129 requirements killed, SEC-07 attested".
+func (s Score) String() string {
+	return fmt.Sprintf("%d of %d deviations noticed exactly, %d of %d requirements killed%s", s.Noticed, s.Faults, s.Killed, s.Requirements, s.attested())
+}
+
+// Sentence tells the score to the reader of a certificate.
+func (s Score) Sentence() string {
+	return fmt.Sprintf("The suite that judged this notices %d of %d planted faults, which prove %d of its %d requirements%s.",
+		s.Noticed, s.Faults, s.Killed, s.Requirements, s.attested())
+}
+
+func (s Score) attested() string {
+	if len(s.Attested) == 0 {
+		return ""
+	}
+	var ids []string
+	for _, id := range s.Attested {
+		ids = append(ids, string(id))
+	}
+	return ", " + strings.Join(ids, ", ") + " attested"
+}
+
+// survivors are the requirements that noticed no fault and are not attested.
+func (m Matrix) survivors() []requirement.ID {
+	var ids []requirement.ID
+	for _, id := range m.Requirements {
+		if len(m.Killers(id)) == 0 && !slices.Contains(Attested(), id) {
+			ids = append(ids, id)
+		}
+	}
+	return ids
+}
