@@ -64,7 +64,7 @@ var _ = Describe("The score", func() {
 	It("counts faults and requirements, and keeps what is attested apart", func() {
 		Expect(whole().Score()).To(Equal(matrix.Score{Faults: 2, Noticed: 2, Requirements: 3, Killed: 3, Attested: ids{"SEC-07"}}))
 		Expect(whole().Score().String()).To(Equal("2 of 2 deviations noticed exactly, 3 of 3 requirements killed, SEC-07 attested"))
-		Expect(whole().Score().Sentence()).To(Equal("The suite that judged this notices 2 of 2 planted faults, which prove 3 of its 3 requirements, SEC-07 attested."))
+		Expect(whole().Score().Sentence()).To(Equal("The suite that judged this notices 2 of 2 planted faults, which prove 3 of its 3 requirements; SEC-07 is attested by the operator."))
 	})
 
 	It("counts a fault with a miss or a surplus as not noticed, and a surplus as a kill", func() {

@@ -3,7 +3,6 @@ package matrix
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/rin-network/rin/conformance/requirement"
 )
@@ -43,24 +42,20 @@ func (m Matrix) Score() Score {
 
 // String is the score of a measurement: "312 of 312 deviations noticed exactly, 129 of 129 requirements killed, SEC-07 attested".
 func (s Score) String() string {
-	return fmt.Sprintf("%d of %d deviations noticed exactly, %d of %d requirements killed%s", s.Noticed, s.Faults, s.Killed, s.Requirements, s.attested())
+	text := fmt.Sprintf("%d of %d deviations noticed exactly, %d of %d requirements killed", s.Noticed, s.Faults, s.Killed, s.Requirements)
+	if len(s.Attested) > 0 {
+		text += ", " + ids(s.Attested) + " attested"
+	}
+	return text
 }
 
 // Sentence tells the score to the reader of a certificate.
 func (s Score) Sentence() string {
-	return fmt.Sprintf("The suite that judged this notices %d of %d planted faults, which prove %d of its %d requirements%s.",
-		s.Noticed, s.Faults, s.Killed, s.Requirements, s.attested())
-}
-
-func (s Score) attested() string {
-	if len(s.Attested) == 0 {
-		return ""
+	text := fmt.Sprintf("The suite that judged this notices %d of %d planted faults, which prove %d of its %d requirements", s.Noticed, s.Faults, s.Killed, s.Requirements)
+	if len(s.Attested) > 0 {
+		text += "; " + ids(s.Attested) + " is attested by the operator"
 	}
-	var ids []string
-	for _, id := range s.Attested {
-		ids = append(ids, string(id))
-	}
-	return ", " + strings.Join(ids, ", ") + " attested"
+	return text + "."
 }
 
 // survivors are the requirements that noticed no fault and are not attested.

@@ -10,7 +10,9 @@ import (
 	. "github.com/onsi/gomega"
 
 	"github.com/rin-network/rin/conformance/exchange"
+	"github.com/rin-network/rin/conformance/matrix"
 	"github.com/rin-network/rin/conformance/report"
+	"github.com/rin-network/rin/conformance/requirement"
 )
 
 // format writes a report in one format.
@@ -44,6 +46,7 @@ var _ = Describe("the formats", func() {
 		It("write what was read and approved: "+name, func() {
 			r, log := small()
 			r.Catalogue.Version = "1.0.0" // the true one changes with every judgement
+			r.Suite.Matrix = matrix.Score{Faults: 312, Noticed: 312, Requirements: 129, Killed: 129, Attested: []requirement.ID{"SEC-07"}}
 			got := written(f, r, log)
 			Expect(written(f, r, log)).To(Equal(got), "the same evidence gives the same bytes")
 

@@ -131,6 +131,7 @@ func junitVerdict(r Report) junitSuite {
 		{"verdict", string(r.Verdict.Decision)},
 		{"preview", fmt.Sprint(r.Verdict.Preview)},
 		{"suite", Plain(r.Suite.Version)},
+		{"matrix", r.Suite.Matrix.String()},
 		{"catalogue", Plain(r.Catalogue.Version)},
 		{"profile", Plain(string(r.Profile))},
 		{"token-url", Plain(r.Target.TokenURL)},

@@ -32,7 +32,7 @@ func WriteMarkdown(w io.Writer, r Report) error {
 	markdownFindings(&b, "Warnings", r.tell(requirement.Warn))
 	markdownSilences(&b, r)
 	markdownGroups(&b, r)
-	b.WriteString("\n## Notes\n\n" + fence(r.Notes))
+	b.WriteString("\n## Notes\n\n" + fence(append([]string{r.Suite.Matrix.Sentence()}, r.Notes...)))
 	_, err := w.Write(b.Bytes())
 	return err
 }

@@ -3,6 +3,7 @@ package report_test
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -11,6 +12,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"github.com/rin-network/rin/conformance/exchange"
+	"github.com/rin-network/rin/conformance/matrix"
 	"github.com/rin-network/rin/conformance/report"
 	"github.com/rin-network/rin/conformance/requirement"
 	"github.com/rin-network/rin/conformance/verdict"
@@ -21,7 +23,7 @@ var _ = Describe("New", func() {
 		r, _ := small()
 		Expect(r.Schema).To(Equal("rin.report/v1"))
 		Expect(r.Profile).To(Equal(requirement.Funding))
-		Expect(r.Suite).To(Equal(report.Suite{Name: "rin", Version: version, RecordedBy: version}))
+		Expect(r.Suite).To(Equal(report.Suite{Name: "rin", Version: version, RecordedBy: version, Matrix: matrix.Recorded().Score()}))
 		Expect(r.Catalogue.Version).To(Equal(requirement.Version))
 		Expect(r.Date).To(Equal(noon()))
 		Expect(r.Target.TokenURL).To(Equal("https://auth.node.example/oauth/token"))
@@ -111,6 +113,20 @@ var _ = Describe("New", func() {
 		Expect(r.Run.Complete).To(BeFalse())
 		Expect(r.Run.Cause).NotTo(BeEmpty())
 		Expect(r.Budget.Sent).To(Equal(7), "attempts of what was recorded")
+	})
+
+	It("tells in every format what the suite is known to notice", func() {
+		r, log := small()
+		for name, f := range formats() {
+			if name == "exchanges.har" {
+				continue
+			}
+			text := strings.Join(strings.Fields(written(f, r, log)), " ")
+			Expect(text).To(Or(
+				ContainSubstring(r.Suite.Matrix.Sentence()), ContainSubstring(r.Suite.Matrix.String()),
+				ContainSubstring(fmt.Sprintf(`"matrix": { "faults": %d, "noticed": %d`, r.Suite.Matrix.Faults, r.Suite.Matrix.Noticed)),
+			), name)
+		}
 	})
 
 	It("holds the preview notice near the verdict in every format", func() {

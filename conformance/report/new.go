@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/rin-network/rin/conformance/exchange"
+	"github.com/rin-network/rin/conformance/matrix"
 	"github.com/rin-network/rin/conformance/requirement"
 	"github.com/rin-network/rin/conformance/verdict"
 )
@@ -15,7 +16,7 @@ import (
 func New(v verdict.Verdict, log *exchange.Log, suite string) Report {
 	r := Report{
 		Schema:     Version,
-		Suite:      Suite{Name: "rin", Version: suite, RecordedBy: log.Run.Suite},
+		Suite:      Suite{Name: "rin", Version: suite, RecordedBy: log.Run.Suite, Matrix: matrix.Recorded().Score()},
 		Catalogue:  catalogue(v),
 		Date:       log.Run.Started.UTC().Truncate(time.Second),
 		Profile:    v.Profile,

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/rin-network/rin/conformance/exchange"
+	"github.com/rin-network/rin/conformance/matrix"
 	"github.com/rin-network/rin/conformance/requirement"
 	"github.com/rin-network/rin/conformance/verdict"
 )
@@ -29,11 +30,12 @@ type Report struct {
 	Notes        []string      `json:"notes"`
 }
 
-// Suite says which program judged, and which one recorded the evidence.
+// Suite says which program judged, which one recorded the evidence, and what the one that judged is known to notice.
 type Suite struct {
-	Name       string `json:"name"`
-	Version    string `json:"version"`
-	RecordedBy string `json:"recordedBy"`
+	Name       string       `json:"name"`
+	Version    string       `json:"version"`
+	RecordedBy string       `json:"recordedBy"`
+	Matrix     matrix.Score `json:"matrix"` // the kill matrix in figures
 }
 
 // Catalogue says against what the node was judged, and how much of the whole that is.

@@ -169,6 +169,7 @@ func (c *console) verdict(r Report) {
 		c.text(2, "", "Restricted by its operator: "+r.Run.Partial+".")
 	}
 	c.text(2, "", fmt.Sprintf("%s, of %d judged.", counts(r.Totals), r.Totals.Sum()))
+	c.text(2, "", r.Suite.Matrix.Sentence())
 	for _, n := range r.Notes {
 		if !strings.HasPrefix(n, "This is a snapshot") {
 			c.text(2, "", n)
