@@ -104,8 +104,10 @@ type Document struct {
 	Refused string `json:"refused,omitempty"`
 	// Removed lists what the guard replaced and a requirement wants to know of, stably ordered.
 	Removed []Removed `json:"removed,omitempty"`
-	// Invalid holds the structural faults that keep response schemas from being judged.
+	// Invalid holds the differences from the meta-schema of the document's version, each as "place: words" (SPC-07); 20 at most.
 	Invalid []string `json:"invalid,omitempty"`
+	// Uncompared says why the document was not compared with the meta-schema; empty when it was.
+	Uncompared string `json:"uncompared,omitempty"`
 }
 
 // Removed is one reference or keyword that the guard took out of a document.
@@ -150,7 +152,8 @@ const (
 	FindingType      FindingKind = "type"       // API-05, null included
 	FindingEnum      FindingKind = "enum"       // API-06
 	FindingFormat    FindingKind = "format"     // API-07: date, date-time (others: warning)
-	FindingOther     FindingKind = "other"      // bounds, patterns, additionalProperties, header: API-05
+	FindingOther     FindingKind = "other"      // bounds, patterns, additionalProperties: API-05
+	FindingHeader    FindingKind = "header"     // a described header field that is missing or does not fit: API-02
 )
 
 // Ended says how the run ended.

@@ -70,7 +70,7 @@ func (r Roles) portable() Roles {
 }
 
 func (d Document) portable() Document {
-	d.Reduced, d.Refused = compact(d.Reduced), portable(d.Refused)
+	d.Reduced, d.Refused, d.Uncompared = compact(d.Reduced), portable(d.Refused), portable(d.Uncompared)
 	d.Removed, d.Invalid = list(d.Removed), list(d.Invalid)
 	for i, r := range d.Removed {
 		d.Removed[i] = Removed{portable(r.Pointer), portable(r.Keyword), portable(r.Value)}

@@ -140,10 +140,26 @@ var _ = Describe("The structure of a document", func() {
 		Expect(openapi.Read([]byte(spec("3.1.0", `{"type":["string","null"]}`, `{}`)), openapi.DefaultLimits()).Invalid).To(BeEmpty())
 	})
 
-	It("is not compared where there is no meta-schema", func() {
-		_, err := openapi.Structure([]byte(`{"swagger":"2.0","info":{"title":"t","version":"1"},"paths":{}}`))
-		Expect(err).To(HaveOccurred())
-		Expect(openapi.Read([]byte(`{"swagger":"2.0","paths":{}}`), openapi.Limits{}).Invalid).To(BeEmpty())
-		Expect(json.Valid(openapi.Read([]byte(`{}`), openapi.Limits{}).Reduced)).To(BeTrue())
+	It("is that of Swagger 2.0 as well", func() {
+		Expect(openapi.Structure([]byte(`{"swagger":"2.0","info":{"title":"t","version":"1"},"paths":{}}`))).To(BeEmpty())
+		read := openapi.Read([]byte(`{"swagger":"2.0","info":{"title":"t","version":"1"},"paths":{"/a":{"get":{"responses":{"200":{}}}}}}`), openapi.Limits{})
+		Expect(read.Invalid).To(ContainElement(ContainSubstring("description")))
+	})
+
+	It("does not miss what the guard took out", func() {
+		read := openapi.Read([]byte(`{"openapi":"3.0.3","info":{"title":"t","version":"1"},"paths":{"/a":{"get":{"responses":{
+			"200":{"$ref":"common.json#/Good"},"404":{}}}}}}`), openapi.Limits{})
+		Expect(read.Removed).To(HaveLen(1))
+		Expect(read.Invalid).To(HaveExactElements(ContainSubstring("404")))
+	})
+
+	It("is not compared where there is no meta-schema, and the evidence says why", func() {
+		for _, text := range []string{`{"openapi":"3.9.0","info":{"title":"t","version":"1"},"paths":{}}`, `{"swagger":"1.2","paths":{}}`, `{}`} {
+			read := openapi.Read([]byte(text), openapi.Limits{})
+			Expect(read.Invalid).To(BeEmpty(), text)
+			Expect(read.Uncompared).NotTo(BeEmpty(), text)
+			Expect(json.Valid(read.Reduced)).To(BeTrue())
+		}
+		Expect(openapi.Read([]byte(spec("3.0.3", `{"type":"string"}`, `{}`)), openapi.Limits{}).Uncompared).To(BeEmpty())
 	})
 })

@@ -41,7 +41,7 @@ func (a *annotation) judgeHeader(name, headers string, values []string) {
 	header, _ := raw.(map[string]any)
 	if len(values) == 0 {
 		if header["required"] == true {
-			a.addHeader(name, []difference{{Finding: exchange.Finding{Kind: exchange.FindingOther, Expected: "a required header field", Got: "nothing", Keyword: at + "/required"}}})
+			a.addHeader(name, []difference{{Finding: exchange.Finding{Kind: exchange.FindingHeader, Expected: "a required header field", Got: "nothing", Keyword: at + "/required"}}})
 		}
 		return
 	}
@@ -87,7 +87,7 @@ func headerValue(kind, text string) (value any, ok bool) {
 // addHeader notes findings on a header field; all are of one kind, since the kinds of a body's members mean other requirements.
 func (a *annotation) addHeader(name string, found []difference) {
 	for i := range found {
-		found[i].Kind = exchange.FindingOther
+		found[i].Kind = exchange.FindingHeader
 		found[i].place = "header " + strconv.Quote(clip(name, 64))
 	}
 	a.found.add(found)

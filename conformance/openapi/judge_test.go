@@ -76,9 +76,9 @@ var _ = Describe("Judging status and media type", func() {
 			Expect(f.Judged).To(BeFalse())
 			Expect(lines(f)).To(Equal(append([]string{}, want...)))
 		},
-		Entry("required and missing", `"X-Total":{"required":true,"schema":{"type":"integer"}}`, nil, `other header "X-Total": want a required header field, got nothing`),
+		Entry("required and missing", `"X-Total":{"required":true,"schema":{"type":"integer"}}`, nil, `header header "X-Total": want a required header field, got nothing`),
 		Entry("optional and missing", `"X-Total":{"schema":{"type":"integer"}}`, nil),
-		Entry("optional and wrong", `"X-Total":{"schema":{"type":"integer"}}`, []exchange.Field{{Name: "x-total", Value: "many"}}, `other header "X-Total": want integer, got string`),
+		Entry("optional and wrong", `"X-Total":{"schema":{"type":"integer"}}`, []exchange.Field{{Name: "x-total", Value: "many"}}, `header header "X-Total": want integer, got string`),
 		Entry("good", `"X-Total":{"schema":{"type":"integer"}},"X-Open":{"schema":{"type":"boolean"}},"X-Next":{"schema":{"type":"string","minLength":2}}`,
 			[]exchange.Field{{Name: "x-total", Value: "12"}, {Name: "X-Open", Value: "true"}, {Name: "X-Next", Value: "12"}}),
 		Entry("Content-Type is not for headers", `"Content-Type":{"required":true,"schema":{"type":"integer"}}`, nil),

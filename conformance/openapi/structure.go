@@ -14,6 +14,7 @@ import (
 	"golang.org/x/text/language"
 	"golang.org/x/text/message"
 
+	"github.com/rin-network/rin/conformance/document"
 	"github.com/rin-network/rin/conformance/exchange"
 )
 
@@ -22,9 +23,16 @@ const (
 	maxStructure = 1 << 20 // bytes; the library's reader needs hundreds of times that much memory
 )
 
-// Structure compares a reduced document with the meta-schema of its OpenAPI version, as libopenapi-validator holds it, and lists the causes,
-// each with its place in the document. An empty list means that it fits. Swagger 2.0 documents and those over 1 MiB are not compared: err says so.
+// Structure compares a reduced document with the meta-schema of its version, OpenAPI 3 or Swagger 2.0, as libopenapi-validator holds it,
+// and lists the causes, each with its place in the document. An empty list means that it fits. Documents over 1 MiB and those of other
+// versions are not compared: err says so.
 func Structure(reduced []byte) (faults []string, err error) {
+	return structure(exchange.Document{Reduced: reduced})
+}
+
+// structure leaves out the faults of places that the guard emptied: what stood there is in another document.
+func structure(guarded exchange.Document) (faults []string, err error) {
+	reduced := guarded.Reduced
 	defer func() {
 		if r := recover(); r != nil {
 			faults, err = nil, fmt.Errorf("the document could not be compared with the meta-schema: %v", r)
@@ -40,8 +48,8 @@ func Structure(reduced []byte) (faults []string, err error) {
 		return nil, fmt.Errorf("read document: %w", err)
 	}
 	defer doc.Release()
-	if !strings.HasPrefix(doc.GetVersion(), "3.") {
-		return nil, fmt.Errorf("there is no meta-schema for version %q here", clip(doc.GetVersion(), 20))
+	if v := doc.GetVersion(); !strings.HasPrefix(v, "3.0") && !strings.HasPrefix(v, "3.1") && v != "2.0" {
+		return nil, fmt.Errorf("there is no meta-schema for version %q here", clip(v, 20))
 	}
 	valid, found := schema_validation.ValidateOpenAPIDocument(doc)
 	if valid {
@@ -53,15 +61,36 @@ func Structure(reduced []byte) (faults []string, err error) {
 			continue
 		}
 		// Every entry holds the same tree of causes.
-		faults = append(faults, leaves(e.SchemaValidationErrors[0].OriginalJsonSchemaError)...)
+		for _, f := range leaves(e.SchemaValidationErrors[0].OriginalJsonSchemaError) {
+			if !emptied(guarded.Removed, f.pointer) {
+				faults = append(faults, f.String())
+			}
+		}
 	}
 	slices.Sort(faults)
 	faults = slices.Compact(faults)
 	return faults[:min(len(faults), maxFaults)], nil
 }
 
+// structureFault is one cause with its place in the document.
+type structureFault struct {
+	pointer string // RFC 6901
+	place   string
+	words   string
+}
+
+func (f structureFault) String() string { return f.place + ": " + f.words }
+
+// emptied reports whether the guard took a foreign reference out of the place, or out of one around it.
+func emptied(removed []exchange.Removed, pointer string) bool {
+	return slices.ContainsFunc(removed, func(r exchange.Removed) bool {
+		at, isRef := strings.CutSuffix(r.Pointer, "/$ref")
+		return isRef && (pointer == at || strings.HasPrefix(pointer, at+"/"))
+	})
+}
+
 // leaves lists the causes at the ends of the tree.
-func leaves(err *jsonschema.ValidationError) []string {
+func leaves(err *jsonschema.ValidationError) []structureFault {
 	if err == nil {
 		return nil
 	}
@@ -71,9 +100,9 @@ func leaves(err *jsonschema.ValidationError) []string {
 	}
 	if len(err.Causes) == 0 {
 		words := err.ErrorKind.LocalizedString(message.NewPrinter(language.English))
-		return []string{clip(path(err.InstanceLocation), 200) + ": " + clip(words, 160)}
+		return []structureFault{{pointerTo(err.InstanceLocation), clip(path(err.InstanceLocation), 200), clip(words, 160)}}
 	}
-	var out []string
+	var out []structureFault
 	for _, cause := range err.Causes {
 		out = append(out, leaves(cause)...)
 	}
@@ -82,8 +111,8 @@ func leaves(err *jsonschema.ValidationError) []string {
 
 // deepest picks the alternative that got farthest into the document: "a reference or a schema" fails for its schema, not for
 // being no reference.
-func deepest(causes []*jsonschema.ValidationError) []string {
-	best, reach := []string(nil), -1
+func deepest(causes []*jsonschema.ValidationError) []structureFault {
+	best, reach := []structureFault(nil), -1
 	for _, cause := range causes {
 		if r := depthOf(cause); r > reach {
 			best, reach = leaves(cause), r
@@ -100,13 +129,24 @@ func depthOf(err *jsonschema.ValidationError) int {
 	return deepest
 }
 
+// pointerTo joins the tokens of a place.
+func pointerTo(tokens []string) string {
+	var b strings.Builder
+	for _, t := range tokens {
+		b.WriteString("/" + document.Escape(t))
+	}
+	return b.String()
+}
+
 // Read guards a document and lists the structural faults of what remains: what discovery records as evidence.
 func Read(body []byte, limits Limits) exchange.Document {
 	doc := Guard(body, limits)
 	if doc.Refused != "" {
 		return doc
 	}
-	// A document that can't be compared has no known faults: SPC-03 judges its version.
-	doc.Invalid, _ = Structure(doc.Reduced)
+	var err error
+	if doc.Invalid, err = structure(doc); err != nil {
+		doc.Uncompared = clip(err.Error(), 300) // it has no known faults; SPC-03 judges its version
+	}
 	return doc
 }

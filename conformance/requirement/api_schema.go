@@ -106,7 +106,10 @@ func (r route) sort(e Evidence) found {
 		}
 		for _, f := range findings.Findings {
 			cost := r(f)
-			if strings.HasPrefix(f.Path, "header") { // no data, and proxies drop and change header fields
+			if f.Kind == exchange.FindingHeader && !success(x) {
+				continue // the refusals' fields are judged by their own rules
+			}
+			if strings.HasPrefix(f.Path, "header") && f.Kind != exchange.FindingHeader { // as older evidence tells it
 				if note := fmt.Sprintf("%s %s: expected %s, got %s", name, clip(f.Path), clip(f.Expected), clip(f.Got)); cost != "" && !slices.Contains(out.headers, note) {
 					out.headers = append(out.headers, note)
 				}
@@ -194,7 +197,30 @@ func (f found) nothing(e Evidence) Judgement {
 	return Missing("no answer of an operation could be compared with a schema")
 }
 
+// answersDocumented looks at status and media type, which are the answer's promise, and at header fields, which proxies drop and change:
+// those cost a warning.
 func answersDocumented(e Evidence) Judgement {
+	return gather(statusDocumented(e), headersKept(e))
+}
+
+func headersKept(e Evidence) Judgement {
+	fields := func(f exchange.Finding) Outcome {
+		if f.Kind == exchange.FindingHeader {
+			return Warn
+		}
+		return ""
+	}
+	found := route(fields).sort(e)
+	if len(found.warned) == 0 {
+		return Missing("no header field differs")
+	}
+	first := found.warned[0]
+	return Warned("a described header field is missing or not as described: "+first.Name, first.Expected, first.Got).
+		Hinting("send the field with each good answer, or take required out of the document; a proxy may drop it: nginx proxy_hide_header, gzip and ETag").
+		About(found.warned...).bounded()
+}
+
+func statusDocumented(e Evidence) Judgement {
 	found := only(exchange.FindingStatus, exchange.FindingMediaType).sort(e)
 	found.warned = slices.DeleteFunc(found.warned, func(s Subject) bool { return serverError(e.The(s.Label)) }) // to mend, not to describe
 	j := found.judge(e, "an answer is not described")

@@ -91,6 +91,8 @@ func (s *stage) directive(line string) error {
 		s.document.Removed = append(s.document.Removed, exchange.Removed{Pointer: f[0], Keyword: f[1], Value: f[2]})
 	case "invalid":
 		s.document.Invalid = append(s.document.Invalid, rest)
+	case "uncompared":
+		s.document.Uncompared = rest
 	case "judged", "unjudged", "finding":
 		return s.finding(word, rest)
 	default:

@@ -45,6 +45,9 @@ func headDeclared(e Evidence) Judgement {
 		if !known {
 			return Warned("the document declares version "+quote(version)+", which this suite does not know", "3.0.x, 3.1.x or 2.0", quote(version)).Blaming(NodeDocument)
 		}
+		if version == "2.0" {
+			return Passed().Noting("the document is written in Swagger 2.0: its operations, parameters and schemas are judged like those of OpenAPI 3, as far as 2.0 can say the same; many code generators no longer read it")
+		}
 		return Passed()
 	}, func(first Subject) Judgement {
 		return Failed("the document lacks what every API document has: "+first.Name, first.Expected, first.Got)

@@ -28,6 +28,24 @@ func specDeviations() []Deviation {
 			}, Spec),
 		},
 		{
+			Name: "spec-needs-token", Breaks: []string{"SPC-02"},
+			Why: "The document is served to callers with a token only: springdoc stands behind the rule that refuses everything else.",
+			Wrap: func(next http.Handler, env Env) http.Handler {
+				refusing := rewrite(when(func(r *http.Request, _ *Answer) bool { return anonymous(r) }, refuseAnonymous), Spec)
+				return guardedDocument(refusing(next, env), env)
+			},
+		},
+		{
+			Name: "spec-behind-login", Breaks: []string{"SPC-02"},
+			Why: "Who asks for the document without a token gets the login page of the developers' portal.",
+			Wrap: func(next http.Handler, env Env) http.Handler {
+				login := rewrite(when(func(r *http.Request, _ *Answer) bool { return anonymous(r) }, func(_ *http.Request, a *Answer) {
+					a.become(http.StatusOK, "text/html", page)
+				}), Spec)
+				return guardedDocument(login(next, env), env)
+			},
+		},
+		{
 			Name: "spec-version-missing", Breaks: []string{"SPC-03"},
 			Why: "The document lacks info.version: the build did not fill the placeholder in.",
 			Wrap: specs(func(document map[string]any, _ Env) {
@@ -70,7 +88,7 @@ func specDeviations() []Deviation {
 			}),
 		},
 		{
-			Name: "spec-path-parameter-optional", Breaks: []string{"SPC-05"},
+			Name: "spec-path-parameter-optional", Breaks: []string{"SPC-05", "SPC-07"},
 			Why: "A path parameter is declared optional, which no path can honour.",
 			Wrap: specs(func(document map[string]any, env Env) {
 				for _, parameter := range objects(detailOperation(document, env), "parameters") {
@@ -86,6 +104,29 @@ func specDeviations() []Deviation {
 			}),
 		},
 		{
+			Name: "spec-parameters-object", Breaks: []string{"SPC-07"},
+			Why: "parameters of an operation is an object by name, as hand-written documents have it, in place of a list.",
+			Wrap: specs(func(document map[string]any, env Env) {
+				operationAt(document, env, env.Places.Info())["parameters"] = map[string]any{"verbose": map[string]any{"in": "query"}}
+			}),
+		},
+		{
+			Name: "spec-description-missing", Breaks: []string{"SPC-07"},
+			Why: "An answer of one operation lacks its description, which OpenAPI requires and most generators forgive.",
+			Wrap: specs(func(document map[string]any, env Env) {
+				delete(member(operationAt(document, env, env.Places.Info()), "responses", "200"), "description")
+			}),
+		},
+		{
+			Name: "spec-member-misspelt", Breaks: []string{"SPC-07"},
+			Why: "A member of an operation is misspelt (operationID): tools pass over it in silence.",
+			Wrap: specs(func(document map[string]any, env Env) {
+				o := operationAt(document, env, env.Places.Info())
+				o["operationID"] = o["operationId"]
+				delete(o, "operationId")
+			}),
+		},
+		{
 			Name: "spec-without-fundings", Breaks: []string{"SPC-08"},
 			Why: "The funding operations are hidden from the document, as @Hidden or a wrong package scan does.",
 			Wrap: specs(func(document map[string]any, env Env) {
@@ -97,6 +138,56 @@ func specDeviations() []Deviation {
 				}
 			}),
 		},
+		{
+			Name: "spec-security-undefined", Breaks: []string{"SPC-09"},
+			Why: "security names a scheme that the document does not declare: it was renamed in one place.",
+			Wrap: specs(func(document map[string]any, _ Env) {
+				document["security"] = []any{map[string]any{"bearerAuth": []any{}}}
+			}),
+		},
+		{
+			Name: "spec-security-missing", Breaks: []string{"SPC-09"},
+			Why: "The document says nothing about tokens, like all published documents of the network.",
+			Wrap: specs(func(document map[string]any, _ Env) {
+				delete(document, "security")
+				delete(member(document, "components"), "securitySchemes")
+			}),
+		},
+		{
+			Name: "spec-security-not-asked-for", Breaks: []string{"SPC-09"},
+			Why:  "Schemes are declared and no operation asks for one, so that generated clients send no token.",
+			Wrap: specs(func(document map[string]any, _ Env) { delete(document, "security") }),
+		},
+		{
+			Name: "spec-token-url-elsewhere", Breaks: []string{"SPC-09"},
+			Why: "The document sends clients to the token endpoint of another environment.",
+			Wrap: specs(func(document map[string]any, _ Env) {
+				for _, s := range member(document, "components", "securitySchemes") {
+					if scheme, ok := s.(map[string]any); ok && scheme["flows"] != nil {
+						member(scheme, "flows", "clientCredentials")["tokenUrl"] = "https://staging.node.example/oauth/token"
+					}
+				}
+			}),
+		},
+		{
+			Name: "spec-server-of-developer", Breaks: []string{"SPC-10"},
+			Why: "servers names http://localhost:8080, the address on the machine of the one who wrote it.",
+			Wrap: specs(func(document map[string]any, _ Env) {
+				document["servers"] = []any{map[string]any{"url": "http://localhost:8080"}}
+			}),
+		},
+		{
+			Name: "spec-server-behind-proxy", Breaks: []string{"SPC-10"},
+			Why: "servers names the host inside the cluster: springdoc does not know of the proxy in front.",
+			Wrap: specs(func(document map[string]any, env Env) {
+				document["servers"] = []any{map[string]any{"url": "http://funding-service:8080" + env.Places.API()}}
+			}),
+		},
+		{
+			Name: "spec-server-missing", Breaks: []string{"SPC-10"},
+			Why:  "The document names no server, and the operations are not at the root of its host.",
+			Wrap: specs(func(document map[string]any, _ Env) { delete(document, "servers") }),
+		},
 	}
 }
 
@@ -107,6 +198,24 @@ func specs(edit func(document map[string]any, env Env)) wrap { return documents(
 
 // relative is a path as the document names it, below the address of its server.
 func relative(env Env, path string) string { return strings.TrimPrefix(path, env.Places.API()) }
+
+// operationAt is the GET operation of a path of the node.
+func operationAt(document map[string]any, env Env, path string) map[string]any {
+	return member(document, "paths", relative(env, path), "get")
+}
+
+// guardedDocument describes the refusal that the document's own operation gives.
+func guardedDocument(next http.Handler, env Env) http.Handler {
+	return specs(func(document map[string]any, env Env) {
+		member(operationAt(document, env, env.Places.Spec()), "responses")["401"] = map[string]any{"description": "There is no access token."}
+	})(next, env)
+}
+
+// refuseAnonymous makes the answer the refusal of a call without a token.
+func refuseAnonymous(_ *http.Request, a *Answer) {
+	a.become(http.StatusUnauthorized, "", "")
+	a.challenge(`Bearer realm="ris"`)
+}
 
 // listOperation and detailOperation are the GET operations of the fundings.
 func listOperation(document map[string]any, env Env) map[string]any {
