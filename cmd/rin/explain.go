@@ -9,8 +9,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/rin-network/rin/conformance/exchange"
+	"github.com/rin-network/rin/conformance/matrix"
 	"github.com/rin-network/rin/conformance/requirement"
-	"github.com/rin-network/rin/sandbox/deviation"
 )
 
 func explainCommand(w world) *cobra.Command {
@@ -18,7 +18,8 @@ func explainCommand(w world) *cobra.Command {
 		Use:   "explain ID",
 		Short: "Explain one requirement",
 		Long: `Explain tells what a requirement asks for and who says so, how it is tried, what a
-correct node may do, how to mend a node, and how to see it break in the sandbox.`,
+correct node may do, how to mend a node, which faults of the sandbox it was seen to
+notice, and how to see it break.`,
 		Example: `  rin explain BRR-02
   rin explain tok-06`,
 		Args: cobra.ExactArgs(1),
@@ -71,14 +72,29 @@ func (e *explanation) write(r requirement.Requirement) {
 	e.part("fix", r.Fix)
 	e.part("needs", joined(r.After))
 	e.part("mutant", r.Breaks)
-	for _, d := range deviation.All() {
-		if slices.Contains(d.Breaks, string(r.ID)) {
-			e.part("", "rin demo --deviate "+d.Name)
-		}
-	}
+	faults := e.faults(r.ID)
 	if x, ok := requirement.Asked(r); ok {
 		fmt.Fprintf(&e.text, "\nAsk it yourself:\n%s\n", exchange.Curl(x))
 	}
+	if len(faults) > 0 {
+		fmt.Fprintf(&e.text, "\nSee it break, as a report and as a node:\nrin demo --deviate %s\nrin sandbox --deviate %s\n", faults[0].Name, faults[0].Name)
+	}
+}
+
+// faults lists the faults of the sandbox that the requirement was seen to notice.
+func (e *explanation) faults(id requirement.ID) []matrix.Fault {
+	faults := matrix.Recorded().KilledBy(id)
+	for i, f := range faults {
+		word := ""
+		if i == 0 {
+			word = "proved by"
+		}
+		e.part(word, f.Name+": "+f.Why)
+	}
+	if slices.Contains(matrix.Attested(), id) {
+		e.part("proved by", "nothing that could be tried without harm: the operator attests it")
+	}
+	return faults
 }
 
 // part is a word and its text, wrapped beside it; nothing when there is no text.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/rin-network/rin/conformance/matrix"
 	"github.com/rin-network/rin/conformance/requirement"
 )
 
@@ -17,6 +18,8 @@ func requirementsCommand(w world) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "requirements",
 		Short: "List the catalogue of requirements",
+		Long: `Requirements lists the catalogue. FAULTS counts the deviations of the sandbox that a
+requirement was seen to notice when the kill matrix was measured.`,
 		Example: `  rin requirements
   rin requirements --profile auth
   rin requirements --format json | jq -r '.[] | select(.gate=="gating") | .id'
@@ -61,9 +64,10 @@ func catalogueFormats() map[string]func(io.Writer, []requirement.Requirement) er
 
 func catalogueTable(out io.Writer, rows []requirement.Requirement) error {
 	t := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(t, "ID\tGATE\tPROFILE\tTITLE")
+	proved := matrix.Recorded()
+	fmt.Fprintln(t, "ID\tGATE\tPROFILE\tFAULTS\tTITLE")
 	for _, r := range rows {
-		fmt.Fprintf(t, "%s\t%s\t%s\t%s\n", r.ID, r.Gate, r.Profile, r.Title)
+		fmt.Fprintf(t, "%s\t%s\t%s\t%6d\t%s\n", r.ID, r.Gate, r.Profile, len(proved.KilledBy(r.ID)), r.Title)
 	}
 	return t.Flush()
 }
@@ -84,13 +88,20 @@ type row struct {
 	Fix      string              `json:"fix"`
 	Breaks   string              `json:"breaks"`
 	After    []requirement.ID    `json:"after,omitempty"`
+	// Faults are the deviations of the sandbox that the requirement was seen to notice.
+	Faults []string `json:"faults,omitempty"`
 }
 
 func catalogueJSON(out io.Writer, rows []requirement.Requirement) error {
 	list := make([]row, 0, len(rows))
+	proved := matrix.Recorded()
 	for _, r := range rows {
+		var faults []string
+		for _, f := range proved.KilledBy(r.ID) {
+			faults = append(faults, f.Name)
+		}
 		list = append(list, row{r.ID, r.Title, r.Level, r.Gate, r.Profile, r.Source.Text, r.Source.URL, r.Quote,
-			r.Source.Derived, r.Probe, r.Forgives, r.Fix, r.Breaks, r.After})
+			r.Source.Derived, r.Probe, r.Forgives, r.Fix, r.Breaks, r.After, faults})
 	}
 	enc := json.NewEncoder(out)
 	enc.SetIndent("", "  ")
@@ -99,17 +110,18 @@ func catalogueJSON(out io.Writer, rows []requirement.Requirement) error {
 }
 
 func catalogueMarkdown(out io.Writer, rows []requirement.Requirement) error {
-	if _, err := fmt.Fprintln(out, "| Id | Title | Level | Gate | Profile | Source |\n|---|---|---|---|---|---|"); err != nil {
+	if _, err := fmt.Fprintln(out, "| Id | Title | Level | Gate | Profile | Faults | Source |\n|---|---|---|---|---|---:|---|"); err != nil {
 		return err
 	}
+	proved := matrix.Recorded()
 	cell := strings.NewReplacer("|", `\|`, "\n", " ")
 	for _, r := range rows {
 		source := cell.Replace(r.Source.Text)
 		if r.Source.URL != "" {
 			source = fmt.Sprintf("[%s](%s)", source, r.Source.URL)
 		}
-		if _, err := fmt.Fprintf(out, "| %s | %s | %s | %s | %s | %s |\n",
-			r.ID, cell.Replace(r.Title), r.Level, r.Gate, r.Profile, source); err != nil {
+		if _, err := fmt.Fprintf(out, "| %s | %s | %s | %s | %s | %d | %s |\n",
+			r.ID, cell.Replace(r.Title), r.Level, r.Gate, r.Profile, len(proved.KilledBy(r.ID)), source); err != nil {
 			return err
 		}
 	}

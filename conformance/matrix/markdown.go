@@ -38,7 +38,7 @@ Written by `+"`make mutants`"+`; do not edit. Catalogue %s.
 			b.WriteString(head)
 			head = ""
 			r, _ := requirement.Find(id)
-			killers := m.Killers(id)
+			killers := m.names(id)
 			names := "`" + strings.Join(killers, "`, `") + "`"
 			if len(killers) == 0 {
 				names = "none"

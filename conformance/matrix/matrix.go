@@ -60,13 +60,22 @@ func (f Fault) kills(id requirement.ID) bool {
 	return slices.Contains(f.Surplus, id) || slices.Contains(f.Breaks, id) && !slices.Contains(f.Missed, id)
 }
 
-// Killers names the faults that a requirement noticed, in the order of the matrix.
-func (m Matrix) Killers(id requirement.ID) []string {
-	var names []string
+// KilledBy lists the faults that a requirement noticed, in the order of the matrix.
+func (m Matrix) KilledBy(id requirement.ID) []Fault {
+	var faults []Fault
 	for _, f := range m.Faults {
 		if f.kills(id) {
-			names = append(names, f.Name)
+			faults = append(faults, f)
 		}
+	}
+	return faults
+}
+
+// names of the faults that a requirement noticed.
+func (m Matrix) names(id requirement.ID) []string {
+	var names []string
+	for _, f := range m.KilledBy(id) {
+		names = append(names, f.Name)
 	}
 	return names
 }

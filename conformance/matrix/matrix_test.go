@@ -69,8 +69,8 @@ var _ = Describe("The score", func() {
 
 	It("counts a fault with a miss or a surplus as not noticed, and a surplus as a kill", func() {
 		Expect(leaky().Score()).To(Equal(matrix.Score{Faults: 2, Noticed: 0, Requirements: 3, Killed: 2, Attested: ids{"SEC-07"}}))
-		Expect(leaky().Killers("TOK-01")).To(BeEmpty())
-		Expect(leaky().Killers("TOK-03")).To(Equal([]string{"token-odd"}))
+		Expect(leaky().KilledBy("TOK-01")).To(BeEmpty())
+		Expect(leaky().KilledBy("TOK-03")).To(ConsistOf(HaveField("Name", "token-odd")))
 	})
 })
 

@@ -33,7 +33,7 @@ func (m Matrix) Score() Score {
 			continue
 		}
 		s.Requirements++
-		if len(m.Killers(id)) > 0 {
+		if len(m.KilledBy(id)) > 0 {
 			s.Killed++
 		}
 	}
@@ -62,7 +62,7 @@ func (s Score) Sentence() string {
 func (m Matrix) survivors() []requirement.ID {
 	var ids []requirement.ID
 	for _, id := range m.Requirements {
-		if len(m.Killers(id)) == 0 && !slices.Contains(Attested(), id) {
+		if len(m.KilledBy(id)) == 0 && !slices.Contains(Attested(), id) {
 			ids = append(ids, id)
 		}
 	}

@@ -19,7 +19,7 @@ func (m Matrix) WriteText(w io.Writer, partial bool) error {
 	for _, g := range requirement.Groups() {
 		title := fmt.Sprintf("\n%s  %s\n", g.Name, g.Title)
 		for _, id := range m.Requirements {
-			killers := m.Killers(id)
+			killers := m.names(id)
 			if id.Group() != g.Name || partial && len(killers) == 0 {
 				continue
 			}
