@@ -39,8 +39,9 @@ requirement failed, 2 usage, 3 inconclusive, 4 internal error.`,
       --spec-url https://api.example/ris/funding/v3/api-docs \
       --client-id my-client --client-secret file:secret.txt --profile funding
 
-  # run one failing requirement again
-  rin certify ... --only BRR-02`,
+  # run one failing requirement again, or all that did not pass
+  rin certify ... --only BRR-02
+  rin certify ... --rerun-failed rin-report/report.json`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			t, err := flags.read(w, cmd.Flags().Changed)
@@ -51,6 +52,7 @@ requirement failed, 2 usage, 3 inconclusive, 4 internal error.`,
 		},
 	}
 	grouped(cmd, flags.groups())
+	cmd.MarkFlagsMutuallyExclusive("only", "rerun-failed") // each says what is judged
 	return cmd
 }
 

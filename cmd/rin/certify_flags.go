@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"net/url"
@@ -29,6 +30,7 @@ type certifyFlags struct {
 	caFile      string
 	only        []string
 	labelFilter string
+	rerun       string
 	output      outputFlags
 }
 
@@ -75,6 +77,7 @@ func (c *certifyFlags) groups() []flagGroup {
 			f.StringVar(&t.Profile, "profile", "", "auth, funding or full (default: funding with a document, else auth)")
 			f.StringSliceVar(&c.only, "only", nil, "judge only these requirements: a partial run")
 			f.StringVar(&c.labelFilter, "label-filter", "", "judge by Ginkgo labels, such as 'gate:gating && BRR': a partial run")
+			f.StringVar(&c.rerun, "rerun-failed", "", "judge only what did not pass in the report.json of an earlier run: a partial run")
 			f.BoolVar(&t.Quick, "quick", false, "leave repetitions and odd credentials on operations out: a partial run")
 			f.BoolVar(&t.Thorough, "thorough", false, "try the odd credentials on every operation")
 			f.DurationVar(&c.wait, "wait", 0, "how long to wait for a token to expire (default: 10m for the profile full, else not at all)")
@@ -119,6 +122,14 @@ func (c *certifyFlags) read(w world, changed func(flag string) bool) (target.Tar
 	}
 	if t.Only, err = chosen(c.only); err != nil {
 		return t, err
+	}
+	if c.rerun != "" {
+		before, err := readEarlier(w, c.rerun)
+		if err != nil {
+			return t, err
+		}
+		before.tell(w.err)
+		t.Only, t.Profile = before.again, cmp.Or(t.Profile, string(before.report.Profile))
 	}
 	if c.labelFilter != "" {
 		if t.Only, err = c.filtered(t.Only); err != nil {

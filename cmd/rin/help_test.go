@@ -74,6 +74,8 @@ var _ = Describe("The command line", func() {
 		Entry("a staging client without its server", "--staging-token-url is missing", "certify", "--staging-client-id", "a"),
 		Entry("an unknown profile", `"gold" is no profile`, "certify", "--profile", "gold"),
 		Entry("an unknown requirement", `"TOK-99" is no requirement`, "certify", "--only", "TOK-99"),
+		Entry("two choices of what is judged", "[only rerun-failed]", "certify", "--only", "TOK-01", "--rerun-failed", "report.json"),
+		Entry("an earlier report that is not there", "--rerun-failed: open nowhere.json", "certify", "--rerun-failed", "nowhere.json"),
 		Entry("a label filter that is none", "label filter", "certify", "--label-filter", "(("),
 		Entry("an unknown format", `"pdf" is no report format`, "judge", "--format", "pdf", "evidence.jsonl"),
 		Entry("evidence that is not there", "nowhere.jsonl", "judge", "nowhere.jsonl"),

@@ -39,6 +39,7 @@ func rinIn(dir, stdin string, env []string, args ...string) outcome {
 // report is what the tests look at in a report.json.
 type report struct {
 	Schema  string
+	Profile string
 	Verdict struct {
 		Decision string
 		Preview  bool

@@ -1,0 +1,60 @@
+package main_test
+
+import (
+	"os"
+	"path/filepath"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+)
+
+var _ = Describe("rin certify --rerun-failed", func() {
+	It("judges again what had not passed, for the same profile, and ends as partial", func() {
+		_, dir := newNode(nil, "token-status-201").certify("--profile", "auth")
+		before := reportIn(dir)
+		var notPassed []string
+		for _, q := range before.Requirements {
+			if q.Outcome != "pass" {
+				notPassed = append(notPassed, q.ID)
+			}
+		}
+		Expect(notPassed).To(ContainElement("TOK-02"))
+
+		mended := newNode(nil)
+		got, again := mended.certify("--profile", "", "--rerun-failed", filepath.Join(dir, "report.json"))
+		Expect(got.err).To(ContainSubstring("judging again what was not passed on "))
+		after := reportIn(again)
+		Expect(after.Profile).To(Equal("auth"))
+		Expect(after.Verdict.Decision).To(Equal("partial"))
+		for id, outcome := range after.outcomes() {
+			Expect(notPassed).To(ContainElement(id))
+			if id == "TOK-02" {
+				Expect(outcome).To(Equal("pass"))
+			}
+		}
+	})
+
+	It("fails again on a node that was not mended", func() {
+		n := newNode(nil, "token-status-201")
+		_, dir := n.certify("--only", "TOK-01,TOK-02")
+		got, again := n.certify("--rerun-failed", filepath.Join(dir, "report.json"))
+		Expect(got.code).To(Equal(1), got.out+got.err)
+		Expect(reportIn(again).outcomes()).To(Equal(map[string]string{"TOK-02": "fail"}))
+	})
+
+	It("says so when nothing is left to judge, and when the file is no report", func() {
+		n := newNode(nil)
+		_, dir := n.certify("--only", "TOK-01")
+		got, _ := n.certify("--rerun-failed", filepath.Join(dir, "report.json"))
+		Expect(got.code).To(Equal(2))
+		Expect(got.err).To(And(ContainSubstring("nothing to judge again"), ContainSubstring("hint: ")))
+
+		for _, content := range []string{"<html>", `{"schema":"rin.report/v9"}`} {
+			file := filepath.Join(GinkgoT().TempDir(), "report.json")
+			Expect(os.WriteFile(file, []byte(content), 0o600)).To(Succeed())
+			got, _ = n.certify("--rerun-failed", file)
+			Expect(got.code).To(Equal(2))
+			Expect(got.err).To(And(ContainSubstring("is no report of rin"), ContainSubstring("hint: ")))
+		}
+	})
+})
