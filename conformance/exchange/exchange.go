@@ -55,6 +55,8 @@ type Response struct {
 	Size int64 `json:"size"`
 	// Truncated says that the body was longer than the read limit.
 	Truncated bool `json:"truncated,omitempty"`
+	// Surplus is the number of bytes that came after the end of the message, for requests that read the connection to its end.
+	Surplus int64 `json:"surplus,omitempty"`
 	// BodyError says why the body could not be read to its end or decoded; empty for a good body.
 	BodyError string `json:"bodyError,omitempty"`
 }

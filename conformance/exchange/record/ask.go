@@ -26,6 +26,8 @@ type Ask struct {
 	Conceal map[string]string
 	// Raw writes HTTP/1.1 to the connection itself, for header values that net/http would mend.
 	Raw bool
+	// ToEnd goes on reading, with Raw, when the answer is complete, for what the node sent beyond it.
+	ToEnd bool
 	// FollowSameOrigin follows one redirect to the same scheme, host and port; for methods other than GET and HEAD only 307 and 308.
 	FollowSameOrigin bool
 	// NoRetry sends once: a wrong secret must not be counted twice. It is repeated only when no connection came about.

@@ -26,6 +26,7 @@ type reply struct {
 	truncated bool
 	bodyError string
 	broken    bool // the connection ended within the body
+	surplus   int64
 }
 
 // read takes the whole answer. The error is that of time or of the status line; every other fault of a body is part of the reply.
@@ -54,7 +55,7 @@ func (r *Recorder) read(ctx context.Context, resp *http.Response, limit int64) (
 func (a *reply) response() *exchange.Response {
 	return &exchange.Response{
 		Proto: a.proto, Status: a.status, Header: fields(a.header), Body: a.body,
-		Size: int64(len(a.body)), Truncated: a.truncated, BodyError: a.bodyError,
+		Size: int64(len(a.body)), Truncated: a.truncated, Surplus: a.surplus, BodyError: a.bodyError,
 	}
 }
 

@@ -18,13 +18,14 @@ type prepared struct {
 	request exchange.Request // as it goes out, unredacted
 	url     *url.URL
 	carries bool // a token or secret
+	toEnd   bool // read what follows the answer
 }
 
 // prepare checks the request against rin's own rules. The request is filled as far as it goes, also with an error.
 func (r *Recorder) prepare(ask Ask) (prepared, error) {
 	p := prepared{request: exchange.Request{
 		Method: ask.Method, URL: ask.URL, Header: r.header(ask), Body: ask.Body, Raw: ask.Raw,
-	}, limit: cmp.Or(ask.Limit, r.options.ReadLimit)}
+	}, limit: cmp.Or(ask.Limit, r.options.ReadLimit), toEnd: ask.ToEnd}
 	if p.request.Method == "" {
 		p.request.Method = http.MethodGet
 	}

@@ -2,6 +2,7 @@ package record
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -48,9 +49,28 @@ func (r *Recorder) rawTrip(ctx context.Context, p prepared, established *atomic.
 		}
 		limited.N = math.MaxInt64 // the body has a limit of its own
 		// The body is left unclosed: closing it would read the rest of an endless one first. The connection ends it.
-		return r.read(ctx, resp, p.limit)
+		a, err := r.read(ctx, resp, p.limit)
+		if p.toEnd && err == nil && !a.truncated && !a.broken {
+			a.surplus = beyond(conn, in)
+		}
+		return a, err
 	}
 	return nil, fmt.Errorf("more than %d informational answers", maxInformational)
+}
+
+// The bounds of what is read beyond an answer. A node that keeps a connection open although it was asked to close it ends it late.
+const (
+	linger     = time.Second
+	maxSurplus = 64 << 10
+)
+
+// beyond counts what comes until the node closes the connection. Line ends after a message are tolerated, as servers tolerate them.
+func beyond(conn net.Conn, in io.Reader) int64 {
+	if err := conn.SetReadDeadline(time.Now().Add(linger)); err != nil {
+		return 0
+	}
+	rest, _ := io.ReadAll(io.LimitReader(in, maxSurplus)) // what ended it does not matter
+	return int64(len(bytes.TrimLeft(rest, "\r\n")))
 }
 
 func (r *Recorder) dial(ctx context.Context, p prepared) (net.Conn, error) {

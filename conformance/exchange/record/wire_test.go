@@ -185,3 +185,52 @@ func reset(w http.ResponseWriter, _ *http.Request) {
 	conn.(*net.TCPConn).SetLinger(0)
 	conn.Close()
 }
+
+var _ = Describe("A connection that is read to its end", func() {
+	// conversation answers each connection with the bytes given and closes it.
+	conversation := func(answer string) string {
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		Expect(err).NotTo(HaveOccurred())
+		DeferCleanup(l.Close)
+		go func() {
+			for {
+				conn, err := l.Accept()
+				if err != nil {
+					return
+				}
+				in := bufio.NewReader(conn)
+				for line := ""; line != "\r\n" && err == nil; {
+					line, err = in.ReadString('\n')
+				}
+				io.WriteString(conn, answer)
+				conn.Close()
+			}
+		}()
+		return "http://" + l.Addr().String()
+	}
+
+	DescribeTable("tells what came beyond the answer",
+		func(method, answer string, body string, surplus int) {
+			r := newRoom()
+			a := r.send(record.Ask{Method: method, URL: conversation(answer), Raw: true, ToEnd: true})
+			Expect(a.Status).To(Equal(200))
+			Expect(string(a.Body)).To(Equal(body))
+			Expect(r.recorded().Response.Surplus).To(BeEquivalentTo(surplus))
+		},
+		Entry("nothing", "GET", "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}", "{}", 0),
+		Entry("a Content-Length that is too small", "GET", "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}, and more", "{}", 10),
+		Entry("a line end", "GET", "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}\r\n", "{}", 0),
+		Entry("nothing after chunks", "GET", "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n", "{}", 0),
+		Entry("more after chunks", "GET", "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\nmore", "{}", 4),
+		Entry("a body up to the end", "GET", "HTTP/1.1 200 OK\r\n\r\n{}", "{}", 0),
+		Entry("HEAD without a body", "HEAD", "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n", "", 0),
+		Entry("HEAD with a body", "HEAD", "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}", "", 2),
+	)
+
+	It("is not waited for without need", func() {
+		r := newRoom()
+		a := r.send(record.Ask{URL: conversation("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}more"), Raw: true})
+		Expect(a.Status).To(Equal(200))
+		Expect(r.recorded().Response.Surplus).To(BeZero())
+	})
+})
