@@ -6,7 +6,7 @@ import (
 )
 
 // documentRoom is how many requests the operations of a document may take, the funding operations with all their rules included.
-const documentRoom = 100
+const documentRoom = 120
 
 // Budget is the number of requests of a run at most: the plan for the target, for a probe target, for the operations of a
 // document and for the listed endpoints, and a quarter of all that for repeats, redirects and fresh tokens.

@@ -1,6 +1,7 @@
 package probe
 
 import (
+	"net/http"
 	"sync"
 
 	"github.com/rin-network/rin/conformance/discover"
@@ -20,6 +21,9 @@ type facts struct {
 	document  *exchange.Document
 	bases     []attempt
 	protected exchange.Resource // the probe target, once it is chosen
+	// cookies are those that good calls set; unconnected are the labels that were refused a connection.
+	cookies     map[exchange.Resource][]*http.Cookie
+	unconnected map[exchange.Label]bool
 }
 
 func newFacts() *facts {
@@ -27,6 +31,7 @@ func newFacts() *facts {
 		statuses: map[exchange.Label]int{},
 		urls:     map[exchange.Resource]discover.Resource{},
 		items:    map[exchange.Resource][]item{},
+		cookies:  map[exchange.Resource][]*http.Cookie{}, unconnected: map[exchange.Label]bool{},
 	}
 }
 
@@ -68,4 +73,17 @@ func (f *facts) itemsOf(r exchange.Resource) []item {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.items[r]
+}
+
+func (f *facts) cookiesOf(r exchange.Resource) []*http.Cookie {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.cookies[r]
+}
+
+// refusedConnection reports that nobody took the connection for a label.
+func (f *facts) refusedConnection(l exchange.Label) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.unconnected[l]
 }

@@ -84,7 +84,12 @@ func (r *run) ask(ctx context.Context, label exchange.Label, of rank) {
 	}
 	ask.Label, ask.Limit = label, limitOf(label)
 	answer := r.recorder.Send(ctx, ask)
-	r.facts.with(func(f *facts) { f.statuses[label] = answer.Status })
+	r.facts.with(func(f *facts) {
+		f.statuses[label] = answer.Status
+		if failure := answer.Failure(); failure != nil && failure.Kind == exchange.FailureConnect {
+			f.unconnected[label] = true
+		}
+	})
 	if p.learn != nil {
 		p.learn(answer)
 	}

@@ -52,7 +52,7 @@ func (l Lane) rank() rank {
 	switch {
 	case l.Stage == stageRest:
 		return last
-	case strings.HasSuffix(string(l.Stage), string(tried(""))), l.Stage == stageTokens && len(l.Labels) == 1:
+	case strings.HasSuffix(string(l.Stage), string(tried(""))), strings.HasSuffix(string(l.Stage), string(odd(""))), l.Stage == stageOddForms, l.Stage == stageTokens && len(l.Labels) == 1:
 		return followed
 	}
 	return awaited

@@ -84,6 +84,7 @@ func (r *run) learnGood(name exchange.Resource, a record.Answer) {
 		return
 	}
 	r.settle(name, a.Exchange.Redirects)
+	r.facts.with(func(f *facts) { f.cookies[name] = cookiesOf(a.Header) })
 	if name == exchange.Info {
 		found := readEndpoints(a.Body)
 		r.facts.with(func(f *facts) { f.endpoints = found })
