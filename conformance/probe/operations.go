@@ -28,6 +28,11 @@ func ForDocument(n discover.Node, room int) (p Plan, left []exchange.Label) {
 		}
 	}
 	p = p.With(forFunding(n))
+	for _, th := range themes() {
+		if th.forDocument != nil {
+			p = p.With(th.forDocument(n))
+		}
+	}
 	for _, o := range n.Executable {
 		one := p.With(forOperation(n, o))
 		if one.Requests() > room && o.Key != n.List && o.Key != n.Detail {
@@ -35,11 +40,6 @@ func ForDocument(n discover.Node, room int) (p Plan, left []exchange.Label) {
 			continue
 		}
 		p = one
-	}
-	for _, th := range themes() {
-		if th.forDocument != nil {
-			p = p.With(th.forDocument(n))
-		}
 	}
 	if !n.Target.Thorough && !n.Target.Loopback() || n.Target.Quick {
 		return p, left

@@ -94,8 +94,8 @@ var _ = Describe("A plan", func() {
 	})
 
 	It("keeps to its room, and names what it leaves out", func() {
-		plan, left := probe.ForDocument(nodeOf(local, ladder(200)), 100)
-		Expect(plan.Requests()).To(And(BeNumerically("<=", 100), BeNumerically(">", 90)))
+		plan, left := probe.ForDocument(nodeOf(local, ladder(200)), 120)
+		Expect(plan.Requests()).To(And(BeNumerically("<=", 120), BeNumerically(">", 110)))
 		Expect(plan.Labels()).To(ContainElement(exchange.Label("op/getFunding.item-last")), "the funding operations go first")
 		Expect(left).To(ContainElement(exchange.Label("op/other199.ok")))
 		Expect(left).NotTo(ContainElement(exchange.Label("op/other0.ok")))
@@ -116,11 +116,11 @@ var _ = Describe("A plan", func() {
 			change(&t)
 			Expect(probe.Budget(t)).To(And(BeNumerically(">=", whole(t, nodeOf(t, ladder(0))).Requests()*boolean(t.Profile != "auth")), BeNumerically("<=", most)))
 		},
-		Entry("auth", func(t *target.Target) { t.Profile = "auth" }, 80),
-		Entry("funding", func(*target.Target) {}, 200),
+		Entry("auth", func(t *target.Target) { t.Profile = "auth" }, 120),
+		Entry("funding", func(*target.Target) {}, 320),
 		Entry("with a second client and a registry", func(t *target.Target) {
 			t.Second, t.Registry = &target.Credentials{}, "http://127.0.0.1/r"
-		}, 200),
+		}, 320),
 	)
 
 	It("has no lane so long that it binds the time of a run with eight requests at a time", func() {

@@ -16,7 +16,9 @@ const foreignOrigin = "https://conformance.invalid"
 
 func (r *run) sanitaryProbe(l exchange.Label) (probe, bool) {
 	name := l.Resource()
-	ask := func(prepare func(ctx context.Context) (record.Ask, *unsent)) (probe, bool) { return probe{prepare: prepare}, true }
+	ask := func(prepare func(ctx context.Context) (record.Ask, *unsent)) (probe, bool) {
+		return probe{prepare: prepare}, true
+	}
 	switch c := l.Case(); c {
 	case exchange.SessionCookie:
 		return ask(func(context.Context) (record.Ask, *unsent) { return r.withCookies(name) })
@@ -71,7 +73,9 @@ const maxCookies = 10
 // cookiesOf reads the cookies that an answer sets and does not delete.
 func cookiesOf(h http.Header) []*http.Cookie {
 	cookies := (&http.Response{Header: h}).Cookies()
-	cookies = slices.DeleteFunc(cookies, func(c *http.Cookie) bool { return c.Value == "" || c.MaxAge < 0 || strings.ContainsAny(c.Value, ";\r\n") })
+	cookies = slices.DeleteFunc(cookies, func(c *http.Cookie) bool {
+		return c.Value == "" || c.MaxAge < 0 || strings.ContainsAny(c.Value, ";\r\n")
+	})
 	return cookies[:min(len(cookies), maxCookies)]
 }
 
