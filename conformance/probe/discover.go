@@ -59,7 +59,7 @@ func (r *run) discoverOperations(ctx context.Context) []Stage {
 		r.stages.wait(ctx, opened(exchange.Specification))
 	}
 	r.adopt()
-	plan, left := ForDocument(r.node, documentRoom)
+	plan, left := ForDocument(r.node, documentRoom(r.Target))
 	r.plan(Plan{Lanes: []Lane{{Labels: left}}})
 	for _, label := range left {
 		r.skip(label, cutShort("the document describes more operations than the request budget of %d has room for", r.budget))

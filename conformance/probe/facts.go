@@ -24,6 +24,9 @@ type facts struct {
 	// cookies are those that good calls set; unconnected are the labels that were refused a connection.
 	cookies     map[exchange.Resource][]*http.Cookie
 	unconnected map[exchange.Label]bool
+	// walks are the pages of lists, walksAgain those of the repeated walk, next the links to next pages.
+	walks, walksAgain map[exchange.Resource]*walk
+	next              map[exchange.Resource]link
 }
 
 func newFacts() *facts {
@@ -32,6 +35,7 @@ func newFacts() *facts {
 		urls:     map[exchange.Resource]discover.Resource{},
 		items:    map[exchange.Resource][]item{},
 		cookies:  map[exchange.Resource][]*http.Cookie{}, unconnected: map[exchange.Label]bool{},
+		walks: map[exchange.Resource]*walk{}, walksAgain: map[exchange.Resource]*walk{}, next: map[exchange.Resource]link{},
 	}
 }
 

@@ -109,7 +109,7 @@ func (r *run) unknownID(o document.Operation) string {
 			return strconv.Itoa(atLeast(p.Schema, math.MaxInt32-1))
 		}
 	}
-	return "conformance-unknown-" + r.drawn.id
+	return r.unknown()
 }
 
 func (r *run) filtered(o document.Operation, res discover.Resource, c exchange.Case) (string, map[string]string, *unsent) {
@@ -124,7 +124,7 @@ func (r *run) filtered(o document.Operation, res discover.Resource, c exchange.C
 	given := map[string]string{"parameter": chosen.parameter, "member": chosen.member, "value": chosen.seen, "seen": "true"}
 	if c == exchange.FilterOther {
 		if chosen.open && chosen.other == "" {
-			chosen.other = "conformance-unknown-" + r.drawn.id
+			chosen.other = r.unknown()
 		}
 		if chosen.other == "" {
 			return "", nil, notApplicable("the vocabulary of %s has no other value", chosen.parameter)

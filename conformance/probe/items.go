@@ -17,23 +17,9 @@ type item struct {
 // maxItems is how many members of a list are looked at.
 const maxItems = 5000
 
-// filter maps a described query parameter to the member that it filters by.
-type filter struct{ parameter, member string }
-
-// filters are the parameters of the published funding API and their members.
-func filters() []filter {
-	return []filter{
-		{"fundingType", "type"},
-		{"targetGroup", "targetGroups"},
-		{"region", "eligibleApplicantsRegions"},
-		{"applicantsScope", "eligibleApplicantsScope"},
-		{"funderId", "funder[].funder.id"},
-	}
-}
-
 // readItems reads the members of a list, in whatever envelope the requirements know (document.ReadList). A body that breaks off is
-// read as far as it goes.
-func readItems(body []byte) []item {
+// read as far as it goes. Members that further filters name are kept as well.
+func readItems(body []byte, more ...describedFilter) []item {
 	list, _ := document.ReadList(body)
 	var out []item
 	for _, text := range list.Items[:min(len(list.Items), maxItems)] {
@@ -42,6 +28,9 @@ func readItems(body []byte) []item {
 		}
 		i := item{id: first(sendable(text, "id")), kind: first(sendable(text, "type")), values: map[string][]string{}}
 		for _, f := range filters() {
+			i.values[f.member] = sendable(text, f.member)
+		}
+		for _, f := range more {
 			i.values[f.member] = sendable(text, f.member)
 		}
 		out = append(out, i)

@@ -140,7 +140,7 @@ func (n *node) list(w http.ResponseWriter, q *http.Request) {
 	if kind := q.URL.Query().Get("fundingType"); kind != "" {
 		items = slices.DeleteFunc(slices.Clone(items), func(i map[string]any) bool { return i["type"] != kind })
 	}
-	if size, err := strconv.Atoi(q.URL.Query().Get("page[size]")); err == nil && size < len(items) {
+	if size, err := strconv.Atoi(q.URL.Query().Get("page[size]")); err == nil && size >= 0 && size < len(items) {
 		items = items[:size]
 	}
 	_ = json.NewEncoder(w).Encode(items)

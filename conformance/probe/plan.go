@@ -33,6 +33,7 @@ const (
 	stageSecond   Stage = "second client"
 	stageBase     Stage = "base of operations"
 	stageRest     Stage = "rest"
+	stageAgain    Stage = "what seems to have changed"
 )
 
 // anonymous is the stage of a resource's anonymous call.
@@ -50,9 +51,9 @@ func cached(r exchange.Resource) Stage { return Stage(r) + ", fresh URL" }
 // rank says how much waits for the requests of a lane.
 func (l Lane) rank() rank {
 	switch {
-	case l.Stage == stageRest:
+	case l.Stage == stageRest, l.Stage == stageAgain:
 		return last
-	case strings.HasSuffix(string(l.Stage), string(tried(""))), strings.HasSuffix(string(l.Stage), string(odd(""))), l.Stage == stageOddForms, l.Stage == stageTokens && len(l.Labels) == 1:
+	case strings.HasSuffix(string(l.Stage), string(tried(""))), strings.HasSuffix(string(l.Stage), string(odd(""))), strings.HasSuffix(string(l.Stage), string(walked(""))), l.Stage == stageOddForms, l.Stage == stageTokens && len(l.Labels) == 1:
 		return followed
 	}
 	return awaited

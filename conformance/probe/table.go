@@ -5,6 +5,7 @@ import (
 	"net/url"
 	"strings"
 
+	"github.com/rin-network/rin/conformance/document"
 	"github.com/rin-network/rin/conformance/exchange"
 	"github.com/rin-network/rin/conformance/exchange/record"
 )
@@ -91,8 +92,15 @@ func (r *run) learnGood(name exchange.Resource, a record.Answer) {
 		return
 	}
 	if r.samples(name) {
-		found := readItems(a.Body)
+		o, _ := r.operation(name)
+		found := readItems(a.Body, filtersOf(o)...)
 		r.facts.with(func(f *facts) { f.items[name] = found })
+	}
+	if o, ok := r.node.Operation(r.node.List); ok && name == exchange.OperationResource(o.Key) {
+		list, _ := document.ReadList(a.Body)
+		w := newWalk(o, document.Identities(list.Items))
+		r.facts.with(func(f *facts) { f.walks[name] = w })
+		r.learnNext(name, a)
 	}
 }
 

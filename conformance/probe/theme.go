@@ -15,6 +15,8 @@ type theme struct {
 	forProbeTarget func(t target.Target, r exchange.Resource) Plan
 	// forDocument plans what the node's document makes possible.
 	forDocument func(n discover.Node) Plan
+	// forDocumentMost is how many requests that can be at most, for the budget that is told before the document is read.
+	forDocumentMost func(t target.Target) int
 	// probe says how a label of the theme is asked; ok is false for the labels of others.
 	probe func(r *run, l exchange.Label) (p probe, ok bool)
 }

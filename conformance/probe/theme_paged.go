@@ -1,4 +1,134 @@
 package probe
 
-// paged plans pages, filters and details (PAG).
-func paged() theme { return theme{} }
+import (
+	"context"
+	"strings"
+
+	"github.com/rin-network/rin/conformance/discover"
+	"github.com/rin-network/rin/conformance/document"
+	"github.com/rin-network/rin/conformance/exchange"
+	"github.com/rin-network/rin/conformance/exchange/record"
+	"github.com/rin-network/rin/conformance/target"
+)
+
+// walkRequests is how many pages a walk asks for at most: three that tell what the page parameter counts, five in their order of
+// which one at least is among those, and the last one.
+const walkRequests = 3 + document.MaxPages - 1 + 1
+
+// paged plans pages, filters, details and links (PAG).
+func paged() theme {
+	return theme{
+		forDocument: func(n discover.Node) Plan {
+			o, ok := n.Operation(n.List)
+			if !ok || n.Target.Quick {
+				return Plan{}
+			}
+			return forPages(thorough(n.Target), o)
+		},
+		forDocumentMost: mostOfPages,
+		probe: func(r *run, l exchange.Label) (probe, bool) {
+			if !isOperation(l.Resource()) {
+				return probe{}, false
+			}
+			return r.pagedProbe(l.Resource(), l.Case())
+		},
+	}
+}
+
+// walked is the stage of the pages of a list.
+func walked(r exchange.Resource) Stage { return Stage(r) + ", pages" }
+
+// thorough reports that each value of each filter is tried, since the node is near or the operator wants it.
+func thorough(t target.Target) bool { return t.Thorough || t.Loopback() }
+
+// mostOfPages is what [forPages] plans for a list with the filters of the published API, and some room for more.
+func mostOfPages(t target.Target) int {
+	switch {
+	case t.Quick:
+		return 0
+	case thorough(t):
+		return 70
+	}
+	return 36
+}
+
+// forPages plans what is asked of the list; all tries each value of each filter.
+func forPages(all bool, o document.Operation) Plan {
+	var p Plan
+	r := exchange.OperationResource(o.Key)
+	after := []Stage{opened(r)}
+	var walk, again []exchange.Case
+	for n := range walkRequests {
+		walk, again = append(walk, exchange.WalkCase(n+1)), append(again, exchange.WalkAgainCase(n+1))
+	}
+	p.lane(walked(r), after, r, walk...)
+	p.each(stageRest, []Stage{walked(r)}, r, exchange.BeyondEnd, exchange.LinkNext)
+	p.each(stageRest, after, r, exchange.SizeRaw, exchange.SizeNegative, exchange.SizeZero, exchange.SizeText, exchange.SizeHuge,
+		exchange.PageNegative, exchange.PageText, exchange.FilterBad, exchange.UnknownQuery, exchange.FilterPaged)
+	for _, f := range filtersOf(o) {
+		for n := range f.tries(all) {
+			p.lane(stageRest, after, r, exchange.FilterCase(f.parameter, n+1))
+		}
+	}
+	if describesRunning(o) {
+		p.each(stageRest, after, r, exchange.RunningTrue, exchange.RunningFalse)
+	}
+	// Whether the data changed while it was read is asked when everything else was.
+	p.lane(stageAgain, []Stage{walked(r), stageRest}, r, append([]exchange.Case{exchange.ListAgain}, again...)...)
+	return p
+}
+
+// pagedProbe says how a case of this theme is asked; ok is false for the cases of others.
+func (r *run) pagedProbe(name exchange.Resource, c exchange.Case) (p probe, ok bool) {
+	_, number, numbered := cutNumber(c)
+	switch {
+	case numbered && c == exchange.WalkCase(number):
+		return r.walkProbe(name, c, false), true
+	case numbered && c == exchange.WalkAgainCase(number):
+		return r.walkProbe(name, c, true), true
+	}
+	switch c {
+	case exchange.ListAgain:
+		return r.againProbe(name), true
+	case exchange.LinkNext:
+		return r.choosing(name, c, r.nextLink), true
+	case exchange.BeyondEnd:
+		return r.choosing(name, c, r.beyondEnd), true
+	case exchange.SizeRaw:
+		return r.choosing(name, c, r.rawBrackets), true
+	case exchange.RunningTrue, exchange.RunningFalse, exchange.FilterPaged:
+		return r.choosing(name, c, r.oneFilter), true
+	case exchange.SizeNegative, exchange.SizeZero, exchange.SizeText, exchange.SizeHuge, exchange.PageNegative, exchange.PageText,
+		exchange.FilterBad, exchange.UnknownQuery:
+		return r.choosing(name, c, r.badValue), true
+	}
+	if numbered && strings.HasPrefix(string(c), "filter-") {
+		return r.choosing(name, c, r.filterValue), true
+	}
+	return probe{}, false
+}
+
+// A choice of URL says what a case of an operation asks for, with the inputs that were chosen for it.
+type urlChoice func(o document.Operation, res discover.Resource, c exchange.Case) (string, map[string]string, *unsent)
+
+// choosing asks an operation that answered the good call for something particular.
+func (r *run) choosing(name exchange.Resource, c exchange.Case, choose urlChoice) probe {
+	return probe{prepare: func(ctx context.Context) (record.Ask, *unsent) {
+		o, known := r.operation(name)
+		res, located := r.facts.resource(name)
+		if !known || !located {
+			return record.Ask{}, unmet("the URL of %s is not known", name)
+		}
+		if good := name.With(exchange.OK); !r.facts.good(good) {
+			return record.Ask{}, unmet("the good call %s was not answered with 2xx", good)
+		}
+		address, given, reason := choose(o, res, c)
+		if reason != nil {
+			return record.Ask{}, reason
+		}
+		res.URL = address
+		ask, reason := r.authorized(ctx, res, c)
+		ask.Given, ask.Annotate = given, r.annotate(name)
+		return ask, reason
+	}}
+}

@@ -104,15 +104,8 @@ type choice struct {
 func chooseFilter(o document.Operation, items []item) (choice, bool) {
 	var best choice
 	rank := 0
-	for _, f := range filters() {
-		i := slices.IndexFunc(o.Parameters, func(p document.Parameter) bool { return p.In == "query" && p.Name == f.parameter })
-		if i < 0 {
-			continue
-		}
-		vocabulary := o.Parameters[i].Schema.Enum
-		if inner := o.Parameters[i].Schema.Items; len(vocabulary) == 0 && inner != nil {
-			vocabulary = inner.Enum
-		}
+	for _, f := range filtersOf(o) {
+		vocabulary := f.vocabulary
 		counts, order := occurrences(items, f.member)
 		open := len(vocabulary) == 0
 		if open {
@@ -122,7 +115,7 @@ func chooseFilter(o document.Operation, items []item) (choice, bool) {
 			if counts[value] == 0 {
 				continue
 			}
-			c := choice{filter: f, seen: value, open: open}
+			c := choice{filter: f.filter, seen: value, open: open}
 			c.other, c.others = otherValue(vocabulary, counts, value)
 			r := 1
 			switch {

@@ -1,0 +1,218 @@
+package probe
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/rin-network/rin/conformance/discover"
+	"github.com/rin-network/rin/conformance/document"
+	"github.com/rin-network/rin/conformance/exchange"
+)
+
+// filter maps a described query parameter to the member that it filters by.
+type filter struct{ parameter, member string }
+
+// filters are the parameters of the published funding API and their members.
+func filters() []filter {
+	return []filter{
+		{"fundingType", "type"},
+		{"targetGroup", "targetGroups"},
+		{"region", "eligibleApplicantsRegions"},
+		{"applicantsScope", "eligibleApplicantsScope"},
+		{"funderId", "funder[].funder.id"},
+	}
+}
+
+// describedFilter is a filter that an operation describes.
+type describedFilter struct {
+	filter
+	vocabulary []string // empty where any value may be asked for
+}
+
+// maxValues is how many values of one filter are tried at most; an open one has a few of those that were seen, and one that nobody has.
+const (
+	maxValues  = 16
+	openValues = 3
+)
+
+// tries is how many values are tried.
+func (f describedFilter) tries(all bool) int {
+	switch {
+	case !all:
+		return 1
+	case len(f.vocabulary) == 0:
+		return openValues
+	}
+	return min(len(f.vocabulary), maxValues)
+}
+
+// filtersOf lists the filters of an operation: those of the published API by their names, and every parameter with the name and the
+// vocabulary of a member of the items.
+func filtersOf(o document.Operation) []describedFilter {
+	item := itemSchema(o)
+	var out []describedFilter
+	for _, p := range o.Parameters {
+		if p.In != "query" {
+			continue
+		}
+		words := vocabulary(p.Schema)
+		known := slices.IndexFunc(filters(), func(f filter) bool { return f.parameter == p.Name })
+		switch {
+		case known >= 0:
+			out = append(out, describedFilter{filters()[known], words})
+		case len(words) > 0 && sameWords(words, vocabulary(item.Properties[p.Name])):
+			out = append(out, describedFilter{filter{p.Name, p.Name}, words})
+		}
+	}
+	return out[:min(len(out), maxParameters)]
+}
+
+// vocabulary is the enum of a schema, or of its items.
+func vocabulary(s document.Schema) []string {
+	if len(s.Enum) == 0 && s.Items != nil {
+		return s.Items.Enum
+	}
+	return s.Enum
+}
+
+func sameWords(a, b []string) bool {
+	return slices.Equal(slices.Sorted(slices.Values(a)), slices.Sorted(slices.Values(b)))
+}
+
+// itemSchema is the schema of the items of a list: those of an array, of the array in an envelope, or a single object that stands for
+// its list (M1).
+func itemSchema(o document.Operation) document.Schema {
+	_, answer, _ := o.Success()
+	for _, s := range answer.Content {
+		if s.Items != nil {
+			return *s.Items
+		}
+		for _, p := range s.Properties {
+			if p.Items != nil && len(p.Items.Properties) > 0 && len(s.Properties) <= 8 && s.Properties["id"].Type == "" {
+				return *p.Items
+			}
+		}
+		if len(s.Properties) > 0 {
+			return s
+		}
+	}
+	return document.Schema{}
+}
+
+// runningCalls is the filter of the published API that no member of the items tells.
+const runningCalls = "runningCalls"
+
+func describesRunning(o document.Operation) bool {
+	return slices.ContainsFunc(o.Parameters, func(p document.Parameter) bool {
+		return p.In == "query" && p.Name == runningCalls && (p.Schema.Type == "boolean" || p.Schema.Type == "")
+	})
+}
+
+// attempts are the values of a filter to try, in order: those that are seen in the data, then those of the vocabulary that are not,
+// or one that nobody has.
+func (f describedFilter) attempts(items []item, unknown string) (values []string, seen int) {
+	counts, order := occurrences(items, f.member)
+	if len(f.vocabulary) == 0 {
+		seen = min(len(order), openValues-1)
+		return append(slices.Clone(order[:seen]), unknown), seen
+	}
+	for _, v := range f.vocabulary {
+		if counts[v] > 0 {
+			values = append(values, v)
+		}
+	}
+	seen = len(values)
+	for _, v := range f.vocabulary {
+		if counts[v] == 0 {
+			values = append(values, v)
+		}
+	}
+	return values, seen
+}
+
+// filterValue asks for the n-th value of one filter. On a node that is near the whole answer is asked for, since some filters work
+// together with pages only; the pages of the other calls show the reverse.
+func (r *run) filterValue(o document.Operation, res discover.Resource, c exchange.Case) (string, map[string]string, *unsent) {
+	_, n, _ := cutNumber(c)
+	all := thorough(r.Target)
+	items := r.facts.itemsOf(res.Name)
+	for _, f := range filtersOf(o) {
+		if exchange.FilterCase(f.parameter, n) != c {
+			continue
+		}
+		if chosen, ok := chooseFilter(o, items); ok && chosen.parameter == f.parameter && !all {
+			return "", nil, notApplicable("values of %s are tried by other calls", f.parameter)
+		}
+		values, seen := f.attempts(items, r.unknown())
+		if n > len(values) || !all && n > seen {
+			return "", nil, notApplicable("there are no more values of %s to try", f.parameter)
+		}
+		given := map[string]string{"parameter": f.parameter, "member": f.member, "value": values[n-1], "seen": strconv.FormatBool(n <= seen)}
+		address := withQuery(res.URL, pair{f.parameter, values[n-1]})
+		if !all {
+			address = r.sized(o, address, f.parameter, sizeOfFilter)
+		}
+		return address, given, nil
+	}
+	return "", nil, cutShort("this version of rin does not know how to ask it")
+}
+
+// unknown is a value that no item has.
+func (r *run) unknown() string { return "conformance-unknown-" + r.drawn.id }
+
+// oneFilter asks for running calls, or for a filter together with a page.
+func (r *run) oneFilter(o document.Operation, res discover.Resource, c exchange.Case) (string, map[string]string, *unsent) {
+	if c != exchange.FilterPaged {
+		value := strconv.FormatBool(c == exchange.RunningTrue)
+		return r.sized(o, withQuery(res.URL, pair{runningCalls, value}), runningCalls, sizeOfFilter), map[string]string{"parameter": runningCalls, "value": value}, nil
+	}
+	chosen, ok := chooseFilter(o, r.facts.itemsOf(res.Name))
+	page, paged := pageParameter(o)
+	if !ok || !paged {
+		return "", nil, notApplicable("the document does not describe both a filter of a member in the data and pages")
+	}
+	value := strconv.Itoa(atLeast(page.Schema, 1))
+	address := r.sized(o, withQuery(res.URL, pair{chosen.parameter, chosen.seen}, pair{page.Name, value}), chosen.parameter, sizeOfParameter)
+	return address, map[string]string{"parameter": chosen.parameter, "member": chosen.member, "value": chosen.seen, "seen": "false", "page": value}, nil
+}
+
+// badValue asks for something that the document does not allow, or does not know.
+func (r *run) badValue(o document.Operation, res discover.Resource, c exchange.Case) (string, map[string]string, *unsent) {
+	parameter, described := "", true
+	switch c {
+	case exchange.UnknownQuery:
+		parameter = "x-conformance"
+	case exchange.FilterBad:
+		i := slices.IndexFunc(o.Parameters, func(p document.Parameter) bool { return p.In == "query" && len(vocabulary(p.Schema)) > 0 })
+		if described = i >= 0; described {
+			parameter = o.Parameters[i].Name
+		}
+	case exchange.PageNegative, exchange.PageText:
+		var p document.Parameter
+		p, described = pageParameter(o)
+		parameter = p.Name
+	default:
+		var p document.Parameter
+		p, described = sizeParameter(o)
+		parameter = p.Name
+	}
+	if !described {
+		return "", nil, notApplicable("the document describes no parameter for it")
+	}
+	value := map[exchange.Case]string{
+		exchange.SizeNegative: "-1", exchange.SizeZero: "0", exchange.SizeText: "abc", exchange.SizeHuge: "99999999999",
+		exchange.PageNegative: "-1", exchange.PageText: "abc", exchange.FilterBad: "CONFORMANCE_UNKNOWN", exchange.UnknownQuery: "1",
+	}[c]
+	return r.sized(o, withQuery(res.URL, pair{parameter, value}), parameter, sizeOfFilter), map[string]string{"parameter": parameter, "value": value}, nil
+}
+
+// cutNumber splits a case that ends in a number.
+func cutNumber(c exchange.Case) (stem string, n int, ok bool) {
+	i := strings.LastIndexByte(string(c), '-')
+	if i < 0 {
+		return string(c), 0, false
+	}
+	n, err := strconv.Atoi(string(c[i+1:]))
+	return string(c[:i]), n, err == nil && n > 0
+}

@@ -1,0 +1,270 @@
+package probe
+
+import (
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/rin-network/rin/conformance/discover"
+	"github.com/rin-network/rin/conformance/document"
+	"github.com/rin-network/rin/conformance/exchange"
+	"github.com/rin-network/rin/conformance/exchange/record"
+)
+
+// walk is what is known of the pages of a list.
+type walk struct {
+	page, size document.Parameter // without a name where there is none
+	pages      document.Pages
+	reason     *unsent // why it is not walked
+}
+
+// maxWalkSize is the size of the pages of a long list: large pages would be a load on the node, and some nodes cap them.
+const maxWalkSize = 100
+
+// walkSize is a page size by which a walk comes to the end of a short list, with several pages of several items where there are as many.
+func walkSize(items int) int {
+	return min(maxWalkSize, max((items+document.MaxPages-2)/(document.MaxPages-1), min(3, (items+1)/2)))
+}
+
+// pageNumber is the parameter that the network's clients send (M14), whether a document describes it or not.
+const pageNumber = "page[page]"
+
+// pageParameter is the described query parameter that says which page, by the names in use.
+func pageParameter(o document.Operation) (document.Parameter, bool) {
+	for _, name := range []string{pageNumber, "page[number]", "page[offset]", "page", "offset", "start", "skip", "pageNumber", "page_number"} {
+		i := slices.IndexFunc(o.Parameters, func(p document.Parameter) bool { return p.In == "query" && p.Name == name })
+		if i < 0 {
+			continue
+		}
+		p := o.Parameters[i]
+		if len(p.Schema.Properties) == 0 {
+			if p.Schema.Type == "string" && len(p.Schema.Enum) > 0 {
+				continue // a word, not a number
+			}
+			return p, true
+		}
+		for _, member := range []string{"page", "number", "offset"} { // style deepObject
+			if s, ok := p.Schema.Properties[member]; ok {
+				return document.Parameter{Name: name + "[" + member + "]", In: "query", Schema: s}, true
+			}
+		}
+	}
+	return document.Parameter{}, false
+}
+
+// newWalk prepares the walk over a list that holds these items.
+func newWalk(o document.Operation, whole []string) *walk {
+	w := &walk{pages: document.Pages{Whole: whole, At: map[int]document.Page{}}}
+	var described, sized bool
+	w.page, described = pageParameter(o)
+	w.size, sized = sizeParameter(o)
+	if !described && !sized { // explored: it may work all the same
+		w.page, w.size = document.Parameter{Name: pageNumber}, document.Parameter{Name: pageSize}
+	}
+	w.pages.Least = max(0, atLeast(w.page.Schema, 0))
+	w.pages.Size = len(whole)
+	if w.size.Name != "" {
+		w.pages.Size = atLeast(w.size.Schema, walkSize(len(whole)))
+	}
+	switch {
+	case w.page.Name == "":
+		w.reason = notApplicable("the document describes no parameter that says which page")
+	case len(whole) < 2:
+		w.reason = notApplicable("the list has %d items, too few for two pages", len(whole))
+	case w.size.Name != "" && w.pages.Size >= len(whole):
+		w.reason = notApplicable("the list has %d items, and the smallest page that the document allows holds %d", len(whole), w.pages.Size)
+	}
+	return w
+}
+
+// query are the parameters of one page.
+func (w *walk) query(value int) []pair {
+	query := []pair{{w.page.Name, strconv.Itoa(value)}}
+	if w.size.Name != "" {
+		query = append(query, pair{w.size.Name, strconv.Itoa(w.pages.Size)})
+	}
+	return query
+}
+
+func (w *walk) given(value int) map[string]string {
+	given := map[string]string{"parameter": w.page.Name, "value": strconv.Itoa(value)}
+	if w.size.Name != "" {
+		given["sizeParameter"], given["size"] = w.size.Name, strconv.Itoa(w.pages.Size)
+	}
+	return given
+}
+
+// walkOf is the walk over a list, or the repeated one; nil before the list was read.
+func (r *run) walkOf(name exchange.Resource, again bool) *walk {
+	r.facts.mu.Lock()
+	defer r.facts.mu.Unlock()
+	if again {
+		return r.facts.walksAgain[name]
+	}
+	return r.facts.walks[name]
+}
+
+// walkProbe asks for the page that the walk wants next.
+func (r *run) walkProbe(name exchange.Resource, c exchange.Case, again bool) probe {
+	var value int
+	p := r.choosing(name, c, func(_ document.Operation, res discover.Resource, _ exchange.Case) (string, map[string]string, *unsent) {
+		w := r.walkOf(name, again)
+		switch {
+		case w == nil && again:
+			return "", nil, notApplicable("the pages added up the first time")
+		case w == nil:
+			return "", nil, unmet("the items of the list are not known")
+		case w.reason != nil:
+			return "", nil, w.reason
+		}
+		var more bool
+		r.facts.with(func(*facts) { value, more = w.pages.Next() })
+		if !more {
+			return "", nil, notApplicable("the pages before it told enough")
+		}
+		return withQuery(res.URL, w.query(value)...), w.given(value), nil
+	})
+	p.learn = func(a record.Answer) {
+		w := r.walkOf(name, again)
+		list, ok := document.ReadList(a.Body)
+		page := document.Page{Listed: ok && a.Status/100 == 2}
+		if page.Listed {
+			page.Items = document.Identities(list.Items)
+			r.learnNext(name, a)
+		}
+		r.facts.with(func(*facts) { w.pages.At[value] = page })
+	}
+	return p
+}
+
+// againProbe asks for the whole list once more where items seem to have come or gone: pages that do not add up, listed items that
+// are not found.
+func (r *run) againProbe(name exchange.Resource) probe {
+	var fresh *walk
+	p := r.choosing(name, exchange.ListAgain, func(o document.Operation, res discover.Resource, _ exchange.Case) (string, map[string]string, *unsent) {
+		w := r.walkOf(name, false)
+		torn := false
+		if w != nil && w.reason == nil {
+			r.facts.with(func(*facts) {
+				torn = !w.pages.Oversized() && w.pages.Meaning() != "" && w.pages.Meaning() != document.Ignored && !w.pages.Faults().None()
+			})
+		}
+		if torn {
+			fresh = newWalk(o, nil)
+		} else if !r.vanished() {
+			return "", nil, notApplicable("nothing seems to have changed during the run")
+		}
+		return res.URL, nil, nil
+	})
+	p.learn = func(a record.Answer) {
+		list, ok := document.ReadList(a.Body)
+		if o, known := r.operation(name); known && fresh != nil && ok && a.Status/100 == 2 {
+			fresh = newWalk(o, document.Identities(list.Items))
+			r.facts.with(func(f *facts) { f.walksAgain[name] = fresh })
+		}
+	}
+	return p
+}
+
+// vanished reports that a listed item was not found.
+func (r *run) vanished() bool {
+	detail := exchange.OperationResource(r.node.Detail)
+	for _, c := range []exchange.Case{exchange.ItemFirst, exchange.ItemMiddle, exchange.ItemLast} {
+		if s := r.facts.status(detail.With(c)); s == 404 || s == 410 {
+			return true
+		}
+	}
+	return false
+}
+
+// farPage is behind the end of every list that is walked.
+const farPage = 100_000
+
+// beyondEnd is a page behind the end, of a list that has pages.
+func (r *run) beyondEnd(_ document.Operation, res discover.Resource, _ exchange.Case) (string, map[string]string, *unsent) {
+	w := r.walkOf(res.Name, false)
+	if w == nil {
+		return "", nil, unmet("the items of the list are not known")
+	}
+	if w.page.Name == "" {
+		return "", nil, w.reason
+	}
+	query := []pair{{w.page.Name, strconv.Itoa(atLeast(w.page.Schema, farPage))}}
+	given := map[string]string{"parameter": w.page.Name, "value": query[0].value}
+	if w.size.Name != "" {
+		query = append(query, pair{w.size.Name, strconv.Itoa(atLeast(w.size.Schema, 2))})
+	}
+	return withQuery(res.URL, query...), given, nil
+}
+
+// rawBrackets asks for what size-2 asks for, with brackets as the network's client sends them.
+func (r *run) rawBrackets(o document.Operation, res discover.Resource, _ exchange.Case) (string, map[string]string, *unsent) {
+	address, given, reason := r.particular(o, res, exchange.SizeTwo)
+	if reason != nil {
+		return "", nil, reason
+	}
+	if !strings.Contains(given["parameter"], "[") {
+		return "", nil, notApplicable("the size parameter %.80q has no brackets", given["parameter"])
+	}
+	return strings.NewReplacer("%5B", "[", "%5D", "]").Replace(address), given, nil
+}
+
+// learnNext notes the first link to a next page.
+func (r *run) learnNext(name exchange.Resource, a record.Answer) {
+	target := nextOf(a)
+	if target == "" {
+		return
+	}
+	from, err := url.Parse(a.Exchange.Request.URL)
+	if err != nil {
+		return
+	}
+	to, err := from.Parse(target)
+	if err != nil {
+		return
+	}
+	to.Fragment = ""
+	r.facts.with(func(f *facts) {
+		if _, known := f.next[name]; !known {
+			f.next[name] = link{from: a.Exchange.Label, to: to, stays: exchange.Origin(from) == exchange.Origin(to)}
+		}
+	})
+}
+
+// link is a link to the next page, and the answer that holds it.
+type link struct {
+	from  exchange.Label
+	to    *url.URL
+	stays bool // on the origin
+}
+
+// nextOf is the target of the relation next in an answer.
+func nextOf(a record.Answer) string {
+	links, _ := exchange.ParseLinks(a.Header.Values("Link")) // what comes before a fault counts
+	for _, l := range links {
+		if slices.Contains(l.Relations(), "next") {
+			return l.Target
+		}
+	}
+	for _, l := range document.ReadReferences(a.Body) {
+		if l.Relation == "next" {
+			return l.Target
+		}
+	}
+	return ""
+}
+
+// nextLink follows the link to the next page. Only on the origin: elsewhere the token must not go.
+func (r *run) nextLink(_ document.Operation, res discover.Resource, _ exchange.Case) (string, map[string]string, *unsent) {
+	r.facts.mu.Lock()
+	defer r.facts.mu.Unlock()
+	next, ok := r.facts.next[res.Name]
+	switch {
+	case !ok:
+		return "", nil, notApplicable("no page links to a next one")
+	case !next.stays:
+		return "", nil, notApplicable("the next page is on another origin, where the token does not go")
+	}
+	return next.to.String(), map[string]string{"from": string(next.from)}, nil
+}
