@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/rin-network/rin/conformance/baseline"
 	"github.com/rin-network/rin/conformance/exchange"
 	"github.com/rin-network/rin/conformance/report"
 	"github.com/rin-network/rin/conformance/requirement"
@@ -31,6 +32,8 @@ type Options struct {
 	Clock func() time.Time
 	// Heard is called with each event while evidence is gathered; it may be nil.
 	Heard func(worker.Event)
+	// Baseline lists failures that the operator knows of; nil for none. A run with one is never a certificate.
+	Baseline *baseline.Baseline
 }
 
 // Result is a certification with the evidence that it rests on.
@@ -58,14 +61,17 @@ func Certify(ctx context.Context, t target.Target, o Options) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
-	return Result{Report: Judge(log, o.Suite), Log: log, Stderr: stderr}, nil
+	return Result{Report: JudgeKnowing(o.Baseline, log, o.Suite), Log: log, Stderr: stderr}, nil
 }
 
 // Judge judges recorded evidence for the profile that it names. It is a pure function: the same evidence gives the same report.
-func Judge(log *exchange.Log, suite string) report.Report {
+func Judge(log *exchange.Log, suite string) report.Report { return JudgeKnowing(nil, log, suite) }
+
+// JudgeKnowing is [Judge] for an operator who knows of some failures; a nil baseline is none.
+func JudgeKnowing(known *baseline.Baseline, log *exchange.Log, suite string) report.Report {
 	catalogue := requirement.Catalogue()
 	judgements := requirement.Judge(catalogue, requirement.Read(log))
-	return report.New(verdict.Decide(catalogue, judgements, log), log, suite)
+	return report.New(verdict.DecideKnowing(known, catalogue, judgements, log), log, suite)
 }
 
 // inProcess gathers evidence here.

@@ -27,6 +27,9 @@ func certifyCommand(w world) *cobra.Command {
 registry entry, or by its URLs. Secrets are read from the environment, a file or
 standard input; they never stand in a report.
 
+With --baseline a run fails on what is not listed there, on what is listed and has
+passed, and on what has expired; it is never a certificate.
+
 Exit codes: 0 certified (or a partial run in which nothing failed), 1 a gating
 requirement failed, 2 usage, 3 inconclusive, 4 internal error.`,
 		Example: `  # a node of the registry
@@ -41,14 +44,18 @@ requirement failed, 2 usage, 3 inconclusive, 4 internal error.`,
 
   # run one failing requirement again, or all that did not pass
   rin certify ... --only BRR-02
-  rin certify ... --rerun-failed rin-report/report.json`,
+  rin certify ... --rerun-failed rin-report/report.json
+
+  # live with known failures for a while
+  rin certify ... --write-baseline known.yaml
+  rin certify ... --baseline known.yaml`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			t, err := flags.read(w, cmd.Flags().Changed)
 			if err != nil {
 				return err
 			}
-			return certify(cmd, w, t, flags.output)
+			return certify(cmd, w, t, flags.output, flags.baseline)
 		},
 	}
 	grouped(cmd, flags.groups())
@@ -60,8 +67,12 @@ requirement failed, 2 usage, 3 inconclusive, 4 internal error.`,
 const parentMemory = 400 << 20
 
 // certify runs one certification, writes its files, prints its summary and ends with its exit code.
-func certify(cmd *cobra.Command, w world, t target.Target, output outputFlags) error {
+func certify(cmd *cobra.Command, w world, t target.Target, output outputFlags, knowing baselineFlags) error {
 	if err := output.check(); err != nil {
+		return err
+	}
+	known, err := knowing.read(w)
+	if err != nil {
 		return err
 	}
 	if err := os.MkdirAll(output.dir, 0o755); err != nil {
@@ -79,6 +90,7 @@ func certify(cmd *cobra.Command, w world, t target.Target, output outputFlags) e
 		Suite:    version(),
 		Evidence: filepath.Join(output.dir, evidenceFile),
 		Worker:   process,
+		Baseline: known,
 		Heard: func(e worker.Event) {
 			switch e.Kind {
 			case worker.Planned:
@@ -97,6 +109,9 @@ func certify(cmd *cobra.Command, w world, t target.Target, output outputFlags) e
 		fmt.Fprintf(w.err, "the worker said:\n%s\n", report.PlainLines(result.Stderr))
 	}
 	if err := output.write(result); err != nil {
+		return err
+	}
+	if err := knowing.write(w, result.Report); err != nil {
 		return err
 	}
 	return conclude(cmd, w, result.Report, output)

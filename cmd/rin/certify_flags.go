@@ -32,6 +32,7 @@ type certifyFlags struct {
 	labelFilter string
 	rerun       string
 	output      outputFlags
+	baseline    baselineFlags
 }
 
 // outputFlags say which files a report becomes.
@@ -92,6 +93,7 @@ func (c *certifyFlags) groups() []flagGroup {
 			f.DurationVar(&t.Politeness.Timeout, "timeout", 0, "time for one request (default 35s)")
 			f.DurationVar(&t.Politeness.Deadline, "deadline", 0, "time for the whole run (default 10m and --wait)")
 		}},
+		{"Known failures", c.baseline.register},
 		{"The report", c.output.register},
 	}
 }

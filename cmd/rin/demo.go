@@ -35,7 +35,7 @@ funding as a stranger would, prints the summary and leaves the report.`,
 			go func() { served <- sandbox.Serve(ctx, node.listener, node.server) }()
 			t := demoTarget(base, node.server.Credentials())
 			fmt.Fprintf(w.err, "a sandbox node is up at %s\n", base)
-			err = certify(cmd, w, t, output)
+			err = certify(cmd, w, t, output, baselineFlags{})
 			stop()
 			return errors.Join(err, <-served)
 		},

@@ -14,6 +14,7 @@ import (
 
 func judgeCommand(w world) *cobra.Command {
 	var output outputFlags
+	var knowing baselineFlags
 	var profile string
 	cmd := &cobra.Command{
 		Use:   "judge FILE",
@@ -28,6 +29,10 @@ the same evidence gives the same report. FILE may be - for standard input.`,
 			if err := output.check(); err != nil {
 				return err
 			}
+			known, err := knowing.read(w)
+			if err != nil {
+				return err
+			}
 			log, err := readEvidence(w, args[0])
 			if err != nil {
 				return err
@@ -37,7 +42,7 @@ the same evidence gives the same report. FILE may be - for standard input.`,
 				return err
 			}
 			log.Run.Profile = string(p)
-			result := conformance.Result{Report: conformance.Judge(log, version()), Log: log}
+			result := conformance.Result{Report: conformance.JudgeKnowing(known, log, version()), Log: log}
 			if !cmd.Flags().Changed("report-dir") {
 				output.formats = nil // judging again prints; files are made where they are asked for
 			} else if err := os.MkdirAll(output.dir, 0o755); err != nil {
@@ -46,10 +51,14 @@ the same evidence gives the same report. FILE may be - for standard input.`,
 			if err := output.write(result); err != nil {
 				return err
 			}
+			if err := knowing.write(w, result.Report); err != nil {
+				return err
+			}
 			return conclude(cmd, w, result.Report, output)
 		},
 	}
 	cmd.Flags().StringVar(&profile, "profile", "", "auth, funding or full (default: the profile of the run)")
+	knowing.register(cmd.Flags())
 	output.register(cmd.Flags())
 	return cmd
 }

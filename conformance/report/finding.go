@@ -28,6 +28,9 @@ func finding(r verdict.Result, p requirement.Profile, log *exchange.Log) Require
 	for _, s := range j.Subjects[:min(len(j.Subjects), maxSubjects)] {
 		out.Subjects = append(out.Subjects, Subject{Name: brief(s.Name), Label: s.Label, Expected: brief(s.Expected), Got: brief(s.Got)})
 	}
+	if r.Known != nil {
+		out.Known = &Known{Reason: brief(r.Known.Reason), Until: r.Known.Until}
+	}
 	out.SubjectsCut = len(j.Subjects) - len(out.Subjects)
 	switch j.Outcome {
 	case requirement.Warn, requirement.Fail:

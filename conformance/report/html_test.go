@@ -35,7 +35,7 @@ var _ = Describe("the page", func() {
 	})
 
 	It("has links that lead somewhere, to places that exist once", func() {
-		for _, make := range []func() (report.Report, *exchange.Log){small, good, empty, hostile} {
+		for _, make := range []func() (report.Report, *exchange.Log){small, good, empty, hostile, excused} {
 			out := page(make)
 			places := map[string]int{}
 			for _, m := range regexp.MustCompile(` id="([^"]*)"`).FindAllStringSubmatch(out, -1) {

@@ -129,6 +129,24 @@ var _ = Describe("New", func() {
 		}
 	})
 
+	It("shows known failures as known, with the reason, and asks for the baseline to be mended", func() {
+		r, log := excused()
+		Expect(r.Verdict.Decision).To(Equal(verdict.Partial))
+		Expect(r.Run.Baseline).To(HaveValue(Equal(report.Baseline{
+			Known: []requirement.ID{"API-04"}, Mended: []requirement.ID{"TOK-01"}, Expired: []requirement.ID{"TOK-06"}, Unseen: []requirement.ID{},
+		})))
+		for name, f := range formats() {
+			if name == "exchanges.har" || name == "report.json" || strings.HasPrefix(name, "40") {
+				continue
+			}
+			text := strings.NewReplacer(`\`, "", "\x1b[0m", "").Replace(strings.Join(strings.Fields(written(f, r, log)), " "))
+			Expect(text).To(ContainSubstring("known until 2026-12-31"), name)
+			Expect(text).To(ContainSubstring("and it passed: take the entry out"), name)
+			Expect(text).To(ContainSubstring("the excuse of the baseline ended on 2026-03-01"), name)
+			Expect(text).NotTo(ContainSubstring("Certified for"), name)
+		}
+	})
+
 	It("holds the preview notice near the verdict in every format", func() {
 		r, log := small()
 		for name, f := range formats() {
@@ -161,7 +179,7 @@ var _ = Describe("JSON", func() {
 	}
 
 	It("is what its schema says", func() {
-		for _, make := range []func() (report.Report, *exchange.Log){small, good, empty} {
+		for _, make := range []func() (report.Report, *exchange.Log){small, good, empty, excused} {
 			r, _ := make()
 			Expect(validate(r)).To(Succeed())
 		}
@@ -180,7 +198,7 @@ var _ = Describe("JSON", func() {
 	})
 
 	It("can be read again without loss", func() {
-		for _, make := range []func() (report.Report, *exchange.Log){small, good, hostile} {
+		for _, make := range []func() (report.Report, *exchange.Log){small, good, hostile, excused} {
 			r, _ := make()
 			var b bytes.Buffer
 			Expect(report.WriteJSON(&b, r)).To(Succeed())

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/rin-network/rin/conformance/baseline"
 	"github.com/rin-network/rin/conformance/exchange"
 	"github.com/rin-network/rin/conformance/matrix"
 	"github.com/rin-network/rin/conformance/requirement"
@@ -27,6 +28,7 @@ func New(v verdict.Verdict, log *exchange.Log, suite string) Report {
 		Run:        Run{Cause: "the evidence is cut off before the end of the run", Partial: log.Run.Partial, NotSent: []NotSent{}},
 		Operations: operations(log),
 	}
+	r.Run.Baseline = excused(v.Excused)
 	if log.Ended != nil {
 		r.Budget.Sent = log.Ended.Requests
 		r.Run.Complete, r.Run.Cause = log.Ended.Complete, log.Ended.Cause
@@ -43,6 +45,21 @@ func New(v verdict.Verdict, log *exchange.Log, suite string) Report {
 	}
 	r.Notes = append(slices.Clone(v.Notes), snapshot(v, r.Date)...)
 	return r
+}
+
+// excused tells what became of a baseline; nil without one.
+func excused(e *verdict.Excused) *Baseline {
+	if e == nil {
+		return nil
+	}
+	ids := func(entries []baseline.Entry) []requirement.ID {
+		out := make([]requirement.ID, 0, len(entries))
+		for _, e := range entries {
+			out = append(out, e.ID)
+		}
+		return out
+	}
+	return &Baseline{Known: ids(e.Known), Mended: ids(e.Mended), Expired: ids(e.Expired), Unseen: ids(e.Unseen)}
 }
 
 // attempts counts what was sent in a run that never said how it ended.
@@ -122,6 +139,9 @@ func headline(v verdict.Verdict) string {
 	case verdict.Repeat:
 		return fmt.Sprintf("Not certified for profile %s yet: repeat the run", profile)
 	}
+	if v.Excused != nil {
+		return headlineKnowing(v, profile)
+	}
 	switch {
 	case v.Failed():
 		return fmt.Sprintf("Partial run of profile %s: something failed", profile)
@@ -131,10 +151,23 @@ func headline(v verdict.Verdict) string {
 	return fmt.Sprintf("Partial run of profile %s: nothing failed", profile)
 }
 
+// headlineKnowing is the headline of a run with a baseline.
+func headlineKnowing(v verdict.Verdict, profile requirement.Profile) string {
+	switch {
+	case v.Failed():
+		return fmt.Sprintf("Profile %s is not as the baseline says", profile)
+	case v.Unsettled():
+		return fmt.Sprintf("Profile %s is as the baseline says so far: something is open", profile)
+	}
+	return fmt.Sprintf("Profile %s is as the baseline says: nothing new failed", profile)
+}
+
 // snapshot says what a verdict is worth in time.
 func snapshot(v verdict.Verdict, at time.Time) []string {
 	out := []string{fmt.Sprintf("This is a snapshot: it says what the node answered on %s and nothing about any other time.", at.Format("2 January 2006 at 15:04 UTC"))}
 	switch {
+	case v.Excused != nil:
+		out = append(out, "A run with a baseline is never a certificate: certify the node without it.")
 	case v.Decision != verdict.Certified:
 	case v.Preview:
 		out = append(out, "A certificate is proposed to hold for 12 months, or until a URL of the node's registry entry changes; a preview holds for nothing.")

@@ -3,6 +3,7 @@ package report
 import (
 	"time"
 
+	"github.com/rin-network/rin/conformance/baseline"
 	"github.com/rin-network/rin/conformance/exchange"
 	"github.com/rin-network/rin/conformance/matrix"
 	"github.com/rin-network/rin/conformance/requirement"
@@ -102,10 +103,20 @@ type Budget struct {
 
 // Run says how far the run came.
 type Run struct {
-	Complete bool      `json:"complete"`
-	Cause    string    `json:"cause,omitempty"`   // why it is not complete
-	Partial  string    `json:"partial,omitempty"` // how its operator restricted it
+	Complete bool   `json:"complete"`
+	Cause    string `json:"cause,omitempty"`   // why it is not complete
+	Partial  string `json:"partial,omitempty"` // how its operator restricted it
+	// Baseline says what became of the operator's list of known failures; nil without one.
+	Baseline *Baseline `json:"baseline,omitempty"`
 	NotSent  []NotSent `json:"notSent"`
+}
+
+// Baseline tells the entries of a baseline apart by what became of them.
+type Baseline struct {
+	Known   []requirement.ID `json:"known"`   // failed as listed
+	Mended  []requirement.ID `json:"mended"`  // listed, and passed
+	Expired []requirement.ID `json:"expired"` // listed, and the excuse has ended
+	Unseen  []requirement.ID `json:"unseen"`  // listed, and not judged in this run
 }
 
 // NotSent is a planned exchange that did not take place.
@@ -133,14 +144,22 @@ type Requirement struct {
 	Fault     requirement.Fault `json:"fault,omitempty"`
 	Fix       string            `json:"fix,omitempty"`
 	BlockedBy requirement.ID    `json:"blockedBy,omitempty"`
-	Source    Source            `json:"source"`
-	Quote     string            `json:"quote,omitempty"` // the sentence of the source that binds
-	Subjects  []Subject         `json:"subjects"`
+	// Known is the operator's excuse for a failure that is not new, or for what such a failure blocks.
+	Known    *Known    `json:"known,omitempty"`
+	Source   Source    `json:"source"`
+	Quote    string    `json:"quote,omitempty"` // the sentence of the source that binds
+	Subjects []Subject `json:"subjects"`
 	// SubjectsCut counts the subjects that were left out of a very long list.
 	SubjectsCut int `json:"subjectsCut,omitempty"`
 	// Curl repeats the exchange of the first subject by hand; only for a warning, a failure, or an inconclusive row.
 	Curl  string   `json:"curl,omitempty"`
 	Notes []string `json:"notes"`
+}
+
+// Known is an excuse of the operator's baseline.
+type Known struct {
+	Reason string       `json:"reason"`
+	Until  baseline.Day `json:"until"` // its last day
 }
 
 // Source is where a requirement is written.

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/rin-network/rin/conformance/baseline"
 	"github.com/rin-network/rin/conformance/exchange"
 	"github.com/rin-network/rin/conformance/report"
 	"github.com/rin-network/rin/conformance/requirement"
@@ -116,6 +117,16 @@ func smallLog() *exchange.Log {
 func small() (report.Report, *exchange.Log) {
 	log := smallLog()
 	return report.New(verdict.Decide(smallCatalogue(), smallJudgements(), log), log, version), log
+}
+
+// excused is the report of the same node for an operator who knows of some of it.
+func excused() (report.Report, *exchange.Log) {
+	log := smallLog()
+	known := &baseline.Baseline{Known: []baseline.Entry{
+		{ID: "API-04", Reason: "the importer drops it: " + evil(), Until: "2026-12-31"},
+		{ID: "TOK-01", Reason: "was broken", Until: "2026-12-31"}, {ID: "TOK-06", Reason: "a cache", Until: "2026-03-01"},
+	}}
+	return report.New(verdict.DecideKnowing(known, smallCatalogue(), smallJudgements(), log), log, version), log
 }
 
 // good is the report of a node in order, with a catalogue of its true size.

@@ -37,7 +37,7 @@ var _ = Describe("the terminal summary", func() {
 	})
 
 	DescribeTable("keeps within the screen, commands apart", func(width int) {
-		for _, make := range []func() (report.Report, *exchange.Log){small, good, empty, hostile} {
+		for _, make := range []func() (report.Report, *exchange.Log){small, good, empty, hostile, excused} {
 			r, _ := make()
 			for _, line := range strings.Split(text(r, report.TextOptions{Width: width}), "\n") {
 				if !strings.HasPrefix(line, "  curl ") && !strings.HasPrefix(line, "  printf ") {

@@ -43,6 +43,8 @@ func word(o requirement.Outcome) string {
 // price says what an outcome costs.
 func price(q Requirement) string {
 	switch {
+	case q.Known != nil:
+		return fmt.Sprintf("known until %s (%s)", q.Known.Until, q.Known.Reason)
 	case q.Costs:
 		return "costs the certificate"
 	case q.Outcome == requirement.Warn:

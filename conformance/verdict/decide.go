@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/rin-network/rin/conformance/baseline"
 	"github.com/rin-network/rin/conformance/exchange"
 	"github.com/rin-network/rin/conformance/requirement"
 )
@@ -11,6 +12,12 @@ import (
 // Decide weighs the judgements of one run for the profile that its evidence names. A requirement of the profile without a
 // judgement is inconclusive; one that a partial run did not ask for is left out.
 func Decide(catalogue []requirement.Requirement, judgements map[requirement.ID]requirement.Judgement, log *exchange.Log) Verdict {
+	return DecideKnowing(nil, catalogue, judgements, log)
+}
+
+// DecideKnowing is [Decide] for an operator who knows of some failures: what the baseline lists is not counted as new, and what it lists
+// without need is. Such a run is partial, whatever it saw. A nil baseline is none.
+func DecideKnowing(known *baseline.Baseline, catalogue []requirement.Requirement, judgements map[requirement.ID]requirement.Judgement, log *exchange.Log) Verdict {
 	v := Verdict{Profile: requirement.Profile(log.Run.Profile)}
 	for _, r := range catalogue {
 		if result, ok := weigh(r, judgements, log); ok {
@@ -18,12 +25,18 @@ func Decide(catalogue []requirement.Requirement, judgements map[requirement.ID]r
 			v.Totals.Count(result.Judgement.Outcome)
 		}
 	}
+	if known != nil {
+		v.excuse(*known, baseline.DayOf(log.Run.Started))
+	}
 	v.Coverage = cover(catalogue, len(v.Results))
 	v.Preview = v.Coverage.Covered < v.Coverage.Size
 	v.Reasons = because(v, log)
+	if v.Excused != nil {
+		v.Reasons = append(v.Excused.reasons(), v.Reasons...)
+	}
 	v.Notes = notes(v)
 	switch {
-	case log.Run.Partial != "":
+	case log.Run.Partial != "" || v.Excused != nil:
 		v.Decision = Partial
 	case v.Failed():
 		v.Decision = NotCertified

@@ -50,6 +50,9 @@ const (
 	Unprotected  ReasonKind = "unprotected"   // no protected resource was found
 	Incomplete   ReasonKind = "incomplete"    // the evidence ends early
 	NothingSeen  ReasonKind = "nothing-seen"  // no gating requirement was judged at all
+
+	BaselineMended  ReasonKind = "baseline-mended"  // the baseline lists what did not fail
+	BaselineExpired ReasonKind = "baseline-expired" // an excuse of the baseline has ended
 )
 
 // Weight says which decision a reason leads to.
@@ -63,7 +66,8 @@ const (
 
 // Weight says whether the node was seen to break something or something stayed open.
 func (k ReasonKind) Weight() Weight {
-	if k == GatingFailed || k == AdviceFailed {
+	switch k {
+	case GatingFailed, AdviceFailed, BaselineMended, BaselineExpired:
 		return Broken
 	}
 	return Open

@@ -1,6 +1,9 @@
 package verdict
 
-import "github.com/rin-network/rin/conformance/requirement"
+import (
+	"github.com/rin-network/rin/conformance/baseline"
+	"github.com/rin-network/rin/conformance/requirement"
+)
 
 // Decision is what a run says about the certificate of its profile.
 type Decision string
@@ -14,7 +17,7 @@ const (
 	NotCertified Decision = "not-certified"
 	// Repeat means that nothing was seen to be broken, and that something which the profile demands could not be judged.
 	Repeat Decision = "repeat"
-	// Partial is the decision of every run that its operator restricted, whatever it saw.
+	// Partial is the decision of every run that its operator restricted or gave a baseline, whatever it saw.
 	Partial Decision = "partial"
 )
 
@@ -33,6 +36,8 @@ type Verdict struct {
 	Coverage Coverage
 	// Preview is true as long as the catalogue is not covered as a whole: the decision then has no value as a certificate.
 	Preview bool
+	// Excused says what became of the operator's baseline; nil without one.
+	Excused *Excused
 }
 
 // Failed reports whether the node was seen to break something that the profile demands, in a partial run too.
@@ -58,10 +63,16 @@ type Result struct {
 	Gate requirement.Gate
 	// Extra marks a requirement beyond the profile that was judged because its opt-in probe was asked for.
 	Extra bool
+	// Known is the entry of the operator's baseline by which this failure is not new, or by which what it waits for is not; nil
+	// for none.
+	Known *baseline.Entry
 }
 
-// Costs reports whether this result keeps the profile from being certified.
+// Costs reports whether this result keeps the profile from being certified, or is new to a baseline.
 func (r Result) Costs(p requirement.Profile) bool {
+	if r.Known != nil {
+		return false
+	}
 	if r.Gate == requirement.Gating {
 		return requirement.Blocks(r.Gate, r.Judgement.Outcome)
 	}

@@ -1,0 +1,76 @@
+package main_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+)
+
+var _ = Describe("rin certify --baseline", func() {
+	// knowing certifies the node's token endpoint with a baseline of these lines.
+	knowing := func(n node, lines ...string) (outcome, report) {
+		GinkgoHelper()
+		file := filepath.Join(GinkgoT().TempDir(), "known.yaml")
+		Expect(os.WriteFile(file, []byte("schema: rin.baseline/v1\nknown: ["+strings.Join(lines, ", ")+"]\n"), 0o600)).To(Succeed())
+		got, dir := n.certify("--profile", "auth", "--only", "TOK-01,TOK-02,TOK-06", "--baseline", file)
+		return got, reportIn(dir)
+	}
+	const known, expired = `{id: TOK-02, reason: "the framework, NET-1", until: 2999-12-31}`, `{id: TOK-02, reason: "the framework, NET-1", until: 2020-01-01}`
+
+	It("passes on failures that are known, and says so", func() {
+		got, r := knowing(newNode(nil, "token-status-201"), known)
+		Expect(got.code).To(Equal(0), got.out+got.err)
+		Expect(got.out).To(SatisfyAll(
+			ContainSubstring("failed, known until 2999-12-31 (the framework, NET-1)"), ContainSubstring("nothing new failed"),
+			ContainSubstring("A run with a baseline is never a certificate"),
+		))
+		Expect(r.Verdict.Decision).To(Equal("partial"))
+	})
+
+	It("fails on failures that are new", func() {
+		got, r := knowing(newNode(nil, "token-status-201", "token-cacheable"), known)
+		Expect(got.code).To(Equal(1), got.out)
+		Expect(r.Verdict.Reasons).To(HaveLen(1))
+		Expect(got.out).To(ContainSubstring("costs the certificate"))
+	})
+
+	It("fails on what is mended and still listed, and on what has expired", func() {
+		got, _ := knowing(newNode(nil), known)
+		Expect(got.code).To(Equal(1), got.out)
+		Expect(got.out).To(ContainSubstring("and it passed: take"))
+		got, _ = knowing(newNode(nil, "token-status-201"), expired)
+		Expect(got.code).To(Equal(1), got.out)
+		Expect(got.out).To(ContainSubstring("ended on 2020-01-01"))
+	})
+
+	It("never ends in a certificate, not even of a node in order", func() {
+		file := filepath.Join(GinkgoT().TempDir(), "known.yaml")
+		Expect(os.WriteFile(file, []byte("schema: rin.baseline/v1\nknown: []\n"), 0o600)).To(Succeed())
+		got, dir := newNode(nil).certify("--baseline", file)
+		Expect(got.code).To(Equal(0), got.out)
+		Expect(got.out).NotTo(ContainSubstring("Certified for"))
+		Expect(reportIn(dir).Verdict.Decision).To(Equal("partial"))
+	})
+
+	It("is written from what failed, judged again by evidence, and then passes", func() {
+		n := newNode(nil, "token-status-201")
+		file := filepath.Join(GinkgoT().TempDir(), "known.yaml")
+		got, dir := n.certify("--write-baseline", file)
+		Expect(got.code).To(Equal(1))
+		Expect(got.err).To(ContainSubstring("known.yaml: 1;"))
+		again := rin(nil, "judge", filepath.Join(dir, "evidence.jsonl"), "--baseline", file)
+		Expect(again.code).To(Equal(0), again.out+again.err)
+	})
+
+	It("tells a mistake in the file with its line, before anything is sent", func() {
+		file := filepath.Join(GinkgoT().TempDir(), "known.yaml")
+		Expect(os.WriteFile(file, []byte("schema: rin.baseline/v1\nknown:\n  - id: TOK-02\n    resaon: typo\n    until: 2999-12-31\n"), 0o600)).To(Succeed())
+		got := rin(nil, "certify", "--token-url", "http://127.0.0.1:1/t", "--info-url", "http://127.0.0.1:1/v1/", "--client-id", "a",
+			"--client-secret", "env:PATH", "--baseline", file)
+		Expect(got.code).To(Equal(2))
+		Expect(got.err).To(And(ContainSubstring(`line 4: "resaon" is unknown here`), ContainSubstring("line 3: reason is missing"), ContainSubstring("hint: ")))
+	})
+})
