@@ -86,6 +86,7 @@ func certify(cmd *cobra.Command, w world, t target.Target, output outputFlags, k
 	}
 	fmt.Fprintf(w.err, "certifying the %s\n", t)
 	shown := newProgress(w.err, screenOf(w, w.err, cmd))
+	announced := false
 	result, err := conformance.Certify(cmd.Context(), t, conformance.Options{
 		Suite:    version(),
 		Evidence: filepath.Join(output.dir, evidenceFile),
@@ -95,6 +96,10 @@ func certify(cmd *cobra.Command, w world, t target.Target, output outputFlags, k
 			switch e.Kind {
 			case worker.Planned:
 				shown.clear()
+				if announced {
+					fmt.Fprint(w.err, "the document is read: ")
+				}
+				announced = true
 				fmt.Fprintln(w.err, plan(*e.Politeness, e.Budget))
 			case worker.Progress:
 				shown.step(e.Done, e.Planned, string(e.Label))

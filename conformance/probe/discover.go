@@ -59,7 +59,8 @@ func (r *run) discoverOperations(ctx context.Context) []Stage {
 		r.stages.wait(ctx, opened(exchange.Specification))
 	}
 	r.adopt()
-	plan, left := ForDocument(r.node, documentRoom(r.Target))
+	plan, left := ForDocument(r.node, Room(r.Target))
+	r.tighten(plan)
 	r.plan(Plan{Lanes: []Lane{{Labels: left}}})
 	for _, label := range left {
 		r.skip(label, cutShort("the document describes more operations than the request budget of %d has room for", r.budget))
@@ -71,6 +72,16 @@ func (r *run) discoverOperations(ctx context.Context) []Stage {
 		out = append(out, anonymous(exchange.OperationResource(o.Key)))
 	}
 	return out
+}
+
+// tighten makes the budget that was told before the run the one that this document needs, and tells it.
+func (r *run) tighten(forDocument Plan) {
+	if needed := Budgeted(r.Target, forDocument.Requests()); needed < r.budget {
+		r.budget = needed
+		r.recorder.Limit(r.budget - r.before)
+		r.Journal.Begin(r.header())
+		r.Planned(r.budget, r.Target.Politeness)
+	}
 }
 
 // documentRead reports that a document was accepted by the guard.

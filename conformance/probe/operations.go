@@ -15,7 +15,7 @@ const maxEndpoints = 10
 const maxParameters = 16
 
 // ForDocument plans the calls of all operations of a node's document, within room requests. What does not fit is returned as
-// left: first the odd credentials on operations beyond the funding operations, then the operations that stand last.
+// left: the operations that stand last. The odd credentials on operations beyond the funding operations go before.
 func ForDocument(n discover.Node, room int) (p Plan, left []exchange.Label) {
 	if bases := n.Bases(); len(bases) > 1 {
 		if _, ok := n.Scout(); ok {
@@ -28,31 +28,37 @@ func ForDocument(n discover.Node, room int) (p Plan, left []exchange.Label) {
 		}
 	}
 	p = p.With(forFunding(n))
-	for _, th := range themes() {
-		if th.forDocument != nil {
-			p = p.With(th.forDocument(n))
-		}
-	}
+	p = p.With(forThemes(n))
 	for _, o := range n.Executable {
-		one := p.With(forOperation(n, o))
-		if one.Requests() > room && o.Key != n.List && o.Key != n.Detail {
-			left = append(left, forOperation(n, o).Labels()...)
+		own := forOperation(n, o)
+		if p.Requests()+own.Requests() > room && o.Key != n.List && o.Key != n.Detail {
+			left = append(left, own.Labels()...)
 			continue
 		}
-		p = one
+		p = p.With(own)
 	}
-	if !n.Target.Thorough && !n.Target.Loopback() || n.Target.Quick {
+	if !everywhere(n.Target) {
 		return p, left
 	}
 	for _, o := range n.Executable {
 		if !p.has(exchange.OperationResource(o.Key).With(exchange.OK)) {
 			continue
 		}
-		if one := p.With(latticeOf(o)); one.Requests() <= room {
-			p = one
+		if own := latticeOf(n, o); p.Requests()+own.Requests() <= room {
+			p = p.With(own)
 		}
 	}
 	return p, left
+}
+
+func forThemes(n discover.Node) Plan {
+	var p Plan
+	for _, th := range themes() {
+		if th.forDocument != nil {
+			p = p.With(th.forDocument(n))
+		}
+	}
+	return p
 }
 
 // forOperation plans what is asked of every operation: anonymous, authorized, with a token that is none.
@@ -69,9 +75,13 @@ func forOperation(n discover.Node, o document.Operation) Plan {
 	return p
 }
 
-func latticeOf(o document.Operation) Plan {
+// latticeOf plans all that must not get in, the client without the role included: whether an operation needs the role is for the
+// requirement to say.
+func latticeOf(n discover.Node, o document.Operation) Plan {
 	var p Plan
-	p.lattice(exchange.OperationResource(o.Key))
+	r := exchange.OperationResource(o.Key)
+	p.lattice(r)
+	p.noRole(n, r)
 	return p
 }
 
@@ -81,13 +91,13 @@ func forFunding(n discover.Node) Plan {
 	if o, ok := n.Operation(n.List); ok {
 		p = p.With(forOperation(n, o)).With(forList(n, o))
 		if !n.Target.Quick {
-			p = p.With(latticeOf(o))
+			p = p.With(latticeOf(n, o))
 		}
 	}
 	if o, ok := n.Operation(n.Detail); ok {
-		p = p.With(forOperation(n, o)).With(forDetail(o))
+		p = p.With(forOperation(n, o)).With(forDetail(n, o))
 		if !n.Target.Quick {
-			p = p.With(latticeOf(o))
+			p = p.With(latticeOf(n, o))
 		}
 	}
 	return p
@@ -101,16 +111,22 @@ func forList(n discover.Node, o document.Operation) Plan {
 	for _, q := range queryParameters(o) {
 		p.lane(stageRest, after, r, exchange.ParameterCase(q.Name))
 	}
-	if n.Target.Second != nil {
-		p.lane(stageRest, []Stage{stageSecond, opened(r)}, r, exchange.NoRole)
-	}
+	p.noRole(n, r)
 	return p
 }
 
-func forDetail(o document.Operation) Plan {
+// noRole plans the call of the client without the role.
+func (p *Plan) noRole(n discover.Node, r exchange.Resource) {
+	if n.Target.Second != nil {
+		p.lane(stageRest, []Stage{stageSecond, opened(r)}, r, exchange.NoRole)
+	}
+}
+
+func forDetail(n discover.Node, o document.Operation) Plan {
 	var p Plan
 	r := exchange.OperationResource(o.Key)
 	p.each(stageRest, []Stage{opened(r)}, r, exchange.ItemFirst, exchange.ItemMiddle, exchange.ItemLast, exchange.UnknownID)
+	p.noRole(n, r)
 	return p
 }
 

@@ -148,14 +148,14 @@ var _ = Describe("A document with more operations than the budget has room for",
 	It("is asked as far as the budget goes, and the rest is explained", func() {
 		n := newNode(func(n *node) {
 			var others strings.Builder
-			for i := range 300 {
+			for i := range 700 {
 				fmt.Fprintf(&others, `"/other/%d":{"get":{"operationId":"other%d","responses":{"200":{"description":"ok"}}}},`, i, i)
 			}
 			n.document = strings.Replace((&node{}).spec(), `"paths":{`, `"paths":{`+others.String(), 1)
 		})
 		log := certify(targetOf(n))
 		Expect(len(n.log())).To(BeNumerically("<=", log.Run.Budget))
-		why, _ := log.Skipped("op/other299.ok")
+		why, _ := log.Skipped("op/other699.ok")
 		Expect(why.Kind).To(Equal(exchange.OverBudget))
 		Expect(unended(log)).To(BeEmpty())
 		Expect(log.Roles.Operations).To(ContainElement(exchange.Resource("op/getFunding")))

@@ -114,15 +114,41 @@ var _ = Describe("A plan", func() {
 		func(change func(*target.Target), most int) {
 			t := local
 			change(&t)
-			Expect(probe.Budget(t)).To(And(BeNumerically(">=", whole(t, nodeOf(t, ladder(0))).Requests()*boolean(t.Profile != "auth")), BeNumerically("<=", most)))
+			operations, _ := probe.ForDocument(nodeOf(t, ladder(0)), probe.Room(t))
+			needed := probe.Budgeted(t, operations.Requests())
+			Expect(needed).To(And(BeNumerically(">=", whole(t, nodeOf(t, ladder(0))).Requests()*boolean(t.Profile != "auth")), BeNumerically("<=", most)))
+			Expect(probe.Budget(t)).To(BeNumerically(">=", needed), "what is told before the document is read")
 		},
 		Entry("auth", func(t *target.Target) { t.Profile = "auth" }, 120),
-		Entry("funding", func(t *target.Target) { t.TokenURL = "https://sso.example/t" }, 320),
+		Entry("funding", func(t *target.Target) { *t = remote }, 320),
 		Entry("funding on this machine", func(*target.Target) {}, 380),
 		Entry("with a second client and a registry", func(t *target.Target) {
-			t.Second, t.Registry = &target.Credentials{}, "http://127.0.0.1/r"
+			*t = remote
+			t.Second, t.Registry = &target.Credentials{}, "https://registry.example/r"
 		}, 380),
 	)
+
+	It("has room for a call without a token, with one and with one that is none of each of sixty operations", func() {
+		for _, t := range []target.Target{local, remote} {
+			plan, left := probe.ForDocument(nodeOf(t, ladder(58)), probe.Room(t))
+			Expect(left).To(BeEmpty())
+			for _, key := range []string{"listFundings", "getFunding", "other0", "other57"} {
+				r := exchange.OperationResource(key)
+				Expect(plan.Labels()).To(ContainElements(r.With(exchange.NoToken), r.With(exchange.OK), r.With(exchange.Garbage)), key)
+			}
+			Expect(plan.Requests()).To(BeNumerically("<=", probe.Room(t)))
+		}
+	})
+
+	It("asks as the client without the role on the list and on the detail", func() {
+		second := remote
+		second.Second = &target.Credentials{}
+		labels := whole(second, nodeOf(second, ladder(1))).Labels()
+		Expect(labels).To(ContainElements(exchange.Label("op/listFundings.no-role"), exchange.Label("op/getFunding.no-role")))
+		Expect(labels).NotTo(ContainElement(exchange.Label("op/other0.no-role")))
+		second.Thorough = true
+		Expect(whole(second, nodeOf(second, ladder(1))).Labels()).To(ContainElement(exchange.Label("op/other0.no-role")))
+	})
 
 	It("has no lane so long that it binds the time of a run with eight requests at a time", func() {
 		plan := whole(local, nodeOf(local, ladder(0)))

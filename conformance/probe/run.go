@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"time"
 
 	"github.com/rin-network/rin/conformance/discover"
 	"github.com/rin-network/rin/conformance/document"
@@ -33,7 +34,7 @@ func Run(ctx context.Context, o Options) error {
 	if err != nil {
 		return err
 	}
-	r := &run{Options: o, drawn: values, budget: Budget(o.Target), stages: newStages(), facts: newFacts()}
+	r := &run{Options: o, started: o.Clock(), drawn: values, budget: Budget(o.Target), stages: newStages(), facts: newFacts()}
 	cause := r.start(ctx)
 	r.lanes.Wait()
 	if r.recorder != nil {
@@ -58,6 +59,7 @@ func Run(ctx context.Context, o Options) error {
 type run struct {
 	Options
 	drawn    drawn
+	started  time.Time
 	budget   int
 	recorder *record.Recorder
 	before   int // requests of the recorder that read the registry
@@ -108,7 +110,7 @@ func (r *run) register() {
 func (r *run) header() exchange.Run {
 	t := r.Target
 	run := exchange.Run{
-		Suite: r.Suite, Started: r.Clock(), Profile: t.Profile,
+		Suite: r.Suite, Started: r.started, Profile: t.Profile,
 		TokenURL: r.Redactor.Text(t.TokenURL), InfoURL: r.Redactor.Text(t.InfoURL), SpecURL: r.Redactor.Text(t.SpecURL), BaseURL: r.Redactor.Text(t.BaseURL),
 		Registry: r.Redactor.Text(t.Registry), NodeID: t.NodeID, ClientID: t.Credentials.ClientID,
 		Loopback: t.Loopback(), Second: t.Second != nil, Partial: partial(t), Only: t.Only, Budget: r.budget,

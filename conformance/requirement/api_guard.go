@@ -96,8 +96,7 @@ func routeGuarded(e Evidence, r exchange.Resource) Judgement {
 // probe target lets through as well is reported by its own rule.
 func oddCredentials(e Evidence, r exchange.Resource, name string, good exchange.Exchange) []Judgement {
 	var out []Judgement
-	for _, c := range append(pathVariants(), exchange.Tampered, exchange.EmptyBearer, exchange.BlankBearer, exchange.BasicScheme,
-		exchange.TokenScheme, exchange.MethodOverride, exchange.CachedNoToken) {
+	for _, c := range oddCases() {
 		x, ok := e.Get(r.With(c))
 		if onTarget, _ := target(e, c); ok && success(x) && carriesData(x, good) && !success(onTarget) {
 			out = append(out, Failed(name+" gives its data to a call that has no good token: "+particular(x), "a 4xx without data", describe(x)).
@@ -110,6 +109,12 @@ func oddCredentials(e Evidence, r exchange.Resource, name string, good exchange.
 			about(x, "401 or 405", describe(x)).named(name+", HEAD without a token"))
 	}
 	return out
+}
+
+// oddCases are the calls that must get no data besides the plain ones.
+func oddCases() []exchange.Case {
+	return append(pathVariants(), exchange.Tampered, exchange.EmptyBearer, exchange.BlankBearer, exchange.BasicScheme,
+		exchange.TokenScheme, exchange.MethodOverride, exchange.CachedNoToken)
 }
 
 // particular is [manner] with the spelling of the path where that is what was tried.

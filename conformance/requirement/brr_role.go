@@ -2,6 +2,7 @@ package requirement
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/rin-network/rin/conformance/exchange"
 )
@@ -11,17 +12,18 @@ func missingRole() []Requirement {
 	labels := []exchange.Label{
 		exchange.SecondClient.With(exchange.OK), exchange.ListOperation.With(exchange.NoRole), exchange.ListOperation.With(exchange.OK),
 	}
+	everywhere := append(slices.Clone(labels), exchange.EveryOperation.With(exchange.NoRole), exchange.EveryOperation.With(exchange.OK))
 	return []Requirement{
 		{
 			ID: "BRR-18", Title: "A client without the role gets no data",
 			Level: Network, Gate: Gating, Profile: Funding,
 			Source:   NET("R17").AsDerived(),
 			Quote:    "In the funding service, the service account is granted the role EXTERNAL_API_CLIENT and the correct affiliation ID.",
-			Probe:    "The list operation with the token of a second client whose account lacks the role.",
-			Forgives: "403, 401 or 404; 200 with an empty list (a warning). Without a second client it does not apply, and the report says that role separation was not tested.",
+			Probe:    "The list and the detail operation with the token of a second client whose account lacks the role; on this machine and with --thorough every operation.",
+			Forgives: "403, 401 or 404; 200 with an empty list (a warning); an operation below the list other than the detail, which may be public vocabulary (a warning). Without a second client it does not apply, and the report says that role separation was not tested.",
 			Fix:      "Check the role in the funding service, not only the token: Spring Security hasAuthority(\"EXTERNAL_API_CLIENT\") with a JwtAuthenticationConverter that reads the roles (for Keycloak: realm_access.roles), or look the service account up in the funding service's own books.",
 			Breaks:   "The role is not checked.",
-			Reads:    labels, After: []ID{"TOK-01"}, Check: roleNeeded,
+			Reads:    everywhere, After: []ID{"TOK-01"}, Check: roleNeeded,
 		},
 		{
 			ID: "BRR-19", Title: "Missing role is reported as 403 with a challenge",
@@ -69,6 +71,38 @@ func roleNeeded(e Evidence) Judgement {
 	if !ok {
 		return j
 	}
+	parts := []Judgement{roleOnList(e, x)}
+	for _, r := range e.Roles.Operations {
+		if r != e.Roles.List {
+			parts = append(parts, roleBelow(e, r)...)
+		}
+	}
+	return gather(parts...)
+}
+
+// roleBelow looks at the detail operation and at what else stands below the list: the role is often checked on the one route that somebody
+// thought of. Other operations need no role as far as is known.
+func roleBelow(e Evidence, r exchange.Resource) []Judgement {
+	x, asked := e.Get(r.With(exchange.NoRole))
+	good := e.The(r.With(exchange.OK))
+	if !asked || !x.Answered() || !success(x) || !success(good) || !carriesData(x, good) {
+		return nil // what refuses the role's owner too, or says nothing, is no hole
+	}
+	o, _ := operation(e, r)
+	list, known := operation(e, e.Roles.List)
+	reason := resourceName(e, r) + " gives its data to the client without the role"
+	switch {
+	case declaredPublic(e, r):
+	case r == e.Roles.Detail:
+		return []Judgement{Failed(reason, "403", describe(x)).about(x, "403", describe(x))}
+	case known && below(o.Path, list.Path):
+		return []Judgement{Warned(reason+"; it stands below the list, which may mean that it needs the role too", "403", describe(x)).about(x, "403", describe(x))}
+	}
+	return nil
+}
+
+// roleOnList judges the list call of the client without the role.
+func roleOnList(e Evidence, x exchange.Exchange) Judgement {
 	if !success(x) {
 		return refusal("the list call of a client without the role", x, e.The(e.Roles.List.With(exchange.OK)))
 	}
@@ -115,7 +149,7 @@ func roleRefusal(e Evidence) Judgement {
 	}
 	switch {
 	case success(x):
-		if role := roleNeeded(e); role.Outcome != Warn {
+		if role := roleOnList(e, x); role.Outcome != Warn {
 			return Judgement{Outcome: Blocked, BlockedBy: "BRR-18", Reason: "the client without the role was not refused"}
 		}
 		return Warned("a missing role is answered with an empty list in place of a refusal", expected, got).about(x, "403", "an empty list")

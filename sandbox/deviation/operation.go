@@ -76,6 +76,37 @@ func operationDeviations() []Deviation {
 			Why:  "The detail with a slash at its end is served and not guarded.",
 			Wrap: admit(func(r *http.Request) bool { return strings.HasSuffix(r.URL.Path, "/") }, FundingDetail),
 		},
+		{
+			Name: "detail-open-for-head", Breaks: []string{"API-08"},
+			Why:  "HEAD of the detail needs no token: the guard names the method GET.",
+			Wrap: admit(func(r *http.Request) bool { return r.Method == http.MethodHead }, FundingDetail),
+		},
+		{
+			Name: "detail-open-with-query", Breaks: []string{"API-08"},
+			Why:  "The detail with any query parameter passes the guard, whose rule compares the whole URL.",
+			Wrap: admit(func(r *http.Request) bool { return r.URL.RawQuery != "" && anonymous(r) }, FundingDetail),
+		},
+		{
+			Name: "detail-open-after-first-call", Breaks: []string{"API-08"},
+			Why: "Once somebody with a token has read a record, everybody may: a cache in front of the guard is keyed by the path.",
+			Wrap: func(next http.Handler, env Env) http.Handler {
+				var read memory[bool]
+				return around(func(next http.Handler, env Env, w http.ResponseWriter, r *http.Request) {
+					a := capture(next, r)
+					if _, known := read.get(r.URL.Path); known && a.Status == http.StatusUnauthorized {
+						a = capture(next, env.admit(r))
+					} else if a.ok() {
+						read.put(r.URL.Path, true)
+					}
+					a.send(w, r)
+				}, FundingDetail)(next, env)
+			},
+		},
+		{
+			Name: "detail-any-token", Breaks: []string{"API-08"},
+			Why:  "The detail takes any bearer value: its route asks whether a token is there, not whether it is good.",
+			Wrap: admit(func(r *http.Request) bool { return bearer(r) != "" }, FundingDetail),
+		},
 	}
 }
 

@@ -17,6 +17,17 @@ func roleDeviations() []Deviation {
 			}, FundingList, FundingDetail),
 		},
 		{
+			Name: "role-not-checked-on-detail", Breaks: []string{"BRR-18"},
+			Why: "The role is checked on the list and not on the detail, whose method lacks the annotation.",
+			Wrap: around(func(next http.Handler, env Env, w http.ResponseWriter, r *http.Request) {
+				a := capture(next, r)
+				if refusedRole(r, a) {
+					a = capture(next, env.admit(r))
+				}
+				a.send(w, r)
+			}, FundingDetail),
+		},
+		{
 			Name: "role-missing-empty-list", Breaks: []string{"BRR-18", "BRR-19"},
 			Why: "A client without the role gets an empty list, because the role is a filter of the query.",
 			Wrap: rewrite(when(refusedRole, func(_ *http.Request, a *Answer) {

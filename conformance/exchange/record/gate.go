@@ -104,6 +104,15 @@ func (g *gate) spend() bool {
 	return true
 }
 
+// limit lowers the budget; it never raises it.
+func (g *gate) limit(requests int) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if requests > 0 && (g.budget == 0 || requests < g.budget) {
+		g.budget = requests
+	}
+}
+
 func (g *gate) count() int {
 	g.mu.Lock()
 	defer g.mu.Unlock()

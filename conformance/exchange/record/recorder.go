@@ -43,6 +43,9 @@ func (r *Recorder) Close() { r.client.CloseIdleConnections() }
 // Sent is the number of requests handed to the network so far, repeats and followed redirects included.
 func (r *Recorder) Sent() int { return r.gate.count() }
 
+// Limit makes the number of requests that may be sent a smaller one; those that were sent count.
+func (r *Recorder) Limit(requests int) { r.gate.limit(requests) }
+
 // Send sends one request, repeats it as its rules say, and records the exchange. A request that the budget or the deadline
 // leaves no room for is recorded as not sent. Send never waits beyond the end of ctx.
 func (r *Recorder) Send(ctx context.Context, ask Ask) Answer {

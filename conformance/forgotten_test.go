@@ -1,0 +1,185 @@
+//go:build unix
+
+package conformance_test
+
+import (
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+
+	"github.com/rin-network/rin/conformance"
+	"github.com/rin-network/rin/conformance/report"
+	"github.com/rin-network/rin/conformance/requirement"
+	"github.com/rin-network/rin/conformance/target"
+)
+
+// collections are the lists of a node with thirty operations: each has a detail.
+const collections = 15
+
+// second is the token of the client without the role.
+const second = "another-token-of-this-node-9876543210"
+
+// broadNode is a node with thirty operations; hole says which calls of a path get in although they should not. opened tells whether that
+// very URL was answered to somebody with a good token before.
+type broadNode struct {
+	hole   func(path string, r *http.Request, opened bool) bool
+	mu     sync.Mutex
+	opened map[string]bool
+}
+
+func (n *broadNode) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	path := strings.TrimSuffix(r.URL.Path, "/")
+	w.Header().Set("Cache-Control", "no-store")
+	switch {
+	case path == "/token":
+		n.token(w, r)
+		return
+	case path == "/api/v1/api-docs":
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = w.Write([]byte(broadDocument()))
+		return
+	}
+	good := r.Header.Get("Authorization") == "Bearer "+accessToken
+	n.mu.Lock()
+	opened := n.opened[path]
+	n.opened[path] = opened || good
+	n.mu.Unlock()
+	switch roleless := r.Header.Get("Authorization") == "Bearer "+second; {
+	case good, n.hole != nil && n.hole(path, r, opened):
+	case roleless && strings.HasPrefix(path, "/api/v1/fundings"):
+		w.Header().Set("WWW-Authenticate", `Bearer realm="broad", error="insufficient_scope"`)
+		w.WriteHeader(http.StatusForbidden)
+		return
+	case roleless:
+	default:
+		w.Header().Set("WWW-Authenticate", `Bearer realm="broad"`)
+		w.WriteHeader(http.StatusUnauthorized)
+		return
+	}
+	n.serve(w, r, path)
+}
+
+func (n *broadNode) token(w http.ResponseWriter, r *http.Request) {
+	w.Header().Set("Content-Type", "application/json")
+	issued := map[string]string{secret: accessToken, "the-other-secret-0123456789": second}[r.FormValue("client_secret")]
+	if issued == "" {
+		w.WriteHeader(http.StatusUnauthorized)
+		_, _ = w.Write([]byte(`{"error":"invalid_client"}`))
+		return
+	}
+	_, _ = fmt.Fprintf(w, `{"access_token":%q,"token_type":"Bearer","expires_in":300}`, issued)
+}
+
+func (n *broadNode) serve(w http.ResponseWriter, r *http.Request, path string) {
+	w.Header().Set("Content-Type", "application/json")
+	name, id, detail := strings.Cut(strings.TrimPrefix(path, "/api/v1/"), "/")
+	switch {
+	case name == "info":
+		_, _ = w.Write([]byte(`{"endpoints":{}}`))
+	case detail && strings.HasPrefix(id, name):
+		_, _ = fmt.Fprintf(w, `{"id":%q,"title":"one of %s"}`, id, name)
+	case detail:
+		w.WriteHeader(http.StatusNotFound)
+	default:
+		_, _ = fmt.Fprintf(w, `[{"id":"%s-1"},{"id":"%s-2"},{"id":"%s-3"}]`, name, name, name)
+	}
+}
+
+func collection(i int) string {
+	if i == 0 {
+		return "fundings"
+	}
+	return fmt.Sprintf("things%d", i)
+}
+
+// broadDocument describes fifteen lists and their details.
+func broadDocument() string {
+	const item = `{"type":"object","required":["id"],"properties":{"id":{"type":"string"}}}`
+	const refusals = `"401":{"description":"no"},"403":{"description":"no"},"404":{"description":"none"}`
+	answer := func(schema string) string {
+		return `"responses":{"200":{"description":"ok","content":{"application/json":{"schema":` + schema + `}}},` + refusals + `}`
+	}
+	var paths []string
+	for i := range collections {
+		name := collection(i)
+		paths = append(paths,
+			fmt.Sprintf(`"/%s":{"get":{"operationId":"list-%s",%s}}`, name, name, answer(`{"type":"array","items":`+item+`}`)),
+			fmt.Sprintf(`"/%s/{id}":{"get":{"operationId":"get-%s","parameters":[{"name":"id","in":"path","required":true,"schema":{"type":"string"}}],%s}}`, name, name, answer(item)))
+	}
+	return `{"openapi":"3.0.3","info":{"title":"Broad","version":"1"},"servers":[{"url":"/api/v1"}],` +
+		`"security":[{"bearer":[]}],"components":{"securitySchemes":{"bearer":{"type":"http","scheme":"bearer"}}},"paths":{` + strings.Join(paths, ",") + `}}`
+}
+
+// judged certifies a broad node with a hole.
+func judged(hole func(path string, r *http.Request, opened bool) bool) map[requirement.ID]report.Requirement {
+	GinkgoHelper()
+	node := httptest.NewServer(&broadNode{hole: hole, opened: map[string]bool{}})
+	DeferCleanup(node.Close)
+	result, err := certify(target.Target{
+		TokenURL: node.URL + "/token", InfoURL: node.URL + "/api/v1/info", SpecURL: node.URL + "/api/v1/api-docs", BaseURL: node.URL + "/api/v1",
+		Profile: "funding", Credentials: target.Credentials{ClientID: "client", ClientSecret: target.NewSecret(secret)},
+		Second: &target.Credentials{ClientID: "roleless", ClientSecret: target.NewSecret("the-other-secret-0123456789")},
+	}, conformance.Options{})
+	Expect(err).NotTo(HaveOccurred())
+	Expect(result.Log.Ended.Complete).To(BeTrue())
+	Expect(result.Log.Ended.Requests).To(BeNumerically("<=", result.Log.Run.Budget))
+	Expect(result.Log.Roles.Operations).To(HaveLen(2 * collections))
+	out := map[requirement.ID]report.Requirement{}
+	for _, r := range result.Report.Requirements {
+		out[r.ID] = r
+	}
+	return out
+}
+
+var _ = Describe("A node with thirty operations", func() {
+	It("that guards them all is found to", func() {
+		found := judged(nil)
+		for _, id := range []requirement.ID{"API-01", "API-02", "API-08", "BRR-01", "BRR-18"} {
+			Expect(found[id].Outcome).To(Equal(requirement.Pass), "%s: %s", id, found[id].Reason)
+		}
+	})
+
+	const forgotten = "/api/v1/things11/"
+	token := func(r *http.Request) string {
+		t, _ := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
+		return t
+	}
+	DescribeTable("of which one detail was forgotten is found out",
+		func(open func(r *http.Request, opened bool) bool) {
+			found := judged(func(path string, r *http.Request, opened bool) bool {
+				return strings.HasPrefix(path, forgotten) && open(r, opened)
+			})
+			Expect(found["API-08"].Outcome).To(Equal(requirement.Fail), found["API-08"].Reason)
+			Expect(found["API-08"].Reason).To(ContainSubstring("GET /things11/{id}"))
+			Expect(found["API-08"].Curl).To(ContainSubstring(forgotten))
+			for _, id := range []requirement.ID{"BRR-01", "BRR-06", "BRR-15", "BRR-16", "BRR-17"} {
+				Expect(found[id].Outcome).To(Equal(requirement.Pass), "%s is about the probe target: %s", id, found[id].Reason)
+			}
+		},
+		Entry("open to all", func(*http.Request, bool) bool { return true }),
+		Entry("any token will do", func(r *http.Request, _ bool) bool { return token(r) != "" }),
+		Entry("open for HEAD", func(r *http.Request, _ bool) bool { return r.Method == http.MethodHead }),
+		Entry("open with a slash at the end", func(r *http.Request, _ bool) bool { return strings.HasSuffix(r.URL.Path, "/") }),
+		Entry("open with any query parameter", func(r *http.Request, _ bool) bool { return r.URL.RawQuery != "" }),
+		Entry("open once somebody with a token was there", func(_ *http.Request, opened bool) bool { return opened }),
+		Entry("tokens are compared by their beginning", func(r *http.Request, _ bool) bool { return strings.HasPrefix(token(r), accessToken[:12]) }),
+		Entry("the scheme does not matter", func(r *http.Request, _ bool) bool {
+			return strings.HasSuffix(r.Header.Get("Authorization"), " "+accessToken)
+		}),
+		Entry("a word Bearer is enough", func(r *http.Request, _ bool) bool { return r.Header.Get("Authorization") == "Bearer" }),
+	)
+
+	It("that checks the role on the list of fundings and not on the detail is found out", func() {
+		found := judged(func(path string, r *http.Request, _ bool) bool {
+			return strings.HasPrefix(path, "/api/v1/fundings/") && token(r) == second
+		})
+		Expect(found["BRR-18"].Outcome).To(Equal(requirement.Fail))
+		Expect(found["BRR-18"].Reason).To(ContainSubstring("GET /fundings/{id}"))
+		Expect(found["API-08"].Outcome).To(Equal(requirement.Pass), found["API-08"].Reason)
+	})
+})
