@@ -136,6 +136,10 @@ func junitVerdict(r Report) junitSuite {
 		{"profile", Plain(string(r.Profile))},
 		{"token-url", Plain(r.Target.TokenURL)},
 		{"info-url", Plain(r.Target.InfoURL)},
+		{"spec-url", Plain(r.Target.SpecURL)},
+		{"base-url", Plain(r.Target.BaseURL)},
+		{"totals", counts(r.Totals)},
+		{"notes", Plain(strings.Join(r.Notes, " "))},
 	}}}
 }
 

@@ -52,7 +52,7 @@ func smallJudgements() map[requirement.ID]requirement.Judgement {
 			Noting("Many authorization servers allow one method per client."),
 		"TER-02": requirement.Warned("the error code is unauthorized_client", "invalid_client", "unauthorized_client").Seen("token.wrong-secret").
 			Hinting("This is Keycloak's own wording; it is tolerated."),
-		"TER-08": requirement.Unclear("no answer to token.unknown-grant-type: no complete answer within 35s").Seen("token.unknown-grant-type"),
+		"TER-08": requirement.Unclear("no answer to the token request with an unknown grant type: no complete answer within 35s").Seen("token.unknown-grant-type"),
 		"BRR-01": requirement.Passed("info.no-token"),
 		"BRR-18": requirement.Missing("no second client was given"),
 		"API-04": requirement.Failed("2 of 3 items lack required properties", "every required property", "missing properties").About(

@@ -106,6 +106,7 @@ func (c *console) line(indent int, s string) {
 func (c *console) head(r Report) {
 	c.text(0, "", fmt.Sprintf("rin %s, catalogue %s, profile %s, %s", r.Suite.Version, r.Catalogue.Version, r.Profile, r.Date.Format("2006-01-02 15:04 UTC")), bold)
 	c.text(0, "node    ", cmp.Or(r.Target.BaseURL, r.Target.InfoURL))
+	c.text(0, "token   ", r.Target.TokenURL)
 	if r.Operations.Documented > 0 {
 		c.text(0, "covers  ", fmt.Sprintf("%d of %d documented operations executed; %s", r.Operations.Executed, r.Operations.Documented, r.Budget))
 	} else {
@@ -171,7 +172,8 @@ func (c *console) verdict(r Report) {
 	c.text(2, "", fmt.Sprintf("%s, of %d judged.", counts(r.Totals), r.Totals.Sum()))
 	c.text(2, "", r.Suite.Matrix.Sentence())
 	for _, n := range r.Notes {
-		if !strings.HasPrefix(n, "This is a snapshot") {
+		// What is no certificate needs no word on how long it holds; the files have it.
+		if certificate := r.Verdict.Decision == verdict.Certified && !r.Verdict.Preview; certificate || !strings.HasPrefix(n, "This is a snapshot") {
 			c.text(2, "", n)
 		}
 	}

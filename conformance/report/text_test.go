@@ -33,7 +33,9 @@ func text(r report.Report, o report.TextOptions) string {
 var _ = Describe("the terminal summary", func() {
 	It("fits one screen for a node in order", func() {
 		r, _ := good()
-		Expect(strings.Count(text(r, report.TextOptions{Width: 80}), "\n")).To(BeNumerically("<=", 30))
+		Expect(strings.Count(text(r, report.TextOptions{Width: 80}), "\n")).To(BeNumerically("<=", 32))
+		r, _ = certificate()
+		Expect(strings.Count(text(r, report.TextOptions{Width: 80}), "\n")).To(BeNumerically("<=", 34))
 	})
 
 	DescribeTable("keeps within the screen, commands apart", func(width int) {

@@ -117,7 +117,7 @@ func because(v Verdict, log *exchange.Log) []Reason {
 		}
 		failedAnonymous = failedAnonymous || id == anonymous && outcome == requirement.Fail
 		if !r.Costs(v.Profile) {
-			unproven(rs, r, v.Profile)
+			unproven(rs, r, v.Profile, log.Run)
 			continue
 		}
 		switch {
@@ -141,17 +141,18 @@ func because(v Verdict, log *exchange.Log) []Reason {
 	return rs.sorted()
 }
 
-// unproven looks for not-applicable where the profile does not accept it.
-func unproven(rs *reasons, r Result, p requirement.Profile) {
-	if r.Judgement.Outcome != requirement.NotApplicable || r.Extra {
-		return
-	}
-	id := r.Requirement.ID
+// unproven looks for what the profile does not accept although it costs nothing by itself: not-applicable where something has to be shown,
+// and rows of the profile full that were not executed.
+func unproven(rs *reasons, r Result, p requirement.Profile, run exchange.Run) {
+	id, outcome := r.Requirement.ID, r.Judgement.Outcome
 	switch {
-	case slices.Contains(proven(p), id):
+	case r.Extra || r.Known != nil:
+	case outcome == requirement.NotApplicable && slices.Contains(proven(p), id):
 		rs.add(NotProven, fmt.Sprintf("profile %s does not accept not-applicable here: %s", p, r.Judgement.Reason), id)
-	case r.Requirement.Profile == requirement.Full && !slices.Contains(optIn(), id):
+	case outcome == requirement.NotApplicable && slices.Contains(withheld(run), id):
 		rs.add(NotProven, fmt.Sprintf("profile %s asks for this to be executed: %s", p, r.Judgement.Reason), id)
+	case r.Requirement.Profile == requirement.Full && r.Gate == requirement.Advice && (outcome == requirement.Blocked || outcome == requirement.Inconclusive):
+		rs.add(NotProven, fmt.Sprintf("profile %s asks for this to be executed, and it is %s: %s", p, outcome, r.Judgement.Reason), id)
 	}
 }
 

@@ -28,7 +28,10 @@ func catalogue() []requirement.Requirement {
 		row("SPC-08", requirement.Funding, requirement.Gating),
 		row("API-01", requirement.Funding, requirement.Gating),
 		row("API-08", requirement.Funding, requirement.Gating),
-		row("ROB-01", requirement.Full, requirement.Advice),
+		row("BRR-10", requirement.Full, requirement.Gating),
+		row("JWT-08", requirement.Full, requirement.Advice),
+		row("ISO-02", requirement.Full, requirement.Advice),
+		row("ISO-03", requirement.Full, requirement.Advice),
 	}
 }
 
@@ -85,7 +88,14 @@ var _ = Describe("Decide", func() {
 		Entry("funding without a callable operation", "funding", judgements{"API-01": requirement.Missing("m")}, verdict.Repeat),
 		Entry("funding without a protected operation", "funding", judgements{"API-08": requirement.Missing("m")}, verdict.Repeat),
 		Entry("funding with a warning there", "funding", judgements{"API-01": requirement.Warned("w", "", "")}, verdict.Certified),
-		Entry("full without its own rows", "full", judgements{"ROB-01": requirement.Missing("m")}, verdict.Repeat),
+		Entry("full without a staging environment", "full", judgements{"ISO-02": requirement.Missing("m")}, verdict.Repeat),
+		Entry("full without a client of another audience", "full", judgements{"ISO-03": requirement.Missing("m")}, verdict.Repeat),
+		Entry("full without the wait for an expired token", "full", judgements{"BRR-10": requirement.Missing("m")}, verdict.Repeat),
+		Entry("full with opaque tokens", "full", judgements{"JWT-08": requirement.Missing("m")}, verdict.Certified),
+		Entry("full with an own row inconclusive", "full", judgements{"JWT-08": requirement.Unclear("u")}, verdict.Repeat),
+		Entry("full with an own row blocked", "full", judgements{"JWT-08": {Outcome: requirement.Blocked, BlockedBy: "BRR-01"}}, verdict.Repeat),
+		Entry("full with a warning on an own row", "full", judgements{"JWT-08": requirement.Warned("w", "", "")}, verdict.Certified),
+		Entry("full with a failed own row", "full", judgements{"JWT-08": requirement.Failed("f", "", "")}, verdict.NotCertified),
 		Entry("full without the opt-in rows", "full", judgements{"BRR-14": requirement.Missing("m")}, verdict.Certified),
 	)
 
@@ -116,6 +126,13 @@ var _ = Describe("Decide", func() {
 		Expect(v.Decision).To(Equal(verdict.Repeat))
 		Expect(v.Results[0].Judgement.Outcome).To(Equal(requirement.Inconclusive))
 		Expect(v.Results[0].Judgement.Fault).To(Equal(requirement.Suite))
+	})
+
+	It("takes what an operator gave for executed, whatever came of it", func() {
+		log := run("full")
+		log.Run.StagingTokenURL, log.Run.Other = "https://staging.node.example/token", true
+		overrides := judgements{"ISO-02": requirement.Missing("tokens are opaque"), "ISO-03": requirement.Missing("tokens carry no audience")}
+		Expect(verdict.Decide(catalogue(), good(requirement.Full, overrides), log).Decision).To(Equal(verdict.Certified))
 	})
 
 	It("does not certify a node on which nothing is protected", func() {
@@ -185,7 +202,7 @@ var _ = Describe("Decide", func() {
 			Expect(v.Decision).To(Equal(verdict.Certified))
 			Expect(v.Results).To(ContainElement(And(
 				HaveField("Requirement.ID", requirement.ID("BRR-14")), HaveField("Gate", requirement.Advice), HaveField("Extra", true))))
-			Expect(v.Results).NotTo(ContainElement(HaveField("Requirement.ID", requirement.ID("ROB-01"))))
+			Expect(v.Results).NotTo(ContainElement(HaveField("Requirement.ID", requirement.ID("JWT-08"))))
 			Expect(v.Results).NotTo(ContainElement(HaveField("Requirement.ID", requirement.ID("SPC-01"))))
 		})
 	})
@@ -219,8 +236,8 @@ var _ = Describe("Decide", func() {
 	It("calls itself a preview while the catalogue is not covered", func() {
 		v := decide("auth", nil)
 		Expect(v.Preview).To(BeTrue())
-		Expect(v.Coverage.Notice()).To(Equal("This is a preview: it covers 11 of the 130 requirements of the catalogue" +
-			" (of the groups TOK, BRR, SPC, API, ROB) and has no value as a certificate."))
+		Expect(v.Coverage.Notice()).To(Equal("This is a preview: it covers 14 of the 130 requirements of the catalogue" +
+			" (of the groups TOK, BRR, SPC, API, JWT, ISO) and has no value as a certificate."))
 		v.Coverage.Covered = v.Coverage.Size
 		Expect(v.Coverage.Notice()).To(BeEmpty())
 	})

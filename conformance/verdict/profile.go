@@ -1,6 +1,9 @@
 package verdict
 
-import "github.com/rin-network/rin/conformance/requirement"
+import (
+	"github.com/rin-network/rin/conformance/exchange"
+	"github.com/rin-network/rin/conformance/requirement"
+)
 
 // role is the requirement that shows whether roles are told apart; it needs a second client.
 const role requirement.ID = "BRR-18"
@@ -17,5 +20,16 @@ func proven(p requirement.Profile) []requirement.ID {
 	return nil
 }
 
-// optIn lists the rows of profile full that may be not-applicable, because their probes put a token or secret into a URL.
-func optIn() []requirement.ID { return []requirement.ID{"BRR-14", "SEC-05"} }
+// withheld lists the rows of profile full that are not-applicable because the operator left out what they need. The probes that put a token or
+// a secret into a URL are the operator's to refuse; whatever else is not applicable is so by the nature of the node: opaque tokens have no
+// signature.
+func withheld(run exchange.Run) []requirement.ID {
+	ids := []requirement.ID{"BRR-10"} // with an expired token, or with the time to wait for one, it always applies
+	if run.StagingTokenURL == "" {
+		ids = append(ids, "ISO-02")
+	}
+	if !run.Other {
+		ids = append(ids, "ISO-03")
+	}
+	return ids
+}

@@ -1,0 +1,70 @@
+package report_test
+
+import (
+	"fmt"
+	"strings"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+
+	"github.com/rin-network/rin/conformance/exchange"
+	"github.com/rin-network/rin/conformance/report"
+	"github.com/rin-network/rin/conformance/requirement"
+	"github.com/rin-network/rin/conformance/verdict"
+)
+
+// certificate is the report of a node in order by a suite that covers the whole catalogue.
+func certificate() (report.Report, *exchange.Log) {
+	log := smallLog()
+	log.Run.Profile = string(requirement.Full)
+	var rows []requirement.Requirement
+	judged := map[requirement.ID]requirement.Judgement{}
+	for _, g := range requirement.Groups() {
+		for i := range g.Size {
+			id := requirement.ID(fmt.Sprintf("%s-%02d", g.Name, i+1))
+			rows = append(rows, row(id, "Requirement "+string(id)+" holds", requirement.Gating, requirement.Auth, requirement.RFC(6749, "5.1"), "The server MUST.", "Do it."))
+			judged[id] = requirement.Passed("token.ok")
+		}
+	}
+	judged["TOK-07"] = requirement.Warned("the header Pragma is missing", "Pragma: no-cache", "no Pragma").Seen("token.ok")
+	return report.New(verdict.Decide(rows, judged, log), log, version), log
+}
+
+var _ = Describe("A certificate", func() {
+	It("names what it rests on, in every format", func() {
+		r, log := certificate()
+		Expect(r.Verdict.Decision).To(Equal(verdict.Certified))
+		r.Catalogue.Version = "1.0.0"
+		for name, f := range formats() {
+			if name == "exchanges.har" {
+				continue // it carries no verdict
+			}
+			if strings.HasPrefix(name, "40") {
+				continue // it breaks what is longer than the screen, URLs too; the words are those of 80.txt
+			}
+			text := strings.NewReplacer(`\`, "", "\x1b[1m", "", "\x1b[0m", "").Replace(strings.Join(strings.Fields(written(f, r, log)), " "))
+			for _, fact := range []string{
+				"Certified for profile full", version, "1.0.0", "2026", // profile, suite, catalogue, date
+				"https://auth.node.example/oauth/token", "https://api.node.example/ris-synergy", // URLs
+				"planted faults", "This is a snapshot",
+			} {
+				if fact == "planted faults" && !strings.Contains(text, fact) {
+					fact = "matrix" // the score by itself, where data are
+				}
+				Expect(text).To(ContainSubstring(fact), name)
+			}
+			Expect(text).To(Or(ContainSubstring("129 passed, 1 warning"), ContainSubstring(`"pass": 129, "warn": 1`), ContainSubstring(`tests="131"`)), name)
+		}
+	})
+
+	It("is no preview any more", func() {
+		r, log := certificate()
+		r.Catalogue.Version = "1.0.0"
+		Expect(r.Verdict.Preview).To(BeFalse())
+		for name, f := range formats() {
+			text := strings.ToLower(strings.NewReplacer(`"preview": false`, "", `<property name="preview" value="false">`, "").Replace(written(f, r, log)))
+			Expect(text).NotTo(ContainSubstring("preview"), name)
+			Expect(text).NotTo(ContainSubstring("no value as a certificate"), name)
+		}
+	})
+})
