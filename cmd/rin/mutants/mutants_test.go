@@ -41,13 +41,24 @@ func told(found outcomes, ids []requirement.ID) string {
 	return b.String()
 }
 
+// choice is what the environment asks for: what somebody works on, all to be recorded, or a sample.
+func choice() (selection, error) {
+	switch {
+	case os.Getenv(selector) != "":
+		return selected(os.Getenv(selector))
+	case os.Getenv(recorder) != "":
+		return selected(".")
+	}
+	return sampled(), nil
+}
+
 var _ = Describe("The suite", Ordered, func() {
 	var clean outcomes
 	var chosen selection
 
 	BeforeAll(func(ctx SpecContext) {
 		var err error
-		chosen, err = selected(os.Getenv(selector))
+		chosen, err = choice()
 		Expect(err).NotTo(HaveOccurred())
 		clean, err = certified(ctx)
 		Expect(err).NotTo(HaveOccurred())
@@ -64,8 +75,8 @@ var _ = Describe("The suite", Ordered, func() {
 	})
 
 	It("has a deviation for each of its requirements", func() {
-		if chosen.partial() {
-			Skip(chosen.title())
+		if os.Getenv(selector) != "" {
+			Skip("the deviations are being worked on: " + chosen.title())
 		}
 		broken := map[requirement.ID]bool{}
 		for _, d := range deviation.All() {
