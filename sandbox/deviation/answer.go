@@ -3,6 +3,7 @@ package deviation
 import (
 	"net/http"
 	"strconv"
+	"strings"
 
 	"github.com/rin-network/rin/sandbox/representation"
 )
@@ -24,6 +25,7 @@ func capture(next http.Handler, r *http.Request) *Answer {
 	w := &answerWriter{answer: Answer{Header: http.Header{}}}
 	next.ServeHTTP(w, plain)
 	w.WriteHeader(http.StatusOK)
+	w.answer.Header = canonical(w.answer.Header)
 	return &w.answer
 }
 
@@ -33,8 +35,9 @@ func (a *Answer) send(w http.ResponseWriter, r *http.Request) {
 	for name, values := range a.Header {
 		header[name] = values
 	}
-	if header.Get("ETag") != "" {
-		header.Set("ETag", representation.Tag(a.Body))
+	if tag := header.Get("ETag"); tag != "" {
+		weak, _, _ := strings.Cut(tag, `"`)
+		header.Set("ETag", weak+representation.Tag(a.Body))
 	}
 	if r.Method != http.MethodHead {
 		header.Set("Content-Length", strconv.Itoa(len(a.Body)))
@@ -44,6 +47,16 @@ func (a *Answer) send(w http.ResponseWriter, r *http.Request) {
 		// A failed write means that the caller is gone; nobody is left to tell.
 		_, _ = w.Write(a.Body)
 	}
+}
+
+// canonical spells the names of a header the way that Get and Set look for them.
+func canonical(h http.Header) http.Header {
+	spelled := make(http.Header, len(h))
+	for name, values := range h {
+		name = http.CanonicalHeaderKey(name)
+		spelled[name] = append(spelled[name], values...)
+	}
+	return spelled
 }
 
 // ok tells whether the answer is a success.
@@ -89,8 +102,9 @@ type answerWriter struct {
 
 func (w *answerWriter) Header() http.Header { return w.answer.Header }
 
+// WriteHeader implements http.ResponseWriter. What comes before the answer itself, such as 103, is left out.
 func (w *answerWriter) WriteHeader(status int) {
-	if !w.started {
+	if !w.started && status >= http.StatusOK {
 		w.started, w.answer.Status = true, status
 	}
 }

@@ -7,19 +7,21 @@ import (
 	"strings"
 )
 
-// Deviation is one way to misbehave.
+// Deviation is one way to misbehave, or a benign one: an unusual way to behave well.
 type Deviation struct {
 	// Name is what an operator types, in kebab case.
 	Name string
-	// Why says in one sentence what goes wrong and where it is seen in the field.
+	// Why says in one sentence what goes wrong, or what is unusual, and where it is seen in the field.
 	Why string
-	// Breaks lists the ids of the requirements that get worse.
+	// Breaks lists the ids of the requirements that get worse; none for a benign deviation.
 	Breaks []string
+	// Warns lists the ids of the requirements that a benign deviation earns a warning from, and nothing worse.
+	Warns []string
 	// Wrap puts the deviation before the node's handler.
 	Wrap func(next http.Handler, env Env) http.Handler
 }
 
-// All lists every deviation, group by group.
+// All lists every deviation that breaks something, group by group. [Benign] lists the others.
 func All() []Deviation {
 	return slices.Concat(
 		tokenDeviations(), lifetimeDeviations(), tokenRequestDeviations(), refusalDeviations(), grantDeviations(),
@@ -32,7 +34,7 @@ func All() []Deviation {
 
 // Find returns the deviation with the name. Its error names the deviations that are spelled nearly so.
 func Find(name string) (Deviation, error) {
-	all := All()
+	all := slices.Concat(All(), Benign())
 	for _, d := range all {
 		if d.Name == name {
 			return d, nil
