@@ -56,10 +56,14 @@ func (r *run) withoutToken(res discover.Resource, c exchange.Case) (ask record.A
 		ask.Header = append(ask.Header, exchange.Field{Name: "X-HTTP-Method-Override", Value: http.MethodOptions})
 		return ask, true, nil
 	case exchange.CachedNoToken:
-		if !r.facts.good(res.Name.With(exchange.CachedOK)) {
-			return record.Ask{}, true, unmet("the same URL with a token (%s) was not answered with 2xx", res.Name.With(exchange.CachedOK))
+		switch good := res.Name.With(exchange.CachedOK); {
+		case r.facts.good(good):
+			return r.fresh(res).Get(c), true, nil
+		case strictAboutQueries(r.facts.status(good)): // the URL itself was called with the token before
+			return res.Get(c), true, nil
+		default:
+			return record.Ask{}, true, unmet("the same URL with a token (%s) was not answered with 2xx", good)
 		}
-		return r.fresh(res).Get(c), true, nil
 	case exchange.PathSlash, exchange.PathDouble, exchange.PathDot, exchange.PathUpper, exchange.PathSuffix:
 		variant, ok := pathVariant(res.URL, c)
 		if !ok {
@@ -111,6 +115,11 @@ func (r *run) firstToken(res discover.Resource) (record.Ask, *unsent) {
 		return record.Ask{}, cutShort("the first token of the run has expired by itself")
 	}
 	return res.Authorized(exchange.FirstToken, first.Value), nil
+}
+
+// strictAboutQueries tells by the answer to a good call with a parameter of rin's own that the node takes none that it does not know.
+func strictAboutQueries(status int) bool {
+	return status == http.StatusBadRequest || status == http.StatusForbidden || status == http.StatusNotFound || status == http.StatusUnprocessableEntity
 }
 
 // fresh is the resource under a URL that nobody has asked for before.

@@ -71,13 +71,30 @@ func (r *run) endpointProbe(name exchange.Resource) probe {
 			return record.Ask{}, notApplicable("%.200s is on another origin, which may not receive the token (--allow-origin)", e.url)
 		}
 		res := discover.Resource{Name: name, URL: e.url}
-		if isList(e) {
-			res.URL = withQuery(res.URL, pair{"page[size]", "1"})
-		}
+		res.URL = withQuery(res.URL, r.onePage(e)...)
 		ask, reason := r.authorized(ctx, res, exchange.OK)
 		ask.Given = map[string]string{"name": e.name, "url": e.url}
 		return ask, reason
 	}}
+}
+
+// onePage is the query that keeps the answer of a listed URL small: as the document describes it, or as the network's clients send it
+// to lists that no document describes.
+func (r *run) onePage(e endpoint) []pair {
+	base, _ := r.base()
+	for _, o := range r.node.Executable {
+		if strings.TrimSuffix(base.URL(o.Path), "/") != strings.TrimSuffix(e.url, "/") {
+			continue
+		}
+		if size, ok := sizeParameter(o); ok {
+			return []pair{{size.Name, strconv.Itoa(atLeast(size.Schema, 1))}}
+		}
+		return nil
+	}
+	if isList(e) {
+		return []pair{{pageSize, "1"}}
+	}
+	return nil
 }
 
 // isList tells by name or path that a URL lists things: FUNDINGS, /projects.

@@ -38,12 +38,12 @@ func detours() []Requirement {
 			Level: StandardMust, Gate: Gating, Profile: Auth,
 			Source:   RFC(9111, "3.5").And(RFC(6749, "7")),
 			Quote:    "A shared cache MUST NOT use a cached response to a request with an Authorization header field (Section 11.6.2 of [HTTP]) to satisfy any subsequent request unless the response contains a Cache-Control field with a response directive (Section 5.2.2) that allows it to be stored by a shared cache",
-			Probe:    "A GET of the probe target with a fresh query parameter and the good token, then at once the same URL without a token.",
+			Probe:    "A GET of the probe target with a fresh query parameter and the good token, then at once the same URL without a token; the URL without the parameter where the node refuses parameters that it does not know.",
 			Forgives: "Any caching that keeps anonymous callers out; Cache-Control: private or no-store; a missing header.",
 			Fix:      "Send Cache-Control: private or no-store with protected data. nginx: proxy_cache_bypass and proxy_no_cache $http_authorization; a CDN: make Authorization part of the cache key; Flask-Caching: key by token or leave the route uncached.",
 			Breaks:   "A cache in front keys its copies by the URL alone.",
 			Needs:    onTarget(exchange.CachedOK, exchange.CachedNoToken),
-			After:    []ID{"BRR-01"}, Control: exchange.ProbeTarget.With(exchange.CachedOK), Check: cacheGuarded,
+			After:    []ID{"BRR-01"}, Control: withToken(), Check: cacheGuarded,
 		},
 	}
 }
@@ -141,6 +141,13 @@ func pathsGuarded(e Evidence) Judgement {
 
 func cacheGuarded(e Evidence) Judgement {
 	first, second := e.The(exchange.ProbeTarget.With(exchange.CachedOK)), e.The(exchange.ProbeTarget.With(exchange.CachedNoToken))
+	// A node may refuse query parameters that it does not know; then the URL itself was asked.
+	if good := e.The(withToken()); !success(first) && second.Request.URL == good.Request.URL {
+		first = good
+	}
+	if !success(first) {
+		return Unclear("a refusal proves nothing here: " + e.asked(first.Label) + " was answered " + describe(first)).Seen(first.Label)
+	}
 	j := refusal("the call without a token, right after the same URL was got with one,", second, first)
 	if j.Outcome == Fail {
 		return j.Noting(cacheTraces(second)...)

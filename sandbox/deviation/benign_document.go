@@ -1,6 +1,7 @@
 package deviation
 
 import (
+	"maps"
 	"net/http"
 	"strings"
 )
@@ -70,14 +71,19 @@ func documentHabits() []Deviation {
 		},
 		{
 			Name: "document-with-part-of-a-discriminator",
-			Why:  "The discriminator maps some of its values and leaves the others out, as the network's published document does.",
+			Why:  "One schema holds for all fundings, and a discriminator maps two of its values to others, as the network's published document does.",
 			Wrap: specs(func(document map[string]any, _ Env) {
-				mapping := member(document, "components", "schemas", "Funding", "discriminator", "mapping")
-				for value := range mapping {
-					if value != "CALL" && value != "PROGRAMME" {
-						delete(mapping, value)
-					}
-				}
+				schemas := member(document, "components", "schemas")
+				base := map[string]any{}
+				maps.Copy(base, member(schemas, "OtherFunding"))
+				properties := map[string]any{}
+				maps.Copy(properties, member(base, "properties"))
+				properties["type"] = map[string]any{"$ref": "#/components/schemas/FundingType"}
+				base["properties"] = properties
+				base["discriminator"] = map[string]any{"propertyName": "type", "mapping": map[string]any{
+					"CALL": "#/components/schemas/Call", "PROGRAMME": "#/components/schemas/Programme",
+				}}
+				schemas["Funding"] = base
 			}),
 		},
 		{

@@ -77,8 +77,8 @@ func tokenErrorHabits() []Deviation {
 			}), Token),
 		},
 		{
-			Name: "token-by-get-documentation", Warns: []string{"TER-11"},
-			Why: "A GET of the token endpoint leads to the page that explains it, with 303.",
+			Name: "token-by-get-documentation",
+			Why:  "A GET of the token endpoint leads to the page that explains it, with 303.",
 			Wrap: rewrite(when(notAllowed, func(_ *http.Request, a *Answer) {
 				a.become(http.StatusSeeOther, "", "")
 				a.set("Location", "/docs/token")

@@ -67,7 +67,7 @@ func combined() []node {
 
 var _ = Describe("A node that behaves well in unusual ways", func() {
 	for _, profile := range []requirement.Profile{requirement.Funding, requirement.Full} {
-		Context("in profile "+string(profile), Ordered, func() {
+		Context("in profile "+string(profile), Ordered, ContinueOnFailure, func() {
 			var clean report.Report
 
 			BeforeAll(func(ctx SpecContext) {

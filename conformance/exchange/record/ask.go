@@ -30,7 +30,8 @@ type Ask struct {
 	ToEnd bool
 	// FollowSameOrigin follows one redirect to the same scheme, host and port; for methods other than GET and HEAD only 307 and 308.
 	FollowSameOrigin bool
-	// NoRetry sends once: a wrong secret must not be counted twice. It is repeated only when no connection came about.
+	// NoRetry sends once: a wrong secret must not be counted twice. It is repeated only when no connection came about, and once after
+	// a 429, which a limit of the rate answers before anybody looks at the secret.
 	NoRetry bool
 	// Limit bounds the body of this answer, in bytes; 0 is the recorder's ReadLimit.
 	Limit int64

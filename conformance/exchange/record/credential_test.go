@@ -131,6 +131,22 @@ var _ = Describe("Credentials", func() {
 		Entry("an array", `[{"id_token":"abcdefghijkl"}]`),
 	)
 
+	DescribeTable("are not taken for tokens where they are none, so that an answer stays the JSON that it was",
+		func(member string) {
+			r := newRoom()
+			body := `{"access_token":"abcdefghijklmnop",` + member + `,"token_type":"Bearer","n":null,"b":true,"l":[{}]}`
+			r.send(record.Ask{URL: serve(text(body)).URL, Issues: "access_token"})
+			recorded := r.recorded().Response.Body
+			Expect(json.Valid(recorded)).To(BeTrue(), string(recorded))
+			Expect(string(recorded)).NotTo(ContainSubstring("abcdefghijkl"))
+			Expect(string(recorded)).To(HaveSuffix(member + `,"token_type":"Bearer","n":null,"b":true,"l":[{}]}`))
+		},
+		Entry("null", `"refresh_token":null`),
+		Entry("false", `"id_token" : false`),
+		Entry("an empty object", `"refresh_token":{}`),
+		Entry("a list", `"id_token":[]`),
+	)
+
 	DescribeTable("are whole where they hold blanks, so that no common word becomes a secret",
 		func(body, token, word string) {
 			r := newRoom()

@@ -29,13 +29,13 @@ func (r *Recorder) deliver(ctx context.Context, ask Ask, p prepared) outcome {
 		}
 		wait := time.Duration(0)
 		switch {
-		case ask.NoRetry && established:
-			return o
-		case o.status() == http.StatusTooManyRequests:
-			if tooMany++; tooMany == MaxTooMany {
+		case o.status() == http.StatusTooManyRequests: // whoever limits the rate has looked at nothing else
+			if tooMany++; tooMany == MaxTooMany || ask.NoRetry && tooMany == MaxTooManyOnce {
 				return o
 			}
 			wait = retryAfter(o.reply.header, r.options.Clock())
+		case ask.NoRetry && established:
+			return o
 		case !repeated && o.transient():
 			repeated = true
 			if !r.options.Loopback {

@@ -31,10 +31,25 @@ func (r *Recorder) conceal(ask Ask, x *exchange.Exchange, body []byte) string {
 	if answer.AccessToken != "" {
 		x.Tokens = append(x.Tokens, r.options.Redactor.Token(name, answer.AccessToken))
 	}
+	isJSON := json.Valid(body)
 	for _, m := range tokenMember().FindAllStringSubmatch(string(body), 100) {
-		r.hide(memberMarker(m[1], name), unquote(m[2]+m[3]+m[4]))
+		value := unquote(m[2] + m[3] + m[4])
+		if m[4] != "" && isJSON {
+			value = bare(m[4])
+		}
+		r.hide(memberMarker(m[1], name), value)
 	}
 	return answer.AccessToken
+}
+
+// bare is a value without quotes in JSON; empty for one that is no token, such as null: hidden, it would take its place in every
+// answer, and leave no JSON behind.
+func bare(value string) string {
+	switch value, _, _ = strings.Cut(value, ","); strings.TrimRight(value, "]}") {
+	case "null", "true", "false", "[", "{", "":
+		return ""
+	}
+	return strings.TrimRight(value, "]}")
 }
 
 // hide adds a whole token to the redactor, and its last word where there are several: some nodes put the scheme before the token.

@@ -50,6 +50,7 @@ const (
 	RetryPause        = 2 * time.Second  // before an error is repeated
 	MaxRetryAfter     = 60 * time.Second // the longest Retry-After that is waited for
 	MaxTooMany        = 3                // answers of 429 to one request
+	MaxTooManyOnce    = 2                // the same with NoRetry
 )
 
 func (o Options) complete() (Options, error) {

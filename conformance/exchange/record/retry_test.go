@@ -93,10 +93,22 @@ var _ = Describe("Repetition", func() {
 	})
 
 	It("never sends a single shot again", func() {
-		for _, h := range []http.HandlerFunc{status(429), status(503), hijacked("")} {
+		for _, h := range []http.HandlerFunc{status(401), status(503), hijacked("")} {
 			r := newRoom()
 			r.send(record.Ask{URL: serve(h).URL, NoRetry: true})
 			Expect(r.recorder.Sent()).To(Equal(1))
+		}
+	})
+
+	It("sends a single shot once more when it met a limit of the rate, and no third time", func() {
+		for _, statuses := range [][]int{{429, 401, 200}, {429, 503, 200}, {429, 429, 200}} {
+			r, sent := newRoom(), 0
+			a := r.send(record.Ask{NoRetry: true, URL: serve(func(w http.ResponseWriter, _ *http.Request) {
+				w.WriteHeader(statuses[sent])
+				sent++
+			}).URL})
+			Expect(sent).To(Equal(2))
+			Expect(a.Status).To(Equal(statuses[1]))
 		}
 	})
 
