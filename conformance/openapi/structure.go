@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/pb33f/libopenapi"
+	"github.com/pb33f/libopenapi-validator/config"
 	"github.com/pb33f/libopenapi-validator/schema_validation"
 	"github.com/pb33f/libopenapi/datamodel"
 	"github.com/santhosh-tekuri/jsonschema/v6"
@@ -51,7 +52,7 @@ func structure(guarded exchange.Document) (faults []string, err error) {
 	if v := doc.GetVersion(); !strings.HasPrefix(v, "3.0") && !strings.HasPrefix(v, "3.1") && v != "2.0" {
 		return nil, fmt.Errorf("there is no meta-schema for version %q here", clip(v, 20))
 	}
-	valid, found := schema_validation.ValidateOpenAPIDocument(doc)
+	valid, found := schema_validation.ValidateOpenAPIDocument(doc, config.WithRegexEngine(compilePattern))
 	if valid {
 		return nil, nil
 	}

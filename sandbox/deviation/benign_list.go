@@ -36,14 +36,14 @@ func listHabits() []Deviation {
 			Wrap: both(sized(func(size int) bool { return size < 5 }, nil), sizes("minimum", 5)),
 		},
 		{
-			Name: "page-size-up-to-four",
-			Why:  "A page has four records at most, the document says so, and larger sizes are refused.",
-			Wrap: both(sized(func(size int) bool { return size > 4 }, nil), sizes("maximum", 4)),
+			Name: "page-size-up-to-eight",
+			Why:  "A page has eight records at most, the document says so, and larger sizes are refused.",
+			Wrap: both(sized(func(size int) bool { return size > 8 }, nil), sizes("maximum", 8)),
 		},
 		{
 			Name: "page-size-cut",
-			Why:  "A page has four records at most, the document says so, and larger sizes are cut to that, as Spring Data does.",
-			Wrap: both(sized(func(size int) bool { return size > 4 }, func(q url.Values) { q.Set("page[size]", "4") }), sizes("maximum", 4)),
+			Why:  "A page has eight records at most, the document says so, and larger sizes are cut to that, as Spring Data does.",
+			Wrap: both(sized(func(size int) bool { return size > 8 }, func(q url.Values) { q.Set("page[size]", "8") }), sizes("maximum", 8)),
 		},
 		{
 			Name: "bad-values-ignored",
