@@ -222,7 +222,10 @@ func headersKept(e Evidence) Judgement {
 
 func statusDocumented(e Evidence) Judgement {
 	found := only(exchange.FindingStatus, exchange.FindingMediaType).sort(e)
-	found.warned = slices.DeleteFunc(found.warned, func(s Subject) bool { return serverError(e.The(s.Label)) }) // to mend, not to describe
+	found.warned = slices.DeleteFunc(found.warned, func(s Subject) bool {
+		// A 5xx is to be mended, not to be described; and nobody describes how a URI is refused that RFC 3986 does not allow.
+		return serverError(e.The(s.Label)) || s.Label.Case() == exchange.SizeRaw
+	})
 	j := found.judge(e, "an answer is not described")
 	switch {
 	case j.Outcome == NotApplicable && len(found.why) > 0:

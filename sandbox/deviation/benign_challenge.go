@@ -11,7 +11,9 @@ func challengeHabits() []Deviation {
 		{
 			Name: "challenge-among-others",
 			Why:  "The Bearer challenge stands behind two others in one header line, whose parameters hold commas, as IIS with Windows authentication sends it.",
-			Wrap: challenges(func(bearer string) []string { return []string{`Negotiate, Basic realm="files, mail and more", ` + bearer} }),
+			Wrap: challenges(func(bearer string) []string {
+				return []string{`Negotiate, Basic realm="files, mail and more", ` + bearer}
+			}),
 		},
 		{
 			Name: "challenge-before-others",
@@ -21,7 +23,9 @@ func challengeHabits() []Deviation {
 		{
 			Name: "challenge-in-a-line-of-its-own",
 			Why:  "Each challenge has a header line, Bearer comes last, as ASP.NET Core sends it with several schemes.",
-			Wrap: challenges(func(bearer string) []string { return []string{"Negotiate", "NTLM", `Digest realm="a", nonce="bm9uY2U=", qop="auth, auth-int"`, bearer} }),
+			Wrap: challenges(func(bearer string) []string {
+				return []string{"Negotiate", "NTLM", `Digest realm="a", nonce="bm9uY2U=", qop="auth, auth-int"`, bearer}
+			}),
 		},
 		{
 			Name: "challenge-in-lower-case",

@@ -74,7 +74,7 @@ func listHabits() []Deviation {
 		},
 		{
 			Name: "raw-brackets-refused", Warns: []string{"PAG-05"},
-			Why: "Brackets in a query are refused unless they are percent-encoded, as Tomcat does by RFC 3986.",
+			Why:  "Brackets in a query are refused unless they are percent-encoded, as Tomcat does by RFC 3986.",
 			Wrap: before(rawBrackets, func(a *Answer) { a.become(http.StatusBadRequest, "text/html;charset=utf-8", tomcatPage) }),
 		},
 		{

@@ -70,7 +70,9 @@ func recordHabits() []Deviation {
 			Name: "optional-members-null",
 			Why:  "Optional members are null where they have no value, and the document calls them nullable, as serialisers do that skip nothing.",
 			Wrap: both(
-				records(func(record map[string]any) { record["acronym"], record["website"], record["description"] = nil, nil, nil }),
+				records(func(record map[string]any) {
+					record["acronym"], record["website"], record["description"] = nil, nil, nil
+				}),
 				specs(func(document map[string]any, _ Env) {
 					for _, name := range []string{"Call", "Programme", "OtherFunding"} {
 						for _, property := range []string{"acronym", "website", "description"} {

@@ -1,17 +1,16 @@
 package benign_test
 
 import (
+	"context"
 	"fmt"
 	"math/rand/v2"
 	"slices"
 	"strings"
-	"sync"
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 	"golang.org/x/sync/errgroup"
 
-	"github.com/rin-network/rin/conformance/report"
 	"github.com/rin-network/rin/conformance/requirement"
 	"github.com/rin-network/rin/sandbox"
 	"github.com/rin-network/rin/sandbox/deviation"
@@ -65,59 +64,60 @@ func combined() []node {
 	return nodes
 }
 
-var _ = Describe("A node that behaves well in unusual ways", func() {
-	for _, profile := range []requirement.Profile{requirement.Funding, requirement.Full} {
-		Context("in profile "+string(profile), Ordered, ContinueOnFailure, func() {
-			var clean report.Report
-
-			BeforeAll(func(ctx SpecContext) {
-				var err error
-				clean, err = certified(ctx, profile, good())
-				Expect(err).NotTo(HaveOccurred())
-			})
-
-			raisesNoAlarm := func(ctx SpecContext, nodes []node) {
-				GinkgoHelper()
-				var mu sync.Mutex
-				var alarms []string
-				var group errgroup.Group
-				group.SetLimit(atOnce)
-				for _, n := range nodes {
-					group.Go(func() error {
-						found, err := certified(ctx, profile, n.config)
-						said := ""
-						if err != nil {
-							said = fmt.Sprintf("    %v\n", err)
-						} else {
-							said = alarm(clean, found, n.warns)
-						}
-						mu.Lock()
-						defer mu.Unlock()
-						if said != "" {
-							alarms = append(alarms, n.name+"\n"+said)
-						}
-						return nil
-					})
-				}
-				_ = group.Wait() // its functions return no error
-				slices.Sort(alarms)
-				if len(alarms) > 0 {
-					Fail(fmt.Sprintf("%d of %d nodes raise a false alarm\n%s", len(alarms), len(nodes), strings.Join(alarms, "\n")))
-				}
+// alarms certifies nodes side by side and tells which of them are warned about without need.
+func alarms(ctx context.Context, clean map[requirement.ID]requirement.Outcome, nodes []node) string {
+	said := make([]string, len(nodes))
+	var group errgroup.Group
+	group.SetLimit(atOnce)
+	for i, n := range nodes {
+		group.Go(func() error {
+			found, err := certified(ctx, n.config)
+			if err != nil {
+				return fmt.Errorf("%s: %w", n.name, err)
 			}
-
-			It("is certified with each habit alone", func(ctx SpecContext) {
-				var nodes []node
-				for _, d := range deviation.Benign() {
-					nodes = append(nodes, with(d))
-				}
-				raisesNoAlarm(ctx, nodes)
-			})
-
-			It("is certified with several habits together", func(ctx SpecContext) {
-				fmt.Fprintln(GinkgoWriter, "seed", seed)
-				raisesNoAlarm(ctx, combined())
-			})
+			said[i] = alarm(clean, found, n.warns)
+			return nil
 		})
 	}
+	var b strings.Builder
+	if err := group.Wait(); err != nil {
+		fmt.Fprintln(&b, err)
+	}
+	for i, n := range nodes {
+		if said[i] != "" {
+			fmt.Fprintf(&b, "%s\n%s", n.name, said[i])
+		}
+	}
+	return b.String()
+}
+
+// raisesNone fails with the whole text, which the matchers would cut.
+func raisesNone(alarms string) {
+	GinkgoHelper()
+	if alarms != "" {
+		Fail("false alarms:\n" + alarms)
+	}
+}
+
+var _ = Describe("A node that behaves well in unusual ways", Ordered, ContinueOnFailure, func() {
+	var clean map[requirement.ID]requirement.Outcome
+
+	BeforeAll(func(ctx SpecContext) {
+		log, err := certified(ctx, good())
+		Expect(err).NotTo(HaveOccurred())
+		clean = outcomes(judged(log, requirement.Full))
+	})
+
+	It("is certified with each habit alone", func(ctx SpecContext) {
+		var nodes []node
+		for _, d := range deviation.Benign() {
+			nodes = append(nodes, with(d))
+		}
+		raisesNone(alarms(ctx, clean, nodes))
+	})
+
+	It("is certified with several habits together", func(ctx SpecContext) {
+		fmt.Fprintln(GinkgoWriter, "seed", seed)
+		raisesNone(alarms(ctx, clean, combined()))
+	})
 })

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/rin-network/rin/conformance"
+	"github.com/rin-network/rin/conformance/exchange"
 	"github.com/rin-network/rin/conformance/report"
 	"github.com/rin-network/rin/conformance/requirement"
 	"github.com/rin-network/rin/conformance/target"
@@ -31,11 +32,11 @@ func good() sandbox.Config {
 	return sandbox.Config{Seed: 1, Calls: calls, AsOf: now(), Clock: now, Random: rand.NewChaCha8([32]byte{1}), Loopback: true}
 }
 
-// certified certifies a node for a profile.
-func certified(ctx context.Context, profile requirement.Profile, config sandbox.Config) (report.Report, error) {
+// certified certifies a node, with the profile that everything belongs to.
+func certified(ctx context.Context, config sandbox.Config) (*exchange.Log, error) {
 	node, err := sandbox.New(config)
 	if err != nil {
-		return report.Report{}, err
+		return nil, err
 	}
 	server := httptest.NewUnstartedServer(node)
 	server.Config.ErrorLog = log.New(io.Discard, "", 0)
@@ -45,39 +46,60 @@ func certified(ctx context.Context, profile requirement.Profile, config sandbox.
 	second := credentials(clients[1])
 	result, err := conformance.Certify(ctx, target.Target{
 		Registry: server.URL + address.Map{}.Registry(), NodeID: registry.NodeID, SpecURL: node.Addresses(server.URL).Spec,
-		Profile: string(profile), Credentials: credentials(clients[0]), Second: &second,
+		Profile: string(requirement.Full), Credentials: credentials(clients[0]), Second: &second,
 	}, conformance.Options{Suite: "test"})
 	if err != nil {
-		return report.Report{}, err
+		return nil, err
 	}
 	if !result.Log.Ended.Complete {
-		return report.Report{}, fmt.Errorf("the run broke off: %s", result.Log.Ended.Cause)
+		return nil, fmt.Errorf("the run broke off: %s", result.Log.Ended.Cause)
 	}
-	return result.Report, nil
+	return result.Log, nil
 }
 
 func credentials(c sandbox.Credential) target.Credentials {
 	return target.Credentials{ClientID: c.ClientID, ClientSecret: target.NewSecret(c.Secret)}
 }
 
-// alarm is what a run says against a node beyond the warnings that are expected; empty when it is certified and nothing else is said.
-func alarm(clean, found report.Report, warns map[string]bool) string {
-	var b strings.Builder
-	if found.Verdict.Decision != verdict.Certified {
-		fmt.Fprintf(&b, "    the node is %s\n", found.Verdict.Decision)
+// judged is what a run says with one of the profiles.
+func judged(log *exchange.Log, profile requirement.Profile) report.Report {
+	log.Run.Profile = string(profile)
+	return conformance.Judge(log, "test")
+}
+
+// outcomes are what became of each requirement.
+func outcomes(r report.Report) map[requirement.ID]requirement.Outcome {
+	found := map[requirement.ID]requirement.Outcome{}
+	for _, q := range r.Requirements {
+		found[q.ID] = q.Outcome
 	}
-	for i, r := range found.Requirements {
-		expected := clean.Requirements[i].Outcome
-		if warns[string(r.ID)] && expected == requirement.Pass {
+	return found
+}
+
+// alarm is what a run says against a node beyond the warnings that are expected of it; empty when it is certified for each profile and
+// nothing else is said. A requirement may become not applicable, because what it is about is absent.
+func alarm(clean map[requirement.ID]requirement.Outcome, log *exchange.Log, warns map[string]bool) string {
+	var b strings.Builder
+	for _, profile := range []requirement.Profile{requirement.Auth, requirement.Funding} {
+		if decision := judged(log, profile).Verdict.Decision; decision != verdict.Certified {
+			fmt.Fprintf(&b, "    for %s it is %s\n", profile, decision)
+		}
+	}
+	found := judged(log, requirement.Full)
+	if decision := found.Verdict.Decision; decision != verdict.Certified {
+		fmt.Fprintf(&b, "    for full it is %s\n", decision)
+	}
+	for _, r := range found.Requirements {
+		expected := clean[r.ID]
+		if warns[string(r.ID)] {
 			expected = requirement.Warn
 		}
-		switch {
-		case r.Outcome == expected, r.Outcome == requirement.NotApplicable && expected != requirement.Warn:
-		default:
-			fmt.Fprintf(&b, "    %s is %s, and %s is expected: %s (expected %s, got %s)\n", r.ID, r.Outcome, expected, r.Reason, r.Expected, r.Got)
-			for _, s := range r.Subjects[:min(3, len(r.Subjects))] {
-				fmt.Fprintf(&b, "        %s: expected %s, got %s\n", s.Name, s.Expected, s.Got)
-			}
+		if r.Outcome == expected || r.Outcome == requirement.NotApplicable && expected != requirement.Warn {
+			continue
+		}
+		fmt.Fprintf(&b, "    %s is %s, and %s is expected: %s (expected %s, got %s)\n", r.ID, r.Outcome, expected, r.Reason, r.Expected, r.Got)
+		for _, s := range r.Subjects[:min(3, len(r.Subjects))] {
+			fmt.Fprintf(&b, "        %s: expected %s, got %s\n", s.Name, s.Expected, s.Got)
 		}
 	}
 	return b.String()
