@@ -9,16 +9,24 @@ import (
 	"github.com/rin-network/rin/sandbox/deviation"
 )
 
+// everything is what breaks something and what does not.
+func everything() []deviation.Deviation { return slices.Concat(deviation.All(), deviation.Benign()) }
+
 var _ = Describe("the catalogue", func() {
-	It("names each deviation once, says why, and what it breaks", func() {
-		seen := map[string]bool{}
-		for _, d := range deviation.All() {
+	It("names each deviation once, says why, and what it breaks or, if it is benign, what it is warned about", func() {
+		seen, broken := map[string]bool{}, len(deviation.All())
+		for i, d := range everything() {
 			Expect(d.Name).To(MatchRegexp(`^[a-z0-9]+(-[a-z0-9]+)*$`))
 			Expect(seen).NotTo(HaveKey(d.Name))
 			seen[d.Name] = true
 			Expect(d.Why).To(HaveSuffix("."), d.Name)
-			Expect(d.Breaks).NotTo(BeEmpty(), d.Name)
-			for _, id := range d.Breaks {
+			if i < broken {
+				Expect(d.Breaks).NotTo(BeEmpty(), d.Name)
+				Expect(d.Warns).To(BeEmpty(), d.Name)
+			} else {
+				Expect(d.Breaks).To(BeEmpty(), d.Name)
+			}
+			for _, id := range slices.Concat(d.Breaks, d.Warns) {
 				Expect(id).To(MatchRegexp(`^[A-Z]{3}-[0-9]{2}$`), d.Name)
 			}
 			Expect(d.Wrap).NotTo(BeNil(), d.Name)
@@ -26,7 +34,7 @@ var _ = Describe("the catalogue", func() {
 	})
 
 	It("finds a deviation by its name, and helps with a misspelt one", func() {
-		for _, d := range deviation.All() {
+		for _, d := range everything() {
 			found, err := deviation.Find(d.Name)
 			Expect(err).NotTo(HaveOccurred())
 			Expect(found.Why).To(Equal(d.Why))
@@ -48,9 +56,20 @@ var _ = Describe("the catalogue", func() {
 		}
 	})
 
+	It("holds benign deviations that each change what the node answers to odd requests, too, and leave the try-out space alone", func() {
+		good := newNode()
+		expected, sample := indulged(good), triedOut(good)
+		Expect(indulged(newNode())).To(Equal(expected), "the exercise depends on chance")
+		for _, d := range deviation.Benign() {
+			deviating := newNode(d.Name)
+			Expect(indulged(deviating) == expected).To(BeFalse(), "%s changes nothing", d.Name)
+			Expect(triedOut(deviating) == sample).To(BeTrue(), "%s reaches the try-out space", d.Name)
+		}
+	})
+
 	It("holds deviations that a node can have all at once", func() {
 		var names []string
-		for _, d := range deviation.All() {
+		for _, d := range everything() {
 			names = append(names, d.Name)
 		}
 		for range 2 {
