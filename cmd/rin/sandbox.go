@@ -31,11 +31,12 @@ commands that work. The same seed and day give the same data everywhere.`,
   rin sandbox --addr 127.0.0.1:0 --seed 7 --calls 1000 --as-of 2026-03-01
   rin sandbox --token-format opaque --paging number
   rin sandbox --deviate token-status-201     a node with a fault
-  rin sandbox --deviations                   the faults that it knows`,
+  rin sandbox --deviate token-opaque         an unusual node without one
+  rin sandbox --deviations                   the faults and habits that it knows`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if flags.list {
-				return writeDeviations(w.out, deviation.All())
+				return writeDeviations(w.out)
 			}
 			config, err := flags.read(cmd.Context(), w)
 			if err != nil {
@@ -125,7 +126,7 @@ func greet(out io.Writer, base string, config sandbox.Config, node *sandbox.Serv
 	fmt.Fprintf(&b, "\n  staging %s\n  client  %s (its tokens are refused here)\n  secret  %s\n", base+at.Staging().Token(), staging.ClientID, staging.Secret)
 	for _, name := range config.Deviations {
 		if d, err := deviation.Find(name); err == nil {
-			fmt.Fprintf(&b, "\n  deviates: %s, breaks %s\n            %s\n", d.Name, strings.Join(d.Breaks, " "), d.Why)
+			fmt.Fprintf(&b, "\n  deviates: %s, %s\n            %s\n", d.Name, effect(d), d.Why)
 		}
 	}
 	if len(credentials) > 0 {
@@ -144,14 +145,29 @@ curl -sg -H "Authorization: Bearer $TOKEN" '%s?runningCalls=true&page[size]=2'
 `, base+at.Token(), c.ClientID, c.Secret, base+at.Info(), base+at.Fundings())
 }
 
-// writeDeviations lists what the sandbox can do wrong.
-func writeDeviations(out io.Writer, all []deviation.Deviation) error {
-	for _, d := range all {
-		if _, err := fmt.Fprintf(out, "%s\n    breaks %s\n    %s\n", d.Name, strings.Join(d.Breaks, " "), d.Why); err != nil {
-			return err
-		}
+// writeDeviations lists what the sandbox can do wrong, and then what it can do in unusual ways and right.
+func writeDeviations(out io.Writer) error {
+	var b strings.Builder
+	for _, d := range deviation.All() {
+		fmt.Fprintf(&b, "%s\n    %s\n    %s\n", d.Name, effect(d), d.Why)
 	}
-	return nil
+	b.WriteString("\nBenign: unusual, and right all the same. None of them costs a certificate.\n\n")
+	for _, d := range deviation.Benign() {
+		fmt.Fprintf(&b, "%s\n    %s\n    %s\n", d.Name, effect(d), d.Why)
+	}
+	_, err := io.WriteString(out, b.String())
+	return err
+}
+
+// effect says what a deviation means to the requirements.
+func effect(d deviation.Deviation) string {
+	switch {
+	case len(d.Breaks) > 0:
+		return "breaks " + strings.Join(d.Breaks, " ")
+	case len(d.Warns) > 0:
+		return "breaks nothing, earns a warning from " + strings.Join(d.Warns, " ")
+	}
+	return "breaks nothing"
 }
 
 // discard is the logger of a sandbox that nobody listens to.

@@ -42,10 +42,15 @@ var _ = Describe("rin sandbox", func() {
 		Eventually(session, "10s").Should(gexec.Exit(0))
 	})
 
-	It("lists its deviations with what they break", func() {
+	It("lists its deviations with what they break, and those apart that break nothing", func() {
 		got := rin(nil, "sandbox", "--deviations")
 		Expect(got.code).To(Equal(0))
-		Expect(got.out).To(MatchRegexp(`(?m)^token-status-201\n    breaks TOK-02\n    \S`))
+		faults, habits, found := strings.Cut(got.out, "\nBenign: ")
+		Expect(found).To(BeTrue())
+		Expect(faults).To(MatchRegexp(`(?m)^token-status-201\n    breaks TOK-02\n    \S`))
+		Expect(faults).NotTo(ContainSubstring("breaks nothing"))
+		Expect(habits).To(MatchRegexp(`(?m)^token-type-in-lower-case\n    breaks nothing\n    \S`))
+		Expect(habits).To(MatchRegexp(`(?m)^refusals-of-spring\n    breaks nothing, earns a warning from BRR-05\n    \S`))
 	})
 })
 
