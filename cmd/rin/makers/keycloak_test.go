@@ -56,7 +56,7 @@ func keycloakToken(w http.ResponseWriter, r *http.Request, origin string, b *boo
 		refuse(http.StatusUnauthorized, "unauthorized_client", "Invalid client or Invalid client credentials")
 	case grant != "client_credentials":
 		refuse(http.StatusBadRequest, "unsupported_grant_type", "Unsupported grant_type")
-	case f.Get("scope") != "":
+	case f.Has("scope"): // an empty one, too
 		refuse(http.StatusBadRequest, "invalid_scope", "Invalid scopes: "+f.Get("scope"))
 	default:
 		now := time.Now().Unix()
