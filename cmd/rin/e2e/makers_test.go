@@ -3,87 +3,99 @@
 package e2e_test
 
 import (
-	"fmt"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
+
+	"github.com/rin-network/rin/conformance/verdict"
 )
 
-const (
-	clientID = "e2e-client"
-	secret   = "e2e-5ab1f0c37d2e4946a1c0ffee"
-	audience = "urn:rin:e2e"
-)
-
-var _ = Describe("node-oidc-provider before the sandbox's API", func() {
+var _ = Describe("Servers of other makers", func() {
 	BeforeEach(func() {
 		if servers == "" {
 			Skip("npm is missing")
 		}
 	})
+	all := []client{consumer, visitor, elsewhere, brief}
 
-	It("is certified for the profile auth, with its warnings named", func() {
-		issuer := serve(servers, []string{"CLIENT_ID=" + clientID, "CLIENT_SECRET=" + secret, "AUDIENCE=" + audience}, "node", "oidc.mjs")
-		node := serve("", nil, binary, "sandbox", "--addr", "127.0.0.1:0",
-			"--issuer", issuer, "--jwks", issuer+"/jwks", "--audience", audience, "--issuer-client", clientID)
-
-		c := certify(secret, "--profile", "auth", "--client-id", clientID,
-			"--token-url", issuer+"/token", "--info-url", node+"/ris-synergy/info/v1/oauth/info/")
-
-		Expect(c.exit).To(Equal(0), c.summary)
-		Expect(c.Verdict.Decision).To(Equal("certified"))
-		// It leaves Pragma out on purpose (TOK-07), and ignores an unknown scope without a word (TER-09).
-		Expect(c.of("warn")).To(ConsistOf("TOK-07", "TER-09"))
-		Expect(c.of("fail")).To(BeEmpty())
-		fmt.Fprintln(os.Stderr, c.summary)
-	})
-})
-
-var _ = Describe("oauth2-mock-server before two Prism mocks of the published documents", func() {
-	BeforeEach(func() {
-		if servers == "" {
-			Skip("npm is missing")
+	Context("node-oidc-provider", func() {
+		provider := func(clients ...client) (issuer string) {
+			GinkgoHelper()
+			return serve(servers, introduce(clients...), "node", "oidc.mjs")
 		}
-		if published() == "" {
+
+		It("before the sandbox's API", func() {
+			issuer := provider(all...)
+			api := serve("", nil, binary, "sandbox", "--addr", "127.0.0.1:0", "--issuer", issuer, "--jwks", issuer+"/jwks",
+				"--audience", audience, "--issuer-client", consumer.id, "--issuer-client", elsewhere.id, "--issuer-client", brief.id)
+			expectCertified(node{
+				token: issuer + "/token", info: api + "/ris-synergy/info/v1/oauth/info/", spec: api + "/ris-synergy/funding/v3/api-docs",
+				staging: provider(rehearsal) + "/token", clients: all,
+			}, "oidc-provider-and-sandbox")
+		})
+
+		It("before a resource server that checks tokens with jose", func() {
+			issuer := provider(all...)
+			api := serve(servers, []string{"ISSUER=" + issuer, "AUDIENCE=" + audience, "CLIENTS=" + consumer.id + "," + elsewhere.id + "," + brief.id}, "node", "resource.mjs")
+			expectCertified(node{
+				token: issuer + "/token", info: api + "/campus/info/v1/oauth/info/", spec: api + "/campus/funding/v1/api-docs",
+				staging: provider(rehearsal) + "/token", clients: all,
+			}, "oidc-provider-and-jose")
+		})
+	})
+
+	It("Keycloak before a resource server that checks tokens with jose", func() {
+		realm := keycloak(all...)
+		api := serve(servers, []string{"ISSUER=" + realm, "AUDIENCE=" + audience, "ROLE=EXTERNAL_API_CLIENT"}, "node", "resource.mjs")
+		expectCertified(node{
+			token: realm + "/protocol/openid-connect/token", info: api + "/campus/info/v1/oauth/info/", spec: api + "/campus/funding/v1/api-docs",
+			staging: serve(servers, introduce(rehearsal), "node", "oidc.mjs") + "/token", clients: all,
+		}, "keycloak-and-jose")
+	})
+
+	It("oauth2-mock-server before two Prism mocks of the published documents is refused for the right reasons", func() {
+		documents := published()
+		if documents == "" {
 			Skip("the published documents are not here")
 		}
-	})
-
-	prism := func(document string) string {
-		GinkgoHelper()
-		return serve(servers, []string{"NO_COLOR=1"}, "node", "node_modules/.bin/prism", "mock", "-h", "127.0.0.1", "-p", freePort(),
-			filepath.Join(published(), document))
-	}
-
-	It("is refused for the right reasons", func() {
+		prism := func(document string) string {
+			GinkgoHelper()
+			return serve(servers, []string{"NO_COLOR=1"}, "node", "node_modules/.bin/prism", "mock", "-h", "127.0.0.1", "-p", freePort(),
+				filepath.Join(documents, document))
+		}
 		info, funding := prism("info.json"), prism("funding.json")
 		mock := serve(servers, nil, "node", "mock.mjs")
-		gateway := serve(servers, nil, "node", "static.mjs", filepath.Join(published(), "funding.json"),
+		gateway := serve(servers, nil, "node", "static.mjs", filepath.Join(documents, "funding.json"),
 			"/ris-synergy/info="+info, "/ris-synergy/funding="+funding)
 
-		c := certify(secret, "--profile", "funding", "--client-id", clientID,
-			"--token-url", mock+"/token", "--info-url", gateway+"/ris-synergy/info/v1/info",
-			"--spec-url", gateway+"/ris-synergy/funding/v3/api-docs", "--base-url", gateway)
-
+		c := node{
+			token: mock + "/token", info: gateway + "/ris-synergy/info/v1/info",
+			spec: gateway + "/ris-synergy/funding/v3/api-docs", base: gateway, clients: []client{visitor},
+		}.certify()
 		Expect(c.exit).To(Equal(1), c.summary)
-		Expect(c.Verdict.Decision).To(Equal("not-certified"))
-		Expect(c.of("fail")).To(ContainElements(
-			"TER-01", // any secret gets a token
-			"TER-05", // and so does no client at all
-			"TER-06", // and the id alone
-			"BRR-01", // the mocks never ask for a token
-			"API-04", // Prism cuts the recursive organisation off where members are required
-		))
-		// The published document declares no security and answers no unknown id with 404.
-		Expect(c.Outcomes).To(HaveKeyWithValue("SPC-01", "pass"))
-		Expect(c.Outcomes).To(HaveKeyWithValue("SPC-08", "pass"))
-		fmt.Fprintln(os.Stderr, c.summary)
+		c.expectOutcomes("mock-server-and-prism")
+		expectExplained(secondOpinions(c.evidence()))
+		for _, profile := range []string{"auth", "funding"} {
+			Expect(c.judge(profile).Verdict.Decision).To(Equal(verdict.NotCertified))
+		}
 	})
 })
+
+// expectCertified certifies a node that is right, for both profiles that a node of the network needs.
+func expectCertified(n node, table string) {
+	GinkgoHelper()
+	c := n.certify()
+	c.expectOutcomes(table)
+	expectExplained(secondOpinions(c.evidence()))
+	for _, profile := range []string{"auth", "funding"} {
+		judged := c.judge(profile)
+		Expect(judged.exit).To(Equal(0), judged.summary)
+		Expect(judged.Verdict.Decision).To(Equal(verdict.Certified))
+	}
+}
 
 var _ = Describe("The HTML report in a browser", func() {
 	It("draws without an error, in light and dark", func() {

@@ -3,38 +3,57 @@
 package e2e_test
 
 import (
-	"encoding/json"
-	"io"
 	"net"
-	"net/url"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"regexp"
+	"syscall"
+	"time"
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
-	"github.com/onsi/gomega/gbytes"
 	"github.com/onsi/gomega/gexec"
 )
 
 // serve starts a server that prints its URL first and ends with its standard input; it is stopped with the test.
-func serve(dir string, env []string, argv ...string) string {
+func serve(dir string, env []string, argv ...string) (origin string) {
 	GinkgoHelper()
 	cmd := exec.Command(argv[0], argv[1:]...)
 	cmd.Dir, cmd.Env = dir, append(os.Environ(), env...)
+	return start(cmd, `(http://[^\s/]+)`, time.Minute)
+}
+
+// start runs a server in a process group of its own and returns the origin that it prints, as the first group of the expression. What
+// it writes is shown when the test fails; the whole group ends with the test.
+func start(cmd *exec.Cmd, says string, within time.Duration) (origin string) {
+	GinkgoHelper()
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	input, err := cmd.StdinPipe()
 	Expect(err).NotTo(HaveOccurred())
 	session, err := gexec.Start(cmd, GinkgoWriter, GinkgoWriter)
 	Expect(err).NotTo(HaveOccurred())
 	DeferCleanup(func() {
 		_ = input.Close()
-		session.Kill().Wait("10s")
+		endGroup(session)
 	})
-	Eventually(session.Out, "60s").Should(gbytes.Say(`http://\S+`))
-	address, err := url.Parse(regexp.MustCompile(`http://\S+`).FindString(string(session.Out.Contents())))
-	Expect(err).NotTo(HaveOccurred())
-	return "http://" + address.Host
+	ready := regexp.MustCompile(says)
+	Eventually(func(g Gomega) {
+		if session.ExitCode() >= 0 {
+			StopTrying("the server ended before it listened").Now()
+		}
+		found := ready.FindSubmatch(session.Out.Contents())
+		g.Expect(found).To(HaveLen(2))
+		origin = string(found[1])
+	}).WithTimeout(within).WithPolling(50 * time.Millisecond).Should(Succeed())
+	return origin
+}
+
+// endGroup ends a process with all that it started.
+func endGroup(session *gexec.Session) {
+	if session.ExitCode() < 0 {
+		_ = syscall.Kill(-session.Command.Process.Pid, syscall.SIGKILL)
+		session.Wait("10s")
+	}
 }
 
 // freePort is a port of loopback that was free a moment ago, for a server that cannot choose one itself.
@@ -46,51 +65,4 @@ func freePort() string {
 	_, port, err := net.SplitHostPort(listener.Addr().String())
 	Expect(err).NotTo(HaveOccurred())
 	return port
-}
-
-// certification is what the tests look at in a report.
-type certification struct {
-	exit     int
-	summary  string
-	dir      string
-	Verdict  struct{ Decision string }
-	Outcomes map[string]string `json:"-"`
-}
-
-// of lists the ids with that outcome.
-func (c certification) of(outcome string) []string {
-	var ids []string
-	for id, o := range c.Outcomes {
-		if o == outcome {
-			ids = append(ids, id)
-		}
-	}
-	return ids
-}
-
-// certify runs rin certify and reads its report.
-func certify(secret string, args ...string) certification {
-	GinkgoHelper()
-	dir := GinkgoT().TempDir()
-	cmd := exec.Command(binary, append([]string{"certify", "--report-dir", dir, "--client-secret", "env:E2E_SECRET"}, args...)...)
-	cmd.Env = append(os.Environ(), "E2E_SECRET="+secret)
-	session, err := gexec.Start(cmd, GinkgoWriter, GinkgoWriter)
-	Expect(err).NotTo(HaveOccurred())
-	Eventually(session, "120s").Should(gexec.Exit())
-	c := certification{exit: session.ExitCode(), summary: string(session.Out.Contents()), dir: dir, Outcomes: map[string]string{}}
-	file, err := os.Open(filepath.Join(dir, "report.json"))
-	Expect(err).NotTo(HaveOccurred(), string(session.Err.Contents()))
-	defer file.Close()
-	content, err := io.ReadAll(file)
-	Expect(err).NotTo(HaveOccurred())
-	var r struct {
-		Verdict      struct{ Decision string }
-		Requirements []struct{ ID, Outcome string }
-	}
-	Expect(json.Unmarshal(content, &r)).To(Succeed())
-	c.Verdict = r.Verdict
-	for _, q := range r.Requirements {
-		c.Outcomes[q.ID] = q.Outcome
-	}
-	return c
 }

@@ -1,32 +1,38 @@
 // An authorization server of another maker: node-oidc-provider issuing JWTs for client credentials.
-// Reads the client from the environment, listens on a free port of loopback and prints its issuer.
+// Reads its clients from the environment: _ID and _SECRET of CLIENT, VISITOR, ELSEWHERE (whose tokens are for another API), BRIEF (whose
+// tokens last a second) and REHEARSAL, as far as they are given. Listens on a free port of loopback and prints its issuer.
 import { createServer } from 'node:http';
 import { generateKeyPairSync } from 'node:crypto';
 import Provider from 'oidc-provider';
 
+const audience = process.env.AUDIENCE;
 const server = createServer();
 server.listen(0, '127.0.0.1', () => {
   const issuer = `http://127.0.0.1:${server.address().port}`;
   const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
   const provider = new Provider(issuer, {
-    clients: [{
-      client_id: process.env.CLIENT_ID,
-      client_secret: process.env.CLIENT_SECRET,
+    clients: ['CLIENT', 'VISITOR', 'ELSEWHERE', 'BRIEF', 'REHEARSAL'].filter((name) => process.env[`${name}_ID`]).map((name) => ({
+      client_id: process.env[`${name}_ID`],
+      client_secret: process.env[`${name}_SECRET`],
       grant_types: ['client_credentials'],
       redirect_uris: [],
       response_types: [],
       token_endpoint_auth_method: 'client_secret_post',
-    }],
+    })),
     jwks: { keys: [{ ...privateKey.export({ format: 'jwk' }), use: 'sig', alg: 'RS256', kid: 'e2e' }] },
     features: {
       clientCredentials: { enabled: true },
       devInteractions: { enabled: false },
       resourceIndicators: {
         enabled: true,
-        defaultResource: () => process.env.AUDIENCE,
+        defaultResource: (ctx, client) => (client.clientId === process.env.ELSEWHERE_ID ? `${audience}:elsewhere` : audience),
         useGrantedResource: () => true,
-        getResourceServerInfo: () => ({
-          scope: '', audience: process.env.AUDIENCE, accessTokenFormat: 'jwt', accessTokenTTL: 300, jwt: { sign: { alg: 'RS256' } },
+        getResourceServerInfo: (ctx, resource, client) => ({
+          scope: '',
+          audience: resource,
+          accessTokenFormat: 'jwt',
+          accessTokenTTL: client.clientId === process.env.BRIEF_ID ? 1 : 300,
+          jwt: { sign: { alg: 'RS256' } },
         }),
       },
     },

@@ -1,0 +1,99 @@
+//go:build e2e
+
+package e2e_test
+
+import (
+	"bufio"
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+
+	"github.com/rin-network/rin/conformance/report"
+	"github.com/rin-network/rin/conformance/requirement"
+)
+
+// expectation is a line of a table in testdata/outcomes: what a requirement comes to with these servers, and why it is not passed.
+type expectation struct{ outcome, why string }
+
+// unread stands before a reason that came from a report and that nobody has judged yet; a table that holds one fails.
+const unread = "? "
+
+// expectOutcomes compares a run with the table of that name, requirement by requirement. With RIN_UPDATE_OUTCOMES the table is written
+// anew: reasons of unchanged lines are kept, and new ones wait for somebody who reads them, finds them right and takes the mark away.
+func (c certification) expectOutcomes(table string) {
+	GinkgoHelper()
+	path := filepath.Join("testdata", "outcomes", table+".txt")
+	title, expected := readOutcomes(path)
+	if os.Getenv("RIN_UPDATE_OUTCOMES") != "" {
+		Expect(os.WriteFile(path, c.outcomes(title, expected), 0o644)).To(Succeed())
+		_, expected = readOutcomes(path)
+	}
+	var differ []string
+	got := map[string]report.Requirement{}
+	for _, r := range c.Requirements {
+		got[string(r.ID)] = r
+		if _, listed := expected[string(r.ID)]; !listed {
+			differ = append(differ, fmt.Sprintf("+ %s %s: %s", r.ID, r.Outcome, r.Reason))
+		}
+	}
+	for _, r := range requirement.Catalogue() {
+		e, listed := expected[string(r.ID)]
+		is, judged := got[string(r.ID)]
+		switch {
+		case !judged:
+			differ = append(differ, fmt.Sprintf("- %s was not judged", r.ID))
+		case listed && e.outcome != string(is.Outcome):
+			differ = append(differ, fmt.Sprintf("- %s %s: %s", r.ID, e.outcome, e.why), fmt.Sprintf("+ %s %s: %s (expected %s, got %s)", r.ID, is.Outcome, is.Reason, is.Expected, is.Got))
+		case listed && e.outcome != string(requirement.Pass) && (e.why == "" || strings.HasPrefix(e.why, unread)):
+			differ = append(differ, fmt.Sprintf("? %s %s is not explained by anybody: %s", r.ID, e.outcome, e.why))
+		}
+		delete(expected, string(r.ID))
+	}
+	for id := range expected {
+		differ = append(differ, fmt.Sprintf("- %s is no requirement", id))
+	}
+	if len(differ) > 0 {
+		Fail(fmt.Sprintf("%s differs:\n%s", path, strings.Join(differ, "\n")))
+	}
+}
+
+// outcomes writes the table of this run.
+func (c certification) outcomes(title string, known map[string]expectation) []byte {
+	var out bytes.Buffer
+	fmt.Fprintf(&out, "# %s\n", title)
+	for _, r := range c.Requirements {
+		e := expectation{outcome: string(r.Outcome)}
+		if k, ok := known[string(r.ID)]; ok && k.outcome == e.outcome {
+			e.why = k.why
+		} else if r.Outcome != requirement.Pass {
+			e.why = unread + r.Reason
+		}
+		fmt.Fprintln(&out, strings.TrimRight(fmt.Sprintf("%-7s %-14s %s", r.ID, e.outcome, e.why), " "))
+	}
+	return out.Bytes()
+}
+
+// readOutcomes reads a table; its first line says what was tried.
+func readOutcomes(path string) (title string, lines map[string]expectation) {
+	GinkgoHelper()
+	content, err := os.ReadFile(path)
+	Expect(err).NotTo(HaveOccurred(), "make the table with its first line, and run with RIN_UPDATE_OUTCOMES=1")
+	lines = map[string]expectation{}
+	for scan := bufio.NewScanner(bytes.NewReader(content)); scan.Scan(); {
+		line := scan.Text()
+		if text, ok := strings.CutPrefix(line, "# "); ok {
+			title = text
+			continue
+		}
+		id, rest, _ := strings.Cut(line, " ")
+		outcome, why, _ := strings.Cut(strings.TrimSpace(rest), " ")
+		Expect(lines).NotTo(HaveKey(id), path)
+		lines[id] = expectation{outcome, strings.TrimSpace(why)}
+	}
+	return title, lines
+}
