@@ -11,7 +11,7 @@ import (
 func Benign() []Deviation {
 	return slices.Concat(
 		wireHabits(), gatewayHabits(), headerHabits(), notationHabits(),
-		tokenHabits(), tokenErrorHabits(), metadataHabits(),
+		tokenHabits(), claimHabits(), tokenErrorHabits(), metadataHabits(),
 		challengeHabits(), refusalHabits(), methodHabits(),
 		infoHabits(), documentHabits(), listHabits(), recordHabits(),
 	)

@@ -32,8 +32,7 @@ func documentHabits() []Deviation {
 			Why:  "The success of each operation is described for the media type */*, as springdoc writes it where produces is not set.",
 			Wrap: specs(func(document map[string]any, env Env) {
 				for _, operation := range []map[string]any{listOperation(document, env), detailOperation(document, env)} {
-					answer := member(operation, "responses", "200")
-					answer["content"] = map[string]any{"*/*": member(answer, "content")["application/json"]}
+					relabel(member(operation, "responses", "200"), "*/*")
 				}
 			}),
 		},
@@ -96,8 +95,7 @@ func documentHabits() []Deviation {
 			Why:  "The document is sent with the media type that is registered for OpenAPI documents, as newer servers do, and describes that.",
 			Wrap: both(rewrite(when(succeeded, field("Content-Type", "application/vnd.oai.openapi+json;version=3.0")), Spec),
 				specs(func(document map[string]any, env Env) {
-					answer := member(document, "paths", relative(env, env.Places.Spec()), "get", "responses", "200")
-					answer["content"] = map[string]any{"application/vnd.oai.openapi+json": member(answer, "content")["application/json"]}
+					relabel(member(document, "paths", relative(env, env.Places.Spec()), "get", "responses", "200"), "application/vnd.oai.openapi+json")
 				})),
 		},
 		{
@@ -121,6 +119,13 @@ func documentHabits() []Deviation {
 				}),
 			),
 		},
+	}
+}
+
+// relabel describes a body under another media type.
+func relabel(answer map[string]any, mediaType string) {
+	for _, described := range member(answer, "content") {
+		answer["content"] = map[string]any{mediaType: described}
 	}
 }
 

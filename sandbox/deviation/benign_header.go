@@ -120,10 +120,11 @@ func headerHabits() []Deviation {
 		{
 			Name: "clock-some-seconds-ahead",
 			Why:  "The clock of the front server is twenty seconds ahead, as on machines whose time is set by hand.",
-			Wrap: rewrite(func(_ *http.Request, a *Answer) {
-				// Date is the server's, so that this follows the machine's clock and not the node's.
-				a.set("Date", time.Now().Add(20*time.Second).UTC().Format(http.TimeFormat))
-			}, everywhere()...),
+			Wrap: func(next http.Handler, env Env) http.Handler {
+				return rewrite(func(_ *http.Request, a *Answer) {
+					a.set("Date", env.Now().Add(20*time.Second).UTC().Format(http.TimeFormat))
+				}, everywhere()...)(next, env)
+			},
 		},
 	}
 }

@@ -21,12 +21,10 @@ func listHabits() []Deviation {
 					})
 				}), FundingList),
 				specs(func(document map[string]any, env Env) {
-					media := member(listOperation(document, env), "responses", "200", "content", "application/json")
-					media["schema"] = map[string]any{
-						"type": "object", "required": []any{"data"},
-						"properties": map[string]any{"data": media["schema"], "meta": map[string]any{"type": "object"}},
+					for _, described := range member(listOperation(document, env), "responses", "200", "content") {
+						media, _ := described.(map[string]any)
+						envelop(media)
 					}
-					delete(media, "examples")
 				}),
 			),
 		},
@@ -104,13 +102,21 @@ func listHabits() []Deviation {
 				rewrite(when(succeeded, field("Content-Type", "application/vnd.ris.v3+json;charset=UTF-8")), FundingList, FundingDetail),
 				specs(func(document map[string]any, env Env) {
 					for _, operation := range []map[string]any{listOperation(document, env), detailOperation(document, env)} {
-						answer := member(operation, "responses", "200")
-						answer["content"] = map[string]any{"application/vnd.ris.v3+json": member(answer, "content")["application/json"]}
+						relabel(member(operation, "responses", "200"), "application/vnd.ris.v3+json")
 					}
 				}),
 			),
 		},
 	}
+}
+
+// envelop describes a list as the member data of an object.
+func envelop(media map[string]any) {
+	media["schema"] = map[string]any{
+		"type": "object", "required": []any{"data"},
+		"properties": map[string]any{"data": media["schema"], "meta": map[string]any{"type": "object"}},
+	}
+	delete(media, "examples")
 }
 
 // sized makes a Wrap that mends page sizes that are out of bounds, or refuses them when it cannot.

@@ -78,25 +78,35 @@ func tokenHabits() []Deviation {
 	}
 }
 
-// phantom hands out an opaque token for each that the node issues, and puts the node's own in its place at the API.
+// phantom hands out an opaque token for each that the node issues.
 func phantom(next http.Handler, env Env) http.Handler {
-	var behind memory[string]
-	issue := granted(func(answer map[string]any) {
-		if token, ok := answer["access_token"].(string); ok {
-			sum := sha256.Sum256([]byte(token))
-			opaque := base64.StdEncoding.EncodeToString(append([]byte{0xfb, 0xef, 0xff}, sum[:]...))
-			behind.put(opaque, token)
-			answer["access_token"] = opaque
-		}
-	})
-	accept := readmit(func(r *http.Request, _ Env) *http.Request {
-		scheme, opaque := credential(r)
-		if token, known := behind.get(opaque); known {
-			return authorized(r, scheme+" "+token)
-		}
-		return r
-	}, protected()...)
-	return both(issue, accept)(next, env)
+	return disguised(func(token string, _ map[string]any) string {
+		sum := sha256.Sum256([]byte(token))
+		return base64.StdEncoding.EncodeToString(append([]byte{0xfb, 0xef, 0xff}, sum[:]...))
+	})(next, env)
+}
+
+// disguised makes a Wrap that hands out another token for each that the node issues, and puts the node's own in its place at the API.
+// Of what is sent there unchanged, the node decides. disguise may edit the token answer, too; empty is no other token.
+func disguised(disguise func(token string, answer map[string]any) string) wrap {
+	return func(next http.Handler, env Env) http.Handler {
+		var behind memory[string]
+		issue := granted(func(answer map[string]any) {
+			token := text(answer["access_token"])
+			if other := disguise(token, answer); other != "" {
+				behind.put(other, token)
+				answer["access_token"] = other
+			}
+		})
+		accept := readmit(func(r *http.Request, _ Env) *http.Request {
+			scheme, other := credential(r)
+			if token, known := behind.get(other); known {
+				return authorized(r, scheme+" "+token)
+			}
+			return r
+		}, Info, Spec, FundingList, FundingDetail)
+		return both(issue, accept)(next, env)
+	}
 }
 
 // remembered answers a client with the token that it got before, as long as that one lives long enough.

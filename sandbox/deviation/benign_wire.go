@@ -2,6 +2,7 @@ package deviation
 
 import (
 	"bytes"
+	"cmp"
 	"compress/gzip"
 	"fmt"
 	"io"
@@ -84,7 +85,7 @@ func closing(a *Answer, w http.ResponseWriter, r *http.Request) {
 	defer connection.Close()
 	a.set("Content-Length", "")
 	a.set("Connection", "close")
-	a.set("Date", time.Now().UTC().Format(http.TimeFormat)) // the server's own, as all dates that are sent with answers
+	a.set("Date", cmp.Or(a.Header.Get("Date"), w.Header().Get("Date"))) // which the server set before
 	// A failed write means that the caller is gone; nobody is left to tell.
 	_, _ = fmt.Fprintf(buffered, "HTTP/1.0 %d %s\r\n", a.Status, http.StatusText(a.Status))
 	_ = a.Header.Write(buffered)

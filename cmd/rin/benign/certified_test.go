@@ -21,7 +21,7 @@ import (
 	"github.com/rin-network/rin/sandbox/registry"
 )
 
-// now is the time of every node here.
+// now is the time of every node here, and of the suite.
 func now() time.Time { return time.Date(2026, time.March, 2, 9, 0, 0, 0, time.UTC) }
 
 // calls keeps the list small; every kind of funding is among the records.
@@ -42,12 +42,11 @@ func certified(ctx context.Context, config sandbox.Config) (*exchange.Log, error
 	server.Config.ErrorLog = log.New(io.Discard, "", 0)
 	server.Start()
 	defer server.Close()
-	clients := node.Credentials()
-	second := credentials(clients[1])
-	result, err := conformance.Certify(ctx, target.Target{
-		Registry: server.URL + address.Map{}.Registry(), NodeID: registry.NodeID, SpecURL: node.Addresses(server.URL).Spec,
-		Profile: string(requirement.Full), Credentials: credentials(clients[0]), Second: &second,
-	}, conformance.Options{Suite: "test"})
+	t, err := everything(server.URL, node)
+	if err != nil {
+		return nil, err
+	}
+	result, err := conformance.Certify(ctx, t, conformance.Options{Suite: "test", Clock: now})
 	if err != nil {
 		return nil, err
 	}
@@ -55,6 +54,24 @@ func certified(ctx context.Context, config sandbox.Config) (*exchange.Log, error
 		return nil, fmt.Errorf("the run broke off: %s", result.Log.Ended.Cause)
 	}
 	return result.Log, nil
+}
+
+// everything is the node as its registry describes it, with every input that a requirement asks for.
+func everything(base string, node *sandbox.Server) (target.Target, error) {
+	clients := node.Credentials()
+	second, other := credentials(clients[1]), credentials(clients[2])
+	expired, err := node.TokenAt(now().Add(-time.Hour), base, clients[0].ClientID)
+	if err != nil {
+		return target.Target{}, err
+	}
+	return target.Target{
+		Registry: base + address.Map{}.Registry(), NodeID: registry.NodeID, SpecURL: node.Addresses(base).Spec,
+		Profile: string(requirement.Full), Credentials: credentials(clients[0]), Second: &second, Other: &other,
+		Staging:         &target.Staging{TokenURL: node.Addresses(base).StagingToken, Credentials: credentials(node.Staging())},
+		ExpiredToken:    target.NewSecret(expired),
+		AllowTokenInURL: true, AllowSecretInURL: true,
+		BruteForce: &exchange.Attestation{Holds: true, How: "rate limit at the gateway"},
+	}, nil
 }
 
 func credentials(c sandbox.Credential) target.Credentials {

@@ -137,11 +137,15 @@ func springPage(w http.ResponseWriter, r *http.Request) {
 	if kind := r.URL.Query().Get("type"); kind != "" {
 		all = slices.DeleteFunc(all, func(c map[string]any) bool { return c["type"] != kind })
 	}
-	size, err := strconv.Atoi(r.URL.Query().Get("size"))
+	number := func(name string) (int, error) {
+		n, err := strconv.ParseInt(r.URL.Query().Get(name), 10, 32) // an int of Java
+		return int(n), err
+	}
+	size, err := number("size")
 	if err != nil || size < 1 {
 		size = 20
 	}
-	page, err := strconv.Atoi(r.URL.Query().Get("page"))
+	page, err := number("page")
 	if err != nil || page < 0 {
 		page = 0
 	}
