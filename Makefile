@@ -6,7 +6,7 @@ PUBLISHED ?= $(wildcard $(abspath ../shared/published))
 TOOL    := $(GO) tool -modfile=.ci/tools.mod
 
 .DEFAULT_GOAL := help
-.PHONY: help demo build test mutants race lint bench e2e generate check
+.PHONY: help demo build test mutants benign race lint bench e2e generate check
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z0-9]+:.*## /{printf "  make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -23,8 +23,11 @@ test: ## unit and behaviour tests
 mutants: ## the kill matrix: every deviation against the suite, printed and recorded
 	RIN_WRITE_MATRIX=1 $(GO) test -count 1 -v -timeout 15m ./cmd/rin/mutants -ginkgo.succinct -ginkgo.no-color
 
-race: ## the tests but the kill matrix under the race detector (needs a C compiler)
-	CGO_ENABLED=1 $(GO) test -race $$($(GO) list ./... | grep -v cmd/rin/mutants)
+benign: ## no false alarm: every unusual habit alone, and together
+	RIN_BENIGN=. $(GO) test -count 1 -timeout 15m ./cmd/rin/benign -ginkgo.succinct -ginkgo.no-color
+
+race: ## the tests but the kill matrix and the benign corpus under the race detector (needs a C compiler)
+	CGO_ENABLED=1 $(GO) test -race $$($(GO) list ./... | grep -v -e cmd/rin/mutants -e cmd/rin/benign)
 
 lint: ## gofmt, go vet, staticcheck
 	@test -z "$$(gofmt -l cmd conformance fixtures sandbox)" || { gofmt -l cmd conformance fixtures sandbox; echo "run gofmt on these"; exit 1; }

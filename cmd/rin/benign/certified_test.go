@@ -85,8 +85,10 @@ func judged(log *exchange.Log, profile requirement.Profile) report.Report {
 }
 
 // outcomes are what became of each requirement.
-func outcomes(r report.Report) map[requirement.ID]requirement.Outcome {
-	found := map[requirement.ID]requirement.Outcome{}
+type outcomes map[requirement.ID]requirement.Outcome
+
+func outcomesOf(r report.Report) outcomes {
+	found := outcomes{}
 	for _, q := range r.Requirements {
 		found[q.ID] = q.Outcome
 	}
@@ -94,30 +96,31 @@ func outcomes(r report.Report) map[requirement.ID]requirement.Outcome {
 }
 
 // alarm is what a run says against a node beyond the warnings that are expected of it; empty when it is certified for each profile and
-// nothing else is said. A requirement may become not applicable, because what it is about is absent.
-func alarm(clean map[requirement.ID]requirement.Outcome, log *exchange.Log, warns map[string]bool) string {
+// nothing else is said.
+func alarm(clean outcomes, log *exchange.Log, n node) string {
 	var b strings.Builder
-	for _, profile := range []requirement.Profile{requirement.Auth, requirement.Funding} {
+	for _, profile := range []requirement.Profile{requirement.Auth, requirement.Funding, requirement.Full} {
 		if decision := judged(log, profile).Verdict.Decision; decision != verdict.Certified {
 			fmt.Fprintf(&b, "    for %s it is %s\n", profile, decision)
 		}
 	}
-	found := judged(log, requirement.Full)
-	if decision := found.Verdict.Decision; decision != verdict.Certified {
-		fmt.Fprintf(&b, "    for full it is %s\n", decision)
-	}
-	for _, r := range found.Requirements {
-		expected := clean[r.ID]
-		if warns[string(r.ID)] {
-			expected = requirement.Warn
-		}
-		if r.Outcome == expected || r.Outcome == requirement.NotApplicable && expected != requirement.Warn {
+	for _, r := range judged(log, requirement.Full).Requirements {
+		if n.expects(r, clean[r.ID]) {
 			continue
 		}
-		fmt.Fprintf(&b, "    %s is %s, and %s is expected: %s (expected %s, got %s)\n", r.ID, r.Outcome, expected, r.Reason, r.Expected, r.Got)
+		fmt.Fprintf(&b, "    %s is %s, without faults it is %s: %s (expected %s, got %s)\n", r.ID, r.Outcome, clean[r.ID], r.Reason, r.Expected, r.Got)
 		for _, s := range r.Subjects[:min(3, len(r.Subjects))] {
 			fmt.Fprintf(&b, "        %s: expected %s, got %s\n", s.Name, s.Expected, s.Got)
 		}
 	}
 	return b.String()
+}
+
+// expects tells whether an outcome is right. A requirement may become not applicable, because what it is about is absent. A warning
+// that a habit alone earns must be there; in company another habit may stand before it.
+func (n node) expects(r report.Requirement, clean requirement.Outcome) bool {
+	if n.warned(string(r.ID)) && (r.Outcome == requirement.Warn || len(n.habits) == 1) {
+		return r.Outcome == requirement.Warn
+	}
+	return r.Outcome == clean || r.Outcome == requirement.NotApplicable
 }
