@@ -114,18 +114,19 @@ var _ = Describe("A session", func() {
 		Expect(log.Run.Only).To(Equal([]string{"TER-01"}))
 	})
 
-	It("tells its plan once and each label that ended", func() {
-		planned, ended := 0, map[exchange.Label]int{}
+	It("tells its budget beforehand, a smaller one once it has the document, and each label that ended", func() {
+		planned, ended := []int(nil), map[exchange.Label]int{}
 		s, _ := open(newNode(goodDocument), func(o *session.Options) {
 			o.Planned = func(budget int, at target.Politeness) {
-				planned++
-				Expect(budget).To(BeNumerically(">", 0))
+				planned = append(planned, budget)
 				Expect(at.Concurrency).To(Equal(target.LoopbackConcurrency))
 			}
 			o.Progress = func(_, _ int, label exchange.Label) { ended[label]++ }
 		})
 		log := run(s)
-		Expect(planned).To(Equal(1))
+		Expect(planned).To(HaveLen(2))
+		Expect(planned[0]).To(BeNumerically(">", planned[1]))
+		Expect(planned[1]).To(Equal(log.Run.Budget))
 		Expect(ended).To(HaveLen(len(log.Planned)))
 	})
 
