@@ -14,6 +14,8 @@ type Resource struct {
 	// JSONType sends Content-Type: application/json with a request that has no content, as the interface document shows it for
 	// the info endpoint (NET-R13).
 	JSONType bool
+	// Header are the fields that the document requires of each request, with sample values.
+	Header []exchange.Field
 }
 
 // Get is a request without a token. It follows one redirect to the same origin.
@@ -23,6 +25,7 @@ func (r Resource) Get(c exchange.Case) record.Ask {
 		ask.Header = append(ask.Header, exchange.Field{Name: "Content-Type", Value: "application/json"})
 	}
 	ask.Header = append(ask.Header, exchange.Field{Name: "Accept", Value: "application/json"})
+	ask.Header = append(ask.Header, r.Header...)
 	return ask
 }
 

@@ -63,7 +63,12 @@ type Schema struct {
 	Enum     []string
 	Minimum  *float64
 	Maximum  *float64
-	Default  json.RawMessage
+	// ExclusiveMinimum and ExclusiveMaximum say that the bound itself is not allowed, whichever way the version writes it.
+	ExclusiveMinimum, ExclusiveMaximum bool
+	MultipleOf                         *float64
+	MinLength, MaxLength               *int
+	Pattern                            string
+	Default                            json.RawMessage
 	// Items is the schema of array members; Properties those of an object.
 	Items      *Schema
 	Properties map[string]Schema

@@ -2,6 +2,7 @@ package document
 
 import (
 	"encoding/json"
+	"math"
 	"slices"
 )
 
@@ -35,7 +36,10 @@ func (d *Document) unfold(value any, depth int, left *int) Schema {
 	s.Type = typeOf(raw)
 	s.Format = text(raw["format"])
 	s.Enum = enumOf(raw["enum"])
-	s.Minimum, s.Maximum = number(raw["minimum"]), number(raw["maximum"])
+	s.Minimum, s.ExclusiveMinimum = bound(raw["minimum"], raw["exclusiveMinimum"], 1)
+	s.Maximum, s.ExclusiveMaximum = bound(raw["maximum"], raw["exclusiveMaximum"], -1)
+	s.MultipleOf, s.Pattern = number(raw["multipleOf"]), text(raw["pattern"])
+	s.MinLength, s.MaxLength = length(raw["minLength"]), length(raw["maxLength"])
 	if v, ok := raw["default"]; ok {
 		s.Default, _ = json.Marshal(v) // it was JSON before
 	}
@@ -78,10 +82,22 @@ func (s *Schema) merge(part Schema) {
 		s.Enum = part.Enum
 	}
 	if s.Minimum == nil {
-		s.Minimum = part.Minimum
+		s.Minimum, s.ExclusiveMinimum = part.Minimum, part.ExclusiveMinimum
 	}
 	if s.Maximum == nil {
-		s.Maximum = part.Maximum
+		s.Maximum, s.ExclusiveMaximum = part.Maximum, part.ExclusiveMaximum
+	}
+	if s.MultipleOf == nil {
+		s.MultipleOf = part.MultipleOf
+	}
+	if s.MinLength == nil {
+		s.MinLength = part.MinLength
+	}
+	if s.MaxLength == nil {
+		s.MaxLength = part.MaxLength
+	}
+	if s.Pattern == "" {
+		s.Pattern = part.Pattern
 	}
 	if s.Default == nil {
 		s.Default = part.Default
@@ -139,6 +155,26 @@ func enumOf(value any) []string {
 		}
 	}
 	return out
+}
+
+// bound reads a bound with its exclusive form: true beside it (OpenAPI 3.0), or a number of its own (3.1). Of two the narrower holds;
+// upward is 1 for a minimum and -1 for a maximum.
+func bound(inclusive, exclusive any, upward float64) (at *float64, excluded bool) {
+	at = number(inclusive)
+	if own := number(exclusive); own != nil && (at == nil || (*own-*at)*upward >= 0) {
+		return own, true
+	}
+	return at, at != nil && isTrue(exclusive)
+}
+
+// length reads a count that can be worked with.
+func length(value any) *int {
+	f := number(value)
+	if f == nil || *f < 0 || *f > math.MaxInt32 {
+		return nil
+	}
+	n := int(*f)
+	return &n
 }
 
 func number(value any) *float64 {

@@ -94,8 +94,7 @@ func (r *run) locateResource(name exchange.Resource) (discover.Resource, *unsent
 	if !ok {
 		return discover.Resource{Name: name}, unmet("the URL of %s is not known", name)
 	}
-	address, reason := r.address(o)
-	res := discover.Resource{Name: name, URL: address}
+	res, reason := r.fill(o, nil)
 	if reason == nil {
 		r.facts.with(func(f *facts) { f.urls[name] = res })
 	}
@@ -106,38 +105,45 @@ func (r *run) operation(name exchange.Resource) (document.Operation, bool) {
 	return r.node.Operation(strings.TrimPrefix(string(name), string(exchange.OperationResource(""))))
 }
 
-// address is the URL of an operation with sample values for what it requires.
-func (r *run) address(o document.Operation) (string, *unsent) {
+// fill makes the call of an operation with sample values for what it requires. change gives parameters another value, by "in name", or
+// leaves them out with nil.
+func (r *run) fill(o document.Operation, change map[string]*string) (discover.Resource, *unsent) {
+	res := discover.Resource{Name: exchange.OperationResource(o.Key)}
 	base, ok := r.base()
 	if !ok {
-		return "", unmet("where operations live is not known")
+		return res, unmet("where operations live is not known")
 	}
 	path, query := o.Path, []pair(nil)
 	for _, p := range o.Parameters {
-		if !p.Required || p.In != "path" && p.In != "query" {
-			if p.Required {
-				return "", notApplicable("no sample for the required %s parameter %.80q", p.In, p.Name)
+		value, changed := change[placeOf(p)]
+		switch {
+		case changed && value == nil, !changed && !p.Required && p.In != "path", clientsField(p):
+			continue
+		case !changed:
+			sample, reason := r.sample(o, p)
+			if reason != nil {
+				return res, reason
 			}
-			continue
+			value = &sample
 		}
-		value, reason := r.sample(o, p)
-		if reason != nil {
-			return "", reason
+		switch p.In {
+		case "query":
+			query = append(query, pair{p.Name, *value})
+		case "path":
+			path = strings.ReplaceAll(path, "{"+p.Name+"}", url.PathEscape(*value))
+		case "header":
+			res.Header = append(res.Header, exchange.Field{Name: p.Name, Value: *value})
 		}
-		if p.In == "query" {
-			query = append(query, pair{p.Name, value})
-			continue
-		}
-		path = strings.ReplaceAll(path, "{"+p.Name+"}", url.PathEscape(value))
 	}
 	if strings.ContainsAny(path, "{}") {
 		ids := r.ids(o)
 		if len(ids) == 0 || strings.Count(path, "{") != 1 {
-			return "", notApplicable("no sample for the path %.200s", o.Path)
+			return res, notApplicable("no sample for the path %.200s", o.Path)
 		}
 		path = fillTemplate(path, ids[0])
 	}
-	return withQuery(base.URL(path), query...), nil
+	res.URL = withQuery(base.URL(path), query...)
+	return res, nil
 }
 
 // sample is a valid value of a required parameter: an id from the collection for a path parameter, else what its schema tells.
@@ -150,7 +156,7 @@ func (r *run) sample(o document.Operation, p document.Parameter) (string, *unsen
 			return "", unmet("%s holds no item to take the %s from", exchange.OperationResource(c.Key), p.Name)
 		}
 	}
-	if value, ok := valueOf(p.Schema, r.Clock()); ok {
+	if value, ok := valueOf(p.Schema, r.Clock()); ok && sendsAs(p, value) {
 		return value, nil
 	}
 	return "", notApplicable("no sample for the required %s parameter %.80q", p.In, p.Name)

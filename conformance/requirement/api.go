@@ -21,8 +21,8 @@ func calledOperations() []Requirement {
 			Level: Network, Gate: Gating, Profile: Funding,
 			Source:   NET("R1").And(NET("R15")),
 			Quote:    "Each node exposes endpoints described by a machine-readable API specification file.",
-			Probe:    "Each GET operation of the document with a token and its defaults, and once more for a valid value of each described parameter.",
-			Forgives: "A documented status other than 2xx; 403 for a missing privilege (a warning); operations that need a value which nobody knows are left out.",
+			Probe:    "Each GET operation of the document with a token and its defaults, and once more for values of each described parameter that the document allows: of its vocabulary, at its bounds, of its shortest and longest length.",
+			Forgives: "A documented status other than 2xx; 403 for a missing privilege (a warning); a documented refusal of an allowed value, since parameters may depend on each other (a warning); 404 for an id that nobody has; operations that need a value which nobody knows are left out. What the document does not allow is judged by PAG-06.",
 			Fix:      "Route every path that the document describes, under the path of its servers entry, or take it out of the document. Behind a proxy check the prefix: Spring server.servlet.context-path or server.forward-headers-strategy; nginx: the URI part of proxy_pass.",
 			Breaks:   "One described operation gives 404.",
 			Reads:    []exchange.Label{exchange.EveryOperation.With(exchange.OK), exchange.WholeRun},
@@ -78,30 +78,12 @@ func operationsAnswer(e Evidence) Judgement {
 	if len(parts) == 0 {
 		return Missing("no described GET operation could be called")
 	}
-	for _, x := range operationAnswers(e) {
-		if parameterCall(x.Label.Case()) && serverError(x) {
-			parts = append(parts, Failed("a valid value of a described parameter breaks the operation", "2xx, or a documented refusal", describe(x)).
-				About(Subject{Name: resourceName(e, x.Label.Resource()) + ", " + givenParameter(x), Label: x.Label, Expected: "no 5xx", Got: describe(x)}))
-		}
-	}
+	parts = append(parts, allowedValues(e)...)
 	j := gather(parts...)
 	if len(e.Roles.BaseTried) > 1 {
 		j = j.Noting("operations were looked for under " + clip(strings.Join(e.Roles.BaseTried, ", ")) + " and are called under " + clip(e.Roles.OperationBase))
 	}
 	return j
-}
-
-// parameterCall reports whether a case is one made by [exchange.ParameterCase].
-func parameterCall(c exchange.Case) bool {
-	prefix := exchange.ParameterCase("")
-	return len(c) > len(prefix) && c[:len(prefix)] == prefix
-}
-
-func givenParameter(x exchange.Exchange) string {
-	if name := x.Given["parameter"]; name != "" {
-		return clip("parameter " + name + "=" + x.Given["value"])
-	}
-	return string(x.Label.Case())
 }
 
 // plainCall judges the plain call of one operation.

@@ -267,7 +267,8 @@ func asGoodClient(x exchange.Exchange) bool {
 	case exchange.OK, exchange.SizeTwo, exchange.FilterSeen, exchange.FilterOther, exchange.ItemFirst, exchange.ItemMiddle, exchange.ItemLast:
 		return true
 	default:
-		return parameterCall(c)
+		_, ok := tried(x)
+		return ok
 	}
 }
 

@@ -1,8 +1,10 @@
 package requirement
 
 import (
+	"fmt"
 	"net/url"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/rin-network/rin/conformance/exchange"
 )
@@ -35,10 +37,22 @@ func mannerOf(x exchange.Exchange) string {
 		}
 		return attempt(c)
 	}
+	if x.Given["try"] == string(exchange.Absent) {
+		return "without " + x.Given["parameter"]
+	}
 	if name := x.Given["parameter"]; name != "" {
-		return name + "=" + x.Given["value"]
+		return name + "=" + shortened(x.Given["value"])
 	}
 	return manner(c)
+}
+
+// shortened keeps a long value from hiding what stands beside it.
+func shortened(value string) string {
+	const most, start = 60, 20
+	if n := utf8.RuneCountInString(value); n > most {
+		return fmt.Sprintf("%s… (%d characters)", string([]rune(value)[:start]), n)
+	}
+	return value
 }
 
 // manner says in words what was particular about a call of a protected resource.

@@ -118,7 +118,8 @@ func resourceExercise(first, second, roleless string) []ask {
 	asks = append(asks, post.bearing("Bearer "+second), get(strings.TrimSuffix(info, "/")), get(strings.Replace(info, "oauth/", "oauth//", 1)),
 		get(strings.Replace(info, "oauth/", "oauth/./", 1)), get(strings.Replace(info, "info/", "Info/", 1)), get(strings.TrimSuffix(info, "/")+";x=1/"),
 		get(list+"/XF-00000003/"))
-	for _, query := range []string{"?page[size]=2", "?page[size]=1", "?fundingType=PROGRAMME", "?applicantsScope=NATIONAL"} {
+	for _, query := range []string{"?page[size]=2", "?page[size]=1", "?fundingType=PROGRAMME", "?applicantsScope=NATIONAL",
+		"?funderId=" + strings.Repeat("a", 200), "?funderId=" + strings.Repeat("a", 201)} {
 		asks = append(asks, get(list+query).bearing("Bearer "+second))
 	}
 	return append(asks, get(list+"/XF-00000004").bearing("Bearer "+second), get(list+"/unknown").bearing("Bearer "+second), get(document))

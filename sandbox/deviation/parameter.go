@@ -1,4 +1,144 @@
 package deviation
 
+import (
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
 // parameterDeviations break parameters at their bounds, and the document's promises about them.
-func parameterDeviations() []Deviation { return nil }
+func parameterDeviations() []Deviation {
+	return []Deviation{
+		{
+			Name: "longest-value-crashes", Breaks: []string{"API-01"},
+			Why:  "A funderId of the greatest described length fails with 500: the column is one character shorter.",
+			Wrap: rewrite(when(ofLength(func(n int) bool { return n == longestFunder }), crashing), FundingList),
+		},
+		{
+			Name: "boolean-false-crashes", Breaks: []string{"API-01"},
+			Why: "A described boolean of the detail fails with 500 when it is false; the portal only ever sends true.",
+			Wrap: withParameter(query("annotated", map[string]any{"type": "boolean"}), func(value string, a *Answer) {
+				if value == "false" {
+					crash(a)
+				}
+			}),
+		},
+		{
+			Name: "described-value-refused", Breaks: []string{"API-01", "API-02"},
+			Why: "The detail takes a described language, refuses the last one of them with 422, and the document does not say so.",
+			Wrap: withParameter(query("lang", map[string]any{"type": "string", "enum": []any{"de", "en"}}), func(value string, a *Answer) {
+				if value == "en" {
+					a.become(http.StatusUnprocessableEntity, "application/problem+json", `{"type":"about:blank","title":"Unprocessable Content","status":422}`)
+				}
+			}),
+		},
+		{
+			Name: "described-header-crashes", Breaks: []string{"API-01"},
+			Why: "A described header field of the detail fails with 500 for one of its values.",
+			Wrap: withParameter(inHeader("X-Language", map[string]any{"type": "string", "enum": []any{"de", "en"}}), func(value string, a *Answer) {
+				if value == "en" {
+					crash(a)
+				}
+			}),
+		},
+		{
+			Name: "minimum-crashes", Breaks: []string{"API-01"},
+			Why: "A described number of the detail fails with 500 at its minimum, which divides by zero.",
+			Wrap: withParameter(query("depth", map[string]any{"type": "integer", "minimum": 0, "maximum": 3}), func(value string, a *Answer) {
+				if value == "0" {
+					crash(a)
+				}
+			}),
+		},
+		{
+			Name: "required-header-missing", Breaks: []string{"API-02"},
+			Why: "The document requires X-Total-Count of the list, and the proxy drops it.",
+			Wrap: func(next http.Handler, env Env) http.Handler {
+				return describeCount(next, env)
+			},
+		},
+		{
+			Name: "header-of-another-type", Breaks: []string{"API-02"},
+			Why: "X-Total-Count of the list is described as a number and sent as \"10 fundings\".",
+			Wrap: func(next http.Handler, env Env) http.Handler {
+				return describeCount(rewrite(when(succeeded, field("X-Total-Count", "10 fundings")), FundingList)(next, env), env)
+			},
+		},
+		{
+			Name: "bad-value-answered-in-another-shape", Breaks: []string{"API-03"},
+			Why: "A funderId that is too long is answered 200 with a message in place of the described list.",
+			Wrap: rewrite(func(r *http.Request, a *Answer) {
+				if a.Status == http.StatusBadRequest && utf8.RuneCountInString(r.URL.Query().Get("funderId")) > longestFunder {
+					a.Status, a.Body = http.StatusOK, []byte(`{"message":"nothing found"}`)
+					a.set("Content-Type", "application/json")
+				}
+			}, FundingList),
+		},
+	}
+}
+
+// longestFunder is the greatest length of a funderId, as described.
+const longestFunder = 200
+
+// crashing is [crash] as a change.
+func crashing(_ *http.Request, a *Answer) { crash(a) }
+
+// ofLength holds for calls whose funderId has such a length.
+func ofLength(fits func(n int) bool) func(*http.Request, *Answer) bool {
+	return func(r *http.Request, _ *Answer) bool {
+		return fits(utf8.RuneCountInString(r.URL.Query().Get("funderId")))
+	}
+}
+
+// place is a parameter as the document describes it, and how it is read from a request.
+type place struct {
+	described map[string]any
+	read      func(r *http.Request) []string
+}
+
+func query(name string, schema map[string]any) place {
+	return place{
+		map[string]any{"name": name, "in": "query", "schema": schema},
+		func(r *http.Request) []string {
+			values, _ := url.ParseQuery(r.URL.RawQuery)
+			return values[name]
+		},
+	}
+}
+
+func inHeader(name string, schema map[string]any) place {
+	return place{
+		map[string]any{"name": name, "in": "header", "schema": schema},
+		func(r *http.Request) []string { return r.Header.Values(name) },
+	}
+}
+
+// withParameter describes one more parameter of the detail and changes the answers to calls that use it.
+func withParameter(p place, alter func(value string, a *Answer)) wrap {
+	return func(next http.Handler, env Env) http.Handler {
+		describe := specs(func(document map[string]any, env Env) {
+			detail := detailOperation(document, env)
+			parameters, _ := detail["parameters"].([]any)
+			detail["parameters"] = append(slices.Clone(parameters), any(p.described))
+		})
+		answer := rewrite(func(r *http.Request, a *Answer) {
+			for _, value := range p.read(r) {
+				if a.ok() {
+					alter(strings.TrimSpace(value), a)
+				}
+			}
+		}, FundingDetail)
+		return describe(answer(next, env), env)
+	}
+}
+
+// describeCount requires the number of fundings in a header field of the list.
+func describeCount(next http.Handler, env Env) http.Handler {
+	return specs(func(document map[string]any, env Env) {
+		member(listOperation(document, env), "responses", "200")["headers"] = map[string]any{"X-Total-Count": map[string]any{
+			"required": true, "description": "The number of all fundings.", "schema": map[string]any{"type": "integer"},
+		}}
+	})(next, env)
+}

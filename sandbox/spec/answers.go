@@ -15,9 +15,9 @@ func jsonAnswer(description string, schema, examples node) node {
 	return node{
 		"description": description,
 		"headers": node{
-			"ETag":          header("The validator of the answer, for If-None-Match.", `"bS9Sxmyq2sHwSx4u"`),
-			"Cache-Control": header("How long caches may keep the answer; guarded data is private.", "private, no-cache"),
-			"Vary":          header("The request headers that select the answer.", "Accept-Encoding, Authorization"),
+			"ETag":          unpromised(header("The validator of the answer, for If-None-Match.", `"bS9Sxmyq2sHwSx4u"`)),
+			"Cache-Control": unpromised(header("How long caches may keep the answer; guarded data is private.", "private, no-cache")),
+			"Vary":          unpromised(header("The request headers that select the answer.", "Accept-Encoding, Authorization")),
 		},
 		"content": node{"application/json": media},
 	}
@@ -49,4 +49,10 @@ func methodNotAllowed() node {
 // header describes a header that the answer always has.
 func header(description, example string) node {
 	return node{"description": description, "required": true, "schema": text(), "example": example}
+}
+
+// unpromised lets a described header be missing: proxies on the way drop and change it, and clients do without.
+func unpromised(header node) node {
+	header["required"] = false
+	return header
 }

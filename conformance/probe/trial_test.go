@@ -1,0 +1,123 @@
+package probe
+
+import (
+	"fmt"
+	"strings"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+
+	"github.com/rin-network/rin/conformance/discover"
+	"github.com/rin-network/rin/conformance/document"
+	"github.com/rin-network/rin/conformance/exchange"
+	"github.com/rin-network/rin/conformance/target"
+)
+
+// described reads a parameter as it stands in a document.
+func described(parameter string) document.Parameter {
+	GinkgoHelper()
+	d, err := document.Parse([]byte(`{"openapi":"3.0.3","paths":{"/a/{id}":{"get":{"parameters":[` + parameter + `]}}}}`))
+	Expect(err).NotTo(HaveOccurred())
+	Expect(d.Operations[0].Parameters).To(HaveLen(1))
+	return d.Operations[0].Parameters[0]
+}
+
+// told writes trials shortly: "at-minimum=1" for what is allowed, "below-minimum≠0" for what is not.
+func told(list []trial) []string {
+	out := []string{}
+	for _, t := range list {
+		switch {
+		case t.value == nil:
+			out = append(out, string(t.try))
+		case t.legal:
+			out = append(out, fmt.Sprintf("%s=%s", t.try, *t.value))
+		default:
+			out = append(out, fmt.Sprintf("%s≠%s", t.try, *t.value))
+		}
+	}
+	return out
+}
+
+var _ = Describe("Trials of a parameter", func() {
+	DescribeTable("follow its schema",
+		func(parameter string, want ...string) {
+			Expect(told(trialsOf(described(`{"name":"p","in":"query",` + parameter + `}`)))).To(Equal(append([]string{}, want...)))
+		},
+		Entry("a small vocabulary", `"schema":{"enum":["A","B","C"]}`, "value-2=B", "value-3=C", "outside-enum≠conformance-unknown"),
+		Entry("a large one", `"schema":{"enum":["1","2","3","4","5","6","7","8","9"]}`, "value-9=9", "outside-enum≠conformance-unknown"),
+		Entry("a list of a vocabulary", `"schema":{"type":"array","items":{"enum":["A","B"]}}`, "value-2=B", "outside-enum≠conformance-unknown"),
+		Entry("bounds", `"schema":{"type":"integer","minimum":1,"maximum":9}`, "at-minimum=1", "below-minimum≠0", "at-maximum=9", "above-maximum≠10", "wrong-type≠conformance-unknown"),
+		Entry("bounds of OpenAPI 3.0 that exclude", `"schema":{"type":"integer","minimum":0,"exclusiveMinimum":true,"maximum":5,"exclusiveMaximum":true}`,
+			"at-minimum=1", "below-minimum≠0", "at-maximum=4", "above-maximum≠5", "wrong-type≠conformance-unknown"),
+		Entry("bounds of OpenAPI 3.1 that exclude", `"schema":{"type":"integer","exclusiveMinimum":0,"exclusiveMaximum":5.5}`,
+			"at-minimum=1", "below-minimum≠0", "at-maximum=5", "above-maximum≠6", "wrong-type≠conformance-unknown"),
+		Entry("fractions", `"schema":{"type":"number","minimum":0.5,"exclusiveMaximum":true,"maximum":2}`,
+			"at-minimum=0.5", "below-minimum≠-0.5", "above-maximum≠3", "wrong-type≠conformance-unknown"),
+		Entry("steps say nothing of their bounds", `"schema":{"type":"integer","minimum":1,"multipleOf":5}`, "below-minimum≠0", "wrong-type≠conformance-unknown"),
+		Entry("a number of 32 bits", `"schema":{"type":"integer","format":"int32"}`, "above-maximum≠2147483648", "wrong-type≠conformance-unknown"),
+		Entry("a bound that no number reaches", `"schema":{"type":"integer","maximum":1e300}`, "wrong-type≠conformance-unknown"),
+		Entry("true and false", `"schema":{"type":"boolean"}`, "value-2=false", "wrong-type≠conformance-unknown"),
+		Entry("a day", `"schema":{"type":"string","format":"date"}`, "wrong-type≠conformance-unknown"),
+		Entry("lengths", `"schema":{"type":"string","minLength":2,"maxLength":4}`, "shortest=aa", "too-short≠a", "longest=aaaa", "too-long≠aaaaa"),
+		Entry("an empty value is no short one", `"schema":{"type":"string","minLength":1}`, "shortest=a"),
+		Entry("a length that nobody sends", `"schema":{"type":"string","maxLength":100000}`),
+		Entry("a pattern", `"schema":{"type":"string","pattern":"^[0-9]+$","minLength":2}`, "against-pattern≠conformance-unknown", "too-short≠a"),
+		Entry("a pattern that Go can't read", `"schema":{"type":"string","pattern":"^(?=x)","maxLength":3}`, "too-long≠aaaa"),
+		Entry("a format makes lengths no plain text", `"schema":{"type":"string","format":"email","maxLength":3}`, "too-long≠aaaa"),
+		Entry("nothing said", `"schema":{"type":"string"}`),
+		Entry("an object", `"schema":{"type":"object"}`),
+		Entry("required", `"required":true,"schema":{"type":"string"}`, "absent"),
+		Entry("Swagger 2.0", `"type":"integer","minimum":3`, "at-minimum=3", "below-minimum≠2", "wrong-type≠conformance-unknown"),
+	)
+
+	DescribeTable("keep to the place of the parameter",
+		func(parameter string, want ...string) {
+			Expect(told(trialsOf(described(parameter)))).To(Equal(append([]string{}, want...)))
+		},
+		Entry("a header is tried with all values", `{"name":"X-Language","in":"header","schema":{"enum":["de","en"]}}`, "value-1=de", "value-2=en", "outside-enum≠conformance-unknown"),
+		Entry("no header that OpenAPI ignores", `{"name":"Authorization","in":"header","required":true,"schema":{"enum":["de","en"]}}`),
+		Entry("no header that steers the request", `{"name":"Host","in":"header","schema":{"enum":["stranger.example"]}}`),
+		Entry("no header that is none", `{"name":"a b","in":"header","schema":{"enum":["x"]}}`),
+		Entry("no value that adds a line", `{"name":"X-L","in":"header","schema":{"enum":["a\r\nX-Evil: 1"]}}`, "outside-enum≠conformance-unknown"),
+		Entry("no path that means another", `{"name":"id","in":"path","required":true,"schema":{"enum":["..","a"]}}`, "value-2=a", "outside-enum≠conformance-unknown"),
+		Entry("a path parameter is never left out", `{"name":"id","in":"path","required":true,"schema":{"type":"integer"}}`, "wrong-type≠conformance-unknown"),
+		Entry("no cookies", `{"name":"c","in":"cookie","required":true,"schema":{"enum":["a","b"]}}`),
+		Entry("no large pages", `{"name":"limit","in":"query","schema":{"type":"integer","maximum":10000}}`, "above-maximum≠10001", "wrong-type≠conformance-unknown"),
+	)
+
+	node := func(t target.Target, parameters string) discover.Node {
+		var others strings.Builder
+		for i := range 40 {
+			fmt.Fprintf(&others, `,"/things%d":{"get":{"operationId":"things%d","parameters":[%s],"responses":{"200":{}}}}`, i, i, parameters)
+		}
+		d, err := document.Parse([]byte(`{"openapi":"3.0.3","paths":{"/fundings":{"get":{"operationId":"list","parameters":[
+			{"name":"page[size]","in":"query","schema":{"type":"integer","minimum":1}},{"name":"fundingType","in":"query","schema":{"enum":["CALL","GRANT"]}},
+			{"name":"funderId","in":"query","schema":{"type":"string","maxLength":20}}],
+			"responses":{"200":{"content":{"application/json":{"schema":{"type":"array"}}}}}}}` + others.String() + `}}`))
+		Expect(err).NotTo(HaveOccurred())
+		return discover.NewNode(t, d)
+	}
+	far := target.Target{TokenURL: "https://sso.example/t", InfoURL: "https://api.example/i", BaseURL: "https://api.example"}
+
+	It("leave pages and filters of the list to the rules of paging", func() {
+		n := node(far, `{"name":"q","in":"query","schema":{"type":"string"}}`)
+		list, _ := n.Operation("list")
+		Expect(told(trialsOn(n, list))).To(Equal([]string{"outside-enum≠conformance-unknown", "longest=" + strings.Repeat("a", 20), "too-long≠" + strings.Repeat("a", 21)}))
+	})
+
+	It("are few on a distant node, the most telling ones first, and never more than was told", func() {
+		n := node(far, `{"name":"lang","in":"query","schema":{"enum":["de","en","fr"]}}`)
+		few := forBounds(n).Labels()
+		Expect(few).To(HaveLen(mostGentleTrials))
+		Expect(few).To(ContainElement(exchange.Label("op/things0.outside-enum-lang")))
+		Expect(few).NotTo(ContainElement(exchange.Label("op/things0.value-3-lang")))
+		thorough := far
+		thorough.Thorough = true
+		all := forBounds(node(thorough, `{"name":"lang","in":"query","schema":{"enum":["de","en","fr"]}}`)).Labels()
+		Expect(all).To(ContainElements(exchange.Label("op/things39.param-lang"), exchange.Label("op/things39.value-3-lang")))
+		Expect(len(all)).To(BeNumerically("<=", mostTrials))
+		quick := far
+		quick.Quick = true
+		Expect(forBounds(node(quick, `{"name":"lang","in":"query","schema":{"enum":["de"]}}`)).Labels()).To(BeEmpty())
+	})
+})
