@@ -32,6 +32,7 @@ func WriteMarkdown(w io.Writer, r Report) error {
 	markdownFindings(&b, "Warnings", r.tell(requirement.Warn))
 	markdownSilences(&b, r)
 	markdownGroups(&b, r)
+	markdownCoverage(&b, r.Operations)
 	b.WriteString("\n## Notes\n\n" + fence(append([]string{r.Suite.Matrix.Sentence()}, r.Notes...)))
 	_, err := w.Write(b.Bytes())
 	return err
@@ -54,7 +55,7 @@ func markdownFacts(b *bytes.Buffer, r Report) {
 	row("Catalogue", r.Catalogue.Version)
 	row("Restricted", r.Run.Partial)
 	if r.Operations.Documented > 0 {
-		row("Operations", fmt.Sprintf("%d of %d executed", r.Operations.Executed, r.Operations.Documented))
+		row("Coverage", r.Operations.String())
 	}
 }
 
@@ -91,6 +92,28 @@ func markdownGroups(b *bytes.Buffer, r Report) {
 			outcome = "not covered by this version"
 		}
 		fmt.Fprintf(b, "| %s | %s | %s |\n", g.Name, prose(g.Title), outcome)
+	}
+}
+
+// markdownCoverage lists the operations of the document with what was tried of them.
+func markdownCoverage(b *bytes.Buffer, o Operations) {
+	if len(o.List) == 0 {
+		return
+	}
+	b.WriteString("\n## Operations of the document\n\n| Operation | Parameters | Statuses |\n|---|---|---|\n")
+	lines := func(texts []string) string {
+		cells := make([]string, 0, len(texts))
+		for _, t := range texts {
+			cells = append(cells, cell(code(t)))
+		}
+		return strings.Join(cells, "<br>")
+	}
+	for _, op := range o.List {
+		if !op.Executed {
+			fmt.Fprintf(b, "| %s | not executed: %s | |\n", cell(code(op.Method+" "+op.Path)), cell(code(op.Because)))
+			continue
+		}
+		fmt.Fprintf(b, "| %s | %s | %s |\n", cell(code(op.Method+" "+op.Path)), lines(op.ParametersInWords()), lines(op.StatusesInWords()))
 	}
 }
 

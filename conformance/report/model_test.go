@@ -112,7 +112,7 @@ var _ = Describe("New", func() {
 		r := report.New(verdict.Decide(smallCatalogue(), smallJudgements(), log), log, version)
 		Expect(r.Run.Complete).To(BeFalse())
 		Expect(r.Run.Cause).NotTo(BeEmpty())
-		Expect(r.Budget.Sent).To(Equal(7), "attempts of what was recorded")
+		Expect(r.Budget.Sent).To(Equal(8), "attempts of what was recorded")
 	})
 
 	It("tells in every format what the suite is known to notice", func() {

@@ -16,15 +16,20 @@ func operations(log *exchange.Log) Operations {
 	if spec == nil {
 		return out
 	}
+	answered := calls(log)
 	for _, o := range spec.Operations {
 		op := Operation{Method: o.Method, Path: o.Path, ID: o.ID}
 		op.Executed, op.Because = executed(o, log)
+		own := answered[exchange.OperationResource(o.Key)]
+		op.Parameters = parametersOf(o, op, log, own)
+		op.Statuses, op.Undocumented = statusesOf(o, op, log, own)
 		out.Documented++
 		if op.Executed {
 			out.Executed++
 		}
+		out.count(op)
 		if len(out.List) < maxOperations {
-			out.List = append(out.List, op)
+			out.List = append(out.List, op.told())
 		}
 	}
 	return out

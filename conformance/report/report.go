@@ -179,16 +179,55 @@ type Subject struct {
 
 // Operations says how much of the node's document was executed.
 type Operations struct {
-	Documented int         `json:"documented"`
-	Executed   int         `json:"executed"`
+	Documented int `json:"documented"`
+	Executed   int `json:"executed"`
+	// Parameters counts those that were tried, Statuses the documented statuses that an answer had.
+	Parameters Covered     `json:"parameters"`
+	Statuses   Covered     `json:"statuses"`
 	List       []Operation `json:"list"`
+}
+
+// Covered counts what the document describes, and how much of it a run covered.
+type Covered struct {
+	Described int `json:"described"`
+	Covered   int `json:"covered"`
 }
 
 // Operation is one operation of the node's document; Because says why it was not executed.
 type Operation struct {
-	Method   string `json:"method"`
-	Path     string `json:"path"`
-	ID       string `json:"operationId,omitempty"`
-	Executed bool   `json:"executed"`
-	Because  string `json:"because,omitempty"`
+	Method     string      `json:"method"`
+	Path       string      `json:"path"`
+	ID         string      `json:"operationId,omitempty"`
+	Executed   bool        `json:"executed"`
+	Because    string      `json:"because,omitempty"`
+	Parameters []Parameter `json:"parameters"`
+	Statuses   []Status    `json:"statuses"`
+	// Undocumented are statuses that answers had and the document does not describe.
+	Undocumented []string `json:"undocumented,omitempty"`
+}
+
+// Parameter is one described parameter; Because says why it was not tried.
+type Parameter struct {
+	Name     string   `json:"name"`
+	In       string   `json:"in"`
+	Required bool     `json:"required"`
+	Tried    []Manner `json:"tried"`
+	Because  string   `json:"because,omitempty"`
+}
+
+// Manner is how a parameter was tried.
+type Manner string
+
+// The manners.
+const (
+	Valid   Manner = "valid"   // with a value that the document allows
+	Bounds  Manner = "bounds"  // with an allowed value at its bounds
+	Outside Manner = "outside" // with a value that the document does not allow, or left out although it is required
+)
+
+// Status is one documented status, range or default; Because says why no answer had it.
+type Status struct {
+	Status  string `json:"status"`
+	Seen    bool   `json:"seen"`
+	Because string `json:"because,omitempty"`
 }

@@ -86,6 +86,12 @@ func call(label exchange.Label, method, url string, status int, body string, hea
 	return x
 }
 
+// tried says which parameter a call tries.
+func tried(parameter, value string, try exchange.Try, x exchange.Exchange) exchange.Exchange {
+	x.Given = map[string]string{"parameter": parameter, "in": "query", "value": value, "try": string(try), "legal": "false"}
+	return x
+}
+
 // smallLog is the evidence behind the judgements.
 func smallLog() *exchange.Log {
 	const token, api = "https://auth.node.example/oauth/token", "https://api.node.example/ris-synergy"
@@ -103,13 +109,15 @@ func smallLog() *exchange.Log {
 			call("token.unknown-grant-type", "POST", token, 0, ""),
 			call("info.no-token", "GET", api+"/info/v1/oauth/info/", 401, "", exchange.Field{Name: "WWW-Authenticate", Value: `Bearer realm="node"`}),
 			call("op/listFundings.ok", "GET", api+"/funding/v3/fundings", 200, `[{"name":[{"text":"Förderung für Frühphasen","language":"de"}]},{"id":"b","name":[]},{"id":"c"}]`),
+			tried("fundingType", "conformance-unknown", exchange.OutsideEnum, call("op/listFundings.outside-enum-fundingType", "GET", api+"/funding/v3/fundings?fundingType=conformance-unknown", 400, "")),
 		},
 		Planned: []exchange.Label{"token.ok", "op/getFunding.ok"},
 		NotSent: []exchange.NotSent{{Label: "op/getFunding.ok", Kind: exchange.Unmet, Because: "the list holds no item with an id"}},
 		Document: &exchange.Document{Reduced: json.RawMessage(`{"openapi":"3.0.1","info":{"title":"Funding","version":"3"},"paths":{` +
-			`"/fundings":{"get":{"operationId":"listFundings","responses":{"200":{"description":"ok"}}},"post":{"operationId":"addFunding","responses":{"201":{"description":"ok"}}}},` +
+			`"/fundings":{"get":{"operationId":"listFundings","parameters":[{"name":"fundingType","in":"query","schema":{"enum":["CALL","GRANT"]}},` +
+			`{"name":"session","in":"cookie","schema":{"type":"string"}}],"responses":{"200":{"description":"ok"},"304":{"description":"known"}}},"post":{"operationId":"addFunding","responses":{"201":{"description":"ok"}}}},` +
 			`"/fundings/{id}":{"get":{"operationId":"getFunding","responses":{"200":{"description":"ok"}}}}}}`)},
-		Ended: &exchange.Ended{Complete: true, Requests: 7},
+		Ended: &exchange.Ended{Complete: true, Requests: 8},
 	}
 }
 

@@ -108,7 +108,7 @@ func (c *console) head(r Report) {
 	c.text(0, "node    ", cmp.Or(r.Target.BaseURL, r.Target.InfoURL))
 	c.text(0, "token   ", r.Target.TokenURL)
 	if r.Operations.Documented > 0 {
-		c.text(0, "covers  ", fmt.Sprintf("%d of %d documented operations executed; %s", r.Operations.Executed, r.Operations.Documented, r.Budget))
+		c.text(0, "covers  ", fmt.Sprintf("%s; %s", r.Operations, r.Budget))
 	} else {
 		c.text(0, "covers  ", r.Budget.String())
 	}

@@ -1,0 +1,82 @@
+package report_test
+
+import (
+	"encoding/json"
+	"strings"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+
+	"github.com/rin-network/rin/conformance/exchange"
+	"github.com/rin-network/rin/conformance/report"
+	"github.com/rin-network/rin/conformance/verdict"
+)
+
+var _ = Describe("Coverage of the document", func() {
+	const document = `{"openapi":"3.0.3","info":{"title":"t","version":"1"},"paths":{"/a/{id}":{"get":{"operationId":"a","parameters":[
+		{"name":"id","in":"path","required":true,"schema":{"type":"string"}},{"name":"size","in":"query","schema":{"type":"integer","minimum":1}},
+		{"name":"page","in":"query","schema":{"type":"object","properties":{"offset":{"type":"integer"}}}},{"name":"X-Language","in":"header","schema":{"enum":["de"]}},
+		{"name":"q","in":"query","schema":{"type":"string"}},{"name":"Accept","in":"header","schema":{"type":"string"}},{"name":"sid","in":"cookie","schema":{"type":"string"}}],
+		"responses":{"200":{},"4XX":{},"404":{},"304":{},"500":{},"default":{}}}},"/b":{"post":{"operationId":"b","parameters":[{"name":"q","in":"query","schema":{"type":"string"}}],"responses":{"201":{}}}}}}`
+	answered := func(c exchange.Case, status int, given map[string]string) exchange.Exchange {
+		return exchange.Exchange{Label: exchange.OperationResource("a").With(c), Given: given, Response: &exchange.Response{Status: status}}
+	}
+	covered := func(exchanges ...exchange.Exchange) report.Operations {
+		log := smallLog()
+		log.Document, log.Exchanges = &exchange.Document{Reduced: json.RawMessage(document)}, exchanges
+		log.NotSent = []exchange.NotSent{{Label: "op/a.param-q", Kind: exchange.NotApplicable, Because: "the document tells no valid value of it"}}
+		return report.New(verdict.Decide(smallCatalogue(), smallJudgements(), log), log, version).Operations
+	}
+	trial := func(try exchange.Try, in, name string, legal string) map[string]string {
+		return map[string]string{"parameter": name, "in": in, "try": string(try), "legal": legal, "value": "1"}
+	}
+	whole := []exchange.Exchange{
+		answered(exchange.OK, 200, nil), answered(exchange.NoToken, 401, nil),
+		answered(exchange.SizeTwo, 200, map[string]string{"parameter": "size", "value": "2"}),
+		answered(exchange.TryCase(exchange.AtMinimum, "query", "size"), 200, trial(exchange.AtMinimum, "query", "size", "true")),
+		answered(exchange.SizeText, 400, map[string]string{"parameter": "size", "value": "abc"}),
+		answered(exchange.BeyondEnd, 200, map[string]string{"parameter": "page[offset]", "value": "9"}),
+		answered(exchange.TryCase(exchange.OutsideEnum, "header", "X-Language"), 302, trial(exchange.OutsideEnum, "header", "X-Language", "false")),
+	}
+
+	It("counts parameters and statuses, and tells how each was tried", func() {
+		o := covered(whole...)
+		tried := map[string][]report.Manner{}
+		because := map[string]string{}
+		for _, p := range o.List[0].Parameters {
+			tried[p.Name], because[p.Name] = p.Tried, p.Because
+		}
+		Expect(tried).To(Equal(map[string][]report.Manner{
+			"id": {report.Valid}, "size": {report.Valid, report.Bounds, report.Outside}, "page": {report.Valid}, "X-Language": {report.Outside},
+			"q": {}, "Accept": {}, "sid": {},
+		}))
+		Expect(because).To(And(HaveKeyWithValue("q", "the document tells no valid value of it"), HaveKeyWithValue("sid", "cookies are not sent"),
+			HaveKeyWithValue("Accept", ContainSubstring("other parts of the document")), HaveKeyWithValue("size", "")))
+		Expect(o.Parameters).To(Equal(report.Covered{Described: 8, Covered: 4}))
+		Expect(o.String()).To(Equal("1 of 2 documented operations executed, 4 of 8 parameters tried, 3 of 7 documented statuses seen"))
+	})
+
+	It("tells each status that was not seen with the reason", func() {
+		told := map[string]string{}
+		for _, s := range covered(whole...).List[0].Statuses {
+			told[s.Status] = s.Because
+		}
+		Expect(told).To(And(HaveKeyWithValue("200", ""), HaveKeyWithValue("4XX", ""), HaveKeyWithValue("default", ""),
+			HaveKeyWithValue("304", "no conditional request is sent"), HaveKeyWithValue("500", "the node did not fail"), HaveKeyWithValue("404", Not(BeEmpty()))))
+		Expect(covered(whole...).List[1].Statuses).To(ConsistOf(report.Status{Status: "201", Because: "the operation was not executed"}))
+	})
+
+	It("tells statuses that nobody described", func() {
+		log := smallLog()
+		o := report.New(verdict.Decide(smallCatalogue(), smallJudgements(), log), log, version).Operations
+		Expect(o.List[0].Undocumented).To(Equal([]string{"400"}))
+		Expect(strings.Join(o.List[0].StatusesInWords(), "; ")).To(Equal("200 seen; 304: not seen, no conditional request is sent; 400 seen and not documented"))
+		Expect(o.List[0].ParametersInWords()).To(Equal([]string{"fundingType: outside", "session: not tried, cookies are not sent"}))
+	})
+
+	It("is a function of the evidence, and counts nothing of a run that asked nothing", func() {
+		Expect(covered(whole...)).To(Equal(covered(whole...)))
+		o := covered()
+		Expect([]int{o.Executed, o.Parameters.Covered, o.Statuses.Covered}).To(Equal([]int{0, 0, 0}))
+	})
+})
