@@ -7,6 +7,7 @@ import (
 
 	"github.com/rin-network/rin/sandbox/auth"
 	"github.com/rin-network/rin/sandbox/funding"
+	"github.com/rin-network/rin/sandbox/transport"
 )
 
 // The defaults of a Config.
@@ -64,6 +65,9 @@ type Config struct {
 	Loopback bool
 	// Issuers are foreign authorization servers whose tokens are accepted.
 	Issuers []IssuerConfig
+
+	// TLS makes [Serve] offer https with a certificate that the node makes for itself; nil is cleartext.
+	TLS *transport.Settings
 
 	// Deviations names the ways in which the node misbehaves; the first sees requests first.
 	Deviations []string

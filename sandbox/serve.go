@@ -20,7 +20,7 @@ const (
 	shutdownPatience = 5 * time.Second
 )
 
-// Serve answers requests on listener until ctx is done, then lets running requests end for up to five seconds. It
+// Serve answers requests on listener, over TLS if the node has it, until ctx is done, then lets running requests end for up to five seconds. It
 // closes the listener. It returns nil after an orderly end.
 func Serve(ctx context.Context, listener net.Listener, s *Server) error {
 	server := &http.Server{
@@ -33,7 +33,7 @@ func Serve(ctx context.Context, listener net.Listener, s *Server) error {
 		ErrorLog:          slog.NewLogLogger(s.log.Handler(), slog.LevelDebug),
 	}
 	ended := make(chan error, 1)
-	go func() { ended <- server.Serve(listener) }()
+	go func() { ended <- server.Serve(s.listen(listener)) }()
 	select {
 	case err := <-ended:
 		return fmt.Errorf("serve the sandbox: %w", err)

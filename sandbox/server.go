@@ -14,6 +14,7 @@ import (
 	"github.com/rin-network/rin/sandbox/info"
 	"github.com/rin-network/rin/sandbox/registry"
 	"github.com/rin-network/rin/sandbox/spec"
+	"github.com/rin-network/rin/sandbox/transport"
 )
 
 // Server is a node of the network. It is an http.Handler, safe for concurrent use, and holds no goroutine.
@@ -24,6 +25,7 @@ type Server struct {
 	credentials []Credential
 	issuer      *auth.Issuer
 	staging     staging
+	identity    *transport.Identity
 	log         *slog.Logger
 }
 
@@ -81,7 +83,8 @@ func build(c Config) (*Server, error) {
 		return nil, err
 	}
 	s.handler = watch(s.handler, c.Logger, c.Clock)
-	return s, nil
+	s.identity, err = identify(c)
+	return s, err
 }
 
 // routes is the whole route table.
@@ -166,7 +169,9 @@ func deviate(node http.Handler, c Config, places address.Map, issuer *auth.Issue
 		if err != nil {
 			return nil, err
 		}
-		node = d.Wrap(node, env)
+		if d.Wrap != nil {
+			node = d.Wrap(node, env)
+		}
 	}
 	return node, nil
 }

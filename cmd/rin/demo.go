@@ -11,21 +11,27 @@ import (
 	"github.com/rin-network/rin/sandbox"
 	"github.com/rin-network/rin/sandbox/address"
 	"github.com/rin-network/rin/sandbox/registry"
+	"github.com/rin-network/rin/sandbox/transport"
 )
 
 func demoCommand(w world) *cobra.Command {
 	var output outputFlags
 	var config sandbox.Config
+	var overTLS bool
 	cmd := &cobra.Command{
 		Use:   "demo",
 		Short: "Certify a sandbox node and leave the report",
 		Long: `Demo starts a sandbox on a free port of loopback, certifies it for the profile
 funding as a stranger would, prints the summary and leaves the report.`,
 		Example: `  rin demo
-  rin demo --deviate token-status-201       see a fault caught and explained`,
+  rin demo --deviate token-status-201       see a fault caught and explained
+  rin demo --tls                            over https, so that the rows on TLS are judged`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			config.Logger = discard()
+			if overTLS {
+				config.TLS = &transport.Settings{}
+			}
 			node, base, err := open(w, "127.0.0.1:0", config)
 			if err != nil {
 				return err
@@ -34,6 +40,7 @@ funding as a stranger would, prints the summary and leaves the report.`,
 			served := make(chan error, 1)
 			go func() { served <- sandbox.Serve(ctx, node.listener, node.server) }()
 			t := demoTarget(base, node.server.Credentials())
+			t.CACert = node.server.Authority()
 			fmt.Fprintf(w.err, "a sandbox node is up at %s\n", base)
 			err = certify(cmd, w, t, output, baselineFlags{})
 			stop()
@@ -41,6 +48,7 @@ funding as a stranger would, prints the summary and leaves the report.`,
 		},
 	}
 	cmd.Flags().StringSliceVar(&config.Deviations, "deviate", nil, "let the node misbehave in this way (rin sandbox --deviations)")
+	cmd.Flags().BoolVar(&overTLS, "tls", false, "serve the node over https, with a certificate authority made on the spot")
 	cmd.Flags().Uint64Var(&config.Seed, "seed", 1, "chooses the sample data")
 	cmd.Flags().IntVar(&config.Calls, "calls", sandbox.DefaultCalls, "number of funding calls")
 	output.register(cmd.Flags())

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -32,7 +33,8 @@ commands that work. The same seed and day give the same data everywhere.`,
   rin sandbox --token-format opaque --paging number
   rin sandbox --deviate token-status-201     a node with a fault
   rin sandbox --deviate token-opaque         an unusual node without one
-  rin sandbox --deviations                   the faults and habits that it knows`,
+  rin sandbox --deviations                   the faults and habits that it knows
+  rin sandbox --tls                          over https, with an authority of its own`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if flags.list {
@@ -46,7 +48,11 @@ commands that work. The same seed and day give the same data everywhere.`,
 			if err != nil {
 				return err
 			}
-			if err := greet(w.out, base, config, node.server); err != nil {
+			if err := flags.tls.keep(w, node.server); err != nil {
+				_ = node.listener.Close()
+				return err
+			}
+			if err := greet(w.out, base, flags.tls.authorityFile(), config, node.server); err != nil {
 				_ = node.listener.Close()
 				return err
 			}
@@ -77,14 +83,23 @@ func open(w world, addr string, config sandbox.Config) (openNode, string, error)
 	host, _, _ := net.SplitHostPort(listener.Addr().String())
 	config.Loopback = target.LoopbackHost(host)
 	config.Clock, config.Random = w.now, w.random
+	scheme := "http://"
+	if config.TLS != nil {
+		scheme = "https://"
+		config.TLS.Hosts = hosts(host, config.PublicURL)
+	}
 	server, err := sandbox.New(config)
 	if err != nil {
 		_ = listener.Close()
+		var need *sandbox.NeedsTLSError
+		if errors.As(err, &need) {
+			return openNode{}, "", usage(err, "add --tls")
+		}
 		return openNode{}, "", usage(err, "see rin sandbox --help")
 	}
 	base := config.PublicURL
 	if base == "" {
-		base = "http://" + reachable(listener.Addr().String())
+		base = scheme + reachable(listener.Addr().String())
 	}
 	return openNode{listener, server}, base, nil
 }
@@ -99,7 +114,7 @@ func reachable(address string) string {
 }
 
 // greet says where the node is and how to use it. The secrets are its own, made for this run.
-func greet(out io.Writer, base string, config sandbox.Config, node *sandbox.Server) error {
+func greet(out io.Writer, base, authority string, config sandbox.Config, node *sandbox.Server) error {
 	at := address.Map{Prefix: strings.Trim(config.Prefix, "/"), Realm: config.Realm}
 	var b strings.Builder
 	fmt.Fprintf(&b, "listening on %s\n\n", base)
@@ -110,6 +125,9 @@ func greet(out io.Writer, base string, config sandbox.Config, node *sandbox.Serv
 	fmt.Fprintf(t, "  document\t%s\n", base+at.Spec())
 	fmt.Fprintf(t, "  funding\t%s\n", base+at.Fundings())
 	fmt.Fprintf(t, "  try-out\t%s (no token)\n", base+at.TryOut().Fundings())
+	if authority != "" {
+		fmt.Fprintf(t, "  authority\t%s (curl --cacert, rin certify --cacert)\n", authority)
+	}
 	_ = t.Flush()
 	credentials := node.Credentials()
 	for _, c := range credentials {
@@ -130,19 +148,23 @@ func greet(out io.Writer, base string, config sandbox.Config, node *sandbox.Serv
 		}
 	}
 	if len(credentials) > 0 {
-		fmt.Fprintf(&b, "\n%s", commands(base, at, credentials[0]))
+		fmt.Fprintf(&b, "\n%s", commands(base, authority, at, credentials[0]))
 	}
 	_, err := io.WriteString(out, b.String())
 	return err
 }
 
 // commands are three curl commands that work as they stand.
-func commands(base string, at address.Map, c sandbox.Credential) string {
-	return fmt.Sprintf(`TOKEN=$(curl -s %s -d grant_type=client_credentials \
-  -d client_id=%s -d client_secret=%s | sed 's/.*"access_token":"\([^"]*\)".*/\1/')
-curl -s -H "Authorization: Bearer $TOKEN" %s
-curl -sg -H "Authorization: Bearer $TOKEN" '%s?runningCalls=true&page[size]=2'
-`, base+at.Token(), c.ClientID, c.Secret, base+at.Info(), base+at.Fundings())
+func commands(base, authority string, at address.Map, c sandbox.Credential) string {
+	curl := "curl"
+	if authority != "" {
+		curl += " --cacert " + quoted(authority)
+	}
+	return fmt.Sprintf(`TOKEN=$(%[1]s -s %[2]s -d grant_type=client_credentials \
+  -d client_id=%[3]s -d client_secret=%[4]s | sed 's/.*"access_token":"\([^"]*\)".*/\1/')
+%[1]s -s -H "Authorization: Bearer $TOKEN" %[5]s
+%[1]s -sg -H "Authorization: Bearer $TOKEN" '%[6]s?runningCalls=true&page[size]=2'
+`, curl, base+at.Token(), c.ClientID, c.Secret, base+at.Info(), base+at.Fundings())
 }
 
 // writeDeviations lists what the sandbox can do wrong, and then what it can do in unusual ways and right.

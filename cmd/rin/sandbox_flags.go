@@ -25,6 +25,7 @@ type sandboxFlags struct {
 	issuer, jwks, audience string
 	clients                []string
 	affiliation            string
+	tls                    tlsFlags
 	list, verbose          bool
 }
 
@@ -41,6 +42,7 @@ func (s *sandboxFlags) register(f *pflag.FlagSet) {
 	f.StringVar(&s.format, "token-format", string(auth.ES256), fmt.Sprintf("form of access tokens, one of %v", auth.Formats()))
 	f.StringVar(&s.paging, "paging", string(funding.PagingOffset), "meaning of page[page]: offset (of records) or number (of pages)")
 	f.StringSliceVar(&c.Deviations, "deviate", nil, "misbehave in this way, or behave in this unusual one; may be repeated")
+	s.tls.register(f)
 	f.BoolVar(&s.list, "deviations", false, "list the ways to misbehave and the unusual ones that are right, and end")
 	f.StringVar(&s.issuer, "issuer", "", "also accept tokens of this authorization server")
 	f.StringVar(&s.jwks, "jwks", "", "its keys, URL or file")
@@ -60,6 +62,9 @@ func (s *sandboxFlags) read(ctx context.Context, w world) (sandbox.Config, error
 	}
 	c.Logger = slog.New(slog.NewTextHandler(w.err, &slog.HandlerOptions{Level: level}))
 	var err error
+	if c.TLS, err = s.tls.settings(); err != nil {
+		return c, err
+	}
 	if c.AsOf, err = day("--as-of", s.asOf); err != nil {
 		return c, err
 	}

@@ -6,7 +6,9 @@ import (
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 
+	"github.com/rin-network/rin/sandbox"
 	"github.com/rin-network/rin/sandbox/deviation"
+	"github.com/rin-network/rin/sandbox/transport"
 )
 
 // everything is what breaks something and what does not.
@@ -29,7 +31,7 @@ var _ = Describe("the catalogue", func() {
 			for _, id := range slices.Concat(d.Breaks, d.Warns) {
 				Expect(id).To(MatchRegexp(`^[A-Z]{3}-[0-9]{2}$`), d.Name)
 			}
-			Expect(d.Wrap).NotTo(BeNil(), d.Name)
+			Expect(d.Wrap != nil || d.Transport != nil).To(BeTrue(), "%s does nothing", d.Name)
 		}
 	})
 
@@ -50,6 +52,9 @@ var _ = Describe("the catalogue", func() {
 		expected, sample := exercised(good), triedOut(good)
 		Expect(exercised(newNode())).To(Equal(expected), "the exercise depends on chance")
 		for _, d := range deviation.All() {
+			if d.Transport != nil { // what changes is below the answers, see the next test
+				continue
+			}
 			deviating := newNode(d.Name)
 			Expect(exercised(deviating) == expected).To(BeFalse(), "%s changes nothing", d.Name)
 			Expect(triedOut(deviating) == sample).To(BeTrue(), "%s reaches the try-out space", d.Name)
@@ -64,6 +69,19 @@ var _ = Describe("the catalogue", func() {
 			deviating := newNode(d.Name)
 			Expect(indulged(deviating) == expected).To(BeFalse(), "%s changes nothing", d.Name)
 			Expect(triedOut(deviating) == sample).To(BeTrue(), "%s reaches the try-out space", d.Name)
+		}
+	})
+
+	It("holds deviations of TLS that each change how a node offers it, and need TLS", func() {
+		for _, d := range deviation.All() {
+			if d.Transport == nil {
+				continue
+			}
+			var settings transport.Settings
+			d.Transport(&settings)
+			Expect(settings).NotTo(BeZero(), d.Name)
+			_, err := sandbox.New(sandbox.Config{Deviations: []string{d.Name}})
+			Expect(err).To(MatchError(ContainSubstring("needs TLS, which")), d.Name)
 		}
 	})
 

@@ -5,6 +5,8 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+
+	"github.com/rin-network/rin/sandbox/transport"
 )
 
 // Deviation is one way to misbehave, or a benign one: an unusual way to behave well.
@@ -17,8 +19,10 @@ type Deviation struct {
 	Breaks []string
 	// Warns lists the ids of the requirements that a benign deviation earns a warning from, and nothing worse.
 	Warns []string
-	// Wrap puts the deviation before the node's handler.
+	// Wrap puts the deviation before the node's handler; nil for one of connections alone.
 	Wrap func(next http.Handler, env Env) http.Handler
+	// Transport changes how the node offers TLS; nil for a deviation of requests. A node without TLS cannot have one.
+	Transport func(*transport.Settings)
 }
 
 // All lists every deviation that breaks something, group by group. [Benign] lists the others.

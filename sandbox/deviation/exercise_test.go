@@ -13,6 +13,8 @@ import (
 	. "github.com/onsi/gomega"
 
 	"github.com/rin-network/rin/sandbox"
+	"github.com/rin-network/rin/sandbox/deviation"
+	"github.com/rin-network/rin/sandbox/transport"
 )
 
 // ask is one request of the exercise.
@@ -49,10 +51,14 @@ const (
 type node struct{ *sandbox.Server }
 
 func newNode(deviations ...string) node {
+	var offered *transport.Settings
+	if slices.ContainsFunc(deviation.All(), func(d deviation.Deviation) bool { return d.Transport != nil && slices.Contains(deviations, d.Name) }) {
+		offered = &transport.Settings{}
+	}
 	now := time.Date(2026, time.March, 2, 9, 0, 0, 0, time.UTC)
 	server, err := sandbox.New(sandbox.Config{
 		Seed: 1, Calls: 4, AsOf: now, Clock: func() time.Time { return now }, Random: rand.NewChaCha8([32]byte{1}),
-		Loopback: true, Deviations: deviations,
+		Loopback: true, Deviations: deviations, TLS: offered,
 	})
 	Expect(err).NotTo(HaveOccurred())
 	return node{server}
