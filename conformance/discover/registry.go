@@ -4,8 +4,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"sort"
 	"strings"
+
+	"github.com/rin-network/rin/conformance/document"
+	"github.com/rin-network/rin/conformance/exchange"
 )
 
 // Entry is a node's entry in the registry, blanks around its values removed.
@@ -15,6 +19,8 @@ type Entry struct {
 	InfoURL  string // member "info"
 	// Raw is the entry as it stands in the registry.
 	Raw json.RawMessage
+	// Facts are what the document says beyond the entry.
+	Facts exchange.RegistryFacts
 }
 
 // UnknownNodeError says that the registry has no entry with the id.
@@ -37,7 +43,7 @@ func (e *UnknownNodeError) Error() string {
 var ErrNoRegistry = errors.New("expected a registry document: a JSON object with the array \"member\", or an array of entries")
 
 // FindEntry reads the entry with the id out of a registry document: entries stand under "member", a bare array is accepted.
-// Ids are compared exactly, blanks around them aside. An entry without URLs is returned as it is.
+// Ids are compared exactly, blanks around them aside; of several entries the first counts. An entry without URLs is returned as it is.
 func FindEntry(registry []byte, id string) (Entry, error) {
 	members, err := entries(registry)
 	if err != nil {
@@ -45,6 +51,7 @@ func FindEntry(registry []byte, id string) (Entry, error) {
 	}
 	id = strings.TrimSpace(id)
 	var ids []string
+	var entry *Entry
 	for _, raw := range members {
 		var fields map[string]json.RawMessage
 		if json.Unmarshal(raw, &fields) != nil {
@@ -52,20 +59,36 @@ func FindEntry(registry []byte, id string) (Entry, error) {
 		}
 		found := trimmed(fields["id"])
 		if found == id && found != "" {
-			return Entry{ID: id, TokenURL: trimmed(fields["oauth2"]), InfoURL: trimmed(fields["info"]), Raw: raw}, nil
+			same := Entry{ID: id, TokenURL: trimmed(fields["oauth2"]), InfoURL: trimmed(fields["info"]), Raw: raw}
+			if entry == nil {
+				same.Facts = exchange.RegistryFacts{Entries: len(members), Repeated: repeatedMembers(registry)}
+				entry = &same
+			} else if twins := &entry.Facts.Twins; len(*twins) < maxTwins {
+				*twins = append(*twins, exchange.RegistryTwin{TokenURL: same.TokenURL, InfoURL: same.InfoURL})
+			}
+			continue
 		}
 		if found != "" && len(found) <= maxID && len(ids) < maxCompared {
 			ids = append(ids, found)
 		}
 	}
+	if entry != nil {
+		return *entry, nil
+	}
 	return Entry{}, &UnknownNodeError{ID: id, Near: nearest(id, ids), Size: len(members)}
 }
 
-// Bounds on what is compared with an unknown id: the longest id in bytes, and how many.
+// Bounds on what is compared with an unknown id: the longest id in bytes, and how many; and on how many entries of one id are told.
 const (
 	maxID       = 64
 	maxCompared = 1000
+	maxTwins    = 5
 )
+
+// repeatedMembers are the names that the document itself holds twice; what other nodes' entries repeat is their business.
+func repeatedMembers(registry []byte) []string {
+	return slices.DeleteFunc(document.Repeated(registry), func(pointer string) bool { return strings.Count(pointer, "/") > 1 })
+}
 
 func entries(registry []byte) ([]json.RawMessage, error) {
 	var bare []json.RawMessage

@@ -10,29 +10,32 @@ import (
 type kind string
 
 const (
-	kindRun      kind = "run"
-	kindPlan     kind = "plan"
-	kindRoles    kind = "roles"
-	kindDocument kind = "document"
-	kindRegistry kind = "registry"
-	kindExchange kind = "exchange"
-	kindNotSent  kind = "not-sent"
-	kindFindings kind = "findings"
-	kindEnded    kind = "ended"
+	kindRun       kind = "run"
+	kindPlan      kind = "plan"
+	kindRoles     kind = "roles"
+	kindDocument  kind = "document"
+	kindRegistry  kind = "registry"
+	kindExchange  kind = "exchange"
+	kindHandshake kind = "handshake"
+	kindNotSent   kind = "not-sent"
+	kindFindings  kind = "findings"
+	kindEnded     kind = "ended"
 )
 
 // entry is one line of evidence.jsonl. An exchange carries its findings on the same line, so that a crash never parts them.
 type entry struct {
-	Kind     kind             `json:"kind"`
-	Run      *Run             `json:"run,omitempty"`
-	Plan     []Label          `json:"plan,omitempty"`
-	Roles    *Roles           `json:"roles,omitempty"`
-	Document *Document        `json:"document,omitempty"`
-	Registry json.RawMessage  `json:"registry,omitempty"`
-	Exchange *Exchange        `json:"exchange,omitempty"`
-	NotSent  *NotSent         `json:"notSent,omitempty"`
-	Findings []SchemaFindings `json:"findings,omitempty"`
-	Ended    *Ended           `json:"ended,omitempty"`
+	Kind          kind             `json:"kind"`
+	Run           *Run             `json:"run,omitempty"`
+	Plan          []Label          `json:"plan,omitempty"`
+	Roles         *Roles           `json:"roles,omitempty"`
+	Document      *Document        `json:"document,omitempty"`
+	Registry      json.RawMessage  `json:"registry,omitempty"`
+	RegistryFacts *RegistryFacts   `json:"registryFacts,omitempty"`
+	Exchange      *Exchange        `json:"exchange,omitempty"`
+	Handshake     *Handshake       `json:"handshake,omitempty"`
+	NotSent       *NotSent         `json:"notSent,omitempty"`
+	Findings      []SchemaFindings `json:"findings,omitempty"`
+	Ended         *Ended           `json:"ended,omitempty"`
 }
 
 // line is the entry as NDJSON, with its line feed.
@@ -59,6 +62,8 @@ func (e entry) check() error {
 		missing = e.Document == nil
 	case kindExchange:
 		missing = e.Exchange == nil || e.Exchange.Label == ""
+	case kindHandshake:
+		missing = e.Handshake == nil || e.Handshake.Label == ""
 	case kindNotSent:
 		missing = e.NotSent == nil || e.NotSent.Label == ""
 	case kindEnded:

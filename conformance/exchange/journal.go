@@ -55,9 +55,10 @@ func (j *Journal) Document(d *Document) {
 	j.record(entry{Kind: kindDocument, Document: &kept})
 }
 
-// Registry records the registry entry that the run started from.
-func (j *Journal) Registry(raw json.RawMessage) {
-	j.record(entry{Kind: kindRegistry, Registry: compact(raw)})
+// Registry records the registry entry that the run started from, with what its document says beyond it.
+func (j *Journal) Registry(raw json.RawMessage, facts RegistryFacts) {
+	facts = facts.portable()
+	j.record(entry{Kind: kindRegistry, Registry: compact(raw), RegistryFacts: &facts})
 }
 
 // Add records an exchange together with what the document says of its answer: who waits for the label sees both or none.
@@ -65,6 +66,12 @@ func (j *Journal) Registry(raw json.RawMessage) {
 func (j *Journal) Add(x Exchange, findings ...SchemaFindings) {
 	x = x.portable()
 	j.record(entry{Kind: kindExchange, Exchange: &x, Findings: portableFindings(findings)})
+}
+
+// Handshake records a TLS handshake; it must be redacted. Its label is planned, answered or skipped as that of an exchange.
+func (j *Journal) Handshake(h Handshake) {
+	h = h.portable()
+	j.record(entry{Kind: kindHandshake, Handshake: &h})
 }
 
 // Skip records why a label was not sent. It does nothing when the label was answered or skipped already.

@@ -192,7 +192,7 @@ var _ = Describe("Journal", func() {
 		failed.Tokens, failed.Request.Body = failedTokens, exchange.Body{}
 		j.Plan("spec.ok", "info.ok", "token.ok")
 		j.Roles(exchange.Roles{List: "op/a", Operations: []exchange.Resource{}, BaseTried: []string{"https://node.example"}})
-		j.Registry(json.RawMessage(`{ "id" : "XA<>" }`))
+		j.Registry(json.RawMessage(`{ "id" : "XA<>" }`), exchange.RegistryFacts{})
 		j.Document(&exchange.Document{Reduced: json.RawMessage("{ \"openapi\": \"3.0.3\",\n \"x\": \"&\" }"), Invalid: []string{"a\xff"}, Removed: []exchange.Removed{}})
 		j.Add(x, exchange.SchemaFindings{Label: "info.ok", Total: 1, Findings: []exchange.Finding{{Got: "\xff"}}})
 		j.Add(failed)

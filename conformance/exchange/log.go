@@ -15,11 +15,15 @@ type Log struct {
 	Roles     Roles
 	Planned   []Label // every label that was planned, in the order of the plan, without repeats
 	Exchanges []Exchange
-	NotSent   []NotSent
-	Document  *Document
-	Findings  []SchemaFindings
+	// Handshakes are the TLS handshakes that were made for their own sake.
+	Handshakes []Handshake
+	NotSent    []NotSent
+	Document   *Document
+	Findings   []SchemaFindings
 	// Registry is the registry entry that the run started from, redacted; nil without a registry.
 	Registry json.RawMessage
+	// RegistryFacts are nil without a registry, and in evidence of versions that took none.
+	RegistryFacts *RegistryFacts
 	// Ended is nil while the run goes on, or when the recording was cut off.
 	Ended *Ended
 
@@ -40,7 +44,9 @@ type Run struct {
 	NodeID   string    `json:"nodeId,omitempty"`
 	ClientID string    `json:"clientId"`
 	Loopback bool      `json:"loopback"`
-	Second   bool      `json:"secondClient"` // whether a client without the role was given
+	// Authorities says that the operator named certificate authorities to trust besides the system's.
+	Authorities bool `json:"authorities,omitempty"`
+	Second      bool `json:"secondClient"` // whether a client without the role was given
 	// Other says that a client whose tokens are meant for another audience was given, ExpiredToken an expired token.
 	Other        bool `json:"otherClient,omitempty"`
 	ExpiredToken bool `json:"expiredToken,omitempty"`

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 )
 
 // state gathers entries to a log. The journal and ReadLog share it, so that live evidence and its recording agree.
@@ -15,6 +16,7 @@ type state struct {
 	answered map[Label]bool
 	skipped  map[Label]bool
 	rolesSet bool
+	runs     int // run records so far: the second one says that the node is located
 }
 
 func newState() *state {
@@ -31,6 +33,7 @@ func (s *state) apply(e entry) error {
 	switch e.Kind {
 	case kindRun:
 		s.log.Run = *e.Run
+		s.runs++
 	case kindPlan:
 		s.plan(e.Plan)
 	case kindRoles:
@@ -38,14 +41,17 @@ func (s *state) apply(e entry) error {
 	case kindDocument:
 		s.log.Document = e.Document
 	case kindRegistry:
-		s.log.Registry = e.Registry
+		s.log.Registry, s.log.RegistryFacts = e.Registry, e.RegistryFacts
 	case kindExchange:
-		if s.answered[e.Exchange.Label] {
-			return fmt.Errorf("label %.80q has an exchange already", e.Exchange.Label)
+		if err := s.answer(e.Exchange.Label); err != nil {
+			return err
 		}
-		s.answered[e.Exchange.Label] = true
 		s.log.Exchanges = append(s.log.Exchanges, *e.Exchange)
-		s.unskip(e.Exchange.Label)
+	case kindHandshake:
+		if err := s.answer(e.Handshake.Label); err != nil {
+			return err
+		}
+		s.log.Handshakes = append(s.log.Handshakes, *e.Handshake)
 	case kindNotSent:
 		if l := e.NotSent.Label; !s.answered[l] && !s.skipped[l] {
 			s.skipped[l] = true
@@ -55,6 +61,16 @@ func (s *state) apply(e entry) error {
 		s.log.Ended = e.Ended
 	}
 	s.log.Findings = append(s.log.Findings, e.Findings...)
+	return nil
+}
+
+// answer marks a label as answered or failed, once.
+func (s *state) answer(l Label) error {
+	if s.answered[l] {
+		return fmt.Errorf("label %.80q has an exchange already", l)
+	}
+	s.answered[l] = true
+	s.unskip(l)
 	return nil
 }
 
@@ -86,11 +102,27 @@ func (s *state) settled(label Label) bool {
 		return false
 	}
 	for _, l := range s.log.Resolve(label) {
-		if !s.answered[l] && !s.skipped[l] {
+		if !s.answered[l] && !s.skipped[l] && !s.never(l) {
 			return false
 		}
 	}
 	return true
+}
+
+// never reports a label that will not be planned any more, among those that a run has by the node's URLs alone: of these all are
+// planned when the node is located. The list operation is known with the roles.
+func (s *state) never(label Label) bool {
+	if _, planned := s.planned[label]; planned {
+		return false
+	}
+	room, _, _ := strings.Cut(string(label.Resource()), "/")
+	switch {
+	case label.Resource() == CleartextList:
+		return s.rolesSet
+	case room == "tls", room == "cleartext", room == "entry", label.Resource() == Registry:
+		return s.runs > 1
+	}
+	return false
 }
 
 func role(r Resource) bool {
@@ -106,6 +138,8 @@ func (s *state) snapshot() *Log {
 	out.NotSent = slices.Clone(s.log.NotSent)
 	out.Findings = slices.Clone(s.log.Findings)
 	slices.SortStableFunc(out.Exchanges, func(a, b Exchange) int { return s.compare(a.Label, b.Label) })
+	out.Handshakes = slices.Clone(s.log.Handshakes)
+	slices.SortStableFunc(out.Handshakes, func(a, b Handshake) int { return s.compare(a.Label, b.Label) })
 	slices.SortStableFunc(out.NotSent, func(a, b NotSent) int { return s.compare(a.Label, b.Label) })
 	slices.SortStableFunc(out.Findings, func(a, b SchemaFindings) int { return s.compare(a.Label, b.Label) })
 	for i := range out.Exchanges {

@@ -29,10 +29,12 @@ func cutShort(format string, args ...any) *unsent {
 	return &unsent{exchange.OverBudget, fmt.Sprintf(format, args...)}
 }
 
-// probe is how one label is asked: prepare decides on facts, learn draws facts from the answer and may be nil.
+// probe is how one label is asked: prepare decides on facts, learn draws facts from the answer and may be nil. A probe with greet makes a
+// TLS handshake in place of a request.
 type probe struct {
 	prepare func(ctx context.Context) (record.Ask, *unsent)
 	learn   func(a record.Answer)
+	greet   func() (record.Greeting, *unsent)
 }
 
 // plan makes labels part of the run.
@@ -77,6 +79,10 @@ func (r *run) ask(ctx context.Context, label exchange.Label, of rank) {
 		return
 	}
 	p := r.probeOf(label)
+	if p.greet != nil {
+		r.greet(ctx, label, p)
+		return
+	}
 	ask, reason := p.prepare(ctx)
 	if reason != nil {
 		r.skip(label, reason)
@@ -93,6 +99,17 @@ func (r *run) ask(ctx context.Context, label exchange.Label, of rank) {
 	if p.learn != nil {
 		p.learn(answer)
 	}
+}
+
+// greet makes the handshake of a label or records why not.
+func (r *run) greet(ctx context.Context, label exchange.Label, p probe) {
+	greeting, reason := p.greet()
+	if reason != nil {
+		r.skip(label, reason)
+		return
+	}
+	greeting.Label = label
+	r.recorder.Handshake(ctx, greeting)
 }
 
 // wanted reports whether a partial run needs the label: what discovery stands on, and what was chosen.

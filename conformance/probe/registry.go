@@ -29,7 +29,8 @@ func (r *run) locate(ctx context.Context) (target.Target, error) {
 	if err != nil {
 		return target.Target{}, fmt.Errorf("read the registry: %w", err)
 	}
-	r.Journal.Registry(r.Redactor.Bytes(entry.Raw))
+	r.entry = entry
+	r.Journal.Registry(r.Redactor.Bytes(entry.Raw), r.Redactor.Registry(entry.Facts))
 	t := discover.Complete(r.Target, entry)
 	if t.TokenURL == "" || t.InfoURL == "" {
 		return target.Target{}, fmt.Errorf("the registry's entry %s: expected the URLs oauth2 and info, got %q and %q", entry.ID, t.TokenURL, t.InfoURL)

@@ -61,6 +61,7 @@ type run struct {
 	drawn    drawn
 	started  time.Time
 	budget   int
+	entry    discover.Entry // the node's entry in the registry, if there is one
 	recorder *record.Recorder
 	before   int // requests of the recorder that read the registry
 	// renewing guards renewal of a client's token; unrenewed says that it failed.
@@ -87,6 +88,11 @@ func (r *run) start(ctx context.Context) error {
 		return err
 	}
 	r.Target = t
+	// More can be planned and counted now that the URLs are known; what is not planned by the second header never will be, see exchange.
+	recorded := forEntry(t, r.entry)
+	plan = plan.With(ForTarget(t)).With(recorded)
+	r.budget = Budget(t) + 2*recorded.Requests()
+	r.plan(plan)
 	r.Journal.Begin(r.header())
 	r.Planned(r.budget, t.Politeness)
 	r.recorder, err = r.Recorder(t, r.budget-r.before)
@@ -113,7 +119,7 @@ func (r *run) header() exchange.Run {
 		Suite: r.Suite, Started: r.started, Profile: t.Profile,
 		TokenURL: r.Redactor.Text(t.TokenURL), InfoURL: r.Redactor.Text(t.InfoURL), SpecURL: r.Redactor.Text(t.SpecURL), BaseURL: r.Redactor.Text(t.BaseURL),
 		Registry: r.Redactor.Text(t.Registry), NodeID: t.NodeID, ClientID: t.Credentials.ClientID,
-		Loopback: t.Loopback(), Second: t.Second != nil, Partial: partial(t), Only: t.Only, Budget: r.budget,
+		Loopback: t.Loopback(), Authorities: len(t.CACert) > 0, Second: t.Second != nil, Partial: partial(t), Only: t.Only, Budget: r.budget,
 		Other: t.Other != nil, ExpiredToken: !t.ExpiredToken.IsZero(), Wait: t.Patience(), TokenInURL: t.AllowTokenInURL, SecretInURL: t.AllowSecretInURL,
 	}
 	if t.Staging != nil {

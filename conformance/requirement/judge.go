@@ -137,6 +137,9 @@ func (j *Judging) missing(r Requirement) (Judgement, bool) {
 }
 
 func (j *Judging) unanswered(label exchange.Label) (Judgement, bool) {
+	if _, shaken := j.evidence.Handshake(label); shaken {
+		return Judgement{}, false
+	}
 	x, sent := j.evidence.Get(label)
 	switch {
 	case sent && x.Failure != nil:

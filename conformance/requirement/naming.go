@@ -121,6 +121,12 @@ func (e Evidence) asked(label exchange.Label) string {
 	case exchange.Specification:
 		return strings.TrimSpace("the request for the specification " + with)
 	}
+	switch room, _, _ := strings.Cut(string(resource), "/"); room {
+	case "tls":
+		return "the TLS handshake " + string(label)
+	case "cleartext":
+		return "the call over plain HTTP " + string(label)
+	}
 	if _, known := operation(e, resource); !known {
 		return string(label)
 	}

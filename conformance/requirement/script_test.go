@@ -16,6 +16,8 @@ import (
 type stage struct {
 	order     []exchange.Label
 	exchanges map[exchange.Label]exchange.Exchange
+	shaken    map[exchange.Label]exchange.Handshake
+	cause     string // why the run ended early
 	log       exchange.Log
 	document  exchange.Document
 	findings  map[exchange.Label]*exchange.SchemaFindings
@@ -31,6 +33,7 @@ type wanted struct {
 func newStage() *stage {
 	return &stage{
 		exchanges: map[exchange.Label]exchange.Exchange{},
+		shaken:    map[exchange.Label]exchange.Handshake{},
 		findings:  map[exchange.Label]*exchange.SchemaFindings{},
 		files:     map[string]string{},
 	}
@@ -75,6 +78,15 @@ func (s *stage) directive(line string) error {
 		return s.roles(fields(rest))
 	case "run":
 		return s.run(fields(rest))
+	case "registry":
+		return s.registry(rest)
+	case "registry-facts":
+		s.log.RegistryFacts = &exchange.RegistryFacts{}
+		return json.Unmarshal([]byte(rest), s.log.RegistryFacts)
+	case "handshake":
+		return s.handshake(rest)
+	case "ended":
+		s.cause = rest
 	case "remove":
 		for _, l := range strings.Fields(rest) {
 			s.remove(exchange.Label(l))

@@ -48,6 +48,10 @@ func (s *stage) run(f map[string]string) error {
 			r.BaseURL = value
 		case "profile":
 			r.Profile = value
+		case "nodeId":
+			r.NodeID = value
+		case "authorities":
+			r.Authorities = value == "true"
 		case "clientId":
 			r.ClientID = value
 		case "loopback":
@@ -83,6 +87,7 @@ func (s *stage) remove(l exchange.Label) {
 	for _, known := range slices.Clone(s.order) {
 		if known == l || l.Case() == "*" && known.Resource() == l.Resource() {
 			delete(s.exchanges, known)
+			delete(s.shaken, known)
 			delete(s.findings, known)
 			s.order = slices.DeleteFunc(s.order, func(o exchange.Label) bool { return o == known })
 		}
@@ -178,6 +183,10 @@ func (s *stage) evidence() *exchange.Log {
 	log := s.log
 	log.Run.Schema = exchange.Schema
 	for _, l := range s.order {
+		if h, shaken := s.shaken[l]; shaken {
+			log.Handshakes = append(log.Handshakes, h)
+			continue
+		}
 		log.Exchanges = append(log.Exchanges, s.exchanges[l])
 		if f := s.findings[l]; f != nil {
 			log.Findings = append(log.Findings, *f)
@@ -191,6 +200,6 @@ func (s *stage) evidence() *exchange.Log {
 		document := s.document
 		log.Document = &document
 	}
-	log.Ended = &exchange.Ended{Complete: true, Requests: len(log.Exchanges)}
+	log.Ended = &exchange.Ended{Complete: s.cause == "", Cause: s.cause, Requests: len(log.Exchanges)}
 	return &log
 }

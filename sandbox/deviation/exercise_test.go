@@ -128,7 +128,7 @@ func resourceExercise(first, second, roleless string) []ask {
 		"?funderId=" + strings.Repeat("a", 200), "?funderId=" + strings.Repeat("a", 201)} {
 		asks = append(asks, get(list+query).bearing("Bearer "+second))
 	}
-	return append(asks, get(list+"/XF-00000004").bearing("Bearer "+second), get(list+"/unknown").bearing("Bearer "+second), get(document))
+	return append(asks, get(list+"/XF-00000004").bearing("Bearer "+second), get(list+"/unknown").bearing("Bearer "+second), get(document), get("https://node.example/registry/registry.json"))
 }
 
 // exercised is all that a node answers to the exercise; tokens are replaced by their length.

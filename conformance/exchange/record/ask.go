@@ -2,6 +2,7 @@ package record
 
 import (
 	"net/http"
+	"time"
 
 	"github.com/rin-network/rin/conformance/exchange"
 )
@@ -33,6 +34,10 @@ type Ask struct {
 	// NoRetry sends once: a wrong secret must not be counted twice. It is repeated only when no connection came about, and once after
 	// a 429, which a limit of the rate answers before anybody looks at the secret.
 	NoRetry bool
+	// Once sends once whatever happens: no answer is the answer that was looked for.
+	Once bool
+	// Timeout bounds this request with its whole answer; 0 is the recorder's.
+	Timeout time.Duration
 	// Limit bounds the body of this answer, in bytes; 0 is the recorder's ReadLimit.
 	Limit int64
 	// Issues says that the answer may hold an access token, and names its marker, such as "access_token". Cases other than

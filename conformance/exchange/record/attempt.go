@@ -38,12 +38,12 @@ func transport(o Options) *http.Transport {
 }
 
 func tlsConfig(o Options) *tls.Config {
-	return &tls.Config{RootCAs: o.RootCAs, MinVersion: tls.VersionTLS12}
+	return &tls.Config{RootCAs: o.RootCAs, MinVersion: tls.VersionTLS12, Time: o.Clock}
 }
 
 // attempt sends once and reads the whole answer within the time of one request.
 func (r *Recorder) attempt(ctx context.Context, p prepared) result {
-	timed, cancel := context.WithTimeoutCause(ctx, r.options.Timeout, errLate)
+	timed, cancel := context.WithTimeoutCause(ctx, p.timeout, errLate)
 	defer cancel()
 	var established atomic.Bool
 	var resp *reply
@@ -54,7 +54,7 @@ func (r *Recorder) attempt(ctx context.Context, p prepared) result {
 		resp, err = r.roundTrip(timed, p, &established)
 	}
 	if err != nil {
-		return result{failure: r.classify(ctx, timed, err, established.Load()), established: established.Load()}
+		return result{failure: r.classify(ctx, timed, p.timeout, err, established.Load()), established: established.Load()}
 	}
 	return result{reply: resp, established: true}
 }

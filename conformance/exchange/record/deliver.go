@@ -29,6 +29,8 @@ func (r *Recorder) deliver(ctx context.Context, ask Ask, p prepared) outcome {
 		}
 		wait := time.Duration(0)
 		switch {
+		case ask.Once:
+			return o
 		case o.status() == http.StatusTooManyRequests: // whoever limits the rate has looked at nothing else
 			if tooMany++; tooMany == MaxTooMany || ask.NoRetry && tooMany == MaxTooManyOnce {
 				return o

@@ -12,6 +12,7 @@ import (
 	"net/url"
 	"strings"
 	"syscall"
+	"time"
 
 	"github.com/rin-network/rin/conformance/exchange"
 )
@@ -20,12 +21,12 @@ import (
 const maxMessage = 300
 
 // classify groups the cause of a missing answer. run is the context of the whole run, timed that of this request.
-func (r *Recorder) classify(run, timed context.Context, err error, established bool) *exchange.Failure {
+func (r *Recorder) classify(run, timed context.Context, timeout time.Duration, err error, established bool) *exchange.Failure {
 	switch {
 	case run.Err() != nil:
 		return &exchange.Failure{Kind: exchange.FailureCanceled, Message: "the run ended before the answer was complete"}
 	case timed.Err() != nil:
-		return &exchange.Failure{Kind: exchange.FailureTimeout, Message: fmt.Sprintf("no complete answer within %s", r.options.Timeout)}
+		return &exchange.Failure{Kind: exchange.FailureTimeout, Message: fmt.Sprintf("no complete answer within %s", timeout)}
 	}
 	return &exchange.Failure{Kind: kindOf(err, established), Message: boundedMessage(err)}
 }

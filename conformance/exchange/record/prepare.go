@@ -8,13 +8,15 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/rin-network/rin/conformance/exchange"
 )
 
 // prepared is a request that may be sent.
 type prepared struct {
-	limit   int64            // bytes of the answer's body
+	limit   int64 // bytes of the answer's body
+	timeout time.Duration
 	request exchange.Request // as it goes out, unredacted
 	url     *url.URL
 	carries bool // a token or secret
@@ -25,7 +27,7 @@ type prepared struct {
 func (r *Recorder) prepare(ask Ask) (prepared, error) {
 	p := prepared{request: exchange.Request{
 		Method: ask.Method, URL: ask.URL, Header: r.header(ask), Body: ask.Body, Raw: ask.Raw,
-	}, limit: cmp.Or(ask.Limit, r.options.ReadLimit), toEnd: ask.ToEnd}
+	}, limit: cmp.Or(ask.Limit, r.options.ReadLimit), toEnd: ask.ToEnd, timeout: r.timeout(ask.Timeout)}
 	if p.request.Method == "" {
 		p.request.Method = http.MethodGet
 	}
@@ -55,6 +57,11 @@ func (r *Recorder) prepare(ask Ask) (prepared, error) {
 		return p, fmt.Errorf("%s may not receive %s: allow the origin (--allow-origin) if it belongs to the node", origin, credentialName(ask))
 	}
 	return p, nil
+}
+
+// timeout is what is left to one request: its own time, which is never longer than that of the run's requests.
+func (r *Recorder) timeout(own time.Duration) time.Duration {
+	return min(cmp.Or(own, r.options.Timeout), r.options.Timeout)
 }
 
 func credentialName(ask Ask) string {

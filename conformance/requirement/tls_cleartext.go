@@ -1,0 +1,119 @@
+package requirement
+
+import (
+	"fmt"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/rin-network/rin/conformance/exchange"
+)
+
+// This file judges what answers over plain HTTP (TLS-01, TLS-02).
+
+// cleartext judges the calls of one path over plain HTTP; there are none for a URL that is not https.
+func cleartext(e Evidence, r exchange.Resource, judge func(x exchange.Exchange) Judgement) (parts []Judgement) {
+	for _, label := range cleartextLabels(r) {
+		_, skipped := e.Skipped(label)
+		x, sent := e.Get(label)
+		switch {
+		case sent && x.Failure != nil:
+			parts = append(parts, silence(x))
+		case sent:
+			parts = append(parts, judge(x))
+		case skipped, slices.Contains(e.Planned, label):
+			j, _ := e.lacking(label)
+			parts = append(parts, j)
+		}
+	}
+	return parts
+}
+
+// silence is a call over plain HTTP without an answer: nobody listens there, or the one who does speaks TLS only.
+func silence(x exchange.Exchange) Judgement {
+	switch x.Failure.Kind {
+	case exchange.FailureRefused, exchange.FailureCanceled:
+		return Unclear("the call over plain HTTP was not made: " + clip(x.Failure.Message)).Seen(x.Label)
+	}
+	return Passed(x.Label)
+}
+
+// overHTTP names a call with its port, which is what tells two of them apart.
+func overHTTP(x exchange.Exchange) string {
+	name := callName(x)
+	if u, err := url.Parse(x.Request.URL); err == nil {
+		name += " on port " + u.Port()
+	}
+	return clip(name + " over plain HTTP")
+}
+
+func (j Judgement) aboutCleartext(x exchange.Exchange, expected, got string) Judgement {
+	return j.About(Subject{Name: overHTTP(x), Label: x.Label, Expected: expected, Got: got})
+}
+
+func tokenOverTLSOnly(e Evidence) Judgement {
+	parts := cleartext(e, exchange.CleartextToken, tokenInCleartext)
+	if len(parts) == 0 {
+		return withoutTLS(e, e.Run.TokenURL)
+	}
+	return gather(parts...)
+}
+
+func tokenInCleartext(x exchange.Exchange) Judgement {
+	const expected = "no answer, or a redirect to https"
+	o, isObject := jsonObject(x)
+	code, _ := o["error"].(string)
+	switch {
+	case redirected(x):
+		return Passed(x.Label).Noting(fmt.Sprintf("a client that asks %s is led on, but its secret has been sent in cleartext by then", overHTTP(x)))
+	case isObject && o["access_token"] != nil:
+		return Failed("the token endpoint issues a token over plain HTTP, to a client that does not exist", expected, describe(x)).aboutCleartext(x, expected, describe(x))
+	case isObject && asksForTLS(o):
+		return Passed(x.Label)
+	case isObject && slices.Contains(oauthErrors(), code):
+		got := fmt.Sprintf("%d with error %s", x.Status(), quote(code))
+		return Failed("the token endpoint reads credentials that came in cleartext", expected, got).aboutCleartext(x, expected, got)
+	}
+	return Passed(x.Label)
+}
+
+// oauthErrors are the codes of RFC 6749 §5.2.
+func oauthErrors() []string {
+	return []string{"invalid_request", "invalid_client", "invalid_grant", "unauthorized_client", "unsupported_grant_type", "invalid_scope"}
+}
+
+// asksForTLS reports an OAuth error that only says that https is required, as Keycloak sends it before it looks at credentials.
+func asksForTLS(o map[string]any) bool {
+	text, _ := o["error_description"].(string)
+	text = strings.ToLower(text)
+	return o["error"] == "invalid_request" && (strings.Contains(text, "https") || strings.Contains(text, "tls") || strings.Contains(text, "ssl"))
+}
+
+func resourcesOverTLSOnly(e Evidence) Judgement {
+	parts := cleartext(e, exchange.CleartextInfo, func(x exchange.Exchange) Judgement { return resourceInCleartext(e, x, exchange.Info) })
+	if len(parts) == 0 {
+		parts = append(parts, withoutTLS(e, e.Run.InfoURL, e.Run.BaseURL))
+	}
+	parts = append(parts, cleartext(e, exchange.CleartextList, func(x exchange.Exchange) Judgement { return resourceInCleartext(e, x, exchange.ListOperation) })...)
+	return gather(parts...)
+}
+
+// resourceInCleartext judges what a protected path answers over plain HTTP, without a token; secure is the same resource over TLS.
+func resourceInCleartext(e Evidence, x exchange.Exchange, secure exchange.Resource) Judgement {
+	const expected = "no answer, or a redirect to https"
+	good, anonymous := e.The(secure.With(exchange.OK)), e.The(secure.With(exchange.NoToken))
+	switch {
+	case success(x) && carriesData(x, good):
+		return Failed("the data are served over plain HTTP, without a token", expected, describe(x)).aboutCleartext(x, expected, describe(x))
+	case success(x) && jsonMedia(mediaType(x)):
+		return Unclear("plain HTTP is answered with JSON that is not that of the good call").aboutCleartext(x, expected, describe(x))
+	case x.Status() != 401:
+		return Passed(x.Label)
+	case len(bearerChallenges(x)) > 0:
+		got := clip("401 with " + headerText(x, "WWW-Authenticate"))
+		return Failed("tokens are asked for over plain HTTP, where anybody on the way reads them", expected, got).aboutCleartext(x, expected, got)
+	case len(header(x, "WWW-Authenticate")) == 0 && anonymous.Status() == 401 && len(header(anonymous, "WWW-Authenticate")) == 0:
+		return Failed("plain HTTP is answered as the https call without a token is", expected, describe(x)).aboutCleartext(x, expected, describe(x))
+	}
+	return Unclear("plain HTTP is answered 401, but not with a Bearer challenge: that may be something in front of the node").aboutCleartext(x, expected, headerText(x, "WWW-Authenticate"))
+}
