@@ -106,7 +106,8 @@ var _ = Describe("A plan", func() {
 		labels := probe.ForTarget(auth).Labels()
 		Expect(labels).To(ContainElements(exchange.Label("token.ok"), exchange.Label("info.ok")))
 		for _, l := range labels {
-			Expect(l.Resource()).To(BeElementOf(exchange.TokenEndpoint, exchange.Info), string(l))
+			Expect(l.Resource()).To(BeElementOf(exchange.TokenEndpoint, exchange.Info,
+				exchange.TokenOrigin, exchange.InfoOrigin, exchange.CleartextToken, exchange.CleartextInfo), string(l))
 		}
 	})
 

@@ -3,10 +3,7 @@ package mutants_test
 import (
 	"context"
 	"fmt"
-	"io"
-	"log"
 	"math/rand/v2"
-	"net/http/httptest"
 	"time"
 
 	"github.com/rin-network/rin/conformance"
@@ -17,6 +14,7 @@ import (
 	"github.com/rin-network/rin/sandbox"
 	"github.com/rin-network/rin/sandbox/address"
 	"github.com/rin-network/rin/sandbox/registry"
+	"github.com/rin-network/rin/sandbox/transport"
 )
 
 // now is the time of every node here, and of the suite.
@@ -28,21 +26,30 @@ const calls = 10
 // outcomes are what a run found, by requirement.
 type outcomes map[requirement.ID]report.Requirement
 
-// certified certifies a node with the deviations and returns what became of each requirement.
+// certified certifies a node with the deviations and returns what became of each requirement. A node without any is served over TLS.
 func certified(ctx context.Context, deviations ...string) (outcomes, error) {
-	node, err := sandbox.New(sandbox.Config{
+	config := sandbox.Config{
 		Seed: 1, Calls: calls, AsOf: now(), Clock: now, Random: rand.NewChaCha8([32]byte{1}), Loopback: true, Deviations: deviations,
-	})
+	}
+	serve := inCleartext
+	if needsTLS(deviations) {
+		config.TLS, serve = &transport.Settings{}, overTLS
+	}
+	node, err := sandbox.New(config)
 	if err != nil {
 		return nil, err
 	}
-	server := httptest.NewUnstartedServer(node)
-	server.Config.ErrorLog = log.New(io.Discard, "", 0)
-	server.Start()
-	defer server.Close()
-	t, err := nodeTarget(server.URL, node)
+	base, stop, err := serve(node)
 	if err != nil {
 		return nil, err
+	}
+	defer stop()
+	t, err := nodeTarget(base, node)
+	if err != nil {
+		return nil, err
+	}
+	if worksOnTLS(deviations) { // the registry of the field is another host, with a certificate of its own
+		t.Registry, t.RegistryDocument = "", registryOf(node, t.Registry)
 	}
 	result, err := conformance.Certify(ctx, t, conformance.Options{Suite: "test", Clock: now})
 	if err != nil {
@@ -58,7 +65,7 @@ func certified(ctx context.Context, deviations ...string) (outcomes, error) {
 	return found, nil
 }
 
-// nodeTarget is the node as its registry describes it, with every input that a requirement asks for: clients of each kind, a staging
+// nodeTarget is the node as its registry describes it, and as its URLs really are, with every input that a requirement asks for: clients of each kind, a staging
 // environment, an expired token, all that is opt-in, and what an operator attests.
 func nodeTarget(base string, node *sandbox.Server) (target.Target, error) {
 	clients := node.Credentials()
@@ -68,7 +75,8 @@ func nodeTarget(base string, node *sandbox.Server) (target.Target, error) {
 		return target.Target{}, err
 	}
 	return target.Target{
-		Registry: base + address.Map{}.Registry(), NodeID: registry.NodeID, SpecURL: node.Addresses(base).Spec,
+		Registry: base + address.Map{}.Registry(), NodeID: registry.NodeID, CACert: node.Authority(),
+		TokenURL: node.Addresses(base).Token, InfoURL: node.Addresses(base).Info, SpecURL: node.Addresses(base).Spec,
 		Profile: string(requirement.Full), Credentials: credentials(clients[0]), Second: &second, Other: &other,
 		Staging:         &target.Staging{TokenURL: node.Addresses(base).StagingToken, Credentials: credentials(node.Staging())},
 		ExpiredToken:    target.NewSecret(expired),
