@@ -25,7 +25,7 @@ func demoCommand(w world) *cobra.Command {
 funding as a stranger would, prints the summary and leaves the report.`,
 		Example: `  rin demo
   rin demo --deviate token-status-201       see a fault caught and explained
-  rin demo --tls                            over https, so that the rows on TLS are judged`,
+  rin demo --tls                            over https: TLS is judged as well`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			config.Logger = discard()
