@@ -31,7 +31,7 @@ func firstByte(body []byte) byte {
 // readWhole decodes the whole body as one value.
 func readWhole(body []byte) (any, error) {
 	dec := newDecoder(body)
-	r := reader{dec: dec}
+	r := reader{dec: dec, plain: plain(body)}
 	value, err := r.value(0)
 	if err != nil {
 		return nil, err
@@ -41,12 +41,12 @@ func readWhole(body []byte) (any, error) {
 
 // readItems decodes the members of a top-level array one by one. A cut-off body ends the list at its last complete member.
 func readItems(body []byte, cut bool, each func(i int, item any)) (n int, err error) {
-	dec := newDecoder(body)
+	dec, plain := newDecoder(body), plain(body)
 	if _, err := dec.Token(); err != nil {
 		return 0, err
 	}
 	for dec.More() {
-		r := reader{dec: dec}
+		r := reader{dec: dec, plain: plain}
 		item, err := r.value(1)
 		if err != nil {
 			if cut && (errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF)) {
@@ -91,9 +91,15 @@ func unexpected(err error) error {
 type reader struct {
 	dec    *json.Decoder
 	values int
+	plain  bool // the whole body is within the bounds: nothing has to be counted
 }
 
 func (r *reader) value(level int) (any, error) {
+	if r.plain {
+		var value any
+		err := r.dec.Decode(&value)
+		return value, unexpected(err)
+	}
 	token, err := r.dec.Token()
 	if err != nil {
 		return nil, unexpected(err)
