@@ -13,7 +13,7 @@ const maxSubjects = 100
 func brief(s string) string { return cut(s, 2000) }
 
 // finding is one result as the report tells it.
-func finding(r verdict.Result, p requirement.Profile, log *exchange.Log) Requirement {
+func finding(r verdict.Result, p requirement.Profile, e requirement.Evidence) Requirement {
 	q, j := r.Requirement, r.Judgement
 	out := Requirement{
 		ID: q.ID, Title: q.Title, Level: q.Level, Gate: r.Gate, Profile: q.Profile, Extra: r.Extra,
@@ -26,7 +26,11 @@ func finding(r verdict.Result, p requirement.Profile, log *exchange.Log) Require
 		out.Notes = append(out.Notes, brief(n))
 	}
 	for _, s := range j.Subjects[:min(len(j.Subjects), maxSubjects)] {
-		out.Subjects = append(out.Subjects, Subject{Name: brief(s.Name), Label: s.Label, Expected: brief(s.Expected), Got: brief(s.Got)})
+		told := Subject{Name: brief(s.Name), Label: s.Label, Expected: brief(s.Expected), Got: brief(s.Got)}
+		if told.bare = s.Label != "" && s.Name == string(s.Label); told.bare {
+			told.Name = brief(e.Asked(s.Label))
+		}
+		out.Subjects = append(out.Subjects, told)
 	}
 	if r.Known != nil {
 		out.Known = &Known{Reason: brief(r.Known.Reason), Until: r.Known.Until}
@@ -40,7 +44,7 @@ func finding(r verdict.Result, p requirement.Profile, log *exchange.Log) Require
 		out.Fix = brief(j.Hint)
 	}
 	if tells(j.Outcome) {
-		out.Curl = curl(j.Subjects, log)
+		out.Curl = curl(j.Subjects, e.Log)
 	}
 	return out
 }
@@ -103,7 +107,7 @@ func (r Report) tell(o requirement.Outcome) []told {
 func (q Requirement) further() []Subject {
 	var out []Subject
 	for _, s := range q.Subjects {
-		if s.Name != string(s.Label) || q.adds(s) != (Subject{}) {
+		if !s.bare || q.adds(s) != (Subject{}) {
 			out = append(out, s)
 		}
 	}

@@ -40,8 +40,9 @@ func New(v verdict.Verdict, log *exchange.Log, suite string) Report {
 		r.Run.NotSent = append(r.Run.NotSent, NotSent(n))
 	}
 	r.Requirements = make([]Requirement, 0, len(v.Results))
+	evidence := requirement.Read(log)
 	for _, result := range v.Results {
-		r.Requirements = append(r.Requirements, finding(result, v.Profile, log))
+		r.Requirements = append(r.Requirements, finding(result, v.Profile, evidence))
 	}
 	r.Notes = append(slices.Clone(v.Notes), snapshot(v, r.Date)...)
 	return r

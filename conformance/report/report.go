@@ -175,6 +175,8 @@ type Subject struct {
 	Label    exchange.Label `json:"label,omitempty"`
 	Expected string         `json:"expected,omitempty"`
 	Got      string         `json:"got,omitempty"`
+	// bare says that the subject is an exchange that was looked at, and nothing more.
+	bare bool
 }
 
 // Operations says how much of the node's document was executed.

@@ -44,6 +44,10 @@ func anonymousCall(e Evidence, r exchange.Resource) Judgement {
 // publicInfo looks at the info endpoint when an operation is the probe target.
 func publicInfo(e Evidence) Judgement {
 	x, asked := e.Get(exchange.Info.With(exchange.NoToken))
+	if asked && x.Answered() && (redirected(x) || success(x) && html(x)) && success(e.The(exchange.Info.With(exchange.OK))) {
+		return Warned("the info endpoint sends callers without a token to a web page, most likely a login, which no API client understands", "401 without a token", describe(x)).
+			Hinting(loginHint).about(x, "401", describe(x))
+	}
 	if !asked || anonymousCall(e, exchange.Info).Outcome != Fail {
 		return Judgement{Outcome: Pass}
 	}

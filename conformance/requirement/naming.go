@@ -96,6 +96,9 @@ func manner(c exchange.Case) string {
 	return strings.ReplaceAll(string(c), "-", " ")
 }
 
+// Asked says in words what the exchange of a label asks, for a reader who knows no labels.
+func (e Evidence) Asked(label exchange.Label) string { return e.asked(label) }
+
 // asked says in words what the exchange of a label asks: "GET /fundings with a garbage token", "the token request with the wrong secret".
 func (e Evidence) asked(label exchange.Label) string {
 	resource, c := label.Resource(), label.Case()
