@@ -268,8 +268,19 @@ func asGoodClient(x exchange.Exchange) bool {
 		return true
 	default:
 		_, ok := tried(x)
-		return ok
+		return ok || ofPages(c)
 	}
+}
+
+// ofPages reports the calls of pages, filters and links.
+func ofPages(c exchange.Case) bool {
+	switch c {
+	case exchange.BeyondEnd, exchange.LinkNext, exchange.ListAgain:
+		return true
+	case exchange.FilterBad:
+		return false
+	}
+	return strings.HasPrefix(string(c), "walk-") || strings.HasPrefix(string(c), "filter-")
 }
 
 // noJSON finds a good answer that is no JSON although the document declares JSON with a schema.

@@ -2,6 +2,7 @@ package requirement
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -10,15 +11,39 @@ import (
 
 // paging lists group PAG in catalogue order.
 func paging() []Requirement {
-	after := []ID{"TOK-01", "SPC-01", "SPC-03"}
-	list, detail := exchange.ListOperation, exchange.DetailOperation
+	return slices.Concat(listPages(), listInputs(), listedItems(), linkedAnswers())
+}
+
+// networkClient cites what the network's known client does with a list.
+func networkClient() Source {
+	return Source{Text: "Practice of the network's client", URL: "https://github.com/RIS-Synergy/Import-Tool"}.AsDerived()
+}
+
+// Every requirement of the group needs a token and a document.
+func afterDocument() []ID { return []ID{"TOK-01", "SPC-01", "SPC-03"} }
+
+// listPages are PAG-01 to PAG-04: the list and its pages.
+func listPages() []Requirement {
+	list, after := exchange.ListOperation, afterDocument()
 	return []Requirement{
+		{
+			ID: "PAG-01", Title: "List answer is an array (or a documented envelope) with unique ids",
+			Level: Recommended, Gate: Advice, Profile: Funding,
+			Source:   networkClient(),
+			Quote:    "Ensure response is always an array",
+			Probe:    "The list operation, and every other answer of it that a good call got: array or envelope, and the ids of its items.",
+			Forgives: "An envelope that the document describes (a warning); items without an id, which API-04 judges.",
+			Fix:      "Send the list as an array, and each record once: a join that multiplies rows needs a DISTINCT. Clients of the network read anything but an array as an empty list.",
+			Breaks:   "The first item is listed twice.",
+			Needs:    []exchange.Label{list.With(exchange.OK)},
+			Reads:    []exchange.Label{exchange.WholeRun}, After: after, Check: listedOnce,
+		},
 		{
 			ID: "PAG-02", Title: "Declared size parameter limits the page",
 			Level: Network, Gate: Gating, Profile: Funding,
 			Source:   NET("R15"),
 			Quote:    definedByDocument,
-			Probe:    "The list operation with its declared size parameter at 2 (at 1 where the list has two items), or at the declared minimum.",
+			Probe:    "The list operation with its declared size parameter at 2 (at 1 where the list has two items), or at the declared minimum; and the pages of PAG-03.",
 			Forgives: "Pages that are smaller; a size parameter that is not declared, which is only reported; a list too short for two pages, to which this does not apply.",
 			Fix:      "Apply the declared parameter, or take it out of the document. Spring Data: spring.data.web.pageable.size-parameter must be the declared name, such as page[size].",
 			Breaks:   "The size parameter is ignored.",
@@ -26,25 +51,87 @@ func paging() []Requirement {
 			Reads:    []exchange.Label{list.With(exchange.OK), exchange.WholeRun}, After: after, Check: pageLimited,
 		},
 		{
+			ID: "PAG-03", Title: "Consecutive pages are disjoint and complete",
+			Level: Recommended, Gate: Advice, Profile: Funding,
+			Source:   networkClient(),
+			Quote:    "If we get an empty array, stop pagination",
+			Probe:    "Up to five consecutive pages, and the last one of a longer list, against the list without parameters; what the page parameter counts is found by asking for 0, 1 and the size.",
+			Forgives: "A page number from 0 or from 1 as well as a number of records to skip; pages smaller than asked for; a list that changed meanwhile (a warning): the walk is repeated once; paging that is not declared, where each fault is a warning.",
+			Fix:      "Sort by a unique member, such as the id, before the page is cut, count the filter in the database query and not behind it, and apply the declared page parameter. Spring Data: add the id to Pageable's Sort.",
+			Breaks:   "Page 2 repeats page 1.",
+			Needs:    []exchange.Label{list.With(exchange.WalkCase(1))},
+			Reads:    []exchange.Label{exchange.WholeRun}, After: after, Check: pagesAddUp,
+		},
+		{
+			ID: "PAG-04", Title: "A page beyond the end is an empty list",
+			Level: Recommended, Gate: Advice, Profile: Funding,
+			Source:   networkClient(),
+			Quote:    "If we get an empty array, stop pagination",
+			Probe:    "The page 100000 (or the record of that number) with two items.",
+			Forgives: "404, 400, 416 and 204 (warnings); paging that is neither declared nor effective.",
+			Fix:      "Answer 200 with an empty list. Do not fall back to the last page: clients of the network walk on until they get an empty array, and would never end.",
+			Breaks:   "Beyond the end the last page is repeated.",
+			Needs:    []exchange.Label{list.With(exchange.BeyondEnd)},
+			Reads:    []exchange.Label{exchange.WholeRun}, After: after, Check: emptyBeyond,
+		},
+	}
+}
+
+// listInputs are PAG-05 to PAG-07: spellings, bad values and filters.
+func listInputs() []Requirement {
+	list, after := exchange.ListOperation, afterDocument()
+	return []Requirement{
+		{
+			ID: "PAG-05", Title: "Percent-encoded and raw brackets behave alike",
+			Level: Recommended, Gate: Information, Profile: Funding,
+			Source:   RFC(3986, "3.2.2").And(RFC(3986, "3.4")),
+			Quote:    "This is the only place where square bracket characters are allowed in the URI syntax.",
+			Probe:    "The list operation with ?page%5Bsize%5D=2 and with ?page[size]=2.",
+			Forgives: "A refusal of the raw brackets (a warning): by the standard they must be encoded, but the network's client sends them.",
+			Fix:      "Read the query percent-decoded, whatever its spelling. Tomcat refuses raw brackets unless relaxedQueryChars=\"[]\" is set on the connector (Spring Boot: server.tomcat.relaxed-query-chars).",
+			Breaks:   "Only raw brackets are understood.",
+			Needs:    []exchange.Label{list.With(exchange.SizeRaw), list.With(exchange.SizeTwo)},
+			Reads:    []exchange.Label{list.With(exchange.OK), exchange.WholeRun}, After: after, Check: bracketsAlike,
+		},
+		{
+			ID: "PAG-06", Title: "Bad paging and filter values are client errors or defaults, never 5xx",
+			Level: Recommended, Gate: Advice, Profile: Funding,
+			Source:   RFC(9110, "15.5.1"),
+			Quote:    "The 400 (Bad Request) status code indicates that the server cannot or will not process the request due to something that is perceived to be a client error",
+			Probe:    "The list operation with the size -1, 0, abc and 99999999999, the page -1 and abc, a value that is not in the vocabulary of a filter, and an unknown parameter.",
+			Forgives: "Any 4xx, the default in place of the bad value, an empty list; the whole list for a value that is not in the vocabulary (a warning).",
+			Fix:      "Check parameters before they reach the database and answer 400. Spring: @Validated with @Min and @Max, and a handler for MethodArgumentTypeMismatchException and ConstraintViolationException; Flask: catch ValueError of int().",
+			Breaks:   "size=abc gives 500.",
+			Needs:    []exchange.Label{list.With(exchange.UnknownQuery)},
+			Reads:    []exchange.Label{exchange.WholeRun}, After: after, Check: badValuesTaken,
+		},
+		{
 			ID: "PAG-07", Title: "Declared enum filter filters",
 			Level: Network, Gate: Gating, Profile: Funding,
 			Source:   NET("R15"),
 			Quote:    definedByDocument,
-			Probe:    "The list operation with one declared enum parameter that names a member of the items: with a value seen in the data, and with one of the vocabulary that was not seen; for ids, with one that nobody has.",
-			Forgives: "Members of another name than the parameter; items that match through an array, or that lack the member; a 404 for a value that matches nothing; items of one kind only, where the declared vocabulary has no other.",
+			Probe:    "The list operation with each declared filter that names a member of the items: with values seen in the data and with others of the vocabulary (on this machine and with --thorough all of them), with one that nobody has for ids, together with a page, and runningCalls with true and false.",
+			Forgives: "Members of another name than the parameter; items that match through an array, or that lack the member; a 404 for a value that matches nothing; items of one kind only, where the declared vocabulary has no other; any reading of runningCalls that does not contradict itself.",
 			Fix:      "Apply the filter that the document declares. Where a framework drops unknown parameters, check that the bound name is the declared one.",
 			Breaks:   "The filter is ignored and all items come back.",
 			Needs:    []exchange.Label{list.With(exchange.FilterSeen)},
 			Reads:    []exchange.Label{list.With(exchange.FilterOther), list.With(exchange.OK), exchange.WholeRun}, After: after, Check: filterFilters,
 		},
+	}
+}
+
+// listedItems are PAG-08 and PAG-09: from the list to the detail.
+func listedItems() []Requirement {
+	list, detail, after := exchange.ListOperation, exchange.DetailOperation, afterDocument()
+	return []Requirement{
 		{
 			ID: "PAG-08", Title: "Listed items can be fetched one by one",
 			Level: Network, Gate: Gating, Profile: Funding,
 			Source:   NET("R15"),
 			Quote:    definedByDocument,
-			Probe:    "The detail operation with the first, a middle and the last id of the list, percent-encoded.",
-			Forgives: "A 400 or 404 for an id with a slash, which Tomcat and Apache refuse by default, and a 404 for items that are neither calls nor programmes, which only funders serve (warnings).",
-			Fix:      "Serve each listed id. For ids with a slash: Tomcat encodedSolidusHandling=passthrough, Apache AllowEncodedSlashes NoDecode, Spring StrictHttpFirewall.setAllowUrlEncodedSlash(true).",
+			Probe:    "The detail operation with the first, a middle and the last id of the list, percent-encoded; the answer against the item of the list.",
+			Forgives: "A 400 or 404 for an id with a slash, which Tomcat and Apache refuse by default, and a 404 for items that are neither calls nor programmes, which only funders serve (warnings); members that the document does not require, which may differ; an item that the list no longer holds.",
+			Fix:      "Serve each listed id, from the same record as the list. For ids with a slash: Tomcat encodedSolidusHandling=passthrough, Apache AllowEncodedSlashes NoDecode, Spring StrictHttpFirewall.setAllowUrlEncodedSlash(true).",
 			Breaks:   "The detail operation answers 404 for listed ids.",
 			Reads: []exchange.Label{detail.With(exchange.ItemFirst), detail.With(exchange.ItemMiddle), detail.With(exchange.ItemLast),
 				list.With(exchange.OK), exchange.WholeRun}, After: after, Check: itemsFetched,
@@ -62,6 +149,22 @@ func paging() []Requirement {
 			Reads:    []exchange.Label{exchange.WholeRun}, After: after, Control: detail.With(exchange.OK), Check: unknownNotFound,
 		},
 	}
+}
+
+// linkedAnswers is PAG-10.
+func linkedAnswers() []Requirement {
+	list := exchange.ListOperation
+	return []Requirement{{
+		ID: "PAG-10", Title: "Link relations are well-formed and stay on the origin",
+		Level: StandardMust, Gate: Advice, Profile: Funding,
+		Source:   RFC(8288, "3").And(RFC(8288, "3.3")),
+		Quote:    "The rel parameter MUST be present but MUST NOT appear more than once in a given link-value",
+		Probe:    "The Link header of each answer, and the links inside answers in the shapes of HAL, JSON:API, Spring HATEOAS, ORDS and Django; the link to the next page is followed on the origin.",
+		Forgives: "Relative references, URI templates, relations other than those of pages and self; members such as website, which are content; brackets that are not encoded, and an item that names itself on another origin (warnings).",
+		Fix:      "Build links as relative references or from the public https address, not from the host of the request. Behind a proxy: Spring server.forward-headers-strategy=framework, Django SECURE_PROXY_SSL_HEADER and USE_X_FORWARDED_HOST, Laravel TrustProxies.",
+		Breaks:   "rel=next points to http://.",
+		Reads:    []exchange.Label{list.With(exchange.LinkNext), exchange.WholeRun}, After: afterDocument(), Check: linksStay,
+	}}
 }
 
 // listJudged says whether the list is fit for judging paging by it (API-03).
@@ -99,6 +202,9 @@ func pageLimited(e Evidence) Judgement {
 		return Failed(fmt.Sprintf("%s gives %d items", asked, len(items)), fmt.Sprintf("at most %d items", size), fmt.Sprintf("%d items", len(items))).
 			about(x, fmt.Sprintf("at most %d items", size), fmt.Sprintf("%d items", len(items)))
 	}
+	if j, over := oversized(e); over {
+		return j
+	}
 	all, err := itemsOf(whole)
 	switch {
 	case err != nil || !success(whole):
@@ -116,6 +222,32 @@ func pageLimited(e Evidence) Judgement {
 		return Warned(asked+" gives an empty page although there are items", fmt.Sprintf("up to %d items", size), "no items").about(x, "items", "no items")
 	}
 	return Passed(x.Label, whole.Label)
+}
+
+// oversized finds a page of the walk that holds more items than were asked for.
+func oversized(e Evidence) (Judgement, bool) {
+	for _, x := range listAnswers(e) {
+		size, err := strconv.Atoi(x.Given["size"])
+		items, unread := itemsOf(x)
+		if err != nil || unread != nil || !success(x) || len(items) <= size {
+			continue
+		}
+		asked := fmt.Sprintf("%s=%d with %s=%s", clip(x.Given["sizeParameter"]), size, clip(x.Given["parameter"]), clip(x.Given["value"]))
+		most := fmt.Sprintf("at most %d items", size)
+		return Failed(fmt.Sprintf("%s gives %d items", asked, len(items)), most, fmt.Sprintf("%d items", len(items))).about(x, most, fmt.Sprintf("%d items", len(items))), true
+	}
+	return Judgement{}, false
+}
+
+// listAnswers are the answers of the list operation to calls with a good token, in the order of the log.
+func listAnswers(e Evidence) []exchange.Exchange {
+	var out []exchange.Exchange
+	for _, x := range e.Exchanges {
+		if x.Answered() && e.Roles.List != "" && x.Label.Resource() == e.Roles.List && asGoodClient(x) {
+			out = append(out, x)
+		}
+	}
+	return out
 }
 
 func countOf(items [][]byte, err error) string {

@@ -1,98 +1,12 @@
 package requirement
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/rin-network/rin/conformance/document"
 	"github.com/rin-network/rin/conformance/exchange"
 )
-
-// filterFilters checks PAG-07 by what the probe chose: parameter, member and value.
-func filterFilters(e Evidence) Judgement {
-	if j, ok := listJudged(e); !ok {
-		return j
-	}
-	calls := []exchange.Exchange{e.The(exchange.ListOperation.With(exchange.FilterSeen))}
-	if other, asked := e.Get(e.Roles.List.With(exchange.FilterOther)); asked {
-		calls = append(calls, other)
-	}
-	all, err := itemsOf(e.The(exchange.ListOperation.With(exchange.OK)))
-	var parts []Judgement
-	proven := false
-	for i, x := range calls {
-		j := filterCall(x, i == 0 || x.Given["seen"] == "true")
-		parts = append(parts, j)
-		// Items of one kind are enough when the other value leaves them all out, be it by an empty list or by 404 (the drafts want two kinds).
-		proven = proven || (j.Outcome == Pass || i > 0 && x.Status() == 404) && leavesOut(all, x)
-	}
-	j := gather(parts...)
-	why, skipped := e.Skipped(e.Roles.List.With(exchange.FilterOther))
-	switch {
-	case j.Outcome != Pass || proven:
-		return j
-	case err == nil && skipped && why.Kind == exchange.NotApplicable:
-		return Missing("all items have the value that was filtered by, and there is none to leave them out: " + clip(why.Because)).Seen(calls[0].Label)
-	case err != nil:
-		return Unclear("the list without a filter can't be compared: " + clip(err.Error())).Seen(calls[0].Label)
-	}
-	member, value := clip(calls[0].Given["member"]), quote(calls[0].Given["value"])
-	return Unclear("all items have the value that was filtered by, so nothing shows that the filter works").
-		Hinting("put funding calls of more than one kind into the tested system, then repeat the run").
-		about(calls[0], "items of more than one kind", member+" is "+value+" in all items")
-}
-
-// leavesOut reports whether the list holds items that the filter has to leave out: only then do the items that came show a filter.
-func leavesOut(all [][]byte, x exchange.Exchange) bool {
-	return slices.ContainsFunc(all, func(item []byte) bool {
-		return !holds(document.MemberValues(item, x.Given["member"]), x.Given["value"])
-	})
-}
-
-// filterCall judges one filtered list. sought says that items with the value are known to exist.
-func filterCall(x exchange.Exchange, sought bool) Judgement {
-	parameter, member, value := x.Given["parameter"], x.Given["member"], x.Given["value"]
-	filter := clip(parameter + "=" + value)
-	if member == "" {
-		return Unclear("the recording does not say which member was filtered by").Blaming(Suite).Seen(x.Label)
-	}
-	if j, unclear := unclearIfNoVerdict(x); unclear {
-		return j
-	}
-	if refused(x) && !sought {
-		return Judgement{Outcome: NotApplicable, Reason: filter + " is answered " + describe(x)}.Noting(filter + ", which matches nothing, is answered " + describe(x))
-	}
-	if !success(x) {
-		return Failed(filter+" is refused although the document declares it", "2xx with the items that match", describe(x)).about(x, "2xx", describe(x))
-	}
-	items, err := itemsOf(x)
-	if err != nil {
-		return Unclear("the filtered items can't be read: "+clip(err.Error())).about(x, "a list", describe(x))
-	}
-	var wrong []Subject
-	lacking := 0
-	for i, item := range items {
-		values := document.MemberValues(item, member)
-		switch {
-		case len(values) == 0:
-			lacking++
-		case !holds(values, value):
-			wrong = append(wrong, Subject{Name: fmt.Sprintf("%s $[%d].%s", callName(x), i, clip(member)), Label: x.Label, Expected: quote(value), Got: quote(strings.Join(values, ", "))})
-		}
-	}
-	switch {
-	case len(wrong) > 0:
-		return Failed(fmt.Sprintf("%s gives %d of %d items that contradict it", filter, len(wrong), len(items)), clip(member)+" "+quote(value), wrong[0].Got).About(wrong...).bounded()
-	case lacking > 0:
-		return Warned(fmt.Sprintf("%s gives %d items without a %s", filter, lacking, clip(member)), clip(member)+" "+quote(value), "no "+clip(member)).about(x, quote(value), "no value")
-	case len(items) == 0 && sought:
-		return Failed(filter+" gives nothing although the list has such items", "the items that match", "an empty list").about(x, "items", "none")
-	case len(items) == document.MaxItems:
-		return Passed(x.Label).Noting(fmt.Sprintf("of the answer to %s the first %d items were looked at", filter, len(items)))
-	}
-	return Passed(x.Label)
-}
 
 func itemsFetched(e Evidence) Judgement {
 	if j, ok := listJudged(e); !ok {
@@ -114,7 +28,7 @@ func itemsFetched(e Evidence) Judgement {
 			unsent = append(unsent, j)
 			continue
 		}
-		parts = append(parts, itemFetched(e.The(label), listed))
+		parts = append(parts, itemFetched(e, e.The(label), listed))
 	}
 	if len(parts) == 0 {
 		return gather(unsent...)
@@ -128,7 +42,7 @@ func itemsFetched(e Evidence) Judgement {
 }
 
 // itemFetched judges one detail answer by the id that was asked for.
-func itemFetched(x exchange.Exchange, listed [][]byte) Judgement {
+func itemFetched(e Evidence, x exchange.Exchange, listed [][]byte) Judgement {
 	id, member := x.Given["id"], "id"
 	if m := x.Given["member"]; m != "" {
 		member = m
@@ -139,7 +53,12 @@ func itemFetched(x exchange.Exchange, listed [][]byte) Judgement {
 	expected := "200 with " + member + " " + quote(id)
 	switch {
 	case success(x):
-		return sameItem(x, member, id, expected)
+		if j := sameItem(x, member, id, expected); j.Outcome != Pass {
+			return j
+		}
+		return agrees(e, x, listed, member, id)
+	case (x.Status() == 404 || x.Status() == 410) && vanished(e, member, id):
+		return Unclear("the item was taken off the list during the run").Hinting("repeat the run").about(x, expected, describe(x))
 	case strings.Contains(id, "/") && (x.Status() == 400 || x.Status() == 404):
 		return Warned("an id with a slash can't be fetched; servers refuse %2F in paths by default", expected, describe(x)).about(x, expected, describe(x))
 	case x.Status() == 404 && elsewhere(listed, member, id):
@@ -158,7 +77,7 @@ func sameItem(x exchange.Exchange, member, id, expected string) Judgement {
 		return Failed("the detail answer can't be read: "+clip(err.Error()), expected, describe(x)).about(x, expected, describe(x))
 	}
 	got := document.MemberValues(text, member)
-	for _, envelope := range []string{"data", "item", "content", "result"} {
+	for _, envelope := range envelopes() {
 		if len(got) == 0 {
 			got = document.MemberValues(text, envelope+"."+member)
 		}
@@ -172,12 +91,27 @@ func sameItem(x exchange.Exchange, member, id, expected string) Judgement {
 	return Failed("the detail answer is another item", expected, quote(got[0])).about(x, expected, quote(got[0]))
 }
 
-// elsewhere reports whether the list says that the item is of a type that only funders serve one by one.
-func elsewhere(listed [][]byte, member, id string) bool {
-	i := slices.IndexFunc(listed, func(item []byte) bool { return slices.Contains(document.MemberValues(item, member), id) })
-	if i < 0 {
+// vanished reports whether the list, read again at the end, does not hold the item any more.
+func vanished(e Evidence, member, id string) bool {
+	again, asked := e.Get(e.Roles.List.With(exchange.ListAgain))
+	if !asked || !success(again) {
 		return false
 	}
-	types := document.MemberValues(listed[i], "type")
+	items, err := itemsOf(again)
+	return err == nil && itemWith(items, member, id) == nil && !again.Response.Truncated
+}
+
+// itemWith is the item of a list with the id; nil when there is none.
+func itemWith(items [][]byte, member, id string) []byte {
+	i := slices.IndexFunc(items, func(item []byte) bool { return slices.Contains(document.MemberValues(item, member), id) })
+	if i < 0 {
+		return nil
+	}
+	return items[i]
+}
+
+// elsewhere reports whether the list says that the item is of a type that only funders serve one by one.
+func elsewhere(listed [][]byte, member, id string) bool {
+	types := document.MemberValues(itemWith(listed, member, id), "type")
 	return len(types) == 1 && !slices.Contains([]string{"CALL", "PROGRAMME"}, types[0])
 }

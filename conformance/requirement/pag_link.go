@@ -1,0 +1,125 @@
+package requirement
+
+import (
+	"fmt"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/rin-network/rin/conformance/document"
+	"github.com/rin-network/rin/conformance/exchange"
+)
+
+// linksStay checks PAG-10.
+func linksStay(e Evidence) Judgement {
+	if j, ok := listJudged(e); !ok {
+		return j
+	}
+	var parts []Judgement
+	found := false
+	for _, x := range operationAnswers(e) {
+		if !success(x) {
+			continue
+		}
+		links, faults := linksOf(x)
+		found = found || len(links)+len(faults) > 0
+		parts = append(parts, faults...)
+		for _, l := range links {
+			parts = append(parts, stays(x, l))
+		}
+	}
+	if !found {
+		return Missing("no answer holds a link")
+	}
+	next, asked := e.Get(e.Roles.List.With(exchange.LinkNext))
+	if asked {
+		parts = append(parts, nextWorks(e, next))
+	} else if j, lacks := e.lacking(e.Roles.List.With(exchange.LinkNext)); lacks && j.Outcome == Inconclusive {
+		parts = append(parts, j)
+	}
+	return gather(distinct(parts)...)
+}
+
+// distinct leaves out what a call with another query shows again.
+func distinct(parts []Judgement) []Judgement {
+	told := map[string]bool{}
+	return slices.DeleteFunc(parts, func(j Judgement) bool {
+		again := told[j.Reason]
+		told[j.Reason] = j.Outcome != Pass
+		return again
+	})
+}
+
+// linksOf are the links of an answer with a relation that clients follow, in its head and in its body.
+func linksOf(x exchange.Exchange) (links []document.Reference, faults []Judgement) {
+	const place = "Link header"
+	head, err := exchange.ParseLinks(header(x, "Link"))
+	if err != nil {
+		faults = append(faults, Failed("the Link header is not well-formed: "+clip(err.Error()), `<target>; rel="next"`, headerText(x, "Link")).
+			Hinting("write each link as <URI>; rel=\"next\", with commas between them").about(x, `<target>; rel="next"`, headerText(x, "Link")))
+	}
+	for _, l := range head {
+		for _, relation := range l.Relations() {
+			if slices.Contains([]string{"next", "prev", "previous", "first", "last", "self"}, relation) {
+				links = append(links, document.Reference{Relation: relation, Target: l.Target, Path: place})
+			}
+		}
+	}
+	if text, err := jsonText(x); err == nil {
+		links = append(links, document.ReadReferences(text)...)
+	}
+	return links, faults
+}
+
+// stays judges where one link leads.
+func stays(x exchange.Exchange, l document.Reference) Judgement {
+	from, err := url.Parse(x.Request.URL)
+	if err != nil {
+		return Unclear("the recording holds no URL that links can be resolved by").Blaming(Suite).Seen(x.Label)
+	}
+	where := clip(fmt.Sprintf("%s, %s rel=%s", callInWords(x), l.Path, l.Relation))
+	about := func(j Judgement) Judgement {
+		return j.About(Subject{Name: where, Label: x.Label, Expected: j.Expected, Got: j.Got})
+	}
+	got, home := clip(l.Target), exchange.Origin(from)
+	to, err := from.Parse(l.Target)
+	if err != nil {
+		return about(Failed("the link rel="+l.Relation+" is no URI reference", "a URI reference", got))
+	}
+	ofItem := l.Relation == "self"
+	switch there := exchange.Origin(to); {
+	case there == home:
+	case ofItem:
+		return about(Warned("an answer names itself on another origin", home, got))
+	case from.Scheme == "https" && to.Scheme == "http":
+		return about(Failed("the link rel="+l.Relation+" leads to cleartext http, where a client would send its token in the open", home, got))
+	default:
+		return about(Failed("the link rel="+l.Relation+" leads to another origin, where clients do not send their token", home, got))
+	}
+	if strings.ContainsAny(to.RawQuery, "[] ") || strings.ContainsAny(to.EscapedPath(), "[] ") {
+		return about(Warned("the link rel="+l.Relation+" has characters that are not allowed in a URI", "brackets and blanks percent-encoded", got).
+			Hinting("write [ as %5B, ] as %5D and a blank as %20 (RFC 3986 §3.2.2, §3.4)"))
+	}
+	return Passed(x.Label)
+}
+
+// nextWorks judges the answer behind the link to the next page.
+func nextWorks(e Evidence, x exchange.Exchange) Judgement {
+	const expected = "2xx with other items"
+	if serverError(x) {
+		return Failed("the link to the next page breaks the node", expected, describe(x)).about(x, expected, describe(x))
+	}
+	if j, unclear := unclearIfNoVerdict(x); unclear {
+		return j
+	}
+	items, err := itemsOf(x)
+	if !success(x) || err != nil {
+		return Failed("the link to the next page does not work", expected, describe(x)).about(x, expected, describe(x))
+	}
+	from, _ := e.Get(exchange.Label(x.Given["from"]))
+	before, err := itemsOf(from)
+	if err == nil && len(items) > 0 && slices.Equal(document.Identities(items), document.Identities(before)) {
+		return Failed("the link to the next page leads to the same items", expected, "the items of the page that has the link").about(x, expected, "the same items")
+	}
+	return Passed(x.Label)
+}

@@ -1,0 +1,268 @@
+package requirement
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/rin-network/rin/conformance/document"
+	"github.com/rin-network/rin/conformance/exchange"
+)
+
+// listedOnce checks PAG-01.
+func listedOnce(e Evidence) Judgement {
+	if j, ok := listJudged(e); !ok {
+		return j
+	}
+	whole := e.The(exchange.ListOperation.With(exchange.OK))
+	if j, unclear := unclearIfNoVerdict(whole); unclear {
+		return j
+	}
+	items, err := itemsOf(whole)
+	if err != nil {
+		return Failed("the list operation answers with no list", "an array", clip(err.Error())).about(whole, "an array", clip(err.Error()))
+	}
+	parts := []Judgement{enveloped(e, whole)}
+	for _, x := range listAnswers(e) {
+		if j, twice := listsTwice(x); twice {
+			parts = append(parts, j)
+		}
+	}
+	if j := gather(parts...); j.Outcome == Fail || len(items) > 0 {
+		return j
+	}
+	return Unclear("the list is empty, so nothing shows that its ids are unique").Hinting("put funding calls into the tested system, then repeat the run").Seen(whole.Label)
+}
+
+// enveloped judges the outer form of the list.
+func enveloped(e Evidence, whole exchange.Exchange) Judgement {
+	if kind := textType([]byte(strings.TrimPrefix(string(whole.Response.Body[:min(len(whole.Response.Body), 64)]), string(byteOrderMark())))); kind == "array" {
+		return Passed(whole.Label)
+	}
+	const hint = "send the array itself: clients of the network read anything else as an empty list"
+	o, _ := operation(e, e.Roles.List)
+	if _, answer, ok := o.Success(); ok {
+		for _, s := range answer.Content {
+			if s.Declared && s.Dangling == "" {
+				return Warned("the list is wrapped into an envelope, which clients of the network read as an empty list", "an array", "an object with one array").
+					Hinting(hint).about(whole, "an array", "a documented envelope")
+			}
+		}
+	}
+	return Failed("the list is wrapped into an envelope that the document does not describe", "an array", "an object with one array").
+		Hinting(hint).about(whole, "an array", "an undocumented envelope")
+}
+
+// listsTwice finds ids that stand more than once in one answer.
+func listsTwice(x exchange.Exchange) (Judgement, bool) {
+	items, err := itemsOf(x)
+	if err != nil || !success(x) {
+		return Judgement{}, false
+	}
+	at := map[string]int{}
+	var twice []Subject
+	for i, item := range items {
+		ids := document.MemberValues(item, "id")
+		if len(ids) != 1 {
+			continue
+		}
+		if before, known := at[ids[0]]; known {
+			twice = append(twice, Subject{Name: fmt.Sprintf("%s $[%d].id", callInWords(x), i), Label: x.Label, Expected: "an id of its own", Got: fmt.Sprintf("%s, as in $[%d]", quote(ids[0]), before)})
+			continue
+		}
+		at[ids[0]] = i
+	}
+	if len(twice) == 0 {
+		return Judgement{}, false
+	}
+	return Failed(fmt.Sprintf("%d of %d items are listed again", len(twice), len(items)), "each id once", twice[0].Got).About(twice...).bounded(), true
+}
+
+// walkOf reads the pages of the walk, or of the repeated one, from the evidence. asked are the exchanges by the value of the page
+// parameter.
+func walkOf(e Evidence, whole exchange.Case, step func(int) exchange.Case) (p document.Pages, asked map[int]exchange.Exchange) {
+	p, asked = document.Pages{At: map[int]document.Page{}}, map[int]exchange.Exchange{}
+	if items, err := itemsOf(e.The(exchange.ListOperation.With(whole))); err == nil {
+		p.Whole = document.Identities(items)
+	}
+	p.Size = len(p.Whole)
+	for n := 1; ; n++ {
+		x, ok := e.Get(e.Roles.List.With(step(n)))
+		if !ok {
+			return p, asked
+		}
+		value, err := strconv.Atoi(x.Given["value"])
+		if err != nil {
+			continue
+		}
+		if size, err := strconv.Atoi(x.Given["size"]); err == nil && size > 0 {
+			p.Size = size
+		}
+		items, err := itemsOf(x)
+		page := document.Page{Listed: success(x) && err == nil}
+		if page.Listed {
+			page.Items = document.Identities(items)
+		}
+		p.At[value], asked[value] = page, x
+	}
+}
+
+// pagesAddUp checks PAG-03.
+func pagesAddUp(e Evidence) Judgement {
+	if j, ok := listJudged(e); !ok {
+		return j
+	}
+	p, asked := walkOf(e, exchange.OK, exchange.WalkCase)
+	first := e.The(exchange.ListOperation.With(exchange.WalkCase(1)))
+	name := clip(first.Given["parameter"])
+	declared := declaresQuery(e, first.Given["parameter"])
+	if j, ok := walkable(e, p, asked, declared); !ok {
+		return j
+	}
+	note := name + " is " + string(p.Meaning())
+	if p.Meaning() != document.Offset {
+		note += "; the network's client sends the number of records to skip"
+	}
+	j := walked(p, asked, name)
+	if !declared {
+		note += "; the document does not declare it"
+		if j.Outcome == Fail {
+			j.Outcome = Warn
+		}
+	}
+	if p.Faults().None() {
+		return j.Noting(note)
+	}
+	again, _ := walkOf(e, exchange.ListAgain, exchange.WalkAgainCase)
+	if _, unanswered := e.lacking(e.Roles.List.With(exchange.ListAgain)); !unanswered && len(again.Whole) > 0 && again.Meaning() != "" && again.Faults().None() {
+		return Warned("the list changed while its pages were read; a second time they added up", j.Expected, j.Got).About(j.Subjects...).Noting(note)
+	}
+	return j.Noting(note)
+}
+
+// walkable says what is wrong when the answers show no pages; ok is true when they do.
+func walkable(e Evidence, p document.Pages, asked map[int]exchange.Exchange, declared bool) (Judgement, bool) {
+	for _, v := range []int{1, 0} {
+		if x, ok := asked[v]; ok && !p.At[v].Listed && (v == 1 || len(asked) == 1) {
+			if serverError(x) && declared {
+				return Failed("a page breaks the node", "2xx", describe(x)).about(x, "2xx", describe(x)), false
+			}
+			if j, unclear := unclearIfNoVerdict(x); unclear {
+				return j, false
+			}
+		}
+	}
+	const endless = "the network's client, which walks on until it gets an empty array, would never end"
+	switch first := asked[0]; {
+	case p.Oversized():
+		if j, ok := e.standing(paging(), "PAG-02"); !ok && j.Outcome == Blocked {
+			return j, false
+		}
+		return Missing("the list is answered whole, whatever page is asked for; paging is not declared").Noting(endless), false
+	case p.Meaning() == document.Ignored && declared:
+		return Failed("the same page comes again and again", "another page for each "+clip(first.Given["parameter"]), "the same items for "+askedValues(asked)).
+			Hinting("apply the declared page parameter: "+endless).about(first, "other items for each page", "the same items"), false
+	case p.Meaning() == document.Ignored:
+		return Missing("paging is not declared, and " + clip(first.Given["parameter"]) + " has no effect").Noting(endless), false
+	case p.Meaning() == "" && declared:
+		x, ok := asked[1]
+		if !ok {
+			return Unclear("the recording holds too few pages to tell what " + clip(first.Given["parameter"]) + " counts").Seen(first.Label), false
+		}
+		return Failed("the second page can't be read, although the list has more items than fit on one", "a list", describe(x)).about(x, "a list", describe(x)), false
+	case p.Meaning() == "":
+		return Missing("paging is not declared, and what was tried has no effect"), false
+	}
+	return Judgement{}, true
+}
+
+// askedValues lists the values of the page parameter that were asked for.
+func askedValues(asked map[int]exchange.Exchange) string {
+	var out []string
+	for _, v := range slices.Sorted(maps.Keys(asked)) {
+		out = append(out, strconv.Itoa(v))
+	}
+	return strings.Join(out, ", ")
+}
+
+// walked judges the pages that were read.
+func walked(p document.Pages, asked map[int]exchange.Exchange, name string) Judgement {
+	order, _ := p.Walked()
+	var labels []exchange.Label
+	for _, v := range order {
+		x := asked[v]
+		if j, unclear := unclearIfNoVerdict(x); unclear {
+			if serverError(x) {
+				return Failed("a page breaks the node", "2xx", describe(x)).about(x, "2xx", describe(x))
+			}
+			return j
+		}
+		labels = append(labels, x.Label)
+	}
+	faults := p.Faults()
+	var subjects []Subject
+	for _, v := range order {
+		for i, item := range p.At[v].Items {
+			if slices.Contains(faults.Repeated, item) {
+				subjects = append(subjects, Subject{Name: fmt.Sprintf("%s=%d $[%d]", name, v, i), Label: asked[v].Label, Expected: "an item of no other page", Got: quote(item)})
+			}
+		}
+	}
+	if len(subjects) > 0 {
+		return Failed(fmt.Sprintf("%d items stand on more than one page", len(faults.Repeated)), "each item on one page", quote(faults.Repeated[0])+" again").About(subjects...).bounded()
+	}
+	if len(faults.Lost) > 0 {
+		j := Failed(fmt.Sprintf("%d of %d items of the list are on none of its pages", len(faults.Lost), len(p.Whole)), "each item on one page", quote(faults.Lost[0])+" on none")
+		for _, item := range faults.Lost {
+			j = j.About(Subject{Name: "item " + quote(item), Label: labels[len(labels)-1], Expected: "on a page", Got: "on none"})
+		}
+		return j.bounded().Seen(labels...)
+	}
+	if faults.Reordered {
+		return Warned("the pages come in another order than the whole list, so nothing shows that no item is lost", "the order of the list", "another order").
+			Hinting("sort lists by a unique member, such as the id, with and without paging").Seen(labels...)
+	}
+	return Passed(labels...)
+}
+
+// emptyBeyond checks PAG-04.
+func emptyBeyond(e Evidence) Judgement {
+	if j, ok := listJudged(e); !ok {
+		return j
+	}
+	x := e.The(exchange.ListOperation.With(exchange.BeyondEnd))
+	p, _ := walkOf(e, exchange.OK, exchange.WalkCase)
+	asked := clip(x.Given["parameter"] + "=" + x.Given["value"])
+	switch ignored := p.Meaning() == document.Ignored; {
+	case !declaresQuery(e, x.Given["parameter"]) && (ignored || p.Oversized() || p.Meaning() == ""):
+		return Missing("paging is neither declared nor effective")
+	case ignored:
+		return Judgement{Outcome: Blocked, BlockedBy: "PAG-03", Reason: "needs PAG-03, which is fail: the page parameter has no effect"}
+	}
+	const expected = "200 with an empty list"
+	if serverError(x) {
+		return Failed("a page beyond the end breaks the node", expected, describe(x)).about(x, expected, describe(x))
+	}
+	if j, unclear := unclearIfNoVerdict(x); unclear {
+		return j
+	}
+	items, err := itemsOf(x)
+	switch {
+	case x.Status() == 204:
+		return Warned("a page beyond the end has no content", expected, describe(x)).about(x, expected, describe(x))
+	case success(x) && err != nil:
+		return Failed("a page beyond the end is no list", expected, clip(err.Error())).about(x, expected, describe(x))
+	case success(x) && len(items) > 0:
+		return Failed(fmt.Sprintf("%s, far beyond the end, gives %d items: a client that walks on until the list is empty never ends", asked, len(items)), expected, fmt.Sprintf("%d items", len(items))).
+			about(x, expected, fmt.Sprintf("%d items", len(items)))
+	case success(x):
+		return Passed(x.Label)
+	case x.Status() == 404 || x.Status() == 400 || x.Status() == 416 || x.Status() == 422:
+		return Warned("a page beyond the end is refused", expected, describe(x)).about(x, expected, describe(x))
+	case clientError(x):
+		return Failed("a page beyond the end is refused to a good client", expected, describe(x)).about(x, expected, describe(x))
+	}
+	return Unclear("the page beyond the end leads to another place").about(x, expected, describe(x))
+}
