@@ -157,6 +157,29 @@ var _ = Describe("the list of fundings", func() {
 		Expect(get(node, openPath+"?page[page]=100000&page[size]=2", nil).body).To(Equal("[]"))
 	})
 
+	It("links pages to their neighbours, with the other parameters kept", func() {
+		link := func(query string) string {
+			GinkgoHelper()
+			return get(node, openPath+query, nil).header.Get("Link")
+		}
+		to := func(relation, query string) string { return "<" + openPath + "?" + query + `>; rel="` + relation + `"` }
+		const size = "page%5Bsize%5D=4"
+		Expect(link("")).To(BeEmpty(), "without paging there are no pages")
+		Expect(link("?" + size)).To(Equal(to("first", "page%5Bpage%5D=0&"+size) + ", " + to("next", "page%5Bpage%5D=4&"+size)))
+		Expect(link("?page[page]=6&page[size]=4&targetGroup=UNIVERSITY")).To(Equal(strings.Join([]string{
+			to("first", "page%5Bpage%5D=0&"+size+"&targetGroup=UNIVERSITY"), to("prev", "page%5Bpage%5D=2&"+size+"&targetGroup=UNIVERSITY"),
+			to("next", "page%5Bpage%5D=10&"+size+"&targetGroup=UNIVERSITY")}, ", ")))
+		Expect(link("?page[page]=100000&" + size)).NotTo(ContainSubstring("next"))
+	})
+
+	It("links numbered pages by their numbers", func() {
+		node = newNode(sandbox.Config{Clock: func() time.Time { return noon }, Seed: 7, Paging: "number"})
+		link := get(node, openPath+"?page[page]=3&page[size]=4", nil).header.Get("Link")
+		for relation, page := range map[string]string{"first": "0", "prev": "2", "next": "4"} {
+			Expect(link).To(ContainSubstring("page%5Bpage%5D=" + page + `&page%5Bsize%5D=4>; rel="` + relation + `"`))
+		}
+	})
+
 	It("reads page[page] as a number when told so", func() {
 		all := list("")
 		node = newNode(sandbox.Config{Clock: func() time.Time { return noon }, Seed: 7, Paging: "number"})

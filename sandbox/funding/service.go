@@ -65,6 +65,9 @@ func (s *Service) list(w http.ResponseWriter, r *http.Request, affiliation strin
 		return
 	}
 	chosen := s.store.find(q, s.now())
+	if links := q.links(r.URL, s.paging, chosen); links != "" {
+		w.Header().Set("Link", links)
+	}
 	representation.Stream(w, r, "application/json", headers, s.store.seed(chosen, affiliation), func(out io.Writer) error {
 		err := s.store.write(out, chosen, affiliation)
 		if err != nil {

@@ -89,6 +89,8 @@ type selection struct {
 	// indices lists the records; nil means the run from first to end.
 	indices    []int
 	first, end int
+	// total is the number of records on all pages.
+	total int
 }
 
 func (c selection) len() int { return c.end - c.first }
@@ -113,7 +115,7 @@ func (s *Store) find(q query, now time.Time) selection {
 		}
 		total = len(c.indices)
 	}
-	c.first, c.end = min(q.offset, total), total
+	c.first, c.end, c.total = min(q.offset, total), total, total
 	if q.size > 0 {
 		c.end = min(c.first+q.size, total)
 	}

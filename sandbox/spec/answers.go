@@ -23,6 +23,17 @@ func jsonAnswer(description string, schema, examples node) node {
 	}
 }
 
+// linked adds the links between pages to an answer, which only requests with paging parameters get.
+func linked(answer node) node {
+	link := header("With paging parameters, the links to the first, the previous and the next page (RFC 8288); the last page has no next one.",
+		`</ris-synergy/funding/v3/fundings?page%5Bpage%5D=2&page%5Bsize%5D=2>; rel="next"`)
+	link["required"] = false
+	if headers, ok := answer["headers"].(node); ok {
+		headers["Link"] = link
+	}
+	return answer
+}
+
 // problemAnswer is an error with a problem body, such as the example.
 func problemAnswer(description string, example problem.Problem, headers node) node {
 	answer := node{

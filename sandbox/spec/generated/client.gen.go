@@ -1495,6 +1495,7 @@ func (r GetApiDocsResponse) ContentType() string {
 type FindAllResponse200Headers struct {
 	CacheControl string
 	ETag         string
+	Link         *string
 	Vary         string
 }
 
@@ -1984,6 +1985,13 @@ func ParseFindAllResponse(rsp *http.Response) (*FindAllResponse, error) {
 				return nil, err
 			}
 			headers.ETag = value
+		}
+		if values := rsp.Header.Values("Link"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Link", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.Link = &value
 		}
 		if values := rsp.Header.Values("Vary"); len(values) > 0 {
 			var value string
