@@ -138,9 +138,23 @@ func (p Pages) value(k int) int {
 	return p.first() + k
 }
 
-// ends reports whether the walk ends with the k-th page: it is none, it is empty, or it is short and nothing is left.
+// ends reports whether the walk ends with the k-th page: it is none, it is empty, it is short and nothing is left, or it stands for
+// one beyond the end.
 func (p Pages) ends(k int, page Page) bool {
-	return !page.Listed || len(page.Items) == 0 || len(page.Items) < p.step() && (k+1)*p.step() >= len(p.Whole)
+	return !page.Listed || len(page.Items) == 0 || len(page.Items) < p.step() && (k+1)*p.step() >= len(p.Whole) || p.stale(k, page)
+}
+
+// Beyond reports whether a page that was walked lies behind what the whole list holds. What comes there says nothing of the pages
+// before it.
+func (p Pages) Beyond(value int) bool {
+	values, _ := p.Walked()
+	k := slices.Index(values, value)
+	return k >= 0 && k*p.step() >= len(p.Whole)
+}
+
+// stale reports whether a page behind what the whole list holds repeats the last one.
+func (p Pages) stale(k int, page Page) bool {
+	return k > 0 && k*p.step() >= len(p.Whole) && slices.Equal(page.Items, p.At[p.value(k-1)].Items)
 }
 
 // last is the page that holds the last item of the whole list, from 0, and whether the walk does not come to it.
@@ -189,6 +203,9 @@ func (p Pages) Faults() PageFaults {
 	if k, beyond := p.last(); beyond && !ended && p.At[p.value(k)].Listed {
 		values = append(values, p.value(k))
 		expected = slices.Concat(expected, p.Whole[k*p.step():])
+	}
+	if n := len(values) - 1; n > 0 && p.stale(n, p.At[values[n]]) {
+		values = values[:n]
 	}
 	f.Repeated = p.repeated(values)
 	found := map[string]bool{}

@@ -87,6 +87,14 @@ var _ = Describe("Pages", func() {
 		Expect(value).To(Equal(1))
 	})
 
+	It("add up although the last one is repeated beyond the end, which is another matter", func() {
+		p, asked := walked(numbered(9), 3, func(list []string, value, size int) ([]string, bool) { return cut(list, min(value, 6), size), true })
+		Expect(asked).To(HaveExactElements(0, 1, 3, 6, 9))
+		Expect(p.Faults().None()).To(BeTrue())
+		Expect(p.Beyond(9)).To(BeTrue())
+		Expect(p.Beyond(6)).To(BeFalse())
+	})
+
 	It("say nothing where page 1 is refused", func() {
 		p, asked := walked(numbered(10), 3, func([]string, int, int) ([]string, bool) { return nil, false })
 		Expect(p.Meaning()).To(BeEmpty())

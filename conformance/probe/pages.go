@@ -193,7 +193,9 @@ func (r *run) beyondEnd(_ document.Operation, res discover.Resource, _ exchange.
 	query := []pair{{w.page.Name, strconv.Itoa(atLeast(w.page.Schema, farPage))}}
 	given := map[string]string{"parameter": w.page.Name, "value": query[0].value}
 	if w.size.Name != "" {
-		query = append(query, pair{w.size.Name, strconv.Itoa(atLeast(w.size.Schema, 2))})
+		size := strconv.Itoa(atLeast(w.size.Schema, 2))
+		query = append(query, pair{w.size.Name, size})
+		given["sizeParameter"], given["size"] = w.size.Name, size
 	}
 	return withQuery(res.URL, query...), given, nil
 }

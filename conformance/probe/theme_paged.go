@@ -91,7 +91,7 @@ func (r *run) pagedProbe(name exchange.Resource, c exchange.Case) (p probe, ok b
 	case exchange.ListAgain:
 		return r.againProbe(name), true
 	case exchange.LinkNext:
-		return r.choosing(name, c, r.nextLink), true
+		return r.unjudged(r.choosing(name, c, r.nextLink)), true
 	case exchange.BeyondEnd:
 		return r.choosing(name, c, r.beyondEnd), true
 	case exchange.SizeRaw:
@@ -108,7 +108,18 @@ func (r *run) pagedProbe(name exchange.Resource, c exchange.Case) (p probe, ok b
 	return probe{}, false
 }
 
-// A choice of URL says what a case of an operation asks for, with the inputs that were chosen for it.
+// unjudged leaves the schemas out: where a link leads need not be the operation.
+func (r *run) unjudged(p probe) probe {
+	choose := p.prepare
+	p.prepare = func(ctx context.Context) (record.Ask, *unsent) {
+		ask, reason := choose(ctx)
+		ask.Annotate = nil
+		return ask, reason
+	}
+	return p
+}
+
+// urlChoice says what a case of an operation asks for, with the inputs that were chosen for it.
 type urlChoice func(o document.Operation, res discover.Resource, c exchange.Case) (string, map[string]string, *unsent)
 
 // choosing asks an operation that answered the good call for something particular.

@@ -3,8 +3,8 @@ package requirement
 import (
 	"bytes"
 	"encoding/json"
-	"fmt"
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -12,8 +12,8 @@ import (
 	"github.com/rin-network/rin/conformance/exchange"
 )
 
-// agrees compares a detail with the item of the list (PAG-08). Members that the document requires of both must be equal, or one of the
-// two is wrong; others may be newer, shorter or left out on purpose.
+// agrees compares a detail with the item of the list (PAG-08). The list may tell less: leave members out, abbreviate a text, name
+// some of several values. What both tell must not contradict, or one of the two is wrong.
 func agrees(e Evidence, x exchange.Exchange, listed [][]byte, member, id string) Judgement {
 	item := itemWith(listed, member, id)
 	text, err := jsonText(x)
@@ -21,25 +21,50 @@ func agrees(e Evidence, x exchange.Exchange, listed [][]byte, member, id string)
 		return Passed(x.Label)
 	}
 	inList, inDetail := document.Object(item), document.Object(unwrapped(text, member))
-	required := requiredMembers(e)
+	faulty := faultyMembers(e, e.Roles.List.With(exchange.OK), x.Label)
 	var differ []Subject
-	var notes []string
+	first := ""
 	for _, name := range slices.Sorted(maps.Keys(inList)) {
 		theirs, both := inDetail[name]
-		switch {
-		case !both, name == member, canonical(inList[name]) == canonical(theirs):
-		case slices.Contains(required, name):
-			differ = append(differ, Subject{Name: callName(x) + " $." + clip(name), Label: x.Label, Expected: shown(inList[name]) + ", as in the list", Got: shown(theirs)})
-		default:
-			notes = append(notes, fmt.Sprintf("%s differs between the list and %s", quote(name), callName(x)))
+		if !both || name == member || faulty[name] || volatile(name) || compatible(inList[name], theirs) {
+			continue
+		}
+		if first == "" {
+			first = name
+		}
+		differ = append(differ, Subject{Name: clip(callName(x) + " $." + name), Label: x.Label, Expected: shown(inList[name]) + ", as in the list", Got: shown(theirs)})
+	}
+	if len(differ) == 0 {
+		return Passed(x.Label)
+	}
+	return Warned("list and detail disagree on "+clip(first), differ[0].Expected, differ[0].Got).
+		Hinting("serve list and detail from the same record; look for a cache or a second mapping of the list").About(differ...).bounded()
+}
+
+// faultyMembers are the members of items that break the schema in one of the answers: API-04 to API-07 judge them.
+func faultyMembers(e Evidence, labels ...exchange.Label) map[string]bool {
+	top := regexp.MustCompile(`^\$(?:\[\d+\])?\.([^.\[]+)`)
+	out := map[string]bool{}
+	for _, label := range labels {
+		found, _ := e.FindingsOf(label)
+		for _, f := range found.Findings {
+			if m := top.FindStringSubmatch(f.Path); m != nil {
+				out[m[1]] = true
+			}
 		}
 	}
-	notes = notes[:min(len(notes), maxSubjects)]
-	if len(differ) == 0 {
-		return Passed(x.Label).Noting(notes...)
+	return out
+}
+
+// volatile reports members that may change from one request to the next: times, counts and versions of the record itself.
+func volatile(name string) bool {
+	name = strings.ToLower(name)
+	for _, part := range []string{"modified", "updated", "changed", "timestamp", "retrieved", "version", "etag", "count", "views", "links", "href"} {
+		if strings.Contains(name, part) {
+			return true
+		}
 	}
-	return Warned("list and detail disagree on "+strings.TrimPrefix(differ[0].Name, callName(x)+" $."), differ[0].Expected, differ[0].Got).
-		Hinting("serve list and detail from the same record; look for a cache or a second mapping of the list").About(differ...).Noting(notes...).bounded()
+	return false
 }
 
 // unwrapped is the item inside a usual envelope of one.
@@ -59,56 +84,59 @@ func unwrapped(text []byte, member string) []byte {
 // envelopes are the names under which a detail may be wrapped.
 func envelopes() []string { return []string{"data", "item", "content", "result"} }
 
-// requiredMembers are those that the document requires of a detail, and so of both: it may be a subtype of what the list declares.
-func requiredMembers(e Evidence) []string {
-	o, _ := operation(e, e.Roles.Detail)
-	_, answer, _ := o.Success()
-	var out []string
-	for _, s := range answer.Content {
-		out = append(out, s.Required...)
+// The bounds of what is compared: bytes of a member, and elements of an array.
+const (
+	maxCompared = 64 << 10
+	maxElements = 200
+)
+
+// compatible reports whether the list's value of a member can come from the same record as the detail's.
+func compatible(inList, inDetail []byte) bool {
+	if len(inList) > maxCompared || len(inDetail) > maxCompared {
+		return true // too large to be worth it
 	}
-	return out
+	var a, b any
+	return decoded(inList, &a) != nil || decoded(inDetail, &b) != nil || tellsNoMore(a, b)
 }
 
-// maxCompared bounds the members that are compared as values, in bytes.
-const maxCompared = 64 << 10
-
-// canonical is a text that is equal for equal JSON values; the order of members and of array elements does not count.
-func canonical(text []byte) string {
-	if len(text) > maxCompared {
-		return "" // too large to be worth it: equal to all that are
-	}
+func decoded(text []byte, v *any) error {
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.UseNumber()
-	var v any
-	if d.Decode(&v) != nil {
-		return string(text)
-	}
-	return canonicalValue(v)
+	return d.Decode(v)
 }
 
-func canonicalValue(v any) string {
-	switch v := v.(type) {
-	case []any:
-		parts := make([]string, len(v))
-		for i, e := range v {
-			parts[i] = canonicalValue(e)
-		}
-		slices.Sort(parts)
-		return "[" + strings.Join(parts, ",") + "]"
-	case map[string]any:
-		var parts []string
-		for _, name := range slices.Sorted(maps.Keys(v)) {
-			parts = append(parts, fmt.Sprintf("%q:%s", name, canonicalValue(v[name])))
-		}
-		return "{" + strings.Join(parts, ",") + "}"
+// tellsNoMore reports whether a value of the list says the same as one of the detail, or less of it. The order of array elements does
+// not count.
+func tellsNoMore(a, b any) bool {
+	switch a := a.(type) {
+	case nil:
+		return true
+	case string:
+		text, ok := b.(string)
+		return ok && strings.HasPrefix(text, strings.TrimRight(strings.TrimSuffix(a, "…"), ". "))
 	case json.Number:
-		if f, err := v.Float64(); err == nil {
-			return fmt.Sprint(f) // 5 and 5.0 are the same
+		n, ok := b.(json.Number)
+		x, errX := a.Float64()
+		y, errY := n.Float64()
+		return ok && (a == n || errX == nil && errY == nil && x == y) // 5 and 5.0 are the same
+	case []any:
+		list, ok := b.([]any)
+		if len(a) > maxElements || len(list) > maxElements {
+			return ok
 		}
-		return v.String()
+		return ok && !slices.ContainsFunc(a, func(e any) bool {
+			return !slices.ContainsFunc(list, func(f any) bool { return tellsNoMore(e, f) })
+		})
+	case map[string]any:
+		object, ok := b.(map[string]any)
+		for name, value := range a {
+			if theirs, both := object[name]; both && !tellsNoMore(value, theirs) {
+				return false
+			}
+		}
+		return ok
 	}
-	return fmt.Sprintf("%#v", v)
+	return a == b
 }
 
 // shown is a short scalar as it stands, or what kind of value it is: judgements hold no whole records.

@@ -193,6 +193,9 @@ func walked(p document.Pages, asked map[int]exchange.Exchange, name string) Judg
 	var labels []exchange.Label
 	for _, v := range order {
 		x := asked[v]
+		if p.Beyond(v) {
+			continue // PAG-04
+		}
 		if j, unclear := unclearIfNoVerdict(x); unclear {
 			if serverError(x) {
 				return Failed("a page breaks the node", "2xx", describe(x)).about(x, "2xx", describe(x))
@@ -249,6 +252,11 @@ func emptyBeyond(e Evidence) Judgement {
 		return j
 	}
 	items, err := itemsOf(x)
+	if size, given := strconv.Atoi(x.Given["size"]); given == nil && len(items) > size {
+		if j, ok := e.standing(paging(), "PAG-02"); !ok && j.Outcome == Blocked {
+			return j // no parameter of paging has an effect
+		}
+	}
 	switch {
 	case x.Status() == 204:
 		return Warned("a page beyond the end has no content", expected, describe(x)).about(x, expected, describe(x))
