@@ -77,7 +77,7 @@ func badValuesTaken(e Evidence) Judgement {
 			parts = append(parts, j)
 		}
 	}
-	return gather(parts...)
+	return gather(append(parts, brokenByValues(e)...)...)
 }
 
 func badValueTaken(x exchange.Exchange) Judgement {

@@ -124,11 +124,21 @@ func resourceExercise(first, second, roleless string) []ask {
 	asks = append(asks, post.bearing("Bearer "+second), get(strings.TrimSuffix(info, "/")), get(strings.Replace(info, "oauth/", "oauth//", 1)),
 		get(strings.Replace(info, "oauth/", "oauth/./", 1)), get(strings.Replace(info, "info/", "Info/", 1)), get(strings.TrimSuffix(info, "/")+";x=1/"),
 		get(list+"/XF-00000003/"))
-	for _, query := range []string{"?page[size]=2", "?page[size]=1", "?fundingType=PROGRAMME", "?applicantsScope=NATIONAL",
-		"?funderId=" + strings.Repeat("a", 200), "?funderId=" + strings.Repeat("a", 201)} {
+	for _, query := range append(pagesExercise(), "?fundingType=PROGRAMME", "?applicantsScope=NATIONAL",
+		"?funderId="+strings.Repeat("a", 200), "?funderId="+strings.Repeat("a", 201)) {
 		asks = append(asks, get(list+query).bearing("Bearer "+second))
 	}
 	return append(asks, get(list+"/XF-00000004").bearing("Bearer "+second), get(list+"/unknown").bearing("Bearer "+second), get(document), get("https://node.example/registry/registry.json"))
+}
+
+// pagesExercise are queries for pages and filters, good and bad ones.
+func pagesExercise() []string {
+	return []string{
+		"?page[size]=2", "?page[size]=1", "?page%5Bsize%5D=2", "?page%5Bpage%5D=2&page%5Bsize%5D=2", "?page%5Bpage%5D=4&page%5Bsize%5D=1",
+		"?page%5Bpage%5D=1&page%5Bsize%5D=10000", "?page%5Bpage%5D=100000&page%5Bsize%5D=2", "?page%5Bsize%5D=abc", "?page%5Bsize%5D=99999999999",
+		"?page%5Bpage%5D=-1", "?x-conformance=1", "?fundingType=CONFORMANCE_UNKNOWN", "?targetGroup=UNIVERSITY", "?targetGroup=GOVERNMENT",
+		"?funderId=nobody", "?runningCalls=true", "?fundingType=CALL&page%5Bpage%5D=1&page%5Bsize%5D=10",
+	}
 }
 
 // exercised is all that a node answers to the exercise; tokens are replaced by their length.
