@@ -88,12 +88,6 @@ func pageDeviations() []Deviation {
 			Why:  "A page beyond the end fails with 500: a slice out of range.",
 			Wrap: beyondEnd(func(_, a *Answer) { crash(a) }),
 		},
-		{
-			// The document does not describe this 404.
-			Name: "beyond-end-not-found", Breaks: []string{"PAG-04", "API-02"},
-			Why:  "A page beyond the end is answered 404, as Django REST framework does.",
-			Wrap: beyondEnd(func(_, a *Answer) { notFound(a) }),
-		},
 	}
 }
 

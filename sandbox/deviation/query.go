@@ -19,11 +19,6 @@ func inputDeviations() []Deviation {
 			}, FundingList),
 		},
 		{
-			Name: "raw-brackets-refused", Breaks: []string{"PAG-05"},
-			Why:  "Raw brackets in a query are refused with 400, as Tomcat does unless told otherwise.",
-			Wrap: inQuery(func(query string) bool { return strings.ContainsAny(query, "[]") }, badRequest),
-		},
-		{
 			Name: "raw-brackets-ignored", Breaks: []string{"PAG-05"},
 			Why: "Parameters with raw brackets are dropped by a gateway that cleans queries.",
 			Wrap: readmit(func(r *http.Request, _ Env) *http.Request {
@@ -129,10 +124,6 @@ func inQuery(fits func(query string) bool, alter func(a *Answer)) wrap {
 			alter(a)
 		}
 	}, FundingList)
-}
-
-func badRequest(a *Answer) {
-	a.become(http.StatusBadRequest, "application/problem+json", `{"type":"about:blank","title":"Bad Request","status":400,"detail":"the query holds characters that are not allowed"}`)
 }
 
 func withRawQuery(r *http.Request, parts []string) *http.Request {
