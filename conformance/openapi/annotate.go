@@ -117,9 +117,25 @@ func (a *annotation) judgeBody(pointer string) {
 		return
 	}
 	a.schema = pointer
+	key := a.keyOf(body)
+	judged, known := a.judge.memory.recall(key)
+	if !known {
+		judged = a.apply(c)
+		a.judge.memory.keep(key, judged)
+	}
+	a.out.Judged, a.out.Items = judged.why == "", judged.items
+	if judged.why != "" {
+		a.out.Why = judged.why
+	}
+	a.found.join(judged.found)
+}
+
+// apply judges the body by its schema.
+func (a *annotation) apply(c *compiled) bodyJudged {
 	defer c.meter.begin()()
-	before := a.found.clone()
-	array := firstByte(body) == '['
+	others := a.found
+	a.found = collector{}
+	array := firstByte(a.answer.Body) == '['
 	var err error
 	switch {
 	case array && c.items != nil:
@@ -128,17 +144,17 @@ func (a *annotation) judgeBody(pointer string) {
 	case array && c.shape.kind == "object":
 		err = a.judgeSingleAsList(c)
 	case a.answer.Truncated:
-		err = fmt.Errorf("the body was cut off after %d bytes", len(body))
+		err = fmt.Errorf("the body was cut off after %d bytes", len(a.answer.Body))
 	default:
 		err = a.judgeWhole(c)
 	}
-	a.out.Judged = err == nil
+	out := bodyJudged{found: a.found, items: a.out.Items}
+	a.found = others
 	if err != nil {
 		// What was found before the fault is no reliable account of the body.
-		a.found = before
-		a.out.Items = 0
-		a.unjudged("%s", unreadable(err))
+		out = bodyJudged{why: unreadable(err)}
 	}
+	return out
 }
 
 func (a *annotation) judgeItems(c *compiled, schema *jsonschema.Schema) error {
@@ -213,9 +229,11 @@ func (a *annotation) add(found []difference, prefix ...string) {
 }
 
 func (a *annotation) erratum(d difference) string {
-	list := len(a.op.TemplateParameters()) == 0
-	return erratumFor(a.judge.errata, a.judge.doc, finding{Finding: d.Finding, schema: a.schema, list: list})
+	return erratumFor(a.judge.errata, a.judge.doc, finding{Finding: d.Finding, schema: a.schema, list: a.list()})
 }
+
+// list reports an operation that can only be a list: nothing in its path asks for one thing.
+func (a *annotation) list() bool { return len(a.op.TemplateParameters()) == 0 }
 
 // judgeFault is a failure on rin's side, not a fault of the body.
 type judgeFault struct{ error }

@@ -46,13 +46,15 @@ func (c *collector) add(found []difference, prefix ...string) {
 	}
 }
 
-// clone keeps the state to return to.
-func (c *collector) clone() collector {
-	out := collector{total: c.total, sorts: map[sort][]difference{}}
-	for s, list := range c.sorts {
-		out.sorts[s] = slices.Clone(list)
+// join takes what another collector found after this one, which stays as it is.
+func (c *collector) join(later collector) {
+	c.total += later.total
+	if c.sorts == nil {
+		c.sorts = map[sort][]difference{}
 	}
-	return out
+	for s, list := range later.sorts {
+		c.sorts[s] = append(c.sorts[s], list[:min(len(list), maxFindings-len(c.sorts[s]))]...)
+	}
 }
 
 // findings returns at most maxFindings, by place and keyword; each sort has an equal share, and what one leaves the others take.

@@ -18,6 +18,7 @@ type Judge struct {
 	subtypes subtypes
 	errata   []Erratum
 
+	memory  memory
 	mu      sync.Mutex
 	schemas map[string]schemaOrWhy // by pointer
 }

@@ -1,0 +1,39 @@
+package openapi_test
+
+import (
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+
+	"github.com/rin-network/rin/conformance/document"
+	"github.com/rin-network/rin/conformance/openapi"
+)
+
+var _ = Describe("A body that was judged before", func() {
+	It("is found to be the same again, beside what its own answer says", func() {
+		doc := openapi.Guard([]byte(spec("3.0.3", `{"type":"array","items":{"type":"object","required":["id"]}}`, `{}`)), openapi.Limits{})
+		parsed, err := document.Parse(doc.Reduced)
+		Expect(err).NotTo(HaveOccurred())
+		judge, err := openapi.NewJudge(doc)
+		Expect(err).NotTo(HaveOccurred())
+		op := parsed.Operations[0]
+
+		const body = `[{"id":1},{},{"id":2}]`
+		first := judge.Annotate(answer(200, "application/json", body), op)
+		Expect(first.Total).To(Equal(1))
+		Expect(judge.Annotate(answer(200, "application/json", body), op)).To(Equal(first))
+
+		typed := judge.Annotate(answer(200, "text/plain", body), op)
+		Expect(typed.Total).To(BeNumerically(">", 1), "the media type is of this answer")
+		Expect(judge.Annotate(answer(200, "application/json", body), op)).To(Equal(first), "and not of that one")
+
+		broken := judge.Annotate(answer(200, "application/json", body+"]"), op)
+		Expect(broken.Judged).To(BeFalse())
+		Expect(judge.Annotate(answer(200, "application/json", body+"]"), op)).To(Equal(broken))
+
+		cut := answer(200, "application/json", `[{"id":1},{},{"i`)
+		whole := judge.Annotate(cut, op)
+		cut.Response.Truncated = true
+		Expect(whole.Judged).To(BeFalse())
+		Expect(judge.Annotate(cut, op).Items).To(Equal(2), "a body that was cut off is another one")
+	})
+})
