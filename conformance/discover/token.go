@@ -2,6 +2,7 @@ package discover
 
 import (
 	"encoding/json"
+	"errors"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -113,21 +114,54 @@ func ReadToken(a record.Answer, now time.Time) (Token, bool) {
 	return Token{Value: a.Token, Obtained: now, Life: life(a.Body)}, true
 }
 
+// Life is how long the token of an answer may be good for: what expires_in says or, if that is more, what the token itself says
+// from iat to exp. known is false when neither says it.
+func Life(a record.Answer) (life time.Duration, known bool) {
+	life, known = stated(a.Body)
+	for _, t := range a.Exchange.Tokens {
+		if t.JWT == nil {
+			continue
+		}
+		iat, errIat := numeric(t.JWT.Claims["iat"])
+		exp, errExp := numeric(t.JWT.Claims["exp"])
+		if inside := exp - iat; errIat == nil && errExp == nil && inside > life.Seconds() {
+			life, known = time.Duration(min(inside, maxLife.Seconds())*float64(time.Second)), true
+		}
+	}
+	return life, known
+}
+
+func numeric(claim any) (float64, error) {
+	n, ok := claim.(json.Number)
+	if !ok {
+		return 0, errors.New("no number")
+	}
+	return n.Float64()
+}
+
 func life(body []byte) time.Duration {
+	if d, known := stated(body); known {
+		return d
+	}
+	return unknownLife
+}
+
+// stated is what expires_in says, as a number or as text.
+func stated(body []byte) (life time.Duration, known bool) {
 	var answer struct {
 		ExpiresIn json.RawMessage `json:"expires_in"`
 	}
 	if json.Unmarshal(body, &answer) != nil {
-		return unknownLife
+		return 0, false
 	}
 	seconds, err := strconv.ParseFloat(strings.Trim(string(answer.ExpiresIn), `"`), 64)
 	switch {
 	case err != nil || !(seconds > 0):
-		return unknownLife
+		return 0, false
 	case seconds > maxLife.Seconds():
-		return maxLife
+		return maxLife, true
 	}
-	return time.Duration(seconds * float64(time.Second))
+	return time.Duration(seconds * float64(time.Second)), true
 }
 
 // shortLife is the rest of a life that is too short to start with, unless the whole life is no longer.

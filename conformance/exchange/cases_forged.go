@@ -43,5 +43,6 @@ const (
 	SecretInURL Case = "secret-in-url" // SEC-05: client_id and client_secret in the query
 	Throwaway   Case = "throw-away"    // the good request; its token is used for TokenInQuery and for nothing else
 	ToExpire    Case = "to-expire"     // the good request; its token is used for Expired and for nothing else
+	Published   Case = "published"     // metadata and key set: the anonymous request
 	Refetched   Case = "refetched"     // JWT-08: the key set once more, only if the first one lacks the key of the token
 )

@@ -22,6 +22,10 @@ type Exchange struct {
 	Duration time.Duration `json:"durationNs"`
 	// Tokens are the facts about access tokens that this answer issued, taken before redaction.
 	Tokens []TokenFacts `json:"tokens,omitempty"`
+	// Presented are the facts about a token that the request carried and that is no good one: forged, expired, or meant for others.
+	Presented *TokenFacts `json:"presented,omitempty"`
+	// Verification says what the published keys of this answer make of the run's token; it is made where both are known.
+	Verification *Verification `json:"verification,omitempty"`
 }
 
 // Answered reports whether a complete HTTP answer was received.

@@ -33,6 +33,17 @@ type JWTFacts struct {
 	Signature bool           `json:"signature"` // the signature segment is not empty
 }
 
+// Verification is what published keys say of a token. Keys counts those that can verify signatures.
+type Verification struct {
+	Fingerprint string `json:"fingerprint"` // the token's
+	Keys        int    `json:"keys"`
+	// Verified says that one of the keys verifies the signature; KeyID is that key's kid, which may be empty.
+	Verified bool   `json:"verified"`
+	KeyID    string `json:"keyId,omitempty"`
+	// Why says what is missing when it does not.
+	Why string `json:"why,omitempty"`
+}
+
 // UnmarshalJSON implements json.Unmarshaler; numbers stay [json.Number], as [FactsOf] gives them.
 func (f *JWTFacts) UnmarshalJSON(data []byte) error {
 	type plain JWTFacts

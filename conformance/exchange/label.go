@@ -72,7 +72,7 @@ type Case string
 // Cases of the token endpoint.
 const (
 	OK                 Case = "ok"                    // the good request, also used on every other resource
-	WrongSecret        Case = "wrong-secret"          // TER-01: first half kept, case of the rest swapped
+	WrongSecret        Case = "wrong-secret"          // TER-01: one letter near the middle in the other case
 	OKAfterWrongSecret Case = "ok-after-wrong-secret" // proves that no lockout happened
 	IDOnly             Case = "id-only"               // TER-06
 	OKAfterIDOnly      Case = "ok-after-id-only"

@@ -42,6 +42,9 @@ func (x Exchange) portable() Exchange {
 		x.Request.Body = nil
 	}
 	x.Tokens = list(x.Tokens)
+	if v := x.Verification; v != nil {
+		x.Verification = &Verification{v.Fingerprint, v.Keys, v.Verified, portable(v.KeyID), portable(v.Why)}
+	}
 	x.Redirects = list(x.Redirects)
 	for i, h := range x.Redirects {
 		x.Redirects[i] = Hop{portable(h.URL), h.Status, portableHeader(h.Header), portable(h.Location)}

@@ -25,6 +25,9 @@ func (r *Redactor) Exchange(x Exchange) Exchange {
 		a.Header, a.Body = r.header(a.Header), r.Bytes(a.Body)
 		x.Response = &a
 	}
+	if v := x.Verification; v != nil {
+		x.Verification = &Verification{v.Fingerprint, v.Keys, v.Verified, r.Text(v.KeyID), r.Text(v.Why)}
+	}
 	if x.Failure != nil {
 		x.Failure = &Failure{x.Failure.Kind, r.Text(x.Failure.Message)}
 	}

@@ -143,6 +143,17 @@ func (s *secret) marker(form string) string {
 	return "[[" + s.name + ":" + s.fingerprint + ":" + form + "]]"
 }
 
+// Marked lists the names of the markers in a redacted text, each once, in order.
+func Marked(text string) []string {
+	var names []string
+	for _, m := range markerPattern().FindAllStringSubmatch(text, -1) {
+		if !slices.Contains(names, m[1]) {
+			names = append(names, m[1])
+		}
+	}
+	return names
+}
+
 func markerName(name string) string {
 	return strings.Map(func(r rune) rune {
 		switch {

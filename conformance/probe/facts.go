@@ -14,6 +14,11 @@ type facts struct {
 	first     discover.Token // the first token of the run
 	current   discover.Token // the newest good one
 	second    discover.Token // of the second client
+	other     discover.Token // of the client of another audience
+	staging   discover.Token // of the staging environment
+	expiring  spare          // to be tried once it has expired
+	throwaway string         // the token that a URL may hold
+	issuer    issuerFacts
 	statuses  map[exchange.Label]int
 	urls      map[exchange.Resource]discover.Resource
 	items     map[exchange.Resource][]item

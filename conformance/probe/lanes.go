@@ -44,11 +44,19 @@ func (r *run) plan(p Plan) {
 	r.Journal.Plan(labels...)
 }
 
-// launch plans lanes and starts them all; each waits for its stages.
+// launch plans lanes and starts them all, but for those that come last; each waits for its stages.
 func (r *run) launch(ctx context.Context, p Plan) {
 	r.plan(p)
-	r.stages.enter(p.Lanes)
+	var now []Lane
 	for _, l := range p.Lanes {
+		if l.Stage == stageLast {
+			r.last = append(r.last, l)
+		} else {
+			now = append(now, l)
+		}
+	}
+	r.stages.enter(now)
+	for _, l := range now {
 		r.lanes.Add(1)
 		go func() {
 			defer r.lanes.Done()
@@ -58,6 +66,15 @@ func (r *run) launch(ctx context.Context, p Plan) {
 				r.ask(ctx, label, l.rank())
 			}
 		}()
+	}
+}
+
+// finish asks what comes last of all, one label after the other.
+func (r *run) finish(ctx context.Context) {
+	for _, l := range r.last {
+		for _, label := range l.Labels {
+			r.ask(ctx, label, l.rank())
+		}
 	}
 }
 

@@ -34,6 +34,7 @@ const (
 	stageBase     Stage = "base of operations"
 	stageRest     Stage = "rest"
 	stageAgain    Stage = "what seems to have changed"
+	stageLast     Stage = "last of all" // its lanes run one after the other, when all others have ended
 )
 
 // anonymous is the stage of a resource's anonymous call.

@@ -11,6 +11,7 @@ import (
 	"github.com/rin-network/rin/conformance/document"
 	"github.com/rin-network/rin/conformance/exchange"
 	"github.com/rin-network/rin/conformance/exchange/record"
+	"github.com/rin-network/rin/conformance/forge"
 	"github.com/rin-network/rin/conformance/target"
 )
 
@@ -37,6 +38,9 @@ func Run(ctx context.Context, o Options) error {
 	r := &run{Options: o, started: o.Clock(), drawn: values, budget: Budget(o.Target), stages: newStages(), facts: newFacts()}
 	cause := r.start(ctx)
 	r.lanes.Wait()
+	if cause == nil {
+		r.finish(ctx)
+	}
 	if r.recorder != nil {
 		r.recorder.Close()
 	}
@@ -68,12 +72,16 @@ type run struct {
 	renewing                   sync.Mutex
 	unrenewed, secondUnrenewed bool
 	// node and judge are set before the first lane of an operation starts.
-	node     discover.Node
-	judge    func(exchange.Exchange, document.Operation) exchange.SchemaFindings
-	queue    *queue
-	facts    *facts
-	stages   *stages
-	lanes    sync.WaitGroup
+	node   discover.Node
+	judge  func(exchange.Exchange, document.Operation) exchange.SchemaFindings
+	queue  *queue
+	facts  *facts
+	stages *stages
+	lanes  sync.WaitGroup
+	last   []Lane // what is asked when all other lanes have ended
+	// forging guards the keys of the run, by algorithm.
+	forging  sync.Mutex
+	ownKeys  map[string]forge.Key
 	progress progress
 }
 

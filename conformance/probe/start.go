@@ -79,6 +79,7 @@ func refusals() []exchange.Case {
 	return []exchange.Case{
 		exchange.Garbage, exchange.Tampered, exchange.EmptyBearer, exchange.BlankBearer, exchange.BasicScheme,
 		exchange.TokenScheme, exchange.HeadOK, exchange.Head, exchange.MethodOverride,
+		exchange.AlgNone, exchange.ForeignIssuer,
 		exchange.PathSlash, exchange.PathDouble, exchange.PathDot, exchange.PathUpper, exchange.PathSuffix,
 	}
 }

@@ -6,7 +6,7 @@ import (
 	"github.com/rin-network/rin/conformance/exchange"
 )
 
-// presentedTokens are BRR-06 to BRR-13: what happens to credentials that are no good token.
+// presentedTokens are BRR-06 to BRR-14: what happens to credentials that are no good token.
 func presentedTokens() []Requirement {
 	return []Requirement{
 		{
@@ -53,6 +53,7 @@ func presentedTokens() []Requirement {
 			Breaks:   "The payload is decoded and the signature is not verified.",
 			Needs:    onTarget(exchange.Tampered), After: []ID{"BRR-06"}, Control: withToken(), Check: tamperedRefused,
 		},
+		expiredToken(),
 		{
 			ID: "BRR-11", Title: "Empty or blank bearer credential is refused",
 			Level: StandardMust, Gate: Gating, Profile: Auth,
@@ -88,6 +89,7 @@ func presentedTokens() []Requirement {
 			Needs:    onTarget(exchange.LowerScheme, exchange.UpperScheme), Reads: onTarget(exchange.TwoBlanks),
 			After: []ID{"TOK-01"}, Control: withToken(), Check: schemeWithoutCase,
 		},
+		tokenInURL(),
 	}
 }
 

@@ -1,4 +1,146 @@
 package requirement
 
-// isolation lists group ISO in catalogue order.
-func isolation() []Requirement { return nil }
+import (
+	"slices"
+
+	"github.com/rin-network/rin/conformance/exchange"
+)
+
+// isolation lists group ISO in catalogue order: a node takes tokens of its own authorization server, for itself.
+func isolation() []Requirement {
+	everywhere := []exchange.Resource{exchange.ProbeTarget, exchange.ListOperation, exchange.DetailOperation}
+	var elsewhere []exchange.Label
+	for _, r := range everywhere {
+		elsewhere = append(elsewhere, r.With(exchange.OtherAudience), r.With(exchange.OK))
+	}
+	return []Requirement{
+		{
+			ID: "ISO-01", Title: "A well-formed token of a foreign issuer is refused",
+			Level: StandardMust, Gate: Gating, Profile: Auth,
+			Source:   RFC(6749, "7").And(RFC(8725, "3.8")),
+			Quote:    validateToken,
+			Probe:    "A GET of the probe target with tokens that the suite has signed: all claims copied from a good one, and the same with the issuer https://conformance.invalid. Where tokens are opaque, the claims are made up.",
+			Forgives: "Any 4xx of the node. A 5xx is inconclusive.",
+			Fix:      "Configure one issuer with its key set, refuse tokens with a kid that is not in it, and compare iss with the issuer. Spring Security: issuer-uri; jose: jwtVerify(token, keySet, {issuer, audience}).",
+			Breaks:   "The signature check is skipped when the kid is unknown.",
+			Reads:    onTarget(exchange.ForeignKey, exchange.ForeignIssuer),
+			After:    []ID{"BRR-09"}, Control: withToken(), Check: forged(exchange.ForeignKey, exchange.ForeignIssuer),
+		},
+		{
+			ID: "ISO-02", Title: "A staging token is refused in production",
+			Level: Recommended, Gate: Advice, Profile: Full,
+			Source:   NET("R8").AsDerived().And(RFC(9700, "2.3")),
+			Quote:    "Separate test endpoints exist for trying the authorization flow: a staging token endpoint and a staging info endpoint.",
+			Probe:    "A token of the operator's staging token endpoint, presented to the probe target in production. No secret or token of production goes the other way.",
+			Forgives: "403 in place of 401. One authorization server for both environments is a warning. Without --staging-token-url it does not apply.",
+			Fix:      "Give each environment keys and an issuer of its own, and let the API compare iss: a realm of its own in Keycloak.",
+			Breaks:   "Both environments sign with the same key, and iss is not compared.",
+			Reads:    append(onTarget(exchange.StagingToken, exchange.OK), exchange.StagingEndpoint.With(exchange.OK), issuedToken()),
+			After:    []ID{"BRR-09"}, Control: withToken(), Check: stagingRefused,
+		},
+		{
+			ID: "ISO-03", Title: "A token meant for another audience of the same server is refused",
+			Level: Recommended, Gate: Advice, Profile: Full,
+			Source:   RFC(9068, "4").And(RFC(9700, "2.3")).And(RFC(8725, "3.9")),
+			Quote:    "The resource server MUST validate that the \"aud\" claim contains a resource indicator value corresponding to an identifier the resource server expects for itself.",
+			Probe:    "A token of a client of the same authorization server that is meant for another audience, presented to the probe target, the list and the detail operation.",
+			Forgives: "403, as nodes that go by roles answer. It does not apply without --other-client-id, or when its tokens name no audience, or the node's own.",
+			Fix:      "Compare aud with the identifier of this API: Spring Security spring.security.oauth2.resourceserver.jwt.audiences, PyJWT jwt.decode(…, audience=…), jose jwtVerify(…, {audience}).",
+			Breaks:   "aud is not looked at.",
+			Reads:    append(elsewhere, exchange.OtherClient.With(exchange.OK), issuedToken()),
+			After:    []ID{"BRR-09"}, Control: withToken(), Check: otherAudienceRefused,
+		},
+	}
+}
+
+func stagingRefused(e Evidence) Judgement {
+	if e.Run.StagingTokenURL == "" {
+		return Missing("only one environment was given (--staging-token-url names the other)")
+	}
+	issued := exchange.StagingEndpoint.With(exchange.OK)
+	if j, lacks := e.lacking(issued); lacks {
+		return j
+	}
+	if x := e.The(issued); !success(x) || len(x.Tokens) == 0 {
+		return Unclear("the staging token endpoint gave no token, so nothing can be tried").
+			Hinting("check --staging-token-url and the client that is registered there").about(x, "an access token", describe(x))
+	}
+	label := exchange.ProbeTarget.With(exchange.StagingToken)
+	if j, lacks := e.lackingOf(label); lacks {
+		return j
+	}
+	x, good := target(e, exchange.StagingToken)
+	j := refusal("the call with a staging token", x, good)
+	if j.Outcome == Fail && sameURL(e.Run.StagingTokenURL, e.Run.TokenURL) || j.Outcome == Fail && sameIssuer(e, x) {
+		return Warned("staging and production share one authorization server, so a token of one opens the other", "an authorization server for each environment", describe(x)).
+			about(x, "4xx", describe(x))
+	}
+	return j
+}
+
+// sameIssuer reports whether an odd token names the issuer of the good one.
+func sameIssuer(e Evidence, x exchange.Exchange) bool {
+	_, own, _, ok := jwtOf(e)
+	if !ok || x.Presented == nil || x.Presented.JWT == nil {
+		return false
+	}
+	iss, named := own.Claims["iss"].(string)
+	return named && iss != "" && x.Presented.JWT.Claims["iss"] == iss
+}
+
+func otherAudienceRefused(e Evidence) Judgement {
+	if !e.Run.Other {
+		return Missing("no client of another audience was given (--other-client-id)")
+	}
+	issued := exchange.OtherClient.With(exchange.OK)
+	if j, lacks := e.lacking(issued); lacks {
+		return j
+	}
+	token := e.The(issued)
+	facts, known := tokenFacts(token)
+	if !success(token) || !known {
+		return Unclear("the client of another audience got no token, so nothing can be tried").
+			Hinting("check --other-client-id and --other-client-secret").about(token, "an access token", describe(token))
+	}
+	if facts.JWT != nil {
+		names := audiences(*facts.JWT)
+		if len(names) == 0 {
+			return Missing("the tokens of that client name no audience (JWT-05)").Seen(token.Label)
+		}
+		own, _ := tokenFacts(e.The(issuedToken()))
+		if own.JWT != nil && slices.ContainsFunc(audiences(*own.JWT), func(a string) bool { return a != "account" && slices.Contains(names, a) }) {
+			return Missing("the tokens of that client are meant for the audience of this node as well").Seen(token.Label)
+		}
+	}
+	var parts []Judgement
+	for _, r := range targets(e) {
+		label := r.With(exchange.OtherAudience)
+		if j, lacks := e.lacking(label); lacks {
+			parts = append(parts, j)
+			continue
+		}
+		x, good := e.The(label), e.The(r.With(exchange.OK))
+		parts = append(parts, refusal("the call "+manner(exchange.OtherAudience), x, good))
+	}
+	return gather(parts...)
+}
+
+// targets are the probe target and those funding operations that the good token opened and the odd one was tried on, each once.
+func targets(e Evidence) []exchange.Resource {
+	out := []exchange.Resource{e.Roles.ProbeTarget}
+	for _, r := range []exchange.Resource{e.Roles.List, e.Roles.Detail} {
+		if _, tried := e.Get(r.With(exchange.OtherAudience)); tried && r != "" && !slices.Contains(out, r) && success(e.The(r.With(exchange.OK))) {
+			out = append(out, r)
+		}
+	}
+	return out
+}
+
+// lackingOf is [Evidence.lacking] for a label with a role.
+func (e Evidence) lackingOf(label exchange.Label) (Judgement, bool) {
+	resolved := e.Resolve(label)
+	if len(resolved) == 0 {
+		return Missing("this run has no " + roleName(label)), true
+	}
+	return e.lacking(resolved[0])
+}

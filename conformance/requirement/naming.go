@@ -93,6 +93,9 @@ func manner(c exchange.Case) string {
 	case exchange.OK, exchange.HeadOK, exchange.Post, exchange.ItemFirst, exchange.ItemMiddle, exchange.ItemLast, exchange.UnknownID:
 		return ""
 	}
+	if m := forgedManner(c); m != "" {
+		return m
+	}
 	return strings.ReplaceAll(string(c), "-", " ")
 }
 
@@ -101,6 +104,9 @@ func (e Evidence) Asked(label exchange.Label) string { return e.asked(label) }
 
 // asked says in words what the exchange of a label asks: "GET /fundings with a garbage token", "the token request with the wrong secret".
 func (e Evidence) asked(label exchange.Label) string {
+	if words := askedElsewhere(label); words != "" {
+		return words
+	}
 	resource, c := label.Resource(), label.Case()
 	with := manner(c)
 	if c == exchange.OK || c == exchange.HeadOK {

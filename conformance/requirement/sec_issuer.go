@@ -1,4 +1,132 @@
 package requirement
 
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/rin-network/rin/conformance/exchange"
+)
+
 // issuerHygiene are SEC-05 to SEC-07: what an authorization server must not accept, and what it says of itself.
-func issuerHygiene() []Requirement { return nil }
+func issuerHygiene() []Requirement {
+	return []Requirement{
+		{
+			ID: "SEC-05", Title: "Credentials in the request URI are not accepted",
+			Level: StandardMust, Gate: Advice, Profile: Full,
+			Source:   RFC(6749, "2.3.1"),
+			Quote:    "The parameters can only be transmitted in the request-body and MUST NOT be included in the request URI.",
+			Probe:    "A token request with client_id and client_secret in the query and grant_type in the body. It leaves the secret in access logs: only with --allow-secret-in-url, and with a client that is disposed of afterwards.",
+			Forgives: "Any refusal. The rule binds clients; a server that accepts it anyway is lax.",
+			Fix:      "Read the credentials from the body alone: servlet containers merge query and body in getParameter. Spring Authorization Server refuses them since 1.1.3 and 1.0.4.",
+			Breaks:   "Credentials in the query are accepted.",
+			Reads:    []exchange.Label{exchange.TokenEndpoint.With(exchange.SecretInURL)},
+			After:    []ID{"TOK-01"}, Check: secretInURLRefused,
+		},
+		{
+			ID: "SEC-06", Title: "Metadata, if published, matches the registered endpoints",
+			Level: Recommended, Gate: Advice, Profile: Auth,
+			Source:   RFC(8414, "3.3").And(RFC(8414, "2")),
+			Quote:    "The \"issuer\" value returned MUST be identical to the authorization server's issuer identifier value into which the well-known URI string was inserted to create the URL used to retrieve the metadata.",
+			Probe:    "Up to three anonymous GETs: /.well-known/openid-configuration and /.well-known/oauth-authorization-server of the issuer that the token names, and of the realm in a Keycloak token URL. Only origins of the node are asked.",
+			Forgives: "No metadata at all; members that are absent.",
+			Fix:      "Let the server know its public URL: KC_HOSTNAME with KC_PROXY_HEADERS=xforwarded for Keycloak behind a proxy. The tokens' iss is wrong, too, as long as it does not.",
+			Breaks:   "token_endpoint has an internal host name.",
+			Needs:    []exchange.Label{issuedToken()}, Reads: metadataLabels(), After: []ID{"TOK-01"}, Check: metadataMatches,
+		},
+		{
+			ID: "SEC-07", Title: "Brute-force protection exists (attested, not probed)",
+			Level: StandardMust, Gate: Information, Profile: Auth,
+			Source:   RFC(6749, "2.3.1"),
+			Quote:    "Since this client authentication method involves a password, the authorization server MUST protect any endpoint utilizing it against brute force attacks.",
+			Probe:    "Nothing is sent: probing would mean to lock accounts. The operator answers with --attest-brute-force.",
+			Forgives: "No answer. Protection by a gateway, a rate limit or a firewall counts as well.",
+			Fix:      "Limit failed token requests by client and address: fail2ban, limit_req in nginx, a rule of the web application firewall. Stock Keycloak has no lockout for client secrets.",
+			Breaks:   "The operator attests that there is none; no deviation can show it.",
+			Check:    protectionAttested,
+		},
+	}
+}
+
+func secretInURLRefused(e Evidence) Judgement {
+	if !e.Run.SecretInURL {
+		return Missing("the operator did not allow a secret in a URL (--allow-secret-in-url)")
+	}
+	label := exchange.TokenEndpoint.With(exchange.SecretInURL)
+	if j, lacks := e.lacking(label); lacks {
+		return j
+	}
+	x := e.The(label)
+	const expected = "400 or 401 without a token"
+	if len(x.Tokens) > 0 || issued(x) {
+		return Failed("a token was issued for credentials in the URL, where logs and proxies keep them", expected, describe(x)+" with an access token").
+			about(x, expected, "an access token")
+	}
+	if j, unclear := unclearIfNoVerdict(x); unclear {
+		return j
+	}
+	return Passed(x.Label)
+}
+
+func metadataMatches(e Evidence) Judgement {
+	m, x, found := metadataOf(e)
+	if !found {
+		return unpublished(e)
+	}
+	var parts []Judgement
+	iss, from := x.Given["issuer"], "the issuer that the URL was made from"
+	if _, t, _, isJWT := jwtOf(e); isJWT {
+		if named, isText := t.Claims["iss"].(string); isText && named != "" {
+			iss, from = named, "iss of the token"
+		}
+	}
+	if m.issuer != iss {
+		expected, got := "issuer "+quote(iss)+", "+from, "issuer "+quote(m.issuer)
+		parts = append(parts, Failed("the metadata names another issuer than the token", expected, got).about(x, clip(expected), got))
+	}
+	if m.tokenEndpoint != "" && !sameURL(m.tokenEndpoint, e.Run.TokenURL) {
+		expected, got := "token_endpoint "+quote(e.Run.TokenURL)+", as registered", "token_endpoint "+quote(m.tokenEndpoint)
+		parts = append(parts, Failed("the metadata names another token endpoint than the registry or the operator", expected, got).about(x, clip(expected), got))
+	}
+	if m.grants != nil && !slices.Contains(m.grants, "client_credentials") {
+		expected, got := "client_credentials among grant_types_supported", clip("grant_types_supported: "+strings.Join(m.grants, ", "))
+		parts = append(parts, Failed("the metadata does not list the grant that this network uses", expected, got).about(x, expected, got))
+	}
+	return gather(append(parts, Passed(x.Label))...)
+}
+
+// unpublished says why there is no metadata to judge.
+func unpublished(e Evidence) Judgement {
+	var why []Judgement
+	for _, label := range metadataLabels() {
+		j, lacks := e.lacking(label)
+		x := e.The(label)
+		switch {
+		case lacks:
+		case serverError(x) || x.Failure != nil || rateLimited(x):
+			j, _ = unclearIfNoVerdict(x)
+		default:
+			j = Missing(fmt.Sprintf("the authorization server publishes no metadata (%s)", describe(x))).Seen(label)
+		}
+		why = append(why, j)
+	}
+	return gather(why...)
+}
+
+func protectionAttested(e Evidence) Judgement {
+	const expected = "the operator attests that the token endpoint is protected"
+	a := e.Run.BruteForce
+	switch {
+	case a == nil:
+		return Missing("the operator gave no answer (--attest-brute-force)")
+	case !a.Holds:
+		got := "no"
+		if a.How != "" {
+			got = clip("no: " + a.How)
+		}
+		return Failed("the operator attests that the token endpoint is not protected against brute force", expected, got)
+	case a.How == "":
+		return Passed().Noting("attested by the operator, without saying how")
+	}
+	return Passed().Noting("attested by the operator: " + clip(a.How))
+}

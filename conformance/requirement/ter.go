@@ -36,7 +36,7 @@ func wrongCredentials() []Requirement {
 			Level: StandardMust, Gate: Gating, Profile: Auth,
 			Source:   RFC(6749, "4.4.2").And(RFC(6749, "2.2")),
 			Quote:    "The authorization server MUST authenticate the client.",
-			Probe:    "The token request with a wrong secret of the same length, once: the first half kept, the case of the letters in the rest swapped. A good request follows at once.",
+			Probe:    "The token request with a wrong secret of the same length, once: one letter near its middle in the other case. A good request follows at once.",
 			Forgives: "Any refusal, whatever its status and form (TER-02 to TER-04 judge them).",
 			Fix:      "Compare the whole secret, byte by byte, and issue no token unless it is right. Keycloak: Client authentication on; mock servers such as oauth2-mock-server never check and can't be certified.",
 			Breaks:   "A server that does not check the secret.",

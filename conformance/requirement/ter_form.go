@@ -37,6 +37,8 @@ func attempt(c exchange.Case) string {
 		return "the empty scope"
 	case exchange.PercentEncoded:
 		return "percent-encoded values"
+	case exchange.SecretInURL:
+		return "the credentials in the URL"
 	}
 	return strings.ReplaceAll(string(c), "-", " ")
 }

@@ -22,6 +22,9 @@ type Ask struct {
 	// Credential names the token or secret that the request carries; empty for none. Such a request goes to allowed origins only.
 	// A secret that the redactor knows counts even when this is empty.
 	Credential string
+	// Recipient, if set, is the one origin that may receive the request, in place of the allowed ones: Credential belongs there and
+	// nowhere else. The request then must hold no other secret.
+	Recipient string
 	// Conceal adds secrets to the redactor before anything is sent, name to value: a tampered token or a secret in changed
 	// spelling still tells most of the real one.
 	Conceal map[string]string
@@ -43,6 +46,10 @@ type Ask struct {
 	// Issues says that the answer may hold an access token, and names its marker, such as "access_token". Cases other than
 	// "ok" get the case appended.
 	Issues string
+	// Presents is an odd token that the request carries; the facts about it are recorded, and it is concealed under Credential's name.
+	Presents string
+	// Verify says what the keys in the answer make of the run's token. It sees the body before redaction.
+	Verify func(body []byte) *exchange.Verification
 	// Annotate judges the answer by the node's document. It sees the exchange before redaction; its findings are redacted. Findings
 	// without a label get that of the ask.
 	Annotate func(exchange.Exchange) []exchange.SchemaFindings

@@ -53,6 +53,9 @@ func (r *Recorder) prepare(ask Ask) (prepared, error) {
 	}
 	p.url = u
 	p.carries = ask.Credential != "" || r.precious(p.request)
+	if ask.Recipient != "" {
+		return p, r.onlyFor(ask, p)
+	}
 	if origin := exchange.Origin(u); p.carries && !r.allowed[origin] {
 		return p, fmt.Errorf("%s may not receive %s: allow the origin (--allow-origin) if it belongs to the node", origin, credentialName(ask))
 	}
@@ -62,6 +65,24 @@ func (r *Recorder) prepare(ask Ask) (prepared, error) {
 // timeout is what is left to one request: its own time, which is never longer than that of the run's requests.
 func (r *Recorder) timeout(own time.Duration) time.Duration {
 	return min(cmp.Or(own, r.options.Timeout), r.options.Timeout)
+}
+
+// onlyFor checks a request whose credential belongs to one origin: nothing else that is secret may go there.
+func (r *Recorder) onlyFor(ask Ask, p prepared) error {
+	if origin := exchange.Origin(p.url); origin != ask.Recipient {
+		return fmt.Errorf("%s may not receive %s, which belongs to %s", origin, credentialName(ask), ask.Recipient)
+	}
+	q := r.options.Redactor.Exchange(exchange.Exchange{Request: p.request}).Request
+	text := q.URL + " " + string(q.Body)
+	for _, f := range q.Header {
+		text += " " + f.Value
+	}
+	for _, name := range exchange.Marked(text) {
+		if name != ask.Credential {
+			return fmt.Errorf("%s may not receive the %s", ask.Recipient, name)
+		}
+	}
+	return nil
 }
 
 func credentialName(ask Ask) string {

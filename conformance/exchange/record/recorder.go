@@ -52,23 +52,37 @@ func (r *Recorder) Send(ctx context.Context, ask Ask) Answer {
 	for _, name := range slices.Sorted(maps.Keys(ask.Conceal)) {
 		r.options.Redactor.Secret(name, ask.Conceal[name])
 	}
+	presented := r.presented(ask)
 	req, err := r.prepare(ask)
 	if err != nil {
-		return r.keep(ask, outcome{request: req.request, started: r.options.Clock(), failure: &exchange.Failure{Kind: exchange.FailureRefused, Message: err.Error()}})
+		return r.keep(ask, outcome{request: req.request, presented: presented, started: r.options.Clock(), failure: &exchange.Failure{Kind: exchange.FailureRefused, Message: err.Error()}})
 	}
-	return r.keep(ask, r.deliver(ctx, ask, req))
+	o := r.deliver(ctx, ask, req)
+	o.presented = presented
+	return r.keep(ask, o)
+}
+
+// presented conceals the odd token of a request and takes the facts about it.
+func (r *Recorder) presented(ask Ask) *exchange.TokenFacts {
+	if ask.Presents == "" {
+		return nil
+	}
+	facts := r.options.Redactor.Token(ask.Credential, ask.Presents)
+	return &facts
 }
 
 // outcome is an attempt with everything that came of it, before redaction.
 type outcome struct {
-	request  exchange.Request
-	hops     []exchange.Hop
-	reply    *reply
-	failure  *exchange.Failure
-	unsent   string // why nothing was sent at all
-	attempts int
-	started  time.Time
-	duration time.Duration
+	request exchange.Request
+	hops    []exchange.Hop
+	reply   *reply
+	failure *exchange.Failure
+	unsent  string // why nothing was sent at all
+	// presented are the facts about the odd token of the request.
+	presented *exchange.TokenFacts
+	attempts  int
+	started   time.Time
+	duration  time.Duration
 }
 
 // keep redacts and records an outcome, and gives the unredacted answer to the prober.
@@ -76,6 +90,7 @@ func (r *Recorder) keep(ask Ask, o outcome) Answer {
 	x := exchange.Exchange{
 		Label: ask.Label, Given: ask.Given, Request: o.request, Redirects: o.hops, Failure: o.failure,
 		Attempts: o.attempts, Started: o.started, Duration: o.duration,
+		Presented: o.presented,
 	}
 	var answer Answer
 	if o.reply != nil {
@@ -84,6 +99,9 @@ func (r *Recorder) keep(ask Ask, o outcome) Answer {
 	}
 	if ask.Issues != "" && o.reply != nil {
 		answer.Token = r.conceal(ask, &x, o.reply.body)
+	}
+	if ask.Verify != nil && o.reply != nil {
+		x.Verification = ask.Verify(o.reply.body)
 	}
 	var findings []exchange.SchemaFindings
 	if ask.Annotate != nil {

@@ -1,0 +1,118 @@
+package forge
+
+import (
+	"bytes"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"strings"
+)
+
+// Invalid is the issuer that no node trusts: a host that does not exist (RFC 2606 §2).
+const Invalid = "https://conformance.invalid"
+
+// Token is a JWT taken apart; nothing in it was verified. Numbers are [json.Number], so that none is rounded.
+type Token struct {
+	Header, Claims map[string]any
+
+	payload string // as it stands in the token
+}
+
+// maxToken bounds what is read as a token, in bytes.
+const maxToken = 64 << 10
+
+// Read takes a compact JWS with an object as payload apart (RFC 7515 §3.1); ok is false for everything else, such as opaque tokens.
+func Read(token string) (t Token, ok bool) {
+	parts := strings.Split(token, ".")
+	if len(parts) != 3 || len(token) > maxToken {
+		return t, false
+	}
+	t.payload = parts[1]
+	t.Header, ok = object(parts[0])
+	if !ok {
+		return t, false
+	}
+	t.Claims, ok = object(parts[1])
+	return t, ok
+}
+
+func object(segment string) (map[string]any, bool) {
+	raw, err := base64.RawURLEncoding.DecodeString(segment)
+	if err != nil {
+		return nil, false
+	}
+	dec := json.NewDecoder(bytes.NewReader(raw))
+	dec.UseNumber()
+	var m map[string]any
+	return m, dec.Decode(&m) == nil && m != nil
+}
+
+// Algorithm is the "alg" of the header; empty when there is none.
+func (t Token) Algorithm() string { return t.text("alg") }
+
+// KeyID is the "kid" of the header; empty when there is none.
+func (t Token) KeyID() string { return t.text("kid") }
+
+func (t Token) text(name string) string {
+	s, _ := t.Header[name].(string)
+	return s
+}
+
+// Issuer is the claim "iss"; empty when there is none.
+func (t Token) Issuer() string {
+	s, _ := t.Claims["iss"].(string)
+	return s
+}
+
+// Unsigned is the token with another algorithm in its header and no signature (RFC 8725 §3.1): the payload stays byte by byte.
+func (t Token) Unsigned(alg string) (string, error) {
+	header, err := segment(t.header(map[string]any{"alg": alg}))
+	if err != nil {
+		return "", err
+	}
+	return header + "." + t.payload + ".", nil
+}
+
+// HMAC is the token signed with HS256 and a key that is no secret (RFC 8725 §2.1).
+func (t Token) HMAC(key []byte) (string, error) {
+	header, err := segment(t.header(map[string]any{"alg": "HS256"}))
+	if err != nil {
+		return "", err
+	}
+	mac := hmac.New(sha256.New, key)
+	mac.Write([]byte(header + "." + t.payload))
+	return header + "." + t.payload + "." + base64.RawURLEncoding.EncodeToString(mac.Sum(nil)), nil
+}
+
+// Signed is the token signed with a key of the suite. The members given replace those of the header; nil takes one away. A new issuer
+// replaces "iss" unless it is empty.
+func (t Token) Signed(key Key, header map[string]any, issuer string) (string, error) {
+	claims := t.Claims
+	if issuer != "" {
+		claims = maps.Clone(claims)
+		claims["iss"] = issuer
+	}
+	return key.sign(t.header(header), claims)
+}
+
+// header is the token's header with other members; nil takes one away.
+func (t Token) header(members map[string]any) map[string]any {
+	out := maps.Clone(t.Header)
+	for name, value := range members {
+		if out[name] = value; value == nil {
+			delete(out, name)
+		}
+	}
+	return out
+}
+
+func segment(v any) (string, error) {
+	raw, err := json.Marshal(v)
+	if err != nil {
+		return "", fmt.Errorf("encode a forged token: %w", err)
+	}
+	return base64.RawURLEncoding.EncodeToString(raw), nil
+}

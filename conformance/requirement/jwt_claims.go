@@ -1,0 +1,292 @@
+package requirement
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"net/http"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/rin-network/rin/conformance/exchange"
+)
+
+// jwtOf is what the access token of the run says; ok is false, with the judgement, when it is no JWT.
+func jwtOf(e Evidence) (x exchange.Exchange, t exchange.JWTFacts, j Judgement, ok bool) {
+	x = e.The(issuedToken())
+	facts, known := tokenFacts(x)
+	switch {
+	case !known:
+		return x, t, Unclear("the recording holds no facts about the token").Blaming(Suite).Seen(x.Label), false
+	case facts.JWT == nil:
+		return x, t, Missing("the access token is opaque, as it may be: nothing can be read in it").Seen(x.Label), false
+	}
+	return x, *facts.JWT, j, true
+}
+
+// onJWT makes a check of one that looks into the token.
+func onJWT(check func(x exchange.Exchange, t exchange.JWTFacts) Judgement) func(Evidence) Judgement {
+	return func(e Evidence) Judgement {
+		x, t, j, ok := jwtOf(e)
+		if !ok {
+			return j
+		}
+		return check(x, t)
+	}
+}
+
+func tokenSigned(e Evidence) Judgement {
+	return onJWT(func(x exchange.Exchange, t exchange.JWTFacts) Judgement {
+		const expected = "a signature, and an algorithm other than none"
+		alg, named := t.Header["alg"].(string)
+		switch {
+		case !named:
+			return Failed("the header of the token names no algorithm", expected, "alg: "+jsonType(t.Header["alg"])).about(x, expected, "no alg")
+		case strings.EqualFold(alg, "none"):
+			return Failed("the token is not signed: everybody can write one", expected, "alg "+quote(alg)).about(x, expected, "alg "+quote(alg))
+		case !t.Signature:
+			return Failed("the signature of the token is empty", expected, "alg "+quote(alg)+" and no signature").about(x, expected, "no signature")
+		}
+		return Passed(x.Label)
+	})(e)
+}
+
+const (
+	millisecondLike = 1e11 // an exp above this is in milliseconds: as seconds it is after the year 5000
+	// clockLeeway is what the clock of the test machine may be off where the node sends no Date.
+	clockLeeway = 130 * time.Second
+)
+
+// nodeTime is the node's own time when it answered: its Date, else the time of the test machine, of which exact is false.
+func nodeTime(x exchange.Exchange) (at time.Time, exact bool) {
+	if dates := header(x, "Date"); len(dates) > 0 {
+		if at, err := http.ParseTime(dates[0]); err == nil {
+			return at, true
+		}
+	}
+	return x.Started, false
+}
+
+func expiryInFuture(e Evidence) Judgement {
+	return onJWT(func(x exchange.Exchange, t exchange.JWTFacts) Judgement {
+		const expected = "exp: seconds since 1970, in the future"
+		value, present := t.Claims["exp"]
+		if !present {
+			return Warned("the token does not say when it expires", expected, "no exp").about(x, expected, "no exp")
+		}
+		exp, isNumber := number(value)
+		if !isNumber {
+			got := "exp: " + jsonType(value)
+			return Failed("exp is no JSON number", expected, got).about(x, expected, got)
+		}
+		got := clip(fmt.Sprintf("exp: %v", value))
+		if exp > millisecondLike {
+			return Failed("exp is in milliseconds, so the token does not expire for thousands of years", expected, got).about(x, expected, got)
+		}
+		now, exact := nodeTime(x)
+		if !exact {
+			now = now.Add(-clockLeeway)
+		}
+		if exp <= float64(now.Unix()) {
+			return Failed("the token had expired when it was issued", expected, got+" at "+now.UTC().Format(time.RFC3339)).about(x, expected, got)
+		}
+		return Passed(x.Label)
+	})(e)
+}
+
+// lifetimeTolerance is how much two statements of the lifetime may differ, in seconds.
+const lifetimeTolerance = 10
+
+func lifetimesAgree(e Evidence) Judgement {
+	return onJWT(func(x exchange.Exchange, t exchange.JWTFacts) Judgement {
+		o, _ := jsonObject(x)
+		stated, isStated := number(o["expires_in"])
+		exp, hasExp := number(t.Claims["exp"])
+		iat, hasIat := number(t.Claims["iat"])
+		switch {
+		case !isStated || stated <= 0 || stated > epochLike:
+			return Missing("the answer has no usable expires_in to compare with (TOK-08, TOK-09)").Seen(x.Label)
+		case !hasExp:
+			return Missing("the token has no exp to compare with").Seen(x.Label)
+		}
+		near := func(life float64) bool { return life-stated <= lifetimeTolerance && stated-life <= lifetimeTolerance }
+		now, _ := nodeTime(x)
+		left := exp - float64(now.Unix())
+		if hasIat && near(exp-iat) || near(left) {
+			return Passed(x.Label)
+		}
+		life, from := left, "exp - Date"
+		if hasIat {
+			life, from = exp-iat, "exp - iat"
+		}
+		expected, got := fmt.Sprintf("about %.0f seconds, as expires_in says", stated), fmt.Sprintf("%s: %.0f seconds", from, life)
+		return Failed("the answer and the token name different lifetimes", expected, got).about(x, expected, got)
+	})(e)
+}
+
+func issuerConsistent(e Evidence) Judgement {
+	x, t, j, ok := jwtOf(e)
+	if !ok {
+		return j
+	}
+	return gather(issuerOf(e, x, t), clientNamed(e, x, t))
+}
+
+func issuerOf(e Evidence, x exchange.Exchange, t exchange.JWTFacts) Judgement {
+	iss, _ := t.Claims["iss"].(string)
+	got, expected := "iss "+quote(iss), "iss: the https URL of the authorization server at "+clip(e.Run.TokenURL)
+	m, _, published := metadataOf(e)
+	confirmed := published && m.issuer == iss && sameURL(m.tokenEndpoint, e.Run.TokenURL)
+	switch {
+	case iss == "":
+		return Warned("the token does not name its issuer", expected, "no iss").about(x, expected, "no iss")
+	case origin(iss) == "":
+		return Warned("iss is no URL, so the issuer's metadata and keys can't be found by it", expected, got).about(x, expected, got)
+	case origin(iss) != origin(e.Run.TokenURL) && !confirmed:
+		return Warned("iss is on another host than the token endpoint, and no metadata ties them together", expected, got).about(x, expected, got)
+	case !strings.HasPrefix(strings.ToLower(iss), "https://") && !e.Run.Loopback:
+		return Warned("iss is an http URL", expected, got).about(x, expected, got)
+	}
+	return Passed(x.Label)
+}
+
+func clientNamed(e Evidence, x exchange.Exchange, t exchange.JWTFacts) Judgement {
+	id, _ := t.Claims["client_id"].(string)
+	party, _ := t.Claims["azp"].(string)
+	const expected = "client_id or azp: the client id"
+	switch {
+	case id == e.Run.ClientID || party == e.Run.ClientID:
+		return Passed(x.Label)
+	case id == "" && party == "":
+		return Warned("the token does not name the client it was issued to", expected, "neither client_id nor azp").about(x, expected, "neither")
+	}
+	got := "client_id " + quote(id) + ", azp " + quote(party)
+	return Warned("the token names another client than the one that asked for it", expected, clip(got)).about(x, expected, clip(got))
+}
+
+func audienceNamed(e Evidence) Judgement {
+	return onJWT(func(x exchange.Exchange, t exchange.JWTFacts) Judgement {
+		const expected = "aud: the API that the token is meant for"
+		names := audiences(t)
+		switch {
+		case len(names) == 0:
+			return Warned("the token is not restricted to an audience", expected, "no aud").about(x, expected, "no aud")
+		case len(names) == 1 && names[0] == "account":
+			return Warned("aud names only Keycloak's own account service, which is no restriction", expected, "aud \"account\"").
+				Hinting("add an Audience mapper for the API to a client scope of the client").about(x, expected, "aud \"account\"")
+		}
+		return Passed(x.Label)
+	})(e)
+}
+
+// audiences are the texts of the claim aud, which is one text or a list (RFC 7519 §4.1.3).
+func audiences(t exchange.JWTFacts) []string {
+	switch aud := t.Claims["aud"].(type) {
+	case string:
+		if aud != "" {
+			return []string{aud}
+		}
+	case []any:
+		var out []string
+		for _, a := range aud {
+			if s, isText := a.(string); isText && s != "" {
+				out = append(out, s)
+			}
+		}
+		return out
+	}
+	return nil
+}
+
+func noSecretInside(e Evidence) Judgement {
+	first, _, j, ok := jwtOf(e)
+	if !ok {
+		return j
+	}
+	found := []Judgement{Passed(first.Label)}
+	for _, label := range []exchange.Label{issuedToken(), exchange.SecondClient.With(exchange.OK)} {
+		x, _ := e.Get(label)
+		facts, known := tokenFacts(x)
+		if !known || facts.JWT == nil {
+			continue
+		}
+		for _, part := range []struct {
+			name   string
+			values map[string]any
+		}{{"header", facts.JWT.Header}, {"claim", facts.JWT.Claims}} {
+			found = append(found, secretsIn(x, part.name, part.values)...)
+		}
+	}
+	out := gather(found...)
+	_, t, _, _ := jwtOf(e)
+	for _, name := range []string{"clientHost", "clientAddress"} {
+		if _, has := t.Claims[name]; has {
+			out = out.Noting("the claim " + name + " tells the address of the caller, as Keycloak does by default")
+		}
+	}
+	return out
+}
+
+// secretsIn searches decoded members. Secrets were replaced by markers when the facts were taken, in whichever form they stood there.
+func secretsIn(x exchange.Exchange, part string, members map[string]any) []Judgement {
+	const expected = "no secret: everybody who sees a JWT can read it"
+	var out []Judgement
+	var walk func(path string, v any)
+	walk = func(path string, v any) {
+		switch v := v.(type) {
+		case string:
+			if name := secretMarked(v); name != "" {
+				got := "the " + name + " in " + part + " " + quote(path)
+				out = append(out, Failed("the token holds a client's secret", expected, got).about(x, expected, got))
+			}
+		case []any:
+			for _, each := range v {
+				walk(path, each)
+			}
+		case map[string]any:
+			for _, name := range slices.Sorted(maps.Keys(v)) {
+				inner := strings.TrimPrefix(path+"."+name, ".")
+				if secretMarked(name) != "" {
+					out = append(out, Failed("the token holds a client's secret", expected, "a secret as a name in the "+part).about(x, expected, "a secret as a name"))
+				}
+				if text, isText := v[name].(string); isText && text != "" && secretMarked(text) == "" && secretName().MatchString(name) {
+					got := part + " " + quote(inner)
+					out = append(out, Failed("the token holds something that is named like a secret", expected, got).about(x, expected, got))
+				}
+				walk(inner, v[name])
+			}
+		case json.Number, bool, nil:
+		}
+	}
+	walk("", members)
+	return out
+}
+
+// secretName recognises members that are named like a secret.
+func secretName() *regexp.Regexp { return regexp.MustCompile(`(?i)secret|passw(or)?d`) }
+
+// secretMarked is the name of a secret whose marker stands in a text; empty for none. Tokens and cookies are no secrets of a client.
+func secretMarked(text string) string {
+	for _, name := range exchange.Marked(text) {
+		if strings.Contains(name, "secret") {
+			return name
+		}
+	}
+	return ""
+}
+
+func typedAsAccessToken(e Evidence) Judgement {
+	return onJWT(func(x exchange.Exchange, t exchange.JWTFacts) Judgement {
+		typ, _ := t.Header["typ"].(string)
+		if strings.TrimPrefix(strings.ToLower(typ), "application/") == "at+jwt" {
+			return Passed(x.Label)
+		}
+		got := "typ " + quote(typ)
+		if _, has := t.Header["typ"]; !has {
+			got = "no typ"
+		}
+		return Warned("the header does not tell the access token from other JWTs, as stock Keycloak leaves it", "typ: at+jwt", got).about(x, "typ: at+jwt", got)
+	})(e)
+}
