@@ -107,7 +107,8 @@ var _ = Describe("A plan", func() {
 		Expect(labels).To(ContainElements(exchange.Label("token.ok"), exchange.Label("info.ok")))
 		for _, l := range labels {
 			Expect(l.Resource()).To(BeElementOf(exchange.TokenEndpoint, exchange.Info,
-				exchange.TokenOrigin, exchange.InfoOrigin, exchange.CleartextToken, exchange.CleartextInfo), string(l))
+				exchange.TokenOrigin, exchange.InfoOrigin, exchange.CleartextToken, exchange.CleartextInfo,
+				exchange.MetadataResource(1), exchange.MetadataResource(2), exchange.MetadataResource(3)), string(l))
 		}
 	})
 

@@ -43,7 +43,7 @@ func tampered(token string) string {
 	middle := start + (end-start)/2
 	if i, found := letterNear(token[start:end-1], middle-start); found {
 		middle = start + i
-		return token[:middle] + string(token[middle]^0x20) + token[middle+1:]
+		return token[:middle] + string(rune(token[middle]^0x20)) + token[middle+1:]
 	}
 	other := byte('A')
 	if token[middle] == other {

@@ -15,6 +15,12 @@ func forged() theme {
 		forTarget:      foreignClients,
 		forProbeTarget: forgedTokens,
 		forDocument:    foreignTokens,
+		forDocumentMost: func(t target.Target) int {
+			if t.Other == nil {
+				return 0
+			}
+			return 2 // list and detail
+		},
 		probe: func(r *run, l exchange.Label) (probe, bool) {
 			switch name, c := l.Resource(), l.Case(); {
 			case name == exchange.OtherClient:

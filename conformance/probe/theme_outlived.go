@@ -49,6 +49,12 @@ func outlived() theme {
 			}
 			return p
 		},
+		forDocumentMost: func(t target.Target) int {
+			if t.ExpiredToken.IsZero() {
+				return 0
+			}
+			return 2 // list and detail
+		},
 		probe: func(r *run, l exchange.Label) (probe, bool) {
 			switch l.Case() {
 			case exchange.ToExpire, exchange.Throwaway:

@@ -114,7 +114,7 @@ func oddCredentials(e Evidence, r exchange.Resource, name string, good exchange.
 // oddCases are the calls that must get no data besides the plain ones.
 func oddCases() []exchange.Case {
 	return append(pathVariants(), exchange.Tampered, exchange.EmptyBearer, exchange.BlankBearer, exchange.BasicScheme,
-		exchange.TokenScheme, exchange.MethodOverride, exchange.CachedNoToken)
+		exchange.TokenScheme, exchange.MethodOverride, exchange.CachedNoToken, exchange.AlgNone, exchange.ForeignIssuer, exchange.Expired)
 }
 
 // particular is [manner] with the spelling of the path where that is what was tried.

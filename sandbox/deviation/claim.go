@@ -1,4 +1,143 @@
 package deviation
 
-// claimDeviations break what stands in an access token, and the metadata beside it.
-func claimDeviations() []Deviation { return nil }
+import (
+	"encoding/base64"
+	"encoding/json"
+	"strconv"
+	"time"
+)
+
+// claimDeviations break what stands in the access token (JWT-01 to JWT-07). The API takes the odd tokens like good ones.
+func claimDeviations() []Deviation {
+	return []Deviation{
+		{
+			Name: "token-alg-none", Breaks: []string{"JWT-01"},
+			Why: "The authorization server issues tokens with alg none, as a library does when it is given no key.",
+			Wrap: reissued(func(p parts, _ Env, _ map[string]any) (string, error) {
+				p.header["alg"] = "none"
+				delete(p.header, "kid")
+				return p.encoded(""), nil
+			}),
+		},
+		{
+			Name: "token-without-signature", Breaks: []string{"JWT-01"},
+			Why:  "The header names an algorithm and the signature is empty: a gateway cuts it off to save room.",
+			Wrap: reissued(func(p parts, _ Env, _ map[string]any) (string, error) { return p.encoded(""), nil }),
+		},
+		{
+			Name: "exp-in-milliseconds", Breaks: []string{"JWT-02"},
+			Why:  "exp is in milliseconds, as Date.now() gives them, so that the token does not expire in this age.",
+			Wrap: reissued(signed(func(p parts, _ Env) { p.claims["exp"] = p.seconds("exp") * 1000 })),
+		},
+		{
+			Name: "exp-as-text", Breaks: []string{"JWT-02"},
+			Why:  "exp is a text of digits.",
+			Wrap: reissued(signed(func(p parts, _ Env) { p.claims["exp"] = strconv.FormatInt(p.seconds("exp"), 10) })),
+		},
+		{
+			Name: "exp-as-date", Breaks: []string{"JWT-02"},
+			Why: "exp is an ISO date.",
+			Wrap: reissued(signed(func(p parts, _ Env) {
+				p.claims["exp"] = time.Unix(p.seconds("exp"), 0).UTC().Format(time.RFC3339)
+			})),
+		},
+		{
+			Name: "exp-in-local-time", Breaks: []string{"JWT-02"},
+			Why:  "exp is computed from local time without its zone, and lies an hour in the past.",
+			Wrap: reissued(signed(func(p parts, _ Env) { p.claims["exp"] = p.seconds("exp") - 3600 })),
+		},
+		{
+			Name: "exp-missing", Breaks: []string{"JWT-02"},
+			Why:  "The token does not say when it expires.",
+			Wrap: withoutClaim("exp"),
+		},
+		{
+			Name: "token-outlived-by-expires-in", Breaks: []string{"JWT-03"},
+			Why: "expires_in is 3600 from a setting of its own, and the token expires after a minute.",
+			Wrap: reissued(func(p parts, env Env, answer map[string]any) (string, error) {
+				p.claims["exp"], answer["expires_in"] = p.seconds("iat")+60, 3600
+				return env.Sign(p.header, p.claims)
+			}),
+		},
+		{
+			Name: "token-outlives-expires-in", Breaks: []string{"JWT-03"},
+			Why:  "The token is good for a day longer than the answer says.",
+			Wrap: reissued(signed(func(p parts, _ Env) { p.claims["exp"] = p.seconds("exp") + 86_400 })),
+		},
+		{
+			Name: "iss-of-inner-host", Breaks: []string{"JWT-04"},
+			Why:  "iss is the host behind the proxy, since the authorization server does not know its public name.",
+			Wrap: claim("iss", "http://localhost:8080/realms/ris"),
+		},
+		{
+			Name: "iss-missing", Breaks: []string{"JWT-04"},
+			Why:  "The token does not name its issuer.",
+			Wrap: withoutClaim("iss"),
+		},
+		{
+			Name: "iss-no-url", Breaks: []string{"JWT-04"},
+			Why:  "iss is the name of a product, under which nobody finds keys.",
+			Wrap: claim("iss", "identity-server"),
+		},
+		{
+			Name: "client-not-named", Breaks: []string{"JWT-04"},
+			Why:  "The token names the service account and not the client.",
+			Wrap: withoutClaim("client_id"),
+		},
+		{
+			Name: "another-client-named", Breaks: []string{"JWT-04"},
+			Why:  "All tokens name the gateway that asked for them in the clients' place.",
+			Wrap: claim("client_id", "api-gateway"),
+		},
+		{
+			Name: "aud-missing", Breaks: []string{"JWT-05"},
+			Why:  "The token is not restricted to an audience: stock Keycloak without an audience mapper.",
+			Wrap: withoutClaim("aud"),
+		},
+		{
+			Name: "aud-account", Breaks: []string{"JWT-05"},
+			Why:  "The audience is the account service of Keycloak, as its default client scope sets it.",
+			Wrap: claim("aud", "account"),
+		},
+		{
+			Name: "secret-in-claims", Breaks: []string{"JWT-06"},
+			Why: "A mapper copies all settings of the client into the token, its secret among them.",
+			Wrap: reissued(signed(func(p parts, env Env) {
+				p.claims["client"] = map[string]any{"settings": []any{secretOf(p, env)}}
+			})),
+		},
+		{
+			Name: "secret-in-token-header", Breaks: []string{"JWT-06"},
+			Why: "The header of the token holds the client's credentials in base64, for a service behind the gateway.",
+			Wrap: reissued(signed(func(p parts, env Env) {
+				id, _ := p.claims["client_id"].(string)
+				p.header["x-forwarded-credentials"] = base64.StdEncoding.EncodeToString([]byte(id + ":" + secretOf(p, env)))
+			})),
+		},
+		{
+			Name: "password-in-claims", Breaks: []string{"JWT-06"},
+			Why:  "The token carries the password of a service that stands behind the API.",
+			Wrap: claim("backend", map[string]any{"user": "ris", "dbPassword": "changeit"}),
+		},
+		{
+			Name: "typ-jwt", Breaks: []string{"JWT-07"},
+			Why:  "The type of the token is JWT like that of an ID token, as Keycloak sends it by default.",
+			Wrap: reissued(signed(func(p parts, _ Env) { p.header["typ"] = "JWT" })),
+		},
+	}
+}
+
+// secretOf is the secret of the client that a token names.
+func secretOf(p parts, env Env) string {
+	id, _ := p.claims["client_id"].(string)
+	client, _ := env.Client(id)
+	return client.Secret
+}
+
+// living makes a Wrap in which tokens live for that many seconds, and say so.
+func living(seconds int64) wrap {
+	return reissued(func(p parts, env Env, answer map[string]any) (string, error) {
+		p.claims["exp"], answer["expires_in"] = json.Number(strconv.FormatInt(p.seconds("iat")+seconds, 10)), seconds
+		return env.Sign(p.header, p.claims)
+	})
+}

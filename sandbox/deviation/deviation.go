@@ -31,7 +31,7 @@ func All() []Deviation {
 		tokenDeviations(), lifetimeDeviations(), tokenRequestDeviations(), refusalDeviations(), grantDeviations(),
 		challengeDeviations(), bearerDeviations(), detourDeviations(), roleDeviations(),
 		infoDeviations(), specDeviations(), operationDeviations(), recordDeviations(), listDeviations(), versionDeviations(),
-		registryDeviations(), transportDeviations(), claimDeviations(), forgeryDeviations(), isolationDeviations(), hygieneDeviations(),
+		registryDeviations(), transportDeviations(), claimDeviations(), publicationDeviations(), forgeryDeviations(), isolationDeviations(), hygieneDeviations(),
 		errorDeviations(), robustnessDeviations(), parameterDeviations(), pagingDeviations(),
 	)
 }

@@ -31,17 +31,17 @@ func lifetimeDeviations() []Deviation {
 		{
 			Name: "lifetime-of-a-year", Breaks: []string{"TOK-10"},
 			Why:  "The token lives for a year, so that nobody need fetch a new one.",
-			Wrap: granted(put("expires_in", 31_536_000)),
+			Wrap: living(31_536_000),
 		},
 		{
 			Name: "lifetime-of-a-working-day", Breaks: []string{"TOK-10"},
 			Why:  "The token lives for ten hours, as browser sessions do.",
-			Wrap: granted(put("expires_in", 36_000)),
+			Wrap: living(36_000),
 		},
 		{
 			Name: "lifetime-under-a-minute", Breaks: []string{"TOK-10"},
 			Why:  "The token lives for 50 seconds, shorter than many a list takes to read.",
-			Wrap: granted(put("expires_in", 50)),
+			Wrap: living(50),
 		},
 		{
 			Name: "refresh-token-issued", Breaks: []string{"TOK-11"},
