@@ -11,7 +11,7 @@ func isolation() []Requirement {
 	everywhere := []exchange.Resource{exchange.ProbeTarget, exchange.ListOperation, exchange.DetailOperation}
 	var elsewhere []exchange.Label
 	for _, r := range everywhere {
-		elsewhere = append(elsewhere, r.With(exchange.OtherAudience), r.With(exchange.OK))
+		elsewhere = append(elsewhere, r.With(exchange.OtherAudience), r.With(exchange.OK), r.With(exchange.Tampered))
 	}
 	return []Requirement{
 		{
@@ -125,11 +125,16 @@ func otherAudienceRefused(e Evidence) Judgement {
 	return gather(parts...)
 }
 
-// targets are the probe target and those funding operations that the good token opened and the odd one was tried on, each once.
+// targets are the probe target and those funding operations that the good token opened and the odd one was tried on, each once. One
+// that takes any token is left to API-08.
 func targets(e Evidence) []exchange.Resource {
 	out := []exchange.Resource{e.Roles.ProbeTarget}
 	for _, r := range []exchange.Resource{e.Roles.List, e.Roles.Detail} {
-		if _, tried := e.Get(r.With(exchange.OtherAudience)); tried && r != "" && !slices.Contains(out, r) && success(e.The(r.With(exchange.OK))) {
+		_, tried := e.Get(r.With(exchange.OtherAudience))
+		if r == "" || !tried || slices.Contains(out, r) {
+			continue
+		}
+		if success(e.The(r.With(exchange.OK))) && !success(e.The(r.With(exchange.Tampered))) {
 			out = append(out, r)
 		}
 	}

@@ -49,7 +49,7 @@ func claimRules() []Requirement {
 			Forgives: "Opaque tokens; cached tokens, whose expires_in is the rest of their life; tokens without exp.",
 			Fix:      "Compute expires_in from the token that is sent, not from another setting: a client that believes it goes on with an expired token, or fetches new ones too early.",
 			Breaks:   "expires_in is 3600, and the token expires after 60 seconds.",
-			Needs:    needs, After: []ID{"JWT-02"}, Check: lifetimesAgree,
+			Needs:    needs, After: after, Check: standingOn("JWT-02", lifetimesAgree),
 		},
 		{
 			ID: "JWT-04", Title: "iss is present and consistent, the client is identifiable",
@@ -111,7 +111,7 @@ func publishedKey() Requirement {
 		Breaks:   "The key set lacks the kid of the token.",
 		Needs:    []exchange.Label{issuedToken()},
 		Reads:    append(metadataLabels(), exchange.KeySet.With(exchange.Published), exchange.KeySet.With(exchange.Refetched)),
-		After:    []ID{"JWT-01"}, Check: verifiesWithPublished,
+		After:    []ID{"TOK-01"}, Check: standingOn("JWT-01", verifiesWithPublished),
 	}
 }
 
@@ -128,9 +128,9 @@ func forgeries() []Requirement {
 			Forgives: "Opaque tokens; any 4xx of the node. A 5xx is inconclusive.",
 			Fix:      "Give the verifier a list of allowed algorithms and nothing else: PyJWT jwt.decode(…, algorithms=[\"RS256\"]), jsonwebtoken verify(…, {algorithms: […]}), Spring NimbusJwtDecoder.jwsAlgorithm(…).",
 			Breaks:   "The resource server accepts alg none.",
-			Reads:    onTarget(exchange.AlgNone, exchange.AlgNoneTitle, exchange.AlgNoneUpper),
+			Reads:    append(onTarget(exchange.AlgNone, exchange.AlgNoneTitle, exchange.AlgNoneUpper), issuedToken()),
 			// A server that issues such tokens is reported there; its node can't but accept them.
-			After: []ID{"JWT-01", "BRR-09"}, Control: withToken(), Check: forged(exchange.AlgNone, exchange.AlgNoneTitle, exchange.AlgNoneUpper),
+			After: []ID{"BRR-09"}, Control: withToken(), Check: standingOn("JWT-01", forged(exchange.AlgNone, exchange.AlgNoneTitle, exchange.AlgNoneUpper)),
 		},
 		{
 			ID: "JWT-10", Title: "A token re-signed with the public key as HMAC secret is refused",

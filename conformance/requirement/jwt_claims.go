@@ -26,6 +26,17 @@ func jwtOf(e Evidence) (x exchange.Exchange, t exchange.JWTFacts, j Judgement, o
 	return x, *facts.JWT, j, true
 }
 
+// standingOn makes a check that needs another one of what stands in the token. For an opaque token neither applies, so that After,
+// which blocks then, is not for them.
+func standingOn(id ID, check func(Evidence) Judgement) func(Evidence) Judgement {
+	return func(e Evidence) Judgement {
+		if j, ok := e.standing(claimRules(), id); !ok {
+			return j
+		}
+		return check(e)
+	}
+}
+
 // onJWT makes a check of one that looks into the token.
 func onJWT(check func(x exchange.Exchange, t exchange.JWTFacts) Judgement) func(Evidence) Judgement {
 	return func(e Evidence) Judgement {
@@ -158,7 +169,7 @@ func clientNamed(e Evidence, x exchange.Exchange, t exchange.JWTFacts) Judgement
 	const expected = "client_id or azp: the client id"
 	switch {
 	case id == e.Run.ClientID || party == e.Run.ClientID:
-		return Passed(x.Label)
+		return Passed()
 	case id == "" && party == "":
 		return Warned("the token does not name the client it was issued to", expected, "neither client_id nor azp").about(x, expected, "neither")
 	}

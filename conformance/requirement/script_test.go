@@ -253,6 +253,12 @@ func change(x *exchange.Exchange, edit string) error {
 	case "token", "tokens":
 		x.Tokens = nil
 		return json.Unmarshal([]byte(rest), &x.Tokens)
+	case "presented":
+		x.Presented = nil
+		return json.Unmarshal([]byte(rest), &x.Presented)
+	case "verification":
+		x.Verification = nil
+		return json.Unmarshal([]byte(rest), &x.Verification)
 	}
 	if x.Response == nil {
 		return fmt.Errorf("%q needs an answer to edit", edit)

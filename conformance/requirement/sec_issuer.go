@@ -124,7 +124,8 @@ func protectionAttested(e Evidence) Judgement {
 		if a.How != "" {
 			got = clip("no: " + a.How)
 		}
-		return Failed("the operator attests that the token endpoint is not protected against brute force", expected, got)
+		return Failed("the operator attests that the token endpoint is not protected against brute force", expected, got).
+			About(Subject{Name: "--attest-brute-force", Expected: "yes", Got: got})
 	case a.How == "":
 		return Passed().Noting("attested by the operator, without saying how")
 	}

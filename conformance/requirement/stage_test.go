@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/rin-network/rin/conformance/exchange"
 )
@@ -58,6 +59,28 @@ func (s *stage) run(f map[string]string) error {
 			r.Loopback = value == "true"
 		case "secondClient":
 			r.Second = value == "true"
+		case "otherClient":
+			r.Other = value == "true"
+		case "expiredToken":
+			r.ExpiredToken = value == "true"
+		case "stagingTokenUrl":
+			r.StagingTokenURL = value
+		case "tokenInUrl":
+			r.TokenInURL = value == "true"
+		case "secretInUrl":
+			r.SecretInURL = value == "true"
+		case "wait":
+			d, err := time.ParseDuration(value)
+			if err != nil {
+				return err
+			}
+			r.Wait = d
+		case "bruteForce":
+			answer, how, _ := strings.Cut(value, ": ")
+			r.BruteForce = &exchange.Attestation{Holds: answer == "yes", How: how}
+			if answer == "none" {
+				r.BruteForce = nil
+			}
 		default:
 			return fmt.Errorf("unknown run field %q", key)
 		}

@@ -60,7 +60,10 @@ func weigh(r requirement.Requirement, judgements map[requirement.ID]requirement.
 	switch {
 	case !requirement.Profile(log.Run.Profile).Includes(r.Profile):
 		// Only the opt-in rows reach below their own profile, and only when their probe was sent.
-		result.Extra, result.Gate = true, atMostAdvice(r.Gate)
+		result.Extra = true
+		if r.ID != expired {
+			result.Gate = atMostAdvice(r.Gate)
+		}
 		seen := j.Outcome == requirement.Pass || j.Outcome == requirement.Warn || j.Outcome == requirement.Fail
 		return result, seen && r.Profile == requirement.Full
 	case !judged:
@@ -164,7 +167,11 @@ func notes(v Verdict) []string {
 			out = append(out, fmt.Sprintf("Role separation was not tested, see %s.", role))
 		}
 		if r.Extra {
-			out = append(out, fmt.Sprintf("%s is beyond profile %s and was judged as advice, because its probe was asked for.", r.Requirement.ID, v.Profile))
+			weight := "was judged as advice"
+			if r.Gate == requirement.Gating {
+				weight = "gates all the same"
+			}
+			out = append(out, fmt.Sprintf("%s is beyond profile %s and %s, because its probe was asked for.", r.Requirement.ID, v.Profile, weight))
 		}
 	}
 	return out

@@ -207,6 +207,13 @@ var _ = Describe("Decide", func() {
 		})
 	})
 
+	It("gate below their profile when it is the expired token that was tried", func() {
+		v := decide("auth", judgements{"BRR-10": requirement.Failed("f", "", "")})
+		Expect(v.Decision).To(Equal(verdict.NotCertified))
+		Expect(v.Notes).To(ContainElement(ContainSubstring("gates all the same")))
+		Expect(decide("auth", judgements{"BRR-10": requirement.Unclear("u")}).Decision).To(Equal(verdict.Certified), "nothing was judged")
+	})
+
 	It("notes that roles were not tested apart", func() {
 		v := decide("funding", judgements{"BRR-18": requirement.Missing("no second client was given")})
 		Expect(v.Decision).To(Equal(verdict.Certified))

@@ -11,6 +11,10 @@ const role requirement.ID = "BRR-18"
 // anonymous is the requirement that finds the protected resource.
 const anonymous requirement.ID = "BRR-01"
 
+// expired is the requirement that an expired token is refused. It needs a wait, so that it belongs to the profile full; wherever it is
+// judged, it gates.
+const expired requirement.ID = "BRR-10"
+
 // proven lists what a profile does not accept as not-applicable: a node without a document, without funding calls, or with
 // nothing that could be called has not shown what the profile certifies.
 func proven(p requirement.Profile) []requirement.ID {
