@@ -40,7 +40,15 @@ funding as a stranger would, prints the summary and leaves the report.`,
 			served := make(chan error, 1)
 			go func() { served <- sandbox.Serve(ctx, node.listener, node.server) }()
 			t := demoTarget(base, node.server.Credentials())
-			t.CACert = node.server.Authority()
+			if overTLS {
+				// The registry of the field is another host: a fault of this one's TLS must not hide it.
+				document, err := registryOf(cmd.Context(), node.server, t.Registry)
+				if err != nil {
+					stop()
+					return errors.Join(internal(err), <-served)
+				}
+				t.CACert, t.Registry, t.RegistryDocument = node.server.Authority(), "", document
+			}
 			fmt.Fprintf(w.err, "a sandbox node is up at %s\n", base)
 			err = certify(cmd, w, t, output, baselineFlags{})
 			stop()

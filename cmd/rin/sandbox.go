@@ -34,7 +34,7 @@ commands that work. The same seed and day give the same data everywhere.`,
   rin sandbox --deviate token-status-201     a node with a fault
   rin sandbox --deviate token-opaque         an unusual node without one
   rin sandbox --deviations                   the faults and habits that it knows
-  rin sandbox --tls                          over https, with an authority of its own`,
+  rin sandbox --tls                          over https, with its own authority`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if flags.list {

@@ -30,7 +30,7 @@ func Cut(file Recording, cause string) (*Log, error) {
 	if err != nil || log.Ended != nil {
 		return log, err
 	}
-	log.Ended = &Ended{Cause: portable(cause), Requests: len(log.Exchanges)}
+	log.Ended = &Ended{Cause: portable(cause), Requests: len(log.Exchanges) + len(log.Handshakes)}
 	line, err := entry{Kind: kindEnded, Ended: log.Ended}.line()
 	if err != nil {
 		return nil, err

@@ -61,6 +61,9 @@ func curl(subjects []requirement.Subject, log *exchange.Log) string {
 			if x, ok := log.Get(label); ok {
 				return exchange.Curl(x)
 			}
+			if h, ok := log.Handshake(label); ok {
+				return h.Curl()
+			}
 		}
 	}
 	return ""

@@ -115,7 +115,7 @@ func view(r Report, log *exchange.Log, css string) pageView {
 		Mark:   mark(r.Verdict.Decision, r.Verdict.Failed),
 		Bar:    bar(r),
 	}
-	v.Exchanges = exchangeViews(r, log)
+	v.Exchanges = append(exchangeViews(r, log), handshakeViews(r, log)...)
 	v.Shown = make(map[exchange.Label]string, len(v.Exchanges))
 	for _, x := range v.Exchanges {
 		v.Shown[x.Label] = x.Anchor

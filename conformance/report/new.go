@@ -69,6 +69,9 @@ func attempts(log *exchange.Log) int {
 	for _, x := range log.Exchanges {
 		n += x.Attempts
 	}
+	for _, h := range log.Handshakes {
+		n += h.Attempts
+	}
 	return n
 }
 

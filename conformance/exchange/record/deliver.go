@@ -63,7 +63,11 @@ func (o outcome) status() int {
 // transient reports a network error or a fault of the server that may be gone next time.
 func (o outcome) transient() bool {
 	if o.failure != nil {
-		return o.failure.Kind != exchange.FailureCanceled && o.failure.Kind != exchange.FailureRefused
+		switch o.failure.Kind {
+		case exchange.FailureCanceled, exchange.FailureRefused, exchange.FailureTLS: // a certificate is no better the second time
+			return false
+		}
+		return true
 	}
 	return o.reply.status >= 500 || o.reply.broken
 }

@@ -1,0 +1,119 @@
+package main_test
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	"github.com/onsi/gomega/gbytes"
+	"github.com/onsi/gomega/gexec"
+)
+
+// secureNode is a running rin sandbox --tls.
+type secureNode struct {
+	base, authority, secret, script string
+}
+
+func newSecureNode(flags ...string) secureNode {
+	GinkgoHelper()
+	authority := filepath.Join(GinkgoT().TempDir(), "its authority.pem")
+	args := append([]string{"sandbox", "--tls", "--tls-ca-file", authority, "--addr", "127.0.0.1:0", "--calls", "10"}, flags...)
+	session, err := gexec.Start(exec.Command(binary, args...), nil, nil)
+	Expect(err).NotTo(HaveOccurred())
+	DeferCleanup(func() { session.Kill().Wait("10s") })
+	Eventually(session.Out, "20s").Should(gbytes.Say(`(?s)listening on https://127\.0\.0\.1:\d+.*authority .*page\[size\]=2'\n`))
+	text := string(session.Out.Contents())
+	return secureNode{
+		base: regexp.MustCompile(`https://\S+`).FindString(text), authority: authority,
+		secret: regexp.MustCompile(`secret  (\S+)`).FindStringSubmatch(text)[1], script: text[strings.Index(text, "TOKEN=$("):],
+	}
+}
+
+// certify runs rin certify on the node by its URLs.
+func (n secureNode) certify(more ...string) (outcome, string) {
+	GinkgoHelper()
+	dir := GinkgoT().TempDir()
+	args := append([]string{"certify", "--report-dir", dir, "--token-url", n.base + "/oauth/token", "--info-url", n.base + "/ris-synergy/info/v1/oauth/info/",
+		"--client-id", "demo-client", "--client-secret", "env:SECRET"}, more...)
+	return rin([]string{"SECRET=" + n.secret}, args...), dir
+}
+
+var _ = Describe("A node with TLS", func() {
+	It("is served with an authority in a file and commands that work, and certified with --cacert", func() {
+		n := newSecureNode()
+		if _, err := exec.LookPath("curl"); err == nil {
+			answers, err := exec.Command("sh", "-c", n.script).Output()
+			Expect(err).NotTo(HaveOccurred())
+			Expect(string(answers)).To(SatisfyAll(ContainSubstring(`"endpoints"`), ContainSubstring(`"callStages"`)))
+		}
+		got, dir := n.certify("--profile", "auth", "--cacert", n.authority, "--registry", n.base+"/registry/registry.json", "--node", "XA")
+		Expect(got.code).To(Equal(0), got.out+got.err)
+		found := reportIn(dir).outcomes()
+		for _, id := range []string{"REG-01", "REG-02", "REG-03", "REG-04", "REG-05", "REG-06", "TLS-01", "TLS-02", "TLS-03", "TLS-04", "TLS-05"} {
+			Expect(found).To(HaveKeyWithValue(id, "pass"))
+		}
+		evidence, err := os.ReadFile(filepath.Join(dir, "evidence.jsonl"))
+		Expect(err).NotTo(HaveOccurred())
+		Expect(string(evidence)).To(SatisfyAll(ContainSubstring(`{"kind":"handshake","handshake":{"label":"tls/token.modern"`), ContainSubstring(`"label":"cleartext/token.same-port"`)))
+	})
+
+	It("is inconclusive without --cacert, and says what to give", func() {
+		n := newSecureNode()
+		got, dir := n.certify("--profile", "auth")
+		Expect(got.code).To(Equal(3), got.out+got.err)
+		Expect(got.out).To(SatisfyAll(ContainSubstring("--cacert"), ContainSubstring("unknown authority")))
+		Expect(reportIn(dir).outcomes()).To(HaveKeyWithValue("TLS-03", "inconclusive"))
+	})
+
+	DescribeTable("fails by the certificate that it shows, by name and with exit code 1",
+		func(deviation, says string) {
+			n := newSecureNode("--deviate", deviation)
+			got, dir := n.certify("--profile", "auth", "--cacert", n.authority)
+			Expect(got.code).To(Equal(1), got.out+got.err)
+			Expect(strings.Join(strings.Fields(got.out), " ")).To(SatisfyAll(ContainSubstring("TLS-03"), ContainSubstring(says)))
+			Expect(reportIn(dir).outcomes()).To(SatisfyAll(HaveKeyWithValue("TLS-03", "fail"), HaveKeyWithValue("TLS-04", "pass"), HaveKeyWithValue("TLS-05", "pass"),
+				HaveKeyWithValue("TOK-01", "inconclusive"), HaveKeyWithValue("INF-01", "blocked")))
+		},
+		Entry("expired", "certificate-expired", "a certificate has expired"),
+		Entry("incomplete", "certificate-chain-incomplete", "RFC 8446 §4.4.2"),
+		Entry("of another host", "certificate-of-another-host", "www.provider.invalid"),
+	)
+
+	It("is what demo certifies with --tls, fault and all", func() {
+		Expect(rin(nil, "demo", "--tls").code).To(Equal(0))
+		got := rin(nil, "demo", "--tls", "--deviate", "tls11-accepted")
+		Expect(got.code).To(Equal(0), "an advice costs no certificate of this profile")
+		Expect(got.out).To(ContainSubstring("the server accepts TLS 1.1"))
+	})
+
+	DescribeTable("is refused with a hint",
+		func(hint string, args ...string) {
+			got := rin(nil, args...)
+			Expect(got.code).To(Equal(2), got.out+got.err)
+			Expect(got.err).To(ContainSubstring("hint: " + hint))
+		},
+		Entry("a deviation of TLS without it", "add --tls", "sandbox", "--deviate", "certificate-expired", "--addr", "127.0.0.1:0"),
+		Entry("so does demo", "add --tls", "demo", "--deviate", "certificate-expired"),
+		Entry("a file for no authority", "add --tls", "sandbox", "--tls-ca-file", "ca.pem", "--addr", "127.0.0.1:0"),
+		Entry("a directory that is not there", "name a file", "sandbox", "--tls", "--tls-ca-file", "missing/ca.pem", "--addr", "127.0.0.1:0"),
+	)
+
+	It("never replaces a file that is no sandbox's authority", func() {
+		dir := GinkgoT().TempDir()
+		path := filepath.Join(dir, "diary.txt")
+		Expect(os.WriteFile(path, []byte("dear diary"), 0o600)).To(Succeed())
+		got := rinIn(dir, "", nil, "sandbox", "--tls", "--tls-ca-file", "diary.txt", "--addr", "127.0.0.1:0")
+		Expect(got.code).To(Equal(2), got.out)
+		Expect(got.err).To(SatisfyAll(ContainSubstring("holds no authority of a sandbox"), ContainSubstring("hint: name another file")))
+		Expect(os.ReadFile(path)).To(Equal([]byte("dear diary")))
+
+		other := rinIn(dir, "", []string{"SECRET=0123456789abcdef"}, "certify", "--profile", "auth", "--token-url", "https://127.0.0.1:1/t", "--info-url", "https://127.0.0.1:1/i",
+			"--client-id", "a", "--client-secret", "env:SECRET", "--cacert", "diary.txt")
+		Expect(other.code).To(Equal(2))
+		Expect(other.err).To(ContainSubstring("no certificate in PEM"))
+	})
+})

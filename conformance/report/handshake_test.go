@@ -1,0 +1,50 @@
+package report_test
+
+import (
+	"bytes"
+	"time"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+
+	"github.com/rin-network/rin/conformance/exchange"
+	"github.com/rin-network/rin/conformance/report"
+	"github.com/rin-network/rin/conformance/requirement"
+	"github.com/rin-network/rin/conformance/verdict"
+)
+
+var _ = Describe("A TLS handshake", func() {
+	shaken := exchange.Handshake{
+		Label: "tls/token.modern", Address: "as.must.example:443", ServerName: "as.must.example", Offered: []string{"TLS 1.2", "TLS 1.3"},
+		Version: "TLS 1.3", Cipher: "TLS_AES_128_GCM_SHA256", Protocol: "h2", Distrust: exchange.ChainIncomplete, Message: "x509: unknown authority <b>",
+		Chain:    []exchange.Certificate{{Subject: "CN=as.must.example", Issuer: "CN=Example <script>", Names: []string{"as.must.example"}, NotBefore: noon(), NotAfter: noon().Add(90 * 24 * time.Hour), Key: "ECDSA P-256"}},
+		Attempts: 1, Started: noon(),
+	}
+	old := exchange.Handshake{
+		Label: "tls/token.tls11", Address: "as.must.example:443", ServerName: "as.must.example", Offered: []string{"TLS 1.1"},
+		Failure: &exchange.Failure{Kind: exchange.FailureTLS, Message: "remote error: tls: protocol version not supported"}, Alert: "protocol version not supported", Attempts: 1, Started: noon(),
+	}
+
+	It("is shown and linked where a finding rests on it, with a command that repeats it", func() {
+		catalogue := smallCatalogue()
+		judgements := smallJudgements()
+		id := catalogue[0].ID
+		judgements[id] = requirement.Failed("incomplete chain", "a chain", "a leaf").About(requirement.Subject{Name: "TLS handshake with as.must.example:443", Label: shaken.Label})
+		log := smallLog()
+		log.Handshakes = []exchange.Handshake{shaken, old}
+		r := report.New(verdict.Decide(catalogue, judgements, log), log, "test")
+		Expect(r.Requirements[0].Curl).To(Equal("curl -sv -o /dev/null 'https://as.must.example:443/'"))
+
+		var page bytes.Buffer
+		Expect(report.WriteHTML(&page, r, log)).To(Succeed())
+		Expect(page.String()).To(SatisfyAll(
+			ContainSubstring(`href="#handshake-1"`), ContainSubstring(`id="handshake-1"`), ContainSubstring(`id="handshake-2"`),
+			ContainSubstring("TLS 1.3 TLS_AES_128_GCM_SHA256 h2"), ContainSubstring("issued by CN=Example &lt;script&gt;"),
+			ContainSubstring("the chain proves nothing (incomplete)"), ContainSubstring("protocol version not supported"),
+		))
+	})
+
+	It("of an old version is repeated with the versions and ciphers of old", func() {
+		Expect(old.Curl()).To(Equal("curl -sv -o /dev/null --tlsv1.1 --tls-max 1.1 --ciphers DEFAULT@SECLEVEL=0 'https://as.must.example:443/'"))
+	})
+})
