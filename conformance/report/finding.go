@@ -1,6 +1,8 @@
 package report
 
 import (
+	"fmt"
+
 	"github.com/rin-network/rin/conformance/exchange"
 	"github.com/rin-network/rin/conformance/requirement"
 	"github.com/rin-network/rin/conformance/verdict"
@@ -43,10 +45,30 @@ func finding(r verdict.Result, p requirement.Profile, e requirement.Evidence) Re
 	if j.Hint != "" {
 		out.Fix = brief(j.Hint)
 	}
-	if tells(j.Outcome) {
-		out.Curl = curl(j.Subjects, e.Log)
+	if out.Fix == "" && j.Outcome == requirement.Inconclusive {
+		out.Fix = settle(q.ID, j.Fault)
+	}
+	if x, ok := shown(j.Subjects, e.Log); ok && tells(j.Outcome) {
+		out.Seen, out.Curl = brief(seen(x)), exchange.Curl(x)
 	}
 	return out
+}
+
+// settle says how to settle what could not be judged, by whose doing that was.
+func settle(id requirement.ID, fault requirement.Fault) string {
+	if fault == requirement.Suite {
+		return "This is a fault of rin, not of the node: please report it with evidence.jsonl."
+	}
+	return fmt.Sprintf("Look at what stood between rin and the node (network, gateway, rate limit, an outage), then judge it again: rin certify with --only %s.", id)
+}
+
+// seen tells an exchange in one line.
+func seen(x exchange.Exchange) string {
+	told := x.Request.Method + " " + x.Request.URL
+	if x.Response == nil {
+		return told + ": no answer"
+	}
+	return fmt.Sprintf("%s: %d", told, x.Response.Status)
 }
 
 // tells reports whether somebody has to look at an outcome.
@@ -54,19 +76,19 @@ func tells(o requirement.Outcome) bool {
 	return o == requirement.Warn || o == requirement.Fail || o == requirement.Inconclusive
 }
 
-// curl repeats the exchange that shows the finding.
-func curl(subjects []requirement.Subject, log *exchange.Log) string {
+// shown is the exchange that shows the finding.
+func shown(subjects []requirement.Subject, log *exchange.Log) (exchange.Exchange, bool) {
 	for _, s := range subjects {
 		for _, label := range log.Resolve(s.Label) {
 			if x, ok := log.Get(label); ok {
-				return exchange.Curl(x)
+				return x, true
 			}
 			if h, ok := log.Handshake(label); ok {
 				return h.Curl()
 			}
 		}
 	}
-	return ""
+	return exchange.Exchange{}, false
 }
 
 // withOutcome lists the requirements with an outcome, in catalogue order; those that cost the certificate come first.

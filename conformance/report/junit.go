@@ -185,13 +185,14 @@ func (q Requirement) details() []string {
 	}
 	add("expected", q.Expected)
 	add("got", q.Got)
+	add("seen in", q.Seen)
 	for _, s := range q.further() {
 		add("subject", q.line(s))
 	}
 	add("source", q.cite())
 	add("link", q.Source.URL)
 	add("fault", string(q.Fault))
-	add("fix", q.Fix)
+	add(remedy(q.Outcome), q.Fix)
 	for _, n := range q.Notes {
 		add("note", n)
 	}

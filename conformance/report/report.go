@@ -151,6 +151,8 @@ type Requirement struct {
 	Subjects []Subject `json:"subjects"`
 	// SubjectsCut counts the subjects that were left out of a very long list.
 	SubjectsCut int `json:"subjectsCut,omitempty"`
+	// Seen is the exchange of the first subject in one line, "GET https://node.example/info: 401"; where Curl is.
+	Seen string `json:"seen,omitempty"`
 	// Curl repeats the exchange of the first subject by hand; only for a warning, a failure, or an inconclusive row.
 	Curl  string   `json:"curl,omitempty"`
 	Notes []string `json:"notes"`

@@ -28,6 +28,7 @@ func (c *console) finding(q told) {
 	c.text(2, "", fmt.Sprintf("%s, %s: %s", word(q.Outcome), price(q.Requirement), q.Reason))
 	c.field("expected", q.Expected)
 	c.field("got", q.Got)
+	c.field("seen in", q.Seen)
 	for i, s := range q.further() {
 		if i == maxFurther {
 			c.text(4, "· ", fmt.Sprintf("and %d more", len(q.further())+q.SubjectsCut-i))
@@ -37,7 +38,7 @@ func (c *console) finding(q told) {
 	}
 	c.field("source", q.cite())
 	c.field("fault", string(q.Fault))
-	c.field("fix", q.Fix)
+	c.field(remedy(q.Outcome), q.Fix)
 	for _, n := range q.Notes {
 		c.field("note", n)
 	}

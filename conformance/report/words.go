@@ -40,6 +40,14 @@ func word(o requirement.Outcome) string {
 	return string(o)
 }
 
+// remedy names what is to be done about an outcome.
+func remedy(o requirement.Outcome) string {
+	if o == requirement.Inconclusive {
+		return "to do"
+	}
+	return "fix"
+}
+
 // price says what an outcome costs.
 func price(q Requirement) string {
 	switch {

@@ -1,0 +1,40 @@
+package report_test
+
+import (
+	"html"
+	"strings"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+)
+
+var _ = Describe("A failure", func() {
+	It("says in every format what was asked and by whom, what came and where, whose fault that is, how to mend and how to repeat it", func() {
+		r, log := small()
+		for name, f := range formats() {
+			if name == "exchanges.har" || strings.HasPrefix(name, "40") {
+				continue // without findings; the same words broken at other places
+			}
+			text := html.UnescapeString(strings.NewReplacer(`\"`, `"`, "\x1b[0m", "").Replace(strings.Join(strings.Fields(written(f, r, log)), " ")))
+			for _, part := range []string{
+				"TOK-06", "RFC 6749 §5.1", `The authorization server MUST include the HTTP "Cache-Control" response header field`,
+				"Cache-Control: no-store", "Cache-Control: max-age=300", "https://auth.node.example/oauth/token", "node",
+				"Send Cache-Control: no-store with every token answer.", "curl -sS -i -X 'POST'",
+			} {
+				Expect(text).To(ContainSubstring(part), name)
+			}
+			Expect(text).To(Or(ContainSubstring("fault node"), ContainSubstring("fault: node"), ContainSubstring(`"fault": "node"`)), name)
+			Expect(text).To(Or(ContainSubstring("POST https://auth.node.example/oauth/token: 200"), ContainSubstring(`Seen in <a href="#exchange-1"`)), name)
+		}
+	})
+
+	It("that could not be judged says how to settle it", func() {
+		r, _ := small()
+		for _, q := range r.Requirements {
+			if q.ID == "TER-08" {
+				Expect(q.Fix).To(ContainSubstring("--only TER-08"))
+				Expect(q.Seen).To(HaveSuffix(": no answer"))
+			}
+		}
+	})
+})
