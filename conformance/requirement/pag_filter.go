@@ -29,7 +29,7 @@ func filterFilters(e Evidence) Judgement {
 		// Items of one kind are enough when the other value leaves them all out, be it by an empty list or by 404 (the drafts want two kinds).
 		proven = proven || (j.Outcome == Pass || i > 0 && x.Status() == 404) && leavesOut(all, x)
 	}
-	j := gather(append(parts, runningCalls(e)...)...)
+	j := gather(distinct(append(parts, runningCalls(e)...))...)
 	why, skipped := e.Skipped(e.Roles.List.With(exchange.FilterOther))
 	switch {
 	case j.Outcome != Pass || proven:
@@ -86,7 +86,7 @@ func filterCall(x exchange.Exchange, sought bool) Judgement {
 		case len(values) == 0:
 			lacking++
 		case !holds(values, value):
-			wrong = append(wrong, Subject{Name: fmt.Sprintf("%s $[%d].%s", callName(x), i, clip(member)), Label: x.Label, Expected: quote(value), Got: quote(strings.Join(values, ", "))})
+			wrong = append(wrong, Subject{Name: fmt.Sprintf("%s $[%d].%s", callInWords(x), i, clip(member)), Label: x.Label, Expected: quote(value), Got: quote(strings.Join(values, ", "))})
 		}
 	}
 	switch {

@@ -1,0 +1,142 @@
+package probe_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+
+	"github.com/rin-network/rin/conformance/exchange"
+)
+
+// paging makes the node describe and serve pages: page[page] is the number of records to skip; turn may change page and size.
+func paging(turn func(page, size int) (int, int)) func(*node) {
+	return func(n *node) {
+		n.document = strings.Replace((&node{}).spec(), `{"name":"page[size]"`, `{"name":"page[page]","in":"query","schema":{"type":"integer","minimum":0}},{"name":"page[size]"`, 1)
+		n.before = func(n *node, w http.ResponseWriter, q *http.Request) bool {
+			page, err := strconv.Atoi(q.URL.Query().Get("page[page]"))
+			size, noSize := strconv.Atoi(q.URL.Query().Get("page[size]"))
+			if err != nil || noSize != nil || page < 0 || size < 0 || !strings.HasSuffix(q.URL.Path, "/fundings") || q.Header.Get("Authorization") == "" {
+				return false
+			}
+			page, size = turn(page, size)
+			page = min(page, len(n.items))
+			w.Header().Set("Content-Type", "application/json")
+			if page+size < len(n.items) {
+				w.Header().Set("Link", fmt.Sprintf(`<?page%%5Bpage%%5D=%d&page%%5Bsize%%5D=%d>; rel="next"`, page+size, size))
+			}
+			_ = json.NewEncoder(w).Encode(n.items[page:min(page+size, len(n.items))])
+			return true
+		}
+	}
+}
+
+func straight(page, size int) (int, int) { return page, size }
+
+var _ = Describe("The pages of a list", func() {
+	const list = exchange.Resource("op/listFundings")
+	given := func(log *exchange.Log, name string, cases ...exchange.Case) []string {
+		var out []string
+		for _, c := range cases {
+			if x, ok := log.Get(list.With(c)); ok {
+				out = append(out, x.Given[name])
+			}
+		}
+		return out
+	}
+	steps := func(step func(int) exchange.Case) []exchange.Case {
+		var out []exchange.Case
+		for n := range 9 {
+			out = append(out, step(n+1))
+		}
+		return out
+	}
+	why := func(log *exchange.Log, c exchange.Case) string {
+		skipped, _ := log.Skipped(list.With(c))
+		return string(skipped.Kind) + ": " + skipped.Because
+	}
+
+	It("are walked to their end, beyond it and along their links", func() {
+		n := newNode(paging(straight))
+		log := certify(targetOf(n))
+		Expect(unended(log)).To(BeEmpty())
+		Expect(given(log, "value", steps(exchange.WalkCase)...)).To(HaveExactElements("0", "1", "3"))
+		Expect(given(log, "size", exchange.WalkCase(1))).To(HaveExactElements("3"))
+		Expect(why(log, exchange.WalkCase(4))).To(Equal("not-applicable: the pages before it told enough"))
+		Expect(given(log, "value", exchange.BeyondEnd)).To(HaveExactElements("100000"))
+		Expect(given(log, "from", exchange.LinkNext)).To(HaveExactElements("op/listFundings.walk-1"))
+		x, _ := log.Get(list.With(exchange.LinkNext))
+		Expect(x.Request.URL).To(HaveSuffix("/ris/funding/v3/fundings?page%5Bpage%5D=3&page%5Bsize%5D=3"))
+		Expect(why(log, exchange.ListAgain)).To(HavePrefix("not-applicable: nothing seems to have changed"))
+		Expect(why(log, exchange.WalkAgainCase(1))).To(HavePrefix("not-applicable"))
+	})
+
+	It("are walked once more when they do not add up", func() {
+		log := certify(targetOf(newNode(paging(func(page, size int) (int, int) {
+			if page == size {
+				page = 0
+			}
+			return page, size
+		}))))
+		Expect(given(log, "value", steps(exchange.WalkAgainCase)...)).To(Equal(given(log, "value", steps(exchange.WalkCase)...)))
+		x, _ := log.Get(list.With(exchange.ListAgain))
+		Expect(x.Status()).To(Equal(200))
+	})
+
+	It("are not looked for long where the node knows none", func() {
+		n := newNode(func(n *node) {
+			n.document = strings.Replace((&node{}).spec(), `{"name":"page[size]"`, `{"name":"words2"`, 1)
+			n.before = func(n *node, w http.ResponseWriter, q *http.Request) bool {
+				values := q.URL.Query()
+				values.Del("page[size]")
+				q.URL.RawQuery = values.Encode()
+				return false
+			}
+		})
+		log := certify(targetOf(n))
+		Expect(given(log, "value", steps(exchange.WalkCase)...)).To(HaveExactElements("0"))
+		Expect(given(log, "value", exchange.SizeNegative, exchange.PageText)).To(BeEmpty(), "no parameter is described")
+	})
+
+	It("are not followed to another origin", func() {
+		log := certify(targetOf(newNode(func(n *node) {
+			n.before = func(_ *node, w http.ResponseWriter, _ *http.Request) bool {
+				w.Header().Set("Link", `<https://elsewhere.example/fundings?page=2>; rel="next"`)
+				return false
+			}
+		})))
+		Expect(why(log, exchange.LinkNext)).To(Equal("not-applicable: the next page is on another origin, where the token does not go"))
+		Expect(slices.ContainsFunc(log.Exchanges, func(x exchange.Exchange) bool { return strings.Contains(x.Request.URL, "fundings?page=2") })).To(BeFalse())
+	})
+
+	It("are asked for with brackets as they are spelled", func() {
+		n := newNode()
+		certify(targetOf(n))
+		sent := func(part string) bool {
+			return slices.ContainsFunc(n.log(), func(s seen) bool { return strings.Contains(s.uri, part) })
+		}
+		Expect(sent("?page[size]=2")).To(BeTrue())
+		Expect(sent("?page%5Bsize%5D=2")).To(BeTrue())
+	})
+
+	It("are asked for with bad values", func() {
+		log := certify(targetOf(newNode(paging(straight))))
+		Expect(given(log, "value", exchange.SizeNegative, exchange.SizeZero, exchange.SizeText, exchange.SizeHuge, exchange.PageNegative, exchange.PageText, exchange.FilterBad, exchange.UnknownQuery)).
+			To(HaveExactElements("-1", "0", "abc", "99999999999", "-1", "abc", "CONFORMANCE_UNKNOWN", "1"))
+	})
+
+	It("are filtered by each value of each filter on this machine", func() {
+		log := certify(targetOf(newNode(paging(straight))))
+		types := []exchange.Case{exchange.FilterCase("fundingType", 1), exchange.FilterCase("fundingType", 2), exchange.FilterCase("fundingType", 3)}
+		Expect(given(log, "value", types...)).To(HaveExactElements("CALL", "PROGRAMME", "AWARD"))
+		Expect(given(log, "seen", types...)).To(HaveExactElements("true", "true", "false"))
+		Expect(given(log, "value", exchange.FilterCase("funderId", 1), exchange.FilterCase("funderId", 2))).To(HaveExactElements("org-1", HavePrefix("conformance-unknown-")))
+		Expect(given(log, "page", exchange.FilterPaged)).To(HaveExactElements("1"))
+		Expect(given(log, "value", exchange.RunningTrue, exchange.RunningFalse)).To(HaveExactElements("true", "false"))
+	})
+})
