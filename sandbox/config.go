@@ -7,6 +7,7 @@ import (
 
 	"github.com/rin-network/rin/sandbox/auth"
 	"github.com/rin-network/rin/sandbox/funding"
+	"github.com/rin-network/rin/sandbox/problem"
 	"github.com/rin-network/rin/sandbox/transport"
 )
 
@@ -57,6 +58,9 @@ type Config struct {
 
 	// Paging is the meaning of page[page]; funding.PagingOffset when empty.
 	Paging funding.Paging
+
+	// ErrorShape is the form of the API's error bodies; problem.ShapeProblem when empty.
+	ErrorShape problem.Shape
 
 	// Clients are the registered clients. When nil, three are made: the first with role and affiliation, the second
 	// without a role, the third with both and an audience that is not this node's API.

@@ -14,6 +14,7 @@ import (
 
 	"github.com/rin-network/rin/sandbox/auth"
 	"github.com/rin-network/rin/sandbox/funding"
+	"github.com/rin-network/rin/sandbox/problem"
 )
 
 // complete fills in the defaults and checks what can be checked alone.
@@ -25,6 +26,7 @@ func (c Config) complete() (Config, error) {
 	c.TokenTTL = orDefault(c.TokenTTL, DefaultTokenTTL)
 	c.TokenFormat = orDefault(c.TokenFormat, auth.ES256)
 	c.Paging = orDefault(c.Paging, funding.PagingOffset)
+	c.ErrorShape = orDefault(c.ErrorShape, problem.ShapeProblem)
 	c.VerifiedTokens = max(orDefault(c.VerifiedTokens, DefaultVerifiedTokens), 0)
 	if c.Clock == nil {
 		c.Clock = time.Now
@@ -42,6 +44,7 @@ func (c Config) complete() (Config, error) {
 		checkPublicURL(c.PublicURL),
 		checkChoice("token format", c.TokenFormat, auth.Formats()),
 		checkChoice("paging", c.Paging, []funding.Paging{funding.PagingOffset, funding.PagingNumber}),
+		checkChoice("error shape", c.ErrorShape, problem.Shapes()),
 	)
 }
 

@@ -11,6 +11,7 @@ import (
 	"github.com/rin-network/rin/sandbox/auth"
 	"github.com/rin-network/rin/sandbox/funding"
 	"github.com/rin-network/rin/sandbox/info"
+	"github.com/rin-network/rin/sandbox/problem"
 	"github.com/rin-network/rin/sandbox/spec"
 )
 
@@ -41,6 +42,7 @@ func newFundings(c Config, records *generate.Generator, asOf time.Time, accounts
 // describer makes the descriptions of the OpenAPI documents, with examples from the records that are served.
 type describer struct {
 	paging  funding.Paging
+	errors  problem.Shape
 	records *generate.Generator
 }
 
@@ -57,7 +59,7 @@ func (d describer) describe(places address.Map, tryOut bool) func(string) (spec.
 		samples, err := d.samples()
 		samples.Info = info.Endpoints(places, origin)
 		return spec.Description{
-			Places: places, Origin: origin, TryOut: tryOut, Paging: d.paging, Samples: samples,
+			Places: places, Origin: origin, TryOut: tryOut, Paging: d.paging, Errors: d.errors, Samples: samples,
 		}, err
 	}
 }

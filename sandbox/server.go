@@ -12,6 +12,7 @@ import (
 	"github.com/rin-network/rin/sandbox/deviation"
 	"github.com/rin-network/rin/sandbox/funding"
 	"github.com/rin-network/rin/sandbox/info"
+	"github.com/rin-network/rin/sandbox/problem"
 	"github.com/rin-network/rin/sandbox/registry"
 	"github.com/rin-network/rin/sandbox/spec"
 	"github.com/rin-network/rin/sandbox/transport"
@@ -77,12 +78,15 @@ func build(c Config) (*Server, error) {
 		return nil, err
 	}
 	s := &Server{credentials: credentials, issuer: issuer, staging: beside, log: c.Logger, places: places}
-	s.routes = append(routes(places, describer{c.Paging, records}, server, guard, fundings), beside.routes()...)
+	s.routes = append(routes(places, describer{c.Paging, c.ErrorShape, records}, server, guard, fundings), beside.routes()...)
 	s.handler = newMux(s.routes, places, http.HandlerFunc(server.WrongRealm))
 	if s.handler, err = deviate(s.handler, c, places, issuer, credentials); err != nil {
 		return nil, err
 	}
 	s.handler = watch(s.handler, c.Logger, c.Clock)
+	if c.ErrorShape != problem.ShapeProblem {
+		s.handler = problem.In(c.ErrorShape, s.handler)
+	}
 	s.identity, err = identify(c)
 	return s, err
 }

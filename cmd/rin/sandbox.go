@@ -30,7 +30,7 @@ It listens on loopback unless told otherwise, and prints demo credentials and
 commands that work. The same seed and day give the same data everywhere.`,
 		Example: `  rin sandbox
   rin sandbox --addr 127.0.0.1:0 --seed 7 --calls 1000 --as-of 2026-03-01
-  rin sandbox --token-format opaque --paging number
+  rin sandbox --token-format opaque --paging number --error-shape text
   rin sandbox --deviate token-status-201     a node with a fault
   rin sandbox --deviate token-opaque         an unusual node without one
   rin sandbox --deviations                   the faults and habits that it knows

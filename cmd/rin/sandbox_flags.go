@@ -15,13 +15,14 @@ import (
 	"github.com/rin-network/rin/sandbox"
 	"github.com/rin-network/rin/sandbox/auth"
 	"github.com/rin-network/rin/sandbox/funding"
+	"github.com/rin-network/rin/sandbox/problem"
 )
 
 // sandboxFlags are the flags of rin sandbox, before they mean anything.
 type sandboxFlags struct {
 	addr, asOf             string
 	config                 sandbox.Config
-	format, paging         string
+	format, paging, errors string
 	issuer, jwks, audience string
 	clients                []string
 	affiliation            string
@@ -41,6 +42,7 @@ func (s *sandboxFlags) register(f *pflag.FlagSet) {
 	f.DurationVar(&c.TokenTTL, "token-ttl", sandbox.DefaultTokenTTL, "lifetime of access tokens")
 	f.StringVar(&s.format, "token-format", string(auth.ES256), fmt.Sprintf("form of access tokens, one of %v", auth.Formats()))
 	f.StringVar(&s.paging, "paging", string(funding.PagingOffset), "meaning of page[page]: offset (of records) or number (of pages)")
+	f.StringVar(&s.errors, "error-shape", string(problem.ShapeProblem), "errors of the API: problem (application/problem+json) or text ({\"error\":\"401 Error: Unauthorized\"})")
 	f.StringSliceVar(&c.Deviations, "deviate", nil, "misbehave in this way, or behave in this unusual one; may be repeated")
 	s.tls.register(f)
 	f.BoolVar(&s.list, "deviations", false, "list the ways to misbehave and the unusual ones that are right, and end")
@@ -55,7 +57,7 @@ func (s *sandboxFlags) register(f *pflag.FlagSet) {
 // read turns the flags into a configuration.
 func (s *sandboxFlags) read(ctx context.Context, w world) (sandbox.Config, error) {
 	c := s.config
-	c.TokenFormat, c.Paging = auth.Format(s.format), funding.Paging(s.paging)
+	c.TokenFormat, c.Paging, c.ErrorShape = auth.Format(s.format), funding.Paging(s.paging), problem.Shape(s.errors)
 	level := slog.LevelWarn
 	if s.verbose {
 		level = slog.LevelDebug

@@ -75,12 +75,13 @@ func Internal() Problem {
 
 // Write sends p. Headers set before (challenges, Allow) are kept; a problem is never stored by caches.
 func (p Problem) Write(w http.ResponseWriter, r *http.Request) {
-	body, err := json.Marshal(p)
+	shape := shapeOf(r)
+	body, err := json.Marshal(shape.Body(p))
 	if err != nil {
 		body = []byte(`{}`)
 	}
 	h := w.Header()
-	h.Set("Content-Type", MediaType)
+	h.Set("Content-Type", shape.MediaType())
 	h.Set("Cache-Control", "no-store")
 	h.Set("Content-Length", strconv.Itoa(len(body)))
 	h.Set("X-Content-Type-Options", "nosniff")

@@ -46,6 +46,15 @@ var _ = Describe("a problem", func() {
 		Entry("500", problem.Internal(), 500),
 	)
 
+	It("is a text with the status where a node wants it so", func() {
+		w := httptest.NewRecorder()
+		handler := problem.In(problem.ShapeText, http.HandlerFunc(problem.Unauthorized("d", "h").Write))
+		handler.ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/", nil))
+		Expect(w.Code).To(Equal(401))
+		Expect(w.Header().Get("Content-Type")).To(Equal("application/json"))
+		Expect(w.Body.String()).To(Equal(`{"error":"401 Error: Unauthorized"}`))
+	})
+
 	It("names the parameter and the values that are allowed", func() {
 		p := problem.BadParameter("scope", "it is not in the vocabulary", []string{"A", "B"})
 		Expect(p.Parameter).To(Equal("scope"))

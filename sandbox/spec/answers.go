@@ -34,11 +34,15 @@ func linked(answer node) node {
 	return answer
 }
 
-// problemAnswer is an error with a problem body, such as the example.
-func problemAnswer(description string, example problem.Problem, headers node) node {
+// problemAnswer is an error with a body in the shape of the node's errors, such as the example.
+func (d Description) problemAnswer(description string, example problem.Problem, headers node) node {
+	schema := "Problem"
+	if d.Errors == problem.ShapeText {
+		schema = "Error"
+	}
 	answer := node{
 		"description": description,
-		"content":     node{problem.MediaType: node{"schema": ref("Problem"), "example": example}},
+		"content":     node{d.Errors.MediaType(): node{"schema": ref(schema), "example": d.Errors.Body(example)}},
 	}
 	if headers != nil {
 		answer["headers"] = headers
@@ -51,9 +55,9 @@ func notModified() node {
 }
 
 // methodNotAllowed describes what other methods get at the path of an operation.
-func methodNotAllowed() node {
+func (d Description) methodNotAllowed() node {
 	allowed := []string{"GET", "HEAD", "OPTIONS"}
-	return problemAnswer("The method is not GET, HEAD or OPTIONS.", problem.MethodNotAllowed("POST", allowed),
+	return d.problemAnswer("The method is not GET, HEAD or OPTIONS.", problem.MethodNotAllowed("POST", allowed),
 		node{"Allow": header("The methods that the resource takes.", strings.Join(allowed, ", "))})
 }
 

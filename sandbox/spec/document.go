@@ -9,6 +9,7 @@ import (
 	"github.com/rin-network/rin/sandbox/address"
 	"github.com/rin-network/rin/sandbox/auth"
 	"github.com/rin-network/rin/sandbox/funding"
+	"github.com/rin-network/rin/sandbox/problem"
 )
 
 // Description is what the document depends on.
@@ -21,6 +22,8 @@ type Description struct {
 	TryOut bool
 	// Paging is the meaning of page[page].
 	Paging funding.Paging
+	// Errors is the shape of the errors.
+	Errors problem.Shape
 	Samples
 }
 
@@ -69,7 +72,7 @@ func (d Description) introduction() string {
 }
 
 func (d Description) components() node {
-	components := node{"schemas": join(fundingSchemas(), valueSchemas(), nodeSchemas())}
+	components := node{"schemas": join(fundingSchemas(), valueSchemas(), nodeSchemas(), errorSchema(d.Errors))}
 	if !d.TryOut {
 		components["securitySchemes"] = node{
 			"bearer":                 node{"type": "http", "scheme": "bearer", "description": "An access token of the node's authorization server."},

@@ -13,6 +13,7 @@ import (
 	"github.com/rin-network/rin/sandbox"
 	"github.com/rin-network/rin/sandbox/address"
 	"github.com/rin-network/rin/sandbox/funding"
+	"github.com/rin-network/rin/sandbox/problem"
 	"github.com/rin-network/rin/sandbox/spec"
 )
 
@@ -24,6 +25,7 @@ var _ = Describe("Document", func() {
 		Places: address.Map{Prefix: "ris-synergy", Realm: "ris"},
 		Origin: "https://node.example",
 		Paging: funding.PagingOffset,
+		Errors: problem.ShapeProblem,
 	}
 
 	It("is the one that the generated client was made from", func() {
@@ -53,6 +55,15 @@ var _ = Describe("Document", func() {
 		}
 		Expect(page(guarded)).To(ContainSubstring("records to skip"))
 		Expect(page(number)).To(ContainSubstring("number of the page"))
+	})
+
+	It("describes errors as a text where they are one, and no problem beside", func() {
+		text := guarded
+		text.Errors = problem.ShapeText
+		document, err := spec.Document(text)
+		Expect(err).NotTo(HaveOccurred())
+		Expect(string(document)).To(SatisfyAll(ContainSubstring(`"error": "401 Error: Unauthorized"`), ContainSubstring(`#/components/schemas/Error"`),
+			Not(ContainSubstring("problem+json")), Not(ContainSubstring("Problem"))))
 	})
 
 	It("asks for no token in the try-out space", func() {

@@ -29,7 +29,7 @@ func (d Description) specOperation() node {
 			"200": jsonAnswer("The OpenAPI document.", object("An OpenAPI document.", []string{"openapi", "info", "paths"},
 				node{"openapi": text(), "info": node{"type": "object"}, "paths": node{"type": "object"}}), nil),
 			"304": notModified(),
-			"405": methodNotAllowed(),
+			"405": d.methodNotAllowed(),
 		},
 	}
 }
@@ -44,7 +44,7 @@ func (d Description) listOperation() node {
 		"parameters": d.listParameters(),
 		"responses": d.responses(linked(jsonAnswer("The fundings that were asked for.", arrayOf(ref("Funding")),
 			d.page())), true, node{
-			"400": problemAnswer("A parameter has a value that is not allowed, or the credentials are malformed.",
+			"400": d.problemAnswer("A parameter has a value that is not allowed, or the credentials are malformed.",
 				problem.BadParameter(funding.ParamScope, "it is not in the vocabulary", []string{string(model.ScopeNational), string(model.ScopeRegional)}), nil),
 		}),
 	})
@@ -57,7 +57,7 @@ func (d Description) detailOperation() node {
 		"summary":     "One funding",
 		"parameters":  list{parameter("id", "path", "The id of the funding, as listed.", node{"type": "string", "minLength": 1}, d.FundingID)},
 		"responses": d.responses(jsonAnswer("The funding.", ref("Funding"), d.single()), true, node{
-			"404": problemAnswer("There is no funding with this id.",
+			"404": d.problemAnswer("There is no funding with this id.",
 				problem.NotFound("there is no funding with this id", "the list of fundings names the ids that exist"), nil),
 		}),
 	})
@@ -105,15 +105,15 @@ func (d Description) operation(o node) node {
 
 // responses completes the answers of an operation with those that the guard, the permission check and HTTP give.
 func (d Description) responses(ok node, roleNeeded bool, others node) node {
-	all := node{"200": ok, "304": notModified(), "405": methodNotAllowed()}
+	all := node{"200": ok, "304": notModified(), "405": d.methodNotAllowed()}
 	if !d.TryOut {
 		challenge := node{"WWW-Authenticate": header("The challenge (RFC 6750 §3).", `Bearer realm="`+d.Places.Realm+`"`)}
-		all["400"] = problemAnswer("The credentials are malformed.",
+		all["400"] = d.problemAnswer("The credentials are malformed.",
 			problem.BadRequest("no access token follows the word Bearer", "send the header 'Authorization: Bearer <access token>'"), nil)
-		all["401"] = problemAnswer("There is no access token, or it is not good.",
+		all["401"] = d.problemAnswer("There is no access token, or it is not good.",
 			problem.Unauthorized("the request has no access token", "send the header 'Authorization: Bearer <access token>'"), challenge)
 		if roleNeeded {
-			all["403"] = problemAnswer("The service account lacks the role "+model.RoleExternalAPIClient+" or an affiliation ID.",
+			all["403"] = d.problemAnswer("The service account lacks the role "+model.RoleExternalAPIClient+" or an affiliation ID.",
 				problem.Forbidden("the service account lacks the role "+model.RoleExternalAPIClient, "the operator of the funding service grants the role"), challenge)
 		}
 	}

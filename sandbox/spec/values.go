@@ -1,6 +1,9 @@
 package spec
 
-import "github.com/rin-network/rin/fixtures/model"
+import (
+	"github.com/rin-network/rin/fixtures/model"
+	"github.com/rin-network/rin/sandbox/problem"
+)
 
 // valueSchemas are the parts that fundings are made of, and the vocabularies.
 func valueSchemas() node {
@@ -50,7 +53,7 @@ func valueSchemas() node {
 	}
 }
 
-// nodeSchemas are the info resource and the error body.
+// nodeSchemas are the parts of the info resource.
 func nodeSchemas() node {
 	return node{
 		"Info": object("Where the APIs of the node are.", []string{"endpoints"}, node{
@@ -62,6 +65,15 @@ func nodeSchemas() node {
 			"name": described(text(), "FUNDINGS for a list, FUNDING for one by its id."), "majorVersion": int32s(), "minorVersion": int32s(),
 			"url": described(text(), "Absolute, without a query; {id} stands for an id."),
 		}),
+	}
+}
+
+// errorSchema is the error body.
+func errorSchema(shape problem.Shape) node {
+	if shape == problem.ShapeText {
+		return node{"Error": object("An error.", []string{"error"}, node{"error": described(text(), "The status with its phrase.")})}
+	}
+	return node{
 		"Problem": object("An error (RFC 9457).", []string{"type", "title", "status", "detail"}, node{
 			"type": text(), "title": text(),
 			"status":    described(int32s(), "The status code of the answer."),

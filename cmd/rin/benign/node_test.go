@@ -13,6 +13,7 @@ import (
 	"github.com/rin-network/rin/sandbox/auth"
 	"github.com/rin-network/rin/sandbox/deviation"
 	"github.com/rin-network/rin/sandbox/funding"
+	"github.com/rin-network/rin/sandbox/problem"
 )
 
 // selector is the environment variable with a regular expression on names: the habits to be certified alone. "." takes them all, as
@@ -108,6 +109,7 @@ func switched() []node {
 		turned("token format "+string(format), func(c *sandbox.Config) { c.TokenFormat = format })
 	}
 	turned("paging by number", func(c *sandbox.Config) { c.Paging = funding.PagingNumber })
+	turned("errors as a text", func(c *sandbox.Config) { c.ErrorShape = problem.ShapeText })
 	turned("tokens for 65 seconds", func(c *sandbox.Config) { c.TokenTTL = 65 * time.Second })
 	turned("tokens for an hour", func(c *sandbox.Config) { c.TokenTTL = time.Hour })
 	turned("other data", func(c *sandbox.Config) { c.Seed, c.Calls = 7, 23 })
