@@ -10,7 +10,7 @@ import (
 // stand in the order of the layers that they belong to, from the wire to the records; a node that has several has them in this order.
 func Benign() []Deviation {
 	return slices.Concat(
-		wireHabits(), gatewayHabits(), headerHabits(), notationHabits(),
+		connectionHabits(), wireHabits(), gatewayHabits(), headerHabits(), notationHabits(),
 		tokenHabits(), claimHabits(), tokenErrorHabits(), metadataHabits(),
 		challengeHabits(), refusalHabits(), methodHabits(),
 		infoHabits(), documentHabits(), listHabits(), recordHabits(),

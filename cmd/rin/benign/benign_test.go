@@ -62,7 +62,7 @@ var _ = Describe("A node that behaves well in unusual ways", Ordered, ContinueOn
 	var clean outcomes
 
 	BeforeAll(func(ctx SpecContext) {
-		log, err := certified(ctx, good())
+		log, err := certified(ctx, overTLS(good()))
 		Expect(err).NotTo(HaveOccurred())
 		clean = outcomesOf(judged(log, requirement.Full))
 	})

@@ -3,10 +3,8 @@ package benign_test
 import (
 	"context"
 	"fmt"
-	"io"
-	"log"
 	"math/rand/v2"
-	"net/http/httptest"
+	"net"
 	"strings"
 	"time"
 
@@ -19,6 +17,7 @@ import (
 	"github.com/rin-network/rin/sandbox"
 	"github.com/rin-network/rin/sandbox/address"
 	"github.com/rin-network/rin/sandbox/registry"
+	"github.com/rin-network/rin/sandbox/transport"
 )
 
 // now is the time of every node here, and of the suite.
@@ -32,17 +31,40 @@ func good() sandbox.Config {
 	return sandbox.Config{Seed: 1, Calls: calls, AsOf: now(), Clock: now, Random: rand.NewChaCha8([32]byte{1}), Loopback: true}
 }
 
+// overTLS is a configuration of a node that is served over TLS and, as the suite can, with HTTP/2.
+func overTLS(config sandbox.Config) sandbox.Config {
+	config.TLS = &transport.Settings{}
+	return config
+}
+
+// serve serves a node as the command does.
+func serve(node *sandbox.Server, scheme string) (base string, stop func(), err error) {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return "", nil, fmt.Errorf("listen for a node: %w", err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan error, 1)
+	go func() { ended <- sandbox.Serve(ctx, listener, node) }()
+	return scheme + "://" + listener.Addr().String(), func() { cancel(); <-ended }, nil
+}
+
 // certified certifies a node, with the profile that everything belongs to.
 func certified(ctx context.Context, config sandbox.Config) (*exchange.Log, error) {
 	node, err := sandbox.New(config)
 	if err != nil {
 		return nil, err
 	}
-	server := httptest.NewUnstartedServer(node)
-	server.Config.ErrorLog = log.New(io.Discard, "", 0)
-	server.Start()
-	defer server.Close()
-	t, err := everything(server.URL, node)
+	scheme := "http"
+	if config.TLS != nil {
+		scheme = "https"
+	}
+	base, stop, err := serve(node, scheme)
+	if err != nil {
+		return nil, err
+	}
+	defer stop()
+	t, err := everything(base, node)
 	if err != nil {
 		return nil, err
 	}
@@ -65,7 +87,8 @@ func everything(base string, node *sandbox.Server) (target.Target, error) {
 		return target.Target{}, err
 	}
 	return target.Target{
-		Registry: base + address.Map{}.Registry(), NodeID: registry.NodeID, SpecURL: node.Addresses(base).Spec,
+		Registry: base + address.Map{}.Registry(), NodeID: registry.NodeID, CACert: node.Authority(),
+		TokenURL: node.Addresses(base).Token, InfoURL: node.Addresses(base).Info, SpecURL: node.Addresses(base).Spec,
 		Profile: string(requirement.Full), Credentials: credentials(clients[0]), Second: &second, Other: &other,
 		Staging:         &target.Staging{TokenURL: node.Addresses(base).StagingToken, Credentials: credentials(node.Staging())},
 		ExpiredToken:    target.NewSecret(expired),

@@ -34,11 +34,14 @@ type node struct {
 	config sandbox.Config
 }
 
-// with is a good node with habits, which are given in the order of their catalogue.
+// with is a good node with habits, which are given in the order of their catalogue. It has TLS where a habit is of connections.
 func with(habits ...deviation.Deviation) node {
 	n := node{habits: habits, config: good()}
 	for _, d := range habits {
 		n.config.Deviations = append(n.config.Deviations, d.Name)
+		if d.Transport != nil {
+			n.config = overTLS(n.config)
+		}
 	}
 	n.name = strings.Join(n.config.Deviations, " + ")
 	return n
@@ -80,7 +83,7 @@ func chosen() ([]node, error) {
 	return nodes, nil
 }
 
-// combined draws habits by chance.
+// combined draws habits by chance, for nodes with TLS.
 func combined() []node {
 	random := rand.New(rand.NewPCG(seed, 0))
 	all := deviation.Benign()
@@ -92,7 +95,9 @@ func combined() []node {
 		for _, i := range drawn {
 			habits = append(habits, all[i])
 		}
-		nodes = append(nodes, with(habits...))
+		n := with(habits...)
+		n.config = overTLS(n.config)
+		nodes = append(nodes, n)
 	}
 	return nodes
 }
