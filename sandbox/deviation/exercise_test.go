@@ -52,7 +52,7 @@ type node struct{ *sandbox.Server }
 
 func newNode(deviations ...string) node {
 	var offered *transport.Settings
-	if slices.ContainsFunc(deviation.All(), func(d deviation.Deviation) bool { return d.Transport != nil && slices.Contains(deviations, d.Name) }) {
+	if slices.ContainsFunc(everything(), func(d deviation.Deviation) bool { return d.Transport != nil && slices.Contains(deviations, d.Name) }) {
 		offered = &transport.Settings{}
 	}
 	now := time.Date(2026, time.March, 2, 9, 0, 0, 0, time.UTC)
