@@ -48,8 +48,8 @@ func finding(r verdict.Result, p requirement.Profile, e requirement.Evidence) Re
 	if out.Fix == "" && j.Outcome == requirement.Inconclusive {
 		out.Fix = settle(q.ID, j.Fault)
 	}
-	if x, ok := shown(j.Subjects, e.Log); ok && tells(j.Outcome) {
-		out.Seen, out.Curl = brief(seen(x)), exchange.Curl(x)
+	if tells(j.Outcome) {
+		out.Seen, out.Curl = shown(j.Subjects, e.Log)
 	}
 	return out
 }
@@ -76,19 +76,19 @@ func tells(o requirement.Outcome) bool {
 	return o == requirement.Warn || o == requirement.Fail || o == requirement.Inconclusive
 }
 
-// shown is the exchange that shows the finding.
-func shown(subjects []requirement.Subject, log *exchange.Log) (exchange.Exchange, bool) {
+// shown is the exchange that shows the finding, in one line, and the command that repeats it; of a handshake the command alone.
+func shown(subjects []requirement.Subject, log *exchange.Log) (line, curl string) {
 	for _, s := range subjects {
 		for _, label := range log.Resolve(s.Label) {
 			if x, ok := log.Get(label); ok {
-				return x, true
+				return brief(seen(x)), exchange.Curl(x)
 			}
 			if h, ok := log.Handshake(label); ok {
-				return h.Curl()
+				return "", h.Curl()
 			}
 		}
 	}
-	return exchange.Exchange{}, false
+	return "", ""
 }
 
 // withOutcome lists the requirements with an outcome, in catalogue order; those that cost the certificate come first.
