@@ -13,12 +13,12 @@ func connectionHabits() []Deviation {
 		{
 			Name:      "tls-1-3-alone",
 			Why:       "TLS 1.3 is offered and nothing older, as hardened fronts are set up that serve programs only.",
-			Transport: func(s *transport.Settings) { s.Oldest = tls.VersionTLS13 },
+			Transport: func(s *transport.Settings) { s.Oldest, s.Newest = tls.VersionTLS13, tls.VersionTLS13 },
 		},
 		{
 			Name:      "tls-1-2-alone",
-			Why:       "TLS 1.2 is the newest that is offered, as older load balancers of institutions do.",
-			Transport: func(s *transport.Settings) { s.Newest = tls.VersionTLS12 },
+			Why:       "TLS 1.2 is the newest that is offered, as older load balancers of institutions have it.",
+			Transport: func(s *transport.Settings) { s.Oldest, s.Newest = tls.VersionTLS12, tls.VersionTLS12 },
 		},
 		{
 			Name: "certificate-for-a-year",
