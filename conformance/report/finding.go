@@ -62,6 +62,15 @@ func settle(id requirement.ID, fault requirement.Fault) string {
 	return fmt.Sprintf("Look at what stood between rin and the node (network, gateway, rate limit, an outage), then judge it again: rin certify with --only %s.", id)
 }
 
+// shaken tells a handshake in one line.
+func shaken(h exchange.Handshake) string {
+	told := "TLS handshake with " + h.Address
+	if !h.Completed() {
+		return told + ": not completed"
+	}
+	return told + ": " + h.Version
+}
+
 // seen tells an exchange in one line.
 func seen(x exchange.Exchange) string {
 	told := x.Request.Method + " " + x.Request.URL
@@ -76,15 +85,15 @@ func tells(o requirement.Outcome) bool {
 	return o == requirement.Warn || o == requirement.Fail || o == requirement.Inconclusive
 }
 
-// shown is the exchange that shows the finding, in one line, and the command that repeats it; of a handshake the command alone.
-func shown(subjects []requirement.Subject, log *exchange.Log) (line, curl string) {
+// shown tells the exchange or the handshake that shows the finding, and how to repeat it.
+func shown(subjects []requirement.Subject, log *exchange.Log) (seenIn, curl string) {
 	for _, s := range subjects {
 		for _, label := range log.Resolve(s.Label) {
 			if x, ok := log.Get(label); ok {
 				return brief(seen(x)), exchange.Curl(x)
 			}
 			if h, ok := log.Handshake(label); ok {
-				return "", h.Curl()
+				return brief(shaken(h)), h.Curl()
 			}
 		}
 	}
