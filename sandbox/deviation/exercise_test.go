@@ -152,10 +152,13 @@ func exercised(n node) string {
 	for _, client := range n.Credentials()[:2] {
 		tokens = append(tokens, token(n.answer(exchange("grant_type=client_credentials&client_id="+client.ClientID+"&client_secret="+client.Secret))))
 	}
+	for _, a := range publicationExercise() {
+		answers = append(answers, n.answer(a))
+	}
 	if slices.Contains(tokens, "") {
 		return strings.Join(answers, "\n")
 	}
-	for _, a := range resourceExercise(tokens[0], tokens[1], tokens[2]) {
+	for _, a := range append(resourceExercise(tokens[0], tokens[1], tokens[2]), forgedExercise(n, tokens[1])...) {
 		answers = append(answers, n.answer(a))
 	}
 	return measured(strings.Join(answers, "\n"))
