@@ -24,6 +24,28 @@ func bearer(token string) []exchange.Field {
 }
 
 var _ = Describe("Credentials", func() {
+	It("that belong to one origin go there and nowhere else, and nothing else that is secret goes with them", func() {
+		var asked int
+		s := serve(func(http.ResponseWriter, *http.Request) { asked++ })
+		r := newRoom(allow("https://node.example"))
+		r.Redactor.Secret("staging_secret", "a-secret-of-staging")
+		ask := record.Ask{Method: http.MethodPost, URL: s.URL, Body: []byte("client_secret=a-secret-of-staging"), Credential: "staging_secret", Recipient: s.URL}
+		Expect(r.send(ask).Failure()).To(BeNil())
+		Expect(asked).To(Equal(1))
+
+		for _, change := range []func(*record.Ask){
+			func(a *record.Ask) { a.Recipient = "https://staging.example" },
+			func(a *record.Ask) { a.Body = []byte("client_secret=a-very-secret%2Fsecret%2B1") },
+			func(a *record.Ask) { a.URL += "?s=a-very-secret/secret%2B1" },
+			func(a *record.Ask) { a.Header = bearer("a-very-secret/secret+1") },
+		} {
+			other := ask
+			change(&other)
+			Expect(r.send(other).Failure().Message).To(ContainSubstring("may not receive"))
+		}
+		Expect(asked).To(Equal(1))
+	})
+
 	It("go to allowed origins only", func() {
 		called := false
 		s := serve(func(http.ResponseWriter, *http.Request) { called = true })
