@@ -146,7 +146,7 @@ var _ = Describe("Nodes of known makers", func() {
 		Expect(found.Verdict.Decision).To(Equal(verdict.Certified), long)
 	},
 		Entry("Keycloak before Spring Security with springdoc", keycloakAndSpring(),
-			"TOK-15 warn", "TER-02 warn", "TER-10 warn", "BRR-05 warn", "SPC-09 warn", "SPC-10 warn", "API-02 warn", "PAG-01 warn"),
+			"TOK-15 warn", "TER-02 warn", "TER-10 warn", "BRR-05 warn", "SPC-09 warn", "SPC-10 warn", "API-02 warn", "PAG-01 warn", "JWT-05 warn", "JWT-07 warn"),
 		Entry("Flask with introspected tokens", flask(),
 			"TOK-07 warn", "TER-07 warn", "TER-09 warn", "TER-12 warn", "BRR-01 warn", "BRR-13 fail", "BRR-19 warn", "SPC-09 warn", "SPC-10 warn", "API-02 warn", "API-03 warn"),
 		Entry("Spring Authorization Server before a small service with a document of version 3.1", springServer(),
