@@ -3,6 +3,7 @@
 package conformance_test
 
 import (
+	"cmp"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -27,9 +28,10 @@ const second = "another-token-of-this-node-9876543210"
 // broadNode is a node with thirty operations; hole says which calls of a path get in although they should not. opened tells whether that
 // very URL was answered to somebody with a good token before.
 type broadNode struct {
-	hole   func(path string, r *http.Request, opened bool) bool
-	mu     sync.Mutex
-	opened map[string]bool
+	hole     func(path string, r *http.Request, opened bool) bool
+	document string // in place of its own
+	mu       sync.Mutex
+	opened   map[string]bool
 }
 
 func (n *broadNode) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -41,7 +43,7 @@ func (n *broadNode) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	case path == "/api/v1/api-docs":
 		w.Header().Set("Content-Type", "application/json")
-		_, _ = w.Write([]byte(broadDocument()))
+		_, _ = w.Write([]byte(strings.ReplaceAll(cmp.Or(n.document, broadDocument()), "ORIGIN", "http://"+r.Host)))
 		return
 	}
 	good := r.Header.Get("Authorization") == "Bearer "+accessToken
@@ -115,10 +117,32 @@ func broadDocument() string {
 		`"security":[{"bearer":[]}],"components":{"securitySchemes":{"bearer":{"type":"http","scheme":"bearer"}}},"paths":{` + strings.Join(paths, ",") + `}}`
 }
 
+// swaggerDocument describes two lists and their details in Swagger 2.0.
+func swaggerDocument() string {
+	const refusals = `"401":{"description":"no"},"403":{"description":"no"},"404":{"description":"none"}`
+	var paths []string
+	for i := range 2 {
+		name := collection(i)
+		paths = append(paths,
+			fmt.Sprintf(`"/%s":{"get":{"operationId":"list-%s","parameters":[{"name":"limit","in":"query","type":"integer","minimum":1}],"responses":{"200":{"description":"ok","schema":{"type":"array","items":{"$ref":"#/definitions/Item"}}},%s}}}`, name, name, refusals),
+			fmt.Sprintf(`"/%s/{id}":{"get":{"operationId":"get-%s","parameters":[{"name":"id","in":"path","required":true,"type":"string"}],"responses":{"200":{"description":"ok","schema":{"$ref":"#/definitions/Item"}},%s}}}`, name, name, refusals))
+	}
+	return `{"swagger":"2.0","info":{"title":"Broad","version":"1"},"basePath":"/api/v1","produces":["application/json"],` +
+		`"security":[{"token":[]}],"securityDefinitions":{"token":{"type":"oauth2","flow":"application","tokenUrl":"ORIGIN/token","scopes":{}}},` +
+		`"definitions":{"Item":{"type":"object","required":["id"],"properties":{"id":{"type":"string"},"title":{"type":"string","maxLength":40}}}},` +
+		`"paths":{` + strings.Join(paths, ",") + `}}`
+}
+
 // judged certifies a broad node with a hole.
 func judged(hole func(path string, r *http.Request, opened bool) bool) map[requirement.ID]report.Requirement {
 	GinkgoHelper()
-	node := httptest.NewServer(&broadNode{hole: hole, opened: map[string]bool{}})
+	return certified(&broadNode{hole: hole, opened: map[string]bool{}}, 2*collections)
+}
+
+// certified certifies a broad node whose document describes so many operations.
+func certified(n *broadNode, operations int) map[requirement.ID]report.Requirement {
+	GinkgoHelper()
+	node := httptest.NewServer(n)
 	DeferCleanup(node.Close)
 	result, err := certify(target.Target{
 		TokenURL: node.URL + "/token", InfoURL: node.URL + "/api/v1/info", SpecURL: node.URL + "/api/v1/api-docs", BaseURL: node.URL + "/api/v1",
@@ -128,7 +152,7 @@ func judged(hole func(path string, r *http.Request, opened bool) bool) map[requi
 	Expect(err).NotTo(HaveOccurred())
 	Expect(result.Log.Ended.Complete).To(BeTrue())
 	Expect(result.Log.Ended.Requests).To(BeNumerically("<=", result.Log.Run.Budget))
-	Expect(result.Log.Roles.Operations).To(HaveLen(2 * collections))
+	Expect(result.Log.Roles.Operations).To(HaveLen(operations))
 	out := map[requirement.ID]report.Requirement{}
 	for _, r := range result.Report.Requirements {
 		out[r.ID] = r
@@ -181,5 +205,28 @@ var _ = Describe("A node with thirty operations", func() {
 		Expect(found["BRR-18"].Outcome).To(Equal(requirement.Fail))
 		Expect(found["BRR-18"].Reason).To(ContainSubstring("GET /fundings/{id}"))
 		Expect(found["API-08"].Outcome).To(Equal(requirement.Pass), found["API-08"].Reason)
+	})
+})
+
+var _ = Describe("A node that describes itself in Swagger 2.0", func() {
+	It("is judged like any other, and told so", func() {
+		found := certified(&broadNode{document: swaggerDocument(), opened: map[string]bool{}}, 4)
+		Expect(found["SPC-03"].Notes).To(ContainElement(ContainSubstring("Swagger 2.0")))
+		for _, r := range found {
+			if group := r.ID.Group(); group == "SPC" || group == "API" {
+				Expect(r.Outcome).To(BeElementOf(requirement.Pass, requirement.NotApplicable), "%s: %s (%s)", r.ID, r.Reason, r.Got)
+			}
+		}
+		for _, id := range []requirement.ID{"SPC-01", "SPC-05", "SPC-07", "SPC-09", "SPC-10", "API-01", "API-02", "API-03", "API-04", "API-05", "API-08"} {
+			Expect(found[id].Outcome).To(Equal(requirement.Pass), "%s: %s", id, found[id].Reason)
+		}
+	})
+
+	It("is compared with its schemas and the meta-schema of its version", func() {
+		wrong := strings.NewReplacer(`"title":{"type":"string","maxLength":40}`, `"title":{"type":"integer"}`, `"description":"ok",`, ``).Replace(swaggerDocument())
+		found := certified(&broadNode{document: wrong, opened: map[string]bool{}}, 4)
+		Expect(found["API-05"].Outcome).To(Equal(requirement.Fail))
+		Expect(found["SPC-07"].Outcome).To(Equal(requirement.Fail))
+		Expect(found["SPC-07"].Reason).To(ContainSubstring("Swagger 2.0"))
 	})
 })

@@ -146,6 +146,13 @@ var _ = Describe("The structure of a document", func() {
 		Expect(read.Invalid).To(ContainElement(ContainSubstring("description")))
 	})
 
+	It("names the alternative that was meant", func() {
+		faults, err := openapi.Structure([]byte(`{"swagger":"2.0","info":{"title":"t","version":"1"},"paths":{},
+			"securityDefinitions":{"token":{"type":"oauth2","flow":"application","tokenUrl":"/token","scopes":{}}}}`))
+		Expect(err).NotTo(HaveOccurred())
+		Expect(faults).To(HaveExactElements(HavePrefix("$.securityDefinitions.token.tokenUrl: ")))
+	})
+
 	It("does not miss what the guard took out", func() {
 		read := openapi.Read([]byte(`{"openapi":"3.0.3","info":{"title":"t","version":"1"},"paths":{"/a":{"get":{"responses":{
 			"200":{"$ref":"common.json#/Good"},"404":{}}}}}}`), openapi.Limits{})

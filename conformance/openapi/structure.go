@@ -111,12 +111,13 @@ func leaves(err *jsonschema.ValidationError) []structureFault {
 }
 
 // deepest picks the alternative that got farthest into the document: "a reference or a schema" fails for its schema, not for
-// being no reference.
+// being no reference. Of several the one with the fewest faults is the one that was meant.
 func deepest(causes []*jsonschema.ValidationError) []structureFault {
 	best, reach := []structureFault(nil), -1
 	for _, cause := range causes {
-		if r := depthOf(cause); r > reach {
-			best, reach = leaves(cause), r
+		r, own := depthOf(cause), leaves(cause)
+		if r > reach || r == reach && len(own) < len(best) {
+			best, reach = own, r
 		}
 	}
 	return best
