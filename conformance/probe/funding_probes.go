@@ -94,6 +94,15 @@ func fewerThan(items int) int {
 
 // detail is the URL of one item.
 func (r *run) detail(o document.Operation, id string) string {
+	change := map[string]*string{}
+	for _, p := range o.Parameters {
+		if p.In == "path" {
+			change[placeOf(p)] = &id
+		}
+	}
+	if res, reason := r.fill(o, change); reason == nil && len(change) == 1 {
+		return res.URL // with whatever else it requires
+	}
 	base, _ := r.base()
 	return base.URL(fillTemplate(o.Path, id))
 }

@@ -94,11 +94,11 @@ func listInputs() []Requirement {
 			Reads:    []exchange.Label{list.With(exchange.OK), exchange.WholeRun}, After: after, Check: bracketsAlike,
 		},
 		{
-			ID: "PAG-06", Title: "Bad paging and filter values are client errors or defaults, never 5xx",
+			ID: "PAG-06", Title: "Bad values of parameters are client errors or defaults, never 5xx",
 			Level: Recommended, Gate: Advice, Profile: Funding,
 			Source:   RFC(9110, "15.5.1"),
 			Quote:    "The 400 (Bad Request) status code indicates that the server cannot or will not process the request due to something that is perceived to be a client error",
-			Probe:    "The list operation with the size -1, 0, abc and 99999999999, the page -1 and abc, a value that is not in the vocabulary of a filter, and an unknown parameter.",
+			Probe:    "The list operation with the size -1, 0, abc and 99999999999, the page -1 and abc, a value that is not in the vocabulary of a filter, and an unknown parameter; on each operation values that the document does not allow: outside of a vocabulary, just beyond a bound or a length, of another type, or left out although required.",
 			Forgives: "Any 4xx, the default in place of the bad value, an empty list; the whole list for a value that is not in the vocabulary (a warning).",
 			Fix:      "Check parameters before they reach the database and answer 400. Spring: @Validated with @Min and @Max, and a handler for MethodArgumentTypeMismatchException and ConstraintViolationException; Flask: catch ValueError of int().",
 			Breaks:   "size=abc gives 500.",

@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 )
@@ -51,6 +52,50 @@ func parameterDeviations() []Deviation {
 					crash(a)
 				}
 			}),
+		},
+		{
+			Name: "overlong-value-crashes", Breaks: []string{"PAG-06"},
+			Why: "A funderId one character longer than described fails with 500: the database refuses it, and nobody else does.",
+			Wrap: rewrite(when(func(r *http.Request, a *Answer) bool {
+				return a.Status == http.StatusBadRequest && utf8.RuneCountInString(r.URL.Query().Get("funderId")) > longestFunder
+			}, crashing), FundingList),
+		},
+		{
+			Name: "unknown-language-crashes", Breaks: []string{"PAG-06"},
+			Why: "A described language of the detail outside of its vocabulary fails with 500: the enum of the code throws.",
+			Wrap: withParameter(query("lang", map[string]any{"type": "string", "enum": []any{"de", "en"}}), func(value string, a *Answer) {
+				if value != "de" && value != "en" {
+					crash(a)
+				}
+			}),
+		},
+		{
+			Name: "beyond-maximum-crashes", Breaks: []string{"PAG-06"},
+			Why: "A described number of the detail fails with 500 above its maximum.",
+			Wrap: withParameter(query("depth", map[string]any{"type": "integer", "minimum": 0, "maximum": 3}), func(value string, a *Answer) {
+				if n, err := strconv.Atoi(value); err == nil && n > 3 {
+					crash(a)
+				}
+			}),
+		},
+		{
+			Name: "word-for-number-crashes", Breaks: []string{"PAG-06"},
+			Why: "A word in place of a described number of the detail fails with 500: it is parsed without a net.",
+			Wrap: withParameter(query("depth", map[string]any{"type": "integer"}), func(value string, a *Answer) {
+				if _, err := strconv.Atoi(value); err != nil {
+					crash(a)
+				}
+			}),
+		},
+		{
+			Name: "required-parameter-crashes", Breaks: []string{"PAG-06"},
+			Why: "The detail without a described, required parameter fails with 500: the code takes it for granted.",
+			Wrap: func(next http.Handler, env Env) http.Handler {
+				view := query("view", map[string]any{"type": "string", "enum": []any{"full", "short"}})
+				view.described["required"] = true
+				crashes := rewrite(when(func(r *http.Request, a *Answer) bool { return a.ok() && !r.URL.Query().Has("view") }, crashing), FundingDetail)
+				return withParameter(view, func(string, *Answer) {})(crashes(next, env), env)
+			},
 		},
 		{
 			Name: "required-header-missing", Breaks: []string{"API-02"},
