@@ -1,6 +1,7 @@
 package deviation_test
 
 import (
+	"encoding/base64"
 	"fmt"
 	"math/rand/v2"
 	"net/http"
@@ -112,9 +113,13 @@ func tokenExercise(n node) []ask {
 // resourceExercise asks the protected resources with good and bad credentials, and in odd ways.
 func resourceExercise(first, second, roleless string) []ask {
 	tampered := second[:len(second)-40] + "AAAA" + second[len(second)-36:]
+	payload := strings.Split(second, ".")[1]
+	unsigned := base64.RawURLEncoding.EncodeToString([]byte(`{"alg":"none","typ":"JWT"}`)) + "." + payload + "."
+	unknown := base64.RawURLEncoding.EncodeToString([]byte(`{"alg":"ES256","kid":"unknown","typ":"JWT"}`)) + "." + payload + "." + strings.Repeat("A", 86)
 	var asks []ask
 	for _, target := range []string{info, list, list + "/XF-00000003"} {
 		a := get(target)
+		asks = append(asks, a.bearing("Bearer "+unsigned), a.bearing("Bearer "+unknown))
 		asks = append(asks, a, a.bearing("Bearer "+second), a.bearing("Bearer "+second).with("Content-Type", "application/json"), a.bearing("Bearer "+first),
 			a.bearing("Bearer conformance.invalid.token"), a.bearing("Bearer "+tampered), a.bearing("Bearer"), a.bearing("Basic YTpi"),
 			a.bearing("Token "+second), a.bearing("bearer "+second), a.bearing("BEARER "+second), head(target), a.with("X-HTTP-Method-Override", "OPTIONS"),

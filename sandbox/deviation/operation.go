@@ -107,6 +107,16 @@ func operationDeviations() []Deviation {
 			Why:  "The detail takes any bearer value: its route asks whether a token is there, not whether it is good.",
 			Wrap: admit(func(r *http.Request) bool { return bearer(r) != "" }, FundingDetail),
 		},
+		{
+			Name: "detail-alg-none-accepted", Breaks: []string{"API-08"},
+			Why:  "The detail takes a token without a signature: its route was written with a library that verifies what the token asks for.",
+			Wrap: believing(func(p parts, _ Env) bool { return p.header["alg"] == "none" }, FundingDetail),
+		},
+		{
+			Name: "detail-unknown-key-passes", Breaks: []string{"API-08"},
+			Why:  "The detail lets a token pass whose key it cannot find; the other routes refuse it.",
+			Wrap: believing(func(p parts, env Env) bool { return !env.ownKey(p) && p.header["alg"] != "none" }, FundingDetail),
+		},
 	}
 }
 
