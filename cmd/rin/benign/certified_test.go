@@ -82,7 +82,7 @@ func certified(ctx context.Context, config sandbox.Config) (*exchange.Log, error
 func everything(base string, node *sandbox.Server) (target.Target, error) {
 	clients := node.Credentials()
 	second, other := credentials(clients[1]), credentials(clients[2])
-	expired, err := node.TokenAt(now().Add(-time.Hour), base, clients[0].ClientID)
+	expired, err := node.TokenAt(now().Add(-3*time.Hour), base, clients[0].ClientID)
 	if err != nil {
 		return target.Target{}, err
 	}
