@@ -61,8 +61,10 @@ type Run struct {
 	BruteForce *Attestation `json:"bruteForce,omitempty"`
 	Partial    string       `json:"partial,omitempty"`
 	// Only are the requirements that a partial run was restricted to; empty when it asked for all that it could.
-	Only   []string `json:"only,omitempty"`
-	Budget int      `json:"budget"` // requests planned at most, computed before the run
+	Only []string `json:"only,omitempty"`
+	// ShortSecret says that a client secret has less than 8 bytes: it is found in answers as a whole word only, which may be chance.
+	ShortSecret bool `json:"shortSecret,omitempty"`
+	Budget      int  `json:"budget"` // requests planned at most, computed before the run
 }
 
 // Attestation is what a node's operator says about something that must not be probed.

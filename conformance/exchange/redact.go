@@ -61,7 +61,7 @@ func (r *Redactor) header(h []Field) []Field {
 func (r *Redactor) cookie(line string) {
 	pair, _, _ := strings.Cut(line, ";")
 	if _, value, ok := strings.Cut(pair, "="); ok {
-		if value = strings.Trim(strings.TrimSpace(value), `"`); len(value) >= 2*shortSecret {
+		if value = strings.Trim(strings.TrimSpace(value), `"`); len(value) >= 2*ShortSecret {
 			r.Secret("cookie", value)
 		}
 	}
@@ -73,7 +73,7 @@ func (r *Redactor) fieldName(name string) string {
 	defer r.mu.RUnlock()
 	low := strings.ToLower(name)
 	for _, s := range r.secrets {
-		if len(s.value) >= shortSecret && strings.Contains(low, s.low) {
+		if len(s.value) >= ShortSecret && strings.Contains(low, s.low) {
 			return s.marker(formPlain)
 		}
 	}

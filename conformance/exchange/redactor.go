@@ -30,8 +30,8 @@ type secret struct {
 	low                      string // the value in lower case
 }
 
-// shortSecret is the length in bytes below which a secret is replaced as a whole word only.
-const shortSecret = 8
+// ShortSecret is the length in bytes below which a secret is replaced as a whole word only.
+const ShortSecret = 8
 
 // NewRedactor makes a redactor without secrets. The salt keeps fingerprints of different runs from being compared.
 func NewRedactor(salt []byte) *Redactor {

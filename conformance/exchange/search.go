@@ -35,7 +35,7 @@ func newSearch(secrets []*secret) *search {
 	var long []needle
 	for _, sec := range secrets {
 		for _, n := range needlesOf(sec) {
-			if len(sec.value) < shortSecret {
+			if len(sec.value) < ShortSecret {
 				s.short = append(s.short, n)
 			} else {
 				long = append(long, n)

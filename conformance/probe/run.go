@@ -127,7 +127,7 @@ func (r *run) header() exchange.Run {
 		Suite: r.Suite, Started: r.started, Profile: t.Profile,
 		TokenURL: r.Redactor.Text(t.TokenURL), InfoURL: r.Redactor.Text(t.InfoURL), SpecURL: r.Redactor.Text(t.SpecURL), BaseURL: r.Redactor.Text(t.BaseURL),
 		Registry: r.Redactor.Text(t.Registry), NodeID: t.NodeID, ClientID: t.Credentials.ClientID,
-		Loopback: t.Loopback(), Authorities: len(t.CACert) > 0, Second: t.Second != nil, Partial: partial(t), Only: t.Only, Budget: r.budget,
+		Loopback: t.Loopback(), Authorities: len(t.CACert) > 0, Second: t.Second != nil, Partial: partial(t), Only: t.Only, ShortSecret: shortSecret(t), Budget: r.budget,
 		Other: t.Other != nil, ExpiredToken: !t.ExpiredToken.IsZero(), Wait: t.Patience(), TokenInURL: t.AllowTokenInURL, SecretInURL: t.AllowSecretInURL,
 	}
 	if t.Staging != nil {
@@ -137,6 +137,12 @@ func (r *run) header() exchange.Run {
 		run.BruteForce = &exchange.Attestation{Holds: a.Holds, How: r.Redactor.Text(a.How)}
 	}
 	return run
+}
+
+// shortSecret reports a client secret that the redactor takes for a word of the language.
+func shortSecret(t target.Target) bool {
+	short := func(s target.Secret) bool { return len(s.Reveal()) < exchange.ShortSecret }
+	return short(t.Credentials.ClientSecret) || t.Second != nil && short(t.Second.ClientSecret)
 }
 
 func partial(t target.Target) string {

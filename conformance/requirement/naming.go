@@ -31,6 +31,9 @@ func callInWords(x exchange.Exchange) string {
 // mannerOf says what was particular about a call; empty for the good one.
 func mannerOf(x exchange.Exchange) string {
 	c := x.Label.Case()
+	if words := peculiarity(c); words != "" {
+		return words
+	}
 	if x.Label.Resource() == exchange.TokenEndpoint {
 		if c == exchange.OK || c == exchange.Get {
 			return ""
@@ -57,6 +60,9 @@ func shortened(value string) string {
 
 // manner says in words what was particular about a call of a protected resource.
 func manner(c exchange.Case) string {
+	if words := peculiarity(c); words != "" {
+		return words
+	}
 	switch c {
 	case exchange.NoToken, exchange.Head, exchange.PathSlash, exchange.PathDouble, exchange.PathDot, exchange.PathUpper, exchange.PathSuffix:
 		return "without a token"
@@ -113,7 +119,12 @@ func (e Evidence) asked(label exchange.Label) string {
 		with = "with a good token"
 	}
 	switch resource {
+	case exchange.API:
+		return "the request " + with
 	case exchange.TokenEndpoint:
+		if words := peculiarity(c); words != "" {
+			return "the token request " + words
+		}
 		switch c {
 		case exchange.OK, exchange.Repeat1, exchange.Repeat2, exchange.Repeat3:
 			return "the good token request"

@@ -244,6 +244,10 @@ func change(x *exchange.Exchange, edit string) error {
 		d, err := time.ParseDuration(rest)
 		x.Duration = d
 		return err
+	case "started":
+		at, err := time.Parse(time.RFC3339, rest)
+		x.Started = at
+		return err
 	case "raw":
 		x.Request.Raw = true
 		return nil
@@ -286,6 +290,9 @@ func change(x *exchange.Exchange, edit string) error {
 		r.Truncated = true
 	case "body-error":
 		r.BodyError = rest
+	case "surplus":
+		_, err := fmt.Sscan(rest, &r.Surplus)
+		return err
 	default:
 		return fmt.Errorf("unknown edit %q", word)
 	}

@@ -1,7 +1,146 @@
 package requirement
 
+import (
+	"fmt"
+	"strings"
+
+	"github.com/rin-network/rin/conformance/exchange"
+)
+
 // securityHygiene lists group SEC in catalogue order.
 func securityHygiene() []Requirement { return append(otherWaysIn(), issuerHygiene()...) }
 
 // otherWaysIn are SEC-01 to SEC-04: what must not stand in for a token, and what must not come out.
-func otherWaysIn() []Requirement { return nil }
+func otherWaysIn() []Requirement {
+	return []Requirement{
+		{
+			ID: "SEC-01", Title: "A session cookie does not replace the token",
+			Level: StandardMust, Gate: Gating, Profile: Auth,
+			Source:   RFC(6749, "7").And(NET("R12")).AsDerived(),
+			Quote:    validateToken,
+			Probe:    "A GET of the probe target without Authorization, with the cookies that the good call set.",
+			Forgives: "Cookies of load balancers and of languages, which open nothing; a node that sets no cookie is not concerned.",
+			Fix:      "Keep no session for API calls: Spring Security sessionManagement().sessionCreationPolicy(STATELESS) on the API's filter chain; Express: put express-session behind the API routes; Flask: do not read session in the token check.",
+			Breaks:   "The good call starts a session whose cookie opens the API without a token.",
+			Needs:    onTarget(exchange.SessionCookie), After: []ID{"BRR-01"}, Control: withToken(), Check: cookieRefused,
+		},
+		{
+			ID: "SEC-02", Title: "Proxy and identity headers do not authenticate",
+			Level: StandardMust, Gate: Gating, Profile: Auth,
+			Source:   RFC(6749, "7").And(RFC(9700, "4.13")).AsDerived(),
+			Quote:    "A reverse proxy MUST therefore sanitize any inbound requests to ensure the authenticity and integrity of all header values relevant for the security of the application servers.",
+			Probe:    "A GET of the probe target without a token and with X-Forwarded-User: admin, X-Remote-User: admin, X-Forwarded-For: 127.0.0.1 and X-Original-URL: /, all in one request; if that gets data, with each of them alone.",
+			Forgives: "Any refusal by the node. A 2xx without the protected data, as from a start page that X-Original-URL leads to, is a warning.",
+			Fix:      "Let the proxy drop these headers from outside and set its own (nginx: proxy_set_header X-Forwarded-User \"\"; X-Original-URL \"\"), and let the node accept them from the proxy's address alone; grant nothing by X-Forwarded-For.",
+			Breaks:   "X-Forwarded-User is trusted, whoever sends it.",
+			Needs:    onTarget(exchange.IdentityHeaders),
+			Reads:    onTarget(exchange.ForwardedUser, exchange.RemoteUser, exchange.ForwardedFor, exchange.OriginalURL),
+			After:    []ID{"BRR-01"}, Control: withToken(), Check: identityHeadersRefused,
+		},
+		{
+			ID: "SEC-03", Title: "CORS does not combine any origin with credentials",
+			Level: Recommended, Gate: Advice, Profile: Auth,
+			Source:   Source{Text: "WHATWG Fetch, CORS protocol and credentials", URL: "https://fetch.spec.whatwg.org/#cors-protocol-and-credentials"},
+			Quote:    "Indicates whether the response can be shared when request's credentials mode is \"include\".",
+			Probe:    "The good call of the probe target, and OPTIONS of the token endpoint, both with Origin: https://conformance.invalid.",
+			Forgives: "No CORS at all, a fixed origin, * without credentials, and any answer to the preflight.",
+			Fix:      "List the origins of your own pages, or answer * without Access-Control-Allow-Credentials. Spring: allowedOrigins(…) in place of allowedOriginPatterns(\"*\") with allowCredentials(true); Express: cors({origin: [...]}); Flask-CORS: not supports_credentials=True with origins=\"*\".",
+			Breaks:   "Whatever Origin comes is allowed, with credentials.",
+			Reads:    append(onTarget(exchange.ForeignOrigin), exchange.TokenEndpoint.With(exchange.Preflight)),
+			After:    []ID{"TOK-01"}, Check: originsLimited,
+		},
+		{
+			ID: "SEC-04", Title: "Client secret and token never appear in an answer",
+			Level: Network, Gate: Gating, Profile: Auth,
+			Source:   NET("R19").And(RFC(6749, "10.3")).AsDerived(),
+			Quote:    "The client ID and client secret are highly sensitive and are passed on only through a secure channel. Whoever holds both can act for the service account.",
+			Probe:    "Header fields, Location and bodies of all answers of the run, searched for the client secret and the access tokens: plain, percent-encoded, in JSON and HTML escapes, base64 and hex.",
+			Forgives: "The token in the token answer itself; forged and garbage tokens (ERR-04 looks for those); a Location that repeats a URL which held the credential.",
+			Fix:      "Do not repeat requests in answers: switch debug endpoints and request dumps off, keep form fields and the Authorization header out of error texts, logs that are shown, and caches.",
+			Breaks:   "The info answer repeats the Authorization header.",
+			Reads:    []exchange.Label{exchange.WholeRun}, Check: secretsKept,
+		},
+	}
+}
+
+func cookieRefused(e Evidence) Judgement {
+	x, good := target(e, exchange.SessionCookie)
+	j := refusal("the call with the cookies of a good one and without a token", x, good)
+	if j.Outcome == Fail {
+		j.Notes = append(j.Notes, "cookies sent: "+clip(x.Given["cookies"]))
+	}
+	return j
+}
+
+func identityHeadersRefused(e Evidence) Judgement {
+	x, good := target(e, exchange.IdentityHeaders)
+	const what = "the call without a token and with the headers of a proxy"
+	if !success(x) {
+		return refusal(what, x, good)
+	}
+	var trusted []string
+	for _, single := range identityHeaders() {
+		if s, _ := target(e, single.c); success(s) {
+			trusted = append(trusted, single.header)
+		}
+	}
+	because := ""
+	if len(trusted) > 0 {
+		because = ", by " + strings.Join(trusted, " and ")
+	}
+	if !carriesData(x, good) {
+		return Warned("headers of a proxy, sent from outside, lead to another answer"+because+"; no protected data came", "401", describe(x)).about(x, "401", describe(x))
+	}
+	return Failed(what+" gets the data"+because, "401, or another 4xx without data", describe(x)).about(x, "4xx", describe(x))
+}
+
+// identityHeaders lists the headers of SEC-02 with the cases that send each alone.
+func identityHeaders() []struct {
+	c      exchange.Case
+	header string
+} {
+	return []struct {
+		c      exchange.Case
+		header string
+	}{
+		{exchange.ForwardedUser, "X-Forwarded-User"}, {exchange.RemoteUser, "X-Remote-User"},
+		{exchange.ForwardedFor, "X-Forwarded-For"}, {exchange.OriginalURL, "X-Original-URL"},
+	}
+}
+
+func originsLimited(e Evidence) Judgement {
+	var parts []Judgement
+	for _, label := range append(onTarget(exchange.ForeignOrigin), exchange.TokenEndpoint.With(exchange.Preflight)) {
+		for _, l := range e.Resolve(label) {
+			if j, lacks := e.lacking(l); lacks {
+				parts = append(parts, j)
+				continue
+			}
+			parts = append(parts, originAllowed(e.The(l)))
+		}
+	}
+	if len(parts) == 0 {
+		return Missing("nothing was asked with an Origin")
+	}
+	return gather(parts...)
+}
+
+// originAllowed judges what an answer allows pages of an origin that nobody knows.
+func originAllowed(x exchange.Exchange) Judgement {
+	asked := strings.Join(exchange.Values(x.Request.Header, "Origin"), ", ")
+	allowed := strings.Join(header(x, "Access-Control-Allow-Origin"), ", ")
+	// The value is compared with case (Fetch, CORS check).
+	credentials := strings.Join(header(x, "Access-Control-Allow-Credentials"), ", ") == "true"
+	got := clip(fmt.Sprintf("Access-Control-Allow-Origin: %s, Access-Control-Allow-Credentials: true", allowed))
+	const expected = "no Access-Control-Allow-Origin, a fixed one, or * without credentials"
+	switch {
+	case !credentials:
+	case asked != "" && allowed == asked:
+		return Failed("pages of any origin may call with credentials: the Origin is repeated together with Access-Control-Allow-Credentials", expected, got).about(x, expected, got)
+	case allowed == "*":
+		return Warned("any origin is allowed together with credentials, which browsers refuse", expected, got).about(x, expected, got)
+	case allowed == "null":
+		return Warned("the origin null is allowed with credentials, which any sandboxed page has", expected, got).about(x, expected, got)
+	}
+	return Passed(x.Label)
+}

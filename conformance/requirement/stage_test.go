@@ -57,6 +57,8 @@ func (s *stage) run(f map[string]string) error {
 			r.ClientID = value
 		case "loopback":
 			r.Loopback = value == "true"
+		case "shortSecret":
+			r.ShortSecret = value == "true"
 		case "secondClient":
 			r.Second = value == "true"
 		case "otherClient":

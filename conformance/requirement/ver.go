@@ -20,6 +20,29 @@ func versioning() []Requirement {
 				exchange.EveryOperation.With(exchange.OK)},
 			Check: pathsCarryVersion,
 		},
+		{
+			ID: "VER-02", Title: "A non-existing major version is a client error",
+			Level: Recommended, Gate: Advice, Profile: Funding,
+			Source:   NET("R20").And(RFC(9110, "15.5.5")),
+			Quote:    "The version is part of the path, as a segment of the form v<major>.",
+			Probe:    "A GET with a token of the info URL with v999 in place of its version.",
+			Forgives: "Any 4xx; a web page or a redirect (a warning).",
+			Fix:      "Route the versions that exist and no others: no wildcard in place of the version in the gateway's path rule (Kong paths: ~/info/v1/, nginx location /info/v1/).",
+			Breaks:   "v999 answers like v1.",
+			Needs:    []exchange.Label{exchange.Info.With(exchange.UnknownVersion)}, After: []ID{"INF-01"},
+			Control: exchange.Info.With(exchange.OK), Check: unknownVersionRefused,
+		},
+		{
+			ID: "VER-03", Title: "Deprecation and Sunset headers, if used, are well-formed and ordered",
+			Level: StandardMust, Gate: Advice, Profile: Funding,
+			Source:   RFC(9745, "4").And(RFC(9745, "2.1")).And(RFC(8594, "3")),
+			Quote:    "The timestamp given in the Sunset HTTP header field MUST NOT be earlier than the one given in the Deprecation header field.",
+			Probe:    "The headers Deprecation and Sunset of all answers of the run.",
+			Forgives: "true or an HTTP date in Deprecation, as older drafts had it (a warning); a Sunset that has passed (a warning); neither of the headers.",
+			Fix:      "Write Deprecation: @1688169599 (seconds since 1970) and Sunset: Sun, 30 Jun 2024 23:59:59 GMT, the Sunset later than the Deprecation.",
+			Breaks:   "The Sunset is earlier than the Deprecation.",
+			Reads:    []exchange.Label{exchange.WholeRun}, Check: sunsetsInOrder,
+		},
 	}
 }
 

@@ -1,0 +1,183 @@
+package requirement
+
+import (
+	"bytes"
+	"encoding/base64"
+	"fmt"
+	escaped "html"
+	"maps"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/rin-network/rin/conformance/exchange"
+)
+
+// errorsKeepQuiet checks ERR-04.
+func errorsKeepQuiet(e Evidence) Judgement {
+	traces := internals()
+	var parts []Judgement
+	seen := map[string]bool{}
+	searched := 0
+	for _, x := range e.All(exchange.WholeRun) {
+		if x.Status() < 400 || x.Response == nil || len(x.Response.Body) == 0 {
+			continue
+		}
+		searched++
+		j := revealed(traces, x)
+		if key := j.Reason + j.Got; j.Outcome != Pass && !seen[key] {
+			seen[key] = true
+			parts = append(parts, j)
+		}
+	}
+	switch {
+	case searched == 0:
+		return Missing("no error of the run had a body")
+	case len(parts) == 0:
+		return Passed()
+	}
+	return gather(parts...)
+}
+
+// maxSearched is how much of an error body is searched: what a page reveals stands near its beginning.
+const maxSearched = 256 << 10
+
+// revealed judges one error body.
+func revealed(traces []trace, x exchange.Exchange) Judgement {
+	const expected = "an error that tells nothing of the inside"
+	body := x.Response.Body[:min(len(x.Response.Body), maxSearched)]
+	text := plainText(body, x)
+	for _, t := range traces {
+		if found := t.in(text, x); found != "" {
+			return Failed("an error shows "+t.what, expected, quote(found)).about(x, expected, quote(found))
+		}
+	}
+	if form := echoed(body, x); form != "" {
+		got := "what the Authorization header held, " + form
+		return Failed("an error repeats the token that was sent", expected, got).about(x, expected, got)
+	}
+	if name := exceptionName().FindString(text); name != "" {
+		return Warned("an error names the exception behind it", expected, quote(name)).about(x, expected, quote(name))
+	}
+	return Passed(x.Label)
+}
+
+// plainText is a body without the escapes of its format: the texts of a JSON value, one on a line each, or HTML without references.
+func plainText(body []byte, x exchange.Exchange) string {
+	value, err := jsonValue(x)
+	switch {
+	case err == nil:
+		var b strings.Builder
+		writeTexts(&b, value)
+		return b.String()
+	case html(x):
+		return escaped.UnescapeString(string(body))
+	}
+	return string(body)
+}
+
+// writeTexts writes names and strings of a JSON value in a stable order.
+func writeTexts(b *strings.Builder, value any) {
+	switch value := value.(type) {
+	case string:
+		b.WriteString(value + "\n")
+	case []any:
+		for _, v := range value {
+			writeTexts(b, v)
+		}
+	case map[string]any:
+		for _, name := range slices.Sorted(maps.Keys(value)) {
+			b.WriteString(name + "\n")
+			writeTexts(b, value[name])
+		}
+	}
+}
+
+// trace is something of a server's inside that an error may show.
+type trace struct {
+	what    string
+	pattern *regexp.Regexp
+	// path says that the first group is a path, which may as well be one of a URL.
+	path bool
+}
+
+// internals lists what is looked for, surest first.
+func internals() []trace {
+	const start = `(?m)(?:^|[\s\p{Zs}"'>])` // of a line, of an element
+	return []trace{
+		{what: "a Java stack trace", pattern: regexp.MustCompile(start + `at [\p{L}_$][\w$]*(?:[./@][\w$<>-]+)+\((?:[\w$]+\.(?:java|kt|scala|groovy)(?::\d+)?|Native Method|Unknown Source)\)`)},
+		{what: "a Python stack trace", pattern: regexp.MustCompile(`Traceback \(most recent call last\)|File "[^"\n]{1,300}", line \d+`)},
+		{what: "a .NET stack trace", pattern: regexp.MustCompile(start + `at [A-Za-z_][\w.+<>\[\],|` + "`" + `]*\([^)\n]{0,300}\)(?: in [^\n]{1,300}:line \d+|\s+at (?:System|Microsoft)\.)`)},
+		{what: "a Node.js stack trace", pattern: regexp.MustCompile(start + `at (?:[\w$.<>\[\] ]{1,120} \()?(?:file://|node:|webpack:|/|[A-Za-z]:\\)[^\s()"]{1,300}:\d+:\d+`)},
+		{what: "a PHP stack trace", pattern: regexp.MustCompile(start + `#\d+ (?:/|[A-Za-z]:\\)[^\s()"]{1,300}\.php\(\d+\)|(?:Fatal error|Parse error|Warning|Notice|Deprecated)(?:</b>)?: .{1,400} in (?:<b>)?(?:/|[A-Za-z]:\\)[^\s"<]{1,300}(?:</b>)? on line`)},
+		{what: "a Go stack trace", pattern: regexp.MustCompile(`goroutine \d+ \[[a-z ,0-9]+\]:|panic: runtime error`)},
+		{what: "a Ruby stack trace", pattern: regexp.MustCompile(`[\w./-]{1,200}\.rb:\d+:in [` + "`" + `']`)},
+		{what: "a message of the database", pattern: regexp.MustCompile(`\b(?:ORA|PLS|TNS)-\d{5}\b|\bSQLSTATE\b|You have an error in your SQL syntax|\bpsycopg2?\.|Unclosed quotation mark after the character string|syntax error at or near "`)},
+		{what: "a file path of the server", path: true, pattern: regexp.MustCompile(`(?m)(?:^|[\s"'=(\[>]|file:|file://)(/(?:var|usr|home|opt|srv|etc|root|tmp|mnt|proc|Users|private)(?:/[\w.@+-]+)+\.[A-Za-z][A-Za-z0-9]{0,9}|/etc/(?:passwd|shadow|hosts)|/proc/self/\w+)(?:[^\w/-]|$)`)},
+		{what: "a file path of the server", pattern: regexp.MustCompile(`\b[A-Za-z]:\\(?:[\w .$-]{1,80}\\)+[\w$-]{1,80}(?:\.[A-Za-z0-9]{1,8})?`)},
+	}
+}
+
+// in is what the trace looks like in a text; empty for nothing.
+func (t trace) in(text string, x exchange.Exchange) string {
+	if !t.path {
+		return strings.TrimSpace(t.pattern.FindString(text))
+	}
+	for _, m := range t.pattern.FindAllStringSubmatch(text, 20) {
+		if !ofURL(m[1], x) {
+			return m[1]
+		}
+	}
+	return ""
+}
+
+// ofURL reports a path that stands in the URL that was asked for.
+func ofURL(path string, x exchange.Exchange) bool {
+	urls := []string{x.Request.URL}
+	for _, hop := range x.Redirects {
+		urls = append(urls, hop.URL, hop.Location)
+	}
+	return slices.ContainsFunc(urls, func(raw string) bool {
+		u, err := url.Parse(raw)
+		return err == nil && (strings.Contains(u.Path, path) || strings.Contains(u.RawQuery, path))
+	})
+}
+
+// exceptionName matches the bare name of an exception of a common language.
+func exceptionName() *regexp.Regexp {
+	return regexp.MustCompile(`\b(?:[a-z][a-z0-9_]*\.)*[A-Z][A-Za-z0-9]*Exception\b|\b(?:Key|Type|Value|Attribute|Index|Name|Reference|Syntax|Range|Import|Unicode(?:De|En)code|Integrity|Operational|Programming|ZeroDivision|Assertion|Recursion)Error\b`)
+}
+
+// shortestEcho is the length in bytes from which a repeated credential is no chance.
+const shortestEcho = 12
+
+// echoed says in which form a body repeats the credential of its request; empty when it does not. Real tokens have become markers,
+// in whatever form they came.
+func echoed(body []byte, x exchange.Exchange) string {
+	for _, m := range marker().FindAllStringSubmatch(string(body), maxLeaks) {
+		for _, sent := range exchange.Values(x.Request.Header, "Authorization") {
+			if strings.Contains(sent, ":"+m[2]+":") {
+				return "as " + m[3]
+			}
+		}
+	}
+	for _, sent := range exchange.Values(x.Request.Header, "Authorization") {
+		_, token, _ := strings.Cut(sent, " ")
+		token = strings.TrimSpace(token)
+		if len(token) < shortestEcho || strings.Contains(sent, "[[") {
+			continue
+		}
+		for _, text := range []string{sent, token} {
+			for _, f := range [][2]string{
+				{"plain", text}, {"percent", url.QueryEscape(text)}, {"hex", fmt.Sprintf("%x", text)},
+				{"base64", strings.TrimRight(base64.StdEncoding.EncodeToString([]byte(text)), "=")},
+			} {
+				if bytes.Contains(body, []byte(f[1])) {
+					return "as " + f[0]
+				}
+			}
+		}
+	}
+	return ""
+}
