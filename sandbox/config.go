@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"context"
 	"io"
 	"log/slog"
 	"time"
@@ -45,6 +46,9 @@ type Config struct {
 
 	// Clock tells the time; time.Now when nil.
 	Clock func() time.Time
+	// Pause waits for d or until the context ends, whose error it then returns; in real time when nil. Deviations that are slow
+	// use it.
+	Pause func(ctx context.Context, d time.Duration) error
 	// Random is the source of secrets and keys; crypto/rand when nil. It is read by one goroutine at a time.
 	Random io.Reader
 

@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"context"
 	"crypto/rand"
 	"errors"
 	"fmt"
@@ -31,6 +32,9 @@ func (c Config) complete() (Config, error) {
 	if c.Clock == nil {
 		c.Clock = time.Now
 	}
+	if c.Pause == nil {
+		c.Pause = pause
+	}
 	if c.Random == nil {
 		c.Random = rand.Reader
 	}
@@ -46,6 +50,18 @@ func (c Config) complete() (Config, error) {
 		checkChoice("paging", c.Paging, []funding.Paging{funding.PagingOffset, funding.PagingNumber}),
 		checkChoice("error shape", c.ErrorShape, problem.Shapes()),
 	)
+}
+
+// pause waits in real time.
+func pause(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
 }
 
 func orDefault[T comparable](value, fallback T) T {

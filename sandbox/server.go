@@ -156,7 +156,7 @@ func foreignIssuers(configured []IssuerConfig) ([]auth.Foreign, error) {
 
 // deviate puts the named deviations before the node, the first outermost.
 func deviate(node http.Handler, c Config, places address.Map, issuer *auth.Issuer, credentials []Credential) (http.Handler, error) {
-	env := deviation.Env{Places: places, Now: c.Clock, Sign: issuer.Sign}
+	env := deviation.Env{Places: places, Now: c.Clock, Pause: c.Pause, Sign: issuer.Sign}
 	for _, k := range credentials {
 		env.Clients = append(env.Clients, deviation.Client{ID: k.ClientID, Secret: k.Secret, Subject: k.Subject})
 	}

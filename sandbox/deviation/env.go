@@ -1,6 +1,7 @@
 package deviation
 
 import (
+	"context"
 	"net/http"
 	"strings"
 	"time"
@@ -16,6 +17,8 @@ type Env struct {
 	Clients []Client
 	// Now is the node's clock.
 	Now func() time.Time
+	// Pause waits for d, or until ctx ends, whose error it then returns.
+	Pause func(ctx context.Context, d time.Duration) error
 	// Issue makes a valid access token for a client, as the staging token endpoint at the origin of r would.
 	Issue func(r *http.Request, clientID string) (string, error)
 	// Sign makes a token of any header and claims, signed with the node's key; alg, kid and typ are those of a good token unless

@@ -1,6 +1,7 @@
 package deviation_test
 
 import (
+	"context"
 	"encoding/base64"
 	"fmt"
 	"math/rand/v2"
@@ -8,6 +9,7 @@ import (
 	"net/http/httptest"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -49,7 +51,10 @@ const (
 )
 
 // node is a sandbox in which nothing depends on chance or the time of day, but for signatures.
-type node struct{ *sandbox.Server }
+type node struct {
+	*sandbox.Server
+	paused *time.Duration // how long deviations wanted to wait
+}
 
 func newNode(deviations ...string) node {
 	var offered *transport.Settings
@@ -57,21 +62,31 @@ func newNode(deviations ...string) node {
 		offered = &transport.Settings{}
 	}
 	now := time.Date(2026, time.March, 2, 9, 0, 0, 0, time.UTC)
+	var paused time.Duration
 	server, err := sandbox.New(sandbox.Config{
 		Seed: 1, Calls: 4, AsOf: now, Clock: func() time.Time { return now }, Random: rand.NewChaCha8([32]byte{1}),
 		Loopback: true, Deviations: deviations, TLS: offered,
+		Pause: func(_ context.Context, d time.Duration) error { paused += d; return nil },
 	})
 	Expect(err).NotTo(HaveOccurred())
-	return node{server}
+	return node{server, &paused}
 }
 
-// answer is what came back, as text. Length and validator are left out: they may change with the writer alone.
+// answer is what came back, as text, and how long it was waited for. Validator and length are left out, because they may change with
+// the writer alone, but for a length that is not that of the body.
 func (n node) answer(a ask) string {
+	before := *n.paused
 	w := httptest.NewRecorder()
 	n.ServeHTTP(w, request(a))
 	var text strings.Builder
 	fmt.Fprintln(&text, a.method, a.target, a.header, a.body, w.Code)
+	if *n.paused > before {
+		fmt.Fprintln(&text, "paused", *n.paused-before)
+	}
 	got := w.Result().Header
+	if length := got.Get("Content-Length"); a.method != http.MethodHead && length != "" && length != strconv.Itoa(w.Body.Len()) {
+		fmt.Fprintln(&text, "another length")
+	}
 	got.Del("Content-Length")
 	got.Del("ETag")
 	_ = got.Write(&text) // a strings.Builder takes everything
@@ -163,7 +178,7 @@ func exercised(n node) string {
 	if slices.Contains(tokens, "") {
 		return strings.Join(answers, "\n")
 	}
-	for _, a := range append(resourceExercise(tokens[0], tokens[1], tokens[2]), forgedExercise(n, tokens[1])...) {
+	for _, a := range slices.Concat(resourceExercise(tokens[0], tokens[1], tokens[2]), forgedExercise(n, tokens[1]), oddExercise(tokens[1])) {
 		answers = append(answers, n.answer(a))
 	}
 	return measured(strings.Join(answers, "\n"))

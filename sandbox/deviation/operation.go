@@ -136,5 +136,5 @@ func problemResponse() map[string]any {
 
 // crash makes the answer that of a server that failed.
 func crash(a *Answer) {
-	a.become(http.StatusInternalServerError, "application/problem+json", `{"type":"about:blank","title":"Internal Server Error","status":500,"detail":"NullPointerException"}`)
+	a.become(http.StatusInternalServerError, "application/problem+json", `{"type":"about:blank","title":"Internal Server Error","status":500,"detail":"something went wrong"}`)
 }
