@@ -111,11 +111,11 @@ func body500(mediaType, text string) change {
 	return func(_ *http.Request, a *Answer) { a.become(http.StatusInternalServerError, mediaType, text) }
 }
 
-// unrouted makes a Wrap that changes the answers to callers with a token who ask for what is not there, beside the list.
+// unrouted makes a Wrap that changes the answers to callers with a token who ask for what is not there, at the base of the API.
 func unrouted(alter func(a *Answer)) wrap {
 	return around(func(next http.Handler, env Env, w http.ResponseWriter, r *http.Request) {
 		a := capture(next, r)
-		if a.Status == http.StatusNotFound && bearer(r) != "" && below(r.URL.Path, path.Dir(env.Places.Fundings())) {
+		if a.Status == http.StatusNotFound && bearer(r) != "" && path.Dir(r.URL.Path) == env.Places.API() {
 			alter(a)
 		}
 		a.send(w, r)

@@ -14,7 +14,7 @@ func oddExercise(token string) []ask {
 	asks := []ask{
 		get(info).with("X-Forwarded-User", "admin"), get(info).with("X-Forwarded-For", "127.0.0.1"), get(info).with("X-Original-URL", "/"),
 		elsewhere(good(get(info))), elsewhere(ask{method: http.MethodOptions, target: "/oauth/token"}),
-		good(get(strings.Replace(info, "/v1/", "/v999/", 1))), good(get(api + "/funding/v3/unknown")), good(get(list).with("Accept", "application/x-conformance")),
+		good(get(strings.Replace(info, "/v1/", "/v999/", 1))), good(get(api + "/unknown")), good(get(list).with("Accept", "application/x-conformance")),
 		exchange(`{"grant_type":"client_credentials"}`).with("Content-Type", "application/json"),
 		exchange("--b--").with("Content-Type", "multipart/form-data; boundary=b"), exchange("grant_type=client_credentials&client_id=x&client_secret=y&scope=%FF"),
 		exchange("grant_type=urn:none&client_id=x"), good(head(info)),

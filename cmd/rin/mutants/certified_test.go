@@ -17,9 +17,6 @@ import (
 	"github.com/rin-network/rin/sandbox/transport"
 )
 
-// now is the time of every node here, and of the suite.
-func now() time.Time { return time.Date(2026, time.March, 2, 9, 0, 0, 0, time.UTC) }
-
 // calls keeps the list small; every kind of funding is among the records.
 const calls = 10
 
@@ -28,8 +25,9 @@ type outcomes map[requirement.ID]report.Requirement
 
 // certified certifies a node with the deviations and returns what became of each requirement. A node without any is served over TLS.
 func certified(ctx context.Context, deviations ...string) (outcomes, error) {
+	var shared clock
 	config := sandbox.Config{
-		Seed: 1, Calls: calls, AsOf: now(), Clock: now, Random: rand.NewChaCha8([32]byte{1}), Loopback: true, Deviations: deviations,
+		Seed: 1, Calls: calls, AsOf: now(), Clock: shared.now, Pause: shared.pause, Random: rand.NewChaCha8([32]byte{1}), Loopback: true, Deviations: deviations,
 	}
 	serve := inCleartext
 	if needsTLS(deviations) {
@@ -51,7 +49,7 @@ func certified(ctx context.Context, deviations ...string) (outcomes, error) {
 	if worksOnTLS(deviations) { // the registry of the field is another host, with a certificate of its own
 		t.Registry, t.RegistryDocument = "", registryOf(node, t.Registry)
 	}
-	result, err := conformance.Certify(ctx, t, conformance.Options{Suite: "test", Clock: now})
+	result, err := conformance.Certify(ctx, t, conformance.Options{Suite: "test", Clock: shared.now})
 	if err != nil {
 		return nil, err
 	}
