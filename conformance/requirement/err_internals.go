@@ -16,7 +16,7 @@ import (
 
 // errorsKeepQuiet checks ERR-04.
 func errorsKeepQuiet(e Evidence) Judgement {
-	traces := internals()
+	search := newInternals()
 	var parts []Judgement
 	seen := map[string]bool{}
 	searched := 0
@@ -25,7 +25,7 @@ func errorsKeepQuiet(e Evidence) Judgement {
 			continue
 		}
 		searched++
-		j := revealed(traces, x)
+		j := search.revealed(x)
 		if key := j.Reason + j.Got; j.Outcome != Pass && !seen[key] {
 			seen[key] = true
 			parts = append(parts, j)
@@ -43,21 +43,29 @@ func errorsKeepQuiet(e Evidence) Judgement {
 // maxSearched is how much of an error body is searched: what a page reveals stands near its beginning.
 const maxSearched = 256 << 10
 
+// internals is what is looked for in error bodies.
+type internals struct {
+	traces              []trace
+	exceptions, markers *regexp.Regexp
+}
+
+func newInternals() internals { return internals{traces(), exceptionName(), marker()} }
+
 // revealed judges one error body.
-func revealed(traces []trace, x exchange.Exchange) Judgement {
+func (s internals) revealed(x exchange.Exchange) Judgement {
 	const expected = "an error that tells nothing of the inside"
 	body := x.Response.Body[:min(len(x.Response.Body), maxSearched)]
 	text := plainText(body, x)
-	for _, t := range traces {
+	for _, t := range s.traces {
 		if found := t.in(text, x); found != "" {
 			return Failed("an error shows "+t.what, expected, quote(found)).about(x, expected, quote(found))
 		}
 	}
-	if form := echoed(body, x); form != "" {
+	if form := s.echoed(body, x); form != "" {
 		got := "what the Authorization header held, " + form
 		return Failed("an error repeats the token that was sent", expected, got).about(x, expected, got)
 	}
-	if name := exceptionName().FindString(text); name != "" {
+	if name := s.exceptions.FindString(text); name != "" {
 		return Warned("an error names the exception behind it", expected, quote(name)).about(x, expected, quote(name))
 	}
 	return Passed(x.Label)
@@ -102,20 +110,20 @@ type trace struct {
 	path bool
 }
 
-// internals lists what is looked for, surest first.
-func internals() []trace {
+// traces lists what is looked for, surest first.
+func traces() []trace {
 	const start = `(?m)(?:^|[\s\p{Zs}"'>])` // of a line, of an element
 	return []trace{
 		{what: "a Java stack trace", pattern: regexp.MustCompile(start + `at [\p{L}_$][\w$]*(?:[./@][\w$<>-]+)+\((?:[\w$]+\.(?:java|kt|scala|groovy)(?::\d+)?|Native Method|Unknown Source)\)`)},
-		{what: "a Python stack trace", pattern: regexp.MustCompile(`Traceback \(most recent call last\)|File "[^"\n]{1,300}", line \d+`)},
-		{what: "a .NET stack trace", pattern: regexp.MustCompile(start + `at [A-Za-z_][\w.+<>\[\],|` + "`" + `]*\([^)\n]{0,300}\)(?: in [^\n]{1,300}:line \d+|\s+at (?:System|Microsoft)\.)`)},
-		{what: "a Node.js stack trace", pattern: regexp.MustCompile(start + `at (?:[\w$.<>\[\] ]{1,120} \()?(?:file://|node:|webpack:|/|[A-Za-z]:\\)[^\s()"]{1,300}:\d+:\d+`)},
-		{what: "a PHP stack trace", pattern: regexp.MustCompile(start + `#\d+ (?:/|[A-Za-z]:\\)[^\s()"]{1,300}\.php\(\d+\)|(?:Fatal error|Parse error|Warning|Notice|Deprecated)(?:</b>)?: .{1,400} in (?:<b>)?(?:/|[A-Za-z]:\\)[^\s"<]{1,300}(?:</b>)? on line`)},
+		{what: "a Python stack trace", pattern: regexp.MustCompile(`Traceback \(most recent call last\)|File "[^"\n]+", line \d+`)},
+		{what: "a .NET stack trace", pattern: regexp.MustCompile(start + `at [A-Za-z_][\w.+<>\[\],|` + "`" + `]*\([^)\n]*\)(?: in [^\n]+:line \d+|\s+at (?:System|Microsoft)\.)`)},
+		{what: "a Node.js stack trace", pattern: regexp.MustCompile(start + `at (?:[\w$.<>\[\] ]+ \()?(?:file://|node:|webpack:|/|[A-Za-z]:\\)[^\s()"]+:\d+:\d+`)},
+		{what: "a PHP stack trace", pattern: regexp.MustCompile(start + `#\d+ (?:/|[A-Za-z]:\\)[^\s()"]+\.php\(\d+\)|(?:Fatal error|Parse error|Warning|Notice|Deprecated)(?:</b>)?: .+ in (?:<b>)?(?:/|[A-Za-z]:\\)[^\s"<]+(?:</b>)? on line`)},
 		{what: "a Go stack trace", pattern: regexp.MustCompile(`goroutine \d+ \[[a-z ,0-9]+\]:|panic: runtime error`)},
-		{what: "a Ruby stack trace", pattern: regexp.MustCompile(`[\w./-]{1,200}\.rb:\d+:in [` + "`" + `']`)},
+		{what: "a Ruby stack trace", pattern: regexp.MustCompile(`[\w./-]+\.rb:\d+:in [` + "`" + `']`)},
 		{what: "a message of the database", pattern: regexp.MustCompile(`\b(?:ORA|PLS|TNS)-\d{5}\b|\bSQLSTATE\b|You have an error in your SQL syntax|\bpsycopg2?\.|Unclosed quotation mark after the character string|syntax error at or near "`)},
 		{what: "a file path of the server", path: true, pattern: regexp.MustCompile(`(?m)(?:^|[\s"'=(\[>]|file:|file://)(/(?:var|usr|home|opt|srv|etc|root|tmp|mnt|proc|Users|private)(?:/[\w.@+-]+)+\.[A-Za-z][A-Za-z0-9]{0,9}|/etc/(?:passwd|shadow|hosts)|/proc/self/\w+)(?:[^\w/-]|$)`)},
-		{what: "a file path of the server", pattern: regexp.MustCompile(`\b[A-Za-z]:\\(?:[\w .$-]{1,80}\\)+[\w$-]{1,80}(?:\.[A-Za-z0-9]{1,8})?`)},
+		{what: "a file path of the server", pattern: regexp.MustCompile(`\b[A-Za-z]:\\(?:[\w .$-]+\\)+[\w$-]+(?:\.[A-Za-z0-9]{1,8})?`)},
 	}
 }
 
@@ -154,8 +162,8 @@ const shortestEcho = 12
 
 // echoed says in which form a body repeats the credential of its request; empty when it does not. Real tokens have become markers,
 // in whatever form they came.
-func echoed(body []byte, x exchange.Exchange) string {
-	for _, m := range marker().FindAllStringSubmatch(string(body), maxLeaks) {
+func (s internals) echoed(body []byte, x exchange.Exchange) string {
+	for _, m := range s.markers.FindAllStringSubmatch(string(body), maxLeaks) {
 		for _, sent := range exchange.Values(x.Request.Header, "Authorization") {
 			if strings.Contains(sent, ":"+m[2]+":") {
 				return "as " + m[3]

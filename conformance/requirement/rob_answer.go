@@ -171,8 +171,8 @@ func dated(x exchange.Exchange) (j Judgement, offset time.Duration) {
 	if len(values) == 0 {
 		return Warned("an answer has no Date", expected, "no Date").about(x, expected, "no Date"), 0
 	}
-	at, form := httpDate(strings.Join(values, ", "))
-	if form == noDate {
+	at, form := exchange.HTTPDate(strings.Join(values, ", "))
+	if form == exchange.NoDate {
 		got := headerText(x, "Date")
 		return Failed("the Date of an answer can't be read", expected, got).about(x, expected, got), 0
 	}

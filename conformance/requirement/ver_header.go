@@ -2,8 +2,6 @@ package requirement
 
 import (
 	"fmt"
-	"regexp"
-	"strconv"
 	"strings"
 	"time"
 
@@ -71,12 +69,12 @@ func phasedOut(x exchange.Exchange, deprecation, sunset []string) Judgement {
 		value := strings.Join(deprecation, ", ") // lines of one name are one value (RFC 9110 §5.3)
 		got := clip("Deprecation: " + value)
 		const expected = "@ and seconds since 1970, such as Deprecation: @1688169599"
-		date, form := deprecationDate(value)
-		since, sinceKnown = date, form != noDate && !date.IsZero()
+		date, form := exchange.DeprecationDate(value)
+		since, sinceKnown = date, form != exchange.NoDate && !date.IsZero()
 		switch form {
-		case noDate:
+		case exchange.NoDate:
 			parts = append(parts, Failed("the Deprecation header is no date", expected, got).about(x, expected, got))
-		case olderDate:
+		case exchange.OlderDate:
 			parts = append(parts, Warned("the Deprecation header has the form of an older draft", expected, got).about(x, expected, got))
 		}
 	}
@@ -84,11 +82,11 @@ func phasedOut(x exchange.Exchange, deprecation, sunset []string) Judgement {
 		value := strings.Join(sunset, ", ")
 		got := clip("Sunset: " + value)
 		const expected = "an HTTP date, such as Sunset: Sun, 30 Jun 2024 23:59:59 GMT"
-		end, form := httpDate(value)
+		end, form := exchange.HTTPDate(value)
 		switch {
-		case form == noDate:
+		case form == exchange.NoDate:
 			parts = append(parts, Failed("the Sunset header is no HTTP date", expected, got).about(x, expected, got))
-		case form == olderDate:
+		case form == exchange.OlderDate:
 			parts = append(parts, Warned("the Sunset header has an obsolete form of dates", expected, got).about(x, expected, got))
 		case sinceKnown && end.Before(since):
 			got := clip(strings.Join(deprecation, ", ") + ", then " + got)
@@ -106,63 +104,11 @@ func phasedOut(x exchange.Exchange, deprecation, sunset []string) Judgement {
 // answeredAt is the time of an answer by the node's clock, or else by that of the run (T6).
 func answeredAt(x exchange.Exchange) time.Time {
 	if values := header(x, "Date"); len(values) == 1 {
-		if at, form := httpDate(values[0]); form != noDate {
+		if at, form := exchange.HTTPDate(values[0]); form != exchange.NoDate {
 			return at
 		}
 	}
 	return x.Started
-}
-
-// dateForm says how a date is written.
-type dateForm int
-
-const (
-	noDate    dateForm = iota
-	olderDate          // a form that recipients still read
-	goodDate
-)
-
-// deprecationDate reads the value of Deprecation: a Date of Structured Fields (RFC 9745 §2.1, RFC 9651 §3.3.7), which may have
-// parameters. Older drafts had true or an HTTP date; true has no time.
-func deprecationDate(value string) (time.Time, dateForm) {
-	value = strings.Trim(value, " ")
-	item, parameters, _ := strings.Cut(value, ";")
-	if digits, ok := strings.CutPrefix(item, "@"); ok {
-		if !regexp.MustCompile(`^-?[0-9]{1,15}$`).MatchString(digits) || !fieldParameters(value[len(item):]) {
-			return time.Time{}, noDate
-		}
-		seconds, err := strconv.ParseInt(digits, 10, 64)
-		if err != nil {
-			return time.Time{}, noDate
-		}
-		return time.Unix(seconds, 0).UTC(), goodDate
-	}
-	if parameters == "" && (value == "true" || value == "?1") {
-		return time.Time{}, olderDate
-	}
-	if at, form := httpDate(value); form != noDate {
-		return at, olderDate
-	}
-	return time.Time{}, noDate
-}
-
-// fieldParameters reports the parameters of an item (RFC 9651 §3.1.2), as far as they have plain values.
-func fieldParameters(text string) bool {
-	return regexp.MustCompile(`^(; *[a-z*][a-z0-9_.*-]*(=("([ !#-\[\]-~]|\\["\\])*"|@?-?[0-9]{1,15}(\.[0-9]{1,3})?|\?[01]|[A-Za-z*][A-Za-z0-9!#$%&'*+.^_` + "`" + `|~:/-]*|:[A-Za-z0-9+/=]*:))?)*$`).MatchString(text)
-}
-
-// httpDate reads an HTTP date (RFC 9110 §5.6.7): the preferred form letter by letter, weekday included, or one of the two obsolete ones.
-func httpDate(value string) (time.Time, dateForm) {
-	const preferred = "Mon, 02 Jan 2006 15:04:05 GMT"
-	if at, err := time.Parse(preferred, value); err == nil && at.Format(preferred) == value {
-		return at, goodDate
-	}
-	for _, obsolete := range []string{"Monday, 02-Jan-06 15:04:05 GMT", time.ANSIC} {
-		if at, err := time.Parse(obsolete, value); err == nil && at.Format(obsolete) == value {
-			return at, olderDate
-		}
-	}
-	return time.Time{}, noDate
 }
 
 // within says a time span in words that a reader takes in: "2 min 5 s".
