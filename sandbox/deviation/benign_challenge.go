@@ -79,7 +79,7 @@ func challengeHabits() []Deviation {
 					challenge = `Bearer error="insufficient_scope", error_description="The request requires higher privileges than provided by the access token.", ` +
 						`error_uri="https://tools.ietf.org/html/rfc6750#section-3.1"`
 				default:
-					a.Status = http.StatusUnauthorized
+					a.restate(http.StatusUnauthorized)
 					challenge = `Bearer error="invalid_token", error_description="An error occurred while attempting to decode the Jwt: Malformed token", ` +
 						`error_uri="https://tools.ietf.org/html/rfc6750#section-3.1"`
 				}

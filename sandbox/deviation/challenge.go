@@ -57,7 +57,7 @@ func challengeDeviations() []Deviation {
 			Name: "bad-token-status-403", Breaks: []string{"BRR-07"},
 			Why: "A bad token is answered 403 without a challenge, as gateways do that ask an authorization service.",
 			Wrap: rewrite(when(refusedToken, func(_ *http.Request, a *Answer) {
-				a.Status = http.StatusForbidden
+				a.restate(http.StatusForbidden)
 				a.challenge("")
 			}), protected()...),
 		},
@@ -67,7 +67,7 @@ func challengeDeviations() []Deviation {
 			Wrap: rewrite(when(refusedToken, status(http.StatusBadRequest)), protected()...),
 		},
 		{
-			Name: "unreadable-token-crashes", Breaks: []string{"BRR-07"},
+			Name: "unreadable-token-crashes", Breaks: []string{"BRR-07", "ROB-01"},
 			Why: "The library raises an error for a token that cannot be decoded, nobody catches it, and the node answers 500.",
 			Wrap: rewrite(when(unreadableToken, func(_ *http.Request, a *Answer) {
 				a.become(http.StatusInternalServerError, "application/json", `{"error":"internal"}`)

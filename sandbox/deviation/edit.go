@@ -91,10 +91,18 @@ func field(name, value string) change {
 
 // status sets the status of an answer.
 func status(code int) change {
-	return func(_ *http.Request, a *Answer) { a.Status = code }
+	return func(_ *http.Request, a *Answer) { a.restate(code) }
 }
 
 // object edits answers that are a JSON object.
 func object(edit func(map[string]any)) change {
 	return func(_ *http.Request, a *Answer) { a.editObject(edit) }
+}
+
+// restate sets the status of an answer, and that in a problem document, which says the same (RFC 9457 §3.1.2).
+func (a *Answer) restate(code int) {
+	a.Status = code
+	if a.Header.Get("Content-Type") == "application/problem+json" {
+		a.editObject(put("status", code))
+	}
 }

@@ -38,7 +38,7 @@ func roleDeviations() []Deviation {
 			Name: "role-missing-invalid-token", Breaks: []string{"BRR-19"},
 			Why: "A missing role is reported as an invalid token, so that clients fetch new tokens in a loop.",
 			Wrap: rewrite(when(refusedRole, func(_ *http.Request, a *Answer) {
-				a.Status = http.StatusUnauthorized
+				a.restate(http.StatusUnauthorized)
 				a.challenge(`Bearer realm="ris", error="invalid_token"`)
 			}), FundingList, FundingDetail),
 		},
