@@ -1,7 +1,7 @@
 package requirement
 
 // Version is the version of the catalogue; it changes with every change of a judgement.
-const Version = "1.0.0-preview.1"
+const Version = "1.0.0"
 
 // Size is the number of requirements of the whole catalogue; [Catalogue] holds the part that is judged by this version.
 const Size = 130
