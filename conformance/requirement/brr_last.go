@@ -46,8 +46,8 @@ func expiredRefused(e Evidence) Judgement {
 		return j
 	}
 	x, good := target(e, exchange.Expired)
-	if at, alive := stillAlive(x); alive {
-		return Unclear("the token that was given as expired is good until "+at.UTC().Format(time.RFC3339)).
+	if at, alive := stillAlive(x, leeway(x)); alive {
+		return Unclear("the token that was given as expired is too young to tell: its exp is "+at.UTC().Format(time.RFC3339)).
 			Hinting("give a token of this client whose exp is two minutes ago or more").about(x, "an expired token", "exp "+at.UTC().Format(time.RFC3339))
 	}
 	j := refusal("the call with an expired token", x, good)
@@ -64,8 +64,16 @@ func expiredRefused(e Evidence) Judgement {
 	return j
 }
 
-// stillAlive reports that a token was presented before its own expiry and what clocks may differ.
-func stillAlive(x exchange.Exchange) (until time.Time, alive bool) {
+// leeway is what clocks may differ by. A refusal needs none: it is right from the second of the expiry on.
+func leeway(x exchange.Exchange) time.Duration {
+	if refused(x) {
+		return 0
+	}
+	return time.Minute
+}
+
+// stillAlive reports that a token was presented before its own expiry and some leeway.
+func stillAlive(x exchange.Exchange, leeway time.Duration) (until time.Time, alive bool) {
 	if x.Presented == nil || x.Presented.JWT == nil {
 		return until, false
 	}
@@ -75,7 +83,7 @@ func stillAlive(x exchange.Exchange) (until time.Time, alive bool) {
 	}
 	until = time.Unix(int64(exp), 0)
 	now, _ := nodeTime(x)
-	return until, now.Before(until.Add(time.Minute))
+	return until, now.Before(until.Add(leeway))
 }
 
 func queryTokenRefused(e Evidence) Judgement {
