@@ -228,8 +228,11 @@ func pageLimited(e Evidence) Judgement {
 func oversized(e Evidence) (Judgement, bool) {
 	for _, x := range listAnswers(e) {
 		size, err := strconv.Atoi(x.Given["size"])
+		if err != nil || !success(x) {
+			continue
+		}
 		items, unread := itemsOf(x)
-		if err != nil || unread != nil || !success(x) || len(items) <= size {
+		if unread != nil || len(items) <= size {
 			continue
 		}
 		asked := fmt.Sprintf("%s=%d with %s=%s", clip(x.Given["sizeParameter"]), size, clip(x.Given["parameter"]), clip(x.Given["value"]))
