@@ -13,6 +13,7 @@ import (
 
 	"github.com/rin-network/rin/conformance"
 	"github.com/rin-network/rin/conformance/report"
+	"github.com/rin-network/rin/conformance/requirement"
 	"github.com/rin-network/rin/conformance/target"
 	"github.com/rin-network/rin/conformance/verdict"
 	"github.com/rin-network/rin/conformance/worker"
@@ -96,11 +97,15 @@ func certify(cmd *cobra.Command, w world, t target.Target, output outputFlags, k
 			switch e.Kind {
 			case worker.Planned:
 				shown.clear()
-				if announced {
-					fmt.Fprint(w.err, "the document is read: ")
+				told := plan(*e.Politeness, e.Budget)
+				switch {
+				case announced:
+					told = "the document is read: " + told
+				case t.Profile != string(requirement.Auth):
+					told += ", whatever the node's document describes"
 				}
 				announced = true
-				fmt.Fprintln(w.err, plan(*e.Politeness, e.Budget))
+				fmt.Fprintln(w.err, told)
 			case worker.Progress:
 				shown.step(e.Done, e.Planned, string(e.Label))
 			}
