@@ -15,6 +15,7 @@ import (
 type node struct {
 	*httptest.Server
 	clients []sandbox.Credential
+	sandbox *sandbox.Server
 }
 
 // newNode serves a small sandbox; wrap may be nil.
@@ -26,7 +27,7 @@ func newNode(wrap func(http.Handler) http.Handler, deviations ...string) node {
 	if wrap != nil {
 		handler = wrap(s)
 	}
-	n := node{httptest.NewServer(handler), s.Credentials()}
+	n := node{httptest.NewServer(handler), s.Credentials(), s}
 	DeferCleanup(func() {
 		n.CloseClientConnections()
 		n.Close()
@@ -36,7 +37,22 @@ func newNode(wrap func(http.Handler) http.Handler, deviations ...string) node {
 
 // env holds the secrets of the node's clients.
 func (n node) env() []string {
-	return []string{"SECRET=" + n.clients[0].Secret, "SECRET2=" + n.clients[1].Secret}
+	expired, err := n.sandbox.TokenAt(time.Now().Add(-time.Hour), n.URL, n.clients[0].ClientID)
+	Expect(err).NotTo(HaveOccurred())
+	return []string{
+		"SECRET=" + n.clients[0].Secret, "SECRET2=" + n.clients[1].Secret, "OTHER=" + n.clients[2].Secret,
+		"STAGING=" + n.sandbox.Staging().Secret, "EXPIRED=" + expired,
+	}
+}
+
+// everything are the flags for all that a run can be given beyond [node.flags].
+func (n node) everything() []string {
+	return []string{
+		"--profile", "full", "--other-client-id", n.clients[2].ClientID, "--other-client-secret", "env:OTHER",
+		"--staging-token-url", n.URL + "/staging/oauth/token", "--staging-client-id", n.sandbox.Staging().ClientID, "--staging-client-secret", "env:STAGING",
+		"--expired-token", "env:EXPIRED", "--allow-token-in-url", "--allow-secret-in-url",
+		"--attest-brute-force", "yes: the secret is " + n.clients[0].Secret,
+	}
 }
 
 // flags name the node by its URLs.

@@ -76,12 +76,12 @@ func (s *spread) wrap(next http.Handler) http.Handler {
 		r.Body = io.NopCloser(strings.NewReader(string(sent)))
 		form, _ := url.ParseQuery(string(sent))
 		_, token, _ := strings.Cut(r.Header.Get("Authorization"), " ")
-		if secret := form.Get("client_secret"); secret != "" {
+		if secret := form.Get("client_secret"); secret != "" && secret != "conformance" { // which an unknown client says, and is none
 			s.mu.Lock()
 			s.heard[secret] = true
 			s.mu.Unlock()
 		}
-		for _, secret := range []string{form.Get("client_secret"), token} {
+		for _, secret := range []string{form.Get("client_secret"), token, r.URL.Query().Get("access_token"), r.URL.Query().Get("client_secret")} {
 			if secret == "" {
 				continue
 			}
@@ -97,7 +97,7 @@ func (s *spread) wrap(next http.Handler) http.Handler {
 			fmt.Fprintf(w, `{"error":"invalid_scope","error_description":%s}`, text)
 			return
 		}
-		if r.URL.Path == "/oauth/token" && r.Header.Get("Accept-Encoding") != "" {
+		if strings.HasSuffix(r.URL.Path, "/oauth/token") && r.Header.Get("Accept-Encoding") != "" {
 			r.Header.Del("Accept-Encoding") // the token is read here
 			s.issue(next, w, r)
 			return
@@ -109,7 +109,8 @@ func (s *spread) wrap(next http.Handler) http.Handler {
 var _ = Describe("Secrets", func() {
 	It("stay out of every output, however the node throws them back", func() {
 		node := &spread{heard: map[string]bool{}, issued: map[string]bool{}}
-		got, dir := newNode(node.wrap).certify()
+		n := newNode(node.wrap)
+		got, dir := n.certify(n.everything()...)
 
 		outputs := map[string]string{"stdout": got.out, "stderr": got.err}
 		Expect(filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
@@ -122,6 +123,9 @@ var _ = Describe("Secrets", func() {
 		})).To(Succeed())
 		Expect(outputs).To(HaveKey("evidence.jsonl"))
 		Expect(len(node.heard)).To(BeNumerically(">=", 3), "both clients' secrets and a wrong one")
+		Expect(node.heard).To(And(HaveKey(n.clients[2].Secret), HaveKey(n.sandbox.Staging().Secret)))
+		Expect(outputs["evidence.jsonl"]).To(ContainSubstring("[[expired_token:"))
+		node.issued[strings.TrimPrefix(n.env()[4], "EXPIRED=")] = true
 		Expect(len(node.issued)).To(BeNumerically(">=", 5), "the tokens of the run")
 		for token := range node.issued {
 			payload := strings.Split(token, ".")[1] // what forged tokens share with the true one
