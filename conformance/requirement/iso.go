@@ -122,7 +122,7 @@ func otherAudienceRefused(e Evidence) Judgement {
 		x, good := e.The(label), e.The(r.With(exchange.OK))
 		parts = append(parts, refusal("the call "+manner(exchange.OtherAudience), x, good))
 	}
-	return gather(parts...)
+	return applicable(parts...)
 }
 
 // targets are the probe target and those funding operations that the good token opened and the odd one was tried on, each once. One

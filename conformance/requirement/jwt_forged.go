@@ -24,8 +24,16 @@ func forged(cases ...exchange.Case) func(Evidence) Judgement {
 			x, good := target(e, c)
 			parts = append(parts, refusal("the call "+manner(c), x, good))
 		}
-		return gather(parts...)
+		return applicable(parts...)
 	}
+}
+
+// applicable is [gather] for parts of which those that do not apply have one cause: it is told once.
+func applicable(parts ...Judgement) Judgement {
+	if j := gather(parts...); j.Outcome != NotApplicable || len(parts) == 0 {
+		return j
+	}
+	return parts[0]
 }
 
 // verifiesWithPublished reads what was found out where keys and token were both known.

@@ -110,7 +110,7 @@ func unpublished(e Evidence) Judgement {
 		}
 		why = append(why, j)
 	}
-	return gather(why...)
+	return applicable(why...)
 }
 
 func protectionAttested(e Evidence) Judgement {
