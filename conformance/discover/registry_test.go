@@ -9,6 +9,7 @@ import (
 	. "github.com/onsi/gomega"
 
 	"github.com/rin-network/rin/conformance/discover"
+	"github.com/rin-network/rin/conformance/exchange"
 )
 
 const registry = `{"member":[
@@ -38,6 +39,17 @@ var _ = Describe("The registry", func() {
 		Expect(errors.As(err, &unknown)).To(BeTrue())
 		Expect(unknown.Near).To(Equal([]string{"FWF_Test", "FWF", "XA"}))
 		Expect(err).To(MatchError(And(ContainSubstring("fwf_tset"), ContainSubstring("--node FWF_Test"))))
+	})
+
+	It("takes the first of several entries with the id, and tells of the others and of members that stand twice", func() {
+		e, err := discover.FindEntry([]byte(`{"member":[],"member":[{"id":"A","oauth2":"https://a.example/1","contact":"x","contact":"y"},
+			{"id":"A ","oauth2":"https://a.example/2","info":"https://a.example/i"},{"id":"B"}]}`), "A")
+		Expect(err).NotTo(HaveOccurred())
+		Expect(e.TokenURL).To(Equal("https://a.example/1"))
+		Expect(string(e.Raw)).To(ContainSubstring(`"contact":"x","contact":"y"`))
+		Expect(e.Facts).To(Equal(exchange.RegistryFacts{
+			Entries: 3, Twins: []exchange.RegistryTwin{{TokenURL: "https://a.example/2", InfoURL: "https://a.example/i"}}, Repeated: []string{"/member"},
+		}))
 	})
 
 	It("compares ids exactly", func() {

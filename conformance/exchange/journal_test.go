@@ -152,6 +152,18 @@ var _ = Describe("Journal", func() {
 			Eventually(never).Should(Receive(BeNil()))
 		}, SpecTimeout(5*time.Second))
 
+		It("does not wait for labels of the node's URLs that were not planned until it was located", func(ctx SpecContext) {
+			j.Plan("tls/token.modern")
+			origins, list := wait(ctx, "registry.ok", "tls/token.modern", "tls/spec.modern", "entry/info.ok"), wait(ctx, "cleartext/list.port-80")
+			j.Begin(exchange.Run{})
+			Consistently(origins, "20ms").ShouldNot(Receive())
+			j.Handshake(exchange.Handshake{Label: "tls/token.modern"})
+			Eventually(origins).Should(Receive(BeNil()))
+			Consistently(list, "20ms").ShouldNot(Receive(), "the list operation is known with the roles")
+			j.Roles(exchange.Roles{})
+			Eventually(list).Should(Receive(BeNil()))
+		}, SpecTimeout(5*time.Second))
+
 		It("ends with its context", func() {
 			ctx, cancel := context.WithCancel(context.Background())
 			done := wait(ctx, "never.ok")
@@ -192,7 +204,14 @@ var _ = Describe("Journal", func() {
 		failed.Tokens, failed.Request.Body = failedTokens, exchange.Body{}
 		j.Plan("spec.ok", "info.ok", "token.ok")
 		j.Roles(exchange.Roles{List: "op/a", Operations: []exchange.Resource{}, BaseTried: []string{"https://node.example"}})
-		j.Registry(json.RawMessage(`{ "id" : "XA<>" }`), exchange.RegistryFacts{})
+		j.Registry(json.RawMessage(`{ "id" : "XA<>" }`), exchange.RegistryFacts{
+			Entries: 2, Twins: []exchange.RegistryTwin{{TokenURL: "https://node.example/\xff"}}, Repeated: []string{"/member"},
+		})
+		j.Handshake(exchange.Handshake{
+			Label: "tls/token.modern", Offered: []string{}, Distrust: exchange.ChainUntrusted, Message: "\xff", Started: time.Date(2026, 3, 1, 13, 0, 0, 5, time.FixedZone("CET", 3600)),
+			Chain: []exchange.Certificate{{Subject: "CN=\xff<b>", Names: []string{"\xfe.example"}, NotAfter: time.Date(2026, 3, 1, 13, 0, 0, 0, time.FixedZone("CET", 3600))}},
+		})
+		j.Handshake(exchange.Handshake{Label: "tls/token.tls11", Failure: &exchange.Failure{Kind: exchange.FailureLocal, Message: "\xff"}, Started: x.Started})
 		j.Document(&exchange.Document{Reduced: json.RawMessage("{ \"openapi\": \"3.0.3\",\n \"x\": \"&\" }"), Invalid: []string{"a\xff"}, Removed: []exchange.Removed{}})
 		j.Add(x, exchange.SchemaFindings{Label: "info.ok", Total: 1, Findings: []exchange.Finding{{Got: "\xff"}}})
 		j.Add(failed)

@@ -1,0 +1,85 @@
+package probe_test
+
+import (
+	"net/http"
+	"strings"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+
+	"github.com/rin-network/rin/conformance/exchange"
+	"github.com/rin-network/rin/conformance/probe"
+	"github.com/rin-network/rin/conformance/target"
+)
+
+var _ = Describe("The theme of TLS", func() {
+	of := func(t target.Target) []string {
+		var out []string
+		for _, l := range probe.ForTarget(t).Labels() {
+			if room, _, _ := strings.Cut(string(l), "/"); room == "tls" || room == "cleartext" {
+				out = append(out, string(l))
+			}
+		}
+		return out
+	}
+
+	It("shakes hands with each distinct origin, and asks plain HTTP on both ports, on this machine on the URL's own", func() {
+		remote := target.Target{TokenURL: "https://sso.example/t", InfoURL: "https://api.example/i", SpecURL: "https://API.example:443/s", BaseURL: "https://api.example:8443/b", Profile: "funding"}
+		Expect(of(remote)).To(Equal([]string{
+			"tls/token.modern", "tls/token.tls11", "tls/token.tls10", "tls/info.modern", "tls/info.tls11", "tls/info.tls10", "tls/base.modern", "tls/base.tls11", "tls/base.tls10",
+			"cleartext/token.same-port", "cleartext/token.port-80", "cleartext/info.same-port", "cleartext/info.port-80",
+		}))
+		here := target.Target{TokenURL: "https://127.0.0.1:8443/t", InfoURL: "https://127.0.0.1:8443/i", Profile: "auth"}
+		Expect(of(here)).To(Equal([]string{"tls/token.modern", "tls/token.tls11", "tls/token.tls10", "cleartext/token.same-port", "cleartext/info.same-port"}))
+		here.TokenURL, here.InfoURL = "http://127.0.0.1:8080/t", "http://127.0.0.1:8080/i"
+		Expect(of(here)).To(BeEmpty())
+	})
+
+	It("sends no secret and no token over plain HTTP, not even to a node that speaks nothing else", func() {
+		n := newNode()
+		secure := targetOf(n)
+		for _, u := range []*string{&secure.TokenURL, &secure.InfoURL, &secure.SpecURL, &secure.BaseURL} {
+			*u = strings.Replace(*u, "http://", "https://", 1)
+		}
+		log := certify(secure)
+		x, asked := log.Get("cleartext/token.same-port")
+		Expect(asked).To(BeTrue())
+		Expect(x.Status()).To(Equal(http.StatusUnauthorized), "the node was asked in cleartext")
+		Expect(x.Attempts).To(Equal(1))
+		h, shaken := log.Handshake("tls/token.modern")
+		Expect(shaken).To(BeTrue())
+		Expect(h.Completed()).To(BeFalse())
+		Expect(n.log()).NotTo(BeEmpty())
+		for _, request := range n.log() {
+			Expect(request.authorization).To(BeEmpty(), request.uri)
+			if strings.Contains(request.body, "client_secret") {
+				Expect(request.body).To(Equal("grant_type=client_credentials&client_id=conformance-probe&client_secret=not-a-secret"))
+			}
+		}
+	})
+})
+
+var _ = Describe("The theme of the registry", func() {
+	entry := func(n *node, token, info string) []byte {
+		return []byte(`{"member":[{"id":"XA","oauth2":"` + n.URL + token + `","info":"` + n.URL + info + `"}]}`)
+	}
+
+	It("asks the recorded URLs only where the operator gave others of the same origin", func() {
+		n := newNode()
+		t := targetOf(n)
+		t.NodeID, t.RegistryDocument = "XA", entry(n, "/oauth/token", "/ris/info/v2/oauth/info/")
+		log := certify(t)
+		_, asked := log.Get(exchange.RecordedToken.With(exchange.OK))
+		Expect(asked).To(BeFalse(), "it is the given one")
+		x, asked := log.Get(exchange.RecordedInfo.With(exchange.OK))
+		Expect(asked).To(BeTrue())
+		Expect(x.Status()).To(Equal(http.StatusNotFound))
+		Expect(x.Request.URL).To(HaveSuffix("/ris/info/v2/oauth/info/"))
+
+		t.RegistryDocument = []byte(`{"member":[{"id":"XA","oauth2":"https://elsewhere.example/t","info":"https://elsewhere.example/i"}]}`)
+		log = certify(t)
+		for _, l := range []exchange.Label{"entry/token.ok", "entry/info.ok"} {
+			Expect(log.Planned).NotTo(ContainElement(l), "these credentials may mean nothing there")
+		}
+	})
+})
