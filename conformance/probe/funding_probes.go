@@ -4,6 +4,7 @@ import (
 	"context"
 	"math"
 	"strconv"
+	"strings"
 
 	"github.com/rin-network/rin/conformance/discover"
 	"github.com/rin-network/rin/conformance/document"
@@ -96,7 +97,7 @@ func fewerThan(items int) int {
 func (r *run) detail(o document.Operation, id string) string {
 	change := map[string]*string{}
 	for _, p := range o.Parameters {
-		if p.In == "path" {
+		if p.In == "path" && strings.Contains(o.Path, "{"+p.Name+"}") {
 			change[placeOf(p)] = &id
 		}
 	}
