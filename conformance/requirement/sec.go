@@ -43,8 +43,8 @@ func otherWaysIn() []Requirement {
 			Source:   Source{Text: "WHATWG Fetch, CORS protocol and credentials", URL: "https://fetch.spec.whatwg.org/#cors-protocol-and-credentials"},
 			Quote:    "Indicates whether the response can be shared when request's credentials mode is \"include\".",
 			Probe:    "The good call of the probe target, and OPTIONS of the token endpoint, both with Origin: https://conformance.invalid.",
-			Forgives: "No CORS at all, a fixed origin, * without credentials, and any answer to the preflight.",
-			Fix:      "List the origins of your own pages, or answer * without Access-Control-Allow-Credentials. Spring: allowedOrigins(…) in place of allowedOriginPatterns(\"*\") with allowCredentials(true); Express: cors({origin: [...]}); Flask-CORS: not supports_credentials=True with origins=\"*\".",
+			Forgives: "No CORS at all, a fixed origin, * without credentials. A preflight of the token endpoint that repeats the Origin with credentials is a warning: Keycloak's does, and looks at the client's web origins at the call itself.",
+			Fix:      "List the origins of your own pages, or answer * without Access-Control-Allow-Credentials. Spring: allowedOrigins(…) in place of allowedOriginPatterns(\"*\") with allowCredentials(true); Express: cors({origin: [...]}); Flask-CORS: not supports_credentials=True with origins=\"*\". Keycloak's preflight can't be configured otherwise and stays a warning.",
 			Breaks:   "Whatever Origin comes is allowed, with credentials.",
 			Reads:    append(onTarget(exchange.ForeignOrigin), exchange.TokenEndpoint.With(exchange.Preflight)),
 			After:    []ID{"TOK-01"}, Check: originsLimited,
@@ -135,6 +135,8 @@ func originAllowed(x exchange.Exchange) Judgement {
 	const expected = "no Access-Control-Allow-Origin, a fixed one, or * without credentials"
 	switch {
 	case !credentials:
+	case asked != "" && allowed == asked && x.Label.Case() == exchange.Preflight:
+		return Warned("the preflight of the token endpoint allows any origin with credentials, as Keycloak's does", expected, got).about(x, expected, got)
 	case asked != "" && allowed == asked:
 		return Failed("pages of any origin may call with credentials: the Origin is repeated together with Access-Control-Allow-Credentials", expected, got).about(x, expected, got)
 	case allowed == "*":
