@@ -46,8 +46,8 @@ func gatewayHabits() []Deviation {
 			Wrap: slashes,
 		},
 		{
-			Name: "errors-of-the-front-server", Warns: []string{"ERR-02"},
-			Why: "A path that leads nowhere is answered by the front server with its page, as nginx does for what it does not pass on.",
+			Name: "errors-of-the-front-server",
+			Why:  "A path that leads nowhere is answered by the front server with its page, as nginx does for what it does not pass on.",
 			Wrap: outside(func(next http.Handler, _ Env, w http.ResponseWriter, r *http.Request) {
 				a := capture(next, r)
 				if a.Status == http.StatusNotFound {

@@ -42,7 +42,7 @@ func tokenErrorHabits() []Deviation {
 			Name: "client-errors-status-400",
 			Why:  "Wrong credentials in the form are answered 400 and not 401, which RFC 6749 leaves open; Basic credentials are answered 401.",
 			Wrap: exchange(func(q tokenRequest, a *Answer) {
-				if a.Status == http.StatusUnauthorized && !q.basic {
+				if a.Status == http.StatusUnauthorized && !q.basic && len(a.Body) > 0 {
 					a.Status = http.StatusBadRequest
 				}
 			}),

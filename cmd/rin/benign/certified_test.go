@@ -139,11 +139,11 @@ func alarm(clean outcomes, log *exchange.Log, n node) string {
 	return b.String()
 }
 
-// expects tells whether an outcome is right. A requirement may become not applicable, because what it is about is absent. A warning
-// that a habit alone earns must be there; in company another habit may stand before it.
+// expects tells whether an outcome is right. A requirement may become not applicable, because what it is about is absent, or may be
+// passed at last, because it is there. A warning that a habit alone earns must be there; in company another habit may stand before it.
 func (n node) expects(r report.Requirement, clean requirement.Outcome) bool {
 	if n.warned(string(r.ID)) && (r.Outcome == requirement.Warn || len(n.habits) == 1) {
 		return r.Outcome == requirement.Warn
 	}
-	return r.Outcome == clean || r.Outcome == requirement.NotApplicable
+	return r.Outcome == clean || r.Outcome == requirement.Pass || r.Outcome == requirement.NotApplicable
 }
