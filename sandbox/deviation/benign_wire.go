@@ -76,6 +76,8 @@ func sent(send func(a *Answer, w http.ResponseWriter, r *http.Request)) wrap {
 // closing sends an answer as HTTP/1.0 does, on a connection that is then closed. Where the connection is not to be had, as in
 // HTTP/2, the answer is sent as usual.
 func closing(a *Answer, w http.ResponseWriter, r *http.Request) {
+	// What is left unread of a request resets the connection when it is closed, and takes the answer with it (RFC 9112 §9.6).
+	_, _ = io.Copy(io.Discard, io.LimitReader(r.Body, 1<<20))
 	connection, buffered, err := http.NewResponseController(w).Hijack()
 	if err != nil {
 		a.set("Connection", "close")
