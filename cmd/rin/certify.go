@@ -100,9 +100,9 @@ func certify(cmd *cobra.Command, w world, t target.Target, output outputFlags, k
 				told := plan(*e.Politeness, e.Budget)
 				switch {
 				case announced:
-					told = "the document is read: " + told
+					told = "the document is read: " + told + ", in all"
 				case t.Profile != string(requirement.Auth):
-					told += ", whatever the node's document describes"
+					told += ", until the node's document is read"
 				}
 				announced = true
 				fmt.Fprintln(w.err, told)

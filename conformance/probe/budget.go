@@ -33,8 +33,8 @@ func Room(t target.Target) int {
 // everywhere reports that each operation is tried with everything: on this machine, or when the operator asks for it.
 func everywhere(t target.Target) bool { return (t.Thorough || t.Loopback()) && !t.Quick }
 
-// Budget is the number of requests of a run at most, whatever the node's document describes. What is told before the first request;
-// once the document is read, [Budgeted] tells less.
+// Budget is the number of requests of a run at most, whatever the node's document describes. [Budgeted] tells less, once the document
+// is read.
 func Budget(t target.Target) int {
 	n := 0
 	if wantsFunding(t) {

@@ -60,7 +60,7 @@ func (r *run) discoverOperations(ctx context.Context) []Stage {
 	}
 	r.adopt()
 	plan, left := ForDocument(r.node, Room(r.Target))
-	r.tighten(plan)
+	r.announce(plan)
 	r.plan(Plan{Lanes: []Lane{{Labels: left}}})
 	for _, label := range left {
 		r.skip(label, cutShort("the document describes more operations than the request budget of %d has room for", r.budget))
@@ -74,12 +74,12 @@ func (r *run) discoverOperations(ctx context.Context) []Stage {
 	return out
 }
 
-// tighten makes the budget that was told before the run the one that this document needs, and tells it.
-func (r *run) tighten(forDocument Plan) {
-	if needed := Budgeted(r.Target, forDocument.Requests()); needed < r.budget {
-		r.budget = needed
-		r.recorder.Limit(r.budget - r.before)
-		r.Journal.Begin(r.header())
+// announce tells the budget of the whole run, now that its document is known, and keeps to it.
+func (r *run) announce(forDocument Plan) {
+	r.budget = Budgeted(r.Target, forDocument.Requests()) + r.entryRoom
+	r.recorder.Limit(r.budget - r.before)
+	r.Journal.Begin(r.header())
+	if forDocument.Requests() > 0 {
 		r.Planned(r.budget, r.Target.Politeness)
 	}
 }

@@ -33,8 +33,8 @@ type Options struct {
 	Pause func(ctx context.Context, d time.Duration) error
 	// Wanted restricts a partial run to these labels, roles allowed, and to what discovery needs; empty asks for everything.
 	Wanted []exchange.Label
-	// Planned is told the request budget, and how politely it will be spent, before the node is asked, and once more when the node's
-	// document shows that fewer will do; optional.
+	// Planned is told how many requests the run takes until the node's document is read, and how politely they are sent, before the
+	// node is asked; and the budget of the whole run once the document says what there is to ask. Optional.
 	Planned func(budget int, at target.Politeness)
 	// Progress is told that done of planned labels have ended, the last of them label; optional. It is called from one
 	// goroutine at a time. More labels may be planned as more of the node is known.

@@ -68,6 +68,8 @@ type run struct {
 	entry    discover.Entry // the node's entry in the registry, if there is one
 	recorder *record.Recorder
 	before   int // requests of the recorder that read the registry
+	// entryRoom is the part of the budget that the URLs of the registry entry take, where others were given.
+	entryRoom int
 	// renewing guards renewal of a client's token; unrenewed says that it failed.
 	renewing                   sync.Mutex
 	unrenewed, secondUnrenewed bool
@@ -99,11 +101,12 @@ func (r *run) start(ctx context.Context) error {
 	// More can be planned and counted now that the URLs are known; what is not planned by the second header never will be, see exchange.
 	recorded := forEntry(t, r.entry)
 	plan = plan.With(ForTarget(t)).With(recorded)
-	r.budget = Budget(t) + 2*recorded.Requests()
+	r.entryRoom = 2 * recorded.Requests()
+	r.budget = Budgeted(t, 0) + r.entryRoom
 	r.plan(plan)
 	r.Journal.Begin(r.header())
 	r.Planned(r.budget, t.Politeness)
-	r.recorder, err = r.Recorder(t, r.budget-r.before)
+	r.recorder, err = r.Recorder(t, Budget(t)+r.entryRoom-r.before)
 	if err != nil {
 		return fmt.Errorf("prepare requests to %s: %w", t, err)
 	}

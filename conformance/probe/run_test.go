@@ -107,14 +107,14 @@ var _ = Describe("A run against a good node", func() {
 		Expect(*log.Ended).To(Equal(exchange.Ended{Complete: true, Requests: len(n.log())}))
 	})
 
-	It("keeps to the budget that it tells beforehand, and tells a smaller one once it knows the document", func() {
+	It("tells a budget until the document is read and then one for the whole run, and keeps to them", func() {
 		var told []int
 		log := certify(targetOf(n), func(o *probe.Options) {
 			o.Planned = func(budget int, _ target.Politeness) { told = append(told, budget) }
 		})
 		Expect(told).To(HaveLen(2))
-		Expect(told[0]).To(Equal(probe.Budget(targetOf(n))))
-		Expect(told[1]).To(And(BeNumerically("<", told[0]), Equal(log.Run.Budget)))
+		Expect(told[0]).To(Equal(probe.Budgeted(targetOf(n), 0)))
+		Expect(told[1]).To(And(BeNumerically(">", told[0]), BeNumerically("<", probe.Budget(targetOf(n))), Equal(log.Run.Budget)))
 		Expect(log.Ended.Requests).To(BeNumerically("<=", told[1]))
 		Expect(log.Run.Started).To(Equal(begun))
 	})

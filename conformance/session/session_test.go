@@ -114,7 +114,7 @@ var _ = Describe("A session", func() {
 		Expect(log.Run.Only).To(Equal([]string{"TER-01"}))
 	})
 
-	It("tells its budget beforehand, a smaller one once it has the document, and each label that ended", func() {
+	It("tells its budget until it has the document, the whole one then, and each label that ended", func() {
 		planned, ended := []int(nil), map[exchange.Label]int{}
 		s, _ := open(newNode(goodDocument), func(o *session.Options) {
 			o.Planned = func(budget int, at target.Politeness) {
@@ -125,7 +125,7 @@ var _ = Describe("A session", func() {
 		})
 		log := run(s)
 		Expect(planned).To(HaveLen(2))
-		Expect(planned[0]).To(BeNumerically(">", planned[1]))
+		Expect(planned[0]).To(BeNumerically("<", planned[1]))
 		Expect(planned[1]).To(Equal(log.Run.Budget))
 		Expect(ended).To(HaveLen(len(log.Planned)))
 	})
