@@ -108,6 +108,7 @@ func kinObjects(doc *openapi3.T, op document.Operation, x exchange.Exchange) map
 
 // objections sorts an error of kin-openapi by place.
 func objections(err error, at map[string]string) {
+	headerName := regexp.MustCompile(`header "[^"]+"`)
 	var whole *openapi3filter.ResponseError
 	if errors.As(err, &whole) {
 		switch {
@@ -115,8 +116,8 @@ func objections(err error, at map[string]string) {
 			at["status"] = whole.Reason
 		case strings.Contains(whole.Reason, "Content-Type"):
 			at["media-type"] = whole.Reason
-		case whole.Err == nil && strings.HasSuffix(whole.Reason, " missing"):
-			at[strings.TrimSuffix(strings.TrimPrefix(whole.Reason, "response "), " missing")] = whole.Reason
+		case headerName.MatchString(whole.Reason): // missing, unreadable, or not as the schema says
+			at[headerName.FindString(whole.Reason)] = whole.Error()
 		case whole.Err == nil:
 			at["answer"] = whole.Reason
 		default:
