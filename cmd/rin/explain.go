@@ -59,10 +59,7 @@ func (e *explanation) write(r requirement.Requirement) {
 		level += " (derived: the source implies it)"
 	}
 	e.part("level", level)
-	e.part("source", r.Source.Text)
-	if r.Source.URL != "" {
-		e.part("", r.Source.URL)
-	}
+	e.sources(r.Source, r.Quote)
 	e.part("says", "“"+r.Quote+"”")
 	e.part("asked", r.Probe)
 	e.part("forgives", r.Forgives)
@@ -78,6 +75,22 @@ func (e *explanation) write(r requirement.Requirement) {
 	}
 	if len(faults) > 0 {
 		fmt.Fprintf(&e.text, "\nSee it break, as a report and as a node:\nrin demo --deviate %s\nrin sandbox --deviate %s\n", faults[0].Name, faults[0].Name)
+	}
+}
+
+// sources lists the citations with their links; of a rule of the interface document, which has none, it tells the words.
+func (e *explanation) sources(s requirement.Source, quote string) {
+	word := "source"
+	for _, c := range s.Citations {
+		where := c.URL
+		if rule, ok := requirement.InterfaceRule(c); ok {
+			where = "(" + rule.Place + ")"
+			if words := strings.Join(rule.Words, "” “"); words != quote {
+				where += ": “" + words + "”"
+			}
+		}
+		e.part(word, c.Text+" "+where)
+		word = ""
 	}
 }
 

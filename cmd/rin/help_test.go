@@ -109,6 +109,17 @@ var _ = Describe("The command line", func() {
 		}
 	})
 
+	It("links every place of a source, and tells what the interface document says", func() {
+		flat := strings.Join(strings.Fields(rin(nil, "explain", "tok-05").out), " ")
+		Expect(flat).To(SatisfyAll(
+			ContainSubstring("Interface document, NET-R12 (General request rules, 1; Authentication, 2): “Every authenticated call"),
+			ContainSubstring("RFC 6749 §7.1 https://www.rfc-editor.org/rfc/rfc6749.html#section-7.1"),
+			ContainSubstring("RFC 6750 §6.1.1 https://www.rfc-editor.org/rfc/rfc6750.html#section-6.1.1"),
+		))
+		Expect(rin(nil, "requirements", "--format", "markdown").out).To(ContainSubstring(
+			"Interface document, NET-R12; [RFC 6749 §7.1](https://www.rfc-editor.org/rfc/rfc6749.html#section-7.1); [RFC 6750 §6.1.1]("))
+	})
+
 	It("lists the catalogue as table, JSON and Markdown", func() {
 		Expect(rin(nil, "requirements").out).To(MatchRegexp(`(?m)^TOK-01 +gating +auth +[1-9]`))
 		Expect(rin(nil, "requirements", "--format", "json").out).To(ContainSubstring(`"id": "TOK-01"`))

@@ -72,6 +72,12 @@ func catalogueTable(out io.Writer, rows []requirement.Requirement) error {
 	return t.Flush()
 }
 
+// place is one citation of a source: the quote stands in the first.
+type place struct {
+	Text string `json:"text"`
+	Link string `json:"link,omitempty"`
+}
+
 // row is a requirement as JSON: the words without the code.
 type row struct {
 	ID       requirement.ID      `json:"id"`
@@ -81,6 +87,7 @@ type row struct {
 	Profile  requirement.Profile `json:"profile"`
 	Source   string              `json:"source"`
 	Link     string              `json:"link,omitempty"`
+	Places   []place             `json:"places"`
 	Quote    string              `json:"quote"`
 	Derived  bool                `json:"derived,omitempty"`
 	Probe    string              `json:"probe"`
@@ -100,7 +107,11 @@ func catalogueJSON(out io.Writer, rows []requirement.Requirement) error {
 		for _, f := range proved.KilledBy(r.ID) {
 			faults = append(faults, f.Name)
 		}
-		list = append(list, row{r.ID, r.Title, r.Level, r.Gate, r.Profile, r.Source.Text, r.Source.URL, r.Quote,
+		var places []place
+		for _, c := range r.Source.Citations {
+			places = append(places, place{c.Text, c.URL})
+		}
+		list = append(list, row{r.ID, r.Title, r.Level, r.Gate, r.Profile, r.Source.Text(), r.Source.URL(), places, r.Quote,
 			r.Source.Derived, r.Probe, r.Forgives, r.Fix, r.Breaks, r.After, faults})
 	}
 	enc := json.NewEncoder(out)
@@ -116,12 +127,16 @@ func catalogueMarkdown(out io.Writer, rows []requirement.Requirement) error {
 	proved := matrix.Recorded()
 	cell := strings.NewReplacer("|", `\|`, "\n", " ")
 	for _, r := range rows {
-		source := cell.Replace(r.Source.Text)
-		if r.Source.URL != "" {
-			source = fmt.Sprintf("[%s](%s)", source, r.Source.URL)
+		var sources []string
+		for _, c := range r.Source.Citations {
+			text := cell.Replace(c.Text)
+			if c.URL != "" {
+				text = fmt.Sprintf("[%s](%s)", text, c.URL)
+			}
+			sources = append(sources, text)
 		}
 		if _, err := fmt.Fprintf(out, "| %s | %s | %s | %s | %s | %d | %s |\n",
-			r.ID, cell.Replace(r.Title), r.Level, r.Gate, r.Profile, len(proved.KilledBy(r.ID)), source); err != nil {
+			r.ID, cell.Replace(r.Title), r.Level, r.Gate, r.Profile, len(proved.KilledBy(r.ID)), strings.Join(sources, "; ")); err != nil {
 			return err
 		}
 	}

@@ -8,6 +8,15 @@ import (
 	"github.com/rin-network/rin/conformance/verdict"
 )
 
+// sourceOf keeps the source with a link to each of its places.
+func sourceOf(s requirement.Source) Source {
+	out := Source{Text: s.Text(), URL: s.URL(), Derived: s.Derived, Citations: []Citation{}}
+	for _, c := range s.Citations {
+		out.Citations = append(out.Citations, Citation(c))
+	}
+	return out
+}
+
 // maxSubjects bounds the subjects of one requirement: a node with 10,000 bad items is no better known by the last of them.
 const maxSubjects = 100
 
@@ -21,7 +30,7 @@ func finding(r verdict.Result, p requirement.Profile, e requirement.Evidence) Re
 		ID: q.ID, Title: q.Title, Level: q.Level, Gate: r.Gate, Profile: q.Profile, Extra: r.Extra,
 		Outcome: j.Outcome, Costs: r.Costs(p),
 		Reason: brief(j.Reason), Expected: brief(j.Expected), Got: brief(j.Got), Fault: j.Fault, BlockedBy: j.BlockedBy,
-		Source: Source(q.Source), Quote: q.Quote,
+		Source: sourceOf(q.Source), Quote: q.Quote,
 		Subjects: []Subject{}, Notes: []string{},
 	}
 	for _, n := range j.Notes[:min(len(j.Notes), maxSubjects)] {

@@ -190,7 +190,9 @@ func (q Requirement) details() []string {
 		add("subject", q.line(s))
 	}
 	add("source", q.cite())
-	add("link", q.Source.URL)
+	for _, c := range q.Source.Citations {
+		add("link", c.URL)
+	}
 	add("fault", string(q.Fault))
 	add(remedy(q.Outcome), q.Fix)
 	for _, n := range q.Notes {

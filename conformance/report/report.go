@@ -166,9 +166,17 @@ type Known struct {
 
 // Source is where a requirement is written.
 type Source struct {
-	Text    string `json:"text"`
-	URL     string `json:"url,omitempty"`
+	Text    string `json:"text"`              // all its places: "RFC 6749 §3.2; RFC 6749 §2.3.1"
+	URL     string `json:"url,omitempty"`     // the first link
 	Derived bool   `json:"derived,omitempty"` // implied, not spelt out
+	// Citations are the places one by one; the quote stands in the first.
+	Citations []Citation `json:"citations"`
+}
+
+// Citation is one place of a source.
+type Citation struct {
+	Text string `json:"text"`
+	URL  string `json:"url,omitempty"` // link to the section
 }
 
 // Subject is one thing that a judgement is about.

@@ -32,7 +32,7 @@ func calledOperations() []Requirement {
 			ID: "API-02", Title: "Status, media type and header fields of the answer are as documented",
 			Level: Network, Gate: Gating, Profile: Funding,
 			Source:   NET("R15").And(OAS("Responses Object", "responses-object")),
-			Quote:    "However, documentation is expected to cover a successful operation response and any known errors.",
+			Quote:    definedByDocument,
 			Probe:    "Status and Content-Type of each answer of the operations against the responses of the document, default, 2XX and */* included; on good answers the described header fields: required ones are there, values fit.",
 			Forgives: "Parameters of the media type; */* as springdoc writes it; client errors that are not described, and header fields that are missing or do not fit, since proxies change them (warnings); a 5xx, which API-01 and PAG-09 judge.",
 			Fix:      "Describe the status and media type that are sent, or send those that are described. Spring: produces = \"application/json\" on the mapping, @ApiResponse for the statuses.",

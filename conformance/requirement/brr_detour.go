@@ -13,7 +13,7 @@ func detours() []Requirement {
 		{
 			ID: "BRR-15", Title: "HEAD and method tricks do not bypass authentication",
 			Level: StandardMust, Gate: Gating, Profile: Auth,
-			Source:   RFC(6749, "7").And(RFC(9110, "9.3.2")),
+			Source:   RFC(9110, "9.3.2").And(RFC(6749, "7")),
 			Quote:    "The HEAD method is identical to GET except that the server MUST NOT send content in the response.",
 			Probe:    "Without a token: a HEAD of the probe target, and a GET with X-HTTP-Method-Override: OPTIONS.",
 			Forgives: "HEAD is judged by its status alone; 405 and 501, also with a token, are fine. OPTIONS itself is not tried, since preflights need no token; an override that is answered like OPTIONS, without content, is a warning.",

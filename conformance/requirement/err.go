@@ -41,7 +41,7 @@ func errorShapes() []Requirement {
 		{
 			ID: "ERR-03", Title: "problem+json answers use the standard members correctly",
 			Level: StandardMust, Gate: Advice, Profile: Funding,
-			Source:   RFC(9457, "3.1"),
+			Source:   RFC(9457, "3.1.2"),
 			Quote:    "Generators MUST use the same status code in the actual HTTP response, to assure that generic HTTP software that does not understand this format still behaves correctly.",
 			Probe:    "Every body of the run with application/problem+json: status is a number and that of the answer, type and instance are URI references, title and detail strings.",
 			Forgives: "Any member left out; further members.",
@@ -53,7 +53,7 @@ func errorShapes() []Requirement {
 			ID: "ERR-04", Title: "Errors reveal no internals",
 			Level: Recommended, Gate: Advice, Profile: Auth,
 			Source:   RFC(9457, "5"),
-			Quote:    "making implementation details such as a stack dump available through the HTTP interface, since this can expose sensitive details of the server implementation, its data, and so on.",
+			Quote:    "Generators providing links to occurrence information are encouraged to avoid making implementation details such as a stack dump available through the HTTP interface, since this can expose sensitive details of the server implementation, its data, and so on.",
 			Probe:    "All error bodies of the run, searched for stack traces (Java, Python, .NET, PHP, Go, Node.js, Ruby), messages of databases, file paths of the server, and the token or Authorization header that was sent.",
 			Forgives: "Paths of URLs, error codes and names of classes in documentation links; the bare name of an exception is a warning.",
 			Fix:      "Log the cause and answer a text of your own. Spring Boot: server.error.include-stacktrace=never, include-message=never; Flask and Django: DEBUG off; ASP.NET: no UseDeveloperExceptionPage in production; Express: NODE_ENV=production; PHP: display_errors=Off.",

@@ -12,11 +12,6 @@ func infoEndpoint() []Requirement {
 	return slices.Concat(infoAnswer(), infoEndpoints(), []Requirement{infoMethods()})
 }
 
-// publishedInfo cites the network's public description of the info resource, version 1.0.
-func publishedInfo() Source {
-	return Source{Text: "Public info document of the network, version 1.0", URL: "https://github.com/RIS-Synergy/Import-Tool"}
-}
-
 // maxEndpoints is how many of the listed URLs are called.
 const maxEndpoints = 10
 
@@ -52,7 +47,7 @@ func infoAnswer() []Requirement {
 		{
 			ID: "INF-02", Title: "Info answer is UTF-8 JSON with a JSON media type",
 			Level: Recommended, Gate: Gating, Profile: Auth,
-			Source:   RFC(8259, "8.1").And(publishedInfo()),
+			Source:   RFC(8259, "8.1").And(publishedInfo(31)),
 			Quote:    "JSON text exchanged between systems that are not part of a closed ecosystem MUST be encoded using UTF-8 [RFC3629].",
 			Probe:    "Content-Type and body of the info answer.",
 			Forgives: "application/…+json, parameters such as charset; 204 without a body is a warning.",
@@ -63,7 +58,7 @@ func infoAnswer() []Requirement {
 		{
 			ID: "INF-03", Title: "Info lists endpoints by group with name, majorVersion, minorVersion, url",
 			Level: Recommended, Gate: Advice, Profile: Auth,
-			Source:   publishedInfo().AsDerived(),
+			Source:   publishedInfo(76).AsDerived(),
 			Quote:    "\"endpoints\": {\"type\": \"object\", \"additionalProperties\": {\"type\": \"array\", \"items\": {\"$ref\": \"#/components/schemas/Endpoint\"}}}",
 			Probe:    "The member endpoints of the info answer: an object of arrays, each item with name, majorVersion, minorVersion and url.",
 			Forgives: "Empty groups, groups and names beyond the published ones; missing versions or a bare greeting are warnings.",
@@ -93,8 +88,8 @@ func infoEndpoints() []Requirement {
 		{
 			ID: "INF-05", Title: "Listed endpoint URLs are absolute https and reachable with the token",
 			Level: Recommended, Gate: Advice, Profile: Funding,
-			Source:   publishedInfo().AsDerived(),
-			Quote:    "\"url\": {\"type\": \"string\"}",
+			Source:   apiFramework("APIs", "apis").And(publishedInfo(58)).AsDerived(),
+			Quote:    "Info Endpoint: Provides metadata about available systems, including a list of resource endpoints and their versions.",
 			Probe:    "A GET with the token of each listed URL without a {template}, at most 10, with page[size]=1.",
 			Forgives: "Templated URLs, 403 where the client lacks the role; hosts that the operator did not allow are not called. 401, a query in the URL and other refusals are warnings.",
 			Fix:      "List the public https URL under which clients reach each API, without a query, and take out what is not served. Behind a proxy build URLs from the configured public address, not from the request.",
@@ -104,7 +99,7 @@ func infoEndpoints() []Requirement {
 		{
 			ID: "INF-06", Title: "majorVersion agrees with the v<major> segment of the URL",
 			Level: Recommended, Gate: Advice, Profile: Funding,
-			Source:   NET("R20").And(publishedInfo()).AsDerived(),
+			Source:   NET("R20").And(publishedInfo(50)).AsDerived(),
 			Quote:    "The version is part of the path, as a segment of the form v<major>.",
 			Probe:    "majorVersion and url of each item that the info answer lists.",
 			Forgives: "URLs without such a segment, items without majorVersion.",

@@ -14,11 +14,6 @@ func paging() []Requirement {
 	return slices.Concat(listPages(), listInputs(), listedItems(), linkedAnswers())
 }
 
-// networkClient cites what the network's known client does with a list.
-func networkClient() Source {
-	return Source{Text: "Practice of the network's client", URL: "https://github.com/RIS-Synergy/Import-Tool"}.AsDerived()
-}
-
 // Every requirement of the group needs a token and a document.
 func afterDocument() []ID { return []ID{"TOK-01", "SPC-01", "SPC-03"} }
 
@@ -29,7 +24,7 @@ func listPages() []Requirement {
 		{
 			ID: "PAG-01", Title: "List answer is an array (or a documented envelope) with unique ids",
 			Level: Recommended, Gate: Advice, Profile: Funding,
-			Source:   networkClient(),
+			Source:   networkClient(246),
 			Quote:    "Ensure response is always an array",
 			Probe:    "The list operation, and every other answer of it that a good call got: array or envelope, and the ids of its items.",
 			Forgives: "An envelope that the document describes (a warning); items without an id, which API-04 judges.",
@@ -53,7 +48,7 @@ func listPages() []Requirement {
 		{
 			ID: "PAG-03", Title: "Consecutive pages are disjoint and complete",
 			Level: Recommended, Gate: Advice, Profile: Funding,
-			Source:   networkClient(),
+			Source:   networkClient(81),
 			Quote:    "If we get an empty array, stop pagination",
 			Probe:    "Up to five consecutive pages, and the last one of a longer list, against the list without parameters; what the page parameter counts is found by asking for 0, 1 and the size.",
 			Forgives: "A page number from 0 or from 1 as well as a number of records to skip; pages smaller than asked for; a list that changed meanwhile (a warning): the walk is repeated once; paging that is not declared, where each fault is a warning.",
@@ -65,7 +60,7 @@ func listPages() []Requirement {
 		{
 			ID: "PAG-04", Title: "A page beyond the end is an empty list",
 			Level: Recommended, Gate: Advice, Profile: Funding,
-			Source:   networkClient(),
+			Source:   networkClient(81),
 			Quote:    "If we get an empty array, stop pagination",
 			Probe:    "The page 100000 (or the record of that number) with two items.",
 			Forgives: "404, 400, 416 and 204 (warnings); paging that is neither declared nor effective.",
@@ -157,7 +152,7 @@ func linkedAnswers() []Requirement {
 	return []Requirement{{
 		ID: "PAG-10", Title: "Link relations are well-formed and stay on the origin",
 		Level: StandardMust, Gate: Advice, Profile: Funding,
-		Source:   RFC(8288, "3").And(RFC(8288, "3.3")),
+		Source:   RFC(8288, "3.3").And(RFC(8288, "3")),
 		Quote:    "The rel parameter MUST be present but MUST NOT appear more than once in a given link-value",
 		Probe:    "The Link header of each answer, and the links inside answers in the shapes of HAL, JSON:API, Spring HATEOAS, ORDS and Django; the link to the next page is followed on the origin.",
 		Forgives: "Relative references, URI templates, relations other than those of pages and self; members such as website, which are content; brackets that are not encoded, and an item that names itself on another origin (warnings).",

@@ -23,7 +23,7 @@ type Requirement struct {
 	Gate    Gate
 	Profile Profile
 	Source  Source
-	// Quote is the sentence of the source that binds, verbatim and short.
+	// Quote is the sentence of the source's first citation that binds, verbatim and short.
 	Quote string
 	// Probe says in words what is asked of the node.
 	Probe string
@@ -89,33 +89,6 @@ func rank(p Profile) int {
 	}
 	return 3
 }
-
-// Source is where a requirement is written.
-type Source struct {
-	Text string // "RFC 6749 §5.1", "NET-R11"
-	URL  string // link to the section; empty for the interface document
-	// Derived says that the source implies the requirement and does not spell it out.
-	Derived bool
-}
-
-// RFC cites a section of an RFC: RFC(6749, "5.1").
-func RFC(number int, section string) Source { return rfc(number, section) }
-
-// NET cites a rule of the network's interface document: NET("R11").
-func NET(rule string) Source { return Source{Text: "Interface document, NET-" + rule} }
-
-// And joins two sources; the link is the first one's.
-func (s Source) And(t Source) Source {
-	s.Text += "; " + t.Text
-	s.Derived = s.Derived || t.Derived
-	if s.URL == "" {
-		s.URL = t.URL
-	}
-	return s
-}
-
-// AsDerived marks the source as implying.
-func (s Source) AsDerived() Source { s.Derived = true; return s }
 
 // IDs turns names into ids, in order; whether they exist is for [Find] to say.
 func IDs(names []string) []ID {

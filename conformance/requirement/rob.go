@@ -76,7 +76,7 @@ func soundAnswers() []Requirement {
 		{
 			ID: "ROB-05", Title: "Answers come in time",
 			Level: Recommended, Gate: Advice, Profile: Auth,
-			Source:   Source{Text: "Interface document, Limits"}.AsDerived(),
+			Source:   cite("Interface document, Limits", "").AsDerived(),
 			Quote:    "Rate limits, size limits and time-outs: not shown.",
 			Probe:    "How long the good token request, the good calls of info endpoint and list, and the request for the specification took to their last byte.",
 			Forgives: "A cold start: of the good calls of a resource the fastest counts. Up to 10 s pass, up to 30 s are a warning.",

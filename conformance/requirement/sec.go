@@ -27,7 +27,7 @@ func otherWaysIn() []Requirement {
 		{
 			ID: "SEC-02", Title: "Proxy and identity headers do not authenticate",
 			Level: StandardMust, Gate: Gating, Profile: Auth,
-			Source:   RFC(6749, "7").And(RFC(9700, "4.13")).AsDerived(),
+			Source:   RFC(9700, "4.13").And(RFC(6749, "7")).AsDerived(),
 			Quote:    "A reverse proxy MUST therefore sanitize any inbound requests to ensure the authenticity and integrity of all header values relevant for the security of the application servers.",
 			Probe:    "A GET of the probe target without a token and with X-Forwarded-User: admin, X-Remote-User: admin, X-Forwarded-For: 127.0.0.1 and X-Original-URL: /, all in one request; if that gets data, with each of them alone.",
 			Forgives: "Any refusal by the node. A 2xx without the protected data, as from a start page that X-Original-URL leads to, is a warning.",
@@ -40,8 +40,8 @@ func otherWaysIn() []Requirement {
 		{
 			ID: "SEC-03", Title: "CORS does not combine any origin with credentials",
 			Level: Recommended, Gate: Advice, Profile: Auth,
-			Source:   Source{Text: "WHATWG Fetch, CORS protocol and credentials", URL: "https://fetch.spec.whatwg.org/#cors-protocol-and-credentials"},
-			Quote:    "Indicates whether the response can be shared when request's credentials mode is \"include\".",
+			Source:   Fetch("CORS protocol and credentials", "cors-protocol-and-credentials"),
+			Quote:    "Generally speaking, both sharing responses and allowing requests with credentials is rather unsafe, and extreme care has to be taken to avoid the confused deputy problem.",
 			Probe:    "The good call of the probe target, and OPTIONS of the token endpoint, both with Origin: https://conformance.invalid.",
 			Forgives: "No CORS at all, a fixed origin, * without credentials. A preflight of the token endpoint that repeats the Origin with credentials is a warning: Keycloak's does, and looks at the client's web origins at the call itself.",
 			Fix:      "List the origins of your own pages, or answer * without Access-Control-Allow-Credentials. Spring: allowedOrigins(…) in place of allowedOriginPatterns(\"*\") with allowCredentials(true); Express: cors({origin: [...]}); Flask-CORS: not supports_credentials=True with origins=\"*\". Keycloak's preflight can't be configured otherwise and stays a warning.",

@@ -81,7 +81,7 @@ func tokenAnswer() []Requirement {
 		{
 			ID: "TOK-05", Title: "token_type is Bearer",
 			Level: Network, Gate: Gating, Profile: Auth,
-			Source:   NET("R12").And(RFC(6749, "7.1")).And(RFC(6750, "4")),
+			Source:   NET("R12").And(RFC(6749, "7.1")).And(RFC(6750, "6.1.1")),
 			Quote:    "The client sends this token as a bearer token on every request to the API.",
 			Probe:    "The value of token_type in the answer to the good token request.",
 			Forgives: "Any case: bearer, BEARER.",
