@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
-	"net/http"
 	"regexp"
 	"slices"
 	"strings"
@@ -69,16 +68,6 @@ const (
 	// clockLeeway is what the clock of the test machine may be off where the node sends no Date.
 	clockLeeway = 130 * time.Second
 )
-
-// nodeTime is the node's own time when it answered: its Date, else the time of the test machine, of which exact is false.
-func nodeTime(x exchange.Exchange) (at time.Time, exact bool) {
-	if dates := header(x, "Date"); len(dates) > 0 {
-		if at, err := http.ParseTime(dates[0]); err == nil {
-			return at, true
-		}
-	}
-	return x.Started, false
-}
 
 func expiryInFuture(e Evidence) Judgement {
 	return onJWT(func(x exchange.Exchange, t exchange.JWTFacts) Judgement {

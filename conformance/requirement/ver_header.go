@@ -101,16 +101,6 @@ func phasedOut(x exchange.Exchange, deprecation, sunset []string) Judgement {
 	return gather(parts...)
 }
 
-// answeredAt is the time of an answer by the node's clock, or else by that of the run (T6).
-func answeredAt(x exchange.Exchange) time.Time {
-	if values := header(x, "Date"); len(values) == 1 {
-		if at, form := exchange.HTTPDate(values[0]); form != exchange.NoDate {
-			return at
-		}
-	}
-	return x.Started
-}
-
 // within says a time span in words that a reader takes in: "2 min 5 s".
 func within(d time.Duration) string {
 	d = d.Abs().Round(time.Second)
