@@ -89,7 +89,7 @@ func registryDeviations() []Deviation {
 			Wrap: entered(noted("client_secret", "demo")),
 		},
 		{
-			Name: "registry-secret-in-remark", Breaks: []string{"REG-06"},
+			Name: "registry-secret-in-remark", Breaks: []string{"REG-06", "SEC-04"},
 			Why: "A remark in the registry entry tells the secret of a client.",
 			Wrap: entered(func(entry map[string]any, env Env) {
 				if len(env.Clients) > 0 {
