@@ -8,15 +8,13 @@ import (
 	"strings"
 	"time"
 
+	"github.com/rin-network/rin/cmd/rin/inputs"
 	"github.com/rin-network/rin/conformance"
 	"github.com/rin-network/rin/conformance/exchange"
 	"github.com/rin-network/rin/conformance/report"
 	"github.com/rin-network/rin/conformance/requirement"
-	"github.com/rin-network/rin/conformance/target"
 	"github.com/rin-network/rin/conformance/verdict"
 	"github.com/rin-network/rin/sandbox"
-	"github.com/rin-network/rin/sandbox/address"
-	"github.com/rin-network/rin/sandbox/registry"
 	"github.com/rin-network/rin/sandbox/transport"
 )
 
@@ -64,7 +62,7 @@ func certified(ctx context.Context, config sandbox.Config) (*exchange.Log, error
 		return nil, err
 	}
 	defer stop()
-	t, err := everything(base, node)
+	t, err := inputs.Everything(base, node, now())
 	if err != nil {
 		return nil, err
 	}
@@ -76,29 +74,6 @@ func certified(ctx context.Context, config sandbox.Config) (*exchange.Log, error
 		return nil, fmt.Errorf("the run broke off: %s", result.Log.Ended.Cause)
 	}
 	return result.Log, nil
-}
-
-// everything is the node as its registry describes it, with every input that a requirement asks for.
-func everything(base string, node *sandbox.Server) (target.Target, error) {
-	clients := node.Credentials()
-	second, other := credentials(clients[1]), credentials(clients[2])
-	expired, err := node.TokenAt(now().Add(-3*time.Hour), base, clients[0].ClientID)
-	if err != nil {
-		return target.Target{}, err
-	}
-	return target.Target{
-		Registry: base + address.Map{}.Registry(), NodeID: registry.NodeID, CACert: node.Authority(),
-		TokenURL: node.Addresses(base).Token, InfoURL: node.Addresses(base).Info, SpecURL: node.Addresses(base).Spec,
-		Profile: string(requirement.Full), Credentials: credentials(clients[0]), Second: &second, Other: &other,
-		Staging:         &target.Staging{TokenURL: node.Addresses(base).StagingToken, Credentials: credentials(node.Staging())},
-		ExpiredToken:    target.NewSecret(expired),
-		AllowTokenInURL: true, AllowSecretInURL: true,
-		BruteForce: &exchange.Attestation{Holds: true, How: "rate limit at the gateway"},
-	}, nil
-}
-
-func credentials(c sandbox.Credential) target.Credentials {
-	return target.Credentials{ClientID: c.ClientID, ClientSecret: target.NewSecret(c.Secret)}
 }
 
 // judged is what a run says with one of the profiles.
