@@ -62,6 +62,9 @@ func (e *explanation) write(r requirement.Requirement) {
 	e.sources(r.Source, r.Quote)
 	e.part("says", "“"+r.Quote+"”")
 	e.part("asked", r.Probe)
+	if strings.Contains(r.Probe, "probe target") {
+		e.part("probe target", "a protected resource of the node: the info endpoint where it refuses callers without a token, otherwise the first operation that does")
+	}
 	e.part("forgives", r.Forgives)
 	for _, c := range requirement.Cases(r.ID) {
 		e.part(string(c.Outcome), c.Title)

@@ -179,7 +179,7 @@ func jsonValue(x exchange.Exchange) (any, error) {
 	d.UseNumber()
 	var v any
 	if err := d.Decode(&v); err != nil {
-		return nil, fmt.Errorf("the body is no JSON: %w", err)
+		return nil, fmt.Errorf("the body is not JSON: %w", err)
 	}
 	return v, nil
 }
@@ -201,7 +201,7 @@ func jsonText(x exchange.Exchange) ([]byte, error) {
 	d := json.NewDecoder(bytes.NewReader(body))
 	var first json.RawMessage
 	if err := d.Decode(&first); err != nil {
-		return nil, fmt.Errorf("the body is no JSON: %w", err)
+		return nil, fmt.Errorf("the body is not JSON: %w", err)
 	}
 	return nil, fmt.Errorf("the body goes on after its JSON value")
 }

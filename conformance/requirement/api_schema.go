@@ -283,7 +283,7 @@ func ofPages(c exchange.Case) bool {
 	return strings.HasPrefix(string(c), "walk-") || strings.HasPrefix(string(c), "filter-")
 }
 
-// noJSON finds a good answer that is no JSON although the document declares JSON with a schema.
+// noJSON finds a good answer that is not JSON although the document declares JSON with a schema.
 func noJSON(e Evidence, x exchange.Exchange) (Judgement, bool) {
 	if f, compared := e.FindingsOf(x.Label); compared && f.Judged {
 		return Judgement{}, false

@@ -39,7 +39,7 @@ func attributesOf(c exchange.Challenge) map[string]string {
 	return attributes
 }
 
-// salvage reads what it can of a line that is no list of challenges.
+// salvage reads what it can of a line that is not a list of challenges.
 func salvage(line string) (map[string]string, bool) {
 	words := strings.FieldsFunc(strings.ToLower(line), func(r rune) bool { return r == ' ' || r == '\t' || r == ',' })
 	if !slices.Contains(words, "bearer") {

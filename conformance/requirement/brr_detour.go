@@ -17,7 +17,7 @@ func detours() []Requirement {
 			Quote:    "The HEAD method is identical to GET except that the server MUST NOT send content in the response.",
 			Probe:    "Without a token: a HEAD of the probe target, and a GET with X-HTTP-Method-Override: OPTIONS.",
 			Forgives: "HEAD is judged by its status alone; 405 and 501, also with a token, are fine. OPTIONS itself is not tried, since preflights need no token; an override that is answered like OPTIONS, without content, is a warning.",
-			Fix:      "Tie the token check to the path, not to the method: Spring Security requestMatchers(\"/**\") without HttpMethod.GET; nginx: no limit_except around auth_request; drop X-HTTP-Method-Override at the edge or apply it before the check.",
+			Fix:      "Tie the token check to the path, not to the method: Spring Security requestMatchers(\"/**\") without HttpMethod.GET; nginx: auth_request for the whole location, not behind an if on $request_method; drop X-HTTP-Method-Override at the edge or apply it before the check.",
 			Breaks:   "HEAD answers 200 without a token.",
 			Needs:    onTarget(exchange.Head, exchange.MethodOverride), Reads: onTarget(exchange.HeadOK),
 			After: []ID{"BRR-01"}, Control: withToken(), Check: methodsGuarded,

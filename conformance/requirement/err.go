@@ -45,7 +45,7 @@ func errorShapes() []Requirement {
 			Quote:    "Generators MUST use the same status code in the actual HTTP response, to assure that generic HTTP software that does not understand this format still behaves correctly.",
 			Probe:    "Every body of the run with application/problem+json: status is a number and that of the answer, type and instance are URI references, title and detail strings.",
 			Forgives: "Any member left out; further members.",
-			Fix:      "Write status as a number, and set it from the status of the answer; leave out what you have no value for. Libraries that do so: Spring's ProblemDetail, Zalando problem, Hellang.Middleware.ProblemDetails.",
+			Fix:      "Write status as a number, and set it from the status of the answer; leave out what you have no value for. Libraries that do so: Spring's ProblemDetail, Zalando's Problem, Hellang.Middleware.ProblemDetails.",
 			Breaks:   "status is the text \"404\".",
 			Reads:    []exchange.Label{exchange.WholeRun}, After: []ID{"TOK-01"}, Check: problemsWellFormed,
 		},
@@ -150,7 +150,7 @@ func refusalBody(x exchange.Exchange) Judgement {
 	const expected = "a JSON body, or none"
 	if success(x) {
 		if text, err := jsonText(x); err == nil && textType(text) == "object" && meansError(document.Object(text)["error"]) {
-			return Warned("a success says in its member error that it is none", "the status of the error", describe(x)+" with the member error").
+			return Warned("a success status with a member error says two things at once", "the status of the error", describe(x)+" with the member error").
 				about(x, "4xx", describe(x)+" with the member error")
 		}
 		return Passed(x.Label)
@@ -163,9 +163,9 @@ func refusalBody(x exchange.Exchange) Judgement {
 	case err == nil:
 		return Passed(x.Label)
 	case jsonMedia(mediaType(x)):
-		return Failed("a refusal is declared as JSON and is none: "+clip(err.Error()), expected, describe(x)).about(x, expected, describe(x))
+		return Failed("a refusal is declared as JSON, but it is not: "+clip(err.Error()), expected, describe(x)).about(x, expected, describe(x))
 	}
-	return Warned("a refusal is no JSON although JSON was asked for", expected, describe(x)).about(x, expected, describe(x))
+	return Warned("a refusal is not JSON although JSON was asked for", expected, describe(x)).about(x, expected, describe(x))
 }
 
 // meansError reports a member error that is there and says something.
@@ -243,7 +243,7 @@ func problemFault(text []byte, status int) (fault string, small bool) {
 	for _, name := range []string{"type", "instance"} {
 		var text string
 		if json.Unmarshal(members[name], &text) == nil && !uriReference(text) {
-			return name + " is no URI reference: " + quote(text), false
+			return name + " is not a URI reference: " + quote(text), false
 		}
 	}
 	return fault, small

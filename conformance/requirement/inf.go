@@ -40,7 +40,7 @@ func infoAnswer() []Requirement {
 			Quote:    "Authorization: Bearer <ACCESS_TOKEN>; Content-Type: application/json",
 			Probe:    goodInfo,
 			Forgives: "Any 2xx, a redirect on the same origin (INF-04 judges it). Not a 400 or 415 for Content-Type on a GET: the network's clients send it.",
-			Fix:      "Answer 2xx when the token is good. 401 or 403: let the API trust the issuer of the token (Spring: spring.security.oauth2.resourceserver.jwt.issuer-uri; Keycloak: realm and audience; nginx and Apache must pass Authorization on). 400 or 415: don't parse a body on GET.",
+			Fix:      "Answer 2xx when the token is good. 401 or 403: let the API trust the issuer of the token (Spring: spring.security.oauth2.resourceserver.jwt.issuer-uri; Keycloak: realm and audience; nginx and Apache must pass Authorization on: WSGIPassAuthorization On, CGIPassAuth On). 400 or 415: don't parse a body on GET.",
 			Breaks:   "400 'empty JSON body' when Content-Type is sent on a GET.",
 			Needs:    info, Reads: []exchange.Label{exchange.Info.With(exchange.WithoutContentType)}, After: []ID{needsToken}, Check: infoAnswers,
 		},

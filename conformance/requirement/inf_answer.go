@@ -76,7 +76,7 @@ func infoShape(e Evidence) Judgement {
 	const expected = "endpoints: an object of arrays of {name, majorVersion, minorVersion, url}"
 	answer, err := jsonValue(x)
 	if err != nil {
-		return Missing("the info answer is no JSON, which INF-02 judges").Seen(x.Label)
+		return Missing("the info answer is not JSON, which INF-02 judges").Seen(x.Label)
 	}
 	o, _ := answer.(map[string]any)
 	endpoints, has := o["endpoints"]
@@ -88,7 +88,7 @@ func infoShape(e Evidence) Judgement {
 		return Failed("the info answer lists no endpoints", expected, "no endpoints in an answer that is an "+jsonType(answer)).about(x, expected, "no endpoints")
 	case !isObject:
 		got := "endpoints: " + jsonType(endpoints)
-		return Failed("endpoints is no object of groups", expected, got).about(x, expected, got)
+		return Failed("endpoints is not an object of groups", expected, got).about(x, expected, got)
 	}
 	parts := []Judgement{Passed(x.Label)}
 	for _, name := range slices.Sorted(maps.Keys(groups)) {

@@ -22,7 +22,7 @@ func itemsOf(x exchange.Exchange) ([][]byte, error) {
 	}
 	list, ok := document.ReadList(text)
 	if !ok {
-		return nil, fmt.Errorf("the answer is no list but one %s", textType(text))
+		return nil, fmt.Errorf("the answer is not a list but one %s", textType(text))
 	}
 	return list.Items, nil
 }

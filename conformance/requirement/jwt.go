@@ -91,7 +91,7 @@ func claimRules() []Requirement {
 			Quote:    "Therefore, the \"typ\" value used SHOULD be \"at+jwt\".",
 			Probe:    "The header member typ.",
 			Forgives: "Opaque tokens; application/at+jwt; any case. Keycloak sends JWT, which is a warning and never counts.",
-			Fix:      "Issue access tokens of the type at+jwt, so that an ID token is not taken for one. Keycloak: the client's advanced setting \"Use \"at+jwt\" as access token header type\".",
+			Fix:      "Issue access tokens of the type at+jwt, so that an ID token is not taken for one. Keycloak, from 26.2: client, Advanced, Fine grain OpenID Connect configuration, Use \"at+jwt\" as access token header type.",
 			Breaks:   "typ is JWT.",
 			Needs:    needs, After: after, Check: typedAsAccessToken,
 		},
@@ -126,7 +126,7 @@ func forgeries() []Requirement {
 			Quote:    "The resource server MUST reject any JWT in which the value of \"alg\" is \"none\".",
 			Probe:    "A GET of the probe target with the good token, its alg rewritten to none, None and NONE and its signature taken away.",
 			Forgives: "Opaque tokens; any 4xx of the node. A 5xx is inconclusive.",
-			Fix:      "Give the verifier a list of allowed algorithms and nothing else: PyJWT jwt.decode(…, algorithms=[\"RS256\"]), jsonwebtoken verify(…, {algorithms: […]}), Spring NimbusJwtDecoder.jwsAlgorithm(…).",
+			Fix:      "Give the verifier a list of allowed algorithms and nothing else: PyJWT jwt.decode(…, algorithms=[\"RS256\"]), jsonwebtoken verify(…, {algorithms: […]}), Spring NimbusJwtDecoder.withJwkSetUri(…).jwsAlgorithm(…).",
 			Breaks:   "The resource server accepts alg none.",
 			Reads:    append(onTarget(exchange.AlgNone, exchange.AlgNoneTitle, exchange.AlgNoneUpper), issuedToken()),
 			// A server that issues such tokens is reported there; its node can't but accept them.

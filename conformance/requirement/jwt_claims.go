@@ -79,7 +79,7 @@ func expiryInFuture(e Evidence) Judgement {
 		exp, isNumber := number(value)
 		if !isNumber {
 			got := "exp: " + jsonType(value)
-			return Failed("exp is no JSON number", expected, got).about(x, expected, got)
+			return Failed("exp is not a JSON number", expected, got).about(x, expected, got)
 		}
 		got := clip(fmt.Sprintf("exp: %v", value))
 		if exp > millisecondLike {
@@ -143,7 +143,7 @@ func issuerOf(e Evidence, x exchange.Exchange, t exchange.JWTFacts) Judgement {
 	case iss == "":
 		return Warned("the token does not name its issuer", expected, "no iss").about(x, expected, "no iss")
 	case origin(iss) == "":
-		return Warned("iss is no URL, so the issuer's metadata and keys can't be found by it", expected, got).about(x, expected, got)
+		return Warned("iss is not a URL, so the issuer's metadata and keys can't be found by it", expected, got).about(x, expected, got)
 	case origin(iss) != origin(e.Run.TokenURL) && !confirmed:
 		return Warned("iss is on another host than the token endpoint, and no metadata ties them together", expected, got).about(x, expected, got)
 	case !strings.HasPrefix(strings.ToLower(iss), "https://") && !e.Run.Loopback:

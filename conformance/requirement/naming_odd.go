@@ -19,7 +19,7 @@ func oddInWords(c exchange.Case) string {
 	case exchange.BearerDots:
 		return "with a token of two dots"
 	case exchange.BearerBadHeader:
-		return "with a JWT whose header is no JSON"
+		return "with a JWT whose header is not JSON"
 	case exchange.BearerBytes:
 		return "with a token of bytes outside of ASCII"
 	case exchange.BearerJoined:

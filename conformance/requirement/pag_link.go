@@ -84,7 +84,7 @@ func stays(x exchange.Exchange, l document.Reference) Judgement {
 	got, home := clip(l.Target), exchange.Origin(from)
 	to, err := from.Parse(l.Target)
 	if err != nil {
-		return about(Failed("the link rel="+l.Relation+" is no URI reference", "a URI reference", got))
+		return about(Failed("the link rel="+l.Relation+" is not a URI reference", "a URI reference", got))
 	}
 	ofItem := l.Relation == "self"
 	switch there := exchange.Origin(to); {

@@ -261,7 +261,7 @@ func emptyBeyond(e Evidence) Judgement {
 	case x.Status() == 204:
 		return Warned("a page beyond the end has no content", expected, describe(x)).about(x, expected, describe(x))
 	case success(x) && err != nil:
-		return Failed("a page beyond the end is no list", expected, clip(err.Error())).about(x, expected, describe(x))
+		return Failed("a page beyond the end is not a list", expected, clip(err.Error())).about(x, expected, describe(x))
 	case success(x) && len(items) > 0:
 		return Failed(fmt.Sprintf("%s, far beyond the end, gives %d items: a client that walks on until the list is empty never ends", asked, len(items)), expected, fmt.Sprintf("%d items", len(items))).
 			about(x, expected, fmt.Sprintf("%d items", len(items)))

@@ -217,7 +217,7 @@ func entryComplete(_ Evidence, n entry) Judgement {
 			parts = append(parts, Failed("the entry lacks "+name, expected, n.got(name)).aboutMember(name, expected, n.got(name)))
 		case name == "contact" && !address(value):
 			const expected = "an e-mail address"
-			parts = append(parts, Failed("contact is no e-mail address", expected, n.got(name)).aboutMember(name, expected, n.got(name)))
+			parts = append(parts, Failed("contact is not an e-mail address", expected, n.got(name)).aboutMember(name, expected, n.got(name)))
 		default:
 			parts = append(parts, aboutEntry())
 		}

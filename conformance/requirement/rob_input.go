@@ -97,7 +97,7 @@ const slowest = 30 * time.Second
 
 // bears judges one answer to an odd request.
 func bears(e Evidence, x exchange.Exchange, control exchange.Label) Judgement {
-	const expected = "an answer that is no 5xx, best a 4xx"
+	const expected = "any answer but a 5xx, best a 4xx"
 	var fault string
 	switch {
 	case x.Failure != nil:

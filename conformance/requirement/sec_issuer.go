@@ -30,7 +30,7 @@ func issuerHygiene() []Requirement {
 			Quote:    "The \"issuer\" value returned MUST be identical to the authorization server's issuer identifier value into which the well-known URI string was inserted to create the URL used to retrieve the metadata.",
 			Probe:    "Up to three anonymous GETs: /.well-known/openid-configuration and /.well-known/oauth-authorization-server of the issuer that the token names, and of the realm in a Keycloak token URL. Only origins of the node are asked.",
 			Forgives: "No metadata at all; members that are absent.",
-			Fix:      "Let the server know its public URL: KC_HOSTNAME with KC_PROXY_HEADERS=xforwarded for Keycloak behind a proxy. The tokens' iss is wrong, too, as long as it does not.",
+			Fix:      "Let the server know its public URL: KC_HOSTNAME with KC_PROXY_HEADERS=xforwarded for Keycloak behind a proxy. As long as it does not, iss in its tokens is wrong as well.",
 			Breaks:   "token_endpoint has an internal host name.",
 			Needs:    []exchange.Label{issuedToken()}, Reads: metadataLabels(), After: []ID{"TOK-01"}, Check: metadataMatches,
 		},

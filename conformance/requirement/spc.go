@@ -120,7 +120,7 @@ func specification() []Requirement {
 			Quote:    "REQUIRED. A URL to the target host.",
 			Probe:    "servers of the document (in Swagger 2.0 schemes, host and basePath), relative to the specification URL, against the place where its operations answered.",
 			Forgives: "Several servers, if one of them is the tested place; another host, as the network's published documents have it, is a warning. The suite never calls a host because a document names it.",
-			Fix:      "Name the public https address under which the operations are served.",
+			Fix:      "Name the public https address under which the operations are served. springdoc: @OpenAPIDefinition(servers = @Server(url = …)), or server.forward-headers-strategy=framework behind a proxy.",
 			Breaks:   "servers names http://localhost:8080.",
 			Reads:    append(served, exchange.WholeRun), After: readable, Check: serversCover,
 		},
@@ -178,7 +178,7 @@ func documentServed(e Evidence, x exchange.Exchange) Judgement {
 	case err != nil && yamlDocument(x):
 		return failed("the specification is YAML", "serve JSON to Accept: application/json, or give the address of the JSON form: springdoc has /v3/api-docs beside /v3/api-docs.yaml")
 	case err != nil:
-		return failed("the specification is no JSON document: "+clip(err.Error()), "")
+		return failed("the specification is not a JSON document: "+clip(err.Error()), "")
 	case textType(body) != "object":
 		return failed("the specification is a JSON "+textType(body)+" in place of an object", "")
 	}

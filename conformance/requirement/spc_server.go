@@ -54,7 +54,7 @@ func serverFault(e Evidence, server, base string) string {
 	b, errB := url.Parse(base)
 	switch {
 	case err != nil || errB != nil || u.Host == "":
-		return "is no URL that clients can resolve"
+		return "is not a URL that clients can resolve"
 	case sameAddress(e, full, base):
 		return ""
 	case u.Scheme == "http" && !e.Run.Loopback:

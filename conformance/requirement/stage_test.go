@@ -151,7 +151,7 @@ func (s *stage) describe(rest string) error {
 	}
 	s.document = exchange.Document{Reduced: json.RawMessage(file)}
 	if !json.Valid(s.document.Reduced) {
-		return fmt.Errorf("attachment %q is no JSON", rest)
+		return fmt.Errorf("attachment %q is not JSON", rest)
 	}
 	return nil
 }

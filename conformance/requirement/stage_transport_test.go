@@ -21,7 +21,7 @@ func (s *stage) registry(rest string) error {
 		return fmt.Errorf("registry entry: %w", err)
 	}
 	if !json.Valid(s.log.Registry) {
-		return fmt.Errorf("the registry entry is no JSON")
+		return fmt.Errorf("the registry entry is not JSON")
 	}
 	return nil
 }

@@ -34,7 +34,7 @@ func wrongCredentials() []Requirement {
 		{
 			ID: "TER-01", Title: "A wrong secret yields no token",
 			Level: StandardMust, Gate: Gating, Profile: Auth,
-			Source:   RFC(6749, "4.4.2").And(RFC(6749, "2.2")),
+			Source:   RFC(6749, "4.4.2").And(RFC(6749, "3.2.1")),
 			Quote:    "The authorization server MUST authenticate the client.",
 			Probe:    "The token request with a wrong secret of the same length, once: one letter near its middle in the other case. A good request follows at once.",
 			Forgives: "Any refusal, whatever its status and form (TER-02 to TER-04 judge them).",

@@ -103,7 +103,7 @@ func errorBody(x exchange.Exchange) Judgement {
 		// Spring Authorization Server, when no converter finds credentials. The draft names the request without any only.
 		return Warned("the answer to "+of+" is empty, as Spring Authorization Server sends it", expected, describe(x)).about(x, expected, describe(x))
 	case !isObject:
-		return Failed("the answer to "+of+" is no JSON object", expected, describe(x)).about(x, expected, describe(x))
+		return Failed("the answer to "+of+" is not a JSON object", expected, describe(x)).about(x, expected, describe(x))
 	case !isString || code == "":
 		got := fmt.Sprintf("%s, error: %s", describe(x), jsonType(o["error"]))
 		if _, has := o["error"]; !has {

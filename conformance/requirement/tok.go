@@ -36,7 +36,7 @@ func bodyCredentials() Requirement {
 		Quote:    "The client sends its client ID and client secret to the token endpoint (endpoint 1) and receives an access token in the field access_token.",
 		Probe:    goodToken,
 		Forgives: "Any path of the token endpoint, further members of the answer, an opaque token, any 2xx status (TOK-02 judges it) and any media type (TOK-03).",
-		Fix:      "Let this client authenticate by client_id and client_secret in the body and use the client credentials grant. Keycloak: Client authentication on, Service accounts roles on; Spring Authorization Server: ClientAuthenticationMethod.CLIENT_SECRET_POST and AuthorizationGrantType.CLIENT_CREDENTIALS on the registered client; node-oidc-provider: token_endpoint_auth_method client_secret_post.",
+		Fix:      "Let this client authenticate by client_id and client_secret in the body and use the client credentials grant. Keycloak: Client authentication on, Service accounts roles on; Spring Authorization Server: ClientAuthenticationMethod.CLIENT_SECRET_POST and AuthorizationGrantType.CLIENT_CREDENTIALS on the registered client; node-oidc-provider: token_endpoint_auth_method client_secret_post, grant_types with client_credentials, and the feature clientCredentials enabled.",
 		Breaks:   "An authorization server that takes credentials by HTTP Basic only: in the body they give 401.",
 		Needs:    atToken(exchange.OK), Reads: atToken(exchange.Basic), Check: tokenIssued,
 	}
@@ -227,7 +227,7 @@ func tokenRequests() []Requirement {
 			Level: Recommended, Gate: Advice, Profile: Auth,
 			Source:   RFC(9110, "15.4.2"),
 			Quote:    "Note: For historical reasons, a user agent MAY change the request method from POST to GET for the subsequent request.",
-			Probe:    "The good token request, redirects not followed without being noted.",
+			Probe:    "The good token request: whether the recorded URL itself answers it, or leads to another one.",
 			Forgives: "Nothing: the URL that is recorded is the one that is judged, with or without a slash at its end.",
 			Fix:      "Record the final URL of the token endpoint in the registry, with its exact scheme, host and trailing slash.",
 			Breaks:   "308 to the same path with a slash.",

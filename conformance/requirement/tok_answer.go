@@ -75,14 +75,14 @@ func tokenIssued(e Evidence) Judgement {
 	case !isObject:
 		_, err := jsonValue(x)
 		if err == nil {
-			err = fmt.Errorf("the body is JSON, but no object")
+			err = fmt.Errorf("the body is JSON, but not an object")
 		}
 		return fail("the token answer cannot be read: "+clip(err.Error()), describe(x))
 	case o["access_token"] == nil:
 		return fail("the token answer has no member access_token", describe(x)+" without access_token")
 	default:
 		if token, isString := o["access_token"].(string); !isString || token == "" {
-			return fail("access_token is no non-empty string", "access_token: "+emptyOr(jsonType(o["access_token"]), token, isString))
+			return fail("access_token is empty or not a string", "access_token: "+emptyOr(jsonType(o["access_token"]), token, isString))
 		}
 	}
 	return Passed(x.Label)
@@ -153,7 +153,7 @@ func tokenTypePresent(e Evidence) Judgement {
 		return Failed("the token answer has no token_type", expected, "no token_type").about(x, expected, "no token_type")
 	}
 	got := "token_type: " + emptyOr(jsonType(value), "", jsonType(value) == "string")
-	return Failed("token_type is no non-empty string", expected, got).about(x, expected, got)
+	return Failed("token_type is empty or not a string", expected, got).about(x, expected, got)
 }
 
 func tokenTypeBearer(e Evidence) Judgement {

@@ -81,7 +81,7 @@ func lifetimeIsNumber(e Evidence) Judgement {
 		if s, isString := value.(string); isString {
 			got = "expires_in: string " + quote(s)
 		}
-		return Failed("expires_in is no JSON number", expected, got).about(x, expected, got)
+		return Failed("expires_in is not a JSON number", expected, got).about(x, expected, got)
 	case n <= 0:
 		got := fmt.Sprintf("expires_in: %v", value)
 		return Failed("expires_in is not above 0", expected, clip(got)).about(x, expected, clip(got))

@@ -73,7 +73,7 @@ func phasedOut(x exchange.Exchange, deprecation, sunset []string) Judgement {
 		since, sinceKnown = date, form != exchange.NoDate && !date.IsZero()
 		switch form {
 		case exchange.NoDate:
-			parts = append(parts, Failed("the Deprecation header is no date", expected, got).about(x, expected, got))
+			parts = append(parts, Failed("the Deprecation header is not a date", expected, got).about(x, expected, got))
 		case exchange.OlderDate:
 			parts = append(parts, Warned("the Deprecation header has the form of an older draft", expected, got).about(x, expected, got))
 		}
@@ -85,7 +85,7 @@ func phasedOut(x exchange.Exchange, deprecation, sunset []string) Judgement {
 		end, form := exchange.HTTPDate(value)
 		switch {
 		case form == exchange.NoDate:
-			parts = append(parts, Failed("the Sunset header is no HTTP date", expected, got).about(x, expected, got))
+			parts = append(parts, Failed("the Sunset header is not an HTTP date", expected, got).about(x, expected, got))
 		case form == exchange.OlderDate:
 			parts = append(parts, Warned("the Sunset header has an obsolete form of dates", expected, got).about(x, expected, got))
 		case sinceKnown && end.Before(since):
