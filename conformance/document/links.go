@@ -19,12 +19,14 @@ const linkedItems = 50
 
 // ReadReferences finds the links of an answer and of its first items. Other members that hold URLs, such as website, are content.
 func ReadReferences(body []byte) []Reference {
+	list, _ := ReadList(body)
+	return References(body, list.Items)
+}
+
+// References is [ReadReferences] for an answer whose items were read already.
+func References(body []byte, items [][]byte) []Reference {
 	out := references(body, "$")
-	list, ok := ReadList(body)
-	if !ok {
-		return out
-	}
-	for i, item := range list.Items[:min(len(list.Items), linkedItems)] {
+	for i, item := range items[:min(len(items), linkedItems)] {
 		out = append(out, references(item, fmt.Sprintf("$[%d]", i))...)
 	}
 	return out

@@ -21,37 +21,45 @@ type List struct {
 
 // ReadList finds the items of a list answer: those of an array, or of the one array inside a usual envelope (HAL, Spring Data, ORDS,
 // JSON:API, the registry's own "member"). A body that breaks off is read as far as it goes. ok is false when it is no list.
-func ReadList(body []byte) (list List, ok bool) {
+func ReadList(body []byte) (list List, ok bool) { return readList(body, elements) }
+
+// ListIn is [ReadList] for a text that is known to be JSON: it is not checked again.
+func ListIn(text []byte) (list List, ok bool) { return readList(text, Split) }
+
+// reading finds the values of an array.
+type reading func(array []byte) (values [][]byte, whole bool)
+
+func readList(body []byte, read reading) (list List, ok bool) {
 	body = bytes.TrimPrefix(body, []byte("\uFEFF"))
 	switch begins(body) {
 	case '[':
-		return listOf(body), true
+		return listOf(body, read), true
 	case '{':
-		return enveloped(body)
+		return enveloped(body, read)
 	}
 	return List{}, false
 }
 
-func listOf(array []byte) List {
-	items, whole := elements(array)
+func listOf(array []byte, read reading) List {
+	items, whole := read(array)
 	return List{items, whole}
 }
 
-func enveloped(text []byte) (List, bool) {
+func enveloped(text []byte, read reading) (List, bool) {
 	object := Object(text)
 	for _, name := range envelopeNames() {
 		switch inner := object[name]; begins(inner) {
 		case '[':
-			return listOf(inner), true
+			return listOf(inner, read), true
 		case '{':
 			if array, ok := onlyArray(Object(inner)); ok {
-				return listOf(array), true
+				return listOf(array, read), true
 			}
 		}
 	}
 	id := object["id"]
 	if array, ok := onlyArray(object); ok && len(object) <= 8 && (id == nil || string(id) == "null") {
-		return listOf(array), true
+		return listOf(array, read), true
 	}
 	_, links := object["_links"]
 	return List{Whole: true}, links && begins(object["page"]) == '{' // Spring HATEOAS leaves _embedded out of an empty page
@@ -72,6 +80,20 @@ func Object(object []byte) map[string][]byte {
 		out[name] = value
 	}
 	return out
+}
+
+// memberOf is one member of a JSON object as [Object] has it; nil when there is none.
+func memberOf(object []byte, name string) (value []byte) {
+	seen := 0
+	for key, v := range members(object) {
+		if seen++; seen > maxMembers {
+			break
+		}
+		if key == name {
+			value = v
+		}
+	}
+	return value
 }
 
 // onlyArray is the array member of an object that has exactly one.
@@ -95,7 +117,7 @@ func MemberValues(item []byte, path string) []string {
 		name = strings.TrimSuffix(name, "[]")
 		var next [][]byte
 		for _, value := range at {
-			if inner := Object(value)[name]; inner != nil && len(next) < MaxItems {
+			if inner := memberOf(value, name); inner != nil && len(next) < MaxItems {
 				next = append(next, flat(inner)...)
 			}
 		}

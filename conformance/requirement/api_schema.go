@@ -299,7 +299,7 @@ func noJSON(e Evidence, x exchange.Exchange) (Judgement, bool) {
 	if !ok || !described || !declaresJSON(r.Content) {
 		return Judgement{}, false
 	}
-	_, err := jsonText(x)
+	_, err := e.jsonText(x)
 	if err == nil {
 		return Judgement{}, false
 	}

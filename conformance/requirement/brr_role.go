@@ -106,8 +106,8 @@ func roleOnList(e Evidence, x exchange.Exchange) Judgement {
 	if !success(x) {
 		return refusal("the list call of a client without the role", x, e.The(e.Roles.List.With(exchange.OK)))
 	}
-	count, isList := itemCount(x)
-	good, listed := itemCount(e.The(e.Roles.List.With(exchange.OK)))
+	count, isList := itemCount(e, x)
+	good, listed := itemCount(e, e.The(e.Roles.List.With(exchange.OK)))
 	switch {
 	case !isList && html(x):
 		return Unclear("the client without the role got a web page in place of data").about(x, "403", describe(x))
@@ -125,11 +125,11 @@ func roleOnList(e Evidence, x exchange.Exchange) Judgement {
 }
 
 // itemCount counts the items of a list answer; an answer without content is an empty list.
-func itemCount(x exchange.Exchange) (count int, isList bool) {
+func itemCount(e Evidence, x exchange.Exchange) (count int, isList bool) {
 	if x.Response != nil && success(x) && len(x.Response.Body) == 0 {
 		return 0, true
 	}
-	items, err := itemsOf(x)
+	items, err := e.itemsOf(x)
 	return len(items), err == nil
 }
 

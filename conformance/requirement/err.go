@@ -112,7 +112,7 @@ func errorsAreJSON(e Evidence) Judgement {
 			others++
 			continue
 		}
-		j := refusalBody(x)
+		j := refusalBody(e, x)
 		if key := string(x.Label.Resource()) + describe(x); j.Outcome != Pass && !seen[key] {
 			seen[key] = true
 			parts = append(parts, j)
@@ -146,10 +146,10 @@ func inFront(x exchange.Exchange) bool {
 }
 
 // refusalBody judges the form of one refusal, or of a success that says inside that it is none.
-func refusalBody(x exchange.Exchange) Judgement {
+func refusalBody(e Evidence, x exchange.Exchange) Judgement {
 	const expected = "a JSON body, or none"
 	if success(x) {
-		if text, err := jsonText(x); err == nil && textType(text) == "object" && meansError(document.Object(text)["error"]) {
+		if text, err := e.jsonText(x); err == nil && textType(text) == "object" && meansError(document.Object(text)["error"]) {
 			return Warned("a success status with a member error says two things at once", "the status of the error", describe(x)+" with the member error").
 				about(x, "4xx", describe(x)+" with the member error")
 		}
@@ -158,7 +158,7 @@ func refusalBody(x exchange.Exchange) Judgement {
 	if !clientError(x) || len(bytes.TrimSpace(x.Response.Body)) == 0 || x.Response.Truncated {
 		return Passed(x.Label)
 	}
-	_, err := jsonText(x)
+	_, err := e.jsonText(x)
 	switch {
 	case err == nil:
 		return Passed(x.Label)

@@ -14,11 +14,13 @@ type Evidence struct {
 	Spec *document.Document
 	// stood remembers how requirements stand on this evidence, by [ID]; without it they are judged each time they are asked for.
 	stood *sync.Map
+	// readings remember what was read of answers; without them they are read each time.
+	readings *readings
 }
 
 // Read prepares a log for judging.
 func Read(log *exchange.Log) Evidence {
-	e := Evidence{Log: log, stood: &sync.Map{}}
+	e := Evidence{Log: log, stood: &sync.Map{}, readings: newReadings()}
 	if log.Document != nil && len(log.Document.Reduced) > 0 {
 		if d, err := document.Parse(log.Document.Reduced); err == nil {
 			e.Spec = d

@@ -16,11 +16,15 @@ func itemsOf(x exchange.Exchange) ([][]byte, error) {
 			return list.Items, nil
 		}
 	}
-	text, err := jsonText(x)
+	return itemsIn(jsonText(x))
+}
+
+// itemsIn reads the items of a list from what was read as JSON.
+func itemsIn(text []byte, err error) ([][]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	list, ok := document.ReadList(text)
+	list, ok := document.ListIn(text)
 	if !ok {
 		return nil, fmt.Errorf("the answer is not a list but one %s", textType(text))
 	}

@@ -50,12 +50,14 @@ func (j *Judging) Of(id ID) Judgement {
 
 // Update lets later judgements see more of the same run; those already made stay.
 func (j *Judging) Update(log *exchange.Log) {
-	spec := j.evidence.Spec
-	if j.evidence.Log != nil && log.Document != nil && log.Document == j.document {
-		j.evidence = Evidence{Log: log, Spec: spec, stood: &sync.Map{}}
-		return
+	next := Evidence{Log: log, Spec: j.evidence.Spec, stood: &sync.Map{}, readings: j.evidence.readings}
+	if log.Document == nil || log.Document != j.document {
+		next, j.document = Read(log), log.Document
 	}
-	j.evidence, j.document = Read(log), log.Document
+	if j.evidence.readings != nil {
+		next.readings = j.evidence.readings
+	}
+	j.evidence = next
 }
 
 // Reads lists every label that judging this requirement looks at, those of its dependencies included, as written:

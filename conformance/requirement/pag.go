@@ -183,7 +183,7 @@ func pageLimited(e Evidence) Judgement {
 	if j, unclear := unclearIfNoVerdict(x); unclear {
 		return j
 	}
-	items, err := itemsOf(x)
+	items, err := e.itemsOf(x)
 	if parameter != "" && !declaresQuery(e, parameter) {
 		return Missing("no size parameter is declared").Noting(fmt.Sprintf("%s=%d, which is not declared, gives %s", clip(parameter), size, countOf(items, err)))
 	}
@@ -200,7 +200,7 @@ func pageLimited(e Evidence) Judgement {
 	if j, over := oversized(e); over {
 		return j
 	}
-	all, err := itemsOf(whole)
+	all, err := e.itemsOf(whole)
 	switch {
 	case err != nil || !success(whole):
 		return Unclear("the list without parameters can't be compared").about(whole, "a list", describe(whole))
@@ -226,7 +226,7 @@ func oversized(e Evidence) (Judgement, bool) {
 		if err != nil || !success(x) {
 			continue
 		}
-		items, unread := itemsOf(x)
+		items, unread := e.itemsOf(x)
 		if unread != nil || len(items) <= size {
 			continue
 		}

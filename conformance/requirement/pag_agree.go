@@ -16,7 +16,7 @@ import (
 // some of several values. What both tell must not contradict, or one of the two is wrong.
 func agrees(e Evidence, x exchange.Exchange, listed [][]byte, member, id string) Judgement {
 	item := itemWith(listed, member, id)
-	text, err := jsonText(x)
+	text, err := e.jsonText(x)
 	if item == nil || err != nil {
 		return Passed(x.Label)
 	}

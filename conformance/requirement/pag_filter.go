@@ -20,11 +20,11 @@ func filterFilters(e Evidence) Judgement {
 			calls = append(calls, x)
 		}
 	}
-	all, err := itemsOf(e.The(exchange.ListOperation.With(exchange.OK)))
+	all, err := e.itemsOf(e.The(exchange.ListOperation.With(exchange.OK)))
 	var parts []Judgement
 	proven := false
 	for i, x := range calls {
-		j := filterCall(x, i == 0 || x.Given["seen"] == "true")
+		j := filterCall(e, x, i == 0 || x.Given["seen"] == "true")
 		parts = append(parts, j)
 		// Items of one kind are enough when the other value leaves them all out, be it by an empty list or by 404 (the drafts want two kinds).
 		proven = proven || (j.Outcome == Pass || i > 0 && x.Status() == 404) && leavesOut(all, x)
@@ -59,7 +59,7 @@ func leavesOut(all [][]byte, x exchange.Exchange) bool {
 }
 
 // filterCall judges one filtered list. sought says that items with the value are known to exist.
-func filterCall(x exchange.Exchange, sought bool) Judgement {
+func filterCall(e Evidence, x exchange.Exchange, sought bool) Judgement {
 	parameter, member, value := x.Given["parameter"], x.Given["member"], x.Given["value"]
 	filter := clip(parameter + "=" + value)
 	if member == "" {
@@ -74,7 +74,7 @@ func filterCall(x exchange.Exchange, sought bool) Judgement {
 	if !success(x) {
 		return Failed(filter+" is refused although the document declares it", "2xx with the items that match", describe(x)).about(x, "2xx", describe(x))
 	}
-	items, err := itemsOf(x)
+	items, err := e.itemsOf(x)
 	if err != nil {
 		return Unclear("the filtered items can't be read: "+clip(err.Error())).about(x, "a list", describe(x))
 	}

@@ -19,8 +19,8 @@ func bracketsAlike(e Evidence) Judgement {
 			return j
 		}
 	}
-	whole, _ := itemsOf(e.The(exchange.ListOperation.With(exchange.OK)))
-	withRaw, withEncoded := sized(raw, whole), sized(encoded, whole)
+	whole, _ := e.itemsOf(e.The(exchange.ListOperation.With(exchange.OK)))
+	withRaw, withEncoded := sized(e, raw, whole), sized(e, encoded, whole)
 	name := clip(raw.Given["parameter"])
 	if !declaresQuery(e, raw.Given["parameter"]) && !withRaw.limited && !withEncoded.limited {
 		return Missing(name + " is neither declared nor effective")
@@ -50,8 +50,8 @@ type sizedPage struct {
 	got             string
 }
 
-func sized(x exchange.Exchange, whole [][]byte) sizedPage {
-	items, err := itemsOf(x)
+func sized(e Evidence, x exchange.Exchange, whole [][]byte) sizedPage {
+	items, err := e.itemsOf(x)
 	p := sizedPage{listed: success(x) && err == nil, got: describe(x)}
 	if p.listed {
 		p.items, p.got = document.Identities(items), fmt.Sprintf("%d items", len(items))
@@ -70,7 +70,7 @@ func badValuesTaken(e Evidence) Judgement {
 		exchange.PageNegative, exchange.PageText, exchange.FilterBad, exchange.UnknownQuery} {
 		label := e.Roles.List.With(c)
 		if x, sent := e.Get(label); sent {
-			parts = append(parts, badValueTaken(x))
+			parts = append(parts, badValueTaken(e, x))
 			continue
 		}
 		if j, lacks := e.lacking(label); lacks && j.Outcome == Inconclusive {
@@ -80,7 +80,7 @@ func badValuesTaken(e Evidence) Judgement {
 	return gather(append(parts, brokenByValues(e)...)...)
 }
 
-func badValueTaken(x exchange.Exchange) Judgement {
+func badValueTaken(e Evidence, x exchange.Exchange) Judgement {
 	const expected = "4xx, or the default in place of the value"
 	asked := clip(x.Given["parameter"] + "=" + x.Given["value"])
 	switch {
@@ -94,7 +94,7 @@ func badValueTaken(x exchange.Exchange) Judgement {
 	if j, unclear := unclearIfNoVerdict(x); unclear {
 		return j
 	}
-	items, err := itemsOf(x)
+	items, err := e.itemsOf(x)
 	if x.Label.Case() == exchange.FilterBad && success(x) && err == nil && len(items) > 0 {
 		return Warned(fmt.Sprintf("%s, which is not in the vocabulary, gives %d items as if it had not been sent", asked, len(items)), "400 or an empty list", fmt.Sprintf("%d items", len(items))).
 			Hinting("answer 400 and name the values that are allowed: a client with a misspelt filter takes the whole list for its result").about(x, "400 or an empty list", fmt.Sprintf("%d items", len(items)))

@@ -15,7 +15,7 @@ func itemsFetched(e Evidence) Judgement {
 	if e.Roles.Detail == "" {
 		return Missing("this run has no " + roleName(exchange.DetailOperation.With(exchange.OK)))
 	}
-	listed, _ := itemsOf(e.The(exchange.ListOperation.With(exchange.OK)))
+	listed, _ := e.itemsOf(e.The(exchange.ListOperation.With(exchange.OK)))
 	var parts, unsent []Judgement
 	for _, c := range []exchange.Case{exchange.ItemFirst, exchange.ItemMiddle, exchange.ItemLast} {
 		label := e.Roles.Detail.With(c)
@@ -53,7 +53,7 @@ func itemFetched(e Evidence, x exchange.Exchange, listed [][]byte) Judgement {
 	expected := "200 with " + member + " " + quote(id)
 	switch {
 	case success(x):
-		if j := sameItem(x, member, id, expected); j.Outcome != Pass {
+		if j := sameItem(e, x, member, id, expected); j.Outcome != Pass {
 			return j
 		}
 		return agrees(e, x, listed, member, id)
@@ -71,8 +71,8 @@ func itemFetched(e Evidence, x exchange.Exchange, listed [][]byte) Judgement {
 }
 
 // sameItem looks for the id at the top of the answer, or one level below in a usual envelope.
-func sameItem(x exchange.Exchange, member, id, expected string) Judgement {
-	text, err := jsonText(x)
+func sameItem(e Evidence, x exchange.Exchange, member, id, expected string) Judgement {
+	text, err := e.jsonText(x)
 	if err != nil {
 		return Failed("the detail answer can't be read: "+clip(err.Error()), expected, describe(x)).about(x, expected, describe(x))
 	}
@@ -97,7 +97,7 @@ func vanished(e Evidence, member, id string) bool {
 	if !asked || !success(again) {
 		return false
 	}
-	items, err := itemsOf(again)
+	items, err := e.itemsOf(again)
 	return err == nil && itemWith(items, member, id) == nil && !again.Response.Truncated
 }
 

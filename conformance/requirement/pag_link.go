@@ -21,7 +21,7 @@ func linksStay(e Evidence) Judgement {
 		if !success(x) {
 			continue
 		}
-		links, faults := linksOf(x)
+		links, faults := linksOf(e, x)
 		found = found || len(links)+len(faults) > 0
 		parts = append(parts, faults...)
 		for _, l := range links {
@@ -51,7 +51,7 @@ func distinct(parts []Judgement) []Judgement {
 }
 
 // linksOf are the links of an answer with a relation that clients follow, in its head and in its body.
-func linksOf(x exchange.Exchange) (links []document.Reference, faults []Judgement) {
+func linksOf(e Evidence, x exchange.Exchange) (links []document.Reference, faults []Judgement) {
 	const place = "Link header"
 	head, err := exchange.ParseLinks(header(x, "Link"))
 	if err != nil {
@@ -65,8 +65,9 @@ func linksOf(x exchange.Exchange) (links []document.Reference, faults []Judgemen
 			}
 		}
 	}
-	if text, err := jsonText(x); err == nil {
-		links = append(links, document.ReadReferences(text)...)
+	if text, err := e.jsonText(x); err == nil {
+		items, _ := e.itemsOf(x)
+		links = append(links, document.References(text, items)...)
 	}
 	return links, faults
 }
@@ -112,12 +113,12 @@ func nextWorks(e Evidence, x exchange.Exchange) Judgement {
 	if j, unclear := unclearIfNoVerdict(x); unclear {
 		return j
 	}
-	items, err := itemsOf(x)
+	items, err := e.itemsOf(x)
 	if !success(x) || err != nil {
 		return Failed("the link to the next page does not work", expected, describe(x)).about(x, expected, describe(x))
 	}
 	from, _ := e.Get(exchange.Label(x.Given["from"]))
-	before, err := itemsOf(from)
+	before, err := e.itemsOf(from)
 	if err == nil && len(items) > 0 && slices.Equal(document.Identities(items), document.Identities(before)) {
 		if j, ok := e.standing(paging(), "PAG-03"); !ok && j.Outcome == Blocked {
 			return j // the link is right, the page is not

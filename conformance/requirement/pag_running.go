@@ -26,14 +26,14 @@ func runningCalls(e Evidence) []Judgement {
 	if !success(running) {
 		return []Judgement{Failed("runningCalls=true is refused although the document declares it", "2xx with the calls that run", describe(running)).about(running, "2xx", describe(running))}
 	}
-	items, err := itemsOf(running)
+	items, err := e.itemsOf(running)
 	if err != nil {
 		return []Judgement{Unclear("the running calls can't be read: "+clip(err.Error())).about(running, "a list", describe(running))}
 	}
-	whole, unread := itemsOf(e.The(exchange.ListOperation.With(exchange.OK)))
+	whole, unread := e.itemsOf(e.The(exchange.ListOperation.With(exchange.OK)))
 	parts := []Judgement{noneOver(running, items, unread == nil && len(items) < len(whole))}
 	resting, asked := e.Get(e.Roles.List.With(exchange.RunningFalse))
-	others, err := itemsOf(resting)
+	others, err := e.itemsOf(resting)
 	if asked && success(resting) && err == nil && unread == nil && len(others) < len(whole) {
 		parts = append(parts, apart(resting, document.Identities(items), document.Identities(others)))
 	}

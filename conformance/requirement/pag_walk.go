@@ -20,13 +20,13 @@ func listedOnce(e Evidence) Judgement {
 	if j, unclear := unclearIfNoVerdict(whole); unclear {
 		return j
 	}
-	items, err := itemsOf(whole)
+	items, err := e.itemsOf(whole)
 	if err != nil {
 		return Failed("the list operation answers with no list", "an array", clip(err.Error())).about(whole, "an array", clip(err.Error()))
 	}
 	parts := []Judgement{enveloped(e, whole)}
 	for _, x := range listAnswers(e) {
-		if j, twice := listsTwice(x); twice {
+		if j, twice := listsTwice(e, x); twice {
 			parts = append(parts, j)
 		}
 	}
@@ -56,8 +56,8 @@ func enveloped(e Evidence, whole exchange.Exchange) Judgement {
 }
 
 // listsTwice finds ids that stand more than once in one answer.
-func listsTwice(x exchange.Exchange) (Judgement, bool) {
-	items, err := itemsOf(x)
+func listsTwice(e Evidence, x exchange.Exchange) (Judgement, bool) {
+	items, err := e.itemsOf(x)
 	if err != nil || !success(x) {
 		return Judgement{}, false
 	}
@@ -84,7 +84,7 @@ func listsTwice(x exchange.Exchange) (Judgement, bool) {
 // parameter.
 func walkOf(e Evidence, whole exchange.Case, step func(int) exchange.Case) (p document.Pages, asked map[int]exchange.Exchange) {
 	p, asked = document.Pages{At: map[int]document.Page{}}, map[int]exchange.Exchange{}
-	if items, err := itemsOf(e.The(exchange.ListOperation.With(whole))); err == nil {
+	if items, err := e.itemsOf(e.The(exchange.ListOperation.With(whole))); err == nil {
 		p.Whole = document.Identities(items)
 	}
 	p.Size = len(p.Whole)
@@ -100,7 +100,7 @@ func walkOf(e Evidence, whole exchange.Case, step func(int) exchange.Case) (p do
 		if size, err := strconv.Atoi(x.Given["size"]); err == nil && size > 0 {
 			p.Size = size
 		}
-		items, err := itemsOf(x)
+		items, err := e.itemsOf(x)
 		page := document.Page{Listed: success(x) && err == nil}
 		if page.Listed {
 			page.Items = document.Identities(items)
@@ -251,7 +251,7 @@ func emptyBeyond(e Evidence) Judgement {
 	if j, unclear := unclearIfNoVerdict(x); unclear {
 		return j
 	}
-	items, err := itemsOf(x)
+	items, err := e.itemsOf(x)
 	if size, given := strconv.Atoi(x.Given["size"]); given == nil && len(items) > size {
 		if j, ok := e.standing(paging(), "PAG-02"); !ok && j.Outcome == Blocked {
 			return j // no parameter of paging has an effect
