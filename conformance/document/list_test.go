@@ -44,6 +44,29 @@ var _ = Describe("Lists", func() {
 		Entry("an item that is no JSON", `[1,tru,3]`, false, `1`),
 	)
 
+	DescribeTable("are cut in their items without reading them",
+		func(array string, whole bool, want ...string) {
+			items, all := document.Split([]byte(array))
+			Expect(texts(items)).To(HaveExactElements(want))
+			Expect(all).To(Equal(whole))
+			var decoded []json.RawMessage
+			if whole && json.Unmarshal([]byte(array), &decoded) == nil {
+				Expect(items).To(HaveLen(len(decoded)))
+			}
+		},
+		Entry("an array", ` [ 1 , "a]\"\\" , {"b":[ "}" ]},null,[]] `, true, `1`, `"a]\"\\"`, `{"b":[ "}" ]}`, `null`, `[]`),
+		Entry("an empty one", " [ ]\n", true), Entry("what is no JSON inside", `[tru,{"a"}]`, true, `tru`, `{"a"}`),
+		Entry("no comma", `[1 2]`, false, `1`), Entry("a comma too many", `[1,]`, false, `1`), Entry("one before", `[,1]`, false),
+		Entry("two", `[1,,2]`, false, `1`), Entry("more behind it", `[1] 2`, false, `1`), Entry("more behind an empty one", `[] 2`, false),
+		Entry("a text that breaks off", `[1,"a\`, false, `1`), Entry("one before its end", `[1,[2]`, false, `1`, `[2]`), Entry("no array", `{"a":[1]}`, false),
+	)
+
+	It("are cut in a time that grows with the text, whatever its strings hold", func() {
+		text := []byte(`["` + strings.Repeat(`\\`, 4<<20) + `"]`)
+		_, whole := document.Split(text)
+		Expect(whole).To(BeTrue())
+	})
+
 	DescribeTable("are not seen in anything else",
 		func(body string) {
 			_, ok := document.ReadList([]byte(body))

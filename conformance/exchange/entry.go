@@ -38,12 +38,40 @@ type entry struct {
 	Ended         *Ended           `json:"ended,omitempty"`
 }
 
+// written is an entry as encoding/json writes it fast: bodies, which are most of a file, are plain strings to it and not the text of a
+// Marshaler, which it would read once more.
+type written struct {
+	entry
+	Exchange *writtenExchange `json:"exchange,omitempty"`
+}
+
+type writtenExchange struct {
+	*Exchange
+	Response *writtenResponse `json:"response,omitempty"`
+}
+
+type writtenResponse struct {
+	*Response
+	Body any `json:"body,omitempty"`
+}
+
+func (e entry) written() written {
+	out := written{entry: e}
+	if e.Exchange != nil {
+		out.Exchange = &writtenExchange{Exchange: e.Exchange}
+		if a := e.Exchange.Response; a != nil {
+			out.Exchange.Response = &writtenResponse{a, a.Body.written()}
+		}
+	}
+	return out
+}
+
 // line is the entry as NDJSON, with its line feed.
 func (e entry) line() ([]byte, error) {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false) // evidence is read by people, too
-	if err := enc.Encode(e); err != nil {
+	if err := enc.Encode(e.written()); err != nil {
 		return nil, fmt.Errorf("write %s record: %w", e.Kind, err)
 	}
 	return b.Bytes(), nil

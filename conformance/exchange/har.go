@@ -15,7 +15,7 @@ import (
 
 // WriteHAR writes the exchanges of a log as an HTTP archive that the network panel of a browser opens. Each followed redirect is an
 // entry of its own; a failed exchange has status 0 and its cause in _error. The same log gives the same bytes. Entries are written
-// one by one: all of them together can be larger than the memory.
+// one by one, each on a line: all of them together can be larger than the memory.
 func WriteHAR(w io.Writer, log *Log, version string) error {
 	frame, err := json.MarshalIndent(harFile{harLog{Version: "1.2", Creator: harCreator{"rin", version}, Pages: []struct{}{}, Entries: []harEntry{}}}, "", " ")
 	if err != nil {
@@ -30,7 +30,6 @@ func WriteHAR(w io.Writer, log *Log, version string) error {
 			var text bytes.Buffer
 			enc := json.NewEncoder(&text)
 			enc.SetEscapeHTML(false)
-			enc.SetIndent("   ", " ")
 			if err := enc.Encode(e); err != nil {
 				return fmt.Errorf("write HAR: %w", err)
 			}

@@ -30,6 +30,17 @@ var _ = Describe("A body that was judged before", func() {
 		Expect(broken.Judged).To(BeFalse())
 		Expect(judge.Annotate(answer(200, "application/json", body+"]"), op)).To(Equal(broken))
 
+		again := judge.Annotate(answer(200, "application/json", `[{"id":2},{"id":3},{},{"id":1}]`), op)
+		Expect(again.Items).To(Equal(4))
+		Expect(again.Findings).To(HaveExactElements(HaveField("Path", "$[2].id")), "an item is known in another place of another list")
+		for _, text := range []string{`[{"id":1} {"id":2}]`, `[{"id":1},]`, `[{"id":1},{"id":2}`, `[{"id":1},tru]`} {
+			fresh, err := openapi.NewJudge(doc)
+			Expect(err).NotTo(HaveOccurred())
+			malformed := judge.Annotate(answer(200, "application/json", text), op)
+			Expect(malformed.Judged).To(BeFalse(), text)
+			Expect(malformed).To(Equal(fresh.Annotate(answer(200, "application/json", text), op)), text)
+		}
+
 		cut := answer(200, "application/json", `[{"id":1},{},{"i`)
 		whole := judge.Annotate(cut, op)
 		cut.Response.Truncated = true

@@ -13,12 +13,29 @@ import (
 const deepest = 24
 
 // pretty makes a body readable: JSON is indented, anything else is left as it is. At most limit bytes come back; whole says whether that
-// is everything. The work is bounded by limit, and by one pass over the body.
+// is everything. The work is bounded by limit, and by one pass over a body of nothing but blanks.
 func pretty(body []byte, limit int) (text string, whole bool) {
-	if json.Valid(body) {
+	if beginsAsJSON(body, limit) {
 		return indent(body, limit)
 	}
 	return head(body, limit)
+}
+
+// beginsAsJSON reports a JSON value; of a long text only what may be shown is looked at.
+func beginsAsJSON(body []byte, limit int) bool {
+	if len(body) <= 4*limit {
+		return json.Valid(body)
+	}
+	if first := bytes.TrimLeft(body, " \t\r\n"); len(first) == 0 || first[0] != '{' && first[0] != '[' {
+		return false
+	}
+	d := json.NewDecoder(bytes.NewReader(body))
+	for d.InputOffset() <= int64(limit) {
+		if _, err := d.Token(); err != nil {
+			return false
+		}
+	}
+	return true
 }
 
 // head returns the beginning of a text, ending at a character boundary.
@@ -32,13 +49,13 @@ func head(text []byte, limit int) (string, bool) {
 	return string(text[:limit]), false
 }
 
-// indent prints a valid JSON value over several lines until limit is reached.
+// indent prints a JSON value over several lines until limit is reached.
 func indent(doc []byte, limit int) (string, bool) {
 	var b strings.Builder
 	depth, inString := 0, false
 	newline := func() {
 		if depth <= deepest {
-			b.WriteString("\n" + strings.Repeat("  ", depth))
+			b.WriteString("\n" + strings.Repeat("  ", max(0, depth)))
 		}
 	}
 	for i := 0; i < len(doc); i++ {

@@ -85,6 +85,19 @@ var _ = Describe("the page", func() {
 		Expect(written(report.WriteHTML, r, log)).To(ContainSubstring("only the beginning of a body of 200000 bytes"))
 	})
 
+	DescribeTable("indents the beginning of a long body that begins as JSON",
+		func(body string, indented bool) {
+			r, log := small()
+			log.Exchanges[0].Response.Body = exchange.Body(body)
+			Expect(strings.Contains(written(report.WriteHTML, r, log), "[\n  &#34;a&#34;,\n")).To(Equal(indented))
+		},
+		Entry("JSON", `["a",`+strings.Repeat(`"b",`, 50_000)+`1]`, true),
+		Entry("JSON that is none later", `["a",`+strings.Repeat(`"b",`, 50_000), true),
+		Entry("JSON and more", `["a",1]`+strings.Repeat(`x`, 50_000), false),
+		Entry("no JSON", `["a",`+strings.Repeat(`b`, 50_000), false),
+		Entry("a long run of closing brackets", `["a",1`+strings.Repeat(`]`, 50_000), false),
+	)
+
 	It("tells once what could not be judged for one reason", func() {
 		out := page(empty)
 		Expect(strings.Count(out, `<article class="finding inconclusive"`)).To(Equal(1))
