@@ -41,6 +41,8 @@ var _ = Describe("A body that was judged before", func() {
 			Expect(malformed).To(Equal(fresh.Annotate(answer(200, "application/json", text), op)), text)
 		}
 
+		Expect(judge.Annotate(answer(200, "application/json", `[{"id":1},tru]`), op).Why).To(ContainSubstring("invalid character ']'"), "as the whole list says it")
+
 		cut := answer(200, "application/json", `[{"id":1},{},{"i`)
 		whole := judge.Annotate(cut, op)
 		cut.Response.Truncated = true

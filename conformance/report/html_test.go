@@ -91,11 +91,11 @@ var _ = Describe("the page", func() {
 			log.Exchanges[0].Response.Body = exchange.Body(body)
 			Expect(strings.Contains(written(report.WriteHTML, r, log), "[\n  &#34;a&#34;,\n")).To(Equal(indented))
 		},
-		Entry("JSON", `["a",`+strings.Repeat(`"b",`, 50_000)+`1]`, true),
-		Entry("JSON that is none later", `["a",`+strings.Repeat(`"b",`, 50_000), true),
-		Entry("JSON and more", `["a",1]`+strings.Repeat(`x`, 50_000), false),
-		Entry("no JSON", `["a",`+strings.Repeat(`b`, 50_000), false),
-		Entry("a long run of closing brackets", `["a",1`+strings.Repeat(`]`, 50_000), false),
+		Entry("JSON", `["a",`+strings.Repeat(`"b",`, 100_000)+`1]`, true),
+		Entry("JSON that is none later", `["a",`+strings.Repeat(`"b",`, 100_000), true),
+		Entry("JSON and more", `["a",1]`+strings.Repeat(`x`, 100_000), false),
+		Entry("no JSON", `["a",`+strings.Repeat(`b`, 100_000), false),
+		Entry("a long run of closing brackets", `["a",1`+strings.Repeat(`]`, 100_000), false),
 	)
 
 	It("tells once what could not be judged for one reason", func() {
