@@ -60,7 +60,6 @@ func (e *explanation) write(r requirement.Requirement) {
 	}
 	e.part("level", level)
 	e.sources(r.Source, r.Quote)
-	e.part("says", "“"+r.Quote+"”")
 	e.part("asked", r.Probe)
 	if strings.Contains(r.Probe, "probe target") {
 		e.part("probe target", "a protected resource of the node: the info endpoint where it refuses callers without a token, otherwise the first operation that does")
@@ -81,10 +80,11 @@ func (e *explanation) write(r requirement.Requirement) {
 	}
 }
 
-// sources lists the citations with their links; of a rule of the interface document, which has none, it tells the words.
+// sources lists the places of a source with their links, and what the first one says. The words of the interface document are told, since it
+// has no link.
 func (e *explanation) sources(s requirement.Source, quote string) {
-	word := "source"
-	for _, c := range s.Citations {
+	also := "see also"
+	for i, c := range s.Citations {
 		where := c.URL
 		if rule, ok := requirement.InterfaceRule(c); ok {
 			where = "(" + rule.Place + ")"
@@ -92,8 +92,13 @@ func (e *explanation) sources(s requirement.Source, quote string) {
 				where += ": “" + words + "”"
 			}
 		}
-		e.part(word, c.Text+" "+where)
-		word = ""
+		if i == 0 {
+			e.part("source", c.Text+" "+where)
+			e.part("says", "“"+quote+"”")
+			continue
+		}
+		e.part(also, c.Text+" "+where)
+		also = ""
 	}
 }
 

@@ -28,7 +28,7 @@ func row(id requirement.ID, title string, gate requirement.Gate, profile require
 func smallCatalogue() []requirement.Requirement {
 	return []requirement.Requirement{
 		row("TOK-01", "A good request yields a token", requirement.Gating, requirement.Auth, requirement.NET("R3"), "client_secret = <CLIENT_SECRET>", "Accept the credentials in the form."),
-		row("TOK-06", "Token answers are not cached", requirement.Gating, requirement.Auth, requirement.RFC(6749, "5.1"),
+		row("TOK-06", "Token answers are not cached", requirement.Gating, requirement.Auth, requirement.RFC(6749, "5.1").And(requirement.RFC(9111, "5.2.2.5")),
 			"The authorization server MUST include the HTTP \"Cache-Control\" response header field with a value of \"no-store\"", "Send Cache-Control: no-store with every token answer."),
 		row("TOK-13", "HTTP Basic is supported", requirement.Advice, requirement.Auth, requirement.RFC(6749, "2.3.1"),
 			"The authorization server MUST support the HTTP Basic authentication scheme", "Allow client_secret_basic for the client."),

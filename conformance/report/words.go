@@ -100,14 +100,17 @@ func counts(t verdict.Totals) string {
 	return strings.Join(out, ", ")
 }
 
-// cite quotes the source: RFC 6749 §5.1: "..." or, for an implied rule, RFC 6749 §5.1 (derived): "...".
+// cite quotes the source: RFC 6749 §5.1: “…”; see also RFC 9111 §5.4. Behind the place of an implied rule stands (derived).
 func (q Requirement) cite() string {
-	s := q.Source.Text
+	s, also, _ := strings.Cut(q.Source.Text, "; ")
 	if q.Source.Derived {
 		s += " (derived)"
 	}
 	if q.Quote != "" {
 		s += ": “" + q.Quote + "”"
+	}
+	if also != "" {
+		s += "; see also " + also
 	}
 	return s
 }

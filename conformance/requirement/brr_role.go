@@ -31,7 +31,7 @@ func missingRole() []Requirement {
 			Source:   RFC(6750, "3.1").And(RFC(6750, "3")).And(RFC(9110, "15.5.4")),
 			Quote:    "The resource server SHOULD respond with the HTTP 403 (Forbidden) status code and MAY include the \"scope\" attribute with the scope necessary to access the protected resource.",
 			Probe:    "The answer to the client without the role.",
-			Forgives: "403 without a challenge, since a missing role is no missing scope; 404 or 401 without invalid_token (warnings).",
+			Forgives: "403 without a challenge, since a missing role is not a missing scope; 404 or 401 without invalid_token (warnings).",
 			Fix:      "Answer 403 with WWW-Authenticate: Bearer error=\"insufficient_scope\". Spring Security: BearerTokenAccessDeniedHandler. A 401 with invalid_token makes clients fetch new tokens in a loop.",
 			Breaks:   "401 invalid_token for a client without the role.",
 			Reads:    labels, After: []ID{"TOK-01"}, Check: roleRefusal,
