@@ -3,10 +3,13 @@ GO      ?= go
 BIN     := bin/rin
 # The network's published documents, where they lie beside the project.
 PUBLISHED ?= $(wildcard $(abspath ../shared/published))
+# How long each fuzz target runs, and which of them do.
+FUZZTIME ?= 10s
+FUZZ     ?= .
 TOOL    := $(GO) tool -modfile=.ci/tools.mod
 
 .DEFAULT_GOAL := help
-.PHONY: help demo build test mutants benign race lint bench e2e generate check
+.PHONY: help demo build test mutants benign fuzz race lint bench e2e generate check
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z0-9]+:.*## /{printf "  make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -25,6 +28,14 @@ mutants: ## the kill matrix: every deviation against the suite, printed and reco
 
 benign: ## no false alarm: every unusual habit alone, and together
 	RIN_BENIGN=. $(GO) test -count 1 -timeout 15m ./cmd/rin/benign -ginkgo.succinct -ginkgo.no-color
+
+fuzz: ## every fuzz target for FUZZTIME (10s), one after the other; FUZZ=regexp chooses
+	@$(GO) list -f '{{.Dir}} {{.ImportPath}}' ./... | while read -r dir package; do \
+	  for target in $$(sed -n 's/^func \(Fuzz[A-Za-z0-9]*\)(.*/\1/p' "$$dir"/*_test.go 2>/dev/null | grep -E -e '$(FUZZ)'); do \
+	    echo "== $$package $$target"; \
+	    $(GO) test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) "$$package" || exit 1; \
+	  done; \
+	done
 
 race: ## the tests but the kill matrix and the benign corpus under the race detector (needs a C compiler)
 	CGO_ENABLED=1 $(GO) test -race $$($(GO) list ./... | grep -v -e cmd/rin/mutants -e cmd/rin/benign)

@@ -16,7 +16,7 @@ var infoShape = regexp.MustCompile(`^(.*)/info/v1/oauth/info/?$`)
 // ok is false for an info URL of another shape.
 func Derive(infoURL string) (base, spec string, ok bool) {
 	u, err := url.Parse(infoURL)
-	if err != nil || u.Host == "" {
+	if err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" {
 		return "", "", false
 	}
 	match := infoShape.FindStringSubmatch(u.EscapedPath())

@@ -66,7 +66,7 @@ func (e entry) written() written {
 	return out
 }
 
-// line is the entry as NDJSON, with its line feed.
+// line is the entry as NDJSON, with its line feed. Nothing in it acts on a terminal.
 func (e entry) line() ([]byte, error) {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
@@ -74,7 +74,7 @@ func (e entry) line() ([]byte, error) {
 	if err := enc.Encode(e.written()); err != nil {
 		return nil, fmt.Errorf("write %s record: %w", e.Kind, err)
 	}
-	return b.Bytes(), nil
+	return Inert(b.Bytes()), nil
 }
 
 // check tells what an entry read from a file lacks.

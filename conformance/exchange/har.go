@@ -34,7 +34,7 @@ func WriteHAR(w io.Writer, log *Log, version string) error {
 				return fmt.Errorf("write HAR: %w", err)
 			}
 			out.WriteString(separator)
-			out.Write(bytes.TrimSuffix(text.Bytes(), []byte("\n")))
+			out.Write(Inert(bytes.TrimSuffix(text.Bytes(), []byte("\n"))))
 			separator = ",\n   "
 		}
 	}

@@ -50,21 +50,44 @@ func (r *Redactor) header(h []Field) []Field {
 	var out []Field
 	for _, f := range h {
 		if strings.EqualFold(f.Name, "Set-Cookie") {
-			r.cookie(f.Value)
+			f.Value = r.cookie(f.Value)
 		}
 		out = append(out, Field{r.fieldName(f.Name), r.Text(f.Value)})
 	}
 	return out
 }
 
-// cookie adds the value of a Set-Cookie line (RFC 6265 §4.1.1) to the secrets; short values are settings, not sessions.
-func (r *Redactor) cookie(line string) {
-	pair, _, _ := strings.Cut(line, ";")
-	if _, value, ok := strings.Cut(pair, "="); ok {
-		if value = strings.Trim(strings.TrimSpace(value), `"`); len(value) >= 2*ShortSecret {
-			r.Secret("cookie", value)
-		}
+// maxCookies is how many values of cookies are looked for in what comes later. A node may set new ones with every answer.
+const maxCookies = 200
+
+// cookie adds the value of a Set-Cookie line (RFC 6265 §4.1.1) to the secrets; short values are settings, not sessions. It returns the
+// line, without a value that was one too many.
+func (r *Redactor) cookie(line string) string {
+	pair, attributes, more := strings.Cut(line, ";")
+	name, value, ok := strings.Cut(pair, "=")
+	value = strings.Trim(strings.TrimSpace(value), `"`)
+	if !ok || len(value) < 2*ShortSecret || r.learnCookie(value) {
+		return line
 	}
+	if line = name + "=[[cookie:too-many]]"; more {
+		line += ";" + attributes
+	}
+	return line
+}
+
+// learnCookie adds the value of a cookie to the secrets while there is room; false says that there is none.
+func (r *Redactor) learnCookie(value string) bool {
+	r.mu.Lock()
+	_, known := r.byValue[value]
+	room := known || r.cookies < maxCookies
+	if room && !known {
+		r.cookies++
+	}
+	r.mu.Unlock()
+	if room {
+		r.Secret("cookie", value)
+	}
+	return room
 }
 
 // fieldName redacts a header name. Names lose their spelling on the way, so the search goes without regard to case.

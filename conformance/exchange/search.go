@@ -19,6 +19,9 @@ type search struct {
 const (
 	// pieceSize bounds the memory for undone escapes; pieces overlap by reach.
 	pieceSize = 1 << 20
+	// maxHits bounds what is replaced one by one in a piece. A node that repeats a token beyond that, to have every one of its few bytes
+	// grow to a marker, loses the whole piece.
+	maxHits = 4096
 	// widest is the growth of a byte that is percent-encoded, with each character of that JSON-escaped: "%41".
 	widest = 18
 )
@@ -56,8 +59,14 @@ func (s *search) find(text string) []hit {
 	}
 	var hits []hit
 	for at := 0; at == 0 || at < len(text); at += pieceSize {
-		s.explore(text[at:min(len(text), at+pieceSize+s.reach)], nil, "", 0, func(h hit) {
+		before, piece := len(hits), text[at:min(len(text), at+pieceSize+s.reach)]
+		s.explore(piece, nil, "", 0, func(h hit) {
 			h.from, h.to = h.from+at, h.to+at
+			if len(hits) == before+maxHits {
+				hits = append(hits[:before], hit{at, at + len(piece), h.secret, h.form})
+				before++ // it stays; what is found beside it counts anew
+				return
+			}
 			hits = append(hits, h)
 		})
 	}

@@ -372,6 +372,29 @@ var _ = Describe("Hostile schemas and bodies", func() {
 		Entry("by members", `"properties":{"a":{"allOf":[%s,%s]}}`),
 	)
 
+	It("are given up when they kept the judge busy a few times", func() {
+		var schemas strings.Builder
+		for i := range 40 {
+			to := fmt.Sprintf(`{"$ref":"#/components/schemas/S%d"}`, i+1)
+			fmt.Fprintf(&schemas, `"S%d":{"properties":{"a":{"allOf":[%s,%s]}}},`, i, to, to)
+		}
+		guarded := openapi.Guard([]byte(spec("3.0.3", `{"$ref":"#/components/schemas/S0"}`, `{`+schemas.String()+`"S40":{"type":"object"}}`)), openapi.Limits{})
+		judge, err := openapi.NewJudge(guarded)
+		Expect(err).NotTo(HaveOccurred())
+		parsed, err := document.Parse(guarded.Reduced)
+		Expect(err).NotTo(HaveOccurred())
+		told := func(body string) exchange.SchemaFindings {
+			return judge.Annotate(answer(200, "application/json", body), parsed.Operations[0])
+		}
+		Expect(told(`{}`).Judged).To(BeTrue())
+		for i := range 3 {
+			Expect(told(strings.Repeat(" ", i) + nested).Judged).To(BeFalse())
+		}
+		f := told(`{ }`)
+		Expect(f.Judged).To(BeFalse())
+		Expect(f.Why).To(ContainSubstring("in more ways than can be tried"))
+	})
+
 	It("do not exhaust the matcher of patterns", func() {
 		evil := `{"type":"array","items":{"type":"string","pattern":"^(?=(a+)+$)(a|aa)+$"}}`
 		f := judged(spec("3.0.3", evil, `{}`), `[`+strings.TrimSuffix(strings.Repeat(`"`+strings.Repeat("a", 60)+`!",`, 200), ",")+`]`)

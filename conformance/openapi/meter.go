@@ -11,6 +11,7 @@ import (
 const (
 	stepsPerValue = 2_000_000  // schemas applied within one value that is judged as one
 	stepsPerBody  = 10_000_000 // and within one answer
+	maxGivenUp    = 3          // values, after which the schema is given up: each further one would cost as much
 )
 
 var errSteps = errors.New("the schema applies to this body in more ways than can be tried")
@@ -20,6 +21,7 @@ var errSteps = errors.New("the schema applies to this body in more ways than can
 type meter struct {
 	sync.Mutex
 	value, body int // steps left
+	gaveUp      int // values for which they did not suffice
 }
 
 func (m *meter) vocabulary() *jsonschema.Vocabulary {

@@ -6,8 +6,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"unicode/utf16"
-	"unicode/utf8"
+
+	"github.com/rin-network/rin/conformance/exchange"
 )
 
 //go:embed schema/report.v1.json
@@ -31,28 +31,8 @@ func WriteJSON(w io.Writer, r Report) error {
 	if err := enc.Encode(r); err != nil {
 		return fmt.Errorf("encode report: %w", err)
 	}
-	_, err := w.Write(inert(b.Bytes()))
+	_, err := w.Write(exchange.Inert(b.Bytes()))
 	return err
-}
-
-// inert writes deceptive characters beyond ASCII, which JSON lets stand inside strings, as escapes. Those within ASCII are either
-// white space of the document itself or escaped already, but for DEL.
-func inert(doc []byte) []byte {
-	var b bytes.Buffer
-	for i := 0; i < len(doc); {
-		r, size := utf8.DecodeRune(doc[i:])
-		switch {
-		case r < 0x7f || !deceptive(r):
-			b.Write(doc[i : i+size])
-		case r < 0x10000:
-			fmt.Fprintf(&b, `\u%04x`, r)
-		default:
-			high, low := utf16.EncodeRune(r)
-			fmt.Fprintf(&b, `\u%04x\u%04x`, high, low)
-		}
-		i += size
-	}
-	return b.Bytes()
 }
 
 // ReadJSON reads a report that [WriteJSON] wrote; another version is an error.

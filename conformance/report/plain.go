@@ -3,8 +3,9 @@ package report
 import (
 	"fmt"
 	"strings"
-	"unicode"
 	"unicode/utf8"
+
+	"github.com/rin-network/rin/conformance/exchange"
 )
 
 // Plain makes a text from a node harmless on one line: control characters, escape sequences, characters that reorder or hide
@@ -18,7 +19,9 @@ func PlainLines(s string) string {
 }
 
 func visible(s, keep string) string {
-	clean := strings.IndexFunc(s, func(r rune) bool { return r == utf8.RuneError || deceptive(r) && !strings.ContainsRune(keep, r) }) < 0
+	clean := strings.IndexFunc(s, func(r rune) bool {
+		return r == utf8.RuneError || exchange.Deceptive(r) && !strings.ContainsRune(keep, r)
+	}) < 0
 	if clean {
 		return s
 	}
@@ -28,7 +31,7 @@ func visible(s, keep string) string {
 		switch {
 		case r == utf8.RuneError && size == 1:
 			fmt.Fprintf(&b, `\x%02x`, s[i])
-		case strings.ContainsRune(keep, r) || !deceptive(r):
+		case strings.ContainsRune(keep, r) || !exchange.Deceptive(r):
 			b.WriteString(s[i : i+size])
 		default:
 			b.WriteString(escape(r))
@@ -53,18 +56,6 @@ func escape(r rune) string {
 		return fmt.Sprintf(`\u%04x`, r)
 	}
 	return fmt.Sprintf(`\U%08x`, r)
-}
-
-// deceptive reports characters that act instead of being seen: control characters (Cc), format characters (Cf) such as the
-// bidirectional overrides and zero-width blanks, line and paragraph separators, and characters that belong to no text.
-func deceptive(r rune) bool {
-	switch {
-	case r == '\u200c' || r == '\u200d':
-		return false // joiners: they spell words in Persian and Indic scripts, and emoji
-	case unicode.In(r, unicode.Cc, unicode.Cf, unicode.Zl, unicode.Zp, unicode.Co, unicode.Cs):
-		return true
-	}
-	return r >= 0xfdd0 && r <= 0xfdef || r&0xfffe == 0xfffe
 }
 
 // cut shortens a text to at most n bytes, at a character boundary, and says how much is missing.

@@ -2,6 +2,7 @@ package record
 
 import (
 	"encoding/json"
+	"fmt"
 	"regexp"
 	"strings"
 
@@ -13,6 +14,28 @@ import (
 func tokenMember() *regexp.Regexp {
 	return regexp.MustCompile(`(?i)["']?((?:access|refresh|id)_?token)["']?\s*[:=]\s*` +
 		`(?:"((?:[^"\\\x00-\x1f]|\\.)+)|'((?:[^'\\\x00-\x1f]|\\.)+)|((?:[^"'\\&\s]|\\.)+))`)
+}
+
+// Bounds of the tokens of one answer. What is beyond them is of no use to anybody, and to look for it in every later answer would take
+// more time and memory than there is.
+const (
+	maxToken  = HeaderLimit // bytes: no header is larger
+	maxTokens = 20
+)
+
+// excessive says why the tokens of an answer are too much, empty when they are not. One alone may stand several times.
+func excessive(found [][]string) string {
+	different := map[string]bool{}
+	for _, m := range found {
+		value := m[2] + m[3] + m[4]
+		if len(value) > maxToken {
+			return fmt.Sprintf("a token of %d bytes is larger than any header (%d bytes); the answer is not kept", len(value), maxToken)
+		}
+		if different[value] = true; len(different) > maxTokens {
+			return fmt.Sprintf("more than %d tokens in one answer; it is not kept", maxTokens)
+		}
+	}
+	return ""
 }
 
 // conceal takes the tokens of a token answer out of reach: it adds them to the redactor, notes the facts about the access token,
@@ -28,11 +51,16 @@ func (r *Recorder) conceal(ask Ask, x *exchange.Exchange, body []byte) string {
 		AccessToken string `json:"access_token"`
 	}
 	_ = json.Unmarshal(body, &answer) // what is no JSON is searched below
+	found := tokenMember().FindAllStringSubmatch(string(body), 100)
+	if why := excessive(append(found, []string{"", "", answer.AccessToken, "", ""})); why != "" {
+		x.Response.Body, x.Response.BodyError = nil, why
+		return ""
+	}
 	if answer.AccessToken != "" {
 		x.Tokens = append(x.Tokens, r.options.Redactor.Token(name, answer.AccessToken))
 	}
 	isJSON := json.Valid(body)
-	for _, m := range tokenMember().FindAllStringSubmatch(string(body), 100) {
+	for _, m := range found {
 		value := unquote(m[2] + m[3] + m[4])
 		if m[4] != "" && isJSON {
 			value = bare(m[4])

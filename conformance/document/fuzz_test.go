@@ -1,0 +1,81 @@
+package document_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/rin-network/rin/conformance/document"
+)
+
+// FuzzEachMember: members are parts of the text, at pointers that lead to them.
+func FuzzEachMember(f *testing.F) {
+	for _, seed := range []string{
+		`{"a":{"b/c":1},"d":[{"e":null}, 2]}`, `{"a":1,"\u0061":2}`, `{"~":{"/":{"":0}}}`, `[[[[{"a":`, `{"a"`, "{\"\xff\":1,\"\xfe\":2}",
+		strings.Repeat(`{"a":`, 100) + "1" + strings.Repeat("}", 100), `{"id":["a",{"id":7}]}`, "\xef\xbb\xbf{}",
+	} {
+		f.Add([]byte(seed))
+	}
+	f.Fuzz(func(t *testing.T, text []byte) {
+		document.EachMember(text, func(pointer, name string, value []byte) {
+			if !bytes.Contains(text, value) || !strings.HasSuffix(pointer, "/"+document.Escape(name)) {
+				t.Fatalf("%q holds %q at %q", text, value, pointer)
+			}
+		})
+		if json.Valid(text) {
+			for _, pointer := range document.Repeated(text) {
+				var value any
+				if json.Unmarshal(text, &value) != nil {
+					continue
+				}
+				if _, found := document.Lookup(value, pointer); !found {
+					t.Fatalf("%q repeats %q, where nothing is", text, pointer)
+				}
+			}
+		}
+		_ = document.Object(text)
+		if list, ok := document.ReadList(text); ok {
+			if ids := document.Identities(list.Items); len(ids) != len(list.Items) {
+				t.Fatalf("%d identities of %d items", len(ids), len(list.Items))
+			}
+		}
+	})
+}
+
+// FuzzPages: a walk asks for no page twice and comes to its end, whatever the pages hold.
+func FuzzPages(f *testing.F) {
+	f.Add([]byte("abcdefghij"), []byte("abc defghij"), uint8(2), 0)
+	f.Add([]byte("aaaa"), []byte("a a a a a a a"), uint8(0), 1)
+	f.Add([]byte(""), []byte("x"), uint8(0), -5)
+	f.Fuzz(func(t *testing.T, whole, pages []byte, asked uint8, least int) {
+		size := 1 + int(asked) // it is the suite that asks
+		p := document.Pages{Size: size, Least: least, At: map[int]document.Page{}}
+		for _, id := range whole {
+			p.Whole = append(p.Whole, string(id))
+		}
+		answers := bytes.Fields(pages)
+		for n := 0; ; n++ {
+			value, more := p.Next()
+			if !more {
+				break
+			}
+			if _, again := p.At[value]; again || n > 20 {
+				t.Fatalf("asked for %d after %v", value, p.At)
+			}
+			page := document.Page{Listed: n < len(answers)}
+			if page.Listed {
+				for _, id := range answers[n] {
+					page.Items = append(page.Items, string(id))
+				}
+			}
+			p.At[value] = page
+		}
+		values, _ := p.Walked()
+		if !slices.IsSorted(values) && p.Meaning() != document.Ignored {
+			t.Fatalf("walked %v", values)
+		}
+		_ = p.Faults()
+	})
+}
