@@ -28,7 +28,7 @@ func infoAnswers(e Evidence) Judgement {
 	j := Failed(fmt.Sprintf("the info request with a fresh token was answered %d", x.Status()), expected, describe(x)).about(x, expected, describe(x))
 	switch {
 	case success(bare):
-		return j.Seen(bare.Label).Hinting("the same request without Content-Type works: don't parse a body on GET (body-parser and Flask request.json fail on an empty one); the network's clients send Content-Type: application/json on every call")
+		return j.Seen(bare.Label).Hinting("the same request without Content-Type works: don't parse a body on GET (Flask's request.json and a required @RequestBody of Spring fail on an empty one); the network's clients send Content-Type: application/json on every call")
 	case redirected(x):
 		return j.Hinting("serve the info resource at the recorded URL: tokens are not sent on to another place (INF-04)")
 	case x.Status() == 401:

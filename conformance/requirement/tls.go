@@ -25,7 +25,7 @@ func transport() []Requirement {
 			Quote:    "Clients MUST always use TLS [RFC5246] (https) or equivalent transport security when making requests with bearer tokens.",
 			Probe:    "The info path, and in the larger profiles the list operation, over plain HTTP without a token, on the port of the URL and on port 80.",
 			Forgives: "No answer, a closed port, a redirect to https, and an error page of a default site. On loopback port 80 is not asked.",
-			Fix:      "Serve the API over https alone: close port 80, or answer there with a redirect to https for every path (nginx: return 301 https://$host$request_uri; Spring Security: redirectToHttps(withDefaults()), before 6.5 requiresChannel(c -> c.anyRequest().requiresSecure())).",
+			Fix:      "Serve the API over https alone: close port 80, or answer there with a redirect to https for every path (nginx: return 301 https://$host$request_uri; Kong: protocols: [https] on the route; Spring Security: redirectToHttps(withDefaults()), before 6.5 requiresChannel(c -> c.anyRequest().requiresSecure())).",
 			Breaks:   "Port 80 answers the info path with 401 and a Bearer challenge.",
 			Reads: append(append(cleartextLabels(exchange.CleartextInfo), cleartextLabels(exchange.CleartextList)...),
 				exchange.Info.With(exchange.OK), exchange.Info.With(exchange.NoToken), exchange.ListOperation.With(exchange.OK), exchange.ListOperation.With(exchange.NoToken)),

@@ -146,7 +146,7 @@ func tokenLife() []Requirement {
 			Quote:    "Token servers SHOULD issue short-lived (one hour or less) bearer tokens, particularly when issuing tokens to clients that run within a web browser or other environments where information leakage may occur.",
 			Probe:    "expires_in of the answer to the good token request, or exp and iat of the token.",
 			Forgives: "Up to a day is a warning; an unknown lifetime does not count.",
-			Fix:      "Set the access token lifetime of the client to between 60 and 3600 seconds. Keycloak: Advanced, Access Token Lifespan; Spring Authorization Server: TokenSettings.accessTokenTimeToLive.",
+			Fix:      "Set the access token lifetime of the client to between 60 and 3600 seconds. Keycloak: Advanced, Access Token Lifespan; Spring Authorization Server: TokenSettings.accessTokenTimeToLive; node-oidc-provider: ttl.ClientCredentials.",
 			Breaks:   "A token answer with \"expires_in\": 31536000.",
 			Needs:    atToken(exchange.OK), After: []ID{needsToken}, Check: lifetimeShort,
 		},

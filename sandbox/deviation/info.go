@@ -11,7 +11,7 @@ func infoDeviations() []Deviation {
 	return []Deviation{
 		{
 			Name: "info-parses-empty-body", Breaks: []string{"INF-01"},
-			Why:  "A Content-Type on a GET without a body is answered 400, as Express with body-parser and Flask with request.json do.",
+			Why:  "A Content-Type on a GET without a body is answered 400, as Flask with request.json and Spring with a required @RequestBody do.",
 			Wrap: rewrite(whenTyped(http.StatusBadRequest), Info),
 		},
 		{
