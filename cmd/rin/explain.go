@@ -54,9 +54,9 @@ func (e *explanation) write(r requirement.Requirement) {
 	fmt.Fprintf(&e.text, "%s  %s\n\n", r.ID, r.Title)
 	e.part("gate", gateWords(r.Gate))
 	e.part("profile", string(r.Profile))
-	level := strings.ReplaceAll(string(r.Level), "-", " ")
+	level := levelWords(r.Level)
 	if r.Source.Derived {
-		level += " (derived: the source implies it)"
+		level += "; derived: the source implies it"
 	}
 	e.part("level", level)
 	e.sources(r.Source, r.Quote)
@@ -140,6 +140,18 @@ func (e *explanation) part(word, text string) {
 		e.text.WriteString(w)
 	}
 	e.text.WriteByte('\n')
+}
+
+func levelWords(l requirement.Level) string {
+	switch l {
+	case requirement.Network:
+		return "network: the interface document binds its nodes"
+	case requirement.StandardMust:
+		return "standard-must: MUST of a standard, or what follows from one"
+	case requirement.StandardShould:
+		return "standard-should: SHOULD of a standard"
+	}
+	return "recommended: good practice, or what the network's client relies on"
 }
 
 func gateWords(g requirement.Gate) string {

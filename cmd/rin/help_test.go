@@ -97,7 +97,7 @@ var _ = Describe("The command line", func() {
 		got := rin(nil, "explain", "brr-09")
 		Expect(got.code).To(Equal(0))
 		Expect(got.out).To(SatisfyAll(
-			HavePrefix("BRR-09  "), ContainSubstring("RFC 6749 §7"), ContainSubstring("https://www.rfc-editor.org/rfc/rfc6749.html#section-7"),
+			HavePrefix("BRR-09  "), ContainSubstring("\nlevel           standard-must: MUST of a standard"), ContainSubstring("RFC 6749 §7"), ContainSubstring("https://www.rfc-editor.org/rfc/rfc6749.html#section-7"),
 			ContainSubstring("\nfix "), ContainSubstring("\nmutant "), ContainSubstring("\nproved by "), ContainSubstring("\ncurl "),
 			MatchRegexp(`\nrin demo --deviate [a-z-]+\nrin sandbox --deviate [a-z-]+\n`),
 		))
