@@ -85,11 +85,11 @@ func Object(object []byte) map[string][]byte {
 // memberOf is one member of a JSON object as [Object] has it; nil when there is none.
 func memberOf(object []byte, name string) (value []byte) {
 	seen := 0
-	for key, v := range members(object) {
+	for key, v := range rawMembers(object) {
 		if seen++; seen > maxMembers {
 			break
 		}
-		if key == name {
+		if plain := bytes.IndexByte(key, '\\') < 0; plain && string(key[1:len(key)-1]) == name || !plain && unquoted(key) == name {
 			value = v
 		}
 	}

@@ -72,6 +72,17 @@ func bracketed(text []byte) int {
 // members goes through the members of a JSON object in order; anything else has none. The last one may break off.
 func members(object []byte) iter.Seq2[string, []byte] {
 	return func(yield func(string, []byte) bool) {
+		for name, value := range rawMembers(object) {
+			if !yield(unquoted(name), value) {
+				return
+			}
+		}
+	}
+}
+
+// rawMembers are the members with their names as they are written, in quotes.
+func rawMembers(object []byte) iter.Seq2[[]byte, []byte] {
+	return func(yield func([]byte, []byte) bool) {
 		rest, ok := bytes.CutPrefix(bytes.TrimLeft(object, blanks), []byte("{"))
 		for ok { // an object at all
 			rest = bytes.TrimLeft(rest, blanks+",")
@@ -79,7 +90,7 @@ func members(object []byte) iter.Seq2[string, []byte] {
 			if n <= 0 || rest[0] != '"' {
 				return
 			}
-			name := unquoted(rest[:n])
+			name := rest[:n]
 			rest = bytes.TrimLeft(rest[n:], blanks+":")
 			switch n = span(rest); {
 			case n == 0:

@@ -27,7 +27,7 @@ var layers = [...]layer{
 
 // undo decodes the text and remembers where each byte came from; changed is false when there was no escape.
 func (l layer) undo(s string, outer *offsets) (plain string, back *offsets, changed bool) {
-	at := strings.IndexAny(s, l.triggers)
+	at := l.first(s)
 	if at < 0 {
 		return s, outer, false
 	}
@@ -51,6 +51,20 @@ func (l layer) undo(s string, outer *offsets) (plain string, back *offsets, chan
 			return string(dst), back, changed
 		}
 		at = done + next
+	}
+}
+
+// first is where the first escape begins, -1 without one: most texts have none, and need no copy.
+func (l layer) first(s string) int {
+	for done := 0; ; {
+		at := strings.IndexAny(s[done:], l.triggers)
+		if at < 0 {
+			return -1
+		}
+		if _, n := l.unit(nil, s, done+at); n > 0 {
+			return done + at
+		}
+		done += at + 1
 	}
 }
 

@@ -36,7 +36,7 @@ func (e Evidence) jsonText(x exchange.Exchange) ([]byte, error) {
 	}
 	e.readings.mu.Lock()
 	defer e.readings.mu.Unlock()
-	r := e.readings.answer(x)
+	r := e.answer(x)
 	return r.text, r.broken
 }
 
@@ -47,7 +47,7 @@ func (e Evidence) itemsOf(x exchange.Exchange) ([][]byte, error) {
 	}
 	e.readings.mu.Lock()
 	defer e.readings.mu.Unlock()
-	r := e.readings.answer(x)
+	r := e.answer(x)
 	if r.list {
 		return r.items, r.unlisted
 	}
@@ -59,13 +59,19 @@ func (e Evidence) itemsOf(x exchange.Exchange) ([][]byte, error) {
 	return items, err
 }
 
-// answer reads an answer as JSON, once.
-func (r *readings) answer(x exchange.Exchange) *readAnswer {
-	known, ok := r.of[x.Response]
-	if !ok {
-		known = &readAnswer{}
-		known.text, known.broken = jsonText(x)
-		r.of[x.Response] = known
+// answer reads an answer as JSON, once. A list that its schema was applied to was read to its end when it was
+// recorded.
+func (e Evidence) answer(x exchange.Exchange) *readAnswer {
+	known, ok := e.readings.of[x.Response]
+	if ok {
+		return known
 	}
+	known = &readAnswer{}
+	if f, ok := e.FindingsOf(x.Label); ok && f.Judged && f.Items > 1 && !x.Response.Truncated {
+		known.text = x.Response.Body
+	} else {
+		known.text, known.broken = jsonText(x)
+	}
+	e.readings.of[x.Response] = known
 	return known
 }
