@@ -46,7 +46,7 @@ func finding(r verdict.Result, p requirement.Profile, e requirement.Evidence) Re
 	if r.Known != nil {
 		out.Known = &Known{Reason: brief(r.Known.Reason), Until: r.Known.Until}
 	}
-	out.SubjectsCut = len(j.Subjects) - len(out.Subjects)
+	out.SubjectsCut = len(j.Subjects) - len(out.Subjects) + j.Unlisted
 	switch j.Outcome {
 	case requirement.Warn, requirement.Fail:
 		out.Fix = q.Fix

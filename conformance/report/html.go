@@ -26,6 +26,7 @@ func WriteHTML(w io.Writer, r Report, log *exchange.Log) error {
 	}
 	page, err := template.New("page.html").Funcs(template.FuncMap{
 		"plain":  func(s string) string { return Plain(cut(s, 2000)) },
+		"reason": func(s string) string { return sentence(Plain(cut(s, 2000))) },
 		"lines":  func(s string) string { return PlainLines(cut(s, 8000)) },
 		"symbol": symbol,
 		"secret": func(curl string) bool { return strings.Contains(curl, "$RIN_") },

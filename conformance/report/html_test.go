@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -47,6 +48,20 @@ var _ = Describe("the page", func() {
 			for _, m := range regexp.MustCompile(` href="#([^"]*)"`).FindAllStringSubmatch(out, -1) {
 				Expect(places).To(HaveKey(m[1]))
 			}
+		}
+	})
+
+	It("begins a reason as a sentence, unless it begins with a name", func() {
+		for reason, told := range map[string]string{
+			"the token is empty":               "The token is empty",
+			"fundingType=CALL gives all items": "fundingType=CALL gives all items",
+			"token_type is missing":            "token_type is missing",
+			"405 without Allow":                "405 without Allow",
+		} {
+			r, log := small()
+			i := slices.IndexFunc(r.Requirements, func(q report.Requirement) bool { return q.ID == "TOK-06" })
+			r.Requirements[i].Reason = reason
+			Expect(written(report.WriteHTML, r, log)).To(ContainSubstring("<bdi>" + told + "</bdi>"))
 		}
 	})
 

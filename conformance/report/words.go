@@ -126,3 +126,12 @@ func (b Budget) String() string {
 	}
 	return s
 }
+
+// sentence begins a reason as a sentence does, unless it begins with a name, such as that of a parameter, whose case means something.
+func sentence(reason string) string {
+	first, _, _ := strings.Cut(reason, " ")
+	if first == "" || strings.Trim(first, "abcdefghijklmnopqrstuvwxyz,") != "" {
+		return reason
+	}
+	return strings.ToUpper(first[:1]) + reason[1:]
+}

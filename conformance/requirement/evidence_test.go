@@ -29,6 +29,9 @@ var _ = Describe("The evidence under testdata", func() {
 			Expect(got.Got).To(ContainSubstring(s.want.got))
 			Expect(got.Hint).To(ContainSubstring(s.want.hint))
 			Expect(strings.Join(got.Notes, "\n")).To(ContainSubstring(s.want.note))
+			if s.want.unlisted > 0 {
+				Expect(got.Unlisted).To(Equal(s.want.unlisted))
+			}
 			if s.want.blockedBy != "" {
 				Expect(got.BlockedBy).To(Equal(requirement.ID(s.want.blockedBy)))
 			}

@@ -6,7 +6,7 @@ import (
 	"github.com/rin-network/rin/conformance/exchange"
 )
 
-// maxSubjects bounds what one judgement lists; the rest is counted in a note.
+// maxSubjects bounds what one judgement lists; the rest is counted.
 const maxSubjects = 20
 
 // gather joins the judgements of several answers: a failure outweighs one that is unclear, that a warning, that a pass, that what
@@ -22,13 +22,13 @@ func gather(parts ...Judgement) Judgement {
 		}
 	}
 	out, more := grave, 0
-	out.Subjects, out.Notes = nil, nil
+	out.Subjects, out.Unlisted, out.Notes = nil, 0, nil
 	for _, p := range parts {
 		out.Notes = append(out.Notes, p.Notes...)
 		if p.Outcome != grave.Outcome {
 			continue
 		}
-		out.Subjects = append(out.Subjects, p.Subjects...)
+		out.Subjects, out.Unlisted = append(out.Subjects, p.Subjects...), out.Unlisted+p.Unlisted
 		more++
 	}
 	if more > 1 && grave.Outcome != Pass {
@@ -53,11 +53,11 @@ func gravity(o Outcome) int {
 	return 0
 }
 
-// bounded cuts the list of subjects and says how many were left out.
+// bounded cuts the list of subjects and counts what it leaves out.
 func (j Judgement) bounded() Judgement {
 	if over := len(j.Subjects) - maxSubjects; over > 0 {
 		j.Subjects = j.Subjects[:maxSubjects:maxSubjects]
-		j.Notes = append(j.Notes, fmt.Sprintf("%d more are not listed", over))
+		j.Unlisted += over
 	}
 	return j
 }

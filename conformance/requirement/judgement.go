@@ -43,6 +43,8 @@ type Judgement struct {
 	Hint      string    `json:"hint,omitempty"`
 	BlockedBy ID        `json:"blockedBy,omitempty"`
 	Subjects  []Subject `json:"subjects,omitempty"`
+	// Unlisted counts the subjects that were left out of a very long list.
+	Unlisted int `json:"unlisted,omitempty"`
 	// Notes are further observations that change nothing.
 	Notes []string `json:"notes,omitempty"`
 }

@@ -28,6 +28,7 @@ type stage struct {
 // wanted is what a case expects of the judgement of its requirement.
 type wanted struct {
 	reason, got, hint, blockedBy, subject, note string
+	unlisted                                    int
 }
 
 func newStage() *stage {
@@ -70,6 +71,10 @@ func (s *stage) directive(line string) error {
 		s.want.hint = rest
 	case "note":
 		s.want.note = rest
+	case "unlisted":
+		n, err := strconv.Atoi(rest)
+		s.want.unlisted = n
+		return err
 	case "subject":
 		s.want.subject = rest
 	case "blocked-by":
