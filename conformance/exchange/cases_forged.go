@@ -16,9 +16,11 @@ func MetadataResource(n int) Resource { return Resource("metadata/" + strconv.It
 // Cases of a protected resource with a token that its node did not issue for it. Forged tokens copy the claims of a good one and
 // live as long. What differs stands in the exchange's Given and facts.
 const (
-	AlgNone      Case = "alg-none"       // JWT-09: header alg "none", empty signature
-	AlgNoneTitle Case = "alg-none-title" // alg "None"
-	AlgNoneUpper Case = "alg-none-upper" // alg "NONE"
+	AlgNone       Case = "alg-none"       // JWT-09: header alg "none", empty signature
+	AlgNoneTitle  Case = "alg-none-title" // alg "None"
+	AlgNoneUpper  Case = "alg-none-upper" // alg "NONE"
+	SignatureCut  Case = "signature-cut"  // JWT-09: the good token without its signature, its alg kept
+	SignatureZero Case = "signature-zero" // JWT-09: the good token with a signature of zero bytes, its alg kept
 
 	HMACPEM     Case = "hmac-pem"      // JWT-10: HS256 with the published key as PEM, its last newline included
 	HMACPEMTrim Case = "hmac-pem-trim" // the same without the last newline

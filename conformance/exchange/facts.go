@@ -31,6 +31,9 @@ type JWTFacts struct {
 	Header    map[string]any `json:"header"`
 	Claims    map[string]any `json:"claims"`
 	Signature bool           `json:"signature"` // the signature segment is not empty
+	// KnownKey names the secret that verifies the signature as an HMAC key, such as "client_secret", or is "a common word"; empty when
+	// none does. Whoever knows that key can write tokens.
+	KnownKey string `json:"knownKey,omitempty"`
 }
 
 // Verification is what published keys say of a token. Keys counts those that can verify signatures.

@@ -107,12 +107,14 @@ const (
 	TwoBlanks      Case = "two-blanks"      // "Bearer  <access token>"
 	Head           Case = "head"            // HEAD without a token
 	HeadOK         Case = "head-ok"         // HEAD with a token: its positive control
-	MethodOverride Case = "method-override" // X-HTTP-Method-Override: OPTIONS, no token
+	MethodOverride Case = "method-override" // X-HTTP-Method-Override, X-HTTP-Method and X-Method-Override: OPTIONS, no token
 	PathSlash      Case = "path-slash"      // BRR-16: trailing slash added or removed, no token
 	PathDouble     Case = "path-double-slash"
 	PathDot        Case = "path-dot"
 	PathUpper      Case = "path-upper"
 	PathSuffix     Case = "path-suffix"
+	PathEncoded    Case = "path-encoded"    // a letter of the path percent-encoded
+	PathExtension  Case = "path-extension"  // .json behind the last segment
 	CachedOK       Case = "cached-ok"       // BRR-17: fresh query parameter, with a token
 	CachedNoToken  Case = "cached-no-token" // the same URL at once without
 	FirstToken     Case = "first-token"     // TOK-18: the run's first token after the repeated requests

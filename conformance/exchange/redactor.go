@@ -71,6 +71,7 @@ func (r *Redactor) Token(name, token string) TokenFacts {
 	if facts.JWT != nil {
 		facts.JWT.Header, _ = r.value(facts.JWT.Header).(map[string]any)
 		facts.JWT.Claims, _ = r.value(facts.JWT.Claims).(map[string]any)
+		facts.JWT.KnownKey = r.signer(token)
 	}
 	return facts
 }

@@ -76,6 +76,20 @@ func (t Token) Unsigned(alg string) (string, error) {
 	return header + "." + t.payload + ".", nil
 }
 
+// SignatureSize is the length of a token's signature in bytes.
+func SignatureSize(token string) int {
+	signature, err := base64.RawURLEncoding.DecodeString(token[strings.LastIndexByte(token, '.')+1:])
+	if err != nil {
+		return 0
+	}
+	return len(signature)
+}
+
+// Resealed is a token with another signature in the place of its own; header and payload stay byte by byte.
+func Resealed(token string, signature []byte) string {
+	return token[:strings.LastIndexByte(token, '.')+1] + base64.RawURLEncoding.EncodeToString(signature)
+}
+
 // HMAC is the token signed with HS256 and a key that is no secret (RFC 8725 §2.1).
 func (t Token) HMAC(key []byte) (string, error) {
 	header, err := segment(t.header(map[string]any{"alg": "HS256"}))

@@ -53,7 +53,9 @@ func (r *run) withoutToken(res discover.Resource, c exchange.Case) (ask record.A
 		return ask, true, nil
 	case exchange.MethodOverride:
 		ask := res.Get(c)
-		ask.Header = append(ask.Header, exchange.Field{Name: "X-HTTP-Method-Override", Value: http.MethodOptions})
+		for _, name := range []string{"X-HTTP-Method-Override", "X-HTTP-Method", "X-Method-Override"} { // one for each family of frameworks
+			ask.Header = append(ask.Header, exchange.Field{Name: name, Value: http.MethodOptions})
+		}
 		return ask, true, nil
 	case exchange.CachedNoToken:
 		switch good := res.Name.With(exchange.CachedOK); {
@@ -64,7 +66,8 @@ func (r *run) withoutToken(res discover.Resource, c exchange.Case) (ask record.A
 		default:
 			return record.Ask{}, true, unmet("the same URL with a token (%s) was not answered with 2xx", good)
 		}
-	case exchange.PathSlash, exchange.PathDouble, exchange.PathDot, exchange.PathUpper, exchange.PathSuffix:
+	case exchange.PathSlash, exchange.PathDouble, exchange.PathDot, exchange.PathUpper, exchange.PathSuffix,
+		exchange.PathEncoded, exchange.PathExtension:
 		variant, ok := pathVariant(res.URL, c)
 		if !ok {
 			return record.Ask{}, true, notApplicable("the path of %s has no such variant", res.Name)

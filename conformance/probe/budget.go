@@ -13,7 +13,7 @@ const (
 	// fundingRoom is for what is asked of the list and the detail beyond that.
 	fundingRoom = 90
 	// everywhereRoom is for all odd credentials on each of sixty operations.
-	everywhereRoom = 18 * 60
+	everywhereRoom = 20 * 60
 )
 
 // Room is how many requests a document may bring about, whatever it describes: its operations, and what the themes ask because of it.

@@ -15,7 +15,7 @@ import (
 // isForged reports the cases with a token that the suite makes itself.
 func isForged(c exchange.Case) bool {
 	switch c {
-	case exchange.AlgNone, exchange.AlgNoneTitle, exchange.AlgNoneUpper, exchange.HMACPEM, exchange.HMACPEMTrim, exchange.HMACJWK,
+	case exchange.AlgNone, exchange.AlgNoneTitle, exchange.AlgNoneUpper, exchange.SignatureCut, exchange.SignatureZero, exchange.HMACPEM, exchange.HMACPEMTrim, exchange.HMACJWK,
 		exchange.EmbeddedKey, exchange.NamedKeySet, exchange.BorrowedKID, exchange.ForeignKey, exchange.ForeignIssuer:
 		return true
 	}
@@ -50,6 +50,12 @@ func (r *run) forge(c exchange.Case, good string) (string, *unsent) {
 		t = r.plausible()
 	case !ok:
 		return "", notApplicable("the access token is no JWT")
+	}
+	switch c {
+	case exchange.SignatureCut:
+		return forge.Resealed(good, nil), nil
+	case exchange.SignatureZero: // of the same length, or a check of lengths would refuse it
+		return forge.Resealed(good, make([]byte, forge.SignatureSize(good))), nil
 	}
 	token, reason, err := r.forgeOf(c, t)
 	if err != nil {

@@ -22,10 +22,14 @@ func (r *run) sanitaryProbe(l exchange.Label) (probe, bool) {
 	switch c := l.Case(); c {
 	case exchange.SessionCookie:
 		return ask(func(context.Context) (record.Ask, *unsent) { return r.withCookies(name) })
-	case exchange.IdentityHeaders, exchange.ForwardedUser, exchange.RemoteUser, exchange.ForwardedFor, exchange.OriginalURL:
+	case exchange.IdentityHeaders, exchange.ForwardedUser, exchange.RemoteUser, exchange.ForwardedFor, exchange.OriginalURL, exchange.AuthRequestUser, exchange.RealIP:
 		return ask(func(context.Context) (record.Ask, *unsent) { return r.withIdentity(name, c) })
 	case exchange.ForeignOrigin:
 		return ask(func(ctx context.Context) (record.Ask, *unsent) { return r.fromElsewhere(ctx, name) })
+	case exchange.LookalikeOrigin:
+		return ask(func(ctx context.Context) (record.Ask, *unsent) { return r.fromLookalike(ctx, name) })
+	case exchange.OriginAlone:
+		return ask(func(context.Context) (record.Ask, *unsent) { return r.anonymousFromElsewhere(name) })
 	case exchange.Preflight:
 		return ask(func(context.Context) (record.Ask, *unsent) { return r.preflight(), nil })
 	case exchange.UnknownPath:
@@ -82,10 +86,12 @@ func cookiesOf(h http.Header) []*http.Cookie {
 // identityHeaders are what proxies tell of a caller, and backends may believe.
 func identityHeaders(c exchange.Case) []exchange.Field {
 	all := map[exchange.Case]exchange.Field{
-		exchange.ForwardedUser: {Name: "X-Forwarded-User", Value: "admin"},
-		exchange.RemoteUser:    {Name: "X-Remote-User", Value: "admin"},
-		exchange.ForwardedFor:  {Name: "X-Forwarded-For", Value: "127.0.0.1"},
-		exchange.OriginalURL:   {Name: "X-Original-URL", Value: "/"},
+		exchange.ForwardedUser:   {Name: "X-Forwarded-User", Value: "admin"},
+		exchange.RemoteUser:      {Name: "X-Remote-User", Value: "admin"},
+		exchange.ForwardedFor:    {Name: "X-Forwarded-For", Value: "127.0.0.1"},
+		exchange.OriginalURL:     {Name: "X-Original-URL", Value: "/"},
+		exchange.AuthRequestUser: {Name: "X-Auth-Request-User", Value: "admin"},
+		exchange.RealIP:          {Name: "X-Real-IP", Value: "127.0.0.1"},
 	}
 	if one, single := all[c]; single {
 		return []exchange.Field{one}
@@ -118,6 +124,29 @@ func (r *run) fromElsewhere(ctx context.Context, name exchange.Resource) (record
 		return record.Ask{}, unmet("the URL of %s is not known", name)
 	}
 	ask, reason := r.authorized(ctx, res, exchange.ForeignOrigin)
+	ask.Header = append(ask.Header, exchange.Field{Name: "Origin", Value: foreignOrigin})
+	return ask, reason
+}
+
+// fromLookalike is the good call as a page makes it whose origin only begins like the node's: https://node.example.conformance.invalid.
+func (r *run) fromLookalike(ctx context.Context, name exchange.Resource) (record.Ask, *unsent) {
+	res, reason := r.controlled(name)
+	if reason != nil {
+		return record.Ask{}, reason
+	}
+	u, err := url.Parse(res.URL)
+	if err != nil || strings.Contains(u.Hostname(), ":") { // an IPv6 address begins no name
+		return record.Ask{}, notApplicable("no host name begins like that of %s", name)
+	}
+	ask, reason := r.authorized(ctx, res, exchange.LookalikeOrigin)
+	ask.Header = append(ask.Header, exchange.Field{Name: "Origin", Value: u.Scheme + "://" + u.Hostname() + ".conformance.invalid"})
+	return ask, reason
+}
+
+// anonymousFromElsewhere asks as a page of another origin does that has no token.
+func (r *run) anonymousFromElsewhere(name exchange.Resource) (record.Ask, *unsent) {
+	res, reason := r.controlled(name)
+	ask := res.Get(exchange.OriginAlone)
 	ask.Header = append(ask.Header, exchange.Field{Name: "Origin", Value: foreignOrigin})
 	return ask, reason
 }

@@ -81,5 +81,6 @@ func refusals() []exchange.Case {
 		exchange.TokenScheme, exchange.HeadOK, exchange.Head, exchange.MethodOverride,
 		exchange.AlgNone, exchange.ForeignIssuer,
 		exchange.PathSlash, exchange.PathDouble, exchange.PathDot, exchange.PathUpper, exchange.PathSuffix,
+		exchange.PathEncoded, exchange.PathExtension,
 	}
 }

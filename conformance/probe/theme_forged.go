@@ -59,7 +59,7 @@ func foreignClients(t target.Target) Plan {
 func forgedTokens(t target.Target, r exchange.Resource) Plan {
 	var p Plan
 	after := []Stage{opened(r)}
-	p.each(tried(r), after, r, exchange.AlgNoneTitle, exchange.AlgNoneUpper, exchange.ForeignKey)
+	p.each(tried(r), after, r, exchange.AlgNoneTitle, exchange.AlgNoneUpper, exchange.SignatureCut, exchange.SignatureZero, exchange.ForeignKey)
 	if wantsKeys(t) {
 		p.each(stageRest, []Stage{opened(r), stageKeys}, r, exchange.HMACPEM, exchange.HMACPEMTrim, exchange.HMACJWK)
 		p.each(tried(r), after, r, exchange.EmbeddedKey, exchange.NamedKeySet, exchange.BorrowedKID)

@@ -20,7 +20,7 @@ func sanitary() theme {
 		forProbeTarget: func(_ target.Target, r exchange.Resource) Plan {
 			var p Plan
 			after := []Stage{opened(r)}
-			p.each(tried(r), after, r, exchange.SessionCookie, exchange.ForeignOrigin)
+			p.each(tried(r), after, r, exchange.SessionCookie, exchange.ForeignOrigin, exchange.LookalikeOrigin, exchange.OriginAlone)
 			p.lane(tried(r), after, r, append([]exchange.Case{exchange.IdentityHeaders}, singleIdentity()...)...)
 			return p
 		},
@@ -35,5 +35,5 @@ func sanitary() theme {
 
 // singleIdentity are the cases that find out which identity header it was that got data.
 func singleIdentity() []exchange.Case {
-	return []exchange.Case{exchange.ForwardedUser, exchange.RemoteUser, exchange.ForwardedFor, exchange.OriginalURL}
+	return []exchange.Case{exchange.ForwardedUser, exchange.RemoteUser, exchange.ForwardedFor, exchange.OriginalURL, exchange.AuthRequestUser, exchange.RealIP}
 }

@@ -37,6 +37,13 @@ func pathVariant(text string, c exchange.Case) (variant string, ok bool) {
 		path += slash
 	case exchange.PathSuffix:
 		path = bare + ";x=1" + slash
+	case exchange.PathExtension:
+		path = bare + ".json" + slash
+	case exchange.PathEncoded:
+		if path, ok = encodedLetter(bare, cut); !ok {
+			return "", false
+		}
+		path += slash
 	default:
 		return "", false
 	}
@@ -57,6 +64,20 @@ func otherCase(path string, cut int) (string, bool) {
 		cut = strings.LastIndexByte(path[:cut-1], '/') + 1
 	}
 	return "", false
+}
+
+// encodedLetter percent-encodes the first character of the last segment, which means the same (RFC 3986 §6.2.2.2). A segment that begins with
+// an escape is left alone.
+func encodedLetter(path string, cut int) (string, bool) {
+	if cut >= len(path) || !isUnreserved(path[cut]) {
+		return "", false
+	}
+	return path[:cut] + percent(path[cut]) + path[cut+1:], true
+}
+
+// isUnreserved reports letters and digits, which need no encoding.
+func isUnreserved(c byte) bool {
+	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9'
 }
 
 // pair is one query parameter.

@@ -1,10 +1,12 @@
 package requirement
 
 import (
+	"bytes"
 	"fmt"
 	"regexp"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/rin-network/rin/conformance/document"
 	"github.com/rin-network/rin/conformance/exchange"
@@ -24,7 +26,7 @@ func schemas() []Requirement {
 	schema := OAS("Schema Object", "schema-object")
 	return []Requirement{
 		row("API-03", "Top-level JSON type matches the schema",
-			"Each answer of the operations: array or object, against the schema of its status.",
+			"Each answer of the operations: JSON in UTF-8, array or object, against the schema of its status.",
 			"An array where the network's published documents declare one object for a list: their mistake (a warning). Operations without a schema, or whose schema is behind a $ref that leads nowhere, are left out.",
 			"Send the array or object that the document declares. Clients of the network read anything but an array as an empty list.",
 			"The list is wrapped into {\"data\": […]} while an array is declared.",
@@ -252,6 +254,8 @@ func topLevelType(e Evidence) Judgement {
 		}
 		if j, bad := noJSON(e, x); bad {
 			unreadable = append(unreadable, j)
+		} else if j, bad := otherEncoding(e, x); bad {
+			unreadable = append(unreadable, j)
 		}
 	}
 	j := only(exchange.FindingTopLevel).sort(e).judge(e, "the JSON type is not the declared one")
@@ -305,6 +309,25 @@ func noJSON(e Evidence, x exchange.Exchange) (Judgement, bool) {
 	}
 	return Failed(operationName(o)+" is declared as JSON, and "+clip(err.Error()), "JSON as declared", describe(x)).
 		About(Subject{Name: operationName(o), Label: x.Label, Expected: "JSON", Got: describe(x)}), true
+}
+
+// otherEncoding finds a good JSON answer that is not in plain UTF-8 (RFC 8259 §8.1).
+func otherEncoding(e Evidence, x exchange.Exchange) (Judgement, bool) {
+	if !success(x) || !jsonMedia(mediaType(x)) || x.Request.Method == "HEAD" || x.Response.Truncated || x.Response.BodyError != "" {
+		return Judgement{}, false
+	}
+	name := resourceName(e, x.Label.Resource())
+	got := ""
+	switch body := x.Response.Body; {
+	case bytes.HasPrefix(body, byteOrderMark()):
+		got = "a byte order mark before the JSON"
+	case !utf8.Valid(body):
+		got = "another encoding than UTF-8"
+	default:
+		return Judgement{}, false
+	}
+	return Failed("the JSON of "+name+" is not plain UTF-8", "UTF-8 without a byte order mark", got).
+		About(Subject{Name: name, Label: x.Label, Expected: "UTF-8", Got: got}), true
 }
 
 // declaresJSON reports whether one of the media types is JSON with a schema that can be followed.

@@ -15,9 +15,9 @@ func detours() []Requirement {
 			Level: StandardMust, Gate: Gating, Profile: Auth,
 			Source:   RFC(9110, "9.3.2").And(RFC(6749, "7")),
 			Quote:    "The HEAD method is identical to GET except that the server MUST NOT send content in the response.",
-			Probe:    "Without a token: a HEAD of the probe target, and a GET with X-HTTP-Method-Override: OPTIONS.",
+			Probe:    "Without a token: a HEAD of the probe target, and a GET with X-HTTP-Method-Override, X-HTTP-Method and X-Method-Override: OPTIONS.",
 			Forgives: "HEAD is judged by its status alone; 405 and 501, also with a token, are fine. OPTIONS itself is not tried, since preflights need no token; an override that is answered like OPTIONS, without content, is a warning.",
-			Fix:      "Tie the token check to the path, not to the method: Spring Security requestMatchers(\"/**\") without HttpMethod.GET; nginx: auth_request for the whole location, not behind an if on $request_method; drop X-HTTP-Method-Override at the edge or apply it before the check.",
+			Fix:      "Tie the token check to the path, not to the method: Spring Security requestMatchers(\"/**\") without HttpMethod.GET; nginx: auth_request for the whole location, not behind an if on $request_method; drop X-HTTP-Method-Override, X-HTTP-Method and X-Method-Override at the edge or apply them before the check.",
 			Breaks:   "HEAD answers 200 without a token.",
 			Needs:    onTarget(exchange.Head, exchange.MethodOverride), Reads: onTarget(exchange.HeadOK),
 			After: []ID{"BRR-01"}, Control: withToken(), Check: methodsGuarded,
@@ -27,7 +27,7 @@ func detours() []Requirement {
 			Level: StandardMust, Gate: Gating, Profile: Auth,
 			Source:   RFC(6749, "7").And(RFC(3986, "6.2")),
 			Quote:    validateToken,
-			Probe:    "Without a token: the probe target with its trailing slash added or removed, with // and /./ in the path, with a capital letter, and with the suffix ;x=1.",
+			Probe:    "Without a token: the probe target with its trailing slash added or removed, with // and /./ in the path, with a capital letter, with a letter percent-encoded, and with the suffixes ;x=1 and .json.",
 			Forgives: "3xx and 4xx of any kind; a 2xx with a landing page or other content that is not the protected data; a variant that a firewall stops (a warning).",
 			Fix:      "Normalise the path once, before the check and the routing; deny by default in place of listing the protected paths. Spring Security: keep StrictHttpFirewall and end with anyRequest().authenticated(); nginx: merge_slashes on, one auth_request for the whole location.",
 			Breaks:   "The variant with a trailing slash is unprotected.",
@@ -98,7 +98,8 @@ func overrideGuarded(e Evidence) Judgement {
 }
 
 func pathVariants() []exchange.Case {
-	return []exchange.Case{exchange.PathSlash, exchange.PathDouble, exchange.PathDot, exchange.PathUpper, exchange.PathSuffix}
+	return []exchange.Case{exchange.PathSlash, exchange.PathDouble, exchange.PathDot, exchange.PathUpper, exchange.PathSuffix,
+		exchange.PathEncoded, exchange.PathExtension}
 }
 
 // pathsGuarded looks for protected data behind variants of the path. An answer without data is no bypass, whatever its status, but a

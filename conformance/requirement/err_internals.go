@@ -122,6 +122,7 @@ func traces() []trace {
 		{what: "a Go stack trace", pattern: regexp.MustCompile(`goroutine \d+ \[[a-z ,0-9]+\]:|panic: runtime error`)},
 		{what: "a Ruby stack trace", pattern: regexp.MustCompile(`[\w./-]+\.rb:\d+:in [` + "`" + `']`)},
 		{what: "a message of the database", pattern: regexp.MustCompile(`\b(?:ORA|PLS|TNS)-\d{5}\b|\bSQLSTATE\b|You have an error in your SQL syntax|\bpsycopg2?\.|Unclosed quotation mark after the character string|syntax error at or near "`)},
+		{what: "the address of a database", pattern: regexp.MustCompile(`\bjdbc:[a-z0-9]+:[^\s"']+|\b(?:postgres(?:ql)?|mysql|mariadb|mongodb(?:\+srv)?|redis|amqps?|ldaps?)://[^\s"']+`)},
 		{what: "a file path of the server", path: true, pattern: regexp.MustCompile(`(?m)(?:^|[\s"'=(\[>]|file:|file://)(/(?:var|usr|home|opt|srv|etc|root|tmp|mnt|proc|Users|private)(?:/[\w.@+-]+)+\.[A-Za-z][A-Za-z0-9]{0,9}|/etc/(?:passwd|shadow|hosts)|/proc/self/\w+)(?:[^\w/-]|$)`)},
 		{what: "a file path of the server", pattern: regexp.MustCompile(`\b[A-Za-z]:\\(?:[\w .$-]+\\)+[\w$-]+(?:\.[A-Za-z0-9]{1,8})?`)},
 	}

@@ -23,8 +23,8 @@ func claimRules() []Requirement {
 			Level: StandardMust, Gate: Gating, Profile: Auth,
 			Source:   RFC(9068, "2.1").And(RFC(8725, "3.2")),
 			Quote:    "JWT access tokens MUST NOT use \"none\" as the signing algorithm.",
-			Probe:    "The header and the last segment of the access token, if it is a JWT.",
-			Forgives: "Opaque tokens; any algorithm other than none.",
+			Probe:    "The header and the last segment of the access token, if it is a JWT. An HMAC is verified with the client's secret and with keys that stand in examples.",
+			Forgives: "Opaque tokens; any algorithm other than none, HMAC with a key of its own among them.",
 			Fix:      "Let the authorization server sign access tokens with an asymmetric key, such as RS256 or ES256. Keycloak and Spring Authorization Server do by default; in home-made issuers name the algorithm explicitly.",
 			Breaks:   "The authorization server issues tokens with alg none and no signature.",
 			Needs:    needs, After: after, Check: tokenSigned,
@@ -124,13 +124,13 @@ func forgeries() []Requirement {
 			Level: StandardMust, Gate: Gating, Profile: Auth,
 			Source:   RFC(9068, "4").And(RFC(8725, "3.2")),
 			Quote:    "The resource server MUST reject any JWT in which the value of \"alg\" is \"none\".",
-			Probe:    "A GET of the probe target with the good token, its alg rewritten to none, None and NONE and its signature taken away.",
+			Probe:    "A GET of the probe target with the good token, its alg rewritten to none, None and NONE and its signature taken away; the same without its signature and with one of zero bytes, its alg kept.",
 			Forgives: "Opaque tokens; any 4xx of the node. A 5xx is inconclusive.",
 			Fix:      "Give the verifier a list of allowed algorithms and nothing else: PyJWT jwt.decode(…, algorithms=[\"RS256\"]), jsonwebtoken verify(…, {algorithms: […]}), Spring NimbusJwtDecoder.withJwkSetUri(…).jwsAlgorithm(…).",
 			Breaks:   "The resource server accepts alg none.",
-			Reads:    append(onTarget(exchange.AlgNone, exchange.AlgNoneTitle, exchange.AlgNoneUpper), issuedToken()),
+			Reads:    append(onTarget(unsigned()...), issuedToken()),
 			// A server that issues such tokens is reported there; its node can't but accept them.
-			After: []ID{"BRR-09"}, Control: withToken(), Check: standingOn("JWT-01", forged(exchange.AlgNone, exchange.AlgNoneTitle, exchange.AlgNoneUpper)),
+			After: []ID{"BRR-09"}, Control: withToken(), Check: standingOn("JWT-01", forged(unsigned()...)),
 		},
 		{
 			ID: "JWT-10", Title: "A token re-signed with the public key as HMAC secret is refused",
@@ -158,4 +158,10 @@ func forgeries() []Requirement {
 			After: []ID{"BRR-09", "ISO-01"}, Control: withToken(), Check: forged(exchange.EmbeddedKey, exchange.NamedKeySet, exchange.BorrowedKID),
 		},
 	}
+}
+
+// unsigned are the cases of a token that nobody signed. A signature of zero bytes is valid for any content in Java 15 to 18 without the
+// patches of April 2022 (CVE-2022-21449).
+func unsigned() []exchange.Case {
+	return []exchange.Case{exchange.AlgNone, exchange.AlgNoneTitle, exchange.AlgNoneUpper, exchange.SignatureCut, exchange.SignatureZero}
 }

@@ -58,6 +58,10 @@ func tokenSigned(e Evidence) Judgement {
 			return Failed("the token is not signed: everybody can write one", expected, "alg "+quote(alg)).about(x, expected, "alg "+quote(alg))
 		case !t.Signature:
 			return Failed("the signature of the token is empty", expected, "alg "+quote(alg)+" and no signature").about(x, expected, "no signature")
+		case t.KnownKey != "":
+			const expected, got = "a signature that the authorization server alone can make", "a signature by HMAC with "
+			return Failed("the key of the signature is known, so that others can write tokens: "+clip(t.KnownKey), expected, got+clip(t.KnownKey)).
+				Hinting("sign with a private key (RS256, ES256); an HMAC key must be random, of 256 bits, and known to no client").about(x, expected, got+clip(t.KnownKey))
 		}
 		return Passed(x.Label)
 	})(e)
@@ -92,6 +96,10 @@ func expiryInFuture(e Evidence) Judgement {
 		if exp <= float64(now.Unix()) {
 			return Failed("the token had expired when it was issued", expected, got+" at "+now.UTC().Format(time.RFC3339)).about(x, expected, got)
 		}
+		if nbf, has := number(t.Claims["nbf"]); has && exact && nbf > float64(now.Add(clockLeeway).Unix()) {
+			got := clip(fmt.Sprintf("nbf: %v at %s", t.Claims["nbf"], now.UTC().Format(time.RFC3339)))
+			return Warned("the token is not to be used yet when it is issued: servers that look at nbf refuse it", "nbf: not later than the Date of the answer", got).about(x, "nbf not later than Date", got)
+		}
 		return Passed(x.Label)
 	})(e)
 }
@@ -112,8 +120,17 @@ func lifetimesAgree(e Evidence) Judgement {
 			return Missing("the token has no exp to compare with").Seen(x.Label)
 		}
 		near := func(life float64) bool { return life-stated <= lifetimeTolerance && stated-life <= lifetimeTolerance }
-		now, _ := nodeTime(x)
+		now, exact := nodeTime(x)
 		left := exp - float64(now.Unix())
+		switch {
+		case hasIat && iat > millisecondLike:
+			got := clip(fmt.Sprintf("iat: %v", t.Claims["iat"]))
+			return Failed("iat is in milliseconds, so that the token seems to be issued in thousands of years", "iat: seconds since 1970", got).about(x, "seconds", got)
+		case exact && hasIat && near(exp-iat) && stated-left > clockLeeway.Seconds():
+			got := fmt.Sprintf("exp - Date: %.0f seconds", left)
+			return Warned("the token ends before expires_in says: it was handed out before, and expires_in does not tell what remains", fmt.Sprintf("about %.0f seconds left", stated), got).
+				Hinting("compute expires_in when the answer is sent, as exp minus the time, where tokens are cached").about(x, "exp - Date as expires_in", got)
+		}
 		if hasIat && near(exp-iat) || near(left) {
 			return Passed(x.Label)
 		}
@@ -173,6 +190,8 @@ func audienceNamed(e Evidence) Judgement {
 		switch {
 		case len(names) == 0:
 			return Warned("the token is not restricted to an audience", expected, "no aud").about(x, expected, "no aud")
+		case slices.Contains(names, "*"):
+			return Warned("aud names any audience, which is no restriction", expected, "aud \"*\"").about(x, expected, "aud \"*\"")
 		case len(names) == 1 && names[0] == "account":
 			return Warned("aud names only Keycloak's own account service, which is no restriction", expected, "aud \"account\"").
 				Hinting("add an Audience mapper for the API to a client scope of the client").about(x, expected, "aud \"account\"")

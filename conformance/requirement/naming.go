@@ -64,7 +64,8 @@ func manner(c exchange.Case) string {
 		return words
 	}
 	switch c {
-	case exchange.NoToken, exchange.Head, exchange.PathSlash, exchange.PathDouble, exchange.PathDot, exchange.PathUpper, exchange.PathSuffix:
+	case exchange.NoToken, exchange.Head, exchange.PathSlash, exchange.PathDouble, exchange.PathDot, exchange.PathUpper, exchange.PathSuffix,
+		exchange.PathEncoded, exchange.PathExtension:
 		return "without a token"
 	case exchange.Garbage:
 		return "with a garbage token"

@@ -11,6 +11,10 @@ func forgedManner(c exchange.Case) string {
 		return "with a token rewritten to alg None"
 	case exchange.AlgNoneUpper:
 		return "with a token rewritten to alg NONE"
+	case exchange.SignatureCut:
+		return "with the token without its signature"
+	case exchange.SignatureZero:
+		return "with the token under a signature of zero bytes"
 	case exchange.HMACPEM:
 		return "with a token under HS256 and the public key in PEM"
 	case exchange.HMACPEMTrim:

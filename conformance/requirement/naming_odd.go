@@ -85,6 +85,14 @@ func sanitaryInWords(c exchange.Case) string {
 		return "without a token and with X-Forwarded-For"
 	case exchange.OriginalURL:
 		return "without a token and with X-Original-URL"
+	case exchange.AuthRequestUser:
+		return "without a token and with X-Auth-Request-User"
+	case exchange.RealIP:
+		return "without a token and with X-Real-IP"
+	case exchange.OriginAlone:
+		return "without a token and with the Origin of a page elsewhere"
+	case exchange.LookalikeOrigin:
+		return "with an Origin that begins like the node's own"
 	case exchange.ForeignOrigin:
 		return "with the Origin of a page elsewhere"
 	case exchange.Preflight:

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -92,6 +93,9 @@ func framingHonest(e Evidence) Judgement {
 			parts = append(parts, j)
 		}
 	}
+	if j := lengthsAgree(e); j.Outcome != Pass {
+		parts = append(parts, j)
+	}
 	switch {
 	case read == 0:
 		return Unclear("the run has no answer whose body could be looked at")
@@ -99,6 +103,21 @@ func framingHonest(e Evidence) Judgement {
 		return Passed()
 	}
 	return gather(parts...)
+}
+
+// lengthsAgree compares the length that HEAD tells with the content that GET sent (RFC 9110 §8.6). Data may have changed in between, so
+// that a difference is a warning.
+func lengthsAgree(e Evidence) Judgement {
+	head, get := e.The(exchange.ProbeTarget.With(exchange.StrictHead)), e.The(exchange.ProbeTarget.With(exchange.Strict))
+	lengths := header(head, "Content-Length")
+	if !success(head) || !success(get) || len(lengths) != 1 || get.Response.Truncated || get.Response.BodyError != "" || len(header(get, "Content-Encoding")) > 0 {
+		return Passed()
+	}
+	expected, got := fmt.Sprintf("Content-Length: %d, the size of the answer to GET", get.Response.Size), "Content-Length: "+clip(lengths[0])
+	if strings.TrimSpace(lengths[0]) == strconv.FormatInt(get.Response.Size, 10) {
+		return Passed()
+	}
+	return Warned("HEAD tells another length than the content of GET has", expected, got).about(head, expected, got)
 }
 
 // framed judges the body of one answer as a message.

@@ -16,6 +16,10 @@ func oddBearersBorne(e Evidence) Judgement {
 func oddFormsBorne(e Evidence) Judgement {
 	after := exchange.TokenEndpoint.With(exchange.OKAfterForm)
 	return borne(e, with(exchange.TokenEndpoint, oddForms()...), after, func(x exchange.Exchange) (Judgement, bool) {
+		if issued(x) {
+			const expected = "401, or another 4xx, without a token"
+			return Failed("a request "+mannerOf(x)+" of a client that nobody registered gets a token", expected, describeError(x)).about(x, expected, describeError(x)), true
+		}
 		j := bears(e, x, after)
 		if j.Outcome != Fail || x.Label.Case() != exchange.FormPercent || x.Status() != 500 {
 			return Judgement{}, false

@@ -29,24 +29,24 @@ func otherWaysIn() []Requirement {
 			Level: StandardMust, Gate: Gating, Profile: Auth,
 			Source:   RFC(9700, "4.13").And(RFC(6749, "7")).AsDerived(),
 			Quote:    "A reverse proxy MUST therefore sanitize any inbound requests to ensure the authenticity and integrity of all header values relevant for the security of the application servers.",
-			Probe:    "A GET of the probe target without a token and with X-Forwarded-User: admin, X-Remote-User: admin, X-Forwarded-For: 127.0.0.1 and X-Original-URL: /, all in one request; if that gets data, with each of them alone.",
+			Probe:    "A GET of the probe target without a token and with X-Forwarded-User: admin, X-Remote-User: admin, X-Auth-Request-User: admin, X-Forwarded-For: 127.0.0.1, X-Real-IP: 127.0.0.1 and X-Original-URL: /, all in one request; if that gets data, with each of them alone. A second one with the Origin of a page elsewhere.",
 			Forgives: "Any refusal by the node. A 2xx without the protected data, as from a start page that X-Original-URL leads to, is a warning.",
 			Fix:      "Let the proxy drop these headers from outside and set its own (nginx: proxy_set_header X-Forwarded-User \"\"; X-Original-URL \"\"), and let the node accept them from the proxy's address alone; grant nothing by X-Forwarded-For.",
 			Breaks:   "X-Forwarded-User is trusted, whoever sends it.",
 			Needs:    onTarget(exchange.IdentityHeaders),
-			Reads:    onTarget(exchange.ForwardedUser, exchange.RemoteUser, exchange.ForwardedFor, exchange.OriginalURL),
-			After:    []ID{"BRR-01"}, Control: withToken(), Check: identityHeadersRefused,
+			Reads:    onTarget(exchange.ForwardedUser, exchange.RemoteUser, exchange.ForwardedFor, exchange.OriginalURL, exchange.AuthRequestUser, exchange.RealIP, exchange.OriginAlone),
+			After:    []ID{"BRR-01"}, Control: withToken(), Check: sayingsRefused,
 		},
 		{
 			ID: "SEC-03", Title: "CORS does not combine any origin with credentials",
 			Level: Recommended, Gate: Advice, Profile: Auth,
 			Source:   Fetch("CORS protocol and credentials", "cors-protocol-and-credentials"),
 			Quote:    "Generally speaking, both sharing responses and allowing requests with credentials is rather unsafe, and extreme care has to be taken to avoid the confused deputy problem.",
-			Probe:    "The good call of the probe target, and OPTIONS of the token endpoint, both with Origin: https://conformance.invalid.",
+			Probe:    "The good call of the probe target, and OPTIONS of the token endpoint, both with Origin: https://conformance.invalid; the good call with an Origin that begins like the node's own and ends with .conformance.invalid.",
 			Forgives: "No CORS at all, a fixed origin, * without credentials. A preflight of the token endpoint that repeats the Origin with credentials is a warning: Keycloak's does, and looks at the client's web origins at the call itself.",
 			Fix:      "List the origins of your own pages, or answer * without Access-Control-Allow-Credentials. Spring: allowedOrigins(…) in place of allowedOriginPatterns(\"*\") with allowCredentials(true); Express: cors({origin: [...]}); Flask-CORS: not supports_credentials=True with origins=\"*\". Keycloak's preflight can't be configured otherwise and stays a warning.",
 			Breaks:   "Whatever Origin comes is allowed, with credentials.",
-			Reads:    append(onTarget(exchange.ForeignOrigin), exchange.TokenEndpoint.With(exchange.Preflight)),
+			Reads:    append(onTarget(exchange.ForeignOrigin, exchange.LookalikeOrigin), exchange.TokenEndpoint.With(exchange.Preflight)),
 			After:    []ID{"TOK-01"}, Check: originsLimited,
 		},
 		{
@@ -70,6 +70,15 @@ func cookieRefused(e Evidence) Judgement {
 		j.Notes = append(j.Notes, "cookies sent: "+clip(x.Given["cookies"]))
 	}
 	return j
+}
+
+// sayingsRefused checks SEC-02: nothing that a caller says of itself stands in for the token.
+func sayingsRefused(e Evidence) Judgement {
+	parts := []Judgement{identityHeadersRefused(e)}
+	if x, good := target(e, exchange.OriginAlone); x.Label != "" {
+		parts = append(parts, refusal("the call without a token and with the Origin of a page elsewhere", x, good))
+	}
+	return gather(parts...)
 }
 
 func identityHeadersRefused(e Evidence) Judgement {
@@ -105,12 +114,13 @@ func identityHeaders() []struct {
 	}{
 		{exchange.ForwardedUser, "X-Forwarded-User"}, {exchange.RemoteUser, "X-Remote-User"},
 		{exchange.ForwardedFor, "X-Forwarded-For"}, {exchange.OriginalURL, "X-Original-URL"},
+		{exchange.AuthRequestUser, "X-Auth-Request-User"}, {exchange.RealIP, "X-Real-IP"},
 	}
 }
 
 func originsLimited(e Evidence) Judgement {
 	var parts []Judgement
-	for _, label := range append(onTarget(exchange.ForeignOrigin), exchange.TokenEndpoint.With(exchange.Preflight)) {
+	for _, label := range append(onTarget(exchange.ForeignOrigin, exchange.LookalikeOrigin), exchange.TokenEndpoint.With(exchange.Preflight)) {
 		for _, l := range e.Resolve(label) {
 			if j, lacks := e.lacking(l); lacks {
 				parts = append(parts, j)

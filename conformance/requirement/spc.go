@@ -107,11 +107,11 @@ func specification() []Requirement {
 			Level: Recommended, Gate: Advice, Profile: Funding,
 			Source:   OAS("Security Requirement Object", "security-requirement-object").And(NET("R9")).And(NET("R12")),
 			Quote:    "Each name MUST correspond to a security scheme which is declared in the Security Schemes under the Components Object.",
-			Probe:    "The security schemes of the document, the requirements of the document and of its operations, and tokenUrl against the token endpoint of the run.",
+			Probe:    "The security schemes of the document, the requirements of the document and of its operations, and tokenUrl against the token endpoint of the run; operations that are described as open, and are not.",
 			Forgives: "A document without a word on security (a warning, and never read as \"public\"); OpenID Connect; an API key in Authorization, which is how Swagger 2.0 describes a bearer token.",
 			Fix:      "Declare the scheme and ask for it: components.securitySchemes.bearer = {type: http, scheme: bearer} and security: [{bearer: []}]. springdoc: @SecurityScheme and @OpenAPIDefinition(security = …).",
 			Breaks:   "security names a scheme that is not declared.",
-			Reads:    served, After: readable, Check: securityDescribed,
+			Reads:    append(served, exchange.EveryOperation.With(exchange.NoToken)), After: readable, Check: securityDescribed,
 		},
 		{
 			ID: "SPC-10", Title: "servers[].url is https and covers the tested base URL",

@@ -151,9 +151,26 @@ func templatesAgree(e Evidence) Judgement {
 		}
 		faults = append(faults, parameterFaults(o)...)
 	}
+	faults = append(faults, samePaths(e.Spec)...)
 	return aboutDocument(e, faults, func() Judgement { return Passed() }, func(first Subject) Judgement {
 		return Failed("path and parameters of "+first.Name+" do not agree", first.Expected, first.Got)
 	})
+}
+
+// samePaths finds paths that differ in the names of their templates alone, so that nobody can tell which one a URL is of.
+func samePaths(d *document.Document) []Subject {
+	template := regexp.MustCompile(`\{[^{}]*\}`)
+	known := map[string]document.Operation{}
+	var faults []Subject
+	for _, o := range d.Operations {
+		key := o.Method + " " + template.ReplaceAllString(o.Path, "{}")
+		if first, taken := known[key]; taken && first.Path != o.Path {
+			faults = append(faults, Subject{Name: operationName(o), Expected: "a path that no other one equals", Got: "the same path as " + operationName(first)})
+			continue
+		}
+		known[key] = o
+	}
+	return faults
 }
 
 // operationName is method and template: "GET /fundings/{id}".

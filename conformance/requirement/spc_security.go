@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/rin-network/rin/conformance/document"
+	"github.com/rin-network/rin/conformance/exchange"
 )
 
 // scheme is a declared way to authorize, as far as SPC-09 asks.
@@ -80,7 +81,24 @@ func securityFits(e Evidence, schemes []scheme) Judgement {
 		return Warned("the token endpoint of the document is not the one of this run", e.Run.TokenURL, clip(strings.Join(elsewhere, ", "))).Blaming(NodeDocument).
 			Hinting("write the token endpoint of the registry entry into tokenUrl; a run against the staging endpoint may pass over this")
 	}
-	return Passed()
+	return describedOpen(e)
+}
+
+// describedOpen finds operations of which the document says that they need no token, and the node asks for one: generated clients send none.
+func describedOpen(e Evidence) Judgement {
+	const expected = "the security requirement that the node enforces"
+	var open []Subject
+	for _, o := range e.Spec.Operations {
+		label := exchange.OperationResource(o.Key).With(exchange.NoToken)
+		if x, asked := e.Get(label); asked && o.Security != nil && o.Security.Open && x.Status() == 401 {
+			open = append(open, Subject{Name: operationName(o), Label: label, Expected: expected, Got: "security that is empty or optional, and " + describe(x)})
+		}
+	}
+	if len(open) == 0 {
+		return Passed()
+	}
+	return Warned("the document says that "+open[0].Name+" needs no token, and the node asks for one", expected, open[0].Got).
+		Hinting("take security: [] and the alternative {} away from the operation; springdoc: @SecurityRequirement on the operation").About(open...).bounded().Blaming(NodeDocument)
 }
 
 // declaredSchemes reads the schemes in the order of their names.

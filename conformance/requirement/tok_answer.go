@@ -133,6 +133,8 @@ func tokenMediaType(e Evidence) Judgement {
 	got := headerText(x, "Content-Type")
 	const expected = "Content-Type: application/json"
 	switch media := mediaType(x); {
+	case x.Response != nil && bytes.HasPrefix(x.Response.Body, byteOrderMark()):
+		return Failed("the token answer begins with a byte order mark, which JSON does not allow", expected+" without one", got+", with a byte order mark").about(x, "no byte order mark", "a byte order mark")
 	case media == "application/json":
 		return Passed(x.Label)
 	case jsonMedia(media):

@@ -26,6 +26,9 @@ func capture(next http.Handler, r *http.Request) *Answer {
 	next.ServeHTTP(w, plain)
 	w.WriteHeader(http.StatusOK)
 	w.answer.Header = canonical(w.answer.Header)
+	if r.Method == http.MethodHead { // the length of a body that is changed for GET
+		w.answer.Header.Del("Content-Length")
+	}
 	return &w.answer
 }
 

@@ -124,6 +124,39 @@ func claimDeviations() []Deviation {
 			Why:  "The type of the token is JWT like that of an ID token, as Keycloak sends it by default.",
 			Wrap: reissued(signed(func(p parts, _ Env) { p.header["typ"] = "JWT" })),
 		},
+		{
+			Name: "token-signed-with-client-secret", Breaks: []string{"JWT-01"},
+			Why:  "The token is signed by HS256 with the client's own secret, so that each client can write tokens with any role.",
+			Wrap: reissued(func(p parts, env Env, _ map[string]any) (string, error) { return p.sealed(secretOf(p, env)), nil }),
+		},
+		{
+			Name: "token-signed-with-common-word", Breaks: []string{"JWT-01"},
+			Why:  "The token is signed by HS256 with the word of the library's example.",
+			Wrap: reissued(func(p parts, _ Env, _ map[string]any) (string, error) { return p.sealed("your-256-bit-secret"), nil }),
+		},
+		{
+			Name: "nbf-in-an-hour", Breaks: []string{"JWT-02"},
+			Why:  "nbf is computed from local time without its zone: the token is not to be used for another hour.",
+			Wrap: reissued(signed(func(p parts, _ Env) { p.claims["nbf"] = p.seconds("iat") + 3600 })),
+		},
+		{
+			Name: "iat-in-milliseconds", Breaks: []string{"JWT-03"},
+			Why:  "iat is in milliseconds, and exp is in seconds.",
+			Wrap: reissued(signed(func(p parts, _ Env) { p.claims["iat"] = p.seconds("iat") * 1000 })),
+		},
+		{
+			Name: "expires-in-starts-again", Breaks: []string{"JWT-03"},
+			Why: "A token is handed out again from a cache, and expires_in is that of a new one: clients use it for minutes after its end.",
+			Wrap: reissued(signed(func(p parts, _ Env) {
+				const age = 200
+				p.claims["iat"], p.claims["exp"] = p.seconds("iat")-age, p.seconds("exp")-age
+			})),
+		},
+		{
+			Name: "aud-of-anybody", Breaks: []string{"JWT-05"},
+			Why:  "aud is *, so that the token opens each service that knows the issuer.",
+			Wrap: claim("aud", "*"),
+		},
 	}
 }
 

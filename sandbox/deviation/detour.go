@@ -83,6 +83,31 @@ func detourDeviations() []Deviation {
 			Why:  "Protected data is sent with Cache-Control: public, which lets any shared cache hand it on.",
 			Wrap: rewrite(when(succeeded, field("Cache-Control", "public, max-age=600")), protected()...),
 		},
+		{
+			Name: "encoded-letter-open", Breaks: []string{"BRR-16"},
+			Why: "The guard compares the path as it was sent and the router decodes it: %69nfo is not guarded, and served.",
+			Wrap: readmit(func(r *http.Request, env Env) *http.Request {
+				if anonymous(r) && r.URL.EscapedPath() != r.URL.Path {
+					return env.admit(r)
+				}
+				return r
+			}, protected()...),
+		},
+		{
+			Name: "json-suffix-open", Breaks: []string{"BRR-16"},
+			Why: "The path with .json is served and not guarded: Spring's suffix patterns behind an exact rule.",
+			Wrap: straighten(func(p string) string {
+				bare := strings.TrimRight(p, "/")
+				return strings.TrimSuffix(bare, ".json") + p[len(bare):]
+			}),
+		},
+		{
+			Name: "other-method-override-open", Breaks: []string{"BRR-15"},
+			Why: "X-Method-Override: OPTIONS passes the guard as a preflight; only the better known header is dropped at the edge.",
+			Wrap: admit(func(r *http.Request) bool {
+				return anonymous(r) && r.Header.Get("X-Method-Override") == http.MethodOptions
+			}, protected()...),
+		},
 	}
 }
 

@@ -91,6 +91,13 @@ func errorDeviations() []Deviation {
 					a.editObject(put("request", base64.StdEncoding.EncodeToString([]byte(r.Header.Get("Authorization")))))
 				}), protected()...),
 		},
+		{
+			Name: "unknown-id-shows-database", Breaks: []string{"ERR-04"},
+			Why: "The error for an unknown id names the address of the database, as connection pools do.",
+			Wrap: rewrite(when(missing, func(_ *http.Request, a *Answer) {
+				a.editObject(put("detail", "no such row (jdbc:postgresql://db.internal:5432/ris)"))
+			}), FundingDetail),
+		},
 	}
 }
 

@@ -114,6 +114,21 @@ func forgeryDeviations() []Deviation {
 				return len(given) >= 8 && strings.HasSuffix(right, given[len(given)-8:])
 			}),
 		},
+		{
+			Name: "signature-cut-accepted", Breaks: []string{"JWT-09"},
+			Why:  "A token without its signature passes, since there is nothing to verify; alg none itself is refused.",
+			Wrap: unsealed(""),
+		},
+		{
+			Name: "signature-of-zeros-accepted", Breaks: []string{"JWT-09"},
+			Why:  "An ECDSA signature of zero bytes is valid for any content, as in Java 15 to 18 without patches (CVE-2022-21449).",
+			Wrap: unsealed(base64.RawURLEncoding.EncodeToString(make([]byte, 64))),
+		},
+		{
+			Name: "secret-remembered-by-client", Breaks: []string{"TER-01"},
+			Why:  "Once a client has authenticated, a cache lets it pass by its id alone, whatever secret comes.",
+			Wrap: remembering,
+		},
 	}
 }
 
@@ -187,4 +202,35 @@ func (e Env) withEmbeddedKey(r *http.Request) *http.Request {
 	}
 	id, _ := p.claims["client_id"].(string)
 	return e.admitAs(r, id)
+}
+
+// unsealed makes a Wrap that believes tokens with that signature, whose algorithm is a real one.
+func unsealed(signature string) wrap {
+	return readmit(func(r *http.Request, env Env) *http.Request {
+		p, ok := apart(bearer(r))
+		alg, _ := p.header["alg"].(string)
+		if !ok || strings.EqualFold(alg, "none") || !strings.HasSuffix(bearer(r), "."+signature) {
+			return r
+		}
+		id, _ := p.claims["client_id"].(string)
+		return env.admitAs(r, id)
+	}, protected()...)
+}
+
+// remembering gives clients that got a token before the right secret in the place of any other.
+func remembering(next http.Handler, env Env) http.Handler {
+	var known memory[bool]
+	return around(func(next http.Handler, env Env, w http.ResponseWriter, r *http.Request) {
+		q, ok := readTokenRequest(r)
+		client, registered := env.Client(q.form.Get("client_id"))
+		if _, before := known.get(client.ID); ok && registered && before && q.form.Get("client_secret") != "" {
+			q.form.Set("client_secret", client.Secret)
+			r = withForm(r, q.form.Encode())
+		}
+		a := capture(next, r)
+		if a.ok() && registered {
+			known.put(client.ID, true)
+		}
+		a.send(w, r)
+	}, Token)(next, env)
 }

@@ -49,6 +49,15 @@ func framingDeviations() []Deviation {
 			Why:  "The info answer is compressed for everybody, also for clients that accept no coding: the cache holds one form only.",
 			Wrap: rewrite(when(succeeded, compress(false)), Info),
 		},
+		{
+			Name: "head-length-zero", Breaks: []string{"ROB-06"},
+			Why: "HEAD says Content-Length: 0, the length of what it sends, where that of the answer to GET belongs.",
+			Wrap: rewrite(when(succeeded, func(r *http.Request, a *Answer) {
+				if r.Method == http.MethodHead {
+					a.set("Content-Length", "0")
+				}
+			}), protected()...),
+		},
 	}
 }
 

@@ -101,6 +101,11 @@ func listDeviations() []Deviation {
 				a.become(http.StatusBadRequest, "application/problem+json", `{"type":"about:blank","title":"Bad Request","status":400,"detail":"no such id"}`)
 			}), FundingDetail),
 		},
+		{
+			Name: "list-ids-with-blank", Breaks: []string{"PAG-08"},
+			Why:  "The ids of the list end with a blank, from a column of fixed width; the detail knows them without.",
+			Wrap: padded,
+		},
 	}
 }
 
@@ -181,4 +186,19 @@ func cachedByRoute(next http.Handler, env Env) http.Handler {
 			first.put("detail", a.clone())
 		}
 	}, FundingDetail)(next, env)
+}
+
+// padded adds a blank to the ids of the list and ignores it in the path of the detail.
+func padded(next http.Handler, env Env) http.Handler {
+	list := items(func(_ int, item map[string]any) {
+		if id, ok := item["id"].(string); ok {
+			item["id"] = id + " "
+		}
+	})
+	detail := readmit(func(r *http.Request, _ Env) *http.Request {
+		trimmed := r.Clone(r.Context())
+		trimmed.URL.Path, trimmed.URL.RawPath = strings.TrimRight(r.URL.Path, " "), ""
+		return trimmed
+	}, FundingDetail)
+	return list(detail(next, env), env)
 }

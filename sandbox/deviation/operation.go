@@ -117,6 +117,11 @@ func operationDeviations() []Deviation {
 			Why:  "The detail lets a token pass whose key it cannot find; the other routes refuse it.",
 			Wrap: believing(func(p parts, env Env) bool { return !env.ownKey(p) && p.header["alg"] != "none" }, FundingDetail),
 		},
+		{
+			Name: "not-modified-unasked", Breaks: []string{"API-01"},
+			Why:  "The detail is answered 304 without a condition: a cache that forgot to look whether the caller has a copy.",
+			Wrap: rewrite(when(succeeded, func(_ *http.Request, a *Answer) { a.Status, a.Body = http.StatusNotModified, nil }), FundingDetail),
+		},
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"net/http"
+	"net/url"
 	"slices"
 	"strings"
 	"time"
@@ -109,6 +110,19 @@ func oddInputDeviations() []Deviation {
 			Name: "unknown-media-type-crashes", Breaks: []string{"ROB-04"},
 			Why:  "An Accept header that nothing fits fails with 500, because the error can't be written in that media type, either.",
 			Wrap: rewrite(fails(func(r *http.Request) bool { return r.Header.Get("Accept") == "application/x-conformance" }), FundingList),
+		},
+		{
+			Name: "json-token-request-unchecked", Breaks: []string{"ROB-02"},
+			Why: "A token request as JSON gets a token, whoever asks: the body is read by another handler, which forgot the secret.",
+			Wrap: readmit(func(r *http.Request, env Env) *http.Request {
+				if !ofType("application/json")(r) || len(env.Clients) == 0 {
+					return r
+				}
+				form := url.Values{"grant_type": {"client_credentials"}, "client_id": {env.Clients[0].ID}, "client_secret": {env.Clients[0].Secret}}
+				good := withForm(r, form.Encode())
+				good.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+				return good
+			}, Token),
 		},
 	}
 }

@@ -54,5 +54,24 @@ func roleDeviations() []Deviation {
 			Why:  "A missing role is answered 403 without a challenge, as most frameworks do.",
 			Wrap: rewrite(when(refusedRole, field("WWW-Authenticate", "")), FundingList, FundingDetail),
 		},
+		{
+			Name: "role-cached-by-url", Breaks: []string{"BRR-18"},
+			Why:  "The role is checked behind a cache of answers: what one client may read is handed to each client with a token.",
+			Wrap: keptForAll,
+		},
 	}
+}
+
+// keptForAll answers clients without the role with what others got before.
+func keptForAll(next http.Handler, env Env) http.Handler {
+	var copies memory[*Answer]
+	return around(func(next http.Handler, _ Env, w http.ResponseWriter, r *http.Request) {
+		a := capture(next, r)
+		if kept, known := copies.get(r.URL.String()); known && refusedRole(r, a) {
+			a = kept.clone()
+		} else if a.ok() && r.Method == http.MethodGet {
+			copies.put(r.URL.String(), a.clone())
+		}
+		a.send(w, r)
+	}, FundingList, FundingDetail)(next, env)
 }

@@ -1,6 +1,7 @@
 package deviation
 
 import (
+	"maps"
 	"net/http"
 	"strings"
 )
@@ -187,6 +188,24 @@ func specDeviations() []Deviation {
 			Name: "spec-server-missing", Breaks: []string{"SPC-10"},
 			Why:  "The document names no server, and the operations are not at the root of its host.",
 			Wrap: specs(func(document map[string]any, _ Env) { delete(document, "servers") }),
+		},
+		{
+			Name: "spec-paths-alike", Breaks: []string{"SPC-05"},
+			Why: "The detail stands twice in the document, with another name of its id: two controllers for one path.",
+			Wrap: specs(func(document map[string]any, env Env) {
+				paths := member(document, "paths")
+				detail := maps.Clone(detailOperation(document, env))
+				detail["operationId"] = "theSameDetail"
+				detail["parameters"] = []any{map[string]any{"name": "key", "in": "path", "required": true, "schema": map[string]any{"type": "string"}}}
+				paths[relative(env, env.Places.Fundings()+"/{key}")] = map[string]any{"get": detail}
+			}),
+		},
+		{
+			Name: "spec-security-optional", Breaks: []string{"SPC-09"},
+			Why: "The list has an empty alternative among its security requirements, so that generated clients send no token.",
+			Wrap: specs(func(document map[string]any, env Env) {
+				listOperation(document, env)["security"] = []any{map[string]any{}}
+			}),
 		},
 	}
 }
