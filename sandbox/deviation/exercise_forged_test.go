@@ -40,6 +40,8 @@ func forgedExercise(n node, good string) []ask {
 		}))
 	}
 	junk := func(string) []byte { return make([]byte, 64) }
+	input := good[:strings.LastIndexByte(good, '.')+1]
+	tokens = append(tokens, input, input+strings.Repeat("A", 86))
 	tokens = append(tokens, withOwnKey(good), otherCase(good),
 		altered(good, map[string]any{"jku": "https://conformance.invalid/jwks"}, nil, junk),
 		altered(good, map[string]any{"kid": "own"}, nil, junk),

@@ -87,6 +87,9 @@ func (n node) answer(a ask) string {
 	if length := got.Get("Content-Length"); a.method != http.MethodHead && length != "" && length != strconv.Itoa(w.Body.Len()) {
 		fmt.Fprintln(&text, "another length")
 	}
+	if a.method == http.MethodHead && got.Get("Content-Length") == "0" {
+		fmt.Fprintln(&text, "nothing to come")
+	}
 	got.Del("Content-Length")
 	got.Del("ETag")
 	_ = got.Write(&text) // a strings.Builder takes everything
