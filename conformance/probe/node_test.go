@@ -23,6 +23,7 @@ const (
 // seen is one request as the node saw it.
 type seen struct {
 	method, uri, authorization, contentType, body string
+	header                                        http.Header
 }
 
 // node is a small research-information node, written here for the probes alone.
@@ -68,7 +69,7 @@ func (n *node) ServeHTTP(w http.ResponseWriter, q *http.Request) {
 	body := make([]byte, 64<<10)
 	read, _ := q.Body.Read(body)
 	n.mu.Lock()
-	n.requests = append(n.requests, seen{q.Method, q.RequestURI, q.Header.Get("Authorization"), q.Header.Get("Content-Type"), string(body[:read])})
+	n.requests = append(n.requests, seen{q.Method, q.RequestURI, q.Header.Get("Authorization"), q.Header.Get("Content-Type"), string(body[:read]), q.Header.Clone()})
 	n.mu.Unlock()
 	if n.before != nil && n.before(n, w, q) {
 		return

@@ -1,0 +1,264 @@
+package probe_test
+
+import (
+	"encoding/base64"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+
+	"github.com/rin-network/rin/conformance/exchange"
+	"github.com/rin-network/rin/conformance/target"
+)
+
+// This file proves what a run promises to those who let it at their node: see README.md.
+
+// those are the requests that fit.
+func those(log []seen, fits func(seen) bool) []seen {
+	return slices.DeleteFunc(slices.Clone(log), func(q seen) bool { return !fits(q) })
+}
+
+func without(header string) func(seen) bool {
+	return func(q seen) bool { return q.header.Get(header) == "" }
+}
+
+func with(header string) func(seen) bool {
+	return func(q seen) bool { return q.header.Get(header) != "" }
+}
+
+func below(path string) func(seen) bool {
+	return func(q seen) bool { return strings.HasPrefix(q.uri, path) }
+}
+
+// wholly is a target with every input and all that is opt-in.
+func wholly(n, staging *node) target.Target {
+	return full(n, func(t *target.Target) {
+		t.AllowTokenInURL, t.AllowSecretInURL = true, true
+		t.Other = &target.Credentials{ClientID: secondID, ClientSecret: target.NewSecret(secondSecret)}
+		t.Staging = &target.Staging{TokenURL: staging.URL + "/oauth/token",
+			Credentials: target.Credentials{ClientID: secondID, ClientSecret: target.NewSecret(secondSecret)}}
+	})
+}
+
+// credentialsOf are the client id and the secret of a token request, wherever they stand.
+func credentialsOf(q seen) (id, secret string) {
+	form := parseForm(q.body)
+	id, secret = form["client_id"], form["client_secret"]
+	if encoded, basic := strings.CutPrefix(q.authorization, "Basic "); basic {
+		decoded, _ := base64.StdEncoding.DecodeString(encoded)
+		user, password, _ := strings.Cut(string(decoded), ":")
+		id, secret = user, password // as they are, or form-encoded (RFC 6749 §2.3.1)
+		if plain, err := url.QueryUnescape(password); err == nil {
+			secret = plain
+		}
+	}
+	if u, err := url.Parse(q.uri); err == nil && u.Query().Has("client_id") {
+		id, secret = u.Query().Get("client_id"), u.Query().Get("client_secret")
+	}
+	return id, secret
+}
+
+var _ = Describe("What a run promises", func() {
+	const (
+		data  = "/ris/funding/v3/fundings"
+		info  = "/ris/info/v1/oauth/info"
+		token = "/oauth/token"
+	)
+
+	It("sends cookies back to the origin that set them, without the token, and to no other", func() {
+		setting := func(name string) func(*node) {
+			return func(n *node) {
+				n.before = func(_ *node, w http.ResponseWriter, q *http.Request) bool {
+					if strings.HasPrefix(q.Header.Get("Authorization"), "Bearer access-token-number-") {
+						http.SetCookie(w, &http.Cookie{Name: name, Value: "of-a-session", Path: "/"})
+					}
+					return false
+				}
+			}
+		}
+		n, api := newNode(setting("sid")), newNode()
+		api.tokens, api.before = n.tokens, func(_ *node, w http.ResponseWriter, q *http.Request) bool {
+			http.Error(w, "no token works here", http.StatusUnauthorized)
+			return true
+		}
+		t := targetOf(n)
+		t.BaseURL = api.URL + "/ris"
+		log := certify(t)
+		x, sent := log.Get(exchange.Info.With(exchange.SessionCookie))
+		Expect(sent).To(BeTrue())
+		Expect(x.Given).To(HaveKeyWithValue("cookies", "sid"))
+		cookies := those(n.log(), with("Cookie"))
+		Expect(cookies).To(HaveLen(1))
+		Expect(cookies[0].header.Get("Cookie")).To(Equal("sid=of-a-session"))
+		Expect(cookies[0].authorization).To(BeEmpty())
+		Expect(api.log()).NotTo(BeEmpty(), "the operations are on another origin")
+		Expect(api.log()).To(HaveEach(Satisfy(without("Cookie"))))
+	})
+
+	DescribeTable("tries identity headers together, and one by one only when they got data",
+		func(trusted string, requests int) {
+			n := newNode(func(n *node) {
+				n.before = func(n *node, w http.ResponseWriter, q *http.Request) bool {
+					if trusted == "" || q.Header.Get(trusted) == "" {
+						return false
+					}
+					n.info(w, q)
+					return true
+				}
+			})
+			log := certify(targetOf(n))
+			Expect(those(n.log(), with("X-Forwarded-User"))).To(HaveLen(min(requests, 2)), "all of them, and this one alone")
+			all := those(n.log(), func(q seen) bool {
+				return with("X-Forwarded-User")(q) || with("X-Remote-User")(q) || with("X-Forwarded-For")(q) || with("X-Original-Url")(q) ||
+					with("X-Auth-Request-User")(q) || with("X-Real-Ip")(q)
+			})
+			Expect(all).To(HaveLen(requests))
+			Expect(all).To(HaveEach(Satisfy(without("Authorization"))))
+			if requests == 1 {
+				Expect(because(log, exchange.Info.With(exchange.RealIP))).To(ContainSubstring("together got nothing"))
+			}
+		},
+		Entry("none is trusted", "", 1),
+		Entry("one is trusted", "X-Real-Ip", 7))
+
+	DescribeTable("ends odd token requests at the first sign of a ban",
+		func(status int) {
+			n := newNode(func(n *node) {
+				n.before = func(_ *node, w http.ResponseWriter, q *http.Request) bool {
+					if q.URL.Path == token && q.Header.Get("Content-Type") == "application/json" {
+						w.WriteHeader(status)
+						return true
+					}
+					return false
+				}
+			})
+			log := certify(targetOf(n))
+			_, sent := log.Get(exchange.TokenEndpoint.With(exchange.FormJSON))
+			Expect(sent).To(BeTrue())
+			for _, c := range []exchange.Case{exchange.FormPercent, exchange.FormBytes, exchange.FormLong, exchange.FormParts, exchange.FormText} {
+				Expect(because(log, exchange.TokenEndpoint.With(c))).To(ContainSubstring("no more odd token requests"), string(c))
+			}
+		},
+		Entry("403", http.StatusForbidden), Entry("429", http.StatusTooManyRequests))
+
+	It("makes two odd token requests when it is asked to be polite", func() {
+		n := newNode()
+		t := targetOf(n)
+		t.Polite = true
+		t.Politeness = target.Politeness{Timeout: t.Politeness.Timeout, Rate: 1000, Concurrency: 1}
+		log := certify(t)
+		var odd []exchange.Label
+		for _, l := range log.Planned {
+			if strings.HasPrefix(string(l), "token.form-") {
+				odd = append(odd, l)
+			}
+		}
+		Expect(odd).To(ConsistOf(exchange.Label("token.form-json"), exchange.Label("token.form-bytes")))
+	})
+
+	It("tries one wrong secret of the client and its id alone once, whatever is allowed", func() {
+		n, staging := newNode(), newNode()
+		certify(wholly(n, staging))
+		var wrong, alone int
+		for _, q := range those(n.log(), below(token)) {
+			switch id, secret := credentialsOf(q); {
+			case id != clientID:
+			case secret == "":
+				alone++
+			case secret != clientSecret:
+				wrong++
+			}
+		}
+		Expect([]int{wrong, alone}).To(Equal([]int{1, 1}))
+	})
+
+	It("asks for tokens as a client that nobody knows eight times at most, with a good request between them", func() {
+		n := newNode()
+		t := targetOf(n)
+		t.Politeness.Concurrency = 1
+		certify(t)
+		requests := those(n.log(), below(token))
+		longest, row, unknown := 0, 0, 0
+		for _, q := range requests {
+			id, _ := credentialsOf(q)
+			if strings.Contains(q.body, "conformance-") && !strings.Contains(q.body, clientID) || strings.HasPrefix(id, "conformance-") && id != clientID {
+				unknown++
+				row++
+			} else if issuing(q) {
+				row = 0
+			}
+			longest = max(longest, row)
+		}
+		Expect(unknown).To(And(BeNumerically(">", 0), BeNumerically("<=", 8)))
+		Expect(longest).To(BeNumerically("<", unknown), "a good token request stands between")
+	})
+
+	It("reads data: GET and HEAD on it, POST on info once, OPTIONS and GET on the token URL once", func() {
+		n, staging := newNode(), newNode()
+		certify(wholly(n, staging))
+		count := func(method string, fits func(seen) bool) int {
+			return len(those(n.log(), func(q seen) bool { return q.method == method && fits(q) }))
+		}
+		for _, q := range n.log() {
+			switch {
+			case below(token)(q):
+				Expect(q.method).To(BeElementOf("POST", "GET", "OPTIONS"), q.uri)
+			case below(info)(q):
+				Expect(q.method).To(BeElementOf("GET", "HEAD", "POST"), q.uri)
+			default:
+				Expect(q.method).To(BeElementOf("GET", "HEAD"), q.uri)
+			}
+		}
+		Expect(count("POST", below(info))).To(Equal(1))
+		Expect(count("OPTIONS", below(token))).To(Equal(1))
+		Expect(count("GET", below(token))).To(Equal(1))
+		Expect(those(n.log(), func(q seen) bool { return q.method == "POST" && below(info)(q) })[0].body).To(BeEmpty())
+	})
+
+	It("spells paths on the wire as it says", func() {
+		n := newNode()
+		certify(targetOf(n))
+		var uris []string
+		for _, q := range those(n.log(), func(q seen) bool { return anonymous(q) && below("/ris/info")(q) }) {
+			uris = append(uris, q.uri)
+		}
+		Expect(uris).To(ContainElements(info, "/ris/info/v1/oauth//info/", "/ris/info/v1/oauth/./info/", "/ris/info/v1/oauth/Info/",
+			info+";x=1/", "/ris/info/v1/oauth/%69nfo/", info+".json/"))
+	})
+
+	It("keeps the real secret and the tokens out of URLs that nobody allowed, and away from every other host", func() {
+		n, staging := newNode(), newNode()
+		certify(full(n, func(t *target.Target) {
+			t.Staging = &target.Staging{TokenURL: staging.URL + "/oauth/token",
+				Credentials: target.Credentials{ClientID: secondID, ClientSecret: target.NewSecret(secondSecret)}}
+		}))
+		for _, q := range n.log() {
+			for _, text := range []string{"access-token-number", "S3cret", url.QueryEscape(clientSecret), secondSecret} {
+				Expect(q.uri).NotTo(ContainSubstring(text))
+			}
+		}
+		for _, q := range staging.log() {
+			Expect(q.body + q.uri + q.authorization).NotTo(Or(ContainSubstring("access-token-number"), ContainSubstring("S3cret")))
+		}
+		Expect(below(data)(n.log()[len(n.log())-1]) || len(n.log()) > 50).To(BeTrue(), "the run was whole")
+	})
+
+	DescribeTable("keeps to the budget that it announces",
+		func(change func(*target.Target)) {
+			n, staging := newNode(), newNode()
+			t := wholly(n, staging)
+			change(&t)
+			log := certify(t)
+			sent := len(n.log()) + len(staging.log())
+			Expect(sent).To(And(BeNumerically(">", 20), BeNumerically("<=", log.Run.Budget)))
+			Expect(unended(log)).To(BeEmpty())
+		},
+		Entry("auth", func(t *target.Target) { t.Profile = "auth" }),
+		Entry("funding", func(t *target.Target) { t.Profile = "funding" }),
+		Entry("full", func(*target.Target) {}),
+		Entry("quick", func(t *target.Target) { t.Quick = true }),
+		Entry("thorough", func(t *target.Target) { t.Thorough = true }))
+})

@@ -1,0 +1,89 @@
+package probe_test
+
+import (
+	"strings"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+
+	"github.com/rin-network/rin/conformance/exchange"
+	"github.com/rin-network/rin/conformance/probe"
+	"github.com/rin-network/rin/conformance/requirement"
+	"github.com/rin-network/rin/conformance/target"
+)
+
+// stands reports that a planned label may stand for one that a requirement reads, which may be a role.
+func stands(planned, read exchange.Label) bool {
+	if planned == read {
+		return true
+	}
+	if planned.Case() != read.Case() {
+		return false
+	}
+	operation := strings.HasPrefix(string(planned.Resource()), "op/")
+	switch read.Resource() {
+	case exchange.ProbeTarget:
+		return operation || planned.Resource() == exchange.Info
+	case exchange.ListOperation, exchange.DetailOperation, exchange.EveryOperation:
+		return operation
+	}
+	return false
+}
+
+// reads are the labels that a requirement names.
+func reads(r requirement.Requirement) []exchange.Label {
+	labels := append(append([]exchange.Label{}, r.Needs...), r.Reads...)
+	if r.Control != "" {
+		labels = append(labels, r.Control)
+	}
+	return labels
+}
+
+var _ = Describe("Plans and requirements", func() {
+	var planned []exchange.Label
+	BeforeEach(func() {
+		n, staging := newNode(), newNode()
+		remote := target.Target{TokenURL: "https://sso.example/token", InfoURL: "https://api.example/info", SpecURL: "https://docs.example/api-docs",
+			BaseURL: "https://api.example", Profile: "full"}
+		planned = certify(wholly(n, staging)).Planned
+		planned = append(planned, probe.ForTarget(remote).Labels()...)
+	})
+
+	It("fit: whatever a requirement reads is planned", func() {
+		// What is asked because of a registry, or of the place of the operations, has tests of its own.
+		elsewhere := func(l exchange.Label) bool {
+			return l == exchange.WholeRun || l.Resource() == "cleartext/list" || l.Resource() == "tls/base" || strings.HasPrefix(string(l), "entry/") || l.Resource() == exchange.Registry
+		}
+		for _, r := range requirement.Catalogue() {
+			for _, l := range reads(r) {
+				if elsewhere(l) {
+					continue
+				}
+				found := false
+				for _, p := range planned {
+					found = found || stands(p, l)
+				}
+				Expect(found).To(BeTrue(), "%s reads %s, which no theme plans", r.ID, l)
+			}
+		}
+	})
+
+	It("fit: whatever is planned is read, or is there for what comes after it", func() {
+		helpers := map[exchange.Case]string{
+			exchange.WithoutContentType: "finds the cause when the good call fails",
+			exchange.ToExpire:           "issues the token that expires",
+			exchange.Throwaway:          "issues the token that goes into a URL",
+		}
+		for _, p := range planned {
+			read := helpers[p.Case()] != "" ||
+				strings.HasPrefix(string(p), "base/") || // where operations live
+				strings.HasPrefix(string(p), "op/") // all answers of operations are compared with the document (API-02 to API-07)
+			for _, r := range requirement.Catalogue() {
+				for _, l := range reads(r) {
+					read = read || stands(p, l)
+				}
+			}
+			Expect(read).To(BeTrue(), "%s is asked, and no requirement reads it", p)
+		}
+	})
+})
