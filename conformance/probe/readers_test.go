@@ -45,8 +45,11 @@ var _ = Describe("Plans and requirements", func() {
 		n, staging := newNode(), newNode()
 		remote := target.Target{TokenURL: "https://sso.example/token", InfoURL: "https://api.example/info", SpecURL: "https://docs.example/api-docs",
 			BaseURL: "https://api.example", Profile: "full"}
-		planned = certify(wholly(n, staging)).Planned
+		here := wholly(n, staging)
+		here.ExpiredToken = target.NewSecret("a-token-that-has-expired")
+		planned = certify(here).Planned
 		planned = append(planned, probe.ForTarget(remote).Labels()...)
+		planned = append(planned, probe.ForEndpoints(100, nil).Labels()...)
 	})
 
 	It("fit: whatever a requirement reads is planned", func() {
