@@ -45,7 +45,7 @@ func (m Matrix) WriteText(w io.Writer, partial bool) error {
 		}
 	}
 	if !partial {
-		b.WriteString(m.Score().String() + "\n")
+		hang(&b, "", m.Score().String())
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
