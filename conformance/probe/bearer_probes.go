@@ -14,7 +14,7 @@ func (r *run) bearerProbe(name exchange.Resource, c exchange.Case) probe {
 	return probe{prepare: func(ctx context.Context) (record.Ask, *unsent) {
 		res, ok := r.facts.resource(name)
 		if !ok {
-			return record.Ask{}, unmet("the URL of %s is not known", name)
+			return record.Ask{}, r.unlocated(name)
 		}
 		// Without the good call a refusal would prove nothing.
 		if good := name.With(exchange.OK); !r.facts.good(good) {

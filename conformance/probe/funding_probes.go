@@ -19,7 +19,7 @@ func (r *run) fundingProbe(key string, c exchange.Case) probe {
 		o, known := r.node.Operation(key)
 		res, ok := r.facts.resource(name)
 		if !known || !ok {
-			return record.Ask{}, unmet("the URL of %s is not known", name)
+			return record.Ask{}, r.unlocated(name)
 		}
 		if c == exchange.NoRole {
 			return r.noRole(ctx, res)

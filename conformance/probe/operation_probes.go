@@ -101,6 +101,16 @@ func (r *run) locateResource(name exchange.Resource) (discover.Resource, *unsent
 	return res, reason
 }
 
+// unlocated says why the URL of a resource is not known, such as a list without items to take an id from.
+func (r *run) unlocated(name exchange.Resource) *unsent {
+	if o, ok := r.operation(name); ok {
+		if _, reason := r.fill(o, nil); reason != nil {
+			return &unsent{exchange.Unmet, reason.because}
+		}
+	}
+	return unmet("the URL of %s is not known", name)
+}
+
 func (r *run) operation(name exchange.Resource) (document.Operation, bool) {
 	return r.node.Operation(strings.TrimPrefix(string(name), string(exchange.OperationResource(""))))
 }
@@ -153,7 +163,7 @@ func (r *run) sample(o document.Operation, p document.Parameter) (string, *unsen
 			return ids[0], nil
 		}
 		if c, ok := r.node.Collection(o); ok && len(p.Schema.Enum) == 0 {
-			return "", unmet("%s holds no item to take the %s from", exchange.OperationResource(c.Key), p.Name)
+			return "", unmet("the list %s holds no item to take the %s from", c.Path, p.Name)
 		}
 	}
 	if value, ok := valueOf(p.Schema, r.Clock()); ok && sendsAs(p, value) {

@@ -45,7 +45,10 @@ func (r *run) robustProbe(l exchange.Label) (probe, bool) {
 // answered is the resource if its good call was answered: otherwise odd input proves nothing.
 func (r *run) answered(name exchange.Resource) (discover.Resource, *unsent) {
 	res, ok := r.facts.resource(name)
-	if good := name.With(exchange.OK); !ok || !r.facts.good(good) {
+	if !ok {
+		return res, r.unlocated(name)
+	}
+	if good := name.With(exchange.OK); !r.facts.good(good) {
 		return res, unmet("the good call %s was not answered with 2xx", good)
 	}
 	return res, nil
@@ -191,7 +194,7 @@ func (r *run) goodAfter(ctx context.Context, name exchange.Resource, c exchange.
 	}
 	res, ok := r.facts.resource(name)
 	if !ok {
-		return record.Ask{}, unmet("the URL of %s is not known", name)
+		return record.Ask{}, r.unlocated(name)
 	}
 	return r.authorized(ctx, res, c)
 }

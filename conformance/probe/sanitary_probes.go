@@ -47,7 +47,7 @@ const cookieName = "cookie"
 func (r *run) withCookies(name exchange.Resource) (record.Ask, *unsent) {
 	res, ok := r.facts.resource(name)
 	if !ok {
-		return record.Ask{}, unmet("the URL of %s is not known", name)
+		return record.Ask{}, r.unlocated(name)
 	}
 	from := name
 	cookies := r.facts.cookiesOf(name)
@@ -121,7 +121,7 @@ func (r *run) withIdentity(name exchange.Resource, c exchange.Case) (record.Ask,
 func (r *run) fromElsewhere(ctx context.Context, name exchange.Resource) (record.Ask, *unsent) {
 	res, ok := r.facts.resource(name)
 	if !ok {
-		return record.Ask{}, unmet("the URL of %s is not known", name)
+		return record.Ask{}, r.unlocated(name)
 	}
 	ask, reason := r.authorized(ctx, res, exchange.ForeignOrigin)
 	ask.Header = append(ask.Header, exchange.Field{Name: "Origin", Value: foreignOrigin})

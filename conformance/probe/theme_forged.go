@@ -160,7 +160,7 @@ func presenting(res discover.Resource, c exchange.Case, credential, token string
 func (r *run) controlled(name exchange.Resource) (discover.Resource, *unsent) {
 	res, ok := r.facts.resource(name)
 	if !ok {
-		return res, unmet("the URL of %s is not known", name)
+		return res, r.unlocated(name)
 	}
 	if good := name.With(exchange.OK); !r.facts.good(good) {
 		return res, unmet("the good call %s was not answered with 2xx", good)

@@ -128,7 +128,7 @@ func (r *run) choosing(name exchange.Resource, c exchange.Case, choose urlChoice
 		o, known := r.operation(name)
 		res, located := r.facts.resource(name)
 		if !known || !located {
-			return record.Ask{}, unmet("the URL of %s is not known", name)
+			return record.Ask{}, r.unlocated(name)
 		}
 		if good := name.With(exchange.OK); !r.facts.good(good) {
 			return record.Ask{}, unmet("the good call %s was not answered with 2xx", good)
