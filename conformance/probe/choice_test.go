@@ -64,6 +64,10 @@ var _ = Describe("Forgery", func() {
 		Entry("escapes are left alone", exchange.PathUpper, "http://h/a/%2f17", "http://h/A/%2f17"),
 		Entry("no letter", exchange.PathUpper, "http://h/1/2", ""),
 		Entry("a parameter", exchange.PathSuffix, "http://h/a/info/", "http://h/a/info;x=1/"),
+		Entry("a letter encoded", exchange.PathEncoded, "http://h/a/info/", "http://h/a/%69nfo/"),
+		Entry("a digit encoded", exchange.PathEncoded, "http://h/a/17?q=1", "http://h/a/%317?q=1"),
+		Entry("an escape is not encoded again", exchange.PathEncoded, "http://h/a/%2f17", ""),
+		Entry("an extension", exchange.PathExtension, "http://h/a/info/?q=1", "http://h/a/info.json/?q=1"),
 		Entry("no path", exchange.PathSlash, "http://h/", ""),
 		Entry("no variant", exchange.Garbage, "http://h/a", ""),
 	)

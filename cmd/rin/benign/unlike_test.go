@@ -105,6 +105,9 @@ func modern(value any) any {
 		for name := range value {
 			value[name] = modern(value[name])
 		}
+		if properties, ok := value["properties"].(map[string]any); ok && properties["website"] != nil {
+			properties["website"] = map[string]any{"type": []any{"string", "null", "array"}, "items": map[string]any{"type": []any{"string"}}}
+		}
 		if kind, isText := value["type"].(string); isText && value["nullable"] == true {
 			value["type"] = []any{kind, "null"}
 			if words, has := value["enum"].([]any); has {
@@ -140,6 +143,11 @@ func concerned(log *exchange.Log) string {
 var _ = Describe("A good node unlike the others", func() {
 	It("describes itself in OpenAPI 3.1, and is judged as before", func(ctx SpecContext) {
 		log := fronted(ctx, front{edit: func(path string, value any) any {
+			if isList(path) {
+				if items, _ := value.([]any); len(items) > 0 {
+					items[0].(map[string]any)["website"] = nil
+				}
+			}
 			if !isDocument(path) {
 				return value
 			}
@@ -184,7 +192,7 @@ var _ = Describe("A good node unlike the others", func() {
 	})
 
 	DescribeTable("has few calls",
-		func(ctx SpecContext, calls int, told string) {
+		func(ctx SpecContext, calls int, decision verdict.Decision, told string) {
 			few := func(path string, value any) any {
 				if items, ok := value.([]any); ok && isList(path) {
 					return items[:min(calls, len(items))]
@@ -192,16 +200,14 @@ var _ = Describe("A good node unlike the others", func() {
 				return value
 			}
 			log := fronted(ctx, front{edit: few})
-			fmt.Fprintln(GinkgoWriter, concerned(log), judged(log, requirement.Full).Verdict.Decision)
 			report := judged(log, requirement.Full)
+			Expect(report.Verdict.Decision).To(Equal(decision))
 			for _, r := range report.Requirements {
 				Expect(r.Outcome).NotTo(Equal(requirement.Fail), "%s: %s", r.ID, r.Reason)
 			}
-			if told != "" {
-				Expect(concerned(log)).To(ContainSubstring(told))
-			}
+			Expect(concerned(log)).To(ContainSubstring(told))
 		},
-		Entry("none", 0, "PAG-08 is blocked: GET /funding/v3/fundings/{id} was not sent: the list /funding/v3/fundings holds no item to take the id from"), Entry("one", 1, ""))
+		Entry("none", 0, verdict.Repeat, "PAG-08 is blocked: GET /funding/v3/fundings/{id} was not sent: the list /funding/v3/fundings holds no item to take the id from"), Entry("one", 1, verdict.Certified, ""))
 
 	It("sends anonymous callers of info to a login, and is told so", func(ctx SpecContext) {
 		log := fronted(ctx, front{before: func(w http.ResponseWriter, r *http.Request) bool {
@@ -216,8 +222,6 @@ var _ = Describe("A good node unlike the others", func() {
 			http.Redirect(w, r, "/login", http.StatusFound)
 			return true
 		}})
-		told := concerned(log)
-		fmt.Fprintln(GinkgoWriter, told, judged(log, requirement.Full).Verdict.Decision)
-		Expect(told).To(ContainSubstring("most likely a login"))
+		Expect(concerned(log)).To(ContainSubstring("most likely a login"))
 	})
 })
