@@ -2,36 +2,52 @@ package deviation_test
 
 import (
 	"fmt"
+	"iter"
 	"net/http"
 	"net/http/httptest"
 	"strings"
 )
 
-// indulged is all that a node answers to the exercise and to requests that only a benign deviation answers in another way, with the
-// length and the validator of answers to HEAD.
-func indulged(n node) string {
-	client := n.Credentials()[0]
-	form := exchange("grant_type=client_credentials&client_id=" + client.ClientID + "&client_secret=" + client.Secret)
-	body := func() string {
-		w := httptest.NewRecorder()
-		n.ServeHTTP(w, request(form))
-		return w.Body.String()
+// indulged are a node's answers to the exercise and to requests that only a benign deviation answers in another way, with the length and
+// the validator of answers to HEAD.
+func indulged(n node) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		client := n.Credentials()[0]
+		form := exchange("grant_type=client_credentials&client_id=" + client.ClientID + "&client_secret=" + client.Secret)
+		body := func() string {
+			w := httptest.NewRecorder()
+			n.ServeHTTP(w, request(form))
+			return w.Body.String()
+		}
+		first, second := token(body()), token(body())
+		keys := strings.Count(n.answer(get("/realms/ris/protocol/openid-connect/certs")), `"kid"`) // which are made by chance
+		if !yield(fmt.Sprintln("the same token again:", first == second, "keys:", keys)) {
+			return
+		}
+		for answer := range exercised(n) {
+			if !yield(answer) {
+				return
+			}
+		}
+		for _, a := range oddities(first) {
+			w := httptest.NewRecorder()
+			n.ServeHTTP(w, request(a))
+			if !yield(measured(n.answer(a))) || !yield(fmt.Sprintln(a.method == http.MethodHead && w.Result().Header.Get("ETag") != "")) {
+				return
+			}
+		}
 	}
-	first, second := token(body()), token(body())
-	keys := strings.Count(n.answer(get("/realms/ris/protocol/openid-connect/certs")), `"kid"`) // which are made by chance
-	answers := []string{exercised(n), fmt.Sprintln("the same token again:", first == second, "keys:", keys)}
-	for _, a := range []ask{
+}
+
+// oddities are requests that the exercise does not know.
+func oddities(token string) []ask {
+	good := func(a ask) ask { return a.bearing("Bearer " + token) }
+	return []ask{
 		get(info).with("Accept-Encoding", "gzip"), get(list + "/%00"), get(list + "?a=" + strings.Repeat("a", 3000)), get("/nowhere"),
 		get("/.well-known/openid-configuration"), {method: http.MethodOptions, target: info},
 		{method: http.MethodOptions, target: list}, get(strings.Replace(info, "oauth/", "oauth//", 1)), get(list + "/unknown"), get(list + "?page[size]=x"),
-		get(list + "?page[size]=9").bearing("Bearer " + first), get(list + "?page[size]=x").bearing("Bearer " + first),
-		get(list + "?page[page]=1000").bearing("Bearer " + first), get(list + "?unknown=1").bearing("Bearer " + first), head(list).bearing("Bearer " + first),
-	} {
-		w := httptest.NewRecorder()
-		n.ServeHTTP(w, request(a))
-		answers = append(answers, n.answer(a), fmt.Sprintln(a.method == http.MethodHead && w.Result().Header.Get("ETag") != ""))
+		good(get(list + "?page[size]=9")), good(get(list + "?page[size]=x")), good(get(list + "?page[page]=1000")), good(get(list + "?unknown=1")), good(head(list)),
 	}
-	return measured(strings.Join(answers, "\n"))
 }
 
 func request(a ask) *http.Request {
