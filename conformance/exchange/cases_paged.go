@@ -5,6 +5,7 @@ import "strconv"
 // Cases of paging, filters and links (PAG).
 const (
 	BeyondEnd    Case = "beyond-end"    // PAG-04: a page far behind the end, Given parameter, value
+	PageNoToken  Case = "page-no-token" // API-08: what size-2 asks for, right after it and without a token
 	SizeRaw      Case = "size-raw"      // PAG-05: what size-2 asks for, with raw brackets
 	SizeNegative Case = "size-negative" // PAG-06: Given parameter, value, as in the next ones
 	SizeZero     Case = "size-zero"

@@ -21,8 +21,11 @@ func (r *run) fundingProbe(key string, c exchange.Case) probe {
 		if !known || !ok {
 			return record.Ask{}, r.unlocated(name)
 		}
-		if c == exchange.NoRole {
+		switch c {
+		case exchange.NoRole:
 			return r.noRole(ctx, res)
+		case exchange.PageNoToken:
+			return r.anonymousPage(o, res)
 		}
 		if good := name.With(exchange.OK); !r.facts.good(good) && !ofItem(c) {
 			return record.Ask{}, unmet("the good call %s was not answered with 2xx", good)
@@ -41,6 +44,18 @@ func (r *run) fundingProbe(key string, c exchange.Case) probe {
 // ofItem reports the calls of listed items: that one is missing says nothing about the others.
 func ofItem(c exchange.Case) bool {
 	return c == exchange.ItemFirst || c == exchange.ItemMiddle || c == exchange.ItemLast
+}
+
+// anonymousPage asks for a page without a token: a guard or a cache may look at the bare path alone.
+func (r *run) anonymousPage(o document.Operation, res discover.Resource) (record.Ask, *unsent) {
+	if page := res.Name.With(exchange.SizeTwo); !r.facts.good(page) {
+		return record.Ask{}, notApplicable("%s got no page, so a refusal of one would prove nothing", page)
+	}
+	address, given, reason := r.particular(o, res, exchange.SizeTwo)
+	res.URL = address
+	ask := res.Get(exchange.PageNoToken)
+	ask.Given = given
+	return ask, reason
 }
 
 // noRole asks with the token of the client without the role.

@@ -107,7 +107,8 @@ func forList(n discover.Node, o document.Operation) Plan {
 	var p Plan
 	r := exchange.OperationResource(o.Key)
 	after := []Stage{opened(r)}
-	p.each(stageRest, after, r, exchange.SizeTwo, exchange.FilterSeen, exchange.FilterOther)
+	p.lane(stageRest, after, r, exchange.SizeTwo, exchange.PageNoToken)
+	p.each(stageRest, after, r, exchange.FilterSeen, exchange.FilterOther)
 	for _, q := range queryParameters(o) {
 		p.lane(stageRest, after, r, exchange.ParameterCase(q.Name))
 	}

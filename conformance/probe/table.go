@@ -48,7 +48,7 @@ func (r *run) probeOf(label exchange.Label) probe {
 // ofFunding reports the cases that ask the list or the detail operation for something particular.
 func ofFunding(c exchange.Case) bool {
 	switch c {
-	case exchange.NoRole, exchange.SizeTwo, exchange.FilterSeen, exchange.FilterOther,
+	case exchange.NoRole, exchange.SizeTwo, exchange.PageNoToken, exchange.FilterSeen, exchange.FilterOther,
 		exchange.ItemFirst, exchange.ItemMiddle, exchange.ItemLast, exchange.UnknownID:
 		return true
 	}

@@ -1,7 +1,6 @@
 package requirement
 
 import (
-	"net/http"
 	"slices"
 	"strconv"
 	"strings"
@@ -106,7 +105,7 @@ func plainCall(e Evidence, r exchange.Resource, x exchange.Exchange) Judgement {
 		return j
 	case serverError(x):
 		return failed(brokenCall(status), "look into the node's log for the cause; the call had a good token and no optional parameters")
-	case status == http.StatusNotModified:
+	case status == 304:
 		return failed("is answered 304, although the call held no condition", "answer 304 only where If-None-Match or If-Modified-Since came and fits (RFC 9110 §15.4.5)")
 	case status == 403:
 		return warned("is refused to this client", "give the client's service account the role and affiliation that the operation needs")

@@ -13,7 +13,7 @@ func guardedRoutes() []Requirement {
 		Level: StandardMust, Gate: Gating, Profile: Funding,
 		Source:   RFC(6749, "7").And(NET("R12")),
 		Quote:    validateToken,
-		Probe:    "Each operation without a token and with a garbage one, compared with the same call with a good token; the list and the detail operation with all odd credentials too.",
+		Probe:    "Each operation without a token and with a garbage one, compared with the same call with a good token; the list and the detail operation with all odd credentials too, and a page of the list without a token.",
 		Forgives: "Any 4xx of the node; operations declared with security: []; the operation that is the probe target, which BRR-01 and BRR-06 judge.",
 		Fix:      "Put the token check in front of all routes and open the public ones by name, not the other way round. Spring Security: anyRequest().authenticated() as the last rule; Flask: before_request in place of a decorator on each view; Kong: the plugin on the service, not on single routes; nginx: auth_request on the outer location.",
 		Breaks:   "The detail operation is unprotected.",
@@ -98,7 +98,7 @@ func oddCredentials(e Evidence, r exchange.Resource, name string, good exchange.
 	var out []Judgement
 	for _, c := range oddCases() {
 		x, ok := e.Get(r.With(c))
-		if onTarget, _ := target(e, c); ok && success(x) && carriesData(x, good) && !success(onTarget) {
+		if onTarget, _ := target(e, counterpart(c)); ok && success(x) && carriesData(x, good) && !success(onTarget) {
 			out = append(out, Failed(name+" gives its data to a call that has no good token: "+particular(x), "a 4xx without data", describe(x)).
 				about(x, "4xx", describe(x)).named(name+", "+particular(x)))
 		}
@@ -111,10 +111,18 @@ func oddCredentials(e Evidence, r exchange.Resource, name string, good exchange.
 	return out
 }
 
+// counterpart is the case that tries the same on the probe target, which has no pages.
+func counterpart(c exchange.Case) exchange.Case {
+	if c == exchange.PageNoToken {
+		return exchange.CachedNoToken
+	}
+	return c
+}
+
 // oddCases are the calls that must get no data besides the plain ones.
 func oddCases() []exchange.Case {
 	return append(pathVariants(), exchange.Tampered, exchange.EmptyBearer, exchange.BlankBearer, exchange.BasicScheme,
-		exchange.TokenScheme, exchange.MethodOverride, exchange.CachedNoToken, exchange.AlgNone, exchange.ForeignIssuer, exchange.Expired)
+		exchange.TokenScheme, exchange.MethodOverride, exchange.CachedNoToken, exchange.PageNoToken, exchange.AlgNone, exchange.ForeignIssuer, exchange.Expired)
 }
 
 // particular is [manner] with the spelling of the path where that is what was tried.

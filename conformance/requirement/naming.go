@@ -91,6 +91,8 @@ func manner(c exchange.Case) string {
 		return "with a query of its own"
 	case exchange.CachedNoToken:
 		return "without a token and with a query that came with a token before"
+	case exchange.PageNoToken:
+		return "without a token and for a page"
 	case exchange.FirstToken:
 		return "with the first token of the run"
 	case exchange.NoRole:

@@ -13,7 +13,7 @@ func oddExercise(token string) []ask {
 	elsewhere := func(a ask) ask { return a.with("Origin", "https://conformance.invalid") }
 	asks := []ask{
 		get(info).with("X-Forwarded-User", "admin"), get(info).with("X-Forwarded-For", "127.0.0.1"), get(info).with("X-Original-URL", "/"),
-		get(info).with("X-Auth-Request-User", "admin"), get(info).with("X-Method-Override", "OPTIONS"), elsewhere(get(info)),
+		get(list + "?page%5Bsize%5D=2"), get(info).with("X-Auth-Request-User", "admin"), get(info).with("X-Method-Override", "OPTIONS"), elsewhere(get(info)),
 		get(strings.Replace(info, "info/", "%69nfo/", 1)), get(strings.TrimSuffix(info, "/") + ".json/"),
 		good(get(info).with("Origin", "https://example.com.conformance.invalid")), elsewhere(good(get(info))), elsewhere(ask{method: http.MethodOptions, target: "/oauth/token"}),
 		good(get(strings.Replace(info, "/v1/", "/v999/", 1))), good(get(api + "/unknown")), good(get(list).with("Accept", "application/x-conformance")),
