@@ -9,7 +9,7 @@ FUZZ     ?= .
 TOOL    := $(GO) tool -modfile=.ci/tools.mod
 
 .DEFAULT_GOAL := help
-.PHONY: help demo build test mutants benign fuzz race lint bench e2e generate check
+.PHONY: help demo build test mutants benign hostile fuzz race lint bench e2e generate check
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z0-9]+:.*## /{printf "  make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -29,6 +29,9 @@ mutants: ## the kill matrix: every deviation against the suite, printed and reco
 benign: ## no false alarm: every unusual habit alone, and together
 	RIN_BENIGN=. $(GO) test -count 1 -timeout 15m ./cmd/rin/benign -ginkgo.succinct -ginkgo.no-color
 
+hostile: ## nobody is hurt: every attack of a hostile node on the built binary, with its time and memory
+	RIN_HOSTILE=. $(GO) test -count 1 -v -timeout 15m ./cmd/rin/hostile -ginkgo.v -ginkgo.no-color
+
 fuzz: ## every fuzz target for FUZZTIME (10s), one after the other; FUZZ=regexp chooses
 	@$(GO) list -f '{{.Dir}} {{.ImportPath}}' ./... | while read -r dir package; do \
 	  for target in $$(sed -n 's/^func \(Fuzz[A-Za-z0-9]*\)(.*/\1/p' "$$dir"/*_test.go 2>/dev/null | grep -E -e '$(FUZZ)'); do \
@@ -37,8 +40,8 @@ fuzz: ## every fuzz target for FUZZTIME (10s), one after the other; FUZZ=regexp 
 	  done; \
 	done
 
-race: ## the tests but the kill matrix and the benign corpus under the race detector (needs a C compiler)
-	CGO_ENABLED=1 $(GO) test -race $$($(GO) list ./... | grep -v -e cmd/rin/mutants -e cmd/rin/benign)
+race: ## the tests but the kill matrix, the benign corpus and the attacks under the race detector (needs a C compiler)
+	CGO_ENABLED=1 $(GO) test -race $$($(GO) list ./... | grep -v -e cmd/rin/mutants -e cmd/rin/benign -e cmd/rin/hostile)
 
 lint: ## gofmt, go vet, staticcheck
 	@test -z "$$(gofmt -l cmd conformance fixtures sandbox)" || { gofmt -l cmd conformance fixtures sandbox; echo "run gofmt on these"; exit 1; }

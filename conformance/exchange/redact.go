@@ -1,6 +1,9 @@
 package exchange
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // Exchange returns a copy of x with every known secret replaced, in all its fields. Values of cookies are replaced, too: a
 // session is as good as a token.
@@ -12,18 +15,26 @@ func (r *Redactor) Exchange(x Exchange) Exchange {
 	if x.Given = given; len(given) == 0 {
 		x.Given = nil
 	}
-	x.Request.Method, x.Request.URL = r.Text(x.Request.Method), r.Text(x.Request.URL)
-	x.Request.Header, x.Request.Body = r.header(x.Request.Header), r.Bytes(x.Request.Body)
+	// Cookies come first: what they hold may stand anywhere else in the answer.
 	hops := x.Redirects
 	x.Redirects = nil
 	for _, h := range hops {
-		x.Redirects = append(x.Redirects, Hop{r.Text(h.URL), h.Status, r.header(h.Header), r.Text(h.Location)})
+		h.Header = r.cookies(h.Header)
+		x.Redirects = append(x.Redirects, h)
 	}
 	if x.Response != nil {
 		a := *x.Response
+		a.Header = r.cookies(a.Header)
+		x.Response = &a
+	}
+	x.Request.Method, x.Request.URL = r.Text(x.Request.Method), r.Text(x.Request.URL)
+	x.Request.Header, x.Request.Body = r.header(x.Request.Header), r.Bytes(x.Request.Body)
+	for i, h := range x.Redirects {
+		x.Redirects[i] = Hop{r.Text(h.URL), h.Status, r.header(h.Header), r.Text(h.Location)}
+	}
+	if a := x.Response; a != nil {
 		a.Proto, a.BodyError = r.Text(a.Proto), r.Text(a.BodyError)
 		a.Header, a.Body = r.header(a.Header), r.Bytes(a.Body)
-		x.Response = &a
 	}
 	if v := x.Verification; v != nil {
 		x.Verification = &Verification{v.Fingerprint, v.Keys, v.Verified, r.Text(v.KeyID), r.Text(v.Why)}
@@ -46,12 +57,20 @@ func (r *Redactor) Findings(f SchemaFindings) SchemaFindings {
 	return f
 }
 
+// cookies adds the values of all cookies in a header to the secrets. The lines are otherwise as they were.
+func (r *Redactor) cookies(h []Field) []Field {
+	out := slices.Clone(h)
+	for i, f := range out {
+		if strings.EqualFold(f.Name, "Set-Cookie") {
+			out[i].Value = r.cookie(f.Value)
+		}
+	}
+	return out
+}
+
 func (r *Redactor) header(h []Field) []Field {
 	var out []Field
 	for _, f := range h {
-		if strings.EqualFold(f.Name, "Set-Cookie") {
-			f.Value = r.cookie(f.Value)
-		}
 		out = append(out, Field{r.fieldName(f.Name), r.Text(f.Value)})
 	}
 	return out
@@ -79,9 +98,9 @@ func (r *Redactor) cookie(line string) string {
 func (r *Redactor) learnCookie(value string) bool {
 	r.mu.Lock()
 	_, known := r.byValue[value]
-	room := known || r.cookies < maxCookies
+	room := known || r.learned < maxCookies
 	if room && !known {
-		r.cookies++
+		r.learned++
 	}
 	r.mu.Unlock()
 	if room {

@@ -23,7 +23,7 @@ type Redactor struct {
 	secrets []*secret
 	byValue map[string]*secret
 	search  *search // nil when a secret was added since it was built
-	cookies int     // values of cookies among the secrets
+	learned int     // values of cookies among the secrets
 }
 
 type secret struct {

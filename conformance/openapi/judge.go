@@ -81,16 +81,14 @@ func (j *Judge) schema(pointer string) (*compiled, string) {
 
 // apply validates one value, between begin and end of the meter. A fault of the library ends the judging of that value alone.
 func (c *compiled) apply(schema *jsonschema.Schema, value any) (found []difference, fault error) {
-	if c.meter.gaveUp >= maxGivenUp {
+	if c.meter.gaveUp {
 		return nil, errSteps
 	}
 	defer func() {
 		switch r := recover(); r {
 		case nil:
 		case errSteps:
-			if c.meter.value < 0 { // a body that is only long says nothing of the schema
-				c.meter.gaveUp++
-			}
+			c.meter.gaveUp = c.meter.value < 0 // a body that is only long says nothing of the schema
 			found, fault = nil, errSteps
 		default:
 			found, fault = nil, fmt.Errorf("the schema library failed: %v", r)

@@ -372,7 +372,7 @@ var _ = Describe("Hostile schemas and bodies", func() {
 		Entry("by members", `"properties":{"a":{"allOf":[%s,%s]}}`),
 	)
 
-	It("are given up when they kept the judge busy a few times", func() {
+	It("are given up when they kept the judge busy once", func() {
 		var schemas strings.Builder
 		for i := range 40 {
 			to := fmt.Sprintf(`{"$ref":"#/components/schemas/S%d"}`, i+1)
@@ -387,9 +387,7 @@ var _ = Describe("Hostile schemas and bodies", func() {
 			return judge.Annotate(answer(200, "application/json", body), parsed.Operations[0])
 		}
 		Expect(told(`{}`).Judged).To(BeTrue())
-		for i := range 3 {
-			Expect(told(strings.Repeat(" ", i) + nested).Judged).To(BeFalse())
-		}
+		Expect(told(nested).Judged).To(BeFalse())
 		f := told(`{ }`)
 		Expect(f.Judged).To(BeFalse())
 		Expect(f.Why).To(ContainSubstring("in more ways than can be tried"))

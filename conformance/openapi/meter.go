@@ -9,9 +9,8 @@ import (
 
 // A few references can make a schema apply itself to a value more often than there is time: each level twice is enough.
 const (
-	stepsPerValue = 2_000_000  // schemas applied within one value that is judged as one
+	stepsPerValue = 1_000_000  // schemas applied within one value that is judged as one
 	stepsPerBody  = 10_000_000 // and within one answer
-	maxGivenUp    = 3          // values, after which the schema is given up: each further one would cost as much
 )
 
 var errSteps = errors.New("the schema applies to this body in more ways than can be tried")
@@ -21,7 +20,8 @@ var errSteps = errors.New("the schema applies to this body in more ways than can
 type meter struct {
 	sync.Mutex
 	value, body int // steps left
-	gaveUp      int // values for which they did not suffice
+	// gaveUp says that they did not suffice for one value. The schema is given up then: each further value would cost as much.
+	gaveUp bool
 }
 
 func (m *meter) vocabulary() *jsonschema.Vocabulary {

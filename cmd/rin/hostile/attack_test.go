@@ -1,0 +1,72 @@
+package hostile_test
+
+import (
+	"crypto/tls"
+	"fmt"
+	"net/http"
+	"os"
+	"regexp"
+	"slices"
+	"time"
+)
+
+// attack is one way to be hostile.
+type attack struct {
+	name string
+	// before stands between the caller and a good node; trap is the URL of a server that nobody has a reason to ask.
+	before func(trap string) func(http.Handler) http.Handler
+	// tls serves the node over TLS with this configuration; its certificate, if it lacks one, is filled in.
+	tls *tls.Config
+	// frames floods connections, with tls, in place of the node.
+	frames frames
+	// wire takes every accepted connection in place of the node.
+	wire wire
+	// registered names the node by a registry instead of its URLs.
+	registered bool
+	profile    string // auth if empty, which asks least
+	flags      []string
+	// harmless attacks may even be certified: what they do is no fault of a node.
+	harmless bool
+	// says are words of the summary or the report that name the cause.
+	says []string
+}
+
+// The bounds of every attack. A run is given a deadline, a fraction of what an operator has; patience is what it may take beyond, on a
+// machine that others use as well.
+const (
+	deadline = 12 * time.Second
+	patience = 45 * time.Second
+	memory   = 512 << 20 // bytes, of parent and child together
+)
+
+// selector is the environment variable with a regular expression on names: the attacks to run. "." takes them all, as make hostile
+// does. Without it every few of each theme are run, which takes a fraction of the time.
+const (
+	selector = "RIN_HOSTILE"
+	every    = 4
+)
+
+// attacks are a sample of all attacks, or those that the environment asks for.
+func attacks() ([]attack, error) {
+	all := slices.Concat(
+		endless(), compressed(), broken(), dripping(), crowded(), redirecting(), deep(), misdescribed(), referring(), expressive(),
+		confiding(), inscribed(), keyed(), pacing(), greeting(), framed(), registering(),
+	)
+	text := os.Getenv(selector)
+	if text == "" {
+		var sample []attack
+		for i := 0; i < len(all); i += every {
+			sample = append(sample, all[i])
+		}
+		return sample, nil
+	}
+	wanted, err := regexp.Compile(text)
+	if err != nil {
+		return nil, fmt.Errorf("%s is no regular expression: %w", selector, err)
+	}
+	all = slices.DeleteFunc(all, func(a attack) bool { return !wanted.MatchString(a.name) })
+	if len(all) == 0 {
+		return nil, fmt.Errorf("%s=%s matches no attack", selector, text)
+	}
+	return all, nil
+}

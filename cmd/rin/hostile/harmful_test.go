@@ -1,0 +1,162 @@
+package hostile_test
+
+import (
+	"encoding/json"
+	"encoding/xml"
+	"errors"
+	"fmt"
+	"io"
+	"path"
+	"regexp"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"golang.org/x/net/html"
+)
+
+// marked is the name of an element, and part of every text, with which an attack marks what it wrote.
+const marked = "rinevil"
+
+// harmful lists what in outputs, by name, would act where it is shown.
+func harmful(outputs map[string]string) []string {
+	var found []string
+	for name, text := range outputs {
+		if fault := acting(name, text); fault != "" {
+			found = append(found, name+": "+fault)
+		}
+	}
+	return found
+}
+
+// acting is the first fault of one output.
+func acting(name, text string) string {
+	if at := strings.IndexFunc(text, acts); at >= 0 {
+		r, _ := utf8.DecodeRuneInString(text[at:])
+		return fmt.Sprintf("%U in %.200q", r, text[max(0, at-80):])
+	}
+	if !utf8.ValidString(text) {
+		return "no UTF-8"
+	}
+	switch path.Ext(name) {
+	case ".html":
+		return activeHTML(text)
+	case ".xml":
+		return activeXML(text)
+	case ".md":
+		return activeMarkdown(text)
+	case ".json", ".har":
+		if !json.Valid([]byte(text)) {
+			return "no JSON"
+		}
+	case ".jsonl":
+		for line := range strings.Lines(text) {
+			if !json.Valid([]byte(line)) {
+				return fmt.Sprintf("no JSON: %.200s", line)
+			}
+		}
+	}
+	return ""
+}
+
+// acts reports characters that move a cursor, change a colour, hide text or turn its direction.
+func acts(r rune) bool {
+	switch r {
+	case '\n', '\t', '\u200c', '\u200d': // the last two spell words in Persian and Indic scripts
+		return false
+	}
+	return unicode.In(r, unicode.Cc, unicode.Cf, unicode.Zl, unicode.Zp)
+}
+
+// activeHTML looks for an element or attribute of an attack, and for whatever a page could fetch or run.
+func activeHTML(text string) string {
+	for page := html.NewTokenizer(strings.NewReader(text)); ; {
+		kind := page.Next()
+		if kind == html.ErrorToken {
+			if err := page.Err(); !errors.Is(err, io.EOF) {
+				return err.Error()
+			}
+			return ""
+		}
+		t := page.Token()
+		if kind == html.CommentToken && strings.Contains(t.Data, marked) {
+			return "a comment holds " + t.Data
+		}
+		if kind != html.StartTagToken && kind != html.SelfClosingTagToken {
+			continue
+		}
+		switch t.Data {
+		case marked, "script", "img", "iframe", "object", "embed", "base", "form", "link", "video":
+			return "an element " + t.String()
+		}
+		for _, a := range t.Attr {
+			target := strings.ToLower(strings.TrimSpace(a.Val))
+			outside := a.Key == "src" || a.Key == "href" && !strings.HasPrefix(target, "#") && !strings.HasPrefix(target, "https://")
+			if strings.HasPrefix(a.Key, "on") || a.Key == "style" && strings.Contains(target, marked) || outside || a.Key == "href" && strings.Contains(target, marked) {
+				return "an attribute " + t.String()
+			}
+		}
+	}
+}
+
+// activeXML looks for an element of an attack in a text that must be well-formed.
+func activeXML(text string) string {
+	for in := xml.NewDecoder(strings.NewReader(text)); ; {
+		token, err := in.Token()
+		if errors.Is(err, io.EOF) {
+			return ""
+		}
+		if err != nil {
+			return err.Error()
+		}
+		if e, ok := token.(xml.StartElement); ok && e.Name.Local == marked {
+			return "an element " + marked
+		}
+		if _, ok := token.(xml.Directive); ok {
+			return "a directive"
+		}
+	}
+}
+
+// activeMarkdown looks for texts of an attack outside code, where nothing of Markdown acts (CommonMark §4.5, §6.1).
+func activeMarkdown(text string) string {
+	fence := ""
+	opening := regexp.MustCompile("^(`{3,})[^`]*$")
+	for _, line := range strings.Split(text, "\n") {
+		found := opening.FindStringSubmatch(line)
+		switch {
+		case fence != "":
+			if len(line) >= len(fence) && strings.Trim(line, "`") == "" {
+				fence = ""
+			}
+		case found != nil:
+			fence = found[1]
+		default:
+			if left := withoutCode(line); strings.Contains(left, marked) {
+				return fmt.Sprintf("outside code: %.200q", left)
+			}
+		}
+	}
+	return ""
+}
+
+// withoutCode is a line without its code spans, which end at a run of as many backticks as they begin with.
+func withoutCode(line string) string {
+	run := regexp.MustCompile("`+")
+	var out strings.Builder
+	for {
+		open := run.FindStringIndex(line)
+		if open == nil {
+			return out.String() + line
+		}
+		out.WriteString(line[:open[0]])
+		length, rest := open[1]-open[0], line[open[1]:]
+		line = rest // no span without an end
+		for _, end := range run.FindAllStringIndex(rest, -1) {
+			if end[1]-end[0] == length {
+				line = rest[end[1]:]
+				break
+			}
+		}
+	}
+}

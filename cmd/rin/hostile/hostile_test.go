@@ -1,0 +1,64 @@
+package hostile_test
+
+import (
+	"fmt"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+)
+
+// atOnce is how many attacks run side by side. Most of them wait for time to pass.
+const atOnce = 4
+
+// pending is an outcome that comes later.
+type pending struct {
+	done chan struct{}
+	outcome
+	fault error
+}
+
+// launch runs the attacks side by side, in their order.
+func launch(all []attack) []*pending {
+	out := make([]*pending, len(all))
+	for i := range all {
+		out[i] = &pending{done: make(chan struct{})}
+	}
+	slots := make(chan struct{}, atOnce)
+	go func() {
+		for i, a := range all {
+			slots <- struct{}{}
+			go func() {
+				defer func() { <-slots; close(out[i].done) }()
+				out[i].outcome, out[i].fault = run(a)
+			}()
+		}
+	}()
+	return out
+}
+
+var _ = Describe("A hostile node", Ordered, ContinueOnFailure, func() {
+	all, unclear := attacks()
+	var outcomes []*pending
+	BeforeAll(func() {
+		Expect(unclear).NotTo(HaveOccurred())
+		outcomes = launch(all)
+	})
+	for i, a := range all {
+		It("hurts nobody with "+a.name, func() {
+			p := outcomes[i]
+			<-p.done
+			Expect(p.fault).NotTo(HaveOccurred())
+			fmt.Fprintf(GinkgoWriter, "%-60s %d %6.2fs parent %4d MB, child %4d MB, together %4d MB\n",
+				a.name, p.code, p.took.Seconds(), p.memory.parent>>20, p.memory.child>>20, p.memory.together>>20)
+			fmt.Fprintf(GinkgoWriter, "%.2000s\n", p.told)
+			Expect(p.code).To(Or(Equal(1), Equal(3), And(Equal(0), WithTransform(func(int) bool { return a.harmless }, BeTrue()))), p.told)
+			for _, words := range a.says {
+				Expect(p.told).To(ContainSubstring(words))
+			}
+			Expect(p.took).To(BeNumerically("<", deadline+patience))
+			Expect(p.memory.most()).To(BeNumerically("<", memory), "bytes of memory")
+			Expect(p.trapped).To(BeZero(), "connections to a place that the node named")
+			Expect(p.harm).To(BeEmpty())
+		})
+	}
+})

@@ -1,0 +1,199 @@
+package hostile_test
+
+import (
+	"bytes"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+)
+
+// inscription is a text that acts on whatever shows it unescaped: escapes of terminals (CSI, OSC 8 and 52, DCS, and C1 in both
+// spellings), marks that turn or hide text, and the ends of everything that a text may stand in.
+const inscription = marked + "\x1b[2J\x1b]8;;http://" + marked + ".example\x07\x1b]52;c;cm0=\x07\x1bPq\x1b\\\u009b31m\u009d0;x\u009c\x9b31m\x7f\b\u202e\u2066\u200f\ufeff\u2028" +
+	"<" + marked + " onload=alert(1)><script>" + marked + "</script></code></pre>]]>--><!--&lt;\"'|`" + marked + "``" + marked + "```" +
+	"[" + marked + "](javascript:" + marked + ")![i](http://" + marked + ".example/i.png)*_@" + marked + "#1 https://" + marked + ".example"
+
+// visible is an inscription without control characters, with which HTTP clients refuse a header.
+const visible = marked + "<" + marked + " onload=alert(1)><script>" + marked + "</script></code></pre>]]>--><!--&lt;\"'|`" + marked + "``" + marked + "```" +
+	"[" + marked + "](javascript:" + marked + ")![i](http://" + marked + ".example/i.png)*_@" + marked + "\u202e\u2066\u200f\ufeff"
+
+// lines is an inscription with line ends, for texts that may have them.
+const lines = inscription + "\r\n\r\n# " + marked + "\n```\n" + marked + "\n~~~\n- <" + marked + ">\n"
+
+// quoted is a text as JSON.
+func quoted(s string) string {
+	b, _ := json.Marshal(s) // a string always can
+	return string(b)
+}
+
+// inscribed are nodes that write on every part of an answer that may end in a report.
+func inscribed() []attack {
+	status := func(status int, contentType, body string) http.HandlerFunc {
+		return func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Type", contentType)
+			w.Header()["Www-Authenticate"] = []string{`Bearer realm="` + visible + `", error="` + marked + `|<b>", scope="` + visible + `"`, visible, "Basic " + visible}
+			w.WriteHeader(status)
+			_, _ = io.WriteString(w, body)
+		}
+	}
+	oauth := fmt.Sprintf(`{"error":%[1]s,"error_description":%[1]s,"error_uri":%[1]s,%[1]s:%[1]s}`, quoted(lines))
+	return []attack{
+		{name: "texts in every header", profile: "funding", before: anywhere(inEveryField(visible))},
+		{name: "escapes in every header", profile: "funding", before: anywhere(inEveryField(inscription))},
+		{name: "texts in names of headers", before: at(infoPath, says(head(200, "X-"+marked+"-'|`*_: b\r\nX-!#$%&'*+-.^_`|~: "+inscription+"\r\n\r\n{}")))},
+		{name: "texts in media types", profile: "funding", before: anywhere(func(h http.Header) { h["Content-Type"] = []string{visible} })},
+		{name: "texts in media types that nearly are some", profile: "funding", before: anywhere(func(h http.Header) {
+			h["Content-Type"] = []string{"application/" + marked + "|`;charset=\"" + visible + "\""}
+		})},
+		{name: "texts in reason phrases", before: at(infoPath, says("HTTP/1.1 418 "+inscription+"\r\nContent-Length: 0\r\n\r\n"))},
+		{name: "texts in versions of HTTP", before: at(infoPath, says("HTTP/9.9"+inscription+" 200 OK\r\nContent-Length: 0\r\n\r\n"))},
+		{name: "texts in errors of the token endpoint", before: at(tokenPath, status(400, "application/json", oauth))},
+		{name: "texts in token answers", before: at(tokenPath, asJSON(fmt.Sprintf(`{"access_token":%[1]s,"token_type":%[1]s,"expires_in":%[1]s,"scope":%[1]s,"refresh_token":%[1]s}`, quoted(lines))))},
+		{name: "texts in refusals of the info", before: at(infoPath, status(401, "application/problem+json", fmt.Sprintf(`{"type":%[1]s,"title":%[1]s,"detail":%[1]s,"instance":%[1]s,"status":%[1]s,"error":%[1]s,"message":%[1]s}`, quoted(lines))))},
+		{name: "texts in refusals of the list", profile: "funding", before: at(listPath, status(403, "text/html", lines))},
+		{name: "texts in the info", before: at(infoPath, asJSON(fmt.Sprintf(`{%[1]s:%[1]s,"name":%[1]s,"version":%[1]s,"endpoints":[{"name":%[1]s,"url":%[1]s,%[1]s:%[1]s},%[1]s],"services":{%[1]s:{"url":%[1]s}},"specification":%[1]s}`, quoted(lines))))},
+		{name: "texts in a list", profile: "funding", before: at(listPath, asJSON(fmt.Sprintf(`[{"id":%[1]s,%[1]s:%[1]s,"title":%[1]s,"type":%[1]s,"status":%[1]s,"startDate":%[1]s},%[1]s]`, quoted(lines))))},
+		{name: "texts in a document", profile: "funding", before: rewritten},
+		{name: "texts where a document is due", profile: "funding", before: at(specPath, text("text/html", lines))},
+		{name: "texts in a document that is none", profile: "funding", before: document(`{"openapi":` + quoted(lines) + `,"swagger":` + quoted(lines) + `,"info":{"title":` + quoted(lines) + `,"version":` + quoted(lines) + `},"paths":{` + quoted("/"+lines) + `:{"get":{"operationId":` + quoted(lines) + `}}},` + quoted(lines) + `:1}`)},
+		{name: "texts in references", profile: "funding", before: document(described("3.1.0", `{"$ref":`+quoted(lines)+`,"$id":`+quoted(lines)+`,"pattern":`+quoted("["+lines)+`,"format":`+quoted(lines)+`,"type":`+quoted(lines)+`}`, quoted(lines)+`:{"$ref":`+quoted("#/"+lines)+`}`))},
+		{name: "texts in claims", before: claiming, flags: []string{"--profile", "full", "--wait", "0s"}},
+		{name: "texts in redirects", profile: "funding", before: anywhere(func(h http.Header) { h["Location"] = []string{visible} }), harmless: true},
+		{name: "texts in where redirects lead", before: trapping(infoPath, func(string) http.HandlerFunc {
+			return func(w http.ResponseWriter, _ *http.Request) {
+				w.Header()["Location"] = []string{"/" + visible}
+				w.WriteHeader(http.StatusFound)
+			}
+		})},
+	}
+}
+
+// inEveryField writes a text into the fields that somebody reads.
+func inEveryField(text string) func(http.Header) {
+	return func(h http.Header) {
+		for _, name := range []string{"Server", "X-Powered-By", "Via", "Link", "Deprecation", "Sunset", "Allow", "Vary", "Etag", "Content-Language", "X-Total-Count", "Retry-After", "Date", "Cache-Control", "Pragma"} {
+			h[name] = append(h[name], text)
+		}
+		h["Set-Cookie"] = []string{text + "=" + text + "; Path=" + text, marked + "=x; SameSite=" + text}
+		h["Access-Control-Allow-Origin"] = []string{text}
+	}
+}
+
+// anywhere changes the header of every answer.
+func anywhere(change func(http.Header)) before {
+	return func(string) func(http.Handler) http.Handler {
+		return func(next http.Handler) http.Handler {
+			return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				answer := httptest.NewRecorder()
+				next.ServeHTTP(answer, r)
+				maps.Copy(w.Header(), answer.Header())
+				change(w.Header())
+				w.WriteHeader(answer.Code)
+				_, _ = w.Write(answer.Body.Bytes())
+			})
+		}
+	}
+}
+
+// rewritten writes into every text of the good node's document, and describes members that no answer has.
+func rewritten(string) func(http.Handler) http.Handler {
+	return func(next http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if r.URL.Path != specPath {
+				next.ServeHTTP(w, r)
+				return
+			}
+			r.Header.Del("Accept-Encoding") // it is read here
+			answer := httptest.NewRecorder()
+			next.ServeHTTP(answer, r)
+			var doc map[string]any
+			_ = json.Unmarshal(answer.Body.Bytes(), &doc) // the sandbox serves one
+			scribble(doc)
+			if paths, ok := doc["paths"].(map[string]any); ok {
+				paths["/v3/"+lines] = map[string]any{"get": map[string]any{"operationId": lines, "responses": map[string]any{"200": map[string]any{"description": "d"}}}}
+				paths["/v3/"+lines+"/{"+lines+"}"] = paths["/v3/"+lines]
+			}
+			maps.Copy(w.Header(), answer.Header())
+			w.Header().Del("Content-Length")
+			_ = json.NewEncoder(w).Encode(doc)
+		})
+	}
+}
+
+func scribble(value any) {
+	switch v := value.(type) {
+	case []any:
+		for _, item := range v {
+			scribble(item)
+		}
+	case map[string]any:
+		for key, member := range v {
+			switch m := member.(type) {
+			case string:
+				switch key {
+				case "title", "description", "summary", "operationId", "version", "format":
+					v[key] = lines + m
+				}
+			case []any:
+				if key == "enum" || key == "tags" || key == "required" {
+					v[key] = append(m[:0:0], lines)
+				}
+			case map[string]any:
+				scribble(m)
+				if key == "properties" {
+					m[lines] = map[string]any{"type": "string", "enum": []any{lines}, "pattern": lines}
+				}
+				if key == "responses" {
+					m[lines] = map[string]any{"description": lines, "headers": map[string]any{lines: map[string]any{"required": true}}, "content": map[string]any{lines: map[string]any{}}}
+				}
+			}
+		}
+		for _, member := range v {
+			if list, ok := member.([]any); ok {
+				scribble(list)
+			}
+		}
+	}
+}
+
+// claiming issues tokens with texts in every claim, and takes them for the good ones.
+func claiming(trap string) func(http.Handler) http.Handler {
+	return func(next http.Handler) http.Handler {
+		var good sync.Map // odd token to good token
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if odd, found := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer "); found {
+				if token, known := good.Load(odd); known {
+					r.Header.Set("Authorization", "Bearer "+token.(string))
+				}
+			}
+			answer := httptest.NewRecorder()
+			next.ServeHTTP(answer, r)
+			maps.Copy(w.Header(), answer.Header())
+			body := answer.Body.Bytes()
+			var issued map[string]any
+			if r.URL.Path == tokenPath && json.Unmarshal(body, &issued) == nil && issued["access_token"] != nil {
+				token, _ := issued["access_token"].(string)
+				odd := oddToken(trap, token)
+				good.Store(odd, token)
+				body = bytes.Replace(body, []byte(token), []byte(odd), 1)
+				w.Header().Del("Content-Length")
+			}
+			w.WriteHeader(answer.Code)
+			_, _ = w.Write(body)
+		})
+	}
+}
+
+// oddToken is unique like the good one, whose signature it has.
+func oddToken(trap, good string) string {
+	part := base64.RawURLEncoding.EncodeToString
+	header := fmt.Sprintf(`{"alg":"ES256","typ":%[1]s,"kid":%[1]s,"jku":"%[2]s/keys","x5u":"%[2]s/cert","crit":[%[1]s],%[1]s:%[1]s}`, quoted(lines), trap)
+	claims := fmt.Sprintf(`{"iss":"%[2]s","sub":%[1]s,"aud":[%[1]s],"exp":%[1]s,"iat":%[1]s,"scope":%[1]s,"azp":%[1]s,"password":%[1]s,%[1]s:%[1]s}`, quoted(lines), trap)
+	return part([]byte(header)) + "." + part([]byte(claims)) + "." + good[strings.LastIndexByte(good, '.')+1:]
+}

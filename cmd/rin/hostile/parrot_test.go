@@ -1,0 +1,169 @@
+package hostile_test
+
+import (
+	"bytes"
+	"encoding/base64"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"html"
+	"io"
+	"maps"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"slices"
+	"strings"
+	"sync"
+)
+
+// parrot is a node that throws every secret back at whoever sent it, in every form and wherever an answer has room.
+type parrot struct {
+	good http.Handler
+	// asked is called with the number of each request, from 1.
+	asked func(n int)
+
+	mu    sync.Mutex
+	count int
+	heard []string // secrets and tokens, each once, in the order they came
+}
+
+// planted begins every client secret.
+const planted = "kanari"
+
+// session is what the parrot's cookies hold.
+func session(path string) string { return fmt.Sprintf("%x", "session of "+path) }
+
+func (p *parrot) hear(secrets ...string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, s := range secrets {
+		if s != "" && !slices.Contains(p.heard, s) {
+			p.heard = append(p.heard, s)
+		}
+	}
+}
+
+// ServeHTTP implements http.Handler.
+func (p *parrot) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	p.mu.Lock()
+	p.count++
+	n := p.count
+	p.mu.Unlock()
+	p.asked(n)
+	said := secretsOf(r)
+	p.hear(said...)
+
+	r.Header.Del("Accept-Encoding") // the answer is written into
+	answer := httptest.NewRecorder()
+	p.good.ServeHTTP(answer, r)
+	maps.Copy(w.Header(), answer.Header())
+	w.Header().Del("Content-Length")
+	body := answer.Body.Bytes()
+	var issued struct {
+		AccessToken string `json:"access_token"`
+	}
+	if json.Unmarshal(body, &issued) == nil && issued.AccessToken != "" {
+		p.hear(issued.AccessToken)
+		said = append(said, issued.AccessToken)
+	}
+	cookie := session(r.URL.Path)
+	w.Header().Add("Set-Cookie", "session="+cookie+"; Path=/; Secure; HttpOnly; SameSite=Strict")
+	p.hear(cookie)
+	said = append(said, cookie)
+
+	var echoes []string
+	for _, s := range said {
+		echoes = append(echoes, forms(s)...)
+		w.Header().Add("Link", "</?token="+url.QueryEscape(s)+">; rel=\"prev\"")
+		w.Header().Add("X-"+strings.Map(fieldNameOnly, s), "name")
+	}
+	for i, e := range echoes[:min(len(echoes), 30)] {
+		w.Header().Add(fmt.Sprintf("X-Echo-%d", i), strings.Map(fieldValueOnly, e))
+	}
+	body = repeated(body, echoes)
+	w.WriteHeader(answer.Code)
+	_, _ = w.Write(body)
+}
+
+// isToken tells a token that a node issued, or what was made of one, from one that is nobody's.
+func isToken(s string) bool {
+	_, rest, _ := strings.Cut(s, ".")
+	claims, _, found := strings.Cut(rest, ".")
+	text, err := base64.RawURLEncoding.DecodeString(claims)
+	return found && strings.HasPrefix(s, "eyJ") && err == nil && !bytes.Contains(text, []byte("https://conformance.invalid"))
+}
+
+// forms are the ways in which a secret may be written.
+func forms(secret string) []string {
+	each := func(format string) string {
+		var b strings.Builder
+		for i := range len(secret) {
+			fmt.Fprintf(&b, format, secret[i])
+		}
+		return b.String()
+	}
+	out := []string{
+		secret, url.QueryEscape(secret), url.PathEscape(secret), each("%%%02X"), each("%%%02x"),
+		hex.EncodeToString([]byte(secret)), strings.ToUpper(hex.EncodeToString([]byte(secret))),
+		strings.Trim(quoted(secret), `"`), each(`\u00%02x`), html.EscapeString(secret), each("&#%d;"), each("&#x%x;"),
+	}
+	for _, encoding := range []*base64.Encoding{base64.StdEncoding, base64.RawURLEncoding} {
+		for _, before := range []string{"", "x", "xy"} {
+			out = append(out, encoding.EncodeToString([]byte(before+secret+" ")))
+		}
+	}
+	return out
+}
+
+// repeated writes the echoes into the first object of a JSON body, and behind any other text.
+func repeated(body []byte, echoes []string) []byte {
+	at := bytes.IndexByte(body, '{')
+	if at < 0 || !json.Valid(body) || len(echoes) == 0 {
+		if len(body) == 0 || json.Valid(body) {
+			return body
+		}
+		return append(body, strings.Join(echoes, "\n")...)
+	}
+	rest := bytes.TrimLeft(body[at+1:], " \n")
+	if len(rest) == 0 || rest[0] != '"' {
+		return body
+	}
+	return slices.Concat(body[:at+1], []byte(`"echo":`+quoted(strings.Join(echoes, " "))+`,`), body[at+1:])
+}
+
+func fieldNameOnly(r rune) rune {
+	if strings.ContainsRune("!#$%&'*+-.^_`|~", r) || r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' {
+		return r
+	}
+	return -1
+}
+
+func fieldValueOnly(r rune) rune {
+	if r < ' ' || r == 0x7f {
+		return -1
+	}
+	return r
+}
+
+// secretsOf are the secrets and tokens of a request, wherever it carries them.
+func secretsOf(r *http.Request) []string {
+	sent, _ := io.ReadAll(io.LimitReader(r.Body, 1<<16))
+	r.Body = io.NopCloser(bytes.NewReader(sent))
+	form, _ := url.ParseQuery(string(sent))
+	out := []string{form.Get("client_secret"), form.Get("access_token"), r.URL.Query().Get("access_token"), r.URL.Query().Get("client_secret")}
+	for _, value := range r.Header.Values("Authorization") {
+		scheme, rest, _ := strings.Cut(value, " ")
+		rest = strings.TrimSpace(rest)
+		if !strings.EqualFold(scheme, "Basic") {
+			out = append(out, rest)
+			continue
+		}
+		pair, _ := base64.StdEncoding.DecodeString(rest)
+		_, secret, _ := strings.Cut(string(pair), ":")
+		secret, _ = url.QueryUnescape(secret)
+		out = append(out, secret)
+	}
+	// What a client makes up that nobody knows is no secret.
+	return slices.DeleteFunc(out, func(s string) bool { return !strings.HasPrefix(s, planted) && !isToken(s) })
+}

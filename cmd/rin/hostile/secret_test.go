@@ -1,0 +1,48 @@
+package hostile_test
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"sync/atomic"
+)
+
+// confiding are nodes that give the caller more to keep secret than can be looked for.
+func confiding() []attack {
+	var count atomic.Int64
+	issue := func(token func() string) before {
+		return at(tokenPath, func(w http.ResponseWriter, r *http.Request) {
+			asJSON(`{"access_token":"`+token()+`","token_type":"Bearer","expires_in":300}`)(w, r)
+		})
+	}
+	// echoed issues a token and fills every list with it.
+	echoed := func(token string) before {
+		return func(trap string) func(http.Handler) http.Handler {
+			return func(next http.Handler) http.Handler {
+				lists := answering(listPath, asJSON(`["`+strings.Repeat(token+" ", (19<<20)/(len(token)+1))+`"]`))
+				return lists(issue(func() string { return token })(trap)(next))
+			}
+		}
+	}
+	return []attack{
+		{name: "a list of nothing but a short token", profile: "funding", before: echoed("a")},
+		{name: "a list of nothing but a token", profile: "funding", before: echoed("abcdefgh")},
+		{name: "a token of 1 MB", before: issue(func() string { return strings.Repeat("a", 1<<20) }), says: []string{"larger than any header"}},
+		{name: "tokens of 1 MB, each another", before: issue(func() string {
+			return fmt.Sprintf("%0*d", 1<<20, count.Add(1))
+		}), says: []string{"larger than any header"}},
+		{name: "tokens of 60 KB, each another", before: issue(func() string { return fmt.Sprintf("%0*d", 60<<10, count.Add(1)) })},
+		{name: "a thousand tokens in each answer", before: issue(func() string {
+			var b strings.Builder
+			for range 1000 {
+				fmt.Fprintf(&b, `abc","access_token":"%032d`, count.Add(1))
+			}
+			return b.String()
+		}), says: []string{"more than 20 tokens"}},
+		{name: "five hundred cookies, new in each answer", profile: "funding", before: anywhere(func(h http.Header) {
+			for range 500 {
+				h.Add("Set-Cookie", fmt.Sprintf("c=%032x; Path=/", count.Add(1)))
+			}
+		}), harmless: true},
+	}
+}
