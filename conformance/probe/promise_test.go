@@ -98,6 +98,40 @@ var _ = Describe("What a run promises", func() {
 		Expect(api.log()).To(HaveEach(Satisfy(without("Cookie"))))
 	})
 
+	It("keeps the cookies of info from operations on another origin", func() {
+		n := newNode(func(n *node) {
+			n.before = func(n *node, w http.ResponseWriter, q *http.Request) bool {
+				if !strings.HasPrefix(q.URL.Path, info) || q.Method != http.MethodGet {
+					return false
+				}
+				http.SetCookie(w, &http.Cookie{Name: "sid", Value: "of-a-session", Path: "/"})
+				w.Header().Set("Content-Type", "application/json")
+				n.info(w, q)
+				return true
+			}
+		})
+		api := newNode(func(api *node) {
+			api.before = func(api *node, w http.ResponseWriter, q *http.Request) bool {
+				if !strings.HasPrefix(q.Header.Get("Authorization"), "Bearer access-token-number-") {
+					return false
+				}
+				w.Header().Set("Content-Type", "application/json")
+				if id, detail := strings.CutPrefix(q.URL.Path, data+"/"); detail {
+					api.detail(w, id)
+				} else {
+					api.list(w, q)
+				}
+				return true
+			}
+		})
+		t := targetOf(n)
+		t.BaseURL = api.URL + "/ris"
+		log := certify(t)
+		Expect(log.Roles.ProbeTarget).To(Equal(exchange.Resource("op/listFundings")), "info is open to all")
+		Expect(because(log, log.Roles.ProbeTarget.With(exchange.SessionCookie))).To(ContainSubstring("another origin"))
+		Expect(api.log()).To(HaveEach(Satisfy(without("Cookie"))))
+	})
+
 	DescribeTable("tries identity headers together, and one by one only when they got data",
 		func(trusted string, requests int) {
 			n := newNode(func(n *node) {
