@@ -44,7 +44,7 @@ func inscribed() []attack {
 	}
 	oauth := fmt.Sprintf(`{"error":%[1]s,"error_description":%[1]s,"error_uri":%[1]s,%[1]s:%[1]s}`, quoted(lines))
 	return []attack{
-		{name: "texts in every header", profile: "funding", before: anywhere(inEveryField(visible))},
+		{name: "texts in every header", profile: "funding", before: anywhere(inEveryField(visible)), harmless: true},
 		{name: "escapes in every header", profile: "funding", before: anywhere(inEveryField(inscription))},
 		{name: "texts in names of headers", before: at(infoPath, says(head(200, "X-"+marked+"-'|`*_: b\r\nX-!#$%&'*+-.^_`|~: "+inscription+"\r\n\r\n{}")))},
 		{name: "texts in media types", profile: "funding", before: anywhere(func(h http.Header) { h["Content-Type"] = []string{visible} })},

@@ -29,7 +29,7 @@ func confiding() []attack {
 		{name: "a list of nothing but a token", profile: "funding", before: echoed("abcdefgh")},
 		{name: "a token of 1 MB", before: issue(func() string { return strings.Repeat("a", 1<<20) }), says: []string{"larger than any header"}},
 		{name: "tokens of 1 MB, each another", before: issue(func() string {
-			return fmt.Sprintf("%0*d", 1<<20, count.Add(1))
+			return strings.Repeat("a", 1<<20) + fmt.Sprint(count.Add(1))
 		}), says: []string{"larger than any header"}},
 		{name: "tokens of 60 KB, each another", before: issue(func() string { return fmt.Sprintf("%0*d", 60<<10, count.Add(1)) })},
 		{name: "a thousand tokens in each answer", before: issue(func() string {
