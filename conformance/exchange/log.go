@@ -129,11 +129,13 @@ type Removed struct {
 type SchemaFindings struct {
 	Label Label `json:"label"`
 	// Judged is false when no schema could be applied; Why tells the reason ("no schema", "dangling $ref", "not JSON").
-	Judged   bool      `json:"judged"`
-	Why      string    `json:"why,omitempty"`
-	Items    int       `json:"items"` // top-level array members, or 1
-	Total    int       `json:"total"` // findings before the list was cut
-	Findings []Finding `json:"findings,omitempty"`
+	Judged bool   `json:"judged"`
+	Why    string `json:"why,omitempty"`
+	// Undecided says that a schema is there, and that what it says of the answer could not be found out within rin's bounds.
+	Undecided bool      `json:"undecided,omitempty"`
+	Items     int       `json:"items"` // top-level array members, or 1
+	Total     int       `json:"total"` // findings before the list was cut
+	Findings  []Finding `json:"findings,omitempty"`
 }
 
 // Finding is one difference between an answer and the document. It holds no value of the answer beyond a short scalar

@@ -1,6 +1,7 @@
 package openapi
 
 import (
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -106,6 +107,7 @@ func (a *annotation) judgeBody(pointer string) {
 		return
 	case len(body) > maxBody:
 		a.unjudged("the body has %d bytes, more than the %d that are judged", len(body), maxBody)
+		a.out.Undecided = true
 		return
 	case firstByte(body) == 0:
 		a.unjudged("not JSON: the body is empty")
@@ -125,7 +127,7 @@ func (a *annotation) judgeBody(pointer string) {
 	}
 	a.out.Judged, a.out.Items = judged.why == "", judged.items
 	if judged.why != "" {
-		a.out.Why = judged.why
+		a.out.Why, a.out.Undecided = judged.why, judged.undecided
 	}
 	a.found.join(judged.found)
 }
@@ -152,7 +154,8 @@ func (a *annotation) apply(c *compiled) bodyJudged {
 	a.found = others
 	if err != nil {
 		// What was found before the fault is no reliable account of the body.
-		out = bodyJudged{why: unreadable(err)}
+		var ours judgeFault
+		out = bodyJudged{why: unreadable(err), undecided: errors.As(err, &ours)}
 	}
 	return out
 }

@@ -40,6 +40,8 @@ type bodyJudged struct {
 	found collector
 	items int
 	why   string
+	// undecided says that why is a limit of rin's, not a fault of the body.
+	undecided bool
 }
 
 func (a *annotation) keyOf(body []byte) bodyKey {

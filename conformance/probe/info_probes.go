@@ -115,7 +115,7 @@ func (r *run) annotate(name exchange.Resource) func(exchange.Exchange) []exchang
 func judged(judge func(exchange.Exchange, document.Operation) exchange.SchemaFindings, x exchange.Exchange, o document.Operation) (f exchange.SchemaFindings) {
 	defer func() {
 		if fault := recover(); fault != nil {
-			f = exchange.SchemaFindings{Label: x.Label, Why: fmt.Sprintf("the schema could not be applied: %v", fault)}
+			f = exchange.SchemaFindings{Label: x.Label, Why: fmt.Sprintf("the schema could not be applied: %v", fault), Undecided: true}
 		}
 	}()
 	return judge(x, o)

@@ -78,6 +78,7 @@ type found struct {
 	faulty         map[string]bool // items with a failure, by label and index
 	cut            bool            // some lists of findings were cut
 	why            []string        // why answers were not compared
+	undecided      []Subject       // answers whose schema took more than rin gives to one
 	told           map[place]bool  // another query shows the same again
 	headers        []string        // header fields that differ, which costs nothing
 }
@@ -99,7 +100,12 @@ func (r route) sort(e Evidence) found {
 		}
 		name := resourceName(e, x.Label.Resource())
 		if !findings.Judged {
-			if why := name + ": " + clip(findings.Why); success(x) && !slices.Contains(out.why, why) {
+			why := name + ": " + clip(findings.Why)
+			switch {
+			case !success(x):
+			case findings.Undecided:
+				out.undecided = append(out.undecided, Subject{Name: name, Label: x.Label, Expected: "an answer that can be compared", Got: clip(findings.Why)})
+			case !slices.Contains(out.why, why):
 				out.why = append(out.why, why)
 			}
 		} else {
@@ -163,6 +169,9 @@ func (f found) judge(e Evidence, what string) Judgement {
 	switch {
 	case len(f.failed) > 0:
 		j = Failed(what+" in "+f.share(), f.failed[0].Expected, f.failed[0].Got).About(f.failed...)
+	case len(f.undecided) > 0: // or else a schema that nobody can apply would be a way to a certificate
+		j = Unclear("an answer could not be compared with its schema: " + f.undecided[0].Got).
+			Hinting("make the schema simpler: fewer alternatives within alternatives (allOf, anyOf, oneOf); a smaller answer may do, too").Blaming(NodeDocument).About(f.undecided...)
 	case f.judged == 0 && len(f.warned)+len(f.errata) == 0:
 		return f.nothing(e)
 	case len(f.warned) > 0:
@@ -224,6 +233,7 @@ func headersKept(e Evidence) Judgement {
 
 func statusDocumented(e Evidence) Judgement {
 	found := only(exchange.FindingStatus, exchange.FindingMediaType).sort(e)
+	found.undecided = nil // status and media type are compared without the schema
 	found.warned = slices.DeleteFunc(found.warned, func(s Subject) bool {
 		// A 5xx is to be mended, not to be described; and nobody describes how a URI is refused that RFC 3986 does not allow.
 		return serverError(e.The(s.Label)) || s.Label.Case() == exchange.SizeRaw

@@ -187,7 +187,7 @@ func (s *stage) finding(word, rest string) error {
 	}
 	if word != "finding" {
 		f := fields(rest)
-		found.Why = f["why"]
+		found.Why, found.Undecided = f["why"], f["undecided"] == "true"
 		if f["items"] != "" {
 			_, err := fmt.Sscan(f["items"], &found.Items)
 			return err
