@@ -63,6 +63,8 @@ type Response struct {
 	Surplus int64 `json:"surplus,omitempty"`
 	// BodyError says why the body could not be read to its end or decoded; empty for a good body.
 	BodyError string `json:"bodyError,omitempty"`
+	// Withheld says that the body was read and is not kept, because of what BodyError says.
+	Withheld bool `json:"withheld,omitempty"`
 }
 
 // Hop is one redirect that was followed.

@@ -295,6 +295,8 @@ func change(x *exchange.Exchange, edit string) error {
 		r.Truncated = true
 	case "body-error":
 		r.BodyError = rest
+	case "withheld":
+		r.Body, r.BodyError, r.Withheld = nil, rest, true
 	case "surplus":
 		_, err := fmt.Sscan(rest, &r.Surplus)
 		return err

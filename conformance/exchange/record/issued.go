@@ -53,7 +53,7 @@ func (r *Recorder) conceal(ask Ask, x *exchange.Exchange, body []byte) string {
 	_ = json.Unmarshal(body, &answer) // what is no JSON is searched below
 	found := tokenMember().FindAllStringSubmatch(string(body), 100)
 	if why := excessive(append(found, []string{"", "", answer.AccessToken, "", ""})); why != "" {
-		x.Response.Body, x.Response.BodyError = nil, why
+		x.Response.Body, x.Response.BodyError, x.Response.Withheld = nil, why, true
 		return ""
 	}
 	if answer.AccessToken != "" {
