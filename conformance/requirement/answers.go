@@ -3,6 +3,7 @@ package requirement
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/url"
 	"strconv"
@@ -191,8 +192,10 @@ func jsonText(x exchange.Exchange) ([]byte, error) {
 		return nil, fmt.Errorf("no answer")
 	case x.Response.Truncated:
 		return nil, fmt.Errorf("the body is longer than the %d bytes that were read", x.Response.Size)
+	case len(x.Response.Body) == 0 && x.Response.BodyError != "":
+		return nil, errors.New(x.Response.BodyError)
 	case len(x.Response.Body) == 0:
-		return nil, fmt.Errorf("the body is empty")
+		return nil, errors.New("the body is empty")
 	}
 	body := bytes.TrimPrefix(x.Response.Body, byteOrderMark())
 	if json.Valid(body) {
