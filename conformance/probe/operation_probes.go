@@ -111,7 +111,11 @@ func (r *run) unlocated(name exchange.Resource) *unsent {
 	return unmet("the URL of %s is not known", name)
 }
 
+// operation is the described operation behind a resource. Others are asked while the document is still being read.
 func (r *run) operation(name exchange.Resource) (document.Operation, bool) {
+	if !isOperation(name) {
+		return document.Operation{}, false
+	}
 	return r.node.Operation(strings.TrimPrefix(string(name), string(exchange.OperationResource(""))))
 }
 

@@ -91,6 +91,9 @@ func (r *run) learnGood(name exchange.Resource, a record.Answer) {
 		r.facts.with(func(f *facts) { f.endpoints = found })
 		return
 	}
+	if !isOperation(name) {
+		return
+	}
 	if r.samples(name) {
 		o, _ := r.operation(name)
 		found := readItems(a.Body, filtersOf(o)...)

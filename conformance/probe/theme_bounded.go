@@ -28,7 +28,7 @@ func bounded() theme {
 		forDocumentMost: mostOfBounds,
 		probe: func(r *run, l exchange.Label) (probe, bool) {
 			o, known := r.operation(l.Resource())
-			if !isOperation(l.Resource()) || !known {
+			if !known {
 				return probe{}, false
 			}
 			if t, ok := trialOf(r.node, o, l.Case()); ok {
