@@ -131,8 +131,8 @@ func (f describedFilter) attempts(items []item, unknown string) (values []string
 	return values, seen
 }
 
-// filterValue asks for the n-th value of one filter. On a node that is near the whole answer is asked for, since some filters work
-// together with pages only; the pages of the other calls show the reverse.
+// filterValue asks for the n-th value of one filter. On a node that is near the whole answer is asked for with the first one, since some
+// filters work together with pages only; a page of the others is enough.
 func (r *run) filterValue(o document.Operation, res discover.Resource, c exchange.Case) (string, map[string]string, *unsent) {
 	_, n, _ := cutNumber(c)
 	all := thorough(r.Target)
@@ -150,7 +150,7 @@ func (r *run) filterValue(o document.Operation, res discover.Resource, c exchang
 		}
 		given := map[string]string{"parameter": f.parameter, "member": f.member, "value": values[n-1], "seen": strconv.FormatBool(n <= seen)}
 		address := withQuery(res.URL, pair{f.parameter, values[n-1]})
-		if !all {
+		if !all || n > 1 {
 			address = r.sized(o, address, f.parameter, sizeOfFilter)
 		}
 		return address, given, nil

@@ -66,7 +66,7 @@ func (r *run) noRole(ctx context.Context, res discover.Resource) (record.Ask, *u
 
 // The page sizes that keep answers small where a page can be asked for.
 const (
-	sizeOfFilter    = 100
+	sizeOfFilter    = 40
 	sizeOfParameter = 10
 )
 
