@@ -1421,9 +1421,9 @@ type ClientWithResponsesInterface interface {
 
 // GetApiDocsResponse200Headers the declared response headers of an HTTP 200 response for GetApiDocs
 type GetApiDocsResponse200Headers struct {
-	CacheControl string
-	ETag         string
-	Vary         string
+	CacheControl *string
+	ETag         *string
+	Vary         *string
 }
 
 // GetApiDocsResponse405Headers the declared response headers of an HTTP 405 response for GetApiDocs
@@ -1493,10 +1493,10 @@ func (r GetApiDocsResponse) ContentType() string {
 
 // FindAllResponse200Headers the declared response headers of an HTTP 200 response for FindAll
 type FindAllResponse200Headers struct {
-	CacheControl string
-	ETag         string
+	CacheControl *string
+	ETag         *string
 	Link         *string
-	Vary         string
+	Vary         *string
 }
 
 // FindAllResponse401Headers the declared response headers of an HTTP 401 response for FindAll
@@ -1593,9 +1593,9 @@ func (r FindAllResponse) ContentType() string {
 
 // FindByKeyResponse200Headers the declared response headers of an HTTP 200 response for FindByKey
 type FindByKeyResponse200Headers struct {
-	CacheControl string
-	ETag         string
-	Vary         string
+	CacheControl *string
+	ETag         *string
+	Vary         *string
 }
 
 // FindByKeyResponse401Headers the declared response headers of an HTTP 401 response for FindByKey
@@ -1699,9 +1699,9 @@ func (r FindByKeyResponse) ContentType() string {
 
 // GetInfoResponse200Headers the declared response headers of an HTTP 200 response for GetInfo
 type GetInfoResponse200Headers struct {
-	CacheControl string
-	ETag         string
-	Vary         string
+	CacheControl *string
+	ETag         *string
+	Vary         *string
 }
 
 // GetInfoResponse401Headers the declared response headers of an HTTP 401 response for GetInfo
@@ -1880,24 +1880,24 @@ func ParseGetApiDocsResponse(rsp *http.Response) (*GetApiDocsResponse, error) {
 		var headers GetApiDocsResponse200Headers
 		if values := rsp.Header.Values("Cache-Control"); len(values) > 0 {
 			var value string
-			if err := runtime.BindStyledParameterWithOptions("simple", "Cache-Control", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
+			if err := runtime.BindStyledParameterWithOptions("simple", "Cache-Control", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
 				return nil, err
 			}
-			headers.CacheControl = value
+			headers.CacheControl = &value
 		}
 		if values := rsp.Header.Values("ETag"); len(values) > 0 {
 			var value string
-			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
 				return nil, err
 			}
-			headers.ETag = value
+			headers.ETag = &value
 		}
 		if values := rsp.Header.Values("Vary"); len(values) > 0 {
 			var value string
-			if err := runtime.BindStyledParameterWithOptions("simple", "Vary", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
+			if err := runtime.BindStyledParameterWithOptions("simple", "Vary", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
 				return nil, err
 			}
-			headers.Vary = value
+			headers.Vary = &value
 		}
 		response.Headers200 = &headers
 	case rsp.StatusCode == 405:
@@ -1974,17 +1974,17 @@ func ParseFindAllResponse(rsp *http.Response) (*FindAllResponse, error) {
 		var headers FindAllResponse200Headers
 		if values := rsp.Header.Values("Cache-Control"); len(values) > 0 {
 			var value string
-			if err := runtime.BindStyledParameterWithOptions("simple", "Cache-Control", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
+			if err := runtime.BindStyledParameterWithOptions("simple", "Cache-Control", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
 				return nil, err
 			}
-			headers.CacheControl = value
+			headers.CacheControl = &value
 		}
 		if values := rsp.Header.Values("ETag"); len(values) > 0 {
 			var value string
-			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
 				return nil, err
 			}
-			headers.ETag = value
+			headers.ETag = &value
 		}
 		if values := rsp.Header.Values("Link"); len(values) > 0 {
 			var value string
@@ -1995,10 +1995,10 @@ func ParseFindAllResponse(rsp *http.Response) (*FindAllResponse, error) {
 		}
 		if values := rsp.Header.Values("Vary"); len(values) > 0 {
 			var value string
-			if err := runtime.BindStyledParameterWithOptions("simple", "Vary", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
+			if err := runtime.BindStyledParameterWithOptions("simple", "Vary", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
 				return nil, err
 			}
-			headers.Vary = value
+			headers.Vary = &value
 		}
 		response.Headers200 = &headers
 	case rsp.StatusCode == 401:
@@ -2102,24 +2102,24 @@ func ParseFindByKeyResponse(rsp *http.Response) (*FindByKeyResponse, error) {
 		var headers FindByKeyResponse200Headers
 		if values := rsp.Header.Values("Cache-Control"); len(values) > 0 {
 			var value string
-			if err := runtime.BindStyledParameterWithOptions("simple", "Cache-Control", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
+			if err := runtime.BindStyledParameterWithOptions("simple", "Cache-Control", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
 				return nil, err
 			}
-			headers.CacheControl = value
+			headers.CacheControl = &value
 		}
 		if values := rsp.Header.Values("ETag"); len(values) > 0 {
 			var value string
-			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
 				return nil, err
 			}
-			headers.ETag = value
+			headers.ETag = &value
 		}
 		if values := rsp.Header.Values("Vary"); len(values) > 0 {
 			var value string
-			if err := runtime.BindStyledParameterWithOptions("simple", "Vary", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
+			if err := runtime.BindStyledParameterWithOptions("simple", "Vary", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
 				return nil, err
 			}
-			headers.Vary = value
+			headers.Vary = &value
 		}
 		response.Headers200 = &headers
 	case rsp.StatusCode == 401:
@@ -2209,24 +2209,24 @@ func ParseGetInfoResponse(rsp *http.Response) (*GetInfoResponse, error) {
 		var headers GetInfoResponse200Headers
 		if values := rsp.Header.Values("Cache-Control"); len(values) > 0 {
 			var value string
-			if err := runtime.BindStyledParameterWithOptions("simple", "Cache-Control", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
+			if err := runtime.BindStyledParameterWithOptions("simple", "Cache-Control", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
 				return nil, err
 			}
-			headers.CacheControl = value
+			headers.CacheControl = &value
 		}
 		if values := rsp.Header.Values("ETag"); len(values) > 0 {
 			var value string
-			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
 				return nil, err
 			}
-			headers.ETag = value
+			headers.ETag = &value
 		}
 		if values := rsp.Header.Values("Vary"); len(values) > 0 {
 			var value string
-			if err := runtime.BindStyledParameterWithOptions("simple", "Vary", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
+			if err := runtime.BindStyledParameterWithOptions("simple", "Vary", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
 				return nil, err
 			}
-			headers.Vary = value
+			headers.Vary = &value
 		}
 		response.Headers200 = &headers
 	case rsp.StatusCode == 401:
