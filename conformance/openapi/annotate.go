@@ -116,6 +116,7 @@ func (a *annotation) judgeBody(pointer string) {
 	c, why := a.judge.schema(pointer)
 	if why != "" {
 		a.unjudged("%s", why)
+		a.out.Undecided = true
 		return
 	}
 	a.schema = pointer

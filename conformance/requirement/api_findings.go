@@ -124,7 +124,7 @@ func (f found) judge(e Evidence, what string) Judgement {
 		j = Failed(what+" in "+f.share(), f.failed[0].Expected, f.failed[0].Got).About(f.failed...)
 	case len(f.undecided) > 0: // or else a schema that nobody can apply would be a way to a certificate
 		j = Unclear("an answer could not be compared with its schema: " + f.undecided[0].Got).
-			Hinting("make the schema simpler: fewer alternatives within alternatives (allOf, anyOf, oneOf); a smaller answer may do, too").Blaming(NodeDocument).About(f.undecided...)
+			Hinting("make the schema simpler: fewer members, fewer alternatives within alternatives (allOf, anyOf, oneOf); a smaller answer may do, too").Blaming(NodeDocument).About(f.undecided...)
 	case f.judged == 0 && len(f.warned)+len(f.errata) == 0:
 		return f.nothing(e)
 	case len(f.warned) > 0:
