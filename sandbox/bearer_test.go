@@ -159,14 +159,14 @@ var _ = Describe("the guard of protected resources", func() {
 
 		It("carries the claims of RFC 9068 and no secret (JWT-01 to JWT-08)", func() {
 			client := node.Credentials()[0]
-			for path, issuer := range map[string]string{stagingToken: node.URL, realmToken: node.URL + "/realms/ris"} {
+			for path, issuer := range map[string]string{stagingToken: node.url(), realmToken: node.url() + "/realms/ris"} {
 				header, claims := decodeJWT(fetchToken(node, path, client))
 				Expect(header).To(HaveKeyWithValue("typ", "at+jwt"))
 				Expect(header).To(HaveKeyWithValue("alg", "ES256"))
 				Expect(claims).To(HaveKeyWithValue("iss", issuer))
 				Expect(claims).To(HaveKeyWithValue("sub", client.Subject))
 				Expect(claims).To(HaveKeyWithValue("client_id", client.ClientID))
-				Expect(claims["aud"]).To(BeElementOf(node.URL+"/ris-synergy", []any{node.URL + "/ris-synergy"}))
+				Expect(claims["aud"]).To(BeElementOf(node.url()+"/ris-synergy", []any{node.url() + "/ris-synergy"}))
 				Expect(claims["exp"].(float64) - claims["iat"].(float64)).To(BeEquivalentTo(300))
 				Expect(claims["jti"]).To(HaveLen(22))
 
@@ -182,8 +182,8 @@ var _ = Describe("the guard of protected resources", func() {
 				for _, path := range []string{issuerPath + "/.well-known/openid-configuration", "/.well-known/oauth-authorization-server" + issuerPath} {
 					var metadata map[string]any
 					decode(get(node, path, nil), &metadata)
-					Expect(metadata).To(HaveKeyWithValue("issuer", node.URL+issuerPath))
-					Expect(metadata).To(HaveKeyWithValue("token_endpoint", node.URL+tokenPath))
+					Expect(metadata).To(HaveKeyWithValue("issuer", node.url()+issuerPath))
+					Expect(metadata).To(HaveKeyWithValue("token_endpoint", node.url()+tokenPath))
 					Expect(metadata["grant_types_supported"]).To(ContainElement("client_credentials"))
 				}
 			}
@@ -210,9 +210,9 @@ func decodeJWT(token string) (header, claims map[string]any) {
 }
 
 // rawGet sends a path as it is, which net/http's client would clean, and returns the status line.
-func rawGet(node runningNode, path string) string {
+func rawGet(node served, path string) string {
 	GinkgoHelper()
-	connection, err := net.Dial("tcp", strings.TrimPrefix(node.URL, "http://"))
+	connection, err := net.Dial("tcp", strings.TrimPrefix(node.url(), "http://"))
 	Expect(err).NotTo(HaveOccurred())
 	defer connection.Close()
 	_, err = fmt.Fprintf(connection, "GET %s HTTP/1.1\r\nHost: node\r\nConnection: close\r\n\r\n", path)

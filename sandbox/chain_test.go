@@ -62,6 +62,11 @@ type runningNode struct {
 	URL string
 }
 
+func (r runningNode) url() string { return r.URL }
+
+// served is what answers requests at a URL.
+type served interface{ url() string }
+
 func newNode(config sandbox.Config) runningNode {
 	GinkgoHelper()
 	node, err := sandbox.New(config)
@@ -77,7 +82,7 @@ func serve(node *sandbox.Server) runningNode {
 }
 
 // fetchToken asks for a token at an absolute URL, or at a path of the node.
-func fetchToken(node runningNode, at string, client sandbox.Credential) string {
+func fetchToken(node served, at string, client sandbox.Credential) string {
 	GinkgoHelper()
 	form := url.Values{"grant_type": {"client_credentials"}, "client_id": {client.ClientID}, "client_secret": {client.Secret}}
 	answer := postForm(node, at, form.Encode(), nil)
@@ -89,7 +94,7 @@ func fetchToken(node runningNode, at string, client sandbox.Credential) string {
 	return granted.AccessToken
 }
 
-func postForm(node runningNode, at, form string, header http.Header) answer {
+func postForm(node served, at, form string, header http.Header) answer {
 	GinkgoHelper()
 	all := http.Header{"Content-Type": {"application/x-www-form-urlencoded"}}
 	for name, values := range header {
@@ -98,7 +103,7 @@ func postForm(node runningNode, at, form string, header http.Header) answer {
 	return send(node, http.MethodPost, at, form, all)
 }
 
-func get(node runningNode, at string, header http.Header) answer {
+func get(node served, at string, header http.Header) answer {
 	GinkgoHelper()
 	return send(node, http.MethodGet, at, "", header)
 }
@@ -110,10 +115,10 @@ type answer struct {
 	body   string
 }
 
-func send(node runningNode, method, at, body string, header http.Header) answer {
+func send(node served, method, at, body string, header http.Header) answer {
 	GinkgoHelper()
 	if strings.HasPrefix(at, "/") {
-		at = node.URL + at
+		at = node.url() + at
 	}
 	request, err := http.NewRequest(method, at, strings.NewReader(body))
 	Expect(err).NotTo(HaveOccurred())

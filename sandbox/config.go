@@ -9,6 +9,7 @@ import (
 	"github.com/rin-network/rin/sandbox/auth"
 	"github.com/rin-network/rin/sandbox/funding"
 	"github.com/rin-network/rin/sandbox/problem"
+	"github.com/rin-network/rin/sandbox/registry"
 	"github.com/rin-network/rin/sandbox/transport"
 )
 
@@ -28,6 +29,10 @@ const (
 
 // Config holds every knob of a sandbox. The zero value is a good node.
 type Config struct {
+	// Member is who runs the node, as its registry entry says; registry.First when its id is empty.
+	Member registry.Member
+	// Root is the path below which the whole node is, its authorization server too: "/xb"; empty for the root of the host.
+	Root string
 	// Prefix is the service prefix, one or more path segments; DefaultPrefix when empty.
 	Prefix string
 	// Realm is the identity provider's realm, one path segment; DefaultRealm when empty.

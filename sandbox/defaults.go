@@ -16,10 +16,15 @@ import (
 	"github.com/rin-network/rin/sandbox/auth"
 	"github.com/rin-network/rin/sandbox/funding"
 	"github.com/rin-network/rin/sandbox/problem"
+	"github.com/rin-network/rin/sandbox/registry"
 )
 
 // complete fills in the defaults and checks what can be checked alone.
 func (c Config) complete() (Config, error) {
+	c.Root = strings.TrimSuffix(c.Root, "/")
+	if c.Member.ID == "" {
+		c.Member = registry.First()
+	}
 	c.Prefix = orDefault(strings.Trim(c.Prefix, "/"), DefaultPrefix)
 	c.Realm = orDefault(c.Realm, DefaultRealm)
 	c.PublicURL = strings.TrimSuffix(c.PublicURL, "/")
@@ -43,6 +48,7 @@ func (c Config) complete() (Config, error) {
 		c.Logger = slog.New(slog.DiscardHandler)
 	}
 	return c, errors.Join(
+		checkRoot(c.Root),
 		checkSegments("service prefix", strings.Split(c.Prefix, "/")),
 		checkSegments("realm", []string{c.Realm}),
 		checkPublicURL(c.PublicURL),
@@ -83,6 +89,17 @@ func checkSegments(what string, segments []string) error {
 		}
 	}
 	return nil
+}
+
+func checkRoot(root string) error {
+	if root == "" {
+		return nil
+	}
+	below, absolute := strings.CutPrefix(root, "/")
+	if !absolute {
+		return fmt.Errorf("root %q: want a path that begins with a slash, such as /xb", root)
+	}
+	return checkSegments("root", strings.Split(below, "/"))
 }
 
 func checkPublicURL(text string) error {

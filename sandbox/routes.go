@@ -58,7 +58,7 @@ func newMux(routes []Route, places address.Map, wrongRealm http.Handler) http.Ha
 		mux.Handle(path, route)
 		mux.Handle(path+"/{$}", route)
 	}
-	mux.Handle("/realms/", wrongRealm)
+	mux.Handle(places.Root+"/realms/", wrongRealm)
 	mux.Handle("/", http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		problem.NotFound("there is no resource at this path", whereabouts(places, r)).Write(w, r)
 	}))

@@ -20,9 +20,18 @@ const (
 	shutdownPatience = 5 * time.Second
 )
 
+// Served is a [Server] or a [Network].
+type Served interface {
+	http.Handler
+	listen(inner net.Listener) net.Listener
+	logger() *slog.Logger
+}
+
+func (s *Server) logger() *slog.Logger { return s.log }
+
 // Serve answers requests on listener, over TLS if the node has it, until ctx is done, then lets running requests end for up to five seconds. It
 // closes the listener. It returns nil after an orderly end.
-func Serve(ctx context.Context, listener net.Listener, s *Server) error {
+func Serve(ctx context.Context, listener net.Listener, s Served) error {
 	server := &http.Server{
 		Handler:           s,
 		MaxHeaderBytes:    maxHeaderBytes,
@@ -30,7 +39,7 @@ func Serve(ctx context.Context, listener net.Listener, s *Server) error {
 		ReadTimeout:       readTimeout,
 		WriteTimeout:      writeTimeout,
 		IdleTimeout:       idleTimeout,
-		ErrorLog:          slog.NewLogLogger(s.log.Handler(), slog.LevelDebug),
+		ErrorLog:          slog.NewLogLogger(s.logger().Handler(), slog.LevelDebug),
 	}
 	ended := make(chan error, 1)
 	go func() { ended <- server.Serve(s.listen(listener)) }()

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/rin-network/rin/fixtures/model"
 	"github.com/rin-network/rin/sandbox/address"
 	"github.com/rin-network/rin/sandbox/auth"
 	"github.com/rin-network/rin/sandbox/deviation"
@@ -21,12 +22,16 @@ import (
 // Server is a node of the network. It is an http.Handler, safe for concurrent use, and holds no goroutine.
 type Server struct {
 	handler     http.Handler
+	seam        *seam
+	member      registry.Member
+	neighbours  []*Server // of its network, itself among them; only itself otherwise
 	routes      []Route
 	places      address.Map
 	credentials []Credential
 	issuer      *auth.Issuer
 	staging     staging
 	identity    *transport.Identity
+	configured  []string // names of the deviations that it started with
 	log         *slog.Logger
 }
 
@@ -45,7 +50,7 @@ func New(config Config) (*Server, error) {
 
 // build connects the parts; c is complete.
 func build(c Config) (*Server, error) {
-	places := address.Map{Prefix: c.Prefix, Realm: c.Realm, PublicURL: c.PublicURL}
+	places := address.Map{Root: c.Root, Prefix: c.Prefix, Realm: c.Realm, PublicURL: c.PublicURL}
 	credentials, err := register(c)
 	if err != nil {
 		return nil, err
@@ -77,13 +82,14 @@ func build(c Config) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Server{credentials: credentials, issuer: issuer, staging: beside, log: c.Logger, places: places}
-	s.routes = append(routes(places, describer{c.Paging, c.ErrorShape, records}, server, guard, fundings), beside.routes()...)
-	s.handler = newMux(s.routes, places, http.HandlerFunc(server.WrongRealm))
-	if s.handler, err = deviate(s.handler, c, places, issuer, credentials); err != nil {
+	s := &Server{credentials: credentials, issuer: issuer, staging: beside, log: c.Logger, places: places, member: c.Member, configured: slices.Clone(c.Deviations)}
+	s.neighbours = []*Server{s}
+	s.routes = append(routes(places, describer{c.Paging, c.ErrorShape, records}, server, guard, fundings, s.registry), beside.routes()...)
+	s.seam, err = newSeam(newMux(s.routes, places, http.HandlerFunc(server.WrongRealm)), newEnv(c, places, issuer, credentials), c.Deviations)
+	if err != nil {
 		return nil, err
 	}
-	s.handler = watch(s.handler, c.Logger, c.Clock)
+	s.handler = watch(s.seam, c.Logger, c.Clock)
 	if c.ErrorShape != problem.ShapeProblem {
 		s.handler = problem.In(c.ErrorShape, s.handler)
 	}
@@ -92,7 +98,7 @@ func build(c Config) (*Server, error) {
 }
 
 // routes is the whole route table.
-func routes(places address.Map, describe describer, server *auth.Server, guard *auth.Guard, fundings *funding.Service) []Route {
+func routes(places address.Map, describe describer, server *auth.Server, guard *auth.Guard, fundings *funding.Service, entries func(string) model.Registry) []Route {
 	tryOut := places.TryOut()
 	get := func(path string, h http.Handler) Route { return Route{Method: http.MethodGet, Path: path, handler: h} }
 	guarded := func(path string, h http.Handler) Route {
@@ -101,14 +107,14 @@ func routes(places address.Map, describe describer, server *auth.Server, guard *
 	token := func(path, issuerPath string) Route {
 		return Route{Method: http.MethodPost, Path: path, handler: server.Token(issuerPath), denied: http.HandlerFunc(server.MethodNotAllowed)}
 	}
-	staging, realm := server.Metadata("", places.Token()), server.Metadata(places.RealmIssuer(), places.RealmToken())
+	plain, realm := server.Metadata(places.Root, places.Token()), server.Metadata(places.RealmIssuer(), places.RealmToken())
 	return []Route{
-		token(places.Token(), ""),
+		token(places.Token(), places.Root),
 		token(places.RealmToken(), places.RealmIssuer()),
 		get(places.Certs(), http.HandlerFunc(server.Certs)),
-		get("/.well-known/oauth-authorization-server", staging),
-		get("/.well-known/openid-configuration", staging),
-		get("/.well-known/oauth-authorization-server"+places.RealmIssuer(), realm),
+		get(places.Metadata(places.Root), plain),
+		get(places.Root+"/.well-known/openid-configuration", plain),
+		get(places.Metadata(places.RealmIssuer()), realm),
 		get(places.RealmIssuer()+"/.well-known/openid-configuration", realm),
 
 		guarded(places.Info(), info.Resource(places, false)),
@@ -121,7 +127,7 @@ func routes(places address.Map, describe describer, server *auth.Server, guard *
 		get(tryOut.Fundings(), fundings.OpenList()),
 		get(tryOut.Funding(), fundings.OpenDetail()),
 
-		get(places.Registry(), registry.Document(places)),
+		get(places.Registry(), registry.Document(places, entries)),
 		get(places.Health(), http.HandlerFunc(health)),
 	}
 }
@@ -154,8 +160,8 @@ func foreignIssuers(configured []IssuerConfig) ([]auth.Foreign, error) {
 	return trusted, nil
 }
 
-// deviate puts the named deviations before the node, the first outermost.
-func deviate(node http.Handler, c Config, places address.Map, issuer *auth.Issuer, credentials []Credential) (http.Handler, error) {
+// newEnv is what deviations may know of the node.
+func newEnv(c Config, places address.Map, issuer *auth.Issuer, credentials []Credential) deviation.Env {
 	env := deviation.Env{Places: places, Now: c.Clock, Pause: c.Pause, Sign: issuer.Sign}
 	for _, k := range credentials {
 		env.Clients = append(env.Clients, deviation.Client{ID: k.ClientID, Secret: k.Secret, Subject: k.Subject})
@@ -168,20 +174,29 @@ func deviate(node http.Handler, c Config, places address.Map, issuer *auth.Issue
 		origin := places.Origin(r)
 		return issuer.Issue(origin, origin+places.API(), client.ID, client.Subject, auth.Scope)
 	}
-	for _, name := range slices.Backward(c.Deviations) {
-		d, err := deviation.Find(name)
-		if err != nil {
-			return nil, err
-		}
-		if d.Wrap != nil {
-			node = d.Wrap(node, env)
-		}
+	return env
+}
+
+// registry lists the nodes of the network for a caller at origin.
+func (s *Server) registry(origin string) model.Registry {
+	var all model.Registry
+	for _, node := range s.neighbours {
+		all.Member = append(all.Member, node.member.Entries(node.places, origin)...)
 	}
-	return node, nil
+	return all
 }
 
 // ServeHTTP answers a request to the node.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.handler.ServeHTTP(w, r) }
+
+// Member is who runs the node, as its registry entry says.
+func (s *Server) Member() registry.Member { return s.member }
+
+// Reset puts the node back to what it was configured to be.
+func (s *Server) Reset() {
+	// The names were good when the node was made.
+	_ = s.Deviate(s.configured...)
+}
 
 // Credentials lists the registered clients with their secrets in plain text: for whoever started the sandbox, to
 // print or to test with. With the default clients, the first may read fundings, the second has no role, and the tokens of the

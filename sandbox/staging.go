@@ -45,7 +45,7 @@ func (s staging) routes() []Route {
 	return []Route{
 		{Method: http.MethodPost, Path: s.places.Token(), handler: s.server.Token(issuer), denied: http.HandlerFunc(s.server.MethodNotAllowed)},
 		get(s.places.Certs(), http.HandlerFunc(s.server.Certs)),
-		get("/.well-known/oauth-authorization-server"+issuer, metadata),
+		get(s.places.Metadata(issuer), metadata),
 		get(issuer+"/.well-known/openid-configuration", metadata),
 	}
 }

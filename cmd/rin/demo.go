@@ -32,24 +32,24 @@ funding as a stranger would, prints the summary and leaves the report.`,
 			if overTLS {
 				config.TLS = &transport.Settings{}
 			}
-			node, base, err := open(w, "127.0.0.1:0", config)
+			opened, err := open(w, "127.0.0.1:0", config)
 			if err != nil {
 				return err
 			}
 			ctx, stop := context.WithCancel(cmd.Context())
 			served := make(chan error, 1)
-			go func() { served <- sandbox.Serve(ctx, node.listener, node.server) }()
-			t := demoTarget(base, node.server.Credentials())
+			go func() { served <- opened.serve(ctx) }()
+			t := demoTarget(opened.base, opened.first().Credentials())
 			if overTLS {
 				// The registry of the field is another host: a fault of this one's TLS must not hide it.
-				document, err := registryOf(cmd.Context(), node.server, t.Registry)
+				document, err := registryOf(cmd.Context(), opened.first(), t.Registry)
 				if err != nil {
 					stop()
 					return errors.Join(internal(err), <-served)
 				}
-				t.CACert, t.Registry, t.RegistryDocument = node.server.Authority(), "", document
+				t.CACert, t.Registry, t.RegistryDocument = opened.first().Authority(), "", document
 			}
-			fmt.Fprintf(w.err, "a sandbox node is up at %s\n", base)
+			fmt.Fprintf(w.err, "a sandbox node is up at %s\n", opened.base)
 			err = certify(cmd, w, t, output, baselineFlags{})
 			stop()
 			return errors.Join(err, <-served)

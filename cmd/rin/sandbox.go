@@ -1,18 +1,15 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"io"
 	"log/slog"
-	"net"
 	"runtime/debug"
 	"strings"
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
-	"github.com/rin-network/rin/conformance/target"
 	"github.com/rin-network/rin/sandbox"
 	"github.com/rin-network/rin/sandbox/address"
 	"github.com/rin-network/rin/sandbox/deviation"
@@ -34,7 +31,8 @@ commands that work. The same seed and day give the same data everywhere.`,
   rin sandbox --deviate token-status-201     a node with a fault
   rin sandbox --deviate token-opaque         an unusual node without one
   rin sandbox --deviations                   the faults and habits that it knows
-  rin sandbox --tls                          over https, with its own authority`,
+  rin sandbox --tls                          over https, with its own authority
+  rin sandbox --control 127.0.0.1:8081       may be told what to do while it serves`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if flags.list {
@@ -44,21 +42,24 @@ commands that work. The same seed and day give the same data everywhere.`,
 			if err != nil {
 				return err
 			}
-			node, base, err := open(w, flags.addr, config)
+			opened, err := open(w, flags.addr, config)
 			if err != nil {
 				return err
 			}
-			if err := flags.tls.keep(w, node.server); err != nil {
-				_ = node.listener.Close()
-				return err
+			opened.control, err = flags.control.open(opened.Network)
+			if err == nil {
+				err = flags.tls.keep(w, opened.first())
 			}
-			if err := greet(w.out, base, flags.tls.authorityFile(), config, node.server); err != nil {
-				_ = node.listener.Close()
+			if err == nil {
+				err = greet(w.out, flags.tls.authorityFile(), config, opened)
+			}
+			if err != nil {
+				opened.close()
 				return err
 			}
 			// A sandbox stands beside a developer's other programs: memory matters more to it than the last request a second.
 			debug.SetGCPercent(50)
-			if err := sandbox.Serve(cmd.Context(), node.listener, node.server); err != nil {
+			if err := opened.serve(cmd.Context()); err != nil {
 				return internal(err)
 			}
 			return nil
@@ -68,53 +69,9 @@ commands that work. The same seed and day give the same data everywhere.`,
 	return cmd
 }
 
-// openNode is a sandbox with the listener that it will be served on.
-type openNode struct {
-	listener net.Listener
-	server   *sandbox.Server
-}
-
-// open makes a sandbox and takes its address, so that its base URL is known before the first request.
-func open(w world, addr string, config sandbox.Config) (openNode, string, error) {
-	listener, err := net.Listen("tcp", addr)
-	if err != nil {
-		return openNode{}, "", usage(fmt.Errorf("--addr: %w", err), "choose a free address, such as 127.0.0.1:0")
-	}
-	host, _, _ := net.SplitHostPort(listener.Addr().String())
-	config.Loopback = target.LoopbackHost(host)
-	config.Clock, config.Random = w.now, w.random
-	scheme := "http://"
-	if config.TLS != nil {
-		scheme = "https://"
-		config.TLS.Hosts = hosts(host, config.PublicURL)
-	}
-	server, err := sandbox.New(config)
-	if err != nil {
-		_ = listener.Close()
-		var need *sandbox.NeedsTLSError
-		if errors.As(err, &need) {
-			return openNode{}, "", usage(err, "add --tls")
-		}
-		return openNode{}, "", usage(err, "see rin sandbox --help")
-	}
-	base := config.PublicURL
-	if base == "" {
-		base = scheme + reachable(listener.Addr().String())
-	}
-	return openNode{listener, server}, base, nil
-}
-
-// reachable is an address that a client on this machine can use: a listener on all addresses has none of its own.
-func reachable(address string) string {
-	host, port, err := net.SplitHostPort(address)
-	if ip := net.ParseIP(host); err == nil && ip != nil && ip.IsUnspecified() {
-		return net.JoinHostPort("localhost", port)
-	}
-	return address
-}
-
 // greet says where the node is and how to use it. The secrets are its own, made for this run.
-func greet(out io.Writer, base, authority string, config sandbox.Config, node *sandbox.Server) error {
+func greet(out io.Writer, authority string, config sandbox.Config, opened openNetwork) error {
+	base, node := opened.base, opened.first()
 	at := address.Map{Prefix: strings.Trim(config.Prefix, "/"), Realm: config.Realm}
 	var b strings.Builder
 	fmt.Fprintf(&b, "listening on %s\n\n", base)
@@ -127,6 +84,9 @@ func greet(out io.Writer, base, authority string, config sandbox.Config, node *s
 	fmt.Fprintf(t, "  try-out\t%s (no token)\n", base+at.TryOut().Fundings())
 	if authority != "" {
 		fmt.Fprintf(t, "  authority\t%s (curl --cacert, rin certify --cacert)\n", authority)
+	}
+	if opened.control != nil {
+		fmt.Fprintf(t, "  control\t%s (this machine only)\n", opened.control.url())
 	}
 	_ = t.Flush()
 	credentials := node.Credentials()

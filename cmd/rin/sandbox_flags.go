@@ -27,6 +27,7 @@ type sandboxFlags struct {
 	clients                []string
 	affiliation            string
 	tls                    tlsFlags
+	control                controlFlags
 	list, verbose          bool
 }
 
@@ -45,6 +46,7 @@ func (s *sandboxFlags) register(f *pflag.FlagSet) {
 	f.StringVar(&s.errors, "error-shape", string(problem.ShapeProblem), "errors of the API: problem (application/problem+json) or text ({\"error\":\"401 Error: Unauthorized\"})")
 	f.StringSliceVar(&c.Deviations, "deviate", nil, "misbehave in this way, or behave in this unusual one; may be repeated")
 	s.tls.register(f)
+	s.control.register(f)
 	f.BoolVar(&s.list, "deviations", false, "list the ways to misbehave and the unusual ones that are right, and end")
 	f.StringVar(&s.issuer, "issuer", "", "also accept tokens of this authorization server")
 	f.StringVar(&s.jwks, "jwks", "", "its keys, URL or file")

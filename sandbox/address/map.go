@@ -15,7 +15,7 @@ type Map struct {
 	Realm string
 	// PublicURL is the base that clients see, without a trailing slash. Empty: taken from each request's Host.
 	PublicURL string
-	// Root is the path before everything; empty but for a staging environment.
+	// Root is the path before everything, with a slash before it: one of several nodes of a host has one, and a staging environment.
 	Root string
 }
 
@@ -61,7 +61,7 @@ func (m Map) TryOut() Map {
 
 // Staging returns the map of the operator's staging environment: the same resources below another path.
 func (m Map) Staging() Map {
-	m.Root = "/staging"
+	m.Root += "/staging"
 	return m
 }
 
@@ -92,8 +92,13 @@ func (m Map) Fundings() string { return m.API() + "/funding/v3/fundings" }
 // Funding is the path template of one funding; "{id}" stands for its id.
 func (m Map) Funding() string { return m.Fundings() + "/{id}" }
 
-// Registry is the path of the registry document (NET-R6).
+// Registry is the path of the registry document (NET-R6), which is that of the network and so below no root.
 func (m Map) Registry() string { return "/registry/registry.json" }
+
+// Metadata is the path of the metadata of the issuer at a path, made from it as RFC 8414 §3.1 says.
+func (m Map) Metadata(issuerPath string) string {
+	return "/.well-known/oauth-authorization-server" + issuerPath
+}
 
 // Health is the path that answers 200 while the sandbox serves.
 func (m Map) Health() string { return "/healthz" }

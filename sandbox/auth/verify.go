@@ -113,7 +113,7 @@ func (v *Verifier) read(token, base string) (acceptance, error) {
 // client asked for the token; that host may be spelled differently here (localhost, 127.0.0.1), and the signature
 // has already shown that this node wrote it.
 func (v *Verifier) acceptOwn(claims Claims) (acceptance, error) {
-	origin := strings.TrimSuffix(claims.Issuer, v.places.RealmIssuer())
+	origin := strings.TrimSuffix(strings.TrimSuffix(claims.Issuer, v.places.RealmIssuer()), v.places.Root)
 	if v.places.PublicURL != "" && origin != v.places.PublicURL {
 		return acceptance{}, errors.New("the issuer of the token is not this node")
 	}

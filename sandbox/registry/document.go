@@ -15,13 +15,15 @@ const (
 	// NodeID is the entry with the staging token endpoint.
 	NodeID = "XA"
 	// RealmNodeID is the same node with the token endpoint of the identity provider's realm.
-	RealmNodeID = "XA_Realm"
+	RealmNodeID = NodeID + realmSuffix
+
+	realmSuffix = "_Realm"
 )
 
-// Document serves the registry with the node at places, addressed as the caller sees it.
-func Document(places address.Map) http.Handler {
+// Document serves the registry that entries makes for a caller who sees the network at an origin.
+func Document(places address.Map, entries func(origin string) model.Registry) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		body, err := json.Marshal(Entries(places, places.Origin(r)))
+		body, err := json.Marshal(entries(places.Origin(r)))
 		if err != nil {
 			problem.Internal().Write(w, r)
 			return
@@ -30,13 +32,26 @@ func Document(places address.Map) http.Handler {
 	})
 }
 
-// Entries is the registry for a caller that sees the node at origin.
-func Entries(places address.Map, origin string) model.Registry {
-	node := model.Member{
-		ID: NodeID, Acronym: "MUST", Name: "Universität Musterstadt", Contact: "ris@must.example",
-		OAuth2: origin + places.Token(), Info: origin + places.Info(),
-	}
-	realm := node
-	realm.ID, realm.Name, realm.OAuth2 = RealmNodeID, "Universität Musterstadt (Realm)", origin+places.RealmToken()
-	return model.Registry{Member: []model.Member{node, realm}}
+// Member is who runs a node, as its registry entry says.
+type Member struct {
+	// ID is the code of the entry.
+	ID string
+	// Acronym and Name are those of the institution.
+	Acronym, Name string
+	// Contact is an e-mail address.
+	Contact string
+}
+
+// First is the member of a network that has one node.
+func First() Member {
+	return Member{ID: NodeID, Acronym: "MUST", Name: "Universität Musterstadt", Contact: "ris@must.example"}
+}
+
+// Entries are those of one node for a caller who sees it at origin: with the token endpoint of the interface document's staging path,
+// then with the identity provider's (NET-R10).
+func (m Member) Entries(places address.Map, origin string) []model.Member {
+	plain := model.Member{ID: m.ID, Acronym: m.Acronym, Name: m.Name, Contact: m.Contact, OAuth2: origin + places.Token(), Info: origin + places.Info()}
+	realm := plain
+	realm.ID, realm.Name, realm.OAuth2 = m.ID+realmSuffix, m.Name+" (Realm)", origin+places.RealmToken()
+	return []model.Member{plain, realm}
 }

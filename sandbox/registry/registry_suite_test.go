@@ -9,6 +9,7 @@ import (
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 
+	"github.com/rin-network/rin/fixtures/model"
 	"github.com/rin-network/rin/sandbox/address"
 	"github.com/rin-network/rin/sandbox/registry"
 )
@@ -23,7 +24,11 @@ var _ = Describe("the registry document", func() {
 		w := httptest.NewRecorder()
 		r := httptest.NewRequest(http.MethodGet, "/", nil)
 		r.Host = "node.example"
-		registry.Document(address.Map{Prefix: "ris-synergy", Realm: "ris"}).ServeHTTP(w, r)
+		places := address.Map{Prefix: "ris-synergy", Realm: "ris"}
+		entries := func(origin string) model.Registry {
+			return model.Registry{Member: registry.First().Entries(places, origin)}
+		}
+		registry.Document(places, entries).ServeHTTP(w, r)
 		var got struct{ Member []map[string]string }
 		Expect(json.Unmarshal(w.Body.Bytes(), &got)).To(Succeed())
 		tokens := map[string]string{}

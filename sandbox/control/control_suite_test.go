@@ -1,0 +1,96 @@
+package control_test
+
+import (
+	"context"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+
+	"github.com/rin-network/rin/sandbox"
+	"github.com/rin-network/rin/sandbox/control"
+	"github.com/rin-network/rin/sandbox/registry"
+)
+
+func TestControl(t *testing.T) {
+	RegisterFailHandler(Fail)
+	RunSpecs(t, "control")
+}
+
+// controlled is a network with two nodes, and a client of its control listener.
+func controlled() (*sandbox.Network, control.Client) {
+	GinkgoHelper()
+	noon := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	network, err := sandbox.NewNetwork(sandbox.NetworkConfig{
+		Clock: func() time.Time { return noon },
+		Nodes: []sandbox.Config{{Calls: 3}, {Calls: 3, Root: "/xb", Member: registry.Member{ID: "XB", Name: "Musterberg"}}},
+	})
+	Expect(err).NotTo(HaveOccurred())
+	server := httptest.NewServer(control.New(network))
+	DeferCleanup(server.Close)
+	return network, control.Client{Context: context.Background(), Base: server.URL}
+}
+
+var _ = Describe("The control listener", func() {
+	It("switches the deviations of one node, and all back", func() {
+		network, client := controlled()
+		Expect(client.Deviate("XB", "token-status-201")).To(HaveField("Deviations", []string{"token-status-201"}))
+		Expect(client.Nodes()).To(HaveField("Nodes", HaveExactElements(
+			control.Node{ID: "XA", Name: "Universität Musterstadt", Deviations: []string{}},
+			control.Node{ID: "XB", Name: "Musterberg", Deviations: []string{"token-status-201"}},
+		)))
+		Expect(client.Reset()).To(Succeed())
+		Expect(network.Nodes()[1].Deviations()).To(BeEmpty())
+	})
+
+	It("moves the time", func() {
+		network, client := controlled()
+		Expect(client.Move(90 * time.Second)).To(Equal(control.Clock{Now: time.Date(2026, 3, 1, 12, 1, 30, 0, time.UTC), Offset: "1m30s"}))
+		Expect(network.Clock().Offset()).To(Equal(90 * time.Second))
+		Expect(client.Reset()).To(Succeed())
+		Expect(client.Clock()).To(HaveField("Offset", "0s"))
+	})
+
+	It("says what it could not do, and why", func() {
+		_, client := controlled()
+		_, err := client.Deviate("XB", "token-status-2")
+		Expect(err).To(MatchError(ContainSubstring(`did you mean token-status-20`)))
+		_, err = client.Deviate("XC")
+		Expect(err).To(BeAssignableToTypeOf(&control.Refused{}))
+		_, err = client.Move(1 << 62)
+		Expect(err).To(MatchError(ContainSubstring("further than")))
+		_, err = control.Client{Context: context.Background(), Base: "http://127.0.0.1:1"}.Clock()
+		Expect(err).To(MatchError(ContainSubstring("refused")))
+	})
+
+	DescribeTable("refuses messages that it does not understand", func(body string) {
+		_, client := controlled()
+		answer, err := http.Post(client.Base+"/clock", "application/json", strings.NewReader(body))
+		Expect(err).NotTo(HaveOccurred())
+		Expect(answer.StatusCode).To(Equal(http.StatusBadRequest))
+		Expect(answer.Body.Close()).To(Succeed())
+	},
+		Entry("nothing", ""), Entry("no JSON", "90s"), Entry("an unknown member", `{"by":"1s","to":"2s"}`), Entry("no duration", `{"by":"soon"}`),
+		Entry("no end", `{"by":"`+strings.Repeat("1", 2<<20)),
+	)
+
+	DescribeTable("refuses pages, also those whose name leads to loopback", func(change func(*http.Request)) {
+		_, client := controlled()
+		r, err := http.NewRequest(http.MethodGet, client.Base+"/clock", nil)
+		Expect(err).NotTo(HaveOccurred())
+		change(r)
+		answer, err := http.DefaultClient.Do(r)
+		Expect(err).NotTo(HaveOccurred())
+		Expect(answer.StatusCode).To(Equal(http.StatusForbidden))
+		Expect(answer.Body.Close()).To(Succeed())
+	},
+		Entry("of another origin", func(r *http.Request) { r.Header.Set("Origin", "https://evil.example") }),
+		Entry("of another site", func(r *http.Request) { r.Header.Set("Sec-Fetch-Site", "cross-site") }),
+		Entry("under a name of theirs", func(r *http.Request) { r.Host = "evil.example:8081" }),
+		Entry("under an address of theirs", func(r *http.Request) { r.Host = "192.0.2.1" }),
+	)
+})

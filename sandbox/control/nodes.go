@@ -1,0 +1,64 @@
+package control
+
+import (
+	"net/http"
+
+	"github.com/rin-network/rin/sandbox"
+)
+
+// Health says that the sandbox serves.
+type Health struct {
+	Status string `json:"status"`
+}
+
+func healthRoutes() []route {
+	return []route{{"GET /healthz", func(*http.Request) (any, error) { return Health{"ok"}, nil }}}
+}
+
+// Node is one node of the network.
+type Node struct {
+	// ID is its member id in the registry.
+	ID string `json:"id"`
+	// Name is the institution's.
+	Name string `json:"name"`
+	// Deviations are in force, the outermost first.
+	Deviations []string `json:"deviations"`
+}
+
+// Nodes are all nodes, in the order of the configuration.
+type Nodes struct {
+	Nodes []Node `json:"nodes"`
+}
+
+func nodeRoutes(network *sandbox.Network) []route {
+	return []route{
+		{"GET /nodes", func(*http.Request) (any, error) {
+			all := Nodes{Nodes: []Node{}}
+			for _, n := range network.Nodes() {
+				all.Nodes = append(all.Nodes, describe(n))
+			}
+			return all, nil
+		}},
+	}
+}
+
+func describe(n *sandbox.Server) Node {
+	node := Node{ID: n.Member().ID, Name: n.Member().Name, Deviations: n.Deviations()}
+	if node.Deviations == nil {
+		node.Deviations = []string{}
+	}
+	return node
+}
+
+// nodeOf finds the node that the path names.
+func nodeOf(network *sandbox.Network, r *http.Request) (*sandbox.Server, error) {
+	for _, n := range network.Nodes() {
+		if n.Member().ID == r.PathValue("node") {
+			return n, nil
+		}
+	}
+	return nil, notFound("the network has no node with this id", "GET /nodes lists them")
+}
+
+// Nodes lists the nodes.
+func (c Client) Nodes() (Nodes, error) { return call[Nodes](c, http.MethodGet, "/nodes", nil) }

@@ -1,0 +1,132 @@
+package sandbox
+
+import (
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/rin-network/rin/sandbox/clock"
+	"github.com/rin-network/rin/sandbox/problem"
+)
+
+// NetworkConfig is the configuration of several nodes in one process.
+type NetworkConfig struct {
+	// Nodes are the nodes, each below a root of its own. What a node's Config leaves out of clock, randomness and log is the network's.
+	Nodes []Config
+	// Clock tells the time that the network's clock starts from; time.Now when nil.
+	Clock func() time.Time
+	// Random is the source of secrets and keys; crypto/rand when nil.
+	Random io.Reader
+	// Logger is the nodes' Logger.
+	Logger *slog.Logger
+}
+
+// Network is several nodes on one host: each with an authorization server, clients, data and documents of its own, with one registry
+// that lists them all, and one clock. It is an http.Handler, safe for concurrent use.
+type Network struct {
+	nodes []*Server
+	clock *clock.Clock
+}
+
+// NewNetwork makes a network. Its errors name the node, the field of its configuration, and what that takes.
+func NewNetwork(config NetworkConfig) (*Network, error) {
+	if len(config.Nodes) == 0 {
+		return nil, fmt.Errorf("configure the network: it has no node")
+	}
+	n := &Network{clock: clock.New(config.Clock)}
+	if config.Random != nil {
+		config.Random = &oneAtATime{source: config.Random}
+	}
+	for i, c := range config.Nodes {
+		c.Clock = n.clock.Now
+		if c.Random == nil {
+			c.Random = config.Random
+		}
+		if c.Logger == nil {
+			c.Logger = config.Logger
+		}
+		node, err := New(c)
+		if err != nil {
+			return nil, fmt.Errorf("node %d: %w", i+1, err)
+		}
+		if err := n.add(node); err != nil {
+			return nil, fmt.Errorf("node %d: %w", i+1, err)
+		}
+	}
+	for _, node := range n.nodes {
+		node.neighbours = n.nodes
+	}
+	return n, nil
+}
+
+// add refuses a node that cannot be told from another one.
+func (n *Network) add(node *Server) error {
+	for _, other := range n.nodes {
+		if other.places.Root == node.places.Root {
+			return fmt.Errorf("root %q is that of node %q: give each node a root of its own", node.places.Root, other.member.ID)
+		}
+		if other.member.ID == node.member.ID {
+			return fmt.Errorf("member id %q is taken: give each node an id of its own", node.member.ID)
+		}
+	}
+	n.nodes = append(n.nodes, node)
+	return nil
+}
+
+// Nodes lists the nodes in the order of their configuration.
+func (n *Network) Nodes() []*Server { return slices.Clone(n.nodes) }
+
+// Clock is the clock of all nodes.
+func (n *Network) Clock() *clock.Clock { return n.clock }
+
+// Reset puts the network back to its start: the time, and what each node was configured to be.
+func (n *Network) Reset() {
+	n.clock.Reset()
+	for _, node := range n.nodes {
+		node.Reset()
+	}
+}
+
+// ServeHTTP hands a request to the node whose root is nearest above its path.
+func (n *Network) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if node := n.nodeAt(r.URL.Path); node != nil {
+		node.ServeHTTP(w, r)
+		return
+	}
+	roots := make([]string, len(n.nodes))
+	for i, node := range n.nodes {
+		roots[i] = node.places.Root + "/"
+	}
+	problem.NotFound("no node is at this path", "the nodes are below "+strings.Join(roots, ", ")+
+		"; the registry at "+n.nodes[0].places.Registry()+" lists them").Write(w, r)
+}
+
+// nodeAt finds the node of a path. Resources of the network are those of the first node; metadata are found by the path of their
+// issuer, which comes last in theirs (RFC 8414 §3.1).
+func (n *Network) nodeAt(path string) *Server {
+	if path == n.nodes[0].places.Registry() || path == n.nodes[0].places.Health() {
+		return n.nodes[0]
+	}
+	if issuer, ok := strings.CutPrefix(path, n.nodes[0].places.Metadata("")); ok {
+		path = issuer
+	}
+	var nearest *Server
+	for _, node := range n.nodes {
+		root := node.places.Root
+		below := root == "" || path == root || strings.HasPrefix(path, root) && path[len(root)] == '/'
+		if below && (nearest == nil || len(root) > len(nearest.places.Root)) {
+			nearest = node
+		}
+	}
+	return nearest
+}
+
+// listen adds TLS to a listener if the network has it. One listener has one certificate: that of the first node.
+func (n *Network) listen(inner net.Listener) net.Listener { return n.nodes[0].listen(inner) }
+
+func (n *Network) logger() *slog.Logger { return n.nodes[0].log }
