@@ -9,10 +9,22 @@ import (
 	"github.com/spf13/pflag"
 )
 
+// helpWidth is the number of columns that a help text takes.
+const helpWidth = 80
+
 // flagGroup is flags that belong together, under a title in the help of their command.
 type flagGroup struct {
 	title    string
 	register func(*pflag.FlagSet)
+}
+
+// group makes one of several topics that register their flags themselves.
+func group(title string, registers ...func(*pflag.FlagSet)) flagGroup {
+	return flagGroup{title, func(f *pflag.FlagSet) {
+		for _, register := range registers {
+			register(f)
+		}
+	}}
 }
 
 // grouped adds the flags to a command whose help shows them group by group, in the order of their registration.
@@ -32,9 +44,9 @@ func grouped(cmd *cobra.Command, groups []flagGroup) {
 		}
 		b.WriteString("\nFlags:\n")
 		for i, g := range groups {
-			fmt.Fprintf(&b, "\n  %s\n%s", g.title, sets[i].FlagUsages())
+			fmt.Fprintf(&b, "\n  %s\n%s", g.title, sets[i].FlagUsagesWrapped(helpWidth))
 		}
-		fmt.Fprintf(&b, "\nGlobal Flags:\n%s", cmd.InheritedFlags().FlagUsages())
+		fmt.Fprintf(&b, "\nGlobal Flags:\n%s", cmd.InheritedFlags().FlagUsagesWrapped(helpWidth))
 		_, err := io.WriteString(cmd.OutOrStderr(), b.String())
 		return err
 	})

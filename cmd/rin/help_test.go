@@ -43,6 +43,29 @@ var _ = Describe("The command line", func() {
 		Expect(help).To(MatchRegexp(`(?s)\n  The node\n +--registry .*\n  Credentials .*--client-secret .*\n  Politeness\n +--rate`))
 	})
 
+	It("shows every flag of sandbox under what it is about, once, within 80 columns", func() {
+		help := rin(nil, "sandbox", "--help").out
+		_, flags, _ := strings.Cut(help, "\nFlags:\n")
+		flags, _, _ = strings.Cut(flags, "\nGlobal Flags:\n")
+		Expect(flags).To(MatchRegexp(`(?s)\n  Where it listens\n +--addr .*--control .*\n  The data\n +--seed .*\n  Operation\n`))
+		for _, line := range strings.Split(flags, "\n") {
+			Expect(len([]rune(line))).To(BeNumerically("<=", 80), line)
+		}
+		var shown []string
+		for _, m := range regexp.MustCompile(`(?m)^ +(?:-[a-z], )?--([a-z0-9-]+)`).FindAllStringSubmatch(flags, -1) {
+			shown = append(shown, "--"+m[1])
+		}
+		// What the shell completes is what the command takes.
+		var taken []string
+		for _, m := range regexp.MustCompile(`(?m)^--([a-z0-9-]+)\t`).FindAllStringSubmatch(rin(nil, "__complete", "sandbox", "--").out, -1) {
+			if m[1] != "help" && m[1] != "no-color" {
+				taken = append(taken, "--"+m[1])
+			}
+		}
+		Expect(len(taken)).To(BeNumerically(">", 20))
+		Expect(shown).To(ConsistOf(taken))
+	})
+
 	It("completes in every shell", func() {
 		for _, shell := range []string{"bash", "zsh", "fish", "powershell"} {
 			script := rin(nil, "completion", shell)

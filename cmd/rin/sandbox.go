@@ -32,7 +32,7 @@ commands that work. The same seed and day give the same data everywhere.`,
   rin sandbox --deviate token-opaque         an unusual node without one
   rin sandbox --deviations                   the faults and habits that it knows
   rin sandbox --tls                          over https, with its own authority
-  rin sandbox --control 127.0.0.1:8081       may be told what to do while it serves`,
+  rin sandbox --control 127.0.0.1:8081       is told what to do while it serves`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if flags.list {
@@ -65,7 +65,7 @@ commands that work. The same seed and day give the same data everywhere.`,
 			return nil
 		},
 	}
-	flags.register(cmd.Flags())
+	grouped(cmd, flags.groups())
 	return cmd
 }
 

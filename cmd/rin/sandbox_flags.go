@@ -31,28 +31,52 @@ type sandboxFlags struct {
 	list, verbose          bool
 }
 
-func (s *sandboxFlags) register(f *pflag.FlagSet) {
-	c := &s.config
+// groups are the flags by what they are about, as help shows them. A topic with a file of its own stands here by its register alone.
+func (s *sandboxFlags) groups() []flagGroup {
+	return []flagGroup{
+		group("Where it listens", s.registerAddresses, s.tls.register, s.control.register),
+		group("The data", s.registerData),
+		group("Tokens and errors", s.registerForms),
+		group("Misbehaviour", s.registerDeviations),
+		group("Accounts of another authorization server", s.registerIssuer),
+		group("Operation", s.registerOperation),
+	}
+}
+
+func (s *sandboxFlags) registerAddresses(f *pflag.FlagSet) {
 	f.StringVar(&s.addr, "addr", "127.0.0.1:8080", "address to listen on; port 0 takes a free one")
-	f.StringVar(&c.PublicURL, "public-url", "", "base URL that clients use, when it is another than --addr")
-	f.StringVar(&c.Prefix, "prefix", sandbox.DefaultPrefix, "service prefix of the paths")
-	f.StringVar(&c.Realm, "realm", sandbox.DefaultRealm, "realm of the identity provider's paths")
-	f.Uint64Var(&c.Seed, "seed", 1, "chooses the sample data")
-	f.IntVar(&c.Calls, "calls", sandbox.DefaultCalls, "number of funding calls")
+	f.StringVar(&s.config.PublicURL, "public-url", "", "base URL that clients use, when it is another than --addr")
+	f.StringVar(&s.config.Prefix, "prefix", sandbox.DefaultPrefix, "service prefix of the paths")
+	f.StringVar(&s.config.Realm, "realm", sandbox.DefaultRealm, "realm of the identity provider's paths")
+}
+
+func (s *sandboxFlags) registerData(f *pflag.FlagSet) {
+	f.Uint64Var(&s.config.Seed, "seed", 1, "chooses the sample data")
+	f.IntVar(&s.config.Calls, "calls", sandbox.DefaultCalls, "number of funding calls")
 	f.StringVar(&s.asOf, "as-of", "", "day around which calls run, 2026-03-01 (default today)")
-	f.DurationVar(&c.TokenTTL, "token-ttl", sandbox.DefaultTokenTTL, "lifetime of access tokens")
-	f.StringVar(&s.format, "token-format", string(auth.ES256), fmt.Sprintf("form of access tokens, one of %v", auth.Formats()))
 	f.StringVar(&s.paging, "paging", string(funding.PagingOffset), "meaning of page[page]: offset (of records) or number (of pages)")
+}
+
+func (s *sandboxFlags) registerForms(f *pflag.FlagSet) {
+	f.DurationVar(&s.config.TokenTTL, "token-ttl", sandbox.DefaultTokenTTL, "lifetime of access tokens")
+	f.StringVar(&s.format, "token-format", string(auth.ES256), fmt.Sprintf("form of access tokens, one of %v", auth.Formats()))
 	f.StringVar(&s.errors, "error-shape", string(problem.ShapeProblem), "errors of the API: problem (application/problem+json) or text ({\"error\":\"401 Error: Unauthorized\"})")
-	f.StringSliceVar(&c.Deviations, "deviate", nil, "misbehave in this way, or behave in this unusual one; may be repeated")
-	s.tls.register(f)
-	s.control.register(f)
+}
+
+func (s *sandboxFlags) registerDeviations(f *pflag.FlagSet) {
+	f.StringSliceVar(&s.config.Deviations, "deviate", nil, "misbehave in this way, or behave in this unusual one; may be repeated")
 	f.BoolVar(&s.list, "deviations", false, "list the ways to misbehave and the unusual ones that are right, and end")
+}
+
+func (s *sandboxFlags) registerIssuer(f *pflag.FlagSet) {
 	f.StringVar(&s.issuer, "issuer", "", "also accept tokens of this authorization server")
 	f.StringVar(&s.jwks, "jwks", "", "its keys, URL or file")
 	f.StringVar(&s.audience, "audience", "", "audience that its tokens must name (default: this node's API)")
 	f.StringSliceVar(&s.clients, "issuer-client", nil, "client id of that server with the role "+model.RoleExternalAPIClient)
 	f.StringVar(&s.affiliation, "issuer-affiliation", sandbox.DemoAffiliation, "affiliation of those clients")
+}
+
+func (s *sandboxFlags) registerOperation(f *pflag.FlagSet) {
 	f.BoolVarP(&s.verbose, "verbose", "v", false, "log each request on stderr")
 }
 
