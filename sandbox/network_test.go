@@ -42,8 +42,8 @@ var _ = Describe("A network", func() {
 		for _, m := range got.Member {
 			tokens[m["id"]] = m["oauth2"]
 		}
-		Expect(tokens).To(SatisfyAll(HaveLen(4), HaveKeyWithValue("XA", network.URL + "/oauth/token"), HaveKeyWithValue("XB", network.URL + "/xb/oauth/token"),
-			HaveKeyWithValue("XB_Realm", network.URL + "/xb/realms/ris/protocol/openid-connect/token")))
+		Expect(tokens).To(SatisfyAll(HaveLen(4), HaveKeyWithValue("XA", network.URL+"/oauth/token"), HaveKeyWithValue("XB", network.URL+"/xb/oauth/token"),
+			HaveKeyWithValue("XB_Realm", network.URL+"/xb/realms/ris/protocol/openid-connect/token")))
 	})
 
 	It("has nodes that know their own tokens, keys and clients only", func() {
@@ -62,7 +62,7 @@ var _ = Describe("A network", func() {
 	It("finds the metadata of each issuer by its path (RFC 8414 §3.1)", func() {
 		network := newNetwork(sandbox.Config{}, second)
 		for issuer, path := range map[string]string{
-			network.URL:               "/.well-known/oauth-authorization-server",
+			network.URL:                    "/.well-known/oauth-authorization-server",
 			network.URL + "/xb":            "/.well-known/oauth-authorization-server/xb",
 			network.URL + "/xb/realms/ris": "/.well-known/oauth-authorization-server/xb/realms/ris",
 			network.URL + "/realms/ris":    "/.well-known/oauth-authorization-server/realms/ris",
