@@ -19,7 +19,7 @@ var _ = Describe("rin demo", func() {
 		dir := GinkgoT().TempDir()
 		got := rinIn(dir, "", nil, "demo")
 		Expect(got.code).To(Equal(0), got.err)
-		Expect(got.out).To(SatisfyAll(ContainSubstring("✓ Certified for profile funding"), ContainSubstring("planted faults")))
+		Expect(got.out).To(SatisfyAll(ContainSubstring("✓ Certified for profile funding"), ContainSubstring("deviations tried on a")))
 		Expect(got.err).To(ContainSubstring("requests, 8 at a time"))
 		for _, name := range []string{"report.html", "report.json", "junit.xml", "exchanges.har", "report.md", "evidence.jsonl"} {
 			Expect(filepath.Join(dir, "rin-report", name)).To(BeARegularFile())

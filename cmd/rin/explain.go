@@ -18,7 +18,7 @@ func explainCommand(w world) *cobra.Command {
 		Use:   "explain ID",
 		Short: "Explain one requirement",
 		Long: `Explain tells what a requirement asks for and who says so, how it is tried, what a
-correct node may do, how to mend a node, which faults of the sandbox it was seen to
+correct node may do, how to mend a node, which deviations of the sandbox it was seen to
 notice, and how to see it break.`,
 		Example: `  rin explain BRR-02
   rin explain tok-06`,
@@ -71,12 +71,12 @@ func (e *explanation) write(r requirement.Requirement) {
 	e.part("fix", r.Fix)
 	e.part("needs", joined(r.After))
 	e.part("mutant", r.Breaks)
-	faults := e.faults(r.ID)
+	deviations := e.deviations(r.ID)
 	if x, ok := requirement.Asked(r); ok {
 		fmt.Fprintf(&e.text, "\nAsk it yourself:\n%s\n", exchange.Curl(x))
 	}
-	if len(faults) > 0 {
-		fmt.Fprintf(&e.text, "\nSee it break, as a report and as a node:\nrin demo --deviate %s\nrin sandbox --deviate %s\n", faults[0].Name, faults[0].Name)
+	if len(deviations) > 0 {
+		fmt.Fprintf(&e.text, "\nSee it break, as a report and as a node:\nrin demo --deviate %s\nrin sandbox --deviate %s\n", deviations[0].Name, deviations[0].Name)
 	}
 }
 
@@ -102,20 +102,20 @@ func (e *explanation) sources(s requirement.Source, quote string) {
 	}
 }
 
-// faults lists the faults of the sandbox that the requirement was seen to notice.
-func (e *explanation) faults(id requirement.ID) []matrix.Fault {
-	faults := matrix.Recorded().KilledBy(id)
-	for i, f := range faults {
+// deviations lists the deviations of the sandbox that the requirement was seen to notice.
+func (e *explanation) deviations(id requirement.ID) []matrix.Deviation {
+	deviations := matrix.Recorded().KilledBy(id)
+	for i, d := range deviations {
 		word := ""
 		if i == 0 {
 			word = "proved by"
 		}
-		e.part(word, f.Name+": "+f.Why)
+		e.part(word, d.Name+": "+d.Why)
 	}
 	if slices.Contains(matrix.Attested(), id) {
 		e.part("proved by", "nothing that could be tried without harm: the operator attests it")
 	}
-	return faults
+	return deviations
 }
 
 // part is a word and its text, wrapped beside it; nothing when there is no text.

@@ -18,7 +18,7 @@ func requirementsCommand(w world) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "requirements",
 		Short: "List the catalogue of requirements",
-		Long: `Requirements lists the catalogue. FAULTS counts the deviations of the sandbox that a
+		Long: `Requirements lists the catalogue. DEVIATIONS counts the deviations of the sandbox that a
 requirement was seen to notice when the kill matrix was measured.`,
 		Example: `  rin requirements
   rin requirements --profile auth
@@ -65,9 +65,9 @@ func catalogueFormats() map[string]func(io.Writer, []requirement.Requirement) er
 func catalogueTable(out io.Writer, rows []requirement.Requirement) error {
 	t := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	proved := matrix.Recorded()
-	fmt.Fprintln(t, "ID\tGATE\tPROFILE\tFAULTS\tTITLE")
+	fmt.Fprintln(t, "ID\tGATE\tPROFILE\tDEVIATIONS\tTITLE")
 	for _, r := range rows {
-		fmt.Fprintf(t, "%s\t%s\t%s\t%6d\t%s\n", r.ID, r.Gate, r.Profile, len(proved.KilledBy(r.ID)), r.Title)
+		fmt.Fprintf(t, "%s\t%s\t%s\t%10d\t%s\n", r.ID, r.Gate, r.Profile, len(proved.KilledBy(r.ID)), r.Title)
 	}
 	return t.Flush()
 }

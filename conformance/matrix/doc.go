@@ -1,4 +1,4 @@
-// Package matrix holds the kill matrix: which planted faults of a node the suite was seen to notice, and by which requirement. A
+// Package matrix holds the kill matrix: which deviations of a node the suite was seen to notice, and by which requirement. A
 // certificate is worth what the suite would have caught, so the score stands in every report. The matrix is measured where sandbox and
 // suite meet, in cmd/rin/mutants; this package keeps the last measurement, counts it and prints it.
 //

@@ -14,18 +14,18 @@ import (
 // Version is the version of the recorded form.
 const Version = "rin.matrix/v1"
 
-// Matrix is what one run over the planted faults found.
+// Matrix is what one run over the deviations found.
 type Matrix struct {
 	Schema string `json:"schema"` // "rin.matrix/v1"
 	// Catalogue is the version of the catalogue that was measured.
 	Catalogue string `json:"catalogue"`
 	// Requirements are those of the catalogue, in its order.
 	Requirements []requirement.ID `json:"requirements"`
-	Faults       []Fault          `json:"faults"`
+	Deviations   []Deviation      `json:"deviations"`
 }
 
-// Fault is one way to misbehave that was planted into a correct node, alone.
-type Fault struct {
+// Deviation is one way to misbehave that was put into a correct node, alone.
+type Deviation struct {
 	Name string `json:"name"`
 	Why  string `json:"why"`
 	// Breaks are the requirements that have to notice it.
@@ -36,46 +36,46 @@ type Fault struct {
 	Surplus []requirement.ID `json:"surplus,omitempty"`
 }
 
-// Measured compares what a fault is to break with what got worse.
-func Measured(name, why string, breaks, worse []requirement.ID) Fault {
-	f := Fault{Name: name, Why: why, Breaks: slices.Sorted(slices.Values(breaks))}
-	for _, id := range f.Breaks {
+// Measured compares what a deviation is to break with what got worse.
+func Measured(name, why string, breaks, worse []requirement.ID) Deviation {
+	d := Deviation{Name: name, Why: why, Breaks: slices.Sorted(slices.Values(breaks))}
+	for _, id := range d.Breaks {
 		if !slices.Contains(worse, id) {
-			f.Missed = append(f.Missed, id)
+			d.Missed = append(d.Missed, id)
 		}
 	}
 	for _, id := range slices.Sorted(slices.Values(worse)) {
-		if !slices.Contains(f.Breaks, id) {
-			f.Surplus = append(f.Surplus, id)
+		if !slices.Contains(d.Breaks, id) {
+			d.Surplus = append(d.Surplus, id)
 		}
 	}
-	return f
+	return d
 }
 
-// Exact reports whether the fault was noticed by every requirement that it breaks, and by no other.
-func (f Fault) Exact() bool { return len(f.Missed) == 0 && len(f.Surplus) == 0 }
+// Exact reports whether the deviation was noticed by every requirement that it breaks, and by no other.
+func (d Deviation) Exact() bool { return len(d.Missed) == 0 && len(d.Surplus) == 0 }
 
-// kills reports whether a requirement noticed the fault.
-func (f Fault) kills(id requirement.ID) bool {
-	return slices.Contains(f.Surplus, id) || slices.Contains(f.Breaks, id) && !slices.Contains(f.Missed, id)
+// kills reports whether a requirement noticed the deviation.
+func (d Deviation) kills(id requirement.ID) bool {
+	return slices.Contains(d.Surplus, id) || slices.Contains(d.Breaks, id) && !slices.Contains(d.Missed, id)
 }
 
-// KilledBy lists the faults that a requirement noticed, in the order of the matrix.
-func (m Matrix) KilledBy(id requirement.ID) []Fault {
-	var faults []Fault
-	for _, f := range m.Faults {
-		if f.kills(id) {
-			faults = append(faults, f)
+// KilledBy lists the deviations that a requirement noticed, in the order of the matrix.
+func (m Matrix) KilledBy(id requirement.ID) []Deviation {
+	var deviations []Deviation
+	for _, d := range m.Deviations {
+		if d.kills(id) {
+			deviations = append(deviations, d)
 		}
 	}
-	return faults
+	return deviations
 }
 
-// names of the faults that a requirement noticed.
+// names of the deviations that a requirement noticed.
 func (m Matrix) names(id requirement.ID) []string {
 	var names []string
-	for _, f := range m.KilledBy(id) {
-		names = append(names, f.Name)
+	for _, d := range m.KilledBy(id) {
+		names = append(names, d.Name)
 	}
 	return names
 }
@@ -110,16 +110,16 @@ func Read(data []byte) (Matrix, error) {
 	return m, nil
 }
 
-// JSON is the recorded form: one line for each fault, so that a difference between two measurements reads well.
+// JSON is the recorded form: one line for each deviation, so that a difference between two measurements reads well.
 func (m Matrix) JSON() ([]byte, error) {
 	var b strings.Builder
 	ids, err := json.Marshal(m.Requirements)
 	if err != nil {
 		return nil, fmt.Errorf("encode the kill matrix: %w", err)
 	}
-	fmt.Fprintf(&b, "{\n\"schema\": %q,\n\"catalogue\": %q,\n\"requirements\": %s,\n\"faults\": [", m.Schema, m.Catalogue, ids)
-	for i, f := range m.Faults {
-		line, err := json.Marshal(f)
+	fmt.Fprintf(&b, "{\n\"schema\": %q,\n\"catalogue\": %q,\n\"requirements\": %s,\n\"deviations\": [", m.Schema, m.Catalogue, ids)
+	for i, d := range m.Deviations {
+		line, err := json.Marshal(d)
 		if err != nil {
 			return nil, fmt.Errorf("encode the kill matrix: %w", err)
 		}

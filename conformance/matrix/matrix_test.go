@@ -16,8 +16,8 @@ import (
 type ids = []requirement.ID
 
 // of is a matrix of TOK-01, TOK-02, TOK-03 and the attested requirement.
-func of(faults ...matrix.Fault) matrix.Matrix {
-	return matrix.Matrix{Schema: matrix.Version, Catalogue: "1.0.0", Requirements: ids{"TOK-01", "TOK-02", "TOK-03", "SEC-07"}, Faults: faults}
+func of(deviations ...matrix.Deviation) matrix.Matrix {
+	return matrix.Matrix{Schema: matrix.Version, Catalogue: "1.0.0", Requirements: ids{"TOK-01", "TOK-02", "TOK-03", "SEC-07"}, Deviations: deviations}
 }
 
 // whole is a matrix in order.
@@ -48,7 +48,7 @@ func document(m matrix.Matrix) string {
 	return b.String()
 }
 
-var _ = Describe("A measured fault", func() {
+var _ = Describe("A measured deviation", func() {
 	It("is exact when it was noticed by what it breaks, in any order, and by nothing else", func() {
 		Expect(matrix.Measured("a", "", ids{"TOK-02", "TOK-01"}, ids{"TOK-01", "TOK-02"}).Exact()).To(BeTrue())
 		missed := matrix.Measured("a", "", ids{"TOK-02", "TOK-01"}, ids{"TOK-01"})
@@ -61,21 +61,21 @@ var _ = Describe("A measured fault", func() {
 })
 
 var _ = Describe("The score", func() {
-	It("counts faults and requirements, and keeps what is attested apart", func() {
-		Expect(whole().Score()).To(Equal(matrix.Score{Faults: 2, Noticed: 2, Requirements: 3, Killed: 3, Attested: ids{"SEC-07"}}))
+	It("counts deviations and requirements, and keeps what is attested apart", func() {
+		Expect(whole().Score()).To(Equal(matrix.Score{Deviations: 2, Noticed: 2, Requirements: 3, Killed: 3, Attested: ids{"SEC-07"}}))
 		Expect(whole().Score().String()).To(Equal("2 of 2 deviations noticed exactly, 3 of 3 requirements killed, SEC-07 attested"))
-		Expect(whole().Score().Sentence()).To(Equal("The suite that judged this notices 2 of 2 planted faults, which prove 3 of its 3 requirements; SEC-07 is attested by the operator."))
+		Expect(whole().Score().Sentence()).To(Equal("The suite notices 2 of 2 deviations tried on a correct node; they prove 3 of 3 requirements; the operator attests SEC-07."))
 	})
 
-	It("counts a fault with a miss or a surplus as not noticed, and a surplus as a kill", func() {
-		Expect(leaky().Score()).To(Equal(matrix.Score{Faults: 2, Noticed: 0, Requirements: 3, Killed: 2, Attested: ids{"SEC-07"}}))
+	It("counts a deviation with a miss or a surplus as not noticed, and a surplus as a kill", func() {
+		Expect(leaky().Score()).To(Equal(matrix.Score{Deviations: 2, Noticed: 0, Requirements: 3, Killed: 2, Attested: ids{"SEC-07"}}))
 		Expect(leaky().KilledBy("TOK-01")).To(BeEmpty())
 		Expect(leaky().KilledBy("TOK-03")).To(ConsistOf(HaveField("Name", "token-odd")))
 	})
 })
 
 var _ = Describe("The printed matrix", func() {
-	It("names for each requirement the faults that it noticed", func() {
+	It("names for each requirement the deviations that it noticed", func() {
 		Expect(printed(whole(), false)).To(SatisfyAll(
 			ContainSubstring("  TOK-01    1  token-missing\n"), ContainSubstring("  SEC-07    –  attested by the operator\n"),
 			HaveSuffix("\n2 of 2 deviations noticed exactly, 3 of 3 requirements killed, SEC-07 attested\n"),
@@ -85,7 +85,7 @@ var _ = Describe("The printed matrix", func() {
 
 	It("says loudly what survived, what was surplus, and what nothing proves", func() {
 		Expect(printed(leaky(), false)).To(SatisfyAll(
-			ContainSubstring("✗ TOK-01    0  NO FAULT PROVES IT\n"),
+			ContainSubstring("✗ TOK-01    0  NO DEVIATION PROVES IT\n"),
 			ContainSubstring("✗ SURVIVED  token-missing: not noticed by TOK-01\n"),
 			ContainSubstring("✗ SURPLUS   token-odd: noticed by TOK-03, too\n"),
 			ContainSubstring("0 of 2 deviations noticed exactly, 2 of 3 requirements killed"),
@@ -93,12 +93,12 @@ var _ = Describe("The printed matrix", func() {
 	})
 
 	It("claims nothing of what a partial matrix did not touch", func() {
-		Expect(printed(leaky(), true)).To(And(ContainSubstring("SURVIVED"), Not(ContainSubstring("NO FAULT")), Not(ContainSubstring("killed"))))
+		Expect(printed(leaky(), true)).To(And(ContainSubstring("SURVIVED"), Not(ContainSubstring("NO DEVIATION")), Not(ContainSubstring("killed"))))
 	})
 
 	It("fits 80 columns", func() {
 		m := matrix.Recorded()
-		m.Faults = append(m.Faults, leaky().Faults...)
+		m.Deviations = append(m.Deviations, leaky().Deviations...)
 		for line := range strings.Lines(printed(m, false)) {
 			Expect(utf8.RuneCountInString(strings.TrimRight(line, "\n"))).To(BeNumerically("<=", 80), line)
 		}
@@ -108,7 +108,7 @@ var _ = Describe("The printed matrix", func() {
 var _ = Describe("The document", func() {
 	It("keeps a bar within its cell, and lists what was not noticed", func() {
 		Expect(document(whole())).To(And(ContainSubstring("| `token-missing` | No \\| token. | TOK-01 |\n"), Not(ContainSubstring("Not noticed"))))
-		Expect(document(leaky())).To(And(ContainSubstring("**Not noticed:**\n\n- `token-missing`: TOK-01\n"), ContainSubstring("**No fault proves** TOK-01.")))
+		Expect(document(leaky())).To(And(ContainSubstring("**Not noticed:**\n\n- `token-missing`: TOK-01\n"), ContainSubstring("**No deviation proves** TOK-01.")))
 	})
 
 	It("beside this package is of the recorded matrix", func() {
@@ -123,14 +123,14 @@ var _ = Describe("The document", func() {
 })
 
 var _ = Describe("The recorded form", func() {
-	It("is read as it was written, one fault a line", func() {
+	It("is read as it was written, one deviation a line", func() {
 		for _, m := range []matrix.Matrix{whole(), leaky(), matrix.Recorded()} {
 			data, err := m.JSON()
 			Expect(err).NotTo(HaveOccurred())
 			back, err := matrix.Read(data)
 			Expect(err).NotTo(HaveOccurred())
 			Expect(back).To(Equal(m))
-			Expect(strings.Count(string(data), "\n")).To(Equal(len(m.Faults) + 7))
+			Expect(strings.Count(string(data), "\n")).To(Equal(len(m.Deviations) + 7))
 		}
 	})
 

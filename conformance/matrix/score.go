@@ -9,21 +9,21 @@ import (
 
 // Score is a matrix in figures.
 type Score struct {
-	// Faults were planted; Noticed of them were noticed exactly: by every requirement that they break, and by no other.
-	Faults  int `json:"faults"`
-	Noticed int `json:"noticed"`
-	// Requirements can be proved by a fault; Killed of them noticed one at least.
+	// Deviations were tried; Noticed of them were noticed exactly: by every requirement that they break, and by no other.
+	Deviations int `json:"deviations"`
+	Noticed    int `json:"noticed"`
+	// Requirements can be proved by a deviation; Killed of them noticed one at least.
 	Requirements int `json:"requirements"`
 	Killed       int `json:"killed"`
-	// Attested are the requirements that no fault may prove.
+	// Attested are the requirements that no deviation may prove.
 	Attested []requirement.ID `json:"attested"`
 }
 
 // Score counts the matrix.
 func (m Matrix) Score() Score {
-	s := Score{Faults: len(m.Faults), Attested: []requirement.ID{}}
-	for _, f := range m.Faults {
-		if f.Exact() {
+	s := Score{Deviations: len(m.Deviations), Attested: []requirement.ID{}}
+	for _, d := range m.Deviations {
+		if d.Exact() {
 			s.Noticed++
 		}
 	}
@@ -42,7 +42,7 @@ func (m Matrix) Score() Score {
 
 // String is the score of a measurement: "312 of 312 deviations noticed exactly, 129 of 129 requirements killed, SEC-07 attested".
 func (s Score) String() string {
-	text := fmt.Sprintf("%d of %d deviations noticed exactly, %d of %d requirements killed", s.Noticed, s.Faults, s.Killed, s.Requirements)
+	text := fmt.Sprintf("%d of %d deviations noticed exactly, %d of %d requirements killed", s.Noticed, s.Deviations, s.Killed, s.Requirements)
 	if len(s.Attested) > 0 {
 		text += ", " + ids(s.Attested) + " attested"
 	}
@@ -51,14 +51,15 @@ func (s Score) String() string {
 
 // Sentence tells the score to the reader of a certificate.
 func (s Score) Sentence() string {
-	text := fmt.Sprintf("The suite that judged this notices %d of %d planted faults, which prove %d of its %d requirements", s.Noticed, s.Faults, s.Killed, s.Requirements)
+	text := fmt.Sprintf("The suite notices %d of %d deviations tried on a correct node; they prove %d of %d requirements",
+		s.Noticed, s.Deviations, s.Killed, s.Requirements)
 	if len(s.Attested) > 0 {
-		text += "; " + ids(s.Attested) + " is attested by the operator"
+		text += "; the operator attests " + ids(s.Attested)
 	}
 	return text + "."
 }
 
-// survivors are the requirements that noticed no fault and are not attested.
+// survivors are the requirements that noticed no deviation and are not attested.
 func (m Matrix) survivors() []requirement.ID {
 	var ids []requirement.ID
 	for _, id := range m.Requirements {

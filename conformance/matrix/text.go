@@ -12,7 +12,7 @@ import (
 // width is the number of columns of the printed matrix.
 const width = 80
 
-// WriteText prints the matrix for a terminal: each group with its requirements and the faults that they noticed; what was missed, what
+// WriteText prints the matrix for a terminal: each group with its requirements and the deviations that they noticed; what was missed, what
 // was surplus and the score last, next to the prompt. Requirements that a partial matrix did not touch are left out.
 func (m Matrix) WriteText(w io.Writer, partial bool) error {
 	var b strings.Builder
@@ -31,17 +31,17 @@ func (m Matrix) WriteText(w io.Writer, partial bool) error {
 			case slices.Contains(Attested(), id):
 				hang(&b, fmt.Sprintf("  %s    –  ", id), "attested by the operator")
 			default:
-				hang(&b, fmt.Sprintf("✗ %s    0  ", id), "NO FAULT PROVES IT")
+				hang(&b, fmt.Sprintf("✗ %s    0  ", id), "NO DEVIATION PROVES IT")
 			}
 		}
 	}
 	b.WriteByte('\n')
-	for _, f := range m.Faults {
-		if len(f.Missed) > 0 {
-			hang(&b, "✗ SURVIVED  ", fmt.Sprintf("%s: not noticed by %s", f.Name, ids(f.Missed)))
+	for _, d := range m.Deviations {
+		if len(d.Missed) > 0 {
+			hang(&b, "✗ SURVIVED  ", fmt.Sprintf("%s: not noticed by %s", d.Name, ids(d.Missed)))
 		}
-		if len(f.Surplus) > 0 {
-			hang(&b, "✗ SURPLUS   ", fmt.Sprintf("%s: noticed by %s, too", f.Name, ids(f.Surplus)))
+		if len(d.Surplus) > 0 {
+			hang(&b, "✗ SURPLUS   ", fmt.Sprintf("%s: noticed by %s, too", d.Name, ids(d.Surplus)))
 		}
 	}
 	if !partial {

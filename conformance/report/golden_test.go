@@ -46,7 +46,7 @@ var _ = Describe("the formats", func() {
 		It("write what was read and approved: "+name, func() {
 			r, log := small()
 			r.Catalogue.Version = "1.0.0" // the true one changes with every judgement
-			r.Suite.Matrix = matrix.Score{Faults: 312, Noticed: 312, Requirements: 129, Killed: 129, Attested: []requirement.ID{"SEC-07"}}
+			r.Suite.Matrix = matrix.Score{Deviations: 312, Noticed: 312, Requirements: 129, Killed: 129, Attested: []requirement.ID{"SEC-07"}}
 			got := written(f, r, log)
 			Expect(written(f, r, log)).To(Equal(got), "the same evidence gives the same bytes")
 

@@ -124,7 +124,7 @@ var _ = Describe("New", func() {
 			text := strings.Join(strings.Fields(written(f, r, log)), " ")
 			Expect(text).To(Or(
 				ContainSubstring(r.Suite.Matrix.Sentence()), ContainSubstring(r.Suite.Matrix.String()),
-				ContainSubstring(fmt.Sprintf(`"matrix": { "faults": %d, "noticed": %d`, r.Suite.Matrix.Faults, r.Suite.Matrix.Noticed)),
+				ContainSubstring(fmt.Sprintf(`"matrix": { "deviations": %d, "noticed": %d`, r.Suite.Matrix.Deviations, r.Suite.Matrix.Noticed)),
 			), name)
 		}
 	})

@@ -31,7 +31,7 @@ func gather(parts ...Judgement) Judgement {
 		out.Subjects, out.Unlisted = append(out.Subjects, p.Subjects...), out.Unlisted+p.Unlisted
 		more++
 	}
-	if more > 1 && grave.Outcome != Pass {
+	if more > 1 && grave.Outcome != Pass && grave.Outcome != NotApplicable { // nothing was wrong there, so there is no more of it
 		out.Reason = fmt.Sprintf("%s (and %d more of this kind)", grave.Reason, more-1)
 	}
 	return out.bounded()

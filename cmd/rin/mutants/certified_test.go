@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
-	"slices"
 
 	"github.com/rin-network/rin/cmd/rin/inputs"
 	"github.com/rin-network/rin/conformance"
@@ -46,9 +45,7 @@ func certified(ctx context.Context, deviations ...string) (outcomes, error) {
 	if worksOnTLS(deviations) { // the registry of the field is another host, with a certificate of its own
 		t.Registry, t.RegistryDocument = "", registryOf(node, t.Registry)
 	}
-	if slices.ContainsFunc(deviations, pauses) { // all requests share the clock: a pause would count for those on their way as well
-		t.Politeness.Concurrency = 1
-	}
+	t.Politeness.Concurrency = 1 // requests share the clock: a pause of one would count for all that are on their way
 	result, err := conformance.Certify(ctx, t, conformance.Options{Suite: "test", Clock: shared.now})
 	if err != nil {
 		return nil, err
@@ -61,9 +58,4 @@ func certified(ctx context.Context, deviations ...string) (outcomes, error) {
 		found[r.ID] = r
 	}
 	return found, nil
-}
-
-// pauses tells the deviations that let time pass.
-func pauses(name string) bool {
-	return slices.Contains([]string{"document-slow", "document-in-drops"}, name)
 }

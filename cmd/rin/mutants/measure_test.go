@@ -21,7 +21,7 @@ const atOnce = 4
 // measure certifies a node with each of the deviations. It returns the matrix, and what was said about each deviation that was not
 // noticed exactly.
 func measure(ctx context.Context, clean outcomes, chosen selection) (matrix.Matrix, []string, error) {
-	faults, said := make([]matrix.Fault, len(chosen.deviations)), make([]string, len(chosen.deviations))
+	deviations, said := make([]matrix.Deviation, len(chosen.deviations)), make([]string, len(chosen.deviations))
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(atOnce)
 	done := counter{of: len(chosen.deviations), started: time.Now()}
@@ -32,8 +32,8 @@ func measure(ctx context.Context, clean outcomes, chosen selection) (matrix.Matr
 				return fmt.Errorf("%s: %w", d.Name, err)
 			}
 			worse := turned(clean, deviating)
-			faults[i] = matrix.Measured(d.Name, d.Why, requirement.IDs(d.Breaks), worse)
-			if !faults[i].Exact() {
+			deviations[i] = matrix.Measured(d.Name, d.Why, requirement.IDs(d.Breaks), worse)
+			if !deviations[i].Exact() {
 				said[i] = fmt.Sprintf("%s breaks %v, and what got worse is %v\n%s", d.Name, d.Breaks, worse, told(deviating, judged(d, worse)))
 			}
 			done.one()
@@ -41,12 +41,12 @@ func measure(ctx context.Context, clean outcomes, chosen selection) (matrix.Matr
 		})
 	}
 	err := group.Wait()
-	return table(faults), slices.DeleteFunc(said, func(s string) bool { return s == "" }), err
+	return table(deviations), slices.DeleteFunc(said, func(s string) bool { return s == "" }), err
 }
 
-// table is the matrix of these faults.
-func table(faults []matrix.Fault) matrix.Matrix {
-	m := matrix.Matrix{Schema: matrix.Version, Catalogue: requirement.Version, Faults: faults}
+// table is the matrix of these deviations.
+func table(deviations []matrix.Deviation) matrix.Matrix {
+	m := matrix.Matrix{Schema: matrix.Version, Catalogue: requirement.Version, Deviations: deviations}
 	for _, r := range requirement.Catalogue() {
 		m.Requirements = append(m.Requirements, r.ID)
 	}

@@ -41,8 +41,8 @@ var _ = Describe("The recorded matrix", func() {
 		if os.Getenv(selector) != "" || os.Getenv(recorder) != "" {
 			Skip("the matrix is being worked on")
 		}
-		recorded := map[string]matrix.Fault{}
-		for _, f := range matrix.Recorded().Faults {
+		recorded := map[string]matrix.Deviation{}
+		for _, f := range matrix.Recorded().Deviations {
 			recorded[f.Name] = f
 		}
 		var stale []string
