@@ -82,6 +82,10 @@ type Config struct {
 	// TLS makes [Serve] offer https with a certificate that the node makes for itself; nil is cleartext.
 	TLS *transport.Settings
 
+	// CORS lists the origins whose pages browsers let call the node, its token endpoint too, as browsers send them: "http://localhost:5173";
+	// "*" alone for all. None when empty.
+	CORS []string
+
 	// Deviations names the ways in which the node misbehaves; the first sees requests first.
 	Deviations []string
 

@@ -10,6 +10,7 @@ import (
 	"github.com/rin-network/rin/fixtures/model"
 	"github.com/rin-network/rin/sandbox/address"
 	"github.com/rin-network/rin/sandbox/auth"
+	"github.com/rin-network/rin/sandbox/cors"
 	"github.com/rin-network/rin/sandbox/deviation"
 	"github.com/rin-network/rin/sandbox/funding"
 	"github.com/rin-network/rin/sandbox/info"
@@ -89,7 +90,12 @@ func build(c Config) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	s.handler = watch(s.seam, c.Logger, c.Clock)
+	pages, err := cors.Parse(c.CORS)
+	if err != nil {
+		return nil, fmt.Errorf("CORS: %w", err)
+	}
+	s.handler = pages.Handler(s.seam, c.Logger)
+	s.handler = watch(s.handler, c.Logger, c.Clock)
 	if c.ErrorShape != problem.ShapeProblem {
 		s.handler = problem.In(c.ErrorShape, s.handler)
 	}

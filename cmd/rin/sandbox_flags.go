@@ -34,7 +34,7 @@ type sandboxFlags struct {
 // groups are the flags by what they are about, as help shows them. A topic with a file of its own stands here by its register alone.
 func (s *sandboxFlags) groups() []flagGroup {
 	return []flagGroup{
-		group("Where it listens", s.registerAddresses, s.tls.register, s.control.register),
+		group("Where it listens", s.registerAddresses, s.tls.register, s.control.register, s.registerPages),
 		group("The data", s.registerData),
 		group("Tokens and errors", s.registerForms),
 		group("Misbehaviour", s.registerDeviations),
@@ -48,6 +48,10 @@ func (s *sandboxFlags) registerAddresses(f *pflag.FlagSet) {
 	f.StringVar(&s.config.PublicURL, "public-url", "", "base URL that clients use, when it is another than --addr")
 	f.StringVar(&s.config.Prefix, "prefix", sandbox.DefaultPrefix, "service prefix of the paths")
 	f.StringVar(&s.config.Realm, "realm", sandbox.DefaultRealm, "realm of the identity provider's paths")
+}
+
+func (s *sandboxFlags) registerPages(f *pflag.FlagSet) {
+	f.StringSliceVar(&s.config.CORS, "cors", nil, "let pages of this origin call from a browser (CORS), such as http://localhost:5173; * for all; may be repeated")
 }
 
 func (s *sandboxFlags) registerData(f *pflag.FlagSet) {

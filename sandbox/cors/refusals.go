@@ -1,0 +1,30 @@
+package cors
+
+import (
+	"context"
+	"log/slog"
+	"slices"
+	"sync"
+)
+
+// maxTold bounds the origins that are remembered, and told, in the life of a node.
+const maxTold = 16
+
+// refusals tells each origin that may not call once.
+type refusals struct {
+	log  *slog.Logger
+	mu   sync.Mutex
+	told []string
+}
+
+func (f *refusals) tell(ctx context.Context, origin string) {
+	f.mu.Lock()
+	fresh := origin != "" && len(origin) <= 256 && len(f.told) < maxTold && !slices.Contains(f.told, origin)
+	if fresh {
+		f.told = append(f.told, origin)
+	}
+	f.mu.Unlock()
+	if fresh {
+		f.log.WarnContext(ctx, "a page of another origin wanted to call and its browser kept it from it: allow the origin (rin sandbox --cors)", "origin", origin)
+	}
+}
