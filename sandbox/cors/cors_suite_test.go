@@ -121,6 +121,8 @@ var _ = Describe("A node with CORS", func() {
 			got := send(handler, "OPTIONS", preflight(page)...)
 			Expect(got.Header).NotTo(Or(HaveKey("Access-Control-Allow-Origin"), HaveKey("Vary")))
 		}
+		send(handler, "OPTIONS", preflight("https://conformance.invalid")...)
+		Expect(log.String()).NotTo(ContainSubstring("invalid"))
 		for i := range 100 {
 			send(handler, "OPTIONS", preflight("https://"+strings.Repeat("a", i+1)+".example")...)
 		}
