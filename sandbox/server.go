@@ -198,6 +198,9 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.handler.S
 // Member is who runs the node, as its registry entry says.
 func (s *Server) Member() registry.Member { return s.member }
 
+// TokenTTL is the lifetime of the node's access tokens.
+func (s *Server) TokenTTL() time.Duration { return s.issuer.Lifetime() }
+
 // Reset puts the node back to what it was configured to be.
 func (s *Server) Reset() {
 	// The names were good when the node was made.

@@ -124,22 +124,8 @@ func (e *explanation) part(word, text string) {
 		return
 	}
 	const indent = 16
-	fmt.Fprintf(&e.text, "%-*s", indent, word)
-	column := indent
-	for i, w := range strings.Fields(text) {
-		switch n := len([]rune(w)); {
-		case i == 0:
-			column += n
-		case column+1+n > e.width:
-			e.text.WriteString("\n" + strings.Repeat(" ", indent))
-			column = indent + n
-		default:
-			e.text.WriteByte(' ')
-			column += 1 + n
-		}
-		e.text.WriteString(w)
-	}
-	e.text.WriteByte('\n')
+	lines := folded(text, e.width-indent)
+	fmt.Fprintf(&e.text, "%-*s%s\n", indent, word, strings.Join(lines, "\n"+strings.Repeat(" ", indent)))
 }
 
 func levelWords(l requirement.Level) string {

@@ -36,12 +36,17 @@ func grouped(cmd *cobra.Command, groups []flagGroup) {
 		g.register(sets[i])
 		cmd.Flags().AddFlagSet(sets[i])
 	}
-	cmd.SetUsageFunc(func(cmd *cobra.Command) error {
+	plain := new(cobra.Command).UsageFunc()
+	cmd.SetUsageFunc(func(of *cobra.Command) error {
+		if of != cmd { // cobra asks a parent how its subcommands look
+			return plain(of)
+		}
 		var b strings.Builder
 		fmt.Fprintf(&b, "Usage:\n  %s\n", cmd.UseLine())
 		if cmd.HasExample() {
 			fmt.Fprintf(&b, "\nExamples:\n%s\n", cmd.Example)
 		}
+		writeSubcommands(&b, cmd)
 		b.WriteString("\nFlags:\n")
 		for i, g := range groups {
 			fmt.Fprintf(&b, "\n  %s\n%s", g.title, sets[i].FlagUsagesWrapped(helpWidth))
@@ -50,4 +55,17 @@ func grouped(cmd *cobra.Command, groups []flagGroup) {
 		_, err := io.WriteString(cmd.OutOrStderr(), b.String())
 		return err
 	})
+}
+
+// writeSubcommands lists the commands below a command, one a line.
+func writeSubcommands(b *strings.Builder, cmd *cobra.Command) {
+	if !cmd.HasAvailableSubCommands() {
+		return
+	}
+	fmt.Fprintf(b, "\nCommands to one that serves, see %s COMMAND --help:\n", cmd.CommandPath())
+	for _, below := range cmd.Commands() {
+		if below.IsAvailableCommand() {
+			fmt.Fprintf(b, "  %-*s %s\n", below.NamePadding(), below.Name(), below.Short)
+		}
+	}
 }

@@ -66,6 +66,7 @@ commands that work. The same seed and day give the same data everywhere.`,
 		},
 	}
 	grouped(cmd, flags.groups())
+	cmd.AddCommand(statusCommand(w), deviateCommand(w), clockCommand(w), resetCommand(w))
 	return cmd
 }
 

@@ -43,6 +43,9 @@ func NewIssuer(format Format, lifetime time.Duration, now func() time.Time, rand
 	return i, nil
 }
 
+// Lifetime is how long the tokens live.
+func (i *Issuer) Lifetime() time.Duration { return i.lifetime }
+
 // Issue makes a token of the issuer URL for one client, meant for the resource at audience.
 func (i *Issuer) Issue(issuer, audience, clientID, subject, scope string) (string, error) {
 	return i.IssueAt(i.now(), issuer, audience, clientID, subject, scope)

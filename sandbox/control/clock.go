@@ -1,6 +1,7 @@
 package control
 
 import (
+	"errors"
 	"fmt"
 	"net/http"
 	"time"
@@ -16,10 +17,16 @@ type Clock struct {
 	Offset string `json:"offset"`
 }
 
-// Move is a step of the clock, as Go writes durations: "90s", "-24h".
+// Move is a step of the clock, one of two.
 type Move struct {
-	By string `json:"by"`
+	// By is how far, as Go writes durations: "90s", "-24h".
+	By string `json:"by,omitempty"`
+	// Until is [Expiry].
+	Until string `json:"until,omitempty"`
 }
+
+// Expiry is the moment at which every token that the nodes have issued until now is over.
+const Expiry = "expiry"
 
 func clockRoutes(network *sandbox.Network) []route {
 	tell := func() Clock {
@@ -32,9 +39,9 @@ func clockRoutes(network *sandbox.Network) []route {
 			if err != nil {
 				return nil, err
 			}
-			by, err := time.ParseDuration(move.By)
+			by, err := move.distance(network)
 			if err != nil {
-				return nil, badRequest(fmt.Errorf("by is no duration: %w", err), "write a number and a unit: 90s, 5m, -24h")
+				return nil, err
 			}
 			if err := network.Clock().Move(by); err != nil {
 				return nil, badRequest(err, "move it back, or reset")
@@ -44,10 +51,34 @@ func clockRoutes(network *sandbox.Network) []route {
 	}
 }
 
+// distance is how far a move goes.
+func (m Move) distance(network *sandbox.Network) (time.Duration, error) {
+	if m.Until == "" {
+		by, err := time.ParseDuration(m.By)
+		if err != nil {
+			return 0, badRequest(fmt.Errorf("by is no duration: %w", err), "write a number and a unit: 90s, 5m, -24h")
+		}
+		return by, nil
+	}
+	if m.Until != Expiry || m.By != "" {
+		return 0, badRequest(errors.New("the move has no length that is known"), `send {"by": "90s"} or {"until": "`+Expiry+`"}`)
+	}
+	var longest time.Duration
+	for _, node := range network.Nodes() {
+		longest = max(longest, node.TokenTTL())
+	}
+	return longest, nil
+}
+
 // Clock tells the time of the network.
 func (c Client) Clock() (Clock, error) { return call[Clock](c, http.MethodGet, "/clock", nil) }
 
 // Move moves the time of the network.
 func (c Client) Move(by time.Duration) (Clock, error) {
 	return call[Clock](c, http.MethodPost, "/clock", Move{By: by.String()})
+}
+
+// MoveUntilExpiry moves the time of the network to where every token issued until now is over.
+func (c Client) MoveUntilExpiry() (Clock, error) {
+	return call[Clock](c, http.MethodPost, "/clock", Move{Until: Expiry})
 }

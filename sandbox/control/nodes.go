@@ -2,6 +2,7 @@ package control
 
 import (
 	"net/http"
+	"net/url"
 
 	"github.com/rin-network/rin/sandbox"
 )
@@ -39,6 +40,13 @@ func nodeRoutes(network *sandbox.Network) []route {
 			}
 			return all, nil
 		}},
+		{"GET /nodes/{node}", func(r *http.Request) (any, error) {
+			node, err := nodeOf(network, r)
+			if err != nil {
+				return nil, err
+			}
+			return describe(node), nil
+		}},
 	}
 }
 
@@ -62,3 +70,8 @@ func nodeOf(network *sandbox.Network, r *http.Request) (*sandbox.Server, error) 
 
 // Nodes lists the nodes.
 func (c Client) Nodes() (Nodes, error) { return call[Nodes](c, http.MethodGet, "/nodes", nil) }
+
+// Node tells of one node.
+func (c Client) Node(id string) (Node, error) {
+	return call[Node](c, http.MethodGet, "/nodes/"+url.PathEscape(id), nil)
+}

@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
-	"strings"
 
+	"github.com/rin-network/rin/sandbox/spelling"
 	"github.com/rin-network/rin/sandbox/transport"
 )
 
@@ -38,59 +38,19 @@ func All() []Deviation {
 
 // Find returns the deviation with the name. Its error names the deviations that are spelled nearly so.
 func Find(name string) (Deviation, error) {
-	all := slices.Concat(All(), Benign())
-	for _, d := range all {
+	for _, d := range slices.Concat(All(), Benign()) {
 		if d.Name == name {
 			return d, nil
 		}
 	}
-	return Deviation{}, fmt.Errorf("deviation %q is unknown: %s", name, suggestion(name, all))
+	return Deviation{}, fmt.Errorf("deviation %q is unknown: %s", name, spelling.Suggest(name, Names()))
 }
 
-// suggestion names up to three deviations with the smallest edit distance to name, or tells that none is near.
-func suggestion(name string, all []Deviation) string {
-	type candidate struct {
-		name     string
-		distance int
+// Names lists the names of all deviations, the benign ones last.
+func Names() []string {
+	var names []string
+	for _, d := range slices.Concat(All(), Benign()) {
+		names = append(names, d.Name)
 	}
-	var near []candidate
-	for _, d := range all {
-		distance := editDistance(name, d.Name)
-		if distance <= max(len(name), len(d.Name))/2 || strings.Contains(d.Name, name) {
-			near = append(near, candidate{d.Name, distance})
-		}
-	}
-	if len(near) == 0 {
-		return fmt.Sprintf("there are %d, from %q to %q", len(all), all[0].Name, all[len(all)-1].Name)
-	}
-	slices.SortStableFunc(near, func(a, b candidate) int { return a.distance - b.distance })
-	names := make([]string, 0, 3)
-	for _, c := range near[:min(3, len(near))] {
-		names = append(names, c.name)
-	}
-	return "did you mean " + strings.Join(names, " or ") + "?"
-}
-
-// editDistance is the Levenshtein distance in bytes. Names are short; a longer text is far from each of them.
-func editDistance(a, b string) int {
-	if len(a) > 64 {
-		return len(a)
-	}
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			cost := diagonal
-			if a[i] != b[j] {
-				cost++
-			}
-			diagonal = row[j+1]
-			row[j+1] = min(cost, row[j]+1, row[j+1]+1)
-		}
-	}
-	return row[len(b)]
+	return names
 }

@@ -1,0 +1,144 @@
+package main_test
+
+import (
+	"io"
+	"net/http"
+	"net/url"
+	"regexp"
+	"strings"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	"github.com/onsi/gomega/gexec"
+)
+
+// bench is a sandbox that serves, and the commands to it.
+type bench struct {
+	base, secret string
+	env          []string
+}
+
+func newBench(args ...string) bench {
+	GinkgoHelper()
+	base, control, session := controlledSandbox(args...)
+	return bench{base, demoSecret(session), []string{"RIN_CONTROL=" + control}}
+}
+
+// demoSecret is the secret of the first client that a sandbox printed.
+func demoSecret(session *gexec.Session) string {
+	return regexp.MustCompile(`secret  (\S+)`).FindStringSubmatch(string(session.Out.Contents()))[1]
+}
+
+// told runs a command to the sandbox, which must do it.
+func (b bench) told(args ...string) string {
+	GinkgoHelper()
+	got := rin(b.env, append([]string{"sandbox"}, args...)...)
+	Expect(got.code).To(Equal(0), got.err)
+	Expect(got.err).To(BeEmpty())
+	return got.out
+}
+
+// token asks for a token with the demo client, or says what came instead.
+func (b bench) token() (status int, token string) {
+	GinkgoHelper()
+	answer, err := http.PostForm(b.base+"/oauth/token", url.Values{"grant_type": {"client_credentials"}, "client_id": {"demo-client"}, "client_secret": {b.secret}})
+	Expect(err).NotTo(HaveOccurred())
+	defer answer.Body.Close()
+	body, err := io.ReadAll(answer.Body)
+	Expect(err).NotTo(HaveOccurred())
+	if found := regexp.MustCompile(`"access_token":"([^"]+)"`).FindSubmatch(body); found != nil {
+		token = string(found[1])
+	}
+	return answer.StatusCode, token
+}
+
+// list asks for fundings with a token.
+func (b bench) list(token, query string) (*http.Response, string) {
+	GinkgoHelper()
+	request, err := http.NewRequest(http.MethodGet, b.base+"/ris-synergy/funding/v3/fundings"+query, nil)
+	Expect(err).NotTo(HaveOccurred())
+	request.Header.Set("Authorization", "Bearer "+token)
+	answer, err := http.DefaultClient.Do(request)
+	Expect(err).NotTo(HaveOccurred())
+	defer answer.Body.Close()
+	body, err := io.ReadAll(answer.Body)
+	Expect(err).NotTo(HaveOccurred())
+	return answer, string(body)
+}
+
+var _ = Describe("The commands to a sandbox that serves", func() {
+	It("switch deviations, and tell which are in force", func() {
+		b := newBench("--calls", "3", "--deviate", "token-status-201")
+		Expect(b.told("status")).To(MatchRegexp(`^\d{4}-\d\d-\d\dT\S+Z \(not moved\)\nXA  Universität Musterstadt\n    deviates: token-status-201\n        breaks TOK-02\n`))
+		Expect(b.told("deviate", "--none")).To(Equal("XA  Universität Musterstadt\n    deviates in nothing\n"))
+		status, _ := b.token()
+		Expect(status).To(Equal(http.StatusOK))
+		Expect(b.told("deviate", "token-type-in-lower-case", "token-status-201")).To(MatchRegexp(`(?s)deviates: token-type-in-lower-case.*deviates: token-status-201`))
+		status, _ = b.token()
+		Expect(status).To(Equal(http.StatusCreated))
+		Expect(b.told("deviate", "--none", "--node", "XA")).To(ContainSubstring("deviates in nothing"))
+		Expect(b.told("reset")).To(ContainSubstring("deviates: token-status-201"))
+	})
+
+	It("move the time: tokens expire, calls close, and all comes back", func() {
+		b := newBench("--as-of", "2026-03-01")
+		_, token := b.token()
+		first, _ := b.list(token, "")
+		Expect(first.StatusCode).To(Equal(http.StatusOK))
+		closing := func() string {
+			_, token := b.token()
+			_, body := b.list(token, "?runningCalls=true")
+			return body
+		}
+		running := closing()
+		Expect(b.told("clock")).To(HaveSuffix("(not moved)\n"))
+		Expect(b.told("clock", "--until-expiry")).To(HaveSuffix("(moved by 5m0s)\n"))
+		answer, body := b.list(token, "") // it was good a moment ago, and the node remembers that
+		Expect(answer.StatusCode).To(Equal(http.StatusUnauthorized))
+		Expect(body).To(ContainSubstring("expired"))
+		Expect(b.told("clock", "-1m")).To(HaveSuffix("(moved by 4m0s)\n"))
+		answer, _ = b.list(token, "")
+		Expect(answer.StatusCode).To(Equal(http.StatusOK))
+
+		Expect(b.told("clock", "+3000d")).To(HaveSuffix("(moved by 72000h4m0s)\n"))
+		Expect(strings.Count(closing(), `"callStages"`)).To(BeNumerically("<", strings.Count(running, `"callStages"`)))
+		Expect(b.told("reset")).To(ContainSubstring("(not moved)"))
+		Expect(closing()).To(Equal(running))
+	})
+
+	It("say what they could not do, and what to do about it", func() {
+		b := newBench("--calls", "3")
+		for want, args := range map[string][]string{
+			"did you mean token-status-201": {"deviate", "tokn-status-201"},
+			"or --none":                     {"deviate"},
+			"no node with this id":          {"deviate", "token-status-201", "--node", "XZ"},
+			"no move of the clock":          {"clock", "soon"},
+			"expected one move":             {"clock", "+1h", "--until-expiry"},
+			"further than":                  {"clock", "+30000d"},
+			"unknown flag: --until":         {"clock", "--until"},
+			"at the start":                  {"deviate", "certificate-expired"},
+			"expected the URL":              {"reset", "--control", "https://node.example"},
+		} {
+			got := rin(b.env, append([]string{"sandbox"}, args...)...)
+			Expect(got.code).To(Equal(2), want)
+			Expect(got.out).To(BeEmpty(), want)
+			Expect(got.err).To(SatisfyAll(ContainSubstring(want), ContainSubstring("\nhint: ")), want)
+		}
+		got := rin(nil, "sandbox", "status", "--control", "127.0.0.1:1")
+		Expect(got.code).To(Equal(3))
+		Expect(got.err).To(ContainSubstring("hint: start rin sandbox --control"))
+	})
+
+	It("have help with examples, within 80 columns, and complete names", func() {
+		for _, command := range []string{"status", "deviate", "clock", "reset"} {
+			help := rin(nil, "sandbox", command, "--help")
+			Expect(help.code).To(Equal(0))
+			Expect(help.out).To(SatisfyAll(ContainSubstring("Examples:\n"), ContainSubstring("--control URL")))
+			for _, line := range strings.Split(help.out, "\n") {
+				Expect(len([]rune(line))).To(BeNumerically("<=", 80), "%s: %s", command, line)
+			}
+		}
+		Expect(rin(nil, "sandbox", "--help").out).To(MatchRegexp(`(?m)^  clock +Tell or move the time$`))
+		Expect(rin(nil, "__complete", "sandbox", "deviate", "token-status").out).To(ContainSubstring("token-status-201"))
+	})
+})
