@@ -86,6 +86,7 @@ func build(c Config) (*Server, error) {
 	s := &Server{credentials: credentials, issuer: issuer, staging: beside, log: c.Logger, places: places, member: c.Member, configured: slices.Clone(c.Deviations)}
 	s.neighbours = []*Server{s}
 	s.routes = append(routes(places, describer{c.Paging, c.ErrorShape, records}, server, guard, fundings, s.registry), beside.routes()...)
+	s.routes = append(s.routes, pages(places, c.Member)...)
 	s.seam, err = newSeam(newMux(s.routes, places, http.HandlerFunc(server.WrongRealm)), newEnv(c, places, issuer, credentials), c.Deviations)
 	if err != nil {
 		return nil, err

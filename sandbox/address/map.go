@@ -100,5 +100,11 @@ func (m Map) Metadata(issuerPath string) string {
 	return "/.well-known/oauth-authorization-server" + issuerPath
 }
 
+// Home is the path of the start page, with its slash.
+func (m Map) Home() string { return m.Root + "/" }
+
+// Docs is the path of the reference page (NET-R3), below which its assets are.
+func (m Map) Docs() string { return m.Root + "/docs" }
+
 // Health is the path that answers 200 while the sandbox serves.
 func (m Map) Health() string { return "/healthz" }

@@ -38,7 +38,8 @@ func Document(d Description) ([]byte, error) {
 			"description": d.introduction(),
 			"license":     node{"name": "Apache-2.0", "url": "https://www.apache.org/licenses/LICENSE-2.0"},
 		},
-		"servers": list{node{"url": d.Origin + d.Places.API()}},
+		"externalDocs": node{"description": "Reference with try-out", "url": d.Origin + d.Places.Docs()},
+		"servers":      list{node{"url": d.Origin + d.Places.API()}},
 		"tags": list{
 			node{"name": "Info", "description": "Where the APIs of the node are."},
 			node{"name": "Fundings", "description": "Calls, programmes and other fundings."},
@@ -67,7 +68,7 @@ func (d Description) introduction() string {
 		return "Sample data without a token: the same operations as those of the guarded API, below another base URL."
 	}
 	return "Fundings of a node of the research-information network. Fetch an access token with the client credentials grant " +
-		"and send it as Authorization: Bearer <access token>. Reading fundings needs the role " + model.RoleExternalAPIClient +
+		"and send it as `Authorization: Bearer <access token>`. Reading fundings needs the role " + model.RoleExternalAPIClient +
 		" and an affiliation ID, both set by the operator of the funding service."
 }
 
