@@ -84,6 +84,13 @@ func (n *Network) Nodes() []*Server { return slices.Clone(n.nodes) }
 // Clock is the clock of all nodes.
 func (n *Network) Clock() *clock.Clock { return n.clock }
 
+// Prepare makes what the filters of large nodes need, see [Server.Prepare].
+func (n *Network) Prepare() {
+	for _, node := range n.nodes {
+		node.Prepare()
+	}
+}
+
 // Reset puts the network back to its start: the time, and what each node was configured to be.
 func (n *Network) Reset() {
 	n.clock.Reset()

@@ -28,15 +28,15 @@ func newRecords(c Config) (*generate.Generator, time.Time, error) {
 	return records, asOf, err
 }
 
-// newFundings makes the funding service, whose clock starts on the as-of day at the present time of day.
-func newFundings(c Config, records *generate.Generator, asOf time.Time, accounts funding.Accounts, guard *auth.Guard) (*funding.Service, error) {
+// newFundings makes the store of the sample data and the funding service, whose clock starts on the as-of day at the present time of day.
+func newFundings(c Config, records *generate.Generator, asOf time.Time, accounts funding.Accounts, guard *auth.Guard) (*funding.Store, *funding.Service, error) {
 	store, err := funding.NewStore(records, fmt.Sprintf("%d %d %s", c.Seed, c.Calls, asOf.Format(time.DateOnly)))
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	shift := asOf.Sub(c.Clock().UTC().Truncate(day))
 	now := func() time.Time { return c.Clock().Add(shift) }
-	return funding.NewService(store, accounts, guard, c.Paging, now, c.Logger), nil
+	return store, funding.NewService(store, accounts, guard, c.Paging, now, c.Logger), nil
 }
 
 // describer makes the descriptions of the OpenAPI documents, with examples from the records that are served.

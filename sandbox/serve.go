@@ -23,6 +23,7 @@ const (
 // Served is a [Server] or a [Network].
 type Served interface {
 	http.Handler
+	Prepare()
 	listen(inner net.Listener) net.Listener
 	logger() *slog.Logger
 }
@@ -41,6 +42,7 @@ func Serve(ctx context.Context, listener net.Listener, s Served) error {
 		IdleTimeout:       idleTimeout,
 		ErrorLog:          slog.NewLogLogger(s.logger().Handler(), slog.LevelDebug),
 	}
+	go s.Prepare() // beside the first requests
 	ended := make(chan error, 1)
 	go func() { ended <- server.Serve(s.listen(listener)) }()
 	select {

@@ -24,6 +24,7 @@ import (
 type Server struct {
 	handler     http.Handler
 	seam        *seam
+	store       *funding.Store
 	member      registry.Member
 	neighbours  []*Server // of its network, itself among them; only itself otherwise
 	routes      []Route
@@ -75,7 +76,7 @@ func build(c Config) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	fundings, err := newFundings(c, records, asOf, accounts, guard)
+	store, fundings, err := newFundings(c, records, asOf, accounts, guard)
 	if err != nil {
 		return nil, err
 	}
@@ -83,7 +84,7 @@ func build(c Config) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Server{credentials: credentials, issuer: issuer, staging: beside, log: c.Logger, places: places, member: c.Member, configured: slices.Clone(c.Deviations)}
+	s := &Server{credentials: credentials, issuer: issuer, staging: beside, log: c.Logger, places: places, member: c.Member, store: store, configured: slices.Clone(c.Deviations)}
 	s.neighbours = []*Server{s}
 	s.routes = append(routes(places, describer{c.Paging, c.ErrorShape, records}, server, guard, fundings, s.registry), beside.routes()...)
 	s.routes = append(s.routes, pages(places, c.Member)...)
@@ -201,6 +202,10 @@ func (s *Server) Member() registry.Member { return s.member }
 
 // TokenTTL is the lifetime of the node's access tokens.
 func (s *Server) TokenTTL() time.Duration { return s.issuer.Lifetime() }
+
+// Prepare makes what the filters of a large node need, which takes about a second for each million of calls; the first request that
+// filters does it otherwise. [Serve] calls it.
+func (s *Server) Prepare() { s.store.Prepare() }
 
 // Reset puts the node back to what it was configured to be.
 func (s *Server) Reset() {

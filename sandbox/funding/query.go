@@ -61,10 +61,21 @@ type query struct {
 	offset, size int
 }
 
-// filtered tells whether any filter is set.
-func (q query) filtered() bool {
-	return q.kind != "" || q.group != "" || q.region != "" || q.funder != "" || q.scope != "" || q.running != nil
+// facets lists the filters that are set, but for runningCalls, which depends on the time.
+func (q query) facets() []facet {
+	var all []facet
+	for _, f := range []facet{
+		{ParamType, string(q.kind)}, {ParamGroup, string(q.group)}, {ParamRegion, string(q.region)}, {ParamFunder, q.funder}, {ParamScope, string(q.scope)},
+	} {
+		if f.value != "" {
+			all = append(all, f)
+		}
+	}
+	return all
 }
+
+// filtered tells whether any filter is set.
+func (q query) filtered() bool { return q.running != nil || len(q.facets()) > 0 }
 
 // parseQuery reads the raw query of a list request. Unknown parameters are ignored, empty ones count as absent.
 func parseQuery(raw string, paging Paging) (query, *problem.Problem) {

@@ -64,11 +64,23 @@ func (s *Service) list(w http.ResponseWriter, r *http.Request, affiliation strin
 		fault.Write(w, r)
 		return
 	}
-	chosen := s.store.find(q, s.now())
+	now := s.now()
+	if q.short() {
+		page, err := s.store.page(q, now, affiliation)
+		if err != nil {
+			s.log.Error("page not encoded", "error", err)
+			problem.Internal().Write(w, r)
+			return
+		}
+		w.Header().Set("Link", q.links(r.URL, s.paging, page.place))
+		page.Serve(w, r, headers)
+		return
+	}
+	chosen := s.store.find(q, now)
 	if links := q.links(r.URL, s.paging, chosen); links != "" {
 		w.Header().Set("Link", links)
 	}
-	representation.Stream(w, r, "application/json", headers, s.store.seed(chosen, affiliation), func(out io.Writer) error {
+	representation.Stream(w, r, "application/json", headers, s.store.seed(q, chosen.since, affiliation), func(out io.Writer) error {
 		err := s.store.write(out, chosen, affiliation)
 		if err != nil {
 			s.log.Warn("list not sent to its end", "error", err)

@@ -20,7 +20,7 @@ func Resource(places address.Map, open bool) http.Handler {
 	if open {
 		headers = representation.Open()
 	}
-	kept := representation.NewCache[string](bodyBudget)
+	kept := representation.NewCache[string, *representation.Body](bodyBudget)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		origin := places.Origin(r)
 		body, err := kept.Get(origin, func() (*representation.Body, error) {

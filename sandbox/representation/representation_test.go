@@ -71,7 +71,7 @@ var _ = Describe("Cache", func() {
 	}
 
 	It("builds once what fits, and forgets what was least recently used", func() {
-		cache := representation.NewCache[string](2000)
+		cache := representation.NewCache[string, *representation.Body](2000)
 		first, err := cache.Get("a", body(300))
 		Expect(err).NotTo(HaveOccurred())
 		second, _ := cache.Get("b", body(300))
@@ -84,7 +84,7 @@ var _ = Describe("Cache", func() {
 	})
 
 	It("keeps neither failures nor bodies beyond its budget", func() {
-		cache := representation.NewCache[string](2000)
+		cache := representation.NewCache[string, *representation.Body](2000)
 		_, err := cache.Get("a", func() (*representation.Body, error) { return nil, errors.New("not now") })
 		Expect(err).To(MatchError("not now"))
 		large, err := cache.Get("a", body(5000))

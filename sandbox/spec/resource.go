@@ -13,7 +13,7 @@ const bodyBudget = 512 << 10
 // Resource serves the document to anybody, with the addresses as the caller sees them. describe gives the description
 // for a caller that sees the node at an origin.
 func Resource(origin func(*http.Request) string, describe func(origin string) (Description, error)) http.Handler {
-	kept := representation.NewCache[string](bodyBudget)
+	kept := representation.NewCache[string, *representation.Body](bodyBudget)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		seenAt := origin(r)
 		body, err := kept.Get(seenAt, func() (*representation.Body, error) {

@@ -1,0 +1,158 @@
+package funding
+
+import (
+	"math"
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/rin-network/rin/fixtures/generate"
+	"github.com/rin-network/rin/fixtures/model"
+)
+
+// index tells which records a filter asks for, without looking at them one by one: a set for each value of each filter. A record counts
+// a few bits in it, so that a million calls need tens of megabytes.
+type index struct {
+	size  int
+	sets  map[facet]set
+	calls set // those that run or do not run
+	// opens and closes are the first stage of each call, in Unix seconds: it runs from the one, included, to the other, excluded.
+	opens, closes []int64
+	running       atomic.Pointer[moment]
+}
+
+// facet is a value of a filter's parameter.
+type facet struct{ parameter, value string }
+
+// moment is the set of calls that run at any time from since to before until, in Unix seconds.
+type moment struct {
+	since, until int64
+	set          set
+}
+
+// Times without a bound.
+const (
+	always = math.MinInt64
+	never  = math.MaxInt64
+)
+
+// newIndex draws the facets of all records, on all processors.
+func newIndex(records *generate.Generator) *index {
+	x := &index{size: records.Len(), sets: map[facet]set{}, opens: make([]int64, records.Len()), closes: make([]int64, records.Len())}
+	x.calls = newSet(x.size)
+	parts := make([]map[facet]set, min(runtime.GOMAXPROCS(0), x.size/4096+1))
+	// Whole words to each processor: no two write to the same one.
+	words := (len(x.calls) + len(parts) - 1) / len(parts)
+	var all sync.WaitGroup
+	for n := range parts {
+		parts[n] = map[facet]set{}
+		all.Go(func() { x.draw(records, parts[n], n*words*64, min((n+1)*words*64, x.size)) })
+	}
+	all.Wait()
+	for _, part := range parts {
+		for f, members := range part {
+			whole, ok := x.sets[f]
+			if !ok {
+				x.sets[f] = members
+				continue
+			}
+			for w := range whole {
+				whole[w] |= members[w]
+			}
+		}
+	}
+	return x
+}
+
+// draw enters the records from first to before end.
+func (x *index) draw(records *generate.Generator, sets map[facet]set, first, end int) {
+	for i := first; i < end; i++ {
+		f := records.Facets(i)
+		enter := func(parameter, value string) {
+			if value == "" {
+				return
+			}
+			members, ok := sets[facet{parameter, value}]
+			if !ok {
+				members = newSet(x.size)
+				sets[facet{parameter, value}] = members
+			}
+			members.add(i)
+		}
+		enter(ParamType, string(f.Type))
+		enter(ParamScope, string(f.Scope))
+		for _, group := range f.TargetGroups {
+			enter(ParamGroup, string(group))
+		}
+		for _, region := range f.Regions {
+			enter(ParamRegion, string(region))
+		}
+		for _, funder := range f.FunderIDs {
+			enter(ParamFunder, funder)
+		}
+		// Proposals can be submitted to these alone; a call without stages has no deadline and is open.
+		if f.Type == model.TypeCall || f.Type == model.TypeOngoingCall {
+			x.calls.add(i)
+			x.opens[i], x.closes[i] = always, never
+			if len(f.Stages) > 0 {
+				x.opens[i] = f.Stages[0].Start.Unix()
+				if end := f.Stages[0].End; !end.IsZero() {
+					x.closes[i] = end.Unix()
+				}
+			}
+		}
+	}
+}
+
+// choose returns the records that a query asks for at the time now.
+func (x *index) choose(q query, now time.Time) set {
+	var chosen set
+	keep := func(other set) {
+		switch {
+		case other == nil: // a value that no record has
+			chosen = newSet(x.size)
+		case chosen == nil:
+			chosen = append(set{}, other...)
+		default:
+			chosen.and(other)
+		}
+	}
+	for _, f := range q.facets() {
+		keep(x.sets[f])
+	}
+	if q.running != nil {
+		keep(x.calls)
+		if running := x.runningAt(now).set; *q.running {
+			chosen.and(running)
+		} else {
+			chosen.without(running)
+		}
+	}
+	return chosen
+}
+
+// runningAt is the moment of now. Calls open and close seldom, so that it is worth keeping.
+func (x *index) runningAt(now time.Time) *moment {
+	at := now.Unix()
+	if known := x.running.Load(); known != nil && known.since <= at && at < known.until {
+		return known
+	}
+	m := &moment{since: always, until: never, set: newSet(x.size)}
+	turn := func(when int64) {
+		if when <= at {
+			m.since = max(m.since, when)
+		} else {
+			m.until = min(m.until, when)
+		}
+	}
+	for i := range x.calls.from(0) {
+		if x.opens[i] <= at && at < x.closes[i] {
+			m.set.add(i)
+		}
+		turn(x.opens[i])
+		turn(x.closes[i])
+	}
+	x.running.Store(m)
+	return m
+}
