@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/rin-network/rin/sandbox/auth"
+	"github.com/rin-network/rin/sandbox/flavour"
 	"github.com/rin-network/rin/sandbox/funding"
 	"github.com/rin-network/rin/sandbox/problem"
 	"github.com/rin-network/rin/sandbox/registry"
@@ -31,6 +32,9 @@ const (
 type Config struct {
 	// Member is who runs the node, as its registry entry says; registry.First when its id is empty.
 	Member registry.Member
+	// Flavour is the make of the node, which the form of its tokens and of its errors follows unless they are set here. The zero value is no make:
+	// what the interface document says, with both token endpoints in the registry.
+	Flavour flavour.Flavour
 	// Root is the path below which the whole node is, its authorization server too: "/xb"; empty for the root of the host.
 	Root string
 	// Prefix is the service prefix, one or more path segments; DefaultPrefix when empty.
@@ -59,7 +63,7 @@ type Config struct {
 
 	// TokenTTL is the lifetime of access tokens, in whole seconds; DefaultTokenTTL when 0.
 	TokenTTL time.Duration
-	// TokenFormat is the form of access tokens; auth.ES256 when empty.
+	// TokenFormat is the form of access tokens; that of the flavour when empty, else auth.ES256.
 	TokenFormat auth.Format
 	// VerifiedTokens is the number of verified tokens to remember, so that a reused token is not verified again;
 	// DefaultVerifiedTokens when 0, none when negative.
@@ -68,7 +72,7 @@ type Config struct {
 	// Paging is the meaning of page[page]; funding.PagingOffset when empty.
 	Paging funding.Paging
 
-	// ErrorShape is the form of the API's error bodies; problem.ShapeProblem when empty.
+	// ErrorShape is the form of the API's error bodies; that of the flavour when empty, else problem.ShapeProblem.
 	ErrorShape problem.Shape
 
 	// Clients are the registered clients. When nil, three are made: the first with role and affiliation, the second

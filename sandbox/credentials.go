@@ -25,11 +25,13 @@ const (
 	DemoAffiliation = "AFF-MUST-0001"
 )
 
-func demoClients() []ClientConfig {
+// DemoClients are the clients of a node that has none configured, with the suffix at the end of their ids: one with role and affiliation,
+// one without a role, and one whose tokens are meant for another service.
+func DemoClients(suffix string) []ClientConfig {
 	return []ClientConfig{
-		{ID: DemoClient, Role: model.RoleExternalAPIClient, Affiliation: DemoAffiliation},
-		{ID: DemoClientWithoutRole, Affiliation: DemoAffiliation},
-		{ID: DemoClientElsewhere, Role: model.RoleExternalAPIClient, Affiliation: DemoAffiliation, Audience: DemoAudience},
+		{ID: DemoClient + suffix, Role: model.RoleExternalAPIClient, Affiliation: DemoAffiliation},
+		{ID: DemoClientWithoutRole + suffix, Affiliation: DemoAffiliation},
+		{ID: DemoClientElsewhere + suffix, Role: model.RoleExternalAPIClient, Affiliation: DemoAffiliation, Audience: DemoAudience},
 	}
 }
 
@@ -37,7 +39,7 @@ func demoClients() []ClientConfig {
 func register(c Config) ([]Credential, error) {
 	clients := c.Clients
 	if clients == nil {
-		clients = demoClients()
+		clients = DemoClients("")
 	}
 	credentials := make([]Credential, 0, len(clients))
 	for _, client := range clients {

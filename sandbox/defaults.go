@@ -30,9 +30,9 @@ func (c Config) complete() (Config, error) {
 	c.PublicURL = strings.TrimSuffix(c.PublicURL, "/")
 	c.Calls = orDefault(c.Calls, DefaultCalls)
 	c.TokenTTL = orDefault(c.TokenTTL, DefaultTokenTTL)
-	c.TokenFormat = orDefault(c.TokenFormat, auth.ES256)
+	c.TokenFormat = orDefault(c.TokenFormat, orDefault(c.Flavour.Tokens, auth.ES256))
 	c.Paging = orDefault(c.Paging, funding.PagingOffset)
-	c.ErrorShape = orDefault(c.ErrorShape, problem.ShapeProblem)
+	c.ErrorShape = orDefault(c.ErrorShape, orDefault(c.Flavour.Errors, problem.ShapeProblem))
 	c.VerifiedTokens = max(orDefault(c.VerifiedTokens, DefaultVerifiedTokens), 0)
 	if c.Clock == nil {
 		c.Clock = time.Now

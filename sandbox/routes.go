@@ -2,7 +2,6 @@ package sandbox
 
 import (
 	"net/http"
-	"slices"
 	"strings"
 
 	"github.com/rin-network/rin/sandbox/address"
@@ -58,7 +57,7 @@ func newMux(routes []Route, places address.Map, wrongRealm http.Handler) http.Ha
 		mux.Handle(path, route)
 		mux.Handle(path+"/{$}", route)
 	}
-	mux.Handle(places.Root+"/realms/", wrongRealm)
+	mux.Handle(places.Realms()+"/", wrongRealm)
 	mux.Handle("/", http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		problem.NotFound("there is no resource at this path", whereabouts(places, r)).Write(w, r)
 	}))
@@ -69,8 +68,12 @@ func newMux(routes []Route, places address.Map, wrongRealm http.Handler) http.Ha
 func whereabouts(places address.Map, r *http.Request) string {
 	hint := "token: POST " + places.Token() + "; info: GET " + places.Info() + "; document: GET " + places.Spec() +
 		"; fundings: GET " + places.Fundings() + "; registry: GET " + places.Registry()
-	if slices.Contains(strings.Split(r.URL.Path, "/"), "auth") && strings.Contains(r.URL.Path, "/realms/") {
-		hint = "the realm is at " + places.RealmIssuer() + ", without /auth before it; " + hint
+	if strings.Contains(r.URL.Path, "/realms/") {
+		before := "without /auth before it; "
+		if places.Provider != "" {
+			before = "with " + places.Provider + " before it; "
+		}
+		hint = "the realm is at " + places.RealmIssuer() + ", " + before + hint
 	}
 	return hint
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/rin-network/rin/sandbox/auth"
 	"github.com/rin-network/rin/sandbox/cors"
 	"github.com/rin-network/rin/sandbox/deviation"
+	"github.com/rin-network/rin/sandbox/flavour"
 	"github.com/rin-network/rin/sandbox/funding"
 	"github.com/rin-network/rin/sandbox/info"
 	"github.com/rin-network/rin/sandbox/problem"
@@ -26,6 +27,7 @@ type Server struct {
 	seam        *seam
 	store       *funding.Store
 	member      registry.Member
+	flavour     flavour.Flavour
 	neighbours  []*Server // of its network, itself among them; only itself otherwise
 	routes      []Route
 	places      address.Map
@@ -52,7 +54,7 @@ func New(config Config) (*Server, error) {
 
 // build connects the parts; c is complete.
 func build(c Config) (*Server, error) {
-	places := address.Map{Root: c.Root, Prefix: c.Prefix, Realm: c.Realm, PublicURL: c.PublicURL}
+	places := address.Map{Root: c.Root, Prefix: c.Prefix, Realm: c.Realm, Provider: c.Flavour.Provider, PublicURL: c.PublicURL}
 	credentials, err := register(c)
 	if err != nil {
 		return nil, err
@@ -66,6 +68,7 @@ func build(c Config) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
+	issuer.Speak(c.Flavour.Dialect)
 	foreign, err := foreignIssuers(c.Issuers)
 	if err != nil {
 		return nil, err
@@ -84,11 +87,17 @@ func build(c Config) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Server{credentials: credentials, issuer: issuer, staging: beside, log: c.Logger, places: places, member: c.Member, store: store, configured: slices.Clone(c.Deviations)}
+	s := &Server{credentials: credentials, issuer: issuer, staging: beside, log: c.Logger, places: places, member: c.Member, flavour: c.Flavour, store: store, configured: slices.Clone(c.Deviations)}
 	s.neighbours = []*Server{s}
 	s.routes = append(routes(places, describer{c.Paging, c.ErrorShape, records}, server, guard, fundings, s.registry), beside.routes()...)
 	s.routes = append(s.routes, pages(places, c.Member)...)
-	s.seam, err = newSeam(newMux(s.routes, places, http.HandlerFunc(server.WrongRealm)), newEnv(c, places, issuer, credentials), c.Deviations)
+	env := newEnv(c, places, issuer, credentials)
+	// The make of the node is behind the seam: it stays, whatever deviations come and go.
+	made, err := newSeam(newMux(s.routes, places, http.HandlerFunc(server.WrongRealm)), env, c.Flavour.Habits)
+	if err != nil {
+		return nil, fmt.Errorf("flavour %q: %w", c.Flavour.Name, err)
+	}
+	s.seam, err = newSeam(made, env, c.Deviations)
 	if err != nil {
 		return nil, err
 	}
@@ -189,9 +198,17 @@ func newEnv(c Config, places address.Map, issuer *auth.Issuer, credentials []Cre
 func (s *Server) registry(origin string) model.Registry {
 	var all model.Registry
 	for _, node := range s.neighbours {
-		all.Member = append(all.Member, node.member.Entries(node.places, origin)...)
+		all.Member = append(all.Member, node.entries(origin)...)
 	}
 	return all
+}
+
+// entries are those of the node itself: one if it is of some make.
+func (s *Server) entries(origin string) []model.Member {
+	if s.flavour.Name == "" {
+		return s.member.Entries(s.places, origin)
+	}
+	return []model.Member{s.member.Entry(origin+s.flavour.Token(s.places), origin+s.places.Info())}
 }
 
 // ServeHTTP answers a request to the node.
@@ -206,6 +223,9 @@ func (s *Server) TokenTTL() time.Duration { return s.issuer.Lifetime() }
 // Prepare makes what the filters of a large node need, which takes about a second for each million of calls; the first request that
 // filters does it otherwise. [Serve] calls it.
 func (s *Server) Prepare() { s.store.Prepare() }
+
+// Flavour is the make of the node.
+func (s *Server) Flavour() flavour.Flavour { return s.flavour }
 
 // Reset puts the node back to what it was configured to be.
 func (s *Server) Reset() {
@@ -240,14 +260,16 @@ func (s *Server) Routes() []Route { return slices.Clone(s.routes) }
 
 // Addresses are where the parts of a node are: absolute URLs, as a caller sees them.
 type Addresses struct {
-	// Token and RealmToken are the two token endpoints (NET-R10).
-	Token, RealmToken string
+	// Token and RealmToken are the two token endpoints (NET-R10). Listed is the one that the registry has, the first one if it has both.
+	Token, RealmToken, Listed string
 	// StagingToken is the token endpoint of the staging environment.
 	StagingToken string
 	// Info is the info resource, Spec the OpenAPI document, Fundings the list (NET-R13, NET-R14).
 	Info, Spec, Fundings string
 	// Base is the base URL of the API, TryOut that of the try-out space: a client changes nothing else (NET-R4).
 	Base, TryOut string
+	// TryOutFundings is the list without a token.
+	TryOutFundings string
 	// Registry is the registry document, which lists the node (NET-R6).
 	Registry string
 }
@@ -260,7 +282,8 @@ func (s *Server) Addresses(origin string) Addresses {
 	}
 	p := s.places
 	return Addresses{
-		Token: origin + p.Token(), RealmToken: origin + p.RealmToken(), StagingToken: origin + p.Staging().Token(), Info: origin + p.Info(), Spec: origin + p.Spec(),
-		Fundings: origin + p.Fundings(), Base: origin + p.API(), TryOut: origin + p.TryOut().API(), Registry: origin + p.Registry(),
+		Token: origin + p.Token(), RealmToken: origin + p.RealmToken(), Listed: origin + s.flavour.Token(p),
+		StagingToken: origin + p.Staging().Token(), Info: origin + p.Info(), Spec: origin + p.Spec(),
+		Fundings: origin + p.Fundings(), Base: origin + p.API(), TryOut: origin + p.TryOut().API(), TryOutFundings: origin + p.TryOut().Fundings(), Registry: origin + p.Registry(),
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -65,7 +66,7 @@ func (o outputFlags) write(r conformance.Result) error {
 		if !slices.Contains(o.formats, f.format) {
 			continue
 		}
-		if err := replace(filepath.Join(o.dir, f.name), func(w io.Writer) error { return f.write(w, r) }); err != nil {
+		if err := replace(filepath.Join(o.dir, f.name), 0o644, func(w io.Writer) error { return f.write(w, r) }); err != nil {
 			return internal(fmt.Errorf("write %s: %w", f.name, err))
 		}
 	}
@@ -73,7 +74,7 @@ func (o outputFlags) write(r conformance.Result) error {
 }
 
 // replace writes a file beside its place and moves it there.
-func replace(path string, write func(io.Writer) error) (err error) {
+func replace(path string, mode fs.FileMode, write func(io.Writer) error) (err error) {
 	file, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+"-*")
 	if err != nil {
 		return err
@@ -83,7 +84,7 @@ func replace(path string, write func(io.Writer) error) (err error) {
 			err = errors.Join(err, os.Remove(file.Name()))
 		}
 	}()
-	if err = errors.Join(write(file), file.Chmod(0o644), file.Close()); err != nil {
+	if err = errors.Join(write(file), file.Chmod(mode), file.Close()); err != nil {
 		return err
 	}
 	return os.Rename(file.Name(), path)

@@ -55,7 +55,7 @@ members of the registry. The same seed, number and day give the same bytes.`,
 			if path == "" {
 				err = write(w.out)
 			} else {
-				err = replace(path, write)
+				err = replace(path, 0o644, write)
 			}
 			shown.clear()
 			if errors.Is(err, context.Canceled) {

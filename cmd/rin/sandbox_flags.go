@@ -28,6 +28,8 @@ type sandboxFlags struct {
 	affiliation            string
 	tls                    tlsFlags
 	control                controlFlags
+	network                networkFlags
+	credentials            credentialsFlags
 	list, verbose          bool
 }
 
@@ -35,6 +37,7 @@ type sandboxFlags struct {
 func (s *sandboxFlags) groups() []flagGroup {
 	return []flagGroup{
 		group("Where it listens", s.registerAddresses, s.tls.register, s.control.register, s.registerPages),
+		group("The network", s.network.register, s.credentials.register),
 		group("The data", s.registerData),
 		group("Tokens and errors", s.registerForms),
 		group("Misbehaviour", s.registerDeviations),
@@ -46,8 +49,8 @@ func (s *sandboxFlags) groups() []flagGroup {
 func (s *sandboxFlags) registerAddresses(f *pflag.FlagSet) {
 	f.StringVar(&s.addr, "addr", "127.0.0.1:8080", "address to listen on; port 0 takes a free one")
 	f.StringVar(&s.config.PublicURL, "public-url", "", "base URL that clients use, when it is another than --addr")
-	f.StringVar(&s.config.Prefix, "prefix", sandbox.DefaultPrefix, "service prefix of the paths")
-	f.StringVar(&s.config.Realm, "realm", sandbox.DefaultRealm, "realm of the identity provider's paths")
+	f.StringVar(&s.config.Prefix, "prefix", "", "service prefix of the paths (default "+sandbox.DefaultPrefix+", with several nodes one of each)")
+	f.StringVar(&s.config.Realm, "realm", "", "realm of the identity provider's paths (default "+sandbox.DefaultRealm+", with several nodes one of each)")
 }
 
 func (s *sandboxFlags) registerPages(f *pflag.FlagSet) {
@@ -63,8 +66,8 @@ func (s *sandboxFlags) registerData(f *pflag.FlagSet) {
 
 func (s *sandboxFlags) registerForms(f *pflag.FlagSet) {
 	f.DurationVar(&s.config.TokenTTL, "token-ttl", sandbox.DefaultTokenTTL, "lifetime of access tokens")
-	f.StringVar(&s.format, "token-format", string(auth.ES256), fmt.Sprintf("form of access tokens, one of %v", auth.Formats()))
-	f.StringVar(&s.errors, "error-shape", string(problem.ShapeProblem), "errors of the API: problem (application/problem+json) or text ({\"error\":\"401 Error: Unauthorized\"})")
+	f.StringVar(&s.format, "token-format", "", fmt.Sprintf("form of access tokens, one of %v (default that of the flavour, else %s)", auth.Formats(), auth.ES256))
+	f.StringVar(&s.errors, "error-shape", "", "errors of the API: problem (application/problem+json) or text ({\"error\":\"401 Error: Unauthorized\"}) (default that of the flavour, else problem)")
 }
 
 func (s *sandboxFlags) registerDeviations(f *pflag.FlagSet) {
@@ -84,8 +87,17 @@ func (s *sandboxFlags) registerOperation(f *pflag.FlagSet) {
 	f.BoolVarP(&s.verbose, "verbose", "v", false, "log each request on stderr")
 }
 
-// read turns the flags into a configuration.
-func (s *sandboxFlags) read(ctx context.Context, w world) (sandbox.Config, error) {
+// read turns the flags into the configurations of the nodes.
+func (s *sandboxFlags) read(ctx context.Context, w world) ([]sandbox.Config, error) {
+	first, err := s.first(ctx, w)
+	if err != nil {
+		return nil, err
+	}
+	return s.network.configure(first)
+}
+
+// first is the configuration of the first node.
+func (s *sandboxFlags) first(ctx context.Context, w world) (sandbox.Config, error) {
 	c := s.config
 	c.TokenFormat, c.Paging, c.ErrorShape = auth.Format(s.format), funding.Paging(s.paging), problem.Shape(s.errors)
 	level := slog.LevelWarn

@@ -15,6 +15,8 @@ type Map struct {
 	Realm string
 	// PublicURL is the base that clients see, without a trailing slash. Empty: taken from each request's Host.
 	PublicURL string
+	// Provider is the path below the root where the identity provider is, with a slash before it: "/auth" in Keycloak before version 17.
+	Provider string
 	// Root is the path before everything, with a slash before it: one of several nodes of a host has one, and a staging environment.
 	Root string
 }
@@ -68,8 +70,11 @@ func (m Map) Staging() Map {
 // Token is the path of the staging token endpoint (NET-R10), the one that the registry lists.
 func (m Map) Token() string { return m.Root + "/oauth/token" }
 
+// Realms is the path of all realms of the identity provider, without a slash at its end.
+func (m Map) Realms() string { return m.Root + m.Provider + "/realms" }
+
 // RealmIssuer is the path of the identity provider's realm, which is its issuer's path too.
-func (m Map) RealmIssuer() string { return m.Root + "/realms/" + m.Realm }
+func (m Map) RealmIssuer() string { return m.Realms() + "/" + m.Realm }
 
 // RealmToken is the path of the token endpoint under the identity provider's realm (NET-R10).
 func (m Map) RealmToken() string { return m.RealmIssuer() + "/protocol/openid-connect/token" }

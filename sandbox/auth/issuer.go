@@ -23,6 +23,7 @@ type Issuer struct {
 	random   io.Reader
 	keys     keySource
 	sealer   *sealer
+	dialect  Dialect
 }
 
 // NewIssuer makes an issuer of tokens in the format that live for lifetime, of which whole seconds count.
@@ -69,7 +70,7 @@ func (i *Issuer) IssueAt(now time.Time, issuer, audience, clientID, subject, sco
 	if err != nil {
 		return "", err
 	}
-	token, err := key.sign(claims)
+	token, err := i.sign(key, claims)
 	if err != nil {
 		return "", fmt.Errorf("sign a token: %w", err)
 	}

@@ -99,8 +99,8 @@ func (v *Verifier) read(token, base string) (acceptance, error) {
 	if header.KeyID != key.id || header.Algorithm != string(key.algorithm) {
 		return acceptance{}, errors.New("the token is not signed with a key of this node")
 	}
-	if !isType(header, tokenType) {
-		return acceptance{}, errors.New("the typ of the token is not at+jwt")
+	if own := v.own.tokenType(); !isType(header, strings.ToLower(own)) {
+		return acceptance{}, errors.New("the typ of the token is not " + own)
 	}
 	var claims Claims
 	if err := parsed.Claims(key.public, &claims); err != nil {

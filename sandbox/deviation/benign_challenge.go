@@ -68,7 +68,7 @@ func challengeHabits() []Deviation {
 		{
 			Name: "refusals-of-spring", Warns: []string{"BRR-05"},
 			Why: "An anonymous call gets a bare Bearer, a bad token an error_description and an error_uri, and no refusal has a body: Spring Security unchanged.",
-			Wrap: rewrite(when(failed, func(r *http.Request, a *Answer) {
+			Wrap: reword(func(r *http.Request, a *Answer) {
 				challenge := a.Header.Get("WWW-Authenticate")
 				switch {
 				case challenge == "":
@@ -85,7 +85,7 @@ func challengeHabits() []Deviation {
 				}
 				a.become(a.Status, "", "")
 				a.challenge(challenge)
-			}), protected()...),
+			}, protected()...),
 		},
 	}
 }

@@ -69,8 +69,12 @@ const rotatedModulus = "u1SU1LfVLPHCozMxH2Mo4lgOEePzNm0tRgeLezV6ffAt0gunVTLw7onL
 // metadata makes a Wrap that edits the metadata of the authorization server.
 func metadata(edit func(document map[string]any)) wrap {
 	return outside(func(next http.Handler, _ Env, w http.ResponseWriter, r *http.Request) {
+		if !strings.Contains(r.URL.Path, "/.well-known/") {
+			next.ServeHTTP(w, r)
+			return
+		}
 		a := capture(next, r)
-		if a.ok() && strings.Contains(r.URL.Path, "/.well-known/") {
+		if a.ok() {
 			a.editObject(edit)
 		}
 		a.send(w, r)

@@ -10,15 +10,19 @@ func tokenErrorHabits() []Deviation {
 		{
 			Name: "token-errors-of-keycloak", Warns: []string{"TER-02"},
 			Why: "A wrong or missing secret is unauthorized_client, and an unknown client invalid_client, with words that Keycloak has for them.",
-			Wrap: exchange(func(q tokenRequest, a *Answer) {
-				if a.Status != http.StatusUnauthorized || q.basic || q.form.Get("client_id") == "" {
-					return
-				}
-				a.editObject(func(answer map[string]any) {
-					answer["error"] = "unauthorized_client"
-					answer["error_description"] = "Invalid client or Invalid client credentials"
-				})
-			}),
+			Wrap: func(next http.Handler, env Env) http.Handler {
+				return exchange(func(q tokenRequest, a *Answer) {
+					if a.Status != http.StatusUnauthorized || q.basic || q.form.Get("client_id") == "" {
+						return
+					}
+					a.editObject(func(answer map[string]any) {
+						if _, known := env.Client(q.form.Get("client_id")); known {
+							answer["error"] = "unauthorized_client"
+						}
+						answer["error_description"] = "Invalid client or Invalid client credentials"
+					})
+				})(next, env)
+			},
 		},
 		{
 			Name: "token-errors-of-entra",

@@ -47,11 +47,15 @@ func First() Member {
 	return Member{ID: NodeID, Acronym: "MUST", Name: "Universität Musterstadt", Contact: "ris@must.example"}
 }
 
-// Entries are those of one node for a caller who sees it at origin: with the token endpoint of the interface document's staging path,
-// then with the identity provider's (NET-R10).
+// Entry is that of a node whose clients get tokens from one URL and info from another.
+func (m Member) Entry(token, info string) model.Member {
+	return model.Member{ID: m.ID, Acronym: m.Acronym, Name: m.Name, Contact: m.Contact, OAuth2: token, Info: info}
+}
+
+// Entries are those of a node that is listed under both its token endpoints, for a caller who sees it at origin: that of the interface
+// document's staging path, then that of the identity provider (NET-R10).
 func (m Member) Entries(places address.Map, origin string) []model.Member {
-	plain := model.Member{ID: m.ID, Acronym: m.Acronym, Name: m.Name, Contact: m.Contact, OAuth2: origin + places.Token(), Info: origin + places.Info()}
-	realm := plain
-	realm.ID, realm.Name, realm.OAuth2 = m.ID+realmSuffix, m.Name+" (Realm)", origin+places.RealmToken()
-	return []model.Member{plain, realm}
+	realm := m
+	realm.ID, realm.Name = m.ID+realmSuffix, m.Name+" (Realm)"
+	return []model.Member{m.Entry(origin+places.Token(), origin+places.Info()), realm.Entry(origin+places.RealmToken(), origin+places.Info())}
 }

@@ -1,0 +1,130 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/rin-network/rin/sandbox"
+	"github.com/rin-network/rin/sandbox/deviation"
+)
+
+// greeting is what a sandbox says before it serves: where it is and how to use it. The secrets are its own, made for this run.
+type greeting struct {
+	openNetwork
+	// authority and credentials are the files that were written; empty for none.
+	authority, credentials string
+}
+
+func (g greeting) write(out io.Writer) error {
+	var b strings.Builder
+	fmt.Fprintf(&b, "listening on %s\n\n", g.base)
+	if nodes := g.Nodes(); len(nodes) == 1 {
+		g.writeNode(&b, nodes[0])
+	} else {
+		g.writeNodes(&b, nodes)
+	}
+	_, err := io.WriteString(out, b.String())
+	return err
+}
+
+// writeNode is about the only node.
+func (g greeting) writeNode(b *strings.Builder, node *sandbox.Server) {
+	at := node.Addresses(g.base)
+	t := tabwriter.NewWriter(b, 0, 0, 2, ' ', 0)
+	fmt.Fprintf(t, "  registry\t%s\n", at.Registry)
+	fmt.Fprintf(t, "  token\t%s\n", at.Listed)
+	fmt.Fprintf(t, "  info\t%s\n", at.Info)
+	fmt.Fprintf(t, "  document\t%s\n", at.Spec)
+	fmt.Fprintf(t, "  funding\t%s\n", at.Fundings)
+	fmt.Fprintf(t, "  try-out\t%s (no token)\n", at.TryOutFundings)
+	if made := node.Flavour(); made.Name != "" {
+		fmt.Fprintf(t, "  flavour\t%s\n", made.Name)
+	}
+	g.writeFiles(t)
+	_ = t.Flush()
+	for _, c := range node.Credentials() {
+		role := "role " + c.Role
+		if c.Role == "" {
+			role = "no role"
+		}
+		if c.Audience != "" {
+			role += ", tokens for " + c.Audience
+		}
+		fmt.Fprintf(b, "\n  client  %s (%s)\n  secret  %s\n", c.ClientID, role, c.Secret)
+	}
+	staging := node.Staging()
+	fmt.Fprintf(b, "\n  staging %s\n  client  %s (its tokens are refused here)\n  secret  %s\n", at.StagingToken, staging.ClientID, staging.Secret)
+	g.writeDeviations(b, node)
+	g.writeCommands(b, node)
+}
+
+// writeNodes is about several nodes, one line of each table for each.
+func (g greeting) writeNodes(b *strings.Builder, nodes []*sandbox.Server) {
+	t := tabwriter.NewWriter(b, 0, 0, 2, ' ', 0)
+	fmt.Fprintf(t, "  registry\t%s\n", nodes[0].Addresses(g.base).Registry)
+	g.writeFiles(t)
+	fmt.Fprintf(t, "\n  node\tflavour\tinstitution\n")
+	for _, n := range nodes {
+		fmt.Fprintf(t, "  %s\t%s\t%s\n", n.Member().ID, n.Flavour().Name, strings.TrimSpace(n.Member().Name))
+	}
+	fmt.Fprintf(t, "\n  node\tclient\tsecret\n")
+	for _, n := range nodes {
+		if all := n.Credentials(); len(all) > 0 {
+			fmt.Fprintf(t, "  %s\t%s\t%s\n", n.Member().ID, all[0].ClientID, all[0].Secret)
+		}
+	}
+	_ = t.Flush()
+	b.WriteString("\n  Token and info URLs are in the registry. ")
+	if g.credentials == "" {
+		b.WriteString("--credentials FILE writes all URLs and\n  secrets, those of the other clients of each node too.\n")
+	} else {
+		b.WriteString("All URLs and secrets are in\n  " + g.credentials + "\n")
+	}
+	for _, n := range nodes {
+		g.writeDeviations(b, n)
+	}
+	g.writeCommands(b, nodes[0])
+}
+
+// writeFiles is about what else was made for this run.
+func (g greeting) writeFiles(t *tabwriter.Writer) {
+	if g.authority != "" {
+		fmt.Fprintf(t, "  authority\t%s (curl --cacert, rin certify --cacert)\n", g.authority)
+	}
+	if g.control != nil {
+		fmt.Fprintf(t, "  control\t%s (this machine only)\n", g.control.url())
+	}
+}
+
+func (g greeting) writeDeviations(b *strings.Builder, node *sandbox.Server) {
+	who := ""
+	if len(g.Nodes()) > 1 {
+		who = node.Member().ID + " "
+	}
+	for _, name := range node.Deviations() {
+		if d, err := deviation.Find(name); err == nil {
+			fmt.Fprintf(b, "\n  %sdeviates: %s, %s\n            %s\n", who, d.Name, effect(d), d.Why)
+		}
+	}
+}
+
+// writeCommands are three curl commands that work as they stand, with the first client of the node.
+func (g greeting) writeCommands(b *strings.Builder, node *sandbox.Server) {
+	clients := node.Credentials()
+	if len(clients) == 0 {
+		return
+	}
+	curl := "curl"
+	if g.authority != "" {
+		curl += " --cacert " + quoted(g.authority)
+	}
+	at := node.Addresses(g.base)
+	fmt.Fprintf(b, `
+TOKEN=$(%[1]s -s %[2]s -d grant_type=client_credentials \
+  -d client_id=%[3]s -d client_secret=%[4]s | sed 's/.*"access_token":"\([^"]*\)".*/\1/')
+%[1]s -s -H "Authorization: Bearer $TOKEN" %[5]s
+%[1]s -sg -H "Authorization: Bearer $TOKEN" '%[6]s?runningCalls=true&page[size]=2'
+`, curl, at.Listed, clients[0].ClientID, clients[0].Secret, at.Info, at.Fundings)
+}

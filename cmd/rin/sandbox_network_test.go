@@ -1,0 +1,122 @@
+package main_test
+
+import (
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	"github.com/onsi/gomega/gbytes"
+	"github.com/onsi/gomega/gexec"
+
+	"github.com/rin-network/rin/sandbox/flavour"
+)
+
+// issuedNetwork is what the tests look at in the file of --credentials.
+type issuedNetwork struct {
+	Format, Registry string
+	Nodes            []struct {
+		ID, Name, Flavour, TokenURL, InfoURL, FundingsURL string
+		Clients                                           []struct{ ClientID, ClientSecret, Role string }
+	}
+	greeting string
+}
+
+// network starts a sandbox, and reads what it wrote for its clients.
+func network(args ...string) issuedNetwork {
+	GinkgoHelper()
+	file := filepath.Join(GinkgoT().TempDir(), "credentials.json")
+	cmd := exec.Command(binary, append([]string{"sandbox", "--addr", "127.0.0.1:0", "--credentials", file}, args...)...)
+	session, err := gexec.Start(cmd, nil, GinkgoWriter)
+	Expect(err).NotTo(HaveOccurred())
+	DeferCleanup(func() { session.Kill().Wait("10s") })
+	Eventually(session.Out, "20s").Should(gbytes.Say(`(?s)listening on http.*page\[size\]=2'\n`))
+	about, err := os.Stat(file)
+	Expect(err).NotTo(HaveOccurred())
+	Expect(about.Mode().Perm()).To(Equal(os.FileMode(0o600)), "secrets are for their owner")
+	written, err := os.ReadFile(file)
+	Expect(err).NotTo(HaveOccurred())
+	var issued issuedNetwork
+	Expect(json.Unmarshal(written, &issued)).To(Succeed())
+	issued.greeting = string(session.Out.Contents())
+	return issued
+}
+
+var _ = Describe("rin sandbox --nodes", func() {
+	It("has a node of each make, and each is certified with the warnings that its make earns and no other", func() {
+		issued := network("--nodes", "5", "--calls", "20")
+		Expect(issued.Nodes).To(HaveLen(5))
+		for i, made := range flavour.All() {
+			node := issued.Nodes[i]
+			Expect(node.Flavour).To(Equal(made.Name))
+			for _, profile := range []string{"auth", "funding"} {
+				dir := GinkgoT().TempDir()
+				got := rin([]string{"SECRET=" + node.Clients[0].ClientSecret, "SECRET2=" + node.Clients[1].ClientSecret},
+					"certify", "--registry", issued.Registry, "--node", node.ID, "--profile", profile, "--report-dir", dir, "--format", "json",
+					"--client-id", node.Clients[0].ClientID, "--client-secret", "env:SECRET",
+					"--client-id2", node.Clients[1].ClientID, "--client-secret2", "env:SECRET2")
+				Expect(got.code).To(Equal(0), node.ID+": "+got.out+got.err)
+				warned := []string{}
+				for id, outcome := range reportIn(dir).outcomes() {
+					if outcome == "warn" {
+						warned = append(warned, id)
+					}
+				}
+				Expect(warned).To(ConsistOf(made.Warns), node.ID+" "+profile)
+			}
+		}
+	})
+
+	It("says at 80 columns who is there, and which secret each has", func() {
+		issued := network("--nodes", "100", "--calls", "1")
+		Expect(issued.Nodes).To(HaveLen(100))
+		for _, node := range issued.Nodes {
+			Expect(issued.greeting).To(MatchRegexp(`(?m)^  %s +%s  `, node.ID, node.Flavour))
+			Expect(issued.greeting).To(MatchRegexp(`(?m)^  %s +%s +%s$`, node.ID, node.Clients[0].ClientID, node.Clients[0].ClientSecret))
+			for _, other := range node.Clients[1:] {
+				Expect(issued.greeting).NotTo(ContainSubstring(other.ClientSecret))
+			}
+		}
+		fits80Columns(issued.greeting)
+	})
+
+	It("has nodes of one make when it is told which", func() {
+		issued := network("--nodes", "2", "--calls", "1", "--flavour", "keycloak")
+		Expect(slices.Compact([]string{issued.Nodes[0].Flavour, issued.Nodes[1].Flavour})).To(Equal([]string{"keycloak"}))
+	})
+
+	It("refuses what can't be", func() {
+		for flag, args := range map[string][]string{
+			"--nodes":   {"--nodes", "0"},
+			"1 to 100":  {"--nodes", "101"},
+			"keycloak,": {"--flavour", "keycloack"},
+		} {
+			got := rin(nil, append([]string{"sandbox", "--addr", "127.0.0.1:0"}, args...)...)
+			Expect(got.code).To(Equal(2))
+			Expect(got.err).To(SatisfyAll(ContainSubstring(flag), ContainSubstring("hint: ")))
+		}
+	})
+
+	It("writes credentials over its own file only", func() {
+		file := filepath.Join(GinkgoT().TempDir(), "mine.txt")
+		Expect(os.WriteFile(file, []byte("{}"), 0o600)).To(Succeed())
+		got := rin(nil, "sandbox", "--addr", "127.0.0.1:0", "--credentials", file)
+		Expect(got.code).To(Equal(2))
+		Expect(got.err).To(ContainSubstring("holds no credentials of a sandbox"))
+		Expect(os.ReadFile(file)).To(BeEquivalentTo("{}"))
+	})
+})
+
+// fits80Columns expects a text to be readable at 80 columns but for the commands at its end, which are to be copied.
+func fits80Columns(text string) {
+	GinkgoHelper()
+	text, _, _ = strings.Cut(text, "TOKEN=")
+	for line := range strings.Lines(text) {
+		Expect(utf8.RuneCountInString(strings.TrimSuffix(line, "\n"))).To(BeNumerically("<=", 80), line)
+	}
+}

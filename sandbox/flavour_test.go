@@ -1,0 +1,86 @@
+package sandbox_test
+
+import (
+	"encoding/json"
+	"net/url"
+	"time"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+
+	"github.com/rin-network/rin/sandbox"
+	"github.com/rin-network/rin/sandbox/flavour"
+)
+
+// flavoured serves a node of a make.
+func flavoured(name string) runningNode {
+	GinkgoHelper()
+	made, err := flavour.Find(name)
+	Expect(err).NotTo(HaveOccurred())
+	return newNode(sandbox.Config{Flavour: made})
+}
+
+func tokenForm(id, secret string) string {
+	return url.Values{"grant_type": {"client_credentials"}, "client_id": {id}, "client_secret": {secret}}.Encode()
+}
+
+var _ = Describe("A node of a make", func() {
+	It("is listed once, under the token endpoint that it has", func() {
+		for name, path := range map[string]string{"plain": "/oauth/token", "keycloak": realmToken, "keycloak-16": "/auth" + realmToken} {
+			node := flavoured(name)
+			var got struct{ Member []map[string]string }
+			Expect(json.Unmarshal([]byte(get(node, "/registry/registry.json", nil).body), &got)).To(Succeed())
+			Expect(got.Member).To(ConsistOf(SatisfyAll(HaveKeyWithValue("id", "XA"), HaveKeyWithValue("oauth2", node.URL+path))), name)
+			Expect(node.Addresses(node.URL).Listed).To(Equal(node.URL + path))
+		}
+	})
+
+	It("takes its own tokens, whatever make it is, also after a reset", func() {
+		for _, made := range flavour.All() {
+			node := flavoured(made.Name)
+			token := fetchToken(node, node.Addresses(node.URL).Listed, node.Credentials()[0])
+			for _, path := range []string{infoPath, fundingsPath} {
+				Expect(get(node, path, bearer(token)).status).To(Equal(200), made.Name)
+			}
+			Expect(get(node, infoPath, bearer(token+"x")).status).To(Equal(401), made.Name)
+			Expect(node.Deviations()).To(BeEmpty(), "habits are no deviations")
+			node.Reset()
+			Expect(get(node, infoPath, nil).body).To(Equal(get(flavoured(made.Name), infoPath, nil).body), made.Name)
+		}
+	})
+
+	It("writes tokens, errors and keys as Keycloak does", func() {
+		node := flavoured("keycloak")
+		client := node.Credentials()[0]
+		var answer map[string]any
+		Expect(json.Unmarshal([]byte(postForm(node, realmToken, tokenForm(client.ClientID, client.Secret), nil).body), &answer)).To(Succeed())
+		Expect(answer).To(SatisfyAll(HaveKeyWithValue("refresh_expires_in", 0.0), HaveKeyWithValue("not-before-policy", 0.0), HaveKeyWithValue("scope", "email profile")))
+		header, claims := decodeJWT(answer["access_token"].(string))
+		Expect(header).To(SatisfyAll(HaveKeyWithValue("typ", "JWT"), HaveKeyWithValue("alg", "RS256")))
+		Expect(claims).To(SatisfyAll(HaveKeyWithValue("azp", client.ClientID), HaveKeyWithValue("typ", "Bearer"),
+			HaveKeyWithValue("aud", ConsistOf(node.URL+"/ris-synergy", "account")), HaveKeyWithValue("iss", node.URL+"/realms/ris"),
+			HaveKeyWithValue("preferred_username", "service-account-demo-client")))
+		Expect(postForm(node, realmToken, tokenForm(client.ClientID, "wrong"), nil).body).To(ContainSubstring("unauthorized_client"))
+		Expect(postForm(node, realmToken, tokenForm("nobody", "wrong"), nil).body).To(ContainSubstring("invalid_client"))
+	})
+
+	It("makes tokens of another time that its own dialect has (a token that expired)", func() {
+		node := flavoured("keycloak")
+		token, err := node.TokenAt(time.Now().Add(-time.Hour), node.URL, "demo-client")
+		Expect(err).NotTo(HaveOccurred())
+		Expect(get(node, infoPath, bearer(token)).body).To(ContainSubstring("expired"))
+	})
+
+	It("streams what it does not refuse: conditions and compression are kept", func() {
+		node := flavoured("spring")
+		token := fetchToken(node, stagingToken, node.Credentials()[0])
+		header := bearer(token).Clone()
+		tag := get(node, infoPath, header).header.Get("ETag")
+		Expect(tag).NotTo(BeEmpty())
+		header["If-None-Match"] = []string{tag}
+		Expect(get(node, infoPath, header).status).To(Equal(304))
+		refused := get(node, infoPath, nil)
+		Expect(refused.header.Get("WWW-Authenticate")).To(Equal("Bearer"))
+		Expect(refused.body).To(BeEmpty())
+	})
+})
