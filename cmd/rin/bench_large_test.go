@@ -1,0 +1,48 @@
+package main_test
+
+import (
+	"io"
+	"net/http"
+	"testing"
+	"time"
+)
+
+// BenchmarkSandboxMillion measures the sandbox with a million calls: the time to its first page and to its first filtered page (target:
+// 2 s), the time to the first byte of the list without paging, and the peak of resident memory after 300 MB of it (target: 300 MB).
+func BenchmarkSandboxMillion(b *testing.B) {
+	rin := build(b, "github.com/rin-network/rin/cmd/rin")
+	const list = "/ris-synergy/try-out/funding/v3/fundings"
+	var ready, filtered, streaming time.Duration
+	var peak float64
+	for b.Loop() {
+		started := time.Now()
+		took, base, cmd := start(b, list+"?page[size]=20", rin, "sandbox", "--addr", "127.0.0.1:0", "--calls", "1000000")
+		ready += took
+		fetch(b, base+list+"?page[size]=20&fundingType=CALL&runningCalls=true", "")
+		filtered += time.Since(started)
+		started = time.Now()
+		answer, err := http.Get(base + list)
+		if err != nil {
+			b.Fatal(err)
+		}
+		if _, err := answer.Body.Read(make([]byte, 1)); err != nil {
+			b.Fatal(err)
+		}
+		streaming += time.Since(started)
+		if _, err := io.CopyN(io.Discard, answer.Body, 300<<20); err != nil {
+			b.Fatal(err)
+		}
+		_ = answer.Body.Close()
+		megabytes, err := peakMemory(cmd.Process.Pid)
+		end(cmd)
+		if err != nil {
+			b.Skip(err)
+		}
+		peak = max(peak, megabytes)
+	}
+	n := float64(b.N)
+	atMost(b, ready.Seconds()/n, "s/ready", 2)
+	atMost(b, filtered.Seconds()/n, "s/first-filter", 2)
+	b.ReportMetric(float64(streaming.Microseconds())/1000/n, "ms/first-byte")
+	atMost(b, peak, "MB", 300)
+}
