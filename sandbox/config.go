@@ -80,6 +80,9 @@ type Config struct {
 	Clients []ClientConfig
 	// Loopback declares that only this machine can connect, which permits weak configured secrets.
 	Loopback bool
+	// Ledger keeps the books of clients and service accounts across restarts; nil keeps them in memory. A client that it holds already is
+	// as it became there, whatever Clients says of it.
+	Ledger Ledger
 	// Issuers are foreign authorization servers whose tokens are accepted.
 	Issuers []IssuerConfig
 

@@ -1,12 +1,10 @@
 package sandbox
 
 import (
-	"encoding/hex"
 	"fmt"
-	"io"
 
 	"github.com/rin-network/rin/fixtures/model"
-	"github.com/rin-network/rin/sandbox/auth"
+	"github.com/rin-network/rin/sandbox/account"
 )
 
 // The ids of the demo clients that a sandbox has when none are configured.
@@ -35,41 +33,55 @@ func DemoClients(suffix string) []ClientConfig {
 	}
 }
 
-// register completes the configured clients with secrets and subjects.
-func register(c Config) ([]Credential, error) {
+// openBooks opens the books of a node, enters the configured clients, and lists those of them that are in use, as their owners know them.
+func openBooks(c Config) (*account.Books, []Credential, error) {
+	books, err := account.Open(account.Config{Store: c.store(), Now: c.Clock, Random: c.Random})
+	if err != nil {
+		return nil, nil, err
+	}
 	clients := c.Clients
 	if clients == nil {
 		clients = DemoClients("")
 	}
-	credentials := make([]Credential, 0, len(clients))
+	registrations := make([]account.Registration, 0, len(clients))
 	for _, client := range clients {
-		credential := Credential{ClientID: client.ID, Secret: client.Secret, Subject: client.Subject, Role: client.Role, Affiliation: client.Affiliation, Audience: client.Audience}
-		var err error
-		switch {
-		case credential.Secret == "":
-			credential.Secret, err = auth.NewSecret(c.Random)
-		case !c.Loopback && auth.SecretBits(credential.Secret) < auth.MinimalSecretBits:
-			err = fmt.Errorf("the secret of client %q is weaker than %d bits: use 22 or more random letters and digits, or bind to loopback",
-				client.ID, auth.MinimalSecretBits)
+		if client.Secret == "" {
+			if _, known := books.Entry(client.ID); !known {
+				if client.Secret, err = account.NewSecret(c.Random); err != nil {
+					return nil, nil, err
+				}
+			}
+		} else if !c.Loopback && account.SecretBits(client.Secret) < account.MinimalSecretBits {
+			return nil, nil, fmt.Errorf("the secret of client %q is weaker than %d bits: use 22 or more random letters and digits, or bind to loopback",
+				client.ID, account.MinimalSecretBits)
 		}
-		if err == nil && credential.Subject == "" {
-			credential.Subject, err = newUserID(c.Random)
-		}
-		if err != nil {
-			return nil, err
-		}
-		credentials = append(credentials, credential)
+		registrations = append(registrations, account.Registration{
+			Client: account.NewClient{ID: client.ID, Audience: client.Audience}, Secret: client.Secret, Subject: client.Subject,
+			Permission: account.Permission{Role: client.Role, Affiliation: client.Affiliation},
+		})
 	}
-	return credentials, nil
+	if err := books.Enter(registrations); err != nil {
+		return nil, nil, err
+	}
+	var credentials []Credential
+	for _, r := range registrations {
+		if credential, ok := credentialOf(books, r.Client.ID, r.Secret); ok {
+			credentials = append(credentials, credential)
+		}
+	}
+	return books, credentials, nil
 }
 
-// newUserID draws a Service Account User ID in the form of a UUID of version 4 (RFC 9562 §5.4).
-func newUserID(random io.Reader) (string, error) {
-	var b [16]byte
-	if _, err := io.ReadFull(random, b[:]); err != nil {
-		return "", fmt.Errorf("draw a service account user id: %w", err)
+// credentialOf is what the owner of a client holds. The secret is that given, if it is still the client's, and unknown otherwise; ok is
+// false for a client that is not in use.
+func credentialOf(books *account.Books, id, secret string) (c Credential, ok bool) {
+	e, known := books.Entry(id)
+	if !known || e.State == account.Revoked {
+		return Credential{}, false
 	}
-	b[6], b[8] = b[6]&0x0f|0x40, b[8]&0x3f|0x80
-	x := hex.EncodeToString(b[:])
-	return x[:8] + "-" + x[8:12] + "-" + x[12:16] + "-" + x[16:20] + "-" + x[20:], nil
+	c = Credential{ClientID: id, Subject: e.Subject, Role: e.Role, Affiliation: e.Affiliation, Audience: e.Audience}
+	if _, _, good := books.Clients().Authenticate(id, secret); good {
+		c.Secret = secret
+	}
+	return c, true
 }

@@ -8,10 +8,10 @@ import (
 	"time"
 
 	"github.com/rin-network/rin/fixtures/model"
+	"github.com/rin-network/rin/sandbox/account"
 	"github.com/rin-network/rin/sandbox/address"
 	"github.com/rin-network/rin/sandbox/auth"
 	"github.com/rin-network/rin/sandbox/cors"
-	"github.com/rin-network/rin/sandbox/deviation"
 	"github.com/rin-network/rin/sandbox/flavour"
 	"github.com/rin-network/rin/sandbox/funding"
 	"github.com/rin-network/rin/sandbox/info"
@@ -31,6 +31,7 @@ type Server struct {
 	neighbours  []*Server // of its network, itself among them; only itself otherwise
 	routes      []Route
 	places      address.Map
+	books       *account.Books
 	credentials []Credential
 	issuer      *auth.Issuer
 	staging     staging
@@ -55,12 +56,7 @@ func New(config Config) (*Server, error) {
 // build connects the parts; c is complete.
 func build(c Config) (*Server, error) {
 	places := address.Map{Root: c.Root, Prefix: c.Prefix, Realm: c.Realm, Provider: c.Flavour.Provider, PublicURL: c.PublicURL}
-	credentials, err := register(c)
-	if err != nil {
-		return nil, err
-	}
-	clients, accounts := books(c, credentials)
-	known, err := auth.NewClients(c.Random, clients)
+	books, credentials, err := openBooks(c)
 	if err != nil {
 		return nil, err
 	}
@@ -73,13 +69,13 @@ func build(c Config) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	server := auth.NewServer(known, issuer, places, c.Logger)
-	guard := auth.NewGuard(auth.NewVerifier(issuer, foreign, places, c.Clock, c.VerifiedTokens), places)
+	server := auth.NewServer(books.Clients(), issuer, places, c.Logger)
+	guard := auth.NewGuard(auth.NewVerifier(issuer, books.Clients(), foreign, places, c.Clock, c.VerifiedTokens), places)
 	records, asOf, err := newRecords(c)
 	if err != nil {
 		return nil, err
 	}
-	store, fundings, err := newFundings(c, records, asOf, accounts, guard)
+	store, fundings, err := newFundings(c, records, asOf, newPermissions(books.Accounts(), c.Issuers), guard)
 	if err != nil {
 		return nil, err
 	}
@@ -87,11 +83,11 @@ func build(c Config) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Server{credentials: credentials, issuer: issuer, staging: beside, log: c.Logger, places: places, member: c.Member, flavour: c.Flavour, store: store, configured: slices.Clone(c.Deviations)}
+	s := &Server{books: books, credentials: credentials, issuer: issuer, staging: beside, log: c.Logger, places: places, member: c.Member, flavour: c.Flavour, store: store, configured: slices.Clone(c.Deviations)}
 	s.neighbours = []*Server{s}
 	s.routes = append(routes(places, describer{c.Paging, c.ErrorShape, records}, server, guard, fundings, s.registry), beside.routes()...)
 	s.routes = append(s.routes, pages(places, c.Member)...)
-	env := newEnv(c, places, issuer, credentials)
+	env := newEnv(c, places, issuer, books, credentials)
 	// The make of the node is behind the seam: it stays, whatever deviations come and go.
 	made, err := newSeam(newMux(s.routes, places, http.HandlerFunc(server.WrongRealm)), env, c.Flavour.Habits)
 	if err != nil {
@@ -149,22 +145,6 @@ func routes(places address.Map, describe describer, server *auth.Server, guard *
 	}
 }
 
-// books divides the registered clients between the authorization server, which learns ids and secrets, and the
-// funding service, which learns roles and affiliations.
-func books(c Config, credentials []Credential) ([]auth.Client, funding.Accounts) {
-	clients, accounts := make([]auth.Client, 0, len(credentials)), funding.Accounts{}
-	for _, k := range credentials {
-		clients = append(clients, auth.Client{ID: k.ClientID, Secret: k.Secret, Subject: k.Subject, Audience: k.Audience})
-		accounts[funding.AccountKey{Name: k.Subject}] = funding.Account{Role: k.Role, Affiliation: k.Affiliation}
-	}
-	for _, issuer := range c.Issuers {
-		for client, account := range issuer.Accounts {
-			accounts[funding.AccountKey{ForeignIssuer: issuer.Issuer, Name: client}] = account
-		}
-	}
-	return clients, accounts
-}
-
 func foreignIssuers(configured []IssuerConfig) ([]auth.Foreign, error) {
 	trusted := make([]auth.Foreign, 0, len(configured))
 	for _, issuer := range configured {
@@ -175,23 +155,6 @@ func foreignIssuers(configured []IssuerConfig) ([]auth.Foreign, error) {
 		trusted = append(trusted, f)
 	}
 	return trusted, nil
-}
-
-// newEnv is what deviations may know of the node.
-func newEnv(c Config, places address.Map, issuer *auth.Issuer, credentials []Credential) deviation.Env {
-	env := deviation.Env{Places: places, Now: c.Clock, Pause: c.Pause, Sign: issuer.Sign}
-	for _, k := range credentials {
-		env.Clients = append(env.Clients, deviation.Client{ID: k.ClientID, Secret: k.Secret, Subject: k.Subject})
-	}
-	env.Issue = func(r *http.Request, clientID string) (string, error) {
-		client, ok := env.Client(clientID)
-		if !ok {
-			return "", fmt.Errorf("client %q is unknown", clientID)
-		}
-		origin := places.Origin(r)
-		return issuer.Issue(origin, origin+places.API(), client.ID, client.Subject, auth.Scope)
-	}
-	return env
 }
 
 // registry lists the nodes of the network for a caller at origin.
@@ -229,13 +192,18 @@ func (s *Server) Flavour() flavour.Flavour { return s.flavour }
 
 // Reset puts the node back to what it was configured to be.
 func (s *Server) Reset() {
+	s.books.Reset()
 	// The names were good when the node was made.
 	_ = s.Deviate(s.configured...)
 }
 
-// Credentials lists the registered clients with their secrets in plain text: for whoever started the sandbox, to
-// print or to test with. With the default clients, the first may read fundings, the second has no role, and the tokens of the
-// third are meant for another service.
+// Books are the node's books of clients and service accounts, for whoever runs it: create clients, grant, rotate, revoke.
+func (s *Server) Books() *account.Books { return s.books }
+
+// Credentials lists the clients that the node was configured with and that were in use when it began, with their secrets in plain text: for
+// whoever started the sandbox, to print or to test with. A secret is empty when a [Ledger] has kept only its hash since an earlier start.
+// With the default clients, the first may read fundings, the second has no role, and the tokens of the third are meant for another
+// service.
 func (s *Server) Credentials() []Credential { return slices.Clone(s.credentials) }
 
 // Staging is the client of the staging environment's authorization server, whose tokens this node refuses.
@@ -244,15 +212,14 @@ func (s *Server) Staging() Credential { return s.staging.client }
 // TokenAt makes an access token as this node at origin issued it to a registered client at some time: one that has expired,
 // for instance.
 func (s *Server) TokenAt(at time.Time, origin, clientID string) (string, error) {
-	for _, c := range s.credentials {
-		if c.ClientID == clientID {
-			if s.places.PublicURL != "" {
-				origin = s.places.PublicURL
-			}
-			return s.issuer.IssueAt(at, origin, origin+s.places.API(), c.ClientID, c.Subject, auth.Scope)
-		}
+	subject, ok := s.books.Clients().Subject(clientID)
+	if !ok {
+		return "", fmt.Errorf("client %q is unknown", clientID)
 	}
-	return "", fmt.Errorf("client %q is unknown", clientID)
+	if s.places.PublicURL != "" {
+		origin = s.places.PublicURL
+	}
+	return s.issuer.IssueAt(at, origin, origin+s.places.API(), clientID, subject, auth.Scope)
 }
 
 // Routes is the route table.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/http"
 
+	"github.com/rin-network/rin/sandbox/account"
 	"github.com/rin-network/rin/sandbox/address"
 	"github.com/rin-network/rin/sandbox/auth"
 )
@@ -19,21 +20,22 @@ type staging struct {
 func newStaging(c Config, places address.Map) (staging, error) {
 	s := staging{client: Credential{ClientID: DemoStagingClient}, places: places.Staging()}
 	var err error
-	if s.client.Secret, err = auth.NewSecret(c.Random); err != nil {
+	if s.client.Secret, err = account.NewSecret(c.Random); err != nil {
 		return s, err
 	}
-	if s.client.Subject, err = newUserID(c.Random); err != nil {
-		return s, err
+	books, err := account.Open(account.Config{Now: c.Clock, Random: c.Random})
+	if err == nil {
+		err = books.Enter([]account.Registration{{Client: account.NewClient{ID: s.client.ClientID}, Secret: s.client.Secret}})
 	}
-	clients, err := auth.NewClients(c.Random, []auth.Client{{ID: s.client.ClientID, Secret: s.client.Secret, Subject: s.client.Subject}})
 	if err != nil {
 		return s, fmt.Errorf("register the staging client: %w", err)
 	}
+	s.client.Subject, _ = books.Clients().Subject(s.client.ClientID)
 	issuer, err := auth.NewIssuer(c.TokenFormat, c.TokenTTL, c.Clock, c.Random)
 	if err != nil {
 		return s, fmt.Errorf("make the staging issuer: %w", err)
 	}
-	s.server = auth.NewServer(clients, issuer, s.places, c.Logger)
+	s.server = auth.NewServer(books.Clients(), issuer, s.places, c.Logger)
 	return s, nil
 }
 

@@ -1,12 +1,12 @@
 package auth_test
 
 import (
-	"crypto/rand"
 	"errors"
 	"net/http"
 	"net/http/httptest"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	. "github.com/onsi/ginkgo/v2"
@@ -15,35 +15,11 @@ import (
 	"github.com/rin-network/rin/sandbox/auth"
 )
 
-var _ = Describe("secrets", func() {
-	It("have 256 bits when they are generated", func() {
-		first, err := auth.NewSecret(rand.Reader)
-		Expect(err).NotTo(HaveOccurred())
-		second, err := auth.NewSecret(rand.Reader)
-		Expect(err).NotTo(HaveOccurred())
-		Expect(first).To(MatchRegexp(`^[A-Za-z0-9_-]{43}$`))
-		Expect(second).NotTo(Equal(first))
-	})
-
-	DescribeTable("are judged by alphabet and length", func(secret string, strong bool) {
-		Expect(auth.SecretBits(secret) >= auth.MinimalSecretBits).To(Equal(strong))
-	},
-		Entry("a password", "correct-horse", false),
-		Entry("32 hex digits", "0123456789abcdef0123456789abcdef", true),
-		Entry("31 hex digits", "0123456789abcdef0123456789abcde", false),
-		Entry("38 digits", "01234567890123456789012345678901234567", false),
-		Entry("22 letters and digits", "Zm9vYmFyYmF6cXV4cXV1eG", true),
-		Entry("few different characters", strings.Repeat("ab", 40), false),
-	)
-
-	It("need a source of randomness", func() {
-		_, err := auth.NewSecret(strings.NewReader("short"))
-		Expect(err).To(MatchError(ContainSubstring("draw a client secret")))
-		_, err = auth.NewIssuer(auth.ES256, time.Minute, time.Now, strings.NewReader("short"))
+var _ = Describe("Issuer", func() {
+	It("needs a source of randomness", func() {
+		_, err := auth.NewIssuer(auth.ES256, time.Minute, time.Now, strings.NewReader("short"))
 		Expect(err).To(MatchError(ContainSubstring("ES256")))
 		_, err = auth.NewIssuer(auth.Opaque, time.Minute, time.Now, strings.NewReader("short"))
-		Expect(err).To(HaveOccurred())
-		_, err = auth.NewClients(strings.NewReader(""), nil)
 		Expect(err).To(HaveOccurred())
 	})
 })
@@ -51,9 +27,31 @@ var _ = Describe("secrets", func() {
 var _ = Describe("Verifier", func() {
 	const base = "http://node/p"
 
+	It("refuses the tokens of a client from the moment when it is revoked, remembered ones too, and those of another service account", func() {
+		for _, remembered := range []int{0, 4} {
+			issuer, revoked := newIssuer(GinkgoTB(), auth.EdDSA), &atomic.Bool{}
+			verifier := auth.NewVerifier(issuer, book{revoked}, nil, places(), time.Now, remembered)
+			token, err := issuer.Issue("http://node", base, "c", "s", auth.Scope)
+			Expect(err).NotTo(HaveOccurred())
+			Expect(verifier.Verify(token, base)).To(HaveField("Subject", "s"))
+			revoked.Store(true)
+			for range 2 {
+				_, err = verifier.Verify(token, base)
+				Expect(err).To(MatchError(ContainSubstring("not registered any more")))
+			}
+			revoked.Store(false)
+			Expect(verifier.Verify(token, base)).To(HaveField("Subject", "s"))
+
+			earlier, err := issuer.Issue("http://node", base, "c", "the account before", auth.Scope)
+			Expect(err).NotTo(HaveOccurred())
+			_, err = verifier.Verify(earlier, base)
+			Expect(err).To(MatchError(ContainSubstring("not registered any more")))
+		}
+	})
+
 	It("remembers a bounded number of tokens and verifies what it forgot", func() {
 		issuer := newIssuer(GinkgoTB(), auth.EdDSA)
-		verifier := auth.NewVerifier(issuer, nil, places(), time.Now, 4)
+		verifier := auth.NewVerifier(issuer, book{}, nil, places(), time.Now, 4)
 		var tokens []string
 		for range 20 {
 			token, err := issuer.Issue("http://node", base, "c", "s", auth.Scope)
@@ -73,7 +71,7 @@ var _ = Describe("Verifier", func() {
 		issuer := newIssuer(GinkgoTB(), auth.ES256)
 		fixed := places()
 		fixed.PublicURL = "http://node"
-		verifier := auth.NewVerifier(issuer, nil, fixed, time.Now, 4)
+		verifier := auth.NewVerifier(issuer, book{}, nil, fixed, time.Now, 4)
 		for _, c := range []struct{ issuer, audience, want string }{
 			{"http://node", "http://node/q", "another audience"},
 			{"http://elsewhere", "http://elsewhere/p", "not this node"},
@@ -91,7 +89,7 @@ var _ = Describe("Verifier", func() {
 
 	It("serves many goroutines at once", func() {
 		issuer := newIssuer(GinkgoTB(), auth.EdDSA)
-		verifier := auth.NewVerifier(issuer, nil, places(), time.Now, 2)
+		verifier := auth.NewVerifier(issuer, book{}, nil, places(), time.Now, 2)
 		faults := make(chan error, 8)
 		var group sync.WaitGroup
 		for range 8 {
@@ -117,7 +115,7 @@ var _ = Describe("Guard", func() {
 	It("tells the resource who calls", func() {
 		issuer := newIssuer(GinkgoTB(), auth.ES256)
 		var caller auth.Principal
-		guard := auth.NewGuard(auth.NewVerifier(issuer, nil, places(), time.Now, 4), places())
+		guard := auth.NewGuard(auth.NewVerifier(issuer, book{}, nil, places(), time.Now, 4), places())
 		guarded := guard.Protect(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 			caller, _ = auth.Caller(r.Context())
 		}))

@@ -13,14 +13,14 @@ import (
 
 // Server is the authorization server of the node.
 type Server struct {
-	clients *Clients
+	clients Clients
 	issuer  *Issuer
 	places  address.Map
 	log     *slog.Logger
 }
 
-// NewServer makes an authorization server that keeps the given book of clients.
-func NewServer(clients *Clients, issuer *Issuer, places address.Map, log *slog.Logger) *Server {
+// NewServer makes an authorization server that reads the given book of clients.
+func NewServer(clients Clients, issuer *Issuer, places address.Map, log *slog.Logger) *Server {
 	return &Server{clients: clients, issuer: issuer, places: places, log: log}
 }
 
@@ -78,17 +78,16 @@ func (s *Server) exchange(w http.ResponseWriter, r *http.Request, issuerPath str
 	if refused != nil {
 		return grant{}, refused
 	}
-	client, ok := s.clients.authenticate(request.clientID, request.secret)
+	subject, audience, ok := s.clients.Authenticate(request.clientID, request.secret)
 	if !ok {
 		return grant{}, invalidClient("client_id and client_secret do not belong together; check for blanks and line ends around them, and that + and % are percent-encoded",
 			request.basic, s.places.Realm)
 	}
 	origin := s.places.Origin(r)
-	audience := client.audience
 	if audience == "" {
 		audience = origin + s.places.API()
 	}
-	token, err := s.issuer.Issue(origin+issuerPath, audience, request.clientID, client.subject, Scope)
+	token, err := s.issuer.Issue(origin+issuerPath, audience, request.clientID, subject, Scope)
 	if err != nil {
 		s.log.Error("token not issued", "error", err)
 		return grant{}, serverError()

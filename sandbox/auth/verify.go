@@ -26,6 +26,7 @@ func asymmetric() []jose.SignatureAlgorithm {
 // Verifier verifies access tokens of the node itself and of trusted foreign issuers.
 type Verifier struct {
 	own     *Issuer
+	clients Clients
 	foreign []Foreign
 	places  address.Map
 	now     func() time.Time
@@ -33,9 +34,9 @@ type Verifier struct {
 	cache   *verified
 }
 
-// NewVerifier makes a verifier. cached is the number of verified tokens to remember; 0 verifies each time.
-func NewVerifier(own *Issuer, foreign []Foreign, places address.Map, now func() time.Time, cached int) *Verifier {
-	return &Verifier{own: own, foreign: foreign, places: places, now: now, allowed: asymmetric(), cache: newVerified(cached)}
+// NewVerifier makes a verifier of the tokens that own issued to clients, and of foreign ones. cached is the number of verified tokens to remember; 0 verifies each time.
+func NewVerifier(own *Issuer, clients Clients, foreign []Foreign, places address.Map, now func() time.Time, cached int) *Verifier {
+	return &Verifier{own: own, clients: clients, foreign: foreign, places: places, now: now, allowed: asymmetric(), cache: newVerified(cached)}
 }
 
 // Verify returns whom the token speaks for. base is the API's base URL as the caller sees it. The text of an error
@@ -46,7 +47,7 @@ func (v *Verifier) Verify(token, base string) (Principal, error) {
 	}
 	now := v.now()
 	if p, ok := v.cache.get(token, base, now); ok {
-		return p, nil
+		return p, v.inUse(p)
 	}
 	accepted, err := v.read(token, base)
 	if err != nil {
@@ -55,8 +56,20 @@ func (v *Verifier) Verify(token, base string) (Principal, error) {
 	if err := accepted.window.check(now); err != nil {
 		return Principal{}, err
 	}
+	if err := v.inUse(accepted.principal); err != nil {
+		return Principal{}, err
+	}
 	v.cache.put(token, base, accepted)
 	return accepted.principal, nil
+}
+
+// inUse looks at the book with each use of a token, remembered or not: a client that was revoked opens nothing from then on. The clients of
+// foreign issuers are in no book here.
+func (v *Verifier) inUse(p Principal) error {
+	if p.ForeignIssuer == "" && !v.clients.Registered(p.ClientID, p.Subject) {
+		return errors.New("the client of the token is not registered any more")
+	}
+	return nil
 }
 
 // acceptance is a verified token: whom it speaks for, and when.

@@ -13,8 +13,8 @@ import (
 type Env struct {
 	// Places are the addresses of the node.
 	Places address.Map
-	// Clients are the registered clients with their secrets in plain text.
-	Clients []Client
+	// Clients tells the clients that are registered at the moment, those that the node was configured with first.
+	Clients func() []Client
 	// Now is the node's clock.
 	Now func() time.Time
 	// Pause waits for d, or until ctx ends, whose error it then returns.
@@ -28,8 +28,11 @@ type Env struct {
 
 // Client is a registered client as its owner knows it.
 type Client struct {
-	// ID, Secret and Subject are the client id, its secret in plain text and the Service Account User ID.
-	ID, Secret, Subject string
+	// ID and Subject are the client id and the Service Account User ID.
+	ID, Subject string
+	// Secret is the secret in plain text. It is empty for clients whose secret the node does not know itself, since it keeps a hash: those
+	// that were created or got another secret while it served, or before. Deviations that need it leave such clients alone.
+	Secret string
 }
 
 // Kind is what a request is for.
@@ -72,8 +75,27 @@ func (k Kind) Protected() bool { return k == Info || k == FundingList || k == Fu
 
 // Client returns the registered client with the id.
 func (e Env) Client(id string) (Client, bool) {
-	for _, c := range e.Clients {
+	for _, c := range e.Clients() {
 		if c.ID == id {
+			return c, true
+		}
+	}
+	return Client{}, false
+}
+
+// first is the first client, if there is one.
+func (e Env) first() (Client, bool) {
+	clients := e.Clients()
+	if len(clients) == 0 {
+		return Client{}, false
+	}
+	return clients[0], true
+}
+
+// exposed is the first client whose secret the node knows, if there is one.
+func (e Env) exposed() (Client, bool) {
+	for _, c := range e.Clients() {
+		if c.Secret != "" {
 			return c, true
 		}
 	}
@@ -82,10 +104,11 @@ func (e Env) Client(id string) (Client, bool) {
 
 // admit returns r with the Authorization header of the first client, which by convention has all permissions.
 func (e Env) admit(r *http.Request) *http.Request {
-	if len(e.Clients) == 0 {
+	first, ok := e.first()
+	if !ok {
 		return r
 	}
-	return e.admitAs(r, e.Clients[0].ID)
+	return e.admitAs(r, first.ID)
 }
 
 // admitAs returns r with a fresh access token of the client; r itself when none can be made.

@@ -223,7 +223,7 @@ func remembering(next http.Handler, env Env) http.Handler {
 	return around(func(next http.Handler, env Env, w http.ResponseWriter, r *http.Request) {
 		q, ok := readTokenRequest(r)
 		client, registered := env.Client(q.form.Get("client_id"))
-		if _, before := known.get(client.ID); ok && registered && before && q.form.Get("client_secret") != "" {
+		if _, before := known.get(client.ID); ok && client.Secret != "" && before && q.form.Get("client_secret") != "" {
 			q.form.Set("client_secret", client.Secret)
 			r = withForm(r, q.form.Encode())
 		}

@@ -82,7 +82,7 @@ func granted(edit func(answer map[string]any)) wrap {
 func guess(near func(right, given string) bool) wrap {
 	return reform(func(q tokenRequest, env Env) {
 		client, known := env.Client(q.form.Get("client_id"))
-		if given := q.form.Get("client_secret"); known && given != "" && near(client.Secret, given) {
+		if given := q.form.Get("client_secret"); known && client.Secret != "" && given != "" && near(client.Secret, given) {
 			q.form.Set("client_secret", client.Secret)
 		}
 	})
@@ -92,10 +92,10 @@ func guess(near func(right, given string) bool) wrap {
 func identify(fits func(q tokenRequest) bool) wrap {
 	return reform(func(q tokenRequest, env Env) {
 		client, known := env.Client(q.form.Get("client_id"))
-		if !known && len(env.Clients) > 0 && q.form.Get("client_id") == "" {
-			client, known = env.Clients[0], true
+		if !known && q.form.Get("client_id") == "" {
+			client, _ = env.exposed()
 		}
-		if known && fits(q) {
+		if client.Secret != "" && fits(q) {
 			q.form.Set("client_id", client.ID)
 			q.form.Set("client_secret", client.Secret)
 		}

@@ -147,14 +147,15 @@ func onGet(do handle) wrap {
 
 // getToken answers a GET like the good POST of the first client.
 func getToken(next http.Handler, env Env, w http.ResponseWriter, r *http.Request) {
-	if len(env.Clients) == 0 {
+	client, ok := env.exposed()
+	if !ok {
 		next.ServeHTTP(w, r)
 		return
 	}
 	post := withForm(r, "grant_type=client_credentials")
 	post.Method = http.MethodPost
 	post.Header.Set("Content-Type", "application/x-www-form-urlencoded")
-	post.SetBasicAuth(escaped(env.Clients[0].ID), escaped(env.Clients[0].Secret))
+	post.SetBasicAuth(escaped(client.ID), escaped(client.Secret))
 	next.ServeHTTP(w, post)
 }
 

@@ -106,7 +106,9 @@ func hygieneDeviations() []Deviation {
 			Name: "spec-shows-secret", Breaks: []string{"SEC-04"},
 			Why: "The description of the document has an example call with the secret of a real client.",
 			Wrap: specs(func(document map[string]any, env Env) {
-				member(document, "info")["description"] = "Try it: curl -d client_secret=" + env.Clients[0].Secret
+				if client, ok := env.exposed(); ok {
+					member(document, "info")["description"] = "Try it: curl -d client_secret=" + client.Secret
+				}
 			}),
 		},
 	}

@@ -92,8 +92,8 @@ func registryDeviations() []Deviation {
 			Name: "registry-secret-in-remark", Breaks: []string{"REG-06", "SEC-04"},
 			Why: "A remark in the registry entry tells the secret of a client.",
 			Wrap: entered(func(entry map[string]any, env Env) {
-				if len(env.Clients) > 0 {
-					entry["remark"] = "until June use " + env.Clients[0].Secret
+				if client, ok := env.exposed(); ok {
+					entry["remark"] = "until June use " + client.Secret
 				}
 			}),
 		},
@@ -101,8 +101,8 @@ func registryDeviations() []Deviation {
 			Name: "registry-client-id", Breaks: []string{"REG-06"},
 			Why: "The registry entry tells the client id of a consumer.",
 			Wrap: entered(func(entry map[string]any, env Env) {
-				if len(env.Clients) > 0 {
-					entry["consumer"] = env.Clients[0].ID
+				if client, ok := env.first(); ok {
+					entry["consumer"] = client.ID
 				}
 			}),
 		},

@@ -115,10 +115,11 @@ func oddInputDeviations() []Deviation {
 			Name: "json-token-request-unchecked", Breaks: []string{"ROB-02"},
 			Why: "A token request as JSON gets a token, whoever asks: the body is read by another handler, which forgot the secret.",
 			Wrap: readmit(func(r *http.Request, env Env) *http.Request {
-				if !ofType("application/json")(r) || len(env.Clients) == 0 {
+				client, ok := env.exposed()
+				if !ok || !ofType("application/json")(r) {
 					return r
 				}
-				form := url.Values{"grant_type": {"client_credentials"}, "client_id": {env.Clients[0].ID}, "client_secret": {env.Clients[0].Secret}}
+				form := url.Values{"grant_type": {"client_credentials"}, "client_id": {client.ID}, "client_secret": {client.Secret}}
 				good := withForm(r, form.Encode())
 				good.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 				return good

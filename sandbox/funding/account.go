@@ -22,24 +22,25 @@ type AccountKey struct {
 	Name string
 }
 
-// Accounts is the funding service's book of service accounts.
-type Accounts map[AccountKey]Account
+// Accounts is the funding service's book of service accounts, as the service reads it. It may change while it does, is safe for
+// concurrent use, and is quick to answer: the service asks for each call.
+type Accounts interface {
+	// Account returns the setting of an account; known is false for one that is not in the book.
+	Account(key AccountKey) (account Account, known bool)
+}
 
-// of returns the account of the principal.
-func (a Accounts) of(p auth.Principal) (Account, bool) {
-	key := AccountKey{ForeignIssuer: p.ForeignIssuer, Name: p.Subject}
+func keyOf(p auth.Principal) AccountKey {
 	if p.ForeignIssuer != "" {
-		key.Name = p.ClientID
+		return AccountKey{ForeignIssuer: p.ForeignIssuer, Name: p.ClientID}
 	}
-	account, ok := a[key]
-	return account, ok
+	return AccountKey{Name: p.Subject}
 }
 
 // denial says why an account may not read fundings and who mends it; it is empty when the account may.
 type denial struct{ detail, hint string }
 
-func (a Accounts) check(p auth.Principal) (Account, denial) {
-	account, known := a.of(p)
+func check(accounts Accounts, p auth.Principal) (Account, denial) {
+	account, known := accounts.Account(keyOf(p))
 	switch {
 	case !known:
 		return account, denial{"the service account of the token is not known to the funding service",

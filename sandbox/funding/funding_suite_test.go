@@ -46,7 +46,7 @@ func service(tb testing.TB, g *generate.Generator, now func() time.Time) *fundin
 		tb.Fatal(err)
 	}
 	places := address.Map{Prefix: "p", Realm: "r"}
-	guard := auth.NewGuard(auth.NewVerifier(issuer, nil, places, now, 0), places)
+	guard := auth.NewGuard(auth.NewVerifier(issuer, nil, nil, places, now, 0), places)
 	return funding.NewService(store, nil, guard, funding.PagingOffset, now, slog.New(slog.DiscardHandler))
 }
 

@@ -33,7 +33,7 @@ type viewer func(w http.ResponseWriter, r *http.Request, affiliation string, hea
 func (s *Service) permitted(view viewer) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		principal, _ := auth.Caller(r.Context())
-		account, refused := s.accounts.check(principal)
+		account, refused := check(s.accounts, principal)
 		if refused.detail != "" {
 			s.guard.Forbid(w, r, refused.detail, refused.hint)
 			return

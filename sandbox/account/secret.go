@@ -1,9 +1,10 @@
-package auth
+package account
 
 import (
 	"crypto/sha256"
 	"crypto/subtle"
 	"encoding/base64"
+	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -58,14 +59,15 @@ func SecretBits(secret string) float64 {
 	return float64(len(secret)) * math.Log2(alphabet)
 }
 
-// digest is a salted SHA-256 of a secret. Secrets are random and long, so that no slow hash is needed.
-type digest struct {
+// Digest is a salted SHA-256 of a secret. Secrets are random and long, so that no slow hash is needed.
+type Digest struct {
 	salt [16]byte
 	sum  [sha256.Size]byte
 }
 
-func newDigest(random io.Reader, secret string) (digest, error) {
-	var d digest
+// NewDigest draws a salt from random and hashes secret with it.
+func NewDigest(random io.Reader, secret string) (Digest, error) {
+	var d Digest
 	if _, err := io.ReadFull(random, d.salt[:]); err != nil {
 		return d, fmt.Errorf("draw a salt: %w", err)
 	}
@@ -73,14 +75,29 @@ func newDigest(random io.Reader, secret string) (digest, error) {
 	return d, nil
 }
 
-func (d digest) of(secret string) [sha256.Size]byte {
+func (d Digest) of(secret string) [sha256.Size]byte {
 	salted := make([]byte, 0, 128)
 	salted = append(salted, d.salt[:]...)
 	return sha256.Sum256(append(salted, secret...))
 }
 
-// matches compares in constant time.
-func (d digest) matches(secret string) bool {
+// Matches compares in constant time.
+func (d Digest) Matches(secret string) bool {
 	sum := d.of(secret)
 	return subtle.ConstantTimeCompare(d.sum[:], sum[:]) == 1
+}
+
+// MarshalText writes salt and sum, for a store.
+func (d Digest) MarshalText() ([]byte, error) {
+	return []byte(base64.RawStdEncoding.EncodeToString(append(d.salt[:], d.sum[:]...))), nil
+}
+
+// UnmarshalText reads what MarshalText wrote.
+func (d *Digest) UnmarshalText(text []byte) error {
+	raw, err := base64.RawStdEncoding.Strict().DecodeString(string(text))
+	if err != nil || len(raw) != len(d.salt)+len(d.sum) {
+		return errors.New("the hash of a secret is damaged: want a salt and a SHA-256 in base64")
+	}
+	copy(d.sum[:], raw[copy(d.salt[:], raw):])
+	return nil
 }

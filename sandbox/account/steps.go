@@ -1,0 +1,168 @@
+package account
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// NewClient is what the operator of the authorization server decides about a client.
+type NewClient struct {
+	// ID is the Client ID.
+	ID string
+	// Audience is what its tokens are meant for; the node's API when empty.
+	Audience string
+	// Request is the id of the request that is answered; empty for none.
+	Request string
+}
+
+// Issued is what the requester receives (NET-R16). The secret is here and nowhere else.
+type Issued struct {
+	// ID, Secret and Subject are Client ID, Client Secret and Service Account User ID.
+	ID, Secret, Subject string
+}
+
+// Ask records a request for access. Its id and time are set here.
+func (b *Books) Ask(r Request) (Request, error) {
+	if err := r.check(); err != nil {
+		return Request{}, err
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	all := b.requests.rows()
+	if len(all) >= maxEntries {
+		return Request{}, full("requests")
+	}
+	last := 0
+	for id := range all {
+		last = max(last, number(id))
+	}
+	r.ID, r.Asked, r.Client = requestID(last+1), b.time(), ""
+	if err := b.keep(Change{Request: &r}); err != nil {
+		return Request{}, err
+	}
+	return r, nil
+}
+
+// Create registers a client with the authorization server; the funding service is told nothing. The id of a revoked client may be used
+// again, and is a new client then, with another Service Account User ID.
+func (b *Books) Create(c NewClient) (Issued, error) {
+	if err := checkNewID(c.ID); err != nil {
+		return Issued{}, err
+	}
+	if !line(c.Audience) {
+		return Issued{}, invalid("audience: expected one line", "give the URL of the API that the tokens are meant for")
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	before, known := b.clients.entries.get(c.ID)
+	switch {
+	case known && before.Revoked.IsZero():
+		return Issued{}, conflict(fmt.Sprintf("client %q is there already", c.ID), "choose another id, or rin client rotate "+c.ID+" for another secret")
+	case !known && len(b.clients.entries.rows()) >= maxEntries:
+		return Issued{}, full("clients")
+	}
+	var with Change
+	if c.Request != "" {
+		request, known := b.requests.get(c.Request)
+		if !known {
+			return Issued{}, unknown(fmt.Sprintf("there is no request %q", c.Request), "rin client list shows those that wait")
+		}
+		if request.Client != "" {
+			return Issued{}, conflict(fmt.Sprintf("request %s was answered with client %q", request.ID, request.Client), "leave the request out")
+		}
+		request.Client = c.ID
+		with.Request = &request
+	}
+	return b.enter(Registration{Client: c}, with)
+}
+
+// Grant sets role and affiliation of a client's service account in the funding service's book, in the place of those before. Without
+// role or affiliation the funding service refuses it.
+func (b *Books) Grant(id string, p Permission) (Entry, error) {
+	if !line(p.Role) || !line(p.Affiliation) {
+		return Entry{}, invalid("role and affiliation: expected one line each", "give the role's name, and the affiliation ID as the funding service knows it")
+	}
+	return b.change(id, func(c Client) (Change, error) { return Change{Account: &p, Subject: c.Subject}, nil })
+}
+
+// Rotate gives a client another secret; the old one is refused from then on. Its tokens live on until they expire, as they would in the
+// network: they are not bound to the secret.
+func (b *Books) Rotate(id string) (Issued, error) {
+	secret, err := NewSecret(b.random)
+	if err != nil {
+		return Issued{}, err
+	}
+	digest, err := NewDigest(b.random, secret)
+	if err != nil {
+		return Issued{}, err
+	}
+	e, err := b.change(id, func(c Client) (Change, error) {
+		c.Secret, c.Rotated = digest, b.time()
+		return Change{Client: &c}, nil
+	})
+	if err != nil {
+		return Issued{}, err
+	}
+	return Issued{ID: id, Secret: secret, Subject: e.Subject}, nil
+}
+
+// Revoke takes a client out of use and closes its account. It gets no tokens, and those that it has are refused from the next call on.
+func (b *Books) Revoke(id string) (Entry, error) {
+	return b.change(id, func(c Client) (Change, error) {
+		c.Revoked = b.time()
+		return Change{Client: &c, Closed: c.Subject}, nil
+	})
+}
+
+// change does a step with a client that is in use.
+func (b *Books) change(id string, step func(Client) (Change, error)) (Entry, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	client, known := b.clients.entries.get(id)
+	switch {
+	case !known:
+		return Entry{}, unknown(fmt.Sprintf("there is no client %q", id), "rin client list shows those that there are")
+	case !client.Revoked.IsZero():
+		return Entry{}, conflict(fmt.Sprintf("client %q was revoked", id), "rin client create "+id+" makes a new client of that id")
+	}
+	change, err := step(*client)
+	if err == nil {
+		err = b.keep(change)
+	}
+	if err != nil {
+		return Entry{}, err
+	}
+	e, _ := b.Entry(id)
+	return e, nil
+}
+
+// time is the present, as the books write it.
+func (b *Books) time() time.Time { return b.now().UTC().Truncate(time.Second) }
+
+func full(what string) error {
+	return conflict(fmt.Sprintf("the node has %d %s, and takes no more", maxEntries, what), "start the sandbox with another --data directory")
+}
+
+// checkNewID wants an id that needs no escape or quotes, in a URL or on a command line.
+func checkNewID(id string) error {
+	wrong := strings.IndexFunc(id, func(r rune) bool {
+		return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("-._~", r))
+	})
+	if id == "" || len(id) > 64 || wrong >= 0 || strings.Trim(id, "-.") == "" || id[0] == '-' {
+		return invalid(fmt.Sprintf("client id %q: want 1 to 64 letters, digits, '-', '_', '.' and '~'", id), "choose an id such as library-calls")
+	}
+	return nil
+}
+
+func requestID(n int) string { return "R-" + strconv.Itoa(n) }
+
+// number is the one in the id of a request; 0 for an id of another form.
+func number(id string) int {
+	n, err := strconv.Atoi(strings.TrimPrefix(id, "R-"))
+	if err != nil {
+		return 0
+	}
+	return n
+}

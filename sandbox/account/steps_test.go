@@ -1,0 +1,207 @@
+package account_test
+
+import (
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+
+	"github.com/rin-network/rin/sandbox/account"
+)
+
+var _ = Describe("The steps to an account", func() {
+	var books *account.Books
+	BeforeEach(func() { books = open(nil) })
+
+	create := func(id string) account.Issued {
+		GinkgoHelper()
+		issued, err := books.Create(account.NewClient{ID: id})
+		Expect(err).NotTo(HaveOccurred())
+		return issued
+	}
+	good := func(id, secret string) bool {
+		_, _, ok := books.Clients().Authenticate(id, secret)
+		return ok
+	}
+
+	permission := func(subject string) account.Permission {
+		p, _ := books.Accounts().Permission(subject)
+		return p
+	}
+
+	It("lead from a request to a permitted client, and to a revoked one", func() {
+		request, err := books.Ask(account.Request{Party: "Library of Musterberg", Contact: "it@musterberg.example", Purpose: "calls in our intranet"})
+		Expect(err).NotTo(HaveOccurred())
+		Expect(request).To(SatisfyAll(HaveField("ID", "R-1"), HaveField("Asked", noon())))
+
+		issued, err := books.Create(account.NewClient{ID: "library", Request: "R-1"})
+		Expect(err).NotTo(HaveOccurred())
+		Expect(books.Requests()).To(HaveExactElements(HaveField("Client", "library")))
+		Expect(good("library", issued.Secret)).To(BeTrue())
+		_, known := books.Accounts().Permission(issued.Subject)
+		Expect(known).To(BeFalse(), "the funding service has a book of its own")
+		Expect(books.List()).To(HaveExactElements(HaveField("State", account.Registered)))
+
+		Expect(books.Grant("library", account.Permission{Role: role, Affiliation: "AFF-1"})).To(HaveField("State", account.Permitted))
+		Expect(permission(issued.Subject)).To(Equal(account.Permission{Role: role, Affiliation: "AFF-1"}))
+
+		rotated, err := books.Rotate("library")
+		Expect(err).NotTo(HaveOccurred())
+		Expect(rotated.Subject).To(Equal(issued.Subject))
+		Expect(good("library", issued.Secret)).To(BeFalse())
+		Expect(good("library", rotated.Secret)).To(BeTrue())
+		Expect(books.Clients().Registered("library", issued.Subject)).To(BeTrue(), "tokens live on")
+
+		Expect(books.Revoke("library")).To(HaveField("State", account.Revoked))
+		Expect(good("library", rotated.Secret)).To(BeFalse())
+		Expect(books.Clients().Registered("library", issued.Subject)).To(BeFalse())
+		_, known = books.Accounts().Permission(issued.Subject)
+		Expect(known).To(BeFalse())
+	})
+
+	It("tell no secret in a list, not even its hash", func() {
+		create("a")
+		entry := books.List()[0]
+		Expect(entry.Secret).To(Equal(account.Digest{}))
+	})
+
+	It("make another client of a revoked id", func() {
+		before := create("a")
+		Expect(books.Revoke("a")).Error().NotTo(HaveOccurred())
+		after := create("a")
+		Expect(after.Subject).NotTo(Equal(before.Subject))
+		Expect(books.Clients().Registered("a", before.Subject)).To(BeFalse())
+		Expect(good("a", before.Secret)).To(BeFalse())
+		Expect(good("a", after.Secret)).To(BeTrue())
+	})
+
+	It("count a client without role or without affiliation as registered only", func() {
+		create("a")
+		Expect(books.Grant("a", account.Permission{Role: role})).To(HaveField("State", account.Registered))
+		Expect(books.Grant("a", account.Permission{Affiliation: "AFF-1"})).To(HaveField("State", account.Registered))
+		Expect(books.Grant("a", account.Permission{Role: "EDITOR", Affiliation: "AFF-1"})).To(HaveField("State", account.Registered))
+	})
+
+	It("refuse what the books forbid, and change nothing", func() {
+		create("a")
+		before := books.List()
+		Expect(books.Create(account.NewClient{ID: "a"})).Error().To(refused(account.Conflict))
+		Expect(books.Create(account.NewClient{ID: "b", Request: "R-7"})).Error().To(refused(account.Unknown))
+		Expect(books.Grant("b", account.Permission{})).Error().To(refused(account.Unknown))
+		Expect(books.Grant("a", account.Permission{Role: "two\nlines"})).Error().To(refused(account.Invalid))
+		Expect(books.Rotate("b")).Error().To(refused(account.Unknown))
+		Expect(books.Revoke("b")).Error().To(refused(account.Unknown))
+		for _, id := range []string{"", ".", "..", "-v", "a b", "a/b", "ä", "a\n", strings.Repeat("a", 65)} {
+			Expect(books.Create(account.NewClient{ID: id})).Error().To(refused(account.Invalid), id)
+		}
+		for _, r := range []account.Request{{}, {Party: "p", Contact: "c"}, {Party: "p", Contact: "c", Purpose: "a\x1b[2J"}, {Party: strings.Repeat("p", 501), Contact: "c", Purpose: "p"}} {
+			Expect(books.Ask(r)).Error().To(refused(account.Invalid))
+		}
+		Expect(books.List()).To(Equal(before))
+		Expect(books.Requests()).To(BeEmpty())
+
+		Expect(books.Revoke("a")).Error().NotTo(HaveOccurred())
+		for _, err := range []error{second(books.Grant("a", account.Permission{})), second(books.Rotate("a")), second(books.Revoke("a"))} {
+			Expect(err).To(refused(account.Conflict))
+		}
+	})
+
+	It("answer a request once", func() {
+		Expect(books.Ask(account.Request{Party: "p", Contact: "c", Purpose: "u"})).Error().NotTo(HaveOccurred())
+		Expect(books.Create(account.NewClient{ID: "a", Request: "R-1"})).Error().NotTo(HaveOccurred())
+		Expect(books.Create(account.NewClient{ID: "b", Request: "R-1"})).Error().To(refused(account.Conflict))
+	})
+
+	It("change nothing when the store fails", func() {
+		s := &shelf{}
+		books = open(s)
+		issued := create("a")
+		s.broken = errors.New("no space left on device")
+		for _, err := range []error{
+			second(books.Create(account.NewClient{ID: "b"})), second(books.Rotate("a")), second(books.Revoke("a")),
+			second(books.Grant("a", account.Permission{Role: role, Affiliation: "A"})), second(books.Ask(account.Request{Party: "p", Contact: "c", Purpose: "u"})),
+		} {
+			Expect(err).To(MatchError(ContainSubstring("no space left")))
+		}
+		Expect(books.List()).To(HaveExactElements(SatisfyAll(HaveField("ID", "a"), HaveField("State", account.Registered))))
+		Expect(good("a", issued.Secret)).To(BeTrue())
+		Expect(books.Requests()).To(BeEmpty())
+	})
+
+	It("go back to the start in memory, and stay in a store", func() {
+		configured := []account.Registration{{Client: account.NewClient{ID: "given"}, Secret: "a-secret", Permission: account.Permission{Role: role, Affiliation: "A"}}}
+		step := func(b *account.Books) {
+			Expect(b.Enter(configured)).To(Succeed())
+			Expect(b.Rotate("given")).Error().NotTo(HaveOccurred())
+			Expect(b.Create(account.NewClient{ID: "made"})).Error().NotTo(HaveOccurred())
+			b.Reset()
+		}
+		step(books)
+		Expect(books.List()).To(HaveExactElements(SatisfyAll(HaveField("ID", "given"), HaveField("State", account.Permitted))))
+		Expect(good("given", "a-secret")).To(BeTrue())
+
+		books = open(&shelf{})
+		step(books)
+		Expect(books.List()).To(HaveLen(2))
+		Expect(good("given", "a-secret")).To(BeFalse())
+	})
+
+	It("leave a client alone that the store knew before the configuration", func() {
+		s := &shelf{}
+		books = open(s)
+		kept := create("given")
+		books = open(s)
+		Expect(books.Enter([]account.Registration{{Client: account.NewClient{ID: "given"}, Secret: "another-secret"}})).To(Succeed())
+		Expect(good("given", kept.Secret)).To(BeTrue())
+		Expect(good("given", "another-secret")).To(BeFalse())
+		Expect(books.Enter([]account.Registration{{Client: account.NewClient{ID: "x"}}, {Client: account.NewClient{ID: "x"}}})).To(refused(account.Conflict))
+	})
+
+	It("are safe beside calls", func() {
+		var all sync.WaitGroup
+		for i := range 8 {
+			all.Go(func() {
+				defer GinkgoRecover()
+				id := fmt.Sprintf("c%d", i)
+				issued, err := books.Create(account.NewClient{ID: id})
+				Expect(err).NotTo(HaveOccurred())
+				for range 20 {
+					Expect(good(id, issued.Secret)).To(BeTrue())
+					Expect(books.Grant(id, account.Permission{Role: role, Affiliation: id})).To(HaveField("State", account.Permitted))
+					Expect(permission(issued.Subject)).To(HaveField("Affiliation", id))
+					Expect(books.List()).NotTo(BeEmpty())
+				}
+			})
+		}
+		all.Wait()
+		Expect(books.List()).To(HaveLen(8))
+	})
+})
+
+// second is the error of a step.
+func second[T any](_ T, err error) error { return err }
+
+// BenchmarkRegistered is what each guarded call asks the books.
+func BenchmarkRegistered(b *testing.B) {
+	books, err := account.Open(account.Config{Now: noon, Random: rand.Reader})
+	if err != nil {
+		b.Fatal(err)
+	}
+	issued, err := books.Create(account.NewClient{ID: "a"})
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.ReportAllocs()
+	b.RunParallel(func(p *testing.PB) {
+		for p.Next() {
+			if !books.Clients().Registered("a", issued.Subject) {
+				b.Fail()
+			}
+		}
+	})
+}

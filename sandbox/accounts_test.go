@@ -1,0 +1,147 @@
+package sandbox_test
+
+import (
+	"crypto/rand"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+
+	"github.com/rin-network/rin/sandbox"
+	"github.com/rin-network/rin/sandbox/account"
+)
+
+var _ = Describe("the accounts of a node that serves", func() {
+	const role = "EXTERNAL_API_CLIENT"
+
+	create := func(node runningNode, id string) sandbox.Credential {
+		GinkgoHelper()
+		issued, err := node.Books().Create(account.NewClient{ID: id})
+		Expect(err).NotTo(HaveOccurred())
+		return sandbox.Credential{ClientID: issued.ID, Secret: issued.Secret, Subject: issued.Subject}
+	}
+	// tokenOf is the status of the token endpoint.
+	tokenOf := func(node runningNode, c sandbox.Credential) int {
+		return postForm(node, stagingToken, "grant_type=client_credentials&client_id="+c.ClientID+"&client_secret="+c.Secret, nil).status
+	}
+
+	It("are in two books: a client has tokens before it has a role (NET-R16, NET-R17)", func() {
+		node := newNode(sandbox.Config{})
+		client := create(node, "library")
+		token := fetchToken(node, stagingToken, client)
+		Expect(get(node, infoPath, bearer(token)).status).To(Equal(200))
+		refused := get(node, fundingsPath, bearer(token))
+		Expect(refused.status).To(Equal(403))
+		Expect(refused.body).To(ContainSubstring("not known to the funding service"))
+
+		Expect(node.Books().Grant("library", account.Permission{Role: role})).Error().NotTo(HaveOccurred())
+		Expect(get(node, fundingsPath, bearer(token)).body).To(ContainSubstring("no affiliation ID"))
+		Expect(node.Books().Grant("library", account.Permission{Role: role, Affiliation: "AFF-1"})).Error().NotTo(HaveOccurred())
+		Expect(get(node, fundingsPath, bearer(token)).status).To(Equal(200))
+	})
+
+	It("refuse the old secret at once, keep its tokens, and refuse both after a revocation", func() {
+		node := newNode(sandbox.Config{})
+		old := node.Credentials()[0]
+		token := fetchToken(node, stagingToken, old)
+		rotated, err := node.Books().Rotate(old.ClientID)
+		Expect(err).NotTo(HaveOccurred())
+		renewed := sandbox.Credential{ClientID: old.ClientID, Secret: rotated.Secret}
+		Expect(tokenOf(node, old)).To(Equal(401))
+		Expect(tokenOf(node, renewed)).To(Equal(200))
+		Expect(get(node, fundingsPath, bearer(token)).status).To(Equal(200))
+
+		Expect(node.Books().Revoke(old.ClientID)).Error().NotTo(HaveOccurred())
+		Expect(tokenOf(node, renewed)).To(Equal(401))
+		answer := get(node, fundingsPath, bearer(token))
+		Expect(answer.status).To(Equal(401))
+		Expect(answer.header.Get("WWW-Authenticate")).To(ContainSubstring(`error="invalid_token"`))
+		Expect(get(node, infoPath, bearer(token)).status).To(Equal(401))
+	})
+
+	It("go back to the start with a reset, and so do their tokens", func() {
+		node := newNode(sandbox.Config{})
+		first := node.Credentials()[0]
+		token := fetchToken(node, stagingToken, first)
+		made := create(node, "made")
+		Expect(node.Books().Revoke(first.ClientID)).Error().NotTo(HaveOccurred())
+		node.Reset()
+		Expect(tokenOf(node, made)).To(Equal(401))
+		Expect(tokenOf(node, first)).To(Equal(200))
+		Expect(get(node, fundingsPath, bearer(token)).status).To(Equal(200))
+	})
+
+	It("are followed by deviations: no revoked client is let in, and a living one is", func() {
+		node := newNode(sandbox.Config{Deviations: []string{"role-not-checked"}})
+		roleless := fetchToken(node, stagingToken, node.Credentials()[1])
+		Expect(get(node, fundingsPath, bearer(roleless)).status).To(Equal(200), "as the first client")
+		Expect(node.Books().Revoke(sandbox.DemoClient)).Error().NotTo(HaveOccurred())
+		Expect(node.Books().Revoke(sandbox.DemoClientElsewhere)).Error().NotTo(HaveOccurred())
+		Expect(get(node, fundingsPath, bearer(roleless)).status).To(Equal(403), "nobody with the role is left")
+		Expect(node.Books().Revoke(sandbox.DemoClientWithoutRole)).Error().NotTo(HaveOccurred())
+
+		create(node, "permitted")
+		Expect(node.Books().Grant("permitted", account.Permission{Role: role, Affiliation: "A"})).Error().NotTo(HaveOccurred())
+		create(node, "roleless")
+		token := fetchToken(node, stagingToken, sandbox.Credential{ClientID: "roleless", Secret: rotate(node, "roleless")})
+		Expect(get(node, fundingsPath, bearer(token)).status).To(Equal(200), "as the first of those that are left")
+	})
+
+	It("leave clients alone whose secret only their owner knows, where a deviation needs it", func() {
+		node := newNode(sandbox.Config{Deviations: []string{"registry-secret-in-remark", "spec-shows-secret"}})
+		configured := node.Credentials()
+		secret := rotate(node, sandbox.DemoClient)
+		registry := get(node, "/registry/registry.json", nil)
+		Expect(registry.body).To(ContainSubstring(configured[1].Secret))
+		Expect(registry.body).NotTo(Or(ContainSubstring(secret), ContainSubstring(configured[0].Secret)))
+		for _, c := range configured {
+			rotate(node, c.ClientID)
+		}
+		Expect(get(node, "/registry/registry.json", nil).body).NotTo(ContainSubstring("until June"))
+	})
+
+	It("keep the second start of a ledger free of secrets that were shown before", func() {
+		books := shelf{}
+		first := newNode(sandbox.Config{Ledger: books})
+		again := newNode(sandbox.Config{Ledger: books, Random: rand.Reader})
+		Expect(again.Credentials()).To(HaveLen(3))
+		for i, c := range again.Credentials() {
+			Expect(c.Secret).To(BeEmpty())
+			Expect(c.Subject).To(Equal(first.Credentials()[i].Subject))
+			Expect(c.Role).To(Equal(first.Credentials()[i].Role))
+		}
+		Expect(tokenOf(again, first.Credentials()[0])).To(Equal(200))
+		Expect(again.Books().Revoke(sandbox.DemoClient)).Error().NotTo(HaveOccurred())
+		Expect(newNode(sandbox.Config{Ledger: books}).Credentials()).To(HaveLen(2))
+	})
+})
+
+func rotate(node runningNode, id string) string {
+	GinkgoHelper()
+	issued, err := node.Books().Rotate(id)
+	Expect(err).NotTo(HaveOccurred())
+	return issued.Secret
+}
+
+// shelf keeps what nodes tell it, by member id.
+type shelf map[string]*records
+
+func (s shelf) Of(member string) account.Store {
+	if s[member] == nil {
+		s[member] = &records{account.Records{Accounts: map[string]account.Permission{}}}
+	}
+	return s[member]
+}
+
+type records struct{ account.Records }
+
+func (r *records) Load() (account.Records, error) { return r.Records, nil }
+
+func (r *records) Keep(c account.Change) error {
+	if c.Client != nil {
+		r.Clients = append(r.Clients, *c.Client)
+	}
+	if c.Account != nil {
+		r.Accounts[c.Subject] = *c.Account
+	}
+	return nil
+}
