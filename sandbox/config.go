@@ -9,6 +9,7 @@ import (
 	"github.com/rin-network/rin/sandbox/auth"
 	"github.com/rin-network/rin/sandbox/flavour"
 	"github.com/rin-network/rin/sandbox/funding"
+	"github.com/rin-network/rin/sandbox/limit"
 	"github.com/rin-network/rin/sandbox/problem"
 	"github.com/rin-network/rin/sandbox/registry"
 	"github.com/rin-network/rin/sandbox/transport"
@@ -92,6 +93,9 @@ type Config struct {
 	// CORS lists the origins whose pages browsers let call the node, its token endpoint too, as browsers send them: "http://localhost:5173";
 	// "*" alone for all. None when empty.
 	CORS []string
+
+	// RateLimit is how often each client, and each address that calls without a good token, may ask; the zero value is no limit.
+	RateLimit limit.Rate
 
 	// Deviations names the ways in which the node misbehaves; the first sees requests first.
 	Deviations []string

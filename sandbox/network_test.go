@@ -26,6 +26,10 @@ func newNetwork(nodes ...sandbox.Config) runningNetwork {
 	GinkgoHelper()
 	network, err := sandbox.NewNetwork(sandbox.NetworkConfig{Nodes: nodes})
 	Expect(err).NotTo(HaveOccurred())
+	return serveNetwork(network)
+}
+
+func serveNetwork(network *sandbox.Network) runningNetwork {
 	server := httptest.NewServer(network)
 	DeferCleanup(server.Close)
 	return runningNetwork{network, server.URL}

@@ -26,6 +26,7 @@ type Server struct {
 	handler     http.Handler
 	seam        *seam
 	store       *funding.Store
+	limits      *limits // nil for none
 	member      registry.Member
 	flavour     flavour.Flavour
 	neighbours  []*Server // of its network, itself among them; only itself otherwise
@@ -101,7 +102,11 @@ func build(c Config) (*Server, error) {
 	if err != nil {
 		return nil, fmt.Errorf("CORS: %w", err)
 	}
-	s.handler = pages.Handler(s.seam, c.Logger)
+	s.limits, err = newLimits(c, places, guard, server)
+	if err != nil {
+		return nil, err
+	}
+	s.handler = pages.Handler(s.limits.handler(s.seam), c.Logger)
 	s.handler = watch(s.handler, c.Logger, c.Clock)
 	if c.ErrorShape != problem.ShapeProblem {
 		s.handler = problem.In(c.ErrorShape, s.handler)
@@ -195,6 +200,7 @@ func (s *Server) Reset() {
 	s.books.Reset()
 	// The names were good when the node was made.
 	_ = s.Deviate(s.configured...)
+	s.limits.reset()
 }
 
 // Books are the node's books of clients and service accounts, for whoever runs it: create clients, grant, rotate, revoke.

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"log/slog"
 	"net/http"
 	"time"
 
@@ -30,7 +29,8 @@ type sandboxFlags struct {
 	control                controlFlags
 	network                networkFlags
 	credentials            credentialsFlags
-	list, verbose          bool
+	operation              operationFlags
+	list                   bool
 }
 
 // groups are the flags by what they are about, as help shows them. A topic with a file of its own stands here by its register alone.
@@ -42,7 +42,7 @@ func (s *sandboxFlags) groups() []flagGroup {
 		group("Tokens and errors", s.registerForms),
 		group("Misbehaviour", s.registerDeviations),
 		group("Accounts of another authorization server", s.registerIssuer),
-		group("Operation", s.registerOperation),
+		group("Operation", s.operation.register),
 	}
 }
 
@@ -83,10 +83,6 @@ func (s *sandboxFlags) registerIssuer(f *pflag.FlagSet) {
 	f.StringVar(&s.affiliation, "issuer-affiliation", sandbox.DemoAffiliation, "affiliation of those clients")
 }
 
-func (s *sandboxFlags) registerOperation(f *pflag.FlagSet) {
-	f.BoolVarP(&s.verbose, "verbose", "v", false, "log each request on stderr")
-}
-
 // read turns the flags into the configurations of the nodes.
 func (s *sandboxFlags) read(ctx context.Context, w world) ([]sandbox.Config, error) {
 	first, err := s.first(ctx, w)
@@ -100,12 +96,11 @@ func (s *sandboxFlags) read(ctx context.Context, w world) ([]sandbox.Config, err
 func (s *sandboxFlags) first(ctx context.Context, w world) (sandbox.Config, error) {
 	c := s.config
 	c.TokenFormat, c.Paging, c.ErrorShape = auth.Format(s.format), funding.Paging(s.paging), problem.Shape(s.errors)
-	level := slog.LevelWarn
-	if s.verbose {
-		level = slog.LevelDebug
-	}
-	c.Logger = slog.New(slog.NewTextHandler(w.err, &slog.HandlerOptions{Level: level}))
 	var err error
+	if c.RateLimit, err = s.operation.limit(); err != nil {
+		return c, err
+	}
+	c.Logger = s.operation.logger(w.err)
 	if c.TLS, err = s.tls.settings(); err != nil {
 		return c, err
 	}

@@ -55,6 +55,12 @@ func (s *Server) MethodNotAllowed(w http.ResponseWriter, r *http.Request) {
 	f.write(w, r)
 }
 
+// TooManyRequests answers a caller who asks for tokens too often. OAuth has no error code of its own for that; this one says that the same
+// request is good later (RFC 6749 §4.1.2.1).
+func (s *Server) TooManyRequests(w http.ResponseWriter, r *http.Request, description string) {
+	(&refusal{status: http.StatusTooManyRequests, code: "temporarily_unavailable", description: description}).write(w, r)
+}
+
 // WrongRealm answers requests below the path of a realm that does not exist, and names the one that does.
 func (s *Server) WrongRealm(w http.ResponseWriter, r *http.Request) {
 	f := invalidRequest("there is no such resource below /realms: the realm here is " + s.places.Realm +

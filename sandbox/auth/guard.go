@@ -44,6 +44,16 @@ func (g *Guard) Protect(next http.Handler) http.Handler {
 	})
 }
 
+// Identify tells whom the token of a request speaks for, if it has a good one.
+func (g *Guard) Identify(r *http.Request) (Principal, bool) {
+	c := readCredential(r.Header.Values("Authorization"))
+	if c.token == "" {
+		return Principal{}, false
+	}
+	principal, err := g.verifier.Verify(c.token, g.places.Origin(r)+g.places.API())
+	return principal, err == nil
+}
+
 func (g *Guard) refuse(w http.ResponseWriter, r *http.Request, c credential) {
 	if r.URL.Query().Has("access_token") {
 		c.hint += "; a token in the URL is not read"

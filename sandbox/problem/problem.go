@@ -68,6 +68,11 @@ func BadParameter(name, expectation string, allowed []string) Problem {
 	return p
 }
 
+// TooManyRequests is the 429 of a caller who asks too often; the caller of it sets Retry-After (RFC 6585 §4).
+func TooManyRequests(detail, hint string) Problem {
+	return plain(http.StatusTooManyRequests, detail, hint)
+}
+
 // Internal is the 500 of a fault in the sandbox itself; it tells nothing about its cause.
 func Internal() Problem {
 	return plain(http.StatusInternalServerError, "the sandbox failed to answer", "the log of the sandbox names the cause")
