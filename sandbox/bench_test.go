@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/rin-network/rin/sandbox"
+	"github.com/rin-network/rin/sandbox/journal"
 )
 
 // The benchmarks compare the sandbox with a bare net/http handler that does the least: each round sends as many
@@ -34,12 +35,17 @@ func BenchmarkFundingDetail(b *testing.B) {
 
 // compareGet measures a guarded resource with a reused token, remembered and verified anew each time.
 func compareGet(b *testing.B, path string) {
+	remembered, err := journal.New(journal.DefaultLimit, nil)
+	if err != nil {
+		b.Fatal(err)
+	}
 	for _, variant := range []struct {
 		name     string
 		verified int
-	}{{"verified-once", 0}, {"verified-each-time", -1}} {
+		journal  *journal.Journal
+	}{{"verified-once", 0, nil}, {"verified-each-time", -1, nil}, {"verified-once-journal", 0, remembered}} {
 		b.Run(variant.name, func(b *testing.B) {
-			node, nodeURL := benchNode(b, sandbox.Config{VerifiedTokens: variant.verified})
+			node, nodeURL := benchNode(b, sandbox.Config{VerifiedTokens: variant.verified, Journal: variant.journal})
 			header := http.Header{"Authorization": {"Bearer " + benchToken(b, nodeURL, node.Credentials()[0])}}
 			body, err := benchSend(http.DefaultClient, request{http.MethodGet, nodeURL + path, "", header})
 			if err != nil {

@@ -9,6 +9,7 @@ import (
 	"github.com/rin-network/rin/sandbox/auth"
 	"github.com/rin-network/rin/sandbox/flavour"
 	"github.com/rin-network/rin/sandbox/funding"
+	"github.com/rin-network/rin/sandbox/journal"
 	"github.com/rin-network/rin/sandbox/limit"
 	"github.com/rin-network/rin/sandbox/problem"
 	"github.com/rin-network/rin/sandbox/registry"
@@ -99,6 +100,9 @@ type Config struct {
 
 	// Deviations names the ways in which the node misbehaves; the first sees requests first.
 	Deviations []string
+
+	// Journal remembers the requests; none when nil.
+	Journal *journal.Journal
 
 	// Logger receives faults at level Error or Warn and each request at level Debug; none when nil.
 	Logger *slog.Logger

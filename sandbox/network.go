@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/rin-network/rin/sandbox/clock"
+	"github.com/rin-network/rin/sandbox/journal"
 	"github.com/rin-network/rin/sandbox/problem"
 )
 
@@ -22,6 +23,8 @@ type NetworkConfig struct {
 	Clock func() time.Time
 	// Random is the source of secrets and keys; crypto/rand when nil.
 	Random io.Reader
+	// JournalLimit is the number of requests that the journal of all nodes remembers; journal.DefaultLimit when 0, no journal when negative.
+	JournalLimit int
 	// Logger is the nodes' Logger.
 	Logger *slog.Logger
 }
@@ -29,8 +32,10 @@ type NetworkConfig struct {
 // Network is several nodes on one host: each with an authorization server, clients, data and documents of its own, with one registry
 // that lists them all, and one clock. It is an http.Handler, safe for concurrent use.
 type Network struct {
-	nodes []*Server
-	clock *clock.Clock
+	nodes   []*Server
+	clock   *clock.Clock
+	journal *journal.Journal
+	nowhere http.Handler // for paths of no node
 }
 
 // NewNetwork makes a network. Its errors name the node, the field of its configuration, and what that takes.
@@ -42,8 +47,14 @@ func NewNetwork(config NetworkConfig) (*Network, error) {
 	if config.Random != nil {
 		config.Random = &oneAtATime{source: config.Random}
 	}
+	if config.JournalLimit >= 0 {
+		var err error
+		if n.journal, err = journal.New(config.JournalLimit, config.Random); err != nil {
+			return nil, fmt.Errorf("configure the network: %w", err)
+		}
+	}
 	for i, c := range config.Nodes {
-		c.Clock = n.clock.Now
+		c.Clock, c.Journal = n.clock.Now, n.journal
 		if c.Random == nil {
 			c.Random = config.Random
 		}
@@ -61,6 +72,7 @@ func NewNetwork(config NetworkConfig) (*Network, error) {
 	for _, node := range n.nodes {
 		node.neighbours = n.nodes
 	}
+	n.nowhere = n.journal.Watch(journal.Place{Now: n.clock.Now, Origin: n.nodes[0].places.Origin, Classify: elsewhere}, http.HandlerFunc(n.lost))
 	return n, nil
 }
 
@@ -91,8 +103,12 @@ func (n *Network) Prepare() {
 	}
 }
 
-// Reset puts the network back to its start: the time, and what each node was configured to be.
+// Journal remembers the requests to all nodes; nil when there is none.
+func (n *Network) Journal() *journal.Journal { return n.journal }
+
+// Reset puts the network back to its start: the time, what each node was configured to be, and an empty journal.
 func (n *Network) Reset() {
+	n.journal.Clear()
 	n.clock.Reset()
 	for _, node := range n.nodes {
 		node.Reset()
@@ -105,6 +121,11 @@ func (n *Network) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		node.ServeHTTP(w, r)
 		return
 	}
+	n.nowhere.ServeHTTP(w, r)
+}
+
+// lost answers requests to no node.
+func (n *Network) lost(w http.ResponseWriter, r *http.Request) {
 	roots := make([]string, len(n.nodes))
 	for i, node := range n.nodes {
 		roots[i] = node.places.Root + "/"

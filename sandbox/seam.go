@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 
 	"github.com/rin-network/rin/sandbox/deviation"
+	"github.com/rin-network/rin/sandbox/journal"
 )
 
 // seam is the one place where a node's behaviour is changed: the deviations stand before the node here, and may be exchanged while it
@@ -59,7 +60,9 @@ func (s *seam) put(chosen []deviation.Deviation) {
 
 // ServeHTTP implements http.Handler.
 func (s *seam) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	s.current.Load().ServeHTTP(w, r)
+	chosen := s.current.Load()
+	journal.Of(r.Context()).Deviate(chosen.names...)
+	chosen.ServeHTTP(w, r)
 }
 
 // Deviations names the deviations that are in force, the outermost first.

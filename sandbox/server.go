@@ -107,7 +107,7 @@ func build(c Config) (*Server, error) {
 		return nil, err
 	}
 	s.handler = pages.Handler(s.limits.handler(s.seam), c.Logger)
-	s.handler = watch(s.handler, c.Logger, c.Clock)
+	s.handler = watch(c.Journal.Watch(watched(c, places), s.handler), c.Logger, c.Clock)
 	if c.ErrorShape != problem.ShapeProblem {
 		s.handler = problem.In(c.ErrorShape, s.handler)
 	}

@@ -32,7 +32,7 @@ funding as a stranger would, prints the summary and leaves the report.`,
 			if overTLS {
 				config.TLS = &transport.Settings{}
 			}
-			opened, err := open(w, "127.0.0.1:0", config)
+			opened, err := open(w, "127.0.0.1:0", sandbox.NetworkConfig{Nodes: []sandbox.Config{config}, JournalLimit: -1})
 			if err != nil {
 				return err
 			}

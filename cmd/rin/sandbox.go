@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/rin-network/rin/sandbox"
 	"github.com/rin-network/rin/sandbox/deviation"
 )
 
@@ -47,7 +48,11 @@ all in one registry. A token of one node is refused by the others. The makes are
 			if err != nil {
 				return err
 			}
-			opened, err := open(w, flags.addr, nodes...)
+			remembered, err := flags.journal.limit()
+			if err != nil {
+				return err
+			}
+			opened, err := open(w, flags.addr, sandbox.NetworkConfig{Nodes: nodes, JournalLimit: remembered})
 			if err != nil {
 				return err
 			}

@@ -27,6 +27,7 @@ type sandboxFlags struct {
 	affiliation            string
 	tls                    tlsFlags
 	control                controlFlags
+	journal                journalFlags
 	network                networkFlags
 	credentials            credentialsFlags
 	operation              operationFlags
@@ -42,7 +43,7 @@ func (s *sandboxFlags) groups() []flagGroup {
 		group("Tokens and errors", s.registerForms),
 		group("Misbehaviour", s.registerDeviations),
 		group("Accounts of another authorization server", s.registerIssuer),
-		group("Operation", s.operation.register),
+		group("Operation", s.operation.register, s.journal.register),
 	}
 }
 

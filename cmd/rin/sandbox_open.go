@@ -25,19 +25,20 @@ type openNetwork struct {
 func (o openNetwork) first() *sandbox.Server { return o.Nodes()[0] }
 
 // open makes a sandbox and takes its address, so that its base URL is known before the first request.
-func open(w world, addr string, nodes ...sandbox.Config) (openNetwork, error) {
+func open(w world, addr string, config sandbox.NetworkConfig) (openNetwork, error) {
 	listener, err := net.Listen("tcp", addr)
 	if err != nil {
 		return openNetwork{}, usage(fmt.Errorf("--addr: %w", err), "choose a free address, such as 127.0.0.1:0")
 	}
-	opened, err := openOn(w, listener, nodes)
+	opened, err := openOn(w, listener, config)
 	if err != nil {
 		_ = listener.Close()
 	}
 	return opened, err
 }
 
-func openOn(w world, listener net.Listener, nodes []sandbox.Config) (openNetwork, error) {
+func openOn(w world, listener net.Listener, config sandbox.NetworkConfig) (openNetwork, error) {
+	nodes := config.Nodes
 	host, _, _ := net.SplitHostPort(listener.Addr().String())
 	base := "http://" + reachable(listener.Addr().String())
 	for i := range nodes {
@@ -51,7 +52,8 @@ func openOn(w world, listener net.Listener, nodes []sandbox.Config) (openNetwork
 	if nodes[0].PublicURL != "" {
 		base = nodes[0].PublicURL
 	}
-	network, err := sandbox.NewNetwork(sandbox.NetworkConfig{Nodes: nodes, Clock: w.now, Random: w.random})
+	config.Clock, config.Random = w.now, w.random
+	network, err := sandbox.NewNetwork(config)
 	if err != nil {
 		var need *sandbox.NeedsTLSError
 		if errors.As(err, &need) {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/rin-network/rin/sandbox/address"
+	"github.com/rin-network/rin/sandbox/journal"
 )
 
 // Server is the authorization server of the node.
@@ -84,11 +85,15 @@ func (s *Server) exchange(w http.ResponseWriter, r *http.Request, issuerPath str
 	if refused != nil {
 		return grant{}, refused
 	}
+	note := journal.Of(r.Context())
+	note.Claim(request.clientID)
+	note.Authenticate(request.secret)
 	subject, audience, ok := s.clients.Authenticate(request.clientID, request.secret)
 	if !ok {
 		return grant{}, invalidClient("client_id and client_secret do not belong together; check for blanks and line ends around them, and that + and % are percent-encoded",
 			request.basic, s.places.Realm)
 	}
+	note.Prove(request.clientID)
 	origin := s.places.Origin(r)
 	if audience == "" {
 		audience = origin + s.places.API()
@@ -98,6 +103,7 @@ func (s *Server) exchange(w http.ResponseWriter, r *http.Request, issuerPath str
 		s.log.Error("token not issued", "error", err)
 		return grant{}, serverError()
 	}
+	note.Issue(token, s.issuer.now().Add(s.issuer.lifetime).Truncate(time.Second))
 	answer := grant{AccessToken: token, TokenType: "Bearer", ExpiresIn: int64(s.issuer.lifetime / time.Second)}
 	if wanted := strings.TrimSpace(request.scope); wanted != "" && wanted != Scope {
 		answer.Scope = Scope

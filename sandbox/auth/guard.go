@@ -5,6 +5,7 @@ import (
 	"net/http"
 
 	"github.com/rin-network/rin/sandbox/address"
+	"github.com/rin-network/rin/sandbox/journal"
 	"github.com/rin-network/rin/sandbox/problem"
 )
 
@@ -40,6 +41,7 @@ func (g *Guard) Protect(next http.Handler) http.Handler {
 			g.refuse(w, r, credential{detail: err.Error(), hint: "fetch a new token", code: codeInvalidToken})
 			return
 		}
+		journal.Of(r.Context()).Prove(principal.ClientID)
 		next.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), principalKey{}, principal)))
 	})
 }
@@ -58,6 +60,7 @@ func (g *Guard) refuse(w http.ResponseWriter, r *http.Request, c credential) {
 	if r.URL.Query().Has("access_token") {
 		c.hint += "; a token in the URL is not read"
 	}
+	journal.Of(r.Context()).Refuse(journal.Refusal{Code: c.code, Detail: c.detail})
 	w.Header().Set("WWW-Authenticate", challenge(g.places.Realm, c.code, c.detail))
 	if c.code == codeInvalidRequest {
 		problem.BadRequest(c.detail, c.hint).Write(w, r)
@@ -69,6 +72,7 @@ func (g *Guard) refuse(w http.ResponseWriter, r *http.Request, c credential) {
 // Forbid answers an authenticated caller who lacks a privilege: 403 with the challenge insufficient_scope
 // (RFC 6750 §3.1), as clients know it, although the privilege is a role.
 func (g *Guard) Forbid(w http.ResponseWriter, r *http.Request, detail, hint string) {
+	journal.Of(r.Context()).Refuse(journal.Refusal{Code: codeScope, Detail: detail})
 	w.Header().Set("WWW-Authenticate", challenge(g.places.Realm, codeScope, detail))
 	problem.Forbidden(detail, hint).Write(w, r)
 }

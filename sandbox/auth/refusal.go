@@ -5,6 +5,8 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+
+	"github.com/rin-network/rin/sandbox/journal"
 )
 
 // refusal is an error answer of the token endpoint (RFC 6749 §5.2).
@@ -48,6 +50,7 @@ func serverError() *refusal {
 
 // write sends the refusal as JSON that nobody stores.
 func (f *refusal) write(w http.ResponseWriter, r *http.Request) {
+	journal.Of(r.Context()).Refuse(journal.Refusal{Code: f.code, Detail: f.description})
 	h := w.Header()
 	if f.challenge != "" {
 		h.Set("WWW-Authenticate", f.challenge)

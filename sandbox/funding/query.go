@@ -77,16 +77,16 @@ func (q query) facets() []facet {
 // filtered tells whether any filter is set.
 func (q query) filtered() bool { return q.running != nil || len(q.facets()) > 0 }
 
-// parseQuery reads the raw query of a list request. Unknown parameters are ignored, empty ones count as absent.
-func parseQuery(raw string, paging Paging) (query, *problem.Problem) {
+// parseQuery reads the raw query of a list request. Unknown parameters are ignored, and named; empty ones count as absent.
+func parseQuery(raw string, paging Paging) (q query, ignored []string, fault *problem.Problem) {
 	values, err := url.ParseQuery(raw)
 	if err != nil {
 		p := problem.BadRequest("the query of the URL cannot be decoded",
 			"percent-encode reserved characters (% as %25, ; as %3B) and separate parameters with &")
-		return query{}, &p
+		return query{}, nil, &p
 	}
 	reader := parameterReader{values: values}
-	q := query{
+	q = query{
 		kind:   oneOf(&reader, ParamType, model.FundingTypes()),
 		group:  oneOf(&reader, ParamGroup, model.TargetGroups()),
 		region: oneOf(&reader, ParamRegion, model.Regions()),
@@ -106,7 +106,19 @@ func parseQuery(raw string, paging Paging) (query, *problem.Problem) {
 			q.offset = page * q.size
 		}
 	}
-	return q, reader.fault
+	return q, unknown(values), reader.fault
+}
+
+// unknown lists the parameters that the list ignores.
+func unknown(values url.Values) []string {
+	var names []string
+	for name := range values {
+		if !slices.Contains(Parameters(), name) {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return names
 }
 
 // parameterReader reads parameters and keeps the first fault.

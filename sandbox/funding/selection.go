@@ -6,6 +6,8 @@ import (
 	"io"
 	"iter"
 	"time"
+
+	"github.com/rin-network/rin/sandbox/journal"
 )
 
 // selection is a page of the records that a query asks for, in the order of their ids.
@@ -18,6 +20,11 @@ type selection struct {
 	total int
 	// since is when the calls that run last changed, in Unix seconds, for a query that asks for them.
 	since int64
+}
+
+// noted is what the journal keeps of the page.
+func (c selection) noted(q query) journal.Page {
+	return journal.Page{Start: q.offset, Size: q.size, Items: c.len(), Next: c.end < c.total}
 }
 
 func (c selection) len() int { return c.end - c.first }

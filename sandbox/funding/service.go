@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/rin-network/rin/sandbox/auth"
+	"github.com/rin-network/rin/sandbox/journal"
 	"github.com/rin-network/rin/sandbox/problem"
 	"github.com/rin-network/rin/sandbox/representation"
 )
@@ -59,7 +60,9 @@ func (s *Service) OpenList() http.Handler { return open(s.list) }
 func (s *Service) OpenDetail() http.Handler { return open(s.detail) }
 
 func (s *Service) list(w http.ResponseWriter, r *http.Request, affiliation string, headers representation.Headers) {
-	q, fault := parseQuery(r.URL.RawQuery, s.paging)
+	q, ignored, fault := parseQuery(r.URL.RawQuery, s.paging)
+	note := journal.Of(r.Context())
+	note.Ignore(ignored)
 	if fault != nil {
 		fault.Write(w, r)
 		return
@@ -72,11 +75,13 @@ func (s *Service) list(w http.ResponseWriter, r *http.Request, affiliation strin
 			problem.Internal().Write(w, r)
 			return
 		}
+		note.Serve(page.place.noted(q))
 		w.Header().Set("Link", q.links(r.URL, s.paging, page.place))
 		page.Serve(w, r, headers)
 		return
 	}
 	chosen := s.store.find(q, now)
+	note.Serve(chosen.noted(q))
 	if links := q.links(r.URL, s.paging, chosen); links != "" {
 		w.Header().Set("Link", links)
 	}

@@ -5,6 +5,8 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+
+	"github.com/rin-network/rin/sandbox/journal"
 )
 
 // MediaType is the media type of a problem body (RFC 9457 §6.1).
@@ -80,6 +82,7 @@ func Internal() Problem {
 
 // Write sends p. Headers set before (challenges, Allow) are kept; a problem is never stored by caches.
 func (p Problem) Write(w http.ResponseWriter, r *http.Request) {
+	journal.Of(r.Context()).Refuse(journal.Refusal{Detail: p.Detail, Hint: p.Hint, Parameter: p.Parameter})
 	shape := shapeOf(r)
 	body, err := json.Marshal(shape.Body(p))
 	if err != nil {

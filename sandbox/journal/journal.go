@@ -1,0 +1,119 @@
+package journal
+
+import (
+	"crypto/rand"
+	"fmt"
+	"io"
+	"sync"
+)
+
+const (
+	// DefaultLimit is the number of entries that rin sandbox keeps.
+	DefaultLimit = 10_000
+	// MaxLimit is the largest number of entries of a journal.
+	MaxLimit = 1_000_000
+	// bytesPerEntry is what an entry may occupy on average: few do, and a flood of long ones drives out more of the old.
+	bytesPerEntry = 2 << 10
+)
+
+// Journal holds the newest entries. It is safe for concurrent use.
+type Journal struct {
+	prints *printer
+
+	mu      sync.Mutex
+	limit   int
+	ring    []Entry
+	oldest  int // index of the oldest entry
+	length  int
+	bytes   int
+	counted uint64 // entries since the last clearing
+}
+
+// New makes a journal of at most limit entries, [DefaultLimit] when 0. random is the source of the key of its fingerprints; crypto/rand when
+// nil.
+func New(limit int, random io.Reader) (*Journal, error) {
+	if limit == 0 {
+		limit = DefaultLimit
+	}
+	if limit < 0 || limit > MaxLimit {
+		return nil, fmt.Errorf("limit of the journal: expected 1 to %d entries, got %d", MaxLimit, limit)
+	}
+	if random == nil {
+		random = rand.Reader
+	}
+	prints, err := newPrinter(random)
+	if err != nil {
+		return nil, err
+	}
+	return &Journal{prints: prints, limit: limit}, nil
+}
+
+// Record is what a journal holds at one time.
+type Record struct {
+	// Entries are in the order in which their answers ended.
+	Entries []Entry `json:"entries"`
+	// Counted is the number of requests since the start or the last clearing, Dropped how many of them are no longer held.
+	Counted uint64 `json:"counted"`
+	Dropped uint64 `json:"dropped"`
+}
+
+// Record returns a copy of the entries with a number above after; a nil journal holds nothing.
+func (j *Journal) Record(after uint64) Record {
+	if j == nil {
+		return Record{Entries: []Entry{}}
+	}
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	r := Record{Counted: j.counted, Dropped: j.counted - uint64(j.length)}
+	// Numbers have no gaps.
+	skipped := min(max(after, r.Dropped), j.counted) - r.Dropped
+	r.Entries = make([]Entry, uint64(j.length)-skipped)
+	for i := range r.Entries {
+		r.Entries[i] = j.ring[(j.oldest+int(skipped)+i)%len(j.ring)]
+	}
+	return r
+}
+
+// Clear forgets all entries and counts from 1 again.
+func (j *Journal) Clear() {
+	if j == nil {
+		return
+	}
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.ring, j.oldest, j.length, j.bytes, j.counted = nil, 0, 0, 0, 0
+}
+
+// add appends an entry, in the place of old ones when a bound is reached.
+func (j *Journal) add(e *Entry) {
+	size := e.size()
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.counted++
+	e.Number = j.counted
+	for j.length == j.limit || j.length > 0 && j.bytes+size > j.limit*bytesPerEntry {
+		j.drop()
+	}
+	if j.length == len(j.ring) {
+		j.grow()
+	}
+	j.ring[(j.oldest+j.length)%len(j.ring)] = *e
+	j.length++
+	j.bytes += size
+}
+
+func (j *Journal) drop() {
+	j.bytes -= j.ring[j.oldest].size()
+	j.ring[j.oldest] = Entry{}
+	j.oldest = (j.oldest + 1) % len(j.ring)
+	j.length--
+}
+
+// grow makes room for twice as many entries, within the limit: a journal of few requests is small.
+func (j *Journal) grow() {
+	larger := make([]Entry, min(max(64, 2*len(j.ring)), j.limit))
+	for i := range j.length {
+		larger[i] = j.ring[(j.oldest+i)%len(j.ring)]
+	}
+	j.ring, j.oldest = larger, 0
+}

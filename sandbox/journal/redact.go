@@ -1,0 +1,163 @@
+package journal
+
+import (
+	"encoding/base64"
+	"net/url"
+	"strings"
+)
+
+// authorization reads the Authorization fields, and whom they claim to come from.
+func (p *printer) authorization(fields []string) (a Authorization, client string) {
+	if len(fields) == 0 {
+		return a, ""
+	}
+	a.Fields = len(fields)
+	value := strings.Trim(fields[0], " \t")
+	scheme, rest, found := strings.Cut(value, " ")
+	if !found && !strings.EqualFold(scheme, "Bearer") && !strings.EqualFold(scheme, "Basic") {
+		scheme, rest = "", value
+	}
+	a.Scheme = bounded(p.scrub(scheme), 20)
+	rest = bare(rest)
+	if strings.EqualFold(scheme, "Basic") {
+		client, rest = pair(rest)
+	}
+	if rest != "" {
+		a.Print = p.of(rest)
+	}
+	return a, client
+}
+
+// bare is a token without what is put around it by mistake, so that it is seen to be the one that was issued.
+func bare(token string) string {
+	token = strings.Trim(token, " \t\"'<>")
+	if len(token) > len("bearer ") && strings.EqualFold(token[:len("bearer ")], "bearer ") {
+		token = strings.Trim(token[len("bearer "):], " \t\"'<>")
+	}
+	return token
+}
+
+// pair is what Basic credentials are made of (RFC 6749 §2.3.1).
+func pair(encoded string) (client, secret string) {
+	raw, err := base64.StdEncoding.DecodeString(encoded)
+	if err != nil {
+		return "", encoded
+	}
+	client, secret, found := strings.Cut(string(raw), ":")
+	if !found {
+		return "", string(raw)
+	}
+	return unescaped(client), unescaped(secret)
+}
+
+func unescaped(text string) string {
+	if plain, err := url.QueryUnescape(text); err == nil {
+		return plain
+	}
+	return text
+}
+
+// query is a raw query without credentials, and those that it exposes. Names stay, so do harmless values.
+func (p *printer) query(raw string) (string, []Exposure) {
+	if raw == "" {
+		return "", nil
+	}
+	raw = raw[:min(len(raw), longest)]
+	var out strings.Builder
+	var exposed []Exposure
+	for parameter := range strings.FieldsFuncSeq(raw, func(c rune) bool { return c == '&' || c == ';' }) {
+		if out.Len() > 0 {
+			out.WriteByte('&')
+		}
+		name, value, found := strings.Cut(parameter, "=")
+		out.WriteString(p.scrub(unescapedOnly(name)))
+		if !found {
+			continue
+		}
+		out.WriteByte('=')
+		plain := unescaped(value)
+		switch {
+		case value == "":
+		case confidential(unescaped(name)):
+			print := p.of(bare(plain))
+			if len(exposed) < maxExposed {
+				exposed = append(exposed, Exposure{bounded(p.scrub(unescaped(name)), maxName), print})
+			}
+			out.WriteString(mark(print))
+		default:
+			// What looks like a credential when decoded is shown decoded, without it.
+			if clean := p.scrub(plain); clean != plain {
+				out.WriteString(clean)
+				break
+			}
+			out.WriteString(value)
+		}
+	}
+	return bounded(out.String(), maxQuery), exposed
+}
+
+// unescapedOnly keeps the raw form of a name that hides nothing.
+func unescapedOnly(name string) string {
+	if plain := unescaped(name); plain != name && len(plain) >= secretLength {
+		return plain
+	}
+	return name
+}
+
+// confidential tells whether a parameter of the name may hold a credential.
+func confidential(name string) bool {
+	name = strings.ToLower(name)
+	for _, word := range []string{"secret", "token", "passw", "pwd", "assertion", "credential", "bearer", "jwt", "apikey", "api_key", "api-key", "authorization", "signature"} {
+		if strings.Contains(name, word) {
+			return name != "token_type"
+		}
+	}
+	switch name {
+	case "key", "pw", "pass", "auth", "code", "sig":
+		return true
+	}
+	return false
+}
+
+func mark(print string) string { return "***" + print }
+
+// secretLength is the number of characters from which a word of letters and digits counts as a credential. Secrets of the sandbox have
+// 43, tokens more; ids of fundings have 11.
+const secretLength = 32
+
+// scrub puts a mark in the place of each word that looks like a credential, wherever it stands.
+func (p *printer) scrub(text string) string {
+	if len(text) < secretLength {
+		return text
+	}
+	// What is cut here is beyond what any caller keeps, so that no half of a credential stays in sight.
+	text = text[:min(len(text), longest)]
+	var out strings.Builder
+	kept, start := 0, 0
+	letters, digits := false, false
+	end := func(at int) {
+		if at-start >= secretLength && letters && digits {
+			out.WriteString(text[kept:start])
+			out.WriteString(mark(p.of(text[start:at])))
+			kept = at
+		}
+		start, letters, digits = at+1, false, false
+	}
+	for i := range len(text) {
+		switch c := text[i]; {
+		case c >= '0' && c <= '9':
+			digits = true
+		case c >= 'a' && c <= 'z', c >= 'A' && c <= 'Z':
+			letters = true
+		case strings.IndexByte("-_.~+=%", c) >= 0:
+		case c == '/' && text[0] != '/': // of base64; in a path it ends a segment
+		default:
+			end(i)
+		}
+	}
+	end(len(text))
+	if kept == 0 {
+		return text
+	}
+	return out.String() + text[kept:]
+}

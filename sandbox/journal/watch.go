@@ -1,0 +1,139 @@
+package journal
+
+import (
+	"context"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Place is what the journal knows of the node that it stands before.
+type Place struct {
+	// Node is its member id.
+	Node string
+	// TokenPath is the path of its token endpoint.
+	TokenPath string
+	// Now is its clock.
+	Now func() time.Time
+	// Origin tells where a request was sent to.
+	Origin func(*http.Request) string
+	// Classify tells what a path is for, and whether it is in the try-out space.
+	Classify func(path string) (o Operation, tryOut bool)
+}
+
+// Watch enters each request to next in the journal. A nil journal enters none.
+func (j *Journal) Watch(at Place, next http.Handler) http.Handler {
+	if j == nil {
+		return next
+	}
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		watched := &answerWriter{ResponseWriter: w, request: r, journal: j, now: at.Now}
+		note := &watched.note
+		note.prints = j.prints
+		note.entry.Time, note.entry.Node, note.entry.TokenPath, note.entry.Origin = at.Now(), at.Node, at.TokenPath, at.Origin(r)
+		note.entry.Operation, note.entry.TryOut = at.Classify(r.URL.Path)
+		note.read(r)
+		ended := false
+		// Also when the handler panics, which is net/http's way to cut an answer.
+		defer func() { watched.enter(ended) }()
+		next.ServeHTTP(watched, r.WithContext(context.WithValue(r.Context(), noteKey{}, note)))
+		ended = true
+	})
+}
+
+// read takes from the request what is kept of it.
+func (n *Note) read(r *http.Request) {
+	e := &n.entry
+	e.Method = bounded(r.Method, 20)
+	e.Path = bounded(n.prints.scrub(r.URL.Path), maxPath)
+	e.Query, e.Exposed = n.prints.query(r.URL.RawQuery)
+	e.Peer = r.RemoteAddr
+	field := func(name string) string { return bounded(n.prints.scrub(r.Header.Get(name)), maxField) }
+	e.Agent, e.Accept, e.ContentType, e.IfNoneMatch = field("User-Agent"), accept(n, r), field("Content-Type"), field("If-None-Match")
+	e.Authorization, e.Client = n.prints.authorization(r.Header["Authorization"])
+	e.Client = bounded(n.prints.scrub(e.Client), maxClient)
+}
+
+// accept joins the Accept fields, which are one list (RFC 9110 §5.3).
+func accept(n *Note, r *http.Request) string {
+	fields := r.Header["Accept"]
+	if len(fields) == 1 {
+		return bounded(n.prints.scrub(fields[0]), maxField)
+	}
+	return bounded(n.prints.scrub(strings.Join(fields[:min(len(fields), 8)], ", ")), maxField)
+}
+
+// answerWriter counts what is sent. It holds nothing back.
+type answerWriter struct {
+	http.ResponseWriter
+	note    Note
+	request *http.Request
+	journal *Journal
+	now     func() time.Time
+	// declared is the value of Content-Length, -1 for none.
+	declared int64
+	entered  bool
+}
+
+// WriteHeader implements http.ResponseWriter. A status below 200 announces another one, but for 101.
+func (a *answerWriter) WriteHeader(status int) {
+	if a.note.entry.Status == 0 && (status >= 200 || status == http.StatusSwitchingProtocols) {
+		a.note.entry.Status = status
+		a.declare()
+	}
+	a.ResponseWriter.WriteHeader(status)
+}
+
+// Write implements io.Writer.
+func (a *answerWriter) Write(p []byte) (int, error) {
+	if a.note.entry.Status == 0 {
+		a.note.entry.Status = http.StatusOK
+		a.declare()
+	}
+	// Who has the last byte may look into the journal at once: the entry is there before it.
+	if sent := a.note.entry.Bytes + int64(len(p)); a.declared >= 0 && sent >= a.declared && !a.entered {
+		a.note.entry.Bytes = sent
+		a.enter(true)
+		return a.ResponseWriter.Write(p)
+	}
+	n, err := a.ResponseWriter.Write(p)
+	a.note.entry.Bytes += int64(n)
+	return n, err
+}
+
+// declare reads how long the answer says that it will be.
+func (a *answerWriter) declare() {
+	length, err := strconv.ParseInt(a.Header().Get("Content-Length"), 10, 64)
+	if err != nil {
+		length = -1
+	}
+	a.declared = length
+}
+
+// Unwrap lets http.ResponseController reach the connection.
+func (a *answerWriter) Unwrap() http.ResponseWriter { return a.ResponseWriter }
+
+// enter takes from the answer what is kept of it, and enters all in the journal, once.
+func (a *answerWriter) enter(ended bool) {
+	if a.entered {
+		return
+	}
+	a.entered = true
+	e := &a.note.entry
+	e.Ended = a.now()
+	if ended && e.Status == 0 {
+		e.Status = http.StatusOK // net/http sends it for a handler that wrote nothing
+	}
+	e.Cut = !ended || a.request.Context().Err() != nil
+	h := a.Header()
+	e.ResponseType, e.RetryAfter = bounded(h.Get("Content-Type"), maxField), bounded(h.Get("Retry-After"), 60)
+	if at := h.Get("Location"); at != "" {
+		before, query, _ := strings.Cut(at, "?")
+		e.Location = bounded(a.note.prints.scrub(before), maxPath)
+		if clean, _ := a.note.prints.query(query); clean != "" {
+			e.Location += "?" + clean
+		}
+	}
+	a.journal.add(e)
+}

@@ -1,0 +1,110 @@
+package sandbox_test
+
+import (
+	"encoding/json"
+	"net/http"
+	"time"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	. "github.com/onsi/gomega/gstruct"
+
+	"github.com/rin-network/rin/sandbox"
+	"github.com/rin-network/rin/sandbox/journal"
+	"github.com/rin-network/rin/sandbox/registry"
+)
+
+var _ = Describe("The journal of a network", func() {
+	second := sandbox.Config{Root: "/xb", Seed: 2, Calls: 5, Member: registry.Member{ID: "XB", Name: "Musterberg"}}
+	last := func(n runningNetwork) journal.Entry {
+		GinkgoHelper()
+		entries := n.Journal().Record(0).Entries
+		Expect(entries).NotTo(BeEmpty())
+		return entries[len(entries)-1]
+	}
+
+	It("follows a client from its token to its list, at each node", func() {
+		network := newNetwork(sandbox.Config{Calls: 5}, second)
+		client := network.Nodes()[1].Credentials()[0]
+		token := fetchToken(network, "/xb/oauth/token", client)
+		issued := last(network)
+		Expect(issued).To(MatchFields(IgnoreExtras, Fields{
+			"Node": Equal("XB"), "Operation": Equal(journal.Token), "Client": Equal(client.ClientID), "Proven": BeTrue(), "Secret": HaveLen(12),
+			"Issued": PointTo(MatchFields(IgnoreExtras, Fields{"Print": HaveLen(12), "Expires": BeTemporally("~", issued.Time.Add(sandbox.DefaultTokenTTL), 2*time.Second)})),
+		}))
+		get(network, "/xb/ris-synergy/funding/v3/fundings?page[page]=3&page[size]=2&pagesize=7", http.Header{"Authorization": {"Bearer " + token}})
+		Expect(last(network)).To(MatchFields(IgnoreExtras, Fields{
+			"Operation": Equal(journal.List), "Client": Equal(client.ClientID), "Proven": BeTrue(), "Status": Equal(200),
+			"Authorization": Equal(journal.Authorization{Fields: 1, Scheme: "Bearer", Print: issued.Issued.Print}),
+			"Page":          PointTo(Equal(journal.Page{Start: 3, Size: 2, Items: 2, Next: true})), "Ignored": Equal([]string{"pagesize"}),
+		}))
+	})
+
+	It("says what was wrong", func() {
+		network := newNetwork(sandbox.Config{Calls: 5}, second)
+		get(network, "/xb/ris-synergy/info/v1/oauth/info/", http.Header{"Authorization": {"Bearer a.b.c"}})
+		Expect(last(network).Refusal).To(PointTo(MatchFields(IgnoreExtras, Fields{
+			"Code": Equal("invalid_token"), "Detail": ContainSubstring("no JWT"), "Hint": ContainSubstring("fetch a new token")})))
+		send(network, http.MethodPost, "/oauth/token", `{}`, http.Header{"Content-Type": {"application/json"}})
+		Expect(last(network).Refusal).To(PointTo(MatchFields(IgnoreExtras, Fields{"Code": Equal("invalid_request"), "Detail": ContainSubstring("declared as JSON")})))
+		get(network, "/ris-synergy/try-out/funding/v3/fundings?region=MARS", nil)
+		Expect(last(network)).To(MatchFields(IgnoreExtras, Fields{"TryOut": BeTrue(), "Refusal": PointTo(HaveField("Parameter", "region"))}))
+	})
+
+	DescribeTable("tells what a path is for", func(path string, want journal.Operation, tryOut bool) {
+		network := newNetwork(sandbox.Config{Calls: 5}, second)
+		get(network, path, nil)
+		Expect(last(network).Operation).To(Equal(want))
+		Expect(last(network).TryOut).To(Equal(tryOut))
+	},
+		Entry(nil, "/oauth/token", journal.Token, false), Entry(nil, "/xb/oauth/token/", journal.Token, false),
+		Entry(nil, "/realms/ris/protocol/openid-connect/token", journal.Token, false), Entry(nil, "/staging/oauth/token", journal.Staging, false),
+		Entry(nil, "/registry/registry.json", journal.Registry, false), Entry(nil, "/healthz", journal.Health, false),
+		Entry(nil, "/xb/ris-synergy/info/v1/oauth/info", journal.Info, false), Entry(nil, "/ris-synergy/funding/v3/api-docs", journal.Document, false),
+		Entry(nil, "/ris-synergy/funding/v3/fundings/XF-00000002", journal.Detail, false),
+		Entry(nil, "/ris-synergy/try-out/funding/v3/fundings/XF-00000002", journal.Detail, true),
+		Entry(nil, "/realms/ris/protocol/openid-connect/certs", journal.Keys, false), Entry(nil, "/realms/ris/.well-known/openid-configuration", journal.Metadata, false),
+		Entry(nil, "/elsewhere", journal.Other, false),
+	)
+
+	It("enters what went to no node", func() {
+		network := newNetwork(second)
+		get(network, "/oauth/token", nil)
+		Expect(last(network)).To(MatchFields(IgnoreExtras, Fields{"Node": BeEmpty(), "Status": Equal(404), "Refusal": Not(BeNil())}))
+	})
+
+	It("says which deviations were at work", func() {
+		network := newNetwork(sandbox.Config{Calls: 5, Deviations: []string{"token-status-201"}})
+		get(network, "/healthz", nil)
+		Expect(last(network).Deviations).To(Equal([]string{"token-status-201"}))
+	})
+
+	It("is empty again after a reset, and may be absent", func() {
+		network := newNetwork(sandbox.Config{Calls: 5})
+		get(network, "/healthz", nil)
+		network.Reset()
+		Expect(network.Journal().Record(0).Entries).To(BeEmpty())
+		silent, err := sandbox.NewNetwork(sandbox.NetworkConfig{Nodes: []sandbox.Config{{Calls: 5}}, JournalLimit: -1})
+		Expect(err).NotTo(HaveOccurred())
+		Expect(silent.Journal()).To(BeNil())
+	})
+
+	It("holds no secret and no token of a client that does all wrong", func() {
+		network := newNetwork(sandbox.Config{Calls: 5})
+		client := network.Nodes()[0].Credentials()[0]
+		token := fetchToken(network, "/oauth/token", client)
+		for _, path := range []string{"/oauth/token?client_id=a&client_secret=" + client.Secret, "/oauth/token?s=" + client.Secret, "/" + client.Secret, "/x?t=" + token} {
+			for _, authorization := range []string{"", client.Secret, "Bearer " + client.Secret, token, "Bearer  " + token, "Token token=" + token} {
+				header := http.Header{"User-Agent": {token}, "Accept": {client.Secret}}
+				if authorization != "" {
+					header.Set("Authorization", authorization)
+				}
+				get(network, path, header)
+				send(network, http.MethodPost, path, "client_secret="+client.Secret, header)
+			}
+		}
+		encoded, err := json.Marshal(network.Journal().Record(0))
+		Expect(err).NotTo(HaveOccurred())
+		Expect(string(encoded)).NotTo(Or(ContainSubstring(client.Secret), ContainSubstring(token)))
+	})
+})

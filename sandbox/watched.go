@@ -1,0 +1,75 @@
+package sandbox
+
+import (
+	"strings"
+
+	"github.com/rin-network/rin/sandbox/address"
+	"github.com/rin-network/rin/sandbox/journal"
+)
+
+// watched is what the journal knows of a node.
+func watched(c Config, places address.Map) journal.Place {
+	return journal.Place{Node: c.Member.ID, TokenPath: places.Token(), Now: c.Clock, Origin: places.Origin, Classify: purposes(places).of}
+}
+
+// purpose is what a path is for.
+type purpose struct {
+	operation journal.Operation
+	tryOut    bool
+}
+
+// signposts tells the purpose of each path, given without the slash at its end.
+type signposts struct {
+	exact map[string]purpose
+	// details are the paths below which single fundings are.
+	details map[string]purpose
+	docs    string
+}
+
+func purposes(places address.Map) signposts {
+	tryOut, staging := places.TryOut(), places.Staging()
+	s := signposts{exact: map[string]purpose{}, details: map[string]purpose{}, docs: places.Root + "/docs"}
+	for operation, paths := range map[journal.Operation][]string{
+		journal.Token:    {places.Token(), places.RealmToken()},
+		journal.Staging:  {staging.Token()},
+		journal.Keys:     {places.Certs(), staging.Certs()},
+		journal.Metadata: {places.Metadata(places.Root), places.Metadata(places.RealmIssuer()), places.Metadata(staging.Root)},
+		journal.Registry: {places.Registry()},
+		journal.Info:     {places.Info()},
+		journal.Document: {places.Spec()},
+		journal.List:     {places.Fundings()},
+		journal.Health:   {places.Health()},
+		journal.Docs:     {places.Root, s.docs, "/favicon.ico"},
+	} {
+		for _, path := range paths {
+			s.exact[strings.TrimSuffix(path, "/")] = purpose{operation, false}
+		}
+	}
+	for operation, path := range map[journal.Operation]string{journal.Info: tryOut.Info(), journal.Document: tryOut.Spec(), journal.List: tryOut.Fundings()} {
+		s.exact[strings.TrimSuffix(path, "/")] = purpose{operation, true}
+	}
+	s.details[places.Fundings()], s.details[tryOut.Fundings()] = purpose{journal.Detail, false}, purpose{journal.Detail, true}
+	return s
+}
+
+func (s signposts) of(path string) (journal.Operation, bool) {
+	path = strings.TrimSuffix(path, "/")
+	if p, ok := s.exact[path]; ok {
+		return p.operation, p.tryOut
+	}
+	if end := strings.LastIndexByte(path, '/'); end > 0 {
+		if p, ok := s.details[path[:end]]; ok {
+			return p.operation, p.tryOut
+		}
+	}
+	switch {
+	case strings.HasPrefix(path, s.docs+"/"):
+		return journal.Docs, false
+	case strings.HasSuffix(path, "/.well-known/openid-configuration"):
+		return journal.Metadata, false
+	}
+	return journal.Other, false
+}
+
+// elsewhere is the purpose of paths of no node.
+func elsewhere(string) (journal.Operation, bool) { return journal.Other, false }
