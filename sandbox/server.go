@@ -87,7 +87,7 @@ func build(c Config) (*Server, error) {
 	s := &Server{books: books, credentials: credentials, issuer: issuer, staging: beside, log: c.Logger, places: places, member: c.Member, flavour: c.Flavour, store: store, configured: slices.Clone(c.Deviations)}
 	s.neighbours = []*Server{s}
 	s.routes = append(routes(places, describer{c.Paging, c.ErrorShape, records}, server, guard, fundings, s.registry), beside.routes()...)
-	s.routes = append(s.routes, pages(places, c.Member)...)
+	s.routes = append(s.routes, s.pages(c.Loopback)...)
 	env := newEnv(c, places, issuer, books, credentials)
 	// The make of the node is behind the seam: it stays, whatever deviations come and go.
 	made, err := newSeam(newMux(s.routes, places, http.HandlerFunc(server.WrongRealm)), env, c.Flavour.Habits)
