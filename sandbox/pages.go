@@ -34,16 +34,20 @@ func (s *Server) person() page.Node {
 // welcome is what the start page tells.
 func (s *Server) welcome() page.Welcome {
 	self, at := s.person(), s.places
+	token, sameToken := s.flavour.Token(at), at.RealmToken()
+	if token == sameToken {
+		sameToken = at.Token()
+	}
 	get := func(name, path, note string) page.Place {
 		return page.Place{Name: name, Method: http.MethodGet, Path: path, Note: note, Open: true}
 	}
 	w := page.Welcome{
-		Title: self.Name, Subtitle: self.Acronym, Node: &self,
+		Title: self.Name, Subtitle: self.Acronym, Node: &self, Token: token,
 		Places: []page.Place{
 			get("reference", at.Docs(), "every operation, to be tried out"),
 			get("registry", at.Registry(), "the nodes of the network"),
-			{Name: "token", Method: http.MethodPost, Path: at.Token(), Note: "form fields grant_type=client_credentials, client_id, client_secret"},
-			{Name: "realm", Method: http.MethodPost, Path: at.RealmToken(), Note: "the same under the identity provider's path"},
+			{Name: "token", Method: http.MethodPost, Path: token, Note: "form fields grant_type=client_credentials, client_id, client_secret"},
+			{Name: "token as well", Method: http.MethodPost, Path: sameToken, Note: "for the same clients"},
 			{Name: "info", Method: http.MethodGet, Path: at.Info(), Note: "needs a token"},
 			get("document", at.Spec(), "the OpenAPI document of the guarded API"),
 			{Name: "funding", Method: http.MethodGet, Path: at.Fundings(), Note: "needs a token, a role and an affiliation"},
@@ -52,7 +56,7 @@ func (s *Server) welcome() page.Welcome {
 			{Name: "staging", Method: http.MethodPost, Path: at.Staging().Token(), Note: "another authorization server, whose tokens are refused here"},
 		},
 	}
-	for _, c := range s.Credentials() {
+	for _, c := range s.inUse() {
 		w.Clients = append(w.Clients, page.Client{ID: c.ClientID, Secret: c.Secret, Note: c.permission()})
 	}
 	w.Clients = append(w.Clients, page.Client{ID: s.staging.client.ClientID, Secret: s.staging.client.Secret, Note: "staging only; its tokens are refused here"})
@@ -62,6 +66,17 @@ func (s *Server) welcome() page.Welcome {
 		}
 	}
 	return w
+}
+
+// inUse are the configured clients whose secret is as it was: others were handed to somebody, who alone knows theirs.
+func (s *Server) inUse() []Credential {
+	var all []Credential
+	for _, c := range s.credentials {
+		if now, ok := credentialOf(s.books, c.ClientID, c.Secret); ok && now.Secret != "" {
+			all = append(all, now)
+		}
+	}
+	return all
 }
 
 // startPage lists the nodes, with the assets of the first. It holds no secrets.

@@ -245,6 +245,8 @@ type Addresses struct {
 	TryOutFundings string
 	// Registry is the registry document, which lists the node (NET-R6).
 	Registry string
+	// Home is the start page, Docs the reference page (NET-R3): for people.
+	Home, Docs string
 }
 
 // Addresses returns where everything is for callers who reach the node at origin, such as "http://127.0.0.1:8080".
@@ -258,5 +260,6 @@ func (s *Server) Addresses(origin string) Addresses {
 		Token: origin + p.Token(), RealmToken: origin + p.RealmToken(), Listed: origin + s.flavour.Token(p),
 		StagingToken: origin + p.Staging().Token(), Info: origin + p.Info(), Spec: origin + p.Spec(),
 		Fundings: origin + p.Fundings(), Base: origin + p.API(), TryOut: origin + p.TryOut().API(), TryOutFundings: origin + p.TryOut().Fundings(), Registry: origin + p.Registry(),
+		Home: origin + p.Home(), Docs: origin + p.Docs(),
 	}
 }

@@ -27,7 +27,7 @@ func (c startPage) commands() []command {
 	bearer := ` -H "Authorization: Bearer $TOKEN" `
 	return []command{
 		{"The registry", curl + " " + ask(at.Registry())},
-		{"An access token", "TOKEN=$(" + curl + " " + ask(at.Token()) + " -d grant_type=client_credentials \\\n" +
+		{"An access token", "TOKEN=$(" + curl + " " + ask(c.Token) + " -d grant_type=client_credentials \\\n" +
 			"  -d client_id=" + id + " -d client_secret=" + secret + " \\\n" +
 			`  | sed 's/.*"access_token":"\([^"]*\)".*/\1/')`},
 		{"Does it work?", curl + bearer + ask(at.Info())},

@@ -32,6 +32,8 @@ type Welcome struct {
 	Title, Subtitle string
 	// Node is the node itself; nil on the page of a network that has no node at the root of its host.
 	Node *Node
+	// Token is the path of the token endpoint that the registry lists for the node.
+	Token string
 	// Places are where everything is, in the order in which a client needs it.
 	Places []Place
 	// Clients are those whose secret is known; the first is that of the commands.
