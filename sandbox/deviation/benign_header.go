@@ -5,6 +5,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/rin-network/rin/sandbox/answer"
 )
 
 // headerHabits are header fields that nobody asked for, and fields that are sent in another form.
@@ -132,7 +134,7 @@ func headerHabits() []Deviation {
 // cors makes a Wrap that lets pages of an origin read the answers.
 func cors(origin, credentials string) wrap {
 	return around(func(next http.Handler, _ Env, w http.ResponseWriter, r *http.Request) {
-		a := &Answer{Status: http.StatusNoContent, Header: http.Header{}}
+		a := &Answer{answer.Answer{Status: http.StatusNoContent, Header: http.Header{}}}
 		if r.Method == http.MethodOptions {
 			a.set("Access-Control-Allow-Methods", "GET, HEAD, POST, OPTIONS")
 			a.set("Access-Control-Allow-Headers", "Authorization, Content-Type")

@@ -1,55 +1,8 @@
 package deviation
 
 import (
-	"bytes"
-	"encoding/json"
 	"net/http"
 )
-
-// edit decodes the JSON body, lets change alter it and encodes what it returns. A body that is no JSON stays.
-// Numbers keep their spelling.
-func (a *Answer) edit(change func(value any) any) {
-	decoder := json.NewDecoder(bytes.NewReader(a.Body))
-	decoder.UseNumber()
-	var value any
-	if decoder.Decode(&value) != nil {
-		return
-	}
-	if encoded, err := json.Marshal(change(value)); err == nil {
-		a.Body = encoded
-	}
-}
-
-// editObject edits a body that is a JSON object; others stay.
-func (a *Answer) editObject(change func(object map[string]any)) {
-	a.edit(func(value any) any {
-		if object, ok := value.(map[string]any); ok {
-			change(object)
-		}
-		return value
-	})
-}
-
-// editItems edits each object of a body that is a JSON array; n counts from 0.
-func (a *Answer) editItems(change func(n int, item map[string]any)) {
-	a.edit(func(value any) any {
-		items, _ := value.([]any)
-		for n, item := range items {
-			if object, ok := item.(map[string]any); ok {
-				change(n, object)
-			}
-		}
-		return value
-	})
-}
-
-// items are the objects of a body that is a JSON array.
-func (a *Answer) items() []map[string]any {
-	var items []map[string]any
-	// What is no such array has no items.
-	_ = json.Unmarshal(a.Body, &items)
-	return items
-}
 
 // member is the object at a path of names; a new one, which belongs to nothing, when there is none.
 func member(object map[string]any, path ...string) map[string]any {

@@ -2,19 +2,21 @@ package deviation
 
 import (
 	"net/http"
+
+	"github.com/rin-network/rin/sandbox/answer"
 )
 
 // reword makes a Wrap that changes the refusals among the answers to requests of the kinds. Other answers go their way untouched, in the
 // time and with the conditions and the compression that they have.
 func reword(alter change, kinds ...Kind) wrap {
 	return around(func(next http.Handler, _ Env, w http.ResponseWriter, r *http.Request) {
-		kept := &refusalWriter{to: w, answer: Answer{Header: http.Header{}}}
+		kept := &refusalWriter{to: w, answer: Answer{answer.Answer{Header: http.Header{}}}}
 		next.ServeHTTP(kept, r)
 		kept.WriteHeader(http.StatusOK)
 		if kept.passing {
 			return
 		}
-		kept.answer.Header = canonical(kept.answer.Header)
+		kept.answer.Header = answer.Canonical(kept.answer.Header)
 		alter(r, &kept.answer)
 		kept.answer.send(w, r)
 	}, kinds...)
