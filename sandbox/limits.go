@@ -62,7 +62,7 @@ func (l *limits) refuse(w http.ResponseWriter, r *http.Request, name string, wai
 	detail := fmt.Sprintf("%s asks more often than %s", name, l.limiter.Rate())
 	hint := fmt.Sprintf("wait %d s, as Retry-After says, and repeat the request then", wait)
 	if l.places.IsToken(r.URL.Path) {
-		l.server.TooManyRequests(w, r, detail+"; "+hint+"; a token serves for many calls until it expires")
+		l.server.Later(w, r, http.StatusTooManyRequests, detail+"; "+hint+"; a token serves for many calls until it expires")
 		return
 	}
 	problem.TooManyRequests(detail, hint).Write(w, r)

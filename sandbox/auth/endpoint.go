@@ -56,10 +56,10 @@ func (s *Server) MethodNotAllowed(w http.ResponseWriter, r *http.Request) {
 	f.write(w, r)
 }
 
-// TooManyRequests answers a caller who asks for tokens too often. OAuth has no error code of its own for that; this one says that the same
-// request is good later (RFC 6749 §4.1.2.1).
-func (s *Server) TooManyRequests(w http.ResponseWriter, r *http.Request, description string) {
-	(&refusal{status: http.StatusTooManyRequests, code: "temporarily_unavailable", description: description}).write(w, r)
+// Later answers a caller whose request is good at another time, with status 429 or 503. OAuth has no error code of its own for that; this
+// one says that the same request is good later (RFC 6749 §4.1.2.1).
+func (s *Server) Later(w http.ResponseWriter, r *http.Request, status int, description string) {
+	(&refusal{status: status, code: "temporarily_unavailable", description: description}).write(w, r)
 }
 
 // WrongRealm answers requests below the path of a realm that does not exist, and names the one that does.
@@ -95,6 +95,7 @@ func (s *Server) exchange(w http.ResponseWriter, r *http.Request, issuerPath str
 	}
 	note.Prove(request.clientID)
 	origin := s.places.Origin(r)
+	audience = audienceOf(r, audience)
 	if audience == "" {
 		audience = origin + s.places.API()
 	}

@@ -56,6 +56,11 @@ func (g *Guard) Identify(r *http.Request) (Principal, bool) {
 	return principal, err == nil
 }
 
+// Refuse answers 401 with the challenge invalid_token (RFC 6750 §3.1), as the guard does when the token is no good because of detail.
+func (g *Guard) Refuse(w http.ResponseWriter, r *http.Request, detail string) {
+	g.refuse(w, r, credential{detail: detail, hint: "fetch a new token", code: codeInvalidToken})
+}
+
 func (g *Guard) refuse(w http.ResponseWriter, r *http.Request, c credential) {
 	if r.URL.Query().Has("access_token") {
 		c.hint += "; a token in the URL is not read"

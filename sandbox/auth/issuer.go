@@ -21,8 +21,7 @@ type Issuer struct {
 	lifetime time.Duration
 	now      func() time.Time
 	random   io.Reader
-	keys     keySource
-	sealer   *sealer
+	ring     ring
 	dialect  Dialect
 }
 
@@ -32,15 +31,11 @@ func NewIssuer(format Format, lifetime time.Duration, now func() time.Time, rand
 	if i.lifetime <= 0 {
 		return nil, fmt.Errorf("token lifetime of %s: want one second or more", lifetime)
 	}
-	var err error
-	if format == Opaque {
-		i.sealer, err = newSealer(random)
-	} else {
-		i.keys, err = newKeySource(format, random)
-	}
+	first, err := newMinting(format, random)
 	if err != nil {
 		return nil, err
 	}
+	i.ring.begin(first)
 	return i, nil
 }
 
@@ -63,10 +58,11 @@ func (i *Issuer) IssueAt(now time.Time, issuer, audience, clientID, subject, sco
 		IssuedAt: jwt.NewNumericDate(now), Expires: jwt.NewNumericDate(now.Add(i.lifetime)),
 		ID: base64.RawURLEncoding.EncodeToString(id[:]),
 	}
-	if i.sealer != nil {
-		return i.sealer.seal(claims)
+	present := i.ring.present.Load()
+	if present.sealer != nil {
+		return present.sealer.seal(claims)
 	}
-	key, err := i.keys()
+	key, err := present.keys()
 	if err != nil {
 		return "", err
 	}
@@ -80,24 +76,29 @@ func (i *Issuer) IssueAt(now time.Time, issuer, audience, clientID, subject, sco
 // Sign makes a token of any header and claims with the issuer's key; alg, kid and typ are those of a good token unless the header
 // has them. It is for misbehaving, and fails for opaque tokens.
 func (i *Issuer) Sign(header, claims map[string]any) (string, error) {
-	if i.keys == nil {
+	present := i.ring.present.Load()
+	if present.keys == nil {
 		return "", errors.New("sign a token: opaque tokens have no signature")
 	}
-	key, err := i.keys()
+	key, err := present.keys()
 	if err != nil {
 		return "", err
 	}
 	return key.signAny(header, claims)
 }
 
-// Published is the JWK Set that verifies the tokens (RFC 7517 §5); it is empty for opaque ones.
+// Published is the JWK Set that verifies the tokens (RFC 7517 §5), the present key first; it is empty for opaque ones.
 func (i *Issuer) Published() (jose.JSONWebKeySet, error) {
-	if i.keys == nil {
-		return jose.JSONWebKeySet{Keys: []jose.JSONWebKey{}}, nil
+	set := jose.JSONWebKeySet{Keys: []jose.JSONWebKey{}}
+	for _, m := range i.ring.present.Load().good(i.now()) {
+		if m.keys == nil {
+			continue
+		}
+		key, err := m.keys()
+		if err != nil {
+			return set, err
+		}
+		set.Keys = append(set.Keys, key.published)
 	}
-	key, err := i.keys()
-	if err != nil {
-		return jose.JSONWebKeySet{}, err
-	}
-	return key.published, nil
+	return set, nil
 }

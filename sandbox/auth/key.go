@@ -31,14 +31,14 @@ func Formats() []Format { return []Format{ES256, RS256, EdDSA, Opaque} }
 
 const rsaBits = 2048
 
-// signingKey is the one key pair of an issuer with what signs and verifies with it.
+// signingKey is a key pair of an issuer with what signs and verifies with it.
 type signingKey struct {
 	algorithm jose.SignatureAlgorithm
 	id        string
 	private   crypto.Signer
 	public    crypto.PublicKey
 	signer    jose.Signer
-	published jose.JSONWebKeySet
+	published jose.JSONWebKey
 }
 
 // keySource gives the signing key, made at the first call for the slow algorithms.
@@ -106,7 +106,7 @@ func newSigningKey(algorithm jose.SignatureAlgorithm, private crypto.Signer) (*s
 	}
 	return &signingKey{
 		algorithm: algorithm, id: public.KeyID, private: private, public: public.Key, signer: signer,
-		published: jose.JSONWebKeySet{Keys: []jose.JSONWebKey{public}},
+		published: public,
 	}, nil
 }
 

@@ -8,7 +8,7 @@ import (
 
 // verified remembers tokens whose signatures have been checked, so that a reused token costs one hash. Each use still
 // checks the token's window against the clock: an entry ends when the token does, whichever way the clock is moved.
-// Keys live as long as the verifier, so that no entry outlives its key. The number of entries is bounded.
+// Entries are found in the turn of keys that they were made in only, so that none outlives its key. Their number is bounded.
 type verified struct {
 	mu      sync.RWMutex
 	limit   int
@@ -20,17 +20,17 @@ type verified struct {
 type verifiedKey struct {
 	token [sha256.Size]byte
 	base  string
+	turn  uint64
 }
 
 func newVerified(limit int) *verified {
 	return &verified{limit: limit, entries: map[verifiedKey]acceptance{}}
 }
 
-func (c *verified) get(token, base string, now time.Time) (Principal, bool) {
+func (c *verified) get(key verifiedKey, now time.Time) (Principal, bool) {
 	if c.limit == 0 {
 		return Principal{}, false
 	}
-	key := verifiedKey{sha256.Sum256([]byte(token)), base}
 	c.mu.RLock()
 	found, ok := c.entries[key]
 	c.mu.RUnlock()
@@ -42,11 +42,10 @@ func (c *verified) get(token, base string, now time.Time) (Principal, bool) {
 
 // put remembers an acceptance. At the limit it forgets an arbitrary half, which costs little on average and needs
 // no order of use; what is forgotten is verified anew.
-func (c *verified) put(token, base string, accepted acceptance) {
+func (c *verified) put(key verifiedKey, accepted acceptance) {
 	if c.limit == 0 {
 		return
 	}
-	key := verifiedKey{sha256.Sum256([]byte(token)), base}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if len(c.entries) >= c.limit {

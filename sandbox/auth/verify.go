@@ -1,6 +1,7 @@
 package auth
 
 import (
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"strings"
@@ -45,11 +46,12 @@ func (v *Verifier) Verify(token, base string) (Principal, error) {
 	if len(token) > maxTokenBytes {
 		return Principal{}, errors.New("the token is longer than 8192 characters")
 	}
-	now := v.now()
-	if p, ok := v.cache.get(token, base, now); ok {
+	now, present := v.now(), v.own.ring.present.Load()
+	key := verifiedKey{sha256.Sum256([]byte(token)), base, present.number}
+	if p, ok := v.cache.get(key, now); ok {
 		return p, v.inUse(p)
 	}
-	accepted, err := v.read(token, base)
+	accepted, err := v.read(token, base, present.good(now))
 	if err != nil {
 		return Principal{}, err
 	}
@@ -59,7 +61,7 @@ func (v *Verifier) Verify(token, base string) (Principal, error) {
 	if err := v.inUse(accepted.principal); err != nil {
 		return Principal{}, err
 	}
-	v.cache.put(token, base, accepted)
+	v.cache.put(key, accepted)
 	return accepted.principal, nil
 }
 
@@ -78,13 +80,10 @@ type acceptance struct {
 	window    window
 }
 
-func (v *Verifier) read(token, base string) (acceptance, error) {
-	if v.own.sealer != nil && !strings.Contains(token, ".") {
-		claims, err := v.own.sealer.open(token)
-		if err != nil {
-			return acceptance{}, err
-		}
-		return v.acceptOwn(claims)
+// read verifies a token with one of the keys that are good.
+func (v *Verifier) read(token, base string, good []former) (acceptance, error) {
+	if v.own.format == Opaque && !strings.Contains(token, ".") {
+		return v.open(token, good)
 	}
 	parsed, err := jwt.ParseSigned(token, v.allowed)
 	if err != nil {
@@ -101,25 +100,55 @@ func (v *Verifier) read(token, base string) (acceptance, error) {
 			return acceptForeign(parsed, f, base)
 		}
 	}
-	if v.own.keys == nil {
+	if v.own.format == Opaque {
 		return acceptance{}, errors.New("the issuer of the token is not trusted here")
 	}
-	key, err := v.own.keys()
-	if err != nil {
-		return acceptance{}, errors.New("the key of this node is not available")
+	return v.verify(parsed, good)
+}
+
+// open reads an opaque token.
+func (v *Verifier) open(token string, good []former) (acceptance, error) {
+	err := errors.New("not a token of this node")
+	for _, m := range good {
+		var claims Claims
+		if claims, err = m.sealer.open(token); err == nil {
+			accepted, err := v.acceptOwn(claims)
+			return accepted.during(m), err
+		}
 	}
+	return acceptance{}, err
+}
+
+// verify reads a JWT of the node itself.
+func (v *Verifier) verify(parsed *jwt.JSONWebToken, good []former) (acceptance, error) {
 	header := parsed.Headers[0]
-	if header.KeyID != key.id || header.Algorithm != string(key.algorithm) {
-		return acceptance{}, errors.New("the token is not signed with a key of this node")
+	for _, m := range good {
+		key, err := m.keys()
+		if err != nil {
+			return acceptance{}, errors.New("the key of this node is not available")
+		}
+		if header.KeyID != key.id || header.Algorithm != string(key.algorithm) {
+			continue
+		}
+		if own := v.own.tokenType(); !isType(header, strings.ToLower(own)) {
+			return acceptance{}, errors.New("the typ of the token is not " + own)
+		}
+		var claims Claims
+		if err := parsed.Claims(key.public, &claims); err != nil {
+			return acceptance{}, errors.New("the signature of the token does not verify")
+		}
+		accepted, err := v.acceptOwn(claims)
+		return accepted.during(m), err
 	}
-	if own := v.own.tokenType(); !isType(header, strings.ToLower(own)) {
-		return acceptance{}, errors.New("the typ of the token is not " + own)
+	return acceptance{}, errors.New("the token is not signed with a key of this node")
+}
+
+// during is an acceptance that ends with what it was verified with.
+func (a acceptance) during(m former) acceptance {
+	if !m.until.IsZero() && m.until.Before(a.window.until) {
+		a.window.until = m.until
 	}
-	var claims Claims
-	if err := parsed.Claims(key.public, &claims); err != nil {
-		return acceptance{}, errors.New("the signature of the token does not verify")
-	}
-	return v.acceptOwn(claims)
+	return a
 }
 
 // acceptOwn checks issuer and audience of a token that this node made. Without a public URL the issuer is where the
