@@ -13,6 +13,7 @@ import (
 	"github.com/rin-network/rin/sandbox/limit"
 	"github.com/rin-network/rin/sandbox/problem"
 	"github.com/rin-network/rin/sandbox/registry"
+	"github.com/rin-network/rin/sandbox/scenario"
 	"github.com/rin-network/rin/sandbox/transport"
 )
 
@@ -57,8 +58,8 @@ type Config struct {
 
 	// Clock tells the time; time.Now when nil.
 	Clock func() time.Time
-	// Pause waits for d or until the context ends, whose error it then returns; in real time when nil. Deviations that are slow
-	// use it.
+	// Pause waits for d or until the context ends, whose error it then returns; in real time when nil. Deviations and
+	// scenarios that are slow use it.
 	Pause func(ctx context.Context, d time.Duration) error
 	// Random is the source of secrets and keys; crypto/rand when nil. It is read by one goroutine at a time.
 	Random io.Reader
@@ -100,6 +101,9 @@ type Config struct {
 
 	// Deviations names the ways in which the node misbehaves; the first sees requests first.
 	Deviations []string
+
+	// Scenarios are played from the start; the first sees requests first.
+	Scenarios []scenario.Play
 
 	// Journal remembers the requests; none when nil.
 	Journal *journal.Journal

@@ -54,9 +54,7 @@ func newMux(routes []Route, places address.Map, wrongRealm http.Handler) http.Ha
 	mux := http.NewServeMux()
 	for _, route := range routes {
 		path := strings.TrimSuffix(route.Path, "/")
-		if path != "" {
-			mux.Handle(path, route)
-		}
+		mux.Handle(path, route)
 		mux.Handle(path+"/{$}", route)
 	}
 	mux.Handle(places.Realms()+"/", wrongRealm)

@@ -17,6 +17,7 @@ import (
 	"github.com/rin-network/rin/sandbox/info"
 	"github.com/rin-network/rin/sandbox/problem"
 	"github.com/rin-network/rin/sandbox/registry"
+	"github.com/rin-network/rin/sandbox/scenario"
 	"github.com/rin-network/rin/sandbox/spec"
 	"github.com/rin-network/rin/sandbox/transport"
 )
@@ -25,6 +26,7 @@ import (
 type Server struct {
 	handler     http.Handler
 	seam        *seam
+	stage       *scenario.Stage
 	store       *funding.Store
 	limits      *limits // nil for none
 	member      registry.Member
@@ -87,7 +89,7 @@ func build(c Config) (*Server, error) {
 	s := &Server{books: books, credentials: credentials, issuer: issuer, staging: beside, log: c.Logger, places: places, member: c.Member, flavour: c.Flavour, store: store, configured: slices.Clone(c.Deviations)}
 	s.neighbours = []*Server{s}
 	s.routes = append(routes(places, describer{c.Paging, c.ErrorShape, records}, server, guard, fundings, s.registry), beside.routes()...)
-	s.routes = append(s.routes, s.pages(c.Loopback)...)
+	s.routes = append(s.routes, pages(places, c.Member)...)
 	env := newEnv(c, places, issuer, books, credentials)
 	// The make of the node is behind the seam: it stays, whatever deviations come and go.
 	made, err := newSeam(newMux(s.routes, places, http.HandlerFunc(server.WrongRealm)), env, c.Flavour.Habits)
@@ -106,7 +108,11 @@ func build(c Config) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	s.handler = pages.Handler(s.limits.handler(s.seam), c.Logger)
+	s.stage, err = newStage(c, places, server, guard, issuer)
+	if err != nil {
+		return nil, err
+	}
+	s.handler = pages.Handler(s.limits.handler(s.stage.Before(s.seam)), c.Logger)
 	s.handler = watch(c.Journal.Watch(watched(c, places), s.handler), c.Logger, c.Clock)
 	if c.ErrorShape != problem.ShapeProblem {
 		s.handler = problem.In(c.ErrorShape, s.handler)
@@ -198,6 +204,8 @@ func (s *Server) Flavour() flavour.Flavour { return s.flavour }
 // Reset puts the node back to what it was configured to be.
 func (s *Server) Reset() {
 	s.books.Reset()
+	s.issuer.Restore()
+	s.stage.Reset()
 	// The names were good when the node was made.
 	_ = s.Deviate(s.configured...)
 	s.limits.reset()
@@ -245,8 +253,6 @@ type Addresses struct {
 	TryOutFundings string
 	// Registry is the registry document, which lists the node (NET-R6).
 	Registry string
-	// Home is the start page, Docs the reference page (NET-R3): for people.
-	Home, Docs string
 }
 
 // Addresses returns where everything is for callers who reach the node at origin, such as "http://127.0.0.1:8080".
@@ -260,6 +266,5 @@ func (s *Server) Addresses(origin string) Addresses {
 		Token: origin + p.Token(), RealmToken: origin + p.RealmToken(), Listed: origin + s.flavour.Token(p),
 		StagingToken: origin + p.Staging().Token(), Info: origin + p.Info(), Spec: origin + p.Spec(),
 		Fundings: origin + p.Fundings(), Base: origin + p.API(), TryOut: origin + p.TryOut().API(), TryOutFundings: origin + p.TryOut().Fundings(), Registry: origin + p.Registry(),
-		Home: origin + p.Home(), Docs: origin + p.Docs(),
 	}
 }

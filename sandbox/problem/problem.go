@@ -75,6 +75,11 @@ func TooManyRequests(detail, hint string) Problem {
 	return plain(http.StatusTooManyRequests, detail, hint)
 }
 
+// Unavailable is the 503 of a node that can't answer for a while; the caller of it sets Retry-After (RFC 9110 §15.6.4).
+func Unavailable(detail, hint string) Problem {
+	return plain(http.StatusServiceUnavailable, detail, hint)
+}
+
 // Internal is the 500 of a fault in the sandbox itself; it tells nothing about its cause.
 func Internal() Problem {
 	return plain(http.StatusInternalServerError, "the sandbox failed to answer", "the log of the sandbox names the cause")

@@ -1,0 +1,354 @@
+package sandbox_test
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+
+	"github.com/rin-network/rin/sandbox"
+	"github.com/rin-network/rin/sandbox/auth"
+	"github.com/rin-network/rin/sandbox/scenario"
+)
+
+// played is a node with a scenario, two clients, and a token of each.
+type played struct {
+	runningNode
+	clients []sandbox.Credential
+	tokens  []string
+	clock   *adjustableClock
+	paused  *time.Duration
+}
+
+// play begins scenarios once the clients have their tokens.
+func play(config sandbox.Config, plays ...scenario.Play) played {
+	GinkgoHelper()
+	p := played{clock: &adjustableClock{now: noon}, paused: new(time.Duration)}
+	config.Clock, config.Calls, config.AsOf = p.clock.read, 8, noon
+	config.Pause = func(_ context.Context, d time.Duration) error { *p.paused += d; return nil }
+	config.Clients = []sandbox.ClientConfig{{ID: "one", Role: "EXTERNAL_API_CLIENT", Affiliation: "X"}, {ID: "two", Role: "EXTERNAL_API_CLIENT", Affiliation: "X"}}
+	p.runningNode = newNode(config)
+	p.clients = p.Credentials()
+	for _, c := range p.clients {
+		p.tokens = append(p.tokens, fetchToken(p, stagingToken, c))
+	}
+	for _, each := range plays {
+		Expect(p.Play(each)).To(Succeed())
+	}
+	return p
+}
+
+// list asks for a page with the token of a client.
+func (p played) list(client int) answer {
+	GinkgoHelper()
+	return get(p, fundingsPath+"?page[size]=3", bearer(p.tokens[client]))
+}
+
+// marks are what the header says of n requests, one after the other.
+func marks(n int, ask func() answer) []string {
+	GinkgoHelper()
+	var all []string
+	for range n {
+		all = append(all, ask().header.Get(scenario.Header))
+	}
+	return all
+}
+
+func items(a answer) []map[string]any {
+	GinkgoHelper()
+	var all []map[string]any
+	Expect(json.Unmarshal([]byte(a.body), &all)).To(Succeed(), a.body)
+	return all
+}
+
+var _ = Describe("A scenario", func() {
+	DescribeTable("strikes each client as often as it says, then never again; other paths not at all", func(name string, spoilt func(p played, a answer)) {
+		s, err := scenario.Find(name)
+		Expect(err).NotTo(HaveOccurred())
+		for _, times := range []int{0, 3} {
+			p := play(sandbox.Config{}, scenario.Play{Name: name, Times: times, Path: fundingsPath})
+			if times == 0 {
+				times = s.Times
+			}
+			good := get(p, infoPath, bearer(p.tokens[0]))
+			Expect(good.status).To(Equal(http.StatusOK))
+			Expect(good.header).NotTo(HaveKey(scenario.Header))
+			for client := range p.clients {
+				for n := range times {
+					a := p.list(client)
+					Expect(a.header.Get(scenario.Header)).To(Equal(name + " " + strconv.Itoa(n+1) + "/" + strconv.Itoa(times)))
+					spoilt(p, a)
+				}
+				for range 3 {
+					a := p.list(client)
+					Expect(a.status).To(Equal(http.StatusOK), a.body)
+					Expect(a.header).NotTo(HaveKey(scenario.Header))
+					Expect(items(a)).To(HaveLen(3))
+				}
+			}
+			Expect(p.Scenarios()).To(HaveExactElements(HaveField("Struck", map[string]int{"one": times, "two": times})))
+		}
+	},
+		Entry(nil, "429-then-ok", func(_ played, a answer) {
+			Expect(a.status).To(Equal(http.StatusTooManyRequests))
+			Expect(a.header.Get("Retry-After")).To(Equal("1"))
+			Expect(a.header.Get("Content-Type")).To(Equal("application/problem+json"))
+		}),
+		Entry(nil, "503-twice", func(_ played, a answer) {
+			Expect(a.status).To(Equal(http.StatusServiceUnavailable))
+			Expect(a.header.Get("Retry-After")).To(Equal("1"))
+		}),
+		Entry(nil, "retry-after-date", func(p played, a answer) {
+			Expect(a.status).To(Equal(http.StatusServiceUnavailable))
+			date, err := http.ParseTime(a.header.Get("Retry-After"))
+			Expect(err).NotTo(HaveOccurred())
+			now, err := http.ParseTime(a.header.Get("Date"))
+			Expect(err).NotTo(HaveOccurred())
+			Expect(date.Sub(now)).To(Equal(2 * time.Second))
+		}),
+		Entry(nil, "html-error", func(_ played, a answer) {
+			Expect(a.status).To(Equal(http.StatusBadGateway))
+			Expect(a.header.Get("Content-Type")).To(HavePrefix("text/html"))
+			Expect(a.body).To(ContainSubstring("<html>"))
+		}),
+		Entry(nil, "moved-endpoint", func(_ played, a answer) {
+			Expect(a.status).To(Equal(http.StatusTemporaryRedirect))
+			Expect(a.header.Get("Location")).To(Equal(fundingsPath + "/?page[size]=3"))
+		}),
+		Entry(nil, "401-once", func(_ played, a answer) {
+			Expect(a.status).To(Equal(http.StatusUnauthorized))
+			Expect(a.header.Get("WWW-Authenticate")).To(ContainSubstring(`error="invalid_token"`))
+		}),
+		Entry(nil, "slow", func(p played, a answer) {
+			Expect(a.status).To(Equal(http.StatusOK))
+			Expect(*p.paused).To(Equal(5 * time.Second))
+			*p.paused = 0
+		}),
+		Entry(nil, "truncated-json", func(_ played, a answer) {
+			Expect(a.status).To(Equal(http.StatusOK))
+			Expect(a.header.Get("Content-Length")).To(Equal(strconv.Itoa(len(a.body))))
+			Expect(json.Valid([]byte(a.body))).To(BeFalse())
+		}),
+		Entry(nil, "empty-page", func(_ played, a answer) {
+			Expect(a.status).To(Equal(http.StatusOK))
+			Expect(a.body).To(Equal("[]"))
+			Expect(a.header.Get("Link")).To(ContainSubstring(`rel="next"`))
+		}),
+		Entry(nil, "duplicate-items", func(_ played, a answer) {
+			all := items(a)
+			Expect(all).To(HaveLen(4))
+			Expect(all[3]).To(Equal(all[0]))
+		}),
+		Entry(nil, "unknown-enum-value", func(_ played, a answer) {
+			all := items(a)
+			Expect(all[0]["legalType"]).To(Equal("ADDED_IN_A_LATER_VERSION"))
+			Expect(all[0]["targetGroups"]).To(ContainElement("ADDED_IN_A_LATER_VERSION"))
+			Expect(all[1]["legalType"]).NotTo(Equal("ADDED_IN_A_LATER_VERSION"))
+		}),
+		Entry(nil, "extra-fields", func(_ played, a answer) {
+			for _, item := range items(a) {
+				Expect(item).To(HaveKey("addedInALaterVersion"))
+				Expect(item["funder"].([]any)[0]).To(HaveKey("addedInALaterVersion"))
+			}
+		}),
+	)
+
+	It("ends connections before all bytes have come (connection-cut)", func() {
+		p := play(sandbox.Config{}, scenario.Play{Name: "connection-cut"})
+		request, err := http.NewRequest(http.MethodGet, p.URL+fundingsPath, nil)
+		Expect(err).NotTo(HaveOccurred())
+		request.Header = bearer(p.tokens[0])
+		response, err := http.DefaultClient.Do(request)
+		Expect(err).NotTo(HaveOccurred())
+		defer response.Body.Close()
+		Expect(response.Header.Get(scenario.Header)).To(Equal("connection-cut 1/1"))
+		read, err := io.ReadAll(response.Body)
+		Expect(err).To(MatchError(io.ErrUnexpectedEOF))
+		Expect(len(read)).To(BeNumerically("<", response.ContentLength))
+		Expect(p.list(0).status).To(Equal(http.StatusOK))
+	})
+
+	It("lets a token end early, whatever its time, and the next one live (token-expires-early)", func() {
+		p := play(sandbox.Config{}, scenario.Play{Name: "token-expires-early", Times: 2, Client: "one"})
+		for n := range 2 {
+			Expect(p.list(0).status).To(Equal(http.StatusOK))
+			for range 2 {
+				over := p.list(0)
+				Expect(over.status).To(Equal(http.StatusUnauthorized))
+				Expect(over.header.Get("WWW-Authenticate")).To(ContainSubstring(`error="invalid_token"`))
+				Expect(over.header.Get(scenario.Header)).To(Equal("token-expires-early " + strconv.Itoa(n+1) + "/2"))
+			}
+			p.tokens[0] = fetchToken(p, stagingToken, p.clients[0])
+		}
+		Expect(marks(3, func() answer { return p.list(0) })).To(Equal([]string{"", "", ""}))
+		Expect(marks(3, func() answer { return p.list(1) })).To(Equal([]string{"", "", ""}))
+		Expect(p.Scenarios()[0].Struck).To(Equal(map[string]int{"one": 2}))
+	})
+
+	for _, format := range auth.Formats() {
+		It("gives tokens for another audience (wrong-aud), in the format "+string(format), func() {
+			p := play(sandbox.Config{TokenFormat: format}, scenario.Play{Name: "wrong-aud"})
+			form := func(secret string) string {
+				return url.Values{"grant_type": {"client_credentials"}, "client_id": {"one"}, "client_secret": {secret}}.Encode()
+			}
+			refused := postForm(p, realmToken, form("another"), nil)
+			Expect(refused.status).To(Equal(http.StatusUnauthorized))
+			Expect(refused.header).NotTo(HaveKey(scenario.Header))
+
+			given := postForm(p, realmToken, form(p.clients[0].Secret), nil)
+			Expect(given.header.Get(scenario.Header)).To(Equal("wrong-aud 1/1"))
+			var granted struct {
+				AccessToken string `json:"access_token"`
+			}
+			decode(given, &granted)
+			got := get(p, infoPath, bearer(granted.AccessToken))
+			Expect(got.status).To(Equal(http.StatusUnauthorized))
+			Expect(got.body).To(ContainSubstring("another audience"))
+			Expect(get(p, infoPath, bearer(fetchToken(p, realmToken, p.clients[0]))).status).To(Equal(http.StatusOK))
+			Expect(postForm(p, stagingToken, "grant_type=client_credentials", basic("two", p.clients[1].Secret)).header.Get(scenario.Header)).To(Equal("wrong-aud 1/1"))
+			Expect(p.list(0).status).To(Equal(http.StatusOK), "tokens from before stay good")
+		})
+
+		It("changes the keys (key-rotation), in the format "+string(format), func() {
+			p := play(sandbox.Config{TokenFormat: format}, scenario.Play{Name: "key-rotation"})
+			certs := func() []string { return kids(get(p, "/realms/ris/protocol/openid-connect/certs", nil)) }
+			before := certs()
+			Expect(get(p, infoPath, bearer("garbage")).header).NotTo(HaveKey(scenario.Header), "who has no good token changes no keys")
+			got := p.list(0)
+			Expect(got.status).To(Equal(http.StatusUnauthorized))
+			Expect(got.header.Get(scenario.Header)).To(Equal("key-rotation 1/1"))
+			Expect(get(p, infoPath, bearer(p.tokens[1])).status).To(Equal(http.StatusUnauthorized), "for all clients")
+			if format != auth.Opaque {
+				Expect(certs()).To(SatisfyAll(HaveLen(1), Not(Equal(before))))
+			}
+			first := p.tokens[0]
+			for client := range p.clients {
+				p.tokens[client] = fetchToken(p, stagingToken, p.clients[client])
+			}
+			Expect(p.list(0).status).To(Equal(http.StatusOK))
+
+			p.Reset()
+			Expect(certs()).To(Equal(before))
+			Expect(get(p, infoPath, bearer(first)).status).To(Equal(http.StatusOK), "the first key is back")
+			Expect(p.list(0).status).To(Equal(http.StatusUnauthorized))
+		})
+
+		It("changes the keys and keeps the old one for a time, in the format "+string(format), func() {
+			p := play(sandbox.Config{TokenFormat: format}, scenario.Play{Name: "key-rotation", Wait: time.Minute})
+			certs := func() []string { return kids(get(p, "/realms/ris/protocol/openid-connect/certs", nil)) }
+			before := certs()
+			got := p.list(0)
+			Expect(got.status).To(Equal(http.StatusOK))
+			Expect(got.header.Get(scenario.Header)).To(Equal("key-rotation 1/1"))
+			Expect(get(p, infoPath, bearer(p.tokens[0])).status).To(Equal(http.StatusOK))
+			if format != auth.Opaque {
+				Expect(certs()).To(SatisfyAll(HaveLen(2), HaveExactElements(Not(Equal(before[0])), before[0])))
+			}
+			fresh := fetchToken(p, stagingToken, p.clients[0])
+			p.clock.now = noon.Add(time.Minute)
+			Expect(get(p, infoPath, bearer(p.tokens[0])).status).To(Equal(http.StatusUnauthorized), "the old key is withdrawn")
+			Expect(get(p, infoPath, bearer(fresh)).status).To(Equal(http.StatusOK))
+			if format != auth.Opaque {
+				Expect(certs()).To(SatisfyAll(HaveLen(1), Not(Equal(before))))
+			}
+		})
+	}
+
+	It("strikes one client alone when it is told so, and knows it in a form, by Basic and by its token", func() {
+		p := play(sandbox.Config{}, scenario.Play{Name: "503-twice", Client: "two", Path: "token"}, scenario.Play{Name: "429-then-ok", Client: "two", Times: 1})
+		form := func(c sandbox.Credential) string {
+			return url.Values{"grant_type": {"client_credentials"}, "client_id": {c.ClientID}, "client_secret": {c.Secret}}.Encode()
+		}
+		Expect(postForm(p, stagingToken, form(p.clients[0]), nil).status).To(Equal(http.StatusOK))
+		first := postForm(p, stagingToken, form(p.clients[1]), nil)
+		Expect(first.status).To(Equal(http.StatusServiceUnavailable))
+		Expect(first.body).To(ContainSubstring(`"error":"temporarily_unavailable"`))
+		Expect(postForm(p, stagingToken, "grant_type=client_credentials", basic("two", p.clients[1].Secret)).header.Get(scenario.Header)).To(Equal("503-twice 2/2"))
+		Expect(postForm(p, stagingToken, form(p.clients[1]), nil).status).To(Equal(http.StatusOK))
+		Expect(marks(2, func() answer { return p.list(0) })).To(Equal([]string{"", ""}))
+		Expect(marks(2, func() answer { return p.list(1) })).To(Equal([]string{"429-then-ok 1/1", ""}))
+	})
+
+	It("counts callers without a good token as one", func() {
+		p := play(sandbox.Config{}, scenario.Play{Name: "429-then-ok", Times: 3})
+		Expect(get(p, infoPath, nil).status).To(Equal(http.StatusTooManyRequests))
+		Expect(get(p, infoPath, bearer("garbage")).status).To(Equal(http.StatusTooManyRequests))
+		Expect(get(p, infoPath, basic("one", "x")).status).To(Equal(http.StatusTooManyRequests))
+		Expect(get(p, infoPath, nil).status).To(Equal(http.StatusUnauthorized))
+		Expect(p.list(0).status).To(Equal(http.StatusTooManyRequests))
+	})
+
+	It("follows others, is begun anew, stopped and reset", func() {
+		p := play(sandbox.Config{Scenarios: []scenario.Play{{Name: "slow", Path: "document", Wait: time.Minute}}},
+			scenario.Play{Name: "401-once"}, scenario.Play{Name: "503-twice"})
+		once := []string{"401-once 1/1", "503-twice 1/2", "503-twice 2/2", ""}
+		Expect(marks(4, func() answer { return p.list(0) })).To(Equal(once))
+		Expect(p.Play(scenario.Play{Name: "401-once"})).To(Succeed())
+		Expect(marks(2, func() answer { return p.list(0) })).To(Equal([]string{"401-once 1/1", ""}))
+
+		Expect(get(p, "/ris-synergy/funding/v3/api-docs", nil).status).To(Equal(http.StatusOK))
+		Expect(*p.paused).To(Equal(time.Minute))
+		Expect(p.Stop("503-twise")).To(MatchError(ContainSubstring("did you mean 503-twice")))
+		Expect(p.Stop("401-once", "slow")).To(Succeed())
+		Expect(p.Scenarios()).To(HaveExactElements(HaveField("Name", "503-twice")))
+		Expect(p.Stop()).To(Succeed())
+		Expect(p.Scenarios()).To(BeEmpty())
+
+		p.Reset()
+		Expect(p.Scenarios()).To(HaveExactElements(HaveField("Play", scenario.Play{Name: "slow", Path: "document", Times: 1, Wait: time.Minute})))
+		Expect(get(p, "/ris-synergy/funding/v3/api-docs", nil).header.Get(scenario.Header)).To(Equal("slow 1/1"))
+	})
+
+	It("strikes with the deviations of the node, and with another shape of errors", func() {
+		p := play(sandbox.Config{ErrorShape: "text", Deviations: []string{"list-id-missing"}}, scenario.Play{Name: "503-twice", Times: 1}, scenario.Play{Name: "duplicate-items"})
+		Expect(p.list(0).body).To(Equal(`{"error":"503 Error: Service Unavailable"}`))
+		all := items(p.list(0))
+		Expect(all).To(HaveLen(4))
+		Expect(all[2]).NotTo(HaveKey("id"))
+	})
+
+	It("leaves HEAD of a body that it would spoil, and OPTIONS, alone", func() {
+		p := play(sandbox.Config{}, scenario.Play{Name: "truncated-json"}, scenario.Play{Name: "429-then-ok", Path: "document", Times: 1})
+		Expect(send(p, http.MethodHead, fundingsPath, "", bearer(p.tokens[0])).header).NotTo(HaveKey(scenario.Header))
+		Expect(send(p, http.MethodOptions, "/ris-synergy/funding/v3/api-docs", "", nil).status).To(Equal(http.StatusNoContent))
+		Expect(p.list(0).header.Get(scenario.Header)).To(Equal("truncated-json 1/1"))
+	})
+
+	It("counts right when a client asks many times at once", func() {
+		p := play(sandbox.Config{}, scenario.Play{Name: "429-then-ok", Times: 20}, scenario.Play{Name: "extra-fields", Times: 10})
+		seen := make(chan string)
+		for range 60 {
+			go func() {
+				defer GinkgoRecover()
+				seen <- p.list(0).header.Get(scenario.Header)
+			}()
+		}
+		var all []string
+		for range 60 {
+			all = append(all, <-seen)
+		}
+		slices.Sort(all)
+		Expect(slices.Compact(slices.Clone(all))).To(HaveLen(31), strings.Join(all, ", "))
+		Expect(all[29]).To(BeEmpty())
+	})
+})
+
+// kids are the key ids of a JWK Set.
+func kids(a answer) []string {
+	GinkgoHelper()
+	var set struct{ Keys []struct{ Kid string } }
+	decode(a, &set)
+	var ids []string
+	for _, k := range set.Keys {
+		ids = append(ids, k.Kid)
+	}
+	return ids
+}
