@@ -36,6 +36,7 @@ type Network struct {
 	clock   *clock.Clock
 	journal *journal.Journal
 	nowhere http.Handler // for paths of no node
+	start   Route        // the start page, where no node has the root of the host
 }
 
 // NewNetwork makes a network. Its errors name the node, the field of its configuration, and what that takes.
@@ -72,6 +73,7 @@ func NewNetwork(config NetworkConfig) (*Network, error) {
 	for _, node := range n.nodes {
 		node.neighbours = n.nodes
 	}
+	n.start = n.startPage()
 	n.nowhere = n.journal.Watch(journal.Place{Now: n.clock.Now, Origin: n.nodes[0].places.Origin, Classify: elsewhere}, http.HandlerFunc(n.lost))
 	return n, nil
 }
@@ -126,6 +128,10 @@ func (n *Network) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 // lost answers requests to no node.
 func (n *Network) lost(w http.ResponseWriter, r *http.Request) {
+	if r.URL.Path == "/" {
+		n.start.ServeHTTP(w, r)
+		return
+	}
 	roots := make([]string, len(n.nodes))
 	for i, node := range n.nodes {
 		roots[i] = node.places.Root + "/"

@@ -40,7 +40,7 @@ var _ = Describe("the routes", func() {
 	It("answer unknown paths and versions with 404, and name the right ones (ERR-01, VER-02)", func() {
 		node := newNode(sandbox.Config{})
 		for _, path := range []string{"/", "/none", "/ris-synergy/info/v999/oauth/info/", "/ris-synergy/funding/v2/fundings"} {
-			got := get(node, path, nil)
+			got := get(node, path, http.Header{"Accept": {"application/json"}})
 			Expect(got.status).To(Equal(404))
 			Expect(got.header.Get("Content-Type")).To(Equal("application/problem+json"))
 			Expect(got.body).To(ContainSubstring(infoPath))

@@ -2,18 +2,18 @@ package sandbox
 
 import (
 	"net/http"
+	"strconv"
 
 	"github.com/rin-network/rin/sandbox/address"
 	"github.com/rin-network/rin/sandbox/page"
-	"github.com/rin-network/rin/sandbox/registry"
 )
 
 // pages are the routes of what people read in a browser.
-func pages(places address.Map, member registry.Member) []Route {
-	var all []Route
-	node := page.Node{Acronym: member.Acronym, Name: member.Name, Places: places}
-	for _, resource := range page.Reference(node, documents(places)) {
-		all = append(all, Route{Method: http.MethodGet, Path: resource.Path, handler: resource})
+func (s *Server) pages(onLoopback bool) []Route {
+	resources := append(page.Reference(s.person(), documents(s.places)), page.Start(s.places.Home(), s.places, onLoopback, s.welcome))
+	all := make([]Route, len(resources))
+	for i, r := range resources {
+		all[i] = Route{Method: http.MethodGet, Path: r.Path, handler: r}
 	}
 	return all
 }
@@ -24,4 +24,89 @@ func documents(places address.Map) []page.Document {
 		{ID: "try-out", Name: "Try-out", Note: "Sample data without a token: every operation can be called as it is.", Path: places.TryOut().Spec()},
 		{ID: "guarded", Name: "Guarded API", Note: "Needs an access token: Authorize takes client id and secret and fetches one.", Path: places.Spec()},
 	}
+}
+
+// person is what the node is called.
+func (s *Server) person() page.Node {
+	return page.Node{Acronym: s.member.Acronym, Name: s.member.Name, Places: s.places}
+}
+
+// welcome is what the start page tells.
+func (s *Server) welcome() page.Welcome {
+	self, at := s.person(), s.places
+	token, sameToken := s.flavour.Token(at), at.RealmToken()
+	if token == sameToken {
+		sameToken = at.Token()
+	}
+	get := func(name, path, note string) page.Place {
+		return page.Place{Name: name, Method: http.MethodGet, Path: path, Note: note, Open: true}
+	}
+	w := page.Welcome{
+		Title: self.Name, Subtitle: self.Acronym, Node: &self, Token: token,
+		Places: []page.Place{
+			get("reference", at.Docs(), "every operation, to be tried out"),
+			get("registry", at.Registry(), "the nodes of the network"),
+			{Name: "token", Method: http.MethodPost, Path: token, Note: "form fields grant_type=client_credentials, client_id, client_secret"},
+			{Name: "token as well", Method: http.MethodPost, Path: sameToken, Note: "for the same clients"},
+			{Name: "info", Method: http.MethodGet, Path: at.Info(), Note: "needs a token"},
+			get("document", at.Spec(), "the OpenAPI document of the guarded API"),
+			{Name: "funding", Method: http.MethodGet, Path: at.Fundings(), Note: "needs a token, a role and an affiliation"},
+			get("try-out", at.TryOut().Fundings(), "the same without a token"),
+			get("try-out document", at.TryOut().Spec(), ""),
+			{Name: "staging", Method: http.MethodPost, Path: at.Staging().Token(), Note: "another authorization server, whose tokens are refused here"},
+		},
+	}
+	for _, c := range s.inUse() {
+		w.Clients = append(w.Clients, page.Client{ID: c.ClientID, Secret: c.Secret, Note: c.permission()})
+	}
+	w.Clients = append(w.Clients, page.Client{ID: s.staging.client.ClientID, Secret: s.staging.client.Secret, Note: "staging only; its tokens are refused here"})
+	for _, other := range s.neighbours {
+		if other != s {
+			w.Others = append(w.Others, other.person())
+		}
+	}
+	return w
+}
+
+// inUse are the configured clients whose secret is as it was: others were handed to somebody, who alone knows theirs.
+func (s *Server) inUse() []Credential {
+	var all []Credential
+	for _, c := range s.credentials {
+		if now, ok := credentialOf(s.books, c.ClientID, c.Secret); ok && now.Secret != "" {
+			all = append(all, now)
+		}
+	}
+	return all
+}
+
+// startPage lists the nodes, with the assets of the first. It holds no secrets.
+func (n *Network) startPage() Route {
+	resource := page.Start("/", n.nodes[0].places, false, func() page.Welcome {
+		places := n.nodes[0].places
+		w := page.Welcome{Title: "Research-information network", Subtitle: strconv.Itoa(len(n.nodes)) + " nodes in one sandbox", Places: []page.Place{
+			{Name: "registry", Method: http.MethodGet, Path: places.Registry(), Note: "the nodes with their token and info endpoints", Open: true},
+		}}
+		for _, node := range n.nodes {
+			w.Others = append(w.Others, node.person())
+		}
+		return w
+	})
+	return Route{Method: http.MethodGet, Path: resource.Path, handler: resource}
+}
+
+// permission says in words what a client may do.
+func (c Credential) permission() string {
+	said := "role " + c.Role
+	switch {
+	case c.Role == "":
+		said = "no role: tokens, and no fundings"
+	case c.Affiliation == "":
+		said += ", no affiliation"
+	default:
+		said += ", affiliation " + c.Affiliation
+	}
+	if c.Audience != "" {
+		said += ", tokens for " + c.Audience
+	}
+	return said
 }

@@ -2,12 +2,14 @@ package sandbox_test
 
 import (
 	"encoding/json"
+	"net/http"
 	"regexp"
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 
 	"github.com/rin-network/rin/sandbox"
+	"github.com/rin-network/rin/sandbox/registry"
 )
 
 var _ = Describe("the reference page of a node", func() {
@@ -30,4 +32,38 @@ var _ = Describe("the reference page of a node", func() {
 		Entry("at the root of its host", ""),
 		Entry("below a root", "/xb"),
 	)
+})
+
+var _ = Describe("the start page", func() {
+	It("names addresses of the node that are there, and credentials that work", func() {
+		node := newNode(sandbox.Config{Loopback: true})
+		page := get(node, "/", nil)
+		Expect(page.status).To(Equal(200))
+		Expect(page.body).To(ContainSubstring(node.Credentials()[0].Secret))
+		found := regexp.MustCompile(`(?m)^  [a-z -]{18}(\S+)$`).FindAllStringSubmatch(page.body, -1)
+		Expect(len(found)).To(BeNumerically(">=", 10))
+		for _, place := range found {
+			Expect(get(node, place[1], nil).status).NotTo(Equal(404), place[1])
+		}
+	})
+
+	It("tells no secret where others can connect", func() {
+		node := newNode(sandbox.Config{})
+		Expect(get(node, "/", nil).body).NotTo(ContainSubstring(node.Credentials()[0].Secret))
+	})
+
+	It("of a network without a node at its root leads to those of its nodes", func() {
+		network := newNetwork(sandbox.Config{Root: "/xa", Loopback: true},
+			sandbox.Config{Root: "/xb", Member: registry.Member{ID: "XB", Acronym: "SEE", Name: "Hochschule am See"}, Loopback: true})
+		page := get(network, "/", http.Header{"Accept": {"text/html"}})
+		Expect(page.status).To(Equal(200))
+		for _, node := range network.Nodes() {
+			Expect(page.body).NotTo(ContainSubstring(node.Credentials()[0].Secret))
+		}
+		for _, link := range regexp.MustCompile(`(?:href|src)="(/[^"]*)"`).FindAllStringSubmatch(page.body, -1) {
+			Expect(get(network, link[1], http.Header{"Accept": {"text/html, */*;q=0.1"}}).status).To(Equal(200), link[1])
+		}
+		Expect(get(network, "/xb/", http.Header{"Accept": {"text/html"}}).body).To(SatisfyAll(ContainSubstring("Hochschule am See"), ContainSubstring(`href="/xa/"`)))
+		Expect(send(network, http.MethodPost, "/", "", nil).status).To(Equal(405))
+	})
 })

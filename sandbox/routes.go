@@ -54,7 +54,9 @@ func newMux(routes []Route, places address.Map, wrongRealm http.Handler) http.Ha
 	mux := http.NewServeMux()
 	for _, route := range routes {
 		path := strings.TrimSuffix(route.Path, "/")
-		mux.Handle(path, route)
+		if path != "" {
+			mux.Handle(path, route)
+		}
 		mux.Handle(path+"/{$}", route)
 	}
 	mux.Handle(places.Realms()+"/", wrongRealm)

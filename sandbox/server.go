@@ -89,7 +89,7 @@ func build(c Config) (*Server, error) {
 	s := &Server{books: books, credentials: credentials, issuer: issuer, staging: beside, log: c.Logger, places: places, member: c.Member, flavour: c.Flavour, store: store, configured: slices.Clone(c.Deviations)}
 	s.neighbours = []*Server{s}
 	s.routes = append(routes(places, describer{c.Paging, c.ErrorShape, records}, server, guard, fundings, s.registry), beside.routes()...)
-	s.routes = append(s.routes, pages(places, c.Member)...)
+	s.routes = append(s.routes, s.pages(c.Loopback)...)
 	env := newEnv(c, places, issuer, books, credentials)
 	// The make of the node is behind the seam: it stays, whatever deviations come and go.
 	made, err := newSeam(newMux(s.routes, places, http.HandlerFunc(server.WrongRealm)), env, c.Flavour.Habits)
@@ -253,6 +253,8 @@ type Addresses struct {
 	TryOutFundings string
 	// Registry is the registry document, which lists the node (NET-R6).
 	Registry string
+	// Home is the start page, Docs the reference page (NET-R3): for people.
+	Home, Docs string
 }
 
 // Addresses returns where everything is for callers who reach the node at origin, such as "http://127.0.0.1:8080".
@@ -266,5 +268,6 @@ func (s *Server) Addresses(origin string) Addresses {
 		Token: origin + p.Token(), RealmToken: origin + p.RealmToken(), Listed: origin + s.flavour.Token(p),
 		StagingToken: origin + p.Staging().Token(), Info: origin + p.Info(), Spec: origin + p.Spec(),
 		Fundings: origin + p.Fundings(), Base: origin + p.API(), TryOut: origin + p.TryOut().API(), TryOutFundings: origin + p.TryOut().Fundings(), Registry: origin + p.Registry(),
+		Home: origin + p.Home(), Docs: origin + p.Docs(),
 	}
 }

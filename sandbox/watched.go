@@ -28,7 +28,7 @@ type signposts struct {
 
 func purposes(places address.Map) signposts {
 	tryOut, staging := places.TryOut(), places.Staging()
-	s := signposts{exact: map[string]purpose{}, details: map[string]purpose{}, docs: places.Root + "/docs"}
+	s := signposts{exact: map[string]purpose{}, details: map[string]purpose{}, docs: places.Docs()}
 	for operation, paths := range map[journal.Operation][]string{
 		journal.Token:    {places.Token(), places.RealmToken()},
 		journal.Staging:  {staging.Token()},
@@ -39,7 +39,7 @@ func purposes(places address.Map) signposts {
 		journal.Document: {places.Spec()},
 		journal.List:     {places.Fundings()},
 		journal.Health:   {places.Health()},
-		journal.Docs:     {places.Root, s.docs, "/favicon.ico"},
+		journal.Docs:     {places.Home(), s.docs, "/favicon.ico"},
 	} {
 		for _, path := range paths {
 			s.exact[strings.TrimSuffix(path, "/")] = purpose{operation, false}
@@ -71,5 +71,10 @@ func (s signposts) of(path string) (journal.Operation, bool) {
 	return journal.Other, false
 }
 
-// elsewhere is the purpose of paths of no node.
-func elsewhere(string) (journal.Operation, bool) { return journal.Other, false }
+// elsewhere is the purpose of paths of no node, which has a start page of the network at most.
+func elsewhere(path string) (journal.Operation, bool) {
+	if path == "/" {
+		return journal.Docs, false
+	}
+	return journal.Other, false
+}

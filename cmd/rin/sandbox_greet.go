@@ -33,6 +33,8 @@ func (g greeting) write(out io.Writer) error {
 func (g greeting) writeNode(b *strings.Builder, node *sandbox.Server) {
 	at := node.Addresses(g.base)
 	t := tabwriter.NewWriter(b, 0, 0, 2, ' ', 0)
+	fmt.Fprintf(t, "  start\t%s (in a browser)\n", at.Home)
+	fmt.Fprintf(t, "  docs\t%s (with try-out)\n", at.Docs)
 	fmt.Fprintf(t, "  registry\t%s\n", at.Registry)
 	fmt.Fprintf(t, "  token\t%s\n", at.Listed)
 	fmt.Fprintf(t, "  info\t%s\n", at.Info)
@@ -63,6 +65,7 @@ func (g greeting) writeNode(b *strings.Builder, node *sandbox.Server) {
 // writeNodes is about several nodes, one line of each table for each.
 func (g greeting) writeNodes(b *strings.Builder, nodes []*sandbox.Server) {
 	t := tabwriter.NewWriter(b, 0, 0, 2, ' ', 0)
+	fmt.Fprintf(t, "  start\t%s/ (in a browser; with docs of all)\n", g.base)
 	fmt.Fprintf(t, "  registry\t%s\n", nodes[0].Addresses(g.base).Registry)
 	g.writeFiles(t)
 	fmt.Fprintf(t, "\n  node\tflavour\tinstitution\n")

@@ -32,11 +32,14 @@ var _ = Describe("rin sandbox", func() {
 			Expect(err).NotTo(HaveOccurred())
 			Expect(string(answers)).To(SatisfyAll(ContainSubstring(`"endpoints"`), ContainSubstring(`"callStages"`)))
 		}
-		base := regexp.MustCompile(`http://\S+`).FindString(text)
-		answer, err := http.Get(base + "/registry/registry.json")
-		Expect(err).NotTo(HaveOccurred())
-		Expect(answer.StatusCode).To(Equal(http.StatusOK))
-		Expect(answer.Body.Close()).To(Succeed())
+		for _, named := range []string{`start +(\S+/) `, `docs +(\S+/docs) `, `registry +(\S+/registry\.json)`} {
+			place := regexp.MustCompile(`(?m)^  ` + named).FindStringSubmatch(text)
+			Expect(place).To(HaveLen(2), named)
+			answer, err := http.Get(place[1])
+			Expect(err).NotTo(HaveOccurred())
+			Expect(answer.StatusCode).To(Equal(http.StatusOK), named)
+			Expect(answer.Body.Close()).To(Succeed())
+		}
 
 		session.Signal(syscall.SIGTERM)
 		Eventually(session, "10s").Should(gexec.Exit(0))

@@ -36,9 +36,12 @@ type asset struct {
 
 func assets() []asset {
 	return []asset{
+		{"page.css", style, web, "web/page.css"},
 		{"reference.css", style, web, "web/reference.css"},
 		{"night.css", style, web, "web/night.css"},
 		{"reference.js", script, web, "web/reference.js"},
+		{"start.css", style, web, "web/start.css"},
+		{"start.js", script, web, "web/start.js"},
 		{"swagger-ui.css", style, static.FS, "swagger-ui.css.gz"},
 		{"swagger-ui-bundle.js", script, static.FS, "swagger-ui-bundle.js.gz"},
 		{"licences.txt", plainText, web, "web/licences.txt"},

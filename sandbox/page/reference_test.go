@@ -40,13 +40,13 @@ var _ = Describe("the reference page", func() {
 	It("loads files of its own alone, each of which is there, and has nothing inline", func() {
 		m := read(body("/xb/docs"))
 		Expect(m.inline).To(BeEmpty())
-		Expect(m.loads).To(HaveLen(6))
+		Expect(m.loads).To(HaveLen(7))
 		for _, load := range m.loads {
 			if load != "data:," {
 				Expect(get(served, http.MethodGet, load).Code).To(Equal(http.StatusOK), load)
 			}
 		}
-		for _, ours := range []string{"/xb/docs", "/xb/docs/reference.js", "/xb/docs/reference.css", "/xb/docs/night.css"} {
+		for _, ours := range []string{"/xb/docs", "/xb/docs/reference.js", "/xb/docs/page.css", "/xb/docs/reference.css", "/xb/docs/night.css"} {
 			Expect(body(ours)).NotTo(MatchRegexp(`(?i)https?:|url\(|['"]//|@import|eval\(`), ours)
 		}
 	})

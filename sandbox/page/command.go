@@ -1,0 +1,40 @@
+package page
+
+import (
+	"net/url"
+	"strings"
+)
+
+// command is something to be copied into a terminal.
+type command struct{ Title, Line string }
+
+// commands take a client the whole way: registry, token, info, list, and the list without a token. They work as they stand when the secret may be
+// told.
+func (c startPage) commands() []command {
+	curl := "curl -s"
+	if c.TLS {
+		curl += " --cacert rin-sandbox-ca.pem"
+	}
+	if c.Node == nil {
+		return nil
+	}
+	at := c.Node.Places
+	id, secret := "CLIENT_ID", "CLIENT_SECRET"
+	if c.Secret {
+		id, secret = url.QueryEscape(c.Clients[0].ID), url.QueryEscape(c.Clients[0].Secret)
+	}
+	ask := func(path string) string { return quote(c.Origin + path) }
+	bearer := ` -H "Authorization: Bearer $TOKEN" `
+	return []command{
+		{"The registry", curl + " " + ask(at.Registry())},
+		{"An access token", "TOKEN=$(" + curl + " " + ask(c.Token) + " -d grant_type=client_credentials \\\n" +
+			"  -d client_id=" + id + " -d client_secret=" + secret + " \\\n" +
+			`  | sed 's/.*"access_token":"\([^"]*\)".*/\1/')`},
+		{"Does it work?", curl + bearer + ask(at.Info())},
+		{"Two open calls", curl + "g" + bearer + "\\\n  " + ask(at.Fundings()+"?runningCalls=true&page[size]=2")},
+		{"The same without a token, to try out", curl + "g \\\n  " + ask(at.TryOut().Fundings()+"?runningCalls=true&page[size]=2")},
+	}
+}
+
+// quote makes one word of a shell.
+func quote(text string) string { return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'" }
