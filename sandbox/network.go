@@ -27,6 +27,8 @@ type NetworkConfig struct {
 	JournalLimit int
 	// Logger is the nodes' Logger.
 	Logger *slog.Logger
+	// Origin is where clients reach the network, such as "http://127.0.0.1:8080", for those who run it to tell others. It may be empty.
+	Origin string
 }
 
 // Network is several nodes on one host: each with an authorization server, clients, data and documents of its own, with one registry
@@ -37,6 +39,7 @@ type Network struct {
 	journal *journal.Journal
 	nowhere http.Handler // for paths of no node
 	start   Route        // the start page, where no node has the root of the host
+	origin  string
 }
 
 // NewNetwork makes a network. Its errors name the node, the field of its configuration, and what that takes.
@@ -44,7 +47,7 @@ func NewNetwork(config NetworkConfig) (*Network, error) {
 	if len(config.Nodes) == 0 {
 		return nil, fmt.Errorf("configure the network: it has no node")
 	}
-	n := &Network{clock: clock.New(config.Clock)}
+	n := &Network{clock: clock.New(config.Clock), origin: config.Origin}
 	if config.Random != nil {
 		config.Random = &oneAtATime{source: config.Random}
 	}
@@ -94,6 +97,9 @@ func (n *Network) add(node *Server) error {
 
 // Nodes lists the nodes in the order of their configuration.
 func (n *Network) Nodes() []*Server { return slices.Clone(n.nodes) }
+
+// Origin is where clients reach the network; empty if nobody said.
+func (n *Network) Origin() string { return n.origin }
 
 // Clock is the clock of all nodes.
 func (n *Network) Clock() *clock.Clock { return n.clock }

@@ -27,7 +27,7 @@ Exit codes: 0 certified, 1 not certified, 2 usage, 3 inconclusive, 4 internal er
 	root.AddCommand(
 		demoCommand(w), sandboxCommand(w), certifyCommand(w), judgeCommand(w),
 		explainCommand(w), requirementsCommand(w), tokenCommand(w), fixturesCommand(w),
-		versionCommand(w), workerCommand(w),
+		clientCommand(w), versionCommand(w), workerCommand(w),
 	)
 	return root
 }

@@ -52,7 +52,7 @@ func openOn(w world, listener net.Listener, config sandbox.NetworkConfig) (openN
 	if nodes[0].PublicURL != "" {
 		base = nodes[0].PublicURL
 	}
-	config.Clock, config.Random = w.now, w.random
+	config.Clock, config.Random, config.Origin = w.now, w.random, base
 	network, err := sandbox.NewNetwork(config)
 	if err != nil {
 		var need *sandbox.NeedsTLSError

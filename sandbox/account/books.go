@@ -135,7 +135,7 @@ func (b *Books) enter(r Registration, with Change) (Issued, error) {
 	if err != nil {
 		return Issued{}, err
 	}
-	with.Client = &Client{ID: issued.ID, Secret: digest, Subject: issued.Subject, Audience: r.Client.Audience, Created: b.now().UTC().Truncate(time.Second)}
+	with.Client = &Client{ID: issued.ID, Secret: digest, Subject: issued.Subject, Audience: r.Client.Audience, Request: r.Client.Request, Created: b.now().UTC().Truncate(time.Second)}
 	if r.Permission != (Permission{}) {
 		with.Account, with.Subject = &r.Permission, issued.Subject
 	}
@@ -223,6 +223,9 @@ func (b *Books) List() []Entry {
 	}
 	return entries
 }
+
+// Request is one request; ok is false for an id that is not in the book.
+func (b *Books) Request(id string) (r Request, ok bool) { return b.requests.get(id) }
 
 // Requests are those of the node, in the order in which they came.
 func (b *Books) Requests() []Request {

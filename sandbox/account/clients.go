@@ -15,6 +15,8 @@ type Client struct {
 	Subject string `json:"subject"`
 	// Audience is what the client's tokens are meant for; the node's API when empty.
 	Audience string `json:"audience,omitempty"`
+	// Request is the id of the request that it answered; empty for none.
+	Request string `json:"request,omitempty"`
 	// Created, Rotated and Revoked are when the last of these steps was done; zero for never.
 	Created time.Time `json:"created,omitzero"`
 	Rotated time.Time `json:"rotated,omitzero"`

@@ -24,7 +24,10 @@ type route struct {
 // New makes the handler of the control listener of a network.
 func New(network *sandbox.Network) http.Handler {
 	mux := http.NewServeMux()
-	for _, group := range [][]route{healthRoutes(), nodeRoutes(network), deviationRoutes(network), clockRoutes(network), journalRoutes(network), resetRoutes(network)} {
+	for _, group := range [][]route{
+		healthRoutes(), nodeRoutes(network), deviationRoutes(network), clockRoutes(network), journalRoutes(network), resetRoutes(network),
+		accessRoutes(network), accountRoutes(network),
+	} {
 		for _, route := range group {
 			mux.HandleFunc(route.pattern, func(w http.ResponseWriter, r *http.Request) { respond(w, r, route.answer) })
 		}

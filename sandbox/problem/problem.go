@@ -46,6 +46,9 @@ func Forbidden(detail, hint string) Problem { return plain(http.StatusForbidden,
 // NotFound is the 404 of an unknown resource.
 func NotFound(detail, hint string) Problem { return plain(http.StatusNotFound, detail, hint) }
 
+// Conflict is the 409 of a request that the state of its resource forbids (RFC 9110 §15.5.10).
+func Conflict(detail, hint string) Problem { return plain(http.StatusConflict, detail, hint) }
+
 // MethodNotAllowed is the 405 of a method outside allowed; the caller sets the Allow header (RFC 9110 §15.5.6).
 func MethodNotAllowed(method string, allowed []string) Problem {
 	return plain(http.StatusMethodNotAllowed, "this resource does not take the method of the request",

@@ -1,0 +1,165 @@
+package ledger
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"sync/atomic"
+	"time"
+
+	"go.etcd.io/bbolt"
+	bolterrors "go.etcd.io/bbolt/errors"
+
+	"github.com/rin-network/rin/sandbox/account"
+)
+
+const (
+	// fileName is that of the ledger in its directory.
+	fileName = "accounts.db"
+	// format marks a ledger, and its version.
+	format = "rin.accounts/v1"
+	// patience is how long another process may take to give the file back: one that was just told to end.
+	patience = 500 * time.Millisecond
+)
+
+// The buckets of the database: the mark of the format, and one bucket for each node with the books of that node below it.
+const (
+	markBucket  = "rin"
+	markKey     = "format"
+	nodesBucket = "nodes"
+)
+
+// Fault is a directory that can't be used as a ledger.
+type Fault struct {
+	// Detail says why, Hint what to do.
+	Detail, Hint string
+	cause        error
+}
+
+// Error implements error.
+func (f *Fault) Error() string { return f.Detail }
+
+// Unwrap is the cause, if there is one.
+func (f *Fault) Unwrap() error { return f.cause }
+
+// Ledger is the file of a network. It is safe for concurrent use.
+type Ledger struct {
+	db *bbolt.DB
+	// broken is set by the first fault of the file. It may leave locks in the database, on which the next step would wait for ever.
+	broken atomic.Pointer[Fault]
+}
+
+// Open opens the ledger in a directory, which it makes if need be. Only its owner can read either. Its errors are a [*Fault].
+func Open(dir string) (*Ledger, error) {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, &Fault{"make the directory of the books: " + err.Error(), "name a directory that can be written", err}
+	}
+	path := filepath.Join(dir, fileName)
+	if err := begin(path); err != nil {
+		return nil, &Fault{"begin the books: " + err.Error(), "name a directory that can be written", err}
+	}
+	db, err := openWhole(path)
+	if err != nil {
+		return nil, explain(path, err)
+	}
+	return &Ledger{db: db}, nil
+}
+
+// Close gives the file back.
+func (l *Ledger) Close() error {
+	if fault := l.broken.Load(); fault != nil {
+		return fault
+	}
+	return l.db.Close()
+}
+
+// do reads or changes the database. Damage that nobody could see at the start is an error of the step that meets it, and of all after it.
+func (l *Ledger) do(transaction func(func(*bbolt.Tx) error) error, step func(*bbolt.Tx) error) error {
+	if fault := l.broken.Load(); fault != nil {
+		return fault
+	}
+	var err error
+	if why := unharmed(func() { err = transaction(step) }); why != nil {
+		fault := damaged(l.db.Path(), why.Error())
+		l.broken.Store(fault)
+		return fault
+	}
+	return err
+}
+
+// Of is the store of the node with this member id.
+func (l *Ledger) Of(member string) account.Store { return shelf{l, []byte(member)} }
+
+// begin makes an empty ledger, unless there is a file. It is made aside and linked to its place when it is complete: who is killed while it
+// begins leaves no half file, and of two who begin at once the second finds that of the first.
+func begin(path string) (err error) {
+	if _, err := os.Lstat(path); !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	aside, err := os.CreateTemp(filepath.Dir(path), "."+fileName+"-*")
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if gone := os.Remove(aside.Name()); !errors.Is(gone, fs.ErrNotExist) {
+			err = errors.Join(err, gone)
+		}
+	}()
+	if err := aside.Close(); err != nil {
+		return err
+	}
+	db, err := bbolt.Open(aside.Name(), 0o600, nil)
+	if err != nil {
+		return err
+	}
+	err = db.Update(func(tx *bbolt.Tx) error {
+		mark, err := tx.CreateBucket([]byte(markBucket))
+		if err != nil {
+			return err
+		}
+		_, err = tx.CreateBucket([]byte(nodesBucket))
+		return errors.Join(err, mark.Put([]byte(markKey), []byte(format)))
+	})
+	if err = errors.Join(err, db.Close()); err != nil {
+		return err
+	}
+	err = os.Link(aside.Name(), path)
+	if err != nil && !errors.Is(err, fs.ErrExist) {
+		err = os.Rename(aside.Name(), path) // a file system without links
+	}
+	if err != nil && !errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	return syncDir(filepath.Dir(path))
+}
+
+// syncDir puts the names in a directory on the disk, where the system can.
+func syncDir(dir string) error {
+	d, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	// Some systems sync no directories; the file itself is synced with each change.
+	_ = d.Sync()
+	return d.Close()
+}
+
+// explain says what is wrong with a file, and who mends it.
+func explain(path string, err error) error {
+	var known *Fault
+	switch {
+	case errors.As(err, &known):
+		return known
+	case errors.Is(err, bolterrors.ErrTimeout):
+		return &Fault{"another process has the books in " + path + " open", "end the other sandbox, or name another directory", err}
+	case errors.Is(err, fs.ErrPermission):
+		return &Fault{"the books can't be opened: " + err.Error(), "they belong to another user: name another directory", err}
+	}
+	return damaged(path, fmt.Sprintf("%v", err))
+}
+
+func damaged(path, why string) *Fault {
+	return &Fault{Detail: fmt.Sprintf("%s holds no books of a sandbox, or is damaged: %s", path, why), Hint: "put a good copy in its place, or move it away to begin anew: its clients are lost then"}
+}

@@ -1,0 +1,163 @@
+package control
+
+import (
+	"net/http"
+	"net/url"
+	"time"
+
+	"github.com/rin-network/rin/sandbox"
+	"github.com/rin-network/rin/sandbox/account"
+)
+
+// Account is a client with its service account, as the books of a node have it. It never has a secret.
+type Account struct {
+	ClientID string `json:"clientId"`
+	Subject  string `json:"serviceAccountUserId"`
+	// State is registered (it gets tokens), permitted (it reads fundings) or revoked.
+	State string `json:"state"`
+	// Role and Affiliation are in the funding service's book; empty for none.
+	Role        string `json:"role,omitempty"`
+	Affiliation string `json:"affiliationId,omitempty"`
+	// Audience is what its tokens are meant for; empty for the node's API.
+	Audience string `json:"audience,omitempty"`
+	// Request is the id of the request that it answered.
+	Request string    `json:"request,omitempty"`
+	Created time.Time `json:"created,omitzero"`
+	Rotated time.Time `json:"rotated,omitzero"`
+	Revoked time.Time `json:"revoked,omitzero"`
+}
+
+// Accounts are the books of a node, with the requests that came to it.
+type Accounts struct {
+	Node     string          `json:"node"`
+	Accounts []Account       `json:"clients"`
+	Requests []AccessRequest `json:"requests"`
+}
+
+// NewAccount is what the operator of the authorization server decides about a client.
+type NewAccount struct {
+	ClientID string `json:"clientId"`
+	Audience string `json:"audience,omitempty"`
+	// Request is the id of the request that is answered.
+	Request string `json:"request,omitempty"`
+}
+
+// Permission is what the operator of the funding service grants to a service account.
+type Permission struct {
+	Role        string `json:"role"`
+	Affiliation string `json:"affiliationId"`
+}
+
+// Issued is what the requester of a client receives (NET-R16, NET-R18), once.
+type Issued struct {
+	Node     string `json:"node"`
+	ClientID string `json:"clientId"`
+	Secret   string `json:"clientSecret,omitempty"`
+	Subject  string `json:"serviceAccountUserId"`
+	TokenURL string `json:"tokenUrl"`
+	// Request is the one that was answered; nil for none.
+	Request *AccessRequest `json:"request,omitempty"`
+}
+
+func accountRoutes(network *sandbox.Network) []route {
+	// at finds the node and its client for a step.
+	at := func(step func(node *sandbox.Server, client string, r *http.Request) (any, error)) func(*http.Request) (any, error) {
+		return func(r *http.Request) (any, error) {
+			node, err := nodeOf(network, r)
+			if err != nil {
+				return nil, err
+			}
+			return step(node, r.PathValue("client"), r)
+		}
+	}
+	return []route{
+		{"GET /nodes/{node}/clients", at(func(node *sandbox.Server, _ string, _ *http.Request) (any, error) {
+			return accountsOf(node), nil
+		})},
+		{"POST /nodes/{node}/clients", at(func(node *sandbox.Server, _ string, r *http.Request) (any, error) {
+			wanted, err := read[NewAccount](r)
+			if err != nil {
+				return nil, err
+			}
+			made, err := node.Books().Create(account.NewClient{ID: wanted.ClientID, Audience: wanted.Audience, Request: wanted.Request})
+			return handOver(network, node, made), stepFault(err)
+		})},
+		{"PUT /nodes/{node}/clients/{client}/permission", at(func(node *sandbox.Server, client string, r *http.Request) (any, error) {
+			p, err := read[Permission](r)
+			if err != nil {
+				return nil, err
+			}
+			entry, err := node.Books().Grant(client, account.Permission(p))
+			return accountOf(entry), stepFault(err)
+		})},
+		{"POST /nodes/{node}/clients/{client}/secret", at(func(node *sandbox.Server, client string, _ *http.Request) (any, error) {
+			made, err := node.Books().Rotate(client)
+			return handOver(network, node, made), stepFault(err)
+		})},
+		{"DELETE /nodes/{node}/clients/{client}", at(func(node *sandbox.Server, client string, _ *http.Request) (any, error) {
+			entry, err := node.Books().Revoke(client)
+			return accountOf(entry), stepFault(err)
+		})},
+	}
+}
+
+func accountsOf(node *sandbox.Server) Accounts {
+	all := Accounts{Node: node.Member().ID, Accounts: []Account{}, Requests: []AccessRequest{}}
+	for _, e := range node.Books().List() {
+		all.Accounts = append(all.Accounts, accountOf(e))
+	}
+	for _, r := range node.Books().Requests() {
+		all.Requests = append(all.Requests, accessRequest(r))
+	}
+	return all
+}
+
+func accountOf(e account.Entry) Account {
+	return Account{
+		ClientID: e.ID, Subject: e.Subject, State: string(e.State), Role: e.Role, Affiliation: e.Affiliation, Audience: e.Audience,
+		Request: e.Request, Created: e.Created, Rotated: e.Rotated, Revoked: e.Revoked,
+	}
+}
+
+// handOver is what was issued, with where it is used and who asked for it.
+func handOver(network *sandbox.Network, node *sandbox.Server, made account.Issued) Issued {
+	issued := Issued{
+		Node: node.Member().ID, ClientID: made.ID, Secret: made.Secret, Subject: made.Subject, TokenURL: node.Addresses(network.Origin()).Listed,
+	}
+	if entry, known := node.Books().Entry(made.ID); known {
+		if request, asked := node.Books().Request(entry.Request); asked {
+			answered := accessRequest(request)
+			issued.Request = &answered
+		}
+	}
+	return issued
+}
+
+func clientsAt(node string) string { return "/nodes/" + url.PathEscape(node) + "/clients" }
+
+func clientAt(node, client string) string { return clientsAt(node) + "/" + url.PathEscape(client) }
+
+// Accounts lists the clients of a node with their accounts, and the requests for access.
+func (c Client) Accounts(node string) (Accounts, error) {
+	return call[Accounts](c, http.MethodGet, clientsAt(node), nil)
+}
+
+// Create registers a client with the authorization server of a node.
+func (c Client) Create(node string, client NewAccount) (Issued, error) {
+	return call[Issued](c, http.MethodPost, clientsAt(node), client)
+}
+
+// Grant sets role and affiliation of a client's service account in the funding service of a node.
+func (c Client) Grant(node, client string, p Permission) (Account, error) {
+	return call[Account](c, http.MethodPut, clientAt(node, client)+"/permission", p)
+}
+
+// Rotate gives a client another secret.
+func (c Client) Rotate(node, client string) (Issued, error) {
+	return call[Issued](c, http.MethodPost, clientAt(node, client)+"/secret", nil)
+}
+
+// Revoke takes a client out of use, and its tokens.
+func (c Client) Revoke(node, client string) (Account, error) {
+	return call[Account](c, http.MethodDelete, clientAt(node, client), nil)
+}
