@@ -101,7 +101,12 @@ var _ = Describe("the accounts of a node that serves", func() {
 
 	It("keep the second start of a ledger free of secrets that were shown before", func() {
 		books := shelf{}
+		lost := newNode(sandbox.Config{Ledger: books})
 		first := newNode(sandbox.Config{Ledger: books})
+		Expect(tokenOf(first, lost.Credentials()[0])).To(Equal(401), "nobody has seen that secret")
+		Expect(tokenOf(first, first.Credentials()[0])).To(Equal(200))
+		Expect(first.Credentials()[0].Subject).To(Equal(lost.Credentials()[0].Subject))
+		Expect(first.Shown()).To(Succeed())
 		again := newNode(sandbox.Config{Ledger: books, Random: rand.Reader})
 		Expect(again.Credentials()).To(HaveLen(3))
 		for i, c := range again.Credentials() {

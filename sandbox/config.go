@@ -84,7 +84,7 @@ type Config struct {
 	// Loopback declares that only this machine can connect, which permits weak configured secrets.
 	Loopback bool
 	// Ledger keeps the books of clients and service accounts across restarts; nil keeps them in memory. A client that it holds already is
-	// as it became there, whatever Clients says of it.
+	// as it became there, whatever Clients says of it. A secret that was drawn for a client stays once it was shown, see [Server.Shown].
 	Ledger Ledger
 	// Issuers are foreign authorization servers whose tokens are accepted.
 	Issuers []IssuerConfig

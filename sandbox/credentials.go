@@ -45,8 +45,9 @@ func openBooks(c Config) (*account.Books, []Credential, error) {
 	}
 	registrations := make([]account.Registration, 0, len(clients))
 	for _, client := range clients {
-		if client.Secret == "" {
-			if _, known := books.Entry(client.ID); !known {
+		drawn := client.Secret == ""
+		if drawn {
+			if kept, known := books.Entry(client.ID); !known || kept.Unseen {
 				if client.Secret, err = account.NewSecret(c.Random); err != nil {
 					return nil, nil, err
 				}
@@ -56,7 +57,7 @@ func openBooks(c Config) (*account.Books, []Credential, error) {
 				client.ID, account.MinimalSecretBits)
 		}
 		registrations = append(registrations, account.Registration{
-			Client: account.NewClient{ID: client.ID, Audience: client.Audience}, Secret: client.Secret, Subject: client.Subject,
+			Client: account.NewClient{ID: client.ID, Audience: client.Audience}, Secret: client.Secret, Unseen: drawn, Subject: client.Subject,
 			Permission: account.Permission{Role: client.Role, Affiliation: client.Affiliation},
 		})
 	}

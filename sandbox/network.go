@@ -25,6 +25,8 @@ type NetworkConfig struct {
 	Random io.Reader
 	// JournalLimit is the number of requests that the journal of all nodes remembers; journal.DefaultLimit when 0, no journal when negative.
 	JournalLimit int
+	// Ledger is the nodes' Ledger.
+	Ledger Ledger
 	// Logger is the nodes' Logger.
 	Logger *slog.Logger
 	// Origin is where clients reach the network, such as "http://127.0.0.1:8080", for those who run it to tell others. It may be empty.
@@ -61,6 +63,9 @@ func NewNetwork(config NetworkConfig) (*Network, error) {
 		c.Clock, c.Journal = n.clock.Now, n.journal
 		if c.Random == nil {
 			c.Random = config.Random
+		}
+		if c.Ledger == nil {
+			c.Ledger = config.Ledger
 		}
 		if c.Logger == nil {
 			c.Logger = config.Logger

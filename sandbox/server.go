@@ -220,6 +220,10 @@ func (s *Server) Books() *account.Books { return s.books }
 // service.
 func (s *Server) Credentials() []Credential { return slices.Clone(s.credentials) }
 
+// Shown tells a node with a [Ledger] that the secrets among its Credentials were shown to whom they are for. A secret that was drawn and never
+// shown is drawn anew with the next start.
+func (s *Server) Shown() error { return s.books.Seen() }
+
 // Staging is the client of the staging environment's authorization server, whose tokens this node refuses.
 func (s *Server) Staging() Credential { return s.staging.client }
 

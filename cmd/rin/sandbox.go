@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -38,7 +39,8 @@ all in one registry. A token of one node is refused by the others. The makes are
   rin sandbox --nodes 4 --credentials all.json   with all its secrets in a file
   rin sandbox --flavour keycloak             a node behind Keycloak
   rin sandbox --tls                          over https, with its own authority
-  rin sandbox --control 127.0.0.1:8081       is told what to do while it serves`,
+  rin sandbox --control 127.0.0.1:8081       is told what to do while it serves
+  rin sandbox --control 127.0.0.1:8081 --data books   and keeps its clients`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if flags.list {
@@ -52,9 +54,14 @@ all in one registry. A token of one node is refused by the others. The makes are
 			if err != nil {
 				return err
 			}
-			opened, err := open(w, flags.addr, sandbox.NetworkConfig{Nodes: nodes, JournalLimit: remembered})
+			network := sandbox.NetworkConfig{Nodes: nodes, JournalLimit: remembered}
+			closeData, err := flags.data.open(&network)
 			if err != nil {
 				return err
+			}
+			opened, err := open(w, flags.addr, network)
+			if err != nil {
+				return errors.Join(err, closeData())
 			}
 			opened.control, err = flags.control.open(opened.Network)
 			if err == nil {
@@ -66,13 +73,16 @@ all in one registry. A token of one node is refused by the others. The makes are
 			if err == nil {
 				err = greeting{opened, flags.tls.authorityFile(), flags.credentials.file}.write(w.out)
 			}
+			if err == nil {
+				err = opened.shown()
+			}
 			if err != nil {
 				opened.close()
-				return err
+				return errors.Join(err, closeData())
 			}
 			// A sandbox stands beside a developer's other programs: memory matters more to it than the last request a second.
 			debug.SetGCPercent(50)
-			if err := opened.serve(cmd.Context()); err != nil {
+			if err := errors.Join(opened.serve(cmd.Context()), closeData()); err != nil {
 				return internal(err)
 			}
 			return nil

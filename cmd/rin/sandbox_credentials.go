@@ -70,7 +70,7 @@ func (c *credentialsFlags) write(w world, opened openNetwork) error {
 	case err != nil && !errors.Is(err, fs.ErrNotExist):
 		return usage(fmt.Errorf("--credentials: %w", err), "name a file that can be written")
 	}
-	text, err := json.MarshalIndent(opened.issued(), "", "  ")
+	text, err := json.MarshalIndent(opened.issued(before), "", "  ")
 	if err != nil {
 		return internal(fmt.Errorf("encode the credentials: %w", err))
 	}
@@ -84,8 +84,9 @@ func (c *credentialsFlags) write(w world, opened openNetwork) error {
 	return nil
 }
 
-// issued are the credentials of all nodes.
-func (o openNetwork) issued() issued {
+// issued are the credentials of all nodes. Secrets that only their owner knows, because a sandbox keeps its clients with --data and no
+// secrets, are those that were issued before, as long as they are good.
+func (o openNetwork) issued(before issued) issued {
 	all := issued{Format: credentialsFormat, Registry: o.first().Addresses(o.base).Registry}
 	for _, n := range o.Nodes() {
 		at := n.Addresses(o.base)
@@ -95,11 +96,29 @@ func (o openNetwork) issued() issued {
 			Staging: issuedStaging{at.StagingToken, []issuedClient{clientOf(n.Staging())}},
 		}
 		for _, c := range n.Credentials() {
+			if c.Secret == "" {
+				c.Secret = before.secret(n, c.ClientID)
+			}
 			node.Clients = append(node.Clients, clientOf(c))
 		}
 		all.Nodes = append(all.Nodes, node)
 	}
 	return all
+}
+
+// secret is the one that a client of a node was issued, if it is still good; empty otherwise.
+func (i issued) secret(n *sandbox.Server, client string) string {
+	for _, node := range i.Nodes {
+		for _, c := range node.Clients {
+			if node.ID != n.Member().ID || c.ID != client {
+				continue
+			}
+			if _, _, good := n.Books().Clients().Authenticate(c.ID, c.Secret); good {
+				return c.Secret
+			}
+		}
+	}
+	return ""
 }
 
 func clientOf(c sandbox.Credential) issuedClient {

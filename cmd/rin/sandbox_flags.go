@@ -30,6 +30,7 @@ type sandboxFlags struct {
 	journal                journalFlags
 	network                networkFlags
 	credentials            credentialsFlags
+	data                   dataFlags
 	operation              operationFlags
 	list                   bool
 }
@@ -38,7 +39,7 @@ type sandboxFlags struct {
 func (s *sandboxFlags) groups() []flagGroup {
 	return []flagGroup{
 		group("Where it listens", s.registerAddresses, s.tls.register, s.control.register, s.registerPages),
-		group("The network", s.network.register, s.credentials.register),
+		group("The network", s.network.register, s.credentials.register, s.data.register),
 		group("The data", s.registerData),
 		group("Tokens and errors", s.registerForms),
 		group("Misbehaviour", s.registerDeviations),

@@ -54,7 +54,7 @@ func (g greeting) writeNode(b *strings.Builder, node *sandbox.Server) {
 		if c.Audience != "" {
 			role += ", tokens for " + c.Audience
 		}
-		fmt.Fprintf(b, "\n  client  %s (%s)\n  secret  %s\n", c.ClientID, role, c.Secret)
+		fmt.Fprintf(b, "\n  client  %s (%s)\n  secret  %s\n", c.ClientID, role, secretOf(c))
 	}
 	staging := node.Staging()
 	fmt.Fprintf(b, "\n  staging %s\n  client  %s (its tokens are refused here)\n  secret  %s\n", at.StagingToken, staging.ClientID, staging.Secret)
@@ -75,7 +75,7 @@ func (g greeting) writeNodes(b *strings.Builder, nodes []*sandbox.Server) {
 	fmt.Fprintf(t, "\n  node\tclient\tsecret\n")
 	for _, n := range nodes {
 		if all := n.Credentials(); len(all) > 0 {
-			fmt.Fprintf(t, "  %s\t%s\t%s\n", n.Member().ID, all[0].ClientID, all[0].Secret)
+			fmt.Fprintf(t, "  %s\t%s\t%s\n", n.Member().ID, all[0].ClientID, secretOf(all[0]))
 		}
 	}
 	_ = t.Flush()
@@ -124,10 +124,23 @@ func (g greeting) writeCommands(b *strings.Builder, node *sandbox.Server) {
 		curl += " --cacert " + quoted(g.authority)
 	}
 	at := node.Addresses(g.base)
+	secret := clients[0].Secret
+	if secret == "" {
+		secret = `"$SECRET"`
+		fmt.Fprintf(b, "\nSECRET='...'   # that of %s, as it was shown at its creation", clients[0].ClientID)
+	}
 	fmt.Fprintf(b, `
 TOKEN=$(%[1]s -s %[2]s -d grant_type=client_credentials \
   -d client_id=%[3]s -d client_secret=%[4]s | sed 's/.*"access_token":"\([^"]*\)".*/\1/')
 %[1]s -s -H "Authorization: Bearer $TOKEN" %[5]s
 %[1]s -sg -H "Authorization: Bearer $TOKEN" '%[6]s?runningCalls=true&page[size]=2'
-`, curl, at.Listed, clients[0].ClientID, clients[0].Secret, at.Info, at.Fundings)
+`, curl, at.Listed, clients[0].ClientID, secret, at.Info, at.Fundings)
+}
+
+// secretOf is the secret of a client, or what became of it: a sandbox that keeps its clients with --data keeps no secrets.
+func secretOf(c sandbox.Credential) string {
+	if c.Secret == "" {
+		return "shown at its creation (rin client rotate " + c.ClientID + ")"
+	}
+	return c.Secret
 }

@@ -65,7 +65,8 @@ func resetCommand(w world) *cobra.Command {
 		Use:   "reset",
 		Short: "Put everything back to its start",
 		Long: `Reset puts a sandbox that serves back to its start: the time, and each node to
-what it was configured to be. With --node it is that node alone, and the time
+what it was configured to be. Clients that were made since are gone, unless the
+sandbox keeps them with --data. With --node it is that node alone, and the time
 stays.`,
 		Example: `  rin sandbox reset
   rin sandbox reset --node XB`,

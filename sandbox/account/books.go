@@ -86,15 +86,17 @@ func (b *Books) Accounts() *Accounts { return b.accounts }
 
 // Registration is a client that a node is configured with, in both books.
 type Registration struct {
-	Client     NewClient
-	Secret     string
+	Client NewClient
+	Secret string
+	// Unseen tells that the secret was drawn and will have to be shown, see [Books.Seen].
+	Unseen     bool
 	Subject    string
 	Permission Permission
 }
 
 // Enter writes the clients that a node is configured with into the books. One that is in them already stays as it is, revoked ones too: a
-// store knows better what became of a client than the configuration that it began with. What the books hold then is what Reset goes
-// back to.
+// store knows better what became of a client than the configuration that it began with. Only a secret that nobody has seen gives way to
+// another: the process was killed, or failed, before it was shown. What the books hold then is what Reset goes back to.
 func (b *Books) Enter(configured []Registration) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -107,14 +109,35 @@ func (b *Books) Enter(configured []Registration) error {
 			return conflict(fmt.Sprintf("client %q is registered twice", r.Client.ID), "give each client an id of its own")
 		}
 		named[r.Client.ID] = true
-		if _, known := b.clients.entries.get(r.Client.ID); known {
+		before, known := b.clients.entries.get(r.Client.ID)
+		if known && !before.Unseen {
 			continue
+		}
+		if known {
+			r.Subject, r.Permission = before.Subject, Permission{}
 		}
 		if _, err := b.enter(r, Change{}); err != nil {
 			return err
 		}
 	}
 	b.start = rows{b.clients.entries.rows(), b.accounts.entries.rows(), b.requests.rows()}
+	return nil
+}
+
+// Seen tells that the secrets of the configured clients have been shown. From then on they stay.
+func (b *Books) Seen() error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, client := range b.clients.entries.rows() {
+		if !client.Unseen {
+			continue
+		}
+		seen := *client
+		seen.Unseen = false
+		if err := b.keep(Change{Client: &seen}); err != nil {
+			return err
+		}
+	}
 	return nil
 }
 
@@ -135,7 +158,7 @@ func (b *Books) enter(r Registration, with Change) (Issued, error) {
 	if err != nil {
 		return Issued{}, err
 	}
-	with.Client = &Client{ID: issued.ID, Secret: digest, Subject: issued.Subject, Audience: r.Client.Audience, Request: r.Client.Request, Created: b.now().UTC().Truncate(time.Second)}
+	with.Client = &Client{ID: issued.ID, Secret: digest, Subject: issued.Subject, Audience: r.Client.Audience, Request: r.Client.Request, Unseen: r.Unseen, Created: b.now().UTC().Truncate(time.Second)}
 	if r.Permission != (Permission{}) {
 		with.Account, with.Subject = &r.Permission, issued.Subject
 	}

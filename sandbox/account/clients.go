@@ -17,6 +17,8 @@ type Client struct {
 	Audience string `json:"audience,omitempty"`
 	// Request is the id of the request that it answered; empty for none.
 	Request string `json:"request,omitempty"`
+	// Unseen tells that the secret was drawn for a configured client and that nobody has been shown it yet.
+	Unseen bool `json:"unseen,omitempty"`
 	// Created, Rotated and Revoked are when the last of these steps was done; zero for never.
 	Created time.Time `json:"created,omitzero"`
 	Rotated time.Time `json:"rotated,omitzero"`

@@ -99,7 +99,7 @@ func (b *Books) Rotate(id string) (Issued, error) {
 		return Issued{}, err
 	}
 	e, err := b.change(id, func(c Client) (Change, error) {
-		c.Secret, c.Rotated = digest, b.time()
+		c.Secret, c.Rotated, c.Unseen = digest, b.time(), false
 		return Change{Client: &c}, nil
 	})
 	if err != nil {

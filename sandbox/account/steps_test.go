@@ -162,6 +162,22 @@ var _ = Describe("The steps to an account", func() {
 		Expect(books.Enter([]account.Registration{{Client: account.NewClient{ID: "x"}}, {Client: account.NewClient{ID: "x"}}})).To(refused(account.Conflict))
 	})
 
+	It("draw another secret for a configured client until one was shown", func() {
+		s := &shelf{}
+		given := func(secret string) []account.Registration {
+			return []account.Registration{{Client: account.NewClient{ID: "given"}, Secret: secret, Unseen: true}}
+		}
+		for _, secret := range []string{"first-secret", "second-secret"} {
+			books = open(s)
+			Expect(books.Enter(given(secret))).To(Succeed())
+			Expect(good("given", secret)).To(BeTrue())
+		}
+		Expect(books.Seen()).To(Succeed())
+		books = open(s)
+		Expect(books.Enter(given("third-secret"))).To(Succeed())
+		Expect(good("given", "second-secret")).To(BeTrue())
+	})
+
 	It("are safe beside calls", func() {
 		var all sync.WaitGroup
 		for i := range 8 {
