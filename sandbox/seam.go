@@ -58,11 +58,18 @@ func (s *seam) put(chosen []deviation.Deviation) {
 	s.current.Store(next)
 }
 
+// noted is the seam with its deviations told to the journal. The habits of a make are no deviations of the node.
+func (s *seam) noted() http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		chosen := s.current.Load()
+		journal.Of(r.Context()).Deviate(chosen.names...)
+		chosen.ServeHTTP(w, r)
+	})
+}
+
 // ServeHTTP implements http.Handler.
 func (s *seam) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	chosen := s.current.Load()
-	journal.Of(r.Context()).Deviate(chosen.names...)
-	chosen.ServeHTTP(w, r)
+	s.current.Load().ServeHTTP(w, r)
 }
 
 // Deviations names the deviations that are in force, the outermost first.

@@ -112,7 +112,7 @@ func build(c Config) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	s.handler = pages.Handler(s.limits.handler(s.stage.Before(s.seam)), c.Logger)
+	s.handler = pages.Handler(s.limits.handler(s.stage.Before(s.seam.noted())), c.Logger)
 	s.handler = watch(c.Journal.Watch(watched(c, places), s.handler), c.Logger, c.Clock)
 	if c.ErrorShape != problem.ShapeProblem {
 		s.handler = problem.In(c.ErrorShape, s.handler)

@@ -120,6 +120,8 @@ type Refusal struct {
 	// Detail says what was wrong, Hint how to do it right.
 	Detail string `json:"detail"`
 	Hint   string `json:"hint,omitempty"`
+	// Unreadable tells that the credential of the request could not be read as a token at all.
+	Unreadable bool `json:"unreadable,omitempty"`
 	// Parameter names the query parameter at fault.
 	Parameter string `json:"parameter,omitempty"`
 }

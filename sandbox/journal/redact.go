@@ -150,7 +150,6 @@ func (p *printer) scrub(text string) string {
 		case c >= 'a' && c <= 'z', c >= 'A' && c <= 'Z':
 			letters = true
 		case strings.IndexByte("-_.~+=%", c) >= 0:
-		case c == '/' && text[0] != '/': // of base64; in a path it ends a segment
 		default:
 			end(i)
 		}

@@ -1,0 +1,102 @@
+package conduct
+
+import (
+	"strings"
+
+	"github.com/rin-network/rin/sandbox/journal"
+)
+
+func secrecyRules() []Rule {
+	return []Rule{
+		{
+			ID: "CLT-06", Level: Fault, Title: "The client secret never stands in a URL",
+			Sources: []Source{rfc(6749, "2.3.1"), network(19)},
+			Why:     "URLs end up in the logs of every server and proxy on the way, and in histories: the secret is burnt and has to be rotated.",
+			Fix:     "send client_id and client_secret as a form in the body of the POST, never behind a question mark; have the secret rotated",
+			check: each(func(e journal.Entry) bool { return exposes(e, secretName) }, func(e journal.Entry) string {
+				return "the URL of " + e.Method + " " + e.Path + " held the parameter " + exposed(e, secretName)
+			}),
+		},
+		{
+			ID: "CLT-07", Level: Fault, Title: "An access token never stands in a URL",
+			Sources: []Source{rfc(9700, "4.3.2"), rfc(6750, "2.3"), network(12)},
+			Why:     "URLs end up in logs and in Referer headers; whoever reads one can call the API as the client until the token ends.",
+			Fix:     "send the token in the header Authorization: Bearer <token> only",
+			check: each(func(e journal.Entry) bool { return exposes(e, tokenName) }, func(e journal.Entry) string {
+				return "the URL of " + e.Method + " " + e.Path + " held the parameter " + exposed(e, tokenName)
+			}),
+		},
+		{
+			ID: "CLT-08", Level: Fault, Title: "The client secret goes to the token endpoint and nowhere else",
+			Sources: []Source{network(19), network(9), rfc(6749, "2.3")},
+			Why:     "The API is another service than the authorization server, often run by others. It needs the token alone; with the secret it could act as the client for ever.",
+			Fix:     "exchange id and secret for a token at the token endpoint, and send only the token to the API",
+			check:   betrayedSecrets,
+		},
+		{
+			ID: "CLT-09", Level: Fault, Title: "A redirect to another place does not get the token",
+			Sources: []Source{rfc(9110, "15.4"), network(5)},
+			Why:     "A client that follows redirects with its headers gives its token to whatever host a node, or somebody between, names.",
+			Fix:     "follow no redirect of an API call, or drop Authorization as soon as scheme, host or port change",
+			check:   followed,
+		},
+	}
+}
+
+func secretName(name string) bool {
+	name = strings.ToLower(name)
+	return strings.Contains(name, "secret") || strings.Contains(name, "passw") || strings.Contains(name, "assertion")
+}
+
+func tokenName(name string) bool {
+	name = strings.ToLower(name)
+	return !secretName(name) && (strings.Contains(name, "token") || strings.Contains(name, "bearer") || strings.Contains(name, "authorization") || strings.Contains(name, "jwt"))
+}
+
+func exposes(e journal.Entry, kind func(string) bool) bool { return exposed(e, kind) != "" }
+
+func exposed(e journal.Entry, kind func(string) bool) string {
+	for _, x := range e.Exposed {
+		if kind(x.Parameter) {
+			return x.Parameter
+		}
+	}
+	return ""
+}
+
+func betrayedSecrets(all requests) []Sighting {
+	secrets := map[string]bool{}
+	for _, e := range all {
+		if e.Secret != "" {
+			secrets[e.Secret] = true
+		}
+	}
+	return each(func(e journal.Entry) bool {
+		return !token(e) && (strings.EqualFold(e.Authorization.Scheme, "Basic") || secrets[e.Authorization.Print])
+	}, func(e journal.Entry) string {
+		if strings.EqualFold(e.Authorization.Scheme, "Basic") {
+			return call(e) + " got the client credentials as HTTP Basic"
+		}
+		return call(e) + " got the client secret in the place of a token"
+	})(all)
+}
+
+// followed finds tokens that came to the target of a redirect from elsewhere.
+func followed(all requests) []Sighting {
+	type redirect struct{ to, print string }
+	pending := map[redirect]journal.Entry{}
+	var seen []Sighting
+	for _, e := range all {
+		if e.Authorization.Print == "" {
+			continue
+		}
+		if from, ok := pending[redirect{e.Origin + e.Path, e.Authorization.Print}]; ok && after(from, e) {
+			seen = append(seen, Sighting{"the token followed a redirect from " + from.Origin + from.Path + " to " + e.Origin, []journal.Entry{from, e}})
+		}
+		to, _, _ := strings.Cut(e.Location, "?")
+		if e.Status >= 300 && e.Status < 400 && strings.Contains(to, "://") && !strings.HasPrefix(to, e.Origin+"/") {
+			pending[redirect{to, e.Authorization.Print}] = e
+		}
+	}
+	return seen
+}
