@@ -99,6 +99,9 @@ type Config struct {
 	// RateLimit is how often each client, and each address that calls without a good token, may ask; the zero value is no limit.
 	RateLimit limit.Rate
 
+	// API is an API that is served from its OpenAPI document besides the node's own; none when its File is empty.
+	API APIConfig
+
 	// Deviations names the ways in which the node misbehaves; the first sees requests first.
 	Deviations []string
 

@@ -10,7 +10,7 @@ import (
 
 // pages are the routes of what people read in a browser.
 func (s *Server) pages(onLoopback bool) []Route {
-	resources := append(page.Reference(s.person(), documents(s.places)), page.Start(s.places.Home(), s.places, onLoopback, s.welcome))
+	resources := append(page.Reference(s.person(), append(documents(s.places), s.api.pages()...)), page.Start(s.places.Home(), s.places, onLoopback, s.welcome))
 	all := make([]Route, len(resources))
 	for i, r := range resources {
 		all[i] = Route{Method: http.MethodGet, Path: r.Path, handler: r}

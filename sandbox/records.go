@@ -57,7 +57,7 @@ func (d describer) tryOut(places address.Map) func(string) (spec.Description, er
 func (d describer) describe(places address.Map, tryOut bool) func(string) (spec.Description, error) {
 	return func(origin string) (spec.Description, error) {
 		samples, err := d.samples()
-		samples.Info = info.Endpoints(places, origin)
+		samples.Info = info.Endpoints(places, origin, nil)
 		return spec.Description{
 			Places: places, Origin: origin, TryOut: tryOut, Paging: d.paging, Errors: d.errors, Samples: samples,
 		}, err

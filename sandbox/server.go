@@ -28,7 +28,8 @@ type Server struct {
 	seam        *seam
 	stage       *scenario.Stage
 	store       *funding.Store
-	limits      *limits // nil for none
+	limits      *limits       // nil for none
+	api         *describedAPI // nil for none
 	member      registry.Member
 	flavour     flavour.Flavour
 	neighbours  []*Server // of its network, itself among them; only itself otherwise
@@ -82,17 +83,21 @@ func build(c Config) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
+	api, err := newDescribed(c, places, func(next http.Handler) http.Handler { return guard.Protect(fundings.Permit(next)) })
+	if err != nil {
+		return nil, err
+	}
 	beside, err := newStaging(c, places)
 	if err != nil {
 		return nil, err
 	}
-	s := &Server{books: books, credentials: credentials, issuer: issuer, staging: beside, log: c.Logger, places: places, member: c.Member, flavour: c.Flavour, store: store, configured: slices.Clone(c.Deviations)}
+	s := &Server{books: books, credentials: credentials, issuer: issuer, staging: beside, log: c.Logger, places: places, member: c.Member, flavour: c.Flavour, store: store, api: api, configured: slices.Clone(c.Deviations)}
 	s.neighbours = []*Server{s}
-	s.routes = append(routes(places, describer{c.Paging, c.ErrorShape, records}, server, guard, fundings, s.registry), beside.routes()...)
+	s.routes = append(routes(places, describer{c.Paging, c.ErrorShape, records}, server, guard, fundings, api, s.registry), beside.routes()...)
 	s.routes = append(s.routes, s.pages(c.Loopback)...)
 	env := newEnv(c, places, issuer, books, credentials)
 	// The make of the node is behind the seam: it stays, whatever deviations come and go.
-	made, err := newSeam(newMux(s.routes, places, http.HandlerFunc(server.WrongRealm)), env, c.Flavour.Habits)
+	made, err := newSeam(api.before(newMux(s.routes, places, http.HandlerFunc(server.WrongRealm))), env, c.Flavour.Habits)
 	if err != nil {
 		return nil, fmt.Errorf("flavour %q: %w", c.Flavour.Name, err)
 	}
@@ -122,7 +127,7 @@ func build(c Config) (*Server, error) {
 }
 
 // routes is the whole route table.
-func routes(places address.Map, describe describer, server *auth.Server, guard *auth.Guard, fundings *funding.Service, entries func(string) model.Registry) []Route {
+func routes(places address.Map, describe describer, server *auth.Server, guard *auth.Guard, fundings *funding.Service, api *describedAPI, entries func(string) model.Registry) []Route {
 	tryOut := places.TryOut()
 	get := func(path string, h http.Handler) Route { return Route{Method: http.MethodGet, Path: path, handler: h} }
 	guarded := func(path string, h http.Handler) Route {
@@ -141,12 +146,12 @@ func routes(places address.Map, describe describer, server *auth.Server, guard *
 		get(places.Metadata(places.RealmIssuer()), realm),
 		get(places.RealmIssuer()+"/.well-known/openid-configuration", realm),
 
-		guarded(places.Info(), info.Resource(places, false)),
+		guarded(places.Info(), info.Resource(places, false, api.further)),
 		get(places.Spec(), spec.Resource(places.Origin, describe.api(places))),
 		guarded(places.Fundings(), fundings.List()),
 		guarded(places.Funding(), fundings.Detail()),
 
-		get(tryOut.Info(), info.Resource(tryOut, true)),
+		get(tryOut.Info(), info.Resource(tryOut, true, api.further)),
 		get(tryOut.Spec(), spec.Resource(tryOut.Origin, describe.tryOut(tryOut))),
 		get(tryOut.Fundings(), fundings.OpenList()),
 		get(tryOut.Funding(), fundings.OpenDetail()),

@@ -38,6 +38,7 @@ all in one registry. A token of one node is refused by the others. The makes are
   rin sandbox --nodes 4                      a network of four nodes
   rin sandbox --nodes 4 --credentials all.json   with all its secrets in a file
   rin sandbox --flavour keycloak             a node behind Keycloak
+  rin sandbox --spec api.yaml                any API, from its OpenAPI document
   rin sandbox --tls                          over https, with its own authority
   rin sandbox --control 127.0.0.1:8081       is told what to do while it serves
   rin sandbox --control 127.0.0.1:8081 --data books   and keeps its clients`,
@@ -75,6 +76,9 @@ all in one registry. A token of one node is refused by the others. The makes are
 			}
 			if err == nil {
 				err = opened.shown()
+			}
+			if err == nil {
+				err = warnOfAPI(w.err, opened.first())
 			}
 			if err != nil {
 				opened.close()

@@ -32,6 +32,7 @@ type sandboxFlags struct {
 	credentials            credentialsFlags
 	data                   dataFlags
 	operation              operationFlags
+	spec                   specFlags
 	list                   bool
 }
 
@@ -41,6 +42,7 @@ func (s *sandboxFlags) groups() []flagGroup {
 		group("Where it listens", s.registerAddresses, s.tls.register, s.control.register, s.registerPages),
 		group("The network", s.network.register, s.credentials.register, s.data.register),
 		group("The data", s.registerData),
+		group("Any API, from its document", s.spec.register),
 		group("Tokens and errors", s.registerForms),
 		group("Misbehaviour", s.registerDeviations),
 		group("Accounts of another authorization server", s.registerIssuer),
@@ -91,7 +93,11 @@ func (s *sandboxFlags) read(ctx context.Context, w world) ([]sandbox.Config, err
 	if err != nil {
 		return nil, err
 	}
-	return s.network.configure(first)
+	nodes, err := s.network.configure(first)
+	if err == nil {
+		nodes[0].API, err = s.spec.config()
+	}
+	return nodes, err
 }
 
 // first is the configuration of the first node.

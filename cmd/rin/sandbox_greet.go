@@ -41,6 +41,7 @@ func (g greeting) writeNode(b *strings.Builder, node *sandbox.Server) {
 	fmt.Fprintf(t, "  document\t%s\n", at.Spec)
 	fmt.Fprintf(t, "  funding\t%s\n", at.Fundings)
 	fmt.Fprintf(t, "  try-out\t%s (no token)\n", at.TryOutFundings)
+	g.writeAPI(t, node)
 	if made := node.Flavour(); made.Name != "" {
 		fmt.Fprintf(t, "  flavour\t%s\n", made.Name)
 	}
@@ -67,6 +68,7 @@ func (g greeting) writeNodes(b *strings.Builder, nodes []*sandbox.Server) {
 	t := tabwriter.NewWriter(b, 0, 0, 2, ' ', 0)
 	fmt.Fprintf(t, "  start\t%s/ (in a browser; with docs of all)\n", g.base)
 	fmt.Fprintf(t, "  registry\t%s\n", nodes[0].Addresses(g.base).Registry)
+	g.writeAPI(t, nodes[0])
 	g.writeFiles(t)
 	fmt.Fprintf(t, "\n  node\tflavour\tinstitution\n")
 	for _, n := range nodes {

@@ -22,7 +22,7 @@ var _ = Describe("the info resource", func() {
 	places := address.Map{Prefix: "ris-synergy", Realm: "ris"}
 
 	It("lists absolute URLs as the caller sees the node, with the version of their path (INF-03, INF-05, INF-06)", func() {
-		resource := info.Resource(places, false)
+		resource := info.Resource(places, false, info.None)
 		for _, host := range []string{"one.example", "two.example:8080", "one.example"} {
 			r := httptest.NewRequest(http.MethodGet, "/", nil)
 			r.Host = host
@@ -47,7 +47,7 @@ var _ = Describe("the info resource", func() {
 
 	It("is no private data in the try-out space, and points into it", func() {
 		w := httptest.NewRecorder()
-		info.Resource(places.TryOut(), true).ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/", nil))
+		info.Resource(places.TryOut(), true, info.None).ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/", nil))
 		Expect(w.Header().Get("Cache-Control")).To(Equal("no-cache"))
 		Expect(w.Body.String()).To(ContainSubstring("/ris-synergy/try-out/funding/v3/fundings"))
 	})

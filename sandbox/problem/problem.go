@@ -28,6 +28,15 @@ type Problem struct {
 	Parameter string `json:"parameter,omitempty"`
 	// Allowed lists the values that Parameter takes.
 	Allowed []string `json:"allowed,omitempty"`
+	// Errors are the single faults of a body.
+	Errors []Fault `json:"errors,omitempty"`
+}
+
+// Fault is one thing that is wrong with the body of a request (RFC 9457 §3, as in its example).
+type Fault struct {
+	Detail string `json:"detail"`
+	// Pointer is where in the body: a JSON Pointer as a URI fragment, "#/name/0".
+	Pointer string `json:"pointer"`
 }
 
 func plain(status int, detail, hint string) Problem {

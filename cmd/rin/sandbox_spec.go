@@ -1,0 +1,74 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"github.com/rin-network/rin/sandbox"
+	"github.com/rin-network/rin/sandbox/described"
+)
+
+// specFlags are about an API that is served from its document.
+type specFlags struct {
+	api   sandbox.APIConfig
+	lists string
+}
+
+func (s *specFlags) register(f *pflag.FlagSet) {
+	f.StringVar(&s.api.File, "spec", "", "also serve the API that this OpenAPI 3.0 or 3.1 document describes, JSON or YAML; a change is picked up")
+	f.IntVar(&s.api.Items, "items", described.DefaultItems, "number of items of each of its lists")
+	f.StringVar(&s.lists, "lists", string(described.ListsAsDeclared), fmt.Sprintf("its lists that declare a single object, one of %v; real nodes answer with an array", described.AllLists()))
+	f.BoolVar(&s.api.Open, "open", false, "serve it without a token (its try-out space never needs one)")
+}
+
+// config is the configuration of the API; its File is empty for none.
+func (s *specFlags) config() (sandbox.APIConfig, error) {
+	c := s.api
+	c.Lists = described.Lists(s.lists)
+	if c.File == "" && (c.Items != described.DefaultItems || c.Lists != described.ListsAsDeclared || c.Open) {
+		return c, usage(errors.New("--items, --lists and --open are about an API from a document"), "name the document with --spec FILE")
+	}
+	if c.File == "" {
+		return sandbox.APIConfig{}, nil
+	}
+	return c, nil
+}
+
+// writeAPI says where an API from a document is.
+func (g greeting) writeAPI(w io.Writer, node *sandbox.Server) {
+	if api := node.API(g.base); api.File != "" {
+		fmt.Fprintf(w, "  described\t%s (%s)\n", api.Document, counted(api.Operations, "operation"))
+		fmt.Fprintf(w, "  \t%s (no token)\n", api.TryOut)
+	}
+}
+
+// warnOfAPI lists what of a document is not served.
+func warnOfAPI(out io.Writer, node *sandbox.Server) error {
+	api := node.API("")
+	if len(api.NotServed) == 0 {
+		return nil
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "rin: %s of %s cannot be served:\n", counted(len(api.NotServed), "part"), api.File)
+	for _, part := range api.NotServed[:min(len(api.NotServed), 20)] {
+		fmt.Fprintf(&b, "  %s\n", part)
+	}
+	if more := len(api.NotServed) - 20; more > 0 {
+		fmt.Fprintf(&b, "  and %d more\n", more)
+	}
+	b.WriteString("hint: they answer 501 with the reason; mend the document, and it is read again\n")
+	_, err := io.WriteString(out, b.String())
+	return err
+}
+
+// counted is a number with its noun.
+func counted(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}

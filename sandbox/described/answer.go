@@ -1,0 +1,165 @@
+package described
+
+import (
+	"encoding/json"
+	"errors"
+	"maps"
+	"net/http"
+	"slices"
+
+	"github.com/rin-network/rin/sandbox/problem"
+	"github.com/rin-network/rin/sandbox/representation"
+)
+
+// answer is what a request gets. It does not change.
+type answer struct {
+	status int
+	header http.Header
+	// body is nil for an answer without one, and for a refusal.
+	body    *representation.Body
+	content []byte
+	media   string
+	refusal *problem.Problem
+}
+
+// Size implements representation.Sized.
+func (a *answer) Size() int {
+	if a.body == nil {
+		return 512
+	}
+	return a.body.Size() + 512
+}
+
+// answer makes the answer to a request, or finds the one that was made before.
+func (a *API) answer(q asked) (*answer, error) {
+	if q.operation.Method != http.MethodGet {
+		return a.make(q)
+	}
+	key, err := q.key()
+	if err != nil {
+		return nil, err
+	}
+	return a.answers.Get(key, func() (*answer, error) { return a.make(q) })
+}
+
+// key is the same for requests that ask for the same: parameters in any order, those that the document does not know left out.
+func (q asked) key() (string, error) {
+	encoded, err := json.Marshal(q.values) // members in the order of their names
+	if err != nil {
+		return "", err
+	}
+	return q.operation.Method + " " + q.media.Type + " " + concretePath(q.path) + " " + string(encoded), nil
+}
+
+func (a *API) make(q asked) (*answer, error) {
+	refusal, err := a.missing(q)
+	if err != nil || refusal != nil {
+		return &answer{refusal: refusal}, err
+	}
+	made := &answer{status: q.operation.status, header: http.Header{}}
+	value, total, err := a.value(q)
+	var none *noItemError
+	if errors.As(err, &none) {
+		return &answer{refusal: refuse(problem.NotFound(none.Error(), "choose other values for the filters"))}, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	if err := a.headers(made.header, q, total); err != nil {
+		return nil, err
+	}
+	if q.media.Type == "" || made.status == http.StatusNoContent || made.status == http.StatusNotModified || made.status < 200 {
+		return made, nil
+	}
+	made.media = q.media.Type
+	switch content := value.(type) {
+	case json.RawMessage:
+		made.content = content
+	case string:
+		if made.content = []byte(content); form(q.media.Type) == asJSON {
+			made.content, err = json.Marshal(content)
+		}
+	default:
+		made.content, err = json.Marshal(content)
+	}
+	made.body = representation.New(made.media, made.content)
+	return made, err
+}
+
+// missing refuses paths that lead through an id that its list does not have.
+func (a *API) missing(q asked) (*problem.Problem, error) {
+	for _, r := range q.operation.resource.above {
+		n := len(r.segments())
+		all, err := a.recordsAt(r.list, q.path[:n-1])
+		if err != nil {
+			return nil, err
+		}
+		if _, ok := all.byID[q.path[n-1]]; !ok {
+			return refuse(problem.NotFound("there is nothing with the "+r.list.parameter+" of the path",
+				"the list at …"+r.list.operation.resource.path+" names those that exist")), nil
+		}
+	}
+	return nil, nil
+}
+
+// value draws the content of an answer. total counts the items of a list; -1 for what is none.
+func (a *API) value(q asked) (value any, total int, err error) {
+	if q.media.Schema == "" {
+		if form(q.media.Type) == asText {
+			return "", -1, nil
+		}
+		return map[string]any{}, -1, nil
+	}
+	if q.operation.list != nil && q.media.Schema == q.operation.list.schema {
+		return a.listed(q.operation.list, q)
+	}
+	base, err := a.base(q)
+	if err != nil {
+		return nil, -1, err
+	}
+	object, isObject := base.(map[string]any)
+	sent, isSent := q.body.(map[string]any)
+	if isObject && isSent {
+		return a.put(object, q.media.Schema, slices.Sorted(maps.Keys(sent)), sent), -1, nil
+	}
+	return base, -1, nil
+}
+
+// base is what is at a path: the record of a list, or a value of the path's own.
+func (a *API) base(q asked) (any, error) {
+	r := q.operation.resource
+	if r.list == nil {
+		return a.samples.Value(q.media.Schema, q.drawn())
+	}
+	all, err := a.recordsAt(r.list, q.path[:len(q.path)-1])
+	if err != nil {
+		return nil, err
+	}
+	record := all.items[all.byID[q.path[len(q.path)-1]]]
+	if a.same(q.media.Schema, r.list.item) || a.fits(q.media.Schema, record.value) && a.richer(r.list.item, q.media.Schema) {
+		return record.value, nil
+	}
+	value, err := a.samples.Value(q.media.Schema, record.key)
+	object, isObject := value.(map[string]any)
+	listed, isListed := record.value.(map[string]any)
+	if err != nil || !isObject || !isListed {
+		return value, err
+	}
+	// What a detail has beyond the item of the list is its own; the id comes first, because it matters most.
+	object = a.put(object, q.media.Schema, []string{r.list.id}, listed)
+	return a.put(object, q.media.Schema, slices.Sorted(maps.Keys(listed)), listed), nil
+}
+
+// richer tells whether a schema has all members of another one.
+func (a *API) richer(schema, other string) bool {
+	have := a.members(schema)
+	for member := range a.members(other) {
+		if _, ok := have[member]; !ok {
+			return false
+		}
+	}
+	return true
+}
+
+// drawn is what the value of an answer is drawn with.
+func (q asked) drawn() string { return q.operation.Method + " " + concretePath(q.path) }

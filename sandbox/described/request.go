@@ -1,0 +1,214 @@
+package described
+
+import (
+	"encoding/json"
+	"errors"
+	"io"
+	"maps"
+	"mime"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/rin-network/rin/sandbox/described/constraint"
+	"github.com/rin-network/rin/sandbox/described/document"
+	"github.com/rin-network/rin/sandbox/described/parameter"
+	"github.com/rin-network/rin/sandbox/problem"
+)
+
+// asked is a request that fits the document.
+type asked struct {
+	operation *operation
+	// path are the segments below the node's service prefix, without escapes.
+	path []string
+	// values are those of the parameters that were given, by place and name: "query:page".
+	values map[string]any
+	// body is what was sent as JSON; nil for nothing, and for other media types.
+	body any
+	// media is the media type of the answer; its Type is empty for an answer without a body.
+	media document.Media
+}
+
+// maxBody bounds the body of a request.
+const maxBody = 4 << 20
+
+// read validates a request; p says what is wrong with it.
+func (a *API) read(o *operation, escaped string, path map[string]string, r *http.Request) (q asked, p *problem.Problem) {
+	q = asked{operation: o, values: map[string]any{}}
+	for segment := range strings.SplitSeq(strings.Trim(escaped, "/"), "/") {
+		plain, err := url.PathUnescape(segment)
+		if err != nil {
+			return q, refuse(problem.BadRequest("the path cannot be decoded", "percent-encode reserved characters (% as %25)"))
+		}
+		q.path = append(q.path, plain)
+	}
+	pairs, err := parameter.Query(r.URL.RawQuery)
+	if err != nil {
+		return q, refuse(problem.BadRequest(err.Error(), "separate parameters with &"))
+	}
+	raw := parameter.Raw{Path: path, Query: pairs, Header: r.Header, Cookies: r.Cookies()}
+	for _, each := range o.parameters {
+		value, given, err := each.Decode(raw)
+		switch {
+		case err != nil:
+			return q, a.badParameter(each, err.Error())
+		case !given && each.Required:
+			return q, a.badParameter(each, "it is required")
+		case !given:
+			continue
+		}
+		if p := a.checkParameter(each, value); p != nil {
+			return q, p
+		}
+		q.values[each.In+":"+each.Name] = value
+	}
+	q.media = negotiate(o.media, r.Header.Values("Accept"))
+	return q, a.readBody(&q, r)
+}
+
+func refuse(p problem.Problem) *problem.Problem { return &p }
+
+func (a *API) checkParameter(p parameter.Parameter, value any) *problem.Problem {
+	if p.Schema == "" {
+		return nil
+	}
+	violations, err := a.requests.Check(p.Schema, value)
+	if err != nil {
+		return refuse(problem.NotImplemented(err.Error()))
+	}
+	if len(violations) == 0 {
+		return nil
+	}
+	v := violations[0]
+	if v.Pointer == "#" {
+		return a.badParameter(p, v.Detail)
+	}
+	return a.badParameter(p, "at "+v.Pointer+" "+v.Detail)
+}
+
+// badParameter teaches what a parameter takes.
+func (a *API) badParameter(p parameter.Parameter, reason string) *problem.Problem {
+	words, allowed := constraint.Expectation(a.document, p.Schema)
+	place := map[string]string{"path": "path parameter", "query": "query parameter", "header": "header", "cookie": "cookie"}[p.In]
+	refusal := problem.BadRequest("the "+place+" "+p.Name+" has a value that is not allowed: "+reason, "send "+p.Name+" as "+words)
+	if !p.Required {
+		refusal.Hint += ", or leave it out"
+	}
+	refusal.Parameter, refusal.Allowed = p.Name, allowed
+	return &refusal
+}
+
+// readBody validates what the request carries.
+func (a *API) readBody(q *asked, r *http.Request) *problem.Problem {
+	described := q.operation.Body
+	if described == nil {
+		return nil
+	}
+	content, err := io.ReadAll(io.LimitReader(r.Body, maxBody+1))
+	switch {
+	case err != nil:
+		return refuse(problem.BadRequest("the body of the request cannot be read to its end", "send it whole"))
+	case len(content) > maxBody:
+		return refuse(problem.TooLarge(maxBody))
+	case len(content) == 0 && described.Required:
+		return refuse(problem.BadRequest("the request has no body", "send one of "+typesOf(described.Content)))
+	case len(content) == 0:
+		return nil
+	}
+	media, ok := accepted(described.Content, r.Header.Get("Content-Type"))
+	if !ok {
+		return refuse(problem.UnsupportedMediaType(r.Header.Get("Content-Type"), typesOf(described.Content)))
+	}
+	if form(media.Type) != asJSON {
+		return nil // forms, files and other texts are taken as they are
+	}
+	if q.body, err = decode(content); err != nil {
+		return refuse(problem.BadRequest("the body of the request is not JSON: "+err.Error(), "send the body as "+media.Type))
+	}
+	if media.Schema == "" {
+		return nil
+	}
+	violations, err := a.requests.Check(media.Schema, q.body)
+	if err != nil {
+		return refuse(problem.NotImplemented(err.Error()))
+	}
+	if len(violations) > 0 {
+		return refuse(problem.Unprocessable(found(violations)))
+	}
+	return nil
+}
+
+func found(violations []constraint.Violation) []problem.Fault {
+	all := make([]problem.Fault, len(violations))
+	for i, v := range violations {
+		all[i] = problem.Fault{Pointer: v.Pointer, Detail: v.Detail}
+	}
+	return all
+}
+
+// maxBodyDepth bounds the nesting of a request's body.
+const maxBodyDepth = 100
+
+func decode(content []byte) (any, error) {
+	if !json.Valid(content) {
+		var ignored any
+		return nil, json.Unmarshal(content, &ignored)
+	}
+	decoder := json.NewDecoder(strings.NewReader(string(content)))
+	decoder.UseNumber()
+	var value any
+	if err := decoder.Decode(&value); err != nil {
+		return nil, err
+	}
+	if tooDeep(value, maxBodyDepth) {
+		return nil, errors.New("it is nested too deeply")
+	}
+	return value, nil
+}
+
+// tooDeep tells whether a value is nested deeper than left, or has a number that is costly to reckon with.
+func tooDeep(value any, left int) bool {
+	deeper := func(inner any) bool { return tooDeep(inner, left-1) }
+	switch v := value.(type) {
+	case map[string]any:
+		return left == 0 || slices.ContainsFunc(slices.Collect(maps.Values(v)), deeper)
+	case []any:
+		return left == 0 || slices.ContainsFunc(v, deeper)
+	case json.Number:
+		return !parameter.Plain(v.String())
+	}
+	return false
+}
+
+// accepted finds the described media type of a body. A body without a type is taken as the first.
+func accepted(content []document.Media, header string) (document.Media, bool) {
+	if len(content) == 0 {
+		return document.Media{Type: "application/octet-stream"}, true
+	}
+	if header == "" {
+		return content[0], true
+	}
+	given, _, err := mime.ParseMediaType(header)
+	if err != nil {
+		return document.Media{}, false
+	}
+	for _, m := range content {
+		if covers(essence(m.Type), given) {
+			m.Type = given
+			return m, true
+		}
+	}
+	return document.Media{}, false
+}
+
+func typesOf(content []document.Media) string {
+	var names []string
+	for _, m := range content {
+		names = append(names, m.Type)
+	}
+	if len(names) == 0 {
+		return "any media type"
+	}
+	return strings.Join(names, ", ")
+}
