@@ -6,10 +6,12 @@ import (
 	"net/http"
 	"net/netip"
 	"strconv"
+	"sync/atomic"
 	"time"
 
 	"github.com/rin-network/rin/sandbox/address"
 	"github.com/rin-network/rin/sandbox/auth"
+	"github.com/rin-network/rin/sandbox/journal"
 	"github.com/rin-network/rin/sandbox/limit"
 	"github.com/rin-network/rin/sandbox/problem"
 )
@@ -22,6 +24,9 @@ type limits struct {
 	server  *auth.Server
 	places  address.Map
 	now     func() time.Time
+	// asksToken tells whether a path is that of a token endpoint.
+	asksToken func(path string) bool
+	refused   atomic.Uint64
 }
 
 // newLimits makes the limits of a node; nil when it has none.
@@ -33,7 +38,12 @@ func newLimits(c Config, places address.Map, guard *auth.Guard, server *auth.Ser
 	if err != nil {
 		return nil, err
 	}
-	return &limits{limiter, guard, server, places, c.Clock}, nil
+	purpose := purposes(places).of
+	asksToken := func(path string) bool {
+		operation, _ := purpose(path)
+		return operation == journal.Token || operation == journal.Staging
+	}
+	return &limits{limiter: limiter, guard: guard, server: server, places: places, now: c.Clock, asksToken: asksToken}, nil
 }
 
 // handler puts the limits before a node. Whoever looks whether it is up is not counted.
@@ -58,10 +68,11 @@ func (l *limits) handler(next http.Handler) http.Handler {
 
 // refuse tells the caller how long to wait, in the error format of what was asked.
 func (l *limits) refuse(w http.ResponseWriter, r *http.Request, name string, wait int) {
+	l.refused.Add(1)
 	w.Header().Set("Retry-After", strconv.Itoa(wait))
 	detail := fmt.Sprintf("%s asks more often than %s", name, l.limiter.Rate())
 	hint := fmt.Sprintf("wait %d s, as Retry-After says, and repeat the request then", wait)
-	if l.places.IsToken(r.URL.Path) {
+	if l.asksToken(r.URL.Path) {
 		l.server.Later(w, r, http.StatusTooManyRequests, detail+"; "+hint+"; a token serves for many calls until it expires")
 		return
 	}

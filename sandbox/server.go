@@ -15,6 +15,7 @@ import (
 	"github.com/rin-network/rin/sandbox/flavour"
 	"github.com/rin-network/rin/sandbox/funding"
 	"github.com/rin-network/rin/sandbox/info"
+	"github.com/rin-network/rin/sandbox/metrics"
 	"github.com/rin-network/rin/sandbox/problem"
 	"github.com/rin-network/rin/sandbox/registry"
 	"github.com/rin-network/rin/sandbox/scenario"
@@ -30,6 +31,8 @@ type Server struct {
 	store       *funding.Store
 	limits      *limits       // nil for none
 	api         *describedAPI // nil for none
+	watch       *watch
+	authority   *auth.Server
 	member      registry.Member
 	flavour     flavour.Flavour
 	neighbours  []*Server // of its network, itself among them; only itself otherwise
@@ -91,7 +94,7 @@ func build(c Config) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Server{books: books, credentials: credentials, issuer: issuer, staging: beside, log: c.Logger, places: places, member: c.Member, flavour: c.Flavour, store: store, api: api, configured: slices.Clone(c.Deviations)}
+	s := &Server{authority: server, books: books, credentials: credentials, issuer: issuer, staging: beside, log: c.Logger, places: places, member: c.Member, flavour: c.Flavour, store: store, api: api, configured: slices.Clone(c.Deviations)}
 	s.neighbours = []*Server{s}
 	s.routes = append(routes(places, describer{c.Paging, c.ErrorShape, records}, server, guard, fundings, api, s.registry), beside.routes()...)
 	s.routes = append(s.routes, s.pages(c.Loopback)...)
@@ -118,7 +121,8 @@ func build(c Config) (*Server, error) {
 		return nil, err
 	}
 	s.handler = pages.Handler(s.limits.handler(s.stage.Before(s.seam.noted())), c.Logger)
-	s.handler = watch(c.Journal.Watch(watched(c, places), s.handler), c.Logger, c.Clock)
+	s.watch = &watch{c.Journal.Watch(watched(c, places), s.handler), c.Member.ID, c.Logger, c.Clock, purposes(places).of, metrics.NewRequests(operations()...)}
+	s.handler = s.watch
 	if c.ErrorShape != problem.ShapeProblem {
 		s.handler = problem.In(c.ErrorShape, s.handler)
 	}

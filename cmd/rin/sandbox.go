@@ -55,7 +55,12 @@ all in one registry. A token of one node is refused by the others. The makes are
 			if err != nil {
 				return err
 			}
-			network := sandbox.NetworkConfig{Nodes: nodes, JournalLimit: remembered}
+			log, err := flags.operation.log(w.err)
+			if err != nil {
+				return err
+			}
+			defer log.end(cmd.Context())
+			network := sandbox.NetworkConfig{Nodes: nodes, JournalLimit: remembered, Logger: log.Logger}
 			closeData, err := flags.data.open(&network)
 			if err != nil {
 				return err

@@ -108,7 +108,6 @@ func (s *sandboxFlags) first(ctx context.Context, w world) (sandbox.Config, erro
 	if c.RateLimit, err = s.operation.limit(); err != nil {
 		return c, err
 	}
-	c.Logger = s.operation.logger(w.err)
 	if c.TLS, err = s.tls.settings(); err != nil {
 		return c, err
 	}

@@ -1,8 +1,18 @@
 package main_test
 
 import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
 	"net/http"
+	"net/url"
+	"os/exec"
 	"regexp"
+	"strings"
+	"syscall"
+	"time"
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
@@ -55,5 +65,86 @@ var _ = Describe("rin sandbox in operation", func() {
 			statuses = append(statuses, answer.StatusCode)
 		}
 		Expect(statuses).To(Equal([]int{200, 200, 429}))
+	})
+
+	It("logs each request behind its back, whole at the end, without a secret", func() {
+		o := operatedSandbox("--calls", "3", "-v", "--log-format", "json")
+		form := url.Values{"grant_type": {"client_credentials"}, "client_id": {"demo-client"}, "client_secret": {o.secret("demo-client")}}
+		for range 50 {
+			answer, err := http.PostForm(o.base+"/oauth/token?leak="+o.secret("demo-client"), form)
+			Expect(err).NotTo(HaveOccurred())
+			Expect(answer.Body.Close()).To(Succeed())
+		}
+		answer, err := http.Get(o.base + "/" + o.secret("demo-client") + "/nowhere")
+		Expect(err).NotTo(HaveOccurred())
+		Expect(answer.Body.Close()).To(Succeed())
+		o.session.Signal(syscall.SIGTERM)
+		Eventually(o.session, "10s").Should(gexec.Exit(0))
+		var paths []string
+		for line := range strings.Lines(string(o.session.Err.Contents())) {
+			var record struct {
+				Msg, Node, Method, Path string
+				Status, Bytes           int
+			}
+			Expect(json.Unmarshal([]byte(line), &record)).To(Succeed(), line)
+			Expect(record.Msg).To(Equal("answered"))
+			Expect(record.Bytes).To(BeNumerically(">", 50))
+			paths = append(paths, fmt.Sprint(record.Node, " ", record.Method, " ", record.Path, " ", record.Status))
+		}
+		Expect(paths).To(HaveLen(51))
+		Expect(paths[0]).To(Equal("XA POST /oauth/token 200"))
+		Expect(paths[50]).To(Equal("XA GET /.../nowhere 404"))
+		Expect(o.session.Err.Contents()).NotTo(ContainSubstring(o.secret("demo-client")))
+	})
+
+	It("goes on when nobody reads its log", func() {
+		cmd := exec.Command(binary, "sandbox", "--addr", "127.0.0.1:0", "--calls", "3", "-v")
+		unread, err := cmd.StderrPipe()
+		Expect(err).NotTo(HaveOccurred())
+		out, err := cmd.StdoutPipe()
+		Expect(err).NotTo(HaveOccurred())
+		Expect(cmd.Start()).To(Succeed())
+		DeferCleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() })
+		line, err := bufio.NewReader(out).ReadString('\n')
+		Expect(err).NotTo(HaveOccurred())
+		base := strings.TrimSpace(strings.TrimPrefix(line, "listening on "))
+		client := &http.Client{Timeout: 20 * time.Second}
+		for range 2000 { // some times what a pipe holds
+			answer, err := client.Get(base + "/healthz")
+			Expect(err).NotTo(HaveOccurred())
+			_, err = io.Copy(io.Discard, answer.Body)
+			Expect(errors.Join(err, answer.Body.Close())).To(Succeed())
+		}
+		Expect(unread.Close()).To(Succeed())
+	})
+
+	It("gives Prometheus its figures on the control listener alone", func() {
+		o := operatedSandbox("--calls", "3", "--rate-limit", "3/m")
+		for range 5 {
+			answer, err := http.PostForm(o.base+"/oauth/token", url.Values{"grant_type": {"client_credentials"}, "client_id": {"a"}, "client_secret": {"b"}})
+			Expect(err).NotTo(HaveOccurred())
+			Expect(answer.Body.Close()).To(Succeed())
+		}
+		for _, place := range []string{o.base + "/metrics", o.base + "/made/up"} {
+			answer, err := http.Get(place)
+			Expect(err).NotTo(HaveOccurred())
+			Expect(answer.Body.Close()).To(Succeed())
+			Expect(answer.StatusCode).To(Equal(http.StatusTooManyRequests))
+		}
+		answer, err := http.Get(o.control + "/metrics")
+		Expect(err).NotTo(HaveOccurred())
+		DeferCleanup(answer.Body.Close)
+		Expect(answer.Header.Get("Content-Type")).To(Equal("text/plain; version=0.0.4; charset=utf-8"))
+		body, err := io.ReadAll(answer.Body)
+		Expect(err).NotTo(HaveOccurred())
+		Expect(string(body)).To(SatisfyAll(
+			ContainSubstring(`rin_requests_total{node="XA",operation="token",method="POST",status="4xx"} 5`+"\n"),
+			ContainSubstring(`rin_requests_total{node="XA",operation="other",method="GET",status="4xx"} 2`+"\n"),
+			ContainSubstring(`rin_token_requests_refused_total{node="XA",error="invalid_client"} 3`+"\n"),
+			ContainSubstring(`rin_token_requests_refused_total{node="XA",error="temporarily_unavailable"} 2`+"\n"),
+			ContainSubstring(`rin_requests_limited_total{node="XA"} 4`+"\n"),
+			ContainSubstring("rin_journal_entries 7\n"), ContainSubstring("rin_clock_offset_seconds 0\n"), ContainSubstring("\ngo_goroutines "),
+			Not(ContainSubstring("made")),
+		))
 	})
 })

@@ -79,12 +79,6 @@ func (m Map) RealmIssuer() string { return m.Realms() + "/" + m.Realm }
 // RealmToken is the path of the token endpoint under the identity provider's realm (NET-R10).
 func (m Map) RealmToken() string { return m.RealmIssuer() + "/protocol/openid-connect/token" }
 
-// IsToken tells whether a path is that of a token endpoint, with or without a slash at its end.
-func (m Map) IsToken(path string) bool {
-	path = strings.TrimSuffix(path, "/")
-	return path == m.Token() || path == m.RealmToken() || path == m.Staging().Token()
-}
-
 // Certs is the path of the JWK Set (RFC 7517 §5).
 func (m Map) Certs() string { return m.RealmIssuer() + "/protocol/openid-connect/certs" }
 

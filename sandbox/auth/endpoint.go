@@ -18,11 +18,12 @@ type Server struct {
 	issuer  *Issuer
 	places  address.Map
 	log     *slog.Logger
+	tally   *tally
 }
 
 // NewServer makes an authorization server that reads the given book of clients.
 func NewServer(clients Clients, issuer *Issuer, places address.Map, log *slog.Logger) *Server {
-	return &Server{clients: clients, issuer: issuer, places: places, log: log}
+	return &Server{clients: clients, issuer: issuer, places: places, log: log, tally: newTally()}
 }
 
 // grant is the successful answer of the token endpoint (RFC 6749 §5.1, NET-R11).
@@ -41,9 +42,11 @@ func (s *Server) Token(issuerPath string) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		answer, refused := s.exchange(w, r, issuerPath)
 		if refused != nil {
+			s.tally.refuse(refused.code)
 			refused.write(w, r)
 			return
 		}
+		s.tally.issued.Add(1)
 		writeJSON(w, r, http.StatusOK, answer)
 	})
 }
@@ -59,7 +62,9 @@ func (s *Server) MethodNotAllowed(w http.ResponseWriter, r *http.Request) {
 // Later answers a caller whose request is good at another time, with status 429 or 503. OAuth has no error code of its own for that; this
 // one says that the same request is good later (RFC 6749 §4.1.2.1).
 func (s *Server) Later(w http.ResponseWriter, r *http.Request, status int, description string) {
-	(&refusal{status: status, code: "temporarily_unavailable", description: description}).write(w, r)
+	refused := &refusal{status: status, code: "temporarily_unavailable", description: description}
+	s.tally.refuse(refused.code)
+	refused.write(w, r)
 }
 
 // WrongRealm answers requests below the path of a realm that does not exist, and names the one that does.

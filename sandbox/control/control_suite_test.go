@@ -2,6 +2,7 @@ package control_test
 
 import (
 	"context"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -53,6 +54,18 @@ var _ = Describe("The control listener", func() {
 		Expect(network.Clock().Offset()).To(Equal(90 * time.Second))
 		Expect(client.Reset()).To(Succeed())
 		Expect(client.Clock()).To(HaveField("Offset", "0s"))
+	})
+
+	It("gives its figures as text to scrapers, with the time that was moved", func() {
+		_, client := controlled()
+		Expect(client.Move(-90 * time.Second)).To(HaveField("Offset", "-1m30s"))
+		answer, err := http.Get(client.Base + "/metrics")
+		Expect(err).NotTo(HaveOccurred())
+		DeferCleanup(answer.Body.Close)
+		Expect(answer.Header.Get("Content-Type")).To(Equal("text/plain; version=0.0.4; charset=utf-8"))
+		body, err := io.ReadAll(answer.Body)
+		Expect(err).NotTo(HaveOccurred())
+		Expect(string(body)).To(SatisfyAll(ContainSubstring("rin_clock_offset_seconds -90\n"), ContainSubstring("\nrin_build_info{")))
 	})
 
 	It("says what it could not do, and why", func() {

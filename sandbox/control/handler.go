@@ -9,6 +9,7 @@ import (
 	"net/http"
 
 	"github.com/rin-network/rin/sandbox"
+	"github.com/rin-network/rin/sandbox/metrics"
 	"github.com/rin-network/rin/sandbox/problem"
 )
 
@@ -26,7 +27,7 @@ func New(network *sandbox.Network) http.Handler {
 	mux := http.NewServeMux()
 	for _, group := range [][]route{
 		healthRoutes(), nodeRoutes(network), deviationRoutes(network), clockRoutes(network), journalRoutes(network), resetRoutes(network),
-		accessRoutes(network), accountRoutes(network),
+		accessRoutes(network), accountRoutes(network), metricsRoutes(network),
 	} {
 		for _, route := range group {
 			mux.HandleFunc(route.pattern, func(w http.ResponseWriter, r *http.Request) { respond(w, r, route.answer) })
@@ -47,6 +48,11 @@ func respond(w http.ResponseWriter, r *http.Request, answer func(*http.Request) 
 			fault = badRequest(err, "")
 		}
 		fault.Write(w, r)
+		return
+	}
+	if p, ok := value.(*metrics.Page); ok {
+		w.Header().Set("Content-Type", metrics.MediaType)
+		_, _ = w.Write(p.Bytes())
 		return
 	}
 	body, err := json.Marshal(value)
