@@ -151,4 +151,6 @@ type Credential struct {
 	Role, Affiliation string
 	// Audience is what its tokens are meant for; empty for this node's API.
 	Audience string
+	// Given tells that the secret was configured and not made here: whoever started the node knows it, and nobody has to be told.
+	Given bool
 }

@@ -67,6 +67,7 @@ func openBooks(c Config) (*account.Books, []Credential, error) {
 	var credentials []Credential
 	for _, r := range registrations {
 		if credential, ok := credentialOf(books, r.Client.ID, r.Secret); ok {
+			credential.Given = !r.Unseen && credential.Secret != ""
 			credentials = append(credentials, credential)
 		}
 	}

@@ -19,6 +19,12 @@ import (
 	"github.com/rin-network/rin/sandbox/registry"
 )
 
+// Validate says what of a configuration can't be, as far as that shows before a node is made of it.
+func (c Config) Validate() error {
+	_, err := c.complete()
+	return err
+}
+
 // complete fills in the defaults and checks what can be checked alone.
 func (c Config) complete() (Config, error) {
 	c.Root = strings.TrimSuffix(c.Root, "/")

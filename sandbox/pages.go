@@ -68,11 +68,11 @@ func (s *Server) welcome() page.Welcome {
 	return w
 }
 
-// inUse are the configured clients whose secret is as it was: others were handed to somebody, who alone knows theirs.
+// inUse are the clients whose secret was made here and is as it was: others were configured or handed to somebody, who alone knows theirs.
 func (s *Server) inUse() []Credential {
 	var all []Credential
 	for _, c := range s.credentials {
-		if now, ok := credentialOf(s.books, c.ClientID, c.Secret); ok && now.Secret != "" {
+		if now, ok := credentialOf(s.books, c.ClientID, c.Secret); ok && now.Secret != "" && !c.Given {
 			all = append(all, now)
 		}
 	}

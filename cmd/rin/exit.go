@@ -53,15 +53,14 @@ func tell(w io.Writer, err error) int {
 		}
 		code, hint = e.code, e.hint
 	}
-	problems := problemsOf(err)
-	for _, p := range problems {
-		told := fmt.Sprintf("%s %s", p.Flag, p.Message)
-		if p.Cause != nil {
-			told += ": " + p.Cause.Error()
+	all := complaintsOf(err)
+	for _, c := range all {
+		fmt.Fprintf(w, "rin: %s\n", c.text)
+		if c.hint != "" {
+			fmt.Fprintf(w, "hint: %s\n", c.hint)
 		}
-		fmt.Fprintf(w, "rin: %s\nhint: %s\n", told, p.Hint)
 	}
-	if len(problems) > 0 {
+	if len(all) > 0 {
 		return code
 	}
 	fmt.Fprintf(w, "rin: %v\n", err)
@@ -71,19 +70,28 @@ func tell(w io.Writer, err error) int {
 	return code
 }
 
-// problemsOf lists the mistakes in a target that an error is made of, each with its own hint.
-func problemsOf(err error) []*target.Problem {
+// complaint is one of several mistakes that are told at once.
+type complaint struct{ text, hint string }
+
+// complaintsOf lists the mistakes in a target or in a file that an error is made of, each with its own hint.
+func complaintsOf(err error) []complaint {
 	switch e := err.(type) {
 	case *target.Problem:
-		return []*target.Problem{e}
+		text := fmt.Sprintf("%s %s", e.Flag, e.Message)
+		if e.Cause != nil {
+			text += ": " + e.Cause.Error()
+		}
+		return []complaint{{text, e.Hint}}
+	case *fileError:
+		return e.complaints()
 	case interface{ Unwrap() []error }:
-		var all []*target.Problem
+		var all []complaint
 		for _, part := range e.Unwrap() {
-			all = append(all, problemsOf(part)...)
+			all = append(all, complaintsOf(part)...)
 		}
 		return all
 	case interface{ Unwrap() error }:
-		return problemsOf(e.Unwrap())
+		return complaintsOf(e.Unwrap())
 	}
 	return nil
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/rin-network/rin/sandbox"
 	"github.com/rin-network/rin/sandbox/deviation"
+	"github.com/rin-network/rin/sandbox/setup"
 )
 
 func sandboxCommand(w world) *cobra.Command {
@@ -37,6 +38,8 @@ all in one registry. A token of one node is refused by the others. The makes are
   rin sandbox --deviations                   the faults and habits that it knows
   rin sandbox --nodes 4                      a network of four nodes
   rin sandbox --nodes 4 --credentials all.json   with all its secrets in a file
+  rin sandbox --example-config > net.yaml    a file that says what each node is
+  rin sandbox --config net.yaml              a network as it says
   rin sandbox --flavour keycloak             a node behind Keycloak
   rin sandbox --spec api.yaml                any API, from its OpenAPI document
   rin sandbox --tls                          over https, with its own authority
@@ -47,7 +50,11 @@ all in one registry. A token of one node is refused by the others. The makes are
 			if flags.list {
 				return writeDeviations(w.out)
 			}
-			nodes, err := flags.read(cmd.Context(), w)
+			if flags.file.example {
+				_, err := io.WriteString(w.out, setup.Example())
+				return err
+			}
+			nodes, err := flags.read(cmd.Context(), w, cmd.Flags())
 			if err != nil {
 				return err
 			}

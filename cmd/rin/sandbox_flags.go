@@ -28,6 +28,7 @@ type sandboxFlags struct {
 	tls                    tlsFlags
 	control                controlFlags
 	journal                journalFlags
+	file                   configFlags
 	network                networkFlags
 	credentials            credentialsFlags
 	data                   dataFlags
@@ -40,7 +41,7 @@ type sandboxFlags struct {
 func (s *sandboxFlags) groups() []flagGroup {
 	return []flagGroup{
 		group("Where it listens", s.registerAddresses, s.tls.register, s.control.register, s.registerPages),
-		group("The network", s.network.register, s.credentials.register, s.data.register),
+		group("The network", s.file.register, s.network.register, s.credentials.register, s.data.register),
 		group("The data", s.registerData),
 		group("Any API, from its document", s.spec.register),
 		group("Tokens and errors", s.registerForms),
@@ -87,13 +88,17 @@ func (s *sandboxFlags) registerIssuer(f *pflag.FlagSet) {
 	f.StringVar(&s.affiliation, "issuer-affiliation", sandbox.DemoAffiliation, "affiliation of those clients")
 }
 
-// read turns the flags into the configurations of the nodes.
-func (s *sandboxFlags) read(ctx context.Context, w world) ([]sandbox.Config, error) {
+// read turns the flags, and what the file of --config adds to them, into the configurations of the nodes.
+func (s *sandboxFlags) read(ctx context.Context, w world, given *pflag.FlagSet) ([]sandbox.Config, error) {
+	file, err := s.file.read(ctx, w, given)
+	if err != nil {
+		return nil, err
+	}
 	first, err := s.first(ctx, w)
 	if err != nil {
 		return nil, err
 	}
-	nodes, err := s.network.configure(first)
+	nodes, err := s.network.configure(first, file)
 	if err == nil {
 		nodes[0].API, err = s.spec.config()
 	}
@@ -146,32 +151,33 @@ func day(flag, text string) (time.Time, error) {
 
 const maxKeys = 1 << 20 // bytes of a JWK Set
 
-// readKeys reads a JWK Set from a URL or a file.
+// readKeys reads the JWK Set of --jwks.
 func readKeys(ctx context.Context, w world, place string) ([]byte, error) {
+	keys, err := keysAt(ctx, w, place)
+	if err != nil {
+		return nil, usage(fmt.Errorf("--jwks: %w", err), "give the URL of a JWK Set, or a readable file; is the authorization server up?")
+	}
+	return keys, nil
+}
+
+// keysAt reads a JWK Set from a URL or a file.
+func keysAt(ctx context.Context, w world, place string) ([]byte, error) {
 	if !isURL(place) {
-		keys, err := w.readFile(place)
-		if err != nil {
-			return nil, usage(fmt.Errorf("--jwks: %w", err), "give the URL of a JWK Set, or a readable file")
-		}
-		return keys, nil
+		return w.readFile(place)
 	}
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, place, nil)
 	if err != nil {
-		return nil, usage(fmt.Errorf("--jwks: %w", err), "give the URL of a JWK Set, or a readable file")
+		return nil, err
 	}
 	answer, err := http.DefaultClient.Do(req)
 	if err != nil {
-		return nil, usage(fmt.Errorf("--jwks: %w", err), "is the authorization server up?")
+		return nil, err
 	}
 	defer answer.Body.Close()
 	if answer.StatusCode != http.StatusOK {
-		return nil, usage(fmt.Errorf("--jwks: expected status 200, got %d", answer.StatusCode), "give the URL of a JWK Set")
+		return nil, fmt.Errorf("expected status 200, got %d", answer.StatusCode)
 	}
-	keys, err := io.ReadAll(io.LimitReader(answer.Body, maxKeys))
-	if err != nil {
-		return nil, usage(fmt.Errorf("--jwks: %w", err), "try again")
-	}
-	return keys, nil
+	return io.ReadAll(io.LimitReader(answer.Body, maxKeys))
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"net/url"
 	"strings"
 	"text/tabwriter"
 
@@ -115,7 +116,8 @@ func (g greeting) writeDeviations(b *strings.Builder, node *sandbox.Server) {
 	}
 }
 
-// writeCommands are three curl commands that work as they stand, with the first client of the node.
+// writeCommands are three curl commands that work as they stand, with the first client of the node; a secret that is not shown is taken
+// from the environment.
 func (g greeting) writeCommands(b *strings.Builder, node *sandbox.Server) {
 	clients := node.Credentials()
 	if len(clients) == 0 {
@@ -125,24 +127,35 @@ func (g greeting) writeCommands(b *strings.Builder, node *sandbox.Server) {
 	if g.authority != "" {
 		curl += " --cacert " + quoted(g.authority)
 	}
-	at := node.Addresses(g.base)
-	secret := clients[0].Secret
-	if secret == "" {
-		secret = `"$SECRET"`
-		fmt.Fprintf(b, "\nSECRET='...'   # that of %s, as it was shown at its creation", clients[0].ClientID)
+	at, client := node.Addresses(g.base), clients[0]
+	b.WriteByte('\n')
+	secret := "-d client_secret=" + client.Secret
+	if client.Given || client.Secret == "" {
+		fmt.Fprintf(b, "SECRET='...'   # that of %s, %s\n", client.ClientID, whence(client))
+		secret = `--data-urlencode "client_secret=$SECRET"`
 	}
-	fmt.Fprintf(b, `
-TOKEN=$(%[1]s -s %[2]s -d grant_type=client_credentials \
-  -d client_id=%[3]s -d client_secret=%[4]s | sed 's/.*"access_token":"\([^"]*\)".*/\1/')
+	fmt.Fprintf(b, `TOKEN=$(%[1]s -s %[2]s -d grant_type=client_credentials \
+  -d client_id=%[3]s %[4]s | sed 's/.*"access_token":"\([^"]*\)".*/\1/')
 %[1]s -s -H "Authorization: Bearer $TOKEN" %[5]s
 %[1]s -sg -H "Authorization: Bearer $TOKEN" '%[6]s?runningCalls=true&page[size]=2'
-`, curl, at.Listed, clients[0].ClientID, secret, at.Info, at.Fundings)
+`, curl, at.Listed, quoted(url.QueryEscape(client.ClientID)), secret, at.Info, at.Fundings)
 }
 
 // secretOf is the secret of a client, or what became of it: a sandbox that keeps its clients with --data keeps no secrets.
 func secretOf(c sandbox.Credential) string {
-	if c.Secret == "" {
+	switch {
+	case c.Given:
+		return whence(c)
+	case c.Secret == "":
 		return "shown at its creation (rin client rotate " + c.ClientID + ")"
 	}
 	return c.Secret
+}
+
+// whence says from where a secret is known that is not shown.
+func whence(c sandbox.Credential) string {
+	if c.Given {
+		return "as configured"
+	}
+	return "as it was shown at its creation"
 }

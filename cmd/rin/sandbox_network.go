@@ -22,8 +22,8 @@ func (n *networkFlags) register(f *pflag.FlagSet) {
 	f.StringVar(&n.flavour, "flavour", "", "make of the node, one of "+strings.Join(flavour.Names(), ", ")+" (default: none for a single node, all in turn for several)")
 }
 
-// configure makes the nodes of one.
-func (n *networkFlags) configure(first sandbox.Config) ([]sandbox.Config, error) {
+// configure makes the nodes of one: as the file lists them, or so many.
+func (n *networkFlags) configure(first sandbox.Config, file setup.File) ([]sandbox.Config, error) {
 	if n.nodes < 1 || n.nodes > setup.MaxNodes {
 		return nil, usage(fmt.Errorf("--nodes: %d is not from 1 to %d", n.nodes, setup.MaxNodes), "say how many nodes there are, such as 3")
 	}
@@ -33,6 +33,9 @@ func (n *networkFlags) configure(first sandbox.Config) ([]sandbox.Config, error)
 			return nil, usage(fmt.Errorf("--flavour: %w", err), "rin sandbox --help says what they are")
 		}
 		first.Flavour = made
+	}
+	if file.Lists() {
+		return file.Nodes(first), nil
 	}
 	return setup.Many(first, n.nodes), nil
 }

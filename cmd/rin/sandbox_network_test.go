@@ -31,11 +31,7 @@ type issuedNetwork struct {
 func network(args ...string) issuedNetwork {
 	GinkgoHelper()
 	file := filepath.Join(GinkgoT().TempDir(), "credentials.json")
-	cmd := exec.Command(binary, append([]string{"sandbox", "--addr", "127.0.0.1:0", "--credentials", file}, args...)...)
-	session, err := gexec.Start(cmd, nil, GinkgoWriter)
-	Expect(err).NotTo(HaveOccurred())
-	DeferCleanup(func() { session.Kill().Wait("10s") })
-	Eventually(session.Out, "20s").Should(gbytes.Say(`(?s)listening on http.*page\[size\]=2'\n`))
+	_, greeting := started(nil, append([]string{"--addr", "127.0.0.1:0", "--credentials", file}, args...)...)
 	about, err := os.Stat(file)
 	Expect(err).NotTo(HaveOccurred())
 	Expect(about.Mode().Perm()).To(Equal(os.FileMode(0o600)), "secrets are for their owner")
@@ -43,8 +39,20 @@ func network(args ...string) issuedNetwork {
 	Expect(err).NotTo(HaveOccurred())
 	var issued issuedNetwork
 	Expect(json.Unmarshal(written, &issued)).To(Succeed())
-	issued.greeting = string(session.Out.Contents())
+	issued.greeting = greeting
 	return issued
+}
+
+// started starts a sandbox, waits for the whole of its greeting, and returns it.
+func started(env []string, args ...string) (session *gexec.Session, greeting string) {
+	GinkgoHelper()
+	cmd := exec.Command(binary, append([]string{"sandbox"}, args...)...)
+	cmd.Env = append([]string{"PATH=" + os.Getenv("PATH")}, env...)
+	session, err := gexec.Start(cmd, nil, GinkgoWriter)
+	Expect(err).NotTo(HaveOccurred())
+	DeferCleanup(func() { session.Kill().Wait("10s") })
+	Eventually(session.Out, "20s").Should(gbytes.Say(`(?s)listening on http.*page\[size\]=2'\n`))
+	return session, string(session.Out.Contents())
 }
 
 var _ = Describe("rin sandbox --nodes", func() {

@@ -26,20 +26,22 @@ func Many(first sandbox.Config, n int) []sandbox.Config {
 		if first.Flavour.Name == "" {
 			c.Flavour = makes[i%len(makes)]
 		}
+		c.Seed += uint64(i)
 		if i > 0 {
-			apart(&c, i)
+			c.Root = "/" + code(c.Member.ID)
+			apart(&c)
 		}
 		nodes = append(nodes, c)
 	}
 	return nodes
 }
 
-// apart gives a node what it shares with no other one.
-func apart(c *sandbox.Config, i int) {
-	code, _, _ := strings.Cut(strings.ToLower(c.Member.ID), "_")
-	own := strings.ToLower(c.Member.Acronym)
-	c.Root = "/" + code
-	c.Seed += uint64(i)
+// apart gives a node what it shares with no other one, where nothing was said of it.
+func apart(c *sandbox.Config) {
+	own := plain(c.Member.Acronym)
+	if own == "" {
+		own = code(c.Member.ID)
+	}
 	if c.Prefix == "" {
 		c.Prefix = own
 	}
@@ -47,6 +49,25 @@ func apart(c *sandbox.Config, i int) {
 		c.Realm = own
 	}
 	if c.Clients == nil {
-		c.Clients = sandbox.DemoClients("-" + code)
+		c.Clients = sandbox.DemoClients("-" + code(c.Member.ID))
 	}
+}
+
+// code is a member id as a segment of paths, without the suffix of a test entry.
+func code(id string) string {
+	before, _, _ := strings.Cut(id, "_")
+	if short := plain(before); short != "" {
+		return short
+	}
+	return plain(id)
+}
+
+// plain is a name in lower case, of letters and digits alone.
+func plain(name string) string {
+	return strings.Map(func(r rune) rune {
+		if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' {
+			return r
+		}
+		return -1
+	}, strings.ToLower(name))
 }

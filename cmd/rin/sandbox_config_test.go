@@ -1,0 +1,70 @@
+package main_test
+
+import (
+	"os"
+	"path/filepath"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+)
+
+// configFile writes a file for --config.
+func configFile(text string) string {
+	GinkgoHelper()
+	path := filepath.Join(GinkgoT().TempDir(), "net.yaml")
+	Expect(os.WriteFile(path, []byte(text), 0o600)).To(Succeed())
+	return path
+}
+
+var _ = Describe("rin sandbox --config", func() {
+	It("starts with the example as it is printed, and flags given beside it win", func() {
+		example := rin(nil, "sandbox", "--example-config")
+		Expect(example.code).To(Equal(0))
+		issued := network("--config", configFile(example.out), "--calls", "3")
+		var ids []string
+		for _, node := range issued.Nodes {
+			ids = append(ids, node.ID+" "+node.Flavour)
+		}
+		Expect(ids).To(Equal([]string{"XA plain", "XB keycloak", "XC_Test spring", "XD flask"}))
+		Expect(issued.Nodes[0].Clients).To(HaveLen(3))
+		Expect(issued.greeting).To(ContainSubstring("XD deviates: pages-overlap"))
+		for i, id := range []string{"XA", "XB", "XC_Test"} {
+			got := rin([]string{"SECRET=" + issued.Nodes[i].Clients[0].ClientSecret, "SECRET2=" + issued.Nodes[i].Clients[1].ClientSecret},
+				"certify", "--registry", issued.Registry, "--node", id, "--profile", "funding", "--report-dir", GinkgoT().TempDir(), "--format", "json",
+				"--client-id", issued.Nodes[i].Clients[0].ClientID, "--client-secret", "env:SECRET",
+				"--client-id2", issued.Nodes[i].Clients[1].ClientID, "--client-secret2", "env:SECRET2")
+			Expect(got.code).To(Equal(0), got.out+got.err)
+		}
+	})
+
+	It("tells every fault of the file with its place, those of flags among them, and starts nothing", func() {
+		got := rin(nil, "sandbox", "--config", configFile("tls: maybe\nadr: x\nnodes:\n  - flavour: keycloack\n    clients: [{id: a, secret: 'env:NOT_SET'}]\n"))
+		Expect(got.code).To(Equal(2))
+		Expect(got.out).To(BeEmpty())
+		Expect(got.err).To(SatisfyAll(
+			MatchRegexp(`(?m)^rin: \S*net.yaml:1:6: tls: expected true or false, got "maybe"$`),
+			MatchRegexp(`(?m)^rin: \S*net.yaml:2:1: adr: expected a key that is known here, got "adr"\nhint: did you mean addr\?$`),
+			MatchRegexp(`(?m)^rin: \S*net.yaml:4:14: nodes\[0\].flavour: expected one of plain, .*\nhint: did you mean keycloak`),
+			MatchRegexp(`(?m)^rin: \S*net.yaml:5:31: nodes\[0\].clients\[0\].secret: .*\nhint: .*NOT_SET is not set`),
+		))
+	})
+
+	It("never shows a secret that it was given", func() {
+		const secret = "canary-of-a-client-52c1"
+		file := configFile("addr: 127.0.0.1:0\nnodes: [{clients: [{id: reader, role: EXTERNAL_API_CLIENT, affiliation: A, secret: 'env:READER'}]}]")
+		_, greeting := started([]string{"READER=" + secret}, "--config", file)
+		Expect(greeting).To(SatisfyAll(MatchRegexp(`secret +as configured`), ContainSubstring(`"client_secret=$SECRET"`), Not(ContainSubstring(secret))))
+	})
+
+	It("refuses a number of nodes beside a file that lists them", func() {
+		got := rin(nil, "sandbox", "--nodes", "2", "--config", configFile("nodes: [{}]"))
+		Expect(got.code).To(Equal(2))
+		Expect(got.err).To(ContainSubstring("--nodes: the nodes are listed in"))
+	})
+
+	It("says which file can't be read", func() {
+		got := rin(nil, "sandbox", "--config", "nowhere.yaml")
+		Expect(got.code).To(Equal(2))
+		Expect(got.err).To(SatisfyAll(ContainSubstring("--config"), ContainSubstring("nowhere.yaml"), ContainSubstring("--example-config")))
+	})
+})

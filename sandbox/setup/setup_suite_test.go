@@ -1,0 +1,43 @@
+package setup_test
+
+import (
+	"errors"
+	"testing"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+
+	"github.com/rin-network/rin/sandbox/setup"
+)
+
+func TestSetup(t *testing.T) {
+	RegisterFailHandler(Fail)
+	RunSpecs(t, "setup")
+}
+
+// source is a file whose caller has some options, one secret and no keys.
+func source(data string) setup.Source {
+	return setup.Source{
+		Data: []byte(data),
+		Options: []setup.Option{
+			{Name: "addr", Expected: "a text"}, {Name: "nodes", Expected: "a number"}, {Name: "seed", Expected: "a number from 0"},
+			{Name: "calls", Expected: "a number"}, {Name: "paging", Expected: "a text"}, {Name: "deviate", Expected: "a text, or a list of them", List: true},
+		},
+		Secret: func(reference string) (string, error) {
+			if reference == "env:READER" {
+				return "a secret of the environment", nil
+			}
+			return "", errors.New("there is no " + reference)
+		},
+		Keys: func(place string) ([]byte, error) { return nil, errors.New("there is no " + place) },
+	}
+}
+
+// faultsOf reads a file that has some.
+func faultsOf(data string) setup.Faults {
+	GinkgoHelper()
+	_, err := setup.Read(source(data))
+	var faults setup.Faults
+	Expect(errors.As(err, &faults)).To(BeTrue(), "want faults, got %v", err)
+	return faults
+}
