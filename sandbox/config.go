@@ -107,6 +107,9 @@ type Config struct {
 
 	// Scenarios are played from the start; the first sees requests first.
 	Scenarios []scenario.Play
+	// AskedByHeader lets a request ask for what is done to it: for deviations in the field [DeviateHeader], for scenarios in [scenario.Header].
+	// The fields are ignored without.
+	AskedByHeader bool
 
 	// Journal remembers the requests; none when nil.
 	Journal *journal.Journal

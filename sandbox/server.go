@@ -28,6 +28,7 @@ type Server struct {
 	handler     http.Handler
 	seam        *seam
 	stage       *scenario.Stage
+	asked       *asked // nil unless requests may ask
 	store       *funding.Store
 	limits      *limits       // nil for none
 	api         *describedAPI // nil for none
@@ -120,7 +121,12 @@ func build(c Config) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	s.handler = pages.Handler(s.limits.handler(s.stage.Before(s.seam.noted())), c.Logger)
+	s.handler = s.stage.Before(s.seam.noted())
+	if c.AskedByHeader {
+		s.asked = newAsked(s.stage.Asked(s.handler), env)
+		s.handler = s.asked
+	}
+	s.handler = pages.Handler(s.limits.handler(s.handler), c.Logger)
 	s.watch = &watch{c.Journal.Watch(watched(c, places), s.handler), c.Member.ID, c.Logger, c.Clock, purposes(places).of, metrics.NewRequests(operations()...)}
 	s.handler = s.watch
 	if c.ErrorShape != problem.ShapeProblem {
@@ -215,6 +221,7 @@ func (s *Server) Reset() {
 	s.books.Reset()
 	s.issuer.Restore()
 	s.stage.Reset()
+	s.asked.reset()
 	// The names were good when the node was made.
 	_ = s.Deviate(s.configured...)
 	s.limits.reset()

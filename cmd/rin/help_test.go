@@ -104,6 +104,8 @@ var _ = Describe("The command line", func() {
 		Entry("evidence that is not there", "nowhere.jsonl", "judge", "nowhere.jsonl"),
 		Entry("an unknown id", `"ABC-01" is no requirement`, "explain", "ABC-01"),
 		Entry("an unknown deviation", "did you mean", "sandbox", "--addr", "127.0.0.1:0", "--deviate", "token-status-20"),
+		Entry("an unknown scenario", "did you mean 503-twice", "sandbox", "--addr", "127.0.0.1:0", "--scenario", "503-twise"),
+		Entry("an unknown option of a scenario", "did you mean times", "sandbox", "--addr", "127.0.0.1:0", "--scenario", "503-twice:tmes=3"),
 		Entry("an address that cannot be had", "--addr", "sandbox", "--addr", "256.0.0.1:1"),
 		Entry("an origin that browsers never send", "did you mean http://localhost:5173?", "sandbox", "--addr", "127.0.0.1:0", "--cors", "http://localhost:5173/"),
 		Entry("a rate that is none", "--rate-limit: \"20/h\" is no rate", "sandbox", "--addr", "127.0.0.1:0", "--rate-limit", "20/h"),

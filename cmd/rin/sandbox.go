@@ -36,6 +36,8 @@ all in one registry. A token of one node is refused by the others. The makes are
   rin sandbox --deviate token-status-201     a node with a fault
   rin sandbox --deviate token-opaque         an unusual node without one
   rin sandbox --deviations                   the faults and habits that it knows
+  rin sandbox --scenario 503-twice:times=3   faults for each client, then none
+  rin sandbox --scenarios                    what it can play
   rin sandbox --nodes 4                      a network of four nodes
   rin sandbox --nodes 4 --credentials all.json   with all its secrets in a file
   rin sandbox --example-config > net.yaml    a file that says what each node is
@@ -53,6 +55,9 @@ all in one registry. A token of one node is refused by the others. The makes are
 			if flags.file.example {
 				_, err := io.WriteString(w.out, setup.Example())
 				return err
+			}
+			if flags.scenarios.list {
+				return writeScenarios(w.out)
 			}
 			nodes, err := flags.read(cmd.Context(), w, cmd.Flags())
 			if err != nil {
@@ -105,7 +110,7 @@ all in one registry. A token of one node is refused by the others. The makes are
 		},
 	}
 	grouped(cmd, flags.groups())
-	cmd.AddCommand(statusCommand(w), deviateCommand(w), clockCommand(w), resetCommand(w))
+	cmd.AddCommand(statusCommand(w), deviateCommand(w), playCommand(w), stopCommand(w), clockCommand(w), resetCommand(w))
 	return cmd
 }
 

@@ -1,6 +1,7 @@
 package main_test
 
 import (
+	"fmt"
 	"io"
 	"net/http"
 	"net/url"
@@ -106,11 +107,57 @@ var _ = Describe("The commands to a sandbox that serves", func() {
 		Expect(closing()).To(Equal(running))
 	})
 
+	It("play scenarios, tell how often they struck, and stop them", func() {
+		b := newBench("--calls", "3", "--scenario", "503-twice:client=demo-client:times=1")
+		_, token := b.token()
+		marks := func(n int) (all []string) {
+			for range n {
+				answer, _ := b.list(token, "")
+				all = append(all, answer.Header.Get("Rin-Scenario"))
+			}
+			return all
+		}
+		Expect(marks(2)).To(Equal([]string{"503-twice 1/1", ""}))
+		Expect(b.told("status")).To(ContainSubstring("plays: 503-twice, times 1, wait 1s, client demo-client\n        struck demo-client 1\n"))
+		Expect(b.told("play", "429-then-ok", "--times", "3", "--wait", "7s", "--path", "list")).To(ContainSubstring("plays: 429-then-ok, times 3, wait 7s, path list\n        struck nobody yet\n"))
+		answer, _ := b.list(token, "")
+		Expect(answer.StatusCode).To(Equal(http.StatusTooManyRequests))
+		Expect(answer.Header.Get("Retry-After")).To(Equal("7"))
+		Expect(b.told("stop", "429-then-ok")).NotTo(ContainSubstring("429"))
+		Expect(marks(1)).To(Equal([]string{""}))
+		Expect(b.told("play", "wrong-aud", "--client", "demo-client")).To(ContainSubstring("client demo-client"))
+		_, other := b.token()
+		answer, body := b.list(other, "")
+		Expect(answer.StatusCode).To(Equal(http.StatusUnauthorized))
+		Expect(body).To(ContainSubstring("another audience"))
+		Expect(b.told("stop")).NotTo(ContainSubstring("plays"))
+		Expect(b.told("reset")).To(ContainSubstring("times 1, wait 1s, client demo-client\n        struck nobody yet"))
+		Expect(marks(2)).To(Equal([]string{"503-twice 1/1", ""}))
+	})
+
+	It("let a request ask for what is done to it, if the sandbox was told so", func() {
+		for _, asked := range []bool{false, true} {
+			b := newBench("--calls", "3", fmt.Sprintf("--deviate-header=%t", asked))
+			request, err := http.NewRequest(http.MethodGet, b.base+"/registry/registry.json", nil)
+			Expect(err).NotTo(HaveOccurred())
+			request.Header.Set("Rin-Scenario", "html-error")
+			answer, err := http.DefaultClient.Do(request)
+			Expect(err).NotTo(HaveOccurred())
+			Expect(answer.Body.Close()).To(Succeed())
+			Expect(answer.StatusCode == http.StatusBadGateway).To(Equal(asked))
+		}
+	})
+
 	It("say what they could not do, and what to do about it", func() {
 		b := newBench("--calls", "3")
 		for want, args := range map[string][]string{
 			"did you mean token-status-201": {"deviate", "tokn-status-201"},
 			"or --none":                     {"deviate"},
+			"did you mean 503-twice":        {"play", "503-twise"},
+			"is not on":                     {"stop", "slow"},
+			"the name of one scenario":      {"play"},
+			"no request that it strikes":    {"play", "empty-page", "--path", "token"},
+			"expected 1 to 1000 times":      {"play", "slow", "--times", "1001"},
 			"no node with this id":          {"deviate", "token-status-201", "--node", "XZ"},
 			"no move of the clock":          {"clock", "soon"},
 			"expected one move":             {"clock", "+1h", "--until-expiry"},
@@ -130,7 +177,7 @@ var _ = Describe("The commands to a sandbox that serves", func() {
 	})
 
 	It("have help with examples, within 80 columns, and complete names", func() {
-		for _, command := range []string{"status", "deviate", "clock", "reset"} {
+		for _, command := range []string{"status", "deviate", "play", "stop", "clock", "reset"} {
 			help := rin(nil, "sandbox", command, "--help")
 			Expect(help.code).To(Equal(0))
 			Expect(help.out).To(SatisfyAll(ContainSubstring("Examples:\n"), ContainSubstring("--control URL")))
@@ -139,6 +186,12 @@ var _ = Describe("The commands to a sandbox that serves", func() {
 			}
 		}
 		Expect(rin(nil, "sandbox", "--help").out).To(MatchRegexp(`(?m)^  clock +Tell or move the time$`))
+		Expect(rin(nil, "__complete", "sandbox", "play", "slo").out).To(ContainSubstring("slow"))
+		scenarios := rin(nil, "sandbox", "--scenarios").out
+		Expect(scenarios).To(MatchRegexp(`(?m)^wrong-aud\n    times 1\n    strikes token\n`))
+		for _, line := range strings.Split(scenarios, "\n") {
+			Expect(len([]rune(line))).To(BeNumerically("<=", 80), line)
+		}
 		Expect(rin(nil, "__complete", "sandbox", "deviate", "token-status").out).To(ContainSubstring("token-status-201"))
 	})
 })

@@ -34,6 +34,7 @@ type sandboxFlags struct {
 	data                   dataFlags
 	operation              operationFlags
 	spec                   specFlags
+	scenarios              scenarioFlags
 	list                   bool
 }
 
@@ -45,7 +46,7 @@ func (s *sandboxFlags) groups() []flagGroup {
 		group("The data", s.registerData),
 		group("Any API, from its document", s.spec.register),
 		group("Tokens and errors", s.registerForms),
-		group("Misbehaviour", s.registerDeviations),
+		group("Misbehaviour", s.registerDeviations, s.scenarios.register),
 		group("Accounts of another authorization server", s.registerIssuer),
 		group("Operation", s.operation.register, s.journal.register),
 	}
@@ -117,6 +118,9 @@ func (s *sandboxFlags) first(ctx context.Context, w world) (sandbox.Config, erro
 		return c, err
 	}
 	if c.AsOf, err = day("--as-of", s.asOf); err != nil {
+		return c, err
+	}
+	if err = s.scenarios.configure(&c); err != nil {
 		return c, err
 	}
 	switch {

@@ -114,6 +114,9 @@ func (g greeting) writeDeviations(b *strings.Builder, node *sandbox.Server) {
 			fmt.Fprintf(b, "\n  %sdeviates: %s, %s\n            %s\n", who, d.Name, effect(d), d.Why)
 		}
 	}
+	for _, p := range node.Scenarios() {
+		fmt.Fprintf(b, "\n  %splays: %s, times %d for each client (rin sandbox --scenarios)\n", who, p.Name, p.Times)
+	}
 }
 
 // writeCommands are three curl commands that work as they stand, with the first client of the node; a secret that is not shown is taken

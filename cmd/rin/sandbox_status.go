@@ -107,6 +107,9 @@ func writeNodes(out io.Writer, nodes ...control.Node) error {
 		if len(n.Deviations) == 0 {
 			b.WriteString("    deviates in nothing\n")
 		}
+		for _, play := range n.Scenarios {
+			writePlay(&b, play)
+		}
 	}
 	_, err := io.WriteString(out, b.String())
 	return err

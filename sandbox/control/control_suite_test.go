@@ -41,11 +41,32 @@ var _ = Describe("The control listener", func() {
 		network, client := controlled()
 		Expect(client.Deviate("XB", "token-status-201")).To(HaveField("Deviations", []string{"token-status-201"}))
 		Expect(client.Nodes()).To(HaveField("Nodes", HaveExactElements(
-			control.Node{ID: "XA", Name: "Universität Musterstadt", Deviations: []string{}},
-			control.Node{ID: "XB", Name: "Musterberg", Deviations: []string{"token-status-201"}},
+			control.Node{ID: "XA", Name: "Universität Musterstadt", Deviations: []string{}, Scenarios: []control.Scenario{}},
+			control.Node{ID: "XB", Name: "Musterberg", Deviations: []string{"token-status-201"}, Scenarios: []control.Scenario{}},
 		)))
 		Expect(client.Reset()).To(Succeed())
 		Expect(network.Nodes()[1].Deviations()).To(BeEmpty())
+	})
+
+	It("plays scenarios at one node, tells how often they struck, and stops them", func() {
+		network, client := controlled()
+		Expect(client.Play("XB", control.Play{Name: "503-twice", Client: "a", Times: 3, Wait: "1500ms"})).To(HaveField("Scenarios", []control.Scenario{
+			{Play: control.Play{Name: "503-twice", Client: "a", Times: 3, Wait: "1.5s"}, Struck: map[string]int{}},
+		}))
+		Expect(client.Play("XB", control.Play{Name: "429-then-ok", Path: "list"})).To(HaveField("Scenarios", HaveLen(2)))
+		Expect(client.Node("XA")).To(HaveField("Scenarios", BeEmpty()))
+		network.ServeHTTP(httptest.NewRecorder(), httptest.NewRequest(http.MethodGet, "/xb/ris-synergy/funding/v3/fundings", nil))
+		Expect(client.Node("XB")).To(HaveField("Scenarios", ContainElement(control.Scenario{
+			Play: control.Play{Name: "429-then-ok", Path: "list", Times: 2, Wait: "1s"}, Struck: map[string]int{"": 1},
+		})))
+		_, err := client.Stop("XB", "503-twise")
+		Expect(err).To(MatchError(ContainSubstring("did you mean 503-twice")))
+		Expect(client.Stop("XB", "503-twice")).To(HaveField("Scenarios", HaveLen(1)))
+		Expect(client.Stop("XB")).To(HaveField("Scenarios", BeEmpty()))
+		for want, play := range map[string]control.Play{"did you mean slow": {Name: "slo"}, "no duration": {Name: "slow", Wait: "long"}, "1 to 1000 times": {Name: "slow", Times: -1}} {
+			_, err := client.Play("XB", play)
+			Expect(err).To(MatchError(ContainSubstring(want)))
+		}
 	})
 
 	It("moves the time", func() {

@@ -24,6 +24,8 @@ type Node struct {
 	Name string `json:"name"`
 	// Deviations are in force, the outermost first.
 	Deviations []string `json:"deviations"`
+	// Scenarios are on, in the order in which they see requests.
+	Scenarios []Scenario `json:"scenarios"`
 }
 
 // Nodes are all nodes, in the order of the configuration.
@@ -51,7 +53,7 @@ func nodeRoutes(network *sandbox.Network) []route {
 }
 
 func describe(n *sandbox.Server) Node {
-	node := Node{ID: n.Member().ID, Name: n.Member().Name, Deviations: n.Deviations()}
+	node := Node{ID: n.Member().ID, Name: n.Member().Name, Deviations: n.Deviations(), Scenarios: playing(n)}
 	if node.Deviations == nil {
 		node.Deviations = []string{}
 	}

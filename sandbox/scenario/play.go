@@ -34,19 +34,24 @@ type Play struct {
 
 // Parse reads a play as an operator types it: NAME[:client=ID][:path=PATH][:times=N][:wait=DURATION].
 func Parse(text string) (Play, error) {
-	name, options, _ := strings.Cut(text, ":")
+	name, options, more := strings.Cut(text, ":")
 	p := Play{Name: name}
 	if _, err := Find(name); err != nil {
 		return p, err
 	}
+	if !more {
+		return p, nil
+	}
 	given := map[string]string{}
 	var last string
 	for part := range strings.SplitSeq(options, ":") {
-		option := regexp.MustCompile(`^([a-z]+)=`).FindString(part)
+		option := regexp.MustCompile(`^[a-z]+=`).FindString(part)
 		switch {
-		case part == "" && options == "":
 		case option != "":
 			last = strings.TrimSuffix(option, "=")
+			if _, twice := given[last]; twice {
+				return p, fmt.Errorf("scenario %s: option %s is given twice: expected it once", name, last)
+			}
 			given[last] = strings.TrimPrefix(part, option)
 		case last == "":
 			return p, fmt.Errorf("scenario %s: %q is no option: expected client=, path=, times= or wait=", name, part)

@@ -18,6 +18,7 @@ type Stage struct {
 	configured []Play
 	changing   sync.Mutex
 	plays      atomic.Pointer[[]*running]
+	named      atomic.Pointer[map[string]*running] // for requests that ask for them
 }
 
 // NewStage makes a stage with the plays that a node is configured with.
@@ -30,6 +31,7 @@ func NewStage(env Env, configured []Play) (*Stage, error) {
 		}
 	}
 	s.configured = slices.Clone(configured)
+	s.forget()
 	return s, nil
 }
 
@@ -67,6 +69,7 @@ func (s *Stage) Stop(names ...string) error {
 
 // Reset begins the plays that the node was configured with anew, and ends all others.
 func (s *Stage) Reset() {
+	s.forget()
 	s.change(func([]*running) []*running { return nil })
 	for _, p := range s.configured {
 		_ = s.Play(p) // was good when the node was made

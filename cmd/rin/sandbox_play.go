@@ -1,0 +1,109 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/rin-network/rin/sandbox/control"
+	"github.com/rin-network/rin/sandbox/scenario"
+)
+
+func playCommand(w world) *cobra.Command {
+	var to controlTarget
+	var play control.Play
+	var wait time.Duration
+	cmd := &cobra.Command{
+		Use:   "play SCENARIO",
+		Short: "Play a scenario: so many faults for each client, then good answers",
+		Long: `Play lets a node that serves strike the first requests of each client that fit,
+as many times as the scenario or --times says, and answer well from then on.
+Each client has a sequence of its own. What is on goes on; the same play begins
+anew. Every answer that was spoilt says so in its header ` + scenario.Header + `.`,
+		Example: `  rin sandbox play 429-then-ok
+  rin sandbox play 503-twice --client demo-client --times 5 --wait 3s
+  rin sandbox play slow --path token         the token endpoint alone
+  rin sandbox play truncated-json --path /ris-synergy/funding/v3/fundings
+  rin sandbox play key-rotation --wait 60s   the old key stays good for a minute
+  rin sandbox --scenarios                    all scenarios, what each strikes`,
+		Args: func(_ *cobra.Command, names []string) error {
+			if len(names) != 1 {
+				return usage(fmt.Errorf("expected the name of one scenario, got %d", len(names)), "rin sandbox --scenarios lists them")
+			}
+			return nil
+		},
+		ValidArgsFunction: completeScenarios,
+		RunE: to.toOne(w, func(c control.Client, node string, names []string) error {
+			play.Name, play.Wait = names[0], waitOf(wait)
+			now, err := c.Play(node, play)
+			if err != nil {
+				return err
+			}
+			return writeNodes(w.out, now)
+		}),
+	}
+	f := cmd.Flags()
+	to.register(f)
+	to.registerNode(f)
+	f.StringVar(&play.Client, "client", "", "`id` of the one client that is struck (default all)")
+	f.StringVar(&play.Path, "path", "", "a `path` and all below it, or a kind: token, info, list,\ndetail ... (default what the scenario strikes)")
+	f.IntVar(&play.Times, "times", 0, "faults for each client (default the scenario's)")
+	f.DurationVar(&wait, "wait", 0, "how long something takes, such as Retry-After or a pause\n(default the scenario's)")
+	return cmd
+}
+
+func stopCommand(w world) *cobra.Command {
+	var to controlTarget
+	cmd := &cobra.Command{
+		Use:   "stop [SCENARIO...]",
+		Short: "End scenarios",
+		Long:  `Stop ends the named scenarios of a node that serves, or all without a name.`,
+		Example: `  rin sandbox stop
+  rin sandbox stop 503-twice --node XB`,
+		ValidArgsFunction: completeScenarios,
+		RunE: to.toOne(w, func(c control.Client, node string, names []string) error {
+			now, err := c.Stop(node, names...)
+			if err != nil {
+				return err
+			}
+			return writeNodes(w.out, now)
+		}),
+	}
+	to.register(cmd.Flags())
+	to.registerNode(cmd.Flags())
+	return cmd
+}
+
+func completeScenarios(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+	return scenario.Names(), cobra.ShellCompDirectiveNoFileComp
+}
+
+// writePlay says what is on, and whom it has struck how often.
+func writePlay(b *strings.Builder, s control.Scenario) {
+	heading := fmt.Sprintf("plays: %s, times %d", s.Name, s.Times)
+	for _, option := range [][2]string{{"wait", s.Wait}, {"client", s.Client}, {"path", s.Path}} {
+		if option[1] != "" {
+			heading += ", " + option[0] + " " + option[1]
+		}
+	}
+	var struck []string
+	for client, times := range s.Struck {
+		if client == "" {
+			client = "(no good token)"
+		}
+		struck = append(struck, fmt.Sprintf("%s %d", client, times))
+	}
+	slices.Sort(struck)
+	told := "struck nobody yet"
+	if len(struck) > 0 {
+		told = "struck " + strings.Join(struck, ", ")
+	}
+	does := ""
+	if known, err := scenario.Find(s.Name); err == nil { // or it is of another version
+		does = known.Does
+	}
+	writeEntry(b, heading, told, does)
+}

@@ -1,0 +1,150 @@
+package scenario_test
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+
+	"github.com/rin-network/rin/sandbox/address"
+	"github.com/rin-network/rin/sandbox/scenario"
+)
+
+func TestScenario(t *testing.T) {
+	RegisterFailHandler(Fail)
+	RunSpecs(t, "scenario")
+}
+
+// env is that of a node without tokens: its callers are who they say in the header Caller.
+func env() scenario.Env {
+	return scenario.Env{
+		Places: address.Map{Prefix: "ris-synergy", Realm: "ris"},
+		Now:    func() time.Time { return time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC) },
+		Caller: func(r *http.Request) string { return r.Header.Get("Caller") },
+		Refuse: func(w http.ResponseWriter, _ *http.Request, _ string) { w.WriteHeader(http.StatusUnauthorized) },
+		Later: func(w http.ResponseWriter, _ *http.Request, status int, _ string) {
+			w.WriteHeader(status)
+		},
+	}
+}
+
+var _ = Describe("The table of scenarios", func() {
+	It("says of each what it does, why, and what a good client does, under a name of its own", func() {
+		names := scenario.Names()
+		Expect(slices.Compact(slices.Sorted(slices.Values(names)))).To(HaveLen(len(names)))
+		for _, s := range scenario.All() {
+			Expect(s.Name).To(MatchRegexp(`^[a-z0-9]+(-[a-z0-9]+)*$`))
+			for _, text := range []string{s.Does, s.Why, s.Client} {
+				Expect(text).To(MatchRegexp(`^[A-Z].*\.$`), s.Name)
+			}
+			Expect(s.Times).To(BeNumerically(">", 0), s.Name)
+			Expect(s.Strikes).NotTo(BeEmpty(), s.Name)
+			Expect(regexp.MustCompile(`\bthe wait\b`).MatchString(s.Does)).To(Equal(s.Wait > 0 || s.Name == "key-rotation"), s.Name)
+		}
+	})
+})
+
+var _ = Describe("A play", func() {
+	DescribeTable("is read as an operator types it", func(text string, want scenario.Play) {
+		Expect(scenario.Parse(text)).To(Equal(want))
+	},
+		Entry(nil, "slow", scenario.Play{Name: "slow"}),
+		Entry(nil, "503-twice:times=3", scenario.Play{Name: "503-twice", Times: 3}),
+		Entry(nil, "slow:wait=1m:client=a:b:path=/x/y:times=2", scenario.Play{Name: "slow", Wait: time.Minute, Client: "a:b", Path: "/x/y", Times: 2}),
+	)
+
+	DescribeTable("is refused with what would be right", func(text, want string) {
+		_, err := scenario.Parse(text)
+		Expect(err).To(MatchError(ContainSubstring(want)))
+	},
+		Entry(nil, "slo", "did you mean slow"), Entry(nil, "", "there are"), Entry(nil, "slow:3", `"3" is no option`), Entry(nil, "slow:", "is no option"),
+		Entry(nil, "slow:tims=3", "did you mean times"), Entry(nil, "slow:times=often", "expected a number"), Entry(nil, "slow:wait=3", "expected a duration"),
+		Entry(nil, "slow:client=", "expected a client id"), Entry(nil, "slow:times=2:times=3", "given twice"),
+	)
+
+	DescribeTable("can't be begun", func(p scenario.Play, want string) {
+		_, err := scenario.NewStage(env(), []scenario.Play{p})
+		Expect(err).To(MatchError(ContainSubstring(want)))
+	},
+		Entry("without end", scenario.Play{Name: "slow", Times: 1001}, "1 to 1000 times"),
+		Entry("in the past", scenario.Play{Name: "slow", Wait: -time.Second}, "a wait of at most 1h"),
+		Entry("for days", scenario.Play{Name: "slow", Wait: 48 * time.Hour}, "a wait of at most 1h"),
+		Entry("where nothing is struck", scenario.Play{Name: "empty-page", Path: "/ris-synergy/info/v1/oauth/info"}, "no request that it strikes"),
+		Entry("at a kind that is none", scenario.Play{Name: "slow", Path: "lists"}, "or one of info, list"),
+		Entry("at a path of nothing", scenario.Play{Name: "slow", Path: "/nowhere"}, "no request that it strikes"),
+	)
+
+	DescribeTable("strikes the requests of its path and below, or of its kind", func(play scenario.Play, struck ...string) {
+		stage, err := scenario.NewStage(env(), nil)
+		Expect(err).NotTo(HaveOccurred())
+		node := stage.Before(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
+		play.Name = "503-twice"
+		var got []string
+		for _, path := range []string{
+			"/oauth/token", "/realms/ris/protocol/openid-connect/token", "/realms/ris/protocol/openid-connect/certs", "/.well-known/oauth-authorization-server",
+			"/realms/ris/.well-known/openid-configuration", "/registry/registry.json", "/ris-synergy/info/v1/oauth/info/", "/ris-synergy/funding/v3/api-docs",
+			"/ris-synergy/funding/v3/fundings", "/ris-synergy/funding/v3/fundings/A-1", "/ris-synergy/funding/v3/fundingsX", "/ris-synergy/try-out/funding/v3/fundings",
+			"/healthz", "/docs", "/", "/staging/oauth/token",
+		} {
+			Expect(stage.Play(play)).To(Succeed())
+			w := httptest.NewRecorder()
+			node.ServeHTTP(w, httptest.NewRequest(http.MethodGet, path, nil))
+			if w.Header().Get(scenario.Header) != "" {
+				got = append(got, path)
+			}
+		}
+		Expect(got).To(Equal(struck))
+	},
+		Entry("none: the API", scenario.Play{}, "/ris-synergy/info/v1/oauth/info/", "/ris-synergy/funding/v3/fundings", "/ris-synergy/funding/v3/fundings/A-1", "/ris-synergy/funding/v3/fundingsX"),
+		Entry("of the list", scenario.Play{Path: "/ris-synergy/funding/v3/fundings/"}, "/ris-synergy/funding/v3/fundings", "/ris-synergy/funding/v3/fundings/A-1"),
+		Entry("the list", scenario.Play{Path: "list"}, "/ris-synergy/funding/v3/fundings"),
+		Entry("token", scenario.Play{Path: "token"}, "/oauth/token", "/realms/ris/protocol/openid-connect/token"),
+		Entry("one token endpoint", scenario.Play{Path: "/oauth"}, "/oauth/token"),
+		Entry("keys", scenario.Play{Path: "keys"}, "/realms/ris/protocol/openid-connect/certs"),
+		Entry("metadata", scenario.Play{Path: "metadata"}, "/.well-known/oauth-authorization-server", "/realms/ris/.well-known/openid-configuration"),
+		Entry("try-out", scenario.Play{Path: "try-out"}, "/ris-synergy/try-out/funding/v3/fundings"),
+		Entry("registry", scenario.Play{Path: "/registry"}, "/registry/registry.json"),
+	)
+
+	It("keeps so many clients apart, and lets further ones share a sequence that ends", func() {
+		stage, err := scenario.NewStage(env(), []scenario.Play{{Name: "503-twice", Times: 1}})
+		Expect(err).NotTo(HaveOccurred())
+		node := stage.Before(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
+		struck := 0
+		for n := range 3000 {
+			w := httptest.NewRecorder()
+			r := httptest.NewRequest(http.MethodGet, "/ris-synergy/funding/v3/fundings", nil)
+			r.Header.Set("Caller", strings.Repeat("x", n%3000+1))
+			if node.ServeHTTP(w, r); w.Code == http.StatusServiceUnavailable {
+				struck++
+			}
+		}
+		Expect(struck).To(Equal(1025))
+		Expect(stage.Playing()[0].Struck).To(HaveLen(1025))
+	})
+})
+
+// FuzzParse finds no text that is read without an error and can't be begun for another reason than that it names.
+func FuzzParse(f *testing.F) {
+	for _, seed := range []string{"slow", "503-twice:times=3", "slow:wait=1m:client=a:b", "slow::", "slow:client=:path=", ":", "429-then-ok:path=/x"} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		p, err := scenario.Parse(text)
+		if err != nil {
+			return
+		}
+		if _, err := scenario.Find(p.Name); err != nil {
+			t.Fatalf("%q is read as a scenario that is none: %v", text, err)
+		}
+		if _, err := scenario.NewStage(env(), []scenario.Play{p}); err != nil && !strings.Contains(err.Error(), "expected") {
+			t.Fatalf("%q: %v", text, err)
+		}
+	})
+}
