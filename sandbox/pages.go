@@ -3,6 +3,7 @@ package sandbox
 import (
 	"net/http"
 	"strconv"
+	"strings"
 
 	"github.com/rin-network/rin/sandbox/address"
 	"github.com/rin-network/rin/sandbox/page"
@@ -28,7 +29,16 @@ func documents(places address.Map) []page.Document {
 
 // person is what the node is called.
 func (s *Server) person() page.Node {
-	return page.Node{Acronym: s.member.Acronym, Name: s.member.Name, Places: s.places}
+	return page.Node{Acronym: s.member.Acronym, Name: strings.TrimSpace(s.member.Name), Places: s.places}
+}
+
+// registered tells under what name the registry has the node, and its make.
+func (s *Server) registered() string {
+	said := s.member.Acronym + ", " + s.member.ID + " in the registry"
+	if s.flavour.Name != "" {
+		said += ", of the make " + s.flavour.Name
+	}
+	return said
 }
 
 // welcome is what the start page tells.
@@ -42,7 +52,7 @@ func (s *Server) welcome() page.Welcome {
 		return page.Place{Name: name, Method: http.MethodGet, Path: path, Note: note, Open: true}
 	}
 	w := page.Welcome{
-		Title: self.Name, Subtitle: self.Acronym, Node: &self, Token: token,
+		Title: self.Name, Subtitle: s.registered(), Node: &self, Token: token,
 		Places: []page.Place{
 			get("reference", at.Docs(), "every operation, to be tried out"),
 			get("registry", at.Registry(), "the nodes of the network"),
@@ -57,9 +67,9 @@ func (s *Server) welcome() page.Welcome {
 		},
 	}
 	for _, c := range s.inUse() {
-		w.Clients = append(w.Clients, page.Client{ID: c.ClientID, Secret: c.Secret, Note: c.permission()})
+		w.Clients = append(w.Clients, page.Client{ID: c.ClientID, Secret: c.Secret, Notes: c.permissions()})
 	}
-	w.Clients = append(w.Clients, page.Client{ID: s.staging.client.ClientID, Secret: s.staging.client.Secret, Note: "staging only; its tokens are refused here"})
+	w.Clients = append(w.Clients, page.Client{ID: s.staging.client.ClientID, Secret: s.staging.client.Secret, Notes: []string{"registered at the staging server, whose tokens are refused here"}})
 	for _, other := range s.neighbours {
 		if other != s {
 			w.Others = append(w.Others, other.person())
@@ -94,19 +104,19 @@ func (n *Network) startPage() Route {
 	return Route{Method: http.MethodGet, Path: resource.Path, handler: resource}
 }
 
-// permission says in words what a client may do.
-func (c Credential) permission() string {
-	said := "role " + c.Role
+// permissions say what a client may do.
+func (c Credential) permissions() []string {
+	var said []string
 	switch {
 	case c.Role == "":
-		said = "no role: tokens, and no fundings"
+		said = append(said, "no role: gets tokens, and no fundings")
 	case c.Affiliation == "":
-		said += ", no affiliation"
+		said = append(said, "role "+c.Role+", no affiliation")
 	default:
-		said += ", affiliation " + c.Affiliation
+		said = append(said, "role "+c.Role+", affiliation "+c.Affiliation)
 	}
 	if c.Audience != "" {
-		said += ", tokens for " + c.Audience
+		said = append(said, "its tokens are for "+c.Audience)
 	}
 	return said
 }

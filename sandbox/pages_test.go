@@ -40,7 +40,7 @@ var _ = Describe("the start page", func() {
 		page := get(node, "/", nil)
 		Expect(page.status).To(Equal(200))
 		Expect(page.body).To(ContainSubstring(node.Credentials()[0].Secret))
-		found := regexp.MustCompile(`(?m)^  [a-z -]{18}(\S+)$`).FindAllStringSubmatch(page.body, -1)
+		found := regexp.MustCompile(`(?m)^  [a-z -]{18}(http\S+)$`).FindAllStringSubmatch(page.body, -1)
 		Expect(len(found)).To(BeNumerically(">=", 10))
 		for _, place := range found {
 			Expect(get(node, place[1], nil).status).NotTo(Equal(404), place[1])

@@ -22,8 +22,8 @@ type Place struct {
 // Client is a registered client, with what its owner holds.
 type Client struct {
 	ID, Secret string
-	// Note says what it may do.
-	Note string
+	// Notes say what it may do, and where.
+	Notes []string
 }
 
 // Welcome is what a start page tells.

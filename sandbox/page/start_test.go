@@ -44,7 +44,7 @@ func startOf(places address.Map, onLoopback bool) http.Handler {
 		return page.Welcome{
 			Title: self.Name, Subtitle: self.Acronym, Node: &self, Token: "/oauth/token",
 			Places:  []page.Place{{Name: "token", Method: "POST", Path: "/oauth/token", Note: "a form"}, {Name: "document", Method: "GET", Path: "/p/api-docs", Open: true}},
-			Clients: []page.Client{{ID: clientID, Secret: secret, Note: "a role"}},
+			Clients: []page.Client{{ID: clientID, Secret: secret, Notes: []string{"a role"}}},
 			Others:  []page.Node{{Acronym: "XB", Name: "Hochschule B", Places: address.Map{Root: "/xb"}}},
 		}
 	})

@@ -9,6 +9,9 @@ import (
 	"github.com/rin-network/rin/sandbox/problem"
 )
 
+// examplePageSize is a page that a reader can take in.
+const examplePageSize = 10
+
 func (d Description) infoOperation() node {
 	return d.operation(node{
 		"operationId": "getInfo",
@@ -83,7 +86,7 @@ func (d Description) listParameters() list {
 		filter(funding.ParamScope, "Calls for applicants of this scope.", ref("EligibleApplicantsScope"), model.ScopeNational),
 		filter(funding.ParamPage, page, node{"type": "integer", "format": "int32", "minimum": 0, "maximum": funding.MaxPage}, 0),
 		filter(funding.ParamSize, "The largest number of records in the answer; "+strconv.Itoa(funding.DefaultPageSize)+" when only page[page] is given.",
-			node{"type": "integer", "format": "int32", "minimum": 1, "maximum": funding.MaxPageSize}, funding.DefaultPageSize),
+			node{"type": "integer", "format": "int32", "minimum": 1, "maximum": funding.MaxPageSize}, examplePageSize),
 	}
 }
 

@@ -1,7 +1,7 @@
 // Package e2e certifies servers that nobody here wrote, with the built binary: node-oidc-provider and Keycloak before the sandbox's API
-// or a small resource server of its own idea, and mocks that have to be refused. Its tests need Node and npm, Java and Maven for
-// Keycloak, and Chromium for the picture of a report, so they stand behind the build tag e2e; make e2e runs them. What is missing is
-// skipped with a loud line.
+// or a small resource server of its own idea, and mocks that have to be refused. It also reads the sandbox's pages and a report in a
+// browser. Its tests need Node and npm, Java and Maven for Keycloak, and Chromium for pages and pictures, so they stand behind the build
+// tag e2e; make e2e runs them. What is missing is skipped with a loud line.
 //
 // What each requirement comes to is written in testdata/outcomes, a table for each node. After a change of the catalogue
 //

@@ -22,17 +22,31 @@ const credentialsInBody = () => ({
   },
 });
 
-// Swagger UI fills every field with the example of the document. Filters hold together, so a list would come out empty: what is optional
-// stays empty until somebody fills it.
-const optionalStaysEmpty = () => ({
+// Swagger UI fills every field with the example of the document. Filters hold together, so a list would come out empty: they stay empty
+// until somebody fills them. What is required is filled, and numbers, which ask for the first page.
+const filtersStayEmpty = () => ({
   statePlugins: {
     spec: {
       wrapSelectors: {
-        parameterWithMetaByIdentity: (original) => (state, ...of) => {
-          const parameter = original(state, ...of);
-          return parameter && !parameter.get("required") ? parameter.delete("example") : parameter;
+        parameterWithMetaByIdentity: (original) => (_, ...of) => {
+          const parameter = original(...of);
+          const filled = !parameter || parameter.get("required") || parameter.getIn(["schema", "type"]) === "integer";
+          return filled ? parameter : parameter.delete("example");
         },
       },
+    },
+  },
+});
+
+// Colouring a list of some hundred calls takes a browser many seconds; long answers are shown as they are.
+const longAnswersPlain = ({ React }) => ({
+  wrapComponents: {
+    SyntaxHighlighter: (Original, { getComponent }) => (props) => {
+      if (props.children.length < 100_000) {
+        return React.createElement(Original, props);
+      }
+      const PlainTextViewer = getComponent("PlainTextViewer");
+      return props.renderPlainText({ children: props.children, PlainTextViewer });
     },
   },
 });
@@ -42,7 +56,7 @@ const reference = document.getElementById("reference");
 SwaggerUIBundle({
   domNode: reference,
   url: reference.dataset.document,
-  plugins: [credentialsInBody, optionalStaysEmpty],
+  plugins: [credentialsInBody, filtersStayEmpty, longAnswersPlain],
   layout: "BaseLayout",
   deepLinking: true,
   tryItOutEnabled: true,

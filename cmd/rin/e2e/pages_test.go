@@ -1,0 +1,99 @@
+//go:build e2e
+
+package e2e_test
+
+import (
+	"encoding/json"
+	"net/url"
+	"os/exec"
+	"time"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+)
+
+// reading is what reader.mjs saw: the pages of a node, used in a browser.
+type reading struct {
+	Requests, Connections, Violations, Errors, Pictures []string
+	TokenRequests                                       []struct {
+		URL, Authorization string
+		Fields             []string
+	}
+	CopyButtons, SignInOffered int
+	ClientID, First            string
+	Tried, Refused, Answered   struct {
+		URL, Shown string
+		Status     int
+	}
+	WrongSecret, Kept string
+	KeptSecret        bool
+	Walk, Control     int // violations of the policy while reading, and of what was tried on purpose afterwards
+	Forbidden         struct {
+		Inline bool
+		Abroad string
+	}
+}
+
+var _ = Describe("The pages of a node in a browser", func() {
+	DescribeTable("lead from the start page to a call without a token, a sign-in and the guarded call, and nothing leaves the machine", func(root, client string) {
+		if servers == "" || missing("chromium") {
+			Skip("Node, npm or Chromium is missing")
+		}
+		chromium, err := exec.LookPath("chromium")
+		Expect(err).NotTo(HaveOccurred())
+		origin := serve("", nil, binary, "sandbox", "--addr", "127.0.0.1:0", "--nodes", "2")
+		reader := exec.Command("node", "reader.mjs", origin+root, chromium, GinkgoT().TempDir())
+		reader.Dir, reader.Stderr, reader.WaitDelay = servers, GinkgoWriter, time.Second
+		out, err := reader.Output()
+		Expect(err).NotTo(HaveOccurred())
+		var r reading
+		Expect(json.Unmarshal(out, &r)).To(Succeed())
+
+		By("the start page: credentials, and something to copy beside each")
+		Expect(r.ClientID).To(Equal(client))
+		Expect(r.CopyButtons).To(BeNumerically(">=", 10))
+
+		By("the reference: try-out first, which needs no sign-in")
+		Expect(r.First).To(Equal("Try-out"))
+		Expect(r.SignInOffered).To(BeZero())
+		Expect(r.Tried.Status).To(Equal(200))
+		Expect(r.Tried.URL).To(ContainSubstring("/try-out/"))
+		Expect(r.Tried.Shown).To(ContainSubstring(`"XF-00000001"`))
+
+		By("the guarded API: refused, signed in with the credentials in the body (NET-R9), answered")
+		Expect(r.Refused.Status).To(Equal(401))
+		Expect(r.Refused.Shown).To(ContainSubstring("the request has no access token"))
+		Expect(r.WrongSecret).To(MatchRegexp(`error: (invalid|unauthorized)_client, description: \S`))
+		Expect(r.TokenRequests).To(HaveLen(2))
+		for _, t := range r.TokenRequests {
+			Expect(t.Fields).To(ConsistOf("grant_type", "client_id", "client_secret"))
+			Expect(t.Authorization).To(BeEmpty())
+		}
+		Expect(r.Answered.Status).To(Equal(200))
+		Expect(r.Answered.URL).To(SatisfyAll(Equal(r.Refused.URL), Not(ContainSubstring("/try-out/"))))
+		Expect(r.Answered.Shown).To(ContainSubstring(`"XF-`))
+
+		By("nothing kept, nothing broken, nobody else asked")
+		Expect(r.Kept).To(Equal(`[{},{},""]`))
+		Expect(r.KeptSecret).To(BeFalse())
+		Expect(r.Errors).To(BeEmpty())
+		Expect(r.Walk).To(BeZero(), "%v", r.Violations)
+		at, err := url.Parse(origin)
+		Expect(err).NotTo(HaveOccurred())
+		Expect(r.Connections).To(Equal([]string{at.Host}))
+		for _, request := range r.Requests {
+			Expect(request).To(Or(HavePrefix(origin+root+"/"), HavePrefix("data:")))
+		}
+		for _, picture := range r.Pictures {
+			Expect(colours(picture)).To(BeNumerically(">", 8), picture+" is empty")
+		}
+
+		By("the policy would have stopped it")
+		Expect(r.Forbidden.Inline).To(BeFalse())
+		Expect(r.Forbidden.Abroad).To(Equal("refused"))
+		Expect(r.Control).To(BeNumerically(">=", 2))
+	},
+		Entry("at the root of its host", "", "demo-client"),
+		Entry("below a root, of the make of Keycloak", "/xb", "demo-client-xb"),
+	)
+})
