@@ -25,8 +25,8 @@ serves with --control:
   4. Client ID, Client Secret and token endpoint are handed over, through a
      secure channel: whoever holds them acts for the account.
 
-A secret is shown once; the node keeps a salted hash of it. Clients made here are
-gone when the sandbox ends or is reset, unless it keeps its books on disk:
+A secret is shown once; the node keeps a salted hash of it. Clients made here
+are gone when the sandbox ends or is reset, unless it keeps its books on disk:
 rin sandbox --data DIR.`,
 		Example: `  rin sandbox --control 127.0.0.1:8081 --data books &
   rin client request --party 'Library of Musterberg' \

@@ -18,12 +18,12 @@ func createCommand(w world) *cobra.Command {
 		Use:   "create ID",
 		Short: "Register a client with the authorization server of a node",
 		Long: `Create registers a client: the authorization server of the node gives it tokens
-from now on. The funding service knows nothing of it yet, and refuses its calls with
-403: rin client grant changes that.
+from now on. The funding service knows nothing of it yet, and refuses its calls
+with 403: rin client grant changes that.
 
-The secret is drawn here and shown this once, on standard output or in a file that
-only you can read. The id of a revoked client may be used again: that is a new client
-then, with another Service Account User ID.`,
+The secret is drawn here and shown this once, on standard output or in a file
+that only you can read. The id of a revoked client may be used again: that is a
+new client then, with another Service Account User ID.`,
 		Example: `  rin client create library
   rin client create library --request R-1 --secret-file library.secret
   rin client create elsewhere --audience https://projects.example/api
@@ -40,7 +40,7 @@ then, with another Service Account User ID.`,
 	}
 	f := cmd.Flags()
 	f.StringVar(&wanted.Request, "request", "", "`id` of the request that is answered")
-	f.StringVar(&wanted.Audience, "audience", "", "what its tokens are meant for (default the node's API)")
+	f.StringVar(&wanted.Audience, "audience", "", "what its tokens are meant for\n(default the node's API)")
 	secret.register(f)
 	to.registerOn(cmd)
 	return cmd
@@ -52,12 +52,12 @@ func rotateCommand(w world) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "rotate ID",
 		Short: "Give a client another secret",
-		Long: `Rotate gives a client another secret; the old one is refused at once. Tokens that
-were fetched with it live until they expire, as they do in the network: a token is
-not bound to the secret. rin client revoke ends both.
+		Long: `Rotate gives a client another secret; the old one is refused at once. Tokens
+that were fetched with it live until they expire, as they do in the network: a
+token is not bound to the secret. rin client revoke ends both.
 
-The new secret is shown this once, on standard output or in a file that only you can
-read.`,
+The new secret is shown this once, on standard output or in a file that only you
+can read.`,
 		Example: `  rin client rotate library
   rin client rotate library --secret-file library-2.secret`,
 		Args: cobra.ExactArgs(1),

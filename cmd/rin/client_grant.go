@@ -19,12 +19,12 @@ func grantCommand(w world) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "grant ID",
 		Short: "Set role and affiliation of a client in the funding service",
-		Long: `Grant writes role and affiliation ID of the client's service account into the books
-of the funding service, in the place of those before. It holds from the next call
-on; tokens need not be fetched anew.
+		Long: `Grant writes role and affiliation ID of the client's service account into the
+books of the funding service, in the place of those before. It holds from the
+next call on; tokens need not be fetched anew.
 
-Reading fundings takes the role ` + model.RoleExternalAPIClient + ` and an affiliation ID. An empty
-value takes one of them away: the client gets tokens, and 403.`,
+Reading fundings takes the role ` + model.RoleExternalAPIClient + ` and an affiliation ID. An
+empty value takes one of them away: the client gets tokens, and 403.`,
 		Example: `  rin client grant library --affiliation AFF-MUST-0042
   rin client grant library --affiliation AFF-MUST-0042 --role ''`,
 		Args: cobra.ExactArgs(1),
@@ -43,8 +43,8 @@ value takes one of them away: the client gets tokens, and 403.`,
 	}
 	cmd.ValidArgsFunction = to.complete(w)
 	f := cmd.Flags()
-	f.StringVar(&p.Role, "role", model.RoleExternalAPIClient, "role of the service account")
-	f.StringVar(&p.Affiliation, "affiliation", "", "affiliation `ID` of the service account")
+	f.StringVar(&p.Role, "role", model.RoleExternalAPIClient, "role of its account")
+	f.StringVar(&p.Affiliation, "affiliation", "", "affiliation `ID` of its account")
 	to.registerOn(cmd)
 	return cmd
 }

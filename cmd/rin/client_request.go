@@ -16,8 +16,9 @@ func requestCommand(w world) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "request",
 		Short: "Ask for access, as through the contact form of a node",
-		Long: `Request records that a party asks for access to a node: who asks, where to reach
-them, and what they want it for. The operator answers it with rin client create.`,
+		Long: `Request records that a party asks for access to a node: who asks, where to
+reach them, and what they want it for. The operator answers it with
+rin client create.`,
 		Example: `  rin client request --party 'Library of Musterberg' \
       --contact it@musterberg.example --purpose 'calls in our intranet'`,
 		Args: cobra.NoArgs,

@@ -15,12 +15,12 @@ func revokeCommand(w world) *cobra.Command {
 		Use:   "revoke ID",
 		Short: "Take a client out of use, with its tokens",
 		Long: `Revoke takes a client out of use: its secret is refused with invalid_client, its
-tokens are refused with 401 invalid_token from the next call on, and its account leaves
-the books of the funding service.
+tokens are refused with 401 invalid_token from the next call on, and its account
+leaves the books of the funding service.
 
-In the network a token may outlive the client until it expires: a resource server
-that verifies signatures alone does not hear of it. Here it is refused at once, so
-that a client can be tested on it.`,
+In the network a token may outlive the client until it expires: a resource
+server that verifies signatures alone does not hear of it. Here it is refused at
+once, so that a client can be tested on it.`,
 		Example: `  rin client revoke library`,
 		Args:    cobra.ExactArgs(1),
 		RunE: to.toOne(w, func(c control.Client, node string, args []string) error {

@@ -14,7 +14,7 @@ import (
 type secretFile struct{ path string }
 
 func (s *secretFile) register(f *pflag.FlagSet) {
-	f.StringVar(&s.path, "secret-file", "", "write the secret to this new `file`, which only you can read")
+	f.StringVar(&s.path, "secret-file", "", "put the secret into this new `file`, for you alone")
 }
 
 // received is what was issued, with the file that the secret is in; it is not shown then.

@@ -1,0 +1,245 @@
+package main_test
+
+import (
+	"encoding/json"
+	"io"
+	"io/fs"
+	"net/http"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	"github.com/onsi/gomega/gbytes"
+	"github.com/onsi/gomega/gexec"
+)
+
+// operator does the steps of rin client at a sandbox.
+type operator struct {
+	base string
+	env  []string
+	dir  string
+}
+
+func newOperator(args ...string) (operator, *gexec.Session) {
+	GinkgoHelper()
+	base, control, session := controlledSandbox(append([]string{"--calls", "3"}, args...)...)
+	return operator{base, []string{"RIN_CONTROL=" + control}, GinkgoT().TempDir()}, session
+}
+
+func (o operator) client(args ...string) outcome {
+	GinkgoHelper()
+	return rinIn(o.dir, "", o.env, append([]string{"client"}, args...)...)
+}
+
+// did is what a step printed, which must succeed.
+func (o operator) did(args ...string) string {
+	GinkgoHelper()
+	got := o.client(args...)
+	Expect(got.code).To(Equal(0), got.err)
+	Expect(got.err).To(BeEmpty())
+	return got.out
+}
+
+// token asks the sandbox at base for a token; status is the answer's.
+func tokenFrom(base, id, secret string) (status int, token string) {
+	GinkgoHelper()
+	answer, err := http.PostForm(base+"/oauth/token", url.Values{"grant_type": {"client_credentials"}, "client_id": {id}, "client_secret": {secret}})
+	Expect(err).NotTo(HaveOccurred())
+	defer answer.Body.Close()
+	var grant struct {
+		AccessToken string `json:"access_token"`
+	}
+	Expect(json.NewDecoder(io.LimitReader(answer.Body, 1<<20)).Decode(&grant)).To(Succeed())
+	return answer.StatusCode, grant.AccessToken
+}
+
+// fundings is the status of the list of fundings.
+func fundings(base, token string) int {
+	GinkgoHelper()
+	request, err := http.NewRequest(http.MethodGet, base+"/ris-synergy/funding/v3/fundings", nil)
+	Expect(err).NotTo(HaveOccurred())
+	request.Header.Set("Authorization", "Bearer "+token)
+	answer, err := http.DefaultClient.Do(request)
+	Expect(err).NotTo(HaveOccurred())
+	Expect(answer.Body.Close()).To(Succeed())
+	return answer.StatusCode
+}
+
+var shownSecret = regexp.MustCompile(`Client Secret +(\S{43})\n`)
+
+func secretIn(out string) string {
+	GinkgoHelper()
+	Expect(out).To(MatchRegexp(shownSecret.String()))
+	return shownSecret.FindStringSubmatch(out)[1]
+}
+
+var _ = Describe("rin client", func() {
+	It("leads from a request to a call, and to the end of it", func() {
+		books := filepath.Join(GinkgoT().TempDir(), "books")
+		o, session := newOperator("--verbose", "--data", books)
+
+		Expect(o.did("request", "--party", "Library of Musterberg", "--contact", "it@musterberg.example", "--purpose", "calls in our intranet")).
+			To(HavePrefix("request R-1 of Library of Musterberg (it@musterberg.example) is recorded"))
+		Expect(o.did("list")).To(MatchRegexp(`(?s)request R-1 of Library of Musterberg.*calls in our intranet`))
+
+		created := o.did("create", "library", "--request", "R-1")
+		secret := secretIn(created)
+		Expect(created).To(SatisfyAll(
+			MatchRegexp(`Client ID +library\n`), MatchRegexp(`Service Account User ID  [0-9a-f-]{36}\n`),
+			ContainSubstring("Token endpoint           "+o.base+"/oauth/token\n"), ContainSubstring("\n  Library of Musterberg (it@musterberg.example)\n"),
+			ContainSubstring("rin client grant library --affiliation"), ContainSubstring("secure channel"),
+		))
+		Expect(o.did("list")).To(SatisfyAll(MatchRegexp(`(?m)^library +registered +- +-$`), Not(ContainSubstring("R-1"))))
+		status, token := tokenFrom(o.base, "library", secret)
+		Expect(status).To(Equal(200))
+		Expect(fundings(o.base, token)).To(Equal(403), "the funding service has books of its own")
+
+		Expect(o.did("grant", "library", "--affiliation", "AFF-MUST-0042")).To(HavePrefix("client library may read fundings\n"))
+		Expect(o.did("list")).To(MatchRegexp(`(?m)^library +permitted +EXTERNAL_API_CLIENT +AFF-MUST-0042$`))
+		Expect(fundings(o.base, token)).To(Equal(200))
+
+		renewed := secretIn(o.did("rotate", "library"))
+		status, _ = tokenFrom(o.base, "library", secret)
+		Expect(status).To(Equal(401))
+		Expect(fundings(o.base, token)).To(Equal(200), "tokens live on")
+		status, token = tokenFrom(o.base, "library", renewed)
+		Expect(status).To(Equal(200))
+		Expect(fundings(o.base, token)).To(Equal(200))
+
+		Expect(o.did("revoke", "library")).To(ContainSubstring("its secret and its tokens are refused"))
+		status, _ = tokenFrom(o.base, "library", renewed)
+		Expect(status).To(Equal(401))
+		Expect(fundings(o.base, token)).To(Equal(401))
+		Expect(o.did("list")).To(MatchRegexp(`(?m)^library +revoked +- +-$`))
+
+		told := string(session.Out.Contents()) + string(session.Err.Contents()) + o.did("list") + o.did("list", "--json")
+		session.Terminate().Wait("10s")
+		Expect(session).To(gexec.Exit(0))
+		kept, err := os.ReadFile(filepath.Join(books, "accounts.db"))
+		Expect(err).NotTo(HaveOccurred())
+		for _, hidden := range []string{secret, renewed, token} {
+			Expect(told+string(kept)).NotTo(ContainSubstring(hidden), "a secret is shown once")
+		}
+	})
+
+	It("answers with JSON, and puts secrets into files that only their owner reads", func() {
+		o, _ := newOperator()
+		var issued struct{ ClientID, ClientSecret, ClientSecretFile, ServiceAccountUserID, TokenURL, Node string }
+		Expect(json.Unmarshal([]byte(o.did("create", "a", "--json")), &issued)).To(Succeed())
+		Expect(issued.ClientSecret).To(HaveLen(43))
+		status, _ := tokenFrom(o.base, "a", issued.ClientSecret)
+		Expect(status).To(Equal(200))
+
+		out := o.did("rotate", "a", "--json", "--secret-file", "a.secret")
+		info, err := os.Stat(filepath.Join(o.dir, "a.secret"))
+		Expect(err).NotTo(HaveOccurred())
+		Expect(info.Mode()).To(Equal(fs.FileMode(0o600)))
+		written, err := os.ReadFile(filepath.Join(o.dir, "a.secret"))
+		Expect(err).NotTo(HaveOccurred())
+		secret := strings.TrimSpace(string(written))
+		Expect(out).To(SatisfyAll(ContainSubstring(`"clientSecretFile": "a.secret"`), Not(ContainSubstring(secret)), Not(ContainSubstring(`"clientSecret":`))))
+		got := rinIn(o.dir, "", nil, "token", "--token-url", o.base+"/oauth/token", "--client-id", "a", "--client-secret", "file:a.secret")
+		Expect(got.code).To(Equal(0), got.err)
+
+		again := o.client("rotate", "a", "--secret-file", "a.secret")
+		Expect(again.code).To(Equal(2))
+		Expect(again.err).To(ContainSubstring("none is overwritten"))
+		status, _ = tokenFrom(o.base, "a", secret)
+		Expect(status).To(Equal(200), "nothing was rotated")
+
+		failed := o.client("rotate", "nobody", "--secret-file", "nobody.secret")
+		Expect(failed.code).To(Equal(2))
+		Expect(filepath.Join(o.dir, "nobody.secret")).NotTo(BeAnExistingFile())
+	})
+
+	It("says what it could not do, and what to do about it", func() {
+		o, _ := newOperator("--nodes", "2")
+		o.did("create", "a", "--node", "XB")
+		for want, args := range map[string][]string{
+			"has 2 nodes":                {"list"},
+			"no node with this id":       {"list", "--node", "XZ"},
+			"is there already":           {"create", "a", "--node", "XB"},
+			"want 1 to 64 letters":       {"create", "a b", "--node", "XB"},
+			"no request \"R-9\"":         {"create", "b", "--node", "XB", "--request", "R-9"},
+			"there is no client \"a\"":   {"revoke", "a", "--node", "XA"},
+			"--affiliation is missing":   {"grant", "a", "--node", "XB"},
+			"says no contact":            {"request", "--node", "XB", "--party", "p", "--purpose", "u"},
+			"accepts 1 arg(s)":           {"rotate", "--node", "XB"},
+			"unknown command \"delete\"": {"delete", "a"},
+		} {
+			got := o.client(args...)
+			Expect(got.code).To(Equal(2), want)
+			Expect(got.out).To(BeEmpty(), want)
+			Expect(got.err).To(SatisfyAll(ContainSubstring(want), ContainSubstring("\nhint: ")), want)
+		}
+		Expect(rin(nil, "client", "list", "--control", "127.0.0.1:1").code).To(Equal(3))
+	})
+
+	It("has help with examples within 80 columns, and completes the clients that there are", func() {
+		for _, args := range [][]string{{}, {"request"}, {"create"}, {"grant"}, {"rotate"}, {"revoke"}, {"list"}} {
+			help := rin(nil, append(append([]string{"client"}, args...), "--help")...)
+			Expect(help.out).To(ContainSubstring("Examples:\n"))
+			for _, line := range strings.Split(help.out, "\n") {
+				Expect(len([]rune(line))).To(BeNumerically("<=", 80), line)
+			}
+		}
+		o, _ := newOperator()
+		o.did("create", "library")
+		o.did("revoke", "demo-client")
+		Expect(rin(o.env, "__complete", "client", "grant", "").out).To(SatisfyAll(ContainSubstring("library\n"), Not(ContainSubstring("demo-client\n"))))
+	})
+})
+
+var _ = Describe("rin sandbox --data", func() {
+	It("shows the secrets of its first clients once, and they stay good", func() {
+		books := filepath.Join(GinkgoT().TempDir(), "books")
+		file := filepath.Join(GinkgoT().TempDir(), "credentials.json")
+		_, session := newOperator("--data", books, "--credentials", file)
+		secret := demoSecret(session)
+		session.Kill().Wait("10s")
+		issued, err := os.ReadFile(file)
+		Expect(err).NotTo(HaveOccurred())
+
+		o, session := newOperator("--data", books, "--credentials", file)
+		Expect(string(session.Out.Contents())).To(SatisfyAll(
+			Not(ContainSubstring(secret)), ContainSubstring("shown at its creation (rin client rotate demo-client)"), ContainSubstring(`client_secret="$SECRET"`)))
+		status, token := tokenFrom(o.base, "demo-client", secret)
+		Expect(status).To(Equal(200))
+		Expect(fundings(o.base, token)).To(Equal(200))
+		Expect(string(issued)).To(ContainSubstring(secret))
+		Expect(os.ReadFile(file)).To(ContainSubstring(secret), "what is still good is not taken out of the file")
+
+		o.did("revoke", "demo-client")
+		Expect(rin(o.env, "sandbox", "reset").code).To(Equal(0))
+		Expect(o.did("list")).To(MatchRegexp(`(?m)^demo-client +revoked`), "what was kept outlives a reset")
+	})
+
+	It("is refused where another sandbox has the books, or where there are none", func() {
+		books := filepath.Join(GinkgoT().TempDir(), "books")
+		newOperator("--data", books)
+		taken := rin(nil, "sandbox", "--addr", "127.0.0.1:0", "--data", books)
+		Expect(taken.code).To(Equal(2))
+		Expect(taken.err).To(SatisfyAll(ContainSubstring("--data: another process has the books"), ContainSubstring("\nhint: end the other sandbox")))
+
+		foreign := GinkgoT().TempDir()
+		Expect(os.WriteFile(filepath.Join(foreign, "accounts.db"), []byte("something else"), 0o600)).To(Succeed())
+		got := rin(nil, "sandbox", "--addr", "127.0.0.1:0", "--data", foreign)
+		Expect(got.code).To(Equal(2))
+		Expect(got.err).To(SatisfyAll(ContainSubstring("holds no books of a sandbox"), ContainSubstring("\nhint: ")))
+	})
+
+	It("shows a secret that a failed start took with it another time", func() {
+		books := filepath.Join(GinkgoT().TempDir(), "books")
+		Expect(rin(nil, "sandbox", "--addr", "127.0.0.1:0", "--data", books, "--control", "192.0.2.1:1").code).To(Equal(2))
+		cmd := exec.Command(binary, "sandbox", "--addr", "127.0.0.1:0", "--data", books, "--calls", "3")
+		session, err := gexec.Start(cmd, nil, nil)
+		Expect(err).NotTo(HaveOccurred())
+		DeferCleanup(func() { session.Kill().Wait("10s") })
+		Eventually(session.Out, "20s").Should(gbytes.Say(`client_secret=[A-Za-z0-9_-]{43} `))
+	})
+})

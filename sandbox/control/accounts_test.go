@@ -1,0 +1,69 @@
+package control_test
+
+import (
+	"net/http"
+	"strings"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+
+	"github.com/rin-network/rin/sandbox/control"
+)
+
+var _ = Describe("The steps to an account", func() {
+	It("are done at one node, and hand over what is given to whom", func() {
+		network, client := controlled()
+		asked := control.AccessRequest{Party: "Library", Contact: "it@musterberg.example", Purpose: "calls"}
+		Expect(client.Ask("XB", asked)).To(HaveField("ID", "R-1"))
+		made, err := client.Create("XB", control.NewAccount{ClientID: "library", Request: "R-1"})
+		Expect(err).NotTo(HaveOccurred())
+		Expect(made.TokenURL).To(HaveSuffix("/xb/oauth/token"))
+		Expect(made.Request).To(HaveField("Contact", "it@musterberg.example"))
+		subject, _, ok := network.Nodes()[1].Books().Clients().Authenticate("library", made.Secret)
+		Expect([]any{subject, ok}).To(Equal([]any{made.Subject, true}))
+
+		Expect(client.Grant("XB", "library", control.Permission{Role: "EXTERNAL_API_CLIENT", Affiliation: "A"})).To(HaveField("State", "permitted"))
+		Expect(client.Accounts("XB")).To(SatisfyAll(
+			HaveField("Accounts", ContainElement(SatisfyAll(HaveField("ClientID", "library"), HaveField("Affiliation", "A")))),
+			HaveField("Requests", HaveExactElements(HaveField("ClientID", "library"))),
+		))
+		Expect(client.Accounts("XA")).To(HaveField("Accounts", HaveLen(3)), "the other node's clients are its own")
+		Expect(client.Rotate("XB", "library")).To(SatisfyAll(HaveField("Subject", made.Subject), HaveField("Request", Not(BeNil()))))
+		Expect(client.Revoke("XB", "library")).To(HaveField("State", "revoked"))
+		Expect(client.Create("XB", control.NewAccount{ClientID: "library"})).To(HaveField("Request", BeNil()), "nobody asked for the new one")
+		Expect(client.Reset()).To(Succeed())
+		Expect(client.Accounts("XB")).To(SatisfyAll(HaveField("Accounts", HaveLen(3)), HaveField("Requests", BeEmpty())))
+	})
+
+	DescribeTable("are refused with a status, a reason and a hint", func(status int, step func(control.Client) error) {
+		_, client := controlled()
+		err := step(client)
+		Expect(err).To(HaveField("Status", status))
+		Expect(err).To(HaveField("Hint", Not(BeEmpty())))
+	},
+		Entry("a client that is there", http.StatusConflict, func(c control.Client) error {
+			_, err := c.Create("XA", control.NewAccount{ClientID: "demo-client"})
+			return err
+		}),
+		Entry("a client that is not there", http.StatusNotFound, func(c control.Client) error {
+			_, err := c.Rotate("XA", "nobody")
+			return err
+		}),
+		Entry("an id that is none", http.StatusBadRequest, func(c control.Client) error {
+			_, err := c.Create("XA", control.NewAccount{ClientID: "../XB"})
+			return err
+		}),
+		Entry("a path as an id", http.StatusNotFound, func(c control.Client) error {
+			_, err := c.Revoke("XA", "a/b?c#d")
+			return err
+		}),
+		Entry("a request without end", http.StatusBadRequest, func(c control.Client) error {
+			_, err := c.Ask("XA", control.AccessRequest{Party: strings.Repeat("p", 1000), Contact: "c", Purpose: "u"})
+			return err
+		}),
+		Entry("a node that is not there", http.StatusNotFound, func(c control.Client) error {
+			_, err := c.Accounts("XZ")
+			return err
+		}),
+	)
+})
