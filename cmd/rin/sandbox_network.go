@@ -48,27 +48,7 @@ func flavourTable() string {
 		if len(f.Warns) > 0 {
 			why += " Warnings: " + strings.Join(f.Warns, ", ") + "."
 		}
-		fmt.Fprintf(&b, "  %-12s %s\n", f.Name, strings.ReplaceAll(wrapped(why, 64), "\n", "\n"+strings.Repeat(" ", 15)))
+		fmt.Fprintf(&b, "  %-12s %s\n", f.Name, strings.Join(folded(why, 64), "\n"+strings.Repeat(" ", 15)))
 	}
 	return strings.TrimSuffix(b.String(), "\n")
-}
-
-// wrapped breaks a text into lines of a width, at its blanks.
-func wrapped(text string, width int) string {
-	var b strings.Builder
-	column := 0
-	for i, word := range strings.Fields(text) {
-		switch {
-		case i == 0:
-		case column+1+len(word) > width:
-			b.WriteByte('\n')
-			column = 0
-		default:
-			b.WriteByte(' ')
-			column++
-		}
-		b.WriteString(word)
-		column += len(word)
-	}
-	return b.String()
 }

@@ -1,0 +1,62 @@
+//go:build e2e
+
+package e2e_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"time"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+)
+
+var _ = Describe("a client in Node with fetch", func() {
+	It("walks registry, token, info and list of each node of a network", func(ctx SpecContext) {
+		if missing("node") {
+			Skip("Node is not installed")
+		}
+		file := filepath.Join(GinkgoT().TempDir(), "credentials.json")
+		start(exec.Command(binary, "sandbox", "--addr", "127.0.0.1:0", "--nodes", "3", "--calls", "70", "--credentials", file), `listening on (http://\S+)\n`, 20*time.Second)
+
+		client := exec.CommandContext(ctx, "node", "testdata/walk.mjs", file)
+		told, err := client.CombinedOutput()
+		Expect(err).NotTo(HaveOccurred(), string(told))
+		var want strings.Builder
+		for _, node := range issuedIn(file) {
+			fmt.Fprintln(&want, node.ID, len(listed(ctx, node.TryOutBaseURL+"/funding/v3/fundings")))
+		}
+		Expect(string(told)).To(Equal(want.String()))
+	}, NodeTimeout(time.Minute))
+})
+
+// issuedNode is what the test looks at in the file of --credentials.
+type issuedNode struct{ ID, TryOutBaseURL string }
+
+func issuedIn(file string) []issuedNode {
+	GinkgoHelper()
+	written, err := os.ReadFile(file)
+	Expect(err).NotTo(HaveOccurred())
+	var issued struct{ Nodes []issuedNode }
+	Expect(json.Unmarshal(written, &issued)).To(Succeed())
+	Expect(issued.Nodes).To(HaveLen(3))
+	return issued.Nodes
+}
+
+// listed is a whole list, without pages.
+func listed(ctx context.Context, url string) (all []json.RawMessage) {
+	GinkgoHelper()
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
+	Expect(err).NotTo(HaveOccurred())
+	response, err := http.DefaultClient.Do(request)
+	Expect(err).NotTo(HaveOccurred())
+	defer response.Body.Close()
+	Expect(json.NewDecoder(response.Body).Decode(&all)).To(Succeed())
+	return all
+}
