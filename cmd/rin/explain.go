@@ -11,6 +11,7 @@ import (
 	"github.com/rin-network/rin/conformance/exchange"
 	"github.com/rin-network/rin/conformance/matrix"
 	"github.com/rin-network/rin/conformance/requirement"
+	"github.com/rin-network/rin/sandbox/conduct"
 )
 
 func explainCommand(w world) *cobra.Command {
@@ -19,25 +20,32 @@ func explainCommand(w world) *cobra.Command {
 		Short: "Explain one requirement",
 		Long: `Explain tells what a requirement asks for and who says so, how it is tried, what a
 correct node may do, how to mend a node, which deviations of the sandbox it was seen to
-notice, and how to see it break.`,
+notice, and how to see it break. Of a rule for clients (CLT-01 and so on) it tells
+who asks for it, why, and how to keep it.`,
 		Example: `  rin explain BRR-02
-  rin explain tok-06`,
+  rin explain tok-06
+  rin explain CLT-03              a rule for clients`,
 		Args: cobra.ExactArgs(1),
 		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 			var ids []string
 			for _, r := range requirement.Catalogue() {
 				ids = append(ids, string(r.ID)+"\t"+r.Title)
 			}
+			for _, r := range conduct.Catalogue() {
+				ids = append(ids, string(r.ID)+"\t"+r.Title)
+			}
 			return ids, cobra.ShellCompDirectiveNoFileComp
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			id := requirement.ID(strings.ToUpper(args[0]))
-			r, ok := requirement.Find(id)
-			if !ok {
-				return usage(fmt.Errorf("%q is no requirement of this version", args[0]), "rin requirements lists them")
-			}
 			e := explanation{width: min(screenOf(w, w.out, cmd).width, 100)}
-			e.write(r)
+			if r, ok := requirement.Find(id); ok {
+				e.write(r)
+			} else if r, ok := clientRule(args[0]); ok {
+				e.writeClientRule(r)
+			} else {
+				return usage(fmt.Errorf("%q is no requirement of this version", args[0]), "rin requirements lists them, with --clients the rules for clients")
+			}
 			_, err := io.WriteString(w.out, e.text.String())
 			return err
 		},

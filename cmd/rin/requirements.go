@@ -11,10 +11,12 @@ import (
 
 	"github.com/rin-network/rin/conformance/matrix"
 	"github.com/rin-network/rin/conformance/requirement"
+	"github.com/rin-network/rin/sandbox/conduct"
 )
 
 func requirementsCommand(w world) *cobra.Command {
 	var format, profile string
+	var clients bool
 	cmd := &cobra.Command{
 		Use:   "requirements",
 		Short: "List the catalogue of requirements",
@@ -22,6 +24,7 @@ func requirementsCommand(w world) *cobra.Command {
 requirement was seen to notice when the kill matrix was measured.`,
 		Example: `  rin requirements
   rin requirements --profile auth
+  rin requirements --clients       what rin sandbox report judges clients by
   rin requirements --format json | jq -r '.[] | select(.gate=="gating") | .id'
   rin requirements --format markdown > REQUIREMENTS.md`,
 		Args: cobra.NoArgs,
@@ -34,6 +37,9 @@ requirement was seen to notice when the kill matrix was measured.`,
 			if !ok {
 				return usage(fmt.Errorf("unknown format %q", format), "use table, json or markdown")
 			}
+			if clients {
+				return clientFormats()[format](w.out, conduct.Catalogue())
+			}
 			var chosen []requirement.Requirement
 			for _, r := range requirement.Catalogue() {
 				if p.Includes(r.Profile) {
@@ -43,8 +49,10 @@ requirement was seen to notice when the kill matrix was measured.`,
 			return write(w.out, chosen)
 		},
 	}
+	cmd.Flags().BoolVar(&clients, "clients", false, "list the rules for clients instead of those for nodes")
 	cmd.Flags().StringVar(&format, "format", "table", "table, json or markdown")
 	cmd.Flags().StringVar(&profile, "profile", "full", "only what this profile judges: auth, funding or full")
+	cmd.MarkFlagsMutuallyExclusive("clients", "profile")
 	return cmd
 }
 

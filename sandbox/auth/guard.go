@@ -33,12 +33,13 @@ func (g *Guard) Protect(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		c := readCredential(r.Header.Values("Authorization"))
 		if c.token == "" {
+			journal.Of(r.Context()).Refuse(journal.Refusal{Code: c.code, Detail: c.detail, Unreadable: len(r.Header.Values("Authorization")) > 0})
 			g.refuse(w, r, c)
 			return
 		}
 		principal, err := g.verifier.Verify(c.token, g.places.Origin(r)+g.places.API())
 		if err != nil {
-			g.refuse(w, r, credential{token: c.token, detail: err.Error(), hint: "fetch a new token", code: codeInvalidToken})
+			g.refuse(w, r, credential{detail: err.Error(), hint: "fetch a new token", code: codeInvalidToken})
 			return
 		}
 		journal.Of(r.Context()).Prove(principal.ClientID)
@@ -65,7 +66,7 @@ func (g *Guard) refuse(w http.ResponseWriter, r *http.Request, c credential) {
 	if r.URL.Query().Has("access_token") {
 		c.hint += "; a token in the URL is not read"
 	}
-	journal.Of(r.Context()).Refuse(journal.Refusal{Code: c.code, Detail: c.detail, Unreadable: c.token == "" && len(r.Header.Values("Authorization")) > 0})
+	journal.Of(r.Context()).Refuse(journal.Refusal{Code: c.code, Detail: c.detail})
 	w.Header().Set("WWW-Authenticate", challenge(g.places.Realm, c.code, c.detail))
 	if c.code == codeInvalidRequest {
 		problem.BadRequest(c.detail, c.hint).Write(w, r)

@@ -119,7 +119,10 @@ func (b *bench) send(method, path, body string, change func(http.Header)) reply 
 		return reply{}
 	}
 	defer answer.Body.Close()
-	read, _ := io.ReadAll(answer.Body)
+	read, err := io.ReadAll(answer.Body)
+	if err != nil {
+		return reply{}
+	}
 	return reply{answer.StatusCode, answer.Header, read}
 }
 
@@ -184,4 +187,11 @@ func accessToken(r reply) string {
 	}
 	Expect(json.Unmarshal(r.body, &granted)).To(Succeed())
 	return granted.AccessToken
+}
+
+// basic is the Authorization field of a client at the token endpoint.
+func basic(c sandbox.Credential) []string {
+	r := http.Request{Header: http.Header{}}
+	r.SetBasicAuth(url.QueryEscape(c.ClientID), url.QueryEscape(c.Secret))
+	return r.Header["Authorization"]
 }

@@ -8,9 +8,10 @@ import (
 	"github.com/rin-network/rin/sandbox/journal"
 )
 
-// curl is the command that does right what a sighting did wrong; empty when what was meant can't be told.
-func curl(r Rule, s Sighting) string {
+// curl is the command with which the client does right what a sighting did wrong; empty when what was meant can't be told.
+func curl(client string, r Rule, s Sighting) string {
 	e := s.Entries[0]
+	e.Client = client
 	if e.Origin == "" {
 		return ""
 	}
@@ -21,6 +22,10 @@ func curl(r Rule, s Sighting) string {
 		return tokenCommand(e)
 	case api(e) || e.Operation == journal.Other:
 		command := `curl -sg -H "Authorization: Bearer $TOKEN" `
+		if r.ID == "CLT-24" || r.ID == "CLT-25" { // the header shows whether there is a next page
+			e = s.Entries[len(s.Entries)-1]
+			command = `curl -sgD - -H "Authorization: Bearer $TOKEN" `
+		}
 		if busy(e) {
 			command = `curl -sg --retry 3 -H "Authorization: Bearer $TOKEN" `
 		}
@@ -38,11 +43,7 @@ func asksForToken(id ID) bool {
 }
 
 func tokenCommand(e journal.Entry) string {
-	client := e.Client
-	if client == "" {
-		client = "$RIN_CLIENT_ID"
-	}
-	field := quoted("client_id=" + client)
+	field := quoted("client_id=" + e.Client)
 	if e.Client == "" {
 		field = `"client_id=$RIN_CLIENT_ID"`
 	}

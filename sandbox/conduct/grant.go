@@ -22,7 +22,9 @@ func grantRules() []Rule {
 			Sources: []Source{rfc(6749, "4.4.2"), network(9)},
 			Why:     "Authorization servers read application/x-www-form-urlencoded and nothing else; JSON is the usual mistake, a missing Content-Type the next.",
 			Fix:     "send Content-Type: application/x-www-form-urlencoded, with grant_type, client_id and client_secret as form fields",
-			check: each(func(e journal.Entry) bool { return token(e) && e.Method == "POST" && e.Status == 400 && !form(e) },
+			check: each(func(e journal.Entry) bool {
+				return token(e) && e.Method == "POST" && e.Status == 400 && !form(e) && !exposes(e, secretName)
+			},
 				func(e journal.Entry) string {
 					if e.ContentType == "" {
 						return "a token request had no Content-Type"

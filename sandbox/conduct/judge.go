@@ -57,7 +57,7 @@ func sheet(id string, all requests, rules []Rule) Sheet {
 	}
 	for _, r := range rules {
 		if seen := r.check(all); len(seen) > 0 {
-			s.Findings = append(s.Findings, finding(r, seen))
+			s.Findings = append(s.Findings, finding(id, r, seen))
 		}
 	}
 	slices.SortStableFunc(s.Findings, func(a, b Finding) int {
@@ -74,8 +74,8 @@ func with(list []string, value string, limit int) []string {
 	return append(list, value)
 }
 
-func finding(r Rule, seen []Sighting) Finding {
-	f := Finding{Rule: r.ID, Title: r.Title, Level: r.Level, Sources: r.Sources, Why: r.Why, Fix: r.Fix, Count: len(seen), Curl: curl(r, seen[0])}
+func finding(client string, r Rule, seen []Sighting) Finding {
+	f := Finding{Rule: r.ID, Title: r.Title, Level: r.Level, Sources: r.Sources, Why: r.Why, Fix: r.Fix, Count: len(seen), Curl: curl(client, r, seen[0])}
 	for _, s := range seen[:min(len(seen), maxSeen)] {
 		first := s.Entries[0]
 		event := Event{What: s.What, At: first.Time, Node: first.Node}

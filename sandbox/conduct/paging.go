@@ -85,7 +85,7 @@ func overruns(all requests) []Sighting {
 			// Where a deviation was at work, the client may not have been told.
 			told := served(e) && e.Page != nil && !e.Page.Next && len(e.Deviations) == 0
 			if told && served(next) && beyond(next) && after(e, next) {
-				seen = append(seen, Sighting{call(next) + " lies behind the end; the page before had no rel=\"next\"", []journal.Entry{next}})
+				seen = append(seen, Sighting{call(next) + " lies behind the end; the page before had no rel=\"next\"", []journal.Entry{next, e}})
 			}
 		}
 	}

@@ -121,7 +121,7 @@ func detail(e journal.Entry) string {
 
 // expired tells whether a request was refused for its token.
 func expired(e journal.Entry) bool {
-	return e.Status == 401 && code(e) == "invalid_token" && e.Authorization.Print != ""
+	return e.Status == 401 && code(e) == "invalid_token" && !e.Refusal.Unreadable && e.Authorization.Print != ""
 }
 
 // call names a request in a sentence.

@@ -1,7 +1,6 @@
 package conduct_test
 
 import (
-	"encoding/base64"
 	"net/http"
 	"time"
 
@@ -64,7 +63,7 @@ var _ = DescribeTable("A client that", func(want conduct.ID, misbehave func(*ben
 	}),
 	Entry("sends its credentials to the API", conduct.ID("CLT-08"), func(b *bench) {
 		b.send(http.MethodGet, infoPath, "", func(h http.Header) {
-			h.Set("Authorization", "Basic "+base64.StdEncoding.EncodeToString([]byte(b.client.ClientID+":"+b.client.Secret)))
+			h["Authorization"] = basic(b.client)
 		})
 	}),
 	Entry("sends its secret in the place of a token", conduct.ID("CLT-08"), func(b *bench) {
