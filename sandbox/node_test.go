@@ -188,6 +188,23 @@ var _ = Describe("Serve", func() {
 		Eventually(ended).WithTimeout(patience).Should(Receive(BeNil()))
 	})
 
+	It("ends without a wait for connections on which nobody has asked", func() {
+		node, err := sandbox.New(sandbox.Config{})
+		Expect(err).NotTo(HaveOccurred())
+		listener, err := net.Listen("tcp", "127.0.0.1:0")
+		Expect(err).NotTo(HaveOccurred())
+		ctx, stop := context.WithCancel(context.Background())
+		ended := make(chan error, 1)
+		go func() { ended <- sandbox.Serve(ctx, listener, node) }()
+		silent, err := net.Dial("tcp", listener.Addr().String())
+		Expect(err).NotTo(HaveOccurred())
+		DeferCleanup(silent.Close)
+		// Connections are accepted in turn: after this answer the silent one is.
+		Expect(get(runningNode{node, "http://" + listener.Addr().String()}, "/healthz", nil).status).To(Equal(200))
+		stop()
+		Eventually(ended).WithTimeout(patience).Should(Receive(BeNil()))
+	})
+
 	It("reports a listener that fails", func() {
 		node, err := sandbox.New(sandbox.Config{})
 		Expect(err).NotTo(HaveOccurred())

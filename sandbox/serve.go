@@ -30,10 +30,9 @@ type Served interface {
 
 func (s *Server) logger() *slog.Logger { return s.log }
 
-// Serve answers requests on listener, over TLS if the node has it, until ctx is done, then lets running requests end for up to five seconds. It
-// closes the listener. It returns nil after an orderly end.
-func Serve(ctx context.Context, listener net.Listener, s Served) error {
-	server := &http.Server{
+// HTTPServer is a server with the limits of a served sandbox, for whoever runs it otherwise than by [Serve].
+func HTTPServer(s Served) *http.Server {
+	return &http.Server{
 		Handler:           s,
 		MaxHeaderBytes:    maxHeaderBytes,
 		ReadHeaderTimeout: headerTimeout,
@@ -42,6 +41,17 @@ func Serve(ctx context.Context, listener net.Listener, s Served) error {
 		IdleTimeout:       idleTimeout,
 		ErrorLog:          slog.NewLogLogger(s.logger().Handler(), slog.LevelDebug),
 	}
+}
+
+// Listen adds TLS to a listener if the sandbox has it, for whoever runs it otherwise than by [Serve].
+func Listen(inner net.Listener, s Served) net.Listener { return s.listen(inner) }
+
+// Serve answers requests on listener, over TLS if the node has it, until ctx is done, then lets running requests end for up to five seconds. It
+// closes the listener. It returns nil after an orderly end.
+func Serve(ctx context.Context, listener net.Listener, s Served) error {
+	server := HTTPServer(s)
+	unasked := &unasked{connections: map[net.Conn]struct{}{}}
+	server.ConnState = unasked.follow
 	go s.Prepare() // beside the first requests
 	ended := make(chan error, 1)
 	go func() { ended <- server.Serve(s.listen(listener)) }()
@@ -52,6 +62,7 @@ func Serve(ctx context.Context, listener net.Listener, s Served) error {
 	}
 	patience, cancel := context.WithTimeout(context.WithoutCancel(ctx), shutdownPatience)
 	defer cancel()
+	unasked.close()
 	err := server.Shutdown(patience)
 	if errors.Is(err, context.DeadlineExceeded) {
 		err = errors.Join(errors.New("requests were still running after five seconds and were cut"), server.Close())
