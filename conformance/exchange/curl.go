@@ -82,7 +82,7 @@ func isToken(s string) bool {
 
 // markerPattern is the shape of every marker, see Redactor.
 func markerPattern() *regexp.Regexp {
-	return regexp.MustCompile(`\[\[([A-Za-z0-9_.-]+):[0-9a-f]{8}:(plain|percent|json|html|base64|hex)\]\]`)
+	return regexp.MustCompile(`\[\[([A-Za-z0-9_.-]+):([0-9a-f]{8}):(plain|percent|json|html|base64|hex)\]\]`)
 }
 
 // eachPart cuts a text into literal parts and variables that stand for markers.
@@ -92,7 +92,7 @@ func eachPart(text string, literal, variable func(string)) {
 		if m[0] > at {
 			literal(text[at:m[0]])
 		}
-		variable(shellVariable(text[m[2]:m[3]], text[m[4]:m[5]]))
+		variable(shellVariable(text[m[2]:m[3]], text[m[6]:m[7]]))
 		at = m[1]
 	}
 	if at < len(text) {

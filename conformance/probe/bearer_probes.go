@@ -7,6 +7,7 @@ import (
 	"github.com/rin-network/rin/conformance/discover"
 	"github.com/rin-network/rin/conformance/exchange"
 	"github.com/rin-network/rin/conformance/exchange/record"
+	"github.com/rin-network/rin/conformance/forge"
 )
 
 // bearerProbe asks a protected resource with the credentials of one case.
@@ -82,7 +83,7 @@ func (r *run) withoutToken(res discover.Resource, c exchange.Case) (ask record.A
 func (r *run) withToken(res discover.Resource, c exchange.Case, token string) (record.Ask, *unsent) {
 	switch c {
 	case exchange.Tampered:
-		forged := tampered(token)
+		forged := forge.Tampered(token)
 		ask := res.GetWith(c, "tampered_token", "Bearer "+forged)
 		ask.Conceal = map[string]string{"tampered_token": forged}
 		return ask, nil

@@ -73,33 +73,21 @@ type place struct{ url, issuer, from string }
 // realm in a token URL as Keycloak has it.
 func (r *run) places() []place {
 	var out []place
-	add := func(text, from string, forms ...func(*url.URL) string) {
-		u, err := url.Parse(text)
-		if err != nil || u.Host == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" || u.Scheme != "https" && u.Scheme != "http" {
-			return
-		}
-		for _, form := range forms {
-			p := place{form(u), text, from}
+	add := func(issuer, from string) {
+		for _, address := range discover.MetadataURLs(issuer) {
+			p := place{address, issuer, from}
 			if len(out) < maxPlaces && !slices.ContainsFunc(out, func(o place) bool { return o.url == p.url }) {
 				out = append(out, p)
 			}
 		}
 	}
 	if t, ok := forge.Read(r.current().Value); ok {
-		add(t.Issuer(), "the claim iss", appended, inserted)
+		add(t.Issuer(), "the claim iss")
 	}
 	if realm, found := strings.CutSuffix(r.Target.TokenURL, "/protocol/openid-connect/token"); found {
-		add(realm, "the token URL", appended, inserted)
+		add(realm, "the token URL")
 	}
 	return out
-}
-
-func appended(u *url.URL) string {
-	return u.Scheme + "://" + u.Host + strings.TrimRight(u.EscapedPath(), "/") + "/.well-known/openid-configuration"
-}
-
-func inserted(u *url.URL) string {
-	return u.Scheme + "://" + u.Host + "/.well-known/oauth-authorization-server" + strings.TrimRight(u.EscapedPath(), "/")
 }
 
 func (r *run) metadataProbe(number string) probe {

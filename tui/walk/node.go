@@ -1,0 +1,128 @@
+package walk
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/rin-network/rin/conformance/discover"
+	"github.com/rin-network/rin/conformance/exchange"
+	"github.com/rin-network/rin/conformance/target"
+)
+
+// maxEntries bounds the entries of a registry that are listed.
+const maxEntries = 500
+
+// Entry is a node as a registry lists it.
+type Entry struct {
+	ID, Acronym, Name string
+	TokenURL, InfoURL string
+}
+
+// ReadRegistry lists the nodes of the target's registry, from its document or from its URL.
+func (w *Walk) ReadRegistry(ctx context.Context) (Scene, []Entry) {
+	scene := Scene{Step: Node}
+	t := w.Target()
+	text := t.RegistryDocument
+	if t.Registry != "" {
+		answer, err := w.send(ctx, registryAsk(t.Registry))
+		if err != nil {
+			return troubled(scene, err), nil
+		}
+		scene.Exchanges = append(scene.Exchanges, answer.Exchange)
+		if scene.Trouble = w.refusedCall(answer); scene.Trouble != nil {
+			return scene, nil
+		}
+		text = answer.Body
+		w.mu.Lock()
+		w.target.RegistryDocument = text
+		w.mu.Unlock()
+	}
+	entries, err := entriesOf(text)
+	if err != nil {
+		scene.Trouble = &Trouble{err.Error(), []string{"the URL or the file is another document"}, []string{"name the registry document of the network"}}
+		return scene, nil
+	}
+	scene.Says = append(scene.Says, fmt.Sprintf("The registry lists %d %s.", len(entries), plural(len(entries), "entry", "entries")))
+	return scene, entries
+}
+
+// entriesOf reads the entries of a registry document: under "member", or a bare array.
+func entriesOf(text []byte) ([]Entry, error) {
+	type member struct {
+		ID, Acronym, Name any
+		OAuth2, Info      any
+	}
+	var document struct{ Member []member }
+	if err := json.Unmarshal(text, &document); err != nil || document.Member == nil {
+		if json.Unmarshal(text, &document.Member) != nil || document.Member == nil {
+			return nil, discover.ErrNoRegistry
+		}
+	}
+	word := func(v any) string { s, _ := v.(string); return strings.TrimSpace(s) }
+	var out []Entry
+	for _, m := range document.Member[:min(len(document.Member), maxEntries)] {
+		out = append(out, Entry{word(m.ID), word(m.Acronym), word(m.Name), word(m.OAuth2), word(m.Info)})
+	}
+	return out, nil
+}
+
+// Choose aims at a node of the registry that was read. Credentials that belong to another node are not kept.
+func (w *Walk) Choose(id string) error {
+	t := w.Target()
+	entry, err := discover.FindEntry(t.RegistryDocument, id)
+	if err != nil {
+		return err
+	}
+	t.NodeID, t.TokenURL, t.InfoURL, t.SpecURL, t.BaseURL = id, "", "", "", ""
+	w.Aim(discover.Complete(t, entry))
+	return nil
+}
+
+// Located tells whether the walk knows where tokens are issued and where info is.
+func (w *Walk) Located() bool {
+	t := w.Target()
+	return t.TokenURL != "" && t.InfoURL != ""
+}
+
+// Derived fills in the URLs that follow from the info URL, as the interface document has it.
+func Derived(t target.Target) target.Target {
+	base, spec, ok := discover.Derive(t.InfoURL)
+	if !ok {
+		return t
+	}
+	if t.BaseURL == "" {
+		t.BaseURL = base
+	}
+	if t.SpecURL == "" {
+		t.SpecURL = spec
+	}
+	return t
+}
+
+func plural(n int, one, many string) string {
+	if n == 1 {
+		return one
+	}
+	return many
+}
+
+// troubled is a scene that this machine could not play.
+func troubled(s Scene, err error) Scene {
+	s.Trouble = &Trouble{err.Error(), []string{"this machine"}, []string{"try again"}}
+	return s
+}
+
+// latestOf is the latest answer with a label.
+func (w *Walk) latestOf(label exchange.Label) (exchange.Exchange, bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, s := range slices.Backward(w.history) {
+		if s.exchange.Label == label {
+			return s.exchange, true
+		}
+	}
+	return exchange.Exchange{}, false
+}

@@ -1,0 +1,195 @@
+package walk
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/url"
+	"time"
+
+	"github.com/rin-network/rin/conformance/discover"
+	"github.com/rin-network/rin/conformance/exchange"
+	"github.com/rin-network/rin/conformance/exchange/record"
+	"github.com/rin-network/rin/conformance/forge"
+	"github.com/rin-network/rin/conformance/requirement"
+)
+
+// Mistake is one that a client can make, made on purpose.
+type Mistake struct {
+	// Name is its word on the command line.
+	Name string
+	// Title completes "What if …".
+	Title string
+	// Lesson says what a client does about the answer.
+	Lesson string
+	// Asks says that it is sent after a question only, and what to ask; empty for the others.
+	Asks string
+	// rules judge the answer.
+	rules []requirement.ID
+	// send asks for it; unsent says why it could not be, in a sentence.
+	send func(w *Walk, ctx context.Context, scene *Scene) (answer record.Answer, unsent string, err error)
+}
+
+// Mistakes are all of them, in the order in which they teach best.
+func Mistakes() []Mistake {
+	return []Mistake{
+		{Name: "no-token", Title: "the token is forgotten", rules: []requirement.ID{"BRR-01", "BRR-02", "BRR-03", "BRR-04"},
+			Lesson: "401 without an error code: the request lacked a token. Send one; nothing is wrong with your client's registration.", send: plainly(func(r discover.Resource) record.Ask { return r.Get(exchange.NoToken) })},
+		{Name: "garbage", Title: "the token is garbage", rules: []requirement.ID{"BRR-06", "BRR-07", "BRR-08"},
+			Lesson: "401 with error=\"invalid_token\": fetch a new token, once, and try again. If that fails too, stop: more attempts change nothing.",
+			send: plainly(func(r discover.Resource) record.Ask {
+				return r.GetWith(exchange.Garbage, "", "Bearer conformance.invalid.token")
+			})},
+		{Name: "expired", Title: "the token has expired", rules: []requirement.ID{"BRR-10"},
+			Lesson: "The same 401: to a client an expired token is an invalid one. Fetch another shortly before expires_in is over, and you never see it.", send: (*Walk).sendExpired},
+		{Name: "tampered", Title: "somebody changed a letter of the token", rules: []requirement.ID{"BRR-09"},
+			Lesson: "One letter of the signature differs, and the node refuses: that is what the signature is for.", send: (*Walk).sendTampered},
+		{Name: "wrong-secret", Title: "the secret is wrong", rules: []requirement.ID{"TER-01", "TER-02"},
+			Lesson: "invalid_client, from the authorization server: the credentials are wrong, so don't repeat it. Some servers lock a client after a few attempts.", send: (*Walk).sendWrongSecret},
+		{Name: "no-role", Title: "the account lacks the role", rules: []requirement.ID{"BRR-18", "BRR-19"},
+			Lesson: "403, although the token is good: the authorization server knows the client, the funding service does not let it in. Ask its operator for role and affiliation.", send: (*Walk).sendWithoutRole},
+		{Name: "token-in-url", Title: "the token stands in the URL", rules: []requirement.ID{"BRR-14"},
+			Lesson: "A URL ends up in logs, histories and Referer headers, and a token in it is given away (RFC 6750 §5.3). A node refuses it.",
+			Asks:   "The token will stand in the node's access log. It is one that is used for nothing else.", send: (*Walk).sendInURL},
+	}
+}
+
+// Make makes a mistake on purpose and says by which rule the answer is judged.
+func (w *Walk) Make(ctx context.Context, m Mistake) Scene {
+	scene := Scene{Step: WhatIf}
+	// A refusal proves nothing unless the same request with a good token is answered.
+	if good, ok := w.latestOf(exchange.Info.With(exchange.OK)); !ok || good.Status()/100 != 2 {
+		if control := w.CallInfo(ctx); !control.Well() {
+			scene.Exchanges, scene.Trouble = control.Exchanges, control.Trouble
+			return scene
+		}
+	}
+	answer, unsent, err := m.send(w, ctx, &scene)
+	switch {
+	case err != nil:
+		return troubled(scene, err)
+	case scene.Trouble != nil:
+		return scene
+	case unsent != "":
+		scene.Says = []string{unsent}
+		return scene
+	}
+	scene.Exchanges = append(scene.Exchanges, answer.Exchange)
+	if scene.Trouble = failed(answer); scene.Trouble != nil {
+		return scene
+	}
+	if answer.Status/100 == 2 {
+		scene.Says = append(scene.Says, fmt.Sprintf("Status %d: the node answered as if nothing were wrong.", answer.Status))
+	} else {
+		scene.Says = append(scene.Says, fmt.Sprintf("Status %d %s.", answer.Status, http.StatusText(answer.Status)), m.Lesson)
+	}
+	scene.Verdicts = w.judge(m.rules...)
+	return scene
+}
+
+// plainly sends what needs no good token.
+func plainly(make func(discover.Resource) record.Ask) func(*Walk, context.Context, *Scene) (record.Answer, string, error) {
+	return func(w *Walk, ctx context.Context, _ *Scene) (record.Answer, string, error) {
+		answer, err := w.send(ctx, make(w.info()))
+		return answer, "", err
+	}
+}
+
+func (w *Walk) sendTampered(ctx context.Context, scene *Scene) (record.Answer, string, error) {
+	token, ok := w.bearer(ctx, scene)
+	if !ok {
+		return record.Answer{}, "", nil
+	}
+	changed := forge.Tampered(token)
+	ask := w.info().GetWith(exchange.Tampered, "tampered_token", "Bearer "+changed)
+	ask.Conceal = map[string]string{"tampered_token": changed}
+	answer, err := w.send(ctx, ask)
+	return answer, "", err
+}
+
+// sendExpired sends the expired token that was given, or the first one of the walk once it is over.
+func (w *Walk) sendExpired(ctx context.Context, _ *Scene) (record.Answer, string, error) {
+	token := w.Target().ExpiredToken.Reveal()
+	if issued, ok := w.Issued(); token == "" && ok {
+		left := issued.Left(w.Now())
+		if left > 0 {
+			return record.Answer{}, fmt.Sprintf("Your token is good for another %s; come back then, or start with --expired-token.", left.Round(time.Second)), nil
+		}
+		token = issued.Value
+	}
+	ask := w.info().GetWith(exchange.Expired, discover.ExpiredToken, "Bearer "+token)
+	ask.Presents = token
+	answer, err := w.send(ctx, ask)
+	return answer, "", err
+}
+
+func (w *Walk) sendWrongSecret(ctx context.Context, _ *Scene) (record.Answer, string, error) {
+	t := w.Target()
+	wrong, err := forge.Misspelt(t.Credentials.ClientSecret.Reveal(), w.options.Random)
+	if err != nil {
+		return record.Answer{}, "", fmt.Errorf("draw a wrong secret: %w", err)
+	}
+	good := discover.Credentialed(t.Credentials)
+	ask := discover.TokenRequest(t, exchange.WrongSecret, discover.ClientSecret, good[0], good[1], discover.Field{Name: "client_secret", Value: wrong})
+	ask.NoRetry, ask.Conceal = true, map[string]string{"wrong_secret": wrong}
+	answer, err := w.send(ctx, ask)
+	return answer, "", err
+}
+
+func (w *Walk) sendWithoutRole(ctx context.Context, scene *Scene) (record.Answer, string, error) {
+	if w.Target().Second == nil {
+		return record.Answer{}, "This needs a second client, one without the role: start with --client-id2 and --client-secret2.", nil
+	}
+	if _, listed := w.latestOf(w.listLabel()); !listed {
+		if read := w.ListCalls(ctx, Query{}); !read.Well() { // the positive control
+			scene.Trouble = read.Trouble
+			return record.Answer{}, "", nil
+		}
+	}
+	list, ok := w.list()
+	if !ok {
+		return record.Answer{}, "The document describes no list of funding calls, which is where the role counts.", nil
+	}
+	token, ok := w.secondBearer(ctx, scene)
+	if !ok {
+		return record.Answer{}, "", nil
+	}
+	resource := discover.Resource{Name: exchange.OperationResource(list.Key), URL: w.bases()[0].URL(list.Path)}
+	answer, err := w.send(ctx, resource.GetWith(exchange.NoRole, discover.SecondAccessToken, "Bearer "+token))
+	return answer, "", err
+}
+
+func (w *Walk) listLabel() exchange.Label {
+	if list, ok := w.list(); ok {
+		return exchange.OperationResource(list.Key).With(exchange.OK)
+	}
+	return ""
+}
+
+// sendInURL uses a token that nothing else is asked with.
+func (w *Walk) sendInURL(ctx context.Context, scene *Scene) (record.Answer, string, error) {
+	t := w.Target()
+	ask := discover.TokenRequest(t, exchange.Throwaway, discover.ClientSecret, discover.Credentialed(t.Credentials)...)
+	ask.Issues = discover.AccessToken
+	spare, err := w.send(ctx, ask)
+	if err != nil {
+		return spare, "", err
+	}
+	if scene.Trouble = refusedToken(spare); scene.Trouble != nil {
+		scene.Exchanges = append(scene.Exchanges, spare.Exchange)
+		return spare, "", nil
+	}
+	resource := w.info()
+	u, err := url.Parse(resource.URL)
+	if err != nil {
+		return record.Answer{}, "", fmt.Errorf("read the info URL: %w", err)
+	}
+	query := u.Query()
+	query.Set("access_token", spare.Token)
+	u.RawQuery = query.Encode()
+	resource.URL = u.String()
+	ask = resource.Get(exchange.TokenInQuery)
+	ask.Credential, ask.FollowSameOrigin = discover.AccessToken, false
+	answer, err := w.send(ctx, ask)
+	return answer, "", err
+}
