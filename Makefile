@@ -44,7 +44,7 @@ race: ## the tests but the kill matrix, the benign corpus and the attacks under 
 	CGO_ENABLED=1 $(GO) test -race $$($(GO) list ./... | grep -v -e cmd/rin/mutants -e cmd/rin/benign -e cmd/rin/hostile)
 
 lint: ## gofmt, go vet, staticcheck
-	@test -z "$$(gofmt -l cmd conformance fixtures sandbox)" || { gofmt -l cmd conformance fixtures sandbox; echo "run gofmt on these"; exit 1; }
+	@test -z "$$(gofmt -l cmd conformance fixtures sandbox tui)" || { gofmt -l cmd conformance fixtures sandbox tui; echo "run gofmt on these"; exit 1; }
 	$(GO) vet ./...
 	$(TOOL) staticcheck ./...
 

@@ -97,6 +97,11 @@ var _ = Describe("The laws", func() {
 		each("fixtures", func(p pkg) []string { return reaches(p.Deps, "conformance", "sandbox") })
 	})
 
+	It("keep the tour apart from the sandbox, which it is handed a function to start", func() {
+		each("tui", func(p pkg) []string { return reaches(p.Deps, "sandbox", "fixtures") })
+		each("tui", imports("net/http/httputil", "net"))
+	})
+
 	It("keep judging free of the world", func() {
 		world := imports("os", "os/exec", "net", "net/http", "log", module+"conformance/openapi")
 		each("conformance/requirement", world)

@@ -26,7 +26,7 @@ Exit codes: 0 certified, 1 not certified, 2 usage, 3 inconclusive, 4 internal er
 	root.PersistentFlags().Bool("no-color", false, "never colour the output (NO_COLOR does the same)")
 	root.AddCommand(
 		demoCommand(w), sandboxCommand(w), certifyCommand(w), judgeCommand(w),
-		explainCommand(w), requirementsCommand(w), tokenCommand(w), fixturesCommand(w),
+		explainCommand(w), requirementsCommand(w), tokenCommand(w), tourCommand(w), fixturesCommand(w),
 		clientCommand(w), versionCommand(w), workerCommand(w),
 	)
 	return root

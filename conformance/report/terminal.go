@@ -74,17 +74,17 @@ func (c *console) blank() { c.out.WriteByte('\n') }
 
 // text writes a paragraph: its first line after lead, which takes its own place, the others below with a hanging indent.
 func (c *console) text(indent int, lead, text string, codes ...string) {
-	hang := indent + columns(lead)
+	hang := indent + Columns(lead)
 	if hang > c.width/3 {
 		hang = indent + 2
 	}
-	first := wrap(Plain(text), max(8, c.width-indent-columns(lead)))
+	first := Wrap(Plain(text), max(8, c.width-indent-Columns(lead)))
 	rest := strings.TrimSpace(strings.TrimPrefix(strings.Join(strings.Fields(Plain(text)), " "), first[0]))
 	c.line(indent, c.paint(lead, codes...)+c.paint(first[0], boldOnly(codes)...))
 	if rest == "" {
 		return
 	}
-	for _, l := range wrap(rest, max(8, c.width-hang)) {
+	for _, l := range Wrap(rest, max(8, c.width-hang)) {
 		c.line(hang, c.paint(l, boldOnly(codes)...))
 	}
 }
@@ -120,7 +120,7 @@ func (c *console) groups(r Report) {
 	longest := 0
 	for _, g := range r.Catalogue.Groups {
 		if g.Totals.Sum() > 0 {
-			longest = max(longest, columns(g.Title))
+			longest = max(longest, Columns(g.Title))
 		}
 	}
 	for _, g := range r.Catalogue.Groups {
@@ -138,13 +138,13 @@ func (c *console) groups(r Report) {
 		if c.width >= longest+40 {
 			lead += pad(g.Title, longest+2)
 		}
-		c.line(0, c.paint(symbol(worst), style(worst), bold)+strings.TrimPrefix(lead, symbol(worst))+c.counted(g.Totals, columns(lead)))
+		c.line(0, c.paint(symbol(worst), style(worst), bold)+strings.TrimPrefix(lead, symbol(worst))+c.counted(g.Totals, Columns(lead)))
 	}
 }
 
 // counted writes counts behind a lead of n columns, on further lines where they do not fit.
 func (c *console) counted(t verdict.Totals, n int) string {
-	return strings.Join(wrap(counts(t), max(12, c.width-n)), "\n"+strings.Repeat(" ", n))
+	return strings.Join(Wrap(counts(t), max(12, c.width-n)), "\n"+strings.Repeat(" ", n))
 }
 
 // verdict ends the summary.

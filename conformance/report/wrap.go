@@ -7,8 +7,8 @@ import (
 	"golang.org/x/text/width"
 )
 
-// columns counts the terminal columns that a text takes: combining marks none, East Asian wide characters two (UAX #11).
-func columns(s string) int {
+// Columns counts the terminal columns that a text takes: combining marks none, East Asian wide characters two (UAX #11).
+func Columns(s string) int {
 	n := 0
 	for _, r := range s {
 		n += columnsOf(r)
@@ -27,20 +27,20 @@ func columnsOf(r rune) int {
 	return 1
 }
 
-// wrap breaks a text into lines of at most max columns, at blanks where there are some, inside a word where it must.
-func wrap(text string, max int) []string {
+// Wrap breaks a text into lines of at most max columns, at blanks where there are some, inside a word where it must.
+func Wrap(text string, max int) []string {
 	var lines []string
 	line := ""
 	for _, word := range strings.Fields(text) {
 		switch {
 		case line == "":
-		case columns(line)+1+columns(word) <= max:
+		case Columns(line)+1+Columns(word) <= max:
 			line += " " + word
 			continue
 		default:
 			lines = append(lines, line)
 		}
-		for columns(word) > max {
+		for Columns(word) > max {
 			head, tail := split(word, max)
 			lines = append(lines, head)
 			word = tail
@@ -66,5 +66,5 @@ func split(word string, max int) (head, tail string) {
 
 // pad fills a text with blanks up to n columns.
 func pad(s string, n int) string {
-	return s + strings.Repeat(" ", max(0, n-columns(s)))
+	return s + strings.Repeat(" ", max(0, n-Columns(s)))
 }

@@ -148,7 +148,7 @@ func (w *Walk) ListCalls(ctx context.Context, q Query) Scene {
 	w.mu.Lock()
 	w.calls = calls
 	w.mu.Unlock()
-	scene.Says = []string{fmt.Sprintf("%d %s came.", len(calls), plural(len(calls), "call", "calls"))}
+	scene.Says = []string{fmt.Sprintf("%d %s came.", len(calls), plural(len(calls), "record", "records"))}
 	switch {
 	case len(calls) == 0 && q.Page > 0:
 		scene.Says = append(scene.Says, "An empty page is the end of the list. A failed page is not: a client has to tell the two apart by the status.")

@@ -1,0 +1,179 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"github.com/rin-network/rin/conformance/target"
+	"github.com/rin-network/rin/tui/plain"
+	"github.com/rin-network/rin/tui/walk"
+)
+
+// tourFlags are the flags of rin tour. Node and credentials are those of a certification.
+type tourFlags struct {
+	node     certifyFlags
+	plain    bool
+	language string
+	steps    []string
+	mistakes []string
+	filters  []string
+	page     int
+	open     string
+	folder   string
+}
+
+// groups are the flags by what they are about.
+func (t *tourFlags) groups() []flagGroup {
+	node := &t.node.target
+	return []flagGroup{
+		{"The node (a sandbox inside, if none is given)", func(f *pflag.FlagSet) {
+			f.StringVar(&node.Registry, "registry", "", "registry document, URL or file")
+			f.StringVar(&node.NodeID, "node", "", "id of the node's entry in the registry (default: the first)")
+			f.StringVar(&node.TokenURL, "token-url", "", "token endpoint")
+			f.StringVar(&node.InfoURL, "info-url", "", "info endpoint")
+			f.StringVar(&node.SpecURL, "spec-url", "", "OpenAPI document of the funding API")
+			f.StringVar(&node.BaseURL, "base-url", "", "where the document's operations live (default: beside the document)")
+			f.StringVar(&node.ListOperation, "list-operation", "", "operationId or path of the operation that lists funding calls")
+			f.StringVar(&node.DetailOperation, "detail-operation", "", "operationId or path of the operation that reads one")
+			f.StringVar(&t.node.caFile, "cacert", "", "PEM file of certificate authorities to trust besides the system's")
+			f.StringSliceVar(&node.AllowOrigins, "allow-origin", nil, "further origin that may receive the token")
+		}},
+		{"Credentials (a secret is env:NAME, file:PATH or - for standard input)", func(f *pflag.FlagSet) {
+			f.StringVar(&t.node.first.id, "client-id", "", "client id")
+			f.StringVar(&t.node.first.secret, "client-secret", "", "where the client secret is")
+			f.StringVar(&t.node.second.id, "client-id2", "", "a client without the role, to see it refused")
+			f.StringVar(&t.node.second.secret, "client-secret2", "", "where its secret is")
+			f.StringVar(&t.node.expired, "expired-token", "", "where an expired token of the client is, to see it refused")
+		}},
+		{"The walk", func(f *pflag.FlagSet) {
+			f.BoolVar(&t.plain, "plain", false, "print the walk line by line, as it does where no terminal is")
+			f.StringSliceVar(&t.steps, "step", nil, "walk this step only, one of "+strings.Join(stepNames(), ", ")+"; may be repeated")
+			f.StringVar(&t.language, "language", "en", "language of the funding calls: de or en")
+			f.StringSliceVar(&t.filters, "filter", nil, "filter of the calls, such as region=TYROL; may be repeated")
+			f.IntVar(&t.page, "page", 1, "page of the calls")
+			f.StringVar(&t.open, "open", "", "id of the call to open (default: the first of the list)")
+			f.StringSliceVar(&t.mistakes, "what-if", nil, "make this mistake only, one of "+strings.Join(mistakeNames(), ", "))
+			f.StringVar(&t.folder, "take-away", "", "folder for scripts, code and the recording of the walk")
+		}},
+	}
+}
+
+func stepNames() []string {
+	var names []string
+	for _, g := range walk.Guides() {
+		names = append(names, g.Name)
+	}
+	return names
+}
+
+func mistakeNames() []string {
+	var names []string
+	for _, m := range walk.Mistakes() {
+		names = append(names, m.Name)
+	}
+	return names
+}
+
+// builtIn tells whether no node was given.
+func (t *tourFlags) builtIn(at target.Target) bool {
+	return at.Registry == "" && len(at.RegistryDocument) == 0 && at.TokenURL == "" && at.InfoURL == "" && at.SpecURL == ""
+}
+
+// target is the node to begin with; empty for the sandbox inside.
+func (t *tourFlags) target(w world) (target.Target, error) {
+	at := t.node.target
+	if err := t.node.credentials(w, &at); err != nil {
+		return at, err
+	}
+	var err error
+	if t.node.caFile != "" {
+		if at.CACert, err = w.readFile(t.node.caFile); err != nil {
+			return at, usage(fmt.Errorf("--cacert: %w", err), "give a readable PEM file")
+		}
+	}
+	if at.Registry != "" && !isURL(at.Registry) {
+		if at.RegistryDocument, err = w.readFile(at.Registry); err != nil {
+			return at, usage(fmt.Errorf("--registry: %w", err), "give the URL of the registry document, or a readable file")
+		}
+		at.Registry = ""
+	}
+	switch {
+	case t.builtIn(at) && (at.Credentials.ClientID != "" || at.NodeID != ""):
+		return at, usage(errors.New("credentials or a node's id were given, and no node"), "add --registry, or --token-url and --info-url")
+	case !t.builtIn(at) && at.Registry == "" && len(at.RegistryDocument) == 0 && (at.TokenURL == "" || at.InfoURL == ""):
+		return at, usage(errors.New("--token-url and --info-url belong together"), "give both, or --registry")
+	}
+	return at, nil
+}
+
+// options are how the walk is told, and which part of it.
+func (t *tourFlags) options(w world) (plain.Options, error) {
+	o := plain.Options{Language: t.language, NodeID: t.node.target.NodeID, Open: t.open, Query: walk.Query{Page: t.page - 1, Filters: map[string]string{}}}
+	if t.language != "de" && t.language != "en" {
+		return o, usage(fmt.Errorf("--language: %q is neither de nor en", t.language), "write de or en")
+	}
+	if t.page < 1 {
+		return o, usage(fmt.Errorf("--page: pages count from 1, got %d", t.page), "write 1 or more")
+	}
+	for _, name := range t.steps {
+		i := slices.Index(stepNames(), name)
+		if i < 0 {
+			return o, usage(fmt.Errorf("--step: %q is no step", name), "write one of "+strings.Join(stepNames(), ", "))
+		}
+		o.Steps = append(o.Steps, walk.Step(i))
+	}
+	for _, name := range t.mistakes {
+		i := slices.Index(mistakeNames(), name)
+		if i < 0 {
+			return o, usage(fmt.Errorf("--what-if: %q is no mistake that can be made", name), "write one of "+strings.Join(mistakeNames(), ", "))
+		}
+		o.Mistakes = append(o.Mistakes, walk.Mistakes()[i])
+	}
+	for _, filter := range t.filters {
+		name, value, found := strings.Cut(filter, "=")
+		if !found || name == "" {
+			return o, usage(fmt.Errorf("--filter: %q has no value", filter), "write it as name=value, such as region=TYROL")
+		}
+		o.Query.Filters[name] = value
+	}
+	if t.folder != "" {
+		o.Save = func(files []walk.File) (string, error) { return saveInto(t.folder, files) }
+	}
+	return o, nil
+}
+
+// saveInto writes files into a folder, which is made if need be. A file that is there is not touched.
+func saveInto(folder string, files []walk.File) (string, error) {
+	if err := os.MkdirAll(folder, 0o755); err != nil {
+		return "", usage(fmt.Errorf("--take-away: %w", err), "name a folder that can be written")
+	}
+	for _, f := range files {
+		mode := os.FileMode(0o600)
+		if f.Run {
+			mode = 0o700
+		}
+		file, err := os.OpenFile(filepath.Join(folder, f.Name), os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
+		if err != nil {
+			return "", usage(fmt.Errorf("--take-away: %w", err), "name a new folder")
+		}
+		if err := errors.Join(f.Write(file), file.Close()); err != nil {
+			return "", usage(fmt.Errorf("--take-away: write %s: %w", f.Name, err), "name a folder that can be written")
+		}
+	}
+	return folder, nil
+}
+
+// temporaryFile makes an empty file that only its owner reads.
+func temporaryFile(pattern string) (path string, remove func(), err error) {
+	file, err := os.CreateTemp("", pattern+"-*.jsonl")
+	if err != nil {
+		return "", nil, err
+	}
+	return file.Name(), func() { _ = os.Remove(file.Name()) }, file.Close()
+}

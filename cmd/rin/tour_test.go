@@ -1,0 +1,116 @@
+package main_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+)
+
+var _ = Describe("rin tour --plain", func() {
+	It("walks all steps on a sandbox of its own, to the certificate, and tells no secret", func() {
+		got := rin(nil, "tour", "--plain")
+		Expect(got.code).To(Equal(0), got.err)
+		for _, head := range []string{"1. Choose a node", "2. Present your client", "3. Ask for an access token", "4. Read the token", "5. Call the info resource",
+			"6. Read the specification", "7. Read funding calls", "8. What if …", "9. Certify the node", "10. Take it with you", "✓ Certified for profile funding"} {
+			Expect(got.out).To(ContainSubstring(head))
+		}
+		Expect(got.out).NotTo(ContainSubstring("FAILED"))
+		Expect(got.out).To(ContainSubstring("client_secret=‹client_secret›"))
+		Expect(got.out).NotTo(MatchRegexp(`eyJ[A-Za-z0-9_-]{20}`), "no token")
+		for line := range strings.Lines(got.out) {
+			if strings.HasPrefix(line, "> ") { // a request is shown as it was sent
+				continue
+			}
+			Expect(len([]rune(strings.TrimSuffix(line, "\n")))).To(BeNumerically("<=", 80), line)
+		}
+	})
+
+	It("runs where no terminal is, without the flag as well", func() {
+		Expect(rin(nil, "tour", "--step", "token").out).To(ContainSubstring("The authorization server has issued an access token."))
+	})
+
+	It("does one action by a flag", func() {
+		got := rin(nil, "tour", "--plain", "--step", "calls", "--filter", "fundingType=AWARD", "--language", "de")
+		Expect(got.code).To(Equal(0), got.err)
+		Expect(got.out).To(And(ContainSubstring(", AWARD, "), Not(ContainSubstring(", PROGRAMME, ")), ContainSubstring("7. Read funding calls"), Not(ContainSubstring("1. Choose"))))
+		Expect(rin(nil, "tour", "--plain", "--step", "what-if", "--what-if", "token-in-url").out).To(ContainSubstring("BRR-14"))
+	})
+
+	It("leaves code that works with what is in the environment", func() {
+		base, _, session := controlledSandbox("--calls", "130")
+		text := string(session.Out.Contents())
+		secret := regexp.MustCompile(`client  demo-client \(.*\)\n  secret  (\S+)`).FindStringSubmatch(text)[1]
+		folder := filepath.Join(GinkgoT().TempDir(), "taken")
+		env := []string{"SECRET=" + secret}
+		walk := []string{"tour", "--plain", "--registry", base + "/registry/registry.json", "--node", "XA", "--client-id", "demo-client", "--client-secret", "env:SECRET",
+			"--step", "node", "--step", "info", "--step", "calls", "--step", "take-away", "--take-away", folder}
+		got := rin(env, walk...)
+		Expect(got.code).To(Equal(0), got.err+got.out)
+		Expect(rin(env, walk...).code).To(Equal(2), "nothing is written over")
+
+		run := func(name string, args ...string) string {
+			GinkgoHelper()
+			if _, err := exec.LookPath(name); err != nil {
+				return ""
+			}
+			cmd := exec.Command(name, args...)
+			cmd.Dir, cmd.Env = folder, append(os.Environ(), "RIN_CLIENT_SECRET="+secret)
+			var out, said bytes.Buffer
+			cmd.Stdout, cmd.Stderr = &out, &said
+			Expect(cmd.Run()).To(Succeed(), said.String())
+			return out.String()
+		}
+		ids := func(lines string) []string {
+			GinkgoHelper()
+			var all []string
+			for line := range strings.Lines(lines) {
+				var item struct{ ID string }
+				Expect(json.Unmarshal([]byte(line), &item)).To(Succeed(), line)
+				all = append(all, item.ID)
+			}
+			return all
+		}
+		fromGo := ids(run("go", "run", "client.go"))
+		Expect(len(fromGo)).To(BeNumerically(">", 130))
+		if _, err := exec.LookPath("python3"); err == nil {
+			Expect(ids(run("python3", "client.py"))).To(Equal(fromGo))
+		}
+		if _, err := exec.LookPath("curl"); err == nil {
+			Expect(run("sh", "walk.sh")).To(And(ContainSubstring(`"endpoints"`), ContainSubstring(fromGo[0])))
+			Expect(filepath.Join(folder, "openapi.json")).To(BeAnExistingFile())
+		}
+		for _, file := range []string{"walk.sh", "requests.sh", "client.go", "client.py", "walk.har"} {
+			read, err := os.ReadFile(filepath.Join(folder, file))
+			Expect(err).NotTo(HaveOccurred())
+			Expect(string(read)).NotTo(ContainSubstring(secret), file)
+		}
+	})
+
+	DescribeTable("says what is wrong with what was given", func(hint string, args ...string) {
+		got := rin(nil, append([]string{"tour", "--plain"}, args...)...)
+		Expect(got.code).To(Equal(2))
+		Expect(got.err).To(ContainSubstring(hint))
+	},
+		Entry("no such step", "one of node", "--step", "tokens"),
+		Entry("no such mistake", "one of no-token", "--what-if", "panic"),
+		Entry("no such language", "de or en", "--language", "fr"),
+		Entry("a filter without value", "name=value", "--filter", "region"),
+		Entry("half a node", "both", "--token-url", "http://127.0.0.1:1/t"),
+		Entry("a client without a node", "--registry", "--client-id", "x"),
+		Entry("page 0", "1 or more", "--page", "0"),
+	)
+
+	It("ends with trouble at the step that has it, and says what to try", func() {
+		got := rin([]string{"SECRET=whatever-it-is-it-is-wrong"}, "tour", "--plain", "--token-url", "http://127.0.0.1:1/oauth/token", "--info-url", "http://127.0.0.1:1/ris/info/v1/oauth/info/",
+			"--client-id", "demo-client", "--client-secret", "env:SECRET", "--step", "token")
+		Expect(got.code).To(Equal(3))
+		Expect(got.out).To(And(ContainSubstring("Trouble: nothing answers"), ContainSubstring("What to try:")))
+	})
+})
