@@ -63,4 +63,3 @@ func letterNear(text string, at int) (i int, found bool) {
 	}
 	return 0, false
 }
-
