@@ -21,7 +21,9 @@ func listClientsCommand(w world) *cobra.Command {
 		Use:   "list",
 		Short: "List the clients of a node, and the requests that wait",
 		Long: `List shows the clients of a node with role and affiliation, and the requests
-for access that wait for an answer. No secret is shown: the node has none. States:
+for access that wait for an answer. No secret is shown: the node has none.
+
+The states of a client:
 
   registered  gets tokens; the funding service refuses it
   permitted   reads fundings, too
