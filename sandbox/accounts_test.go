@@ -1,7 +1,9 @@
 package sandbox_test
 
 import (
+	"bytes"
 	"crypto/rand"
+	"log/slog"
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
@@ -97,6 +99,20 @@ var _ = Describe("the accounts of a node that serves", func() {
 			rotate(node, c.ClientID)
 		}
 		Expect(get(node, "/registry/registry.json", nil).body).NotTo(ContainSubstring("until June"))
+	})
+
+	It("keep a secret of a ledger over another one that is configured, and warn of it", func() {
+		books, log := shelf{}, &bytes.Buffer{}
+		configured := func(secret string) runningNode {
+			return newNode(sandbox.Config{Ledger: books, Logger: slog.New(slog.NewTextHandler(log, nil)), Clients: []sandbox.ClientConfig{{ID: "a", Secret: secret}}})
+		}
+		first := configured("the-first-secret-0123456789")
+		Expect(first.Credentials()).To(HaveExactElements(HaveField("Secret", "the-first-secret-0123456789")))
+		Expect(log.String()).To(BeEmpty())
+		again := configured("another-secret-0123456789ab")
+		Expect(again.Credentials()).To(HaveExactElements(HaveField("Secret", "")))
+		Expect(log.String()).To(SatisfyAll(ContainSubstring("client=a"), Not(ContainSubstring("another-secret")), Not(ContainSubstring("first-secret"))))
+		Expect(tokenOf(again, first.Credentials()[0])).To(Equal(200))
 	})
 
 	It("keep the second start of a ledger free of secrets that were shown before", func() {

@@ -43,23 +43,11 @@ func openBooks(c Config) (*account.Books, []Credential, error) {
 	if clients == nil {
 		clients = DemoClients("")
 	}
-	registrations := make([]account.Registration, 0, len(clients))
-	for _, client := range clients {
-		drawn := client.Secret == ""
-		if drawn {
-			if kept, known := books.Entry(client.ID); !known || kept.Unseen {
-				if client.Secret, err = account.NewSecret(c.Random); err != nil {
-					return nil, nil, err
-				}
-			}
-		} else if !c.Loopback && account.SecretBits(client.Secret) < account.MinimalSecretBits {
-			return nil, nil, fmt.Errorf("the secret of client %q is weaker than %d bits: use 22 or more random letters and digits, or bind to loopback",
-				client.ID, account.MinimalSecretBits)
+	registrations := make([]account.Registration, len(clients))
+	for i, client := range clients {
+		if registrations[i], err = registration(c, books, client); err != nil {
+			return nil, nil, err
 		}
-		registrations = append(registrations, account.Registration{
-			Client: account.NewClient{ID: client.ID, Audience: client.Audience}, Secret: client.Secret, Unseen: drawn, Subject: client.Subject,
-			Permission: account.Permission{Role: client.Role, Affiliation: client.Affiliation},
-		})
 	}
 	if err := books.Enter(registrations); err != nil {
 		return nil, nil, err
@@ -68,10 +56,30 @@ func openBooks(c Config) (*account.Books, []Credential, error) {
 	for _, r := range registrations {
 		if credential, ok := credentialOf(books, r.Client.ID, r.Secret); ok {
 			credential.Given = !r.Unseen && credential.Secret != ""
+			if !r.Unseen && credential.Secret == "" {
+				c.Logger.Warn("the client has another secret than the configured one: the ledger had it before", "client", r.Client.ID)
+			}
 			credentials = append(credentials, credential)
 		}
 	}
 	return books, credentials, nil
+}
+
+// registration is a configured client as the books take it. A secret is drawn if none is configured, and none was shown before.
+func registration(c Config, books *account.Books, client ClientConfig) (r account.Registration, err error) {
+	r = account.Registration{
+		Client: account.NewClient{ID: client.ID, Audience: client.Audience}, Secret: client.Secret, Unseen: client.Secret == "", Subject: client.Subject,
+		Permission: account.Permission{Role: client.Role, Affiliation: client.Affiliation},
+	}
+	kept, known := books.Entry(client.ID)
+	switch {
+	case r.Unseen && (!known || kept.Unseen):
+		r.Secret, err = account.NewSecret(c.Random)
+	case !r.Unseen && !c.Loopback && account.SecretBits(client.Secret) < account.MinimalSecretBits:
+		err = fmt.Errorf("the secret of client %q is weaker than %d bits: use 22 or more random letters and digits, or bind to loopback",
+			client.ID, account.MinimalSecretBits)
+	}
+	return r, err
 }
 
 // credentialOf is what the owner of a client holds. The secret is that given, if it is still the client's, and unknown otherwise; ok is
