@@ -1,12 +1,14 @@
 package control_test
 
 import (
+	"context"
 	"net/http"
 	"net/http/httptest"
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 
+	"github.com/rin-network/rin/sandbox"
 	"github.com/rin-network/rin/sandbox/control"
 	"github.com/rin-network/rin/sandbox/journal"
 )
@@ -57,4 +59,35 @@ var _ = Describe("The journal on the control listener", func() {
 	},
 		Entry(nil, "after=-1"), Entry(nil, "after=x"), Entry(nil, "limit=0"), Entry(nil, "limit=10001"),
 	)
+})
+
+var _ = Describe("The conduct on the control listener", func() {
+	It("is the report on all clients, or on one", func() {
+		network, client := controlled()
+		r := httptest.NewRequest(http.MethodGet, "/ris-synergy/info/v1/oauth/info/", nil)
+		r.SetBasicAuth("importer", "s")
+		network.ServeHTTP(httptest.NewRecorder(), r)
+		network.ServeHTTP(httptest.NewRecorder(), httptest.NewRequest(http.MethodGet, "/xb/oauth/token", nil))
+		all, err := client.Conduct()
+		Expect(err).NotTo(HaveOccurred())
+		Expect(all.Faults()).To(BeTrue())
+		one, err := client.ConductOf("importer")
+		Expect(err).NotTo(HaveOccurred())
+		Expect(one.Clients).To(ConsistOf(HaveField("Client", "importer")))
+		_, err = client.ConductOf("somebody")
+		Expect(err).To(MatchError(ContainSubstring("no request of this client")))
+	})
+
+	It("is not there without a journal", func() {
+		network, err := sandbox.NewNetwork(sandbox.NetworkConfig{Nodes: []sandbox.Config{{Calls: 3}}, JournalLimit: -1})
+		Expect(err).NotTo(HaveOccurred())
+		server := httptest.NewServer(control.New(network))
+		DeferCleanup(server.Close)
+		client := control.Client{Context: context.Background(), Base: server.URL}
+		_, err = client.Conduct()
+		Expect(err).To(MatchError(ContainSubstring("keeps no journal")))
+		_, err = client.Journal(control.Range{})
+		Expect(err).To(MatchError(ContainSubstring("keeps no journal")))
+		Expect(client.ClearJournal()).To(Succeed())
+	})
 })

@@ -1,0 +1,120 @@
+package main_test
+
+import (
+	"encoding/base64"
+	"io"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+)
+
+// sent sends one request to the sandbox and returns the body of its answer.
+func (b bench) sent(method, path, body string, header http.Header) string {
+	GinkgoHelper()
+	r, err := http.NewRequest(method, b.base+path, strings.NewReader(body))
+	Expect(err).NotTo(HaveOccurred())
+	r.Header = header
+	answer, err := http.DefaultClient.Do(r)
+	Expect(err).NotTo(HaveOccurred())
+	defer answer.Body.Close()
+	return readAll(answer.Body)
+}
+
+var _ = Describe("rin sandbox report", func() {
+	form := func(b bench) string {
+		return url.Values{"grant_type": {"client_credentials"}, "client_id": {"demo-client"}, "client_secret": {b.secret}}.Encode()
+	}
+	formType := http.Header{"Content-Type": {"application/x-www-form-urlencoded"}}
+	const infoPath = "/ris-synergy/info/v1/oauth/info/"
+
+	It("judges nothing, then a right client, then a wrong one, and ends accordingly", func() {
+		b := newBench("--calls", "3")
+		report := func(args ...string) outcome { return rin(b.env, append([]string{"sandbox", "report"}, args...)...) }
+		Expect(report()).To(Equal(outcome{3, "Nothing to judge: no client has sent a request yet\n", ""}))
+
+		token := tokenIn(b.sent("POST", "/oauth/token", form(b), formType))
+		b.sent("GET", infoPath, "", http.Header{"Authorization": {"Bearer " + token}, "Content-Type": {"application/json"}})
+		got := report()
+		Expect(got.code).To(Equal(0), got.out)
+		Expect(got.out).To(HavePrefix("demo-client · clean sheet\n"))
+
+		b.sent("POST", "/oauth/token?"+form(b), "", formType)
+		b.sent("GET", "/"+b.secret+"?t="+token, "", http.Header{"Authorization": {token}, "User-Agent": {token}, "Accept": {b.secret}})
+		b.sent("GET", infoPath, "", http.Header{"Authorization": {"Basic " + base64.StdEncoding.EncodeToString([]byte("demo-client:"+b.secret))}})
+		got = report("--client", "demo-client")
+		Expect(got.code).To(Equal(1))
+		Expect(got.out).To(ContainSubstring("CLT-06 FAULT The client secret never stands in a URL\n"))
+		Expect(got.out).To(ContainSubstring("CLT-08 FAULT"))
+
+		file := filepath.Join(GinkgoT().TempDir(), "conduct.html")
+		Expect(report("--format", "html", "-o", file)).To(Equal(outcome{1, "", "wrote " + file + "\n"}))
+		page, err := os.ReadFile(file)
+		Expect(err).NotTo(HaveOccurred())
+		kept := report("--format", "json").out + report().out + string(page)
+		for _, at := range []string{"/journal", "/conduct"} {
+			answer, err := http.Get(strings.TrimPrefix(b.env[0], "RIN_CONTROL=") + at)
+			Expect(err).NotTo(HaveOccurred())
+			kept += readAll(answer.Body)
+			Expect(answer.Body.Close()).To(Succeed())
+		}
+		for _, value := range []string{b.secret, token} {
+			for _, hidden := range []string{value, url.QueryEscape(value), base64.StdEncoding.EncodeToString([]byte(value)), base64.StdEncoding.EncodeToString([]byte("demo-client:" + value))} {
+				Expect(kept).NotTo(ContainSubstring(hidden))
+			}
+		}
+
+		b.told("reset")
+		Expect(report().code).To(Equal(3))
+	})
+
+	It("says who is unknown, and what it does not take", func() {
+		b := newBench("--calls", "3")
+		got := rin(b.env, "sandbox", "report", "--client", "somebody")
+		Expect(got.code).To(Equal(2))
+		Expect(got.err).To(ContainSubstring("no request of this client"))
+		Expect(rin(b.env, "sandbox", "report", "--format", "pdf").err).To(ContainSubstring("use text, json, html"))
+		Expect(rin(b.env, "sandbox", "report", "-o", "/nowhere/at/all").code).To(Equal(2))
+		Expect(rin(nil, "sandbox", "report", "--control", "http://127.0.0.1:1").code).To(Equal(3))
+	})
+
+	It("has nothing to judge where no journal is kept", func() {
+		b := newBench("--calls", "3", "--journal", "0")
+		got := rin(b.env, "sandbox", "report")
+		Expect(got.code).To(Equal(2))
+		Expect(got.err).To(ContainSubstring("hint: start it without --journal 0"))
+		Expect(rin(nil, "sandbox", "--journal", "-1").err).To(ContainSubstring("--journal: expected 0 to"))
+	})
+
+	It("has rules that are listed and explained", func() {
+		Expect(rin(nil, "requirements", "--clients").out).To(MatchRegexp(`(?m)^CLT-01 +waste +An access token is used`))
+		Expect(rin(nil, "requirements", "--clients", "--format", "json").out).To(ContainSubstring(`"id": "CLT-29"`))
+		Expect(rin(nil, "requirements", "--clients", "--format", "markdown").out).To(ContainSubstring("| CLT-07 | An access token never stands in a URL | fault | [RFC 9700 §4.3.2]("))
+		Expect(rin(nil, "requirements", "--clients", "--profile", "auth").code).To(Equal(2))
+		explained := rin(nil, "explain", "clt-08")
+		Expect(explained.code).To(Equal(0))
+		Expect(explained.out).To(HavePrefix("CLT-08  The client secret goes to the token endpoint and nowhere else\n"))
+		Expect(explained.out).To(ContainSubstring("NET-R19 (Authentication, 4): “The client ID and client secret"))
+		Expect(rin(nil, "explain", "CLT-99").code).To(Equal(2))
+	})
+})
+
+func readAll(from io.Reader) string {
+	GinkgoHelper()
+	read, err := io.ReadAll(from)
+	Expect(err).NotTo(HaveOccurred())
+	return string(read)
+}
+
+// tokenIn is the token in the answer of a token endpoint.
+func tokenIn(answer string) string {
+	GinkgoHelper()
+	found := regexp.MustCompile(`"access_token":"([^"]+)"`).FindStringSubmatch(answer)
+	Expect(found).NotTo(BeNil(), answer)
+	return found[1]
+}
