@@ -72,7 +72,7 @@ func (c *configFlags) data(w world) ([]byte, error) {
 func options(f *pflag.FlagSet) []setup.Option {
 	var all []setup.Option
 	f.VisitAll(func(flag *pflag.Flag) {
-		if slices.Contains([]string{"config", "example-config", "deviations", "help", "no-color"}, flag.Name) {
+		if slices.Contains([]string{"config", "example-config", "deviations", "scenarios", "help", "no-color"}, flag.Name) {
 			return
 		}
 		_, list := flag.Value.(pflag.SliceValue)

@@ -100,8 +100,12 @@ func (s *sandboxFlags) read(ctx context.Context, w world, given *pflag.FlagSet) 
 		return nil, err
 	}
 	nodes, err := s.network.configure(first, file)
-	if err == nil {
-		nodes[0].API, err = s.spec.config()
+	if err != nil {
+		return nil, err
+	}
+	api, err := s.spec.config()
+	if nodes[0].API.File == "" {
+		nodes[0].API = api
 	}
 	return nodes, err
 }

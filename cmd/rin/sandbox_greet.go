@@ -135,7 +135,7 @@ func (g greeting) writeCommands(b *strings.Builder, node *sandbox.Server) {
 	secret := "-d client_secret=" + client.Secret
 	if client.Given || client.Secret == "" {
 		fmt.Fprintf(b, "SECRET='...'   # that of %s, %s\n", client.ClientID, whence(client))
-		secret = `--data-urlencode "client_secret=$SECRET"`
+		secret = `--data-urlencode client_secret="$SECRET"`
 	}
 	fmt.Fprintf(b, `TOKEN=$(%[1]s -s %[2]s -d grant_type=client_credentials \
   -d client_id=%[3]s %[4]s | sed 's/.*"access_token":"\([^"]*\)".*/\1/')

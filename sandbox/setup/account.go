@@ -10,9 +10,6 @@ import (
 	"github.com/rin-network/rin/sandbox/funding"
 )
 
-// maxList is how long a list of a node may be.
-const maxList = 1000
-
 // clients reads the clients of a node; an empty list is a node without any.
 func (r *reader) clients(n *node, v value) {
 	clients, lines := []sandbox.ClientConfig{}, map[string]int{}
@@ -126,24 +123,6 @@ func (r *reader) secret(v value, to *string) {
 		return
 	}
 	*to = text
-}
-
-// into reads a text that is not empty.
-func (r *reader) into(name, expected string, to *string) key {
-	return key{name: name, expected: expected, read: func(v value) {
-		text, ok := r.text(v, expected)
-		if ok && strings.TrimSpace(text) == "" {
-			r.fault(v, expected, "an empty text", "")
-			return
-		}
-		*to = text
-	}}
-}
-
-func (r *reader) required(name, expected string, to *string) key {
-	k := r.into(name, expected, to)
-	k.required = true
-	return k
 }
 
 // once refuses a name that stands in another entry of its list already.

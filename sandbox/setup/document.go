@@ -16,6 +16,7 @@ const (
 	maxValues = 50_000
 	maxText   = 4096
 	maxMerges = 4
+	maxList   = 1000 // of a node
 )
 
 // parse reads the one document of a file as it stands: nothing is converted, and no alias is followed.

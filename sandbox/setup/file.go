@@ -122,7 +122,7 @@ func (r *reader) option(name string) (Option, bool) {
 // given reads an option. A list of one may be written as its one value. What a node can be told as well is checked as it is there.
 func (r *reader) given(file *File, option Option, v value) {
 	faults := len(r.faults)
-	for _, k := range r.settings(&node{}) {
+	for _, k := range slices.Concat(r.settings(&node{}), r.apiKeys(&sandbox.APIConfig{})) {
 		if k.name == option.Name {
 			k.read(v)
 		}

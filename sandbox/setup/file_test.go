@@ -11,7 +11,9 @@ import (
 	. "github.com/onsi/gomega"
 
 	"github.com/rin-network/rin/sandbox"
+	"github.com/rin-network/rin/sandbox/described"
 	"github.com/rin-network/rin/sandbox/registry"
+	"github.com/rin-network/rin/sandbox/scenario"
 	"github.com/rin-network/rin/sandbox/setup"
 )
 
@@ -26,7 +28,8 @@ var _ = Describe("a file", func() {
 			HaveField("Flavour.Name", "keycloak"), HaveField("TokenTTL", 65*time.Second), HaveField("Seed", uint64(2)), HaveField("Calls", 200)))
 		Expect(nodes[2]).To(SatisfyAll(HaveField("Member.ID", "XC_Test"), HaveField("Seed", uint64(42)), HaveField("Calls", 1000),
 			HaveField("Clients", HaveExactElements(HaveField("ID", "demo-client-xc"), HaveField("ID", "demo-client-without-role-xc"), HaveField("ID", "demo-client-elsewhere-xc")))))
-		Expect(nodes[3]).To(SatisfyAll(HaveField("Deviations", []string{"pages-overlap"}), HaveField("AsOf", time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC))))
+		Expect(nodes[3]).To(SatisfyAll(HaveField("Deviations", []string{"pages-overlap"}),
+			HaveField("Scenarios", []scenario.Play{{Name: "429-then-ok", Path: "list", Times: 2, Wait: time.Second}}), HaveField("AsOf", time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC))))
 		_, err = sandbox.NewNetwork(sandbox.NetworkConfig{Nodes: nodes})
 		Expect(err).NotTo(HaveOccurred())
 	})
@@ -64,6 +67,15 @@ var _ = Describe("a file", func() {
 		Expect(nodes[2]).To(SatisfyAll(HaveField("Calls", 7), HaveField("Seed", uint64(3))))
 	})
 
+	It("may serve any API from its document beside each node", func() {
+		file, err := setup.Read(source("nodes: [{}, {spec: project.json, items: 3, lists: array, open: true, scenario: 'slow:wait=2s'}]"))
+		Expect(err).NotTo(HaveOccurred())
+		nodes := file.Nodes(sandbox.Config{})
+		Expect(nodes[0].API).To(BeZero())
+		Expect(nodes[1].API).To(Equal(sandbox.APIConfig{File: "project.json", Items: 3, Lists: described.ListsArray, Open: true}))
+		Expect(nodes[1].Scenarios).To(Equal([]scenario.Play{{Name: "slow", Wait: 2 * time.Second}}))
+	})
+
 	It("keeps secrets elsewhere", func() {
 		file, err := setup.Read(source("nodes: [{clients: [{id: a, secret: 'env:READER'}, {id: b, secret: itself}]}, {clients: []}]"))
 		Expect(err).NotTo(HaveOccurred())
@@ -84,6 +96,9 @@ var _ = Describe("the faults of a file", func() {
 				told.WriteString(" (" + f.Hint + ")")
 			}
 			told.WriteString("\n")
+		}
+		if *update {
+			Expect(os.WriteFile("testdata/faults.txt", []byte(told.String()), 0o644)).To(Succeed())
 		}
 		want, err := os.ReadFile("testdata/faults.txt")
 		Expect(err).NotTo(HaveOccurred())

@@ -7,12 +7,9 @@ import (
 	"strings"
 	"time"
 
-	"go.yaml.in/yaml/v3"
-
 	"github.com/rin-network/rin/fixtures/generate"
 	"github.com/rin-network/rin/sandbox"
 	"github.com/rin-network/rin/sandbox/auth"
-	"github.com/rin-network/rin/sandbox/deviation"
 	"github.com/rin-network/rin/sandbox/flavour"
 	"github.com/rin-network/rin/sandbox/funding"
 	"github.com/rin-network/rin/sandbox/problem"
@@ -33,12 +30,19 @@ func (r *reader) node(v value, index int) node {
 			n.root, rooted = text, true
 		}
 	}})
-	r.mapping(v, append(keys, r.settings(&n)...), func(name string) string {
+	var api sandbox.APIConfig
+	r.mapping(v, slices.Concat(keys, r.settings(&n), r.apiKeys(&api)), func(name string) string {
 		if slices.Contains([]string{"secret", "subject", "role", "affiliation"}, name) {
 			return "it is said of a client: put it below an entry of clients"
 		}
 		return r.belongsAbove(name)
 	})
+	switch {
+	case api.File != "":
+		n.set = append(n.set, func(c *sandbox.Config) { c.API = api })
+	case api != sandbox.APIConfig{}:
+		r.fault(v, "spec, the file of an OpenAPI document, beside items, lists and open", "none", "")
+	}
 	if n.member.ID == "" {
 		n.member.ID = id
 	}
@@ -137,6 +141,7 @@ func (r *reader) settings(n *node) []key {
 		choice(r, n, "paging", []funding.Paging{funding.PagingOffset, funding.PagingNumber}, func(c *sandbox.Config, p funding.Paging) { c.Paging = p }),
 		choice(r, n, "error-shape", problem.Shapes(), func(c *sandbox.Config, s problem.Shape) { c.ErrorShape = s }),
 		{name: "deviate", read: func(v value) { r.deviations(n, v) }},
+		{name: "scenario", read: func(v value) { r.scenarios(n, v) }},
 		{name: "clients", read: func(v value) { r.clients(n, v) }},
 		{name: "issuers", read: func(v value) { r.issuers(n, v) }},
 	}
@@ -171,46 +176,7 @@ func choice[T ~string](r *reader, n *node, name string, allowed []T, set func(*s
 	for _, a := range allowed {
 		names = append(names, string(a))
 	}
-	expected := "one of " + strings.Join(names, ", ")
-	return key{name: name, read: func(v value) {
-		text, ok := r.text(v, expected)
-		switch {
-		case !ok:
-		case !slices.Contains(names, text):
-			r.fault(v, expected, quoted(text), suggestion(text, names))
-		default:
-			n.set = append(n.set, func(c *sandbox.Config) { set(c, T(text)) })
-		}
-	}}
-}
-
-// deviations reads the names of deviations, a list of them or one alone.
-func (r *reader) deviations(n *node, v value) {
-	const expected = "the name of a deviation"
-	var names []string
-	one := func(item value, _ int) {
-		text, ok := r.text(item, expected)
-		if !ok {
-			return
-		}
-		if _, err := deviation.Find(text); err != nil {
-			var known []string
-			for _, d := range slices.Concat(deviation.All(), deviation.Benign()) {
-				known = append(known, d.Name)
-			}
-			hint := suggestion(text, known)
-			if hint == "" {
-				hint = "rin sandbox --deviations lists them"
-			}
-			r.fault(item, expected, quoted(text), hint)
-			return
-		}
-		names = append(names, text)
-	}
-	if v.node.Kind == yaml.ScalarNode {
-		one(v, 0)
-	} else {
-		r.list(v, "deviations", maxList, one)
-	}
-	n.set = append(n.set, func(c *sandbox.Config) { c.Deviations = names })
+	return r.oneOf(name, names, func(chosen string) {
+		n.set = append(n.set, func(c *sandbox.Config) { set(c, T(chosen)) })
+	})
 }

@@ -169,6 +169,15 @@ func (r *reader) list(v value, of string, most int, read func(item value, index 
 	}
 }
 
+// oneOrMore reads a list, or the one value that stands in its place.
+func (r *reader) oneOrMore(v value, of string, read func(item value, index int)) {
+	if v.node.Kind == yaml.SequenceNode {
+		r.list(v, of, maxList, read)
+		return
+	}
+	read(v, 0)
+}
+
 // text is a scalar as it is written. It is false, and a fault, for anything else.
 func (r *reader) text(v value, expected string) (string, bool) {
 	if v.node.Kind != yaml.ScalarNode || v.node.Tag == "!!null" {

@@ -2,6 +2,7 @@ package setup_test
 
 import (
 	"errors"
+	"flag"
 	"testing"
 
 	. "github.com/onsi/ginkgo/v2"
@@ -9,6 +10,8 @@ import (
 
 	"github.com/rin-network/rin/sandbox/setup"
 )
+
+var update = flag.Bool("update", false, "write the golden files anew")
 
 func TestSetup(t *testing.T) {
 	RegisterFailHandler(Fail)
