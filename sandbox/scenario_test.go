@@ -317,7 +317,8 @@ var _ = Describe("A scenario", func() {
 
 	It("leaves HEAD of a body that it would spoil, and OPTIONS, alone", func() {
 		p := play(sandbox.Config{}, scenario.Play{Name: "truncated-json"}, scenario.Play{Name: "429-then-ok", Path: "document", Times: 1})
-		Expect(send(p, http.MethodHead, fundingsPath, "", bearer(p.tokens[0])).header).NotTo(HaveKey(scenario.Header))
+		head := send(p, http.MethodHead, fundingsPath+"?page[size]=3", "", bearer(p.tokens[0]))
+		Expect(head.header).To(SatisfyAll(HaveKey("Content-Length"), Not(HaveKey(scenario.Header))))
 		Expect(send(p, http.MethodOptions, "/ris-synergy/funding/v3/api-docs", "", nil).status).To(Equal(http.StatusNoContent))
 		Expect(p.list(0).header.Get(scenario.Header)).To(Equal("truncated-json 1/1"))
 	})

@@ -112,6 +112,32 @@ var _ = Describe("A play", func() {
 		Entry("registry", scenario.Play{Path: "/registry"}, "/registry/registry.json"),
 	)
 
+	DescribeTable("spoils the answers of any API", func(name, body, want string) {
+		stage, err := scenario.NewStage(env(), []scenario.Play{{Name: name}})
+		Expect(err).NotTo(HaveOccurred())
+		node := stage.Before(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Type", "application/json")
+			_, _ = w.Write([]byte(body)) // a recorder takes everything
+		}))
+		for _, expected := range []string{want, body} {
+			w := httptest.NewRecorder()
+			node.ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/ris-synergy/projects", nil))
+			Expect(w.Body.String()).To(Equal(expected))
+		}
+	},
+		Entry(nil, "empty-page", `[{"id":1}]`, `[]`),
+		Entry("but what has no records", "empty-page", `{"id":1}`, `{"id":1}`),
+		Entry("but an empty list", "empty-page", `[]`, `[]`),
+		Entry(nil, "duplicate-items", `[{"id":1},{"id":2}]`, `[{"id":1},{"id":2},{"id":1}]`),
+		Entry("but an empty list", "duplicate-items", `[]`, `[]`),
+		Entry(nil, "unknown-enum-value", `[{"id":"A","state":{"of":"IN_PROGRESS"},"type":"B_C"}]`, `[{"id":"A","state":{"of":"ADDED_IN_A_LATER_VERSION"},"type":"B_C"}]`),
+		Entry("but what has no vocabulary", "unknown-enum-value", `{"id":"a","of":[1]}`, `{"id":"a","of":[1]}`),
+		Entry(nil, "extra-fields", `{"a":[{"b":1.50}]}`, `{"a":[{"addedInALaterVersion":1,"b":1.50}],"addedInALaterVersion":1}`),
+		Entry("but what has no members", "extra-fields", `[1]`, `[1]`),
+		Entry("but what is no JSON", "extra-fields", `<html>`, `<html>`),
+		Entry(nil, "truncated-json", `{"a":1}`, `{"a`),
+	)
+
 	It("keeps so many clients apart, and lets further ones share a sequence that ends", func() {
 		stage, err := scenario.NewStage(env(), []scenario.Play{{Name: "503-twice", Times: 1}})
 		Expect(err).NotTo(HaveOccurred())
