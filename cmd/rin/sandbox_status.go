@@ -96,7 +96,7 @@ stays.`,
 func writeNodes(out io.Writer, nodes ...control.Node) error {
 	var b strings.Builder
 	for _, n := range nodes {
-		fmt.Fprintf(&b, "%s  %s\n", n.ID, n.Name)
+		fmt.Fprintf(&b, "%s  %s\n", n.ID, strings.TrimSpace(n.Name))
 		for _, name := range n.Deviations {
 			d, err := deviation.Find(name)
 			if err != nil { // a sandbox of another version

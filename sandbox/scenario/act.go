@@ -21,10 +21,13 @@ type turn struct {
 
 func (t *turn) take() (mark string, ok bool) { return t.running.take(t.client) }
 
-// struck says in the answer and in the journal that a fault is on purpose.
+// struck says in the answer and in the journal that a fault is on purpose. It may not be the only one.
 func (t *turn) struck(answer http.Header, mark string) {
-	answer.Add(Header, mark)
 	t.note.Deviate(mark)
+	if others := answer.Get(Header); others != "" {
+		mark = others + ", " + mark
+	}
+	answer.Set(Header, mark)
 }
 
 // same makes the begin of an act that remembers nothing.
