@@ -1,10 +1,11 @@
 // Package sandbox is a node of a research-information network that runs anywhere: an authorization server, the info
 // resource, the funding service with believable data, the OpenAPI document that describes it and a registry that
-// lists it. It behaves as the rules of the network and the RFCs behind them ask, unless it is told to deviate.
+// lists it. It behaves as the rules of the network and the RFCs behind them ask, unless it is told to deviate,
+// for good or for some requests (package scenario).
 //
 // A request takes this way:
 //
-//	request -> deviation.Wrap -> auth.Guard (try-out paths pass) -> handler -> store -> response
+//	request -> scenario.Stage -> deviation.Wrap -> auth.Guard (try-out paths pass) -> handler -> store -> response
 //
 // New makes an http.Handler, to be used in a test with httptest:
 //

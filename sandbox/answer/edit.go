@@ -42,7 +42,7 @@ func (a *Answer) EditItems(change func(n int, item map[string]any)) {
 	})
 }
 
-// Items are the objects of a body that is a JSON array.
+// Items are the objects of a body that is a JSON array; nil stands for an element that is none.
 func (a *Answer) Items() []map[string]any {
 	var items []map[string]any
 	// What is no such array has no items.

@@ -3,6 +3,7 @@ package scenario
 import (
 	"crypto/sha256"
 	"net/http"
+	"strings"
 	"sync"
 
 	"github.com/rin-network/rin/sandbox/answer"
@@ -53,33 +54,9 @@ func tokens() []Scenario {
 
 // expireEarly makes an act that lets each token pass once and refuses it afterwards.
 func expireEarly() act {
-	var mu sync.Mutex
-	marks := map[[sha256.Size]byte]string{} // of tokens that were used; "" before the first refusal
-	used := map[string]int{}                // how many of a client
-	// refused tells the mark of a token that is over.
-	refused := func(t *turn, token string) (string, bool) {
-		mu.Lock()
-		defer mu.Unlock()
-		key := sha256.Sum256([]byte(token))
-		mark, known := marks[key]
-		switch {
-		case !known && t.play.Times > 0 && used[t.client] >= t.play.Times:
-			return "", false
-		case !known:
-			if len(marks) >= maxClients*8 {
-				clear(marks)
-			}
-			marks[key] = ""
-			used[t.client]++
-			return "", false
-		case mark == "":
-			mark, _ = t.take()
-			marks[key] = mark
-		}
-		return mark, mark != ""
-	}
+	early := &earlyEnd{marks: map[tokenHash]string{}, used: map[string]int{}}
 	return func(t *turn, next http.Handler, w http.ResponseWriter, r *http.Request) {
-		mark, over := refused(t, r.Header.Get("Authorization"))
+		mark, over := early.refuses(t, r)
 		if !over {
 			next.ServeHTTP(w, r)
 			return
@@ -87,6 +64,44 @@ func expireEarly() act {
 		t.struck(w.Header(), mark)
 		t.env.Refuse(w, r, "the token is over before its time, on purpose")
 	}
+}
+
+// maxTokens is the number of tokens at which an early end forgets which they were.
+const maxTokens = 8192
+
+// tokenHash stands for a token, so that no credential is kept.
+type tokenHash [sha256.Size]byte
+
+// earlyEnd remembers which tokens are over.
+type earlyEnd struct {
+	mu    sync.Mutex
+	marks map[tokenHash]string // "" for a token that was used and not yet refused
+	used  map[string]int       // number of those of a client
+}
+
+// refuses tells whether the token of a request is over, and the mark of that.
+func (e *earlyEnd) refuses(t *turn, r *http.Request) (mark string, over bool) {
+	_, token, _ := strings.Cut(strings.TrimSpace(r.Header.Get("Authorization")), " ")
+	hash := tokenHash(sha256.Sum256([]byte(strings.TrimSpace(token))))
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	mark, known := e.marks[hash]
+	if known && mark == "" {
+		mark, _ = t.take()
+		e.marks[hash] = mark
+	}
+	if known {
+		return mark, mark != ""
+	}
+	if t.play.Times > 0 && e.used[t.client] >= t.play.Times {
+		return "", false
+	}
+	if len(e.marks) >= maxTokens {
+		clear(e.marks)
+	}
+	e.marks[hash] = ""
+	e.used[t.client]++
+	return "", false
 }
 
 // forAnotherAudience lets the token endpoint make a token that the API refuses.
