@@ -32,11 +32,11 @@ func (s *Server) person() page.Node {
 	return page.Node{Acronym: s.member.Acronym, Name: strings.TrimSpace(s.member.Name), Places: s.places}
 }
 
-// registered tells under what name the registry has the node, and its make.
+// registered tells under what name the registry has the node, and its flavour.
 func (s *Server) registered() string {
 	said := s.member.Acronym + ", " + s.member.ID + " in the registry"
 	if s.flavour.Name != "" {
-		said += ", of the make " + s.flavour.Name
+		said += ", " + s.flavour.Name + " flavour"
 	}
 	return said
 }

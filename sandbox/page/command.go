@@ -11,7 +11,7 @@ type command struct{ Title, Line string }
 // commands take a client the whole way: registry, token, info, list, and the list without a token. They work as they stand when the secret may be
 // told.
 func (c startPage) commands() []command {
-	curl := "curl -s"
+	curl := "curl -sg" // -g: brackets in a URL are meant
 	if c.TLS {
 		curl += " --cacert rin-sandbox-ca.pem"
 	}
@@ -27,12 +27,12 @@ func (c startPage) commands() []command {
 	bearer := ` -H "Authorization: Bearer $TOKEN" `
 	return []command{
 		{"The registry", curl + " " + ask(at.Registry())},
-		{"An access token", "TOKEN=$(" + curl + " " + ask(c.Token) + " -d grant_type=client_credentials \\\n" +
-			"  -d client_id=" + id + " -d client_secret=" + secret + " \\\n" +
+		{"An access token", "TOKEN=$(" + curl + " " + ask(c.Token) + " \\\n  -d grant_type=client_credentials \\\n" +
+			"  -d client_id=" + id + " \\\n  -d client_secret=" + secret + " \\\n" +
 			`  | sed 's/.*"access_token":"\([^"]*\)".*/\1/')`},
-		{"Does it work?", curl + bearer + ask(at.Info())},
-		{"Two open calls", curl + "g" + bearer + "\\\n  " + ask(at.Fundings()+"?runningCalls=true&page[size]=2")},
-		{"The same without a token, to try out", curl + "g \\\n  " + ask(at.TryOut().Fundings()+"?runningCalls=true&page[size]=2")},
+		{"Does it work?", curl + bearer + "\\\n  " + ask(at.Info())},
+		{"Two open calls", curl + bearer + "\\\n  " + ask(at.Fundings()+"?runningCalls=true&page[size]=2")},
+		{"The same without a token, to try out", curl + " \\\n  " + ask(at.TryOut().Fundings()+"?runningCalls=true&page[size]=2")},
 	}
 }
 

@@ -106,7 +106,7 @@ var _ = Describe("the start page", func() {
 			for _, accept := range []string{browser, "*/*"} {
 				got := visit(start, accept, func(r *http.Request) { r.Host = host; r.Header.Set("Sec-Fetch-Dest", "document") })
 				Expect(html.UnescapeString(got.Body.String())).To(SatisfyAll(ContainSubstring(secret),
-					ContainSubstring("client_id=a+client%27s -d client_secret=s3cret-%26%27%24%28id%29 ")), host)
+					ContainSubstring("-d client_id=a+client%27s \\\n  -d client_secret=s3cret-%26%27%24%28id%29 \\\n")), host)
 				Expect(got.Header().Get("Cache-Control")).To(Equal("no-store"), host)
 			}
 		}
@@ -118,7 +118,7 @@ var _ = Describe("the start page", func() {
 		for _, accept := range []string{browser, "*/*"} {
 			body := visit(startOf(at, onLoopback), accept, change).Body.String()
 			Expect(body).NotTo(Or(ContainSubstring("s3cret"), ContainSubstring("a client"), ContainSubstring("a+client")), accept)
-			Expect(body).To(ContainSubstring("client_id=CLIENT_ID -d client_secret=CLIENT_SECRET"), accept)
+			Expect(body).To(ContainSubstring("-d client_id=CLIENT_ID \\\n  -d client_secret=CLIENT_SECRET"), accept)
 		}
 	},
 		Entry("where others can connect", false, "", nil),
@@ -127,8 +127,11 @@ var _ = Describe("the start page", func() {
 		Entry("under an address that looks like loopback", true, "", func(r *http.Request) { r.Host = "127.0.0.1.example" }),
 		Entry("under no name", true, "", func(r *http.Request) { r.Host = "" }),
 		Entry("behind a public URL", true, "https://node.example", nil),
-		Entry("behind a proxy", true, "", func(r *http.Request) { r.Header.Set("X-Forwarded-For", "192.0.2.1") }),
-		Entry("behind a proxy that says so as RFC 7239 has it", true, "", func(r *http.Request) { r.Header.Set("Forwarded", "for=192.0.2.1") }),
+		Entry("behind a proxy that says for whom", true, "", func(r *http.Request) { r.Header.Set("X-Forwarded-For", "192.0.2.1") }),
+		Entry("behind a proxy that says for which host", true, "", func(r *http.Request) { r.Header.Set("X-Forwarded-Host", "node.example") }),
+		Entry("behind a proxy that names the caller", true, "", func(r *http.Request) { r.Header.Set("X-Real-IP", "192.0.2.1") }),
+		Entry("behind a proxy that names itself", true, "", func(r *http.Request) { r.Header.Set("Via", "1.1 proxy") }),
+		Entry("behind a proxy as RFC 7239 has it", true, "", func(r *http.Request) { r.Header.Set("Forwarded", "for=192.0.2.1") }),
 		Entry("to a page of another origin", true, "", func(r *http.Request) { r.Header.Set("Origin", "https://evil.example") }),
 		Entry("to a frame", true, "", func(r *http.Request) { r.Header.Set("Sec-Fetch-Dest", "iframe") }),
 		Entry("to a script", true, "", func(r *http.Request) { r.Header.Set("Sec-Fetch-Dest", "empty") }),
@@ -156,7 +159,9 @@ var _ = Describe("the start page", func() {
 
 	It("uses the authority of a node that is served over TLS", func() {
 		text := visit(start, "text/plain", func(r *http.Request) { *r = *httptest.NewRequest(http.MethodGet, "https://127.0.0.1:8080/", nil) }).Body.String()
-		Expect(text).To(SatisfyAll(ContainSubstring("curl -s --cacert rin-sandbox-ca.pem 'https://127.0.0.1:8080/"), ContainSubstring("https://127.0.0.1:8080/oauth/token")))
+		Expect(strings.Count(text, "curl ")).To(Equal(5))
+		Expect(strings.Count(text, "curl -sg --cacert rin-sandbox-ca.pem ")).To(Equal(5))
+		Expect(text).To(ContainSubstring("https://127.0.0.1:8080/oauth/token"))
 	})
 
 	It("of a network lists its nodes", func() {

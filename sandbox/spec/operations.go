@@ -10,7 +10,7 @@ import (
 )
 
 // examplePageSize is a page that a reader can take in.
-const examplePageSize = 10
+const examplePageSize = 5
 
 func (d Description) infoOperation() node {
 	return d.operation(node{
