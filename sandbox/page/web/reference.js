@@ -1,7 +1,8 @@
 // Starts Swagger UI on the document that the page names.
 "use strict";
 
-// Swagger UI sends client credentials as a Basic header; the network's interface has them in the body of the token request (NET-R9).
+// Swagger UI sends client credentials as a Basic header; the network's interface has them in the body of the token request (NET-R9). A
+// refused Basic header would make the browser itself ask for a password, too.
 const credentialsInBody = () => ({
   statePlugins: {
     auth: {
