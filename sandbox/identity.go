@@ -6,6 +6,7 @@ import (
 
 	"github.com/rin-network/rin/sandbox/deviation"
 	"github.com/rin-network/rin/sandbox/transport"
+	"github.com/rin-network/rin/sandbox/wire"
 )
 
 // identify makes the certificates of a node with TLS, as its deviations want them; nil without TLS.
@@ -64,10 +65,10 @@ func (s *Server) Authority() []byte {
 	return s.identity.Authority()
 }
 
-// listen adds TLS to a listener if the node has it.
+// listen adds TLS to a listener if the node has it, and refusals that teach otherwise.
 func (s *Server) listen(inner net.Listener) net.Listener {
 	if s.identity == nil {
-		return inner
+		return wire.Listen(inner, maxHeaderBytes)
 	}
 	return s.identity.Listen(inner)
 }

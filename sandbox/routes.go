@@ -63,7 +63,13 @@ func newMux(routes []Route, places address.Map, wrongRealm http.Handler) http.Ha
 	mux.Handle("/", http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		problem.NotFound("there is no resource at this path", whereabouts(places, r)).Write(w, r)
 	}))
-	return mux
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if !strings.HasPrefix(r.URL.Path, "/") { // CONNECT, and "*" with another method than OPTIONS
+			problem.BadRequest("the request names no path", "this is no proxy: "+whereabouts(places, r)).Write(w, r)
+			return
+		}
+		mux.ServeHTTP(w, r)
+	})
 }
 
 // whereabouts names the places that a lost caller may have meant, and a near miss if it is one.

@@ -55,6 +55,9 @@ func (f *refusal) write(w http.ResponseWriter, r *http.Request) {
 	if f.challenge != "" {
 		h.Set("WWW-Authenticate", f.challenge)
 	}
+	if f.status == http.StatusUnsupportedMediaType {
+		h.Set("Accept-Encoding", "identity") // what would have been read (RFC 9110 §12.5.3)
+	}
 	writeJSON(w, r, f.status, struct {
 		Error       string `json:"error"`
 		Description string `json:"error_description,omitempty"`

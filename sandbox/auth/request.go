@@ -81,6 +81,11 @@ func readForm(header http.Header, body []byte) (map[string]string, *refusal) {
 	if mediaType != formType {
 		return nil, wrongMediaType(mediaType, len(body) == 0)
 	}
+	if coding := strings.Join(header.Values("Content-Encoding"), ", "); coding != "" && !strings.EqualFold(coding, "identity") {
+		f := invalidRequest("the form has a content coding: send it as it is, without Content-Encoding")
+		f.status = http.StatusUnsupportedMediaType
+		return nil, f
+	}
 	values, err := url.ParseQuery(string(body))
 	if err != nil {
 		return nil, invalidRequest("the form cannot be decoded: percent-encode each name and value (& as %26, % as %25, ; as %3B)")
