@@ -8,9 +8,12 @@ import (
 	"os/signal"
 	"syscall"
 	"time"
+
+	"github.com/rin-network/rin/tui/quiet"
 )
 
 func main() {
+	quiet.End()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	os.Exit(run(ctx, os.Args[1:], process()))

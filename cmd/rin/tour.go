@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 
 	"github.com/spf13/cobra"
 
@@ -13,7 +14,11 @@ import (
 	"github.com/rin-network/rin/conformance/target"
 	"github.com/rin-network/rin/conformance/worker"
 	"github.com/rin-network/rin/sandbox"
+	"github.com/rin-network/rin/tui"
 	"github.com/rin-network/rin/tui/plain"
+	"github.com/rin-network/rin/tui/step"
+	"github.com/rin-network/rin/tui/terminal"
+	"github.com/rin-network/rin/tui/view"
 	"github.com/rin-network/rin/tui/walk"
 )
 
@@ -73,7 +78,18 @@ func (t *tourFlags) run(cmd *cobra.Command, w world) error {
 	if err != nil {
 		return errors.Join(internal(err), closed(stop, served))
 	}
+	if file, ok := w.out.(*os.File); ok && !t.plain && screenOf(w, w.out, cmd).live {
+		return errors.Join(ended(t.show(ctx, cmd, w, way, file)), closed(stop, served))
+	}
 	return errors.Join(ended(plain.Run(ctx, way, w.out, o)), closed(stop, served))
+}
+
+// show walks on the terminal.
+func (t *tourFlags) show(ctx context.Context, cmd *cobra.Command, w world, way *walk.Walk, out *os.File) error {
+	return tui.Run(ctx, &step.World{
+		Walk: way, Language: t.language, NodeID: t.node.target.NodeID, Save: saveInto,
+		Theme: view.NewTheme(terminal.Renderer(out, screenOf(w, out, cmd).color, true)),
+	}, w.in, out)
 }
 
 // closed stops the node inside and waits for its end.

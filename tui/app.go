@@ -1,0 +1,202 @@
+package tui
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/charmbracelet/bubbles/key"
+	tea "github.com/charmbracelet/bubbletea"
+	"github.com/charmbracelet/lipgloss"
+
+	"github.com/rin-network/rin/tui/step"
+	"github.com/rin-network/rin/tui/view"
+	"github.com/rin-network/rin/tui/walk"
+)
+
+// revealed is how long secrets are shown before they hide by themselves.
+const revealed = 10 * time.Second
+
+// App is the whole tour as a Bubble Tea model.
+type App struct {
+	world   *step.World
+	screens []step.Screen
+	at      walk.Step
+	size    view.Size
+	keys    keymap
+	help    bool
+	note    string // a word about the last key, gone with the next
+	hideAt  time.Time
+}
+
+// New makes the tour of a walk.
+func New(w *step.World) *App {
+	return &App{world: w, screens: step.Screens(w), keys: keys(), size: view.Size{Width: 80, Height: 24}}
+}
+
+// tick counts seconds: for the countdown of the token, and for secrets that hide.
+type tick time.Time
+
+func everySecond() tea.Cmd {
+	return tea.Tick(time.Second, func(t time.Time) tea.Msg { return tick(t) })
+}
+
+// Init implements tea.Model.
+func (a *App) Init() tea.Cmd { return tea.Batch(a.screen().Open(), everySecond()) }
+
+func (a *App) screen() step.Screen { return a.screens[a.at] }
+
+// Update implements tea.Model.
+func (a *App) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
+	switch msg := msg.(type) {
+	case tea.WindowSizeMsg:
+		a.size = view.Size{Width: msg.Width, Height: msg.Height}
+		return a, nil
+	case tick:
+		if a.world.Revealed && !a.world.Walk.Now().Before(a.hideAt) {
+			return a, tea.Batch(a.reveal(false), everySecond())
+		}
+		return a, everySecond()
+	case step.Next:
+		if int(a.at) == len(a.screens)-1 {
+			return a, tea.Quit
+		}
+		return a, a.goTo(a.at + 1)
+	case step.Jump:
+		return a, a.goTo(msg.To)
+	case step.Played:
+		return a, a.screens[msg.Step].Update(msg)
+	case tea.KeyMsg:
+		return a, a.press(msg)
+	}
+	return a, a.screen().Update(msg)
+}
+
+// press gives a key its meaning: first what holds everywhere, then what the screen makes of it.
+func (a *App) press(msg tea.KeyMsg) tea.Cmd {
+	a.note = ""
+	if key.Matches(msg, a.keys.quit) {
+		return tea.Quit
+	}
+	if a.help {
+		a.help = false
+		return nil
+	}
+	if a.screen().Typing() {
+		return a.screen().Update(msg)
+	}
+	switch {
+	case key.Matches(msg, a.keys.help):
+		a.help = true
+	case key.Matches(msg, a.keys.back):
+		if a.at > 0 {
+			return a.goTo(a.at - 1)
+		}
+	case key.Matches(msg, a.keys.jump):
+		return a.goTo(stepOf(msg.String()))
+	case key.Matches(msg, a.keys.reveal):
+		return a.reveal(!a.world.Revealed)
+	case key.Matches(msg, a.keys.language):
+		a.world.Language = map[string]string{"de": "en", "en": "de"}[a.world.Language]
+		a.note = "language: " + a.world.Language
+		return a.screen().Update(step.Revealing{})
+	default:
+		return a.screen().Update(msg)
+	}
+	return nil
+}
+
+// stepOf is the step of a digit: 1 to 9, and 0 for the tenth.
+func stepOf(digit string) walk.Step {
+	if digit == "0" {
+		return walk.TakeAway
+	}
+	return walk.Step(digit[0] - '1')
+}
+
+func (a *App) goTo(s walk.Step) tea.Cmd {
+	a.at = s
+	return a.screen().Open()
+}
+
+// reveal shows secrets for a while, or hides them.
+func (a *App) reveal(on bool) tea.Cmd {
+	a.world.Revealed, a.hideAt = on, a.world.Walk.Now().Add(revealed)
+	var all []tea.Cmd
+	for _, s := range a.screens {
+		all = append(all, s.Update(step.Revealing{}))
+	}
+	return tea.Batch(all...)
+}
+
+// View implements tea.Model.
+func (a *App) View() string {
+	if a.size.Width < 20 || a.size.Height < 6 {
+		return "the terminal is too small"
+	}
+	room := view.Size{Width: a.size.Width, Height: a.size.Height - 4}
+	content := ""
+	if a.help {
+		content = strings.Join(view.Window(a.helpLines(room.Width), 0, room.Height), "\n")
+	} else {
+		content = a.screen().View(room)
+	}
+	rule := a.world.Theme.Muted.Render(strings.Repeat("─", a.size.Width))
+	return strings.Join([]string{a.head(), rule, content, rule, a.foot()}, "\n")
+}
+
+// head says where the person is, and how long the token is good for.
+func (a *App) head() string {
+	g := a.at.Guide()
+	left := a.world.Theme.Title.Render(fmt.Sprintf("%d/%d %s", int(a.at)+1, len(a.screens), g.Title))
+	right := ""
+	if token, ok := a.world.Walk.Issued(); ok {
+		rest := token.Left(a.world.Walk.Now()).Round(time.Second)
+		right = fmt.Sprintf("token %d:%02d", int(rest.Minutes()), int(rest.Seconds())%60)
+		if rest == 0 {
+			right = "token expired"
+		}
+	}
+	if a.world.Revealed {
+		right = "secrets shown  " + right
+	}
+	gap := a.size.Width - lipgloss.Width(left) - lipgloss.Width(right)
+	if gap < 1 {
+		return view.Fit(left, a.size.Width)
+	}
+	return left + strings.Repeat(" ", gap) + a.world.Theme.Muted.Render(right)
+}
+
+// foot shows the keys that fit; help and quit always do.
+func (a *App) foot() string {
+	if a.note != "" {
+		return view.Fit(a.note, a.size.Width)
+	}
+	last := hint(a.world.Theme, a.keys.help) + "  " + hint(a.world.Theme, a.keys.quit)
+	line := ""
+	for _, k := range a.screen().Keys() {
+		next := line + hint(a.world.Theme, k) + "  "
+		if lipgloss.Width(next)+lipgloss.Width(last) > a.size.Width {
+			break
+		}
+		line = next
+	}
+	return view.Fit(line+last, a.size.Width)
+}
+
+func hint(t view.Theme, k key.Binding) string {
+	return t.Key.Render(k.Help().Key) + " " + t.Muted.Render(k.Help().Desc)
+}
+
+// helpLines are all keys that mean something now.
+func (a *App) helpLines(width int) []string {
+	t := a.world.Theme
+	lines := []string{t.Title.Render("Keys"), ""}
+	for _, group := range [][]key.Binding{a.screen().Keys(), a.keys.all()} {
+		for _, k := range group {
+			lines = append(lines, view.Hang(t.Key.Render(fmt.Sprintf("%-10s", k.Help().Key))+" ", k.Help().Desc, width)...)
+		}
+		lines = append(lines, "")
+	}
+	return append(lines, t.Muted.Render("any key closes this"))
+}

@@ -1,0 +1,80 @@
+package step
+
+import (
+	"context"
+
+	"github.com/charmbracelet/bubbles/key"
+	tea "github.com/charmbracelet/bubbletea"
+
+	"github.com/rin-network/rin/conformance/exchange"
+	"github.com/rin-network/rin/tui/view"
+	"github.com/rin-network/rin/tui/walk"
+)
+
+// Screen is what one step shows, and what it does with keys. It is changed in place.
+type Screen interface {
+	// Open is called each time the screen comes to be seen; its command may be nil.
+	Open() tea.Cmd
+	// Update takes a message. It returns [Next] by a command when the person goes on.
+	Update(msg tea.Msg) tea.Cmd
+	// View draws the screen in exactly this room.
+	View(room view.Size) string
+	// Keys are those that mean something now, the most useful first; the footer shows as many as fit, the help all.
+	Keys() []key.Binding
+	// Typing tells that keys are text now, so that none of the application's letters and digits count.
+	Typing() bool
+	// Exchange is the one that is looked at, for copying; ok is false when there is none.
+	Exchange() (x exchange.Exchange, ok bool)
+}
+
+// World is what all screens share.
+type World struct {
+	Context context.Context
+	Walk    *walk.Walk
+	Theme   view.Theme
+	// Language is that of the funding calls: "de" or "en".
+	Language string
+	// Revealed tells that secrets are shown at the moment.
+	Revealed bool
+	// NodeID is the node that the command line named; empty for none.
+	NodeID string
+	// Save writes the files of the last step into a folder and says where they are.
+	Save func(folder string, files []walk.File) (string, error)
+}
+
+// show says how texts with secrets are shown at the moment.
+func (w *World) show() func(string) string {
+	if w.Revealed {
+		return w.Walk.Reveal
+	}
+	return exchange.Masked
+}
+
+// Next leads to the step after this one.
+type Next struct{}
+
+// Jump leads to another step.
+type Jump struct{ To walk.Step }
+
+// Played is a scene that came of an action of a step.
+type Played struct {
+	Step  walk.Step
+	Scene walk.Scene
+	// Of is what the scene belongs to, where a step has several actions.
+	Of any
+}
+
+// Revealing tells the screens that secrets are shown from now on, or hidden.
+type Revealing struct{}
+
+func next() tea.Msg { return Next{} }
+
+// act plays a scene beside the screen.
+func (w *World) act(step walk.Step, of any, play func(context.Context) walk.Scene) tea.Cmd {
+	return func() tea.Msg { return Played{step, play(w.Context), of} }
+}
+
+// enter is the key that leads on; help says where to.
+func enter(help string) key.Binding {
+	return key.NewBinding(key.WithKeys("enter"), key.WithHelp("enter", help))
+}

@@ -1,0 +1,288 @@
+package step
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/charmbracelet/bubbles/key"
+	tea "github.com/charmbracelet/bubbletea"
+
+	"github.com/rin-network/rin/conformance/exchange"
+	"github.com/rin-network/rin/conformance/requirement"
+	"github.com/rin-network/rin/tui/message"
+	"github.com/rin-network/rin/tui/view"
+	"github.com/rin-network/rin/tui/walk"
+)
+
+// Stage is the screen of a step that does one thing: it says why, sends, and shows what came of it.
+type Stage struct {
+	*World
+	step walk.Step
+	// verb says what enter does: "ask for a token".
+	verb string
+	play func(context.Context) walk.Scene
+	// extra are more lines of the story, below what the scene says; nil for none.
+	extra func(width int) []string
+
+	busy  bool
+	scene *walk.Scene
+	at    int // the exchange that is looked at
+	side  side
+	panes [sides]*view.Pane
+}
+
+// side is one of the ways to look at a scene.
+type side int
+
+const (
+	story side = iota
+	request
+	response
+	verdict
+	sides
+)
+
+// String is the side's name on its tab.
+func (s side) String() string { return [...]string{"Why", "Request", "Response", "Verdict"}[s] }
+
+// newStage makes the screen of a step.
+func newStage(w *World, step walk.Step, verb string, play func(context.Context) walk.Scene) *Stage {
+	s := &Stage{World: w, step: step, verb: verb, play: play}
+	for i := range s.panes {
+		s.panes[i] = view.NewPane(w.Theme)
+	}
+	s.tell()
+	return s
+}
+
+// Open implements Screen.
+func (s *Stage) Open() tea.Cmd { return nil }
+
+// Typing implements Screen.
+func (s *Stage) Typing() bool { return false }
+
+// Exchange implements Screen.
+func (s *Stage) Exchange() (exchange.Exchange, bool) {
+	if s.scene == nil || len(s.scene.Exchanges) == 0 {
+		return exchange.Exchange{}, false
+	}
+	return s.scene.Exchanges[s.at], true
+}
+
+// Update implements Screen.
+func (s *Stage) Update(msg tea.Msg) tea.Cmd {
+	switch msg := msg.(type) {
+	case Played:
+		if msg.Step == s.step {
+			s.played(msg.Scene)
+		}
+	case Revealing:
+		for _, p := range s.panes {
+			p.Refresh()
+		}
+	case tea.KeyMsg:
+		return s.press(msg)
+	}
+	return nil
+}
+
+func (s *Stage) played(scene walk.Scene) {
+	s.busy, s.scene, s.at, s.side = false, &scene, max(0, len(scene.Exchanges)-1), story
+	s.tell()
+}
+
+func (s *Stage) press(msg tea.KeyMsg) tea.Cmd {
+	switch {
+	case key.Matches(msg, enter("")):
+		switch {
+		case s.busy:
+			return nil
+		case s.scene == nil || !s.scene.Well():
+			return s.again()
+		}
+		return next
+	case key.Matches(msg, retry()) && !s.busy:
+		return s.again()
+	case key.Matches(msg, sideOn()):
+		s.side = (s.side + 1) % sides
+	case key.Matches(msg, sideBack()):
+		s.side = (s.side + sides - 1) % sides
+	case key.Matches(msg, later()):
+		s.look(s.at + 1)
+	case key.Matches(msg, earlier()):
+		s.look(s.at - 1)
+	default:
+		s.panes[s.side].Update(msg)
+	}
+	return nil
+}
+
+// again plays the scene anew.
+func (s *Stage) again() tea.Cmd {
+	s.busy = true
+	s.panes[story].Refresh()
+	return s.act(s.step, nil, s.play)
+}
+
+// look turns to another exchange of the scene.
+func (s *Stage) look(at int) {
+	if s.scene == nil || at < 0 || at >= len(s.scene.Exchanges) {
+		return
+	}
+	s.at = at
+	s.tell()
+}
+
+// tell gives the panes what they show.
+func (s *Stage) tell() {
+	s.panes[story].Show(s.story)
+	s.panes[request].Show(func(width int) []string { return s.message(width, message.Request) })
+	s.panes[response].Show(func(width int) []string { return s.message(width, message.Response) })
+	s.panes[verdict].Show(func(width int) []string {
+		if s.scene == nil {
+			return s.nothing(width)
+		}
+		if s.scene.Trouble != nil {
+			return view.Trouble(s.Theme, *s.scene.Trouble, width)
+		}
+		return view.Verdicts(s.Theme, s.scene.Verdicts, width)
+	})
+}
+
+// story is why the step is there and, once it was played, what came of it.
+func (s *Stage) story(width int) []string {
+	g := s.step.Guide()
+	lines := view.Wrap(g.Why, width)
+	lines = append(lines, "")
+	lines = append(lines, view.Hang(s.Theme.Muted.Render("Rule: "), g.Rule, width)...)
+	lines = append(lines, "")
+	switch {
+	case s.busy:
+		return append(lines, s.Theme.Muted.Render("waiting for the node …"))
+	case s.scene == nil:
+		return append(lines, s.Theme.Key.Render("enter")+" "+s.verb)
+	}
+	if x, ok := s.Exchange(); ok {
+		lines = append(lines, brief(s.Theme, x, s.show())...)
+		lines = append(lines, "")
+	}
+	if s.scene.Trouble != nil {
+		lines = append(lines, view.Trouble(s.Theme, *s.scene.Trouble, width)...)
+		return append(lines, "", s.Theme.Key.Render("enter")+" try again")
+	}
+	for _, text := range s.scene.Says {
+		lines = append(lines, view.Hang("", text, width)...)
+	}
+	if len(s.scene.Verdicts) > 0 {
+		lines = append(lines, "")
+		lines = append(lines, s.summary(width)...)
+	}
+	if s.extra != nil {
+		lines = append(lines, s.extra(width)...)
+	}
+	return lines
+}
+
+// summary counts the verdicts, and names those that are no pass.
+func (s *Stage) summary(width int) []string {
+	passed := 0
+	var others []walk.Verdict
+	for _, v := range s.scene.Verdicts {
+		if v.Outcome == requirement.Pass {
+			passed++
+			continue
+		}
+		others = append(others, v)
+	}
+	lines := view.Hang(s.Theme.Good.Render("✓")+" ", fmt.Sprintf("%d of %d rules passed (%s)", passed, len(s.scene.Verdicts), strings.ToLower(verdict.String())), width)
+	return append(lines, view.Verdicts(s.Theme, others, width)...)
+}
+
+// brief is an exchange in two lines.
+func brief(t view.Theme, x exchange.Exchange, show message.Show) []string {
+	out := []string{t.Muted.Render("> ") + t.Start.Render(message.Request(x, show)[0].Text)}
+	for _, l := range message.Response(x, show) {
+		if l.Kind == message.Start || l.Kind == message.Note {
+			return append(out, t.Muted.Render("< ")+t.Start.Render(l.Text))
+		}
+	}
+	return out
+}
+
+// message is one side of the exchange that is looked at.
+func (s *Stage) message(width int, of func(exchange.Exchange, message.Show) []message.Line) []string {
+	x, ok := s.Exchange()
+	if !ok {
+		return s.nothing(width)
+	}
+	var out []string
+	for _, l := range of(x, s.show()) {
+		out = append(out, s.Theme.Line(l))
+	}
+	return out
+}
+
+func (s *Stage) nothing(width int) []string {
+	return view.Wrap("Nothing was sent yet: press enter to "+s.verb+".", width)
+}
+
+// View implements Screen.
+func (s *Stage) View(room view.Size) string {
+	head := s.tabs(room.Width)
+	return head + "\n" + s.panes[s.side].View(view.Size{Width: room.Width, Height: room.Height - 1})
+}
+
+// tabs names the sides, the one that is seen in brackets.
+func (s *Stage) tabs(width int) string {
+	var parts []string
+	for i := range sides {
+		name := i.String()
+		if i == s.side {
+			parts = append(parts, s.Theme.Key.Render("["+name+"]"))
+			continue
+		}
+		parts = append(parts, s.Theme.Muted.Render(" "+name+" "))
+	}
+	line := strings.Join(parts, "")
+	if s.scene != nil && len(s.scene.Exchanges) > 1 {
+		line += s.Theme.Muted.Render(fmt.Sprintf("  exchange %d of %d", s.at+1, len(s.scene.Exchanges)))
+	}
+	if above, below := s.panes[s.side].More(); above+below > 0 {
+		line += s.Theme.Muted.Render(fmt.Sprintf("  ↑%d ↓%d", above, below))
+	}
+	return view.Fit(line, width)
+}
+
+// Keys implements Screen.
+func (s *Stage) Keys() []key.Binding {
+	lead := enter(s.verb)
+	switch {
+	case s.busy:
+		lead = key.NewBinding(key.WithKeys("esc"), key.WithHelp("esc", "back"))
+	case s.scene != nil && s.scene.Well():
+		lead = enter("next step")
+	case s.scene != nil:
+		lead = enter("try again")
+	}
+	keys := []key.Binding{lead, sideOn()}
+	if s.scene != nil {
+		keys = append(keys, retry())
+		if len(s.scene.Exchanges) > 1 {
+			keys = append(keys, earlier(), later())
+		}
+	}
+	return append(keys, view.ScrollKeys()...)
+}
+
+func sideOn() key.Binding { return key.NewBinding(key.WithKeys("tab"), key.WithHelp("tab", "pane")) }
+func sideBack() key.Binding {
+	return key.NewBinding(key.WithKeys("shift+tab"), key.WithHelp("shift+tab", "pane before"))
+}
+func retry() key.Binding { return key.NewBinding(key.WithKeys("s"), key.WithHelp("s", "send again")) }
+func earlier() key.Binding {
+	return key.NewBinding(key.WithKeys("["), key.WithHelp("[", "exchange before"))
+}
+func later() key.Binding {
+	return key.NewBinding(key.WithKeys("]"), key.WithHelp("]", "next exchange"))
+}
