@@ -30,6 +30,7 @@ type Server struct {
 	stage       *scenario.Stage
 	asked       *asked // nil unless requests may ask
 	store       *funding.Store
+	fundings    *funding.Service
 	limits      *limits       // nil for none
 	api         *describedAPI // nil for none
 	watch       *watch
@@ -95,7 +96,7 @@ func build(c Config) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Server{authority: server, books: books, credentials: credentials, issuer: issuer, staging: beside, log: c.Logger, places: places, member: c.Member, flavour: c.Flavour, store: store, api: api, configured: slices.Clone(c.Deviations)}
+	s := &Server{authority: server, books: books, credentials: credentials, issuer: issuer, staging: beside, log: c.Logger, places: places, member: c.Member, flavour: c.Flavour, store: store, fundings: fundings, api: api, configured: slices.Clone(c.Deviations)}
 	s.neighbours = []*Server{s}
 	s.routes = append(routes(places, describer{c.Paging, c.ErrorShape, records}, server, guard, fundings, api, s.registry), beside.routes()...)
 	s.routes = append(s.routes, s.pages(c.Loopback)...)
@@ -205,6 +206,9 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.handler.S
 
 // Member is who runs the node, as its registry entry says.
 func (s *Server) Member() registry.Member { return s.member }
+
+// UntilClosing is how long it takes by the node's clock until the first of its running calls closes; ok is false when none ever does.
+func (s *Server) UntilClosing() (d time.Duration, ok bool) { return s.fundings.UntilClosing() }
 
 // TokenTTL is the lifetime of the node's access tokens.
 func (s *Server) TokenTTL() time.Duration { return s.issuer.Lifetime() }

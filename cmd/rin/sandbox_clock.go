@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -20,19 +21,22 @@ type clockFlags struct {
 	to          controlTarget
 	by          []string
 	untilExpiry bool
+	untilClose  bool
 	help        bool
 }
 
 func clockCommand(w world) *cobra.Command {
 	var flags clockFlags
 	cmd := &cobra.Command{
-		Use:   "clock [+DURATION | -DURATION | --until-expiry]",
+		Use:   "clock [+DURATION | -DURATION | TIME]",
 		Short: "Tell or move the time",
 		Long: `Clock tells the time of a sandbox that serves, or moves it for all its nodes:
-tokens expire and running calls close by it. Durations: 90s, 5m, 24h, 30d.`,
+tokens expire and running calls close by it. Durations: 90s, 5m, 24h, 30d.
+Times: 2027-01-31 or 2027-01-31T23:59:30Z.`,
 		Example: `  rin sandbox clock                          what time is it?
-  rin sandbox clock +30d                     calls close
   rin sandbox clock --until-expiry           tokens issued until now are over
+  rin sandbox clock --until-closing          the next running call closes
+  rin sandbox clock +30d
   rin sandbox clock -1h                      an hour back
   rin sandbox reset                          the real time again`,
 		// -1h looks like a flag, so that flags are parsed here.
@@ -49,6 +53,7 @@ tokens expire and running calls close by it. Durations: 90s, 5m, 24h, 30d.`,
 	}
 	flags.to.register(cmd.Flags())
 	cmd.Flags().BoolVar(&flags.untilExpiry, "until-expiry", false, "move to where every token issued until now is over")
+	cmd.Flags().BoolVar(&flags.untilClose, "until-closing", false, "move to where the first of the running calls closes")
 	cmd.Flags().BoolVarP(&flags.help, "help", "h", false, "help for clock")
 	return cmd
 }
@@ -72,8 +77,15 @@ func (f *clockFlags) parse(cmd *cobra.Command, args []string) error {
 		return err
 	}
 	f.by = append(f.by, cmd.Flags().Args()...)
-	if len(f.by) > 1 || len(f.by) == 1 && f.untilExpiry {
-		return usage(fmt.Errorf("expected one move of the clock, got %s", strings.Join(f.by, " ")), "give one duration, or --until-expiry")
+	moves := slices.Clone(f.by)
+	if f.untilExpiry {
+		moves = append(moves, "--until-expiry")
+	}
+	if f.untilClose {
+		moves = append(moves, "--until-closing")
+	}
+	if len(moves) > 1 {
+		return usage(fmt.Errorf("expected one move of the clock, got %s", strings.Join(moves, " ")), "give one of them")
 	}
 	return nil
 }
@@ -83,27 +95,36 @@ func (f *clockFlags) run(cmd *cobra.Command, w world) error {
 	if err != nil {
 		return err
 	}
-	var now control.Clock
-	switch {
-	case f.untilExpiry:
-		now, err = c.MoveUntilExpiry()
-	case len(f.by) == 1:
-		var by time.Duration
-		if by, err = distance(f.by[0]); err != nil {
-			return err
-		}
-		now, err = c.Move(by)
-	default:
-		now, err = c.Clock()
-	}
+	now, err := f.tellOrMove(c)
 	if err != nil {
 		return refused(err)
 	}
 	return writeClock(w.out, now)
 }
 
-// distance reads how far the clock is to be moved; Go's durations know no days.
-func distance(text string) (time.Duration, error) {
+func (f *clockFlags) tellOrMove(c control.Client) (control.Clock, error) {
+	switch {
+	case f.untilExpiry:
+		return c.Move(control.Move{Until: control.Expiry})
+	case f.untilClose:
+		return c.Move(control.Move{Until: control.Closing})
+	case len(f.by) == 0:
+		return c.Clock()
+	}
+	move, err := readMove(f.by[0])
+	if err != nil {
+		return control.Clock{}, err
+	}
+	return c.Move(move)
+}
+
+// readMove reads a duration, for which Go knows no days, or a time.
+func readMove(text string) (control.Move, error) {
+	for _, layout := range []string{time.DateOnly, time.RFC3339} {
+		if to, err := time.Parse(layout, text); err == nil {
+			return control.Move{To: to}, nil
+		}
+	}
 	by, err := time.ParseDuration(text)
 	if days, whole := strings.CutSuffix(text, "d"); err != nil && whole {
 		var n int64
@@ -112,9 +133,9 @@ func distance(text string) (time.Duration, error) {
 		}
 	}
 	if err != nil {
-		return 0, usage(fmt.Errorf("%q is no move of the clock", text), "write a sign, a number and a unit: +90s, +30d, -1h")
+		return control.Move{}, usage(fmt.Errorf("%q is no move of the clock", text), "write a sign, a number and a unit, +90s, +30d, -1h, or a time, 2027-01-31")
 	}
-	return by, nil
+	return control.Move{By: by.String()}, nil
 }
 
 // writeClock tells the time, and how far it has been moved.

@@ -101,6 +101,11 @@ var _ = Describe("The commands to a sandbox that serves", func() {
 		answer, _ = b.list(token, "")
 		Expect(answer.StatusCode).To(Equal(http.StatusOK))
 
+		Expect(b.told("clock", "--until-closing")).To(MatchRegexp(`\(moved by \d+h`))
+		Expect(strings.Count(closing(), `"callStages"`)).To(BeNumerically("<", strings.Count(running, `"callStages"`)))
+		Expect(b.told("clock", "2036-01-31")).To(HavePrefix("2036-01-31T00:00:0"))
+		b.told("reset")
+		b.told("clock", "+4m")
 		Expect(b.told("clock", "+3000d")).To(HaveSuffix("(moved by 72000h4m0s)\n"))
 		Expect(strings.Count(closing(), `"callStages"`)).To(BeNumerically("<", strings.Count(running, `"callStages"`)))
 		Expect(b.told("reset")).To(ContainSubstring("(not moved)"))
@@ -161,6 +166,7 @@ var _ = Describe("The commands to a sandbox that serves", func() {
 			"no node with this id":          {"deviate", "token-status-201", "--node", "XZ"},
 			"no move of the clock":          {"clock", "soon"},
 			"expected one move":             {"clock", "+1h", "--until-expiry"},
+			"got --until-expiry --until":    {"clock", "--until-closing", "--until-expiry"},
 			"further than":                  {"clock", "+30000d"},
 			"unknown flag: --until":         {"clock", "--until"},
 			"at the start":                  {"deviate", "certificate-expired"},

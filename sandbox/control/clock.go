@@ -17,16 +17,23 @@ type Clock struct {
 	Offset string `json:"offset"`
 }
 
-// Move is a step of the clock, one of two.
+// Move is a step of the clock: one of its members.
 type Move struct {
 	// By is how far, as Go writes durations: "90s", "-24h".
 	By string `json:"by,omitempty"`
-	// Until is [Expiry].
+	// To is the time that it shall be.
+	To time.Time `json:"to,omitzero"`
+	// Until is [Expiry] or [Closing].
 	Until string `json:"until,omitempty"`
 }
 
-// Expiry is the moment at which every token that the nodes have issued until now is over.
-const Expiry = "expiry"
+// The moments that a clock is moved to.
+const (
+	// Expiry is when every token that the nodes have issued until now is over.
+	Expiry = "expiry"
+	// Closing is when the first of the running calls of the nodes closes.
+	Closing = "closing"
+)
 
 func clockRoutes(network *sandbox.Network) []route {
 	tell := func() Clock {
@@ -53,32 +60,49 @@ func clockRoutes(network *sandbox.Network) []route {
 
 // distance is how far a move goes.
 func (m Move) distance(network *sandbox.Network) (time.Duration, error) {
-	if m.Until == "" {
+	switch {
+	case m.Until == "" && m.To.IsZero():
 		by, err := time.ParseDuration(m.By)
 		if err != nil {
 			return 0, badRequest(fmt.Errorf("by is no duration: %w", err), "write a number and a unit: 90s, 5m, -24h")
 		}
 		return by, nil
+	case m == Move{To: m.To}:
+		return m.To.Sub(network.Clock().Now()), nil
+	case m == Move{Until: Expiry}:
+		return untilExpiry(network), nil
+	case m == Move{Until: Closing}:
+		return untilClosing(network)
 	}
-	if m.Until != Expiry || m.By != "" {
-		return 0, badRequest(errors.New("the move has no length that is known"), `send {"by": "90s"} or {"until": "`+Expiry+`"}`)
-	}
-	var longest time.Duration
+	return 0, badRequest(errors.New("the move has no length that is known"),
+		`send {"by": "90s"}, {"to": "2027-01-01T00:00:00Z"}, {"until": "`+Expiry+`"} or {"until": "`+Closing+`"}`)
+}
+
+// untilExpiry is the longest lifetime of tokens.
+func untilExpiry(network *sandbox.Network) (longest time.Duration) {
 	for _, node := range network.Nodes() {
 		longest = max(longest, node.TokenTTL())
 	}
-	return longest, nil
+	return longest
+}
+
+// untilClosing is the time until the first call closes at any node.
+func untilClosing(network *sandbox.Network) (time.Duration, error) {
+	var first time.Duration
+	found := false
+	for _, node := range network.Nodes() {
+		if d, ok := node.UntilClosing(); ok && (!found || d < first) {
+			first, found = d, true
+		}
+	}
+	if !found {
+		return 0, badRequest(errors.New("no call runs that ever closes"), "move the clock back, or reset")
+	}
+	return first, nil
 }
 
 // Clock tells the time of the network.
 func (c Client) Clock() (Clock, error) { return call[Clock](c, http.MethodGet, "/clock", nil) }
 
 // Move moves the time of the network.
-func (c Client) Move(by time.Duration) (Clock, error) {
-	return call[Clock](c, http.MethodPost, "/clock", Move{By: by.String()})
-}
-
-// MoveUntilExpiry moves the time of the network to where every token issued until now is over.
-func (c Client) MoveUntilExpiry() (Clock, error) {
-	return call[Clock](c, http.MethodPost, "/clock", Move{Until: Expiry})
-}
+func (c Client) Move(m Move) (Clock, error) { return call[Clock](c, http.MethodPost, "/clock", m) }

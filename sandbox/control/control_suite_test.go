@@ -71,7 +71,7 @@ var _ = Describe("The control listener", func() {
 
 	It("moves the time", func() {
 		network, client := controlled()
-		Expect(client.Move(90 * time.Second)).To(Equal(control.Clock{Now: time.Date(2026, 3, 1, 12, 1, 30, 0, time.UTC), Offset: "1m30s"}))
+		Expect(client.Move(control.Move{By: "90s"})).To(Equal(control.Clock{Now: time.Date(2026, 3, 1, 12, 1, 30, 0, time.UTC), Offset: "1m30s"}))
 		Expect(network.Clock().Offset()).To(Equal(90 * time.Second))
 		Expect(client.Reset()).To(Succeed())
 		Expect(client.Clock()).To(HaveField("Offset", "0s"))
@@ -79,7 +79,7 @@ var _ = Describe("The control listener", func() {
 
 	It("gives its figures as text to scrapers, with the time that was moved", func() {
 		_, client := controlled()
-		Expect(client.Move(-90 * time.Second)).To(HaveField("Offset", "-1m30s"))
+		Expect(client.Move(control.Move{By: "-90s"})).To(HaveField("Offset", "-1m30s"))
 		answer, err := http.Get(client.Base + "/metrics")
 		Expect(err).NotTo(HaveOccurred())
 		DeferCleanup(answer.Body.Close)
@@ -89,13 +89,33 @@ var _ = Describe("The control listener", func() {
 		Expect(string(body)).To(SatisfyAll(ContainSubstring("rin_clock_offset_seconds -90\n"), ContainSubstring("\nrin_build_info{")))
 	})
 
+	It("moves the time to a moment that is named", func() {
+		network, client := controlled()
+		Expect(client.Move(control.Move{To: time.Date(2027, 1, 1, 0, 0, 0, 0, time.UTC)})).To(HaveField("Now", time.Date(2027, 1, 1, 0, 0, 0, 0, time.UTC)))
+		Expect(client.Reset()).To(Succeed())
+		Expect(client.Move(control.Move{Until: control.Expiry})).To(HaveField("Offset", "5m0s"))
+		Expect(client.Reset()).To(Succeed())
+		first, ok := network.Nodes()[0].UntilClosing()
+		Expect(ok).To(BeTrue())
+		if second, ok := network.Nodes()[1].UntilClosing(); ok {
+			first = min(first, second)
+		}
+		Expect(first).To(BeNumerically(">", 0))
+		Expect(client.Move(control.Move{Until: control.Closing})).To(HaveField("Offset", first.String()))
+		Expect(client.Move(control.Move{By: "80000h"})).NotTo(BeZero())
+		for _, m := range []control.Move{{Until: control.Closing}, {Until: "noon"}, {By: "1s", Until: control.Expiry}, {}} {
+			_, err := client.Move(m)
+			Expect(err).To(BeAssignableToTypeOf(&control.Refused{}), "%v", m)
+		}
+	})
+
 	It("says what it could not do, and why", func() {
 		_, client := controlled()
 		_, err := client.Deviate("XB", "token-status-2")
 		Expect(err).To(MatchError(ContainSubstring(`did you mean token-status-20`)))
 		_, err = client.Deviate("XC")
 		Expect(err).To(BeAssignableToTypeOf(&control.Refused{}))
-		_, err = client.Move(1 << 62)
+		_, err = client.Move(control.Move{By: "200000h"})
 		Expect(err).To(MatchError(ContainSubstring("further than")))
 		_, err = control.Client{Context: context.Background(), Base: "http://127.0.0.1:1"}.Clock()
 		Expect(err).To(MatchError(ContainSubstring("refused")))

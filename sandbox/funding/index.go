@@ -156,3 +156,14 @@ func (x *index) runningAt(now time.Time) *moment {
 	x.running.Store(m)
 	return m
 }
+
+// closing is when the first of the calls that run at a moment closes; ok is false when none ever does.
+func (x *index) closing(now time.Time) (when time.Time, ok bool) {
+	at, first := now.Unix(), int64(never)
+	for i := range x.calls.from(0) {
+		if x.opens[i] <= at && at < x.closes[i] {
+			first = min(first, x.closes[i])
+		}
+	}
+	return time.Unix(first, 0), first != never
+}

@@ -52,6 +52,13 @@ func open(view viewer) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { view(w, r, "", representation.Open()) })
 }
 
+// UntilClosing is how long it takes until the first of the running calls closes; ok is false when none ever does.
+func (s *Service) UntilClosing() (d time.Duration, ok bool) {
+	now := s.now()
+	when, ok := s.store.index().closing(now)
+	return when.Sub(now), ok
+}
+
 // List is the guarded list of fundings.
 func (s *Service) List() http.Handler { return s.permitted(s.list) }
 
