@@ -141,6 +141,20 @@ func (d *describedAPI) find(r *http.Request) http.Handler {
 	return nil
 }
 
+// near names places of the API for a caller who is lost near them.
+func (d *describedAPI) near(r *http.Request) string {
+	if d == nil {
+		return ""
+	}
+	for _, space := range d.spaces {
+		if strings.HasPrefix(r.URL.Path, space.Base+"/") {
+			api := d.live.Current()
+			return "; described: " + strings.Join(append(api.Near(space, r.URL.Path), space.Base+api.Document()), ", ")
+		}
+	}
+	return ""
+}
+
 // document serves the document of the API as it holds in a space.
 func (d *describedAPI) document(api *described.API, space int) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

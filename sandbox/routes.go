@@ -50,7 +50,7 @@ func (r Route) ServeHTTP(w http.ResponseWriter, q *http.Request) {
 }
 
 // newMux puts the routes before a mux, each with and without a slash at its end (G18: both occur, no redirect).
-func newMux(routes []Route, places address.Map, wrongRealm http.Handler) http.Handler {
+func newMux(routes []Route, places address.Map, wrongRealm http.Handler, api *describedAPI) http.Handler {
 	mux := http.NewServeMux()
 	for _, route := range routes {
 		path := strings.TrimSuffix(route.Path, "/")
@@ -61,7 +61,7 @@ func newMux(routes []Route, places address.Map, wrongRealm http.Handler) http.Ha
 	}
 	mux.Handle(places.Realms()+"/", wrongRealm)
 	mux.Handle("/", http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		problem.NotFound("there is no resource at this path", whereabouts(places, r)).Write(w, r)
+		problem.NotFound("there is no resource at this path", whereabouts(places, r)+api.near(r)).Write(w, r)
 	}))
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if !strings.HasPrefix(r.URL.Path, "/") { // CONNECT, and "*" with another method than OPTIONS

@@ -102,7 +102,7 @@ func build(c Config) (*Server, error) {
 	s.routes = append(s.routes, s.pages(c.Loopback)...)
 	env := newEnv(c, places, issuer, books, credentials)
 	// The make of the node is behind the seam: it stays, whatever deviations come and go.
-	made, err := newSeam(api.before(newMux(s.routes, places, http.HandlerFunc(server.WrongRealm))), env, c.Flavour.Habits)
+	made, err := newSeam(api.before(newMux(s.routes, places, http.HandlerFunc(server.WrongRealm), api)), env, c.Flavour.Habits)
 	if err != nil {
 		return nil, fmt.Errorf("flavour %q: %w", c.Flavour.Name, err)
 	}

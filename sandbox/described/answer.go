@@ -7,7 +7,6 @@ import (
 	"net/http"
 	"slices"
 
-	"github.com/rin-network/rin/sandbox/journal"
 	"github.com/rin-network/rin/sandbox/problem"
 	"github.com/rin-network/rin/sandbox/representation"
 )
@@ -21,8 +20,6 @@ type answer struct {
 	content []byte
 	media   string
 	refusal *problem.Problem
-	// page is what part of a list it is; nil for none.
-	page *journal.Page
 }
 
 // Size implements representation.Sized.
@@ -68,7 +65,6 @@ func (a *API) make(q asked) (*answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	made.page = q.page(total)
 	if err := a.headers(made.header, q, total); err != nil {
 		return nil, err
 	}
@@ -93,7 +89,7 @@ func (a *API) make(q asked) (*answer, error) {
 // missing refuses paths that lead through an id that its list does not have.
 func (a *API) missing(q asked) (*problem.Problem, error) {
 	for _, r := range q.operation.resource.above {
-		n := len(r.segments())
+		n := len(r.segments)
 		all, err := a.recordsAt(r.list, q.path[:n-1])
 		if err != nil {
 			return nil, err

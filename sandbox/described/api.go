@@ -28,6 +28,7 @@ type API struct {
 
 	resources route.Table[*resource]
 	all       []*resource
+	byPath    map[string]*resource
 	faults    []Fault
 	answers   *representation.Cache[string, *answer]
 	records   *representation.Cache[string, *records]
@@ -56,6 +57,7 @@ func (f Fault) String() string {
 // resource is a path with its operations.
 type resource struct {
 	path       string // below the node's service prefix
+	segments   []string
 	operations map[string]*operation
 	list       *list       // whose detail it is; nil for none
 	above      []*resource // details on the way to it, itself among them
@@ -69,7 +71,7 @@ func New(d *document.Document, samples Samples, prefix string, o Options) (*API,
 		return nil, err
 	}
 	a := &API{
-		document: d, options: o, prefix: prefix, samples: samples,
+		document: d, options: o, prefix: prefix, samples: samples, byPath: map[string]*resource{},
 		requests: constraint.New(d, constraint.Request), responses: constraint.New(d, constraint.Response),
 		answers: representation.NewCache[string, *answer](answerBudget), records: representation.NewCache[string, *records](recordBudget),
 	}
@@ -98,30 +100,21 @@ func New(d *document.Document, samples Samples, prefix string, o Options) (*API,
 // add makes an operation ready; one that cannot be served answers with the reason.
 func (a *API) add(described document.Operation, prefix string) {
 	path := seam(prefix, described.Server) + "/" + strings.TrimPrefix(described.Path, "/")
-	r := a.resourceAt(path)
+	r := a.byPath[path]
 	if r == nil {
-		r = &resource{path: path, operations: map[string]*operation{}}
+		r = &resource{path: path, segments: strings.Split(strings.Trim(path, "/"), "/"), operations: map[string]*operation{}}
 		if err := a.resources.Add(path, r); err != nil {
 			a.faults = append(a.faults, Fault{described.Method + " " + described.Path, a.document.Fault(described.Pointer, "%v", err)})
 			return
 		}
 		a.all = append(a.all, r)
+		a.byPath[path] = r
 	}
 	o := a.operation(described, r)
 	if o.fault != nil {
 		a.faults = append(a.faults, Fault{described.Method + " " + described.Path, o.fault})
 	}
 	r.operations[o.Method] = o
-}
-
-// resourceAt is the resource of exactly that template.
-func (a *API) resourceAt(path string) *resource {
-	for _, r := range a.all {
-		if r.path == path {
-			return r
-		}
-	}
-	return nil
 }
 
 // seam is what of a server's path comes behind a prefix: "/ris-synergy" and "/ris-synergy/funding" give "/funding".

@@ -1,27 +1,65 @@
 package described
 
 import (
+	"maps"
 	"slices"
 	"strings"
 	"unicode"
 )
 
-// filter is a query parameter that chooses among items by one member of theirs.
-type filter struct{ parameter, member string }
+// filter is a query parameter that chooses among items by one member of theirs, or by one within it.
+type filter struct {
+	parameter string
+	way       []string
+}
 
-// filters finds those of a list.
+// filters finds those of a list, whose paging is known: page=2 asks for no items with 2 pages.
 func (a *API) filters(l *list) []filter {
 	members := a.members(l.item)
 	var all []filter
 	for _, p := range l.operation.parameters {
-		if p.In != "query" || p.Schema == "" {
+		if p.In != "query" || p.Schema == "" || l.paging.has(p.Name) {
 			continue
 		}
 		if member := a.filtered(p.Name, p.Schema, members); member != "" {
-			all = append(all, filter{p.Name, member})
+			all = append(all, filter{p.Name, []string{member}})
+		} else if way := a.within(l.item, canonical(p.Name), "", maxWay); way != nil {
+			all = append(all, filter{p.Name, way})
 		}
 	}
 	return all
+}
+
+// maxWay bounds how deep a member is looked for.
+const maxWay = 3
+
+// within finds the plain member whose name, behind those of the members around it, is that of a parameter: funderId is funder.id. The
+// same name twice in a row counts once.
+func (a *API) within(pointer, name, before string, left int) []string {
+	members := a.members(pointer)
+	for _, member := range slices.Sorted(maps.Keys(members)) {
+		rest, begins := strings.CutPrefix(name, canonical(member))
+		if !begins && canonical(member) != before {
+			continue
+		}
+		if !begins {
+			rest = name
+		}
+		schema, at := a.schema(members[member])
+		if schema["items"] != nil {
+			schema, at = a.schema(at + "/items")
+		}
+		nested := len(a.members(at)) > 0
+		if rest == "" && !nested && schema["items"] == nil {
+			return []string{member}
+		}
+		if nested && left > 1 && rest != "" {
+			if way := a.within(at, rest, canonical(member), left-1); way != nil {
+				return append([]string{member}, way...)
+			}
+		}
+	}
+	return nil
 }
 
 // filtered finds the member that a parameter filters by: of its name, of its plural, of which its name is the end, or with the same
@@ -75,10 +113,9 @@ func (a *API) sameComponent(parameter, member string) bool {
 
 // keep tells whether an item passes all filters that a request uses.
 func (l *list) keep(r record, values map[string]any) bool {
-	object, _ := r.value.(map[string]any)
 	for _, f := range l.filters {
 		wanted, given := values["query:"+f.parameter]
-		if given && !meets(object[f.member], wanted) {
+		if given && !meets(at(r.value, f.way), wanted) {
 			return false
 		}
 	}
@@ -88,6 +125,22 @@ func (l *list) keep(r record, values map[string]any) bool {
 // filtering tells whether a request uses a filter.
 func (l *list) filtering(values map[string]any) bool {
 	return slices.ContainsFunc(l.filters, func(f filter) bool { _, given := values["query:"+f.parameter]; return given })
+}
+
+// at is what is at the end of a way; of arrays on it, all that their items have there.
+func at(value any, way []string) any {
+	if several, ok := value.([]any); ok && len(way) > 0 {
+		var all []any
+		for _, one := range several {
+			all = append(all, at(one, way))
+		}
+		return all
+	}
+	object, ok := value.(map[string]any)
+	if !ok || len(way) == 0 {
+		return value
+	}
+	return at(object[way[0]], way[1:])
 }
 
 // meets compares plain values as texts; of a list, one is enough.

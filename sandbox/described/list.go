@@ -36,30 +36,35 @@ const (
 
 // findLists tells which operations are lists, and where their details are.
 func (a *API) findLists() {
+	details := a.details()
 	for _, r := range a.all {
 		o := r.operations[http.MethodGet]
 		if o == nil || o.fault != nil || len(o.media) == 0 || form(o.media[0].Type) != asJSON || o.media[0].Schema == "" {
 			continue
 		}
 		l := &list{operation: o, schema: o.media[0].Schema}
-		l.detail, l.parameter = a.detailOf(r)
+		if l.detail = details[strings.TrimSuffix(r.path, "/")]; l.detail != nil {
+			l.parameter = strings.Trim(last(l.detail.resource.segments), "{}")
+		}
 		if !a.recognise(l) {
 			continue
 		}
 		l.id, l.idSchema = a.identify(l)
-		l.filters, l.paging = a.filters(l), a.pagingOf(o)
+		l.paging = a.pagingOf(o)
+		l.filters = a.filters(l)
 		o.list = l
 		if l.detail != nil && l.id != "" {
 			l.detail.resource.list = l
 		}
 	}
+	leading := slices.DeleteFunc(slices.Clone(a.all), func(r *resource) bool { return r.list == nil })
 	for _, r := range a.all {
-		for _, other := range a.all {
-			if other.list != nil && above(other.segments(), r.segments()) {
-				r.above = append(r.above, other)
+		for _, detail := range leading {
+			if above(detail.segments, r.segments) {
+				r.above = append(r.above, detail)
 			}
 		}
-		slices.SortFunc(r.above, func(x, y *resource) int { return len(x.segments()) - len(y.segments()) })
+		slices.SortFunc(r.above, func(x, y *resource) int { return len(x.segments) - len(y.segments) })
 	}
 }
 
@@ -77,17 +82,18 @@ func above(path, other []string) bool {
 	return true
 }
 
-// detailOf finds the operation whose path is that of the list with one parameter behind it.
-func (a *API) detailOf(r *resource) (*operation, string) {
-	for _, other := range a.all {
-		rest, below := strings.CutPrefix(other.path, strings.TrimSuffix(r.path, "/")+"/")
-		names := route.Parameters("/" + rest)
-		o := other.operations[http.MethodGet]
-		if below && len(names) == 1 && rest == "{"+names[0]+"}" && o != nil && o.fault == nil {
-			return o, names[0]
+// details are the operations at paths that end in a parameter alone, by the path before it.
+func (a *API) details() map[string]*operation {
+	all := map[string]*operation{}
+	for _, r := range a.all {
+		end := last(r.segments)
+		names := route.Parameters("/" + end)
+		o := r.operations[http.MethodGet]
+		if len(names) == 1 && end == "{"+names[0]+"}" && o != nil && o.fault == nil {
+			all[strings.TrimSuffix(r.path, "/"+end)] = o
 		}
 	}
-	return nil, ""
+	return all
 }
 
 // recognise finds out where the items are.
@@ -100,7 +106,7 @@ func (a *API) recognise(l *list) bool {
 	case strings.HasSuffix(l.operation.Path, "}"):
 		return false
 	}
-	if member, items, ok := a.onlyArray(l.schema); ok {
+	if member, items, ok := a.onlyArray(l.schema); ok && a.wraps(l, member) {
 		l.shape, l.member, l.item = inEnvelope, member, items
 		return true
 	}
@@ -124,6 +130,16 @@ func (a *API) onlyArray(pointer string) (name, items string, ok bool) {
 		name, items = member, at+"/items"
 	}
 	return name, items, name != ""
+}
+
+// wraps tells whether an object with one array is only around it: the array is called as such arrays are, or as the path, or the operation
+// has a detail or pages.
+func (a *API) wraps(l *list, member string) bool {
+	name := canonical(member)
+	if l.detail != nil || name == canonical(last(l.operation.resource.segments)) || a.pagingOf(l.operation).size.parameter != "" {
+		return true
+	}
+	return slices.Contains([]string{"items", "data", "results", "content", "entries", "records", "list", "values", "elements", "hits", "rows", "member", "value"}, name)
 }
 
 // meansMany tells whether an operation that declares a single object is meant as a list: its detail has the same schema, or its

@@ -59,6 +59,9 @@ func stampOf(file string) (stamp, error) {
 	if err != nil {
 		return stamp{}, err
 	}
+	if !info.Mode().IsRegular() {
+		return stamp{}, fmt.Errorf("%s is no file of its own, so that it could be read again when it changes", file)
+	}
 	return stamp{info.ModTime(), info.Size()}, nil
 }
 

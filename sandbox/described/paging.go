@@ -18,6 +18,11 @@ type paging struct {
 // key is a parameter of the query, and the member of it when it is an object: page, or page[size].
 type key struct{ parameter, member string }
 
+// has tells whether a parameter is one of paging.
+func (p paging) has(name string) bool {
+	return name == p.size.parameter || name == p.offset.parameter || name == p.number.parameter
+}
+
 // Names under which paging is usual, without case and separators.
 func sizes() []string {
 	return []string{"page[size]", "page[limit]", "limit", "size", "pagesize", "perpage", "$top", "top", "maxresults", "count", "take"}

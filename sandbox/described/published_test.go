@@ -63,6 +63,10 @@ var _ = Describe("the published documents of the network", func() {
 				Expect(fmt.Sprint(item.(map[string]any)[member])).To(ContainSubstring(value), parameter)
 			}
 		}
+		funder := n.get("/funding/v1/fundings").list()[3].(map[string]any)["funder"].([]any)[0].(map[string]any)["funder"].(map[string]any)["id"].(string)
+		chosen := n.get("/funding/v1/fundings?funderId=" + funder).list()
+		Expect(chosen).To(HaveLen(1))
+		Expect(fmt.Sprint(chosen[0])).To(ContainSubstring(funder))
 		refused := n.get("/funding/v1/fundings?fundingType=GIFT")
 		Expect(refused.status).To(Equal(http.StatusBadRequest))
 		Expect(refused.object()).To(HaveKeyWithValue("parameter", "fundingType"))

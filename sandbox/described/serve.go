@@ -6,7 +6,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/rin-network/rin/sandbox/journal"
 	"github.com/rin-network/rin/sandbox/problem"
 	"github.com/rin-network/rin/sandbox/representation"
 )
@@ -21,9 +20,6 @@ type Space struct {
 
 // guarded tells whether an operation needs a token: all do in a guarded space, but for those whose document says that they need none.
 func (s Space) guarded(o *operation) bool { return s.Guard != nil && !o.Open }
-
-// segments are those of the path's template.
-func (r *resource) segments() []string { return strings.Split(strings.Trim(r.path, "/"), "/") }
 
 // Handler is what answers a request of the space; nil when the API has no such path.
 func (a *API) Handler(s Space, r *http.Request) http.Handler {
@@ -43,8 +39,27 @@ func (a *API) Handler(s Space, r *http.Request) http.Handler {
 	if s.guarded(o) {
 		h = s.Guard(h)
 	}
-	o.enter(r.Context())
 	return h
+}
+
+// Near names paths of the API for a caller who found none: those with the longest beginning in common.
+func (a *API) Near(s Space, path string) []string {
+	const most = 3
+	best, found := 0, []string(nil)
+	for _, r := range a.all {
+		at := s.Base + r.path
+		n := 0
+		for n < min(len(at), len(path)) && at[n] == path[n] {
+			n++
+		}
+		if n > best {
+			best, found = n, nil
+		}
+		if n == best && len(found) < most {
+			found = append(found, at)
+		}
+	}
+	return found
 }
 
 // operation is the one for a method; HEAD comes with GET.
@@ -100,9 +115,6 @@ func (a *API) serve(w http.ResponseWriter, r *http.Request, s Space, o *operatio
 	if made.refusal != nil {
 		made.refusal.Write(w, r)
 		return
-	}
-	if made.page != nil {
-		journal.Of(r.Context()).Serve(*made.page)
 	}
 	made.write(w, r, s.guarded(o))
 }

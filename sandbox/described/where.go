@@ -50,7 +50,7 @@ func (a *API) Endpoints() []Endpoint {
 		if o == nil || o.list == nil || strings.Contains(r.path, "{") {
 			continue
 		}
-		name := strings.ToUpper(canonical(last(r.segments())))
+		name := strings.ToUpper(canonical(last(r.segments)))
 		add(r, name)
 		if o.list.detail != nil {
 			add(o.list.detail.resource, singular(name))
@@ -69,7 +69,7 @@ func singular(name string) string {
 }
 
 func major(r *resource) int {
-	for _, segment := range r.segments() {
+	for _, segment := range r.segments {
 		if isVersion(segment) {
 			n := 0
 			for _, digit := range segment[1:min(len(segment), 6)] {
@@ -89,7 +89,7 @@ func (a *API) family(r *resource) string {
 			return known[1]
 		}
 	}
-	segments := slices.DeleteFunc(r.segments(), func(s string) bool { return isVersion(s) || strings.Contains(s, "{") })
+	segments := slices.DeleteFunc(r.segments, func(s string) bool { return isVersion(s) || strings.Contains(s, "{") })
 	if len(segments) == 0 {
 		return "api"
 	}

@@ -120,6 +120,10 @@ func (r *rewriter) schema(value any, at string, depth int) any {
 			if all, ok := member.(map[string]any); ok {
 				each := make(map[string]any, len(all))
 				for key, one := range all {
+					if r.direction == Response && name == "properties" && r.marked(one, "writeOnly") {
+						each[key] = false // it must not be sent back (OAS 3.0.3 §4.7.24.2)
+						continue
+					}
 					each[key] = r.schema(one, document.Child(at, name, key), depth+1)
 				}
 				out[name] = each

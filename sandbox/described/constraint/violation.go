@@ -1,6 +1,7 @@
 package constraint
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -78,6 +79,9 @@ func text(k jsonschema.ErrorKind) string {
 	case *kind.AdditionalProperties:
 		return "it does not take the " + plural("member", k.Properties)
 	case *kind.Format:
+		if k.Want == "regex" {
+			return fmt.Sprintf("%q is no regular expression", clip(fmt.Sprint(k.Got)))
+		}
 		return "expected " + article(k.Want)
 	}
 	said := k.LocalizedString(message.NewPrinter(language.English))

@@ -1,6 +1,7 @@
 package document
 
 import (
+	"fmt"
 	"net/http"
 	"slices"
 	"strings"
@@ -114,7 +115,7 @@ func (d *Document) collectPath(path string) *Fault {
 			continue
 		}
 		if len(d.Operations) == MaxOperations {
-			return &Fault{Pointer: "/paths", Reason: "it has more operations than are served"}
+			return &Fault{Pointer: "/paths", Reason: fmt.Sprintf("it has more than %d operations", MaxOperations)}
 		}
 		o := Operation{Method: method, Path: path, Pointer: Child(at, name)}
 		r := reader{document: d}

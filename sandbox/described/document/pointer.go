@@ -4,12 +4,14 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
+
+	"github.com/rin-network/rin/fixtures/schema"
 )
 
 // Child is the pointer of a member or item (RFC 6901 §3).
 func Child(pointer string, names ...string) string {
 	for _, name := range names {
-		pointer += "/" + strings.NewReplacer("~", "~0", "/", "~1").Replace(name)
+		pointer += "/" + schema.Escape(name)
 	}
 	return pointer
 }
@@ -20,7 +22,9 @@ func segments(pointer string) []string {
 	}
 	parts := strings.Split(strings.TrimPrefix(pointer, "/"), "/")
 	for i, p := range parts {
-		parts[i] = strings.NewReplacer("~1", "/", "~0", "~").Replace(p)
+		if strings.Contains(p, "~") {
+			parts[i] = strings.ReplaceAll(strings.ReplaceAll(p, "~1", "/"), "~0", "~")
+		}
 	}
 	return parts
 }

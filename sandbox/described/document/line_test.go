@@ -1,0 +1,66 @@
+package document_test
+
+import (
+	"strings"
+	"testing"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+
+	"github.com/rin-network/rin/sandbox/described/document"
+)
+
+func TestDocument(t *testing.T) {
+	RegisterFailHandler(Fail)
+	RunSpecs(t, "document")
+}
+
+var _ = Describe("a fault", func() {
+	const asJSON = `{
+  "openapi": "3.0.3",
+  "paths": {
+    "/a": {
+      "get": {
+        "parameters": [
+          {"name": "x", "in": "query"},
+          {"name": "y", "in": "nowhere"}
+        ],
+        "responses": {"200": {"description": "ok"}}
+      }
+    }
+  }
+}`
+	const asYAML = `openapi: 3.0.3
+paths:
+  /a:
+    get:
+      parameters:
+        - {name: x, in: query}
+        - name: y
+          in: nowhere
+      responses: {'200': {description: ok}}
+`
+	DescribeTable("names its line", func(text string, line int) {
+		d, err := document.Read([]byte(text))
+		Expect(err).NotTo(HaveOccurred())
+		Expect(d.Operations).To(HaveLen(1))
+		fault := d.Operations[0].Fault
+		Expect(fault).NotTo(BeNil())
+		Expect(fault.Pointer).To(Equal("/paths/~1a/get/parameters/1/in"))
+		Expect(fault.Line).To(Equal(line))
+		Expect(fault.Error()).To(ContainSubstring("expected path, query, header or cookie"))
+	},
+		Entry("in JSON", asJSON, 8),
+		Entry("in JSON with tabs", strings.ReplaceAll(asJSON, "  ", "\t"), 8),
+		Entry("in YAML", asYAML, 8),
+	)
+
+	It("of more operations than are served is one of the document", func() {
+		var paths []string
+		for i := range document.MaxOperations + 1 {
+			paths = append(paths, `"/`+strings.Repeat("a", 1+i%50)+"/"+string(rune('a'+i%26))+strings.Repeat("b", i/50)+`":{"get":{"responses":{"204":{}}}}`)
+		}
+		_, err := document.Read([]byte(`{"openapi":"3.0.0","paths":{` + strings.Join(paths, ",") + `}}`))
+		Expect(err).To(MatchError(ContainSubstring("more than 4000 operations")))
+	})
+})
