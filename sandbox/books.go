@@ -62,7 +62,7 @@ func newEnv(c Config, places address.Map, issuer *auth.Issuer, books *account.Bo
 				return "", fmt.Errorf("client %q is unknown", clientID)
 			}
 			origin := places.Origin(r)
-			return issuer.Issue(origin, origin+places.API(), clientID, subject, auth.Scope)
+			return issuer.Issue(origin+places.Listed().Issuer, origin+places.API(), clientID, subject, auth.Scope)
 		},
 	}
 }

@@ -160,7 +160,7 @@ func (d *describedAPI) document(api *described.API, space int) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		origin := d.places.Origin(r)
 		body, err := d.documents.Get(documentKey{api, space, origin}, func() (*representation.Body, error) {
-			text, err := api.Published(d.spaces[space], origin, origin+d.places.Token())
+			text, err := api.Published(d.spaces[space], origin, origin+d.places.Listed().Token)
 			if err != nil {
 				return nil, err
 			}

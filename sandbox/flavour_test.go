@@ -3,6 +3,7 @@ package sandbox_test
 import (
 	"encoding/json"
 	"net/url"
+	"strings"
 	"time"
 
 	. "github.com/onsi/ginkgo/v2"
@@ -32,6 +33,27 @@ var _ = Describe("A node of a make", func() {
 			Expect(json.Unmarshal([]byte(get(node, "/registry/registry.json", nil).body), &got)).To(Succeed())
 			Expect(got.Member).To(ConsistOf(SatisfyAll(HaveKeyWithValue("id", "XA"), HaveKeyWithValue("oauth2", node.URL+path))), name)
 			Expect(node.Addresses(node.URL).Listed).To(Equal(node.URL + path))
+		}
+	})
+
+	It("grants tokens there and nowhere else, and says where", func() {
+		for name, elsewhere := range map[string][]string{
+			"plain": {realmToken, "/auth" + realmToken}, "keycloak": {stagingToken, "/auth" + realmToken}, "keycloak-16": {stagingToken, realmToken},
+		} {
+			node := flavoured(name)
+			listed := strings.TrimPrefix(node.Addresses(node.URL).Listed, node.URL)
+			for _, path := range elsewhere {
+				client := node.Credentials()[0]
+				got := postForm(node, path, tokenForm(client.ClientID, client.Secret), nil)
+				Expect(got.status).To(Equal(404), name+" "+path)
+				Expect(got.body).To(ContainSubstring(listed), name+" "+path)
+			}
+			document := get(node, "/ris-synergy/funding/v3/api-docs", nil).body
+			Expect(strings.Count(document, "/token\"")).To(Equal(1), name)
+			Expect(document).To(ContainSubstring(node.URL + listed + "\""))
+			metadata := strings.TrimSuffix(strings.TrimSuffix(listed, "/oauth/token"), "/protocol/openid-connect/token")
+			Expect(get(node, "/.well-known/oauth-authorization-server"+metadata, nil).body).To(ContainSubstring(`"issuer":"` + node.URL + metadata + `"`))
+			Expect(get(node, infoPath, nil).body).To(ContainSubstring(listed))
 		}
 	})
 

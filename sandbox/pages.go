@@ -2,6 +2,7 @@ package sandbox
 
 import (
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -44,10 +45,7 @@ func (s *Server) registered() string {
 // welcome is what the start page tells.
 func (s *Server) welcome() page.Welcome {
 	self, at := s.person(), s.places
-	token, sameToken := s.flavour.Token(at), at.RealmToken()
-	if token == sameToken {
-		sameToken = at.Token()
-	}
+	token := at.Listed().Token
 	get := func(name, path, note string) page.Place {
 		return page.Place{Name: name, Method: http.MethodGet, Path: path, Note: note, Open: true}
 	}
@@ -57,7 +55,6 @@ func (s *Server) welcome() page.Welcome {
 			get("reference", at.Docs(), "every operation, to be tried out"),
 			get("registry", at.Registry(), "the nodes of the network"),
 			{Name: "token", Method: http.MethodPost, Path: token, Note: "form fields grant_type=client_credentials, client_id, client_secret"},
-			{Name: "token as well", Method: http.MethodPost, Path: sameToken, Note: "for the same clients"},
 			{Name: "info", Method: http.MethodGet, Path: at.Info(), Note: "needs a token"},
 			get("document", at.Spec(), "the OpenAPI document of the guarded API"),
 			{Name: "funding", Method: http.MethodGet, Path: at.Fundings(), Note: "needs a token, a role and an affiliation"},
@@ -65,6 +62,9 @@ func (s *Server) welcome() page.Welcome {
 			get("try-out document", at.TryOut().Spec(), ""),
 			{Name: "staging", Method: http.MethodPost, Path: at.Staging().Token(), Note: "another authorization server, whose tokens are refused here"},
 		},
+	}
+	for _, e := range at.Endpoints()[1:] {
+		w.Places = slices.Insert(w.Places, 3, page.Place{Name: "token as well", Method: http.MethodPost, Path: e.Token, Note: "for the same clients"})
 	}
 	for _, c := range s.inUse() {
 		w.Clients = append(w.Clients, page.Client{ID: c.ClientID, Secret: c.Secret, Notes: c.permissions()})

@@ -59,7 +59,9 @@ func newMux(routes []Route, places address.Map, wrongRealm http.Handler, api *de
 		}
 		mux.Handle(path+"/{$}", route)
 	}
-	mux.Handle(places.Realms()+"/", wrongRealm)
+	if places.Grants != address.AtPlain {
+		mux.Handle(places.Realms()+"/", wrongRealm)
+	}
 	mux.Handle("/", http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		problem.NotFound("there is no resource at this path", whereabouts(places, r)+api.near(r)).Write(w, r)
 	}))
@@ -74,9 +76,9 @@ func newMux(routes []Route, places address.Map, wrongRealm http.Handler, api *de
 
 // whereabouts names the places that a lost caller may have meant, and a near miss if it is one.
 func whereabouts(places address.Map, r *http.Request) string {
-	hint := "token: POST " + places.Token() + "; info: GET " + places.Info() + "; document: GET " + places.Spec() +
+	hint := "token: POST " + places.Listed().Token + "; info: GET " + places.Info() + "; document: GET " + places.Spec() +
 		"; fundings: GET " + places.Fundings() + "; registry: GET " + places.Registry()
-	if strings.Contains(r.URL.Path, "/realms/") {
+	if strings.Contains(r.URL.Path, "/realms/") && places.Grants != address.AtPlain {
 		before := "without /auth before it; "
 		if places.Provider != "" {
 			before = "with " + places.Provider + " before it; "

@@ -64,7 +64,7 @@ func New(config Config) (*Server, error) {
 
 // build connects the parts; c is complete.
 func build(c Config) (*Server, error) {
-	places := address.Map{Root: c.Root, Prefix: c.Prefix, Realm: c.Realm, Provider: c.Flavour.Provider, PublicURL: c.PublicURL}
+	places := address.Map{Root: c.Root, Prefix: c.Prefix, Realm: c.Realm, Grants: c.Flavour.Grants, Provider: c.Flavour.Provider, PublicURL: c.PublicURL}
 	books, credentials, err := openBooks(c)
 	if err != nil {
 		return nil, err
@@ -144,18 +144,17 @@ func routes(places address.Map, describe describer, server *auth.Server, guard *
 	guarded := func(path string, h http.Handler) Route {
 		return Route{Method: http.MethodGet, Path: path, Protected: true, handler: guard.Protect(h)}
 	}
-	token := func(path, issuerPath string) Route {
-		return Route{Method: http.MethodPost, Path: path, handler: server.Token(issuerPath), denied: http.HandlerFunc(server.MethodNotAllowed)}
+	var all []Route
+	for _, e := range places.Endpoints() {
+		metadata := server.Metadata(e.Issuer, e.Token)
+		all = append(all,
+			Route{Method: http.MethodPost, Path: e.Token, handler: server.Token(e.Issuer), denied: http.HandlerFunc(server.MethodNotAllowed)},
+			get(places.Metadata(e.Issuer), metadata),
+			get(e.Issuer+"/.well-known/openid-configuration", metadata),
+		)
 	}
-	plain, realm := server.Metadata(places.Root, places.Token()), server.Metadata(places.RealmIssuer(), places.RealmToken())
-	return []Route{
-		token(places.Token(), places.Root),
-		token(places.RealmToken(), places.RealmIssuer()),
+	return append(all,
 		get(places.Certs(), http.HandlerFunc(server.Certs)),
-		get(places.Metadata(places.Root), plain),
-		get(places.Root+"/.well-known/openid-configuration", plain),
-		get(places.Metadata(places.RealmIssuer()), realm),
-		get(places.RealmIssuer()+"/.well-known/openid-configuration", realm),
 
 		guarded(places.Info(), info.Resource(places, false, api.further)),
 		get(places.Spec(), spec.Resource(places.Origin, describe.api(places))),
@@ -169,7 +168,7 @@ func routes(places address.Map, describe describer, server *auth.Server, guard *
 
 		get(places.Registry(), registry.Document(places, entries)),
 		get(places.Health(), http.HandlerFunc(health)),
-	}
+	)
 }
 
 func foreignIssuers(configured []IssuerConfig) ([]auth.Foreign, error) {
@@ -198,7 +197,7 @@ func (s *Server) entries(origin string) []model.Member {
 	if s.flavour.Name == "" {
 		return s.member.Entries(s.places, origin)
 	}
-	return []model.Member{s.member.Entry(origin+s.flavour.Token(s.places), origin+s.places.Info())}
+	return []model.Member{s.member.Entry(origin+s.places.Listed().Token, origin+s.places.Info())}
 }
 
 // ServeHTTP answers a request to the node.
@@ -257,7 +256,7 @@ func (s *Server) TokenAt(at time.Time, origin, clientID string) (string, error) 
 	if s.places.PublicURL != "" {
 		origin = s.places.PublicURL
 	}
-	return s.issuer.IssueAt(at, origin, origin+s.places.API(), clientID, subject, auth.Scope)
+	return s.issuer.IssueAt(at, origin+s.places.Listed().Issuer, origin+s.places.API(), clientID, subject, auth.Scope)
 }
 
 // Routes is the route table.
@@ -289,7 +288,7 @@ func (s *Server) Addresses(origin string) Addresses {
 	}
 	p := s.places
 	return Addresses{
-		Token: origin + p.Token(), RealmToken: origin + p.RealmToken(), Listed: origin + s.flavour.Token(p),
+		Token: origin + p.Token(), RealmToken: origin + p.RealmToken(), Listed: origin + p.Listed().Token,
 		StagingToken: origin + p.Staging().Token(), Info: origin + p.Info(), Spec: origin + p.Spec(),
 		Fundings: origin + p.Fundings(), Base: origin + p.API(), TryOut: origin + p.TryOut().API(), TryOutFundings: origin + p.TryOut().Fundings(), Registry: origin + p.Registry(),
 		Home: origin + p.Home(), Docs: origin + p.Docs(),

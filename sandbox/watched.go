@@ -9,7 +9,7 @@ import (
 
 // watched is what the journal knows of a node.
 func watched(c Config, places address.Map) journal.Place {
-	return journal.Place{Node: c.Member.ID, TokenPath: places.Token(), Now: c.Clock, Origin: places.Origin, Classify: purposes(places).of}
+	return journal.Place{Node: c.Member.ID, TokenPath: places.Listed().Token, Now: c.Clock, Origin: places.Origin, Classify: purposes(places).of}
 }
 
 // purpose is what a path is for.

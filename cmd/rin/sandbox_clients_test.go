@@ -3,10 +3,10 @@ package main_test
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"io"
 	"net/http"
 	"net/url"
+	"regexp"
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
@@ -22,8 +22,11 @@ type infoResource struct {
 	Endpoints map[string][]struct{ Name, URL string }
 }
 
-// getJSON asks as a client does that keeps the rules.
-func getJSON(client *http.Client, url string, into any) {
+// nextPage finds the next page in a Link header (RFC 8288).
+var nextPage = regexp.MustCompile(`<([^>]+)>; *rel="?next"?`)
+
+// getJSON asks as a client does that keeps the rules, and tells where the next page is; empty for none.
+func getJSON(client *http.Client, url string, into any) (next string) {
 	GinkgoHelper()
 	request, err := http.NewRequest(http.MethodGet, url, nil)
 	Expect(err).NotTo(HaveOccurred())
@@ -37,6 +40,12 @@ func getJSON(client *http.Client, url string, into any) {
 	Expect(err).NotTo(HaveOccurred())
 	Expect(response.StatusCode).To(Equal(http.StatusOK), string(body))
 	Expect(json.Unmarshal(body, into)).To(Succeed())
+	if found := nextPage.FindStringSubmatch(response.Header.Get("Link")); found != nil {
+		at, err := response.Request.URL.Parse(found[1])
+		Expect(err).NotTo(HaveOccurred())
+		return at.String()
+	}
+	return ""
 }
 
 // walk reads all fundings of a node, page after page, with the client of golang.org/x/oauth2.
@@ -53,22 +62,42 @@ func walk(entry registryEntry, id, secret string) (ids map[string]bool) {
 		}
 	}
 	ids = map[string]bool{}
-	const size = 30
-	for offset := 0; ; offset += size {
+	for at := list + "?" + (url.Values{"page[page]": {"0"}, "page[size]": {"30"}}).Encode(); at != ""; {
 		var page []struct{ ID string }
-		getJSON(client, list+"?"+url.Values{"page[page]": {fmt.Sprint(offset)}, "page[size]": {fmt.Sprint(size)}}.Encode(), &page)
+		at = getJSON(client, at, &page)
 		for _, funding := range page {
 			ids[funding.ID] = true
 		}
-		if len(page) < size {
-			return ids
+	}
+	return ids
+}
+
+// cleanSheets expects the sandbox to have nothing to say against these clients, and to have seen no other.
+func (n issuedNetwork) cleanSheets(ids ...string) {
+	GinkgoHelper()
+	control := regexp.MustCompile(`control +(\S+) \(this machine only\)`).FindStringSubmatch(n.greeting)
+	got := rin(nil, "sandbox", "report", "--control", control[1], "--format", "json")
+	Expect(got.code).To(Equal(0), got.out+got.err)
+	var report struct {
+		Clients []struct {
+			Client   string
+			Findings []struct{ Rule, Level string }
 		}
 	}
+	Expect(json.Unmarshal([]byte(got.out), &report)).To(Succeed())
+	var named []string
+	for _, c := range report.Clients {
+		Expect(c.Findings).To(BeEmpty(), c.Client)
+		if c.Client != "" {
+			named = append(named, c.Client)
+		}
+	}
+	Expect(named).To(ConsistOf(ids))
 }
 
 var _ = Describe("a client written with golang.org/x/oauth2", func() {
 	It("walks registry, token, info and list of each node of a network", func() {
-		issued := network("--nodes", "3", "--calls", "70")
+		issued := network("--nodes", "3", "--control", "127.0.0.1:0")
 		var registry struct{ Member []registryEntry }
 		getJSON(http.DefaultClient, issued.Registry, &registry)
 		Expect(registry.Member).To(HaveLen(3))
@@ -76,14 +105,23 @@ var _ = Describe("a client written with golang.org/x/oauth2", func() {
 			node := issued.Nodes[i]
 			Expect(entry.ID).To(Equal(node.ID))
 			ids := walk(entry, node.Clients[0].ClientID, node.Clients[0].ClientSecret)
-			Expect(len(ids)).To(BeNumerically(">", 70), "calls, and other fundings on top")
+			Expect(len(ids)).To(BeNumerically(">", 200), "calls, and other fundings on top")
 		}
+		issued.cleanSheets("demo-client", "demo-client-xb", "demo-client-xc")
 	})
 
-	It("is told by each node that it is a stranger there, with the client of another one", func() {
+	It("is told by each node that it is a stranger there, with the client of another one and with its token", func() {
 		issued := network("--nodes", "3", "--calls", "1")
 		for i, node := range issued.Nodes {
-			other := issued.Nodes[(i+1)%3].Clients[0]
+			neighbour := issued.Nodes[(i+1)%3]
+			other := neighbour.Clients[0]
+			elsewhere := clientcredentials.Config{ClientID: other.ClientID, ClientSecret: other.ClientSecret, TokenURL: neighbour.TokenURL, AuthStyle: oauth2.AuthStyleInParams}
+			for _, url := range []string{node.InfoURL, node.FundingsURL} {
+				answer, err := elsewhere.Client(context.Background()).Get(url)
+				Expect(err).NotTo(HaveOccurred())
+				Expect(answer.Body.Close()).To(Succeed())
+				Expect(answer.StatusCode).To(Equal(http.StatusUnauthorized), url)
+			}
 			config := clientcredentials.Config{ClientID: other.ClientID, ClientSecret: other.ClientSecret, TokenURL: node.TokenURL, AuthStyle: oauth2.AuthStyleInParams}
 			_, err := config.Token(context.Background())
 			var refused *oauth2.RetrieveError

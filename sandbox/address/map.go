@@ -15,6 +15,8 @@ type Map struct {
 	Realm string
 	// PublicURL is the base that clients see, without a trailing slash. Empty: taken from each request's Host.
 	PublicURL string
+	// Grants says which token endpoints the node has; both when zero.
+	Grants Grants
 	// Provider is the path below the root where the identity provider is, with a slash before it: "/auth" in Keycloak before version 17.
 	Provider string
 	// Root is the path before everything, with a slash before it: one of several nodes of a host has one, and a staging environment.
@@ -64,6 +66,7 @@ func (m Map) TryOut() Map {
 // Staging returns the map of the operator's staging environment: the same resources below another path.
 func (m Map) Staging() Map {
 	m.Root += "/staging"
+	m.Grants = AtPlain
 	return m
 }
 

@@ -72,7 +72,7 @@ func (g *Guard) refuse(w http.ResponseWriter, r *http.Request, c credential) {
 		problem.BadRequest(c.detail, c.hint).Write(w, r)
 		return
 	}
-	problem.Unauthorized(c.detail, c.hint+"; tokens are issued at POST "+g.places.Token()).Write(w, r)
+	problem.Unauthorized(c.detail, c.hint+"; tokens are issued at POST "+g.places.Listed().Token).Write(w, r)
 }
 
 // Forbid answers an authenticated caller who lacks a privilege: 403 with the challenge insufficient_scope

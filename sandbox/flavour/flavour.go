@@ -15,8 +15,8 @@ type Flavour struct {
 	Name string
 	// Why says in one sentence what such a node is, and how clients notice.
 	Why string
-	// Realm tells that tokens come from the identity provider's realm and not from /oauth/token; the registry lists that URL (NET-R10).
-	Realm bool
+	// Grants says where tokens come from: /oauth/token, or the identity provider's realm (NET-R10).
+	Grants address.Grants
 	// Provider is the path of the identity provider, as in address.Map.
 	Provider string
 	// Tokens is the form of access tokens, unless the node's configuration has another.
@@ -51,12 +51,4 @@ func Find(name string) (Flavour, error) {
 		}
 	}
 	return Flavour{}, fmt.Errorf("flavour %q is unknown: want one of %s", name, strings.Join(Names(), ", "))
-}
-
-// Token is the path of the token endpoint that the registry lists for a node of the flavour.
-func (f Flavour) Token(places address.Map) string {
-	if f.Realm {
-		return places.RealmToken()
-	}
-	return places.Token()
 }

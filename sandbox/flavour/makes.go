@@ -1,20 +1,21 @@
 package flavour
 
 import (
+	"github.com/rin-network/rin/sandbox/address"
 	"github.com/rin-network/rin/sandbox/auth"
 	"github.com/rin-network/rin/sandbox/problem"
 )
 
 func plain() Flavour {
 	return Flavour{
-		Name: "plain",
-		Why:  "A node as the interface document describes it: tokens from /oauth/token, and what the RFCs say.",
+		Name: "plain", Grants: address.AtPlain,
+		Why: "A node as the interface document describes it: tokens from /oauth/token, and what the RFCs say.",
 	}
 }
 
 func keycloak() Flavour {
 	return Flavour{
-		Name: "keycloak", Warns: []string{"JWT-07", "TER-02"}, Realm: true, Tokens: auth.RS256, Dialect: auth.Dialect{Type: "JWT", Add: keycloakClaims},
+		Name: "keycloak", Warns: []string{"JWT-07", "TER-02"}, Grants: address.AtRealm, Tokens: auth.RS256, Dialect: auth.Dialect{Type: "JWT", Add: keycloakClaims},
 		Why:    "Keycloak with an audience mapper: tokens from its realm, RS256, its token members and claims, unauthorized_client for a wrong secret.",
 		Habits: []string{"token-with-members-of-keycloak", "token-errors-of-keycloak", "metadata-of-a-large-server"},
 	}
@@ -29,7 +30,7 @@ func olderKeycloak() Flavour {
 
 func spring() Flavour {
 	return Flavour{
-		Name: "spring", Warns: []string{"BRR-05"}, Tokens: auth.Opaque,
+		Name: "spring", Warns: []string{"BRR-05"}, Grants: address.AtPlain, Tokens: auth.Opaque,
 		Why:    "Spring Security: opaque tokens of type bearer in lower case, a bare Bearer for anonymous calls, and refusals without a body.",
 		Habits: []string{"token-type-in-lower-case", "token-cache-control-of-spring", "refusals-of-spring"},
 	}
@@ -37,7 +38,7 @@ func spring() Flavour {
 
 func flask() Flavour {
 	return Flavour{
-		Name: "flask", Tokens: auth.EdDSA, Errors: problem.ShapeText,
+		Name: "flask", Grants: address.AtPlain, Tokens: auth.EdDSA, Errors: problem.ShapeText,
 		Why:    "A service of a university's own in Flask: EdDSA tokens, errors as one text, redirects for the other slash, and URL templates in its info.",
 		Habits: []string{"other-slash-redirected", "info-with-templates"},
 	}

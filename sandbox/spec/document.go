@@ -75,16 +75,20 @@ func (d Description) introduction() string {
 func (d Description) components() node {
 	components := node{"schemas": join(fundingSchemas(), valueSchemas(), nodeSchemas(), errorSchema(d.Errors))}
 	if !d.TryOut {
-		components["securitySchemes"] = node{
-			"bearer":                 node{"type": "http", "scheme": "bearer", "description": "An access token of the node's authorization server."},
-			"clientCredentials":      clientCredentials("at the staging token endpoint", d.Origin+d.Places.Token()),
-			"realmClientCredentials": clientCredentials("at the identity provider's token endpoint", d.Origin+d.Places.RealmToken()),
+		schemes := node{"bearer": node{"type": "http", "scheme": "bearer", "description": "An access token of the node's authorization server."}}
+		for _, e := range d.Places.Endpoints() {
+			name, where := "clientCredentials", "at the staging token endpoint"
+			if e.Issuer == d.Places.RealmIssuer() {
+				name, where = "realmClientCredentials", "at the identity provider's token endpoint"
+			}
+			schemes[name] = clientCredentials(where, d.Origin+e.Token)
 		}
+		components["securitySchemes"] = schemes
 	}
 	return components
 }
 
-// clientCredentials is the flow that gives access tokens (NET-R9); both endpoints know the same clients (NET-R10).
+// clientCredentials is the flow that gives access tokens (NET-R9). A node that has two endpoints for it knows the same clients at either (NET-R10).
 func clientCredentials(where, tokenURL string) node {
 	return node{
 		"type":        "oauth2",

@@ -23,11 +23,18 @@ var _ = Describe("a client in Node with fetch", func() {
 			Skip("Node is not installed")
 		}
 		file := filepath.Join(GinkgoT().TempDir(), "credentials.json")
-		start(exec.Command(binary, "sandbox", "--addr", "127.0.0.1:0", "--nodes", "3", "--calls", "70", "--credentials", file), `listening on (http://\S+)\n`, 20*time.Second)
+		control := start(exec.Command(binary, "sandbox", "--addr", "127.0.0.1:0", "--control", "127.0.0.1:0", "--nodes", "3", "--credentials", file),
+			`control +(http://\S+) `, 20*time.Second)
 
 		client := exec.CommandContext(ctx, "node", "testdata/walk.mjs", file)
 		told, err := client.CombinedOutput()
 		Expect(err).NotTo(HaveOccurred(), string(told))
+		conduct, err := exec.CommandContext(ctx, binary, "sandbox", "report", "--control", control).CombinedOutput()
+		Expect(err).NotTo(HaveOccurred(), string(conduct))
+		for _, id := range []string{"demo-client", "demo-client-xb", "demo-client-xc"} {
+			Expect(string(conduct)).To(ContainSubstring(id + " · clean sheet\n"))
+		}
+
 		var want strings.Builder
 		for _, node := range issuedIn(file) {
 			fmt.Fprintln(&want, node.ID, len(listed(ctx, node.TryOutBaseURL+"/funding/v3/fundings")))
