@@ -15,7 +15,6 @@ import (
 	. "github.com/onsi/gomega"
 
 	"github.com/rin-network/rin/sandbox"
-	"github.com/rin-network/rin/sandbox/auth"
 	"github.com/rin-network/rin/sandbox/scenario"
 )
 
@@ -119,6 +118,15 @@ var _ = Describe("A scenario", func() {
 			Expect(a.header.Get("Content-Type")).To(HavePrefix("text/html"))
 			Expect(a.body).To(ContainSubstring("<html>"))
 		}),
+		Entry(nil, "500-once", func(_ played, a answer) {
+			Expect(a.status).To(Equal(http.StatusInternalServerError))
+			Expect(a.header).NotTo(HaveKey("Retry-After"))
+			Expect(a.header.Get("Content-Type")).To(Equal("application/problem+json"))
+		}),
+		Entry(nil, "moved-host", func(p played, a answer) {
+			Expect(a.status).To(Equal(http.StatusTemporaryRedirect))
+			Expect(a.header.Get("Location")).To(Equal(strings.Replace(p.URL, "127.0.0.1", "localhost", 1) + fundingsPath + "?page[size]=3"))
+		}),
 		Entry(nil, "moved-endpoint", func(_ played, a answer) {
 			Expect(a.status).To(Equal(http.StatusTemporaryRedirect))
 			Expect(a.header.Get("Location")).To(Equal(fundingsPath + "/?page[size]=3"))
@@ -175,92 +183,6 @@ var _ = Describe("A scenario", func() {
 		Expect(len(read)).To(BeNumerically("<", response.ContentLength))
 		Expect(p.list(0).status).To(Equal(http.StatusOK))
 	})
-
-	It("lets a token end early, whatever its time, and the next one live (token-expires-early)", func() {
-		p := play(sandbox.Config{}, scenario.Play{Name: "token-expires-early", Times: 2, Client: "one"})
-		for n := range 2 {
-			Expect(p.list(0).status).To(Equal(http.StatusOK))
-			for range 2 {
-				over := p.list(0)
-				Expect(over.status).To(Equal(http.StatusUnauthorized))
-				Expect(over.header.Get("WWW-Authenticate")).To(ContainSubstring(`error="invalid_token"`))
-				Expect(over.header.Get(scenario.Header)).To(Equal("token-expires-early " + strconv.Itoa(n+1) + "/2"))
-			}
-			p.tokens[0] = fetchToken(p, stagingToken, p.clients[0])
-		}
-		Expect(marks(3, func() answer { return p.list(0) })).To(Equal([]string{"", "", ""}))
-		Expect(marks(3, func() answer { return p.list(1) })).To(Equal([]string{"", "", ""}))
-		Expect(p.Scenarios()[0].Struck).To(Equal(map[string]int{"one": 2}))
-	})
-
-	for _, format := range auth.Formats() {
-		It("gives tokens for another audience (wrong-aud), in the format "+string(format), func() {
-			p := play(sandbox.Config{TokenFormat: format}, scenario.Play{Name: "wrong-aud"})
-			form := func(secret string) string {
-				return url.Values{"grant_type": {"client_credentials"}, "client_id": {"one"}, "client_secret": {secret}}.Encode()
-			}
-			refused := postForm(p, realmToken, form("another"), nil)
-			Expect(refused.status).To(Equal(http.StatusUnauthorized))
-			Expect(refused.header).NotTo(HaveKey(scenario.Header))
-
-			given := postForm(p, realmToken, form(p.clients[0].Secret), nil)
-			Expect(given.header.Get(scenario.Header)).To(Equal("wrong-aud 1/1"))
-			var granted struct {
-				AccessToken string `json:"access_token"`
-			}
-			decode(given, &granted)
-			got := get(p, infoPath, bearer(granted.AccessToken))
-			Expect(got.status).To(Equal(http.StatusUnauthorized))
-			Expect(got.body).To(ContainSubstring("another audience"))
-			Expect(get(p, infoPath, bearer(fetchToken(p, realmToken, p.clients[0]))).status).To(Equal(http.StatusOK))
-			Expect(postForm(p, stagingToken, "grant_type=client_credentials", basic("two", p.clients[1].Secret)).header.Get(scenario.Header)).To(Equal("wrong-aud 1/1"))
-			Expect(p.list(0).status).To(Equal(http.StatusOK), "tokens from before stay good")
-		})
-
-		It("changes the keys (key-rotation), in the format "+string(format), func() {
-			p := play(sandbox.Config{TokenFormat: format}, scenario.Play{Name: "key-rotation"})
-			certs := func() []string { return kids(get(p, "/realms/ris/protocol/openid-connect/certs", nil)) }
-			before := certs()
-			Expect(get(p, infoPath, bearer("garbage")).header).NotTo(HaveKey(scenario.Header), "who has no good token changes no keys")
-			got := p.list(0)
-			Expect(got.status).To(Equal(http.StatusUnauthorized))
-			Expect(got.header.Get(scenario.Header)).To(Equal("key-rotation 1/1"))
-			Expect(get(p, infoPath, bearer(p.tokens[1])).status).To(Equal(http.StatusUnauthorized), "for all clients")
-			if format != auth.Opaque {
-				Expect(certs()).To(SatisfyAll(HaveLen(1), Not(Equal(before))))
-			}
-			first := p.tokens[0]
-			for client := range p.clients {
-				p.tokens[client] = fetchToken(p, stagingToken, p.clients[client])
-			}
-			Expect(p.list(0).status).To(Equal(http.StatusOK))
-
-			p.Reset()
-			Expect(certs()).To(Equal(before))
-			Expect(get(p, infoPath, bearer(first)).status).To(Equal(http.StatusOK), "the first key is back")
-			Expect(p.list(0).status).To(Equal(http.StatusUnauthorized))
-		})
-
-		It("changes the keys and keeps the old one for a time, in the format "+string(format), func() {
-			p := play(sandbox.Config{TokenFormat: format}, scenario.Play{Name: "key-rotation", Wait: time.Minute})
-			certs := func() []string { return kids(get(p, "/realms/ris/protocol/openid-connect/certs", nil)) }
-			before := certs()
-			got := p.list(0)
-			Expect(got.status).To(Equal(http.StatusOK))
-			Expect(got.header.Get(scenario.Header)).To(Equal("key-rotation 1/1"))
-			Expect(get(p, infoPath, bearer(p.tokens[0])).status).To(Equal(http.StatusOK))
-			if format != auth.Opaque {
-				Expect(certs()).To(SatisfyAll(HaveLen(2), HaveExactElements(Not(Equal(before[0])), before[0])))
-			}
-			fresh := fetchToken(p, stagingToken, p.clients[0])
-			p.clock.now = noon.Add(time.Minute)
-			Expect(get(p, infoPath, bearer(p.tokens[0])).status).To(Equal(http.StatusUnauthorized), "the old key is withdrawn")
-			Expect(get(p, infoPath, bearer(fresh)).status).To(Equal(http.StatusOK))
-			if format != auth.Opaque {
-				Expect(certs()).To(SatisfyAll(HaveLen(1), Not(Equal(before))))
-			}
-		})
-	}
 
 	It("strikes one client alone when it is told so, and knows it in a form, by Basic and by its token", func() {
 		p := play(sandbox.Config{}, scenario.Play{Name: "503-twice", Client: "two", Path: "token"}, scenario.Play{Name: "429-then-ok", Client: "two", Times: 1})
@@ -341,15 +263,3 @@ var _ = Describe("A scenario", func() {
 		Expect(all[29]).To(BeEmpty())
 	})
 })
-
-// kids are the key ids of a JWK Set.
-func kids(a answer) []string {
-	GinkgoHelper()
-	var set struct{ Keys []struct{ Kid string } }
-	decode(a, &set)
-	var ids []string
-	for _, k := range set.Keys {
-		ids = append(ids, k.Kid)
-	}
-	return ids
-}

@@ -19,7 +19,8 @@ func statusCommand(w world) *cobra.Command {
 		Long: `Status tells the time of a sandbox that serves, and what each of its nodes does
 on purpose.`,
 		Example: `  rin sandbox status
-  rin sandbox status --node XB --control http://127.0.0.1:8081`,
+  rin sandbox status --node XB --control http://127.0.0.1:8081
+  curl -s http://127.0.0.1:8081/nodes        the same as JSON`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			c, err := to.client(cmd.Context(), w)

@@ -87,6 +87,11 @@ func TooManyRequests(detail, hint string) Problem {
 	return plain(http.StatusTooManyRequests, detail, hint)
 }
 
+// Failed is the 500 of a node that fails on purpose.
+func Failed(detail, hint string) Problem {
+	return plain(http.StatusInternalServerError, detail, hint)
+}
+
 // Unavailable is the 503 of a node that can't answer for a while; the caller of it sets Retry-After (RFC 9110 §15.6.4).
 func Unavailable(detail, hint string) Problem {
 	return plain(http.StatusServiceUnavailable, detail, hint)

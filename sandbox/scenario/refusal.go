@@ -3,7 +3,6 @@ package scenario
 import (
 	"net/http"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/rin-network/rin/sandbox/problem"
@@ -57,19 +56,12 @@ func refusals() []Scenario {
 			}),
 		},
 		{
-			Name: "moved-endpoint", Times: 1, Strikes: []Kind{Info, List, Detail}, Also: []Kind{Token, Document},
-			Does:   "The first request is answered 307 to the same resource with, or without, a slash at its end.",
-			Why:    "Frameworks redirect from one spelling of a path to the other, and proxies to where a node has moved.",
-			Client: "Follows with the same method and body, and with its token as long as the host is the same.",
-			begin: instead(func(_ *turn, w http.ResponseWriter, r *http.Request) {
-				to := *r.URL
-				if to.Path, to.RawPath = strings.TrimSuffix(r.URL.Path, "/"), ""; to.Path == r.URL.Path {
-					to.Path += "/"
-				}
-				to.Scheme, to.Host, to.User = "", "", nil
-				w.Header().Set("Location", to.String())
-				w.Header().Set("Cache-Control", "no-store")
-				w.WriteHeader(http.StatusTemporaryRedirect)
+			Name: "500-once", Times: 1, Strikes: protected(), Also: open(),
+			Does:   "The first request is answered 500, without a Retry-After.",
+			Why:    "An exception that nobody caught, on one of several servers or for one moment.",
+			Client: "Repeats a GET after a pause of its own that grows, a few times; then reports the answer's own words.",
+			begin: instead(func(t *turn, w http.ResponseWriter, r *http.Request) {
+				t.refuse(w, r, problem.Failed("the node failed, on purpose", "repeat the request after a pause that grows"))
 			}),
 		},
 	}

@@ -37,7 +37,7 @@ type Scenario struct {
 
 // All lists every scenario, group by group.
 func All() []Scenario {
-	return slices.Concat(refusals(), tokens(), deliveries(), contents())
+	return slices.Concat(refusals(), redirects(), tokens(), deliveries(), contents())
 }
 
 // Names lists the names of all scenarios.

@@ -138,6 +138,24 @@ var _ = Describe("A play", func() {
 		Entry(nil, "truncated-json", `{"a":1}`, `{"a`),
 	)
 
+	DescribeTable("leads to another name of this machine, and to no other host", func(publicURL, host, want string) {
+		node := env()
+		node.Places.PublicURL = publicURL
+		stage, err := scenario.NewStage(node, []scenario.Play{{Name: "moved-host"}})
+		Expect(err).NotTo(HaveOccurred())
+		r := httptest.NewRequest(http.MethodGet, "/ris-synergy/funding/v3/fundings?page[size]=2", nil)
+		r.Host = host
+		w := httptest.NewRecorder()
+		stage.Before(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {})).ServeHTTP(w, r)
+		Expect(w.Header().Get("Location")).To(Equal(want))
+		Expect(w.Header().Get(scenario.Header) != "").To(Equal(want != ""))
+	},
+		Entry(nil, "", "localhost:8080", "http://127.0.0.1:8080/ris-synergy/funding/v3/fundings?page[size]=2"),
+		Entry(nil, "", "localhost", "http://127.0.0.1/ris-synergy/funding/v3/fundings?page[size]=2"),
+		Entry(nil, "", "[::1]:8080", "http://localhost:8080/ris-synergy/funding/v3/fundings?page[size]=2"),
+		Entry(nil, "", "node.example", ""), Entry(nil, "", "127.0.0.1.evil.example:80", ""), Entry(nil, "https://node.example", "localhost:8080", ""),
+	)
+
 	It("keeps so many clients apart, and lets further ones share a sequence that ends", func() {
 		stage, err := scenario.NewStage(env(), []scenario.Play{{Name: "503-twice", Times: 1}})
 		Expect(err).NotTo(HaveOccurred())

@@ -27,7 +27,7 @@ func tokens() []Scenario {
 		},
 		{
 			Name: "token-expires-early", Times: 1, Strikes: protected(),
-			Does:   "A token is good for one request and refused from then on, 401 invalid_token, whatever expires_in said; so are the first tokens of a client.",
+			Does:   "The first tokens of a client are good for one request each and refused from then on, 401 invalid_token, whatever expires_in said.",
 			Why:    "Authorization servers forget tokens when they restart, and administrators revoke them.",
 			Client: "Fetches a new token when it meets a 401, whatever its own clock says, and repeats the request.",
 			begin:  ofCaller(expireEarly),
