@@ -6,10 +6,12 @@ PUBLISHED ?= $(wildcard $(abspath ../shared/published))
 # How long each fuzz target runs, and which of them do.
 FUZZTIME ?= 10s
 FUZZ     ?= .
+# How long make soak keeps a sandbox busy.
+SOAK     ?= 60s
 TOOL    := $(GO) tool -modfile=.ci/tools.mod
 
 .DEFAULT_GOAL := help
-.PHONY: help demo build test mutants benign hostile fuzz race lint bench e2e generate check
+.PHONY: help demo build test mutants benign hostile soak fuzz race lint bench e2e generate check
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z0-9]+:.*## /{printf "  make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -31,6 +33,9 @@ benign: ## no false alarm: every unusual habit alone, and together
 
 hostile: ## nobody is hurt: every attack of a hostile node on the built binary, with its time and memory
 	RIN_HOSTILE=. $(GO) test -count 1 -v -timeout 15m ./cmd/rin/hostile -ginkgo.v -ginkgo.no-color
+
+soak: ## a sandbox at 80 % of its capacity for SOAK (60s): no wrong answer, no growth of memory
+	RIN_SOAK=$(SOAK) $(GO) test -count 1 -v -timeout 60m ./cmd/rin/soak -ginkgo.no-color
 
 fuzz: ## every fuzz target for FUZZTIME (10s), one after the other; FUZZ=regexp chooses
 	@$(GO) list -f '{{.Dir}} {{.ImportPath}}' ./... | while read -r dir package; do \
