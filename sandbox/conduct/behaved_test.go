@@ -182,6 +182,14 @@ var _ = Describe("A client that behaves", func() {
 		clean(b)
 	})
 
+	It("is not blamed for what a deviating node did not tell it", func() {
+		b := newBench(func(c *sandbox.Config) { c.Deviations = []string{"token-opaque"} })
+		token := b.token()
+		for offset := 0; b.page(offset, token).items() > 0; offset += 10 {
+		}
+		clean(b)
+	})
+
 	It("is not blamed for a person who looks around, nor for the try-out", func() {
 		b := newBench()
 		b.get("/ris-synergy/try-out/funding/v3/fundings?x=1", "")
