@@ -80,8 +80,9 @@ func (l *Ledger) do(transaction func(func(*bbolt.Tx) error) error, step func(*bb
 	if fault := l.broken.Load(); fault != nil {
 		return fault
 	}
-	var err error
-	if why := unharmed(func() { err = transaction(step) }); why != nil {
+	err := unharmed(func() error { return transaction(step) })
+	var why *harm
+	if errors.As(err, &why) {
 		fault := damaged(l.db.Path(), why.Error())
 		l.broken.Store(fault)
 		return fault

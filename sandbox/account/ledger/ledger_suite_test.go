@@ -3,11 +3,13 @@ package ledger_test
 import (
 	"bytes"
 	"crypto/rand"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -135,6 +137,21 @@ var _ = Describe("A ledger", func() {
 		Expect(os.ReadDir(dir)).To(HaveLen(1))
 	})
 
+	It("refuses steps from then on when its file is cut while it is open, and ends nothing else", func() {
+		l, _ := at(dir)
+		books := booksOf(l.Of("XA"))
+		issued, err := books.Create(account.NewClient{ID: "a"})
+		Expect(err).NotTo(HaveOccurred())
+		Expect(os.Truncate(file, 0)).To(Succeed())
+		for _, id := range []string{"b", "c"} {
+			_, err = books.Create(account.NewClient{ID: id})
+			Expect(err).To(MatchError(ContainSubstring("is damaged")))
+		}
+		Expect(l.Close()).To(MatchError(ContainSubstring("is damaged")))
+		_, _, ok := books.Clients().Authenticate("a", issued.Secret)
+		Expect(ok).To(BeTrue(), "what is in memory goes on")
+	})
+
 	DescribeTable("refuses what it did not write, with a reason", func(why string, put func()) {
 		Expect(os.MkdirAll(dir, 0o700)).To(Succeed())
 		put()
@@ -171,6 +188,25 @@ var _ = Describe("A ledger", func() {
 				clients, err := node.CreateBucket([]byte("clients"))
 				return errors.Join(err, clients.Put([]byte("a"), []byte(`{"id":`)))
 			})
+		}),
+		Entry("a page that leads back to itself", "is in two places", func() {
+			l, done := at(dir)
+			books := booksOf(l.Of("XA"))
+			for i := range 40 {
+				Expect(books.Create(account.NewClient{ID: fmt.Sprint("c", i)})).Error().NotTo(HaveOccurred())
+			}
+			done()
+			text, err := os.ReadFile(file)
+			Expect(err).NotTo(HaveOccurred())
+			changed := 0
+			for page := range slices.Chunk(text, os.Getpagesize()) {
+				if binary.NativeEndian.Uint16(page[8:]) == 1 { // a branch: its own number first, and that of the first page below after 24 bytes
+					copy(page[24:32], page[:8])
+					changed++
+				}
+			}
+			Expect(changed).To(BeNumerically(">", 0))
+			Expect(os.WriteFile(file, text, 0o600)).To(Succeed())
 		}),
 		Entry("a file that was cut", "is damaged", func() {
 			l, done := at(dir)

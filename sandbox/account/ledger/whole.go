@@ -10,11 +10,12 @@ import (
 	"go.etcd.io/bbolt"
 )
 
-// maxFile is the size beyond which a file is no ledger: ten nodes with all their entries have a twentieth of it.
+// maxFile is the size beyond which a file is no ledger: ten nodes with all their entries have a third of it.
 const maxFile = 1 << 30
 
-// openWhole opens a database and looks through all of it, so that damage is told at the start and not in the middle of a step.
-func openWhole(path string) (db *bbolt.DB, err error) {
+// openWhole opens a database and looks through all of it, so that damage is told at the start and not in the middle of a step. Until then it is
+// open for reading alone, which trusts the fewest of its pages.
+func openWhole(path string) (*bbolt.DB, error) {
 	info, err := os.Stat(path)
 	if err != nil {
 		return nil, err
@@ -27,53 +28,66 @@ func openWhole(path string) (db *bbolt.DB, err error) {
 	case info.Size() == 0:
 		return nil, errors.New("it is empty")
 	}
-	// After a fault the file stays open: closing would wait for what the fault left locked.
-	fault := unharmed(func() {
-		if db, err = bbolt.Open(path, 0o600, &bbolt.Options{Timeout: patience}); err != nil {
-			return
-		}
-		if err = check(db); err != nil {
-			err = errors.Join(err, db.Close())
-		}
-	})
-	if err = errors.Join(fault, err); err != nil {
+	db, err := opened(path, bbolt.Options{Timeout: patience, ReadOnly: true})
+	if err != nil {
 		return nil, err
 	}
-	return db, nil
+	err = unharmed(func() error { return check(db) })
+	var why *harm
+	if errors.As(err, &why) {
+		return nil, err // it stays open: closing might wait for ever
+	}
+	if err := errors.Join(err, db.Close()); err != nil {
+		return nil, err
+	}
+	return opened(path, bbolt.Options{Timeout: patience})
 }
 
-// unharmed does a step with the database and survives it. The file is mapped into memory and has no checksums but one: where it is shorter
-// than it says, or leads nowhere, reading it is a panic or a fault of the processor, and an error here.
-func unharmed(step func()) (err error) {
+func opened(path string, options bbolt.Options) (db *bbolt.DB, err error) {
+	err = unharmed(func() error {
+		db, err = bbolt.Open(path, 0o600, &options)
+		return err
+	})
+	return db, err
+}
+
+// unharmed does a step with the database and survives it. The file is mapped into memory: where it was cut since it was opened, reading it is a
+// fault of the processor, and an error here. bbolt panics on much that it finds wrong.
+func unharmed(step func() error) (err error) {
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	defer func() {
 		if fault := recover(); fault != nil {
-			err = fmt.Errorf("%v", fault)
+			err = &harm{fmt.Sprint(fault)}
 		}
 	}()
-	step()
-	return nil
+	return step()
 }
 
-// only wants no other keys than those that are known.
+// harm is a fault that may have left locks in the database.
+type harm struct{ why string }
+
+// Error implements error.
+func (h *harm) Error() string { return h.why }
+
+// only wants no other buckets than those that are known, and no entries.
 func only(c *bbolt.Cursor, known ...string) error {
-	for key, _ := c.First(); key != nil; key, _ = c.Next() {
-		if !slices.Contains(known, string(key)) {
+	for key, value := c.First(); key != nil; key, value = c.Next() {
+		if value != nil || !slices.Contains(known, string(key)) {
 			return fmt.Errorf("it has an entry %.40q of another program", key)
 		}
 	}
 	return nil
 }
 
-// check reads the mark of the format, the whole database, and each record in it.
+// check looks through the pages, reads the mark of the format, and then each record.
 func check(db *bbolt.DB) error {
 	return db.View(func(tx *bbolt.Tx) error {
-		info, err := os.Stat(db.Path())
+		file, err := os.ReadFile(db.Path())
 		if err != nil {
 			return err
 		}
-		if info.Size() < tx.Size() {
-			return fmt.Errorf("expected %d bytes, got %d", tx.Size(), info.Size())
+		if err := checkPages(file, db.Info().PageSize, tx.Size(), tx.ID(), uint64(tx.Cursor().Bucket().Root())); err != nil {
+			return err
 		}
 		mark, nodes := tx.Bucket([]byte(markBucket)), tx.Bucket([]byte(nodesBucket))
 		if mark == nil || nodes == nil {
@@ -85,9 +99,9 @@ func check(db *bbolt.DB) error {
 		if err := only(tx.Cursor(), markBucket, nodesBucket); err != nil {
 			return err
 		}
-		err = nodes.ForEach(func(member, value []byte) error {
+		return nodes.ForEach(func(member, _ []byte) error {
 			node := nodes.Bucket(member)
-			if value != nil || node == nil {
+			if node == nil {
 				return fmt.Errorf("expected a node, got an entry %.40q", member)
 			}
 			_, err := readNode(node)
@@ -96,13 +110,5 @@ func check(db *bbolt.DB) error {
 			}
 			return nil
 		})
-		if err != nil {
-			return err
-		}
-		// Its own check comes last, since it runs where a fault of the processor is the end: all pages have been read by now.
-		for fault := range tx.Check() {
-			err = errors.Join(err, fault)
-		}
-		return err
 	})
 }
