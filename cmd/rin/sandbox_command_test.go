@@ -140,6 +140,21 @@ var _ = Describe("The commands to a sandbox that serves", func() {
 		Expect(marks(2)).To(Equal([]string{"503-twice 1/1", ""}))
 	})
 
+	It("ask which node of several is meant", func() {
+		_, control, _ := controlledSandbox("--calls", "3", "--nodes", "2")
+		to := []string{"RIN_CONTROL=" + control}
+		for _, command := range [][]string{{"deviate", "token-status-201"}, {"play", "slow"}, {"stop"}} {
+			got := rin(to, append([]string{"sandbox"}, command...)...)
+			Expect(got.code).To(Equal(2))
+			Expect(got.err).To(Equal("rin: --node: the sandbox has 2 nodes, XA, XB\nhint: say which one: --node XA\n"))
+		}
+		Expect(rin(to, "sandbox", "play", "slow", "--node", "XB").out).To(HavePrefix("XB  "))
+		Expect(rin(to, "sandbox", "status").out).To(MatchRegexp(`(?s)\nXA  .*deviates in nothing\nXB  .*plays: slow`))
+		Expect(rin(to, "sandbox", "status", "--node", "XA").out).NotTo(ContainSubstring("XB"))
+		Expect(rin(to, "sandbox", "clock", "+1h").code).To(Equal(0))
+		Expect(rin(to, "sandbox", "reset", "--node", "XB").out).To(MatchRegexp(`moved by 1h0m0s\)\nXB  [^\n]*\n    deviates in nothing\n$`))
+	})
+
 	It("let a request ask for what is done to it, if the sandbox was told so", func() {
 		for _, asked := range []bool{false, true} {
 			b := newBench("--calls", "3", fmt.Sprintf("--deviate-header=%t", asked))
@@ -194,7 +209,7 @@ var _ = Describe("The commands to a sandbox that serves", func() {
 		Expect(rin(nil, "sandbox", "--help").out).To(MatchRegexp(`(?m)^  clock +Tell or move the time$`))
 		Expect(rin(nil, "__complete", "sandbox", "play", "slo").out).To(ContainSubstring("slow"))
 		scenarios := rin(nil, "sandbox", "--scenarios").out
-		Expect(scenarios).To(MatchRegexp(`(?m)^wrong-aud\n    times 1\n    strikes token\n`))
+		Expect(scenarios).To(MatchRegexp(`(?ms)^wrong-aud\n    does    .*^    strikes token\n    times   1 for each client\n`))
 		for _, line := range strings.Split(scenarios, "\n") {
 			Expect(len([]rune(line))).To(BeNumerically("<=", 80), line)
 		}

@@ -26,6 +26,7 @@ anew. Every answer that was spoilt says so in its header ` + scenario.Header + `
 		Example: `  rin sandbox play 429-then-ok
   rin sandbox play 503-twice --client demo-client --times 5 --wait 3s
   rin sandbox play slow --path token         the token endpoint alone
+  rin sandbox play connection-cut --path /   every resource, not the API alone
   rin sandbox play truncated-json --path /ris-synergy/funding/v3/fundings
   rin sandbox play key-rotation --wait 60s   the old key stays good for a minute
   rin sandbox --scenarios                    all scenarios, what each strikes`,

@@ -39,19 +39,25 @@ func (s *scenarioFlags) configure(c *sandbox.Config) error {
 
 // writeScenarios lists what a sandbox can play.
 func writeScenarios(out io.Writer) error {
+	const indent = 12
 	var b strings.Builder
 	for _, s := range scenario.All() {
 		fmt.Fprintf(&b, "%s\n", s.Name)
-		times := fmt.Sprintf("times %d", s.Times)
+		times := fmt.Sprintf("%d for each client", s.Times)
 		if s.Wait > 0 {
 			times += ", wait " + s.Wait.String()
 		}
-		for _, text := range []string{times, "strikes " + s.Kinds(), s.Does, s.Why, "A good client: " + s.Client} {
-			for _, line := range folded(text, helpWidth-4) {
-				fmt.Fprintf(&b, "    %s\n", line)
-			}
+		for _, part := range [][2]string{{"does", s.Does}, {"why", s.Why}, {"client", s.Client}, {"strikes", s.Kinds()}, {"times", times}} {
+			lines := folded(part[1], helpWidth-indent)
+			fmt.Fprintf(&b, "    %-*s%s\n", indent-4, part[0], strings.Join(lines, "\n"+strings.Repeat(" ", indent)))
 		}
 	}
+	b.WriteString(`
+A play may differ: --scenario NAME:client=ID:path=PATH:times=N:wait=1s, or
+rin sandbox play NAME --client ID --path PATH --times N --wait 1s. A path stands
+for itself and all below it, / for all that the scenario may strike; a kind of
+requests has a name, as above. What --spec serves is of the kind api.
+`)
 	_, err := io.WriteString(out, b.String())
 	return err
 }

@@ -66,7 +66,7 @@ func (s Scenario) kinds() []Kind { return slices.Concat(s.Strikes, s.Also) }
 func (s Scenario) Kinds() string {
 	text := joined(s.Strikes)
 	if len(s.Also) > 0 {
-		text += "; if named " + joined(s.Also)
+		text += "; if named: " + joined(s.Also)
 	}
 	return text
 }
