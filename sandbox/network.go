@@ -81,6 +81,9 @@ func NewNetwork(config NetworkConfig) (*Network, error) {
 	for _, node := range n.nodes {
 		node.neighbours = n.nodes
 	}
+	if err := n.overlap(); err != nil {
+		return nil, err
+	}
 	n.start = n.startPage()
 	n.nowhere = n.journal.Watch(journal.Place{Now: n.clock.Now, Origin: n.nodes[0].places.Origin, Classify: elsewhere}, http.HandlerFunc(n.lost))
 	return n, nil
@@ -97,6 +100,20 @@ func (n *Network) add(node *Server) error {
 		}
 	}
 	n.nodes = append(n.nodes, node)
+	return nil
+}
+
+// overlap refuses nodes of which one hides resources of another: its root is above them, and nearer.
+func (n *Network) overlap() error {
+	for i, node := range n.nodes {
+		for _, route := range node.routes {
+			ofAll := route.Path == node.places.Registry() || route.Path == node.places.Health()
+			if nearest := n.nodeAt(route.Path); nearest != node && !ofAll {
+				return fmt.Errorf("node %d: %s would be below the root %q of node %q: choose another prefix, realm or root",
+					i+1, route.Path, nearest.places.Root, nearest.member.ID)
+			}
+		}
+	}
 	return nil
 }
 

@@ -75,6 +75,18 @@ var _ = Describe("A network", func() {
 		}
 	})
 
+	It("refuses nodes that hide resources of each other", func() {
+		for want, nodes := range map[string][]sandbox.Config{
+			`node 1: /xb/api/info/v1/oauth/info/ would be below the root "/xb"`: {{Prefix: "xb/api"}, second},
+			`node 1: /oauth/token would be below the root "/oauth"`:             {{}, {Root: "/oauth", Member: second.Member}},
+			`node 2: /xb/c/staging/oauth/token would be below the root`:         {{Root: "/xb/c/staging"}, {Root: "/xb/c", Member: second.Member}},
+		} {
+			_, err := sandbox.NewNetwork(sandbox.NetworkConfig{Nodes: nodes})
+			Expect(err).To(MatchError(ContainSubstring(want)))
+		}
+		newNetwork(sandbox.Config{Root: "/xb/c"}, second)
+	})
+
 	It("refuses nodes that can't be told apart", func() {
 		for want, other := range map[string]sandbox.Config{"root": {Member: second.Member}, "member id": {Root: "/xb"}, "begins with a slash": {Root: "xb"}} {
 			_, err := sandbox.NewNetwork(sandbox.NetworkConfig{Nodes: []sandbox.Config{{}, other}})

@@ -97,7 +97,11 @@ stays.`,
 func writeNodes(out io.Writer, nodes ...control.Node) error {
 	var b strings.Builder
 	for _, n := range nodes {
-		fmt.Fprintf(&b, "%s  %s\n", n.ID, strings.TrimSpace(n.Name))
+		fmt.Fprintf(&b, "%s  %s", n.ID, strings.TrimSpace(n.Name))
+		if n.Flavour != "" {
+			fmt.Fprintf(&b, " (%s)", n.Flavour)
+		}
+		b.WriteByte('\n')
 		for _, name := range n.Deviations {
 			d, err := deviation.Find(name)
 			if err != nil { // a sandbox of another version

@@ -22,6 +22,8 @@ type Node struct {
 	ID string `json:"id"`
 	// Name is the institution's.
 	Name string `json:"name"`
+	// Flavour is its make; empty for none.
+	Flavour string `json:"flavour,omitempty"`
 	// Deviations are in force, the outermost first.
 	Deviations []string `json:"deviations"`
 	// Scenarios are on, in the order in which they see requests.
@@ -53,7 +55,7 @@ func nodeRoutes(network *sandbox.Network) []route {
 }
 
 func describe(n *sandbox.Server) Node {
-	node := Node{ID: n.Member().ID, Name: n.Member().Name, Deviations: n.Deviations(), Scenarios: playing(n)}
+	node := Node{ID: n.Member().ID, Name: n.Member().Name, Flavour: n.Flavour().Name, Deviations: n.Deviations(), Scenarios: playing(n)}
 	if node.Deviations == nil {
 		node.Deviations = []string{}
 	}

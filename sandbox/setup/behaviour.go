@@ -23,7 +23,12 @@ func (r *reader) deviations(n *node, v value) {
 		if !ok {
 			return
 		}
-		if _, err := deviation.Find(text); err != nil {
+		d, err := deviation.Find(text)
+		if err == nil && d.Transport != nil && n.index > 0 {
+			r.fault(item, "a deviation of requests", quoted(text)+", which is of connections", "all nodes have those of the first one: name it there")
+			return
+		}
+		if err != nil {
 			var known []string
 			for _, d := range slices.Concat(deviation.All(), deviation.Benign()) {
 				known = append(known, d.Name)

@@ -58,6 +58,7 @@ type File struct {
 
 // node is one entry of nodes.
 type node struct {
+	index  int
 	member registry.Member
 	root   string
 	// set are the settings that it has of its own, applied to what is the same for all.

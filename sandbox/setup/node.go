@@ -18,7 +18,7 @@ import (
 
 // node reads an entry of nodes. What it leaves out is invented, as for [Many].
 func (r *reader) node(v value, index int) node {
-	n := node{member: registry.Invented(index), at: v}
+	n := node{index: index, member: registry.Invented(index), at: v}
 	id, rooted := n.member.ID, false
 	n.member.ID = ""
 	keys := append(r.memberKeys(&n), key{name: "root", read: func(v value) {
