@@ -89,10 +89,10 @@ all in one registry. A token of one node is refused by the others. The makes are
 				err = flags.credentials.write(w, opened)
 			}
 			if err == nil {
-				err = greeting{opened, flags.tls.authorityFile(), flags.credentials.file}.write(w.out)
+				err = opened.shown()
 			}
 			if err == nil {
-				err = opened.shown()
+				err = greeting{opened, flags.tls.authorityFile(), flags.credentials.file}.write(w.out)
 			}
 			if err == nil {
 				err = warnOfAPI(w.err, opened.first())

@@ -17,7 +17,7 @@ func (d *dataFlags) register(f *pflag.FlagSet) {
 	f.StringVar(&d.dir, "data", "", "keep clients, their accounts and requests for access in this `directory`, also when the sandbox is killed (default in memory)")
 }
 
-// shown tells the nodes that their secrets were printed.
+// shown tells the nodes that their secrets are about to be printed: whoever reads one may rely on it, whatever happens then.
 func (o openNetwork) shown() error {
 	for _, n := range o.Nodes() {
 		if err := n.Shown(); err != nil {
