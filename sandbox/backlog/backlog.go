@@ -48,7 +48,7 @@ func New(out io.Writer, format func(io.Writer) slog.Handler) *Log {
 	return l
 }
 
-// Handle implements slog.Handler. It never waits.
+// Handle implements slog.Handler. It never waits. The record is cloned, as slog asks of whoever keeps one.
 func (l *Log) Handle(_ context.Context, record slog.Record) error {
 	l.mu.RLock()
 	defer l.mu.RUnlock()

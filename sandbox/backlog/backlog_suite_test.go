@@ -62,20 +62,6 @@ var _ = Describe("A backlog", func() {
 		Expect(out.String()).To(Equal("level=INFO msg=first node=XA n=1\nlevel=INFO msg=second node=XA request.path=/\n"))
 	}, NodeTimeout(patience))
 
-	It("keeps its own copy of a record", func(ctx SpecContext) {
-		out := &stopped{release: make(chan struct{})}
-		log := backlog.New(out, text)
-		attributes := make([]any, 0, 20)
-		for range 10 {
-			attributes = append(attributes, "a", 1)
-		}
-		slog.New(log).Info("kept", attributes...)
-		clear(attributes)
-		close(out.release)
-		Expect(log.Close(ctx)).To(Succeed())
-		Expect(out.String()).To(HaveSuffix(" a=1 a=1\n"))
-	}, NodeTimeout(patience))
-
 	It("never makes anybody wait, counts what it drops, and tells it", func(ctx SpecContext) {
 		out := &stopped{release: make(chan struct{})}
 		log := backlog.New(out, text)
