@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"net/url"
 	"os/exec"
+	"path/filepath"
 	"time"
 
 	. "github.com/onsi/ginkgo/v2"
@@ -34,20 +35,35 @@ type reading struct {
 	}
 }
 
+// browse starts a sandbox with further flags, and has a script read it at a root in the browser; what the script saw goes into seen.
+func browse(script, root string, seen any, flags ...string) (origin string) {
+	GinkgoHelper()
+	if servers == "" || missing("chromium") {
+		Skip("Node, npm or Chromium is missing")
+	}
+	chromium, err := exec.LookPath("chromium")
+	Expect(err).NotTo(HaveOccurred())
+	origin = serve("", nil, append([]string{binary, "sandbox", "--addr", "127.0.0.1:0"}, flags...)...)
+	reader := exec.Command("node", script, origin+root, chromium, GinkgoT().TempDir())
+	reader.Dir, reader.Stderr, reader.WaitDelay = servers, GinkgoWriter, time.Second
+	out, err := reader.Output()
+	Expect(err).NotTo(HaveOccurred())
+	Expect(json.Unmarshal(out, seen)).To(Succeed())
+	return origin
+}
+
+// host is the host with the port of an origin.
+func host(origin string) string {
+	GinkgoHelper()
+	u, err := url.Parse(origin)
+	Expect(err).NotTo(HaveOccurred())
+	return u.Host
+}
+
 var _ = Describe("The pages of a node in a browser", func() {
 	DescribeTable("lead from the start page to a call without a token, a sign-in and the guarded call, and nothing leaves the machine", func(root, client string) {
-		if servers == "" || missing("chromium") {
-			Skip("Node, npm or Chromium is missing")
-		}
-		chromium, err := exec.LookPath("chromium")
-		Expect(err).NotTo(HaveOccurred())
-		origin := serve("", nil, binary, "sandbox", "--addr", "127.0.0.1:0", "--nodes", "2")
-		reader := exec.Command("node", "reader.mjs", origin+root, chromium, GinkgoT().TempDir())
-		reader.Dir, reader.Stderr, reader.WaitDelay = servers, GinkgoWriter, time.Second
-		out, err := reader.Output()
-		Expect(err).NotTo(HaveOccurred())
 		var r reading
-		Expect(json.Unmarshal(out, &r)).To(Succeed())
+		origin := browse("reader.mjs", root, &r, "--nodes", "2")
 
 		By("the start page: credentials, and something to copy beside each")
 		Expect(r.ClientID).To(Equal(client))
@@ -78,9 +94,7 @@ var _ = Describe("The pages of a node in a browser", func() {
 		Expect(r.KeptSecret).To(BeFalse())
 		Expect(r.Errors).To(BeEmpty())
 		Expect(r.Walk).To(BeZero(), "%v", r.Violations)
-		at, err := url.Parse(origin)
-		Expect(err).NotTo(HaveOccurred())
-		Expect(r.Connections).To(Equal([]string{at.Host}))
+		Expect(r.Connections).To(Equal([]string{host(origin)}))
 		for _, request := range r.Requests {
 			Expect(request).To(Or(HavePrefix(origin+root+"/"), HavePrefix("data:")))
 		}
@@ -96,4 +110,19 @@ var _ = Describe("The pages of a node in a browser", func() {
 		Entry("at the root of its host", "", "demo-client"),
 		Entry("below a root, of the make of Keycloak", "/xb", "demo-client-xb"),
 	)
+
+	It("run no script and fetch nothing for a document that a stranger wrote", func() {
+		var seen struct {
+			Answers, Dialogs, Violations, Connections []string
+			ScriptLinks                               int
+			Shown                                     string
+		}
+		origin := browse("stranger.mjs", "", &seen, "--spec", filepath.Join(servers, "stranger.json"))
+		Expect(seen.Shown).To(ContainSubstring("Words of a stranger"))
+		Expect(seen.Dialogs).To(BeEmpty())
+		Expect(seen.ScriptLinks).To(BeZero())
+		Expect(seen.Answers).To(HaveEach(Or(HavePrefix(origin+"/"), HavePrefix("data:"))))
+		Expect(seen.Connections).To(Equal([]string{host(origin)}))
+		Expect(seen.Violations).To(ContainElement(ContainSubstring("abroad.example")), "the policy was not put to the test")
+	})
 })

@@ -2,24 +2,12 @@
 // start page, reference, a call without a token, a refused one, the sign-in with the credentials of the start page, the same call again.
 //
 //   node reader.mjs ORIGIN CHROMIUM FOLDER     (pictures and the browser's own network log go to FOLDER)
-import { chromium } from "playwright-core";
-import { readFileSync } from "node:fs";
+import { start } from "./browser.mjs";
 import { join } from "node:path";
 
 const [, , origin, executablePath, folder] = process.argv;
-const netLog = join(folder, "net-log.json");
-const seen = { requests: [], violations: [], errors: [], tokenRequests: [], pictures: [] };
-
-const browser = await chromium.launch({
-  executablePath,
-  args: [
-    "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
-    "--disable-component-update", "--disable-sync", "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1", "--log-net-log=" + netLog,
-  ],
-});
-const context = await browser.newContext({ viewport: { width: 1100, height: 900 } });
-context.setDefaultTimeout(20_000);
-const page = await context.newPage();
+const seen = { requests: [], errors: [], tokenRequests: [], pictures: [] };
+const { page, violations, end } = await start(executablePath, folder);
 
 page.on("request", (request) => {
   seen.requests.push(request.url());
@@ -29,9 +17,6 @@ page.on("request", (request) => {
   }
 });
 page.on("pageerror", (error) => seen.errors.push(error.message));
-page.on("console", (message) => {
-  if (/Content Security Policy|Content-Security-Policy/.test(message.text())) seen.violations.push(message.text());
-});
 
 const picture = async (name) => {
   seen.pictures.push(join(folder, name + ".png"));
@@ -84,7 +69,7 @@ await picture("guarded");
 
 seen.kept = await page.evaluate(() => JSON.stringify([{ ...localStorage }, { ...sessionStorage }, document.cookie]));
 seen.keptSecret = seen.kept.includes(secret) || page.url().includes(secret) || seen.requests.some((url) => url.includes(secret));
-seen.walk = seen.violations.length;
+seen.walk = violations.length;
 
 // The positive control: what the policy forbids is forbidden, and would have been seen above.
 seen.forbidden = await page.evaluate(async () => {
@@ -94,11 +79,7 @@ seen.forbidden = await page.evaluate(async () => {
   const abroad = await fetch("https://node.example/").then(() => "sent", () => "refused");
   return { inline: window.ranInline === true, abroad };
 });
-seen.control = seen.violations.length - seen.walk;
-await browser.close();
-
-// The log of the browser's network stack knows connections that no page asked for, too.
-const log = JSON.parse(readFileSync(netLog, "utf8"));
-const attempt = log.constants.logEventTypes.TCP_CONNECT_ATTEMPT;
-seen.connections = [...new Set(log.events.filter((e) => e.type === attempt && e.params?.address).map((e) => e.params.address))];
+seen.control = violations.length - seen.walk;
+seen.violations = violations;
+seen.connections = await end();
 console.log(JSON.stringify(seen));
