@@ -22,6 +22,7 @@ type API struct {
 	document  *document.Document
 	options   Options
 	prefix    string
+	ownPath   string // of the document
 	samples   Samples
 	requests  *constraint.Schemas
 	responses *constraint.Schemas
@@ -82,6 +83,7 @@ func New(d *document.Document, samples Samples, prefix string, o Options) (*API,
 		a.add(described, prefix)
 	}
 	a.findLists()
+	a.ownPath = a.documentPath()
 	served := 0
 	for _, r := range a.all {
 		for _, o := range r.operations {

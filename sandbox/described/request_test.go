@@ -83,7 +83,7 @@ var _ = Describe("requests", Ordered, func() {
 		Entry("all that is wrong", "POST", "/shelves", `{"label":"a","kind":"TIN","secret":""}`, 422, `"pointer":"#/kind"`),
 		Entry("another type", "POST", "/shelves", "<a/>", 415, "application/json, text/csv", "Content-Type", "application/xml"),
 		Entry("a text is taken as it is", "POST", "/shelves", "a,b", 201, "", "Content-Type", "text/csv"),
-		Entry("too large", "POST", "/shelves", `"`+strings.Repeat("x", 5<<20)+`"`, 413, "larger"),
+		Entry("too large", "POST", "/shelves", `"`+strings.Repeat("x", 4<<20)+`"`, 413, "larger"),
 		Entry("too deep", "POST", "/shelves", strings.Repeat("[", 500)+strings.Repeat("]", 500), 400, "nested"),
 		Entry("a number that stands for millions of digits", "POST", "/shelves", `{"id":1e999999999}`, 400, "nested too deeply"),
 	)

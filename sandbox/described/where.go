@@ -1,14 +1,15 @@
 package described
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 )
 
 // Document is the path of the document below the node's service prefix: behind the path of its server, and the version if all
 // operations begin with one, "/funding/v1/api-docs".
-func (a *API) Document() string {
+func (a *API) Document() string { return a.ownPath }
+
+func (a *API) documentPath() string {
 	at := seam(a.prefix, a.document.Server)
 	version := ""
 	for i, r := range a.all {
@@ -21,7 +22,11 @@ func (a *API) Document() string {
 	return at + "/" + version + "/api-docs"
 }
 
-func isVersion(segment string) bool { return regexp.MustCompile(`^v\d+$`).MatchString(segment) }
+// isVersion tells a segment of the form v<major> (NET-R20).
+func isVersion(segment string) bool {
+	digits, ok := strings.CutPrefix(segment, "v")
+	return ok && digits != "" && strings.Trim(digits, "0123456789") == ""
+}
 
 // Endpoint is an operation of the API that the info resource of a node names.
 type Endpoint struct {

@@ -1,0 +1,118 @@
+//go:build e2e
+
+package e2e_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"path/filepath"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+)
+
+// faster is how many times as many answers a second as Prism's the sandbox gives from the same document.
+const faster = 20
+
+var _ = Describe("An API from its document, beside Prism's --dynamic", Ordered, func() {
+	var document, described, prism string
+	var ids []string
+
+	BeforeAll(func() {
+		folder := published()
+		if servers == "" || folder == "" {
+			Skip("npm or the published documents are missing")
+		}
+		document = filepath.Join(folder, "funding.json")
+		sandbox := func(flags ...string) string {
+			GinkgoHelper()
+			return serve("", nil, append([]string{binary, "sandbox", "--addr", "127.0.0.1:0", "--spec", document, "--items", "2000"}, flags...)...) +
+				"/ris-synergy/try-out/funding/v1/fundings"
+		}
+		described = sandbox()
+		// The same data as a list, for the ids.
+		_, body := ask(http.DefaultClient, sandbox("--lists", "array"))
+		var items []struct{ ID string }
+		Expect(json.Unmarshal(body, &items)).To(Succeed())
+		Expect(items).To(HaveLen(2000))
+		for _, item := range items {
+			ids = append(ids, item.ID)
+		}
+		prism = serve(servers, []string{"NO_COLOR=1"}, "node", "node_modules/.bin/prism", "mock", "--dynamic", "-h", "127.0.0.1", "-p", freePort(), document) + "/v1/fundings"
+	})
+
+	It("keeps to its document, where Prism breaks it", func() {
+		ours, theirs := 0, 0
+		for _, id := range append([]string{""}, ids[:200]...) {
+			ours += objectionsTo(document, described, id)
+			theirs += objectionsTo(document, prism, id)
+		}
+		fmt.Fprintf(GinkgoWriter, "of 201 answers each: %d of the sandbox and %d of Prism do not fit funding.json\n", ours, theirs)
+		Expect(ours).To(BeZero())
+		Expect(theirs).NotTo(BeZero(), "Prism has learned: say so where it is said that it breaks the document")
+	})
+
+	It("answers "+strconv.Itoa(faster)+" times as fast", func() {
+		slow, fast := 0.0, 0.0
+		const rounds = 4 // in turn, so that what else the machine does meets both
+		for range rounds {
+			slow += rate(prism, ids) / rounds
+			fast += rate(described, ids) / rounds
+		}
+		fmt.Fprintf(GinkgoWriter, "sandbox %.0f answers/s, Prism %.0f: %.0f times as many\n", fast, slow, fast/slow)
+		Expect(fast / slow).To(BeNumerically(">=", faster))
+	})
+})
+
+// ask fetches a URL whole.
+func ask(with *http.Client, address string) (*http.Response, []byte) {
+	GinkgoHelper()
+	answer, err := with.Get(address)
+	Expect(err).NotTo(HaveOccurred())
+	defer answer.Body.Close()
+	body, err := io.ReadAll(answer.Body)
+	Expect(err).NotTo(HaveOccurred())
+	return answer, body
+}
+
+// rate is how many answers a second a server gives to eight callers who ask for the list and for each detail in turn.
+func rate(list string, ids []string) float64 {
+	GinkgoHelper()
+	const callers, span = 8, 2 * time.Second
+	with := &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: callers}}
+	defer with.CloseIdleConnections()
+	var answers, wrong atomic.Int64
+	var all sync.WaitGroup
+	started := time.Now()
+	for caller := range callers {
+		all.Go(func() {
+			for i := caller; time.Since(started) < span; i += callers {
+				address := list
+				if i%2 == 1 {
+					address += "/" + url.PathEscape(ids[i%len(ids)])
+				}
+				answer, err := with.Get(address)
+				if err != nil {
+					wrong.Add(1)
+					continue
+				}
+				_, err = io.Copy(io.Discard, answer.Body)
+				_ = answer.Body.Close()
+				if err != nil || answer.StatusCode != http.StatusOK {
+					wrong.Add(1)
+				}
+				answers.Add(1)
+			}
+		})
+	}
+	all.Wait()
+	Expect(wrong.Load()).To(BeZero())
+	return float64(answers.Load()) / time.Since(started).Seconds()
+}

@@ -1,0 +1,48 @@
+package sandbox_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"testing"
+
+	"github.com/rin-network/rin/sandbox"
+)
+
+// The answers of an API from its document, beside a bare handler that writes the same bytes: a page of a list, and one of many details.
+
+func BenchmarkDescribedList(b *testing.B) {
+	compareDescribed(b, func([]string) string { return "/shelves?limit=20" })
+}
+
+func BenchmarkDescribedDetail(b *testing.B) {
+	compareDescribed(b, func(ids []string) string { return "/shelves/" + ids[7] })
+}
+
+func compareDescribed(b *testing.B, path func(ids []string) string) {
+	node, nodeURL := benchNode(b, sandbox.Config{API: sandbox.APIConfig{File: "described/testdata/library.json", Items: 500}})
+	at := nodeURL + "/ris-synergy/library/live"
+	header := http.Header{"Authorization": {"Bearer " + benchToken(b, nodeURL, node.Credentials()[0])}}
+	all, err := benchSend(http.DefaultClient, request{http.MethodGet, at + "/shelves?limit=100", "", header})
+	if err != nil {
+		b.Fatal(err)
+	}
+	var list struct{ Items []struct{ ID int } }
+	if err := json.Unmarshal(all, &list); err != nil || len(list.Items) != 100 {
+		b.Fatalf("%d items, %v", len(list.Items), err)
+	}
+	var ids []string
+	for _, item := range list.Items {
+		ids = append(ids, fmt.Sprint(item.ID))
+	}
+	asked := request{http.MethodGet, at + path(ids), "", header}
+	body, err := benchSend(http.DefaultClient, asked)
+	if err != nil {
+		b.Fatal(err)
+	}
+	bare := benchServer(b, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		w.Write(body)
+	}))
+	compare(b, asked, request{http.MethodGet, bare, "", header})
+}
