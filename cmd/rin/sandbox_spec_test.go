@@ -1,0 +1,138 @@
+package main_test
+
+import (
+	"io"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	"github.com/onsi/gomega/gbytes"
+	"github.com/onsi/gomega/gexec"
+)
+
+// thingsAPI is a document with a list, its detail, and a part that cannot be served.
+const thingsAPI = `openapi: 3.0.3
+info: {title: Things, version: 1.0.0}
+servers: [{url: 'https://things.example/ris-synergy/things'}]
+paths:
+  /v1/things:
+    get:
+      operationId: listThings
+      responses:
+        '200': {description: ok, content: {application/json: {schema: {type: array, items: {$ref: '#/components/schemas/Thing'}}}}}
+        '401': {description: no token}
+        '403': {description: no role}
+  /v1/things/{id}:
+    get:
+      parameters: [{name: id, in: path, required: true, schema: {type: string}}]
+      responses:
+        '200': {description: ok, content: {application/json: {schema: {$ref: '#/components/schemas/Thing'}}}}
+        '401': {description: no token}
+        '403': {description: no role}
+        '404': {description: no such thing}
+  /v1/never:
+    get:
+      responses:
+        '200': {description: ok, content: {application/json: {schema: {type: integer, minimum: 5, maximum: 4}}}}
+components:
+  schemas:
+    Thing: {type: object, required: [id, name], properties: {id: {type: string, format: uuid}, name: {type: string}}}
+`
+
+// served starts a sandbox with flags and gives its base URL.
+func served(flags ...string) (*gexec.Session, string) {
+	GinkgoHelper()
+	session, err := gexec.Start(exec.Command(binary, append([]string{"sandbox", "--addr", "127.0.0.1:0"}, flags...)...), nil, nil)
+	Expect(err).NotTo(HaveOccurred())
+	DeferCleanup(func() { session.Kill().Wait("10s") })
+	Eventually(session.Out, "20s").Should(gbytes.Say(`listening on`))
+	Eventually(session.Out, "20s").Should(gbytes.Say(`TOKEN=`))
+	return session, regexp.MustCompile(`http://\S+`).FindString(string(session.Out.Contents()))
+}
+
+// body is what a GET answers, with its status.
+func body(address string) (int, string) {
+	GinkgoHelper()
+	answer, err := http.Get(address)
+	Expect(err).NotTo(HaveOccurred())
+	defer answer.Body.Close()
+	text, err := io.ReadAll(answer.Body)
+	Expect(err).NotTo(HaveOccurred())
+	return answer.StatusCode, string(text)
+}
+
+var _ = Describe("rin sandbox --spec", func() {
+	var file string
+	BeforeEach(func() {
+		file = filepath.Join(GinkgoT().TempDir(), "things.yaml")
+		Expect(os.WriteFile(file, []byte(thingsAPI), 0o600)).To(Succeed())
+	})
+
+	It("serves the API, says where, and what of it is not served", func() {
+		session, base := served("--spec", file, "--items", "7")
+		Expect(string(session.Out.Contents())).To(MatchRegexp(`described +` + base + `/ris-synergy/things/v1/api-docs \(2 operations\)`))
+		Eventually(session.Err, "10s").Should(gbytes.Say(`1 part of .*things.yaml cannot be served:\n  GET /v1/never: .*\nhint: `))
+
+		status, list := body(base + "/ris-synergy/try-out/things/v1/things")
+		Expect(status).To(Equal(http.StatusOK), list)
+		ids := regexp.MustCompile(`"id":"([^"]+)"`).FindAllStringSubmatch(list, -1)
+		Expect(ids).To(HaveLen(7))
+		status, thing := body(base + "/ris-synergy/try-out/things/v1/things/" + ids[3][1])
+		Expect(status).To(Equal(http.StatusOK))
+		Expect(list).To(ContainSubstring(thing))
+		status, _ = body(base + "/ris-synergy/things/v1/things")
+		Expect(status).To(Equal(http.StatusUnauthorized))
+
+		_, again := served("--spec", file, "--items", "7")
+		_, same := body(again + "/ris-synergy/try-out/things/v1/things")
+		Expect(same).To(Equal(list), "the same seed gives the same data after any restart")
+	})
+
+	It("reads a changed file again, and keeps to the old one when that is bad", func() {
+		session, base := served("--spec", file, "--open")
+		Expect(os.WriteFile(file, []byte(strings.ReplaceAll(thingsAPI, "/v1/never", "/v1/new")+"  broken: [\n"), 0o600)).To(Succeed())
+		Eventually(func() string {
+			_, _ = body(base + "/ris-synergy/things/v1/things")
+			return string(session.Err.Contents())
+		}, "10s").Should(SatisfyAll(ContainSubstring("cannot be served; the one before it still is"), ContainSubstring("line 2")))
+		status, _ := body(base + "/ris-synergy/things/v1/never")
+		Expect(status).To(Equal(http.StatusNotImplemented))
+		Expect(os.WriteFile(file, []byte(strings.ReplaceAll(thingsAPI, "/v1/never", "/v1/new")), 0o600)).To(Succeed())
+		Eventually(func() int {
+			status, _ := body(base + "/ris-synergy/things/v1/new")
+			return status
+		}, "10s").Should(Equal(http.StatusNotImplemented))
+	})
+
+	It("is certified for the profile auth, by the document that it publishes", func() {
+		session, base := served("--spec", file)
+		found := regexp.MustCompile(`client  (\S+) .*\n  secret  (\S+)`).FindAllStringSubmatch(string(session.Out.Contents()), 2)
+		got := rin([]string{"SECRET=" + found[0][2], "OTHER=" + found[1][2]}, "certify", "--profile", "auth", "--token-url", base+"/oauth/token",
+			"--info-url", base+"/ris-synergy/info/v1/oauth/info/", "--spec-url", base+"/ris-synergy/things/v1/api-docs", "--base-url", base,
+			"--client-id", found[0][1], "--client-secret", "env:SECRET", "--client-id2", found[1][1], "--client-secret2", "env:OTHER")
+		Expect(got.code).To(Equal(0), got.out+got.err)
+	})
+
+	DescribeTable("is refused when it makes no sense", func(text string, flags []string, said string) {
+		Expect(os.WriteFile(file, []byte(text), 0o600)).To(Succeed())
+		for i := range flags {
+			flags[i] = strings.ReplaceAll(flags[i], "FILE", file)
+		}
+		got := rin(nil, append([]string{"sandbox", "--addr", "127.0.0.1:0"}, flags...)...)
+		Expect(got.code).To(Equal(2), got.out)
+		Expect(got.err).To(SatisfyAll(ContainSubstring(said), ContainSubstring("hint: ")))
+		Expect(got.out).To(BeEmpty())
+	},
+		Entry("a document that is none", "openapi: 3.0.3\npaths: [\n", []string{"--spec", "FILE"}, "line 2"),
+		Entry("nothing in it can be served", "openapi: 3.0.3\npaths:\n  /a:\n    get: {}\n", []string{"--spec", "FILE"}, "GET /a: line 4, #/paths/~1a/get/responses: expected an object"),
+		Entry("no file", "", []string{"--spec", "FILE.missing"}, "no such file"),
+		Entry("flags about nothing", "", []string{"--lists", "array"}, "--spec FILE"),
+		Entry("too many items", thingsAPI, []string{"--spec", "FILE", "--items", "100000"}, "at most 10000"),
+		Entry("unknown lists", thingsAPI, []string{"--spec", "FILE", "--lists", "arrays"}, "as-declared array"),
+	)
+})
