@@ -54,7 +54,7 @@ func tokens() []Scenario {
 
 // expireEarly makes an act that lets each token pass once and refuses it afterwards.
 func expireEarly() act {
-	early := &earlyEnd{marks: map[tokenHash]string{}, used: map[string]int{}}
+	early := &earlyEnd{marks: map[tokenHash]string{}}
 	return func(t *turn, next http.Handler, w http.ResponseWriter, r *http.Request) {
 		mark, over := early.refuses(t, r)
 		if !over {
@@ -76,7 +76,6 @@ type tokenHash [sha256.Size]byte
 type earlyEnd struct {
 	mu    sync.Mutex
 	marks map[tokenHash]string // "" for a token that was used and not yet refused
-	used  map[string]int       // number of those of a client
 }
 
 // refuses tells whether the token of a request is over, and the mark of that.
@@ -93,14 +92,12 @@ func (e *earlyEnd) refuses(t *turn, r *http.Request) (mark string, over bool) {
 	if known {
 		return mark, mark != ""
 	}
-	if t.play.Times > 0 && e.used[t.client] >= t.play.Times {
-		return "", false
+	if !t.over(t.client) {
+		if len(e.marks) >= maxTokens {
+			clear(e.marks)
+		}
+		e.marks[hash] = ""
 	}
-	if len(e.marks) >= maxTokens {
-		clear(e.marks)
-	}
-	e.marks[hash] = ""
-	e.used[t.client]++
 	return "", false
 }
 
