@@ -219,7 +219,7 @@ func (s *Server) Prepare() { s.store.Prepare() }
 // Flavour is the make of the node.
 func (s *Server) Flavour() flavour.Flavour { return s.flavour }
 
-// Reset puts the node back to what it was configured to be.
+// Reset puts the node back to what it was configured to be. What a [Ledger] keeps of its accounts stays.
 func (s *Server) Reset() {
 	s.books.Reset()
 	s.issuer.Restore()
@@ -239,8 +239,8 @@ func (s *Server) Books() *account.Books { return s.books }
 // service.
 func (s *Server) Credentials() []Credential { return slices.Clone(s.credentials) }
 
-// Shown tells a node with a [Ledger] that the secrets among its Credentials were shown to whom they are for. A secret that was drawn and never
-// shown is drawn anew with the next start.
+// Shown tells a node with a [Ledger] that the secrets among its Credentials are shown to whom they are for; call it before. A secret that was
+// drawn and never shown is drawn anew with the next start.
 func (s *Server) Shown() error { return s.books.Seen() }
 
 // Staging is the client of the staging environment's authorization server, whose tokens this node refuses.

@@ -106,6 +106,7 @@ var _ = Describe("A sandbox with --data that is killed", func() {
 		const times, hands = 50, 4
 		dir := filepath.Join(GinkgoT().TempDir(), "books")
 		var all []kept
+		var demo string // the secret that was printed with the first start, which was killed soon after
 		checked := 0
 		verify := func(base string, c control.Client, those []kept) {
 			GinkgoHelper()
@@ -122,6 +123,9 @@ var _ = Describe("A sandbox with --data that is killed", func() {
 		for round := range times {
 			base, url, session := controlledSandbox("--calls", "3", "--data", dir)
 			c := control.Client{Context: context.Background(), Base: url}
+			if round == 0 {
+				demo = demoSecret(session)
+			}
 			verify(base, c, all[checked:])
 			checked = len(all)
 
@@ -151,6 +155,8 @@ var _ = Describe("A sandbox with --data that is killed", func() {
 		}
 		base, url, _ := controlledSandbox("--calls", "3", "--data", dir)
 		verify(base, control.Client{Context: context.Background(), Base: url}, all)
+		status, _ := tokenFrom(base, "demo-client", demo)
+		Expect(status).To(Equal(200))
 		interrupted := slices.DeleteFunc(all, func(k kept) bool { return k.pending == "" })
 		Expect(interrupted).To(HaveLen(times * hands))
 	})

@@ -19,7 +19,7 @@ var _ = Describe("The command line", func() {
 	}
 
 	It("lists its commands and hides the worker", func() {
-		Expect(commands()).To(ContainElements("demo", "sandbox", "certify", "judge", "explain", "requirements", "token", "fixtures", "version"))
+		Expect(commands()).To(ContainElements("demo", "sandbox", "certify", "judge", "explain", "requirements", "token", "fixtures", "client", "version"))
 		Expect(commands()).NotTo(ContainElement("worker"))
 	})
 

@@ -124,7 +124,7 @@ func (b *Books) Enter(configured []Registration) error {
 	return nil
 }
 
-// Seen tells that the secrets of the configured clients have been shown. From then on they stay.
+// Seen tells that the secrets of the configured clients are shown. From then on they stay.
 func (b *Books) Seen() error {
 	b.mu.Lock()
 	defer b.mu.Unlock()

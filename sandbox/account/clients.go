@@ -41,10 +41,11 @@ func newClients(random io.Reader) (*Clients, error) {
 // work as a wrong secret.
 func (c *Clients) Authenticate(id, secret string) (subject, audience string, ok bool) {
 	client, known := c.registered(id)
-	if !known {
-		client = &Client{Secret: c.nobody}
+	digest := c.nobody
+	if known {
+		digest = client.Secret
 	}
-	if !client.Secret.Matches(secret) || !known {
+	if !digest.Matches(secret) || !known {
 		return "", "", false
 	}
 	return client.Subject, client.Audience, true
