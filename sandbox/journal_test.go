@@ -3,6 +3,8 @@ package sandbox_test
 import (
 	"encoding/json"
 	"net/http"
+	"os"
+	"path/filepath"
 	"time"
 
 	. "github.com/onsi/ginkgo/v2"
@@ -66,6 +68,29 @@ var _ = Describe("The journal of a network", func() {
 		Entry(nil, "/realms/ris/protocol/openid-connect/certs", journal.Keys, false), Entry(nil, "/realms/ris/.well-known/openid-configuration", journal.Metadata, false),
 		Entry(nil, "/elsewhere", journal.Other, false),
 	)
+
+	It("knows the operations of an API from its document", func() {
+		file := filepath.Join(GinkgoT().TempDir(), "projects.json")
+		Expect(os.WriteFile(file, []byte(`{"openapi":"3.0.3","info":{"title":"t","version":"1"},"paths":{
+			"/projects":{"get":{"parameters":[{"name":"offset","in":"query","schema":{"type":"integer"}},{"name":"limit","in":"query","schema":{"type":"integer"}}],
+				"responses":{"200":{"description":"","content":{"application/json":{"schema":{"type":"array","items":{"$ref":"#/components/schemas/P"}}}}}}},
+				"post":{"responses":{"204":{"description":""}}}},
+			"/projects/{id}":{"get":{"responses":{"200":{"description":"","content":{"application/json":{"schema":{"$ref":"#/components/schemas/P"}}}}}}}},
+			"components":{"schemas":{"P":{"type":"object","required":["id"],"properties":{"id":{"type":"string"}}}}}}`), 0o600)).To(Succeed())
+		network := newNetwork(sandbox.Config{Calls: 5, API: sandbox.APIConfig{File: file, Items: 7}})
+		node := network.Nodes()[0]
+		bearer := http.Header{"Authorization": {"Bearer " + fetchToken(network, "/oauth/token", node.Credentials()[0])}}
+		get(network, "/ris-synergy/projects?offset=5&limit=2&skip=1", bearer)
+		Expect(last(network)).To(MatchFields(IgnoreExtras, Fields{
+			"Operation": Equal(journal.List), "Proven": BeTrue(), "Page": PointTo(Equal(journal.Page{Start: 5, Size: 2, Items: 2})), "Ignored": Equal([]string{"skip"}),
+		}))
+		get(network, "/ris-synergy/projects/none", nil)
+		Expect(last(network)).To(MatchFields(IgnoreExtras, Fields{"Operation": Equal(journal.Detail), "Status": Equal(401)}))
+		send(network, http.MethodPost, "/ris-synergy/projects", "", bearer)
+		Expect(last(network).Operation).To(Equal(journal.Call))
+		get(network, "/ris-synergy/try-out/projects", nil)
+		Expect(last(network)).To(MatchFields(IgnoreExtras, Fields{"Operation": Equal(journal.List), "TryOut": BeTrue()}))
+	})
 
 	It("enters what went to no node", func() {
 		network := newNetwork(second)

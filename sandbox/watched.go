@@ -24,11 +24,12 @@ type signposts struct {
 	// details are the paths below which single fundings are.
 	details map[string]purpose
 	docs    string
+	tryOut  string
 }
 
 func purposes(places address.Map) signposts {
 	tryOut, staging := places.TryOut(), places.Staging()
-	s := signposts{exact: map[string]purpose{}, details: map[string]purpose{}, docs: places.Docs()}
+	s := signposts{exact: map[string]purpose{}, details: map[string]purpose{}, docs: places.Docs(), tryOut: tryOut.API() + "/"}
 	for operation, paths := range map[journal.Operation][]string{
 		journal.Token:    {places.Token(), places.RealmToken()},
 		journal.Staging:  {staging.Token()},
@@ -65,6 +66,8 @@ func (s signposts) of(path string) (journal.Operation, bool) {
 	switch {
 	case strings.HasPrefix(path, s.docs+"/"):
 		return journal.Docs, false
+	case strings.HasPrefix(path, s.tryOut):
+		return journal.Other, true
 	case strings.HasSuffix(path, "/.well-known/openid-configuration"):
 		return journal.Metadata, false
 	}

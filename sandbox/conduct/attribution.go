@@ -10,8 +10,11 @@ import (
 // attribute divides the entries by client. A request that does not say who sent it belongs to the client whose token or secret it has,
 // else to the only one on its connection, else to the only one of its machine and program; what is left has the id "".
 func attribute(entries []journal.Entry) map[string]requests {
-	sorted := slices.Clone(entries)
-	slices.SortStableFunc(sorted, func(a, b journal.Entry) int {
+	sorted := make(requests, len(entries))
+	for i := range entries {
+		sorted[i] = &entries[i]
+	}
+	slices.SortStableFunc(sorted, func(a, b *journal.Entry) int {
 		if order := a.Time.Compare(b.Time); order != 0 {
 			return order
 		}
@@ -34,7 +37,7 @@ func attribute(entries []journal.Entry) map[string]requests {
 
 // beside tells whether a request has nothing to do with a client's work: the try-out, the reference pages, the health check, and what a
 // browser asks before it lets a page ask.
-func beside(e journal.Entry) bool {
+func beside(e *journal.Entry) bool {
 	return e.TryOut || e.Operation == journal.Docs || e.Operation == journal.Health || e.Method == "OPTIONS"
 }
 
@@ -46,7 +49,7 @@ type evidence struct {
 // nobody marks what more than one client has in common.
 const nobody = "\x00"
 
-func (v *evidence) learn(e journal.Entry) {
+func (v *evidence) learn(e *journal.Entry) {
 	if v.prints == nil {
 		v.prints, v.connections, v.programs = map[string]string{}, map[string]string{}, map[string]string{}
 	}
@@ -73,7 +76,7 @@ func claim(of map[string]string, mark, client string) {
 	}
 }
 
-func (v *evidence) owner(e journal.Entry) string {
+func (v *evidence) owner(e *journal.Entry) string {
 	if e.Client != "" {
 		return e.Client
 	}
@@ -90,7 +93,7 @@ func (v *evidence) owner(e journal.Entry) string {
 }
 
 // program names the program at a machine, as far as it can be told.
-func program(e journal.Entry) string {
+func program(e *journal.Entry) string {
 	host, _, err := net.SplitHostPort(e.Peer)
 	if err != nil {
 		host = e.Peer

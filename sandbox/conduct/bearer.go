@@ -15,9 +15,9 @@ func bearerRules() []Rule {
 			Sources: []Source{network(12), rfc(6750, "2.1")},
 			Why:     "Without the word Bearer, with quotes, or with the word twice, a good token is no token.",
 			Fix:     "send one header: the word Bearer, one blank, and the value of access_token as it was received",
-			check: each(func(e journal.Entry) bool {
+			check: each(func(e *journal.Entry) bool {
 				return e.Refusal != nil && e.Refusal.Unreadable && !strings.EqualFold(e.Authorization.Scheme, "Basic")
-			}, func(e journal.Entry) string { return call(e) + ": " + detail(e) }),
+			}, func(e *journal.Entry) string { return call(e) + ": " + detail(e) }),
 		},
 		{
 			ID: "CLT-15", Level: Fault, Title: "A guarded resource is called with a token",
@@ -39,7 +39,7 @@ func bearerRules() []Rule {
 // anonymous finds calls without a token that the client did not make good: some ask first and authenticate when told to. A person
 // who looks around in a browser is no client.
 func anonymous(all requests) []Sighting {
-	bare := func(e journal.Entry) bool {
+	bare := func(e *journal.Entry) bool {
 		return api(e) && e.Status == 401 && e.Authorization.Fields == 0 && len(e.Exposed) == 0 && !strings.Contains(e.Accept, "text/html")
 	}
 	mended := map[string]int{} // where a resource was last called with credentials
@@ -51,7 +51,7 @@ func anonymous(all requests) []Sighting {
 	var seen []Sighting
 	for i, e := range all {
 		if bare(e) && mended[e.Node+" "+e.Path] <= i {
-			seen = append(seen, Sighting{call(e) + " had no token", []journal.Entry{e}})
+			seen = append(seen, Sighting{call(e) + " had no token", []*journal.Entry{e}})
 		}
 	}
 	return seen
@@ -59,10 +59,10 @@ func anonymous(all requests) []Sighting {
 
 func forbidden(all requests) []Sighting {
 	var seen []Sighting
-	for _, path := range all.where(api).by(func(e journal.Entry) string { return e.Node + " " + e.Method + " " + e.Path }) {
+	for _, path := range all.where(api).by(func(e *journal.Entry) string { return e.Node + " " + e.Method + " " + e.Path }) {
 		for _, row := range path.runs(
-			func(e journal.Entry) bool { return e.Status == 403 && code(e) == "insufficient_scope" },
-			func(before, e journal.Entry) bool { return e.Time.Sub(before.Ended) < time.Minute },
+			func(e *journal.Entry) bool { return e.Status == 403 && code(e) == "insufficient_scope" },
+			func(before, e *journal.Entry) bool { return e.Time.Sub(before.Ended) < time.Minute },
 		) {
 			if len(row) >= enough {
 				seen = append(seen, Sighting{fmt.Sprintf("%s was refused %d times in a row: %s", call(row[0]), len(row), detail(row[0])), row})

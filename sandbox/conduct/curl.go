@@ -10,8 +10,9 @@ import (
 
 // curl is the command with which the client does right what a sighting did wrong; empty when what was meant can't be told.
 func curl(client string, r Rule, s Sighting) string {
-	e := s.Entries[0]
-	e.Client = client
+	first := *s.Entries[0]
+	first.Client = client
+	e := &first
 	if e.Origin == "" {
 		return ""
 	}
@@ -42,7 +43,7 @@ func asksForToken(id ID) bool {
 	return slices.Contains([]ID{"CLT-01", "CLT-02", "CLT-03", "CLT-04", "CLT-06", "CLT-08"}, id)
 }
 
-func tokenCommand(e journal.Entry) string {
+func tokenCommand(e *journal.Entry) string {
 	field := quoted("client_id=" + e.Client)
 	if e.Client == "" {
 		field = `"client_id=$RIN_CLIENT_ID"`
@@ -52,7 +53,7 @@ func tokenCommand(e journal.Entry) string {
 }
 
 // right is the query of a request without credentials, without what the document does not have, and without what was refused.
-func right(e journal.Entry) string {
+func right(e *journal.Entry) string {
 	var kept []string
 	for part := range strings.SplitSeq(e.Query, "&") {
 		name, _, _ := strings.Cut(part, "=")

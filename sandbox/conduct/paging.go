@@ -41,7 +41,7 @@ func pagingRules() []Rule {
 }
 
 // temporary tells whether a request failed in a way that the same request may not fail in again.
-func temporary(e journal.Entry) bool {
+func temporary(e *journal.Entry) bool {
 	return e.Status == 429 || e.Status >= 500 || e.Cut || expired(e)
 }
 
@@ -51,7 +51,7 @@ func lostPages(all requests) []Sighting {
 		begun := false
 		for i, e := range walk {
 			if begun && temporary(e) && !walk[i+1:].answers(e) {
-				seen = append(seen, Sighting{fmt.Sprintf("%s failed (%s) in the middle of a list and was not read again", call(e), failure(e)), []journal.Entry{e}})
+				seen = append(seen, Sighting{fmt.Sprintf("%s failed (%s) in the middle of a list and was not read again", call(e), failure(e)), []*journal.Entry{e}})
 				break
 			}
 			begun = begun || served(e)
@@ -61,7 +61,7 @@ func lostPages(all requests) []Sighting {
 }
 
 // answers tells whether a later request for the same thing was served.
-func (all requests) answers(e journal.Entry) bool {
+func (all requests) answers(e *journal.Entry) bool {
 	for _, later := range all {
 		if subject(e) == subject(later) && served(later) {
 			return true
@@ -70,7 +70,7 @@ func (all requests) answers(e journal.Entry) bool {
 	return false
 }
 
-func failure(e journal.Entry) string {
+func failure(e *journal.Entry) string {
 	if e.Cut {
 		return "the answer was cut"
 	}
@@ -85,7 +85,7 @@ func overruns(all requests) []Sighting {
 			// Where a deviation was at work, the client may not have been told.
 			told := served(e) && e.Page != nil && !e.Page.Next && len(e.Deviations) == 0
 			if told && served(next) && beyond(next) && after(e, next) {
-				seen = append(seen, Sighting{call(next) + " lies behind the end; the page before had no rel=\"next\"", []journal.Entry{next, e}})
+				seen = append(seen, Sighting{call(next) + " lies behind the end; the page before had no rel=\"next\"", []*journal.Entry{next, e}})
 			}
 		}
 	}
@@ -95,17 +95,17 @@ func overruns(all requests) []Sighting {
 func endless(all requests) []Sighting {
 	var seen []Sighting
 	for _, walk := range walks(all) {
-		onwards := func(before, e journal.Entry) bool {
+		onwards := func(before, e *journal.Entry) bool {
 			if beyond(e) {
 				return beyond(before)
 			}
 			same := *before.Page == *e.Page
-			if parameter(before, pageParameter) == parameter(e, pageParameter) {
+			if placeOf(before) == placeOf(e) {
 				return same && after(before, e) && e.Time.Sub(before.Ended) < time.Second
 			}
 			return same
 		}
-		for _, row := range walk.runs(func(e journal.Entry) bool { return served(e) && e.Page != nil && e.Method == "GET" }, onwards) {
+		for _, row := range walk.runs(func(e *journal.Entry) bool { return served(e) && e.Page != nil && e.Method == "GET" }, onwards) {
 			if len(row) > enough {
 				seen = append(seen, Sighting{fmt.Sprintf("%d pages in a row brought nothing new, from %s on", len(row), call(row[0])), row})
 			}
@@ -118,9 +118,9 @@ func unfinished(all requests) []Sighting {
 	var seen []Sighting
 	for _, walk := range walks(all) {
 		last := walk[len(walk)-1]
-		pages := walk.where(func(e journal.Entry) bool { return served(e) && e.Page != nil }).by(func(e journal.Entry) string { return parameter(e, pageParameter) })
+		pages := walk.where(func(e *journal.Entry) bool { return served(e) && e.Page != nil }).by(placeOf)
 		if len(pages) > 1 && served(last) && last.Page != nil && last.Page.Next && last.Page.Items > 0 {
-			seen = append(seen, Sighting{fmt.Sprintf("%d pages were read, the last had a rel=\"next\"", len(pages)), []journal.Entry{last}})
+			seen = append(seen, Sighting{fmt.Sprintf("%d pages were read, the last had a rel=\"next\"", len(pages)), []*journal.Entry{last}})
 		}
 	}
 	return seen

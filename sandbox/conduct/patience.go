@@ -37,12 +37,12 @@ func patienceRules() []Rule {
 }
 
 // busy tells whether an answer asks to come back later.
-func busy(e journal.Entry) bool {
+func busy(e *journal.Entry) bool {
 	return e.Status == http.StatusTooManyRequests || e.Status == http.StatusServiceUnavailable
 }
 
 // due is when a request may be repeated; ok is false when the answer did not say.
-func due(e journal.Entry) (at time.Time, ok bool) {
+func due(e *journal.Entry) (at time.Time, ok bool) {
 	if seconds, err := strconv.Atoi(strings.TrimSpace(e.RetryAfter)); err == nil && seconds >= 0 {
 		return e.Ended.Add(time.Duration(min(seconds, 1<<30)) * time.Second), true
 	}
@@ -52,14 +52,14 @@ func due(e journal.Entry) (at time.Time, ok bool) {
 
 func impatient(all requests) []Sighting {
 	var seen []Sighting
-	waiting := map[string]journal.Entry{} // what was asked for and has to wait
+	waiting := map[string]*journal.Entry{} // what was asked for and has to wait
 	for _, e := range all {
 		key := subject(e)
 		if before, waits := waiting[key]; waits && after(before, e) {
 			delete(waiting, key)
 			if at, _ := due(before); e.Time.Before(at.Add(-early)) {
 				seen = append(seen, Sighting{fmt.Sprintf("%s was answered %d with Retry-After: %s and came again after %s", call(before), before.Status, before.RetryAfter,
-					took(before.Ended, e.Time)), []journal.Entry{before, e}})
+					took(before.Ended, e.Time)), []*journal.Entry{before, e}})
 			}
 		}
 		if _, told := due(e); busy(e) && told {
@@ -71,7 +71,7 @@ func impatient(all requests) []Sighting {
 
 func storms(all requests) []Sighting {
 	var seen []Sighting
-	failed := func(e journal.Entry) bool { return e.Status == http.StatusTooManyRequests || e.Status >= 500 }
+	failed := func(e *journal.Entry) bool { return e.Status == http.StatusTooManyRequests || e.Status >= 500 }
 	for _, one := range all.by(subject) {
 		for _, row := range one.runs(failed, after) {
 			if most := densest(row); len(most) > storm {

@@ -46,7 +46,7 @@ type Sighting struct {
 	// What says what was seen.
 	What string `json:"what"`
 	// Entries are the requests that show it, the first of them at fault.
-	Entries []journal.Entry `json:"-"`
+	Entries []*journal.Entry `json:"-"`
 }
 
 // Catalogue lists all rules in the order of their ids.

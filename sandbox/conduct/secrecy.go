@@ -13,7 +13,7 @@ func secrecyRules() []Rule {
 			Sources: []Source{rfc(6749, "2.3.1"), network(19)},
 			Why:     "URLs end up in the logs of every server and proxy on the way, and in histories: the secret is burnt and has to be rotated.",
 			Fix:     "send client_id and client_secret as a form in the body of the POST, never behind a question mark; have the secret rotated",
-			check: each(func(e journal.Entry) bool { return exposes(e, secretName) }, func(e journal.Entry) string {
+			check: each(func(e *journal.Entry) bool { return exposes(e, secretName) }, func(e *journal.Entry) string {
 				return "the URL of " + e.Method + " " + e.Path + " held the parameter " + exposed(e, secretName)
 			}),
 		},
@@ -22,7 +22,7 @@ func secrecyRules() []Rule {
 			Sources: []Source{rfc(9700, "4.3.2"), rfc(6750, "2.3"), network(12)},
 			Why:     "URLs end up in logs and in Referer headers; whoever reads one can call the API as the client until the token ends.",
 			Fix:     "send the token in the header Authorization: Bearer <token> only",
-			check: each(func(e journal.Entry) bool { return exposes(e, tokenName) }, func(e journal.Entry) string {
+			check: each(func(e *journal.Entry) bool { return exposes(e, tokenName) }, func(e *journal.Entry) string {
 				return "the URL of " + e.Method + " " + e.Path + " held the parameter " + exposed(e, tokenName)
 			}),
 		},
@@ -53,9 +53,9 @@ func tokenName(name string) bool {
 	return !secretName(name) && (strings.Contains(name, "token") || strings.Contains(name, "bearer") || strings.Contains(name, "authorization") || strings.Contains(name, "jwt"))
 }
 
-func exposes(e journal.Entry, kind func(string) bool) bool { return exposed(e, kind) != "" }
+func exposes(e *journal.Entry, kind func(string) bool) bool { return exposed(e, kind) != "" }
 
-func exposed(e journal.Entry, kind func(string) bool) string {
+func exposed(e *journal.Entry, kind func(string) bool) string {
 	for _, x := range e.Exposed {
 		if kind(x.Parameter) {
 			return x.Parameter
@@ -71,9 +71,9 @@ func betrayedSecrets(all requests) []Sighting {
 			secrets[e.Secret] = true
 		}
 	}
-	return each(func(e journal.Entry) bool {
+	return each(func(e *journal.Entry) bool {
 		return !token(e) && (strings.EqualFold(e.Authorization.Scheme, "Basic") || secrets[e.Authorization.Print])
-	}, func(e journal.Entry) string {
+	}, func(e *journal.Entry) string {
 		if strings.EqualFold(e.Authorization.Scheme, "Basic") {
 			return call(e) + " got the client credentials as HTTP Basic"
 		}
@@ -84,14 +84,14 @@ func betrayedSecrets(all requests) []Sighting {
 // followed finds tokens that came to the target of a redirect from elsewhere.
 func followed(all requests) []Sighting {
 	type redirect struct{ to, print string }
-	pending := map[redirect]journal.Entry{}
+	pending := map[redirect]*journal.Entry{}
 	var seen []Sighting
 	for _, e := range all {
 		if e.Authorization.Print == "" {
 			continue
 		}
 		if from, ok := pending[redirect{e.Origin + e.Path, e.Authorization.Print}]; ok && after(from, e) {
-			seen = append(seen, Sighting{"the token followed a redirect from " + from.Origin + from.Path + " to " + e.Origin, []journal.Entry{from, e}})
+			seen = append(seen, Sighting{"the token followed a redirect from " + from.Origin + from.Path + " to " + e.Origin, []*journal.Entry{from, e}})
 		}
 		to, _, _ := strings.Cut(e.Location, "?")
 		if e.Status >= 300 && e.Status < 400 && strings.Contains(to, "://") && !strings.HasPrefix(to, e.Origin+"/") {

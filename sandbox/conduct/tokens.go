@@ -61,8 +61,8 @@ func needlessTokens(all requests) []Sighting {
 				refused[print] = refused[print] || e.Status == 401
 			}
 		}
-		issued := node.where(func(e journal.Entry) bool { return e.Operation == journal.Token && e.Issued != nil && e.Status < 300 })
-		var needless []journal.Entry
+		issued := node.where(func(e *journal.Entry) bool { return e.Operation == journal.Token && e.Issued != nil && e.Status < 300 })
+		var needless []*journal.Entry
 		for i, e := range issued[:max(len(issued)-1, 0)] {
 			left, life := e.Issued.Expires.Sub(issued[i+1].Time), e.Issued.Expires.Sub(e.Time)
 			if uses[e.Issued.Print] == 1 && !refused[e.Issued.Print] && left > life/2 && left > 10*time.Second {
@@ -81,11 +81,11 @@ func deadTokens(all requests) []Sighting {
 	var seen []Sighting
 	for _, node := range all.byNode() {
 		// A token request in between ends the row: the client has noticed.
-		for _, row := range node.where(func(e journal.Entry) bool { return token(e) || api(e) }).runs(expired, func(before, e journal.Entry) bool {
+		for _, row := range node.where(func(e *journal.Entry) bool { return token(e) || api(e) }).runs(expired, func(before, e *journal.Entry) bool {
 			return before.Authorization.Print == e.Authorization.Print
 		}) {
 			// What was under way when the first refusal came is no repetition.
-			repeated := row[1:].where(func(e journal.Entry) bool { return after(row[0], e) })
+			repeated := row[1:].where(func(e *journal.Entry) bool { return after(row[0], e) })
 			if len(repeated) >= enough {
 				seen = append(seen, Sighting{fmt.Sprintf("one token was sent %d times more after it was refused, no other was asked for in between", len(repeated)),
 					append(row[:1:1], repeated...)})
@@ -108,27 +108,27 @@ func givenUp(all requests) []Sighting {
 				good[e.Authorization.Print] = true
 				refused = nil
 			case expired(e) && good[e.Authorization.Print] && refused == nil:
-				refused = &e
+				refused = e
 			}
 		}
 		if refused != nil {
-			seen = append(seen, Sighting{call(*refused) + " was refused, its token had been good before; no token was asked for since", []journal.Entry{*refused}})
+			seen = append(seen, Sighting{call(refused) + " was refused, its token had been good before; no token was asked for since", []*journal.Entry{refused}})
 		}
 	}
 	return seen
 }
 
 func strayTokens(all requests) []Sighting {
-	issuers := map[string]journal.Entry{}
+	issuers := map[string]*journal.Entry{}
 	for _, e := range all {
 		if e.Issued != nil {
 			issuers[e.Issued.Print] = e
 		}
 	}
-	return each(func(e journal.Entry) bool {
+	return each(func(e *journal.Entry) bool {
 		from, known := issuers[e.Authorization.Print]
 		return known && !token(e) && e.Status == 401 && (from.Node != e.Node || from.Operation == journal.Staging)
-	}, func(e journal.Entry) string {
+	}, func(e *journal.Entry) string {
 		from := issuers[e.Authorization.Print]
 		if from.Node != e.Node {
 			return fmt.Sprintf("%s of node %s got a token of node %s", call(e), e.Node, from.Node)
@@ -140,8 +140,8 @@ func strayTokens(all requests) []Sighting {
 func insisted(all requests) []Sighting {
 	var seen []Sighting
 	for _, row := range all.where(token).runs(
-		func(e journal.Entry) bool { return e.Status == 401 && e.Secret != "" },
-		func(before, e journal.Entry) bool { return before.Node == e.Node && before.Secret == e.Secret },
+		func(e *journal.Entry) bool { return e.Status == 401 && e.Secret != "" },
+		func(before, e *journal.Entry) bool { return before.Node == e.Node && before.Secret == e.Secret },
 	) {
 		if len(row) >= enough {
 			seen = append(seen, Sighting{fmt.Sprintf("the same client id and secret were refused %d times in a row", len(row)), row})

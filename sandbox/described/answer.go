@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"slices"
 
+	"github.com/rin-network/rin/sandbox/journal"
 	"github.com/rin-network/rin/sandbox/problem"
 	"github.com/rin-network/rin/sandbox/representation"
 )
@@ -20,6 +21,8 @@ type answer struct {
 	content []byte
 	media   string
 	refusal *problem.Problem
+	// page is what part of a list it is; nil for none.
+	page *journal.Page
 }
 
 // Size implements representation.Sized.
@@ -65,6 +68,7 @@ func (a *API) make(q asked) (*answer, error) {
 	if err != nil {
 		return nil, err
 	}
+	made.page = q.page(total)
 	if err := a.headers(made.header, q, total); err != nil {
 		return nil, err
 	}

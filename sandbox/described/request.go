@@ -14,6 +14,7 @@ import (
 	"github.com/rin-network/rin/sandbox/described/constraint"
 	"github.com/rin-network/rin/sandbox/described/document"
 	"github.com/rin-network/rin/sandbox/described/parameter"
+	"github.com/rin-network/rin/sandbox/journal"
 	"github.com/rin-network/rin/sandbox/problem"
 )
 
@@ -47,6 +48,7 @@ func (a *API) read(o *operation, escaped string, path map[string]string, r *http
 	if err != nil {
 		return q, refuse(problem.BadRequest(err.Error(), "separate parameters with &"))
 	}
+	journal.Of(r.Context()).Ignore(o.ignored(pairs))
 	raw := parameter.Raw{Path: path, Query: pairs, Header: r.Header, Cookies: r.Cookies()}
 	for _, each := range o.parameters {
 		value, given, err := each.Decode(raw)

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/rin-network/rin/sandbox/journal"
 	"github.com/rin-network/rin/sandbox/problem"
 	"github.com/rin-network/rin/sandbox/representation"
 )
@@ -39,6 +40,7 @@ func (a *API) Handler(s Space, r *http.Request) http.Handler {
 	if s.guarded(o) {
 		h = s.Guard(h)
 	}
+	o.enter(r.Context())
 	return h
 }
 
@@ -115,6 +117,9 @@ func (a *API) serve(w http.ResponseWriter, r *http.Request, s Space, o *operatio
 	if made.refusal != nil {
 		made.refusal.Write(w, r)
 		return
+	}
+	if made.page != nil {
+		journal.Of(r.Context()).Serve(*made.page)
 	}
 	made.write(w, r, s.guarded(o))
 }

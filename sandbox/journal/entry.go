@@ -16,9 +16,11 @@ const (
 	Document Operation = "document"
 	List     Operation = "list"
 	Detail   Operation = "detail"
-	Health   Operation = "health"
-	Docs     Operation = "docs"
-	Other    Operation = "other"
+	// Call is an operation of an API that is neither a list nor one of its items.
+	Call   Operation = "call"
+	Health Operation = "health"
+	Docs   Operation = "docs"
+	Other  Operation = "other"
 )
 
 // Entry is one request with its answer, as JSON in the journal of the control listener.

@@ -20,6 +20,13 @@ func Of(ctx context.Context) *Note {
 	return n
 }
 
+// Operate tells what the request is for, where its path alone does not tell.
+func (n *Note) Operate(o Operation) {
+	if n != nil {
+		n.entry.Operation = o
+	}
+}
+
 // Claim tells who the client says it is.
 func (n *Note) Claim(client string) {
 	if n != nil && !n.entry.Proven {
