@@ -6,13 +6,12 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/rin-network/rin/sandbox/address"
 	"github.com/rin-network/rin/sandbox/page"
 )
 
 // pages are the routes of what people read in a browser.
 func (s *Server) pages(onLoopback bool) []Route {
-	resources := append(page.Reference(s.person(), append(documents(s.places), s.api.pages()...)), page.Start(s.places.Home(), s.places, onLoopback, s.welcome))
+	resources := append(page.Reference(s.person(), s.documents), page.Start(s.places.Home(), s.places, onLoopback, s.welcome))
 	all := make([]Route, len(resources))
 	for i, r := range resources {
 		all[i] = Route{Method: http.MethodGet, Path: r.Path, handler: r}
@@ -20,12 +19,18 @@ func (s *Server) pages(onLoopback bool) []Route {
 	return all
 }
 
-// documents are what the reference page offers; the one to try out first, because it needs nothing.
-func documents(places address.Map) []page.Document {
-	return []page.Document{
-		{ID: "try-out", Name: "Try-out", Note: "Sample data without a token: every operation can be called as it is.", Path: places.TryOut().Spec()},
-		{ID: "guarded", Name: "Guarded API", Note: "Needs an access token: Authorize takes client id and secret and fetches one.", Path: places.Spec()},
+// documents are what the reference page offers; the one to try out first, because it needs nothing. An API from a document may stand where
+// the node's own would be.
+func (s *Server) documents() []page.Document {
+	further := s.api.pages()
+	own := []page.Document{
+		{ID: "try-out", Name: "Try-out", Note: "Sample data without a token: every operation can be called as it is.", Path: s.places.TryOut().Spec()},
+		{ID: "guarded", Name: "Guarded API", Note: "Needs an access token: Authorize takes client id and secret and fetches one.", Path: s.places.Spec()},
 	}
+	own = slices.DeleteFunc(own, func(d page.Document) bool {
+		return slices.ContainsFunc(further, func(f page.Document) bool { return f.Path == d.Path })
+	})
+	return append(own, further...)
 }
 
 // person is what the node is called.
@@ -66,10 +71,15 @@ func (s *Server) welcome() page.Welcome {
 	for _, e := range at.Endpoints()[1:] {
 		w.Places = slices.Insert(w.Places, 3, page.Place{Name: "token as well", Method: http.MethodPost, Path: e.Token, Note: "for the same clients"})
 	}
-	for _, c := range s.inUse() {
-		w.Clients = append(w.Clients, page.Client{ID: c.ClientID, Secret: c.Secret, Notes: c.permissions()})
+	for _, d := range s.api.pages() {
+		w.Places = append(w.Places, get("described", d.Path, d.Note))
 	}
-	w.Clients = append(w.Clients, page.Client{ID: s.staging.client.ClientID, Secret: s.staging.client.Secret, Notes: []string{"registered at the staging server, whose tokens are refused here"}})
+	for _, c := range s.inUse() {
+		w.Clients = append(w.Clients, page.Client{ID: c.ClientID, Secret: c.Secret, Token: token, Notes: c.permissions()})
+	}
+	staged := s.staging.client
+	w.Clients = append(w.Clients, page.Client{ID: staged.ClientID, Secret: staged.Secret, Token: at.Staging().Token(),
+		Notes: []string{"registered at the staging server, whose tokens are refused here"}})
 	for _, other := range s.neighbours {
 		if other != s {
 			w.Others = append(w.Others, other.person())

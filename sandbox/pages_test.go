@@ -3,6 +3,8 @@ package sandbox_test
 import (
 	"encoding/json"
 	"net/http"
+	"os"
+	"path/filepath"
 	"regexp"
 
 	. "github.com/onsi/ginkgo/v2"
@@ -47,6 +49,11 @@ var _ = Describe("the start page", func() {
 		}
 	})
 
+	It("tells no secret that somebody chose, and takes none of another server for its commands", func() {
+		node := newNode(sandbox.Config{Loopback: true, Clients: []sandbox.ClientConfig{{ID: "mine", Secret: "chosen-by-me"}}})
+		Expect(get(node, "/", nil).body).To(SatisfyAll(Not(ContainSubstring("chosen-by-me")), ContainSubstring("-d client_id=CLIENT_ID ")))
+	})
+
 	It("tells no secret where others can connect", func() {
 		node := newNode(sandbox.Config{})
 		Expect(get(node, "/", nil).body).NotTo(ContainSubstring(node.Credentials()[0].Secret))
@@ -65,5 +72,39 @@ var _ = Describe("the start page", func() {
 		}
 		Expect(get(network, "/xb/", http.Header{"Accept": {"text/html"}}).body).To(SatisfyAll(ContainSubstring("Hochschule am See"), ContainSubstring(`href="/xa/"`)))
 		Expect(send(network, http.MethodPost, "/", "", nil).status).To(Equal(405))
+	})
+})
+
+var _ = Describe("the pages of a node that serves an API from a document", func() {
+	links := func(page string) []string {
+		var all []string
+		for _, link := range regexp.MustCompile(`<a href="([^"?]*/api-docs)">`).FindAllStringSubmatch(page, -1) {
+			all = append(all, link[1])
+		}
+		return all
+	}
+	nodeWith := func(server string) runningNode {
+		GinkgoHelper()
+		file := filepath.Join(GinkgoT().TempDir(), "api.json")
+		Expect(os.WriteFile(file, []byte(`{"openapi":"3.0.3","info":{"title":"<Things>","version":"1"},"servers":[{"url":"`+server+`"}],
+			"paths":{"/things":{"get":{"responses":{"200":{"description":"all","content":{"application/json":{"schema":{"type":"string"}}}}}}}}}`), 0o600)).To(Succeed())
+		return newNode(sandbox.Config{API: sandbox.APIConfig{File: file}})
+	}
+
+	It("offer its documents beside the node's own", func() {
+		node := nodeWith("https://node.example/things/v1")
+		page := get(node, "/docs", nil).body
+		Expect(links(page)).To(HaveLen(4))
+		for _, link := range links(page) {
+			Expect(get(node, link, nil).status).To(Equal(200), link)
+			Expect(get(node, "/", nil).body).To(ContainSubstring(node.url() + link))
+		}
+		Expect(page).To(SatisfyAll(ContainSubstring("&lt;Things&gt;"), ContainSubstring(`data-document="/ris-synergy/try-out/funding/v3/api-docs"`)))
+	})
+
+	It("offer it alone where it stands in the place of the node's own", func() {
+		page := get(nodeWith("https://node.example/funding/v3"), "/docs", nil).body
+		Expect(links(page)).To(ConsistOf("/ris-synergy/try-out/funding/v3/api-docs", "/ris-synergy/funding/v3/api-docs"))
+		Expect(page).NotTo(ContainSubstring("Guarded API"))
 	})
 })

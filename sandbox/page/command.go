@@ -2,6 +2,7 @@ package page
 
 import (
 	"net/url"
+	"slices"
 	"strings"
 )
 
@@ -20,8 +21,8 @@ func (c startPage) commands() []command {
 	}
 	at := c.Node.Places
 	id, secret := "CLIENT_ID", "CLIENT_SECRET"
-	if c.Secret {
-		id, secret = url.QueryEscape(c.Clients[0].ID), url.QueryEscape(c.Clients[0].Secret)
+	if i := slices.IndexFunc(c.Clients, func(k Client) bool { return k.Token == c.Token }); i >= 0 {
+		id, secret = url.QueryEscape(c.Clients[i].ID), url.QueryEscape(c.Clients[i].Secret)
 	}
 	ask := func(path string) string { return quote(c.Origin + path) }
 	bearer := ` -H "Authorization: Bearer $TOKEN" `

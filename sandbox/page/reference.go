@@ -28,14 +28,15 @@ type Node struct {
 	Places        address.Map
 }
 
-// Reference is the reference page of a node with all files that it needs. The first document is shown unless the address chooses another.
-func Reference(node Node, documents []Document) []Resource {
+// Reference is the reference page of a node with all files that it needs. documents is asked for each answer, since documents change; the
+// first is shown unless the address chooses another.
+func Reference(node Node, documents func() []Document) []Resource {
 	parsed := sync.OnceValues(func() (*template.Template, error) { return template.ParseFS(web, "web/reference.html") })
 	draw := func(w http.ResponseWriter, r *http.Request) {
 		t, err := parsed()
 		var page bytes.Buffer
 		if err == nil {
-			err = t.Execute(&page, chosen(node, documents, r.URL.Query().Get("document")))
+			err = t.Execute(&page, chosen(node, documents(), r.URL.Query().Get("document")))
 		}
 		if err != nil {
 			problem.Internal().Write(w, r)

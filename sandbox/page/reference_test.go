@@ -16,9 +16,11 @@ import (
 )
 
 var _ = Describe("the reference page", func() {
-	documents := []page.Document{
-		{ID: "try-out", Name: "Try-out", Note: "No token.", Path: "/xb/p/try-out/api-docs"},
-		{ID: "guarded", Name: "Guarded", Note: "A token.", Path: "/xb/p/api-docs"},
+	documents := func() []page.Document {
+		return []page.Document{
+			{ID: "try-out", Name: "Try-out", Note: "No token.", Path: "/xb/p/try-out/api-docs"},
+			{ID: "guarded", Name: "Guarded", Note: "A token.", Path: "/xb/p/api-docs"},
+		}
 	}
 	node := page.Node{Acronym: "MUST", Name: `<b>"Universität" & Co`, Places: address.Map{Root: "/xb", Prefix: "p"}}
 	resources := page.Reference(node, documents)

@@ -22,7 +22,9 @@ type Place struct {
 // Client is a registered client, with what its owner holds.
 type Client struct {
 	ID, Secret string
-	// Notes say what it may do, and where.
+	// Token is the path where it gets tokens.
+	Token string
+	// Notes say what it may do.
 	Notes []string
 }
 
@@ -36,7 +38,7 @@ type Welcome struct {
 	Token string
 	// Places are where everything is, in the order in which a client needs it.
 	Places []Place
-	// Clients are those whose secret is known; the first is that of the commands.
+	// Clients are those whose secret is known; the first that gets its tokens at Token is that of the commands.
 	Clients []Client
 	// Others are the other nodes of the network.
 	Others []Node

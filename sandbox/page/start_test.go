@@ -44,7 +44,7 @@ func startOf(places address.Map, onLoopback bool) http.Handler {
 		return page.Welcome{
 			Title: self.Name, Subtitle: self.Acronym, Node: &self, Token: "/oauth/token",
 			Places:  []page.Place{{Name: "token", Method: "POST", Path: "/oauth/token", Note: "a form"}, {Name: "document", Method: "GET", Path: "/p/api-docs", Open: true}},
-			Clients: []page.Client{{ID: clientID, Secret: secret, Notes: []string{"a role"}}},
+			Clients: []page.Client{{ID: "elsewhere", Secret: "another", Token: "/staging/oauth/token"}, {ID: clientID, Token: "/oauth/token", Secret: secret, Notes: []string{"a role"}}},
 			Others:  []page.Node{{Acronym: "XB", Name: "Hochschule B", Places: address.Map{Root: "/xb"}}},
 		}
 	})
@@ -117,7 +117,7 @@ var _ = Describe("the start page", func() {
 		at.PublicURL = publicURL
 		for _, accept := range []string{browser, "*/*"} {
 			body := visit(startOf(at, onLoopback), accept, change).Body.String()
-			Expect(body).NotTo(Or(ContainSubstring("s3cret"), ContainSubstring("a client"), ContainSubstring("a+client")), accept)
+			Expect(body).NotTo(Or(ContainSubstring("s3cret"), ContainSubstring("another"), ContainSubstring("a client"), ContainSubstring("a+client")), accept)
 			Expect(body).To(ContainSubstring("-d client_id=CLIENT_ID \\\n  -d client_secret=CLIENT_SECRET"), accept)
 		}
 	},
