@@ -57,6 +57,14 @@ func (t *clientTarget) registerOn(cmd *cobra.Command) {
 	cmd.Flags().BoolVar(&t.asJSON, "json", false, "answer with one JSON object")
 }
 
+// again names the node of a command in the next one, if it was named.
+func (t *clientTarget) again() string {
+	if t.node == "" {
+		return ""
+	}
+	return " --node " + t.node
+}
+
 // answer writes what a step came to: as JSON, or as write tells it to a person.
 func answer[T any](out io.Writer, asJSON bool, result T, write func(io.Writer, T) error) error {
 	if !asJSON {

@@ -35,7 +35,7 @@ new client then, with another Service Account User ID.`,
 			if err != nil {
 				return err
 			}
-			return answer(w.out, to.asJSON, made, writeCreated)
+			return answer(w.out, to.asJSON, made, func(out io.Writer, made received) error { return writeCreated(out, made, to.again()) })
 		}),
 	}
 	f := cmd.Flags()
@@ -75,11 +75,12 @@ can read.`,
 	return cmd
 }
 
-func writeCreated(out io.Writer, made received) error {
+// writeCreated tells what was made and what comes next; again is how the same node is named.
+func writeCreated(out io.Writer, made received, again string) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "client %s is registered with node %s\n\n", made.ClientID, made.Node)
 	made.write(&b)
-	fmt.Fprintf(&b, "\nNext, in the books of the funding service, which refuses it until then:\n  rin client grant %s --affiliation ID\n", made.ClientID)
+	fmt.Fprintf(&b, "\nNext, in the books of the funding service, which refuses it until then:\n  rin client grant %s --affiliation ID%s\n", made.ClientID, again)
 	made.writeHandOver(&b)
 	_, err := io.WriteString(out, b.String())
 	return err

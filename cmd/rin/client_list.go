@@ -36,14 +36,14 @@ The states of a client:
 			if err != nil {
 				return err
 			}
-			return answer(w.out, to.asJSON, all, writeAccounts)
+			return answer(w.out, to.asJSON, all, func(out io.Writer, all control.Accounts) error { return writeAccounts(out, all, to.again()) })
 		}),
 	}
 	to.registerOn(cmd)
 	return cmd
 }
 
-func writeAccounts(out io.Writer, all control.Accounts) error {
+func writeAccounts(out io.Writer, all control.Accounts, again string) error {
 	var b strings.Builder
 	t := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(t, "client\tstate\trole\taffiliation")
@@ -53,8 +53,8 @@ func writeAccounts(out io.Writer, all control.Accounts) error {
 	_ = t.Flush()
 	for _, r := range all.Requests {
 		if r.ClientID == "" {
-			fmt.Fprintf(&b, "\nrequest %s of %s waits since %s:\n  %s\n  rin client create ID --request %s\n",
-				r.ID, partyOf(r), r.Asked.Format("2006-01-02 15:04"), report.Plain(r.Purpose), r.ID)
+			fmt.Fprintf(&b, "\nrequest %s of %s waits since %s:\n  %s\n  rin client create ID --request %s%s\n",
+				r.ID, partyOf(r), r.Asked.Format("2006-01-02 15:04"), report.Plain(r.Purpose), r.ID, again)
 		}
 	}
 	_, err := io.WriteString(out, b.String())

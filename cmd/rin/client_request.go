@@ -27,7 +27,7 @@ rin client create.`,
 			if err != nil {
 				return err
 			}
-			return answer(w.out, to.asJSON, request, writeRequest)
+			return answer(w.out, to.asJSON, request, func(out io.Writer, r control.AccessRequest) error { return writeRequest(out, r, to.again()) })
 		}),
 	}
 	f := cmd.Flags()
@@ -38,8 +38,8 @@ rin client create.`,
 	return cmd
 }
 
-func writeRequest(out io.Writer, r control.AccessRequest) error {
-	_, err := fmt.Fprintf(out, "request %s of %s is recorded\n\nThe operator answers it:\n  rin client create ID --request %s\n", r.ID, partyOf(r), r.ID)
+func writeRequest(out io.Writer, r control.AccessRequest, again string) error {
+	_, err := fmt.Fprintf(out, "request %s of %s is recorded\n\nThe operator answers it:\n  rin client create ID --request %s%s\n", r.ID, partyOf(r), r.ID, again)
 	return err
 }
 

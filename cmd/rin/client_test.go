@@ -159,7 +159,7 @@ var _ = Describe("rin client", func() {
 
 	It("says what it could not do, and what to do about it", func() {
 		o, _ := newOperator("--nodes", "2")
-		o.did("create", "a", "--node", "XB")
+		Expect(o.did("create", "a", "--node", "XB")).To(ContainSubstring("rin client grant a --affiliation ID --node XB\n"))
 		for want, args := range map[string][]string{
 			"has 2 nodes":                {"list"},
 			"no node with this id":       {"list", "--node", "XZ"},
