@@ -95,7 +95,7 @@ all in one registry. A token of one node is refused by the others. The makes are
 				err = greeting{opened, flags.tls.authorityFile(), flags.credentials.file}.write(w.out)
 			}
 			if err == nil {
-				err = warnOfAPI(w.err, opened.first())
+				err = warnOfAPIs(w.err, opened.Nodes())
 			}
 			if err != nil {
 				opened.close()

@@ -1,8 +1,10 @@
 package main_test
 
 import (
+	"net/http"
 	"os"
 	"path/filepath"
+	"regexp"
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
@@ -41,6 +43,18 @@ var _ = Describe("rin sandbox --config", func() {
 			MatchRegexp(`(?m)^rin: \S*net.yaml:4:14: nodes\[0\].flavour: expected one of plain, .*\nhint: did you mean keycloak`),
 			MatchRegexp(`(?m)^rin: \S*net.yaml:5:31: nodes\[0\].clients\[0\].secret: .*\nhint: .*NOT_SET is not set`),
 		))
+	})
+
+	It("serves an API from its document beside the node that the file names", func() {
+		document := configFile(`{"openapi":"3.0.1","info":{"title":"Projects","version":"1.0"},"paths":{"/v1/projects":{"get":{"operationId":"projects",
+			"responses":{"200":{"description":"All.","content":{"application/json":{"schema":{"type":"array","items":{"type":"string"}}}}}}}}}}`)
+		issued := network("--config", configFile("nodes: [{}, {spec: "+document+", open: true}]"))
+		found := regexp.MustCompile(`described +(\S+)/api-docs`).FindStringSubmatch(issued.greeting)
+		Expect(found).NotTo(BeNil(), issued.greeting)
+		Expect(found[1]).To(ContainSubstring("/xb/"))
+		var projects []string
+		getJSON(http.DefaultClient, found[1]+"/projects", &projects)
+		Expect(projects).NotTo(BeEmpty())
 	})
 
 	It("never shows a secret that it was given", func() {

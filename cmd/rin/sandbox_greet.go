@@ -60,7 +60,7 @@ func (g greeting) writeNode(b *strings.Builder, node *sandbox.Server) {
 	}
 	staging := node.Staging()
 	fmt.Fprintf(b, "\n  staging %s\n  client  %s (its tokens are refused here)\n  secret  %s\n", at.StagingToken, staging.ClientID, staging.Secret)
-	g.writeDeviations(b, node)
+	g.writeDeviations(b)
 	g.writeCommands(b, node)
 }
 
@@ -69,7 +69,9 @@ func (g greeting) writeNodes(b *strings.Builder, nodes []*sandbox.Server) {
 	t := tabwriter.NewWriter(b, 0, 0, 2, ' ', 0)
 	fmt.Fprintf(t, "  start\t%s/ (in a browser; with docs of all)\n", g.base)
 	fmt.Fprintf(t, "  registry\t%s\n", nodes[0].Addresses(g.base).Registry)
-	g.writeAPI(t, nodes[0])
+	for _, n := range nodes {
+		g.writeAPI(t, n)
+	}
 	g.writeFiles(t)
 	fmt.Fprintf(t, "\n  node\tflavour\tinstitution\n")
 	for _, n := range nodes {
@@ -88,9 +90,7 @@ func (g greeting) writeNodes(b *strings.Builder, nodes []*sandbox.Server) {
 	} else {
 		b.WriteString("All URLs and secrets are in\n  " + g.credentials + "\n")
 	}
-	for _, n := range nodes {
-		g.writeDeviations(b, n)
-	}
+	g.writeDeviations(b)
 	g.writeCommands(b, nodes[0])
 }
 
@@ -104,19 +104,43 @@ func (g greeting) writeFiles(t *tabwriter.Writer) {
 	}
 }
 
-func (g greeting) writeDeviations(b *strings.Builder, node *sandbox.Server) {
-	who := ""
-	if len(g.Nodes()) > 1 {
-		who = node.Member().ID + " "
+// writeDeviations says which nodes misbehave and how, what several have in common once.
+func (g greeting) writeDeviations(b *strings.Builder) {
+	nodes := g.Nodes()
+	var all []string
+	who := map[string][]string{}
+	for _, n := range nodes {
+		for _, habit := range habits(n) {
+			if len(who[habit]) == 0 {
+				all = append(all, habit)
+			}
+			who[habit] = append(who[habit], n.Member().ID)
+		}
 	}
+	for _, habit := range all {
+		ids := strings.Join(who[habit], ", ") + " "
+		switch {
+		case len(nodes) == 1:
+			ids = ""
+		case len(who[habit]) == len(nodes):
+			ids = "each "
+		}
+		fmt.Fprintf(b, "\n  %s%s\n", ids, habit)
+	}
+}
+
+// habits are the ways in which a node misbehaves from the start.
+func habits(node *sandbox.Server) []string {
+	var all []string
 	for _, name := range node.Deviations() {
 		if d, err := deviation.Find(name); err == nil {
-			fmt.Fprintf(b, "\n  %sdeviates: %s, %s\n            %s\n", who, d.Name, effect(d), d.Why)
+			all = append(all, fmt.Sprintf("deviates: %s, %s\n            %s", d.Name, effect(d), strings.Join(folded(d.Why, helpWidth-12), "\n            ")))
 		}
 	}
 	for _, p := range node.Scenarios() {
-		fmt.Fprintf(b, "\n  %splays: %s, times %d for each client (rin sandbox --scenarios)\n", who, p.Name, p.Times)
+		all = append(all, fmt.Sprintf("plays: %s, times %d for each client (rin sandbox --scenarios)", p.Name, p.Times))
 	}
+	return all
 }
 
 // writeCommands are three curl commands that work as they stand, with the first client of the node; a secret that is not shown is taken

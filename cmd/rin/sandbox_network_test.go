@@ -99,6 +99,14 @@ var _ = Describe("rin sandbox --nodes", func() {
 		fits80Columns(issued.greeting)
 	})
 
+	It("says once what is wrong with each of them", func() {
+		issued := network("--nodes", "3", "--calls", "1", "--deviate", "token-status-201", "--scenario", "503-twice")
+		Expect(issued.greeting).To(SatisfyAll(
+			MatchRegexp(`(?m)^  each deviates: token-status-201, breaks TOK-02\n {12}The token endpoint answers 201`),
+			MatchRegexp(`(?m)^  each plays: 503-twice, times 2`)))
+		fits80Columns(issued.greeting)
+	})
+
 	It("has nodes of one make when it is told which", func() {
 		issued := network("--nodes", "2", "--calls", "1", "--flavour", "keycloak")
 		Expect(slices.Compact([]string{issued.Nodes[0].Flavour, issued.Nodes[1].Flavour})).To(Equal([]string{"keycloak"}))

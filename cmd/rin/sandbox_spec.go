@@ -46,7 +46,16 @@ func (g greeting) writeAPI(w io.Writer, node *sandbox.Server) {
 	}
 }
 
-// warnOfAPI lists what of a document is not served.
+// warnOfAPIs lists for each node what of a document is not served.
+func warnOfAPIs(out io.Writer, nodes []*sandbox.Server) error {
+	for _, n := range nodes {
+		if err := warnOfAPI(out, n); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 func warnOfAPI(out io.Writer, node *sandbox.Server) error {
 	api := node.API("")
 	if len(api.NotServed) == 0 {
