@@ -69,6 +69,9 @@ type Revealing struct{}
 
 func next() tea.Msg { return Next{} }
 
+// wide is the number of columns from which on two things stand beside each other.
+const wide = 100
+
 // act plays a scene beside the screen.
 func (w *World) act(step walk.Step, of any, play func(context.Context) walk.Scene) tea.Cmd {
 	return func() tea.Msg { return Played{step, play(w.Context), of} }

@@ -24,6 +24,9 @@ type Stage struct {
 	play func(context.Context) walk.Scene
 	// extra are more lines of the story, below what the scene says; nil for none.
 	extra func(width int) []string
+	// opening stands in the place of why the step is there; of is what the step's actions belong to. Nil for most.
+	opening []string
+	of      any
 
 	busy  bool
 	scene *walk.Scene
@@ -122,7 +125,7 @@ func (s *Stage) press(msg tea.KeyMsg) tea.Cmd {
 func (s *Stage) again() tea.Cmd {
 	s.busy = true
 	s.panes[story].Refresh()
-	return s.act(s.step, nil, s.play)
+	return s.act(s.step, s.of, s.play)
 }
 
 // look turns to another exchange of the scene.
@@ -152,11 +155,7 @@ func (s *Stage) tell() {
 
 // story is why the step is there and, once it was played, what came of it.
 func (s *Stage) story(width int) []string {
-	g := s.step.Guide()
-	lines := view.Wrap(g.Why, width)
-	lines = append(lines, "")
-	lines = append(lines, view.Hang(s.Theme.Muted.Render("Rule: "), g.Rule, width)...)
-	lines = append(lines, "")
+	lines := s.why(width)
 	switch {
 	case s.busy:
 		return append(lines, s.Theme.Muted.Render("waiting for the node …"))
@@ -182,6 +181,21 @@ func (s *Stage) story(width int) []string {
 		lines = append(lines, s.extra(width)...)
 	}
 	return lines
+}
+
+// why is what the step is for.
+func (s *Stage) why(width int) []string {
+	if s.opening != nil {
+		var lines []string
+		for _, text := range s.opening {
+			lines = append(lines, view.Hang("", s.Theme.Title.Render(text), width)...)
+		}
+		return append(lines, "")
+	}
+	g := s.step.Guide()
+	lines := append(view.Wrap(g.Why, width), "")
+	lines = append(lines, view.Hang(s.Theme.Muted.Render("Rule: "), g.Rule, width)...)
+	return append(lines, "")
 }
 
 // summary counts the verdicts, and names those that are no pass.

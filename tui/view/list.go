@@ -1,0 +1,97 @@
+package view
+
+import (
+	"strings"
+
+	"github.com/charmbracelet/bubbles/key"
+	tea "github.com/charmbracelet/bubbletea"
+	"github.com/charmbracelet/x/ansi"
+)
+
+// List is rows with a cursor, of which some are seen. A row is one line; the one under the cursor is marked by a sign and by its style.
+type List struct {
+	theme  Theme
+	length int
+	row    func(i, width int) string
+	cursor int
+	from   int
+	height int
+}
+
+// NewList makes an empty list.
+func NewList(t Theme) *List { return &List{theme: t} }
+
+// Show gives the list its rows. The cursor stays where it is, as far as there is a row.
+func (l *List) Show(length int, row func(i, width int) string) {
+	l.length, l.row = length, row
+	l.Move(0)
+}
+
+// At is the row under the cursor, -1 in an empty list.
+func (l *List) At() int {
+	if l.length == 0 {
+		return -1
+	}
+	return l.cursor
+}
+
+// Go puts the cursor on a row.
+func (l *List) Go(to int) { l.Move(to - l.cursor) }
+
+// Move moves the cursor, as far as there are rows.
+func (l *List) Move(by int) {
+	l.cursor = max(0, min(l.cursor+by, l.length-1))
+	if l.cursor < l.from {
+		l.from = l.cursor
+	}
+	if l.height > 0 && l.cursor >= l.from+l.height {
+		l.from = l.cursor - l.height + 1
+	}
+}
+
+// Update moves the cursor; handled is false for keys that mean nothing here.
+func (l *List) Update(msg tea.KeyMsg) (handled bool) {
+	k := scrollKeys()
+	page := max(1, l.height-1)
+	switch {
+	case key.Matches(msg, k.up):
+		l.Move(-1)
+	case key.Matches(msg, k.down):
+		l.Move(1)
+	case key.Matches(msg, k.pageUp):
+		l.Move(-page)
+	case key.Matches(msg, k.pageDown):
+		l.Move(page)
+	case key.Matches(msg, k.top):
+		l.Move(-l.length)
+	case key.Matches(msg, k.end):
+		l.Move(l.length)
+	default:
+		return false
+	}
+	return true
+}
+
+// View draws as many rows as there is room for.
+func (l *List) View(room Size) string {
+	l.height = room.Height
+	l.Move(0)
+	lines := make([]string, 0, room.Height)
+	for i := l.from; i < l.length && len(lines) < room.Height; i++ {
+		row := Fit(l.row(i, room.Width-2), room.Width-2)
+		if i == l.cursor {
+			lines = append(lines, "› "+l.theme.Selected.Render(ansi.Strip(row)))
+			continue
+		}
+		lines = append(lines, "  "+row)
+	}
+	for len(lines) < room.Height {
+		lines = append(lines, "")
+	}
+	return strings.Join(lines, "\n")
+}
+
+// ListKeys are the keys of a list, for a help text.
+func ListKeys() []key.Binding {
+	return []key.Binding{key.NewBinding(key.WithKeys("up", "down"), key.WithHelp("↑↓", "choose"))}
+}
