@@ -117,9 +117,19 @@ var _ = Describe("rin client", func() {
 		Expect(fundings(o.base, token)).To(Equal(401))
 		Expect(o.did("list")).To(MatchRegexp(`(?m)^library +revoked +- +-$`))
 
-		told := string(session.Out.Contents()) + string(session.Err.Contents()) + o.did("list") + o.did("list", "--json")
+		told := o.did("list") + o.did("list", "--json")
+		for _, path := range []string{"/journal", "/conduct", "/metrics", "/nodes/XA/clients"} {
+			answer, err := http.Get(strings.TrimPrefix(o.env[0], "RIN_CONTROL=") + path)
+			Expect(err).NotTo(HaveOccurred())
+			Expect(answer.StatusCode).To(Equal(200), path)
+			body, err := io.ReadAll(answer.Body)
+			Expect(err).NotTo(HaveOccurred())
+			Expect(answer.Body.Close()).To(Succeed())
+			told += string(body)
+		}
 		session.Terminate().Wait("10s")
 		Expect(session).To(gexec.Exit(0))
+		told += string(session.Out.Contents()) + string(session.Err.Contents())
 		kept, err := os.ReadFile(filepath.Join(books, "accounts.db"))
 		Expect(err).NotTo(HaveOccurred())
 		for _, hidden := range []string{secret, renewed, token} {
