@@ -110,7 +110,7 @@ all in one registry. A token of one node is refused by the others. The makes are
 		},
 	}
 	grouped(cmd, flags.groups())
-	cmd.AddCommand(reportCommand(w), statusCommand(w), deviateCommand(w), playCommand(w), stopCommand(w), clockCommand(w), resetCommand(w))
+	cmd.AddCommand(reportCommand(w), journalCommand(w), statusCommand(w), deviateCommand(w), playCommand(w), stopCommand(w), clockCommand(w), resetCommand(w))
 	return cmd
 }
 

@@ -73,6 +73,21 @@ var _ = Describe("rin sandbox report", func() {
 		Expect(report().code).To(Equal(3))
 	})
 
+	It("has beside it the requests one by one", func() {
+		b := newBench("--calls", "3")
+		b.sent("GET", infoPath, "", nil)
+		b.sent("GET", "/ris-synergy/try-out/funding/v3/fundings?page[size]=2", "", nil)
+		got := b.told("journal")
+		Expect(got).To(MatchRegexp(`(?m)^   #1  [0-9:]{8} - GET /ris-synergy/info/v1/oauth/info/ -> 401$`))
+		Expect(got).To(ContainSubstring("       breaks CLT-15"))
+		Expect(got).To(ContainSubstring(`       right  curl -sg -H "Authorization: Bearer $TOKEN" -H 'Content-Type: application/json' ` + b.base + infoPath + "\n"))
+		Expect(got).To(MatchRegexp(`page\[size\]=2 ->\s+200, 2 items and more`))
+		Expect(b.told("journal", "--wrong", "--json")).To(MatchRegexp(`(?s)"number": 1,.*"rules": \[\s+"CLT-15"`))
+		Expect(b.told("journal", "--last", "1")).NotTo(ContainSubstring("#1 "))
+		Expect(rin(b.env, "sandbox", "journal", "--client", "nobody")).To(Equal(outcome{0, "", "the journal has no such request\n"}))
+		Expect(rin(b.env, "sandbox", "journal", "--last", "0").code).To(Equal(2))
+	})
+
 	It("says who is unknown, and what it does not take", func() {
 		b := newBench("--calls", "3")
 		got := rin(b.env, "sandbox", "report", "--client", "somebody")

@@ -3,6 +3,7 @@ package conduct
 import (
 	"net"
 	"slices"
+	"strings"
 
 	"github.com/rin-network/rin/sandbox/journal"
 )
@@ -35,10 +36,14 @@ func attribute(entries []journal.Entry) map[string]requests {
 	return clients
 }
 
-// beside tells whether a request has nothing to do with a client's work: the try-out, the reference pages, the health check, and what a
-// browser asks before it lets a page ask.
+// suiteAgent is how the name of a conformance suite begins: it does wrong on purpose.
+const suiteAgent = "rin-conformance/"
+
+// beside tells whether a request has nothing to do with a client's work: the try-out, the reference pages, the health check, what a
+// browser asks before it lets a page ask, and a conformance suite.
 func beside(e *journal.Entry) bool {
-	return e.TryOut || e.Operation == journal.Docs || e.Operation == journal.Health || e.Method == "OPTIONS"
+	return e.TryOut || e.Operation == journal.Docs || e.Operation == journal.Health || e.Method == "OPTIONS" ||
+		strings.HasPrefix(e.Agent, suiteAgent)
 }
 
 // evidence is what tells clients apart.

@@ -199,7 +199,10 @@ var _ = Describe("A client that behaves", func() {
 		b.send(http.MethodGet, listPath, "", func(h http.Header) { h.Set("Accept", "text/html,application/xhtml+xml,*/*;q=0.8") })
 		b.send(http.MethodGet, "/favicon.ico", "", nil)
 		b.send(http.MethodOptions, listPath, "", nil)
+		b.header.Set("User-Agent", "rin-conformance/1.0")
+		b.get(infoPath, "")
 		clean(b)
+		Expect(b.judged().Aside).To(Equal(4))
 	})
 })
 

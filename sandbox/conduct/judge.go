@@ -23,6 +23,7 @@ func Judge(record journal.Record) Report {
 		report.Requests += len(all)
 		report.Clients = append(report.Clients, sheet(id, all, rules))
 	}
+	report.Aside = len(record.Entries) - report.Requests
 	slices.SortFunc(report.Clients, func(a, b Sheet) int {
 		return cmp.Or(
 			b.Count(Fault)-a.Count(Fault), b.Count(Waste)-a.Count(Waste), b.Count(Note)-a.Count(Note),

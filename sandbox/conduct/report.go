@@ -9,8 +9,11 @@ const Schema = "rin.conduct/v1"
 type Report struct {
 	Schema string `json:"schema"`
 	// Requests is the number of requests that were judged, Dropped how many more the journal no longer holds.
-	Requests int    `json:"requests"`
-	Dropped  uint64 `json:"dropped"`
+	Requests int `json:"requests"`
+	// Aside is the number of requests that are not judged: of the try-out, the pages to read and the health check, and those of a
+	// conformance suite, which does wrong on purpose.
+	Aside   int    `json:"aside"`
+	Dropped uint64 `json:"dropped"`
 	// Clients are the clients, those with the gravest findings first.
 	Clients []Sheet `json:"clients"`
 	// Unlisted is the number of clients beyond those that a report lists.

@@ -7,15 +7,23 @@ import (
 	"strconv"
 
 	"github.com/rin-network/rin/sandbox"
+	"github.com/rin-network/rin/sandbox/conduct"
 	"github.com/rin-network/rin/sandbox/journal"
 )
 
-// journalPage is the number of entries of an answer that does not ask for another, maxJournalPage the largest.
-const journalPage, maxJournalPage = 1000, 10_000
+const (
+	// MaxJournal is the largest number of entries of an answer.
+	MaxJournal = 10_000
+	// journalPage holds for a question without a number.
+	journalPage = 1000
+)
 
 // Journal is a part of the journal, oldest entries first.
 type Journal struct {
-	journal.Record
+	Entries []conduct.Line `json:"entries"`
+	// Counted is the number of requests since the start or the last clearing, Dropped how many of them are no longer held.
+	Counted uint64 `json:"counted"`
+	Dropped uint64 `json:"dropped"`
 	// Next is the number to ask behind for the following part; absent at the end.
 	Next uint64 `json:"next,omitempty"`
 }
@@ -25,6 +33,11 @@ type Range struct {
 	// After is the number of the entry behind which it begins, Limit the largest number of entries; 0 is the default.
 	After uint64
 	Limit int
+	// Last asks for the newest entries instead of the oldest.
+	Last bool
+	// Client chooses the entries of one client, Wrong those that broke a rule or were refused.
+	Client string
+	Wrong  bool
 }
 
 func journalRoutes(network *sandbox.Network) []route {
@@ -32,17 +45,12 @@ func journalRoutes(network *sandbox.Network) []route {
 		{"GET /journal", func(r *http.Request) (any, error) {
 			wanted, err := readRange(r.URL.Query())
 			if err != nil {
-				return nil, badRequest(err, fmt.Sprintf("write /journal?after=NUMBER&limit=1..%d", maxJournalPage))
+				return nil, badRequest(err, fmt.Sprintf("write /journal?after=NUMBER&limit=1..%d&last=true&client=ID&wrong=true", MaxJournal))
 			}
 			if network.Journal() == nil {
 				return nil, noJournal()
 			}
-			part := Journal{Record: network.Journal().Record(wanted.After)}
-			if len(part.Entries) > wanted.Limit {
-				part.Entries = part.Entries[:wanted.Limit]
-				part.Next = part.Entries[wanted.Limit-1].Number
-			}
-			return part, nil
+			return part(network.Journal().Record(0), wanted), nil
 		}},
 		{"DELETE /journal", func(*http.Request) (any, error) {
 			network.Journal().Clear()
@@ -51,12 +59,34 @@ func journalRoutes(network *sandbox.Network) []route {
 	}
 }
 
+// part chooses entries. The whole record is judged, since most rules are about several requests.
+func part(record journal.Record, wanted Range) Journal {
+	all := Journal{Entries: []conduct.Line{}, Counted: record.Counted, Dropped: record.Dropped}
+	remarks := conduct.Remarks(record)
+	for _, e := range record.Entries {
+		remark := remarks[e.Number]
+		wrong := len(remark.Rules) > 0 || e.Status >= 400 || e.Cut
+		if e.Number > wanted.After && (wanted.Client == "" || remark.Client == wanted.Client) && (wrong || !wanted.Wrong) {
+			all.Entries = append(all.Entries, conduct.Line{Entry: e, Remark: remark})
+		}
+	}
+	switch surplus := len(all.Entries) - wanted.Limit; {
+	case surplus <= 0:
+	case wanted.Last:
+		all.Entries = all.Entries[surplus:]
+	default:
+		all.Entries = all.Entries[:wanted.Limit]
+		all.Next = all.Entries[wanted.Limit-1].Number
+	}
+	return all
+}
+
 func noJournal() error {
 	return notFound("this sandbox keeps no journal", "start it without --journal 0")
 }
 
 func readRange(query url.Values) (Range, error) {
-	wanted := Range{Limit: journalPage}
+	wanted := Range{Limit: journalPage, Client: query.Get("client")}
 	var err error
 	if text := query.Get("after"); text != "" {
 		if wanted.After, err = strconv.ParseUint(text, 10, 64); err != nil {
@@ -64,8 +94,15 @@ func readRange(query url.Values) (Range, error) {
 		}
 	}
 	if text := query.Get("limit"); text != "" {
-		if wanted.Limit, err = strconv.Atoi(text); err != nil || wanted.Limit < 1 || wanted.Limit > maxJournalPage {
-			return wanted, fmt.Errorf("limit: expected 1 to %d", maxJournalPage)
+		if wanted.Limit, err = strconv.Atoi(text); err != nil || wanted.Limit < 1 || wanted.Limit > MaxJournal {
+			return wanted, fmt.Errorf("limit: expected 1 to %d", MaxJournal)
+		}
+	}
+	for name, into := range map[string]*bool{"last": &wanted.Last, "wrong": &wanted.Wrong} {
+		if text := query.Get(name); text != "" {
+			if *into, err = strconv.ParseBool(text); err != nil {
+				return wanted, fmt.Errorf("%s: expected true or false", name)
+			}
 		}
 	}
 	return wanted, nil
@@ -73,9 +110,12 @@ func readRange(query url.Values) (Range, error) {
 
 // Journal returns a part of the journal.
 func (c Client) Journal(wanted Range) (Journal, error) {
-	query := url.Values{"after": {strconv.FormatUint(wanted.After, 10)}}
+	query := url.Values{"after": {strconv.FormatUint(wanted.After, 10)}, "last": {strconv.FormatBool(wanted.Last)}, "wrong": {strconv.FormatBool(wanted.Wrong)}}
 	if wanted.Limit != 0 {
 		query.Set("limit", strconv.Itoa(wanted.Limit))
+	}
+	if wanted.Client != "" {
+		query.Set("client", wanted.Client)
 	}
 	return call[Journal](c, http.MethodGet, "/journal?"+query.Encode(), nil)
 }

@@ -9,8 +9,8 @@ import (
 	. "github.com/onsi/gomega"
 
 	"github.com/rin-network/rin/sandbox"
+	"github.com/rin-network/rin/sandbox/conduct"
 	"github.com/rin-network/rin/sandbox/control"
-	"github.com/rin-network/rin/sandbox/journal"
 )
 
 var _ = Describe("The journal on the control listener", func() {
@@ -44,10 +44,28 @@ var _ = Describe("The journal on the control listener", func() {
 		network, client := controlled()
 		ask(network, "/1")
 		Expect(client.ClearJournal()).To(Succeed())
-		Expect(client.Journal(control.Range{})).To(Equal(control.Journal{Record: journal.Record{Entries: []journal.Entry{}}}))
+		Expect(client.Journal(control.Range{})).To(Equal(control.Journal{Entries: []conduct.Line{}}))
 		ask(network, "/2")
 		Expect(client.Reset()).To(Succeed())
 		Expect(client.Journal(control.Range{})).To(HaveField("Entries", BeEmpty()))
+	})
+
+	It("says of each request whose it is, what was wrong, and what is right", func() {
+		network, client := controlled()
+		ask(network, "/registry/registry.json", "/1")
+		r := httptest.NewRequest(http.MethodGet, "/xb/ris-synergy/info/v1/oauth/info/", nil)
+		r.SetBasicAuth("importer", "s")
+		network.ServeHTTP(httptest.NewRecorder(), r)
+		last, err := client.Journal(control.Range{Limit: 1, Last: true})
+		Expect(err).NotTo(HaveOccurred())
+		Expect(last.Entries).To(ConsistOf(And(
+			HaveField("Number", BeEquivalentTo(3)), HaveField("Remark.Client", "importer"), HaveField("Rules", ContainElement(conduct.ID("CLT-08"))),
+			HaveField("Curl", ContainSubstring(`"client_secret=$RIN_CLIENT_SECRET"`)),
+		)))
+		wrong, err := client.Journal(control.Range{Wrong: true})
+		Expect(err).NotTo(HaveOccurred())
+		Expect(wrong.Entries).To(HaveLen(2))
+		Expect(client.Journal(control.Range{Client: "nobody"})).To(HaveField("Entries", BeEmpty()))
 	})
 
 	DescribeTable("refuses a part that is none", func(query string) {
@@ -57,7 +75,7 @@ var _ = Describe("The journal on the control listener", func() {
 		Expect(answer.Body.Close()).To(Succeed())
 		Expect(answer.StatusCode).To(Equal(http.StatusBadRequest))
 	},
-		Entry(nil, "after=-1"), Entry(nil, "after=x"), Entry(nil, "limit=0"), Entry(nil, "limit=10001"),
+		Entry(nil, "after=-1"), Entry(nil, "after=x"), Entry(nil, "limit=0"), Entry(nil, "limit=10001"), Entry(nil, "last=1st"), Entry(nil, "wrong=?"),
 	)
 })
 

@@ -7,18 +7,16 @@ import (
 	"fmt"
 	"io"
 	"unicode/utf16"
-
-	"github.com/rin-network/rin/sandbox/conduct"
 )
 
-// JSON writes the report for programs. Values are unchanged; characters that would act on a terminal are written as \u escapes.
-func JSON(w io.Writer, r conduct.Report) error {
+// JSON writes a report, or anything else, for programs. Values are unchanged; characters that would act on a terminal are written as \u escapes.
+func JSON(w io.Writer, value any) error {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetIndent("", "  ")
 	enc.SetEscapeHTML(false)
-	if err := enc.Encode(r); err != nil {
-		return fmt.Errorf("encode the report: %w", err)
+	if err := enc.Encode(value); err != nil {
+		return fmt.Errorf("encode as JSON: %w", err)
 	}
 	_, err := w.Write(inert(b.Bytes()))
 	return err
@@ -41,7 +39,7 @@ func inert(text []byte) []byte {
 	return b.Bytes()
 }
 
-// Schema returns the JSON Schema (draft 2020-12) of what [JSON] writes.
+// Schema returns the JSON Schema (draft 2020-12) of a report.
 func Schema() []byte { return bytes.Clone(schema) }
 
 //go:embed schema/conduct.v1.json

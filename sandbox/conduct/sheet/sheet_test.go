@@ -105,6 +105,28 @@ Not clean: 1 of 2 clients have faults to mend
 	})
 })
 
+var _ = Describe("Lines", func() {
+	It("say what was sent, what came back, why, and what is right", func() {
+		var b bytes.Buffer
+		Expect(sheet.Lines(&b, []conduct.Line{
+			{Entry: journal.Entry{Number: 9, Time: noon(), Method: "GET", Path: "/list", Query: "page=2", Status: 200, Page: &journal.Page{Items: 1, Next: true}, Ignored: []string{"x"}},
+				Remark: conduct.Remark{Client: "importer", Rules: []conduct.ID{"CLT-20"}, Curl: "curl -sg http://127.0.0.1/list"}},
+			{Entry: journal.Entry{Number: 10, Time: noon(), Method: "GET", Path: "/" + strings.Repeat("x", 90), Status: 503, Cut: true, RetryAfter: "3", Deviations: []string{"slow"},
+				Refusal: &journal.Refusal{Detail: "the node is busy", Hint: "come back later"}}},
+			{Entry: journal.Entry{Number: 11, Time: noon(), Method: "GET", Path: "/\x1b[2J"}},
+		}, 80)).To(Succeed())
+		Expect(b.String()).To(Equal(`   #9  12:00:00 importer GET /list?page=2 -> 200, 1 item and more, ignored x
+       breaks CLT-20
+       right  curl -sg http://127.0.0.1/list
+  #10  12:00:00 - GET
+       /xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx
+       xxxxxxxxxxxxxxxxxx -> 503, cut, Retry-After: 3, deviates: slow
+       the node is busy; come back later
+  #11  12:00:00 - GET /\x1b[2J -> no answer
+`))
+	})
+})
+
 var _ = Describe("Words of clients", func() {
 	words := []string{
 		"\x1b[31mred\x1b[0m\x07", "<script>alert(1)</script>", `"><img src=x onerror=alert(1)>`, "a\nb\rc\td", "\u202egnp.exe", "\xff\xfe", "';echo pwned;'", "$(reboot)`reboot`",

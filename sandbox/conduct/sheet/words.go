@@ -115,6 +115,9 @@ func remainder(r conduct.Report) string {
 	if r.Dropped > 0 {
 		parts = append(parts, fmt.Sprintf("The journal no longer holds the first %s: start the sandbox with a larger --journal, or judge earlier.", count(int(r.Dropped), "request")))
 	}
+	if r.Aside > 0 {
+		parts = append(parts, count(r.Aside, "request")+" of the try-out, of pages and health checks, and of rin certify are not judged.")
+	}
 	if r.Unlisted > 0 {
 		parts = append(parts, fmt.Sprintf("%s more are not listed: ask for one with --client.", count(r.Unlisted, "client")))
 	}
