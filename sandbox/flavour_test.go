@@ -2,7 +2,9 @@ package sandbox_test
 
 import (
 	"encoding/json"
+	"maps"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -54,6 +56,25 @@ var _ = Describe("A node of a make", func() {
 			metadata := strings.TrimSuffix(strings.TrimSuffix(listed, "/oauth/token"), "/protocol/openid-connect/token")
 			Expect(get(node, "/.well-known/oauth-authorization-server"+metadata, nil).body).To(ContainSubstring(`"issuer":"` + node.URL + metadata + `"`))
 			Expect(get(node, infoPath, nil).body).To(ContainSubstring(listed))
+		}
+	})
+
+	It("describes the security schemes that its operations name", func() {
+		for _, name := range append(flavour.Names(), "") {
+			node := newNode(sandbox.Config{})
+			if name != "" {
+				node = flavoured(name)
+			}
+			var document struct {
+				Security   []map[string]any
+				Components struct{ SecuritySchemes map[string]any }
+			}
+			decode(get(node, "/ris-synergy/funding/v3/api-docs", nil), &document)
+			var named []string
+			for _, alternative := range document.Security {
+				named = append(named, slices.Collect(maps.Keys(alternative))...)
+			}
+			Expect(named).To(ConsistOf(slices.Collect(maps.Keys(document.Components.SecuritySchemes))), name)
 		}
 	})
 

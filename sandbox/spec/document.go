@@ -54,7 +54,7 @@ func Document(d Description) ([]byte, error) {
 		"components": d.components(),
 	}
 	if !d.TryOut {
-		document["security"] = list{node{"bearer": list{}}, node{"clientCredentials": list{}}, node{"realmClientCredentials": list{}}}
+		document["security"] = d.security()
 	}
 	encoded, err := json.MarshalIndent(document, "", "  ")
 	if err != nil {
@@ -77,15 +77,32 @@ func (d Description) components() node {
 	if !d.TryOut {
 		schemes := node{"bearer": node{"type": "http", "scheme": "bearer", "description": "An access token of the node's authorization server."}}
 		for _, e := range d.Places.Endpoints() {
-			name, where := "clientCredentials", "at the staging token endpoint"
+			where := "at the staging token endpoint"
 			if e.Issuer == d.Places.RealmIssuer() {
-				name, where = "realmClientCredentials", "at the identity provider's token endpoint"
+				where = "at the identity provider's token endpoint"
 			}
-			schemes[name] = clientCredentials(where, d.Origin+e.Token)
+			schemes[d.scheme(e)] = clientCredentials(where, d.Origin+e.Token)
 		}
 		components["securitySchemes"] = schemes
 	}
 	return components
+}
+
+// scheme is the name of the security scheme of a token endpoint.
+func (d Description) scheme(e address.Endpoint) string {
+	if e.Issuer == d.Places.RealmIssuer() {
+		return "realmClientCredentials"
+	}
+	return "clientCredentials"
+}
+
+// security admits a token, wherever it was obtained.
+func (d Description) security() list {
+	alternatives := list{node{"bearer": list{}}}
+	for _, e := range d.Places.Endpoints() {
+		alternatives = append(alternatives, node{d.scheme(e): list{}})
+	}
+	return alternatives
 }
 
 // clientCredentials is the flow that gives access tokens (NET-R9). A node that has two endpoints for it knows the same clients at either (NET-R10).
