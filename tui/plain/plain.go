@@ -65,11 +65,6 @@ func Run(ctx context.Context, w *walk.Walk, out io.Writer, o Options) error {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		if step != walk.Node && !t.Located() { // a step by itself: the way to it is not told
-			if err := t.find(ctx); err != nil {
-				return err
-			}
-		}
 		t.intro(step)
 		if err := t.step(ctx, step); err != nil {
 			return err
@@ -133,15 +128,6 @@ func (t *teller) node(ctx context.Context) error {
 	t.line("token URL: %s", target.TokenURL)
 	t.line("info URL:  %s", target.InfoURL)
 	return nil
-}
-
-// find goes to the node without a word, unless there is trouble.
-func (t *teller) find(ctx context.Context) error {
-	scene, entries := t.ReadRegistry(ctx)
-	if !scene.Well() {
-		return t.scene(scene)
-	}
-	return t.choose(entries)
 }
 
 // choose takes the node that was named, or the first one.

@@ -188,7 +188,9 @@ func (s *Stage) why(width int) []string {
 	if s.opening != nil {
 		var lines []string
 		for _, text := range s.opening {
-			lines = append(lines, view.Hang("", s.Theme.Title.Render(text), width)...)
+			for _, line := range view.Wrap(text, width) {
+				lines = append(lines, s.Theme.Title.Render(line))
+			}
 		}
 		return append(lines, "")
 	}

@@ -15,6 +15,9 @@ func (w *Walk) CertifyNode(ctx context.Context, heard func(worker.Event)) (Scene
 	if w.options.Certify == nil {
 		return troubled(scene, errors.New("this walk has no suite to run")), report.Report{}
 	}
+	if !w.locate(ctx, &scene) {
+		return scene, report.Report{}
+	}
 	t := Derived(w.Target())
 	if t.Profile == "" {
 		t.Profile = "auth"

@@ -49,10 +49,11 @@ func (w *Walk) evidence() *exchange.Log {
 	}
 	journal.Roles(roles)
 	latest := map[exchange.Label]int{}
-	for i, s := range w.history {
+	here := w.history[w.since:]
+	for i, s := range here {
 		latest[s.exchange.Label] = i
 	}
-	for i, s := range w.history {
+	for i, s := range here {
 		if latest[s.exchange.Label] == i && s.exchange.Label != "" {
 			journal.Plan(s.exchange.Label)
 			journal.Add(s.exchange, s.findings...)

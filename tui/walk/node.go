@@ -81,6 +81,29 @@ func (w *Walk) Choose(id string) error {
 	return nil
 }
 
+// locate goes to the node of the registry that the target names, the first one if it names none, for whoever begins in the middle. ok is
+// false when there was trouble on the way, which the scene tells.
+func (w *Walk) locate(ctx context.Context, scene *Scene) (ok bool) {
+	t := w.Target()
+	if w.Located() || t.Registry == "" && len(t.RegistryDocument) == 0 {
+		return true
+	}
+	read, entries := w.ReadRegistry(ctx)
+	scene.Exchanges = append(scene.Exchanges, read.Exchanges...)
+	if scene.Trouble = read.Trouble; !read.Well() {
+		return false
+	}
+	id := t.NodeID
+	if id == "" && len(entries) > 0 {
+		id = entries[0].ID
+	}
+	if err := w.Choose(id); err != nil {
+		scene.Trouble = &Trouble{What: err.Error(), Causes: []string{"the registry has no such entry"}, Try: []string{"choose another node (step 1)"}}
+		return false
+	}
+	return true
+}
+
 // Located tells whether the walk knows where tokens are issued and where info is.
 func (w *Walk) Located() bool {
 	t := w.Target()
@@ -119,7 +142,7 @@ func troubled(s Scene, err error) Scene {
 func (w *Walk) latestOf(label exchange.Label) (exchange.Exchange, bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	for _, s := range slices.Backward(w.history) {
+	for _, s := range slices.Backward(w.history[w.since:]) {
 		if s.exchange.Label == label {
 			return s.exchange, true
 		}

@@ -44,6 +44,9 @@ type Operation struct {
 // ReadSpecification reads the node's OpenAPI document, without a token first, as a code generator does.
 func (w *Walk) ReadSpecification(ctx context.Context) (Scene, []Operation) {
 	scene := Scene{Step: Specification}
+	if !w.locate(ctx, &scene) {
+		return scene, nil
+	}
 	t := Derived(w.Target())
 	w.mu.Lock()
 	w.target = t

@@ -15,6 +15,9 @@ func registryAsk(url string) record.Ask { return discover.RegistryRequest(url) }
 // FetchToken asks the authorization server for an access token.
 func (w *Walk) FetchToken(ctx context.Context) Scene {
 	scene := Scene{Step: Token}
+	if !w.locate(ctx, &scene) {
+		return scene
+	}
 	t := w.Target()
 	ask := discover.TokenRequest(t, exchange.OK, discover.ClientSecret, discover.Credentialed(t.Credentials)...)
 	ask.Issues = discover.AccessToken
@@ -22,7 +25,7 @@ func (w *Walk) FetchToken(ctx context.Context) Scene {
 	if err != nil {
 		return troubled(scene, err)
 	}
-	scene.Exchanges = []exchange.Exchange{answer.Exchange}
+	scene.Exchanges = append(scene.Exchanges, answer.Exchange)
 	if scene.Trouble = refusedToken(answer); scene.Trouble != nil {
 		return scene
 	}

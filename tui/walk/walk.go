@@ -38,6 +38,7 @@ type Walk struct {
 	target  target.Target
 	secrets map[string]string // by fingerprint
 	history []sent
+	since   int // where in the history the present target begins
 	token   *Issued
 	second  string // the access token of the client without the role
 	node    *described
@@ -86,6 +87,7 @@ func (w *Walk) Aim(t target.Target) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.target, w.token, w.second, w.node, w.calls, w.report, w.log = t, nil, "", nil, nil, nil, nil
+	w.since = len(w.history)
 	for _, s := range discover.Secrets(t) {
 		w.conceal(s.Name, s.Value.Reveal())
 	}

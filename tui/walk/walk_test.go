@@ -261,3 +261,17 @@ var _ = Describe("What is taken along", func() {
 		Expect(names).To(Equal([]string{"walk.sh", "requests.sh", "client.go", "client.py", "walk.har"}))
 	})
 })
+
+var _ = Describe("Another node", func() {
+	It("is judged by what it answered itself", func() {
+		ctx := context.Background()
+		good, bad := newGround(nil, sandbox.Config{}), newGround(nil, sandbox.Config{Deviations: []string{"token-status-201"}})
+		w := good.here()
+		Expect(outcomes(w.FetchToken(ctx))).To(HaveKeyWithValue(requirement.ID("TOK-02"), requirement.Pass))
+		w.Aim(bad.here().Target())
+		Expect(w.History()).NotTo(BeEmpty())
+		_, kept := w.Issued()
+		Expect(kept).To(BeFalse())
+		Expect(outcomes(w.FetchToken(ctx))).To(HaveKeyWithValue(requirement.ID("TOK-02"), requirement.Fail))
+	})
+})

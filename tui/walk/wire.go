@@ -49,7 +49,7 @@ func (w *Walk) send(ctx context.Context, ask record.Ask) (record.Answer, error) 
 	}
 	w.history = append(w.history, sent{answer.Exchange, journal.Log().Findings})
 	if over := len(w.history) - maxHistory; over > 0 {
-		w.history = w.history[over:]
+		w.history, w.since = w.history[over:], max(0, w.since-over)
 	}
 	return answer, nil
 }
