@@ -2,7 +2,6 @@ package account
 
 import (
 	"encoding/hex"
-	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -104,7 +103,7 @@ func checkID(id string) error {
 func newUserID(random io.Reader) (string, error) {
 	var b [16]byte
 	if _, err := io.ReadFull(random, b[:]); err != nil {
-		return "", errors.Join(errors.New("draw a service account user id"), err)
+		return "", fmt.Errorf("draw a service account user id: %w", err)
 	}
 	b[6], b[8] = b[6]&0x0f|0x40, b[8]&0x3f|0x80
 	x := hex.EncodeToString(b[:])
