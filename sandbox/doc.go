@@ -13,6 +13,9 @@
 //	server := httptest.NewServer(node)
 //	client := node.Credentials()[0] // id, secret, and what the client may do
 //
-// Serve runs it on a listener. Everything that a Config leaves out has a default that makes a good node; clock and
+// NewNetwork makes a handler of several nodes below roots of their own, with one registry and one clock; package flavour has the makes that
+// a node may be of, package setup makes their configurations.
+//
+// Serve runs either on a listener. Everything that a Config leaves out has a default that makes a good node; clock and
 // randomness come from it, nothing is read from the environment.
 package sandbox

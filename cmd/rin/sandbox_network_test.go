@@ -49,11 +49,17 @@ func network(args ...string) issuedNetwork {
 	about, err := os.Stat(file)
 	Expect(err).NotTo(HaveOccurred())
 	Expect(about.Mode().Perm()).To(Equal(os.FileMode(0o600)), "secrets are for their owner")
+	issued := issuedIn(file)
+	issued.greeting = greeting
+	return issued
+}
+
+// issuedIn reads a file of --credentials.
+func issuedIn(file string) (issued issuedNetwork) {
+	GinkgoHelper()
 	written, err := os.ReadFile(file)
 	Expect(err).NotTo(HaveOccurred())
-	var issued issuedNetwork
 	Expect(json.Unmarshal(written, &issued)).To(Succeed())
-	issued.greeting = greeting
 	return issued
 }
 
@@ -122,6 +128,19 @@ var _ = Describe("rin sandbox --nodes", func() {
 			Expect(got.code).To(Equal(2))
 			Expect(got.err).To(SatisfyAll(ContainSubstring(flag), ContainSubstring("hint: ")))
 		}
+	})
+
+	It("keeps the secrets of an earlier file that only their owners know any more", func() {
+		dir := GinkgoT().TempDir()
+		file, data := filepath.Join(dir, "credentials.json"), filepath.Join(dir, "data")
+		var secrets [2]string
+		for i := range secrets {
+			session, _ := started(nil, "--addr", "127.0.0.1:0", "--nodes", "2", "--calls", "1", "--data", data, "--credentials", file)
+			session.Terminate().Wait("10s")
+			secrets[i] = issuedIn(file).Nodes[1].Clients[1].ClientSecret
+		}
+		Expect(secrets[0]).NotTo(BeEmpty())
+		Expect(secrets[1]).To(Equal(secrets[0]))
 	})
 
 	It("writes credentials over its own file only", func() {
