@@ -53,7 +53,7 @@ func (o *watch) answered(r *http.Request, sent *answerWatch, took time.Duration)
 		return
 	}
 	o.log.LogAttrs(r.Context(), slog.LevelDebug, "answered", slog.String("node", o.node), slog.String("method", cut(r.Method, 20)), slog.String("path", logged(r.URL.Path)),
-		slog.Int("status", sent.status), slog.Int64("bytes", sent.bytes), slog.Duration("took", took))
+		slog.Int("status", sent.status), slog.Int64("bytes", sent.bytes), slog.Float64("ms", float64(took.Microseconds())/1000))
 }
 
 // The bounds of what is logged of a path. No segment of a node's own paths is as long as a secret or a token, which a client may have

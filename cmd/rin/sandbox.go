@@ -45,6 +45,8 @@ all in one registry. A token of one node is refused by the others. The makes are
   rin sandbox --flavour keycloak             a node behind Keycloak
   rin sandbox --spec api.yaml                any API, from its OpenAPI document
   rin sandbox --tls                          over https, with its own authority
+  rin sandbox --cors http://localhost:5173   pages of this origin may call it
+  rin sandbox --rate-limit 5/s -v            429 beyond that; requests logged
   rin sandbox --control 127.0.0.1:8081       is told what to do while it serves
   rin sandbox --control 127.0.0.1:8081 --data books   and keeps its clients`,
 		Args: cobra.NoArgs,

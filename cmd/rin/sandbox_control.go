@@ -22,7 +22,7 @@ const defaultControl = "127.0.0.1:8081"
 type controlFlags struct{ addr string }
 
 func (c *controlFlags) register(f *pflag.FlagSet) {
-	f.StringVar(&c.addr, "control", "", "also listen here for rin client and other commands to this sandbox, on loopback, such as "+defaultControl)
+	f.StringVar(&c.addr, "control", "", "also listen here, on loopback, for rin client, commands to this sandbox and Prometheus (/metrics), such as "+defaultControl)
 }
 
 // openControl is a control listener with its handler.

@@ -60,7 +60,7 @@ func (s *sandboxFlags) registerAddresses(f *pflag.FlagSet) {
 }
 
 func (s *sandboxFlags) registerPages(f *pflag.FlagSet) {
-	f.StringSliceVar(&s.config.CORS, "cors", nil, "let pages of this origin call from a browser (CORS), such as http://localhost:5173; * for all; may be repeated")
+	f.StringSliceVar(&s.config.CORS, "cors", nil, "let pages of this origin call from a browser (CORS), such as http://localhost:5173; * for all; may be repeated (its token endpoint too, for trials: a page keeps no secret)")
 }
 
 func (s *sandboxFlags) registerData(f *pflag.FlagSet) {
