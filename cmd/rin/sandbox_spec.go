@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/rin-network/rin/sandbox"
+	"github.com/rin-network/rin/sandbox/control"
 	"github.com/rin-network/rin/sandbox/described"
 )
 
@@ -46,32 +47,42 @@ func (g greeting) writeAPI(w io.Writer, node *sandbox.Server) {
 	}
 }
 
-// warnOfAPIs lists for each node what of a document is not served.
+// warnOfAPIs lists what of documents is not served.
 func warnOfAPIs(out io.Writer, nodes []*sandbox.Server) error {
-	for _, n := range nodes {
-		if err := warnOfAPI(out, n); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func warnOfAPI(out io.Writer, node *sandbox.Server) error {
-	api := node.API("")
-	if len(api.NotServed) == 0 {
-		return nil
-	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "rin: %s of %s cannot be served:\n", counted(len(api.NotServed), "part"), api.File)
-	for _, part := range api.NotServed[:min(len(api.NotServed), 20)] {
-		fmt.Fprintf(&b, "  %s\n", part)
+	for _, node := range nodes {
+		api := node.API("")
+		if len(api.NotServed) == 0 {
+			continue
+		}
+		fmt.Fprintf(&b, "rin: %s of %s cannot be served:\n", counted(len(api.NotServed), "part"), api.File)
+		writeParts(&b, "  ", api.NotServed)
+		b.WriteString("hint: they answer 501 with the reason; mend the document, and it is read again\n")
 	}
-	if more := len(api.NotServed) - 20; more > 0 {
-		fmt.Fprintf(&b, "  and %d more\n", more)
-	}
-	b.WriteString("hint: they answer 501 with the reason; mend the document, and it is read again\n")
 	_, err := io.WriteString(out, b.String())
 	return err
+}
+
+// writeDescribed tells of an API from a document while it is served.
+func writeDescribed(b *strings.Builder, api control.DescribedAPI) {
+	fmt.Fprintf(b, "    serves %s: %s\n", api.File, counted(api.Operations, "operation"))
+	if len(api.NotServed) > 0 {
+		writeParts(b, "        not served: ", api.NotServed)
+	}
+	if api.Fault != "" {
+		writeEntry(b, "the file has changed, and is not served:", api.Fault)
+	}
+}
+
+// writeParts lists the first parts of a document that are not served.
+func writeParts(b *strings.Builder, before string, parts []string) {
+	const most = 20
+	for _, part := range parts[:min(len(parts), most)] {
+		fmt.Fprintf(b, "%s%s\n", before, part)
+	}
+	if more := len(parts) - most; more > 0 {
+		fmt.Fprintf(b, "%sand %d more\n", before, more)
+	}
 }
 
 // counted is a number with its noun.

@@ -94,12 +94,16 @@ var _ = Describe("rin sandbox --spec", func() {
 	})
 
 	It("reads a changed file again, and keeps to the old one when that is bad", func() {
-		session, base := served("--spec", file, "--open")
+		session, base := served("--spec", file, "--open", "--control", "127.0.0.1:0")
+		control := regexp.MustCompile(`control +(http://\S+)`).FindStringSubmatch(string(session.Out.Contents()))[1]
+		Expect(rin(nil, "sandbox", "status", "--control", control).out).To(SatisfyAll(
+			ContainSubstring("serves "+file+": 2 operations"), ContainSubstring("not served: GET /v1/never: "), Not(ContainSubstring("has changed"))))
 		Expect(os.WriteFile(file, []byte(strings.ReplaceAll(thingsAPI, "/v1/never", "/v1/new")+"  broken: [\n"), 0o600)).To(Succeed())
 		Eventually(func() string {
 			_, _ = body(base + "/ris-synergy/things/v1/things")
 			return string(session.Err.Contents())
 		}, "10s").Should(SatisfyAll(ContainSubstring("cannot be served; the one before it still is"), ContainSubstring("line 2")))
+		Expect(rin(nil, "sandbox", "status", "--control", control).out).To(MatchRegexp(`the file has changed, and is not served:\n +\S`))
 		status, _ := body(base + "/ris-synergy/things/v1/never")
 		Expect(status).To(Equal(http.StatusNotImplemented))
 		Expect(os.WriteFile(file, []byte(strings.ReplaceAll(thingsAPI, "/v1/never", "/v1/new")), 0o600)).To(Succeed())

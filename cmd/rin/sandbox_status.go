@@ -115,6 +115,9 @@ func writeNodes(out io.Writer, nodes ...control.Node) error {
 		for _, play := range n.Scenarios {
 			writePlay(&b, play)
 		}
+		if n.API != nil {
+			writeDescribed(&b, *n.API)
+		}
 	}
 	_, err := io.WriteString(out, b.String())
 	return err

@@ -28,6 +28,8 @@ type Node struct {
 	Deviations []string `json:"deviations"`
 	// Scenarios are on, in the order in which they see requests.
 	Scenarios []Scenario `json:"scenarios"`
+	// API is one that it serves from a document; nil for none.
+	API *DescribedAPI `json:"api,omitempty"`
 }
 
 // Nodes are all nodes, in the order of the configuration.
@@ -55,7 +57,7 @@ func nodeRoutes(network *sandbox.Network) []route {
 }
 
 func describe(n *sandbox.Server) Node {
-	node := Node{ID: n.Member().ID, Name: n.Member().Name, Flavour: n.Flavour().Name, Deviations: n.Deviations(), Scenarios: playing(n)}
+	node := Node{ID: n.Member().ID, Name: n.Member().Name, Flavour: n.Flavour().Name, Deviations: n.Deviations(), Scenarios: playing(n), API: describing(n)}
 	if node.Deviations == nil {
 		node.Deviations = []string{}
 	}
