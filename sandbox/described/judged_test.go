@@ -16,7 +16,7 @@ const lookAhead = "invalid or unsupported Perl syntax: `(?=`"
 
 var _ = Describe("difficult documents", func() {
 	It("of 3.0 are served with answers that both validators accept", func() {
-		for seed := range uint64(8) {
+		for seed := range uint64(5) {
 			n := serveNode(sandbox.Config{Loopback: true, Seed: seed, API: sandbox.APIConfig{File: "testdata/library.json"}})
 			judges := newJudges(n, "/library/live/api-docs", lookAhead)
 			for _, path := range []string{"/shelves", "/shelves?limit=3&offset=2", "/shelves?kind=STEEL", "/shelves/mine", "/tree", "/values", "/count"} {
@@ -47,10 +47,10 @@ var _ = Describe("difficult documents", func() {
 	})
 
 	It("of 3.1 in YAML are served with answers that both validators accept", func() {
-		for seed := range uint64(8) {
+		for seed := range uint64(5) {
 			n := serveNode(sandbox.Config{Loopback: true, Seed: seed, API: sandbox.APIConfig{File: "testdata/museum.yaml"}})
 			judges := newJudges(n, "/museum/v2/api-docs")
-			for _, path := range []string{"/v2/exhibits", "/v2/exhibits?page[size]=3&page[number]=2", "/v2/guide", "/v2/halls/7.json"} {
+			for _, path := range []string{"/v2/exhibits", "/v2/exhibits?page[size]=3&page[number]=2", "/v2/guide", "/v2/halls", "/v2/rooms"} {
 				e := n.get("/museum" + path)
 				Expect(e.status).To(Equal(http.StatusOK), path+" "+string(e.body))
 				judges.expectFits(e)

@@ -74,12 +74,17 @@ func above(path, other []string) bool {
 		return false
 	}
 	for i, segment := range path {
-		parameter := strings.HasPrefix(segment, "{") && strings.HasPrefix(other[i], "{")
-		if segment != other[i] && !parameter {
+		if segment != other[i] && !(isParameter(segment) && isParameter(other[i])) {
 			return false
 		}
 	}
 	return true
+}
+
+// isParameter tells a segment that is one parameter and nothing else.
+func isParameter(segment string) bool {
+	names := route.Parameters("/" + segment)
+	return len(names) == 1 && segment == "{"+names[0]+"}"
 }
 
 // details are the operations at paths that end in a parameter alone, by the path before it.
@@ -87,9 +92,8 @@ func (a *API) details() map[string]*operation {
 	all := map[string]*operation{}
 	for _, r := range a.all {
 		end := last(r.segments)
-		names := route.Parameters("/" + end)
 		o := r.operations[http.MethodGet]
-		if len(names) == 1 && end == "{"+names[0]+"}" && o != nil && o.fault == nil {
+		if isParameter(end) && o != nil && o.fault == nil {
 			all[strings.TrimSuffix(r.path, "/"+end)] = o
 		}
 	}

@@ -89,6 +89,23 @@ var _ = Describe("a list", Ordered, func() {
 		Expect(m.get("/museum/v2/exhibits?page[number]=2&page[size]=3").object()["data"]).To(Equal(all[6:9]))
 	})
 
+	It("ends when there are no more ids, and has items without one where its document has them", func() {
+		m := serve(sandbox.APIConfig{File: "testdata/museum.yaml"})
+		Expect(m.get("/museum/v2/halls").list()).To(HaveLen(5))
+		Expect(m.get("/museum/v2/halls/7.json").status).To(Equal(http.StatusOK), "another path, for which the list does not stand")
+		rooms := m.get("/museum/v2/rooms").list()
+		Expect(rooms).To(HaveLen(20))
+		nameless := 0
+		for _, room := range rooms {
+			if id, ok := room.(map[string]any)["id"]; ok {
+				Expect(m.get("/museum/v2/rooms/" + id.(string)).json()).To(Equal(room))
+				continue
+			}
+			nameless++
+		}
+		Expect(nameless).To(BeNumerically(">", 0))
+	})
+
 	It("is as long as asked for, and an array where that is wanted", func() {
 		const document = `{"openapi":"3.0.3","info":{"title":"Things","version":"1"},"paths":{"/things":{"get":{"operationId":"findAll",
 "responses":{"200":{"description":"ok","content":{"application/json":{"schema":{"type":"object","required":["id"],"properties":{"id":{"type":"string"}}}}}}}}}}}`

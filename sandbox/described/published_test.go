@@ -27,7 +27,7 @@ func publishedFolder() string {
 var _ = Describe("the published documents of the network", func() {
 	DescribeTable("are served with answers that both validators accept", func(name string, list string) {
 		file := filepath.Join(publishedFolder(), name+".json")
-		for seed := range uint64(20) {
+		for seed := range uint64(6) {
 			n := serveNode(sandbox.Config{Loopback: true, Seed: seed, API: sandbox.APIConfig{File: file}})
 			judges := newJudges(n, "/"+name+"/v1/api-docs")
 			judges.expectFits(n.get(list))

@@ -19,7 +19,9 @@ type records struct {
 // record is one item.
 type record struct {
 	// key is what its values were drawn with.
-	key, id string
+	key string
+	// id is empty for an item without one, to which nothing leads.
+	id      string
 	value   any
 	encoded []byte
 }
@@ -36,7 +38,7 @@ const maxTries = 20
 // recordsAt are the items of a list at a concrete path.
 func (a *API) recordsAt(l *list, path []string) (*records, error) {
 	at := concretePath(path)
-	return a.records.Get(at, func() (*records, error) {
+	return a.records.Get(l.operation.Pointer+" "+at, func() (*records, error) {
 		all := &records{byID: map[string]int{}}
 		for i := range a.count(l) {
 			record, ok, err := a.draw(l, at, i, path, all.byID)
@@ -49,7 +51,7 @@ func (a *API) recordsAt(l *list, path []string) (*records, error) {
 			if all.size += len(record.encoded); all.size > maxRecords {
 				break
 			}
-			if l.id != "" {
+			if record.id != "" {
 				all.byID[record.id] = len(all.items)
 			}
 			all.items = append(all.items, record)
@@ -94,7 +96,7 @@ func (a *API) draw(l *list, at string, i int, path []string, taken map[string]in
 			if value, r.id, err = a.withID(l, value, key); err != nil {
 				return record{}, false, err
 			}
-			if _, twice := taken[r.id]; twice || !a.addressable(l, value, r.id) {
+			if _, twice := taken[r.id]; twice || r.id != "" && !a.addressable(l, value, r.id) {
 				continue
 			}
 		}
@@ -105,7 +107,7 @@ func (a *API) draw(l *list, at string, i int, path []string, taken map[string]in
 	return record{}, false, nil
 }
 
-// withID gives an item without id one, when it is the document's to have it.
+// withID gives an item without id one, where its schema lets it have one.
 func (a *API) withID(l *list, value any, key string) (any, string, error) {
 	object, ok := value.(map[string]any)
 	if !ok {
@@ -124,7 +126,7 @@ func (a *API) withID(l *list, value any, key string) (any, string, error) {
 
 // addressable tells whether the detail operation takes an id.
 func (a *API) addressable(l *list, value any, id string) bool {
-	if id == "" || id == "." || id == ".." || len(id) > 500 {
+	if id == "." || id == ".." || len(id) > 500 {
 		return false
 	}
 	object, _ := value.(map[string]any)

@@ -31,8 +31,8 @@ type Parameter struct {
 	// Name is the name; In is path, query, header or cookie.
 	Name, In string
 	// Style is a style of OAS 3.0.3 §4.7.12.2; empty when Media is set.
-	Style                      string
-	Explode, Required, Reserve bool
+	Style             string
+	Explode, Required bool
 	// Media is the media type of a parameter that is a text of that type.
 	Media string
 	// Schema is the pointer of its schema; empty for none.
@@ -126,13 +126,13 @@ func (d *Document) collectPath(path string) *Fault {
 	return nil
 }
 
-// Success is the response that the operation gives when all is well: the lowest 2xx, else 2XX, else default, else the lowest of all.
+// Success is the response that the operation gives when all is well: the lowest 2xx, else 2XX, else default, else the lowest final one.
 func (o Operation) Success() (Response, bool) {
 	for _, good := range []func(string) bool{
 		func(s string) bool { return len(s) == 3 && s[0] == '2' && s != "2XX" },
 		func(s string) bool { return s == "2XX" },
 		func(s string) bool { return s == "default" },
-		func(s string) bool { return true },
+		func(s string) bool { return s[0] != '1' }, // which would be followed by another one
 	} {
 		if i := slices.IndexFunc(o.Responses, func(r Response) bool { return good(r.Status) }); i >= 0 {
 			return o.Responses[i], true

@@ -43,7 +43,6 @@ func (r *reader) parameter(pointer string) (p Parameter, ok bool) {
 	p.In, _ = object["in"].(string)
 	p.Style, _ = object["style"].(string)
 	p.Required, _ = object["required"].(bool)
-	p.Reserve, _ = object["allowReserved"].(bool)
 	if p.Name == "" {
 		r.fail(at, "the parameter has no name")
 	}
