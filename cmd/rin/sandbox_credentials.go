@@ -121,24 +121,6 @@ func (i issued) secret(n *sandbox.Server, client string) string {
 	return ""
 }
 
-// recall takes secrets from an earlier file that the sandbox has not any more: one with --data keeps none that was shown.
-func (i *issued) recall(before issued) {
-	type owner struct{ node, client string }
-	known := map[owner]string{}
-	for _, n := range before.Nodes {
-		for _, c := range n.Clients {
-			known[owner{n.ID, c.ID}] = c.Secret
-		}
-	}
-	for _, n := range i.Nodes {
-		for j, c := range n.Clients {
-			if c.Secret == "" {
-				n.Clients[j].Secret = known[owner{n.ID, c.ID}]
-			}
-		}
-	}
-}
-
 func clientOf(c sandbox.Credential) issuedClient {
 	return issuedClient{c.ClientID, c.Secret, c.Subject, c.Role, c.Affiliation, c.Audience}
 }
