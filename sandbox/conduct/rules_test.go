@@ -9,6 +9,7 @@ import (
 
 	"github.com/rin-network/rin/sandbox"
 	"github.com/rin-network/rin/sandbox/conduct"
+	"github.com/rin-network/rin/sandbox/scenario"
 )
 
 // The second node's client is another one; its credentials are not those of the first.
@@ -77,6 +78,13 @@ var _ = DescribeTable("A client that", func(want conduct.ID, misbehave func(*ben
 		b.script(status(http.StatusTemporaryRedirect, "Location", elsewhere+infoPath))
 		b.get(infoPath, token)
 		b.get(elsewhere+infoPath, token)
+	}),
+	Entry("follows a scenario to another host", conduct.ID("CLT-09"), func(b *bench) {
+		token := b.token()
+		Expect(b.Nodes()[0].Play(scenario.Play{Name: "moved-host"})).To(Succeed())
+		moved := b.get(infoPath, token)
+		Expect(moved.status).To(Equal(http.StatusTemporaryRedirect))
+		Expect(b.get(moved.header.Get("Location"), token).status).To(Equal(http.StatusOK))
 	}),
 	Entry("asks for a token with PUT", conduct.ID("CLT-10"), func(b *bench) {
 		b.send(http.MethodPut, "/oauth/token", b.form().Encode(), func(h http.Header) { h.Set("Content-Type", formType) })

@@ -8,6 +8,7 @@ const (
 	maxPath     = 300
 	maxQuery    = 600
 	maxField    = 200
+	maxText     = 800
 	maxName     = 60
 	maxIgnored  = 8
 	maxExposed  = 8

@@ -233,6 +233,15 @@ var _ = Describe("What a journal keeps", func() {
 		}),
 	)
 
+	It("holds no credential that an explanation quotes", func() {
+		got := entered(newJournal(3), httptest.NewRequest(http.MethodGet, "/x", nil), func(_ http.ResponseWriter, r *http.Request) {
+			journal.Of(r.Context()).Refuse(journal.Refusal{Detail: "the value " + secret + " is wrong", Hint: strings.Repeat("x ", 5000) + token, Parameter: token})
+		})
+		hidden(got)
+		Expect(got.Refusal.Detail).To(MatchRegexp(`^the value \*\*\*[0-9a-f]{12} is wrong$`))
+		Expect(len(got.Refusal.Hint)).To(BeNumerically("<", 1000))
+	})
+
 	It("holds neither short secrets of a known place", func() {
 		r := httptest.NewRequest(http.MethodGet, "http://node.example/x?client_secret=hush&a=b&Client_Secret=hush2&pw=hush3", nil)
 		r.SetBasicAuth("client", "hush")

@@ -60,6 +60,9 @@ func (n *Note) Refuse(why Refusal) {
 	if n == nil {
 		return
 	}
+	// An explanation may quote what the client sent.
+	why.Detail, why.Hint = bounded(n.prints.scrub(why.Detail), maxText), bounded(n.prints.scrub(why.Hint), maxText)
+	why.Parameter = bounded(n.prints.scrub(why.Parameter), maxName)
 	if n.entry.Refusal == nil {
 		n.entry.Refusal = &why
 		return
