@@ -31,7 +31,6 @@ func purposes(places address.Map) signposts {
 	tryOut, staging := places.TryOut(), places.Staging()
 	s := signposts{exact: map[string]purpose{}, details: map[string]purpose{}, docs: places.Docs(), tryOut: tryOut.API() + "/"}
 	for operation, paths := range map[journal.Operation][]string{
-		journal.Token:    {places.Token(), places.RealmToken()},
 		journal.Staging:  {staging.Token()},
 		journal.Keys:     {places.Certs(), staging.Certs()},
 		journal.Metadata: {places.Metadata(places.Root), places.Metadata(places.RealmIssuer()), places.Metadata(staging.Root)},
@@ -48,6 +47,9 @@ func purposes(places address.Map) signposts {
 	}
 	for operation, path := range map[journal.Operation]string{journal.Info: tryOut.Info(), journal.Document: tryOut.Spec(), journal.List: tryOut.Fundings()} {
 		s.exact[strings.TrimSuffix(path, "/")] = purpose{operation, true}
+	}
+	for _, e := range places.Endpoints() {
+		s.exact[e.Token] = purpose{journal.Token, false}
 	}
 	s.details[places.Fundings()], s.details[tryOut.Fundings()] = purpose{journal.Detail, false}, purpose{journal.Detail, true}
 	return s

@@ -8,7 +8,9 @@ import (
 	. "github.com/onsi/gomega"
 
 	"github.com/rin-network/rin/sandbox"
+	"github.com/rin-network/rin/sandbox/auth"
 	"github.com/rin-network/rin/sandbox/conduct"
+	"github.com/rin-network/rin/sandbox/flavour"
 	"github.com/rin-network/rin/sandbox/scenario"
 )
 
@@ -16,12 +18,14 @@ import (
 func (b *bench) second() sandbox.Credential { return b.Nodes()[1].Credentials()[0] }
 
 var _ = DescribeTable("A client that", func(want conduct.ID, misbehave func(*bench)) {
-	b := newBench()
-	misbehave(b)
-	Expect(b.found()).To(Equal([]conduct.ID{want}))
-	report := b.judged()
-	Expect(report.Clients[0].Findings[0].Seen[0].Entries).NotTo(BeEmpty())
-	Expect(report.Clients[0].Findings[0].Curl).To(HavePrefix("curl "))
+	for _, made := range flavour.All() {
+		b := newBench(func(c *sandbox.Config) { c.Flavour, c.TokenFormat = made, auth.ES256 }) // RSA keys take long to make
+		misbehave(b)
+		Expect(b.found()).To(Equal([]conduct.ID{want}), made.Name)
+		first := b.judged().Clients[0].Findings[0]
+		Expect(first.Seen[0].Entries).NotTo(BeEmpty())
+		Expect(first.Curl).To(HavePrefix("curl "))
+	}
 },
 	Entry("fetches a token for each call", conduct.ID("CLT-01"), func(b *bench) {
 		for range 3 {
@@ -53,11 +57,11 @@ var _ = DescribeTable("A client that", func(want conduct.ID, misbehave func(*ben
 	Entry("insists on a wrong secret", conduct.ID("CLT-05"), func(b *bench) {
 		b.client.Secret = b.second().Secret
 		for range 3 {
-			b.ask("/oauth/token", b.form())
+			b.ask(b.grant, b.form())
 		}
 	}),
 	Entry("puts its secret into a URL", conduct.ID("CLT-06"), func(b *bench) {
-		b.send(http.MethodPost, "/oauth/token?"+b.form().Encode(), "", func(h http.Header) { h.Set("Content-Type", formType) })
+		b.send(http.MethodPost, b.grant+"?"+b.form().Encode(), "", func(h http.Header) { h.Set("Content-Type", formType) })
 	}),
 	Entry("puts its token into a URL", conduct.ID("CLT-07"), func(b *bench) {
 		b.get(infoPath+"?access_token="+b.token(), "")
@@ -87,23 +91,23 @@ var _ = DescribeTable("A client that", func(want conduct.ID, misbehave func(*ben
 		Expect(b.get(moved.header.Get("Location"), token).status).To(Equal(http.StatusOK))
 	}),
 	Entry("asks for a token with PUT", conduct.ID("CLT-10"), func(b *bench) {
-		b.send(http.MethodPut, "/oauth/token", b.form().Encode(), func(h http.Header) { h.Set("Content-Type", formType) })
+		b.send(http.MethodPut, b.grant, b.form().Encode(), func(h http.Header) { h.Set("Content-Type", formType) })
 	}),
 	Entry("asks for a token in JSON", conduct.ID("CLT-11"), func(b *bench) {
-		b.send(http.MethodPost, "/oauth/token", `{"grant_type":"client_credentials"}`, nil)
+		b.send(http.MethodPost, b.grant, `{"grant_type":"client_credentials"}`, nil)
 	}),
 	Entry("forgets the Content-Type of a form", conduct.ID("CLT-11"), func(b *bench) {
-		b.send(http.MethodPost, "/oauth/token", b.form().Encode(), func(h http.Header) { h.Del("Content-Type") })
+		b.send(http.MethodPost, b.grant, b.form().Encode(), func(h http.Header) { h.Del("Content-Type") })
 	}),
 	Entry("asks for another grant", conduct.ID("CLT-12"), func(b *bench) {
 		form := b.form()
 		form.Set("grant_type", "password")
-		b.ask("/oauth/token", form)
+		b.ask(b.grant, form)
 	}),
 	Entry("forgets its secret", conduct.ID("CLT-12"), func(b *bench) {
 		form := b.form()
 		form.Del("client_secret")
-		b.ask("/oauth/token", form)
+		b.ask(b.grant, form)
 	}),
 	Entry("asks another realm", conduct.ID("CLT-13"), func(b *bench) {
 		b.ask("/realms/master/protocol/openid-connect/token", b.form())
