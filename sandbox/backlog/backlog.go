@@ -30,7 +30,6 @@ type queue struct {
 	waiting chan entry
 	ended   chan struct{}
 	missed  atomic.Uint64 // since it was last told
-	dropped atomic.Uint64
 	out     *bufio.Writer
 	err     error // of out; read after ended is closed
 }
@@ -59,7 +58,6 @@ func (l *Log) Handle(_ context.Context, record slog.Record) error {
 	case l.waiting <- entry{l.Handler, record.Clone()}:
 	default:
 		l.missed.Add(1)
-		l.dropped.Add(1)
 	}
 	return nil
 }
@@ -71,9 +69,6 @@ func (l *Log) WithAttrs(attributes []slog.Attr) slog.Handler {
 
 // WithGroup implements slog.Handler.
 func (l *Log) WithGroup(name string) slog.Handler { return &Log{l.Handler.WithGroup(name), l.queue} }
-
-// Dropped is the number of records that found no room.
-func (l *Log) Dropped() uint64 { return l.dropped.Load() }
 
 // Close writes what waits, for as long as ctx lasts. Nothing is logged after it.
 func (l *Log) Close(ctx context.Context) error {
