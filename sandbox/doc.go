@@ -7,6 +7,8 @@
 //
 //	request -> scenario.Stage -> deviation.Wrap -> auth.Guard (try-out paths pass) -> handler -> store -> response
 //
+// The journal stands before all of it, and remembers what was asked and answered; package conduct judges clients by it.
+//
 // New makes an http.Handler, to be used in a test with httptest:
 //
 //	node, err := sandbox.New(sandbox.Config{})

@@ -86,6 +86,8 @@ var _ = Describe("rin sandbox report", func() {
 		Expect(b.told("journal", "--last", "1")).NotTo(ContainSubstring("#1 "))
 		Expect(rin(b.env, "sandbox", "journal", "--client", "nobody")).To(Equal(outcome{0, "", "the journal has no such request\n"}))
 		Expect(rin(b.env, "sandbox", "journal", "--last", "0").code).To(Equal(2))
+		Expect(b.told("journal", "--clear")).To(Equal("the journal is empty\n"))
+		Expect(rin(b.env, "sandbox", "report").code).To(Equal(3))
 	})
 
 	It("says who is unknown, and what it does not take", func() {

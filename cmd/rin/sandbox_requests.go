@@ -13,7 +13,7 @@ import (
 func journalCommand(w world) *cobra.Command {
 	var to controlTarget
 	wanted := control.Range{Limit: 20, Last: true}
-	var asJSON bool
+	var asJSON, empty bool
 	cmd := &cobra.Command{
 		Use:   "journal",
 		Short: "Show what clients sent, and what was wrong with it",
@@ -22,6 +22,7 @@ back, and, where something was wrong, why, which rule it broke, and the command 
 does it right. No secret and no token is in it.`,
 		Example: `  rin sandbox journal
   rin sandbox journal --wrong --last 5
+  rin sandbox journal --clear                    before the next test
   rin sandbox journal --client my-client --json | jq '.entries[].status'`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -30,6 +31,13 @@ does it right. No secret and no token is in it.`,
 			}
 			c, err := to.client(cmd.Context(), w)
 			if err != nil {
+				return err
+			}
+			if empty {
+				if err := c.ClearJournal(); err != nil {
+					return refused(err)
+				}
+				_, err := fmt.Fprintln(w.out, "the journal is empty")
 				return err
 			}
 			got, err := c.Journal(wanted)
@@ -50,5 +58,6 @@ does it right. No secret and no token is in it.`,
 	cmd.Flags().BoolVar(&wanted.Wrong, "wrong", false, "only requests that broke a rule or were refused")
 	cmd.Flags().IntVar(&wanted.Limit, "last", 20, fmt.Sprintf("number of requests, up to %d", control.MaxJournal))
 	cmd.Flags().BoolVar(&asJSON, "json", false, "as JSON, with all that is kept")
+	cmd.Flags().BoolVar(&empty, "clear", false, "forget all requests instead; everything else stays as it is")
 	return cmd
 }

@@ -61,7 +61,7 @@ type Entry struct {
 	// TokenPath is the path of the node's token endpoint, for a command that does it right.
 	TokenPath string `json:"tokenPath,omitempty"`
 
-	// Status is the status of the answer; 0 when there was none.
+	// Status is the status of the answer; 0 when there was none, or when a deviation wrote to the connection itself.
 	Status int `json:"status"`
 	// Cut tells that the answer was not sent to its end.
 	Cut bool `json:"cut,omitempty"`

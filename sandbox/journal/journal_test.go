@@ -136,6 +136,28 @@ var _ = Describe("A journal", func() {
 		Expect(recorded.Flushed).To(BeTrue())
 	})
 
+	It("does not claim to have seen what went over the bare connection", func() {
+		j := newJournal(3)
+		ended := make(chan struct{})
+		watched := j.Watch(place(), http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			conn, _, err := http.NewResponseController(w).Hijack()
+			Expect(err).NotTo(HaveOccurred())
+			_, _ = conn.Write([]byte("HTTP/1.1 204 No Content\r\n\r\n"))
+			_ = conn.Close()
+		}))
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			defer close(ended)
+			watched.ServeHTTP(w, r)
+		}))
+		DeferCleanup(server.Close)
+		answer, err := http.Get(server.URL)
+		Expect(err).NotTo(HaveOccurred())
+		Expect(answer.StatusCode).To(Equal(http.StatusNoContent))
+		Expect(answer.Body.Close()).To(Succeed())
+		<-ended
+		Expect(j.Record(0).Entries).To(ConsistOf(And(HaveField("Status", 0), HaveField("Cut", false))))
+	})
+
 	It("has the entry before the client has the last byte", func() {
 		j := newJournal(3)
 		seen := false

@@ -1,7 +1,9 @@
 package journal
 
 import (
+	"bufio"
 	"context"
+	"net"
 	"net/http"
 	"strconv"
 	"strings"
@@ -74,6 +76,7 @@ type answerWriter struct {
 	// declared is the value of Content-Length, -1 for none.
 	declared int64
 	entered  bool
+	hijacked bool
 }
 
 // WriteHeader implements http.ResponseWriter. A status below 200 announces another one, but for 101.
@@ -111,6 +114,13 @@ func (a *answerWriter) declare() {
 	a.declared = length
 }
 
+// Hijack implements http.Hijacker: what is sent on the bare connection is not seen here.
+func (a *answerWriter) Hijack() (net.Conn, *bufio.ReadWriter, error) {
+	conn, buffered, err := http.NewResponseController(a.ResponseWriter).Hijack()
+	a.hijacked = a.hijacked || err == nil
+	return conn, buffered, err
+}
+
 // Unwrap lets http.ResponseController reach the connection.
 func (a *answerWriter) Unwrap() http.ResponseWriter { return a.ResponseWriter }
 
@@ -122,10 +132,10 @@ func (a *answerWriter) enter(ended bool) {
 	a.entered = true
 	e := &a.note.entry
 	e.Ended = a.now()
-	if ended && e.Status == 0 {
+	if ended && e.Status == 0 && !a.hijacked {
 		e.Status = http.StatusOK // net/http sends it for a handler that wrote nothing
 	}
-	e.Cut = !ended || a.request.Context().Err() != nil
+	e.Cut = !ended || !a.hijacked && a.request.Context().Err() != nil
 	h := a.Header()
 	e.ResponseType, e.RetryAfter = bounded(h.Get("Content-Type"), maxField), bounded(h.Get("Retry-After"), 60)
 	if at := h.Get("Location"); at != "" {

@@ -44,7 +44,7 @@ func (p *paper) line(l conduct.Line) {
 func outcome(l conduct.Line) string {
 	text := fmt.Sprint(l.Status)
 	if l.Status == 0 {
-		text = "no answer"
+		text = "answer not seen"
 	}
 	if l.Cut {
 		text += ", cut"

@@ -122,7 +122,7 @@ var _ = Describe("Lines", func() {
        /xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx
        xxxxxxxxxxxxxxxxxx -> 503, cut, Retry-After: 3, deviates: slow
        the node is busy; come back later
-  #11  12:00:00 - GET /\x1b[2J -> no answer
+  #11  12:00:00 - GET /\x1b[2J -> answer not seen
 `))
 	})
 })
