@@ -33,11 +33,10 @@ func (c *configFlags) read(ctx context.Context, w world, f *pflag.FlagSet) (setu
 	if err != nil {
 		return setup.File{}, usage(fmt.Errorf("--config: %w", err), "rin sandbox --example-config prints such a file")
 	}
-	stdin := &stdinOnce{from: w.in, taken: c.file == "-"}
 	file, err := setup.Read(setup.Source{
 		Data: data, Options: options(f),
 		Secret: func(reference string) (string, error) {
-			secret, err := readSecret(w, "secret", reference, stdin)
+			secret, err := readSecret(w, "secret", reference, &stdinOnce{taken: true})
 			var missing *target.Problem
 			if errors.As(err, &missing) && missing.Cause == nil { // said of the file and not of a flag
 				err = errors.New(missing.Message + ": " + missing.Hint)

@@ -70,6 +70,12 @@ var _ = Describe("rin sandbox --config", func() {
 		Expect(got.err).To(ContainSubstring("--nodes: the nodes are listed in"))
 	})
 
+	It("reads standard input", func() {
+		got := rinIn(GinkgoT().TempDir(), "nodes:\n  - clients: [{id: a, secret: 'file:nowhere'}]\n  - calls: no\n", nil, "sandbox", "--config", "-")
+		Expect(got.code).To(Equal(2))
+		Expect(got.err).To(SatisfyAll(ContainSubstring("rin: -:2:31: nodes[0].clients[0].secret: "), ContainSubstring("rin: -:3:12: nodes[1].calls: ")))
+	})
+
 	It("says which file can't be read", func() {
 		got := rin(nil, "sandbox", "--config", "nowhere.yaml")
 		Expect(got.code).To(Equal(2))
