@@ -24,7 +24,7 @@ func (p *paper) line(l conduct.Line) {
 	if l.Query != "" {
 		target += "?" + l.Query
 	}
-	p.paragraph(fmt.Sprintf("%5s  ", fmt.Sprintf("#%d", l.Number)), fmt.Sprintf("%s %s %s %s -> %s", l.Time.UTC().Format("15:04:05"), cmp.Or(l.Remark.Client, "-"), l.Method, target, outcome(l)))
+	p.paragraph(fmt.Sprintf("%5s  ", fmt.Sprintf("#%d", l.Number)), fmt.Sprintf("%s %s %s %s -> %s", l.Time.UTC().Format("15:04:05"), cmp.Or(l.Remark.Client, l.Entry.Client, "-"), l.Method, target, outcome(l)))
 	if r := l.Refusal; r != nil {
 		p.paragraph("       ", strings.TrimSuffix(r.Detail+"; "+r.Hint, "; "))
 	}
