@@ -9,12 +9,15 @@ import (
 	"github.com/rin-network/rin/sandbox/metrics"
 )
 
+// fromDocument is what is below the service prefix and not the node's own: an API that is served from its document.
+const fromDocument journal.Operation = "described"
+
 // operations are the names under which requests are counted; the last one is for all others.
 func operations() []string {
 	var names []string
 	for _, o := range []journal.Operation{
 		journal.Token, journal.Staging, journal.Keys, journal.Metadata, journal.Registry, journal.Info, journal.Document, journal.List, journal.Detail,
-		journal.Health, journal.Docs, journal.Other,
+		journal.Health, journal.Docs, fromDocument, journal.Other,
 	} {
 		names = append(names, string(o))
 	}

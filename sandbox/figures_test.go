@@ -29,6 +29,7 @@ var _ = Describe("The figures of a network", func() {
 			get(network, "/xb"+fundingsPath+"/XF-00000001", bearer(token))
 			get(network, "/xb"+fundingsPath+"/made-up", bearer(token))
 			send(network, "BREW", "/made/up?x=made-up", "", nil)
+			get(network, "/ris-synergy/made-up/v1/things", nil)
 		}
 		postForm(network, stagingToken, "grant_type=made-up", nil)
 		got := figures(network.Network)
@@ -36,10 +37,11 @@ var _ = Describe("The figures of a network", func() {
 			ContainSubstring(`rin_requests_total{node="XB",operation="detail",method="GET",status="2xx"} 3`+"\n"),
 			ContainSubstring(`rin_requests_total{node="XB",operation="detail",method="GET",status="4xx"} 3`+"\n"),
 			ContainSubstring(`rin_requests_total{node="XA",operation="other",method="other",status="4xx"} 3`+"\n"),
+			ContainSubstring(`rin_requests_total{node="XA",operation="described",method="GET",status="4xx"} 3`+"\n"),
 			ContainSubstring(`rin_request_duration_seconds_count{node="XB",operation="detail"} 6`+"\n"),
 			ContainSubstring(`rin_tokens_issued_total{node="XA"} 0`+"\n"), ContainSubstring(`rin_tokens_issued_total{node="XB"} 1`+"\n"),
 			ContainSubstring(`rin_token_requests_refused_total{node="XA",error="unsupported_grant_type"} 1`+"\n"),
-			ContainSubstring("rin_journal_entries 11\n"), Not(ContainSubstring("made")),
+			ContainSubstring("rin_journal_entries 14\n"), Not(ContainSubstring("made")),
 		))
 		network.Reset()
 		after := figures(network.Network)

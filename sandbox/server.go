@@ -128,7 +128,10 @@ func build(c Config) (*Server, error) {
 		s.handler = s.asked
 	}
 	s.handler = pages.Handler(s.limits.handler(s.handler), c.Logger)
-	s.watch = &watch{c.Journal.Watch(watched(c, places), s.handler), c.Member.ID, c.Logger, c.Clock, purposes(places).of, metrics.NewRequests(operations()...)}
+	s.watch = &watch{
+		next: c.Journal.Watch(watched(c, places), s.handler), node: c.Member.ID, log: c.Logger, now: c.Clock,
+		classify: purposes(places).of, api: places.API() + "/", requests: metrics.NewRequests(operations()...),
+	}
 	s.handler = s.watch
 	if c.ErrorShape != problem.ShapeProblem {
 		s.handler = problem.In(c.ErrorShape, s.handler)

@@ -21,6 +21,8 @@ type watch struct {
 	now      func() time.Time
 	classify func(path string) (journal.Operation, bool)
 	requests *metrics.Requests
+	// api is the path below which the node's APIs are, with a slash at its end.
+	api string
 }
 
 // ServeHTTP implements http.Handler.
@@ -48,6 +50,9 @@ func (o *watch) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // answered counts and logs a request that has ended.
 func (o *watch) answered(r *http.Request, sent *answerWatch, took time.Duration) {
 	operation, _ := o.classify(r.URL.Path)
+	if operation == journal.Other && strings.HasPrefix(r.URL.Path, o.api) {
+		operation = fromDocument
+	}
 	o.requests.Count(string(operation), r.Method, sent.status, took)
 	if !o.log.Enabled(r.Context(), slog.LevelDebug) {
 		return
