@@ -18,10 +18,10 @@ func explainCommand(w world) *cobra.Command {
 	return &cobra.Command{
 		Use:   "explain ID",
 		Short: "Explain one requirement",
-		Long: `Explain tells what a requirement asks for and who says so, how it is tried, what a
-correct node may do, how to mend a node, which deviations of the sandbox it was seen to
-notice, and how to see it break. Of a rule for clients (CLT-01 and so on) it tells
-who asks for it, why, and how to keep it.`,
+		Long: `Explain tells what a requirement asks for and who says so, how it is tried, what
+a correct node may do, how to mend a node, which deviations of the sandbox it
+was seen to notice, and how to see it break. Of a rule for clients (CLT-01 and
+so on) it tells who asks for it, why, and how to keep it.`,
 		Example: `  rin explain BRR-02
   rin explain tok-06
   rin explain CLT-03              a rule for clients`,

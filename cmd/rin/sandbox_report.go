@@ -20,13 +20,13 @@ func reportCommand(w world) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "report",
 		Short: "Judge the clients by what they sent",
-		Long: `Report judges each client of a sandbox that serves by the requests in its journal:
-which rules it broke, what it does that is legal and wasteful, what was seen, and the
-command that does it right. The rules are CLT-01 and so on: rin requirements --clients
-lists them, rin explain CLT-01 explains one.
+		Long: `Report judges each client of a sandbox that serves by the requests in its
+journal: which rules it broke, what it does that is legal and wasteful, what was
+seen, and the command that does it right. The rules are CLT-01 and so on:
+rin requirements --clients lists them, rin explain CLT-01 explains one.
 
-It ends with 0 when no client has a fault, with 1 when one has, with 3 when there is
-nothing to judge.`,
+It ends with 0 when no client has a fault, with 1 when one has, with 3 when
+there is nothing to judge.`,
 		Example: `  rin sandbox --control 127.0.0.1:8081      in another terminal, then
   rin sandbox report
   rin sandbox report --client my-client

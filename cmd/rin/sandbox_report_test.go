@@ -100,6 +100,14 @@ var _ = Describe("rin sandbox report", func() {
 		Expect(rin(nil, "sandbox", "report", "--control", "http://127.0.0.1:1").code).To(Equal(3))
 	})
 
+	It("has help within 80 columns", func() {
+		for _, command := range []string{"report", "journal"} {
+			for line := range strings.SplitSeq(rin(nil, "sandbox", command, "--help").out, "\n") {
+				Expect(len([]rune(line))).To(BeNumerically("<=", 80), line)
+			}
+		}
+	})
+
 	It("has nothing to judge where no journal is kept", func() {
 		b := newBench("--calls", "3", "--journal", "0")
 		got := rin(b.env, "sandbox", "report")

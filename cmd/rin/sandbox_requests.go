@@ -17,9 +17,9 @@ func journalCommand(w world) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "journal",
 		Short: "Show what clients sent, and what was wrong with it",
-		Long: `Journal shows the newest requests to a sandbox that serves: who sent what, what came
-back, and, where something was wrong, why, which rule it broke, and the command that
-does it right. No secret and no token is in it.`,
+		Long: `Journal shows the newest requests to a sandbox that serves: who sent what, what
+came back, and, where something was wrong, why, which rule it broke, and the
+command that does it right. No secret and no token is in it.`,
 		Example: `  rin sandbox journal
   rin sandbox journal --wrong --last 5
   rin sandbox journal --clear                    before the next test
@@ -58,6 +58,6 @@ does it right. No secret and no token is in it.`,
 	cmd.Flags().BoolVar(&wanted.Wrong, "wrong", false, "only requests that broke a rule or were refused")
 	cmd.Flags().IntVar(&wanted.Limit, "last", 20, fmt.Sprintf("number of requests, up to %d", control.MaxJournal))
 	cmd.Flags().BoolVar(&asJSON, "json", false, "as JSON, with all that is kept")
-	cmd.Flags().BoolVar(&empty, "clear", false, "forget all requests instead; everything else stays as it is")
+	cmd.Flags().BoolVar(&empty, "clear", false, "forget all requests instead, and nothing else")
 	return cmd
 }
