@@ -12,7 +12,7 @@ import (
 	"github.com/rin-network/rin/sandbox/described"
 )
 
-var _ = Describe("a list", Ordered, func() {
+var _ = Describe("a list", Ordered, ContinueOnFailure, func() {
 	var n node
 	BeforeAll(func() { n = serve(sandbox.APIConfig{File: "testdata/library.json"}) })
 	shelves := func(query string) map[string]any { return n.get("/library/live/shelves" + query).object() }

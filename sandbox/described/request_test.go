@@ -10,7 +10,7 @@ import (
 	"github.com/rin-network/rin/sandbox"
 )
 
-var _ = Describe("requests", Ordered, func() {
+var _ = Describe("requests", Ordered, ContinueOnFailure, func() {
 	var n node
 	BeforeAll(func() { n = serve(sandbox.APIConfig{File: "testdata/library.json"}) })
 	at := "/library/live"
