@@ -186,6 +186,18 @@ func (d *describedAPI) pages() []page.Document {
 	}
 }
 
+// welcome is what the start page tells of the API.
+func (d *describedAPI) welcome() []page.Place {
+	if d == nil {
+		return nil
+	}
+	at := d.live.Current().Document()
+	return []page.Place{
+		{Name: "described", Method: http.MethodGet, Path: d.spaces[1].Base + at, Note: "the document of the API from " + filepath.Base(d.live.File()), Open: true},
+		{Name: "described try-out", Method: http.MethodGet, Path: d.spaces[0].Base + at, Note: "the same without a token", Open: true},
+	}
+}
+
 // further are the endpoints of the API for the info resource.
 func (d *describedAPI) further() ([]info.Endpoint, any) {
 	if d == nil {

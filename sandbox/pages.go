@@ -68,6 +68,7 @@ func (s *Server) welcome() page.Welcome {
 			{Name: "staging", Method: http.MethodPost, Path: at.Staging().Token(), Note: "another authorization server, whose tokens are refused here"},
 		},
 	}
+	w.Places = append(w.Places, s.api.welcome()...)
 	for _, e := range at.Endpoints()[1:] {
 		w.Places = slices.Insert(w.Places, 3, page.Place{Name: "token as well", Method: http.MethodPost, Path: e.Token, Note: "for the same clients"})
 	}

@@ -79,7 +79,8 @@ var _ = Describe("a described API", func() {
 			SatisfyAll(HaveKeyWithValue("name", "SHELVES"), HaveKeyWithValue("url", n.origin+tryOut+"/library/live/shelves")),
 			HaveKeyWithValue("url", n.origin+tryOut+"/library/live/shelves/{id}")), fmt.Sprint(endpoints["library"]))
 		Expect(n.get("/funding/v3/fundings").status).To(Equal(http.StatusOK))
-		Expect(docs(n)).To(ContainSubstring("Library"))
+		Expect(page(n, "/docs")).To(ContainSubstring("Library"))
+		Expect(page(n, "/")).To(ContainSubstring("/ris-synergy/library/live/api-docs"))
 
 		greedy := serve(sandbox.APIConfig{File: written("openapi: 3.0.3\npaths:\n  /{a}/{b}/{c}/{d}:\n    get: {responses: {'204': {description: ok}}}\n")})
 		Expect(greedy.get("/info/v1/oauth/info/").status).To(Equal(http.StatusOK), "info leads to all others, and is never taken")
@@ -95,10 +96,10 @@ var _ = Describe("a described API", func() {
 	})
 })
 
-// docs is the reference page of the node.
-func docs(n node) string {
+// page is what a person reads at a path of the node.
+func page(n node, path string) string {
 	GinkgoHelper()
-	request, err := http.NewRequest(http.MethodGet, n.origin+"/docs", nil)
+	request, err := http.NewRequest(http.MethodGet, n.origin+path, nil)
 	Expect(err).NotTo(HaveOccurred())
 	return string(send(request).body)
 }
