@@ -56,14 +56,18 @@ func (a *App) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		if a.world.Revealed && !a.world.Walk.Now().Before(a.hideAt) {
 			return a, tea.Batch(a.reveal(false), everySecond())
 		}
-		return a, everySecond()
+		return a, tea.Batch(a.screen().Update(step.Second{}), everySecond())
 	case step.Next:
 		if int(a.at) == len(a.screens)-1 {
 			return a, tea.Quit
 		}
 		return a, a.goTo(a.at + 1)
 	case step.Jump:
-		return a, a.goTo(msg.To)
+		if open := a.goTo(msg.To); msg.Edit {
+			return a, tea.Batch(open, a.screen().Update(step.Edit{}))
+		} else {
+			return a, open
+		}
 	case step.Played:
 		return a, a.screens[msg.Step].Update(msg)
 	case tea.KeyMsg:

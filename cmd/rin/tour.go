@@ -13,7 +13,6 @@ import (
 	"github.com/rin-network/rin/conformance/report"
 	"github.com/rin-network/rin/conformance/target"
 	"github.com/rin-network/rin/conformance/worker"
-	"github.com/rin-network/rin/sandbox"
 	"github.com/rin-network/rin/tui"
 	"github.com/rin-network/rin/tui/plain"
 	"github.com/rin-network/rin/tui/step"
@@ -61,13 +60,13 @@ func (t *tourFlags) run(cmd *cobra.Command, w world) error {
 	}
 	ctx, stop := context.WithCancel(cmd.Context())
 	defer stop()
-	served := make(chan error, 1)
-	if t.builtIn(begin) {
-		if begin, err = startInside(ctx, w, served); err != nil {
+	own := &inside{w: w}
+	onScreen, screened := w.out.(*os.File)
+	screened = screened && !t.plain && screenOf(w, w.out, cmd).live
+	if t.builtIn(begin) && !screened {
+		if begin, err = own.start(ctx); err != nil {
 			return err
 		}
-	} else {
-		served <- nil
 	}
 	way, err := walk.New(walk.Options{
 		Target: begin, Suite: version(), Clock: w.now, Random: w.random,
@@ -76,26 +75,22 @@ func (t *tourFlags) run(cmd *cobra.Command, w world) error {
 		},
 	})
 	if err != nil {
-		return errors.Join(internal(err), closed(stop, served))
+		return errors.Join(internal(err), own.end(stop))
 	}
-	if file, ok := w.out.(*os.File); ok && !t.plain && screenOf(w, w.out, cmd).live {
-		return errors.Join(ended(t.show(ctx, cmd, w, way, file)), closed(stop, served))
+	if screened {
+		return errors.Join(ended(t.show(ctx, cmd, w, way, own, onScreen)), own.end(stop))
 	}
-	return errors.Join(ended(plain.Run(ctx, way, w.out, o)), closed(stop, served))
+	return errors.Join(ended(plain.Run(ctx, way, w.out, o)), own.end(stop))
 }
 
 // show walks on the terminal.
-func (t *tourFlags) show(ctx context.Context, cmd *cobra.Command, w world, way *walk.Walk, out *os.File) error {
+func (t *tourFlags) show(ctx context.Context, cmd *cobra.Command, w world, way *walk.Walk, own *inside, out *os.File) error {
 	return tui.Run(ctx, &step.World{
 		Walk: way, Language: t.language, NodeID: t.node.target.NodeID, Save: saveInto,
-		Theme: view.NewTheme(terminal.Renderer(out, screenOf(w, out, cmd).color, true)),
+		Start: own.start, ReadFile: w.readFile,
+		Secret: func(place string) (target.Secret, error) { return readSecret(w, "secret", place, &stdinOnce{}) },
+		Theme:  view.NewTheme(terminal.Renderer(out, screenOf(w, out, cmd).color, true)),
 	}, w.in, out)
-}
-
-// closed stops the node inside and waits for its end.
-func closed(stop context.CancelFunc, served <-chan error) error {
-	stop()
-	return <-served
 }
 
 // ended turns how a walk ended into an exit code.
@@ -111,23 +106,6 @@ func ended(err error) error {
 		return &exitError{code: exitInconclusive, err: errors.New("the walk was interrupted"), hint: "start again at a step with --step"}
 	}
 	return usage(err, "see rin tour --help")
-}
-
-// startInside serves a sandbox on a free port until ctx is done, and aims at it with the credentials of its demo clients.
-func startInside(ctx context.Context, w world, served chan<- error) (target.Target, error) {
-	config := sandbox.Config{Logger: discard()}
-	opened, err := open(w, "127.0.0.1:0", sandbox.NetworkConfig{Nodes: []sandbox.Config{config}, JournalLimit: -1})
-	if err != nil {
-		return target.Target{}, err
-	}
-	go func() { served <- opened.serve(ctx) }()
-	t := demoTarget(opened.base, opened.first().Credentials())
-	expired, err := opened.first().TokenAt(w.now().Add(-2*opened.first().TokenTTL()), opened.base, t.Credentials.ClientID)
-	if err != nil {
-		return t, internal(err)
-	}
-	t.ExpiredToken = target.NewSecret(expired)
-	return t, nil
 }
 
 // certifyQuietly runs the whole suite in a child process, and keeps no file.

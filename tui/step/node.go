@@ -2,35 +2,280 @@ package step
 
 import (
 	"context"
-	"fmt"
+	"strings"
 
+	"github.com/charmbracelet/bubbles/key"
+	tea "github.com/charmbracelet/bubbletea"
+
+	"github.com/rin-network/rin/conformance/exchange"
+	"github.com/rin-network/rin/conformance/target"
 	"github.com/rin-network/rin/tui/view"
 	"github.com/rin-network/rin/tui/walk"
 )
 
-// newNode is the screen that reads the registry and chooses a node.
+// node is the screen that chooses a node: of a registry, the sandbox inside, or one whose URLs are typed.
+type node struct {
+	*World
+	pair
+	choices []choice
+	ids     int  // columns of the ids among them
+	read    bool // whether the entries of the registry are among the choices
+	inside  inside
+	filter  string
+	finding bool // whether keys are the filter's
+	form    *form
+	filled  func() (tea.Cmd, error) // takes what was typed into the form
+	note    string                  // what is wrong with a choice
+}
+
+// inside is what is known of the sandbox inside.
+type inside struct {
+	starting, wanted bool
+	at               *target.Target
+}
+
+// started says where the sandbox inside is.
+type started struct {
+	at  target.Target
+	err error
+}
+
 func newNode(w *World) Screen {
-	s := newStage(w, walk.Node, "read the registry", func(ctx context.Context) walk.Scene {
-		at := w.Walk.Target()
-		if at.Registry == "" && len(at.RegistryDocument) == 0 {
-			return walk.Scene{Step: walk.Node, Says: []string{"The node was given by its URLs."}}
-		}
-		scene, entries := w.Walk.ReadRegistry(ctx)
-		if !scene.Well() || len(entries) == 0 {
-			return scene
-		}
-		id := w.NodeID
-		if id == "" {
-			id = entries[0].ID
-		}
-		if err := w.Walk.Choose(id); err != nil {
-			scene.Trouble = &walk.Trouble{What: err.Error()}
-		}
+	s := &node{World: w}
+	s.list = view.NewList(w.Theme)
+	s.stage = newStage(w, walk.Node, "choose", func(ctx context.Context) walk.Scene {
+		scene, _ := w.Walk.ReadRegistry(ctx)
 		return scene
 	})
-	s.extra = func(width int) []string {
-		at := w.Walk.Target()
-		return view.Hang("", fmt.Sprintf("You are at %s: tokens at %s, info at %s.", at.NodeID, at.TokenURL, at.InfoURL), width)
-	}
+	s.arrange()
 	return s
+}
+
+// Open implements Screen. The sandbox inside is started beside the first frame, where no other node was given.
+func (s *node) Open() tea.Cmd {
+	s.arrange()
+	if s.Start == nil || s.inside.starting || s.inside.at != nil || s.Walk.Located() || s.Walk.Registered() {
+		return nil
+	}
+	return s.start()
+}
+
+func (s *node) start() tea.Cmd {
+	s.inside.starting = true
+	return func() tea.Msg {
+		at, err := s.Start(s.Context)
+		return started{at, err}
+	}
+}
+
+// Typing implements Screen.
+func (s *node) Typing() bool {
+	return s.form != nil || s.finding || s.onStage && s.stage.Typing()
+}
+
+// Exchange implements Screen.
+func (s *node) Exchange() (exchange.Exchange, bool) { return s.stage.Exchange() }
+
+// Update implements Screen.
+func (s *node) Update(msg tea.Msg) tea.Cmd {
+	switch msg := msg.(type) {
+	case started:
+		return s.started(msg)
+	case Played:
+		cmd := s.stage.Update(msg)
+		s.onStage, s.read = !msg.Scene.Well(), msg.Scene.Well()
+		s.arrange()
+		s.list.Go(s.proposed())
+		return cmd
+	case Edit:
+		return s.edit()
+	}
+	if s.form != nil {
+		return s.fill(msg)
+	}
+	if k, ok := msg.(tea.KeyMsg); ok {
+		return s.press(k)
+	}
+	return s.stage.Update(msg)
+}
+
+func (s *node) started(msg started) tea.Cmd {
+	wanted := s.inside.wanted
+	s.inside = inside{}
+	if msg.err != nil {
+		s.stage.played(unstarted(walk.Node, msg.err))
+		s.onStage = wanted
+		s.note = "the sandbox inside could not be started"
+		s.arrange()
+		return nil
+	}
+	s.inside.at = &msg.at
+	s.arrange()
+	if wanted {
+		return s.enterInside()
+	}
+	return nil
+}
+
+// enterInside reads the registry of the sandbox inside, which is started first if need be.
+func (s *node) enterInside() tea.Cmd {
+	switch {
+	case s.inside.at != nil:
+		s.Walk.Aim(*s.inside.at)
+		return s.reread()
+	case s.inside.starting:
+		s.inside.wanted = true
+		return nil
+	}
+	s.inside.wanted = true
+	return s.start()
+}
+
+// reread reads the registry that the walk is at.
+func (s *node) reread() tea.Cmd {
+	s.read, s.filter = false, ""
+	s.stage.forget()
+	s.arrange()
+	return s.stage.again()
+}
+
+func (s *node) press(msg tea.KeyMsg) tea.Cmd {
+	s.note = ""
+	troubled := s.stage.scene != nil && !s.stage.scene.Well()
+	switch {
+	case s.finding:
+		s.find(msg)
+		return nil
+	case s.stage.busy:
+		return nil
+	case key.Matches(msg, enter("")) && s.onStage && troubled:
+		if !s.Walk.Registered() { // it is the sandbox inside that did not start
+			s.stage.forget()
+			s.onStage = false
+			return s.enterInside()
+		}
+		return s.stage.again()
+	case key.Matches(msg, edit()) && s.onStage && troubled:
+		return s.edit()
+	case key.Matches(msg, enter("")):
+		return s.take()
+	case key.Matches(msg, search()) && !s.onStage:
+		s.finding = true
+		return nil
+	}
+	cmd, _ := s.pair.press(msg)
+	return cmd
+}
+
+// take takes the choice under the cursor.
+func (s *node) take() tea.Cmd {
+	at := s.list.At()
+	if at < 0 {
+		return nil
+	}
+	switch c := s.choices[at]; c.kind {
+	case listed:
+		if err := s.Walk.Choose(c.entry.ID); err != nil {
+			s.note = err.Error()
+			return nil
+		}
+		s.arrange()
+		return next
+	case given:
+		return next
+	case registry:
+		return s.stage.again()
+	case sandboxed:
+		return s.enterInside()
+	case otherRegistry:
+		return s.askRegistry()
+	}
+	return s.askURLs()
+}
+
+// find takes a key for the filter.
+func (s *node) find(msg tea.KeyMsg) {
+	switch msg.String() {
+	case "esc":
+		s.finding, s.filter = false, ""
+	case "enter":
+		s.finding = false
+	case "backspace":
+		if r := []rune(s.filter); len(r) > 0 {
+			s.filter = string(r[:len(r)-1])
+		}
+	default:
+		if msg.Type == tea.KeyRunes || msg.Type == tea.KeySpace {
+			s.filter += string(msg.Runes)
+		}
+	}
+	s.arrange()
+	s.list.Go(0)
+}
+
+// View implements Screen.
+func (s *node) View(room view.Size) string {
+	if s.form != nil {
+		lines := s.form.lines(room.Width)
+		if s.note != "" {
+			lines = append(lines, "")
+			lines = append(lines, view.Hang(s.Theme.Bad.Render("✗")+" ", s.note, room.Width)...)
+		}
+		lines = append(lines, "")
+		head := fitting(walk.Node.Guide().Why, room.Width, room.Height-len(lines)-1)
+		if len(head) > 0 {
+			head = append(head, "")
+		}
+		return strings.Join(view.Window(append(head, lines...), 0, room.Height), "\n")
+	}
+	return s.draw(room, s.front)
+}
+
+// front is the list with what it is for, and with what is known of the choice under the cursor.
+func (s *node) front(room view.Size) string {
+	tail := s.detail(room.Width)
+	tail = tail[:min(len(tail), max(2, room.Height/2))]
+	var head []string
+	if s.stage.scene == nil {
+		head = fitting(walk.Node.Guide().Why, room.Width, room.Height-len(s.choices)-len(tail)-2)
+	} else {
+		for _, text := range s.stage.scene.Says {
+			head = append(head, view.Wrap(text+" Choose one:", room.Width)...)
+		}
+	}
+	return view.Stack(room, head, s.list, tail)
+}
+
+// Keys implements Screen.
+func (s *node) Keys() []key.Binding {
+	switch {
+	case s.form != nil:
+		return view.FormKeys()
+	case s.finding:
+		return []key.Binding{enter("done"), key.NewBinding(key.WithKeys("esc"), key.WithHelp("esc", "no filter"))}
+	case s.onStage:
+		lead := enter("choose")
+		if s.stage.scene != nil && !s.stage.scene.Well() {
+			lead = enter("try again")
+		}
+		return append([]key.Binding{lead, toList()}, s.stage.Keys()[1:]...)
+	}
+	return append([]key.Binding{enter(s.verb())}, append(view.ListKeys(), search(), toStage())...)
+}
+
+func search() key.Binding { return key.NewBinding(key.WithKeys("/"), key.WithHelp("/", "filter")) }
+
+// fitting is as much of a text as has room, sentence by sentence.
+func fitting(text string, width, height int) []string {
+	for text != "" {
+		if lines := view.Wrap(text, width); len(lines) <= height {
+			return lines
+		}
+		cut := strings.LastIndex(strings.TrimSuffix(text, "."), ". ")
+		if cut < 0 {
+			return nil
+		}
+		text = text[:cut+1]
+	}
+	return nil
 }

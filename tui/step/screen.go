@@ -7,6 +7,7 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 
 	"github.com/rin-network/rin/conformance/exchange"
+	"github.com/rin-network/rin/conformance/target"
 	"github.com/rin-network/rin/tui/view"
 	"github.com/rin-network/rin/tui/walk"
 )
@@ -36,6 +37,11 @@ type World struct {
 	Language string
 	// Revealed tells that secrets are shown at the moment.
 	Revealed bool
+	// Start starts the sandbox inside, or says where it is if it runs already; nil where there is none.
+	Start func(context.Context) (target.Target, error)
+	// Secret fetches a secret from the place that a text names, such as env:NAME; ReadFile reads a file that the person named.
+	Secret   func(place string) (target.Secret, error)
+	ReadFile func(path string) ([]byte, error)
 	// NodeID is the node that the command line named; empty for none.
 	NodeID string
 	// Save writes the files of the last step into a folder and says where they are.
@@ -53,8 +59,17 @@ func (w *World) show() func(string) string {
 // Next leads to the step after this one.
 type Next struct{}
 
-// Jump leads to another step.
-type Jump struct{ To walk.Step }
+// Jump leads to another step; Edit opens what can be edited there.
+type Jump struct {
+	To   walk.Step
+	Edit bool
+}
+
+// Edit asks a screen to open what can be edited there.
+type Edit struct{}
+
+// Second tells the screen that is seen that a second has passed.
+type Second struct{}
 
 // Played is a scene that came of an action of a step.
 type Played struct {
@@ -62,6 +77,8 @@ type Played struct {
 	Scene walk.Scene
 	// Of is what the scene belongs to, where a step has several actions.
 	Of any
+	// Aim is the target that was asked, as [walk.Walk.Aims] counts.
+	Aim int
 }
 
 // Revealing tells the screens that secrets are shown from now on, or hidden.
@@ -74,7 +91,31 @@ const wide = 100
 
 // act plays a scene beside the screen.
 func (w *World) act(step walk.Step, of any, play func(context.Context) walk.Scene) tea.Cmd {
-	return func() tea.Msg { return Played{step, play(w.Context), of} }
+	return func() tea.Msg {
+		if err := w.begin(); err != nil {
+			return Played{Step: step, Scene: unstarted(step, err), Of: of, Aim: w.Walk.Aims()}
+		}
+		scene := play(w.Context)
+		return Played{step, scene, of, w.Walk.Aims()}
+	}
+}
+
+// begin goes to the sandbox inside when no node was given, for whoever begins in the middle.
+func (w *World) begin() error {
+	if w.Start == nil || w.Walk.Located() || w.Walk.Registered() {
+		return nil
+	}
+	inside, err := w.Start(w.Context)
+	if err == nil && !w.Walk.Located() && !w.Walk.Registered() {
+		w.Walk.Aim(inside)
+	}
+	return err
+}
+
+// unstarted is the scene of a sandbox that could not be started.
+func unstarted(step walk.Step, err error) walk.Scene {
+	return walk.Scene{Step: step, Trouble: &walk.Trouble{What: "no sandbox could be started on this machine: " + err.Error(),
+		Causes: []string{"this machine allows no listener on its loopback address"}, Try: []string{"try again", "choose another node"}}}
 }
 
 // enter is the key that leads on; help says where to.

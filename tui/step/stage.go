@@ -24,12 +24,15 @@ type Stage struct {
 	play func(context.Context) walk.Scene
 	// extra are more lines of the story, below what the scene says; nil for none.
 	extra func(width int) []string
+	// told stands in the place of what the scene says, and is told anew each second; nil for most.
+	told func(width int) []string
 	// opening stands in the place of why the step is there; of is what the step's actions belong to. Nil for most.
 	opening []string
 	of      any
 
 	busy  bool
 	scene *walk.Scene
+	aim   int // the target that the scene is of
 	at    int // the exchange that is looked at
 	side  side
 	panes [sides]*view.Pane
@@ -59,8 +62,19 @@ func newStage(w *World, step walk.Step, verb string, play func(context.Context) 
 	return s
 }
 
-// Open implements Screen.
-func (s *Stage) Open() tea.Cmd { return nil }
+// Open implements Screen. What came of another node, or as another client, is not shown any more.
+func (s *Stage) Open() tea.Cmd {
+	if s.scene != nil && s.aim != s.Walk.Aims() {
+		s.forget()
+	}
+	return nil
+}
+
+// forget goes back to before anything was sent.
+func (s *Stage) forget() {
+	s.scene, s.at, s.side = nil, 0, story
+	s.tell()
+}
 
 // Typing implements Screen.
 func (s *Stage) Typing() bool { return false }
@@ -78,7 +92,12 @@ func (s *Stage) Update(msg tea.Msg) tea.Cmd {
 	switch msg := msg.(type) {
 	case Played:
 		if msg.Step == s.step {
+			s.aim = msg.Aim
 			s.played(msg.Scene)
+		}
+	case Second:
+		if s.told != nil {
+			s.panes[story].Refresh()
 		}
 	case Revealing:
 		for _, p := range s.panes {
@@ -107,6 +126,9 @@ func (s *Stage) press(msg tea.KeyMsg) tea.Cmd {
 		return next
 	case key.Matches(msg, retry()) && !s.busy:
 		return s.again()
+	case key.Matches(msg, edit()) && s.mendable():
+		to, _ := s.scene.Mend()
+		return func() tea.Msg { return Jump{To: to, Edit: true} }
 	case key.Matches(msg, sideOn()):
 		s.side = (s.side + 1) % sides
 	case key.Matches(msg, sideBack()):
@@ -119,6 +141,15 @@ func (s *Stage) press(msg tea.KeyMsg) tea.Cmd {
 		s.panes[s.side].Update(msg)
 	}
 	return nil
+}
+
+// mendable tells whether there is a trouble whose cause can be edited.
+func (s *Stage) mendable() bool {
+	if s.busy || s.scene == nil {
+		return false
+	}
+	_, ok := s.scene.Mend()
+	return ok
 }
 
 // again plays the scene anew.
@@ -168,9 +199,19 @@ func (s *Stage) story(width int) []string {
 	}
 	if s.scene.Trouble != nil {
 		lines = append(lines, view.Trouble(s.Theme, *s.scene.Trouble, width)...)
-		return append(lines, "", s.Theme.Key.Render("enter")+" try again")
+		lines = append(lines, "", s.Theme.Key.Render("enter")+" try again")
+		if to, ok := s.scene.Mend(); ok && s.mendable() {
+			lines = append(lines, s.Theme.Key.Render("e")+"     edit "+map[walk.Step]string{walk.Node: "the node", walk.Credentials: "the credentials"}[to])
+		}
+		return lines
+	}
+	if s.told != nil {
+		lines = append(lines, s.told(width)...)
 	}
 	for _, text := range s.scene.Says {
+		if s.told != nil {
+			break
+		}
 		lines = append(lines, view.Hang("", text, width)...)
 	}
 	if len(s.scene.Verdicts) > 0 {
@@ -282,6 +323,9 @@ func (s *Stage) Keys() []key.Binding {
 		lead = enter("try again")
 	}
 	keys := []key.Binding{lead, sideOn()}
+	if s.mendable() {
+		keys = append(keys, edit())
+	}
 	if s.scene != nil {
 		keys = append(keys, retry())
 		if len(s.scene.Exchanges) > 1 {
@@ -296,6 +340,7 @@ func sideBack() key.Binding {
 	return key.NewBinding(key.WithKeys("shift+tab"), key.WithHelp("shift+tab", "pane before"))
 }
 func retry() key.Binding { return key.NewBinding(key.WithKeys("s"), key.WithHelp("s", "send again")) }
+func edit() key.Binding  { return key.NewBinding(key.WithKeys("e"), key.WithHelp("e", "edit")) }
 func earlier() key.Binding {
 	return key.NewBinding(key.WithKeys("["), key.WithHelp("[", "exchange before"))
 }

@@ -55,10 +55,3 @@ func encodedPair(secret, id string) bool {
 	decoded, err := base64.StdEncoding.DecodeString(secret)
 	return err == nil && id != "" && strings.HasPrefix(string(decoded), id+":")
 }
-
-// Present makes the credentials those of the walk.
-func (w *Walk) Present(c target.Credentials) {
-	t := w.Target()
-	t.Credentials = c
-	w.Aim(t)
-}

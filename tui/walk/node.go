@@ -3,6 +3,7 @@ package walk
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -69,15 +70,28 @@ func entriesOf(text []byte) ([]Entry, error) {
 	return out, nil
 }
 
-// Choose aims at a node of the registry that was read. Credentials that belong to another node are not kept.
+// Choose aims at a node of the registry that was read. URLs and credentials that were given with another node are not kept; those that were
+// presented at this one before are.
 func (w *Walk) Choose(id string) error {
 	t := w.Target()
 	entry, err := discover.FindEntry(t.RegistryDocument, id)
 	if err != nil {
 		return err
 	}
-	t.NodeID, t.TokenURL, t.InfoURL, t.SpecURL, t.BaseURL = id, "", "", "", ""
-	w.Aim(discover.Complete(t, entry))
+	if another := t.NodeID != "" && t.NodeID != id; another {
+		there := elsewhere(t)
+		there.Registry, there.RegistryDocument = t.Registry, t.RegistryDocument
+		t = w.remembered(discover.Complete(there, entry))
+	}
+	t.NodeID = id
+	if t = discover.Complete(t, entry); t.TokenURL == "" || t.InfoURL == "" {
+		return fmt.Errorf("the entry %s names no token URL or no info URL", id)
+	}
+	err = errors.Join(Misplaced("--token-url", t.TokenURL, t.AllowOrigins), Misplaced("--info-url", t.InfoURL, t.AllowOrigins))
+	if err != nil {
+		return fmt.Errorf("the entry %s can't be used: %w", id, err)
+	}
+	w.Aim(t)
 	return nil
 }
 
@@ -85,8 +99,12 @@ func (w *Walk) Choose(id string) error {
 // false when there was trouble on the way, which the scene tells.
 func (w *Walk) locate(ctx context.Context, scene *Scene) (ok bool) {
 	t := w.Target()
-	if w.Located() || t.Registry == "" && len(t.RegistryDocument) == 0 {
+	if w.Located() {
 		return true
+	}
+	if !w.Registered() {
+		scene.Trouble = &Trouble{"no node is chosen yet", []string{"the walk was begun in the middle"}, []string{"choose a node (step 1)"}}
+		return false
 	}
 	read, entries := w.ReadRegistry(ctx)
 	scene.Exchanges = append(scene.Exchanges, read.Exchanges...)
@@ -102,6 +120,21 @@ func (w *Walk) locate(ctx context.Context, scene *Scene) (ok bool) {
 		return false
 	}
 	return true
+}
+
+// Entries are those of the registry that was read last, or came as a file; none without one.
+func (w *Walk) Entries() []Entry {
+	entries, err := entriesOf(w.Target().RegistryDocument)
+	if err != nil {
+		return nil
+	}
+	return entries
+}
+
+// Registered tells whether the walk knows a registry to read.
+func (w *Walk) Registered() bool {
+	t := w.Target()
+	return t.Registry != "" || len(t.RegistryDocument) > 0
 }
 
 // Located tells whether the walk knows where tokens are issued and where info is.

@@ -1,6 +1,9 @@
 package walk
 
 import (
+	"net/http"
+	"strings"
+
 	"github.com/rin-network/rin/conformance/exchange"
 	"github.com/rin-network/rin/conformance/requirement"
 )
@@ -41,3 +44,27 @@ type Trouble struct {
 
 // Well reports that the action reached its aim.
 func (s Scene) Well() bool { return s.Trouble == nil }
+
+// Mend is the step where the usual cause of a trouble is edited: the credentials when they were answered with a refusal, else the node. ok is
+// false where neither has to do with it.
+func (s Scene) Mend() (to Step, ok bool) {
+	if s.Well() || s.Step == TakeAway || s.Step == Certify {
+		return 0, false
+	}
+	if len(s.Exchanges) == 0 {
+		return Node, true
+	}
+	last := s.Exchanges[len(s.Exchanges)-1]
+	if last.Response == nil {
+		return Node, true
+	}
+	switch last.Response.Status {
+	case http.StatusForbidden:
+		return Credentials, true
+	case http.StatusUnauthorized, http.StatusBadRequest:
+		if strings.HasPrefix(string(last.Label), string(exchange.TokenEndpoint)) { // as either client
+			return Credentials, true
+		}
+	}
+	return Node, true
+}

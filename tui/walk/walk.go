@@ -42,9 +42,12 @@ type Walk struct {
 	token   *Issued
 	second  string // the access token of the client without the role
 	node    *described
-	calls   []Call
-	report  *report.Report
-	log     *exchange.Log
+	// accounts are what was presented so far, by token URL; aims counts the targets.
+	accounts map[string]Account
+	aims     int
+	calls    []Call
+	report   *report.Report
+	log      *exchange.Log
 }
 
 // sent is an exchange with what the document says of it.
@@ -77,7 +80,7 @@ func New(o Options) (*Walk, error) {
 	if _, err := io.ReadFull(o.Random, salt); err != nil {
 		return nil, fmt.Errorf("draw the salt of this walk's fingerprints: %w", err)
 	}
-	w := &Walk{options: o, redactor: exchange.NewRedactor(salt), secrets: map[string]string{}}
+	w := &Walk{options: o, redactor: exchange.NewRedactor(salt), secrets: map[string]string{}, accounts: map[string]Account{}}
 	w.Aim(o.Target)
 	return w, nil
 }
@@ -87,6 +90,10 @@ func (w *Walk) Aim(t target.Target) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.target, w.token, w.second, w.node, w.calls, w.report, w.log = t, nil, "", nil, nil, nil, nil
+	w.aims++
+	if t.TokenURL != "" {
+		w.accounts[t.TokenURL] = Account{t.Credentials, t.Second, t.ExpiredToken}
+	}
 	w.since = len(w.history)
 	for _, s := range discover.Secrets(t) {
 		w.conceal(s.Name, s.Value.Reveal())
@@ -105,6 +112,13 @@ func (w *Walk) Target() target.Target {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.target
+}
+
+// Aims counts the targets so far: what was learnt at an earlier count may be of another node, or of another client.
+func (w *Walk) Aims() int {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.aims
 }
 
 // Now is the time of the walk.
