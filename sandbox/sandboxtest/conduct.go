@@ -10,10 +10,15 @@ import (
 )
 
 // Journal lists what was sent since the start or the last reset, oldest requests first.
-func (s *Sandbox) Journal() []journal.Entry { return s.Network.Journal().Record(0).Entries }
+func (s *Sandbox) Journal() []journal.Entry { return s.record().Entries }
 
 // Conduct judges the clients by the journal.
-func (s *Sandbox) Conduct() conduct.Report { return conduct.Judge(s.Network.Journal().Record(0)) }
+func (s *Sandbox) Conduct() conduct.Report { return conduct.Judge(s.record()) }
+
+func (s *Sandbox) record() journal.Record {
+	s.running.settle()
+	return s.Network.Journal().Record(0)
+}
 
 // ExpectCleanSheet fails the test with every rule that clients broke and every waste, how to keep it, and a command that does it right. Notes
 // pass. Without ids it looks at all clients; a client that never called has no sheet.

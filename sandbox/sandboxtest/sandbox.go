@@ -33,6 +33,8 @@ type Sandbox struct {
 	URL   string
 	nodes []*Node
 	t     TB
+
+	running *running
 }
 
 // New starts a sandbox. What it can't be made of ends the test.
@@ -68,8 +70,9 @@ func New(t TB, options ...Option) *Sandbox {
 	}
 	// The limits of a sandbox that is served as a program hold here, too.
 	server.Config, server.Listener = sandbox.HTTPServer(network), sandbox.Listen(server.Listener, network)
+	s := &Sandbox{Network: network, URL: config.Origin, t: t, running: &running{}}
+	server.Config.Handler = s.running.around(server.Config.Handler)
 	server.Start()
-	s := &Sandbox{Network: network, URL: config.Origin, t: t}
 	transport := clientTransport(network)
 	t.Cleanup(func() {
 		transport.CloseIdleConnections()

@@ -192,6 +192,16 @@ var _ = Describe("A sandbox in a test", func() {
 		Expect(said).To(ContainElement(SatisfyAll(ContainSubstring("CLT-"), ContainSubstring("\n  seen  "), ContainSubstring("\n  fix   "), ContainSubstring("\n  right curl "))))
 	})
 
+	It("knows of calls whose answers nobody read to the end", func() {
+		box := sandboxtest.New(GinkgoT())
+		for i := range 20 {
+			answer, err := box.HTTPClient().Get(box.Addresses.TryOutFundings)
+			Expect(err).NotTo(HaveOccurred())
+			Expect(answer.Body.Close()).To(Succeed())
+			Expect(box.Journal()).To(HaveLen(i + 1))
+		}
+	})
+
 	It("fails the test when the client that it is about never called", func() {
 		Expect(fails(func(t sandboxtest.TB) { sandboxtest.New(t).ExpectCleanSheet() })).To(ConsistOf(ContainSubstring("nobody called")))
 		Expect(fails(func(t sandboxtest.TB) {
