@@ -70,6 +70,8 @@ func (a *App) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		}
 	case step.Played:
 		return a, a.screens[msg.Step].Update(msg)
+	case step.Heard:
+		return a, a.screens[walk.Certify].Update(msg)
 	case tea.KeyMsg:
 		return a, a.press(msg)
 	}

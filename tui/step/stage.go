@@ -215,7 +215,9 @@ func (s *Stage) story(width int) []string {
 		lines = append(lines, view.Hang("", text, width)...)
 	}
 	if len(s.scene.Verdicts) > 0 {
-		lines = append(lines, "")
+		if len(s.scene.Says) > 0 {
+			lines = append(lines, "")
+		}
 		lines = append(lines, s.summary(width)...)
 	}
 	if s.extra != nil {
@@ -252,7 +254,11 @@ func (s *Stage) summary(width int) []string {
 		}
 		others = append(others, v)
 	}
-	lines := view.Hang(s.Theme.Good.Render("✓")+" ", fmt.Sprintf("%d of %d rules passed (%s)", passed, len(s.scene.Verdicts), strings.ToLower(verdict.String())), width)
+	var lines []string
+	if passed > 0 {
+		sign, _, style := s.Theme.Sign(gravest(s.scene.Verdicts))
+		lines = view.Hang(style.Render(sign)+" ", fmt.Sprintf("%d of %d rules passed (%s)", passed, len(s.scene.Verdicts), strings.ToLower(verdict.String())), width)
+	}
 	return append(lines, view.Verdicts(s.Theme, others, width)...)
 }
 
@@ -281,13 +287,16 @@ func (s *Stage) message(width int, of func(exchange.Exchange, message.Show) []me
 }
 
 func (s *Stage) nothing(width int) []string {
+	if s.scene != nil {
+		return view.Wrap("Nothing was sent for this.", width)
+	}
 	return view.Wrap("Nothing was sent yet: press enter to "+s.verb+".", width)
 }
 
 // View implements Screen.
 func (s *Stage) View(room view.Size) string {
-	head := s.tabs(room.Width)
-	return head + "\n" + s.panes[s.side].View(view.Size{Width: room.Width, Height: room.Height - 1})
+	content := s.panes[s.side].View(view.Size{Width: room.Width, Height: room.Height - 1}) // which then knows what is above and below it
+	return s.tabs(room.Width) + "\n" + content
 }
 
 // tabs names the sides, the one that is seen in brackets.

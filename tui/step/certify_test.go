@@ -1,0 +1,104 @@
+package step_test
+
+import (
+	"context"
+	"errors"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+
+	"github.com/rin-network/rin/conformance/exchange"
+	"github.com/rin-network/rin/conformance/report"
+	"github.com/rin-network/rin/conformance/target"
+	"github.com/rin-network/rin/conformance/worker"
+	"github.com/rin-network/rin/sandbox"
+	"github.com/rin-network/rin/tui/step"
+	"github.com/rin-network/rin/tui/walk"
+)
+
+var _ = Describe("Certify", func() {
+	It("shows how far the suite is, and the verdict by group; enter alone leads on", func() {
+		b := newBench(walk.Certify, bed{})
+		Expect(b.frame(80, 24)).To(And(ContainSubstring("whole conformance suite"), ContainSubstring("enter certify the node")))
+		b.press("enter")
+		Expect(b.frame(80, 24)).To(And(ContainSubstring("✓ Certified for profile funding"), ContainSubstring("✓ Token endpoint: success"), Not(ContainSubstring("failed"))))
+		b.golden("certify-certified")
+		Expect(b.hints()).To(HavePrefix("enter next step, → open it"))
+		Expect(b.press("enter").left).To(ConsistOf(step.Next{}))
+	})
+
+	It("opens a failure with its reason, rule, fix and exchange", func() {
+		b := newBench(walk.Certify, bed{config: sandbox.Config{Deviations: []string{"role-not-checked"}}}).press("enter")
+		Expect(b.frame(80, 24)).To(And(ContainSubstring("✗ Not certified"), ContainSubstring("› ✗ BRR-18 failed")))
+		b.golden("certify-failed")
+		b.press("right")
+		seen := b.frame(80, 40)
+		for _, part := range []string{"BRR-18: failed", "reason", "expected", "got", "rule", "fix", "> GET /", "< HTTP/1.1 200 OK"} {
+			Expect(seen).To(ContainSubstring(part))
+		}
+		b.golden("certify-failure")
+		Expect(b.press("tab").frame(80, 24)).To(ContainSubstring("Authorization: Bearer ‹access_token2›"))
+		Expect(b.press("tab").frame(80, 24)).To(ContainSubstring("HTTP/1.1 200 OK"))
+		x, ok := b.Exchange()
+		Expect(ok).To(BeTrue())
+		Expect(x.Status()).To(Equal(200))
+		Expect(b.press("left").frame(80, 24)).To(ContainSubstring("› ✗ BRR-18 failed"))
+		Expect(b.press("enter").left).To(ConsistOf(step.Next{}), "a node that is not certified leads on, too")
+	})
+
+	It("opens a group, and each requirement in it", func() {
+		b := newBench(walk.Certify, bed{}).press("enter", "end", "up", "up")
+		b.press("right")
+		Expect(b.frame(80, 24)).To(And(ContainSubstring("Access token content"), ContainSubstring("✓ JWT-01 passed")))
+		b.golden("certify-group")
+		Expect(b.press("o").frame(80, 24)).To(And(ContainSubstring("JWT-01: passed"), ContainSubstring("rule")))
+		Expect(b.press("left", "left").frame(80, 24)).To(ContainSubstring("Certified for profile"))
+	})
+
+	Describe("while the suite runs", func() {
+		var going chan worker.Event
+		slow := func(ctx context.Context, _ target.Target, heard func(worker.Event)) (report.Report, *exchange.Log, error) {
+			for {
+				select {
+				case e, open := <-going:
+					if !open {
+						return report.Report{}, nil, errors.New("the worker ended early")
+					}
+					heard(e)
+				case <-ctx.Done():
+					return report.Report{}, nil, ctx.Err()
+				}
+			}
+		}
+		BeforeEach(func() { going = make(chan worker.Event) })
+
+		It("tells the share, the figures, the time and what was asked", func() {
+			b := newBench(walk.Certify, bed{certify: slow})
+			u := b.begin("enter")
+			Expect(b.hints()).To(Equal("x stop it"))
+			going <- worker.Event{Kind: worker.Planned, Budget: 312}
+			going <- worker.Event{Kind: worker.Progress, Done: 1, Planned: 130, Label: "token.ok"}
+			going <- worker.Event{Kind: worker.Progress, Done: 2, Planned: 130, Label: "token.basic"}
+			going <- worker.Event{Kind: worker.Progress, Done: 52, Planned: 130, Label: "op/listFundings.garbage"}
+			b.take(u, 4)
+			b.clock.at = b.clock.at.Add(83e9)
+			Expect(b.frame(80, 24)).To(And(ContainSubstring(" 40%"), ContainSubstring("52 of 130 planned, 1:23, at most 312 requests"), ContainSubstring("op/listFundings.garbage"), MatchRegexp(`token endpoint +2`)))
+			b.golden("certify-running")
+			b.press("enter", "s")
+			Expect(b.left).To(BeEmpty(), "no key but one means something")
+			b.press("x")
+			Expect(b.frame(80, 24)).To(ContainSubstring("Stopping …"))
+			b.take(u, -1)
+			Expect(b.frame(80, 24)).To(And(ContainSubstring("the suite was stopped"), ContainSubstring("enter try again")))
+			Expect(b.hints()).To(HavePrefix("enter try again, x next step"))
+			Expect(b.press("x").left).To(ConsistOf(step.Next{}))
+		})
+
+		It("says what kept it from its end, and tries again", func() {
+			b := newBench(walk.Certify, bed{certify: slow})
+			close(going)
+			Expect(b.press("enter").frame(80, 24)).To(ContainSubstring("the worker ended early"))
+			Expect(b.press("enter").frame(80, 24)).To(ContainSubstring("the worker ended early"))
+		})
+	})
+})
