@@ -5,11 +5,12 @@
 //
 // A request takes this way:
 //
-//	request -> scenario.Stage -> deviation.Wrap -> auth.Guard (try-out paths pass) -> handler -> store -> response
+//	request -> watch -> journal -> CORS -> rate limit -> scenario.Stage -> deviation.Wrap -> auth.Guard (try-out paths pass) -> handler -> store -> response
 //
-// The journal stands before all of it, and remembers what was asked and answered; package conduct judges clients by it.
+// Watch dates, counts and logs; the journal remembers what was asked and answered, and package conduct judges clients by it. CORS and
+// rate limit are there when they are configured.
 //
-// New makes an http.Handler, to be used in a test with httptest:
+// Package sandboxtest runs a whole network inside a Go test. New makes the http.Handler of one node:
 //
 //	node, err := sandbox.New(sandbox.Config{})
 //	server := httptest.NewServer(node)
