@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"net/url"
+	"slices"
 	"strings"
 )
 
@@ -42,4 +43,30 @@ func Masked(text string) string {
 	return markerPattern().ReplaceAllStringFunc(text, func(marker string) string {
 		return "‹" + markerPattern().FindStringSubmatch(marker)[1] + "›"
 	})
+}
+
+// Piece is a part of a text: a marker as a whole, or what stands between two of them.
+type Piece struct {
+	Text   string
+	Marker bool
+}
+
+// Pieces cuts a text at its markers, for who shows secrets apart from the rest.
+func Pieces(text string) []Piece {
+	if !slices.ContainsFunc(forms[:], func(form string) bool { return strings.Contains(text, ":"+form+"]]") }) {
+		return []Piece{{Text: text}}
+	}
+	var pieces []Piece
+	at := 0
+	for _, m := range markerPattern().FindAllStringIndex(text, -1) {
+		if m[0] > at {
+			pieces = append(pieces, Piece{Text: text[at:m[0]]})
+		}
+		pieces = append(pieces, Piece{text[m[0]:m[1]], true})
+		at = m[1]
+	}
+	if at < len(text) || at == 0 {
+		pieces = append(pieces, Piece{Text: text[at:]})
+	}
+	return pieces
 }

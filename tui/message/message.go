@@ -37,6 +37,16 @@ type Show func(text string) string
 
 // Request is what was sent.
 func Request(x exchange.Exchange, show Show) []Line {
+	lines := RequestHead(x, show)
+	if len(x.Request.Body) > 0 {
+		lines = append(lines, Line{Kind: Blank})
+		lines = append(lines, content(x.Request.Body, false, show)...)
+	}
+	return lines
+}
+
+// RequestHead is a request without its content.
+func RequestHead(x exchange.Exchange, show Show) []Line {
 	q := x.Request
 	target, host := q.URL, ""
 	if u, err := url.Parse(q.URL); err == nil && u.Host != "" {
@@ -48,16 +58,22 @@ func Request(x exchange.Exchange, show Show) []Line {
 		}
 	}
 	lines := []Line{{Start, report.Plain(q.Method + " " + show(target) + " HTTP/1.1")}, {Header, report.Plain("Host: " + host)}}
-	lines = append(lines, fields(q.Header, show)...)
-	if len(q.Body) > 0 {
-		lines = append(lines, Line{Kind: Blank})
-		lines = append(lines, content(q.Body, false, show)...)
-	}
-	return lines
+	return append(lines, fields(q.Header, show)...)
 }
 
 // Response is what came back, or why nothing did.
 func Response(x exchange.Exchange, show Show) []Line {
+	lines := ResponseHead(x, show)
+	if x.Response == nil {
+		return lines
+	}
+	lines = append(lines, Line{Kind: Blank})
+	lines = append(lines, content(x.Response.Body, true, show)...)
+	return append(lines, Notes(x)...)
+}
+
+// ResponseHead is a response without its content, or why there is none.
+func ResponseHead(x exchange.Exchange, show Show) []Line {
 	var lines []Line
 	for _, hop := range x.Redirects {
 		lines = append(lines, Line{Note, report.Plain(fmt.Sprintf("redirected with status %d to %s", hop.Status, hop.Location))})
@@ -71,12 +87,19 @@ func Response(x exchange.Exchange, show Show) []Line {
 	}
 	a := x.Response
 	lines = append(lines, Line{Start, report.Plain(fmt.Sprintf("%s %d %s", a.Proto, a.Status, http.StatusText(a.Status)))})
-	lines = append(lines, fields(a.Header, show)...)
-	lines = append(lines, Line{Kind: Blank})
+	return append(lines, fields(a.Header, show)...)
+}
+
+// Notes are words of rin's own on the content of a response: that there is none, or not all of it.
+func Notes(x exchange.Exchange) []Line {
+	a := x.Response
+	if a == nil {
+		return nil
+	}
+	var lines []Line
 	if len(a.Body) == 0 {
 		lines = append(lines, Line{Note, "(no content)"})
 	}
-	lines = append(lines, content(a.Body, true, show)...)
 	if a.Truncated {
 		lines = append(lines, Line{Note, fmt.Sprintf("(cut: the content is longer than %d bytes)", a.Size)})
 	}
@@ -108,9 +131,4 @@ func content(body []byte, pretty bool, show Show) []Line {
 		out = append(out, Line{Body, strings.ReplaceAll(strings.TrimSuffix(line, "\n"), "\t", "    ")})
 	}
 	return out
-}
-
-// JSON tells whether the content of a response is JSON, for a tree.
-func JSON(x exchange.Exchange) bool {
-	return x.Response != nil && len(x.Response.Body) > 0 && json.Valid(x.Response.Body)
 }

@@ -63,6 +63,14 @@ func (w *World) place() string {
 	return strings.Join([]string{t.NodeID, t.TokenURL, t.InfoURL, t.Credentials.ClientID}, " ")
 }
 
+// secrets says how the secrets of a message are shown at the moment.
+func (w *World) secrets() view.Secrets {
+	if w.Revealed {
+		return w.Walk.Reveal
+	}
+	return nil
+}
+
 // Next leads to the step after this one.
 type Next struct{}
 

@@ -36,6 +36,8 @@ type Stage struct {
 	at    int // the exchange that is looked at
 	side  side
 	panes [sides]*view.Pane
+	// messages take the place of the panes of request and response once there are any.
+	messages map[side]*view.Message
 }
 
 // side is one of the ways to look at a scene.
@@ -54,7 +56,9 @@ func (s side) String() string { return [...]string{"Why", "Request", "Response",
 
 // newStage makes the screen of a step.
 func newStage(w *World, step walk.Step, verb string, play func(context.Context) walk.Scene) *Stage {
-	s := &Stage{World: w, step: step, verb: verb, play: play}
+	s := &Stage{World: w, step: step, verb: verb, play: play, messages: map[side]*view.Message{
+		request: view.NewMessage(w.Theme, w.secrets), response: view.NewMessage(w.Theme, w.secrets),
+	}}
 	for i := range s.panes {
 		s.panes[i] = view.NewPane(w.Theme)
 	}
@@ -77,7 +81,17 @@ func (s *Stage) forget() {
 }
 
 // Typing implements Screen.
-func (s *Stage) Typing() bool { return false }
+func (s *Stage) Typing() bool {
+	m, ok := s.message()
+	return ok && m.Typing()
+}
+
+// message is the one that is seen; ok is false on other sides, and while nothing was sent.
+func (s *Stage) message() (m *view.Message, ok bool) {
+	_, sent := s.Exchange()
+	m, ok = s.messages[s.side]
+	return m, ok && sent
+}
 
 // Exchange implements Screen.
 func (s *Stage) Exchange() (exchange.Exchange, bool) {
@@ -104,7 +118,12 @@ func (s *Stage) Update(msg tea.Msg) tea.Cmd {
 			p.Refresh()
 		}
 	case tea.KeyMsg:
+		if m, ok := s.message(); ok && m.Typing() {
+			return m.Update(msg)
+		}
 		return s.press(msg)
+	default:
+		return tea.Batch(s.messages[request].Update(msg), s.messages[response].Update(msg))
 	}
 	return nil
 }
@@ -138,6 +157,9 @@ func (s *Stage) press(msg tea.KeyMsg) tea.Cmd {
 	case key.Matches(msg, earlier()):
 		s.look(s.at - 1)
 	default:
+		if m, ok := s.message(); ok {
+			return m.Update(msg)
+		}
 		s.panes[s.side].Update(msg)
 	}
 	return nil
@@ -171,8 +193,16 @@ func (s *Stage) look(at int) {
 // tell gives the panes what they show.
 func (s *Stage) tell() {
 	s.panes[story].Show(s.story)
-	s.panes[request].Show(func(width int) []string { return s.message(width, message.Request) })
-	s.panes[response].Show(func(width int) []string { return s.message(width, message.Response) })
+	s.panes[request].Show(s.nothing)
+	s.panes[response].Show(s.nothing)
+	if x, ok := s.Exchange(); ok {
+		s.messages[request].Show(message.RequestHead(x, marked), x.Request.Body, nil)
+		var body []byte
+		if x.Response != nil {
+			body = x.Response.Body
+		}
+		s.messages[response].Show(message.ResponseHead(x, marked), body, message.Notes(x))
+	}
 	s.panes[verdict].Show(func(width int) []string {
 		if s.scene == nil {
 			return s.nothing(width)
@@ -262,26 +292,16 @@ func (s *Stage) summary(width int) []string {
 	return append(lines, view.Verdicts(s.Theme, others, width)...)
 }
 
+// marked keeps the markers in a text.
+func marked(text string) string { return text }
+
 // brief is an exchange in two lines.
 func brief(t view.Theme, x exchange.Exchange, show message.Show) []string {
-	out := []string{t.Muted.Render("> ") + t.Start.Render(message.Request(x, show)[0].Text)}
-	for _, l := range message.Response(x, show) {
+	out := []string{t.Muted.Render("> ") + t.Start.Render(message.RequestHead(x, show)[0].Text)}
+	for _, l := range message.ResponseHead(x, show) {
 		if l.Kind == message.Start || l.Kind == message.Note {
 			return append(out, t.Muted.Render("< ")+t.Start.Render(l.Text))
 		}
-	}
-	return out
-}
-
-// message is one side of the exchange that is looked at.
-func (s *Stage) message(width int, of func(exchange.Exchange, message.Show) []message.Line) []string {
-	x, ok := s.Exchange()
-	if !ok {
-		return s.nothing(width)
-	}
-	var out []string
-	for _, l := range of(x, s.show()) {
-		out = append(out, s.Theme.Line(l))
 	}
 	return out
 }
@@ -295,7 +315,13 @@ func (s *Stage) nothing(width int) []string {
 
 // View implements Screen.
 func (s *Stage) View(room view.Size) string {
-	content := s.panes[s.side].View(view.Size{Width: room.Width, Height: room.Height - 1}) // which then knows what is above and below it
+	room.Height--
+	content := "" // drawn first: then it knows what is above and below it
+	if m, ok := s.message(); ok {
+		content = m.View(room)
+	} else {
+		content = s.panes[s.side].View(room)
+	}
 	return s.tabs(room.Width) + "\n" + content
 }
 
@@ -314,7 +340,11 @@ func (s *Stage) tabs(width int) string {
 	if s.scene != nil && len(s.scene.Exchanges) > 1 {
 		line += s.Theme.Muted.Render(fmt.Sprintf("  exchange %d of %d", s.at+1, len(s.scene.Exchanges)))
 	}
-	if above, below := s.panes[s.side].More(); above+below > 0 {
+	above, below := s.panes[s.side].More()
+	if m, ok := s.message(); ok {
+		above, below = m.More()
+	}
+	if above+below > 0 {
 		line += s.Theme.Muted.Render(fmt.Sprintf("  ↑%d ↓%d", above, below))
 	}
 	return view.Fit(line, width)
@@ -340,6 +370,12 @@ func (s *Stage) Keys() []key.Binding {
 		if len(s.scene.Exchanges) > 1 {
 			keys = append(keys, earlier(), later())
 		}
+	}
+	if m, ok := s.message(); ok {
+		if m.Typing() {
+			return m.Keys()
+		}
+		return append(keys, m.Keys()...)
 	}
 	return append(keys, view.ScrollKeys()...)
 }

@@ -102,6 +102,8 @@ func (s *whatIf) Update(msg tea.Msg) tea.Cmd {
 
 func (s *whatIf) press(msg tea.KeyMsg) tea.Cmd {
 	switch {
+	case s.stage != nil && s.stage.Typing():
+		return s.stage.Update(msg)
 	case s.asking:
 		s.asking = false
 		if msg.String() == "y" {
@@ -190,6 +192,8 @@ func (s *whatIf) Keys() []key.Binding {
 	switch {
 	case s.asking:
 		return []key.Binding{key.NewBinding(key.WithKeys("y"), key.WithHelp("y", "send it")), key.NewBinding(key.WithKeys("n"), key.WithHelp("n", "don't"))}
+	case s.stage != nil && s.stage.Typing():
+		return s.stage.Keys()
 	case s.stage != nil:
 		lead := enter("next mistake")
 		if s.next() < 0 {
