@@ -1,8 +1,10 @@
 package main_test
 
 import (
+	"encoding/json"
 	"io"
 	"net/http"
+	"strings"
 	"testing"
 	"time"
 )
@@ -45,4 +47,35 @@ func BenchmarkSandboxMillion(b *testing.B) {
 	atMost(b, filtered.Seconds()/n, "s/first-filter", 2)
 	b.ReportMetric(float64(streaming.Microseconds())/1000/n, "ms/first-byte")
 	atMost(b, peak, "MB", 300)
+}
+
+// BenchmarkSandboxTenNodes compares the peak of resident memory of ten nodes with that of one, after each node has answered its list, a page
+// and its document (target: less than twice).
+func BenchmarkSandboxTenNodes(b *testing.B) {
+	rin := build(b, "github.com/rin-network/rin/cmd/rin")
+	measure := func(nodes string) float64 {
+		_, base, cmd := start(b, "/registry/registry.json", rin, "sandbox", "--addr", "127.0.0.1:0", "--nodes", nodes)
+		defer end(cmd)
+		var registry struct{ Member []struct{ Info string } }
+		if err := json.Unmarshal(fetch(b, base+"/registry/registry.json", ""), &registry); err != nil {
+			b.Fatal(err)
+		}
+		for _, m := range registry.Member {
+			api, _, _ := strings.Cut(m.Info, "/info/")
+			for _, path := range []string{"/try-out/funding/v3/fundings", "/try-out/funding/v3/fundings?page[size]=20", "/funding/v3/api-docs"} {
+				fetch(b, api+path, "")
+			}
+		}
+		megabytes, err := peakMemory(cmd.Process.Pid)
+		if err != nil {
+			b.Skip(err)
+		}
+		return megabytes
+	}
+	var one, ten float64
+	for b.Loop() {
+		one, ten = one+measure("1"), ten+measure("10")
+	}
+	b.ReportMetric(ten/float64(b.N), "MB")
+	atMost(b, ten/one, "ten/one", 2)
 }
