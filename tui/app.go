@@ -178,7 +178,10 @@ func (a *App) foot() string {
 	if a.note != "" {
 		return view.Fit(a.note, a.size.Width)
 	}
-	last := hint(a.world.Theme, a.keys.help) + "  " + hint(a.world.Theme, a.keys.quit)
+	last := hint(a.world.Theme, a.keys.quit)
+	if !a.screen().Typing() { // while typing it is a character
+		last = hint(a.world.Theme, a.keys.help) + "  " + last
+	}
 	line := ""
 	for _, k := range a.screen().Keys() {
 		next := line + hint(a.world.Theme, k) + "  "

@@ -6,6 +6,7 @@ import (
 	"github.com/charmbracelet/bubbles/key"
 	tea "github.com/charmbracelet/bubbletea"
 	"github.com/charmbracelet/huh"
+	"github.com/charmbracelet/x/ansi"
 
 	"github.com/rin-network/rin/tui/view"
 )
@@ -13,7 +14,7 @@ import (
 // form is a form that a screen shows in its own place, until it is filled in or left.
 type form struct {
 	*huh.Form
-	width int
+	size view.Size
 }
 
 // newForm makes a form of fields, one below the other.
@@ -22,7 +23,7 @@ func newForm(t view.Theme, fields ...huh.Field) *form {
 	keys.Quit = key.NewBinding(key.WithDisabled()) // the application has a key for it, and esc is the screen's
 	keys.Input.AcceptSuggestion = key.NewBinding(key.WithDisabled())
 	group := huh.NewGroup(fields...).WithShowHelp(false)
-	return &form{Form: huh.NewForm(group).WithTheme(t.Form()).WithKeyMap(keys).WithShowHelp(false).WithShowErrors(true)}
+	return &form{Form: huh.NewForm(group).WithTheme(t.Form()).WithKeyMap(keys).WithShowHelp(false).WithShowErrors(false)}
 }
 
 // left tells the key that leaves a form without taking what was typed.
@@ -40,15 +41,23 @@ func (f *form) take(msg tea.Msg) (done bool, cmd tea.Cmd) {
 	return f.State == huh.StateCompleted, cmd
 }
 
-// lines draws the form in a width.
-func (f *form) lines(width int) []string {
-	if f.width != width {
-		f.width = width
-		f.WithWidth(width)
+// lines draws the form, with what is wrong below it. In little room the field that is typed into is seen.
+func (f *form) lines(t view.Theme, room view.Size) []string {
+	var wrong []string
+	for _, err := range f.Errors() {
+		wrong = append(wrong, view.Hang(t.Bad.Render("✗")+" ", err.Error(), room.Width)...)
+	}
+	room.Height = max(3, room.Height-len(wrong))
+	if f.size != room {
+		f.size = room
+		f.WithWidth(room.Width).WithHeight(room.Height)
 	}
 	lines := strings.Split(f.View(), "\n")
-	for i, line := range lines {
-		lines[i] = view.Fit(line, width)
+	for len(lines) > 0 && strings.TrimSpace(ansi.Strip(lines[len(lines)-1])) == "" {
+		lines = lines[:len(lines)-1]
 	}
-	return lines
+	for i, line := range lines {
+		lines[i] = view.Fit(strings.TrimRight(line, " "), room.Width)
+	}
+	return append(lines, wrong...)
 }

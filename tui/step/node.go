@@ -216,16 +216,11 @@ func (s *node) find(msg tea.KeyMsg) {
 // View implements Screen.
 func (s *node) View(room view.Size) string {
 	if s.form != nil {
-		lines := s.form.lines(room.Width)
-		if s.note != "" {
-			lines = append(lines, "")
-			lines = append(lines, view.Hang(s.Theme.Bad.Render("✗")+" ", s.note, room.Width)...)
-		}
-		lines = append(lines, "")
-		head := fitting(walk.Node.Guide().Why, room.Width, room.Height-len(lines)-1)
+		head := fitting(walk.Node.Guide().Why, room.Width, room.Height-14)
 		if len(head) > 0 {
 			head = append(head, "")
 		}
+		lines := s.form.lines(s.Theme, view.Size{Width: room.Width, Height: room.Height - len(head)})
 		return strings.Join(view.Window(append(head, lines...), 0, room.Height), "\n")
 	}
 	return s.draw(room, s.front)

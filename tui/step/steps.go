@@ -1,10 +1,6 @@
 package step
 
-import (
-	"context"
-
-	"github.com/rin-network/rin/tui/walk"
-)
+import "github.com/rin-network/rin/tui/walk"
 
 // Screens makes the screens of all steps, in their order.
 func Screens(w *World) []Screen {
@@ -15,16 +11,4 @@ func Screens(w *World) []Screen {
 		newStage(w, walk.Info, "call info", w.Walk.CallInfo),
 		newSpecification(w), newCalls(w), newWhatIf(w), newCertify(w), newTakeAway(w),
 	}
-}
-
-// newReading is the screen that reads the token; it fetches one if there is none.
-func newReading(w *World) Screen {
-	return newStage(w, walk.Reading, "read the token", func(ctx context.Context) walk.Scene {
-		if _, ok := w.Walk.Issued(); !ok {
-			if fetched := w.Walk.FetchToken(ctx); !fetched.Well() {
-				return fetched
-			}
-		}
-		return w.Walk.ReadToken(ctx)
-	})
 }

@@ -29,7 +29,7 @@ func (t Theme) Form() *huh.Theme {
 func FormKeys() []key.Binding {
 	return []key.Binding{
 		key.NewBinding(key.WithKeys("enter"), key.WithHelp("enter", "next field")),
-		key.NewBinding(key.WithKeys("shift+tab"), key.WithHelp("shift+tab", "field before")),
 		key.NewBinding(key.WithKeys("esc"), key.WithHelp("esc", "leave the form")),
+		key.NewBinding(key.WithKeys("shift+tab"), key.WithHelp("shift+tab", "field before")),
 	}
 }
