@@ -18,6 +18,7 @@ type credentials struct {
 	*World
 	pane *view.Pane
 	form *accountForm
+	room view.Size
 	note string // what became of what was typed
 }
 
@@ -111,15 +112,28 @@ func (s *credentials) View(room view.Size) string {
 	if s.form != nil {
 		return s.form.draw(s.Theme, room)
 	}
+	if s.room != room {
+		s.room = room
+		s.pane.Refresh()
+	}
 	return s.pane.View(room)
 }
 
-// lines are what is known of the client.
+// lines are why the step is there, and the facts.
 func (s *credentials) lines(width int) []string {
 	g := walk.Credentials.Guide()
+	facts := s.facts(width)
 	out := append(view.Wrap(g.Why, width), "")
 	out = append(out, view.Hang(s.Theme.Muted.Render("Rule: "), g.Rule, width)...)
-	out = append(out, "")
+	if len(out)+1+len(facts) > s.room.Height { // the facts are seen first
+		return append(append(facts, ""), out...)
+	}
+	return append(append(out, ""), facts...)
+}
+
+// facts are the client, and what is to be said of it.
+func (s *credentials) facts(width int) []string {
+	var out []string
 	if s.note != "" {
 		out = append(append(out, view.Hang(s.Theme.Bad.Render("✗")+" ", s.note, width)...), "")
 	}
@@ -171,7 +185,7 @@ func (s *credentials) Keys() []key.Binding {
 	if s.form != nil {
 		return view.FormKeys()
 	}
-	lead := enter("next step")
+	lead := enter("next")
 	if !s.given() {
 		lead = enter("type them")
 	}

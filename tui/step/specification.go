@@ -2,14 +2,217 @@ package step
 
 import (
 	"context"
+	"slices"
+	"strings"
 
+	"github.com/charmbracelet/bubbles/key"
+	tea "github.com/charmbracelet/bubbletea"
+
+	"github.com/rin-network/rin/conformance/exchange"
+	"github.com/rin-network/rin/conformance/report"
+	"github.com/rin-network/rin/tui/view"
 	"github.com/rin-network/rin/tui/walk"
 )
 
-// newSpecification is the screen that reads the node's document.
+// specification is the screen that reads the node's document: its operations as a list, and each opened with its parameters and answers.
+type specification struct {
+	*World
+	pair
+	operations []walk.Operation
+	opened     *view.Pane // of the operation that is looked at; nil while the list is
+}
+
 func newSpecification(w *World) Screen {
-	return newStage(w, walk.Specification, "read the specification", func(ctx context.Context) walk.Scene {
+	s := &specification{World: w}
+	s.list = view.NewList(w.Theme)
+	s.stage = newStage(w, walk.Specification, "read the specification", func(ctx context.Context) walk.Scene {
 		scene, _ := w.Walk.ReadSpecification(ctx)
 		return scene
 	})
+	s.stage.extra = func(width int) []string {
+		return view.Hang(w.Theme.Muted.Render("Document: "), w.Walk.Target().SpecURL, width)
+	}
+	s.onStage = true
+	return s
+}
+
+// Open implements Screen. The operations of another node are not shown any more.
+func (s *specification) Open() tea.Cmd {
+	cmd := s.stage.Open()
+	if s.stage.scene == nil {
+		s.operations, s.opened, s.onStage = nil, nil, true
+	}
+	return cmd
+}
+
+// Typing implements Screen.
+func (s *specification) Typing() bool { return s.onStage && s.stage.Typing() }
+
+// Exchange implements Screen.
+func (s *specification) Exchange() (exchange.Exchange, bool) { return s.stage.Exchange() }
+
+// Update implements Screen.
+func (s *specification) Update(msg tea.Msg) tea.Cmd {
+	switch msg := msg.(type) {
+	case Played:
+		cmd := s.stage.Update(msg)
+		s.operations, s.opened, s.onStage = nil, nil, true
+		if msg.Scene.Well() {
+			s.operations = s.Walk.Operations()
+			s.list.Show(len(s.operations), s.row)
+			s.list.Go(max(0, slices.IndexFunc(s.operations, func(o walk.Operation) bool { return o.List })))
+			s.onStage = len(s.operations) == 0
+		}
+		return cmd
+	case tea.KeyMsg:
+		return s.press(msg)
+	}
+	return s.stage.Update(msg)
+}
+
+func (s *specification) press(msg tea.KeyMsg) tea.Cmd {
+	switch {
+	case len(s.operations) == 0:
+		return s.stage.Update(msg)
+	case key.Matches(msg, enter("")) && !s.stage.busy:
+		return next
+	case key.Matches(msg, retry()) && !s.stage.busy:
+		return s.stage.again()
+	case s.opened != nil && key.Matches(msg, toList()):
+		s.opened = nil
+		return nil
+	case s.opened != nil && !s.onStage:
+		if !s.opened.Update(msg) && key.Matches(msg, toStage()) {
+			s.onStage = true
+		}
+		return nil
+	case !s.onStage && key.Matches(msg, open()):
+		s.show(s.operations[s.list.At()])
+		return nil
+	}
+	cmd, _ := s.pair.press(msg)
+	return cmd
+}
+
+// show opens an operation.
+func (s *specification) show(o walk.Operation) {
+	s.opened = view.NewPane(s.Theme)
+	s.opened.Show(func(width int) []string { return operation(s.Theme, o, width) })
+}
+
+// row is an operation in a line: what it needs stands at the end, whatever the width.
+func (s *specification) row(i, width int) string {
+	o := s.operations[i]
+	var words []string
+	switch {
+	case o.List:
+		words = append(words, "list")
+	case o.Detail:
+		words = append(words, "one")
+	}
+	if len(o.Required) > 0 {
+		words = append(words, "needs "+report.Plain(strings.Join(o.Required, ", ")))
+	}
+	if o.Body {
+		words = append(words, "needs a body")
+	}
+	text := padded(report.Plain(o.Method), 4) + report.Plain(o.Path)
+	return ended(s.Theme, text, view.Fit(strings.Join(words, ", "), width/2), width)
+}
+
+// operation is one of the document, in lines.
+func operation(t view.Theme, o walk.Operation, width int) []string {
+	out := view.Wrapped(t.Title, o.Method+" "+o.Path, width)
+	about := o.ID
+	switch {
+	case o.List:
+		about += " · the list that the next step reads"
+	case o.Detail:
+		about += " · one of the list, opened in the next step"
+	}
+	if o.Deprecated {
+		about += " · deprecated: don't build on it"
+	}
+	if about = strings.TrimPrefix(about, " · "); about != "" {
+		out = append(out, view.Wrapped(t.Muted, about, width)...)
+	}
+	out = append(out, "", t.Key.Render("Parameters"))
+	for _, p := range o.Parameters {
+		sign, word := "  ", "in the "+p.In
+		if p.Required {
+			sign, word = t.Warn.Render("*")+" ", "required, in the "+p.In
+		}
+		kind := p.Type
+		if len(p.Values) > 0 {
+			kind = strings.TrimSpace(kind + ": " + strings.Join(p.Values, ", "))
+		}
+		out = append(out, indented(sign, view.Row(t, p.Name, kind, word, width-2))...)
+	}
+	if len(o.Parameters) == 0 {
+		out = append(out, "  none")
+	}
+	if o.Body {
+		out = append(out, indented(t.Warn.Render("*")+" ", view.Row(t, "body", "", "required", width-2))...)
+	}
+	out = append(out, "", t.Key.Render("Documented answers"))
+	for _, a := range o.Answers {
+		out = append(out, indented("  ", view.Row(t, a.Status, strings.Join(a.Types, ", "), "", width-2))...)
+	}
+	if len(o.Answers) == 0 {
+		out = append(out, "  none")
+	}
+	return out
+}
+
+// indented puts a sign before some lines, and blanks before all but the first.
+func indented(sign string, lines []string) []string {
+	for i, line := range lines {
+		if i == 0 {
+			lines[i] = sign + line
+			continue
+		}
+		lines[i] = "  " + line
+	}
+	return lines
+}
+
+// View implements Screen.
+func (s *specification) View(room view.Size) string {
+	if len(s.operations) == 0 {
+		return s.stage.View(room)
+	}
+	return s.draw(room, s.front)
+}
+
+func (s *specification) front(room view.Size) string {
+	if s.opened != nil {
+		return s.opened.View(room)
+	}
+	var head []string
+	for _, text := range s.stage.scene.Says {
+		head = append(head, view.Wrap(text, room.Width)...)
+	}
+	if room.Height > 14 {
+		head = append(head, view.Hang(s.Theme.Muted.Render("Document: "), s.Walk.Target().SpecURL, room.Width)...)
+	}
+	tail := s.stage.summary(room.Width)
+	return view.Stack(room, head, s.list, tail[:min(len(tail), max(1, room.Height/3))])
+}
+
+// Keys implements Screen.
+func (s *specification) Keys() []key.Binding {
+	switch {
+	case len(s.operations) == 0:
+		return s.stage.Keys()
+	case s.onStage:
+		return append([]key.Binding{enter("next"), toList()}, s.stage.Keys()[1:]...)
+	case s.opened != nil:
+		return append([]key.Binding{enter("next"), toList(), toStage()}, view.ScrollKeys()...)
+	}
+	return append([]key.Binding{enter("next"), open()}, append(view.ListKeys(), toStage(), retry())...)
+}
+
+// open opens what the cursor is on.
+func open() key.Binding {
+	return key.NewBinding(key.WithKeys("right", "o"), key.WithHelp("→", "open"))
 }

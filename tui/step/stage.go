@@ -24,7 +24,7 @@ type Stage struct {
 	play func(context.Context) walk.Scene
 	// extra are more lines of the story, below what the scene says; nil for none.
 	extra func(width int) []string
-	// told stands in the place of what the scene says, and is told anew each second; nil for most.
+	// told stands before why the step is there, in the place of what the scene says, and is told anew each second; nil for most.
 	told func(width int) []string
 	// opening stands in the place of why the step is there; of is what the step's actions belong to. Nil for most.
 	opening []string
@@ -216,6 +216,13 @@ func (s *Stage) tell() {
 
 // story is why the step is there and, once it was played, what came of it.
 func (s *Stage) story(width int) []string {
+	if s.told != nil && !s.busy && s.scene != nil && s.scene.Well() {
+		lines := append(s.told(width), "")
+		if len(s.scene.Verdicts) > 0 {
+			lines = append(append(lines, s.summary(width)...), "")
+		}
+		return append(lines, s.why(width)...)
+	}
 	lines := s.why(width)
 	switch {
 	case s.busy:
@@ -235,13 +242,7 @@ func (s *Stage) story(width int) []string {
 		}
 		return lines
 	}
-	if s.told != nil {
-		lines = append(lines, s.told(width)...)
-	}
 	for _, text := range s.scene.Says {
-		if s.told != nil {
-			break
-		}
 		lines = append(lines, view.Hang("", text, width)...)
 	}
 	if len(s.scene.Verdicts) > 0 {

@@ -1,8 +1,11 @@
 package walk
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"maps"
+	"slices"
 
 	"github.com/rin-network/rin/conformance/discover"
 	"github.com/rin-network/rin/conformance/document"
@@ -39,6 +42,29 @@ type Operation struct {
 	List, Detail bool
 	// Required names the parameters that it can't be called without; Optional the others.
 	Required, Optional []string
+	// Parameters are all of them, the required ones first; Body tells a request body that is required.
+	Parameters []Parameter
+	Body       bool
+	// Answers are the documented statuses, each with its media types; Deprecated says not to build on it.
+	Answers    []Answer
+	Deprecated bool
+}
+
+// Parameter is a parameter of an operation.
+type Parameter struct {
+	Name string
+	// In is query, path, header or cookie.
+	In       string
+	Required bool
+	// Type is the type with its format; Values are those allowed, where they are listed.
+	Type   string
+	Values []string
+}
+
+// Answer is a documented answer.
+type Answer struct {
+	Status string
+	Types  []string
 }
 
 // ReadSpecification reads the node's OpenAPI document, without a token first, as a code generator does.
@@ -113,16 +139,42 @@ func (w *Walk) Operations() []Operation {
 	var out []Operation
 	for _, o := range d.node.Document.Operations {
 		one := Operation{Method: o.Method, Path: o.Path, ID: o.ID, List: o.Key == d.node.List, Detail: o.Key == d.node.Detail}
+		one.Body, one.Deprecated = o.HasBody, o.Deprecated
 		for _, p := range o.Parameters {
 			if p.Required {
 				one.Required = append(one.Required, p.Name)
 			} else {
 				one.Optional = append(one.Optional, p.Name)
 			}
+			one.Parameters = append(one.Parameters, parameterOf(p))
+		}
+		slices.SortStableFunc(one.Parameters, func(a, b Parameter) int {
+			if a.Required == b.Required {
+				return 0
+			}
+			if a.Required {
+				return -1
+			}
+			return 1
+		})
+		for _, status := range slices.Sorted(maps.Keys(o.Responses)) {
+			one.Answers = append(one.Answers, Answer{status, slices.Sorted(maps.Keys(o.Responses[status].Content))})
 		}
 		out = append(out, one)
 	}
 	return out
+}
+
+func parameterOf(p document.Parameter) Parameter {
+	schema, kind := p.Schema, p.Schema.Type
+	if schema.Type == "array" && schema.Items != nil {
+		schema = *schema.Items
+		kind = "list of " + cmp.Or(schema.Type, "values")
+	}
+	if schema.Format != "" {
+		kind += " (" + schema.Format + ")"
+	}
+	return Parameter{p.Name, p.In, p.Required, kind, schema.Enum}
 }
 
 func (w *Walk) description() *described {
