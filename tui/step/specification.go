@@ -86,7 +86,7 @@ func (s *specification) press(msg tea.KeyMsg) tea.Cmd {
 			s.onStage = true
 		}
 		return nil
-	case !s.onStage && key.Matches(msg, open()):
+	case !s.onStage && key.Matches(msg, open("")):
 		s.show(s.operations[s.list.At()])
 		return nil
 	}
@@ -146,17 +146,17 @@ func operation(t view.Theme, o walk.Operation, width int) []string {
 		if len(p.Values) > 0 {
 			kind = strings.TrimSpace(kind + ": " + strings.Join(p.Values, ", "))
 		}
-		out = append(out, indented(sign, view.Row(t, p.Name, kind, word, width-2))...)
+		out = append(out, indented(sign, view.Columns(t, p.Name, kind, word, width-2))...)
 	}
 	if len(o.Parameters) == 0 {
 		out = append(out, "  none")
 	}
 	if o.Body {
-		out = append(out, indented(t.Warn.Render("*")+" ", view.Row(t, "body", "", "required", width-2))...)
+		out = append(out, indented(t.Warn.Render("*")+" ", view.Columns(t, "body", "", "required", width-2))...)
 	}
 	out = append(out, "", t.Key.Render("Documented answers"))
 	for _, a := range o.Answers {
-		out = append(out, indented("  ", view.Row(t, a.Status, strings.Join(a.Types, ", "), "", width-2))...)
+		out = append(out, indented("  ", view.Columns(t, a.Status, strings.Join(a.Types, ", "), "", width-2))...)
 	}
 	if len(o.Answers) == 0 {
 		out = append(out, "  none")
@@ -209,10 +209,5 @@ func (s *specification) Keys() []key.Binding {
 	case s.opened != nil:
 		return append([]key.Binding{enter("next"), toList(), toStage()}, view.ScrollKeys()...)
 	}
-	return append([]key.Binding{enter("next"), open()}, append(view.ListKeys(), toStage(), retry())...)
-}
-
-// open opens what the cursor is on.
-func open() key.Binding {
-	return key.NewBinding(key.WithKeys("right", "o"), key.WithHelp("→", "open"))
+	return append([]key.Binding{enter("next"), open("open")}, append(view.ListKeys(), toStage(), retry())...)
 }
