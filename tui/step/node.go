@@ -148,6 +148,8 @@ func (s *node) press(msg tea.KeyMsg) tea.Cmd {
 		return nil
 	case s.stage.busy:
 		return nil
+	case s.onStage && s.stage.Typing():
+		return s.stage.Update(msg)
 	case key.Matches(msg, enter("")) && s.onStage && troubled:
 		if !s.Walk.Registered() { // it is the sandbox inside that did not start
 			s.stage.forget()

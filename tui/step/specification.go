@@ -72,7 +72,7 @@ func (s *specification) Update(msg tea.Msg) tea.Cmd {
 
 func (s *specification) press(msg tea.KeyMsg) tea.Cmd {
 	switch {
-	case len(s.operations) == 0:
+	case len(s.operations) == 0, s.Typing():
 		return s.stage.Update(msg)
 	case key.Matches(msg, enter("")) && !s.stage.busy:
 		return next
