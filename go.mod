@@ -28,6 +28,7 @@ require (
 	golang.org/x/net v0.56.0
 	golang.org/x/oauth2 v0.37.0
 	golang.org/x/sync v0.24.0
+	golang.org/x/sys v0.49.0
 	golang.org/x/term v0.47.0
 	golang.org/x/text v0.38.0
 	golang.org/x/time v0.16.0
@@ -78,5 +79,4 @@ require (
 	github.com/xo/terminfo v0.0.0-20220910002029-abceb7e1c41e // indirect
 	go.yaml.in/yaml/v4 v4.0.0-rc.6 // indirect
 	golang.org/x/mod v0.36.0 // indirect
-	golang.org/x/sys v0.49.0 // indirect
 )

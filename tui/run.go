@@ -11,6 +11,9 @@ import (
 	"github.com/rin-network/rin/tui/step"
 )
 
+// ErrBroken says that the tour ended by a fault of its own.
+var ErrBroken = errors.New("the tour broke off")
+
 // Run shows the tour on a terminal until the person leaves it, and leaves the terminal as it was.
 func Run(ctx context.Context, w *step.World, in io.Reader, out io.Writer) error {
 	ctx, stop := context.WithCancel(ctx)
@@ -22,7 +25,7 @@ func Run(ctx context.Context, w *step.World, in io.Reader, out io.Writer) error 
 		return ctx.Err()
 	}
 	if err != nil {
-		return fmt.Errorf("show the tour: %w", err)
+		return fmt.Errorf("%w: %w", ErrBroken, err)
 	}
 	return nil
 }

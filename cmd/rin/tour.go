@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 
 	"github.com/spf13/cobra"
 
@@ -15,9 +14,6 @@ import (
 	"github.com/rin-network/rin/conformance/worker"
 	"github.com/rin-network/rin/tui"
 	"github.com/rin-network/rin/tui/plain"
-	"github.com/rin-network/rin/tui/step"
-	"github.com/rin-network/rin/tui/terminal"
-	"github.com/rin-network/rin/tui/view"
 	"github.com/rin-network/rin/tui/walk"
 )
 
@@ -61,8 +57,7 @@ func (t *tourFlags) run(cmd *cobra.Command, w world) error {
 	ctx, stop := context.WithCancel(cmd.Context())
 	defer stop()
 	own := &inside{w: w}
-	onScreen, screened := w.out.(*os.File)
-	screened = screened && !t.plain && screenOf(w, w.out, cmd).live
+	in, out, screened := t.terminal(w, cmd)
 	if t.builtIn(begin) && !screened {
 		if begin, err = own.start(ctx); err != nil {
 			return err
@@ -78,19 +73,9 @@ func (t *tourFlags) run(cmd *cobra.Command, w world) error {
 		return errors.Join(internal(err), own.end(stop))
 	}
 	if screened {
-		return errors.Join(ended(t.show(ctx, cmd, w, way, own, onScreen)), own.end(stop))
+		return errors.Join(ended(t.show(ctx, cmd, w, way, own, in, out)), own.end(stop))
 	}
 	return errors.Join(ended(plain.Run(ctx, way, w.out, o)), own.end(stop))
-}
-
-// show walks on the terminal.
-func (t *tourFlags) show(ctx context.Context, cmd *cobra.Command, w world, way *walk.Walk, own *inside, out *os.File) error {
-	return tui.Run(ctx, &step.World{
-		Walk: way, Language: t.language, NodeID: t.node.target.NodeID, Save: saveInto,
-		Start: own.start, ReadFile: w.readFile,
-		Secret: func(place string) (target.Secret, error) { return readSecret(w, "secret", place, &stdinOnce{}) },
-		Theme:  view.NewTheme(terminal.Renderer(out, screenOf(w, out, cmd).color, true)),
-	}, w.in, out)
 }
 
 // ended turns how a walk ended into an exit code.
@@ -98,6 +83,8 @@ func ended(err error) error {
 	switch {
 	case err == nil:
 		return nil
+	case errors.Is(err, tui.ErrBroken):
+		return internal(err)
 	case errors.Is(err, plain.ErrTrouble):
 		return &exitError{code: exitInconclusive, err: err, hint: "see what to try above"}
 	case errors.Is(err, plain.ErrNotCertified):
