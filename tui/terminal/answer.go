@@ -45,9 +45,12 @@ func (l *listener) hear(input []byte) (typed []byte) {
 	return typed
 }
 
-// release gives up waiting for the rest of an answer: it was typed, then.
+// release gives up waiting for the rest of an answer. What is held was typed, then, unless the half of its last sign alone is missing.
 func (l *listener) release() (typed []byte) {
 	typed, l.held = l.held, nil
+	if _, whole := l.answer(append(bytes.Clone(typed), '\\')); whole {
+		return nil
+	}
 	return typed
 }
 
@@ -68,8 +71,6 @@ func (l *listener) answer(input []byte) (length int, whole bool) {
 			}
 			if input[after+1] == '\\' {
 				after++
-			} else {
-				after--
 			}
 		}
 		l.tell(string(short[len(color) : len(color)+end]))

@@ -1,0 +1,116 @@
+package terminal
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+)
+
+const attributes = "\x1b[?62;22c"
+
+// heard feeds a listener and returns it with what was typed, the held rest included.
+func heard(chunks ...string) (*listener, string) {
+	l, typed := &listener{}, ""
+	for _, c := range chunks {
+		typed += string(l.hear([]byte(c)))
+	}
+	return l, typed + string(l.release())
+}
+
+var _ = Describe("The answer of a terminal", func() {
+	DescribeTable("tells the background", func(color string, want Background) {
+		l, typed := heard("\x1b]11;" + color + "\x1b\\" + attributes)
+		Expect(l.background).To(Equal(want))
+		Expect(l.complete).To(BeTrue())
+		Expect(typed).To(BeEmpty())
+	},
+		Entry("xterm, black", "rgb:0000/0000/0000", Dark),
+		Entry("xterm, white", "rgb:ffff/ffff/ffff", Light),
+		Entry("two digits", "rgb:fd/f6/e3", Light),
+		Entry("one digit", "rgb:1/2/3", Dark),
+		Entry("with opacity", "rgba:1e1e/1e1e/2e2e/ffff", Dark),
+		Entry("a strong green", "rgb:0000/ffff/0000", Light),
+		Entry("a strong blue", "rgb:0000/0000/ffff", Dark),
+		Entry("no colour", "rgb:zz/zz/zz", Unknown),
+		Entry("too few parts", "rgb:ff/ff", Unknown),
+		Entry("too many digits", "rgb:fffff/fffff/fffff", Unknown),
+		Entry("another kind", "cmyk:0/0/0/0", Unknown),
+		Entry("nothing", "", Unknown),
+	)
+
+	It("ends with BEL, with ST, and with an ST of which one half is missing", func() {
+		for _, end := range []string{"\a", "\x1b\\", "\x1b"} {
+			l, typed := heard("\x1b]11;rgb:ff/ff/ff" + end + attributes + "x")
+			Expect(l.background).To(Equal(Light), "%q", end)
+			Expect(typed).To(Equal("x"), "%q", end)
+		}
+	})
+
+	It("is found between keys, in whatever pieces it comes", func() {
+		whole := "ab\x1b]11;rgb:ffff/ffff/ffff\x1b\\\x1b[A" + attributes + "\x1b[Bé"
+		for i := range len(whole) {
+			for j := i; j < len(whole); j++ {
+				l, typed := heard(whole[:i], whole[i:j], whole[j:])
+				Expect(typed).To(Equal("ab\x1b[A\x1b[Bé"), "%d %d", i, j)
+				Expect(l.background).To(Equal(Light))
+			}
+		}
+	})
+
+	It("holds back a lone escape only while an answer is due", func() {
+		l := &listener{}
+		Expect(l.hear([]byte("\x1b"))).To(BeEmpty())
+		Expect(string(l.release())).To(Equal("\x1b"))
+		l.hear([]byte(attributes))
+		Expect(string(l.hear([]byte("\x1b")))).To(Equal("\x1b"))
+	})
+
+	It("is no key when it comes late", func() {
+		l, typed := heard(attributes, "1", "\x1b]11;rgb:00/00/00\a", "2")
+		Expect(typed).To(Equal("12"))
+		Expect(l.background).To(Equal(Dark))
+	})
+
+	It("has an end: what goes on and on was typed", func() {
+		endless := "\x1b]11;" + strings.Repeat("9", 10*maxAnswer)
+		_, typed := heard(endless)
+		Expect(typed).To(Equal(endless))
+		_, typed = heard(strings.Split(endless, "")...)
+		Expect(typed).To(Equal(endless))
+	})
+})
+
+var _ = DescribeTable("COLORFGBG", func(value string, want Background) { Expect(hinted(value)).To(Equal(want)) },
+	Entry(nil, "15;0", Dark), Entry(nil, "0;15", Light), Entry(nil, "0;default;15", Light), Entry(nil, "12;8", Dark), Entry(nil, "0;7", Light),
+	Entry(nil, "", Unknown), Entry(nil, "15;default", Unknown), Entry(nil, "15;", Unknown), Entry(nil, "red", Unknown),
+)
+
+// FuzzAnswer holds the listener to two promises: in whatever pieces input comes the same is typed, and nothing that is no answer is lost.
+func FuzzAnswer(f *testing.F) {
+	for _, seed := range []string{"\x1b]11;rgb:ffff/ffff/ffff\x1b\\" + attributes, "abc\x1b[A\x1b]11;\a", "\x1b]11;rgb:1/2/3\x1bx", "\x1b\x1b]\x1b]11;\x1b[?1;2R", "\x1b]52;c;eA==\a"} {
+		f.Add([]byte(seed), uint8(3))
+	}
+	f.Fuzz(func(t *testing.T, input []byte, size uint8) {
+		whole := &listener{}
+		typed := append(whole.hear(input), whole.release()...)
+		pieces, again := &listener{}, []byte(nil)
+		for rest := input; len(rest) > 0; {
+			n := min(len(rest), int(size)%8+1)
+			again = append(again, pieces.hear(rest[:n])...)
+			rest = rest[n:]
+			if len(pieces.held) > maxAnswer {
+				t.Fatalf("holds %d bytes back", len(pieces.held))
+			}
+		}
+		again = append(again, pieces.release()...)
+		if !pieces.complete && !bytes.Equal(typed, again) {
+			t.Fatalf("typed %q at once, %q in pieces", typed, again)
+		}
+		if !bytes.Contains(input, []byte("\x1b]11;")) && !bytes.Contains(input, []byte("\x1b[?")) && !bytes.Equal(typed, input) {
+			t.Fatalf("%q became %q", input, typed)
+		}
+	})
+}

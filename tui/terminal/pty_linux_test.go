@@ -1,0 +1,145 @@
+package terminal
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"time"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	"golang.org/x/sys/unix"
+	"golang.org/x/term"
+)
+
+// pty is a terminal whose other end the test holds.
+func pty() (screen, tty *os.File) {
+	GinkgoHelper()
+	screen, err := os.OpenFile("/dev/ptmx", os.O_RDWR|unix.O_NOCTTY, 0)
+	Expect(err).NotTo(HaveOccurred())
+	Expect(unix.IoctlSetPointerInt(int(screen.Fd()), unix.TIOCSPTLCK, 0)).To(Succeed())
+	n, err := unix.IoctlGetInt(int(screen.Fd()), unix.TIOCGPTN)
+	Expect(err).NotTo(HaveOccurred())
+	tty, err = os.OpenFile(fmt.Sprintf("/dev/pts/%d", n), os.O_RDWR|unix.O_NOCTTY, 0)
+	Expect(err).NotTo(HaveOccurred())
+	DeferCleanup(func() { _ = tty.Close(); _ = screen.Close() })
+	return screen, tty
+}
+
+// env is an environment.
+func env(pairs ...string) func(string) (string, bool) {
+	return func(name string) (string, bool) {
+		for _, p := range pairs {
+			if value, found := strings.CutPrefix(p, name+"="); found {
+				return value, true
+			}
+		}
+		return "", false
+	}
+}
+
+// asked reads the question at the screen.
+func asked(screen *os.File) {
+	GinkgoHelper()
+	got := make([]byte, len(question))
+	_, err := io.ReadFull(screen, got)
+	Expect(err).NotTo(HaveOccurred())
+	Expect(string(got)).To(Equal(question))
+}
+
+var _ = Describe("A terminal", func() {
+	It("is asked, and answers; what was typed before, between and after is read, in order", func() {
+		screen, tty := pty()
+		before, err := term.GetState(int(tty.Fd()))
+		Expect(err).NotTo(HaveOccurred())
+		go func() {
+			defer GinkgoRecover()
+			asked(screen)
+			fmt.Fprint(screen, "a\x1b]11;rgb:ffff/ffff/ffff\x1b\\b\x1b[?6cc")
+		}()
+		began := time.Now()
+		k, on, err := Open(tty, tty, true, env("TERM=xterm-256color", "COLORFGBG=15;0"))
+		Expect(err).NotTo(HaveOccurred())
+		Expect(time.Since(began)).To(BeNumerically("<", Wait))
+		Expect(on).To(Equal(Light), "the answer counts more than the hint")
+		Expect(term.GetState(int(tty.Fd()))).To(Equal(before), "the modes are as they were")
+
+		_, err = term.MakeRaw(int(tty.Fd()))
+		Expect(err).NotTo(HaveOccurred())
+		fmt.Fprint(screen, "d")
+		got := make([]byte, 0, 4)
+		for len(got) < 4 {
+			part := make([]byte, 3)
+			n, err := k.Read(part)
+			Expect(err).NotTo(HaveOccurred())
+			got = append(got, part[:n]...)
+		}
+		Expect(string(got)).To(Equal("abcd"))
+	})
+
+	It("that never answers is not waited for any longer than agreed; an answer that is too late is no key", func() {
+		screen, tty := pty()
+		began := time.Now()
+		k, on, err := Open(tty, tty, true, env("TERM=xterm", "COLORFGBG=0;15"))
+		Expect(err).NotTo(HaveOccurred())
+		Expect(time.Since(began)).To(BeNumerically("~", Wait, Wait/2))
+		Expect(on).To(Equal(Light), "by the hint")
+		_, err = term.MakeRaw(int(tty.Fd()))
+		Expect(err).NotTo(HaveOccurred())
+		asked(screen)
+		fmt.Fprint(screen, "\x1b]11;rgb:0000/0000/0000\x1b\\\x1b[?6c\x1b")
+		one := make([]byte, 16)
+		n, err := k.Read(one)
+		Expect(err).NotTo(HaveOccurred())
+		Expect(string(one[:n])).To(Equal("\x1b"))
+	})
+
+	It("that knows its attributes alone answers at once", func() {
+		screen, tty := pty()
+		go func() {
+			defer GinkgoRecover()
+			asked(screen)
+			fmt.Fprint(screen, attributes)
+		}()
+		began := time.Now()
+		_, on, err := Open(tty, tty, true, env("TERM=screen"))
+		Expect(err).NotTo(HaveOccurred())
+		Expect(on).To(Equal(Unknown))
+		Expect(time.Since(began)).To(BeNumerically("<", Wait))
+	})
+
+	DescribeTable("is not asked", func(colored bool, kind string) {
+		screen, tty := pty()
+		_, _, err := Open(tty, tty, colored, env("TERM="+kind))
+		Expect(err).NotTo(HaveOccurred())
+		fmt.Fprint(tty, "!")
+		got := make([]byte, 8)
+		n, err := screen.Read(got)
+		Expect(err).NotTo(HaveOccurred())
+		Expect(string(got[:n])).To(Equal("!"))
+	},
+		Entry("where no colour is wanted", false, "xterm"), Entry("where it is dumb", true, "dumb"),
+		Entry("where it is the console of Linux", true, "linux"), Entry("where it is of no kind", true, ""),
+	)
+
+	It("wakes who waits for a key when it is closed, and hands a lone escape on", func() {
+		screen, tty := pty()
+		k, _, err := Open(tty, tty, false, env())
+		Expect(err).NotTo(HaveOccurred())
+		_, err = term.MakeRaw(int(tty.Fd()))
+		Expect(err).NotTo(HaveOccurred())
+		fmt.Fprint(screen, "\x1b")
+		one := make([]byte, 4)
+		n, err := k.Read(one)
+		Expect(err).NotTo(HaveOccurred())
+		Expect(string(one[:n])).To(Equal("\x1b"))
+		ended := make(chan error, 1)
+		go func() {
+			_, err := k.Read(one)
+			ended <- err
+		}()
+		Expect(k.Close()).To(Succeed())
+		Eventually(ended).Should(Receive(Equal(io.EOF)))
+	})
+})
