@@ -2,6 +2,7 @@ package described_test
 
 import (
 	"math/rand/v2"
+	"sync"
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
@@ -28,6 +29,15 @@ var _ = Describe("answers", func() {
 			Expect(ask(n, rand.Perm(len(paths)))).To(Equal(first))
 			Expect(ask(n, rand.Perm(len(paths)))).To(Equal(first))
 		}
+		busy := serve(api)
+		var all sync.WaitGroup
+		for range 8 {
+			all.Go(func() {
+				defer GinkgoRecover()
+				Expect(ask(busy, rand.Perm(len(paths)))).To(Equal(first))
+			})
+		}
+		all.Wait()
 		other := ask(serveNode(sandbox.Config{Loopback: true, Seed: 99, API: api}), rand.Perm(len(paths)))
 		Expect(other["/values"]).NotTo(Equal(first["/values"]))
 	})
