@@ -10,6 +10,7 @@ import (
 
 	"github.com/rin-network/rin/conformance/target"
 	"github.com/rin-network/rin/sandbox"
+	"github.com/rin-network/rin/sandbox/described"
 )
 
 // openNetwork is a sandbox with the listener that it will be served on.
@@ -58,6 +59,10 @@ func openOn(w world, listener net.Listener, config sandbox.NetworkConfig) (openN
 		var need *sandbox.NeedsTLSError
 		if errors.As(err, &need) {
 			return openNetwork{}, usage(err, "add --tls")
+		}
+		var document *described.FileError
+		if errors.As(err, &document) {
+			return openNetwork{}, usage(fmt.Errorf("--spec: %w", document), "mend the document, or give another one: OpenAPI 3.0 or 3.1, as JSON or YAML")
 		}
 		return openNetwork{}, usage(err, "see rin sandbox --help")
 	}

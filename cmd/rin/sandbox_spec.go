@@ -56,7 +56,7 @@ func warnOfAPIs(out io.Writer, nodes []*sandbox.Server) error {
 			continue
 		}
 		fmt.Fprintf(&b, "rin: %s of %s cannot be served:\n", counted(len(api.NotServed), "part"), api.File)
-		writeParts(&b, "  ", api.NotServed)
+		writeParts(&b, 2, api.NotServed)
 		b.WriteString("hint: they answer 501 with the reason; mend the document, and it is read again\n")
 	}
 	_, err := io.WriteString(out, b.String())
@@ -67,7 +67,8 @@ func warnOfAPIs(out io.Writer, nodes []*sandbox.Server) error {
 func writeDescribed(b *strings.Builder, api control.DescribedAPI) {
 	fmt.Fprintf(b, "    serves %s: %s\n", api.File, counted(api.Operations, "operation"))
 	if len(api.NotServed) > 0 {
-		writeParts(b, "        not served: ", api.NotServed)
+		b.WriteString("        not served:\n")
+		writeParts(b, 10, api.NotServed)
 	}
 	if api.Fault != "" {
 		writeEntry(b, "the file has changed, and is not served:", api.Fault)
@@ -75,10 +76,11 @@ func writeDescribed(b *strings.Builder, api control.DescribedAPI) {
 }
 
 // writeParts lists the first parts of a document that are not served.
-func writeParts(b *strings.Builder, before string, parts []string) {
+func writeParts(b *strings.Builder, indent int, parts []string) {
 	const most = 20
+	before := strings.Repeat(" ", indent)
 	for _, part := range parts[:min(len(parts), most)] {
-		fmt.Fprintf(b, "%s%s\n", before, part)
+		fmt.Fprintf(b, "%s%s\n", before, strings.Join(folded(part, helpWidth-indent-2), "\n  "+before))
 	}
 	if more := len(parts) - most; more > 0 {
 		fmt.Fprintf(b, "%sand %d more\n", before, more)

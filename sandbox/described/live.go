@@ -2,6 +2,7 @@ package described
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"log/slog"
 	"os"
@@ -31,6 +32,18 @@ type Live struct {
 	fault   error
 }
 
+// FileError says why the document of a file cannot be served.
+type FileError struct {
+	File string
+	Err  error
+}
+
+// Error implements error.
+func (e *FileError) Error() string { return e.File + ": " + e.Err.Error() }
+
+// Unwrap gives the cause.
+func (e *FileError) Unwrap() error { return e.Err }
+
 // stamp tells one state of a file from another.
 type stamp struct {
 	changed time.Time
@@ -43,11 +56,11 @@ func Open(file string, build func(*document.Document) (*API, error), now func() 
 	l := &Live{file: file, make: build, now: now, log: log}
 	var err error
 	if l.stamp, err = stampOf(file); err != nil {
-		return nil, err
+		return nil, &FileError{file, err}
 	}
 	api, err := l.read()
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", file, err)
+		return nil, &FileError{file, err}
 	}
 	l.current.Store(api)
 	l.looked.Store(now().UnixNano())
@@ -60,7 +73,7 @@ func stampOf(file string) (stamp, error) {
 		return stamp{}, err
 	}
 	if !info.Mode().IsRegular() {
-		return stamp{}, fmt.Errorf("%s is no file of its own, so that it could be read again when it changes", file)
+		return stamp{}, errors.New("it is no file of its own, which could be read again when it changes")
 	}
 	return stamp{info.ModTime(), info.Size()}, nil
 }

@@ -1,11 +1,13 @@
 package described
 
 import (
+	"errors"
 	"net/http"
 	"slices"
 	"strconv"
 	"strings"
 
+	"github.com/rin-network/rin/fixtures/schema"
 	"github.com/rin-network/rin/sandbox/described/document"
 	"github.com/rin-network/rin/sandbox/described/parameter"
 	"github.com/rin-network/rin/sandbox/described/route"
@@ -114,6 +116,10 @@ func (a *API) drawable(pointer string) error {
 		return err
 	}
 	_, err := a.samples.Value(pointer, "")
+	var fault *schema.Fault
+	if errors.As(err, &fault) {
+		return a.document.Fault(strings.TrimPrefix(fault.Pointer, "#"), "%s", fault.Reason)
+	}
 	return err
 }
 
