@@ -1,6 +1,8 @@
 package step
 
 import (
+	"context"
+
 	"github.com/charmbracelet/bubbles/key"
 	tea "github.com/charmbracelet/bubbletea"
 
@@ -13,7 +15,7 @@ import (
 // certify is the screen of the whole suite: how far it is, and then the verdict, from which each failure is opened.
 type certify struct {
 	*World
-	place string // where the walk was when the suite ran
+	aim int // the target that the verdict is on
 	// before shows why the step is there, and trouble that kept the suite from running.
 	before   *Stage
 	running  *running  // nil unless the suite runs
@@ -28,7 +30,7 @@ func newCertify(w *World) Screen {
 
 // forget begins anew.
 func (s *certify) forget() {
-	s.before, s.findings, s.place = newStage(s.World, walk.Certify, "certify the node", nil), nil, s.World.place()
+	s.before, s.findings, s.aim = newStage(s.World, walk.Certify, "certify the node", nil), nil, s.Walk.Aims()
 }
 
 // Heard is an event of a suite that runs.
@@ -39,7 +41,7 @@ type Heard struct {
 
 // Open implements Screen. The verdict on another node is none on this one.
 func (s *certify) Open() tea.Cmd {
-	if s.running == nil && s.place != s.World.place() {
+	if s.running == nil && s.aim != s.Walk.Aims() {
 		s.forget()
 	}
 	return nil
@@ -94,7 +96,7 @@ func (s *certify) finish(msg Played) {
 		s.before.played(msg.Scene)
 		return
 	}
-	s.place = s.World.place()
+	s.aim = msg.Aim
 	s.findings = newFindings(s.World, result, log, took)
 }
 
@@ -124,10 +126,10 @@ func (s *certify) press(msg tea.KeyMsg) tea.Cmd {
 func (s *certify) run() tea.Cmd {
 	r := newRunning(s.Context, s.Walk.Now())
 	s.running = r
-	return tea.Batch(r.listen, func() tea.Msg {
+	return tea.Batch(r.listen, s.act(walk.Certify, r, func(context.Context) walk.Scene {
 		scene, _ := s.Walk.CertifyNode(r.ctx, r.tell)
-		return Played{Step: walk.Certify, Scene: scene, Of: r}
-	})
+		return scene
+	}))
 }
 
 // View implements Screen.

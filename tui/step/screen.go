@@ -2,7 +2,6 @@ package step
 
 import (
 	"context"
-	"strings"
 
 	"github.com/charmbracelet/bubbles/key"
 	tea "github.com/charmbracelet/bubbletea"
@@ -55,12 +54,6 @@ func (w *World) show() func(string) string {
 		return w.Walk.Reveal
 	}
 	return exchange.Masked
-}
-
-// place is where the walk is, and as whom: what was learnt elsewhere does not hold here.
-func (w *World) place() string {
-	t := w.Walk.Target()
-	return strings.Join([]string{t.NodeID, t.TokenURL, t.InfoURL, t.Credentials.ClientID}, " ")
 }
 
 // secrets says how the secrets of a message are shown at the moment.

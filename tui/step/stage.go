@@ -1,6 +1,7 @@
 package step
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -29,6 +30,8 @@ type Stage struct {
 	// opening stands in the place of why the step is there; of is what the step's actions belong to. Nil for most.
 	opening []string
 	of      any
+	// tries is the key that tries again after trouble, enter if empty; named is the first side where it is more than why.
+	tries, named string
 
 	busy  bool
 	scene *walk.Scene
@@ -236,7 +239,7 @@ func (s *Stage) story(width int) []string {
 	}
 	if s.scene.Trouble != nil {
 		lines = append(lines, view.Trouble(s.Theme, *s.scene.Trouble, width)...)
-		lines = append(lines, "", s.Theme.Key.Render("enter")+" try again")
+		lines = append(lines, "", s.Theme.Key.Render(cmp.Or(s.tries, "enter"))+" try again")
 		if to, ok := s.scene.Mend(); ok && s.mendable() {
 			lines = append(lines, s.Theme.Key.Render("e")+"     edit "+map[walk.Step]string{walk.Node: "the node", walk.Credentials: "the credentials"}[to])
 		}
@@ -326,18 +329,9 @@ func (s *Stage) View(room view.Size) string {
 	return s.tabs(room.Width) + "\n" + content
 }
 
-// tabs names the sides, the one that is seen in brackets.
+// tabs names the sides, and says what more there is to see.
 func (s *Stage) tabs(width int) string {
-	var parts []string
-	for i := range sides {
-		name := i.String()
-		if i == s.side {
-			parts = append(parts, s.Theme.Key.Render("["+name+"]"))
-			continue
-		}
-		parts = append(parts, s.Theme.Muted.Render(" "+name+" "))
-	}
-	line := strings.Join(parts, "")
+	line := s.names()
 	if s.scene != nil && len(s.scene.Exchanges) > 1 {
 		line += s.Theme.Muted.Render(fmt.Sprintf("  exchange %d of %d", s.at+1, len(s.scene.Exchanges)))
 	}
@@ -349,6 +343,23 @@ func (s *Stage) tabs(width int) string {
 		line += s.Theme.Muted.Render(fmt.Sprintf("  ↑%d ↓%d", above, below))
 	}
 	return view.Fit(line, width)
+}
+
+// names are those of the sides, the one that is seen in brackets.
+func (s *Stage) names() string {
+	var parts []string
+	for i := range sides {
+		name := i.String()
+		if i == story && s.named != "" && s.scene != nil {
+			name = s.named
+		}
+		if i == s.side {
+			parts = append(parts, s.Theme.Key.Render("["+name+"]"))
+			continue
+		}
+		parts = append(parts, s.Theme.Muted.Render(" "+name+" "))
+	}
+	return strings.Join(parts, "")
 }
 
 // Keys implements Screen.
