@@ -108,6 +108,8 @@ func (s *calls) came(msg Played) {
 
 func (s *calls) press(msg tea.KeyMsg) tea.Cmd {
 	switch {
+	case s.looked().Typing():
+		return s.looked().Update(msg)
 	case s.filter != nil:
 		return s.choose(msg)
 	case s.busy():
@@ -239,6 +241,8 @@ func (s *calls) View(room view.Size) string {
 // Keys implements Screen.
 func (s *calls) Keys() []key.Binding {
 	switch {
+	case s.looked().Typing():
+		return s.looked().Keys()
 	case s.filter != nil:
 		return s.filter.keys()
 	case s.busy():

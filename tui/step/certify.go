@@ -47,15 +47,26 @@ func (s *certify) Open() tea.Cmd {
 	return nil
 }
 
+// looked is the stage that is looked at; nil while a list is.
+func (s *certify) looked() *Stage {
+	switch {
+	case s.running != nil:
+		return nil
+	case s.findings != nil:
+		return s.findings.stage
+	}
+	return s.before
+}
+
 // Typing implements Screen.
-func (s *certify) Typing() bool { return false }
+func (s *certify) Typing() bool { return s.looked() != nil && s.looked().Typing() }
 
 // Exchange implements Screen.
 func (s *certify) Exchange() (exchange.Exchange, bool) {
-	if s.findings == nil || s.running != nil {
-		return s.before.Exchange()
+	if s.looked() == nil {
+		return exchange.Exchange{}, false
 	}
-	return s.findings.exchange()
+	return s.looked().Exchange()
 }
 
 // Update implements Screen.
@@ -76,6 +87,10 @@ func (s *certify) Update(msg tea.Msg) tea.Cmd {
 		}
 	case tea.KeyMsg:
 		return s.press(msg)
+	default:
+		if s.looked() != nil {
+			return s.looked().Update(msg)
+		}
 	}
 	return nil
 }
@@ -102,6 +117,8 @@ func (s *certify) finish(msg Played) {
 
 func (s *certify) press(msg tea.KeyMsg) tea.Cmd {
 	switch {
+	case s.Typing():
+		return s.looked().Update(msg)
 	case s.running != nil:
 		if key.Matches(msg, stop()) {
 			s.running.halt()
@@ -116,8 +133,7 @@ func (s *certify) press(msg tea.KeyMsg) tea.Cmd {
 	case key.Matches(msg, goOn()):
 		return next
 	case s.findings != nil:
-		s.findings.press(msg)
-		return nil
+		return s.findings.press(msg)
 	}
 	return s.before.Update(msg)
 }
@@ -146,6 +162,8 @@ func (s *certify) View(room view.Size) string {
 // Keys implements Screen.
 func (s *certify) Keys() []key.Binding {
 	switch {
+	case s.Typing():
+		return s.looked().Keys()
 	case s.running != nil:
 		return []key.Binding{stop()}
 	case s.findings != nil:

@@ -72,13 +72,6 @@ func (f *findings) groupRow(g report.Group, width int) string {
 	return style.Render(sign) + " " + view.Cell(g.Title, min(42, max(1, width-len(told)-4))) + "  " + f.Theme.Muted.Render(told)
 }
 
-func (f *findings) exchange() (exchange.Exchange, bool) {
-	if f.stage == nil {
-		return exchange.Exchange{}, false
-	}
-	return f.stage.Exchange()
-}
-
 func (f *findings) refresh() {
 	if f.stage != nil {
 		f.stage.Update(Revealing{})
@@ -86,12 +79,12 @@ func (f *findings) refresh() {
 }
 
 // press moves about in the lists, and between them and what is open.
-func (f *findings) press(msg tea.KeyMsg) {
+func (f *findings) press(msg tea.KeyMsg) tea.Cmd {
 	switch {
 	case f.stage != nil && key.Matches(msg, toList()):
 		f.stage = nil
 	case f.stage != nil:
-		f.stage.Update(msg)
+		return f.stage.Update(msg)
 	case f.group != nil && key.Matches(msg, toList()):
 		f.group = nil
 	case key.Matches(msg, open("")):
@@ -101,6 +94,7 @@ func (f *findings) press(msg tea.KeyMsg) {
 	default:
 		f.top.Update(msg)
 	}
+	return nil
 }
 
 // open opens what is under the cursor.
@@ -239,7 +233,7 @@ func (f *findings) head(room view.Size) []string {
 func (f *findings) keys() []key.Binding {
 	switch {
 	case f.stage != nil:
-		return append([]key.Binding{toList(), sideOn()}, view.ScrollKeys()...)
+		return append([]key.Binding{toList()}, f.stage.Keys()[1:]...)
 	case f.group != nil:
 		return append([]key.Binding{open("open it"), toList()}, view.ListKeys()...)
 	}

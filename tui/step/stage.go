@@ -146,7 +146,7 @@ func (s *Stage) press(msg tea.KeyMsg) tea.Cmd {
 			return s.again()
 		}
 		return next
-	case key.Matches(msg, retry()) && !s.busy:
+	case key.Matches(msg, retry()) && !s.busy && s.play != nil:
 		return s.again()
 	case key.Matches(msg, edit()) && s.mendable():
 		to, _ := s.scene.Mend()
@@ -378,7 +378,9 @@ func (s *Stage) Keys() []key.Binding {
 		keys = append(keys, edit())
 	}
 	if s.scene != nil {
-		keys = append(keys, retry())
+		if s.play != nil {
+			keys = append(keys, retry())
+		}
 		if len(s.scene.Exchanges) > 1 {
 			keys = append(keys, earlier(), later())
 		}
