@@ -9,7 +9,7 @@
 //
 // A GET whose success is an array is a list, and so is one with an object around a single array of objects, when that is called items, data,
 // results or alike, or as the path, or when there are pages or a detail. It has as many items as the options say, in a stable
-// order, each with an id of its own. When the path of another GET is that of the list with one parameter behind it, it is the list's detail:
+// order (fewer when the schema allows no more, when there are no more ids, or at 24 MB), each with an id of its own. When the path of another GET is that of the list with one parameter behind it, it is the list's detail:
 // an id of the list leads to the same record, every other one to 404, also below it (/funders/{id}/calls). The id is the member that is
 // called as the parameter, else as its end (petId: id), else id, uuid, identifier, key or code.
 //

@@ -1,5 +1,6 @@
 // Package e2e certifies servers that nobody here wrote, with the built binary: node-oidc-provider and Keycloak before the sandbox's API
-// or a small resource server of its own idea, and mocks that have to be refused. It also reads the sandbox's pages and a report in a
+// or a small resource server of its own idea, and mocks that have to be refused. It serves an API from its
+// document beside Prism, and counts what each gets wrong and how fast it is. It also reads the sandbox's pages and a report in a
 // browser. Its tests need Node and npm, Java and Maven for Keycloak, and Chromium for pages and pictures, so they stand behind the build
 // tag e2e; make e2e runs them. What is missing is skipped with a loud line.
 //
