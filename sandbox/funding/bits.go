@@ -12,8 +12,6 @@ func newSet(size int) set { return make(set, (size+63)/64) }
 
 func (s set) add(i int) { s[i/64] |= 1 << (i % 64) }
 
-func (s set) has(i int) bool { return s[i/64]&(1<<(i%64)) != 0 }
-
 // and keeps what other has, too.
 func (s set) and(other set) {
 	for w := range s {
