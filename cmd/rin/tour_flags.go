@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -143,30 +142,15 @@ func (t *tourFlags) options(w world) (plain.Options, error) {
 		o.Query.Filters[name] = value
 	}
 	if t.folder != "" {
-		o.Save = func(files []walk.File) (string, error) { return saveInto(t.folder, files) }
+		o.Save = func(files []walk.File) (string, error) {
+			place, err := saveInto(t.folder, files)
+			if err != nil {
+				return "", usage(fmt.Errorf("--take-away: %w", err), "name a new folder that can be written")
+			}
+			return place, nil
+		}
 	}
 	return o, nil
-}
-
-// saveInto writes files into a folder, which is made if need be. A file that is there is not touched.
-func saveInto(folder string, files []walk.File) (string, error) {
-	if err := os.MkdirAll(folder, 0o755); err != nil {
-		return "", usage(fmt.Errorf("--take-away: %w", err), "name a folder that can be written")
-	}
-	for _, f := range files {
-		mode := os.FileMode(0o600)
-		if f.Run {
-			mode = 0o700
-		}
-		file, err := os.OpenFile(filepath.Join(folder, f.Name), os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
-		if err != nil {
-			return "", usage(fmt.Errorf("--take-away: %w", err), "name a new folder")
-		}
-		if err := errors.Join(f.Write(file), file.Close()); err != nil {
-			return "", usage(fmt.Errorf("--take-away: write %s: %w", f.Name, err), "name a folder that can be written")
-		}
-	}
-	return folder, nil
 }
 
 // temporaryFile makes an empty file that only its owner reads.

@@ -105,3 +105,6 @@ var _ = Describe("Certify", func() {
 		})
 	})
 })
+
+// nothing hears no event.
+func nothing(worker.Event) {}
