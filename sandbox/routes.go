@@ -4,9 +4,49 @@ import (
 	"net/http"
 	"strings"
 
+	"github.com/rin-network/rin/fixtures/model"
 	"github.com/rin-network/rin/sandbox/address"
+	"github.com/rin-network/rin/sandbox/auth"
+	"github.com/rin-network/rin/sandbox/funding"
+	"github.com/rin-network/rin/sandbox/info"
 	"github.com/rin-network/rin/sandbox/problem"
+	"github.com/rin-network/rin/sandbox/registry"
+	"github.com/rin-network/rin/sandbox/spec"
 )
+
+// routes is the whole route table.
+func routes(places address.Map, describe describer, server *auth.Server, guard *auth.Guard, fundings *funding.Service, api *describedAPI, entries func(string) model.Registry) []Route {
+	tryOut := places.TryOut()
+	get := func(path string, h http.Handler) Route { return Route{Method: http.MethodGet, Path: path, handler: h} }
+	guarded := func(path string, h http.Handler) Route {
+		return Route{Method: http.MethodGet, Path: path, Protected: true, handler: guard.Protect(h)}
+	}
+	var all []Route
+	for _, e := range places.Endpoints() {
+		metadata := server.Metadata(e.Issuer, e.Token)
+		all = append(all,
+			Route{Method: http.MethodPost, Path: e.Token, handler: server.Token(e.Issuer), denied: http.HandlerFunc(server.MethodNotAllowed)},
+			get(places.Metadata(e.Issuer), metadata),
+			get(e.Issuer+"/.well-known/openid-configuration", metadata),
+		)
+	}
+	return append(all,
+		get(places.Certs(), http.HandlerFunc(server.Certs)),
+
+		guarded(places.Info(), info.Resource(places, false, api.further)),
+		get(places.Spec(), spec.Resource(places.Origin, describe.api(places))),
+		guarded(places.Fundings(), fundings.List()),
+		guarded(places.Funding(), fundings.Detail()),
+
+		get(tryOut.Info(), info.Resource(tryOut, true, api.further)),
+		get(tryOut.Spec(), spec.Resource(tryOut.Origin, describe.tryOut(tryOut))),
+		get(tryOut.Fundings(), fundings.OpenList()),
+		get(tryOut.Funding(), fundings.OpenDetail()),
+
+		get(places.Registry(), registry.Document(places, entries)),
+		get(places.Health(), http.HandlerFunc(health)),
+	)
+}
 
 // Route is one row of the route table.
 type Route struct {

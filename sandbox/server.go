@@ -11,15 +11,10 @@ import (
 	"github.com/rin-network/rin/sandbox/account"
 	"github.com/rin-network/rin/sandbox/address"
 	"github.com/rin-network/rin/sandbox/auth"
-	"github.com/rin-network/rin/sandbox/cors"
 	"github.com/rin-network/rin/sandbox/flavour"
 	"github.com/rin-network/rin/sandbox/funding"
-	"github.com/rin-network/rin/sandbox/info"
-	"github.com/rin-network/rin/sandbox/metrics"
-	"github.com/rin-network/rin/sandbox/problem"
 	"github.com/rin-network/rin/sandbox/registry"
 	"github.com/rin-network/rin/sandbox/scenario"
-	"github.com/rin-network/rin/sandbox/spec"
 	"github.com/rin-network/rin/sandbox/transport"
 )
 
@@ -62,116 +57,62 @@ func New(config Config) (*Server, error) {
 	return s, nil
 }
 
-// build connects the parts; c is complete.
+// build makes the parts of a node, from its authorization server to the way that requests take; c is complete.
 func build(c Config) (*Server, error) {
-	places := address.Map{Root: c.Root, Prefix: c.Prefix, Realm: c.Realm, Grants: c.Flavour.Grants, Provider: c.Flavour.Provider, PublicURL: c.PublicURL}
-	books, credentials, err := openBooks(c)
-	if err != nil {
-		return nil, err
+	s := &Server{
+		log: c.Logger, member: c.Member, flavour: c.Flavour, configured: slices.Clone(c.Deviations),
+		places: address.Map{Root: c.Root, Prefix: c.Prefix, Realm: c.Realm, Grants: c.Flavour.Grants, Provider: c.Flavour.Provider, PublicURL: c.PublicURL},
 	}
-	issuer, err := auth.NewIssuer(c.TokenFormat, c.TokenTTL, c.Clock, c.Random)
-	if err != nil {
-		return nil, err
-	}
-	issuer.Speak(c.Flavour.Dialect)
-	foreign, err := foreignIssuers(c.Issuers)
-	if err != nil {
-		return nil, err
-	}
-	server := auth.NewServer(books.Clients(), issuer, places, c.Logger)
-	guard := auth.NewGuard(auth.NewVerifier(issuer, books.Clients(), foreign, places, c.Clock, c.VerifiedTokens), places)
-	records, asOf, err := newRecords(c)
-	if err != nil {
-		return nil, err
-	}
-	store, fundings, err := newFundings(c, records, asOf, newPermissions(books.Accounts(), c.Issuers), guard)
-	if err != nil {
-		return nil, err
-	}
-	api, err := newDescribed(c, places, func(next http.Handler) http.Handler { return guard.Protect(fundings.Permit(next)) })
-	if err != nil {
-		return nil, err
-	}
-	beside, err := newStaging(c, places)
-	if err != nil {
-		return nil, err
-	}
-	s := &Server{authority: server, books: books, credentials: credentials, issuer: issuer, staging: beside, log: c.Logger, places: places, member: c.Member, flavour: c.Flavour, store: store, fundings: fundings, api: api, configured: slices.Clone(c.Deviations)}
 	s.neighbours = []*Server{s}
-	s.routes = append(routes(places, describer{c.Paging, c.ErrorShape, records}, server, guard, fundings, api, s.registry), beside.routes()...)
-	s.routes = append(s.routes, s.pages(c.Loopback)...)
-	env := newEnv(c, places, issuer, books, credentials)
-	// The make of the node is behind the seam: it stays, whatever deviations come and go.
-	made, err := newSeam(api.before(newMux(s.routes, places, http.HandlerFunc(server.WrongRealm), api)), env, c.Flavour.Habits)
-	if err != nil {
-		return nil, fmt.Errorf("flavour %q: %w", c.Flavour.Name, err)
-	}
-	s.seam, err = newSeam(made, env, c.Deviations)
+	guard, err := s.openAuthority(c)
 	if err != nil {
 		return nil, err
 	}
-	pages, err := cors.Parse(c.CORS)
-	if err != nil {
-		return nil, fmt.Errorf("CORS: %w", err)
-	}
-	s.limits, err = newLimits(c, places, guard, server)
+	describe, err := s.openData(c, guard)
 	if err != nil {
 		return nil, err
 	}
-	s.stage, err = newStage(c, places, server, guard, issuer)
-	if err != nil {
+	s.routes = slices.Concat(routes(s.places, describe, s.authority, guard, s.fundings, s.api, s.registry), s.staging.routes(), s.pages(c.Loopback))
+	if err := s.openWay(c, guard); err != nil {
 		return nil, err
-	}
-	s.handler = s.stage.Before(s.seam.noted())
-	if c.AskedByHeader {
-		s.asked = newAsked(s.stage.Asked(s.handler), env)
-		s.handler = s.asked
-	}
-	s.handler = pages.Handler(s.limits.handler(s.handler), c.Logger)
-	s.watch = &watch{
-		next: c.Journal.Watch(watched(c, places), s.handler), node: c.Member.ID, log: c.Logger, now: c.Clock,
-		classify: purposes(places).of, api: places.API() + "/", requests: metrics.NewRequests(operations()...),
-	}
-	s.handler = s.watch
-	if c.ErrorShape != problem.ShapeProblem {
-		s.handler = problem.In(c.ErrorShape, s.handler)
 	}
 	s.identity, err = identify(c)
 	return s, err
 }
 
-// routes is the whole route table.
-func routes(places address.Map, describe describer, server *auth.Server, guard *auth.Guard, fundings *funding.Service, api *describedAPI, entries func(string) model.Registry) []Route {
-	tryOut := places.TryOut()
-	get := func(path string, h http.Handler) Route { return Route{Method: http.MethodGet, Path: path, handler: h} }
-	guarded := func(path string, h http.Handler) Route {
-		return Route{Method: http.MethodGet, Path: path, Protected: true, handler: guard.Protect(h)}
+// openAuthority makes the books, the authorization server, the guard of its tokens, and the staging environment beside them.
+func (s *Server) openAuthority(c Config) (*auth.Guard, error) {
+	var err error
+	if s.books, s.credentials, err = openBooks(c); err != nil {
+		return nil, err
 	}
-	var all []Route
-	for _, e := range places.Endpoints() {
-		metadata := server.Metadata(e.Issuer, e.Token)
-		all = append(all,
-			Route{Method: http.MethodPost, Path: e.Token, handler: server.Token(e.Issuer), denied: http.HandlerFunc(server.MethodNotAllowed)},
-			get(places.Metadata(e.Issuer), metadata),
-			get(e.Issuer+"/.well-known/openid-configuration", metadata),
-		)
+	if s.issuer, err = auth.NewIssuer(c.TokenFormat, c.TokenTTL, c.Clock, c.Random); err != nil {
+		return nil, err
 	}
-	return append(all,
-		get(places.Certs(), http.HandlerFunc(server.Certs)),
+	s.issuer.Speak(c.Flavour.Dialect)
+	foreign, err := foreignIssuers(c.Issuers)
+	if err != nil {
+		return nil, err
+	}
+	if s.staging, err = newStaging(c, s.places); err != nil {
+		return nil, err
+	}
+	clients := s.books.Clients()
+	s.authority = auth.NewServer(clients, s.issuer, s.places, c.Logger)
+	return auth.NewGuard(auth.NewVerifier(s.issuer, clients, foreign, s.places, c.Clock, c.VerifiedTokens), s.places), nil
+}
 
-		guarded(places.Info(), info.Resource(places, false, api.further)),
-		get(places.Spec(), spec.Resource(places.Origin, describe.api(places))),
-		guarded(places.Fundings(), fundings.List()),
-		guarded(places.Funding(), fundings.Detail()),
-
-		get(tryOut.Info(), info.Resource(tryOut, true, api.further)),
-		get(tryOut.Spec(), spec.Resource(tryOut.Origin, describe.tryOut(tryOut))),
-		get(tryOut.Fundings(), fundings.OpenList()),
-		get(tryOut.Funding(), fundings.OpenDetail()),
-
-		get(places.Registry(), registry.Document(places, entries)),
-		get(places.Health(), http.HandlerFunc(health)),
-	)
+// openData makes the sample data, the funding service over it and the API of a document, if the node has one.
+func (s *Server) openData(c Config, guard *auth.Guard) (describer, error) {
+	records, asOf, err := newRecords(c)
+	if err != nil {
+		return describer{}, err
+	}
+	if s.store, s.fundings, err = newFundings(c, records, asOf, newPermissions(s.books.Accounts(), c.Issuers), guard); err != nil {
+		return describer{}, err
+	}
+	s.api, err = newDescribed(c, s.places, func(next http.Handler) http.Handler { return guard.Protect(s.fundings.Permit(next)) })
+	return describer{c.Paging, c.ErrorShape, records}, err
 }
 
 func foreignIssuers(configured []IssuerConfig) ([]auth.Foreign, error) {
@@ -264,36 +205,3 @@ func (s *Server) TokenAt(at time.Time, origin, clientID string) (string, error) 
 
 // Routes is the route table.
 func (s *Server) Routes() []Route { return slices.Clone(s.routes) }
-
-// Addresses are where the parts of a node are: absolute URLs, as a caller sees them.
-type Addresses struct {
-	// Token and RealmToken are the two token endpoints (NET-R10). Listed is the one that the registry has, the first one if it has both.
-	Token, RealmToken, Listed string
-	// StagingToken is the token endpoint of the staging environment.
-	StagingToken string
-	// Info is the info resource, Spec the OpenAPI document, Fundings the list (NET-R13, NET-R14).
-	Info, Spec, Fundings string
-	// Base is the base URL of the API, TryOut that of the try-out space: a client changes nothing else (NET-R4).
-	Base, TryOut string
-	// TryOutFundings is the list without a token.
-	TryOutFundings string
-	// Registry is the registry document, which lists the node (NET-R6).
-	Registry string
-	// Home is the start page, Docs the reference page (NET-R3): for people.
-	Home, Docs string
-}
-
-// Addresses returns where everything is for callers who reach the node at origin, such as "http://127.0.0.1:8080".
-// The configured public URL takes precedence.
-func (s *Server) Addresses(origin string) Addresses {
-	if s.places.PublicURL != "" {
-		origin = s.places.PublicURL
-	}
-	p := s.places
-	return Addresses{
-		Token: origin + p.Token(), RealmToken: origin + p.RealmToken(), Listed: origin + p.Listed().Token,
-		StagingToken: origin + p.Staging().Token(), Info: origin + p.Info(), Spec: origin + p.Spec(),
-		Fundings: origin + p.Fundings(), Base: origin + p.API(), TryOut: origin + p.TryOut().API(), TryOutFundings: origin + p.TryOut().Fundings(), Registry: origin + p.Registry(),
-		Home: origin + p.Home(), Docs: origin + p.Docs(),
-	}
-}
