@@ -1,0 +1,125 @@
+package main_test
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// seat is a terminal of a test with a command on it. What a real terminal shows, this one keeps.
+type seat struct {
+	command *exec.Cmd
+	screen  *os.File // the test's end
+	tty     *os.File // the command's end
+	before  *unix.Termios
+	started time.Time
+	exited  chan error
+
+	mu    sync.Mutex
+	shown bytes.Buffer
+	first time.Duration // until the first frame; 0 before
+}
+
+// frame is how each frame of the tour begins that is drawn: its headline.
+const frame = "1/10 Choose a node"
+
+// sit opens a terminal of 80×24 and starts the command on it. One that answers does so as xterm on a white background; typed is there before
+// the command is.
+func sit(answers bool, typed string, command *exec.Cmd) (*seat, error) {
+	screen, err := os.OpenFile("/dev/ptmx", os.O_RDWR|unix.O_NOCTTY, 0)
+	if err != nil {
+		return nil, err
+	}
+	n, err := unix.IoctlGetInt(int(screen.Fd()), unix.TIOCGPTN)
+	if err := errors.Join(err, unix.IoctlSetPointerInt(int(screen.Fd()), unix.TIOCSPTLCK, 0)); err != nil {
+		return nil, err
+	}
+	tty, err := os.OpenFile(fmt.Sprintf("/dev/pts/%d", n), os.O_RDWR|unix.O_NOCTTY, 0)
+	if err != nil {
+		return nil, err
+	}
+	s := &seat{command: command, screen: screen, tty: tty, exited: make(chan error, 1)}
+	s.resize(80, 24)
+	if s.before, err = unix.IoctlGetTermios(int(tty.Fd()), unix.TCGETS); err != nil {
+		return nil, err
+	}
+	if command.Stdin == nil {
+		command.Stdin = tty
+	}
+	if command.Stdout == nil {
+		command.Stdout = tty
+	}
+	command.Stderr = tty
+	command.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true, Ctty: 2}
+	s.types(typed)
+	s.started = time.Now()
+	if err := command.Start(); err != nil {
+		return nil, err
+	}
+	go s.watch(answers)
+	go func() { s.exited <- command.Wait() }()
+	return s, nil
+}
+
+// watch keeps what is shown, and answers.
+func (s *seat) watch(answers bool) {
+	buffer, asked := make([]byte, 1<<16), 0
+	for {
+		n, err := s.screen.Read(buffer)
+		s.mu.Lock()
+		s.shown.Write(buffer[:n])
+		shown := s.shown.String()
+		if s.first == 0 && strings.Contains(shown, frame) {
+			s.first = time.Since(s.started)
+		}
+		s.mu.Unlock()
+		if questions := strings.Count(shown, "\x1b[c"); answers && questions > asked {
+			asked = questions
+			s.types("\x1b]11;rgb:ffff/ffff/ffff\x1b\\\x1b[?62;22c")
+		}
+		if err != nil {
+			return
+		}
+	}
+}
+
+// all is everything that was shown so far.
+func (s *seat) all() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.shown.String()
+}
+
+// firstFrame is how long the first frame took; 0 while there is none.
+func (s *seat) firstFrame() time.Duration {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.first
+}
+
+func (s *seat) types(keys string) { _, _ = s.screen.WriteString(keys) }
+
+func (s *seat) resize(columns, rows uint16) {
+	_ = unix.IoctlSetWinsize(int(s.screen.Fd()), unix.TIOCSWINSZ, &unix.Winsize{Col: columns, Row: rows})
+}
+
+// modes are those of the terminal now.
+func (s *seat) modes() *unix.Termios {
+	now, _ := unix.IoctlGetTermios(int(s.tty.Fd()), unix.TCGETS) // it was possible before
+	return now
+}
+
+// leave ends what is left of the command, and closes the terminal.
+func (s *seat) leave() {
+	_ = s.command.Process.Kill()
+	_ = s.tty.Close()
+	_ = s.screen.Close()
+}

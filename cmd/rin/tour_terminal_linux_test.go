@@ -1,0 +1,150 @@
+package main_test
+
+import (
+	"bytes"
+	"os"
+	"os/exec"
+	"regexp"
+	"strings"
+	"syscall"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+)
+
+// onTerminal starts rin on a terminal.
+func onTerminal(answers bool, typed string, env []string, args ...string) *seat {
+	GinkgoHelper()
+	s, err := sit(answers, typed, rinCommand(env, args...))
+	Expect(err).NotTo(HaveOccurred())
+	DeferCleanup(s.leave)
+	return s
+}
+
+func rinCommand(env []string, args ...string) *exec.Cmd {
+	command := exec.Command(binary, args...)
+	command.Dir = GinkgoT().TempDir()
+	command.Env = append([]string{"PATH=" + os.Getenv("PATH"), "HOME=" + command.Dir, "TERM=xterm-256color"}, env...)
+	return command
+}
+
+// shows waits for a text on the terminal.
+func (s *seat) shows(text string) {
+	GinkgoHelper()
+	Eventually(s.all, "20s").Should(ContainSubstring(text))
+}
+
+// ends waits for the end of the command, and expects the terminal as it was.
+func (s *seat) ends(code int) string {
+	GinkgoHelper()
+	Eventually(s.exited, "20s").Should(Receive())
+	Expect(s.command.ProcessState.ExitCode()).To(Equal(code), s.all())
+	Expect(s.modes()).To(Equal(s.before), "the modes of the terminal")
+	all := s.all()
+	for _, mode := range []string{"?1049", "?25", "?2004", "?1000", "?1002", "?1003", "?1006", "?1004"} {
+		on, off := "\x1b["+mode+"h", "\x1b["+mode+"l"
+		if mode == "?25" { // the cursor is on in the beginning
+			on, off = off, on
+		}
+		Expect(strings.LastIndex(all, on)).To(BeNumerically("<=", strings.LastIndex(all, off)), mode)
+	}
+	Expect(all).NotTo(MatchRegexp(`\x1b\[\?100[0236]h`), "the mouse is left alone")
+	return all
+}
+
+// plainly is a text without the sequences that style it or move the cursor.
+func plainly(text string) string {
+	return regexp.MustCompile(`\x1b\[[0-9;?]*[A-Za-z]`).ReplaceAllString(text, "")
+}
+
+var _ = Describe("rin on a terminal", func() {
+	It("asks the terminal nothing where there is nothing to draw", func() {
+		for _, args := range [][]string{{"version"}, {"--help"}, {"explain", "BRR-02", "--no-color"}} {
+			s := onTerminal(false, "", nil, args...)
+			Expect(s.ends(0)).NotTo(ContainSubstring("\x1b"), "%v", args)
+		}
+	})
+
+	It("draws for a light background when the terminal says so, and for a dark one when it says nothing", func() {
+		light, dark := onTerminal(true, "", nil, "tour"), onTerminal(false, "", nil, "tour")
+		light.shows("\x1b[1;38;5;25m" + frame)
+		dark.shows("\x1b[1;38;5;117m" + frame)
+	})
+
+	It("without colours asks nothing and shows none", func() {
+		for _, quiet := range []*seat{onTerminal(true, "", []string{"NO_COLOR="}, "tour"), onTerminal(true, "", nil, "tour", "--no-color")} {
+			quiet.shows(frame)
+			Expect(quiet.all()).NotTo(Or(ContainSubstring("\x1b]11"), ContainSubstring("38;5")))
+		}
+	})
+
+	It("loses no key that is typed before the first frame", func() {
+		for _, answers := range []bool{true, false} {
+			onTerminal(answers, "?", nil, "tour").shows("any key closes this")
+		}
+	})
+
+	DescribeTable("leaves the terminal as it was", func(reach func(*seat), leave func(*seat), code int) {
+		s := onTerminal(true, "", nil, "tour")
+		s.shows(frame)
+		reach(s)
+		leave(s)
+		s.ends(code)
+	},
+		Entry("ctrl+c at the start", func(*seat) {}, typing("\x03"), 0),
+		Entry("ctrl+c in the help", then("?", "any key closes this"), typing("\x03"), 0),
+		Entry("ctrl+c in a form", then("\x1b[B\x1b[B\r", "oken URL"), typing("\x03"), 0),
+		Entry("ctrl+c in a search", then("/", ""), typing("\x03"), 0),
+		Entry("ctrl+c while the suite runs", then("9\r", "9/10"), typing("\x03"), 0),
+		Entry("SIGTERM", func(*seat) {}, signalled(syscall.SIGTERM), 3),
+		Entry("SIGHUP", func(*seat) {}, signalled(syscall.SIGHUP), 3),
+		Entry("SIGINT from elsewhere", func(*seat) {}, signalled(syscall.SIGINT), 3),
+	)
+
+	It("that is too small says so, and goes on when it is large enough", func() {
+		s := onTerminal(true, "", nil, "tour")
+		s.shows(frame)
+		s.resize(18, 4)
+		s.shows("too small")
+		s.resize(40, 15)
+		Eventually(func() string { _, after, _ := strings.Cut(s.all(), "too small"); return plainly(after) }).Should(ContainSubstring(frame))
+	})
+
+	It("is told line by line where there is no screen, or no keyboard, or none is wanted", func() {
+		dumb := onTerminal(true, "", []string{"TERM=dumb"}, "tour", "--step", "node")
+		flag := onTerminal(true, "", nil, "tour", "--plain", "--step", "node")
+		for _, s := range []*seat{dumb, flag} {
+			Expect(s.ends(0)).To(And(ContainSubstring("1. Choose a node"), Not(ContainSubstring("\x1b"))))
+		}
+		noKeys := rinCommand(nil, "tour", "--step", "node")
+		noKeys.Stdin = strings.NewReader("")
+		s, err := sit(true, "", noKeys)
+		Expect(err).NotTo(HaveOccurred())
+		DeferCleanup(s.leave)
+		Expect(s.ends(0)).To(And(ContainSubstring("1. Choose a node"), Not(ContainSubstring("\x1b"))))
+
+		var out bytes.Buffer
+		piped := rinCommand(nil, "tour", "--step", "node")
+		piped.Stdout = &out
+		s, err = sit(true, "", piped)
+		Expect(err).NotTo(HaveOccurred())
+		DeferCleanup(s.leave)
+		Expect(s.ends(0)).To(BeEmpty())
+		Expect(out.String()).To(And(ContainSubstring("1. Choose a node"), Not(ContainSubstring("\x1b"))))
+	})
+})
+
+func typing(keys string) func(*seat) { return func(s *seat) { s.types(keys) } }
+
+// then types keys and waits for what they lead to.
+func then(keys, text string) func(*seat) {
+	return func(s *seat) {
+		GinkgoHelper()
+		s.types(keys)
+		s.shows(text)
+	}
+}
+
+func signalled(signal syscall.Signal) func(*seat) {
+	return func(s *seat) { Expect(s.command.Process.Signal(signal)).To(Succeed()) }
+}
