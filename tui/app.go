@@ -24,7 +24,7 @@ type App struct {
 	at      walk.Step
 	size    view.Size
 	keys    keymap
-	help    bool
+	help    *view.Pane // nil while it is closed
 	note    string // a word about the last key, gone with the next
 	hideAt  time.Time
 }
@@ -84,8 +84,10 @@ func (a *App) press(msg tea.KeyMsg) tea.Cmd {
 	if key.Matches(msg, a.keys.quit) {
 		return tea.Quit
 	}
-	if a.help {
-		a.help = false
+	if a.help != nil {
+		if !a.help.Update(msg) {
+			a.help = nil
+		}
 		return nil
 	}
 	if a.screen().Typing() {
@@ -93,7 +95,8 @@ func (a *App) press(msg tea.KeyMsg) tea.Cmd {
 	}
 	switch {
 	case key.Matches(msg, a.keys.help):
-		a.help = true
+		a.help = view.NewPane(a.world.Theme)
+		a.help.Show(a.helpLines)
 	case key.Matches(msg, a.keys.back):
 		if a.at > 0 {
 			return a.goTo(a.at - 1)
@@ -138,17 +141,23 @@ func (a *App) reveal(on bool) tea.Cmd {
 // View implements tea.Model.
 func (a *App) View() string {
 	if a.size.Width < 20 || a.size.Height < 6 {
-		return "the terminal is too small"
+		return a.cramped()
 	}
 	room := view.Size{Width: a.size.Width, Height: a.size.Height - 4}
 	content := ""
-	if a.help {
-		content = strings.Join(view.Window(a.helpLines(room.Width), 0, room.Height), "\n")
+	if a.help != nil {
+		content = a.help.View(room)
 	} else {
 		content = a.screen().View(room)
 	}
 	rule := a.world.Theme.Muted.Render(strings.Repeat("─", a.size.Width))
 	return strings.Join([]string{a.head(), rule, content, rule, a.foot()}, "\n")
+}
+
+// cramped says that there is no room, in what room there is.
+func (a *App) cramped() string {
+	lines := view.Wrap("This terminal is too small: 20 columns and 6 rows are needed, 40 and 15 are good. ctrl+c quits.", a.size.Width)
+	return strings.Join(lines[:min(len(lines), max(1, a.size.Height))], "\n")
 }
 
 // head says where the person is, and how long the token is good for.
@@ -164,17 +173,26 @@ func (a *App) head() string {
 		}
 	}
 	if a.world.Revealed {
-		right = "secrets shown  " + right
+		right = strings.TrimSpace("secrets shown  " + right)
 	}
-	gap := a.size.Width - lipgloss.Width(left) - lipgloss.Width(right)
-	if gap < 1 {
+	right = view.Fit(right, a.size.Width)
+	if right == "" {
 		return view.Fit(left, a.size.Width)
 	}
+	left = view.Fit(left, a.size.Width-lipgloss.Width(right)-1) // a title can be guessed, a time cannot
+	gap := max(0, a.size.Width-lipgloss.Width(left)-lipgloss.Width(right))
 	return left + strings.Repeat(" ", gap) + a.world.Theme.Muted.Render(right)
 }
 
 // foot shows the keys that fit; help and quit always do.
 func (a *App) foot() string {
+	if a.help != nil {
+		how := "any key closes this"
+		if above, below := a.help.More(); above+below > 0 {
+			how = "↑↓ scroll  any other key closes this"
+		}
+		return view.Fit(a.world.Theme.Muted.Render(how), a.size.Width)
+	}
 	if a.note != "" {
 		return view.Fit(a.note, a.size.Width)
 	}
@@ -207,5 +225,5 @@ func (a *App) helpLines(width int) []string {
 		}
 		lines = append(lines, "")
 	}
-	return append(lines, t.Muted.Render("any key closes this"))
+	return lines[:len(lines)-1]
 }
