@@ -25,7 +25,7 @@ type App struct {
 	size    view.Size
 	keys    keymap
 	help    *view.Pane // nil while it is closed
-	note    string // a word about the last key, gone with the next
+	note    string     // a word about the last key, gone with the next
 	hideAt  time.Time
 }
 
@@ -196,19 +196,25 @@ func (a *App) foot() string {
 	if a.note != "" {
 		return view.Fit(a.note, a.size.Width)
 	}
-	last := hint(a.world.Theme, a.keys.quit)
+	width, t := a.size.Width, a.world.Theme
+	last, short := hint(t, a.keys.quit), t.Key.Render(a.keys.quit.Help().Key)
 	if !a.screen().Typing() { // while typing it is a character
-		last = hint(a.world.Theme, a.keys.help) + "  " + last
+		help := hint(t, a.keys.help) + "  "
+		last, short = help+last, help+short
 	}
 	line := ""
-	for _, k := range a.screen().Keys() {
-		next := line + hint(a.world.Theme, k) + "  "
-		if lipgloss.Width(next)+lipgloss.Width(last) > a.size.Width {
+	for i, k := range a.screen().Keys() {
+		next := line + hint(t, k) + "  "
+		if i == 0 && lipgloss.Width(next)+lipgloss.Width(last) > width { // what leads on is seen first of all
+			last = short
+			next = view.Fit(hint(t, k), width-lipgloss.Width(short)-2) + "  "
+		}
+		if lipgloss.Width(next)+lipgloss.Width(last) > width {
 			break
 		}
 		line = next
 	}
-	return view.Fit(line+last, a.size.Width)
+	return view.Fit(line+last, width)
 }
 
 func hint(t view.Theme, k key.Binding) string {

@@ -1,0 +1,171 @@
+package tui
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/charmbracelet/bubbles/key"
+	tea "github.com/charmbracelet/bubbletea"
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+
+	"github.com/rin-network/rin/conformance/exchange"
+	"github.com/rin-network/rin/conformance/report"
+	"github.com/rin-network/rin/conformance/target"
+	"github.com/rin-network/rin/conformance/worker"
+	"github.com/rin-network/rin/tui/step"
+	"github.com/rin-network/rin/tui/view"
+)
+
+// canvas is a screen that draws its room and remembers its keys.
+type canvas struct {
+	typing  bool
+	lead    string
+	pressed []string
+}
+
+func (c *canvas) Open() tea.Cmd                       { return nil }
+func (c *canvas) Typing() bool                        { return c.typing }
+func (c *canvas) Exchange() (exchange.Exchange, bool) { return exchange.Exchange{}, false }
+func (c *canvas) View(room view.Size) string {
+	lines := make([]string, room.Height)
+	for i := range lines {
+		lines[i] = strings.Repeat("·", room.Width)
+	}
+	lines[0] = fmt.Sprintf("%d×%d", room.Width, room.Height)
+	return strings.Join(lines, "\n")
+}
+
+func (c *canvas) Update(msg tea.Msg) tea.Cmd {
+	if k, ok := msg.(tea.KeyMsg); ok {
+		c.pressed = append(c.pressed, k.String())
+	}
+	return nil
+}
+
+func (c *canvas) Keys() []key.Binding {
+	return []key.Binding{
+		key.NewBinding(key.WithKeys("enter"), key.WithHelp("enter", cmp.Or(c.lead, "ask for a token"))),
+		key.NewBinding(key.WithKeys("tab"), key.WithHelp("tab", "pane")),
+		key.NewBinding(key.WithKeys("s"), key.WithHelp("s", "send again")),
+		key.NewBinding(key.WithKeys("/"), key.WithHelp("/", "search, and go to what is found with n and N")),
+	}
+}
+
+// framed is a tour whose screens are canvases, to see what the application itself draws.
+func framed() (*tour, *canvas) {
+	GinkgoHelper()
+	t, c := newTour(ground{}), &canvas{}
+	for i := range t.screens {
+		t.screens[i] = c
+	}
+	return t, c
+}
+
+var sizes = []view.Size{{Width: 40, Height: 15}, {Width: 80, Height: 24}, {Width: 120, Height: 40}}
+
+var _ = Describe("The frame around a screen", func() {
+	It("looks as accepted", func() {
+		t, _ := framed()
+		t.golden("start", sizes...)
+		t.press("?").golden("help", sizes...)
+		t.golden("small", view.Size{Width: 19, Height: 15}, view.Size{Width: 40, Height: 5}, view.Size{Width: 8, Height: 2})
+	})
+
+	It("counts the token down", func() {
+		t, _ := framed()
+		_, err := t.world.Walk.ReadRegistry(context.Background())
+		Expect(err).NotTo(BeEmpty())
+		Expect(t.world.Walk.Choose("XA")).To(Succeed())
+		Expect(t.world.Walk.FetchToken(context.Background()).Well()).To(BeTrue())
+		t.press("3").golden("countdown", sizes...)
+		t.clock = t.clock.Add(61 * time.Second)
+		t.take(tick(t.clock))
+		Expect(t.frame()).To(MatchRegexp(`token \d+:59`))
+		t.press("r")
+		t.sized(40, 15).colour("none")
+		Expect(t.frame()).To(MatchRegexp(`3/10 Ask.*… secrets shown  token \d+:59`))
+		t.clock = t.clock.Add(24 * time.Hour)
+		t.take(tick(t.clock))
+		Expect(t.frame()).To(And(ContainSubstring("token expired"), Not(ContainSubstring("secrets shown"))), "they hid by themselves")
+	})
+
+	It("fits the keys into 40 columns, help and quit always", func() {
+		t, c := framed()
+		t.sized(40, 15)
+		Expect(t.foot()).To(Equal("enter ask for a token  ? help  ctrl+c"))
+		c.lead = "ask for a token in a very long sentence"
+		Expect(t.foot()).To(Equal("enter ask for a token i…  ? help  ctrl+c"))
+		c.lead = "send"
+		Expect(t.foot()).To(Equal("enter send  ? help  ctrl+c quit"))
+		c.typing = true
+		Expect(t.foot()).To(Equal("enter send  tab pane  ctrl+c quit"))
+	})
+
+	It("shows all of the help at 40×15, by scrolling", func() {
+		t, c := framed()
+		t.sized(40, 15).press("?")
+		seen := map[string]bool{}
+		for range 40 {
+			for line := range strings.Lines(t.frame()) {
+				seen[strings.TrimSpace(line)] = true
+			}
+			t.press("down")
+		}
+		text := fmt.Sprint(seen)
+		for _, group := range [][]key.Binding{c.Keys(), t.keys.all()} {
+			for _, k := range group {
+				Expect(text).To(ContainSubstring(k.Help().Key))
+				for _, word := range strings.Fields(k.Help().Desc) {
+					Expect(text).To(ContainSubstring(word))
+				}
+			}
+		}
+		t.press("x")
+		Expect(t.frame()).To(ContainSubstring("40×11"), "another key closes it")
+		Expect(c.pressed).To(BeEmpty())
+	})
+
+	It("jumps by digits, goes back by esc, and leaves the keys of a text alone", func() {
+		t, c := framed()
+		for digit, headline := range map[string]string{"1": "1/10 ", "5": "5/10 ", "9": "9/10 ", "0": "10/10 "} {
+			Expect(t.press(digit).frame()).To(HavePrefix(headline))
+		}
+		Expect(t.press("3", "esc").frame()).To(HavePrefix("2/10 "))
+		Expect(t.press("esc", "esc", "esc").frame()).To(HavePrefix("1/10 "))
+		c.typing, c.pressed = true, nil
+		t.press("5", "?", "r", "l", "esc")
+		Expect(t.frame()).To(HavePrefix("1/10 "))
+		Expect(c.pressed).To(Equal([]string{"5", "?", "r", "l", "esc"}))
+		t.press("ctrl+c")
+		Expect(t.left).To(BeTrue(), "ctrl+c is no text")
+	})
+
+	It("ends after the last step", func() {
+		t, _ := framed()
+		t.press("0")
+		t.take(step.Next{})
+		Expect(t.left).To(BeTrue())
+	})
+})
+
+var _ = Describe("A tour that breaks", func() {
+	It("leaves the terminal clean, and says that it broke", func() {
+		var broken = errors.New("nobody asked for this")
+		t := newTour(ground{certify: func(context.Context, target.Target, func(worker.Event)) (report.Report, *exchange.Log, error) {
+			panic(broken)
+		}})
+		_, _ = t.world.Walk.ReadRegistry(context.Background())
+		Expect(t.world.Walk.Choose("XA")).To(Succeed())
+		var out strings.Builder
+		err := Run(context.Background(), t.world, strings.NewReader("9\r"), &out)
+		Expect(err).To(MatchError(ErrBroken))
+		for _, off := range []string{"\x1b[?1049l", "\x1b[?25h", "\x1b[?2004l"} {
+			Expect(strings.LastIndex(out.String(), off)).To(BeNumerically(">", strings.LastIndex(out.String(), "Certify")), "%q", off)
+		}
+	})
+})
