@@ -9,6 +9,7 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 	"github.com/charmbracelet/lipgloss"
 
+	"github.com/rin-network/rin/conformance/report"
 	"github.com/rin-network/rin/tui/step"
 	"github.com/rin-network/rin/tui/view"
 	"github.com/rin-network/rin/tui/walk"
@@ -27,6 +28,8 @@ type App struct {
 	help    *view.Pane // nil while it is closed
 	note    string     // a word about the last key, gone with the next
 	hideAt  time.Time
+	history *step.History // nil unless it is looked at
+	copies  copies
 }
 
 // New makes the tour of a walk.
@@ -44,7 +47,13 @@ func everySecond() tea.Cmd {
 // Init implements tea.Model.
 func (a *App) Init() tea.Cmd { return tea.Batch(a.screen().Open(), everySecond()) }
 
-func (a *App) screen() step.Screen { return a.screens[a.at] }
+// screen is the one that is seen.
+func (a *App) screen() step.Screen {
+	if a.history != nil {
+		return a.history
+	}
+	return a.screens[a.at]
+}
 
 // Update implements tea.Model.
 func (a *App) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
@@ -72,6 +81,9 @@ func (a *App) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		return a, a.screens[msg.Step].Update(msg)
 	case step.Heard:
 		return a, a.screens[walk.Certify].Update(msg)
+	case copied:
+		a.note = msg.note
+		return a, nil
 	case tea.KeyMsg:
 		return a, a.press(msg)
 	}
@@ -80,9 +92,13 @@ func (a *App) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 
 // press gives a key its meaning: first what holds everywhere, then what the screen makes of it.
 func (a *App) press(msg tea.KeyMsg) tea.Cmd {
-	a.note = ""
-	if key.Matches(msg, a.keys.quit) {
+	before := a.copies
+	a.note, a.copies = "", copies{}
+	switch {
+	case key.Matches(msg, a.keys.quit):
 		return tea.Quit
+	case before.asking:
+		return a.answer(msg, before)
 	}
 	if a.help != nil {
 		if !a.help.Update(msg) {
@@ -97,6 +113,16 @@ func (a *App) press(msg tea.KeyMsg) tea.Cmd {
 	case key.Matches(msg, a.keys.help):
 		a.help = view.NewPane(a.world.Theme)
 		a.help.Show(a.helpLines)
+	case a.history != nil && key.Matches(msg, a.keys.back, a.keys.history):
+		if !a.history.Back() {
+			a.history = nil
+		}
+	case key.Matches(msg, a.keys.history):
+		a.history = step.NewHistory(a.world)
+	case key.Matches(msg, a.keys.copy):
+		return a.copy("c", false, before)
+	case key.Matches(msg, a.keys.copySecret):
+		return a.copy("C", true, before)
 	case key.Matches(msg, a.keys.back):
 		if a.at > 0 {
 			return a.goTo(a.at - 1)
@@ -124,7 +150,7 @@ func stepOf(digit string) walk.Step {
 }
 
 func (a *App) goTo(s walk.Step) tea.Cmd {
-	a.at = s
+	a.at, a.history = s, nil
 	return a.screen().Open()
 }
 
@@ -163,7 +189,11 @@ func (a *App) cramped() string {
 // head says where the person is, and how long the token is good for.
 func (a *App) head() string {
 	g := a.at.Guide()
-	left := a.world.Theme.Title.Render(fmt.Sprintf("%d/%d %s", int(a.at)+1, len(a.screens), g.Title))
+	title := fmt.Sprintf("%d/%d %s", int(a.at)+1, len(a.screens), g.Title)
+	if a.history != nil {
+		title = "History of this walk"
+	}
+	left := a.world.Theme.Title.Render(title)
 	right := ""
 	if token, ok := a.world.Walk.Issued(); ok {
 		rest := token.Left(a.world.Walk.Now()).Round(time.Second)
@@ -193,8 +223,11 @@ func (a *App) foot() string {
 		}
 		return view.Fit(a.world.Theme.Muted.Render(how), a.size.Width)
 	}
-	if a.note != "" {
-		return view.Fit(a.note, a.size.Width)
+	switch {
+	case a.copies.asking:
+		return view.Fit(a.world.Theme.Key.Render("Copy with the real secrets? y/n"), a.size.Width)
+	case a.note != "":
+		return view.Fit(report.Plain(a.note), a.size.Width)
 	}
 	width, t := a.size.Width, a.world.Theme
 	last, short := hint(t, a.keys.quit), t.Key.Render(a.keys.quit.Help().Key)

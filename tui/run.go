@@ -22,6 +22,10 @@ func Run(ctx context.Context, w *step.World, in io.Reader, out io.Writer) error 
 	ctx, stop := context.WithCancel(ctx)
 	defer stop() // what a screen still waits for ends with the tour
 	w.Context = ctx
+	w.Write = func(sequence string) error { // the lock of a file keeps it from standing in the middle of a frame
+		_, err := io.WriteString(out, sequence)
+		return err
+	}
 	app := New(w)
 	if file, ok := out.(*os.File); ok { // Bubble Tea tells the size as well, but after the first frame
 		if width, height, err := term.GetSize(int(file.Fd())); err == nil {

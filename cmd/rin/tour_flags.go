@@ -161,3 +161,16 @@ func temporaryFile(pattern string) (path string, remove func(), err error) {
 	}
 	return file.Name(), func() { _ = os.Remove(file.Name()) }, file.Close()
 }
+
+// keepText writes what was copied where only its owner reads it.
+func keepText(text string) (path string, err error) {
+	file, err := os.CreateTemp("", "rin-curl-*.sh") // 0600
+	if err != nil {
+		return "", err
+	}
+	_, err = file.WriteString(text)
+	if err = errors.Join(err, file.Close()); err != nil {
+		return "", fmt.Errorf("write %s: %w", file.Name(), err)
+	}
+	return file.Name(), nil
+}

@@ -40,6 +40,7 @@ func (t *tourFlags) show(ctx context.Context, cmd *cobra.Command, w world, way *
 	defer func() { err = errors.Join(err, keyboard.Close()) }()
 	return tui.Run(ctx, &step.World{
 		Walk: way, Language: t.language, NodeID: t.node.target.NodeID, Save: saveTyped(w),
+		Getenv: w.getenv, Keep: keepText,
 		Start: own.start, ReadFile: w.readFile,
 		Secret: func(place string) (target.Secret, error) { return readSecret(w, "secret", place, &stdinOnce{}) },
 		Theme:  view.NewTheme(terminal.Renderer(out, colored, background)),

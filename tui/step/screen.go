@@ -44,6 +44,11 @@ type World struct {
 	ReadFile func(path string) ([]byte, error)
 	// NodeID is the node that the command line named; empty for none.
 	NodeID string
+	// Getenv tells what terminal it is; Write writes to it between two frames, for what does not move the cursor.
+	Getenv func(name string) (string, bool)
+	Write  func(sequence string) error
+	// Keep writes a text that was copied into a file that only its owner reads, and says where it is.
+	Keep func(text string) (path string, err error)
 	// Save writes the files of the last step into a folder and says where they are.
 	Save func(folder string, files []walk.File) (string, error)
 }

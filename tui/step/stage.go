@@ -40,7 +40,7 @@ type Stage struct {
 	side  side
 	panes [sides]*view.Pane
 	// messages take the place of the panes of request and response once there are any.
-	messages map[side]*view.Message
+	messages *messages
 }
 
 // side is one of the ways to look at a scene.
@@ -59,9 +59,7 @@ func (s side) String() string { return [...]string{"Why", "Request", "Response",
 
 // newStage makes the screen of a step.
 func newStage(w *World, step walk.Step, verb string, play func(context.Context) walk.Scene) *Stage {
-	s := &Stage{World: w, step: step, verb: verb, play: play, messages: map[side]*view.Message{
-		request: view.NewMessage(w.Theme, w.secrets), response: view.NewMessage(w.Theme, w.secrets),
-	}}
+	s := &Stage{World: w, step: step, verb: verb, play: play, messages: newMessages(w)}
 	for i := range s.panes {
 		s.panes[i] = view.NewPane(w.Theme)
 	}
@@ -92,7 +90,7 @@ func (s *Stage) Typing() bool {
 // message is the one that is seen; ok is false on other sides, and while nothing was sent.
 func (s *Stage) message() (m *view.Message, ok bool) {
 	_, sent := s.Exchange()
-	m, ok = s.messages[s.side]
+	m, ok = s.messages.of(s.side)
 	return m, ok && sent
 }
 
@@ -126,7 +124,7 @@ func (s *Stage) Update(msg tea.Msg) tea.Cmd {
 		}
 		return s.press(msg)
 	default:
-		return tea.Batch(s.messages[request].Update(msg), s.messages[response].Update(msg))
+		return s.messages.Update(msg)
 	}
 	return nil
 }
@@ -199,12 +197,7 @@ func (s *Stage) tell() {
 	s.panes[request].Show(s.nothing)
 	s.panes[response].Show(s.nothing)
 	if x, ok := s.Exchange(); ok {
-		s.messages[request].Show(message.RequestHead(x, marked), x.Request.Body, nil)
-		var body []byte
-		if x.Response != nil {
-			body = x.Response.Body
-		}
-		s.messages[response].Show(message.ResponseHead(x, marked), body, message.Notes(x))
+		s.messages.show(x)
 	}
 	s.panes[verdict].Show(func(width int) []string {
 		if s.scene == nil {
@@ -295,9 +288,6 @@ func (s *Stage) summary(width int) []string {
 	}
 	return append(lines, view.Verdicts(s.Theme, others, width)...)
 }
-
-// marked keeps the markers in a text.
-func marked(text string) string { return text }
 
 // brief is an exchange in two lines.
 func brief(t view.Theme, x exchange.Exchange, show message.Show) []string {

@@ -49,8 +49,14 @@ func newIndex(doc []byte) (x *index, ok bool) {
 	if len(doc) >= maxIndexed {
 		return nil, false
 	}
+	// Commas and openings are the values, and those that stand in texts: room for all is made at once.
+	room := min(maxNodes, 1+bytes.Count(doc, []byte(","))+bytes.Count(doc, []byte("["))+bytes.Count(doc, []byte("{")))
 	i := blank(doc, 0)
-	if i == len(doc) || doc[i] != '{' && doc[i] != '[' || !x.read(i) {
+	if i == len(doc) || doc[i] != '{' && doc[i] != '[' {
+		return nil, false
+	}
+	x.nodes, x.span = make([]node, 0, room), make([]uint32, 0, room)
+	if !x.read(i) {
 		return nil, false
 	}
 	return x, true

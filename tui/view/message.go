@@ -117,17 +117,34 @@ func (m *Message) line(row, width int) string {
 	}
 	width -= lipgloss.Width(sign)
 	spans := m.spans(row, 4*(m.left+width)+longestMarker)
+	line, wide := cropped(m.search.mark(spans, m.theme, here), m.left, width)
+	m.widest = max(m.widest, wide)
+	return sign + Fit(line, width)
+}
+
+// cropped draws the parts of a row that are seen from a column on, and tells how wide the whole row is. A part that ends behind the width is
+// drawn to its end, so that it can be told that something is missing.
+func cropped(spans []span, left, width int) (line string, wide int) {
 	var b strings.Builder
-	for _, s := range m.search.mark(spans, m.theme, here) {
+	from := left
+	if left > 0 {
+		from++ // in the place of which the ellipsis is
+	}
+	for _, s := range spans {
+		begin, end := wide, wide+lipgloss.Width(s.text)
+		wide = end
+		switch {
+		case end <= from || begin > left+width:
+			continue
+		case begin < from:
+			s.text = ansi.TruncateLeft(s.text, from-begin, "")
+		}
 		b.WriteString(s.style.Render(s.text))
 	}
-	line := b.String()
-	wide := lipgloss.Width(line)
-	m.widest = max(m.widest, wide)
-	if m.left > 0 && wide > 0 {
-		line = ansi.TruncateLeft(line, m.left+1, "…")
+	if left > 0 && wide > 0 {
+		return "…" + b.String(), wide
 	}
-	return sign + Fit(line, width)
+	return b.String(), wide
 }
 
 // spans writes a row; limit bounds the bytes of a text that are looked at.

@@ -15,12 +15,11 @@ func newRaw(text []byte) *raw {
 	r := &raw{text: text}
 	for at := 0; at < len(text) && len(r.from) < maxNodes; {
 		r.from = append(r.from, uint32(at))
-		length := len(text) - at
-		if length > piece {
-			length = whole(text[at:], piece)
-		}
+		length := min(len(text)-at, piece)
 		if end := bytes.IndexByte(text[at:at+length], '\n'); end >= 0 {
 			length = end + 1
+		} else if at+length < len(text) {
+			length = whole(text[at:], piece)
 		}
 		at += length
 	}

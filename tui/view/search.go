@@ -12,8 +12,11 @@ import (
 	"github.com/charmbracelet/lipgloss"
 )
 
-// slice is how many bytes are searched at a time: the first slice at once, the others beside the screen.
-const slice = 128 << 10
+// So many bytes are searched at a time: the first at once, the others beside the screen.
+const (
+	atOnce = 16 << 10
+	beside = 128 << 10
+)
 
 // The bounds of a search.
 const (
@@ -119,7 +122,7 @@ func (m *Message) look(query string) tea.Cmd {
 			s.hits = append(s.hits, hit{i, at[0]})
 		}
 	}
-	return m.heard(within(s.match, m.body, 0))
+	return m.heard(within(s.match, m.body, 0, atOnce))
 }
 
 // pattern matches a text without regard to case, also where JSON writes its characters as escapes.
@@ -144,8 +147,8 @@ func pattern(query string) *regexp.Regexp {
 }
 
 // within searches a slice of a text, and as far behind it as a hit may reach that begins in it.
-func within(match *regexp.Regexp, text []byte, from int) found {
-	out := found{match: match, to: min(from+slice, len(text))}
+func within(match *regexp.Regexp, text []byte, from, length int) found {
+	out := found{match: match, to: min(from+length, len(text))}
 	for _, at := range match.FindAllIndex(text[from:min(out.to+6*maxQuery, len(text))], maxHits) {
 		if from+at[0] < out.to {
 			out.hits = append(out.hits, hit{-1, from + at[0]})
@@ -166,7 +169,7 @@ func (m *Message) heard(f found) tea.Cmd {
 		return nil
 	}
 	match, body, from := s.match, m.body, s.to
-	return func() tea.Msg { return within(match, body, from) }
+	return func() tea.Msg { return within(match, body, from, beside) }
 }
 
 // nearest goes to the first hit at or behind the cursor, once the text is typed.
