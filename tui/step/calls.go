@@ -207,7 +207,7 @@ func (s *calls) open() tea.Cmd {
 	}
 	s.call = newStage(s.World, walk.Calls, "ask for it", func(ctx context.Context) walk.Scene { return s.Walk.OpenCall(ctx, item.ID) })
 	s.call.of, s.call.tries, s.call.named = item.ID, "s", "Call"
-	s.call.told = func(width int) []string { return s.facts(item, width) }
+	s.call.says = func(width int) []string { return s.facts(item, width) }
 	s.opened[item.ID] = s.call
 	s.title(s.call)
 	return s.call.again()

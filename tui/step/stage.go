@@ -27,6 +27,8 @@ type Stage struct {
 	extra func(width int) []string
 	// told stands before why the step is there, in the place of what the scene says, and is told anew each second; nil for most.
 	told func(width int) []string
+	// says stands in the place of what the scene says, below why; it is told anew each second, too. Nil for most.
+	says func(width int) []string
 	// opening stands in the place of why the step is there; of is what the step's actions belong to. Nil for most.
 	opening []string
 	of      any
@@ -111,7 +113,7 @@ func (s *Stage) Update(msg tea.Msg) tea.Cmd {
 			s.played(msg.Scene)
 		}
 	case Second:
-		if s.told != nil {
+		if s.told != nil || s.says != nil {
 			s.panes[story].Refresh()
 		}
 	case Revealing:
@@ -238,8 +240,12 @@ func (s *Stage) story(width int) []string {
 		}
 		return lines
 	}
-	for _, text := range s.scene.Says {
-		lines = append(lines, view.Hang("", text, width)...)
+	if s.says != nil {
+		lines = append(lines, s.says(width)...)
+	} else {
+		for _, text := range s.scene.Says {
+			lines = append(lines, view.Hang("", text, width)...)
+		}
 	}
 	if len(s.scene.Verdicts) > 0 {
 		if len(s.scene.Says) > 0 {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/charmbracelet/bubbles/key"
 	tea "github.com/charmbracelet/bubbletea"
+	"github.com/charmbracelet/lipgloss"
 
 	"github.com/rin-network/rin/conformance/exchange"
 	"github.com/rin-network/rin/conformance/requirement"
@@ -22,26 +23,36 @@ type whatIf struct {
 	list     *view.List
 	stage    *Stage // of the mistake that is looked at; nil while the list is
 	asking   bool   // whether the mistake under the cursor is to be made
+	aim      int    // the target that the scenes are of
 }
 
 func newWhatIf(w *World) Screen {
 	s := &whatIf{World: w, mistakes: walk.Mistakes(), list: view.NewList(w.Theme)}
-	s.scenes = make([]*walk.Scene, len(s.mistakes))
 	s.list.Show(len(s.mistakes), s.row)
+	s.forget()
 	return s
 }
 
+// forget begins anew.
+func (s *whatIf) forget() {
+	s.aim, s.stage, s.asking, s.scenes = s.Walk.Aims(), nil, false, make([]*walk.Scene, len(s.mistakes))
+}
+
 // row is a mistake with what came of it.
-func (s *whatIf) row(i, _ int) string {
+func (s *whatIf) row(i, width int) string {
 	m, scene := s.mistakes[i], s.scenes[i]
 	if scene == nil {
 		return "  " + m.Title
 	}
 	sign, word, style := s.Theme.Sign(gravest(scene.Verdicts))
-	if len(scene.Verdicts) == 0 {
-		sign, word, style = "–", "not yet", s.Theme.Muted
+	switch {
+	case !scene.Well():
+		sign, word, style = "✗", "trouble", s.Theme.Bad
+	case len(scene.Verdicts) == 0:
+		sign, word, style = "–", s.waits(m), s.Theme.Muted
 	}
-	return style.Render(sign) + " " + m.Title + s.Theme.Muted.Render(" · "+word)
+	word = " · " + word
+	return style.Render(sign) + " " + view.Fit(m.Title, width-2-lipgloss.Width(word)) + s.Theme.Muted.Render(word)
 }
 
 // gravest is the worst outcome of some verdicts.
@@ -56,8 +67,27 @@ func gravest(verdicts []walk.Verdict) requirement.Outcome {
 	return worst
 }
 
-// Open implements Screen.
-func (s *whatIf) Open() tea.Cmd { return nil }
+// waits says when a mistake that could not be made can be.
+func (s *whatIf) waits(m walk.Mistake) string {
+	token, ok := s.Walk.Issued()
+	if m.Name != "expired" || !ok {
+		return "not yet"
+	}
+	if left := token.Left(s.Walk.Now()); left > 0 {
+		return "in " + clockOf(left)
+	}
+	return "can be made now"
+}
+
+// Open implements Screen. What another node answered is no lesson about this one.
+func (s *whatIf) Open() tea.Cmd {
+	if s.aim != s.Walk.Aims() && !s.busy() {
+		s.forget()
+	}
+	return nil
+}
+
+func (s *whatIf) busy() bool { return s.stage != nil && s.stage.busy }
 
 // Typing implements Screen: y and n answer a question.
 func (s *whatIf) Typing() bool { return s.asking || s.stage != nil && s.stage.Typing() }
@@ -85,7 +115,7 @@ func (s *whatIf) Update(msg tea.Msg) tea.Cmd {
 	switch msg := msg.(type) {
 	case Played:
 		if i, ok := msg.Of.(int); ok {
-			s.scenes[i] = &msg.Scene
+			s.scenes[i], s.aim = &msg.Scene, msg.Aim
 		}
 		if s.stage != nil {
 			return s.stage.Update(msg)
@@ -110,33 +140,48 @@ func (s *whatIf) press(msg tea.KeyMsg) tea.Cmd {
 			return s.make(s.list.At())
 		}
 		return nil
+	case s.busy():
+		return nil
 	case s.stage != nil && key.Matches(msg, toList()):
 		s.stage = nil
 		return nil
-	case s.stage != nil && key.Matches(msg, enter("")) && !s.stage.busy:
-		if at := s.next(); at >= 0 {
-			s.list.Go(at)
-			return s.make(at)
-		}
+	case s.stage != nil && key.Matches(msg, enter("")) && s.scenes[s.list.At()] != nil && !s.scenes[s.list.At()].Well():
+		return s.stage.again()
+	case key.Matches(msg, enter("")):
+		return s.lead()
+	case s.stage == nil && key.Matches(msg, goOn()):
 		return next
 	case s.stage != nil:
 		return s.stage.Update(msg)
-	case key.Matches(msg, enter("")):
-		at := s.list.At()
-		if s.scenes[at] != nil {
-			s.look(at)
+	case key.Matches(msg, open("")):
+		if s.made(s.list.At()) {
+			s.look(s.list.At())
 			return nil
 		}
-		if s.mistakes[at].Asks != "" {
-			s.asking = true
-			return nil
-		}
-		return s.make(at)
-	case key.Matches(msg, goOn()):
-		return next
+		return s.begin(s.list.At())
 	}
 	s.list.Update(msg)
 	return nil
+}
+
+// lead is what enter does: make the mistake under the cursor, else the next one, else go on.
+func (s *whatIf) lead() tea.Cmd {
+	if at := s.list.At(); s.stage == nil && !s.made(at) {
+		return s.begin(at)
+	}
+	if at := s.next(); at >= 0 {
+		s.list.Go(at)
+		return s.make(at)
+	}
+	return next
+}
+
+// begin makes a mistake, after its question if it has one.
+func (s *whatIf) begin(at int) tea.Cmd {
+	if s.asking = s.mistakes[at].Asks != ""; s.asking {
+		return nil
+	}
+	return s.make(at)
 }
 
 // make makes a mistake, and shows what comes of it.
@@ -150,6 +195,8 @@ func (s *whatIf) look(i int) {
 	m := s.mistakes[i]
 	s.stage = newStage(s.World, walk.WhatIf, "make the mistake", func(ctx context.Context) walk.Scene { return s.Walk.Make(ctx, m) })
 	s.stage.of, s.stage.opening = i, []string{"What if " + m.Title + "?"}
+	s.stage.says = func(width int) []string { return s.lesson(i, width) }
+	s.stage.extra = func(width int) []string { return s.rules(i, width) }
 	if scene := s.scenes[i]; scene != nil {
 		s.stage.played(*scene)
 	}
@@ -164,23 +211,31 @@ func (s *whatIf) View(room view.Size) string {
 	case s.stage != nil:
 		return s.stage.View(room)
 	}
-	g := walk.WhatIf.Guide()
-	head := view.Wrap(g.Why, room.Width)
-	if room.Height < len(head)+len(s.mistakes)+3 {
-		head = nil
-	}
-	foot := fmt.Sprintf("%d of %d made", s.made(), len(s.mistakes))
+	foot := fmt.Sprintf("%d of %d made", s.count(), len(s.mistakes))
 	if s.asking {
 		foot = s.mistakes[s.list.At()].Asks + " Send it? y/n"
 	}
 	tail := view.Wrap(foot, room.Width)
+	left := room.Height - len(s.mistakes) - len(tail) - 2
+	head := view.Wrap(walk.WhatIf.Guide().Why, room.Width)
+	switch {
+	case left < 1:
+		head = nil
+	case left < len(head):
+		head = []string{s.Theme.Title.Render("Mistakes, made on purpose")}
+	}
 	return view.Stack(room, head, s.list, tail)
 }
 
-func (s *whatIf) made() int {
+// made tells whether there is an answer to a mistake; one that could not be made yet has none.
+func (s *whatIf) made(i int) bool {
+	return s.scenes[i] != nil && s.scenes[i].Well() && len(s.scenes[i].Verdicts) > 0
+}
+
+func (s *whatIf) count() int {
 	n := 0
-	for _, scene := range s.scenes {
-		if scene != nil {
+	for i := range s.mistakes {
+		if s.made(i) {
 			n++
 		}
 	}
@@ -195,13 +250,24 @@ func (s *whatIf) Keys() []key.Binding {
 	case s.stage != nil && s.stage.Typing():
 		return s.stage.Keys()
 	case s.stage != nil:
-		lead := enter("next mistake")
-		if s.next() < 0 {
-			lead = enter("next step")
-		}
-		return append([]key.Binding{lead, toList()}, s.stage.Keys()[1:]...)
+		return append([]key.Binding{s.leads(), toList()}, s.stage.Keys()[1:]...)
+	case s.made(s.list.At()):
+		return append([]key.Binding{s.leads(), open("look at it"), goOn()}, view.ListKeys()...)
 	}
 	return append([]key.Binding{enter("make it"), goOn()}, view.ListKeys()...)
+}
+
+// leads says where enter leads to from a mistake that was made.
+func (s *whatIf) leads() key.Binding {
+	switch scene := s.scenes[s.list.At()]; {
+	case s.busy():
+		return key.NewBinding(key.WithKeys("esc"), key.WithHelp("esc", "back"))
+	case scene != nil && !scene.Well():
+		return enter("try again")
+	case s.next() < 0:
+		return enter("next step")
+	}
+	return enter("next mistake")
 }
 
 // toList leads from one thing back to the list of all.
