@@ -166,7 +166,7 @@ func (a *App) reveal(on bool) tea.Cmd {
 
 // View implements tea.Model.
 func (a *App) View() string {
-	if a.size.Width < 20 || a.size.Height < 6 {
+	if a.size.Width < 20 || a.size.Height < 8 {
 		return a.cramped()
 	}
 	room := view.Size{Width: a.size.Width, Height: a.size.Height - 4}
@@ -182,8 +182,11 @@ func (a *App) View() string {
 
 // cramped says that there is no room, in what room there is.
 func (a *App) cramped() string {
-	lines := view.Wrap("This terminal is too small: 20 columns and 6 rows are needed, 40 and 15 are good. ctrl+c quits.", a.size.Width)
-	return strings.Join(lines[:min(len(lines), max(1, a.size.Height))], "\n")
+	if a.size.Width < 1 || a.size.Height < 1 {
+		return ""
+	}
+	lines := view.Wrap("This terminal is too small: 20 columns and 8 rows are needed, 40 and 15 are good. ctrl+c quits.", a.size.Width)
+	return strings.Join(lines[:min(len(lines), a.size.Height)], "\n")
 }
 
 // head says where the person is, and how long the token is good for.

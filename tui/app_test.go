@@ -73,7 +73,7 @@ var _ = Describe("The frame around a screen", func() {
 		t, _ := framed()
 		t.golden("start", sizes...)
 		t.press("?").golden("help", sizes...)
-		t.golden("small", view.Size{Width: 19, Height: 15}, view.Size{Width: 40, Height: 5}, view.Size{Width: 8, Height: 2})
+		t.golden("small", view.Size{Width: 19, Height: 15}, view.Size{Width: 40, Height: 7}, view.Size{Width: 8, Height: 2})
 	})
 
 	It("counts the token down", func() {

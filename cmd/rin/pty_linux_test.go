@@ -22,6 +22,7 @@ type seat struct {
 	before  *unix.Termios
 	started time.Time
 	exited  chan error
+	framed  chan struct{} // closed with the first frame
 
 	mu    sync.Mutex
 	shown bytes.Buffer
@@ -46,7 +47,7 @@ func sit(answers bool, typed string, command *exec.Cmd) (*seat, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &seat{command: command, screen: screen, tty: tty, exited: make(chan error, 1)}
+	s := &seat{command: command, screen: screen, tty: tty, exited: make(chan error, 1), framed: make(chan struct{})}
 	s.resize(80, 24)
 	if s.before, err = unix.IoctlGetTermios(int(tty.Fd()), unix.TCGETS); err != nil {
 		return nil, err
@@ -79,6 +80,7 @@ func (s *seat) watch(answers bool) {
 		shown := s.shown.String()
 		if s.first == 0 && strings.Contains(shown, frame) {
 			s.first = time.Since(s.started)
+			close(s.framed)
 		}
 		s.mu.Unlock()
 		if questions := strings.Count(shown, "\x1b[c"); answers && questions > asked {

@@ -1,0 +1,99 @@
+package tui
+
+import (
+	"fmt"
+	"strings"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+
+	"github.com/rin-network/rin/tui/walk"
+)
+
+// headline is the number and the title of a step, as far as every width shows it.
+func headline(s walk.Step) string {
+	return fmt.Sprintf("%d/10 %s", int(s)+1, s.Guide().Title[:4])
+}
+
+var _ = Describe("A walk", func() {
+	DescribeTable("leads from the first screen to the certificate and out by enter alone", func(width, height int) {
+		t := newTour(ground{}).sized(width, height)
+		seen, certified := map[walk.Step]bool{}, false
+		for n := 0; !t.left; n++ {
+			Expect(n).To(BeNumerically("<", 80), "stuck at\n%s", t.frame())
+			frame := t.frame()
+			Expect(frame).To(ContainSubstring(headline(t.at)))
+			Expect(frame).To(ContainSubstring("enter "), "each frame says what enter does")
+			Expect(frame).NotTo(ContainSubstring("What usually causes it"))
+			seen[t.at] = true
+			certified = certified || t.at == walk.Certify && strings.Contains(frame, "ertified")
+			t.press("enter")
+		}
+		Expect(seen).To(HaveLen(10))
+		Expect(certified).To(BeTrue())
+		Expect(t.frames).To(BeNumerically(">", 60))
+	},
+		Entry("40×15", 40, 15), Entry("80×24", 80, 24), Entry("120×40", 120, 40),
+	)
+
+	It("goes on where it was when the terminal changes its size, at every step", func() {
+		t := newTour(ground{certify: unable})
+		t.through(func() {
+			at, before := t.at, t.sized(80, 24).frame()
+			for _, size := range [][2]int{{40, 15}, {20, 8}, {19, 8}, {1, 1}, {0, 0}, {300, 90}, {120, 40}, {80, 8}} {
+				t.sized(size[0], size[1])
+			}
+			t.sized(80, 24)
+			Expect(t.at).To(Equal(at))
+			Expect(headOf(t.frame())).To(Equal(headOf(before)))
+		})
+	})
+
+	It("takes every key at every step, and shows no secret in any frame", func() {
+		t := newTour(ground{certify: unable}).sized(80, 24)
+		keys := strings.Split("? x tab tab shift+tab down up pgdown pgup end home right left space w R / a enter n N esc c C n h esc l l [ ] g G s", " ")
+		t.through(func() {
+			at := t.at
+			for _, size := range [][2]int{{40, 15}, {120, 40}} {
+				t.sized(size[0], size[1])
+				for _, k := range keys {
+					t.press(strings.Replace(k, "space", " ", 1))
+					t.stay(at)
+				}
+			}
+		})
+		Expect(t.frames).To(BeNumerically(">", 500))
+	})
+})
+
+func headOf(frame string) string { head, _, _ := strings.Cut(frame, "\n"); return head }
+
+// stay goes back to a step that a key led away from, out of whatever is open there.
+func (t *tour) stay(at walk.Step) {
+	GinkgoHelper()
+	for n := 0; t.at != at; n++ {
+		Expect(n).To(BeNumerically("<", 10), t.frame())
+		if t.screen().Typing() {
+			t.press("esc")
+			continue
+		}
+		t.press(fmt.Sprint((int(at) + 1) % 10))
+	}
+}
+
+// through visits every step, plays it by enter, and does something there.
+func (t *tour) through(there func()) {
+	GinkgoHelper()
+	for _, g := range walk.Guides() {
+		t.stay(g.Step)
+		there()
+		t.stay(g.Step)
+		t.press("enter")
+		t.stay(g.Step)
+		there()
+		if g.Step == walk.Node && !t.world.Walk.Located() { // what comes next needs a node
+			t.stay(g.Step)
+			t.press("enter")
+		}
+	}
+}
