@@ -1,6 +1,7 @@
 package view
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/charmbracelet/bubbles/key"
@@ -8,6 +9,7 @@ import (
 	"github.com/charmbracelet/lipgloss"
 	"github.com/charmbracelet/x/ansi"
 
+	"github.com/rin-network/rin/conformance/report"
 	"github.com/rin-network/rin/tui/message"
 )
 
@@ -19,10 +21,11 @@ type Message struct {
 
 	head, notes []message.Line
 	body        []byte
-	tree        *tree // nil for content that is no JSON
-	raw         *raw  // nil until it is looked at
-	asText      bool  // whether the content is shown as it came
-	read        bool  // whether the content was looked at
+	tree        *tree  // nil for content that is no JSON
+	raw         *raw   // nil until it is looked at
+	asText      bool   // whether the content is shown as it came
+	read        bool   // whether the content was looked at
+	turned      uint32 // the value that was under the cursor in the tree
 
 	cursor, from, left int
 	widest             int // of the rows that were seen last
@@ -51,11 +54,18 @@ func (m *Message) open() {
 		m.tree = newTree(x)
 	} else {
 		m.asText = true
-		m.raw = newRaw(m.body)
+		m.raw = newRaw(m.body, m.form())
 	}
 	if m.first() < m.content().Height {
 		m.cursor = m.first()
 	}
+}
+
+// form tells whether the content is that of a form.
+func (m *Message) form() bool {
+	return slices.ContainsFunc(m.head, func(l message.Line) bool {
+		return l.Kind == message.Header && strings.HasPrefix(strings.ToLower(l.Text), "content-type: application/x-www-form-urlencoded")
+	})
 }
 
 // first is the row where the content begins: behind the head and a blank row.
@@ -285,7 +295,7 @@ func (m *Message) turn() {
 		return
 	}
 	if m.raw == nil {
-		m.raw = newRaw(m.body)
+		m.raw = newRaw(m.body, m.form())
 	}
 	row := m.cursor - m.first()
 	inside := row >= 0 && row < m.bodyRows()
@@ -294,7 +304,14 @@ func (m *Message) turn() {
 	case !inside:
 		m.cursor = min(m.cursor, m.first())
 	case m.asText:
-		m.cursor = m.first() + m.raw.rowOf(m.tree.nodes[m.tree.rows[row]].offset())
+		m.turned = m.tree.rows[row]
+		offset := m.tree.nodes[m.turned].offset()
+		row = m.raw.rowOf(offset)
+		m.cursor = m.first() + row
+		before := lipgloss.Width(report.Plain(string(m.raw.text[m.raw.from[row]:offset])))
+		m.see(before, before+1)
+	case row == m.raw.rowOf(m.tree.nodes[m.turned].offset()):
+		m.cursor = m.first() + m.tree.rowOf(m.turned)
 	default:
 		m.cursor = m.first() + m.tree.rowOf(m.tree.at(int(m.raw.from[row])))
 	}

@@ -1,6 +1,8 @@
 package view_test
 
 import (
+	"fmt"
+	"os"
 	"strings"
 
 	tea "github.com/charmbracelet/bubbletea"
@@ -105,3 +107,119 @@ var _ = Describe("A message", func() {
 		Expect(p.seen("down", "w")).To(ContainSubstring("›       0: 1"))
 	})
 })
+
+// calls is a list of some items, each with a token.
+func calls(n int) string {
+	items := make([]string, n)
+	for i := range items {
+		items[i] = fmt.Sprintf(`{"id":"call-%d","title":{"de":"Förderung %d","en":"Funding call %d"},"open":%v,"amount":%d.50,"contact":null,"token":"[[access_token:1f2e3d4c:plain]]"}`, i, i, i, i%2 == 0, i*100)
+	}
+	return `{"items":[` + strings.Join(items, ",") + `],"next":"/fundings?page=` + strings.Repeat("1", 150) + `"}`
+}
+
+var _ = Describe("A message with much in it", func() {
+	It("opens as deep as it can be looked over, and is unfolded where a hit is", func() {
+		p := newPane(calls(200))
+		p.Show(head(), []byte(calls(200)), nil)
+		Expect(p.seen()).To(And(ContainSubstring(`▾ "items": [ 200 items`), ContainSubstring(`▸ 0: {…} 6 members`)))
+		Expect(p.seen("/", "c", "a", "l", "l", " ", "1", "5", "0", "enter")).To(And(ContainSubstring("/call 150  1 of 1"), ContainSubstring(`›           "en": "Funding call 150"`)))
+		Expect(p.seen("home", "/", "a", "l", "l", "-", "enter")).To(ContainSubstring("1 of 200  n next  N before"))
+		Expect(p.seen("N")).To(And(ContainSubstring("200 of 200"), ContainSubstring(`›         "id": "call-199"`)))
+	})
+
+	It("goes on searching beside the screen, and drops what was found for another text", func() {
+		p := newPane(string(large()))
+		first := p.types("/", "c", "a", "l", "l", "-")
+		Expect(first).NotTo(BeNil())
+		Expect(p.View(p.size)).To(MatchRegexp(`/call-▏  \d\d\+ found`))
+		stale := first()
+		second := p.types("1", "0", "0", "0")
+		Expect(p.Update(stale)).To(BeNil())
+		for cmd := second; cmd != nil; {
+			cmd = p.Update(cmd())
+		}
+		Expect(p.View(p.size)).To(MatchRegexp(`/call-1000▏  [1-9]\d* found`))
+		Expect(p.seen("enter")).To(ContainSubstring(`"id": "call-1000"`))
+	})
+
+	It("finds what stands across two slices of the search", func() {
+		body := strings.Repeat("x", 16<<10-3) + "needle"
+		Expect(newPane(body).seen("/", "n", "e", "e", "d", "l", "e", "enter")).To(ContainSubstring("1 of 1"))
+	})
+
+	It("scrolls to the side, as far as there is something, and back", func() {
+		p := newPane(calls(1))
+		p.seen("end")
+		Expect(p.seen()).To(ContainSubstring(`›     "next": "/fundings?page=11111111111111111111111111111…`))
+		Expect(p.seen(">")).To(ContainSubstring("› …1111111"))
+		for range 20 {
+			p.seen(">")
+		}
+		Expect(p.seen()).To(And(ContainSubstring(`11"`), Not(ContainSubstring("1…"))))
+		for range 20 {
+			p.seen("<")
+		}
+		Expect(p.seen()).To(ContainSubstring(`›     "next": "/fundings`))
+	})
+
+	It("scrolls to a hit that is far to the right", func() {
+		p := newPane(`{"text":"` + strings.Repeat("x", 300) + `needle"}`)
+		Expect(p.seen("/", "n", "e", "e", "d", "l", "e", "enter")).To(ContainSubstring(`xneedle"`))
+		p = newPane(`{"text":"needle` + strings.Repeat("x", 300) + `Needle"}`)
+		Expect(p.seen("/", "n", "e", "e", "d", "l", "e", "enter")).To(ContainSubstring(`"needlex`))
+		Expect(p.seen("n")).To(And(ContainSubstring(`xNeedle"`), ContainSubstring("2 of 2")), "in the same row")
+	})
+
+	It("stays at a value of a document on one line when it is shown as it came", func() {
+		p := newPane(calls(1))
+		p.seen("end")
+		Expect(p.seen("w")).To(MatchRegexp(`› ….*"next":"/fund`))
+		Expect(p.seen("w")).To(ContainSubstring(`›     "next": "/fundings`))
+	})
+
+	It("keeps content that is no JSON, or too deep, as it came", func() {
+		p := newPane("<html>\r\n<b>x</b>\x1b[2J\n" + strings.Repeat("y", 2500))
+		Expect(p.seen()).To(ContainSubstring("› <html>\n  <b>x</b>\\x1b[2J\n  yyy"))
+		Expect(p.seen("w", "Z", "z", "-", "+")).To(ContainSubstring("› <html>"))
+		Expect(newPane(strings.Repeat("[", 10_100) + strings.Repeat("]", 10_100)).seen()).To(ContainSubstring("› [[[[["))
+		deep := newPane(strings.Repeat("[", 9_000) + strings.Repeat("]", 9_000))
+		Expect(deep.seen("Z", "end")).To(ContainSubstring("(8999 deep) 0: []"))
+	})
+
+	It("looks as it was accepted", func() {
+		var all strings.Builder
+		for _, width := range []int{40, 80, 120} {
+			for _, kind := range []string{"none", "dark", "light"} {
+				revealed := false
+				p := &pane{view.NewMessage(theme(kind), func() view.Secrets {
+					if revealed {
+						return func(string) string { return "open-sesame" }
+					}
+					return nil
+				}), view.Size{Width: width, Height: 18}}
+				p.Show(head(), []byte(calls(2)), []message.Line{{Kind: message.Note, Text: "(cut: the content is longer than 9 bytes)"}})
+				for _, state := range [][]string{{"tree"}, {"folded", "down", "down", "z"}, {"searched", "Z", "/", "c", "a", "l", "l", "enter", "n"}, {"as it came", "w"}} {
+					fmt.Fprintf(&all, "── %d %s, %s ──\n%s\n", width, kind, state[0], strings.ReplaceAll(p.seen(state[1:]...), "\x1b", "␛"))
+				}
+				revealed = true
+				fmt.Fprintf(&all, "── %d %s, revealed ──\n%s\n", width, kind, strings.ReplaceAll(p.seen("w"), "\x1b", "␛"))
+			}
+		}
+		if os.Getenv("RIN_UPDATE_GOLDEN") != "" {
+			Expect(os.MkdirAll("testdata", 0o755)).To(Succeed())
+			Expect(os.WriteFile("testdata/message.txt", []byte(all.String()), 0o644)).To(Succeed())
+		}
+		want, err := os.ReadFile("testdata/message.txt")
+		Expect(err).NotTo(HaveOccurred())
+		Expect(all.String()).To(Equal(string(want)), "RIN_UPDATE_GOLDEN=1 accepts it")
+	})
+})
+
+// types presses keys without running what comes of them but the last.
+func (p *pane) types(keys ...string) (last tea.Cmd) {
+	for _, k := range keys {
+		last = p.Update(keyOf(k))
+		p.View(p.size)
+	}
+	return last
+}

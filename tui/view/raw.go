@@ -11,13 +11,16 @@ type raw struct {
 	from []uint32 // where each row begins
 }
 
-func newRaw(text []byte) *raw {
+// newRaw finds the rows of a text; in a form each parameter has one.
+func newRaw(text []byte, form bool) *raw {
 	r := &raw{text: text}
 	for at := 0; at < len(text) && len(r.from) < maxNodes; {
 		r.from = append(r.from, uint32(at))
 		length := min(len(text)-at, piece)
 		if end := bytes.IndexByte(text[at:at+length], '\n'); end >= 0 {
 			length = end + 1
+		} else if next := bytes.IndexByte(text[at+1:at+length], '&'); form && next >= 0 {
+			length = next + 1
 		} else if at+length < len(text) {
 			length = whole(text[at:], piece)
 		}

@@ -69,9 +69,13 @@ func (s *search) say(t Theme) string {
 	}
 	line := t.Key.Render("/") + s.query
 	if s.typing {
-		line += "▏"
+		return line + "▏  " + t.Muted.Render(count)
 	}
-	return line + "  " + t.Muted.Render(count)
+	line += "  " + t.Muted.Render(count)
+	if len(s.hits) > 1 {
+		line += "  " + t.Key.Render("n") + t.Muted.Render(" next  ") + t.Key.Render("N") + t.Muted.Render(" before")
+	}
+	return line
 }
 
 func (s *search) begin() { *s = search{typing: true, now: -1} }
@@ -219,16 +223,30 @@ func (m *Message) goTo(i int) {
 
 // reach scrolls to the side until what was found is seen.
 func (m *Message) reach() {
-	width, column := m.size.Width-2, 0
+	nth := 0 // hit of the row
+	for i := m.search.now - 1; i >= 0 && nth < piece && m.rowOf(m.search.hits[i]) == m.cursor; i-- {
+		nth++
+	}
 	m.left = 0
+	column := 0
 	for _, s := range m.spans(m.cursor, 4*furthest) {
-		if at := m.search.match.FindStringIndex(s.text); at != nil {
-			if end := column + len([]rune(s.text[:at[1]])); end > width {
-				m.left = min(end-width/2, furthest)
-			}
+		all := m.search.match.FindAllStringIndex(s.text, -1)
+		if nth < len(all) {
+			m.see(column+lipgloss.Width(s.text[:all[nth][0]]), column+lipgloss.Width(s.text[:all[nth][1]]))
 			return
 		}
-		column += len([]rune(s.text))
+		nth -= len(all)
+		column += lipgloss.Width(s.text)
+	}
+}
+
+// see scrolls to the side until some columns are seen.
+func (m *Message) see(from, to int) {
+	if width := m.size.Width - 3; to > m.left+width || from <= m.left {
+		m.left = min(max(0, to-width/2), furthest)
+		if to <= width {
+			m.left = 0
+		}
 	}
 }
 
@@ -262,7 +280,7 @@ func on(here bool, t Theme, s span) lipgloss.Style {
 	case !here:
 		return s.style
 	case s.secret:
-		return t.Selected.Underline(true)
+		return t.Selected.Italic(true)
 	}
 	return t.Selected
 }
@@ -270,7 +288,7 @@ func on(here bool, t Theme, s span) lipgloss.Style {
 // foundStyle is how a hit is marked: reversed, and in the reversed row under the cursor not.
 func foundStyle(here bool, t Theme) lipgloss.Style {
 	if here {
-		return t.Start.Underline(true)
+		return t.Start
 	}
 	return t.Found
 }

@@ -35,7 +35,7 @@ func NewTheme(r *lipgloss.Renderer) Theme {
 		Good: color("28", "114"), Warn: color("130", "221"), Bad: color("160", "210").Bold(true),
 		Start: plain.Bold(true), Header: color("25", "117"),
 		Name: color("25", "117"), Text: color("28", "114"), Number: color("130", "221"), Word: color("90", "183"),
-		Found: plain.Reverse(true), Secret: color("160", "210").Underline(true),
+		Found: plain.Reverse(true), Secret: color("160", "210").Italic(true),
 	}
 }
 
