@@ -45,7 +45,8 @@ func newFindings(w *World, r report.Report, log *exchange.Log, took time.Duratio
 		if i < len(f.wrong) {
 			return f.row(f.wrong[i])
 		}
-		return f.groupRow(r.Catalogue.Groups[i-len(f.wrong)], width)
+		g := r.Catalogue.Groups[i-len(f.wrong)]
+		return groupLine(f.Theme, g.Title, g.Totals, width)
 	})
 	return f
 }
@@ -56,20 +57,20 @@ func (f *findings) row(r report.Requirement) string {
 	return style.Render(sign) + " " + f.Theme.Key.Render(string(r.ID)) + " " + word + ": " + report.Plain(r.Title)
 }
 
-// groupRow is a group with what its requirements came to.
-func (f *findings) groupRow(g report.Group, width int) string {
+// groupLine is a group of the catalogue with what its requirements came to.
+func groupLine(t view.Theme, title string, totals decision.Totals, width int) string {
 	outcome, told := requirement.NotApplicable, "not asked"
-	judged := g.Totals.Pass + g.Totals.Warn + g.Totals.Fail
+	judged := totals.Pass + totals.Warn + totals.Fail
 	switch {
-	case g.Totals.Fail > 0:
-		outcome, told = requirement.Fail, fmt.Sprintf("%d of %d failed", g.Totals.Fail, judged)
-	case g.Totals.Warn > 0:
-		outcome, told = requirement.Warn, fmt.Sprintf("%d of %d passed", g.Totals.Pass, judged)
+	case totals.Fail > 0:
+		outcome, told = requirement.Fail, fmt.Sprintf("%d of %d failed", totals.Fail, judged)
+	case totals.Warn > 0:
+		outcome, told = requirement.Warn, fmt.Sprintf("%d of %d passed", totals.Pass, judged)
 	case judged > 0:
-		outcome, told = requirement.Pass, fmt.Sprintf("%d passed", g.Totals.Pass)
+		outcome, told = requirement.Pass, fmt.Sprintf("%d passed", totals.Pass)
 	}
-	sign, _, style := f.Theme.Sign(outcome)
-	return style.Render(sign) + " " + view.Cell(g.Title, min(42, max(1, width-len(told)-4))) + "  " + f.Theme.Muted.Render(told)
+	sign, _, style := t.Sign(outcome)
+	return style.Render(sign) + " " + view.Cell(title, min(42, max(1, width-len(told)-4))) + "  " + t.Muted.Render(told)
 }
 
 func (f *findings) refresh() {

@@ -13,6 +13,8 @@ import (
 
 	"github.com/rin-network/rin/conformance/exchange"
 	"github.com/rin-network/rin/conformance/report"
+	"github.com/rin-network/rin/conformance/requirement"
+	decision "github.com/rin-network/rin/conformance/verdict"
 	"github.com/rin-network/rin/conformance/worker"
 	"github.com/rin-network/rin/tui/view"
 )
@@ -27,11 +29,12 @@ type running struct {
 
 	done, planned, budget int
 	latest                exchange.Label
-	asked                 map[string]int // exchanges by what was asked
+	asked                 map[string]int             // exchanges by what was asked
+	judged                map[string]decision.Totals // outcomes by group, once the answers are judged
 }
 
 func newRunning(ctx context.Context, began time.Time) *running {
-	r := &running{began: began, events: make(chan worker.Event, 64), asked: map[string]int{}}
+	r := &running{began: began, events: make(chan worker.Event, 64), asked: map[string]int{}, judged: map[string]decision.Totals{}}
 	r.ctx, r.stop = context.WithCancel(ctx)
 	return r
 }
@@ -67,6 +70,10 @@ func (r *running) hear(e worker.Event) {
 	case worker.Progress:
 		r.done, r.planned, r.latest = e.Done, e.Planned, e.Label
 		r.asked[asked(e.Label.Resource())]++
+	case worker.Judged:
+		totals := r.judged[e.ID.Group()]
+		totals.Count(e.Judgement.Outcome)
+		r.judged[e.ID.Group()] = totals
 	}
 }
 
@@ -116,16 +123,34 @@ func (r *running) view(t view.Theme, now time.Time, room view.Size) string {
 	if r.latest != "" {
 		lines = append(lines, t.Muted.Render("last: ")+report.Plain(string(r.latest)))
 	}
-	if len(r.asked) > 0 {
-		lines = append(lines, "", t.Key.Render("Asked so far"))
-	}
-	for _, what := range r.order() {
-		lines = append(lines, fmt.Sprintf("  %-18s %4d", what, r.asked[what]))
-	}
+	lines = append(append(lines, ""), r.parts(t, room.Width)...)
 	for i, line := range lines {
 		lines[i] = view.Fit(line, room.Width)
 	}
 	return strings.Join(view.Window(lines, 0, room.Height), "\n")
+}
+
+// parts are what was asked so far and, as soon as the first answers are judged, what they came to by group.
+func (r *running) parts(t view.Theme, width int) []string {
+	var lines []string
+	switch {
+	case len(r.judged) > 0:
+		lines = append(lines, t.Key.Render("Judged so far"))
+	case len(r.asked) > 0:
+		lines = append(lines, t.Key.Render("Asked so far"))
+	}
+	if len(r.judged) > 0 {
+		for _, g := range requirement.Groups() {
+			if totals, any := r.judged[g.Name]; any {
+				lines = append(lines, "  "+groupLine(t, g.Title, totals, width-2))
+			}
+		}
+		return lines
+	}
+	for _, what := range r.order() {
+		lines = append(lines, fmt.Sprintf("  %-18s %4d", what, r.asked[what]))
+	}
+	return lines
 }
 
 // order is what was asked, the most first.

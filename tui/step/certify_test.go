@@ -9,6 +9,7 @@ import (
 
 	"github.com/rin-network/rin/conformance/exchange"
 	"github.com/rin-network/rin/conformance/report"
+	"github.com/rin-network/rin/conformance/requirement"
 	"github.com/rin-network/rin/conformance/target"
 	"github.com/rin-network/rin/conformance/worker"
 	"github.com/rin-network/rin/sandbox"
@@ -87,6 +88,12 @@ var _ = Describe("Certify", func() {
 			b.clock.at = b.clock.at.Add(83e9)
 			Expect(b.frame(80, 24)).To(And(ContainSubstring(" 40%"), ContainSubstring("52 of 130 planned, 1:23, at most 312 requests"), ContainSubstring("op/listFundings.garbage"), MatchRegexp(`token endpoint +2`)))
 			b.golden("certify-running")
+			passed, failed := requirement.Judgement{Outcome: requirement.Pass}, requirement.Judgement{Outcome: requirement.Fail}
+			going <- worker.Event{Kind: worker.Judged, ID: "TOK-01", Judgement: &passed}
+			going <- worker.Event{Kind: worker.Judged, ID: "BRR-01", Judgement: &failed}
+			b.take(u, 2)
+			Expect(b.frame(80, 24)).To(And(MatchRegexp(`✓ Token endpoint: success +1 passed`), MatchRegexp(`✗ Bearer rules on protected resources +1 of 1 failed`), Not(ContainSubstring("Asked so far"))))
+			b.golden("certify-judging")
 			b.press("enter", "s")
 			Expect(b.left).To(BeEmpty(), "no key but one means something")
 			b.press("x")

@@ -1,0 +1,84 @@
+package tui
+
+import (
+	"context"
+	"strings"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+
+	"github.com/rin-network/rin/conformance/exchange"
+	"github.com/rin-network/rin/conformance/report"
+	"github.com/rin-network/rin/conformance/requirement"
+	"github.com/rin-network/rin/conformance/target"
+	"github.com/rin-network/rin/conformance/verdict"
+	"github.com/rin-network/rin/conformance/worker"
+	"github.com/rin-network/rin/tui/walk"
+)
+
+// entered presses enter until the tour ends, and gathers what was seen of each step.
+func (t *tour) entered() map[walk.Step]string {
+	GinkgoHelper()
+	seen := map[walk.Step]string{}
+	for range 60 {
+		seen[t.at] += t.frame() + "\n"
+		if t.left {
+			return seen
+		}
+		t.press("enter")
+	}
+	Fail("sixty times enter did not end the tour:\n" + t.frame())
+	return nil
+}
+
+var _ = Describe("The whole tour with enter alone", func() {
+	quick := func(_ context.Context, _ target.Target, heard func(worker.Event)) (report.Report, *exchange.Log, error) {
+		heard(worker.Event{Kind: worker.Planned, Budget: 10})
+		heard(worker.Event{Kind: worker.Progress, Done: 1, Planned: 1, Label: "token.ok"})
+		return report.Report{Verdict: report.Verdict{Decision: verdict.NotCertified, Headline: "Not certified for profile funding"}, Requirements: []report.Requirement{
+			{ID: "TOK-01", Title: "A token is issued", Outcome: requirement.Fail},
+		}}, &exchange.Log{}, nil
+	}
+
+	DescribeTable("passes through all ten steps, in any size, and a node that fails leads on as well", func(width, height int, colours string) {
+		t := newTour(ground{certify: quick}).sized(width, height)
+		t.colour(colours)
+		seen := t.entered()
+		Expect(seen).To(HaveLen(10))
+		for at, text := range seen {
+			Expect(text).To(ContainSubstring(at.Guide().Title))
+		}
+		Expect(seen[walk.Certify]).To(ContainSubstring("Not certified"))
+		Expect(style.ReplaceAllString(seen[walk.Calls], "")).To(ContainSubstring("page 1: 1 to 20"))
+		Expect(seen[walk.TakeAway]).To(ContainSubstring("rin-tour"))
+	},
+		Entry("40×15", 40, 15, "none"), Entry("80×24, dark", 80, 24, "dark"), Entry("120×40, light", 120, 40, "light"),
+	)
+
+	It("ends with a certificate, by the real suite", func() {
+		t := newTour(ground{})
+		seen := t.entered()
+		Expect(seen[walk.Certify]).To(ContainSubstring("✓ Certified for profile funding"))
+		Expect(strings.Join([]string{seen[walk.Token], seen[walk.Reading], seen[walk.Info], seen[walk.WhatIf]}, "")).NotTo(ContainSubstring("✗"))
+		Expect(seen[walk.TakeAway]).To(And(ContainSubstring("report.html"), ContainSubstring("✓ Everything is in rin-tour.")))
+		Expect(t.frames).To(BeNumerically(">", 100), "each frame was looked at for secrets and for the layout")
+	})
+
+	It("takes the news of a suite that runs on whatever step the person is meanwhile", func() {
+		begun := make(chan struct{})
+		t := newTour(ground{certify: func(ctx context.Context, at target.Target, tell func(worker.Event)) (report.Report, *exchange.Log, error) {
+			<-begun
+			for n := range 500 { // a suite whose news nobody takes waits
+				tell(worker.Event{Kind: worker.Progress, Done: n, Planned: 500, Label: "info.ok"})
+			}
+			return quick(ctx, at, tell)
+		}})
+		t.press("enter", "enter", "9")
+		_, suite := t.Update(keyOf("enter"))
+		t.press("2")
+		close(begun)
+		t.does(suite)
+		Expect(t.at).To(Equal(walk.Credentials))
+		Expect(t.press("9").frame()).To(ContainSubstring("Not certified"))
+	})
+})
