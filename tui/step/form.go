@@ -41,6 +41,9 @@ func (f *form) take(msg tea.Msg) (done bool, cmd tea.Cmd) {
 	return f.State == huh.StateCompleted, cmd
 }
 
+// resized tells a form that its room is another one.
+type resized struct{}
+
 // lines draws the form, with what is wrong below it. In little room the field that is typed into is seen.
 func (f *form) lines(t view.Theme, room view.Size) []string {
 	var wrong []string
@@ -51,6 +54,7 @@ func (f *form) lines(t view.Theme, room view.Size) []string {
 	if f.size != room {
 		f.size = room
 		f.WithWidth(room.Width).WithHeight(room.Height)
+		f.Update(resized{}) // draws anew: it has nothing else to do with it
 	}
 	lines := strings.Split(f.View(), "\n")
 	for len(lines) > 0 && strings.TrimSpace(ansi.Strip(lines[len(lines)-1])) == "" {

@@ -233,9 +233,11 @@ func (s *node) front(room view.Size) string {
 	tail := s.detail(room.Width)
 	tail = tail[:min(len(tail), max(2, room.Height/2))]
 	var head []string
-	if s.stage.scene == nil {
+	switch {
+	case s.stage.scene == nil && s.beside: // the stage says it
+	case s.stage.scene == nil:
 		head = fitting(walk.Node.Guide().Why, room.Width, room.Height-len(s.choices)-len(tail)-2)
-	} else {
+	default:
 		for _, text := range s.stage.scene.Says {
 			head = append(head, view.Wrap(text+" Choose one:", room.Width)...)
 		}

@@ -12,6 +12,7 @@ type pair struct {
 	list    *view.List
 	stage   *Stage
 	onStage bool // whether keys go to the stage, and it is what a narrow screen shows
+	beside  bool // whether both are seen
 }
 
 // press gives a key to the one that has the keys; handled is false for a key of the list that means nothing to it.
@@ -31,8 +32,9 @@ func (p *pair) press(msg tea.KeyMsg) (cmd tea.Cmd, handled bool) {
 
 // draw draws the pair; front is what stands for the list, with its head and tail.
 func (p *pair) draw(room view.Size, front func(view.Size) string) string {
+	p.beside = room.Width >= wide
 	switch {
-	case room.Width >= wide:
+	case p.beside:
 		l := view.Size{Width: room.Width * 2 / 5, Height: room.Height}
 		return view.Beside(front(l), p.stage.View(view.Size{Width: room.Width - l.Width - 2, Height: room.Height}), l.Width)
 	case p.onStage:

@@ -59,9 +59,12 @@ type bed struct {
 	save    func(folder string, files []walk.File) (string, error)
 	// away leaves out the reading of the registry.
 	away bool
+	// aim changes what is known at the start; equip changes what the screens share.
+	aim   func(*target.Target)
+	equip func(*step.World)
 }
 
-func newBench(at walk.Step, b bed) *bench {
+func newBench(screen walk.Step, b bed) *bench {
 	GinkgoHelper()
 	clock := &manual{time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)}
 	b.config.Clock, b.config.Calls, b.config.Loopback = clock.now, 45, true
@@ -78,11 +81,12 @@ func newBench(at walk.Step, b bed) *bench {
 	if b.certify == nil {
 		b.certify = inProcess(clock.now)
 	}
-	w, err := walk.New(walk.Options{
-		Suite: "test", Clock: clock.now, Certify: b.certify,
-		Target: target.Target{Registry: server.URL + "/registry/registry.json",
-			Credentials: target.Credentials{ClientID: clients[0].ClientID, ClientSecret: target.NewSecret(clients[0].Secret)}, Second: &second},
-	})
+	at := target.Target{Registry: server.URL + "/registry/registry.json",
+		Credentials: target.Credentials{ClientID: clients[0].ClientID, ClientSecret: target.NewSecret(clients[0].Secret)}, Second: &second}
+	if b.aim != nil {
+		b.aim(&at)
+	}
+	w, err := walk.New(walk.Options{Suite: "test", Clock: clock.now, Certify: b.certify, Target: at})
 	Expect(err).NotTo(HaveOccurred())
 	if !b.away {
 		scene, _ := w.ReadRegistry(context.Background())
@@ -90,8 +94,11 @@ func newBench(at walk.Step, b bed) *bench {
 		Expect(w.Choose("XA")).To(Succeed())
 	}
 	world := &step.World{Context: context.Background(), Walk: w, Theme: colour(view.NewTheme(lipgloss.NewRenderer(io.Discard)), "none"), Language: "en", Save: b.save}
+	if b.equip != nil {
+		b.equip(world)
+	}
 	bench := &bench{World: world, node: node, server: server, clock: clock}
-	bench.Screen = step.Screens(world)[at]
+	bench.Screen = step.Screens(world)[screen]
 	bench.does(bench.Open())
 	return bench
 }
@@ -167,7 +174,7 @@ func (b *bench) frame(width, height int) string {
 	return b.drawn(view.Size{Width: width, Height: height - 4})
 }
 
-var port = regexp.MustCompile(`127\.0\.0\.1:\d{5}`)
+var port = regexp.MustCompile(`1:\d{5}`)
 
 func (b *bench) drawn(room view.Size) string {
 	GinkgoHelper()
@@ -180,7 +187,7 @@ func (b *bench) drawn(room view.Size) string {
 	if !b.Revealed {
 		b.holdsNoSecret(seen)
 	}
-	return port.ReplaceAllString(seen, "127.0.0.1:10001")
+	return port.ReplaceAllString(seen, "1:10001")
 }
 
 func (b *bench) holdsNoSecret(seen string) {
