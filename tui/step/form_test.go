@@ -19,7 +19,12 @@ func (b *bench) types(text string) *bench {
 // clear empties the field that is typed into.
 func (b *bench) clear() *bench {
 	b.Update(keyOf("end"))
-	for range 200 {
+	return b.erase(200)
+}
+
+// erase takes characters back.
+func (b *bench) erase(n int) *bench {
+	for range n {
 		b.Update(keyOf("backspace"))
 	}
 	return b

@@ -182,6 +182,7 @@ func answering(path string, status int, kind, body string) func(http.Handler) ht
 				next.ServeHTTP(w, r)
 				return
 			}
+			w.Header().Set("Date", "Sun, 01 Mar 2026 12:00:00 GMT") // the time of the bench
 			w.Header().Set("Content-Type", kind)
 			w.WriteHeader(status)
 			_, _ = w.Write([]byte(body))
