@@ -36,6 +36,7 @@ type Stage struct {
 	tries, named string
 
 	busy  bool
+	room  view.Size // of what is below the tabs
 	scene *walk.Scene
 	aim   int // the target that the scene is of
 	at    int // the exchange that is looked at
@@ -214,19 +215,29 @@ func (s *Stage) tell() {
 
 // story is why the step is there and, once it was played, what came of it.
 func (s *Stage) story(width int) []string {
-	if s.told != nil && !s.busy && s.scene != nil && s.scene.Well() {
-		lines := append(s.told(width), "")
-		if len(s.scene.Verdicts) > 0 {
-			lines = append(append(lines, s.summary(width)...), "")
-		}
-		return append(lines, s.why(width)...)
-	}
-	lines := s.why(width)
+	why := s.why(width)
 	switch {
 	case s.busy:
-		return append(lines, s.Theme.Muted.Render("waiting for the node …"))
+		return append(why, s.Theme.Muted.Render("waiting for the node …"))
 	case s.scene == nil:
-		return append(lines, s.Theme.Key.Render("enter")+" "+s.verb)
+		return append(why, s.Theme.Key.Render("enter")+" "+s.verb)
+	}
+	came := s.came(width)
+	if later := s.told != nil && s.scene.Well() || len(why)+len(came) > s.room.Height; later && s.opening == nil {
+		return append(append(came, ""), why...) // what came of it is seen first where not all is
+	}
+	return append(why, came...)
+}
+
+// came is what came of the scene.
+func (s *Stage) came(width int) []string {
+	var lines []string
+	if s.told != nil && s.scene.Well() {
+		lines = s.told(width)
+		if len(s.scene.Verdicts) > 0 {
+			lines = append(append(lines, ""), s.summary(width)...)
+		}
+		return lines
 	}
 	if x, ok := s.Exchange(); ok {
 		lines = append(lines, brief(s.Theme, x, s.show())...)
@@ -315,6 +326,10 @@ func (s *Stage) nothing(width int) []string {
 
 // View implements Screen.
 func (s *Stage) View(room view.Size) string {
+	if below := (view.Size{Width: room.Width, Height: room.Height - 1}); s.room != below {
+		s.room = below
+		s.panes[story].Refresh()
+	}
 	room.Height--
 	content := "" // drawn first: then it knows what is above and below it
 	if m, ok := s.message(); ok {
