@@ -56,7 +56,7 @@ lint: ## gofmt, go vet, staticcheck
 bench: ## ratios and figures of README "How fast"
 	$(GO) test -run '^$$' -bench . -benchtime 1s -count 1 ./fixtures/... ./sandbox/... ./conformance/... ./cmd/...
 
-e2e: ## certify servers of other makers (needs Node and npm; Java and Maven for Keycloak, Chromium for pages)
+e2e: ## certify servers of other makers (needs Node and npm; Java and Maven for Keycloak, Chromium for pages, tmux for the tour)
 	RIN_PUBLISHED=$(PUBLISHED) $(GO) test -count 1 ./conformance/openapi ./fixtures/schema
 	RIN_PUBLISHED=$(PUBLISHED) $(GO) test -tags e2e -count 1 -timeout 30m -v ./cmd/rin/e2e
 

@@ -85,9 +85,21 @@ func (a *App) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		a.note = msg.note
 		return a, nil
 	case tea.KeyMsg:
-		return a, a.press(msg)
+		return a, a.presses(msg)
 	}
 	return a, a.screen().Update(msg)
+}
+
+// presses takes keys that came in one piece, as they do over a slow line, one after the other. What was pasted is one text.
+func (a *App) presses(msg tea.KeyMsg) tea.Cmd {
+	if msg.Type != tea.KeyRunes || msg.Paste || msg.Alt || len(msg.Runes) < 2 {
+		return a.press(msg)
+	}
+	var all []tea.Cmd
+	for _, r := range msg.Runes {
+		all = append(all, a.press(tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune{r}}))
+	}
+	return tea.Batch(all...)
 }
 
 // press gives a key its meaning: first what holds everywhere, then what the screen makes of it.

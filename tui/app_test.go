@@ -145,6 +145,16 @@ var _ = Describe("The frame around a screen", func() {
 		Expect(t.left).To(BeTrue(), "ctrl+c is no text")
 	})
 
+	It("takes keys that come in one piece one by one, and a pasted text as one", func() {
+		t, c := framed()
+		t.take(tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune("35/ab")})
+		Expect(t.frame()).To(HavePrefix("5/10 "))
+		Expect(c.pressed).To(Equal([]string{"/", "a", "b"}))
+		c.typing, c.pressed = true, nil
+		t.take(tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune("35/ab"), Paste: true})
+		Expect(c.pressed).To(Equal([]string{"[35/ab]"}))
+	})
+
 	It("ends after the last step", func() {
 		t, _ := framed()
 		t.press("0")
