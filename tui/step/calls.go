@@ -15,14 +15,16 @@ import (
 // opens the call under the cursor, and leads on from there.
 type calls struct {
 	*World
-	aim    int // the target that the list is of
-	query  walk.Query
-	page   *Stage // the list as it was asked for and came
-	items  []walk.Call
-	table  *view.List
-	call   *Stage // of the call that is open; nil while the list is looked at
-	opened map[string]*Stage
-	filter *filtering // nil unless a filter is being chosen
+	aim   int // the target that the list is of
+	query walk.Query
+	page  *Stage // the list as it was asked for and came
+	items []walk.Call
+	// idWidth and kindWidth are what two columns of the table take.
+	idWidth, kindWidth int
+	table              *view.List
+	call               *Stage // of the call that is open; nil while the list is looked at
+	opened             map[string]*Stage
+	filter             *filtering // nil unless a filter is being chosen
 }
 
 func newCalls(w *World) Screen {
@@ -102,6 +104,7 @@ func (s *calls) came(msg Played) {
 	s.page.side = side
 	s.aim = msg.Aim
 	s.items = s.Walk.Calls()
+	s.idWidth, s.kindWidth = widest(s.items, id, 2, 14), widest(s.items, kind, 4, 14)
 	s.table.Show(len(s.items), s.row)
 	s.table.Go(0)
 }

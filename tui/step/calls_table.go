@@ -7,6 +7,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/charmbracelet/lipgloss"
+
 	"github.com/rin-network/rin/tui/view"
 	"github.com/rin-network/rin/tui/walk"
 )
@@ -18,23 +20,30 @@ type column struct {
 	of    func(walk.Call) string
 }
 
+// widest is how many columns a text of some calls takes, within bounds: a list may be long, and so may its texts.
+func widest(items []walk.Call, of func(walk.Call) string, least, most int) int {
+	for _, c := range items {
+		if text := of(c); len(text) > least {
+			least = max(least, min(most, lipgloss.Width(text[:min(len(text), 4*most)])))
+		}
+		if least == most {
+			break
+		}
+	}
+	return least
+}
+
+func id(c walk.Call) string   { return c.ID }
+func kind(c walk.Call) string { return c.Type }
+
 // columns are those that there is room for; the title takes what is left.
 func (s *calls) columns(width int) []column {
-	longest := func(of func(walk.Call) string, least, most int) int {
-		for _, c := range s.items {
-			least = max(least, min(most, len([]rune(of(c)))))
-		}
-		return least
-	}
-	id := column{"id", 0, func(c walk.Call) string { return c.ID }}
-	kind := column{"type", 0, func(c walk.Call) string { return c.Type }}
-	id.width, kind.width = longest(id.of, 2, 14), longest(kind.of, 4, 14)
 	columns := []column{{"until", 10, func(c walk.Call) string { return day(c.Until) }}}
 	if width >= 60 {
-		columns = append([]column{kind}, columns...)
+		columns = append([]column{{"type", s.kindWidth, kind}}, columns...)
 	}
 	if width >= 45 {
-		columns = append([]column{id}, columns...)
+		columns = append([]column{{"id", s.idWidth, id}}, columns...)
 	}
 	for _, c := range columns {
 		width -= c.width + 2
@@ -67,6 +76,9 @@ func (s *calls) list(room view.Size) string {
 	head := view.Fit(s.page.names(), room.Width)
 	if len(s.items) == 0 {
 		return head + "\n" + strings.Join(view.Window(append([]string{""}, s.foot(room)...), 0, room.Height-1), "\n")
+	}
+	if room.Height < 4 { // nothing but rows
+		return s.table.View(room)
 	}
 	names := "  " + s.Theme.Muted.Render(cells(s.columns(room.Width-2), func(c column) string { return c.title }))
 	body := view.Stack(view.Size{Width: room.Width, Height: room.Height - 2}, nil, s.table, s.foot(room))

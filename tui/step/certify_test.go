@@ -3,6 +3,7 @@ package step_test
 import (
 	"context"
 	"errors"
+	"strings"
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
@@ -11,6 +12,7 @@ import (
 	"github.com/rin-network/rin/conformance/report"
 	"github.com/rin-network/rin/conformance/requirement"
 	"github.com/rin-network/rin/conformance/target"
+	decision "github.com/rin-network/rin/conformance/verdict"
 	"github.com/rin-network/rin/conformance/worker"
 	"github.com/rin-network/rin/sandbox"
 	"github.com/rin-network/rin/tui/step"
@@ -57,6 +59,37 @@ var _ = Describe("Certify", func() {
 		b.golden("certify-group")
 		Expect(b.press("o").frame(80, 24)).To(And(ContainSubstring("JWT-01: passed"), ContainSubstring("rule")))
 		Expect(b.press("left", "left").frame(80, 24)).To(ContainSubstring("Certified for profile"))
+	})
+
+	It("keeps the layout whatever a node has put into the findings, thousands of them", func() {
+		evil := strings.Repeat("x\x1b]0;owned\a\x1b[2J\u202e漢\u0301\u009b31m ", 500)
+		label := exchange.Label("op/" + evil + ".ok")
+		r := report.Report{Verdict: report.Verdict{Decision: decision.NotCertified, Headline: evil, Notice: evil}, Run: report.Run{Cause: evil}}
+		for range 3000 {
+			r.Requirements = append(r.Requirements, report.Requirement{ID: "API-01", Title: evil, Outcome: requirement.Fail, Reason: evil, Expected: evil, Got: evil, Fix: evil,
+				Source: report.Source{Text: evil}, Quote: evil, Subjects: []report.Subject{{Name: evil, Label: label, Got: evil}, {Name: evil}}})
+		}
+		log := &exchange.Log{Exchanges: []exchange.Exchange{{Label: label, Request: exchange.Request{Method: evil, URL: "https://a.example/" + evil, Header: []exchange.Field{{Name: evil, Value: evil}}},
+			Response: &exchange.Response{Status: 200, Proto: evil, Header: []exchange.Field{{Name: evil, Value: evil}}, Body: []byte(evil)}}}}
+		b := newBench(walk.Certify, bed{certify: func(_ context.Context, _ target.Target, heard func(worker.Event)) (report.Report, *exchange.Log, error) {
+			heard(worker.Event{Kind: worker.Progress, Done: 1, Planned: 1 << 40, Label: label})
+			return r, log, nil
+		}}).press("enter")
+		hold := func() {
+			GinkgoHelper()
+			for _, width := range []int{40, 80, 120} {
+				Expect(b.frame(width, 24)).NotTo(MatchRegexp("[\x00-\x09\x0b-\x1f\x7f-\u009f\u202e]"))
+			}
+		}
+		hold()
+		b.press("end")
+		hold()
+		b.press("right")
+		hold()
+		for range 3 {
+			b.press("tab")
+			hold()
+		}
 	})
 
 	Describe("while the suite runs", func() {

@@ -192,6 +192,7 @@ func (b *bench) drawn(room view.Size) string {
 
 func (b *bench) holdsNoSecret(seen string) {
 	GinkgoHelper()
+	Expect(seen).NotTo(MatchRegexp(`eyJ[A-Za-z0-9_-]{16}`), "no token of any kind")
 	for _, c := range b.node.Credentials() {
 		Expect(seen).NotTo(ContainSubstring(c.Secret))
 		Expect(seen).NotTo(ContainSubstring(c.Secret[:12]))
@@ -214,6 +215,9 @@ func (b *bench) hints() string {
 func (b *bench) golden(name string) {
 	GinkgoHelper()
 	var all strings.Builder
+	for _, size := range []view.Size{{Width: 20, Height: 2}, {Width: 24, Height: 5}, {Width: 30, Height: 8}, {Width: 100, Height: 3}, {Width: 300, Height: 80}} {
+		b.drawn(size) // holds the layout, whatever else
+	}
 	for _, size := range []view.Size{{Width: 40, Height: 11}, {Width: 80, Height: 20}, {Width: 120, Height: 36}} {
 		for _, colours := range []string{"none", "dark", "light"} {
 			colour(b.Theme, colours)

@@ -174,8 +174,9 @@ func (s *takeAway) View(room view.Size) string {
 		return s.pane.View(room)
 	}
 	s.typed.Width = max(4, room.Width-len("Folder: ")-1)
-	head := []string{view.Fit("Folder: "+s.typed.View(), room.Width), ""}
-	return strings.Join(head, "\n") + "\n" + s.pane.View(view.Size{Width: room.Width, Height: room.Height - len(head)})
+	below := strings.Split(s.pane.View(view.Size{Width: room.Width, Height: max(1, room.Height-2)}), "\n")
+	lines := append([]string{view.Fit("Folder: "+s.typed.View(), room.Width), ""}, below...)
+	return strings.Join(view.Window(lines, 0, room.Height), "\n")
 }
 
 // Keys implements Screen.

@@ -24,8 +24,11 @@ func Beside(left, right string, width int) string {
 	return strings.Join(out, "\n")
 }
 
-// Stack puts a head above a list and a tail below it; the list takes what room is left.
+// Stack puts a head above a list and a tail below it; the list takes what room is left. In very little room there is no head.
 func Stack(room Size, head []string, list *List, tail []string) string {
+	if room.Height-len(tail)-len(head) < 3 && room.Height < 8 { // what is chosen from matters most
+		head = nil
+	}
 	var out []string
 	if len(head) > 0 {
 		out = append(out, append(head, "")...)

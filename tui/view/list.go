@@ -75,6 +75,7 @@ func (l *List) Update(msg tea.KeyMsg) (handled bool) {
 // View draws as many rows as there is room for.
 func (l *List) View(room Size) string {
 	l.height = room.Height
+	l.from = max(0, min(l.from, l.length-l.height)) // more may fit than before
 	l.Move(0)
 	lines := make([]string, 0, room.Height)
 	for i := l.from; i < l.length && len(lines) < room.Height; i++ {
