@@ -78,7 +78,10 @@ func newTour(g ground) *tour {
 	})
 	Expect(err).NotTo(HaveOccurred())
 	t.App = New(&step.World{Context: context.Background(), Walk: w, Language: "en", Theme: view.NewTheme(lipgloss.NewRenderer(io.Discard)),
-		Save: func(folder string, _ []walk.File) (string, error) { return folder, nil }})
+		Getenv: func(string) (string, bool) { return "", false },
+		Write:  func(string) error { return nil },
+		Keep:   func(string) (string, error) { return "/tmp/rin-curl-1.sh", nil },
+		Save:   func(folder string, _ []walk.File) (string, error) { return folder, nil }})
 	t.colour("none")
 	t.does(t.screen().Open())
 	return t

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"os/signal"
+	"runtime/debug"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -32,6 +33,8 @@ func (t *tourFlags) show(ctx context.Context, cmd *cobra.Command, w world, way *
 		ctx, stop = signal.NotifyContext(ctx, syscall.SIGHUP)
 		defer stop()
 	}
+	// A tour waits for a person most of the time, and may hold a response of megabytes: rather collect often than grow to twice of it.
+	defer debug.SetGCPercent(debug.SetGCPercent(20))
 	colored := screenOf(w, out, cmd).color
 	keyboard, background, err := terminal.Open(in, out, colored, w.getenv)
 	if err != nil {

@@ -11,9 +11,9 @@ func messageKeys() messaging {
 		return key.NewBinding(key.WithKeys(keys...), key.WithHelp(help, what))
 	}
 	return messaging{
-		fold: bind("-", "fold", "-"), unfold: bind("+", "unfold", "+", "="), toggle: bind("z", "fold", "z"), foldAll: bind("Z", "fold all", "Z"),
+		fold: bind("-", "fold", "-"), unfold: bind("+", "unfold", "+", "="), toggle: bind("z", "fold, unfold", "z"), foldAll: bind("Z", "fold, unfold all", "Z"),
 		asText: bind("w", "as it came", "w"), search: bind("/", "search", "/"), next: bind("n", "next hit", "n"), before: bind("N", "hit before", "N"),
-		leftward: bind("<", "left", "<", "shift+left"), rightward: bind(">", "right", ">", "shift+right"),
+		leftward: bind("<", "scroll left", "<", "shift+left"), rightward: bind(">", "scroll right", ">", "shift+right"),
 	}
 }
 

@@ -56,7 +56,7 @@ func (m *Message) open() {
 		m.asText = true
 		m.raw = newRaw(m.body, m.form())
 	}
-	if m.first() < m.content().Height {
+	if m.bodyRows() > 0 && m.first() < m.content().Height {
 		m.cursor = m.first()
 	}
 }
@@ -82,7 +82,12 @@ func (m *Message) bodyRows() int {
 	return 0
 }
 
-func (m *Message) rows() int { return m.first() + m.bodyRows() + len(m.notes) }
+func (m *Message) rows() int {
+	if below := m.bodyRows() + len(m.notes); below > 0 {
+		return m.first() + below
+	}
+	return len(m.head)
+}
 
 // inTree is the row of the tree under the cursor; ok is false where there is none.
 func (m *Message) inTree() (row int, ok bool) {

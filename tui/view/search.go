@@ -217,6 +217,9 @@ func (m *Message) goTo(i int) {
 		m.tree.uncover(m.tree.at(h.at))
 	}
 	m.cursor = m.rowOf(h)
+	if height := m.content().Height; m.cursor < m.from || m.cursor >= m.from+height {
+		m.from = m.cursor - height/2 // with what stands around it
+	}
 	m.move(0)
 	m.reach()
 }
