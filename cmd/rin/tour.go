@@ -75,6 +75,7 @@ func (t *tourFlags) run(cmd *cobra.Command, w world) error {
 	if screened {
 		return errors.Join(ended(t.show(ctx, cmd, w, way, own, in, out)), own.end(stop))
 	}
+	o.Width = min(screenOf(w, w.out, cmd).width, 100)
 	return errors.Join(ended(plain.Run(ctx, way, w.out, o)), own.end(stop))
 }
 

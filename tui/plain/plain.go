@@ -116,17 +116,17 @@ func (t *teller) node(ctx context.Context) error {
 			return err
 		}
 		for _, e := range entries {
-			t.line("  %-10s %s", e.ID, e.Name)
+			t.paragraph(fmt.Sprintf("  %-10s ", report.Plain(e.ID)), e.Name)
 		}
 		if err := t.choose(entries); err != nil {
 			return err
 		}
 		t.line("")
-		t.line("Chosen: %s", t.Target().NodeID)
+		t.paragraph("Chosen: ", t.Target().NodeID)
 	}
 	target := t.Target()
-	t.line("token URL: %s", target.TokenURL)
-	t.line("info URL:  %s", target.InfoURL)
+	t.paragraph("token URL: ", target.TokenURL)
+	t.paragraph("info URL:  ", target.InfoURL)
 	return nil
 }
 
@@ -144,8 +144,8 @@ func (t *teller) choose(entries []walk.Entry) error {
 
 func (t *teller) credentials() {
 	c := t.Target().Credentials
-	t.line("client ID:     %s", c.ClientID)
-	t.line("client secret: %d characters, not shown", len([]rune(c.ClientSecret.Reveal())))
+	t.paragraph("client ID:     ", c.ClientID)
+	t.paragraph("client secret: ", fmt.Sprintf("%d characters, not shown", len([]rune(c.ClientSecret.Reveal()))))
 	for _, caution := range walk.Cautions(c) {
 		t.paragraph("! ", caution)
 	}
@@ -165,9 +165,9 @@ func (t *teller) specification(ctx context.Context) error {
 		case o.Detail:
 			role = " (one call)"
 		}
-		t.line("  %s %s%s", o.Method, o.Path, role)
+		t.paragraph("  ", fmt.Sprintf("%s %s%s", o.Method, o.Path, role))
 		for _, name := range o.Required {
-			t.line("      %s (required)", name)
+			t.paragraph("      ", name+" (required)")
 		}
 		if len(o.Optional) > 0 {
 			t.paragraph("      ", strings.Join(o.Optional, ", "))
@@ -197,7 +197,7 @@ func (t *teller) calls(ctx context.Context) error {
 		return nil
 	}
 	t.line("")
-	t.line("One of them, %s:", id)
+	t.paragraph("", "One of them, "+id+":")
 	return t.scene(t.OpenCall(ctx, id))
 }
 
@@ -212,7 +212,7 @@ func (t *teller) mistakes(ctx context.Context) error {
 	}
 	for _, m := range chosen {
 		t.line("")
-		t.line("What if %s?", m.Title)
+		t.paragraph("", "What if "+m.Title+"?")
 		if err := t.scene(t.Make(ctx, m)); err != nil {
 			return err
 		}
@@ -238,7 +238,7 @@ func (t *teller) certify(ctx context.Context) error {
 func (t *teller) takeAway() error {
 	files := t.Takeaways()
 	for _, f := range files {
-		t.line("  %-12s %s", f.Name, f.What)
+		t.paragraph(fmt.Sprintf("  %-12s ", f.Name), f.What)
 	}
 	if t.Save == nil {
 		t.line("")
@@ -250,7 +250,7 @@ func (t *teller) takeAway() error {
 		return err
 	}
 	t.line("")
-	t.line("written to %s", place)
+	t.paragraph("", "written to "+place)
 	return nil
 }
 
@@ -367,7 +367,11 @@ func (t *teller) paragraph(lead, text string) {
 		return
 	}
 	indent := report.Columns(lead)
-	for i, line := range report.Wrap(report.Plain(text), max(20, t.Width-indent)) {
+	if indent > t.Width/2 { // a lead that long stands alone
+		t.line("%s", clipped(strings.TrimRight(lead, " "), t.Width))
+		lead, indent = "    ", 4
+	}
+	for i, line := range report.Wrap(report.Plain(text), max(10, t.Width-indent)) {
 		if i > 0 {
 			lead = strings.Repeat(" ", indent)
 		}
