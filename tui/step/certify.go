@@ -100,7 +100,7 @@ func (s *certify) finish(msg Played) {
 		return
 	}
 	took, stopped := s.Walk.Now().Sub(s.running.began), s.running.stopped
-	s.running.stop()
+	s.running.end(nil)
 	s.running = nil
 	result, log, ok := s.Walk.Report()
 	if !msg.Scene.Well() || !ok {

@@ -3,6 +3,7 @@ package step
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -22,7 +23,7 @@ import (
 // running is a suite that runs, and how far it is.
 type running struct {
 	ctx     context.Context
-	stop    context.CancelFunc
+	end     context.CancelCauseFunc
 	stopped bool
 	began   time.Time
 	events  chan worker.Event
@@ -35,7 +36,7 @@ type running struct {
 
 func newRunning(ctx context.Context, began time.Time) *running {
 	r := &running{began: began, events: make(chan worker.Event, 64), asked: map[string]int{}, judged: map[string]decision.Totals{}}
-	r.ctx, r.stop = context.WithCancel(ctx)
+	r.ctx, r.end = context.WithCancelCause(ctx)
 	return r
 }
 
@@ -60,7 +61,7 @@ func (r *running) listen() tea.Msg {
 // halt ends the suite before it has asked everything.
 func (r *running) halt() {
 	r.stopped = true
-	r.stop()
+	r.end(errors.New("you asked for it"))
 }
 
 func (r *running) hear(e worker.Event) {

@@ -137,6 +137,18 @@ var _ = Describe("Certify", func() {
 			Expect(b.press("x").left).To(ConsistOf(step.Next{}))
 		})
 
+		It("shows what was found before it was stopped, and why it was", func() {
+			b := newBench(walk.Certify, bed{certify: func(ctx context.Context, _ target.Target, _ func(worker.Event)) (report.Report, *exchange.Log, error) {
+				<-ctx.Done()
+				return report.Report{Verdict: report.Verdict{Headline: "Not certified yet", Decision: decision.Repeat}, Run: report.Run{Cause: "stopped by rin: " + context.Cause(ctx).Error()}}, &exchange.Log{}, nil
+			}})
+			u := b.begin("enter")
+			b.press("x")
+			b.take(u, -1)
+			Expect(b.frame(80, 24)).To(And(ContainSubstring("! Not certified yet"), ContainSubstring("stopped by rin: you asked for it")))
+			Expect(b.press("enter").left).To(ConsistOf(step.Next{}))
+		})
+
 		It("says what kept it from its end, and tries again", func() {
 			b := newBench(walk.Certify, bed{certify: slow})
 			close(going)
