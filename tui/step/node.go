@@ -121,7 +121,9 @@ func (s *node) started(msg started) tea.Cmd {
 func (s *node) enterInside() tea.Cmd {
 	switch {
 	case s.inside.at != nil:
-		s.Walk.Aim(*s.inside.at)
+		if !s.isInside(s.Walk.Target().Registry) {
+			s.Walk.Aim(*s.inside.at)
+		}
 		return s.reread()
 	case s.inside.starting:
 		s.inside.wanted = true

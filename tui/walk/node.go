@@ -87,6 +87,9 @@ func (w *Walk) Choose(id string) error {
 	if t = discover.Complete(t, entry); t.TokenURL == "" || t.InfoURL == "" {
 		return fmt.Errorf("the entry %s names no token URL or no info URL", id)
 	}
+	if now := w.Target(); now.NodeID == id && now.TokenURL == t.TokenURL && now.InfoURL == t.InfoURL {
+		return nil // it is there already, and keeps what it learnt
+	}
 	err = errors.Join(Misplaced("--token-url", t.TokenURL, t.AllowOrigins), Misplaced("--info-url", t.InfoURL, t.AllowOrigins))
 	if err != nil {
 		return fmt.Errorf("the entry %s can't be used: %w", id, err)
