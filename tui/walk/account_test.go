@@ -62,6 +62,8 @@ var _ = Describe("An account", func() {
 		Expect(w.GoTo("https://a.example:8443/token", "https://a.example/x/info/v1/oauth/info/", "")).To(Succeed())
 		Expect(w.Account()).To(BeZero())
 		Expect(w.Registered()).To(BeFalse())
+		Expect(w.GoTo("https://a.example/oauth/token", "https://a.example/x/info/v1/oauth/info/", "")).To(Succeed())
+		Expect(w.Account().First).To(Equal(client))
 		Expect(w.LookAt("https://registry.example/ris.json", nil)).To(Succeed())
 		Expect(w.Account()).To(BeZero())
 		Expect(w.Target().Registry).To(Equal("https://registry.example/ris.json"))
