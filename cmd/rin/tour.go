@@ -32,6 +32,7 @@ It talks to any node. With nothing given it starts a sandbox inside and walks th
   rin tour --registry https://registry.example/ris.json --node XA \
       --client-id my-client --client-secret env:MY_SECRET
   rin tour --plain --step token --step info
+  rin tour --plain --step specification --operation /funding/v3/fundings
   rin tour --plain --step what-if --what-if garbage
   rin tour --plain --step calls --filter region=TYROL --page 2
   rin tour --plain --take-away my-client    scripts, code and the recording`,

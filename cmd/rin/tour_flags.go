@@ -24,6 +24,7 @@ type tourFlags struct {
 	filters  []string
 	page     int
 	open     string
+	shown    string
 	folder   string
 }
 
@@ -56,6 +57,7 @@ func (t *tourFlags) groups() []flagGroup {
 			f.StringVar(&t.language, "language", "en", "language of the funding calls: de or en")
 			f.StringSliceVar(&t.filters, "filter", nil, "filter of the calls, such as region=TYROL; may be repeated")
 			f.IntVar(&t.page, "page", 1, "page of the calls")
+			f.StringVar(&t.shown, "operation", "", "operationId or path of the operation whose parameters and answers to tell")
 			f.StringVar(&t.open, "open", "", "id of the call to open (default: the first of the list)")
 			f.StringSliceVar(&t.mistakes, "what-if", nil, "make this mistake only, one of "+strings.Join(mistakeNames(), ", "))
 			f.StringVar(&t.folder, "take-away", "", "folder for scripts, code and the recording of the walk")
@@ -113,7 +115,7 @@ func (t *tourFlags) target(w world) (target.Target, error) {
 
 // options are how the walk is told, and which part of it.
 func (t *tourFlags) options(w world) (plain.Options, error) {
-	o := plain.Options{Language: t.language, NodeID: t.node.target.NodeID, Open: t.open, Query: walk.Query{Page: t.page - 1, Filters: map[string]string{}}}
+	o := plain.Options{Language: t.language, NodeID: t.node.target.NodeID, Open: t.open, Operation: t.shown, Query: walk.Query{Page: t.page - 1, Filters: map[string]string{}}}
 	if t.language != "de" && t.language != "en" {
 		return o, usage(fmt.Errorf("--language: %q is neither de nor en", t.language), "write de or en")
 	}

@@ -40,6 +40,11 @@ var _ = Describe("rin tour --plain", func() {
 		got := rin(nil, "tour", "--plain", "--step", "calls", "--filter", "fundingType=AWARD", "--language", "de")
 		Expect(got.code).To(Equal(0), got.err)
 		Expect(got.out).To(And(ContainSubstring(", AWARD, "), Not(ContainSubstring(", PROGRAMME, ")), ContainSubstring("7. Read funding calls"), Not(ContainSubstring("1. Choose"))))
+		operation := rin(nil, "tour", "--plain", "--step", "specification", "--operation", "/funding/v3/fundings/{id}")
+		Expect(operation.out).To(And(ContainSubstring("id (required, in the path): string"), ContainSubstring("answers 200 application/json")), operation.err)
+		unknown := rin(nil, "tour", "--plain", "--step", "specification", "--operation", "/nothing")
+		Expect(unknown.code).To(Equal(3))
+		Expect(unknown.out).To(ContainSubstring("Trouble: the document has no operation /nothing"))
 		Expect(rin(nil, "tour", "--plain", "--step", "what-if", "--what-if", "token-in-url").out).To(ContainSubstring("BRR-14"))
 	})
 

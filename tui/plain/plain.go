@@ -29,6 +29,8 @@ type Options struct {
 	// Query is what the list of calls is asked for; Open is the id of the call to open, the first one of the list when empty.
 	Query walk.Query
 	Open  string
+	// Operation is the one of the document that is told in full, by its operationId or path; empty for none.
+	Operation string
 	// Mistakes are those to make; when empty, all that are made without a question.
 	Mistakes []walk.Mistake
 	// Save writes the files of the last step, and says where they are; nil lists them only.
@@ -157,23 +159,53 @@ func (t *teller) specification(ctx context.Context) error {
 		return err
 	}
 	t.line("")
+	found := t.Operation == ""
 	for _, o := range operations {
-		role := ""
-		switch {
-		case o.List:
-			role = " (the list of the next step)"
-		case o.Detail:
-			role = " (one call)"
-		}
-		t.paragraph("  ", fmt.Sprintf("%s %s%s", o.Method, o.Path, role))
+		full := t.Operation != "" && (t.Operation == o.ID || t.Operation == o.Path)
+		found = found || full
+		t.operation(o, full)
+	}
+	if !found {
+		return t.scene(walk.Scene{Step: walk.Specification, Trouble: &walk.Trouble{What: "the document has no operation " + t.Operation,
+			Causes: []string{"it is called otherwise here"}, Try: []string{"name one of the list above, by its path or its operationId"}}})
+	}
+	return nil
+}
+
+// operation is one of the document; in full with what its parameters take and what it answers.
+func (t *teller) operation(o walk.Operation, full bool) {
+	role := ""
+	switch {
+	case o.List:
+		role = " (the list of the next step)"
+	case o.Detail:
+		role = " (one call)"
+	}
+	t.paragraph("  ", fmt.Sprintf("%s %s%s", o.Method, o.Path, role))
+	if !full {
 		for _, name := range o.Required {
 			t.paragraph("      ", name+" (required)")
 		}
-		if len(o.Optional) > 0 {
-			t.paragraph("      ", strings.Join(o.Optional, ", "))
-		}
+		t.paragraph("      ", strings.Join(o.Optional, ", "))
+		return
 	}
-	return nil
+	for _, p := range o.Parameters {
+		need := "in the " + p.In
+		if p.Required {
+			need = "required, " + need
+		}
+		text := fmt.Sprintf("%s (%s): %s", p.Name, need, p.Type)
+		if len(p.Values) > 0 {
+			text += ", one of " + strings.Join(p.Values, ", ")
+		}
+		t.paragraph("      ", text)
+	}
+	if o.Body {
+		t.line("      a body (required)")
+	}
+	for _, a := range o.Answers {
+		t.paragraph("      ", strings.TrimSpace("answers "+a.Status+" "+strings.Join(a.Types, ", ")))
+	}
 }
 
 func (t *teller) calls(ctx context.Context) error {
