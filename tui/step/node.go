@@ -121,8 +121,8 @@ func (s *node) started(msg started) tea.Cmd {
 func (s *node) enterInside() tea.Cmd {
 	switch {
 	case s.inside.at != nil:
-		if !s.isInside(s.Walk.Target().Registry) {
-			s.Walk.Aim(*s.inside.at)
+		if now := s.Walk.Target(); !s.isInside(now.Registry) || !same(now.Credentials, s.inside.at.Credentials) {
+			s.Walk.Aim(*s.inside.at) // with its own client, whatever was typed since
 		}
 		return s.reread()
 	case s.inside.starting:
@@ -131,6 +131,10 @@ func (s *node) enterInside() tea.Cmd {
 	}
 	s.inside.wanted = true
 	return s.start()
+}
+
+func same(a, b target.Credentials) bool {
+	return a.ClientID == b.ClientID && a.ClientSecret.Reveal() == b.ClientSecret.Reveal()
 }
 
 // reread reads the registry that the walk is at.

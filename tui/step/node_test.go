@@ -51,6 +51,12 @@ var _ = Describe("Choosing a node", func() {
 		Expect(b.press("enter").left).To(ConsistOf(step.Next{}))
 		Expect(b.Walk.Target().TokenURL).To(Equal(b.server.URL + "/oauth/token"))
 		Expect(b.Walk.Target().Credentials.ClientID).To(Equal("demo-client"))
+
+		b.Walk.Present(walk.Account{First: target.Credentials{ClientID: "mistyped", ClientSecret: target.NewSecret("mistyped-as-well")}})
+		release <- nil
+		b.press("down", "down", "enter")
+		Expect(b.Walk.Target().Credentials.ClientID).To(Equal("demo-client"), "who chooses the sandbox again has its client again")
+		Expect(b.frame(80, 24)).To(ContainSubstring("› XA "))
 	})
 
 	It("says why the sandbox inside does not start, and tries again", func() {

@@ -386,7 +386,7 @@ func (s *Stage) Keys() []key.Binding {
 	}
 	keys := []key.Binding{lead, sideOn()}
 	if s.mendable() {
-		keys = append(keys, edit())
+		keys = []key.Binding{lead, edit(), sideOn()}
 	}
 	if s.scene != nil {
 		if s.play != nil {
