@@ -386,7 +386,7 @@ func (s *Stage) Keys() []key.Binding {
 	}
 	keys := []key.Binding{lead, sideOn()}
 	if s.mendable() {
-		keys = []key.Binding{lead, edit(), sideOn()}
+		keys = []key.Binding{enter("again"), edit(), sideOn()} // both fit the narrowest foot
 	}
 	if s.scene != nil {
 		if s.play != nil {
