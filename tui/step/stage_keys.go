@@ -13,14 +13,22 @@ import (
 func (s *Stage) tabs(width int) string {
 	line := s.names()
 	if s.scene != nil && len(s.scene.Exchanges) > 1 {
-		line += s.Theme.Muted.Render(fmt.Sprintf("  exchange %d of %d", s.at+1, len(s.scene.Exchanges)))
+		place := fmt.Sprintf("  exchange %d of %d", s.at+1, len(s.scene.Exchanges))
+		if width < 60 {
+			place = fmt.Sprintf(" %d/%d", s.at+1, len(s.scene.Exchanges))
+		}
+		line += s.Theme.Muted.Render(place)
 	}
 	above, below := s.panes[s.side].More()
 	if m, ok := s.message(); ok {
 		above, below = m.More()
 	}
 	if above+below > 0 {
-		line += s.Theme.Muted.Render(fmt.Sprintf("  ↑%d ↓%d", above, below))
+		more := fmt.Sprintf("  ↑%d ↓%d", above, below)
+		if width < 60 { // that there is more, where there is no room to say how much
+			more = " " + strings.Repeat("↑", min(1, above)) + strings.Repeat("↓", min(1, below))
+		}
+		line += s.Theme.Muted.Render(more)
 	}
 	return view.Fit(line, width)
 }
