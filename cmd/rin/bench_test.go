@@ -236,16 +236,19 @@ func BenchmarkSandboxMemory(b *testing.B) {
 }
 
 // peakMemory is the largest resident size of a process in MB, where the system tells it.
-func peakMemory(pid int) (float64, error) {
+func peakMemory(pid int) (float64, error) { return memoryOf(pid, "VmHWM:") }
+
+// memoryOf is a line of the status of a process, in MB.
+func memoryOf(pid int, name string) (float64, error) {
 	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
 	if err != nil {
 		return 0, err
 	}
 	for line := range strings.Lines(string(status)) {
-		if text, ok := strings.CutPrefix(line, "VmHWM:"); ok {
+		if text, ok := strings.CutPrefix(line, name); ok {
 			kilobytes, err := strconv.Atoi(strings.Fields(text)[0])
 			return float64(kilobytes) / 1024, err
 		}
 	}
-	return 0, fmt.Errorf("no VmHWM in the status of process %d", pid)
+	return 0, fmt.Errorf("no %s in the status of process %d", name, pid)
 }

@@ -3,9 +3,13 @@
 package main_test
 
 import (
+	"io"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 )
@@ -52,4 +56,46 @@ func untilFrame(b *testing.B, rin string, answers bool) time.Duration {
 	s.types("\x03")
 	<-s.exited
 	return s.firstFrame()
+}
+
+// BenchmarkTourMemory measures the resident memory of rin tour with a response of five megabytes open, unfolded and searched (target: 60 MB),
+// and the most that it took on the way there.
+func BenchmarkTourMemory(b *testing.B) {
+	rin := build(b, "github.com/rin-network/rin/cmd/rin")
+	item := `{"id":"call","title":{"de":"Förderung","en":"Funding call"},"text":"` + strings.Repeat("what a call says of itself ", 8) + `"},`
+	body := `{"member":[{"id":"XA","acronym":"X","name":"X","contact":"x@x.example","oauth2":"http://127.0.0.1:1/t","info":"http://127.0.0.1:1/i"}],"more":[` +
+		strings.Repeat(item, 5<<20/len(item)) + `{}]}`
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = io.WriteString(w, body)
+	}))
+	b.Cleanup(server.Close)
+	for b.Loop() {
+		command := exec.Command(rin, "tour", "--registry", server.URL+"/registry.json", "--node", "XA")
+		command.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + b.TempDir(), "TERM=xterm-256color"}
+		s, err := sit(true, "", command)
+		if err != nil {
+			b.Fatal(err)
+		}
+		s.resize(120, 40) // the list of nodes and its exchange stand beside each other
+		for _, do := range []struct{ keys, shows string }{
+			{"", frame}, {"\r", "lists 1 ent"}, {"\t\t\t", "members"}, {"Z", "Funding call"}, {"/funding\r", "1 of "}, {"w", "…"},
+		} {
+			s.types(do.keys)
+			for deadline := time.Now().Add(20 * time.Second); !strings.Contains(s.all(), do.shows); time.Sleep(10 * time.Millisecond) {
+				if time.Now().After(deadline) {
+					b.Fatalf("no %q after %q:\n%q", do.shows, do.keys, s.all())
+				}
+			}
+		}
+		resident, err := memoryOf(command.Process.Pid, "VmRSS:")
+		if err != nil {
+			b.Skip(err)
+		}
+		peak, _ := peakMemory(command.Process.Pid)
+		s.leave()
+		<-s.exited
+		atMost(b, resident, "MB", 60)
+		b.ReportMetric(peak, "MB-most")
+	}
 }
