@@ -170,6 +170,10 @@ var _ = Describe("A message with much in it", func() {
 		Expect(p.seen("n")).To(And(ContainSubstring(`xNeedle"`), ContainSubstring("2 of 2")), "in the same row")
 	})
 
+	It("leaves what would act on a terminal spelled as it is", func() {
+		Expect(newPane(`{"x":"\u001b[2J\u0041\/\"\\\ud83d\ude00\ud800"}`).seen()).To(ContainSubstring(`"x": "\u001b[2JA/\"\\😀\ud800"`))
+	})
+
 	It("stays at a value of a document on one line when it is shown as it came", func() {
 		p := newPane(calls(1))
 		p.seen("end")
