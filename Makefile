@@ -57,7 +57,7 @@ bench: ## ratios and figures of README "How fast"
 	$(GO) test -run '^$$' -bench . -benchtime 1s -count 1 ./fixtures/... ./sandbox/... ./conformance/... ./tui/... ./cmd/...
 
 e2e: ## certify servers of other makers (needs Node and npm; Java and Maven for Keycloak, Chromium for pages, tmux for the tour)
-	RIN_PUBLISHED=$(PUBLISHED) $(GO) test -count 1 ./conformance/openapi ./fixtures/schema
+	RIN_PUBLISHED=$(PUBLISHED) $(GO) test -count 1 ./conformance/openapi ./fixtures/schema ./sandbox/described
 	RIN_PUBLISHED=$(PUBLISHED) $(GO) test -tags e2e -count 1 -timeout 30m -v ./cmd/rin/e2e
 
 generate: ## write everything generated anew
