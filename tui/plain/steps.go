@@ -1,0 +1,187 @@
+package plain
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/rin-network/rin/conformance/report"
+	"github.com/rin-network/rin/conformance/verdict"
+	"github.com/rin-network/rin/conformance/worker"
+	"github.com/rin-network/rin/tui/walk"
+)
+
+func (t *teller) node(ctx context.Context) error {
+	if at := t.Target(); at.Registry != "" || len(at.RegistryDocument) > 0 {
+		scene, entries := t.ReadRegistry(ctx)
+		if err := t.scene(scene); err != nil {
+			return err
+		}
+		for _, e := range entries {
+			t.paragraph(fmt.Sprintf("  %-10s ", report.Plain(e.ID)), e.Name)
+		}
+		if err := t.choose(entries); err != nil {
+			return err
+		}
+		t.line("")
+		t.paragraph("Chosen: ", t.Target().NodeID)
+	}
+	target := t.Target()
+	t.paragraph("token URL: ", target.TokenURL)
+	t.paragraph("info URL:  ", target.InfoURL)
+	return nil
+}
+
+// choose takes the node that was named, or the first one.
+func (t *teller) choose(entries []walk.Entry) error {
+	id := t.NodeID
+	if id == "" && len(entries) > 0 {
+		id = entries[0].ID
+	}
+	if err := t.Choose(id); err != nil {
+		return fmt.Errorf("choose a node: %w", err)
+	}
+	return nil
+}
+
+func (t *teller) credentials() {
+	c := t.Target().Credentials
+	t.paragraph("client ID:     ", c.ClientID)
+	t.paragraph("client secret: ", fmt.Sprintf("%d characters, not shown", len([]rune(c.ClientSecret.Reveal()))))
+	for _, caution := range walk.Cautions(c) {
+		t.paragraph("! ", caution)
+	}
+}
+
+func (t *teller) specification(ctx context.Context) error {
+	scene, operations := t.ReadSpecification(ctx)
+	if err := t.scene(scene); err != nil {
+		return err
+	}
+	t.line("")
+	found := t.Operation == ""
+	for _, o := range operations {
+		full := t.Operation != "" && (t.Operation == o.ID || t.Operation == o.Path)
+		found = found || full
+		t.operation(o, full)
+	}
+	if !found {
+		return t.scene(walk.Scene{Step: walk.Specification, Trouble: &walk.Trouble{What: "the document has no operation " + t.Operation,
+			Causes: []string{"it is called otherwise here"}, Try: []string{"name one of the list above, by its path or its operationId"}}})
+	}
+	return nil
+}
+
+// operation is one of the document; in full with what its parameters take and what it answers.
+func (t *teller) operation(o walk.Operation, full bool) {
+	role := ""
+	switch {
+	case o.List:
+		role = " (the list of the next step)"
+	case o.Detail:
+		role = " (one call)"
+	}
+	t.paragraph("  ", fmt.Sprintf("%s %s%s", o.Method, o.Path, role))
+	if !full {
+		for _, name := range o.Required {
+			t.paragraph("      ", name+" (required)")
+		}
+		t.paragraph("      ", strings.Join(o.Optional, ", "))
+		return
+	}
+	for _, p := range o.Parameters {
+		need := "in the " + p.In
+		if p.Required {
+			need = "required, " + need
+		}
+		text := fmt.Sprintf("%s (%s): %s", p.Name, need, p.Type)
+		if len(p.Values) > 0 {
+			text += ", one of " + strings.Join(p.Values, ", ")
+		}
+		t.paragraph("      ", text)
+	}
+	if o.Body {
+		t.line("      a body (required)")
+	}
+	for _, a := range o.Answers {
+		t.paragraph("      ", strings.TrimSpace("answers "+a.Status+" "+strings.Join(a.Types, ", ")))
+	}
+}
+
+func (t *teller) calls(ctx context.Context) error {
+	if err := t.scene(t.ListCalls(ctx, t.Query)); err != nil {
+		return err
+	}
+	t.line("")
+	calls := t.Calls()
+	for _, c := range calls {
+		until := "no deadline"
+		if !c.Until.IsZero() {
+			until = "until " + c.Until.Format("2006-01-02")
+		}
+		t.paragraph("  ", fmt.Sprintf("%s, %s, %s: %s. %s", c.ID, c.Type, until, walk.In(c.Name, t.Language), walk.In(c.Funder, t.Language)))
+	}
+	id := t.Open
+	if id == "" && len(calls) > 0 {
+		id = calls[0].ID
+	}
+	if id == "" {
+		return nil
+	}
+	t.line("")
+	t.paragraph("", "One of them, "+id+":")
+	return t.scene(t.OpenCall(ctx, id))
+}
+
+func (t *teller) mistakes(ctx context.Context) error {
+	chosen := t.Mistakes
+	if len(chosen) == 0 {
+		for _, m := range walk.Mistakes() {
+			if m.Asks == "" {
+				chosen = append(chosen, m)
+			}
+		}
+	}
+	for _, m := range chosen {
+		t.line("")
+		t.paragraph("", "What if "+m.Title+"?")
+		if err := t.scene(t.Make(ctx, m)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (t *teller) certify(ctx context.Context) error {
+	scene, result := t.CertifyNode(ctx, func(worker.Event) {})
+	if err := t.scene(scene); err != nil {
+		return err
+	}
+	t.line("")
+	if err := report.WriteText(t.out, result, report.TextOptions{Width: t.Width}); err != nil {
+		return fmt.Errorf("print the report: %w", err)
+	}
+	if result.Verdict.Decision != verdict.Certified {
+		t.fault = ErrNotCertified
+	}
+	return nil
+}
+
+func (t *teller) takeAway() error {
+	files := t.Takeaways()
+	for _, f := range files {
+		t.paragraph(fmt.Sprintf("  %-12s ", f.Name), f.What)
+	}
+	if t.Save == nil {
+		t.line("")
+		t.line("--take-away DIR writes them.")
+		return nil
+	}
+	place, err := t.Save(files)
+	if err != nil {
+		return err
+	}
+	t.line("")
+	t.paragraph("", "written to "+place)
+	return nil
+}
