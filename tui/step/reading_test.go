@@ -37,7 +37,7 @@ var _ = Describe("Reading the token", func() {
 		Expect(b.frame(80, 40)).To(And(ContainSubstring("Good for another 4:17 of 5:00"), ContainSubstring("over, in 4:17")))
 		b.clock.at = b.clock.at.Add(time.Hour)
 		b.does(b.Update(step.Second{}))
-		Expect(b.frame(80, 40)).To(And(ContainSubstring("! The token is over"), ContainSubstring("over by this machine's"), Not(ContainSubstring("-"+"5"))))
+		Expect(b.frame(80, 40)).To(And(ContainSubstring("! The token is over"), ContainSubstring("over by this machine's"), Not(MatchRegexp(`-\d+:|another -`))))
 		Expect(b.press("enter").left).To(ConsistOf(step.Next{}))
 	})
 
