@@ -1,0 +1,55 @@
+package main_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+)
+
+var _ = Describe("Copying in rin tour", func() {
+	// asked is a tour that has asked for a token.
+	asked := func(env ...string) *seat {
+		s := onTerminal(true, "", env, "tour")
+		s.shows(frame)
+		s.types("\r")
+		s.shows("The registry lists")
+		s.types("\r")
+		s.shows("2/10")
+		s.types("\r")
+		s.shows("3/10")
+		s.types("\r")
+		s.shows("POST /oauth/token")
+		return s
+	}
+
+	It("hands the command to the terminal by OSC 52", func() {
+		s := asked()
+		s.types("c")
+		s.shows("\x1b]52;c;Y3VybC") // "curl"
+		s.shows("copied as curl")
+		s.types("\x03")
+		s.ends(0)
+	})
+
+	It("writes a file for its owner alone where the terminal has no clipboard", func() {
+		folder := GinkgoT().TempDir()
+		s := asked("TERM=linux", "TMPDIR="+folder)
+		s.types("c")
+		s.shows("it is in ")
+		files, err := filepath.Glob(filepath.Join(folder, "rin-curl-*.sh"))
+		Expect(err).NotTo(HaveOccurred())
+		Expect(files).To(HaveLen(1))
+		info, err := os.Stat(files[0])
+		Expect(err).NotTo(HaveOccurred())
+		Expect(info.Mode().Perm()).To(Equal(os.FileMode(0o600)))
+		command, err := os.ReadFile(files[0])
+		Expect(err).NotTo(HaveOccurred())
+		Expect(string(command)).To(And(HavePrefix("curl "), ContainSubstring("$RIN_CLIENT_SECRET"), HaveSuffix("\n")))
+		Expect(strings.Count(string(command), "\n")).To(Equal(1))
+		s.types("\x03")
+		s.ends(0)
+	})
+})
