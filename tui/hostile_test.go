@@ -24,7 +24,7 @@ import (
 
 // curse acts on a terminal that shows it as it is: clears, links, copies, titles, in both spellings of control characters; it turns and
 // hides text, breaks the line and is wider than it is long.
-const curse = "EVIL\x1b[2J\x1b[31m\x1b]8;;http://evil.example\x07\x1b]52;c;cm0=\x07\x1b]0;EVIL\x07\x1bPq\x1b\\\u009b31m\u009d0;x\u009c\x7f\b\r\n\n\t\u202e\u2066\u200f\ufeff\u2028界界👩‍👩‍👧e\u0301‹client_secret›EVIL"
+const curse = "EVIL👩‍👩‍👧👩‍👩‍👧👩‍👩‍👧👩‍👩‍👧👩‍👩‍👧👩‍👩‍👧\x1b[2J\x1b[31m\x1b]8;;http://evil.example\x07\x1b]52;c;cm0=\x07\x1b]0;EVIL\x07\x1bPq\x1b\\\u009b31m\u009d0;x\u009c\x7f\b\r\n\n\t\u202e\u2066\u200f\ufeff\u2028界界👩‍👩‍👧e\u0301‹client_secret›EVIL"
 
 // header is what of it HTTP carries.
 const header = "EVIL\u009b31m\t\u202e\u2066\u200f\ufeff界界‹token›EVIL"
