@@ -31,7 +31,7 @@ func worst() map[string][]byte {
 	return map[string][]byte{
 		"list":    large(),
 		"one":     []byte(`{"text":"` + strings.Repeat("ü \\u202e", 5<<20/9) + `"}`),
-		"numbers": []byte("[" + strings.Repeat("[100],", 5<<20/6) + "1]"),
+		"numbers": []byte("[" + strings.Repeat("[10000000],", 5<<20/11) + "1]"),
 		"html":    []byte(strings.Repeat("<p>", 5<<20/3)),
 		"feeds":   []byte(strings.Repeat("\n", 5<<20)),
 	}

@@ -26,7 +26,7 @@ const (
 // The bounds of a tree; what is larger is shown as text.
 const (
 	maxIndexed = 1 << 28
-	maxNodes   = 2 << 20
+	maxNodes   = 1 << 20
 	maxDepth   = 10000
 )
 

@@ -5,6 +5,9 @@ import "bytes"
 // piece is how many bytes of a line stand in one row of the raw view at most.
 const piece = 1000
 
+// maxLines bounds the rows of the raw view; only a text of almost nothing but line ends has more.
+const maxLines = 4 << 20
+
 // raw is a text as it came, in rows: a line each, very long ones in pieces.
 type raw struct {
 	text []byte
@@ -13,8 +16,8 @@ type raw struct {
 
 // newRaw finds the rows of a text; in a form each parameter has one.
 func newRaw(text []byte, form bool) *raw {
-	r := &raw{text: text}
-	for at := 0; at < len(text) && len(r.from) < maxNodes; {
+	r := &raw{text: text, from: make([]uint32, 0, min(maxLines, bytes.Count(text, []byte("\n"))+len(text)/piece+1))}
+	for at := 0; at < len(text) && len(r.from) < maxLines; {
 		r.from = append(r.from, uint32(at))
 		length := min(len(text)-at, piece)
 		if end := bytes.IndexByte(text[at:at+length], '\n'); end >= 0 {

@@ -116,7 +116,12 @@ func (t *tree) toggleAll(row int) int {
 		clear(t.folded)
 		t.arrange()
 	} else {
-		t.foldFrom(1)
+		for at := range t.span[1:] {
+			if t.span[at+1] > 0 {
+				t.fold(uint32(at+1), true)
+			}
+		}
+		t.arrange()
 	}
 	return t.rowOf(i)
 }
