@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"os"
 	"os/exec"
+	"os/signal"
 	"regexp"
 	"strings"
 	"syscall"
@@ -85,6 +86,10 @@ var _ = Describe("rin on a terminal", func() {
 	})
 
 	DescribeTable("leaves the terminal as it was", func(reach func(*seat), leave func(*seat), code int) {
+		// Under nohup, children would inherit that SIGHUP is ignored; a signal that is caught here is as usual for them.
+		caught := make(chan os.Signal, 1)
+		signal.Notify(caught, syscall.SIGHUP)
+		DeferCleanup(signal.Stop, caught)
 		s := onTerminal(true, "", nil, "tour")
 		s.shows(frame)
 		reach(s)
