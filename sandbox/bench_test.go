@@ -40,13 +40,15 @@ func compareGet(b *testing.B, path string) {
 		b.Fatal(err)
 	}
 	for _, variant := range []struct {
-		name     string
-		verified int
-		journal  *journal.Journal
-	}{{"verified-once", 0, nil}, {"verified-each-time", -1, nil}, {"verified-once-journal", 0, remembered}} {
+		name   string
+		config sandbox.Config
+	}{
+		{"verified-once", sandbox.Config{}}, {"verified-each-time", sandbox.Config{VerifiedTokens: -1}},
+		{"verified-once-journal-and-page", sandbox.Config{Journal: remembered, CORS: []string{pageOrigin}}},
+	} {
 		b.Run(variant.name, func(b *testing.B) {
-			node, nodeURL := benchNode(b, sandbox.Config{VerifiedTokens: variant.verified, Journal: variant.journal})
-			header := http.Header{"Authorization": {"Bearer " + benchToken(b, nodeURL, node.Credentials()[0])}}
+			node, nodeURL := benchNode(b, variant.config)
+			header := http.Header{"Authorization": {"Bearer " + benchToken(b, nodeURL, node.Credentials()[0])}, "Origin": {pageOrigin}}
 			body, err := benchSend(http.DefaultClient, request{http.MethodGet, nodeURL + path, "", header})
 			if err != nil {
 				b.Fatal(err)
@@ -59,6 +61,9 @@ func compareGet(b *testing.B, path string) {
 		})
 	}
 }
+
+// pageOrigin is where a page calls the node from.
+const pageOrigin = "http://localhost:5173"
 
 // BenchmarkToken compares the ES256 token endpoint with a handler that parses the form and signs.
 func BenchmarkToken(b *testing.B) {
