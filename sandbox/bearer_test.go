@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/http"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	. "github.com/onsi/ginkgo/v2"
@@ -24,10 +25,18 @@ const (
 
 func bearer(token string) http.Header { return http.Header{"Authorization": {"Bearer " + token}} }
 
-// adjustableClock is a clock that a test sets.
-type adjustableClock struct{ now time.Time }
+// adjustableClock is a clock that a test sets while requests that were answered may still look at it.
+type adjustableClock struct{ now atomic.Pointer[time.Time] }
 
-func (c *adjustableClock) read() time.Time { return c.now }
+func newClock(at time.Time) *adjustableClock {
+	c := &adjustableClock{}
+	c.set(at)
+	return c
+}
+
+func (c *adjustableClock) set(at time.Time) { c.now.Store(&at) }
+
+func (c *adjustableClock) read() time.Time { return *c.now.Load() }
 
 var noon = time.Date(2026, time.March, 3, 12, 0, 0, 0, time.UTC)
 
@@ -35,12 +44,12 @@ var _ = Describe("the guard of protected resources", func() {
 	for _, format := range auth.Formats() {
 		Describe("with tokens of the format "+string(format), func() {
 			It("lets a good token pass, refuses a tampered one and an expired one", func() {
-				clock := &adjustableClock{now: noon}
+				clock := newClock(noon)
 				node := newNode(sandbox.Config{TokenFormat: format, Clock: clock.read, TokenTTL: 90 * time.Second})
 				token := fetchToken(node, stagingToken, node.Credentials()[0])
 				Expect(token).To(MatchRegexp(`^[A-Za-z0-9._-]+$`))
 
-				clock.now = noon.Add(89 * time.Second)
+				clock.set(noon.Add(89 * time.Second))
 				Expect(get(node, infoPath, bearer(token)).status).To(Equal(200))
 				Expect(get(node, infoPath, bearer(token)).status).To(Equal(200), "from the cache of verified tokens")
 
@@ -48,12 +57,12 @@ var _ = Describe("the guard of protected resources", func() {
 				tampered := token[:middle] + string('A'+(token[middle]+1)%26) + token[middle+1:]
 				expectInvalidToken(get(node, infoPath, bearer(tampered)))
 
-				clock.now = noon.Add(90 * time.Second)
+				clock.set(noon.Add(90 * time.Second))
 				refused := get(node, infoPath, bearer(token))
 				expectInvalidToken(refused)
 				Expect(refused.body).To(ContainSubstring("expired at 2026-03-03T12:01:30Z"))
 
-				clock.now = noon.Add(-time.Second)
+				clock.set(noon.Add(-time.Second))
 				Expect(get(node, infoPath, bearer(token)).body).To(ContainSubstring("not valid before"))
 			})
 		})

@@ -30,7 +30,7 @@ type played struct {
 // play begins scenarios once the clients have their tokens.
 func play(config sandbox.Config, plays ...scenario.Play) played {
 	GinkgoHelper()
-	p := played{clock: &adjustableClock{now: noon}, paused: new(time.Duration)}
+	p := played{clock: newClock(noon), paused: new(time.Duration)}
 	config.Clock, config.Calls, config.AsOf = p.clock.read, 8, noon
 	config.Pause = func(_ context.Context, d time.Duration) error { *p.paused += d; return nil }
 	config.Clients = []sandbox.ClientConfig{{ID: "one", Role: "EXTERNAL_API_CLIENT", Affiliation: "X"}, {ID: "two", Role: "EXTERNAL_API_CLIENT", Affiliation: "X"}}

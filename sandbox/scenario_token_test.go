@@ -92,7 +92,7 @@ var _ = Describe("A scenario of tokens", func() {
 				Expect(certs()).To(SatisfyAll(HaveLen(2), HaveExactElements(Not(Equal(before[0])), before[0])))
 			}
 			fresh := fetchToken(p, stagingToken, p.clients[0])
-			p.clock.now = noon.Add(time.Minute)
+			p.clock.set(noon.Add(time.Minute))
 			Expect(get(p, infoPath, bearer(p.tokens[0])).status).To(Equal(http.StatusUnauthorized), "the old key is withdrawn")
 			Expect(get(p, infoPath, bearer(fresh)).status).To(Equal(http.StatusOK))
 			if format != auth.Opaque {

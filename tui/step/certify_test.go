@@ -118,7 +118,7 @@ var _ = Describe("Certify", func() {
 			going <- worker.Event{Kind: worker.Progress, Done: 2, Planned: 130, Label: "token.basic"}
 			going <- worker.Event{Kind: worker.Progress, Done: 52, Planned: 130, Label: "op/listFundings.garbage"}
 			b.take(u, 4)
-			b.clock.at = b.clock.at.Add(83e9)
+			b.clock.add(83e9)
 			Expect(b.frame(80, 24)).To(And(ContainSubstring(" 40%"), ContainSubstring("52 of 130 planned, 1:23, at most 312 requests"), ContainSubstring("op/listFundings.garbage"), MatchRegexp(`token endpoint +2`)))
 			b.golden("certify-running")
 			passed, failed := requirement.Judgement{Outcome: requirement.Pass}, requirement.Judgement{Outcome: requirement.Fail}

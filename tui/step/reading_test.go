@@ -32,10 +32,10 @@ var _ = Describe("Reading the token", func() {
 		b := newBench(walk.Reading, bed{}).press("enter")
 		Expect(b.frame(80, 40)).To(And(ContainSubstring("Good for another 5:00 of 5:00"), ContainSubstring("✓ The signature is good"),
 			MatchRegexp(`alg +ES256 +how it is signed`), MatchRegexp(`exp +12:05:00 UTC \(1772366700\) +when it is over, in 5:00`), MatchRegexp(`iss +http://127.0.0.1:10001 +who issued it`)))
-		b.clock.at = b.clock.at.Add(43 * time.Second)
+		b.clock.add(43 * time.Second)
 		b.does(b.Update(step.Second{}))
 		Expect(b.frame(80, 40)).To(And(ContainSubstring("Good for another 4:17 of 5:00"), ContainSubstring("over, in 4:17")))
-		b.clock.at = b.clock.at.Add(time.Hour)
+		b.clock.add(time.Hour)
 		b.does(b.Update(step.Second{}))
 		Expect(b.frame(80, 40)).To(And(ContainSubstring("! The token is over"), ContainSubstring("over by this machine's"), Not(MatchRegexp(`-\d+:|another -`))))
 		Expect(b.press("enter").left).To(ConsistOf(step.Next{}))

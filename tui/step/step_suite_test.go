@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -35,10 +36,14 @@ func TestStep(t *testing.T) {
 	RunSpecs(t, "step")
 }
 
-// manual is a clock that a test sets.
-type manual struct{ at time.Time }
+// manual is a clock that a test moves while requests that were answered may still look at it.
+type manual struct{ after atomic.Int64 }
 
-func (m *manual) now() time.Time { return m.at }
+func (m *manual) now() time.Time {
+	return time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC).Add(time.Duration(m.after.Load()))
+}
+
+func (m *manual) add(d time.Duration) { m.after.Add(int64(d)) }
 
 // bench is a node, a walk on it and a screen of that walk.
 type bench struct {
@@ -66,7 +71,7 @@ type bed struct {
 
 func newBench(screen walk.Step, b bed) *bench {
 	GinkgoHelper()
-	clock := &manual{time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)}
+	clock := &manual{}
 	b.config.Clock, b.config.Calls, b.config.Loopback = clock.now, 45, true
 	node, err := sandbox.New(b.config)
 	Expect(err).NotTo(HaveOccurred())

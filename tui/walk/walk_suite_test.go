@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -31,14 +32,18 @@ type ground struct {
 	clock *manual
 }
 
-// manual is a clock that a test sets.
-type manual struct{ at time.Time }
+// manual is a clock that a test moves while requests that were answered may still look at it.
+type manual struct{ after atomic.Int64 }
 
-func (m *manual) now() time.Time { return m.at }
+func (m *manual) now() time.Time {
+	return time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC).Add(time.Duration(m.after.Load()))
+}
+
+func (m *manual) add(d time.Duration) { m.after.Add(int64(d)) }
 
 func newGround(change func(http.Handler) http.Handler, config sandbox.Config) ground {
 	GinkgoHelper()
-	clock := &manual{time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)}
+	clock := &manual{}
 	config.Clock, config.Calls, config.Loopback = clock.now, 45, true
 	node, err := sandbox.New(config)
 	Expect(err).NotTo(HaveOccurred())

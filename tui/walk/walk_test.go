@@ -78,7 +78,7 @@ var _ = Describe("A walk", func() {
 		for _, m := range walk.Mistakes() {
 			if m.Name == "expired" {
 				Expect(w.Make(ctx, m).Says).To(ConsistOf(ContainSubstring("good for another")))
-				g.clock.at = g.clock.at.Add(6 * time.Minute)
+				g.clock.add(6 * time.Minute)
 			}
 			scene := w.Make(ctx, m)
 			Expect(scene.Well()).To(BeTrue(), "%s: %+v", m.Name, scene.Trouble)
@@ -125,14 +125,14 @@ var _ = Describe("A walk", func() {
 		Expect(w.FetchToken(ctx).Well()).To(BeTrue())
 		first, _ := w.Issued()
 		Expect(first.Left(g.clock.now())).To(Equal(5 * time.Minute))
-		g.clock.at = g.clock.at.Add(290 * time.Second)
+		g.clock.add(290 * time.Second)
 		Expect(first.Left(g.clock.now())).To(Equal(10 * time.Second))
 		scene := w.CallInfo(ctx)
 		Expect(scene.Well()).To(BeTrue())
 		Expect(scene.Exchanges).To(HaveLen(2))
 		second, _ := w.Issued()
 		Expect(second.Value).NotTo(Equal(first.Value))
-		Expect(first.Left(g.clock.at.Add(time.Hour))).To(BeZero())
+		Expect(first.Left(g.clock.now().Add(time.Hour))).To(BeZero())
 	})
 })
 

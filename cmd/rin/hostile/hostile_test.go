@@ -8,7 +8,7 @@ import (
 )
 
 // atOnce is how many attacks run side by side. Most of them wait for time to pass.
-const atOnce = 4
+const atOnce = 6
 
 // pending is an outcome that comes later.
 type pending struct {
