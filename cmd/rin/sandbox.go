@@ -104,7 +104,7 @@ all in one registry. A token of one node is refused by the others. The makes are
 				return errors.Join(err, closeData())
 			}
 			// A sandbox stands beside a developer's other programs: memory matters more to it than the last request a second.
-			debug.SetGCPercent(50)
+			debug.SetGCPercent(20)
 			if err := errors.Join(opened.serve(cmd.Context()), closeData()); err != nil {
 				return internal(err)
 			}
