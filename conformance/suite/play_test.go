@@ -12,6 +12,8 @@ import (
 	"os"
 	"slices"
 	"sync"
+	"syscall"
+	"time"
 
 	"github.com/onsi/ginkgo/v2"
 	"github.com/onsi/ginkgo/v2/extensions/globals"
@@ -159,6 +161,27 @@ func play(part string) int {
 			g := gathering{Journal: exchange.NewJournal(nil), run: func(_ context.Context, j *exchange.Journal) { j.End(exchange.Ended{Complete: true}) }}
 			suite.Run(context.Background(), g, options)
 			out.tell(line{Kind: "over"})
+		}
+	case "alone-signalled": // the signal falls anywhere, between two specs as well
+		for i := range 40 {
+			ctx, cancel := context.WithCancelCause(context.Background())
+			waits := 0
+			g := gathering{Journal: exchange.NewJournal(nil), run: func(ctx context.Context, j *exchange.Journal) {
+				<-ctx.Done()
+				<-time.After(10 * time.Millisecond) // requests on their way take as long to end
+				j.End(exchange.Ended{Cause: context.Cause(ctx).Error()})
+			}, waiting: func([]exchange.Label) {
+				cancel(errors.New("the process was asked to end"))
+				if waits++; waits == i%8+1 {
+					_ = syscall.Kill(os.Getpid(), syscall.SIGINT)
+				}
+			}}
+			suite.Run(ctx, g, options)
+			l := line{Kind: "over"}
+			if ended := g.Log().Ended; ended != nil {
+				l.Text = ended.Cause
+			}
+			out.tell(l)
 		}
 	case "alone-cut":
 		ctx, cancel := context.WithCancelCause(context.Background())

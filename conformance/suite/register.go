@@ -32,10 +32,12 @@ type Options struct {
 }
 
 // Register adds the certification to the Ginkgo tree under construction, as one Ordered, ContinueOnFailure container.
-func Register(g Gathering, o Options) {
+func Register(g Gathering, o Options) { register(g, o) }
+
+func register(g Gathering, o Options) *judging {
+	catalogue := requirement.Catalogue()
+	live := &judging{gathering: g, catalogue: catalogue, judged: o.Judged}
 	ginkgo.Describe("node", ginkgo.Ordered, ginkgo.ContinueOnFailure, func() {
-		catalogue := requirement.Catalogue()
-		live := &judging{gathering: g, catalogue: catalogue, judged: o.Judged}
 		ginkgo.BeforeAll(func() { live.start() })
 		ginkgo.AfterAll(func(ctx ginkgo.SpecContext) { live.stop(ctx) })
 		for _, r := range catalogue {
@@ -55,6 +57,7 @@ func Register(g Gathering, o Options) {
 			})
 		}
 	})
+	return live
 }
 
 // labels are what a label filter can choose by. Ginkgo ends the process on characters such as '/' in a label, so
@@ -90,6 +93,15 @@ func (l *judging) stop(ctx context.Context) {
 	defer context.AfterFunc(ctx, func() { l.cancel(context.Cause(ctx)) })()
 	l.ended.Wait()
 	l.cancel(nil)
+}
+
+// cut ends a gathering that [judging.stop] did not: Ginkgo leaves AfterAll out when an interruption falls between two specs, or comes twice.
+func (l *judging) cut(cause error) {
+	if l.cancel == nil {
+		return
+	}
+	l.cancel(cause)
+	l.ended.Wait()
 }
 
 // of waits for what the requirement reads, and judges. An interruption while it waits is one of the whole suite.

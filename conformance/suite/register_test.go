@@ -193,6 +193,15 @@ var _ = Describe("The certification in a process of its own", func() {
 		Expect(status).To(BeZero())
 	})
 
+	It("ends the evidence wherever a signal falls", func() {
+		lines, _ := start("alone-signalled").rest()
+		ends := of(lines, "over")
+		Expect(ends).To(HaveLen(40))
+		for _, end := range ends {
+			Expect(end.Text).NotTo(BeEmpty(), "the evidence has an end")
+		}
+	})
+
 	It("ends with its context, whose cause reaches the gathering", func() {
 		lines, _ := start("alone-cut").rest()
 		Expect(of(lines, "cut")).To(Equal([]line{{Kind: "cut", Text: "the deadline passed"}}))

@@ -1,7 +1,9 @@
 package suite
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -16,6 +18,9 @@ import (
 
 	"github.com/rin-network/rin/conformance/requirement"
 )
+
+// errInterrupted ends a gathering whose suite was interrupted.
+var errInterrupted = errors.New("the suite was interrupted")
 
 // Choose lists the requirements of the catalogue that a Ginkgo label filter lets through, such as "gate:gating && (TOK || TER)".
 func Choose(filter string) ([]requirement.ID, error) {
@@ -38,7 +43,7 @@ func Run(ctx context.Context, g Gathering, o Options) {
 	globals.Reset()
 	gomega.RegisterFailHandler(ginkgo.Fail)
 	formatter.ColorableStdOut = io.Discard // Ginkgo's own reporter writes here
-	Register(g, o)
+	live := register(g, o)
 
 	config, reporter := ginkgo.GinkgoConfiguration() // the last used one: every field that matters is set
 	config.LabelFilter = ""
@@ -52,6 +57,7 @@ func Run(ctx context.Context, g Gathering, o Options) {
 		return merged
 	}))
 	signal.Reset(os.Interrupt, syscall.SIGTERM) // RunSpecs keeps them captured
+	live.cut(cmp.Or(context.Cause(ctx), errInterrupted))
 }
 
 // ignore is told that the suite failed; judgements tell it better.

@@ -69,7 +69,7 @@ func Serve(ctx context.Context, stdin io.Reader, events io.Writer) error {
 		return fmt.Errorf("write evidence: %w", err)
 	}
 	if run.Log().Ended == nil {
-		return errors.New("the suite ended before its evidence did") // a second signal makes Ginkgo leave its cleanup out
+		return errors.New("the suite ended before its evidence did") // interrupted before it began
 	}
 	out.emit(Event{Kind: Finished})
 	return out.err()
