@@ -111,7 +111,7 @@ var _ = Describe("Lines", func() {
 		Expect(sheet.Lines(&b, []conduct.Line{
 			{Entry: journal.Entry{Number: 9, Time: noon(), Method: "GET", Path: "/list", Query: "page=2", Status: 200, Page: &journal.Page{Items: 1, Next: true}, Ignored: []string{"x"}},
 				Remark: conduct.Remark{Client: "importer", Rules: []conduct.ID{"CLT-20"}, Curl: "curl -sg http://127.0.0.1/list"}},
-			{Entry: journal.Entry{Number: 10, Time: noon(), Method: "GET", Path: "/" + strings.Repeat("x", 90), Status: 503, Cut: true, RetryAfter: "3", Deviations: []string{"slow"},
+			{Entry: journal.Entry{Number: 10, Time: noon(), Method: "GET", Path: "/" + strings.Repeat("a", 90), Status: 503, Cut: true, RetryAfter: "3", Deviations: []string{"slow"},
 				Refusal: &journal.Refusal{Detail: "the node is busy", Hint: "come back later"}}},
 			{Entry: journal.Entry{Number: 11, Time: noon(), Method: "GET", Path: "/\x1b[2J"}},
 		}, 80)).To(Succeed())
@@ -119,8 +119,8 @@ var _ = Describe("Lines", func() {
        breaks CLT-20
        right  curl -sg http://127.0.0.1/list
   #10  12:00:00 - GET
-       /xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx
-       xxxxxxxxxxxxxxxxxx -> 503, cut, Retry-After: 3, deviates: slow
+       /aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa
+       aaaaaaaaaaaaaaaaaa -> 503, cut, Retry-After: 3, deviates: slow
        the node is busy; come back later
   #11  12:00:00 - GET /\x1b[2J -> answer not seen
 `))
