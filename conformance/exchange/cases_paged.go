@@ -16,6 +16,7 @@ const (
 	FilterBad    Case = "filter-bad"     // PAG-06: a value that is not in the vocabulary
 	UnknownQuery Case = "unknown-query"  // PAG-06: a parameter that nobody knows
 	FilterPaged  Case = "filter-paged"   // PAG-07: what filter-seen asks for, with a page parameter
+	FilterBoth   Case = "filter-both"    // PAG-07: two filters at once, Given also andParameter, andMember, andValue
 	RunningTrue  Case = "filter-running" // PAG-07: runningCalls=true
 	RunningFalse Case = "filter-not-running"
 	LinkNext     Case = "link-next"  // PAG-10: the link to the next page, followed

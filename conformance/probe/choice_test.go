@@ -128,6 +128,27 @@ var _ = Describe("Choosing a filter", func() {
 		Entry("or none", operation(enum("fundingType", "CALL")), choice{filter{"fundingType", "type"}, "CALL", "", false, false}),
 	)
 
+	DescribeTable("pairs values that some item has together",
+		func(o document.Operation, data []item, want string) {
+			a, b, ok := choosePair(o, data)
+			Expect(ok).To(Equal(want != ""))
+			if ok {
+				Expect(a.parameter + "=" + a.value + "&" + b.parameter + "=" + b.value).To(Equal(want))
+			}
+		},
+		Entry("and others have alone", operation(enum("fundingType", "CALL", "GRANT"), enum("targetGroup", "A", "B")), []item{
+			{values: map[string][]string{"type": {"CALL"}, "targetGroups": {"A"}}},
+			{values: map[string][]string{"type": {"CALL"}, "targetGroups": {"B"}}},
+			{values: map[string][]string{"type": {"GRANT"}, "targetGroups": {"B"}}},
+		}, "fundingType=CALL&targetGroup=B"),
+		Entry("of which one at least some other has alone", operation(enum("fundingType", "CALL"), enum("targetGroup", "A", "B")), items, "fundingType=CALL&targetGroup=B"),
+		Entry("by ids, too", operation(enum("fundingType", "CALL"), document.Parameter{Name: "funderId", In: "query", Schema: document.Schema{Type: "string"}}), items,
+			"fundingType=CALL&funderId=f1"),
+		Entry("but none where no item tells the two apart", operation(enum("fundingType", "CALL"), enum("targetGroup", "A")), items, ""),
+		Entry("nor of one filter", operation(enum("targetGroup", "A", "B")), items, ""),
+		Entry("nor what is not in the vocabulary", operation(enum("fundingType", "CALL"), enum("targetGroup", "C")), items, ""),
+	)
+
 	It("finds none when nothing fits", func() {
 		_, ok := chooseFilter(operation(enum("colour", "RED"), enum("fundingType", "GRANT")), items)
 		Expect(ok).To(BeFalse())

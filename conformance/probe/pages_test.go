@@ -137,6 +137,8 @@ var _ = Describe("The pages of a list", func() {
 		Expect(given(log, "seen", types...)).To(HaveExactElements("true", "true", "false"))
 		Expect(given(log, "value", exchange.FilterCase("funderId", 1), exchange.FilterCase("funderId", 2))).To(HaveExactElements("org-1", HavePrefix("conformance-unknown-")))
 		Expect(given(log, "page", exchange.FilterPaged)).To(HaveExactElements("1"))
+		Expect(given(log, "value", exchange.FilterBoth)).To(HaveExactElements("CALL"))
+		Expect(given(log, "andValue", exchange.FilterBoth)).To(HaveExactElements("org-1"))
 		Expect(given(log, "value", exchange.RunningTrue, exchange.RunningFalse)).To(HaveExactElements("true", "false"))
 	})
 })

@@ -70,6 +70,9 @@ func forPages(all bool, o document.Operation) Plan {
 			p.lane(stageRest, after, r, exchange.FilterCase(f.parameter, n+1))
 		}
 	}
+	if len(filtersOf(o)) > 1 {
+		p.lane(stageRest, after, r, exchange.FilterBoth)
+	}
 	if describesRunning(o) {
 		p.each(stageRest, after, r, exchange.RunningTrue, exchange.RunningFalse)
 	}
@@ -98,6 +101,8 @@ func (r *run) pagedProbe(name exchange.Resource, c exchange.Case) (p probe, ok b
 		return r.choosing(name, c, r.rawBrackets), true
 	case exchange.RunningTrue, exchange.RunningFalse, exchange.FilterPaged:
 		return r.choosing(name, c, r.oneFilter), true
+	case exchange.FilterBoth:
+		return r.choosing(name, c, r.twoFilters), true
 	case exchange.SizeNegative, exchange.SizeZero, exchange.SizeText, exchange.SizeHuge, exchange.PageNegative, exchange.PageText,
 		exchange.FilterBad, exchange.UnknownQuery:
 		return r.choosing(name, c, r.badValue), true

@@ -29,7 +29,8 @@ func filterFilters(e Evidence) Judgement {
 		// Items of one kind are enough when the other value leaves them all out, be it by an empty list or by 404 (the drafts want two kinds).
 		proven = proven || (j.Outcome == Pass || i > 0 && x.Status() == 404) && leavesOut(all, x)
 	}
-	j := gather(distinct(append(parts, runningCalls(e)...))...)
+	parts = append(append(parts, filtersTogether(e)...), runningCalls(e)...)
+	j := gather(distinct(parts)...)
 	why, skipped := e.Skipped(e.Roles.List.With(exchange.FilterOther))
 	switch {
 	case j.Outcome != Pass || proven:
@@ -48,7 +49,7 @@ func filterFilters(e Evidence) Judgement {
 // byMember reports the further calls of filters that a member of the items tells: other values, other filters, with a page.
 func byMember(x exchange.Exchange) bool {
 	c := x.Label.Case()
-	return c != exchange.FilterSeen && strings.HasPrefix(string(c), "filter-") && x.Given["member"] != ""
+	return c != exchange.FilterSeen && c != exchange.FilterBoth && strings.HasPrefix(string(c), "filter-") && x.Given["member"] != ""
 }
 
 // leavesOut reports whether the list holds items that the filter has to leave out: only then do the items that came show a filter.

@@ -71,6 +71,18 @@ func listHabits() []Deviation {
 			),
 		},
 		{
+			Name: "filters-joined-by-or", Warns: []string{"PAG-07"},
+			Why:  "Several filters give what fits any of them; no document of the network says that all must fit.",
+			Wrap: joinedByOr,
+		},
+		{
+			Name: "filters-one-at-a-time", Warns: []string{"PAG-07"},
+			Why: "A list takes one filter at a time, and refuses two with 400.",
+			Wrap: before(func(r *http.Request) bool { return len(filtersOf(r)) > 1 }, func(a *Answer) {
+				a.become(http.StatusBadRequest, "application/problem+json", `{"type":"about:blank","title":"Bad Request","status":400,"detail":"one filter at a time"}`)
+			}),
+		},
+		{
 			Name: "raw-brackets-refused", Warns: []string{"PAG-05"},
 			Why:  "Brackets in a query are refused unless they are percent-encoded, as Tomcat does by RFC 3986.",
 			Wrap: before(rawBrackets, func(a *Answer) { a.become(http.StatusBadRequest, "text/html;charset=utf-8", tomcatPage) }),

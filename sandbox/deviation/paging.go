@@ -10,7 +10,7 @@ import (
 
 // pagingDeviations break pages, filters and links.
 func pagingDeviations() []Deviation {
-	return slices.Concat(pageDeviations(), lastPageDeviations(), inputDeviations(), filterDeviations(), agreementDeviations(), linkDeviations())
+	return slices.Concat(pageDeviations(), lastPageDeviations(), inputDeviations(), filterDeviations(), togetherDeviations(), agreementDeviations(), linkDeviations())
 }
 
 // pageDeviations break the list and its pages.
