@@ -2,6 +2,7 @@ package requirement
 
 import (
 	"bytes"
+	"crypto/sha256"
 	"encoding/base64"
 	"fmt"
 	escaped "html"
@@ -43,30 +44,49 @@ func errorsKeepQuiet(e Evidence) Judgement {
 // maxSearched is how much of an error body is searched: what a page reveals stands near its beginning.
 const maxSearched = 256 << 10
 
-// internals is what is looked for in error bodies.
+// internals is what is looked for in error bodies. Most errors of a run read the same, and each text is searched once.
 type internals struct {
 	traces              []trace
 	exceptions, markers *regexp.Regexp
+	silent              map[[sha256.Size]byte]bool // by the text: none of the patterns is in it
 }
 
-func newInternals() internals { return internals{traces(), exceptionName(), marker()} }
+func newInternals() internals {
+	return internals{traces(), exceptionName(), marker(), map[[sha256.Size]byte]bool{}}
+}
+
+// tells reports that a text has something of the patterns in it; whether that counts depends on what was asked for.
+func (s internals) tells(text string) bool {
+	key := sha256.Sum256([]byte(text))
+	silent, known := s.silent[key]
+	if !known {
+		silent = !s.exceptions.MatchString(text) && !slices.ContainsFunc(s.traces, func(t trace) bool { return t.pattern.MatchString(text) })
+		s.silent[key] = silent
+	}
+	return !silent
+}
 
 // revealed judges one error body.
 func (s internals) revealed(x exchange.Exchange) Judgement {
 	const expected = "an error that tells nothing of the inside"
 	body := x.Response.Body[:min(len(x.Response.Body), maxSearched)]
 	text := plainText(body, x)
-	for _, t := range s.traces {
-		if found := t.in(text, x); found != "" {
-			return Failed("an error shows "+t.what, expected, quote(found)).about(x, expected, quote(found))
+	tells := s.tells(text)
+	if tells {
+		for _, t := range s.traces {
+			if found := t.in(text, x); found != "" {
+				return Failed("an error shows "+t.what, expected, quote(found)).about(x, expected, quote(found))
+			}
 		}
 	}
 	if form := s.echoed(body, x); form != "" {
 		got := "what the Authorization header held, " + form
 		return Failed("an error repeats the token that was sent", expected, got).about(x, expected, got)
 	}
-	if name := s.exceptions.FindString(text); name != "" {
-		return Warned("an error names the exception behind it", expected, quote(name)).about(x, expected, quote(name))
+	if tells {
+		if name := s.exceptions.FindString(text); name != "" {
+			return Warned("an error names the exception behind it", expected, quote(name)).about(x, expected, quote(name))
+		}
 	}
 	return Passed(x.Label)
 }

@@ -20,7 +20,7 @@ var _ = Describe("The evidence under testdata", func() {
 		It(string(c.id)+" "+string(c.outcome)+": "+c.title, func() {
 			s, err := c.perform()
 			Expect(err).NotTo(HaveOccurred())
-			got := requirement.Judge(catalogue, requirement.Read(s.evidence()))[c.id]
+			got := requirement.NewJudge(catalogue, requirement.Read(s.evidence())).Of(c.id)
 			Expect(got.Outcome).To(Equal(c.outcome), "reason: %s", got.Reason)
 			if c.outcome != requirement.Pass {
 				Expect(s.want.reason).NotTo(BeEmpty(), "the case says no \"because\"; the reason is: %s", got.Reason)
