@@ -4,26 +4,29 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"sync"
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 	"golang.org/x/sync/errgroup"
-
-	"github.com/rin-network/rin/conformance/requirement"
 )
 
-// atOnce is how many nodes are certified side by side.
-const atOnce = 4
+// atOnce is how many nodes are certified side by side. Some of them make their clients wait.
+const atOnce = 5
 
-// alarms certifies nodes side by side and tells which of them are warned about without need. Where several habits together raise an
-// alarm, each of them is asked alone who it was.
-func alarms(ctx context.Context, clean outcomes, nodes []node) string {
+// crew certifies so many nodes at a time, whoever asks for it.
+type crew chan struct{}
+
+// alarms certifies nodes and tells which of them are warned about without need. Where several habits together raise an alarm, each of
+// them is asked alone who it was.
+func (c crew) alarms(ctx context.Context, clean outcomes, nodes []node) string {
 	said := make([]string, len(nodes))
 	var group errgroup.Group
-	group.SetLimit(atOnce)
 	for i, n := range nodes {
+		c <- struct{}{} // in the order of the nodes
 		group.Go(func() error {
 			found, err := certified(ctx, n.config)
+			<-c
 			if err != nil {
 				return fmt.Errorf("%s: %w", n.name, err)
 			}
@@ -40,7 +43,7 @@ func alarms(ctx context.Context, clean outcomes, nodes []node) string {
 			continue
 		}
 		if alone := n.apart(); len(alone) > 1 {
-			if each := alarms(ctx, clean, alone); each != "" {
+			if each := c.alarms(ctx, clean, alone); each != "" {
 				b.WriteString(each)
 				continue
 			}
@@ -50,35 +53,45 @@ func alarms(ctx context.Context, clean outcomes, nodes []node) string {
 	return b.String()
 }
 
+// later begins what takes its time; the function that it returns waits for the end.
+func later(do func() string) func() string {
+	done := make(chan string, 1)
+	go func() { done <- do() }()
+	return sync.OnceValue(func() string { return <-done })
+}
+
 // raisesNone fails with the whole text, which the matchers would cut.
-func raisesNone(alarms string) {
+func raisesNone(alarms func() string) {
 	GinkgoHelper()
-	if alarms != "" {
-		Fail("false alarms:\n" + alarms)
+	if said := alarms(); said != "" {
+		Fail("false alarms:\n" + said)
 	}
 }
 
 var _ = Describe("A node that behaves well in unusual ways", Ordered, ContinueOnFailure, func() {
-	var clean outcomes
+	var ofHabits, ofChance, ofSwitches func() string
 
-	BeforeAll(func(ctx SpecContext) {
-		log, err := certified(ctx, overTLS(good()))
+	// All of them are begun together: nobody is held up by those that wait.
+	BeforeAll(func() {
+		ctx, cancel := context.WithCancel(context.Background())
+		DeferCleanup(cancel)
+		good, err := certified(ctx, overTLS(good()))
 		Expect(err).NotTo(HaveOccurred())
-		clean = outcomesOf(judged(log, requirement.Full))
-	})
-
-	It("is certified with each of the habits", func(ctx SpecContext) {
+		clean := outcomesOf(good.Report)
 		nodes, err := chosen()
 		Expect(err).NotTo(HaveOccurred())
-		raisesNone(alarms(ctx, clean, nodes))
+		workers := make(crew, atOnce)
+		ofHabits = later(func() string { return workers.alarms(ctx, clean, nodes) })
+		ofChance = later(func() string { return workers.alarms(ctx, clean, combined()) })
+		ofSwitches = later(func() string { return workers.alarms(ctx, clean, switched()) })
 	})
 
-	It("is certified with habits that chance puts together", func(ctx SpecContext) {
+	It("is certified with each of the habits", func() { raisesNone(ofHabits) })
+
+	It("is certified with habits that chance puts together", func() {
 		fmt.Fprintln(GinkgoWriter, "seed", seed)
-		raisesNone(alarms(ctx, clean, combined()))
+		raisesNone(ofChance)
 	})
 
-	It("is certified with each of the sandbox's switches", func(ctx SpecContext) {
-		raisesNone(alarms(ctx, clean, switched()))
-	})
+	It("is certified with each of the sandbox's switches", func() { raisesNone(ofSwitches) })
 })

@@ -48,10 +48,11 @@ func serve(node *sandbox.Server, scheme string) (base string, stop func(), err e
 }
 
 // certified certifies a node, with the profile that everything belongs to.
-func certified(ctx context.Context, config sandbox.Config) (*exchange.Log, error) {
+func certified(ctx context.Context, config sandbox.Config) (conformance.Result, error) {
+	var none conformance.Result
 	node, err := sandbox.New(config)
 	if err != nil {
-		return nil, err
+		return none, err
 	}
 	scheme := "http"
 	if config.TLS != nil {
@@ -59,21 +60,21 @@ func certified(ctx context.Context, config sandbox.Config) (*exchange.Log, error
 	}
 	base, stop, err := serve(node, scheme)
 	if err != nil {
-		return nil, err
+		return none, err
 	}
 	defer stop()
 	t, err := inputs.Everything(base, node, now())
 	if err != nil {
-		return nil, err
+		return none, err
 	}
 	result, err := conformance.Certify(ctx, t, conformance.Options{Suite: "test", Clock: now})
 	if err != nil {
-		return nil, err
+		return none, err
 	}
 	if !result.Log.Ended.Complete {
-		return nil, fmt.Errorf("the run broke off: %s", result.Log.Ended.Cause)
+		return none, fmt.Errorf("the run broke off: %s", result.Log.Ended.Cause)
 	}
-	return result.Log, nil
+	return result, nil
 }
 
 // judged is what a run says with one of the profiles.
@@ -95,14 +96,14 @@ func outcomesOf(r report.Report) outcomes {
 
 // alarm is what a run says against a node beyond the warnings that are expected of it; empty when it is certified for each profile and
 // nothing else is said.
-func alarm(clean outcomes, log *exchange.Log, n node) string {
+func alarm(clean outcomes, found conformance.Result, n node) string {
 	var b strings.Builder
-	for _, profile := range []requirement.Profile{requirement.Auth, requirement.Funding, requirement.Full} {
-		if decision := judged(log, profile).Verdict.Decision; decision != verdict.Certified {
-			fmt.Fprintf(&b, "    for %s it is %s\n", profile, decision)
+	for _, r := range []report.Report{judged(found.Log, requirement.Auth), judged(found.Log, requirement.Funding), found.Report} {
+		if decision := r.Verdict.Decision; decision != verdict.Certified {
+			fmt.Fprintf(&b, "    for %s it is %s\n", r.Profile, decision)
 		}
 	}
-	for _, r := range judged(log, requirement.Full).Requirements {
+	for _, r := range found.Report.Requirements {
 		if n.expects(r, clean[r.ID]) {
 			continue
 		}

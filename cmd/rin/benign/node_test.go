@@ -22,9 +22,10 @@ const selector = "RIN_BENIGN"
 
 const (
 	// company is how many habits a node has that is certified for each of them.
-	company = 8
-	// combinations are drawn by chance, of so many habits each. The seed is fixed, so that a failure can be seen again.
-	combinations, together, seed = 12, 5, 20260302
+	company = 12
+	// combinations are drawn by chance, of so many habits each: a few, or many when the environment selects habits. The seed is fixed,
+	// so that a failure can be seen again.
+	few, many, together, seed = 4, 12, 5, 20260302
 )
 
 // node is a node with habits.
@@ -56,6 +57,9 @@ func (n node) apart() []node {
 	return nodes
 }
 
+// waiting are habits that make a client wait for a second, or for several. They come first and alone: company would wait as well.
+func waiting() []string { return []string{"cold-start", "rate-limited"} }
+
 // chosen are nodes for every habit: alone as the environment selects them, or else in the company of others from far away in the
 // catalogue, which are about something else.
 func chosen() ([]node, error) {
@@ -71,8 +75,15 @@ func chosen() ([]node, error) {
 		}
 		return with(chosen...).apart(), nil
 	}
-	groups := (len(all) + company - 1) / company
 	var nodes []node
+	all = slices.DeleteFunc(all, func(d deviation.Deviation) bool {
+		waits := slices.Contains(waiting(), d.Name)
+		if waits {
+			nodes = append(nodes, with(d))
+		}
+		return waits
+	})
+	groups := (len(all) + company - 1) / company
 	for first := range groups {
 		var habits []deviation.Deviation
 		for i := first; i < len(all); i += groups {
@@ -88,6 +99,10 @@ func combined() []node {
 	random := rand.New(rand.NewPCG(seed, 0))
 	all := deviation.Benign()
 	var nodes []node
+	combinations := few
+	if os.Getenv(selector) != "" {
+		combinations = many
+	}
 	for range combinations {
 		drawn := random.Perm(len(all))[:together]
 		slices.Sort(drawn)
