@@ -10,6 +10,7 @@ import (
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 
+	"github.com/rin-network/rin/tui/tuitest"
 	"github.com/rin-network/rin/tui/walk"
 )
 
@@ -26,14 +27,12 @@ type desk struct {
 func newDesk(at walk.Step) *desk {
 	GinkgoHelper()
 	d := &desk{tour: newTour(ground{}), env: map[string]string{"TERM": "xterm-256color"}}
-	d.secret = d.node.Credentials()[0].Secret
+	d.secret = d.Credentials()[0].Secret
 	w := d.world
 	w.Getenv = func(name string) (string, bool) { value, set := d.env[name]; return value, set }
 	w.Write = func(sequence string) error { d.written = append(d.written, sequence); return nil }
 	w.Keep = func(text string) (string, error) { d.kept = append(d.kept, text); return "/tmp/rin-curl-1.sh", nil }
-	scene, _ := w.Walk.ReadRegistry(context.Background())
-	Expect(scene.Well()).To(BeTrue(), "%+v", scene.Trouble)
-	Expect(w.Walk.Choose("XA")).To(Succeed())
+	tuitest.Arrive(GinkgoTB(), w.Walk)
 	Expect(w.Walk.FetchToken(context.Background()).Well()).To(BeTrue())
 	return d.press(fmt.Sprint((int(at) + 1) % 10))
 }
@@ -111,11 +110,11 @@ var _ = Describe("Revealing", func() {
 
 	It("hides them after ten seconds", func() {
 		t := newDesk(walk.Token).press("enter", "tab", "r")
-		t.clock = t.clock.Add(9900 * time.Millisecond)
-		t.Update(tick(t.clock))
+		t.Clock.Add(9900 * time.Millisecond)
+		t.Update(tick(t.Clock.Now()))
 		Expect(t.frame()).To(ContainSubstring("‹" + t.secret[:20]))
-		t.clock = t.clock.Add(100 * time.Millisecond)
-		_, cmd := t.Update(tick(t.clock))
+		t.Clock.Add(100 * time.Millisecond)
+		_, cmd := t.Update(tick(t.Clock.Now()))
 		Expect(t.frame()).To(And(ContainSubstring("‹client_secret›"), Not(ContainSubstring("secrets shown"))))
 		Expect(cmd).NotTo(BeNil(), "the clock goes on")
 	})

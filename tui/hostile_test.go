@@ -2,7 +2,6 @@ package tui
 
 import (
 	"bytes"
-	"context"
 	"encoding/base64"
 	"encoding/json"
 	"errors"
@@ -16,10 +15,8 @@ import (
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 
-	"github.com/rin-network/rin/conformance/exchange"
 	"github.com/rin-network/rin/conformance/report"
-	"github.com/rin-network/rin/conformance/target"
-	"github.com/rin-network/rin/conformance/worker"
+	"github.com/rin-network/rin/tui/tuitest"
 )
 
 // curse acts on a terminal that shows it as it is: clears, links, copies, titles, in both spellings of control characters; it turns and
@@ -35,8 +32,8 @@ func quoted(s string) string {
 }
 
 // unable is a suite that ends in words of a node.
-func unable(context.Context, target.Target, func(worker.Event)) (report.Report, *exchange.Log, error) {
-	return report.Report{}, nil, errors.New("the suite did not run: " + curse)
+func unable() tuitest.Suite {
+	return tuitest.Scripted(report.Report{}, nil, errors.New("the suite did not run: "+curse))
 }
 
 // only changes the answers of one path.
@@ -136,7 +133,7 @@ var (
 )
 
 var _ = DescribeTable("A hostile node reaches no terminal: the layout holds and no control byte is in any frame", func(change func(http.Handler) http.Handler) {
-	t := newTour(ground{change: change, certify: unable})
+	t := newTour(ground{change: change, certify: unable()})
 	told := false
 	t.through(func() {
 		at := t.at

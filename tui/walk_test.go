@@ -35,7 +35,7 @@ var _ = Describe("A walk", func() {
 	})
 
 	It("goes on where it was when the terminal changes its size, at every step", func() {
-		t := newTour(ground{certify: unable})
+		t := newTour(ground{certify: unable()})
 		t.through(func() {
 			at, before := t.at, t.sized(80, 24).frame()
 			for _, size := range [][2]int{{40, 15}, {20, 8}, {19, 8}, {1, 1}, {0, 0}, {300, 90}, {120, 40}, {80, 8}} {
@@ -48,7 +48,7 @@ var _ = Describe("A walk", func() {
 	})
 
 	It("takes every key at every step, and shows no secret in any frame", func() {
-		t := newTour(ground{certify: unable}).sized(80, 24)
+		t := newTour(ground{certify: unable()}).sized(80, 24)
 		keys := strings.Split("? x tab tab shift+tab down up pgdown pgup end home right left space w R / a enter n N esc c C n h esc l l [ ] g G s", " ")
 		t.through(func() {
 			at := t.at

@@ -1,7 +1,6 @@
 package tui
 
 import (
-	"context"
 	"strings"
 
 	. "github.com/onsi/ginkgo/v2"
@@ -10,9 +9,9 @@ import (
 	"github.com/rin-network/rin/conformance/exchange"
 	"github.com/rin-network/rin/conformance/report"
 	"github.com/rin-network/rin/conformance/requirement"
-	"github.com/rin-network/rin/conformance/target"
 	"github.com/rin-network/rin/conformance/verdict"
 	"github.com/rin-network/rin/conformance/worker"
+	"github.com/rin-network/rin/tui/tuitest"
 	"github.com/rin-network/rin/tui/walk"
 )
 
@@ -32,16 +31,15 @@ func (t *tour) entered() map[walk.Step]string {
 }
 
 var _ = Describe("The whole tour with enter alone", func() {
-	quick := func(_ context.Context, _ target.Target, heard func(worker.Event)) (report.Report, *exchange.Log, error) {
-		heard(worker.Event{Kind: worker.Planned, Budget: 10})
-		heard(worker.Event{Kind: worker.Progress, Done: 1, Planned: 1, Label: "token.ok"})
-		return report.Report{Verdict: report.Verdict{Decision: verdict.NotCertified, Headline: "Not certified for profile funding"}, Requirements: []report.Requirement{
+	failing := func(news ...worker.Event) tuitest.Suite {
+		return tuitest.Scripted(report.Report{Verdict: report.Verdict{Decision: verdict.NotCertified, Headline: "Not certified for profile funding"}, Requirements: []report.Requirement{
 			{ID: "TOK-01", Title: "A token is issued", Outcome: requirement.Fail},
-		}}, &exchange.Log{}, nil
+		}}, &exchange.Log{}, nil, news...)
 	}
 
 	DescribeTable("passes through all ten steps, in any size, and a node that fails leads on as well", func(width, height int, colours string) {
-		t := newTour(ground{certify: quick}).sized(width, height)
+		t := newTour(ground{certify: failing(
+			worker.Event{Kind: worker.Planned, Budget: 10}, worker.Event{Kind: worker.Progress, Done: 1, Planned: 1, Label: "token.ok"})}).sized(width, height)
 		t.colour(colours)
 		seen := t.entered()
 		Expect(seen).To(HaveLen(10))
@@ -49,7 +47,7 @@ var _ = Describe("The whole tour with enter alone", func() {
 			Expect(text).To(ContainSubstring(at.Guide().Title))
 		}
 		Expect(seen[walk.Certify]).To(ContainSubstring("Not certified"))
-		Expect(style.ReplaceAllString(seen[walk.Calls], "")).To(ContainSubstring("page 1: 1 to 20"))
+		Expect(tuitest.Unstyled(seen[walk.Calls])).To(ContainSubstring("page 1: 1 to 20"))
 		Expect(seen[walk.TakeAway]).To(ContainSubstring("rin-tour"))
 	},
 		Entry("40×15", 40, 15, "none"), Entry("80×24, dark", 80, 24, "dark"), Entry("120×40, light", 120, 40, "light"),
@@ -65,18 +63,14 @@ var _ = Describe("The whole tour with enter alone", func() {
 	})
 
 	It("takes the news of a suite that runs on whatever step the person is meanwhile", func() {
-		begun := make(chan struct{})
-		t := newTour(ground{certify: func(ctx context.Context, at target.Target, tell func(worker.Event)) (report.Report, *exchange.Log, error) {
-			<-begun
-			for n := range 500 { // a suite whose news nobody takes waits
-				tell(worker.Event{Kind: worker.Progress, Done: n, Planned: 500, Label: "info.ok"})
-			}
-			return quick(ctx, at, tell)
-		}})
+		var news []worker.Event
+		for n := range 500 { // a suite whose news nobody takes waits
+			news = append(news, worker.Event{Kind: worker.Progress, Done: n, Planned: 500, Label: "info.ok"})
+		}
+		t := newTour(ground{certify: failing(news...)})
 		t.press("enter", "enter", "9")
-		_, suite := t.Update(keyOf("enter"))
+		_, suite := t.Update(tuitest.Key("enter"))
 		t.press("2")
-		close(begun)
 		t.does(suite)
 		Expect(t.at).To(Equal(walk.Credentials))
 		Expect(t.press("9").frame()).To(ContainSubstring("Not certified"))

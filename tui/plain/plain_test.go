@@ -13,6 +13,7 @@ import (
 
 	"github.com/rin-network/rin/conformance/report"
 	"github.com/rin-network/rin/tui/plain"
+	"github.com/rin-network/rin/tui/tuitest"
 	"github.com/rin-network/rin/tui/walk"
 )
 
@@ -58,7 +59,7 @@ var _ = Describe("The walk line by line", func() {
 		text, err := told(nil, plain.Options{Width: width, Language: "en", Steps: short, Mistakes: mistakes("no-token", "wrong-secret")})
 		Expect(err).NotTo(HaveOccurred())
 		fits(text, width)
-		golden(fmt.Sprintf("walk-%d", width), fixed(text))
+		tuitest.Golden(GinkgoTB(), fmt.Sprintf("walk-%d", width), fixed(text))
 	}, Entry("80 columns", 80), Entry("40 columns", 40))
 
 	DescribeTable("tells trouble, and what to try", func(name string, change func(http.Handler) http.Handler, width int) {
@@ -66,7 +67,7 @@ var _ = Describe("The walk line by line", func() {
 		Expect(err).To(MatchError(plain.ErrTrouble))
 		Expect(text).To(And(ContainSubstring("Trouble: "), ContainSubstring("What usually causes it:"), ContainSubstring("What to try:")))
 		fits(text, width)
-		golden(fmt.Sprintf("trouble-%s-%d", name, width), fixed(text))
+		tuitest.Golden(GinkgoTB(), fmt.Sprintf("trouble-%s-%d", name, width), fixed(text))
 	},
 		Entry(nil, "secret", but("/token", 401, "application/json", `{"error":"invalid_client","error_description":"EVIL\u001b[2J\u202e"}`), 80),
 		Entry(nil, "secret", but("/token", 401, "application/json", `{"error":"invalid_client","error_description":"EVIL\u001b[2J\u202e"}`), 40),

@@ -126,7 +126,7 @@ var _ = Describe("Funding calls", func() {
 		items[0]["name"] = []map[string]string{{"lang": "en", "text": long}}
 		body, err := json.Marshal(items)
 		Expect(err).NotTo(HaveOccurred())
-		b := newBench(walk.Calls, bed{change: func(next http.Handler) http.Handler {
+		newBench(walk.Calls, bed{change: func(next http.Handler) http.Handler {
 			return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 				switch {
 				case strings.HasSuffix(r.URL.Path, "/fundings"):
@@ -141,22 +141,6 @@ var _ = Describe("Funding calls", func() {
 					next.ServeHTTP(w, r)
 				}
 			})
-		}}).press("enter")
-		hold := func() {
-			GinkgoHelper()
-			for _, width := range []int{40, 80, 120} {
-				seen := b.frame(width, 24)
-				Expect(seen).NotTo(MatchRegexp("[\x00-\x09\x0b-\x1f\x7f-\u009f\u202e]"))
-			}
-		}
-		hold()
-		b.press("end")
-		hold()
-		b.press("home", "enter")
-		hold()
-		b.press("tab")
-		hold()
-		b.press("tab")
-		hold()
+		}}).press("enter").holds("end", "home", "enter", "tab", "tab")
 	})
 })

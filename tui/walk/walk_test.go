@@ -27,7 +27,7 @@ var _ = Describe("A walk", func() {
 		Expect(scene.Well()).To(BeTrue())
 		Expect(entries).To(ContainElement(HaveField("ID", "XA")))
 		Expect(w.Choose("XA")).To(Succeed())
-		Expect(w.Target().TokenURL).To(Equal(g.url + "/oauth/token"))
+		Expect(w.Target().TokenURL).To(Equal(g.URL + "/oauth/token"))
 
 		var scenes []walk.Scene
 		step := func(s walk.Scene) walk.Scene {
@@ -41,7 +41,7 @@ var _ = Describe("A walk", func() {
 		}
 		Expect(step(w.FetchToken(ctx)).Says).To(ContainElement(ContainSubstring("5m0s")))
 		Expect(step(w.ReadToken(ctx)).Says).To(ContainElements(ContainSubstring("It is over at 12:05:00 UTC (exp), in 5m0s"), ContainSubstring("The signature is good")))
-		Expect(step(w.CallInfo(ctx)).Says).To(ContainElement(ContainSubstring("funding FUNDINGS, version 3.0: " + g.url)))
+		Expect(step(w.CallInfo(ctx)).Says).To(ContainElement(ContainSubstring("funding FUNDINGS, version 3.0: " + g.URL)))
 		specification, operations := w.ReadSpecification(ctx)
 		step(specification)
 		Expect(operations).To(ContainElements(
@@ -78,7 +78,7 @@ var _ = Describe("A walk", func() {
 		for _, m := range walk.Mistakes() {
 			if m.Name == "expired" {
 				Expect(w.Make(ctx, m).Says).To(ConsistOf(ContainSubstring("good for another")))
-				g.clock.add(6 * time.Minute)
+				g.Clock.Add(6 * time.Minute)
 			}
 			scene := w.Make(ctx, m)
 			Expect(scene.Well()).To(BeTrue(), "%s: %+v", m.Name, scene.Trouble)
@@ -124,15 +124,15 @@ var _ = Describe("A walk", func() {
 		w := g.here()
 		Expect(w.FetchToken(ctx).Well()).To(BeTrue())
 		first, _ := w.Issued()
-		Expect(first.Left(g.clock.now())).To(Equal(5 * time.Minute))
-		g.clock.add(290 * time.Second)
-		Expect(first.Left(g.clock.now())).To(Equal(10 * time.Second))
+		Expect(first.Left(g.Clock.Now())).To(Equal(5 * time.Minute))
+		g.Clock.Add(290 * time.Second)
+		Expect(first.Left(g.Clock.Now())).To(Equal(10 * time.Second))
 		scene := w.CallInfo(ctx)
 		Expect(scene.Well()).To(BeTrue())
 		Expect(scene.Exchanges).To(HaveLen(2))
 		second, _ := w.Issued()
 		Expect(second.Value).NotTo(Equal(first.Value))
-		Expect(first.Left(g.clock.now().Add(time.Hour))).To(BeZero())
+		Expect(first.Left(g.Clock.Now().Add(time.Hour))).To(BeZero())
 	})
 })
 
@@ -254,7 +254,7 @@ var _ = Describe("What is taken along", func() {
 			names = append(names, f.Name)
 			var b bytes.Buffer
 			Expect(f.Write(&b)).To(Succeed())
-			Expect(b.String()).To(ContainSubstring(g.url), f.Name)
+			Expect(b.String()).To(ContainSubstring(g.URL), f.Name)
 			Expect(b.String()).NotTo(ContainSubstring(g.Credentials()[0].Secret), f.Name)
 			Expect(b.String()).NotTo(ContainSubstring(issued.Value), f.Name)
 		}

@@ -1,0 +1,35 @@
+package tuitest_test
+
+import (
+	"fmt"
+	"testing"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+)
+
+func TestTuitest(t *testing.T) {
+	RegisterFailHandler(Fail)
+	RunSpecs(t, "tuitest")
+}
+
+// faults is a test that goes on after its faults, and remembers them.
+type faults struct {
+	testing.TB
+	found []string
+}
+
+func (f *faults) Helper() {}
+
+func (f *faults) Errorf(format string, args ...any) {
+	f.found = append(f.found, fmt.Sprintf(format, args...))
+}
+
+func (f *faults) Fatalf(format string, args ...any) { f.Errorf(format, args...) }
+
+// of are the faults that a check finds.
+func of(check func(testing.TB)) []string {
+	f := &faults{TB: GinkgoTB()}
+	check(f)
+	return f.found
+}
