@@ -108,6 +108,7 @@ const (
 	Head           Case = "head"            // HEAD without a token
 	HeadOK         Case = "head-ok"         // HEAD with a token: its positive control
 	MethodOverride Case = "method-override" // X-HTTP-Method-Override, X-HTTP-Method and X-Method-Override: OPTIONS, no token
+	AsBrowser      Case = "as-browser"      // BRR-15: the Accept header of a browser, no token
 	PathSlash      Case = "path-slash"      // BRR-16: trailing slash added or removed, no token
 	PathDouble     Case = "path-double-slash"
 	PathDot        Case = "path-dot"

@@ -3,6 +3,7 @@ package probe
 import (
 	"context"
 	"net/http"
+	"slices"
 
 	"github.com/rin-network/rin/conformance/discover"
 	"github.com/rin-network/rin/conformance/exchange"
@@ -57,6 +58,11 @@ func (r *run) withoutToken(res discover.Resource, c exchange.Case) (ask record.A
 		for _, name := range []string{"X-HTTP-Method-Override", "X-HTTP-Method", "X-Method-Override"} { // one for each family of frameworks
 			ask.Header = append(ask.Header, exchange.Field{Name: name, Value: http.MethodOptions})
 		}
+		return ask, true, nil
+	case exchange.AsBrowser:
+		ask := res.Get(c)
+		ask.Header = append(slices.DeleteFunc(ask.Header, func(f exchange.Field) bool { return f.Name == "Accept" }),
+			exchange.Field{Name: "Accept", Value: "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"})
 		return ask, true, nil
 	case exchange.CachedNoToken:
 		switch good := res.Name.With(exchange.CachedOK); {

@@ -149,6 +149,8 @@ var _ = Describe("A run against a good node", func() {
 		Expect(header("info.tampered", "Authorization")).To(MatchRegexp(`^Bearer \[\[tampered_token`))
 		Expect(header("info.no-token", "Authorization")).To(BeEmpty())
 		Expect(header("info.method-override", "X-HTTP-Method-Override")).To(Equal("OPTIONS"))
+		Expect(header("info.as-browser", "Accept")).To(HavePrefix("text/html,"))
+		Expect(header("info.as-browser", "Authorization")).To(BeEmpty())
 		Expect(header("op/listFundings.no-role", "Authorization")).To(MatchRegexp(`^Bearer \[\[access_token2`))
 		x, _ := log.Get("info.blank-bearer")
 		Expect(x.Request.Raw).To(BeTrue(), "net/http would trim the blank")

@@ -78,7 +78,7 @@ func (p *Plan) lattice(r exchange.Resource) {
 func refusals() []exchange.Case {
 	return []exchange.Case{
 		exchange.Garbage, exchange.Tampered, exchange.EmptyBearer, exchange.BlankBearer, exchange.BasicScheme,
-		exchange.TokenScheme, exchange.HeadOK, exchange.Head, exchange.MethodOverride,
+		exchange.TokenScheme, exchange.HeadOK, exchange.Head, exchange.MethodOverride, exchange.AsBrowser,
 		exchange.AlgNone, exchange.ForeignIssuer,
 		exchange.PathSlash, exchange.PathDouble, exchange.PathDot, exchange.PathUpper, exchange.PathSuffix,
 		exchange.PathEncoded, exchange.PathExtension,

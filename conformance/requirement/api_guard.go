@@ -122,7 +122,7 @@ func counterpart(c exchange.Case) exchange.Case {
 // oddCases are the calls that must get no data besides the plain ones.
 func oddCases() []exchange.Case {
 	return append(pathVariants(), exchange.Tampered, exchange.EmptyBearer, exchange.BlankBearer, exchange.BasicScheme,
-		exchange.TokenScheme, exchange.MethodOverride, exchange.CachedNoToken, exchange.PageNoToken, exchange.AlgNone, exchange.ForeignIssuer, exchange.Expired)
+		exchange.TokenScheme, exchange.MethodOverride, exchange.AsBrowser, exchange.CachedNoToken, exchange.PageNoToken, exchange.AlgNone, exchange.ForeignIssuer, exchange.Expired)
 }
 
 // particular is [manner] with the spelling of the path where that is what was tried.

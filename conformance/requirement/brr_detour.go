@@ -11,15 +11,15 @@ import (
 func detours() []Requirement {
 	return []Requirement{
 		{
-			ID: "BRR-15", Title: "HEAD and method tricks do not bypass authentication",
+			ID: "BRR-15", Title: "HEAD, method tricks and another Accept do not bypass authentication",
 			Level: StandardMust, Gate: Gating, Profile: Auth,
 			Source:   RFC(9110, "9.3.2").And(RFC(6749, "7")),
 			Quote:    "The HEAD method is identical to GET except that the server MUST NOT send content in the response.",
-			Probe:    "Without a token: a HEAD of the probe target, and a GET with X-HTTP-Method-Override, X-HTTP-Method and X-Method-Override: OPTIONS.",
-			Forgives: "HEAD is judged by its status alone; 405 and 501, also with a token, are fine. OPTIONS itself is not tried, since preflights need no token; an override that is answered like OPTIONS, without content, is a warning.",
-			Fix:      "Tie the token check to the path, not to the method: Spring Security requestMatchers(\"/**\") without HttpMethod.GET; nginx: auth_request for the whole location, not behind an if on $request_method; drop X-HTTP-Method-Override, X-HTTP-Method and X-Method-Override at the edge or apply them before the check.",
+			Probe:    "Without a token: a HEAD of the probe target, a GET with X-HTTP-Method-Override, X-HTTP-Method and X-Method-Override: OPTIONS, and a GET with the Accept header of a browser.",
+			Forgives: "HEAD is judged by its status alone; 405 and 501, also with a token, are fine. OPTIONS itself is not tried, since preflights need no token; an override that is answered like OPTIONS, without content, is a warning. A browser may get a login page, or be sent to one.",
+			Fix:      "Tie the token check to the path, not to the method or to what is accepted: Spring Security requestMatchers(\"/**\") without HttpMethod.GET; nginx: auth_request for the whole location, not behind an if on $request_method; drop X-HTTP-Method-Override, X-HTTP-Method and X-Method-Override at the edge or apply them before the check.",
 			Breaks:   "HEAD answers 200 without a token.",
-			Needs:    onTarget(exchange.Head, exchange.MethodOverride), Reads: onTarget(exchange.HeadOK),
+			Needs:    onTarget(exchange.Head, exchange.MethodOverride), Reads: onTarget(exchange.HeadOK, exchange.AsBrowser),
 			After: []ID{"BRR-01"}, Control: withToken(), Check: methodsGuarded,
 		},
 		{
@@ -48,7 +48,9 @@ func detours() []Requirement {
 	}
 }
 
-func methodsGuarded(e Evidence) Judgement { return gather(headGuarded(e), overrideGuarded(e)) }
+func methodsGuarded(e Evidence) Judgement {
+	return gather(headGuarded(e), overrideGuarded(e), browserGuarded(e))
+}
 
 // headGuarded judges by the status alone; a 2xx for HEAD gives the headers of protected data away.
 func headGuarded(e Evidence) Judgement {
@@ -95,6 +97,16 @@ func overrideGuarded(e Evidence) Judgement {
 			Hinting("drop the header X-HTTP-Method-Override at the edge, or apply it to POST only, as frameworks do by default").about(x, "401", describe(x))
 	}
 	return refusal("the call without a token and with X-HTTP-Method-Override: OPTIONS", x, good)
+}
+
+// browserGuarded looks for protected data behind the Accept header of a browser. Whatever else a browser gets is for people: a login page, a
+// redirect to one, a landing page.
+func browserGuarded(e Evidence) Judgement {
+	x, good := target(e, exchange.AsBrowser)
+	if success(x) && carriesData(x, good) || sameBody(x, good) {
+		return Failed("the call without a token gets the data when it accepts what a browser accepts", "a refusal or no data", describe(x)).about(x, "401, or a login page", describe(x))
+	}
+	return Passed(x.Label)
 }
 
 func pathVariants() []exchange.Case {

@@ -87,6 +87,8 @@ func manner(c exchange.Case) string {
 		return "with two blanks after Bearer"
 	case exchange.MethodOverride:
 		return "without a token and with X-HTTP-Method-Override: OPTIONS"
+	case exchange.AsBrowser:
+		return "without a token and with the Accept header of a browser"
 	case exchange.CachedOK:
 		return "with a query of its own"
 	case exchange.CachedNoToken:

@@ -43,6 +43,18 @@ func methodHabits() []Deviation {
 			}, protected()...),
 		},
 		{
+			Name: "browsers-sent-to-login",
+			Why:  "Who accepts text/html and has no token is sent to the login of the web pages, as Spring Security does beside its API.",
+			Wrap: pageForBrowsers(func(a *Answer) { a.become(http.StatusFound, "", ""); a.set("Location", "/login") }),
+		},
+		{
+			Name: "browsers-get-login",
+			Why:  "Who accepts text/html and has no token gets a login page with 200 at once.",
+			Wrap: pageForBrowsers(func(a *Answer) {
+				a.become(http.StatusOK, "text/html;charset=utf-8", "<!doctype html><title>Login</title><form method=post><input name=user></form>")
+			}),
+		},
+		{
 			Name: "post-forbidden",
 			Why:  "A POST of info is answered 403 by the protection against forged requests of Spring Security, whatever token comes with it.",
 			Wrap: rewrite(when(notAllowed, func(_ *http.Request, a *Answer) {
@@ -50,6 +62,12 @@ func methodHabits() []Deviation {
 			}), Info),
 		},
 	}
+}
+
+// pageForBrowsers makes a Wrap that answers browsers without a token otherwise than API clients.
+func pageForBrowsers(page func(a *Answer)) wrap {
+	return rewrite(when(func(r *http.Request, _ *Answer) bool { return anonymous(r) && fromBrowser(r) },
+		func(_ *http.Request, a *Answer) { page(a) }), protected()...)
 }
 
 // refusing makes a Wrap that refuses a method of the API, and says what is allowed.

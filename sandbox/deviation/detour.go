@@ -32,6 +32,11 @@ func detourDeviations() []Deviation {
 			}, protected()...),
 		},
 		{
+			Name: "browser-open", Breaks: []string{"BRR-15"},
+			Why:  "Callers that accept text/html are left to the login of the web pages, which knows nothing of the API and serves it.",
+			Wrap: admit(fromBrowser, protected()...),
+		},
+		{
 			Name: "slash-variant-open", Breaks: []string{"BRR-16"},
 			Why: "The path with the other slash at its end is served and not guarded: the rule names the exact path, as antMatchers did.",
 			Wrap: readmit(func(r *http.Request, env Env) *http.Request {
@@ -150,3 +155,6 @@ func cached(next http.Handler, env Env) http.Handler {
 		a.send(w, r)
 	}, protected()...)(next, env)
 }
+
+// fromBrowser reports a request for a page.
+func fromBrowser(r *http.Request) bool { return strings.Contains(r.Header.Get("Accept"), "text/html") }

@@ -141,7 +141,7 @@ func resourceExercise(first, second, roleless string) []ask {
 		asks = append(asks, a.bearing("Bearer "+unsigned), a.bearing("Bearer "+unknown))
 		asks = append(asks, a, a.bearing("Bearer "+second), a.bearing("Bearer "+second).with("Content-Type", "application/json"), a.bearing("Bearer "+first),
 			a.bearing("Bearer conformance.invalid.token"), a.bearing("Bearer "+tampered), a.bearing("Bearer"), a.bearing("Basic YTpi"),
-			a.bearing("Token "+second), a.bearing("bearer "+second), a.bearing("BEARER "+second), head(target), a.with("X-HTTP-Method-Override", "OPTIONS"),
+			a.bearing("Token "+second), a.bearing("bearer "+second), a.bearing("BEARER "+second), head(target), a.with("X-HTTP-Method-Override", "OPTIONS"), a.with("Accept", "text/html,*/*;q=0.8"),
 			get(target+"?fresh=1").bearing("Bearer "+second), get(target+"?fresh=1"), a.bearing("Bearer "+roleless))
 	}
 	post := ask{method: http.MethodPost, target: info}
