@@ -23,6 +23,14 @@ var _ = Describe("The command line", func() {
 		Expect(commands()).NotTo(ContainElement("worker"))
 	})
 
+	It("tells its version by a command and by a flag, and fits 80 columns", func() {
+		Expect(rin(nil, "--version").out).To(Equal(rin(nil, "version").out))
+		Expect(rin(nil, "version").out).To(MatchRegexp(`^rin \S+\ncatalogue \S+ \(130 of 130 requirements\)\ngo`))
+		for _, line := range strings.Split(rin(nil, "--help").out, "\n") {
+			Expect(len([]rune(line))).To(BeNumerically("<=", 80), line)
+		}
+	})
+
 	It("has help with examples for each of its own commands, within 80 columns", func() {
 		for _, name := range commands() {
 			if name == "help" || name == "completion" {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"io"
 	"runtime"
 	"runtime/debug"
 
@@ -17,12 +18,16 @@ func versionCommand(w world) *cobra.Command {
 		Example: "  rin version",
 		Args:    cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
-			_, err := fmt.Fprintf(w.out, "rin %s\ncatalogue %s (%d of %d requirements)\n%s %s/%s\n",
-				version(), requirement.Version, len(requirement.Catalogue()), requirement.Size,
-				runtime.Version(), runtime.GOOS, runtime.GOARCH)
+			_, err := io.WriteString(w.out, versions())
 			return err
 		},
 	}
+}
+
+// versions are what a report of a fault should name.
+func versions() string {
+	return fmt.Sprintf("rin %s\ncatalogue %s (%d of %d requirements)\n%s %s/%s\n",
+		version(), requirement.Version, len(requirement.Catalogue()), requirement.Size, runtime.Version(), runtime.GOOS, runtime.GOARCH)
 }
 
 // version is the module version that the binary was built from, or "devel" from a work tree.
