@@ -18,7 +18,7 @@ var binary string
 
 var _ = BeforeSuite(func() {
 	var err error
-	binary, err = gexec.Build("github.com/rin-network/rin/cmd/rin")
+	binary, err = gexec.Build("github.com/rin-network/rin/cmd/rin", "-ldflags=-s -w")
 	Expect(err).NotTo(HaveOccurred())
 	DeferCleanup(gexec.CleanupBuildArtifacts)
 })

@@ -13,6 +13,8 @@ import (
 // attack is one way to be hostile.
 type attack struct {
 	name string
+	// typical attacks stand for their theme where there is no time for all.
+	typical bool
 	// before stands between the caller and a good node; trap is the URL of a server that nobody has a reason to ask.
 	before func(trap string) func(http.Handler) http.Handler
 	// tls serves the node over TLS with this configuration; its certificate, if it lacks one, is filled in.
@@ -40,33 +42,43 @@ const (
 )
 
 // selector is the environment variable with a regular expression on names: the attacks to run. "." takes them all, as make hostile
-// does. Without it every few of each theme are run, which takes a fraction of the time.
-const (
-	selector = "RIN_HOSTILE"
-	every    = 4
-)
+// does. Without it the typical ones of each theme are run, which takes a fraction of the time.
+const selector = "RIN_HOSTILE"
 
-// attacks are a sample of all attacks, or those that the environment asks for.
-func attacks() ([]attack, error) {
-	all := slices.Concat(
+// themes are all attacks, by what they have in common.
+func themes() [][]attack {
+	return [][]attack{
 		endless(), compressed(), broken(), dripping(), crowded(), redirecting(), deep(), misdescribed(), referring(), expressive(),
 		confiding(), inscribed(), keyed(), pacing(), greeting(), framed(), registering(),
-	)
+	}
+}
+
+// attacks are the typical ones, or those that the environment asks for.
+func attacks() ([]attack, error) {
 	text := os.Getenv(selector)
 	if text == "" {
-		var sample []attack
-		for i := 0; i < len(all); i += every {
-			sample = append(sample, all[i])
-		}
-		return sample, nil
+		return sampled()
 	}
 	wanted, err := regexp.Compile(text)
 	if err != nil {
 		return nil, fmt.Errorf("%s is no regular expression: %w", selector, err)
 	}
-	all = slices.DeleteFunc(all, func(a attack) bool { return !wanted.MatchString(a.name) })
+	all := slices.DeleteFunc(slices.Concat(themes()...), func(a attack) bool { return !wanted.MatchString(a.name) })
 	if len(all) == 0 {
 		return nil, fmt.Errorf("%s=%s matches no attack", selector, text)
 	}
 	return all, nil
+}
+
+// sampled are the typical attacks; every theme has to have one.
+func sampled() ([]attack, error) {
+	var sample []attack
+	for _, theme := range themes() {
+		typical := slices.DeleteFunc(slices.Clone(theme), func(a attack) bool { return !a.typical })
+		if len(typical) == 0 {
+			return nil, fmt.Errorf("none of the attacks from %q on is typical of them", theme[0].name)
+		}
+		sample = append(sample, typical...)
+	}
+	return sample, nil
 }

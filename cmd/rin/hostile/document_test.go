@@ -36,7 +36,7 @@ func misdescribed() []attack {
 	}
 	many := func(n int, one string) string { return strings.TrimSuffix(strings.Repeat(one+",", n), ",") }
 	return []attack{
-		{name: "a YAML alias bomb", profile: "funding", before: at(specPath, text("application/yaml", "openapi: 3.0.1\n"+aliases)), says: []string{"YAML"}},
+		{name: "a YAML alias bomb", typical: true, profile: "funding", before: at(specPath, text("application/yaml", "openapi: 3.0.1\n"+aliases)), says: []string{"YAML"}},
 		{name: "a YAML alias bomb that is called JSON", profile: "funding", before: at(specPath, asJSON(aliases)), says: []string{"YAML"}},
 		{name: "a document of 30 MB", profile: "funding", before: bulkyDocument(func() string { return described("3.0.1", `{"description":"`+strings.Repeat("x", 30<<20)+`"}`, "") }), says: []string{"more than the limit of 8388608"}},
 		{name: "a document of 8 MB", profile: "funding", before: bulkyDocument(func() string { return described("3.0.1", `{"enum":[`+many(1_600_000, "1.5")+`]}`, "") }), harmless: true},
@@ -51,7 +51,7 @@ func misdescribed() []attack {
 			return asJSON(`{"openapi":"3.0.1","servers":[` + many(10_000, fmt.Sprintf(`{"url":%q}`, trap)) + `],"paths":{"/v3/fundings":{"servers":[{"url":"` + trap + `"}],"get":{"servers":[{"url":"file:///etc"}],"responses":{"200":{"description":"d"}}}}}}`)
 		})},
 		{name: "a server with variables of itself", profile: "funding", before: document(`{"openapi":"3.0.1","servers":[{"url":"` + strings.Repeat("{a}", 10_000) + `","variables":{"a":{"default":"` + strings.Repeat("{a}", 10_000) + `"}}}],"paths":{"/v3/fundings":{"get":{"responses":{"200":{"description":"d"}}}}}}`)},
-		{name: "everything of the wrong type", profile: "funding", before: document(`{"openapi":[],"info":7,"servers":{"url":1},"paths":{"/v3/fundings":{"get":[],"parameters":{}},"":null,"/b":{"get":{"responses":[],"parameters":[null,1,[]],"security":7}}},"components":[]}`)},
+		{name: "everything of the wrong type", typical: true, profile: "funding", before: document(`{"openapi":[],"info":7,"servers":{"url":1},"paths":{"/v3/fundings":{"get":[],"parameters":{}},"":null,"/b":{"get":{"responses":[],"parameters":[null,1,[]],"security":7}}},"components":[]}`)},
 	}
 }
 
@@ -86,7 +86,7 @@ func referring() []attack {
 		})
 	}
 	return []attack{
-		{name: "references to files and hosts", profile: "funding", before: foreign("3.0.1", "$ref"), harmless: true},
+		{name: "references to files and hosts", typical: true, profile: "funding", before: foreign("3.0.1", "$ref"), harmless: true},
 		{name: "references to files and hosts in 3.1", profile: "funding", before: foreign("3.1.0", "$ref"), harmless: true},
 		{name: "dynamic references to files and hosts", profile: "funding", before: foreign("3.1.0", "$dynamicRef"), harmless: true},
 		{name: "recursive references to files and hosts", profile: "funding", before: foreign("3.1.0", "$recursiveRef"), harmless: true},
@@ -103,7 +103,7 @@ func referring() []attack {
 			return asJSON(described("3.0.1", `{"type":"array","externalDocs":{"url":"`+trap+`"},"xml":{"namespace":"`+trap+`"},"example":{"externalValue":"`+trap+`"}}`, ""))
 		}), harmless: true},
 		{name: "references that name only one another", profile: "funding", before: document(described("3.0.1", first, `"S0":{"$ref":"#/components/schemas/S1"},"S1":{"$ref":"#/components/schemas/S0"}`)), says: []string{"name nothing but one another"}},
-		{name: "a reference to itself", profile: "funding", before: document(described("3.0.1", first, `"S0":{"$ref":"#/components/schemas/S0"}`)), says: []string{"name nothing but one another"}},
+		{name: "a reference to itself", typical: true, profile: "funding", before: document(described("3.0.1", first, `"S0":{"$ref":"#/components/schemas/S0"}`)), says: []string{"name nothing but one another"}},
 		{name: "a reference to the whole document", profile: "funding", before: document(described("3.0.1", `{"$ref":"#"}`, "")), harmless: true},
 		{name: "a chain of ten thousand references", profile: "funding", before: document(described("3.0.1", first, chain(10_000))), harmless: true},
 		{name: "a thousand schemas in a ring", profile: "funding", before: document(described("3.0.1", first, ring(1000))), harmless: true},
@@ -138,7 +138,7 @@ func expressive() []attack {
 		}
 	}
 	return []attack{
-		{name: "a pattern that backtracks without end", profile: "funding", before: victim(`"pattern":"^(a+)+$"`)},
+		{name: "a pattern that backtracks without end", typical: true, profile: "funding", before: victim(`"pattern":"^(a+)+$"`)},
 		{name: "a pattern with look-ahead that backtracks without end", profile: "funding", before: victim(`"pattern":"^(?=(a+)+b)(a|aa)+$"`)},
 		{name: "a pattern with back references", profile: "funding", before: victim(`"pattern":"^(a*)*\\1\\1\\1$"`)},
 		{name: "a pattern that repeats repetitions", profile: "funding", before: victim(`"pattern":"((a{0,1000}){0,1000}){0,1000}"`)},

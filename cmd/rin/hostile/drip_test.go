@@ -19,12 +19,12 @@ func dripping() []attack {
 		{name: "a status line that drips", before: at(infoPath, drip("", "HTTP/1.1 200 OK       ")), flags: brief, says: late},
 		{name: "a header that drips", before: at(infoPath, drip("HTTP/1.1 200 OK\r\n", "X-A: b\r\n")), flags: brief, says: late},
 		{name: "a header line that drips", before: at(infoPath, drip("HTTP/1.1 200 OK\r\nX-A: ", "b")), flags: brief, says: late},
-		{name: "a body that drips", before: at(infoPath, drip(head(200, "Content-Length: 100000\r\n\r\n"), " ")), flags: brief, says: late},
+		{name: "a body that drips", typical: true, before: at(infoPath, drip(head(200, "Content-Length: 100000\r\n\r\n"), " ")), flags: brief, says: late},
 		{name: "a chunk size that drips", before: at(infoPath, drip(head(200, "Transfer-Encoding: chunked\r\n\r\n"), "0")), flags: brief, says: late},
 		{name: "chunks that drip", before: at(infoPath, drip(head(200, "Transfer-Encoding: chunked\r\n\r\n"), "1\r\n \r\n")), flags: brief, says: late},
 		{name: "a trailer that drips", before: at(infoPath, drip(head(200, "Transfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n"), "X-A: b\r\n")), flags: brief, says: late},
 		{name: "a document that drips until the deadline", profile: "funding", before: at(specPath, drip(head(200, "\r\n{"), " ")), flags: []string{"--deadline", "2s"}, says: []string{"deadline"}},
-		{name: "everything drips until the deadline", before: func(string) func(http.Handler) http.Handler {
+		{name: "everything drips until the deadline", typical: true, before: func(string) func(http.Handler) http.Handler {
 			return func(http.Handler) http.Handler { return drip(head(200, "\r\n"), " ") }
 		}, flags: []string{"--deadline", "2s"}, says: []string{"deadline"}},
 		{name: "silence on the port until the deadline", wire: silent, flags: []string{"--deadline", "2s"}},

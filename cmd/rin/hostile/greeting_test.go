@@ -27,7 +27,7 @@ func greeting() []attack {
 		chain.Certificate = append([][]byte{chain.Certificate[0]}, chain.Certificate...)
 	}
 	return []attack{
-		{name: "a handshake that never answers", wire: silent, flags: brief},
+		{name: "a handshake that never answers", typical: true, wire: silent, flags: brief},
 		{name: "a handshake that drips", wire: func(conn net.Conn) {
 			pace := time.NewTicker(tick)
 			defer pace.Stop()
@@ -36,7 +36,7 @@ func greeting() []attack {
 			}
 		}, flags: brief},
 		{name: "garbage instead of TLS", wire: func(conn net.Conn) { pour(conn, "", "\x00\xff\x1b[2J"+marked) }, flags: brief},
-		{name: "cleartext instead of TLS", wire: func(conn net.Conn) {
+		{name: "cleartext instead of TLS", typical: true, wire: func(conn net.Conn) {
 			_, _ = io.WriteString(conn, "HTTP/1.1 400 Bad Request\r\nX-A: "+inscription+"\r\n\r\n"+lines)
 		}, flags: brief},
 		{name: "a handshake message beyond all bounds", wire: func(conn net.Conn) {
@@ -49,7 +49,7 @@ func greeting() []attack {
 			}
 		}, flags: brief},
 		{name: "a certificate with ten thousand names", tls: &tls.Config{Certificates: []tls.Certificate{certificate("node", crowd)}}},
-		{name: "a certificate with texts for names", tls: &tls.Config{Certificates: []tls.Certificate{certificate(strings.ToValidUTF8(inscription, ""), []string{"x.example"})}}},
+		{name: "a certificate with texts for names", typical: true, tls: &tls.Config{Certificates: []tls.Certificate{certificate(strings.ToValidUTF8(inscription, ""), []string{"x.example"})}}},
 		{name: "a chain of ninety certificates", tls: &tls.Config{Certificates: []tls.Certificate{chain}}, harmless: true},
 	}
 }

@@ -23,7 +23,7 @@ func registering() []attack {
 		{name: "a deep registry", before: registry(asJSON(`{"member":[{"id":"XA","x":` + objects() + `}]}`))},
 		{name: "a registry of a million entries", before: bulky(registryPath, func() string { return `{"member":[` + others(1_000_000, `{"id":"XY"}`) + `{"id":"XB"}]}` }), says: []string{"XA"}},
 		{name: "a registry that lists the node a million times", before: bulky(registryPath, func() string { return `{"member":[` + others(500_000, `{"id":"XA"}`) + `{"id":"XA"}]}` })},
-		{name: "a registry of texts", before: registry(asJSON(`{"member":[` + others(3, `{"id":`+quoted("X"+lines)+`}`) + quoted(lines) + `]}`))},
+		{name: "a registry of texts", typical: true, before: registry(asJSON(`{"member":[` + others(3, `{"id":`+quoted("X"+lines)+`}`) + quoted(lines) + `]}`))},
 		{name: "a registry that is a page", before: registry(text("text/html", lines))},
 		{name: "a registry on another host", before: trapping(registryPath, func(trap string) http.HandlerFunc {
 			return func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, trap+"/r", http.StatusFound) }
@@ -32,7 +32,7 @@ func registering() []attack {
 			w.Header().Set("Content-Encoding", "gzip")
 			_, _ = w.Write(zeros(1 << 10))
 		})},
-		{name: "an entry of files", before: trapping(registryPath, entry("file:///etc/passwd", "file:///etc/shadow"))},
+		{name: "an entry of files", typical: true, before: trapping(registryPath, entry("file:///etc/passwd", "file:///etc/shadow"))},
 		{name: "an entry of scripts", before: trapping(registryPath, entry("javascript:"+marked, "data:text/html,"+marked))},
 		{name: "an entry of texts", before: trapping(registryPath, entry(lines, lines))},
 		{name: "an entry with a user", before: trapping(registryPath, entry(strings.Replace("{node}", "{", "{", 1)+tokenPath, "http://"+marked+":x@127.0.0.1/"))},

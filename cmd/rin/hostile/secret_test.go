@@ -27,7 +27,7 @@ func confiding() []attack {
 	return []attack{
 		{name: "a list of nothing but a short token", profile: "funding", before: echoed("a")},
 		{name: "a list of nothing but a token", profile: "funding", before: echoed("abcdefgh")},
-		{name: "a token of 1 MB", before: issue(func() string { return strings.Repeat("a", 1<<20) }), says: []string{"larger than any header"}},
+		{name: "a token of 1 MB", typical: true, before: issue(func() string { return strings.Repeat("a", 1<<20) }), says: []string{"larger than any header"}},
 		{name: "tokens of 1 MB, each another", before: issue(func() string {
 			return strings.Repeat("a", 1<<20) + fmt.Sprint(count.Add(1))
 		}), says: []string{"larger than any header"}},
