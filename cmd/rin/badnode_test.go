@@ -81,7 +81,7 @@ var _ = Describe("A node that is broken or hostile", func() {
 					return
 				}
 			}
-		}),
+		}, "--profile", "auth"),
 		Entry("a token endpoint that hangs", 3, "no", "/oauth/token", func(_ http.ResponseWriter, r *http.Request) {
 			_, _ = io.Copy(io.Discard, r.Body)
 			<-r.Context().Done()

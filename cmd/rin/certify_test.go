@@ -31,7 +31,7 @@ var _ = Describe("rin demo", func() {
 	})
 
 	It("shows a fault caught: exit code 1, the requirement, and how to mend it", func() {
-		got := rin(nil, "demo", "--deviate", "token-status-201")
+		got := rin(nil, "demo", "--calls", "20", "--deviate", "token-status-201")
 		Expect(got.code).To(Equal(1))
 		Expect(got.out).To(SatisfyAll(ContainSubstring("TOK-02"), ContainSubstring("Not certified"), ContainSubstring("curl ")))
 	})

@@ -49,9 +49,11 @@ func (o operated) certify(profile string) outcome {
 
 var _ = Describe("rin sandbox in operation", func() {
 	It("is certified with a rate limit and CORS, which are no faults", func() {
-		o := operatedSandbox("--calls", "20", "--rate-limit", "20/s", "--cors", "http://localhost:5173")
+		o := operatedSandbox("--calls", "20", "--rate-limit", "40/s", "--cors", "http://localhost:5173")
 		got := o.certify("auth")
 		Expect(got.code).To(Equal(0), got.out+got.err)
+		_, figures := body(o.control + "/metrics")
+		Expect(figures).To(MatchRegexp(`rin_requests_limited_total{node="XA"} [1-9]`), "the limit was met")
 	})
 
 	It("answers whoever asks too often with 429, and pages that it lets call", func() {

@@ -98,19 +98,21 @@ var _ = Describe("rin sandbox --spec", func() {
 		control := regexp.MustCompile(`control +(http://\S+)`).FindStringSubmatch(string(session.Out.Contents()))[1]
 		Expect(rin(nil, "sandbox", "status", "--control", control).out).To(SatisfyAll(
 			ContainSubstring("serves "+file+": 2 operations"), MatchRegexp(`not served:\n +GET /v1/never: line 23,`), Not(ContainSubstring("has changed"))))
-		Expect(os.WriteFile(file, []byte(strings.ReplaceAll(thingsAPI, "/v1/never", "/v1/new")+"  broken: [\n"), 0o600)).To(Succeed())
-		Eventually(func() string {
-			_, _ = body(base + "/ris-synergy/things/v1/things")
-			return string(session.Err.Contents())
-		}, "10s").Should(SatisfyAll(ContainSubstring("cannot be served; the one before it still is"), ContainSubstring("line 2")))
+		// change writes the file anew, and lets the second pass after which it is looked at.
+		change := func(text string) {
+			GinkgoHelper()
+			Expect(os.WriteFile(file, []byte(text), 0o600)).To(Succeed())
+			Expect(rin(nil, "sandbox", "clock", "+2s", "--control", control).code).To(Equal(0))
+		}
+		change(strings.ReplaceAll(thingsAPI, "/v1/never", "/v1/new") + "  broken: [\n")
+		_, _ = body(base + "/ris-synergy/things/v1/things")
+		Eventually(func() string { return string(session.Err.Contents()) }, "10s").Should(SatisfyAll(ContainSubstring("cannot be served; the one before it still is"), ContainSubstring("line 2")))
 		Expect(rin(nil, "sandbox", "status", "--control", control).out).To(MatchRegexp(`the file has changed, and is not served:\n +\S`))
 		status, _ := body(base + "/ris-synergy/things/v1/never")
 		Expect(status).To(Equal(http.StatusNotImplemented))
-		Expect(os.WriteFile(file, []byte(strings.ReplaceAll(thingsAPI, "/v1/never", "/v1/new")), 0o600)).To(Succeed())
-		Eventually(func() int {
-			status, _ := body(base + "/ris-synergy/things/v1/new")
-			return status
-		}, "10s").Should(Equal(http.StatusNotImplemented))
+		change(strings.ReplaceAll(thingsAPI, "/v1/never", "/v1/new"))
+		status, _ = body(base + "/ris-synergy/things/v1/new")
+		Expect(status).To(Equal(http.StatusNotImplemented))
 	})
 
 	It("is certified for the profile auth, by the document that it publishes", func() {

@@ -84,8 +84,8 @@ var _ = Describe("A node with TLS", func() {
 	)
 
 	It("is what demo certifies with --tls, fault and all", func() {
-		Expect(rin(nil, "demo", "--tls").code).To(Equal(0))
-		got := rin(nil, "demo", "--tls", "--deviate", "tls11-accepted")
+		Expect(rin(nil, "demo", "--tls", "--calls", "20").code).To(Equal(0))
+		got := rin(nil, "demo", "--tls", "--calls", "20", "--deviate", "tls11-accepted")
 		Expect(got.code).To(Equal(0), "an advice costs no certificate of this profile")
 		Expect(got.out).To(ContainSubstring("the server accepts TLS 1.1"))
 	})
