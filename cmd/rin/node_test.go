@@ -21,7 +21,7 @@ type node struct {
 // newNode serves a small sandbox; wrap may be nil.
 func newNode(wrap func(http.Handler) http.Handler, deviations ...string) node {
 	GinkgoHelper()
-	s, err := sandbox.New(sandbox.Config{Calls: 20, Loopback: true, Deviations: deviations, AsOf: time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)})
+	s, err := sandbox.New(sandbox.Config{Calls: 10, Loopback: true, Deviations: deviations, AsOf: time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)})
 	Expect(err).NotTo(HaveOccurred())
 	var handler http.Handler = s
 	if wrap != nil {
