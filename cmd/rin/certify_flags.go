@@ -18,16 +18,12 @@ import (
 
 // certifyFlags are the flags of rin certify, before they mean anything.
 type certifyFlags struct {
-	target      target.Target
-	first       credentialFlags
-	second      credentialFlags
+	nodeFlags
 	other       credentialFlags
 	staging     credentialFlags
 	stagingURL  string
-	expired     string
 	wait        time.Duration
 	bruteForce  string
-	caFile      string
 	only        []string
 	labelFilter string
 	rerun       string
@@ -50,23 +46,9 @@ func (o *outputFlags) register(f *pflag.FlagSet) {
 func (c *certifyFlags) groups() []flagGroup {
 	t := &c.target
 	return []flagGroup{
-		{"The node", func(f *pflag.FlagSet) {
-			f.StringVar(&t.Registry, "registry", "", "registry document, URL or file; with --node")
-			f.StringVar(&t.NodeID, "node", "", "id of the node's entry in the registry")
-			f.StringVar(&t.TokenURL, "token-url", "", "token endpoint")
-			f.StringVar(&t.InfoURL, "info-url", "", "info endpoint")
-			f.StringVar(&t.SpecURL, "spec-url", "", "OpenAPI document of the funding API")
-			f.StringVar(&t.BaseURL, "base-url", "", "where the document's operations live (default: beside the document)")
-			f.StringVar(&t.ListOperation, "list-operation", "", "operationId or path of the operation that lists funding calls")
-			f.StringVar(&t.DetailOperation, "detail-operation", "", "operationId or path of the operation that reads one")
-			f.StringVar(&c.caFile, "cacert", "", "PEM file of certificate authorities to trust besides the system's")
-			f.StringSliceVar(&t.AllowOrigins, "allow-origin", nil, "further origin that may receive the token")
-		}},
+		{"The node", c.place("with --registry")},
 		{"Credentials (a secret is env:NAME, file:PATH or - for standard input)", func(f *pflag.FlagSet) {
-			f.StringVar(&c.first.id, "client-id", "", "client id")
-			f.StringVar(&c.first.secret, "client-secret", "", "where the client secret is")
-			f.StringVar(&c.second.id, "client-id2", "", "a client without the role, to test role separation")
-			f.StringVar(&c.second.secret, "client-secret2", "", "where its secret is")
+			c.clients(f)
 			f.StringVar(&c.other.id, "other-client-id", "", "a client of the same server whose tokens are meant for another audience")
 			f.StringVar(&c.other.secret, "other-client-secret", "", "where its secret is")
 			f.StringVar(&c.stagingURL, "staging-token-url", "", "token endpoint of the staging environment; it gets no secret but the next one")
@@ -111,16 +93,8 @@ func (c *certifyFlags) read(w world, changed func(flag string) bool) (target.Tar
 	if t.BruteForce, err = attestation("--attest-brute-force", c.bruteForce); err != nil {
 		return t, err
 	}
-	if c.caFile != "" {
-		if t.CACert, err = w.readFile(c.caFile); err != nil {
-			return t, usage(fmt.Errorf("--cacert: %w", err), "give a readable PEM file")
-		}
-	}
-	if t.Registry != "" && !isURL(t.Registry) {
-		if t.RegistryDocument, err = w.readFile(t.Registry); err != nil {
-			return t, usage(fmt.Errorf("--registry: %w", err), "give the URL of the registry document, or a readable file")
-		}
-		t.Registry = ""
+	if err := c.files(w, &t); err != nil {
+		return t, err
 	}
 	if t.Only, err = chosen(c.only); err != nil {
 		return t, err

@@ -30,25 +30,10 @@ type tourFlags struct {
 
 // groups are the flags by what they are about.
 func (t *tourFlags) groups() []flagGroup {
-	node := &t.node.target
 	return []flagGroup{
-		{"The node (a sandbox inside, if none is given)", func(f *pflag.FlagSet) {
-			f.StringVar(&node.Registry, "registry", "", "registry document, URL or file")
-			f.StringVar(&node.NodeID, "node", "", "id of the node's entry in the registry (default: the first)")
-			f.StringVar(&node.TokenURL, "token-url", "", "token endpoint")
-			f.StringVar(&node.InfoURL, "info-url", "", "info endpoint")
-			f.StringVar(&node.SpecURL, "spec-url", "", "OpenAPI document of the funding API")
-			f.StringVar(&node.BaseURL, "base-url", "", "where the document's operations live (default: beside the document)")
-			f.StringVar(&node.ListOperation, "list-operation", "", "operationId or path of the operation that lists funding calls")
-			f.StringVar(&node.DetailOperation, "detail-operation", "", "operationId or path of the operation that reads one")
-			f.StringVar(&t.node.caFile, "cacert", "", "PEM file of certificate authorities to trust besides the system's")
-			f.StringSliceVar(&node.AllowOrigins, "allow-origin", nil, "further origin that may receive the token")
-		}},
+		{"The node (a sandbox inside, if none is given)", t.node.place("default: the first")},
 		{"Credentials (a secret is env:NAME, file:PATH or - for standard input)", func(f *pflag.FlagSet) {
-			f.StringVar(&t.node.first.id, "client-id", "", "client id")
-			f.StringVar(&t.node.first.secret, "client-secret", "", "where the client secret is")
-			f.StringVar(&t.node.second.id, "client-id2", "", "a client without the role, to see it refused")
-			f.StringVar(&t.node.second.secret, "client-secret2", "", "where its secret is")
+			t.node.clients(f)
 			f.StringVar(&t.node.expired, "expired-token", "", "where an expired token of the client is, to see it refused")
 		}},
 		{"The walk", func(f *pflag.FlagSet) {
@@ -92,17 +77,8 @@ func (t *tourFlags) target(w world) (target.Target, error) {
 	if err := t.node.credentials(w, &at); err != nil {
 		return at, err
 	}
-	var err error
-	if t.node.caFile != "" {
-		if at.CACert, err = w.readFile(t.node.caFile); err != nil {
-			return at, usage(fmt.Errorf("--cacert: %w", err), "give a readable PEM file")
-		}
-	}
-	if at.Registry != "" && !isURL(at.Registry) {
-		if at.RegistryDocument, err = w.readFile(at.Registry); err != nil {
-			return at, usage(fmt.Errorf("--registry: %w", err), "give the URL of the registry document, or a readable file")
-		}
-		at.Registry = ""
+	if err := t.node.files(w, &at); err != nil {
+		return at, err
 	}
 	switch {
 	case t.builtIn(at) && (at.Credentials.ClientID != "" || at.NodeID != ""):

@@ -1,0 +1,60 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/spf13/pflag"
+
+	"github.com/rin-network/rin/conformance/target"
+)
+
+// nodeFlags name a node and the clients that ask it. They mean the same to every command that has them.
+type nodeFlags struct {
+	target  target.Target
+	caFile  string
+	first   credentialFlags
+	second  credentialFlags
+	expired string
+}
+
+// place registers the flags that say where the node is; entry says what becomes of a registry without --node.
+func (n *nodeFlags) place(entry string) func(*pflag.FlagSet) {
+	return func(f *pflag.FlagSet) {
+		t := &n.target
+		f.StringVar(&t.Registry, "registry", "", "registry document, URL or file")
+		f.StringVar(&t.NodeID, "node", "", "id of the node's entry in the registry ("+entry+")")
+		f.StringVar(&t.TokenURL, "token-url", "", "token endpoint")
+		f.StringVar(&t.InfoURL, "info-url", "", "info endpoint")
+		f.StringVar(&t.SpecURL, "spec-url", "", "OpenAPI document of the funding API")
+		f.StringVar(&t.BaseURL, "base-url", "", "where the document's operations live (default: beside the document)")
+		f.StringVar(&t.ListOperation, "list-operation", "", "operationId or path of the operation that lists funding calls")
+		f.StringVar(&t.DetailOperation, "detail-operation", "", "operationId or path of the operation that reads one")
+		f.StringVar(&n.caFile, "cacert", "", "PEM file of certificate authorities to trust besides the system's")
+		f.StringSliceVar(&t.AllowOrigins, "allow-origin", nil, "further origin that may receive the token")
+	}
+}
+
+// clients registers the flags of a client that has the role, and of one that has not.
+func (n *nodeFlags) clients(f *pflag.FlagSet) {
+	f.StringVar(&n.first.id, "client-id", "", "client id")
+	f.StringVar(&n.first.secret, "client-secret", "", "where the client secret is")
+	f.StringVar(&n.second.id, "client-id2", "", "a client without the role, to see it refused")
+	f.StringVar(&n.second.secret, "client-secret2", "", "where its secret is")
+}
+
+// files reads what the flags name as a file into the target.
+func (n *nodeFlags) files(w world, t *target.Target) error {
+	var err error
+	if n.caFile != "" {
+		if t.CACert, err = w.readFile(n.caFile); err != nil {
+			return usage(fmt.Errorf("--cacert: %w", err), "give a readable PEM file")
+		}
+	}
+	if t.Registry != "" && !isURL(t.Registry) {
+		if t.RegistryDocument, err = w.readFile(t.Registry); err != nil {
+			return usage(fmt.Errorf("--registry: %w", err), "give the URL of the registry document, or a readable file")
+		}
+		t.Registry = ""
+	}
+	return nil
+}
