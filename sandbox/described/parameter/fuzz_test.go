@@ -3,43 +3,12 @@ package parameter_test
 import (
 	"encoding/json"
 	"net/http"
-	"net/http/httptest"
 	"os"
 	"strings"
 	"testing"
 
-	"github.com/rin-network/rin/fixtures/schema"
-	"github.com/rin-network/rin/sandbox/described"
-	"github.com/rin-network/rin/sandbox/described/document"
+	"github.com/rin-network/rin/sandbox/described/describedtest"
 )
-
-// drawn draws values for answers.
-type drawn struct{ *schema.Generator }
-
-// Value implements described.Samples.
-func (d drawn) Value(pointer, key string) (any, error) {
-	return d.Generator.Value(pointer, key, schema.Options{})
-}
-
-// build makes the API of a document.
-func build(text []byte) (*described.API, error) {
-	d, err := document.Read(text)
-	if err != nil {
-		return nil, err
-	}
-	return described.New(d, drawn{schema.New(d.Schemas, 1)}, "/ris-synergy", described.Options{Items: 3})
-}
-
-// ask sends a request to an API, if it has the path.
-func ask(api *described.API, request *http.Request) *httptest.ResponseRecorder {
-	handler := api.Handler(described.Space{Base: "/ris-synergy"}, request)
-	if handler == nil {
-		return nil
-	}
-	w := httptest.NewRecorder()
-	handler.ServeHTTP(w, request)
-	return w
-}
 
 // FuzzRequest: whatever is asked, the answer is one that this package means to give, and its JSON is JSON.
 func FuzzRequest(f *testing.F) {
@@ -47,7 +16,7 @@ func FuzzRequest(f *testing.F) {
 	if err != nil {
 		f.Fatal(err)
 	}
-	api, err := build(text)
+	api, _, err := describedtest.Build(text)
 	if err != nil {
 		f.Fatal(err)
 	}
@@ -62,7 +31,7 @@ func FuzzRequest(f *testing.F) {
 			return
 		}
 		request.Header["X-Point"], request.Header["X-List"], request.Header["Cookie"] = []string{header}, []string{header}, []string{cookie}
-		w := ask(api, request)
+		w := describedtest.Ask(api, request)
 		if w == nil {
 			return
 		}
