@@ -24,12 +24,12 @@ func certifyCommand(w world) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "certify",
 		Short: "Certify a live node",
-		Long: `Certify tests one live node and judges what it answered. The node is named by its
-registry entry, or by its URLs. Secrets are read from the environment, a file or
-standard input; they never stand in a report.
+		Long: `Certify tests one live node and judges what it answered. The node is named by
+its registry entry, or by its URLs. Secrets are read from the environment, a
+file or standard input; they never stand in a report.
 
-With --baseline a run fails on what is not listed there, on what is listed and has
-passed, and on what has expired; it is never a certificate.
+With --baseline a run fails on what is not listed there, on what is listed and
+has passed, and on what has expired; it is never a certificate.
 
 Exit codes: 0 certified (or a partial run in which nothing failed), 1 a gating
 requirement failed, 2 usage, 3 inconclusive, 4 internal error.`,

@@ -20,10 +20,11 @@ func fixturesCommand(w world) *cobra.Command {
 	var count int
 	cmd := &cobra.Command{
 		Use:   "fixtures [fundings|clients|accounts|members]",
-		Short: "Write generated funding calls, clients, accounts or registry entries",
-		Long: `Fixtures writes sample data as JSON or NDJSON: fundings (programmes, calls and others,
-as a node lists them), clients without secrets, the service accounts behind them, or
-members of the registry. The same seed, number and day give the same bytes.`,
+		Short: "Write generated calls, clients, accounts or registry entries",
+		Long: `Fixtures writes sample data as JSON or NDJSON: fundings (programmes, calls and
+others, as a node lists them), clients without secrets, the service accounts
+behind them, or members of the registry. The same seed, number and day give the
+same bytes.`,
 		Example: `  rin fixtures --calls 20 --as-of 2026-03-01 > fundings.json
   rin fixtures --calls 100000 --format ndjson --out fundings.ndjson
   rin fixtures accounts --count 5 --format ndjson`,

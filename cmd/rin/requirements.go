@@ -20,8 +20,8 @@ func requirementsCommand(w world) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "requirements",
 		Short: "List the catalogue of requirements",
-		Long: `Requirements lists the catalogue. DEVIATIONS counts the deviations of the sandbox that a
-requirement was seen to notice when the kill matrix was measured.`,
+		Long: `Requirements lists the catalogue. DEVIATIONS counts the deviations of the
+sandbox that a requirement was seen to notice when the kill matrix was measured.`,
 		Example: `  rin requirements
   rin requirements --profile auth
   rin requirements --clients       what rin sandbox report judges clients by

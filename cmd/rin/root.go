@@ -27,6 +27,7 @@ error.`,
 		SilenceUsage:  true,
 		SilenceErrors: true,
 	}
+	root.SetUsageFunc(tellUsage)
 	root.PersistentFlags().Bool("no-color", false, "never colour the output (NO_COLOR does the same)")
 	root.SetVersionTemplate(versions()) // the same as by the command
 	root.AddCommand(

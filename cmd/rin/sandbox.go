@@ -21,14 +21,16 @@ func sandboxCommand(w world) *cobra.Command {
 		Use:   "sandbox",
 		Short: "Serve a node with generated sample data",
 		Long: `Sandbox serves a whole node: token endpoints, info, OpenAPI document, a guarded
-funding API, the same API to try out without a token, and a registry that lists it.
+funding API, the same API to try out without a token, and a registry that lists
+it.
 
 It listens on loopback unless told otherwise, and prints demo credentials and
 commands that work. The same seed and day give the same data everywhere.
 
-With --nodes it is a network: nodes of different makes in one process, each below
-a path of its own with its own authorization server, clients, data and documents,
-all in one registry. A token of one node is refused by the others. The makes are
+With --nodes it is a network: nodes of different makes in one process, each
+below a path of its own with its own authorization server, clients, data and
+documents, all in one registry. A token of one node is refused by the others.
+The makes are
 ` + flavourTable(),
 		Example: `  rin sandbox
   rin sandbox --addr 127.0.0.1:0 --seed 7 --calls 1000 --as-of 2026-03-01

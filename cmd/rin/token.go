@@ -26,9 +26,9 @@ func tokenCommand(w world) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "token",
 		Short: "Fetch an access token and print it",
-		Long: `Token asks a token endpoint for an access token, by form (NET-R9), and prints the
-token alone on standard output. Redirects are not followed: they would carry the
-secret elsewhere.`,
+		Long: `Token asks a token endpoint for an access token, by form (NET-R9), and prints
+the token alone on standard output. Redirects are not followed: they would carry
+the secret elsewhere.`,
 		Example: `  rin token --token-url https://sso.example/oauth/token \
       --client-id my-client --client-secret env:MY_SECRET
 

@@ -22,11 +22,13 @@ func tourCommand(w world) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "tour",
 		Short: "Walk the authorization flow step by step",
-		Long: `Tour walks from the registry to the first funding call, one step at a time, with the
-real requests on the wire: why, what is sent, what comes back, and by which rule it is
-judged. Afterwards you know what a client has to do, and take the commands with you.
+		Long: `Tour walks from the registry to the first funding call, one step at a time, with
+the real requests on the wire: why, what is sent, what comes back, and by which
+rule it is judged. Afterwards you know what a client has to do, and take the
+commands with you.
 
-It talks to any node. With nothing given it starts a sandbox inside and walks there.`,
+It talks to any node. With nothing given it starts a sandbox inside and walks
+there.`,
 		Example: `  rin tour
   rin tour --plain                          the whole walk, line by line
   rin tour --registry https://registry.example/ris.json --node XA \
