@@ -1,6 +1,7 @@
 package tuitest
 
 import (
+	"context"
 	"sync/atomic"
 	"time"
 )
@@ -15,3 +16,9 @@ func (c *Clock) Now() time.Time {
 
 // Add lets time pass.
 func (c *Clock) Add(d time.Duration) { c.after.Add(int64(d)) }
+
+// pause lets the time pass that somebody waits for.
+func (c *Clock) pause(ctx context.Context, d time.Duration) error {
+	c.Add(d)
+	return context.Cause(ctx)
+}

@@ -54,7 +54,7 @@ func (g *Ground) Target() target.Target {
 // Walk begins a walk to a target, with a suite for its end.
 func (g *Ground) Walk(t testing.TB, to target.Target, suite Suite) *walk.Walk {
 	t.Helper()
-	w, err := walk.New(walk.Options{Suite: "test", Clock: g.Clock.Now, Certify: suite, Target: to})
+	w, err := walk.New(walk.Options{Suite: "test", Clock: g.Clock.Now, Pause: g.Clock.pause, Certify: suite, Target: to})
 	if err != nil {
 		t.Fatalf("begin a walk: %v", err)
 	}

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/charmbracelet/bubbles/textinput"
 	tea "github.com/charmbracelet/bubbletea"
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
@@ -81,6 +82,13 @@ var _ = Describe("Commands", func() {
 			return nil
 		})
 		Expect(heard).To(ConsistOf("hello", "more", "last"))
+	})
+
+	It("do not wait for time to pass", func() {
+		field := textinput.New()
+		later := tea.Tick(24*time.Hour, func(time.Time) tea.Msg { return "tomorrow" })
+		_, ok := tuitest.NewCommands(tea.Batch(later, field.Focus())).Next(GinkgoTB())
+		Expect(ok).To(BeFalse())
 	})
 
 	It("are over when there is none any more", func() {

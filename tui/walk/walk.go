@@ -25,6 +25,8 @@ type Options struct {
 	// Clock and Random are those of the machine when nil.
 	Clock  func() time.Time
 	Random io.Reader
+	// Pause waits before a request is repeated; it does so by the clock of the machine when nil.
+	Pause func(context.Context, time.Duration) error
 	// Certify runs the whole suite against a node; heard is told how far it is. It is called in its own goroutine.
 	Certify func(ctx context.Context, t target.Target, heard func(worker.Event)) (report.Report, *exchange.Log, error)
 }

@@ -10,6 +10,7 @@ import (
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 
+	"github.com/rin-network/rin/conformance/exchange/record"
 	"github.com/rin-network/rin/conformance/requirement"
 	"github.com/rin-network/rin/conformance/target"
 	"github.com/rin-network/rin/sandbox"
@@ -263,6 +264,18 @@ var _ = Describe("What is taken along", func() {
 })
 
 var _ = Describe("Another node", func() {
+	It("pauses before it repeats a request that nobody answered", func() {
+		var pauses []time.Duration
+		w, err := walk.New(walk.Options{Target: target.Target{Registry: "http://127.0.0.1:1/registry.json"}, Pause: func(_ context.Context, d time.Duration) error {
+			pauses = append(pauses, d)
+			return nil
+		}})
+		Expect(err).NotTo(HaveOccurred())
+		scene, _ := w.ReadRegistry(context.Background())
+		Expect(scene.Trouble).NotTo(BeNil())
+		Expect(pauses).To(Equal([]time.Duration{record.RetryPause}))
+	})
+
 	It("is judged by what it answered itself", func() {
 		ctx := context.Background()
 		good, bad := newGround(nil, sandbox.Config{}), newGround(nil, sandbox.Config{Deviations: []string{"token-status-201"}})

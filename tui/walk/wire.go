@@ -28,7 +28,7 @@ func (w *Walk) send(ctx context.Context, ask record.Ask) (record.Answer, error) 
 	}
 	journal := exchange.NewJournal(nil)
 	recorder, err := record.New(record.Options{
-		Journal: journal, Redactor: w.redactor, Clock: w.options.Clock,
+		Journal: journal, Redactor: w.redactor, Clock: w.options.Clock, Sleep: w.options.Pause,
 		Timeout: t.Politeness.Timeout, ReadLimit: maxAnswer, RootCAs: roots,
 		AllowedOrigins: t.Origins(), Loopback: t.Loopback(), UserAgent: "rin-tour/" + w.options.Suite,
 	})
