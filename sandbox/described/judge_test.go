@@ -5,26 +5,19 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"log/slog"
 	"net/http"
 	"strings"
 
-	"github.com/getkin/kin-openapi/openapi3"
 	"github.com/getkin/kin-openapi/openapi3filter"
-	"github.com/getkin/kin-openapi/routers"
-	"github.com/getkin/kin-openapi/routers/gorillamux"
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
-	"github.com/pb33f/libopenapi"
-	validator "github.com/pb33f/libopenapi-validator"
-	"github.com/pb33f/libopenapi-validator/config"
-	"github.com/pb33f/libopenapi/datamodel"
+
+	"github.com/rin-network/rin/sandbox/spec/spectest"
 )
 
 // judges are two validators that know nothing of this package, loaded with a document as it is served.
 type judges struct {
-	router routers.Router
-	pb33f  validator.Validator
+	spectest.Validators
 	// silent names what one of the two is known to get wrong, by words of what it says.
 	silent []string
 	seen   int
@@ -35,20 +28,9 @@ func newJudges(n node, path string, silent ...string) *judges {
 	GinkgoHelper()
 	published := n.get(path)
 	Expect(published.status).To(Equal(http.StatusOK), string(published.body))
-	loaded, err := openapi3.NewLoader().LoadFromData(published.body)
+	loaded, err := spectest.Load(published.body)
 	Expect(err).NotTo(HaveOccurred())
-	j := &judges{silent: silent}
-	j.router, err = gorillamux.NewRouter(loaded)
-	Expect(err).NotTo(HaveOccurred())
-
-	quiet := datamodel.NewDocumentConfiguration()
-	quiet.Logger = slog.New(slog.DiscardHandler)
-	parsed, err := libopenapi.NewDocumentWithConfiguration(published.body, quiet)
-	Expect(err).NotTo(HaveOccurred())
-	v, errs := validator.NewValidator(parsed, config.WithFormatAssertions())
-	Expect(errs).To(BeEmpty())
-	j.pb33f = v
-	return j
+	return &judges{Validators: loaded, silent: silent}
 }
 
 // expectFits fails when one of the two objects to request or answer.
@@ -69,7 +51,7 @@ func (j *judges) expectFits(e exchange) {
 
 func (j *judges) kinSays(e exchange) []string {
 	GinkgoHelper()
-	route, parameters, err := j.router.FindRoute(e.request)
+	route, parameters, err := j.Router.FindRoute(e.request)
 	Expect(err).NotTo(HaveOccurred(), e.request.URL.String())
 	options := &openapi3filter.Options{IncludeResponseStatus: true, MultiError: true, AuthenticationFunc: openapi3filter.NoopAuthenticationFunc}
 	input := &openapi3filter.RequestValidationInput{Request: e.request, PathParams: parameters, Route: route, Options: options}
@@ -83,7 +65,7 @@ func (j *judges) kinSays(e exchange) []string {
 }
 
 func (j *judges) pb33fSays(e exchange) []string {
-	_, found := j.pb33f.ValidateHttpResponse(e.request, &http.Response{
+	_, found := j.PB33F.ValidateHttpResponse(e.request, &http.Response{
 		StatusCode: e.status, Header: e.header, Body: io.NopCloser(bytes.NewReader(e.body)), Request: e.request,
 	})
 	var said []string

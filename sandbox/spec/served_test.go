@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"io"
-	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -14,17 +13,12 @@ import (
 
 	"github.com/getkin/kin-openapi/openapi3"
 	"github.com/getkin/kin-openapi/openapi3filter"
-	"github.com/getkin/kin-openapi/routers"
-	"github.com/getkin/kin-openapi/routers/gorillamux"
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
-	"github.com/pb33f/libopenapi"
-	validator "github.com/pb33f/libopenapi-validator"
-	"github.com/pb33f/libopenapi-validator/config"
 	validation "github.com/pb33f/libopenapi-validator/errors"
-	"github.com/pb33f/libopenapi/datamodel"
 
 	"github.com/rin-network/rin/sandbox"
+	"github.com/rin-network/rin/sandbox/spec/spectest"
 )
 
 // bench is a sandbox with both validators loaded with a document that it serves.
@@ -32,9 +26,7 @@ type bench struct {
 	url      string
 	node     *sandbox.Server
 	document []byte
-	kin      *openapi3.T
-	router   routers.Router
-	pb33f    validator.Validator
+	spectest.Validators
 }
 
 // newBench starts a sandbox and loads the document at the path.
@@ -47,18 +39,8 @@ func newBench(path string, c sandbox.Config) bench {
 	b := bench{url: server.URL, node: node}
 	b.document = b.get(path, nil).body
 
-	b.kin, err = openapi3.NewLoader().LoadFromData(b.document)
+	b.Validators, err = spectest.Load(b.document)
 	Expect(err).NotTo(HaveOccurred())
-	b.router, err = gorillamux.NewRouter(b.kin)
-	Expect(err).NotTo(HaveOccurred())
-
-	quiet := datamodel.NewDocumentConfiguration()
-	quiet.Logger = slog.New(slog.DiscardHandler)
-	parsed, err := libopenapi.NewDocumentWithConfiguration(b.document, quiet)
-	Expect(err).NotTo(HaveOccurred())
-	v, errs := validator.NewValidator(parsed, config.WithFormatAssertions())
-	Expect(errs).To(BeEmpty())
-	b.pb33f = v
 	return b
 }
 
@@ -101,7 +83,7 @@ func (b bench) token(client sandbox.Credential) http.Header {
 // kinFinds returns what kin-openapi objects to in the answer; the request is validated as well when it is a good one.
 func (b bench) kinFinds(e exchange) error {
 	GinkgoHelper()
-	route, pathParameters, err := b.router.FindRoute(e.request)
+	route, pathParameters, err := b.Router.FindRoute(e.request)
 	Expect(err).NotTo(HaveOccurred())
 	options := &openapi3filter.Options{IncludeResponseStatus: true, MultiError: true, AuthenticationFunc: openapi3filter.NoopAuthenticationFunc}
 	input := &openapi3filter.RequestValidationInput{Request: e.request, PathParams: pathParameters, Route: route, Options: options}
@@ -120,11 +102,11 @@ func (b bench) kinFinds(e exchange) error {
 func (b bench) pb33fFinds(e exchange) []*validation.ValidationError {
 	var found []*validation.ValidationError
 	if e.response.StatusCode == http.StatusOK {
-		_, objections := b.pb33f.ValidateHttpRequestSync(e.request)
+		_, objections := b.PB33F.ValidateHttpRequestSync(e.request)
 		found = append(found, objections...)
 	}
 	e.response.Body = io.NopCloser(bytes.NewReader(e.body))
-	_, objections := b.pb33f.ValidateHttpResponse(e.request, e.response)
+	_, objections := b.PB33F.ValidateHttpResponse(e.request, e.response)
 	return append(found, objections...)
 }
 
@@ -153,8 +135,8 @@ var _ = Describe("the document and what is served", func() {
 	It("is accepted by both validators, with its examples", func() {
 		for _, path := range []string{"/ris-synergy/funding/v3/api-docs", "/ris-synergy/try-out/funding/v3/api-docs"} {
 			b := newBench(path, sandbox.Config{Clock: fixedClock})
-			Expect(b.kin.Validate(context.Background(), openapi3.EnableExamplesValidation(), openapi3.EnableSchemaFormatValidation())).To(Succeed())
-			valid, objections := b.pb33f.ValidateDocument()
+			Expect(b.Kin.Validate(context.Background(), openapi3.EnableExamplesValidation(), openapi3.EnableSchemaFormatValidation())).To(Succeed())
+			valid, objections := b.PB33F.ValidateDocument()
 			for _, objection := range objections {
 				Fail(objection.Message + ": " + objection.Reason + detail(objection))
 			}
@@ -199,7 +181,7 @@ var _ = Describe("the document and what is served", func() {
 	It("names the same paths and parameters as the node", func() {
 		b := newBench("/ris-synergy/funding/v3/api-docs", sandbox.Config{})
 		described := map[string]bool{}
-		for path, item := range b.kin.Paths.Map() {
+		for path, item := range b.Kin.Paths.Map() {
 			Expect(item.Operations()).To(HaveLen(1))
 			described["/ris-synergy"+path] = item.Get.Security == nil
 		}

@@ -1,0 +1,49 @@
+// Package spectest loads a document as a node serves it into two validators that know nothing of this module, for tests that let
+// both of them judge what the node answers.
+package spectest
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+
+	"github.com/getkin/kin-openapi/openapi3"
+	"github.com/getkin/kin-openapi/routers"
+	"github.com/getkin/kin-openapi/routers/gorillamux"
+	"github.com/pb33f/libopenapi"
+	validator "github.com/pb33f/libopenapi-validator"
+	"github.com/pb33f/libopenapi-validator/config"
+	"github.com/pb33f/libopenapi/datamodel"
+)
+
+// Validators are those of one document.
+type Validators struct {
+	// Kin is the document as kin-openapi has it, and Router finds its operations.
+	Kin    *openapi3.T
+	Router routers.Router
+	PB33F  validator.Validator
+}
+
+// Load gives a document to both. Formats are asserted.
+func Load(document []byte) (Validators, error) {
+	var v Validators
+	var err error
+	if v.Kin, err = openapi3.NewLoader().LoadFromData(document); err != nil {
+		return v, fmt.Errorf("kin-openapi: %w", err)
+	}
+	if v.Router, err = gorillamux.NewRouter(v.Kin); err != nil {
+		return v, fmt.Errorf("kin-openapi: router: %w", err)
+	}
+	quiet := datamodel.NewDocumentConfiguration()
+	quiet.Logger = slog.New(slog.DiscardHandler)
+	parsed, err := libopenapi.NewDocumentWithConfiguration(document, quiet)
+	if err != nil {
+		return v, fmt.Errorf("libopenapi: %w", err)
+	}
+	made, faults := validator.NewValidator(parsed, config.WithFormatAssertions())
+	v.PB33F = made
+	if err := errors.Join(faults...); err != nil {
+		return v, fmt.Errorf("libopenapi-validator: %w", err)
+	}
+	return v, nil
+}
