@@ -36,19 +36,6 @@ func unable() tuitest.Suite {
 	return tuitest.Scripted(report.Report{}, nil, errors.New("the suite did not run: "+curse))
 }
 
-// only changes the answers of one path.
-func only(path string, change http.HandlerFunc) func(http.Handler) http.Handler {
-	return func(next http.Handler) http.Handler {
-		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			if strings.HasSuffix(r.URL.Path, path) {
-				change(w, r)
-				return
-			}
-			next.ServeHTTP(w, r)
-		})
-	}
-}
-
 // rewritten passes the JSON of every answer through a change, and writes into every field that somebody reads.
 func rewritten(change func(path string, v any) any) func(http.Handler) http.Handler {
 	return func(next http.Handler) http.Handler {
@@ -116,11 +103,9 @@ func described(path string, v any) any {
 }
 
 func answers(status int, contentType, body string) http.HandlerFunc {
-	return func(w http.ResponseWriter, _ *http.Request) {
-		w.Header().Set("Content-Type", contentType)
+	return func(w http.ResponseWriter, r *http.Request) {
 		w.Header()["Www-Authenticate"] = []string{`Bearer realm="` + header + `", error="invalid_token", error_description="` + header + `"`}
-		w.WriteHeader(status)
-		_, _ = io.WriteString(w, body)
+		tuitest.Answer(status, contentType, body)(w, r)
 	}
 }
 
@@ -150,16 +135,16 @@ var _ = DescribeTable("A hostile node reaches no terminal: the layout holds and 
 },
 	Entry("in every text and header", rewritten(cursed)),
 	Entry("in the document's paths, parameters and enums", rewritten(described)),
-	Entry("in the registry", only("/registry.json", answers(200, "application/json", listed))),
-	Entry("in place of the registry", only("/registry.json", answers(200, "text/html", curse))),
-	Entry("in the token answer", only("/token", answers(200, "application/json", fmt.Sprintf(`{"access_token":%[2]s,"token_type":%[1]s,"expires_in":%[1]s,"scope":%[1]s}`, quoted(curse), quoted(curse+"end-of-the-token"))))),
-	Entry("in a refusal of the token endpoint", only("/token", answers(401, "application/json", refused))),
-	Entry("in the claims", only("/token", answers(200, "application/json", `{"access_token":"`+claims+`","token_type":"Bearer","expires_in":300,"scope":`+quoted(curse)+`}`))),
-	Entry("in the info", only("/oauth/info/", answers(200, "application/json", fmt.Sprintf(`{%[1]s:%[1]s,"endpoints":[{"name":%[1]s,"url":%[1]s,%[1]s:%[1]s},%[1]s]}`, quoted(curse))))),
-	Entry("in problem details", only("/oauth/info/", answers(403, "application/problem+json", problem))),
-	Entry("in the list of calls", only("/fundings", answers(200, "application/json", fmt.Sprintf(`[{"id":%[1]s,"name":{"de":%[1]s,"en":%[1]s},"title":%[1]s,"type":%[1]s},%[1]s]`, quoted(curse))))),
-	Entry("in place of JSON", only("/fundings", answers(502, "text/html", strings.Repeat(curse, 200)))),
-	Entry("in a redirect", only("/oauth/info/", func(w http.ResponseWriter, _ *http.Request) {
+	Entry("in the registry", tuitest.Instead("/registry.json", answers(200, "application/json", listed))),
+	Entry("in place of the registry", tuitest.Instead("/registry.json", answers(200, "text/html", curse))),
+	Entry("in the token answer", tuitest.Instead("/token", answers(200, "application/json", fmt.Sprintf(`{"access_token":%[2]s,"token_type":%[1]s,"expires_in":%[1]s,"scope":%[1]s}`, quoted(curse), quoted(curse+"end-of-the-token"))))),
+	Entry("in a refusal of the token endpoint", tuitest.Instead("/token", answers(401, "application/json", refused))),
+	Entry("in the claims", tuitest.Instead("/token", answers(200, "application/json", `{"access_token":"`+claims+`","token_type":"Bearer","expires_in":300,"scope":`+quoted(curse)+`}`))),
+	Entry("in the info", tuitest.Instead("/oauth/info/", answers(200, "application/json", fmt.Sprintf(`{%[1]s:%[1]s,"endpoints":[{"name":%[1]s,"url":%[1]s,%[1]s:%[1]s},%[1]s]}`, quoted(curse))))),
+	Entry("in problem details", tuitest.Instead("/oauth/info/", answers(403, "application/problem+json", problem))),
+	Entry("in the list of calls", tuitest.Instead("/fundings", answers(200, "application/json", fmt.Sprintf(`[{"id":%[1]s,"name":{"de":%[1]s,"en":%[1]s},"title":%[1]s,"type":%[1]s},%[1]s]`, quoted(curse))))),
+	Entry("in place of JSON", tuitest.Instead("/fundings", answers(502, "text/html", strings.Repeat(curse, 200)))),
+	Entry("in a redirect", tuitest.Instead("/oauth/info/", func(w http.ResponseWriter, _ *http.Request) {
 		w.Header()["Location"] = []string{"/" + header}
 		w.WriteHeader(http.StatusFound)
 	})),

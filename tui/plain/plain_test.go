@@ -21,20 +21,11 @@ import (
 const curse = "EVIL\x1b[2J\x1b]52;c;cm0=\x07\u009b31m\x7f\b\r\n\t\u202e\u2066\ufeff\u2028界界EVIL"
 
 // but answers one path otherwise.
-func but(path string, status int, contentType, body string) func(http.Handler) http.Handler {
-	return func(next http.Handler) http.Handler {
-		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			if !strings.HasSuffix(r.URL.Path, path) {
-				next.ServeHTTP(w, r)
-				return
-			}
-			w.Header()["Date"] = []string{"Sun, 01 Mar 2026 12:00:00 GMT"}
-			w.Header().Set("Content-Type", contentType)
-			w.Header()["Server"] = []string{"EVIL\u009b31m\u202e"}
-			w.WriteHeader(status)
-			_, _ = io.WriteString(w, body)
-		})
-	}
+func but(end string, status int, contentType, body string) func(http.Handler) http.Handler {
+	return tuitest.Instead(end, func(w http.ResponseWriter, r *http.Request) {
+		w.Header()["Server"] = []string{"EVIL\u009b31m\u202e"}
+		tuitest.Answer(status, contentType, body)(w, r)
+	})
 }
 
 // mistakes are those of some names.

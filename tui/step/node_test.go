@@ -140,8 +140,8 @@ var _ = Describe("Choosing a node", func() {
 	},
 		Entry("nothing answers", nil, func(t *target.Target) { t.Registry = "http://127.0.0.1:1/registry/registry.json" }, "nothing answers"),
 		Entry("TLS on a port without", nil, func(t *target.Target) { t.Registry = strings.Replace(t.Registry, "http:", "https:", 1) }, "no secure connection"),
-		Entry("a web page", answering("/registry/", 200, "text/html", "<html>welcome</html>"), nil, "HTML where JSON was expected"),
-		Entry("another document", answering("/registry/", 200, "application/json", `{"a":1}`), nil, "expected a registry document"),
+		Entry("a web page", answering("/registry.json", 200, "text/html", "<html>welcome</html>"), nil, "HTML where JSON was expected"),
+		Entry("another document", answering("/registry.json", 200, "application/json", `{"a":1}`), nil, "expected a registry document"),
 	)
 
 	It("keeps its layout whatever the registry says", func() {
@@ -158,7 +158,7 @@ var _ = Describe("Choosing a node", func() {
 		}
 		text, err := json.Marshal(entries)
 		Expect(err).NotTo(HaveOccurred())
-		b := newBench(walk.Node, bed{away: true, change: answering("/registry/", 200, "application/json", string(text))}).press("enter")
+		b := newBench(walk.Node, bed{away: true, change: answering("/registry.json", 200, "application/json", string(text))}).press("enter")
 		for _, size := range [][2]int{{40, 15}, {80, 24}, {120, 40}} {
 			for _, keys := range [][]string{{"home"}, {"down"}, {"end"}, {"up", "up", "up", "enter"}, {"tab"}, {"left"}} {
 				b.press(keys...)
@@ -169,17 +169,6 @@ var _ = Describe("Choosing a node", func() {
 })
 
 // answering lets a part of a node answer something else.
-func answering(path string, status int, kind, body string) func(http.Handler) http.Handler {
-	return func(next http.Handler) http.Handler {
-		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			if !strings.Contains(r.URL.Path, path) {
-				next.ServeHTTP(w, r)
-				return
-			}
-			w.Header().Set("Date", "Sun, 01 Mar 2026 12:00:00 GMT") // the time of the bench
-			w.Header().Set("Content-Type", kind)
-			w.WriteHeader(status)
-			_, _ = w.Write([]byte(body))
-		})
-	}
+func answering(end string, status int, kind, body string) func(http.Handler) http.Handler {
+	return tuitest.Instead(end, tuitest.Answer(status, kind, body))
 }

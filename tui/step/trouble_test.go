@@ -9,20 +9,15 @@ import (
 
 	"github.com/rin-network/rin/conformance/target"
 	"github.com/rin-network/rin/tui/step"
+	"github.com/rin-network/rin/tui/tuitest"
 	"github.com/rin-network/rin/tui/walk"
 )
 
 var _ = Describe("Trouble on a screen", func() {
-	late := func(next http.Handler) http.Handler {
-		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			if !strings.Contains(r.URL.Path, "/info/") {
-				next.ServeHTTP(w, r)
-				return
-			}
-			w.Header().Set("Date", "Sun, 01 Mar 2026 13:00:00 GMT")
-			w.WriteHeader(http.StatusUnauthorized)
-		})
-	}
+	late := tuitest.Instead("/info/", func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Date", "Sun, 01 Mar 2026 13:00:00 GMT")
+		w.WriteHeader(http.StatusUnauthorized)
+	})
 	DescribeTable("says what happened, what causes it and what to try; enter tries again, and e leads to where the cause is edited",
 		func(at walk.Step, change func(http.Handler) http.Handler, spoil func(*target.Target), what, cause string, mend walk.Step, name string) {
 			b := newBench(at, bed{change: change})

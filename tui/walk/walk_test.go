@@ -15,6 +15,7 @@ import (
 	"github.com/rin-network/rin/conformance/target"
 	"github.com/rin-network/rin/sandbox"
 	"github.com/rin-network/rin/sandbox/auth"
+	"github.com/rin-network/rin/tui/tuitest"
 	"github.com/rin-network/rin/tui/walk"
 )
 
@@ -139,18 +140,8 @@ var _ = Describe("A walk", func() {
 
 var _ = Describe("Trouble on a walk", func() {
 	ctx := context.Background()
-	answering := func(path string, status int, header, body string) func(http.Handler) http.Handler {
-		return func(next http.Handler) http.Handler {
-			return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-				if !strings.Contains(r.URL.Path, path) {
-					next.ServeHTTP(w, r)
-					return
-				}
-				w.Header().Set("Content-Type", header)
-				w.WriteHeader(status)
-				_, _ = w.Write([]byte(body))
-			})
-		}
+	answering := func(end string, status int, kind, body string) func(http.Handler) http.Handler {
+		return tuitest.Instead(end, tuitest.Answer(status, kind, body))
 	}
 
 	DescribeTable("says what happened, what usually causes it and what to try", func(change func(http.Handler) http.Handler, spoil func(*target.Target), do func(*walk.Walk) walk.Scene, what, cause string) {
@@ -181,18 +172,23 @@ var _ = Describe("Trouble on a walk", func() {
 		Entry("a document that is none", answering("/api-docs", 200, "application/json", "[]"), nil, specification(ctx), "document can't be", "no OpenAPI document"),
 	)
 
+	It("pauses before it repeats a request that nobody answered", func() {
+		var pauses []time.Duration
+		w, err := walk.New(walk.Options{Target: target.Target{Registry: "http://127.0.0.1:1/registry.json"}, Pause: func(_ context.Context, d time.Duration) error {
+			pauses = append(pauses, d)
+			return nil
+		}})
+		Expect(err).NotTo(HaveOccurred())
+		scene, _ := w.ReadRegistry(context.Background())
+		Expect(scene.Trouble).NotTo(BeNil())
+		Expect(pauses).To(Equal([]time.Duration{record.RetryPause}))
+	})
+
 	It("finds a clock that is off behind a refused token", func() {
-		g := newGround(func(next http.Handler) http.Handler {
-			return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-				if strings.Contains(r.URL.Path, "/info/") {
-					w.Header().Set("Date", "Sun, 01 Mar 2026 13:00:00 GMT")
-					w.Header().Set("Content-Type", "application/json")
-					w.WriteHeader(http.StatusUnauthorized)
-					return
-				}
-				next.ServeHTTP(w, r)
-			})
-		}, sandbox.Config{})
+		g := newGround(tuitest.Instead("/info/", func(w http.ResponseWriter, r *http.Request) {
+			w.Header().Set("Date", "Sun, 01 Mar 2026 13:00:00 GMT")
+			tuitest.Answer(http.StatusUnauthorized, "application/json", "")(w, r)
+		}), sandbox.Config{})
 		scene := g.here().CallInfo(ctx)
 		Expect(scene.Trouble.Causes[0]).To(ContainSubstring("the clocks differ by 1h0m0s"))
 	})
@@ -264,18 +260,6 @@ var _ = Describe("What is taken along", func() {
 })
 
 var _ = Describe("Another node", func() {
-	It("pauses before it repeats a request that nobody answered", func() {
-		var pauses []time.Duration
-		w, err := walk.New(walk.Options{Target: target.Target{Registry: "http://127.0.0.1:1/registry.json"}, Pause: func(_ context.Context, d time.Duration) error {
-			pauses = append(pauses, d)
-			return nil
-		}})
-		Expect(err).NotTo(HaveOccurred())
-		scene, _ := w.ReadRegistry(context.Background())
-		Expect(scene.Trouble).NotTo(BeNil())
-		Expect(pauses).To(Equal([]time.Duration{record.RetryPause}))
-	})
-
 	It("is judged by what it answered itself", func() {
 		ctx := context.Background()
 		good, bad := newGround(nil, sandbox.Config{}), newGround(nil, sandbox.Config{Deviations: []string{"token-status-201"}})
