@@ -77,7 +77,7 @@ func started(env []string, args ...string) (session *gexec.Session, greeting str
 
 var _ = Describe("rin sandbox --nodes", func() {
 	It("has a node of each make, and each is certified with the warnings that its make earns and no other", func() {
-		issued := network("--nodes", "5", "--calls", "20")
+		issued := network("--nodes", "5", "--calls", "10")
 		Expect(issued.Nodes).To(HaveLen(5))
 		for i, made := range flavour.All() {
 			node := issued.Nodes[i]
