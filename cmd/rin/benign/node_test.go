@@ -22,10 +22,10 @@ const selector = "RIN_BENIGN"
 
 const (
 	// company is how many habits a node has that is certified for each of them.
-	company = 12
+	company = 20
 	// combinations are drawn by chance, of so many habits each: a few, or many when the environment selects habits. The seed is fixed,
 	// so that a failure can be seen again.
-	few, many, together, seed = 4, 12, 5, 20260302
+	few, many, together, seed = 2, 12, 5, 20260302
 )
 
 // node is a node with habits.
