@@ -23,6 +23,7 @@ type seat struct {
 	started time.Time
 	exited  chan error
 	framed  chan struct{} // closed with the first frame
+	drained chan struct{} // closed when everything was kept, which is after nobody has the command's end any more
 
 	mu    sync.Mutex
 	shown bytes.Buffer
@@ -47,7 +48,7 @@ func sit(answers bool, typed string, command *exec.Cmd) (*seat, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &seat{command: command, screen: screen, tty: tty, exited: make(chan error, 1), framed: make(chan struct{})}
+	s := &seat{command: command, screen: screen, tty: tty, exited: make(chan error, 1), framed: make(chan struct{}), drained: make(chan struct{})}
 	s.resize(80, 24)
 	if s.before, err = unix.IoctlGetTermios(int(tty.Fd()), unix.TCGETS); err != nil {
 		return nil, err
@@ -72,6 +73,7 @@ func sit(answers bool, typed string, command *exec.Cmd) (*seat, error) {
 
 // watch keeps what is shown, and answers.
 func (s *seat) watch(answers bool) {
+	defer close(s.drained)
 	buffer, asked := make([]byte, 1<<16), 0
 	for {
 		n, err := s.screen.Read(buffer)

@@ -41,6 +41,8 @@ func (s *seat) ends(code int) string {
 	Eventually(s.exited, "20s").Should(Receive())
 	Expect(s.command.ProcessState.ExitCode()).To(Equal(code), s.all())
 	Expect(s.modes()).To(Equal(s.before), "the modes of the terminal")
+	Expect(s.tty.Close()).To(Succeed())
+	Eventually(s.drained, "20s").Should(BeClosed())
 	all := s.all()
 	for _, mode := range []string{"?1049", "?25", "?2004", "?1000", "?1002", "?1003", "?1006", "?1004"} {
 		on, off := "\x1b["+mode+"h", "\x1b["+mode+"l"
