@@ -48,7 +48,7 @@ func (s soaking) load(ctx context.Context, length time.Duration, perSecond float
 	defer cancel()
 	pace := rate.NewLimiter(rate.Inf, 0)
 	if perSecond > 0 {
-		pace = rate.NewLimiter(rate.Limit(perSecond), connections)
+		pace = rate.NewLimiter(rate.Limit(perSecond), max(connections, int(perSecond/10))) // what a pause of the machine left out is made up for
 	}
 	parts := make([]load, connections)
 	started := time.Now()
