@@ -159,6 +159,11 @@ var _ = Describe("The command line", func() {
 	})
 
 	It("lists the catalogue as table, JSON and Markdown", func() {
+		for _, list := range []string{rin(nil, "requirements").out, rin(nil, "requirements", "--clients").out} {
+			for _, line := range strings.Split(list, "\n") {
+				Expect(len([]rune(line))).To(BeNumerically("<=", 80), line)
+			}
+		}
 		Expect(rin(nil, "requirements").out).To(MatchRegexp(`(?m)^TOK-01 +gating +auth +[1-9]`))
 		Expect(rin(nil, "requirements", "--format", "json").out).To(ContainSubstring(`"id": "TOK-01"`))
 		Expect(rin(nil, "requirements", "--format", "markdown").out).To(ContainSubstring("| TOK-01 | "))

@@ -75,7 +75,11 @@ func catalogueTable(out io.Writer, rows []requirement.Requirement) error {
 	proved := matrix.Recorded()
 	fmt.Fprintln(t, "ID\tGATE\tPROFILE\tDEVIATIONS\tTITLE")
 	for _, r := range rows {
-		fmt.Fprintf(t, "%s\t%s\t%s\t%10d\t%s\n", r.ID, r.Gate, r.Profile, len(proved.KilledBy(r.ID)), r.Title)
+		title := folded(r.Title, helpWidth-42) // the columns before take as much
+		fmt.Fprintf(t, "%s\t%s\t%s\t%10d\t%s\n", r.ID, r.Gate, r.Profile, len(proved.KilledBy(r.ID)), title[0])
+		for _, more := range title[1:] {
+			fmt.Fprintf(t, "\t\t\t\t%s\n", more)
+		}
 	}
 	return t.Flush()
 }

@@ -30,7 +30,7 @@ func WriteHTML(w io.Writer, r Report, log *exchange.Log) error {
 		"lines":  func(s string) string { return PlainLines(cut(s, 8000)) },
 		"symbol": symbol,
 		"secret": func(curl string) bool { return strings.Contains(curl, "$RIN_") },
-		"word":   word,
+		"word":   Word,
 		"counts": counts,
 		"fact":   func(name, value string) fact { return fact{name, value} },
 	}).ParseFS(pages, "page/page.html", "page/parts.html")
@@ -54,6 +54,8 @@ type pageView struct {
 	Mark     requirement.Outcome
 	Bar      []barPart
 	Sections []section
+	// Silent is the heading of Silences.
+	Silent   string
 	Silences []silenceView
 	Groups   []groupView
 	// NotRun are groups that this run did not ask for, NotCovered those that this version cannot judge.
@@ -137,6 +139,7 @@ func view(r Report, log *exchange.Log, css string) pageView {
 	}
 	for _, o := range []requirement.Outcome{requirement.Blocked, requirement.NotApplicable} {
 		for _, s := range r.silences(o) {
+			v.Silent = r.silent()
 			v.Silences = append(v.Silences, silenceView{o, s.ids, s.because})
 		}
 	}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/rin-network/rin/conformance/exchange"
 	"github.com/rin-network/rin/conformance/report"
+	"github.com/rin-network/rin/conformance/requirement"
 	"github.com/rin-network/rin/conformance/verdict"
 )
 
@@ -92,6 +93,19 @@ var _ = Describe("the page", func() {
 		Expect(out).To(ContainSubstring("{\n  &#34;empty&#34;: {},\n  &#34;list&#34;: [],\n  &#34;deep&#34;: [\n"))
 		Expect(out).To(ContainSubstring("not { json"))
 		Expect(out).NotTo(MatchRegexp(` {60}`), "indentation grows with the square of the depth")
+	})
+
+	It("heads what says nothing about the node by what it is", func() {
+		r, log := small()
+		for i := range r.Requirements {
+			if q := &r.Requirements[i]; q.Outcome == requirement.Blocked {
+				q.Outcome = requirement.Pass
+			}
+		}
+		Expect(written(report.WriteHTML, r, log)).To(SatisfyAll(ContainSubstring(`<h2 id="silent">Not applicable</h2>`), Not(ContainSubstring("Blocked and"))))
+		var b strings.Builder
+		Expect(report.WriteMarkdown(&b, r)).To(Succeed())
+		Expect(b.String()).To(ContainSubstring("\n## Not applicable\n"))
 	})
 
 	It("says where it cut a body", func() {

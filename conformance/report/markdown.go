@@ -75,10 +75,10 @@ func markdownFindings(b *bytes.Buffer, title string, list []told) {
 }
 
 func markdownSilences(b *bytes.Buffer, r Report) {
-	title := "\n## Blocked and not applicable\n\n"
+	title := "\n## " + r.silent() + "\n\n"
 	for _, o := range []requirement.Outcome{requirement.Blocked, requirement.NotApplicable} {
 		for _, s := range r.silences(o) {
-			fmt.Fprintf(b, "%s- %s %s: %s\n", title, verdict.IDs(s.ids, len(s.ids)), word(o), code(s.because))
+			fmt.Fprintf(b, "%s- %s %s: %s\n", title, verdict.IDs(s.ids, len(s.ids)), Word(o), code(s.because))
 			title = ""
 		}
 	}

@@ -25,7 +25,7 @@ func (c *console) findings(r Report) {
 func (c *console) finding(q told) {
 	c.blank()
 	c.text(0, symbol(q.Outcome)+" "+string(q.ID)+"  ", q.Title, bold, style(q.Outcome))
-	c.text(2, "", fmt.Sprintf("%s, %s: %s", word(q.Outcome), price(q.Requirement), q.Reason))
+	c.text(2, "", fmt.Sprintf("%s, %s: %s", Word(q.Outcome), price(q.Requirement), q.Reason))
 	c.field("expected", q.Expected)
 	c.field("got", q.Got)
 	c.field("seen in", q.Seen)
@@ -55,7 +55,7 @@ const maxFurther = 3
 func (c *console) warning(q Requirement) {
 	c.blank()
 	c.text(0, symbol(q.Outcome)+" "+string(q.ID)+"  ", q.Title, bold, style(q.Outcome))
-	c.text(2, "", word(q.Outcome)+": "+q.Reason)
+	c.text(2, "", Word(q.Outcome)+": "+q.Reason)
 	c.field("fix", q.Fix)
 }
 
@@ -82,9 +82,20 @@ func (c *console) silent(r Report) {
 			if i == 0 {
 				c.blank()
 			}
-			c.text(0, symbol(o)+" ", fmt.Sprintf("%s %s: %s", verdict.IDs(s.ids, 4), word(o), s.because))
+			c.text(0, symbol(o)+" ", fmt.Sprintf("%s %s: %s", verdict.IDs(s.ids, 4), Word(o), s.because))
 		}
 	}
+}
+
+// silent is the heading of what says nothing about the node.
+func (r Report) silent() string {
+	var words []string
+	for _, o := range []requirement.Outcome{requirement.Blocked, requirement.NotApplicable} {
+		if len(r.silences(o)) > 0 {
+			words = append(words, Word(o))
+		}
+	}
+	return sentence(strings.Join(words, " and "))
 }
 
 // silence is a group of requirements that were not judged for the same reason.

@@ -25,8 +25,8 @@ func symbol(o requirement.Outcome) string {
 	return "?"
 }
 
-// word names an outcome in a sentence.
-func word(o requirement.Outcome) string {
+// Word names an outcome in a sentence.
+func Word(o requirement.Outcome) string {
 	switch o {
 	case requirement.Pass:
 		return "passed"
@@ -88,7 +88,7 @@ func counts(t verdict.Totals) string {
 		if n == 0 {
 			continue
 		}
-		w := word(o)
+		w := Word(o)
 		if o == requirement.Warn && n != 1 {
 			w += "s"
 		}

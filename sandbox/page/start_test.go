@@ -77,6 +77,11 @@ var _ = Describe("the start page", func() {
 		Expect(m.text).To(SatisfyAll(ContainSubstring("http://127.0.0.1:8080/oauth/token"), ContainSubstring("Universität <Musterstadt>")))
 	})
 
+	It("names the other nodes of the network before it goes into its own", func() {
+		text := read(visit(start, browser, nil).Body.String()).text
+		Expect(strings.Index(text, "Hochschule B")).To(BeNumerically("<", strings.Index(text, "Where everything is")))
+	})
+
 	It("loads files of the node alone, has nothing inline, and a strict policy", func() {
 		got := visit(start, browser, nil)
 		m := read(got.Body.String())

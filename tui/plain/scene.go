@@ -82,7 +82,11 @@ func clipped(text string, width int) string {
 }
 
 func (t *teller) verdict(v walk.Verdict) {
-	t.paragraph(fmt.Sprintf("%-12s %s  ", word(v.Outcome), v.ID), v.Title)
+	outcome := report.Word(v.Outcome)
+	if v.Outcome == requirement.Fail {
+		outcome = strings.ToUpper(outcome) // to be noticed without colour
+	}
+	t.paragraph(fmt.Sprintf("%-12s %s  ", outcome, v.ID), v.Title)
 	if v.Outcome == requirement.Pass {
 		return
 	}
@@ -93,17 +97,4 @@ func (t *teller) verdict(v walk.Verdict) {
 	}
 	t.paragraph("    rule:     ", v.Source+": “"+v.Quote+"”")
 	t.paragraph("    fix:      ", v.Fix)
-}
-
-// word is an outcome in a word.
-func word(o requirement.Outcome) string {
-	switch o {
-	case requirement.Pass:
-		return "passed"
-	case requirement.Warn:
-		return "warning"
-	case requirement.Fail:
-		return "FAILED"
-	}
-	return string(o)
 }
