@@ -44,10 +44,12 @@ var _ = Describe("What every frame must hold to", func() {
 			return of(func(t testing.TB) { tuitest.Discreet(t, text, ground.Credentials(), w) })
 		}
 		secret := ground.Credentials()[1].Secret
-		for _, text := range []string{secret[:12], secret[len(secret)-12:], token.Value[len(token.Value)-12:], base64.RawURLEncoding.EncodeToString([]byte(`{"alg":"ES256","typ":"at+jwt"}`))} {
+		for _, text := range []string{secret[:12], secret[len(secret)-12:], token.Value[len(token.Value)-12:], base64.RawURLEncoding.EncodeToString([]byte(`{"alg":"ES256","typ":"at+jwt"}`)),
+			"eyJ8kBl2xTq0vGm5nWc3RzYp " + base64.RawURLEncoding.EncodeToString([]byte(`{"iss":"https://node.example"}`))} {
 			Expect(discreet("a " + text + "…")).To(HaveLen(1))
 		}
 		Expect(discreet("‹access_token› ‹client_secret› " + secret[:6])).To(BeEmpty())
+		Expect(discreet(`"x": "eyJ8kBl2xTq0vGm5nWc3RzYpLsDaHfJ7KoQ9iUe4bXg"`)).To(BeEmpty(), "a key that begins like a token")
 	})
 })
 
