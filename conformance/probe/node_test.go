@@ -3,6 +3,7 @@ package probe_test
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"slices"
@@ -39,6 +40,8 @@ type node struct {
 	// document replaces the API document.
 	document string
 	life     int
+	// revokes ends the other tokens of a client when it gets a new one.
+	revokes bool
 }
 
 func newNode(change ...func(*node)) *node {
@@ -106,6 +109,9 @@ func (n *node) token(w http.ResponseWriter, q *http.Request, body string) {
 		return
 	}
 	n.mu.Lock()
+	if n.revokes {
+		maps.DeleteFunc(n.tokens, func(_, client string) bool { return client == id })
+	}
 	n.issued++
 	token := fmt.Sprintf("access-token-number-%d", n.issued)
 	n.tokens[token] = id

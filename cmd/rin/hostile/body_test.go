@@ -27,7 +27,7 @@ func endless() []attack {
 		{name: "an endless body everywhere", before: func(string) func(http.Handler) http.Handler {
 			return func(http.Handler) http.Handler { return flood(head(200, "\r\n"), megabyte()) }
 		}},
-		{name: "a body of 1 GB with its length", typical: true, before: at(infoPath, flood(head(200, "Content-Length: 1073741824\r\n\r\n"), megabyte()))},
+		{name: "a body of 1 GB with its length", before: at(infoPath, flood(head(200, "Content-Length: 1073741824\r\n\r\n"), megabyte()))},
 		{name: "a trailer without an end", typical: true, before: at(infoPath, flood(head(200, "Transfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n"), "X-A: "+strings.Repeat("a", 1000)+"\r\n"))},
 	}
 }
@@ -76,7 +76,7 @@ func compressed() []attack {
 		{name: "a gzip bomb for a list", profile: "funding", before: at(listPath, coded("gzip", bomb))},
 		{name: "a bomb in a bomb", before: at(infoPath, coded("gzip, gzip", gzipped(bomb)))},
 		{name: "a bomb in a bomb in a bomb", before: at(infoPath, coded("gzip, gzip, gzip", gzipped(gzipped(bomb))))},
-		{name: "a hundred codings", typical: true, before: at(infoPath, coded(strings.TrimSuffix(strings.Repeat("gzip, ", 100), ", "), bomb))},
+		{name: "a hundred codings", before: at(infoPath, coded(strings.TrimSuffix(strings.Repeat("gzip, ", 100), ", "), bomb))},
 		{name: "a deflate bomb", before: at(infoPath, coded("deflate", deflated(64)))},
 		{name: "a coding that nobody asked for", before: at(infoPath, coded("br", []byte("\x8b\x00\x80{}\x03")))},
 		{name: "an unspeakable coding", before: at(infoPath, coded(inscription, []byte("{}")))},

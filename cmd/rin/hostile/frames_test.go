@@ -48,7 +48,7 @@ func framed() []attack {
 		{name: "pushes that nobody asked for", frames: func(f *http2.Framer, stream uint32, _ int) error {
 			return f.WritePushPromise(http2.PushPromiseParam{StreamID: stream, PromiseID: 2, BlockFragment: fields(":path", "/"), EndHeaders: true})
 		}},
-		{name: "a goodbye to every request", typical: true, frames: func(f *http2.Framer, _ uint32, n int) error {
+		{name: "a goodbye to every request", frames: func(f *http2.Framer, _ uint32, n int) error {
 			if n > 0 {
 				return io.EOF
 			}

@@ -53,7 +53,7 @@ func inscribed() []attack {
 		})},
 		{name: "texts in reason phrases", before: at(infoPath, says("HTTP/1.1 418 "+inscription+"\r\nContent-Length: 0\r\n\r\n"))},
 		{name: "texts in versions of HTTP", before: at(infoPath, says("HTTP/9.9"+inscription+" 200 OK\r\nContent-Length: 0\r\n\r\n"))},
-		{name: "texts in errors of the token endpoint", typical: true, before: at(tokenPath, status(400, "application/json", oauth))},
+		{name: "texts in errors of the token endpoint", before: at(tokenPath, status(400, "application/json", oauth))},
 		{name: "texts in token answers", before: at(tokenPath, asJSON(fmt.Sprintf(`{"access_token":%[1]s,"token_type":%[1]s,"expires_in":%[1]s,"scope":%[1]s,"refresh_token":%[1]s}`, quoted(lines))))},
 		{name: "texts in refusals of the info", before: at(infoPath, status(401, "application/problem+json", fmt.Sprintf(`{"type":%[1]s,"title":%[1]s,"detail":%[1]s,"instance":%[1]s,"status":%[1]s,"error":%[1]s,"message":%[1]s}`, quoted(lines))))},
 		{name: "texts in refusals of the list", profile: "funding", before: at(listPath, status(403, "text/html", lines))},

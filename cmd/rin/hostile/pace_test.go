@@ -20,7 +20,7 @@ func pacing() []attack {
 		{name: "a wait until the year 9999", before: at(infoPath, busy(429, "Fri, 31 Dec 9999 23:59:59 GMT")), flags: brief, says: []string{"deadline"}},
 		{name: "a wait of less than nothing", before: at(infoPath, busy(429, "-1000000000")), flags: brief},
 		{name: "a wait until long ago", before: at(infoPath, busy(429, "Thu, 01 Jan 1970 00:00:00 GMT")), flags: brief},
-		{name: "a wait of a text", typical: true, before: at(infoPath, busy(429, inscription)), flags: brief},
+		{name: "a wait of a text", before: at(infoPath, busy(429, inscription)), flags: brief},
 		{name: "a pause for repairs without an end", before: at(infoPath, busy(503, "1000000000")), flags: brief},
 		{name: "a limit that everything exceeds", before: func(string) func(http.Handler) http.Handler {
 			return func(http.Handler) http.Handler { return busy(429, "0") }

@@ -31,7 +31,7 @@ func redirecting() []attack {
 		{name: "redirects in a circle", before: trapping(infoPath, fixed(307, infoPath))},
 		{name: "redirects that never repeat", before: trapping(infoPath, next)},
 		{name: "documents that redirect in a circle", profile: "funding", before: trapping(specPath, fixed(301, specPath))},
-		{name: "tokens that redirect in a circle", typical: true, before: trapping(tokenPath, fixed(308, tokenPath))},
+		{name: "tokens that redirect in a circle", before: trapping(tokenPath, fixed(308, tokenPath))},
 		{name: "a token request sent to another host", before: trapping(tokenPath, to(307, stolen))},
 		{name: "a token request sent to another host, as GET", before: trapping(tokenPath, to(303, stolen))},
 		{name: "an info call sent to another host", before: trapping(infoPath, to(302, stolen))},
@@ -45,7 +45,7 @@ func redirecting() []attack {
 		{name: "a redirect to data", profile: "funding", before: trapping(specPath, fixed(302, "data:application/json,{}"))},
 		{name: "a redirect of 50 KB", before: trapping(infoPath, fixed(302, "/"+strings.Repeat("%41", 16_000)))},
 		{name: "a redirect nowhere", before: trapping(infoPath, fixed(302, "http://[::1%25"+marked+"]:99999/\x01"))},
-		{name: "a redirect from TLS to cleartext", typical: true, tls: plainTLS(), before: trapping(infoPath, to(301, stolen))},
+		{name: "a redirect from TLS to cleartext", tls: plainTLS(), before: trapping(infoPath, to(301, stolen))},
 		{name: "a token request sent from TLS to cleartext", tls: plainTLS(), before: trapping(tokenPath, to(307, stolen))},
 		{name: "a document that refreshes to another host", profile: "funding", before: trapping(specPath, func(trap string) http.HandlerFunc {
 			return func(w http.ResponseWriter, r *http.Request) {

@@ -32,7 +32,7 @@ func registering() []attack {
 			w.Header().Set("Content-Encoding", "gzip")
 			_, _ = w.Write(zeros(1 << 10))
 		})},
-		{name: "an entry of files", typical: true, before: trapping(registryPath, entry("file:///etc/passwd", "file:///etc/shadow"))},
+		{name: "an entry of files", before: trapping(registryPath, entry("file:///etc/passwd", "file:///etc/shadow"))},
 		{name: "an entry of scripts", before: trapping(registryPath, entry("javascript:"+marked, "data:text/html,"+marked))},
 		{name: "an entry of texts", before: trapping(registryPath, entry(lines, lines))},
 		{name: "an entry with a user", before: trapping(registryPath, entry(strings.Replace("{node}", "{", "{", 1)+tokenPath, "http://"+marked+":x@127.0.0.1/"))},
