@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/rin-network/rin/conformance/document"
 	"github.com/rin-network/rin/conformance/exchange"
 )
 
@@ -132,6 +133,11 @@ func tokenMediaType(e Evidence) Judgement {
 	x := e.The(exchange.TokenEndpoint.With(exchange.OK))
 	got := headerText(x, "Content-Type")
 	const expected = "Content-Type: application/json"
+	if member, twice := repeatedMember(x); twice {
+		const once = "each member once"
+		return Failed("the token answer holds a member twice; parsers disagree on which one counts", once, member+" twice").about(x, once, member+" twice").
+			Hinting("write each member once; look for a filter or gateway that adds what the authorization server has written already")
+	}
 	switch media := mediaType(x); {
 	case x.Response != nil && bytes.HasPrefix(x.Response.Body, byteOrderMark()):
 		return Failed("the token answer begins with a byte order mark, which JSON does not allow", expected+" without one", got+", with a byte order mark").about(x, "no byte order mark", "a byte order mark")
@@ -141,6 +147,19 @@ func tokenMediaType(e Evidence) Judgement {
 		return Warned("the token answer uses a media type that is only built on JSON", expected, got).about(x, expected, got)
 	}
 	return Failed("the token answer is not declared as JSON", expected, got).about(x, expected, got)
+}
+
+// repeatedMember is the first member of the object in an answer that it holds more than once. What objects inside hold is not a parameter.
+func repeatedMember(x exchange.Exchange) (name string, repeated bool) {
+	if x.Response == nil {
+		return "", false
+	}
+	for _, pointer := range document.Repeated(x.Response.Body) {
+		if name := strings.TrimPrefix(pointer, "/"); !strings.Contains(name, "/") {
+			return clip(name), true
+		}
+	}
+	return "", false
 }
 
 func tokenTypePresent(e Evidence) Judgement {

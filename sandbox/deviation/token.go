@@ -1,6 +1,7 @@
 package deviation
 
 import (
+	"bytes"
 	"net/http"
 )
 
@@ -75,6 +76,13 @@ func tokenDeviations() []Deviation {
 			Name: "token-without-pragma", Breaks: []string{"TOK-07"},
 			Why:  "The token answer lacks Pragma: no-cache, as newer authorization servers leave it out.",
 			Wrap: rewrite(when(succeeded, field("Pragma", "")), Token),
+		},
+		{
+			Name: "token-member-twice", Breaks: []string{"TOK-03"},
+			Why: "The token answer holds expires_in twice, with two values: a gateway adds its own before the authorization server's.",
+			Wrap: rewrite(when(succeeded, func(_ *http.Request, a *Answer) {
+				a.Body = bytes.Replace(a.Body, []byte(`"expires_in":`), []byte(`"expires_in":3600,"expires_in":`), 1)
+			}), Token),
 		},
 		{
 			Name: "token-byte-order-mark", Breaks: []string{"TOK-03"},

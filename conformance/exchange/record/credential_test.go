@@ -151,6 +151,8 @@ var _ = Describe("Credentials", func() {
 		Entry("inside another object", `{"data":{"access_token":"abcdefghijkl"}}`),
 		Entry("another spelling", `{"accessToken":"abcdefghijkl"}`),
 		Entry("an array", `[{"id_token":"abcdefghijkl"}]`),
+		Entry("a name with an escape", `{"refresh\u005Ftoken":"abcdefghijkl"}`),
+		Entry("a name of escapes, cut", `{"data":{"\u0061\u0063\u0063\u0065\u0073\u0073\u0054\u006f\u006b\u0065\u006e": "abcdefghijkl`),
 	)
 
 	DescribeTable("are not taken for tokens where they are none, so that an answer stays the JSON that it was",
@@ -181,6 +183,20 @@ var _ = Describe("Credentials", func() {
 		Entry("the scheme of the interface", `{"access_token":"Bearer abcdefghijkl","token_type":"Bearer"}`, "Bearer abcdefghijkl", "Bearer"),
 		Entry("another scheme", `{"access_token":"Resource abcdefghijkl"}`, "Resource abcdefghijkl", "Resource"),
 		Entry("no good JSON", `{'access_token':'Resource abcdefghijkl',}`, "Resource abcdefghijkl", "Resource"),
+	)
+
+	DescribeTable("are found each where an answer holds several, and the last one is used, as clients do",
+		func(body string) {
+			r := newRoom()
+			a := r.send(record.Ask{URL: serve(text(body)).URL, Issues: "access_token"})
+			Expect(a.Token).To(Equal("the-last-abcdefghijkl"))
+			Expect(r.file.String()).NotTo(ContainSubstring("abcdefghijkl"))
+			Expect(r.recorded().Tokens).To(HaveLen(1))
+		},
+		Entry("by one name", `{"access_token":"the-first-abcdefghijkl","token_type":"Bearer","access_token":"the-last-abcdefghijkl"}`),
+		Entry("by a name with an escape", `{"access\u005ftoken":"the-first-abcdefghijkl","access_token":"the-last-abcdefghijkl"}`),
+		Entry("by names in two cases", `{"ACCESS_token":"the-first-abcdefghijkl","access_token":"the-last-abcdefghijkl"}`),
+		Entry("before one that is none", `{"access\u005ftoken":"the-last-abcdefghijkl","access_token":7}`),
 	)
 
 	It("are named after the case that they came by", func() {
