@@ -39,7 +39,7 @@ type Event struct {
 // EventKind says what happened.
 type EventKind string
 
-// The kinds of event.
+// The kinds of event. The plan comes before the first request; what is judged without one may be judged before it.
 const (
 	Planned   EventKind = "planned"
 	Progress  EventKind = "progress"
