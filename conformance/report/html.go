@@ -137,9 +137,9 @@ func view(r Report, log *exchange.Log, css string) pageView {
 			v.Sections = append(v.Sections, s)
 		}
 	}
+	v.Silent = r.silent()
 	for _, o := range []requirement.Outcome{requirement.Blocked, requirement.NotApplicable} {
 		for _, s := range r.silences(o) {
-			v.Silent = r.silent()
 			v.Silences = append(v.Silences, silenceView{o, s.ids, s.because})
 		}
 	}

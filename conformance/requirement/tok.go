@@ -57,14 +57,14 @@ func tokenAnswer() []Requirement {
 			Needs:    atToken(exchange.OK), After: []ID{needsToken}, Check: tokenStatus,
 		},
 		{
-			ID: "TOK-03", Title: "Answer is JSON by media type",
+			ID: "TOK-03", Title: "Answer is JSON by media type, each parameter once",
 			Level: StandardMust, Gate: Gating, Profile: Auth,
 			Source:   RFC(6749, "5.1").And(RFC(6749, "3.2")),
-			Quote:    "The parameters are included in the entity-body of the HTTP response using the \"application/json\" media type as defined by [RFC4627]. … Request and response parameters MUST NOT be included more than once.",
+			Quote:    "The parameters are included in the entity-body of the HTTP response using the \"application/json\" media type as defined by [RFC4627].",
 			Probe:    "The Content-Type of the answer to the good token request; its body is searched for a byte order mark and for members that it holds twice.",
 			Forgives: "Parameters such as charset=UTF-8, any case; application/…+json is a warning.",
 			Fix:      "Send Content-Type: application/json with the token answer (PHP: header('Content-Type: application/json'); Express: res.json).",
-			Breaks:   "A token answer with Content-Type: text/plain.",
+			Breaks:   "A token answer with Content-Type: text/plain; one that holds expires_in twice.",
 			Needs:    atToken(exchange.OK), After: []ID{needsToken}, Check: tokenMediaType,
 		},
 		{

@@ -131,22 +131,21 @@ func tokenStatus(e Evidence) Judgement {
 
 func tokenMediaType(e Evidence) Judgement {
 	x := e.The(exchange.TokenEndpoint.With(exchange.OK))
-	got := headerText(x, "Content-Type")
-	const expected = "Content-Type: application/json"
-	if member, twice := repeatedMember(x); twice {
-		const once = "each member once"
-		return Failed("the token answer holds a member twice; parsers disagree on which one counts", once, member+" twice").about(x, once, member+" twice").
-			Hinting("write each member once; look for a filter or gateway that adds what the authorization server has written already")
-	}
-	switch media := mediaType(x); {
+	const expected, once = "Content-Type: application/json", "each parameter once (RFC 6749 §3.2)"
+	got, media := headerText(x, "Content-Type"), mediaType(x)
+	member, repeated := repeatedMember(x)
+	switch {
 	case x.Response != nil && bytes.HasPrefix(x.Response.Body, byteOrderMark()):
 		return Failed("the token answer begins with a byte order mark, which JSON does not allow", expected+" without one", got+", with a byte order mark").about(x, "no byte order mark", "a byte order mark")
-	case media == "application/json":
-		return Passed(x.Label)
-	case jsonMedia(media):
+	case !jsonMedia(media):
+		return Failed("the token answer is not declared as JSON", expected, got).about(x, expected, got)
+	case repeated:
+		return Failed("the token answer holds a parameter twice; parsers disagree on which one counts", once, member+" twice").about(x, once, member+" twice").
+			Hinting("write each parameter once; look for a filter or gateway that adds what the authorization server has written already")
+	case media != "application/json":
 		return Warned("the token answer uses a media type that is only built on JSON", expected, got).about(x, expected, got)
 	}
-	return Failed("the token answer is not declared as JSON", expected, got).about(x, expected, got)
+	return Passed(x.Label)
 }
 
 // repeatedMember is the first member of the object in an answer that it holds more than once. What objects inside hold is not a parameter.

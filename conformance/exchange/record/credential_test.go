@@ -151,6 +151,7 @@ var _ = Describe("Credentials", func() {
 		Entry("inside another object", `{"data":{"access_token":"abcdefghijkl"}}`),
 		Entry("another spelling", `{"accessToken":"abcdefghijkl"}`),
 		Entry("an array", `[{"id_token":"abcdefghijkl"}]`),
+		Entry("a value with an escaped backslash", `{"refresh_token":"\\u0041abcdefghijkl"}`),
 		Entry("a name with an escape", `{"refresh\u005Ftoken":"abcdefghijkl"}`),
 		Entry("a name of escapes, cut", `{"data":{"\u0061\u0063\u0063\u0065\u0073\u0073\u0054\u006f\u006b\u0065\u006e": "abcdefghijkl`),
 	)

@@ -51,10 +51,7 @@ func (r *Recorder) conceal(ask Ask, x *exchange.Exchange, body []byte) string {
 		AccessToken string `json:"access_token"`
 	}
 	_ = json.Unmarshal(body, &answer) // what is no JSON is searched below
-	found := tokenMember().FindAllStringSubmatch(string(body), 100)
-	if plain := unescaped(body); len(plain) != len(body) { // the names of members may be written with escapes, too
-		found = append(found, tokenMember().FindAllStringSubmatch(string(plain), 100)...)
-	}
+	found := tokenMember().FindAllStringSubmatch(withPlainLetters(body), 100)
 	if why := excessive(append(found, []string{"", "", answer.AccessToken, "", ""})); why != "" {
 		x.Response.Body, x.Response.BodyError, x.Response.Withheld = nil, why, true
 		return ""
@@ -73,18 +70,17 @@ func (r *Recorder) conceal(ask Ask, x *exchange.Exchange, body []byte) string {
 	return answer.AccessToken
 }
 
-// unescaped is a text in which a character that is written as an escape, such as \u005f, is itself.
-func unescaped(text []byte) []byte {
-	return regexp.MustCompile(`\\u00[2-7][0-9a-fA-F]`).ReplaceAllFunc(text, func(escape []byte) []byte {
-		if c := unquote(string(escape)); tokenCharacter(c) {
-			return []byte(c)
+// withPlainLetters is a JSON text in which letters and underscores that are written as escapes, such as \u005f, are themselves: a name is
+// found however it is written. Other escapes stay, an escaped backslash among them.
+func withPlainLetters(text []byte) string {
+	escape := regexp.MustCompile(`\\u00(?:[46][1-9a-fA-F]|[57][0-9aA]|5[fF])|\\.`)
+	return escape.ReplaceAllStringFunc(string(text), func(s string) string {
+		if len(s) > len(`\n`) {
+			return unquote(s)
 		}
-		return escape
+		return s
 	})
 }
-
-// tokenCharacter tells a character of a name or a token from one that a JSON text has to escape, or takes for its end.
-func tokenCharacter(c string) bool { return len(c) == 1 && !strings.Contains("\"'\\\x7f ", c) }
 
 // bare is a value without quotes in JSON; empty for one that is no token, such as null: hidden, it would take its place in every
 // answer, and leave no JSON behind.
