@@ -1,6 +1,7 @@
 package described
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -92,11 +93,24 @@ func New(d *document.Document, samples Samples, prefix string, o Options) (*API,
 			}
 		}
 	}
+	a.locate()
 	slices.SortStableFunc(a.faults, func(x, y Fault) int { return strings.Compare(x.Operation, y.Operation) })
 	if served == 0 {
 		return nil, fmt.Errorf("none of its operations can be served: %v", a.faults[0])
 	}
 	return a, nil
+}
+
+// locate finds the lines of what is not served.
+func (a *API) locate() {
+	var found []*document.Fault
+	for _, f := range a.faults {
+		var fault *document.Fault
+		if errors.As(f.Cause, &fault) {
+			found = append(found, fault)
+		}
+	}
+	a.document.Locate(found...)
 }
 
 // add makes an operation ready; one that cannot be served answers with the reason.

@@ -101,7 +101,7 @@ func (s *Schemas) Check(pointer string, value any) (violations []Violation, err 
 	}
 	defer func() {
 		if r := recover(); r != nil {
-			violations, err = nil, s.document.Fault(pointer, "the schema cannot be applied: %v", r)
+			violations, err = nil, s.inapplicable(pointer, r)
 		}
 	}()
 	fault := schema.Validate(value)
@@ -110,7 +110,13 @@ func (s *Schemas) Check(pointer string, value any) (violations []Violation, err 
 	}
 	var invalid *jsonschema.ValidationError
 	if !errors.As(fault, &invalid) {
-		return nil, s.document.Fault(pointer, "the schema cannot be applied: %v", fault)
+		return nil, s.inapplicable(pointer, fault)
 	}
 	return describe(invalid), nil
+}
+
+func (s *Schemas) inapplicable(pointer string, why any) error {
+	fault := s.document.Fault(pointer, "the schema cannot be applied: %v", why)
+	s.document.Locate(fault)
+	return fault
 }

@@ -1,6 +1,8 @@
 package document
 
 import (
+	"bytes"
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -72,7 +74,8 @@ func Read(text []byte) (*Document, error) {
 	}
 	d.Server = ServerPath(source.Root)
 	if fault := d.collect(); fault != nil {
-		return nil, d.located(fault)
+		d.Locate(fault)
+		return nil, fault
 	}
 	return d, nil
 }
@@ -80,16 +83,30 @@ func Read(text []byte) (*Document, error) {
 // Tree is the whole document: maps, slices, strings, booleans, json.Number and nil. It must not be changed.
 func (d *Document) Tree() map[string]any { return d.Schemas.Root }
 
-// Fault makes a fault of the part at a pointer, with its line.
+// Fault makes a fault of the part at a pointer. It has no line before Locate.
 func (d *Document) Fault(pointer, format string, values ...any) *Fault {
-	return d.located(&Fault{Pointer: pointer, Reason: fmt.Sprintf(format, values...)})
+	return &Fault{Pointer: pointer, Reason: fmt.Sprintf(format, values...)}
 }
 
-func (d *Document) located(f *Fault) *Fault {
-	if f.Line == 0 {
-		f.Line = line(d.text, f.Pointer)
+// Locate finds the lines of faults, all of them in one walk through the text: not every fault that is found is told, and a document may
+// have a thousand.
+func (d *Document) Locate(faults ...*Fault) {
+	var wanted place
+	for _, f := range faults {
+		wanted.add(segments(f.Pointer))
 	}
-	return f
+	if isJSON(d.text) {
+		text := bytes.TrimPrefix(d.text, []byte("\xef\xbb\xbf"))
+		f := finder{text: text, decoder: json.NewDecoder(bytes.NewReader(text)), line: 1}
+		wanted.line = 1
+		f.find(&wanted)
+	} else if node, err := yamlTree(d.text); err == nil {
+		wanted.line = node.Line
+		wanted.find(node)
+	}
+	for _, f := range faults {
+		f.Line = wanted.nearest(segments(f.Pointer))
+	}
 }
 
 // clip keeps foreign text short in messages.

@@ -25,70 +25,82 @@ func yamlTree(text []byte) (*yaml.Node, error) {
 	return &node, nil
 }
 
-// lineAt is the line of a byte, from 1.
-func lineAt(text []byte, offset int) int {
-	return 1 + bytes.Count(text[:max(0, min(offset, len(text)))], []byte("\n"))
+// place is a part of a document whose line is wanted, or that is on the way to one.
+type place struct {
+	line  int // from 1; 0 where it is not in the document
+	below map[string]*place
 }
 
-// line finds where the value of a pointer, or the nearest one above it that is there, begins; 0 when it cannot be told. Only
-// messages need it, so that nothing is kept for it.
-func line(text []byte, pointer string) int {
-	if isJSON(text) {
-		f := finder{text: text, decoder: json.NewDecoder(bytes.NewReader(text))}
-		f.find(segments(pointer))
-		return lineAt(text, f.found)
+func (p *place) add(way []string) {
+	for _, name := range way {
+		next := p.below[name]
+		if next == nil {
+			next = &place{}
+			if p.below == nil {
+				p.below = map[string]*place{}
+			}
+			p.below[name] = next
+		}
+		p = next
 	}
-	node, err := yamlTree(text)
-	if err != nil {
-		return 0
-	}
-	at := node.Line
-	for _, segment := range segments(pointer) {
-		if node = below(node, segment); node == nil {
+}
+
+// nearest is the line of what is at the end of the way, or of the last part on it that is there.
+func (p *place) nearest(way []string) int {
+	line := p.line
+	for _, name := range way {
+		if p = p.below[name]; p == nil || p.line == 0 {
 			break
 		}
-		at = node.Line
+		line = p.line
 	}
-	return at
+	return line
 }
 
-// below is the member or item of a node; a member is where its name stands.
-func below(n *yaml.Node, segment string) *yaml.Node {
+// find looks for what is below a node of YAML. A member is where its name stands.
+func (p *place) find(n *yaml.Node) {
 	if n.Kind == yaml.AliasNode {
 		n = n.Alias
 	}
-	if n.Kind == yaml.SequenceNode {
-		if i, err := strconv.Atoi(segment); err == nil && i >= 0 && i < len(n.Content) {
-			return n.Content[i]
+	switch n.Kind {
+	case yaml.SequenceNode:
+		for i, item := range n.Content {
+			if next := p.below[strconv.Itoa(i)]; next != nil {
+				next.line = item.Line
+				next.find(item)
+			}
 		}
-		return nil
-	}
-	for i := 0; n.Kind == yaml.MappingNode && i+1 < len(n.Content); i += 2 {
-		if n.Content[i].Value == segment {
-			member := *n.Content[i+1]
-			member.Line = n.Content[i].Line
-			return &member
+	case yaml.MappingNode:
+		for i := 0; i+1 < len(n.Content); i += 2 {
+			if next := p.below[n.Content[i].Value]; next != nil {
+				next.line = n.Content[i].Line
+				next.find(n.Content[i+1])
+			}
 		}
 	}
-	return nil
 }
 
 // finder walks over JSON that is known to be good.
 type finder struct {
 	text    []byte
 	decoder *json.Decoder
-	found   int // offset of the last name or item on the way
+	counted int // bytes
+	line    int // where they end
 }
 
-// find reads one value, and goes on to the pointer's end within it.
-func (f *finder) find(way []string) (done bool) {
+// lineOf is the line of a byte that is behind all those asked for before.
+func (f *finder) lineOf(offset int) int {
+	f.line += bytes.Count(f.text[f.counted:offset], []byte("\n"))
+	f.counted = offset
+	return f.line
+}
+
+// find reads one value, and looks there for what is below a place.
+func (f *finder) find(p *place) {
 	token, err := f.decoder.Token()
 	delim, nested := token.(json.Delim)
-	if err != nil || len(way) == 0 {
-		return true
-	}
-	if !nested {
-		return true
+	if err != nil || !nested {
+		return
 	}
 	for i := 0; f.decoder.More(); i++ {
 		name := strconv.Itoa(i)
@@ -96,21 +108,22 @@ func (f *finder) find(way []string) (done bool) {
 		if delim == '{' {
 			token, err := f.decoder.Token()
 			if err != nil {
-				return true
+				return
 			}
 			name, _ = token.(string)
 			at = int(f.decoder.InputOffset())
 		} else {
 			at += len(f.text[at:]) - len(bytes.TrimLeft(f.text[at:], " \t\r\n,"))
 		}
-		if name == way[0] {
-			f.found = at
-			return f.find(way[1:])
+		if next := p.below[name]; next != nil {
+			next.line = f.lineOf(at)
+			f.find(next)
+			continue
 		}
 		var skipped json.RawMessage
 		if err := f.decoder.Decode(&skipped); err != nil {
-			return true
+			return
 		}
 	}
-	return true
+	_, _ = f.decoder.Token() // the end of the object or array
 }

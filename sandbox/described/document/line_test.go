@@ -46,6 +46,11 @@ paths:
 		Expect(d.Operations).To(HaveLen(1))
 		fault := d.Operations[0].Fault
 		Expect(fault).NotTo(BeNil())
+		whole, beyond, other := d.Fault("", "is odd"), d.Fault("/paths/~1a/get/responses/404/content", "is odd"), d.Fault("/paths/~1a/get/parameters/0", "is odd")
+		d.Locate(whole, fault, beyond, other)
+		Expect(whole.Line).To(Equal(1))
+		Expect(other.Line).To(Equal(line - 1 - strings.Count(text, "- name: y")))
+		Expect(beyond.Line).To(Equal(line+1+strings.Count(text, `"responses"`)), "of the responses, which are there")
 		Expect(fault.Pointer).To(Equal("/paths/~1a/get/parameters/1/in"))
 		Expect(fault.Line).To(Equal(line))
 		Expect(fault.Error()).To(ContainSubstring("expected path, query, header or cookie"))
