@@ -7,6 +7,8 @@ import (
 	"net/http"
 	"slices"
 
+	"github.com/rin-network/rin/sandbox/described/content"
+	"github.com/rin-network/rin/sandbox/described/document"
 	"github.com/rin-network/rin/sandbox/journal"
 	"github.com/rin-network/rin/sandbox/problem"
 	"github.com/rin-network/rin/sandbox/representation"
@@ -21,6 +23,8 @@ type answer struct {
 	content []byte
 	media   string
 	refusal *problem.Problem
+	// negotiated: another Accept may get another media type.
+	negotiated bool
 	// page is what part of a list it is; nil for none.
 	page *journal.Page
 }
@@ -75,19 +79,41 @@ func (a *API) make(q asked) (*answer, error) {
 	if q.media.Type == "" || made.status == http.StatusNoContent || made.status == http.StatusNotModified || made.status < 200 {
 		return made, nil
 	}
-	made.media = q.media.Type
-	switch content := value.(type) {
-	case json.RawMessage:
-		made.content = content
-	case string:
-		if made.content = []byte(content); form(q.media.Type) == asJSON {
-			made.content, err = json.Marshal(content)
-		}
-	default:
-		made.content, err = json.Marshal(content)
+	made.media, made.negotiated = q.media.Type, len(q.operation.media) > 1
+	if made.content, err = a.encode(q.media, value); err != nil {
+		return nil, err
+	}
+	if content.FormOf(made.media) != content.JSON { // a document may be anybody's, and browsers run pages and pictures
+		made.header.Set("Content-Security-Policy", "default-src 'none'; sandbox")
 	}
 	made.body = representation.New(made.media, made.content)
-	return made, err
+	return made, nil
+}
+
+// encode writes a value as content of a media type.
+func (a *API) encode(m document.Media, value any) ([]byte, error) {
+	form := content.FormOf(m.Type)
+	if form == content.XML {
+		if encoded, ok := value.(json.RawMessage); ok {
+			decoded, err := decode(encoded)
+			if err != nil {
+				return nil, err
+			}
+			value = decoded
+		}
+		return content.WriteXML(a.document, a.members, m.Schema, value), nil
+	}
+	switch v := value.(type) {
+	case []byte:
+		return v, nil
+	case json.RawMessage:
+		return v, nil
+	case string:
+		if form != content.JSON {
+			return []byte(v), nil
+		}
+	}
+	return json.Marshal(value)
 }
 
 // missing refuses paths that lead through an id that its list does not have.
@@ -108,14 +134,20 @@ func (a *API) missing(q asked) (*problem.Problem, error) {
 
 // value draws the content of an answer. total counts the items of a list; -1 for what is none.
 func (a *API) value(q asked) (value any, total int, err error) {
+	form := content.FormOf(q.media.Type)
+	if (form == content.Sample || form == content.Text) && a.opaque(q.media.Schema) {
+		if file, ok := content.File(q.media.Type); ok {
+			return file, -1, nil
+		}
+	}
 	if q.media.Schema == "" {
-		if form(q.media.Type) == asText {
+		if form == content.Text {
 			return "", -1, nil
 		}
 		return map[string]any{}, -1, nil
 	}
-	if q.operation.list != nil && q.media.Schema == q.operation.list.schema {
-		return a.listed(q.operation.list, q)
+	if l := q.operation.list; l != nil && (q.media.Schema == l.schema || form == content.XML && a.equal(q.media.Schema, l.schema)) {
+		return a.listed(l, q)
 	}
 	base, err := a.base(q)
 	if err != nil {

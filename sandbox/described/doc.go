@@ -14,6 +14,11 @@
 // 404, also below it (/funders/{id}/calls). The id is the member that is called as the parameter, else as its end (petId: id), else id,
 // uuid, identifier, key or code.
 //
+// # Media types
+//
+// JSON, text, and XML by the XML Object of OpenAPI are made of the same values; where JSON is described, it is what a request without Accept
+// gets. A page, picture, PDF, archive or other file whose schema says no more than that it is bytes is a small file of its type.
+//
 // # Query parameters
 //
 // A parameter of a list filters when the items have a member of its name, of its plural, of which its name is the end in camel case

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/rin-network/rin/sandbox/described/content"
 	"github.com/rin-network/rin/sandbox/described/route"
 )
 
@@ -39,7 +40,7 @@ func (a *API) findLists() {
 	details := a.details()
 	for _, r := range a.all {
 		o := r.operations[http.MethodGet]
-		if o == nil || o.fault != nil || len(o.media) == 0 || form(o.media[0].Type) != asJSON || o.media[0].Schema == "" {
+		if o == nil || o.fault != nil || len(o.media) == 0 || content.FormOf(o.media[0].Type) != content.JSON || o.media[0].Schema == "" {
 			continue
 		}
 		l := &list{operation: o, schema: o.media[0].Schema}

@@ -4,6 +4,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/rin-network/rin/sandbox/described/content"
 	"github.com/rin-network/rin/sandbox/described/document"
 )
 
@@ -21,7 +22,7 @@ func negotiate(described []document.Media, accept []string) document.Media {
 			}
 		}
 	}
-	chosen.Type = concrete(chosen.Type)
+	chosen.Type = content.Concrete(chosen.Type)
 	return chosen
 }
 

@@ -1,6 +1,7 @@
 package described
 
 import (
+	"cmp"
 	"errors"
 	"net/http"
 	"slices"
@@ -8,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/rin-network/rin/fixtures/schema"
+	"github.com/rin-network/rin/sandbox/described/content"
 	"github.com/rin-network/rin/sandbox/described/document"
 	"github.com/rin-network/rin/sandbox/described/parameter"
 	"github.com/rin-network/rin/sandbox/described/route"
@@ -81,6 +83,7 @@ func (a *API) prepareAnswer(o *operation) error {
 		}
 		o.media = append(o.media, m)
 	}
+	slices.SortStableFunc(o.media, func(x, y document.Media) int { return cmp.Compare(preference(x.Type), preference(y.Type)) })
 	if len(o.response.Content) > 0 && len(o.media) == 0 {
 		return first
 	}
@@ -88,7 +91,7 @@ func (a *API) prepareAnswer(o *operation) error {
 		if sentAnyhow(h.Name) {
 			continue
 		}
-		if err := a.drawable(h.Schema); err != nil {
+		if _, err := a.drawn(h.Schema); err != nil {
 			if h.Require {
 				return err
 			}
@@ -101,26 +104,69 @@ func (a *API) prepareAnswer(o *operation) error {
 
 // makeable tells why no content of a media type can be made; nil when it can.
 func (a *API) makeable(m document.Media, r document.Response) error {
-	switch form(m.Type) {
-	case asJSON, asText:
-		return a.drawable(m.Schema)
-	}
-	return a.document.Fault(r.Pointer, "content of the type %s is not made: JSON and text are", m.Type)
-}
-
-func (a *API) drawable(pointer string) error {
-	if pointer == "" {
-		return nil
-	}
-	if err := a.responses.Prepare(pointer); err != nil {
+	switch content.FormOf(m.Type) {
+	case content.None:
+		return a.document.Fault(r.Pointer, "content of the type %s is not made", m.Type)
+	case content.Sample:
+		if a.opaque(m.Schema) {
+			return nil
+		}
+		value, err := a.drawn(m.Schema)
+		if _, isText := value.(string); err == nil && !isText {
+			return a.document.Fault(r.Pointer, "content of the type %s is a file, and its schema asks for something else than text", m.Type)
+		}
 		return err
 	}
-	_, err := a.samples.Value(pointer, "")
+	_, err := a.drawn(m.Schema)
+	return err
+}
+
+// preference puts JSON before what else an operation answers with: what is asked for nothing gets what most clients read.
+func preference(mediaType string) int {
+	if content.FormOf(mediaType) == content.JSON {
+		return 0
+	}
+	return 1
+}
+
+// opaque tells a schema that says nothing of the content of a file but that it is text or bytes.
+func (a *API) opaque(pointer string) bool {
+	if pointer == "" {
+		return true
+	}
+	schema, _ := a.schema(pointer)
+	for name, value := range schema {
+		switch name {
+		case "type":
+			if value != "string" {
+				return false
+			}
+		case "format":
+			if value != "binary" {
+				return false
+			}
+		case "title", "description", "nullable", "contentMediaType", "deprecated", "$comment", "xml":
+		default:
+			return false
+		}
+	}
+	return true
+}
+
+// drawn draws a first value of a schema.
+func (a *API) drawn(pointer string) (any, error) {
+	if pointer == "" {
+		return nil, nil
+	}
+	if err := a.responses.Prepare(pointer); err != nil {
+		return nil, err
+	}
+	value, err := a.samples.Value(pointer, "")
 	var fault *schema.Fault
 	if errors.As(err, &fault) {
-		return a.document.Fault(strings.TrimPrefix(fault.Pointer, "#"), "%s", fault.Reason)
+		return nil, a.document.Fault(strings.TrimPrefix(fault.Pointer, "#"), "%s", fault.Reason)
 	}
-	return err
+	return value, err
 }
 
 // status is the number that an answer of a documented status has.
@@ -142,34 +188,4 @@ func status(method, documented string) int {
 func sentAnyhow(name string) bool {
 	return slices.Contains([]string{"Content-Type", "Content-Length", "Content-Encoding", "Transfer-Encoding", "Connection", "Date", "Trailer",
 		"Upgrade", "Etag", "Vary", "Cache-Control", "Www-Authenticate"}, http.CanonicalHeaderKey(name))
-}
-
-// The forms of content.
-const (
-	asJSON = iota
-	asText
-	asNothing
-)
-
-// form tells how content of a media type, or of a range of them, is made.
-func form(mediaType string) int {
-	essence, _, _ := strings.Cut(mediaType, ";")
-	switch essence = strings.TrimSpace(essence); {
-	case strings.HasSuffix(essence, "json"), essence == "*/*", essence == "application/*":
-		return asJSON
-	case strings.HasPrefix(essence, "text/") && essence != "text/xml" && essence != "text/html":
-		return asText
-	}
-	return asNothing
-}
-
-// concrete is the media type that is sent for a range of them.
-func concrete(mediaType string) string {
-	switch mediaType {
-	case "*/*", "application/*":
-		return "application/json"
-	case "text/*":
-		return "text/plain"
-	}
-	return mediaType
 }

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/rin-network/rin/sandbox/described/constraint"
+	"github.com/rin-network/rin/sandbox/described/content"
 	"github.com/rin-network/rin/sandbox/described/document"
 	"github.com/rin-network/rin/sandbox/described/parameter"
 	"github.com/rin-network/rin/sandbox/journal"
@@ -107,25 +108,25 @@ func (a *API) readBody(q *asked, r *http.Request) *problem.Problem {
 	if described == nil {
 		return nil
 	}
-	content, err := io.ReadAll(io.LimitReader(r.Body, maxBody+1))
+	body, err := io.ReadAll(io.LimitReader(r.Body, maxBody+1))
 	switch {
 	case err != nil:
 		return refuse(problem.BadRequest("the body of the request cannot be read to its end", "send it whole"))
-	case len(content) > maxBody:
+	case len(body) > maxBody:
 		return refuse(problem.TooLarge(maxBody))
-	case len(content) == 0 && described.Required:
+	case len(body) == 0 && described.Required:
 		return refuse(problem.BadRequest("the request has no body", "send one of "+typesOf(described.Content)))
-	case len(content) == 0:
+	case len(body) == 0:
 		return nil
 	}
 	media, ok := accepted(described.Content, r.Header.Get("Content-Type"))
 	if !ok {
 		return refuse(problem.UnsupportedMediaType(r.Header.Get("Content-Type"), typesOf(described.Content)))
 	}
-	if form(media.Type) != asJSON {
+	if content.FormOf(media.Type) != content.JSON {
 		return nil // forms, files and other texts are taken as they are
 	}
-	if q.body, err = decode(content); err != nil {
+	if q.body, err = decode(body); err != nil {
 		return refuse(problem.BadRequest("the body of the request is not JSON: "+err.Error(), "send the body as "+media.Type))
 	}
 	if media.Schema == "" {

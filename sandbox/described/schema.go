@@ -2,6 +2,7 @@ package described
 
 import (
 	"maps"
+	"reflect"
 	"slices"
 	"strconv"
 
@@ -22,6 +23,13 @@ func (a *API) same(one, other string) bool {
 	_, x := a.schema(one)
 	_, y := a.schema(other)
 	return x == y
+}
+
+// equal tells whether two pointers lead to one schema, or to two that say the same.
+func (a *API) equal(one, other string) bool {
+	x, at := a.schema(one)
+	y, where := a.schema(other)
+	return at == where || reflect.DeepEqual(x, y)
 }
 
 // members are the properties of a schema with the pointers of theirs, through references, the parts that it is made of, and what its discriminator leads to.

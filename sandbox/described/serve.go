@@ -134,6 +134,9 @@ func (m *answer) write(w http.ResponseWriter, r *http.Request, guarded bool) {
 	if guarded {
 		headers = representation.Guarded()
 	}
+	if m.negotiated {
+		headers.Vary = strings.TrimPrefix(headers.Vary+", Accept", ", ")
+	}
 	if m.body != nil && m.status == http.StatusOK && (r.Method == http.MethodGet || r.Method == http.MethodHead) {
 		m.body.Serve(w, r, headers)
 		return
