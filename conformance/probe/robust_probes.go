@@ -135,7 +135,7 @@ func (r *run) oddQuery(ctx context.Context, name exchange.Resource, c exchange.C
 	if p, ok := sizeParameter(o); ok {
 		size = p.Name
 	}
-	if query := oddQueryText(c, size); query != "" {
+	if query := oddQueryText(c); query != "" {
 		sign := "?"
 		if strings.Contains(res.URL, "?") {
 			sign = "&"
@@ -145,6 +145,7 @@ func (r *run) oddQuery(ctx context.Context, name exchange.Resource, c exchange.C
 	tried := ""
 	if c == exchange.QuerySizeNul {
 		tried = size
+		res.URL = withQuery(res.URL, pair{size, "\x00"})
 	}
 	res.URL = r.sized(o, res.URL, tried, sizeOfParameter)
 	ask, reason := r.authorized(ctx, res, c)
@@ -158,8 +159,8 @@ func (r *run) oddQuery(ctx context.Context, name exchange.Resource, c exchange.C
 	return ask, reason
 }
 
-// oddQueryText is what stands after the question mark; size is the name of the parameter for the page size.
-func oddQueryText(c exchange.Case, size string) string {
+// oddQueryText is what stands after the question mark.
+func oddQueryText(c exchange.Case) string {
 	switch c {
 	case exchange.QueryBytes:
 		return "a=%FF"
@@ -171,8 +172,6 @@ func oddQueryText(c exchange.Case, size string) string {
 		return "conformance=" + strings.Repeat("a", 6<<10)
 	case exchange.QueryRepeated:
 		return strings.TrimSuffix(strings.Repeat("conformance=1&", 200), "&")
-	case exchange.QuerySizeNul:
-		return strings.NewReplacer("[", "%5B", "]", "%5D").Replace(size) + "=%00"
 	}
 	return ""
 }

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"math/rand/v2"
+	"net/url"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -183,6 +184,28 @@ var _ = Describe("A run against a good node", func() {
 		Entry("two", 2, "1", ""),
 		Entry("one", 1, "2", "conformance-unknown-"),
 	)
+
+	It("gives a required parameter another value where it tries one, and never two", func() {
+		n := newNode(func(n *node) {
+			n.document = strings.NewReplacer(`{"name":"fundingType",`, `{"name":"fundingType","required":true,`,
+				`{"name":"page[size]",`, `{"name":"page[size]","required":true,`).Replace((&node{}).spec())
+		})
+		log := certify(targetOf(n))
+		var tried []string
+		for _, x := range n.log() {
+			asked, err := url.ParseRequestURI(x.uri)
+			Expect(err).NotTo(HaveOccurred())
+			for name, values := range asked.Query() {
+				if name != "conformance" { // which is repeated on purpose
+					Expect(values).To(HaveLen(1), x.uri)
+				}
+				tried = append(tried, name+"="+values[0])
+			}
+		}
+		Expect(tried).To(ContainElements("fundingType=CALL", "fundingType=PROGRAMME", "page[size]=2"))
+		x, _ := log.Get("op/listFundings.filter-other")
+		Expect(x.Request.URL).To(ContainSubstring("fundingType=PROGRAMME"))
+	})
 
 	It("fetches the first, a middle and the last item, and one that does not exist", func() {
 		Expect([]string{

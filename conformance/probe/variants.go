@@ -2,6 +2,7 @@ package probe
 
 import (
 	"net/url"
+	"slices"
 	"strings"
 
 	"github.com/rin-network/rin/conformance/exchange"
@@ -83,14 +84,31 @@ func isUnreserved(c byte) bool {
 // pair is one query parameter.
 type pair struct{ name, value string }
 
-// withQuery adds parameters to a URL, percent-encoded, after those that are there. Parameters come in the order given.
+// withQuery gives parameters to a URL, percent-encoded: in the place of one of the same name, which a call has when it requires it, else
+// after those that are there. Parameters come in the order given.
 func withQuery(text string, pairs ...pair) string {
-	for _, p := range pairs {
-		sign := "?"
-		if strings.Contains(text, "?") {
-			sign = "&"
-		}
-		text += sign + url.QueryEscape(p.name) + "=" + url.QueryEscape(p.value)
+	address, query, asked := strings.Cut(text, "?")
+	var fields []string
+	if asked && query != "" {
+		fields = strings.Split(query, "&")
 	}
-	return text
+	for _, p := range pairs {
+		field := url.QueryEscape(p.name) + "=" + url.QueryEscape(p.value)
+		if i := slices.IndexFunc(fields, p.names); i >= 0 {
+			fields[i] = field
+		} else {
+			fields = append(fields, field)
+		}
+	}
+	if len(fields) == 0 {
+		return text
+	}
+	return address + "?" + strings.Join(fields, "&")
+}
+
+// names tells a field of a query that is of the parameter.
+func (p pair) names(field string) bool {
+	name, _, _ := strings.Cut(field, "=")
+	plain, err := url.QueryUnescape(name)
+	return err == nil && plain == p.name
 }

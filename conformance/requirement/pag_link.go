@@ -31,6 +31,9 @@ func linksStay(e Evidence) Judgement {
 	if !found {
 		return Missing("no answer holds a link")
 	}
+	if e.Roles.List == "" {
+		return gather(distinct(parts)...)
+	}
 	next, asked := e.Get(e.Roles.List.With(exchange.LinkNext))
 	if asked {
 		parts = append(parts, nextWorks(e, next))
