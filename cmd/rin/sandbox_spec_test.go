@@ -44,6 +44,34 @@ components:
     Thing: {type: object, required: [id, name], properties: {id: {type: string, format: uuid}, name: {type: string}}}
 `
 
+// callsAPI is a document of funding calls; PARAMETERS stands for those of the list.
+const callsAPI = `openapi: 3.0.3
+info: {title: Calls, version: 1.0.0}
+servers: [{url: 'https://calls.example/ris-synergy/funding'}]
+paths:
+  /v1/fundings:
+    get:
+      operationId: listFundings
+      parameters: [PARAMETERS]
+      security: [{oauth: []}]
+      responses:
+        '200': {description: ok, content: {application/json: {schema: {type: array, items: {$ref: '#/components/schemas/Call'}}}}}
+        default: {description: refused, content: {application/problem+json: {schema: {type: object}}}}
+  /v1/fundings/{id}:
+    get:
+      operationId: getFunding
+      parameters: [{name: id, in: path, required: true, schema: {type: string}}]
+      security: [{oauth: []}]
+      responses:
+        '200': {description: ok, content: {application/json: {schema: {$ref: '#/components/schemas/Call'}}}}
+        default: {description: refused, content: {application/problem+json: {schema: {type: object}}}}
+components:
+  securitySchemes: {oauth: {type: oauth2, flows: {clientCredentials: {tokenUrl: 'https://calls.example/oauth/token', scopes: {}}}}}
+  schemas:
+    Type: {type: string, enum: [CALL, PROGRAMME, PRIZE]}
+    Call: {type: object, required: [id, name, type], properties: {id: {type: string, format: uuid}, name: {type: string}, type: {$ref: '#/components/schemas/Type'}}}
+`
+
 // served starts a sandbox with flags and gives its base URL.
 func served(flags ...string) (*gexec.Session, string) {
 	GinkgoHelper()
@@ -123,6 +151,25 @@ var _ = Describe("rin sandbox --spec", func() {
 			"--client-id", found[0][1], "--client-secret", "env:SECRET", "--client-id2", found[1][1], "--client-secret2", "env:OTHER")
 		Expect(got.code).To(Equal(0), got.out+got.err)
 	})
+
+	DescribeTable("is certified for the profile funding where the document requires", func(parameters string) {
+		Expect(os.WriteFile(file, []byte(strings.Replace(callsAPI, "PARAMETERS", parameters, 1)), 0o600)).To(Succeed())
+		session, base := served("--spec", file, "--items", "30")
+		found := regexp.MustCompile(`client  (\S+) .*\n  secret  (\S+)`).FindAllStringSubmatch(string(session.Out.Contents()), 2)
+		got := rin([]string{"SECRET=" + found[0][2]}, "certify", "--token-url", base+"/oauth/token",
+			"--info-url", base+"/ris-synergy/info/v1/oauth/info/", "--spec-url", base+"/ris-synergy/funding/v1/api-docs",
+			"--client-id", found[0][1], "--client-secret", "env:SECRET")
+		Expect(got.code).To(Equal(0), got.out+got.err)
+		Expect(got.out).NotTo(MatchRegexp(`! (API-0[134]|PAG)`))
+	},
+		Entry("nothing", `{name: type, in: query, schema: {$ref: '#/components/schemas/Type'}}`),
+		Entry("a filter", `{name: type, in: query, required: true, schema: {$ref: '#/components/schemas/Type'}}`),
+		Entry("pages from 0", `{name: page, in: query, required: true, schema: {type: integer, minimum: 0}}, {name: size, in: query, required: true, schema: {type: integer, minimum: 1}}`),
+		Entry("pages from 1", `{name: page, in: query, required: true, schema: {type: integer, minimum: 1}}, {name: pageSize, in: query, required: true, schema: {type: integer, minimum: 1, maximum: 20}}`),
+		Entry("pages with a default", `{name: page, in: query, required: true, schema: {type: integer, default: 0}}`),
+		Entry("an offset", `{name: offset, in: query, required: true, schema: {type: integer}}, {name: limit, in: query, required: true, schema: {type: integer}}`),
+		Entry("a filter and pages", `{name: type, in: query, required: true, schema: {$ref: '#/components/schemas/Type'}}, {name: page, in: query, required: true, schema: {type: integer, minimum: 1}}, {name: size, in: query, required: true, schema: {type: integer, minimum: 1}}`),
+	)
 
 	DescribeTable("is refused when it makes no sense", func(text string, flags []string, said string) {
 		Expect(os.WriteFile(file, []byte(text), 0o600)).To(Succeed())

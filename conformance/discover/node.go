@@ -35,7 +35,7 @@ func NewNode(t target.Target, doc *document.Document) Node {
 		}
 		n.index[o.Key] = len(n.Executable)
 		path := strings.TrimRight(o.Path, "/")
-		if _, taken := n.collections[path]; !taken && Parameterless(o) {
+		if _, taken := n.collections[path]; !taken && !templated(o) {
 			n.collections[path] = len(n.Executable)
 		}
 		n.Executable = append(n.Executable, o)
@@ -101,7 +101,7 @@ func (n Node) Scout() (document.Operation, bool) {
 
 // Parameterless reports an operation that can be called without any parameter.
 func Parameterless(o document.Operation) bool {
-	if strings.Contains(o.Path, "{") {
+	if templated(o) {
 		return false
 	}
 	for _, p := range o.Parameters {
@@ -112,11 +112,13 @@ func Parameterless(o document.Operation) bool {
 	return true
 }
 
+func templated(o document.Operation) bool { return strings.Contains(o.Path, "{") }
+
 // Collection is the operation whose answer lists the values of the last template segment of o: "/fundings" for
 // "/fundings/{id}".
 func (n Node) Collection(o document.Operation) (document.Operation, bool) {
 	list, ok := n.Operation(n.List)
-	if o.Key == n.Detail && ok && Parameterless(list) {
+	if o.Key == n.Detail && ok && !templated(list) {
 		return list, true
 	}
 	path := strings.TrimRight(o.Path, "/")

@@ -170,6 +170,9 @@ func (r *run) sample(o document.Operation, p document.Parameter) (string, *unsen
 			return "", unmet("the list %s holds no item to take the %s from", c.Path, p.Name)
 		}
 	}
+	if value, ok := pagingValue(o, p); ok {
+		return value, nil
+	}
 	if value, ok := valueOf(p.Schema, r.Clock()); ok && sendsAs(p, value) {
 		return value, nil
 	}

@@ -1,6 +1,7 @@
 package probe
 
 import (
+	"encoding/json"
 	"net/url"
 	"slices"
 	"strconv"
@@ -51,6 +52,35 @@ func pageParameter(o document.Operation) (document.Parameter, bool) {
 		}
 	}
 	return document.Parameter{}, false
+}
+
+// pagingValue is the sample for a required parameter of paging: the first page, and a size that shows the most of it. Other requests give
+// these parameters other values, and are compared with it.
+func pagingValue(o document.Operation, p document.Parameter) (string, bool) {
+	if p.In != "query" {
+		return "", false
+	}
+	if page, ok := pageParameter(o); ok && page.Name == p.Name {
+		return strconv.Itoa(firstPage(page)), true
+	}
+	if size, ok := sizeParameter(o); ok && size.Name == p.Name {
+		return strconv.Itoa(atLeast(size.Schema, sizeOfFilter)), true
+	}
+	return "", false
+}
+
+// firstPage is the default, or the least value; where the document says neither, what is usual for such a name.
+func firstPage(p document.Parameter) int {
+	var first int
+	switch {
+	case json.Unmarshal(p.Schema.Default, &first) == nil && first >= 0:
+		return first
+	case p.Schema.Minimum != nil:
+		return max(0, atLeast(p.Schema, 0))
+	case slices.Contains([]string{"offset", "page[offset]", "start", "skip"}, p.Name):
+		return 0
+	}
+	return 1
 }
 
 // newWalk prepares the walk over a list that holds these items.
