@@ -114,20 +114,17 @@ func Parameterless(o document.Operation) bool {
 
 func templated(o document.Operation) bool { return strings.Contains(o.Path, "{") }
 
-// Collection is the operation whose answer lists the values of the last template segment of o: "/fundings" for
-// "/fundings/{id}".
+// Collection is the operation whose answer lists the values of the only template segment of o: "/fundings" for "/fundings/{id}" and for
+// "/fundings/{id}/documents".
 func (n Node) Collection(o document.Operation) (document.Operation, bool) {
 	list, ok := n.Operation(n.List)
 	if o.Key == n.Detail && ok && !templated(list) {
 		return list, true
 	}
-	path := strings.TrimRight(o.Path, "/")
-	cut := strings.LastIndexByte(path, '/')
-	if cut < 0 || strings.Count(path, "{") != 1 || !strings.HasPrefix(path[cut+1:], "{") || !strings.HasSuffix(path, "}") {
-		return document.Operation{}, false
-	}
-	if i, ok := n.collections[path[:cut]]; ok {
-		return n.Executable[i], true
+	if above, ok := o.Above(); ok {
+		if i, ok := n.collections[above]; ok {
+			return n.Executable[i], true
+		}
 	}
 	return document.Operation{}, false
 }

@@ -17,6 +17,9 @@ const spec = `{"openapi":"3.0.1","info":{"title":"t","version":"1"},"servers":[{
 "/v1/fundings/{id}":{"get":{"operationId":"findByKey","parameters":[{"name":"id","in":"path","required":true,"schema":{"type":"string"}}],"responses":{"200":{"description":"ok"}}}},
 "/v1/orgUnits":{"get":{"operationId":"orgUnits","responses":{"200":{"description":"ok"}}}},
 "/v1/orgUnits/{id}":{"get":{"operationId":"orgUnit","parameters":[{"name":"id","in":"path","required":true,"schema":{"type":"string"}}],"responses":{"200":{"description":"ok"}}}},
+"/v1/fundings/{id}/documents":{"get":{"operationId":"documents","parameters":[{"name":"id","in":"path","required":true,"schema":{"type":"string"}}],"responses":{"200":{"description":"ok"}}}},
+"/v1/fundings/{id}/documents/{number}":{"get":{"operationId":"numbered","parameters":[{"name":"id","in":"path","required":true,"schema":{"type":"string"}},{"name":"number","in":"path","required":true,"schema":{"type":"integer"}}],"responses":{"200":{"description":"ok"}}}},
+"/v1/fundings/{id}.pdf":{"get":{"operationId":"printed","parameters":[{"name":"id","in":"path","required":true,"schema":{"type":"string"}}],"responses":{"200":{"description":"ok"}}}},
 "/v1/search":{"get":{"operationId":"search","parameters":[{"name":"q","in":"query","required":true,"schema":{"type":"string"}}],"responses":{"200":{"description":"ok"}}}}}}`
 
 var _ = Describe("A node", func() {
@@ -39,7 +42,7 @@ var _ = Describe("A node", func() {
 
 	It("has the GET operations of its document, and the funding operations among them", func() {
 		n := node()
-		Expect(keys(n.Executable)).To(Equal([]string{"health", "findAll", "findByKey", "orgUnits", "orgUnit", "search"}))
+		Expect(keys(n.Executable)).To(Equal([]string{"health", "findAll", "findByKey", "orgUnits", "orgUnit", "documents", "numbered", "printed", "search"}))
 		Expect(n.List).To(Equal("findAll"))
 		Expect(n.Detail).To(Equal("findByKey"))
 	})
@@ -66,15 +69,17 @@ var _ = Describe("A node", func() {
 
 	It("takes ids for a detail operation from its collection", func() {
 		n := node()
-		for detail, want := range map[string]string{"findByKey": "findAll", "orgUnit": "orgUnits"} {
+		for detail, want := range map[string]string{"findByKey": "findAll", "orgUnit": "orgUnits", "documents": "findAll"} {
 			o, _ := n.Operation(detail)
 			c, ok := n.Collection(o)
 			Expect(ok).To(BeTrue())
 			Expect(c.Key).To(Equal(want))
 		}
-		search, _ := n.Operation("search")
-		_, ok := n.Collection(search)
-		Expect(ok).To(BeFalse())
+		for _, none := range []string{"search", "numbered", "printed", "findAll"} {
+			o, _ := n.Operation(none)
+			_, ok := n.Collection(o)
+			Expect(ok).To(BeFalse(), none)
+		}
 	})
 
 	It("scouts with the list, or with the first operation that needs nothing", func() {

@@ -162,3 +162,14 @@ func (d *Document) DetailCandidate(list Operation) (Operation, bool) {
 	}
 	return Operation{}, false
 }
+
+// Above is the path before the only template segment, where the values of it are listed, without a slash at its end; ok is false where
+// there is no such segment, or several.
+func (o Operation) Above() (path string, ok bool) {
+	before, rest, templated := strings.Cut(o.Path, "/{")
+	_, after, _ := strings.Cut(rest, "}")
+	if !templated || strings.Contains(before+after, "{") || after != "" && after[0] != '/' {
+		return "", false
+	}
+	return before, true
+}

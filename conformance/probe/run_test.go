@@ -185,6 +185,15 @@ var _ = Describe("A run against a good node", func() {
 		Entry("one", 1, "2", "conformance-unknown-"),
 	)
 
+	It("takes no value for a list from the vocabulary of whole lists", func() {
+		log := certify(targetOf(newNode(func(n *node) {
+			n.document = strings.Replace((&node{}).spec(), `{"name":"words","in":"query","schema":{"type":"string"}}`,
+				`{"name":"words","in":"query","schema":{"type":"array","enum":["live"],"items":{"type":"string"}}}`, 1)
+		})))
+		why, _ := log.Skipped("op/listFundings.param-words")
+		Expect(why.Kind).To(Equal(exchange.NotApplicable))
+	})
+
 	It("gives a required parameter another value where it tries one, and never two", func() {
 		n := newNode(func(n *node) {
 			n.document = strings.NewReplacer(`{"name":"fundingType",`, `{"name":"fundingType","required":true,`,

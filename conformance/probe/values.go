@@ -15,7 +15,7 @@ import (
 func valueOf(s document.Schema, now time.Time) (string, bool) {
 	var text string
 	switch {
-	case len(s.Enum) > 0:
+	case len(s.Enum) > 0 && s.Type != "array" && s.Type != "object": // of a list it lists whole lists
 		return s.Enum[0], true
 	case json.Unmarshal(s.Default, &text) == nil && text != "":
 		return text, true

@@ -112,6 +112,9 @@ func plainCall(e Evidence, r exchange.Resource, x exchange.Exchange) Judgement {
 	case status == 401:
 		return failed("refuses a good token", "let the operation accept the same tokens as the info endpoint")
 	case status == 404 && templated:
+		if !idListed(e, o) {
+			return Passed(x.Label).Noting("no id is known for " + subject.Name + ": one that fits its schema is not there")
+		}
 		return warned("does not find the id that was taken from the list", "")
 	case exact && status == 404 && r != e.Roles.List:
 		return warned("answers 404, which is documented, so nothing was retrieved", "")

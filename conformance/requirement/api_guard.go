@@ -2,7 +2,9 @@ package requirement
 
 import (
 	"slices"
+	"strings"
 
+	"github.com/rin-network/rin/conformance/document"
 	"github.com/rin-network/rin/conformance/exchange"
 )
 
@@ -14,7 +16,7 @@ func guardedRoutes() []Requirement {
 		Source:   RFC(6749, "7").And(NET("R12")),
 		Quote:    validateToken,
 		Probe:    "Each operation without a token and with a garbage one, compared with the same call with a good token; the list and the detail operation with all odd credentials too, and a page of the list without a token.",
-		Forgives: "Any 4xx of the node; operations declared with security: []; the operation that is the probe target, which BRR-01 and BRR-06 judge.",
+		Forgives: "Any 4xx of the node; operations declared with security: []; a good call that finds nothing under an id that was made up; the operation that is the probe target, which BRR-01 and BRR-06 judge.",
 		Fix:      "Put the token check in front of all routes and open the public ones by name, not the other way round. Spring Security: anyRequest().authenticated() as the last rule; Flask: before_request in place of a decorator on each view; Kong: the plugin on the service, not on single routes; nginx: auth_request on the outer location.",
 		Breaks:   "The detail operation is unprotected.",
 		Reads: slices.Concat(onTarget(exchange.OK, exchange.NoToken, exchange.Garbage), []exchange.Label{
@@ -63,6 +65,14 @@ func notCalled(e Evidence, r exchange.Resource) bool {
 	return lacks && j.Outcome == NotApplicable
 }
 
+// idListed reports whether the ids of an operation's path are taken from the answer of another one. Others are made up.
+func idListed(e Evidence, o document.Operation) bool {
+	above, ok := o.Above()
+	return ok && e.Spec != nil && slices.ContainsFunc(e.Spec.Operations, func(c document.Operation) bool {
+		return c.Method == "GET" && strings.TrimRight(c.Path, "/") == above
+	}) || e.Roles.Detail != "" && e.Roles.Detail == exchange.OperationResource(o.Key)
+}
+
 // routeGuarded judges the calls of one operation. Data without a good token is a failure whatever the good call got; a refusal
 // needs the good call as its positive control.
 func routeGuarded(e Evidence, r exchange.Resource) Judgement {
@@ -87,6 +97,9 @@ func routeGuarded(e Evidence, r exchange.Resource) Judgement {
 	}
 	if NewJudge(operations(), e).Of("API-01").Outcome == Fail {
 		return Judgement{Outcome: Blocked, BlockedBy: "API-01", Reason: name + ": a refusal proves nothing, because the same call with a good token failed"}
+	}
+	if o, _ := operation(e, r); good.Status() == 404 && len(o.TemplateParameters()) > 0 && !idListed(e, o) {
+		return j.Noting(name + ": a refusal proves nothing, because no id is known that is there")
 	}
 	return Unclear(name + ": a refusal proves nothing, because the same call with a good token was answered " + describe(good)).
 		About(Subject{Name: name, Label: r.With(exchange.OK), Expected: "2xx", Got: describe(good)})

@@ -18,7 +18,7 @@ func (a *API) filters(l *list) []filter {
 	members := a.members(l.item)
 	var all []filter
 	for _, p := range l.operation.parameters {
-		if p.In != "query" || p.Schema == "" || l.paging.has(p.Name) {
+		if p.In != "query" || p.Schema == "" || l.paging.has(p.Name) || endsPaging(p.Name) {
 			continue
 		}
 		if member := a.filtered(p.Name, p.Schema, members); member != "" {

@@ -66,6 +66,22 @@ var _ = Describe("a list", Ordered, ContinueOnFailure, func() {
 		}
 	})
 
+	It("is not filtered by what leads to the next page", func() {
+		n := serve(sandbox.APIConfig{File: written(`openapi: 3.0.3
+info: {title: Cursors, version: "1"}
+paths:
+  /things:
+    get:
+      parameters: [{name: nextToken, in: query, schema: {$ref: '#/components/schemas/Text'}}]
+      responses: {'200': {description: ok, content: {application/json: {schema: {type: array, items: {$ref: '#/components/schemas/Thing'}}}}}}
+components:
+  schemas:
+    Text: {type: string}
+    Thing: {type: object, required: [id, name], properties: {id: {type: string}, name: {$ref: '#/components/schemas/Text'}}}
+`), Items: 5})
+		Expect(n.get("/things?nextToken=abc").list()).To(HaveLen(5))
+	})
+
 	It("is filtered by what its items have", func() {
 		glass := shelves("?kind=GLASS")
 		Expect(glass["items"]).NotTo(BeEmpty())

@@ -123,7 +123,7 @@ func (a *API) envelope(l *list, q asked, w window) (any, error) {
 // endsPaging tells members that would lead a client on to pages that do not exist.
 func endsPaging(member string) bool {
 	name := canonical(member)
-	return slices.Contains([]string{"next", "nextpage", "nextcursor", "nextpagetoken", "nextlink", "nexturl", "cursor", "continuationtoken",
+	return slices.Contains([]string{"next", "nextpage", "nextcursor", "nextpagetoken", "nexttoken", "pagetoken", "nextlink", "nexturl", "cursor", "continuationtoken",
 		"prev", "previous", "previouspage", "links", "_links", "@odata.nextlink"}, name)
 }
 
