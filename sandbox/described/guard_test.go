@@ -78,6 +78,15 @@ var _ = Describe("a described API", func() {
 		Expect(endpoints["library"]).To(ContainElements(
 			SatisfyAll(HaveKeyWithValue("name", "SHELVES"), HaveKeyWithValue("url", n.origin+tryOut+"/library/live/shelves")),
 			HaveKeyWithValue("url", n.origin+tryOut+"/library/live/shelves/{id}")), fmt.Sprint(endpoints["library"]))
+		versioned := serve(sandbox.APIConfig{File: written(`openapi: 3.0.3
+servers: [{url: /v2}]
+paths:
+  /things: {get: {responses: {'200': {description: ok, content: {application/json: {schema: {type: array, items: {type: object, required: [id], properties: {id: {type: string}}}}}}}}}}
+`)})
+		for range 2 { // what is asked changes nothing
+			endpoints := versioned.get("/info/v1/oauth/info/").object()["endpoints"].(map[string]any)
+			Expect(endpoints["things"]).To(ConsistOf(SatisfyAll(HaveKeyWithValue("name", "THINGS"), HaveKeyWithValue("majorVersion", 2.0))))
+		}
 		Expect(n.get("/funding/v3/fundings").status).To(Equal(http.StatusOK))
 		Expect(page(n, "/docs")).To(ContainSubstring("Library"))
 		Expect(page(n, "/")).To(ContainSubstring("/ris-synergy/library/live/api-docs"))

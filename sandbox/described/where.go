@@ -94,7 +94,7 @@ func (a *API) family(r *resource) string {
 			return known[1]
 		}
 	}
-	segments := slices.DeleteFunc(r.segments, func(s string) bool { return isVersion(s) || strings.Contains(s, "{") })
+	segments := slices.DeleteFunc(slices.Clone(r.segments), func(s string) bool { return isVersion(s) || strings.Contains(s, "{") })
 	if len(segments) == 0 {
 		return "api"
 	}
