@@ -77,11 +77,15 @@ func idListed(e Evidence, o document.Operation) bool {
 // needs the good call as its positive control.
 func routeGuarded(e Evidence, r exchange.Resource) Judgement {
 	name, good := resourceName(e, r), e.The(r.With(exchange.OK))
+	o, _ := operation(e, r)
+	madeUp := good.Status() == 404 && len(o.TemplateParameters()) > 0 && !idListed(e, o)
 	var parts []Judgement
 	for _, c := range []exchange.Case{exchange.NoToken, exchange.Garbage} {
 		label := r.With(c)
 		if j, lacks := e.lacking(label); lacks {
-			parts = append(parts, j)
+			if !madeUp || j.Outcome != Blocked {
+				parts = append(parts, j)
+			}
 			continue
 		}
 		what := name + " " + manner(c)
@@ -98,7 +102,7 @@ func routeGuarded(e Evidence, r exchange.Resource) Judgement {
 	if NewJudge(operations(), e).Of("API-01").Outcome == Fail {
 		return Judgement{Outcome: Blocked, BlockedBy: "API-01", Reason: name + ": a refusal proves nothing, because the same call with a good token failed"}
 	}
-	if o, _ := operation(e, r); good.Status() == 404 && len(o.TemplateParameters()) > 0 && !idListed(e, o) {
+	if madeUp {
 		return j.Noting(name + ": a refusal proves nothing, because no id is known that is there")
 	}
 	return Unclear(name + ": a refusal proves nothing, because the same call with a good token was answered " + describe(good)).
