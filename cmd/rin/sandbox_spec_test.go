@@ -168,6 +168,7 @@ var _ = Describe("rin sandbox --spec", func() {
 		Entry("pages from 1", `{name: page, in: query, required: true, schema: {type: integer, minimum: 1}}, {name: pageSize, in: query, required: true, schema: {type: integer, minimum: 1, maximum: 20}}`),
 		Entry("pages with a default", `{name: page, in: query, required: true, schema: {type: integer, default: 0}}`),
 		Entry("an offset", `{name: offset, in: query, required: true, schema: {type: integer}}, {name: limit, in: query, required: true, schema: {type: integer}}`),
+		Entry("pages of some sizes", `{name: page, in: query, schema: {type: integer, minimum: 1}}, {name: pageSize, in: query, required: true, schema: {type: integer, enum: [5, 10]}}`),
 		Entry("a filter and pages", `{name: type, in: query, required: true, schema: {$ref: '#/components/schemas/Type'}}, {name: page, in: query, required: true, schema: {type: integer, minimum: 1}}, {name: size, in: query, required: true, schema: {type: integer, minimum: 1}}`),
 	)
 

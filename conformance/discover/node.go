@@ -19,13 +19,12 @@ type Node struct {
 	// Executable are the GET operations that can be called, in document order.
 	Executable []document.Operation
 
-	index       map[string]int // key to place in Executable
-	collections map[string]int // path of a parameterless operation to its place
+	index map[string]int // key to place in Executable
 }
 
 // NewNode reads the operations out of a document; doc may be nil. The operator's names for the funding operations win.
 func NewNode(t target.Target, doc *document.Document) Node {
-	n := Node{Target: t, Document: doc, index: map[string]int{}, collections: map[string]int{}}
+	n := Node{Target: t, Document: doc, index: map[string]int{}}
 	if doc == nil {
 		return n
 	}
@@ -34,10 +33,6 @@ func NewNode(t target.Target, doc *document.Document) Node {
 			continue
 		}
 		n.index[o.Key] = len(n.Executable)
-		path := strings.TrimRight(o.Path, "/")
-		if _, taken := n.collections[path]; !taken && !templated(o) {
-			n.collections[path] = len(n.Executable)
-		}
 		n.Executable = append(n.Executable, o)
 	}
 	list, ok := n.named(t.ListOperation)
@@ -114,19 +109,16 @@ func Parameterless(o document.Operation) bool {
 
 func templated(o document.Operation) bool { return strings.Contains(o.Path, "{") }
 
-// Collection is the operation whose answer lists the values of the only template segment of o: "/fundings" for "/fundings/{id}" and for
-// "/fundings/{id}/documents".
+// Collection is the operation whose answer lists the ids in the path of o: for the detail operation the list, for others the one above.
 func (n Node) Collection(o document.Operation) (document.Operation, bool) {
 	list, ok := n.Operation(n.List)
 	if o.Key == n.Detail && ok && !templated(list) {
 		return list, true
 	}
-	if above, ok := o.Above(); ok {
-		if i, ok := n.collections[above]; ok {
-			return n.Executable[i], true
-		}
+	if n.Document == nil {
+		return document.Operation{}, false
 	}
-	return document.Operation{}, false
+	return n.Document.Collection(o)
 }
 
 // Refused reports an answer that kept its data: any 4xx except 429, which says nothing about authorization (T1).

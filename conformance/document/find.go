@@ -163,13 +163,19 @@ func (d *Document) DetailCandidate(list Operation) (Operation, bool) {
 	return Operation{}, false
 }
 
-// Above is the path before the only template segment, where the values of it are listed, without a slash at its end; ok is false where
-// there is no such segment, or several.
-func (o Operation) Above() (path string, ok bool) {
+// Collection is the operation whose answer lists the values of the only template segment of o: "/fundings" for "/fundings/{id}" and for
+// "/fundings/{id}/documents".
+func (d *Document) Collection(o Operation) (Operation, bool) {
 	before, rest, templated := strings.Cut(o.Path, "/{")
 	_, after, _ := strings.Cut(rest, "}")
 	if !templated || strings.Contains(before+after, "{") || after != "" && after[0] != '/' {
-		return "", false
+		return Operation{}, false
 	}
-	return before, true
+	i := slices.IndexFunc(d.Operations, func(c Operation) bool {
+		return c.Method == "GET" && !c.HasBody && strings.TrimRight(c.Path, "/") == before
+	})
+	if i < 0 {
+		return Operation{}, false
+	}
+	return d.Operations[i], true
 }

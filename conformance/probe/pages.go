@@ -71,10 +71,10 @@ func pagingValue(o document.Operation, p document.Parameter) (string, bool) {
 
 // firstPage is the default, or the least value; where the document says neither, what is usual for such a name.
 func firstPage(p document.Parameter) int {
-	var first int
+	var first *int
 	switch {
-	case json.Unmarshal(p.Schema.Default, &first) == nil && first >= 0:
-		return first
+	case json.Unmarshal(p.Schema.Default, &first) == nil && first != nil && *first >= 0:
+		return *first
 	case p.Schema.Minimum != nil:
 		return max(0, atLeast(p.Schema, 0))
 	case slices.Contains([]string{"offset", "page[offset]", "start", "skip"}, p.Name):

@@ -55,8 +55,11 @@ func valueOfParameter(p document.Parameter, now time.Time) (name, value string, 
 	return p.Name, "", false
 }
 
-// atLeast is the whole number nearest to wish within the bounds of a schema.
+// atLeast is the whole number nearest to wish within the bounds of a schema; of a vocabulary the least that reaches it, else the greatest.
 func atLeast(s document.Schema, wish int) int {
+	if n, ok := listed(s.Enum, wish); ok {
+		return n
+	}
 	if s.Minimum != nil && float64(wish) < *s.Minimum && *s.Minimum < math.MaxInt32 {
 		wish = int(math.Ceil(*s.Minimum))
 	}
@@ -64,6 +67,19 @@ func atLeast(s document.Schema, wish int) int {
 		wish = int(math.Floor(*s.Maximum))
 	}
 	return wish
+}
+
+func listed(enum []string, wish int) (n int, ok bool) {
+	for _, text := range enum {
+		value, err := strconv.Atoi(text)
+		if err != nil {
+			continue
+		}
+		if !ok || n < wish && value > n || value >= wish && value < n {
+			n, ok = value, true
+		}
+	}
+	return n, ok
 }
 
 // pageSize is the parameter that the network's clients send (M14), whether a document describes it or not.

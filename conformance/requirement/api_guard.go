@@ -2,7 +2,6 @@ package requirement
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/rin-network/rin/conformance/document"
 	"github.com/rin-network/rin/conformance/exchange"
@@ -67,10 +66,14 @@ func notCalled(e Evidence, r exchange.Resource) bool {
 
 // idListed reports whether the ids of an operation's path are taken from the answer of another one. Others are made up.
 func idListed(e Evidence, o document.Operation) bool {
-	above, ok := o.Above()
-	return ok && e.Spec != nil && slices.ContainsFunc(e.Spec.Operations, func(c document.Operation) bool {
-		return c.Method == "GET" && strings.TrimRight(c.Path, "/") == above
-	}) || e.Roles.Detail != "" && e.Roles.Detail == exchange.OperationResource(o.Key)
+	if e.Roles.Detail != "" && e.Roles.Detail == exchange.OperationResource(o.Key) {
+		return true
+	}
+	if e.Spec == nil {
+		return false
+	}
+	_, ok := e.Spec.Collection(o)
+	return ok
 }
 
 // routeGuarded judges the calls of one operation. Data without a good token is a failure whatever the good call got; a refusal

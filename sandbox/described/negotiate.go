@@ -17,7 +17,7 @@ func negotiate(described []document.Media, accept []string) document.Media {
 	chosen, best := described[0], 0.0
 	if len(accept) > 0 {
 		for _, m := range described {
-			if q := quality(accept, essence(m.Type)); q > best {
+			if q := quality(accept, content.Essence(m.Type)); q > best {
 				chosen, best = m, q
 			}
 		}
@@ -26,18 +26,13 @@ func negotiate(described []document.Media, accept []string) document.Media {
 	return chosen
 }
 
-func essence(mediaType string) string {
-	name, _, _ := strings.Cut(mediaType, ";")
-	return strings.ToLower(strings.TrimSpace(name))
-}
-
 // quality is the weight of a media type: that of the most specific range that covers it.
 func quality(accept []string, mediaType string) float64 {
 	q, specific := 0.0, -1
 	for _, field := range accept {
 		for entry := range strings.SplitSeq(field, ",") {
 			rng, parameters, _ := strings.Cut(entry, ";")
-			rng = essence(rng)
+			rng = content.Essence(rng)
 			s := len(rng) - 100*strings.Count(rng, "*")
 			if !covers(rng, mediaType) && !covers(mediaType, rng) || specific >= 0 && s <= specific {
 				continue

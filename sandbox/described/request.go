@@ -185,19 +185,19 @@ func tooDeep(value any, left int) bool {
 }
 
 // accepted finds the described media type of a body. A body without a type is taken as the first.
-func accepted(content []document.Media, header string) (document.Media, bool) {
-	if len(content) == 0 {
+func accepted(described []document.Media, header string) (document.Media, bool) {
+	if len(described) == 0 {
 		return document.Media{Type: "application/octet-stream"}, true
 	}
 	if header == "" {
-		return content[0], true
+		return described[0], true
 	}
 	given, _, err := mime.ParseMediaType(header)
 	if err != nil {
 		return document.Media{}, false
 	}
-	for _, m := range content {
-		if covers(essence(m.Type), given) {
+	for _, m := range described {
+		if covers(content.Essence(m.Type), given) {
 			m.Type = given
 			return m, true
 		}
@@ -205,9 +205,9 @@ func accepted(content []document.Media, header string) (document.Media, bool) {
 	return document.Media{}, false
 }
 
-func typesOf(content []document.Media) string {
+func typesOf(described []document.Media) string {
 	var names []string
-	for _, m := range content {
+	for _, m := range described {
 		names = append(names, m.Type)
 	}
 	if len(names) == 0 {

@@ -101,6 +101,7 @@ var _ = Describe("A value as XML (OAS 3.0.3, XML Object)", func() {
 var _ = Describe("The form of a media type", func() {
 	DescribeTable("is", func(mediaType string, want content.Form) { Expect(content.FormOf(mediaType)).To(Equal(want)) },
 		Entry("JSON", "application/json; charset=utf-8", content.JSON),
+		Entry("JSON with a parameter that is none", "application/json; charset", content.JSON),
 		Entry("a kind of JSON", "application/problem+json", content.JSON),
 		Entry("anything", "*/*", content.JSON),
 		Entry("XML", "text/xml", content.XML),

@@ -1,9 +1,6 @@
 package content
 
-import (
-	"mime"
-	"strings"
-)
+import "strings"
 
 // Form is how content of a media type is made.
 type Form uint8
@@ -24,10 +21,10 @@ const (
 
 // FormOf tells how content of a media type, or of a range of them, is made.
 func FormOf(mediaType string) Form {
-	essence, _, err := mime.ParseMediaType(mediaType)
-	kind, subtype, ok := strings.Cut(essence, "/")
+	essence := Essence(mediaType)
+	kind, subtype, _ := strings.Cut(essence, "/")
 	switch {
-	case err != nil || !ok || kind == "multipart" || kind == "message":
+	case kind == "" || subtype == "" || kind == "multipart" || kind == "message":
 		return None
 	case strings.HasSuffix(subtype, "json"), essence == "*/*", essence == "application/*":
 		return JSON
@@ -37,6 +34,12 @@ func FormOf(mediaType string) Form {
 		return Text
 	}
 	return Sample
+}
+
+// Essence is a media type without parameters, in small letters.
+func Essence(mediaType string) string {
+	name, _, _ := strings.Cut(mediaType, ";")
+	return strings.ToLower(strings.TrimSpace(name))
 }
 
 // Concrete is the media type that is sent for a range of them.

@@ -10,7 +10,6 @@ import (
 	"image/gif"
 	"image/jpeg"
 	"image/png"
-	"mime"
 	"strings"
 )
 
@@ -25,10 +24,7 @@ const (
 // File is a small file of a media type, the same each time; ok is false for types of text whose samples are better drawn. What has no
 // signature of its own that is known here, such as sound, is a line of text.
 func File(mediaType string) (file []byte, ok bool) {
-	essence, _, err := mime.ParseMediaType(mediaType)
-	if err != nil {
-		return nil, false
-	}
+	essence := Essence(mediaType)
 	switch essence {
 	case "text/html", "application/html", "application/xhtml+xml":
 		return []byte(samplePage), true
