@@ -30,16 +30,16 @@ test: ## unit and behaviour tests
 	$(GO) test ./...
 
 mutants: ## the kill matrix: every deviation against the suite, printed and recorded
-	RIN_WRITE_MATRIX=1 $(GO) test -count 1 -v -timeout 15m ./cmd/rin/mutants -ginkgo.succinct -ginkgo.no-color
+	RIN_WRITE_MATRIX=1 $(GO) test -count 1 -v -timeout 15m ./cmd/rin/test/killmatrix -ginkgo.succinct -ginkgo.no-color
 
 benign: ## no false alarm: every unusual habit alone, and together
-	RIN_BENIGN=. $(GO) test -count 1 -timeout 15m ./cmd/rin/benign -ginkgo.succinct -ginkgo.no-color
+	RIN_BENIGN=. $(GO) test -count 1 -timeout 15m ./cmd/rin/test/benign -ginkgo.succinct -ginkgo.no-color
 
 hostile: ## nobody is hurt: every attack of a hostile node on the built binary, with its time and memory
-	RIN_HOSTILE=. $(GO) test -count 1 -v -timeout 15m ./cmd/rin/hostile -ginkgo.v -ginkgo.no-color
+	RIN_HOSTILE=. $(GO) test -count 1 -v -timeout 15m ./cmd/rin/test/hostile -ginkgo.v -ginkgo.no-color
 
 soak: ## a sandbox at 80 % of its capacity for SOAK (60s): no wrong answer, no growth of memory
-	RIN_SOAK=$(SOAK) $(GO) test -count 1 -v -timeout 60m ./cmd/rin/soak -ginkgo.no-color
+	RIN_SOAK=$(SOAK) $(GO) test -count 1 -v -timeout 60m ./cmd/rin/test/soak -ginkgo.no-color
 
 fuzz: ## every fuzz target for FUZZTIME (10s), one after the other; FUZZ=regexp chooses
 	@$(GO) list -f '{{.Dir}} {{.ImportPath}}' ./... | while read -r dir package; do \
@@ -50,7 +50,7 @@ fuzz: ## every fuzz target for FUZZTIME (10s), one after the other; FUZZ=regexp 
 	done
 
 race: ## the tests under the race detector (needs a C compiler), but the kill matrix, the benign corpus, the attacks and the checks, which are pure
-	CGO_ENABLED=1 $(GO) test -race $$($(GO) list ./... | grep -v -e cmd/rin/mutants -e cmd/rin/benign -e cmd/rin/hostile -e conformance/requirement)
+	CGO_ENABLED=1 $(GO) test -race $$($(GO) list ./... | grep -v -e cmd/rin/test/killmatrix -e cmd/rin/test/benign -e cmd/rin/test/hostile -e conformance/requirement)
 
 lint: ## gofmt, go vet, staticcheck
 	@test -z "$$(gofmt -l cmd conformance fixtures sandbox tui)" || { gofmt -l cmd conformance fixtures sandbox tui; echo "run gofmt on these"; exit 1; }
@@ -61,8 +61,8 @@ bench: ## ratios and figures of README "How fast"
 	CGO_ENABLED= $(GO) test -run '^$$' -bench . -benchtime 1s -count 1 ./fixtures/... ./sandbox/... ./conformance/... ./tui/... ./cmd/...
 
 e2e: ## certify servers of other makers (needs Node and npm; Java and Maven for Keycloak, Chromium for pages, tmux for the tour)
-	RIN_PUBLISHED=$(PUBLISHED) $(GO) test -count 1 ./conformance/openapi ./fixtures/schema ./sandbox/described
-	RIN_PUBLISHED=$(PUBLISHED) $(GO) test -tags e2e -count 1 -timeout 30m -v ./cmd/rin/e2e
+	RIN_PUBLISHED=$(PUBLISHED) $(GO) test -count 1 ./conformance/openapi/... ./fixtures/sample ./sandbox/mockapi
+	RIN_PUBLISHED=$(PUBLISHED) $(GO) test -tags e2e -count 1 -timeout 30m -v ./cmd/rin/test/e2e
 
 generate: ## write everything generated anew
 	$(GO) generate ./...

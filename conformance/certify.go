@@ -1,3 +1,20 @@
+// Package conformance certifies a live research-information node: against its own OpenAPI document, the network's interface document,
+// and the OAuth and bearer rules.
+//
+// The way of a certification, and the package of each step:
+//
+//	target      which node, with whose credentials, how politely
+//	discover    registry -> token -> info -> document -> operations
+//	probe       provokes exchanges in lanes, and never judges
+//	exchange    what was said, as data without secrets: the evidence
+//	openapi     what the node's document says of its answers
+//	requirement the catalogue: pure checks over evidence
+//	verdict     judgements -> outcome of the profile
+//	report      the verdict in every format
+//
+// [Certify] walks that way once; [Judge] walks its second half over recorded evidence. Session joins the parts that talk to the
+// node, suite runs the catalogue under Ginkgo while evidence arrives, and worker does both in a child process, because
+// everything a node sends is hostile.
 package conformance
 
 import (
@@ -10,14 +27,12 @@ import (
 	"strings"
 	"time"
 
-	"github.com/rin-network/rin/conformance/baseline"
-	"github.com/rin-network/rin/conformance/exchange"
+	"github.com/rin-network/rin/conformance/evidence"
 	"github.com/rin-network/rin/conformance/report"
 	"github.com/rin-network/rin/conformance/requirement"
-	"github.com/rin-network/rin/conformance/session"
+	"github.com/rin-network/rin/conformance/suite/worker"
 	"github.com/rin-network/rin/conformance/target"
 	"github.com/rin-network/rin/conformance/verdict"
-	"github.com/rin-network/rin/conformance/worker"
 )
 
 // Options choose how a certification runs. The zero value runs in this process and keeps the evidence in memory.
@@ -33,13 +48,13 @@ type Options struct {
 	// Heard is called with each event while evidence is gathered; it may be nil.
 	Heard func(worker.Event)
 	// Baseline lists failures that the operator knows of; nil for none. A run with one is never a certificate.
-	Baseline *baseline.Baseline
+	Baseline *verdict.Baseline
 }
 
 // Result is a certification with the evidence that it rests on.
 type Result struct {
 	Report report.Report
-	Log    *exchange.Log
+	Log    *evidence.Log
 	// Stderr is what the worker wrote beside its events, redacted; empty in a good run.
 	Stderr string
 }
@@ -65,32 +80,32 @@ func Certify(ctx context.Context, t target.Target, o Options) (Result, error) {
 }
 
 // Judge judges recorded evidence for the profile that it names. It is a pure function: the same evidence gives the same report.
-func Judge(log *exchange.Log, suite string) report.Report { return JudgeKnowing(nil, log, suite) }
+func Judge(log *evidence.Log, suite string) report.Report { return JudgeKnowing(nil, log, suite) }
 
 // JudgeKnowing is [Judge] for an operator who knows of some failures; a nil baseline is none.
-func JudgeKnowing(known *baseline.Baseline, log *exchange.Log, suite string) report.Report {
+func JudgeKnowing(known *verdict.Baseline, log *evidence.Log, suite string) report.Report {
 	catalogue := requirement.Catalogue()
 	judgements := requirement.Judge(catalogue, requirement.Read(log))
 	return report.New(verdict.DecideKnowing(known, catalogue, judgements, log), log, suite)
 }
 
 // inProcess gathers evidence here.
-func inProcess(ctx context.Context, t target.Target, o Options) (*exchange.Log, string, error) {
-	var evidence io.Writer
+func inProcess(ctx context.Context, t target.Target, o Options) (*evidence.Log, string, error) {
+	var recorded io.Writer
 	if o.Evidence != "" {
 		file, err := create(o.Evidence)
 		if err != nil {
 			return nil, "", err
 		}
 		defer file.Close() // the journal has told of every write
-		evidence = file
+		recorded = file
 	}
-	run, err := session.New(session.Options{
-		Target: t, Suite: o.Suite, Evidence: evidence, Clock: o.Clock,
+	run, err := worker.NewSession(worker.SessionOptions{
+		Target: t, Suite: o.Suite, Evidence: recorded, Clock: o.Clock,
 		Planned: func(budget int, at target.Politeness) {
 			o.Heard(worker.Event{Kind: worker.Planned, Budget: budget, Politeness: &at})
 		},
-		Progress: func(done, planned int, label exchange.Label) {
+		Progress: func(done, planned int, label evidence.Label) {
 			o.Heard(worker.Event{Kind: worker.Progress, Done: done, Planned: planned, Label: label})
 		},
 	})
@@ -107,7 +122,7 @@ func inProcess(ctx context.Context, t target.Target, o Options) (*exchange.Log, 
 const grace = 5 * time.Second
 
 // inWorker gathers evidence in a child process.
-func inWorker(ctx context.Context, t target.Target, o Options) (*exchange.Log, string, error) {
+func inWorker(ctx context.Context, t target.Target, o Options) (*evidence.Log, string, error) {
 	if o.Evidence == "" {
 		return nil, "", errors.New("a worker needs a path for the evidence file (hint: set Options.Evidence)")
 	}
@@ -121,7 +136,7 @@ func inWorker(ctx context.Context, t target.Target, o Options) (*exchange.Log, s
 	ctx, cancel := context.WithTimeoutCause(ctx, t.Defaults().Politeness.Deadline+grace, errors.New("the deadline passed"))
 	defer cancel()
 	job := worker.Job{Target: t, Evidence: o.Evidence, Suite: o.Suite, Memory: worker.DefaultMemory}
-	end, err := worker.Run(ctx, *o.Worker, job, session.Redactor(t).Bytes, o.Heard)
+	end, err := worker.Run(ctx, *o.Worker, job, worker.Redactor(t).Bytes, o.Heard)
 	if err != nil {
 		return nil, "", err
 	}
@@ -129,7 +144,7 @@ func inWorker(ctx context.Context, t target.Target, o Options) (*exchange.Log, s
 		return nil, "", fmt.Errorf("nothing was recorded: %s%s", cmp.Or(end.Cause, "the worker wrote no evidence"), said(end.Stderr))
 	}
 	// What was recorded until a child's early end is kept, and says why it ends.
-	log, err := exchange.Cut(file, end.Cause)
+	log, err := evidence.Repair(file, end.Cause)
 	if err != nil {
 		return nil, "", fmt.Errorf("read the evidence of this run: %w", err)
 	}

@@ -17,11 +17,11 @@ import (
 	. "github.com/onsi/gomega"
 
 	"github.com/rin-network/rin/conformance"
-	"github.com/rin-network/rin/conformance/exchange"
+	"github.com/rin-network/rin/conformance/evidence"
 	"github.com/rin-network/rin/conformance/report"
+	"github.com/rin-network/rin/conformance/suite/worker"
 	"github.com/rin-network/rin/conformance/target"
 	"github.com/rin-network/rin/conformance/verdict"
-	"github.com/rin-network/rin/conformance/worker"
 )
 
 const (
@@ -77,11 +77,11 @@ func certify(t target.Target, o conformance.Options) (conformance.Result, error)
 	return conformance.Certify(ctx, t, o)
 }
 
-func readBack(path string) *exchange.Log {
+func readBack(path string) *evidence.Log {
 	GinkgoHelper()
 	data, err := os.ReadFile(path)
 	Expect(err).NotTo(HaveOccurred())
-	log, err := exchange.ReadLog(bytes.NewReader(data))
+	log, err := evidence.ReadLog(bytes.NewReader(data))
 	Expect(err).NotTo(HaveOccurred())
 	return log
 }
@@ -142,7 +142,7 @@ var _ = Describe("Certify", func() {
 		path := evidencePath()
 		result, err := certify(newNode(), conformance.Options{Evidence: path, Worker: child("dies-within")})
 		Expect(err).NotTo(HaveOccurred())
-		Expect(result.Log.Ended).To(Equal(&exchange.Ended{Cause: "the worker ended early: exit status 9"}))
+		Expect(result.Log.Ended).To(Equal(&evidence.Ended{Cause: "the worker ended early: exit status 9"}))
 		Expect(result.Report.Verdict.Decision).To(Equal(verdict.Repeat))
 		Expect(result.Stderr).To(MatchRegexp(`^fatal: the child knows \[\[client_secret:\w{8}:plain\]\]\n$`))
 		Expect(readBack(path)).To(Equal(result.Log))
@@ -200,7 +200,7 @@ var _ = Describe("Judge", func() {
 	})
 
 	It("is inconclusive about a run that recorded nothing", func() {
-		log, err := exchange.ReadLog(strings.NewReader(`{"kind":"run","run":{"schema":"rin.evidence/v1","suite":"test","started":"2026-03-01T12:00:00Z","profile":"auth"}}` + "\n"))
+		log, err := evidence.ReadLog(strings.NewReader(`{"kind":"run","run":{"schema":"rin.evidence/v1","suite":"test","started":"2026-03-01T12:00:00Z","profile":"auth"}}` + "\n"))
 		Expect(err).NotTo(HaveOccurred())
 		Expect(conformance.Judge(log, "test").Verdict.Decision).To(Equal(verdict.Repeat))
 	})

@@ -13,7 +13,7 @@ import (
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 
-	"github.com/rin-network/rin/conformance/worker"
+	"github.com/rin-network/rin/conformance/suite/worker"
 )
 
 // asWorker as the first argument makes the test binary play the child that Certify starts, in the way that the second names.

@@ -71,11 +71,11 @@ func newNode(config sandbox.Config) runningNode {
 	GinkgoHelper()
 	node, err := sandbox.New(config)
 	Expect(err).NotTo(HaveOccurred())
-	return serve(node)
+	return sandboxServe(node)
 }
 
-// serve puts a node behind a listener until the spec, or the container of BeforeAll, ends.
-func serve(node *sandbox.Server) runningNode {
+// sandboxServe puts a node behind a listener until the spec, or the container of BeforeAll, ends.
+func sandboxServe(node *sandbox.Server) runningNode {
 	server := httptest.NewServer(node)
 	DeferCleanup(server.Close)
 	return runningNode{node, server.URL}

@@ -1,20 +1,48 @@
+// Package sandbox is a node of a research-information network that runs anywhere: an authorization server, the info
+// resource, the funding service with believable data, the OpenAPI document that describes it and a registry that
+// lists it. It behaves as the rules of the network and the RFCs behind them ask, unless it is told to deviate,
+// for good or for some requests (package scenario).
+//
+// A request takes this way:
+//
+//	request -> watch -> journal -> CORS -> rate limit -> fault.Injector -> deviation.Wrap -> auth.Guard (try-out paths pass) -> handler -> store -> response
+//
+// Watch dates, counts and logs; the journal remembers what was asked and answered, and package conduct judges clients by it. CORS and
+// rate limit are there when they are configured.
+//
+// Package sandboxtest runs a whole network inside a Go test. New makes the http.Handler of one node:
+//
+//	node, err := New(Config{})
+//	server := httptest.NewServer(node)
+//	client := node.Credentials()[0] // id, secret, and what the client may do
+//
+// NewNetwork makes a handler of several nodes below roots of their own, with one registry and one clock; package flavour has the makes that
+// a node may be of, package setup makes their configurations.
+//
+// Serve runs either on a listener. Everything that a Config leaves out has a default that makes a good node; clock and
+// randomness come from it, nothing is read from the environment.
 package sandbox
 
 import (
 	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
 	"io"
 	"log/slog"
+	"net/url"
+	"slices"
+	"strings"
+	"sync"
 	"time"
 
 	"github.com/rin-network/rin/sandbox/auth"
-	"github.com/rin-network/rin/sandbox/flavour"
+	"github.com/rin-network/rin/sandbox/content"
+	"github.com/rin-network/rin/sandbox/devtls"
+	"github.com/rin-network/rin/sandbox/edge"
+	"github.com/rin-network/rin/sandbox/fault"
 	"github.com/rin-network/rin/sandbox/funding"
 	"github.com/rin-network/rin/sandbox/journal"
-	"github.com/rin-network/rin/sandbox/limit"
-	"github.com/rin-network/rin/sandbox/problem"
-	"github.com/rin-network/rin/sandbox/registry"
-	"github.com/rin-network/rin/sandbox/scenario"
-	"github.com/rin-network/rin/sandbox/transport"
 )
 
 // The defaults of a Config.
@@ -33,11 +61,11 @@ const (
 
 // Config holds every knob of a sandbox. The zero value is a good node.
 type Config struct {
-	// Member is who runs the node, as its registry entry says; registry.First when its id is empty.
-	Member registry.Member
+	// Member is who runs the node, as its registry entry says; funding.FirstMember when its id is empty.
+	Member funding.Member
 	// Flavour is the make of the node, which the form of its tokens and of its errors follows unless they are set here. The zero value is no make:
 	// what the interface document says, with both token endpoints in the registry.
-	Flavour flavour.Flavour
+	Flavour Preset
 	// Root is the path below which the whole node is, its authorization server too: "/xb"; empty for the root of the host.
 	Root string
 	// Prefix is the service prefix, one or more path segments; DefaultPrefix when empty.
@@ -75,8 +103,8 @@ type Config struct {
 	// Paging is the meaning of page[page]; funding.PagingOffset when empty.
 	Paging funding.Paging
 
-	// ErrorShape is the form of the API's error bodies; that of the flavour when empty, else problem.ShapeProblem.
-	ErrorShape problem.Shape
+	// ErrorShape is the form of the API's error bodies; that of the flavour when empty, else content.ShapeProblem.
+	ErrorShape content.ErrorShape
 
 	// Clients are the registered clients. When nil, three are made: the first with role and affiliation, the second
 	// without a role, the third with both and an audience that is not this node's API.
@@ -90,14 +118,14 @@ type Config struct {
 	Issuers []IssuerConfig
 
 	// TLS makes [Serve] offer https with a certificate that the node makes for itself; nil is cleartext.
-	TLS *transport.Settings
+	TLS *devtls.Settings
 
 	// CORS lists the origins whose pages browsers let call the node, its token endpoint too, as browsers send them: "http://localhost:5173";
 	// "*" alone for all. None when empty.
 	CORS []string
 
 	// RateLimit is how often each client, and each address that calls without a good token, may ask; the zero value is no limit.
-	RateLimit limit.Rate
+	RateLimit edge.Rate
 
 	// API is an API that is served from its OpenAPI document besides the node's own; none when its File is empty.
 	API APIConfig
@@ -106,8 +134,8 @@ type Config struct {
 	Deviations []string
 
 	// Scenarios are played from the start; the first sees requests first.
-	Scenarios []scenario.Play
-	// AskedByHeader lets a request ask for what is done to it: for deviations in the field [DeviateHeader], for scenarios in [scenario.Header].
+	Scenarios []fault.Play
+	// AskedByHeader lets a request ask for what is done to it: for deviations in the field [DeviateHeader], for scenarios in [fault.ScenarioHeader].
 	// The fields are ignored without.
 	AskedByHeader bool
 
@@ -156,4 +184,124 @@ type Credential struct {
 	Audience string
 	// Given tells that the secret was configured and not made here: whoever started the node knows it, and nobody has to be told.
 	Given bool
+}
+
+// Validate says what of a configuration can't be, as far as that shows before a node is made of it.
+func (c Config) Validate() error {
+	_, err := c.complete()
+	return err
+}
+
+// complete fills in the defaults and checks what can be checked alone.
+func (c Config) complete() (Config, error) {
+	c.Root = strings.TrimSuffix(c.Root, "/")
+	if c.Member.ID == "" {
+		c.Member = funding.FirstMember()
+	}
+	c.Prefix = orDefault(strings.Trim(c.Prefix, "/"), DefaultPrefix)
+	c.Realm = orDefault(c.Realm, DefaultRealm)
+	c.PublicURL = strings.TrimSuffix(c.PublicURL, "/")
+	c.Calls = orDefault(c.Calls, DefaultCalls)
+	c.TokenTTL = orDefault(c.TokenTTL, DefaultTokenTTL)
+	c.TokenFormat = orDefault(c.TokenFormat, orDefault(c.Flavour.Tokens, auth.ES256))
+	c.Paging = orDefault(c.Paging, funding.PagingOffset)
+	c.ErrorShape = orDefault(c.ErrorShape, orDefault(c.Flavour.Errors, content.ShapeProblem))
+	c.VerifiedTokens = max(orDefault(c.VerifiedTokens, DefaultVerifiedTokens), 0)
+	if c.Clock == nil {
+		c.Clock = time.Now
+	}
+	if c.Pause == nil {
+		c.Pause = pause
+	}
+	if c.Random == nil {
+		c.Random = rand.Reader
+	}
+	c.Random = &lockedReader{source: c.Random}
+	if c.Logger == nil {
+		c.Logger = slog.New(slog.DiscardHandler)
+	}
+	return c, errors.Join(
+		checkRoot(c.Root),
+		checkSegments("service prefix", strings.Split(c.Prefix, "/")),
+		checkSegments("realm", []string{c.Realm}),
+		checkPublicURL(c.PublicURL),
+		checkChoice("token format", c.TokenFormat, auth.Formats()),
+		checkChoice("paging", c.Paging, []funding.Paging{funding.PagingOffset, funding.PagingNumber}),
+		checkChoice("error shape", c.ErrorShape, content.ErrorShapes()),
+	)
+}
+
+// pause waits in real time.
+func pause(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+func orDefault[T comparable](value, fallback T) T {
+	var zero T
+	if value == zero {
+		return fallback
+	}
+	return value
+}
+
+// checkSegments allows the characters that need no escape in a path (RFC 3986 §2.3), and no dots alone.
+func checkSegments(what string, segments []string) error {
+	for _, segment := range segments {
+		wrong := strings.IndexFunc(segment, func(r rune) bool {
+			return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("-._~", r))
+		})
+		if segment == "" || len(segment) > 64 || wrong >= 0 || strings.Trim(segment, ".") == "" {
+			return fmt.Errorf("%s %q: want path segments of letters, digits, '-', '_', '.' and '~'", what, segment)
+		}
+	}
+	return nil
+}
+
+func checkRoot(root string) error {
+	if root == "" {
+		return nil
+	}
+	below, absolute := strings.CutPrefix(root, "/")
+	if !absolute {
+		return fmt.Errorf("root %q: want a path that begins with a slash, such as /xb", root)
+	}
+	return checkSegments("root", strings.Split(below, "/"))
+}
+
+func checkPublicURL(text string) error {
+	if text == "" {
+		return nil
+	}
+	u, err := url.Parse(text)
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" {
+		return fmt.Errorf("public URL %q: want an absolute http or https URL without user, query and fragment, such as https://node.example", text)
+	}
+	return nil
+}
+
+func checkChoice[T ~string](what string, value T, allowed []T) error {
+	if slices.Contains(allowed, value) {
+		return nil
+	}
+	return fmt.Errorf("%s %q: want one of %v", what, value, allowed)
+}
+
+// lockedReader lets goroutines share a source of randomness that may not be safe for it.
+type lockedReader struct {
+	mu     sync.Mutex
+	source io.Reader
+}
+
+// Read implements io.Reader.
+func (o *lockedReader) Read(p []byte) (int, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.source.Read(p)
 }

@@ -9,7 +9,7 @@ import (
 	. "github.com/onsi/gomega"
 
 	"github.com/rin-network/rin/sandbox"
-	"github.com/rin-network/rin/sandbox/representation"
+	"github.com/rin-network/rin/sandbox/content"
 )
 
 var _ = Describe("a node that deviates", func() {
@@ -50,7 +50,7 @@ var _ = Describe("a node that deviates", func() {
 			header := bearer(token)
 			header["Accept-Encoding"] = []string{coding}
 			got := get(node, fundingsPath+"?page[size]=6", header)
-			Expect(got.header.Get("ETag")).To(Equal(representation.Tag([]byte(got.body))))
+			Expect(got.header.Get("ETag")).To(Equal(content.ETag([]byte(got.body))))
 			var items []map[string]any
 			decode(got, &items)
 			Expect(items).To(HaveLen(6))

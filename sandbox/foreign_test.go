@@ -36,7 +36,7 @@ var _ = Describe("a trusted foreign issuer", Ordered, func() {
 			}}},
 		})
 		Expect(err).NotTo(HaveOccurred())
-		node = serve(build)
+		node = sandboxServe(build)
 	})
 
 	token := func(kid, typ string, claims map[string]any) string {

@@ -12,12 +12,12 @@ import (
 	. "github.com/onsi/gomega/gstruct"
 
 	"github.com/rin-network/rin/sandbox"
+	"github.com/rin-network/rin/sandbox/funding"
 	"github.com/rin-network/rin/sandbox/journal"
-	"github.com/rin-network/rin/sandbox/registry"
 )
 
 var _ = Describe("The journal of a network", func() {
-	second := sandbox.Config{Root: "/xb", Seed: 2, Calls: 5, Member: registry.Member{ID: "XB", Name: "Musterberg"}}
+	second := sandbox.Config{Root: "/xb", Seed: 2, Calls: 5, Member: funding.Member{ID: "XB", Name: "Musterberg"}}
 	last := func(n runningNetwork) journal.Entry {
 		GinkgoHelper()
 		entries := n.Journal().Record(0).Entries

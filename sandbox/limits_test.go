@@ -10,7 +10,7 @@ import (
 	. "github.com/onsi/gomega"
 
 	"github.com/rin-network/rin/sandbox"
-	"github.com/rin-network/rin/sandbox/limit"
+	"github.com/rin-network/rin/sandbox/edge"
 )
 
 var _ = Describe("A node with a rate limit", func() {
@@ -18,7 +18,7 @@ var _ = Describe("A node with a rate limit", func() {
 		GinkgoHelper()
 		noon := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 		network, err := sandbox.NewNetwork(sandbox.NetworkConfig{Clock: func() time.Time { return noon },
-			Nodes: []sandbox.Config{{Calls: 3, RateLimit: limit.Rate{Requests: requests, Per: per}}}})
+			Nodes: []sandbox.Config{{Calls: 3, RateLimit: edge.Rate{Requests: requests, Per: per}}}})
 		Expect(err).NotTo(HaveOccurred())
 		return serveNetwork(network)
 	}
@@ -82,7 +82,7 @@ var _ = Describe("A node with a rate limit", func() {
 	})
 
 	It("lets pages of other origins read the refusal, and never counts their preflights", func() {
-		node := newNode(sandbox.Config{CORS: []string{"*"}, RateLimit: limit.Rate{Requests: 1, Per: time.Hour}})
+		node := newNode(sandbox.Config{CORS: []string{"*"}, RateLimit: edge.Rate{Requests: 1, Per: time.Hour}})
 		header := http.Header{"Origin": {"https://app.example"}, "Access-Control-Request-Method": {"GET"}}
 		for range 3 {
 			Expect(send(node, http.MethodOptions, infoPath, "", header).status).To(Equal(204))
@@ -94,7 +94,7 @@ var _ = Describe("A node with a rate limit", func() {
 	})
 
 	It("counts the network of an IPv6 address as one caller, because one caller commands it", func() {
-		node, err := sandbox.New(sandbox.Config{RateLimit: limit.Rate{Requests: 1, Per: time.Hour}})
+		node, err := sandbox.New(sandbox.Config{RateLimit: edge.Rate{Requests: 1, Per: time.Hour}})
 		Expect(err).NotTo(HaveOccurred())
 		from := func(remote string) int {
 			r := httptest.NewRequest(http.MethodGet, "/registry/registry.json", nil)
@@ -112,7 +112,7 @@ var _ = Describe("A node with a rate limit", func() {
 	})
 
 	It("is refused a rate that is none", func() {
-		_, err := sandbox.New(sandbox.Config{RateLimit: limit.Rate{Requests: 5}})
+		_, err := sandbox.New(sandbox.Config{RateLimit: edge.Rate{Requests: 5}})
 		Expect(err).To(MatchError(ContainSubstring("rate 5 in 0s")))
 	})
 })

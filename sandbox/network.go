@@ -8,11 +8,11 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 
-	"github.com/rin-network/rin/sandbox/clock"
+	"github.com/rin-network/rin/sandbox/content"
 	"github.com/rin-network/rin/sandbox/journal"
-	"github.com/rin-network/rin/sandbox/problem"
 )
 
 // NetworkConfig is the configuration of several nodes in one process.
@@ -37,7 +37,7 @@ type NetworkConfig struct {
 // that lists them all, and one clock. It is an http.Handler, safe for concurrent use.
 type Network struct {
 	nodes   []*Server
-	clock   *clock.Clock
+	clock   *Clock
 	journal *journal.Journal
 	nowhere http.Handler // for paths of no node
 	start   Route        // the start page, where no node has the root of the host
@@ -49,9 +49,9 @@ func NewNetwork(config NetworkConfig) (*Network, error) {
 	if len(config.Nodes) == 0 {
 		return nil, fmt.Errorf("configure the network: it has no node")
 	}
-	n := &Network{clock: clock.New(config.Clock), origin: config.Origin}
+	n := &Network{clock: NewClock(config.Clock), origin: config.Origin}
 	if config.Random != nil {
-		config.Random = &oneAtATime{source: config.Random}
+		config.Random = &lockedReader{source: config.Random}
 	}
 	if config.JournalLimit >= 0 {
 		var err error
@@ -85,7 +85,7 @@ func NewNetwork(config NetworkConfig) (*Network, error) {
 		return nil, err
 	}
 	n.start = n.startPage()
-	n.nowhere = n.journal.Watch(journal.Place{Now: n.clock.Now, Origin: n.nodes[0].places.Origin, Classify: elsewhere}, http.HandlerFunc(n.lost))
+	n.nowhere = n.journal.Watch(journal.Place{Now: n.clock.Now, Origin: n.nodes[0].places.Origin, Classify: classifyOutside}, http.HandlerFunc(n.lost))
 	return n, nil
 }
 
@@ -124,7 +124,7 @@ func (n *Network) Nodes() []*Server { return slices.Clone(n.nodes) }
 func (n *Network) Origin() string { return n.origin }
 
 // Clock is the clock of all nodes.
-func (n *Network) Clock() *clock.Clock { return n.clock }
+func (n *Network) Clock() *Clock { return n.clock }
 
 // Prepare makes what the filters of large nodes need, see [Server.Prepare].
 func (n *Network) Prepare() {
@@ -164,7 +164,7 @@ func (n *Network) lost(w http.ResponseWriter, r *http.Request) {
 	for i, node := range n.nodes {
 		roots[i] = node.places.Root + "/"
 	}
-	problem.NotFound("no node is at this path", "the nodes are below "+strings.Join(roots, ", ")+
+	content.NotFound("no node is at this path", "the nodes are below "+strings.Join(roots, ", ")+
 		"; the registry at "+n.nodes[0].places.Registry()+" lists them").Write(w, r)
 }
 
@@ -192,3 +192,43 @@ func (n *Network) nodeAt(path string) *Server {
 func (n *Network) listen(inner net.Listener) net.Listener { return n.nodes[0].listen(inner) }
 
 func (n *Network) logger() *slog.Logger { return n.nodes[0].log }
+
+// MaxClockOffset is how far a clock may be moved from the time that it was given, either way.
+const MaxClockOffset = 10 * 365 * 24 * time.Hour
+
+// Clock tells the time. It is safe for concurrent use.
+type Clock struct {
+	base   func() time.Time
+	offset atomic.Int64 // nanoseconds
+}
+
+// NewClock makes a clock that tells the time of base, which is time.Now when nil.
+func NewClock(base func() time.Time) *Clock {
+	if base == nil {
+		base = time.Now
+	}
+	return &Clock{base: base}
+}
+
+// Now tells the time.
+func (c *Clock) Now() time.Time { return c.base().Add(c.Offset()) }
+
+// Offset is how far the clock has been moved.
+func (c *Clock) Offset() time.Duration { return time.Duration(c.offset.Load()) }
+
+// Move moves the clock by d, forward or back, no further than [MaxClockOffset] in all.
+func (c *Clock) Move(d time.Duration) error {
+	for {
+		from := c.offset.Load()
+		to := time.Duration(from) + d
+		if d > 2*MaxClockOffset || d < -2*MaxClockOffset || to > MaxClockOffset || to < -MaxClockOffset {
+			return fmt.Errorf("move the clock by %s: it would be further than %s from the present", d, MaxClockOffset)
+		}
+		if c.offset.CompareAndSwap(from, int64(to)) {
+			return nil
+		}
+	}
+}
+
+// Reset takes back all moves.
+func (c *Clock) Reset() { c.offset.Store(0) }

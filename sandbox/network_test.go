@@ -11,7 +11,7 @@ import (
 	. "github.com/onsi/gomega"
 
 	"github.com/rin-network/rin/sandbox"
-	"github.com/rin-network/rin/sandbox/registry"
+	"github.com/rin-network/rin/sandbox/funding"
 )
 
 // runningNetwork is a network behind a real listener.
@@ -36,7 +36,7 @@ func serveNetwork(network *sandbox.Network) runningNetwork {
 }
 
 var _ = Describe("A network", func() {
-	second := sandbox.Config{Root: "/xb", Seed: 2, Member: registry.Member{ID: "XB", Acronym: "MUSB", Name: "Musterberg", Contact: "ris@musb.example"}}
+	second := sandbox.Config{Root: "/xb", Seed: 2, Member: funding.Member{ID: "XB", Acronym: "MUSB", Name: "Musterberg", Contact: "ris@musb.example"}}
 
 	It("lists all its nodes in one registry (NET-R6)", func() {
 		network := newNetwork(sandbox.Config{}, second)

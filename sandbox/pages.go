@@ -6,12 +6,12 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/rin-network/rin/sandbox/page"
+	"github.com/rin-network/rin/sandbox/web"
 )
 
 // pages are the routes of what people read in a browser.
 func (s *Server) pages(onLoopback bool) []Route {
-	resources := append(page.Reference(s.person(), s.documents), page.Start(s.places.Home(), s.places, onLoopback, s.welcome))
+	resources := append(web.Reference(s.person(), s.documents), web.Start(s.places.Home(), s.places, onLoopback, s.welcome))
 	all := make([]Route, len(resources))
 	for i, r := range resources {
 		all[i] = Route{Method: http.MethodGet, Path: r.Path, handler: r}
@@ -21,21 +21,21 @@ func (s *Server) pages(onLoopback bool) []Route {
 
 // documents are what the reference page offers; the one to try out first, because it needs nothing. An API from a document may stand where
 // the node's own would be.
-func (s *Server) documents() []page.Document {
+func (s *Server) documents() []web.Document {
 	further := s.api.pages()
-	own := []page.Document{
+	own := []web.Document{
 		{ID: "try-out", Name: "Try-out", Note: "Sample data without a token: every operation can be called as it is.", Path: s.places.TryOut().Spec()},
 		{ID: "guarded", Name: "Guarded API", Note: "Needs an access token: Authorize takes client id and secret and fetches one.", Path: s.places.Spec()},
 	}
-	own = slices.DeleteFunc(own, func(d page.Document) bool {
-		return slices.ContainsFunc(further, func(f page.Document) bool { return f.Path == d.Path })
+	own = slices.DeleteFunc(own, func(d web.Document) bool {
+		return slices.ContainsFunc(further, func(f web.Document) bool { return f.Path == d.Path })
 	})
 	return append(own, further...)
 }
 
 // person is what the node is called.
-func (s *Server) person() page.Node {
-	return page.Node{Acronym: s.member.Acronym, Name: strings.TrimSpace(s.member.Name), Places: s.places}
+func (s *Server) person() web.Node {
+	return web.Node{Acronym: s.member.Acronym, Name: strings.TrimSpace(s.member.Name), Places: s.places}
 }
 
 // registered tells under what name the registry has the node, and its flavour.
@@ -48,15 +48,15 @@ func (s *Server) registered() string {
 }
 
 // welcome is what the start page tells.
-func (s *Server) welcome() page.Welcome {
+func (s *Server) welcome() web.Welcome {
 	self, at := s.person(), s.places
 	token := at.Listed().Token
-	get := func(name, path, note string) page.Place {
-		return page.Place{Name: name, Method: http.MethodGet, Path: path, Note: note, Open: true}
+	get := func(name, path, note string) web.Place {
+		return web.Place{Name: name, Method: http.MethodGet, Path: path, Note: note, Open: true}
 	}
-	w := page.Welcome{
+	w := web.Welcome{
 		Title: self.Name, Subtitle: s.registered(), Node: &self, Token: token,
-		Places: []page.Place{
+		Places: []web.Place{
 			get("reference", at.Docs(), "every operation, to be tried out"),
 			get("registry", at.Registry(), "the nodes of the network"),
 			{Name: "token", Method: http.MethodPost, Path: token, Note: "form fields grant_type=client_credentials, client_id, client_secret"},
@@ -70,16 +70,16 @@ func (s *Server) welcome() page.Welcome {
 	}
 	w.Places = append(w.Places, s.api.welcome()...)
 	for _, e := range at.Endpoints()[1:] {
-		w.Places = slices.Insert(w.Places, 3, page.Place{Name: "token as well", Method: http.MethodPost, Path: e.Token, Note: "for the same clients"})
+		w.Places = slices.Insert(w.Places, 3, web.Place{Name: "token as well", Method: http.MethodPost, Path: e.Token, Note: "for the same clients"})
 	}
 	for _, d := range s.api.pages() {
 		w.Places = append(w.Places, get("described", d.Path, d.Note))
 	}
 	for _, c := range s.inUse() {
-		w.Clients = append(w.Clients, page.Client{ID: c.ClientID, Secret: c.Secret, Token: token, Notes: c.permissions()})
+		w.Clients = append(w.Clients, web.Client{ID: c.ClientID, Secret: c.Secret, Token: token, Notes: c.permissions()})
 	}
 	staged := s.staging.client
-	w.Clients = append(w.Clients, page.Client{ID: staged.ClientID, Secret: staged.Secret, Token: at.Staging().Token(),
+	w.Clients = append(w.Clients, web.Client{ID: staged.ClientID, Secret: staged.Secret, Token: at.Staging().Token(),
 		Notes: []string{"registered at the staging server, whose tokens are refused here"}})
 	for _, other := range s.neighbours {
 		if other != s {
@@ -102,9 +102,9 @@ func (s *Server) inUse() []Credential {
 
 // startPage lists the nodes, with the assets of the first. It holds no secrets.
 func (n *Network) startPage() Route {
-	resource := page.Start("/", n.nodes[0].places, false, func() page.Welcome {
+	resource := web.Start("/", n.nodes[0].places, false, func() web.Welcome {
 		places := n.nodes[0].places
-		w := page.Welcome{Title: "Research-information network", Subtitle: strconv.Itoa(len(n.nodes)) + " nodes in one sandbox", Places: []page.Place{
+		w := web.Welcome{Title: "Research-information network", Subtitle: strconv.Itoa(len(n.nodes)) + " nodes in one sandbox", Places: []web.Place{
 			{Name: "registry", Method: http.MethodGet, Path: places.Registry(), Note: "the nodes with their token and info endpoints", Open: true},
 		}}
 		for _, node := range n.nodes {

@@ -11,7 +11,7 @@ import (
 	. "github.com/onsi/gomega"
 
 	"github.com/rin-network/rin/sandbox"
-	"github.com/rin-network/rin/sandbox/registry"
+	"github.com/rin-network/rin/sandbox/funding"
 )
 
 var _ = Describe("the reference page of a node", func() {
@@ -61,7 +61,7 @@ var _ = Describe("the start page", func() {
 
 	It("of a network without a node at its root leads to those of its nodes", func() {
 		network := newNetwork(sandbox.Config{Root: "/xa", Loopback: true},
-			sandbox.Config{Root: "/xb", Member: registry.Member{ID: "XB", Acronym: "SEE", Name: "Hochschule am See"}, Loopback: true})
+			sandbox.Config{Root: "/xb", Member: funding.Member{ID: "XB", Acronym: "SEE", Name: "Hochschule am See"}, Loopback: true})
 		page := get(network, "/", http.Header{"Accept": {"text/html"}})
 		Expect(page.status).To(Equal(200))
 		for _, node := range network.Nodes() {

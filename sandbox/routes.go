@@ -7,15 +7,13 @@ import (
 	"github.com/rin-network/rin/fixtures/model"
 	"github.com/rin-network/rin/sandbox/address"
 	"github.com/rin-network/rin/sandbox/auth"
+	"github.com/rin-network/rin/sandbox/content"
 	"github.com/rin-network/rin/sandbox/funding"
-	"github.com/rin-network/rin/sandbox/info"
-	"github.com/rin-network/rin/sandbox/problem"
-	"github.com/rin-network/rin/sandbox/registry"
 	"github.com/rin-network/rin/sandbox/spec"
 )
 
 // routes is the whole route table.
-func routes(places address.Map, describe describer, server *auth.Server, guard *auth.Guard, fundings *funding.Service, api *describedAPI, entries func(string) model.Registry) []Route {
+func routes(places address.Map, describe describer, server *auth.Server, guard *auth.Guard, fundings *funding.Service, api *mockAPI, entries func(string) model.Registry) []Route {
 	tryOut := places.TryOut()
 	get := func(path string, h http.Handler) Route { return Route{Method: http.MethodGet, Path: path, handler: h} }
 	guarded := func(path string, h http.Handler) Route {
@@ -33,17 +31,17 @@ func routes(places address.Map, describe describer, server *auth.Server, guard *
 	return append(all,
 		get(places.Certs(), http.HandlerFunc(server.Certs)),
 
-		guarded(places.Info(), info.Resource(places, false, api.further)),
+		guarded(places.Info(), funding.InfoResource(places, false, api.further)),
 		get(places.Spec(), spec.Resource(places.Origin, describe.api(places))),
 		guarded(places.Fundings(), fundings.List()),
 		guarded(places.Funding(), fundings.Detail()),
 
-		get(tryOut.Info(), info.Resource(tryOut, true, api.further)),
+		get(tryOut.Info(), funding.InfoResource(tryOut, true, api.further)),
 		get(tryOut.Spec(), spec.Resource(tryOut.Origin, describe.tryOut(tryOut))),
 		get(tryOut.Fundings(), fundings.OpenList()),
 		get(tryOut.Funding(), fundings.OpenDetail()),
 
-		get(places.Registry(), registry.Document(places, entries)),
+		get(places.Registry(), funding.RegistryDocument(places, entries)),
 		get(places.Health(), http.HandlerFunc(health)),
 	)
 }
@@ -86,11 +84,11 @@ func (r Route) ServeHTTP(w http.ResponseWriter, q *http.Request) {
 		r.denied.ServeHTTP(w, q)
 		return
 	}
-	problem.MethodNotAllowed(q.Method, r.methods()).Write(w, q)
+	content.MethodNotAllowed(q.Method, r.methods()).Write(w, q)
 }
 
 // newMux puts the routes before a mux, each with and without a slash at its end (G18: both occur, no redirect).
-func newMux(routes []Route, places address.Map, wrongRealm http.Handler, api *describedAPI) http.Handler {
+func newMux(routes []Route, places address.Map, wrongRealm http.Handler, api *mockAPI) http.Handler {
 	mux := http.NewServeMux()
 	for _, route := range routes {
 		path := strings.TrimSuffix(route.Path, "/")
@@ -103,19 +101,19 @@ func newMux(routes []Route, places address.Map, wrongRealm http.Handler, api *de
 		mux.Handle(places.Realms()+"/", wrongRealm)
 	}
 	mux.Handle("/", http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		problem.NotFound("there is no resource at this path", whereabouts(places, r)+api.near(r)).Write(w, r)
+		content.NotFound("there is no resource at this path", locationHint(places, r)+api.near(r)).Write(w, r)
 	}))
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if !strings.HasPrefix(r.URL.Path, "/") { // CONNECT, and "*" with another method than OPTIONS
-			problem.BadRequest("the request names no path", "this is no proxy: "+whereabouts(places, r)).Write(w, r)
+			content.BadRequest("the request names no path", "this is no proxy: "+locationHint(places, r)).Write(w, r)
 			return
 		}
 		mux.ServeHTTP(w, r)
 	})
 }
 
-// whereabouts names the places that a lost caller may have meant, and a near miss if it is one.
-func whereabouts(places address.Map, r *http.Request) string {
+// locationHint names the places that a lost caller may have meant, and a near miss if it is one.
+func locationHint(places address.Map, r *http.Request) string {
 	hint := "token: POST " + places.Listed().Token + "; info: GET " + places.Info() + "; document: GET " + places.Spec() +
 		"; fundings: GET " + places.Fundings() + "; registry: GET " + places.Registry()
 	if strings.Contains(r.URL.Path, "/realms/") && places.Grants != address.AtPlain {
@@ -126,4 +124,15 @@ func whereabouts(places address.Map, r *http.Request) string {
 		hint = "the realm is at " + places.RealmIssuer() + ", " + before + hint
 	}
 	return hint
+}
+
+// health answers while the node serves.
+func health(w http.ResponseWriter, r *http.Request) {
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Cache-Control", "no-store")
+	if r.Method == http.MethodHead {
+		return
+	}
+	// A failed write means that the caller is gone; nobody is left to tell.
+	_, _ = w.Write([]byte(`{"status":"ok"}`))
 }

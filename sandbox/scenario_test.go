@@ -15,7 +15,7 @@ import (
 	. "github.com/onsi/gomega"
 
 	"github.com/rin-network/rin/sandbox"
-	"github.com/rin-network/rin/sandbox/scenario"
+	"github.com/rin-network/rin/sandbox/fault"
 )
 
 // played is a node with a scenario, two clients, and a token of each.
@@ -28,7 +28,7 @@ type played struct {
 }
 
 // play begins scenarios once the clients have their tokens.
-func play(config sandbox.Config, plays ...scenario.Play) played {
+func play(config sandbox.Config, plays ...fault.Play) played {
 	GinkgoHelper()
 	p := played{clock: newClock(noon), paused: new(time.Duration)}
 	config.Clock, config.Calls, config.AsOf = p.clock.read, 8, noon
@@ -56,7 +56,7 @@ func marks(n int, ask func() answer) []string {
 	GinkgoHelper()
 	var all []string
 	for range n {
-		all = append(all, ask().header.Get(scenario.Header))
+		all = append(all, ask().header.Get(fault.ScenarioHeader))
 	}
 	return all
 }
@@ -70,26 +70,26 @@ func items(a answer) []map[string]any {
 
 var _ = Describe("A scenario", func() {
 	DescribeTable("strikes each client as often as it says, then never again; other paths not at all", func(name string, spoilt func(p played, a answer)) {
-		s, err := scenario.Find(name)
+		s, err := fault.FindScenario(name)
 		Expect(err).NotTo(HaveOccurred())
 		for _, times := range []int{0, 3} {
-			p := play(sandbox.Config{}, scenario.Play{Name: name, Times: times, Path: fundingsPath})
+			p := play(sandbox.Config{}, fault.Play{Name: name, Times: times, Path: fundingsPath})
 			if times == 0 {
 				times = s.Times
 			}
 			good := get(p, infoPath, bearer(p.tokens[0]))
 			Expect(good.status).To(Equal(http.StatusOK))
-			Expect(good.header).NotTo(HaveKey(scenario.Header))
+			Expect(good.header).NotTo(HaveKey(fault.ScenarioHeader))
 			for client := range p.clients {
 				for n := range times {
 					a := p.list(client)
-					Expect(a.header.Get(scenario.Header)).To(Equal(name + " " + strconv.Itoa(n+1) + "/" + strconv.Itoa(times)))
+					Expect(a.header.Get(fault.ScenarioHeader)).To(Equal(name + " " + strconv.Itoa(n+1) + "/" + strconv.Itoa(times)))
 					spoilt(p, a)
 				}
 				for range 3 {
 					a := p.list(client)
 					Expect(a.status).To(Equal(http.StatusOK), a.body)
-					Expect(a.header).NotTo(HaveKey(scenario.Header))
+					Expect(a.header).NotTo(HaveKey(fault.ScenarioHeader))
 					Expect(items(a)).To(HaveLen(3))
 				}
 			}
@@ -170,14 +170,14 @@ var _ = Describe("A scenario", func() {
 	)
 
 	It("ends connections before all bytes have come (connection-cut)", func() {
-		p := play(sandbox.Config{}, scenario.Play{Name: "connection-cut"})
+		p := play(sandbox.Config{}, fault.Play{Name: "connection-cut"})
 		request, err := http.NewRequest(http.MethodGet, p.URL+fundingsPath, nil)
 		Expect(err).NotTo(HaveOccurred())
 		request.Header = bearer(p.tokens[0])
 		response, err := http.DefaultClient.Do(request)
 		Expect(err).NotTo(HaveOccurred())
 		defer response.Body.Close()
-		Expect(response.Header.Get(scenario.Header)).To(Equal("connection-cut 1/1"))
+		Expect(response.Header.Get(fault.ScenarioHeader)).To(Equal("connection-cut 1/1"))
 		read, err := io.ReadAll(response.Body)
 		Expect(err).To(MatchError(io.ErrUnexpectedEOF))
 		Expect(len(read)).To(BeNumerically("<", response.ContentLength))
@@ -185,7 +185,7 @@ var _ = Describe("A scenario", func() {
 	})
 
 	It("strikes one client alone when it is told so, and knows it in a form, by Basic and by its token", func() {
-		p := play(sandbox.Config{}, scenario.Play{Name: "503-twice", Client: "two", Path: "token"}, scenario.Play{Name: "429-then-ok", Client: "two", Times: 1})
+		p := play(sandbox.Config{}, fault.Play{Name: "503-twice", Client: "two", Path: "token"}, fault.Play{Name: "429-then-ok", Client: "two", Times: 1})
 		form := func(c sandbox.Credential) string {
 			return url.Values{"grant_type": {"client_credentials"}, "client_id": {c.ClientID}, "client_secret": {c.Secret}}.Encode()
 		}
@@ -193,14 +193,14 @@ var _ = Describe("A scenario", func() {
 		first := postForm(p, stagingToken, form(p.clients[1]), nil)
 		Expect(first.status).To(Equal(http.StatusServiceUnavailable))
 		Expect(first.body).To(ContainSubstring(`"error":"temporarily_unavailable"`))
-		Expect(postForm(p, stagingToken, "grant_type=client_credentials", basic("two", p.clients[1].Secret)).header.Get(scenario.Header)).To(Equal("503-twice 2/2"))
+		Expect(postForm(p, stagingToken, "grant_type=client_credentials", basic("two", p.clients[1].Secret)).header.Get(fault.ScenarioHeader)).To(Equal("503-twice 2/2"))
 		Expect(postForm(p, stagingToken, form(p.clients[1]), nil).status).To(Equal(http.StatusOK))
 		Expect(marks(2, func() answer { return p.list(0) })).To(Equal([]string{"", ""}))
 		Expect(marks(2, func() answer { return p.list(1) })).To(Equal([]string{"429-then-ok 1/1", ""}))
 	})
 
 	It("counts callers without a good token as one", func() {
-		p := play(sandbox.Config{}, scenario.Play{Name: "429-then-ok", Times: 3})
+		p := play(sandbox.Config{}, fault.Play{Name: "429-then-ok", Times: 3})
 		Expect(get(p, infoPath, nil).status).To(Equal(http.StatusTooManyRequests))
 		Expect(get(p, infoPath, bearer("garbage")).status).To(Equal(http.StatusTooManyRequests))
 		Expect(get(p, infoPath, basic("one", "x")).status).To(Equal(http.StatusTooManyRequests))
@@ -209,11 +209,11 @@ var _ = Describe("A scenario", func() {
 	})
 
 	It("follows others, is begun anew, stopped and reset", func() {
-		p := play(sandbox.Config{Scenarios: []scenario.Play{{Name: "slow", Path: "document", Wait: time.Minute}}},
-			scenario.Play{Name: "401-once"}, scenario.Play{Name: "503-twice"})
+		p := play(sandbox.Config{Scenarios: []fault.Play{{Name: "slow", Path: "document", Wait: time.Minute}}},
+			fault.Play{Name: "401-once"}, fault.Play{Name: "503-twice"})
 		once := []string{"401-once 1/1", "503-twice 1/2", "503-twice 2/2", ""}
 		Expect(marks(4, func() answer { return p.list(0) })).To(Equal(once))
-		Expect(p.Play(scenario.Play{Name: "401-once"})).To(Succeed())
+		Expect(p.Play(fault.Play{Name: "401-once"})).To(Succeed())
 		Expect(marks(2, func() answer { return p.list(0) })).To(Equal([]string{"401-once 1/1", ""}))
 
 		Expect(get(p, "/ris-synergy/funding/v3/api-docs", nil).status).To(Equal(http.StatusOK))
@@ -225,12 +225,12 @@ var _ = Describe("A scenario", func() {
 		Expect(p.Scenarios()).To(BeEmpty())
 
 		p.Reset()
-		Expect(p.Scenarios()).To(HaveExactElements(HaveField("Play", scenario.Play{Name: "slow", Path: "document", Times: 1, Wait: time.Minute})))
-		Expect(get(p, "/ris-synergy/funding/v3/api-docs", nil).header.Get(scenario.Header)).To(Equal("slow 1/1"))
+		Expect(p.Scenarios()).To(HaveExactElements(HaveField("Play", fault.Play{Name: "slow", Path: "document", Times: 1, Wait: time.Minute})))
+		Expect(get(p, "/ris-synergy/funding/v3/api-docs", nil).header.Get(fault.ScenarioHeader)).To(Equal("slow 1/1"))
 	})
 
 	It("strikes with the deviations of the node, and with another shape of errors", func() {
-		p := play(sandbox.Config{ErrorShape: "text", Deviations: []string{"list-id-missing"}}, scenario.Play{Name: "503-twice", Times: 1}, scenario.Play{Name: "duplicate-items"})
+		p := play(sandbox.Config{ErrorShape: "text", Deviations: []string{"list-id-missing"}}, fault.Play{Name: "503-twice", Times: 1}, fault.Play{Name: "duplicate-items"})
 		Expect(p.list(0).body).To(Equal(`{"error":"503 Error: Service Unavailable"}`))
 		all := items(p.list(0))
 		Expect(all).To(HaveLen(4))
@@ -238,20 +238,20 @@ var _ = Describe("A scenario", func() {
 	})
 
 	It("leaves HEAD of a body that it would spoil, and OPTIONS, alone", func() {
-		p := play(sandbox.Config{}, scenario.Play{Name: "truncated-json"}, scenario.Play{Name: "429-then-ok", Path: "document", Times: 1})
+		p := play(sandbox.Config{}, fault.Play{Name: "truncated-json"}, fault.Play{Name: "429-then-ok", Path: "document", Times: 1})
 		head := send(p, http.MethodHead, fundingsPath+"?page[size]=3", "", bearer(p.tokens[0]))
-		Expect(head.header).To(SatisfyAll(HaveKey("Content-Length"), Not(HaveKey(scenario.Header))))
+		Expect(head.header).To(SatisfyAll(HaveKey("Content-Length"), Not(HaveKey(fault.ScenarioHeader))))
 		Expect(send(p, http.MethodOptions, "/ris-synergy/funding/v3/api-docs", "", nil).status).To(Equal(http.StatusNoContent))
-		Expect(p.list(0).header.Get(scenario.Header)).To(Equal("truncated-json 1/1"))
+		Expect(p.list(0).header.Get(fault.ScenarioHeader)).To(Equal("truncated-json 1/1"))
 	})
 
 	It("counts right when a client asks many times at once", func() {
-		p := play(sandbox.Config{}, scenario.Play{Name: "429-then-ok", Times: 20}, scenario.Play{Name: "extra-fields", Times: 10})
+		p := play(sandbox.Config{}, fault.Play{Name: "429-then-ok", Times: 20}, fault.Play{Name: "extra-fields", Times: 10})
 		seen := make(chan string)
 		for range 60 {
 			go func() {
 				defer GinkgoRecover()
-				seen <- p.list(0).header.Get(scenario.Header)
+				seen <- p.list(0).header.Get(fault.ScenarioHeader)
 			}()
 		}
 		var all []string

@@ -11,19 +11,19 @@ import (
 
 	"github.com/rin-network/rin/sandbox"
 	"github.com/rin-network/rin/sandbox/auth"
-	"github.com/rin-network/rin/sandbox/scenario"
+	"github.com/rin-network/rin/sandbox/fault"
 )
 
 var _ = Describe("A scenario of tokens", func() {
 	It("lets a token end early, whatever its time, and the next one live (token-expires-early)", func() {
-		p := play(sandbox.Config{}, scenario.Play{Name: "token-expires-early", Times: 2, Client: "one"})
+		p := play(sandbox.Config{}, fault.Play{Name: "token-expires-early", Times: 2, Client: "one"})
 		for n := range 2 {
 			Expect(p.list(0).status).To(Equal(http.StatusOK))
 			for range 2 {
 				over := p.list(0)
 				Expect(over.status).To(Equal(http.StatusUnauthorized))
 				Expect(over.header.Get("WWW-Authenticate")).To(ContainSubstring(`error="invalid_token"`))
-				Expect(over.header.Get(scenario.Header)).To(Equal("token-expires-early " + strconv.Itoa(n+1) + "/2"))
+				Expect(over.header.Get(fault.ScenarioHeader)).To(Equal("token-expires-early " + strconv.Itoa(n+1) + "/2"))
 			}
 			p.tokens[0] = fetchToken(p, stagingToken, p.clients[0])
 		}
@@ -34,16 +34,16 @@ var _ = Describe("A scenario of tokens", func() {
 
 	for _, format := range auth.Formats() {
 		It("gives tokens for another audience (wrong-aud), in the format "+string(format), func() {
-			p := play(sandbox.Config{TokenFormat: format}, scenario.Play{Name: "wrong-aud"})
+			p := play(sandbox.Config{TokenFormat: format}, fault.Play{Name: "wrong-aud"})
 			form := func(secret string) string {
 				return url.Values{"grant_type": {"client_credentials"}, "client_id": {"one"}, "client_secret": {secret}}.Encode()
 			}
 			refused := postForm(p, realmToken, form("another"), nil)
 			Expect(refused.status).To(Equal(http.StatusUnauthorized))
-			Expect(refused.header).NotTo(HaveKey(scenario.Header))
+			Expect(refused.header).NotTo(HaveKey(fault.ScenarioHeader))
 
 			given := postForm(p, realmToken, form(p.clients[0].Secret), nil)
-			Expect(given.header.Get(scenario.Header)).To(Equal("wrong-aud 1/1"))
+			Expect(given.header.Get(fault.ScenarioHeader)).To(Equal("wrong-aud 1/1"))
 			var granted struct {
 				AccessToken string `json:"access_token"`
 			}
@@ -52,18 +52,18 @@ var _ = Describe("A scenario of tokens", func() {
 			Expect(got.status).To(Equal(http.StatusUnauthorized))
 			Expect(got.body).To(ContainSubstring("another audience"))
 			Expect(get(p, infoPath, bearer(fetchToken(p, realmToken, p.clients[0]))).status).To(Equal(http.StatusOK))
-			Expect(postForm(p, stagingToken, "grant_type=client_credentials", basic("two", p.clients[1].Secret)).header.Get(scenario.Header)).To(Equal("wrong-aud 1/1"))
+			Expect(postForm(p, stagingToken, "grant_type=client_credentials", basic("two", p.clients[1].Secret)).header.Get(fault.ScenarioHeader)).To(Equal("wrong-aud 1/1"))
 			Expect(p.list(0).status).To(Equal(http.StatusOK), "tokens from before stay good")
 		})
 
 		It("changes the keys (key-rotation), in the format "+string(format), func() {
-			p := play(sandbox.Config{TokenFormat: format}, scenario.Play{Name: "key-rotation"})
+			p := play(sandbox.Config{TokenFormat: format}, fault.Play{Name: "key-rotation"})
 			certs := func() []string { return kids(get(p, "/realms/ris/protocol/openid-connect/certs", nil)) }
 			before := certs()
-			Expect(get(p, infoPath, bearer("garbage")).header).NotTo(HaveKey(scenario.Header), "who has no good token changes no keys")
+			Expect(get(p, infoPath, bearer("garbage")).header).NotTo(HaveKey(fault.ScenarioHeader), "who has no good token changes no keys")
 			got := p.list(0)
 			Expect(got.status).To(Equal(http.StatusUnauthorized))
-			Expect(got.header.Get(scenario.Header)).To(Equal("key-rotation 1/1"))
+			Expect(got.header.Get(fault.ScenarioHeader)).To(Equal("key-rotation 1/1"))
 			Expect(get(p, infoPath, bearer(p.tokens[1])).status).To(Equal(http.StatusUnauthorized), "for all clients")
 			if format != auth.Opaque {
 				Expect(certs()).To(SatisfyAll(HaveLen(1), Not(Equal(before))))
@@ -81,12 +81,12 @@ var _ = Describe("A scenario of tokens", func() {
 		})
 
 		It("changes the keys and keeps the old one for a time, in the format "+string(format), func() {
-			p := play(sandbox.Config{TokenFormat: format}, scenario.Play{Name: "key-rotation", Wait: time.Minute})
+			p := play(sandbox.Config{TokenFormat: format}, fault.Play{Name: "key-rotation", Wait: time.Minute})
 			certs := func() []string { return kids(get(p, "/realms/ris/protocol/openid-connect/certs", nil)) }
 			before := certs()
 			got := p.list(0)
 			Expect(got.status).To(Equal(http.StatusOK))
-			Expect(got.header.Get(scenario.Header)).To(Equal("key-rotation 1/1"))
+			Expect(got.header.Get(fault.ScenarioHeader)).To(Equal("key-rotation 1/1"))
 			Expect(get(p, infoPath, bearer(p.tokens[0])).status).To(Equal(http.StatusOK))
 			if format != auth.Opaque {
 				Expect(certs()).To(SatisfyAll(HaveLen(2), HaveExactElements(Not(Equal(before[0])), before[0])))

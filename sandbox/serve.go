@@ -7,7 +7,11 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"sync"
 	"time"
+
+	"github.com/rin-network/rin/sandbox/devtls"
+	"github.com/rin-network/rin/sandbox/fault"
 )
 
 // The limits of a served sandbox.
@@ -50,7 +54,7 @@ func Listen(inner net.Listener, s Served) net.Listener { return s.listen(inner) 
 // closes the listener. It returns nil after an orderly end.
 func Serve(ctx context.Context, listener net.Listener, s Served) error {
 	server := HTTPServer(s)
-	unasked := &unasked{connections: map[net.Conn]struct{}{}}
+	unasked := &idleConns{connections: map[net.Conn]struct{}{}}
 	server.ConnState = unasked.follow
 	go s.Prepare() // beside the first requests
 	ended := make(chan error, 1)
@@ -72,4 +76,99 @@ func Serve(ctx context.Context, listener net.Listener, s Served) error {
 		return fmt.Errorf("stop the sandbox: %w", err)
 	}
 	return nil
+}
+
+// idleConns are connections on which nothing was asked yet: browsers open some in advance. The end of a server would wait for them.
+type idleConns struct {
+	mu          sync.Mutex
+	ending      bool
+	connections map[net.Conn]struct{}
+}
+
+// follow is the ConnState of a server.
+func (u *idleConns) follow(connection net.Conn, state http.ConnState) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	switch {
+	case state != http.StateNew:
+		delete(u.connections, connection)
+	case u.ending:
+		_ = connection.Close()
+	default:
+		u.connections[connection] = struct{}{}
+	}
+}
+
+// close closes them, and those that still come.
+func (u *idleConns) close() {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	u.ending = true
+	for connection := range u.connections {
+		_ = connection.Close()
+	}
+}
+
+// newIdentity makes the certificates of a node with TLS, as its deviations want them; nil without TLS.
+func newIdentity(c Config) (*devtls.Identity, error) {
+	var settings devtls.Settings
+	if c.TLS != nil {
+		settings = *c.TLS
+	}
+	if settings.Clock == nil {
+		settings.Clock = c.Clock
+	}
+	for _, name := range c.Deviations {
+		d, err := fault.FindDeviation(name)
+		if err != nil {
+			return nil, err
+		}
+		if d.Transport == nil {
+			continue
+		}
+		if c.TLS == nil {
+			return nil, &NeedsTLSError{Deviation: name}
+		}
+		d.Transport(&settings)
+	}
+	if c.TLS == nil {
+		return nil, nil
+	}
+	identity, err := devtls.New(settings, c.Random)
+	if err != nil {
+		return nil, fmt.Errorf("TLS: %w", err)
+	}
+	return identity, nil
+}
+
+// NeedsTLSError says that a deviation works on TLS and that the node has none.
+type NeedsTLSError struct{ Deviation string }
+
+// Error implements error.
+func (e *NeedsTLSError) Error() string {
+	return fmt.Sprintf("deviation %q works on connections and needs TLS, which the node does not offer", e.Deviation)
+}
+
+// NeedsStartError says that a deviation works on connections, which a node offers as it did when it started.
+type NeedsStartError struct{ Deviation string }
+
+// Error implements error.
+func (e *NeedsStartError) Error() string {
+	return fmt.Sprintf("deviation %q works on connections and can't be put in force while the node serves: name it at the start", e.Deviation)
+}
+
+// Authority is the certificate of the authority that issued the node's, as PEM; nil without TLS.
+func (s *Server) Authority() []byte {
+	if s.identity == nil {
+		return nil
+	}
+	return s.identity.Authority()
+}
+
+// listen adds TLS to a listener if the node has it, and refusals that teach otherwise.
+func (s *Server) listen(inner net.Listener) net.Listener {
+	if s.identity == nil {
+		return ExplainRefusals(inner, maxHeaderBytes)
+	}
+	return s.identity.Listen(inner)
 }

@@ -1,45 +1,47 @@
 package sandbox
 
 import (
+	"encoding/json"
 	"fmt"
 	"log/slog"
 	"net/http"
 	"slices"
 	"time"
 
+	"github.com/rin-network/rin/fixtures/generate"
 	"github.com/rin-network/rin/fixtures/model"
 	"github.com/rin-network/rin/sandbox/account"
 	"github.com/rin-network/rin/sandbox/address"
 	"github.com/rin-network/rin/sandbox/auth"
-	"github.com/rin-network/rin/sandbox/flavour"
+	"github.com/rin-network/rin/sandbox/content"
+	"github.com/rin-network/rin/sandbox/devtls"
+	"github.com/rin-network/rin/sandbox/fault"
 	"github.com/rin-network/rin/sandbox/funding"
-	"github.com/rin-network/rin/sandbox/registry"
-	"github.com/rin-network/rin/sandbox/scenario"
-	"github.com/rin-network/rin/sandbox/transport"
+	"github.com/rin-network/rin/sandbox/spec"
 )
 
 // Server is a node of the network. It is an http.Handler, safe for concurrent use, and holds no goroutine.
 type Server struct {
 	handler     http.Handler
-	seam        *seam
-	stage       *scenario.Stage
-	asked       *asked // nil unless requests may ask
+	seam        *injector
+	stage       *fault.Injector
+	asked       *headerFaults // nil unless requests may ask
 	store       *funding.Store
 	fundings    *funding.Service
-	limits      *limits       // nil for none
-	api         *describedAPI // nil for none
-	watch       *watch
+	limits      *limits  // nil for none
+	api         *mockAPI // nil for none
+	watch       *observer
 	authority   *auth.Server
-	member      registry.Member
-	flavour     flavour.Flavour
+	member      funding.Member
+	flavour     Preset
 	neighbours  []*Server // of its network, itself among them; only itself otherwise
 	routes      []Route
 	places      address.Map
 	books       *account.Books
 	credentials []Credential
 	issuer      *auth.Issuer
-	staging     staging
-	identity    *transport.Identity
+	staging     elsewhere
+	identity    *devtls.Identity
 	configured  []string // names of the deviations that it started with
 	log         *slog.Logger
 }
@@ -76,7 +78,7 @@ func build(c Config) (*Server, error) {
 	if err := s.openWay(c, guard); err != nil {
 		return nil, err
 	}
-	s.identity, err = identify(c)
+	s.identity, err = newIdentity(c)
 	return s, err
 }
 
@@ -94,7 +96,7 @@ func (s *Server) openAuthority(c Config) (*auth.Guard, error) {
 	if err != nil {
 		return nil, err
 	}
-	if s.staging, err = newStaging(c, s.places); err != nil {
+	if s.staging, err = newElsewhere(c, s.places); err != nil {
 		return nil, err
 	}
 	clients := s.books.Clients()
@@ -111,7 +113,7 @@ func (s *Server) openData(c Config, guard *auth.Guard) (describer, error) {
 	if s.store, s.fundings, err = newFundings(c, records, asOf, newPermissions(s.books.Accounts(), c.Issuers), guard); err != nil {
 		return describer{}, err
 	}
-	s.api, err = newDescribed(c, s.places, func(next http.Handler) http.Handler { return guard.Protect(s.fundings.Permit(next)) })
+	s.api, err = newMockAPI(c, s.places, func(next http.Handler) http.Handler { return guard.Protect(s.fundings.Permit(next)) })
 	return describer{c.Paging, c.ErrorShape, records}, err
 }
 
@@ -148,7 +150,7 @@ func (s *Server) entries(origin string) []model.Member {
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.handler.ServeHTTP(w, r) }
 
 // Member is who runs the node, as its registry entry says.
-func (s *Server) Member() registry.Member { return s.member }
+func (s *Server) Member() funding.Member { return s.member }
 
 // UntilClosing is how long it takes by the node's clock until the first of its running calls closes; ok is false when none ever does.
 func (s *Server) UntilClosing() (d time.Duration, ok bool) { return s.fundings.UntilClosing() }
@@ -161,7 +163,7 @@ func (s *Server) TokenTTL() time.Duration { return s.issuer.Lifetime() }
 func (s *Server) Prepare() { s.store.Prepare() }
 
 // Flavour is the make of the node.
-func (s *Server) Flavour() flavour.Flavour { return s.flavour }
+func (s *Server) Flavour() Preset { return s.flavour }
 
 // Reset puts the node back to what it was configured to be. What a [Ledger] keeps of its accounts stays.
 func (s *Server) Reset() {
@@ -205,3 +207,113 @@ func (s *Server) TokenAt(at time.Time, origin, clientID string) (string, error) 
 
 // Routes is the route table.
 func (s *Server) Routes() []Route { return slices.Clone(s.routes) }
+
+// Addresses are where the parts of a node are: absolute URLs, as a caller sees them.
+type Addresses struct {
+	// Token and RealmToken are the two token endpoints (NET-R10). Listed is the one that the registry has, the first one if it has both.
+	Token, RealmToken, Listed string
+	// StagingToken is the token endpoint of the staging environment.
+	StagingToken string
+	// Info is the info resource, Spec the OpenAPI document, Fundings the list (NET-R13, NET-R14).
+	Info, Spec, Fundings string
+	// Base is the base URL of the API, TryOut that of the try-out space: a client changes nothing else (NET-R4).
+	Base, TryOut string
+	// TryOutFundings is the list without a token.
+	TryOutFundings string
+	// Registry is the registry document, which lists the node (NET-R6).
+	Registry string
+	// Home is the start page, Docs the reference page (NET-R3): for people.
+	Home, Docs string
+}
+
+// Addresses returns where everything is for callers who reach the node at origin, such as "http://127.0.0.1:8080".
+// The configured public URL takes precedence.
+func (s *Server) Addresses(origin string) Addresses {
+	if s.places.PublicURL != "" {
+		origin = s.places.PublicURL
+	}
+	p := s.places
+	return Addresses{
+		Token: origin + p.Token(), RealmToken: origin + p.RealmToken(), Listed: origin + p.Listed().Token,
+		StagingToken: origin + p.Staging().Token(), Info: origin + p.Info(), Spec: origin + p.Spec(),
+		Fundings: origin + p.Fundings(), Base: origin + p.API(), TryOut: origin + p.TryOut().API(), TryOutFundings: origin + p.TryOut().Fundings(), Registry: origin + p.Registry(),
+		Home: origin + p.Home(), Docs: origin + p.Docs(),
+	}
+}
+
+const day = 24 * time.Hour
+
+// newRecords makes the generator of the sample data, and tells the day that it is made around.
+func newRecords(c Config) (*generate.Generator, time.Time, error) {
+	asOf := c.AsOf
+	if asOf.IsZero() {
+		asOf = c.Clock()
+	}
+	asOf = asOf.UTC().Truncate(day)
+	records, err := generate.New(generate.Config{Seed: c.Seed, AsOf: asOf, Calls: c.Calls})
+	return records, asOf, err
+}
+
+// newFundings makes the store of the sample data and the funding service, whose clock starts on the as-of day at the present time of day.
+func newFundings(c Config, records *generate.Generator, asOf time.Time, accounts funding.Accounts, guard *auth.Guard) (*funding.Store, *funding.Service, error) {
+	store, err := funding.NewStore(records, fmt.Sprintf("%d %d %s", c.Seed, c.Calls, asOf.Format(time.DateOnly)))
+	if err != nil {
+		return nil, nil, err
+	}
+	shift := asOf.Sub(c.Clock().UTC().Truncate(day))
+	now := func() time.Time { return c.Clock().Add(shift) }
+	return store, funding.NewService(store, accounts, guard, c.Paging, now, c.Logger), nil
+}
+
+// describer makes the descriptions of the OpenAPI documents, with examples from the records that are served.
+type describer struct {
+	paging  funding.Paging
+	errors  content.ErrorShape
+	records *generate.Generator
+}
+
+func (d describer) api(places address.Map) func(string) (spec.Description, error) {
+	return d.describe(places, false)
+}
+
+func (d describer) tryOut(places address.Map) func(string) (spec.Description, error) {
+	return d.describe(places, true)
+}
+
+func (d describer) describe(places address.Map, tryOut bool) func(string) (spec.Description, error) {
+	return func(origin string) (spec.Description, error) {
+		samples, err := d.samples()
+		samples.Info = funding.InfoDocument(places, origin, nil)
+		return spec.Description{
+			Places: places, Origin: origin, TryOut: tryOut, Paging: d.paging, Errors: d.errors, Samples: samples,
+		}, err
+	}
+}
+
+// samples are the first call and the first programme.
+func (d describer) samples() (spec.Samples, error) {
+	var s spec.Samples
+	for i := range d.records.Len() {
+		facets := d.records.Facets(i)
+		into := &s.Call
+		switch facets.Type {
+		case model.TypeCall:
+			s.FundingID, s.FunderID = facets.ID, facets.FunderIDs[0]
+		case model.TypeProgramme:
+			into = &s.Programme
+		default:
+			continue
+		}
+		if *into == nil {
+			encoded, err := json.Marshal(d.records.At(i))
+			if err != nil {
+				return s, fmt.Errorf("encode an example: %w", err)
+			}
+			*into = encoded
+		}
+		if s.Call != nil && s.Programme != nil {
+			break
+		}
+	}
+	return s, nil
+}

@@ -9,16 +9,15 @@ import (
 	"time"
 
 	"github.com/charmbracelet/bubbles/key"
-	tea "github.com/charmbracelet/bubbletea"
+	"github.com/charmbracelet/bubbletea"
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 
-	"github.com/rin-network/rin/conformance/exchange"
+	"github.com/rin-network/rin/conformance/evidence"
 	"github.com/rin-network/rin/conformance/report"
+	"github.com/rin-network/rin/conformance/suite/worker"
 	"github.com/rin-network/rin/conformance/target"
-	"github.com/rin-network/rin/conformance/worker"
-	"github.com/rin-network/rin/tui/step"
-	"github.com/rin-network/rin/tui/view"
+	"github.com/rin-network/rin/tui/screen"
 )
 
 // canvas is a screen that draws its room and remembers its keys.
@@ -28,10 +27,13 @@ type canvas struct {
 	pressed []string
 }
 
-func (c *canvas) Open() tea.Cmd                       { return nil }
-func (c *canvas) Typing() bool                        { return c.typing }
-func (c *canvas) Exchange() (exchange.Exchange, bool) { return exchange.Exchange{}, false }
-func (c *canvas) View(room view.Size) string {
+func (c *canvas) Open() tea.Cmd { return nil }
+
+func (c *canvas) Typing() bool { return c.typing }
+
+func (c *canvas) Exchange() (evidence.Exchange, bool) { return evidence.Exchange{}, false }
+
+func (c *canvas) View(room screen.Size) string {
 	lines := make([]string, room.Height)
 	for i := range lines {
 		lines[i] = strings.Repeat("·", room.Width)
@@ -66,14 +68,14 @@ func framed() (*tour, *canvas) {
 	return t, c
 }
 
-var sizes = []view.Size{{Width: 40, Height: 15}, {Width: 80, Height: 24}, {Width: 120, Height: 40}}
+var sizes = []screen.Size{{Width: 40, Height: 15}, {Width: 80, Height: 24}, {Width: 120, Height: 40}}
 
 var _ = Describe("The frame around a screen", func() {
 	It("looks as accepted", func() {
 		t, _ := framed()
 		t.golden("start", sizes...)
 		t.press("?").golden("help", sizes...)
-		t.golden("small", view.Size{Width: 19, Height: 15}, view.Size{Width: 40, Height: 7}, view.Size{Width: 8, Height: 2})
+		t.golden("small", screen.Size{Width: 19, Height: 15}, screen.Size{Width: 40, Height: 7}, screen.Size{Width: 8, Height: 2})
 	})
 
 	It("counts the token down", func() {
@@ -158,7 +160,7 @@ var _ = Describe("The frame around a screen", func() {
 	It("ends after the last step", func() {
 		t, _ := framed()
 		t.press("0")
-		t.take(step.Next{})
+		t.take(screen.NextStep{})
 		Expect(t.left).To(BeTrue())
 	})
 })
@@ -166,7 +168,7 @@ var _ = Describe("The frame around a screen", func() {
 var _ = Describe("A tour that breaks", func() {
 	It("leaves the terminal clean, and says that it broke", func() {
 		var broken = errors.New("nobody asked for this")
-		t := newTour(ground{certify: func(context.Context, target.Target, func(worker.Event)) (report.Report, *exchange.Log, error) {
+		t := newTour(ground{certify: func(context.Context, target.Target, func(worker.Event)) (report.Report, *evidence.Log, error) {
 			panic(broken)
 		}})
 		_, _ = t.world.Walk.ReadRegistry(context.Background())

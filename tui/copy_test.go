@@ -10,8 +10,8 @@ import (
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 
+	"github.com/rin-network/rin/tui/flow"
 	"github.com/rin-network/rin/tui/tuitest"
-	"github.com/rin-network/rin/tui/walk"
 )
 
 // desk is a tour with a terminal and files to copy to.
@@ -24,7 +24,7 @@ type desk struct {
 }
 
 // newDesk stands at a step of a walk whose node is chosen and whose token is fetched.
-func newDesk(at walk.Step) *desk {
+func newDesk(at flow.Step) *desk {
 	GinkgoHelper()
 	d := &desk{tour: newTour(ground{}), env: map[string]string{"TERM": "xterm-256color"}}
 	d.secret = d.Credentials()[0].Secret
@@ -55,7 +55,7 @@ func (d *desk) clipboard() string {
 
 var _ = Describe("Copying", func() {
 	It("hands the request to the clipboard as curl, with variables in the place of secrets, and to a file by the same key", func() {
-		t := newDesk(walk.Token).press("enter", "c")
+		t := newDesk(flow.Token).press("enter", "c")
 		Expect(t.foot()).To(Equal("copied as curl; c again: to a file"))
 		Expect(t.clipboard()).To(And(HavePrefix("curl -sS -i"), ContainSubstring(`client_secret='"$RIN_CLIENT_SECRET"`), Not(ContainSubstring(t.secret))))
 		command := t.clipboard()
@@ -66,7 +66,7 @@ var _ = Describe("Copying", func() {
 	})
 
 	It("puts real secrets into a command after a question only", func() {
-		t := newDesk(walk.Token).press("enter")
+		t := newDesk(flow.Token).press("enter")
 		for _, no := range []string{"n", "enter", "esc", "c", "C"} {
 			Expect(t.press("C").foot()).To(Equal("Copy with the real secrets? y/n"))
 			Expect(t.press(no).foot()).To(Equal("nothing was copied"), no)
@@ -80,21 +80,21 @@ var _ = Describe("Copying", func() {
 	})
 
 	It("asks nothing where there is no secret, and says when there is nothing to copy", func() {
-		Expect(newDesk(walk.Token).press("C").foot()).To(Equal("nothing to copy: send a request first"))
-		t := newDesk(walk.Token).press("h", "end", "C")
+		Expect(newDesk(flow.Token).press("C").foot()).To(Equal("nothing to copy: send a request first"))
+		t := newDesk(flow.Token).press("h", "end", "C")
 		Expect(t.foot()).To(Equal("copied as curl (no secret in it); C again: to a file"))
 		Expect(t.clipboard()).To(ContainSubstring("/registry/registry.json"))
 	})
 
 	It("writes a file at once where no clipboard is", func() {
-		t := newDesk(walk.Token)
+		t := newDesk(flow.Token)
 		t.env["TERM"] = "linux"
 		Expect(t.press("enter", "c").foot()).To(Equal("it is in /tmp/rin-curl-1.sh"))
 		Expect(t.written).To(BeEmpty())
 	})
 
 	It("is text while a search is typed", func() {
-		t := newDesk(walk.Token).press("enter", "tab", "/", "c", "C", "h", "r", "1", "enter")
+		t := newDesk(flow.Token).press("enter", "tab", "/", "c", "C", "h", "r", "1", "enter")
 		Expect(t.written).To(BeEmpty())
 		Expect(t.frame()).To(And(ContainSubstring("/cChr1  nothing found"), ContainSubstring("3/10")))
 	})
@@ -102,14 +102,14 @@ var _ = Describe("Copying", func() {
 
 var _ = Describe("Revealing", func() {
 	It("shows the secrets of a message, marked, until the key is pressed again", func() {
-		t := newDesk(walk.Token).press("enter", "tab")
+		t := newDesk(flow.Token).press("enter", "tab")
 		Expect(t.frame()).To(ContainSubstring("client_secret=‹client_secret›"))
 		Expect(t.press("r").frame()).To(And(ContainSubstring("‹"+t.secret[:20]), ContainSubstring("secrets shown")))
 		Expect(t.press("r").frame()).To(ContainSubstring("client_secret=‹client_secret›"))
 	})
 
 	It("hides them after ten seconds", func() {
-		t := newDesk(walk.Token).press("enter", "tab", "r")
+		t := newDesk(flow.Token).press("enter", "tab", "r")
 		t.Clock.Add(9900 * time.Millisecond)
 		t.Update(tick(t.Clock.Now()))
 		Expect(t.frame()).To(ContainSubstring("‹" + t.secret[:20]))
@@ -122,7 +122,7 @@ var _ = Describe("Revealing", func() {
 
 var _ = Describe("The history", func() {
 	It("lists what was sent, opens it, and leads back", func() {
-		t := newDesk(walk.Info).press("enter", "h")
+		t := newDesk(flow.Info).press("enter", "h")
 		Expect(t.frame()).To(And(HavePrefix("History of this walk"),
 			MatchRegexp(`(?m)^›   3  200 .* info\.ok .* GET /`), MatchRegexp(`(?m)^    2  200 .* POST /`), MatchRegexp(`(?m)^    1  200 .* GET /registry/registry.json$`)))
 		t.press("down", "enter")
@@ -137,7 +137,7 @@ var _ = Describe("The history", func() {
 
 var _ = Describe("The panes", func() {
 	It("look as they were accepted", func() {
-		t := newDesk(walk.Token).press("enter", "tab")
+		t := newDesk(flow.Token).press("enter", "tab")
 		t.golden("pane-request", sizes...)
 		t.press("tab").golden("pane-response", sizes...)
 		t.press("/", "b", "e", "a", "r", "e", "r", "enter").golden("pane-search", sizes...)

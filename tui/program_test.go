@@ -7,13 +7,13 @@ import (
 	"slices"
 	"time"
 
-	tea "github.com/charmbracelet/bubbletea"
+	"github.com/charmbracelet/bubbletea"
 	"github.com/charmbracelet/x/exp/teatest"
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 
+	"github.com/rin-network/rin/tui/flow"
 	"github.com/rin-network/rin/tui/tuitest"
-	"github.com/rin-network/rin/tui/walk"
 )
 
 // program is a tour that Bubble Tea runs: its loop, its renderer and its goroutines are the real ones.
@@ -114,7 +114,7 @@ var _ = Describe("The program", func() {
 		p.sees("Certified for profile funding", "enter next step").types("ctrl+c")
 
 		app, written := p.ended()
-		Expect(app.at).To(Equal(walk.Certify))
+		Expect(app.at).To(Equal(flow.Certify))
 		Expect(app.View()).To(And(HavePrefix("9/10 Certify the node"), ContainSubstring("✓ Certified for profile funding")))
 		result, _, ok := app.world.Walk.Report()
 		Expect(ok).To(BeTrue())

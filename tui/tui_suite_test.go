@@ -5,15 +5,14 @@ import (
 	"net/http"
 	"testing"
 
-	tea "github.com/charmbracelet/bubbletea"
+	"github.com/charmbracelet/bubbletea"
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 
 	"github.com/rin-network/rin/sandbox"
-	"github.com/rin-network/rin/tui/step"
+	"github.com/rin-network/rin/tui/flow"
+	"github.com/rin-network/rin/tui/screen"
 	"github.com/rin-network/rin/tui/tuitest"
-	"github.com/rin-network/rin/tui/view"
-	"github.com/rin-network/rin/tui/walk"
 )
 
 func TestTour(t *testing.T) {
@@ -41,11 +40,11 @@ func newTour(g ground) *tour {
 	if g.certify == nil {
 		g.certify = t.Suite()
 	}
-	t.App = New(&step.World{Context: context.Background(), Walk: t.Walk(GinkgoTB(), t.Target(), g.certify), Language: "en", Theme: tuitest.NewTheme(),
+	t.App = New(&screen.World{Context: context.Background(), Walk: t.Walk(GinkgoTB(), t.Target(), g.certify), Language: "en", Theme: tuitest.NewTheme(),
 		Getenv: func(string) (string, bool) { return "", false },
 		Write:  func(string) error { return nil },
 		Keep:   func(string) (string, error) { return "/tmp/rin-curl-1.sh", nil },
-		Save:   func(folder string, _ []walk.File) (string, error) { return folder, nil }})
+		Save:   func(folder string, _ []flow.File) (string, error) { return folder, nil }})
 	t.does(t.screen().Open())
 	return t
 }
@@ -53,7 +52,7 @@ func newTour(g ground) *tour {
 // colour makes the terminal dark, light or none.
 func (t *tour) colour(name string) {
 	tuitest.Colour(t.world.Theme, name)
-	t.does(t.screen().Update(step.Revealing{})) // draws anew
+	t.does(t.screen().Update(screen.SecretsToggled{})) // draws anew
 	if t.help != nil {
 		t.help.Refresh()
 	}
@@ -110,7 +109,7 @@ func (t *tour) frame() string {
 }
 
 // golden compares the whole screen in three sizes, dark, light and without colour, with what was accepted before.
-func (t *tour) golden(name string, sizes ...view.Size) {
+func (t *tour) golden(name string, sizes ...screen.Size) {
 	GinkgoHelper()
 	all := ""
 	for _, size := range sizes {

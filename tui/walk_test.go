@@ -7,18 +7,18 @@ import (
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 
-	"github.com/rin-network/rin/tui/walk"
+	"github.com/rin-network/rin/tui/flow"
 )
 
 // headline is the number and the title of a step, as far as every width shows it.
-func headline(s walk.Step) string {
+func headline(s flow.Step) string {
 	return fmt.Sprintf("%d/10 %s", int(s)+1, s.Guide().Title[:4])
 }
 
 var _ = Describe("A walk", func() {
 	It("leads from the first screen to the certificate and out by enter alone in the smallest size, and each frame says so", func() {
 		t := newTour(ground{}).sized(40, 15)
-		seen, certified := map[walk.Step]bool{}, false
+		seen, certified := map[flow.Step]bool{}, false
 		for n := 0; !t.left; n++ {
 			Expect(n).To(BeNumerically("<", 80), "stuck at\n%s", t.frame())
 			frame := t.frame()
@@ -26,7 +26,7 @@ var _ = Describe("A walk", func() {
 			Expect(frame).To(ContainSubstring("enter "), "each frame says what enter does")
 			Expect(frame).NotTo(ContainSubstring("What usually causes it"))
 			seen[t.at] = true
-			certified = certified || t.at == walk.Certify && strings.Contains(frame, "ertified")
+			certified = certified || t.at == flow.Certify && strings.Contains(frame, "ertified")
 			t.press("enter")
 		}
 		Expect(seen).To(HaveLen(10))
@@ -67,7 +67,7 @@ var _ = Describe("A walk", func() {
 func headOf(frame string) string { head, _, _ := strings.Cut(frame, "\n"); return head }
 
 // stay goes back to a step that a key led away from, out of whatever is open there.
-func (t *tour) stay(at walk.Step) {
+func (t *tour) stay(at flow.Step) {
 	GinkgoHelper()
 	for n := 0; t.at != at; n++ {
 		Expect(n).To(BeNumerically("<", 10), t.frame())
@@ -82,14 +82,14 @@ func (t *tour) stay(at walk.Step) {
 // through visits every step, plays it by enter, and does something there.
 func (t *tour) through(there func()) {
 	GinkgoHelper()
-	for _, g := range walk.Guides() {
+	for _, g := range flow.Guides() {
 		t.stay(g.Step)
 		there()
 		t.stay(g.Step)
 		t.press("enter")
 		t.stay(g.Step)
 		there()
-		if g.Step == walk.Node && !t.world.Walk.Located() { // what comes next needs a node
+		if g.Step == flow.Node && !t.world.Walk.Located() { // what comes next needs a node
 			t.stay(g.Step)
 			t.press("enter")
 		}

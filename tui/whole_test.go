@@ -6,19 +6,19 @@ import (
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 
-	"github.com/rin-network/rin/conformance/exchange"
+	"github.com/rin-network/rin/conformance/evidence"
 	"github.com/rin-network/rin/conformance/report"
 	"github.com/rin-network/rin/conformance/requirement"
+	"github.com/rin-network/rin/conformance/suite/worker"
 	"github.com/rin-network/rin/conformance/verdict"
-	"github.com/rin-network/rin/conformance/worker"
+	"github.com/rin-network/rin/tui/flow"
 	"github.com/rin-network/rin/tui/tuitest"
-	"github.com/rin-network/rin/tui/walk"
 )
 
 // entered presses enter until the tour ends, and gathers what was seen of each step.
-func (t *tour) entered() map[walk.Step]string {
+func (t *tour) entered() map[flow.Step]string {
 	GinkgoHelper()
-	seen := map[walk.Step]string{}
+	seen := map[flow.Step]string{}
 	for range 60 {
 		seen[t.at] += t.frame() + "\n"
 		if t.left {
@@ -34,7 +34,7 @@ var _ = Describe("The whole tour with enter alone", func() {
 	failing := func(news ...worker.Event) tuitest.Suite {
 		return tuitest.Scripted(report.Report{Verdict: report.Verdict{Decision: verdict.NotCertified, Headline: "Not certified for profile funding"}, Requirements: []report.Requirement{
 			{ID: "TOK-01", Title: "A token is issued", Outcome: requirement.Fail},
-		}}, &exchange.Log{}, nil, news...)
+		}}, &evidence.Log{}, nil, news...)
 	}
 
 	DescribeTable("passes through all ten steps, in any size, and a node that fails leads on as well", func(width, height int, colours string) {
@@ -46,9 +46,9 @@ var _ = Describe("The whole tour with enter alone", func() {
 		for at, text := range seen {
 			Expect(text).To(ContainSubstring(at.Guide().Title))
 		}
-		Expect(seen[walk.Certify]).To(ContainSubstring("Not certified"))
-		Expect(tuitest.Unstyled(seen[walk.Calls])).To(ContainSubstring("page 1: 1 to 20"))
-		Expect(seen[walk.TakeAway]).To(ContainSubstring("rin-tour"))
+		Expect(seen[flow.Certify]).To(ContainSubstring("Not certified"))
+		Expect(tuitest.Unstyled(seen[flow.Calls])).To(ContainSubstring("page 1: 1 to 20"))
+		Expect(seen[flow.TakeAway]).To(ContainSubstring("rin-tour"))
 	},
 		Entry("40×15", 40, 15, "none"), Entry("80×24, dark", 80, 24, "dark"), Entry("120×40, light", 120, 40, "light"),
 	)
@@ -56,9 +56,9 @@ var _ = Describe("The whole tour with enter alone", func() {
 	It("ends with a certificate, by the real suite", func() {
 		t := newTour(ground{})
 		seen := t.entered()
-		Expect(seen[walk.Certify]).To(ContainSubstring("✓ Certified for profile funding"))
-		Expect(strings.Join([]string{seen[walk.Token], seen[walk.Reading], seen[walk.Info], seen[walk.WhatIf]}, "")).NotTo(ContainSubstring("✗"))
-		Expect(seen[walk.TakeAway]).To(And(ContainSubstring("report.html"), ContainSubstring("✓ Everything is in rin-tour.")))
+		Expect(seen[flow.Certify]).To(ContainSubstring("✓ Certified for profile funding"))
+		Expect(strings.Join([]string{seen[flow.Token], seen[flow.Reading], seen[flow.Info], seen[flow.WhatIf]}, "")).NotTo(ContainSubstring("✗"))
+		Expect(seen[flow.TakeAway]).To(And(ContainSubstring("report.html"), ContainSubstring("✓ Everything is in rin-tour.")))
 		Expect(t.frames).To(BeNumerically(">", 100), "each frame was looked at for secrets and for the layout")
 	})
 
@@ -72,7 +72,7 @@ var _ = Describe("The whole tour with enter alone", func() {
 		_, suite := t.Update(tuitest.Key("enter"))
 		t.press("2")
 		t.does(suite)
-		Expect(t.at).To(Equal(walk.Credentials))
+		Expect(t.at).To(Equal(flow.Credentials))
 		Expect(t.press("9").frame()).To(ContainSubstring("Not certified"))
 	})
 })

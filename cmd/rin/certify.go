@@ -1,22 +1,27 @@
 package main
 
 import (
+	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"runtime/debug"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/rin-network/rin/conformance"
 	"github.com/rin-network/rin/conformance/report"
 	"github.com/rin-network/rin/conformance/requirement"
+	"github.com/rin-network/rin/conformance/suite/worker"
 	"github.com/rin-network/rin/conformance/target"
 	"github.com/rin-network/rin/conformance/verdict"
-	"github.com/rin-network/rin/conformance/worker"
 )
 
 func certifyCommand(w world) *cobra.Command {
@@ -178,4 +183,96 @@ func exitCode(v report.Verdict) int {
 		return exitOK
 	}
 	return exitInternal
+}
+
+// baselineFlags are about failures that the operator knows of.
+type baselineFlags struct{ from, to string }
+
+func (b *baselineFlags) register(f *pflag.FlagSet) {
+	f.StringVar(&b.from, "baseline", "", "YAML file of known failures: fail on new, mended and expired ones; never a certificate")
+	f.StringVar(&b.to, "write-baseline", "", "write what failed to this file, as a baseline to complete")
+}
+
+// read reads the baseline; nil when none is named.
+func (b baselineFlags) read(w world) (*verdict.Baseline, error) {
+	if b.from == "" {
+		return nil, nil
+	}
+	data, err := w.readFile(b.from)
+	if err != nil {
+		return nil, usage(fmt.Errorf("--baseline: %w", err), "name a readable file; --write-baseline makes one")
+	}
+	known, err := verdict.ReadBaseline(data)
+	if err != nil {
+		hint := "mend the file; --write-baseline shows what one looks like"
+		var mistake *verdict.BaselineError
+		if errors.As(err, &mistake) {
+			hint = mistake.Hint
+		}
+		return nil, usage(fmt.Errorf("--baseline %s: %w", b.from, err), hint)
+	}
+	return &known, nil
+}
+
+// excuse is how long a written baseline excuses a failure: time to mend a node, and not to forget it.
+const excuse = 30 * 24 * time.Hour
+
+// write writes what failed and counts, with the reasons and days that a baseline gave already.
+func (b baselineFlags) write(w world, r report.Report) error {
+	if b.to == "" {
+		return nil
+	}
+	var known verdict.Baseline
+	for _, q := range r.Requirements {
+		switch {
+		case q.Outcome != requirement.Fail:
+		case q.Known != nil:
+			known.Known = append(known.Known, verdict.KnownFailure{ID: q.ID, Reason: q.Known.Reason, Until: q.Known.Until})
+		case q.Costs:
+			known.Known = append(known.Known, verdict.KnownFailure{
+				ID: q.ID, Reason: cmp.Or(report.Plain(q.Reason), q.Title), Until: verdict.DayOf(r.Date.Add(excuse)),
+			})
+		}
+	}
+	if err := replace(b.to, 0o644, func(to io.Writer) error { return verdict.WriteBaseline(to, known) }); err != nil {
+		return usage(fmt.Errorf("--write-baseline: %w", err), "name a file in a directory that can be written")
+	}
+	fmt.Fprintf(w.err, "known failures in %s: %d; say in each reason who mends it\n", b.to, len(known.Known))
+	return nil
+}
+
+// earlier is the run that --rerun-failed judges again in part.
+type earlier struct {
+	path   string
+	report report.Report
+	// again are the requirements that were not passed, in catalogue order.
+	again []string
+}
+
+// readEarlier reads the report.json of an earlier run.
+func readEarlier(w world, path string) (earlier, error) {
+	const hint = "name the report.json that an earlier rin certify left in its --report-dir"
+	data, err := w.readFile(path)
+	if err != nil {
+		return earlier{}, usage(fmt.Errorf("--rerun-failed: %w", err), hint)
+	}
+	e := earlier{path: path}
+	if e.report, err = report.ReadJSON(bytes.NewReader(data)); err != nil {
+		return earlier{}, usage(fmt.Errorf("--rerun-failed: %s is no report of rin: %w", path, err), hint)
+	}
+	for _, q := range e.report.Requirements {
+		if _, known := requirement.Find(q.ID); known && q.Outcome != requirement.Pass {
+			e.again = append(e.again, string(q.ID))
+		}
+	}
+	if len(e.again) == 0 {
+		return earlier{}, usage(fmt.Errorf("--rerun-failed: nothing to judge again, all that %s judged had passed", path),
+			"leave --rerun-failed out to certify the node anew")
+	}
+	return e, nil
+}
+
+// tell says on stderr what is judged again.
+func (e earlier) tell(to io.Writer) {
+	fmt.Fprintf(to, "judging again what was not passed on %s: %s\n", e.report.Date.Format("2006-01-02 15:04 UTC"), strings.Join(e.again, ", "))
 }

@@ -10,8 +10,8 @@ import (
 
 	"github.com/rin-network/rin/conformance"
 	"github.com/rin-network/rin/conformance/requirement"
+	"github.com/rin-network/rin/conformance/suite/worker"
 	"github.com/rin-network/rin/conformance/target"
-	"github.com/rin-network/rin/conformance/worker"
 )
 
 var _ = Describe("rin demo", func() {

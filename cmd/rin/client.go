@@ -2,10 +2,15 @@ package main
 
 import (
 	"encoding/json"
+	"fmt"
 	"io"
+	"strings"
+	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
+	"github.com/rin-network/rin/conformance/report"
+	"github.com/rin-network/rin/sandbox/account"
 	"github.com/rin-network/rin/sandbox/control"
 )
 
@@ -107,4 +112,127 @@ func inUse(all control.Accounts) []string {
 		}
 	}
 	return ids
+}
+
+func requestCommand(w world) *cobra.Command {
+	var to clientTarget
+	var asked control.AccessRequest
+	cmd := &cobra.Command{
+		Use:   "request",
+		Short: "Ask for access, as through the contact form of a node",
+		Long: `Request records that a party asks for access to a node: who asks, where to
+reach them, and what they want it for. The operator answers it with
+rin client create.`,
+		Example: `  rin client request --party 'Library of Musterberg' \
+      --contact it@musterberg.example --purpose 'calls in our intranet'`,
+		Args: cobra.NoArgs,
+		RunE: to.toOne(w, func(c control.Client, node string, _ []string) error {
+			request, err := c.Ask(node, asked)
+			if err != nil {
+				return err
+			}
+			return answer(w.out, to.asJSON, request, func(out io.Writer, r control.AccessRequest) error { return writeRequest(out, r, to.again()) })
+		}),
+	}
+	f := cmd.Flags()
+	f.StringVar(&asked.Party, "party", "", "who asks")
+	f.StringVar(&asked.Contact, "contact", "", "where to reach them, such as an e-mail address")
+	f.StringVar(&asked.Purpose, "purpose", "", "what they want the access for")
+	to.registerOn(cmd)
+	return cmd
+}
+
+func writeRequest(out io.Writer, r control.AccessRequest, again string) error {
+	_, err := fmt.Fprintf(out, "request %s of %s is recorded\n\nThe operator answers it:\n  rin client create ID --request %s%s\n", r.ID, partyOf(r), r.ID, again)
+	return err
+}
+
+// partyOf is who asks, and where to reach them.
+func partyOf(r control.AccessRequest) string {
+	return report.Plain(r.Party) + " (" + report.Plain(r.Contact) + ")"
+}
+
+const statePermitted = string(account.Permitted)
+
+func listClientsCommand(w world) *cobra.Command {
+	var to clientTarget
+	cmd := &cobra.Command{
+		Use:   "list",
+		Short: "List the clients of a node, and the requests that wait",
+		Long: `List shows the clients of a node with role and affiliation, and the requests
+for access that wait for an answer. No secret is shown: the node has none.
+
+The states of a client:
+
+  registered  gets tokens; the funding service refuses it
+  permitted   reads fundings, too
+  revoked     gets nothing; its tokens are refused`,
+		Example: `  rin client list
+  rin client list --node XB --json`,
+		Args: cobra.NoArgs,
+		RunE: to.toOne(w, func(c control.Client, node string, _ []string) error {
+			all, err := c.Accounts(node)
+			if err != nil {
+				return err
+			}
+			return answer(w.out, to.asJSON, all, func(out io.Writer, all control.Accounts) error { return writeAccounts(out, all, to.again()) })
+		}),
+	}
+	to.registerOn(cmd)
+	return cmd
+}
+
+func writeAccounts(out io.Writer, all control.Accounts, again string) error {
+	var b strings.Builder
+	t := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(t, "client\tstate\trole\taffiliation")
+	for _, a := range all.Accounts {
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s\n", a.ClientID, a.State, orDash(a.Role), orDash(a.Affiliation))
+	}
+	_ = t.Flush()
+	for _, r := range all.Requests {
+		if r.ClientID == "" {
+			fmt.Fprintf(&b, "\nrequest %s of %s waits since %s:\n  %s\n  rin client create ID --request %s%s\n",
+				r.ID, partyOf(r), r.Asked.Format("2006-01-02 15:04"), report.Plain(r.Purpose), r.ID, again)
+		}
+	}
+	_, err := io.WriteString(out, b.String())
+	return err
+}
+
+func orDash(text string) string {
+	if text == "" {
+		return "-"
+	}
+	return report.Plain(text)
+}
+
+func revokeCommand(w world) *cobra.Command {
+	var to clientTarget
+	cmd := &cobra.Command{
+		Use:   "revoke ID",
+		Short: "Take a client out of use, with its tokens",
+		Long: `Revoke takes a client out of use: its secret is refused with invalid_client, its
+tokens are refused with 401 invalid_token from the next call on, and its account
+leaves the books of the funding service.
+
+In the network a token may outlive the client until it expires: a resource
+server that verifies signatures alone does not hear of it. Here it is refused at
+once, so that a client can be tested on it.`,
+		Example: `  rin client revoke library`,
+		Args:    cobra.ExactArgs(1),
+		RunE: to.toOne(w, func(c control.Client, node string, args []string) error {
+			revoked, err := c.Revoke(node, args[0])
+			if err != nil {
+				return err
+			}
+			return answer(w.out, to.asJSON, revoked, func(out io.Writer, a control.Account) error {
+				_, err := fmt.Fprintf(out, "client %s of node %s is revoked: its secret and its tokens are refused\n", a.ClientID, node)
+				return err
+			})
+		}),
+	}
+	cmd.ValidArgsFunction = to.complete(w)
+	to.registerOn(cmd)
+	return cmd
 }

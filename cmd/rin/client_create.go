@@ -1,12 +1,17 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
+	"os"
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
+	"github.com/rin-network/rin/conformance/report"
+	"github.com/rin-network/rin/fixtures/model"
 	"github.com/rin-network/rin/sandbox/control"
 )
 
@@ -113,4 +118,94 @@ func (r received) writeHandOver(b *strings.Builder) {
 		whom = partyOf(*r.Request)
 	}
 	fmt.Fprintf(b, "\nHand over Client ID, Client Secret and token endpoint to\n  %s\nthrough a secure channel: whoever holds them acts for the account.\nThe node keeps a hash of the secret; it is not shown again.\n", whom)
+}
+
+func grantCommand(w world) *cobra.Command {
+	var to clientTarget
+	var p control.Permission
+	cmd := &cobra.Command{
+		Use:   "grant ID",
+		Short: "Set role and affiliation of a client in the funding service",
+		Long: `Grant writes role and affiliation ID of the client's service account into the
+books of the funding service, in the place of those before. It holds from the
+next call on; tokens need not be fetched anew.
+
+Reading fundings takes the role ` + model.RoleExternalAPIClient + ` and an affiliation ID. An
+empty value takes one of them away: the client gets tokens, and 403.`,
+		Example: `  rin client grant library --affiliation AFF-MUST-0042
+  rin client grant library --affiliation AFF-MUST-0042 --role ''`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if !cmd.Flags().Changed("affiliation") {
+				return usage(errors.New("--affiliation is missing"), "give the affiliation ID of the client, an opaque text such as AFF-MUST-0042")
+			}
+			return to.toOne(w, func(c control.Client, node string, args []string) error {
+				granted, err := c.Grant(node, args[0], p)
+				if err != nil {
+					return err
+				}
+				return answer(w.out, to.asJSON, granted, writeGranted)
+			})(cmd, args)
+		},
+	}
+	cmd.ValidArgsFunction = to.complete(w)
+	f := cmd.Flags()
+	f.StringVar(&p.Role, "role", model.RoleExternalAPIClient, "role of its account")
+	f.StringVar(&p.Affiliation, "affiliation", "", "affiliation `ID` of its account")
+	to.registerOn(cmd)
+	return cmd
+}
+
+func writeGranted(out io.Writer, a control.Account) error {
+	var b strings.Builder
+	said := "may read fundings"
+	if a.State != statePermitted {
+		said = "may not read fundings: that takes role and affiliation"
+	}
+	fmt.Fprintf(&b, "client %s %s\n\n  Service Account User ID  %s\n  role                     %s\n  affiliation ID           %s\n",
+		a.ClientID, said, a.Subject, orNone(a.Role), orNone(a.Affiliation))
+	_, err := io.WriteString(out, b.String())
+	return err
+}
+
+func orNone(text string) string {
+	if text == "" {
+		return "none"
+	}
+	return report.Plain(text)
+}
+
+// secretFile is where a secret goes that is not to be seen on a screen.
+type secretFile struct{ path string }
+
+func (s *secretFile) register(f *pflag.FlagSet) {
+	f.StringVar(&s.path, "secret-file", "", "put the secret into this new `file`, for you alone")
+}
+
+// received is what was issued, with the file that the secret is in; it is not shown then.
+type received struct {
+	control.Issued
+	File string `json:"clientSecretFile,omitempty"`
+}
+
+// receive does a step that issues a secret. The file is there before the step is done: a secret that has no place to go to is not made.
+func (s *secretFile) receive(step func() (control.Issued, error)) (received, error) {
+	if s.path == "" {
+		made, err := step()
+		return received{Issued: made}, err
+	}
+	file, err := os.OpenFile(s.path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return received{}, usage(fmt.Errorf("--secret-file: %w", err), "name a file that is not there yet; none is overwritten")
+	}
+	made, err := step()
+	if err != nil {
+		return received{}, errors.Join(err, file.Close(), os.Remove(s.path))
+	}
+	_, err = file.WriteString(made.Secret + "\n")
+	if err = errors.Join(err, file.Sync(), file.Close()); err != nil {
+		return received{}, usage(fmt.Errorf("--secret-file: the secret was made and could not be written: %w", err), "rin client rotate "+made.ClientID+" makes another one")
+	}
+	made.Secret = ""
+	return received{made, s.path}, nil
 }

@@ -1,17 +1,20 @@
 package main
 
 import (
+	"bytes"
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
+	"net/http"
 
 	"github.com/spf13/cobra"
 
 	"github.com/rin-network/rin/conformance/target"
 	"github.com/rin-network/rin/sandbox"
 	"github.com/rin-network/rin/sandbox/address"
-	"github.com/rin-network/rin/sandbox/registry"
-	"github.com/rin-network/rin/sandbox/transport"
+	"github.com/rin-network/rin/sandbox/devtls"
+	"github.com/rin-network/rin/sandbox/funding"
 )
 
 func demoCommand(w world) *cobra.Command {
@@ -30,7 +33,7 @@ funding as a stranger would, prints the summary and leaves the report.`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			config.Logger = discard()
 			if overTLS {
-				config.TLS = &transport.Settings{}
+				config.TLS = &devtls.Settings{}
 			}
 			opened, err := open(w, "127.0.0.1:0", sandbox.NetworkConfig{Nodes: []sandbox.Config{config}, JournalLimit: -1})
 			if err != nil {
@@ -67,7 +70,7 @@ funding as a stranger would, prints the summary and leaves the report.`,
 func demoTarget(base string, clients []sandbox.Credential) target.Target {
 	t := target.Target{
 		Registry: base + address.Map{}.Registry(),
-		NodeID:   registry.NodeID,
+		NodeID:   funding.NodeID,
 		Profile:  "funding",
 	}
 	t.Credentials = credentials(clients[0])
@@ -84,3 +87,35 @@ func demoTarget(base string, clients []sandbox.Credential) target.Target {
 func credentials(c sandbox.Credential) target.Credentials {
 	return target.Credentials{ClientID: c.ClientID, ClientSecret: target.NewSecret(c.Secret)}
 }
+
+// registryOf is the registry document of a sandbox with TLS, asked for without a connection.
+func registryOf(ctx context.Context, node http.Handler, url string) ([]byte, error) {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
+	if err != nil {
+		return nil, fmt.Errorf("ask the sandbox for its registry: %w", err)
+	}
+	request.TLS = &tls.ConnectionState{} // the document names URLs as the caller sees them
+	var w document
+	node.ServeHTTP(&w, request)
+	return w.body.Bytes(), nil
+}
+
+// document is an answer whose body is all that matters.
+type document struct {
+	header http.Header
+	body   bytes.Buffer
+}
+
+// Header implements http.ResponseWriter.
+func (d *document) Header() http.Header {
+	if d.header == nil {
+		d.header = http.Header{}
+	}
+	return d.header
+}
+
+// Write implements http.ResponseWriter.
+func (d *document) Write(p []byte) (int, error) { return d.body.Write(p) }
+
+// WriteHeader implements http.ResponseWriter; an error document is one that holds no entries.
+func (d *document) WriteHeader(int) {}

@@ -27,6 +27,7 @@ type exitError struct {
 }
 
 func (e *exitError) Error() string { return e.err.Error() }
+
 func (e *exitError) Unwrap() error { return e.err }
 
 // usage is a mistake in what the person gave.

@@ -8,10 +8,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/rin-network/rin/conformance/exchange"
-	"github.com/rin-network/rin/conformance/matrix"
+	"github.com/rin-network/rin/conformance/evidence"
 	"github.com/rin-network/rin/conformance/requirement"
-	"github.com/rin-network/rin/sandbox/conduct"
+	"github.com/rin-network/rin/conformance/verdict"
+	"github.com/rin-network/rin/sandbox/clientrules"
 )
 
 func explainCommand(w world) *cobra.Command {
@@ -31,7 +31,7 @@ so on) it tells who asks for it, why, and how to keep it.`,
 			for _, r := range requirement.Catalogue() {
 				ids = append(ids, string(r.ID)+"\t"+r.Title)
 			}
-			for _, r := range conduct.Catalogue() {
+			for _, r := range clientrules.Catalogue() {
 				ids = append(ids, string(r.ID)+"\t"+r.Title)
 			}
 			return ids, cobra.ShellCompDirectiveNoFileComp
@@ -81,7 +81,7 @@ func (e *explanation) write(r requirement.Requirement) {
 	e.part("mutant", r.Breaks)
 	deviations := e.deviations(r.ID)
 	if x, ok := requirement.Asked(r); ok {
-		fmt.Fprintf(&e.text, "\nAsk it yourself:\n%s\n", exchange.Curl(x))
+		fmt.Fprintf(&e.text, "\nAsk it yourself:\n%s\n", evidence.Curl(x))
 	}
 	if len(deviations) > 0 {
 		fmt.Fprintf(&e.text, "\nSee it break, as a report and as a node:\nrin demo --deviate %s\nrin sandbox --deviate %s\n", deviations[0].Name, deviations[0].Name)
@@ -111,8 +111,8 @@ func (e *explanation) sources(s requirement.Source, quote string) {
 }
 
 // deviations lists the deviations of the sandbox that the requirement was seen to notice.
-func (e *explanation) deviations(id requirement.ID) []matrix.Deviation {
-	deviations := matrix.Recorded().KilledBy(id)
+func (e *explanation) deviations(id requirement.ID) []verdict.Deviation {
+	deviations := verdict.RecordedMatrix().KilledBy(id)
 	for i, d := range deviations {
 		word := ""
 		if i == 0 {
@@ -120,7 +120,7 @@ func (e *explanation) deviations(id requirement.ID) []matrix.Deviation {
 		}
 		e.part(word, d.Name+": "+d.Why)
 	}
-	if slices.Contains(matrix.Attested(), id) {
+	if slices.Contains(verdict.AttestedRequirements(), id) {
 		e.part("proved by", "nothing that could be tried without harm: the operator attests it")
 	}
 	return deviations
@@ -164,4 +164,38 @@ func joined(ids []requirement.ID) string {
 		words = append(words, string(id))
 	}
 	return strings.Join(words, ", ")
+}
+
+// clientRule finds a rule for clients by its id in any case.
+func clientRule(id string) (clientrules.Rule, bool) {
+	return clientrules.Find(clientrules.ID(strings.ToUpper(id)))
+}
+
+// writeClientRule lays out a rule for clients.
+func (e *explanation) writeClientRule(r clientrules.Rule) {
+	e.text.WriteString(string(r.ID) + "  " + r.Title + "\n\n")
+	e.part("for", "clients: rin sandbox judges them by what they send")
+	e.part("level", conductWords(r.Level))
+	word := "source"
+	for _, s := range r.Sources {
+		where := s.Link
+		if rule, ok := requirement.InterfaceRule(requirement.Citation{Text: "Interface document, " + s.Text}); ok {
+			where = "(" + rule.Place + "): “" + strings.Join(rule.Words, "” “") + "”"
+		}
+		e.part(word, strings.TrimSpace(s.Text+" "+where))
+		word = "see also"
+	}
+	e.part("why", r.Why)
+	e.part("fix", r.Fix)
+	e.text.WriteString("\nSee what your client does:\nrin sandbox --control " + defaultControl + "\nrin sandbox report\n")
+}
+
+func conductWords(l clientrules.Level) string {
+	switch l {
+	case clientrules.Fault:
+		return "fault: it breaks a rule, gives a secret away, or loses data; rin sandbox report ends with 1"
+	case clientrules.Waste:
+		return "waste: legal, and costs the client or the node more than it needs"
+	}
+	return "note: worth knowing, and may be intended"
 }

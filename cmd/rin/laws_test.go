@@ -115,14 +115,14 @@ var _ = Describe("The laws", func() {
 	})
 
 	It("keep judging free of the world", func() {
-		world := imports("os", "os/exec", "net", "net/http", "log", module+"conformance/openapi")
+		world := imports("os", "os/exec", "net", "net/http", "log", module+"conformance/openapi/validate")
 		each("conformance/requirement", world)
 		each("conformance/verdict", world)
 		each("conformance/report", world)
 	})
 
 	It("keep asking apart from judging", func() {
-		for _, room := range []string{"conformance/probe", "conformance/discover", "conformance/exchange"} {
+		for _, room := range []string{"conformance/probe", "conformance/recorder", "conformance/evidence"} {
 			each(room, func(p pkg) []string {
 				return reaches(p.Deps, "conformance/requirement", "conformance/verdict", "conformance/report")
 			})

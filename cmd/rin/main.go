@@ -1,14 +1,25 @@
+// Command rin is the proving ground of a network of research-information nodes: a sandbox node, a conformance suite that
+// certifies any live node, and the sample data both speak about.
+//
+// Each command lives in its own file; run wires streams, environment, clock and randomness and nothing else.
 package main
 
 import (
 	"context"
 	"crypto/rand"
+	"fmt"
 	"io"
 	"os"
 	"os/signal"
+	"runtime"
+	"runtime/debug"
 	"syscall"
 	"time"
 
+	"github.com/spf13/cobra"
+
+	"github.com/rin-network/rin/conformance/requirement"
+	"github.com/rin-network/rin/conformance/suite/worker"
 	"github.com/rin-network/rin/tui/quiet"
 )
 
@@ -53,4 +64,98 @@ func run(ctx context.Context, args []string, w world) int {
 		return tell(w.err, err)
 	}
 	return exitOK
+}
+
+// newRoot builds the command tree.
+func newRoot(w world) *cobra.Command {
+	root := &cobra.Command{
+		Use:   "rin",
+		Short: "Prove that a research-information node keeps the rules",
+		Long: `rin is the proving ground of a network of research-information nodes:
+a sandbox node to build against, a conformance suite that certifies a live
+node against its own OpenAPI document, the network's interface document and
+the OAuth rules, and a tour that walks the authorization flow step by step.
+
+Results go to standard output, everything else to standard error.
+Exit codes: 0 certified, 1 not certified, 2 usage, 3 inconclusive, 4 internal
+error.`,
+		Example: `  rin demo                       certify a sandbox node and read the report
+  rin sandbox                    serve a node on 127.0.0.1:8080
+  rin certify --registry https://registry.example/ris.json --node XA \
+      --client-id my-client --client-secret env:MY_SECRET --profile funding
+  rin tour                       walk from the registry to a funding call
+  rin explain BRR-02             what a requirement asks for, and why`,
+		Version:       version(),
+		SilenceUsage:  true,
+		SilenceErrors: true,
+	}
+	root.SetUsageFunc(tellUsage)
+	root.PersistentFlags().Bool("no-color", false, "never colour the output (NO_COLOR does the same)")
+	root.SetVersionTemplate(versions()) // the same as by the command
+	root.AddCommand(
+		demoCommand(w), sandboxCommand(w), certifyCommand(w), judgeCommand(w),
+		explainCommand(w), requirementsCommand(w), tokenCommand(w), tourCommand(w), fixturesCommand(w),
+		clientCommand(w), versionCommand(w), workerCommand(w),
+	)
+	return root
+}
+
+func versionCommand(w world) *cobra.Command {
+	return &cobra.Command{
+		Use:     "version",
+		Short:   "Print the version of rin and of its catalogue",
+		Example: "  rin version",
+		Args:    cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error {
+			_, err := io.WriteString(w.out, versions())
+			return err
+		},
+	}
+}
+
+// versions are what a report of a fault should name.
+func versions() string {
+	return fmt.Sprintf("rin %s\ncatalogue %s (%d of %d requirements)\n%s %s/%s\n",
+		version(), requirement.Version, len(requirement.Catalogue()), requirement.Size, runtime.Version(), runtime.GOOS, runtime.GOARCH)
+}
+
+// version is the module version that the binary was built from, or "devel" from a work tree.
+func version() string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok || info.Main.Version == "" || info.Main.Version == "(devel)" {
+		return "devel"
+	}
+	return info.Main.Version
+}
+
+// workerCommand is what rin starts itself with; nobody types it.
+func workerCommand(w world) *cobra.Command {
+	return &cobra.Command{
+		Use:    "worker",
+		Short:  "Talk to a node as the child of rin certify",
+		Hidden: true,
+		Args:   cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			// Events own the real stdout; whatever a library prints goes to stderr instead.
+			os.Stdout = os.Stderr
+			if err := worker.Serve(cmd.Context(), w.in, w.out); err != nil {
+				return internal(err)
+			}
+			return nil
+		},
+	}
+}
+
+// child is the command line of a worker of this binary, with the smallest environment that certificates are found in.
+func child(w world) (*worker.Command, error) {
+	if w.executableErr != nil {
+		return nil, internal(w.executableErr)
+	}
+	var env []string
+	for _, name := range []string{"SSL_CERT_FILE", "SSL_CERT_DIR"} {
+		if value, set := w.getenv(name); set {
+			env = append(env, name+"="+value)
+		}
+	}
+	return &worker.Command{Path: w.executable, Args: []string{"worker"}, Env: env}, nil
 }

@@ -19,7 +19,7 @@ import (
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 
-	"github.com/rin-network/rin/cmd/rin/canary"
+	"github.com/rin-network/rin/cmd/rin/test"
 )
 
 // spread is a node that writes every secret that it hears back into its answers, in every form it can think of.
@@ -139,7 +139,7 @@ var _ = Describe("Secrets", func() {
 		for secret := range node.all() {
 			planted = append(planted, forms(secret)...)
 		}
-		search := canary.For(planted...)
+		search := test.NewSecretScan(planted...)
 		for name, text := range outputs {
 			form, _, found := search.In(text)
 			Expect(found).To(BeFalse(), "%s holds a secret as %.12s…", name, form)

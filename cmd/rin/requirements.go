@@ -9,9 +9,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/rin-network/rin/conformance/matrix"
 	"github.com/rin-network/rin/conformance/requirement"
-	"github.com/rin-network/rin/sandbox/conduct"
+	"github.com/rin-network/rin/conformance/verdict"
+	"github.com/rin-network/rin/sandbox/clientrules"
 )
 
 func requirementsCommand(w world) *cobra.Command {
@@ -38,7 +38,7 @@ sandbox that a requirement was seen to notice when the kill matrix was measured.
 				return usage(fmt.Errorf("unknown format %q", format), "use table, json or markdown")
 			}
 			if clients {
-				return clientFormats()[format](w.out, conduct.Catalogue())
+				return clientFormats()[format](w.out, clientrules.Catalogue())
 			}
 			var chosen []requirement.Requirement
 			for _, r := range requirement.Catalogue() {
@@ -72,7 +72,7 @@ func catalogueFormats() map[string]func(io.Writer, []requirement.Requirement) er
 
 func catalogueTable(out io.Writer, rows []requirement.Requirement) error {
 	t := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	proved := matrix.Recorded()
+	proved := verdict.RecordedMatrix()
 	fmt.Fprintln(t, "ID\tGATE\tPROFILE\tDEVIATIONS\tTITLE")
 	for _, r := range rows {
 		title := folded(r.Title, helpWidth-42) // the columns before take as much
@@ -113,7 +113,7 @@ type row struct {
 
 func catalogueJSON(out io.Writer, rows []requirement.Requirement) error {
 	list := make([]row, 0, len(rows))
-	proved := matrix.Recorded()
+	proved := verdict.RecordedMatrix()
 	for _, r := range rows {
 		var faults []string
 		for _, f := range proved.KilledBy(r.ID) {
@@ -136,7 +136,7 @@ func catalogueMarkdown(out io.Writer, rows []requirement.Requirement) error {
 	if _, err := fmt.Fprintln(out, "| Id | Title | Level | Gate | Profile | Faults | Source |\n|---|---|---|---|---|---:|---|"); err != nil {
 		return err
 	}
-	proved := matrix.Recorded()
+	proved := verdict.RecordedMatrix()
 	cell := strings.NewReplacer("|", `\|`, "\n", " ")
 	for _, r := range rows {
 		var sources []string
@@ -153,4 +153,57 @@ func catalogueMarkdown(out io.Writer, rows []requirement.Requirement) error {
 		}
 	}
 	return nil
+}
+
+// clientFormats are the forms of the catalogue of rules for clients.
+func clientFormats() map[string]func(io.Writer, []clientrules.Rule) error {
+	return map[string]func(io.Writer, []clientrules.Rule) error{"table": clientTable, "json": clientJSON, "markdown": clientMarkdown}
+}
+
+func clientTable(out io.Writer, rules []clientrules.Rule) error {
+	t := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(t, "ID\tLEVEL\tTITLE")
+	for _, r := range rules {
+		fmt.Fprintf(t, "%s\t%s\t%s\n", r.ID, r.Level, r.Title)
+	}
+	return t.Flush()
+}
+
+// clientRow is a rule for clients as JSON: the words without the code.
+type clientRow struct {
+	ID      clientrules.ID       `json:"id"`
+	Title   string               `json:"title"`
+	Level   clientrules.Level    `json:"level"`
+	Sources []clientrules.Source `json:"sources"`
+	Why     string               `json:"why"`
+	Fix     string               `json:"fix"`
+}
+
+func clientJSON(out io.Writer, rules []clientrules.Rule) error {
+	list := make([]clientRow, 0, len(rules))
+	for _, r := range rules {
+		list = append(list, clientRow{r.ID, r.Title, r.Level, r.Sources, r.Why, r.Fix})
+	}
+	enc := json.NewEncoder(out)
+	enc.SetIndent("", "  ")
+	enc.SetEscapeHTML(false)
+	return enc.Encode(list)
+}
+
+func clientMarkdown(out io.Writer, rules []clientrules.Rule) error {
+	var b strings.Builder
+	b.WriteString("| Id | Title | Level | Source |\n|---|---|---|---|\n")
+	for _, r := range rules {
+		var sources []string
+		for _, s := range r.Sources {
+			text := s.Text
+			if s.Link != "" {
+				text = "[" + s.Text + "](" + s.Link + ")"
+			}
+			sources = append(sources, text)
+		}
+		fmt.Fprintf(&b, "| %s | %s | %s | %s |\n", r.ID, r.Title, r.Level, strings.Join(sources, "; "))
+	}
+	_, err := io.WriteString(out, b.String())
+	return err
 }

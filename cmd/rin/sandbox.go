@@ -1,18 +1,27 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
 	"log/slog"
+	"net"
+	"net/http"
 	"runtime/debug"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+	"golang.org/x/sync/errgroup"
 
+	"github.com/rin-network/rin/conformance/target"
 	"github.com/rin-network/rin/sandbox"
-	"github.com/rin-network/rin/sandbox/deviation"
-	"github.com/rin-network/rin/sandbox/setup"
+	"github.com/rin-network/rin/sandbox/configfile"
+	"github.com/rin-network/rin/sandbox/control"
+	"github.com/rin-network/rin/sandbox/fault"
+	"github.com/rin-network/rin/sandbox/mockapi"
 )
 
 func sandboxCommand(w world) *cobra.Command {
@@ -57,7 +66,7 @@ The makes are
 				return writeDeviations(w.out)
 			}
 			if flags.file.example {
-				_, err := io.WriteString(w.out, setup.Example())
+				_, err := io.WriteString(w.out, configfile.Example())
 				return err
 			}
 			if flags.scenarios.list {
@@ -121,11 +130,11 @@ The makes are
 // writeDeviations lists what the sandbox can do wrong, and then what it can do in unusual ways and right.
 func writeDeviations(out io.Writer) error {
 	var b strings.Builder
-	for _, d := range deviation.All() {
+	for _, d := range fault.Deviations() {
 		fmt.Fprintf(&b, "%s\n    %s\n    %s\n", d.Name, effect(d), d.Why)
 	}
 	b.WriteString("\nBenign: unusual, and right all the same. None of them costs a certificate.\n\n")
-	for _, d := range deviation.Benign() {
+	for _, d := range fault.Habits() {
 		fmt.Fprintf(&b, "%s\n    %s\n    %s\n", d.Name, effect(d), d.Why)
 	}
 	_, err := io.WriteString(out, b.String())
@@ -133,7 +142,7 @@ func writeDeviations(out io.Writer) error {
 }
 
 // effect says what a deviation means to the requirements.
-func effect(d deviation.Deviation) string {
+func effect(d fault.Deviation) string {
 	switch {
 	case len(d.Breaks) > 0:
 		return "breaks " + strings.Join(d.Breaks, " ")
@@ -145,3 +154,141 @@ func effect(d deviation.Deviation) string {
 
 // discard is the logger of a sandbox that nobody listens to.
 func discard() *slog.Logger { return slog.New(slog.DiscardHandler) }
+
+// openNetwork is a sandbox with the listener that it will be served on.
+type openNetwork struct {
+	*sandbox.Network
+	listener net.Listener
+	// control is the second listener with its handler; nil unless asked for.
+	control *openControl
+	base    string
+}
+
+// first is the node at the root of the host.
+func (o openNetwork) first() *sandbox.Server { return o.Nodes()[0] }
+
+// open makes a sandbox and takes its address, so that its base URL is known before the first request.
+func open(w world, addr string, config sandbox.NetworkConfig) (openNetwork, error) {
+	listener, err := net.Listen("tcp", addr)
+	if err != nil {
+		return openNetwork{}, usage(fmt.Errorf("--addr: %w", err), "choose a free address, such as 127.0.0.1:0")
+	}
+	opened, err := openOn(w, listener, config)
+	if err != nil {
+		_ = listener.Close()
+	}
+	return opened, err
+}
+
+func openOn(w world, listener net.Listener, config sandbox.NetworkConfig) (openNetwork, error) {
+	nodes := config.Nodes
+	host, _, _ := net.SplitHostPort(listener.Addr().String())
+	base := "http://" + reachable(listener.Addr().String())
+	for i := range nodes {
+		c := &nodes[i]
+		c.Loopback = target.LoopbackHost(host)
+		if c.TLS != nil {
+			base = "https://" + reachable(listener.Addr().String())
+			c.TLS.Hosts = hosts(host, c.PublicURL)
+		}
+	}
+	if nodes[0].PublicURL != "" {
+		base = nodes[0].PublicURL
+	}
+	config.Clock, config.Random, config.Origin = w.now, w.random, base
+	network, err := sandbox.NewNetwork(config)
+	if err != nil {
+		var need *sandbox.NeedsTLSError
+		if errors.As(err, &need) {
+			return openNetwork{}, usage(err, "add --tls")
+		}
+		var document *mockapi.FileError
+		if errors.As(err, &document) {
+			return openNetwork{}, usage(fmt.Errorf("--spec: %w", document), "mend the document, or give another one: OpenAPI 3.0 or 3.1, as JSON or YAML")
+		}
+		return openNetwork{}, usage(err, "see rin sandbox --help")
+	}
+	return openNetwork{Network: network, listener: listener, base: base}, nil
+}
+
+// serve answers requests until ctx is done.
+func (o openNetwork) serve(ctx context.Context) error {
+	if o.control == nil {
+		return sandbox.Serve(ctx, o.listener, o.Network)
+	}
+	both, ctx := errgroup.WithContext(ctx)
+	both.Go(func() error { return sandbox.Serve(ctx, o.listener, o.Network) })
+	both.Go(func() error { return o.control.serve(ctx) })
+	return both.Wait()
+}
+
+// close gives the addresses back, when it was not served.
+func (o openNetwork) close() {
+	_ = o.listener.Close()
+	if o.control != nil {
+		_ = o.control.listener.Close()
+	}
+}
+
+// reachable is an address that a client on this machine can use: a listener on all addresses has none of its own.
+func reachable(address string) string {
+	host, port, err := net.SplitHostPort(address)
+	if ip := net.ParseIP(host); err == nil && ip != nil && ip.IsUnspecified() {
+		return net.JoinHostPort("localhost", port)
+	}
+	return address
+}
+
+// defaultControl is where commands look for a control listener.
+const defaultControl = "127.0.0.1:8081"
+
+// controlFlags say whether a sandbox has a control listener.
+type controlFlags struct{ addr string }
+
+func (c *controlFlags) register(f *pflag.FlagSet) {
+	f.StringVar(&c.addr, "control", "", "also listen here, on loopback, for rin client, commands to this sandbox and Prometheus (/metrics), such as "+defaultControl)
+}
+
+// openControl is a control listener with its handler.
+type openControl struct {
+	listener net.Listener
+	handler  http.Handler
+}
+
+// open takes the address of the control listener; nil when none is asked for.
+func (c *controlFlags) open(network *sandbox.Network) (*openControl, error) {
+	if c.addr == "" {
+		return nil, nil
+	}
+	host, _, err := net.SplitHostPort(c.addr)
+	if err == nil && !target.LoopbackHost(host) {
+		err = fmt.Errorf("%q is not on loopback", host)
+	}
+	if err != nil {
+		return nil, usage(fmt.Errorf("--control: %w", err), "who reaches it rules the sandbox: give an address of this machine alone, such as "+defaultControl)
+	}
+	listener, err := net.Listen("tcp", c.addr)
+	if err != nil {
+		return nil, usage(fmt.Errorf("--control: %w", err), "choose a free address, such as 127.0.0.1:0")
+	}
+	return &openControl{listener, control.New(network)}, nil
+}
+
+func (o *openControl) url() string { return "http://" + o.listener.Addr().String() }
+
+// serve answers until ctx is done.
+func (o *openControl) serve(ctx context.Context) error {
+	server := &http.Server{Handler: o.handler, ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 15 * time.Second, MaxHeaderBytes: 16 << 10}
+	ended := make(chan error, 1)
+	go func() { ended <- server.Serve(o.listener) }()
+	select {
+	case err := <-ended:
+		return fmt.Errorf("serve the control listener: %w", err)
+	case <-ctx.Done():
+	}
+	err := server.Close()
+	if ended := <-ended; !errors.Is(ended, http.ErrServerClosed) {
+		err = errors.Join(err, ended)
+	}
+	return err
+}

@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/rin-network/rin/conformance/target"
-	"github.com/rin-network/rin/sandbox/setup"
+	"github.com/rin-network/rin/sandbox/configfile"
 )
 
 // configFlags say from which file a sandbox is configured.
@@ -25,15 +25,15 @@ func (c *configFlags) register(f *pflag.FlagSet) {
 }
 
 // read reads the file and gives its options to the flags that were not given. Without a file it is one that says nothing.
-func (c *configFlags) read(ctx context.Context, w world, f *pflag.FlagSet) (setup.File, error) {
+func (c *configFlags) read(ctx context.Context, w world, f *pflag.FlagSet) (configfile.File, error) {
 	if c.file == "" {
-		return setup.File{}, nil
+		return configfile.File{}, nil
 	}
 	data, err := c.data(w)
 	if err != nil {
-		return setup.File{}, usage(fmt.Errorf("--config: %w", err), "rin sandbox --example-config prints such a file")
+		return configfile.File{}, usage(fmt.Errorf("--config: %w", err), "rin sandbox --example-config prints such a file")
 	}
-	file, err := setup.Read(setup.Source{
+	file, err := configfile.Read(configfile.Source{
 		Data: data, Options: options(f),
 		Secret: func(reference string) (string, error) {
 			secret, err := readSecret(w, "secret", reference, &stdinOnce{taken: true})
@@ -45,12 +45,12 @@ func (c *configFlags) read(ctx context.Context, w world, f *pflag.FlagSet) (setu
 		},
 		Keys: func(place string) ([]byte, error) { return keysAt(ctx, w, place) },
 	})
-	var faults setup.Faults
+	var faults configfile.Faults
 	if err != nil && !errors.As(err, &faults) {
 		return file, internal(err)
 	}
 	faults = append(faults, assign(f, file)...)
-	slices.SortStableFunc(faults, func(a, b setup.Fault) int { return a.Line - b.Line })
+	slices.SortStableFunc(faults, func(a, b configfile.Fault) int { return a.Line - b.Line })
 	if len(faults) > 0 {
 		return file, usage(&fileError{c.file, faults}, "")
 	}
@@ -68,14 +68,14 @@ func (c *configFlags) data(w world) ([]byte, error) {
 }
 
 // options are the flags as keys of a file, without those that are about the command line alone.
-func options(f *pflag.FlagSet) []setup.Option {
-	var all []setup.Option
+func options(f *pflag.FlagSet) []configfile.Option {
+	var all []configfile.Option
 	f.VisitAll(func(flag *pflag.Flag) {
 		if slices.Contains([]string{"config", "example-config", "deviations", "scenarios", "help", "no-color"}, flag.Name) {
 			return
 		}
 		_, list := flag.Value.(pflag.SliceValue)
-		all = append(all, setup.Option{Name: flag.Name, Expected: expected(flag.Value.Type()), List: list})
+		all = append(all, configfile.Option{Name: flag.Name, Expected: expected(flag.Value.Type()), List: list})
 	})
 	return all
 }
@@ -98,8 +98,8 @@ func expected(kind string) string {
 }
 
 // assign gives the file's options to the flags that were not given on the command line.
-func assign(f *pflag.FlagSet, file setup.File) setup.Faults {
-	var faults setup.Faults
+func assign(f *pflag.FlagSet, file configfile.File) configfile.Faults {
+	var faults configfile.Faults
 	for _, given := range file.Given {
 		flag := f.Lookup(given.Name)
 		if flag.Changed {
@@ -121,7 +121,7 @@ func assign(f *pflag.FlagSet, file setup.File) setup.Faults {
 // fileError is the faults of a file.
 type fileError struct {
 	file   string
-	faults setup.Faults
+	faults configfile.Faults
 }
 
 // Error implements error.

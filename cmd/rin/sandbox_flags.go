@@ -5,16 +5,26 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
+	"net"
 	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/pflag"
 
 	"github.com/rin-network/rin/fixtures/model"
 	"github.com/rin-network/rin/sandbox"
+	"github.com/rin-network/rin/sandbox/account/boltstore"
 	"github.com/rin-network/rin/sandbox/auth"
+	"github.com/rin-network/rin/sandbox/content"
+	"github.com/rin-network/rin/sandbox/devtls"
 	"github.com/rin-network/rin/sandbox/funding"
-	"github.com/rin-network/rin/sandbox/problem"
+	"github.com/rin-network/rin/sandbox/journal"
 )
 
 // sandboxFlags are the flags of rin sandbox, before they mean anything.
@@ -113,7 +123,7 @@ func (s *sandboxFlags) read(ctx context.Context, w world, given *pflag.FlagSet) 
 // first is the configuration of the first node.
 func (s *sandboxFlags) first(ctx context.Context, w world) (sandbox.Config, error) {
 	c := s.config
-	c.TokenFormat, c.Paging, c.ErrorShape = auth.Format(s.format), funding.Paging(s.paging), problem.Shape(s.errors)
+	c.TokenFormat, c.Paging, c.ErrorShape = auth.Format(s.format), funding.Paging(s.paging), content.ErrorShape(s.errors)
 	var err error
 	if c.RateLimit, err = s.operation.limit(); err != nil {
 		return c, err
@@ -188,4 +198,140 @@ func keysAt(ctx context.Context, w world, place string) ([]byte, error) {
 		return nil, fmt.Errorf("expected status 200, got %d", answer.StatusCode)
 	}
 	return io.ReadAll(io.LimitReader(answer.Body, maxKeys))
+}
+
+// dataFlags say where a sandbox keeps what must outlive it.
+type dataFlags struct{ dir string }
+
+func (d *dataFlags) register(f *pflag.FlagSet) {
+	f.StringVar(&d.dir, "data", "", "keep clients, their accounts and requests for access in this `directory`, also when the sandbox is killed (default in memory)")
+}
+
+// shown tells the nodes that their secrets are about to be printed: whoever reads one may rely on it, whatever happens then.
+func (o openNetwork) shown() error {
+	for _, n := range o.Nodes() {
+		if err := n.Shown(); err != nil {
+			return internal(err)
+		}
+	}
+	return nil
+}
+
+// open gives a network the ledger of the directory, if there is to be one. close gives it back.
+func (d *dataFlags) open(config *sandbox.NetworkConfig) (close func() error, err error) {
+	if d.dir == "" {
+		return func() error { return nil }, nil
+	}
+	kept, err := boltstore.Open(d.dir)
+	if err != nil {
+		hint := "name a directory that can be written"
+		var fault *boltstore.Fault
+		if errors.As(err, &fault) {
+			hint = fault.Hint
+		}
+		return nil, usage(fmt.Errorf("--data: %w", err), hint)
+	}
+	config.Ledger = kept
+	return kept.Close, nil
+}
+
+// journalFlags say how much a sandbox remembers of what clients sent.
+type journalFlags struct{ entries int }
+
+func (j *journalFlags) register(f *pflag.FlagSet) {
+	f.IntVar(&j.entries, "journal", journal.DefaultLimit, "number of requests to remember for rin sandbox report; 0 for none")
+}
+
+// limit is what NetworkConfig.JournalLimit takes.
+func (j *journalFlags) limit() (int, error) {
+	if j.entries < 0 || j.entries > journal.MaxLimit {
+		return 0, usage(fmt.Errorf("--journal: expected 0 to %d, got %d", journal.MaxLimit, j.entries), fmt.Sprintf("leave it out for %d", journal.DefaultLimit))
+	}
+	if j.entries == 0 {
+		return -1, nil
+	}
+	return j.entries, nil
+}
+
+// tlsFlags say whether a sandbox is served over https, and where its authority is written.
+type tlsFlags struct {
+	on   bool
+	file string
+}
+
+// defaultAuthorityFile is in the working directory, beside the report.
+const defaultAuthorityFile = "rin-sandbox-ca.pem"
+
+func (t *tlsFlags) register(f *pflag.FlagSet) {
+	f.BoolVar(&t.on, "tls", false, "serve https, with a certificate authority made on the spot")
+	f.StringVar(&t.file, "tls-ca-file", "", "where to write that authority, PEM (default "+defaultAuthorityFile+")")
+}
+
+// settings are those of a sandbox with TLS, nil without.
+func (t *tlsFlags) settings() (*devtls.Settings, error) {
+	switch {
+	case t.on:
+		return &devtls.Settings{}, nil
+	case t.file != "":
+		return nil, usage(errors.New("--tls-ca-file: the sandbox has no authority without TLS"), "add --tls")
+	}
+	return nil, nil
+}
+
+// authorityFile is the absolute path of the authority, so that printed commands work in any directory; empty without TLS.
+func (t *tlsFlags) authorityFile() string {
+	if !t.on {
+		return ""
+	}
+	path := t.file
+	if path == "" {
+		path = defaultAuthorityFile
+	}
+	if absolute, err := filepath.Abs(path); err == nil {
+		return absolute
+	}
+	return path
+}
+
+// keep writes the authority of a sandbox. The one of an earlier sandbox is replaced; no other file is.
+func (t *tlsFlags) keep(w world, node *sandbox.Server) error {
+	path := t.authorityFile()
+	if path == "" {
+		return nil
+	}
+	there, err := w.readFile(path)
+	switch {
+	case err == nil && !devtls.IsDevelopmentAuthority(there):
+		return usage(fmt.Errorf("--tls-ca-file: %s is there already and holds no authority of a sandbox", path), "name another file")
+	case err != nil && !errors.Is(err, fs.ErrNotExist):
+		return usage(fmt.Errorf("--tls-ca-file: %w", err), "name a file that can be written")
+	}
+	if err := os.WriteFile(path, node.Authority(), 0o644); err != nil {
+		return usage(fmt.Errorf("--tls-ca-file: %w", err), "name a file that can be written")
+	}
+	return nil
+}
+
+// hosts are the names and addresses by which a node is reached: those of this machine, the one it listens on, and the public one.
+func hosts(listening, publicURL string) []string {
+	all := []string{"localhost", "127.0.0.1", "::1"}
+	if ip := net.ParseIP(listening); ip != nil && !ip.IsUnspecified() {
+		all = append(all, listening)
+	}
+	if u, err := url.Parse(publicURL); err == nil && u.Hostname() != "" {
+		all = append(all, u.Hostname())
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
+// quoted is a path as one word of a shell.
+func quoted(path string) string {
+	plain := func(r rune) bool {
+		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("/._-+:@%", r)
+	}
+	if strings.IndexFunc(path, func(r rune) bool { return !plain(r) }) < 0 {
+		return path
+	}
+	return "'" + strings.ReplaceAll(path, "'", `'\''`) + "'"
 }

@@ -1,27 +1,152 @@
 package main
 
 import (
+	"bytes"
 	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
 
-	"github.com/spf13/pflag"
+	"github.com/spf13/cobra"
 
-	"github.com/rin-network/rin/sandbox/journal"
+	"github.com/rin-network/rin/sandbox/clientrules"
+	"github.com/rin-network/rin/sandbox/control"
 )
 
-// journalFlags say how much a sandbox remembers of what clients sent.
-type journalFlags struct{ entries int }
-
-func (j *journalFlags) register(f *pflag.FlagSet) {
-	f.IntVar(&j.entries, "journal", journal.DefaultLimit, "number of requests to remember for rin sandbox report; 0 for none")
+// journalCommand shows what clients sent, one request after the other.
+func journalCommand(w world) *cobra.Command {
+	var to controlTarget
+	wanted := control.Range{Limit: 20, Last: true}
+	var asJSON, empty bool
+	cmd := &cobra.Command{
+		Use:   "journal",
+		Short: "Show what clients sent, and what was wrong with it",
+		Long: `Journal shows the newest requests to a sandbox that serves: who sent what, what
+came back, and, where something was wrong, why, which rule it broke, and the
+command that does it right. No secret and no token is in it.`,
+		Example: `  rin sandbox journal
+  rin sandbox journal --wrong --last 5
+  rin sandbox journal --clear                    before the next test
+  rin sandbox journal --client my-client --json | jq '.entries[].status'`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if wanted.Limit < 1 || wanted.Limit > control.MaxJournal {
+				return usage(fmt.Errorf("--last: expected 1 to %d, got %d", control.MaxJournal, wanted.Limit), "leave it out for 20")
+			}
+			c, err := to.client(cmd.Context(), w)
+			if err != nil {
+				return err
+			}
+			if empty {
+				if err := c.ClearJournal(); err != nil {
+					return refused(err)
+				}
+				_, err := fmt.Fprintln(w.out, "the journal is empty")
+				return err
+			}
+			got, err := c.Journal(wanted)
+			if err != nil {
+				return refused(err)
+			}
+			if asJSON {
+				return clientrules.WriteJSON(w.out, got)
+			}
+			if len(got.Entries) == 0 {
+				fmt.Fprintln(w.err, "the journal has no such request")
+			}
+			return clientrules.WriteLines(w.out, got.Entries, min(screenOf(w, w.out, cmd).width, 120))
+		},
+	}
+	to.register(cmd.Flags())
+	cmd.Flags().StringVar(&wanted.Client, "client", "", "`id` of the one client to show (default all)")
+	cmd.Flags().BoolVar(&wanted.Wrong, "wrong", false, "only requests that broke a rule or were refused")
+	cmd.Flags().IntVar(&wanted.Limit, "last", 20, fmt.Sprintf("number of requests, up to %d", control.MaxJournal))
+	cmd.Flags().BoolVar(&asJSON, "json", false, "as JSON, with all that is kept")
+	cmd.Flags().BoolVar(&empty, "clear", false, "forget all requests instead, and nothing else")
+	return cmd
 }
 
-// limit is what NetworkConfig.JournalLimit takes.
-func (j *journalFlags) limit() (int, error) {
-	if j.entries < 0 || j.entries > journal.MaxLimit {
-		return 0, usage(fmt.Errorf("--journal: expected 0 to %d, got %d", journal.MaxLimit, j.entries), fmt.Sprintf("leave it out for %d", journal.DefaultLimit))
+func reportCommand(w world) *cobra.Command {
+	var to controlTarget
+	var format, client, file string
+	cmd := &cobra.Command{
+		Use:   "report",
+		Short: "Judge the clients by what they sent",
+		Long: `Report judges each client of a sandbox that serves by the requests in its
+journal: which rules it broke, what it does that is legal and wasteful, what was
+seen, and the command that does it right. The rules are CLT-01 and so on:
+rin requirements --clients lists them, rin explain CLT-01 explains one.
+
+It ends with 0 when no client has a fault, with 1 when one has, with 3 when
+there is nothing to judge.`,
+		Example: `  rin sandbox --control 127.0.0.1:8081      in another terminal, then
+  rin sandbox report
+  rin sandbox report --client my-client
+  rin sandbox report --format html -o conduct.html
+  rin sandbox report --format json | jq '.clients[].findings[].rule'`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if !slices.Contains(sheetFormats(), format) {
+				return usage(fmt.Errorf("--format: %q is no format of this report", format), "use "+strings.Join(sheetFormats(), ", "))
+			}
+			c, err := to.client(cmd.Context(), w)
+			if err != nil {
+				return err
+			}
+			var report clientrules.Report
+			if cmd.Flags().Changed("client") {
+				report, err = c.ConductOf(client)
+			} else {
+				report, err = c.Conduct()
+			}
+			if err != nil {
+				return refused(err)
+			}
+			var text bytes.Buffer
+			if err := writeSheet(&text, report, format, min(screenOf(w, w.out, cmd).width, 100)); err != nil {
+				return internal(err)
+			}
+			if err := deliver(w, file, text.Bytes()); err != nil {
+				return err
+			}
+			switch {
+			case len(report.Clients) == 0:
+				return told(exitInconclusive)
+			case report.Faults():
+				return told(exitNotCertified)
+			}
+			return nil
+		},
 	}
-	if j.entries == 0 {
-		return -1, nil
+	to.register(cmd.Flags())
+	cmd.Flags().StringVar(&format, "format", "text", "form of the report: "+strings.Join(sheetFormats(), ", "))
+	cmd.Flags().StringVar(&client, "client", "", "`id` of the one client to judge (default all)")
+	cmd.Flags().StringVarP(&file, "output", "o", "", "`file` to write (default standard output)")
+	return cmd
+}
+
+func sheetFormats() []string { return []string{"text", "json", "html"} }
+
+func writeSheet(out io.Writer, report clientrules.Report, format string, width int) error {
+	switch format {
+	case "json":
+		return clientrules.WriteJSON(out, report)
+	case "html":
+		return clientrules.WriteHTML(out, report)
 	}
-	return j.entries, nil
+	return clientrules.WriteText(out, report, width)
+}
+
+// deliver writes a result to a file, or to standard output when none is named.
+func deliver(w world, file string, text []byte) error {
+	if file == "" {
+		_, err := w.out.Write(text)
+		return err
+	}
+	if err := os.WriteFile(file, text, 0o644); err != nil {
+		return usage(fmt.Errorf("-o: %w", err), "name a file in a directory that exists")
+	}
+	_, err := fmt.Fprintf(w.err, "wrote %s\n", file)
+	return err
 }

@@ -1,14 +1,19 @@
 package main
 
 import (
+	"errors"
 	"fmt"
+	"io"
 	"strings"
+	"time"
 
 	"github.com/spf13/pflag"
 
 	"github.com/rin-network/rin/sandbox"
-	"github.com/rin-network/rin/sandbox/flavour"
-	"github.com/rin-network/rin/sandbox/setup"
+	"github.com/rin-network/rin/sandbox/configfile"
+	"github.com/rin-network/rin/sandbox/control"
+	"github.com/rin-network/rin/sandbox/fault"
+	"github.com/rin-network/rin/sandbox/mockapi"
 )
 
 // networkFlags say how many nodes a sandbox has, and of what make they are.
@@ -18,17 +23,17 @@ type networkFlags struct {
 }
 
 func (n *networkFlags) register(f *pflag.FlagSet) {
-	f.IntVar(&n.nodes, "nodes", 1, fmt.Sprintf("number of nodes, up to %d, each with its own authorization server, clients and data", setup.MaxNodes))
-	f.StringVar(&n.flavour, "flavour", "", "make of the node, one of "+strings.Join(flavour.Names(), ", ")+" (default: none for a single node, all in turn for several)")
+	f.IntVar(&n.nodes, "nodes", 1, fmt.Sprintf("number of nodes, up to %d, each with its own authorization server, clients and data", configfile.MaxNodes))
+	f.StringVar(&n.flavour, "flavour", "", "make of the node, one of "+strings.Join(sandbox.PresetNames(), ", ")+" (default: none for a single node, all in turn for several)")
 }
 
 // configure makes the nodes of one: as the file lists them, or so many.
-func (n *networkFlags) configure(first sandbox.Config, file setup.File) ([]sandbox.Config, error) {
-	if n.nodes < 1 || n.nodes > setup.MaxNodes {
-		return nil, usage(fmt.Errorf("--nodes: %d is not from 1 to %d", n.nodes, setup.MaxNodes), "say how many nodes there are, such as 3")
+func (n *networkFlags) configure(first sandbox.Config, file configfile.File) ([]sandbox.Config, error) {
+	if n.nodes < 1 || n.nodes > configfile.MaxNodes {
+		return nil, usage(fmt.Errorf("--nodes: %d is not from 1 to %d", n.nodes, configfile.MaxNodes), "say how many nodes there are, such as 3")
 	}
 	if n.flavour != "" {
-		made, err := flavour.Find(n.flavour)
+		made, err := sandbox.FindPreset(n.flavour)
 		if err != nil {
 			return nil, usage(fmt.Errorf("--flavour: %w", err), "rin sandbox --help says what they are")
 		}
@@ -37,13 +42,13 @@ func (n *networkFlags) configure(first sandbox.Config, file setup.File) ([]sandb
 	if file.Lists() {
 		return file.Nodes(first), nil
 	}
-	return setup.Many(first, n.nodes), nil
+	return configfile.Many(first, n.nodes), nil
 }
 
 // flavourTable explains the flavours in the help of the command.
 func flavourTable() string {
 	var b strings.Builder
-	for _, f := range flavour.All() {
+	for _, f := range sandbox.Presets() {
 		why := f.Why
 		if len(f.Warns) > 0 {
 			why += " Warnings: " + strings.Join(f.Warns, ", ") + "."
@@ -51,4 +56,144 @@ func flavourTable() string {
 		fmt.Fprintf(&b, "  %-12s %s\n", f.Name, strings.Join(folded(why, 64), "\n"+strings.Repeat(" ", 15)))
 	}
 	return strings.TrimSuffix(b.String(), "\n")
+}
+
+// scenarioFlags say what a sandbox plays from the start, and whether requests may ask for more.
+type scenarioFlags struct {
+	plays          []string
+	list, byHeader bool
+}
+
+func (s *scenarioFlags) register(f *pflag.FlagSet) {
+	f.StringArrayVar(&s.plays, "scenario", nil, "play a scenario, a fixed sequence of faults for each client and then good answers: `NAME`, or NAME:client=ID:path=PATH:times=N:wait=1s with what differs; may be repeated")
+	f.BoolVar(&s.list, "scenarios", false, "list the scenarios, and end")
+	f.BoolVar(&s.byHeader, "deviate-header", false, "let requests ask for what is done to them: "+sandbox.DeviateHeader+": NAME, "+fault.ScenarioHeader+": NAME")
+}
+
+// configure adds them to the configuration of a node.
+func (s *scenarioFlags) configure(c *sandbox.Config) error {
+	c.AskedByHeader = s.byHeader
+	for _, text := range s.plays {
+		p, err := fault.ParsePlay(text)
+		if err != nil {
+			return usage(fmt.Errorf("--scenario: %w", err), "rin sandbox --scenarios lists them: --scenario 503-twice:client=ID:times=3")
+		}
+		c.Scenarios = append(c.Scenarios, p)
+	}
+	return nil
+}
+
+// writeScenarios lists what a sandbox can play.
+func writeScenarios(out io.Writer) error {
+	const indent = 12
+	var b strings.Builder
+	for _, s := range fault.Scenarios() {
+		fmt.Fprintf(&b, "%s\n", s.Name)
+		times := fmt.Sprintf("%d for each client", s.Times)
+		if s.Wait > 0 {
+			times += ", wait " + s.Wait.String()
+		}
+		for _, part := range [][2]string{{"does", s.Does}, {"why", s.Why}, {"client", s.Client}, {"strikes", s.Kinds()}, {"times", times}} {
+			lines := folded(part[1], helpWidth-indent)
+			fmt.Fprintf(&b, "    %-*s%s\n", indent-4, part[0], strings.Join(lines, "\n"+strings.Repeat(" ", indent)))
+		}
+	}
+	b.WriteString(`
+A play may differ: --scenario NAME:client=ID:path=PATH:times=N:wait=1s, or
+rin sandbox play NAME --client ID --path PATH --times N --wait 1s. A path stands
+for itself and all below it, / for all that the scenario may strike; a kind of
+requests has a name, as above. What --spec serves is of the kind api.
+`)
+	_, err := io.WriteString(out, b.String())
+	return err
+}
+
+// waitOf is how long something takes, as a message says it.
+func waitOf(wait time.Duration) string {
+	if wait == 0 {
+		return ""
+	}
+	return wait.String()
+}
+
+// specFlags are about an API that is served from its document.
+type specFlags struct {
+	api   sandbox.APIConfig
+	lists string
+}
+
+func (s *specFlags) register(f *pflag.FlagSet) {
+	f.StringVar(&s.api.File, "spec", "", "also serve the API that this OpenAPI 3.0 or 3.1 document describes, JSON or YAML; a change is picked up")
+	f.IntVar(&s.api.Items, "items", mockapi.DefaultItems, "number of items of each of its lists")
+	f.StringVar(&s.lists, "lists", string(mockapi.ListsAsDeclared), fmt.Sprintf("its lists that declare a single object, one of %v; real nodes answer with an array", mockapi.AllLists()))
+	f.BoolVar(&s.api.Open, "open", false, "serve it without a token (its try-out space never needs one)")
+}
+
+// config is the configuration of the API; its File is empty for none.
+func (s *specFlags) config() (sandbox.APIConfig, error) {
+	c := s.api
+	c.Lists = mockapi.Lists(s.lists)
+	if c.File == "" && (c.Items != mockapi.DefaultItems || c.Lists != mockapi.ListsAsDeclared || c.Open) {
+		return c, usage(errors.New("--items, --lists and --open are about an API from a document"), "name the document with --spec FILE")
+	}
+	if c.File == "" {
+		return sandbox.APIConfig{}, nil
+	}
+	return c, nil
+}
+
+// writeAPI says where an API from a document is.
+func (g greeting) writeAPI(w io.Writer, node *sandbox.Server) {
+	if api := node.API(g.base); api.File != "" {
+		fmt.Fprintf(w, "  described\t%s (%s)\n", api.Document, counted(api.Operations, "operation"))
+		fmt.Fprintf(w, "  \t%s (no token)\n", api.TryOut)
+	}
+}
+
+// warnOfAPIs lists what of documents is not served.
+func warnOfAPIs(out io.Writer, nodes []*sandbox.Server) error {
+	var b strings.Builder
+	for _, node := range nodes {
+		api := node.API("")
+		if len(api.NotServed) == 0 {
+			continue
+		}
+		fmt.Fprintf(&b, "rin: %s of %s cannot be served:\n", counted(len(api.NotServed), "part"), api.File)
+		writeParts(&b, 2, api.NotServed)
+		b.WriteString("hint: they answer 501 with the reason; mend the document, and it is read again\n")
+	}
+	_, err := io.WriteString(out, b.String())
+	return err
+}
+
+// writeDescribed tells of an API from a document while it is served.
+func writeDescribed(b *strings.Builder, api control.DescribedAPI) {
+	fmt.Fprintf(b, "    serves %s: %s\n", api.File, counted(api.Operations, "operation"))
+	if len(api.NotServed) > 0 {
+		b.WriteString("        not served:\n")
+		writeParts(b, 10, api.NotServed)
+	}
+	if api.Fault != "" {
+		writeEntry(b, "the file has changed, and is not served:", api.Fault)
+	}
+}
+
+// writeParts lists the first parts of a document that are not served.
+func writeParts(b *strings.Builder, indent int, parts []string) {
+	const most = 20
+	before := strings.Repeat(" ", indent)
+	for _, part := range parts[:min(len(parts), most)] {
+		fmt.Fprintf(b, "%s%s\n", before, strings.Join(folded(part, helpWidth-indent-2), "\n  "+before))
+	}
+	if more := len(parts) - most; more > 0 {
+		fmt.Fprintf(b, "%sand %d more\n", before, more)
+	}
+}
+
+// counted is a number with its noun.
+func counted(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/onsi/gomega/gbytes"
 	"github.com/onsi/gomega/gexec"
 
-	"github.com/rin-network/rin/sandbox/flavour"
+	"github.com/rin-network/rin/sandbox"
 )
 
 // issuedNetwork is what the tests look at in the file of --credentials.
@@ -79,7 +79,7 @@ var _ = Describe("rin sandbox --nodes", func() {
 	It("has a node of each make, and each is certified with the warnings that its make earns and no other", func() {
 		issued := network("--nodes", "5", "--calls", "10")
 		Expect(issued.Nodes).To(HaveLen(5))
-		for i, made := range flavour.All() {
+		for i, made := range sandbox.Presets() {
 			node := issued.Nodes[i]
 			Expect(node.Flavour).To(Equal(made.Name))
 			warned := []string{}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -9,7 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/rin-network/rin/sandbox/control"
-	"github.com/rin-network/rin/sandbox/scenario"
+	"github.com/rin-network/rin/sandbox/fault"
 )
 
 func playCommand(w world) *cobra.Command {
@@ -22,7 +23,7 @@ func playCommand(w world) *cobra.Command {
 		Long: `Play lets a node that serves strike the first requests of each client that fit,
 as many times as the scenario or --times says, and answer well from then on.
 Each client has a sequence of its own. What is on goes on; the same play begins
-anew. Every answer that was spoilt says so in its header ` + scenario.Header + `.`,
+anew. Every answer that was spoilt says so in its header ` + fault.ScenarioHeader + `.`,
 		Example: `  rin sandbox play 429-then-ok
   rin sandbox play 503-twice --client demo-client --times 5 --wait 3s
   rin sandbox play slow --path token         the token endpoint alone
@@ -79,7 +80,7 @@ func stopCommand(w world) *cobra.Command {
 }
 
 func completeScenarios(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-	return scenario.Names(), cobra.ShellCompDirectiveNoFileComp
+	return fault.ScenarioNames(), cobra.ShellCompDirectiveNoFileComp
 }
 
 // writePlay says what is on, and whom it has struck how often.
@@ -103,8 +104,44 @@ func writePlay(b *strings.Builder, s control.Scenario) {
 		told = "struck " + strings.Join(struck, ", ")
 	}
 	does := ""
-	if known, err := scenario.Find(s.Name); err == nil { // or it is of another version
+	if known, err := fault.FindScenario(s.Name); err == nil { // or it is of another version
 		does = known.Does
 	}
 	writeEntry(b, heading, told, does)
+}
+
+func deviateCommand(w world) *cobra.Command {
+	var to controlTarget
+	var none bool
+	cmd := &cobra.Command{
+		Use:   "deviate NAME...",
+		Short: "Put deviations in force, in the place of all others",
+		Long: `Deviate makes a node that serves misbehave from the next request on, or behave
+in an unusual way: exactly as the names say, in the place of what was in force.
+The first sees requests first. They begin afresh, whatever they remembered.`,
+		Example: `  rin sandbox deviate token-status-201
+  rin sandbox deviate token-type-in-lower-case list-id-missing --node XB
+  rin sandbox deviate --none                 a good node again
+  rin sandbox --deviations                   all names, with what they break`,
+		Args: func(_ *cobra.Command, names []string) error {
+			if none == (len(names) > 0) {
+				return usage(errors.New("expected names of deviations, or --none"), "rin sandbox --deviations lists them")
+			}
+			return nil
+		},
+		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+			return fault.DeviationNames(), cobra.ShellCompDirectiveNoFileComp
+		},
+		RunE: to.toOne(w, func(c control.Client, node string, names []string) error {
+			now, err := c.Deviate(node, names...)
+			if err != nil {
+				return err
+			}
+			return writeNodes(w.out, now)
+		}),
+	}
+	to.register(cmd.Flags())
+	to.registerNode(cmd.Flags())
+	cmd.Flags().BoolVar(&none, "none", false, "take back all deviations")
+	return cmd
 }

@@ -1,23 +1,27 @@
 package main
 
 import (
+	"fmt"
 	"io"
 	"os"
+	"strings"
+	"unicode/utf8"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 	"golang.org/x/term"
 )
 
-// screen is what is known of the place that text goes to.
-type screen struct {
+// display is what is known of the place that text goes to.
+type display struct {
 	width int  // columns; 80 when it is no terminal
 	live  bool // a terminal: a line may be drawn over
 	color bool
 }
 
 // screenOf looks at a stream. Colour is for terminals only, and for nobody who set NO_COLOR, --no-color or a dumb terminal.
-func screenOf(w world, stream io.Writer, cmd *cobra.Command) screen {
-	s := screen{width: 80}
+func screenOf(w world, stream io.Writer, cmd *cobra.Command) display {
+	s := display{width: 80}
 	file, ok := stream.(*os.File)
 	if !ok || !term.IsTerminal(int(file.Fd())) {
 		return s
@@ -35,4 +39,148 @@ func screenOf(w world, stream io.Writer, cmd *cobra.Command) screen {
 	}
 	s.color = !never
 	return s
+}
+
+// progress draws how far long work has come, on stderr. On a terminal one line is drawn over; elsewhere each quarter gets a line.
+type progress struct {
+	to      io.Writer
+	screen  display
+	all     int
+	quarter int
+	drawn   bool
+}
+
+func newProgress(to io.Writer, s display) *progress { return &progress{to: to, screen: s} }
+
+// step shows that done of all parts are done, and what the last one was.
+func (p *progress) step(done, all int, what string) {
+	if all <= 0 {
+		return
+	}
+	done = min(done, all)
+	if !p.screen.live {
+		q := done * 4 / all
+		if all != p.all { // more was planned since
+			p.all, p.quarter = all, min(q, 3)
+		}
+		if q > p.quarter {
+			p.quarter = q
+			fmt.Fprintf(p.to, "  %d of %d\n", done, all)
+		}
+		return
+	}
+	const bar = 20
+	filled := done * bar / all
+	line := fmt.Sprintf("[%s%s] %d/%d ", strings.Repeat("#", filled), strings.Repeat(".", bar-filled), done, all)
+	if room := p.screen.width - len(line) - 1; utf8.RuneCountInString(what) > room {
+		what = string([]rune(what)[:max(room, 0)])
+	}
+	fmt.Fprintf(p.to, "\r\x1b[K%s%s", line, what)
+	p.drawn = true
+}
+
+// clear removes the drawn line, so that what follows starts on a clean one.
+func (p *progress) clear() {
+	if p.drawn {
+		fmt.Fprint(p.to, "\r\x1b[K")
+		p.drawn = false
+	}
+}
+
+// folded is a text in lines of at most width columns, broken between words; a longer word has a line of its own.
+func folded(text string, width int) []string {
+	var lines []string
+	line, column := "", 0
+	for _, word := range strings.Fields(text) {
+		n := len([]rune(word))
+		switch {
+		case line == "":
+			line, column = word, n
+		case column+1+n > width:
+			lines = append(lines, line)
+			line, column = word, n
+		default:
+			line, column = line+" "+word, column+1+n
+		}
+	}
+	if line != "" {
+		lines = append(lines, line)
+	}
+	return lines
+}
+
+// helpWidth is the number of columns that a help text takes.
+const helpWidth = 80
+
+// tellUsage tells how a command is used, in the order that cobra tells it and within [helpWidth] columns.
+func tellUsage(of *cobra.Command) error {
+	return writeUsage(of, "Available Commands:", of.LocalFlags().FlagUsagesWrapped(helpWidth))
+}
+
+// writeUsage tells it with a title for the commands below and a text for the flags.
+func writeUsage(of *cobra.Command, below, flags string) error {
+	var b strings.Builder
+	b.WriteString("Usage:\n")
+	if of.Runnable() {
+		fmt.Fprintf(&b, "  %s\n", of.UseLine())
+	}
+	if of.HasAvailableSubCommands() {
+		fmt.Fprintf(&b, "  %s [command]\n", of.CommandPath())
+	}
+	if of.HasExample() {
+		fmt.Fprintf(&b, "\nExamples:\n%s\n", of.Example)
+	}
+	if of.HasAvailableSubCommands() {
+		fmt.Fprintf(&b, "\n%s\n", below)
+		for _, command := range of.Commands() {
+			if command.IsAvailableCommand() || command.Name() == "help" {
+				fmt.Fprintf(&b, "  %-*s %s\n", command.NamePadding(), command.Name(), command.Short)
+			}
+		}
+	}
+	fmt.Fprintf(&b, "\nFlags:\n%s", flags)
+	if of.HasAvailableInheritedFlags() {
+		fmt.Fprintf(&b, "\nGlobal Flags:\n%s", of.InheritedFlags().FlagUsagesWrapped(helpWidth))
+	}
+	if of.HasAvailableSubCommands() {
+		fmt.Fprintf(&b, "\nUse \"%s [command] --help\" for more information about a command.\n", of.CommandPath())
+	}
+	_, err := io.WriteString(of.OutOrStderr(), b.String())
+	return err
+}
+
+// flagGroup is flags that belong together, under a title in the help of their command.
+type flagGroup struct {
+	title    string
+	register func(*pflag.FlagSet)
+}
+
+// group makes one of several topics that register their flags themselves.
+func group(title string, registers ...func(*pflag.FlagSet)) flagGroup {
+	return flagGroup{title, func(f *pflag.FlagSet) {
+		for _, register := range registers {
+			register(f)
+		}
+	}}
+}
+
+// grouped adds the flags to a command whose help shows them group by group, in the order of their registration.
+func grouped(cmd *cobra.Command, groups []flagGroup) {
+	sets := make([]*pflag.FlagSet, len(groups))
+	for i, g := range groups {
+		sets[i] = pflag.NewFlagSet(g.title, pflag.ContinueOnError)
+		sets[i].SortFlags = false
+		g.register(sets[i])
+		cmd.Flags().AddFlagSet(sets[i])
+	}
+	cmd.SetUsageFunc(func(of *cobra.Command) error {
+		if of != cmd { // cobra asks a parent how its subcommands look
+			return tellUsage(of)
+		}
+		var b strings.Builder
+		for i, g := range groups {
+			fmt.Fprintf(&b, "\n  %s\n%s", g.title, sets[i].FlagUsagesWrapped(helpWidth))
+		}
+		return writeUsage(cmd, "Commands to one that serves:", b.String())
+	})
 }

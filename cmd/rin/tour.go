@@ -4,17 +4,29 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"runtime/debug"
+	"strings"
+	"sync"
+	"syscall"
 
 	"github.com/spf13/cobra"
+	"golang.org/x/term"
 
 	"github.com/rin-network/rin/conformance"
-	"github.com/rin-network/rin/conformance/exchange"
+	"github.com/rin-network/rin/conformance/evidence"
 	"github.com/rin-network/rin/conformance/report"
+	"github.com/rin-network/rin/conformance/suite/worker"
 	"github.com/rin-network/rin/conformance/target"
-	"github.com/rin-network/rin/conformance/worker"
+	"github.com/rin-network/rin/sandbox"
 	"github.com/rin-network/rin/tui"
+	"github.com/rin-network/rin/tui/flow"
 	"github.com/rin-network/rin/tui/plain"
-	"github.com/rin-network/rin/tui/walk"
+	"github.com/rin-network/rin/tui/screen"
+	"github.com/rin-network/rin/tui/terminal"
 )
 
 func tourCommand(w world) *cobra.Command {
@@ -66,9 +78,9 @@ func (t *tourFlags) run(cmd *cobra.Command, w world) error {
 			return err
 		}
 	}
-	way, err := walk.New(walk.Options{
+	way, err := flow.New(flow.Options{
 		Target: begin, Suite: version(), Clock: w.now, Random: w.random,
-		Certify: func(ctx context.Context, t target.Target, heard func(worker.Event)) (report.Report, *exchange.Log, error) {
+		Certify: func(ctx context.Context, t target.Target, heard func(worker.Event)) (report.Report, *evidence.Log, error) {
 			return certifyQuietly(ctx, w, t, heard)
 		},
 	})
@@ -100,7 +112,7 @@ func ended(err error) error {
 }
 
 // certifyQuietly runs the whole suite in a child process, and keeps no file.
-func certifyQuietly(ctx context.Context, w world, t target.Target, heard func(worker.Event)) (report.Report, *exchange.Log, error) {
+func certifyQuietly(ctx context.Context, w world, t target.Target, heard func(worker.Event)) (report.Report, *evidence.Log, error) {
 	process, err := child(w)
 	if err != nil {
 		return report.Report{}, nil, err
@@ -112,4 +124,125 @@ func certifyQuietly(ctx context.Context, w world, t target.Target, heard func(wo
 	defer remove()
 	result, err := conformance.Certify(ctx, t, conformance.Options{Suite: version(), Evidence: evidence, Worker: process, Heard: heard})
 	return result.Report, result.Log, err
+}
+
+// inside is the sandbox of a tour, which is started when somebody asks for it: on a terminal that is beside the first frame.
+type inside struct {
+	w world
+
+	mu     sync.Mutex
+	at     target.Target
+	served chan error // nil until it runs
+}
+
+// start serves a sandbox on a free port until ctx is done, and aims at it with the credentials of its demo clients. One that runs is not
+// started again.
+func (i *inside) start(ctx context.Context) (target.Target, error) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	if i.served != nil {
+		return i.at, nil
+	}
+	if err := ctx.Err(); err != nil {
+		return target.Target{}, err
+	}
+	opened, err := open(i.w, "127.0.0.1:0", sandbox.NetworkConfig{Nodes: []sandbox.Config{{Logger: discard()}}, JournalLimit: -1})
+	if err != nil {
+		return target.Target{}, err
+	}
+	served := make(chan error, 1)
+	go func() { served <- opened.serve(ctx) }()
+	i.served = served
+	i.at = demoTarget(opened.base, opened.first().Credentials())
+	expired, err := opened.first().TokenAt(i.w.now().Add(-2*opened.first().TokenTTL()), opened.base, i.at.Credentials.ClientID)
+	if err != nil {
+		return i.at, internal(err)
+	}
+	i.at.ExpiredToken = target.NewSecret(expired)
+	return i.at, nil
+}
+
+// end stops the sandbox, if it runs, and waits for its end.
+func (i *inside) end(stop context.CancelFunc) error {
+	stop()
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	if i.served == nil {
+		return nil
+	}
+	return <-i.served
+}
+
+// saveInto writes files into a folder, which is made if need be. Where one of them is there already, nothing is written.
+func saveInto(folder string, files []flow.File) (string, error) {
+	if err := os.MkdirAll(folder, 0o755); err != nil {
+		return "", err
+	}
+	for _, f := range files {
+		if _, err := os.Lstat(filepath.Join(folder, f.Name)); !errors.Is(err, fs.ErrNotExist) {
+			if err == nil {
+				err = fmt.Errorf("%s: %w", filepath.Join(folder, f.Name), fs.ErrExist)
+			}
+			return "", err
+		}
+	}
+	for _, f := range files {
+		mode := os.FileMode(0o600)
+		if f.Run {
+			mode = 0o700
+		}
+		file, err := os.OpenFile(filepath.Join(folder, f.Name), os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
+		if err != nil {
+			return "", err
+		}
+		if err := errors.Join(f.Write(file), file.Close()); err != nil {
+			return "", fmt.Errorf("write %s: %w", f.Name, err)
+		}
+	}
+	return folder, nil
+}
+
+// saveTyped is [saveInto] for a folder that was typed on a screen, where no shell knows what ~ is. It says where that is in full.
+func saveTyped(w world) func(folder string, files []flow.File) (string, error) {
+	return func(folder string, files []flow.File) (string, error) {
+		if home, ok := w.getenv("HOME"); ok && home != "" && (folder == "~" || strings.HasPrefix(folder, "~/")) {
+			folder = filepath.Join(home, strings.TrimPrefix(folder, "~"))
+		}
+		full, err := filepath.Abs(folder)
+		if err != nil {
+			return "", fmt.Errorf("find the folder: %w", err)
+		}
+		return saveInto(full, files)
+	}
+}
+
+// terminal is where the walk is shown: keys come from one and the screen is one. Without either it is told line by line.
+func (t *tourFlags) terminal(w world, cmd *cobra.Command) (in, out *os.File, ok bool) {
+	in, typed := w.in.(*os.File)
+	out, shown := w.out.(*os.File)
+	return in, out, typed && shown && !t.plain && term.IsTerminal(int(in.Fd())) && screenOf(w, out, cmd).live
+}
+
+// show walks on a terminal.
+func (t *tourFlags) show(ctx context.Context, cmd *cobra.Command, w world, way *flow.Walk, own *inside, in, out *os.File) (err error) {
+	if !signal.Ignored(syscall.SIGHUP) { // a terminal that goes away ends the walk, unless somebody saw to that
+		var stop context.CancelFunc
+		ctx, stop = signal.NotifyContext(ctx, syscall.SIGHUP)
+		defer stop()
+	}
+	// A tour waits for a person most of the time, and may hold a response of megabytes: rather collect often than grow to twice of it.
+	defer debug.SetGCPercent(debug.SetGCPercent(20))
+	colored := screenOf(w, out, cmd).color
+	keyboard, background, err := terminal.Open(in, out, colored, w.getenv)
+	if err != nil {
+		return internal(err)
+	}
+	defer func() { err = errors.Join(err, keyboard.Close()) }()
+	return tui.Run(ctx, &screen.World{
+		Walk: way, Language: t.language, NodeID: t.node.target.NodeID, Save: saveTyped(w),
+		Getenv: w.getenv, Keep: keepText,
+		Start: own.start, ReadFile: w.readFile,
+		Secret: func(place string) (target.Secret, error) { return readSecret(w, "secret", place, &stdinOnce{}) },
+		Theme:  screen.NewTheme(terminal.Renderer(out, colored, background)),
+	}, keyboard, out)
 }

@@ -10,8 +10,8 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/rin-network/rin/conformance/target"
+	"github.com/rin-network/rin/tui/flow"
 	"github.com/rin-network/rin/tui/plain"
-	"github.com/rin-network/rin/tui/walk"
 )
 
 // tourFlags are the flags of rin tour. Node and credentials are those of a certification.
@@ -52,7 +52,7 @@ func (t *tourFlags) groups() []flagGroup {
 
 func stepNames() []string {
 	var names []string
-	for _, g := range walk.Guides() {
+	for _, g := range flow.Guides() {
 		names = append(names, g.Name)
 	}
 	return names
@@ -60,7 +60,7 @@ func stepNames() []string {
 
 func mistakeNames() []string {
 	var names []string
-	for _, m := range walk.Mistakes() {
+	for _, m := range flow.Mistakes() {
 		names = append(names, m.Name)
 	}
 	return names
@@ -91,7 +91,7 @@ func (t *tourFlags) target(w world) (target.Target, error) {
 
 // options are how the walk is told, and which part of it.
 func (t *tourFlags) options(w world) (plain.Options, error) {
-	o := plain.Options{Language: t.language, NodeID: t.node.target.NodeID, Open: t.open, Operation: t.shown, Query: walk.Query{Page: t.page - 1, Filters: map[string]string{}}}
+	o := plain.Options{Language: t.language, NodeID: t.node.target.NodeID, Open: t.open, Operation: t.shown, Query: flow.Query{Page: t.page - 1, Filters: map[string]string{}}}
 	if t.language != "de" && t.language != "en" {
 		return o, usage(fmt.Errorf("--language: %q is neither de nor en", t.language), "write de or en")
 	}
@@ -103,14 +103,14 @@ func (t *tourFlags) options(w world) (plain.Options, error) {
 		if i < 0 {
 			return o, usage(fmt.Errorf("--step: %q is no step", name), "write one of "+strings.Join(stepNames(), ", "))
 		}
-		o.Steps = append(o.Steps, walk.Step(i))
+		o.Steps = append(o.Steps, flow.Step(i))
 	}
 	for _, name := range t.mistakes {
 		i := slices.Index(mistakeNames(), name)
 		if i < 0 {
 			return o, usage(fmt.Errorf("--what-if: %q is no mistake that can be made", name), "write one of "+strings.Join(mistakeNames(), ", "))
 		}
-		o.Mistakes = append(o.Mistakes, walk.Mistakes()[i])
+		o.Mistakes = append(o.Mistakes, flow.Mistakes()[i])
 	}
 	for _, filter := range t.filters {
 		name, value, found := strings.Cut(filter, "=")
@@ -120,7 +120,7 @@ func (t *tourFlags) options(w world) (plain.Options, error) {
 		o.Query.Filters[name] = value
 	}
 	if t.folder != "" {
-		o.Save = func(files []walk.File) (string, error) {
+		o.Save = func(files []flow.File) (string, error) {
 			place, err := saveInto(t.folder, files)
 			if err != nil {
 				return "", usage(fmt.Errorf("--take-away: %w", err), "name a new folder that can be written")

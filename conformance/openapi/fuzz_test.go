@@ -3,134 +3,79 @@ package openapi_test
 import (
 	"bytes"
 	"encoding/json"
-	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
-	"github.com/rin-network/rin/conformance/document"
 	"github.com/rin-network/rin/conformance/openapi"
 )
 
-// FuzzGuard: never panics; what it accepts is JSON, holds no foreign reference, and is not changed by guarding it again.
-func FuzzGuard(f *testing.F) {
+// FuzzEachMember: members are parts of the text, at pointers that lead to them.
+func FuzzEachMember(f *testing.F) {
 	for _, seed := range []string{
-		spec("3.0.1", `{"$ref":"#/components/schemas/A"}`, `{"A":{"type":"object","properties":{"example":{"$ref":"http://a.example/"}}}}`),
-		spec("3.1.0", `{"$dynamicRef":"http://a.example/","$id":"http://a.example/"}`, `{"A":{"$ref":"#/components/schemas/A"}}`),
-		`{"swagger":"2.0","paths":{"/a":{"get":{"responses":{"200":{"schema":{"$ref":"x.json"}}}}}}}`,
-		"\xef\xbb\xbf{\"a\":1,\"a\":\"\\ud800\"}", `<html>`, "openapi: 3", `{"mapping":{"a":"http://b"},"discriminator":{"mapping":{"a":"http://b"}}}`,
-		"{\"\xff\":1,\"\xfe\":2}",
+		`{"a":{"b/c":1},"d":[{"e":null}, 2]}`, `{"a":1,"\u0061":2}`, `{"~":{"/":{"":0}}}`, `[[[[{"a":`, `{"a"`, "{\"\xff\":1,\"\xfe\":2}",
+		strings.Repeat(`{"a":`, 100) + "1" + strings.Repeat("}", 100), `{"id":["a",{"id":7}]}`, "\xef\xbb\xbf{}",
 	} {
 		f.Add([]byte(seed))
 	}
-	f.Fuzz(func(t *testing.T, body []byte) {
-		doc := openapi.Guard(body, openapi.Limits{Size: 1 << 20})
-		if doc.Refused != "" {
-			if doc.Reduced != nil {
-				t.Fatal("refused and reduced")
+	f.Fuzz(func(t *testing.T, text []byte) {
+		openapi.EachMember(text, func(pointer, name string, value []byte) {
+			if !bytes.Contains(text, value) || !strings.HasSuffix(pointer, "/"+openapi.Escape(name)) {
+				t.Fatalf("%q holds %q at %q", text, value, pointer)
 			}
-			return
-		}
-		if !json.Valid(doc.Reduced) {
-			t.Fatalf("no JSON: %s", doc.Reduced)
-		}
-		parsed, err := document.Parse(doc.Reduced)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, ref := range parsed.Refs() {
-			if !strings.HasPrefix(ref.Target, "#") {
-				t.Fatalf("foreign reference %q", ref.Target)
-			}
-		}
-		again := openapi.Guard(doc.Reduced, openapi.Limits{})
-		if again.Refused != "" || len(again.Removed) > 0 || !bytes.Equal(again.Reduced, doc.Reduced) {
-			t.Fatalf("not a fixpoint:\n%s\n%s %v %s", doc.Reduced, again.Reduced, again.Removed, again.Refused)
-		}
-	})
-}
-
-// FuzzRings builds documents whose five schemas refer to one another in every way there is: each must be judged to its end.
-func FuzzRings(f *testing.F) {
-	f.Add([]byte{0x01, 0x12, 0x23, 0x34, 0x40, 0x51, 0x62})
-	f.Add([]byte("oneOf allOf discriminator nullable properties not"))
-	f.Fuzz(func(t *testing.T, shape []byte) {
-		ways := []string{
-			`"allOf":[{"$ref":%q}]`, `"oneOf":[{"$ref":%q}]`, `"anyOf":[{"$ref":%q},{"type":"string"}]`, `"not":{"not":{"$ref":%q}}`,
-			`"properties":{"a":{"$ref":%q}}`, `"nullable":true,"allOf":[{"type":"object"},{"$ref":%q}]`, `"items":{"$ref":%q}`,
-			`"oneOf":[{"$ref":%q}],"discriminator":{"propertyName":"k"}`, `"discriminator":{"propertyName":"k","mapping":{"x":%q}}`,
-			`"allOf":[{"nullable":true,"anyOf":[{"$ref":%q}]}]`, `"properties":{"a":{"allOf":[{"$ref":%q}]}}`,
-		}
-		const n = 5
-		parts := [n][]string{}
-		for i, b := range shape[:min(len(shape), 15)] {
-			way := fmt.Sprintf(ways[int(b)%len(ways)], fmt.Sprintf("#/components/schemas/S%d", int(b)/len(ways)%n))
-			parts[i%n] = append(parts[i%n], way)
-		}
-		var schemas []string
-		for i, list := range parts {
-			schemas = append(schemas, fmt.Sprintf(`"S%d":{%s}`, i, strings.Join(list, ",")))
-		}
-		for _, version := range []string{"3.0.3", "3.1.0"} {
-			doc := openapi.Guard([]byte(spec(version, `{"$ref":"#/components/schemas/S0"}`, "{"+strings.Join(schemas, ",")+"}")), openapi.Limits{})
-			if doc.Refused != "" {
-				t.Fatal(doc.Refused)
-			}
-			judge, err := openapi.NewJudge(doc)
-			if err != nil {
-				t.Fatal(err)
-			}
-			parsed, err := document.Parse(doc.Reduced)
-			if err != nil {
-				t.Fatal(err)
-			}
-			for _, body := range []string{`{"a":{"a":{"k":"x"}},"k":"S1"}`, `null`, `[{"k":"S2"}]`, `"s"`} {
-				found := judge.Annotate(answer(200, "application/json", body), parsed.Operations[0])
-				if !found.Judged && !strings.HasPrefix(found.Why, "no schema") {
-					t.Fatalf("%s: %s", found.Why, doc.Reduced)
+		})
+		if json.Valid(text) {
+			for _, pointer := range openapi.RepeatedMembers(text) {
+				var value any
+				if json.Unmarshal(text, &value) != nil {
+					continue
 				}
+				if _, found := openapi.Lookup(value, pointer); !found {
+					t.Fatalf("%q repeats %q, where nothing is", text, pointer)
+				}
+			}
+		}
+		_ = openapi.Object(text)
+		if list, ok := openapi.ReadList(text); ok {
+			if ids := openapi.Identities(list.Items); len(ids) != len(list.Items) {
+				t.Fatalf("%d identities of %d items", len(ids), len(list.Items))
 			}
 		}
 	})
 }
 
-// FuzzJudge: whatever schema and body come, judging ends, twice in the same way, and findings stay bounded.
-func FuzzJudge(f *testing.F) {
-	f.Add(`{"type":"array","items":{"$ref":"#/components/schemas/A"}}`, `{"A":{"required":["id"],"properties":{"id":{"type":"string","pattern":"^(?!x)"}}}}`, `[{"id":1},{}]`)
-	f.Add(`{"$ref":"#/components/schemas/A"}`, `{"A":{"oneOf":[{"$ref":"#/components/schemas/B"}],"discriminator":{"propertyName":"t"}},"B":{"allOf":[{"$ref":"#/components/schemas/A"}]}}`, `{"t":"B"}`)
-	f.Add(`{"nullable":true,"allOf":[{"type":"integer","format":"int32","maximum":1e999999999}]}`, `{}`, `1e999999999`)
-	f.Add(`{"not":{"not":{}},"if":true,"then":{"anyOf":[{"type":"null"},{"enum":[1,"a"]}]}}`, `{}`, `"b"`)
-	f.Fuzz(func(t *testing.T, schema, schemas, body string) {
-		for _, version := range []string{"3.0.3", "3.1.0"} {
-			doc := openapi.Guard([]byte(spec(version, schema, schemas)), openapi.Limits{Size: 1 << 16})
-			if doc.Refused != "" {
-				continue
+// FuzzPages: a walk asks for no page twice and comes to its end, whatever the pages hold.
+func FuzzPages(f *testing.F) {
+	f.Add([]byte("abcdefghij"), []byte("abc defghij"), uint8(2), 0)
+	f.Add([]byte("aaaa"), []byte("a a a a a a a"), uint8(0), 1)
+	f.Add([]byte(""), []byte("x"), uint8(0), -5)
+	f.Fuzz(func(t *testing.T, whole, pages []byte, asked uint8, least int) {
+		size := 1 + int(asked) // it is the suite that asks
+		p := openapi.Pages{Size: size, Least: least, At: map[int]openapi.Page{}}
+		for _, id := range whole {
+			p.Whole = append(p.Whole, string(id))
+		}
+		answers := bytes.Fields(pages)
+		for n := 0; ; n++ {
+			value, more := p.Next()
+			if !more {
+				break
 			}
-			judge, err := openapi.NewJudge(doc)
-			if err != nil {
-				t.Fatal(err)
+			if _, again := p.At[value]; again || n > 20 {
+				t.Fatalf("asked for %d after %v", value, p.At)
 			}
-			parsed, err := document.Parse(doc.Reduced)
-			if err != nil || len(parsed.Operations) == 0 {
-				continue
-			}
-			once := judge.Annotate(answer(200, "application/json", body), parsed.Operations[0])
-			twice := judge.Annotate(answer(200, "application/json", body), parsed.Operations[0])
-			a, errA := json.Marshal(once)
-			b, errB := json.Marshal(twice)
-			if errA != nil || errB != nil || !bytes.Equal(a, b) {
-				t.Fatalf("not stable: %s %s", a, b)
-			}
-			if len(once.Findings) > 200 || once.Total < len(once.Findings) {
-				t.Fatalf("%d findings of %d", len(once.Findings), once.Total)
-			}
-			if strings.Contains(once.Why, "library failed") {
-				t.Fatal(once.Why)
-			}
-			for _, found := range once.Findings {
-				if found.Kind == "" || found.Path == "" || found.Expected == "" || found.Got == "" {
-					t.Fatalf("incomplete finding %+v", found)
+			page := openapi.Page{Listed: n < len(answers)}
+			if page.Listed {
+				for _, id := range answers[n] {
+					page.Items = append(page.Items, string(id))
 				}
 			}
+			p.At[value] = page
 		}
+		values, _ := p.Walked()
+		if !slices.IsSorted(values) && p.Meaning() != openapi.Ignored {
+			t.Fatalf("walked %v", values)
+		}
+		_ = p.Faults()
 	})
 }

@@ -5,11 +5,12 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
+	"strconv"
 	"strings"
 
-	"github.com/rin-network/rin/conformance/document"
-	"github.com/rin-network/rin/conformance/exchange"
+	"github.com/rin-network/rin/conformance/evidence"
 )
 
 // Limits bound what [Guard] reads. A zero field means the default.
@@ -20,7 +21,7 @@ type Limits struct {
 
 const (
 	defaultSize = 8 << 20
-	maxSize     = 30 << 20
+	MaxSize     = 30 << 20
 	maxDepth    = 200
 	maxRemoved  = 500 // entries kept in Document.Removed
 )
@@ -35,7 +36,7 @@ func (l Limits) effective() Limits {
 	if l.Depth <= 0 {
 		l.Depth = maxDepth
 	}
-	return Limits{Size: min(l.Size, maxSize), Depth: min(l.Depth, maxDepth)}
+	return Limits{Size: min(l.Size, MaxSize), Depth: min(l.Depth, maxDepth)}
 }
 
 // Guard reads an API document as it came from a node and returns the reduced copy, or the reason why there is none. Refused are only texts
@@ -45,7 +46,7 @@ func (l Limits) effective() Limits {
 // document (with its siblings where OpenAPI ignores them). Members named by the author and data under enum, const and default are
 // left alone; so are local references that lead nowhere, which a requirement looks for. A byte order mark is ignored
 // (RFC 8259 §8.1); of repeated member names the last counts. Guarding a reduced copy changes nothing.
-func Guard(body []byte, limits Limits) exchange.Document {
+func Guard(body []byte, limits Limits) evidence.Document {
 	limits = limits.effective()
 	if len(body) > limits.Size {
 		return refused("the document has %d bytes, more than the limit of %d; describe one API per document, without embedded examples", len(body), limits.Size)
@@ -56,11 +57,11 @@ func Guard(body []byte, limits Limits) exchange.Document {
 	case errors.Is(err, errDepth):
 		return refused("the document is nested deeper than %d levels; move inline schemas to components and refer to them", limits.Depth)
 	case err != nil:
-		return exchange.Document{Refused: noJSON(body, err)}
+		return evidence.Document{Refused: noJSON(body, err)}
 	}
 	root, ok := tree.(*object)
 	if !ok {
-		return exchange.Document{Refused: noObject(tree)}
+		return evidence.Document{Refused: noObject(tree)}
 	}
 	r := reducer{siblings: keepsSiblings(root)}
 	r.object(root, "", false)
@@ -71,19 +72,19 @@ func Guard(body []byte, limits Limits) exchange.Document {
 	if chain := referenceCycle(reduced); chain != "" {
 		return refused("the references %s name nothing but one another; put a schema at one of them", chain)
 	}
-	slices.SortFunc(r.removed, func(a, b exchange.Removed) int {
+	slices.SortFunc(r.removed, func(a, b evidence.Removed) int {
 		return cmp.Or(cmp.Compare(a.Pointer, b.Pointer), cmp.Compare(a.Keyword, b.Keyword))
 	})
-	return exchange.Document{Reduced: reduced, Removed: r.removed[:min(len(r.removed), maxRemoved)]}
+	return evidence.Document{Reduced: reduced, Removed: r.removed[:min(len(r.removed), maxRemoved)]}
 }
 
-func refused(format string, args ...any) exchange.Document {
-	return exchange.Document{Refused: fmt.Sprintf(format, args...)}
+func refused(format string, args ...any) evidence.Document {
+	return evidence.Document{Refused: fmt.Sprintf(format, args...)}
 }
 
 // referenceCycle finds references that lead back to themselves without passing a schema; it returns the first chain, or "".
 func referenceCycle(reduced []byte) string {
-	d, err := document.Parse(reduced)
+	d, err := Parse(reduced)
 	if err != nil {
 		return ""
 	}
@@ -100,7 +101,7 @@ func referenceCycle(reduced []byte) string {
 		for target, more := next[at]; more; target, more = next[at] {
 			if first, seen := round[at]; seen {
 				if first == i {
-					return clip("#"+at, 120) + " and " + clip("#"+target, 120)
+					return Clip("#"+at, 120) + " and " + Clip("#"+target, 120)
 				}
 				break
 			}
@@ -109,4 +110,159 @@ func referenceCycle(reduced []byte) string {
 		}
 	}
 	return ""
+}
+
+// reducer takes out of a document what no requirement needs and what could reach outside.
+type reducer struct {
+	siblings bool // keywords beside $ref count (OpenAPI 3.1 and later)
+	removed  []evidence.Removed
+}
+
+func keepsSiblings(root *object) bool {
+	version, _ := root.values["openapi"].(string)
+	return strings.HasPrefix(version, "3.") && !strings.HasPrefix(version, "3.0")
+}
+
+func (r *reducer) value(value any, pointer string, names bool) {
+	switch v := value.(type) {
+	case *object:
+		r.object(v, pointer, names)
+	case []any:
+		for i, item := range v {
+			r.value(item, pointer+"/"+strconv.Itoa(i), false)
+		}
+	}
+}
+
+func (r *reducer) object(o *object, pointer string, names bool) {
+	if !names && r.foreignReference(o, pointer) {
+		return
+	}
+	o.keys = slices.DeleteFunc(o.keys, func(key string) bool {
+		remove := !names && r.drops(key, o.values[key], pointer) ||
+			strings.HasPrefix(key, "x-") && pointer == "/paths" ||
+			names && strings.HasSuffix(pointer, "/discriminator/mapping") && r.foreignMapping(o.values[key], pointer+"/"+Escape(key))
+		if remove {
+			delete(o.values, key)
+		}
+		return remove
+	})
+	for _, key := range o.keys {
+		if names || !HoldsData(key) {
+			r.value(o.values[key], pointer+"/"+Escape(key), !names && HoldsNames(key))
+		}
+	}
+}
+
+// foreignReference deals with a $ref that leaves the document. It reports whether the whole object was emptied: without the
+// reference, siblings that OpenAPI 3.0 ignores would begin to count. A path item keeps its operations.
+func (r *reducer) foreignReference(o *object, pointer string) bool {
+	ref, ok := o.values["$ref"].(string)
+	if !ok || strings.HasPrefix(ref, "#") {
+		return false
+	}
+	r.note(pointer, "$ref", ref)
+	if r.siblings || strings.HasPrefix(pointer, "/paths/") && strings.Count(pointer, "/") == 2 {
+		delete(o.values, "$ref")
+		o.keys = slices.DeleteFunc(o.keys, func(key string) bool { return key == "$ref" })
+		return false
+	}
+	o.keys, o.values = nil, map[string]any{}
+	return true
+}
+
+// drops decides about one keyword.
+func (r *reducer) drops(key string, value any, pointer string) bool {
+	switch key {
+	case "$schema", "$id", "jsonSchemaDialect", "$dynamicRef", "$recursiveRef":
+		r.note(pointer, key, value)
+		return true
+	case "$dynamicAnchor", "$recursiveAnchor", "$vocabulary", "example", "examples":
+		return true
+	}
+	return strings.HasPrefix(key, "x-")
+}
+
+// foreignMapping drops the discriminator values that are mapped to another document.
+func (r *reducer) foreignMapping(value any, pointer string) bool {
+	target, _ := value.(string)
+	if strings.HasPrefix(target, "#") || !strings.ContainsAny(target, "/:#") {
+		return false
+	}
+	r.removed = append(r.removed, evidence.Removed{Pointer: pointer, Keyword: "mapping", Value: Clip(target, 200)})
+	return true
+}
+
+func (r *reducer) note(pointer, keyword string, value any) {
+	text, ok := value.(string)
+	if !ok {
+		text = fmt.Sprintf("(%s)", JSONType(value))
+	}
+	r.removed = append(r.removed, evidence.Removed{Pointer: pointer + "/" + keyword, Keyword: keyword, Value: Clip(text, 200)})
+}
+
+// JSONType names the JSON type of a decoded value.
+func JSONType(value any) string {
+	switch value.(type) {
+	case nil:
+		return "null"
+	case bool:
+		return "boolean"
+	case string:
+		return "string"
+	case []any:
+		return "array"
+	case *object, map[string]any:
+		return "object"
+	}
+	return "number"
+}
+
+// noJSON says what the text is instead, as far as its beginning tells, and what to do.
+func noJSON(body []byte, cause error) string {
+	head := bytes.TrimSpace(body[:min(len(body), 4096)])
+	lower := strings.ToLower(string(head))
+	switch {
+	case len(head) == 0:
+		return "the document is empty; serve the OpenAPI document as JSON at this URL"
+	case strings.HasPrefix(string(body), "\xff\xfe"), strings.HasPrefix(string(body), "\xfe\xff"):
+		return "the document is in UTF-16; JSON is exchanged in UTF-8 (RFC 8259 section 8.1)"
+	case head[0] == '<' && strings.Contains(lower, "swagger-ui"):
+		return "the URL serves the Swagger UI page, not the document; give the URL that the page loads (springdoc: /v3/api-docs)"
+	case head[0] == '<':
+		return "the URL serves an HTML or XML page, not a JSON document; give the URL of the document itself"
+	case yamlLike(lower):
+		return "the document is YAML; serve it as JSON too (the network's document is JSON), and answer Accept: application/json with it"
+	case errors.Is(cause, io.ErrUnexpectedEOF), errors.Is(cause, io.EOF):
+		return fmt.Sprintf("the JSON ends in the middle, after %d bytes; the answer was cut off or never complete", len(body))
+	}
+	return "the document is not JSON: " + Clip(cause.Error(), 160)
+}
+
+func yamlLike(head string) bool {
+	for line := range strings.Lines(head) {
+		line = strings.TrimSpace(line)
+		if line == "" || strings.HasPrefix(line, "#") {
+			continue
+		}
+		for _, start := range []string{"%yaml", "---", "openapi:", "swagger:", "info:"} {
+			if strings.HasPrefix(line, start) {
+				return true
+			}
+		}
+		return false
+	}
+	return false
+}
+
+func noObject(tree any) string {
+	if text, ok := tree.(string); ok {
+		if strings.HasPrefix(strings.TrimSpace(text), "{") {
+			return "the document is a JSON string that holds JSON: it was encoded twice; serve the object itself"
+		}
+		return "the document is a JSON string, not an object (springdoc behind a changed message converter sends it in base64); serve the object itself"
+	}
+	return fmt.Sprintf("the document is JSON %s, not an object", map[string]string{
+		"null": "null", "boolean": "true or false", "array": "with a list at the top", "number": "with a number at the top",
+	}[JSONType(tree)])
 }

@@ -133,8 +133,8 @@ func writeScalar(out *bytes.Buffer, value any) error {
 	return nil
 }
 
-// clip bounds a text in runes for reports.
-func clip(s string, limit int) string {
+// Clip bounds a text in runes for reports.
+func Clip(s string, limit int) string {
 	s = strings.ToValidUTF8(s, "\uFFFD")
 	n := 0
 	for i := range s {

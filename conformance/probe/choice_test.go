@@ -1,7 +1,5 @@
 package probe
 
-// Inside the package: choices are pure functions whose many cases a whole run would only show one by one.
-
 import (
 	"slices"
 	"strings"
@@ -11,33 +9,33 @@ import (
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 
-	"github.com/rin-network/rin/conformance/document"
-	"github.com/rin-network/rin/conformance/exchange"
+	"github.com/rin-network/rin/conformance/evidence"
+	"github.com/rin-network/rin/conformance/openapi"
 )
 
 var _ = Describe("Forgery", func() {
 	DescribeTable("path variants",
-		func(c exchange.Case, url, want string) {
+		func(c evidence.Case, url, want string) {
 			got, ok := pathVariant(url, c)
 			Expect(ok).To(Equal(want != ""))
 			Expect(got).To(Equal(want))
 		},
-		Entry("a slash taken away", exchange.PathSlash, "http://h/a/info/", "http://h/a/info"),
-		Entry("a slash added", exchange.PathSlash, "http://h/a/info?q=1", "http://h/a/info/?q=1"),
-		Entry("two slashes", exchange.PathDouble, "http://h/a/info/", "http://h/a//info/"),
-		Entry("a dot", exchange.PathDot, "http://h/a/info", "http://h/a/./info"),
-		Entry("upper case", exchange.PathUpper, "http://h/a/info/", "http://h/a/Info/"),
-		Entry("lower case", exchange.PathUpper, "http://h/a/Info", "http://h/a/info"),
-		Entry("the segment before a number", exchange.PathUpper, "http://h/fundings/17", "http://h/Fundings/17"),
-		Entry("escapes are left alone", exchange.PathUpper, "http://h/a/%2f17", "http://h/A/%2f17"),
-		Entry("no letter", exchange.PathUpper, "http://h/1/2", ""),
-		Entry("a parameter", exchange.PathSuffix, "http://h/a/info/", "http://h/a/info;x=1/"),
-		Entry("a letter encoded", exchange.PathEncoded, "http://h/a/info/", "http://h/a/%69nfo/"),
-		Entry("a digit encoded", exchange.PathEncoded, "http://h/a/17?q=1", "http://h/a/%317?q=1"),
-		Entry("an escape is not encoded again", exchange.PathEncoded, "http://h/a/%2f17", ""),
-		Entry("an extension", exchange.PathExtension, "http://h/a/info/?q=1", "http://h/a/info.json/?q=1"),
-		Entry("no path", exchange.PathSlash, "http://h/", ""),
-		Entry("no variant", exchange.Garbage, "http://h/a", ""),
+		Entry("a slash taken away", evidence.PathSlash, "http://h/a/info/", "http://h/a/info"),
+		Entry("a slash added", evidence.PathSlash, "http://h/a/info?q=1", "http://h/a/info/?q=1"),
+		Entry("two slashes", evidence.PathDouble, "http://h/a/info/", "http://h/a//info/"),
+		Entry("a dot", evidence.PathDot, "http://h/a/info", "http://h/a/./info"),
+		Entry("upper case", evidence.PathUpper, "http://h/a/info/", "http://h/a/Info/"),
+		Entry("lower case", evidence.PathUpper, "http://h/a/Info", "http://h/a/info"),
+		Entry("the segment before a number", evidence.PathUpper, "http://h/fundings/17", "http://h/Fundings/17"),
+		Entry("escapes are left alone", evidence.PathUpper, "http://h/a/%2f17", "http://h/A/%2f17"),
+		Entry("no letter", evidence.PathUpper, "http://h/1/2", ""),
+		Entry("a parameter", evidence.PathSuffix, "http://h/a/info/", "http://h/a/info;x=1/"),
+		Entry("a letter encoded", evidence.PathEncoded, "http://h/a/info/", "http://h/a/%69nfo/"),
+		Entry("a digit encoded", evidence.PathEncoded, "http://h/a/17?q=1", "http://h/a/%317?q=1"),
+		Entry("an escape is not encoded again", evidence.PathEncoded, "http://h/a/%2f17", ""),
+		Entry("an extension", evidence.PathExtension, "http://h/a/info/?q=1", "http://h/a/info.json/?q=1"),
+		Entry("no path", evidence.PathSlash, "http://h/", ""),
+		Entry("no variant", evidence.Garbage, "http://h/a", ""),
 	)
 })
 
@@ -88,11 +86,11 @@ var _ = Describe("Items", func() {
 })
 
 var _ = Describe("Choosing a filter", func() {
-	operation := func(parameters ...document.Parameter) document.Operation {
-		return document.Operation{Parameters: parameters}
+	operation := func(parameters ...openapi.Parameter) openapi.Operation {
+		return openapi.Operation{Parameters: parameters}
 	}
-	enum := func(name string, values ...string) document.Parameter {
-		return document.Parameter{Name: name, In: "query", Schema: document.Schema{Type: "string", Enum: values}}
+	enum := func(name string, values ...string) openapi.Parameter {
+		return openapi.Parameter{Name: name, In: "query", Schema: openapi.Schema{Type: "string", Enum: values}}
 	}
 	items := []item{
 		{values: map[string][]string{"type": {"CALL"}, "targetGroups": {"A", "B"}, "funder[].funder.id": {"f1"}}},
@@ -100,7 +98,7 @@ var _ = Describe("Choosing a filter", func() {
 	}
 
 	DescribeTable("prefers a value that some items have and others lack",
-		func(o document.Operation, want choice) {
+		func(o openapi.Operation, want choice) {
 			got, ok := chooseFilter(o, items)
 			Expect(ok).To(BeTrue())
 			Expect(got).To(Equal(want))
@@ -111,25 +109,25 @@ var _ = Describe("Choosing a filter", func() {
 			choice{filter{"fundingType", "type"}, "CALL", "GRANT", false, false}),
 		Entry("another value that occurs when all do", operation(enum("targetGroup", "A", "B")),
 			choice{filter{"targetGroup", "targetGroups"}, "B", "A", true, false}),
-		Entry("ids need no vocabulary", operation(document.Parameter{Name: "funderId", In: "query", Schema: document.Schema{Type: "string"}}),
+		Entry("ids need no vocabulary", operation(openapi.Parameter{Name: "funderId", In: "query", Schema: openapi.Schema{Type: "string"}}),
 			choice{filter{"funderId", "funder[].funder.id"}, "f1", "f2", true, true}),
 	)
 
 	DescribeTable("of items of one kind takes one that can leave them out",
-		func(o document.Operation, want choice) {
+		func(o openapi.Operation, want choice) {
 			got, ok := chooseFilter(o, items[:1])
 			Expect(ok).To(BeTrue())
 			Expect(got).To(Equal(want))
 		},
 		Entry("by a value that is not seen", operation(enum("fundingType", "CALL"), enum("targetGroup", "A", "B", "C")),
 			choice{filter{"targetGroup", "targetGroups"}, "A", "C", false, false}),
-		Entry("by an id that nobody has", operation(enum("fundingType", "CALL"), document.Parameter{Name: "funderId", In: "query", Schema: document.Schema{Type: "string"}}),
+		Entry("by an id that nobody has", operation(enum("fundingType", "CALL"), openapi.Parameter{Name: "funderId", In: "query", Schema: openapi.Schema{Type: "string"}}),
 			choice{filter{"funderId", "funder[].funder.id"}, "f1", "", false, true}),
 		Entry("or none", operation(enum("fundingType", "CALL")), choice{filter{"fundingType", "type"}, "CALL", "", false, false}),
 	)
 
 	DescribeTable("pairs values that some item has together",
-		func(o document.Operation, data []item, want string) {
+		func(o openapi.Operation, data []item, want string) {
 			a, b, ok := choosePair(o, data)
 			Expect(ok).To(Equal(want != ""))
 			if ok {
@@ -142,7 +140,7 @@ var _ = Describe("Choosing a filter", func() {
 			{values: map[string][]string{"type": {"GRANT"}, "targetGroups": {"B"}}},
 		}, "fundingType=CALL&targetGroup=B"),
 		Entry("of which one at least some other has alone", operation(enum("fundingType", "CALL"), enum("targetGroup", "A", "B")), items, "fundingType=CALL&targetGroup=B"),
-		Entry("by ids, too", operation(enum("fundingType", "CALL"), document.Parameter{Name: "funderId", In: "query", Schema: document.Schema{Type: "string"}}), items,
+		Entry("by ids, too", operation(enum("fundingType", "CALL"), openapi.Parameter{Name: "funderId", In: "query", Schema: openapi.Schema{Type: "string"}}), items,
 			"fundingType=CALL&funderId=f1"),
 		Entry("but none where no item tells the two apart", operation(enum("fundingType", "CALL"), enum("targetGroup", "A")), items, ""),
 		Entry("nor of one filter", operation(enum("targetGroup", "A", "B")), items, ""),
@@ -159,29 +157,29 @@ var _ = Describe("Values of parameters", func() {
 	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	five, nine := 5.0, 9.5
 	DescribeTable("follow the schema",
-		func(s document.Schema, want string) {
+		func(s openapi.Schema, want string) {
 			got, ok := valueOf(s, now)
 			Expect(ok).To(Equal(want != ""))
 			Expect(got).To(Equal(want))
 		},
-		Entry("a member of an enum", document.Schema{Type: "string", Enum: []string{"B", "A"}}, "B"),
-		Entry("a default", document.Schema{Type: "string", Default: []byte(`"x"`)}, "x"),
-		Entry("true", document.Schema{Type: "boolean"}, "true"),
-		Entry("a number within bounds", document.Schema{Type: "integer", Minimum: &five}, "5"),
-		Entry("from above", document.Schema{Type: "integer", Minimum: &nine}, "10"),
-		Entry("a day", document.Schema{Type: "string", Format: "date"}, "2026-03-01"),
-		Entry("a moment", document.Schema{Type: "string", Format: "date-time"}, "2026-03-01T12:00:00Z"),
-		Entry("one of several", document.Schema{Type: "array", Items: &document.Schema{Enum: []string{"A"}}}, "A"),
-		Entry("unknown", document.Schema{Type: "string"}, ""),
+		Entry("a member of an enum", openapi.Schema{Type: "string", Enum: []string{"B", "A"}}, "B"),
+		Entry("a default", openapi.Schema{Type: "string", Default: []byte(`"x"`)}, "x"),
+		Entry("true", openapi.Schema{Type: "boolean"}, "true"),
+		Entry("a number within bounds", openapi.Schema{Type: "integer", Minimum: &five}, "5"),
+		Entry("from above", openapi.Schema{Type: "integer", Minimum: &nine}, "10"),
+		Entry("a day", openapi.Schema{Type: "string", Format: "date"}, "2026-03-01"),
+		Entry("a moment", openapi.Schema{Type: "string", Format: "date-time"}, "2026-03-01T12:00:00Z"),
+		Entry("one of several", openapi.Schema{Type: "array", Items: &openapi.Schema{Enum: []string{"A"}}}, "A"),
+		Entry("unknown", openapi.Schema{Type: "string"}, ""),
 	)
 
 	It("send one member of an object under its own name", func() {
-		page := document.Parameter{Name: "page", In: "query", Schema: document.Schema{Type: "object", Properties: map[string]document.Schema{
+		page := openapi.Parameter{Name: "page", In: "query", Schema: openapi.Schema{Type: "object", Properties: map[string]openapi.Schema{
 			"size": {Type: "integer", Minimum: &five}, "page": {Type: "string"},
 		}}}
 		name, value, ok := valueOfParameter(page, now)
 		Expect([]any{name, value, ok}).To(Equal([]any{"page[size]", "5", true}))
-		size, ok := sizeParameter(document.Operation{Parameters: []document.Parameter{page}})
+		size, ok := sizeParameter(openapi.Operation{Parameters: []openapi.Parameter{page}})
 		Expect(ok).To(BeTrue())
 		Expect(size.Name).To(Equal("page[size]"))
 		Expect(atLeast(size.Schema, 2)).To(Equal(5))

@@ -1,46 +1,52 @@
 package probe
 
 import (
+	"context"
+	"encoding/base64"
+	"encoding/hex"
+	"fmt"
+	"io"
 	"net/http"
 	"sync"
 
-	"github.com/rin-network/rin/conformance/discover"
-	"github.com/rin-network/rin/conformance/exchange"
+	"github.com/rin-network/rin/conformance/evidence"
+	"github.com/rin-network/rin/conformance/recorder"
+	"github.com/rin-network/rin/conformance/tokenforge"
 )
 
 // facts is what the answers so far taught; probes decide on them. It may be used by several goroutines at once.
 type facts struct {
 	mu        sync.Mutex
-	first     discover.Token // the first token of the run
-	current   discover.Token // the newest good one
-	second    discover.Token // of the second client
-	other     discover.Token // of the client of another audience
-	staging   discover.Token // of the staging environment
-	expiring  spare          // to be tried once it has expired
-	throwaway string         // the token that a URL may hold
+	first     Token  // the first token of the run
+	current   Token  // the newest good one
+	second    Token  // of the second client
+	other     Token  // of the client of another audience
+	staging   Token  // of the staging environment
+	expiring  spare  // to be tried once it has expired
+	throwaway string // the token that a URL may hold
 	issuer    issuerFacts
-	statuses  map[exchange.Label]int
-	urls      map[exchange.Resource]discover.Resource
-	items     map[exchange.Resource][]item
+	statuses  map[evidence.Label]int
+	urls      map[evidence.Resource]Resource
+	items     map[evidence.Resource][]item
 	endpoints []endpoint
-	document  *exchange.Document
+	document  *evidence.Document
 	bases     []attempt
-	protected exchange.Resource // the probe target, once it is chosen
+	protected evidence.Resource // the probe target, once it is chosen
 	// cookies are those that good calls set; unconnected are the labels that were refused a connection.
-	cookies     map[exchange.Resource][]*http.Cookie
-	unconnected map[exchange.Label]bool
+	cookies     map[evidence.Resource][]*http.Cookie
+	unconnected map[evidence.Label]bool
 	// walks are the pages of lists, walksAgain those of the repeated walk, next the links to next pages.
-	walks, walksAgain map[exchange.Resource]*walk
-	next              map[exchange.Resource]link
+	walks, walksAgain map[evidence.Resource]*walk
+	next              map[evidence.Resource]link
 }
 
 func newFacts() *facts {
 	return &facts{
-		statuses: map[exchange.Label]int{},
-		urls:     map[exchange.Resource]discover.Resource{},
-		items:    map[exchange.Resource][]item{},
-		cookies:  map[exchange.Resource][]*http.Cookie{}, unconnected: map[exchange.Label]bool{},
-		walks: map[exchange.Resource]*walk{}, walksAgain: map[exchange.Resource]*walk{}, next: map[exchange.Resource]link{},
+		statuses: map[evidence.Label]int{},
+		urls:     map[evidence.Resource]Resource{},
+		items:    map[evidence.Resource][]item{},
+		cookies:  map[evidence.Resource][]*http.Cookie{}, unconnected: map[evidence.Label]bool{},
+		walks: map[evidence.Resource]*walk{}, walksAgain: map[evidence.Resource]*walk{}, next: map[evidence.Resource]link{},
 	}
 }
 
@@ -52,17 +58,17 @@ func (f *facts) with(do func(f *facts)) {
 }
 
 // status is the status of the answer to a label, 0 without one.
-func (f *facts) status(l exchange.Label) int {
+func (f *facts) status(l evidence.Label) int {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.statuses[l]
 }
 
 // good reports a 2xx answer.
-func (f *facts) good(l exchange.Label) bool { return f.status(l)/100 == 2 }
+func (f *facts) good(l evidence.Label) bool { return f.status(l)/100 == 2 }
 
 // keep notes a token that a good request of the first client was answered with.
-func (f *facts) keep(t discover.Token) {
+func (f *facts) keep(t Token) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.first.Value == "" {
@@ -71,28 +77,143 @@ func (f *facts) keep(t discover.Token) {
 	f.current = t
 }
 
-func (f *facts) resource(r exchange.Resource) (discover.Resource, bool) {
+func (f *facts) resource(r evidence.Resource) (Resource, bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	found, ok := f.urls[r]
 	return found, ok
 }
 
-func (f *facts) itemsOf(r exchange.Resource) []item {
+func (f *facts) itemsOf(r evidence.Resource) []item {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.items[r]
 }
 
-func (f *facts) cookiesOf(r exchange.Resource) []*http.Cookie {
+func (f *facts) cookiesOf(r evidence.Resource) []*http.Cookie {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.cookies[r]
 }
 
 // refusedConnection reports that nobody took the connection for a label.
-func (f *facts) refusedConnection(l exchange.Label) bool {
+func (f *facts) refusedConnection(l evidence.Label) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.unconnected[l]
+}
+
+// current is the token in use, which may be none.
+func (r *run) current() Token {
+	r.facts.mu.Lock()
+	defer r.facts.mu.Unlock()
+	return r.facts.current
+}
+
+// token is the token for an authorized request, fetched anew when it is stale.
+func (r *run) token(ctx context.Context) (string, *unsent) {
+	r.renewing.Lock()
+	defer r.renewing.Unlock()
+	t := r.current()
+	if t.Value == "" {
+		return "", unmet("there is no access token")
+	}
+	ask := TokenRequest(r.Target, evidence.OK, ClientSecret, Credentialed(r.Target.Credentials)...)
+	return r.unlessStale(ctx, t, &r.unrenewed, ask, r.facts.keep), nil
+}
+
+// secondToken is the same for the client without the role.
+func (r *run) secondToken(ctx context.Context) (string, *unsent) {
+	r.renewing.Lock()
+	defer r.renewing.Unlock()
+	r.facts.mu.Lock()
+	t := r.facts.second
+	r.facts.mu.Unlock()
+	if t.Value == "" {
+		return "", unmet("the second client got no token")
+	}
+	return r.unlessStale(ctx, t, &r.secondUnrenewed, r.secondRequest(), r.keepSecond), nil
+}
+
+// unlessStale is the token in use, or a fresh one by the request given, which keep is told of. failed says that fetching it failed
+// before: asking again and again would not be polite.
+func (r *run) unlessStale(ctx context.Context, t Token, failed *bool, ask recorder.Request, keep func(Token)) string {
+	if *failed || !t.Stale(r.Clock()) {
+		return t.Value
+	}
+	ask.Label = "" // the evidence holds the token requests that say something; this one keeps the run going
+	fresh, ok := ReadToken(r.recorder.Send(ctx, ask), r.Clock())
+	if !ok {
+		*failed = true
+		return t.Value
+	}
+	keep(fresh)
+	return fresh.Value
+}
+
+func (r *run) secondRequest() recorder.Request {
+	ask := TokenRequest(r.Target, evidence.OK, SecondSecret, Credentialed(*r.Target.Second)...)
+	ask.Issues = SecondAccessToken
+	return ask
+}
+
+func (r *run) keepSecond(t Token) {
+	r.facts.with(func(f *facts) { f.second = t })
+}
+
+// authorized is the good request to a resource.
+func (r *run) authorized(ctx context.Context, res Resource, c evidence.Case) (recorder.Request, *unsent) {
+	token, reason := r.token(ctx)
+	return res.Authorized(c, token), reason
+}
+
+// secondProbe fetches a token for the client without the role.
+func (r *run) secondProbe() probe {
+	return probe{
+		prepare: func(context.Context) (recorder.Request, *unsent) {
+			if r.Target.Second == nil {
+				return recorder.Request{}, notApplicable("no second client was given")
+			}
+			return r.secondRequest(), nil
+		},
+		learn: func(a recorder.Answer) {
+			if t, ok := ReadToken(a, r.Clock()); ok {
+				r.keepSecond(t)
+			}
+		},
+	}
+}
+
+// uuid is a random version 4 UUID (RFC 9562 §5.4).
+func uuid(random io.Reader) (string, error) {
+	var b [16]byte
+	if _, err := io.ReadFull(random, b[:]); err != nil {
+		return "", err
+	}
+	b[6], b[8] = b[6]&0x0f|0x40, b[8]&0x3f|0x80
+	h := hex.EncodeToString(b[:])
+	return h[:8] + "-" + h[8:12] + "-" + h[12:16] + "-" + h[16:20] + "-" + h[20:], nil
+}
+
+// basic is the value of an Authorization header (RFC 7617 §2).
+func basic(id, secret string) string {
+	return "Basic " + base64.StdEncoding.EncodeToString([]byte(id+":"+secret))
+}
+
+// drawn are the random values of a run, drawn before anything is sent, so that the same random bytes give the same requests.
+type drawn struct {
+	id          string // names what the node cannot know: clients, items, query parameters
+	wrongSecret string
+}
+
+func draw(secret string, random io.Reader) (drawn, error) {
+	id, err := uuid(random)
+	if err != nil {
+		return drawn{}, fmt.Errorf("draw the id of the run: %w", err)
+	}
+	wrong, err := tokenforge.Misspell(secret, random)
+	if err != nil {
+		return drawn{}, fmt.Errorf("draw a wrong secret: %w", err)
+	}
+	return drawn{id, wrong}, nil
 }

@@ -5,9 +5,8 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/rin-network/rin/conformance/discover"
-	"github.com/rin-network/rin/conformance/document"
-	"github.com/rin-network/rin/conformance/exchange"
+	"github.com/rin-network/rin/conformance/evidence"
+	"github.com/rin-network/rin/conformance/openapi"
 )
 
 // filter maps a described query parameter to the member that it filters by.
@@ -49,7 +48,7 @@ func (f describedFilter) tries(all bool) int {
 
 // filtersOf lists the filters of an operation: those of the published API by their names, and every parameter with the name and the
 // vocabulary of a member of the items.
-func filtersOf(o document.Operation) []describedFilter {
+func filtersOf(o openapi.Operation) []describedFilter {
 	item := itemSchema(o)
 	var out []describedFilter
 	for _, p := range o.Parameters {
@@ -69,7 +68,7 @@ func filtersOf(o document.Operation) []describedFilter {
 }
 
 // vocabulary is the enum of a schema, or of its items.
-func vocabulary(s document.Schema) []string {
+func vocabulary(s openapi.Schema) []string {
 	if len(s.Enum) == 0 && s.Items != nil {
 		return s.Items.Enum
 	}
@@ -82,7 +81,7 @@ func sameWords(a, b []string) bool {
 
 // itemSchema is the schema of the items of a list: those of an array, of the array in an envelope, or a single object that stands for
 // its list (M1).
-func itemSchema(o document.Operation) document.Schema {
+func itemSchema(o openapi.Operation) openapi.Schema {
 	_, answer, _ := o.Success()
 	for _, s := range answer.Content {
 		if s.Items != nil {
@@ -97,14 +96,14 @@ func itemSchema(o document.Operation) document.Schema {
 			return s
 		}
 	}
-	return document.Schema{}
+	return openapi.Schema{}
 }
 
 // runningCalls is the filter of the published API that no member of the items tells.
 const runningCalls = "runningCalls"
 
-func describesRunning(o document.Operation) bool {
-	return slices.ContainsFunc(o.Parameters, func(p document.Parameter) bool {
+func describesRunning(o openapi.Operation) bool {
+	return slices.ContainsFunc(o.Parameters, func(p openapi.Parameter) bool {
 		return p.In == "query" && p.Name == runningCalls && (p.Schema.Type == "boolean" || p.Schema.Type == "")
 	})
 }
@@ -133,12 +132,12 @@ func (f describedFilter) attempts(items []item, unknown string) (values []string
 
 // filterValue asks for the n-th value of one filter. On a node that is near the whole answer is asked for with the first one, since some
 // filters work together with pages only; a page of the others is enough.
-func (r *run) filterValue(o document.Operation, res discover.Resource, c exchange.Case) (string, map[string]string, *unsent) {
+func (r *run) filterValue(o openapi.Operation, res Resource, c evidence.Case) (string, map[string]string, *unsent) {
 	_, n, _ := cutNumber(c)
 	all := thorough(r.Target)
 	items := r.facts.itemsOf(res.Name)
 	for _, f := range filtersOf(o) {
-		if exchange.FilterCase(f.parameter, n) != c {
+		if evidence.FilterCase(f.parameter, n) != c {
 			continue
 		}
 		if chosen, ok := chooseFilter(o, items); ok && chosen.parameter == f.parameter && !all {
@@ -162,9 +161,9 @@ func (r *run) filterValue(o document.Operation, res discover.Resource, c exchang
 func (r *run) unknown() string { return "conformance-unknown-" + r.drawn.id }
 
 // oneFilter asks for running calls, or for a filter together with a page.
-func (r *run) oneFilter(o document.Operation, res discover.Resource, c exchange.Case) (string, map[string]string, *unsent) {
-	if c != exchange.FilterPaged {
-		value := strconv.FormatBool(c == exchange.RunningTrue)
+func (r *run) oneFilter(o openapi.Operation, res Resource, c evidence.Case) (string, map[string]string, *unsent) {
+	if c != evidence.FilterPaged {
+		value := strconv.FormatBool(c == evidence.RunningTrue)
 		return r.sized(o, withQuery(res.URL, pair{runningCalls, value}), runningCalls, sizeOfFilter), map[string]string{"parameter": runningCalls, "value": value}, nil
 	}
 	chosen, ok := chooseFilter(o, r.facts.itemsOf(res.Name))
@@ -178,41 +177,117 @@ func (r *run) oneFilter(o document.Operation, res discover.Resource, c exchange.
 }
 
 // badValue asks for something that the document does not allow, or does not know.
-func (r *run) badValue(o document.Operation, res discover.Resource, c exchange.Case) (string, map[string]string, *unsent) {
+func (r *run) badValue(o openapi.Operation, res Resource, c evidence.Case) (string, map[string]string, *unsent) {
 	parameter, described := "", true
 	switch c {
-	case exchange.UnknownQuery:
+	case evidence.UnknownQuery:
 		parameter = "x-conformance"
-	case exchange.FilterBad:
-		i := slices.IndexFunc(o.Parameters, func(p document.Parameter) bool { return p.In == "query" && len(vocabulary(p.Schema)) > 0 })
+	case evidence.FilterBad:
+		i := slices.IndexFunc(o.Parameters, func(p openapi.Parameter) bool { return p.In == "query" && len(vocabulary(p.Schema)) > 0 })
 		if described = i >= 0; described {
 			parameter = o.Parameters[i].Name
 		}
-	case exchange.PageNegative, exchange.PageText:
-		var p document.Parameter
+	case evidence.PageNegative, evidence.PageText:
+		var p openapi.Parameter
 		p, described = pageParameter(o)
 		parameter = p.Name
 	default:
-		var p document.Parameter
+		var p openapi.Parameter
 		p, described = sizeParameter(o)
 		parameter = p.Name
 	}
 	if !described {
 		return "", nil, notApplicable("the document describes no parameter for it")
 	}
-	value := map[exchange.Case]string{
-		exchange.SizeNegative: "-1", exchange.SizeZero: "0", exchange.SizeText: "abc", exchange.SizeHuge: "99999999999",
-		exchange.PageNegative: "-1", exchange.PageText: "abc", exchange.FilterBad: "CONFORMANCE_UNKNOWN", exchange.UnknownQuery: "1",
+	value := map[evidence.Case]string{
+		evidence.SizeNegative: "-1", evidence.SizeZero: "0", evidence.SizeText: "abc", evidence.SizeHuge: "99999999999",
+		evidence.PageNegative: "-1", evidence.PageText: "abc", evidence.FilterBad: "CONFORMANCE_UNKNOWN", evidence.UnknownQuery: "1",
 	}[c]
 	return r.sized(o, withQuery(res.URL, pair{parameter, value}), parameter, sizeOfFilter), map[string]string{"parameter": parameter, "value": value}, nil
 }
 
 // cutNumber splits a case that ends in a number.
-func cutNumber(c exchange.Case) (stem string, n int, ok bool) {
+func cutNumber(c evidence.Case) (stem string, n int, ok bool) {
 	i := strings.LastIndexByte(string(c), '-')
 	if i < 0 {
 		return string(c), 0, false
 	}
 	n, err := strconv.Atoi(string(c[i+1:]))
 	return string(c[:i]), n, err == nil && n > 0
+}
+
+// jointValues is how many values of a filter are looked at for a pair.
+const jointValues = 4
+
+// condition is one value of a filter, and the items that hold it.
+type condition struct {
+	filter
+	value string
+	holds []bool
+	count int
+}
+
+// conditions are the first values of a filter in the data.
+func conditions(f describedFilter, items []item) []condition {
+	var out []condition
+	_, order := occurrences(items, f.member)
+	for _, value := range order {
+		if len(f.vocabulary) > 0 && !slices.Contains(f.vocabulary, value) {
+			continue
+		}
+		c := condition{filter: f.filter, value: value, holds: make([]bool, len(items))}
+		for i := range items {
+			if slices.Contains(items[i].values[f.member], value) {
+				c.holds[i] = true
+				c.count++
+			}
+		}
+		if out = append(out, c); len(out) == jointValues {
+			break
+		}
+	}
+	return out
+}
+
+// choosePair picks values of two filters that some item holds together. Best is a pair of which other items hold the first alone and the
+// second alone, so that it shows which of the two is ignored; good enough is one of which one does. ok is false when there is none.
+func choosePair(o openapi.Operation, items []item) (a, b condition, ok bool) {
+	rank := 0
+	var before []condition
+	for _, f := range filtersOf(o) {
+		these := conditions(f, items)
+		for _, second := range these {
+			for _, first := range before {
+				both := 0
+				for i := range items {
+					if first.holds[i] && second.holds[i] {
+						both++
+					}
+				}
+				r := 0
+				if both > 0 && first.count > both {
+					r++
+				}
+				if both > 0 && second.count > both {
+					r++
+				}
+				if r > rank {
+					rank, a, b = r, first, second
+				}
+			}
+		}
+		before = append(before, these...)
+	}
+	return a, b, rank > 0
+}
+
+// twoFilters asks for what fits two filters.
+func (r *run) twoFilters(o openapi.Operation, res Resource, _ evidence.Case) (string, map[string]string, *unsent) {
+	a, b, ok := choosePair(o, r.facts.itemsOf(res.Name))
+	if !ok {
+		return "", nil, notApplicable("no two filters tell the items apart together")
+	}
+	given := map[string]string{"parameter": a.parameter, "member": a.member, "value": a.value,
+		"andParameter": b.parameter, "andMember": b.member, "andValue": b.value}
+	return r.sized(o, withQuery(res.URL, pair{a.parameter, a.value}, pair{b.parameter, b.value}), a.parameter, sizeOfFilter), given, nil
 }

@@ -13,9 +13,9 @@ import (
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 
-	"github.com/rin-network/rin/conformance/exchange"
-	"github.com/rin-network/rin/conformance/exchange/record"
+	"github.com/rin-network/rin/conformance/evidence"
 	"github.com/rin-network/rin/conformance/probe"
+	"github.com/rin-network/rin/conformance/recorder"
 	"github.com/rin-network/rin/conformance/target"
 )
 
@@ -36,8 +36,8 @@ var _ = Describe("A run against a node with faults", func() {
 	It("tries the bearer rules on an operation when the info endpoint is open", func() {
 		n := newNode(instead("/info", func(w http.ResponseWriter, q *http.Request) { _, _ = w.Write([]byte(`{"endpoints":{}}`)) }))
 		log := certify(targetOf(n))
-		Expect(log.Roles.ProbeTarget).To(Equal(exchange.Resource("op/listFundings")))
-		Expect(log.Resolve("P.tampered")).To(Equal([]exchange.Label{"op/listFundings.tampered"}))
+		Expect(log.Roles.ProbeTarget).To(Equal(evidence.Resource("op/listFundings")))
+		Expect(log.Resolve("P.tampered")).To(Equal([]evidence.Label{"op/listFundings.tampered"}))
 		x, _ := log.Get("op/listFundings.first-token")
 		Expect(x.Status()).To(Equal(200))
 		Expect(unended(log)).To(BeEmpty())
@@ -46,7 +46,7 @@ var _ = Describe("A run against a node with faults", func() {
 	It("tries the bearer rules on an operation when the info endpoint refuses good tokens, too", func() {
 		n := newNode(instead("/info", func(w http.ResponseWriter, q *http.Request) { w.WriteHeader(http.StatusUnauthorized) }))
 		log := certify(targetOf(n))
-		Expect(log.Roles.ProbeTarget).To(Equal(exchange.Resource("op/listFundings")))
+		Expect(log.Roles.ProbeTarget).To(Equal(evidence.Resource("op/listFundings")))
 		x, _ := log.Get("op/listFundings.first-token")
 		Expect(x.Status()).To(Equal(200))
 		Expect(unended(log)).To(BeEmpty())
@@ -72,9 +72,9 @@ var _ = Describe("A run against a node with faults", func() {
 		log := certify(t)
 		Expect(unended(log)).To(BeEmpty())
 		x, _ := log.Get("token.ok")
-		Expect(x.Failure.Kind).To(Equal(exchange.FailureConnect))
+		Expect(x.Failure.Kind).To(Equal(evidence.FailureConnect))
 		why, _ := log.Skipped("token.wrong-secret")
-		Expect(why.Kind).To(Equal(exchange.Unmet))
+		Expect(why.Kind).To(Equal(evidence.Unmet))
 		Expect(why.Because).To(ContainSubstring("token endpoint did not answer"))
 		Expect(log.Ended.Complete).To(BeTrue())
 	})
@@ -86,10 +86,10 @@ var _ = Describe("A run against a node with faults", func() {
 		log := certify(t)
 		_, sent := log.Get("token.no-client")
 		Expect(sent).To(BeTrue())
-		for _, label := range []exchange.Label{"token.wrong-secret", "info.ok", "info.garbage", "op/listFundings.ok"} {
+		for _, label := range []evidence.Label{"token.wrong-secret", "info.ok", "info.garbage", "op/listFundings.ok"} {
 			why, skipped := log.Skipped(label)
 			Expect(skipped).To(BeTrue(), string(label))
-			Expect(why.Kind).To(Equal(exchange.Unmet), string(label))
+			Expect(why.Kind).To(Equal(evidence.Unmet), string(label))
 		}
 		Expect(unended(log)).To(BeEmpty())
 	})
@@ -133,7 +133,7 @@ var _ = Describe("A run against a node with faults", func() {
 				Expect(log.Document.Refused).To(ContainSubstring(refused))
 			}
 			Expect(log.Roles.List).To(BeEmpty())
-			Expect(log.Roles.ProbeTarget).To(Equal(exchange.Info))
+			Expect(log.Roles.ProbeTarget).To(Equal(evidence.Info))
 			x, _ := log.Get("info.tampered")
 			Expect(x.Status()).To(Equal(401))
 			Expect(unended(log)).To(BeEmpty())
@@ -153,7 +153,7 @@ var _ = Describe("A run against a node with faults", func() {
 			}
 		})
 		log := certify(targetOf(n))
-		Expect(log.Roles.List).To(Equal(exchange.Resource("op/listFundings")))
+		Expect(log.Roles.List).To(Equal(evidence.Resource("op/listFundings")))
 		x, _ := log.Get("op/getFunding.ok")
 		Expect(x.Status()).To(Equal(200))
 	})
@@ -189,8 +189,8 @@ var _ = Describe("A run against a node with faults", func() {
 		})
 		t := targetOf(n)
 		log := certify(t, func(o *probe.Options) {
-			o.Recorder = func(t target.Target, budget int) (*record.Recorder, error) {
-				return record.New(record.Options{Journal: o.Journal, Redactor: o.Redactor, Clock: o.Clock, Budget: budget,
+			o.Recorder = func(t target.Target, budget int) (*recorder.Recorder, error) {
+				return recorder.New(recorder.Options{Journal: o.Journal, Redactor: o.Redactor, Clock: o.Clock, Budget: budget,
 					ReadLimit: 4 << 10, Timeout: t.Politeness.Timeout, Concurrency: 8, AllowedOrigins: t.Origins(), Loopback: true})
 			}
 		})
@@ -206,7 +206,7 @@ var _ = Describe("A run against a node with faults", func() {
 		t := targetOf(n)
 		t.Second = nil
 		log := certify(t)
-		for _, label := range []exchange.Label{"info.ok", "op/listFundings.ok", "op/getFunding.item-last", "endpoint/1.ok"} {
+		for _, label := range []evidence.Label{"info.ok", "op/listFundings.ok", "op/getFunding.item-last", "endpoint/1.ok"} {
 			x, _ := log.Get(label)
 			Expect(x.Status()).To(Equal(200), string(label))
 		}
@@ -216,7 +216,7 @@ var _ = Describe("A run against a node with faults", func() {
 
 	It("survives a judge and a guard that panic", func() {
 		n := newNode()
-		log := certify(targetOf(n), func(o *probe.Options) { o.Guard = func([]byte) exchange.Document { panic("too much") } })
+		log := certify(targetOf(n), func(o *probe.Options) { o.Guard = func([]byte) evidence.Document { panic("too much") } })
 		Expect(unended(log)).To(BeEmpty())
 		Expect(log.Ended).NotTo(BeNil())
 		x, _ := log.Get("info.tampered")
@@ -235,15 +235,15 @@ var _ = Describe("The end of a run", func() {
 				return false
 			}
 		})
-		o, evidence := options(targetOf(n))
+		o, recorded := options(targetOf(n))
 		Expect(probe.Run(ctx, o)).To(Succeed())
 		log := o.Journal.Log()
 		Expect(unended(log)).To(BeEmpty())
 		Expect(log.Ended.Complete).To(BeFalse())
 		Expect(log.Ended.Cause).To(ContainSubstring("pressed ^C"))
 		why, _ := log.Skipped("info.post")
-		Expect(why.Kind).To(Equal(exchange.OverBudget))
-		again, err := exchange.ReadLog(evidence)
+		Expect(why.Kind).To(Equal(evidence.OverBudget))
+		again, err := evidence.ReadLog(recorded)
 		Expect(err).NotTo(HaveOccurred())
 		Expect(again.Exchanges).To(HaveLen(len(log.Exchanges)))
 	})

@@ -7,34 +7,34 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/rin-network/rin/conformance/exchange"
-	"github.com/rin-network/rin/conformance/exchange/record"
+	"github.com/rin-network/rin/conformance/evidence"
+	"github.com/rin-network/rin/conformance/recorder"
 )
 
 // unsent says why a label is not asked.
 type unsent struct {
-	kind    exchange.NotSentKind
+	kind    evidence.NotSentKind
 	because string
 }
 
 func unmet(format string, args ...any) *unsent {
-	return &unsent{exchange.Unmet, fmt.Sprintf(format, args...)}
+	return &unsent{evidence.Unmet, fmt.Sprintf(format, args...)}
 }
 
 func notApplicable(format string, args ...any) *unsent {
-	return &unsent{exchange.NotApplicable, fmt.Sprintf(format, args...)}
+	return &unsent{evidence.NotApplicable, fmt.Sprintf(format, args...)}
 }
 
 func cutShort(format string, args ...any) *unsent {
-	return &unsent{exchange.OverBudget, fmt.Sprintf(format, args...)}
+	return &unsent{evidence.OverBudget, fmt.Sprintf(format, args...)}
 }
 
 // probe is how one label is asked: prepare decides on facts, learn draws facts from the answer and may be nil. A probe with greet makes a
 // TLS handshake in place of a request.
 type probe struct {
-	prepare func(ctx context.Context) (record.Ask, *unsent)
-	learn   func(a record.Answer)
-	greet   func() (record.Greeting, *unsent)
+	prepare func(ctx context.Context) (recorder.Request, *unsent)
+	learn   func(a recorder.Answer)
+	greet   func() (recorder.HandshakeRequest, *unsent)
 }
 
 // plan makes labels part of the run.
@@ -79,7 +79,7 @@ func (r *run) finish(ctx context.Context) {
 }
 
 // ask sends one label or records why not. A probe that fails on what a node sent must not take the run with it.
-func (r *run) ask(ctx context.Context, label exchange.Label, of rank) {
+func (r *run) ask(ctx context.Context, label evidence.Label, of rank) {
 	defer r.count(label)
 	defer func() {
 		if fault := recover(); fault != nil {
@@ -109,7 +109,7 @@ func (r *run) ask(ctx context.Context, label exchange.Label, of rank) {
 	answer := r.recorder.Send(ctx, ask)
 	r.facts.with(func(f *facts) {
 		f.statuses[label] = answer.Status
-		if failure := answer.Failure(); failure != nil && failure.Kind == exchange.FailureConnect {
+		if failure := answer.Failure(); failure != nil && failure.Kind == evidence.FailureConnect {
 			f.unconnected[label] = true
 		}
 	})
@@ -119,7 +119,7 @@ func (r *run) ask(ctx context.Context, label exchange.Label, of rank) {
 }
 
 // greet makes the handshake of a label or records why not.
-func (r *run) greet(ctx context.Context, label exchange.Label, p probe) {
+func (r *run) greet(ctx context.Context, label evidence.Label, p probe) {
 	greeting, reason := p.greet()
 	if reason != nil {
 		r.skip(label, reason)
@@ -130,19 +130,19 @@ func (r *run) greet(ctx context.Context, label exchange.Label, p probe) {
 }
 
 // wanted reports whether a partial run needs the label: what discovery stands on, and what was chosen.
-func (r *run) wanted(label exchange.Label) bool {
+func (r *run) wanted(label evidence.Label) bool {
 	switch label.Case() {
-	case exchange.OK, exchange.NoToken, exchange.OKAfterIDOnly:
+	case evidence.OK, evidence.NoToken, evidence.OKAfterIDOnly:
 		return true
 	}
-	return len(r.Wanted) == 0 || slices.ContainsFunc(r.Wanted, func(w exchange.Label) bool {
-		return w == exchange.WholeRun || w == label || w.Case() == label.Case() && r.mayHold(label.Resource(), w.Resource())
+	return len(r.Wanted) == 0 || slices.ContainsFunc(r.Wanted, func(w evidence.Label) bool {
+		return w == evidence.WholeRun || w == label || w.Case() == label.Case() && r.mayHold(label.Resource(), w.Resource())
 	})
 }
 
 // mayHold reports whether a resource holds a role as far as is known. The evidence tells the roles at the end of discovery only.
-func (r *run) mayHold(name, role exchange.Resource) bool {
-	if role == exchange.ProbeTarget {
+func (r *run) mayHold(name, role evidence.Resource) bool {
+	if role == evidence.ProbeTarget {
 		r.facts.mu.Lock()
 		defer r.facts.mu.Unlock()
 		return r.facts.protected == "" || r.facts.protected == name
@@ -151,31 +151,31 @@ func (r *run) mayHold(name, role exchange.Resource) bool {
 		return false
 	}
 	switch role {
-	case exchange.ListOperation:
-		return name == exchange.OperationResource(r.node.List)
-	case exchange.DetailOperation:
-		return name == exchange.OperationResource(r.node.Detail)
+	case evidence.ListOperation:
+		return name == evidence.OperationResource(r.node.List)
+	case evidence.DetailOperation:
+		return name == evidence.OperationResource(r.node.Detail)
 	}
-	return role == exchange.EveryOperation
+	return role == evidence.EveryOperation
 }
 
 // isOperation reports the resource of an operation; those are asked only once the document is read.
-func isOperation(name exchange.Resource) bool {
-	return strings.HasPrefix(string(name), string(exchange.OperationResource("")))
+func isOperation(name evidence.Resource) bool {
+	return strings.HasPrefix(string(name), string(evidence.OperationResource("")))
 }
 
 // smallAnswer bounds the body of every answer but the ones that carry the node's document and data.
 const smallAnswer = 4 << 20
 
 // limitOf is the read limit of a label, 0 for the recorder's own.
-func limitOf(label exchange.Label) int64 {
-	if label.Case() == exchange.OK && label.Resource() != exchange.TokenEndpoint && label.Resource() != exchange.Info {
+func limitOf(label evidence.Label) int64 {
+	if label.Case() == evidence.OK && label.Resource() != evidence.TokenEndpoint && label.Resource() != evidence.Info {
 		return 0
 	}
 	return smallAnswer
 }
 
-func (r *run) skip(label exchange.Label, why *unsent) {
+func (r *run) skip(label evidence.Label, why *unsent) {
 	r.Journal.Skip(label, why.kind, r.Redactor.Text(why.because))
 }
 
@@ -194,15 +194,15 @@ func (r *run) sweep(cause error) {
 // progress counts the labels that have ended.
 type progress struct {
 	mu      sync.Mutex
-	planned map[exchange.Label]bool // true when ended
+	planned map[evidence.Label]bool // true when ended
 	done    int
 }
 
-func (p *progress) add(labels []exchange.Label) {
+func (p *progress) add(labels []evidence.Label) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.planned == nil {
-		p.planned = map[exchange.Label]bool{}
+		p.planned = map[evidence.Label]bool{}
 	}
 	for _, l := range labels {
 		if _, known := p.planned[l]; !known {
@@ -212,7 +212,7 @@ func (p *progress) add(labels []exchange.Label) {
 }
 
 // count tells the caller of the run that a label has ended.
-func (r *run) count(label exchange.Label) {
+func (r *run) count(label evidence.Label) {
 	r.progress.mu.Lock()
 	defer r.progress.mu.Unlock()
 	if r.progress.planned[label] {
@@ -221,4 +221,133 @@ func (r *run) count(label exchange.Label) {
 	r.progress.planned[label] = true
 	r.progress.done++
 	r.Progress(r.progress.done, len(r.progress.planned), label)
+}
+
+// rank orders requests that wait for their turn: those that others build on go first, or the end of the run would be one long
+// lane with most of the concurrency unused.
+type rank int
+
+const (
+	awaited  rank = iota // the rest of the run builds on it
+	followed             // something short follows it
+	last                 // nothing builds on it
+	ranks
+)
+
+// queue hands out turns to ask, by rank and then by time.
+type queue struct {
+	mu      sync.Mutex
+	free    int
+	waiting [ranks][]chan struct{}
+}
+
+// newQueue allows that many turns at a time, at least one.
+func newQueue(turns int) *queue {
+	return &queue{free: max(1, turns)}
+}
+
+// take waits for a turn; in its rank; it reports false, without a turn, when ctx ends first.
+func (q *queue) take(ctx context.Context, of rank) bool {
+	mine := make(chan struct{}, 1)
+	q.stand(mine, of)
+	select {
+	case <-mine:
+		if ctx.Err() == nil {
+			return true
+		}
+		q.give()
+		return false
+	case <-ctx.Done():
+	}
+	q.step(mine)
+	select {
+	case <-mine: // the turn came at the same moment
+		q.give()
+	default:
+	}
+	return false
+}
+
+func (q *queue) stand(mine chan struct{}, of rank) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.free > 0 {
+		q.free--
+		mine <- struct{}{}
+		return
+	}
+	q.waiting[of] = append(q.waiting[of], mine)
+}
+
+// step leaves the line.
+func (q *queue) step(mine chan struct{}) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	for i, line := range q.waiting {
+		q.waiting[i] = slices.DeleteFunc(line, func(c chan struct{}) bool { return c == mine })
+	}
+}
+
+// give hands a turn on.
+func (q *queue) give() {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	for i, line := range q.waiting {
+		if len(line) > 0 {
+			line[0] <- struct{}{}
+			q.waiting[i] = line[1:]
+			return
+		}
+	}
+	q.free++
+}
+
+// stages tells lanes when those that they build on have ended.
+type stages struct {
+	mu      sync.Mutex
+	running map[Stage]int
+	ended   map[Stage]chan struct{}
+}
+
+func newStages() *stages {
+	return &stages{running: map[Stage]int{}, ended: map[Stage]chan struct{}{}}
+}
+
+// enter counts lanes in before any of them runs, so that none takes a stage for ended that is still to come.
+func (s *stages) enter(lanes []Lane) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, l := range lanes {
+		if s.running[l.Stage] == 0 {
+			s.ended[l.Stage] = make(chan struct{})
+		}
+		s.running[l.Stage]++
+	}
+}
+
+// leave counts a lane out.
+func (s *stages) leave(stage Stage) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.running[stage]--
+	if s.running[stage] == 0 {
+		close(s.ended[stage])
+	}
+}
+
+// wait returns when the stages have ended, or ctx has; a stage that no lane entered has ended.
+func (s *stages) wait(ctx context.Context, list ...Stage) {
+	for _, stage := range list {
+		s.mu.Lock()
+		ended := s.ended[stage]
+		s.mu.Unlock()
+		if ended == nil {
+			continue
+		}
+		select {
+		case <-ended:
+		case <-ctx.Done():
+			return
+		}
+	}
 }

@@ -7,16 +7,15 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/rin-network/rin/conformance/discover"
-	"github.com/rin-network/rin/conformance/document"
-	"github.com/rin-network/rin/conformance/exchange"
-	"github.com/rin-network/rin/conformance/exchange/record"
+	"github.com/rin-network/rin/conformance/evidence"
+	"github.com/rin-network/rin/conformance/openapi"
+	"github.com/rin-network/rin/conformance/recorder"
 )
 
 // walk is what is known of the pages of a list.
 type walk struct {
-	page, size document.Parameter // without a name where there is none
-	pages      document.Pages
+	page, size openapi.Parameter // without a name where there is none
+	pages      openapi.Pages
 	reason     *unsent // why it is not walked
 }
 
@@ -25,16 +24,16 @@ const maxWalkSize = 100
 
 // walkSize is a page size by which a walk comes to the end of a short list, with several pages of several items where there are as many.
 func walkSize(items int) int {
-	return min(maxWalkSize, max((items+document.MaxPages-2)/(document.MaxPages-1), min(3, (items+1)/2)))
+	return min(maxWalkSize, max((items+openapi.MaxPages-2)/(openapi.MaxPages-1), min(3, (items+1)/2)))
 }
 
 // pageNumber is the parameter that the network's clients send (M14), whether a document describes it or not.
 const pageNumber = "page[page]"
 
 // pageParameter is the described query parameter that says which page, by the names in use.
-func pageParameter(o document.Operation) (document.Parameter, bool) {
+func pageParameter(o openapi.Operation) (openapi.Parameter, bool) {
 	for _, name := range []string{pageNumber, "page[number]", "page[offset]", "page", "offset", "start", "skip", "pageNumber", "page_number"} {
-		i := slices.IndexFunc(o.Parameters, func(p document.Parameter) bool { return p.In == "query" && p.Name == name })
+		i := slices.IndexFunc(o.Parameters, func(p openapi.Parameter) bool { return p.In == "query" && p.Name == name })
 		if i < 0 {
 			continue
 		}
@@ -47,16 +46,16 @@ func pageParameter(o document.Operation) (document.Parameter, bool) {
 		}
 		for _, member := range []string{"page", "number", "offset"} { // style deepObject
 			if s, ok := p.Schema.Properties[member]; ok {
-				return document.Parameter{Name: name + "[" + member + "]", In: "query", Schema: s}, true
+				return openapi.Parameter{Name: name + "[" + member + "]", In: "query", Schema: s}, true
 			}
 		}
 	}
-	return document.Parameter{}, false
+	return openapi.Parameter{}, false
 }
 
 // pagingValue is the sample for a required parameter of paging: the first page, and a size that shows the most of it. Other requests give
 // these parameters other values, and are compared with it.
-func pagingValue(o document.Operation, p document.Parameter) (string, bool) {
+func pagingValue(o openapi.Operation, p openapi.Parameter) (string, bool) {
 	if p.In != "query" {
 		return "", false
 	}
@@ -70,7 +69,7 @@ func pagingValue(o document.Operation, p document.Parameter) (string, bool) {
 }
 
 // firstPage is the default, or the least value; where the document says neither, what is usual for such a name.
-func firstPage(p document.Parameter) int {
+func firstPage(p openapi.Parameter) int {
 	var first *int
 	switch {
 	case json.Unmarshal(p.Schema.Default, &first) == nil && first != nil && *first >= 0:
@@ -84,13 +83,13 @@ func firstPage(p document.Parameter) int {
 }
 
 // newWalk prepares the walk over a list that holds these items.
-func newWalk(o document.Operation, whole []string) *walk {
-	w := &walk{pages: document.Pages{Whole: whole, At: map[int]document.Page{}}}
+func newWalk(o openapi.Operation, whole []string) *walk {
+	w := &walk{pages: openapi.Pages{Whole: whole, At: map[int]openapi.Page{}}}
 	var described, sized bool
 	w.page, described = pageParameter(o)
 	w.size, sized = sizeParameter(o)
 	if !described && !sized { // explored: it may work all the same
-		w.page, w.size = document.Parameter{Name: pageNumber}, document.Parameter{Name: pageSize}
+		w.page, w.size = openapi.Parameter{Name: pageNumber}, openapi.Parameter{Name: pageSize}
 	}
 	w.pages.Least = max(0, atLeast(w.page.Schema, 0))
 	w.pages.Size = len(whole)
@@ -126,7 +125,7 @@ func (w *walk) given(value int) map[string]string {
 }
 
 // walkOf is the walk over a list, or the repeated one; nil before the list was read.
-func (r *run) walkOf(name exchange.Resource, again bool) *walk {
+func (r *run) walkOf(name evidence.Resource, again bool) *walk {
 	r.facts.mu.Lock()
 	defer r.facts.mu.Unlock()
 	if again {
@@ -136,9 +135,9 @@ func (r *run) walkOf(name exchange.Resource, again bool) *walk {
 }
 
 // walkProbe asks for the page that the walk wants next.
-func (r *run) walkProbe(name exchange.Resource, c exchange.Case, again bool) probe {
+func (r *run) walkProbe(name evidence.Resource, c evidence.Case, again bool) probe {
 	var value int
-	p := r.choosing(name, c, func(_ document.Operation, res discover.Resource, _ exchange.Case) (string, map[string]string, *unsent) {
+	p := r.choosing(name, c, func(_ openapi.Operation, res Resource, _ evidence.Case) (string, map[string]string, *unsent) {
 		w := r.walkOf(name, again)
 		switch {
 		case w == nil && again:
@@ -155,12 +154,12 @@ func (r *run) walkProbe(name exchange.Resource, c exchange.Case, again bool) pro
 		}
 		return withQuery(res.URL, w.query(value)...), w.given(value), nil
 	})
-	p.learn = func(a record.Answer) {
+	p.learn = func(a recorder.Answer) {
 		w := r.walkOf(name, again)
-		list, ok := document.ReadList(a.Body)
-		page := document.Page{Listed: ok && a.Status/100 == 2}
+		list, ok := openapi.ReadList(a.Body)
+		page := openapi.Page{Listed: ok && a.Status/100 == 2}
 		if page.Listed {
-			page.Items = document.Identities(list.Items)
+			page.Items = openapi.Identities(list.Items)
 			r.learnNext(name, a)
 		}
 		r.facts.with(func(*facts) { w.pages.At[value] = page })
@@ -170,14 +169,14 @@ func (r *run) walkProbe(name exchange.Resource, c exchange.Case, again bool) pro
 
 // againProbe asks for the whole list once more where items seem to have come or gone: pages that do not add up, listed items that
 // are not found.
-func (r *run) againProbe(name exchange.Resource) probe {
+func (r *run) againProbe(name evidence.Resource) probe {
 	var fresh *walk
-	p := r.choosing(name, exchange.ListAgain, func(o document.Operation, res discover.Resource, _ exchange.Case) (string, map[string]string, *unsent) {
+	p := r.choosing(name, evidence.ListAgain, func(o openapi.Operation, res Resource, _ evidence.Case) (string, map[string]string, *unsent) {
 		w := r.walkOf(name, false)
 		torn := false
 		if w != nil && w.reason == nil {
 			r.facts.with(func(*facts) {
-				torn = !w.pages.Oversized() && w.pages.Meaning() != "" && w.pages.Meaning() != document.Ignored && !w.pages.Faults().None()
+				torn = !w.pages.Oversized() && w.pages.Meaning() != "" && w.pages.Meaning() != openapi.Ignored && !w.pages.Faults().None()
 			})
 		}
 		if torn {
@@ -187,10 +186,10 @@ func (r *run) againProbe(name exchange.Resource) probe {
 		}
 		return res.URL, nil, nil
 	})
-	p.learn = func(a record.Answer) {
-		list, ok := document.ReadList(a.Body)
+	p.learn = func(a recorder.Answer) {
+		list, ok := openapi.ReadList(a.Body)
 		if o, known := r.operation(name); known && fresh != nil && ok && a.Status/100 == 2 {
-			fresh = newWalk(o, document.Identities(list.Items))
+			fresh = newWalk(o, openapi.Identities(list.Items))
 			r.facts.with(func(f *facts) { f.walksAgain[name] = fresh })
 		}
 	}
@@ -199,8 +198,8 @@ func (r *run) againProbe(name exchange.Resource) probe {
 
 // vanished reports that a listed item was not found.
 func (r *run) vanished() bool {
-	detail := exchange.OperationResource(r.node.Detail)
-	for _, c := range []exchange.Case{exchange.ItemFirst, exchange.ItemMiddle, exchange.ItemLast} {
+	detail := evidence.OperationResource(r.node.Detail)
+	for _, c := range []evidence.Case{evidence.ItemFirst, evidence.ItemMiddle, evidence.ItemLast} {
 		if s := r.facts.status(detail.With(c)); s == 404 || s == 410 {
 			return true
 		}
@@ -212,7 +211,7 @@ func (r *run) vanished() bool {
 const farPage = 100_000
 
 // beyondEnd is a page behind the end, of a list that has pages.
-func (r *run) beyondEnd(_ document.Operation, res discover.Resource, _ exchange.Case) (string, map[string]string, *unsent) {
+func (r *run) beyondEnd(_ openapi.Operation, res Resource, _ evidence.Case) (string, map[string]string, *unsent) {
 	w := r.walkOf(res.Name, false)
 	if w == nil {
 		return "", nil, unmet("the items of the list are not known")
@@ -231,8 +230,8 @@ func (r *run) beyondEnd(_ document.Operation, res discover.Resource, _ exchange.
 }
 
 // rawBrackets asks for what size-2 asks for, with brackets as the network's client sends them.
-func (r *run) rawBrackets(o document.Operation, res discover.Resource, _ exchange.Case) (string, map[string]string, *unsent) {
-	address, given, reason := r.particular(o, res, exchange.SizeTwo)
+func (r *run) rawBrackets(o openapi.Operation, res Resource, _ evidence.Case) (string, map[string]string, *unsent) {
+	address, given, reason := r.particular(o, res, evidence.SizeTwo)
 	if reason != nil {
 		return "", nil, reason
 	}
@@ -243,7 +242,7 @@ func (r *run) rawBrackets(o document.Operation, res discover.Resource, _ exchang
 }
 
 // learnNext notes the first link to a next page.
-func (r *run) learnNext(name exchange.Resource, a record.Answer) {
+func (r *run) learnNext(name evidence.Resource, a recorder.Answer) {
 	target := nextOf(a)
 	if target == "" {
 		return
@@ -259,27 +258,27 @@ func (r *run) learnNext(name exchange.Resource, a record.Answer) {
 	to.Fragment = ""
 	r.facts.with(func(f *facts) {
 		if _, known := f.next[name]; !known {
-			f.next[name] = link{from: a.Exchange.Label, to: to, stays: exchange.Origin(from) == exchange.Origin(to)}
+			f.next[name] = link{from: a.Exchange.Label, to: to, stays: evidence.Origin(from) == evidence.Origin(to)}
 		}
 	})
 }
 
 // link is a link to the next page, and the answer that holds it.
 type link struct {
-	from  exchange.Label
+	from  evidence.Label
 	to    *url.URL
 	stays bool // on the origin
 }
 
 // nextOf is the target of the relation next in an answer.
-func nextOf(a record.Answer) string {
-	links, _ := exchange.ParseLinks(a.Header.Values("Link")) // what comes before a fault counts
+func nextOf(a recorder.Answer) string {
+	links, _ := evidence.ParseLinks(a.Header.Values("Link")) // what comes before a fault counts
 	for _, l := range links {
 		if slices.Contains(l.Relations(), "next") {
 			return l.Target
 		}
 	}
-	for _, l := range document.ReadReferences(a.Body) {
+	for _, l := range openapi.ReadReferences(a.Body) {
 		if l.Relation == "next" {
 			return l.Target
 		}
@@ -288,7 +287,7 @@ func nextOf(a record.Answer) string {
 }
 
 // nextLink follows the link to the next page. Only on the origin: elsewhere the token must not go.
-func (r *run) nextLink(_ document.Operation, res discover.Resource, _ exchange.Case) (string, map[string]string, *unsent) {
+func (r *run) nextLink(_ openapi.Operation, res Resource, _ evidence.Case) (string, map[string]string, *unsent) {
 	r.facts.mu.Lock()
 	defer r.facts.mu.Unlock()
 	next, ok := r.facts.next[res.Name]

@@ -11,7 +11,7 @@ import (
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 
-	"github.com/rin-network/rin/conformance/exchange"
+	"github.com/rin-network/rin/conformance/evidence"
 )
 
 // paging makes the node describe and serve pages: page[page] is the number of records to skip; turn may change page and size.
@@ -39,8 +39,8 @@ func paging(turn func(page, size int) (int, int)) func(*node) {
 func straight(page, size int) (int, int) { return page, size }
 
 var _ = Describe("The pages of a list", func() {
-	const list = exchange.Resource("op/listFundings")
-	given := func(log *exchange.Log, name string, cases ...exchange.Case) []string {
+	const list = evidence.Resource("op/listFundings")
+	given := func(log *evidence.Log, name string, cases ...evidence.Case) []string {
 		var out []string
 		for _, c := range cases {
 			if x, ok := log.Get(list.With(c)); ok {
@@ -49,14 +49,14 @@ var _ = Describe("The pages of a list", func() {
 		}
 		return out
 	}
-	steps := func(step func(int) exchange.Case) []exchange.Case {
-		var out []exchange.Case
+	steps := func(step func(int) evidence.Case) []evidence.Case {
+		var out []evidence.Case
 		for n := range 9 {
 			out = append(out, step(n+1))
 		}
 		return out
 	}
-	why := func(log *exchange.Log, c exchange.Case) string {
+	why := func(log *evidence.Log, c evidence.Case) string {
 		skipped, _ := log.Skipped(list.With(c))
 		return string(skipped.Kind) + ": " + skipped.Because
 	}
@@ -65,15 +65,15 @@ var _ = Describe("The pages of a list", func() {
 		n := newNode(paging(straight))
 		log := certify(targetOf(n))
 		Expect(unended(log)).To(BeEmpty())
-		Expect(given(log, "value", steps(exchange.WalkCase)...)).To(HaveExactElements("0", "1", "3"))
-		Expect(given(log, "size", exchange.WalkCase(1))).To(HaveExactElements("3"))
-		Expect(why(log, exchange.WalkCase(4))).To(Equal("not-applicable: the pages before it told enough"))
-		Expect(given(log, "value", exchange.BeyondEnd)).To(HaveExactElements("100000"))
-		Expect(given(log, "from", exchange.LinkNext)).To(HaveExactElements("op/listFundings.walk-1"))
-		x, _ := log.Get(list.With(exchange.LinkNext))
+		Expect(given(log, "value", steps(evidence.WalkCase)...)).To(HaveExactElements("0", "1", "3"))
+		Expect(given(log, "size", evidence.WalkCase(1))).To(HaveExactElements("3"))
+		Expect(why(log, evidence.WalkCase(4))).To(Equal("not-applicable: the pages before it told enough"))
+		Expect(given(log, "value", evidence.BeyondEnd)).To(HaveExactElements("100000"))
+		Expect(given(log, "from", evidence.LinkNext)).To(HaveExactElements("op/listFundings.walk-1"))
+		x, _ := log.Get(list.With(evidence.LinkNext))
 		Expect(x.Request.URL).To(HaveSuffix("/ris/funding/v3/fundings?page%5Bpage%5D=3&page%5Bsize%5D=3"))
-		Expect(why(log, exchange.ListAgain)).To(HavePrefix("not-applicable: nothing seems to have changed"))
-		Expect(why(log, exchange.WalkAgainCase(1))).To(HavePrefix("not-applicable"))
+		Expect(why(log, evidence.ListAgain)).To(HavePrefix("not-applicable: nothing seems to have changed"))
+		Expect(why(log, evidence.WalkAgainCase(1))).To(HavePrefix("not-applicable"))
 	})
 
 	It("are walked once more when they do not add up", func() {
@@ -83,8 +83,8 @@ var _ = Describe("The pages of a list", func() {
 			}
 			return page, size
 		}))))
-		Expect(given(log, "value", steps(exchange.WalkAgainCase)...)).To(Equal(given(log, "value", steps(exchange.WalkCase)...)))
-		x, _ := log.Get(list.With(exchange.ListAgain))
+		Expect(given(log, "value", steps(evidence.WalkAgainCase)...)).To(Equal(given(log, "value", steps(evidence.WalkCase)...)))
+		x, _ := log.Get(list.With(evidence.ListAgain))
 		Expect(x.Status()).To(Equal(200))
 	})
 
@@ -99,8 +99,8 @@ var _ = Describe("The pages of a list", func() {
 			}
 		})
 		log := certify(targetOf(n))
-		Expect(given(log, "value", steps(exchange.WalkCase)...)).To(HaveExactElements("0"))
-		Expect(given(log, "value", exchange.SizeNegative, exchange.PageText)).To(BeEmpty(), "no parameter is described")
+		Expect(given(log, "value", steps(evidence.WalkCase)...)).To(HaveExactElements("0"))
+		Expect(given(log, "value", evidence.SizeNegative, evidence.PageText)).To(BeEmpty(), "no parameter is described")
 	})
 
 	It("are not followed to another origin", func() {
@@ -110,8 +110,8 @@ var _ = Describe("The pages of a list", func() {
 				return false
 			}
 		})))
-		Expect(why(log, exchange.LinkNext)).To(Equal("not-applicable: the next page is on another origin, where the token does not go"))
-		Expect(slices.ContainsFunc(log.Exchanges, func(x exchange.Exchange) bool { return strings.Contains(x.Request.URL, "fundings?page=2") })).To(BeFalse())
+		Expect(why(log, evidence.LinkNext)).To(Equal("not-applicable: the next page is on another origin, where the token does not go"))
+		Expect(slices.ContainsFunc(log.Exchanges, func(x evidence.Exchange) bool { return strings.Contains(x.Request.URL, "fundings?page=2") })).To(BeFalse())
 	})
 
 	It("are asked for with brackets as they are spelled", func() {
@@ -126,19 +126,19 @@ var _ = Describe("The pages of a list", func() {
 
 	It("are asked for with bad values", func() {
 		log := certify(targetOf(newNode(paging(straight))))
-		Expect(given(log, "value", exchange.SizeNegative, exchange.SizeZero, exchange.SizeText, exchange.SizeHuge, exchange.PageNegative, exchange.PageText, exchange.FilterBad, exchange.UnknownQuery)).
+		Expect(given(log, "value", evidence.SizeNegative, evidence.SizeZero, evidence.SizeText, evidence.SizeHuge, evidence.PageNegative, evidence.PageText, evidence.FilterBad, evidence.UnknownQuery)).
 			To(HaveExactElements("-1", "0", "abc", "99999999999", "-1", "abc", "CONFORMANCE_UNKNOWN", "1"))
 	})
 
 	It("are filtered by each value of each filter on this machine", func() {
 		log := certify(targetOf(newNode(paging(straight))))
-		types := []exchange.Case{exchange.FilterCase("fundingType", 1), exchange.FilterCase("fundingType", 2), exchange.FilterCase("fundingType", 3)}
+		types := []evidence.Case{evidence.FilterCase("fundingType", 1), evidence.FilterCase("fundingType", 2), evidence.FilterCase("fundingType", 3)}
 		Expect(given(log, "value", types...)).To(HaveExactElements("CALL", "PROGRAMME", "AWARD"))
 		Expect(given(log, "seen", types...)).To(HaveExactElements("true", "true", "false"))
-		Expect(given(log, "value", exchange.FilterCase("funderId", 1), exchange.FilterCase("funderId", 2))).To(HaveExactElements("org-1", HavePrefix("conformance-unknown-")))
-		Expect(given(log, "page", exchange.FilterPaged)).To(HaveExactElements("1"))
-		Expect(given(log, "value", exchange.FilterBoth)).To(HaveExactElements("CALL"))
-		Expect(given(log, "andValue", exchange.FilterBoth)).To(HaveExactElements("org-1"))
-		Expect(given(log, "value", exchange.RunningTrue, exchange.RunningFalse)).To(HaveExactElements("true", "false"))
+		Expect(given(log, "value", evidence.FilterCase("funderId", 1), evidence.FilterCase("funderId", 2))).To(HaveExactElements("org-1", HavePrefix("conformance-unknown-")))
+		Expect(given(log, "page", evidence.FilterPaged)).To(HaveExactElements("1"))
+		Expect(given(log, "value", evidence.FilterBoth)).To(HaveExactElements("CALL"))
+		Expect(given(log, "andValue", evidence.FilterBoth)).To(HaveExactElements("org-1"))
+		Expect(given(log, "value", evidence.RunningTrue, evidence.RunningFalse)).To(HaveExactElements("true", "false"))
 	})
 })

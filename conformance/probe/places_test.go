@@ -9,7 +9,7 @@ import (
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 
-	"github.com/rin-network/rin/conformance/exchange"
+	"github.com/rin-network/rin/conformance/evidence"
 	"github.com/rin-network/rin/conformance/target"
 )
 
@@ -34,7 +34,7 @@ var _ = Describe("A run that starts from a registry", func() {
 		Expect(log.Run.SpecURL).To(Equal(n.URL + "/ris/funding/v3/api-docs"))
 		Expect(log.Run.Loopback).To(BeTrue())
 		Expect(string(log.Registry)).To(ContainSubstring(`"id":"XA"`))
-		Expect(log.Roles.List).To(Equal(exchange.Resource("op/listFundings")))
+		Expect(log.Roles.List).To(Equal(evidence.Resource("op/listFundings")))
 		Expect(log.Ended.Requests).To(Equal(len(n.log()) + 1))
 		Expect(unended(log)).To(BeEmpty())
 	})
@@ -44,8 +44,8 @@ var _ = Describe("A run that starts from a registry", func() {
 		t := from("", "XA")
 		t.RegistryDocument = []byte(strings.ReplaceAll(entry, "NODE", n.URL))
 		log := certify(t)
-		Expect(log.Roles.ProbeTarget).To(Equal(exchange.Info))
-		Expect(log.Planned).NotTo(ContainElement(exchange.Label("registry.ok")))
+		Expect(log.Roles.ProbeTarget).To(Equal(evidence.Info))
+		Expect(log.Planned).NotTo(ContainElement(evidence.Label("registry.ok")))
 	})
 
 	DescribeTable("says why there is no node to ask",
@@ -93,7 +93,7 @@ var _ = Describe("Where operations live", func() {
 		})
 		log := certify(targetOf(n))
 		x, _ := log.Get("base/1.ok")
-		Expect(x.Failure.Kind).To(Equal(exchange.FailureReset))
+		Expect(x.Failure.Kind).To(Equal(evidence.FailureReset))
 		why, _ := log.Skipped("base/2.ok")
 		Expect(why.Because).To(ContainSubstring("gave no answer"))
 		Expect(log.Roles.BaseTried).To(HaveExactElements(ContainSubstring("no answer")))
@@ -115,7 +115,7 @@ var _ = Describe("Where operations live", func() {
 		Expect(log.Roles.OperationBase).To(Equal(n.URL + "/ris/funding/v3"))
 		why, _ := log.Skipped("op/getFunding.ok")
 		Expect(why.Because).To(ContainSubstring("holds no item"))
-		Expect(log.Roles.Operations).To(Equal([]exchange.Resource{"op/listFundings"}))
+		Expect(log.Roles.Operations).To(Equal([]evidence.Resource{"op/listFundings"}))
 		Expect(unended(log)).To(BeEmpty())
 	})
 })
@@ -134,7 +134,7 @@ var _ = Describe("An info endpoint behind a redirect for the slash", func() {
 		t := targetOf(n)
 		t.InfoURL = strings.TrimSuffix(t.InfoURL, "/")
 		log := certify(t)
-		Expect(log.Roles.ProbeTarget).To(Equal(exchange.Info))
+		Expect(log.Roles.ProbeTarget).To(Equal(evidence.Info))
 		ok, _ := log.Get("info.ok")
 		Expect(ok.Redirects).To(HaveLen(1))
 		raw, _ := log.Get("info.blank-bearer")
@@ -156,8 +156,8 @@ var _ = Describe("A document with more operations than the budget has room for",
 		log := certify(targetOf(n))
 		Expect(len(n.log())).To(BeNumerically("<=", log.Run.Budget))
 		why, _ := log.Skipped("op/other699.ok")
-		Expect(why.Kind).To(Equal(exchange.OverBudget))
+		Expect(why.Kind).To(Equal(evidence.OverBudget))
 		Expect(unended(log)).To(BeEmpty())
-		Expect(log.Roles.Operations).To(ContainElement(exchange.Resource("op/getFunding")))
+		Expect(log.Roles.Operations).To(ContainElement(evidence.Resource("op/getFunding")))
 	})
 })

@@ -4,7 +4,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/rin-network/rin/conformance/exchange"
+	"github.com/rin-network/rin/conformance/evidence"
+	"github.com/rin-network/rin/conformance/target"
 )
 
 // Plan is what will be asked, in lanes.
@@ -18,7 +19,7 @@ type Lane struct {
 	Stage Stage
 	// After are the stages that must have ended before the lane starts. A stage without lanes has ended.
 	After  []Stage
-	Labels []exchange.Label
+	Labels []evidence.Label
 }
 
 // Stage is a group of lanes that others can build on.
@@ -38,16 +39,16 @@ const (
 )
 
 // anonymous is the stage of a resource's anonymous call.
-func anonymous(r exchange.Resource) Stage { return Stage(r) + ", anonymous" }
+func anonymous(r evidence.Resource) Stage { return Stage(r) + ", anonymous" }
 
 // opened is the stage of a resource's first authorized call.
-func opened(r exchange.Resource) Stage { return Stage(r) + ", authorized" }
+func opened(r evidence.Resource) Stage { return Stage(r) + ", authorized" }
 
 // tried is the stage of forged and odd credentials on a resource.
-func tried(r exchange.Resource) Stage { return Stage(r) + ", odd credentials" }
+func tried(r evidence.Resource) Stage { return Stage(r) + ", odd credentials" }
 
 // cached is the stage of the calls that find out about shared caches.
-func cached(r exchange.Resource) Stage { return Stage(r) + ", fresh URL" }
+func cached(r evidence.Resource) Stage { return Stage(r) + ", fresh URL" }
 
 // rank says how much waits for the requests of a lane.
 func (l Lane) rank() rank {
@@ -61,8 +62,8 @@ func (l Lane) rank() rank {
 }
 
 // Labels lists all labels of the plan, lane by lane.
-func (p Plan) Labels() []exchange.Label {
-	var out []exchange.Label
+func (p Plan) Labels() []evidence.Label {
+	var out []evidence.Label
 	for _, l := range p.Lanes {
 		out = append(out, l.Labels...)
 	}
@@ -98,13 +99,13 @@ func (p Plan) Longest() int {
 
 // With is the plan with the lanes of another after its own; labels that are there already are left out.
 func (p Plan) With(q Plan) Plan {
-	known := map[exchange.Label]bool{}
+	known := map[evidence.Label]bool{}
 	for _, l := range p.Labels() {
 		known[l] = true
 	}
 	out := Plan{Lanes: slices.Clone(p.Lanes)}
 	for _, l := range q.Lanes {
-		l.Labels = slices.DeleteFunc(slices.Clone(l.Labels), func(x exchange.Label) bool { return known[x] })
+		l.Labels = slices.DeleteFunc(slices.Clone(l.Labels), func(x evidence.Label) bool { return known[x] })
 		if len(l.Labels) > 0 {
 			out.Lanes = append(out.Lanes, l)
 		}
@@ -113,7 +114,7 @@ func (p Plan) With(q Plan) Plan {
 }
 
 // lane adds a lane.
-func (p *Plan) lane(stage Stage, after []Stage, r exchange.Resource, cases ...exchange.Case) {
+func (p *Plan) lane(stage Stage, after []Stage, r evidence.Resource, cases ...evidence.Case) {
 	l := Lane{Stage: stage, After: after}
 	for _, c := range cases {
 		l.Labels = append(l.Labels, r.With(c))
@@ -122,8 +123,136 @@ func (p *Plan) lane(stage Stage, after []Stage, r exchange.Resource, cases ...ex
 }
 
 // each adds a lane of its own for each case: their order does not matter.
-func (p *Plan) each(stage Stage, after []Stage, r exchange.Resource, cases ...exchange.Case) {
+func (p *Plan) each(stage Stage, after []Stage, r evidence.Resource, cases ...evidence.Case) {
 	for _, c := range cases {
 		p.lane(stage, after, r, c)
 	}
+}
+
+// ForTarget plans what can be asked of any node: the registry, the token endpoint, the info endpoint and the document.
+func ForTarget(t target.Target) Plan {
+	var p Plan
+	if t.Registry != "" && len(t.RegistryDocument) == 0 {
+		p.lane(stageRegistry, nil, evidence.Registry, evidence.OK)
+	}
+	p.tokens(t)
+	after := []Stage{anonymous(evidence.Info), stageSession}
+	p.lane(anonymous(evidence.Info), nil, evidence.Info, evidence.NoToken)
+	p.lane(opened(evidence.Info), after, evidence.Info, evidence.OK, evidence.WithoutContentType)
+	p.lane(stageRest, []Stage{opened(evidence.Info)}, evidence.Info, evidence.Post)
+	if wantsFunding(t) {
+		p.lane(anonymous(evidence.Specification), nil, evidence.Specification, evidence.NoToken)
+		p.lane(opened(evidence.Specification), []Stage{anonymous(evidence.Specification), stageSession}, evidence.Specification, evidence.OK)
+	}
+	if t.Second != nil {
+		p.lane(stageSecond, []Stage{stageToken}, evidence.SecondClient, evidence.OK)
+	}
+	for _, th := range themes() {
+		if th.forTarget != nil {
+			p = p.With(th.forTarget(t))
+		}
+	}
+	return p
+}
+
+// tokens plans the requests to the token endpoint: the good one first; then, side by side, the wrong secret with its proof that
+// nobody was locked out, the repeated requests and everything whose order does not matter; then one alone, whose token the run
+// goes on with.
+func (p *Plan) tokens(t target.Target) {
+	first, tokens := []Stage{stageToken}, evidence.TokenEndpoint
+	p.lane(stageToken, nil, tokens, evidence.OK)
+	p.lane(stageTokens, first, tokens, evidence.WrongSecret, evidence.OKAfterWrongSecret, evidence.IDOnly)
+	p.lane(stageTokens, first, tokens, evidence.Basic, evidence.BasicUnencoded)
+	if !t.Quick {
+		p.lane(stageTokens, first, tokens, evidence.Repeat1, evidence.Repeat2, evidence.Repeat3)
+	}
+	p.each(stageTokens, first, tokens, evidence.UnknownParameter, evidence.EmptyScope, evidence.PercentEncoded,
+		evidence.NoClient, evidence.NoGrantType, evidence.UnknownGrantType, evidence.UnknownScope,
+		evidence.BasicUnknownClient, evidence.Get, evidence.RepeatedGrantType)
+	p.lane(stageSession, []Stage{stageTokens}, tokens, evidence.OKAfterIDOnly)
+}
+
+// wantsFunding reports that the run looks at the API document and its operations.
+func wantsFunding(t target.Target) bool { return t.Profile != "auth" }
+
+// ForProbeTarget plans the bearer rules on the probe target, and whether the first token of the run still works there.
+func ForProbeTarget(t target.Target, r evidence.Resource) Plan {
+	var p Plan
+	after := []Stage{opened(r)}
+	p.lattice(r)
+	p.each(tried(r), after, r, evidence.LowerScheme, evidence.UpperScheme, evidence.TwoBlanks)
+	if !t.Quick {
+		p.lane(stageRest, after, r, evidence.FirstToken)
+	}
+	for _, th := range themes() {
+		if th.forProbeTarget != nil {
+			p = p.With(th.forProbeTarget(t, r))
+		}
+	}
+	return p
+}
+
+// lattice plans the credentials that a protected resource must refuse, with the good calls that prove that each refusal means
+// something, and after them a fresh URL with a token and at once without.
+func (p *Plan) lattice(r evidence.Resource) {
+	p.each(tried(r), []Stage{opened(r)}, r, refusals()...)
+	p.lane(cached(r), []Stage{tried(r)}, r, evidence.CachedOK, evidence.CachedNoToken)
+}
+
+func refusals() []evidence.Case {
+	return []evidence.Case{
+		evidence.Garbage, evidence.Tampered, evidence.EmptyBearer, evidence.BlankBearer, evidence.BasicScheme,
+		evidence.TokenScheme, evidence.HeadOK, evidence.Head, evidence.MethodOverride, evidence.AsBrowser,
+		evidence.AlgNone, evidence.ForeignIssuer,
+		evidence.PathSlash, evidence.PathDouble, evidence.PathDot, evidence.PathUpper, evidence.PathSuffix,
+		evidence.PathEncoded, evidence.PathExtension,
+	}
+}
+
+// How many requests the operations of a document may take. The catalogue's figures are for a document of a few operations; more of
+// them need more requests, since a route that nobody tried is the one that was forgotten.
+const (
+	// guardedRoom is for sixty operations: without a token, with one, with one that is none.
+	guardedRoom = 3 * 60
+	// fundingRoom is for what is asked of the list and the detail beyond that.
+	fundingRoom = 90
+	// everywhereRoom is for all odd credentials on each of sixty operations.
+	everywhereRoom = 20 * 60
+)
+
+// Room is how many requests a document may bring about, whatever it describes: its operations, and what the themes ask because of it.
+func Room(t target.Target) int {
+	room := guardedRoom + fundingRoom
+	if everywhere(t) {
+		room += everywhereRoom
+	}
+	for _, th := range themes() {
+		if th.forDocumentMost != nil {
+			room += th.forDocumentMost(t)
+		}
+	}
+	return room
+}
+
+// everywhere reports that each operation is tried with everything: on this machine, or when the operator asks for it.
+func everywhere(t target.Target) bool { return (t.Thorough || t.Loopback()) && !t.Quick }
+
+// Budget is the number of requests of a run at most, whatever the node's document describes. [Budgeted] tells less, once the document
+// is read.
+func Budget(t target.Target) int {
+	n := 0
+	if wantsFunding(t) {
+		n = Room(t)
+	}
+	return Budgeted(t, n)
+}
+
+// Budgeted is the number of requests of a run whose document takes so many: beside them the plan for the target, for a probe target and
+// for the listed endpoints, and a quarter of all that for repeats, redirects and fresh tokens.
+func Budgeted(t target.Target, document int) int {
+	n := ForTarget(t).With(ForProbeTarget(t, evidence.Info)).Requests()
+	if wantsFunding(t) {
+		n += document + ForEndpoints(maxEndpoints, nil).Requests()
+	}
+	return n + (n+3)/4
 }

@@ -8,9 +8,8 @@ import (
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 
-	"github.com/rin-network/rin/conformance/discover"
-	"github.com/rin-network/rin/conformance/document"
-	"github.com/rin-network/rin/conformance/exchange"
+	"github.com/rin-network/rin/conformance/evidence"
+	"github.com/rin-network/rin/conformance/openapi"
 	"github.com/rin-network/rin/conformance/probe"
 	"github.com/rin-network/rin/conformance/target"
 )
@@ -21,14 +20,14 @@ var _ = Describe("A plan", func() {
 	remote := local
 	remote.TokenURL = "https://sso.example/t"
 
-	nodeOf := func(t target.Target, spec string) discover.Node {
-		doc, err := document.Parse([]byte(spec))
+	nodeOf := func(t target.Target, spec string) probe.Node {
+		doc, err := openapi.Parse([]byte(spec))
 		Expect(err).NotTo(HaveOccurred())
-		return discover.NewNode(t, doc)
+		return probe.NewNode(t, doc)
 	}
-	whole := func(t target.Target, n discover.Node) probe.Plan {
+	whole := func(t target.Target, n probe.Node) probe.Plan {
 		operations, _ := probe.ForDocument(n, 1000)
-		return probe.ForTarget(t).With(probe.ForProbeTarget(t, exchange.Info)).With(operations).With(probe.ForEndpoints(2, nil))
+		return probe.ForTarget(t).With(probe.ForProbeTarget(t, evidence.Info)).With(operations).With(probe.ForEndpoints(2, nil))
 	}
 	// ladder is a document with n operations beside the funding operations.
 	ladder := func(n int) string {
@@ -41,7 +40,7 @@ var _ = Describe("A plan", func() {
 
 	It("names each label once", func() {
 		labels := whole(local, nodeOf(local, ladder(3))).Labels()
-		seen := map[exchange.Label]bool{}
+		seen := map[evidence.Label]bool{}
 		for _, l := range labels {
 			Expect(seen[l]).To(BeFalse(), string(l))
 			seen[l] = true
@@ -51,64 +50,64 @@ var _ = Describe("A plan", func() {
 	It("asks every operation without a token, with one and with one that is none", func() {
 		labels := whole(remote, nodeOf(remote, ladder(3))).Labels()
 		for _, key := range []string{"listFundings", "getFunding", "other0", "other2"} {
-			r := exchange.OperationResource(key)
-			Expect(labels).To(ContainElements(r.With(exchange.NoToken), r.With(exchange.OK), r.With(exchange.Garbage)))
+			r := evidence.OperationResource(key)
+			Expect(labels).To(ContainElements(r.With(evidence.NoToken), r.With(evidence.OK), r.With(evidence.Garbage)))
 		}
 	})
 
 	It("holds back what must not come before another", func() {
 		plan := whole(local, nodeOf(local, ladder(1)))
-		lane := func(label exchange.Label) probe.Lane {
+		lane := func(label evidence.Label) probe.Lane {
 			i := slices.IndexFunc(plan.Lanes, func(l probe.Lane) bool { return slices.Contains(l.Labels, label) })
 			Expect(i).To(BeNumerically(">=", 0), string(label))
 			return plan.Lanes[i]
 		}
-		for _, r := range []exchange.Resource{"info", "op/listFundings", "op/getFunding", "op/other0"} {
-			order := []exchange.Case{exchange.NoToken, exchange.OK, exchange.Garbage, exchange.CachedOK}
+		for _, r := range []evidence.Resource{"info", "op/listFundings", "op/getFunding", "op/other0"} {
+			order := []evidence.Case{evidence.NoToken, evidence.OK, evidence.Garbage, evidence.CachedOK}
 			for i := range order[1:] {
 				Expect(lane(r.With(order[i+1])).After).To(ContainElement(lane(r.With(order[i])).Stage), "%s after %s on %s", order[i+1], order[i], r)
 			}
-			Expect(lane(r.With(exchange.OK)).After).To(ContainElement(lane("token.ok-after-id-only").Stage), "the last token of the run")
+			Expect(lane(r.With(evidence.OK)).After).To(ContainElement(lane("token.ok-after-id-only").Stage), "the last token of the run")
 		}
 		Expect(lane("op/getFunding.no-token").After).To(ContainElement(lane("op/listFundings.ok").Stage), "its ids come from the list")
-		Expect(lane("token.wrong-secret").Labels).To(Equal([]exchange.Label{"token.wrong-secret", "token.ok-after-wrong-secret", "token.id-only"}))
-		Expect(lane("info.cached-ok").Labels).To(Equal([]exchange.Label{"info.cached-ok", "info.cached-no-token"}))
+		Expect(lane("token.wrong-secret").Labels).To(Equal([]evidence.Label{"token.wrong-secret", "token.ok-after-wrong-secret", "token.id-only"}))
+		Expect(lane("info.cached-ok").Labels).To(Equal([]evidence.Label{"info.cached-ok", "info.cached-no-token"}))
 	})
 
 	It("tries all odd credentials on info, list and detail, and on every operation on this machine or when asked to", func() {
-		odd := func(t target.Target) []exchange.Label {
-			var out []exchange.Label
+		odd := func(t target.Target) []evidence.Label {
+			var out []evidence.Label
 			for _, l := range whole(t, nodeOf(t, ladder(1))).Labels() {
-				if l.Case() == exchange.Tampered {
+				if l.Case() == evidence.Tampered {
 					out = append(out, l)
 				}
 			}
 			return out
 		}
-		few := []any{exchange.Label("info.tampered"), exchange.Label("op/listFundings.tampered"), exchange.Label("op/getFunding.tampered")}
+		few := []any{evidence.Label("info.tampered"), evidence.Label("op/listFundings.tampered"), evidence.Label("op/getFunding.tampered")}
 		Expect(odd(remote)).To(ConsistOf(few...))
-		Expect(odd(local)).To(ConsistOf(append(few, exchange.Label("op/other0.tampered"))...))
+		Expect(odd(local)).To(ConsistOf(append(few, evidence.Label("op/other0.tampered"))...))
 		thorough := remote
 		thorough.Thorough = true
-		Expect(odd(thorough)).To(ConsistOf(append(few, exchange.Label("op/other0.tampered"))...))
+		Expect(odd(thorough)).To(ConsistOf(append(few, evidence.Label("op/other0.tampered"))...))
 	})
 
 	It("keeps to its room, and names what it leaves out", func() {
 		plan, left := probe.ForDocument(nodeOf(local, ladder(200)), 200)
 		Expect(plan.Requests()).To(And(BeNumerically("<=", 200), BeNumerically(">", 190)))
-		Expect(plan.Labels()).To(ContainElement(exchange.Label("op/getFunding.item-last")), "the funding operations go first")
-		Expect(left).To(ContainElement(exchange.Label("op/other199.ok")))
-		Expect(left).NotTo(ContainElement(exchange.Label("op/other0.ok")))
+		Expect(plan.Labels()).To(ContainElement(evidence.Label("op/getFunding.item-last")), "the funding operations go first")
+		Expect(left).To(ContainElement(evidence.Label("op/other199.ok")))
+		Expect(left).NotTo(ContainElement(evidence.Label("op/other0.ok")))
 	})
 
 	It("is what the interface document's requirements need for the authorization alone", func() {
 		auth := target.Target{TokenURL: "https://sso.example/t", InfoURL: "https://api.example/i", Profile: "auth"}
 		labels := probe.ForTarget(auth).Labels()
-		Expect(labels).To(ContainElements(exchange.Label("token.ok"), exchange.Label("info.ok")))
+		Expect(labels).To(ContainElements(evidence.Label("token.ok"), evidence.Label("info.ok")))
 		for _, l := range labels {
-			Expect(l.Resource()).To(BeElementOf(exchange.TokenEndpoint, exchange.Info,
-				exchange.TokenOrigin, exchange.InfoOrigin, exchange.CleartextToken, exchange.CleartextInfo,
-				exchange.MetadataResource(1), exchange.MetadataResource(2), exchange.MetadataResource(3)), string(l))
+			Expect(l.Resource()).To(BeElementOf(evidence.TokenEndpoint, evidence.Info,
+				evidence.TokenOrigin, evidence.InfoOrigin, evidence.CleartextToken, evidence.CleartextInfo,
+				evidence.MetadataResource(1), evidence.MetadataResource(2), evidence.MetadataResource(3)), string(l))
 		}
 	})
 
@@ -135,8 +134,8 @@ var _ = Describe("A plan", func() {
 			plan, left := probe.ForDocument(nodeOf(t, ladder(58)), probe.Room(t))
 			Expect(left).To(BeEmpty())
 			for _, key := range []string{"listFundings", "getFunding", "other0", "other57"} {
-				r := exchange.OperationResource(key)
-				Expect(plan.Labels()).To(ContainElements(r.With(exchange.NoToken), r.With(exchange.OK), r.With(exchange.Garbage)), key)
+				r := evidence.OperationResource(key)
+				Expect(plan.Labels()).To(ContainElements(r.With(evidence.NoToken), r.With(evidence.OK), r.With(evidence.Garbage)), key)
 			}
 			Expect(plan.Requests()).To(BeNumerically("<=", probe.Room(t)))
 		}
@@ -146,10 +145,10 @@ var _ = Describe("A plan", func() {
 		second := remote
 		second.Second = &target.Credentials{}
 		labels := whole(second, nodeOf(second, ladder(1))).Labels()
-		Expect(labels).To(ContainElements(exchange.Label("op/listFundings.no-role"), exchange.Label("op/getFunding.no-role")))
-		Expect(labels).NotTo(ContainElement(exchange.Label("op/other0.no-role")))
+		Expect(labels).To(ContainElements(evidence.Label("op/listFundings.no-role"), evidence.Label("op/getFunding.no-role")))
+		Expect(labels).NotTo(ContainElement(evidence.Label("op/other0.no-role")))
 		second.Thorough = true
-		Expect(whole(second, nodeOf(second, ladder(1))).Labels()).To(ContainElement(exchange.Label("op/other0.no-role")))
+		Expect(whole(second, nodeOf(second, ladder(1))).Labels()).To(ContainElement(evidence.Label("op/other0.no-role")))
 	})
 
 	It("has no lane so long that it binds the time of a run with eight requests at a time", func() {
@@ -162,10 +161,10 @@ var _ = Describe("A plan", func() {
 
 	It("counts the lanes that a lane waits for", func() {
 		p := probe.Plan{Lanes: []probe.Lane{
-			{Stage: "c", After: []probe.Stage{"b"}, Labels: []exchange.Label{"c.1"}},
-			{Stage: "a", Labels: []exchange.Label{"a.1", "a.2"}},
-			{Stage: "b", After: []probe.Stage{"a"}, Labels: []exchange.Label{"b.1"}},
-			{Stage: "b", Labels: []exchange.Label{"b.2"}},
+			{Stage: "c", After: []probe.Stage{"b"}, Labels: []evidence.Label{"c.1"}},
+			{Stage: "a", Labels: []evidence.Label{"a.1", "a.2"}},
+			{Stage: "b", After: []probe.Stage{"a"}, Labels: []evidence.Label{"b.1"}},
+			{Stage: "b", Labels: []evidence.Label{"b.2"}},
 		}}
 		Expect(p.Longest()).To(Equal(4))
 	})

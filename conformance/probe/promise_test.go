@@ -10,7 +10,7 @@ import (
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 
-	"github.com/rin-network/rin/conformance/exchange"
+	"github.com/rin-network/rin/conformance/evidence"
 	"github.com/rin-network/rin/conformance/target"
 )
 
@@ -87,7 +87,7 @@ var _ = Describe("What a run promises", func() {
 		t := targetOf(n)
 		t.BaseURL = api.URL + "/ris"
 		log := certify(t)
-		x, sent := log.Get(exchange.Info.With(exchange.SessionCookie))
+		x, sent := log.Get(evidence.Info.With(evidence.SessionCookie))
 		Expect(sent).To(BeTrue())
 		Expect(x.Given).To(HaveKeyWithValue("cookies", "sid"))
 		cookies := those(n.log(), with("Cookie"))
@@ -127,8 +127,8 @@ var _ = Describe("What a run promises", func() {
 		t := targetOf(n)
 		t.BaseURL = api.URL + "/ris"
 		log := certify(t)
-		Expect(log.Roles.ProbeTarget).To(Equal(exchange.Resource("op/listFundings")), "info is open to all")
-		Expect(because(log, log.Roles.ProbeTarget.With(exchange.SessionCookie))).To(ContainSubstring("another origin"))
+		Expect(log.Roles.ProbeTarget).To(Equal(evidence.Resource("op/listFundings")), "info is open to all")
+		Expect(because(log, log.Roles.ProbeTarget.With(evidence.SessionCookie))).To(ContainSubstring("another origin"))
 		Expect(api.log()).To(HaveEach(Satisfy(without("Cookie"))))
 	})
 
@@ -152,7 +152,7 @@ var _ = Describe("What a run promises", func() {
 			Expect(all).To(HaveLen(requests))
 			Expect(all).To(HaveEach(Satisfy(without("Authorization"))))
 			if requests == 1 {
-				Expect(because(log, exchange.Info.With(exchange.RealIP))).To(ContainSubstring("together got nothing"))
+				Expect(because(log, evidence.Info.With(evidence.RealIP))).To(ContainSubstring("together got nothing"))
 			}
 		},
 		Entry("none is trusted", "", 1),
@@ -170,10 +170,10 @@ var _ = Describe("What a run promises", func() {
 				}
 			})
 			log := certify(targetOf(n))
-			_, sent := log.Get(exchange.TokenEndpoint.With(exchange.FormJSON))
+			_, sent := log.Get(evidence.TokenEndpoint.With(evidence.FormJSON))
 			Expect(sent).To(BeTrue())
-			for _, c := range []exchange.Case{exchange.FormPercent, exchange.FormBytes, exchange.FormLong, exchange.FormParts, exchange.FormText} {
-				Expect(because(log, exchange.TokenEndpoint.With(c))).To(ContainSubstring("no more odd token requests"), string(c))
+			for _, c := range []evidence.Case{evidence.FormPercent, evidence.FormBytes, evidence.FormLong, evidence.FormParts, evidence.FormText} {
+				Expect(because(log, evidence.TokenEndpoint.With(c))).To(ContainSubstring("no more odd token requests"), string(c))
 			}
 		},
 		Entry("403", http.StatusForbidden), Entry("429", http.StatusTooManyRequests))
@@ -184,13 +184,13 @@ var _ = Describe("What a run promises", func() {
 		t.Polite = true
 		t.Politeness = target.Politeness{Timeout: t.Politeness.Timeout, Rate: 1000, Concurrency: 1}
 		log := certify(t)
-		var odd []exchange.Label
+		var odd []evidence.Label
 		for _, l := range log.Planned {
 			if strings.HasPrefix(string(l), "token.form-") {
 				odd = append(odd, l)
 			}
 		}
-		Expect(odd).To(ConsistOf(exchange.Label("token.form-json"), exchange.Label("token.form-bytes")))
+		Expect(odd).To(ConsistOf(evidence.Label("token.form-json"), evidence.Label("token.form-bytes")))
 	})
 
 	It("tries one wrong secret of the client and its id alone once, whatever is allowed", func() {

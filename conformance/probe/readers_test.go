@@ -6,14 +6,14 @@ import (
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 
-	"github.com/rin-network/rin/conformance/exchange"
+	"github.com/rin-network/rin/conformance/evidence"
 	"github.com/rin-network/rin/conformance/probe"
 	"github.com/rin-network/rin/conformance/requirement"
 	"github.com/rin-network/rin/conformance/target"
 )
 
 // stands reports that a planned label may stand for one that a requirement reads, which may be a role.
-func stands(planned, read exchange.Label) bool {
+func stands(planned, read evidence.Label) bool {
 	if planned == read {
 		return true
 	}
@@ -22,17 +22,17 @@ func stands(planned, read exchange.Label) bool {
 	}
 	operation := strings.HasPrefix(string(planned.Resource()), "op/")
 	switch read.Resource() {
-	case exchange.ProbeTarget:
-		return operation || planned.Resource() == exchange.Info
-	case exchange.ListOperation, exchange.DetailOperation, exchange.EveryOperation:
+	case evidence.ProbeTarget:
+		return operation || planned.Resource() == evidence.Info
+	case evidence.ListOperation, evidence.DetailOperation, evidence.EveryOperation:
 		return operation
 	}
 	return false
 }
 
 // reads are the labels that a requirement names.
-func reads(r requirement.Requirement) []exchange.Label {
-	labels := append(append([]exchange.Label{}, r.Needs...), r.Reads...)
+func reads(r requirement.Requirement) []evidence.Label {
+	labels := append(append([]evidence.Label{}, r.Needs...), r.Reads...)
 	if r.Control != "" {
 		labels = append(labels, r.Control)
 	}
@@ -40,7 +40,7 @@ func reads(r requirement.Requirement) []exchange.Label {
 }
 
 var _ = Describe("Plans and requirements", func() {
-	var planned []exchange.Label
+	var planned []evidence.Label
 	BeforeEach(func() {
 		n, staging := newNode(), newNode()
 		remote := target.Target{TokenURL: "https://sso.example/token", InfoURL: "https://api.example/info", SpecURL: "https://docs.example/api-docs",
@@ -54,8 +54,8 @@ var _ = Describe("Plans and requirements", func() {
 
 	It("fit: whatever a requirement reads is planned", func() {
 		// What is asked because of a registry, or of the place of the operations, has tests of its own.
-		elsewhere := func(l exchange.Label) bool {
-			return l == exchange.WholeRun || l.Resource() == "cleartext/list" || l.Resource() == "tls/base" || strings.HasPrefix(string(l), "entry/") || l.Resource() == exchange.Registry
+		elsewhere := func(l evidence.Label) bool {
+			return l == evidence.WholeRun || l.Resource() == "cleartext/list" || l.Resource() == "tls/base" || strings.HasPrefix(string(l), "entry/") || l.Resource() == evidence.Registry
 		}
 		for _, r := range requirement.Catalogue() {
 			for _, l := range reads(r) {
@@ -72,10 +72,10 @@ var _ = Describe("Plans and requirements", func() {
 	})
 
 	It("fit: whatever is planned is read, or is there for what comes after it", func() {
-		helpers := map[exchange.Case]string{
-			exchange.WithoutContentType: "finds the cause when the good call fails",
-			exchange.ToExpire:           "issues the token that expires",
-			exchange.Throwaway:          "issues the token that goes into a URL",
+		helpers := map[evidence.Case]string{
+			evidence.WithoutContentType: "finds the cause when the good call fails",
+			evidence.ToExpire:           "issues the token that expires",
+			evidence.Throwaway:          "issues the token that goes into a URL",
 		}
 		for _, p := range planned {
 			read := helpers[p.Case()] != "" ||

@@ -2,11 +2,17 @@ package probe
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"net/url"
+	"slices"
+	"sort"
+	"strings"
 
-	"github.com/rin-network/rin/conformance/discover"
-	"github.com/rin-network/rin/conformance/exchange"
+	"github.com/rin-network/rin/conformance/evidence"
+	"github.com/rin-network/rin/conformance/openapi"
+	"github.com/rin-network/rin/conformance/recorder"
 	"github.com/rin-network/rin/conformance/target"
 )
 
@@ -17,7 +23,7 @@ const registryRequests = 4
 func (r *run) locate(ctx context.Context) (target.Target, error) {
 	document := r.Target.RegistryDocument
 	if len(document) == 0 && r.Target.Registry == "" {
-		return discover.Complete(r.Target, discover.Entry{}).Defaults(), nil
+		return Complete(r.Target, RegistryEntry{}).Defaults(), nil
 	}
 	if len(document) == 0 {
 		var err error
@@ -25,13 +31,13 @@ func (r *run) locate(ctx context.Context) (target.Target, error) {
 			return target.Target{}, err
 		}
 	}
-	entry, err := discover.FindEntry(document, r.Target.NodeID)
+	entry, err := FindEntry(document, r.Target.NodeID)
 	if err != nil {
 		return target.Target{}, fmt.Errorf("read the registry: %w", err)
 	}
 	r.entry = entry
 	r.Journal.Registry(r.Redactor.Bytes(entry.Raw), r.Redactor.Registry(entry.Facts))
-	t := discover.Complete(r.Target, entry)
+	t := Complete(r.Target, entry)
 	if t.TokenURL == "" || t.InfoURL == "" {
 		return target.Target{}, fmt.Errorf("the registry's entry %s: expected the URLs oauth2 and info, got %q and %q", entry.ID, t.TokenURL, t.InfoURL)
 	}
@@ -48,9 +54,9 @@ func (r *run) readRegistry(ctx context.Context) ([]byte, error) {
 		return nil, fmt.Errorf("prepare reading the registry: %w", err)
 	}
 	defer recorder.Close()
-	a := recorder.Send(ctx, discover.RegistryRequest(r.Target.Registry))
+	a := recorder.Send(ctx, RegistryRequest(r.Target.Registry))
 	r.before = recorder.Sent()
-	r.count(exchange.Registry.With(exchange.OK))
+	r.count(evidence.Registry.With(evidence.OK))
 	switch {
 	case a.Failure() != nil:
 		return nil, fmt.Errorf("read the registry: no answer from %s: %s", r.Target.Registry, a.Failure().Message)
@@ -60,4 +66,183 @@ func (r *run) readRegistry(ctx context.Context) ([]byte, error) {
 		return nil, errors.New("read the registry: the answer is empty")
 	}
 	return a.Body, nil
+}
+
+// RegistryEntry is a node's entry in the registry, blanks around its values removed.
+type RegistryEntry struct {
+	ID       string
+	TokenURL string // member "oauth2"
+	InfoURL  string // member "info"
+	// Raw is the entry as it stands in the registry.
+	Raw json.RawMessage
+	// Facts are what the document says beyond the entry.
+	Facts evidence.RegistryFacts
+}
+
+// UnknownNodeError says that the registry has no entry with the id.
+type UnknownNodeError struct {
+	ID   string
+	Near []string // the ids that look most like it, or the first ones
+	Size int      // entries in the registry
+}
+
+// Error implements error.
+func (e *UnknownNodeError) Error() string {
+	text := fmt.Sprintf("expected an entry with the id %q in the registry, got %d other entries", e.ID, e.Size)
+	if len(e.Near) > 0 {
+		text += fmt.Sprintf(" (hint: did you mean --node %s?)", strings.Join(e.Near, " or "))
+	}
+	return text
+}
+
+// ErrNoRegistry says that the text is no registry document.
+var ErrNoRegistry = errors.New("expected a registry document: a JSON object with the array \"member\", or an array of entries")
+
+// FindEntry reads the entry with the id out of a registry document: entries stand under "member", a bare array is accepted.
+// Ids are compared exactly, blanks around them aside; of several entries the first counts. An entry without URLs is returned as it is.
+func FindEntry(registry []byte, id string) (RegistryEntry, error) {
+	members, err := entries(registry)
+	if err != nil {
+		return RegistryEntry{}, err
+	}
+	id = strings.TrimSpace(id)
+	var ids []string
+	var entry *RegistryEntry
+	for _, raw := range members {
+		var fields map[string]json.RawMessage
+		if json.Unmarshal(raw, &fields) != nil {
+			continue // the requirements on the registry report it
+		}
+		found := trimmed(fields["id"])
+		if found == id && found != "" {
+			same := RegistryEntry{ID: id, TokenURL: trimmed(fields["oauth2"]), InfoURL: trimmed(fields["info"]), Raw: raw}
+			if entry == nil {
+				same.Facts = evidence.RegistryFacts{Entries: len(members), Repeated: repeatedMembers(registry)}
+				entry = &same
+			} else if twins := &entry.Facts.Twins; len(*twins) < maxTwins {
+				*twins = append(*twins, evidence.RegistryTwin{TokenURL: same.TokenURL, InfoURL: same.InfoURL})
+			}
+			continue
+		}
+		if found != "" && len(found) <= maxID && len(ids) < maxCompared {
+			ids = append(ids, found)
+		}
+	}
+	if entry != nil {
+		return *entry, nil
+	}
+	return RegistryEntry{}, &UnknownNodeError{ID: id, Near: nearest(id, ids), Size: len(members)}
+}
+
+// Bounds on what is compared with an unknown id: the longest id in bytes, and how many; and on how many entries of one id are told.
+const (
+	maxID       = 64
+	maxCompared = 1000
+	maxTwins    = 5
+)
+
+// repeatedMembers are the names that the document itself holds twice; what other nodes' entries repeat is their business.
+func repeatedMembers(registry []byte) []string {
+	return slices.DeleteFunc(openapi.RepeatedMembers(registry), func(pointer string) bool { return strings.Count(pointer, "/") > 1 })
+}
+
+func entries(registry []byte) ([]json.RawMessage, error) {
+	var bare []json.RawMessage
+	if json.Unmarshal(registry, &bare) == nil {
+		return bare, nil
+	}
+	var document struct {
+		Member []json.RawMessage `json:"member"`
+	}
+	if err := json.Unmarshal(registry, &document); err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrNoRegistry, err)
+	}
+	if document.Member == nil {
+		return nil, ErrNoRegistry
+	}
+	return document.Member, nil
+}
+
+// trimmed reads a string without the blanks around it; anything else is empty.
+func trimmed(raw json.RawMessage) string {
+	var text string
+	if json.Unmarshal(raw, &text) != nil {
+		return ""
+	}
+	return strings.TrimSpace(text)
+}
+
+// maxSuggested is how many ids an unknown one is answered with.
+const maxSuggested = 3
+
+// nearest lists the ids that take the fewest edits to become the one that was asked for, letter case aside.
+func nearest(id string, ids []string) []string {
+	sort.SliceStable(ids, func(a, b int) bool { return distance(id, ids[a]) < distance(id, ids[b]) })
+	return ids[:min(len(ids), maxSuggested)]
+}
+
+// distance counts insertions, deletions and replacements (Levenshtein), letter case aside.
+func distance(a, b string) int {
+	x, y := []rune(strings.ToLower(a)), []rune(strings.ToLower(b))
+	x = x[:min(len(x), maxID)]
+	row := make([]int, len(y)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range x {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range y {
+			cost := 1
+			if x[i] == y[j] {
+				cost = 0
+			}
+			diagonal, row[j+1] = row[j+1], min(row[j+1]+1, row[j]+1, diagonal+cost)
+		}
+	}
+	return row[len(y)]
+}
+
+// registered asks the URLs of the registry entry as they are recorded, where the operator gave others (REG-03).
+func registered() theme { return theme{probe: (*run).entryProbe} }
+
+// forEntry plans one good request to each recorded URL that is not asked anyway.
+func forEntry(t target.Target, entry RegistryEntry) Plan {
+	var p Plan
+	if differs(entry.TokenURL, t.TokenURL) {
+		p.lane(stageTokens, []Stage{stageToken}, evidence.RecordedToken, evidence.OK)
+	}
+	if differs(entry.InfoURL, t.InfoURL) {
+		p.lane(stageRest, []Stage{opened(evidence.Info)}, evidence.RecordedInfo, evidence.OK)
+	}
+	return p
+}
+
+// differs reports that a recorded URL is another one than the given URL on the same origin. Another origin may be another environment,
+// where these credentials mean nothing; they are not sent there.
+func differs(recorded, given string) bool {
+	a, errA := url.Parse(recorded)
+	b, errB := url.Parse(given)
+	return errA == nil && errB == nil && recorded != given && a.Host != "" && evidence.Origin(a) == evidence.Origin(b)
+}
+
+// entryProbe makes the good request at a recorded URL.
+func (r *run) entryProbe(l evidence.Label) (probe, bool) {
+	switch l.Resource() {
+	case evidence.RecordedToken:
+		return probe{prepare: func(context.Context) (recorder.Request, *unsent) {
+			if r.current().Value == "" {
+				return recorder.Request{}, unmet("the good token request yielded no token at the given URL either")
+			}
+			t := r.Target
+			t.TokenURL = r.entry.TokenURL
+			return TokenRequest(t, evidence.OK, ClientSecret, Credentialed(t.Credentials)...), nil
+		}}, true
+	case evidence.RecordedInfo:
+		return probe{prepare: func(ctx context.Context) (recorder.Request, *unsent) {
+			res := Resource{Name: evidence.RecordedInfo, URL: r.entry.InfoURL, JSONType: true}
+			return r.authorized(ctx, res, evidence.OK)
+		}}, true
+	}
+	return probe{}, false
 }

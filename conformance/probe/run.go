@@ -1,19 +1,96 @@
+// Package probe asks a node everything that a certification needs to know, and records what came. It never judges.
+//
+// A run is a [Plan]: lanes of labels. Requests of one lane go out one after the other, lanes run side by side, and a lane starts
+// when the stages that it builds on have ended. Plans are pure functions of the target and of the node as discovered, so the
+// number of requests is known and told before the first one; how a label is asked stands in one table for each kind of
+// resource. A probe decides on recorded facts only ("there is a token"), never on verdicts; what cannot be asked is recorded as
+// not sent, with the reason. Every planned label ends as answered, failed or not sent, also when the run is cut short.
+//
+// Token requests of the first client come before the first authorized call, and the last of them, alone, yields the token that
+// the run goes on with: an authorization server that revokes a token with each new one must not spoil everything else. On each
+// protected URL the anonymous call comes before the first authorized one (shared caches, RFC 9111 §3.5), and forged credentials
+// come after it (whoever is banned for them has been heard first).
 package probe
 
 import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"sync"
 	"time"
 
-	"github.com/rin-network/rin/conformance/discover"
-	"github.com/rin-network/rin/conformance/document"
-	"github.com/rin-network/rin/conformance/exchange"
-	"github.com/rin-network/rin/conformance/exchange/record"
-	"github.com/rin-network/rin/conformance/forge"
+	"github.com/rin-network/rin/conformance/evidence"
+	"github.com/rin-network/rin/conformance/openapi"
+	"github.com/rin-network/rin/conformance/recorder"
 	"github.com/rin-network/rin/conformance/target"
+	"github.com/rin-network/rin/conformance/tokenforge"
 )
+
+// Options are what a run works with. Everything is required unless it says otherwise.
+type Options struct {
+	Target target.Target
+	// Suite is the version of rin, for the evidence.
+	Suite    string
+	Journal  *evidence.Journal
+	Redactor *evidence.Redactor
+	// Recorder opens the recorder for a target with that many requests to spend. It is called once the node's URLs are known,
+	// because they decide which origins may receive a token and how gently to ask; before that once more to read a registry.
+	Recorder func(t target.Target, budget int) (*recorder.Recorder, error)
+	Clock    func() time.Time
+	// Random yields the bytes of unknown ids and wrong secrets.
+	Random io.Reader
+	// Guard reduces a document from the node to what is safe to read.
+	Guard func(body []byte) evidence.Document
+	// Annotator prepares judging answers by a document; optional. Without it, and when it fails, there are no schema findings.
+	Annotator func(evidence.Document) (func(evidence.Exchange, openapi.Operation) evidence.SchemaFindings, error)
+	// Pause waits for d or until ctx ends, whose cause it then returns; optional, nil waits in real time.
+	Pause func(ctx context.Context, d time.Duration) error
+	// Wanted restricts a partial run to these labels, roles allowed, and to what discovery needs; empty asks for everything.
+	Wanted []evidence.Label
+	// Planned is told how many requests the run takes until the node's document is read, and how politely they are sent, before the
+	// node is asked; and the budget of the whole run once the document says what there is to ask. Optional.
+	Planned func(budget int, at target.Politeness)
+	// Progress is told that done of planned labels have ended, the last of them label; optional. It is called from one
+	// goroutine at a time. More labels may be planned as more of the node is known.
+	Progress func(done, planned int, label evidence.Label)
+}
+
+func (o Options) complete() (Options, error) {
+	var faults []error
+	for _, need := range []struct {
+		missing bool
+		what    string
+	}{
+		{o.Journal == nil, "a journal"}, {o.Redactor == nil, "a redactor"}, {o.Recorder == nil, "a recorder"},
+		{o.Clock == nil, "a clock"}, {o.Random == nil, "a source of randomness"}, {o.Guard == nil, "a guard"},
+	} {
+		if need.missing {
+			faults = append(faults, errors.New("probe: expected "+need.what))
+		}
+	}
+	if o.Pause == nil {
+		o.Pause = pause
+	}
+	if o.Planned == nil {
+		o.Planned = func(int, target.Politeness) {}
+	}
+	if o.Progress == nil {
+		o.Progress = func(int, int, evidence.Label) {}
+	}
+	return o, errors.Join(faults...)
+}
+
+func pause(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
 
 // errDeadline is the cause of a run that took longer than its operator allows.
 var errDeadline = errors.New("the deadline of the run passed")
@@ -45,7 +122,7 @@ func Run(ctx context.Context, o Options) error {
 		r.recorder.Close()
 	}
 	r.sweep(cause)
-	ended := exchange.Ended{Complete: cause == nil && ctx.Err() == nil, Requests: r.sent()}
+	ended := evidence.Ended{Complete: cause == nil && ctx.Err() == nil, Requests: r.sent()}
 	switch {
 	case cause != nil:
 		ended.Cause = o.Redactor.Text(cause.Error())
@@ -65,8 +142,8 @@ type run struct {
 	drawn    drawn
 	started  time.Time
 	budget   int
-	entry    discover.Entry // the node's entry in the registry, if there is one
-	recorder *record.Recorder
+	entry    RegistryEntry // the node's entry in the registry, if there is one
+	recorder *recorder.Recorder
 	before   int // requests of the recorder that read the registry
 	// entryRoom is the part of the budget that the URLs of the registry entry take, where others were given.
 	entryRoom int
@@ -74,8 +151,8 @@ type run struct {
 	renewing                   sync.Mutex
 	unrenewed, secondUnrenewed bool
 	// node and judge are set before the first lane of an operation starts.
-	node   discover.Node
-	judge  func(exchange.Exchange, document.Operation) exchange.SchemaFindings
+	node   Node
+	judge  func(evidence.Exchange, openapi.Operation) evidence.SchemaFindings
 	queue  *queue
 	facts  *facts
 	stages *stages
@@ -83,7 +160,7 @@ type run struct {
 	last   []Lane // what is asked when all other lanes have ended
 	// forging guards the keys of the run, by algorithm.
 	forging  sync.Mutex
-	ownKeys  map[string]forge.Key
+	ownKeys  map[string]tokenforge.Key
 	progress progress
 }
 
@@ -111,22 +188,22 @@ func (r *run) start(ctx context.Context) error {
 		return fmt.Errorf("prepare requests to %s: %w", t, err)
 	}
 	r.queue = newQueue(t.Politeness.Concurrency)
-	r.facts.urls[exchange.Info] = discover.Resource{Name: exchange.Info, URL: t.InfoURL, JSONType: true}
-	r.node = discover.NewNode(t, nil)
+	r.facts.urls[evidence.Info] = Resource{Name: evidence.Info, URL: t.InfoURL, JSONType: true}
+	r.node = NewNode(t, nil)
 	r.launch(ctx, plan)
 	return r.discover(ctx)
 }
 
 // register makes the secrets of the run known to the redactor before anything is sent.
 func (r *run) register() {
-	for _, s := range discover.Secrets(r.Target) {
+	for _, s := range Secrets(r.Target) {
 		r.Redactor.Secret(s.Name, s.Value.Reveal())
 	}
 }
 
-func (r *run) header() exchange.Run {
+func (r *run) header() evidence.Run {
 	t := r.Target
-	run := exchange.Run{
+	run := evidence.Run{
 		Suite: r.Suite, Started: r.started, Profile: t.Profile,
 		TokenURL: r.Redactor.Text(t.TokenURL), InfoURL: r.Redactor.Text(t.InfoURL), SpecURL: r.Redactor.Text(t.SpecURL), BaseURL: r.Redactor.Text(t.BaseURL),
 		Registry: r.Redactor.Text(t.Registry), NodeID: t.NodeID, ClientID: t.Credentials.ClientID,
@@ -137,14 +214,14 @@ func (r *run) header() exchange.Run {
 		run.StagingTokenURL = r.Redactor.Text(t.Staging.TokenURL)
 	}
 	if a := t.BruteForce; a != nil {
-		run.BruteForce = &exchange.Attestation{Holds: a.Holds, How: r.Redactor.Text(a.How)}
+		run.BruteForce = &evidence.Attestation{Holds: a.Holds, How: r.Redactor.Text(a.How)}
 	}
 	return run
 }
 
 // shortSecret reports a client secret that the redactor takes for a word of the language.
 func shortSecret(t target.Target) bool {
-	short := func(s target.Secret) bool { return len(s.Reveal()) < exchange.ShortSecret }
+	short := func(s target.Secret) bool { return len(s.Reveal()) < evidence.ShortSecret }
 	return short(t.Credentials.ClientSecret) || t.Second != nil && short(t.Second.ClientSecret)
 }
 

@@ -14,10 +14,10 @@ import (
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 
-	"github.com/rin-network/rin/conformance/document"
-	"github.com/rin-network/rin/conformance/exchange"
-	"github.com/rin-network/rin/conformance/exchange/record"
+	"github.com/rin-network/rin/conformance/evidence"
+	"github.com/rin-network/rin/conformance/openapi"
 	"github.com/rin-network/rin/conformance/probe"
+	"github.com/rin-network/rin/conformance/recorder"
 	"github.com/rin-network/rin/conformance/target"
 )
 
@@ -36,35 +36,35 @@ func targetOf(n *node) target.Target {
 }
 
 // guard accepts any JSON object as it is.
-func guard(body []byte) exchange.Document {
+func guard(body []byte) evidence.Document {
 	var object map[string]any
 	if err := json.Unmarshal(body, &object); err != nil {
-		return exchange.Document{Refused: "expected a JSON object"}
+		return evidence.Document{Refused: "expected a JSON object"}
 	}
-	return exchange.Document{Reduced: body}
+	return evidence.Document{Reduced: body}
 }
 
 // options are good ones for a target, with the evidence written to a buffer.
 func options(t target.Target) (probe.Options, *bytes.Buffer) {
-	evidence := &bytes.Buffer{}
-	journal, redactor := exchange.NewJournal(evidence), exchange.NewRedactor([]byte("salt"))
+	recorded := &bytes.Buffer{}
+	journal, redactor := evidence.NewJournal(recorded), evidence.NewRedactor([]byte("salt"))
 	clock := func() time.Time { return begun }
 	seed := [32]byte{1}
 	return probe.Options{
 		Target: t, Suite: "test", Journal: journal, Redactor: redactor, Clock: clock,
 		Random: rand.NewChaCha8(seed), Guard: guard,
-		Recorder: func(t target.Target, budget int) (*record.Recorder, error) {
-			return record.New(record.Options{
+		Recorder: func(t target.Target, budget int) (*recorder.Recorder, error) {
+			return recorder.New(recorder.Options{
 				Journal: journal, Redactor: redactor, Clock: clock, Budget: budget,
 				Sleep:   func(context.Context, time.Duration) error { return nil },
 				Timeout: t.Politeness.Timeout, Concurrency: t.Politeness.Concurrency,
 				AllowedOrigins: t.Origins(), Loopback: t.Loopback(),
 			})
 		},
-	}, evidence
+	}, recorded
 }
 
-func certify(t target.Target, change ...func(*probe.Options)) *exchange.Log {
+func certify(t target.Target, change ...func(*probe.Options)) *evidence.Log {
 	GinkgoHelper()
 	o, _ := options(t)
 	for _, c := range change {
@@ -77,8 +77,8 @@ func certify(t target.Target, change ...func(*probe.Options)) *exchange.Log {
 }
 
 // unended lists the planned labels that were neither asked nor explained.
-func unended(log *exchange.Log) []exchange.Label {
-	var out []exchange.Label
+func unended(log *evidence.Log) []evidence.Label {
+	var out []evidence.Label
 	for _, l := range log.Planned {
 		_, sent := log.Get(l)
 		if _, skipped := log.Skipped(l); !sent && !skipped {
@@ -90,22 +90,22 @@ func unended(log *exchange.Log) []exchange.Label {
 
 var _ = Describe("A run against a good node", func() {
 	var n *node
-	var log *exchange.Log
+	var log *evidence.Log
 	BeforeEach(func() {
 		n = newNode()
 		log = certify(targetOf(n))
 	})
 
-	status := func(label exchange.Label) int { x, _ := log.Get(label); return x.Status() }
-	header := func(label exchange.Label, name string) string {
+	status := func(label evidence.Label) int { x, _ := log.Get(label); return x.Status() }
+	header := func(label evidence.Label, name string) string {
 		x, _ := log.Get(label)
-		return strings.Join(exchange.Values(x.Request.Header, name), ", ")
+		return strings.Join(evidence.Values(x.Request.Header, name), ", ")
 	}
-	given := func(label exchange.Label, name string) string { x, _ := log.Get(label); return x.Given[name] }
+	given := func(label evidence.Label, name string) string { x, _ := log.Get(label); return x.Given[name] }
 
 	It("asks every planned label or explains it", func() {
 		Expect(unended(log)).To(BeEmpty())
-		Expect(*log.Ended).To(Equal(exchange.Ended{Complete: true, Requests: len(n.log())}))
+		Expect(*log.Ended).To(Equal(evidence.Ended{Complete: true, Requests: len(n.log())}))
 	})
 
 	It("tells a budget until the document is read and then one for the whole run, and keeps to them", func() {
@@ -121,21 +121,21 @@ var _ = Describe("A run against a good node", func() {
 	})
 
 	It("finds the roles of the node's resources", func() {
-		Expect(log.Roles).To(Equal(exchange.Roles{
-			ProbeTarget: exchange.Info, List: "op/listFundings", Detail: "op/getFunding",
-			Operations:    []exchange.Resource{"op/listFundings", "op/getFunding"},
+		Expect(log.Roles).To(Equal(evidence.Roles{
+			ProbeTarget: evidence.Info, List: "op/listFundings", Detail: "op/getFunding",
+			Operations:    []evidence.Resource{"op/listFundings", "op/getFunding"},
 			OperationBase: n.URL + "/ris/funding/v3",
 			BaseTried:     []string{n.URL + "/ris/funding/v3 (base URL with the path of servers[0]): 200"},
 		}))
 	})
 
 	It("has a good call beside each refusal", func() {
-		for _, r := range []exchange.Resource{exchange.Info, "op/listFundings", "op/getFunding"} {
-			Expect(status(r.With(exchange.OK))).To(Equal(200), string(r))
-			Expect(status(r.With(exchange.HeadOK))).To(Equal(200), string(r))
-			Expect(status(r.With(exchange.CachedOK))).To(Equal(200), string(r))
-			Expect(status(r.With(exchange.CachedNoToken))).To(Equal(401), string(r))
-			Expect(status(r.With(exchange.Tampered))).To(Equal(401), string(r))
+		for _, r := range []evidence.Resource{evidence.Info, "op/listFundings", "op/getFunding"} {
+			Expect(status(r.With(evidence.OK))).To(Equal(200), string(r))
+			Expect(status(r.With(evidence.HeadOK))).To(Equal(200), string(r))
+			Expect(status(r.With(evidence.CachedOK))).To(Equal(200), string(r))
+			Expect(status(r.With(evidence.CachedNoToken))).To(Equal(401), string(r))
+			Expect(status(r.With(evidence.Tampered))).To(Equal(401), string(r))
 		}
 	})
 
@@ -166,7 +166,7 @@ var _ = Describe("A run against a good node", func() {
 		Expect(given("op/listFundings.param-funderId", "value")).To(Equal("org-1"))
 		Expect(given("op/listFundings.param-runningCalls", "value")).To(Equal("true"))
 		why, _ := log.Skipped("op/listFundings.param-words")
-		Expect(why.Kind).To(Equal(exchange.NotApplicable))
+		Expect(why.Kind).To(Equal(evidence.NotApplicable))
 	})
 
 	DescribeTable("chooses inputs that show something of a short list as well",
@@ -191,7 +191,7 @@ var _ = Describe("A run against a good node", func() {
 				`{"name":"words","in":"query","schema":{"type":"array","enum":["live"],"items":{"type":"string"}}}`, 1)
 		})))
 		why, _ := log.Skipped("op/listFundings.param-words")
-		Expect(why.Kind).To(Equal(exchange.NotApplicable))
+		Expect(why.Kind).To(Equal(evidence.NotApplicable))
 	})
 
 	It("gives a required parameter another value where it tries one, and never two", func() {
@@ -234,7 +234,7 @@ var _ = Describe("A run against a good node", func() {
 		log := certify(t)
 		Expect(unended(log)).To(BeEmpty())
 		Expect(log.Document).To(BeNil())
-		Expect(log.Roles).To(Equal(exchange.Roles{ProbeTarget: exchange.Info}))
+		Expect(log.Roles).To(Equal(evidence.Roles{ProbeTarget: evidence.Info}))
 		for _, l := range log.Planned {
 			Expect(string(l)).NotTo(HavePrefix("op/"))
 		}
@@ -245,22 +245,22 @@ var _ = Describe("A run against a good node", func() {
 		t.Quick = true
 		log := certify(t)
 		Expect(log.Run.Partial).To(Equal("--quick"))
-		Expect(log.Planned).NotTo(ContainElement(exchange.Label("token.repeat-1")))
-		Expect(log.Planned).NotTo(ContainElement(exchange.Label("op/listFundings.tampered")))
-		Expect(log.Planned).To(ContainElement(exchange.Label("op/listFundings.garbage")))
+		Expect(log.Planned).NotTo(ContainElement(evidence.Label("token.repeat-1")))
+		Expect(log.Planned).NotTo(ContainElement(evidence.Label("op/listFundings.tampered")))
+		Expect(log.Planned).To(ContainElement(evidence.Label("op/listFundings.garbage")))
 		Expect(unended(log)).To(BeEmpty())
 	})
 
 	It("asks in a partial run what was chosen, by label or by role, and what discovery stands on", func() {
 		log := certify(targetOf(n), func(o *probe.Options) {
-			o.Wanted = []exchange.Label{"P.garbage", "list.size-2", "token.wrong-secret"}
+			o.Wanted = []evidence.Label{"P.garbage", "list.size-2", "token.wrong-secret"}
 		})
-		for _, label := range []exchange.Label{"info.garbage", "op/listFundings.size-2", "token.wrong-secret", "info.ok", "op/getFunding.ok"} {
+		for _, label := range []evidence.Label{"info.garbage", "op/listFundings.size-2", "token.wrong-secret", "info.ok", "op/getFunding.ok"} {
 			_, sent := log.Get(label)
 			Expect(sent).To(BeTrue(), string(label))
 		}
 		// A case on a resource that may still turn out to hold the role is asked, too, so only other cases are surely left out.
-		for _, label := range []exchange.Label{"info.tampered", "op/listFundings.tampered", "op/getFunding.item-first", "token.basic"} {
+		for _, label := range []evidence.Label{"info.tampered", "op/listFundings.tampered", "op/getFunding.item-first", "token.basic"} {
 			_, sent := log.Get(label)
 			Expect(sent).To(BeFalse(), string(label))
 		}
@@ -268,10 +268,10 @@ var _ = Describe("A run against a good node", func() {
 	})
 
 	It("tells its progress label by label", func() {
-		var told []exchange.Label
+		var told []evidence.Label
 		var counts [][2]int
 		certify(targetOf(n), func(o *probe.Options) {
-			o.Progress = func(done, planned int, label exchange.Label) {
+			o.Progress = func(done, planned int, label evidence.Label) {
 				told, counts = append(told, label), append(counts, [2]int{done, planned})
 			}
 		})
@@ -281,12 +281,12 @@ var _ = Describe("A run against a good node", func() {
 
 	It("judges the answers of operations by the document, and keeps an answer that the judge cannot take", func() {
 		judged := certify(targetOf(n), func(o *probe.Options) {
-			o.Annotator = func(exchange.Document) (func(exchange.Exchange, document.Operation) exchange.SchemaFindings, error) {
-				return func(x exchange.Exchange, op document.Operation) exchange.SchemaFindings {
+			o.Annotator = func(evidence.Document) (func(evidence.Exchange, openapi.Operation) evidence.SchemaFindings, error) {
+				return func(x evidence.Exchange, op openapi.Operation) evidence.SchemaFindings {
 					if op.Key == "getFunding" {
 						panic("a schema without end")
 					}
-					return exchange.SchemaFindings{Label: x.Label, Judged: true}
+					return evidence.SchemaFindings{Label: x.Label, Judged: true}
 				}, nil
 			}
 		})
@@ -305,7 +305,7 @@ var _ = Describe("A token in use", func() {
 		var before atomic.Int64 // of the two calls that come before the one without the role
 		log := certify(targetOf(n), func(o *probe.Options) {
 			o.Clock = func() time.Time { return begun.Add(time.Duration(before.Load()/2) * 40 * time.Second) }
-			o.Progress = func(_, _ int, label exchange.Label) {
+			o.Progress = func(_, _ int, label evidence.Label) {
 				if label == "token2.ok" || label == "op/listFundings.ok" {
 					before.Add(1)
 				}
@@ -329,7 +329,7 @@ var _ = Describe("A token in use", func() {
 		var asked atomic.Int64
 		log := certify(targetOf(n), func(o *probe.Options) {
 			o.Clock = func() time.Time { return begun.Add(time.Duration(asked.Load()) * time.Second) }
-			o.Progress = func(done, _ int, _ exchange.Label) { asked.Store(int64(done)) }
+			o.Progress = func(done, _ int, _ evidence.Label) { asked.Store(int64(done)) }
 		})
 		x, _ := log.Get("info.cached-ok")
 		Expect(x.Status()).To(Equal(200))

@@ -7,7 +7,7 @@ import (
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 
-	"github.com/rin-network/rin/conformance/exchange"
+	"github.com/rin-network/rin/conformance/evidence"
 	"github.com/rin-network/rin/conformance/probe"
 	"github.com/rin-network/rin/conformance/target"
 )
@@ -69,16 +69,16 @@ var _ = Describe("The theme of the registry", func() {
 		t := targetOf(n)
 		t.NodeID, t.RegistryDocument = "XA", entry(n, "/oauth/token", "/ris/info/v2/oauth/info/")
 		log := certify(t)
-		_, asked := log.Get(exchange.RecordedToken.With(exchange.OK))
+		_, asked := log.Get(evidence.RecordedToken.With(evidence.OK))
 		Expect(asked).To(BeFalse(), "it is the given one")
-		x, asked := log.Get(exchange.RecordedInfo.With(exchange.OK))
+		x, asked := log.Get(evidence.RecordedInfo.With(evidence.OK))
 		Expect(asked).To(BeTrue())
 		Expect(x.Status()).To(Equal(http.StatusNotFound))
 		Expect(x.Request.URL).To(HaveSuffix("/ris/info/v2/oauth/info/"))
 
 		t.RegistryDocument = []byte(`{"member":[{"id":"XA","oauth2":"https://elsewhere.example/t","info":"https://elsewhere.example/i"}]}`)
 		log = certify(t)
-		for _, l := range []exchange.Label{"entry/token.ok", "entry/info.ok"} {
+		for _, l := range []evidence.Label{"entry/token.ok", "entry/info.ok"} {
 			Expect(log.Planned).NotTo(ContainElement(l), "these credentials may mean nothing there")
 		}
 	})

@@ -7,16 +7,15 @@ import (
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 
-	"github.com/rin-network/rin/conformance/discover"
-	"github.com/rin-network/rin/conformance/document"
-	"github.com/rin-network/rin/conformance/exchange"
+	"github.com/rin-network/rin/conformance/evidence"
+	"github.com/rin-network/rin/conformance/openapi"
 	"github.com/rin-network/rin/conformance/target"
 )
 
 // described reads a parameter as it stands in a document.
-func described(parameter string) document.Parameter {
+func described(parameter string) openapi.Parameter {
 	GinkgoHelper()
-	d, err := document.Parse([]byte(`{"openapi":"3.0.3","paths":{"/a/{id}":{"get":{"parameters":[` + parameter + `]}}}}`))
+	d, err := openapi.Parse([]byte(`{"openapi":"3.0.3","paths":{"/a/{id}":{"get":{"parameters":[` + parameter + `]}}}}`))
 	Expect(err).NotTo(HaveOccurred())
 	Expect(d.Operations[0].Parameters).To(HaveLen(1))
 	return d.Operations[0].Parameters[0]
@@ -85,17 +84,17 @@ var _ = Describe("Trials of a parameter", func() {
 		Entry("no large pages", `{"name":"limit","in":"query","schema":{"type":"integer","maximum":10000}}`, "above-maximum≠10001", "wrong-type≠conformance-unknown"),
 	)
 
-	node := func(t target.Target, parameters string) discover.Node {
+	node := func(t target.Target, parameters string) Node {
 		var others strings.Builder
 		for i := range 40 {
 			fmt.Fprintf(&others, `,"/things%d":{"get":{"operationId":"things%d","parameters":[%s],"responses":{"200":{}}}}`, i, i, parameters)
 		}
-		d, err := document.Parse([]byte(`{"openapi":"3.0.3","paths":{"/fundings":{"get":{"operationId":"list","parameters":[
+		d, err := openapi.Parse([]byte(`{"openapi":"3.0.3","paths":{"/fundings":{"get":{"operationId":"list","parameters":[
 			{"name":"page[size]","in":"query","schema":{"type":"integer","minimum":1}},{"name":"fundingType","in":"query","schema":{"enum":["CALL","GRANT"]}},
 			{"name":"funderId","in":"query","schema":{"type":"string","maxLength":20}}],
 			"responses":{"200":{"content":{"application/json":{"schema":{"type":"array"}}}}}}}` + others.String() + `}}`))
 		Expect(err).NotTo(HaveOccurred())
-		return discover.NewNode(t, d)
+		return NewNode(t, d)
 	}
 	far := target.Target{TokenURL: "https://sso.example/t", InfoURL: "https://api.example/i", BaseURL: "https://api.example"}
 
@@ -109,12 +108,12 @@ var _ = Describe("Trials of a parameter", func() {
 		n := node(far, `{"name":"lang","in":"query","schema":{"enum":["de","en","fr"]}}`)
 		few := forBounds(n).Labels()
 		Expect(few).To(HaveLen(mostGentleTrials))
-		Expect(few).To(ContainElement(exchange.Label("op/things0.outside-enum-lang")))
-		Expect(few).NotTo(ContainElement(exchange.Label("op/things0.value-3-lang")))
+		Expect(few).To(ContainElement(evidence.Label("op/things0.outside-enum-lang")))
+		Expect(few).NotTo(ContainElement(evidence.Label("op/things0.value-3-lang")))
 		thorough := far
 		thorough.Thorough = true
 		all := forBounds(node(thorough, `{"name":"lang","in":"query","schema":{"enum":["de","en","fr"]}}`)).Labels()
-		Expect(all).To(ContainElements(exchange.Label("op/things39.param-lang"), exchange.Label("op/things39.value-3-lang")))
+		Expect(all).To(ContainElements(evidence.Label("op/things39.param-lang"), evidence.Label("op/things39.value-3-lang")))
 		Expect(len(all)).To(BeNumerically("<=", mostTrials))
 		quick := far
 		quick.Quick = true

@@ -6,13 +6,14 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
-	"github.com/rin-network/rin/conformance/document"
+	"github.com/rin-network/rin/conformance/openapi"
 )
 
 // valueOf is a valid value by a parameter's schema; ok is false when the schema does not tell one.
-func valueOf(s document.Schema, now time.Time) (string, bool) {
+func valueOf(s openapi.Schema, now time.Time) (string, bool) {
 	var text string
 	switch {
 	case len(s.Enum) > 0 && s.Type != "array" && s.Type != "object": // of a list it lists whole lists
@@ -42,7 +43,7 @@ func valueOf(s document.Schema, now time.Time) (string, bool) {
 
 // valueOfParameter is a valid value of a query parameter and the name that it is sent under: one member of an object is sent as
 // "name[member]" (OAS 3.0.3, style deepObject).
-func valueOfParameter(p document.Parameter, now time.Time) (name, value string, ok bool) {
+func valueOfParameter(p openapi.Parameter, now time.Time) (name, value string, ok bool) {
 	if p.Schema.Type != "object" {
 		value, ok = valueOf(p.Schema, now)
 		return p.Name, value, ok
@@ -56,7 +57,7 @@ func valueOfParameter(p document.Parameter, now time.Time) (name, value string, 
 }
 
 // atLeast is the whole number nearest to wish within the bounds of a schema; of a vocabulary the least that reaches it, else the greatest.
-func atLeast(s document.Schema, wish int) int {
+func atLeast(s openapi.Schema, wish int) int {
 	if n, ok := listed(s.Enum, wish); ok {
 		return n
 	}
@@ -87,9 +88,9 @@ const pageSize = "page[size]"
 
 // sizeParameter is the described query parameter that sets the size of a page, by the names in use; "page" with a member "size" is
 // the same as "page[size]" (OAS 3.0.3, style deepObject).
-func sizeParameter(o document.Operation) (document.Parameter, bool) {
+func sizeParameter(o openapi.Operation) (openapi.Parameter, bool) {
 	for _, name := range []string{pageSize, "page", "size", "limit", "per_page", "pageSize", "page_size"} {
-		i := slices.IndexFunc(o.Parameters, func(p document.Parameter) bool { return p.In == "query" && p.Name == name })
+		i := slices.IndexFunc(o.Parameters, func(p openapi.Parameter) bool { return p.In == "query" && p.Name == name })
 		if i < 0 {
 			continue
 		}
@@ -98,10 +99,10 @@ func sizeParameter(o document.Operation) (document.Parameter, bool) {
 			return p, true
 		}
 		if size, ok := p.Schema.Properties["size"]; ok {
-			return document.Parameter{Name: pageSize, In: "query", Schema: size}, true
+			return openapi.Parameter{Name: pageSize, In: "query", Schema: size}, true
 		}
 	}
-	return document.Parameter{}, false
+	return openapi.Parameter{}, false
 }
 
 // choice is a filter with the values to try.
@@ -117,7 +118,7 @@ type choice struct {
 // chooseFilter picks a described filter and two of its values: one that is seen in some items but not in all of them, if there is
 // one, and one that is not seen. Where all items are of one kind, the second value shows the filter by leaving them out. ok is false
 // when no filter has a member with a value in the data.
-func chooseFilter(o document.Operation, items []item) (choice, bool) {
+func chooseFilter(o openapi.Operation, items []item) (choice, bool) {
 	var best choice
 	rank := 0
 	for _, f := range filtersOf(o) {
@@ -175,4 +176,62 @@ func otherValue(vocabulary []string, counts map[string]int, seen string) (value 
 		}
 	}
 	return "", false
+}
+
+// placeOf tells parameters of one operation apart (OAS 3.0.3 Parameter Object).
+func placeOf(p openapi.Parameter) string { return p.In + " " + p.Name }
+
+// clientsField reports a header parameter that OpenAPI leaves to other parts of the document (OAS 3.0.3 Parameter Object).
+func clientsField(p openapi.Parameter) bool {
+	switch strings.ToLower(p.Name) {
+	case "accept", "content-type", "authorization":
+		return p.In == "header"
+	}
+	return false
+}
+
+// sendsAs reports whether a value can be sent where the parameter stands without meaning something else: the document is the node's
+// word, and a header field such as Host or Transfer-Encoding would change the request itself.
+func sendsAs(p openapi.Parameter, value string) bool {
+	switch p.In {
+	case "query":
+		return true
+	case "path":
+		return value != "" && value != "." && value != ".."
+	case "header":
+		return fieldName(p.Name) && !framing(p.Name) && !clientsField(p) && printable(value)
+	}
+	return false // cookies are not sent
+}
+
+// framing are fields that steer the request or the connection (RFC 9110 §7, §10, RFC 9112).
+func framing(name string) bool {
+	switch strings.ToLower(name) {
+	case "host", "connection", "content-length", "transfer-encoding", "te", "trailer", "upgrade", "expect", "keep-alive", "cookie",
+		"proxy-authorization", "proxy-connection", "x-http-method-override", "range", "if-range":
+		return true
+	}
+	return false
+}
+
+// fieldName is a token (RFC 9110 §5.6.2).
+func fieldName(s string) bool {
+	if s == "" || len(s) > 64 {
+		return false
+	}
+	for _, c := range []byte(s) {
+		if c <= ' ' || c > '~' || strings.IndexByte("\"(),/:;<=>?@[\\]{}", c) >= 0 {
+			return false
+		}
+	}
+	return true
+}
+
+func printable(s string) bool {
+	for _, c := range []byte(s) {
+		if c < ' ' || c > '~' {
+			return false
+		}
+	}
+	return strings.TrimSpace(s) == s
 }

@@ -7,14 +7,14 @@ import (
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 
-	"github.com/rin-network/rin/conformance/exchange"
+	"github.com/rin-network/rin/conformance/evidence"
 	"github.com/rin-network/rin/conformance/report"
 	"github.com/rin-network/rin/conformance/requirement"
 	"github.com/rin-network/rin/conformance/verdict"
 )
 
 // certificate is the report of a node in order by a suite that covers the whole catalogue.
-func certificate() (report.Report, *exchange.Log) {
+func certificate() (report.Report, *evidence.Log) {
 	log := smallLog()
 	log.Run.Profile = string(requirement.Full)
 	var rows []requirement.Requirement

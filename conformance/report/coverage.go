@@ -7,8 +7,9 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/rin-network/rin/conformance/document"
-	"github.com/rin-network/rin/conformance/exchange"
+	"github.com/rin-network/rin/conformance/evidence"
+	"github.com/rin-network/rin/conformance/openapi"
+	"github.com/rin-network/rin/conformance/requirement"
 )
 
 // This file says how much of what the document promises was seen, from the evidence alone: which parameters were tried, and which of the
@@ -22,8 +23,8 @@ const (
 )
 
 // calls are the answered calls of each resource.
-func calls(log *exchange.Log) map[exchange.Resource][]exchange.Exchange {
-	out := map[exchange.Resource][]exchange.Exchange{}
+func calls(log *evidence.Log) map[evidence.Resource][]evidence.Exchange {
+	out := map[evidence.Resource][]evidence.Exchange{}
 	for _, x := range log.Exchanges {
 		if x.Answered() {
 			r := x.Label.Resource()
@@ -34,7 +35,7 @@ func calls(log *exchange.Log) map[exchange.Resource][]exchange.Exchange {
 }
 
 // parametersOf tells of each described parameter in which manners it was tried.
-func parametersOf(o document.Operation, op Operation, log *exchange.Log, answered []exchange.Exchange) []Parameter {
+func parametersOf(o openapi.Operation, op Operation, log *evidence.Log, answered []evidence.Exchange) []Parameter {
 	out := []Parameter{}
 	for _, p := range o.Parameters {
 		told := Parameter{Name: cut(p.Name, maxName), In: cut(p.In, maxName), Required: p.Required, Tried: []Manner{}}
@@ -58,20 +59,20 @@ func parametersOf(o document.Operation, op Operation, log *exchange.Log, answere
 }
 
 // mannerOf is how a call tries a parameter; empty when it does not.
-func mannerOf(p document.Parameter, x exchange.Exchange) Manner {
-	if x.Label.Case() == exchange.OK && (p.Required || p.In == "path") && p.In != "cookie" {
+func mannerOf(p openapi.Parameter, x evidence.Exchange) Manner {
+	if x.Label.Case() == evidence.OK && (p.Required || p.In == "path") && p.In != "cookie" {
 		return Valid // the good call has a sample of what it needs
 	}
 	name, in := x.Given["parameter"], x.Given["in"]
 	if name != p.Name && !strings.HasPrefix(name, p.Name+"[") || in != "" && in != p.In || in == "" && p.In != "query" {
 		return ""
 	}
-	switch exchange.Try(x.Given["try"]) {
-	case exchange.AtMinimum, exchange.AtMaximum, exchange.Shortest, exchange.Longest:
+	switch evidence.Try(x.Given["try"]) {
+	case evidence.AtMinimum, evidence.AtMaximum, evidence.Shortest, evidence.Longest:
 		return Bounds
 	case "":
 		switch x.Label.Case() {
-		case exchange.SizeNegative, exchange.SizeZero, exchange.SizeText, exchange.SizeHuge, exchange.PageNegative, exchange.PageText, exchange.FilterBad:
+		case evidence.SizeNegative, evidence.SizeZero, evidence.SizeText, evidence.SizeHuge, evidence.PageNegative, evidence.PageText, evidence.FilterBad:
 			return Outside
 		}
 		return Valid
@@ -83,12 +84,12 @@ func mannerOf(p document.Parameter, x exchange.Exchange) Manner {
 }
 
 // untried says why a parameter was not tried at all.
-func untried(o document.Operation, p document.Parameter, op Operation, log *exchange.Log) string {
+func untried(o openapi.Operation, p openapi.Parameter, op Operation, log *evidence.Log) string {
 	if !op.Executed {
 		return "the operation was not executed"
 	}
-	resource := exchange.OperationResource(o.Key)
-	if skipped, planned := log.Skipped(resource.With(exchange.ParameterCase(p.Name))); planned && p.In == "query" {
+	resource := evidence.OperationResource(o.Key)
+	if skipped, planned := log.Skipped(resource.With(evidence.ParameterCase(p.Name))); planned && p.In == "query" {
 		return skipped.Because
 	}
 	switch {
@@ -103,7 +104,7 @@ func untried(o document.Operation, p document.Parameter, op Operation, log *exch
 }
 
 // statusesOf tells of each documented status whether an answer had it, and which undocumented ones there were.
-func statusesOf(o document.Operation, op Operation, log *exchange.Log, answered []exchange.Exchange) (told []Status, undocumented []string) {
+func statusesOf(o openapi.Operation, op Operation, log *evidence.Log, answered []evidence.Exchange) (told []Status, undocumented []string) {
 	seen := map[string]bool{}
 	odd := map[string]bool{}
 	for _, x := range answered {
@@ -127,7 +128,7 @@ func statusesOf(o document.Operation, op Operation, log *exchange.Log, answered 
 }
 
 // describedBy is the response that describes a status: itself, its range, or default (OAS 3.0.3 Responses Object).
-func describedBy(o document.Operation, code string) (key string, ok bool) {
+func describedBy(o openapi.Operation, code string) (key string, ok bool) {
 	for _, key := range []string{code, code[:1] + "XX", code[:1] + "xx", "default"} {
 		if _, ok := o.Responses[key]; ok {
 			return key, true
@@ -137,7 +138,7 @@ func describedBy(o document.Operation, code string) (key string, ok bool) {
 }
 
 // unseen says why no answer had a documented status: most often, nothing that a polite run asks brings it about.
-func unseen(o document.Operation, key string, op Operation, log *exchange.Log) string {
+func unseen(o openapi.Operation, key string, op Operation, log *evidence.Log) string {
 	switch {
 	case !op.Executed:
 		return "the operation was not executed"
@@ -186,7 +187,7 @@ func (o *Operations) count(op Operation) {
 	}
 }
 
-// told bounds what stands in the report of one operation; the counts are of all.
+// attentionItem bounds what stands in the report of one operation; the counts are of all.
 func (op Operation) told() Operation {
 	op.Parameters = op.Parameters[:min(len(op.Parameters), maxParametersTold)]
 	op.Statuses = op.Statuses[:min(len(op.Statuses), maxStatusesTold)]
@@ -239,4 +240,61 @@ func (op Operation) StatusesInWords() []string {
 		out = append(out, strings.Join(op.Undocumented, ", ")+" seen and not documented")
 	}
 	return out
+}
+
+// maxOperations bounds the list of operations; the counts are of all.
+const maxOperations = 500
+
+// operations compares the node's document with what was executed.
+func operations(log *evidence.Log) Operations {
+	out := Operations{List: []Operation{}}
+	spec := requirement.Read(log).Spec
+	if spec == nil {
+		return out
+	}
+	answered := calls(log)
+	for _, o := range spec.Operations {
+		op := Operation{Method: o.Method, Path: o.Path, ID: o.ID}
+		op.Executed, op.Because = executed(o, log)
+		own := answered[evidence.OperationResource(o.Key)]
+		op.Parameters = parametersOf(o, op, log, own)
+		op.Statuses, op.Undocumented = statusesOf(o, op, log, own)
+		out.Documented++
+		if op.Executed {
+			out.Executed++
+		}
+		out.count(op)
+		if len(out.List) < maxOperations {
+			out.List = append(out.List, op.told())
+		}
+	}
+	return out
+}
+
+// executed reports whether an operation was called, and why not.
+func executed(o openapi.Operation, log *evidence.Log) (bool, string) {
+	resource := evidence.OperationResource(o.Key)
+	for _, x := range log.Exchanges {
+		if x.Label.Resource() == resource && x.Answered() {
+			return true, ""
+		}
+	}
+	good := resource.With(evidence.OK)
+	if x, ok := log.Get(good); ok && x.Failure != nil {
+		return false, "no answer: " + x.Failure.Message
+	}
+	skipped, planned := log.Skipped(good)
+	switch {
+	case planned:
+		return false, skipped.Because
+	case o.Method != "GET":
+		return false, "only GET is executed on operations"
+	case o.HasBody:
+		return false, "it requires a request body"
+	case !requirement.Profile(log.Run.Profile).Includes(requirement.Funding):
+		return false, "profile " + log.Run.Profile + " executes no operations"
+	case log.Run.Partial != "":
+		return false, "the run was restricted: " + log.Run.Partial
+	}
+	return false, "the run did not plan it"
 }

@@ -7,7 +7,7 @@ import (
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 
-	"github.com/rin-network/rin/conformance/exchange"
+	"github.com/rin-network/rin/conformance/evidence"
 	"github.com/rin-network/rin/conformance/report"
 	"github.com/rin-network/rin/conformance/verdict"
 )
@@ -18,25 +18,25 @@ var _ = Describe("Coverage of the document", func() {
 		{"name":"page","in":"query","schema":{"type":"object","properties":{"offset":{"type":"integer"}}}},{"name":"X-Language","in":"header","schema":{"enum":["de"]}},
 		{"name":"q","in":"query","schema":{"type":"string"}},{"name":"Accept","in":"header","schema":{"type":"string"}},{"name":"sid","in":"cookie","schema":{"type":"string"}}],
 		"responses":{"200":{},"4XX":{},"404":{},"304":{},"500":{},"default":{}}}},"/b":{"post":{"operationId":"b","parameters":[{"name":"q","in":"query","schema":{"type":"string"}}],"responses":{"201":{}}}}}}`
-	answered := func(c exchange.Case, status int, given map[string]string) exchange.Exchange {
-		return exchange.Exchange{Label: exchange.OperationResource("a").With(c), Given: given, Response: &exchange.Response{Status: status}}
+	answered := func(c evidence.Case, status int, given map[string]string) evidence.Exchange {
+		return evidence.Exchange{Label: evidence.OperationResource("a").With(c), Given: given, Response: &evidence.Response{Status: status}}
 	}
-	covered := func(exchanges ...exchange.Exchange) report.Operations {
+	covered := func(exchanges ...evidence.Exchange) report.Operations {
 		log := smallLog()
-		log.Document, log.Exchanges = &exchange.Document{Reduced: json.RawMessage(document)}, exchanges
-		log.NotSent = []exchange.NotSent{{Label: "op/a.param-q", Kind: exchange.NotApplicable, Because: "the document tells no valid value of it"}}
+		log.Document, log.Exchanges = &evidence.Document{Reduced: json.RawMessage(document)}, exchanges
+		log.NotSent = []evidence.NotSent{{Label: "op/a.param-q", Kind: evidence.NotApplicable, Because: "the document tells no valid value of it"}}
 		return report.New(verdict.Decide(smallCatalogue(), smallJudgements(), log), log, version).Operations
 	}
-	trial := func(try exchange.Try, in, name string, legal string) map[string]string {
+	trial := func(try evidence.Try, in, name string, legal string) map[string]string {
 		return map[string]string{"parameter": name, "in": in, "try": string(try), "legal": legal, "value": "1"}
 	}
-	whole := []exchange.Exchange{
-		answered(exchange.OK, 200, nil), answered(exchange.NoToken, 401, nil),
-		answered(exchange.SizeTwo, 200, map[string]string{"parameter": "size", "value": "2"}),
-		answered(exchange.TryCase(exchange.AtMinimum, "query", "size"), 200, trial(exchange.AtMinimum, "query", "size", "true")),
-		answered(exchange.SizeText, 400, map[string]string{"parameter": "size", "value": "abc"}),
-		answered(exchange.BeyondEnd, 200, map[string]string{"parameter": "page[offset]", "value": "9"}),
-		answered(exchange.TryCase(exchange.OutsideEnum, "header", "X-Language"), 302, trial(exchange.OutsideEnum, "header", "X-Language", "false")),
+	whole := []evidence.Exchange{
+		answered(evidence.OK, 200, nil), answered(evidence.NoToken, 401, nil),
+		answered(evidence.SizeTwo, 200, map[string]string{"parameter": "size", "value": "2"}),
+		answered(evidence.TryCase(evidence.AtMinimum, "query", "size"), 200, trial(evidence.AtMinimum, "query", "size", "true")),
+		answered(evidence.SizeText, 400, map[string]string{"parameter": "size", "value": "abc"}),
+		answered(evidence.BeyondEnd, 200, map[string]string{"parameter": "page[offset]", "value": "9"}),
+		answered(evidence.TryCase(evidence.OutsideEnum, "header", "X-Language"), 302, trial(evidence.OutsideEnum, "header", "X-Language", "false")),
 	}
 
 	It("counts parameters and statuses, and tells how each was tried", func() {

@@ -2,8 +2,9 @@ package report
 
 import (
 	"fmt"
+	"strings"
 
-	"github.com/rin-network/rin/conformance/exchange"
+	"github.com/rin-network/rin/conformance/evidence"
 	"github.com/rin-network/rin/conformance/requirement"
 	"github.com/rin-network/rin/conformance/verdict"
 )
@@ -72,7 +73,7 @@ func settle(id requirement.ID, fault requirement.Fault) string {
 }
 
 // shaken tells a handshake in one line.
-func shaken(h exchange.Handshake) string {
+func shaken(h evidence.Handshake) string {
 	told := "TLS handshake with " + h.Address
 	if !h.Completed() {
 		return told + ": not completed"
@@ -81,7 +82,7 @@ func shaken(h exchange.Handshake) string {
 }
 
 // seen tells an exchange in one line.
-func seen(x exchange.Exchange) string {
+func seen(x evidence.Exchange) string {
 	told := x.Request.Method + " " + x.Request.URL
 	if x.Response == nil {
 		return told + ": no answer"
@@ -95,11 +96,11 @@ func tells(o requirement.Outcome) bool {
 }
 
 // shown tells the exchange or the handshake that shows the finding, and how to repeat it.
-func shown(subjects []requirement.Subject, log *exchange.Log) (seenIn, curl string) {
+func shown(subjects []requirement.Subject, log *evidence.Log) (seenIn, curl string) {
 	for _, s := range subjects {
 		for _, label := range log.Resolve(s.Label) {
 			if x, ok := log.Get(label); ok {
-				return brief(seen(x)), exchange.Curl(x)
+				return brief(seen(x)), evidence.Curl(x)
 			}
 			if h, ok := log.Handshake(label); ok {
 				return brief(shaken(h)), h.Curl()
@@ -124,16 +125,16 @@ func (r Report) withOutcome(o requirement.Outcome) []Requirement {
 	return append(costs, rest...)
 }
 
-// told is a requirement that is told in full, with those that have the very same reason.
-type told struct {
+// attentionItem is a requirement that is told in full, with those that have the very same reason.
+type attentionItem struct {
 	Requirement
 	Also []requirement.ID
 }
 
 // tell lists the requirements with an outcome that somebody has to look at. What could not be judged for the same reason is told once:
 // a node that is down needs no seventy paragraphs.
-func (r Report) tell(o requirement.Outcome) []told {
-	var out []told
+func (r Report) tell(o requirement.Outcome) []attentionItem {
+	var out []attentionItem
 	at := map[string]int{}
 	for _, q := range r.withOutcome(o) {
 		if i, known := at[q.Reason]; known && o == requirement.Inconclusive {
@@ -141,7 +142,7 @@ func (r Report) tell(o requirement.Outcome) []told {
 			continue
 		}
 		at[q.Reason] = len(out)
-		out = append(out, told{Requirement: q})
+		out = append(out, attentionItem{Requirement: q})
 	}
 	return out
 }
@@ -179,4 +180,132 @@ func (q Requirement) line(s Subject) string {
 		out += ", got " + more.Got
 	}
 	return out
+}
+
+// symbol marks an outcome where colour may be missing.
+func symbol(o requirement.Outcome) string {
+	switch o {
+	case requirement.Pass:
+		return "✓"
+	case requirement.Warn:
+		return "!"
+	case requirement.Fail:
+		return "✗"
+	case requirement.NotApplicable:
+		return "–"
+	case requirement.Blocked:
+		return "⊘"
+	}
+	return "?"
+}
+
+// Word names an outcome in a sentence.
+func Word(o requirement.Outcome) string {
+	switch o {
+	case requirement.Pass:
+		return "passed"
+	case requirement.Warn:
+		return "warning"
+	case requirement.Fail:
+		return "failed"
+	case requirement.NotApplicable:
+		return "not applicable"
+	}
+	return string(o)
+}
+
+// remedy names what is to be done about an outcome.
+func remedy(o requirement.Outcome) string {
+	if o == requirement.Inconclusive {
+		return "to do"
+	}
+	return "fix"
+}
+
+// price says what an outcome costs.
+func price(q Requirement) string {
+	switch {
+	case q.Known != nil:
+		return fmt.Sprintf("known until %s (%s)", q.Known.Until, q.Known.Reason)
+	case q.Costs:
+		return "costs the certificate"
+	case q.Outcome == requirement.Warn:
+		return "costs nothing"
+	case q.Extra:
+		return "advice beyond the profile"
+	case q.Gate == requirement.Information:
+		return "information only"
+	}
+	return string(q.Gate)
+}
+
+// mark is the outcome that a decision looks like.
+func mark(d verdict.Decision, failed bool) requirement.Outcome {
+	switch {
+	case d == verdict.Certified:
+		return requirement.Pass
+	case d == verdict.NotCertified || failed:
+		return requirement.Fail
+	case d == verdict.Repeat:
+		return requirement.Inconclusive
+	}
+	return requirement.Warn
+}
+
+// counts lists the outcomes that occur, the best first: "16 passed, 1 warning, 2 not applicable".
+func counts(t verdict.Totals) string {
+	var out []string
+	for _, o := range []requirement.Outcome{
+		requirement.Pass, requirement.Warn, requirement.Fail, requirement.Inconclusive, requirement.Blocked, requirement.NotApplicable,
+	} {
+		n := t.Of(o)
+		if n == 0 {
+			continue
+		}
+		w := Word(o)
+		if o == requirement.Warn && n != 1 {
+			w += "s"
+		}
+		out = append(out, fmt.Sprintf("%d %s", n, w))
+	}
+	if len(out) == 0 {
+		return "nothing judged"
+	}
+	return strings.Join(out, ", ")
+}
+
+// cite quotes the source: RFC 6749 §5.1: “…”; see also RFC 9111 §5.4. Behind the place of an implied rule stands (derived).
+func (q Requirement) cite() string {
+	s, also, _ := strings.Cut(q.Source.Text, "; ")
+	if q.Source.Derived {
+		s += " (derived)"
+	}
+	if q.Quote != "" {
+		s += ": “" + q.Quote + "”"
+	}
+	if also != "" {
+		s += "; see also " + also
+	}
+	return s
+}
+
+// String compares sent and announced requests.
+func (b Budget) String() string {
+	s := fmt.Sprintf("%d requests sent, at most %d announced", b.Sent, b.Planned)
+	if b.Sent == 1 {
+		s = fmt.Sprintf("1 request sent, at most %d announced", b.Planned)
+	}
+	if !b.Kept {
+		s += ": more than announced"
+	}
+	return s
+}
+
+// sentence begins a reason as a sentence does, unless it begins with a name, such as that of a parameter, whose case means something.
+func sentence(reason string) string {
+	first, _, _ := strings.Cut(reason, " ")
+	if first == "" || strings.Trim(first, "abcdefghijklmnopqrstuvwxyz,") != "" {
+		return reason
+	}
+	return strings.ToUpper(first[:1]) + reason[1:]
 }

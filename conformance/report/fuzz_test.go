@@ -9,16 +9,16 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/rin-network/rin/conformance/exchange"
+	"github.com/rin-network/rin/conformance/evidence"
 	"github.com/rin-network/rin/conformance/report"
 	"github.com/rin-network/rin/conformance/requirement"
 	"github.com/rin-network/rin/conformance/verdict"
 )
 
 // saying is a report whose findings say a text that a node chose, with the evidence for it.
-func saying(text string) (report.Report, *exchange.Log) {
+func saying(text string) (report.Report, *evidence.Log) {
 	log := smallLog()
-	log.Exchanges[0].Response.Header = append(log.Exchanges[0].Response.Header, exchange.Field{Name: "X-A", Value: text})
+	log.Exchanges[0].Response.Header = append(log.Exchanges[0].Response.Header, evidence.Field{Name: "X-A", Value: text})
 	judged := smallJudgements()
 	for id, j := range judged {
 		if j.Outcome == requirement.Pass {
@@ -121,7 +121,7 @@ func FuzzWriteText(f *testing.F) {
 
 // FuzzReadJSON: what is read as a report can be written again, in every format, and nothing in it acts.
 func FuzzReadJSON(f *testing.F) {
-	for _, make := range []func() (report.Report, *exchange.Log){small, hostile, excused} {
+	for _, make := range []func() (report.Report, *evidence.Log){small, hostile, excused} {
 		r, _ := make()
 		var b bytes.Buffer
 		if err := report.WriteJSON(&b, r); err != nil {

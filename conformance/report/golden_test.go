@@ -9,33 +9,33 @@ import (
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 
-	"github.com/rin-network/rin/conformance/exchange"
-	"github.com/rin-network/rin/conformance/matrix"
+	"github.com/rin-network/rin/conformance/evidence"
 	"github.com/rin-network/rin/conformance/report"
 	"github.com/rin-network/rin/conformance/requirement"
+	"github.com/rin-network/rin/conformance/verdict"
 )
 
 // format writes a report in one format.
-type format func(io.Writer, report.Report, *exchange.Log) error
+type format func(io.Writer, report.Report, *evidence.Log) error
 
 // formats are all formats under the names of their goldens.
 func formats() map[string]format {
 	text := func(o report.TextOptions) format {
-		return func(w io.Writer, r report.Report, _ *exchange.Log) error { return report.WriteText(w, r, o) }
+		return func(w io.Writer, r report.Report, _ *evidence.Log) error { return report.WriteText(w, r, o) }
 	}
 	return map[string]format{
 		"80.txt":        text(report.TextOptions{Width: 80}),
 		"40.txt":        text(report.TextOptions{Width: 40}),
 		"80.ansi":       text(report.TextOptions{Width: 80, Color: true}),
-		"report.json":   func(w io.Writer, r report.Report, _ *exchange.Log) error { return report.WriteJSON(w, r) },
-		"junit.xml":     func(w io.Writer, r report.Report, _ *exchange.Log) error { return report.WriteJUnit(w, r) },
-		"report.md":     func(w io.Writer, r report.Report, _ *exchange.Log) error { return report.WriteMarkdown(w, r) },
+		"report.json":   func(w io.Writer, r report.Report, _ *evidence.Log) error { return report.WriteJSON(w, r) },
+		"junit.xml":     func(w io.Writer, r report.Report, _ *evidence.Log) error { return report.WriteJUnit(w, r) },
+		"report.md":     func(w io.Writer, r report.Report, _ *evidence.Log) error { return report.WriteMarkdown(w, r) },
 		"report.html":   report.WriteHTML,
-		"exchanges.har": func(w io.Writer, _ report.Report, log *exchange.Log) error { return report.WriteHAR(w, log, version) },
+		"exchanges.har": func(w io.Writer, _ report.Report, log *evidence.Log) error { return report.WriteHAR(w, log, version) },
 	}
 }
 
-func written(f format, r report.Report, log *exchange.Log) string {
+func written(f format, r report.Report, log *evidence.Log) string {
 	var b bytes.Buffer
 	ExpectWithOffset(1, f(&b, r, log)).To(Succeed())
 	return b.String()
@@ -46,7 +46,7 @@ var _ = Describe("the formats", func() {
 		It("write what was read and approved: "+name, func() {
 			r, log := small()
 			r.Catalogue.Version = "1.0.0" // the true one changes with every judgement
-			r.Suite.Matrix = matrix.Score{Deviations: 312, Noticed: 312, Requirements: 129, Killed: 129, Attested: []requirement.ID{"SEC-07"}}
+			r.Suite.Matrix = verdict.Score{Deviations: 312, Noticed: 312, Requirements: 129, Killed: 129, Attested: []requirement.ID{"SEC-07"}}
 			got := written(f, r, log)
 			Expect(written(f, r, log)).To(Equal(got), "the same evidence gives the same bytes")
 

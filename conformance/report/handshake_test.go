@@ -7,22 +7,22 @@ import (
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 
-	"github.com/rin-network/rin/conformance/exchange"
+	"github.com/rin-network/rin/conformance/evidence"
 	"github.com/rin-network/rin/conformance/report"
 	"github.com/rin-network/rin/conformance/requirement"
 	"github.com/rin-network/rin/conformance/verdict"
 )
 
 var _ = Describe("A TLS handshake", func() {
-	shaken := exchange.Handshake{
+	shaken := evidence.Handshake{
 		Label: "tls/token.modern", Address: "as.must.example:443", ServerName: "as.must.example", Offered: []string{"TLS 1.2", "TLS 1.3"},
-		Version: "TLS 1.3", Cipher: "TLS_AES_128_GCM_SHA256", Protocol: "h2", Distrust: exchange.ChainIncomplete, Message: "x509: unknown authority <b>",
-		Chain:    []exchange.Certificate{{Subject: "CN=as.must.example", Issuer: "CN=Example <script>", Names: []string{"as.must.example"}, NotBefore: noon(), NotAfter: noon().Add(90 * 24 * time.Hour), Key: "ECDSA P-256"}},
+		Version: "TLS 1.3", Cipher: "TLS_AES_128_GCM_SHA256", Protocol: "h2", Distrust: evidence.ChainIncomplete, Message: "x509: unknown authority <b>",
+		Chain:    []evidence.Certificate{{Subject: "CN=as.must.example", Issuer: "CN=Example <script>", Names: []string{"as.must.example"}, NotBefore: noon(), NotAfter: noon().Add(90 * 24 * time.Hour), Key: "ECDSA P-256"}},
 		Attempts: 1, Started: noon(),
 	}
-	old := exchange.Handshake{
+	old := evidence.Handshake{
 		Label: "tls/token.tls11", Address: "as.must.example:443", ServerName: "as.must.example", Offered: []string{"TLS 1.1"},
-		Failure: &exchange.Failure{Kind: exchange.FailureTLS, Message: "remote error: tls: protocol version not supported"}, Alert: "protocol version not supported", Attempts: 1, Started: noon(),
+		Failure: &evidence.Failure{Kind: evidence.FailureTLS, Message: "remote error: tls: protocol version not supported"}, Alert: "protocol version not supported", Attempts: 1, Started: noon(),
 	}
 
 	It("is shown and linked where a finding rests on it, with a command that repeats it", func() {
@@ -31,7 +31,7 @@ var _ = Describe("A TLS handshake", func() {
 		id := catalogue[0].ID
 		judgements[id] = requirement.Failed("incomplete chain", "a chain", "a leaf").About(requirement.Subject{Name: "TLS handshake with as.must.example:443", Label: shaken.Label})
 		log := smallLog()
-		log.Handshakes = []exchange.Handshake{shaken, old}
+		log.Handshakes = []evidence.Handshake{shaken, old}
 		r := report.New(verdict.Decide(catalogue, judgements, log), log, "test")
 		Expect(r.Requirements[0].Curl).To(Equal("curl -sv -o /dev/null 'https://as.must.example:443/'"))
 

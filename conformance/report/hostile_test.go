@@ -13,7 +13,7 @@ import (
 	. "github.com/onsi/gomega"
 	"golang.org/x/net/html"
 
-	"github.com/rin-network/rin/conformance/exchange"
+	"github.com/rin-network/rin/conformance/evidence"
 	"github.com/rin-network/rin/conformance/report"
 )
 
@@ -88,13 +88,13 @@ var _ = Describe("a hostile node", func() {
 	It("cannot make the page large", func() {
 		r, log := hostile()
 		huge := strings.Repeat(`{"a":["\u0000",{"b":[[[[`, 200_000)
-		body := exchange.Body(huge)
+		body := evidence.Body(huge)
 		for i := range 400 {
 			x := log.Exchanges[0]
-			x.Label = exchange.OperationResource(strings.Repeat("x", i%7)).With(exchange.OK)
-			x.Response = &exchange.Response{Status: 200, Body: body, Size: int64(len(huge))}
+			x.Label = evidence.OperationResource(strings.Repeat("x", i%7)).With(evidence.OK)
+			x.Response = &evidence.Response{Status: 200, Body: body, Size: int64(len(huge))}
 			for range 300 {
-				x.Response.Header = append(x.Response.Header, exchange.Field{Name: "X-Long", Value: huge[:8000]})
+				x.Response.Header = append(x.Response.Header, evidence.Field{Name: "X-Long", Value: huge[:8000]})
 			}
 			log.Exchanges = append(log.Exchanges, x)
 		}

@@ -10,7 +10,7 @@ import (
 	"io"
 	"strings"
 
-	"github.com/rin-network/rin/conformance/exchange"
+	"github.com/rin-network/rin/conformance/evidence"
 	"github.com/rin-network/rin/conformance/requirement"
 )
 
@@ -19,7 +19,7 @@ var pages embed.FS
 
 // WriteHTML writes the report as one self-contained file: no script, no external resource, readable in dark and light, on a phone and on
 // paper. The log gives the exchanges behind the findings. Long bodies are cut; the file stays within a few megabytes whatever the node sent.
-func WriteHTML(w io.Writer, r Report, log *exchange.Log) error {
+func WriteHTML(w io.Writer, r Report, log *evidence.Log) error {
 	css, err := pages.ReadFile("page/page.css")
 	if err != nil {
 		return fmt.Errorf("read the style of the page: %w", err)
@@ -61,7 +61,7 @@ type pageView struct {
 	// NotRun are groups that this run did not ask for, NotCovered those that this version cannot judge.
 	NotRun, NotCovered []Group
 	Exchanges          []exchangeView
-	Shown              map[exchange.Label]string // anchors of exchanges
+	Shown              map[evidence.Label]string // anchors of exchanges
 }
 
 // section is a list of findings under one heading.
@@ -72,7 +72,7 @@ type section struct {
 }
 
 type findingView struct {
-	told
+	attentionItem
 	Price   string
 	Further []subjectView
 	More    int
@@ -110,7 +110,7 @@ type barPart struct {
 	X, Width float64
 }
 
-func view(r Report, log *exchange.Log, css string) pageView {
+func view(r Report, log *evidence.Log, css string) pageView {
 	sum := sha256.Sum256([]byte(css))
 	v := pageView{
 		Report: r, Style: template.CSS(css),
@@ -119,7 +119,7 @@ func view(r Report, log *exchange.Log, css string) pageView {
 		Bar:    bar(r),
 	}
 	v.Exchanges = append(exchangeViews(r, log), handshakeViews(r, log)...)
-	v.Shown = make(map[exchange.Label]string, len(v.Exchanges))
+	v.Shown = make(map[evidence.Label]string, len(v.Exchanges))
 	for _, x := range v.Exchanges {
 		v.Shown[x.Label] = x.Anchor
 	}
@@ -165,9 +165,9 @@ func view(r Report, log *exchange.Log, css string) pageView {
 // pageSubjects bounds the subjects and the links of one finding on the page.
 const pageSubjects = 12
 
-func (v pageView) finding(q told) findingView {
-	f := findingView{told: q, Price: price(q.Requirement), More: q.SubjectsCut}
-	linked := map[exchange.Label]bool{}
+func (v pageView) finding(q attentionItem) findingView {
+	f := findingView{attentionItem: q, Price: price(q.Requirement), More: q.SubjectsCut}
+	linked := map[evidence.Label]bool{}
 	further := q.further()
 	if len(further) == 1 && q.adds(further[0]) == (Subject{}) {
 		further = nil // a table of one line that repeats the finding

@@ -1,12 +1,17 @@
 package report
 
 import (
+	"bytes"
 	"cmp"
+	"encoding/json"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"time"
+	"unicode/utf8"
 
-	"github.com/rin-network/rin/conformance/exchange"
+	"github.com/rin-network/rin/conformance/evidence"
 	"github.com/rin-network/rin/conformance/requirement"
 )
 
@@ -22,14 +27,14 @@ const (
 
 // exchangeView is one exchange as the page shows it.
 type exchangeView struct {
-	Label   exchange.Label
+	Label   evidence.Label
 	Anchor  string
 	Method  string
 	URL     string
 	Status  string // "200", or "no answer"
 	Class   string // "ok", "refused", "broken": a hint for the eye
 	Took    string
-	Given   []exchange.Field
+	Given   []evidence.Field
 	Sent    message
 	Hops    []hopView
 	Answer  *message
@@ -46,13 +51,13 @@ type hopView struct {
 // message is a request or an answer.
 type message struct {
 	Line   string
-	Header []exchange.Field
+	Header []evidence.Field
 	Body   string
 	Note   string // what was left out, and why
 }
 
 // exchangeViews shows every exchange in the order of the run. Those that findings rest on get their room first.
-func exchangeViews(r Report, log *exchange.Log) []exchangeView {
+func exchangeViews(r Report, log *evidence.Log) []exchangeView {
 	cited := citations(r)
 	room := pageBodies
 	list := log.Exchanges[:min(len(log.Exchanges), maxExchanges)]
@@ -69,13 +74,13 @@ func exchangeViews(r Report, log *exchange.Log) []exchangeView {
 }
 
 // citations maps exchanges to the requirements that somebody has to look at because of them.
-func citations(r Report) map[exchange.Label][]requirement.ID {
-	out := map[exchange.Label][]requirement.ID{}
+func citations(r Report) map[evidence.Label][]requirement.ID {
+	out := map[evidence.Label][]requirement.ID{}
 	for _, q := range r.Requirements {
 		if !tells(q.Outcome) {
 			continue
 		}
-		seen := map[exchange.Label]bool{}
+		seen := map[evidence.Label]bool{}
 		for _, s := range q.Subjects {
 			if s.Label != "" && !seen[s.Label] {
 				seen[s.Label] = true
@@ -86,7 +91,7 @@ func citations(r Report) map[exchange.Label][]requirement.ID {
 	return out
 }
 
-func exchangeOf(x exchange.Exchange, by []requirement.ID, room *int) exchangeView {
+func exchangeOf(x evidence.Exchange, by []requirement.ID, room *int) exchangeView {
 	limit := otherBody
 	if len(by) > 0 {
 		limit = citedBody
@@ -100,7 +105,7 @@ func exchangeOf(x exchange.Exchange, by []requirement.ID, room *int) exchangeVie
 		v.Took += fmt.Sprintf(", attempt %d", x.Attempts)
 	}
 	for _, name := range sortedNames(x.Given) {
-		v.Given = append(v.Given, exchange.Field{Name: name, Value: x.Given[name]})
+		v.Given = append(v.Given, evidence.Field{Name: name, Value: x.Given[name]})
 	}
 	v.Sent.fill(x.Request.Header, x.Request.Body, limit, room)
 	for _, h := range x.Redirects {
@@ -135,7 +140,7 @@ func class(status int) string {
 }
 
 // fill takes header and body as far as there is room.
-func (m *message) fill(header []exchange.Field, body exchange.Body, limit int, room *int) {
+func (m *message) fill(header []evidence.Field, body evidence.Body, limit int, room *int) {
 	for i, f := range header {
 		if i == headerLines || *room <= 0 {
 			m.note(fmt.Sprintf("%d header lines left out", len(header)-i))
@@ -163,3 +168,152 @@ func (m *message) fill(header []exchange.Field, body exchange.Body, limit int, r
 func (m *message) note(s string) {
 	m.Note = strings.TrimPrefix(m.Note+"; "+s, "; ")
 }
+
+// handshakeViews shows TLS handshakes in the manner of exchanges: what was offered, and what the server agreed to and showed.
+func handshakeViews(r Report, log *evidence.Log) []exchangeView {
+	cited := citations(r)
+	var out []exchangeView
+	for i, h := range log.Handshakes {
+		v := handshakeOf(h, cited[h.Label])
+		v.Anchor = fmt.Sprintf("handshake-%d", i+1)
+		out = append(out, v)
+	}
+	return out
+}
+
+func handshakeOf(h evidence.Handshake, by []requirement.ID) exchangeView {
+	v := exchangeView{
+		Label: h.Label, Method: "TLS", URL: h.Address, CitedBy: by, Status: "refused", Class: "refused",
+		Took: h.Duration.Round(time.Millisecond / 10).String(),
+		Sent: message{Line: fmt.Sprintf("handshake for %s, offering %s", h.ServerName, strings.Join(h.Offered, ", "))},
+	}
+	if h.Attempts > 1 {
+		v.Took += fmt.Sprintf(", attempt %d", h.Attempts)
+	}
+	if h.Failure != nil {
+		v.Failure = string(h.Failure.Kind) + ": " + h.Failure.Message
+	}
+	switch {
+	case h.Completed():
+		v.Status, v.Class = h.Version, "ok"
+	case h.Alert == "" && h.Selected == "":
+		v.Status, v.Class = "no handshake", "broken"
+	}
+	if !h.Completed() && len(h.Chain) == 0 {
+		return v
+	}
+	v.Answer = &message{Line: strings.TrimSpace(strings.Join([]string{h.Version, h.Cipher, h.Protocol}, " "))}
+	for i, c := range h.Chain {
+		v.Answer.Header = append(v.Answer.Header, evidence.Field{Name: fmt.Sprintf("Certificate %d", i+1), Value: certificateText(c)})
+	}
+	if h.Distrust != "" {
+		v.Answer.note(fmt.Sprintf("the chain proves nothing (%s): %s", h.Distrust, cut(h.Message, headerValue)))
+		v.Class = "broken"
+	}
+	return v
+}
+
+// certificateText is a certificate in one line.
+func certificateText(c evidence.Certificate) string {
+	text := fmt.Sprintf("%s, issued by %s, valid %s to %s, %s", c.Subject, c.Issuer, c.NotBefore.UTC().Format(time.DateOnly), c.NotAfter.UTC().Format(time.DateOnly), c.Key)
+	if len(c.Names) > 0 {
+		text += ", for " + strings.Join(c.Names, ", ")
+	}
+	return cut(text, headerValue)
+}
+
+// deepest bounds the indentation of a printed JSON value; what lies deeper stays on one line.
+const deepest = 24
+
+// pretty makes a body readable: JSON is indented, anything else is left as it is. At most limit bytes come back; whole says whether that
+// is everything. The work is bounded by limit, and by one pass over a body of nothing but blanks.
+func pretty(body []byte, limit int) (text string, whole bool) {
+	if beginsAsJSON(body, limit) {
+		return indent(body, limit)
+	}
+	return head(body, limit)
+}
+
+// beginsAsJSON reports a JSON value; of a long text only what may be shown is looked at.
+func beginsAsJSON(body []byte, limit int) bool {
+	if len(body) <= 4*limit {
+		return json.Valid(body)
+	}
+	if first := bytes.TrimLeft(body, " \t\r\n"); len(first) == 0 || first[0] != '{' && first[0] != '[' {
+		return false
+	}
+	d := json.NewDecoder(bytes.NewReader(body))
+	for d.InputOffset() <= int64(limit) {
+		if _, err := d.Token(); err != nil {
+			return false
+		}
+	}
+	return true
+}
+
+// head returns the beginning of a text, ending at a character boundary.
+func head(text []byte, limit int) (string, bool) {
+	if len(text) <= limit {
+		return string(text), true
+	}
+	for limit > 0 && !utf8.RuneStart(text[limit]) {
+		limit--
+	}
+	return string(text[:limit]), false
+}
+
+// indent prints a JSON value over several lines until limit is reached.
+func indent(doc []byte, limit int) (string, bool) {
+	var b strings.Builder
+	depth, inString := 0, false
+	newline := func() {
+		if depth <= deepest {
+			b.WriteString("\n" + strings.Repeat("  ", max(0, depth)))
+		}
+	}
+	for i := 0; i < len(doc); i++ {
+		if b.Len() > limit {
+			text, _ := head([]byte(b.String()), limit)
+			return text, false
+		}
+		c := doc[i]
+		if inString {
+			b.WriteByte(c)
+			if c == '\\' && i+1 < len(doc) {
+				i++
+				b.WriteByte(doc[i])
+			}
+			inString = c != '"'
+			continue
+		}
+		switch c {
+		case ' ', '\t', '\r', '\n':
+		case '"':
+			inString = true
+			b.WriteByte(c)
+		case '{', '[':
+			b.WriteByte(c)
+			if next := bytes.TrimLeft(doc[i+1:min(len(doc), i+64)], " \t\r\n"); len(next) > 0 && (next[0] == '}' || next[0] == ']') {
+				i += bytes.IndexByte(doc[i:], next[0])
+				b.WriteByte(next[0])
+				continue
+			}
+			depth++
+			newline()
+		case '}', ']':
+			depth--
+			newline()
+			b.WriteByte(c)
+		case ',':
+			b.WriteByte(c)
+			newline()
+		case ':':
+			b.WriteString(": ")
+		default:
+			b.WriteByte(c)
+		}
+	}
+	return head([]byte(b.String()), limit)
+}
+
+func sortedNames(m map[string]string) []string { return slices.Sorted(maps.Keys(m)) }

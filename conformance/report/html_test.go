@@ -12,14 +12,14 @@ import (
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 
-	"github.com/rin-network/rin/conformance/exchange"
+	"github.com/rin-network/rin/conformance/evidence"
 	"github.com/rin-network/rin/conformance/report"
 	"github.com/rin-network/rin/conformance/requirement"
 	"github.com/rin-network/rin/conformance/verdict"
 )
 
 var _ = Describe("the page", func() {
-	page := func(make func() (report.Report, *exchange.Log)) string {
+	page := func(make func() (report.Report, *evidence.Log)) string {
 		r, log := make()
 		return written(report.WriteHTML, r, log)
 	}
@@ -37,7 +37,7 @@ var _ = Describe("the page", func() {
 	})
 
 	It("has links that lead somewhere, to places that exist once", func() {
-		for _, make := range []func() (report.Report, *exchange.Log){small, good, empty, hostile, excused} {
+		for _, make := range []func() (report.Report, *evidence.Log){small, good, empty, hostile, excused} {
 			out := page(make)
 			places := map[string]int{}
 			for _, m := range regexp.MustCompile(` id="([^"]*)"`).FindAllStringSubmatch(out, -1) {
@@ -87,8 +87,8 @@ var _ = Describe("the page", func() {
 		Expect(out).To(ContainSubstring("&#34;text&#34;: &#34;Förderung für Frühphasen&#34;,\n"))
 
 		r, log := small()
-		log.Exchanges[0].Response.Body = exchange.Body(`{"empty":{},"list":[ ],"deep":` + strings.Repeat("[", 5000) + strings.Repeat("]", 5000) + `}`)
-		log.Exchanges[1].Response.Body = exchange.Body("not { json")
+		log.Exchanges[0].Response.Body = evidence.Body(`{"empty":{},"list":[ ],"deep":` + strings.Repeat("[", 5000) + strings.Repeat("]", 5000) + `}`)
+		log.Exchanges[1].Response.Body = evidence.Body("not { json")
 		out = written(report.WriteHTML, r, log)
 		Expect(out).To(ContainSubstring("{\n  &#34;empty&#34;: {},\n  &#34;list&#34;: [],\n  &#34;deep&#34;: [\n"))
 		Expect(out).To(ContainSubstring("not { json"))
@@ -110,14 +110,14 @@ var _ = Describe("the page", func() {
 
 	It("says where it cut a body", func() {
 		r, log := small()
-		log.Exchanges[4].Response.Body = exchange.Body(strings.Repeat("ä", 100_000))
+		log.Exchanges[4].Response.Body = evidence.Body(strings.Repeat("ä", 100_000))
 		Expect(written(report.WriteHTML, r, log)).To(ContainSubstring("only the beginning of a body of 200000 bytes"))
 	})
 
 	DescribeTable("indents the beginning of a long body that begins as JSON",
 		func(body string, indented bool) {
 			r, log := small()
-			log.Exchanges[0].Response.Body = exchange.Body(body)
+			log.Exchanges[0].Response.Body = evidence.Body(body)
 			Expect(strings.Contains(written(report.WriteHTML, r, log), "[\n  &#34;a&#34;,\n")).To(Equal(indented))
 		},
 		Entry("JSON", `["a",`+strings.Repeat(`"b",`, 100_000)+`1]`, true),
@@ -136,7 +136,7 @@ var _ = Describe("the page", func() {
 	DescribeTable("stays small", func(exchanges, megabytes int) {
 		log := smallLog()
 		for i := range exchanges {
-			x := call(exchange.OperationResource(strings.Repeat("o", i+1)).With(exchange.OK), "GET", "https://api.node.example/x", 200,
+			x := call(evidence.OperationResource(strings.Repeat("o", i+1)).With(evidence.OK), "GET", "https://api.node.example/x", 200,
 				"["+strings.Repeat(`{"name":[{"text":"Förderung","language":"de"}]},`, 400)+"null]")
 			log.Exchanges = append(log.Exchanges, x)
 		}

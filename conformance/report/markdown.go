@@ -59,7 +59,7 @@ func markdownFacts(b *bytes.Buffer, r Report) {
 	}
 }
 
-func markdownFindings(b *bytes.Buffer, title string, list []told) {
+func markdownFindings(b *bytes.Buffer, title string, list []attentionItem) {
 	if len(list) == 0 {
 		return
 	}
@@ -68,7 +68,7 @@ func markdownFindings(b *bytes.Buffer, title string, list []told) {
 		fmt.Fprintf(b, "\n### %s %s\n\n%s\n\n", q.ID, prose(q.Title), prose(price(q.Requirement)))
 		lines := append([]string{"reason: " + q.Reason}, q.details()...)
 		if len(q.Also) > 0 {
-			lines = append(lines, "also: "+verdict.IDs(q.Also, len(q.Also)))
+			lines = append(lines, "also: "+verdict.ListIDs(q.Also, len(q.Also)))
 		}
 		b.WriteString(fence(lines))
 	}
@@ -78,7 +78,7 @@ func markdownSilences(b *bytes.Buffer, r Report) {
 	title := "\n## " + r.silent() + "\n\n"
 	for _, o := range []requirement.Outcome{requirement.Blocked, requirement.NotApplicable} {
 		for _, s := range r.silences(o) {
-			fmt.Fprintf(b, "%s- %s %s: %s\n", title, verdict.IDs(s.ids, len(s.ids)), Word(o), code(s.because))
+			fmt.Fprintf(b, "%s- %s %s: %s\n", title, verdict.ListIDs(s.ids, len(s.ids)), Word(o), code(s.because))
 			title = ""
 		}
 	}

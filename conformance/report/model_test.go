@@ -11,8 +11,7 @@ import (
 	. "github.com/onsi/gomega"
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
-	"github.com/rin-network/rin/conformance/exchange"
-	"github.com/rin-network/rin/conformance/matrix"
+	"github.com/rin-network/rin/conformance/evidence"
 	"github.com/rin-network/rin/conformance/report"
 	"github.com/rin-network/rin/conformance/requirement"
 	"github.com/rin-network/rin/conformance/verdict"
@@ -23,7 +22,7 @@ var _ = Describe("New", func() {
 		r, _ := small()
 		Expect(r.Schema).To(Equal("rin.report/v1"))
 		Expect(r.Profile).To(Equal(requirement.Funding))
-		Expect(r.Suite).To(Equal(report.Suite{Name: "rin", Version: version, RecordedBy: version, Matrix: matrix.Recorded().Score()}))
+		Expect(r.Suite).To(Equal(report.Suite{Name: "rin", Version: version, RecordedBy: version, Matrix: verdict.RecordedMatrix().Score()}))
 		Expect(r.Catalogue.Version).To(Equal(requirement.Version))
 		Expect(r.Date).To(Equal(noon()))
 		Expect(r.Target.TokenURL).To(Equal("https://auth.node.example/oauth/token"))
@@ -179,7 +178,7 @@ var _ = Describe("JSON", func() {
 	}
 
 	It("is what its schema says", func() {
-		for _, make := range []func() (report.Report, *exchange.Log){small, good, empty, excused} {
+		for _, make := range []func() (report.Report, *evidence.Log){small, good, empty, excused} {
 			r, _ := make()
 			Expect(validate(r)).To(Succeed())
 		}
@@ -198,7 +197,7 @@ var _ = Describe("JSON", func() {
 	})
 
 	It("can be read again without loss", func() {
-		for _, make := range []func() (report.Report, *exchange.Log){small, good, hostile, excused} {
+		for _, make := range []func() (report.Report, *evidence.Log){small, good, hostile, excused} {
 			r, _ := make()
 			var b bytes.Buffer
 			Expect(report.WriteJSON(&b, r)).To(Succeed())

@@ -6,18 +6,16 @@ import (
 	"slices"
 	"time"
 
-	"github.com/rin-network/rin/conformance/baseline"
-	"github.com/rin-network/rin/conformance/exchange"
-	"github.com/rin-network/rin/conformance/matrix"
+	"github.com/rin-network/rin/conformance/evidence"
 	"github.com/rin-network/rin/conformance/requirement"
 	"github.com/rin-network/rin/conformance/verdict"
 )
 
 // New builds the report of a verdict and the evidence that it rests on. The suite is the version of rin that judged.
-func New(v verdict.Verdict, log *exchange.Log, suite string) Report {
+func New(v verdict.Verdict, log *evidence.Log, suite string) Report {
 	r := Report{
 		Schema:     Version,
-		Suite:      Suite{Name: "rin", Version: suite, RecordedBy: log.Run.Suite, Matrix: matrix.Recorded().Score()},
+		Suite:      Suite{Name: "rin", Version: suite, RecordedBy: log.Run.Suite, Matrix: verdict.RecordedMatrix().Score()},
 		Catalogue:  catalogue(v),
 		Date:       log.Run.Started.UTC().Truncate(time.Second),
 		Profile:    v.Profile,
@@ -53,7 +51,7 @@ func excused(e *verdict.Excused) *Baseline {
 	if e == nil {
 		return nil
 	}
-	ids := func(entries []baseline.Entry) []requirement.ID {
+	ids := func(entries []verdict.KnownFailure) []requirement.ID {
 		out := make([]requirement.ID, 0, len(entries))
 		for _, e := range entries {
 			out = append(out, e.ID)
@@ -64,7 +62,7 @@ func excused(e *verdict.Excused) *Baseline {
 }
 
 // attempts counts what was sent in a run that never said how it ended.
-func attempts(log *exchange.Log) int {
+func attempts(log *evidence.Log) int {
 	n := 0
 	for _, x := range log.Exchanges {
 		n += x.Attempts
@@ -89,7 +87,7 @@ func catalogue(v verdict.Verdict) Catalogue {
 	return c
 }
 
-func node(log *exchange.Log) Target {
+func node(log *evidence.Log) Target {
 	run := log.Run
 	return Target{
 		TokenURL: address(run.TokenURL), InfoURL: address(run.InfoURL),

@@ -1,11 +1,26 @@
+// Package report tells people and machines what a certification found.
+//
+// [New] builds a versioned [Report] from a verdict and its evidence; it is a pure function, so the same evidence gives the same bytes in
+// every format. One file holds one format: terminal, JSON, JUnit, HAR, HTML, Markdown. A format only shows; nothing is decided here.
+//
+// Rules for every format:
+//
+//   - The verdict stands where it is seen first (in the terminal last, next to the prompt), in words, with the notice
+//     that it is a preview beside it for as long as it is one.
+//   - Colour is never the only signal: each outcome has a symbol and a word.
+//   - Everything that came from a node is hostile: [Plain] makes it visible and harmless, after that the format's own escaping
+//     applies, and whatever can be long is cut with a note.
 package report
 
 import (
+	"bytes"
+	"embed"
+	"encoding/json"
+	"fmt"
+	"io"
 	"time"
 
-	"github.com/rin-network/rin/conformance/baseline"
-	"github.com/rin-network/rin/conformance/exchange"
-	"github.com/rin-network/rin/conformance/matrix"
+	"github.com/rin-network/rin/conformance/evidence"
 	"github.com/rin-network/rin/conformance/requirement"
 	"github.com/rin-network/rin/conformance/verdict"
 )
@@ -33,10 +48,10 @@ type Report struct {
 
 // Suite says which program judged, which one recorded the evidence, and what the one that judged is known to notice.
 type Suite struct {
-	Name       string       `json:"name"`
-	Version    string       `json:"version"`
-	RecordedBy string       `json:"recordedBy"`
-	Matrix     matrix.Score `json:"matrix"` // the kill matrix in figures
+	Name       string        `json:"name"`
+	Version    string        `json:"version"`
+	RecordedBy string        `json:"recordedBy"`
+	Matrix     verdict.Score `json:"matrix"` // the kill matrix in figures
 }
 
 // Catalogue says against what the node was judged, and how much of the whole that is.
@@ -69,7 +84,7 @@ type Target struct {
 	SecondClient bool   `json:"secondClient"` // a client without the role was given
 	Loopback     bool   `json:"loopback"`
 	// ProbeTarget is the protected resource that the bearer rules were tried on; empty when none was found.
-	ProbeTarget exchange.Resource `json:"probeTarget,omitempty"`
+	ProbeTarget evidence.Resource `json:"probeTarget,omitempty"`
 	// OperationBase is the URL prefix under which operations were found.
 	OperationBase string `json:"operationBase,omitempty"`
 }
@@ -121,8 +136,8 @@ type Baseline struct {
 
 // NotSent is a planned exchange that did not take place.
 type NotSent struct {
-	Label   exchange.Label       `json:"label"`
-	Kind    exchange.NotSentKind `json:"kind"`
+	Label   evidence.Label       `json:"label"`
+	Kind    evidence.NotSentKind `json:"kind"`
 	Because string               `json:"because"`
 }
 
@@ -160,8 +175,8 @@ type Requirement struct {
 
 // Known is an excuse of the operator's baseline.
 type Known struct {
-	Reason string       `json:"reason"`
-	Until  baseline.Day `json:"until"` // its last day
+	Reason string      `json:"reason"`
+	Until  verdict.Day `json:"until"` // its last day
 }
 
 // Source is where a requirement is written.
@@ -182,7 +197,7 @@ type Citation struct {
 // Subject is one thing that a judgement is about.
 type Subject struct {
 	Name     string         `json:"name"`
-	Label    exchange.Label `json:"label,omitempty"`
+	Label    evidence.Label `json:"label,omitempty"`
 	Expected string         `json:"expected,omitempty"`
 	Got      string         `json:"got,omitempty"`
 	// bare says that the subject is an exchange that was looked at, and nothing more.
@@ -242,4 +257,46 @@ type Status struct {
 	Status  string `json:"status"`
 	Seen    bool   `json:"seen"`
 	Because string `json:"because,omitempty"`
+}
+
+//go:embed schema/report.v1.json
+var schemas embed.FS
+
+// Schema returns the JSON Schema (draft 2020-12) of what [WriteJSON] writes.
+func Schema() []byte {
+	b, err := schemas.ReadFile("schema/report.v1.json")
+	if err != nil {
+		panic(err) // it is embedded
+	}
+	return b
+}
+
+// WriteJSON writes the report as JSON. Values are unchanged; characters that would act on a terminal are written as \u escapes.
+func WriteJSON(w io.Writer, r Report) error {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	if err := enc.Encode(r); err != nil {
+		return fmt.Errorf("encode report: %w", err)
+	}
+	_, err := w.Write(evidence.EscapeDeceptive(b.Bytes()))
+	return err
+}
+
+// ReadJSON reads a report that [WriteJSON] wrote; another version is an error.
+func ReadJSON(r io.Reader) (Report, error) {
+	var out Report
+	if err := json.NewDecoder(r).Decode(&out); err != nil {
+		return Report{}, fmt.Errorf("read report: %w", err)
+	}
+	if out.Schema != Version {
+		return Report{}, fmt.Errorf("read report: expected schema %s, got %.40q", Version, out.Schema)
+	}
+	return out, nil
+}
+
+// WriteHAR writes the exchanges as an HTTP Archive 1.2, which the network panel of a browser opens. The suite is the version of rin.
+func WriteHAR(w io.Writer, log *evidence.Log, suite string) error {
+	return evidence.WriteHAR(w, log, suite)
 }

@@ -6,8 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/rin-network/rin/conformance/baseline"
-	"github.com/rin-network/rin/conformance/exchange"
+	"github.com/rin-network/rin/conformance/evidence"
 	"github.com/rin-network/rin/conformance/report"
 	"github.com/rin-network/rin/conformance/requirement"
 	"github.com/rin-network/rin/conformance/verdict"
@@ -65,72 +64,72 @@ func smallJudgements() map[requirement.ID]requirement.Judgement {
 
 const tokenMarker = "[[access_token:1f2e3d4c:plain]]"
 
-func call(label exchange.Label, method, url string, status int, body string, header ...exchange.Field) exchange.Exchange {
-	x := exchange.Exchange{
+func call(label evidence.Label, method, url string, status int, body string, header ...evidence.Field) evidence.Exchange {
+	x := evidence.Exchange{
 		Label: label, Attempts: 1, Started: noon(), Duration: 12300 * time.Microsecond,
-		Request: exchange.Request{Method: method, URL: url, Header: []exchange.Field{{Name: "Accept", Value: "application/json"}}},
+		Request: evidence.Request{Method: method, URL: url, Header: []evidence.Field{{Name: "Accept", Value: "application/json"}}},
 	}
 	if method == "POST" {
-		x.Request.Body = exchange.Body("grant_type=client_credentials&client_id=demo&client_secret=[[client_secret:99aa88bb:percent]]")
-		x.Request.Header = append(x.Request.Header, exchange.Field{Name: "Content-Type", Value: "application/x-www-form-urlencoded"})
-	} else if label.Case() != exchange.NoToken {
-		x.Request.Header = append(x.Request.Header, exchange.Field{Name: "Authorization", Value: "Bearer " + tokenMarker})
+		x.Request.Body = evidence.Body("grant_type=client_credentials&client_id=demo&client_secret=[[client_secret:99aa88bb:percent]]")
+		x.Request.Header = append(x.Request.Header, evidence.Field{Name: "Content-Type", Value: "application/x-www-form-urlencoded"})
+	} else if label.Case() != evidence.NoToken {
+		x.Request.Header = append(x.Request.Header, evidence.Field{Name: "Authorization", Value: "Bearer " + tokenMarker})
 	}
 	if status == 0 {
 		x.Attempts = 2
-		x.Failure = &exchange.Failure{Kind: exchange.FailureTimeout, Message: "no complete answer within 35s"}
+		x.Failure = &evidence.Failure{Kind: evidence.FailureTimeout, Message: "no complete answer within 35s"}
 		return x
 	}
-	x.Response = &exchange.Response{Proto: "HTTP/1.1", Status: status, Header: append([]exchange.Field{{Name: "Content-Type", Value: "application/json"}}, header...),
-		Body: exchange.Body(body), Size: int64(len(body))}
+	x.Response = &evidence.Response{Proto: "HTTP/1.1", Status: status, Header: append([]evidence.Field{{Name: "Content-Type", Value: "application/json"}}, header...),
+		Body: evidence.Body(body), Size: int64(len(body))}
 	return x
 }
 
 // tried says which parameter a call tries.
-func tried(parameter, value string, try exchange.Try, x exchange.Exchange) exchange.Exchange {
+func tried(parameter, value string, try evidence.Try, x evidence.Exchange) evidence.Exchange {
 	x.Given = map[string]string{"parameter": parameter, "in": "query", "value": value, "try": string(try), "legal": "false"}
 	return x
 }
 
 // smallLog is the evidence behind the judgements.
-func smallLog() *exchange.Log {
+func smallLog() *evidence.Log {
 	const token, api = "https://auth.node.example/oauth/token", "https://api.node.example/ris-synergy"
-	return &exchange.Log{
-		Run: exchange.Run{
-			Schema: exchange.Schema, Suite: version, Started: noon(), Profile: "funding",
+	return &evidence.Log{
+		Run: evidence.Run{
+			Schema: evidence.Schema, Suite: version, Started: noon(), Profile: "funding",
 			TokenURL: token, InfoURL: api + "/info/v1/oauth/info/", SpecURL: api + "/funding/v3/api-docs", BaseURL: api,
 			ClientID: "demo", Budget: 40,
 		},
-		Roles: exchange.Roles{ProbeTarget: exchange.Info, List: "op/listFundings", Operations: []exchange.Resource{"op/listFundings"}},
-		Exchanges: []exchange.Exchange{
-			call("token.ok", "POST", token, 200, `{"access_token":"`+tokenMarker+`","token_type":"Bearer","expires_in":300}`, exchange.Field{Name: "Cache-Control", Value: "max-age=300"}),
+		Roles: evidence.Roles{ProbeTarget: evidence.Info, List: "op/listFundings", Operations: []evidence.Resource{"op/listFundings"}},
+		Exchanges: []evidence.Exchange{
+			call("token.ok", "POST", token, 200, `{"access_token":"`+tokenMarker+`","token_type":"Bearer","expires_in":300}`, evidence.Field{Name: "Cache-Control", Value: "max-age=300"}),
 			call("token.wrong-secret", "POST", token, 401, `{"error":"unauthorized_client","error_description":"Invalid client or Invalid client credentials"}`),
 			call("token.basic", "POST", token, 401, `{"error":"invalid_client"}`),
 			call("token.unknown-grant-type", "POST", token, 0, ""),
-			call("info.no-token", "GET", api+"/info/v1/oauth/info/", 401, "", exchange.Field{Name: "WWW-Authenticate", Value: `Bearer realm="node"`}),
+			call("info.no-token", "GET", api+"/info/v1/oauth/info/", 401, "", evidence.Field{Name: "WWW-Authenticate", Value: `Bearer realm="node"`}),
 			call("op/listFundings.ok", "GET", api+"/funding/v3/fundings", 200, `[{"name":[{"text":"Förderung für Frühphasen","language":"de"}]},{"id":"b","name":[]},{"id":"c"}]`),
-			tried("fundingType", "conformance-unknown", exchange.OutsideEnum, call("op/listFundings.outside-enum-fundingType", "GET", api+"/funding/v3/fundings?fundingType=conformance-unknown", 400, "")),
+			tried("fundingType", "conformance-unknown", evidence.OutsideEnum, call("op/listFundings.outside-enum-fundingType", "GET", api+"/funding/v3/fundings?fundingType=conformance-unknown", 400, "")),
 		},
-		Planned: []exchange.Label{"token.ok", "op/getFunding.ok"},
-		NotSent: []exchange.NotSent{{Label: "op/getFunding.ok", Kind: exchange.Unmet, Because: "the list holds no item with an id"}},
-		Document: &exchange.Document{Reduced: json.RawMessage(`{"openapi":"3.0.1","info":{"title":"Funding","version":"3"},"paths":{` +
+		Planned: []evidence.Label{"token.ok", "op/getFunding.ok"},
+		NotSent: []evidence.NotSent{{Label: "op/getFunding.ok", Kind: evidence.Unmet, Because: "the list holds no item with an id"}},
+		Document: &evidence.Document{Reduced: json.RawMessage(`{"openapi":"3.0.1","info":{"title":"Funding","version":"3"},"paths":{` +
 			`"/fundings":{"get":{"operationId":"listFundings","parameters":[{"name":"fundingType","in":"query","schema":{"enum":["CALL","GRANT"]}},` +
 			`{"name":"session","in":"cookie","schema":{"type":"string"}}],"responses":{"200":{"description":"ok"},"304":{"description":"known"}}},"post":{"operationId":"addFunding","responses":{"201":{"description":"ok"}}}},` +
 			`"/fundings/{id}":{"get":{"operationId":"getFunding","responses":{"200":{"description":"ok"}}}}}}`)},
-		Ended: &exchange.Ended{Complete: true, Requests: 8},
+		Ended: &evidence.Ended{Complete: true, Requests: 8},
 	}
 }
 
 // small is the report of a node with one of everything.
-func small() (report.Report, *exchange.Log) {
+func small() (report.Report, *evidence.Log) {
 	log := smallLog()
 	return report.New(verdict.Decide(smallCatalogue(), smallJudgements(), log), log, version), log
 }
 
 // excused is the report of the same node for an operator who knows of some of it.
-func excused() (report.Report, *exchange.Log) {
+func excused() (report.Report, *evidence.Log) {
 	log := smallLog()
-	known := &baseline.Baseline{Known: []baseline.Entry{
+	known := &verdict.Baseline{Known: []verdict.KnownFailure{
 		{ID: "API-04", Reason: "the importer drops it: " + evil(), Until: "2026-12-31"},
 		{ID: "TOK-01", Reason: "was broken", Until: "2026-12-31"}, {ID: "TOK-06", Reason: "a cache", Until: "2026-03-01"},
 	}}
@@ -138,7 +137,7 @@ func excused() (report.Report, *exchange.Log) {
 }
 
 // good is the report of a node in order, with a catalogue of its true size.
-func good() (report.Report, *exchange.Log) {
+func good() (report.Report, *evidence.Log) {
 	log := smallLog()
 	var rows []requirement.Requirement
 	judged := map[requirement.ID]requirement.Judgement{}
@@ -167,7 +166,7 @@ func evil() string {
 }
 
 // hostile is a report whose every text is as bad as it can be.
-func hostile() (report.Report, *exchange.Log) {
+func hostile() (report.Report, *evidence.Log) {
 	log := smallLog()
 	bad := evil()
 	log.Run.Profile = bad // an evidence file can be written by anybody
@@ -176,15 +175,15 @@ func hostile() (report.Report, *exchange.Log) {
 	log.NotSent[0].Because = bad
 	log.Document.Reduced = json.RawMessage(`{"openapi":"3.0.1","info":{"title":"T","version":"3"},"paths":{` +
 		string(must(json.Marshal("/"+bad))) + `:{"get":{"operationId":` + string(must(json.Marshal(bad))) + `,"responses":{"200":{"description":"ok"}}}}}}`)
-	log.Ended = &exchange.Ended{Cause: bad, Requests: 50}
+	log.Ended = &evidence.Ended{Cause: bad, Requests: 50}
 	for i := range log.Exchanges {
 		x := &log.Exchanges[i]
 		x.Request.URL = "https://node.example/" + bad
 		x.Given = map[string]string{bad: bad}
-		x.Redirects = []exchange.Hop{{URL: bad, Status: 302, Location: bad}}
+		x.Redirects = []evidence.Hop{{URL: bad, Status: 302, Location: bad}}
 		if x.Response != nil {
-			x.Response.Body = exchange.Body(bad)
-			x.Response.Header = append(x.Response.Header, exchange.Field{Name: bad, Value: bad})
+			x.Response.Body = evidence.Body(bad)
+			x.Response.Header = append(x.Response.Header, evidence.Field{Name: bad, Value: bad})
 			x.Response.BodyError = bad
 		} else {
 			x.Failure.Message = bad

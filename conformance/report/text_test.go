@@ -10,17 +10,17 @@ import (
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 
-	"github.com/rin-network/rin/conformance/exchange"
+	"github.com/rin-network/rin/conformance/evidence"
 	"github.com/rin-network/rin/conformance/report"
 	"github.com/rin-network/rin/conformance/requirement"
 	"github.com/rin-network/rin/conformance/verdict"
 )
 
 // empty is the report of a node that never answered.
-func empty() (report.Report, *exchange.Log) {
+func empty() (report.Report, *evidence.Log) {
 	log := smallLog()
 	log.Run.Profile, log.Exchanges, log.NotSent, log.Document = "auth", nil, nil, nil
-	log.Roles, log.Ended = exchange.Roles{}, &exchange.Ended{Cause: "the token endpoint cannot be reached", Requests: 1}
+	log.Roles, log.Ended = evidence.Roles{}, &evidence.Ended{Cause: "the token endpoint cannot be reached", Requests: 1}
 	return report.New(verdict.Decide(smallCatalogue(), nil, log), log, version), log
 }
 
@@ -39,7 +39,7 @@ var _ = Describe("the terminal summary", func() {
 	})
 
 	DescribeTable("keeps within the screen, commands apart", func(width int) {
-		for _, make := range []func() (report.Report, *exchange.Log){small, good, empty, hostile, excused} {
+		for _, make := range []func() (report.Report, *evidence.Log){small, good, empty, hostile, excused} {
 			r, _ := make()
 			for _, line := range strings.Split(text(r, report.TextOptions{Width: width}), "\n") {
 				if !strings.HasPrefix(line, "  curl ") && !strings.HasPrefix(line, "  printf ") {
@@ -130,7 +130,7 @@ var _ = Describe("JUnit", func() {
 	})
 
 	It("is red exactly when the profile is not certified", func() {
-		for _, make := range []func() (report.Report, *exchange.Log){small, good, empty} {
+		for _, make := range []func() (report.Report, *evidence.Log){small, good, empty} {
 			r, _ := make()
 			s := junit(r)
 			Expect(s.Failures+s.Errors == 0).To(Equal(r.Verdict.Decision == verdict.Certified))

@@ -6,39 +6,42 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
+	"time"
 	"unicode/utf8"
 
-	"github.com/rin-network/rin/conformance/exchange"
+	"github.com/rin-network/rin/conformance/evidence"
+	"github.com/rin-network/rin/conformance/openapi"
 )
 
 // This file is the vocabulary of the checks: what an answer is, in words that the rows of the catalogue use.
 
 // success is a 2xx answer.
-func success(x exchange.Exchange) bool { return x.Status() >= 200 && x.Status() <= 299 }
+func success(x evidence.Exchange) bool { return x.Status() >= 200 && x.Status() <= 299 }
 
 // redirected is a 3xx as final answer: one that was not followed.
-func redirected(x exchange.Exchange) bool { return x.Status() >= 300 && x.Status() <= 399 }
+func redirected(x evidence.Exchange) bool { return x.Status() >= 300 && x.Status() <= 399 }
 
 // clientError is any 4xx, whoever sent it.
-func clientError(x exchange.Exchange) bool { return x.Status() >= 400 && x.Status() <= 499 }
+func clientError(x evidence.Exchange) bool { return x.Status() >= 400 && x.Status() <= 499 }
 
 // serverError is any 5xx that is no block page of something in front of the node.
-func serverError(x exchange.Exchange) bool {
+func serverError(x evidence.Exchange) bool {
 	return x.Status() >= 500 && x.Status() <= 599 && !wafPage(x)
 }
 
 // rateLimited is 429 (RFC 6585 §4), however the body looks.
-func rateLimited(x exchange.Exchange) bool { return x.Status() == 429 }
+func rateLimited(x evidence.Exchange) bool { return x.Status() == 429 }
 
 // refused is a 4xx by the node itself: neither a rate limit nor a block page. Whether it proves anything is up to the
 // positive control.
-func refused(x exchange.Exchange) bool { return clientError(x) && !rateLimited(x) && !wafPage(x) }
+func refused(x evidence.Exchange) bool { return clientError(x) && !rateLimited(x) && !wafPage(x) }
 
 // wafPage is an HTML page with 403, 406, 429 or 503, as web application firewalls and gateways send it in place of the node.
 // A challenge, or the error page of an application framework, shows that the node itself has answered.
-func wafPage(x exchange.Exchange) bool {
+func wafPage(x evidence.Exchange) bool {
 	switch x.Status() {
 	case 403, 406, 429, 503:
 	default:
@@ -56,7 +59,7 @@ func wafPage(x exchange.Exchange) bool {
 }
 
 // html is an answer with HTML, by its media type or, without one, by its first bytes.
-func html(x exchange.Exchange) bool {
+func html(x evidence.Exchange) bool {
 	if x.Response == nil {
 		return false
 	}
@@ -69,7 +72,7 @@ func html(x exchange.Exchange) bool {
 
 // unclearIfNoVerdict is the judgement of an answer that says nothing about the node: none at all, a rate limit, a block page, a 5xx.
 // Rows that do judge a 5xx look at it before they ask this.
-func unclearIfNoVerdict(x exchange.Exchange) (Judgement, bool) {
+func unclearIfNoVerdict(x evidence.Exchange) (Judgement, bool) {
 	switch {
 	case x.Failure != nil:
 		return Unclear(fmt.Sprintf("no answer: %s", clip(x.Failure.Message))).Seen(x.Label), true
@@ -93,15 +96,15 @@ func unclearIfNoVerdict(x exchange.Exchange) (Judgement, bool) {
 }
 
 // header lists the values of a header of the final answer, one for each line.
-func header(x exchange.Exchange, name string) []string {
+func header(x evidence.Exchange, name string) []string {
 	if x.Response == nil {
 		return nil
 	}
-	return exchange.Values(x.Response.Header, name)
+	return evidence.Values(x.Response.Header, name)
 }
 
 // headerText is what Got says of a header: its lines joined, or that there is none.
-func headerText(x exchange.Exchange, name string) string {
+func headerText(x evidence.Exchange, name string) string {
 	values := header(x, name)
 	if len(values) == 0 {
 		return "no " + name
@@ -111,12 +114,12 @@ func headerText(x exchange.Exchange, name string) string {
 
 // mediaType is the media type without parameters in lower case; empty when there is none or it cannot be read. Faulty parameters
 // are forgiven, as clients do.
-func mediaType(x exchange.Exchange) string {
+func mediaType(x evidence.Exchange) string {
 	values := header(x, "Content-Type")
 	if len(values) == 0 {
 		return ""
 	}
-	media, _, err := exchange.MediaType(values[0])
+	media, _, err := evidence.MediaType(values[0])
 	if err != nil && media == "" {
 		return ""
 	}
@@ -130,7 +133,7 @@ func jsonMedia(media string) bool {
 
 // cacheDirectives lists the directives of all Cache-Control lines by lower-case name (RFC 9111 §5.2); a directive without
 // an argument has an empty value.
-func cacheDirectives(x exchange.Exchange) map[string]string {
+func cacheDirectives(x evidence.Exchange) map[string]string {
 	out := map[string]string{}
 	for _, part := range splitList(strings.Join(header(x, "Cache-Control"), ",")) {
 		name, value, _ := strings.Cut(part, "=")
@@ -168,7 +171,7 @@ func splitList(s string) []string {
 const maxValues = 100_000
 
 // jsonValue reads the whole body as one JSON value. Numbers stay [json.Number]; a byte order mark is skipped.
-func jsonValue(x exchange.Exchange) (any, error) {
+func jsonValue(x evidence.Exchange) (any, error) {
 	body, err := jsonText(x)
 	if err != nil {
 		return nil, err
@@ -186,7 +189,7 @@ func jsonValue(x exchange.Exchange) (any, error) {
 }
 
 // jsonText is the whole body if it is one JSON value, without a byte order mark.
-func jsonText(x exchange.Exchange) ([]byte, error) {
+func jsonText(x evidence.Exchange) ([]byte, error) {
 	switch {
 	case x.Response == nil:
 		return nil, fmt.Errorf("no answer")
@@ -212,7 +215,7 @@ func jsonText(x exchange.Exchange) ([]byte, error) {
 func byteOrderMark() []byte { return []byte("\uFEFF") }
 
 // jsonObject reads the body as a JSON object.
-func jsonObject(x exchange.Exchange) (map[string]any, bool) {
+func jsonObject(x evidence.Exchange) (map[string]any, bool) {
 	v, err := jsonValue(x)
 	if err != nil {
 		return nil, false
@@ -262,7 +265,7 @@ func jsonType(v any) string {
 }
 
 // describe is a short text of an answer for Got: "401 application/json", "302 to https://…", "no answer (timeout)".
-func describe(x exchange.Exchange) string {
+func describe(x evidence.Exchange) string {
 	switch {
 	case x.Failure != nil:
 		return fmt.Sprintf("no answer (%s)", x.Failure.Kind)
@@ -301,4 +304,47 @@ func origin(raw string) string {
 		port = map[string]string{"http": "80", "https": "443"}[scheme]
 	}
 	return scheme + "://" + strings.ToLower(u.Hostname()) + ":" + port
+}
+
+// itemsOf reads the items of a list answer; of a list that was cut off at the read limit, those before the cut.
+func itemsOf(x evidence.Exchange) ([][]byte, error) {
+	if x.Response != nil && x.Response.Truncated {
+		if list, ok := openapi.ReadList(x.Response.Body); ok && len(list.Items) > 0 {
+			return list.Items, nil
+		}
+	}
+	return itemsIn(jsonText(x))
+}
+
+// itemsIn reads the items of a list from what was read as JSON.
+func itemsIn(text []byte, err error) ([][]byte, error) {
+	if err != nil {
+		return nil, err
+	}
+	list, ok := openapi.ListIn(text)
+	if !ok {
+		return nil, fmt.Errorf("the answer is not a list but one %s", textType(text))
+	}
+	return list.Items, nil
+}
+
+// holds reports whether one of the values is the wanted one; vocabularies are compared without case.
+func holds(values []string, want string) bool {
+	return slices.ContainsFunc(values, func(v string) bool { return strings.EqualFold(v, want) })
+}
+
+// nodeTime is the node's own time when it answered (T6): its Date, else the time of the test machine, of which exact is false.
+func nodeTime(x evidence.Exchange) (at time.Time, exact bool) {
+	if dates := header(x, "Date"); len(dates) == 1 {
+		if at, form := evidence.HTTPDate(dates[0]); form != evidence.NoDate {
+			return at, true
+		}
+	}
+	return x.Started, false
+}
+
+// answeredAt is that time, exact or not.
+func answeredAt(x evidence.Exchange) time.Time {
+	at, _ := nodeTime(x)
+	return at
 }

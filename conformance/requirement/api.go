@@ -1,11 +1,12 @@
 package requirement
 
 import (
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
 
-	"github.com/rin-network/rin/conformance/exchange"
+	"github.com/rin-network/rin/conformance/evidence"
 )
 
 const definedByDocument = "Their documentation and specification files define them."
@@ -25,7 +26,7 @@ func calledOperations() []Requirement {
 			Forgives: "A documented status other than 2xx; 403 for a missing privilege (a warning); a documented refusal of an allowed value, since parameters may depend on each other (a warning); 404 for an id that nobody has; operations that need a value which nobody knows are left out. What the document does not allow is judged by PAG-06.",
 			Fix:      "Route every path that the document describes, under the path of its servers entry, or take it out of the document. Behind a proxy check the prefix: Spring server.servlet.context-path or server.forward-headers-strategy; nginx: the URI part of proxy_pass.",
 			Breaks:   "One described operation gives 404.",
-			Reads:    []exchange.Label{exchange.EveryOperation.With(exchange.OK), exchange.WholeRun},
+			Reads:    []evidence.Label{evidence.EveryOperation.With(evidence.OK), evidence.WholeRun},
 			After:    []ID{"TOK-01", "SPC-01", "SPC-03"}, Check: operationsAnswer,
 		},
 		{
@@ -37,15 +38,15 @@ func calledOperations() []Requirement {
 			Forgives: "Parameters of the media type; */* as springdoc writes it; client errors that are not described, and header fields that are missing or do not fit, since proxies change them (warnings); a 5xx, which API-01 and PAG-09 judge.",
 			Fix:      "Describe the status and media type that are sent, or send those that are described. Spring: produces = \"application/json\" on the mapping, @ApiResponse for the statuses.",
 			Breaks:   "Answers are JSON text with Content-Type: text/html.",
-			Reads:    []exchange.Label{exchange.EveryOperation.With(exchange.OK), exchange.WholeRun},
+			Reads:    []evidence.Label{evidence.EveryOperation.With(evidence.OK), evidence.WholeRun},
 			After:    []ID{"TOK-01", "SPC-01", "SPC-03"}, Check: answersDocumented,
 		},
 	}
 }
 
 // operationAnswers are the answers of the executed operations, in the order of the log.
-func operationAnswers(e Evidence) []exchange.Exchange {
-	var out []exchange.Exchange
+func operationAnswers(e Evidence) []evidence.Exchange {
+	var out []evidence.Exchange
 	for _, x := range e.Exchanges {
 		if x.Answered() && slices.Contains(e.Roles.Operations, x.Label.Resource()) {
 			out = append(out, x)
@@ -55,7 +56,7 @@ func operationAnswers(e Evidence) []exchange.Exchange {
 }
 
 // resourceName is the described operation behind a resource, or else the resource itself.
-func resourceName(e Evidence, r exchange.Resource) string {
+func resourceName(e Evidence, r evidence.Resource) string {
 	if o, ok := operation(e, r); ok {
 		return operationName(o)
 	}
@@ -65,7 +66,7 @@ func resourceName(e Evidence, r exchange.Resource) string {
 func operationsAnswer(e Evidence) Judgement {
 	var parts []Judgement
 	for _, r := range e.Roles.Operations {
-		label := r.With(exchange.OK)
+		label := r.With(evidence.OK)
 		if j, lacks := e.lacking(label); lacks {
 			if j.Outcome == NotApplicable {
 				j = Judgement{Outcome: NotApplicable, Reason: j.Reason}.Noting(resourceName(e, r) + " was not called: " + j.Reason)
@@ -87,7 +88,7 @@ func operationsAnswer(e Evidence) Judgement {
 }
 
 // plainCall judges the plain call of one operation.
-func plainCall(e Evidence, r exchange.Resource, x exchange.Exchange) Judgement {
+func plainCall(e Evidence, r evidence.Resource, x evidence.Exchange) Judgement {
 	o, _ := operation(e, r)
 	templated, exact := len(o.TemplateParameters()) > 0, documentedExactly(e, r, x.Status())
 	subject := Subject{Name: resourceName(e, r), Label: x.Label, Expected: "2xx", Got: describe(x)}
@@ -138,7 +139,7 @@ func brokenCall(status int) string {
 }
 
 // needsInput reports whether the operation has required parameters, whose values the suite had to choose.
-func needsInput(e Evidence, r exchange.Resource) bool {
+func needsInput(e Evidence, r evidence.Resource) bool {
 	o, ok := operation(e, r)
 	if !ok {
 		return true
@@ -152,11 +153,123 @@ func needsInput(e Evidence, r exchange.Resource) bool {
 }
 
 // documentedExactly reports whether the document lists this very status; ranges and default promise nothing in particular.
-func documentedExactly(e Evidence, r exchange.Resource, status int) bool {
+func documentedExactly(e Evidence, r evidence.Resource, status int) bool {
 	o, ok := operation(e, r)
 	if !ok {
 		return false
 	}
 	_, listed := o.Responses[strconv.Itoa(status)]
 	return listed
+}
+
+// This file says what the answers to tried parameters mean. A value that the document allows belongs to the operation's promise (API-01);
+// one that it does not allow may be refused, ignored or find nothing, and must not break the node (PAG-06). What comes as a success is
+// compared with the document like any other answer (API-02 to API-07).
+
+// tried reports a call in which one described parameter was tried, and whether the document allows the value.
+func tried(x evidence.Exchange) (legal, ok bool) {
+	if parameterCall(x.Label.Case()) {
+		return true, true
+	}
+	legal, err := strconv.ParseBool(x.Given["legal"])
+	return legal, x.Given["try"] != "" && err == nil
+}
+
+// parameterCall reports whether a case is one made by [evidence.ParameterCase].
+func parameterCall(c evidence.Case) bool {
+	prefix := evidence.ParameterCase("")
+	return len(c) > len(prefix) && c[:len(prefix)] == prefix
+}
+
+// triedName names the operation with the parameter as it was tried.
+func triedName(e Evidence, x evidence.Exchange) string {
+	name := resourceName(e, x.Label.Resource())
+	if how := givenParameter(x); how != "" {
+		return clip(name + ", " + how)
+	}
+	return name
+}
+
+func givenParameter(x evidence.Exchange) string {
+	name := x.Given["parameter"]
+	switch {
+	case name == "":
+		return string(x.Label.Case())
+	case x.Given["try"] == string(evidence.Absent):
+		return clip("without the required parameter " + name)
+	}
+	in := ""
+	if place := x.Given["in"]; place != "" && place != "query" {
+		in = place + " "
+	}
+	return clip(in + "parameter " + name + "=" + shortened(x.Given["value"]))
+}
+
+// allowedValues judges the calls with values that the document allows; there is nothing to say of the good ones.
+func allowedValues(e Evidence) []Judgement {
+	var parts []Judgement
+	for _, x := range operationAnswers(e) {
+		if legal, ok := tried(x); !ok || !legal {
+			if ok && x.Given["try"] == string(evidence.Absent) && success(x) {
+				parts = append(parts, Passed().Noting(triedName(e, x)+" is answered "+describe(x)+": the document calls it required, and the node does not"))
+			}
+			continue
+		}
+		if j, faulty := allowedValue(e, x); faulty {
+			parts = append(parts, j)
+		}
+	}
+	return parts
+}
+
+func allowedValue(e Evidence, x evidence.Exchange) (Judgement, bool) {
+	about := Subject{Name: triedName(e, x), Label: x.Label, Expected: "2xx, or a documented refusal", Got: describe(x)}
+	switch status := x.Status(); {
+	case success(x), redirected(x), wafPage(x), rateLimited(x), status == 401, status == 403:
+		return Judgement{}, false // other rules look at those
+	case serverError(x):
+		return Failed("a value that the document allows breaks the operation: "+about.Name, about.Expected, about.Got).
+			Hinting("look into the node's log for the cause; if the value is wrong, correct the parameter's schema in the document").About(about), true
+	case (status == 404 || status == 410) && x.Given["in"] == "path":
+		return Judgement{}, false // an id that nobody has
+	case !clientError(x):
+		return Judgement{}, false
+	case !documented(e, x.Label.Resource(), status):
+		return Failed(fmt.Sprintf("a value that the document allows is refused with %d, which is not documented: %s", status, about.Name), about.Expected, about.Got).
+			Hinting("accept the value, or write down what is allowed: enum, minimum, maximum, minLength, maxLength or pattern of the parameter").Blaming(NodeDocument).About(about), true
+	case x.Label.Resource() == e.Roles.List:
+		return Passed().Noting(about.Name + " is refused with " + describe(x) + "; PAG-02 and PAG-07 judge pages and filters"), true
+	}
+	return Warned("a value that the document allows is refused: "+about.Name, "2xx", about.Got).
+		Hinting("accept the value, or describe in the document which values are allowed, and with which others").Blaming(NodeDocument).About(about), true
+}
+
+// documented reports whether the document describes a status of the operation: by itself, by its range, or as default.
+func documented(e Evidence, r evidence.Resource, status int) bool {
+	o, ok := operation(e, r)
+	if !ok {
+		return false
+	}
+	code := strconv.Itoa(status)
+	for _, key := range []string{code, code[:1] + "XX", code[:1] + "xx", "default"} {
+		if _, listed := o.Responses[key]; listed {
+			return true
+		}
+	}
+	return false
+}
+
+// brokenByValues are the failures of PAG-06 that values bring about which the document does not allow.
+func brokenByValues(e Evidence) []Judgement {
+	var parts []Judgement
+	for _, x := range operationAnswers(e) {
+		if legal, ok := tried(x); !ok || legal || !serverError(x) {
+			continue
+		}
+		const expected = "4xx, or the value is ignored"
+		name := triedName(e, x)
+		parts = append(parts, Failed("a value that the document does not allow breaks the operation: "+name, expected, describe(x)).
+			About(Subject{Name: name, Label: x.Label, Expected: expected, Got: describe(x)}))
+	}
+	return parts
 }

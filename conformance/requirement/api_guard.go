@@ -3,8 +3,8 @@ package requirement
 import (
 	"slices"
 
-	"github.com/rin-network/rin/conformance/document"
-	"github.com/rin-network/rin/conformance/exchange"
+	"github.com/rin-network/rin/conformance/evidence"
+	"github.com/rin-network/rin/conformance/openapi"
 )
 
 // guardedRoutes is API-08: no route was forgotten.
@@ -18,10 +18,10 @@ func guardedRoutes() []Requirement {
 		Forgives: "Any 4xx of the node; operations declared with security: []; a good call that finds nothing under an id that was made up; the operation that is the probe target, which BRR-01 and BRR-06 judge.",
 		Fix:      "Put the token check in front of all routes and open the public ones by name, not the other way round. Spring Security: anyRequest().authenticated() as the last rule; Flask: before_request in place of a decorator on each view; Kong: the plugin on the service, not on single routes; nginx: auth_request on the outer location.",
 		Breaks:   "The detail operation is unprotected.",
-		Reads: slices.Concat(onTarget(exchange.OK, exchange.NoToken, exchange.Garbage), []exchange.Label{
-			exchange.Info.With(exchange.OK), exchange.Info.With(exchange.NoToken),
-			exchange.EveryOperation.With(exchange.OK), exchange.EveryOperation.With(exchange.NoToken), exchange.EveryOperation.With(exchange.Garbage),
-			exchange.WholeRun,
+		Reads: slices.Concat(onTarget(evidence.OK, evidence.NoToken, evidence.Garbage), []evidence.Label{
+			evidence.Info.With(evidence.OK), evidence.Info.With(evidence.NoToken),
+			evidence.EveryOperation.With(evidence.OK), evidence.EveryOperation.With(evidence.NoToken), evidence.EveryOperation.With(evidence.Garbage),
+			evidence.WholeRun,
 		}),
 		After: []ID{"TOK-01", "SPC-01", "SPC-03"}, Check: routesGuarded,
 	}}
@@ -41,7 +41,7 @@ func routesGuarded(e Evidence) Judgement {
 		case declaredPublic(e, r):
 			notes = append(notes, resourceName(e, r)+" is declared with security: []")
 		case r == e.Roles.ProbeTarget:
-			parts = append(parts, Passed(r.With(exchange.NoToken), r.With(exchange.Garbage)))
+			parts = append(parts, Passed(r.With(evidence.NoToken), r.With(evidence.Garbage)))
 			notes = append(notes, resourceName(e, r)+" is the probe target, judged by BRR-01 and BRR-06")
 		case notCalled(e, r):
 			notes = append(notes, resourceName(e, r)+" was not called")
@@ -59,14 +59,14 @@ func routesGuarded(e Evidence) Judgement {
 }
 
 // notCalled reports whether the probe had no values to call the operation with.
-func notCalled(e Evidence, r exchange.Resource) bool {
-	j, lacks := e.lacking(r.With(exchange.OK))
+func notCalled(e Evidence, r evidence.Resource) bool {
+	j, lacks := e.lacking(r.With(evidence.OK))
 	return lacks && j.Outcome == NotApplicable
 }
 
 // idListed reports whether the ids of an operation's path are taken from the answer of another one. Others are made up.
-func idListed(e Evidence, o document.Operation) bool {
-	if e.Roles.Detail != "" && e.Roles.Detail == exchange.OperationResource(o.Key) {
+func idListed(e Evidence, o openapi.Operation) bool {
+	if e.Roles.Detail != "" && e.Roles.Detail == evidence.OperationResource(o.Key) {
 		return true
 	}
 	if e.Spec == nil {
@@ -78,12 +78,12 @@ func idListed(e Evidence, o document.Operation) bool {
 
 // routeGuarded judges the calls of one operation. Data without a good token is a failure whatever the good call got; a refusal
 // needs the good call as its positive control.
-func routeGuarded(e Evidence, r exchange.Resource) Judgement {
-	name, good := resourceName(e, r), e.The(r.With(exchange.OK))
+func routeGuarded(e Evidence, r evidence.Resource) Judgement {
+	name, good := resourceName(e, r), e.The(r.With(evidence.OK))
 	o, _ := operation(e, r)
 	madeUp := good.Status() == 404 && len(o.TemplateParameters()) > 0 && !idListed(e, o)
 	var parts []Judgement
-	for _, c := range []exchange.Case{exchange.NoToken, exchange.Garbage} {
+	for _, c := range []evidence.Case{evidence.NoToken, evidence.Garbage} {
 		label := r.With(c)
 		if j, lacks := e.lacking(label); lacks {
 			if !madeUp || j.Outcome != Blocked {
@@ -109,12 +109,12 @@ func routeGuarded(e Evidence, r exchange.Resource) Judgement {
 		return j.Noting(name + ": a refusal proves nothing, because no id is known that is there")
 	}
 	return Unclear(name + ": a refusal proves nothing, because the same call with a good token was answered " + describe(good)).
-		About(Subject{Name: name, Label: r.With(exchange.OK), Expected: "2xx", Got: describe(good)})
+		About(Subject{Name: name, Label: r.With(evidence.OK), Expected: "2xx", Got: describe(good)})
 }
 
 // oddCredentials looks at what else was tried on the operation: data that comes is a failure, everything else is fine here. What the
 // probe target lets through as well is reported by its own rule.
-func oddCredentials(e Evidence, r exchange.Resource, name string, good exchange.Exchange) []Judgement {
+func oddCredentials(e Evidence, r evidence.Resource, name string, good evidence.Exchange) []Judgement {
 	var out []Judgement
 	for _, c := range oddCases() {
 		x, ok := e.Get(r.With(c))
@@ -123,8 +123,8 @@ func oddCredentials(e Evidence, r exchange.Resource, name string, good exchange.
 				about(x, "4xx", describe(x)).named(name+", "+particular(x)))
 		}
 	}
-	onTarget, _ := target(e, exchange.Head)
-	if x, ok := e.Get(r.With(exchange.Head)); ok && success(x) && !success(onTarget) && (!html(x) || html(good)) {
+	onTarget, _ := target(e, evidence.Head)
+	if x, ok := e.Get(r.With(evidence.Head)); ok && success(x) && !success(onTarget) && (!html(x) || html(good)) {
 		out = append(out, Failed(name+" lets HEAD through without a token", "401 as for GET, or 405", describe(x)).
 			about(x, "401 or 405", describe(x)).named(name+", HEAD without a token"))
 	}
@@ -132,21 +132,21 @@ func oddCredentials(e Evidence, r exchange.Resource, name string, good exchange.
 }
 
 // counterpart is the case that tries the same on the probe target, which has no pages.
-func counterpart(c exchange.Case) exchange.Case {
-	if c == exchange.PageNoToken {
-		return exchange.CachedNoToken
+func counterpart(c evidence.Case) evidence.Case {
+	if c == evidence.PageNoToken {
+		return evidence.CachedNoToken
 	}
 	return c
 }
 
 // oddCases are the calls that must get no data besides the plain ones.
-func oddCases() []exchange.Case {
-	return append(pathVariants(), exchange.Tampered, exchange.EmptyBearer, exchange.BlankBearer, exchange.BasicScheme,
-		exchange.TokenScheme, exchange.MethodOverride, exchange.AsBrowser, exchange.CachedNoToken, exchange.PageNoToken, exchange.AlgNone, exchange.ForeignIssuer, exchange.Expired)
+func oddCases() []evidence.Case {
+	return append(pathVariants(), evidence.Tampered, evidence.EmptyBearer, evidence.BlankBearer, evidence.BasicScheme,
+		evidence.TokenScheme, evidence.MethodOverride, evidence.AsBrowser, evidence.CachedNoToken, evidence.PageNoToken, evidence.AlgNone, evidence.ForeignIssuer, evidence.Expired)
 }
 
 // particular is [manner] with the spelling of the path where that is what was tried.
-func particular(x exchange.Exchange) string {
+func particular(x evidence.Exchange) string {
 	if c := x.Label.Case(); slices.Contains(pathVariants(), c) {
 		return manner(c) + " as " + callName(x)
 	}

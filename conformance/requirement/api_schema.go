@@ -2,12 +2,14 @@ package requirement
 
 import (
 	"bytes"
+	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"unicode/utf8"
 
-	"github.com/rin-network/rin/conformance/document"
-	"github.com/rin-network/rin/conformance/exchange"
+	"github.com/rin-network/rin/conformance/evidence"
+	"github.com/rin-network/rin/conformance/openapi"
 )
 
 // schemas are API-03 to API-07: the answers against the schemas of the document.
@@ -17,7 +19,7 @@ func schemas() []Requirement {
 			ID: id, Title: title, Level: Network, Gate: Gating, Profile: Funding,
 			Source: NET("R15").And(source), Quote: definedByDocument,
 			Probe: probe, Forgives: forgives, Fix: fix, Breaks: breaks,
-			Reads: []exchange.Label{exchange.EveryOperation.With(exchange.OK), exchange.WholeRun},
+			Reads: []evidence.Label{evidence.EveryOperation.With(evidence.OK), evidence.WholeRun},
 			After: []ID{"TOK-01", "SPC-01", "SPC-03"}, Check: check,
 		}
 	}
@@ -63,8 +65,8 @@ func answersDocumented(e Evidence) Judgement {
 }
 
 func headersKept(e Evidence) Judgement {
-	fields := func(f exchange.Finding) Outcome {
-		if f.Kind == exchange.FindingHeader {
+	fields := func(f evidence.Finding) Outcome {
+		if f.Kind == evidence.FindingHeader {
 			return Warn
 		}
 		return ""
@@ -80,11 +82,11 @@ func headersKept(e Evidence) Judgement {
 }
 
 func statusDocumented(e Evidence) Judgement {
-	found := only(exchange.FindingStatus, exchange.FindingMediaType).sort(e)
+	found := only(evidence.FindingStatus, evidence.FindingMediaType).sort(e)
 	found.undecided = nil // status and media type are compared without the schema
 	found.warned = slices.DeleteFunc(found.warned, func(s Subject) bool {
 		// A 5xx is to be mended, not to be described; and nobody describes how a URI is refused that RFC 3986 does not allow.
-		return serverError(e.The(s.Label)) || s.Label.Case() == exchange.SizeRaw
+		return serverError(e.The(s.Label)) || s.Label.Case() == evidence.SizeRaw
 	})
 	j := found.judge(e, "an answer is not described")
 	switch {
@@ -101,7 +103,7 @@ func statusDocumented(e Evidence) Judgement {
 
 func topLevelType(e Evidence) Judgement {
 	if list := e.Roles.List; list != "" {
-		if x, ok := e.Get(list.With(exchange.OK)); !ok || !success(x) {
+		if x, ok := e.Get(list.With(evidence.OK)); !ok || !success(x) {
 			return Judgement{Outcome: Blocked, BlockedBy: "API-01", Reason: "the list operation gave no answer to compare"}
 		}
 	}
@@ -116,7 +118,7 @@ func topLevelType(e Evidence) Judgement {
 			unreadable = append(unreadable, j)
 		}
 	}
-	j := only(exchange.FindingTopLevel).sort(e).judge(e, "the JSON type is not the declared one")
+	j := only(evidence.FindingTopLevel).sort(e).judge(e, "the JSON type is not the declared one")
 	if len(unreadable) == 0 {
 		return j
 	}
@@ -124,9 +126,9 @@ func topLevelType(e Evidence) Judgement {
 }
 
 // asGoodClient reports a call with a good token, made as clients of the network do.
-func asGoodClient(x exchange.Exchange) bool {
+func asGoodClient(x evidence.Exchange) bool {
 	switch c := x.Label.Case(); c {
-	case exchange.OK, exchange.SizeTwo, exchange.FilterSeen, exchange.FilterOther, exchange.ItemFirst, exchange.ItemMiddle, exchange.ItemLast:
+	case evidence.OK, evidence.SizeTwo, evidence.FilterSeen, evidence.FilterOther, evidence.ItemFirst, evidence.ItemMiddle, evidence.ItemLast:
 		return true
 	default:
 		_, ok := tried(x)
@@ -135,18 +137,18 @@ func asGoodClient(x exchange.Exchange) bool {
 }
 
 // ofPages reports the calls of pages, filters and links.
-func ofPages(c exchange.Case) bool {
+func ofPages(c evidence.Case) bool {
 	switch c {
-	case exchange.BeyondEnd, exchange.LinkNext, exchange.ListAgain:
+	case evidence.BeyondEnd, evidence.LinkNext, evidence.ListAgain:
 		return true
-	case exchange.FilterBad:
+	case evidence.FilterBad:
 		return false
 	}
 	return strings.HasPrefix(string(c), "walk-") || strings.HasPrefix(string(c), "filter-")
 }
 
 // noJSON finds a good answer that is not JSON although the document declares JSON with a schema.
-func noJSON(e Evidence, x exchange.Exchange) (Judgement, bool) {
+func noJSON(e Evidence, x evidence.Exchange) (Judgement, bool) {
 	if f, compared := e.FindingsOf(x.Label); compared && f.Judged {
 		return Judgement{}, false
 	}
@@ -170,7 +172,7 @@ func noJSON(e Evidence, x exchange.Exchange) (Judgement, bool) {
 }
 
 // otherEncoding finds a good JSON answer that is not in plain UTF-8 (RFC 8259 §8.1).
-func otherEncoding(e Evidence, x exchange.Exchange) (Judgement, bool) {
+func otherEncoding(e Evidence, x evidence.Exchange) (Judgement, bool) {
 	if !success(x) || !jsonMedia(mediaType(x)) || x.Request.Method == "HEAD" || x.Response.Truncated || x.Response.BodyError != "" {
 		return Judgement{}, false
 	}
@@ -189,7 +191,7 @@ func otherEncoding(e Evidence, x exchange.Exchange) (Judgement, bool) {
 }
 
 // declaresJSON reports whether one of the media types is JSON with a schema that can be followed.
-func declaresJSON(content map[string]document.Schema) bool {
+func declaresJSON(content map[string]openapi.Schema) bool {
 	for media, schema := range content {
 		media, _, _ = strings.Cut(strings.ToLower(media), ";")
 		if schema.Declared && schema.Dangling == "" && (jsonMedia(strings.TrimSpace(media)) || media == "*/*" || media == "application/*") {
@@ -200,15 +202,15 @@ func declaresJSON(content map[string]document.Schema) bool {
 }
 
 func requiredPresent(e Evidence) Judgement {
-	return afterTopLevel(e, only(exchange.FindingRequired), "required members are missing")
+	return afterTopLevel(e, only(evidence.FindingRequired), "required members are missing")
 }
 
 func typesMatch(e Evidence) Judgement {
-	return afterTopLevel(e, func(f exchange.Finding) Outcome {
+	return afterTopLevel(e, func(f evidence.Finding) Outcome {
 		switch {
-		case f.Kind == exchange.FindingType, f.Kind == exchange.FindingOther:
+		case f.Kind == evidence.FindingType, f.Kind == evidence.FindingOther:
 			return Fail
-		case f.Kind != exchange.FindingFormat, isDate(f):
+		case f.Kind != evidence.FindingFormat, isDate(f):
 			return ""
 		case names(f.Expected, "uuid"), names(f.Expected, "int32"), names(f.Expected, "int64"):
 			return Fail
@@ -218,12 +220,12 @@ func typesMatch(e Evidence) Judgement {
 }
 
 func vocabularyKept(e Evidence) Judgement {
-	return afterTopLevel(e, only(exchange.FindingEnum), "values are not in the vocabulary")
+	return afterTopLevel(e, only(evidence.FindingEnum), "values are not in the vocabulary")
 }
 
 func datesFormatted(e Evidence) Judgement {
-	return afterTopLevel(e, func(f exchange.Finding) Outcome {
-		if f.Kind == exchange.FindingFormat && isDate(f) {
+	return afterTopLevel(e, func(f evidence.Finding) Outcome {
+		if f.Kind == evidence.FindingFormat && isDate(f) {
 			return Fail
 		}
 		return ""
@@ -231,7 +233,7 @@ func datesFormatted(e Evidence) Judgement {
 }
 
 // isDate reports whether a format finding is about date or date-time.
-func isDate(f exchange.Finding) bool {
+func isDate(f evidence.Finding) bool {
 	return names(f.Expected, "date") || names(f.Expected, "date-time")
 }
 
@@ -246,4 +248,156 @@ func afterTopLevel(e Evidence, r route, what string) Judgement {
 		return j
 	}
 	return r.sort(e).judge(e, what)
+}
+
+// This file makes judgements of what the node's document says of its answers: each finding goes the route of the requirement that asks.
+
+// A route says what a finding costs one requirement: Fail, Warn, or "" for a finding that is another one's business.
+type route func(f evidence.Finding) Outcome
+
+func only(kinds ...evidence.FindingKind) route {
+	return func(f evidence.Finding) Outcome {
+		if slices.Contains(kinds, f.Kind) {
+			return Fail
+		}
+		return ""
+	}
+}
+
+// found gathers what the findings of the run mean to one requirement.
+type found struct {
+	failed, warned []Subject
+	errata         []Subject
+	items, judged  int             // top-level items and answers that were compared
+	faulty         map[string]bool // items with a failure, by label and index
+	cut            bool            // some lists of findings were cut
+	why            []string        // why answers were not compared
+	undecided      []Subject       // answers whose schema took more than rin gives to one
+	told           map[place]bool  // another query shows the same again
+	headers        []string        // header fields that differ, which costs nothing
+}
+
+// place is where a finding is, whatever the query of the call, with what was expected and what came.
+type place struct {
+	where, expected, got string
+	fails                bool
+}
+
+// sort goes through the findings of all answers. Answers other than 2xx hold no data, so what is wrong with them is a warning.
+func (r route) sort(e Evidence) found {
+	out := found{faulty: map[string]bool{}, told: map[place]bool{}}
+	item := regexp.MustCompile(`^\$\[\d+\]`)
+	for _, x := range operationAnswers(e) {
+		findings, ok := e.FindingsOf(x.Label)
+		if !ok || redirected(x) {
+			continue // API-01 reports operations that lead elsewhere
+		}
+		name := resourceName(e, x.Label.Resource())
+		if !findings.Judged {
+			why := name + ": " + clip(findings.Why)
+			switch {
+			case !success(x):
+			case findings.Undecided:
+				out.undecided = append(out.undecided, Subject{Name: name, Label: x.Label, Expected: "an answer that can be compared", Got: clip(findings.Why)})
+			case !slices.Contains(out.why, why):
+				out.why = append(out.why, why)
+			}
+		} else {
+			out.judged++
+			out.items += max(findings.Items, 1)
+		}
+		for _, f := range findings.Findings {
+			cost := r(f)
+			if f.Kind == evidence.FindingHeader && !success(x) {
+				continue // the refusals' fields are judged by their own rules
+			}
+			if strings.HasPrefix(f.Path, "header") && f.Kind != evidence.FindingHeader { // as older evidence tells it
+				if note := fmt.Sprintf("%s %s: expected %s, got %s", name, clip(f.Path), clip(f.Expected), clip(f.Got)); cost != "" && !slices.Contains(out.headers, note) {
+					out.headers = append(out.headers, note)
+				}
+				continue
+			}
+			s := Subject{Name: placed(name, x, f), Label: x.Label, Expected: clip(f.Expected), Got: clip(f.Got)}
+			if f.Kind == evidence.FindingStatus {
+				s.Expected = "a status that is described: " + s.Expected
+			}
+			fails := cost == Fail && f.Erratum == "" && success(x)
+			if fails {
+				out.faulty[string(x.Label)+item.FindString(f.Path)] = true
+				out.cut = out.cut || findings.Total > len(findings.Findings)
+			}
+			again := place{name + " " + f.Path, s.Expected, s.Got, fails}
+			if cost == "" || out.told[again] {
+				continue
+			}
+			out.told[again] = true
+			switch {
+			case f.Erratum != "":
+				s.Expected += " (" + f.Erratum + ")"
+				out.errata = append(out.errata, s)
+			case fails:
+				out.failed = append(out.failed, s)
+			default:
+				out.warned = append(out.warned, s)
+			}
+		}
+	}
+	return out
+}
+
+// placed names the place of a finding, and the call where it was a particular one. Status and media type are of the whole answer.
+func placed(operation string, x evidence.Exchange, f evidence.Finding) string {
+	name := operation
+	if manner := mannerOf(x); manner != "" {
+		name += ", " + manner
+	}
+	if f.Kind == evidence.FindingStatus || f.Kind == evidence.FindingMediaType {
+		return clip(name)
+	}
+	return clip(name + " " + f.Path)
+}
+
+// judge turns what was found into a judgement; what names the fault: "required members are missing".
+func (f found) judge(e Evidence, what string) Judgement {
+	var j Judgement
+	switch {
+	case len(f.failed) > 0:
+		j = Failed(what+" in "+f.share(), f.failed[0].Expected, f.failed[0].Got).About(f.failed...)
+	case len(f.undecided) > 0: // or else a schema that nobody can apply would be a way to a certificate
+		j = Unclear("an answer could not be compared with its schema: " + f.undecided[0].Got).
+			Hinting("make the schema simpler: fewer members, fewer alternatives within alternatives (allOf, anyOf, oneOf); a smaller answer may do, too").Blaming(NodeDocument).About(f.undecided...)
+	case f.judged == 0 && len(f.warned)+len(f.errata) == 0:
+		return f.nothing(e)
+	case len(f.warned) > 0:
+		j = Warned("the answers differ from the document in a way that costs little: "+f.warned[0].Name, f.warned[0].Expected, f.warned[0].Got).About(f.warned...).About(f.errata...)
+	case len(f.errata) > 0:
+		j = Warned("the network's published document is wrong here, not the data", f.errata[0].Expected, f.errata[0].Got).
+			Hinting("fix the network's document, or serve a corrected copy of it").Blaming(NetworkDocument).About(f.errata...)
+	default:
+		j = Passed()
+	}
+	for _, why := range f.why {
+		j = j.Noting("not compared: " + why)
+	}
+	return j.Noting(f.headers[:min(len(f.headers), maxSubjects)]...).bounded()
+}
+
+func (f found) share() string {
+	least := ""
+	if f.cut {
+		least = "at least "
+	}
+	return fmt.Sprintf("%s%d of %d items", least, len(f.faulty), max(f.items, len(f.faulty)))
+}
+
+// nothing is the judgement when no answer could be compared.
+func (f found) nothing(e Evidence) Judgement {
+	if e.Document != nil && len(e.Document.Invalid) > 0 {
+		return Unclear("faults of the document keep its schemas from being used: " + clip(e.Document.Invalid[0])).
+			Hinting("correct the structure of the document, then repeat the run").Blaming(NodeDocument).Seen(described(e))
+	}
+	if len(f.why) > 0 {
+		return Missing("no answer could be compared with a schema: " + strings.Join(f.why[:min(len(f.why), 3)], "; "))
+	}
+	return Missing("no answer of an operation could be compared with a schema")
 }

@@ -5,15 +5,177 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/rin-network/rin/conformance/exchange"
+	"github.com/rin-network/rin/conformance/evidence"
 )
+
+// bearerRules lists group BRR in catalogue order. All of them are tried on the probe target P, a protected resource that
+// discovery has chosen: the info endpoint if it refuses an anonymous call, else an operation that does.
+func bearerRules() []Requirement {
+	return slices.Concat(anonymousCalls(), presentedTokens(), detours(), missingRole())
+}
+
+const validateToken = "The resource server MUST validate the access token and ensure that it has not expired and that its scope covers the requested resource."
+
+// onTarget makes labels of cases on the probe target.
+func onTarget(cases ...evidence.Case) []evidence.Label {
+	labels := make([]evidence.Label, 0, len(cases))
+	for _, c := range cases {
+		labels = append(labels, evidence.ProbeTarget.With(c))
+	}
+	return labels
+}
+
+// withToken is the positive control of most refusals: the good call of the probe target.
+func withToken() evidence.Label { return evidence.ProbeTarget.With(evidence.OK) }
+
+// anonymousCalls are BRR-01 to BRR-05: what happens without a token.
+func anonymousCalls() []Requirement {
+	return []Requirement{
+		{
+			ID: "BRR-01", Title: "A call without a token is refused",
+			Level: StandardMust, Gate: Gating, Profile: Auth,
+			Source:   RFC(6749, "7").And(NET("R12")),
+			Quote:    validateToken,
+			Probe:    "A GET of the info endpoint and of each operation without Authorization, before the first authorized call.",
+			Forgives: "400, 403, 404 or any other 4xx without data in place of 401; an open info endpoint if another operation refuses anonymous calls (a warning; not under an /oauth/ path, where it is declared to be the authorization test); operations declared with security: [] and try-out bases, which never earn a certificate.",
+			Fix:      "Refuse requests without a valid token on every protected path: Spring Security authorizeHttpRequests(a -> a.anyRequest().authenticated()) with oauth2ResourceServer(); nginx auth_request on the location; Flask: fail at start when the identity provider is not configured, in place of leaving the check out.",
+			Breaks:   "A node that answers anonymous calls with 200 everywhere; wrong tokens are still refused.",
+			Reads: slices.Concat(onTarget(evidence.NoToken, evidence.OK), []evidence.Label{
+				evidence.Info.With(evidence.NoToken), evidence.Info.With(evidence.OK),
+				evidence.EveryOperation.With(evidence.NoToken), evidence.EveryOperation.With(evidence.OK),
+			}),
+			After: []ID{"TOK-01"}, Check: anonymousRefused,
+		},
+		{
+			ID: "BRR-02", Title: "401 without token carries a Bearer challenge",
+			Level: StandardMust, Gate: Gating, Profile: Auth,
+			Source:   RFC(6750, "3").And(RFC(9110, "15.5.2")),
+			Quote:    "If the protected resource request does not include authentication credentials or does not contain an access token that enables access to the protected resource, the resource server MUST include the HTTP \"WWW-Authenticate\" response header field",
+			Probe:    "The headers of the answer to the call without a token.",
+			Forgives: "Several challenges in one or several header lines; any case of the scheme; a bare Bearer, as Spring Security sends it (BRR-05); 400, 403 or 404 in place of 401 (a warning).",
+			Fix:      "Add WWW-Authenticate: Bearer realm=\"…\" to the 401. Spring Security: BearerTokenAuthenticationEntryPoint; Flask: abort(401, www_authenticate=WWWAuthenticate(\"bearer\", {\"realm\": …})) and let the JSON error handler copy the headers of the exception (e.get_response().headers); Authlib: a ResourceProtector whose raise_error_response adds the header, which MissingAuthorizationError lacks; nginx: error_page 401 @challenge, and there add_header WWW-Authenticate 'Bearer realm=\"…\"' always and return 401.",
+			Breaks:   "A 401 with a JSON body and without WWW-Authenticate, only when no token was sent.",
+			Needs:    onTarget(evidence.NoToken), After: []ID{"BRR-01"}, Control: withToken(), Check: anonymousChallenge,
+		},
+		{
+			ID: "BRR-03", Title: "Without authentication information the challenge has no error code",
+			Level: StandardShould, Gate: Advice, Profile: Auth,
+			Source:   RFC(6750, "3.1"),
+			Quote:    "If the request lacks any authentication information (e.g., the client was unaware that authentication is necessary or attempted using an unsupported authentication method), the resource server SHOULD NOT include an error code or other error information.",
+			Probe:    "The Bearer challenge of the answer to the call without a token.",
+			Forgives: "realm, scope, resource_metadata and other attributes.",
+			Fix:      "Leave error out of the challenge when no Authorization header came; clients that see invalid_token fetch tokens in a loop.",
+			Breaks:   "Anonymous calls are answered with Bearer error=\"invalid_token\".",
+			Needs:    onTarget(evidence.NoToken), After: []ID{"BRR-01"}, Control: withToken(), Check: anonymousWithoutError,
+		},
+		{
+			ID: "BRR-04", Title: "Challenge is well-formed and repeats no attribute",
+			Level: StandardMust, Gate: Advice, Profile: Auth,
+			Source:   RFC(9110, "11.2").And(RFC(9110, "11.6.1")).And(RFC(6750, "3")),
+			Quote:    "Authentication parameters are name/value pairs, where the name token is matched case-insensitively and each parameter name MUST only occur once per challenge.",
+			Probe:    "Every WWW-Authenticate header of the run is read with a parser for lists of challenges.",
+			Forgives: "Values without quotes, several challenges in one line, empty list members, any order of attributes.",
+			Fix:      "Write one challenge as Bearer realm=\"…\", error=\"…\", error_description=\"…\": each attribute once, values in double quotes, in ASCII without quotes or backslashes inside (put localised text into the body).",
+			Breaks:   "Refused tokens are answered with Bearer error=\"invalid_token\", error=\"invalid_token\".",
+			Reads:    []evidence.Label{evidence.WholeRun}, After: []ID{"BRR-01"}, Check: wellFormedChallenges,
+		},
+		{
+			ID: "BRR-05", Title: "Bearer challenge carries at least one auth-param",
+			Level: StandardMust, Gate: Information, Profile: Auth,
+			Source:   RFC(6750, "3"),
+			Quote:    "All challenges defined by this specification MUST use the auth-scheme value \"Bearer\". This scheme MUST be followed by one or more auth-param values.",
+			Probe:    "The Bearer challenge of the answer to the call without a token.",
+			Forgives: "A bare Bearer is a warning, and never gates: RFC 9110 alone allows a bare scheme, and Spring Security sends one by default.",
+			Fix:      "Name a realm: Spring Security's BearerTokenAuthenticationEntryPoint has setRealmName(\"…\").",
+			Breaks:   "Anonymous calls are answered with a bare Bearer.",
+			Needs:    onTarget(evidence.NoToken), After: []ID{"BRR-01"}, Control: withToken(), Check: challengeHasAttribute,
+		},
+	}
+}
+
+func anonymousChallenge(e Evidence) Judgement {
+	x := e.The(evidence.ProbeTarget.With(evidence.NoToken))
+	if j, unclear := noVerdict(x); unclear {
+		return j
+	}
+	bearer := len(bearerChallenges(x)) > 0
+	switch {
+	case !turnedAway(x):
+		return Unclear("the call without a token was not refused in a way that can be judged").about(x, "401", describe(x))
+	case x.Status() != 401:
+		return Warned("the call without a token is refused, but not with 401, so clients can't tell what is missing", "401 with WWW-Authenticate: Bearer", describe(x)+", "+headerText(x, "WWW-Authenticate")).
+			Hinting("answer 401 with WWW-Authenticate: Bearer realm=\"…\" when the Authorization header is missing").about(x, "401", describe(x))
+	case bearer:
+		return Passed(x.Label)
+	}
+	return Failed("the 401 does not say that a bearer token is needed", "WWW-Authenticate: Bearer …", headerText(x, "WWW-Authenticate")).
+		about(x, "header WWW-Authenticate with a Bearer challenge", headerText(x, "WWW-Authenticate"))
+}
+
+func anonymousWithoutError(e Evidence) Judgement {
+	x := e.The(evidence.ProbeTarget.With(evidence.NoToken))
+	challenges := bearerChallenges(x)
+	if len(challenges) == 0 {
+		return Missing("the answer to the call without a token has no Bearer challenge")
+	}
+	if code := attribute(challenges, "error"); code != "" {
+		return Failed("the challenge names an error although no token was sent", "a challenge without error", "error="+quote(code)).
+			about(x, "no error", "error="+quote(code))
+	}
+	for _, name := range []string{"error_description", "error_uri"} {
+		if text := attribute(challenges, name); text != "" {
+			return Warned("the challenge explains an error although no token was sent", "a challenge without error information", name+"="+quote(text)).
+				about(x, "no "+name, name+"="+quote(text))
+		}
+	}
+	return Passed(x.Label)
+}
+
+func wellFormedChallenges(e Evidence) Judgement {
+	var faulty []Subject
+	seen, read := map[string]bool{}, 0
+	for _, x := range e.All(evidence.WholeRun) {
+		for _, line := range header(x, "WWW-Authenticate") {
+			read++
+			faults := challengeFaults(line)
+			if len(faults) == 0 || seen[line] {
+				continue
+			}
+			seen[line] = true
+			faulty = append(faulty, Subject{Name: callName(x), Label: x.Label, Expected: "a well-formed challenge", Got: faults[0] + ": " + clip(line)})
+		}
+	}
+	switch {
+	case read == 0:
+		return Missing("no answer of the run has a WWW-Authenticate header")
+	case len(faulty) > 0:
+		return Failed("a challenge can't be read by the rules: "+faulty[0].Got, "a list of challenges in which no attribute is repeated", faulty[0].Got).
+			About(faulty...).bounded()
+	}
+	return Passed()
+}
+
+func challengeHasAttribute(e Evidence) Judgement {
+	x := e.The(evidence.ProbeTarget.With(evidence.NoToken))
+	challenges := bearerChallenges(x)
+	if len(challenges) == 0 {
+		return Missing("the answer to the call without a token has no Bearer challenge")
+	}
+	for _, c := range challenges {
+		if len(c) == 0 {
+			return Warned("the Bearer challenge has no attribute, as Spring Security sends it by default", "Bearer with at least one attribute, such as realm", headerText(x, "WWW-Authenticate")).
+				about(x, "Bearer realm=\"…\"", headerText(x, "WWW-Authenticate"))
+		}
+	}
+	return Passed(x.Label)
+}
 
 // bearerChallenges reads the Bearer challenges of an answer as attributes by lower-case name. Each header line is read on its own, so
 // that a broken one hides no good one; of a broken line whatever can be read counts, because its form is BRR-04's business.
-func bearerChallenges(x exchange.Exchange) []map[string]string {
+func bearerChallenges(x evidence.Exchange) []map[string]string {
 	var out []map[string]string
 	for _, line := range header(x, "WWW-Authenticate") {
-		challenges, err := exchange.ParseChallenges([]string{line})
+		challenges, err := evidence.ParseChallenges([]string{line})
 		if err != nil {
 			if attributes, ok := salvage(line); ok {
 				out = append(out, attributes)
@@ -29,7 +191,7 @@ func bearerChallenges(x exchange.Exchange) []map[string]string {
 	return out
 }
 
-func attributesOf(c exchange.Challenge) map[string]string {
+func attributesOf(c evidence.Challenge) map[string]string {
 	attributes := map[string]string{}
 	for _, p := range c.Params {
 		if name := strings.ToLower(p.Name); attributes[name] == "" {
@@ -65,7 +227,7 @@ func attribute(challenges []map[string]string, name string) string {
 }
 
 // onlyBasic is an answer that asks for Basic and not for Bearer.
-func onlyBasic(x exchange.Exchange) bool {
+func onlyBasic(x evidence.Exchange) bool {
 	if len(bearerChallenges(x)) > 0 {
 		return false
 	}
@@ -76,7 +238,7 @@ func onlyBasic(x exchange.Exchange) bool {
 
 // challengeFaults lists what is wrong with one WWW-Authenticate line (RFC 9110 §11.2 and §11.6.1, RFC 6750 §3).
 func challengeFaults(line string) []string {
-	challenges, err := exchange.ParseChallenges([]string{line})
+	challenges, err := evidence.ParseChallenges([]string{line})
 	if err != nil {
 		return []string{clip(err.Error())}
 	}

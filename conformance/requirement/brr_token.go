@@ -2,8 +2,9 @@ package requirement
 
 import (
 	"slices"
+	"time"
 
-	"github.com/rin-network/rin/conformance/exchange"
+	"github.com/rin-network/rin/conformance/evidence"
 )
 
 // presentedTokens are BRR-06 to BRR-14: what happens to credentials that are no good token.
@@ -18,7 +19,7 @@ func presentedTokens() []Requirement {
 			Forgives: "Any 4xx of the node. A 5xx is inconclusive here (an introspecting node whose authorization server is down) and judged in BRR-07.",
 			Fix:      "Verify the token before the request is served: the signature against the authorization server's keys, or introspection (RFC 7662). Spring Security: spring.security.oauth2.resourceserver.jwt.issuer-uri or .opaquetoken.introspection-uri.",
 			Breaks:   "Any bearer value that is not empty is accepted.",
-			Needs:    onTarget(exchange.Garbage), After: []ID{"TOK-01"}, Control: withToken(), Check: garbageRefused,
+			Needs:    onTarget(evidence.Garbage), After: []ID{"TOK-01"}, Control: withToken(), Check: garbageRefused,
 		},
 		{
 			ID: "BRR-07", Title: "Garbage token: status 401 with a Bearer challenge",
@@ -29,7 +30,7 @@ func presentedTokens() []Requirement {
 			Forgives: "400, 403 or another 4xx with a Bearer challenge (a warning).",
 			Fix:      "Answer 401 with WWW-Authenticate: Bearer error=\"invalid_token\". In front of the node: nginx auth_request hands on the challenge of a 401 of its authorization service, and answers 500 to anything but 2xx, 401 and 403; Envoy ext_authz: let allowed_client_headers have www-authenticate.",
 			Breaks:   "403 without WWW-Authenticate for bad tokens; anonymous calls stay correct.",
-			Needs:    onTarget(exchange.Garbage), After: []ID{"TOK-01"}, Control: withToken(), Check: garbageChallenge,
+			Needs:    onTarget(evidence.Garbage), After: []ID{"TOK-01"}, Control: withToken(), Check: garbageChallenge,
 		},
 		{
 			ID: "BRR-08", Title: "Garbage token: error=\"invalid_token\"",
@@ -40,7 +41,7 @@ func presentedTokens() []Requirement {
 			Forgives: "invalid_request, for a token that is seen as malformed (a warning).",
 			Fix:      "Put error=\"invalid_token\" into the challenge when a token was sent and is not valid. Spring Security's BearerTokenAuthenticationEntryPoint does so; check what replaces it (an AuthenticationEntryPoint of your own).",
 			Breaks:   "The challenge for bad tokens has only a realm.",
-			Needs:    onTarget(exchange.Garbage), After: []ID{"BRR-06"}, Control: withToken(), Check: garbageError,
+			Needs:    onTarget(evidence.Garbage), After: []ID{"BRR-06"}, Control: withToken(), Check: garbageError,
 		},
 		{
 			ID: "BRR-09", Title: "A tampered token is refused",
@@ -51,7 +52,7 @@ func presentedTokens() []Requirement {
 			Forgives: "Any 4xx of the node. The last character is never the one replaced, since its low bits may be padding.",
 			Fix:      "Verify the signature with the authorization server's key and an allow-list of algorithms; do not merely decode the payload. Spring Security: NimbusJwtDecoder.withIssuerLocation(…); PyJWT: jwt.decode(token, key, algorithms=[…]) without verify_signature: False.",
 			Breaks:   "The payload is decoded and the signature is not verified.",
-			Needs:    onTarget(exchange.Tampered), After: []ID{"BRR-06"}, Control: withToken(), Check: tamperedRefused,
+			Needs:    onTarget(evidence.Tampered), After: []ID{"BRR-06"}, Control: withToken(), Check: tamperedRefused,
 		},
 		expiredToken(),
 		{
@@ -63,7 +64,7 @@ func presentedTokens() []Requirement {
 			Forgives: "Stacks that trim the blank; a 4xx other than 400 or 401 (a warning).",
 			Fix:      "Treat a missing token like an invalid one: check the length after the scheme before splitting or looking up, and answer 401 or 400.",
 			Breaks:   "An empty token skips the validation.",
-			Needs:    onTarget(exchange.EmptyBearer, exchange.BlankBearer), After: []ID{"TOK-01"}, Control: withToken(), Check: emptyBearerRefused,
+			Needs:    onTarget(evidence.EmptyBearer, evidence.BlankBearer), After: []ID{"TOK-01"}, Control: withToken(), Check: emptyBearerRefused,
 		},
 		{
 			ID: "BRR-12", Title: "Another scheme does not authenticate",
@@ -74,7 +75,7 @@ func presentedTokens() []Requirement {
 			Forgives: "Any 4xx of the node; a node that offers Basic beside Bearer and refuses the random one.",
 			Fix:      "Compare the scheme with Bearer (without case) before you take the rest of the header as the token.",
 			Breaks:   "The node takes what follows the first blank, whatever the scheme.",
-			Needs:    onTarget(exchange.BasicScheme, exchange.TokenScheme), Reads: onTarget(exchange.NoToken),
+			Needs:    onTarget(evidence.BasicScheme, evidence.TokenScheme), Reads: onTarget(evidence.NoToken),
 			After: []ID{"TOK-01"}, Control: withToken(), Check: otherSchemesRefused,
 		},
 		{
@@ -86,7 +87,7 @@ func presentedTokens() []Requirement {
 			Forgives: "Two blanks refused, as in Spring Security. Clients of this network always send Bearer, so this never gates.",
 			Fix:      "Compare the scheme without case: header[:7].lower() == \"bearer \" in Python, regionMatches(true, …) in Java, strings.EqualFold in Go.",
 			Breaks:   "Only the exact string Bearer is accepted.",
-			Needs:    onTarget(exchange.LowerScheme, exchange.UpperScheme), Reads: onTarget(exchange.TwoBlanks),
+			Needs:    onTarget(evidence.LowerScheme, evidence.UpperScheme), Reads: onTarget(evidence.TwoBlanks),
 			After: []ID{"TOK-01"}, Control: withToken(), Check: schemeWithoutCase,
 		},
 		tokenInURL(),
@@ -94,17 +95,17 @@ func presentedTokens() []Requirement {
 }
 
 // target reads the exchange of one case on the probe target, and the good call of the same.
-func target(e Evidence, c exchange.Case) (x, good exchange.Exchange) {
-	return e.The(exchange.ProbeTarget.With(c)), e.The(withToken())
+func target(e Evidence, c evidence.Case) (x, good evidence.Exchange) {
+	return e.The(evidence.ProbeTarget.With(c)), e.The(withToken())
 }
 
 func garbageRefused(e Evidence) Judgement {
-	x, good := target(e, exchange.Garbage)
+	x, good := target(e, evidence.Garbage)
 	return refusal("the call with a garbage token", x, good)
 }
 
 func garbageChallenge(e Evidence) Judgement {
-	x, _ := target(e, exchange.Garbage)
+	x, _ := target(e, evidence.Garbage)
 	if serverError(x) {
 		return Failed("a garbage token breaks the node while a good one works", "401 with WWW-Authenticate: Bearer", describe(x)).
 			Hinting("catch the error that the token library or the introspection call raises for an unreadable token, and answer 401").about(x, "401", describe(x))
@@ -127,7 +128,7 @@ func garbageChallenge(e Evidence) Judgement {
 }
 
 func garbageError(e Evidence) Judgement {
-	x, _ := target(e, exchange.Garbage)
+	x, _ := target(e, evidence.Garbage)
 	challenges := bearerChallenges(x)
 	if len(challenges) == 0 {
 		return Missing("the refusal of the garbage token has no Bearer challenge")
@@ -146,16 +147,16 @@ func garbageError(e Evidence) Judgement {
 }
 
 func tamperedRefused(e Evidence) Judgement {
-	x, good := target(e, exchange.Tampered)
+	x, good := target(e, evidence.Tampered)
 	return refusal("the call with a tampered token", x, good)
 }
 
 func emptyBearerRefused(e Evidence) Judgement {
 	var parts []Judgement
-	for _, c := range []exchange.Case{exchange.EmptyBearer, exchange.BlankBearer} {
+	for _, c := range []evidence.Case{evidence.EmptyBearer, evidence.BlankBearer} {
 		x, good := target(e, c)
 		what := "the call with an empty bearer credential"
-		if c == exchange.BlankBearer {
+		if c == evidence.BlankBearer {
 			what = "the call with a blank bearer credential"
 		}
 		j := refusal(what, x, good)
@@ -174,27 +175,27 @@ func emptyBearerRefused(e Evidence) Judgement {
 }
 
 // sameRedirect reports whether an answer is the redirect that the good call was sent through as well, such as to a path with a slash.
-func sameRedirect(x, good exchange.Exchange) bool {
+func sameRedirect(x, good evidence.Exchange) bool {
 	return redirected(x) && success(good) && len(good.Redirects) > 0 && good.Redirects[0].Status == x.Status() &&
-		slices.Equal(header(x, "Location"), exchange.Values(good.Redirects[0].Header, "Location"))
+		slices.Equal(header(x, "Location"), evidence.Values(good.Redirects[0].Header, "Location"))
 }
 
 func otherSchemesRefused(e Evidence) Judgement {
-	x, good := target(e, exchange.BasicScheme)
+	x, good := target(e, evidence.BasicScheme)
 	basic := refusal("the call with Basic and a random secret", x, good)
-	anonymous, _ := target(e, exchange.NoToken)
+	anonymous, _ := target(e, evidence.NoToken)
 	if basic.Outcome == Pass && onlyBasic(x) && onlyBasic(anonymous) {
 		basic = Unclear("a front end with its own Basic login refuses the call, so nothing shows what the node would do").
 			Hinting("take the Basic protection off the staging site for the run, or test the production base").about(x, "the node's own refusal", describe(x)+", "+headerText(x, "WWW-Authenticate"))
 	}
-	y, good := target(e, exchange.TokenScheme)
+	y, good := target(e, evidence.TokenScheme)
 	return gather(refusal("the call with the token under the scheme Token", y, good), basic)
 }
 
 func schemeWithoutCase(e Evidence) Judgement {
 	var parts []Judgement
-	for _, c := range []exchange.Case{exchange.LowerScheme, exchange.UpperScheme} {
-		scheme := map[exchange.Case]string{exchange.LowerScheme: "bearer", exchange.UpperScheme: "BEARER"}[c]
+	for _, c := range []evidence.Case{evidence.LowerScheme, evidence.UpperScheme} {
+		scheme := map[evidence.Case]string{evidence.LowerScheme: "bearer", evidence.UpperScheme: "BEARER"}[c]
 		x, _ := target(e, c)
 		j, unclear := noVerdict(x)
 		switch {
@@ -209,8 +210,109 @@ func schemeWithoutCase(e Evidence) Judgement {
 		parts = append(parts, j)
 	}
 	j := gather(parts...)
-	if x, _ := target(e, exchange.TwoBlanks); turnedAway(x) {
+	if x, _ := target(e, evidence.TwoBlanks); turnedAway(x) {
 		j = j.Noting("two blanks after Bearer are refused; clients of this network send one")
+	}
+	return j
+}
+
+// This file holds the bearer rules that are asked last: an expired token (BRR-10) and a token in a URL (BRR-14).
+
+func expiredToken() Requirement {
+	return Requirement{
+		ID: "BRR-10", Title: "An expired token is refused",
+		Level: StandardMust, Gate: Gating, Profile: Full,
+		Source:   RFC(6749, "7").And(RFC(7519, "4.1.4")),
+		Quote:    validateToken,
+		Probe:    "A GET of the probe target with a token that was kept until 130 seconds after its expiry, or with an expired one that the operator gave; a second time a minute later if the first was answered.",
+		Forgives: "Clocks that differ by up to two minutes; caches of introspection answers that live a minute. It does not apply when the token lives longer than the run may wait (--wait) and no --expired-token was given. Wherever it is judged, it gates.",
+		Fix:      "Compare exp with the time at each request, also for tokens that a cache has verified before: Spring Security's JwtTimestampValidator with a skew of a minute, PyJWT without verify_exp: False; let an introspection cache end with the token.",
+		Breaks:   "exp is not checked.",
+		Reads:    onTarget(evidence.Expired, evidence.ExpiredAgain, evidence.OK),
+		After:    []ID{"BRR-06"}, Control: withToken(), Check: expiredRefused,
+	}
+}
+
+func tokenInURL() Requirement {
+	return Requirement{
+		ID: "BRR-14", Title: "Token in the query string is not accepted",
+		Level: StandardShould, Gate: Advice, Profile: Full,
+		Source:   RFC(6750, "2.3").And(RFC(9700, "4.3.2")),
+		Quote:    "Because of the security weaknesses associated with the URI method (see Section 5), including the high likelihood that the URL containing the access token will be logged, it SHOULD NOT be used",
+		Probe:    "A GET of the probe target with a throw-away token in the parameter access_token and no Authorization, last in the run. It leaves the token in access logs: only with --allow-token-in-url.",
+		Forgives: "Any 4xx of the node.",
+		Fix:      "Read the token from the Authorization header alone: Spring Security's DefaultBearerTokenResolver with setAllowUriQueryParameter(false), which is the default; passport-jwt's fromAuthHeaderAsBearerToken().",
+		Breaks:   "A token in the query is accepted.",
+		Reads:    onTarget(evidence.TokenInQuery, evidence.OK),
+		After:    []ID{"BRR-01"}, Control: withToken(), Check: queryTokenRefused,
+	}
+}
+
+func expiredRefused(e Evidence) Judgement {
+	if !e.Run.ExpiredToken && e.Run.Wait <= 0 {
+		return Missing("the lifetime of the token exceeds the wait budget: no wait was allowed (--wait), and no expired token was given (--expired-token)")
+	}
+	if j, lacks := e.lackingOf(evidence.ProbeTarget.With(evidence.Expired)); lacks {
+		return j
+	}
+	x, good := target(e, evidence.Expired)
+	if at, alive := stillAlive(x, leeway(x)); alive {
+		return Unclear("the token that was given as expired is too young to tell: its exp is "+at.UTC().Format(time.RFC3339)).
+			Hinting("give a token of this client whose exp is two minutes ago or more").about(x, "an expired token", "exp "+at.UTC().Format(time.RFC3339))
+	}
+	j := refusal("the call with an expired token", x, good)
+	if j.Outcome != Fail {
+		return j
+	}
+	if again, lacks := e.lackingOf(evidence.ProbeTarget.With(evidence.ExpiredAgain)); lacks {
+		return again
+	}
+	y, _ := target(e, evidence.ExpiredAgain)
+	if later := refusal("the call with an expired token, a minute later,", y, good); later.Outcome != Fail {
+		return later.Noting("an expired token was accepted once, and no longer when it was tried again: a cache outlives it")
+	}
+	return j
+}
+
+// leeway is what clocks may differ by. A refusal needs none: it is right from the second of the expiry on.
+func leeway(x evidence.Exchange) time.Duration {
+	if refused(x) {
+		return 0
+	}
+	return time.Minute
+}
+
+// stillAlive reports that a token was presented before its own expiry and some leeway.
+func stillAlive(x evidence.Exchange, leeway time.Duration) (until time.Time, alive bool) {
+	if x.Presented == nil || x.Presented.JWT == nil {
+		return until, false
+	}
+	exp, isNumber := number(x.Presented.JWT.Claims["exp"])
+	if !isNumber || exp <= 0 || exp > millisecondLike {
+		return until, false
+	}
+	until = time.Unix(int64(exp), 0)
+	now, _ := nodeTime(x)
+	return until, now.Before(until.Add(leeway))
+}
+
+func queryTokenRefused(e Evidence) Judgement {
+	if !e.Run.TokenInURL {
+		return Missing("the operator did not allow a token in a URL (--allow-token-in-url)")
+	}
+	if j, lacks := e.lackingOf(evidence.ProbeTarget.With(evidence.TokenInQuery)); lacks {
+		return j
+	}
+	x, good := target(e, evidence.TokenInQuery)
+	j := refusal("the call with the token in the query", x, good)
+	if j.Outcome != Fail {
+		return j
+	}
+	directives := cacheDirectives(x)
+	_, private := directives["private"]
+	_, unstored := directives["no-store"]
+	if !private && !unstored {
+		j = j.Noting("the answer may be stored by shared caches: Cache-Control has neither private nor no-store (RFC 6750 §2.3)")
 	}
 	return j
 }

@@ -81,3 +81,10 @@ var _ = Describe("The catalogue", func() {
 		Expect(covered).To(Equal(len(catalogue)))
 	})
 })
+
+var _ = Describe("The version of the catalogue", func() {
+	It("says preview exactly as long as requirements are missing", func() {
+		missing := len(requirement.Catalogue()) < requirement.Size
+		Expect(strings.Contains(requirement.Version, "preview")).To(Equal(missing), requirement.Version)
+	})
+})

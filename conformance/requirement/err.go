@@ -9,8 +9,8 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/rin-network/rin/conformance/document"
-	"github.com/rin-network/rin/conformance/exchange"
+	"github.com/rin-network/rin/conformance/evidence"
+	"github.com/rin-network/rin/conformance/openapi"
 )
 
 // errorShapes lists group ERR in catalogue order.
@@ -25,7 +25,7 @@ func errorShapes() []Requirement {
 			Forgives: "401 and 403 of nodes that deny by default; a web page or a redirect (a warning).",
 			Fix:      "Let the router answer 404 for what it does not know. nginx: try_files … =404 for the API's location in place of /index.html; Spring: no catch-all @RequestMapping(\"/**\"); Express: a last handler that sends 404.",
 			Breaks:   "200 with {} for any path.",
-			Needs:    []exchange.Label{exchange.API.With(exchange.UnknownPath)}, After: []ID{"TOK-01"}, Check: unknownPathRefused,
+			Needs:    []evidence.Label{evidence.API.With(evidence.UnknownPath)}, After: []ID{"TOK-01"}, Check: unknownPathRefused,
 		},
 		{
 			ID: "ERR-02", Title: "API errors are JSON (ideally problem+json)",
@@ -36,7 +36,7 @@ func errorShapes() []Requirement {
 			Forgives: "Empty bodies; pages of a firewall or web server in front; what odd input and odd paths are answered; HTML and text are a warning, and so is a 200 whose JSON has a member error.",
 			Fix:      "Write errors as application/problem+json with type, title, status and detail. Spring Boot: spring.mvc.problemdetails.enabled=true; Flask: @app.errorhandler(HTTPException) that returns JSON; Express: an error handler with res.status(…).json(…).",
 			Breaks:   "Errors are declared as application/json and hold a web page.",
-			Reads:    []exchange.Label{exchange.WholeRun}, After: []ID{"TOK-01"}, Check: errorsAreJSON,
+			Reads:    []evidence.Label{evidence.WholeRun}, After: []ID{"TOK-01"}, Check: errorsAreJSON,
 		},
 		{
 			ID: "ERR-03", Title: "problem+json answers use the standard members correctly",
@@ -47,7 +47,7 @@ func errorShapes() []Requirement {
 			Forgives: "Any member left out; further members.",
 			Fix:      "Write status as a number, and set it from the status of the answer; leave out what you have no value for. Libraries that do so: Spring's ProblemDetail, Zalando's Problem, Hellang.Middleware.ProblemDetails.",
 			Breaks:   "status is the text \"404\".",
-			Reads:    []exchange.Label{exchange.WholeRun}, After: []ID{"TOK-01"}, Check: problemsWellFormed,
+			Reads:    []evidence.Label{evidence.WholeRun}, After: []ID{"TOK-01"}, Check: problemsWellFormed,
 		},
 		{
 			ID: "ERR-04", Title: "Errors reveal no internals",
@@ -58,13 +58,13 @@ func errorShapes() []Requirement {
 			Forgives: "Paths of URLs, error codes and names of classes in documentation links; the bare name of an exception is a warning.",
 			Fix:      "Log the cause and answer a text of your own. Spring Boot: server.error.include-stacktrace=never, include-message=never; Flask and Django: DEBUG off; ASP.NET: no UseDeveloperExceptionPage in production; Express: NODE_ENV=production; PHP: display_errors=Off.",
 			Breaks:   "A 500 page holds a Java stack trace.",
-			Reads:    []exchange.Label{exchange.WholeRun}, Check: errorsKeepQuiet,
+			Reads:    []evidence.Label{evidence.WholeRun}, Check: errorsKeepQuiet,
 		},
 	}
 }
 
 func unknownPathRefused(e Evidence) Judgement {
-	x := e.The(exchange.API.With(exchange.UnknownPath))
+	x := e.The(evidence.API.With(evidence.UnknownPath))
 	const expected = "404"
 	if serverError(x) {
 		return Failed("an unknown path breaks the node", expected, describe(x)).about(x, expected, describe(x))
@@ -86,14 +86,14 @@ func unknownPathRefused(e Evidence) Judgement {
 }
 
 // ofAPI reports the answers of the info endpoint and of operations, to requests that asked for JSON.
-func ofAPI(x exchange.Exchange) bool {
+func ofAPI(x evidence.Exchange) bool {
 	r := x.Label.Resource()
-	return (r == exchange.Info || r == exchange.API || strings.HasPrefix(string(r), string(exchange.OperationResource("")))) && x.Response != nil &&
-		slices.Contains(exchange.Values(x.Request.Header, "Accept"), "application/json") && x.Request.Method != "HEAD"
+	return (r == evidence.Info || r == evidence.API || strings.HasPrefix(string(r), string(evidence.OperationResource("")))) && x.Response != nil &&
+		slices.Contains(evidence.Values(x.Request.Header, "Accept"), "application/json") && x.Request.Method != "HEAD"
 }
 
 // beforeRouting reports the cases that servers refuse before the application sees them: odd input and odd paths.
-func beforeRouting(c exchange.Case) bool {
+func beforeRouting(c evidence.Case) bool {
 	return slices.Contains(pathVariants(), c) || oddInWords(c) != ""
 }
 
@@ -101,7 +101,7 @@ func errorsAreJSON(e Evidence) Judgement {
 	var parts []Judgement
 	seen := map[string]bool{}
 	judged, others := 0, 0
-	for _, x := range e.All(exchange.WholeRun) {
+	for _, x := range e.All(evidence.WholeRun) {
 		if !ofAPI(x) {
 			continue
 		}
@@ -130,7 +130,7 @@ func errorsAreJSON(e Evidence) Judgement {
 }
 
 // inFront reports the page of a firewall, gateway or web server that answered in the node's place (T3).
-func inFront(x exchange.Exchange) bool {
+func inFront(x evidence.Exchange) bool {
 	if wafPage(x) || rateLimited(x) || deniedByServer(x) {
 		return true
 	}
@@ -146,10 +146,10 @@ func inFront(x exchange.Exchange) bool {
 }
 
 // refusalBody judges the form of one refusal, or of a success that says inside that it is none.
-func refusalBody(e Evidence, x exchange.Exchange) Judgement {
+func refusalBody(e Evidence, x evidence.Exchange) Judgement {
 	const expected = "a JSON body, or none"
 	if success(x) {
-		if text, err := e.jsonText(x); err == nil && textType(text) == "object" && meansError(document.Object(text)["error"]) {
+		if text, err := e.jsonText(x); err == nil && textType(text) == "object" && meansError(openapi.Object(text)["error"]) {
 			return Warned("a success status with a member error says two things at once", "the status of the error", describe(x)+" with the member error").
 				about(x, "4xx", describe(x)+" with the member error")
 		}
@@ -184,7 +184,7 @@ func problemsWellFormed(e Evidence) Judgement {
 	var parts []Judgement
 	read := 0
 	seen := map[string]bool{}
-	for _, x := range e.All(exchange.WholeRun) {
+	for _, x := range e.All(evidence.WholeRun) {
 		if x.Response == nil || mediaType(x) != "application/problem+json" || len(x.Response.Body) == 0 || x.Response.Truncated {
 			continue
 		}
@@ -221,7 +221,7 @@ func problemFault(text []byte, status int) (fault string, small bool) {
 	if kind := textType(text); kind != "object" {
 		return "it is one " + kind, false
 	}
-	members := document.Object(text)
+	members := openapi.Object(text)
 	for _, m := range []struct{ name, kind string }{{"type", "string"}, {"title", "string"}, {"status", "number"}, {"detail", "string"}, {"instance", "string"}} {
 		value, has := members[m.name]
 		if !has {

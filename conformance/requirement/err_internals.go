@@ -12,7 +12,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/rin-network/rin/conformance/exchange"
+	"github.com/rin-network/rin/conformance/evidence"
 )
 
 // errorsKeepQuiet checks ERR-04.
@@ -21,7 +21,7 @@ func errorsKeepQuiet(e Evidence) Judgement {
 	var parts []Judgement
 	seen := map[string]bool{}
 	searched := 0
-	for _, x := range e.All(exchange.WholeRun) {
+	for _, x := range e.All(evidence.WholeRun) {
 		if x.Status() < 400 || x.Response == nil || len(x.Response.Body) == 0 {
 			continue
 		}
@@ -67,7 +67,7 @@ func (s internals) tells(text string) bool {
 }
 
 // revealed judges one error body.
-func (s internals) revealed(x exchange.Exchange) Judgement {
+func (s internals) revealed(x evidence.Exchange) Judgement {
 	const expected = "an error that tells nothing of the inside"
 	body := x.Response.Body[:min(len(x.Response.Body), maxSearched)]
 	text := plainText(body, x)
@@ -92,7 +92,7 @@ func (s internals) revealed(x exchange.Exchange) Judgement {
 }
 
 // plainText is a body without the escapes of its format: the texts of a JSON value, one on a line each, or HTML without references.
-func plainText(body []byte, x exchange.Exchange) string {
+func plainText(body []byte, x evidence.Exchange) string {
 	value, err := jsonValue(x)
 	switch {
 	case err == nil:
@@ -149,7 +149,7 @@ func traces() []trace {
 }
 
 // in is what the trace looks like in a text; empty for nothing.
-func (t trace) in(text string, x exchange.Exchange) string {
+func (t trace) in(text string, x evidence.Exchange) string {
 	if !t.path {
 		return strings.TrimSpace(t.pattern.FindString(text))
 	}
@@ -162,7 +162,7 @@ func (t trace) in(text string, x exchange.Exchange) string {
 }
 
 // ofURL reports a path that stands in the URL that was asked for.
-func ofURL(path string, x exchange.Exchange) bool {
+func ofURL(path string, x evidence.Exchange) bool {
 	urls := []string{x.Request.URL}
 	for _, hop := range x.Redirects {
 		urls = append(urls, hop.URL, hop.Location)
@@ -183,15 +183,15 @@ const shortestEcho = 12
 
 // echoed says in which form a body repeats the credential of its request; empty when it does not. Real tokens have become markers,
 // in whatever form they came.
-func (s internals) echoed(body []byte, x exchange.Exchange) string {
+func (s internals) echoed(body []byte, x evidence.Exchange) string {
 	for _, m := range s.markers.FindAllStringSubmatch(string(body), maxLeaks) {
-		for _, sent := range exchange.Values(x.Request.Header, "Authorization") {
+		for _, sent := range evidence.Values(x.Request.Header, "Authorization") {
 			if strings.Contains(sent, ":"+m[2]+":") {
 				return "as " + m[3]
 			}
 		}
 	}
-	for _, sent := range exchange.Values(x.Request.Header, "Authorization") {
+	for _, sent := range evidence.Values(x.Request.Header, "Authorization") {
 		_, token, _ := strings.Cut(sent, " ")
 		token = strings.TrimSpace(token)
 		if len(token) < shortestEcho || strings.Contains(sent, "[[") {

@@ -6,7 +6,7 @@ import (
 
 	"golang.org/x/tools/txtar"
 
-	"github.com/rin-network/rin/conformance/exchange"
+	"github.com/rin-network/rin/conformance/evidence"
 )
 
 // The written evidence that tests the checks also explains them: it is part of the binary.
@@ -37,20 +37,20 @@ func Cases(id ID) []Case {
 
 // Asked is a request that the requirement rests on, as the good node of the written evidence is asked it: the first of Needs
 // and Reads that is written down there. It is false for a requirement that only looks at what others ask.
-func Asked(r Requirement) (exchange.Exchange, bool) {
+func Asked(r Requirement) (evidence.Exchange, bool) {
 	scripts := goodNode()
-	for _, need := range append(append([]exchange.Label{}, r.Needs...), r.Reads...) {
+	for _, need := range append(append([]evidence.Label{}, r.Needs...), r.Reads...) {
 		if x, ok := request(scripts, exemplary(need)); ok {
 			return x, true
 		}
 	}
-	return exchange.Exchange{}, false
+	return evidence.Exchange{}, false
 }
 
 // exemplary replaces a role by the resource that holds it at the good node.
-func exemplary(l exchange.Label) exchange.Label {
-	log := exchange.Log{Roles: exchange.Roles{ProbeTarget: exchange.Info, List: "op/listFundings", Detail: "op/getFunding",
-		Operations: []exchange.Resource{"op/listFundings"}}}
+func exemplary(l evidence.Label) evidence.Label {
+	log := evidence.Log{Roles: evidence.Roles{ProbeTarget: evidence.Info, List: "op/listFundings", Detail: "op/getFunding",
+		Operations: []evidence.Resource{"op/listFundings"}}}
 	for _, resolved := range log.Resolve(l) {
 		return resolved
 	}
@@ -69,8 +69,8 @@ func goodNode() string {
 }
 
 // request reads the request under a label: a request line, header fields, a blank line, a body, up to the answer.
-func request(scripts string, label exchange.Label) (exchange.Exchange, bool) {
-	x := exchange.Exchange{Label: label}
+func request(scripts string, label evidence.Label) (evidence.Exchange, bool) {
+	x := evidence.Exchange{Label: label}
 	var inside, inBody bool
 	var body []string
 	for line := range strings.Lines(scripts) {
@@ -81,10 +81,10 @@ func request(scripts string, label exchange.Label) (exchange.Exchange, bool) {
 				return x, false // the block has no answer
 			}
 			name, _, _ := strings.Cut(strings.TrimPrefix(line, "@ "), " ")
-			inside = exchange.Label(name) == label
+			inside = evidence.Label(name) == label
 		case !inside || strings.HasPrefix(line, "~ ") || strings.HasPrefix(line, "#"):
 		case strings.HasPrefix(line, ">>>") || strings.HasPrefix(line, "!!!"):
-			x.Request.Body = exchange.Body(strings.TrimSpace(strings.Join(body, "\n")))
+			x.Request.Body = evidence.Body(strings.TrimSpace(strings.Join(body, "\n")))
 			return x, x.Request.Method != ""
 		case x.Request.Method == "":
 			if words := strings.Fields(line); len(words) == 3 {
@@ -96,7 +96,7 @@ func request(scripts string, label exchange.Label) (exchange.Exchange, bool) {
 			inBody = true
 		default:
 			name, value, _ := strings.Cut(line, ":")
-			x.Request.Header = append(x.Request.Header, exchange.Field{Name: name, Value: strings.TrimPrefix(value, " ")})
+			x.Request.Header = append(x.Request.Header, evidence.Field{Name: name, Value: strings.TrimPrefix(value, " ")})
 		}
 	}
 	return x, false

@@ -8,8 +8,49 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/rin-network/rin/conformance/exchange"
+	"github.com/rin-network/rin/conformance/evidence"
 )
+
+// maxEndpoints is how many of the listed URLs are called.
+const maxEndpoints = 10
+
+// listedEndpoints are the labels of the calls of the URLs that the info answer lists.
+func listedEndpoints() []evidence.Label {
+	labels := make([]evidence.Label, 0, maxEndpoints)
+	for i := range maxEndpoints {
+		labels = append(labels, evidence.EndpointResource(strconv.Itoa(i+1)).With(evidence.OK))
+	}
+	return labels
+}
+
+// infoEndpoints are INF-05 and INF-06: what the info answer lists.
+func infoEndpoints() []Requirement {
+	info := []evidence.Label{evidence.Info.With(evidence.OK)}
+	return []Requirement{
+		{
+			ID: "INF-05", Title: "Listed endpoint URLs are absolute https and reachable with the token",
+			Level: Recommended, Gate: Advice, Profile: Funding,
+			Source:   apiFramework("APIs", "apis").And(publishedInfo(58)).AsDerived(),
+			Quote:    "Info Endpoint: Provides metadata about available systems, including a list of resource endpoints and their versions.",
+			Probe:    "A GET with the token of each listed URL without a {template}, at most 10, with page[size]=1.",
+			Forgives: "Templated URLs, 403 where the client lacks the role; hosts that the operator did not allow are not called. 401, a query in the URL and other refusals are warnings.",
+			Fix:      "List the public https URL under which clients reach each API, without a query, and take out what is not served. Behind a proxy build URLs from the configured public address, not from the request.",
+			Breaks:   "One listed URL gives 404.",
+			Needs:    info, Reads: listedEndpoints(), After: []ID{needsInfo}, Check: endpointsReachable,
+		},
+		{
+			ID: "INF-06", Title: "majorVersion agrees with the v<major> segment of the URL",
+			Level: Recommended, Gate: Advice, Profile: Funding,
+			Source:   NET("R20").And(publishedInfo(50)).AsDerived(),
+			Quote:    "The version is part of the path, as a segment of the form v<major>.",
+			Probe:    "majorVersion and url of each item that the info answer lists.",
+			Forgives: "URLs without such a segment, items without majorVersion.",
+			Fix:      "Set majorVersion to the number in the path of the url.",
+			Breaks:   "majorVersion 3 for /v1/fundings.",
+			Needs:    info, After: []ID{needsInfo}, Check: majorVersionAgrees,
+		},
+	}
+}
 
 // This file judges what the info answer lists (INF-05, INF-06).
 
@@ -22,7 +63,7 @@ type endpoint struct {
 }
 
 // endpointsOf lists the items with a url of an info answer, by group name and then in order.
-func endpointsOf(x exchange.Exchange) []endpoint {
+func endpointsOf(x evidence.Exchange) []endpoint {
 	o, _ := jsonObject(x)
 	groups, _ := o["endpoints"].(map[string]any)
 	var out []endpoint
@@ -40,7 +81,7 @@ func endpointsOf(x exchange.Exchange) []endpoint {
 }
 
 func endpointsReachable(e Evidence) Judgement {
-	x := e.The(exchange.Info.With(exchange.OK))
+	x := e.The(evidence.Info.With(evidence.OK))
 	var parts []Judgement
 	for _, listed := range endpointsOf(x) {
 		parts = append(parts, endpointURL(e, x, listed))
@@ -71,7 +112,7 @@ func leftOut(because string) Judgement {
 }
 
 // endpointURL judges the syntax of a listed URL. Plain http is forgiven on loopback only.
-func endpointURL(e Evidence, x exchange.Exchange, listed endpoint) Judgement {
+func endpointURL(e Evidence, x evidence.Exchange, listed endpoint) Judgement {
 	const expected = "an absolute https URL"
 	subject := Subject{Name: listed.path + ".url", Label: x.Label, Expected: expected, Got: clip(listed.url)}
 	u, err := url.Parse(strings.NewReplacer("{", "", "}", "").Replace(strings.TrimSpace(listed.url)))
@@ -86,9 +127,9 @@ func endpointURL(e Evidence, x exchange.Exchange, listed endpoint) Judgement {
 	return Passed().About(Subject{Name: subject.Name, Label: subject.Label})
 }
 
-func endpointCall(x exchange.Exchange) Judgement {
+func endpointCall(x evidence.Exchange) Judgement {
 	const expected = "2xx with the token"
-	if x.Failure != nil && x.Failure.Kind == exchange.FailureRefused {
+	if x.Failure != nil && x.Failure.Kind == evidence.FailureRefused {
 		return leftOut(x.Failure.Message)
 	}
 	name := x.Given["name"]
@@ -129,7 +170,7 @@ func majorVersions(raw string) []float64 {
 }
 
 func majorVersionAgrees(e Evidence) Judgement {
-	x := e.The(exchange.Info.With(exchange.OK))
+	x := e.The(evidence.Info.With(evidence.OK))
 	var parts []Judgement
 	for _, listed := range endpointsOf(x) {
 		versions := majorVersions(listed.url)

@@ -3,15 +3,15 @@ package requirement
 import (
 	"slices"
 
-	"github.com/rin-network/rin/conformance/exchange"
+	"github.com/rin-network/rin/conformance/evidence"
 )
 
 // isolation lists group ISO in catalogue order: a node takes tokens of its own authorization server, for itself.
 func isolation() []Requirement {
-	everywhere := []exchange.Resource{exchange.ProbeTarget, exchange.ListOperation, exchange.DetailOperation}
-	var elsewhere []exchange.Label
+	everywhere := []evidence.Resource{evidence.ProbeTarget, evidence.ListOperation, evidence.DetailOperation}
+	var elsewhere []evidence.Label
 	for _, r := range everywhere {
-		elsewhere = append(elsewhere, r.With(exchange.OtherAudience), r.With(exchange.OK), r.With(exchange.Tampered))
+		elsewhere = append(elsewhere, r.With(evidence.OtherAudience), r.With(evidence.OK), r.With(evidence.Tampered))
 	}
 	return []Requirement{
 		{
@@ -23,8 +23,8 @@ func isolation() []Requirement {
 			Forgives: "Any 4xx of the node. A 5xx is inconclusive.",
 			Fix:      "Configure one issuer with its key set, refuse tokens with a kid that is not in it, and compare iss with the issuer. Spring Security: issuer-uri; jose: jwtVerify(token, keySet, {issuer, audience}).",
 			Breaks:   "The signature check is skipped when the kid is unknown.",
-			Reads:    onTarget(exchange.ForeignKey, exchange.ForeignIssuer),
-			After:    []ID{"BRR-09"}, Control: withToken(), Check: forged(exchange.ForeignKey, exchange.ForeignIssuer),
+			Reads:    onTarget(evidence.ForeignKey, evidence.ForeignIssuer),
+			After:    []ID{"BRR-09"}, Control: withToken(), Check: forged(evidence.ForeignKey, evidence.ForeignIssuer),
 		},
 		{
 			ID: "ISO-02", Title: "A staging token is refused in production",
@@ -35,7 +35,7 @@ func isolation() []Requirement {
 			Forgives: "403 in place of 401. One authorization server for both environments is a warning. Without --staging-token-url it does not apply.",
 			Fix:      "Give each environment keys and an issuer of its own, and let the API compare iss: a realm of its own in Keycloak.",
 			Breaks:   "Both environments sign with the same key, and iss is not compared.",
-			Reads:    append(onTarget(exchange.StagingToken, exchange.OK), exchange.StagingEndpoint.With(exchange.OK), issuedToken()),
+			Reads:    append(onTarget(evidence.StagingToken, evidence.OK), evidence.StagingEndpoint.With(evidence.OK), issuedToken()),
 			After:    []ID{"BRR-09"}, Control: withToken(), Check: stagingRefused,
 		},
 		{
@@ -47,7 +47,7 @@ func isolation() []Requirement {
 			Forgives: "403, as nodes that go by roles answer. It does not apply without --other-client-id, or when its tokens name no audience, or the node's own.",
 			Fix:      "Compare aud with the identifier of this API: Spring Security spring.security.oauth2.resourceserver.jwt.audiences, PyJWT jwt.decode(…, audience=…), jose jwtVerify(…, {audience}).",
 			Breaks:   "aud is not looked at.",
-			Reads:    append(elsewhere, exchange.OtherClient.With(exchange.OK), issuedToken()),
+			Reads:    append(elsewhere, evidence.OtherClient.With(evidence.OK), issuedToken()),
 			After:    []ID{"BRR-09"}, Control: withToken(), Check: otherAudienceRefused,
 		},
 	}
@@ -57,7 +57,7 @@ func stagingRefused(e Evidence) Judgement {
 	if e.Run.StagingTokenURL == "" {
 		return Missing("only one environment was given (--staging-token-url names the other)")
 	}
-	issued := exchange.StagingEndpoint.With(exchange.OK)
+	issued := evidence.StagingEndpoint.With(evidence.OK)
 	if j, lacks := e.lacking(issued); lacks {
 		return j
 	}
@@ -65,11 +65,11 @@ func stagingRefused(e Evidence) Judgement {
 		return Unclear("the staging token endpoint gave no token, so nothing can be tried").
 			Hinting("check --staging-token-url and the client that is registered there").about(x, "an access token", describe(x))
 	}
-	label := exchange.ProbeTarget.With(exchange.StagingToken)
+	label := evidence.ProbeTarget.With(evidence.StagingToken)
 	if j, lacks := e.lackingOf(label); lacks {
 		return j
 	}
-	x, good := target(e, exchange.StagingToken)
+	x, good := target(e, evidence.StagingToken)
 	j := refusal("the call with a staging token", x, good)
 	if j.Outcome == Fail && sameURL(e.Run.StagingTokenURL, e.Run.TokenURL) || j.Outcome == Fail && sameIssuer(e, x) {
 		return Warned("staging and production share one authorization server, so a token of one opens the other", "an authorization server for each environment", describe(x)).
@@ -79,7 +79,7 @@ func stagingRefused(e Evidence) Judgement {
 }
 
 // sameIssuer reports whether an odd token names the issuer of the good one.
-func sameIssuer(e Evidence, x exchange.Exchange) bool {
+func sameIssuer(e Evidence, x evidence.Exchange) bool {
 	_, own, _, ok := jwtOf(e)
 	if !ok || x.Presented == nil || x.Presented.JWT == nil {
 		return false
@@ -92,7 +92,7 @@ func otherAudienceRefused(e Evidence) Judgement {
 	if !e.Run.Other {
 		return Missing("no client of another audience was given (--other-client-id)")
 	}
-	issued := exchange.OtherClient.With(exchange.OK)
+	issued := evidence.OtherClient.With(evidence.OK)
 	if j, lacks := e.lacking(issued); lacks {
 		return j
 	}
@@ -114,27 +114,27 @@ func otherAudienceRefused(e Evidence) Judgement {
 	}
 	var parts []Judgement
 	for _, r := range targets(e) {
-		label := r.With(exchange.OtherAudience)
+		label := r.With(evidence.OtherAudience)
 		if j, lacks := e.lacking(label); lacks {
 			parts = append(parts, j)
 			continue
 		}
-		x, good := e.The(label), e.The(r.With(exchange.OK))
-		parts = append(parts, refusal("the call "+manner(exchange.OtherAudience), x, good))
+		x, good := e.The(label), e.The(r.With(evidence.OK))
+		parts = append(parts, refusal("the call "+manner(evidence.OtherAudience), x, good))
 	}
 	return applicable(parts...)
 }
 
 // targets are the probe target and those funding operations that the good token opened and the odd one was tried on, each once. One
 // that takes any token is left to API-08.
-func targets(e Evidence) []exchange.Resource {
-	out := []exchange.Resource{e.Roles.ProbeTarget}
-	for _, r := range []exchange.Resource{e.Roles.List, e.Roles.Detail} {
-		_, tried := e.Get(r.With(exchange.OtherAudience))
+func targets(e Evidence) []evidence.Resource {
+	out := []evidence.Resource{e.Roles.ProbeTarget}
+	for _, r := range []evidence.Resource{e.Roles.List, e.Roles.Detail} {
+		_, tried := e.Get(r.With(evidence.OtherAudience))
 		if r == "" || !tried || slices.Contains(out, r) {
 			continue
 		}
-		if success(e.The(r.With(exchange.OK))) && !success(e.The(r.With(exchange.Tampered))) {
+		if success(e.The(r.With(evidence.OK))) && !success(e.The(r.With(evidence.Tampered))) {
 			out = append(out, r)
 		}
 	}
@@ -142,7 +142,7 @@ func targets(e Evidence) []exchange.Resource {
 }
 
 // lackingOf is [Evidence.lacking] for a label with a role.
-func (e Evidence) lackingOf(label exchange.Label) (Judgement, bool) {
+func (e Evidence) lackingOf(label evidence.Label) (Judgement, bool) {
 	resolved := e.Resolve(label)
 	if len(resolved) == 0 {
 		return Missing("this run has no " + roleName(label)), true

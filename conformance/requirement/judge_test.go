@@ -4,18 +4,18 @@ import (
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 
-	"github.com/rin-network/rin/conformance/exchange"
+	"github.com/rin-network/rin/conformance/evidence"
 	"github.com/rin-network/rin/conformance/requirement"
 )
 
 var _ = Describe("A needed exchange without a record", func() {
-	judge := func(ended *exchange.Ended) requirement.Judgement {
-		log := &exchange.Log{Ended: ended}
+	judge := func(ended *evidence.Ended) requirement.Judgement {
+		log := &evidence.Log{Ended: ended}
 		return requirement.NewJudge(requirement.Catalogue(), requirement.Read(log)).Of("TOK-01")
 	}
 
 	It("is nobody's fault when the run ended first", func() {
-		for _, ended := range []*exchange.Ended{nil, {Cause: "interrupt"}} {
+		for _, ended := range []*evidence.Ended{nil, {Cause: "interrupt"}} {
 			j := judge(ended)
 			Expect(j.Outcome).To(Equal(requirement.Inconclusive))
 			Expect(j.Reason).To(Equal("the run ended before token.ok had an answer"))
@@ -24,7 +24,7 @@ var _ = Describe("A needed exchange without a record", func() {
 	})
 
 	It("is a fault of the suite in a complete run", func() {
-		j := judge(&exchange.Ended{Complete: true})
+		j := judge(&evidence.Ended{Complete: true})
 		Expect(j.Outcome).To(Equal(requirement.Inconclusive))
 		Expect(j.Fault).To(Equal(requirement.Suite))
 	})

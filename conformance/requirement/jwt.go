@@ -1,10 +1,314 @@
 package requirement
 
 import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"regexp"
 	"slices"
+	"strings"
+	"time"
 
-	"github.com/rin-network/rin/conformance/exchange"
+	"github.com/rin-network/rin/conformance/evidence"
 )
+
+// jwtOf is what the access token of the run says; ok is false, with the judgement, when it is no JWT.
+func jwtOf(e Evidence) (x evidence.Exchange, t evidence.JWTFacts, j Judgement, ok bool) {
+	x = e.The(issuedToken())
+	facts, known := tokenFacts(x)
+	switch {
+	case !known:
+		return x, t, Unclear("the recording holds no facts about the token").Blaming(Suite).Seen(x.Label), false
+	case facts.JWT == nil:
+		return x, t, Missing("the access token is opaque, as it may be: nothing can be read in it").Seen(x.Label), false
+	}
+	return x, *facts.JWT, j, true
+}
+
+// standingOn makes a check that needs another one of what stands in the token. For an opaque token neither applies, so that After,
+// which blocks then, is not for them.
+func standingOn(id ID, check func(Evidence) Judgement) func(Evidence) Judgement {
+	return func(e Evidence) Judgement {
+		if j, ok := e.standing(claimRules(), id); !ok {
+			return j
+		}
+		return check(e)
+	}
+}
+
+// onJWT makes a check of one that looks into the token.
+func onJWT(check func(x evidence.Exchange, t evidence.JWTFacts) Judgement) func(Evidence) Judgement {
+	return func(e Evidence) Judgement {
+		x, t, j, ok := jwtOf(e)
+		if !ok {
+			return j
+		}
+		return check(x, t)
+	}
+}
+
+func tokenSigned(e Evidence) Judgement {
+	return onJWT(func(x evidence.Exchange, t evidence.JWTFacts) Judgement {
+		const expected = "a signature, and an algorithm other than none"
+		alg, named := t.Header["alg"].(string)
+		switch {
+		case !named:
+			return Failed("the header of the token names no algorithm", expected, "alg: "+jsonType(t.Header["alg"])).about(x, expected, "no alg")
+		case strings.EqualFold(alg, "none"):
+			return Failed("the token is not signed: everybody can write one", expected, "alg "+quote(alg)).about(x, expected, "alg "+quote(alg))
+		case !t.Signature:
+			return Failed("the signature of the token is empty", expected, "alg "+quote(alg)+" and no signature").about(x, expected, "no signature")
+		case t.KnownKey != "":
+			const expected, got = "a signature that the authorization server alone can make", "a signature by HMAC with "
+			return Failed("the key of the signature is known, so that others can write tokens: "+clip(t.KnownKey), expected, got+clip(t.KnownKey)).
+				Hinting("sign with a private key (RS256, ES256); an HMAC key must be random, of 256 bits, and known to no client").about(x, expected, got+clip(t.KnownKey))
+		}
+		return Passed(x.Label)
+	})(e)
+}
+
+const (
+	millisecondLike = 1e11 // an exp above this is in milliseconds: as seconds it is after the year 5000
+	// clockLeeway is what the clock of the test machine may be off where the node sends no Date.
+	clockLeeway = 130 * time.Second
+)
+
+func expiryInFuture(e Evidence) Judgement {
+	return onJWT(func(x evidence.Exchange, t evidence.JWTFacts) Judgement {
+		const expected = "exp: seconds since 1970, in the future"
+		value, present := t.Claims["exp"]
+		if !present {
+			return Warned("the token does not say when it expires", expected, "no exp").about(x, expected, "no exp")
+		}
+		exp, isNumber := number(value)
+		if !isNumber {
+			got := "exp: " + jsonType(value)
+			return Failed("exp is not a JSON number", expected, got).about(x, expected, got)
+		}
+		got := clip(fmt.Sprintf("exp: %v", value))
+		if exp > millisecondLike {
+			return Failed("exp is in milliseconds, so the token does not expire for thousands of years", expected, got).about(x, expected, got)
+		}
+		now, exact := nodeTime(x)
+		if !exact {
+			now = now.Add(-clockLeeway)
+		}
+		if exp <= float64(now.Unix()) {
+			return Failed("the token had expired when it was issued", expected, got+" at "+now.UTC().Format(time.RFC3339)).about(x, expected, got)
+		}
+		if nbf, has := number(t.Claims["nbf"]); has && exact && nbf > float64(now.Add(clockLeeway).Unix()) {
+			got := clip(fmt.Sprintf("nbf: %v at %s", t.Claims["nbf"], now.UTC().Format(time.RFC3339)))
+			return Warned("the token is not to be used yet when it is issued: servers that look at nbf refuse it", "nbf: not later than the Date of the answer", got).about(x, "nbf not later than Date", got)
+		}
+		return Passed(x.Label)
+	})(e)
+}
+
+// lifetimeTolerance is how much two statements of the lifetime may differ, in seconds.
+const lifetimeTolerance = 10
+
+func lifetimesAgree(e Evidence) Judgement {
+	return onJWT(func(x evidence.Exchange, t evidence.JWTFacts) Judgement {
+		o, _ := jsonObject(x)
+		stated, isStated := number(o["expires_in"])
+		exp, hasExp := number(t.Claims["exp"])
+		iat, hasIat := number(t.Claims["iat"])
+		switch {
+		case !isStated || stated <= 0 || stated > epochLike:
+			return Missing("the answer has no usable expires_in to compare with (TOK-08, TOK-09)").Seen(x.Label)
+		case !hasExp:
+			return Missing("the token has no exp to compare with").Seen(x.Label)
+		}
+		near := func(life float64) bool { return life-stated <= lifetimeTolerance && stated-life <= lifetimeTolerance }
+		now, exact := nodeTime(x)
+		left := exp - float64(now.Unix())
+		switch {
+		case hasIat && iat > millisecondLike:
+			got := clip(fmt.Sprintf("iat: %v", t.Claims["iat"]))
+			return Failed("iat is in milliseconds, so that the token seems to be issued in thousands of years", "iat: seconds since 1970", got).about(x, "seconds", got)
+		case exact && hasIat && near(exp-iat) && stated-left > clockLeeway.Seconds():
+			got := fmt.Sprintf("exp - Date: %.0f seconds", left)
+			return Warned("the token ends before expires_in says: it was handed out before, and expires_in does not tell what remains", fmt.Sprintf("about %.0f seconds left", stated), got).
+				Hinting("compute expires_in when the answer is sent, as exp minus the time, where tokens are cached").about(x, "exp - Date as expires_in", got)
+		}
+		if hasIat && near(exp-iat) || near(left) {
+			return Passed(x.Label)
+		}
+		life, from := left, "exp - Date"
+		if hasIat {
+			life, from = exp-iat, "exp - iat"
+		}
+		expected, got := fmt.Sprintf("about %.0f seconds, as expires_in says", stated), fmt.Sprintf("%s: %.0f seconds", from, life)
+		return Failed("the answer and the token name different lifetimes", expected, got).about(x, expected, got)
+	})(e)
+}
+
+func issuerConsistent(e Evidence) Judgement {
+	x, t, j, ok := jwtOf(e)
+	if !ok {
+		return j
+	}
+	return gather(issuerOf(e, x, t), clientNamed(e, x, t))
+}
+
+func issuerOf(e Evidence, x evidence.Exchange, t evidence.JWTFacts) Judgement {
+	iss, _ := t.Claims["iss"].(string)
+	got, expected := "iss "+quote(iss), "iss: the https URL of the authorization server at "+clip(e.Run.TokenURL)
+	m, _, published := metadataOf(e)
+	confirmed := published && m.issuer == iss && sameURL(m.tokenEndpoint, e.Run.TokenURL)
+	switch {
+	case iss == "":
+		return Warned("the token does not name its issuer", expected, "no iss").about(x, expected, "no iss")
+	case origin(iss) == "":
+		return Warned("iss is not a URL, so the issuer's metadata and keys can't be found by it", expected, got).about(x, expected, got)
+	case origin(iss) != origin(e.Run.TokenURL) && !confirmed:
+		return Warned("iss is on another host than the token endpoint, and no metadata ties them together", expected, got).about(x, expected, got)
+	case !strings.HasPrefix(strings.ToLower(iss), "https://") && !e.Run.Loopback:
+		return Warned("iss is an http URL", expected, got).about(x, expected, got)
+	}
+	return Passed(x.Label)
+}
+
+func clientNamed(e Evidence, x evidence.Exchange, t evidence.JWTFacts) Judgement {
+	id, _ := t.Claims["client_id"].(string)
+	party, _ := t.Claims["azp"].(string)
+	const expected = "client_id or azp: the client id"
+	switch {
+	case id == e.Run.ClientID || party == e.Run.ClientID:
+		return Passed()
+	case id == "" && party == "":
+		return Warned("the token does not name the client it was issued to", expected, "neither client_id nor azp").about(x, expected, "neither")
+	}
+	got := "client_id " + quote(id) + ", azp " + quote(party)
+	return Warned("the token names another client than the one that asked for it", expected, clip(got)).about(x, expected, clip(got))
+}
+
+func audienceNamed(e Evidence) Judgement {
+	return onJWT(func(x evidence.Exchange, t evidence.JWTFacts) Judgement {
+		const expected = "aud: the API that the token is meant for"
+		names := audiences(t)
+		switch {
+		case len(names) == 0:
+			return Warned("the token is not restricted to an audience", expected, "no aud").about(x, expected, "no aud")
+		case slices.Contains(names, "*"):
+			return Warned("aud names any audience, which is no restriction", expected, "aud \"*\"").about(x, expected, "aud \"*\"")
+		case len(names) == 1 && names[0] == "account":
+			return Warned("aud names only Keycloak's own account service, which is no restriction", expected, "aud \"account\"").
+				Hinting("add an Audience mapper for the API to a client scope of the client").about(x, expected, "aud \"account\"")
+		}
+		return Passed(x.Label)
+	})(e)
+}
+
+// audiences are the texts of the claim aud, which is one text or a list (RFC 7519 §4.1.3).
+func audiences(t evidence.JWTFacts) []string {
+	switch aud := t.Claims["aud"].(type) {
+	case string:
+		if aud != "" {
+			return []string{aud}
+		}
+	case []any:
+		var out []string
+		for _, a := range aud {
+			if s, isText := a.(string); isText && s != "" {
+				out = append(out, s)
+			}
+		}
+		return out
+	}
+	return nil
+}
+
+func noSecretInside(e Evidence) Judgement {
+	first, _, j, ok := jwtOf(e)
+	if !ok {
+		return j
+	}
+	found := []Judgement{Passed(first.Label)}
+	for _, label := range []evidence.Label{issuedToken(), evidence.SecondClient.With(evidence.OK)} {
+		x, _ := e.Get(label)
+		facts, known := tokenFacts(x)
+		if !known || facts.JWT == nil {
+			continue
+		}
+		for _, part := range []struct {
+			name   string
+			values map[string]any
+		}{{"header", facts.JWT.Header}, {"claim", facts.JWT.Claims}} {
+			found = append(found, secretsIn(x, part.name, part.values)...)
+		}
+	}
+	out := gather(found...)
+	_, t, _, _ := jwtOf(e)
+	for _, name := range []string{"clientHost", "clientAddress"} {
+		if _, has := t.Claims[name]; has {
+			out = out.Noting("the claim " + name + " tells the address of the caller, as Keycloak does by default")
+		}
+	}
+	return out
+}
+
+// secretsIn searches decoded members. Secrets were replaced by markers when the facts were taken, in whichever form they stood there.
+func secretsIn(x evidence.Exchange, part string, members map[string]any) []Judgement {
+	const expected = "no secret: everybody who sees a JWT can read it"
+	var out []Judgement
+	var walk func(path string, v any)
+	walk = func(path string, v any) {
+		switch v := v.(type) {
+		case string:
+			if name := secretMarked(v); name != "" {
+				got := "the " + name + " in " + part + " " + quote(path)
+				out = append(out, Failed("the token holds a client's secret", expected, got).about(x, expected, got))
+			}
+		case []any:
+			for _, each := range v {
+				walk(path, each)
+			}
+		case map[string]any:
+			for _, name := range slices.Sorted(maps.Keys(v)) {
+				inner := strings.TrimPrefix(path+"."+name, ".")
+				if secretMarked(name) != "" {
+					out = append(out, Failed("the token holds a client's secret", expected, "a secret as a name in the "+part).about(x, expected, "a secret as a name"))
+				}
+				if text, isText := v[name].(string); isText && text != "" && secretMarked(text) == "" && secretName().MatchString(name) {
+					got := part + " " + quote(inner)
+					out = append(out, Failed("the token holds something that is named like a secret", expected, got).about(x, expected, got))
+				}
+				walk(inner, v[name])
+			}
+		case json.Number, bool, nil:
+		}
+	}
+	walk("", members)
+	return out
+}
+
+// secretName recognises members that are named like a secret.
+func secretName() *regexp.Regexp { return regexp.MustCompile(`(?i)secret|passw(or)?d`) }
+
+// secretMarked is the name of a secret whose marker stands in a text; empty for none. Tokens and cookies are no secrets of a client.
+func secretMarked(text string) string {
+	for _, name := range evidence.MarkerNames(text) {
+		if strings.Contains(name, "secret") {
+			return name
+		}
+	}
+	return ""
+}
+
+func typedAsAccessToken(e Evidence) Judgement {
+	return onJWT(func(x evidence.Exchange, t evidence.JWTFacts) Judgement {
+		typ, _ := t.Header["typ"].(string)
+		if strings.TrimPrefix(strings.ToLower(typ), "application/") == "at+jwt" {
+			return Passed(x.Label)
+		}
+		got := "typ " + quote(typ)
+		if _, has := t.Header["typ"]; !has {
+			got = "no typ"
+		}
+		return Warned("the header does not tell the access token from other JWTs, as stock Keycloak leaves it", "typ: at+jwt", got).about(x, "typ: at+jwt", got)
+	})(e)
+}
 
 // tokenContent lists group JWT in catalogue order. A token need not be a JWT: for opaque ones the whole group does not apply.
 func tokenContent() []Requirement {
@@ -12,11 +316,11 @@ func tokenContent() []Requirement {
 }
 
 // issuedToken is the exchange whose token is looked at.
-func issuedToken() exchange.Label { return exchange.TokenEndpoint.With(exchange.OK) }
+func issuedToken() evidence.Label { return evidence.TokenEndpoint.With(evidence.OK) }
 
 // claimRules are JWT-01 to JWT-07: what stands in the token.
 func claimRules() []Requirement {
-	needs, after := []exchange.Label{issuedToken()}, []ID{"TOK-01"}
+	needs, after := []evidence.Label{issuedToken()}, []ID{"TOK-01"}
 	return []Requirement{
 		{
 			ID: "JWT-01", Title: "The token is signed, alg is not none",
@@ -82,7 +386,7 @@ func claimRules() []Requirement {
 			Forgives: "Opaque tokens; personal and technical claims such as Keycloak's clientHost and clientAddress, which are noted; members named like a secret that hold no text.",
 			Fix:      "Remove the mapper or customizer that copies the client's settings into the token: the payload of a JWT is readable by everybody who sees it.",
 			Breaks:   "A claim client_secret holds the secret.",
-			Needs:    needs, Reads: []exchange.Label{exchange.SecondClient.With(exchange.OK)}, After: after, Check: noSecretInside,
+			Needs:    needs, Reads: []evidence.Label{evidence.SecondClient.With(evidence.OK)}, After: after, Check: noSecretInside,
 		},
 		{
 			ID: "JWT-07", Title: "typ is at+jwt",
@@ -96,72 +400,4 @@ func claimRules() []Requirement {
 			Needs:    needs, After: after, Check: typedAsAccessToken,
 		},
 	}
-}
-
-// publishedKey is JWT-08.
-func publishedKey() Requirement {
-	return Requirement{
-		ID: "JWT-08", Title: "The signature verifies with the published keys",
-		Level: Recommended, Gate: Advice, Profile: Full,
-		Source:   RFC(8414, "2").And(RFC(7515, "5.2")),
-		Quote:    "The referenced document contains the signing key(s) the client uses to validate signatures from the authorization server.",
-		Probe:    "The key set that the metadata names as jwks_uri, fetched once more if it lacks the key of the token.",
-		Forgives: "Opaque tokens; no metadata; tokens signed with a symmetric key; keys that were just rotated. Keys on another origin are fetched only with --allow-origin.",
-		Fix:      "Publish every key that signs tokens, with its kid, before it is used, and keep old ones until their last token has expired. Behind a proxy that caches the key set, let it do so for minutes only.",
-		Breaks:   "The key set lacks the kid of the token.",
-		Needs:    []exchange.Label{issuedToken()},
-		Reads:    append(metadataLabels(), exchange.KeySet.With(exchange.Published), exchange.KeySet.With(exchange.Refetched)),
-		After:    []ID{"TOK-01"}, Check: standingOn("JWT-01", verifiesWithPublished),
-	}
-}
-
-// forgeries are JWT-09 to JWT-11: tokens that nobody issued.
-func forgeries() []Requirement {
-	keys := append(metadataLabels(), exchange.KeySet.With(exchange.Published))
-	return []Requirement{
-		{
-			ID: "JWT-09", Title: "A token rewritten to alg none is refused",
-			Level: StandardMust, Gate: Gating, Profile: Auth,
-			Source:   RFC(9068, "4").And(RFC(8725, "3.2")),
-			Quote:    "The resource server MUST reject any JWT in which the value of \"alg\" is \"none\".",
-			Probe:    "A GET of the probe target with the good token, its alg rewritten to none, None and NONE and its signature taken away; the same without its signature and with one of zero bytes, its alg kept.",
-			Forgives: "Opaque tokens; any 4xx of the node. A 5xx is inconclusive.",
-			Fix:      "Give the verifier a list of allowed algorithms and nothing else: PyJWT jwt.decode(…, algorithms=[\"RS256\"]), jsonwebtoken verify(…, {algorithms: […]}), Spring NimbusJwtDecoder.withJwkSetUri(…).jwsAlgorithm(…).",
-			Breaks:   "The resource server accepts alg none.",
-			Reads:    append(onTarget(unsigned()...), issuedToken()),
-			// A server that issues such tokens is reported there; its node can't but accept them.
-			After: []ID{"BRR-09"}, Control: withToken(), Check: standingOn("JWT-01", forged(unsigned()...)),
-		},
-		{
-			ID: "JWT-10", Title: "A token re-signed with the public key as HMAC secret is refused",
-			Level: StandardMust, Gate: Gating, Profile: Full,
-			Source:   RFC(8725, "3.1").And(RFC(8725, "2.1")),
-			Quote:    "Libraries MUST enable the caller to specify a supported set of algorithms and MUST NOT use any other algorithms when performing cryptographic operations.",
-			Probe:    "A GET of the probe target with the good payload under HS256, signed with the published key as PEM, with and without its last newline, and as JWK.",
-			Forgives: "Opaque tokens; tokens that are signed with a symmetric key anyway; no published key; any 4xx of the node.",
-			Fix:      "Fix the algorithm where the key is configured, and never take it from the token's header: PyJWT algorithms=[…], jsonwebtoken {algorithms: […]}, Spring NimbusJwtDecoder.withPublicKey(…).signatureAlgorithm(…).",
-			Breaks:   "The resource server verifies with the algorithm that the header names.",
-			Reads:    append(keys, onTarget(exchange.HMACPEM, exchange.HMACPEMTrim, exchange.HMACJWK)...),
-			After:    []ID{"BRR-09"}, Control: withToken(), Check: forged(exchange.HMACPEM, exchange.HMACPEMTrim, exchange.HMACJWK),
-		},
-		{
-			ID: "JWT-11", Title: "Keys named in the token's header are not trusted",
-			Level: StandardMust, Gate: Gating, Profile: Full,
-			Source:   RFC(8725, "3.8").And(RFC(8725, "3.10")).And(RFC(9068, "4")),
-			Quote:    "When a JWT contains an \"iss\" (issuer) claim, the application MUST validate that the cryptographic keys used for the cryptographic operations in the JWT belong to the issuer.",
-			Probe:    "A GET of the probe target with tokens signed by a key of the suite: the key in the header as jwk, a jku on a host that does not exist, and the kid of the node's own key.",
-			Forgives: "Opaque tokens; any 4xx of the node.",
-			Fix:      "Take keys from the configured issuer's key set alone, and choose among them by kid; ignore jwk, jku, x5c and x5u.",
-			Breaks:   "The resource server trusts the jwk in the header.",
-			Reads:    onTarget(exchange.EmbeddedKey, exchange.NamedKeySet, exchange.BorrowedKID),
-			// Where any foreign key will do, the one in the header is none of its own.
-			After: []ID{"BRR-09", "ISO-01"}, Control: withToken(), Check: forged(exchange.EmbeddedKey, exchange.NamedKeySet, exchange.BorrowedKID),
-		},
-	}
-}
-
-// unsigned are the cases of a token that nobody signed. A signature of zero bytes is valid for any content in Java 15 to 18 without the
-// patches of April 2022 (CVE-2022-21449).
-func unsigned() []exchange.Case {
-	return []exchange.Case{exchange.AlgNone, exchange.AlgNoneTitle, exchange.AlgNoneUpper, exchange.SignatureCut, exchange.SignatureZero}
 }

@@ -4,12 +4,80 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/rin-network/rin/conformance/exchange"
+	"github.com/rin-network/rin/conformance/evidence"
 )
+
+// publishedKey is JWT-08.
+func publishedKey() Requirement {
+	return Requirement{
+		ID: "JWT-08", Title: "The signature verifies with the published keys",
+		Level: Recommended, Gate: Advice, Profile: Full,
+		Source:   RFC(8414, "2").And(RFC(7515, "5.2")),
+		Quote:    "The referenced document contains the signing key(s) the client uses to validate signatures from the authorization server.",
+		Probe:    "The key set that the metadata names as jwks_uri, fetched once more if it lacks the key of the token.",
+		Forgives: "Opaque tokens; no metadata; tokens signed with a symmetric key; keys that were just rotated. Keys on another origin are fetched only with --allow-origin.",
+		Fix:      "Publish every key that signs tokens, with its kid, before it is used, and keep old ones until their last token has expired. Behind a proxy that caches the key set, let it do so for minutes only.",
+		Breaks:   "The key set lacks the kid of the token.",
+		Needs:    []evidence.Label{issuedToken()},
+		Reads:    append(metadataLabels(), evidence.KeySet.With(evidence.Published), evidence.KeySet.With(evidence.Refetched)),
+		After:    []ID{"TOK-01"}, Check: standingOn("JWT-01", verifiesWithPublished),
+	}
+}
+
+// forgeries are JWT-09 to JWT-11: tokens that nobody issued.
+func forgeries() []Requirement {
+	keys := append(metadataLabels(), evidence.KeySet.With(evidence.Published))
+	return []Requirement{
+		{
+			ID: "JWT-09", Title: "A token rewritten to alg none is refused",
+			Level: StandardMust, Gate: Gating, Profile: Auth,
+			Source:   RFC(9068, "4").And(RFC(8725, "3.2")),
+			Quote:    "The resource server MUST reject any JWT in which the value of \"alg\" is \"none\".",
+			Probe:    "A GET of the probe target with the good token, its alg rewritten to none, None and NONE and its signature taken away; the same without its signature and with one of zero bytes, its alg kept.",
+			Forgives: "Opaque tokens; any 4xx of the node. A 5xx is inconclusive.",
+			Fix:      "Give the verifier a list of allowed algorithms and nothing else: PyJWT jwt.decode(…, algorithms=[\"RS256\"]), jsonwebtoken verify(…, {algorithms: […]}), Spring NimbusJwtDecoder.withJwkSetUri(…).jwsAlgorithm(…).",
+			Breaks:   "The resource server accepts alg none.",
+			Reads:    append(onTarget(unsigned()...), issuedToken()),
+			// A server that issues such tokens is reported there; its node can't but accept them.
+			After: []ID{"BRR-09"}, Control: withToken(), Check: standingOn("JWT-01", forged(unsigned()...)),
+		},
+		{
+			ID: "JWT-10", Title: "A token re-signed with the public key as HMAC secret is refused",
+			Level: StandardMust, Gate: Gating, Profile: Full,
+			Source:   RFC(8725, "3.1").And(RFC(8725, "2.1")),
+			Quote:    "Libraries MUST enable the caller to specify a supported set of algorithms and MUST NOT use any other algorithms when performing cryptographic operations.",
+			Probe:    "A GET of the probe target with the good payload under HS256, signed with the published key as PEM, with and without its last newline, and as JWK.",
+			Forgives: "Opaque tokens; tokens that are signed with a symmetric key anyway; no published key; any 4xx of the node.",
+			Fix:      "Fix the algorithm where the key is configured, and never take it from the token's header: PyJWT algorithms=[…], jsonwebtoken {algorithms: […]}, Spring NimbusJwtDecoder.withPublicKey(…).signatureAlgorithm(…).",
+			Breaks:   "The resource server verifies with the algorithm that the header names.",
+			Reads:    append(keys, onTarget(evidence.HMACPEM, evidence.HMACPEMTrim, evidence.HMACJWK)...),
+			After:    []ID{"BRR-09"}, Control: withToken(), Check: forged(evidence.HMACPEM, evidence.HMACPEMTrim, evidence.HMACJWK),
+		},
+		{
+			ID: "JWT-11", Title: "Keys named in the token's header are not trusted",
+			Level: StandardMust, Gate: Gating, Profile: Full,
+			Source:   RFC(8725, "3.8").And(RFC(8725, "3.10")).And(RFC(9068, "4")),
+			Quote:    "When a JWT contains an \"iss\" (issuer) claim, the application MUST validate that the cryptographic keys used for the cryptographic operations in the JWT belong to the issuer.",
+			Probe:    "A GET of the probe target with tokens signed by a key of the suite: the key in the header as jwk, a jku on a host that does not exist, and the kid of the node's own key.",
+			Forgives: "Opaque tokens; any 4xx of the node.",
+			Fix:      "Take keys from the configured issuer's key set alone, and choose among them by kid; ignore jwk, jku, x5c and x5u.",
+			Breaks:   "The resource server trusts the jwk in the header.",
+			Reads:    onTarget(evidence.EmbeddedKey, evidence.NamedKeySet, evidence.BorrowedKID),
+			// Where any foreign key will do, the one in the header is none of its own.
+			After: []ID{"BRR-09", "ISO-01"}, Control: withToken(), Check: forged(evidence.EmbeddedKey, evidence.NamedKeySet, evidence.BorrowedKID),
+		},
+	}
+}
+
+// unsigned are the cases of a token that nobody signed. A signature of zero bytes is valid for any content in Java 15 to 18 without the
+// patches of April 2022 (CVE-2022-21449).
+func unsigned() []evidence.Case {
+	return []evidence.Case{evidence.AlgNone, evidence.AlgNoneTitle, evidence.AlgNoneUpper, evidence.SignatureCut, evidence.SignatureZero}
+}
 
 // forged makes the check that tokens of these cases are refused by the probe target. A case that was not possible, such as borrowing
 // a kid where there is none, is left out; without any the requirement does not apply.
-func forged(cases ...exchange.Case) func(Evidence) Judgement {
+func forged(cases ...evidence.Case) func(Evidence) Judgement {
 	return func(e Evidence) Judgement {
 		if e.Roles.ProbeTarget == "" {
 			return Missing("this run has no " + roleName(withToken()))
@@ -45,12 +113,12 @@ func verifiesWithPublished(e Evidence) Judgement {
 	if alg, _ := t.Header["alg"].(string); strings.HasPrefix(strings.ToUpper(alg), "HS") {
 		return Missing("the token is signed with a symmetric key, which can't be published").Seen(issuedToken())
 	}
-	first := exchange.KeySet.With(exchange.Published)
+	first := evidence.KeySet.With(evidence.Published)
 	if j, lacks := e.lacking(first); lacks {
 		return j
 	}
 	x := e.The(first)
-	if again, sent := e.Get(exchange.KeySet.With(exchange.Refetched)); sent && again.Answered() {
+	if again, sent := e.Get(evidence.KeySet.With(evidence.Refetched)); sent && again.Answered() {
 		x = again
 	}
 	if j, unclear := unclearIfNoVerdict(x); unclear {

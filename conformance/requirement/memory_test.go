@@ -7,8 +7,8 @@ import (
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 
-	"github.com/rin-network/rin/conformance/document"
-	"github.com/rin-network/rin/conformance/exchange"
+	"github.com/rin-network/rin/conformance/evidence"
+	"github.com/rin-network/rin/conformance/openapi"
 	"github.com/rin-network/rin/conformance/requirement"
 )
 
@@ -17,7 +17,7 @@ var _ = Describe("Judging", func() {
 		func(name, body string) {
 			s := newStage()
 			Expect(s.goodNode()).To(Succeed())
-			label := exchange.Label(name)
+			label := evidence.Label(name)
 			x := s.exchanges[label]
 			answer := *x.Response
 			answer.Body, answer.Size = []byte(body), int64(len(body))
@@ -48,7 +48,7 @@ var _ = Describe("Judging", func() {
 		Expect(s.goodNode()).To(Succeed())
 		x := s.exchanges["op/listFundings.filter-seen"]
 		answer := *x.Response
-		answer.Body = []byte("[" + strings.Repeat(`{"type":"CALL"},`, document.MaxItems) + `{"type":"CALL"}]`)
+		answer.Body = []byte("[" + strings.Repeat(`{"type":"CALL"},`, openapi.MaxItems) + `{"type":"CALL"}]`)
 		x.Response = &answer
 		s.exchanges[x.Label] = x
 		j := requirement.Judge(requirement.Catalogue(), requirement.Read(s.evidence()))["PAG-07"]

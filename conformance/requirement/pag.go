@@ -6,7 +6,8 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/rin-network/rin/conformance/exchange"
+	"github.com/rin-network/rin/conformance/evidence"
+	"github.com/rin-network/rin/conformance/openapi"
 )
 
 // paging lists group PAG in catalogue order.
@@ -19,7 +20,7 @@ func afterDocument() []ID { return []ID{"TOK-01", "SPC-01", "SPC-03"} }
 
 // listPages are PAG-01 to PAG-04: the list and its pages.
 func listPages() []Requirement {
-	list, after := exchange.ListOperation, afterDocument()
+	list, after := evidence.ListOperation, afterDocument()
 	return []Requirement{
 		{
 			ID: "PAG-01", Title: "List answer is an array (or a documented envelope) with unique ids",
@@ -30,8 +31,8 @@ func listPages() []Requirement {
 			Forgives: "An envelope that the document describes (a warning); items without an id, which API-04 judges.",
 			Fix:      "Send the list as an array, and each record once: a join that multiplies rows needs a DISTINCT. Clients of the network read anything but an array as an empty list.",
 			Breaks:   "The first item is listed twice.",
-			Needs:    []exchange.Label{list.With(exchange.OK)},
-			Reads:    []exchange.Label{exchange.WholeRun}, After: after, Check: listedOnce,
+			Needs:    []evidence.Label{list.With(evidence.OK)},
+			Reads:    []evidence.Label{evidence.WholeRun}, After: after, Check: listedOnce,
 		},
 		{
 			ID: "PAG-02", Title: "Declared size parameter limits the page",
@@ -42,8 +43,8 @@ func listPages() []Requirement {
 			Forgives: "Pages that are smaller; a size parameter that is not declared, which is only reported; a list too short for two pages, to which this does not apply.",
 			Fix:      "Apply the declared parameter, or take it out of the document. Spring Data: spring.data.web.pageable.size-parameter must be the declared name, such as page[size].",
 			Breaks:   "The size parameter is ignored.",
-			Needs:    []exchange.Label{list.With(exchange.SizeTwo)},
-			Reads:    []exchange.Label{list.With(exchange.OK), exchange.WholeRun}, After: after, Check: pageLimited,
+			Needs:    []evidence.Label{list.With(evidence.SizeTwo)},
+			Reads:    []evidence.Label{list.With(evidence.OK), evidence.WholeRun}, After: after, Check: pageLimited,
 		},
 		{
 			ID: "PAG-03", Title: "Consecutive pages are disjoint and complete",
@@ -54,8 +55,8 @@ func listPages() []Requirement {
 			Forgives: "A page number from 0 or from 1 as well as a number of records to skip; pages smaller than asked for; a list that changed meanwhile (a warning): the walk is repeated once; paging that is not declared, where each fault is a warning.",
 			Fix:      "Sort by a unique member, such as the id, before the page is cut, count the filter in the database query and not behind it, and apply the declared page parameter. Spring Data: add the id to Pageable's Sort.",
 			Breaks:   "Page 2 repeats page 1.",
-			Needs:    []exchange.Label{list.With(exchange.WalkCase(1))},
-			Reads:    []exchange.Label{exchange.WholeRun}, After: after, Check: pagesAddUp,
+			Needs:    []evidence.Label{list.With(evidence.WalkCase(1))},
+			Reads:    []evidence.Label{evidence.WholeRun}, After: after, Check: pagesAddUp,
 		},
 		{
 			ID: "PAG-04", Title: "A page beyond the end is an empty list",
@@ -66,15 +67,15 @@ func listPages() []Requirement {
 			Forgives: "404, 400, 416 and 204 (warnings); paging that is neither declared nor effective.",
 			Fix:      "Answer 200 with an empty list. Do not fall back to the last page: clients of the network walk on until they get an empty array, and would never end.",
 			Breaks:   "Beyond the end the last page is repeated.",
-			Needs:    []exchange.Label{list.With(exchange.BeyondEnd)},
-			Reads:    []exchange.Label{exchange.WholeRun}, After: after, Check: emptyBeyond,
+			Needs:    []evidence.Label{list.With(evidence.BeyondEnd)},
+			Reads:    []evidence.Label{evidence.WholeRun}, After: after, Check: emptyBeyond,
 		},
 	}
 }
 
 // listInputs are PAG-05 to PAG-07: spellings, bad values and filters.
 func listInputs() []Requirement {
-	list, after := exchange.ListOperation, afterDocument()
+	list, after := evidence.ListOperation, afterDocument()
 	return []Requirement{
 		{
 			ID: "PAG-05", Title: "Percent-encoded and raw brackets behave alike",
@@ -85,8 +86,8 @@ func listInputs() []Requirement {
 			Forgives: "A refusal of the raw brackets (a warning): by the standard they must be encoded, but the network's client sends them.",
 			Fix:      "Read the query percent-decoded, whatever its spelling. Tomcat refuses raw brackets unless relaxedQueryChars=\"[]\" is set on the connector (Spring Boot: server.tomcat.relaxed-query-chars).",
 			Breaks:   "Only raw brackets are understood.",
-			Needs:    []exchange.Label{list.With(exchange.SizeRaw), list.With(exchange.SizeTwo)},
-			Reads:    []exchange.Label{list.With(exchange.OK), exchange.WholeRun}, After: after, Check: bracketsAlike,
+			Needs:    []evidence.Label{list.With(evidence.SizeRaw), list.With(evidence.SizeTwo)},
+			Reads:    []evidence.Label{list.With(evidence.OK), evidence.WholeRun}, After: after, Check: bracketsAlike,
 		},
 		{
 			ID: "PAG-06", Title: "Bad values of parameters are client errors or defaults, never 5xx",
@@ -97,8 +98,8 @@ func listInputs() []Requirement {
 			Forgives: "Any 4xx, the default in place of the bad value, an empty list; the whole list for a value that is not in the vocabulary (a warning).",
 			Fix:      "Check parameters before they reach the database and answer 400. Spring: @Validated with @Min and @Max, and a handler for MethodArgumentTypeMismatchException and ConstraintViolationException; Flask: catch ValueError of int().",
 			Breaks:   "size=abc gives 500.",
-			Needs:    []exchange.Label{list.With(exchange.UnknownQuery)},
-			Reads:    []exchange.Label{exchange.WholeRun}, After: after, Check: badValuesTaken,
+			Needs:    []evidence.Label{list.With(evidence.UnknownQuery)},
+			Reads:    []evidence.Label{evidence.WholeRun}, After: after, Check: badValuesTaken,
 		},
 		{
 			ID: "PAG-07", Title: "Declared enum filter filters",
@@ -109,57 +110,10 @@ func listInputs() []Requirement {
 			Forgives: "Members of another name than the parameter; items that match through an array, or that lack the member; a 404 for a value that matches nothing; items of one kind only, where the declared vocabulary has no other; two filters that are joined by or, or refused together (warnings); any reading of runningCalls that does not contradict itself.",
 			Fix:      "Apply the filter that the document declares. Where a framework drops unknown parameters, check that the bound name is the declared one. Add each filter to the query as a further condition: one that builds the query anew forgets the others.",
 			Breaks:   "The filter is ignored and all items come back.",
-			Needs:    []exchange.Label{list.With(exchange.FilterSeen)},
-			Reads:    []exchange.Label{list.With(exchange.FilterOther), list.With(exchange.OK), exchange.WholeRun}, After: after, Check: filterFilters,
+			Needs:    []evidence.Label{list.With(evidence.FilterSeen)},
+			Reads:    []evidence.Label{list.With(evidence.FilterOther), list.With(evidence.OK), evidence.WholeRun}, After: after, Check: filterFilters,
 		},
 	}
-}
-
-// listedItems are PAG-08 and PAG-09: from the list to the detail.
-func listedItems() []Requirement {
-	list, detail, after := exchange.ListOperation, exchange.DetailOperation, afterDocument()
-	return []Requirement{
-		{
-			ID: "PAG-08", Title: "Listed items can be fetched one by one",
-			Level: Network, Gate: Gating, Profile: Funding,
-			Source:   NET("R15"),
-			Quote:    definedByDocument,
-			Probe:    "The detail operation with the first, a middle and the last id of the list, percent-encoded; the answer against the item of the list.",
-			Forgives: "A 400 or 404 for an id with a slash, which Tomcat and Apache refuse by default, and a 404 for items that are neither calls nor programmes, which only funders serve (warnings); a list that tells less than the detail, and times, counts and versions, which may differ; an item that the list no longer holds.",
-			Fix:      "Serve each listed id from the same record as the list. For ids with a slash: Tomcat encodedSolidusHandling=passthrough, Apache AllowEncodedSlashes NoDecode, Spring StrictHttpFirewall.setAllowUrlEncodedSlash(true).",
-			Breaks:   "The detail operation answers 404 for listed ids.",
-			Reads: []exchange.Label{detail.With(exchange.ItemFirst), detail.With(exchange.ItemMiddle), detail.With(exchange.ItemLast),
-				list.With(exchange.OK), exchange.WholeRun}, After: after, Check: itemsFetched,
-		},
-		{
-			ID: "PAG-09", Title: "Unknown id gives 404",
-			Level: Recommended, Gate: Gating, Profile: Funding,
-			Source:   RFC(9110, "15.5.5"),
-			Quote:    "The 404 (Not Found) status code indicates that the origin server did not find a current representation for the target resource or is not willing to disclose that one exists.",
-			Probe:    "The detail operation with an id that does not exist.",
-			Forgives: "410; 400 where ids follow a pattern, and 403 (warnings).",
-			Fix:      "Answer 404 when the record is not found: catch the error of the lookup (ValueError, NoSuchElementException, EntityNotFoundException) and map it, in Spring with @ResponseStatus(NOT_FOUND).",
-			Breaks:   "Unknown ids give 500.",
-			Needs:    []exchange.Label{detail.With(exchange.UnknownID)},
-			Reads:    []exchange.Label{exchange.WholeRun}, After: after, Control: detail.With(exchange.OK), Check: unknownNotFound,
-		},
-	}
-}
-
-// linkedAnswers is PAG-10.
-func linkedAnswers() []Requirement {
-	list := exchange.ListOperation
-	return []Requirement{{
-		ID: "PAG-10", Title: "Link relations are well-formed and stay on the origin",
-		Level: StandardMust, Gate: Advice, Profile: Funding,
-		Source:   RFC(8288, "3.3").And(RFC(8288, "3")),
-		Quote:    "The rel parameter MUST be present but MUST NOT appear more than once in a given link-value",
-		Probe:    "The Link header of each answer, and the links inside answers in the shapes of HAL, JSON:API, Spring HATEOAS, ORDS and Django; the link to the next page is followed on the origin.",
-		Forgives: "Relative references, URI templates, relations other than those of pages and self; members such as website, which are content; brackets that are not encoded, and an item that names itself on another origin (warnings).",
-		Fix:      "Build links as relative references or from the public https address, not from the host of the request. Behind a proxy: Spring server.forward-headers-strategy=framework, Django SECURE_PROXY_SSL_HEADER and USE_X_FORWARDED_HOST, Laravel TrustProxies.",
-		Breaks:   "rel=next points to http://.",
-		Reads:    []exchange.Label{list.With(exchange.LinkNext), exchange.WholeRun}, After: afterDocument(), Check: linksStay,
-	}}
 }
 
 // listJudged says whether the list is fit for judging paging by it (API-03).
@@ -175,7 +129,7 @@ func pageLimited(e Evidence) Judgement {
 	if j, ok := listJudged(e); !ok {
 		return j
 	}
-	x, whole := e.The(exchange.ListOperation.With(exchange.SizeTwo)), e.The(exchange.ListOperation.With(exchange.OK))
+	x, whole := e.The(evidence.ListOperation.With(evidence.SizeTwo)), e.The(evidence.ListOperation.With(evidence.OK))
 	parameter, size := x.Given["parameter"], smallest
 	if n, err := strconv.Atoi(x.Given["value"]); err == nil && n > 0 {
 		size = n
@@ -238,8 +192,8 @@ func oversized(e Evidence) (Judgement, bool) {
 }
 
 // listAnswers are the answers of the list operation to calls with a good token, in the order of the log.
-func listAnswers(e Evidence) []exchange.Exchange {
-	var out []exchange.Exchange
+func listAnswers(e Evidence) []evidence.Exchange {
+	var out []evidence.Exchange
 	for _, x := range e.Exchanges {
 		if x.Answered() && e.Roles.List != "" && x.Label.Resource() == e.Roles.List && asGoodClient(x) {
 			out = append(out, x)
@@ -275,29 +229,96 @@ func declaresQuery(e Evidence, name string) bool {
 	return false
 }
 
-func unknownNotFound(e Evidence) Judgement {
+// bracketsAlike checks PAG-05.
+func bracketsAlike(e Evidence) Judgement {
 	if j, ok := listJudged(e); !ok {
 		return j
 	}
-	x := e.The(exchange.DetailOperation.With(exchange.UnknownID))
-	const expected = "404"
+	raw, encoded := e.The(evidence.ListOperation.With(evidence.SizeRaw)), e.The(evidence.ListOperation.With(evidence.SizeTwo))
+	for _, x := range []evidence.Exchange{raw, encoded} {
+		if j, unclear := unclearIfNoVerdict(x); unclear && !serverError(x) {
+			return j
+		}
+	}
+	whole, _ := e.itemsOf(e.The(evidence.ListOperation.With(evidence.OK)))
+	withRaw, withEncoded := sized(e, raw, whole), sized(e, encoded, whole)
+	name := clip(raw.Given["parameter"])
+	if !declaresQuery(e, raw.Given["parameter"]) && !withRaw.limited && !withEncoded.limited {
+		return Missing(name + " is neither declared nor effective")
+	}
+	const expected = "the same page for both spellings"
+	spelled := "encoded: " + withEncoded.got + ", raw: " + withRaw.got
 	switch {
+	case withRaw.listed && withEncoded.listed && slices.Equal(withRaw.items, withEncoded.items):
+		return Passed(raw.Label, encoded.Label)
+	case withRaw.limited && !withEncoded.limited:
+		return Failed(name+" is understood with raw brackets only", expected, spelled).
+			Hinting("decode the names of query parameters before they are looked up: clients and proxies encode brackets").about(encoded, withRaw.got, withEncoded.got)
+	case withEncoded.listed && !withRaw.listed:
+		return Warned("raw brackets are refused; the network's client sends them", expected, spelled).about(raw, withEncoded.got, withRaw.got)
+	case withEncoded.limited && !withRaw.limited:
+		return Warned("raw brackets are ignored; the network's client sends them", expected, spelled).about(raw, withEncoded.got, withRaw.got)
+	case !withEncoded.listed && !withRaw.listed:
+		return Missing("the size parameter is refused in both spellings, which PAG-02 judges")
+	}
+	return Warned("raw and encoded brackets give different pages", expected, spelled).about(raw, withEncoded.got, withRaw.got)
+}
+
+// sizedPage is what came of a call with a page size.
+type sizedPage struct {
+	items           []string
+	listed, limited bool // limited: fewer items than the whole list
+	got             string
+}
+
+func sized(e Evidence, x evidence.Exchange, whole [][]byte) sizedPage {
+	items, err := e.itemsOf(x)
+	p := sizedPage{listed: success(x) && err == nil, got: describe(x)}
+	if p.listed {
+		p.items, p.got = openapi.Identities(items), fmt.Sprintf("%d items", len(items))
+		p.limited = len(items) < len(whole)
+	}
+	return p
+}
+
+// badValuesTaken checks PAG-06.
+func badValuesTaken(e Evidence) Judgement {
+	if j, ok := listJudged(e); !ok {
+		return j
+	}
+	var parts []Judgement
+	for _, c := range []evidence.Case{evidence.SizeNegative, evidence.SizeZero, evidence.SizeText, evidence.SizeHuge,
+		evidence.PageNegative, evidence.PageText, evidence.FilterBad, evidence.UnknownQuery} {
+		label := e.Roles.List.With(c)
+		if x, sent := e.Get(label); sent {
+			parts = append(parts, badValueTaken(e, x))
+			continue
+		}
+		if j, lacks := e.lacking(label); lacks && j.Outcome == Inconclusive {
+			parts = append(parts, j)
+		}
+	}
+	return gather(append(parts, brokenByValues(e)...)...)
+}
+
+func badValueTaken(e Evidence, x evidence.Exchange) Judgement {
+	const expected = "4xx, or the default in place of the value"
+	asked := clip(x.Given["parameter"] + "=" + x.Given["value"])
+	switch {
+	case x.Failure != nil && x.Failure.Kind == evidence.FailureTimeout:
+		return Failed(asked+" has no answer in time", expected, describe(x)).about(x, expected, describe(x))
 	case serverError(x):
-		return Failed("an unknown id breaks the node", expected, describe(x)).about(x, expected, describe(x))
-	case success(x):
-		return Failed("an unknown id is answered as if it existed", expected, describe(x)).about(x, expected, describe(x))
+		return Failed(asked+" breaks the node", expected, describe(x)).about(x, expected, describe(x))
+	case clientError(x) && !rateLimited(x):
+		return Passed(x.Label) // also by a firewall in front of the node
 	}
 	if j, unclear := unclearIfNoVerdict(x); unclear {
 		return j
 	}
-	switch x.Status() {
-	case 404, 410:
-		return Passed(x.Label)
-	case 400, 403, 422:
-		return Warned("an unknown id is refused, but not with 404", expected, describe(x)).about(x, expected, describe(x))
+	items, err := e.itemsOf(x)
+	if x.Label.Case() == evidence.FilterBad && success(x) && err == nil && len(items) > 0 {
+		return Warned(fmt.Sprintf("%s, which is not in the vocabulary, gives %d items as if it had not been sent", asked, len(items)), "400 or an empty list", fmt.Sprintf("%d items", len(items))).
+			Hinting("answer 400 and name the values that are allowed: a client with a misspelt filter takes the whole list for its result").about(x, "400 or an empty list", fmt.Sprintf("%d items", len(items)))
 	}
-	if redirected(x) {
-		return Unclear("the call with an unknown id leads to another place").about(x, expected, describe(x))
-	}
-	return Failed("an unknown id is not answered as one that does not exist", expected, describe(x)).about(x, expected, describe(x))
+	return Passed(x.Label)
 }

@@ -4,9 +4,10 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
-	"github.com/rin-network/rin/conformance/document"
-	"github.com/rin-network/rin/conformance/exchange"
+	"github.com/rin-network/rin/conformance/evidence"
+	"github.com/rin-network/rin/conformance/openapi"
 )
 
 // filterFilters checks PAG-07 by what the probe chose: parameter, member and value.
@@ -14,13 +15,13 @@ func filterFilters(e Evidence) Judgement {
 	if j, ok := listJudged(e); !ok {
 		return j
 	}
-	calls := []exchange.Exchange{e.The(exchange.ListOperation.With(exchange.FilterSeen))}
+	calls := []evidence.Exchange{e.The(evidence.ListOperation.With(evidence.FilterSeen))}
 	for _, x := range e.Exchanges {
 		if x.Label.Resource() == e.Roles.List && byMember(x) {
 			calls = append(calls, x)
 		}
 	}
-	all, err := e.itemsOf(e.The(exchange.ListOperation.With(exchange.OK)))
+	all, err := e.itemsOf(e.The(evidence.ListOperation.With(evidence.OK)))
 	var parts []Judgement
 	proven := false
 	for i, x := range calls {
@@ -31,11 +32,11 @@ func filterFilters(e Evidence) Judgement {
 	}
 	parts = append(append(parts, filtersTogether(e)...), runningCalls(e)...)
 	j := gather(distinct(parts)...)
-	why, skipped := e.Skipped(e.Roles.List.With(exchange.FilterOther))
+	why, skipped := e.Skipped(e.Roles.List.With(evidence.FilterOther))
 	switch {
 	case j.Outcome != Pass || proven:
 		return j
-	case err == nil && skipped && why.Kind == exchange.NotApplicable:
+	case err == nil && skipped && why.Kind == evidence.NotApplicable:
 		return Missing("all items have the value that was filtered by, and there is none to leave them out: " + clip(why.Because)).Seen(calls[0].Label)
 	case err != nil:
 		return Unclear("the list without a filter can't be compared: " + clip(err.Error())).Seen(calls[0].Label)
@@ -47,20 +48,20 @@ func filterFilters(e Evidence) Judgement {
 }
 
 // byMember reports the further calls of filters that a member of the items tells: other values, other filters, with a page.
-func byMember(x exchange.Exchange) bool {
+func byMember(x evidence.Exchange) bool {
 	c := x.Label.Case()
-	return c != exchange.FilterSeen && c != exchange.FilterBoth && strings.HasPrefix(string(c), "filter-") && x.Given["member"] != ""
+	return c != evidence.FilterSeen && c != evidence.FilterBoth && strings.HasPrefix(string(c), "filter-") && x.Given["member"] != ""
 }
 
 // leavesOut reports whether the list holds items that the filter has to leave out: only then do the items that came show a filter.
-func leavesOut(all [][]byte, x exchange.Exchange) bool {
+func leavesOut(all [][]byte, x evidence.Exchange) bool {
 	return slices.ContainsFunc(all, func(item []byte) bool {
-		return !holds(document.MemberValues(item, x.Given["member"]), x.Given["value"])
+		return !holds(openapi.MemberValues(item, x.Given["member"]), x.Given["value"])
 	})
 }
 
 // filterCall judges one filtered list. sought says that items with the value are known to exist.
-func filterCall(e Evidence, x exchange.Exchange, sought bool) Judgement {
+func filterCall(e Evidence, x evidence.Exchange, sought bool) Judgement {
 	parameter, member, value := x.Given["parameter"], x.Given["member"], x.Given["value"]
 	filter := clip(parameter + "=" + value)
 	if member == "" {
@@ -82,7 +83,7 @@ func filterCall(e Evidence, x exchange.Exchange, sought bool) Judgement {
 	var wrong []Subject
 	lacking := 0
 	for i, item := range items {
-		values := document.MemberValues(item, member)
+		values := openapi.MemberValues(item, member)
 		switch {
 		case len(values) == 0:
 			lacking++
@@ -97,8 +98,181 @@ func filterCall(e Evidence, x exchange.Exchange, sought bool) Judgement {
 		return Warned(fmt.Sprintf("%s gives %d items without a %s", filter, lacking, clip(member)), clip(member)+" "+quote(value), "no "+clip(member)).about(x, quote(value), "no value")
 	case len(items) == 0 && sought:
 		return Failed(filter+" gives nothing although the list has such items", "the items that match", "an empty list").about(x, "items", "none")
-	case len(items) == document.MaxItems:
+	case len(items) == openapi.MaxItems:
 		return Passed(x.Label).Noting(fmt.Sprintf("of the answer to %s the first %d items were looked at", filter, len(items)))
 	}
 	return Passed(x.Label)
+}
+
+// longOver is how long ago the last deadline of a call must be, so that no zone, and no difference of clocks, makes it a running one.
+const longOver = 48 * time.Hour
+
+// runningCalls judges the filter of that name (PAG-07). Its published text allows several readings: the first stage or any, ongoing
+// calls with an invented deadline, false as the complement or as no filter. In each of them a call whose stages are all over does not
+// run, and no call both runs and does not run.
+func runningCalls(e Evidence) []Judgement {
+	running, asked := e.Get(e.Roles.List.With(evidence.RunningTrue))
+	if !asked || !declaresQuery(e, "runningCalls") {
+		return nil
+	}
+	if j, unclear := unclearIfNoVerdict(running); unclear {
+		return []Judgement{j}
+	}
+	if !success(running) {
+		return []Judgement{Failed("runningCalls=true is refused although the document declares it", "2xx with the calls that run", describe(running)).about(running, "2xx", describe(running))}
+	}
+	items, err := e.itemsOf(running)
+	if err != nil {
+		return []Judgement{Unclear("the running calls can't be read: "+clip(err.Error())).about(running, "a list", describe(running))}
+	}
+	whole, unread := e.itemsOf(e.The(evidence.ListOperation.With(evidence.OK)))
+	parts := []Judgement{noneOver(running, items, unread == nil && len(items) < len(whole))}
+	resting, asked := e.Get(e.Roles.List.With(evidence.RunningFalse))
+	others, err := e.itemsOf(resting)
+	if asked && success(resting) && err == nil && unread == nil && len(others) < len(whole) {
+		parts = append(parts, apart(resting, openapi.Identities(items), openapi.Identities(others)))
+	}
+	return parts
+}
+
+// noneOver finds calls that are over among those that run. A filter that selects may go by another day than today, as test systems
+// and copies of yesterday's data do: then there is an instant at which all of them run.
+func noneOver(x evidence.Exchange, items [][]byte, selects bool) Judgement {
+	now := answeredAt(x)
+	var over []Subject
+	var begin, end time.Time // of the time in which none of the calls is over and all have begun
+	for i, item := range items {
+		first, last, ok := stages(item)
+		if !ok {
+			continue
+		}
+		if first.After(begin) {
+			begin = first
+		}
+		if end.IsZero() || last.Before(end) {
+			end = last
+		}
+		if last.Before(now.Add(-longOver)) {
+			over = append(over, Subject{Name: fmt.Sprintf("%s $[%d].callStages", callInWords(x), i), Label: x.Label, Expected: "a deadline in the future", Got: last.Format(time.RFC3339)})
+		}
+	}
+	const expected = "calls with a deadline in the future"
+	switch {
+	case len(over) == 0:
+		return Passed(x.Label)
+	case selects && begin.Before(end):
+		return Warned("runningCalls=true gives the calls of another day: all of them run between "+begin.Format(time.DateOnly)+" and "+end.Format(time.DateOnly), expected, over[0].Got).
+			Hinting("the node's idea of today is not today's; a test system with a day of its own is fine").About(over...).bounded()
+	}
+	return Failed(fmt.Sprintf("runningCalls=true gives %d of %d calls whose last deadline is over", len(over), len(items)), expected, over[0].Got).
+		About(over...).bounded()
+}
+
+// stages are the start of the first stage of a call and the end of its last; ok is false for other items, and where a time is missing
+// or cannot be read.
+func stages(item []byte) (first, last time.Time, ok bool) {
+	if !slices.Contains(openapi.MemberValues(item, "type"), "CALL") {
+		return first, last, false
+	}
+	starts, ends := times(item, "callStages.callStageStart"), times(item, "callStages.callStageEnd")
+	if len(ends) == 0 || len(ends) < len(starts) {
+		return first, last, false // open, or partly so
+	}
+	last = slices.MaxFunc(ends, time.Time.Compare)
+	if len(starts) > 0 {
+		first = slices.MinFunc(starts, time.Time.Compare)
+	}
+	return first, last, true
+}
+
+// times are the values of a member as times; none where one cannot be read.
+func times(item []byte, member string) []time.Time {
+	var out []time.Time
+	for _, text := range openapi.MemberValues(item, member) {
+		t, err := time.Parse(time.RFC3339, text)
+		if err != nil {
+			return nil
+		}
+		out = append(out, t)
+	}
+	return out
+}
+
+// apart finds calls that both run and do not run.
+func apart(x evidence.Exchange, running, resting []string) Judgement {
+	for i, id := range resting {
+		if slices.Contains(running, id) {
+			return Failed("runningCalls=false gives a call that runningCalls=true gives as well, and not the whole list", "a call that does not run", quote(id)).
+				About(Subject{Name: fmt.Sprintf("%s $[%d]", callInWords(x), i), Label: x.Label, Expected: "a call that does not run", Got: quote(id)})
+		}
+	}
+	return Passed(x.Label)
+}
+
+// condition is a filter with the value that it was sent with.
+type condition struct{ parameter, member, value string }
+
+func (c condition) String() string { return clip(c.parameter + "=" + c.value) }
+
+// contradictedBy reports an item that has the member and not the value. One without the member is told of by the filter alone.
+func (c condition) contradictedBy(item []byte) (has []string, wrong bool) {
+	has = openapi.MemberValues(item, c.member)
+	return has, len(has) > 0 && !holds(has, c.value)
+}
+
+// filtersTogether judges the call with two filters (PAG-07): a filter that its items contradict was not applied. The published document
+// does not say that filters are joined by "and"; a node that joins them by "or" is told so, and no more.
+func filtersTogether(e Evidence) []Judgement {
+	x, asked := e.Get(e.Roles.List.With(evidence.FilterBoth))
+	if !asked {
+		return nil
+	}
+	if j, unclear := unclearIfNoVerdict(x); unclear {
+		return []Judgement{j}
+	}
+	both := [2]condition{{x.Given["parameter"], x.Given["member"], x.Given["value"]}, {x.Given["andParameter"], x.Given["andMember"], x.Given["andValue"]}}
+	if !success(x) {
+		return []Judgement{Warned(fmt.Sprintf("%s is refused together with %s, although each is declared", both[0], both[1]), "2xx with the items that match both", describe(x)).
+			about(x, "2xx", describe(x))}
+	}
+	items, err := e.itemsOf(x)
+	switch {
+	case err != nil:
+		return []Judgement{Unclear("the items that match two filters can't be read: "+clip(err.Error())).about(x, "a list", describe(x))}
+	case len(items) == 0:
+		return []Judgement{Failed(fmt.Sprintf("%s together with %s gives nothing although the list has such items", both[0], both[1]), "the items that match both", "an empty list").
+			about(x, "items", "none")}
+	}
+	return []Judgement{joined(x, both, items)}
+}
+
+// joined says how two filters were joined.
+func joined(x evidence.Exchange, both [2]condition, items [][]byte) Judgement {
+	var wrong [2][]Subject
+	anyFits := true // each item fits one of them at least
+	for i, item := range items {
+		misses := 0
+		for n, c := range both {
+			if has, miss := c.contradictedBy(item); miss {
+				misses++
+				wrong[n] = append(wrong[n], Subject{Name: fmt.Sprintf("%s $[%d].%s", callInWords(x), i, clip(c.member)), Label: x.Label,
+					Expected: quote(c.value), Got: quote(strings.Join(has, ", "))})
+			}
+		}
+		anyFits = anyFits && misses < len(both)
+	}
+	ignored, other := 0, 1
+	if len(wrong[1]) > len(wrong[0]) {
+		ignored, other = 1, 0
+	}
+	c, found := both[ignored], wrong[ignored]
+	switch {
+	case len(found) == 0:
+		return Passed(x.Label)
+	case anyFits && len(wrong[other]) > 0:
+		return Warned(fmt.Sprintf("%s together with %s gives what fits either of them", both[0], both[1]), "items that match both", found[0].Got).
+			Hinting("join filters by \"and\", as clients of the network expect; or say in the document that they are joined by \"or\"").About(found...).bounded()
+	}
+	return Failed(fmt.Sprintf("%s is not applied together with %s: %d of %d items contradict it", c, both[other], len(found), len(items)),
+		clip(c.member)+" "+quote(c.value), found[0].Got).About(found...).bounded()
 }

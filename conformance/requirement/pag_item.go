@@ -1,23 +1,85 @@
 package requirement
 
 import (
+	"bytes"
+	"encoding/json"
+	"maps"
+	"regexp"
 	"slices"
 	"strings"
 
-	"github.com/rin-network/rin/conformance/document"
-	"github.com/rin-network/rin/conformance/exchange"
+	"github.com/rin-network/rin/conformance/evidence"
+	"github.com/rin-network/rin/conformance/openapi"
 )
+
+// listedItems are PAG-08 and PAG-09: from the list to the detail.
+func listedItems() []Requirement {
+	list, detail, after := evidence.ListOperation, evidence.DetailOperation, afterDocument()
+	return []Requirement{
+		{
+			ID: "PAG-08", Title: "Listed items can be fetched one by one",
+			Level: Network, Gate: Gating, Profile: Funding,
+			Source:   NET("R15"),
+			Quote:    definedByDocument,
+			Probe:    "The detail operation with the first, a middle and the last id of the list, percent-encoded; the answer against the item of the list.",
+			Forgives: "A 400 or 404 for an id with a slash, which Tomcat and Apache refuse by default, and a 404 for items that are neither calls nor programmes, which only funders serve (warnings); a list that tells less than the detail, and times, counts and versions, which may differ; an item that the list no longer holds.",
+			Fix:      "Serve each listed id from the same record as the list. For ids with a slash: Tomcat encodedSolidusHandling=passthrough, Apache AllowEncodedSlashes NoDecode, Spring StrictHttpFirewall.setAllowUrlEncodedSlash(true).",
+			Breaks:   "The detail operation answers 404 for listed ids.",
+			Reads: []evidence.Label{detail.With(evidence.ItemFirst), detail.With(evidence.ItemMiddle), detail.With(evidence.ItemLast),
+				list.With(evidence.OK), evidence.WholeRun}, After: after, Check: itemsFetched,
+		},
+		{
+			ID: "PAG-09", Title: "Unknown id gives 404",
+			Level: Recommended, Gate: Gating, Profile: Funding,
+			Source:   RFC(9110, "15.5.5"),
+			Quote:    "The 404 (Not Found) status code indicates that the origin server did not find a current representation for the target resource or is not willing to disclose that one exists.",
+			Probe:    "The detail operation with an id that does not exist.",
+			Forgives: "410; 400 where ids follow a pattern, and 403 (warnings).",
+			Fix:      "Answer 404 when the record is not found: catch the error of the lookup (ValueError, NoSuchElementException, EntityNotFoundException) and map it, in Spring with @ResponseStatus(NOT_FOUND).",
+			Breaks:   "Unknown ids give 500.",
+			Needs:    []evidence.Label{detail.With(evidence.UnknownID)},
+			Reads:    []evidence.Label{evidence.WholeRun}, After: after, Control: detail.With(evidence.OK), Check: unknownNotFound,
+		},
+	}
+}
+
+func unknownNotFound(e Evidence) Judgement {
+	if j, ok := listJudged(e); !ok {
+		return j
+	}
+	x := e.The(evidence.DetailOperation.With(evidence.UnknownID))
+	const expected = "404"
+	switch {
+	case serverError(x):
+		return Failed("an unknown id breaks the node", expected, describe(x)).about(x, expected, describe(x))
+	case success(x):
+		return Failed("an unknown id is answered as if it existed", expected, describe(x)).about(x, expected, describe(x))
+	}
+	if j, unclear := unclearIfNoVerdict(x); unclear {
+		return j
+	}
+	switch x.Status() {
+	case 404, 410:
+		return Passed(x.Label)
+	case 400, 403, 422:
+		return Warned("an unknown id is refused, but not with 404", expected, describe(x)).about(x, expected, describe(x))
+	}
+	if redirected(x) {
+		return Unclear("the call with an unknown id leads to another place").about(x, expected, describe(x))
+	}
+	return Failed("an unknown id is not answered as one that does not exist", expected, describe(x)).about(x, expected, describe(x))
+}
 
 func itemsFetched(e Evidence) Judgement {
 	if j, ok := listJudged(e); !ok {
 		return j
 	}
 	if e.Roles.Detail == "" {
-		return Missing("this run has no " + roleName(exchange.DetailOperation.With(exchange.OK)))
+		return Missing("this run has no " + roleName(evidence.DetailOperation.With(evidence.OK)))
 	}
-	listed, _ := e.itemsOf(e.The(exchange.ListOperation.With(exchange.OK)))
+	listed, _ := e.itemsOf(e.The(evidence.ListOperation.With(evidence.OK)))
 	var parts, unsent []Judgement
-	for _, c := range []exchange.Case{exchange.ItemFirst, exchange.ItemMiddle, exchange.ItemLast} {
+	for _, c := range []evidence.Case{evidence.ItemFirst, evidence.ItemMiddle, evidence.ItemLast} {
 		label := e.Roles.Detail.With(c)
 		if _, planned := e.Skipped(label); !planned {
 			if _, sent := e.Get(label); !sent && len(parts)+len(unsent) > 0 {
@@ -42,7 +104,7 @@ func itemsFetched(e Evidence) Judgement {
 }
 
 // itemFetched judges one detail answer by the id that was asked for.
-func itemFetched(e Evidence, x exchange.Exchange, listed [][]byte) Judgement {
+func itemFetched(e Evidence, x evidence.Exchange, listed [][]byte) Judgement {
 	id, member := x.Given["id"], "id"
 	if m := x.Given["member"]; m != "" {
 		member = m
@@ -71,15 +133,15 @@ func itemFetched(e Evidence, x exchange.Exchange, listed [][]byte) Judgement {
 }
 
 // sameItem looks for the id at the top of the answer, or one level below in a usual envelope.
-func sameItem(e Evidence, x exchange.Exchange, member, id, expected string) Judgement {
+func sameItem(e Evidence, x evidence.Exchange, member, id, expected string) Judgement {
 	text, err := e.jsonText(x)
 	if err != nil {
 		return Failed("the detail answer can't be read: "+clip(err.Error()), expected, describe(x)).about(x, expected, describe(x))
 	}
-	got := document.MemberValues(text, member)
+	got := openapi.MemberValues(text, member)
 	for _, envelope := range envelopes() {
 		if len(got) == 0 {
-			got = document.MemberValues(text, envelope+"."+member)
+			got = openapi.MemberValues(text, envelope+"."+member)
 		}
 	}
 	switch {
@@ -93,7 +155,7 @@ func sameItem(e Evidence, x exchange.Exchange, member, id, expected string) Judg
 
 // vanished reports whether the list, read again at the end, does not hold the item any more.
 func vanished(e Evidence, member, id string) bool {
-	again, asked := e.Get(e.Roles.List.With(exchange.ListAgain))
+	again, asked := e.Get(e.Roles.List.With(evidence.ListAgain))
 	if !asked || !success(again) {
 		return false
 	}
@@ -103,7 +165,7 @@ func vanished(e Evidence, member, id string) bool {
 
 // itemWith is the item of a list with the id; nil when there is none.
 func itemWith(items [][]byte, member, id string) []byte {
-	i := slices.IndexFunc(items, func(item []byte) bool { return slices.Contains(document.MemberValues(item, member), id) })
+	i := slices.IndexFunc(items, func(item []byte) bool { return slices.Contains(openapi.MemberValues(item, member), id) })
 	if i < 0 {
 		return nil
 	}
@@ -112,6 +174,142 @@ func itemWith(items [][]byte, member, id string) []byte {
 
 // elsewhere reports whether the list says that the item is of a type that only funders serve one by one.
 func elsewhere(listed [][]byte, member, id string) bool {
-	types := document.MemberValues(itemWith(listed, member, id), "type")
+	types := openapi.MemberValues(itemWith(listed, member, id), "type")
 	return len(types) == 1 && !slices.Contains([]string{"CALL", "PROGRAMME"}, types[0])
+}
+
+// agrees compares a detail with the item of the list (PAG-08). The list may tell less: leave members out, abbreviate a text, name
+// some of several values. What both tell must not contradict, or one of the two is wrong.
+func agrees(e Evidence, x evidence.Exchange, listed [][]byte, member, id string) Judgement {
+	item := itemWith(listed, member, id)
+	text, err := e.jsonText(x)
+	if item == nil || err != nil {
+		return Passed(x.Label)
+	}
+	inList, inDetail := openapi.Object(item), openapi.Object(unwrapped(text, member))
+	faulty := faultyMembers(e, e.Roles.List.With(evidence.OK), x.Label)
+	var differ []Subject
+	first := ""
+	for _, name := range slices.Sorted(maps.Keys(inList)) {
+		theirs, both := inDetail[name]
+		if !both || name == member || faulty[name] || volatile(name) || compatible(inList[name], theirs) {
+			continue
+		}
+		if first == "" {
+			first = name
+		}
+		differ = append(differ, Subject{Name: clip(callName(x) + " $." + name), Label: x.Label, Expected: shown(inList[name]) + ", as in the list", Got: shown(theirs)})
+	}
+	if len(differ) == 0 {
+		return Passed(x.Label)
+	}
+	return Warned("list and detail disagree on "+clip(first), differ[0].Expected, differ[0].Got).
+		Hinting("serve list and detail from the same record; look for a cache or a second mapping of the list").About(differ...).bounded()
+}
+
+// faultyMembers are the members of items that break the schema in one of the answers: API-04 to API-07 judge them.
+func faultyMembers(e Evidence, labels ...evidence.Label) map[string]bool {
+	top := regexp.MustCompile(`^\$(?:\[\d+\])?\.([^.\[]+)`)
+	out := map[string]bool{}
+	for _, label := range labels {
+		found, _ := e.FindingsOf(label)
+		for _, f := range found.Findings {
+			if m := top.FindStringSubmatch(f.Path); m != nil {
+				out[m[1]] = true
+			}
+		}
+	}
+	return out
+}
+
+// volatile reports members that may change from one request to the next: times, counts and versions of the record itself.
+func volatile(name string) bool {
+	name = strings.ToLower(name)
+	for _, part := range []string{"modified", "updated", "changed", "timestamp", "retrieved", "version", "etag", "count", "views", "links", "href"} {
+		if strings.Contains(name, part) {
+			return true
+		}
+	}
+	return false
+}
+
+// unwrapped is the item inside a usual envelope of one.
+func unwrapped(text []byte, member string) []byte {
+	if len(openapi.MemberValues(text, member)) > 0 {
+		return text
+	}
+	object := openapi.Object(text)
+	for _, name := range envelopes() {
+		if inner, ok := object[name]; ok {
+			return inner
+		}
+	}
+	return text
+}
+
+// envelopes are the names under which a detail may be wrapped.
+func envelopes() []string { return []string{"data", "item", "content", "result"} }
+
+// The bounds of what is compared: bytes of a member, and elements of an array.
+const (
+	maxCompared = 64 << 10
+	maxElements = 200
+)
+
+// compatible reports whether the list's value of a member can come from the same record as the detail's.
+func compatible(inList, inDetail []byte) bool {
+	if len(inList) > maxCompared || len(inDetail) > maxCompared {
+		return true // too large to be worth it
+	}
+	var a, b any
+	return decoded(inList, &a) != nil || decoded(inDetail, &b) != nil || tellsNoMore(a, b)
+}
+
+func decoded(text []byte, v *any) error {
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.UseNumber()
+	return d.Decode(v)
+}
+
+// tellsNoMore reports whether a value of the list says the same as one of the detail, or less of it. The order of array elements does
+// not count.
+func tellsNoMore(a, b any) bool {
+	switch a := a.(type) {
+	case nil:
+		return true
+	case string:
+		text, ok := b.(string)
+		return ok && strings.HasPrefix(text, strings.TrimRight(strings.TrimSuffix(a, "…"), ". "))
+	case json.Number:
+		n, ok := b.(json.Number)
+		x, errX := a.Float64()
+		y, errY := n.Float64()
+		return ok && (a == n || errX == nil && errY == nil && x == y) // 5 and 5.0 are the same
+	case []any:
+		list, ok := b.([]any)
+		if len(a) > maxElements || len(list) > maxElements {
+			return ok
+		}
+		return ok && !slices.ContainsFunc(a, func(e any) bool {
+			return !slices.ContainsFunc(list, func(f any) bool { return tellsNoMore(e, f) })
+		})
+	case map[string]any:
+		object, ok := b.(map[string]any)
+		for name, value := range a {
+			if theirs, both := object[name]; both && !tellsNoMore(value, theirs) {
+				return false
+			}
+		}
+		return ok
+	}
+	return a == b
+}
+
+// shown is a short scalar as it stands, or what kind of value it is: judgements hold no whole records.
+func shown(text []byte) string {
+	const short = 40
+	if kind := textType(text); kind == "array" || kind == "object" || len(text) > short {
+		return "another " + kind
+	}
+	return string(text)
 }

@@ -6,9 +6,25 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/rin-network/rin/conformance/document"
-	"github.com/rin-network/rin/conformance/exchange"
+	"github.com/rin-network/rin/conformance/evidence"
+	"github.com/rin-network/rin/conformance/openapi"
 )
+
+// linkedAnswers is PAG-10.
+func linkedAnswers() []Requirement {
+	list := evidence.ListOperation
+	return []Requirement{{
+		ID: "PAG-10", Title: "Link relations are well-formed and stay on the origin",
+		Level: StandardMust, Gate: Advice, Profile: Funding,
+		Source:   RFC(8288, "3.3").And(RFC(8288, "3")),
+		Quote:    "The rel parameter MUST be present but MUST NOT appear more than once in a given link-value",
+		Probe:    "The Link header of each answer, and the links inside answers in the shapes of HAL, JSON:API, Spring HATEOAS, ORDS and Django; the link to the next page is followed on the origin.",
+		Forgives: "Relative references, URI templates, relations other than those of pages and self; members such as website, which are content; brackets that are not encoded, and an item that names itself on another origin (warnings).",
+		Fix:      "Build links as relative references or from the public https address, not from the host of the request. Behind a proxy: Spring server.forward-headers-strategy=framework, Django SECURE_PROXY_SSL_HEADER and USE_X_FORWARDED_HOST, Laravel TrustProxies.",
+		Breaks:   "rel=next points to http://.",
+		Reads:    []evidence.Label{list.With(evidence.LinkNext), evidence.WholeRun}, After: afterDocument(), Check: linksStay,
+	}}
+}
 
 // linksStay checks PAG-10.
 func linksStay(e Evidence) Judgement {
@@ -34,10 +50,10 @@ func linksStay(e Evidence) Judgement {
 	if e.Roles.List == "" {
 		return gather(distinct(parts)...)
 	}
-	next, asked := e.Get(e.Roles.List.With(exchange.LinkNext))
+	next, asked := e.Get(e.Roles.List.With(evidence.LinkNext))
 	if asked {
 		parts = append(parts, nextWorks(e, next))
-	} else if j, lacks := e.lacking(e.Roles.List.With(exchange.LinkNext)); lacks && j.Outcome == Inconclusive {
+	} else if j, lacks := e.lacking(e.Roles.List.With(evidence.LinkNext)); lacks && j.Outcome == Inconclusive {
 		parts = append(parts, j)
 	}
 	return gather(distinct(parts)...)
@@ -54,9 +70,9 @@ func distinct(parts []Judgement) []Judgement {
 }
 
 // linksOf are the links of an answer with a relation that clients follow, in its head and in its body.
-func linksOf(e Evidence, x exchange.Exchange) (links []document.Reference, faults []Judgement) {
+func linksOf(e Evidence, x evidence.Exchange) (links []openapi.Reference, faults []Judgement) {
 	const place = "Link header"
-	head, err := exchange.ParseLinks(header(x, "Link"))
+	head, err := evidence.ParseLinks(header(x, "Link"))
 	if err != nil {
 		faults = append(faults, Failed("the Link header is not well-formed: "+clip(err.Error()), `<target>; rel="next"`, headerText(x, "Link")).
 			Hinting("write each link as <URI>; rel=\"next\", with commas between them").about(x, `<target>; rel="next"`, headerText(x, "Link")))
@@ -64,19 +80,19 @@ func linksOf(e Evidence, x exchange.Exchange) (links []document.Reference, fault
 	for _, l := range head {
 		for _, relation := range l.Relations() {
 			if slices.Contains([]string{"next", "prev", "previous", "first", "last", "self"}, relation) {
-				links = append(links, document.Reference{Relation: relation, Target: l.Target, Path: place})
+				links = append(links, openapi.Reference{Relation: relation, Target: l.Target, Path: place})
 			}
 		}
 	}
 	if text, err := e.jsonText(x); err == nil {
 		items, _ := e.itemsOf(x)
-		links = append(links, document.References(text, items)...)
+		links = append(links, openapi.References(text, items)...)
 	}
 	return links, faults
 }
 
 // stays judges where one link leads.
-func stays(x exchange.Exchange, l document.Reference) Judgement {
+func stays(x evidence.Exchange, l openapi.Reference) Judgement {
 	from, err := url.Parse(x.Request.URL)
 	if err != nil {
 		return Unclear("the recording holds no URL that links can be resolved by").Blaming(Suite).Seen(x.Label)
@@ -85,13 +101,13 @@ func stays(x exchange.Exchange, l document.Reference) Judgement {
 	about := func(j Judgement) Judgement {
 		return j.About(Subject{Name: where, Label: x.Label, Expected: j.Expected, Got: j.Got})
 	}
-	got, home := clip(l.Target), exchange.Origin(from)
+	got, home := clip(l.Target), evidence.Origin(from)
 	to, err := from.Parse(l.Target)
 	if err != nil {
 		return about(Failed("the link rel="+l.Relation+" is not a URI reference", "a URI reference", got))
 	}
 	ofItem := l.Relation == "self"
-	switch there := exchange.Origin(to); {
+	switch there := evidence.Origin(to); {
 	case there == home:
 	case ofItem:
 		return about(Warned("an answer names itself on another origin", home, got))
@@ -108,7 +124,7 @@ func stays(x exchange.Exchange, l document.Reference) Judgement {
 }
 
 // nextWorks judges the answer behind the link to the next page.
-func nextWorks(e Evidence, x exchange.Exchange) Judgement {
+func nextWorks(e Evidence, x evidence.Exchange) Judgement {
 	const expected = "2xx with other items"
 	if serverError(x) {
 		return Failed("the link to the next page breaks the node", expected, describe(x)).about(x, expected, describe(x))
@@ -120,9 +136,9 @@ func nextWorks(e Evidence, x exchange.Exchange) Judgement {
 	if !success(x) || err != nil {
 		return Failed("the link to the next page does not work", expected, describe(x)).about(x, expected, describe(x))
 	}
-	from, _ := e.Get(exchange.Label(x.Given["from"]))
+	from, _ := e.Get(evidence.Label(x.Given["from"]))
 	before, err := e.itemsOf(from)
-	if err == nil && len(items) > 0 && slices.Equal(document.Identities(items), document.Identities(before)) {
+	if err == nil && len(items) > 0 && slices.Equal(openapi.Identities(items), openapi.Identities(before)) {
 		if j, ok := e.standing(paging(), "PAG-03"); !ok && j.Outcome == Blocked {
 			return j // the link is right, the page is not
 		}

@@ -7,8 +7,8 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/rin-network/rin/conformance/document"
-	"github.com/rin-network/rin/conformance/exchange"
+	"github.com/rin-network/rin/conformance/evidence"
+	"github.com/rin-network/rin/conformance/openapi"
 )
 
 // listedOnce checks PAG-01.
@@ -16,7 +16,7 @@ func listedOnce(e Evidence) Judgement {
 	if j, ok := listJudged(e); !ok {
 		return j
 	}
-	whole := e.The(exchange.ListOperation.With(exchange.OK))
+	whole := e.The(evidence.ListOperation.With(evidence.OK))
 	if j, unclear := unclearIfNoVerdict(whole); unclear {
 		return j
 	}
@@ -37,7 +37,7 @@ func listedOnce(e Evidence) Judgement {
 }
 
 // enveloped judges the outer form of the list.
-func enveloped(e Evidence, whole exchange.Exchange) Judgement {
+func enveloped(e Evidence, whole evidence.Exchange) Judgement {
 	if kind := textType([]byte(strings.TrimPrefix(string(whole.Response.Body[:min(len(whole.Response.Body), 64)]), string(byteOrderMark())))); kind == "array" {
 		return Passed(whole.Label)
 	}
@@ -56,7 +56,7 @@ func enveloped(e Evidence, whole exchange.Exchange) Judgement {
 }
 
 // listsTwice finds ids that stand more than once in one answer.
-func listsTwice(e Evidence, x exchange.Exchange) (Judgement, bool) {
+func listsTwice(e Evidence, x evidence.Exchange) (Judgement, bool) {
 	items, err := e.itemsOf(x)
 	if err != nil || !success(x) {
 		return Judgement{}, false
@@ -64,7 +64,7 @@ func listsTwice(e Evidence, x exchange.Exchange) (Judgement, bool) {
 	at := map[string]int{}
 	var twice []Subject
 	for i, item := range items {
-		ids := document.MemberValues(item, "id")
+		ids := openapi.MemberValues(item, "id")
 		if len(ids) != 1 {
 			continue
 		}
@@ -82,10 +82,10 @@ func listsTwice(e Evidence, x exchange.Exchange) (Judgement, bool) {
 
 // walkOf reads the pages of the walk, or of the repeated one, from the evidence. asked are the exchanges by the value of the page
 // parameter.
-func walkOf(e Evidence, whole exchange.Case, step func(int) exchange.Case) (p document.Pages, asked map[int]exchange.Exchange) {
-	p, asked = document.Pages{At: map[int]document.Page{}}, map[int]exchange.Exchange{}
-	if items, err := e.itemsOf(e.The(exchange.ListOperation.With(whole))); err == nil {
-		p.Whole = document.Identities(items)
+func walkOf(e Evidence, whole evidence.Case, step func(int) evidence.Case) (p openapi.Pages, asked map[int]evidence.Exchange) {
+	p, asked = openapi.Pages{At: map[int]openapi.Page{}}, map[int]evidence.Exchange{}
+	if items, err := e.itemsOf(e.The(evidence.ListOperation.With(whole))); err == nil {
+		p.Whole = openapi.Identities(items)
 	}
 	p.Size = len(p.Whole)
 	for n := 1; ; n++ {
@@ -101,9 +101,9 @@ func walkOf(e Evidence, whole exchange.Case, step func(int) exchange.Case) (p do
 			p.Size = size
 		}
 		items, err := e.itemsOf(x)
-		page := document.Page{Listed: success(x) && err == nil}
+		page := openapi.Page{Listed: success(x) && err == nil}
 		if page.Listed {
-			page.Items = document.Identities(items)
+			page.Items = openapi.Identities(items)
 		}
 		p.At[value], asked[value] = page, x
 	}
@@ -114,15 +114,15 @@ func pagesAddUp(e Evidence) Judgement {
 	if j, ok := listJudged(e); !ok {
 		return j
 	}
-	p, asked := walkOf(e, exchange.OK, exchange.WalkCase)
-	first := e.The(exchange.ListOperation.With(exchange.WalkCase(1)))
+	p, asked := walkOf(e, evidence.OK, evidence.WalkCase)
+	first := e.The(evidence.ListOperation.With(evidence.WalkCase(1)))
 	name := clip(first.Given["parameter"])
 	declared := declaresQuery(e, first.Given["parameter"])
 	if j, ok := walkable(e, p, asked, declared); !ok {
 		return j
 	}
 	note := name + " is " + string(p.Meaning())
-	if p.Meaning() != document.Offset {
+	if p.Meaning() != openapi.Offset {
 		note += "; the network's client sends the number of records to skip"
 	}
 	j := walked(p, asked, name)
@@ -135,15 +135,15 @@ func pagesAddUp(e Evidence) Judgement {
 	if p.Faults().None() {
 		return j.Noting(note)
 	}
-	again, _ := walkOf(e, exchange.ListAgain, exchange.WalkAgainCase)
-	if _, unanswered := e.lacking(e.Roles.List.With(exchange.ListAgain)); !unanswered && len(again.Whole) > 0 && again.Meaning() != "" && again.Faults().None() {
+	again, _ := walkOf(e, evidence.ListAgain, evidence.WalkAgainCase)
+	if _, unanswered := e.lacking(e.Roles.List.With(evidence.ListAgain)); !unanswered && len(again.Whole) > 0 && again.Meaning() != "" && again.Faults().None() {
 		return Warned("the list changed while its pages were read; a second time they added up", j.Expected, j.Got).About(j.Subjects...).Noting(note)
 	}
 	return j.Noting(note)
 }
 
 // walkable says what is wrong when the answers show no pages; ok is true when they do.
-func walkable(e Evidence, p document.Pages, asked map[int]exchange.Exchange, declared bool) (Judgement, bool) {
+func walkable(e Evidence, p openapi.Pages, asked map[int]evidence.Exchange, declared bool) (Judgement, bool) {
 	for _, v := range []int{1, 0} {
 		if x, ok := asked[v]; ok && !p.At[v].Listed && (v == 1 || len(asked) == 1) {
 			if serverError(x) && declared {
@@ -161,10 +161,10 @@ func walkable(e Evidence, p document.Pages, asked map[int]exchange.Exchange, dec
 			return j, false
 		}
 		return Missing("the list is answered whole, whatever page is asked for; paging is not declared").Noting(endless), false
-	case p.Meaning() == document.Ignored && declared:
+	case p.Meaning() == openapi.Ignored && declared:
 		return Failed("the same page comes again and again", "another page for each "+clip(first.Given["parameter"]), "the same items for "+askedValues(asked)).
 			Hinting("apply the declared page parameter: "+endless).about(first, "other items for each page", "the same items"), false
-	case p.Meaning() == document.Ignored:
+	case p.Meaning() == openapi.Ignored:
 		return Missing("paging is not declared, and " + clip(first.Given["parameter"]) + " has no effect").Noting(endless), false
 	case p.Meaning() == "" && declared:
 		x, ok := asked[1]
@@ -179,7 +179,7 @@ func walkable(e Evidence, p document.Pages, asked map[int]exchange.Exchange, dec
 }
 
 // askedValues lists the values of the page parameter that were asked for.
-func askedValues(asked map[int]exchange.Exchange) string {
+func askedValues(asked map[int]evidence.Exchange) string {
 	var out []string
 	for _, v := range slices.Sorted(maps.Keys(asked)) {
 		out = append(out, strconv.Itoa(v))
@@ -188,9 +188,9 @@ func askedValues(asked map[int]exchange.Exchange) string {
 }
 
 // walked judges the pages that were read.
-func walked(p document.Pages, asked map[int]exchange.Exchange, name string) Judgement {
+func walked(p openapi.Pages, asked map[int]evidence.Exchange, name string) Judgement {
 	order, _ := p.Walked()
-	var labels []exchange.Label
+	var labels []evidence.Label
 	for _, v := range order {
 		x := asked[v]
 		if p.Beyond(v) {
@@ -235,10 +235,10 @@ func emptyBeyond(e Evidence) Judgement {
 	if j, ok := listJudged(e); !ok {
 		return j
 	}
-	x := e.The(exchange.ListOperation.With(exchange.BeyondEnd))
-	p, _ := walkOf(e, exchange.OK, exchange.WalkCase)
+	x := e.The(evidence.ListOperation.With(evidence.BeyondEnd))
+	p, _ := walkOf(e, evidence.OK, evidence.WalkCase)
 	asked := clip(x.Given["parameter"] + "=" + x.Given["value"])
-	switch ignored := p.Meaning() == document.Ignored; {
+	switch ignored := p.Meaning() == openapi.Ignored; {
 	case !declaresQuery(e, x.Given["parameter"]) && (ignored || p.Oversized() || p.Meaning() == ""):
 		return Missing("paging is neither declared nor effective")
 	case ignored:

@@ -4,15 +4,15 @@ import (
 	"bytes"
 	"fmt"
 
-	"github.com/rin-network/rin/conformance/document"
-	"github.com/rin-network/rin/conformance/exchange"
+	"github.com/rin-network/rin/conformance/evidence"
+	"github.com/rin-network/rin/conformance/openapi"
 )
 
 // This file says what a refusal is, by the rules T1 (order of refusals), T2 (redirects) and T3 (gateways) of the catalogue.
 
 // refusal judges an answer that ought to be a refusal. Any 4xx of the node will do, unless it carries what the good call got.
 // what names the call in words: "the call without a token".
-func refusal(what string, x, good exchange.Exchange) Judgement {
+func refusal(what string, x, good evidence.Exchange) Judgement {
 	if j, unclear := noVerdict(x); unclear {
 		j.Reason = what + ": " + j.Reason
 		return j
@@ -36,7 +36,7 @@ const loginHint = "answer API calls with 401 in place of a login page; in Spring
 
 // deniedByServer recognises the plain 403 page of the web server in front of the node, as nginx auth_request and Apache Require send it.
 // Where the same call with a good token gets through, it is a refusal like any other, unlike the page of a firewall.
-func deniedByServer(x exchange.Exchange) bool {
+func deniedByServer(x evidence.Exchange) bool {
 	if x.Status() != 403 || !html(x) {
 		return false
 	}
@@ -49,17 +49,17 @@ func deniedByServer(x exchange.Exchange) bool {
 }
 
 // turnedAway is a refusal by the node or by the web server that guards it.
-func turnedAway(x exchange.Exchange) bool { return refused(x) || deniedByServer(x) }
+func turnedAway(x evidence.Exchange) bool { return refused(x) || deniedByServer(x) }
 
 // noVerdict is [unclearIfNoVerdict] for refusals.
-func noVerdict(x exchange.Exchange) (Judgement, bool) {
+func noVerdict(x evidence.Exchange) (Judgement, bool) {
 	if deniedByServer(x) {
 		return Judgement{}, false
 	}
 	return unclearIfNoVerdict(x)
 }
 
-func sameness(x, good exchange.Exchange) string {
+func sameness(x, good evidence.Exchange) string {
 	switch {
 	case !success(good):
 		return ""
@@ -72,7 +72,7 @@ func sameness(x, good exchange.Exchange) string {
 }
 
 // about names the call and its answer as a subject.
-func (j Judgement) about(x exchange.Exchange, expected, got string) Judgement {
+func (j Judgement) about(x evidence.Exchange, expected, got string) Judgement {
 	return j.About(Subject{Name: callInWords(x), Label: x.Label, Expected: expected, Got: got})
 }
 
@@ -88,7 +88,7 @@ func (j Judgement) named(name string) Judgement {
 const tiny = 8
 
 // sameBody reports whether both answers hold the same bytes.
-func sameBody(x, good exchange.Exchange) bool {
+func sameBody(x, good evidence.Exchange) bool {
 	if x.Response == nil || good.Response == nil || !success(good) {
 		return false
 	}
@@ -97,7 +97,7 @@ func sameBody(x, good exchange.Exchange) bool {
 }
 
 // carriesData reports whether an answer delivers what the good call delivers: the same bytes, or JSON of its shape with content.
-func carriesData(x, good exchange.Exchange) bool {
+func carriesData(x, good evidence.Exchange) bool {
 	if x.Response == nil || good.Response == nil {
 		return false
 	}
@@ -126,7 +126,7 @@ func alike(a, b []byte) bool {
 	if kind == "array" { // an empty one
 		return !hollow(a)
 	}
-	own, wanted, shared := document.Object(a), document.Object(b), 0
+	own, wanted, shared := openapi.Object(a), openapi.Object(b), 0
 	for name, value := range wanted {
 		if mine, has := own[name]; has && (!hollow(mine) || hollow(value)) {
 			shared++

@@ -1,10 +1,21 @@
 package requirement
 
-import "github.com/rin-network/rin/conformance/exchange"
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"net/url"
+	"regexp"
+	"strings"
+	"unicode"
+
+	"github.com/rin-network/rin/conformance/evidence"
+	"github.com/rin-network/rin/conformance/openapi"
+)
 
 // registryEntry lists group REG in catalogue order. The group does not apply to a run that was given bare URLs.
 func registryEntry() []Requirement {
-	read := []exchange.Label{exchange.Registry.With(exchange.OK)}
+	read := []evidence.Label{evidence.Registry.With(evidence.OK)}
 	return []Requirement{
 		{
 			ID: "REG-01", Title: "Entry records a token endpoint URL and an info endpoint URL",
@@ -37,8 +48,8 @@ func registryEntry() []Requirement {
 			Forgives: "Other URLs of another origin, which may be another environment: they are not compared. A redirect on the same origin that adds or drops a slash, of which INF-04 warns.",
 			Fix:      "Record exactly the URL that works, or let the recorded one work.",
 			Breaks:   "info is recorded with a path that answers 404; the real one differs by a segment.",
-			Reads: append(read, exchange.TokenEndpoint.With(exchange.OK), exchange.Info.With(exchange.OK),
-				exchange.RecordedToken.With(exchange.OK), exchange.RecordedInfo.With(exchange.OK)),
+			Reads: append(read, evidence.TokenEndpoint.With(evidence.OK), evidence.Info.With(evidence.OK),
+				evidence.RecordedToken.With(evidence.OK), evidence.RecordedInfo.With(evidence.OK)),
 			Check: ofRecordedURLs(recordedURLsWork),
 		},
 		{
@@ -75,4 +86,294 @@ func registryEntry() []Requirement {
 			Reads:    read, Check: ofEntry(entryHoldsNoSecret),
 		},
 	}
+}
+
+// This file judges the node's entry in the registry as it was recorded (REG-01 to REG-06).
+
+// entry is a registry entry as it stands.
+type entry struct {
+	raw     []byte
+	members map[string][]byte
+	facts   evidence.RegistryFacts
+}
+
+// ofEntry makes a check that looks at the entry of a run that started from a registry.
+func ofEntry(check func(e Evidence, n entry) Judgement) func(Evidence) Judgement {
+	return func(e Evidence) Judgement {
+		if e.Run.NodeID == "" {
+			return Missing("the run was given URLs, not a registry")
+		}
+		if len(e.Registry) == 0 {
+			cause := "the entry was not recorded"
+			if e.Ended != nil && e.Ended.Cause != "" {
+				cause = clip(e.Ended.Cause)
+			}
+			return Unclear("there is no registry entry to judge: " + cause).Hinting("check --registry and --node, then repeat the run").
+				Seen(evidence.Registry.With(evidence.OK))
+		}
+		n := entry{raw: e.Registry, members: openapi.Object(e.Registry)}
+		if e.RegistryFacts != nil {
+			n.facts = *e.RegistryFacts
+		}
+		return check(e, n)
+	}
+}
+
+// ofRecordedURLs makes a check for which REG-01 has to hold. It is not After that one, because without a registry both do not apply.
+func ofRecordedURLs(check func(e Evidence, n entry) Judgement) func(Evidence) Judgement {
+	return func(e Evidence) Judgement {
+		if j, stands := e.standing(registryEntry(), "REG-01"); !stands {
+			return j
+		}
+		return ofEntry(check)(e)
+	}
+}
+
+// text is a member that is a string; ok is false for anything else.
+func (n entry) text(name string) (value string, ok bool) {
+	raw, has := n.members[name]
+	return value, has && json.Unmarshal(raw, &value) == nil && bytes.HasPrefix(bytes.TrimSpace(raw), []byte(`"`))
+}
+
+// got says what stands in the place of a member.
+func (n entry) got(name string) string {
+	raw, has := n.members[name]
+	if !has {
+		return "no member " + name
+	}
+	if value, ok := n.text(name); ok {
+		return clip(fmt.Sprintf("%s: %q", name, value))
+	}
+	return name + ": " + textType(raw)
+}
+
+// aboutMember names a member of the entry as a subject.
+func (j Judgement) aboutMember(name, expected, got string) Judgement {
+	return j.About(Subject{Name: "member " + clip(name) + " of the registry entry", Label: evidence.Registry.With(evidence.OK), Expected: expected, Got: got})
+}
+
+// aboutEntry is a pass that rests on the entry.
+func aboutEntry() Judgement {
+	return Passed().About(Subject{Name: "registry entry", Label: evidence.Registry.With(evidence.OK)})
+}
+
+// recordedURLs are the members that hold URLs.
+func recordedURLs() []string { return []string{"oauth2", "info"} }
+
+func entryRecordsURLs(_ Evidence, n entry) Judgement {
+	var parts []Judgement
+	for _, name := range recordedURLs() {
+		if value, ok := n.text(name); ok && strings.TrimSpace(value) != "" {
+			parts = append(parts, aboutEntry())
+			continue
+		}
+		expected, got := name+": a URL", n.got(name)
+		parts = append(parts, Failed("the entry records no "+urlOf(name), expected, got).aboutMember(name, expected, got))
+	}
+	return gatherOnce(parts)
+}
+
+func urlOf(member string) string {
+	if member == "oauth2" {
+		return "token endpoint URL"
+	}
+	return "info endpoint URL"
+}
+
+// gatherOnce gathers judgements that rest on the same entry, which a pass names once.
+func gatherOnce(parts []Judgement) Judgement {
+	if j := gather(parts...); j.Outcome != Pass {
+		return j
+	}
+	j := aboutEntry()
+	for _, p := range parts {
+		j.Notes = append(j.Notes, p.Notes...)
+	}
+	return j
+}
+
+func recordedURLsSound(e Evidence, n entry) Judgement {
+	var parts []Judgement
+	given := map[string]string{"oauth2": e.Run.TokenURL, "info": e.Run.InfoURL}
+	for _, name := range recordedURLs() {
+		value, _ := n.text(name)
+		parts = append(parts, recordedURL(e, name, strings.TrimSpace(value), given[name]))
+	}
+	return gatherOnce(parts)
+}
+
+// recordedURL judges the form of one recorded URL. Plain http is tolerated where the whole node is on loopback and served so.
+func recordedURL(e Evidence, name, value, given string) Judgement {
+	const expected = "an absolute https URL"
+	fail := func(reason, got string) Judgement {
+		return Failed("the recorded "+urlOf(name)+" "+reason, expected, got).aboutMember(name, expected, got)
+	}
+	u, err := url.Parse(value)
+	switch {
+	case err != nil:
+		return fail("cannot be read as a URL", clip(value))
+	case u.User != nil:
+		u.User = nil
+		return fail("holds a user name or password", clip("user name or password before "+u.String()))
+	case u.Host == "" || u.Scheme != "https" && u.Scheme != "http":
+		return fail("is not absolute", clip(value))
+	case strings.Contains(value, "#"):
+		return fail("has a fragment", clip(value))
+	case u.Scheme == "http" && e.Run.Loopback && strings.HasPrefix(given, "http:"):
+		return Missing("the node is on loopback, where plain http is tolerated")
+	case u.Scheme == "http":
+		return fail("is not https: secrets and tokens would travel in cleartext", clip(value))
+	}
+	return aboutEntry()
+}
+
+func recordedURLsWork(e Evidence, n entry) Judgement {
+	token, _ := n.text("oauth2")
+	info, _ := n.text("info")
+	return gather(
+		recordedWorks(e, "oauth2", strings.TrimSpace(token), e.Run.TokenURL, evidence.RecordedToken, evidence.TokenEndpoint, tokenSuccess(), "TOK-01"),
+		recordedWorks(e, "info", strings.TrimSpace(info), e.Run.InfoURL, evidence.RecordedInfo, evidence.Info, infoEndpoint(), "INF-01"),
+	)
+}
+
+// recordedWorks judges one recorded URL. The run asked it for everything, or, where it was given another one of the same origin, once.
+func recordedWorks(e Evidence, name, recorded, given string, asked, resource evidence.Resource, group []Requirement, id ID) Judgement {
+	if recorded == given {
+		j, stands := e.standing(group, id)
+		if stands {
+			return Passed(resource.With(evidence.OK))
+		}
+		return j
+	}
+	label := asked.With(evidence.OK)
+	x, sent := e.Get(label)
+	if !sent {
+		if _, planned := e.Skipped(label); planned {
+			j, _ := e.lacking(label)
+			return j
+		}
+		if origin(recorded) != origin(given) {
+			note := fmt.Sprintf("the recorded %s is of another origin than the one that this run was given, so it was not asked", urlOf(name))
+			return Missing(note).Noting(note)
+		}
+		return Unclear("the recorded " + urlOf(name) + " was not asked")
+	}
+	if success(x) {
+		return Passed(label)
+	}
+	if good := e.The(resource.With(evidence.OK)); !success(good) {
+		return Unclear("the "+urlOf(name)+" works neither as recorded nor as given").about(x, "2xx", describe(x))
+	}
+	if j, unclear := unclearIfNoVerdict(x); unclear {
+		return j
+	}
+	expected := "2xx, as at the URL that this run was given"
+	return Failed("the recorded "+urlOf(name)+" does not work; the one that this run was given does", expected, describe(x)).
+		Hinting(clip("record "+given)).about(x, expected, describe(x))
+}
+
+// address is the form local@domain.
+func address(text string) bool {
+	text = strings.TrimPrefix(strings.TrimSpace(text), "mailto:")
+	if open := strings.IndexByte(text, '<'); open >= 0 && strings.HasSuffix(text, ">") { // a name before the address
+		text = text[open+1 : len(text)-1]
+	}
+	local, domain, ok := strings.Cut(text, "@")
+	return ok && local != "" && domain != "" && !strings.ContainsAny(domain, "@ \t") && !strings.ContainsAny(local, " \t")
+}
+
+func entryComplete(_ Evidence, n entry) Judgement {
+	var parts []Judgement
+	for _, name := range []string{"id", "acronym", "name", "contact"} {
+		value, ok := n.text(name)
+		switch {
+		case !ok || strings.TrimSpace(value) == "":
+			expected := name + ": a text"
+			parts = append(parts, Failed("the entry lacks "+name, expected, n.got(name)).aboutMember(name, expected, n.got(name)))
+		case name == "contact" && !address(value):
+			const expected = "an e-mail address"
+			parts = append(parts, Failed("contact is not an e-mail address", expected, n.got(name)).aboutMember(name, expected, n.got(name)))
+		default:
+			parts = append(parts, aboutEntry())
+		}
+	}
+	return gatherOnce(parts)
+}
+
+func entryClean(_ Evidence, n entry) Judgement {
+	var parts []Judgement
+	for _, name := range recordedURLs() {
+		value, _ := n.text(name)
+		if value != strings.TrimSpace(value) || strings.IndexFunc(value, unicode.IsControl) >= 0 {
+			const expected = "a URL without blanks and control characters"
+			parts = append(parts, Failed("the "+urlOf(name)+" has blanks or control characters, which many clients do not trim", expected, n.got(name)).
+				aboutMember(name, expected, n.got(name)))
+		}
+	}
+	if twins := n.facts.Twins; len(twins) > 0 {
+		const expected = "one entry"
+		id, _ := n.text("id")
+		j := Failed("the registry holds more than one entry with this id, so clients may take another one", expected, fmt.Sprintf("%d entries %s", len(twins)+1, quote(id)))
+		for i, t := range twins {
+			j = j.About(Subject{Name: fmt.Sprintf("entry %d with the id %s", i+2, quote(id)), Label: evidence.Registry.With(evidence.OK),
+				Expected: "none", Got: clip("oauth2 " + t.TokenURL + ", info " + t.InfoURL)})
+		}
+		parts = append(parts, j)
+	}
+	for _, pointer := range openapi.RepeatedMembers(n.raw) {
+		const expected = "each member once"
+		parts = append(parts, Failed("the entry holds a member twice; parsers disagree on which one counts", expected, clip(pointer)+" twice").
+			aboutMember(strings.TrimPrefix(pointer, "/"), expected, "twice"))
+	}
+	for _, pointer := range n.facts.Repeated {
+		const expected = "each member once"
+		parts = append(parts, Failed("the registry document holds a member twice; parsers disagree on which one counts", expected, clip(pointer)+" twice").
+			About(Subject{Name: "member " + clip(strings.TrimPrefix(pointer, "/")) + " of the registry document", Label: evidence.Registry.With(evidence.OK), Expected: expected, Got: "twice"}))
+	}
+	return gatherOnce(append(parts, aboutEntry().Noting(n.remarks()...)))
+}
+
+// remarks are observations that change nothing.
+func (n entry) remarks() []string {
+	var notes []string
+	if name, _ := n.text("name"); name != strings.TrimSpace(name) {
+		notes = append(notes, "the name has blanks around it")
+	}
+	testing := regexp.MustCompile(`(?i)(^|[^a-z])(staging|stage|test|dev|sandbox)([^a-z]|$)`)
+	for _, name := range recordedURLs() {
+		value, _ := n.text(name)
+		if word := testing.FindStringSubmatch(value); word != nil {
+			notes = append(notes, fmt.Sprintf("the %s looks like one of a test environment (%s)", urlOf(name), strings.ToLower(word[2])))
+		}
+	}
+	return notes
+}
+
+func entryHoldsNoSecret(e Evidence, n entry) Judgement {
+	telling := regexp.MustCompile(`(?i)secret|password|client_?id`)
+	marker := regexp.MustCompile(`\[\[([A-Za-z0-9_.-]+):[0-9a-f]{8}:[a-z0-9]+\]\]`)
+	var parts []Judgement
+	const expected = "no secret"
+	openapi.EachMember(n.raw, func(pointer, name string, value []byte) {
+		pointer = strings.TrimPrefix(pointer, "/")
+		var text string
+		_ = json.Unmarshal(value, &text) // anything but a string has no text
+		switch found := marker.FindStringSubmatch(name + text); {
+		case found != nil:
+			got := "the " + found[1] + " of this run"
+			parts = append(parts, Failed("the entry holds a secret that this run uses, for everybody to read", expected, got).aboutMember(pointer, expected, got))
+		case telling.MatchString(name) && !empty(value):
+			got := "a member " + quote(name)
+			parts = append(parts, Failed("the entry has a member whose name speaks of credentials", expected, got).aboutMember(pointer, expected, got))
+		case text != "" && text == e.Run.ClientID && name != "id" && name != "acronym" && name != "name":
+			got := "the client id of this run"
+			parts = append(parts, Failed("the entry holds the client id that this run uses", expected, got).aboutMember(pointer, expected, got))
+		}
+	})
+	return gatherOnce(append(parts, aboutEntry()))
+}
+
+// empty is a value that tells nothing: null, "", {} or [].
+func empty(value []byte) bool {
+	return hollow(value) || bytes.Equal(bytes.TrimSpace(value), []byte(`""`))
 }

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/rin-network/rin/conformance/exchange"
+	"github.com/rin-network/rin/conformance/evidence"
 )
 
 // This file judges what every answer must be (ROB-05 to ROB-07).
@@ -21,14 +21,14 @@ const (
 )
 
 // timed are the resources whose good answers are timed, by role.
-func timed() []exchange.Resource {
-	return []exchange.Resource{exchange.TokenEndpoint, exchange.Info, exchange.Specification, exchange.ListOperation}
+func timed() []evidence.Resource {
+	return []evidence.Resource{evidence.TokenEndpoint, evidence.Info, evidence.Specification, evidence.ListOperation}
 }
 
-func exampleDurations() []exchange.Label {
-	var out []exchange.Label
+func exampleDurations() []evidence.Label {
+	var out []evidence.Label
 	for _, r := range timed() {
-		out = append(out, r.With(exchange.OK))
+		out = append(out, r.With(evidence.OK))
 	}
 	return out
 }
@@ -36,8 +36,8 @@ func exampleDurations() []exchange.Label {
 func answersInTime(e Evidence) Judgement {
 	var parts []Judgement
 	for _, role := range timed() {
-		var best exchange.Exchange
-		for _, label := range e.Resolve(role.With(exchange.OK)) {
+		var best evidence.Exchange
+		for _, label := range e.Resolve(role.With(evidence.OK)) {
 			best = fastest(e, label)
 		}
 		if best.Label != "" {
@@ -51,20 +51,20 @@ func answersInTime(e Evidence) Judgement {
 }
 
 // fastest is the good answer of a resource that came soonest; without one, the good call if it was never answered in time.
-func fastest(e Evidence, label exchange.Label) exchange.Exchange {
-	var best exchange.Exchange
-	for _, x := range e.All(exchange.WholeRun) {
+func fastest(e Evidence, label evidence.Label) evidence.Exchange {
+	var best evidence.Exchange
+	for _, x := range e.All(evidence.WholeRun) {
 		if x.Label.Resource() == label.Resource() && success(x) && x.Request.Method != "HEAD" && (best.Label == "" || x.Duration < best.Duration) {
 			best = x
 		}
 	}
-	if x, sent := e.Get(label); best.Label == "" && sent && x.Failure != nil && x.Failure.Kind == exchange.FailureTimeout {
+	if x, sent := e.Get(label); best.Label == "" && sent && x.Failure != nil && x.Failure.Kind == evidence.FailureTimeout {
 		return x
 	}
 	return best
 }
 
-func inTime(x exchange.Exchange) Judgement {
+func inTime(x evidence.Exchange) Judgement {
 	const expected = "the whole answer within 10 s"
 	got := within(x.Duration)
 	switch {
@@ -82,7 +82,7 @@ func framingHonest(e Evidence) Judgement {
 	var parts []Judgement
 	seen := map[string]bool{}
 	read := 0
-	for _, x := range e.All(exchange.WholeRun) {
+	for _, x := range e.All(evidence.WholeRun) {
 		if x.Response == nil || !ofNode(x) {
 			continue
 		}
@@ -108,7 +108,7 @@ func framingHonest(e Evidence) Judgement {
 // lengthsAgree compares the length that HEAD tells with the content that GET sent (RFC 9110 §8.6). Data may have changed in between, so
 // that a difference is a warning.
 func lengthsAgree(e Evidence) Judgement {
-	head, get := e.The(exchange.ProbeTarget.With(exchange.StrictHead)), e.The(exchange.ProbeTarget.With(exchange.Strict))
+	head, get := e.The(evidence.ProbeTarget.With(evidence.StrictHead)), e.The(evidence.ProbeTarget.With(evidence.Strict))
 	lengths := header(head, "Content-Length")
 	if !success(head) || !success(get) || len(lengths) != 1 || get.Response.Truncated || get.Response.BodyError != "" || len(header(get, "Content-Encoding")) > 0 {
 		return Passed()
@@ -121,9 +121,9 @@ func lengthsAgree(e Evidence) Judgement {
 }
 
 // framed judges the body of one answer as a message.
-func framed(x exchange.Exchange) Judgement {
+func framed(x evidence.Exchange) Judgement {
 	r := x.Response
-	strict := x.Label.Case() == exchange.Strict || x.Label.Case() == exchange.StrictHead
+	strict := x.Label.Case() == evidence.Strict || x.Label.Case() == evidence.StrictHead
 	coding := strings.ToLower(strings.Join(header(x, "Content-Encoding"), ", "))
 	const expected = "a body of the length and the coding that the header announces"
 	switch {
@@ -157,7 +157,7 @@ func clockRight(e Evidence) Judgement {
 	var parts []Judgement
 	var offsets []time.Duration
 	origins := map[string]bool{}
-	for _, label := range []exchange.Label{exchange.TokenEndpoint.With(exchange.OK), exchange.Info.With(exchange.OK)} {
+	for _, label := range []evidence.Label{evidence.TokenEndpoint.With(evidence.OK), evidence.Info.With(evidence.OK)} {
 		x, sent := e.Get(label)
 		if !sent || x.Response == nil {
 			continue
@@ -178,20 +178,20 @@ func clockRight(e Evidence) Judgement {
 	// Servers that agree with each other and not with this machine are more likely right than it.
 	if len(origins) > 1 && (slices.Max(offsets)-slices.Min(offsets)) <= accurate {
 		return Unclear("authorization server and API agree on a time that differs from this machine's by "+within(offsets[0])).
-			Hinting("set the clock of this machine by NTP, then repeat the run").Seen(exchange.TokenEndpoint.With(exchange.OK), exchange.Info.With(exchange.OK))
+			Hinting("set the clock of this machine by NTP, then repeat the run").Seen(evidence.TokenEndpoint.With(evidence.OK), evidence.Info.With(evidence.OK))
 	}
 	return gather(parts...)
 }
 
 // dated compares the Date of an answer with the time in which it came; offset is by how much it is ahead, 0 within that time.
-func dated(x exchange.Exchange) (j Judgement, offset time.Duration) {
+func dated(x evidence.Exchange) (j Judgement, offset time.Duration) {
 	const expected = "Date within 60 s of the time"
 	values := header(x, "Date")
 	if len(values) == 0 {
 		return Warned("an answer has no Date", expected, "no Date").about(x, expected, "no Date"), 0
 	}
-	at, form := exchange.HTTPDate(strings.Join(values, ", "))
-	if form == exchange.NoDate {
+	at, form := evidence.HTTPDate(strings.Join(values, ", "))
+	if form == evidence.NoDate {
 		got := headerText(x, "Date")
 		return Failed("the Date of an answer can't be read", expected, got).about(x, expected, got), 0
 	}
@@ -219,7 +219,7 @@ func dated(x exchange.Exchange) (j Judgement, offset time.Duration) {
 
 // issuedNow compares the time in a token with the Date of its answer. A time before that is no fault: some servers hand a token out
 // again until it ends.
-func issuedNow(x exchange.Exchange, t exchange.TokenFacts) Judgement {
+func issuedNow(x evidence.Exchange, t evidence.TokenFacts) Judgement {
 	if t.JWT == nil {
 		return Judgement{Outcome: Pass}
 	}
@@ -241,4 +241,43 @@ func issuedNow(x exchange.Exchange, t exchange.TokenFacts) Judgement {
 		return Warned("a token is issued "+within(ahead)+" in the future", expected, got).about(x, expected, got)
 	}
 	return Failed("a token is issued "+within(ahead)+" in the future", expected, got).about(x, expected, got)
+}
+
+// soundAnswers are ROB-05 to ROB-07: what every answer must be.
+func soundAnswers() []Requirement {
+	return []Requirement{
+		{
+			ID: "ROB-05", Title: "Answers come in time",
+			Level: Recommended, Gate: Advice, Profile: Auth,
+			Source:   cite("Interface document, Limits", "").AsDerived(),
+			Quote:    "Rate limits, size limits and time-outs: not shown.",
+			Probe:    "How long the good token request, the good calls of info endpoint and list, and the request for the specification took to their last byte.",
+			Forgives: "A cold start: of the good calls of a resource the fastest counts. Up to 10 s pass, up to 30 s are a warning.",
+			Fix:      "Bound the list (paging), leave the cache of the generated document on (springdoc.cache.disabled stays false), set time-outs towards databases and the authorization server; keep one instance warm where the platform puts it to sleep.",
+			Breaks:   "The specification takes 11 s each time.",
+			Reads:    append(exampleDurations(), evidence.WholeRun), Check: answersInTime,
+		},
+		{
+			ID: "ROB-06", Title: "Body framing and compression are honest",
+			Level: StandardMust, Gate: Advice, Profile: Auth,
+			Source:   RFC(9110, "8.6").And(RFC(9112, "6")).And(RFC(9110, "8.4")),
+			Quote:    "a sender MUST NOT forward a message with a Content-Length header field value that is known to be incorrect",
+			Probe:    "The bodies of all answers: read to the end that Content-Length or chunks announce, and decoded. One GET and one HEAD of the probe target ask for Accept-Encoding: identity, written to the connection as they are, and read until the node closes it.",
+			Forgives: "Chunks, bodies that end with the connection, any content coding that was asked for; a coding in spite of identity is a warning.",
+			Fix:      "Let the server compute Content-Length from the encoded bytes, not from characters; drop it where a filter or proxy changes or compresses the body afterwards; leave compression to one place (nginx gzip or the application).",
+			Breaks:   "Content-Length is larger than the body.",
+			Reads:    append(onTarget(evidence.Strict, evidence.StrictHead), evidence.WholeRun), Check: framingHonest,
+		},
+		{
+			ID: "ROB-07", Title: "The node's clock is right",
+			Level: StandardMust, Gate: Advice, Profile: Auth,
+			Source:   RFC(9110, "6.6.1"),
+			Quote:    "An origin server with a clock (as defined in Section 5.6.7) MUST generate a Date header field in all 2xx (Successful), 3xx (Redirection), and 4xx (Client Error) responses",
+			Probe:    "The Date of the good token and info answers against the clock of this machine, and the claim iat of the token against the Date of its answer.",
+			Forgives: "60 s either way; up to 300 s, or no Date, is a warning; a token that was issued earlier and is handed out again. Where authorization server and API agree with each other and not with this machine, its clock may be the wrong one: inconclusive.",
+			Fix:      "Keep time with NTP on every host and in every virtual machine (chronyc tracking, timedatectl), the hosts of caches and gateways too: tokens of a clock that is ahead are refused elsewhere.",
+			Breaks:   "Date is one hour ahead.",
+			Reads:    []evidence.Label{evidence.TokenEndpoint.With(evidence.OK), evidence.Info.With(evidence.OK)}, Check: clockRight,
+		},
+	}
 }

@@ -4,24 +4,115 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/rin-network/rin/conformance/exchange"
+	"github.com/rin-network/rin/conformance/evidence"
 )
+
+// robustness lists group ROB in catalogue order.
+func robustness() []Requirement { return append(oddInput(), soundAnswers()...) }
+
+// clientFault is the source of what odd input must get: an error of the client, not of the server.
+func clientFault() Source { return RFC(9110, "15.6.1").And(RFC(9110, "15.5.1")).AsDerived() }
+
+const (
+	unexpectedCondition = "The 500 (Internal Server Error) status code indicates that the server encountered an unexpected condition that prevented it from fulfilling the request."
+	forgivenOddity      = "Any answer but a 5xx, a firewall's page too. A 5xx counts when it came twice and the normal request worked within a minute of it."
+)
+
+// oddInput are ROB-01 to ROB-04: requests that no client means, and that some client sends one day.
+func oddInput() []Requirement {
+	list, detail := evidence.ListOperation, evidence.DetailOperation
+	return []Requirement{
+		{
+			ID: "ROB-01", Title: "Odd bearer values",
+			Level: Recommended, Gate: Advice, Profile: Auth,
+			Source:   clientFault().And(RFC(6750, "3.1")).And(RFC(6585, "5")),
+			Quote:    unexpectedCondition,
+			Probe:    "A GET of the probe target with six bearer values: 6 kB of A; a.b.c; two dots; a JWT whose header is {; the bytes E4 F6; three JWTs joined by dots.",
+			Forgives: forgivenOddity + " 400 and 431 of web servers for long headers are fine.",
+			Fix:      "Catch whatever the token library raises and answer 401: PyJWT jwt.exceptions.PyJWTError and UnicodeDecodeError, jsonwebtoken's callback error, nimbus-jose-jwt ParseException; decode the header of a token inside the same try.",
+			Breaks:   "A JWT whose header can't be decoded gives 500.",
+			Reads:    append(onTarget(oddBearers()...), evidence.ProbeTarget.With(evidence.OK), evidence.ProbeTarget.With(evidence.OKAfterBearers)),
+			After:    []ID{"TOK-01"}, Check: oddBearersBorne,
+		},
+		{
+			ID: "ROB-02", Title: "Odd token requests",
+			Level: Recommended, Gate: Advice, Profile: Auth,
+			Source:   clientFault().And(RFC(6749, "5.2")),
+			Quote:    unexpectedCondition,
+			Probe:    "Seven POST requests to the token endpoint by a client that nobody knows: no content; JSON; %zz and %FF in a value; a value of 64 kB; multipart/form-data; text/plain. With --polite two: JSON and %FF. The first 403, 429 or refused connection ends the group.",
+			Forgives: forgivenOddity + " 400, 401, 413 and 415 are all fine, and so is reading JSON. 500 for %zz alone, as Keycloak answers it: a warning.",
+			Fix:      "Check the media type before the body is parsed (415 or 400 invalid_request), and answer 400 when parsing fails: Flask: request.get_json(silent=True) or a handler for BadRequest; Express: an error handler after body-parser; Spring: @ExceptionHandler(HttpMessageNotReadableException). Keycloak (seen with 26.4) answers 500 to %zz and can't be configured otherwise, which stays a warning.",
+			Breaks:   "JSON in place of a form gives 500.",
+			Reads:    append(with(evidence.TokenEndpoint, oddForms()...), evidence.TokenEndpoint.With(evidence.OKAfterForm)),
+			After:    []ID{"TOK-01"}, Check: oddFormsBorne,
+		},
+		{
+			ID: "ROB-03", Title: "Odd ids in the detail path",
+			Level: Recommended, Gate: Advice, Profile: Funding,
+			Source:   clientFault().And(RFC(3986, "2.1")),
+			Quote:    unexpectedCondition,
+			Probe:    "The detail operation with seven ids: O'Brien, %00, %FF, ..%2F..%2Fconformance, 2 kB of a, umlauts, {id}.",
+			Forgives: forgivenOddity + " 400 of Tomcat and nginx for %00 and %2F. A node that fails on every unknown id is judged by PAG-09.",
+			Fix:      "Bind ids as parameters of the query, never by joining text; refuse what is not UTF-8 or holds a NUL with 400 before the database sees it (PostgreSQL raises on \\x00), and answer 404 for the rest.",
+			Breaks:   "A quote in the id gives 500.",
+			Reads:    append(with(detail, oddIDs()...), detail.With(evidence.OK), detail.With(evidence.UnknownID), detail.With(evidence.OKAfterIDs)),
+			After:    []ID{"TOK-01"}, Check: oddIDsBorne,
+		},
+		{
+			ID: "ROB-04", Title: "Odd query strings",
+			Level: Recommended, Gate: Advice, Profile: Funding,
+			Source:   clientFault().And(RFC(9110, "15.5.15")),
+			Quote:    unexpectedCondition,
+			Probe:    "The list operation with ?a=%FF, ?=, ?&&, a value of 6 kB, 200 parameters of one name, %00 as the page size, and with Accept: application/x-conformance.",
+			Forgives: forgivenOddity + " 406, 414 and JSON in spite of the Accept header are all fine.",
+			Fix:      "Catch errors of decoding and of converting parameters and answer 400: Python errors='strict' raises UnicodeDecodeError, Integer.parseInt NumberFormatException; Spring: @ExceptionHandler(MethodArgumentTypeMismatchException.class).",
+			Breaks:   "An escape in the query that is not UTF-8 gives 500.",
+			Reads:    append(with(list, oddQueries()...), list.With(evidence.OK), list.With(evidence.OKAfterQueries)),
+			After:    []ID{"TOK-01"}, Check: oddQueriesBorne,
+		},
+	}
+}
+
+func oddBearers() []evidence.Case {
+	return []evidence.Case{evidence.BearerLong, evidence.BearerThree, evidence.BearerDots, evidence.BearerBadHeader, evidence.BearerBytes, evidence.BearerJoined}
+}
+
+func oddForms() []evidence.Case {
+	return []evidence.Case{evidence.FormEmpty, evidence.FormJSON, evidence.FormPercent, evidence.FormBytes, evidence.FormLong, evidence.FormParts, evidence.FormText}
+}
+
+func oddIDs() []evidence.Case {
+	return []evidence.Case{evidence.IDQuote, evidence.IDNul, evidence.IDBytes, evidence.IDParent, evidence.IDLong, evidence.IDUmlauts, evidence.IDBraces}
+}
+
+func oddQueries() []evidence.Case {
+	return []evidence.Case{evidence.QueryBytes, evidence.QueryNameless, evidence.QueryBlank, evidence.QueryLong, evidence.QueryRepeated, evidence.QuerySizeNul, evidence.OddAccept}
+}
+
+// with makes the labels of several cases of a resource or role.
+func with(r evidence.Resource, cases ...evidence.Case) []evidence.Label {
+	var out []evidence.Label
+	for _, c := range cases {
+		out = append(out, r.With(c))
+	}
+	return out
+}
 
 // This file judges the answers to odd input (ROB-01 to ROB-04).
 
 func oddBearersBorne(e Evidence) Judgement {
-	return borne(e, onTarget(oddBearers()...), exchange.ProbeTarget.With(exchange.OKAfterBearers), nil)
+	return borne(e, onTarget(oddBearers()...), evidence.ProbeTarget.With(evidence.OKAfterBearers), nil)
 }
 
 func oddFormsBorne(e Evidence) Judgement {
-	after := exchange.TokenEndpoint.With(exchange.OKAfterForm)
-	return borne(e, with(exchange.TokenEndpoint, oddForms()...), after, func(x exchange.Exchange) (Judgement, bool) {
+	after := evidence.TokenEndpoint.With(evidence.OKAfterForm)
+	return borne(e, with(evidence.TokenEndpoint, oddForms()...), after, func(x evidence.Exchange) (Judgement, bool) {
 		if issued(x) {
 			const expected = "401, or another 4xx, without a token"
 			return Failed("a request "+mannerOf(x)+" of a client that nobody registered gets a token", expected, describeError(x)).about(x, expected, describeError(x)), true
 		}
 		j := bears(e, x, after)
-		if j.Outcome != Fail || x.Label.Case() != exchange.FormPercent || x.Status() != 500 {
+		if j.Outcome != Fail || x.Label.Case() != evidence.FormPercent || x.Status() != 500 {
 			return Judgement{}, false
 		}
 		return Warned(j.Reason+", as with Keycloak", j.Expected, j.Got).about(x, j.Expected, j.Got), true
@@ -29,16 +120,16 @@ func oddFormsBorne(e Evidence) Judgement {
 }
 
 func oddQueriesBorne(e Evidence) Judgement {
-	return borne(e, with(exchange.ListOperation, oddQueries()...), exchange.ListOperation.With(exchange.OKAfterQueries), nil)
+	return borne(e, with(evidence.ListOperation, oddQueries()...), evidence.ListOperation.With(evidence.OKAfterQueries), nil)
 }
 
 func oddIDsBorne(e Evidence) Judgement {
-	good := e.The(exchange.DetailOperation.With(exchange.OK))
-	unknown := e.The(exchange.DetailOperation.With(exchange.UnknownID))
+	good := e.The(evidence.DetailOperation.With(evidence.OK))
+	unknown := e.The(evidence.DetailOperation.With(evidence.UnknownID))
 	if serverError(unknown) || unknown.Failure != nil || success(unknown) && carriesData(unknown, good) {
 		return Judgement{Outcome: Blocked, BlockedBy: "PAG-09", Reason: "any unknown id is answered " + describe(unknown) + ", so odd ones show nothing more"}.Seen(unknown.Label)
 	}
-	return borne(e, with(exchange.DetailOperation, oddIDs()...), exchange.DetailOperation.With(exchange.OKAfterIDs), func(x exchange.Exchange) (Judgement, bool) {
+	return borne(e, with(evidence.DetailOperation, oddIDs()...), evidence.DetailOperation.With(evidence.OKAfterIDs), func(x evidence.Exchange) (Judgement, bool) {
 		if !success(x) || !(carriesData(x, good) || len(x.Response.Body) > tiny && !html(x) && !jsonMedia(mediaType(x))) {
 			return Judgement{}, false
 		}
@@ -48,7 +139,7 @@ func oddIDsBorne(e Evidence) Judgement {
 }
 
 // borne judges the answers to odd requests, and by more, which may be nil, those that came. control is the normal request after them.
-func borne(e Evidence, odd []exchange.Label, control exchange.Label, more func(exchange.Exchange) (Judgement, bool)) Judgement {
+func borne(e Evidence, odd []evidence.Label, control evidence.Label, more func(evidence.Exchange) (Judgement, bool)) Judgement {
 	var parts, unsent []Judgement
 	for _, role := range odd {
 		labels := e.Resolve(role)
@@ -84,7 +175,7 @@ func borne(e Evidence, odd []exchange.Label, control exchange.Label, more func(e
 }
 
 // planned reports that all of the requests were meant to be sent.
-func planned(e Evidence, odd []exchange.Label) bool {
+func planned(e Evidence, odd []evidence.Label) bool {
 	for _, role := range odd {
 		for _, l := range e.Resolve(role) {
 			_, sent := e.Get(l)
@@ -100,15 +191,15 @@ func planned(e Evidence, odd []exchange.Label) bool {
 const slowest = 30 * time.Second
 
 // bears judges one answer to an odd request.
-func bears(e Evidence, x exchange.Exchange, control exchange.Label) Judgement {
+func bears(e Evidence, x evidence.Exchange, control evidence.Label) Judgement {
 	const expected = "any answer but a 5xx, best a 4xx"
 	var fault string
 	switch {
 	case x.Failure != nil:
 		switch x.Failure.Kind {
-		case exchange.FailureTimeout:
+		case evidence.FailureTimeout:
 			fault = "is never answered"
-		case exchange.FailureReset, exchange.FailureProtocol:
+		case evidence.FailureReset, evidence.FailureProtocol:
 			fault = "ends the connection without an answer"
 		default:
 			return Unclear(fmt.Sprintf("no answer to %s: %s", e.asked(x.Label), clip(x.Failure.Message))).Seen(x.Label)
@@ -135,13 +226,13 @@ func bears(e Evidence, x exchange.Exchange, control exchange.Label) Judgement {
 
 // worksBeside reports a good answer of the same resource within a minute of an odd one, and that the normal request after the odd
 // ones, where it was sent, was one.
-func worksBeside(e Evidence, x exchange.Exchange, control exchange.Label) bool {
+func worksBeside(e Evidence, x evidence.Exchange, control evidence.Label) bool {
 	for _, label := range e.Resolve(control) {
 		if after, sent := e.Get(label); sent && !success(after) {
 			return false
 		}
 	}
-	for _, good := range e.All(exchange.WholeRun) {
+	for _, good := range e.All(evidence.WholeRun) {
 		if good.Label.Resource() == x.Label.Resource() && success(good) && good.Started.Sub(x.Started).Abs() <= time.Minute {
 			return true
 		}

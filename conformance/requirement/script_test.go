@@ -8,19 +8,19 @@ import (
 	"strings"
 	"time"
 
-	"github.com/rin-network/rin/conformance/exchange"
+	"github.com/rin-network/rin/conformance/evidence"
 )
 
 // A script is evidence in writing; testdata/README.md describes the language. Scripts are read onto a stage, one after the
 // other: a later one replaces labels of an earlier one, so that a case only tells how it differs from the good node.
 type stage struct {
-	order     []exchange.Label
-	exchanges map[exchange.Label]exchange.Exchange
-	shaken    map[exchange.Label]exchange.Handshake
+	order     []evidence.Label
+	exchanges map[evidence.Label]evidence.Exchange
+	shaken    map[evidence.Label]evidence.Handshake
 	cause     string // why the run ended early
-	log       exchange.Log
-	document  exchange.Document
-	findings  map[exchange.Label]*exchange.SchemaFindings
+	log       evidence.Log
+	document  evidence.Document
+	findings  map[evidence.Label]*evidence.SchemaFindings
 	files     map[string]string // attachments by name
 	want      wanted
 }
@@ -33,9 +33,9 @@ type wanted struct {
 
 func newStage() *stage {
 	return &stage{
-		exchanges: map[exchange.Label]exchange.Exchange{},
-		shaken:    map[exchange.Label]exchange.Handshake{},
-		findings:  map[exchange.Label]*exchange.SchemaFindings{},
+		exchanges: map[evidence.Label]evidence.Exchange{},
+		shaken:    map[evidence.Label]evidence.Handshake{},
+		findings:  map[evidence.Label]*evidence.SchemaFindings{},
 		files:     map[string]string{},
 	}
 }
@@ -86,7 +86,7 @@ func (s *stage) directive(line string) error {
 	case "registry":
 		return s.registry(rest)
 	case "registry-facts":
-		s.log.RegistryFacts = &exchange.RegistryFacts{}
+		s.log.RegistryFacts = &evidence.RegistryFacts{}
 		return json.Unmarshal([]byte(rest), s.log.RegistryFacts)
 	case "handshake":
 		return s.handshake(rest)
@@ -94,7 +94,7 @@ func (s *stage) directive(line string) error {
 		s.cause = rest
 	case "remove":
 		for _, l := range strings.Fields(rest) {
-			s.remove(exchange.Label(l))
+			s.remove(evidence.Label(l))
 		}
 	case "skip":
 		return s.skip(rest)
@@ -105,7 +105,7 @@ func (s *stage) directive(line string) error {
 		if len(f) != 3 {
 			return fmt.Errorf("removed wants <pointer> <keyword> <value>")
 		}
-		s.document.Removed = append(s.document.Removed, exchange.Removed{Pointer: f[0], Keyword: f[1], Value: f[2]})
+		s.document.Removed = append(s.document.Removed, evidence.Removed{Pointer: f[0], Keyword: f[1], Value: f[2]})
 	case "invalid":
 		s.document.Invalid = append(s.document.Invalid, rest)
 	case "uncompared":
@@ -122,10 +122,10 @@ func (s *stage) directive(line string) error {
 func (s *stage) exchange(block string) error {
 	lines := strings.Split(strings.TrimRight(block, "\n"), "\n")
 	label, given, _ := strings.Cut(lines[0], " ")
-	x, known := s.exchanges[exchange.Label(label)]
+	x, known := s.exchanges[evidence.Label(label)]
 	if !known {
-		s.order = append(s.order, exchange.Label(label))
-		x = exchange.Exchange{Label: exchange.Label(label), Attempts: 1, Duration: 12 * time.Millisecond,
+		s.order = append(s.order, evidence.Label(label))
+		x = evidence.Exchange{Label: evidence.Label(label), Attempts: 1, Duration: 12 * time.Millisecond,
 			Started: time.Date(2027, 1, 15, 8, 0, len(s.order), 0, time.UTC)}
 	}
 	if f := fields(given); len(f) > 0 {
@@ -175,23 +175,23 @@ func split(lines []string) (request []string, answers [][]string) {
 	return request, answers
 }
 
-func ask(x *exchange.Exchange, lines []string) error {
+func ask(x *evidence.Exchange, lines []string) error {
 	f := strings.Fields(lines[0])
 	if len(f) != 3 {
 		return fmt.Errorf("a request line has method, URL and protocol, not %q", lines[0])
 	}
 	header, body, err := message(lines[1:])
-	x.Request = exchange.Request{Method: f[0], URL: f[1], Header: header, Body: body}
+	x.Request = evidence.Request{Method: f[0], URL: f[1], Header: header, Body: body}
 	return err
 }
 
-func answer(x *exchange.Exchange, answers [][]string) error {
+func answer(x *evidence.Exchange, answers [][]string) error {
 	x.Redirects, x.Response, x.Failure = nil, nil, nil
 	at := x.Request.URL
 	for i, lines := range answers {
 		if failure, ok := strings.CutPrefix(lines[0], "!!! "); ok {
 			kind, message, _ := strings.Cut(failure, " ")
-			x.Failure = &exchange.Failure{Kind: exchange.FailureKind(kind), Message: message}
+			x.Failure = &evidence.Failure{Kind: evidence.FailureKind(kind), Message: message}
 			return nil
 		}
 		f := strings.SplitN(strings.TrimPrefix(lines[0], ">>> "), " ", 3)
@@ -207,35 +207,35 @@ func answer(x *exchange.Exchange, answers [][]string) error {
 			return err
 		}
 		if i < len(answers)-1 {
-			location := strings.Join(exchange.Values(header, "Location"), "")
-			x.Redirects = append(x.Redirects, exchange.Hop{URL: at, Status: status, Header: header, Location: location})
+			location := strings.Join(evidence.Values(header, "Location"), "")
+			x.Redirects = append(x.Redirects, evidence.Hop{URL: at, Status: status, Header: header, Location: location})
 			at = location
 			continue
 		}
-		x.Response = &exchange.Response{Proto: f[0], Status: status, Header: header, Body: body, Size: int64(len(body))}
+		x.Response = &evidence.Response{Proto: f[0], Status: status, Header: header, Body: body, Size: int64(len(body))}
 	}
 	return nil
 }
 
 // message reads header lines, an empty line and the body.
-func message(lines []string) ([]exchange.Field, exchange.Body, error) {
-	var header []exchange.Field
+func message(lines []string) ([]evidence.Field, evidence.Body, error) {
+	var header []evidence.Field
 	for i, line := range lines {
 		if line == "" {
 			body := strings.Join(lines[i+1:], "\n")
-			return header, exchange.Body(strings.TrimRight(body, "\n")), nil
+			return header, evidence.Body(strings.TrimRight(body, "\n")), nil
 		}
 		name, value, ok := strings.Cut(line, ":")
 		if !ok {
 			return nil, nil, fmt.Errorf("a header line has a colon, not %q", line)
 		}
-		header = append(header, exchange.Field{Name: name, Value: strings.TrimLeft(value, " ")})
+		header = append(header, evidence.Field{Name: name, Value: strings.TrimLeft(value, " ")})
 	}
 	return header, nil, nil
 }
 
 // change performs one "~" edit on an exchange that the base script holds.
-func change(x *exchange.Exchange, edit string) error {
+func change(x *evidence.Exchange, edit string) error {
 	word, rest, _ := strings.Cut(edit, " ")
 	if x.Response != nil {
 		copied := *x.Response // the base keeps its own
@@ -281,15 +281,15 @@ func change(x *exchange.Exchange, edit string) error {
 		r.Header = without(r.Header, rest)
 	case "header":
 		name, value, _ := strings.Cut(rest, ":")
-		r.Header = append(without(r.Header, name), exchange.Field{Name: name, Value: strings.TrimLeft(value, " ")})
+		r.Header = append(without(r.Header, name), evidence.Field{Name: name, Value: strings.TrimLeft(value, " ")})
 	case "add":
 		name, value, _ := strings.Cut(rest, ":")
-		r.Header = append(slices.Clone(r.Header), exchange.Field{Name: name, Value: strings.TrimLeft(value, " ")})
+		r.Header = append(slices.Clone(r.Header), evidence.Field{Name: name, Value: strings.TrimLeft(value, " ")})
 	case "body":
-		r.Body, r.Size = exchange.Body(rest), int64(len(rest))
+		r.Body, r.Size = evidence.Body(rest), int64(len(rest))
 	case "body-quoted":
 		text, err := strconv.Unquote(rest)
-		r.Body, r.Size = exchange.Body(text), int64(len(text))
+		r.Body, r.Size = evidence.Body(text), int64(len(text))
 		return err
 	case "truncated":
 		r.Truncated = true
@@ -306,8 +306,8 @@ func change(x *exchange.Exchange, edit string) error {
 	return nil
 }
 
-func without(header []exchange.Field, name string) []exchange.Field {
-	var out []exchange.Field
+func without(header []evidence.Field, name string) []evidence.Field {
+	var out []evidence.Field
 	for _, f := range header {
 		if !strings.EqualFold(f.Name, name) {
 			out = append(out, f)

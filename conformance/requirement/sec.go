@@ -1,10 +1,13 @@
 package requirement
 
 import (
+	"bytes"
 	"fmt"
+	"regexp"
+	"slices"
 	"strings"
 
-	"github.com/rin-network/rin/conformance/exchange"
+	"github.com/rin-network/rin/conformance/evidence"
 )
 
 // securityHygiene lists group SEC in catalogue order.
@@ -22,7 +25,7 @@ func otherWaysIn() []Requirement {
 			Forgives: "Cookies of load balancers and of languages, which open nothing; a node that sets no cookie is not concerned.",
 			Fix:      "Keep no session for API calls: Spring Security sessionManagement().sessionCreationPolicy(STATELESS) on the API's filter chain; Express: put express-session behind the API routes; Flask: do not read session in the token check.",
 			Breaks:   "The good call starts a session whose cookie opens the API without a token.",
-			Needs:    onTarget(exchange.SessionCookie), After: []ID{"BRR-01"}, Control: withToken(), Check: cookieRefused,
+			Needs:    onTarget(evidence.SessionCookie), After: []ID{"BRR-01"}, Control: withToken(), Check: cookieRefused,
 		},
 		{
 			ID: "SEC-02", Title: "Proxy and identity headers do not authenticate",
@@ -33,8 +36,8 @@ func otherWaysIn() []Requirement {
 			Forgives: "Any refusal by the node. A 2xx without the protected data, as from a start page that X-Original-URL leads to, is a warning.",
 			Fix:      "Let the proxy drop these headers from outside and set its own (nginx: proxy_set_header X-Forwarded-User \"\"; X-Original-URL \"\"), and let the node accept them from the proxy's address alone; grant nothing by X-Forwarded-For.",
 			Breaks:   "X-Forwarded-User is trusted, whoever sends it.",
-			Needs:    onTarget(exchange.IdentityHeaders),
-			Reads:    onTarget(exchange.ForwardedUser, exchange.RemoteUser, exchange.ForwardedFor, exchange.OriginalURL, exchange.AuthRequestUser, exchange.RealIP, exchange.OriginAlone),
+			Needs:    onTarget(evidence.IdentityHeaders),
+			Reads:    onTarget(evidence.ForwardedUser, evidence.RemoteUser, evidence.ForwardedFor, evidence.OriginalURL, evidence.AuthRequestUser, evidence.RealIP, evidence.OriginAlone),
 			After:    []ID{"BRR-01"}, Control: withToken(), Check: sayingsRefused,
 		},
 		{
@@ -46,7 +49,7 @@ func otherWaysIn() []Requirement {
 			Forgives: "No CORS at all, a fixed origin, * without credentials. A preflight of the token endpoint that repeats the Origin with credentials is a warning: Keycloak's does, and looks at the client's web origins at the call itself.",
 			Fix:      "List the origins of your own pages, or answer * without Access-Control-Allow-Credentials. Spring: allowedOrigins(…) in place of allowedOriginPatterns(\"*\") with allowCredentials(true); Express: cors({origin: [...]}); Flask-CORS: not supports_credentials=True with origins=\"*\". Keycloak's preflight can't be configured otherwise and stays a warning.",
 			Breaks:   "Whatever Origin comes is allowed, with credentials.",
-			Reads:    append(onTarget(exchange.ForeignOrigin, exchange.LookalikeOrigin), exchange.TokenEndpoint.With(exchange.Preflight)),
+			Reads:    append(onTarget(evidence.ForeignOrigin, evidence.LookalikeOrigin), evidence.TokenEndpoint.With(evidence.Preflight)),
 			After:    []ID{"TOK-01"}, Check: originsLimited,
 		},
 		{
@@ -58,13 +61,13 @@ func otherWaysIn() []Requirement {
 			Forgives: "The token in the token answer itself; forged and garbage tokens (ERR-04 looks for those); a Location that repeats a URL which held the credential.",
 			Fix:      "Do not repeat requests in answers: switch debug endpoints and request dumps off, keep form fields and the Authorization header out of error texts, logs that are shown, and caches.",
 			Breaks:   "The info answer repeats the Authorization header.",
-			Reads:    []exchange.Label{exchange.WholeRun}, Check: secretsKept,
+			Reads:    []evidence.Label{evidence.WholeRun}, Check: secretsKept,
 		},
 	}
 }
 
 func cookieRefused(e Evidence) Judgement {
-	x, good := target(e, exchange.SessionCookie)
+	x, good := target(e, evidence.SessionCookie)
 	j := refusal("the call with the cookies of a good one and without a token", x, good)
 	if j.Outcome == Fail {
 		j.Notes = append(j.Notes, "cookies sent: "+clip(x.Given["cookies"]))
@@ -75,14 +78,14 @@ func cookieRefused(e Evidence) Judgement {
 // sayingsRefused checks SEC-02: nothing that a caller says of itself stands in for the token.
 func sayingsRefused(e Evidence) Judgement {
 	parts := []Judgement{identityHeadersRefused(e)}
-	if x, good := target(e, exchange.OriginAlone); x.Label != "" {
+	if x, good := target(e, evidence.OriginAlone); x.Label != "" {
 		parts = append(parts, refusal("the call without a token and with the Origin of a page elsewhere", x, good))
 	}
 	return gather(parts...)
 }
 
 func identityHeadersRefused(e Evidence) Judgement {
-	x, good := target(e, exchange.IdentityHeaders)
+	x, good := target(e, evidence.IdentityHeaders)
 	const what = "the call without a token and with the headers of a proxy"
 	if !success(x) {
 		return refusal(what, x, good)
@@ -105,22 +108,22 @@ func identityHeadersRefused(e Evidence) Judgement {
 
 // identityHeaders lists the headers of SEC-02 with the cases that send each alone.
 func identityHeaders() []struct {
-	c      exchange.Case
+	c      evidence.Case
 	header string
 } {
 	return []struct {
-		c      exchange.Case
+		c      evidence.Case
 		header string
 	}{
-		{exchange.ForwardedUser, "X-Forwarded-User"}, {exchange.RemoteUser, "X-Remote-User"},
-		{exchange.ForwardedFor, "X-Forwarded-For"}, {exchange.OriginalURL, "X-Original-URL"},
-		{exchange.AuthRequestUser, "X-Auth-Request-User"}, {exchange.RealIP, "X-Real-IP"},
+		{evidence.ForwardedUser, "X-Forwarded-User"}, {evidence.RemoteUser, "X-Remote-User"},
+		{evidence.ForwardedFor, "X-Forwarded-For"}, {evidence.OriginalURL, "X-Original-URL"},
+		{evidence.AuthRequestUser, "X-Auth-Request-User"}, {evidence.RealIP, "X-Real-IP"},
 	}
 }
 
 func originsLimited(e Evidence) Judgement {
 	var parts []Judgement
-	for _, label := range append(onTarget(exchange.ForeignOrigin, exchange.LookalikeOrigin), exchange.TokenEndpoint.With(exchange.Preflight)) {
+	for _, label := range append(onTarget(evidence.ForeignOrigin, evidence.LookalikeOrigin), evidence.TokenEndpoint.With(evidence.Preflight)) {
 		for _, l := range e.Resolve(label) {
 			if j, lacks := e.lacking(l); lacks {
 				parts = append(parts, j)
@@ -136,8 +139,8 @@ func originsLimited(e Evidence) Judgement {
 }
 
 // originAllowed judges what an answer allows pages of an origin that nobody knows.
-func originAllowed(x exchange.Exchange) Judgement {
-	asked := strings.Join(exchange.Values(x.Request.Header, "Origin"), ", ")
+func originAllowed(x evidence.Exchange) Judgement {
+	asked := strings.Join(evidence.Values(x.Request.Header, "Origin"), ", ")
 	allowed := strings.Join(header(x, "Access-Control-Allow-Origin"), ", ")
 	// The value is compared with case (Fetch, CORS check).
 	credentials := strings.Join(header(x, "Access-Control-Allow-Credentials"), ", ") == "true"
@@ -145,7 +148,7 @@ func originAllowed(x exchange.Exchange) Judgement {
 	const expected = "no Access-Control-Allow-Origin, a fixed one, or * without credentials"
 	switch {
 	case !credentials:
-	case asked != "" && allowed == asked && x.Label.Case() == exchange.Preflight:
+	case asked != "" && allowed == asked && x.Label.Case() == evidence.Preflight:
 		return Warned("the preflight of the token endpoint allows any origin with credentials, as Keycloak's does", expected, got).about(x, expected, got)
 	case asked != "" && allowed == asked:
 		return Failed("pages of any origin may call with credentials: the Origin is repeated together with Access-Control-Allow-Credentials", expected, got).about(x, expected, got)
@@ -155,4 +158,145 @@ func originAllowed(x exchange.Exchange) Judgement {
 		return Warned("the origin null is allowed with credentials, which any sandboxed page has", expected, got).about(x, expected, got)
 	}
 	return Passed(x.Label)
+}
+
+// This file reads the markers that stand for secrets in evidence (see evidence.Redactor).
+
+// leak is a secret found in an answer.
+type leak struct {
+	name, fingerprint, form string
+	place                   string // "body", "header X-Debug", "Location"
+}
+
+// marker matches "[[name:fingerprint:form]]".
+func marker() *regexp.Regexp {
+	return regexp.MustCompile(`\[\[([A-Za-z0-9_.-]+):([0-9a-f]{8}):([a-z0-9]+)\]\]`)
+}
+
+// secretsKept checks SEC-04.
+func secretsKept(e Evidence) Judgement {
+	known := knownSecrets(e)
+	markers := marker()
+	var parts []Judgement
+	searched := 0
+	for _, x := range e.All(evidence.WholeRun) {
+		if x.Response == nil {
+			continue
+		}
+		searched++
+		for _, l := range leaksOf(markers, x) {
+			short, secret := known[l.fingerprint]
+			if !secret || owed(x, l) {
+				continue
+			}
+			parts = append(parts, leaked(x, l, short))
+		}
+	}
+	switch {
+	case searched == 0:
+		return Unclear("the run has no answer that could be searched")
+	case len(parts) == 0:
+		return Passed()
+	}
+	return gather(parts...)
+}
+
+func leaked(x evidence.Exchange, l leak, short bool) Judgement {
+	what := "an access token"
+	if strings.HasPrefix(l.name, "client_secret") {
+		what = "the client secret"
+	} else if !strings.HasPrefix(l.name, "access_token") {
+		what = "a secret (" + strings.ReplaceAll(l.name, "_", " ") + ")"
+	}
+	got := what + " in the " + l.place
+	if l.form != "plain" {
+		got += ", as " + l.form
+	}
+	const expected = "an answer without credentials"
+	if short {
+		return Warned(fmt.Sprintf("an answer holds a word that is %s, which is so short that this may be chance", what), expected, got).
+			Hinting("issue secrets and tokens of at least 128 bits, then repeat the run").about(x, expected, got)
+	}
+	return Failed("an answer holds "+got, expected, got).about(x, expected, got)
+}
+
+// knownSecrets lists the fingerprints of the credentials that the run sent or was issued, and whether they are so short that finding
+// one may be chance. What else looks like a marker was invented by the node. Forged tokens and cookies are left out.
+func knownSecrets(e Evidence) map[string]bool {
+	out := map[string]bool{}
+	markers := marker()
+	for _, x := range e.All(evidence.WholeRun) {
+		for _, text := range append(headerTexts(x.Request.Header), x.Request.URL, string(x.Request.Body)) {
+			for _, m := range markers.FindAllStringSubmatch(text, -1) {
+				if credentialMarker(m[1]) {
+					out[m[2]] = out[m[2]] || e.Run.ShortSecret && strings.HasPrefix(m[1], "client_secret")
+				}
+			}
+		}
+		for _, t := range x.Tokens {
+			out[t.Fingerprint] = t.Length > 0 && t.Length < evidence.ShortSecret
+		}
+	}
+	return out
+}
+
+// credentialMarker reports the names of real credentials. A wrong secret and a tampered token are made of the real ones, and are
+// no credentials; a cookie is the node's own.
+func credentialMarker(name string) bool {
+	for _, real := range []string{"client_secret", "access_token", "refresh_token", "id_token"} {
+		if strings.HasPrefix(name, real) {
+			return true
+		}
+	}
+	return false
+}
+
+// maxLeaks is how many markers of one text are looked at.
+const maxLeaks = 1000
+
+// leaksOf lists the markers of an answer, redirects that were followed included, each once for a place.
+func leaksOf(markers *regexp.Regexp, x evidence.Exchange) []leak {
+	var out []leak
+	look := func(place string, text []byte) {
+		if !bytes.Contains(text, []byte("[[")) {
+			return
+		}
+		for _, m := range markers.FindAllSubmatch(text, maxLeaks) {
+			l := leak{string(m[1]), string(m[2]), string(m[3]), place}
+			if credentialMarker(l.name) && !slices.Contains(out, l) {
+				out = append(out, l)
+			}
+		}
+	}
+	fields := func(h []evidence.Field) {
+		for _, f := range h {
+			look("header "+clip(f.Name), []byte(f.Name+" "+f.Value))
+		}
+	}
+	for _, hop := range x.Redirects {
+		fields(hop.Header)
+		if len(evidence.Values(hop.Header, "Location")) == 0 {
+			look("header Location", []byte(hop.Location))
+		}
+	}
+	fields(x.Response.Header)
+	look("body", x.Response.Body)
+	return out
+}
+
+// owed reports a credential where it belongs: a token in the answer that issues one, and a Location that repeats a URL with it.
+func owed(x evidence.Exchange, l leak) bool {
+	if len(x.Tokens) > 0 && !strings.HasPrefix(l.name, "client_secret") {
+		return slices.ContainsFunc(x.Tokens, func(t evidence.TokenFacts) bool { return t.Fingerprint == l.fingerprint }) ||
+			!strings.HasPrefix(l.name, "access_token")
+	}
+	return l.place == "header Location" && strings.Contains(x.Request.URL, ":"+l.fingerprint+":")
+}
+
+func headerTexts(h []evidence.Field) []string {
+	var out []string
+	for _, f := range h {
+		out = append(out, f.Value)
+	}
+	return out
 }

@@ -2,10 +2,11 @@ package requirement
 
 import (
 	"fmt"
+	"net/url"
 	"slices"
 	"strings"
 
-	"github.com/rin-network/rin/conformance/exchange"
+	"github.com/rin-network/rin/conformance/evidence"
 )
 
 // issuerHygiene are SEC-05 to SEC-07: what an authorization server must not accept, and what it says of itself.
@@ -20,7 +21,7 @@ func issuerHygiene() []Requirement {
 			Forgives: "Any refusal. The rule binds clients; a server that accepts it anyway is lax.",
 			Fix:      "Read the credentials from the body alone: servlet containers merge query and body in getParameter. Spring Authorization Server refuses them since 1.1.3 and 1.0.4.",
 			Breaks:   "Credentials in the query are accepted.",
-			Reads:    []exchange.Label{exchange.TokenEndpoint.With(exchange.SecretInURL)},
+			Reads:    []evidence.Label{evidence.TokenEndpoint.With(evidence.SecretInURL)},
 			After:    []ID{"TOK-01"}, Check: secretInURLRefused,
 		},
 		{
@@ -32,7 +33,7 @@ func issuerHygiene() []Requirement {
 			Forgives: "No metadata at all; members that are absent.",
 			Fix:      "Let the server know its public URL: KC_HOSTNAME with KC_PROXY_HEADERS=xforwarded for Keycloak behind a proxy. As long as it does not, iss in its tokens is wrong as well.",
 			Breaks:   "token_endpoint has an internal host name.",
-			Needs:    []exchange.Label{issuedToken()}, Reads: metadataLabels(), After: []ID{"TOK-01"}, Check: metadataMatches,
+			Needs:    []evidence.Label{issuedToken()}, Reads: metadataLabels(), After: []ID{"TOK-01"}, Check: metadataMatches,
 		},
 		{
 			ID: "SEC-07", Title: "Brute-force protection exists (attested, not probed)",
@@ -52,7 +53,7 @@ func secretInURLRefused(e Evidence) Judgement {
 	if !e.Run.SecretInURL {
 		return Missing("the operator did not allow a secret in a URL (--allow-secret-in-url)")
 	}
-	label := exchange.TokenEndpoint.With(exchange.SecretInURL)
+	label := evidence.TokenEndpoint.With(evidence.SecretInURL)
 	if j, lacks := e.lacking(label); lacks {
 		return j
 	}
@@ -130,4 +131,54 @@ func protectionAttested(e Evidence) Judgement {
 		return Passed().Noting("attested by the operator, without saying how")
 	}
 	return Passed().Noting("attested by the operator: " + clip(a.How))
+}
+
+// metadata is what an authorization server says of itself (RFC 8414 §2, OpenID Connect Discovery 1.0 §3).
+type metadata struct {
+	issuer, tokenEndpoint string
+	// grants is nil when grant_types_supported is absent.
+	grants []string
+}
+
+// metadataPlaces is how many places a run asks for metadata at most.
+const metadataPlaces = 3
+
+// metadataLabels are the requests for metadata.
+func metadataLabels() []evidence.Label {
+	var out []evidence.Label
+	for n := range metadataPlaces {
+		out = append(out, evidence.MetadataResource(n+1).With(evidence.Published))
+	}
+	return out
+}
+
+// metadataOf finds the metadata in the answers: the first JSON object that names an issuer or a token endpoint.
+func metadataOf(e Evidence) (m metadata, x evidence.Exchange, found bool) {
+	for _, label := range metadataLabels() {
+		x, sent := e.Get(label)
+		o, isObject := jsonObject(x)
+		if !sent || !success(x) || !isObject || o["issuer"] == nil && o["token_endpoint"] == nil {
+			continue
+		}
+		m.issuer, _ = o["issuer"].(string)
+		m.tokenEndpoint, _ = o["token_endpoint"].(string)
+		if list, isList := o["grant_types_supported"].([]any); isList {
+			m.grants = []string{}
+			for _, g := range list {
+				if s, isText := g.(string); isText {
+					m.grants = append(m.grants, s)
+				}
+			}
+		}
+		return m, x, true
+	}
+	return m, x, false
+}
+
+// sameURL compares two URLs; host names have no case and default ports may be spelled out, paths are compared as they are.
+func sameURL(a, b string) bool {
+	u, errA := url.Parse(a)
+	v, errB := url.Parse(b)
+	return errA == nil && errB == nil && origin(a) != "" && origin(a) == origin(b) &&
+		u.EscapedPath() == v.EscapedPath() && strings.EqualFold(u.RawQuery, v.RawQuery)
 }

@@ -5,13 +5,13 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/rin-network/rin/conformance/exchange"
+	"github.com/rin-network/rin/conformance/evidence"
 )
 
 // specification lists group SPC in catalogue order.
 func specification() []Requirement {
 	// The list operation is known once the document was read, so waiting for it waits for the document.
-	served := []exchange.Label{exchange.Specification.With(exchange.NoToken), exchange.Specification.With(exchange.OK), exchange.ListOperation.With(exchange.OK)}
+	served := []evidence.Label{evidence.Specification.With(evidence.NoToken), evidence.Specification.With(evidence.OK), evidence.ListOperation.With(evidence.OK)}
 	readable := []ID{"SPC-01", "SPC-03"}
 	return []Requirement{
 		{
@@ -111,7 +111,7 @@ func specification() []Requirement {
 			Forgives: "A document without a word on security (a warning, and never read as \"public\"); OpenID Connect; an API key in Authorization, which is how Swagger 2.0 describes a bearer token.",
 			Fix:      "Declare the scheme and ask for it: components.securitySchemes.bearer = {type: http, scheme: bearer} and security: [{bearer: []}]. springdoc: @SecurityScheme and @OpenAPIDefinition(security = …).",
 			Breaks:   "security names a scheme that is not declared.",
-			Reads:    append(served, exchange.EveryOperation.With(exchange.NoToken)), After: readable, Check: securityDescribed,
+			Reads:    append(served, evidence.EveryOperation.With(evidence.NoToken)), After: readable, Check: securityDescribed,
 		},
 		{
 			ID: "SPC-10", Title: "servers[].url is https and covers the tested base URL",
@@ -122,13 +122,13 @@ func specification() []Requirement {
 			Forgives: "Several servers, if one of them is the tested place; another host, as the network's published documents have it, is a warning. The suite never calls a host because a document names it.",
 			Fix:      "Name the public https address under which the operations are served. springdoc: @OpenAPIDefinition(servers = @Server(url = …)), or server.forward-headers-strategy=framework behind a proxy.",
 			Breaks:   "servers names http://localhost:8080.",
-			Reads:    append(served, exchange.WholeRun), After: readable, Check: serversCover,
+			Reads:    append(served, evidence.WholeRun), After: readable, Check: serversCover,
 		},
 	}
 }
 
 func servedAsJSON(e Evidence) Judgement {
-	labels := []exchange.Label{exchange.Specification.With(exchange.NoToken), exchange.Specification.With(exchange.OK)}
+	labels := []evidence.Label{evidence.Specification.With(evidence.NoToken), evidence.Specification.With(evidence.OK)}
 	var last Judgement
 	for i, label := range labels {
 		j, lacks := e.lacking(label)
@@ -151,7 +151,7 @@ func servedAsJSON(e Evidence) Judgement {
 	return last
 }
 
-func documentServed(e Evidence, x exchange.Exchange) Judgement {
+func documentServed(e Evidence, x evidence.Exchange) Judgement {
 	if j, unclear := unclearIfNoVerdict(x); unclear {
 		return j
 	}
@@ -186,7 +186,7 @@ func documentServed(e Evidence, x exchange.Exchange) Judgement {
 }
 
 // yamlDocument recognises an API document in YAML by its media type or by its first lines.
-func yamlDocument(x exchange.Exchange) bool {
+func yamlDocument(x evidence.Exchange) bool {
 	if strings.Contains(mediaType(x), "yaml") {
 		return true
 	}
@@ -200,9 +200,9 @@ func yamlDocument(x exchange.Exchange) bool {
 }
 
 // described returns the subject label of the document: the answer that it was read from.
-func described(e Evidence) exchange.Label {
-	for _, c := range []exchange.Case{exchange.NoToken, exchange.OK} {
-		if x := e.The(exchange.Specification.With(c)); success(x) {
+func described(e Evidence) evidence.Label {
+	for _, c := range []evidence.Case{evidence.NoToken, evidence.OK} {
+		if x := e.The(evidence.Specification.With(c)); success(x) {
 			return x.Label
 		}
 	}
@@ -218,4 +218,53 @@ func aboutDocument(e Evidence, places []Subject, passed func() Judgement, failed
 		places[i].Label = described(e)
 	}
 	return failed(places[0]).Blaming(NodeDocument).About(places...).bounded()
+}
+
+func readableWithoutToken(e Evidence) Judgement {
+	anonymous := evidence.Specification.With(evidence.NoToken)
+	if j, lacks := e.lacking(anonymous); lacks {
+		return j
+	}
+	x, good := e.The(anonymous), e.The(evidence.Specification.With(evidence.OK))
+	const expected = "200 without a token"
+	if documentServed(e, x).Outcome == Pass {
+		return Passed(x.Label)
+	}
+	if j, unclear := noVerdict(x); unclear {
+		return j
+	}
+	if documentServed(e, good).Outcome == Pass {
+		return Warned("the document is served to callers with a token only, so the reference documentation can't link to it", expected, describe(x)).about(x, expected, describe(x))
+	}
+	return Unclear("the document came neither without nor with a token").about(x, expected, describe(x))
+}
+
+func structureValid(e Evidence) Judgement {
+	switch {
+	case e.Document == nil:
+		return unread()
+	case e.Document.Uncompared != "":
+		return Missing("the document was not compared with a meta-schema: " + clip(e.Document.Uncompared)).Seen(described(e))
+	}
+	version, _ := documentVersion(e.Spec)
+	expected := "a document that fits the meta-schema of " + versionName(version)
+	var faults []Subject
+	for _, fault := range e.Document.Invalid {
+		place, words, told := strings.Cut(fault, ": ")
+		if !told {
+			place, words = "the document", fault
+		}
+		faults = append(faults, Subject{Name: clip(place), Expected: expected, Got: clip(words)})
+	}
+	return aboutDocument(e, faults, func() Judgement { return Passed() }, func(first Subject) Judgement {
+		return Failed(fmt.Sprintf("the document is not built as %s asks, first at %s", versionName(version), first.Name), first.Expected, first.Got)
+	})
+}
+
+// versionName names the specification that a document follows: "OpenAPI 3.0.3", "Swagger 2.0".
+func versionName(version string) string {
+	if version == "2.0" {
+		return "Swagger 2.0"
+	}
+	return clip("OpenAPI " + version)
 }

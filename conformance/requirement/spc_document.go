@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/rin-network/rin/conformance/document"
-	"github.com/rin-network/rin/conformance/exchange"
+	"github.com/rin-network/rin/conformance/evidence"
+	"github.com/rin-network/rin/conformance/openapi"
 )
 
 // unread is the judgement of a run that holds no document, although one was served.
@@ -57,7 +57,7 @@ func headDeclared(e Evidence) Judgement {
 func filled(v any) bool { s, ok := v.(string); return ok && strings.TrimSpace(s) != "" }
 
 // documentVersion reads openapi or swagger; known versions are 3.0.x, 3.1.x and 2.0.
-func documentVersion(d *document.Document) (version string, known bool) {
+func documentVersion(d *openapi.Document) (version string, known bool) {
 	for _, name := range []string{"/openapi", "/swagger"} {
 		v, _ := d.Raw(name)
 		if s, ok := v.(string); ok && s != "" {
@@ -68,7 +68,7 @@ func documentVersion(d *document.Document) (version string, known bool) {
 	return "", false
 }
 
-func pathFaults(d *document.Document, version string) []Subject {
+func pathFaults(d *openapi.Document, version string) []Subject {
 	raw, there := d.Raw("/paths")
 	paths, object := raw.(map[string]any)
 	switch {
@@ -89,7 +89,7 @@ func pathFaults(d *document.Document, version string) []Subject {
 	var faults []Subject
 	for path := range paths {
 		if !strings.HasPrefix(path, "/") && !strings.HasPrefix(path, "x-") {
-			faults = append(faults, Subject{Name: "/paths/" + document.Escape(clip(path)), Expected: "a path that begins with /", Got: quote(path)})
+			faults = append(faults, Subject{Name: "/paths/" + openapi.Escape(clip(path)), Expected: "a path that begins with /", Got: quote(path)})
 		}
 	}
 	slices.SortFunc(faults, func(a, b Subject) int { return strings.Compare(a.Name, b.Name) })
@@ -127,7 +127,7 @@ func refsResolve(e Evidence) Judgement {
 }
 
 // foreignRefs are the references to other documents that the guard took out. Keywords that name a dialect are no references.
-func foreignRefs(d *exchange.Document) []Subject {
+func foreignRefs(d *evidence.Document) []Subject {
 	var out []Subject
 	if d == nil {
 		return nil
@@ -158,9 +158,9 @@ func templatesAgree(e Evidence) Judgement {
 }
 
 // samePaths finds paths that differ in the names of their templates alone, so that nobody can tell which one a URL is of.
-func samePaths(d *document.Document) []Subject {
+func samePaths(d *openapi.Document) []Subject {
 	template := regexp.MustCompile(`\{[^{}]*\}`)
-	known := map[string]document.Operation{}
+	known := map[string]openapi.Operation{}
 	var faults []Subject
 	for _, o := range d.Operations {
 		key := o.Method + " " + template.ReplaceAllString(o.Path, "{}")
@@ -174,9 +174,9 @@ func samePaths(d *document.Document) []Subject {
 }
 
 // operationName is method and template: "GET /fundings/{id}".
-func operationName(o document.Operation) string { return clip(o.Method + " " + o.Path) }
+func operationName(o openapi.Operation) string { return clip(o.Method + " " + o.Path) }
 
-func parameterFaults(o document.Operation) []Subject {
+func parameterFaults(o openapi.Operation) []Subject {
 	var faults []Subject
 	fault := func(expected, got string) {
 		faults = append(faults, Subject{Name: operationName(o), Expected: expected, Got: got})
@@ -204,7 +204,7 @@ func parameterFaults(o document.Operation) []Subject {
 }
 
 // unknownParameters reports whether a parameter of the operation, or its path as a whole, stands behind a reference that can't be followed.
-func unknownParameters(e Evidence, o document.Operation) bool {
+func unknownParameters(e Evidence, o openapi.Operation) bool {
 	item := o.Pointer[:strings.LastIndexByte(o.Pointer, '/')]
 	places := []string{o.Pointer + "/parameters/", item + "/parameters/"}
 	hidden := func(pointer string) bool {
@@ -218,7 +218,7 @@ func unknownParameters(e Evidence, o document.Operation) bool {
 			return true
 		}
 	}
-	return e.Document != nil && slices.ContainsFunc(e.Document.Removed, func(r exchange.Removed) bool { return hidden(r.Pointer) || hidden(r.Pointer+"/$ref") })
+	return e.Document != nil && slices.ContainsFunc(e.Document.Removed, func(r evidence.Removed) bool { return hidden(r.Pointer) || hidden(r.Pointer+"/$ref") })
 }
 
 func operationsDeclared(e Evidence) Judgement {

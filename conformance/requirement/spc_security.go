@@ -1,12 +1,15 @@
 package requirement
 
 import (
+	"fmt"
 	"maps"
+	"net/netip"
+	"net/url"
 	"slices"
 	"strings"
 
-	"github.com/rin-network/rin/conformance/document"
-	"github.com/rin-network/rin/conformance/exchange"
+	"github.com/rin-network/rin/conformance/evidence"
+	"github.com/rin-network/rin/conformance/openapi"
 )
 
 // scheme is a declared way to authorize, as far as SPC-09 asks.
@@ -29,9 +32,9 @@ func securityDescribed(e Evidence) Judgement {
 }
 
 // undefinedSchemes are the requirements, of the document and of operations, that name a scheme which is not declared.
-func undefinedSchemes(d *document.Document) []Subject {
+func undefinedSchemes(d *openapi.Document) []Subject {
 	var out []Subject
-	look := func(where string, s *document.Security) {
+	look := func(where string, s *openapi.Security) {
 		if s == nil {
 			return
 		}
@@ -74,7 +77,7 @@ func securityFits(e Evidence, schemes []scheme) Judgement {
 		return warned("the document describes no security; that the operations need a token has to be known from elsewhere", "no security scheme")
 	case !fits:
 		return warned("no scheme of the document is a bearer token or the client credentials grant", got)
-	case !slices.ContainsFunc(e.Spec.Operations, func(o document.Operation) bool { return o.Security != nil && len(o.Security.Schemes) > 0 }):
+	case !slices.ContainsFunc(e.Spec.Operations, func(o openapi.Operation) bool { return o.Security != nil && len(o.Security.Schemes) > 0 }):
 		return warned("schemes are declared, and no operation asks for one", got+", and no security requirement").
 			Hinting("add security at the top of the document: [{\"bearer\": []}]; springdoc: @SecurityRequirement on the OpenAPIDefinition")
 	case len(elsewhere) > 0 && !told:
@@ -87,10 +90,10 @@ func securityFits(e Evidence, schemes []scheme) Judgement {
 // describedOpen finds operations of which the document says that they need no token, and the node asks for one: generated clients send none.
 func describedOpen(e Evidence) Judgement {
 	const expected = "the security requirement that the node enforces"
-	document := e.The(exchange.Specification.With(exchange.NoToken)).Request.URL
+	document := e.The(evidence.Specification.With(evidence.NoToken)).Request.URL
 	var open []Subject
 	for _, o := range e.Spec.Operations {
-		label := exchange.OperationResource(o.Key).With(exchange.NoToken)
+		label := evidence.OperationResource(o.Key).With(evidence.NoToken)
 		x, asked := e.Get(label)
 		if asked && x.Request.URL == document {
 			continue // SPC-02 tells of a document that needs a token
@@ -107,14 +110,14 @@ func describedOpen(e Evidence) Judgement {
 }
 
 // declaredSchemes reads the schemes in the order of their names.
-func declaredSchemes(d *document.Document) []scheme {
+func declaredSchemes(d *openapi.Document) []scheme {
 	at := "/components/securitySchemes/"
 	if v, _ := documentVersion(d); v == "2.0" {
 		at = "/securityDefinitions/"
 	}
 	var out []scheme
 	for _, name := range slices.Sorted(maps.Keys(d.Schemes)) {
-		pointer := at + document.Escape(name)
+		pointer := at + openapi.Escape(name)
 		if ref, ok := textAt(d, pointer+"/$ref"); ok {
 			pointer, _, _ = d.Follow(ref)
 		}
@@ -126,7 +129,7 @@ func declaredSchemes(d *document.Document) []scheme {
 	return out
 }
 
-func textAt(d *document.Document, pointer string) (string, bool) {
+func textAt(d *openapi.Document, pointer string) (string, bool) {
 	v, _ := d.Raw(pointer)
 	s, ok := v.(string)
 	return s, ok
@@ -150,4 +153,111 @@ func readScheme(name, kind string, member func(string) string) scheme {
 		s.fits = true
 	}
 	return s
+}
+
+const proxyHint = "write the public address of the operations into servers; behind a TLS proxy springdoc takes it from the forwarded headers with server.forward-headers-strategy=framework, or from springdoc's @Server"
+
+func serversCover(e Evidence) Judgement {
+	if e.Spec == nil {
+		return unread()
+	}
+	base := e.Roles.OperationBase
+	if base == "" {
+		base = e.Run.BaseURL
+	}
+	if base == "" {
+		return Missing("where the operations of this node live is not known")
+	}
+	declared := e.Spec.Servers
+	if len(declared) == 0 {
+		declared = []string{"/"} // the default of the specification
+	}
+	var faults []Subject
+	for i, server := range declared {
+		fault := serverFault(e, server, base)
+		if fault == "" {
+			j := Passed(described(e))
+			if i > 0 {
+				j = j.Noting(fmt.Sprintf("the server that was tested is entry %d of %d; most clients take the first, %s", i+1, len(declared), clip(declared[0])))
+			}
+			return j
+		}
+		faults = append(faults, Subject{Name: fmt.Sprintf("server %d", i+1), Label: described(e), Expected: clip(base), Got: clip(server) + ": " + fault})
+	}
+	first := strings.SplitN(faults[0].Got, ": ", 2)
+	reason := "no server of the document is the place that was tested: the first " + serverFault(e, declared[0], base)
+	if len(e.Spec.Servers) == 0 {
+		reason = "the document names no server, so clients look for the operations at the root of its host"
+	}
+	return Warned(reason, clip(base), first[0]).Hinting(proxyHint).Blaming(NodeDocument).About(faults...).bounded()
+}
+
+// serverFault says why a server, relative to the address of the document, is not the place where the operations are; empty when it is.
+func serverFault(e Evidence, server, base string) string {
+	if strings.ContainsAny(server, "{}") {
+		return "holds a variable without a default"
+	}
+	full := resolved(e, server)
+	u, err := url.Parse(full)
+	b, errB := url.Parse(base)
+	switch {
+	case err != nil || errB != nil || u.Host == "":
+		return "is not a URL that clients can resolve"
+	case sameAddress(e, full, base):
+		return ""
+	case u.Scheme == "http" && !e.Run.Loopback:
+		return "has the scheme http, which would send tokens unencrypted"
+	case !sameOrigin(e, full, base):
+		return "is on another host or port"
+	case e.Roles.OperationBase == "" && (below(u.Path, b.Path) || below(b.Path, u.Path)):
+		return "" // the base is the operator's word, which says less than operations that answered
+	}
+	return "is another path of the same host"
+}
+
+// below reports that a path begins with the segments of another.
+func below(path, top string) bool {
+	return strings.HasPrefix(strings.TrimRight(path, "/")+"/", strings.TrimRight(top, "/")+"/")
+}
+
+// resolved is a URL of the document against the address that the document was read from (OAS 3.0.3 Server Object).
+func resolved(e Evidence, raw string) string {
+	at, err := url.Parse(e.Run.SpecURL)
+	if err != nil {
+		return raw
+	}
+	u, err := at.Parse(raw)
+	if err != nil {
+		return raw
+	}
+	return u.String()
+}
+
+// sameAddress reports that two URLs lead to the same place, whatever their last slash, one of them as the document writes it.
+func sameAddress(e Evidence, written, known string) bool {
+	a, errA := url.Parse(resolved(e, written))
+	b, errB := url.Parse(known)
+	return errA == nil && errB == nil && sameOrigin(e, a.String(), known) && a.RawQuery == b.RawQuery &&
+		strings.TrimRight(a.EscapedPath(), "/") == strings.TrimRight(b.EscapedPath(), "/")
+}
+
+// sameOrigin compares scheme, host and port; on loopback the names of this machine are one.
+func sameOrigin(e Evidence, a, b string) bool {
+	a, b = origin(a), origin(b)
+	if e.Run.Loopback {
+		a, b = thisMachine(a), thisMachine(b)
+	}
+	return a != "" && a == b
+}
+
+func thisMachine(origin string) string {
+	u, err := url.Parse(origin)
+	if err != nil {
+		return origin
+	}
+	ip, err := netip.ParseAddr(u.Hostname())
+	if u.Hostname() == "localhost" || err == nil && ip.IsLoopback() {
+		return u.Scheme + "://localhost:" + u.Port()
+	}
+	return origin
 }

@@ -7,18 +7,18 @@ import (
 	"strings"
 	"time"
 
-	"github.com/rin-network/rin/conformance/exchange"
+	"github.com/rin-network/rin/conformance/evidence"
 )
 
 func (s *stage) roles(f map[string]string) error {
 	for key, value := range f {
 		switch key {
 		case "P":
-			s.log.Roles.ProbeTarget = exchange.Resource(value)
+			s.log.Roles.ProbeTarget = evidence.Resource(value)
 		case "list":
-			s.log.Roles.List = exchange.Resource(value)
+			s.log.Roles.List = evidence.Resource(value)
 		case "detail":
-			s.log.Roles.Detail = exchange.Resource(value)
+			s.log.Roles.Detail = evidence.Resource(value)
 		case "base":
 			s.log.Roles.OperationBase = value
 		case "tried":
@@ -26,7 +26,7 @@ func (s *stage) roles(f map[string]string) error {
 		case "operations":
 			s.log.Roles.Operations = nil
 			for _, r := range strings.FieldsFunc(value, func(r rune) bool { return r == ',' }) {
-				s.log.Roles.Operations = append(s.log.Roles.Operations, exchange.Resource(r))
+				s.log.Roles.Operations = append(s.log.Roles.Operations, evidence.Resource(r))
 			}
 		default:
 			return fmt.Errorf("unknown role %q", key)
@@ -79,7 +79,7 @@ func (s *stage) run(f map[string]string) error {
 			r.Wait = d
 		case "bruteForce":
 			answer, how, _ := strings.Cut(value, ": ")
-			r.BruteForce = &exchange.Attestation{Holds: answer == "yes", How: how}
+			r.BruteForce = &evidence.Attestation{Holds: answer == "yes", How: how}
 			if answer == "none" {
 				r.BruteForce = nil
 			}
@@ -94,27 +94,27 @@ func (s *stage) run(f map[string]string) error {
 func (s *stage) skip(rest string) error {
 	label, rest, _ := strings.Cut(rest, " ")
 	kind, because, ok := strings.Cut(rest, ": ")
-	switch k := exchange.NotSentKind(kind); {
-	case ok && slices.Contains([]exchange.NotSentKind{exchange.Unmet, exchange.NotApplicable, exchange.OverBudget}, k):
-		s.remove(exchange.Label(label))
-		s.log.NotSent = append(s.log.NotSent, exchange.NotSent{Label: exchange.Label(label), Kind: k, Because: because})
+	switch k := evidence.NotSentKind(kind); {
+	case ok && slices.Contains([]evidence.NotSentKind{evidence.Unmet, evidence.NotApplicable, evidence.OverBudget}, k):
+		s.remove(evidence.Label(label))
+		s.log.NotSent = append(s.log.NotSent, evidence.NotSent{Label: evidence.Label(label), Kind: k, Because: because})
 		return nil
 	}
 	return fmt.Errorf("skip wants <label> unmet|not-applicable|over-budget: <because>")
 }
 
-func (s *stage) unskip(l exchange.Label) {
-	s.log.NotSent = slices.DeleteFunc(s.log.NotSent, func(n exchange.NotSent) bool { return n.Label == l })
+func (s *stage) unskip(l evidence.Label) {
+	s.log.NotSent = slices.DeleteFunc(s.log.NotSent, func(n evidence.NotSent) bool { return n.Label == l })
 }
 
 // remove takes away what the base says of a label, or of all labels of a resource ("op/getFunding.*").
-func (s *stage) remove(l exchange.Label) {
+func (s *stage) remove(l evidence.Label) {
 	for _, known := range slices.Clone(s.order) {
 		if known == l || l.Case() == "*" && known.Resource() == l.Resource() {
 			delete(s.exchanges, known)
 			delete(s.shaken, known)
 			delete(s.findings, known)
-			s.order = slices.DeleteFunc(s.order, func(o exchange.Label) bool { return o == known })
+			s.order = slices.DeleteFunc(s.order, func(o evidence.Label) bool { return o == known })
 		}
 	}
 	s.unskip(l)
@@ -123,11 +123,11 @@ func (s *stage) remove(l exchange.Label) {
 // describe sets the node's document: "<attachment>", "none", "refused: <why>", or "merge <JSON merge patch>".
 func (s *stage) describe(rest string) error {
 	if why, refused := strings.CutPrefix(rest, "refused: "); refused {
-		s.document = exchange.Document{Refused: why}
+		s.document = evidence.Document{Refused: why}
 		return nil
 	}
 	if rest == "none" {
-		s.document = exchange.Document{}
+		s.document = evidence.Document{}
 		return nil
 	}
 	if patch, ok := strings.CutPrefix(rest, "merge "); ok {
@@ -149,7 +149,7 @@ func (s *stage) describe(rest string) error {
 	if !ok {
 		return fmt.Errorf("no attachment %q", rest)
 	}
-	s.document = exchange.Document{Reduced: json.RawMessage(file)}
+	s.document = evidence.Document{Reduced: json.RawMessage(file)}
 	if !json.Valid(s.document.Reduced) {
 		return fmt.Errorf("attachment %q is not JSON", rest)
 	}
@@ -179,10 +179,10 @@ func merge(target, patch any) any {
 // finding reads "judged <label> items=n", "unjudged <label> why=…" and "finding <label> <kind> <path> expected=… got=…".
 func (s *stage) finding(word, rest string) error {
 	name, rest, _ := strings.Cut(rest, " ")
-	label := exchange.Label(name)
+	label := evidence.Label(name)
 	found := s.findings[label]
 	if found == nil || word != "finding" {
-		found = &exchange.SchemaFindings{Label: label, Judged: word != "unjudged", Items: 1}
+		found = &evidence.SchemaFindings{Label: label, Judged: word != "unjudged", Items: 1}
 		s.findings[label] = found
 	}
 	if word != "finding" {
@@ -197,16 +197,16 @@ func (s *stage) finding(word, rest string) error {
 	kind, rest, _ := strings.Cut(rest, " ")
 	path, rest, _ := strings.Cut(rest, " ")
 	f := fields(rest)
-	found.Findings = append(found.Findings, exchange.Finding{Kind: exchange.FindingKind(kind), Path: path,
+	found.Findings = append(found.Findings, evidence.Finding{Kind: evidence.FindingKind(kind), Path: path,
 		Expected: f["expected"], Got: f["got"], Keyword: f["keyword"], Erratum: f["erratum"]})
 	found.Total = len(found.Findings)
 	return nil
 }
 
 // evidence is the finished log.
-func (s *stage) evidence() *exchange.Log {
+func (s *stage) evidence() *evidence.Log {
 	log := s.log
-	log.Run.Schema = exchange.Schema
+	log.Run.Schema = evidence.Schema
 	for _, l := range s.order {
 		if h, shaken := s.shaken[l]; shaken {
 			log.Handshakes = append(log.Handshakes, h)
@@ -225,6 +225,62 @@ func (s *stage) evidence() *exchange.Log {
 		document := s.document
 		log.Document = &document
 	}
-	log.Ended = &exchange.Ended{Complete: s.cause == "", Cause: s.cause, Requests: len(log.Exchanges)}
+	log.Ended = &evidence.Ended{Complete: s.cause == "", Cause: s.cause, Requests: len(log.Exchanges)}
 	return &log
+}
+
+// registry reads "none", "merge {JSON merge patch}", or the entry as it stands, which may repeat members.
+func (s *stage) registry(rest string) error {
+	if rest == "none" {
+		s.log.Registry, s.log.RegistryFacts = nil, nil
+		return nil
+	}
+	patch, isPatch := strings.CutPrefix(rest, "merge ")
+	if !isPatch {
+		s.log.Registry = json.RawMessage(rest)
+	} else if err := patched(s.log.Registry, patch, &s.log.Registry); err != nil {
+		return fmt.Errorf("registry entry: %w", err)
+	}
+	if !json.Valid(s.log.Registry) {
+		return fmt.Errorf("the registry entry is not JSON")
+	}
+	return nil
+}
+
+// handshake reads "<label> {JSON merge patch}" onto the handshake of that label, or a new one.
+func (s *stage) handshake(rest string) error {
+	name, patch, _ := strings.Cut(rest, " ")
+	label := evidence.Label(name)
+	h, known := s.shaken[label]
+	if !known {
+		s.order = append(s.order, label)
+		h = evidence.Handshake{Label: label, Attempts: 1}
+	}
+	before, err := json.Marshal(h)
+	if err != nil {
+		return err
+	}
+	var after evidence.Handshake
+	if err := patched(before, patch, &after); err != nil {
+		return fmt.Errorf("handshake %s: %w", name, err)
+	}
+	s.unskip(label)
+	s.shaken[label] = after
+	return nil
+}
+
+// patched applies a merge patch (RFC 7396) to a JSON text and decodes the result.
+func patched(text []byte, patch string, into any) error {
+	var target, change any
+	if err := json.Unmarshal(text, &target); err != nil {
+		return err
+	}
+	if err := json.Unmarshal([]byte(patch), &change); err != nil {
+		return fmt.Errorf("patch: %w", err)
+	}
+	merged, err := json.Marshal(merge(target, change))
+	if err != nil {
+		return err
+	}
+	return json.Unmarshal(merged, into)
 }

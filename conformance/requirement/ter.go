@@ -1,9 +1,11 @@
 package requirement
 
 import (
+	"fmt"
 	"slices"
+	"strings"
 
-	"github.com/rin-network/rin/conformance/exchange"
+	"github.com/rin-network/rin/conformance/evidence"
 )
 
 // tokenErrors lists group TER in catalogue order: which token requests must be refused, and how. All of them rest on TOK-01: where good
@@ -14,13 +16,13 @@ func tokenErrors() []Requirement {
 
 // proofs are the good requests right after the two that fail to authenticate the real client: if they are refused, too, the client
 // may be locked out, and nothing is judged.
-func proofs() []exchange.Label {
-	return atToken(exchange.OKAfterWrongSecret, exchange.OKAfterIDOnly)
+func proofs() []evidence.Label {
+	return atToken(evidence.OKAfterWrongSecret, evidence.OKAfterIDOnly)
 }
 
 // tokenRefusals are the answers whose form TER-03 and TER-04 judge.
-func tokenRefusals() []exchange.Label {
-	return atToken(exchange.WrongSecret, exchange.NoClient, exchange.IDOnly, exchange.NoGrantType, exchange.UnknownGrantType)
+func tokenRefusals() []evidence.Label {
+	return atToken(evidence.WrongSecret, evidence.NoClient, evidence.IDOnly, evidence.NoGrantType, evidence.UnknownGrantType)
 }
 
 const (
@@ -40,7 +42,7 @@ func wrongCredentials() []Requirement {
 			Forgives: "Any refusal, whatever its status and form (TER-02 to TER-04 judge them).",
 			Fix:      "Compare the whole secret, byte by byte, and issue no token unless it is right. Keycloak: Client authentication on; mock servers such as oauth2-mock-server never check and can't be certified.",
 			Breaks:   "A server that does not check the secret.",
-			Needs:    atToken(exchange.WrongSecret), Reads: proofs(), After: []ID{needsToken}, Check: unlessLockedOut(wrongSecretRefused),
+			Needs:    atToken(evidence.WrongSecret), Reads: proofs(), After: []ID{needsToken}, Check: unlessLockedOut(wrongSecretRefused),
 		},
 		{
 			ID: "TER-02", Title: "Wrong secret is reported as invalid_client",
@@ -51,7 +53,7 @@ func wrongCredentials() []Requirement {
 			Forgives: "unauthorized_client, as Keycloak says it, invalid_grant and invalid_request: a warning.",
 			Fix:      "Answer {\"error\": \"invalid_client\"} when id and secret don't match. Keycloak's unauthorized_client can't be configured away and stays a warning.",
 			Breaks:   "A wrong secret is answered 400 with error server_error.",
-			Needs:    atToken(exchange.WrongSecret), Reads: proofs(), After: []ID{"TER-01"}, Check: unlessLockedOut(wrongSecretNamed),
+			Needs:    atToken(evidence.WrongSecret), Reads: proofs(), After: []ID{"TER-01"}, Check: unlessLockedOut(wrongSecretNamed),
 		},
 		{
 			ID: "TER-03", Title: "Token errors use 400 or 401",
@@ -73,7 +75,7 @@ func wrongCredentials() []Requirement {
 			Forgives: "An empty 401 where no secret was sent, as Spring Authorization Server answers, and an error_description with quotes, umlauts or line breaks: warnings. Block pages are left out.",
 			Fix:      "Answer errors of the token endpoint with Content-Type: application/json and {\"error\": \"…\", \"error_description\": \"…\"} in ASCII, also for requests that fail before the OAuth code is reached (error handler of the framework, proxy).",
 			Breaks:   "An HTML error page in place of JSON.",
-			Needs:    tokenRefusals(), Reads: slices.Concat(atToken(exchange.UnknownScope, exchange.RepeatedGrantType), proofs()),
+			Needs:    tokenRefusals(), Reads: slices.Concat(atToken(evidence.UnknownScope, evidence.RepeatedGrantType), proofs()),
 			After: []ID{needsToken}, Check: unlessLockedOut(errorBodies),
 		},
 	}
@@ -91,7 +93,7 @@ func missingCredentials() []Requirement {
 			Forgives: "invalid_client, invalid_request or unauthorized_client; an empty 401, as Spring Authorization Server answers (TER-04 warns of it).",
 			Fix:      "Refuse token requests without credentials with invalid_client; never fall back to an anonymous or default client.",
 			Breaks:   "A token for an anonymous client.",
-			Needs:    atToken(exchange.NoClient), Reads: proofs(), After: []ID{needsToken}, Check: unlessLockedOut(anonymousClientRefused),
+			Needs:    atToken(evidence.NoClient), Reads: proofs(), After: []ID{needsToken}, Check: unlessLockedOut(anonymousClientRefused),
 		},
 		{
 			ID: "TER-06", Title: "A client id without secret is refused",
@@ -102,7 +104,7 @@ func missingCredentials() []Requirement {
 			Forgives: "Any refusal, whatever its status, code and form.",
 			Fix:      "Make the client confidential. Keycloak: Client authentication on; Spring Authorization Server: no ClientAuthenticationMethod.NONE on this client.",
 			Breaks:   "A public client: its id alone yields a token.",
-			Needs:    atToken(exchange.IDOnly), Reads: proofs(), After: []ID{needsToken}, Check: unlessLockedOut(idAloneRefused),
+			Needs:    atToken(evidence.IDOnly), Reads: proofs(), After: []ID{needsToken}, Check: unlessLockedOut(idAloneRefused),
 		},
 	}
 }
@@ -119,7 +121,7 @@ func wrongRequests() []Requirement {
 			Forgives: "Any other refusal, such as 401 invalid_client of Spring Authorization Server: a warning.",
 			Fix:      "Require grant_type, and answer 400 {\"error\": \"invalid_request\"} when it is missing.",
 			Breaks:   "client_credentials is taken for granted, and a token is issued.",
-			Needs:    atToken(exchange.NoGrantType), Reads: proofs(), After: []ID{needsToken}, Check: unlessLockedOut(missingGrantRefused),
+			Needs:    atToken(evidence.NoGrantType), Reads: proofs(), After: []ID{needsToken}, Check: unlessLockedOut(missingGrantRefused),
 		},
 		{
 			ID: "TER-08", Title: "Unknown grant type is unsupported_grant_type",
@@ -130,7 +132,7 @@ func wrongRequests() []Requirement {
 			Forgives: "Other error codes, such as unauthorized_client, invalid_grant or invalid_request: a warning.",
 			Fix:      "Answer 400 {\"error\": \"unsupported_grant_type\"} to grant types that are not offered.",
 			Breaks:   "Any grant_type is treated as client_credentials.",
-			Needs:    atToken(exchange.UnknownGrantType), Reads: proofs(), After: []ID{needsToken}, Check: unlessLockedOut(unknownGrantRefused),
+			Needs:    atToken(evidence.UnknownGrantType), Reads: proofs(), After: []ID{needsToken}, Check: unlessLockedOut(unknownGrantRefused),
 		},
 		{
 			ID: "TER-09", Title: "Unknown scope is refused or reported back",
@@ -141,7 +143,7 @@ func wrongRequests() []Requirement {
 			Forgives: "A server without scopes that ignores the parameter and says nothing, and other refusals: a warning.",
 			Fix:      "Answer 400 {\"error\": \"invalid_scope\"}, or add the scope that was granted to the token answer.",
 			Breaks:   "The unknown scope is echoed as granted.",
-			Needs:    atToken(exchange.UnknownScope), Reads: proofs(), After: []ID{needsToken}, Check: unlessLockedOut(unknownScopeReported),
+			Needs:    atToken(evidence.UnknownScope), Reads: proofs(), After: []ID{needsToken}, Check: unlessLockedOut(unknownScopeReported),
 		},
 		{
 			ID: "TER-10", Title: "Basic authentication failure answers 401 with a Basic challenge",
@@ -152,7 +154,7 @@ func wrongRequests() []Requirement {
 			Forgives: "Keycloak (400 in older versions, no challenge) and Spring Authorization Server (no challenge): a warning. It does not apply where this client can't use Basic (TOK-13).",
 			Fix:      "Answer 401 with WWW-Authenticate: Basic realm=\"…\" when Basic credentials are wrong. Spring Authorization Server: set an errorResponseHandler on clientAuthentication(…) that adds the header.",
 			Breaks:   "401 without WWW-Authenticate.",
-			Needs:    atToken(exchange.BasicUnknownClient), Reads: atToken(exchange.Basic, exchange.BasicUnencoded),
+			Needs:    atToken(evidence.BasicUnknownClient), Reads: atToken(evidence.Basic, evidence.BasicUnencoded),
 			After: []ID{needsToken}, Check: basicFailureChallenged,
 		},
 		{
@@ -164,7 +166,7 @@ func wrongRequests() []Requirement {
 			Forgives: "Any 4xx: 405 of Keycloak, 404 of node-oidc-provider, 401 of Spring. A redirect to a login page or a page without a token is a warning.",
 			Fix:      "Route only POST to the token endpoint and answer other methods with 405.",
 			Breaks:   "A GET without credentials yields an anonymous token.",
-			Needs:    atToken(exchange.Get), After: []ID{needsToken}, Check: getYieldsNothing,
+			Needs:    atToken(evidence.Get), After: []ID{needsToken}, Check: getYieldsNothing,
 		},
 		{
 			ID: "TER-12", Title: "Repeated parameter is invalid_request",
@@ -175,7 +177,167 @@ func wrongRequests() []Requirement {
 			Forgives: "A token all the same, from the first or last value: a warning, because the RFC binds the sender. Other refusals, too.",
 			Fix:      "Refuse repeated parameters with 400 {\"error\": \"invalid_request\"}; parsers that make an array of them (PHP, Express) must not crash.",
 			Breaks:   "A repeated grant_type crashes with 500.",
-			Needs:    atToken(exchange.RepeatedGrantType), Reads: proofs(), After: []ID{needsToken}, Check: unlessLockedOut(repeatedParameterRefused),
+			Needs:    atToken(evidence.RepeatedGrantType), Reads: proofs(), After: []ID{needsToken}, Check: unlessLockedOut(repeatedParameterRefused),
 		},
 	}
+}
+
+// This file judges which token requests are refused, and with which code (TER-01, -02, -05 to -12).
+
+// unlessLockedOut judges nothing when a good request was refused right after one that failed to authenticate the client.
+func unlessLockedOut(check func(Evidence) Judgement) func(Evidence) Judgement {
+	return func(e Evidence) Judgement {
+		for _, proof := range proofs() {
+			x, sent := e.Get(proof)
+			if !sent || tokenAnswered(x) {
+				continue
+			}
+			after := attempt(evidence.Case(strings.TrimPrefix(string(proof.Case()), "ok-after-")))
+			return Unclear(fmt.Sprintf("possible lockout: the good token request after %s got %s", after, describeError(x))).
+				Hinting("wait until the authorization server, or what stands in front of it, lets the client in again, then repeat the run; raise the number of failed attempts it allows").
+				Seen(x.Label)
+		}
+		return check(e)
+	}
+}
+
+// gaveToken is the failure of an answer that holds a token although it must not.
+func gaveToken(x evidence.Exchange, reason string) Judgement {
+	return Failed(reason, "4xx without an access token", describeError(x)).about(x, "no access token", describeError(x))
+}
+
+func wrongSecretRefused(e Evidence) Judgement {
+	return noToken(e.The(evidence.TokenEndpoint.With(evidence.WrongSecret)), "a wrong secret yields a token")
+}
+
+func idAloneRefused(e Evidence) Judgement {
+	return noToken(e.The(evidence.TokenEndpoint.With(evidence.IDOnly)), "the client id alone yields a token")
+}
+
+// noToken passes every answer of the node without a token: its status and form are the business of TER-03 and TER-04.
+func noToken(x evidence.Exchange, reason string) Judgement {
+	if issued(x) {
+		return gaveToken(x, reason)
+	}
+	if j, unclear := unclearIfNoVerdict(x); unclear {
+		return j
+	}
+	return Passed(x.Label)
+}
+
+func wrongSecretNamed(e Evidence) Judgement {
+	x := e.The(evidence.TokenEndpoint.With(evidence.WrongSecret))
+	const expected = "error: \"invalid_client\""
+	switch code := oauthError(x); code {
+	case "invalid_client":
+		return Passed(x.Label)
+	case "":
+		return Failed("the refusal of a wrong secret has no error code that a machine can read", expected, describe(x)).about(x, expected, describe(x))
+	case "unauthorized_client":
+		return Warned("a wrong secret is reported as unauthorized_client, as Keycloak does", expected, describeError(x)).about(x, expected, describeError(x))
+	case "invalid_grant", "invalid_request":
+		return Warned("a wrong secret is reported as "+code, expected, describeError(x)).about(x, expected, describeError(x))
+	}
+	return Failed("a wrong secret is reported with a code that means something else", expected, describeError(x)).about(x, expected, describeError(x))
+}
+
+func anonymousClientRefused(e Evidence) Judgement {
+	x := e.The(evidence.TokenEndpoint.With(evidence.NoClient))
+	if issued(x) {
+		return gaveToken(x, "a request without any credentials yields a token")
+	}
+	if j, unclear := unclearIfNoVerdict(x); unclear {
+		return j
+	}
+	const expected = "401 or 400 with error invalid_client"
+	code := oauthError(x)
+	switch {
+	case slices.Contains([]string{"invalid_client", "invalid_request", "unauthorized_client"}, code),
+		code == "" && x.Status() == 401: // an empty 401 of Spring Authorization Server; TER-04 judges the body
+		return Passed(x.Label)
+	}
+	return Warned("a request without credentials is refused, but not as a failed authentication", expected, describeError(x)).about(x, expected, describeError(x))
+}
+
+// refusedAs judges a request that must be refused with 400 and one code. A strange status is left to TER-03 where that looks at it.
+func refusedAs(x evidence.Exchange, want, granted, crashed, otherwise string) Judgement {
+	expected := fmt.Sprintf("400 with error %s", want)
+	if issued(x) {
+		return gaveToken(x, granted)
+	}
+	if serverError(x) {
+		return Failed(crashed, expected, describe(x)).about(x, expected, describe(x))
+	}
+	if j, unclear := unclearIfNoVerdict(x); unclear {
+		return j
+	}
+	elsewhere := slices.Contains(tokenRefusals(), x.Label) && x.Status() != 401
+	if oauthError(x) == want && (x.Status() == 400 || elsewhere) {
+		return Passed(x.Label)
+	}
+	return Warned(otherwise, expected, describeError(x)).about(x, expected, describeError(x))
+}
+
+func missingGrantRefused(e Evidence) Judgement {
+	return refusedAs(e.The(evidence.TokenEndpoint.With(evidence.NoGrantType)), "invalid_request",
+		"a request without grant_type yields a token", "a request without grant_type crashes the token endpoint",
+		"a request without grant_type is refused for another reason")
+}
+
+func unknownGrantRefused(e Evidence) Judgement {
+	x := e.The(evidence.TokenEndpoint.With(evidence.UnknownGrantType))
+	j := refusedAs(x, "unsupported_grant_type",
+		"an unknown grant type yields a token", "an unknown grant type crashes the token endpoint",
+		"an unknown grant type is refused for another reason")
+	if j.Outcome == Warn && oauthError(x) == "" {
+		return Failed("the refusal of an unknown grant type has no error code that a machine can read", j.Expected, j.Got).About(j.Subjects...)
+	}
+	return j
+}
+
+func repeatedParameterRefused(e Evidence) Judgement {
+	x := e.The(evidence.TokenEndpoint.With(evidence.RepeatedGrantType))
+	const expected = "400 with error invalid_request"
+	if issued(x) {
+		return Warned("a repeated parameter is accepted", expected, describeError(x)).about(x, expected, describeError(x))
+	}
+	return refusedAs(x, "invalid_request", "", "a repeated parameter crashes the token endpoint", "a repeated parameter is refused for another reason")
+}
+
+// unknownScope is what the probe asks for.
+const unknownScope = "conformance.unknown"
+
+func unknownScopeReported(e Evidence) Judgement {
+	x := e.The(evidence.TokenEndpoint.With(evidence.UnknownScope))
+	const expected = "400 with error invalid_scope, or a token answer with the scope that was granted"
+	if !issued(x) {
+		return refusedAs(x, "invalid_scope", "", "an unknown scope crashes the token endpoint", "an unknown scope is refused for another reason")
+	}
+	o, _ := jsonObject(x)
+	scope, named := o["scope"].(string)
+	switch {
+	case !named:
+		return Warned("a token was issued without saying that the scope was not granted", expected, describe(x)+" without scope").
+			about(x, expected, describe(x)+" without scope")
+	case slices.Contains(scopes(scope), unknownScope):
+		return Failed("a scope that nobody defined is reported as granted", expected, "scope: "+quote(scope)).about(x, expected, "scope: "+quote(scope))
+	}
+	return Passed(x.Label)
+}
+
+func getYieldsNothing(e Evidence) Judgement {
+	x := e.The(evidence.TokenEndpoint.With(evidence.Get))
+	const expected = "405, or another 4xx"
+	switch {
+	case issued(x):
+		return Failed("a GET without credentials yields a token", expected, describeError(x)).about(x, expected, describeError(x))
+	case clientError(x) && !rateLimited(x): // also a page of something in front: no client can get a token by GET there
+		return Passed(x.Label)
+	case serverError(x):
+		return Failed("a GET crashes the token endpoint", expected, describe(x)).about(x, expected, describe(x))
+	}
+	if j, unclear := unclearIfNoVerdict(x); unclear {
+		return j
+	}
+	return Warned("a GET of the token URL is not refused", expected, describe(x)).about(x, expected, describe(x))
 }

@@ -5,46 +5,46 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/rin-network/rin/conformance/exchange"
+	"github.com/rin-network/rin/conformance/evidence"
 )
 
 // This file judges the form of refusals of the token endpoint (TER-03, TER-04, TER-10).
 
 // attempt says in words what a refused request of the token endpoint tried.
-func attempt(c exchange.Case) string {
+func attempt(c evidence.Case) string {
 	switch c {
-	case exchange.WrongSecret:
+	case evidence.WrongSecret:
 		return "the wrong secret"
-	case exchange.NoClient:
+	case evidence.NoClient:
 		return "the request without credentials"
-	case exchange.IDOnly:
+	case evidence.IDOnly:
 		return "the client id alone"
-	case exchange.NoGrantType:
+	case evidence.NoGrantType:
 		return "the request without grant_type"
-	case exchange.UnknownGrantType:
+	case evidence.UnknownGrantType:
 		return "the unknown grant type"
-	case exchange.UnknownScope:
+	case evidence.UnknownScope:
 		return "the unknown scope"
-	case exchange.RepeatedGrantType:
+	case evidence.RepeatedGrantType:
 		return "the repeated parameter"
-	case exchange.Basic, exchange.BasicUnencoded:
+	case evidence.Basic, evidence.BasicUnencoded:
 		return "HTTP Basic"
-	case exchange.BasicUnknownClient:
+	case evidence.BasicUnknownClient:
 		return "HTTP Basic of an unknown client"
-	case exchange.UnknownParameter:
+	case evidence.UnknownParameter:
 		return "the unknown parameter"
-	case exchange.EmptyScope:
+	case evidence.EmptyScope:
 		return "the empty scope"
-	case exchange.PercentEncoded:
+	case evidence.PercentEncoded:
 		return "percent-encoded values"
-	case exchange.SecretInURL:
+	case evidence.SecretInURL:
 		return "the credentials in the URL"
 	}
 	return strings.ReplaceAll(string(c), "-", " ")
 }
 
 // eachRefusal judges the answers under the labels one by one. Answers with a token are left out: the row that sent the request fails.
-func eachRefusal(e Evidence, labels []exchange.Label, judge func(exchange.Exchange) Judgement) Judgement {
+func eachRefusal(e Evidence, labels []evidence.Label, judge func(evidence.Exchange) Judgement) Judgement {
 	var parts []Judgement
 	for _, l := range labels {
 		if x, sent := e.Get(l); sent && x.Answered() && !issued(x) {
@@ -61,7 +61,7 @@ func errorStatuses(e Evidence) Judgement {
 	return eachRefusal(e, tokenRefusals(), errorStatus)
 }
 
-func errorStatus(x exchange.Exchange) Judgement {
+func errorStatus(x evidence.Exchange) Judgement {
 	const expected = "400 or 401"
 	if wafPage(x) && !rateLimited(x) {
 		j, _ := unclearIfNoVerdict(x)
@@ -82,7 +82,7 @@ func errorStatus(x exchange.Exchange) Judgement {
 
 func errorBodies(e Evidence) Judgement {
 	labels := tokenRefusals()
-	for _, l := range atToken(exchange.UnknownScope, exchange.RepeatedGrantType) {
+	for _, l := range atToken(evidence.UnknownScope, evidence.RepeatedGrantType) {
 		if !serverError(e.The(l)) { // a crash is what TER-09 and TER-12 judge, as advice
 			labels = append(labels, l)
 		}
@@ -90,7 +90,7 @@ func errorBodies(e Evidence) Judgement {
 	return eachRefusal(e, labels, errorBody)
 }
 
-func errorBody(x exchange.Exchange) Judgement {
+func errorBody(x evidence.Exchange) Judgement {
 	if j, unclear := unclearIfNoVerdict(x); unclear {
 		return j
 	}
@@ -99,7 +99,7 @@ func errorBody(x exchange.Exchange) Judgement {
 	o, isObject := jsonObject(x)
 	code, isString := o["error"].(string)
 	switch c := x.Label.Case(); {
-	case len(x.Response.Body) == 0 && x.Status() == 401 && (c == exchange.NoClient || c == exchange.IDOnly):
+	case len(x.Response.Body) == 0 && x.Status() == 401 && (c == evidence.NoClient || c == evidence.IDOnly):
 		// Spring Authorization Server, when no converter finds credentials. The draft names the request without any only.
 		return Warned("the answer to "+of+" is empty, as Spring Authorization Server sends it", expected, describe(x)).about(x, expected, describe(x))
 	case !isObject:
@@ -130,10 +130,10 @@ func errorAlphabet(s string) bool {
 }
 
 func basicFailureChallenged(e Evidence) Judgement {
-	if _, ok := e.standing(tokenSuccess(), "TOK-13"); !ok || !tokenAnswered(e.The(exchange.TokenEndpoint.With(exchange.Basic))) {
+	if _, ok := e.standing(tokenSuccess(), "TOK-13"); !ok || !tokenAnswered(e.The(evidence.TokenEndpoint.With(evidence.Basic))) {
 		return Missing("this client can't authenticate by HTTP Basic, which TOK-13 judges")
 	}
-	x := e.The(exchange.TokenEndpoint.With(exchange.BasicUnknownClient))
+	x := e.The(evidence.TokenEndpoint.With(evidence.BasicUnknownClient))
 	const expected = "401 with WWW-Authenticate: Basic …"
 	got := fmt.Sprintf("%s, %s", describeError(x), headerText(x, "WWW-Authenticate"))
 	if issued(x) {
@@ -142,7 +142,7 @@ func basicFailureChallenged(e Evidence) Judgement {
 	if j, unclear := unclearIfNoVerdict(x); unclear {
 		return j
 	}
-	challenges, _ := exchange.ParseChallenges(header(x, "WWW-Authenticate"))
+	challenges, _ := evidence.ParseChallenges(header(x, "WWW-Authenticate"))
 	for _, c := range challenges {
 		if strings.EqualFold(c.Scheme, "Basic") && x.Status() == 401 {
 			return Passed(x.Label)

@@ -6,13 +6,13 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/rin-network/rin/conformance/exchange"
+	"github.com/rin-network/rin/conformance/evidence"
 )
 
 // This file judges what answers over plain HTTP (TLS-01, TLS-02).
 
 // cleartext judges the calls of one path over plain HTTP; there are none for a URL that is not https.
-func cleartext(e Evidence, r exchange.Resource, judge func(x exchange.Exchange) Judgement) (parts []Judgement) {
+func cleartext(e Evidence, r evidence.Resource, judge func(x evidence.Exchange) Judgement) (parts []Judgement) {
 	for _, label := range cleartextLabels(r) {
 		_, skipped := e.Skipped(label)
 		x, sent := e.Get(label)
@@ -30,16 +30,16 @@ func cleartext(e Evidence, r exchange.Resource, judge func(x exchange.Exchange) 
 }
 
 // silence is a call over plain HTTP without an answer: nobody listens there, or the one who does speaks TLS only.
-func silence(x exchange.Exchange) Judgement {
+func silence(x evidence.Exchange) Judgement {
 	switch x.Failure.Kind {
-	case exchange.FailureRefused, exchange.FailureCanceled:
+	case evidence.FailureRefused, evidence.FailureCanceled:
 		return Unclear("the call over plain HTTP was not made: " + clip(x.Failure.Message)).Seen(x.Label)
 	}
 	return Passed(x.Label)
 }
 
 // overHTTP names a call with its port, which is what tells two of them apart.
-func overHTTP(x exchange.Exchange) string {
+func overHTTP(x evidence.Exchange) string {
 	name := callName(x)
 	if u, err := url.Parse(x.Request.URL); err == nil {
 		name += " on port " + u.Port()
@@ -47,19 +47,19 @@ func overHTTP(x exchange.Exchange) string {
 	return clip(name + " over plain HTTP")
 }
 
-func (j Judgement) aboutCleartext(x exchange.Exchange, expected, got string) Judgement {
+func (j Judgement) aboutCleartext(x evidence.Exchange, expected, got string) Judgement {
 	return j.About(Subject{Name: overHTTP(x), Label: x.Label, Expected: expected, Got: got})
 }
 
 func tokenOverTLSOnly(e Evidence) Judgement {
-	parts := cleartext(e, exchange.CleartextToken, tokenInCleartext)
+	parts := cleartext(e, evidence.CleartextToken, tokenInCleartext)
 	if len(parts) == 0 {
 		return withoutTLS(e, e.Run.TokenURL)
 	}
 	return gather(parts...)
 }
 
-func tokenInCleartext(x exchange.Exchange) Judgement {
+func tokenInCleartext(x evidence.Exchange) Judgement {
 	const expected = "no answer, or a redirect to https"
 	o, isObject := jsonObject(x)
 	code, _ := o["error"].(string)
@@ -90,18 +90,18 @@ func asksForTLS(o map[string]any) bool {
 }
 
 func resourcesOverTLSOnly(e Evidence) Judgement {
-	parts := cleartext(e, exchange.CleartextInfo, func(x exchange.Exchange) Judgement { return resourceInCleartext(e, x, exchange.Info) })
+	parts := cleartext(e, evidence.CleartextInfo, func(x evidence.Exchange) Judgement { return resourceInCleartext(e, x, evidence.Info) })
 	if len(parts) == 0 {
 		parts = append(parts, withoutTLS(e, e.Run.InfoURL, e.Run.BaseURL))
 	}
-	parts = append(parts, cleartext(e, exchange.CleartextList, func(x exchange.Exchange) Judgement { return resourceInCleartext(e, x, exchange.ListOperation) })...)
+	parts = append(parts, cleartext(e, evidence.CleartextList, func(x evidence.Exchange) Judgement { return resourceInCleartext(e, x, evidence.ListOperation) })...)
 	return gather(parts...)
 }
 
 // resourceInCleartext judges what a protected path answers over plain HTTP, without a token; secure is the same resource over TLS.
-func resourceInCleartext(e Evidence, x exchange.Exchange, secure exchange.Resource) Judgement {
+func resourceInCleartext(e Evidence, x evidence.Exchange, secure evidence.Resource) Judgement {
 	const expected = "no answer, or a redirect to https"
-	good, anonymous := e.The(secure.With(exchange.OK)), e.The(secure.With(exchange.NoToken))
+	good, anonymous := e.The(secure.With(evidence.OK)), e.The(secure.With(evidence.NoToken))
 	switch {
 	case success(x) && carriesData(x, good):
 		return Failed("the data are served over plain HTTP, without a token", expected, describe(x)).aboutCleartext(x, expected, describe(x))

@@ -1,9 +1,14 @@
 package requirement
 
 import (
+	"bytes"
+	"encoding/json"
+	"fmt"
 	"slices"
+	"strings"
 
-	"github.com/rin-network/rin/conformance/exchange"
+	"github.com/rin-network/rin/conformance/evidence"
+	"github.com/rin-network/rin/conformance/openapi"
 )
 
 // tokenSuccess lists group TOK in catalogue order: what the answer to a good token request is, and which requests are good.
@@ -12,10 +17,10 @@ func tokenSuccess() []Requirement {
 }
 
 // atToken makes labels of cases at the token endpoint.
-func atToken(cases ...exchange.Case) []exchange.Label {
-	labels := make([]exchange.Label, 0, len(cases))
+func atToken(cases ...evidence.Case) []evidence.Label {
+	labels := make([]evidence.Label, 0, len(cases))
 	for _, c := range cases {
-		labels = append(labels, exchange.TokenEndpoint.With(c))
+		labels = append(labels, evidence.TokenEndpoint.With(c))
 	}
 	return labels
 }
@@ -38,7 +43,7 @@ func bodyCredentials() Requirement {
 		Forgives: "Any path of the token endpoint, further members of the answer, an opaque token, any 2xx status (TOK-02 judges it) and any media type (TOK-03).",
 		Fix:      "Let this client authenticate by client_id and client_secret in the body and use the client credentials grant. Keycloak: Client authentication on, Service accounts roles on; Spring Authorization Server: ClientAuthenticationMethod.CLIENT_SECRET_POST and AuthorizationGrantType.CLIENT_CREDENTIALS on the registered client; node-oidc-provider: token_endpoint_auth_method client_secret_post, grant_types with client_credentials, and the feature clientCredentials enabled.",
 		Breaks:   "An authorization server that takes credentials by HTTP Basic only: in the body they give 401.",
-		Needs:    atToken(exchange.OK), Reads: atToken(exchange.Basic), Check: tokenIssued,
+		Needs:    atToken(evidence.OK), Reads: atToken(evidence.Basic), Check: tokenIssued,
 	}
 }
 
@@ -54,7 +59,7 @@ func tokenAnswer() []Requirement {
 			Forgives: "Nothing: clients compare with 200.",
 			Fix:      "Answer token requests with 200; frameworks that answer a POST with 201 by default need the status set by hand.",
 			Breaks:   "A token answer with 201 Created.",
-			Needs:    atToken(exchange.OK), After: []ID{needsToken}, Check: tokenStatus,
+			Needs:    atToken(evidence.OK), After: []ID{needsToken}, Check: tokenStatus,
 		},
 		{
 			ID: "TOK-03", Title: "Answer is JSON by media type, each parameter once",
@@ -65,7 +70,7 @@ func tokenAnswer() []Requirement {
 			Forgives: "Parameters such as charset=UTF-8, any case; application/…+json is a warning.",
 			Fix:      "Send Content-Type: application/json with the token answer (PHP: header('Content-Type: application/json'); Express: res.json).",
 			Breaks:   "A token answer with Content-Type: text/plain; one that holds expires_in twice.",
-			Needs:    atToken(exchange.OK), After: []ID{needsToken}, Check: tokenMediaType,
+			Needs:    atToken(evidence.OK), After: []ID{needsToken}, Check: tokenMediaType,
 		},
 		{
 			ID: "TOK-04", Title: "token_type is present",
@@ -76,7 +81,7 @@ func tokenAnswer() []Requirement {
 			Forgives: "Any non-empty string; TOK-05 judges the value.",
 			Fix:      "Add \"token_type\": \"Bearer\" to the token answer.",
 			Breaks:   "A token answer without token_type.",
-			Needs:    atToken(exchange.OK), After: []ID{needsToken}, Check: tokenTypePresent,
+			Needs:    atToken(evidence.OK), After: []ID{needsToken}, Check: tokenTypePresent,
 		},
 		{
 			ID: "TOK-05", Title: "token_type is Bearer",
@@ -87,7 +92,7 @@ func tokenAnswer() []Requirement {
 			Forgives: "Any case: bearer, BEARER.",
 			Fix:      "Issue bearer tokens to this client and say \"token_type\": \"Bearer\"; switch off DPoP or other proof of possession for it.",
 			Breaks:   "A token answer with token_type mac.",
-			Needs:    atToken(exchange.OK), After: []ID{needsToken}, Check: tokenTypeBearer,
+			Needs:    atToken(evidence.OK), After: []ID{needsToken}, Check: tokenTypeBearer,
 		},
 		{
 			ID: "TOK-06", Title: "Token answer carries Cache-Control: no-store",
@@ -98,7 +103,7 @@ func tokenAnswer() []Requirement {
 			Forgives: "Further directives, several lines, any case. What a proxy adds or takes away counts: it is what the client sees.",
 			Fix:      "Send Cache-Control: no-store on token answers. If the authorization server does, look for a proxy that rewrites the header (nginx proxy_hide_header or expires, CDN cache rules).",
 			Breaks:   "A token answer with Cache-Control: max-age=60 in place of no-store.",
-			Needs:    atToken(exchange.OK), After: []ID{needsToken}, Check: tokenNotStored,
+			Needs:    atToken(evidence.OK), After: []ID{needsToken}, Check: tokenNotStored,
 		},
 		{
 			ID: "TOK-07", Title: "Token answer carries Pragma: no-cache",
@@ -109,141 +114,222 @@ func tokenAnswer() []Requirement {
 			Forgives: "Its absence is a warning, and never gates: RFC 9111 deprecates Pragma, and newer authorization servers (node-oidc-provider) leave it out on purpose.",
 			Fix:      "Add Pragma: no-cache to token answers, or leave it: Cache-Control: no-store does the work.",
 			Breaks:   "A token answer without Pragma, with no-store kept.",
-			Needs:    atToken(exchange.OK), After: []ID{needsToken}, Check: tokenPragma,
+			Needs:    atToken(evidence.OK), After: []ID{needsToken}, Check: tokenPragma,
 		},
 	}
 }
 
-// tokenLife are TOK-08 to TOK-12: how long the token lives, and what it is made of.
-func tokenLife() []Requirement {
-	return []Requirement{
-		{
-			ID: "TOK-08", Title: "expires_in is present",
-			Level: StandardShould, Gate: Advice, Profile: Auth,
-			Source:   RFC(6749, "5.1"),
-			Quote:    "RECOMMENDED. The lifetime in seconds of the access token.",
-			Probe:    "The member expires_in of the answer to the good token request.",
-			Forgives: "Its absence when the token is a JWT with exp: a warning, because the lifetime can be read there.",
-			Fix:      "Add expires_in, the lifetime in seconds, to the token answer: clients need it to fetch a new token in time.",
-			Breaks:   "A token answer without expires_in.",
-			Needs:    atToken(exchange.OK), After: []ID{needsToken}, Check: lifetimePresent,
-		},
-		{
-			ID: "TOK-09", Title: "expires_in, if present, is a positive JSON number",
-			Level: StandardMust, Gate: Gating, Profile: Auth,
-			Source:   RFC(6749, "5.1"),
-			Quote:    "Numerical values are included as JSON numbers.",
-			Probe:    "The JSON type and value of expires_in in the answer to the good token request.",
-			Forgives: "Its absence (TOK-08 judges that).",
-			Fix:      "Send the remaining seconds as a JSON number: \"expires_in\": 300, neither a string nor a point in time.",
-			Breaks:   "A token answer with \"expires_in\": \"3600\".",
-			Needs:    atToken(exchange.OK), After: []ID{needsToken}, Check: lifetimeIsNumber,
-		},
-		{
-			ID: "TOK-10", Title: "Lifetime is short (up to 1 h) and usable (60 s or more)",
-			Level: StandardShould, Gate: Advice, Profile: Auth,
-			Source:   RFC(6750, "5.3"),
-			Quote:    "Token servers SHOULD issue short-lived (one hour or less) bearer tokens, particularly when issuing tokens to clients that run within a web browser or other environments where information leakage may occur.",
-			Probe:    "expires_in of the answer to the good token request, or exp and iat of the token.",
-			Forgives: "Up to a day is a warning; an unknown lifetime does not count.",
-			Fix:      "Set the access token lifetime of the client to between 60 and 3600 seconds. Keycloak: Advanced, Access Token Lifespan; Spring Authorization Server: TokenSettings.accessTokenTimeToLive; node-oidc-provider: ttl.ClientCredentials.",
-			Breaks:   "A token answer with \"expires_in\": 31536000.",
-			Needs:    atToken(exchange.OK), After: []ID{needsToken}, Check: lifetimeShort,
-		},
-		{
-			ID: "TOK-11", Title: "No refresh token is issued for client credentials",
-			Level: StandardShould, Gate: Advice, Profile: Auth,
-			Source:   RFC(6749, "4.4.3"),
-			Quote:    "A refresh token SHOULD NOT be included.",
-			Probe:    "The members of the answer to the good token request.",
-			Forgives: "refresh_expires_in: 0 without a token, as Keycloak sends it; an empty or null refresh_token.",
-			Fix:      "Switch refresh tokens off for the client credentials grant. Keycloak: client, Advanced, Use refresh tokens for client credentials grant off.",
-			Breaks:   "A token answer with a refresh_token.",
-			Needs:    atToken(exchange.OK), After: []ID{needsToken}, Check: noRefreshToken,
-		},
-		{
-			ID: "TOK-12", Title: "Access token fits the bearer syntax",
-			Level: StandardMust, Gate: Gating, Profile: Auth,
-			Source:   RFC(6750, "2.1").And(RFC(9110, "11.2")),
-			Quote:    "b64token = 1*( ALPHA / DIGIT / \"-\" / \".\" / \"_\" / \"~\" / \"+\" / \"/\" ) *\"=\"",
-			Probe:    "The characters and the length of the access token.",
-			Forgives: "Any kind of token, opaque or JWT; one longer than 8192 bytes is a warning.",
-			Fix:      "Issue tokens of letters, digits and - . _ ~ + / (= at the end only); encode anything else as base64url.",
-			Breaks:   "An access token with a blank in it.",
-			Needs:    atToken(exchange.OK), After: []ID{needsToken}, Check: tokenSyntax,
-		},
+// This file judges the answer to the good token request (TOK-01 to TOK-07) and says how token answers are read.
+
+// tokenIn is the access token of a JSON answer, or rather the marker in its place.
+func tokenIn(x evidence.Exchange) (string, bool) {
+	o, _ := jsonObject(x)
+	token, _ := o["access_token"].(string)
+	return token, token != ""
+}
+
+// issued reports whether an answer holds an access token in any shape: a refusal must not hold one whatever its status and form.
+func issued(x evidence.Exchange) bool {
+	if x.Response == nil {
+		return false
+	}
+	if _, ok := tokenIn(x); ok || len(x.Tokens) > 0 {
+		return true
+	}
+	o, _ := jsonObject(x)
+	for _, wrapped := range o { // {"data": {"access_token": …}}
+		inner, _ := wrapped.(map[string]any)
+		if token, _ := inner["access_token"].(string); token != "" {
+			return true
+		}
+	}
+	body := bytes.TrimSpace(x.Response.Body)
+	value, form := bytes.CutPrefix(body, []byte("access_token="))
+	return form && len(value) > 0 || bytes.Contains(body, []byte("&access_token=[["))
+}
+
+// oauthError is the error code of an error answer (RFC 6749 §5.2); empty when there is none that a machine can read.
+func oauthError(x evidence.Exchange) string {
+	o, _ := jsonObject(x)
+	code, _ := o["error"].(string)
+	return code
+}
+
+// describeError is what Got says of an answer of the token endpoint: "400 application/json, error invalid_client".
+func describeError(x evidence.Exchange) string {
+	switch code := oauthError(x); {
+	case issued(x):
+		return describe(x) + " with an access token"
+	case code != "":
+		return describe(x) + ", error " + quote(code)
+	}
+	return describe(x)
+}
+
+func tokenIssued(e Evidence) Judgement {
+	x := e.The(evidence.TokenEndpoint.With(evidence.OK))
+	if j, unclear := unclearIfNoVerdict(x); unclear {
+		return j
+	}
+	const expected = "200 with a JSON object whose member access_token is a string"
+	fail := func(reason, got string) Judgement {
+		return Failed(reason, expected, got).about(x, expected, got)
+	}
+	switch o, isObject := jsonObject(x); {
+	case redirected(x):
+		return fail("the token request was redirected, and credentials are not sent on", describe(x)).
+			Hinting("record the final URL of the token endpoint in the registry")
+	case !success(x):
+		return fail(fmt.Sprintf("the good token request was answered %d", x.Status()), describeError(x)).
+			Hinting(refusedCredentialsHint(e, x))
+	case !isObject:
+		_, err := jsonValue(x)
+		if err == nil {
+			err = fmt.Errorf("the body is JSON, but not an object")
+		}
+		return fail("the token answer cannot be read: "+clip(err.Error()), describe(x))
+	case o["access_token"] == nil:
+		return fail("the token answer has no member access_token", describe(x)+" without access_token")
+	default:
+		if token, isString := o["access_token"].(string); !isString || token == "" {
+			return fail("access_token is empty or not a string", "access_token: "+emptyOr(jsonType(o["access_token"]), token, isString))
+		}
+	}
+	return Passed(x.Label)
+}
+
+func emptyOr(kind, value string, isString bool) string {
+	if isString && value == "" {
+		return "empty string"
+	}
+	return kind
+}
+
+// refusedCredentialsHint finds the likely cause of a refusal of credentials that the operator confirms.
+func refusedCredentialsHint(e Evidence, x evidence.Exchange) string {
+	if issued(e.The(evidence.TokenEndpoint.With(evidence.Basic))) {
+		return "the same credentials work by HTTP Basic: allow client_secret_post for this client (Spring Authorization Server: add ClientAuthenticationMethod.CLIENT_SECRET_POST; ORDS and others: put a token endpoint in front that reads the body)"
+	}
+	switch code := oauthError(x); {
+	case code == "unauthorized_client":
+		return "Keycloak says this when Service accounts roles is off for the client, or the secret is wrong: turn it on, and compare the secret"
+	case code == "invalid_client":
+		return "compare client id and secret; if both are right, allow client_secret_post for this client (Spring Authorization Server registers client_secret_basic only by default)"
+	case code == "unsupported_grant_type":
+		return "allow the grant type client_credentials, and make sure the endpoint reads application/x-www-form-urlencoded"
+	case code == "invalid_scope":
+		return "give the client a default scope: clients of this network send none"
+	case x.Status() == 404:
+		return "nothing answers at this path: compare the token URL with the registry (Keycloak up to 16 has /auth before /realms), and the realm's name"
+	case x.Status() == 405:
+		return "the path does not take POST: compare the token URL with the registry"
+	case x.Status() == 415:
+		return "let the token endpoint take Content-Type: application/x-www-form-urlencoded"
+	}
+	return ""
+}
+
+func tokenStatus(e Evidence) Judgement {
+	x := e.The(evidence.TokenEndpoint.With(evidence.OK))
+	if x.Status() == 200 {
+		return Passed(x.Label)
+	}
+	got := fmt.Sprint(x.Status())
+	return Failed("the token came with status "+got, "200", got).about(x, "200", got)
+}
+
+func tokenMediaType(e Evidence) Judgement {
+	x := e.The(evidence.TokenEndpoint.With(evidence.OK))
+	const expected, once = "Content-Type: application/json", "each parameter once (RFC 6749 §3.2)"
+	got, media := headerText(x, "Content-Type"), mediaType(x)
+	member, repeated := repeatedMember(x)
+	switch {
+	case x.Response != nil && bytes.HasPrefix(x.Response.Body, byteOrderMark()):
+		return Failed("the token answer begins with a byte order mark, which JSON does not allow", expected+" without one", got+", with a byte order mark").about(x, "no byte order mark", "a byte order mark")
+	case !jsonMedia(media):
+		return Failed("the token answer is not declared as JSON", expected, got).about(x, expected, got)
+	case repeated:
+		return Failed("the token answer holds a parameter twice; parsers disagree on which one counts", once, member+" twice").about(x, once, member+" twice").
+			Hinting("write each parameter once; look for a filter or gateway that adds what the authorization server has written already")
+	case media != "application/json":
+		return Warned("the token answer uses a media type that is only built on JSON", expected, got).about(x, expected, got)
+	}
+	return Passed(x.Label)
+}
+
+// repeatedMember is the first member of the object in an answer that it holds more than once. What objects inside hold is not a parameter.
+func repeatedMember(x evidence.Exchange) (name string, repeated bool) {
+	if x.Response == nil {
+		return "", false
+	}
+	for _, pointer := range openapi.RepeatedMembers(x.Response.Body) {
+		if name := strings.TrimPrefix(pointer, "/"); !strings.Contains(name, "/") {
+			return clip(name), true
+		}
+	}
+	return "", false
+}
+
+func tokenTypePresent(e Evidence) Judgement {
+	x := e.The(evidence.TokenEndpoint.With(evidence.OK))
+	o, _ := jsonObject(x)
+	value, has := o["token_type"]
+	if kind, _ := value.(string); kind != "" {
+		return Passed(x.Label)
+	}
+	const expected = "token_type: a non-empty string"
+	if !has {
+		return Failed("the token answer has no token_type", expected, "no token_type").about(x, expected, "no token_type")
+	}
+	got := "token_type: " + emptyOr(jsonType(value), "", jsonType(value) == "string")
+	return Failed("token_type is empty or not a string", expected, got).about(x, expected, got)
+}
+
+func tokenTypeBearer(e Evidence) Judgement {
+	x := e.The(evidence.TokenEndpoint.With(evidence.OK))
+	o, _ := jsonObject(x)
+	switch kind, _ := o["token_type"].(string); {
+	case kind == "":
+		return Missing("there is no token_type, which TOK-04 judges").Seen(x.Label)
+	case strings.EqualFold(kind, "Bearer"):
+		return Passed(x.Label)
+	default:
+		got := "token_type: " + quote(kind)
+		return Failed("the token is not issued as a bearer token", "token_type: \"Bearer\"", got).about(x, "token_type: \"Bearer\"", got)
 	}
 }
 
-// tokenRequests are TOK-13 to TOK-18: which requests must yield a token, too.
-func tokenRequests() []Requirement {
-	return []Requirement{
-		{
-			ID: "TOK-13", Title: "HTTP Basic client authentication is supported",
-			Level: StandardMust, Gate: Advice, Profile: Auth,
-			Source:   RFC(6749, "2.3.1"),
-			Quote:    "The authorization server MUST support the HTTP Basic authentication scheme for authenticating clients that were issued a client password.",
-			Probe:    "A token request with Authorization: Basic, id and secret form-encoded as the RFC wants it, and only grant_type in the body; once.",
-			Forgives: "It never gates, because the network promises credentials in the body only. Spring Authorization Server, node-oidc-provider and Okta take only the method a client is registered for: a warning.",
-			Fix:      "Allow client_secret_basic beside client_secret_post. Spring Authorization Server: add ClientAuthenticationMethod.CLIENT_SECRET_BASIC to the registered client; node-oidc-provider and Okta know one method for each client, so this stays a note there.",
-			Breaks:   "Basic is refused with 401, the form in the body works.",
-			Needs:    atToken(exchange.Basic), Reads: atToken(exchange.BasicUnencoded), After: []ID{needsToken}, Check: basicSupported,
-		},
-		{
-			ID: "TOK-14", Title: "Unrecognized request parameters are ignored",
-			Level: StandardMust, Gate: Gating, Profile: Auth,
-			Source:   RFC(6749, "3.2"),
-			Quote:    "The authorization server MUST ignore unrecognized request parameters.",
-			Probe:    "The good token request with x_conformance_probe=1 added.",
-			Forgives: "Block pages and rate limits: the requirement is inconclusive then.",
-			Fix:      "Ignore parameters that the token endpoint does not know; loosen strict form binding (Jackson FAIL_ON_UNKNOWN_PROPERTIES, additionalProperties: false).",
-			Breaks:   "400 invalid_request on unknown parameters.",
-			Needs:    atToken(exchange.UnknownParameter), After: []ID{needsToken}, Check: unknownParameterIgnored,
-		},
-		{
-			ID: "TOK-15", Title: "A parameter sent without a value is treated as omitted",
-			Level: StandardMust, Gate: Advice, Profile: Auth,
-			Source:   RFC(6749, "3.2"),
-			Quote:    "Parameters sent without a value MUST be treated as if they were omitted from the request.",
-			Probe:    "The good token request with an empty scope= added.",
-			Forgives: "invalid_scope, as Keycloak says it: a warning. It never gates: clients of this network send no scope.",
-			Fix:      "Treat an empty scope like a missing one. Keycloak refuses it (seen with 26.4) and can't be configured otherwise, which stays a warning.",
-			Breaks:   "scope= is answered with invalid_scope.",
-			Needs:    atToken(exchange.EmptyScope), After: []ID{needsToken}, Check: emptyParameterOmitted,
-		},
-		{
-			ID: "TOK-16", Title: "Form encoding is decoded",
-			Level: StandardMust, Gate: Gating, Profile: Auth,
-			Source:   RFC(6749, "4.4.2").And(RFC(6749, "B")),
-			Quote:    "The client makes a request to the token endpoint by adding the following parameters using the \"application/x-www-form-urlencoded\" format per Appendix B with a character encoding of UTF-8 in the HTTP request entity-body:",
-			Probe:    "The good token request with a few harmless bytes percent-encoded (%63lient_credentials, first and last byte of client_id) and Content-Type …; charset=UTF-8.",
-			Forgives: "Block pages: the requirement is inconclusive then.",
-			Fix:      "Read the body with a form parser (PHP $_POST, Spring @RequestParam, Go r.PostForm) in place of splitting it by hand, and accept a charset parameter in Content-Type: secrets with + & = % can't be sent otherwise.",
-			Breaks:   "A server that compares raw, undecoded values.",
-			Needs:    atToken(exchange.PercentEncoded), After: []ID{needsToken}, Check: formDecoded,
-		},
-		{
-			ID: "TOK-17", Title: "Token URL answers directly, without redirect",
-			Level: Recommended, Gate: Advice, Profile: Auth,
-			Source:   RFC(9110, "15.4.2"),
-			Quote:    "Note: For historical reasons, a user agent MAY change the request method from POST to GET for the subsequent request.",
-			Probe:    "The good token request: whether the recorded URL itself answers it, or leads to another one.",
-			Forgives: "Nothing: the URL that is recorded is the one that is judged, with or without a slash at its end.",
-			Fix:      "Record the final URL of the token endpoint in the registry, with its exact scheme, host and trailing slash.",
-			Breaks:   "308 to the same path with a slash.",
-			Needs:    atToken(exchange.OK), Check: tokenDirect,
-		},
-		{
-			ID: "TOK-18", Title: "Repeated token requests work and do not revoke earlier tokens",
-			Level: Recommended, Gate: Advice, Profile: Auth,
-			Source:   RFC(6749, "5.1").AsDerived(),
-			Quote:    "For example, the value \"3600\" denotes that the access token will expire in one hour from the time the response was generated.",
-			Probe:    "Three token requests in sequence, then a call of the protected resource with the first token of the run.",
-			Forgives: "The same token several times while it is valid. Rate limits leave it inconclusive.",
-			Fix:      "Issue tokens independently of each other and let each live until its own expiry: the network's known client fetches a token for every page it reads.",
-			Breaks:   "Issuing a token revokes the one before.",
-			Needs:    atToken(exchange.OK, exchange.Repeat1, exchange.Repeat2, exchange.Repeat3),
-			Reads:    onTarget(exchange.FirstToken, exchange.OK), After: []ID{needsToken}, Check: repeatedTokens,
-		},
+func tokenNotStored(e Evidence) Judgement {
+	x := e.The(evidence.TokenEndpoint.With(evidence.OK))
+	if _, has := cacheDirectives(x)["no-store"]; has {
+		return Passed(x.Label)
 	}
+	got := headerText(x, "Cache-Control")
+	return Failed("caches may keep the token answer", "Cache-Control: no-store", got).about(x, "Cache-Control: no-store", got)
+}
+
+func tokenPragma(e Evidence) Judgement {
+	x := e.The(evidence.TokenEndpoint.With(evidence.OK))
+	for _, directive := range splitList(strings.Join(header(x, "Pragma"), ",")) {
+		if strings.EqualFold(directive, "no-cache") {
+			return Passed(x.Label)
+		}
+	}
+	got := headerText(x, "Pragma")
+	if len(header(x, "Pragma")) == 0 {
+		return Warned("the token answer has no Pragma: no-cache, which node-oidc-provider and other newer servers leave out on purpose", "Pragma: no-cache", got).
+			about(x, "Pragma: no-cache", got)
+	}
+	return Failed("the token answer has a Pragma, but not no-cache", "Pragma: no-cache", got).about(x, "Pragma: no-cache", got)
+}
+
+// number reads a JSON number.
+func number(v any) (float64, bool) {
+	n, ok := v.(json.Number)
+	if !ok {
+		f, ok := v.(float64) // token facts
+		return f, ok
+	}
+	f, err := n.Float64()
+	return f, err == nil
 }

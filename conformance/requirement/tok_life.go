@@ -4,8 +4,69 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/rin-network/rin/conformance/exchange"
+	"github.com/rin-network/rin/conformance/evidence"
 )
+
+// tokenLife are TOK-08 to TOK-12: how long the token lives, and what it is made of.
+func tokenLife() []Requirement {
+	return []Requirement{
+		{
+			ID: "TOK-08", Title: "expires_in is present",
+			Level: StandardShould, Gate: Advice, Profile: Auth,
+			Source:   RFC(6749, "5.1"),
+			Quote:    "RECOMMENDED. The lifetime in seconds of the access token.",
+			Probe:    "The member expires_in of the answer to the good token request.",
+			Forgives: "Its absence when the token is a JWT with exp: a warning, because the lifetime can be read there.",
+			Fix:      "Add expires_in, the lifetime in seconds, to the token answer: clients need it to fetch a new token in time.",
+			Breaks:   "A token answer without expires_in.",
+			Needs:    atToken(evidence.OK), After: []ID{needsToken}, Check: lifetimePresent,
+		},
+		{
+			ID: "TOK-09", Title: "expires_in, if present, is a positive JSON number",
+			Level: StandardMust, Gate: Gating, Profile: Auth,
+			Source:   RFC(6749, "5.1"),
+			Quote:    "Numerical values are included as JSON numbers.",
+			Probe:    "The JSON type and value of expires_in in the answer to the good token request.",
+			Forgives: "Its absence (TOK-08 judges that).",
+			Fix:      "Send the remaining seconds as a JSON number: \"expires_in\": 300, neither a string nor a point in time.",
+			Breaks:   "A token answer with \"expires_in\": \"3600\".",
+			Needs:    atToken(evidence.OK), After: []ID{needsToken}, Check: lifetimeIsNumber,
+		},
+		{
+			ID: "TOK-10", Title: "Lifetime is short (up to 1 h) and usable (60 s or more)",
+			Level: StandardShould, Gate: Advice, Profile: Auth,
+			Source:   RFC(6750, "5.3"),
+			Quote:    "Token servers SHOULD issue short-lived (one hour or less) bearer tokens, particularly when issuing tokens to clients that run within a web browser or other environments where information leakage may occur.",
+			Probe:    "expires_in of the answer to the good token request, or exp and iat of the token.",
+			Forgives: "Up to a day is a warning; an unknown lifetime does not count.",
+			Fix:      "Set the access token lifetime of the client to between 60 and 3600 seconds. Keycloak: Advanced, Access Token Lifespan; Spring Authorization Server: TokenSettings.accessTokenTimeToLive; node-oidc-provider: ttl.ClientCredentials.",
+			Breaks:   "A token answer with \"expires_in\": 31536000.",
+			Needs:    atToken(evidence.OK), After: []ID{needsToken}, Check: lifetimeShort,
+		},
+		{
+			ID: "TOK-11", Title: "No refresh token is issued for client credentials",
+			Level: StandardShould, Gate: Advice, Profile: Auth,
+			Source:   RFC(6749, "4.4.3"),
+			Quote:    "A refresh token SHOULD NOT be included.",
+			Probe:    "The members of the answer to the good token request.",
+			Forgives: "refresh_expires_in: 0 without a token, as Keycloak sends it; an empty or null refresh_token.",
+			Fix:      "Switch refresh tokens off for the client credentials grant. Keycloak: client, Advanced, Use refresh tokens for client credentials grant off.",
+			Breaks:   "A token answer with a refresh_token.",
+			Needs:    atToken(evidence.OK), After: []ID{needsToken}, Check: noRefreshToken,
+		},
+		{
+			ID: "TOK-12", Title: "Access token fits the bearer syntax",
+			Level: StandardMust, Gate: Gating, Profile: Auth,
+			Source:   RFC(6750, "2.1").And(RFC(9110, "11.2")),
+			Quote:    "b64token = 1*( ALPHA / DIGIT / \"-\" / \".\" / \"_\" / \"~\" / \"+\" / \"/\" ) *\"=\"",
+			Probe:    "The characters and the length of the access token.",
+			Forgives: "Any kind of token, opaque or JWT; one longer than 8192 bytes is a warning.",
+			Fix:      "Issue tokens of letters, digits and - . _ ~ + / (= at the end only); encode anything else as base64url.",
+			Breaks:   "An access token with a blank in it.",
+			Needs:    atToken(evidence.OK), After: []ID{needsToken}, Check: tokenSyntax,
+		},
+	}
+}
 
 // This file judges lifetime and syntax of the token (TOK-08 to TOK-12).
 
@@ -19,15 +80,15 @@ const (
 )
 
 // tokenFacts are the facts about the token that an answer issued.
-func tokenFacts(x exchange.Exchange) (exchange.TokenFacts, bool) {
+func tokenFacts(x evidence.Exchange) (evidence.TokenFacts, bool) {
 	if len(x.Tokens) == 0 {
-		return exchange.TokenFacts{}, false
+		return evidence.TokenFacts{}, false
 	}
 	return x.Tokens[0], true
 }
 
 // expiryClaims are exp and, if it is there, the life from iat to exp in seconds, of a token that is a JWT.
-func expiryClaims(x exchange.Exchange) (hasExp bool, life float64) {
+func expiryClaims(x evidence.Exchange) (hasExp bool, life float64) {
 	facts, _ := tokenFacts(x)
 	if facts.JWT == nil {
 		return false, 0
@@ -41,7 +102,7 @@ func expiryClaims(x exchange.Exchange) (hasExp bool, life float64) {
 }
 
 // lifetime is how long the token of an answer lives: expires_in if it is usable, else exp - iat of a JWT.
-func lifetime(x exchange.Exchange) (seconds float64, from string, known bool) {
+func lifetime(x evidence.Exchange) (seconds float64, from string, known bool) {
 	o, _ := jsonObject(x)
 	if n, ok := number(o["expires_in"]); ok && n > 0 && n <= epochLike {
 		return n, "expires_in", true
@@ -53,7 +114,7 @@ func lifetime(x exchange.Exchange) (seconds float64, from string, known bool) {
 }
 
 func lifetimePresent(e Evidence) Judgement {
-	x := e.The(exchange.TokenEndpoint.With(exchange.OK))
+	x := e.The(evidence.TokenEndpoint.With(evidence.OK))
 	o, _ := jsonObject(x)
 	if o["expires_in"] != nil {
 		return Passed(x.Label)
@@ -67,7 +128,7 @@ func lifetimePresent(e Evidence) Judgement {
 }
 
 func lifetimeIsNumber(e Evidence) Judgement {
-	x := e.The(exchange.TokenEndpoint.With(exchange.OK))
+	x := e.The(evidence.TokenEndpoint.With(evidence.OK))
 	o, _ := jsonObject(x)
 	value := o["expires_in"]
 	if value == nil {
@@ -93,7 +154,7 @@ func lifetimeIsNumber(e Evidence) Judgement {
 }
 
 func lifetimeShort(e Evidence) Judgement {
-	x := e.The(exchange.TokenEndpoint.With(exchange.OK))
+	x := e.The(evidence.TokenEndpoint.With(evidence.OK))
 	seconds, from, known := lifetime(x)
 	if !known {
 		return Missing("the lifetime of the token is not known").Seen(x.Label)
@@ -112,7 +173,7 @@ func lifetimeShort(e Evidence) Judgement {
 }
 
 func noRefreshToken(e Evidence) Judgement {
-	x := e.The(exchange.TokenEndpoint.With(exchange.OK))
+	x := e.The(evidence.TokenEndpoint.With(evidence.OK))
 	o, _ := jsonObject(x)
 	if value := o["refresh_token"]; value == nil || value == "" {
 		return Passed(x.Label)
@@ -123,7 +184,7 @@ func noRefreshToken(e Evidence) Judgement {
 }
 
 func tokenSyntax(e Evidence) Judgement {
-	x := e.The(exchange.TokenEndpoint.With(exchange.OK))
+	x := e.The(evidence.TokenEndpoint.With(evidence.OK))
 	facts, known := tokenFacts(x)
 	if !known {
 		return Unclear("the recording holds no facts about the token").Blaming(Suite).Seen(x.Label)
@@ -142,7 +203,7 @@ func tokenSyntax(e Evidence) Judgement {
 }
 
 // expiredBy reports whether the token of an answer may have expired when another request was sent.
-func expiredBy(token, later exchange.Exchange) bool {
+func expiredBy(token, later evidence.Exchange) bool {
 	seconds, _, known := lifetime(token)
 	return known && later.Started.Sub(token.Started) >= time.Duration(seconds*float64(time.Second))
 }

@@ -3,14 +3,87 @@ package requirement
 import (
 	"fmt"
 
-	"github.com/rin-network/rin/conformance/exchange"
+	"github.com/rin-network/rin/conformance/evidence"
 )
+
+// tokenRequests are TOK-13 to TOK-18: which requests must yield a token, too.
+func tokenRequests() []Requirement {
+	return []Requirement{
+		{
+			ID: "TOK-13", Title: "HTTP Basic client authentication is supported",
+			Level: StandardMust, Gate: Advice, Profile: Auth,
+			Source:   RFC(6749, "2.3.1"),
+			Quote:    "The authorization server MUST support the HTTP Basic authentication scheme for authenticating clients that were issued a client password.",
+			Probe:    "A token request with Authorization: Basic, id and secret form-encoded as the RFC wants it, and only grant_type in the body; once.",
+			Forgives: "It never gates, because the network promises credentials in the body only. Spring Authorization Server, node-oidc-provider and Okta take only the method a client is registered for: a warning.",
+			Fix:      "Allow client_secret_basic beside client_secret_post. Spring Authorization Server: add ClientAuthenticationMethod.CLIENT_SECRET_BASIC to the registered client; node-oidc-provider and Okta know one method for each client, so this stays a note there.",
+			Breaks:   "Basic is refused with 401, the form in the body works.",
+			Needs:    atToken(evidence.Basic), Reads: atToken(evidence.BasicUnencoded), After: []ID{needsToken}, Check: basicSupported,
+		},
+		{
+			ID: "TOK-14", Title: "Unrecognized request parameters are ignored",
+			Level: StandardMust, Gate: Gating, Profile: Auth,
+			Source:   RFC(6749, "3.2"),
+			Quote:    "The authorization server MUST ignore unrecognized request parameters.",
+			Probe:    "The good token request with x_conformance_probe=1 added.",
+			Forgives: "Block pages and rate limits: the requirement is inconclusive then.",
+			Fix:      "Ignore parameters that the token endpoint does not know; loosen strict form binding (Jackson FAIL_ON_UNKNOWN_PROPERTIES, additionalProperties: false).",
+			Breaks:   "400 invalid_request on unknown parameters.",
+			Needs:    atToken(evidence.UnknownParameter), After: []ID{needsToken}, Check: unknownParameterIgnored,
+		},
+		{
+			ID: "TOK-15", Title: "A parameter sent without a value is treated as omitted",
+			Level: StandardMust, Gate: Advice, Profile: Auth,
+			Source:   RFC(6749, "3.2"),
+			Quote:    "Parameters sent without a value MUST be treated as if they were omitted from the request.",
+			Probe:    "The good token request with an empty scope= added.",
+			Forgives: "invalid_scope, as Keycloak says it: a warning. It never gates: clients of this network send no scope.",
+			Fix:      "Treat an empty scope like a missing one. Keycloak refuses it (seen with 26.4) and can't be configured otherwise, which stays a warning.",
+			Breaks:   "scope= is answered with invalid_scope.",
+			Needs:    atToken(evidence.EmptyScope), After: []ID{needsToken}, Check: emptyParameterOmitted,
+		},
+		{
+			ID: "TOK-16", Title: "Form encoding is decoded",
+			Level: StandardMust, Gate: Gating, Profile: Auth,
+			Source:   RFC(6749, "4.4.2").And(RFC(6749, "B")),
+			Quote:    "The client makes a request to the token endpoint by adding the following parameters using the \"application/x-www-form-urlencoded\" format per Appendix B with a character encoding of UTF-8 in the HTTP request entity-body:",
+			Probe:    "The good token request with a few harmless bytes percent-encoded (%63lient_credentials, first and last byte of client_id) and Content-Type …; charset=UTF-8.",
+			Forgives: "Block pages: the requirement is inconclusive then.",
+			Fix:      "Read the body with a form parser (PHP $_POST, Spring @RequestParam, Go r.PostForm) in place of splitting it by hand, and accept a charset parameter in Content-Type: secrets with + & = % can't be sent otherwise.",
+			Breaks:   "A server that compares raw, undecoded values.",
+			Needs:    atToken(evidence.PercentEncoded), After: []ID{needsToken}, Check: formDecoded,
+		},
+		{
+			ID: "TOK-17", Title: "Token URL answers directly, without redirect",
+			Level: Recommended, Gate: Advice, Profile: Auth,
+			Source:   RFC(9110, "15.4.2"),
+			Quote:    "Note: For historical reasons, a user agent MAY change the request method from POST to GET for the subsequent request.",
+			Probe:    "The good token request: whether the recorded URL itself answers it, or leads to another one.",
+			Forgives: "Nothing: the URL that is recorded is the one that is judged, with or without a slash at its end.",
+			Fix:      "Record the final URL of the token endpoint in the registry, with its exact scheme, host and trailing slash.",
+			Breaks:   "308 to the same path with a slash.",
+			Needs:    atToken(evidence.OK), Check: tokenDirect,
+		},
+		{
+			ID: "TOK-18", Title: "Repeated token requests work and do not revoke earlier tokens",
+			Level: Recommended, Gate: Advice, Profile: Auth,
+			Source:   RFC(6749, "5.1").AsDerived(),
+			Quote:    "For example, the value \"3600\" denotes that the access token will expire in one hour from the time the response was generated.",
+			Probe:    "Three token requests in sequence, then a call of the protected resource with the first token of the run.",
+			Forgives: "The same token several times while it is valid. Rate limits leave it inconclusive.",
+			Fix:      "Issue tokens independently of each other and let each live until its own expiry: the network's known client fetches a token for every page it reads.",
+			Breaks:   "Issuing a token revokes the one before.",
+			Needs:    atToken(evidence.OK, evidence.Repeat1, evidence.Repeat2, evidence.Repeat3),
+			Reads:    onTarget(evidence.FirstToken, evidence.OK), After: []ID{needsToken}, Check: repeatedTokens,
+		},
+	}
+}
 
 // This file judges further requests that must yield a token (TOK-13 to TOK-18).
 
 // yields judges a variant of the good token request that must be answered with a token. A 5xx is a fault of the node here,
 // because the good request works in the same run.
-func yields(x exchange.Exchange, reason string) Judgement {
+func yields(x evidence.Exchange, reason string) Judgement {
 	if tokenAnswered(x) {
 		return Passed(x.Label)
 	}
@@ -24,14 +97,14 @@ func yields(x exchange.Exchange, reason string) Judgement {
 }
 
 // tokenAnswered is a 2xx with a token.
-func tokenAnswered(x exchange.Exchange) bool {
+func tokenAnswered(x evidence.Exchange) bool {
 	_, ok := tokenIn(x)
 	return ok && success(x)
 }
 
 func basicSupported(e Evidence) Judgement {
-	x := e.The(exchange.TokenEndpoint.With(exchange.Basic))
-	raw := e.The(exchange.TokenEndpoint.With(exchange.BasicUnencoded))
+	x := e.The(evidence.TokenEndpoint.With(evidence.Basic))
+	raw := e.The(evidence.TokenEndpoint.With(evidence.BasicUnencoded))
 	const expected = "200 with an access token"
 	if tokenAnswered(x) {
 		return Passed(x.Label)
@@ -50,11 +123,11 @@ func basicSupported(e Evidence) Judgement {
 }
 
 func unknownParameterIgnored(e Evidence) Judgement {
-	return yields(e.The(exchange.TokenEndpoint.With(exchange.UnknownParameter)), "an unknown parameter makes the token request fail")
+	return yields(e.The(evidence.TokenEndpoint.With(evidence.UnknownParameter)), "an unknown parameter makes the token request fail")
 }
 
 func emptyParameterOmitted(e Evidence) Judgement {
-	x := e.The(exchange.TokenEndpoint.With(exchange.EmptyScope))
+	x := e.The(evidence.TokenEndpoint.With(evidence.EmptyScope))
 	if refused(x) && oauthError(x) == "invalid_scope" {
 		const expected = "200 with an access token, as without a scope"
 		return Warned("an empty scope is looked up like a scope and refused, as Keycloak does", expected, describeError(x)).about(x, expected, describeError(x))
@@ -63,7 +136,7 @@ func emptyParameterOmitted(e Evidence) Judgement {
 }
 
 func formDecoded(e Evidence) Judgement {
-	x := e.The(exchange.TokenEndpoint.With(exchange.PercentEncoded))
+	x := e.The(evidence.TokenEndpoint.With(evidence.PercentEncoded))
 	j := yields(x, "percent-encoded values of the form are not understood")
 	if j.Outcome == Fail && x.Status() == 415 {
 		return j.Hinting("accept Content-Type: application/x-www-form-urlencoded; charset=UTF-8, as fetch clients send it")
@@ -72,7 +145,7 @@ func formDecoded(e Evidence) Judgement {
 }
 
 func tokenDirect(e Evidence) Judgement {
-	x := e.The(exchange.TokenEndpoint.With(exchange.OK))
+	x := e.The(evidence.TokenEndpoint.With(evidence.OK))
 	const expected = "an answer without a redirect"
 	switch {
 	case len(x.Redirects) > 0:
@@ -86,7 +159,7 @@ func tokenDirect(e Evidence) Judgement {
 }
 
 func repeatedTokens(e Evidence) Judgement {
-	for _, l := range atToken(exchange.Repeat1, exchange.Repeat2, exchange.Repeat3) {
+	for _, l := range atToken(evidence.Repeat1, evidence.Repeat2, evidence.Repeat3) {
 		x := e.The(l)
 		if tokenAnswered(x) {
 			continue
@@ -102,21 +175,21 @@ func repeatedTokens(e Evidence) Judgement {
 
 // firstTokenLives asks whether the first token of the run was still good after the repeated requests.
 func firstTokenLives(e Evidence) Judgement {
-	labels := e.Resolve(exchange.ProbeTarget.With(exchange.FirstToken))
+	labels := e.Resolve(evidence.ProbeTarget.With(evidence.FirstToken))
 	if len(labels) == 0 {
 		return Judgement{Outcome: Blocked, BlockedBy: "BRR-01", Reason: "the repeated requests were answered, but there is no protected resource to try the first token on"}
 	}
 	if j, lacking := e.lacking(labels[0]); lacking {
 		return j
 	}
-	x, good := e.The(labels[0]), e.The(exchange.ProbeTarget.With(exchange.OK))
+	x, good := e.The(labels[0]), e.The(evidence.ProbeTarget.With(evidence.OK))
 	if success(x) {
-		return Passed(atToken(exchange.Repeat1, exchange.Repeat2, exchange.Repeat3)...).Seen(x.Label)
+		return Passed(atToken(evidence.Repeat1, evidence.Repeat2, evidence.Repeat3)...).Seen(x.Label)
 	}
 	if j, unclear := unclearIfNoVerdict(x); unclear {
 		return j
 	}
-	first := e.The(exchange.TokenEndpoint.With(exchange.OK))
+	first := e.The(evidence.TokenEndpoint.With(evidence.OK))
 	switch {
 	case !success(good):
 		return Unclear("the first token is refused, but so was the call with a fresh one").Seen(x.Label, good.Label)

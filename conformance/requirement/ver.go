@@ -1,7 +1,11 @@
 package requirement
 
 import (
-	"github.com/rin-network/rin/conformance/exchange"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/rin-network/rin/conformance/evidence"
 )
 
 // versioning lists group VER in catalogue order, as far as this version judges it.
@@ -16,8 +20,8 @@ func versioning() []Requirement {
 			Forgives: "Any position of the segment and any number; the v3 of springdoc's /v3/api-docs counts; operations without it are a warning.",
 			Fix:      "Serve the info resource and the specification under a path with the major version, such as /info/v1/… and /funding/v3/api-docs, and record these URLs.",
 			Breaks:   "Info is served at /info/oauth/info only.",
-			Reads: []exchange.Label{exchange.Info.With(exchange.OK), exchange.Specification.With(exchange.OK),
-				exchange.EveryOperation.With(exchange.OK)},
+			Reads: []evidence.Label{evidence.Info.With(evidence.OK), evidence.Specification.With(evidence.OK),
+				evidence.EveryOperation.With(evidence.OK)},
 			Check: pathsCarryVersion,
 		},
 		{
@@ -29,8 +33,8 @@ func versioning() []Requirement {
 			Forgives: "Any 4xx; a web page or a redirect (a warning).",
 			Fix:      "Route the versions that exist and no others: no wildcard in place of the version in the gateway's path rule (Kong paths: ~/info/v1/, nginx location /info/v1/).",
 			Breaks:   "v999 answers like v1.",
-			Needs:    []exchange.Label{exchange.Info.With(exchange.UnknownVersion)}, After: []ID{"INF-01"},
-			Control: exchange.Info.With(exchange.OK), Check: unknownVersionRefused,
+			Needs:    []evidence.Label{evidence.Info.With(evidence.UnknownVersion)}, After: []ID{"INF-01"},
+			Control: evidence.Info.With(evidence.OK), Check: unknownVersionRefused,
 		},
 		{
 			ID: "VER-03", Title: "Deprecation and Sunset headers, if used, are well-formed and ordered",
@@ -41,7 +45,7 @@ func versioning() []Requirement {
 			Forgives: "true or an HTTP date in Deprecation, as older drafts had it (a warning); a Sunset that has passed (a warning); neither of the headers.",
 			Fix:      "Write Deprecation: @1688169599 (seconds since 1970) and Sunset: Sun, 30 Jun 2024 23:59:59 GMT, the Sunset later than the Deprecation.",
 			Breaks:   "The Sunset is earlier than the Deprecation.",
-			Reads:    []exchange.Label{exchange.WholeRun}, Check: sunsetsInOrder,
+			Reads:    []evidence.Label{evidence.WholeRun}, Check: sunsetsInOrder,
 		},
 	}
 }
@@ -51,10 +55,10 @@ func pathsCarryVersion(e Evidence) Judgement {
 	var parts []Judgement
 	for _, place := range []struct {
 		what, url string
-		label     exchange.Label
+		label     evidence.Label
 	}{
-		{"info URL", e.Run.InfoURL, exchange.Info.With(exchange.OK)},
-		{"specification URL", e.Run.SpecURL, exchange.Specification.With(exchange.OK)},
+		{"info URL", e.Run.InfoURL, evidence.Info.With(evidence.OK)},
+		{"specification URL", e.Run.SpecURL, evidence.Specification.With(evidence.OK)},
 	} {
 		switch {
 		case place.url == "":
@@ -65,7 +69,7 @@ func pathsCarryVersion(e Evidence) Judgement {
 				About(Subject{Name: place.what, Label: place.label, Expected: expected, Got: clip(place.url)}))
 		}
 	}
-	for _, x := range e.All(exchange.EveryOperation.With(exchange.OK)) {
+	for _, x := range e.All(evidence.EveryOperation.With(evidence.OK)) {
 		if len(majorVersions(x.Request.URL)) > 0 {
 			parts = append(parts, Passed(x.Label))
 			continue
@@ -76,4 +80,111 @@ func pathsCarryVersion(e Evidence) Judgement {
 		return Unclear("neither an info URL nor a specification URL is known").Blaming(Suite)
 	}
 	return gather(parts...)
+}
+
+// unknownVersionRefused checks VER-02.
+func unknownVersionRefused(e Evidence) Judgement {
+	x := e.The(evidence.Info.With(evidence.UnknownVersion))
+	const expected = "404, or another 4xx"
+	if serverError(x) {
+		return Failed("a version that does not exist breaks the node", expected, describe(x)).about(x, expected, describe(x))
+	}
+	if j, unclear := noVerdict(x); unclear {
+		return j
+	}
+	switch {
+	case success(x) && len(x.Redirects) > 0:
+		return Warned("a version that does not exist leads to one that does", expected, "redirected to "+describe(x)).about(x, expected, describe(x))
+	case success(x) && html(x):
+		return Warned("a version that does not exist is answered with a web page", expected, describe(x)).about(x, expected, describe(x))
+	case success(x):
+		return Failed("a version that does not exist is answered like one that does", expected, describe(x)).about(x, expected, describe(x))
+	case redirected(x):
+		return Warned("a version that does not exist leads to another place", expected, describe(x)).about(x, expected, describe(x))
+	}
+	return Passed(x.Label)
+}
+
+// sunsetsInOrder checks VER-03.
+func sunsetsInOrder(e Evidence) Judgement {
+	var parts []Judgement
+	seen := map[string]bool{}
+	found := false
+	for _, x := range e.All(evidence.WholeRun) {
+		deprecation, sunset := header(x, "Deprecation"), header(x, "Sunset")
+		if !ofNode(x) || len(deprecation)+len(sunset) == 0 {
+			continue
+		}
+		found = true
+		key := strings.Join(deprecation, ", ") + "|" + strings.Join(sunset, ", ")
+		if seen[key] {
+			continue
+		}
+		seen[key] = true
+		parts = append(parts, phasedOut(x, deprecation, sunset))
+	}
+	if !found {
+		return Missing("no answer has a Deprecation or Sunset header")
+	}
+	return gather(parts...)
+}
+
+// ofNode leaves the registry and what belongs to other nodes out.
+func ofNode(x evidence.Exchange) bool {
+	r := x.Label.Resource()
+	return r != evidence.Registry && !strings.HasPrefix(string(r), string(evidence.EndpointResource("")))
+}
+
+// phasedOut judges the two headers of one answer.
+func phasedOut(x evidence.Exchange, deprecation, sunset []string) Judgement {
+	var parts []Judgement
+	since, sinceKnown := time.Time{}, false
+	if len(deprecation) > 0 {
+		value := strings.Join(deprecation, ", ") // lines of one name are one value (RFC 9110 §5.3)
+		got := clip("Deprecation: " + value)
+		const expected = "@ and seconds since 1970, such as Deprecation: @1688169599"
+		date, form := evidence.DeprecationDate(value)
+		since, sinceKnown = date, form != evidence.NoDate && !date.IsZero()
+		switch form {
+		case evidence.NoDate:
+			parts = append(parts, Failed("the Deprecation header is not a date", expected, got).about(x, expected, got))
+		case evidence.OlderDate:
+			parts = append(parts, Warned("the Deprecation header has the form of an older draft", expected, got).about(x, expected, got))
+		}
+	}
+	if len(sunset) > 0 {
+		value := strings.Join(sunset, ", ")
+		got := clip("Sunset: " + value)
+		const expected = "an HTTP date, such as Sunset: Sun, 30 Jun 2024 23:59:59 GMT"
+		end, form := evidence.HTTPDate(value)
+		switch {
+		case form == evidence.NoDate:
+			parts = append(parts, Failed("the Sunset header is not an HTTP date", expected, got).about(x, expected, got))
+		case form == evidence.OlderDate:
+			parts = append(parts, Warned("the Sunset header has an obsolete form of dates", expected, got).about(x, expected, got))
+		case sinceKnown && end.Before(since):
+			got := clip(strings.Join(deprecation, ", ") + ", then " + got)
+			parts = append(parts, Failed("the Sunset is earlier than the Deprecation", "a Sunset after the Deprecation", got).about(x, "a Sunset after the Deprecation", got))
+		case success(x) && end.Before(answeredAt(x)):
+			parts = append(parts, Warned("the Sunset has passed and the resource still answers", "a Sunset in the future", got).about(x, "a Sunset in the future", got))
+		}
+	}
+	if len(parts) == 0 {
+		return Passed(x.Label)
+	}
+	return gather(parts...)
+}
+
+// within says a time span in words that a reader takes in: "2 min 5 s".
+func within(d time.Duration) string {
+	d = d.Abs().Round(time.Second)
+	switch {
+	case d < time.Minute:
+		return fmt.Sprintf("%d s", int(d.Seconds()))
+	case d < time.Hour:
+		return fmt.Sprintf("%d min %d s", int(d.Minutes()), int(d.Seconds())%60)
+	case d < 48*time.Hour:
+		return fmt.Sprintf("%d h %d min", int(d.Hours()), int(d.Minutes())%60)
+	}
+	return fmt.Sprintf("%d days", int(d.Hours())/24)
 }

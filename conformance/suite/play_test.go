@@ -20,7 +20,7 @@ import (
 	"github.com/onsi/ginkgo/v2/formatter"
 	"github.com/onsi/gomega"
 
-	"github.com/rin-network/rin/conformance/exchange"
+	"github.com/rin-network/rin/conformance/evidence"
 	"github.com/rin-network/rin/conformance/requirement"
 	"github.com/rin-network/rin/conformance/suite"
 )
@@ -53,9 +53,9 @@ func (t *teller) tell(l line) {
 
 // gathering is evidence that a function makes.
 type gathering struct {
-	*exchange.Journal
-	run     func(ctx context.Context, j *exchange.Journal)
-	waiting func(labels []exchange.Label)
+	*evidence.Journal
+	run     func(ctx context.Context, j *evidence.Journal)
+	waiting func(labels []evidence.Label)
 }
 
 func (g gathering) Run(ctx context.Context) error {
@@ -63,25 +63,25 @@ func (g gathering) Run(ctx context.Context) error {
 	return errors.New("how it ended stands in the log")
 }
 
-func (g gathering) Wait(ctx context.Context, labels ...exchange.Label) error {
+func (g gathering) Wait(ctx context.Context, labels ...evidence.Label) error {
 	if g.waiting != nil {
 		g.waiting(labels)
 	}
 	return g.Journal.Wait(ctx, labels...)
 }
 
-func answered(label exchange.Label) exchange.Exchange {
-	return exchange.Exchange{Label: label, Attempts: 1, Request: exchange.Request{Method: "GET", URL: "https://node.example/"},
-		Response: &exchange.Response{Proto: "HTTP/1.1", Status: 200}}
+func answered(label evidence.Label) evidence.Exchange {
+	return evidence.Exchange{Label: label, Attempts: 1, Request: evidence.Request{Method: "GET", URL: "https://node.example/"},
+		Response: &evidence.Response{Proto: "HTTP/1.1", Status: 200}}
 }
 
 // fixed are the requirements whose exchanges have names before the run.
-func fixed() (ids []requirement.ID, reads map[requirement.ID][]exchange.Label) {
-	judge, reads := requirement.NewJudge(requirement.Catalogue(), requirement.Evidence{Log: &exchange.Log{}}), map[requirement.ID][]exchange.Label{}
+func fixed() (ids []requirement.ID, reads map[requirement.ID][]evidence.Label) {
+	judge, reads := requirement.NewJudge(requirement.Catalogue(), requirement.Evidence{Log: &evidence.Log{}}), map[requirement.ID][]evidence.Label{}
 	for _, r := range requirement.Catalogue() {
 		labels := judge.Reads(r.ID)
-		if requirement.Auth.Includes(r.Profile) && !slices.ContainsFunc(labels, func(l exchange.Label) bool {
-			return l.Resource() != exchange.TokenEndpoint && l.Resource() != exchange.Info
+		if requirement.Auth.Includes(r.Profile) && !slices.ContainsFunc(labels, func(l evidence.Label) bool {
+			return l.Resource() != evidence.TokenEndpoint && l.Resource() != evidence.Info
 		}) {
 			ids, reads[r.ID] = append(ids, r.ID), labels
 		}
@@ -98,20 +98,20 @@ func play(part string) int {
 		out.tell(line{Kind: "judged", ID: id, State: string(j.Outcome)})
 		judged <- id
 	}}
-	g := gathering{Journal: exchange.NewJournal(nil)}
-	g.Begin(exchange.Run{})
+	g := gathering{Journal: evidence.NewJournal(nil)}
+	g.Begin(evidence.Run{})
 	// untilCut is a gathering that only an interruption ends.
-	untilCut := func(ctx context.Context, j *exchange.Journal) {
+	untilCut := func(ctx context.Context, j *evidence.Journal) {
 		<-ctx.Done()
 		out.tell(line{Kind: "cut", Text: context.Cause(ctx).Error()})
-		j.End(exchange.Ended{Cause: "cut"})
+		j.End(evidence.Ended{Cause: "cut"})
 	}
 	var first sync.Once
-	waiting := func([]exchange.Label) { first.Do(func() { out.tell(line{Kind: "waiting"}) }) }
+	waiting := func([]evidence.Label) { first.Do(func() { out.tell(line{Kind: "waiting"}) }) }
 
 	switch part {
 	case "within": // a container of somebody else's suite
-		g.run = func(_ context.Context, j *exchange.Journal) { j.End(exchange.Ended{Complete: true}) }
+		g.run = func(_ context.Context, j *evidence.Journal) { j.End(evidence.Ended{Complete: true}) }
 		return others(out, func() {
 			ginkgo.Describe("our service", func() {
 				ginkgo.It("does something of its own", func() {})
@@ -124,8 +124,8 @@ func play(part string) int {
 	case "steps":
 		ids, reads := fixed()
 		options.Only = ids
-		g.run = func(ctx context.Context, j *exchange.Journal) {
-			done := map[exchange.Label]bool{}
+		g.run = func(ctx context.Context, j *evidence.Journal) {
+			done := map[evidence.Label]bool{}
 			for _, id := range ids {
 				for _, l := range reads[id] {
 					if !done[l] {
@@ -140,25 +140,25 @@ func play(part string) int {
 					}
 				}
 			}
-			j.End(exchange.Ended{Complete: true})
+			j.End(evidence.Ended{Complete: true})
 		}
 		return others(out, func() { suite.Register(g, options) })
 	case "outlasting": // the gathering goes on after the last judgement
 		ids, reads := fixed()
 		options.Only = ids[:1]
-		g.run = func(ctx context.Context, j *exchange.Journal) {
+		g.run = func(ctx context.Context, j *evidence.Journal) {
 			for _, l := range reads[ids[0]] {
 				j.Add(answered(l))
 			}
 			context.AfterFunc(ctx, func() { out.tell(line{Kind: "cut"}) })
 			_, _ = bufio.NewReader(os.Stdin).ReadString('\n')
 			out.tell(line{Kind: "ended", State: fmt.Sprint(ctx.Err())})
-			j.End(exchange.Ended{Complete: true})
+			j.End(evidence.Ended{Complete: true})
 		}
 		return others(out, func() { suite.Register(g, options) })
 	case "alone":
 		for range 2 { // a process may certify more than once
-			g := gathering{Journal: exchange.NewJournal(nil), run: func(_ context.Context, j *exchange.Journal) { j.End(exchange.Ended{Complete: true}) }}
+			g := gathering{Journal: evidence.NewJournal(nil), run: func(_ context.Context, j *evidence.Journal) { j.End(evidence.Ended{Complete: true}) }}
 			suite.Run(context.Background(), g, options)
 			out.tell(line{Kind: "over"})
 		}
@@ -166,11 +166,11 @@ func play(part string) int {
 		for i := range 40 {
 			ctx, cancel := context.WithCancelCause(context.Background())
 			waits := 0
-			g := gathering{Journal: exchange.NewJournal(nil), run: func(ctx context.Context, j *exchange.Journal) {
+			g := gathering{Journal: evidence.NewJournal(nil), run: func(ctx context.Context, j *evidence.Journal) {
 				<-ctx.Done()
 				<-time.After(10 * time.Millisecond) // requests on their way take as long to end
-				j.End(exchange.Ended{Cause: context.Cause(ctx).Error()})
-			}, waiting: func([]exchange.Label) {
+				j.End(evidence.Ended{Cause: context.Cause(ctx).Error()})
+			}, waiting: func([]evidence.Label) {
 				cancel(errors.New("the process was asked to end"))
 				if waits++; waits == i%8+1 {
 					_ = syscall.Kill(os.Getpid(), syscall.SIGINT)
@@ -185,7 +185,7 @@ func play(part string) int {
 		}
 	case "alone-cut":
 		ctx, cancel := context.WithCancelCause(context.Background())
-		g.run, g.waiting = untilCut, func([]exchange.Label) { cancel(errors.New("the deadline passed")) }
+		g.run, g.waiting = untilCut, func([]evidence.Label) { cancel(errors.New("the deadline passed")) }
 		suite.Run(ctx, g, options)
 		out.tell(line{Kind: "over"})
 	}

@@ -1,12 +1,19 @@
+// Package target says which node is to be certified, with which credentials, and how gently.
+//
+// A [Target] is plain data that a person's flags become once, before anything is sent. It is checked as a whole by
+// [Target.Validate], which tells every mistake at once with the flag that mends it. Its secrets travel in JSON to the
+// worker's stdin and nowhere else: a [Secret] shows itself to no formatter and to no logger.
 package target
 
 import (
 	"fmt"
 	"log/slog"
+	"net/netip"
 	"net/url"
+	"strings"
 	"time"
 
-	"github.com/rin-network/rin/conformance/exchange"
+	"github.com/rin-network/rin/conformance/evidence"
 )
 
 // Target is everything about a run that its operator chose. In JSON it holds the secrets.
@@ -54,7 +61,7 @@ type Target struct {
 	AllowTokenInURL  bool `json:"allowTokenInUrl,omitempty"`
 	AllowSecretInURL bool `json:"allowSecretInUrl,omitempty"`
 	// BruteForce is what the operator says about brute-force protection, which must not be probed; nil without an answer.
-	BruteForce *exchange.Attestation `json:"bruteForce,omitempty"`
+	BruteForce *evidence.Attestation `json:"bruteForce,omitempty"`
 
 	// AllowOrigins are further origins that may receive a token or secret, "https://host" or "https://host:port".
 	AllowOrigins []string `json:"allowOrigins,omitempty"`
@@ -169,7 +176,7 @@ func (t Target) Origins() []string {
 		if err != nil || u.Host == "" {
 			continue
 		}
-		if o := exchange.Origin(u); !seen[o] {
+		if o := evidence.Origin(u); !seen[o] {
 			seen[o] = true
 			out = append(out, o)
 		}
@@ -193,4 +200,19 @@ func (t Target) LogValue() slog.Value {
 		slog.String("specUrl", t.SpecURL), slog.String("baseUrl", t.BaseURL),
 		slog.String("profile", t.Profile), slog.Any("credentials", t.Credentials),
 	)
+}
+
+// LoopbackHost reports a host name or address that never leaves this machine.
+func LoopbackHost(host string) bool {
+	host = strings.TrimSuffix(strings.ToLower(host), ".")
+	if host == "localhost" || strings.HasSuffix(host, ".localhost") { // RFC 6761 §6.3
+		return true
+	}
+	addr, err := netip.ParseAddr(strings.Trim(host, "[]"))
+	return err == nil && addr.Unmap().IsLoopback()
+}
+
+func loopbackURL(text string) bool {
+	u, err := url.Parse(text)
+	return err == nil && LoopbackHost(u.Hostname())
 }

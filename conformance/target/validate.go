@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/rin-network/rin/conformance/exchange"
+	"github.com/rin-network/rin/conformance/evidence"
 )
 
 // maxConcurrency keeps a run from being mistaken for an attack.
@@ -100,7 +100,7 @@ func (t Target) validateURL(flag, text string) error {
 		return &Problem{Flag: flag, Message: fmt.Sprintf("%q has a fragment (RFC 6749 §3.2 forbids it)", text), Hint: "leave out the # and what follows"}
 	case u.Scheme == "http" && !LoopbackHost(u.Hostname()) && !t.allowed(u):
 		return &Problem{Flag: flag, Message: fmt.Sprintf("%q is not encrypted: a secret or token would be readable on the way", text),
-			Hint: fmt.Sprintf("use https, or name the origin with --allow-origin %s", exchange.Origin(u))}
+			Hint: fmt.Sprintf("use https, or name the origin with --allow-origin %s", evidence.Origin(u))}
 	}
 	return nil
 }
@@ -108,7 +108,7 @@ func (t Target) validateURL(flag, text string) error {
 // allowed reports that the operator named the URL's origin with --allow-origin.
 func (t Target) allowed(u *url.URL) bool {
 	for _, text := range t.AllowOrigins {
-		if o, err := url.Parse(text); err == nil && exchange.Origin(o) == exchange.Origin(u) {
+		if o, err := url.Parse(text); err == nil && evidence.Origin(o) == evidence.Origin(u) {
 			return true
 		}
 	}
@@ -197,3 +197,30 @@ func (t Target) validatePoliteness() []error {
 	}
 	return faults
 }
+
+// Problem is one mistake in a target, with the flag that it came by and what to do.
+type Problem struct {
+	// Flag is the flag to mend, with its dashes.
+	Flag string
+	// Message names what was expected and what came, without any secret.
+	Message string
+	// Hint says what to do.
+	Hint string
+	// Cause is the underlying error; may be nil.
+	Cause error
+}
+
+// Error implements error.
+func (p *Problem) Error() string {
+	text := fmt.Sprintf("%s: %s", p.Flag, p.Message)
+	if p.Cause != nil {
+		text += ": " + p.Cause.Error()
+	}
+	if p.Hint != "" {
+		text += " (hint: " + p.Hint + ")"
+	}
+	return text
+}
+
+// Unwrap returns the cause.
+func (p *Problem) Unwrap() error { return p.Cause }

@@ -4,20 +4,19 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/rin-network/rin/conformance/baseline"
-	"github.com/rin-network/rin/conformance/exchange"
+	"github.com/rin-network/rin/conformance/evidence"
 	"github.com/rin-network/rin/conformance/requirement"
 )
 
 // Decide weighs the judgements of one run for the profile that its evidence names. A requirement of the profile without a
 // judgement is inconclusive; one that a partial run did not ask for is left out.
-func Decide(catalogue []requirement.Requirement, judgements map[requirement.ID]requirement.Judgement, log *exchange.Log) Verdict {
+func Decide(catalogue []requirement.Requirement, judgements map[requirement.ID]requirement.Judgement, log *evidence.Log) Verdict {
 	return DecideKnowing(nil, catalogue, judgements, log)
 }
 
 // DecideKnowing is [Decide] for an operator who knows of some failures: what the baseline lists is not counted as new, and what it lists
 // without need is. Such a run is partial, whatever it saw. A nil baseline is none.
-func DecideKnowing(known *baseline.Baseline, catalogue []requirement.Requirement, judgements map[requirement.ID]requirement.Judgement, log *exchange.Log) Verdict {
+func DecideKnowing(known *Baseline, catalogue []requirement.Requirement, judgements map[requirement.ID]requirement.Judgement, log *evidence.Log) Verdict {
 	v := Verdict{Profile: requirement.Profile(log.Run.Profile)}
 	for _, r := range catalogue {
 		if result, ok := weigh(r, judgements, log); ok {
@@ -26,11 +25,11 @@ func DecideKnowing(known *baseline.Baseline, catalogue []requirement.Requirement
 		}
 	}
 	if known != nil {
-		v.excuse(*known, baseline.DayOf(log.Run.Started))
+		v.excuse(*known, DayOf(log.Run.Started))
 	}
-	v.Coverage = cover(catalogue, len(v.Results))
+	v.Coverage = countCoverage(catalogue, len(v.Results))
 	v.Preview = v.Coverage.Covered < v.Coverage.Size
-	v.Reasons = because(v, log)
+	v.Reasons = collectReasons(v, log)
 	if v.Excused != nil {
 		v.Reasons = append(v.Excused.reasons(), v.Reasons...)
 	}
@@ -49,19 +48,19 @@ func DecideKnowing(known *baseline.Baseline, catalogue []requirement.Requirement
 }
 
 // weigh makes the result of one requirement; false when this run has nothing to say about it.
-func weigh(r requirement.Requirement, judgements map[requirement.ID]requirement.Judgement, log *exchange.Log) (Result, bool) {
+func weigh(r requirement.Requirement, judgements map[requirement.ID]requirement.Judgement, log *evidence.Log) (Result, bool) {
 	j, judged := judgements[r.ID]
 	result := Result{Requirement: r, Judgement: j, Gate: r.Gate}
 	if only := log.Run.Only; len(only) > 0 && !slices.Contains(only, string(r.ID)) {
 		return result, false
-	} else if len(only) == 0 && log.Run.Partial != "" && !(judged && asked(r, log)) {
+	} else if len(only) == 0 && log.Run.Partial != "" && !(judged && isRequested(r, log)) {
 		return result, false
 	}
 	switch {
 	case !requirement.Profile(log.Run.Profile).Includes(r.Profile):
 		// Only the opt-in rows reach below their own profile, and only when their probe was sent.
 		result.Extra = true
-		if r.ID != expired {
+		if r.ID != expiredRefusal {
 			result.Gate = atMostAdvice(r.Gate)
 		}
 		seen := j.Outcome == requirement.Pass || j.Outcome == requirement.Warn || j.Outcome == requirement.Fail
@@ -79,32 +78,32 @@ func atMostAdvice(g requirement.Gate) requirement.Gate {
 	return g
 }
 
-// asked reports whether a partial run asked for a requirement: nothing that it needs was left out of the plan, and something that it
+// isRequested reports whether a partial run asked for a requirement: nothing that it needs was left out of the plan, and something that it
 // reads was in it.
-func asked(r requirement.Requirement, log *exchange.Log) bool {
+func isRequested(r requirement.Requirement, log *evidence.Log) bool {
 	for _, need := range r.Needs {
 		for _, l := range log.Resolve(need) {
-			if need != exchange.WholeRun && !planned(l, log) {
+			if need != evidence.WholeRun && !isPlanned(l, log) {
 				return false
 			}
 		}
 	}
 	for _, label := range slices.Concat(r.Needs, r.Reads) {
-		if label == exchange.WholeRun || slices.ContainsFunc(log.Resolve(label), func(l exchange.Label) bool { return planned(l, log) }) {
+		if label == evidence.WholeRun || slices.ContainsFunc(log.Resolve(label), func(l evidence.Label) bool { return isPlanned(l, log) }) {
 			return true
 		}
 	}
 	return false
 }
 
-// planned reports whether the run meant to send a label; a recording that was cut off may lack the plan and hold the exchange.
-func planned(l exchange.Label, log *exchange.Log) bool {
+// isPlanned reports whether the run meant to send a label; a recording that was cut off may lack the plan and hold the exchange.
+func isPlanned(l evidence.Label, log *evidence.Log) bool {
 	_, sent := log.Get(l)
 	return sent || slices.Contains(log.Planned, l)
 }
 
-// because collects what keeps the profile from being certified.
-func because(v Verdict, log *exchange.Log) []Reason {
+// collectReasons collects what keeps the profile from being certified.
+func collectReasons(v Verdict, log *evidence.Log) []Reason {
 	rs := &reasons{}
 	switch {
 	case log.Ended == nil:
@@ -118,9 +117,9 @@ func because(v Verdict, log *exchange.Log) []Reason {
 		if r.Gate == requirement.Gating {
 			gating++
 		}
-		failedAnonymous = failedAnonymous || id == anonymous && outcome == requirement.Fail
+		failedAnonymous = failedAnonymous || id == anonymousRefusal && outcome == requirement.Fail
 		if !r.Costs(v.Profile) {
-			unproven(rs, r, v.Profile, log.Run)
+			addUnproven(rs, r, v.Profile, log.Run)
 			continue
 		}
 		switch {
@@ -144,15 +143,15 @@ func because(v Verdict, log *exchange.Log) []Reason {
 	return rs.sorted()
 }
 
-// unproven looks for what the profile does not accept although it costs nothing by itself: not-applicable where something has to be shown,
+// addUnproven looks for what the profile does not accept although it costs nothing by itself: not-applicable where something has to be shown,
 // and rows of the profile full that were not executed.
-func unproven(rs *reasons, r Result, p requirement.Profile, run exchange.Run) {
+func addUnproven(rs *reasons, r Result, p requirement.Profile, run evidence.Run) {
 	id, outcome := r.Requirement.ID, r.Judgement.Outcome
 	switch {
 	case r.Extra || r.Known != nil:
-	case outcome == requirement.NotApplicable && slices.Contains(proven(p), id):
+	case outcome == requirement.NotApplicable && slices.Contains(mustApply(p), id):
 		rs.add(NotProven, fmt.Sprintf("profile %s does not accept not-applicable here: %s", p, r.Judgement.Reason), id)
-	case outcome == requirement.NotApplicable && slices.Contains(withheld(run), id):
+	case outcome == requirement.NotApplicable && slices.Contains(mustExecute(run), id):
 		rs.add(NotProven, fmt.Sprintf("profile %s asks for this to be executed: %s", p, r.Judgement.Reason), id)
 	case r.Requirement.Profile == requirement.Full && r.Gate == requirement.Advice && (outcome == requirement.Blocked || outcome == requirement.Inconclusive):
 		rs.add(NotProven, fmt.Sprintf("profile %s asks for this to be executed, and it is %s: %s", p, outcome, r.Judgement.Reason), id)
@@ -163,8 +162,8 @@ func unproven(rs *reasons, r Result, p requirement.Profile, run exchange.Run) {
 func notes(v Verdict) []string {
 	var out []string
 	for _, r := range v.Results {
-		if r.Requirement.ID == role && r.Judgement.Outcome == requirement.NotApplicable {
-			out = append(out, fmt.Sprintf("Role separation was not tested, see %s.", role))
+		if r.Requirement.ID == roleSeparation && r.Judgement.Outcome == requirement.NotApplicable {
+			out = append(out, fmt.Sprintf("Role separation was not tested, see %s.", roleSeparation))
 		}
 		if r.Extra {
 			weight := "was judged as advice"
@@ -175,4 +174,92 @@ func notes(v Verdict) []string {
 		}
 	}
 	return out
+}
+
+// roleSeparation is the requirement that shows whether roles are told apart; it needs a second client.
+const roleSeparation requirement.ID = "BRR-18"
+
+// anonymousRefusal is the requirement that finds the protected resource.
+const anonymousRefusal requirement.ID = "BRR-01"
+
+// expiredRefusal is the requirement that an expired token is refused. It needs a wait, so that it belongs to the profile full; wherever it is
+// judged, it gates.
+const expiredRefusal requirement.ID = "BRR-10"
+
+// mustApply lists what a profile does not accept as not-applicable: a node without a document, without funding calls, or with
+// nothing that could be called has not shown what the profile certifies.
+func mustApply(p requirement.Profile) []requirement.ID {
+	if p.Includes(requirement.Funding) {
+		return []requirement.ID{"SPC-01", "SPC-08", "API-01", "API-08"}
+	}
+	return nil
+}
+
+// mustExecute lists the rows of profile full that are not-applicable because the operator left out what they need. The probes that put a token or
+// a secret into a URL are the operator's to refuse; whatever else is not applicable is so by the nature of the node: opaque tokens have no
+// signature.
+func mustExecute(run evidence.Run) []requirement.ID {
+	ids := []requirement.ID{"BRR-10"} // with an expired token, or with the time to wait for one, it always applies
+	if run.StagingTokenURL == "" {
+		ids = append(ids, "ISO-02")
+	}
+	if !run.Other {
+		ids = append(ids, "ISO-03")
+	}
+	return ids
+}
+
+// Excused says what became of the entries of a baseline, each in exactly one list, in the order of the baseline.
+type Excused struct {
+	// Known failed as listed.
+	Known []KnownFailure
+	// Mended were listed and passed, with a warning perhaps.
+	Mended []KnownFailure
+	// Expired are entries whose last day is over, whatever was seen.
+	Expired []KnownFailure
+	// Unseen were not judged by this run, or in a way that tells nothing.
+	Unseen []KnownFailure
+}
+
+// excuse marks what the baseline lists as known on that day.
+func (v *Verdict) excuse(b Baseline, today Day) {
+	v.Excused = &Excused{}
+	at := map[requirement.ID]*Result{}
+	for i := range v.Results {
+		at[v.Results[i].Requirement.ID] = &v.Results[i]
+	}
+	for _, entry := range b.Known {
+		result := at[entry.ID]
+		switch {
+		case entry.Until.Before(today):
+			v.Excused.Expired = append(v.Excused.Expired, entry)
+		case result == nil:
+			v.Excused.Unseen = append(v.Excused.Unseen, entry)
+		case result.Judgement.Outcome == requirement.Fail:
+			result.Known = &entry
+			v.Excused.Known = append(v.Excused.Known, entry)
+		case result.Judgement.Outcome == requirement.Pass || result.Judgement.Outcome == requirement.Warn:
+			v.Excused.Mended = append(v.Excused.Mended, entry)
+		default:
+			v.Excused.Unseen = append(v.Excused.Unseen, entry)
+		}
+	}
+	for i := range v.Results {
+		j := v.Results[i].Judgement
+		if before := at[j.BlockedBy]; j.Outcome == requirement.Blocked && before != nil {
+			v.Results[i].Known = before.Known // what waits for a known failure is not new either
+		}
+	}
+}
+
+// reasons say what is to be done about the baseline itself.
+func (e *Excused) reasons() []Reason {
+	rs := &reasons{}
+	for _, entry := range e.Mended {
+		rs.add(BaselineMended, "the baseline lists it as a known failure, and it passed: take the entry out", entry.ID)
+	}
+	for _, entry := range e.Expired {
+		rs.add(BaselineExpired, fmt.Sprintf("the excuse of the baseline ended on %s: mend the node and take the entry out", entry.Until), entry.ID)
+	}
+	return rs.list
 }

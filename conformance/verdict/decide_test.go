@@ -1,10 +1,12 @@
 package verdict_test
 
 import (
+	"time"
+
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 
-	"github.com/rin-network/rin/conformance/exchange"
+	"github.com/rin-network/rin/conformance/evidence"
 	"github.com/rin-network/rin/conformance/requirement"
 	"github.com/rin-network/rin/conformance/verdict"
 )
@@ -15,7 +17,7 @@ type judgements = map[requirement.ID]requirement.Judgement
 func catalogue() []requirement.Requirement {
 	row := func(id requirement.ID, p requirement.Profile, g requirement.Gate) requirement.Requirement {
 		return requirement.Requirement{ID: id, Profile: p, Gate: g,
-			Needs: []exchange.Label{exchange.Resource(id).With(exchange.OK)}}
+			Needs: []evidence.Label{evidence.Resource(id).With(evidence.OK)}}
 	}
 	return []requirement.Requirement{
 		row("TOK-01", requirement.Auth, requirement.Gating),
@@ -35,11 +37,11 @@ func catalogue() []requirement.Requirement {
 	}
 }
 
-func run(profile string) *exchange.Log {
-	return &exchange.Log{
-		Run:   exchange.Run{Profile: profile},
-		Roles: exchange.Roles{ProbeTarget: exchange.Info},
-		Ended: &exchange.Ended{Complete: true},
+func run(profile string) *evidence.Log {
+	return &evidence.Log{
+		Run:   evidence.Run{Profile: profile},
+		Roles: evidence.Roles{ProbeTarget: evidence.Info},
+		Ended: &evidence.Ended{Complete: true},
 	}
 }
 
@@ -145,7 +147,7 @@ var _ = Describe("Decide", func() {
 
 	It("does not certify evidence that ends early", func() {
 		log := run("auth")
-		log.Ended = &exchange.Ended{Cause: "the child ran out of memory"}
+		log.Ended = &evidence.Ended{Cause: "the child ran out of memory"}
 		v := verdict.Decide(catalogue(), good(requirement.Auth, nil), log)
 		Expect(v.Decision).To(Equal(verdict.Repeat))
 		Expect(v.Reasons).To(ConsistOf(HaveField("Text", ContainSubstring("ran out of memory"))))
@@ -166,7 +168,7 @@ var _ = Describe("Decide", func() {
 		It("is partial whatever it saw, and tells what failed", func() {
 			log := run("auth")
 			log.Run.Partial = "--only TOK-01"
-			log.Planned = []exchange.Label{"TOK-01.ok"}
+			log.Planned = []evidence.Label{"TOK-01.ok"}
 			v := verdict.Decide(catalogue(), good(requirement.Auth, nil), log)
 			Expect(v.Decision).To(Equal(verdict.Partial))
 			Expect(v.Failed()).To(BeFalse())
@@ -179,7 +181,7 @@ var _ = Describe("Decide", func() {
 		It("leaves out what it did not ask for", func() {
 			log := run("auth")
 			log.Run.Partial = "--only TOK-01"
-			log.Planned = []exchange.Label{"TOK-01.ok"}
+			log.Planned = []evidence.Label{"TOK-01.ok"}
 			v := verdict.Decide(catalogue(), good(requirement.Auth, nil), log)
 			Expect(v.Results).To(HaveLen(1))
 			Expect(v.Coverage.Judged).To(Equal(1))
@@ -188,7 +190,7 @@ var _ = Describe("Decide", func() {
 		It("leaves out what it asked for by half", func() {
 			log := run("auth")
 			log.Run.Partial = "--quick"
-			log.Planned = []exchange.Label{"TOK-01.ok", "TOK-13.ok"}
+			log.Planned = []evidence.Label{"TOK-01.ok", "TOK-13.ok"}
 			rows := catalogue()
 			rows[0].Needs = append(rows[0].Needs, "token.repeat-1")
 			v := verdict.Decide(rows, good(requirement.Auth, nil), log)
@@ -262,5 +264,62 @@ var _ = Describe("Worse", func() {
 
 	It("trusts no outcome that it does not know", func() {
 		Expect(verdict.Worse("splendid", requirement.Fail)).To(BeTrue())
+	})
+})
+
+var _ = Describe("A baseline", func() {
+	const future, past, today = verdict.Day("2026-06-01"), verdict.Day("2026-03-13"), verdict.Day("2026-03-14")
+	entry := func(id requirement.ID, until verdict.Day) verdict.KnownFailure {
+		return verdict.KnownFailure{ID: id, Reason: "NET-1", Until: until}
+	}
+	failed, blocked := requirement.Failed("f", "", ""), requirement.Judgement{Outcome: requirement.Blocked, BlockedBy: "TOK-01"}
+	knowing := func(profile string, overrides judgements, entries ...verdict.KnownFailure) verdict.Verdict {
+		log := run(profile)
+		log.Run.Started = time.Date(2026, 3, 14, 23, 0, 0, 0, time.UTC)
+		return verdict.DecideKnowing(&verdict.Baseline{Known: entries}, catalogue(), good(requirement.Profile(profile), overrides), log)
+	}
+
+	DescribeTable("what it makes of a run", func(profile string, overrides judgements, entries []verdict.KnownFailure, failed, unsettled bool) {
+		v := knowing(profile, overrides, entries...)
+		Expect(v.Decision).To(Equal(verdict.Partial), "never a certificate")
+		Expect(v.Failed()).To(Equal(failed), "%v", v.Reasons)
+		Expect(v.Unsettled()).To(Equal(unsettled), "%v", v.Reasons)
+	},
+		Entry("nothing listed, nothing failed", "auth", nil, nil, false, false),
+		Entry("a known failure", "auth", judgements{"TOK-01": failed}, []verdict.KnownFailure{entry("TOK-01", future)}, false, false),
+		Entry("a known failure on its last day", "auth", judgements{"TOK-01": failed}, []verdict.KnownFailure{entry("TOK-01", today)}, false, false),
+		Entry("a known failure after its last day", "auth", judgements{"TOK-01": failed}, []verdict.KnownFailure{entry("TOK-01", past)}, true, false),
+		Entry("an expired entry without a failure", "auth", nil, []verdict.KnownFailure{entry("TOK-01", past)}, true, false),
+		Entry("a new failure", "auth", judgements{"TOK-01": failed, "BRR-01": failed}, []verdict.KnownFailure{entry("TOK-01", future)}, true, false),
+		Entry("a listed one that passes", "auth", nil, []verdict.KnownFailure{entry("TOK-01", future)}, true, false),
+		Entry("a listed one that is a warning now", "auth", judgements{"TOK-01": requirement.Warned("w", "", "")}, []verdict.KnownFailure{entry("TOK-01", future)}, true, false),
+		Entry("a listed one that could not be judged", "auth", judgements{"TOK-01": requirement.Unclear("u")}, []verdict.KnownFailure{entry("TOK-01", future)}, false, true),
+		Entry("a listed one that does not apply", "auth", judgements{"TOK-01": requirement.Missing("m")}, []verdict.KnownFailure{entry("TOK-01", future)}, false, false),
+		Entry("a listed one beyond the profile", "auth", nil, []verdict.KnownFailure{entry("SPC-01", future)}, false, false),
+		Entry("what waits for a known failure", "auth", judgements{"TOK-01": failed, "BRR-01": blocked}, []verdict.KnownFailure{entry("TOK-01", future)}, false, false),
+		Entry("what waits for a new failure", "auth", judgements{"TOK-01": failed, "BRR-01": blocked}, nil, true, true),
+		Entry("a known failed advice in full", "full", judgements{"TOK-13": failed}, []verdict.KnownFailure{entry("TOK-13", future)}, false, false),
+		Entry("a new failed advice in full", "full", judgements{"TOK-13": failed}, nil, true, false),
+		Entry("a failed advice that costs nothing", "auth", judgements{"TOK-13": failed}, nil, false, false),
+	)
+
+	It("tells what became of each entry, once", func() {
+		v := knowing("auth", judgements{"TOK-01": failed, "TOK-07": requirement.Missing("m")},
+			entry("TOK-01", future), entry("BRR-01", future), entry("TOK-13", past), entry("TOK-07", future), entry("SPC-01", future))
+		Expect(*v.Excused).To(Equal(verdict.Excused{
+			Known: []verdict.KnownFailure{entry("TOK-01", future)}, Mended: []verdict.KnownFailure{entry("BRR-01", future)},
+			Expired: []verdict.KnownFailure{entry("TOK-13", past)}, Unseen: []verdict.KnownFailure{entry("TOK-07", future), entry("SPC-01", future)},
+		}))
+		Expect(v.Reasons).To(ConsistOf(
+			verdict.Reason{Kind: verdict.BaselineMended, Requirements: []requirement.ID{"BRR-01"}, Text: "the baseline lists it as a known failure, and it passed: take the entry out"},
+			verdict.Reason{Kind: verdict.BaselineExpired, Requirements: []requirement.ID{"TOK-13"}, Text: "the excuse of the baseline ended on 2026-03-13: mend the node and take the entry out"},
+		))
+		Expect(v.Results[0].Known).To(HaveValue(Equal(entry("TOK-01", future))))
+	})
+
+	It("is not there unless it was given", func() {
+		v := verdict.Decide(catalogue(), good(requirement.Auth, nil), run("auth"))
+		Expect(v.Excused).To(BeNil())
+		Expect(v.Decision).To(Equal(verdict.Certified))
 	})
 })

@@ -1,7 +1,13 @@
+// Package verdict decides what the judgements of one run are worth: certified, not certified, to be repeated, or partial.
+//
+// Outcome is what was seen, gate is what it costs; this package is the only place where the two meet. [Decide] is a pure function
+// of the catalogue, the judgements and the evidence, so everybody who holds the evidence comes to the same decision.
 package verdict
 
 import (
-	"github.com/rin-network/rin/conformance/baseline"
+	"fmt"
+	"strings"
+
 	"github.com/rin-network/rin/conformance/requirement"
 )
 
@@ -65,7 +71,7 @@ type Result struct {
 	Extra bool
 	// Known is the entry of the operator's baseline by which this failure is not new, or by which what it waits for is not; nil
 	// for none.
-	Known *baseline.Entry
+	Known *KnownFailure
 }
 
 // Costs reports whether this result keeps the profile from being certified, or is new to a baseline.
@@ -127,4 +133,159 @@ func (t Totals) Of(o requirement.Outcome) int {
 // Sum is the number of results.
 func (t Totals) Sum() int {
 	return t.Pass + t.Warn + t.Fail + t.NotApplicable + t.Blocked + t.Inconclusive
+}
+
+// Outcomes lists the outcomes from best to worst.
+func Outcomes() []requirement.Outcome {
+	return []requirement.Outcome{
+		requirement.Pass, requirement.NotApplicable, requirement.Warn,
+		requirement.Blocked, requirement.Inconclusive, requirement.Fail,
+	}
+}
+
+// Worse reports whether outcome a is worse than outcome b in the order of [Outcomes]. An outcome that is not among them is
+// the worst of all.
+func Worse(a, b requirement.Outcome) bool { return rank(a) > rank(b) }
+
+func rank(o requirement.Outcome) int {
+	all := Outcomes()
+	for i, known := range all {
+		if o == known {
+			return i
+		}
+	}
+	return len(all)
+}
+
+// Reason is one thing that keeps a profile from being certified.
+type Reason struct {
+	Kind ReasonKind
+	// Requirements are the ids that it is about, in catalogue order; empty for a reason that is about the run.
+	Requirements []requirement.ID
+	// Text is one sentence without the ids, lower-case, without a final dot.
+	Text string
+}
+
+// String names the ids and the reason; many ids are cut to the first three and a count.
+func (r Reason) String() string {
+	if len(r.Requirements) == 0 {
+		return r.Text
+	}
+	return ListIDs(r.Requirements, 3) + ": " + r.Text
+}
+
+// ListIDs lists at most limit ids, and counts the rest.
+func ListIDs(ids []requirement.ID, limit int) string {
+	shown := make([]string, 0, limit)
+	for _, id := range ids[:min(limit, len(ids))] {
+		shown = append(shown, string(id))
+	}
+	list := strings.Join(shown, ", ")
+	if more := len(ids) - len(shown); more > 0 {
+		return fmt.Sprintf("%s and %d more", list, more)
+	}
+	return list
+}
+
+// ReasonKind groups the reasons.
+type ReasonKind string
+
+// The kinds of reason.
+const (
+	GatingFailed ReasonKind = "gating-failed" // a gating requirement failed
+	AdviceFailed ReasonKind = "advice-failed" // profile full allows no failed advice
+	Blocked      ReasonKind = "blocked"       // a gating requirement waits for another one
+	Inconclusive ReasonKind = "inconclusive"  // a gating requirement could not be judged
+	NotProven    ReasonKind = "not-proven"    // the profile does not accept not-applicable here
+	Unprotected  ReasonKind = "unprotected"   // no protected resource was found
+	Incomplete   ReasonKind = "incomplete"    // the evidence ends early
+	NothingSeen  ReasonKind = "nothing-seen"  // no gating requirement was judged at all
+
+	BaselineMended  ReasonKind = "baseline-mended"  // the baseline lists what did not fail
+	BaselineExpired ReasonKind = "baseline-expired" // an excuse of the baseline has ended
+)
+
+// Weight says which decision a reason leads to.
+type Weight int
+
+// The weights.
+const (
+	Broken Weight = iota // not certified
+	Open                 // to be repeated
+)
+
+// Weight says whether the node was seen to break something or something stayed open.
+func (k ReasonKind) Weight() Weight {
+	switch k {
+	case GatingFailed, AdviceFailed, BaselineMended, BaselineExpired:
+		return Broken
+	}
+	return Open
+}
+
+// reasons collects reasons and puts requirements with the same reason together.
+type reasons struct{ list []Reason }
+
+func (rs *reasons) add(kind ReasonKind, text string, ids ...requirement.ID) {
+	for i := range rs.list {
+		if rs.list[i].Kind == kind && rs.list[i].Text == text {
+			rs.list[i].Requirements = append(rs.list[i].Requirements, ids...)
+			return
+		}
+	}
+	rs.list = append(rs.list, Reason{Kind: kind, Requirements: ids, Text: text})
+}
+
+// sorted puts what is broken before what stayed open, and keeps the order otherwise.
+func (rs *reasons) sorted() []Reason {
+	var out []Reason
+	for _, weight := range []Weight{Broken, Open} {
+		for _, r := range rs.list {
+			if r.Kind.Weight() == weight {
+				out = append(out, r)
+			}
+		}
+	}
+	return out
+}
+
+// Coverage says how much of the whole catalogue a verdict rests on.
+type Coverage struct {
+	// Size is the number of requirements of the whole catalogue, Covered how many of them this version can judge,
+	// Judged how many of those this run judged: the ones of its profile, or of its selection.
+	Size, Covered, Judged int
+	// Groups are the groups of the whole catalogue in its order, those without a covered requirement too.
+	Groups []requirement.GroupInfo
+}
+
+// Notice is the sentence that has to stand near every verdict of an incomplete catalogue; empty for a complete one.
+func (c Coverage) Notice() string {
+	if c.Covered >= c.Size {
+		return ""
+	}
+	var in []string
+	for _, g := range c.Groups {
+		if g.Covered > 0 {
+			in = append(in, g.Name)
+		}
+	}
+	from := ""
+	if len(in) > 0 {
+		from = " (of the groups " + strings.Join(in, ", ") + ")"
+	}
+	return fmt.Sprintf("This is a preview: it covers %d of the %d requirements of the catalogue%s and has no value as a certificate.", c.Covered, c.Size, from)
+}
+
+// countCoverage counts the catalogue at hand against the groups of the whole one.
+func countCoverage(catalogue []requirement.Requirement, judged int) Coverage {
+	held := map[string]int{}
+	for _, r := range catalogue {
+		held[r.ID.Group()]++
+	}
+	c := Coverage{Size: requirement.Size, Covered: len(catalogue), Judged: judged}
+	for _, g := range requirement.Groups() {
+		g.Covered = held[g.Name]
+		c.Groups = append(c.Groups, g)
+	}
+	return c
 }

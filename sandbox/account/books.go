@@ -1,3 +1,13 @@
+// Package account keeps the books of a node in which clients and their accounts are entered, and knows the steps by which a party gets
+// one (NET-R18): it asks for access, the operator of the authorization server creates the client (NET-R16), the operator of the funding
+// service grants role and affiliation (NET-R17), and both are handed over.
+//
+// The two books are apart, as the two services are. [Clients] is the authorization server's: ids, salted hashes of secrets, Service Account
+// User IDs. [Accounts] is the funding service's: role and affiliation by Service Account User ID. A client may be in the first and not in
+// the second: it gets tokens, and is refused with 403.
+//
+// [Books] does the steps. A step is kept in a [Store] before it is acknowledged; readers see all of it or nothing, and never wait for it.
+// A secret in plain text is in the answer of the step that made it, and nowhere else.
 package account
 
 import (
@@ -5,6 +15,7 @@ import (
 	"io"
 	"maps"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -109,3 +120,73 @@ func (b *Books) Reset() {
 		b.restore(b.start)
 	}
 }
+
+// table is a map that is copied when it changes, so that readers, who come with each guarded request, take no lock. Writers take turns.
+type table[V any] struct {
+	current atomic.Pointer[map[string]V]
+}
+
+func (t *table[V]) rows() map[string]V {
+	if rows := t.current.Load(); rows != nil {
+		return *rows
+	}
+	return nil
+}
+
+func (t *table[V]) get(key string) (V, bool) {
+	row, ok := t.rows()[key]
+	return row, ok
+}
+
+func (t *table[V]) put(key string, row V) {
+	next := make(map[string]V, len(t.rows())+1)
+	maps.Copy(next, t.rows())
+	next[key] = row
+	t.current.Store(&next)
+}
+
+func (t *table[V]) remove(key string) {
+	next := maps.Clone(t.rows())
+	delete(next, key)
+	t.current.Store(&next)
+}
+
+// restore puts rows in the place of all others.
+func (t *table[V]) restore(rows map[string]V) { t.current.Store(&rows) }
+
+// Store keeps the books of one node beyond the life of the process.
+type Store interface {
+	// Load reads all that was kept.
+	Load() (Records, error)
+	// Keep keeps a change, all of it or nothing. When it returns nil, no crash loses it.
+	Keep(Change) error
+}
+
+// Records are the books as they were kept.
+type Records struct {
+	Clients []Client
+	// Accounts are the settings by Service Account User ID.
+	Accounts map[string]Permission
+	Requests []Request
+}
+
+// Change is what a step writes into the books; nil and empty members change nothing.
+type Change struct {
+	// Client and Request take the place of what has the same id.
+	Client  *Client
+	Request *Request
+	// Account is the new setting of the service account Subject.
+	Account *Permission
+	Subject string
+	// Closed is the Service Account User ID of an account that leaves the book.
+	Closed string
+}
+
+// memory keeps nothing: what it is told is lost with the process.
+type memory struct{}
+
+// Load implements Store.
+func (memory) Load() (Records, error) { return Records{}, nil }
+
+// Keep implements Store.
+func (memory) Keep(Change) error { return nil }

@@ -1,8 +1,15 @@
 package account
 
 import (
+	"fmt"
 	"io"
+	"maps"
+	"slices"
+	"strings"
 	"time"
+	"unicode/utf8"
+
+	"github.com/rin-network/rin/fixtures/model"
 )
 
 // Client is an entry of the authorization server's book (NET-R16).
@@ -73,3 +80,151 @@ func (c *Clients) registered(id string) (*Client, bool) {
 	}
 	return client, true
 }
+
+// Permission is the setting of a service account in the funding service (NET-R17).
+type Permission struct {
+	// Role must be EXTERNAL_API_CLIENT to read fundings.
+	Role string `json:"role"`
+	// Affiliation is the client's affiliation ID, an opaque string; it must be set.
+	Affiliation string `json:"affiliation"`
+}
+
+// suffices tells whether fundings may be read with it.
+func (p Permission) suffices() bool {
+	return p.Role == model.RoleExternalAPIClient && p.Affiliation != ""
+}
+
+// Accounts is the funding service's book of service accounts. It is safe for concurrent use.
+type Accounts struct {
+	entries table[Permission]
+}
+
+// Permission returns the setting of a service account; ok is false for one that is not in the book.
+func (a *Accounts) Permission(subject string) (p Permission, ok bool) { return a.entries.get(subject) }
+
+// Entry is a client as the lists show it: with its account, and without its secret.
+type Entry struct {
+	Client
+	Permission
+	State State
+}
+
+// State is how far a client got.
+type State string
+
+// The states of a client.
+const (
+	// Registered clients get tokens; the funding service refuses them.
+	Registered State = "registered"
+	// Permitted clients have role and affiliation besides.
+	Permitted State = "permitted"
+	// Revoked clients get nothing, and their tokens open nothing.
+	Revoked State = "revoked"
+)
+
+// Entry is what the books say of one client; ok is false for an id that is not in them.
+func (b *Books) Entry(id string) (e Entry, ok bool) {
+	client, ok := b.clients.entries.get(id)
+	if !ok {
+		return Entry{}, false
+	}
+	return b.entry(client), true
+}
+
+func (b *Books) entry(client *Client) Entry {
+	e := Entry{Client: *client, State: Registered}
+	e.Secret = Digest{}
+	e.Permission, _ = b.accounts.Permission(client.Subject)
+	switch {
+	case !client.Revoked.IsZero():
+		e.State = Revoked
+	case e.suffices():
+		e.State = Permitted
+	}
+	return e
+}
+
+// List is what the books say of all clients, by id.
+func (b *Books) List() []Entry {
+	all := b.clients.entries.rows()
+	entries := make([]Entry, 0, len(all))
+	for _, id := range slices.Sorted(maps.Keys(all)) {
+		entries = append(entries, b.entry(all[id]))
+	}
+	return entries
+}
+
+// Request is one request; ok is false for an id that is not in the book.
+func (b *Books) Request(id string) (r Request, ok bool) { return b.requests.get(id) }
+
+// Requests are those of the node, in the order in which they came.
+func (b *Books) Requests() []Request {
+	return slices.SortedFunc(maps.Values(b.requests.rows()), func(x, y Request) int {
+		return number(x.ID) - number(y.ID)
+	})
+}
+
+// Request is what a party wrote into the contact form to get access.
+type Request struct {
+	// ID is "R-" and a number that counts the requests of the node.
+	ID string `json:"id"`
+	// Party asks, Contact is where it is reached, and Purpose is what it wants the access for.
+	Party   string `json:"party"`
+	Contact string `json:"contact"`
+	Purpose string `json:"purpose"`
+	// Asked is when.
+	Asked time.Time `json:"asked"`
+	// Client is the id of the client that answered the request; empty while it waits.
+	Client string `json:"client,omitempty"`
+}
+
+// maxText is the number of characters of a text that somebody else wrote.
+const maxText = 500
+
+// check wants one line each, short enough to be shown.
+func (r Request) check() error {
+	for _, field := range []struct{ name, text string }{{"party", r.Party}, {"contact", r.Contact}, {"purpose", r.Purpose}} {
+		switch {
+		case strings.TrimSpace(field.text) == "":
+			return invalid("the request says no "+field.name, "say who asks, where to reach them, and what they want the access for")
+		case !line(field.text):
+			return invalid(fmt.Sprintf("the %s of the request: expected one line of up to %d characters", field.name, maxText), "write it shorter, without line ends")
+		}
+	}
+	return nil
+}
+
+// line tells whether text is one line of UTF-8 of bounded length.
+func line(text string) bool {
+	control := func(r rune) bool { return r < ' ' || r >= 0x7f && r < 0xa0 }
+	return utf8.ValidString(text) && utf8.RuneCountInString(text) <= maxText && strings.IndexFunc(text, control) < 0
+}
+
+// Kind is why a step can't be done.
+type Kind int
+
+// The kinds of refusals.
+const (
+	// Invalid is a message that says what no book takes.
+	Invalid Kind = iota
+	// Unknown is a client or request that is not in the book.
+	Unknown
+	// Conflict is a step that the state of the book forbids.
+	Conflict
+)
+
+// Refusal is a step that can't be done as asked; nothing was changed.
+type Refusal struct {
+	Kind Kind
+	// Detail says why, Hint what to do.
+	Detail, Hint string
+}
+
+// Error implements error.
+func (r *Refusal) Error() string { return r.Detail + ": " + r.Hint }
+
+func invalid(detail, hint string) error { return &Refusal{Invalid, detail, hint} }
+
+func unknown(detail, hint string) error { return &Refusal{Unknown, detail, hint} }
+
+func conflict(detail, hint string) error { return &Refusal{Conflict, detail, hint} }

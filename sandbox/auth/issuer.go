@@ -1,7 +1,10 @@
 package auth
 
 import (
+	"crypto/aes"
+	"crypto/cipher"
 	"encoding/base64"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -21,7 +24,7 @@ type Issuer struct {
 	lifetime time.Duration
 	now      func() time.Time
 	random   io.Reader
-	ring     ring
+	ring     keyring
 	dialect  Dialect
 }
 
@@ -31,7 +34,7 @@ func NewIssuer(format Format, lifetime time.Duration, now func() time.Time, rand
 	if i.lifetime <= 0 {
 		return nil, fmt.Errorf("token lifetime of %s: want one second or more", lifetime)
 	}
-	first, err := newMinting(format, random)
+	first, err := newKeyMaterial(format, random)
 	if err != nil {
 		return nil, err
 	}
@@ -101,4 +104,125 @@ func (i *Issuer) Published() (jose.JSONWebKeySet, error) {
 		set.Keys = append(set.Keys, key.published)
 	}
 	return set, nil
+}
+
+// tokenType is the "typ" of an access token that is a JWT (RFC 9068 §2.1).
+const tokenType = "at+jwt"
+
+// Claims is the content of an access token (RFC 9068 §2.2). Times are seconds since 1970.
+type Claims struct {
+	Issuer   string           `json:"iss"`
+	Subject  string           `json:"sub"`
+	Audience jwt.Audience     `json:"aud,omitempty"`
+	ClientID string           `json:"client_id,omitempty"`
+	IssuedAt *jwt.NumericDate `json:"iat,omitempty"`
+	Expires  *jwt.NumericDate `json:"exp,omitempty"`
+	ID       string           `json:"jti,omitempty"`
+	Scope    string           `json:"scope,omitempty"`
+	// NotBefore and AuthorizedParty are read in the tokens of foreign issuers and never written.
+	NotBefore       *jwt.NumericDate `json:"nbf,omitempty"`
+	AuthorizedParty string           `json:"azp,omitempty"`
+}
+
+// Principal is whom a verified token speaks for.
+type Principal struct {
+	// ClientID is the client that asked for the token.
+	ClientID string
+	// Subject is the service account (NET-R16).
+	Subject string
+	// ForeignIssuer is the issuer when it is another authorization server; empty for the node's own.
+	ForeignIssuer string
+}
+
+// Dialect is how an authorization server of some maker writes its tokens: what stands in them beside the claims that verify them. The
+// zero value is RFC 9068.
+type Dialect struct {
+	// Type is the "typ" of the header; at+jwt when empty.
+	Type string
+	// Add changes the claims before they are signed. Issuer, audience, times and client stay as they are, or the node refuses its own token;
+	// an audience may get others beside it.
+	Add func(claims map[string]any)
+}
+
+// Speak makes the issuer write its tokens in a dialect. It is called before the first token is issued. Opaque tokens have none.
+func (i *Issuer) Speak(d Dialect) { i.dialect = d }
+
+// tokenType is the type that the issuer's tokens have.
+func (i *Issuer) tokenType() string {
+	if i.dialect.Type != "" {
+		return i.dialect.Type
+	}
+	return tokenType
+}
+
+// sign makes a JWT of the claims in the issuer's dialect.
+func (i *Issuer) sign(key *signingKey, claims Claims) (string, error) {
+	if i.dialect.Add == nil && i.dialect.Type == "" {
+		return key.sign(claims)
+	}
+	written, err := json.Marshal(claims)
+	if err != nil {
+		return "", fmt.Errorf("encode the claims: %w", err)
+	}
+	var all map[string]any
+	if err := json.Unmarshal(written, &all); err != nil {
+		return "", fmt.Errorf("read the claims: %w", err)
+	}
+	all["iat"], all["exp"] = int64(*claims.IssuedAt), int64(*claims.Expires) // whole numbers, not what JSON makes of them
+	if i.dialect.Add != nil {
+		i.dialect.Add(all)
+	}
+	return key.signAny(map[string]any{string(jose.HeaderType): i.tokenType()}, all)
+}
+
+// sealer makes opaque tokens: the claims, encrypted and authenticated with a key that only this node has. Nothing is
+// stored, so that any number of tokens is outstanding in no memory.
+type sealer struct {
+	aead   cipher.AEAD
+	random io.Reader
+}
+
+func newSealer(random io.Reader) (*sealer, error) {
+	key := make([]byte, 32)
+	if _, err := io.ReadFull(random, key); err != nil {
+		return nil, fmt.Errorf("make the key of opaque tokens: %w", err)
+	}
+	block, err := aes.NewCipher(key)
+	if err != nil {
+		return nil, fmt.Errorf("make the key of opaque tokens: %w", err)
+	}
+	aead, err := cipher.NewGCM(block)
+	if err != nil {
+		return nil, fmt.Errorf("make the key of opaque tokens: %w", err)
+	}
+	return &sealer{aead: aead, random: random}, nil
+}
+
+func (s *sealer) seal(claims Claims) (string, error) {
+	plain, err := json.Marshal(claims)
+	if err != nil {
+		return "", fmt.Errorf("encode an opaque token: %w", err)
+	}
+	nonce := make([]byte, s.aead.NonceSize())
+	if _, err := io.ReadFull(s.random, nonce); err != nil {
+		return "", fmt.Errorf("draw the nonce of an opaque token: %w", err)
+	}
+	return base64.RawURLEncoding.EncodeToString(s.aead.Seal(nonce, nonce, plain, nil)), nil
+}
+
+func (s *sealer) open(token string) (Claims, error) {
+	var claims Claims
+	raw, err := base64.RawURLEncoding.Strict().DecodeString(token)
+	if err != nil || len(raw) < s.aead.NonceSize() {
+		return claims, errors.New("not a token of this node")
+	}
+	nonce, sealed := raw[:s.aead.NonceSize()], raw[s.aead.NonceSize():]
+	plain, err := s.aead.Open(nil, nonce, sealed, nil)
+	if err != nil {
+		return claims, errors.New("not a token of this node")
+	}
+	if err := json.Unmarshal(plain, &claims); err != nil {
+		return claims, fmt.Errorf("decode an opaque token: %w", err)
+	}
+	return claims, nil
 }

@@ -2,9 +2,13 @@ package auth
 
 import (
 	"crypto/sha256"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"net/url"
+	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/go-jose/go-jose/v4"
@@ -32,12 +36,12 @@ type Verifier struct {
 	places  address.Map
 	now     func() time.Time
 	allowed []jose.SignatureAlgorithm
-	cache   *verified
+	cache   *verifiedCache
 }
 
 // NewVerifier makes a verifier of the tokens that own issued to clients, and of foreign ones. cached is the number of verified tokens to remember; 0 verifies each time.
 func NewVerifier(own *Issuer, clients Clients, foreign []Foreign, places address.Map, now func() time.Time, cached int) *Verifier {
-	return &Verifier{own: own, clients: clients, foreign: foreign, places: places, now: now, allowed: asymmetric(), cache: newVerified(cached)}
+	return &Verifier{own: own, clients: clients, foreign: foreign, places: places, now: now, allowed: asymmetric(), cache: newVerifiedCache(cached)}
 }
 
 // Verify returns whom the token speaks for. base is the API's base URL as the caller sees it. The text of an error
@@ -74,26 +78,26 @@ func (v *Verifier) inUse(p Principal) error {
 	return nil
 }
 
-// acceptance is a verified token: whom it speaks for, and when.
-type acceptance struct {
+// verifiedToken is a verified token: whom it speaks for, and when.
+type verifiedToken struct {
 	principal Principal
 	window    window
 }
 
 // read verifies a token with one of the keys that are good.
-func (v *Verifier) read(token, base string, good []former) (acceptance, error) {
+func (v *Verifier) read(token, base string, good []retiredKeys) (verifiedToken, error) {
 	if v.own.format == Opaque && !strings.Contains(token, ".") {
 		return v.open(token, good)
 	}
 	parsed, err := jwt.ParseSigned(token, v.allowed)
 	if err != nil {
-		return acceptance{}, errors.New("the token is no JWT signed with an algorithm that is accepted here")
+		return verifiedToken{}, errors.New("the token is no JWT signed with an algorithm that is accepted here")
 	}
 	var claimed struct {
 		Issuer string `json:"iss"`
 	}
 	if err := parsed.UnsafeClaimsWithoutVerification(&claimed); err != nil {
-		return acceptance{}, errors.New("the claims of the token are no JSON object")
+		return verifiedToken{}, errors.New("the claims of the token are no JSON object")
 	}
 	for _, f := range v.foreign {
 		if f.issuer == claimed.Issuer {
@@ -101,33 +105,33 @@ func (v *Verifier) read(token, base string, good []former) (acceptance, error) {
 		}
 	}
 	if v.own.format == Opaque {
-		return acceptance{}, errors.New("the issuer of the token is not trusted here")
+		return verifiedToken{}, errors.New("the issuer of the token is not trusted here")
 	}
 	return v.verify(parsed, good)
 }
 
-func acceptForeign(parsed *jwt.JSONWebToken, trusted Foreign, base string) (acceptance, error) {
+func acceptForeign(parsed *jwt.JSONWebToken, trusted Foreign, base string) (verifiedToken, error) {
 	header := parsed.Headers[0]
 	if !isType(header, tokenType) && !isType(header, "jwt") {
-		return acceptance{}, errors.New("the typ of the token is neither at+jwt nor JWT")
+		return verifiedToken{}, errors.New("the typ of the token is neither at+jwt nor JWT")
 	}
 	key, err := trusted.key(header)
 	if err != nil {
-		return acceptance{}, err
+		return verifiedToken{}, err
 	}
 	var claims Claims
 	if err := parsed.Claims(key.Key, &claims); err != nil {
-		return acceptance{}, errors.New("the signature of the token does not verify")
+		return verifiedToken{}, errors.New("the signature of the token does not verify")
 	}
 	audience := trusted.audience
 	if audience == "" {
 		audience = base
 	}
 	if !claims.Audience.Contains(audience) {
-		return acceptance{}, errors.New("the token is meant for another audience")
+		return verifiedToken{}, errors.New("the token is meant for another audience")
 	}
 	if claims.Expires == nil {
-		return acceptance{}, errors.New("the token has no exp")
+		return verifiedToken{}, errors.New("the token has no exp")
 	}
 	client := claims.ClientID
 	if client == "" {
@@ -137,7 +141,7 @@ func acceptForeign(parsed *jwt.JSONWebToken, trusted Foreign, base string) (acce
 	if claims.NotBefore != nil {
 		w.from = claims.NotBefore.Time().Add(-clockSkew)
 	}
-	return acceptance{Principal{ClientID: client, Subject: claims.Subject, ForeignIssuer: trusted.issuer}, w}, nil
+	return verifiedToken{Principal{ClientID: client, Subject: claims.Subject, ForeignIssuer: trusted.issuer}, w}, nil
 }
 
 // isType compares "typ" without case and without the prefix "application/" (RFC 9068 §4, RFC 7515 §4.1.9).
@@ -157,4 +161,170 @@ func (w window) check(now time.Time) error {
 		return fmt.Errorf("the token is not valid before %s", w.from.UTC().Format(time.RFC3339))
 	}
 	return nil
+}
+
+// open reads an opaque token.
+func (v *Verifier) open(token string, good []retiredKeys) (verifiedToken, error) {
+	err := errors.New("not a token of this node")
+	for _, m := range good {
+		var claims Claims
+		if claims, err = m.sealer.open(token); err == nil {
+			accepted, err := v.acceptOwn(claims)
+			return accepted.during(m), err
+		}
+	}
+	return verifiedToken{}, err
+}
+
+// verify reads a JWT of the node itself.
+func (v *Verifier) verify(parsed *jwt.JSONWebToken, good []retiredKeys) (verifiedToken, error) {
+	header := parsed.Headers[0]
+	for _, m := range good {
+		key, err := m.keys()
+		if err != nil {
+			return verifiedToken{}, errors.New("the key of this node is not available")
+		}
+		if header.KeyID != key.id || header.Algorithm != string(key.algorithm) {
+			continue
+		}
+		if own := v.own.tokenType(); !isType(header, strings.ToLower(own)) {
+			return verifiedToken{}, errors.New("the typ of the token is not " + own)
+		}
+		var claims Claims
+		if err := parsed.Claims(key.public, &claims); err != nil {
+			return verifiedToken{}, errors.New("the signature of the token does not verify")
+		}
+		accepted, err := v.acceptOwn(claims)
+		return accepted.during(m), err
+	}
+	return verifiedToken{}, errors.New("the token is not signed with a key of this node")
+}
+
+// during is an acceptance that ends with what it was verified with.
+func (a verifiedToken) during(m retiredKeys) verifiedToken {
+	if !m.until.IsZero() && m.until.Before(a.window.until) {
+		a.window.until = m.until
+	}
+	return a
+}
+
+// acceptOwn checks issuer and audience of a token that this node made. Without a public URL the issuer is where the
+// client asked for the token; that host may be spelled differently here (localhost, 127.0.0.1), and the signature
+// has already shown that this node wrote it.
+func (v *Verifier) acceptOwn(claims Claims) (verifiedToken, error) {
+	origin := strings.TrimSuffix(strings.TrimSuffix(claims.Issuer, v.places.RealmIssuer()), v.places.Root)
+	if v.places.PublicURL != "" && origin != v.places.PublicURL {
+		return verifiedToken{}, errors.New("the issuer of the token is not this node")
+	}
+	if !claims.Audience.Contains(origin + v.places.API()) {
+		return verifiedToken{}, errors.New("the token is meant for another audience")
+	}
+	if claims.Expires == nil || claims.IssuedAt == nil {
+		return verifiedToken{}, errors.New("the token has no exp or no iat")
+	}
+	return verifiedToken{
+		principal: Principal{ClientID: claims.ClientID, Subject: claims.Subject},
+		window:    window{from: claims.IssuedAt.Time(), until: claims.Expires.Time()},
+	}, nil
+}
+
+// Foreign is an authorization server, other than the node's own, whose tokens are accepted.
+type Foreign struct {
+	issuer   string
+	keys     []jose.JSONWebKey
+	audience string
+}
+
+// NewForeign reads the JWK Set of an issuer. issuer is compared with "iss" character by character (RFC 9068 §4);
+// audience must be among "aud", and is the base URL of the node's API when empty. Symmetric keys are refused, since
+// whoever can verify with one can sign with it.
+func NewForeign(issuer string, jwks []byte, audience string) (Foreign, error) {
+	u, err := url.Parse(issuer)
+	if err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == "" {
+		return Foreign{}, fmt.Errorf("issuer %q: want an absolute http or https URL, as in the claim iss", issuer)
+	}
+	var set jose.JSONWebKeySet
+	if err := json.Unmarshal(jwks, &set); err != nil {
+		return Foreign{}, fmt.Errorf("the JWK Set of issuer %s cannot be read: %w", issuer, err)
+	}
+	f := Foreign{issuer: issuer, audience: audience}
+	for _, key := range set.Keys {
+		if public := key.Public(); public.Valid() && key.Use != "enc" {
+			f.keys = append(f.keys, public)
+		}
+	}
+	if len(f.keys) == 0 {
+		return Foreign{}, fmt.Errorf("the JWK Set of issuer %s holds no public key for signatures: give what its jwks_uri serves", issuer)
+	}
+	return f, nil
+}
+
+// key picks the one key that the header may mean; keys carried in the header itself are never used (RFC 8725 §3.10).
+func (f Foreign) key(header jose.Header) (jose.JSONWebKey, error) {
+	fits := func(k jose.JSONWebKey) bool {
+		return (k.Algorithm == "" || k.Algorithm == header.Algorithm) && (header.KeyID == "" || k.KeyID == header.KeyID)
+	}
+	first := slices.IndexFunc(f.keys, fits)
+	if first < 0 {
+		return jose.JSONWebKey{}, errors.New("the key of the token is not among the keys of its issuer")
+	}
+	if header.KeyID == "" && slices.ContainsFunc(f.keys[first+1:], fits) {
+		return jose.JSONWebKey{}, errors.New("the token does not say with which key of its issuer it is signed")
+	}
+	return f.keys[first], nil
+}
+
+// verifiedCache remembers tokens whose signatures have been checked, so that a reused token costs one hash. Each use still
+// checks the token's window against the clock: an entry ends when the token does, whichever way the clock is moved.
+// Entries are found in the turn of keys that they were made in only, so that none outlives its key. Their number is bounded.
+type verifiedCache struct {
+	mu      sync.RWMutex
+	limit   int
+	entries map[verifiedKey]verifiedToken
+}
+
+// verifiedKey holds a hash, so that the cache keeps no credential. The base is part of it, because the audience of
+// a foreign token is judged by it.
+type verifiedKey struct {
+	token [sha256.Size]byte
+	base  string
+	turn  uint64
+}
+
+func newVerifiedCache(limit int) *verifiedCache {
+	return &verifiedCache{limit: limit, entries: map[verifiedKey]verifiedToken{}}
+}
+
+func (c *verifiedCache) get(key verifiedKey, now time.Time) (Principal, bool) {
+	if c.limit == 0 {
+		return Principal{}, false
+	}
+	c.mu.RLock()
+	found, ok := c.entries[key]
+	c.mu.RUnlock()
+	if !ok || found.window.check(now) != nil {
+		return Principal{}, false
+	}
+	return found.principal, true
+}
+
+// put remembers an acceptance. At the limit it forgets an arbitrary half, which costs little on average and needs
+// no order of use; what is forgotten is verified anew.
+func (c *verifiedCache) put(key verifiedKey, accepted verifiedToken) {
+	if c.limit == 0 {
+		return
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if len(c.entries) >= c.limit {
+		surplus := c.limit / 2
+		for old := range c.entries {
+			if surplus < 0 {
+				break
+			}
+			delete(c.entries, old)
+			surplus--
+		}
+	}
+	c.entries[key] = accepted
 }

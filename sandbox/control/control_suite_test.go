@@ -14,7 +14,7 @@ import (
 
 	"github.com/rin-network/rin/sandbox"
 	"github.com/rin-network/rin/sandbox/control"
-	"github.com/rin-network/rin/sandbox/registry"
+	"github.com/rin-network/rin/sandbox/funding"
 )
 
 func TestControl(t *testing.T) {
@@ -28,7 +28,7 @@ func controlled() (*sandbox.Network, control.Client) {
 	noon := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	network, err := sandbox.NewNetwork(sandbox.NetworkConfig{
 		Clock: func() time.Time { return noon },
-		Nodes: []sandbox.Config{{Calls: 3}, {Calls: 3, Root: "/xb", Member: registry.Member{ID: "XB", Name: "Musterberg"}}},
+		Nodes: []sandbox.Config{{Calls: 3}, {Calls: 3, Root: "/xb", Member: funding.Member{ID: "XB", Name: "Musterberg"}}},
 	})
 	Expect(err).NotTo(HaveOccurred())
 	server := httptest.NewServer(control.New(network))

@@ -7,7 +7,7 @@ import (
 	"strconv"
 
 	"github.com/rin-network/rin/sandbox"
-	"github.com/rin-network/rin/sandbox/conduct"
+	"github.com/rin-network/rin/sandbox/clientrules"
 	"github.com/rin-network/rin/sandbox/journal"
 )
 
@@ -20,7 +20,7 @@ const (
 
 // Journal is a part of the journal, oldest entries first.
 type Journal struct {
-	Entries []conduct.Line `json:"entries"`
+	Entries []clientrules.Line `json:"entries"`
 	// Counted is the number of requests since the start or the last clearing, Dropped how many of them are no longer held.
 	Counted uint64 `json:"counted"`
 	Dropped uint64 `json:"dropped"`
@@ -61,13 +61,13 @@ func journalRoutes(network *sandbox.Network) []route {
 
 // part chooses entries. The whole record is judged, since most rules are about several requests.
 func part(record journal.Record, wanted Range) Journal {
-	all := Journal{Entries: []conduct.Line{}, Counted: record.Counted, Dropped: record.Dropped}
-	remarks := conduct.Remarks(record)
+	all := Journal{Entries: []clientrules.Line{}, Counted: record.Counted, Dropped: record.Dropped}
+	remarks := clientrules.Remarks(record)
 	for _, e := range record.Entries {
 		remark := remarks[e.Number]
 		wrong := len(remark.Rules) > 0 || e.Status >= 400 || e.Cut
 		if e.Number > wanted.After && (wanted.Client == "" || remark.Client == wanted.Client) && (wrong || !wanted.Wrong) {
-			all.Entries = append(all.Entries, conduct.Line{Entry: e, Remark: remark})
+			all.Entries = append(all.Entries, clientrules.Line{Entry: e, Remark: remark})
 		}
 	}
 	switch surplus := len(all.Entries) - wanted.Limit; {
@@ -124,4 +124,32 @@ func (c Client) Journal(wanted Range) (Journal, error) {
 func (c Client) ClearJournal() error {
 	_, err := call[Health](c, http.MethodDelete, "/journal", nil)
 	return err
+}
+
+func conductRoutes(network *sandbox.Network) []route {
+	return []route{{"GET /conduct", func(r *http.Request) (any, error) {
+		if network.Journal() == nil {
+			return nil, noJournal()
+		}
+		report := clientrules.Judge(network.Journal().Record(0))
+		query := r.URL.Query()
+		if !query.Has("client") {
+			return report, nil
+		}
+		one, ok := report.Of(query.Get("client"))
+		if !ok {
+			return nil, notFound("the journal has no request of this client", "GET /conduct lists the clients that it knows")
+		}
+		return one, nil
+	}}}
+}
+
+// Conduct returns the report on all clients.
+func (c Client) Conduct() (clientrules.Report, error) {
+	return call[clientrules.Report](c, http.MethodGet, "/conduct", nil)
+}
+
+// ConductOf returns the report on one client.
+func (c Client) ConductOf(client string) (clientrules.Report, error) {
+	return call[clientrules.Report](c, http.MethodGet, "/conduct?"+url.Values{"client": {client}}.Encode(), nil)
 }

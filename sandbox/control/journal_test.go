@@ -9,7 +9,7 @@ import (
 	. "github.com/onsi/gomega"
 
 	"github.com/rin-network/rin/sandbox"
-	"github.com/rin-network/rin/sandbox/conduct"
+	"github.com/rin-network/rin/sandbox/clientrules"
 	"github.com/rin-network/rin/sandbox/control"
 )
 
@@ -44,7 +44,7 @@ var _ = Describe("The journal on the control listener", func() {
 		network, client := controlled()
 		ask(network, "/1")
 		Expect(client.ClearJournal()).To(Succeed())
-		Expect(client.Journal(control.Range{})).To(Equal(control.Journal{Entries: []conduct.Line{}}))
+		Expect(client.Journal(control.Range{})).To(Equal(control.Journal{Entries: []clientrules.Line{}}))
 		ask(network, "/2")
 		Expect(client.Reset()).To(Succeed())
 		Expect(client.Journal(control.Range{})).To(HaveField("Entries", BeEmpty()))
@@ -59,7 +59,7 @@ var _ = Describe("The journal on the control listener", func() {
 		last, err := client.Journal(control.Range{Limit: 1, Last: true})
 		Expect(err).NotTo(HaveOccurred())
 		Expect(last.Entries).To(ConsistOf(And(
-			HaveField("Number", BeEquivalentTo(3)), HaveField("Remark.Client", "importer"), HaveField("Rules", ContainElement(conduct.ID("CLT-08"))),
+			HaveField("Number", BeEquivalentTo(3)), HaveField("Remark.Client", "importer"), HaveField("Rules", ContainElement(clientrules.ID("CLT-08"))),
 			HaveField("Curl", ContainSubstring(`"client_secret=$RIN_CLIENT_SECRET"`)),
 		)))
 		wrong, err := client.Journal(control.Range{Wrong: true})

@@ -18,11 +18,6 @@ import (
 	"github.com/rin-network/rin/sandbox/funding"
 )
 
-func TestFunding(t *testing.T) {
-	RegisterFailHandler(Fail)
-	RunSpecs(t, "funding")
-}
-
 func asOf() time.Time { return time.Date(2026, time.March, 3, 0, 0, 0, 0, time.UTC) }
 
 func records(tb testing.TB, calls int) *generate.Generator {

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/rin-network/rin/fixtures/model"
-	"github.com/rin-network/rin/sandbox/problem"
+	"github.com/rin-network/rin/sandbox/content"
 )
 
 // The bounds of the paging parameters.
@@ -78,10 +78,10 @@ func (q query) facets() []facet {
 func (q query) filtered() bool { return q.running != nil || len(q.facets()) > 0 }
 
 // parseQuery reads the raw query of a list request. Unknown parameters are ignored, and named; empty ones count as absent.
-func parseQuery(raw string, paging Paging) (q query, ignored []string, fault *problem.Problem) {
+func parseQuery(raw string, paging Paging) (q query, ignored []string, fault *content.Problem) {
 	values, err := url.ParseQuery(raw)
 	if err != nil {
-		p := problem.BadRequest("the query of the URL cannot be decoded",
+		p := content.BadRequest("the query of the URL cannot be decoded",
 			"percent-encode reserved characters (% as %25, ; as %3B) and separate parameters with &")
 		return query{}, nil, &p
 	}
@@ -124,12 +124,12 @@ func unknown(values url.Values) []string {
 // parameterReader reads parameters and keeps the first fault.
 type parameterReader struct {
 	values url.Values
-	fault  *problem.Problem
+	fault  *content.Problem
 }
 
 func (r *parameterReader) fail(name, expectation string, allowed []string) {
 	if r.fault == nil {
-		p := problem.BadParameter(name, expectation, allowed)
+		p := content.BadParameter(name, expectation, allowed)
 		r.fault = &p
 	}
 }
@@ -191,4 +191,35 @@ func oneOf[T ~string](r *parameterReader, name string, allowed []T) T {
 	}
 	r.fail(name, "it is not in the vocabulary", names)
 	return ""
+}
+
+// links are the links of a page to others, as the value of a Link header (RFC 8288 §3); empty for a request without paging. They
+// are relative references, so that they hold behind any proxy, and never tell a client to take its token elsewhere.
+func (q query) links(at *url.URL, paging Paging, c selection) string {
+	if q.size == 0 {
+		return ""
+	}
+	var out []string
+	add := func(relation string, offset int) {
+		page := offset
+		if paging == PagingNumber {
+			page = offset / q.size
+		}
+		values := at.Query()
+		values.Set(ParamPage, strconv.Itoa(page))
+		values.Set(ParamSize, strconv.Itoa(q.size))
+		to := url.URL{Path: at.Path, RawPath: at.RawPath, RawQuery: values.Encode()}
+		out = append(out, "<"+to.String()+`>; rel="`+relation+`"`)
+	}
+	add("first", 0)
+	switch {
+	case c.first > 0 && paging == PagingNumber:
+		add("prev", c.first-1) // any record of the page tells its number
+	case c.first > 0:
+		add("prev", max(0, c.first-q.size))
+	}
+	if c.end < c.total {
+		add("next", c.end)
+	}
+	return strings.Join(out, ", ")
 }

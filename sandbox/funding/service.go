@@ -1,3 +1,6 @@
+// Package funding is the funding service of the node (NET-R2): the store of fundings, their filters and pages, and
+// the resource handlers. It keeps its own book of service accounts with role and affiliation (NET-R17), apart from
+// the clients of the authorization server, so that the two ways of being refused can be told apart.
 package funding
 
 import (
@@ -6,10 +9,10 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/rin-network/rin/fixtures/model"
 	"github.com/rin-network/rin/sandbox/auth"
+	"github.com/rin-network/rin/sandbox/content"
 	"github.com/rin-network/rin/sandbox/journal"
-	"github.com/rin-network/rin/sandbox/problem"
-	"github.com/rin-network/rin/sandbox/representation"
 )
 
 // Service serves the funding resources, for permitted accounts and, as the try-out space, for anybody.
@@ -28,11 +31,11 @@ func NewService(store *Store, accounts Accounts, guard *auth.Guard, paging Pagin
 }
 
 // viewer answers a request on behalf of an affiliation; empty is the try-out space.
-type viewer func(w http.ResponseWriter, r *http.Request, affiliation string, headers representation.Headers)
+type viewer func(w http.ResponseWriter, r *http.Request, affiliation string, headers content.Headers)
 
 // Permit lets accounts with role and affiliation pass to another API of the node; the caller has passed the guard.
 func (s *Service) Permit(next http.Handler) http.Handler {
-	return s.permitted(func(w http.ResponseWriter, r *http.Request, _ string, _ representation.Headers) { next.ServeHTTP(w, r) })
+	return s.permitted(func(w http.ResponseWriter, r *http.Request, _ string, _ content.Headers) { next.ServeHTTP(w, r) })
 }
 
 // permitted lets accounts with role and affiliation pass (NET-R17); the caller has passed the guard.
@@ -44,12 +47,12 @@ func (s *Service) permitted(view viewer) http.Handler {
 			s.guard.Forbid(w, r, refused.detail, refused.hint)
 			return
 		}
-		view(w, r, account.Affiliation, representation.Guarded())
+		view(w, r, account.Affiliation, content.GuardedHeaders())
 	})
 }
 
-func open(view viewer) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { view(w, r, "", representation.Open()) })
+func tryOut(view viewer) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { view(w, r, "", content.OpenHeaders()) })
 }
 
 // UntilClosing is how long it takes until the first of the running calls closes; ok is false when none ever does.
@@ -66,12 +69,12 @@ func (s *Service) List() http.Handler { return s.permitted(s.list) }
 func (s *Service) Detail() http.Handler { return s.permitted(s.detail) }
 
 // OpenList is the list of the try-out space (NET-R4).
-func (s *Service) OpenList() http.Handler { return open(s.list) }
+func (s *Service) OpenList() http.Handler { return tryOut(s.list) }
 
 // OpenDetail is one funding of the try-out space.
-func (s *Service) OpenDetail() http.Handler { return open(s.detail) }
+func (s *Service) OpenDetail() http.Handler { return tryOut(s.detail) }
 
-func (s *Service) list(w http.ResponseWriter, r *http.Request, affiliation string, headers representation.Headers) {
+func (s *Service) list(w http.ResponseWriter, r *http.Request, affiliation string, headers content.Headers) {
 	q, ignored, fault := parseQuery(r.URL.RawQuery, s.paging)
 	note := journal.Of(r.Context())
 	note.Ignore(ignored)
@@ -84,7 +87,7 @@ func (s *Service) list(w http.ResponseWriter, r *http.Request, affiliation strin
 		page, err := s.store.page(q, now, affiliation)
 		if err != nil {
 			s.log.Error("page not encoded", "error", err)
-			problem.Internal().Write(w, r)
+			content.Internal().Write(w, r)
 			return
 		}
 		note.Serve(page.place.noted(q))
@@ -97,7 +100,7 @@ func (s *Service) list(w http.ResponseWriter, r *http.Request, affiliation strin
 	if links := q.links(r.URL, s.paging, chosen); links != "" {
 		w.Header().Set("Link", links)
 	}
-	representation.Stream(w, r, "application/json", headers, s.store.seed(q, chosen.since, affiliation), func(out io.Writer) error {
+	content.Stream(w, r, "application/json", headers, s.store.seed(q, chosen.since, affiliation), func(out io.Writer) error {
 		err := s.store.write(out, chosen, affiliation)
 		if err != nil {
 			s.log.Warn("list not sent to its end", "error", err)
@@ -106,15 +109,65 @@ func (s *Service) list(w http.ResponseWriter, r *http.Request, affiliation strin
 	})
 }
 
-func (s *Service) detail(w http.ResponseWriter, r *http.Request, affiliation string, headers representation.Headers) {
+func (s *Service) detail(w http.ResponseWriter, r *http.Request, affiliation string, headers content.Headers) {
 	body, found, err := s.store.detail(r.PathValue("id"), affiliation)
 	switch {
 	case err != nil:
 		s.log.Error("record not encoded", "error", err)
-		problem.Internal().Write(w, r)
+		content.Internal().Write(w, r)
 	case !found:
-		problem.NotFound("there is no funding with this id", "the list of fundings names the ids that exist").Write(w, r)
+		content.NotFound("there is no funding with this id", "the list of fundings names the ids that exist").Write(w, r)
 	default:
 		body.Serve(w, r, headers)
 	}
+}
+
+// Account is the permission setting of one service account (NET-R17).
+type Account struct {
+	// Role must be EXTERNAL_API_CLIENT to read fundings.
+	Role string
+	// Affiliation is the client's affiliation ID, an opaque string; it must be set.
+	Affiliation string
+}
+
+// AccountKey names an account: by its service account user ID for the node's own tokens, by issuer and client id for
+// those of a foreign issuer.
+type AccountKey struct {
+	// ForeignIssuer is empty for the node's own authorization server.
+	ForeignIssuer string
+	// Name is the subject of own tokens, the client id of foreign ones.
+	Name string
+}
+
+// Accounts is the funding service's book of service accounts, as the service reads it. It may change while it does, is safe for
+// concurrent use, and is quick to answer: the service asks for each call.
+type Accounts interface {
+	// Account returns the setting of an account; known is false for one that is not in the book.
+	Account(key AccountKey) (account Account, known bool)
+}
+
+func keyOf(p auth.Principal) AccountKey {
+	if p.ForeignIssuer != "" {
+		return AccountKey{ForeignIssuer: p.ForeignIssuer, Name: p.ClientID}
+	}
+	return AccountKey{Name: p.Subject}
+}
+
+// denial says why an account may not read fundings and who mends it; it is empty when the account may.
+type denial struct{ detail, hint string }
+
+func check(accounts Accounts, p auth.Principal) (Account, denial) {
+	account, known := accounts.Account(keyOf(p))
+	switch {
+	case !known:
+		return account, denial{"the service account of the token is not known to the funding service",
+			"the operator of the funding service adds the account, with role " + model.RoleExternalAPIClient + " and its affiliation ID"}
+	case account.Role != model.RoleExternalAPIClient:
+		return account, denial{"the service account lacks the role " + model.RoleExternalAPIClient,
+			"the token is good; the operator of the funding service grants the role to the service account"}
+	case account.Affiliation == "":
+		return account, denial{"the service account has no affiliation ID",
+			"the token is good; the operator of the funding service sets the affiliation ID of the service account"}
+	}
+	return account, denial{}
 }

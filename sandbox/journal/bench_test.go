@@ -30,6 +30,8 @@ func BenchmarkWatch(b *testing.B) {
 // silent is an answer that nobody reads.
 type silent struct{ header http.Header }
 
-func (s silent) Header() http.Header         { return s.header }
+func (s silent) Header() http.Header { return s.header }
+
 func (s silent) Write(p []byte) (int, error) { return len(p), nil }
-func (s silent) WriteHeader(int)             {}
+
+func (s silent) WriteHeader(int) {}

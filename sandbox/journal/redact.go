@@ -1,7 +1,11 @@
 package journal
 
 import (
+	"crypto/sha256"
 	"encoding/base64"
+	"encoding/hex"
+	"fmt"
+	"io"
 	"net/url"
 	"strings"
 )
@@ -18,9 +22,9 @@ func (p *printer) authorization(fields []string) (a Authorization, client string
 		scheme, rest = "", value
 	}
 	a.Scheme = bounded(p.scrub(scheme), 20)
-	rest = bare(rest)
+	rest = bareToken(rest)
 	if strings.EqualFold(scheme, "Basic") {
-		client, rest = pair(rest)
+		client, rest = clientAndSecret(rest)
 	}
 	if rest != "" {
 		a.Print = p.of(rest)
@@ -28,8 +32,8 @@ func (p *printer) authorization(fields []string) (a Authorization, client string
 	return a, client
 }
 
-// bare is a token without what is put around it by mistake, so that it is seen to be the one that was issued.
-func bare(token string) string {
+// bareToken is a token without what is put around it by mistake, so that it is seen to be the one that was issued.
+func bareToken(token string) string {
 	token = strings.Trim(token, " \t\"'<>")
 	if len(token) > len("bearer ") && strings.EqualFold(token[:len("bearer ")], "bearer ") {
 		token = strings.Trim(token[len("bearer "):], " \t\"'<>")
@@ -37,8 +41,8 @@ func bare(token string) string {
 	return token
 }
 
-// pair is what Basic credentials are made of (RFC 6749 §2.3.1).
-func pair(encoded string) (client, secret string) {
+// clientAndSecret is what Basic credentials are made of (RFC 6749 §2.3.1).
+func clientAndSecret(encoded string) (client, secret string) {
 	raw, err := base64.StdEncoding.DecodeString(encoded)
 	if err != nil {
 		return "", encoded
@@ -62,7 +66,7 @@ func (p *printer) query(raw string) (string, []Exposure) {
 	if raw == "" {
 		return "", nil
 	}
-	raw = raw[:min(len(raw), longest)]
+	raw = raw[:min(len(raw), maxFingerprinted)]
 	var out strings.Builder
 	var exposed []Exposure
 	for parameter := range strings.FieldsFuncSeq(raw, func(c rune) bool { return c == '&' || c == ';' }) {
@@ -78,12 +82,12 @@ func (p *printer) query(raw string) (string, []Exposure) {
 		plain := unescaped(value)
 		switch {
 		case value == "":
-		case confidential(unescaped(name)):
-			print := p.of(bare(plain))
+		case isConfidential(unescaped(name)):
+			print := p.of(bareToken(plain))
 			if len(exposed) < maxExposed {
 				exposed = append(exposed, Exposure{bounded(p.scrub(unescaped(name)), maxName), print})
 			}
-			out.WriteString(mark(print))
+			out.WriteString(redactionMark(print))
 		default:
 			// What looks like a credential when decoded is shown decoded, without it.
 			if clean := p.scrub(plain); clean != plain {
@@ -104,8 +108,8 @@ func unescapedOnly(name string) string {
 	return name
 }
 
-// confidential tells whether a parameter of the name may hold a credential.
-func confidential(name string) bool {
+// isConfidential tells whether a parameter of the name may hold a credential.
+func isConfidential(name string) bool {
 	name = strings.ToLower(name)
 	for _, word := range []string{"secret", "token", "passw", "pwd", "assertion", "credential", "bearer", "jwt", "apikey", "api_key", "api-key", "authorization", "signature"} {
 		if strings.Contains(name, word) {
@@ -119,7 +123,7 @@ func confidential(name string) bool {
 	return false
 }
 
-func mark(print string) string { return "***" + print }
+func redactionMark(print string) string { return "***" + print }
 
 // secretLength is the number of characters from which a word of letters and digits counts as a credential. Secrets of the sandbox have
 // 43, tokens more; ids of fundings have 11.
@@ -131,14 +135,14 @@ func (p *printer) scrub(text string) string {
 		return text
 	}
 	// What is cut here is beyond what any caller keeps, so that no half of a credential stays in sight.
-	text = text[:min(len(text), longest)]
+	text = text[:min(len(text), maxFingerprinted)]
 	var out strings.Builder
 	kept, start := 0, 0
 	letters, digits := false, false
 	end := func(at int) {
 		if at-start >= secretLength && letters && digits {
 			out.WriteString(text[kept:start])
-			out.WriteString(mark(p.of(text[start:at])))
+			out.WriteString(redactionMark(p.of(text[start:at])))
 			kept = at
 		}
 		start, letters, digits = at+1, false, false
@@ -159,4 +163,27 @@ func (p *printer) scrub(text string) string {
 		return text
 	}
 	return out.String() + text[kept:]
+}
+
+// printer makes fingerprints: a hash under a key that never leaves the process, so that a guessed secret can't be compared with one.
+type printer struct{ key [32]byte }
+
+func newPrinter(random io.Reader) (*printer, error) {
+	p := &printer{}
+	if _, err := io.ReadFull(random, p.key[:]); err != nil {
+		return nil, fmt.Errorf("make the key of the journal's fingerprints: %w", err)
+	}
+	return p, nil
+}
+
+// maxFingerprinted is how much of a value counts; no good credential is longer.
+const maxFingerprinted = 8 << 10
+
+// of returns the fingerprint of a value, the same for the same value.
+func (p *printer) of(value string) string {
+	value = value[:min(len(value), maxFingerprinted)]
+	// The usual token fits the array, which stays on the stack. The length of the key is fixed, and only a part of the sum is shown.
+	var fixed [1200]byte
+	sum := sha256.Sum256(append(append(fixed[:0], p.key[:]...), value...))
+	return hex.EncodeToString(sum[:6])
 }

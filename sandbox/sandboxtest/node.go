@@ -1,11 +1,17 @@
 package sandboxtest
 
 import (
+	"encoding/json"
+	"fmt"
+	"io"
 	"net/http"
+	"net/url"
 	"strings"
+	"sync"
+	"time"
 
 	"github.com/rin-network/rin/sandbox"
-	"github.com/rin-network/rin/sandbox/scenario"
+	"github.com/rin-network/rin/sandbox/fault"
 )
 
 // Node is one node of the network.
@@ -53,11 +59,95 @@ func (n *Node) Deviate(names ...string) {
 // Play begins a scenario, in the words of rin sandbox play: "429-then-ok", "503-twice:path=list:wait=5s".
 func (n *Node) Play(text string) {
 	n.sandbox.t.Helper()
-	play, err := scenario.Parse(text)
+	play, err := fault.ParsePlay(text)
 	if err == nil {
 		err = n.Server.Play(play)
 	}
 	if err != nil {
 		n.sandbox.t.Fatalf("sandboxtest: %v", err)
 	}
+}
+
+// HTTPClient calls the node as it is, without a token. It trusts the authority of a node with TLS.
+func (n *Node) HTTPClient() *http.Client { return &http.Client{Transport: n.transport} }
+
+// Token fetches an access token for a client of the node.
+func (n *Node) Token(c sandbox.Credential) string {
+	n.sandbox.t.Helper()
+	token, _, err := n.fetch(c)
+	if err != nil {
+		n.sandbox.t.Fatalf("sandboxtest: %v", err)
+	}
+	return token
+}
+
+// Authorized calls the node in the name of one of its clients, as a good client does: a token is fetched when it is needed, kept until shortly
+// before it expires, and sent to this node alone.
+func (n *Node) Authorized(c sandbox.Credential) *http.Client {
+	return &http.Client{Transport: &authorized{node: n, credential: c}}
+}
+
+// authorized is a http.RoundTripper that adds tokens.
+type authorized struct {
+	node       *Node
+	credential sandbox.Credential
+	mu         sync.Mutex
+	token      string
+	expires    time.Time // by the node's clock
+}
+
+// RoundTrip implements http.RoundTripper.
+func (a *authorized) RoundTrip(r *http.Request) (*http.Response, error) {
+	if !strings.HasPrefix(r.URL.String(), a.node.sandbox.URL+"/") {
+		return a.node.transport.RoundTrip(r)
+	}
+	token, err := a.current()
+	if err != nil {
+		if r.Body != nil {
+			_ = r.Body.Close()
+		}
+		return nil, err
+	}
+	r = r.Clone(r.Context())
+	r.Header.Set("Authorization", "Bearer "+token)
+	return a.node.transport.RoundTrip(r)
+}
+
+func (a *authorized) current() (string, error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	const margin = 10 * time.Second // for requests that are on their way
+	if a.token != "" && a.node.sandbox.Now().Add(margin).Before(a.expires) {
+		return a.token, nil
+	}
+	token, lifetime, err := a.node.fetch(a.credential)
+	if err != nil {
+		return "", err
+	}
+	a.token, a.expires = token, a.node.sandbox.Now().Add(lifetime)
+	return token, nil
+}
+
+// fetch asks the token endpoint that the registry lists.
+func (n *Node) fetch(c sandbox.Credential) (token string, lifetime time.Duration, err error) {
+	form := url.Values{"grant_type": {"client_credentials"}, "client_id": {c.ClientID}, "client_secret": {c.Secret}}
+	answer, err := n.HTTPClient().PostForm(n.Addresses.Listed, form)
+	if err != nil {
+		return "", 0, fmt.Errorf("fetch a token: %w", err)
+	}
+	defer answer.Body.Close()
+	body, err := io.ReadAll(io.LimitReader(answer.Body, 64<<10))
+	if err != nil {
+		return "", 0, fmt.Errorf("fetch a token: %w", err)
+	}
+	var granted struct {
+		AccessToken string `json:"access_token"`
+		ExpiresIn   int64  `json:"expires_in"`
+		Error       string `json:"error"`
+		Description string `json:"error_description"`
+	}
+	if err := json.Unmarshal(body, &granted); err != nil || granted.AccessToken == "" {
+		return "", 0, fmt.Errorf("fetch a token: expected JSON with an access_token, got status %d %s: %s", answer.StatusCode, granted.Error, granted.Description)
+	}
+	return granted.AccessToken, time.Duration(granted.ExpiresIn) * time.Second, nil
 }

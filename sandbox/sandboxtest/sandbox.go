@@ -1,3 +1,18 @@
+// Package sandboxtest runs a sandbox inside a Go test, as httptest does for a handler: a network of nodes on a port of its own, that ends with
+// the test.
+//
+//	func TestImport(t *testing.T) {
+//		sandbox := New(t)
+//		client := sandbox.Node.Credential()
+//		importer := importer.New(sandbox.Addresses.Registry, client.ClientID, client.Secret)
+//
+//		sandbox.Play("429-then-ok") // the first two calls of each client are answered 429, with Retry-After
+//		... run the importer, look at what it imported ...
+//		sandbox.ExpectCleanSheet()  // it waited as it was told, fetched one token, read no page twice
+//	}
+//
+// Everything that is drawn comes from the seed: the data, the keys, and also ids and secrets of the clients, so that a failed test
+// can be run again. Tests may run in parallel, each with its own sandbox.
 package sandboxtest
 
 import (
@@ -12,7 +27,8 @@ import (
 	"time"
 
 	"github.com/rin-network/rin/sandbox"
-	"github.com/rin-network/rin/sandbox/setup"
+	"github.com/rin-network/rin/sandbox/configfile"
+	"github.com/rin-network/rin/sandbox/devtls"
 )
 
 // TB is what a sandbox needs of a test: *testing.T, *testing.B, *testing.F and GinkgoT() have it.
@@ -47,11 +63,11 @@ func New(t TB, options ...Option) *Sandbox {
 	if chosen.err != nil {
 		t.Fatalf("sandboxtest: %v", chosen.err)
 	}
-	if chosen.nodes < 1 || chosen.nodes > setup.MaxNodes {
-		t.Fatalf("sandboxtest: %d nodes: want 1 to %d", chosen.nodes, setup.MaxNodes)
+	if chosen.nodes < 1 || chosen.nodes > configfile.MaxNodes {
+		t.Fatalf("sandboxtest: %d nodes: want 1 to %d", chosen.nodes, configfile.MaxNodes)
 	}
 	config := sandbox.NetworkConfig{
-		Nodes: setup.Many(chosen.first, chosen.nodes), Random: randomness(chosen.first.Seed),
+		Nodes: configfile.Many(chosen.first, chosen.nodes), Random: randomness(chosen.first.Seed),
 		Logger: slog.New(slog.NewTextHandler(logWriter{t}, &slog.HandlerOptions{Level: slog.LevelWarn})),
 	}
 	if !chosen.start.IsZero() {
@@ -129,4 +145,49 @@ type logWriter struct{ t TB }
 func (l logWriter) Write(p []byte) (int, error) {
 	l.t.Logf("sandbox: %s", strings.TrimSuffix(string(p), "\n"))
 	return len(p), nil
+}
+
+// Option changes the sandbox that New makes.
+type Option func(*settings)
+
+// settings are what the options are about.
+type settings struct {
+	nodes int
+	first sandbox.Config
+	start time.Time
+	err   error // of an option, told by New
+}
+
+// Seed chooses data, keys and secrets; 1 unless given.
+func Seed(seed uint64) Option { return func(s *settings) { s.first.Seed = seed } }
+
+// Nodes makes a network of n nodes, as rin sandbox --nodes does.
+func Nodes(n int) Option { return func(s *settings) { s.nodes = n } }
+
+// Calls is the number of funding calls of each node.
+func Calls(n int) Option { return func(s *settings) { s.first.Calls = n } }
+
+// Flavour makes nodes of some make, such as "keycloak".
+func Flavour(name string) Option {
+	return func(s *settings) {
+		made, err := sandbox.FindPreset(name)
+		if err != nil {
+			s.err = err
+			return
+		}
+		s.first.Flavour = made
+	}
+}
+
+// TLS serves https, with an authority of its own that the HTTP clients of the sandbox trust.
+func TLS() Option {
+	return func(s *settings) { s.first.TLS = &devtls.Settings{Clock: time.Now} } // clients look at the real time
+}
+
+// At is the time at which the sandbox begins. It stands still there but for [Sandbox.Advance]; without At it is the real time.
+func At(start time.Time) Option { return func(s *settings) { s.start = start } }
+
+// Configure changes the configuration that the nodes are made of, in whatever has no option of its own.
+func Configure(change func(*sandbox.Config)) Option {
+	return func(s *settings) { change(&s.first) }
 }

@@ -1,15 +1,19 @@
+// Package spec makes and serves the OpenAPI document of the node (NET-R1, NET-R3, NET-R14): OpenAPI 3.0.3, as JSON,
+// describing exactly what the sandbox serves. It is composed in Go from small pieces, so that the guarded API, the
+// try-out space and both ways of paging have documents that differ only where the service does.
 package spec
 
 import (
 	"encoding/json"
 	"fmt"
+	"net/http"
 	"strings"
 
 	"github.com/rin-network/rin/fixtures/model"
 	"github.com/rin-network/rin/sandbox/address"
 	"github.com/rin-network/rin/sandbox/auth"
+	"github.com/rin-network/rin/sandbox/content"
 	"github.com/rin-network/rin/sandbox/funding"
-	"github.com/rin-network/rin/sandbox/problem"
 )
 
 // Description is what the document depends on.
@@ -23,7 +27,7 @@ type Description struct {
 	// Paging is the meaning of page[page].
 	Paging funding.Paging
 	// Errors is the shape of the errors.
-	Errors problem.Shape
+	Errors content.ErrorShape
 	Samples
 }
 
@@ -115,4 +119,70 @@ func clientCredentials(where, tokenURL string) node {
 			"scopes":   node{auth.Scope: "Every token has this scope; it need not be asked for."},
 		}},
 	}
+}
+
+// bodyBudget bounds the documents kept, in bytes: one for each origin that callers use.
+const bodyBudget = 512 << 10
+
+// Resource serves the document to anybody, with the addresses as the caller sees them. describe gives the description
+// for a caller that sees the node at an origin.
+func Resource(origin func(*http.Request) string, describe func(origin string) (Description, error)) http.Handler {
+	kept := content.NewCache[string, *content.Body](bodyBudget)
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		seenAt := origin(r)
+		body, err := kept.Get(seenAt, func() (*content.Body, error) {
+			description, err := describe(seenAt)
+			if err != nil {
+				return nil, err
+			}
+			document, err := Document(description)
+			if err != nil {
+				return nil, err
+			}
+			return content.NewBody("application/json", document), nil
+		})
+		if err != nil {
+			content.Internal().Write(w, r)
+			return
+		}
+		body.Serve(w, r, content.OpenHeaders())
+	})
+}
+
+// Samples are the examples of a document, as the node serves them. What is missing is left out of the document.
+type Samples struct {
+	// Info is an example of the info resource.
+	Info model.Info
+	// Call and Programme are records of these kinds.
+	Call, Programme json.RawMessage
+	// FundingID and FunderID are example values of the parameters id and funderId.
+	FundingID, FunderID string
+}
+
+func (s Samples) node() node {
+	if s.Info.Endpoints == nil {
+		return nil
+	}
+	return node{"node": node{"summary": "This node", "value": s.Info}}
+}
+
+func (s Samples) page() node {
+	if s.Call == nil || s.Programme == nil {
+		return nil
+	}
+	return node{"page": node{"summary": "A page of two", "value": list{s.Call, s.Programme}}}
+}
+
+func (s Samples) single() node {
+	examples := node{}
+	if s.Call != nil {
+		examples["call"] = node{"summary": "A call", "value": s.Call}
+	}
+	if s.Programme != nil {
+		examples["programme"] = node{"summary": "A programme", "value": s.Programme}
+	}
+	if len(examples) == 0 {
+		return nil
+	}
+	return examples
 }

@@ -12,8 +12,8 @@ import (
 
 	"github.com/rin-network/rin/sandbox"
 	"github.com/rin-network/rin/sandbox/address"
+	"github.com/rin-network/rin/sandbox/content"
 	"github.com/rin-network/rin/sandbox/funding"
-	"github.com/rin-network/rin/sandbox/problem"
 	"github.com/rin-network/rin/sandbox/spec"
 )
 
@@ -25,7 +25,7 @@ var _ = Describe("Document", func() {
 		Places: address.Map{Prefix: "ris-synergy", Realm: "ris"},
 		Origin: "https://node.example",
 		Paging: funding.PagingOffset,
-		Errors: problem.ShapeProblem,
+		Errors: content.ShapeProblem,
 	}
 
 	It("is the one that the generated client was made from", func() {
@@ -59,7 +59,7 @@ var _ = Describe("Document", func() {
 
 	It("describes errors as a text where they are one, and no problem beside", func() {
 		text := guarded
-		text.Errors = problem.ShapeText
+		text.Errors = content.ShapeText
 		document, err := spec.Document(text)
 		Expect(err).NotTo(HaveOccurred())
 		Expect(string(document)).To(SatisfyAll(ContainSubstring(`"error": "401 Error: Unauthorized"`), ContainSubstring(`#/components/schemas/Error"`),

@@ -3,10 +3,11 @@ package spec
 import (
 	"maps"
 	"strconv"
+	"strings"
 
 	"github.com/rin-network/rin/fixtures/model"
+	"github.com/rin-network/rin/sandbox/content"
 	"github.com/rin-network/rin/sandbox/funding"
-	"github.com/rin-network/rin/sandbox/problem"
 )
 
 // examplePageSize is a page that a reader can take in.
@@ -48,7 +49,7 @@ func (d Description) listOperation() node {
 		"responses": d.responses(linked(jsonAnswer("The fundings that were asked for.", arrayOf(ref("Funding")),
 			d.page())), true, node{
 			"400": d.problemAnswer("A parameter has a value that is not allowed, or the credentials are malformed.",
-				problem.BadParameter(funding.ParamScope, "it is not in the vocabulary", []string{string(model.ScopeNational), string(model.ScopeRegional)}), nil),
+				content.BadParameter(funding.ParamScope, "it is not in the vocabulary", []string{string(model.ScopeNational), string(model.ScopeRegional)}), nil),
 		}),
 	})
 }
@@ -61,7 +62,7 @@ func (d Description) detailOperation() node {
 		"parameters":  list{parameter("id", "path", "The id of the funding, as listed.", node{"type": "string", "minLength": 1}, d.FundingID)},
 		"responses": d.responses(jsonAnswer("The funding.", ref("Funding"), d.single()), true, node{
 			"404": d.problemAnswer("There is no funding with this id.",
-				problem.NotFound("there is no funding with this id", "the list of fundings names the ids that exist"), nil),
+				content.NotFound("there is no funding with this id", "the list of fundings names the ids that exist"), nil),
 		}),
 	})
 }
@@ -112,14 +113,80 @@ func (d Description) responses(ok node, roleNeeded bool, others node) node {
 	if !d.TryOut {
 		challenge := node{"WWW-Authenticate": header("The challenge (RFC 6750 §3).", `Bearer realm="`+d.Places.Realm+`"`)}
 		all["400"] = d.problemAnswer("The credentials are malformed.",
-			problem.BadRequest("no access token follows the word Bearer", "send the header 'Authorization: Bearer <access token>'"), nil)
+			content.BadRequest("no access token follows the word Bearer", "send the header 'Authorization: Bearer <access token>'"), nil)
 		all["401"] = d.problemAnswer("There is no access token, or it is not good.",
-			problem.Unauthorized("the request has no access token", "send the header 'Authorization: Bearer <access token>'"), challenge)
+			content.Unauthorized("the request has no access token", "send the header 'Authorization: Bearer <access token>'"), challenge)
 		if roleNeeded {
 			all["403"] = d.problemAnswer("The service account lacks the role "+model.RoleExternalAPIClient+" or an affiliation ID.",
-				problem.Forbidden("the service account lacks the role "+model.RoleExternalAPIClient, "the operator of the funding service grants the role"), challenge)
+				content.Forbidden("the service account lacks the role "+model.RoleExternalAPIClient, "the operator of the funding service grants the role"), challenge)
 		}
 	}
 	maps.Copy(all, others)
 	return all
+}
+
+// jsonAnswer is a success with a JSON body.
+func jsonAnswer(description string, schema, examples node) node {
+	media := node{"schema": schema}
+	if examples != nil {
+		media["examples"] = examples
+	}
+	return node{
+		"description": description,
+		"headers": node{
+			"ETag":          unpromised(header("The validator of the answer, for If-None-Match.", `"bS9Sxmyq2sHwSx4u"`)),
+			"Cache-Control": unpromised(header("How long caches may keep the answer; guarded data is private.", "private, no-cache")),
+			"Vary":          unpromised(header("The request headers that select the answer.", "Accept-Encoding, Authorization")),
+		},
+		"content": node{"application/json": media},
+	}
+}
+
+// linked adds the links between pages to an answer, which only requests with paging parameters get.
+func linked(answer node) node {
+	link := header("With paging parameters, the links to the first, the previous and the next page (RFC 8288); the last page has no next one.",
+		`</ris-synergy/funding/v3/fundings?page%5Bpage%5D=2&page%5Bsize%5D=2>; rel="next"`)
+	link["required"] = false
+	if headers, ok := answer["headers"].(node); ok {
+		headers["Link"] = link
+	}
+	return answer
+}
+
+// problemAnswer is an error with a body in the shape of the node's errors, such as the example.
+func (d Description) problemAnswer(description string, example content.Problem, headers node) node {
+	schema := "Problem"
+	if d.Errors == content.ShapeText {
+		schema = "Error"
+	}
+	answer := node{
+		"description": description,
+		"content":     node{d.Errors.MediaType(): node{"schema": ref(schema), "example": d.Errors.Body(example)}},
+	}
+	if headers != nil {
+		answer["headers"] = headers
+	}
+	return answer
+}
+
+func notModified() node {
+	return node{"description": "The caller has the answer already (If-None-Match)."}
+}
+
+// methodNotAllowed describes what other methods get at the path of an operation.
+func (d Description) methodNotAllowed() node {
+	allowed := []string{"GET", "HEAD", "OPTIONS"}
+	return d.problemAnswer("The method is not GET, HEAD or OPTIONS.", content.MethodNotAllowed("POST", allowed),
+		node{"Allow": header("The methods that the resource takes.", strings.Join(allowed, ", "))})
+}
+
+// header describes a header that the answer always has.
+func header(description, example string) node {
+	return node{"description": description, "required": true, "schema": text(), "example": example}
+}
+
+// unpromised lets a described header be missing: proxies on the way drop and change it, and clients do without.
+func unpromised(header node) node {
+	header["required"] = false
+	return header
 }

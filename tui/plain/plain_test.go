@@ -12,9 +12,9 @@ import (
 	. "github.com/onsi/gomega"
 
 	"github.com/rin-network/rin/conformance/report"
+	"github.com/rin-network/rin/tui/flow"
 	"github.com/rin-network/rin/tui/plain"
 	"github.com/rin-network/rin/tui/tuitest"
-	"github.com/rin-network/rin/tui/walk"
 )
 
 // curse acts on a terminal that shows it as it is.
@@ -29,8 +29,8 @@ func but(end string, status int, contentType, body string) func(http.Handler) ht
 }
 
 // mistakes are those of some names.
-func mistakes(names ...string) []walk.Mistake {
-	return slices.DeleteFunc(walk.Mistakes(), func(m walk.Mistake) bool { return !slices.Contains(names, m.Name) })
+func mistakes(names ...string) []flow.Mistake {
+	return slices.DeleteFunc(flow.Mistakes(), func(m flow.Mistake) bool { return !slices.Contains(names, m.Name) })
 }
 
 // fits expects every line but those of a request, which is told as it was sent, to fit a width.
@@ -44,7 +44,7 @@ func fits(text string, width int) {
 }
 
 var _ = Describe("The walk line by line", func() {
-	short := []walk.Step{walk.Node, walk.Credentials, walk.Token, walk.Reading, walk.Info, walk.Specification, walk.Calls, walk.WhatIf, walk.TakeAway}
+	short := []flow.Step{flow.Node, flow.Credentials, flow.Token, flow.Reading, flow.Info, flow.Specification, flow.Calls, flow.WhatIf, flow.TakeAway}
 
 	DescribeTable("is told as accepted", func(width int) {
 		text, err := told(nil, plain.Options{Width: width, Language: "en", Steps: short, Mistakes: mistakes("no-token", "wrong-secret")})
@@ -54,7 +54,7 @@ var _ = Describe("The walk line by line", func() {
 	}, Entry("80 columns", 80), Entry("40 columns", 40))
 
 	DescribeTable("tells trouble, and what to try", func(name string, change func(http.Handler) http.Handler, width int) {
-		text, err := told(change, plain.Options{Width: width, Language: "en", Steps: []walk.Step{walk.Node, walk.Token}})
+		text, err := told(change, plain.Options{Width: width, Language: "en", Steps: []flow.Step{flow.Node, flow.Token}})
 		Expect(err).To(MatchError(plain.ErrTrouble))
 		Expect(text).To(And(ContainSubstring("Trouble: "), ContainSubstring("What usually causes it:"), ContainSubstring("What to try:")))
 		fits(text, width)
@@ -67,7 +67,7 @@ var _ = Describe("The walk line by line", func() {
 	)
 
 	It("walks the steps that are asked for, in their order, and what they need besides", func() {
-		for _, steps := range [][]walk.Step{{walk.Node, walk.Reading}, {walk.Node, walk.Info}, {walk.Node, walk.Calls}, {walk.Node, walk.Specification}, {walk.Node, walk.WhatIf}, {walk.Node, walk.Info, walk.Token, walk.Info}} {
+		for _, steps := range [][]flow.Step{{flow.Node, flow.Reading}, {flow.Node, flow.Info}, {flow.Node, flow.Calls}, {flow.Node, flow.Specification}, {flow.Node, flow.WhatIf}, {flow.Node, flow.Info, flow.Token, flow.Info}} {
 			text, err := told(nil, plain.Options{Language: "de", Steps: steps, Mistakes: mistakes("garbage")})
 			Expect(err).NotTo(HaveOccurred(), "%v: %s", steps, text)
 			var want, got []string
@@ -75,7 +75,7 @@ var _ = Describe("The walk line by line", func() {
 				want = append(want, fmt.Sprintf("%d. %s", int(s)+1, s.Guide().Title))
 			}
 			for line := range strings.Lines(text) {
-				for _, g := range walk.Guides() {
+				for _, g := range flow.Guides() {
 					if head := fmt.Sprintf("%d. %s", int(g.Step)+1, g.Title); strings.TrimSpace(line) == head {
 						got = append(got, head)
 					}
@@ -102,9 +102,9 @@ var _ = Describe("The walk line by line", func() {
 	)
 
 	It("ends with the fault of a writer", func() {
-		w, err := walk.New(walk.Options{Suite: "test"})
+		w, err := flow.New(flow.Options{Suite: "test"})
 		Expect(err).NotTo(HaveOccurred())
-		Expect(plain.Run(GinkgoT().Context(), w, closed{}, plain.Options{Steps: []walk.Step{walk.Credentials}})).To(MatchError(io.ErrClosedPipe))
+		Expect(plain.Run(GinkgoT().Context(), w, closed{}, plain.Options{Steps: []flow.Step{flow.Credentials}})).To(MatchError(io.ErrClosedPipe))
 	})
 })
 

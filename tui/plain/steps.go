@@ -6,9 +6,9 @@ import (
 	"strings"
 
 	"github.com/rin-network/rin/conformance/report"
+	"github.com/rin-network/rin/conformance/suite/worker"
 	"github.com/rin-network/rin/conformance/verdict"
-	"github.com/rin-network/rin/conformance/worker"
-	"github.com/rin-network/rin/tui/walk"
+	"github.com/rin-network/rin/tui/flow"
 )
 
 func (t *teller) node(ctx context.Context) error {
@@ -33,7 +33,7 @@ func (t *teller) node(ctx context.Context) error {
 }
 
 // choose takes the node that was named, or the first one.
-func (t *teller) choose(entries []walk.Entry) error {
+func (t *teller) choose(entries []flow.Entry) error {
 	id := t.NodeID
 	if id == "" && len(entries) > 0 {
 		id = entries[0].ID
@@ -48,7 +48,7 @@ func (t *teller) credentials() {
 	c := t.Target().Credentials
 	t.paragraph("client ID:     ", c.ClientID)
 	t.paragraph("client secret: ", fmt.Sprintf("%d characters, not shown", len([]rune(c.ClientSecret.Reveal()))))
-	for _, caution := range walk.Cautions(c) {
+	for _, caution := range flow.CheckCredentials(c) {
 		t.paragraph("! ", caution)
 	}
 }
@@ -66,14 +66,14 @@ func (t *teller) specification(ctx context.Context) error {
 		t.operation(o, full)
 	}
 	if !found {
-		return t.scene(walk.Scene{Step: walk.Specification, Trouble: &walk.Trouble{What: "the document has no operation " + t.Operation,
+		return t.scene(flow.Result{Step: flow.Specification, Trouble: &flow.Trouble{What: "the document has no operation " + t.Operation,
 			Causes: []string{"it is called otherwise here"}, Try: []string{"name one of the list above, by its path or its operationId"}}})
 	}
 	return nil
 }
 
 // operation is one of the document; in full with what its parameters take and what it answers.
-func (t *teller) operation(o walk.Operation, full bool) {
+func (t *teller) operation(o flow.Operation, full bool) {
 	role := ""
 	switch {
 	case o.List:
@@ -119,7 +119,7 @@ func (t *teller) calls(ctx context.Context) error {
 		if !c.Until.IsZero() {
 			until = "until " + c.Until.Format("2006-01-02")
 		}
-		t.paragraph("  ", fmt.Sprintf("%s, %s, %s: %s. %s", c.ID, c.Type, until, walk.In(c.Name, t.Language), walk.In(c.Funder, t.Language)))
+		t.paragraph("  ", fmt.Sprintf("%s, %s, %s: %s. %s", c.ID, c.Type, until, flow.Localized(c.Name, t.Language), flow.Localized(c.Funder, t.Language)))
 	}
 	id := t.Open
 	if id == "" && len(calls) > 0 {
@@ -136,7 +136,7 @@ func (t *teller) calls(ctx context.Context) error {
 func (t *teller) mistakes(ctx context.Context) error {
 	chosen := t.Mistakes
 	if len(chosen) == 0 {
-		for _, m := range walk.Mistakes() {
+		for _, m := range flow.Mistakes() {
 			if m.Asks == "" {
 				chosen = append(chosen, m)
 			}

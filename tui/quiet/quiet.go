@@ -6,7 +6,9 @@
 // variable is there while Bubble Tea starts, and [End] takes it away. Who needs the colours asks for them, see package terminal.
 package quiet
 
-import "os"
+import (
+	"os"
+)
 
 const variable = "CI"
 

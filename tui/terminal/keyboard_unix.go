@@ -41,7 +41,7 @@ func (k *Keyboard) ask(out io.Writer, wait time.Duration) error {
 		return fmt.Errorf("take the terminal: %w", err)
 	}
 	defer func() { _ = term.Restore(fd, before) }() // it was possible a moment ago
-	if _, err := io.WriteString(out, question); err != nil {
+	if _, err := io.WriteString(out, backgroundQuery); err != nil {
 		return fmt.Errorf("ask the terminal: %w", err)
 	}
 	buffer := make([]byte, 1024)

@@ -42,10 +42,10 @@ func env(pairs ...string) func(string) (string, bool) {
 // asked reads the question at the screen.
 func asked(screen *os.File) {
 	GinkgoHelper()
-	got := make([]byte, len(question))
+	got := make([]byte, len(backgroundQuery))
 	_, err := io.ReadFull(screen, got)
 	Expect(err).NotTo(HaveOccurred())
-	Expect(string(got)).To(Equal(question))
+	Expect(string(got)).To(Equal(backgroundQuery))
 }
 
 var _ = Describe("A terminal", func() {

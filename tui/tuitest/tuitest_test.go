@@ -8,18 +8,18 @@ import (
 	"time"
 
 	"github.com/charmbracelet/bubbles/textinput"
-	tea "github.com/charmbracelet/bubbletea"
+	"github.com/charmbracelet/bubbletea"
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 
 	"github.com/rin-network/rin/sandbox"
+	"github.com/rin-network/rin/tui/screen"
 	"github.com/rin-network/rin/tui/tuitest"
-	"github.com/rin-network/rin/tui/view"
 )
 
 var _ = Describe("What every frame must hold to", func() {
 	DescribeTable("is room", func(frame string, faults int) {
-		Expect(of(func(t testing.TB) { tuitest.Fits(t, frame, view.Size{Width: 4, Height: 2}) })).To(HaveLen(faults))
+		Expect(of(func(t testing.TB) { tuitest.Fits(t, frame, screen.Size{Width: 4, Height: 2}) })).To(HaveLen(faults))
 	},
 		Entry("fits", "abcd\n\x1b[1m界界\x1b[0m", 0),
 		Entry("a line too many", "a\nb\nc", 1),
@@ -64,7 +64,7 @@ var _ = Describe("A golden", func() {
 
 	It("holds frames that can be read", func() {
 		frame := tuitest.SamePort("\x1b[1mhttp://127.0.0.1:54321/\x1b[0m   \n\n")
-		Expect(tuitest.Picture(view.Size{Width: 8, Height: 2}, "dark", frame)).To(Equal("── 8×2 dark ──\n␛[1mhttp://127.0.0.1:10001/␛[0m\n\n\n"))
+		Expect(tuitest.Picture(screen.Size{Width: 8, Height: 2}, "dark", frame)).To(Equal("── 8×2 dark ──\n␛[1mhttp://127.0.0.1:10001/␛[0m\n\n\n"))
 	})
 })
 

@@ -1,0 +1,125 @@
+package benign_test
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"net"
+	"strings"
+	"time"
+
+	"github.com/rin-network/rin/cmd/rin/test"
+	"github.com/rin-network/rin/conformance"
+	"github.com/rin-network/rin/conformance/evidence"
+	"github.com/rin-network/rin/conformance/report"
+	"github.com/rin-network/rin/conformance/requirement"
+	"github.com/rin-network/rin/conformance/verdict"
+	"github.com/rin-network/rin/sandbox"
+	"github.com/rin-network/rin/sandbox/devtls"
+)
+
+// now is the time of every node here, and of the suite.
+func now() time.Time { return time.Date(2026, time.March, 2, 9, 0, 0, 0, time.UTC) }
+
+// calls keeps the list small; every kind of funding is among the records.
+const calls = 10
+
+// good is the configuration that a node here starts from.
+func good() sandbox.Config {
+	return sandbox.Config{Seed: 1, Calls: calls, AsOf: now(), Clock: now, Random: rand.NewChaCha8([32]byte{1}), Loopback: true}
+}
+
+// overTLS is a configuration of a node that is served over TLS and, as the suite can, with HTTP/2.
+func overTLS(config sandbox.Config) sandbox.Config {
+	config.TLS = &devtls.Settings{}
+	return config
+}
+
+// serve serves a node as the command does.
+func serve(node *sandbox.Server, scheme string) (base string, stop func(), err error) {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return "", nil, fmt.Errorf("listen for a node: %w", err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan error, 1)
+	go func() { ended <- sandbox.Serve(ctx, listener, node) }()
+	return scheme + "://" + listener.Addr().String(), func() { cancel(); <-ended }, nil
+}
+
+// certified certifies a node, with the profile that everything belongs to.
+func certified(ctx context.Context, config sandbox.Config) (conformance.Result, error) {
+	var none conformance.Result
+	node, err := sandbox.New(config)
+	if err != nil {
+		return none, err
+	}
+	scheme := "http"
+	if config.TLS != nil {
+		scheme = "https"
+	}
+	base, stop, err := serve(node, scheme)
+	if err != nil {
+		return none, err
+	}
+	defer stop()
+	t, err := test.FullTarget(base, node, now())
+	if err != nil {
+		return none, err
+	}
+	result, err := conformance.Certify(ctx, t, conformance.Options{Suite: "test", Clock: now})
+	if err != nil {
+		return none, err
+	}
+	if !result.Log.Ended.Complete {
+		return none, fmt.Errorf("the run broke off: %s", result.Log.Ended.Cause)
+	}
+	return result, nil
+}
+
+// judged is what a run says with one of the profiles.
+func judged(log *evidence.Log, profile requirement.Profile) report.Report {
+	log.Run.Profile = string(profile)
+	return conformance.Judge(log, "test")
+}
+
+// outcomes are what became of each requirement.
+type outcomes map[requirement.ID]requirement.Outcome
+
+func outcomesOf(r report.Report) outcomes {
+	found := outcomes{}
+	for _, q := range r.Requirements {
+		found[q.ID] = q.Outcome
+	}
+	return found
+}
+
+// alarm is what a run says against a node beyond the warnings that are expected of it; empty when it is certified for each profile and
+// nothing else is said.
+func alarm(clean outcomes, found conformance.Result, n node) string {
+	var b strings.Builder
+	for _, r := range []report.Report{judged(found.Log, requirement.Auth), judged(found.Log, requirement.Funding), found.Report} {
+		if decision := r.Verdict.Decision; decision != verdict.Certified {
+			fmt.Fprintf(&b, "    for %s it is %s\n", r.Profile, decision)
+		}
+	}
+	for _, r := range found.Report.Requirements {
+		if n.expects(r, clean[r.ID]) {
+			continue
+		}
+		fmt.Fprintf(&b, "    %s is %s, without faults it is %s: %s (expected %s, got %s)\n", r.ID, r.Outcome, clean[r.ID], r.Reason, r.Expected, r.Got)
+		for _, s := range r.Subjects[:min(3, len(r.Subjects))] {
+			fmt.Fprintf(&b, "        %s: expected %s, got %s\n", s.Name, s.Expected, s.Got)
+		}
+	}
+	return b.String()
+}
+
+// expects tells whether an outcome is right. A requirement may become not applicable, because what it is about is absent, or may be
+// passed at last, because it is there. A warning that a habit alone earns must be there; in company another habit may stand before it.
+func (n node) expects(r report.Requirement, clean requirement.Outcome) bool {
+	if n.warned(string(r.ID)) && (r.Outcome == requirement.Warn || len(n.habits) == 1) {
+		return r.Outcome == requirement.Warn
+	}
+	return r.Outcome == clean || r.Outcome == requirement.Pass || r.Outcome == requirement.NotApplicable
+}

@@ -1,0 +1,61 @@
+package killmatrix_test
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+
+	"github.com/rin-network/rin/cmd/rin/test"
+	"github.com/rin-network/rin/conformance"
+	"github.com/rin-network/rin/conformance/report"
+	"github.com/rin-network/rin/conformance/requirement"
+	"github.com/rin-network/rin/sandbox"
+	"github.com/rin-network/rin/sandbox/devtls"
+)
+
+// calls keeps the list small; every kind of funding is among the records.
+const calls = 10
+
+// outcomes are what a run found, by requirement.
+type outcomes map[requirement.ID]report.Requirement
+
+// certified certifies a node with the deviations and returns what became of each requirement. A node without any is served over TLS.
+func certified(ctx context.Context, deviations ...string) (outcomes, error) {
+	var shared clock
+	config := sandbox.Config{
+		Seed: 1, Calls: calls, AsOf: now(), Clock: shared.now, Pause: shared.pause, Random: rand.NewChaCha8([32]byte{1}), Loopback: true, Deviations: deviations,
+	}
+	serve := inCleartext
+	if needsTLS(deviations) {
+		config.TLS, serve = &devtls.Settings{}, overTLS
+	}
+	node, err := sandbox.New(config)
+	if err != nil {
+		return nil, err
+	}
+	base, stop, err := serve(node)
+	if err != nil {
+		return nil, err
+	}
+	defer stop()
+	t, err := test.FullTarget(base, node, now())
+	if err != nil {
+		return nil, err
+	}
+	if worksOnTLS(deviations) { // the registry of the field is another host, with a certificate of its own
+		t.Registry, t.RegistryDocument = "", registryOf(node, t.Registry)
+	}
+	t.Politeness.Concurrency = 1 // requests share the clock: a pause of one would count for all that are on their way
+	result, err := conformance.Certify(ctx, t, conformance.Options{Suite: "test", Clock: shared.now})
+	if err != nil {
+		return nil, err
+	}
+	if !result.Log.Ended.Complete {
+		return nil, fmt.Errorf("the run broke off: %s", result.Log.Ended.Cause)
+	}
+	found := outcomes{}
+	for _, r := range result.Report.Requirements {
+		found[r.ID] = r
+	}
+	return found, nil
+}

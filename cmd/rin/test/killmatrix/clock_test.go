@@ -1,0 +1,29 @@
+package killmatrix_test
+
+import (
+	"context"
+	"sync"
+	"time"
+)
+
+// now is the time at which every run begins.
+func now() time.Time { return time.Date(2026, time.March, 2, 9, 0, 0, 0, time.UTC) }
+
+// clock is the time of a node and of the run that tests it. It stands still but for the pauses of the node, which so take no time.
+type clock struct {
+	mu     sync.Mutex
+	paused time.Duration
+}
+
+func (c *clock) now() time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return now().Add(c.paused)
+}
+
+func (c *clock) pause(ctx context.Context, d time.Duration) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.paused += d
+	return ctx.Err()
+}

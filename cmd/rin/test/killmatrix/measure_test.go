@@ -1,0 +1,75 @@
+package killmatrix_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"slices"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/rin-network/rin/conformance/requirement"
+	"github.com/rin-network/rin/conformance/verdict"
+	"github.com/rin-network/rin/sandbox/fault"
+)
+
+// atOnce is how many nodes are certified side by side.
+const atOnce = 4
+
+// measure certifies a node with each of the deviations. It returns the matrix, and what was said about each deviation that was not
+// noticed exactly.
+func measure(ctx context.Context, clean outcomes, chosen selection) (verdict.Matrix, []string, error) {
+	deviations, said := make([]verdict.Deviation, len(chosen.deviations)), make([]string, len(chosen.deviations))
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(atOnce)
+	done := counter{of: len(chosen.deviations), started: time.Now()}
+	for i, d := range chosen.deviations {
+		group.Go(func() error {
+			deviating, err := certified(ctx, d.Name)
+			if err != nil {
+				return fmt.Errorf("%s: %w", d.Name, err)
+			}
+			worse := turned(clean, deviating)
+			deviations[i] = verdict.NewDeviation(d.Name, d.Why, requirement.IDs(d.Breaks), worse)
+			if !deviations[i].Exact() {
+				said[i] = fmt.Sprintf("%s breaks %v, and what got worse is %v\n%s", d.Name, d.Breaks, worse, told(deviating, judged(d, worse)))
+			}
+			done.one()
+			return nil
+		})
+	}
+	err := group.Wait()
+	return table(deviations), slices.DeleteFunc(said, func(s string) bool { return s == "" }), err
+}
+
+// table is the matrix of these deviations.
+func table(deviations []verdict.Deviation) verdict.Matrix {
+	m := verdict.Matrix{Schema: verdict.MatrixVersion, Catalogue: requirement.Version, Deviations: deviations}
+	for _, r := range requirement.Catalogue() {
+		m.Requirements = append(m.Requirements, r.ID)
+	}
+	return m
+}
+
+// judged are the requirements that a deviation is about: those that it breaks, and those that got worse.
+func judged(d fault.Deviation, worse []requirement.ID) []requirement.ID {
+	return slices.Compact(slices.Sorted(slices.Values(slices.Concat(requirement.IDs(d.Breaks), worse))))
+}
+
+// counter tells on stderr how far the matrix is, about ten times.
+type counter struct {
+	mu       sync.Mutex
+	of, done int
+	started  time.Time
+}
+
+func (c *counter) one() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.done++
+	if step := max(c.of/10, 1); c.done%step == 0 && c.of > 1 {
+		fmt.Fprintf(os.Stderr, "  %d of %d deviations, %s\n", c.done, c.of, time.Since(c.started).Round(time.Second))
+	}
+}

@@ -1,0 +1,59 @@
+package killmatrix_test
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"log"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+
+	"github.com/rin-network/rin/sandbox"
+	"github.com/rin-network/rin/sandbox/fault"
+)
+
+// needsTLS says which nodes are served over TLS: the good one, so that every requirement applies to it, and those that break what does
+// not apply in cleartext. The others are certified in cleartext, which is quicker.
+func needsTLS(deviations []string) bool {
+	return len(deviations) == 0 || worksOnTLS(deviations) || slices.ContainsFunc(deviations, func(name string) bool {
+		d, err := fault.FindDeviation(name)
+		return err == nil && slices.Contains(d.Breaks, "REG-02")
+	})
+}
+
+// worksOnTLS says that one of the deviations is of connections.
+func worksOnTLS(deviations []string) bool {
+	return slices.ContainsFunc(deviations, func(name string) bool {
+		d, err := fault.FindDeviation(name)
+		return err == nil && d.Transport != nil
+	})
+}
+
+// registryOf is the registry document of a node, without a connection.
+func registryOf(node *sandbox.Server, url string) []byte {
+	w := httptest.NewRecorder()
+	node.ServeHTTP(w, httptest.NewRequest(http.MethodGet, url, nil))
+	return w.Body.Bytes()
+}
+
+// inCleartext serves a node without TLS.
+func inCleartext(node *sandbox.Server) (base string, stop func(), err error) {
+	server := httptest.NewUnstartedServer(node)
+	server.Config.ErrorLog = log.New(io.Discard, "", 0)
+	server.Start()
+	return server.URL, server.Close, nil
+}
+
+// overTLS serves a node as the command does, with its own certificates.
+func overTLS(node *sandbox.Server) (base string, stop func(), err error) {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return "", nil, fmt.Errorf("listen for a node with TLS: %w", err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan error, 1)
+	go func() { ended <- sandbox.Serve(ctx, listener, node) }()
+	return "https://" + listener.Addr().String(), func() { cancel(); <-ended }, nil
+}

@@ -1,0 +1,165 @@
+package vendors_test
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"sync"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+
+	"github.com/rin-network/rin/conformance"
+	"github.com/rin-network/rin/conformance/report"
+	"github.com/rin-network/rin/conformance/requirement"
+	"github.com/rin-network/rin/conformance/target"
+	"github.com/rin-network/rin/conformance/verdict"
+)
+
+// product imitates a node as it is built from well-known software. Nothing of it is the sandbox's: what is common to both would
+// hide a misunderstanding that they share.
+type product struct {
+	tokenPath, infoPath, specPath, basePath string
+	// serve makes the node; origin is its own scheme and host.
+	serve func(origin string, b *books) http.Handler
+}
+
+// books are the clients and the tokens of one product.
+type books struct {
+	mu     sync.Mutex
+	tokens map[string]string // token to client id
+}
+
+// The clients of every product; the second has no role at the funding service.
+const (
+	firstClient, firstSecret   = "research-portal", "8fWq2LzTn6vRk3XbYpD9sHcM"
+	secondClient, secondSecret = "campus-app", "Jt5mVx7QaZ4uGe1NwB8oPyKr"
+)
+
+func (b *books) knows(id string) bool { return id == firstClient || id == secondClient }
+
+func (b *books) authenticates(id, secret string) bool {
+	return id == firstClient && secret == firstSecret || id == secondClient && secret == secondSecret
+}
+
+func (b *books) issue(id, token string) string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.tokens[token] = id
+	return token
+}
+
+// client is whom a token was issued to.
+func (b *books) client(token string) (id string, ok bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	id, ok = b.tokens[token]
+	return id, ok
+}
+
+// opaque is a token that says nothing.
+func (b *books) opaque(id string) string { return b.issue(id, rand.Text()) }
+
+// jwt is a token in three parts; the node that issued it knows it by heart.
+func (b *books) jwt(id string, claims map[string]any) string {
+	part := func(v any) string {
+		text, err := json.Marshal(v)
+		Expect(err).NotTo(HaveOccurred())
+		return base64.RawURLEncoding.EncodeToString(text)
+	}
+	head := map[string]any{"alg": "RS256", "typ": "JWT", "kid": "FJ86GcF3jTbNLOco4NvZkUCIUmfYCqoqtOQeMfbhNlE"}
+	return b.issue(id, part(head)+"."+part(claims)+"."+base64.RawURLEncoding.EncodeToString([]byte(rand.Text()+rand.Text())))
+}
+
+// answer writes JSON.
+func answer(w http.ResponseWriter, status int, mediaType string, body any) {
+	w.Header().Set("Content-Type", mediaType)
+	w.WriteHeader(status)
+	_ = json.NewEncoder(w).Encode(body) // a client that is gone
+}
+
+// at is the URL of a product's path.
+func at(origin, path string) string {
+	if path == "" {
+		return ""
+	}
+	return origin + path
+}
+
+// certified runs the suite on a product; wrap may be nil.
+func (p product) certified(ctx context.Context, wrap func(http.Handler) http.Handler) report.Report {
+	GinkgoHelper()
+	server := httptest.NewUnstartedServer(nil)
+	origin := "http://" + server.Listener.Addr().String()
+	server.Config.Handler = p.serve(origin, &books{tokens: map[string]string{}})
+	if wrap != nil {
+		server.Config.Handler = wrap(server.Config.Handler)
+	}
+	server.Start()
+	DeferCleanup(server.Close)
+	result, err := conformance.Certify(ctx, target.Target{
+		TokenURL: at(origin, p.tokenPath), InfoURL: at(origin, p.infoPath), SpecURL: at(origin, p.specPath), BaseURL: at(origin, p.basePath),
+		Profile:     string(requirement.Funding),
+		Credentials: target.Credentials{ClientID: firstClient, ClientSecret: target.NewSecret(firstSecret)},
+		Second:      &target.Credentials{ClientID: secondClient, ClientSecret: target.NewSecret(secondSecret)},
+	}, conformance.Options{Suite: "test"})
+	Expect(err).NotTo(HaveOccurred())
+	return result.Report
+}
+
+// remarks are the requirements that are neither passed nor out of place, each with its outcome: "TER-02 warn".
+func remarks(r report.Report) (short []string, long string) {
+	GinkgoHelper()
+	var b strings.Builder
+	for _, q := range r.Requirements {
+		if q.Outcome == requirement.Pass || q.Outcome == requirement.NotApplicable {
+			if q.Outcome == requirement.NotApplicable {
+				fmt.Fprintf(&b, "    %s %s: %s\n", q.ID, q.Outcome, q.Reason)
+			}
+			continue
+		}
+		short = append(short, fmt.Sprintf("%s %s", q.ID, q.Outcome))
+		fmt.Fprintf(&b, "    %s %s: %s (expected %s, got %s)\n", q.ID, q.Outcome, q.Reason, q.Expected, q.Got)
+		seen := map[string]bool{}
+		for _, s := range q.Subjects {
+			line := s.Name + " " + s.Expected + " " + s.Got
+			Expect(seen).NotTo(HaveKey(line), "%s lists the same subject twice", q.ID)
+			seen[line] = true
+			fmt.Fprintf(&b, "        %s: expected %s, got %s\n", s.Name, s.Expected, s.Got)
+		}
+	}
+	return short, b.String()
+}
+
+var _ = Describe("Nodes of known makers", func() {
+	DescribeTable("are certified, with the warnings that their software earns", func(ctx SpecContext, p product, expected ...string) {
+		found := p.certified(ctx, nil)
+		short, long := remarks(found)
+		GinkgoWriter.Println(long)
+		Expect(short).To(Equal(expected), long)
+		Expect(found.Verdict.Decision).To(Equal(verdict.Certified), long)
+	},
+		Entry("Keycloak before Spring Security with springdoc", keycloakAndSpring(),
+			"TOK-15 warn", "TER-02 warn", "TER-10 warn", "BRR-05 warn", "SPC-09 warn", "SPC-10 warn", "API-02 warn", "PAG-01 warn", "JWT-05 warn", "JWT-07 warn"),
+		Entry("Flask with introspected tokens", flask(),
+			"TOK-07 warn", "TER-07 warn", "TER-09 warn", "TER-12 warn", "BRR-01 warn", "BRR-13 fail", "BRR-19 warn", "SPC-09 warn", "SPC-10 warn", "API-02 warn", "API-03 warn"),
+		Entry("Spring Authorization Server before a small service with a document of version 3.1", springServer(),
+			"TOK-13 warn", "TER-04 warn"),
+		Entry("a gateway that limits, compresses and redirects", gateway(),
+			"TOK-07 warn", "TOK-10 warn", "TER-07 warn", "TER-09 warn", "TER-12 warn", "BRR-04 fail", "BRR-19 warn", "INF-04 warn", "SPC-09 warn"),
+	)
+})
+
+// form reads a token request as servlets do.
+func form(r *http.Request) url.Values {
+	if r.ParseForm() != nil {
+		return url.Values{}
+	}
+	return r.PostForm
+}

@@ -1,0 +1,142 @@
+package vendors_test
+
+import (
+	"bytes"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+
+	"github.com/rin-network/rin/conformance/verdict"
+)
+
+// instead answers the requests that when chooses and leaves the rest to the node.
+func instead(when func(*http.Request) bool, answers http.HandlerFunc) func(http.Handler) http.Handler {
+	return func(next http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if when(r) {
+				answers(w, r)
+				return
+			}
+			next.ServeHTTP(w, r)
+		})
+	}
+}
+
+// trusting lets the requests that when chooses in as the first client, with a token that the node issued it before.
+func trusting(when func(*http.Request) bool) func(http.Handler) http.Handler {
+	return func(next http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if when(r) {
+				r.Header.Set("Authorization", "Bearer "+tokenOf(next))
+			}
+			next.ServeHTTP(w, r)
+		})
+	}
+}
+
+// tokenOf asks a node for a token of the first client.
+func tokenOf(node http.Handler) string {
+	body := "grant_type=client_credentials&client_id=" + firstClient + "&client_secret=" + firstSecret
+	r := httptest.NewRequest(http.MethodPost, "/token", strings.NewReader(body))
+	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	w := httptest.NewRecorder()
+	node.ServeHTTP(w, r)
+	_, after, _ := strings.Cut(w.Body.String(), `"access_token":"`)
+	token, _, _ := strings.Cut(after, `"`)
+	return token
+}
+
+// editing changes the bodies of the answers to the requests that when chooses.
+func editing(when func(*http.Request) bool, old, changed string) func(http.Handler) http.Handler {
+	return func(next http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if !when(r) {
+				next.ServeHTTP(w, r)
+				return
+			}
+			kept := httptest.NewRecorder()
+			next.ServeHTTP(kept, r)
+			for name, values := range kept.Header() {
+				w.Header()[name] = values
+			}
+			w.WriteHeader(kept.Code)
+			_, _ = w.Write(bytes.ReplaceAll(kept.Body.Bytes(), []byte(old), []byte(changed)))
+		})
+	}
+}
+
+func anonymous(r *http.Request) bool { return r.Header.Get("Authorization") == "" }
+
+func below(prefix string) func(*http.Request) bool {
+	return func(r *http.Request) bool { return strings.HasPrefix(r.URL.Path, prefix) }
+}
+
+func both(conditions ...func(*http.Request) bool) func(*http.Request) bool {
+	return func(r *http.Request) bool {
+		return !slices.ContainsFunc(conditions, func(c func(*http.Request) bool) bool { return !c(r) })
+	}
+}
+
+func garbage(r *http.Request) bool {
+	return strings.Contains(r.Header.Get("Authorization"), "conformance.invalid")
+}
+
+func says(status int, mediaType, body string) http.HandlerFunc {
+	return func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", mediaType)
+		w.WriteHeader(status)
+		fmt.Fprint(w, body)
+	}
+}
+
+var _ = Describe("Nodes with a hole", func() {
+	const list = "/funding/v1/fundings"
+	data := both(below(list))
+	onlyDetail := below(list + "/")
+	queried := func(r *http.Request) bool { return r.URL.RawQuery != "" }
+	getsType := func(r *http.Request) bool { return r.URL.Query().Has("fundingType") }
+	scheme := func(prefix string) func(*http.Request) bool {
+		return func(r *http.Request) bool { return strings.HasPrefix(r.Header.Get("Authorization"), prefix) }
+	}
+	login := says(200, "text/html", "<!doctype html><title>Login</title>")
+	head := func(r *http.Request) bool { return r.Method == http.MethodHead }
+
+	openWithDeadRoute := func(next http.Handler) http.Handler {
+		described := editing(below("/funding/v1/openapi"), `"paths": {`, `"paths": {"/v1/statistics": {"get": {"responses": {"200": {"description": "OK"}}}},`)
+		return described(trusting(both(anonymous, data))(next))
+	}
+
+	DescribeTable("are found out, by the requirements whose business it is", func(ctx SpecContext, wrap func(http.Handler) http.Handler, expected ...string) {
+		clean, _ := remarks(flask().certified(ctx, nil))
+		found := flask().certified(ctx, wrap)
+		short, long := remarks(found)
+		worse := slices.DeleteFunc(short, func(s string) bool { return slices.Contains(clean, s) || strings.HasSuffix(s, " blocked") })
+		Expect(worse).To(Equal(expected), long)
+		Expect(found.Verdict.Decision).NotTo(Equal(verdict.Certified), long)
+	},
+		Entry("the detail is open", trusting(both(anonymous, onlyDetail)), "API-08 fail"),
+		Entry("HEAD is open", trusting(both(anonymous, data, head)), "BRR-15 fail"),
+		Entry("HEAD of the detail is open", trusting(both(anonymous, onlyDetail, head)), "API-08 fail"),
+		Entry("the detail is open with a query", trusting(both(anonymous, onlyDetail, queried)), "API-08 fail"),
+		Entry("the list is open with a query", trusting(both(anonymous, data, queried)), "BRR-17 fail"),
+		Entry("the scheme does not count", trusting(both(data, scheme("Token "))), "BRR-12 fail"),
+		Entry("200 with an error for a garbage token", instead(both(garbage, data), says(200, "application/json", `{"error":"invalid_token"}`)), "BRR-06 fail", "ERR-02 warn"),
+		Entry("200 with an error for a garbage token at the detail", instead(both(garbage, onlyDetail), says(200, "application/json", `{"error":"invalid_token"}`)), "API-08 fail", "ERR-02 warn"),
+		Entry("200 with an error for anonymous calls", instead(both(anonymous, data), says(200, "application/json", `{"error":"unauthorized"}`)), "BRR-01 fail", "ERR-02 warn"),
+		Entry("204 for anonymous calls", instead(both(anonymous, data), says(204, "", "")), "BRR-01 fail"),
+		Entry("an empty list for anonymous calls", instead(both(anonymous, data), says(200, "application/json", `[]`)), "BRR-01 fail"),
+		Entry("everything is open but a route that is dead", openWithDeadRoute, "BRR-01 fail", "API-01 fail"),
+		Entry("a login page for anonymous calls", instead(both(anonymous, data), login), "BRR-01 inconclusive"),
+		Entry("a login page for anonymous calls of the detail", instead(both(anonymous, onlyDetail), login), "API-08 inconclusive"),
+		Entry("info is a login page", instead(below("/info"), login), "INF-02 fail", "INF-07 fail", "VER-02 warn"),
+		Entry("null deep inside", editing(data, `"lang":"en"`, `"lang":null`), "API-05 fail"),
+		Entry("null deep inside the detail alone", editing(onlyDetail, `"lang":"de"`, `"lang":null`), "API-05 fail"),
+		Entry("the detail is always the same item", editing(onlyDetail, `"id":"fwf-esprit-2026"`, `"id":"fwf-esprit"`), "PAG-08 fail"),
+		Entry("a filter loses everything", instead(both(data, queried, getsType), says(200, "application/json", `[]`)), "PAG-07 fail"),
+	)
+})

@@ -1,0 +1,155 @@
+package evidence
+
+import (
+	"bytes"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+)
+
+// TokenFacts are what checks may know of an access token after it was replaced by its marker.
+type TokenFacts struct {
+	// Name is the marker's name: "access_token" for the first client, "access_token2" for the second, with the label it came by.
+	Name        string `json:"name"`
+	Fingerprint string `json:"fingerprint"`
+	Length      int    `json:"length"` // bytes
+	// Alphabet says whether the token is a b64token (RFC 6750 §2.1).
+	Alphabet bool `json:"alphabet"`
+	// Offending is the first byte outside the alphabet as a Go-quoted rune, such as " " or "\n"; empty when Alphabet.
+	Offending string `json:"offending,omitempty"`
+	// JWT is nil when the token is not a JSON Web Token: an opaque token is fully conformant (RFC 6749 §1.4).
+	JWT *JWTFacts `json:"jwt,omitempty"`
+}
+
+// JWTFacts are the readable parts of a signed token, redacted and bounded. Numbers are [json.Number].
+type JWTFacts struct {
+	Header    map[string]any `json:"header"`
+	Claims    map[string]any `json:"claims"`
+	Signature bool           `json:"signature"` // the signature segment is not empty
+	// KnownKey names the secret that verifies the signature as an HMAC key, such as "client_secret", or is "a common word"; empty when
+	// none does. Whoever knows that key can write tokens.
+	KnownKey string `json:"knownKey,omitempty"`
+}
+
+// Verification is what published keys say of a token. Keys counts those that can verify signatures.
+type Verification struct {
+	Fingerprint string `json:"fingerprint"` // the token's
+	Keys        int    `json:"keys"`
+	// Verified says that one of the keys verifies the signature; KeyID is that key's kid, which may be empty.
+	Verified bool   `json:"verified"`
+	KeyID    string `json:"keyId,omitempty"`
+	// Why says what is missing when it does not.
+	Why string `json:"why,omitempty"`
+}
+
+// UnmarshalJSON implements json.Unmarshaler; numbers stay [json.Number], as [FactsOf] gives them.
+func (f *JWTFacts) UnmarshalJSON(data []byte) error {
+	type plain JWTFacts
+	dec := json.NewDecoder(bytes.NewReader(data))
+	dec.UseNumber()
+	if err := dec.Decode((*plain)(f)); err != nil {
+		return fmt.Errorf("read token facts: %w", err)
+	}
+	return nil
+}
+
+// Bounds of what is read of a token.
+const (
+	maxSegment = 32 << 10 // bytes of one encoded segment
+	maxDepth   = 16       // nested objects and arrays
+)
+
+// FactsOf takes the facts about an access token. The claims are as the token holds them: [Redactor.Token] redacts them. Numbers
+// stay [json.Number], so that nothing is rounded.
+func FactsOf(name, token, fingerprint string) TokenFacts {
+	f := TokenFacts{Name: name, Fingerprint: fingerprint, Length: len(token), JWT: jwtFacts(token)}
+	if at := firstInvalid(token); at < 0 {
+		f.Alphabet = true
+	} else if at < len(token) {
+		r, _ := utf8.DecodeRuneInString(token[at:])
+		f.Offending = strconv.Quote(string(r))
+	}
+	return f
+}
+
+// firstInvalid is the index of the first byte that no b64token has there: 1*( ALPHA / DIGIT / "-" / "." / "_" / "~" / "+" / "/" ) *"=".
+// It is -1 for a b64token and 0 for the empty text.
+func firstInvalid(token string) int {
+	padding := false
+	for i := range len(token) {
+		c := token[i]
+		switch {
+		case c == '=' && i > 0:
+			padding = true
+		case padding || !(alphanumeric(c) || strings.IndexByte("-._~+/", c) >= 0):
+			return i
+		}
+	}
+	if token == "" {
+		return 0
+	}
+	return -1
+}
+
+func alphanumeric(c byte) bool {
+	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9'
+}
+
+// jwtFacts reads a compact JWS (RFC 7515 §3.1) whose payload is a JSON object; nil for everything else.
+func jwtFacts(token string) *JWTFacts {
+	if strings.Count(token, ".") != 2 {
+		return nil
+	}
+	parts := strings.Split(token, ".")
+	header, claims := decodeSegment(parts[0]), decodeSegment(parts[1])
+	if header == nil || claims == nil {
+		return nil
+	}
+	return &JWTFacts{Header: header, Claims: claims, Signature: parts[2] != ""}
+}
+
+func decodeSegment(s string) map[string]any {
+	if len(s) > maxSegment {
+		return nil
+	}
+	raw, err := base64.RawURLEncoding.DecodeString(s)
+	if err != nil || !withinDepth(raw) {
+		return nil
+	}
+	dec := json.NewDecoder(bytes.NewReader(raw))
+	dec.UseNumber()
+	var m map[string]any
+	if dec.Decode(&m) != nil {
+		return nil
+	}
+	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
+		return nil
+	}
+	return m
+}
+
+// withinDepth counts brackets outside strings before anything is decoded.
+func withinDepth(raw []byte) bool {
+	depth, quoted := 0, false
+	for i := 0; i < len(raw); i++ {
+		switch c := raw[i]; {
+		case quoted && c == '\\':
+			i++
+		case c == '"':
+			quoted = !quoted
+		case quoted:
+		case c == '{', c == '[':
+			if depth++; depth > maxDepth {
+				return false
+			}
+		case c == '}', c == ']':
+			depth--
+		}
+	}
+	return true
+}

@@ -1,0 +1,70 @@
+package evidence_test
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"strings"
+	"testing"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+
+	"github.com/rin-network/rin/conformance/evidence"
+)
+
+func jwt(header, claims, signature string) string {
+	enc := base64.RawURLEncoding.EncodeToString
+	return enc([]byte(header)) + "." + enc([]byte(claims)) + "." + signature
+}
+
+var _ = Describe("FactsOf", func() {
+	DescribeTable("judges the alphabet of a b64token",
+		func(token string, good bool, offending string) {
+			f := evidence.FactsOf("access_token", token, "12345678")
+			Expect(f.Alphabet).To(Equal(good))
+			Expect(f.Offending).To(Equal(offending))
+			Expect(f.Length).To(Equal(len(token)))
+		},
+		Entry("every character", "AZaz09-._~+/==", true, ""),
+		Entry("nothing", "", false, ""),
+		Entry("padding alone", "=", false, `"="`),
+		Entry("padding inside", "a=b", false, `"b"`),
+		Entry("a blank", "a b", false, `" "`),
+		Entry("a line feed", "ab\n", false, `"\n"`),
+		Entry("an umlaut", "tokän", false, `"ä"`),
+		Entry("broken UTF-8", "a\xff", false, `"�"`),
+	)
+
+	It("reads a JSON Web Token", func() {
+		f := evidence.FactsOf("access_token", jwt(`{"alg":"ES256"}`, `{"sub":"sa","exp":1790000000}`, "c2ln"), "12345678")
+		Expect(f.JWT).To(Equal(&evidence.JWTFacts{
+			Header: map[string]any{"alg": "ES256"}, Claims: map[string]any{"sub": "sa", "exp": json.Number("1790000000")}, Signature: true,
+		}))
+	})
+
+	DescribeTable("takes everything else for opaque",
+		func(token string) { Expect(evidence.FactsOf("access_token", token, "").JWT).To(BeNil()) },
+		Entry("two segments", "e30.e30"),
+		Entry("five segments", "e30.e30.e30.e30.e30"),
+		Entry("no base64url", "e30.e3+.x"),
+		Entry("claims that are no object", jwt(`{}`, `[1]`, "x")),
+		Entry("null", jwt(`{}`, `null`, "x")),
+		Entry("more after the object", jwt(`{}`, `{} {}`, "x")),
+		Entry("deeply nested", jwt(`{}`, `{"a":`+strings.Repeat("[", 20)+strings.Repeat("]", 20)+`}`, "x")),
+		Entry("too large", jwt(`{}`, `{"a":"`+strings.Repeat("a", 40<<10)+`"}`, "x")),
+	)
+})
+
+func FuzzFactsOf(f *testing.F) {
+	f.Add(jwt(`{"alg":"none"}`, `{"a":[{"b":"\u0000\"["}]}`, ""))
+	f.Add("a b\xff")
+	f.Fuzz(func(t *testing.T, token string) {
+		facts := evidence.NewRedactor(nil).Token("access_token", token)
+		if facts.Alphabet && facts.Offending != "" {
+			t.Fatal("an alphabet cannot hold and be offended")
+		}
+		if _, err := json.Marshal(facts); err != nil {
+			t.Fatal(err)
+		}
+	})
+}

@@ -1,0 +1,139 @@
+package evidence_test
+
+import (
+	"bytes"
+	"encoding/base64"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"html"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/rin-network/rin/conformance/evidence"
+)
+
+// FuzzHidden: a secret is found in every form and pair of forms, wherever it stands.
+func FuzzHidden(f *testing.F) {
+	f.Add("Bearer ", "!", byte(0))
+	f.Add(`{"a":"`, `"}`, byte(9))
+	f.Add("%", "%41&#", byte(18))
+	f.Add("\\u00", "=\xff", byte(33))
+	const secret = "s3cr3t/+Value=~42"
+	every := func(format string) func(string) string {
+		return func(s string) string {
+			var b strings.Builder
+			for i := range len(s) {
+				fmt.Fprintf(&b, format, s[i])
+			}
+			return b.String()
+		}
+	}
+	forms := []func(string) string{
+		func(s string) string { return s },
+		url.QueryEscape, every("%%%02x"), every("%%%02X"),
+		func(s string) string { return base64.StdEncoding.EncodeToString([]byte(s)) },
+		func(s string) string { return base64.RawURLEncoding.EncodeToString([]byte("x" + s)) },
+		func(s string) string { return hex.EncodeToString([]byte(s)) },
+		every(`\u%04x`), every(`&#%d;`), html.EscapeString,
+	}
+	f.Fuzz(func(t *testing.T, before, after string, form byte) {
+		hidden := forms[int(form)%len(forms)](secret)
+		r := evidence.NewRedactor(nil)
+		r.Secret("s", secret)
+		if out := r.Text(before + " " + hidden + " " + after); strings.Contains(out, hidden) {
+			t.Fatalf("%q is still in %q", hidden, out)
+		}
+	})
+}
+
+// FuzzCut: a recording that broke off anywhere is mended or refused, and what is mended reads the same again.
+func FuzzCut(f *testing.F) {
+	whole := recording()
+	for _, at := range []int{0, 1, len(whole) / 3, len(whole) / 2, len(whole) - 1, len(whole)} {
+		f.Add([]byte(whole[:at]), "out of memory")
+	}
+	f.Add([]byte(whole+"{\"kind\":"), "\x1b[31m\u202e")
+	path := filepath.Join(f.TempDir(), "evidence.jsonl")
+	f.Fuzz(func(t *testing.T, text []byte, cause string) {
+		if err := os.WriteFile(path, text, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		file, err := os.OpenFile(path, os.O_RDWR, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer file.Close()
+		log, err := evidence.Repair(file, cause)
+		if err != nil {
+			return
+		}
+		mended, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		again, err := evidence.ReadLog(bytes.NewReader(mended))
+		if err != nil || again.Ended == nil || log.Ended == nil || len(again.Exchanges) != len(log.Exchanges) {
+			t.Fatalf("mended to %q, which reads as %+v, %v", mended, again, err)
+		}
+	})
+}
+
+// FuzzWriteHAR: whatever was recorded makes one JSON document in which nothing acts, and so does a line of evidence.
+func FuzzWriteHAR(f *testing.F) {
+	f.Add("https://node.example/a?b=%zz&c", "X-A", "b\x1b[31m", []byte(`{"a":"\u009b\u202e"}`))
+	f.Add("://", "Set-Cookie", "session=0123456789abcdef; Path=/", []byte("\x00\xff"))
+	f.Add("\x1b", "Location", "//\u2028", []byte("\u2028\x7f\u200b"))
+	f.Fuzz(func(t *testing.T, address, name, value string, body []byte) {
+		var recorded, archive bytes.Buffer
+		j := evidence.NewJournal(&recorded)
+		j.Begin(evidence.Run{})
+		x := answered("info.ok", 200)
+		x.Request.URL = address
+		x.Redirects = []evidence.Hop{{URL: address, Status: 302, Location: value}}
+		x.Response.Header = []evidence.Field{{Name: name, Value: value}}
+		x.Response.Body = body
+		j.Add(evidence.NewRedactor(nil).Exchange(x))
+		if err := evidence.WriteHAR(&archive, j.Log(), "1"); err != nil {
+			t.Fatal(err)
+		}
+		for line := range strings.Lines(recorded.String()) {
+			if !json.Valid([]byte(line)) || strings.ContainsFunc(strings.TrimSuffix(line, "\n"), evidence.Deceptive) {
+				t.Fatalf("evidence line %q", line)
+			}
+		}
+		if !json.Valid(archive.Bytes()) || strings.ContainsFunc(strings.ReplaceAll(archive.String(), "\n", ""), evidence.Deceptive) {
+			t.Fatalf("archive %q", archive.String())
+		}
+		if _, err := evidence.ReadLog(&recorded); err != nil {
+			t.Fatal(err)
+		}
+	})
+}
+
+// FuzzSetCookie: a session that a cookie holds is nowhere in the recorded exchange, whatever else the line says.
+func FuzzSetCookie(f *testing.F) {
+	f.Add("session", "; Path=/; HttpOnly")
+	f.Add("\x1b", "; Expires=\xff")
+	f.Add("a=b", ";;=")
+	f.Add("", "")
+	f.Fuzz(func(t *testing.T, name, attributes string) {
+		const session = "4f9a02c7d1e84b3f"
+		if strings.ContainsAny(name, "=;") || attributes != "" && attributes[0] != ';' {
+			return // the value is another one
+		}
+		x := answered("info.ok", 200)
+		x.Response.Header = []evidence.Field{{Name: "set-cookie", Value: name + "=" + session + attributes}}
+		x.Response.Body = evidence.Body("session " + session)
+		out, err := json.Marshal(evidence.NewRedactor(nil).Exchange(x))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if bytes.Contains(out, []byte(session)) {
+			t.Fatalf("the session is in %s", out)
+		}
+	})
+}

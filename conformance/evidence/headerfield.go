@@ -1,0 +1,394 @@
+package evidence
+
+import (
+	"fmt"
+	"net/url"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// fieldReader reads a field value by the rules that the fields share (RFC 9110 §5.6).
+type fieldReader struct {
+	text string
+	pos  int
+}
+
+func (in *fieldReader) end() bool { return in.pos >= len(in.text) }
+
+func (in *fieldReader) at(c byte) bool { return !in.end() && in.text[in.pos] == c }
+
+// expected says what was looked for at which offset, and what stood there.
+func (in *fieldReader) expected(what string) error {
+	if in.end() {
+		return fmt.Errorf("offset %d: expected %s, got the end", in.pos, what)
+	}
+	return fmt.Errorf("offset %d: expected %s, got %q", in.pos, what, in.text[in.pos:in.pos+1])
+}
+
+// blanks skips blanks and tabs (OWS, BWS) and reports whether there were any.
+func (in *fieldReader) blanks() bool {
+	start := in.pos
+	for in.at(' ') || in.at('\t') {
+		in.pos++
+	}
+	return in.pos > start
+}
+
+// separators skips commas and blanks between list members and reports whether there was a comma.
+func (in *fieldReader) separators() bool {
+	comma := false
+	for in.blanks(); in.at(','); in.blanks() {
+		comma = true
+		in.pos++
+	}
+	return comma
+}
+
+// token reads a token (§5.6.2); empty when there is none.
+func (in *fieldReader) token() string {
+	start := in.pos
+	for !in.end() && tokenChar(in.text[in.pos]) {
+		in.pos++
+	}
+	return in.text[start:in.pos]
+}
+
+// token68 reads a token68 (§11.2) that fills the list member; otherwise nothing is read.
+func (in *fieldReader) token68() string {
+	start := in.pos
+	for !in.end() && (alphanumeric(in.text[in.pos]) || strings.IndexByte("-._~+/", in.text[in.pos]) >= 0) {
+		in.pos++
+	}
+	if in.pos == start {
+		return ""
+	}
+	for in.at('=') {
+		in.pos++
+	}
+	found := in.text[start:in.pos]
+	if in.blanks(); !in.end() && !in.at(',') {
+		in.pos = start
+		return ""
+	}
+	return found
+}
+
+// value reads a token or a quoted-string (§5.6.4) with its quoted-pairs undone.
+func (in *fieldReader) value() (value string, quoted bool, err error) {
+	if !in.at('"') {
+		if value = in.token(); value == "" {
+			return "", false, in.expected("a token or a quoted string")
+		}
+		return value, false, nil
+	}
+	in.pos++
+	var b strings.Builder
+	for !in.end() {
+		c := in.text[in.pos]
+		switch {
+		case c == '"':
+			in.pos++
+			return b.String(), true, nil
+		case c == '\\' && in.pos+1 < len(in.text):
+			in.pos++
+			c = in.text[in.pos]
+		}
+		if c < ' ' && c != '\t' || c == 0x7f {
+			return "", true, in.expected("a printable character")
+		}
+		b.WriteByte(c)
+		in.pos++
+	}
+	return "", true, in.expected("a closing quote")
+}
+
+// tokenChar reports a tchar (§5.6.2).
+func tokenChar(c byte) bool {
+	return alphanumeric(c) || c != 0 && strings.IndexByte("!#$%&'*+-.^_`|~", c) >= 0
+}
+
+// Challenge is one authentication challenge (RFC 9110 §11.6.1).
+type Challenge struct {
+	Scheme string // as spelled; compare without case
+	// Token68 is the single value of schemes such as Basic in credentials; empty when the challenge has parameters.
+	Token68 string
+	Params  []Param
+}
+
+// Param is one auth-param, or one parameter of a media type.
+type Param struct {
+	Name   string // as spelled; compare without case
+	Value  string // unquoted
+	Quoted bool
+}
+
+// Param returns the first value of the parameter with that name, in any case.
+func (c Challenge) Param(name string) (value string, ok bool) {
+	for _, p := range c.Params {
+		if strings.EqualFold(p.Name, name) {
+			return p.Value, true
+		}
+	}
+	return "", false
+}
+
+// ParseChallenges reads the lines of WWW-Authenticate or Proxy-Authenticate by the grammar of RFC 9110 §11.3 and §11.6.1: commas part
+// challenges as well as parameters, list members may be empty. It returns what it could read before an error, and the error
+// names the line and the offset in bytes.
+func ParseChallenges(values []string) ([]Challenge, error) {
+	var out []Challenge
+	for i, v := range values {
+		list, err := parseChallenges(v)
+		out = append(out, list...)
+		if err != nil {
+			return out, fmt.Errorf("challenge line %d: %w", i+1, err)
+		}
+	}
+	return out, nil
+}
+
+func parseChallenges(v string) ([]Challenge, error) {
+	in := &fieldReader{text: v}
+	var out []Challenge
+	for in.separators(); !in.end(); in.separators() {
+		c := Challenge{Scheme: in.token()}
+		if c.Scheme == "" {
+			return out, in.expected("an authentication scheme")
+		}
+		blank := in.blanks()
+		var err error
+		switch {
+		case in.end(), in.at(','):
+			// a scheme alone, or parameters after an empty member
+			if blank {
+				err = in.params(&c)
+			}
+		case !blank:
+			err = in.expected("a blank after the scheme")
+		default:
+			if c.Token68 = in.token68(); c.Token68 == "" {
+				err = in.params(&c)
+			}
+		}
+		out = append(out, c)
+		if err != nil {
+			return out, err
+		}
+	}
+	return out, nil
+}
+
+// params reads parameters up to the end or the next scheme.
+func (in *fieldReader) params(c *Challenge) error {
+	for {
+		parted := in.separators()
+		if in.end() {
+			return nil
+		}
+		start := in.pos
+		name := in.token()
+		if name == "" {
+			return in.expected("a parameter")
+		}
+		in.blanks() // BWS
+		if !in.at('=') {
+			if !parted {
+				return in.expected("'=' after the parameter name")
+			}
+			in.pos = start // the next scheme
+			return nil
+		}
+		in.pos++
+		in.blanks() // BWS
+		value, quoted, err := in.value()
+		if err != nil {
+			return err
+		}
+		c.Params = append(c.Params, Param{name, value, quoted})
+		if in.blanks(); !in.end() && !in.at(',') {
+			return in.expected("a comma or the end")
+		}
+	}
+}
+
+// MediaType reads a Content-Type value (RFC 9110 §8.3.1): type and subtype in lower case, and the parameters in order with their
+// names as spelled. The error names the offset in bytes.
+func MediaType(value string) (mediaType string, params []Param, err error) {
+	in := &fieldReader{text: value}
+	in.blanks()
+	major := in.token()
+	if major == "" || !in.at('/') {
+		return "", nil, in.expected("type/subtype")
+	}
+	in.pos++
+	minor := in.token()
+	if minor == "" {
+		return "", nil, in.expected("a subtype")
+	}
+	mediaType = strings.ToLower(major + "/" + minor)
+	for {
+		if in.blanks(); in.end() {
+			return mediaType, params, nil
+		}
+		if !in.at(';') {
+			return mediaType, params, in.expected("';' or the end")
+		}
+		in.pos++
+		in.blanks()
+		name := in.token()
+		if name == "" {
+			continue // empty parameters are allowed
+		}
+		if !in.at('=') {
+			return mediaType, params, in.expected("'=' after the parameter name")
+		}
+		in.pos++
+		v, quoted, err := in.value()
+		if err != nil {
+			return mediaType, params, err
+		}
+		params = append(params, Param{name, v, quoted})
+	}
+}
+
+// Link is one link-value of a Link header field (RFC 8288 §3).
+type Link struct {
+	Target string // URI-Reference as spelled
+	Params []Param
+}
+
+// Relations are the relation types of the link in lower case, in order; those of a second "rel" do not count (§3.3).
+func (l Link) Relations() []string {
+	for _, p := range l.Params {
+		if strings.EqualFold(p.Name, "rel") {
+			return strings.Fields(strings.ToLower(p.Value))
+		}
+	}
+	return nil
+}
+
+// ParseLinks reads the lines of Link by the grammar of RFC 8288 §3, with empty list members allowed, and the rule of §3.3 that each
+// link has a relation. It returns what it could read before an error, and the error names the line and the offset in bytes.
+func ParseLinks(values []string) ([]Link, error) {
+	var out []Link
+	for i, v := range values {
+		list, err := parseLinks(v)
+		out = append(out, list...)
+		if err != nil {
+			return out, fmt.Errorf("link line %d: %w", i+1, err)
+		}
+	}
+	return out, nil
+}
+
+func parseLinks(v string) ([]Link, error) {
+	in := &fieldReader{text: v}
+	var out []Link
+	for in.separators(); !in.end(); in.separators() {
+		l, err := in.link()
+		if err != nil {
+			return out, err
+		}
+		out = append(out, l)
+		if in.blanks(); !in.end() && !in.at(',') {
+			return out, in.expected("a semicolon, a comma or the end")
+		}
+	}
+	return out, nil
+}
+
+// link reads one link-value.
+func (in *fieldReader) link() (Link, error) {
+	if !in.at('<') {
+		return Link{}, in.expected("'<' before the target")
+	}
+	start := in.pos + 1
+	length := strings.IndexByte(in.text[start:], '>')
+	if length < 0 {
+		in.pos = len(in.text)
+		return Link{}, in.expected("'>' behind the target")
+	}
+	l := Link{Target: in.text[start : start+length]}
+	if _, err := url.Parse(l.Target); err != nil {
+		return Link{}, fmt.Errorf("offset %d: expected a URI reference, got %.80q", start, l.Target)
+	}
+	in.pos = start + length + 1
+	for in.blanks(); in.at(';'); in.blanks() {
+		in.pos++
+		in.blanks()
+		name := in.token()
+		if name == "" {
+			continue // an empty parameter is allowed
+		}
+		p := Param{Name: name}
+		in.blanks() // BWS
+		if in.at('=') {
+			in.pos++
+			in.blanks() // BWS
+			var err error
+			if p.Value, p.Quoted, err = in.value(); err != nil {
+				return Link{}, err
+			}
+		}
+		l.Params = append(l.Params, p)
+	}
+	if len(l.Relations()) == 0 {
+		return Link{}, in.expected("a parameter rel with a relation type")
+	}
+	return l, nil
+}
+
+// DateForm says how a date in a header field is written.
+type DateForm int
+
+// The forms.
+const (
+	NoDate    DateForm = iota
+	OlderDate          // a form that senders must not use any more
+	GoodDate
+)
+
+// DeprecationDate reads the value of Deprecation: a Date of Structured Fields (RFC 9745 §2.1, RFC 9651 §3.3.7), which may have
+// parameters. Older drafts had true or an HTTP date; true has no time.
+func DeprecationDate(value string) (time.Time, DateForm) {
+	value = strings.Trim(value, " ")
+	item, parameters, _ := strings.Cut(value, ";")
+	if digits, ok := strings.CutPrefix(item, "@"); ok {
+		if !regexp.MustCompile(`^-?[0-9]{1,15}$`).MatchString(digits) || !fieldParameters(value[len(item):]) {
+			return time.Time{}, NoDate
+		}
+		seconds, err := strconv.ParseInt(digits, 10, 64)
+		if err != nil {
+			return time.Time{}, NoDate
+		}
+		return time.Unix(seconds, 0).UTC(), GoodDate
+	}
+	if parameters == "" && (value == "true" || value == "?1") {
+		return time.Time{}, OlderDate
+	}
+	if at, form := HTTPDate(value); form != NoDate {
+		return at, OlderDate
+	}
+	return time.Time{}, NoDate
+}
+
+// fieldParameters reports the parameters of an item (RFC 9651 §3.1.2), as far as they have plain values.
+func fieldParameters(text string) bool {
+	return regexp.MustCompile(`^(; *[a-z*][a-z0-9_.*-]*(=("([ !#-\[\]-~]|\\["\\])*"|@?-?[0-9]{1,15}(\.[0-9]{1,3})?|\?[01]|[A-Za-z*][A-Za-z0-9!#$%&'*+.^_` + "`" + `|~:/-]*|:[A-Za-z0-9+/=]*:))?)*$`).MatchString(text)
+}
+
+// HTTPDate reads an HTTP date (RFC 9110 §5.6.7): the preferred form letter by letter, weekday included, or one of the two obsolete ones.
+func HTTPDate(value string) (time.Time, DateForm) {
+	const preferred = "Mon, 02 Jan 2006 15:04:05 GMT"
+	if at, err := time.Parse(preferred, value); err == nil && at.Format(preferred) == value {
+		return at, GoodDate
+	}
+	for _, obsolete := range []string{"Monday, 02-Jan-06 15:04:05 GMT", time.ANSIC} {
+		if at, err := time.Parse(obsolete, value); err == nil && at.Format(obsolete) == value {
+			return at, OlderDate
+		}
+	}
+	return time.Time{}, NoDate
+}

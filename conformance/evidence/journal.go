@@ -1,0 +1,317 @@
+package evidence
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+)
+
+// Journal is the evidence of a run while it is made. It may be used by several goroutines at once.
+//
+// Each record is written to the writer as one line of NDJSON at the moment it is made, so that a crash keeps what was recorded.
+// What comes after [Journal.End] is dropped.
+type Journal struct {
+	mu      sync.Mutex
+	w       io.Writer
+	state   *state
+	err     error
+	changed chan struct{} // closed at every change, then replaced
+}
+
+// NewJournal makes an empty journal that writes evidence.jsonl to w; nil keeps the evidence in memory only.
+func NewJournal(w io.Writer) *Journal {
+	return &Journal{w: w, state: newState(), changed: make(chan struct{})}
+}
+
+// Begin records what is tested; Schema is filled in. It comes first, and once more when the registry has named the URLs.
+func (j *Journal) Begin(run Run) {
+	run.Schema = Schema
+	run.Started = run.Started.Round(0).UTC()
+	j.record(entry{Kind: kindRun, Run: &run})
+}
+
+// Plan adds labels to the plan, in order; a label that is planned already keeps its place.
+func (j *Journal) Plan(labels ...Label) {
+	if len(labels) > 0 {
+		j.record(entry{Kind: kindPlan, Plan: append([]Label(nil), labels...)})
+	}
+}
+
+// Roles records which resources hold the roles. Who waits for a role waits for this first.
+func (j *Journal) Roles(roles Roles) {
+	roles = roles.portable()
+	j.record(entry{Kind: kindRoles, Roles: &roles})
+}
+
+// Document records the node's API document as the guard left it.
+func (j *Journal) Document(d *Document) {
+	if d == nil {
+		return
+	}
+	kept := d.portable()
+	j.record(entry{Kind: kindDocument, Document: &kept})
+}
+
+// Registry records the registry entry that the run started from, with what its document says beyond it.
+func (j *Journal) Registry(raw json.RawMessage, facts RegistryFacts) {
+	facts = facts.portable()
+	j.record(entry{Kind: kindRegistry, Registry: compact(raw), RegistryFacts: &facts})
+}
+
+// Add records an exchange together with what the document says of its answer: who waits for the label sees both or none.
+// The exchange must be redacted and is not to be changed afterwards. A second exchange of one label is dropped, see [Journal.Err].
+func (j *Journal) Add(x Exchange, findings ...SchemaFindings) {
+	x = x.portable()
+	j.record(entry{Kind: kindExchange, Exchange: &x, Findings: portableFindings(findings)})
+}
+
+// Handshake records a TLS handshake; it must be redacted. Its label is planned, answered or skipped as that of an exchange.
+func (j *Journal) Handshake(h Handshake) {
+	h = h.portable()
+	j.record(entry{Kind: kindHandshake, Handshake: &h})
+}
+
+// Skip records why a label was not sent. It does nothing when the label was answered or skipped already.
+func (j *Journal) Skip(label Label, kind NotSentKind, because string) {
+	n := NotSent{Label: label, Kind: kind, Because: validUTF8(because)}
+	j.recordUnless(entry{Kind: kindNotSent, NotSent: &n}, func(s *state) bool { return s.answered[label] || s.skipped[label] })
+}
+
+// Found records schema findings that came after their exchange.
+func (j *Journal) Found(f SchemaFindings) {
+	j.record(entry{Kind: kindFindings, Findings: portableFindings([]SchemaFindings{f})})
+}
+
+// End records the end of the run and releases everybody who waits. Only the first end counts.
+func (j *Journal) End(ended Ended) {
+	ended.Cause = validUTF8(ended.Cause)
+	j.record(entry{Kind: kindEnded, Ended: &ended})
+}
+
+// Err is the first error of writing, or the first record that contradicted another one. The evidence in memory stays usable.
+func (j *Journal) Err() error {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.err
+}
+
+// Log is the evidence so far, as data that no later record changes. Exchanges, labels not sent and findings stand in the
+// order of the plan, so that the same evidence gives the same log whatever came first.
+func (j *Journal) Log() *Log {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.state.snapshot()
+}
+
+// Wait returns when every label was answered, failed or skipped. For a role it waits until the roles are known and then for the
+// labels that hold it; for [WholeRun] until the end. The end of the run releases every wait. The error is that of ctx.
+func (j *Journal) Wait(ctx context.Context, labels ...Label) error {
+	for {
+		j.mu.Lock()
+		settled := true
+		for _, l := range labels {
+			settled = settled && j.state.settled(l)
+		}
+		changed := j.changed
+		j.mu.Unlock()
+		if settled {
+			return nil
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return fmt.Errorf("wait for evidence: %w", context.Cause(ctx))
+		}
+	}
+}
+
+func (j *Journal) record(e entry) { j.recordUnless(e, func(*state) bool { return false }) }
+
+func (j *Journal) recordUnless(e entry, needless func(*state) bool) {
+	line, err := e.line() // outside the lock: bodies are large
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if j.state.log.Ended != nil || needless(j.state) {
+		return
+	}
+	if err == nil {
+		err = j.state.apply(e)
+	}
+	if err == nil && j.w != nil {
+		if _, werr := j.w.Write(line); werr != nil {
+			err = fmt.Errorf("write evidence: %w", werr)
+		}
+	}
+	j.err = firstErr(j.err, err)
+	close(j.changed)
+	j.changed = make(chan struct{})
+}
+
+// firstErr keeps the first error: the later ones follow from it.
+func firstErr(first, next error) error {
+	if first != nil || errors.Is(next, errAfterEnd) {
+		return first
+	}
+	return next
+}
+
+// state gathers entries to a log. The journal and ReadLog share it, so that live evidence and its recording agree.
+type state struct {
+	log      Log
+	planned  map[Label]int
+	answered map[Label]bool
+	skipped  map[Label]bool
+	rolesSet bool
+	runs     int // run records so far: the second one says that the node is located
+}
+
+func newState() *state {
+	return &state{planned: map[Label]int{}, answered: map[Label]bool{}, skipped: map[Label]bool{}}
+}
+
+var errAfterEnd = errors.New("the run has ended")
+
+// apply adds one entry; an error means that the entry contradicts what is there and was left out.
+func (s *state) apply(e entry) error {
+	if s.log.Ended != nil {
+		return fmt.Errorf("%s record: %w", e.Kind, errAfterEnd)
+	}
+	switch e.Kind {
+	case kindRun:
+		s.log.Run = *e.Run
+		s.runs++
+	case kindPlan:
+		s.plan(e.Plan)
+	case kindRoles:
+		s.log.Roles, s.rolesSet = *e.Roles, true
+	case kindDocument:
+		s.log.Document = e.Document
+	case kindRegistry:
+		s.log.Registry, s.log.RegistryFacts = e.Registry, e.RegistryFacts
+	case kindExchange:
+		if err := s.answer(e.Exchange.Label); err != nil {
+			return err
+		}
+		s.log.Exchanges = append(s.log.Exchanges, *e.Exchange)
+	case kindHandshake:
+		if err := s.answer(e.Handshake.Label); err != nil {
+			return err
+		}
+		s.log.Handshakes = append(s.log.Handshakes, *e.Handshake)
+	case kindNotSent:
+		if l := e.NotSent.Label; !s.answered[l] && !s.skipped[l] {
+			s.skipped[l] = true
+			s.log.NotSent = append(s.log.NotSent, *e.NotSent)
+		}
+	case kindEnded:
+		s.log.Ended = e.Ended
+	}
+	s.log.Findings = append(s.log.Findings, e.Findings...)
+	return nil
+}
+
+// answer marks a label as answered or failed, once.
+func (s *state) answer(l Label) error {
+	if s.answered[l] {
+		return fmt.Errorf("label %.80q has an exchange already", l)
+	}
+	s.answered[l] = true
+	s.unskip(l)
+	return nil
+}
+
+func (s *state) plan(labels []Label) {
+	for _, l := range labels {
+		if _, known := s.planned[l]; !known {
+			s.planned[l] = len(s.log.Planned)
+			s.log.Planned = append(s.log.Planned, l)
+		}
+	}
+}
+
+func (s *state) unskip(label Label) {
+	if s.skipped[label] {
+		delete(s.skipped, label)
+		s.log.NotSent = slices.DeleteFunc(s.log.NotSent, func(n NotSent) bool { return n.Label == label })
+	}
+}
+
+// settled reports that nothing more will come for the label.
+func (s *state) settled(label Label) bool {
+	if s.log.Ended != nil {
+		return true
+	}
+	if label == WholeRun {
+		return false
+	}
+	if role(label.Resource()) && !s.rolesSet {
+		return false
+	}
+	for _, l := range s.log.Resolve(label) {
+		if !s.answered[l] && !s.skipped[l] && !s.never(l) {
+			return false
+		}
+	}
+	return true
+}
+
+// never reports a label that will not be planned any more, among those that a run has by the node's URLs alone: of these all are
+// planned when the node is located. The list operation is known with the roles.
+func (s *state) never(label Label) bool {
+	if _, planned := s.planned[label]; planned {
+		return false
+	}
+	room, _, _ := strings.Cut(string(label.Resource()), "/")
+	switch {
+	case label.Resource() == CleartextList:
+		return s.rolesSet
+	case room == "tls", room == "cleartext", room == "entry", label.Resource() == Registry:
+		return s.runs > 1
+	}
+	return false
+}
+
+func role(r Resource) bool {
+	return r == ProbeTarget || r == ListOperation || r == DetailOperation || r == EveryOperation
+}
+
+// snapshot copies the log in plan order; what was not planned follows by label.
+func (s *state) snapshot() *Log {
+	out := s.log
+	out.byLabel = nil
+	out.Planned = slices.Clone(s.log.Planned)
+	out.Exchanges = slices.Clone(s.log.Exchanges)
+	out.NotSent = slices.Clone(s.log.NotSent)
+	out.Findings = slices.Clone(s.log.Findings)
+	slices.SortStableFunc(out.Exchanges, func(a, b Exchange) int { return s.compare(a.Label, b.Label) })
+	out.Handshakes = slices.Clone(s.log.Handshakes)
+	slices.SortStableFunc(out.Handshakes, func(a, b Handshake) int { return s.compare(a.Label, b.Label) })
+	slices.SortStableFunc(out.NotSent, func(a, b NotSent) int { return s.compare(a.Label, b.Label) })
+	slices.SortStableFunc(out.Findings, func(a, b SchemaFindings) int { return s.compare(a.Label, b.Label) })
+	for i := range out.Exchanges {
+		out.Exchanges[i].Given = maps.Clone(out.Exchanges[i].Given)
+	}
+	out.index()
+	return &out
+}
+
+func (s *state) compare(a, b Label) int {
+	i, inPlan := s.planned[a]
+	j, too := s.planned[b]
+	switch {
+	case inPlan && too:
+		return cmp.Compare(i, j)
+	case inPlan:
+		return -1
+	case too:
+		return 1
+	}
+	return cmp.Compare(a, b)
+}

@@ -1,0 +1,226 @@
+package evidence_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"strings"
+	"sync"
+	"time"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+
+	"github.com/rin-network/rin/conformance/evidence"
+)
+
+var start = time.Date(2026, 3, 1, 12, 0, 0, 123456789, time.UTC)
+
+func answered(label evidence.Label, status int) evidence.Exchange {
+	return evidence.Exchange{
+		Label: label, Attempts: 1, Started: start, Duration: 3 * time.Millisecond,
+		Request:  evidence.Request{Method: "GET", URL: "https://node.example/info"},
+		Response: &evidence.Response{Proto: "HTTP/1.1", Status: status, Body: evidence.Body("{}"), Size: 2},
+	}
+}
+
+func labels(log *evidence.Log) []evidence.Label {
+	var out []evidence.Label
+	for _, x := range log.Exchanges {
+		out = append(out, x.Label)
+	}
+	return out
+}
+
+type brokenWriter struct{}
+
+func (brokenWriter) Write([]byte) (int, error) { return 0, errors.New("disk full") }
+
+var _ = Describe("Journal", func() {
+	var j *evidence.Journal
+	var file *bytes.Buffer
+
+	BeforeEach(func() {
+		file = &bytes.Buffer{}
+		j = evidence.NewJournal(file)
+		j.Begin(evidence.Run{Suite: "test", Started: start, Profile: "auth"})
+	})
+
+	It("orders exchanges, skips and findings by the plan, whatever came first", func() {
+		j.Plan("token.ok", "info.no-token", "info.ok", "info.head")
+		j.Plan("info.ok", "spec.ok", "spec.head")
+		j.Add(answered("z.extra", 200))
+		j.Add(answered("a.extra", 200))
+		j.Add(answered("info.ok", 200), evidence.SchemaFindings{Label: "info.ok"})
+		j.Add(answered("token.ok", 200), evidence.SchemaFindings{Label: "token.ok"})
+		j.Skip("spec.head", evidence.NotApplicable, "no document")
+		j.Skip("info.no-token", evidence.Unmet, "no resource")
+		log := j.Log()
+		Expect(log.Planned).To(HaveExactElements(evidence.Label("token.ok"), evidence.Label("info.no-token"),
+			evidence.Label("info.ok"), evidence.Label("info.head"), evidence.Label("spec.ok"), evidence.Label("spec.head")))
+		Expect(labels(log)).To(HaveExactElements(evidence.Label("token.ok"), evidence.Label("info.ok"),
+			evidence.Label("a.extra"), evidence.Label("z.extra")))
+		Expect(log.NotSent[0].Label).To(BeEquivalentTo("info.no-token"))
+		Expect(log.Findings[0].Label).To(BeEquivalentTo("token.ok"))
+	})
+
+	It("gives a snapshot that later records do not change", func() {
+		j.Add(answered("b.ok", 200))
+		log := j.Log()
+		j.Plan("a.ok", "b.ok")
+		j.Add(answered("a.ok", 200))
+		Expect(labels(log)).To(HaveExactElements(evidence.Label("b.ok")))
+		Expect(log.Planned).To(BeEmpty())
+	})
+
+	It("skips only what has no answer, and lets an answer replace a skip", func() {
+		j.Add(answered("info.ok", 200))
+		j.Skip("info.ok", evidence.Unmet, "too late")
+		j.Skip("info.head", evidence.Unmet, "first")
+		j.Skip("info.head", evidence.OverBudget, "second")
+		j.Skip("spec.ok", evidence.Unmet, "not yet")
+		j.Add(answered("spec.ok", 200))
+		Expect(j.Log().NotSent).To(HaveExactElements(evidence.NotSent{Label: "info.head", Kind: evidence.Unmet, Because: "first"}))
+		Expect(j.Err()).NotTo(HaveOccurred())
+	})
+
+	It("keeps the first exchange of a label and tells of the second", func() {
+		j.Add(answered("info.ok", 200))
+		j.Add(answered("info.ok", 500))
+		x, _ := j.Log().Get("info.ok")
+		Expect(x.Status()).To(Equal(200))
+		Expect(j.Err()).To(MatchError(ContainSubstring(`"info.ok" has an exchange already`)))
+		Expect(strings.Count(file.String(), `"kind":"exchange"`)).To(Equal(1))
+	})
+
+	It("keeps the evidence in memory when the file fails, and tells the first error", func() {
+		j = evidence.NewJournal(brokenWriter{})
+		j.Add(answered("info.ok", 200))
+		Expect(j.Err()).To(MatchError(ContainSubstring("write evidence: disk full")))
+		Expect(labels(j.Log())).To(HaveLen(1))
+	})
+
+	It("drops what comes after the end", func() {
+		j.End(evidence.Ended{Complete: true, Requests: 3})
+		j.Add(answered("info.ok", 200))
+		j.End(evidence.Ended{Cause: "again"})
+		Expect(j.Log().Exchanges).To(BeEmpty())
+		Expect(j.Log().Ended).To(Equal(&evidence.Ended{Complete: true, Requests: 3}))
+		Expect(j.Err()).NotTo(HaveOccurred())
+		_, err := evidence.ReadLog(file)
+		Expect(err).NotTo(HaveOccurred())
+	})
+
+	Describe("Wait", func() {
+		wait := func(ctx context.Context, l ...evidence.Label) chan error {
+			done := make(chan error, 1)
+			go func() { done <- j.Wait(ctx, l...) }()
+			return done
+		}
+
+		It("returns when each label was answered, failed or skipped", func(ctx SpecContext) {
+			done := wait(ctx, "a.ok", "b.ok", "c.ok")
+			j.Add(answered("a.ok", 200))
+			failed := answered("b.ok", 0)
+			failed.Response, failed.Failure = nil, &evidence.Failure{Kind: evidence.FailureReset}
+			j.Add(failed)
+			Consistently(done, "20ms").ShouldNot(Receive())
+			j.Skip("c.ok", evidence.Unmet, "no token")
+			Eventually(done).Should(Receive(BeNil()))
+		}, SpecTimeout(5*time.Second))
+
+		It("waits for the roles first, then for the labels that hold them", func(ctx SpecContext) {
+			j.Add(answered("info.no-token", 401))
+			probe, list, every := wait(ctx, "P.no-token"), wait(ctx, "list.ok"), wait(ctx, "op/*.ok")
+			Consistently(probe, "20ms").ShouldNot(Receive())
+			j.Roles(evidence.Roles{ProbeTarget: evidence.Info, Operations: []evidence.Resource{"op/a", "op/b"}})
+			Eventually(probe).Should(Receive(BeNil()))
+			Eventually(list).Should(Receive(BeNil()), "nothing holds the role")
+			j.Add(answered("op/a.ok", 200))
+			Consistently(every, "20ms").ShouldNot(Receive())
+			j.Add(answered("op/b.ok", 200))
+			Eventually(every).Should(Receive(BeNil()))
+		}, SpecTimeout(5*time.Second))
+
+		It("is released by the end, which is all that the whole run waits for", func(ctx SpecContext) {
+			whole, never := wait(ctx, evidence.WholeRun), wait(ctx, "never.ok", "P.ok")
+			j.Roles(evidence.Roles{})
+			Consistently(whole, "20ms").ShouldNot(Receive())
+			j.End(evidence.Ended{Cause: "deadline"})
+			Eventually(whole).Should(Receive(BeNil()))
+			Eventually(never).Should(Receive(BeNil()))
+		}, SpecTimeout(5*time.Second))
+
+		It("does not wait for labels of the node's URLs that were not planned until it was located", func(ctx SpecContext) {
+			j.Plan("tls/token.modern")
+			origins, list := wait(ctx, "registry.ok", "tls/token.modern", "tls/spec.modern", "entry/info.ok"), wait(ctx, "cleartext/list.port-80")
+			j.Begin(evidence.Run{})
+			Consistently(origins, "20ms").ShouldNot(Receive())
+			j.Handshake(evidence.Handshake{Label: "tls/token.modern"})
+			Eventually(origins).Should(Receive(BeNil()))
+			Consistently(list, "20ms").ShouldNot(Receive(), "the list operation is known with the roles")
+			j.Roles(evidence.Roles{})
+			Eventually(list).Should(Receive(BeNil()))
+		}, SpecTimeout(5*time.Second))
+
+		It("ends with its context", func() {
+			ctx, cancel := context.WithCancel(context.Background())
+			done := wait(ctx, "never.ok")
+			cancel()
+			Eventually(done).Should(Receive(MatchError(context.Canceled)))
+		})
+
+		It("shows findings together with their exchange", func(ctx SpecContext) {
+			var wg sync.WaitGroup
+			for range 8 {
+				wg.Go(func() {
+					defer GinkgoRecover()
+					Expect(j.Wait(ctx, "op/a.ok")).To(Succeed())
+					_, found := j.Log().FindingsOf("op/a.ok")
+					Expect(found).To(BeTrue())
+				})
+			}
+			j.Add(answered("op/a.ok", 200), evidence.SchemaFindings{Label: "op/a.ok", Judged: true})
+			wg.Wait()
+		}, SpecTimeout(5*time.Second))
+	})
+
+	It("reads back as it was, with hostile text in it", func() {
+		x := answered("info.ok", 200)
+		x.Given = map[string]string{"value\xff": "\x00\xfe", "mode": "<b>&"}
+		x.Request.URL, x.Request.Body = "https://node.example/\xff?a=<>&b", evidence.Body("\xff\x00")
+		x.Response.Header = []evidence.Field{{Name: "X-Odd", Value: "caf\xe9 \u2028 </script>"}}
+		x.Response.Body = evidence.Body("<p>\u2028\u0000&amp;\ufffd</p>")
+		x.Redirects = []evidence.Hop{{URL: "https://node.example/\xfe", Status: 308, Location: "/\xff"}}
+		x.Response.BodyError = "bad \xff"
+		x.Started = time.Date(2026, 3, 1, 13, 0, 0, 5, time.FixedZone("CET", 3600))
+		x.Tokens = []evidence.TokenFacts{evidence.FactsOf("access_token", "a.b", "12345678"),
+			evidence.FactsOf("access_token", jwt(`{"alg":"none"}`, `{"exp":1790000000.5,"a":["x"]}`, ""), "12345678")}
+		x.Request.Header = []evidence.Field{}
+		failedTokens := []evidence.TokenFacts{}
+		failed := answered("spec.ok", 0)
+		failed.Response, failed.Failure = nil, &evidence.Failure{Kind: evidence.FailureTLS, Message: "\xff"}
+		failed.Tokens, failed.Request.Body = failedTokens, evidence.Body{}
+		j.Plan("spec.ok", "info.ok", "token.ok")
+		j.Roles(evidence.Roles{List: "op/a", Operations: []evidence.Resource{}, BaseTried: []string{"https://node.example"}})
+		j.Registry(json.RawMessage(`{ "id" : "XA<>" }`), evidence.RegistryFacts{
+			Entries: 2, Twins: []evidence.RegistryTwin{{TokenURL: "https://node.example/\xff"}}, Repeated: []string{"/member"},
+		})
+		j.Handshake(evidence.Handshake{
+			Label: "tls/token.modern", Offered: []string{}, Distrust: evidence.ChainUntrusted, Message: "\xff", Started: time.Date(2026, 3, 1, 13, 0, 0, 5, time.FixedZone("CET", 3600)),
+			Chain: []evidence.Certificate{{Subject: "CN=\xff<b>", Names: []string{"\xfe.example"}, NotAfter: time.Date(2026, 3, 1, 13, 0, 0, 0, time.FixedZone("CET", 3600))}},
+		})
+		j.Handshake(evidence.Handshake{Label: "tls/token.tls11", Failure: &evidence.Failure{Kind: evidence.FailureLocal, Message: "\xff"}, Started: x.Started})
+		j.Document(&evidence.Document{Reduced: json.RawMessage("{ \"openapi\": \"3.0.3\",\n \"x\": \"&\" }"), Invalid: []string{"a\xff"}, Removed: []evidence.Removed{}})
+		j.Add(x, evidence.SchemaFindings{Label: "info.ok", Total: 1, Findings: []evidence.Finding{{Got: "\xff"}}})
+		j.Add(failed)
+		j.Found(evidence.SchemaFindings{Label: "spec.ok", Why: "no schema"})
+		j.Skip("token.ok", evidence.OverBudget, "out\xff")
+		j.End(evidence.Ended{Complete: true, Requests: 2})
+		Expect(j.Err()).NotTo(HaveOccurred())
+		again, err := evidence.ReadLog(file)
+		Expect(err).NotTo(HaveOccurred())
+		Expect(again).To(Equal(j.Log()))
+	})
+})

@@ -1,0 +1,349 @@
+package evidence
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+)
+
+// kind says which member of an entry is filled.
+type kind string
+
+const (
+	kindRun       kind = "run"
+	kindPlan      kind = "plan"
+	kindRoles     kind = "roles"
+	kindDocument  kind = "document"
+	kindRegistry  kind = "registry"
+	kindExchange  kind = "exchange"
+	kindHandshake kind = "handshake"
+	kindNotSent   kind = "not-sent"
+	kindFindings  kind = "findings"
+	kindEnded     kind = "ended"
+)
+
+// entry is one line of evidence.jsonl. An exchange carries its findings on the same line, so that a crash never parts them.
+type entry struct {
+	Kind          kind             `json:"kind"`
+	Run           *Run             `json:"run,omitempty"`
+	Plan          []Label          `json:"plan,omitempty"`
+	Roles         *Roles           `json:"roles,omitempty"`
+	Document      *Document        `json:"document,omitempty"`
+	Registry      json.RawMessage  `json:"registry,omitempty"`
+	RegistryFacts *RegistryFacts   `json:"registryFacts,omitempty"`
+	Exchange      *Exchange        `json:"exchange,omitempty"`
+	Handshake     *Handshake       `json:"handshake,omitempty"`
+	NotSent       *NotSent         `json:"notSent,omitempty"`
+	Findings      []SchemaFindings `json:"findings,omitempty"`
+	Ended         *Ended           `json:"ended,omitempty"`
+}
+
+// written is an entry as encoding/json writes it fast: bodies, which are most of a file, are plain strings to it and not the text of a
+// Marshaler, which it would read once more.
+type written struct {
+	entry
+	Exchange *writtenExchange `json:"exchange,omitempty"`
+}
+
+type writtenExchange struct {
+	*Exchange
+	Response *writtenResponse `json:"response,omitempty"`
+}
+
+type writtenResponse struct {
+	*Response
+	Body any `json:"body,omitempty"`
+}
+
+func (e entry) written() written {
+	out := written{entry: e}
+	if e.Exchange != nil {
+		out.Exchange = &writtenExchange{Exchange: e.Exchange}
+		if a := e.Exchange.Response; a != nil {
+			out.Exchange.Response = &writtenResponse{a, a.Body.written()}
+		}
+	}
+	return out
+}
+
+// line is the entry as NDJSON, with its line feed. Nothing in it acts on a terminal.
+func (e entry) line() ([]byte, error) {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false) // evidence is read by people, too
+	if err := enc.Encode(e.written()); err != nil {
+		return nil, fmt.Errorf("write %s record: %w", e.Kind, err)
+	}
+	return EscapeDeceptive(b.Bytes()), nil
+}
+
+// check tells what an entry read from a file lacks.
+func (e entry) check() error {
+	missing := false
+	switch e.Kind {
+	case kindRun:
+		missing = e.Run == nil
+	case kindPlan, kindFindings, kindRegistry:
+	case kindRoles:
+		missing = e.Roles == nil
+	case kindDocument:
+		missing = e.Document == nil
+	case kindExchange:
+		missing = e.Exchange == nil || e.Exchange.Label == ""
+	case kindHandshake:
+		missing = e.Handshake == nil || e.Handshake.Label == ""
+	case kindNotSent:
+		missing = e.NotSent == nil || e.NotSent.Label == ""
+	case kindEnded:
+		missing = e.Ended == nil
+	default:
+		return fmt.Errorf("unknown kind of record %.40q", e.Kind)
+	}
+	if missing {
+		return fmt.Errorf("%s record without its %s member or label", e.Kind, e.Kind)
+	}
+	return nil
+}
+
+// Limits of a recording. A line holds one exchange, whose body may need six bytes of JSON for each of its own.
+const (
+	MaxLine = 128 << 20 // bytes of one line
+	MaxLog  = 1 << 30   // bytes of the whole file
+)
+
+// ReadLog reads what a [Journal] wrote. A recording that was cut off in its last line is kept up to there, with Ended nil.
+// Anything else that is no evidence of version [Schema] is an error, which names the line.
+func ReadLog(r io.Reader) (*Log, error) {
+	limited := &io.LimitedReader{R: r, N: MaxLog + 1}
+	in := bufio.NewReaderSize(limited, 64<<10)
+	s := newState()
+	for n := 1; ; n++ {
+		line, err := readLine(in)
+		if err != nil && !errors.Is(err, io.EOF) {
+			return nil, fmt.Errorf("evidence line %d: %w", n, err)
+		}
+		if limited.N <= 0 {
+			return nil, fmt.Errorf("evidence line %d: file is larger than %d bytes", n, MaxLog)
+		}
+		last := err != nil
+		if bad := s.read(line, n == 1); bad != nil {
+			var syntax *json.SyntaxError
+			if last && n > 1 && errors.As(bad, &syntax) {
+				break // cut off while it was written
+			}
+			return nil, fmt.Errorf("evidence line %d: %w", n, bad)
+		}
+		if last {
+			break
+		}
+	}
+	return s.snapshot(), nil
+}
+
+func (s *state) read(line []byte, first bool) error {
+	if len(bytes.TrimSpace(line)) == 0 {
+		if first {
+			return errors.New("expected a run record, got nothing: is this an evidence.jsonl?")
+		}
+		return nil
+	}
+	var e entry
+	if err := json.Unmarshal(line, &e); err != nil {
+		return fmt.Errorf("read record: %w", err)
+	}
+	if err := e.check(); err != nil {
+		return err
+	}
+	if first && e.Kind != kindRun {
+		return fmt.Errorf("expected the run record first, got a %s record", e.Kind)
+	}
+	// A later run record is the same run with the URLs that its registry named.
+	if e.Kind == kindRun && e.Run.Schema != Schema {
+		return fmt.Errorf("expected schema %s, got %.60q: use the version of rin that recorded it", Schema, e.Run.Schema)
+	}
+	return s.apply(e)
+}
+
+// readLine returns one line without its line feed; io.EOF comes with the last one.
+func readLine(in *bufio.Reader) ([]byte, error) {
+	var line []byte
+	for {
+		part, err := in.ReadSlice('\n')
+		line = append(line, part...)
+		if len(line) > MaxLine {
+			return nil, fmt.Errorf("longer than %d bytes", MaxLine)
+		}
+		if errors.Is(err, bufio.ErrBufferFull) {
+			continue
+		}
+		return bytes.TrimSuffix(line, []byte("\n")), err
+	}
+}
+
+// Recording is an evidence file that can be mended; an [os.File] open for reading and writing is one.
+type Recording interface {
+	io.ReadWriteSeeker
+	Truncate(size int64) error
+}
+
+// Repair reads a recording that its writer may not have ended. Then an incomplete last line goes, and the cause is written behind the rest; a
+// recording that ended is left as it is. The log is that of the mended recording.
+func Repair(file Recording, cause string) (*Log, error) {
+	whole, err := completeLength(file)
+	if err != nil {
+		return nil, fmt.Errorf("cut evidence: %w", err)
+	}
+	if err := file.Truncate(whole); err != nil {
+		return nil, fmt.Errorf("cut evidence: %w", err)
+	}
+	if _, err := file.Seek(0, io.SeekStart); err != nil {
+		return nil, fmt.Errorf("cut evidence: %w", err)
+	}
+	log, err := ReadLog(file)
+	if err != nil || log.Ended != nil {
+		return log, err
+	}
+	log.Ended = &Ended{Cause: validUTF8(cause), Requests: len(log.Exchanges) + len(log.Handshakes)}
+	line, err := entry{Kind: kindEnded, Ended: log.Ended}.line()
+	if err != nil {
+		return nil, err
+	}
+	if _, err := file.Seek(whole, io.SeekStart); err != nil {
+		return nil, fmt.Errorf("cut evidence: %w", err)
+	}
+	if _, err := file.Write(line); err != nil {
+		return nil, fmt.Errorf("cut evidence: %w", err)
+	}
+	return log, nil
+}
+
+// completeLength is the length of a file up to its last line feed. It reads from the end: the file may be large.
+func completeLength(file io.ReadSeeker) (int64, error) {
+	end, err := file.Seek(0, io.SeekEnd)
+	if err != nil {
+		return 0, err
+	}
+	piece := make([]byte, 64<<10)
+	for end > 0 {
+		start := max(0, end-int64(len(piece)))
+		if _, err := file.Seek(start, io.SeekStart); err != nil {
+			return 0, err
+		}
+		read := piece[:end-start]
+		if _, err := io.ReadFull(file, read); err != nil && !errors.Is(err, io.EOF) {
+			return 0, err
+		}
+		if i := bytes.LastIndexByte(read, '\n'); i >= 0 {
+			return start + int64(i) + 1, nil
+		}
+		end = start
+	}
+	return 0, nil
+}
+
+// validUTF8 is the text as JSON keeps it: bytes that are no UTF-8 become U+FFFD. Live evidence is judged in the same form as
+// evidence that was read back.
+func validUTF8(s string) string { return strings.ToValidUTF8(s, "\uFFFD") }
+
+// cloneOrNil copies a list; an empty one becomes nil, as it comes back from JSON.
+func cloneOrNil[T any](s []T) []T {
+	if len(s) == 0 {
+		return nil
+	}
+	return slices.Clone(s)
+}
+
+func portableHeader(h []Field) []Field {
+	out := cloneOrNil(h)
+	for i := range out {
+		out[i] = Field{validUTF8(out[i].Name), validUTF8(out[i].Value)}
+	}
+	return out
+}
+
+func (x Exchange) portable() Exchange {
+	x.Started = x.Started.Round(0).UTC()
+	x.Request.Method, x.Request.URL = validUTF8(x.Request.Method), validUTF8(x.Request.URL)
+	x.Request.Header = portableHeader(x.Request.Header)
+	given := make(map[string]string, len(x.Given))
+	for k, v := range x.Given {
+		given[validUTF8(k)] = validUTF8(v)
+	}
+	if x.Given = given; len(given) == 0 {
+		x.Given = nil
+	}
+	if len(x.Request.Body) == 0 {
+		x.Request.Body = nil
+	}
+	x.Tokens = cloneOrNil(x.Tokens)
+	if v := x.Verification; v != nil {
+		x.Verification = &Verification{v.Fingerprint, v.Keys, v.Verified, validUTF8(v.KeyID), validUTF8(v.Why)}
+	}
+	x.Redirects = cloneOrNil(x.Redirects)
+	for i, h := range x.Redirects {
+		x.Redirects[i] = Hop{validUTF8(h.URL), h.Status, portableHeader(h.Header), validUTF8(h.Location)}
+	}
+	if x.Response != nil {
+		r := *x.Response
+		r.Proto, r.BodyError, r.Header = validUTF8(r.Proto), validUTF8(r.BodyError), portableHeader(r.Header)
+		if len(r.Body) == 0 {
+			r.Body = nil
+		}
+		x.Response = &r
+	}
+	if x.Failure != nil {
+		x.Failure = &Failure{x.Failure.Kind, validUTF8(x.Failure.Message)}
+	}
+	return x
+}
+
+func (r Roles) portable() Roles {
+	r.Operations, r.BaseTried = cloneOrNil(r.Operations), cloneOrNil(r.BaseTried)
+	r.OperationBase = validUTF8(r.OperationBase)
+	for i, s := range r.BaseTried {
+		r.BaseTried[i] = validUTF8(s)
+	}
+	return r
+}
+
+func (d Document) portable() Document {
+	d.Reduced, d.Refused, d.Uncompared = compact(d.Reduced), validUTF8(d.Refused), validUTF8(d.Uncompared)
+	d.Removed, d.Invalid = cloneOrNil(d.Removed), cloneOrNil(d.Invalid)
+	for i, r := range d.Removed {
+		d.Removed[i] = Removed{validUTF8(r.Pointer), validUTF8(r.Keyword), validUTF8(r.Value)}
+	}
+	for i, s := range d.Invalid {
+		d.Invalid[i] = validUTF8(s)
+	}
+	return d
+}
+
+func portableFindings(all []SchemaFindings) []SchemaFindings {
+	all = cloneOrNil(all)
+	for i := range all {
+		all[i].Why = validUTF8(all[i].Why)
+		all[i].Findings = cloneOrNil(all[i].Findings)
+		for k, f := range all[i].Findings {
+			f.Path, f.Expected, f.Got, f.Keyword = validUTF8(f.Path), validUTF8(f.Expected), validUTF8(f.Got), validUTF8(f.Keyword)
+			all[i].Findings[k] = f
+		}
+	}
+	return all
+}
+
+// compact is the JSON without blanks; what is no JSON stays as it is, and writing it fails.
+func compact(raw json.RawMessage) json.RawMessage {
+	if len(raw) == 0 {
+		return nil
+	}
+	var b bytes.Buffer
+	if json.Compact(&b, raw) != nil {
+		return raw
+	}
+	return b.Bytes()
+}

@@ -1,0 +1,288 @@
+package evidence
+
+import (
+	"bytes"
+	"crypto/hmac"
+	"crypto/sha256"
+	"crypto/sha512"
+	"encoding/base64"
+	"encoding/hex"
+	"fmt"
+	"hash"
+	"io"
+	"slices"
+	"strings"
+	"sync"
+)
+
+// Redactor replaces secrets by markers such as "[[client_secret:1f2e3d4c:plain]]": the name of the secret, its salted
+// fingerprint, and the form it was found in. A marker is safe inside JSON strings, URLs and headers. It may be used by several
+// goroutines at once.
+//
+// Found are the forms plain, percent (any part of the bytes encoded, either case, '+' for a blank), json (string escapes), html
+// (character references), base64 (both alphabets, at any offset inside a longer value) and hex. Secrets of less than 8 bytes
+// are found as whole words only, or a secret "secret" would eat the word client_secret.
+type Redactor struct {
+	salt []byte
+
+	mu      sync.RWMutex
+	secrets []*secret
+	byValue map[string]*secret
+	search  *search // nil when a secret was added since it was built
+	learned int     // values of cookies among the secrets
+}
+
+type secret struct {
+	name, value, fingerprint string
+	low                      string // the value in lower case
+}
+
+// ShortSecret is the length in bytes below which a secret is replaced as a whole word only.
+const ShortSecret = 8
+
+// NewRedactor makes a redactor without secrets. The salt keeps fingerprints of different runs from being compared.
+func NewRedactor(salt []byte) *Redactor {
+	return &Redactor{salt: slices.Clone(salt), byValue: map[string]*secret{}}
+}
+
+// Secret adds a value that must never be seen, and returns its fingerprint: 8 hexadecimal digits. An empty value is ignored. A
+// value that is known keeps its first name.
+func (r *Redactor) Secret(name, value string) (fingerprint string) {
+	if value == "" {
+		return ""
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if s, known := r.byValue[value]; known {
+		return s.fingerprint
+	}
+	mac := hmac.New(sha256.New, r.salt)
+	mac.Write([]byte(value))
+	s := &secret{markerName(name), value, hex.EncodeToString(mac.Sum(nil)[:4]), strings.ToLower(value)}
+	r.byValue[value] = s
+	r.secrets = append(r.secrets, s)
+	r.search = nil
+	return s.fingerprint
+}
+
+// Token adds an access token and returns what checks may know of it; its claims are redacted.
+func (r *Redactor) Token(name, token string) TokenFacts {
+	fingerprint := r.Secret(name, token)
+	r.mu.RLock()
+	if s := r.byValue[token]; s != nil {
+		name = s.name
+	}
+	r.mu.RUnlock()
+	facts := FactsOf(name, token, fingerprint)
+	if facts.JWT != nil {
+		facts.JWT.Header, _ = r.value(facts.JWT.Header).(map[string]any)
+		facts.JWT.Claims, _ = r.value(facts.JWT.Claims).(map[string]any)
+		facts.JWT.KnownKey = r.signer(token)
+	}
+	return facts
+}
+
+// value redacts the strings of a decoded JSON value, names included.
+func (r *Redactor) value(v any) any {
+	switch v := v.(type) {
+	case string:
+		return r.Text(v)
+	case []any:
+		out := make([]any, len(v))
+		for i, e := range v {
+			out[i] = r.value(e)
+		}
+		return out
+	case map[string]any:
+		out := make(map[string]any, len(v))
+		for k, e := range v {
+			out[r.Text(k)] = r.value(e)
+		}
+		return out
+	}
+	return v
+}
+
+// Text returns s with every known secret replaced.
+func (r *Redactor) Text(s string) string {
+	if hits := r.current().find(s); len(hits) > 0 {
+		return replace(s, hits)
+	}
+	return s
+}
+
+// Bytes returns b with every known secret replaced; b itself is returned when there is none, and is never changed.
+func (r *Redactor) Bytes(b []byte) []byte {
+	s := string(b)
+	if hits := r.current().find(s); len(hits) > 0 {
+		return []byte(replace(s, hits))
+	}
+	return b
+}
+
+func (r *Redactor) current() *search {
+	r.mu.RLock()
+	s := r.search
+	r.mu.RUnlock()
+	if s != nil {
+		return s
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.search == nil {
+		r.search = newSearch(r.secrets)
+	}
+	return r.search
+}
+
+func replace(s string, hits []hit) string {
+	var b strings.Builder
+	at := 0
+	for _, h := range hits {
+		b.WriteString(s[at:h.from])
+		b.WriteString(h.secret.marker(h.form))
+		at = h.to
+	}
+	b.WriteString(s[at:])
+	return b.String()
+}
+
+func (s *secret) marker(form string) string {
+	return "[[" + s.name + ":" + s.fingerprint + ":" + form + "]]"
+}
+
+// MarkerNames lists the names of the markers in a redacted text, each once, in order.
+func MarkerNames(text string) []string {
+	var names []string
+	for _, m := range markerPattern().FindAllStringSubmatch(text, -1) {
+		if !slices.Contains(names, m[1]) {
+			names = append(names, m[1])
+		}
+	}
+	return names
+}
+
+func markerName(name string) string {
+	return strings.Map(func(r rune) rune {
+		switch {
+		case r >= 'a' && r <= 'z', r >= 'A' && r <= 'Z', r >= '0' && r <= '9', r == '-', r == '_', r == '.':
+			return r
+		}
+		return '-'
+	}, name)
+}
+
+// maxHeld bounds what a stream keeps back while it waits for the end of a line, in bytes.
+const maxHeld = 64 << 10
+
+// Writer returns a writer that redacts a stream, such as the error output of a program. Whole lines pass on at once, the rest when
+// its line ends or at Close; a secret may be split over any number of writes. Close does not close w.
+func (r *Redactor) Writer(w io.Writer) io.WriteCloser { return &stream{redactor: r, w: w} }
+
+type stream struct {
+	mu       sync.Mutex
+	redactor *Redactor
+	w        io.Writer
+	held     []byte
+}
+
+// Write implements io.Writer.
+func (s *stream) Write(p []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.held = append(s.held, p...)
+	if err := s.flush(s.ready()); err != nil {
+		return 0, err
+	}
+	return len(p), nil
+}
+
+// Close passes on what is left.
+func (s *stream) Close() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.flush(len(s.held))
+}
+
+// ready is how much may go: whole lines, unless a secret spans lines; of an endless line all but what a secret may still need.
+func (s *stream) ready() int {
+	search := s.redactor.current()
+	n := 0
+	if !search.lines {
+		n = bytes.LastIndexByte(s.held, '\n') + 1
+	}
+	if bound := max(maxHeld, search.reach); len(s.held)-n > 2*bound { // twice, so that not every write searches
+		n = search.boundary(string(s.held), len(s.held)-bound)
+	}
+	return n
+}
+
+// boundary moves a cut in front of a secret that it would split.
+func (s *search) boundary(text string, cut int) int {
+	for _, h := range s.find(text) {
+		if h.from < cut && cut < h.to {
+			return h.from
+		}
+	}
+	return cut
+}
+
+func (s *stream) flush(n int) error {
+	if n == 0 {
+		return nil
+	}
+	out := s.redactor.Bytes(s.held[:n])
+	_, err := s.w.Write(out)
+	s.held = append(s.held[:0], s.held[n:]...)
+	if err != nil {
+		return fmt.Errorf("write redacted stream: %w", err)
+	}
+	return nil
+}
+
+func spansLines(value string) bool { return strings.ContainsRune(value, '\n') }
+
+// commonKeys are HMAC keys that stand in the examples of libraries and frameworks, and so in the field.
+func commonKeys() []string {
+	return []string{
+		"secret", "secretkey", "secret-key", "mysecret", "my-secret", "jwt-secret", "jwtsecret", "changeit", "changeme", "password", "key", "test",
+		"your-256-bit-secret", "your-secret-key", "shhhhh", "supersecret",
+	}
+}
+
+// commonKey is what [JWTFacts.KnownKey] calls one of them.
+const commonKey = "a common word"
+
+// signer names the known secret that signs a token by HMAC; empty for none.
+func (r *Redactor) signer(token string) string {
+	r.mu.RLock()
+	secrets := r.secrets
+	r.mu.RUnlock()
+	for _, s := range secrets {
+		if s.value != token && signedBy(token, s.value) {
+			return s.name
+		}
+	}
+	for _, word := range commonKeys() {
+		if signedBy(token, word) {
+			return commonKey
+		}
+	}
+	return ""
+}
+
+// signedBy verifies a JWS with the algorithms HS256, HS384 and HS512 (RFC 7518 §3.2); which one it is shows in the signature's length.
+func signedBy(token, key string) bool {
+	cut := strings.LastIndexByte(token, '.')
+	given, err := base64.RawURLEncoding.DecodeString(token[cut+1:])
+	if cut < 0 || err != nil {
+		return false
+	}
+	of := map[int]func() hash.Hash{sha256.Size: sha256.New, sha512.Size384: sha512.New384, sha512.Size: sha512.New}[len(given)]
+	if of == nil {
+		return false
+	}
+	mac := hmac.New(of, []byte(key))
+	mac.Write([]byte(token[:cut]))
+	return hmac.Equal(given, mac.Sum(nil))
+}

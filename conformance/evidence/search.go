@@ -1,0 +1,369 @@
+package evidence
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/base64"
+	"encoding/hex"
+	"net/url"
+	"slices"
+	"strings"
+)
+
+// search finds all secrets of one moment in a text.
+type search struct {
+	needles scanner   // long values and their fixed encodings
+	short   []needle  // values that count as whole words only
+	known   []*secret // for their markers
+	blank   bool      // a secret holds a blank, which forms write as '+'
+	lines   bool      // a secret holds a line feed
+	reach   int       // bytes that the longest secret may need in its widest form
+}
+
+const (
+	// pieceSize bounds the memory for undone escapes; pieces overlap by reach.
+	pieceSize = 1 << 20
+	// maxHits bounds what is replaced one by one in a piece. A node that repeats a token beyond that, to have every one of its few bytes
+	// grow to a marker, loses the whole piece.
+	maxHits = 4096
+	// widest is the growth of a byte that is percent-encoded, with each character of that JSON-escaped: "%41".
+	widest = 18
+)
+
+// hit is one occurrence of a secret as a range of the text.
+type hit struct {
+	from, to int
+	secret   *secret
+	form     string
+}
+
+func newSearch(secrets []*secret) *search {
+	s := &search{known: secrets}
+	var long []needle
+	for _, sec := range secrets {
+		for _, n := range newNeedles(sec) {
+			if len(sec.value) < ShortSecret {
+				s.short = append(s.short, n)
+			} else {
+				long = append(long, n)
+			}
+		}
+		s.reach = max(s.reach, widest*len(sec.value)+longestReference)
+		s.lines = s.lines || spansLines(sec.value)
+		s.blank = s.blank || strings.Contains(sec.value, " ")
+	}
+	s.needles = newScanner(long)
+	return s
+}
+
+// find returns the ranges to replace, in order and without overlap.
+func (s *search) find(text string) []hit {
+	if len(s.known) == 0 || text == "" {
+		return nil
+	}
+	var hits []hit
+	for at := 0; at == 0 || at < len(text); at += pieceSize {
+		before, piece := len(hits), text[at:min(len(text), at+pieceSize+s.reach)]
+		s.explore(piece, nil, "", 0, func(h hit) {
+			h.from, h.to = h.from+at, h.to+at
+			if len(hits) == before+maxHits {
+				hits = append(hits[:before], hit{at, at + len(piece), h.secret, h.form})
+				before++ // it stays; what is found beside it counts anew
+				return
+			}
+			hits = append(hits, h)
+		})
+	}
+	if len(hits) == 0 {
+		return nil
+	}
+	return merge(s.outsideMarkers(text, hits))
+}
+
+// explore searches the text and what it becomes when escapes are undone, up to two layers deep.
+func (s *search) explore(text string, back *offsets, form string, depth int, found func(hit)) {
+	s.scan(text, func(h hit) {
+		if form != "" && h.form == formPlain {
+			h.form = form
+		}
+		h.from, h.to = back.start(h.from), back.stop(h.to)
+		found(h)
+	})
+	if depth == 2 {
+		return
+	}
+	for _, l := range layers {
+		if l.needsBlank && !s.blank {
+			continue
+		}
+		if plain, inner, changed := l.undo(text, back); changed {
+			outer := form
+			if outer == "" {
+				outer = l.form
+			}
+			s.explore(plain, inner, outer, depth+1, found)
+		}
+	}
+}
+
+func (s *search) scan(text string, found func(hit)) {
+	s.needles.scan(text, func(n *needle, at int) {
+		from, to := n.extend(text, at)
+		found(hit{from, to, n.secret, n.form})
+	})
+	for i := range s.short {
+		n := &s.short[i]
+		for at := 0; ; {
+			k := strings.Index(text[at:], n.text)
+			if k < 0 {
+				break
+			}
+			at += k
+			if from, to := n.extend(text, at); n.wholeWord(text, from, to) {
+				found(hit{from, to, n.secret, n.form})
+			}
+			at++
+		}
+	}
+}
+
+// outsideMarkers drops hits inside a marker of a known secret: a text may be redacted twice. Only known markers count, or a
+// node could hide a secret inside an invented one.
+func (s *search) outsideMarkers(text string, hits []hit) []hit {
+	if !strings.Contains(text, "[[") {
+		return hits
+	}
+	var inside []hit
+	for _, sec := range s.known {
+		for _, form := range forms {
+			m := sec.marker(form)
+			for at := 0; ; at += len(m) {
+				k := strings.Index(text[at:], m)
+				if k < 0 {
+					break
+				}
+				at += k
+				inside = append(inside, hit{from: at, to: at + len(m)})
+			}
+		}
+	}
+	return slices.DeleteFunc(hits, func(h hit) bool {
+		return slices.ContainsFunc(inside, func(m hit) bool { return h.from < m.to && m.from < h.to })
+	})
+}
+
+// merge unites overlapping hits under the name of the longest one.
+func merge(hits []hit) []hit {
+	slices.SortStableFunc(hits, func(a, b hit) int {
+		return cmp.Or(cmp.Compare(a.from, b.from), cmp.Compare(b.to, a.to), cmp.Compare(formRank(a.form), formRank(b.form)))
+	})
+	out := hits[:0]
+	longest := 0
+	for _, h := range hits {
+		if len(out) == 0 || h.from >= out[len(out)-1].to {
+			out, longest = append(out, h), h.to-h.from
+			continue
+		}
+		last := &out[len(out)-1]
+		if h.to-h.from > longest {
+			last.secret, last.form, longest = h.secret, h.form, h.to-h.from
+		}
+		last.to = max(last.to, h.to)
+	}
+	return out
+}
+
+// scanner finds many needles in one pass (Wu and Manber, "A fast algorithm for multi-pattern searching", 1994): a table
+// tells from three bytes how far the window may move, so that the time does not grow with the number of needles.
+type scanner struct {
+	needles []needle
+	window  int // length of the shortest needle, bounded
+	shift   []uint8
+	bucket  map[uint16][]int
+}
+
+const (
+	blockSize  = 3
+	maxWindow  = 32
+	shiftTable = 1 << 16
+)
+
+// newScanner expects needles of at least blockSize bytes.
+func newScanner(needles []needle) scanner {
+	s := scanner{needles: needles, window: maxWindow}
+	if len(needles) == 0 {
+		return s
+	}
+	for _, n := range needles {
+		s.window = min(s.window, len(n.text))
+	}
+	s.shift = make([]uint8, shiftTable)
+	for i := range s.shift {
+		s.shift[i] = uint8(s.window - blockSize + 1)
+	}
+	s.bucket = map[uint16][]int{}
+	for i, n := range needles {
+		for end := blockSize; end <= s.window; end++ {
+			h := hashBlock(n.text, end)
+			s.shift[h] = min(s.shift[h], uint8(s.window-end))
+		}
+		last := hashBlock(n.text, s.window)
+		s.bucket[last] = append(s.bucket[last], i)
+	}
+	return s
+}
+
+// hashBlock hashes the blockSize bytes before end.
+func hashBlock(s string, end int) uint16 {
+	return uint16(s[end-3])<<10 ^ uint16(s[end-2])<<5 ^ uint16(s[end-1])
+}
+
+// scan reports every needle at every place.
+func (s scanner) scan(text string, found func(n *needle, at int)) {
+	if len(s.needles) == 0 {
+		return
+	}
+	for end := s.window; end <= len(text); {
+		h := hashBlock(text, end)
+		if step := s.shift[h]; step > 0 {
+			end += int(step)
+			continue
+		}
+		at := end - s.window
+		for _, i := range s.bucket[h] {
+			if n := &s.needles[i]; strings.HasPrefix(text[at:], n.text) {
+				found(n, at)
+			}
+		}
+		end++
+	}
+}
+
+// The forms that a marker names.
+const (
+	formPlain   = "plain"
+	formPercent = "percent"
+	formJSON    = "json"
+	formHTML    = "html"
+	formBase64  = "base64"
+	formHex     = "hex"
+)
+
+var forms = [...]string{formPlain, formPercent, formJSON, formHTML, formBase64, formHex}
+
+func formRank(form string) int { return slices.Index(forms[:], form) }
+
+// needle is one text to look for.
+type needle struct {
+	text   string
+	secret *secret
+	form   string
+	// before and after say that the encoding of the secret reaches into the neighbouring character.
+	before, after bool
+}
+
+// newNeedles lists the value and its encodings that no undoing of escapes shows.
+func newNeedles(s *secret) []needle {
+	out := []needle{{text: s.value, secret: s, form: formPlain}}
+	low := hex.EncodeToString([]byte(s.value))
+	for _, t := range distinct(low, strings.ToUpper(low)) {
+		out = append(out, needle{text: t, secret: s, form: formHex})
+	}
+	// HTTP Basic carries form-encoded credentials (RFC 6749 §2.3.1), so their encodings are looked for, too.
+	query, path := url.QueryEscape(s.value), url.PathEscape(s.value)
+	for _, v := range distinct(s.value, query, path, lowerEscapes(query), lowerEscapes(path)) {
+		for offset := range 3 {
+			out = append(out, base64Needles(s, v, offset)...)
+		}
+	}
+	return out
+}
+
+// base64Needles encode the value as it stands offset bytes after a group of three. Only the characters that the value alone
+// decides are part of the needle.
+func base64Needles(s *secret, value string, offset int) []needle {
+	padded := append(make([]byte, offset), value...)
+	skip := (offset*8 + 5) / 6
+	keep := len(padded) * 8 / 6
+	std := base64.RawStdEncoding.EncodeToString(padded)
+	alt := base64.RawURLEncoding.EncodeToString(padded)
+	if keep-skip < 2 {
+		return nil
+	}
+	var out []needle
+	for _, t := range distinct(std[skip:keep], alt[skip:keep]) {
+		out = append(out, needle{text: t, secret: s, form: formBase64, before: offset > 0, after: len(padded)%3 != 0})
+	}
+	return out
+}
+
+// extend widens a base64 or hex hit to the whole encoded value, so that nothing of its ends stays readable.
+func (n *needle) extend(text string, at int) (from, to int) {
+	from, to = at, at+len(n.text)
+	if n.form != formBase64 {
+		return from, to
+	}
+	if n.before && from > 0 && base64Char(text[from-1]) {
+		from--
+	}
+	for from > 0 && base64Char(text[from-1]) && text[from-1] != '/' { // a slash may as well part a path
+		from--
+	}
+	if n.after && to < len(text) && base64Char(text[to]) {
+		to++
+	}
+	for to < len(text) && base64Char(text[to]) && text[to] != '/' {
+		to++
+	}
+	for range 2 {
+		if to < len(text) && text[to] == '=' {
+			to++
+		}
+	}
+	return from, to
+}
+
+// lowerEscapes writes %2B as %2b and leaves the letters between escapes alone.
+func lowerEscapes(escaped string) string {
+	b := []byte(escaped)
+	for i := 0; i+2 < len(b); i++ {
+		if b[i] == '%' {
+			copy(b[i+1:i+3], bytes.ToLower(b[i+1:i+3]))
+		}
+	}
+	return string(b)
+}
+
+func base64Char(c byte) bool {
+	return alphanumeric(c) || c == '+' || c == '/' || c == '-' || c == '_'
+}
+
+// wholeWord reports that a short secret stands alone in text[from:to]; for base64, that it stands alone in what is encoded.
+func (n *needle) wholeWord(text string, from, to int) bool {
+	if n.form == formBase64 {
+		std := strings.NewReplacer("-", "+", "_", "/").Replace(strings.TrimRight(text[from:to], "="))
+		raw, err := base64.RawStdEncoding.DecodeString(std)
+		if err != nil {
+			return false
+		}
+		k := strings.Index(string(raw), n.secret.value)
+		return k >= 0 && isolated(string(raw), k, k+len(n.secret.value))
+	}
+	return isolated(text, from, to)
+}
+
+func isolated(text string, from, to int) bool {
+	return (from == 0 || !wordChar(text[from-1])) && (to == len(text) || !wordChar(text[to]))
+}
+
+func wordChar(c byte) bool { return alphanumeric(c) || c == '_' || c == '-' }
+
+func distinct(list ...string) []string {
+	var out []string
+	for _, s := range list {
+		if s != "" && !slices.Contains(out, s) {
+			out = append(out, s)
+		}
+	}
+	return out
+}

@@ -1,0 +1,210 @@
+package openapi
+
+import (
+	"slices"
+	"strings"
+)
+
+// Operation returns the operation with that key.
+func (d *Document) Operation(key string) (Operation, bool) {
+	i := slices.IndexFunc(d.Operations, func(o Operation) bool { return o.Key == key })
+	if i < 0 {
+		return Operation{}, false
+	}
+	return d.Operations[i], true
+}
+
+// TemplateParameters lists the names between braces in the path, in order.
+func (o Operation) TemplateParameters() []string {
+	var names []string
+	rest := o.Path
+	for {
+		_, after, open := strings.Cut(rest, "{")
+		name, next, closed := strings.Cut(after, "}")
+		if !open || !closed {
+			return names
+		}
+		names = append(names, name)
+		rest = next
+	}
+}
+
+// Success is the answer that a good call gets: 200, else the lowest 2xx, else the range 2XX, else default.
+func (o Operation) Success() (status string, response Response, ok bool) {
+	if r, ok := o.Responses["200"]; ok {
+		return "200", r, true
+	}
+	for s := range o.Responses {
+		if len(s) == 3 && s[0] == '2' && !strings.ContainsAny(s, "xX") && (status == "" || s < status) {
+			status = s
+		}
+	}
+	for _, s := range []string{status, "2XX", "2xx", "default"} {
+		if r, ok := o.Responses[s]; ok {
+			return s, r, true
+		}
+	}
+	return "", Response{}, false
+}
+
+// ListCandidate is the GET operation that most likely lists funding calls (SPC-08): no template in the path, funding or call in the path,
+// a tag or the operationId, an array or object as the good answer, and nothing about the service itself.
+func (d *Document) ListCandidate() (Operation, bool) {
+	best, found := 0, Operation{}
+	for _, o := range d.Operations {
+		if score := o.listScore(d); score > best {
+			best, found = score, o
+		}
+	}
+	return found, best > 0
+}
+
+// listScore is 0 for an operation that can't be the list; among the others the path says more than tags, an array more than
+// an object, and a detail operation below it more than none.
+func (o Operation) listScore(d *Document) int {
+	if o.Method != "GET" || o.HasBody || len(o.TemplateParameters()) > 0 || o.AboutService() || !o.answersData() {
+		return 0
+	}
+	score := 0
+	switch {
+	case namesFunding(o.Path):
+		score = 40
+	case namesFunding(o.ID):
+		score = 30
+	case slices.ContainsFunc(o.Tags, namesFunding):
+		score = 20
+	default:
+		return 0
+	}
+	if last := o.Path[strings.LastIndexByte(strings.TrimRight(o.Path, "/"), '/')+1:]; namesFunding(last) {
+		score += 8
+	}
+	if _, r, _ := o.Success(); r.kind() == "array" {
+		score += 4
+	}
+	if _, ok := d.DetailCandidate(o); ok {
+		score += 2
+	}
+	if !o.Deprecated {
+		score++
+	}
+	return score
+}
+
+func (o Operation) answersData() bool {
+	_, r, ok := o.Success()
+	switch r.kind() {
+	case "array", "object":
+		return ok
+	}
+	return false
+}
+
+// kind is the type of the answer's schema: array, object, another type, or empty when nothing is declared. A schema that names no type,
+// such as a oneOf or a dangling reference, counts as an object: it may be one.
+func (r Response) kind() string {
+	kind := ""
+	for _, s := range r.Content {
+		switch {
+		case !s.Declared:
+		case s.Type == "array":
+			return "array"
+		case s.Type == "" || s.Type == "object":
+			kind = "object"
+		case kind == "":
+			kind = s.Type
+		}
+	}
+	return kind
+}
+
+// namesFunding looks for funding or call as a word: "/v1/fundings", "listCalls", "Funding calls", but not "callback" or "recall".
+func namesFunding(s string) bool {
+	for _, w := range words(s) {
+		if strings.HasPrefix(w, "funding") || w == "call" || w == "calls" {
+			return true
+		}
+	}
+	return false
+}
+
+// words splits at everything but letters and at the humps of camel case, in lower case.
+func words(s string) []string {
+	var out []string
+	start, lower := -1, false
+	for i, r := range s {
+		upper := r >= 'A' && r <= 'Z'
+		letter := upper || r >= 'a' && r <= 'z' || r > 127
+		if start >= 0 && (!letter || upper && lower) {
+			out = append(out, strings.ToLower(s[start:i]))
+			start = -1
+		}
+		if letter && start < 0 {
+			start = i
+		}
+		lower = letter && !upper
+	}
+	if start >= 0 {
+		out = append(out, strings.ToLower(s[start:]))
+	}
+	return out
+}
+
+// DetailCandidate is the GET operation on the list's path with one template segment more.
+func (d *Document) DetailCandidate(list Operation) (Operation, bool) {
+	base := strings.TrimRight(list.Path, "/")
+	for _, o := range d.Operations {
+		rest, below := strings.CutPrefix(strings.TrimRight(o.Path, "/"), base+"/")
+		if o.Method == "GET" && below && !o.HasBody && strings.HasPrefix(rest, "{") &&
+			strings.HasSuffix(rest, "}") && strings.Count(rest, "{") == 1 && !strings.Contains(rest, "/") {
+			return o, true
+		}
+	}
+	return Operation{}, false
+}
+
+// Collection is the operation whose answer lists the values of the only template segment of o: "/fundings" for "/fundings/{id}" and for
+// "/fundings/{id}/documents".
+func (d *Document) Collection(o Operation) (Operation, bool) {
+	before, rest, templated := strings.Cut(o.Path, "/{")
+	_, after, _ := strings.Cut(rest, "}")
+	if !templated || strings.Contains(before+after, "{") || after != "" && after[0] != '/' {
+		return Operation{}, false
+	}
+	i := slices.IndexFunc(d.Operations, func(c Operation) bool {
+		return c.Method == "GET" && !c.HasBody && strings.TrimRight(c.Path, "/") == before
+	})
+	if i < 0 {
+		return Operation{}, false
+	}
+	return d.Operations[i], true
+}
+
+// AboutService recognises, by its path, an operation that tells of the service itself and not of what the service is for: health,
+// version, documentation. "/funding/v3/api-docs" has funding in its path and lists no funding call.
+func (o Operation) AboutService() bool {
+	segments := strings.Split(strings.Trim(strings.ToLower(o.Path), "/"), "/")
+	return slices.ContainsFunc(segments, isTooling) || isServiceName(segments[len(segments)-1])
+}
+
+// isTooling are segments that frameworks put in front of whole families of such paths.
+func isTooling(segment string) bool {
+	switch segment {
+	case "api-docs", "actuator", "swagger", "swagger-ui", "swagger-resources":
+		return true
+	}
+	return false
+}
+
+// isServiceName are last segments; elsewhere in a path the words may mean something else.
+func isServiceName(segment string) bool {
+	for _, form := range []string{".json", ".yaml", ".yml", ".html"} {
+		segment = strings.TrimSuffix(segment, form)
+	}
+	switch segment {
+	case "info", "health", "healthz", "livez", "readyz", "live", "ready", "status", "version", "ping", "metrics",
+		"doc", "docs", "documentation", "openapi", "spec", "specification", "redoc", "schema":
+		return true
+	}
+	return isTooling(segment)
+}

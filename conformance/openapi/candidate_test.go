@@ -1,0 +1,89 @@
+package openapi_test
+
+import (
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+
+	"github.com/rin-network/rin/conformance/openapi"
+)
+
+// get writes a path with a GET that answers a schema.
+func get(path, rest, schema string) string {
+	return `"` + path + `":{"get":{` + rest + `"responses":{"200":{"content":{"application/json":{"schema":` + schema + `}}}}}}`
+}
+
+func paths(list ...string) *openapi.Document {
+	GinkgoHelper()
+	text := `{"openapi":"3.0.1","paths":{`
+	for i, p := range list {
+		if i > 0 {
+			text += ","
+		}
+		text += p
+	}
+	return parsed(text + `}}`)
+}
+
+var _ = Describe("Finding operations", func() {
+	const array, object = `{"type":"array","items":{}}`, `{"type":"object"}`
+
+	DescribeTable("the list of funding calls",
+		func(want string, list ...string) {
+			found, ok := paths(list...).ListCandidate()
+			Expect(ok).To(Equal(want != ""))
+			Expect(found.Path).To(Equal(want))
+		},
+		Entry("by path", "/v1/fundings", get("/v1/info", "", object), get("/v1/fundings", "", array)),
+		Entry("declared as one object", "/v1/fundings", get("/v1/fundings", "", object)),
+		Entry("the wrong schema in a oneOf", "/fundings", get("/fundings", "", `{"oneOf":[{}]}`)),
+		Entry("by tag", "/v1/all", get("/v1/all", `"tags":["Funding calls"],`, array)),
+		Entry("by operationId", "/v1/all", get("/v1/all", `"operationId":"listCalls",`, array)),
+		Entry("the path says more than the tag", "/calls", get("/types", `"tags":["fundings"],`, array), get("/calls", "", object)),
+		Entry("the array rather than the object", "/fundings/all", get("/fundings/summary", "", object), get("/fundings/all", "", array)),
+		Entry("the one with details below", "/calls", get("/calls/funding", "", array), get("/calls", "", array), get("/calls/{id}", "", object)),
+		Entry("the current one", "/v2/fundings", get("/v1/fundings", `"deprecated":true,`, array), get("/v2/fundings", "", array)),
+		Entry("the first of equals", "/b/calls", get("/b/calls", "", array), get("/a/calls", "", array)),
+		Entry("no operation with a template", "", get("/fundings/{id}", "", object)),
+		Entry("no callback", "", get("/callbacks", `"operationId":"recallAll",`, array)),
+		Entry("no text", "", get("/fundings/count", "", `{"type":"string"}`)),
+		Entry("nothing without a schema", "", `"/fundings":{"get":{"responses":{"200":{"description":"ok"}}}}`),
+		Entry("no document", "", get("/funding/v3/api-docs", "", object)),
+		Entry("no document of a group", "", get("/v3/api-docs/funding", "", object), get("/funding/openapi.json", "", object)),
+		Entry("neither health nor info of the funding service", "", get("/funding/v1/info", "", object), get("/funding/health", `"tags":["funding"],`, object)),
+		Entry("the list beside its document", "/funding/v3/all", get("/funding/v3/api-docs", "", array), get("/funding/v3/all", "", object)),
+		Entry("no POST", "", `"/fundings":{"post":{"responses":{"200":{"content":{"application/json":{"schema":{"type":"array"}}}}}}}`),
+	)
+
+	DescribeTable("the detail operation",
+		func(want string, list ...string) {
+			d := paths(append([]string{get("/v1/fundings", "", array)}, list...)...)
+			found, ok := d.DetailCandidate(d.Operations[0])
+			Expect(ok).To(Equal(want != ""))
+			Expect(found.Path).To(Equal(want))
+		},
+		Entry("one template segment below", "/v1/fundings/{id}", get("/v1/fundings/{id}/stages", "", array), get("/v1/fundings/{id}", "", object)),
+		Entry("with a slash at the end", "/v1/fundings/{id}/", get("/v1/fundings/{id}/", "", object)),
+		Entry("no plain segment", "", get("/v1/fundings/latest", "", object)),
+		Entry("no half template", "", get("/v1/fundings/{a}-{b}", "", object), get("/v1/fundings/{id}.xml", "", object)),
+		Entry("no other path", "", get("/v1/fundingsold/{id}", "", object)),
+	)
+
+	DescribeTable("the good answer",
+		func(responses, want string) {
+			status, _, ok := parsed(`{"paths":{"/a":{"get":{"responses":` + responses + `}}}}`).Operations[0].Success()
+			Expect(status).To(Equal(want))
+			Expect(ok).To(Equal(want != ""))
+		},
+		Entry("200", `{"200":{},"201":{},"default":{}}`, "200"), Entry("the lowest", `{"206":{},"202":{}}`, "202"),
+		Entry("a code before its range", `{"2XX":{},"204":{}}`, "204"), Entry("range", `{"2XX":{},"default":{}}`, "2XX"),
+		Entry("default", `{"404":{},"default":{}}`, "default"), Entry("none", `{"404":{}}`, ""),
+	)
+
+	DescribeTable("template parameters",
+		func(path string, want ...string) {
+			Expect(openapi.Operation{Path: path}.TemplateParameters()).To(HaveExactElements(want))
+		},
+		Entry("two", "/a/{b}/{c}", "b", "c"), Entry("inside a segment", "/a/{b}.{c}", "b", "c"), Entry("unclosed", "/a/{b"),
+		Entry("repeated", "/{a}/{a}", "a", "a"),
+	)
+})

@@ -1,0 +1,291 @@
+// Package openapi reads the operations out of a node's OpenAPI document that has been through the guard.
+//
+// It also reads lists out of answers, in the envelopes that such documents describe, so that probes and requirements see the same items.
+//
+// It is plain data made by plain code: no library, no network, bounded work. Planning, discovery and the requirements on the
+// document itself use it; judging answers against schemas is the business of conformance/openapi.
+package openapi
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Document is what rin needs to know of an OpenAPI 3 or Swagger 2.0 document.
+type Document struct {
+	Version    string // the value of "openapi" or "swagger"; empty when missing
+	Title      string
+	APIVersion string // info.version
+	Servers    []string
+	// Operations of all methods, in the order of paths as they stand in the document, then of methods.
+	Operations []Operation
+	// Schemes are the names under securitySchemes (or securityDefinitions), with their types.
+	Schemes map[string]string
+	// Security is the default requirement; nil when not declared.
+	Security *Security
+
+	root    map[string]any
+	anchors map[string]string // $anchor name to pointer
+	refs    []Ref
+	budget  int // schema nodes that may still be read
+}
+
+// Operation is one method on one path.
+type Operation struct {
+	Key        string // safe in a label: Slug of operationId, or of method and path; unique in the document
+	ID         string // operationId as declared, may be empty
+	Method     string // upper case
+	Path       string // template as declared
+	Pointer    string // RFC 6901 pointer to the operation object
+	Tags       []string
+	Parameters []Parameter // path-item and operation level merged, $ref resolved
+	Responses  map[string]Response
+	HasBody    bool      // a required request body
+	Security   *Security // effective: the operation's own, else the document's; nil when neither declares one
+	Deprecated bool
+}
+
+// Security is a declared security requirement; Open is true for an empty list or an empty alternative.
+type Security struct {
+	Open    bool
+	Schemes []string
+}
+
+// Parameter is one declared parameter.
+type Parameter struct {
+	Name, In string // In: query, path, header, cookie
+	Required bool
+	Schema   Schema
+}
+
+// Response is one declared answer: media type to schema.
+type Response struct {
+	Content map[string]Schema
+}
+
+// Schema is the little of a schema that planning needs, $ref and single allOf resolved to bounded depth.
+type Schema struct {
+	Declared bool   // false when there is no schema at all
+	Dangling string // the $ref that does not resolve
+	Type     string // array, object, string, integer, number, boolean; empty when not said
+	Format   string
+	Enum     []string
+	Minimum  *float64
+	Maximum  *float64
+	// ExclusiveMinimum and ExclusiveMaximum say that the bound itself is not allowed, whichever way the version writes it.
+	ExclusiveMinimum, ExclusiveMaximum bool
+	MultipleOf                         *float64
+	MinLength, MaxLength               *int
+	Pattern                            string
+	Default                            json.RawMessage
+	// Items is the schema of array members; Properties those of an object.
+	Items      *Schema
+	Properties map[string]Schema
+	Required   []string
+}
+
+// schemaBudget bounds the schema nodes that one document may unfold to: references let a short text describe a huge tree.
+const schemaBudget = 200_000
+
+// ErrNoObject says that the text is JSON, but no object.
+var ErrNoObject = errors.New("an API document must be one JSON object")
+
+// Parse reads what is there, also from an invalid document: a missing or mistyped part is left empty. It fails only when the text is
+// no JSON object. Of repeated member names the last one counts, as in the guard.
+func Parse(reduced []byte) (*Document, error) {
+	dec := json.NewDecoder(bytes.NewReader(reduced))
+	dec.UseNumber()
+	var value any
+	if err := dec.Decode(&value); err != nil {
+		return nil, fmt.Errorf("read API document: %w", err)
+	}
+	if _, err := dec.Token(); err == nil {
+		return nil, errors.New("read API document: more text follows the JSON value")
+	}
+	root, ok := value.(map[string]any)
+	if !ok {
+		return nil, ErrNoObject
+	}
+	d := &Document{root: root, budget: schemaBudget}
+	d.index()
+	d.readHead()
+	d.readServers()
+	d.readSecurity()
+	d.readOperations(pathOrder(reduced))
+	return d, nil
+}
+
+func (d *Document) readHead() {
+	d.Version = stringValue(d.root["openapi"])
+	if d.Version == "" {
+		d.Version = stringValue(d.root["swagger"])
+	}
+	info, _ := d.root["info"].(map[string]any)
+	d.Title, d.APIVersion = stringValue(info["title"]), stringValue(info["version"])
+}
+
+// swagger tells a Swagger 2.0 document.
+func (d *Document) swagger() bool {
+	return d.root["openapi"] == nil && strings.HasPrefix(stringValue(d.root["swagger"]), "2")
+}
+
+// pathOrder lists the keys of "paths" as they stand in the text, which a Go map forgets.
+func pathOrder(reduced []byte) []string {
+	dec := json.NewDecoder(bytes.NewReader(reduced))
+	if _, err := dec.Token(); err != nil {
+		return nil
+	}
+	var order []string
+	for dec.More() {
+		key, err := dec.Token()
+		if err != nil {
+			return order
+		}
+		if key != "paths" {
+			var skip json.RawMessage
+			if dec.Decode(&skip) != nil {
+				return order
+			}
+			continue
+		}
+		order = objectKeys(dec)
+	}
+	return order
+}
+
+// objectKeys reads one value and returns its keys if it is an object.
+func objectKeys(dec *json.Decoder) []string {
+	var value json.RawMessage
+	if dec.Decode(&value) != nil || len(value) == 0 || value[0] != '{' {
+		return nil
+	}
+	inner := json.NewDecoder(bytes.NewReader(value))
+	_, _ = inner.Token() // the brace just seen
+	var keys []string
+	for inner.More() {
+		key, err := inner.Token()
+		if err != nil {
+			return keys
+		}
+		if name, ok := key.(string); ok {
+			keys = append(keys, name)
+		}
+		var skip json.RawMessage
+		if inner.Decode(&skip) != nil {
+			return keys
+		}
+	}
+	return keys
+}
+
+// stringValue reads a string; versions are sometimes written as numbers.
+func stringValue(value any) string {
+	switch v := value.(type) {
+	case string:
+		return v
+	case json.Number:
+		return v.String()
+	}
+	return ""
+}
+
+func isTrue(value any) bool { b, ok := value.(bool); return ok && b }
+
+func stringValues(value any) []string {
+	list, _ := value.([]any)
+	var out []string
+	for _, v := range list {
+		if s, ok := v.(string); ok {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// readServers takes servers[].url with the defaults of their variables (OAS 3.0.3 Server Object), or schemes, host and basePath of
+// Swagger 2.0; without schemes the URL begins with "//", without host it is a path.
+func (d *Document) readServers() {
+	if d.swagger() {
+		d.Servers = d.swaggerServers()
+		return
+	}
+	list, _ := d.root["servers"].([]any)
+	for _, item := range list {
+		server, _ := item.(map[string]any)
+		address, ok := server["url"].(string)
+		if !ok {
+			continue
+		}
+		variables, _ := server["variables"].(map[string]any)
+		for _, name := range sortedKeys(variables) {
+			variable, _ := variables[name].(map[string]any)
+			if value := stringValue(variable["default"]); value != "" && len(address) < 4096 {
+				address = strings.ReplaceAll(address, "{"+name+"}", value)
+			}
+		}
+		d.Servers = append(d.Servers, address)
+	}
+}
+
+func (d *Document) swaggerServers() []string {
+	host, base := stringValue(d.root["host"]), stringValue(d.root["basePath"])
+	switch {
+	case host == "" && base == "":
+		return nil
+	case host == "":
+		return []string{base}
+	}
+	schemes := stringValues(d.root["schemes"])
+	if len(schemes) == 0 {
+		return []string{"//" + host + base}
+	}
+	var out []string
+	for _, scheme := range schemes {
+		out = append(out, scheme+"://"+host+base)
+	}
+	return out
+}
+
+func (d *Document) readSecurity() {
+	d.Schemes = map[string]string{}
+	components, _ := d.root["components"].(map[string]any)
+	declared := components["securitySchemes"]
+	if d.swagger() {
+		declared = d.root["securityDefinitions"]
+	}
+	schemes, _ := declared.(map[string]any)
+	for name, value := range schemes {
+		scheme, _ := d.resolve(value)
+		d.Schemes[name] = stringValue(scheme["type"])
+	}
+	d.Security = security(d.root["security"])
+}
+
+// security reads a list of alternatives; nil when there is none. An empty alternative makes the whole requirement optional.
+func security(value any) *Security {
+	list, ok := value.([]any)
+	if !ok {
+		return nil
+	}
+	s := &Security{Open: len(list) == 0}
+	for _, item := range list {
+		alternative, ok := item.(map[string]any)
+		if !ok {
+			continue
+		}
+		if len(alternative) == 0 {
+			s.Open = true
+		}
+		for name := range alternative {
+			if !slices.Contains(s.Schemes, name) {
+				s.Schemes = append(s.Schemes, name)
+			}
+		}
+	}
+	slices.Sort(s.Schemes)
+	return s
+}

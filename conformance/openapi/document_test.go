@@ -1,0 +1,193 @@
+package openapi_test
+
+import (
+	"fmt"
+	"strings"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+
+	"github.com/rin-network/rin/conformance/openapi"
+)
+
+func parsed(text string) *openapi.Document {
+	GinkgoHelper()
+	d, err := openapi.Parse([]byte(text))
+	Expect(err).NotTo(HaveOccurred())
+	return d
+}
+
+// library is an OpenAPI 3.0 document with the quirks of real ones: operationIds repeated and missing, references everywhere.
+const library = `{
+ "openapi":"3.0.1","info":{"title":"Funding Api","version":1.0},
+ "servers":[{"url":"https://node.example/{prefix}/funding","variables":{"prefix":{"default":"ris-synergy"}}},{"description":"no url"}],
+ "security":[{"bearer":[]}],
+ "paths":{
+  "/v1/fundings/{id}":{"parameters":[{"$ref":"#/components/parameters/id"},{"name":"lang","in":"query","schema":{"type":"string"}}],
+   "get":{"operationId":"findByKey","parameters":[{"name":"lang","in":"query","required":true,"schema":{"type":"string","enum":["de","en"],"default":"de"}}],
+    "responses":{"200":{"$ref":"#/components/responses/one"},"default":{"description":"any"},"x-note":{}}}},
+  "x-internal":{"get":{}},
+  "/v1/fundings":{"get":{"operationId":"findAll","tags":["Fundings"],"deprecated":true,"security":[{},{"bearer":[]}],
+   "parameters":[{"name":"page[size]","in":"query","schema":{"type":"integer","minimum":1,"maximum":1e3}},{"$ref":"#/components/parameters/none"}],
+   "responses":{"200":{"content":{"application/json":{"schema":{"type":"array","items":{"$ref":"#/components/schemas/Call"}}}}}}},
+   "post":{"operationId":"findAll","requestBody":{"$ref":"#/components/requestBodies/call"}}},
+  "/v1/info":{"get":{"responses":{"204":{"description":"nothing"},"2XX":{"description":"other"}}}}
+ },
+ "components":{
+  "parameters":{"id":{"name":"id","in":"path","required":true,"schema":{"type":"string"}}},
+  "responses":{"one":{"content":{"application/json":{"schema":{"$ref":"#/components/schemas/Missing"}}}}},
+  "requestBodies":{"call":{"required":true}},
+  "securitySchemes":{"bearer":{"type":"http","scheme":"bearer"}},
+  "schemas":{
+   "Funding":{"type":"object","required":["id"],"properties":{"id":{"type":"string"},"partOf":{"$ref":"#/components/schemas/Funding"}}},
+   "Call":{"allOf":[{"$ref":"#/components/schemas/Funding"},{"required":["stage"],"properties":{"stage":{"type":["null","integer"]}}}]}}}
+}`
+
+var _ = Describe("A document", func() {
+	It("gives its head, its servers with variables filled in, and its security", func() {
+		d := parsed(library)
+		Expect(d.Version).To(Equal("3.0.1"))
+		Expect(d.Title).To(Equal("Funding Api"))
+		Expect(d.APIVersion).To(Equal("1.0"))
+		Expect(d.Servers).To(Equal([]string{"https://node.example/ris-synergy/funding"}))
+		Expect(d.Schemes).To(Equal(map[string]string{"bearer": "http"}))
+		Expect(d.Security).To(Equal(&openapi.Security{Schemes: []string{"bearer"}}))
+	})
+
+	It("gives its operations in the order of the text, under keys of their own", func() {
+		var got []string
+		for _, o := range parsed(library).Operations {
+			got = append(got, fmt.Sprint(o.Key, " ", o.Method, " ", o.Path))
+		}
+		Expect(got).To(Equal([]string{
+			"findByKey GET /v1/fundings/{id}", "findAll GET /v1/fundings", "findAll-2 POST /v1/fundings", "get-v1-info GET /v1/info",
+		}))
+	})
+
+	It("makes keys that are unique and safe, whatever the operationIds are", func() {
+		d := parsed(`{"paths":{"/a":{"get":{"operationId":"x"},"put":{"operationId":"x-2"},"post":{"operationId":"x"},"delete":{"operationId":"../.. ä"},
+			"head":{"operationId":"日本"},"patch":{"operationId":"` + strings.Repeat("y", 500) + `"},"trace":{"operationId":7}}}}`)
+		seen := map[string]bool{}
+		for _, o := range d.Operations {
+			Expect(o.Key).To(MatchRegexp(`^[A-Za-z0-9_-]{1,90}$`))
+			Expect(seen).NotTo(HaveKey(o.Key))
+			seen[o.Key] = true
+			again, ok := d.Operation(o.Key)
+			Expect(ok).To(BeTrue())
+			Expect(again.Method).To(Equal(o.Method))
+		}
+		Expect(seen).To(HaveLen(7))
+		_, ok := d.Operation("nothing")
+		Expect(ok).To(BeFalse())
+	})
+
+	It("merges parameters of path and operation, and follows references", func() {
+		o, _ := parsed(library).Operation("findByKey")
+		Expect(o.Pointer).To(Equal("/paths/~1v1~1fundings~1{id}/get"))
+		Expect(o.Parameters).To(HaveLen(2))
+		Expect(o.Parameters[0]).To(And(HaveField("Name", "id"), HaveField("In", "path"), HaveField("Required", true)))
+		Expect(o.Parameters[1].Required).To(BeTrue())
+		Expect(o.Parameters[1].Schema.Enum).To(Equal([]string{"de", "en"}))
+		Expect(string(o.Parameters[1].Schema.Default)).To(Equal(`"de"`))
+		Expect(o.Responses).To(HaveLen(2))
+		Expect(o.Responses["200"].Content["application/json"]).To(And(HaveField("Declared", true), HaveField("Dangling", "#/components/schemas/Missing")))
+	})
+
+	It("reads schemas through allOf and references, to a bounded depth", func() {
+		o, _ := parsed(library).Operation("findAll")
+		Expect(o.Deprecated).To(BeTrue())
+		Expect(o.Tags).To(Equal([]string{"Fundings"}))
+		Expect(o.Security).To(Equal(&openapi.Security{Open: true, Schemes: []string{"bearer"}}))
+		Expect(*o.Parameters[0].Schema.Maximum).To(Equal(1000.0))
+		s := o.Responses["200"].Content["application/json"]
+		Expect(s.Type).To(Equal("array"))
+		Expect(s.Items.Type).To(Equal("object"))
+		Expect(s.Items.Required).To(ConsistOf("id", "stage"))
+		Expect(s.Items.Properties["stage"].Type).To(Equal("integer"))
+		Expect(s.Items.Properties["partOf"].Properties["partOf"].Properties["id"].Type).To(Equal("string"))
+	})
+
+	It("knows required bodies", func() {
+		o, _ := parsed(library).Operation("findAll-2")
+		Expect(o.HasBody).To(BeTrue())
+		Expect(o.Security).To(Equal(&openapi.Security{Schemes: []string{"bearer"}}))
+	})
+
+	It("reads Swagger 2.0", func() {
+		d := parsed(`{"swagger":"2.0","host":"node.example","basePath":"/ris","schemes":["https","http"],"produces":["application/json"],
+			"securityDefinitions":{"oauth":{"type":"oauth2"}},"security":[],
+			"paths":{"/calls":{"get":{"parameters":[{"name":"region","in":"query","type":"string","enum":["VIENNA"]},{"name":"b","in":"body","required":true}],
+			"responses":{"200":{"schema":{"$ref":"#/definitions/Calls"}}}},"put":{"produces":["text/csv"],"responses":{"200":{"schema":{}},"404":{}}}}},
+			"definitions":{"Calls":{"type":"array","items":{"type":"object"}}}}`)
+		Expect(d.Version).To(Equal("2.0"))
+		Expect(d.Servers).To(Equal([]string{"https://node.example/ris", "http://node.example/ris"}))
+		Expect(d.Schemes).To(Equal(map[string]string{"oauth": "oauth2"}))
+		Expect(d.Security.Open).To(BeTrue())
+		get := d.Operations[0]
+		Expect(get.HasBody).To(BeTrue())
+		Expect(get.Parameters).To(HaveLen(1))
+		Expect(get.Parameters[0].Schema.Enum).To(Equal([]string{"VIENNA"}))
+		Expect(get.Responses["200"].Content["application/json"].Items.Type).To(Equal("object"))
+		Expect(d.Operations[1].Responses["200"].Content).To(HaveKey("text/csv"))
+		Expect(d.Operations[1].Responses["404"].Content).To(BeEmpty())
+	})
+
+	DescribeTable("Swagger 2.0 servers",
+		func(head string, want ...string) {
+			Expect(parsed(`{"swagger":"2.0",` + head + `}`).Servers).To(Equal(want))
+		},
+		Entry("path alone", `"basePath":"/ris"`, "/ris"),
+		Entry("no scheme", `"host":"node.example","basePath":"/ris"`, "//node.example/ris"),
+	)
+
+	DescribeTable("is read as far as it goes",
+		func(text string, operations int) { Expect(parsed(text).Operations).To(HaveLen(operations)) },
+		Entry("nothing in it", `{}`, 0),
+		Entry("wrong types everywhere", `{"openapi":3,"info":[],"servers":{},"security":{},"paths":{"/a":{"get":{"parameters":{},"responses":[],"tags":"x","security":[1],"requestBody":1}},"/b":[],"/c":{"get":7}},"components":"x"}`, 1),
+		Entry("paths as a list", `{"paths":[{"get":{}}]}`, 0),
+		Entry("a parameter that is itself", `{"paths":{"/a":{"get":{"parameters":[{"$ref":"#/paths/~1a/get/parameters/0"}]}}}}`, 1),
+		Entry("repeated paths", `{"paths":{"/a":{"get":{}},"/a":{"get":{},"put":{}}}}`, 2),
+		Entry("repeated paths objects", `{"paths":{"/a":{"get":{}}},"paths":{"/b":{"get":{}}}}`, 1),
+	)
+
+	DescribeTable("is refused when it is none",
+		func(text string) {
+			_, err := openapi.Parse([]byte(text))
+			Expect(err).To(HaveOccurred())
+		},
+		Entry("empty", ``), Entry("a list", `[]`), Entry("null", `null`), Entry("half", `{"paths":`), Entry("two", `{} {}`), Entry("a page", `<html>`),
+	)
+
+	It("does not unfold without end what references make of a short text", func() {
+		var schemas strings.Builder
+		for i := range 20 {
+			fmt.Fprintf(&schemas, `"S%d":{"properties":{`, i)
+			for j := range 40 {
+				fmt.Fprintf(&schemas, `"p%d":{"$ref":"#/components/schemas/S%d"},`, j, (i+1)%20)
+			}
+			schemas.WriteString(`"last":{}}},`)
+		}
+		var paths strings.Builder
+		for i := range 300 {
+			fmt.Fprintf(&paths, `"/p%d":{"get":{"responses":{"200":{"content":{"a/b":{"schema":{"$ref":"#/components/schemas/S0"}}}}}}},`, i)
+		}
+		d := parsed(`{"openapi":"3.0.0","paths":{` + strings.TrimSuffix(paths.String(), ",") + `},"components":{"schemas":{` + strings.TrimSuffix(schemas.String(), ",") + `}}}`)
+		nodes := 0
+		for _, o := range d.Operations {
+			nodes += size(o.Responses["200"].Content["a/b"])
+		}
+		Expect(d.Operations).To(HaveLen(300))
+		Expect(nodes).To(And(BeNumerically(">", 100_000), BeNumerically("<", 250_000)))
+	})
+})
+
+func size(s openapi.Schema) int {
+	n := 1
+	if s.Items != nil {
+		n += size(*s.Items)
+	}
+	for _, p := range s.Properties {
+		n += size(p)
+	}
+	return n
+}

@@ -1,0 +1,33 @@
+package openapi_test
+
+import (
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+
+	"github.com/rin-network/rin/conformance/openapi"
+)
+
+var _ = Describe("The members of a JSON text", func() {
+	It("are visited in order, with their pointers", func() {
+		var seen []string
+		openapi.EachMember([]byte(`{"a":{"b/c":1},"d":[{"e":null}, 2]}`), func(pointer, name string, value []byte) {
+			seen = append(seen, pointer+" "+name+" "+string(value))
+		})
+		Expect(seen).To(Equal([]string{`/a a {"b/c":1}`, `/a/b~1c b/c 1`, `/d d [{"e":null}, 2]`, `/d/0/e e null`}))
+	})
+
+	DescribeTable("that stand twice are told",
+		func(text string, want ...string) {
+			if want == nil {
+				want = []string{}
+			}
+			Expect(openapi.RepeatedMembers([]byte(text))).To(HaveExactElements(want))
+		},
+		Entry("none", `{"a":1,"b":{"a":2}}`),
+		Entry("in the object", `{"a":1,"a":2,"a":3}`, "/a"),
+		Entry("spelled differently", `{"a":1,"\u0061":2}`, "/a"),
+		Entry("inside", `{"x":[{"a":1,"a":2}]}`, "/x/0/a"),
+		Entry("and not again inside a repeated one", `{"a":{"x":1},"a":{"x":2}}`, "/a"),
+		Entry("no JSON", `{"a":1,"a"`),
+	)
+})

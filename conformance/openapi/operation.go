@@ -1,0 +1,162 @@
+package openapi
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/rin-network/rin/conformance/evidence"
+)
+
+// maxOperations bounds the operations that are read; larger documents are cut.
+const maxOperations = 5000
+
+// methods are the fixed fields of a Path Item Object that hold operations, in the order of OAS 3.0.3.
+func methods() []string {
+	return []string{"get", "put", "post", "delete", "options", "head", "patch", "trace"}
+}
+
+func (d *Document) readOperations(order []string) {
+	paths, _ := d.root["paths"].(map[string]any)
+	taken, done := map[string]bool{}, map[string]bool{}
+	for _, path := range order {
+		if done[path] || strings.HasPrefix(path, "x-") {
+			continue
+		}
+		done[path] = true
+		item, _ := d.resolve(paths[path])
+		for _, method := range methods() {
+			raw, ok := item[method].(map[string]any)
+			if !ok || len(d.Operations) == maxOperations {
+				continue
+			}
+			o := d.operation(path, method, item, raw)
+			o.Key = uniqueKey(o, taken)
+			d.Operations = append(d.Operations, o)
+		}
+	}
+}
+
+func (d *Document) operation(path, method string, item, raw map[string]any) Operation {
+	o := Operation{
+		ID:         stringValue(raw["operationId"]),
+		Method:     strings.ToUpper(method),
+		Path:       path,
+		Pointer:    "/paths/" + Escape(path) + "/" + method,
+		Tags:       stringValues(raw["tags"]),
+		Deprecated: isTrue(raw["deprecated"]),
+		Security:   d.Security,
+		Responses:  map[string]Response{},
+	}
+	if own := security(raw["security"]); own != nil {
+		o.Security = own
+	}
+	o.Parameters, o.HasBody = d.parameters(item["parameters"], raw["parameters"])
+	if body, _ := d.resolve(raw["requestBody"]); isTrue(body["required"]) {
+		o.HasBody = true
+	}
+	responses, _ := raw["responses"].(map[string]any)
+	for _, status := range sortedKeys(responses) {
+		if !strings.HasPrefix(status, "x-") {
+			o.Responses[status] = d.response(responses[status], raw)
+		}
+	}
+	return o
+}
+
+// maxKey bounds a key in bytes; it becomes part of labels and file names.
+const maxKey = 80
+
+func uniqueKey(o Operation, taken map[string]bool) string {
+	key := tidy(o.ID)
+	if key == "" {
+		key = tidy(strings.ToLower(o.Method) + "-" + o.Path)
+	}
+	unique := key
+	for n := 2; taken[unique]; n++ {
+		unique = key + "-" + strconv.Itoa(n)
+	}
+	taken[unique] = true
+	return unique
+}
+
+func tidy(s string) string {
+	if len(s) > maxKey {
+		s = s[:maxKey]
+	}
+	words := strings.FieldsFunc(evidence.Slug(s), func(r rune) bool { return r == '-' })
+	return strings.Join(words, "-")
+}
+
+// parameters merges path-item and operation level: the operation's own wins by name and place (OAS 3.0.3 Operation Object).
+func (d *Document) parameters(levels ...any) (out []Parameter, body bool) {
+	at := map[[2]string]int{}
+	for _, level := range levels {
+		list, _ := level.([]any)
+		for _, item := range list {
+			raw, _ := d.resolve(item)
+			p := Parameter{Name: stringValue(raw["name"]), In: stringValue(raw["in"]), Required: isTrue(raw["required"])}
+			switch p.In {
+			case "":
+				continue
+			case "body", "formData": // Swagger 2.0
+				body = body || p.Required
+				continue
+			}
+			p.Schema = d.parameterSchema(raw)
+			key := [2]string{p.In, p.Name}
+			if i, known := at[key]; known {
+				out[i] = p
+				continue
+			}
+			at[key] = len(out)
+			out = append(out, p)
+		}
+	}
+	return out, body
+}
+
+// parameterSchema is under "schema", under the one media type of "content", or in Swagger 2.0 the parameter itself.
+func (d *Document) parameterSchema(raw map[string]any) Schema {
+	if schema, ok := raw["schema"]; ok {
+		return d.schema(schema)
+	}
+	content, _ := raw["content"].(map[string]any)
+	for _, name := range sortedKeys(content) {
+		media, _ := content[name].(map[string]any)
+		return d.schema(media["schema"])
+	}
+	if raw["type"] != nil {
+		return d.schema(raw)
+	}
+	return Schema{}
+}
+
+func (d *Document) response(value any, operation map[string]any) Response {
+	raw, _ := d.resolve(value)
+	r := Response{Content: map[string]Schema{}}
+	if d.swagger() {
+		if _, declared := raw["schema"]; declared {
+			schema := d.schema(raw["schema"])
+			for _, media := range d.produces(operation) {
+				r.Content[media] = schema
+			}
+		}
+		return r
+	}
+	content, _ := raw["content"].(map[string]any)
+	for _, name := range sortedKeys(content) {
+		media, _ := d.resolve(content[name])
+		r.Content[name] = d.schema(media["schema"])
+	}
+	return r
+}
+
+// produces are the media types of a Swagger 2.0 operation; any when the document names none.
+func (d *Document) produces(operation map[string]any) []string {
+	for _, level := range []map[string]any{operation, d.root} {
+		if list := stringValues(level["produces"]); len(list) > 0 {
+			return list
+		}
+	}
+	return []string{"*/*"}
+}

@@ -1,0 +1,155 @@
+package openapi_test
+
+import (
+	"slices"
+	"strconv"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+
+	"github.com/rin-network/rin/conformance/openapi"
+)
+
+// server answers a page of the list; ok is false for a refusal.
+type server func(list []string, value, size int) (page []string, ok bool)
+
+func cut(list []string, from, size int) []string {
+	from = min(max(from, 0), len(list))
+	return list[from:min(from+size, len(list))]
+}
+
+func byOffset(list []string, value, size int) ([]string, bool) { return cut(list, value, size), true }
+
+func fromZero(list []string, value, size int) ([]string, bool) {
+	return cut(list, value*size, size), true
+}
+
+func fromOne(list []string, value, size int) ([]string, bool) {
+	return cut(list, (value-1)*size, size), value > 0
+}
+
+func fromOneMild(list []string, value, size int) ([]string, bool) {
+	return cut(list, (max(value, 1)-1)*size, size), true
+}
+
+func ignoring(list []string, _, size int) ([]string, bool) { return cut(list, 0, size), true }
+
+func numbered(n int) []string {
+	out := make([]string, n)
+	for i := range out {
+		out[i] = strconv.Itoa(i)
+	}
+	return out
+}
+
+// walked asks a server for all that Next wants to know.
+func walked(list []string, size int, s server) (p openapi.Pages, asked []int) {
+	p = openapi.Pages{Whole: list, Size: size, At: map[int]openapi.Page{}}
+	for {
+		value, more := p.Next()
+		if !more {
+			return p, asked
+		}
+		Expect(asked).NotTo(ContainElement(value), "asked twice")
+		asked = append(asked, value)
+		items, ok := s(list, value, size)
+		p.At[value] = openapi.Page{Listed: ok, Items: items}
+	}
+}
+
+var _ = Describe("Pages", func() {
+	DescribeTable("tell what the page parameter counts, and add up",
+		func(n, size int, s server, meaning openapi.Meaning, values ...int) {
+			p, asked := walked(numbered(n), size, s)
+			Expect(p.Meaning()).To(Equal(meaning))
+			Expect(asked).To(HaveExactElements(values))
+			Expect(p.Faults().None()).To(Equal(meaning != openapi.Ignored), "%+v", p.Faults())
+		},
+		Entry("an offset", 10, 3, server(byOffset), openapi.Offset, 0, 1, 3, 6, 9),
+		Entry("an offset with an exact last page", 9, 3, server(byOffset), openapi.Offset, 0, 1, 3, 6, 9),
+		Entry("an offset in a long list", 100, 3, server(byOffset), openapi.Offset, 0, 1, 3, 6, 9, 12, 99),
+		Entry("a number from 0", 10, 3, server(fromZero), openapi.FromZero, 0, 1, 3, 2),
+		Entry("a number from 0 in a long list", 100, 3, server(fromZero), openapi.FromZero, 0, 1, 3, 2, 4, 33),
+		Entry("a number from 1", 10, 3, server(fromOne), openapi.FromOne, 0, 1, 3, 2, 4),
+		Entry("a number from 1 that takes 0 for 1", 10, 3, server(fromOneMild), openapi.FromOne, 0, 1, 3, 2, 4),
+		Entry("two items by offset or number, which is the same", 2, 1, server(byOffset), openapi.FromZero, 0, 1, 2),
+		Entry("two items by number from 1", 2, 1, server(fromOne), openapi.FromOne, 0, 1, 2, 3),
+		Entry("nothing", 10, 3, server(ignoring), openapi.Ignored, 0, 1, 3),
+		Entry("a node that cuts pages smaller", 10, 6, server(func(list []string, value, _ int) ([]string, bool) { return cut(list, value, 4), true }),
+			openapi.Offset, 0, 1, 6, 4, 8),
+	)
+
+	It("are not walked where the size has no effect", func() {
+		p, asked := walked(numbered(10), 3, func(list []string, _, _ int) ([]string, bool) { return list, true })
+		Expect(asked).To(HaveExactElements(0))
+		Expect(p.Oversized()).To(BeTrue())
+	})
+
+	It("keep to the least value that the document allows", func() {
+		p := openapi.Pages{Whole: numbered(4), Size: 2, Least: 1, At: map[int]openapi.Page{}}
+		value, _ := p.Next()
+		Expect(value).To(Equal(1))
+	})
+
+	It("add up although the last one is repeated beyond the end, which is another matter", func() {
+		p, asked := walked(numbered(9), 3, func(list []string, value, size int) ([]string, bool) { return cut(list, min(value, 6), size), true })
+		Expect(asked).To(HaveExactElements(0, 1, 3, 6, 9))
+		Expect(p.Faults().None()).To(BeTrue())
+		Expect(p.Beyond(9)).To(BeTrue())
+		Expect(p.Beyond(6)).To(BeFalse())
+	})
+
+	It("say nothing where page 1 is refused", func() {
+		p, asked := walked(numbered(10), 3, func([]string, int, int) ([]string, bool) { return nil, false })
+		Expect(p.Meaning()).To(BeEmpty())
+		Expect(asked).To(HaveExactElements(0, 1, 3))
+	})
+
+	DescribeTable("show what does not add up",
+		func(s server, repeated, lost []string) {
+			p, _ := walked(numbered(10), 3, s)
+			f := p.Faults()
+			Expect(f.Repeated).To(HaveExactElements(repeated))
+			Expect(f.Lost).To(HaveExactElements(lost))
+		},
+		Entry("the second page repeats the first, by offset", server(func(list []string, value, size int) ([]string, bool) {
+			if value == size {
+				value = 0
+			}
+			return cut(list, value, size), true
+		}), []string{"0", "1", "2"}, []string{"3", "4", "5"}),
+		Entry("the second page repeats the first, by number", server(func(list []string, value, size int) ([]string, bool) {
+			return cut(list, max(value-1, 0)*size, size), true
+		}), nil, nil), // this is a number from 1
+		Entry("only one page repeats, by number", server(func(list []string, value, size int) ([]string, bool) {
+			if value == 1 {
+				value = 0
+			}
+			return cut(list, value*size, size), true
+		}), nil, []string{"3", "4", "5"}),
+		Entry("an item is lost between pages", server(func(list []string, value, size int) ([]string, bool) {
+			return slices.DeleteFunc(slices.Clone(cut(list, value, size)), func(i string) bool { return i == "5" && value > 0 }), true
+		}), nil, []string{"5"}),
+		Entry("pages overlap by one", server(func(list []string, value, size int) ([]string, bool) {
+			return cut(list, value*size-min(value, 1), size), true
+		}), []string{"2"}, nil),
+	)
+
+	It("leave open what is lost when pages of a long list come in another order", func() {
+		list := numbered(100)
+		turned := slices.Clone(list)
+		slices.Reverse(turned)
+		p, _ := walked(list, 3, func(_ []string, value, size int) ([]string, bool) { return cut(turned, value, size), true })
+		Expect(p.Faults()).To(Equal(openapi.PageFaults{Reordered: true}))
+	})
+
+	It("count an item that the whole list holds twice as no repetition", func() {
+		list := append(numbered(6), "1")
+		p, _ := walked(list, 3, byOffset)
+		Expect(p.Faults().None()).To(BeTrue())
+	})
+
+	It("name items by their id, or by their text", func() {
+		Expect(openapi.Identities([][]byte{[]byte(`{"id":7}`), []byte(`{"x":1}`)})).To(HaveExactElements("7", `{"x":1}`))
+	})
+})

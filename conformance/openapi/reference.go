@@ -1,0 +1,182 @@
+package openapi
+
+import (
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Escape makes one reference token of an RFC 6901 pointer.
+func Escape(token string) string {
+	return strings.ReplaceAll(strings.ReplaceAll(token, "~", "~0"), "/", "~1")
+}
+
+func unescape(token string) string {
+	return strings.ReplaceAll(strings.ReplaceAll(token, "~1", "/"), "~0", "~")
+}
+
+// Lookup finds the value that an RFC 6901 pointer names in decoded JSON; "" names the value itself.
+func Lookup(value any, pointer string) (any, bool) {
+	if pointer == "" {
+		return value, true
+	}
+	if pointer[0] != '/' {
+		return nil, false
+	}
+	for token := range strings.SplitSeq(pointer[1:], "/") {
+		next, ok := member(value, unescape(token))
+		if !ok {
+			return nil, false
+		}
+		value = next
+	}
+	return value, true
+}
+
+func member(value any, token string) (any, bool) {
+	switch v := value.(type) {
+	case map[string]any:
+		next, ok := v[token]
+		return next, ok
+	case []any:
+		i, err := strconv.Atoi(token)
+		if err != nil || i < 0 || i >= len(v) || strconv.Itoa(i) != token {
+			return nil, false
+		}
+		return v[i], true
+	}
+	return nil, false
+}
+
+// Fragment turns a local reference ("#/components/schemas/A~1B%20C") into its RFC 6901 pointer. ok is false for a reference to
+// another document and for a fragment that is no pointer (RFC 6901 §6).
+func Fragment(ref string) (pointer string, ok bool) {
+	fragment, local := strings.CutPrefix(ref, "#")
+	if !local {
+		return "", false
+	}
+	if decoded, err := url.PathUnescape(fragment); err == nil {
+		fragment = decoded
+	}
+	return fragment, fragment == "" || fragment[0] == '/'
+}
+
+// Raw returns the decoded JSON value at an RFC 6901 pointer: nil, bool, string, json.Number, []any or map[string]any.
+// The value belongs to the document and must not be changed.
+func (d *Document) Raw(pointer string) (any, bool) { return Lookup(d.root, pointer) }
+
+// maxHops bounds a chain of references that name one another.
+const maxHops = 32
+
+// resolve follows $ref until something else stands there; dangling is the reference that led nowhere.
+func (d *Document) resolve(value any) (object map[string]any, dangling string) {
+	for range maxHops {
+		object, _ = value.(map[string]any)
+		ref, ok := object["$ref"].(string)
+		if !ok {
+			return object, ""
+		}
+		if _, value, ok = d.Follow(ref); !ok {
+			return nil, ref
+		}
+	}
+	ref, _ := object["$ref"].(string)
+	return nil, ref
+}
+
+// Follow finds what one local reference names, by pointer or by $anchor, without following references found there.
+func (d *Document) Follow(ref string) (pointer string, value any, ok bool) {
+	pointer, isPointer := Fragment(ref)
+	if !isPointer {
+		if pointer, ok = d.anchors[strings.TrimPrefix(ref, "#")]; !ok || !strings.HasPrefix(ref, "#") {
+			return "", nil, false
+		}
+	}
+	value, ok = Lookup(d.root, pointer)
+	return pointer, value, ok
+}
+
+// Ref is one $ref of the document.
+type Ref struct {
+	Pointer  string // where it stands, RFC 6901, ending in "/$ref"
+	Target   string // as written
+	Resolves bool   // a local reference that names something in this document
+}
+
+// Refs lists every $ref that is a reference (not a name, not inside example, enum, const, default or x- data), by pointer.
+func (d *Document) Refs() []Ref { return slices.Clone(d.refs) }
+
+// Visit is called by [Walk] for each object that is not data: names tells that its members are named by the author.
+type Visit func(pointer string, object map[string]any, names bool)
+
+// Walk visits the objects of a decoded document in the order of their sorted keys, outside of example, enum, const, default and x- data.
+func Walk(root any, visit Visit) { walk(root, "", false, visit) }
+
+func walk(value any, pointer string, names bool, visit Visit) {
+	switch v := value.(type) {
+	case []any:
+		for i, item := range v {
+			walk(item, pointer+"/"+strconv.Itoa(i), false, visit)
+		}
+	case map[string]any:
+		visit(pointer, v, names)
+		for _, key := range sortedKeys(v) {
+			if !names && HoldsData(key) {
+				continue
+			}
+			walk(v[key], pointer+"/"+Escape(key), !names && HoldsNames(key), visit)
+		}
+	}
+}
+
+// index notes all references and anchors in one walk; anchors come first, since references may name them.
+func (d *Document) index() {
+	d.anchors = map[string]string{}
+	Walk(d.root, func(pointer string, object map[string]any, names bool) {
+		if names {
+			return
+		}
+		for _, keyword := range []string{"$anchor", "$dynamicAnchor"} {
+			if name, ok := object[keyword].(string); ok && name != "" {
+				d.anchors[name] = pointer
+			}
+		}
+		if ref, ok := object["$ref"].(string); ok {
+			d.refs = append(d.refs, Ref{Pointer: pointer + "/$ref", Target: ref})
+		}
+	})
+	for i, ref := range d.refs {
+		_, _, d.refs[i].Resolves = d.Follow(ref.Target)
+	}
+}
+
+func sortedKeys(m map[string]any) []string {
+	keys := make([]string, 0, len(m))
+	for k := range m {
+		keys = append(keys, k)
+	}
+	slices.Sort(keys)
+	return keys
+}
+
+// HoldsNames reports whether the members of the object under this keyword carry names chosen by the document's author, such as
+// properties or schemas. A member called "example" or "$ref" in there is a name, not a keyword (OAS 3.0.3 §4.7, Swagger 2.0).
+func HoldsNames(keyword string) bool {
+	switch keyword {
+	case "properties", "patternProperties", "dependentSchemas", "$defs", "definitions",
+		"schemas", "responses", "parameters", "requestBodies", "headers", "securitySchemes", "securityDefinitions",
+		"links", "callbacks", "pathItems", "paths", "webhooks", "content", "encoding", "variables", "mapping", "scopes":
+		return true
+	}
+	return false
+}
+
+// HoldsData reports whether the value under this keyword is plain data, in which a "$ref" is a string like any other.
+func HoldsData(keyword string) bool {
+	switch keyword {
+	case "example", "examples", "enum", "const", "default":
+		return true
+	}
+	return strings.HasPrefix(keyword, "x-")
+}

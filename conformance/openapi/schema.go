@@ -1,0 +1,190 @@
+package openapi
+
+import (
+	"encoding/json"
+	"math"
+	"slices"
+)
+
+// schemaDepth is how deep members are read: an envelope, its list, an item, its members, theirs.
+const schemaDepth = 6
+
+// schemaNodes bounds what one parameter or response may unfold to.
+const schemaNodes = 2000
+
+func (d *Document) schema(value any) Schema {
+	nodes := min(schemaNodes, d.budget)
+	left := nodes
+	s := d.unfold(value, schemaDepth, &left)
+	d.budget -= nodes - max(left, 0)
+	return s
+}
+
+func (d *Document) unfold(value any, depth int, left *int) Schema {
+	if value == nil {
+		return Schema{}
+	}
+	*left--
+	if *left <= 0 || depth <= 0 {
+		return Schema{Declared: true}
+	}
+	raw, dangling := d.resolve(value)
+	s := Schema{Declared: true, Dangling: dangling}
+	if raw == nil {
+		return s
+	}
+	s.Type = typeOf(raw)
+	s.Format = stringValue(raw["format"])
+	s.Enum = enumOf(raw["enum"])
+	s.Minimum, s.ExclusiveMinimum = bound(raw["minimum"], raw["exclusiveMinimum"], 1)
+	s.Maximum, s.ExclusiveMaximum = bound(raw["maximum"], raw["exclusiveMaximum"], -1)
+	s.MultipleOf, s.Pattern = number(raw["multipleOf"]), stringValue(raw["pattern"])
+	s.MinLength, s.MaxLength = length(raw["minLength"]), length(raw["maxLength"])
+	if v, ok := raw["default"]; ok {
+		s.Default, _ = json.Marshal(v) // it was JSON before
+	}
+	s.Required = stringValues(raw["required"])
+	if items, ok := raw["items"]; ok {
+		inner := d.unfold(items, depth-1, left)
+		s.Items = &inner
+	}
+	if properties, _ := raw["properties"].(map[string]any); len(properties) > 0 {
+		s.Properties = make(map[string]Schema, len(properties))
+		for _, name := range sortedKeys(properties) {
+			if *left <= 0 {
+				break
+			}
+			s.Properties[name] = d.unfold(properties[name], depth-1, left)
+		}
+	}
+	parts, _ := raw["allOf"].([]any)
+	for _, part := range parts {
+		if *left <= 0 {
+			break
+		}
+		s.merge(d.unfold(part, depth-1, left))
+	}
+	return s
+}
+
+// merge adds what one part of an allOf says and the schema itself does not.
+func (s *Schema) merge(part Schema) {
+	if s.Dangling == "" {
+		s.Dangling = part.Dangling
+	}
+	if s.Type == "" {
+		s.Type = part.Type
+	}
+	if s.Format == "" {
+		s.Format = part.Format
+	}
+	if s.Enum == nil {
+		s.Enum = part.Enum
+	}
+	if s.Minimum == nil {
+		s.Minimum, s.ExclusiveMinimum = part.Minimum, part.ExclusiveMinimum
+	}
+	if s.Maximum == nil {
+		s.Maximum, s.ExclusiveMaximum = part.Maximum, part.ExclusiveMaximum
+	}
+	if s.MultipleOf == nil {
+		s.MultipleOf = part.MultipleOf
+	}
+	if s.MinLength == nil {
+		s.MinLength = part.MinLength
+	}
+	if s.MaxLength == nil {
+		s.MaxLength = part.MaxLength
+	}
+	if s.Pattern == "" {
+		s.Pattern = part.Pattern
+	}
+	if s.Default == nil {
+		s.Default = part.Default
+	}
+	if s.Items == nil {
+		s.Items = part.Items
+	}
+	for name, property := range part.Properties {
+		if s.Properties == nil {
+			s.Properties = map[string]Schema{}
+		}
+		if _, own := s.Properties[name]; !own {
+			s.Properties[name] = property
+		}
+	}
+	for _, name := range part.Required {
+		if !slices.Contains(s.Required, name) {
+			s.Required = append(s.Required, name)
+		}
+	}
+}
+
+// typeOf reads "type"; of a list (OpenAPI 3.1) the first that is not null. Properties or items tell it where the word is missing.
+func typeOf(raw map[string]any) string {
+	switch t := raw["type"].(type) {
+	case string:
+		return t
+	case []any:
+		for _, v := range t {
+			if s, ok := v.(string); ok && s != "null" {
+				return s
+			}
+		}
+	}
+	if _, ok := raw["properties"].(map[string]any); ok {
+		return "object"
+	}
+	if _, ok := raw["items"]; ok {
+		return "array"
+	}
+	return ""
+}
+
+func enumOf(value any) []string {
+	list, _ := value.([]any)
+	var out []string
+	for _, v := range list {
+		switch v := v.(type) {
+		case string:
+			out = append(out, v)
+		case json.Number:
+			out = append(out, v.String())
+		case bool:
+			out = append(out, map[bool]string{true: "true", false: "false"}[v])
+		}
+	}
+	return out
+}
+
+// bound reads a bound with its exclusive form: true beside it (OpenAPI 3.0), or a number of its own (3.1). Of two the narrower holds;
+// upward is 1 for a minimum and -1 for a maximum.
+func bound(inclusive, exclusive any, upward float64) (at *float64, excluded bool) {
+	at = number(inclusive)
+	if own := number(exclusive); own != nil && (at == nil || (*own-*at)*upward >= 0) {
+		return own, true
+	}
+	return at, at != nil && isTrue(exclusive)
+}
+
+// length reads a count that can be worked with.
+func length(value any) *int {
+	f := number(value)
+	if f == nil || *f < 0 || *f > math.MaxInt32 {
+		return nil
+	}
+	n := int(*f)
+	return &n
+}
+
+func number(value any) *float64 {
+	n, ok := value.(json.Number)
+	if !ok {
+		return nil
+	}
+	f, err := n.Float64()
+	if err != nil {
+		return nil
+	}
+	return &f
+}

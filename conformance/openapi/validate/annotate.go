@@ -1,0 +1,316 @@
+package validate
+
+import (
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"github.com/rin-network/rin/conformance/evidence"
+	"github.com/rin-network/rin/conformance/openapi"
+)
+
+// annotation is the judging of one answer.
+type annotation struct {
+	judge  *Judge
+	op     openapi.Operation
+	answer *evidence.Response
+	out    *evidence.SchemaFindings
+	found  collector
+	schema string // pointer
+}
+
+// describedBy finds the schema of the body by status and media type, and notes where they are not described.
+func (a *annotation) describedBy(method string) (pointer string, ok bool) {
+	status, described := declaredStatus(a.op, a.answer.Status)
+	if !described {
+		a.note(evidence.FindingStatus, statuses(a.op), strconv.Itoa(a.answer.Status), a.op.Pointer+"/responses")
+		return a.unjudged("status %d is not described", a.answer.Status)
+	}
+	a.judgeHeaders(status)
+	if method == "HEAD" || a.answer.Status == 204 || a.answer.Status == 304 {
+		return a.unjudged("this answer has no body")
+	}
+	response := a.op.Responses[status]
+	keyword := a.op.Pointer + "/responses/" + openapi.Escape(status)
+	sent := mediaType(evidence.Values(a.answer.Header, "Content-Type"))
+	success := a.answer.Status/100 == 2
+	if len(response.Content) == 0 {
+		if success && status != "default" && len(a.answer.Body) > 0 {
+			a.note(evidence.FindingMediaType, "no body is described", mediaOr(sent), keyword)
+		}
+		return a.unjudged("no schema is declared for this answer")
+	}
+	media, covered := declaredMedia(response, sent)
+	if !covered && len(a.answer.Body) > 0 {
+		a.note(evidence.FindingMediaType, enumerate(medias(response), ""), mediaOr(sent), keyword+"/content")
+	}
+	switch {
+	case covered && !isJSON(sent) && !a.likelyJSON():
+		return a.unjudged("not JSON: the answer is %s", sent)
+	case !covered:
+		// JSON under a wrong name is still worth judging, if it is clear which schema it is meant for.
+		if media, ok = onlyJSON(response); !ok || isJSON(sent) || !a.likelyJSON() {
+			return a.unjudged("not JSON as described: the answer is %s", mediaOr(sent))
+		}
+	}
+	pointer, why := responseSchema(a.judge.doc, a.op, status, media)
+	if why != "" {
+		return a.unjudged("%s", why)
+	}
+	return pointer, true
+}
+
+func mediaOr(sent string) string {
+	if sent == "" {
+		return "no Content-Type"
+	}
+	return openapi.Clip(sent, 80)
+}
+
+// onlyJSON returns the one described media type that is JSON.
+func onlyJSON(response openapi.Response) (string, bool) {
+	found := ""
+	for _, key := range medias(response) {
+		kind, _, _ := strings.Cut(strings.ToLower(key), ";")
+		if isJSON(strings.TrimSpace(kind)) {
+			if found != "" {
+				return "", false
+			}
+			found = key
+		}
+	}
+	return found, found != ""
+}
+
+func (a *annotation) likelyJSON() bool {
+	first := firstByte(a.answer.Body)
+	return first == '{' || first == '['
+}
+
+func (a *annotation) unjudged(format string, args ...any) (string, bool) {
+	a.out.Why = fmt.Sprintf(format, args...)
+	return "", false
+}
+
+func (a *annotation) note(kind evidence.FindingKind, expected, got, keyword string) {
+	a.found.add([]difference{{Finding: evidence.Finding{Kind: kind, Expected: expected, Got: got, Keyword: openapi.Clip(keyword, 300)}}})
+}
+
+// judgeBody reads the body and applies the schema, to the members of a list one by one where that means the same.
+func (a *annotation) judgeBody(pointer string) {
+	body := a.answer.Body
+	switch {
+	case a.answer.BodyError != "":
+		a.unjudged("not JSON: the body could not be read: %s", openapi.Clip(a.answer.BodyError, 160))
+		return
+	case len(body) > maxBody:
+		a.unjudged("the body has %d bytes, more than the %d that are judged", len(body), maxBody)
+		a.out.Undecided = true
+		return
+	case firstByte(body) == 0:
+		a.unjudged("not JSON: the body is empty")
+		return
+	}
+	c, why := a.judge.schema(pointer)
+	if why != "" {
+		a.unjudged("%s", why)
+		a.out.Undecided = true
+		return
+	}
+	a.schema = pointer
+	key := a.keyOf(body)
+	judged, known := a.judge.memory.recall(key)
+	if !known {
+		judged = a.apply(c)
+		a.judge.memory.keep(key, judged)
+	}
+	a.out.Judged, a.out.Items = judged.why == "", judged.items
+	if judged.why != "" {
+		a.out.Why, a.out.Undecided = judged.why, judged.undecided
+	}
+	a.found.join(judged.found)
+}
+
+// apply judges the body by its schema.
+func (a *annotation) apply(c *compiled) bodyJudged {
+	defer c.meter.begin()()
+	others := a.found
+	a.found = collector{}
+	array := firstByte(a.answer.Body) == '['
+	var err error
+	switch {
+	case array && c.items != nil:
+		err = a.judgeItems(c, c.items)
+		a.judgeLength(c)
+	case array && c.shape.kind == "object":
+		err = a.judgeSingleAsList(c)
+	case a.answer.Truncated:
+		err = fmt.Errorf("the body was cut off after %d bytes", len(a.answer.Body))
+	default:
+		err = a.judgeWhole(c)
+	}
+	out := bodyJudged{found: a.found, items: a.out.Items}
+	a.found = others
+	if err != nil {
+		// What was found before the fault is no reliable account of the body.
+		var ours judgeFault
+		out = bodyJudged{why: unreadable(err), undecided: errors.As(err, &ours)}
+	}
+	return out
+}
+
+func (a *annotation) judgeItems(c *compiled, schema *jsonschema.Schema) error {
+	if items, ok := a.wellFormed(schema == c.whole); ok {
+		return a.judgeUnknown(c, schema, items)
+	}
+	var fault error
+	n, err := readItems(a.answer.Body, a.answer.Truncated, func(i int, item any) {
+		found, err := c.apply(schema, item)
+		if err != nil && fault == nil {
+			fault = judgeFault{err}
+		}
+		a.add(found, strconv.Itoa(i))
+	})
+	a.out.Items = n
+	if err != nil {
+		return err
+	}
+	return fault
+}
+
+// judgeLength stands in for minItems and maxItems, which the schema of the items does not know.
+func (a *annotation) judgeLength(c *compiled) {
+	n := int64(a.out.Items)
+	if limit := c.shape.min; limit != nil && n < *limit && !a.answer.Truncated {
+		a.add([]difference{{Finding: evidence.Finding{Kind: evidence.FindingOther, Expected: fmt.Sprintf("at least %d items", *limit),
+			Got: fmt.Sprintf("%d items", n), Keyword: a.schema + "/minItems"}}})
+	}
+	if limit := c.shape.max; limit != nil && n > *limit {
+		a.add([]difference{{Finding: evidence.Finding{Kind: evidence.FindingOther, Expected: fmt.Sprintf("at most %d items", *limit),
+			Got: fmt.Sprintf("%d items", n), Keyword: a.schema + "/maxItems"}}})
+	}
+}
+
+// judgeSingleAsList deals with an array where one object is declared: the mismatch is noted, and if an erratum explains it, each member is
+// judged against the object.
+func (a *annotation) judgeSingleAsList(c *compiled) error {
+	top := difference{Finding: evidence.Finding{Kind: evidence.FindingTopLevel, Expected: "object", Got: "array", Keyword: a.schema + "/type"}}
+	if a.erratum(top) == "" {
+		n, err := readItems(a.answer.Body, a.answer.Truncated, func(int, any) {})
+		a.out.Items = n
+		a.add([]difference{top})
+		return err
+	}
+	a.add([]difference{top})
+	return a.judgeItems(c, c.whole)
+}
+
+func (a *annotation) judgeWhole(c *compiled) error {
+	value, err := readWhole(a.answer.Body)
+	if err != nil {
+		return err
+	}
+	a.out.Items = 1
+	if list, ok := value.([]any); ok {
+		a.out.Items = len(list)
+	}
+	found, err := c.apply(c.whole, value)
+	if err != nil {
+		return judgeFault{err}
+	}
+	a.add(found)
+	return nil
+}
+
+// add marks what errata explain and tells a wrong type of the whole answer from one inside.
+func (a *annotation) add(found []difference, prefix ...string) {
+	for i, d := range found {
+		if d.Kind == evidence.FindingType && len(d.at) == 0 && len(prefix) == 0 {
+			found[i].Kind = evidence.FindingTopLevel
+		}
+		found[i].Erratum = a.erratum(found[i])
+	}
+	a.found.add(found, prefix...)
+}
+
+func (a *annotation) erratum(d difference) string {
+	return erratumFor(a.judge.errata, a.judge.doc, finding{Finding: d.Finding, schema: a.schema, list: a.list()})
+}
+
+// list reports an operation that can only be a list: nothing in its path asks for one thing.
+func (a *annotation) list() bool { return len(a.op.TemplateParameters()) == 0 }
+
+// judgeFault is a failure on rin's side, not a fault of the body.
+type judgeFault struct{ error }
+
+func unreadable(err error) string {
+	if fault, ok := err.(judgeFault); ok {
+		return openapi.Clip(fault.Error(), 200)
+	}
+	return "not JSON that can be judged: " + openapi.Clip(err.Error(), 160)
+}
+
+// listed is an item of a list as text. One that was judged before and is as described need not be read again.
+type listed struct {
+	text  []byte
+	key   itemKey
+	good  bool
+	steps int // it took to see that
+}
+
+// wellFormed cuts a list in its items; ok is false when it breaks off, is no JSON, or is too long to be held. single says that the items
+// are judged by the schema of the whole.
+func (a *annotation) wellFormed(single bool) (items []listed, ok bool) {
+	if a.answer.Truncated {
+		return nil, false
+	}
+	texts, whole := openapi.Split(a.answer.Body)
+	if !whole {
+		return nil, false
+	}
+	items = make([]listed, len(texts))
+	for i, text := range texts {
+		item := listed{text: text, key: itemKey{a.schema, single, sha256.Sum256(text)}}
+		item.steps, item.good = a.judge.memory.recallItem(item.key)
+		if !item.good && !json.Valid(text) {
+			return nil, false
+		}
+		items[i] = item
+	}
+	return items, true
+}
+
+// judgeUnknown judges the items that were not seen before. The others count with the steps that they took, so that it does not matter
+// which answer came first.
+func (a *annotation) judgeUnknown(c *compiled, schema *jsonschema.Schema, items []listed) error {
+	var fault error
+	for i, item := range items {
+		a.out.Items = i
+		if item.good {
+			if c.meter.body -= item.steps; c.meter.body < 0 && fault == nil {
+				fault = judgeFault{errSteps}
+			}
+			continue
+		}
+		r := reader{dec: newDecoder(item.text), plain: isPlain(item.text)}
+		value, err := r.value(1)
+		if err != nil {
+			return err
+		}
+		found, err := c.apply(schema, value)
+		switch {
+		case err != nil && fault == nil:
+			fault = judgeFault{err}
+		case err == nil && len(found) == 0:
+			a.judge.memory.keepItem(item.key, stepsPerValue-c.meter.value)
+		}
+		a.add(found, strconv.Itoa(i))
+	}
+	a.out.Items = len(items)
+	return fault
+}

@@ -1,0 +1,387 @@
+package validate
+
+import (
+	"cmp"
+	"fmt"
+	"math/big"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+	"github.com/santhosh-tekuri/jsonschema/v6/kind"
+
+	"github.com/rin-network/rin/conformance/evidence"
+	"github.com/rin-network/rin/conformance/openapi"
+)
+
+// difference is a finding with the place of its value still in parts, for sorting.
+type difference struct {
+	evidence.Finding
+	at []string
+	// format is the word under "format" that the finding is about; empty for other findings.
+	format string
+	// place is told in place of a path where the value is not in the body.
+	place string
+}
+
+// describe turns the errors of the library at one value into differences.
+func (c *compiled) describe(err *jsonschema.ValidationError) []difference {
+	at := append([]string{}, err.InstanceLocation...)
+	make1 := func(k evidence.FindingKind, expected, got string) []difference {
+		return []difference{{Finding: evidence.Finding{Kind: k, Expected: expected, Got: got, Keyword: c.keyword(err)}, at: at}}
+	}
+	switch k := err.ErrorKind.(type) {
+	case *kind.Type:
+		return make1(evidence.FindingType, strings.Join(k.Want, " or "), k.Got)
+	case *kind.Required:
+		return c.missing(err, k.Missing)
+	case *kind.DependentRequired:
+		return c.missing(err, k.Missing)
+	case *kind.Enum:
+		if k.Got == nil {
+			return make1(evidence.FindingType, vocabulary(k.Want), "null")
+		}
+		return make1(evidence.FindingEnum, vocabulary(k.Want), scalar(k.Got))
+	case *kind.Const:
+		return make1(evidence.FindingEnum, vocabulary([]any{k.Want}), scalar(k.Got))
+	case *kind.Format:
+		return c.malformed(err, k)
+	case *kind.AdditionalProperties:
+		var out []difference
+		for _, name := range k.Properties {
+			d := make1(evidence.FindingOther, "no member beside the declared ones", "a member that is not declared")[0]
+			d.at = append(append([]string{}, at...), name)
+			out = append(out, d)
+		}
+		return out
+	}
+	expected, got := describeOther(err.ErrorKind)
+	return make1(evidence.FindingOther, expected, got)
+}
+
+func (c *compiled) missing(err *jsonschema.ValidationError, names []string) []difference {
+	var out []difference
+	for _, name := range names {
+		out = append(out, difference{
+			Finding: evidence.Finding{Kind: evidence.FindingRequired, Expected: "a required member", Got: "nothing", Keyword: c.keyword(err)},
+			at:      append(append([]string{}, err.InstanceLocation...), name),
+		})
+	}
+	return out
+}
+
+// malformed shows what stands in place of a date, since a date is no personal secret and the cause is seen at once. Other values stay hidden.
+func (c *compiled) malformed(err *jsonschema.ValidationError, k *kind.Format) []difference {
+	d := difference{at: append([]string{}, err.InstanceLocation...), format: k.Want}
+	d.Kind, d.Expected, d.Got, d.Keyword = evidence.FindingFormat, k.Want, "a malformed "+k.Want, c.keyword(err)
+	switch k.Want {
+	case "date":
+		d.Expected, d.Got = "date (RFC 3339 full-date, a day that exists)", scalar(k.Got)
+	case "date-time":
+		d.Expected, d.Got = "date-time (RFC 3339 with offset, a day that exists)", scalar(k.Got)
+	case "int32", "int64":
+		d.Kind, d.Got = evidence.FindingOther, "a number out of its range"
+	case "uuid":
+		d.Kind = evidence.FindingOther
+	}
+	return []difference{d}
+}
+
+// describeOther words the rarer keywords; lengths and counts are told, values are not.
+func describeOther(k jsonschema.ErrorKind) (expected, got string) {
+	switch k := k.(type) {
+	case *kind.MinLength:
+		return fmt.Sprintf("at least %d characters", k.Want), fmt.Sprintf("%d characters", k.Got)
+	case *kind.MaxLength:
+		return fmt.Sprintf("at most %d characters", k.Want), fmt.Sprintf("%d characters", k.Got)
+	case *kind.MinItems:
+		return fmt.Sprintf("at least %d items", k.Want), fmt.Sprintf("%d items", k.Got)
+	case *kind.MaxItems:
+		return fmt.Sprintf("at most %d items", k.Want), fmt.Sprintf("%d items", k.Got)
+	case *kind.MinProperties:
+		return fmt.Sprintf("at least %d members", k.Want), fmt.Sprintf("%d members", k.Got)
+	case *kind.MaxProperties:
+		return fmt.Sprintf("at most %d members", k.Want), fmt.Sprintf("%d members", k.Got)
+	case *kind.Minimum:
+		return "at least " + ratText(k.Want), "a smaller number"
+	case *kind.Maximum:
+		return "at most " + ratText(k.Want), "a larger number"
+	case *kind.ExclusiveMinimum:
+		return "more than " + ratText(k.Want), "a number that is not more"
+	case *kind.ExclusiveMaximum:
+		return "less than " + ratText(k.Want), "a number that is not less"
+	case *kind.MultipleOf:
+		return "a multiple of " + ratText(k.Want), "another number"
+	case *kind.Pattern:
+		return "text that matches " + openapi.Clip(k.Want, 80), "text that does not"
+	case *kind.UniqueItems:
+		return "items that all differ", fmt.Sprintf("items %d and %d are equal", k.Duplicates[0], k.Duplicates[1])
+	case *kind.OneOf:
+		if len(k.Subschemas) == 2 {
+			return "exactly one of the alternatives", fmt.Sprintf("alternatives %d and %d both match", k.Subschemas[0], k.Subschemas[1])
+		}
+		return "exactly one of the alternatives", "none matches"
+	case *kind.AnyOf:
+		return "one of the alternatives", "none matches"
+	case *kind.Not:
+		return "anything but the excluded schema", "a value that it matches"
+	case *kind.FalseSchema:
+		return "no value here", "a value"
+	case *kind.PropertyNames:
+		return "member names as declared", "another member name"
+	case *kind.Contains, *kind.MinContains:
+		return "a list that contains a declared item", "too few of them"
+	case *kind.MaxContains:
+		return "a list that contains a declared item", "too many of them"
+	}
+	return "a value as the schema says", "another value"
+}
+
+// keyword is the place in the document that the error is about.
+func (c *compiled) keyword(err *jsonschema.ValidationError) string {
+	_, fragment, _ := strings.Cut(err.SchemaURL, "#")
+	pointer, _ := openapi.Fragment("#" + fragment)
+	name, rest, _ := strings.Cut(strings.TrimPrefix(pointer, definitionAt), "/")
+	from := c.origins[name]
+	if from.exact {
+		return from.pointer
+	}
+	if rest != "" {
+		from.pointer += "/" + rest
+	}
+	for _, token := range err.ErrorKind.KeywordPath() {
+		from.pointer += "/" + openapi.Escape(token)
+	}
+	return openapi.Clip(from.pointer, 300)
+}
+
+// vocabulary lists the allowed values, bounded.
+func vocabulary(values []any) string {
+	list := make([]string, 0, len(values))
+	for _, v := range values {
+		list = append(list, scalar(v))
+	}
+	return "one of " + enumerate(list, "no value")
+}
+
+// scalar shows a value of an enumeration or in place of a date: at most 40 characters; of objects and lists only the type.
+func scalar(value any) string {
+	switch v := value.(type) {
+	case string:
+		return strconv.Quote(openapi.Clip(v, 40))
+	case map[string]any, []any:
+		return openapi.JSONType(value)
+	case nil:
+		return "null"
+	default:
+		return openapi.Clip(fmt.Sprint(v), 40)
+	}
+}
+
+// differences walks the tree of errors down to its causes. Of alternatives that all fail, only the one that the value comes closest to is
+// told: the others say nothing about what to mend.
+func (c *compiled) differences(err *jsonschema.ValidationError) []difference {
+	if len(err.Causes) == 0 {
+		return c.describe(err)
+	}
+	switch err.ErrorKind.(type) {
+	case *kind.OneOf, *kind.AnyOf:
+		return c.closest(err)
+	case *kind.Contains, *kind.MinContains, *kind.PropertyNames:
+		return c.describe(err)
+	}
+	var out []difference
+	for _, cause := range err.Causes {
+		out = append(out, c.differences(cause)...)
+	}
+	return out
+}
+
+// closest picks the alternative with the fewest differences at the value itself, then in all. Alternatives that fail by the type of the
+// value alone become one difference that names all the types.
+func (c *compiled) closest(err *jsonschema.ValidationError) []difference {
+	var best []difference
+	bestScore := [3]int{}
+	var wanted []string
+	onlyTypes := true
+	for _, cause := range err.Causes {
+		found := c.differences(cause)
+		if len(found) == 0 {
+			continue
+		}
+		score := distance(found, len(err.InstanceLocation))
+		if score[0] == 0 {
+			onlyTypes = false
+		}
+		for _, d := range found {
+			if d.Kind == evidence.FindingType && len(d.at) == len(err.InstanceLocation) && !slices.Contains(wanted, d.Expected) {
+				wanted = append(wanted, d.Expected)
+			}
+		}
+		if best == nil || slices.Compare(score[:], bestScore[:]) < 0 {
+			best, bestScore = found, score
+		}
+	}
+	switch {
+	case best == nil:
+		return c.describe(err)
+	case onlyTypes && len(wanted) > 1:
+		i := slices.IndexFunc(best, func(d difference) bool { return d.Kind == evidence.FindingType })
+		merged := best[i]
+		merged.Expected = strings.Join(wanted, " or ")
+		merged.Keyword = c.keyword(err)
+		return []difference{merged}
+	}
+	return best
+}
+
+// distance ranks an alternative: a wrong type of the value itself is farthest, then what tells subtypes apart one level below (a missing
+// member, a value outside its enumeration), then the number of differences.
+func distance(found []difference, level int) (score [3]int) {
+	for _, d := range found {
+		switch {
+		case d.Kind == evidence.FindingType && len(d.at) == level:
+			score[0]++
+		case (d.Kind == evidence.FindingEnum || d.Kind == evidence.FindingRequired) && len(d.at) <= level+1:
+			score[1]++
+		}
+	}
+	score[2] = len(found)
+	return score
+}
+
+func ratText(r *big.Rat) string {
+	return openapi.Clip(strings.TrimSuffix(r.FloatString(6), ".000000"), 40)
+}
+
+// maxFindings bounds the findings kept of one answer.
+const maxFindings = 200
+
+// collector keeps the first findings of each sort, so that thousands of one sort do not hide a single one of another.
+type collector struct {
+	total int
+	sorts map[sort][]difference
+}
+
+// sort is what a requirement may want to tell apart.
+type sort struct {
+	kind            evidence.FindingKind
+	erratum, format string
+}
+
+// add takes the differences of one value; prefix is its place in the answer.
+func (c *collector) add(found []difference, prefix ...string) {
+	for i := range found {
+		found[i].at = append(slices.Clone(prefix), found[i].at...)
+		found[i].Path = cmp.Or(found[i].place, path(found[i].at))
+	}
+	slices.SortStableFunc(found, compareDifferences)
+	found = slices.CompactFunc(found, func(a, b difference) bool {
+		return a.Kind == b.Kind && a.Path == b.Path && a.Expected == b.Expected && a.Got == b.Got
+	})
+	c.total += len(found)
+	if c.sorts == nil {
+		c.sorts = map[sort][]difference{}
+	}
+	for _, d := range found {
+		s := sort{d.Kind, d.Erratum, d.format}
+		if len(c.sorts[s]) < maxFindings {
+			c.sorts[s] = append(c.sorts[s], d)
+		}
+	}
+}
+
+// join takes what another collector found after this one, which stays as it is.
+func (c *collector) join(later collector) {
+	c.total += later.total
+	if c.sorts == nil {
+		c.sorts = map[sort][]difference{}
+	}
+	for s, list := range later.sorts {
+		c.sorts[s] = append(c.sorts[s], list[:min(len(list), maxFindings-len(c.sorts[s]))]...)
+	}
+}
+
+// findings returns at most maxFindings, by place and keyword; each sort has an equal share, and what one leaves the others take.
+func (c *collector) findings() []evidence.Finding {
+	var queues [][]difference
+	for _, list := range c.sorts {
+		queues = append(queues, list)
+	}
+	slices.SortFunc(queues, func(a, b []difference) int { return cmp.Or(len(a)-len(b), compareDifferences(a[0], b[0])) })
+	var kept []difference
+	for i, list := range queues {
+		share := (maxFindings - len(kept)) / (len(queues) - i)
+		kept = append(kept, list[:min(len(list), share)]...)
+	}
+	slices.SortStableFunc(kept, compareDifferences)
+	out := make([]evidence.Finding, len(kept))
+	for i, d := range kept {
+		out[i] = d.Finding
+	}
+	return out
+}
+
+// compareDifferences orders by place, with list positions as numbers, then by what is the matter.
+func compareDifferences(a, b difference) int {
+	for i := range min(len(a.at), len(b.at)) {
+		if a.at[i] == b.at[i] {
+			continue
+		}
+		x, errX := strconv.Atoi(a.at[i])
+		y, errY := strconv.Atoi(b.at[i])
+		if errX == nil && errY == nil && x != y {
+			return cmp.Compare(x, y)
+		}
+		return cmp.Compare(a.at[i], b.at[i])
+	}
+	return cmp.Or(
+		cmp.Compare(len(a.at), len(b.at)),
+		cmp.Compare(a.place, b.place),
+		cmp.Compare(a.Kind, b.Kind),
+		cmp.Compare(a.Expected, b.Expected),
+		cmp.Compare(a.Got, b.Got),
+		cmp.Compare(len(a.Keyword), len(b.Keyword)),
+		cmp.Compare(a.Keyword, b.Keyword),
+	)
+}
+
+// path writes the place of a value as a JSON path: $[3].callStages[0].callStageEnd.
+func path(at []string) string {
+	const most = 60 // parts
+	var b strings.Builder
+	b.WriteByte('$')
+	for i, part := range at {
+		switch {
+		case i == most:
+			b.WriteString("…")
+			return b.String()
+		case isIndex(part):
+			b.WriteString("[" + part + "]")
+		case isName(part):
+			b.WriteString("." + part)
+		default:
+			b.WriteString("[" + strconv.Quote(openapi.Clip(part, 64)) + "]")
+		}
+	}
+	return b.String()
+}
+
+func isIndex(s string) bool {
+	n, err := strconv.Atoi(s)
+	return err == nil && n >= 0 && strconv.Itoa(n) == s
+}
+
+func isName(s string) bool {
+	if s == "" || len(s) > 64 {
+		return false
+	}
+	for i, r := range s {
+		letter := r == '_' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z'
+		if !letter && (i == 0 || r < '0' || r > '9') {
+			return false
+		}
+	}
+	return true
+}

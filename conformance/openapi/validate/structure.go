@@ -1,0 +1,154 @@
+package validate
+
+import (
+	"fmt"
+	"log/slog"
+	"slices"
+	"strings"
+
+	"github.com/pb33f/libopenapi"
+	"github.com/pb33f/libopenapi-validator/config"
+	"github.com/pb33f/libopenapi-validator/schema_validation"
+	"github.com/pb33f/libopenapi/datamodel"
+	"github.com/santhosh-tekuri/jsonschema/v6"
+	"github.com/santhosh-tekuri/jsonschema/v6/kind"
+	"golang.org/x/text/language"
+	"golang.org/x/text/message"
+
+	"github.com/rin-network/rin/conformance/evidence"
+	"github.com/rin-network/rin/conformance/openapi"
+)
+
+const (
+	maxFaults    = 20      // listed (SPC-07)
+	maxStructure = 1 << 20 // bytes; the library's reader needs hundreds of times that much memory
+)
+
+// Structure compares a reduced document with the meta-schema of its version, OpenAPI 3 or Swagger 2.0, as libopenapi-validator holds it,
+// and lists the causes, each with its place in the document. An empty list means that it fits. Documents over 1 MiB and those of other
+// versions are not compared: err says so.
+func Structure(reduced []byte) (faults []string, err error) {
+	return structure(evidence.Document{Reduced: reduced})
+}
+
+// structure leaves out the faults of places that the guard emptied: what stood there is in another document.
+func structure(guarded evidence.Document) (faults []string, err error) {
+	reduced := guarded.Reduced
+	defer func() {
+		if r := recover(); r != nil {
+			faults, err = nil, fmt.Errorf("the document could not be compared with the meta-schema: %v", r)
+		}
+	}()
+	if len(reduced) > maxStructure {
+		return nil, fmt.Errorf("the document has %d bytes, too many to compare it with the meta-schema (limit %d)", len(reduced), maxStructure)
+	}
+	options := datamodel.NewDocumentConfiguration()
+	options.Logger = slog.New(slog.DiscardHandler)
+	doc, err := libopenapi.NewDocumentWithConfiguration(reduced, options)
+	if err != nil {
+		return nil, fmt.Errorf("read document: %w", err)
+	}
+	defer doc.Release()
+	if v := doc.GetVersion(); !strings.HasPrefix(v, "3.0") && !strings.HasPrefix(v, "3.1") && v != "2.0" {
+		return nil, fmt.Errorf("there is no meta-schema for version %q here", openapi.Clip(v, 20))
+	}
+	valid, found := schema_validation.ValidateOpenAPIDocument(doc, config.WithRegexEngine(compilePattern))
+	if valid {
+		return nil, nil
+	}
+	for _, e := range found {
+		if len(e.SchemaValidationErrors) == 0 {
+			faults = append(faults, openapi.Clip(e.Reason, 200))
+			continue
+		}
+		// Every entry holds the same tree of causes.
+		for _, f := range leaves(e.SchemaValidationErrors[0].OriginalJsonSchemaError) {
+			if !insideRemoved(guarded.Removed, f.pointer) {
+				faults = append(faults, f.String())
+			}
+		}
+	}
+	slices.Sort(faults)
+	faults = slices.Compact(faults)
+	return faults[:min(len(faults), maxFaults)], nil
+}
+
+// structureFault is one cause with its place in the document.
+type structureFault struct {
+	pointer string // RFC 6901
+	place   string
+	words   string
+}
+
+func (f structureFault) String() string { return f.place + ": " + f.words }
+
+// insideRemoved reports whether the guard took a foreign reference out of the place, or out of one around it.
+func insideRemoved(removed []evidence.Removed, pointer string) bool {
+	return slices.ContainsFunc(removed, func(r evidence.Removed) bool {
+		at, isRef := strings.CutSuffix(r.Pointer, "/$ref")
+		return isRef && (pointer == at || strings.HasPrefix(pointer, at+"/"))
+	})
+}
+
+// leaves lists the causes at the ends of the tree.
+func leaves(err *jsonschema.ValidationError) []structureFault {
+	if err == nil {
+		return nil
+	}
+	switch err.ErrorKind.(type) {
+	case *kind.OneOf, *kind.AnyOf:
+		return deepest(err.Causes)
+	}
+	if len(err.Causes) == 0 {
+		words := err.ErrorKind.LocalizedString(message.NewPrinter(language.English))
+		return []structureFault{{pointerTo(err.InstanceLocation), openapi.Clip(path(err.InstanceLocation), 200), openapi.Clip(words, 160)}}
+	}
+	var out []structureFault
+	for _, cause := range err.Causes {
+		out = append(out, leaves(cause)...)
+	}
+	return out
+}
+
+// deepest picks the alternative that got farthest into the document: "a reference or a schema" fails for its schema, not for
+// being no reference. Of several the one with the fewest faults is the one that was meant.
+func deepest(causes []*jsonschema.ValidationError) []structureFault {
+	best, reach := []structureFault(nil), -1
+	for _, cause := range causes {
+		r, own := depthOf(cause), leaves(cause)
+		if r > reach || r == reach && len(own) < len(best) {
+			best, reach = own, r
+		}
+	}
+	return best
+}
+
+func depthOf(err *jsonschema.ValidationError) int {
+	deepest := len(err.InstanceLocation)
+	for _, cause := range err.Causes {
+		deepest = max(deepest, depthOf(cause))
+	}
+	return deepest
+}
+
+// pointerTo joins the tokens of a place.
+func pointerTo(tokens []string) string {
+	var b strings.Builder
+	for _, t := range tokens {
+		b.WriteString("/" + openapi.Escape(t))
+	}
+	return b.String()
+}
+
+// Read guards a document and lists the structural faults of what remains: what discovery records as evidence.
+func Read(body []byte, limits openapi.Limits) evidence.Document {
+	doc := openapi.Guard(body, limits)
+	if doc.Refused != "" {
+		return doc
+	}
+	var err error
+	if doc.Invalid, err = structure(doc); err != nil {
+		doc.Uncompared = openapi.Clip(err.Error(), 300) // it has no known faults; SPC-03 judges its version
+	}
+	return doc
+}

@@ -1,0 +1,270 @@
+package probe
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/rin-network/rin/conformance/evidence"
+	"github.com/rin-network/rin/conformance/openapi"
+	"github.com/rin-network/rin/conformance/target"
+)
+
+// discover follows what becomes known of the node and starts the lanes that build on it, the operations first: they are the
+// longest way. It returns when nothing more is to be planned.
+// An error means that what the node sent was too much for rin; what was asked until then goes on.
+func (r *run) discover(ctx context.Context) (err error) {
+	defer func() {
+		if fault := recover(); fault != nil {
+			err = fmt.Errorf("discovery failed inside rin: %v", fault)
+		}
+	}()
+	var target evidence.Resource
+	choose := func(name evidence.Resource) {
+		target = name
+		r.facts.with(func(f *facts) { f.protected = name })
+		r.launch(ctx, r.unplanned(ForProbeTarget(r.Target, name)))
+	}
+	defer func() { r.Journal.Roles(r.roles(target)) }()
+	r.stages.wait(ctx, anonymous(evidence.Info)) // first: it is the probe target of a run that is cut short
+	operations := r.discoverOperations(ctx)
+	r.stages.wait(ctx, opened(evidence.Info))
+	info := evidence.Info
+	if InfoIsTarget(r.facts.status(info.With(evidence.NoToken)), r.facts.status(info.With(evidence.OK))) {
+		choose(info) // the best there is: no need to wait for the operations
+	}
+	if wantsFunding(r.Target) {
+		r.facts.mu.Lock()
+		listed := len(r.facts.endpoints)
+		r.facts.mu.Unlock()
+		r.launch(ctx, ForEndpoints(listed, operations))
+	}
+	for _, o := range r.node.Executable {
+		r.stages.wait(ctx, opened(evidence.OperationResource(o.Key)))
+	}
+	if target == "" {
+		if found, ok := r.node.ProbeTarget(r.facts.status); ok {
+			choose(found)
+		}
+	}
+	return nil
+}
+
+// discoverOperations reads the document and starts the lanes of its operations. It returns the stages of their anonymous calls,
+// which come before any other call of the same URL.
+func (r *run) discoverOperations(ctx context.Context) []Stage {
+	if !wantsFunding(r.Target) {
+		return nil
+	}
+	r.stages.wait(ctx, anonymous(evidence.Specification))
+	if !r.documentRead() {
+		r.stages.wait(ctx, opened(evidence.Specification))
+	}
+	r.adopt()
+	plan, left := ForDocument(r.node, Room(r.Target))
+	r.announce(plan)
+	r.plan(Plan{Lanes: []Lane{{Labels: left}}})
+	for _, label := range left {
+		r.skip(label, cutShort("the document describes more operations than the request budget of %d has room for", r.budget))
+		r.count(label)
+	}
+	r.launch(ctx, plan)
+	var out []Stage
+	for _, o := range r.node.Executable {
+		out = append(out, anonymous(evidence.OperationResource(o.Key)))
+	}
+	return out
+}
+
+// announce tells the budget of the whole run, now that its document is known, and keeps to it.
+func (r *run) announce(forDocument Plan) {
+	r.budget = Budgeted(r.Target, forDocument.Requests()) + r.entryRoom
+	r.recorder.Limit(r.budget - r.before)
+	r.Journal.Begin(r.header())
+	if forDocument.Requests() > 0 {
+		r.Planned(r.budget, r.Target.Politeness)
+	}
+}
+
+// documentRead reports that a document was accepted by the guard.
+func (r *run) documentRead() bool {
+	r.facts.mu.Lock()
+	defer r.facts.mu.Unlock()
+	return r.facts.document != nil && r.facts.document.Refused == ""
+}
+
+// unplanned is what of a plan is not part of the run yet.
+func (r *run) unplanned(p Plan) Plan {
+	r.progress.mu.Lock()
+	defer r.progress.mu.Unlock()
+	var out Plan
+	for _, l := range p.Lanes {
+		var labels []evidence.Label
+		for _, label := range l.Labels {
+			if _, known := r.progress.planned[label]; !known {
+				labels = append(labels, label)
+			}
+		}
+		if l.Labels = labels; len(labels) > 0 {
+			out.Lanes = append(out.Lanes, l)
+		}
+	}
+	return out
+}
+
+// Node is what is known of a node once its document was read.
+type Node struct {
+	// Target has all URLs filled in.
+	Target target.Target
+	// Document is nil when the node has none that can be read.
+	Document *openapi.Document
+	// List and Detail are the keys of the funding operations; empty when there are none.
+	List, Detail string
+	// Executable are the GET operations that can be called, in document order.
+	Executable []openapi.Operation
+
+	index map[string]int // key to place in Executable
+}
+
+// NewNode reads the operations out of a document; doc may be nil. The operator's names for the funding operations win.
+func NewNode(t target.Target, doc *openapi.Document) Node {
+	n := Node{Target: t, Document: doc, index: map[string]int{}}
+	if doc == nil {
+		return n
+	}
+	for _, o := range doc.Operations {
+		if o.Method != "GET" || o.HasBody {
+			continue
+		}
+		n.index[o.Key] = len(n.Executable)
+		n.Executable = append(n.Executable, o)
+	}
+	list, ok := n.named(t.ListOperation)
+	if !ok && t.ListOperation == "" {
+		list, ok = doc.ListCandidate()
+	}
+	if ok {
+		n.List = list.Key
+	}
+	detail, found := n.named(t.DetailOperation)
+	if !found && t.DetailOperation == "" && ok {
+		detail, found = doc.DetailCandidate(list)
+	}
+	if found {
+		n.Detail = detail.Key
+	}
+	return n
+}
+
+// named finds an operation by operationId, key, "GET /path" or path.
+func (n Node) named(name string) (openapi.Operation, bool) {
+	if name == "" {
+		return openapi.Operation{}, false
+	}
+	for _, o := range n.Executable {
+		if name == o.ID || name == o.Key || name == o.Path || strings.EqualFold(name, o.Method+" "+o.Path) {
+			return o, true
+		}
+	}
+	return openapi.Operation{}, false
+}
+
+// Operation returns the executable operation with that key.
+func (n Node) Operation(key string) (openapi.Operation, bool) {
+	if i, ok := n.index[key]; ok {
+		return n.Executable[i], true
+	}
+	return openapi.Operation{}, false
+}
+
+// Bases lists where the node's operations may live, best guess first.
+func (n Node) Bases() []Base {
+	if n.Document == nil {
+		return nil
+	}
+	return Bases(n.Target.BaseURL, n.Target.SpecURL, n.Document.Servers)
+}
+
+// Scout is the operation that finds out where operations live: the list, else the first that needs no parameter.
+func (n Node) Scout() (openapi.Operation, bool) {
+	if o, ok := n.Operation(n.List); ok && Parameterless(o) {
+		return o, true
+	}
+	for _, o := range n.Executable {
+		if Parameterless(o) {
+			return o, true
+		}
+	}
+	return openapi.Operation{}, false
+}
+
+// Parameterless reports an operation that can be called without any parameter.
+func Parameterless(o openapi.Operation) bool {
+	if templated(o) {
+		return false
+	}
+	for _, p := range o.Parameters {
+		if p.Required {
+			return false
+		}
+	}
+	return true
+}
+
+func templated(o openapi.Operation) bool { return strings.Contains(o.Path, "{") }
+
+// Collection is the operation whose answer lists the ids in the path of o: for the detail operation the list, for others the one above.
+func (n Node) Collection(o openapi.Operation) (openapi.Operation, bool) {
+	list, ok := n.Operation(n.List)
+	if o.Key == n.Detail && ok && !templated(list) {
+		return list, true
+	}
+	if n.Document == nil {
+		return openapi.Operation{}, false
+	}
+	return n.Document.Collection(o)
+}
+
+// Refused reports an answer that kept its data: any 4xx except 429, which says nothing about authorization (T1).
+func Refused(status int) bool { return status/100 == 4 && status != 429 }
+
+// InfoIsTarget reports that the info endpoint is the probe target: it refused the anonymous call and answered the authorized one.
+func InfoIsTarget(anonymous, authorized int) bool {
+	return Refused(anonymous) && authorized/100 == 2
+}
+
+// ProbeTarget chooses the protected resource that the bearer rules are tried on, by the status of each call, 0 for one without an
+// answer. Best is one that refused the anonymous call and answered the authorized one: the info endpoint, or the first
+// parameterless operation that is not declared open. Where nobody gets in, it is one that refused at least; a route that refuses
+// everybody does not stand for a node whose other operations are open to all.
+func (n Node) ProbeTarget(status func(evidence.Label) int) (evidence.Resource, bool) {
+	anonymous := func(r evidence.Resource) int { return status(r.With(evidence.NoToken)) }
+	if InfoIsTarget(anonymous(evidence.Info), status(evidence.Info.With(evidence.OK))) {
+		return evidence.Info, true
+	}
+	var refusing evidence.Resource
+	open := false
+	for _, o := range n.Executable {
+		r := evidence.OperationResource(o.Key)
+		if !Parameterless(o) || o.Security != nil && o.Security.Open {
+			continue
+		}
+		open = open || anonymous(r)/100 == 2
+		if !Refused(anonymous(r)) {
+			continue
+		}
+		if status(r.With(evidence.OK))/100 == 2 {
+			return r, true
+		}
+		if refusing == "" {
+			refusing = r
+		}
+	}
+	if open {
+		return "", false
+	}
+	if s := anonymous(evidence.Info); s == 401 || s == 403 {
+		return evidence.Info, true
+	}
+	return refusing, refusing != ""
+}

@@ -1,0 +1,215 @@
+package probe
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/rin-network/rin/conformance/evidence"
+	"github.com/rin-network/rin/conformance/openapi"
+	"github.com/rin-network/rin/conformance/recorder"
+)
+
+// infoProbe asks the info endpoint for what no other resource is asked.
+func (r *run) infoProbe(c evidence.Case) probe {
+	return probe{prepare: func(ctx context.Context) (recorder.Request, *unsent) {
+		res, _ := r.facts.resource(evidence.Info)
+		good := evidence.Info.With(evidence.OK)
+		if c == evidence.WithoutContentType {
+			if status := r.facts.status(good); status == 0 || status/100 == 2 {
+				return recorder.Request{}, notApplicable("it would tell the cause of a refused %s (status %d)", good, status)
+			}
+			res.JSONType = false
+			return r.authorized(ctx, res, c)
+		}
+		if !r.facts.good(good) {
+			return recorder.Request{}, unmet("the good call %s was not answered with 2xx", good)
+		}
+		res.JSONType = false
+		ask, reason := r.authorized(ctx, res, c)
+		ask.Method, ask.FollowSameOrigin = http.MethodPost, false
+		return ask, reason
+	}}
+}
+
+// specProbe asks for the node's document; the first answer that the guard accepts is taken.
+func (r *run) specProbe(c evidence.Case) probe {
+	return probe{
+		prepare: func(ctx context.Context) (recorder.Request, *unsent) {
+			if r.Target.SpecURL == "" {
+				return recorder.Request{}, unmet("the URL of the specification is not known: the info URL does not have the shape that it follows from (--spec-url)")
+			}
+			res := Resource{Name: evidence.Specification, URL: r.Target.SpecURL}
+			if c == evidence.NoToken {
+				return res.Get(c), nil
+			}
+			return r.authorized(ctx, res, c)
+		},
+		learn: func(a recorder.Answer) {
+			if a.Status/100 == 2 {
+				r.readDocument(a.Body)
+			}
+		},
+	}
+}
+
+// readDocument takes a body for the node's document unless a good one is there.
+func (r *run) readDocument(body []byte) {
+	r.facts.mu.Lock()
+	have := r.facts.document
+	r.facts.mu.Unlock()
+	if have != nil && have.Refused == "" {
+		return
+	}
+	guarded := r.Guard(body)
+	guarded.Reduced = r.Redactor.Bytes(guarded.Reduced)
+	guarded.Refused = r.Redactor.Text(guarded.Refused)
+	r.facts.with(func(f *facts) { f.document = &guarded })
+}
+
+// adopt records the document and reads the node's operations out of it. Schema findings are possible from here on.
+func (r *run) adopt() {
+	r.facts.mu.Lock()
+	guarded := r.facts.document
+	r.facts.mu.Unlock()
+	if guarded == nil {
+		return
+	}
+	r.Journal.Document(guarded)
+	if guarded.Refused != "" || len(guarded.Reduced) == 0 {
+		return
+	}
+	doc, err := openapi.Parse(guarded.Reduced)
+	if err != nil {
+		return // the guard accepted it; the requirements on the document will say what is wrong
+	}
+	r.node = NewNode(r.Target, doc)
+	if r.Annotator != nil {
+		if judge, err := r.Annotator(*guarded); err == nil {
+			r.judge = judge
+		}
+	}
+}
+
+// annotate judges answers of an operation by the document; nil for anything else.
+func (r *run) annotate(name evidence.Resource) func(evidence.Exchange) []evidence.SchemaFindings {
+	key, isOperation := strings.CutPrefix(string(name), string(evidence.OperationResource("")))
+	if !isOperation { // others may be asked before the document is read
+		return nil
+	}
+	o, known := r.node.Operation(key)
+	if r.judge == nil || !known {
+		return nil
+	}
+	return func(x evidence.Exchange) []evidence.SchemaFindings {
+		if !x.Answered() {
+			return nil
+		}
+		return []evidence.SchemaFindings{judged(r.judge, x, o)}
+	}
+}
+
+// judged keeps the exchange when a schema or an answer is too much for the judge.
+func judged(judge func(evidence.Exchange, openapi.Operation) evidence.SchemaFindings, x evidence.Exchange, o openapi.Operation) (f evidence.SchemaFindings) {
+	defer func() {
+		if fault := recover(); fault != nil {
+			f = evidence.SchemaFindings{Label: x.Label, Why: fmt.Sprintf("the schema could not be applied: %v", fault), Undecided: true}
+		}
+	}()
+	return judge(x, o)
+}
+
+// endpoint is a URL that the info endpoint lists and that can be called as it stands.
+type endpoint struct{ name, url string }
+
+// readEndpoints takes the callable URLs out of an info answer: absolute and without a template, each once, the families in order
+// of their names.
+func readEndpoints(body []byte) []endpoint {
+	var info struct {
+		Endpoints map[string]json.RawMessage `json:"endpoints"`
+	}
+	if json.Unmarshal(body, &info) != nil {
+		return nil
+	}
+	families := make([]string, 0, len(info.Endpoints))
+	for family := range info.Endpoints {
+		families = append(families, family)
+	}
+	slices.Sort(families)
+	var out []endpoint
+	for _, family := range families {
+		var listed []struct {
+			Name string `json:"name"`
+			URL  string `json:"url"`
+		}
+		if json.Unmarshal(info.Endpoints[family], &listed) != nil {
+			continue // the requirements on the info answer report it
+		}
+		for _, e := range listed {
+			found := endpoint{e.Name[:min(len(e.Name), 80)], strings.TrimSpace(e.URL)}
+			same := func(x endpoint) bool { return x.url == found.url }
+			if callable(found.url) && !slices.ContainsFunc(out, same) && len(out) < maxEndpoints {
+				out = append(out, found)
+			}
+		}
+	}
+	return out
+}
+
+func callable(text string) bool {
+	u, err := url.Parse(text)
+	return err == nil && u.Host != "" && (u.Scheme == "https" || u.Scheme == "http") && u.User == nil && !strings.ContainsAny(text, "{}")
+}
+
+func (r *run) endpointProbe(name evidence.Resource) probe {
+	return probe{prepare: func(ctx context.Context) (recorder.Request, *unsent) {
+		_, number, _ := strings.Cut(string(name), "/")
+		n, err := strconv.Atoi(number)
+		r.facts.mu.Lock()
+		listed := r.facts.endpoints
+		r.facts.mu.Unlock()
+		if err != nil || n < 1 || n > len(listed) {
+			return recorder.Request{}, unmet("the info endpoint lists no such URL")
+		}
+		e := listed[n-1]
+		u, err := url.Parse(e.url)
+		if err != nil || !slices.Contains(r.Target.Origins(), evidence.Origin(u)) {
+			return recorder.Request{}, notApplicable("%.200s is on another origin, which may not receive the token (--allow-origin)", e.url)
+		}
+		res := Resource{Name: name, URL: e.url}
+		res.URL = withQuery(res.URL, r.onePage(e)...)
+		ask, reason := r.authorized(ctx, res, evidence.OK)
+		ask.Given = map[string]string{"name": e.name, "url": e.url}
+		return ask, reason
+	}}
+}
+
+// onePage is the query that keeps the answer of a listed URL small: as the document describes it, or as the network's clients send it
+// to lists that no document describes.
+func (r *run) onePage(e endpoint) []pair {
+	base, _ := r.base()
+	for _, o := range r.node.Executable {
+		if strings.TrimSuffix(base.URL(o.Path), "/") != strings.TrimSuffix(e.url, "/") {
+			continue
+		}
+		if size, ok := sizeParameter(o); ok {
+			return []pair{{size.Name, strconv.Itoa(atLeast(size.Schema, 1))}}
+		}
+		return nil
+	}
+	if isList(e) {
+		return []pair{{pageSize, "1"}}
+	}
+	return nil
+}
+
+// isList tells by name or path that a URL lists things: FUNDINGS, /projects.
+func isList(e endpoint) bool {
+	path, _, _ := strings.Cut(e.url, "?")
+	return strings.HasSuffix(strings.ToLower(e.name), "s") || strings.HasSuffix(strings.ToLower(strings.TrimRight(path, "/")), "s")
+}

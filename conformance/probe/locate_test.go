@@ -1,0 +1,85 @@
+package probe_test
+
+import (
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+
+	"github.com/rin-network/rin/conformance/probe"
+	"github.com/rin-network/rin/conformance/target"
+)
+
+var _ = Describe("Where operations live", func() {
+	DescribeTable("paths are joined with overlapping segments once",
+		func(a, b, want string) { Expect(probe.Join(a, b)).To(Equal(want)) },
+		Entry(nil, "/ris", "/funding/v3", "/ris/funding/v3"),
+		Entry(nil, "/ris/funding", "/funding/v3", "/ris/funding/v3"),
+		Entry(nil, "/ris/funding/v3", "/ris/funding/v3", "/ris/funding/v3"),
+		Entry(nil, "/funding", "/v1/fundings", "/funding/v1/fundings"),
+		Entry("a segment is compared whole", "/ris/fund", "/funding", "/ris/fund/funding"),
+		Entry("a slash at the end is kept", "", "/v1/info/", "/v1/info/"),
+		Entry("and taken from the second only", "/ris/", "v1", "/ris/v1"),
+		Entry("nothing", "", "", "/"),
+		Entry("an escaped slash is no separator", "/ris", "/10.55776%2FX", "/ris/10.55776%2FX"),
+	)
+
+	prefixes := func(bases []probe.Base) []string {
+		var out []string
+		for _, b := range bases {
+			out = append(out, b.Prefix)
+		}
+		return out
+	}
+
+	DescribeTable("the candidates come best first and once",
+		func(base, spec string, servers, want []string) {
+			Expect(prefixes(probe.Bases(base, spec, servers))).To(Equal(want))
+		},
+		Entry("a server of another host lends its path alone",
+			"https://api.example/ris", "https://api.example/ris/funding/v3/api-docs", []string{"https://stranger.example/ris/funding"},
+			[]string{"https://api.example/ris/funding", "https://api.example/ris", "https://api.example/ris/funding/v3"}),
+		Entry("a relative server stands for itself",
+			"https://api.example/ris", "https://api.example/ris/funding/v3/api-docs", []string{"/ris/funding/v3"},
+			[]string{"https://api.example/ris/funding/v3", "https://api.example/ris"}),
+		Entry("a server relative to the document",
+			"https://api.example", "https://api.example/a/b/api-docs", []string{"./c"},
+			[]string{"https://api.example/a/b/c", "https://api.example", "https://api.example/a/b"}),
+		Entry("no server", "https://api.example/ris", "https://api.example/ris/v3/api-docs", nil,
+			[]string{"https://api.example/ris", "https://api.example/ris/v3"}),
+		Entry("no base URL: the origin of the document", "", "https://docs.example:8443/x/api-docs", []string{"https://api.example/v1"},
+			[]string{"https://docs.example:8443/v1", "https://docs.example:8443", "https://docs.example:8443/x"}),
+		Entry("no document either", "", "", []string{"/v1"}, nil),
+		Entry("a server that cannot be read", "https://api.example/ris", "https://api.example/ris/api-docs", []string{"https://[::1"},
+			[]string{"https://api.example/ris"}),
+	)
+
+	It("appends an operation's path to a prefix", func() {
+		b := probe.Base{Prefix: "https://api.example/ris/funding/v3"}
+		Expect(b.URL("/fundings/10.55776%2FX")).To(Equal("https://api.example/ris/funding/v3/fundings/10.55776%2FX"))
+		Expect(b.URL("/funding/v3/fundings")).To(Equal("https://api.example/ris/funding/v3/fundings"))
+	})
+})
+
+var _ = Describe("An info URL", func() {
+	DescribeTable("of the interface document's shape yields base and specification",
+		func(info, base, spec string, ok bool) {
+			b, s, found := probe.Derive(info)
+			Expect(found).To(Equal(ok))
+			Expect(b).To(Equal(base))
+			Expect(s).To(Equal(spec))
+		},
+		Entry(nil, "https://api.example/ris/info/v1/oauth/info/", "https://api.example/ris", "https://api.example/ris/funding/v3/api-docs", true),
+		Entry("without the slash", "https://api.example/a/b/info/v1/oauth/info", "https://api.example/a/b", "https://api.example/a/b/funding/v3/api-docs", true),
+		Entry("another shape", "https://api.example/v1/info", "", "", false),
+		Entry("no URL", "://", "", "", false),
+	)
+
+	It("fills in what is open, and the operator wins", func() {
+		entry := probe.RegistryEntry{TokenURL: "https://sso.example/t", InfoURL: "https://api.example/ris/info/v1/oauth/info/"}
+		Expect(probe.Complete(target.Target{}, entry)).To(Equal(target.Target{
+			TokenURL: "https://sso.example/t", InfoURL: entry.InfoURL,
+			SpecURL: "https://api.example/ris/funding/v3/api-docs", BaseURL: "https://api.example/ris",
+		}))
+		own := target.Target{TokenURL: "https://t.example", InfoURL: "https://i.example/v1/info", SpecURL: "https://s.example", BaseURL: "https://b.example"}
+		Expect(probe.Complete(own, entry)).To(Equal(own))
+	})
+})

@@ -1,0 +1,210 @@
+package probe
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/rin-network/rin/conformance/evidence"
+	"github.com/rin-network/rin/conformance/recorder"
+	"github.com/rin-network/rin/conformance/target"
+	"github.com/rin-network/rin/conformance/tokenforge"
+)
+
+// credited plans what the authorization server says of itself: metadata and keys (SEC-06, JWT-08).
+func credited() theme {
+	return theme{
+		forTarget: publications,
+		probe: func(r *run, l evidence.Label) (probe, bool) {
+			kind, key, _ := strings.Cut(string(l.Resource()), "/")
+			switch {
+			case kind == "metadata":
+				return r.metadataProbe(key), true
+			case l.Resource() == evidence.KeySet:
+				return r.keySetProbe(l.Case()), true
+			}
+			return probe{}, false
+		},
+	}
+}
+
+// The stages of what is published.
+const (
+	stageMetadata Stage = "metadata"
+	stageKeys     Stage = "published keys"
+)
+
+// maxPlaces is how many places are asked for metadata.
+const maxPlaces = 3
+
+// publications plans the anonymous requests for metadata and keys. They come after the first token, whose issuer tells where.
+func publications(t target.Target) Plan {
+	lane := Lane{Stage: stageMetadata, After: []Stage{stageToken}}
+	for n := range maxPlaces {
+		lane.Labels = append(lane.Labels, evidence.MetadataResource(n+1).With(evidence.Published))
+	}
+	p := Plan{Lanes: []Lane{lane}}
+	if wantsKeys(t) {
+		p.lane(stageKeys, []Stage{stageMetadata}, evidence.KeySet, evidence.Published, evidence.Refetched)
+	}
+	return p
+}
+
+// wantsKeys reports that the run looks at the published keys.
+func wantsKeys(t target.Target) bool { return t.Profile == "full" }
+
+// issuerFacts is what the authorization server said of itself.
+type issuerFacts struct {
+	metadata string // the label's resource that held it; empty while none did
+	jwksURI  string
+	keys     []tokenforge.Published
+	verified bool // one of the keys verifies the run's token
+}
+
+// place is where metadata may be.
+type place struct{ url, issuer, from string }
+
+// places lists them: those of the issuer that the token names (OpenID Connect Discovery 1.0 §4, RFC 8414 §3.1), then that of the
+// realm in a token URL as Keycloak has it.
+func (r *run) places() []place {
+	var out []place
+	add := func(issuer, from string) {
+		for _, address := range MetadataURLs(issuer) {
+			p := place{address, issuer, from}
+			if len(out) < maxPlaces && !slices.ContainsFunc(out, func(o place) bool { return o.url == p.url }) {
+				out = append(out, p)
+			}
+		}
+	}
+	if t, ok := tokenforge.Read(r.current().Value); ok {
+		add(t.Issuer(), "the claim iss")
+	}
+	if realm, found := strings.CutSuffix(r.Target.TokenURL, "/protocol/openid-connect/token"); found {
+		add(realm, "the token URL")
+	}
+	return out
+}
+
+func (r *run) metadataProbe(number string) probe {
+	return probe{
+		prepare: func(context.Context) (recorder.Request, *unsent) {
+			n, err := strconv.Atoi(number)
+			found := r.facts.issued().metadata
+			places := r.places()
+			switch {
+			case err != nil || n < 1:
+				return recorder.Request{}, cutShort("this version of rin does not know how to ask it")
+			case found != "":
+				return recorder.Request{}, notApplicable("the metadata was found at another place (%s)", found)
+			case len(places) == 0:
+				return recorder.Request{}, notApplicable("neither the token nor the token URL says who the issuer is")
+			case n > len(places):
+				return recorder.Request{}, notApplicable("there is no further place for metadata")
+			}
+			p := places[n-1]
+			if reason := r.asksNothingOf(p.url); reason != nil {
+				return recorder.Request{}, reason
+			}
+			ask := anonymousGet(p.url)
+			ask.Given = map[string]string{"issuer": p.issuer, "from": p.from}
+			return ask, nil
+		},
+		learn: func(a recorder.Answer) {
+			var m struct {
+				Issuer   any `json:"issuer"`
+				Endpoint any `json:"token_endpoint"`
+				JWKSURI  any `json:"jwks_uri"`
+			}
+			if !a.OK() || json.Unmarshal(a.Body, &m) != nil || m.Issuer == nil && m.Endpoint == nil {
+				return
+			}
+			uri, _ := m.JWKSURI.(string)
+			r.facts.with(func(f *facts) { f.issuer.metadata, f.issuer.jwksURI = "metadata/"+number, uri })
+		},
+	}
+}
+
+func (r *run) keySetProbe(c evidence.Case) probe {
+	return probe{
+		prepare: func(context.Context) (recorder.Request, *unsent) {
+			known := r.facts.issued()
+			switch {
+			case known.metadata == "":
+				return recorder.Request{}, notApplicable("the authorization server publishes no metadata, so its keys are not known")
+			case known.jwksURI == "":
+				return recorder.Request{}, notApplicable("the metadata names no jwks_uri")
+			case c == evidence.Refetched && known.verified:
+				return recorder.Request{}, notApplicable("the first key set verifies the token")
+			}
+			if reason := r.asksNothingOf(known.jwksURI); reason != nil {
+				return recorder.Request{}, reason
+			}
+			token := r.current().Value
+			if _, isJWT := tokenforge.Read(token); !isJWT {
+				return recorder.Request{}, notApplicable("the access token is no JWT")
+			}
+			ask := anonymousGet(known.jwksURI)
+			ask.Verify = func(body []byte) *evidence.Verification {
+				return tokenforge.Verify(token, r.Redactor.Secret(AccessToken, token), body)
+			}
+			return ask, nil
+		},
+		learn: func(a recorder.Answer) {
+			keys, err := tokenforge.Keys(a.Body)
+			if err != nil || !a.OK() {
+				return
+			}
+			v := a.Exchange.Verification
+			r.facts.with(func(f *facts) { f.issuer.keys, f.issuer.verified = keys, v != nil && v.Verified })
+		},
+	}
+}
+
+// asksNothingOf keeps to the origins of the node: nothing is fetched elsewhere because an answer says so, with or without a token.
+func (r *run) asksNothingOf(address string) *unsent {
+	u, err := url.Parse(address)
+	switch {
+	case err != nil || u.Host == "" || u.User != nil:
+		return notApplicable("%.200q is no URL that can be asked", address)
+	case !slices.Contains(r.Target.Origins(), evidence.Origin(u)):
+		return notApplicable("%.200s is on another origin, of which nothing is asked on the node's word (--allow-origin)", address)
+	}
+	return nil
+}
+
+func anonymousGet(address string) recorder.Request {
+	return recorder.Request{
+		Method: http.MethodGet, URL: address, FollowSameOrigin: true,
+		Header: []evidence.Field{{Name: "Accept", Value: "application/json"}},
+	}
+}
+
+func (f *facts) issued() issuerFacts {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.issuer
+}
+
+// originOf is the origin of a URL that was checked before.
+func originOf(text string) string {
+	u, err := url.Parse(text)
+	if err != nil {
+		return ""
+	}
+	return evidence.Origin(u)
+}
+
+// MetadataURLs lists where an issuer publishes its metadata: below its URL (OpenID Connect Discovery 1.0 §4), then where RFC 8414 §3.1
+// inserts it. An issuer that is no URL without query and fragment has none.
+func MetadataURLs(issuer string) []string {
+	u, err := url.Parse(issuer)
+	if err != nil || u.Host == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" || u.Scheme != "https" && u.Scheme != "http" {
+		return nil
+	}
+	origin, path := u.Scheme+"://"+u.Host, strings.TrimRight(u.EscapedPath(), "/")
+	return []string{origin + path + "/.well-known/openid-configuration", origin + "/.well-known/oauth-authorization-server" + path}
+}

@@ -1,0 +1,335 @@
+package probe
+
+import (
+	"cmp"
+	"context"
+	"math"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/rin-network/rin/conformance/evidence"
+	"github.com/rin-network/rin/conformance/openapi"
+	"github.com/rin-network/rin/conformance/recorder"
+	"github.com/rin-network/rin/conformance/target"
+)
+
+// How many values of parameters are tried in a run, and of one operation.
+const (
+	mostTrials       = 400
+	mostOfOperation  = 60
+	mostGentleTrials = 24 // where the node is neither near nor to be tested thoroughly
+)
+
+// bounded plans parameters of the document at their bounds and outside (API-01, PAG-06).
+func bounded() theme {
+	return theme{
+		forDocument:     forBounds,
+		forDocumentMost: mostOfBounds,
+		probe: func(r *run, l evidence.Label) (probe, bool) {
+			o, known := r.operation(l.Resource())
+			if !known {
+				return probe{}, false
+			}
+			if t, ok := trialOf(r.node, o, l.Case()); ok {
+				return r.trialProbe(o, t, l.Case()), true
+			}
+			return probe{}, false
+		},
+	}
+}
+
+func mostOfBounds(t target.Target) int {
+	switch {
+	case t.Quick:
+		return 0
+	case everywhere(t):
+		return mostTrials
+	}
+	return mostGentleTrials
+}
+
+// forBounds plans the trials of all operations; where there is room for few, the most telling ones of the whole document.
+func forBounds(n Node) Plan {
+	var p Plan
+	if n.Target.Quick {
+		return p
+	}
+	type planned struct {
+		resource evidence.Resource
+		c        evidence.Case
+		rank     int
+	}
+	var all []planned
+	for _, o := range n.Executable {
+		r := evidence.OperationResource(o.Key)
+		if o.Key != n.List { // the list's own are planned with it
+			for _, q := range queryParameters(o) {
+				all = append(all, planned{r, evidence.ParameterCase(q.Name), 3})
+			}
+		}
+		for _, t := range trialsOn(n, o) {
+			all = append(all, planned{r, t.label(), t.telling()})
+		}
+		if len(all) > maxOperationsTried*mostOfOperation {
+			break
+		}
+	}
+	if !everywhere(n.Target) {
+		slices.SortStableFunc(all, func(a, b planned) int { return cmp.Compare(a.rank, b.rank) })
+	}
+	for _, one := range all[:min(len(all), mostOfBounds(n.Target))] {
+		p.lane(stageRest, []Stage{opened(one.resource)}, one.resource, one.c)
+	}
+	return p
+}
+
+// maxOperationsTried bounds the work of planning for a document without end.
+const maxOperationsTried = 500
+
+func (t trial) label() evidence.Case {
+	return evidence.TryCase(t.try, t.parameter.In, t.parameter.Name)
+}
+
+// telling orders trials by what they find out in the field: code that nobody ran, then lengths of columns, then the ends of vocabularies.
+func (t trial) telling() int {
+	switch t.try {
+	case evidence.Absent, evidence.WrongType, evidence.OutsideEnum:
+		return 1
+	case evidence.BelowMinimum, evidence.TooLong:
+		return 2
+	case evidence.AtMinimum, evidence.Longest:
+		return 4
+	}
+	return 5
+}
+
+// trialsOn are the trials of one operation. Paging and filters of the list have rules of their own, which try more than bounds.
+func trialsOn(n Node, o openapi.Operation) []trial {
+	var out []trial
+	seen := map[evidence.Case]bool{}
+	for _, p := range o.Parameters {
+		for _, t := range trialsOf(p) {
+			if c := t.label(); !seen[c] && len(out) < mostOfOperation && !(o.Key == n.List && ofPaging(o, t)) {
+				seen[c] = true
+				out = append(out, t)
+			}
+		}
+	}
+	return out
+}
+
+// ofPaging reports a trial of the list that the rules of paging and filters make: all of a page parameter, and the values of a filter.
+func ofPaging(o openapi.Operation, t trial) bool {
+	if size, ok := sizeParameter(o); ok && size.Name == t.parameter.Name {
+		return true
+	}
+	name := strings.ToLower(t.parameter.Name)
+	if strings.HasPrefix(name, "page") || name == "offset" || name == "cursor" {
+		return true
+	}
+	filter := slices.ContainsFunc(filters(), func(f filter) bool { return f.parameter == t.parameter.Name })
+	return filter && t.legal && len(t.parameter.Schema.Enum) > 0
+}
+
+func trialOf(n Node, o openapi.Operation, c evidence.Case) (trial, bool) {
+	all := trialsOn(n, o)
+	i := slices.IndexFunc(all, func(t trial) bool { return t.label() == c })
+	if i < 0 {
+		return trial{}, false
+	}
+	return all[i], true
+}
+
+// trialProbe asks an operation that answered the good call with one parameter changed.
+func (r *run) trialProbe(o openapi.Operation, t trial, c evidence.Case) probe {
+	return probe{prepare: func(ctx context.Context) (recorder.Request, *unsent) {
+		name := evidence.OperationResource(o.Key)
+		if good := name.With(evidence.OK); !r.facts.good(good) {
+			return recorder.Request{}, unmet("the good call %s was not answered with 2xx", good)
+		}
+		res, reason := r.fill(o, map[string]*string{placeOf(t.parameter): t.value})
+		if reason != nil {
+			return recorder.Request{}, reason
+		}
+		if o.Key == r.node.List {
+			res.URL = r.sized(o, res.URL, t.parameter.Name, sizeOfParameter)
+		}
+		ask, reason := r.authorized(ctx, res, c)
+		ask.Given, ask.Annotate = t.given(), r.annotate(name)
+		return ask, reason
+	}}
+}
+
+// given is what the evidence says of a trial.
+func (t trial) given() map[string]string {
+	given := map[string]string{
+		"parameter": t.parameter.Name, "in": t.parameter.In, "try": string(t.try), "legal": strconv.FormatBool(t.legal),
+	}
+	if t.value != nil {
+		given["value"] = *t.value
+	}
+	return given
+}
+
+// trial is one value of one described parameter, with whether the document allows it.
+type trial struct {
+	parameter openapi.Parameter
+	try       evidence.Try
+	value     *string // nil leaves the parameter out
+	legal     bool
+}
+
+const (
+	// smallVocabulary is how many values a vocabulary may have for each of them to be tried.
+	smallVocabulary = 8
+	// longestValue is how long a value may be that is made for a parameter, in characters.
+	longestValue = 2000
+	// gentlePage is how many items a page may have at most that is asked for: large ones are a load.
+	gentlePage = 1000
+	// exactNumber is up to where each whole number is a float64.
+	exactNumber = 1 << 53
+)
+
+// nobodysWord is a value that no vocabulary has and that is neither number, date nor UUID.
+const nobodysWord = "conformance-unknown"
+
+// trialsOf lists what is tried of a parameter: what its schema allows at the bounds, and what it does not allow just beyond them. The
+// plain valid value of a query parameter is not among them.
+func trialsOf(p openapi.Parameter) []trial {
+	s := p.Schema
+	if s.Type == "array" && s.Items != nil {
+		s = *s.Items
+	}
+	t := trials{parameter: p}
+	switch {
+	case p.In == "cookie" || clientsField(p) || s.Type == "object":
+		return nil
+	case len(s.Enum) > 0:
+		t.vocabulary(s)
+	case s.Type == "integer" || s.Type == "number":
+		t.numbers(s)
+	case s.Type == "boolean":
+		t.legal(evidence.NthValue(2), "false")
+		t.illegal(evidence.WrongType, nobodysWord)
+	case s.Type == "string" && (s.Format == "date" || s.Format == "date-time" || s.Format == "uuid"):
+		t.illegal(evidence.WrongType, nobodysWord)
+	case s.Type == "string" && p.In != "path": // any text in a path is the id of something, which PAG-09 and ROB-03 try
+		t.texts(s)
+	}
+	if p.Required && p.In != "path" {
+		t.found = append(t.found, trial{parameter: p, try: evidence.Absent})
+	}
+	return t.found
+}
+
+// trials gathers the trials of one parameter.
+type trials struct {
+	parameter openapi.Parameter
+	found     []trial
+}
+
+func (t *trials) legal(try evidence.Try, value string) { t.add(try, value, true) }
+
+func (t *trials) illegal(try evidence.Try, value string) { t.add(try, value, false) }
+
+func (t *trials) add(try evidence.Try, value string, legal bool) {
+	if sendsAs(t.parameter, value) {
+		t.found = append(t.found, trial{t.parameter, try, &value, legal})
+	}
+}
+
+// vocabulary tries each further value of a small vocabulary, the last one of a large one, and one that is not in it.
+func (t *trials) vocabulary(s openapi.Schema) {
+	from := 2
+	if len(s.Enum) > smallVocabulary {
+		from = len(s.Enum)
+	}
+	if t.parameter.In != "query" {
+		from = 1 // nothing else tries the first
+	}
+	for n := from; n <= len(s.Enum); n++ {
+		if len(s.Enum[n-1]) <= maxScalar {
+			t.legal(evidence.NthValue(n), s.Enum[n-1])
+		}
+	}
+	if other := nobodysWord; !slices.Contains(s.Enum, other) {
+		t.illegal(evidence.OutsideEnum, other)
+	}
+}
+
+func (t *trials) numbers(s openapi.Schema) {
+	defer t.illegal(evidence.WrongType, nobodysWord)
+	if t.parameter.In == "path" {
+		return // the id of something
+	}
+	if s.Minimum != nil && math.Abs(*s.Minimum) < exactNumber {
+		at := *s.Minimum
+		if s.Type == "integer" {
+			if at = math.Ceil(at); s.ExclusiveMinimum && at == *s.Minimum {
+				at++
+			}
+		}
+		if s.MultipleOf == nil && (s.Type == "integer" || !s.ExclusiveMinimum) {
+			t.legal(evidence.AtMinimum, numeral(at))
+		}
+		t.illegal(evidence.BelowMinimum, numeral(at-1))
+	}
+	switch {
+	case s.Maximum != nil && math.Abs(*s.Maximum) < exactNumber:
+		at := *s.Maximum
+		if s.Type == "integer" {
+			if at = math.Floor(at); s.ExclusiveMaximum && at == *s.Maximum {
+				at--
+			}
+		}
+		if s.MultipleOf == nil && (s.Type == "integer" || !s.ExclusiveMaximum) && (at <= gentlePage || !asksForMany(t.parameter.Name)) {
+			t.legal(evidence.AtMaximum, numeral(at))
+		}
+		t.illegal(evidence.AboveMaximum, numeral(at+1))
+	case s.Type == "integer" && s.Format == "int32":
+		t.illegal(evidence.AboveMaximum, numeral(math.MaxInt32+1))
+	}
+}
+
+// asksForMany reports a name under which the size of an answer is asked for.
+func asksForMany(name string) bool {
+	name = strings.ToLower(name)
+	return slices.ContainsFunc([]string{"size", "limit", "count", "per_page", "perpage", "top", "rows"}, func(s string) bool { return strings.Contains(name, s) })
+}
+
+func numeral(f float64) string { return strconv.FormatFloat(f, 'f', -1, 64) }
+
+// texts tries the lengths that the schema tells, and a text that its pattern does not allow. A pattern that Go can't read (it may use
+// look-arounds, which ECMA 262 has) is left alone, and so are lengths whose plain text it refuses.
+func (t *trials) texts(s openapi.Schema) {
+	allowed := func(string) bool { return s.Format == "" }
+	if s.Pattern != "" {
+		pattern, err := regexp.Compile(s.Pattern)
+		allowed = func(text string) bool { return err == nil && s.Format == "" && pattern.MatchString(text) }
+		if err == nil {
+			for _, text := range []string{nobodysWord, "0", "~", "CONFORMANCE"} {
+				if !pattern.MatchString(text) {
+					t.illegal(evidence.AgainstPattern, text)
+					break
+				}
+			}
+		}
+	}
+	of := func(length int) string { return strings.Repeat("a", length) }
+	if s.MinLength != nil && *s.MinLength > 0 && *s.MinLength <= longestValue {
+		if text := of(*s.MinLength); allowed(text) {
+			t.legal(evidence.Shortest, text)
+		}
+		if *s.MinLength > 1 { // an empty value often means that the parameter is absent
+			t.illegal(evidence.TooShort, of(*s.MinLength-1))
+		}
+	}
+	if s.MaxLength != nil && *s.MaxLength > 0 && *s.MaxLength <= longestValue {
+		if text := of(*s.MaxLength); allowed(text) {
+			t.legal(evidence.Longest, text)
+		}
+		t.illegal(evidence.TooLong, of(*s.MaxLength+1))
+	}
+}

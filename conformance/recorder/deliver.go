@@ -1,0 +1,345 @@
+package recorder
+
+import (
+	"cmp"
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/rin-network/rin/conformance/evidence"
+)
+
+// prepared is a request that may be sent.
+type prepared struct {
+	limit   int64 // bytes of the answer's body
+	timeout time.Duration
+	request evidence.Request // as it goes out, unredacted
+	url     *url.URL
+	carries bool // a token or secret
+	toEnd   bool // read what follows the answer
+}
+
+// prepare checks the request against rin's own rules. The request is filled as far as it goes, also with an error.
+func (r *Recorder) prepare(ask Request) (prepared, error) {
+	p := prepared{request: evidence.Request{
+		Method: ask.Method, URL: ask.URL, Header: r.header(ask), Body: ask.Body, Raw: ask.Raw,
+	}, limit: cmp.Or(ask.Limit, r.options.ReadLimit), toEnd: ask.ToEnd, timeout: r.timeout(ask.Timeout)}
+	if p.request.Method == "" {
+		p.request.Method = http.MethodGet
+	}
+	if !token(p.request.Method) {
+		return p, fmt.Errorf("expected a method, got %.40q", ask.Method)
+	}
+	for _, f := range p.request.Header {
+		if !token(f.Name) || strings.ContainsAny(f.Value, "\r\n\x00") {
+			return p, fmt.Errorf("header %.40q cannot be sent: it breaks the form of a header line", f.Name)
+		}
+	}
+	u, err := url.Parse(ask.URL)
+	if err != nil {
+		return p, errors.New("expected an absolute URL, got one that cannot be read")
+	}
+	switch {
+	case u.Scheme != "http" && u.Scheme != "https":
+		return p, fmt.Errorf("expected an http or https URL, got scheme %.20q", u.Scheme)
+	case u.Hostname() == "":
+		return p, errors.New("expected a URL with a host")
+	case u.User != nil:
+		return p, errors.New("the URL holds a user name: credentials do not belong into a URL")
+	}
+	p.url = u
+	p.carries = ask.Credential != "" || r.precious(p.request)
+	if ask.Recipient != "" {
+		return p, r.onlyFor(ask, p)
+	}
+	if origin := evidence.Origin(u); p.carries && !r.allowed[origin] {
+		return p, fmt.Errorf("%s may not receive %s: allow the origin (--allow-origin) if it belongs to the node", origin, credentialName(ask))
+	}
+	return p, nil
+}
+
+// timeout is what is left to one request: its own time, which is never longer than that of the run's requests.
+func (r *Recorder) timeout(own time.Duration) time.Duration {
+	return min(cmp.Or(own, r.options.Timeout), r.options.Timeout)
+}
+
+// onlyFor checks a request whose credential belongs to one origin: nothing else that is secret may go there.
+func (r *Recorder) onlyFor(ask Request, p prepared) error {
+	if origin := evidence.Origin(p.url); origin != ask.Recipient {
+		return fmt.Errorf("%s may not receive %s, which belongs to %s", origin, credentialName(ask), ask.Recipient)
+	}
+	q := r.options.Redactor.Exchange(evidence.Exchange{Request: p.request}).Request
+	text := q.URL + " " + string(q.Body)
+	for _, f := range q.Header {
+		text += " " + f.Value
+	}
+	for _, name := range evidence.MarkerNames(text) {
+		if name != ask.Credential {
+			return fmt.Errorf("%s may not receive the %s", ask.Recipient, name)
+		}
+	}
+	return nil
+}
+
+func credentialName(ask Request) string {
+	if ask.Credential == "" {
+		return "a credential"
+	}
+	return "the " + ask.Credential
+}
+
+// precious reports that the redactor finds a secret in the request.
+func (r *Recorder) precious(q evidence.Request) bool {
+	if r.options.Redactor.Text(q.URL) != q.URL || string(r.options.Redactor.Bytes(q.Body)) != string(q.Body) {
+		return true
+	}
+	return slices.ContainsFunc(q.Header, func(f evidence.Field) bool { return r.options.Redactor.Text(f.Value) != f.Value })
+}
+
+// header adds the lines that net/http would add unseen.
+func (r *Recorder) header(ask Request) []evidence.Field {
+	out := slices.Clone(ask.Header)
+	if len(evidence.Values(out, "User-Agent")) == 0 {
+		out = append(out, evidence.Field{Name: "User-Agent", Value: r.options.UserAgent})
+	}
+	if len(evidence.Values(out, "Accept-Encoding")) == 0 {
+		out = append(out, evidence.Field{Name: "Accept-Encoding", Value: "gzip"})
+	}
+	if ask.Raw && len(evidence.Values(out, "Connection")) == 0 {
+		out = append(out, evidence.Field{Name: "Connection", Value: "close"})
+	}
+	return out
+}
+
+// token reports a token of RFC 9110 §5.6.2.
+func token(s string) bool {
+	for i := range len(s) {
+		c := s[i]
+		if c <= ' ' || c >= 0x7f || strings.IndexByte(`"(),/:;<=>?@[\]{}`, c) >= 0 {
+			return false
+		}
+	}
+	return s != ""
+}
+
+var errBudget = errors.New("the request budget is used up")
+
+// deliver sends until the answer counts: rule T4 of the catalogue.
+func (r *Recorder) deliver(ctx context.Context, ask Request, p prepared) outcome {
+	o := outcome{request: p.request, started: r.options.Clock()}
+	repeated, tooMany := false, 0
+	for {
+		established, err := r.once(ctx, ask, p, &o)
+		if err != nil {
+			if o.attempts == 0 {
+				o.unsent = err.Error()
+				o.failure = unsentFailure(o.unsent)
+			}
+			return o
+		}
+		wait := time.Duration(0)
+		switch {
+		case ask.Once:
+			return o
+		case o.status() == http.StatusTooManyRequests: // whoever limits the rate has looked at nothing else
+			if tooMany++; tooMany == MaxTooMany || ask.NoRetry && tooMany == MaxTooManyOnce {
+				return o
+			}
+			wait = retryAfter(o.reply.header, r.options.Clock())
+		case ask.NoRetry && established:
+			return o
+		case !repeated && o.transient():
+			repeated = true
+			if !r.options.Loopback {
+				wait = RetryPause
+			}
+		default:
+			return o
+		}
+		if r.options.Sleep(ctx, wait) != nil {
+			return o
+		}
+	}
+}
+
+// status is that of the answer, 0 without one.
+func (o outcome) status() int {
+	if o.reply == nil {
+		return 0
+	}
+	return o.reply.status
+}
+
+// transient reports a network error or a fault of the server that may be gone next time.
+func (o outcome) transient() bool {
+	if o.failure != nil {
+		switch o.failure.Kind {
+		case evidence.FailureCanceled, evidence.FailureRefused, evidence.FailureTLS: // a certificate is no better the second time
+			return false
+		}
+		return true
+	}
+	return o.reply.status >= 500 || o.reply.broken
+}
+
+// once sends the request and, when asked to, follows one redirect. The error says why nothing was sent; the outcome is unchanged then.
+func (r *Recorder) once(ctx context.Context, ask Request, p prepared, o *outcome) (established bool, err error) {
+	if err := r.gate.enter(ctx); err != nil {
+		return false, errors.New("the run ended first: " + err.Error())
+	}
+	defer r.gate.leave()
+	if !r.gate.spend() {
+		return false, errBudget
+	}
+	o.attempts++
+	o.started, o.hops = r.options.Clock(), nil
+	result := r.attempt(ctx, p)
+	if to := p.redirect(ask, result.reply); to != nil && r.gate.pace(ctx) == nil && r.gate.spend() {
+		o.hops = []evidence.Hop{{
+			URL: p.request.URL, Status: result.reply.status, Header: fields(result.reply.header), Location: result.reply.header.Get("Location"),
+		}}
+		next := p
+		next.url, next.request.URL = to, to.String()
+		result = r.attempt(ctx, next)
+	}
+	o.reply, o.failure = result.reply, result.failure
+	if o.status() == http.StatusTooManyRequests {
+		r.gate.slowDown() // before this place is given on
+	}
+	o.duration = r.options.Clock().Sub(o.started)
+	return result.established, nil
+}
+
+// redirect is where the answer sends the request, nil when that is not followed (T2): it stays on the origin, and a method
+// other than GET or HEAD is kept.
+func (p prepared) redirect(ask Request, a *reply) *url.URL {
+	if a == nil || !ask.FollowSameOrigin || ask.Raw {
+		return nil
+	}
+	safe := p.request.Method == http.MethodGet || p.request.Method == http.MethodHead
+	switch a.status {
+	case http.StatusTemporaryRedirect, http.StatusPermanentRedirect:
+	case http.StatusMovedPermanently, http.StatusFound, http.StatusSeeOther:
+		if !safe {
+			return nil
+		}
+	default:
+		return nil
+	}
+	location := a.header.Values("Location")
+	if len(location) != 1 || location[0] == "" {
+		return nil
+	}
+	to, err := p.url.Parse(location[0])
+	if err != nil || to.User != nil || evidence.Origin(to) != evidence.Origin(p.url) {
+		return nil
+	}
+	to.Fragment, to.RawFragment = "", ""
+	return to
+}
+
+// retryAfter reads Retry-After (RFC 9110 §10.2.3) as seconds or a date, up to MaxRetryAfter.
+func retryAfter(h http.Header, now time.Time) time.Duration {
+	value := strings.TrimSpace(h.Get("Retry-After"))
+	d := RetryPause
+	if seconds, err := strconv.ParseUint(value, 10, 31); err == nil {
+		d = time.Duration(seconds) * time.Second
+	} else if date, err := http.ParseTime(value); err == nil {
+		d = date.Sub(now)
+	}
+	return min(max(d, 0), MaxRetryAfter)
+}
+
+// maxMessage bounds the message of a failure in bytes.
+const maxMessage = 300
+
+// classify groups the cause of a missing answer. run is the context of the whole run, timed that of this request.
+func (r *Recorder) classify(run, timed context.Context, timeout time.Duration, err error, established bool) *evidence.Failure {
+	switch {
+	case run.Err() != nil:
+		return &evidence.Failure{Kind: evidence.FailureCanceled, Message: "the run ended before the answer was complete"}
+	case timed.Err() != nil:
+		return &evidence.Failure{Kind: evidence.FailureTimeout, Message: fmt.Sprintf("no complete answer within %s", timeout)}
+	}
+	return &evidence.Failure{Kind: kindOf(err, established), Message: boundedMessage(err)}
+}
+
+func kindOf(err error, established bool) evidence.FailureKind {
+	var dns *net.DNSError
+	var op *net.OpError
+	switch {
+	case errors.As(err, &dns):
+		return evidence.FailureResolve
+	case tlsFault(err):
+		return evidence.FailureTLS
+	case errors.As(err, &op) && op.Op == "dial":
+		return evidence.FailureConnect
+	case closed(err):
+		return evidence.FailureReset
+	case !established:
+		return evidence.FailureConnect
+	case op != nil && op.Timeout():
+		return evidence.FailureTimeout
+	}
+	return evidence.FailureProtocol
+}
+
+func tlsFault(err error) bool {
+	var verify *tls.CertificateVerificationError
+	var record tls.RecordHeaderError
+	var alert tls.AlertError
+	var authority x509.UnknownAuthorityError
+	var name x509.HostnameError
+	var invalid x509.CertificateInvalidError
+	return errors.As(err, &verify) || errors.As(err, &record) || errors.As(err, &alert) || errors.As(err, &authority) ||
+		errors.As(err, &name) || errors.As(err, &invalid) || errors.Is(err, http.ErrSchemeMismatch) ||
+		strings.Contains(err.Error(), "tls: ")
+}
+
+func closed(err error) bool {
+	if errors.Is(err, errHeaderLimit) {
+		return false
+	}
+	return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, syscall.ECONNRESET) ||
+		errors.Is(err, syscall.EPIPE) || errors.Is(err, net.ErrClosed) ||
+		strings.Contains(err.Error(), "server closed idle connection") || strings.Contains(err.Error(), "GOAWAY")
+}
+
+// boundedMessage is the innermost cause that says enough: without URL, local addresses and name servers.
+func boundedMessage(err error) string {
+	var dns *net.DNSError
+	if errors.As(err, &dns) {
+		return clip(fmt.Sprintf("no address for %q: %s", dns.Name, dns.Err))
+	}
+	var u *url.Error
+	if errors.As(err, &u) {
+		err = u.Err
+	}
+	var op *net.OpError
+	if errors.As(err, &op) {
+		return clip(op.Op + ": " + op.Err.Error())
+	}
+	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		return "the connection was closed before an answer"
+	}
+	return clip(err.Error())
+}
+
+func clip(s string) string {
+	s = strings.ToValidUTF8(s, "\uFFFD")
+	if len(s) > maxMessage {
+		s = strings.ToValidUTF8(s[:maxMessage], "") + "…"
+	}
+	return s
+}

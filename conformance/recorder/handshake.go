@@ -1,0 +1,312 @@
+package recorder
+
+import (
+	"bytes"
+	"context"
+	"crypto/ecdsa"
+	"crypto/ed25519"
+	"crypto/rsa"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"net"
+	"net/url"
+	"sync"
+	"time"
+
+	"github.com/rin-network/rin/conformance/evidence"
+)
+
+// HandshakeTimeout bounds one handshake with its connection, unless the recorder's own timeout is shorter.
+const HandshakeTimeout = 10 * time.Second
+
+// HandshakeRequest is one TLS handshake to make.
+type HandshakeRequest struct {
+	Label evidence.Label
+	// URL names the origin, https.
+	URL string
+	// Oldest and Newest bound the versions that are offered.
+	Oldest, Newest uint16
+}
+
+// Handshake makes one handshake under the rules of all requests, ends the connection, and records what was agreed on and what the
+// certificates say. A bad certificate does not end the handshake: which one it is, is what the evidence is for.
+func (r *Recorder) Handshake(ctx context.Context, g HandshakeRequest) evidence.Handshake {
+	h := evidence.Handshake{Label: g.Label, Offered: offered(g), Started: r.options.Clock()}
+	u, err := url.Parse(g.URL)
+	if err != nil || u.Scheme != "https" || u.Hostname() == "" {
+		h.Failure = &evidence.Failure{Kind: evidence.FailureRefused, Message: "expected an https URL"}
+		r.options.Journal.Handshake(h)
+		return h
+	}
+	h.ServerName, h.Address = u.Hostname(), net.JoinHostPort(u.Hostname(), port(u))
+	for {
+		if because := r.greetOnce(ctx, g, &h); because != nil {
+			if h.Attempts == 0 {
+				r.options.Journal.Skip(g.Label, evidence.OverBudget, r.options.Redactor.Text(because.Error()))
+				h.Failure = unsentFailure(because.Error())
+				return h
+			}
+			break
+		}
+		if h.Attempts > 1 || !repeatable(g, h) {
+			break
+		}
+		wait := RetryPause
+		if r.options.Loopback {
+			wait = 0
+		}
+		if r.options.Sleep(ctx, wait) != nil {
+			break
+		}
+	}
+	h = r.options.Redactor.Handshake(h)
+	r.options.Journal.Handshake(h)
+	return h
+}
+
+// greetOnce makes one attempt. The error says why there was none; the handshake is unchanged then.
+func (r *Recorder) greetOnce(ctx context.Context, g HandshakeRequest, h *evidence.Handshake) error {
+	if err := r.gate.enter(ctx); err != nil {
+		return fmt.Errorf("the run ended first: %w", err)
+	}
+	defer r.gate.leave()
+	if !r.gate.spend() {
+		return errBudget
+	}
+	made := evidence.Handshake{
+		Label: h.Label, Address: h.Address, ServerName: h.ServerName, Offered: h.Offered, Attempts: h.Attempts + 1, Started: r.options.Clock(),
+	}
+	r.greet(ctx, g, &made)
+	made.Duration = r.options.Clock().Sub(made.Started)
+	*h = made
+	return nil
+}
+
+func (r *Recorder) greet(ctx context.Context, g HandshakeRequest, h *evidence.Handshake) {
+	timeout := r.timeout(HandshakeTimeout)
+	timed, cancel := context.WithTimeoutCause(ctx, timeout, errTimeout)
+	defer cancel()
+	wire, err := (&net.Dialer{}).DialContext(timed, "tcp", h.Address)
+	if err != nil {
+		h.Failure = r.classify(ctx, timed, timeout, err, false)
+		return
+	}
+	watched := &alertReader{Conn: wire}
+	defer watched.Close()
+	conn := tls.Client(watched, greeting(g, h.ServerName, r.options.Clock))
+	err = conn.HandshakeContext(timed)
+	state := conn.ConnectionState()
+	h.Chain, h.Distrust, h.Message = r.trust(state.PeerCertificates, h.ServerName)
+	if err != nil {
+		h.Selected, h.Alert = watched.said()
+	}
+	switch {
+	case err == nil:
+		h.Version, h.Cipher, h.Protocol = tls.VersionName(state.Version), tls.CipherSuiteName(state.CipherSuite), state.NegotiatedProtocol
+		_ = conn.SetDeadline(time.Now().Add(time.Second)) // the goodbye of TLS may not take long
+		_ = conn.Close()
+	case !watched.wrote():
+		h.Failure = &evidence.Failure{Kind: evidence.FailureLocal, Message: boundedMessage(err)}
+	default:
+		h.Failure = r.classify(ctx, timed, timeout, err, true)
+	}
+}
+
+// greeting offers the versions with every cipher suite that this library knows, weak ones too: an old server must not look as if it
+// refused the version when it only knows old ciphers.
+func greeting(g HandshakeRequest, name string, clock func() time.Time) *tls.Config {
+	config := &tls.Config{
+		ServerName: name, MinVersion: g.Oldest, MaxVersion: g.Newest, Time: clock,
+		InsecureSkipVerify: true, // no request follows, and the chain is verified beside the handshake, see trust.go
+		NextProtos:         []string{"http/1.1"},
+	}
+	if g.Newest >= tls.VersionTLS12 {
+		config.NextProtos = []string{"h2", "http/1.1"}
+	}
+	for _, suites := range [][]*tls.CipherSuite{tls.CipherSuites(), tls.InsecureCipherSuites()} {
+		for _, s := range suites {
+			config.CipherSuites = append(config.CipherSuites, s.ID)
+		}
+	}
+	return config
+}
+
+func offered(g HandshakeRequest) []string {
+	var out []string
+	for _, v := range []uint16{tls.VersionTLS10, tls.VersionTLS11, tls.VersionTLS12, tls.VersionTLS13} {
+		if v >= g.Oldest && v <= g.Newest {
+			out = append(out, tls.VersionName(v))
+		}
+	}
+	return out
+}
+
+// repeatable reports a network error that may be gone next time. That a server hangs up on an old version is its answer.
+func repeatable(g HandshakeRequest, h evidence.Handshake) bool {
+	if h.Failure == nil {
+		return false
+	}
+	switch h.Failure.Kind {
+	case evidence.FailureResolve, evidence.FailureConnect:
+		return true
+	case evidence.FailureTimeout, evidence.FailureReset:
+		return g.Newest >= tls.VersionTLS12
+	}
+	return false
+}
+
+func port(u *url.URL) string {
+	if p := u.Port(); p != "" {
+		return p
+	}
+	return "443"
+}
+
+// alertReader notes the first bytes that a server sends, so that its own words tell a refusal from a fault of rin's TLS library.
+type alertReader struct {
+	net.Conn
+	mu    sync.Mutex
+	heard []byte
+	spoke bool
+}
+
+// firstRecord is enough of a server's first record: the record header, the message header and the version of a ServerHello.
+const firstRecord = 11
+
+// Read implements io.Reader.
+func (w *alertReader) Read(p []byte) (int, error) {
+	n, err := w.Conn.Read(p)
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if room := firstRecord - len(w.heard); room > 0 {
+		w.heard = append(w.heard, p[:min(n, room)]...)
+	}
+	return n, err
+}
+
+// Write implements io.Writer.
+func (w *alertReader) Write(p []byte) (int, error) {
+	w.mu.Lock()
+	w.spoke = true
+	w.mu.Unlock()
+	return w.Conn.Write(p)
+}
+
+func (w *alertReader) wrote() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.spoke
+}
+
+// The records and messages of TLS (RFC 8446 §5.1, §4).
+const (
+	recordAlert     = 21
+	recordHandshake = 22
+	serverHello     = 2
+)
+
+// said reads the version of a ServerHello, or the alert that came in its place. The version of TLS 1.3 reads as 1.2 here, which is
+// the one that its ServerHello shows (RFC 8446 §4.1.3).
+func (w *alertReader) said() (version, alert string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	switch b := w.heard; {
+	case len(b) >= 7 && b[0] == recordAlert:
+		return "", tls.AlertError(b[6]).Error()[len("tls: "):]
+	case len(b) >= firstRecord && b[0] == recordHandshake && b[5] == serverHello:
+		return tls.VersionName(binary.BigEndian.Uint16(b[9:11])), ""
+	}
+	return "", ""
+}
+
+// Bounds on what is kept of a chain.
+const (
+	maxChain = 10
+	maxNames = 20
+)
+
+// trust reads a chain and says whether it proves the name, and if not, why.
+func (r *Recorder) trust(chain []*x509.Certificate, name string) (kept []evidence.Certificate, why evidence.Distrust, message string) {
+	if len(chain) == 0 {
+		return nil, "", ""
+	}
+	for _, c := range chain[:min(len(chain), maxChain)] {
+		kept = append(kept, certificate(c))
+	}
+	intermediates := x509.NewCertPool()
+	for _, c := range chain[1:] {
+		intermediates.AddCert(c)
+	}
+	now := r.options.Clock()
+	_, err := chain[0].Verify(x509.VerifyOptions{Roots: r.options.RootCAs, Intermediates: intermediates, DNSName: name, CurrentTime: now})
+	if err == nil {
+		return kept, "", ""
+	}
+	return kept, distrust(err, chain, now.Before(chain[0].NotBefore)), clip(err.Error())
+}
+
+// distrust groups what is wrong with a chain.
+func distrust(err error, chain []*x509.Certificate, early bool) evidence.Distrust {
+	var invalid x509.CertificateInvalidError
+	var name x509.HostnameError
+	var unknown x509.UnknownAuthorityError
+	switch {
+	case errors.As(err, &invalid) && invalid.Reason == x509.Expired && early:
+		return evidence.CertificateNotYetValid
+	case errors.As(err, &invalid) && invalid.Reason == x509.Expired:
+		return evidence.CertificateExpired
+	case errors.As(err, &name):
+		return evidence.CertificateOfOther
+	case !errors.As(err, &unknown):
+		return evidence.CertificateUnsuitable
+	case selfSigned(chain[0]):
+		return evidence.CertificateSelfSigned
+	case !issuerSent(chain):
+		return evidence.ChainIncomplete
+	}
+	return evidence.ChainUntrusted
+}
+
+// issuerSent reports that the chain holds the certificate that issued the first one.
+func issuerSent(chain []*x509.Certificate) bool {
+	for _, c := range chain[1:] {
+		if chain[0].CheckSignatureFrom(c) == nil {
+			return true
+		}
+	}
+	return false
+}
+
+func selfSigned(c *x509.Certificate) bool {
+	return bytes.Equal(c.RawIssuer, c.RawSubject) && c.CheckSignature(c.SignatureAlgorithm, c.RawTBSCertificate, c.Signature) == nil
+}
+
+func certificate(c *x509.Certificate) evidence.Certificate {
+	out := evidence.Certificate{
+		Subject: clip(c.Subject.String()), Issuer: clip(c.Issuer.String()), NotBefore: c.NotBefore.UTC(), NotAfter: c.NotAfter.UTC(),
+		Key: key(c), SelfSigned: selfSigned(c), Authority: c.IsCA,
+	}
+	for _, name := range c.DNSNames {
+		out.Names = append(out.Names, clip(name))
+	}
+	for _, ip := range c.IPAddresses {
+		out.Names = append(out.Names, ip.String())
+	}
+	out.Names = out.Names[:min(len(out.Names), maxNames)]
+	return out
+}
+
+func key(c *x509.Certificate) string {
+	switch k := c.PublicKey.(type) {
+	case *rsa.PublicKey:
+		return fmt.Sprintf("RSA %d", k.N.BitLen())
+	case *ecdsa.PublicKey:
+		return "ECDSA " + k.Curve.Params().Name
+	case ed25519.PublicKey:
+		return "Ed25519"
+	}
+	return c.PublicKeyAlgorithm.String()
+}

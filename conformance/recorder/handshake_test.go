@@ -1,0 +1,243 @@
+package recorder_test
+
+import (
+	"context"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"io"
+	"math/big"
+	"net"
+	"net/http/httptest"
+	"time"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+
+	"github.com/rin-network/rin/conformance/evidence"
+	"github.com/rin-network/rin/conformance/recorder"
+)
+
+// modern and legacy are what a run offers.
+func modern(url string) recorder.HandshakeRequest {
+	return recorder.HandshakeRequest{Label: "tls/token.modern", URL: url, Oldest: tls.VersionTLS12, Newest: tls.VersionTLS13}
+}
+
+func legacy(url string) recorder.HandshakeRequest {
+	return recorder.HandshakeRequest{Label: "tls/token.tls11", URL: url, Oldest: tls.VersionTLS11, Newest: tls.VersionTLS11}
+}
+
+// greet makes a handshake and asserts that the evidence holds it as it was returned.
+func (r *room) greet(g recorder.HandshakeRequest) evidence.Handshake {
+	GinkgoHelper()
+	h := r.recorder.Handshake(context.Background(), g)
+	kept, found := r.evidence().Handshake(g.Label)
+	Expect(found).To(BeTrue())
+	Expect(kept.Failure).To(Equal(h.Failure))
+	Expect(kept.Distrust).To(Equal(h.Distrust))
+	return kept
+}
+
+// says is a server that answers every connection with these bytes, and then holds or closes it.
+func says(bytes string, hold bool) string {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	Expect(err).NotTo(HaveOccurred())
+	done := make(chan struct{})
+	DeferCleanup(func() {
+		close(done)
+		Expect(listener.Close()).To(Succeed())
+	})
+	go func() {
+		for {
+			conn, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			go func() {
+				defer conn.Close()
+				_, _ = io.ReadFull(conn, make([]byte, 5)) // the ClientHello is on its way
+				_, _ = io.WriteString(conn, bytes)
+				if hold {
+					<-done
+					return
+				}
+				// The rest is read first: closing before would reset the connection and lose what was said.
+				_ = conn.(*net.TCPConn).CloseWrite()
+				_, _ = io.Copy(io.Discard, conn)
+			}()
+		}
+	}()
+	return "https://" + listener.Addr().String()
+}
+
+// signed is a certificate with its key.
+type signed struct {
+	certificate *x509.Certificate
+	key         *ecdsa.PrivateKey
+}
+
+func sign(name string, by *signed, change func(*x509.Certificate)) *signed {
+	GinkgoHelper()
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	Expect(err).NotTo(HaveOccurred())
+	template := &x509.Certificate{
+		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: name}, BasicConstraintsValid: true,
+		NotBefore: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC), NotAfter: time.Date(2026, 12, 31, 0, 0, 0, 0, time.UTC),
+	}
+	if change != nil {
+		change(template)
+	}
+	parent := signed{template, key}
+	if by != nil {
+		parent = *by
+	}
+	der, err := x509.CreateCertificate(rand.Reader, template, parent.certificate, key.Public(), parent.key)
+	Expect(err).NotTo(HaveOccurred())
+	certificate, err := x509.ParseCertificate(der)
+	Expect(err).NotTo(HaveOccurred())
+	return &signed{certificate, key}
+}
+
+func authority(c *x509.Certificate) { c.IsCA, c.KeyUsage = true, x509.KeyUsageCertSign }
+
+func forLoopback(c *x509.Certificate) {
+	c.IPAddresses = []net.IP{net.IPv4(127, 0, 0, 1)}
+}
+
+// shows serves TLS with this chain.
+func shows(chain ...*signed) string {
+	served := tls.Certificate{PrivateKey: chain[0].key}
+	for _, c := range chain {
+		served.Certificate = append(served.Certificate, c.certificate.Raw)
+	}
+	s := quiet(httptest.NewUnstartedServer(text("")))
+	s.TLS = &tls.Config{Certificates: []tls.Certificate{served}}
+	s.StartTLS()
+	return s.URL
+}
+
+var _ = Describe("A handshake", func() {
+	trusting := func(roots ...*x509.Certificate) func(*recorder.Options) {
+		return func(o *recorder.Options) {
+			o.RootCAs = x509.NewCertPool()
+			for _, c := range roots {
+				o.RootCAs.AddCert(c)
+			}
+		}
+	}
+
+	It("keeps what was agreed on and what the certificate says, and counts as a request", func() {
+		s := serveTLS(text(""), true)
+		r := newRoom(trusting(s.Certificate()))
+		h := r.greet(modern(s.URL))
+		Expect(h.Completed()).To(BeTrue())
+		Expect([]string{h.Version, h.Protocol, h.Cipher}).To(Equal([]string{"TLS 1.3", "h2", "TLS_AES_128_GCM_SHA256"}))
+		Expect(h.Offered).To(Equal([]string{"TLS 1.2", "TLS 1.3"}))
+		Expect(h.Distrust).To(BeEmpty())
+		Expect(h.Chain).To(HaveLen(1))
+		Expect(h.Chain[0].Names).To(ContainElements("example.com", "127.0.0.1"))
+		Expect(r.recorder.Sent()).To(Equal(1))
+	})
+
+	It("of an old version completes with a server that speaks it, and is refused by an alert otherwise", func() {
+		s := quiet(httptest.NewUnstartedServer(text("")))
+		s.TLS = &tls.Config{MinVersion: tls.VersionTLS10}
+		s.StartTLS()
+		Expect(newRoom().greet(legacy(s.URL)).Version).To(Equal("TLS 1.1"))
+
+		h := newRoom().greet(legacy(serveTLS(text(""), false).URL))
+		Expect(h.Completed()).To(BeFalse())
+		Expect(h.Alert).To(Equal("protocol version not supported"))
+		Expect(h.Attempts).To(Equal(1))
+	})
+
+	DescribeTable("says why a chain proves nothing",
+		func(want evidence.Distrust, chain func() (root *signed, served []*signed)) {
+			root, served := chain()
+			h := newRoom(trusting(root.certificate)).greet(modern(shows(served...)))
+			Expect(h.Completed()).To(BeTrue(), "%v", h.Failure)
+			Expect(h.Distrust).To(Equal(want), h.Message)
+			Expect(h.Chain).To(HaveLen(len(served)))
+		},
+		Entry("a good one", evidence.Distrust(""), func() (*signed, []*signed) {
+			root := sign("root", nil, authority)
+			middle := sign("middle", root, authority)
+			return root, []*signed{sign("leaf", middle, forLoopback), middle}
+		}),
+		Entry("without its intermediate", evidence.ChainIncomplete, func() (*signed, []*signed) {
+			root := sign("root", nil, authority)
+			return root, []*signed{sign("leaf", sign("middle", root, authority), forLoopback)}
+		}),
+		Entry("of another authority", evidence.ChainUntrusted, func() (*signed, []*signed) {
+			middle := sign("middle", sign("stranger", nil, authority), authority)
+			return sign("root", nil, authority), []*signed{sign("leaf", middle, forLoopback), middle}
+		}),
+		Entry("signed by itself", evidence.CertificateSelfSigned, func() (*signed, []*signed) {
+			return sign("root", nil, authority), []*signed{sign("leaf", nil, forLoopback)}
+		}),
+		Entry("expired", evidence.CertificateExpired, func() (*signed, []*signed) {
+			root := sign("root", nil, authority)
+			return root, []*signed{sign("leaf", root, func(c *x509.Certificate) {
+				forLoopback(c)
+				c.NotAfter = time.Date(2026, 2, 1, 0, 0, 0, 0, time.UTC)
+			})}
+		}),
+		Entry("not valid yet", evidence.CertificateNotYetValid, func() (*signed, []*signed) {
+			root := sign("root", nil, authority)
+			return root, []*signed{sign("leaf", root, func(c *x509.Certificate) {
+				forLoopback(c)
+				c.NotBefore = time.Date(2026, 4, 1, 0, 0, 0, 0, time.UTC)
+			})}
+		}),
+		Entry("of another host", evidence.CertificateOfOther, func() (*signed, []*signed) {
+			root := sign("root", nil, authority)
+			return root, []*signed{sign("leaf", root, func(c *x509.Certificate) { c.DNSNames = []string{"www.must.example"} })}
+		}),
+		Entry("for clients only", evidence.CertificateUnsuitable, func() (*signed, []*signed) {
+			root := sign("root", nil, authority)
+			return root, []*signed{sign("leaf", root, func(c *x509.Certificate) {
+				forLoopback(c)
+				c.ExtKeyUsage = []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth}
+			})}
+		}),
+	)
+
+	It("tells the version that a server chose, though nothing comes of it", func() {
+		hello := "\x16\x03\x01\x00\x2a\x02\x00\x00\x26\x03\x01" // the ServerHello of TLS 1.0, cut off
+		h := newRoom().greet(legacy(says(hello, false)))
+		Expect(h.Selected).To(Equal("TLS 1.0"))
+		Expect(h.Completed()).To(BeFalse())
+	})
+
+	It("knows a fault of its own from one of the server", func() {
+		h := newRoom().greet(recorder.HandshakeRequest{Label: "tls/token.tls10", URL: says("", true), Oldest: tls.VersionTLS13, Newest: tls.VersionTLS10})
+		Expect(h.Failure.Kind).To(Equal(evidence.FailureLocal))
+	})
+
+	It("takes a server that hangs up on an old version at its word, and asks again for a new one", func() {
+		url := says("", false)
+		old := newRoom().greet(legacy(url))
+		Expect(old.Failure.Kind).To(Equal(evidence.FailureReset))
+		Expect(old.Attempts).To(Equal(1))
+		Expect(newRoom().greet(modern(url)).Attempts).To(Equal(2))
+	})
+
+	It("does not wait for ever, and stays within the budget", func() {
+		r := newRoom(func(o *recorder.Options) { o.Timeout, o.Budget = 50*time.Millisecond, 1 })
+		Expect(r.greet(legacy(says("", true))).Failure.Kind).To(Equal(evidence.FailureTimeout))
+		r.recorder.Handshake(context.Background(), recorder.HandshakeRequest{Label: "tls/token.tls10", URL: "https://127.0.0.1:1"})
+		skipped, found := r.evidence().Skipped("tls/token.tls10")
+		Expect(found).To(BeTrue())
+		Expect(skipped.Kind).To(Equal(evidence.OverBudget))
+	})
+
+	It("is no match for what is no TLS", func() {
+		Expect(newRoom().greet(modern(says("HTTP/1.1 400 Bad Request\r\n\r\n", false))).Failure.Kind).To(Equal(evidence.FailureTLS))
+		h := newRoom().greet(modern("https://" + closedPort()))
+		Expect(h.Failure.Kind).To(Equal(evidence.FailureConnect))
+		Expect(h.Attempts).To(Equal(2))
+	})
+})

@@ -1,0 +1,243 @@
+package recorder_test
+
+import (
+	"bytes"
+	"compress/flate"
+	"compress/gzip"
+	"compress/zlib"
+	"context"
+	"io"
+	"net/http"
+	"strings"
+	"time"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+
+	"github.com/rin-network/rin/conformance/evidence"
+	"github.com/rin-network/rin/conformance/recorder"
+)
+
+func packed(data string, into func(io.Writer) io.WriteCloser) string {
+	var b bytes.Buffer
+	w := into(&b)
+	io.WriteString(w, data)
+	w.Close()
+	return b.String()
+}
+
+func gzipped(data string) string {
+	return packed(data, func(w io.Writer) io.WriteCloser { return gzip.NewWriter(w) })
+}
+
+func zlibbed(data string) string {
+	return packed(data, func(w io.Writer) io.WriteCloser { return zlib.NewWriter(w) })
+}
+
+func deflated(data string) string {
+	return packed(data, func(w io.Writer) io.WriteCloser {
+		f, err := flate.NewWriter(w, flate.BestSpeed)
+		Expect(err).NotTo(HaveOccurred())
+		return f
+	})
+}
+
+func coded(coding, body string) http.HandlerFunc {
+	return func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Encoding", coding)
+		io.WriteString(w, body)
+	}
+}
+
+func readLimit(n int64) func(*recorder.Options) { return func(o *recorder.Options) { o.ReadLimit = n } }
+
+func timeout(d time.Duration) func(*recorder.Options) {
+	return func(o *recorder.Options) { o.Timeout = d }
+}
+
+var _ = Describe("Limits", func() {
+	DescribeTable("content codings are undone",
+		func(coding, wire string) {
+			r := newRoom()
+			a := r.send(recorder.Request{URL: serve(coded(coding, wire)).URL})
+			Expect(string(a.Body)).To(Equal("hello"))
+			Expect(a.OK()).To(BeTrue())
+			Expect(string(r.recorded().Response.Body)).To(Equal("hello"))
+			Expect(r.recorded().Response.Size).To(BeEquivalentTo(5))
+		},
+		Entry("none", "identity", "hello"),
+		Entry("gzip", "GZip", gzipped("hello")),
+		Entry("x-gzip", "x-gzip", gzipped("hello")),
+		Entry("deflate", "deflate", zlibbed("hello")),
+		Entry("bare deflate", "deflate", deflated("hello")),
+		Entry("twice", "deflate, gzip", gzipped(zlibbed("hello"))),
+	)
+
+	DescribeTable("a body that cannot be decoded is told, not repeated",
+		func(coding, wire, message string) {
+			r := newRoom()
+			a := r.send(recorder.Request{URL: serve(coded(coding, wire)).URL})
+			Expect(a.Status).To(Equal(200))
+			Expect(a.OK()).To(BeFalse())
+			x := r.recorded()
+			Expect(x.Response.BodyError).To(Equal(message))
+			Expect(x.Attempts).To(Equal(1))
+		},
+		Entry("no gzip", "gzip", "this is no gzip at all", "content coding gzip: gzip: invalid header"),
+		Entry("cut gzip", "gzip", gzipped("hello")[:20], "content coding gzip: unexpected end"),
+		Entry("unknown coding", "br", "xyz", `content coding "br" is not known and was not asked for`),
+		Entry("too many codings", "gzip,gzip,gzip,gzip", "xyz", "expected at most 3 content codings, got 4"),
+	)
+
+	It("takes an empty body for decoded, as HEAD has none", func() {
+		r := newRoom()
+		a := r.send(recorder.Request{Method: "HEAD", URL: serve(status(200, "Content-Encoding", "gzip")).URL})
+		Expect(a.OK()).To(BeTrue())
+	})
+
+	It("stops a bomb at the read limit", func() {
+		r := newRoom(readLimit(1 << 20))
+		bomb := gzipped(gzipped(strings.Repeat("\x00", 64<<20)))
+		Expect(len(bomb)).To(BeNumerically("<", 1<<20))
+		a := r.send(recorder.Request{URL: serve(coded("gzip, gzip", bomb)).URL})
+		Expect(a.Body).To(HaveLen(1 << 20))
+		Expect(r.recorded().Response.Truncated).To(BeTrue())
+		Expect(a.OK()).To(BeFalse())
+	})
+
+	It("stops an endless body at the read limit", func() {
+		r := newRoom(readLimit(100_000))
+		a := r.send(recorder.Request{URL: serve(func(w http.ResponseWriter, _ *http.Request) {
+			for {
+				if _, err := w.Write(make([]byte, 4096)); err != nil {
+					return
+				}
+			}
+		}).URL})
+		Expect(a.Body).To(HaveLen(100_000))
+		Expect(r.recorded().Response.Truncated).To(BeTrue())
+	})
+
+	It("does not call a body of exactly the read limit truncated", func() {
+		r := newRoom(readLimit(5))
+		a := r.send(recorder.Request{URL: serve(text("hello")).URL})
+		Expect(a.OK()).To(BeTrue())
+	})
+
+	DescribeTable("ends an answer that takes too long",
+		func(raw bool, begin func(http.ResponseWriter)) {
+			r := newRoom(timeout(50 * time.Millisecond))
+			a := r.send(recorder.Request{Raw: raw, NoRetry: true, URL: serve(func(w http.ResponseWriter, q *http.Request) {
+				begin(w)
+				<-q.Context().Done()
+			}).URL})
+			Expect(a.Failure().Kind).To(Equal(evidence.FailureTimeout))
+			Expect(a.Failure().Message).To(Equal("no complete answer within 50ms"))
+			Expect(r.recorded().Response).To(BeNil())
+		},
+		Entry("nothing comes", false, func(http.ResponseWriter) {}),
+		Entry("the body drips", false, drip),
+		Entry("raw, nothing comes", true, func(http.ResponseWriter) {}),
+		Entry("raw, the body drips", true, drip),
+	)
+
+	It("ends with the run, without an answer and without a repeat", func() {
+		r := newRoom()
+		ctx, cancel := context.WithCancel(context.Background())
+		r.recorder.Send(ctx, recorder.Request{Label: "info.ok", URL: serve(func(_ http.ResponseWriter, q *http.Request) {
+			cancel()
+			<-q.Context().Done()
+		}).URL})
+		Expect(r.recorded().Failure.Kind).To(Equal(evidence.FailureCanceled))
+		Expect(r.recorder.Sent()).To(Equal(1))
+	})
+
+	DescribeTable("bounds the header",
+		func(raw bool) {
+			r := newRoom()
+			a := r.send(recorder.Request{Raw: raw, URL: serve(status(200, "X-Long", strings.Repeat("a", 80<<10))).URL})
+			Expect(a.Failure().Kind).To(Equal(evidence.FailureProtocol))
+			Expect(a.Failure().Message).To(ContainSubstring("header"))
+		},
+		Entry("by net/http", false),
+		Entry("raw", true),
+	)
+
+	DescribeTable("bounds informational answers",
+		func(raw bool) {
+			r := newRoom()
+			a := r.send(recorder.Request{Raw: raw, URL: serve(hijacked(strings.Repeat("HTTP/1.1 103 Early Hints\r\nA: "+strings.Repeat("a", 100)+"\r\n\r\n", 5000))).URL})
+			Expect(a.Failure().Kind).To(Equal(evidence.FailureProtocol), a.Failure().Message)
+		},
+		Entry("by net/http", false),
+		Entry("raw", true),
+	)
+
+	It("reads past a few informational answers", func() {
+		for _, raw := range []bool{false, true} {
+			a := newRoom().send(recorder.Request{Raw: raw, URL: serve(hijacked("HTTP/1.1 103 Early Hints\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")).URL})
+			Expect(string(a.Body)).To(Equal("ok"))
+		}
+	})
+
+	DescribeTable("a body without end is left at the limit, and its connection closed",
+		func(raw bool) {
+			left := make(chan struct{})
+			s := serve(func(w http.ResponseWriter, _ *http.Request) {
+				defer close(left)
+				conn, _, err := w.(http.Hijacker).Hijack()
+				if err != nil {
+					return
+				}
+				defer conn.Close()
+				_, err = io.WriteString(conn, "HTTP/1.1 200 OK\r\nContent-Length: 1000000000000\r\n\r\n") // no "Connection: close"
+				for err == nil {
+					_, err = conn.Write(make([]byte, 64<<10))
+				}
+			})
+			r := newRoom(readLimit(1000), timeout(3*time.Second)) // reading on until then would be a failure
+			began := time.Now()
+			r.send(recorder.Request{URL: s.URL, Raw: raw})
+			Expect(time.Since(began)).To(BeNumerically("<", 3*time.Second))
+			Expect(r.recorded().Response).To(And(HaveField("Truncated", true), HaveField("Size", BeEquivalentTo(1000))))
+			Eventually(left).Should(BeClosed())
+		},
+		Entry("usual", false),
+		Entry("raw", true),
+	)
+})
+
+func drip(w http.ResponseWriter) {
+	w.Header().Set("Content-Length", "1000")
+	io.WriteString(w, "one drop")
+	w.(http.Flusher).Flush()
+}
+
+var _ = Describe("The limit of all bodies together", func() {
+	const free = 64 << 10 // of each body
+
+	It("cuts what comes after it, and lets small answers pass whatever came before", func() {
+		r := newRoom(func(o *recorder.Options) { o.TotalLimit = 256 << 10 })
+		large, small := serve(text(strings.Repeat("x", 300<<10))), serve(text(strings.Repeat("x", free)))
+		length := func(url string) (int, bool) {
+			a := r.send(recorder.Request{URL: url})
+			return len(a.Body), a.Exchange.Response.Truncated
+		}
+		for i, want := range []int{300 << 10, free, free} { // of 256 KiB beyond the free part, 236 are used up by the first in whole steps
+			got, cut := length(large.URL)
+			Expect(got).To(Equal(want), "answer %d", i)
+			Expect(cut).To(Equal(want < 300<<10), "answer %d", i)
+		}
+		got, cut := length(small.URL)
+		Expect(got).To(Equal(free))
+		Expect(cut).To(BeFalse(), "it ended there by itself")
+	})
+
+	It("counts what a compressed body becomes", func() {
+		r := newRoom(func(o *recorder.Options) { o.TotalLimit = 128 << 10 })
+		a := r.send(recorder.Request{URL: serve(coded("gzip", gzipped(strings.Repeat("x", 1<<20)))).URL})
+		Expect(a.Body).To(HaveLen(free + 128<<10))
+		Expect(a.Exchange.Response.Truncated).To(BeTrue())
+		Expect(a.OK()).To(BeFalse())
+	})
+})

@@ -1,0 +1,240 @@
+package recorder_test
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+
+	"github.com/rin-network/rin/conformance/evidence"
+	"github.com/rin-network/rin/conformance/recorder"
+)
+
+var _ = Describe("Repetition", func() {
+	DescribeTable("repeats an error once",
+		func(first http.HandlerFunc) {
+			r := newRoom()
+			a := r.send(recorder.Request{Method: "POST", URL: serve(answers(first, text("good"))).URL, Body: []byte("a=b")})
+			Expect(a.OK()).To(BeTrue())
+			Expect(r.recorded().Attempts).To(Equal(2))
+			Expect(r.slept).To(Equal([]time.Duration{2 * time.Second}))
+			Expect(r.recorder.Sent()).To(Equal(2))
+		},
+		Entry("a fault of the server", status(503)),
+		Entry("a connection that closes before the answer", hijacked("")),
+		Entry("a body that ends early", hijacked("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nshort")),
+		Entry("no HTTP", hijacked("SSH-2.0-node\r\n\r\n")),
+	)
+
+	It("does not wait on loopback", func() {
+		r := newRoom(func(o *recorder.Options) { o.Loopback = true })
+		r.send(recorder.Request{URL: serve(answers(status(500), text("good"))).URL})
+		Expect(r.slept).To(Equal([]time.Duration{0}))
+	})
+
+	DescribeTable("keeps the second error",
+		func(h http.HandlerFunc, check func(evidence.Exchange)) {
+			r := newRoom()
+			r.send(recorder.Request{URL: serve(h).URL})
+			Expect(r.recorded().Attempts).To(Equal(2))
+			check(r.recorded())
+		},
+		Entry("5xx", status(502), func(x evidence.Exchange) { Expect(x.Status()).To(Equal(502)) }),
+		Entry("closed", hijacked(""), func(x evidence.Exchange) {
+			Expect(x.Failure).To(Equal(&evidence.Failure{Kind: evidence.FailureReset, Message: "the connection was closed before an answer"}))
+		}),
+		Entry("cut body", hijacked("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nshort"), func(x evidence.Exchange) {
+			Expect(x.Response.BodyError).To(Equal("connection ended within the body: unexpected end"))
+			Expect(string(x.Response.Body)).To(Equal("short"))
+		}),
+		Entry("no HTTP", hijacked("SSH-2.0-node\r\n\r\n"), func(x evidence.Exchange) {
+			Expect(x.Failure.Kind).To(Equal(evidence.FailureProtocol))
+			Expect(x.Failure.Message).To(ContainSubstring("malformed HTTP"))
+		}),
+	)
+
+	It("waits as long as a 429 says, halves rate and concurrency, and counts only the last attempt", func() {
+		r := newRoom(func(o *recorder.Options) { o.Rate = 4 })
+		date := r.now.Add(17 * time.Second).Format(http.TimeFormat)
+		a := r.send(recorder.Request{URL: serve(answers(status(429, "Retry-After", "7"), status(429, "Retry-After", date), text("good"))).URL})
+		Expect(a.OK()).To(BeTrue())
+		Expect(r.recorded().Attempts).To(Equal(3))
+		Expect(r.slept).To(Equal([]time.Duration{7 * time.Second, 10 * time.Second}))
+		r.slept = nil
+		r.recorder.Send(context.Background(), recorder.Request{URL: serve(text("")).URL})
+		Expect(r.slept).To(Equal([]time.Duration{time.Second}), "one a second is a quarter of four")
+	})
+
+	DescribeTable("bounds Retry-After",
+		func(value string, want time.Duration) {
+			r := newRoom()
+			r.send(recorder.Request{URL: serve(answers(status(429, "Retry-After", value), text("good"))).URL})
+			Expect(r.slept).To(Equal([]time.Duration{want}))
+		},
+		Entry("long", "86400", time.Minute),
+		Entry("longest", "99999999999999999999", 2*time.Second),
+		Entry("a date long past", "Mon, 01 Jan 2001 00:00:00 GMT", time.Duration(0)),
+		Entry("no number", "soon", 2*time.Second),
+	)
+
+	It("gives up after the third 429", func() {
+		r := newRoom()
+		a := r.send(recorder.Request{URL: serve(status(429)).URL})
+		Expect(a.Status).To(Equal(429))
+		Expect(r.recorded().Attempts).To(Equal(3))
+		Expect(r.recorder.Sent()).To(Equal(3))
+	})
+
+	It("never sends a single shot again", func() {
+		for _, h := range []http.HandlerFunc{status(401), status(503), hijacked("")} {
+			r := newRoom()
+			r.send(recorder.Request{URL: serve(h).URL, NoRetry: true})
+			Expect(r.recorder.Sent()).To(Equal(1))
+		}
+	})
+
+	It("sends a single shot once more when it met a limit of the rate, and no third time", func() {
+		for _, statuses := range [][]int{{429, 401, 200}, {429, 503, 200}, {429, 429, 200}} {
+			r, sent := newRoom(), 0
+			a := r.send(recorder.Request{NoRetry: true, URL: serve(func(w http.ResponseWriter, _ *http.Request) {
+				w.WriteHeader(statuses[sent])
+				sent++
+			}).URL})
+			Expect(sent).To(Equal(2))
+			Expect(a.Status).To(Equal(statuses[1]))
+		}
+	})
+
+	It("sends a single shot again when no connection came about", func() {
+		r := newRoom()
+		r.send(recorder.Request{URL: "http://" + closedPort(), NoRetry: true})
+		x := r.recorded()
+		Expect(x.Failure.Kind).To(Equal(evidence.FailureConnect))
+		Expect(x.Failure.Message).To(ContainSubstring("connection refused"))
+		Expect(x.Attempts).To(Equal(2))
+	})
+
+	It("keeps the last attempt when the run ends during a pause", func() {
+		r := newRoom()
+		ctx, cancel := context.WithCancel(context.Background())
+		r.recorder.Send(ctx, recorder.Request{Label: "info.ok", URL: serve(func(w http.ResponseWriter, _ *http.Request) {
+			defer cancel()
+			w.WriteHeader(http.StatusTooManyRequests)
+			io.WriteString(w, "later")
+		}).URL})
+		Expect(r.recorder.Sent()).To(Equal(1))
+	})
+})
+
+var _ = Describe("Politeness", func() {
+	It("keeps the budget, repeats included, and says what was not sent", func() {
+		r := newRoom(func(o *recorder.Options) { o.Budget = 3 })
+		url := serve(status(500)).URL
+		r.send(recorder.Request{Label: "a.ok", URL: url})
+		r.send(recorder.Request{Label: "b.ok", URL: url})
+		a := r.send(recorder.Request{Label: "c.ok", URL: url})
+		Expect(a.Failure().Kind).To(Equal(evidence.FailureRefused))
+		log := r.evidence()
+		x, _ := log.Get("b.ok")
+		Expect(x.Attempts).To(Equal(1))
+		Expect(x.Status()).To(Equal(500))
+		Expect(log.NotSent).To(Equal([]evidence.NotSent{{Label: "c.ok", Kind: evidence.OverBudget, Because: "the request budget is used up"}}))
+		Expect(r.recorder.Sent()).To(Equal(3))
+	})
+
+	It("sends nothing after the run's end", func() {
+		r := newRoom()
+		ctx, cancel := context.WithCancel(context.Background())
+		cancel()
+		r.recorder.Send(ctx, recorder.Request{Label: "a.ok", URL: serve(text("")).URL})
+		Expect(r.evidence().NotSent[0].Kind).To(Equal(evidence.OverBudget))
+		Expect(r.recorder.Sent()).To(BeZero())
+	})
+
+	It("spaces requests by the rate", func() {
+		r := newRoom(func(o *recorder.Options) { o.Rate = 4 })
+		url := serve(text("")).URL
+		for _, l := range []evidence.Label{"a.ok", "b.ok", "c.ok"} {
+			r.send(recorder.Request{Label: l, URL: url})
+		}
+		Expect(r.slept).To(Equal([]time.Duration{250 * time.Millisecond, 250 * time.Millisecond}))
+	})
+
+	Describe("concurrency", func() {
+		var r *room
+		var here atomic.Int32
+		var release chan int
+		var url string
+
+		BeforeEach(func() {
+			r = newRoom(func(o *recorder.Options) { o.Concurrency = 4 })
+			here.Store(0)
+			release = make(chan int)
+			url = serve(func(w http.ResponseWriter, q *http.Request) {
+				here.Add(1)
+				defer here.Add(-1)
+				select {
+				case code := <-release:
+					w.WriteHeader(code)
+				case <-q.Context().Done():
+				}
+			}).URL
+		})
+
+		burst := func(prefix string) *sync.WaitGroup {
+			var wg sync.WaitGroup
+			for i := range 8 {
+				wg.Go(func() { r.send(recorder.Request{Label: evidence.Label(fmt.Sprintf("%s%d.ok", prefix, i)), URL: url}) })
+			}
+			return &wg
+		}
+		underWay := func(want int) {
+			GinkgoHelper()
+			Eventually(here.Load, "10s").Should(BeEquivalentTo(want))
+			Consistently(here.Load, "50ms").Should(BeEquivalentTo(want))
+		}
+		finish := func(wg *sync.WaitGroup, left int) {
+			for range left {
+				release <- http.StatusOK
+			}
+			wg.Wait()
+		}
+
+		It("is used to the full, and halved after a 429", func() {
+			before := burst("before")
+			underWay(4)
+			finish(before, 8)
+			r.send(recorder.Request{Label: "slow.ok", URL: serve(answers(status(429), text(""))).URL})
+			after := burst("after")
+			underWay(2)
+			finish(after, 8)
+			Expect(r.evidence().Exchanges).To(HaveLen(17))
+		})
+
+		It("is halved while every place is taken", func() {
+			wg := burst("all")
+			underWay(4)
+			release <- http.StatusTooManyRequests
+			underWay(3)
+			release <- http.StatusOK
+			underWay(2)
+			finish(wg, 7)
+			Expect(r.evidence().Exchanges).To(HaveLen(8))
+		})
+	})
+})
+
+// closedPort is an address of loopback where nobody listens.
+func closedPort() string {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	Expect(err).NotTo(HaveOccurred())
+	defer l.Close()
+	return l.Addr().String()
+}

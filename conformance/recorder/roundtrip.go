@@ -1,0 +1,291 @@
+package recorder
+
+import (
+	"bufio"
+	"bytes"
+	"compress/flate"
+	"compress/gzip"
+	"compress/zlib"
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"net"
+	"net/http"
+	"net/http/httptrace"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/rin-network/rin/conformance/evidence"
+)
+
+// result is one attempt: a reply or a failure.
+type result struct {
+	reply       *reply
+	failure     *evidence.Failure
+	established bool // a connection came about, so the node may have seen the request
+}
+
+// errTimeout is the cause when one request outlives its own time.
+var errTimeout = errors.New("no complete answer in time")
+
+func transport(o Options) *http.Transport {
+	return &http.Transport{
+		Proxy:                  nil, // the environment does not decide where credentials go
+		DialContext:            (&net.Dialer{KeepAlive: 15 * time.Second}).DialContext,
+		TLSClientConfig:        tlsConfig(o),
+		ForceAttemptHTTP2:      true,
+		DisableCompression:     true, // decoding is bounded, see body.go
+		MaxResponseHeaderBytes: HeaderLimit,
+		MaxIdleConnsPerHost:    o.Concurrency,
+		IdleConnTimeout:        o.Timeout,
+	}
+}
+
+func tlsConfig(o Options) *tls.Config {
+	return &tls.Config{RootCAs: o.RootCAs, MinVersion: tls.VersionTLS12, Time: o.Clock}
+}
+
+// attempt sends once and reads the whole answer within the time of one request.
+func (r *Recorder) attempt(ctx context.Context, p prepared) result {
+	timed, cancel := context.WithTimeoutCause(ctx, p.timeout, errTimeout)
+	defer cancel()
+	var established atomic.Bool
+	var resp *reply
+	var err error
+	if p.request.Raw {
+		resp, err = r.rawTrip(timed, p, &established)
+	} else {
+		resp, err = r.roundTrip(timed, p, &established)
+	}
+	if err != nil {
+		return result{failure: r.classify(ctx, timed, p.timeout, err, established.Load()), established: established.Load()}
+	}
+	return result{reply: resp, established: true}
+}
+
+func (r *Recorder) roundTrip(ctx context.Context, p prepared, established *atomic.Bool) (*reply, error) {
+	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
+		GotConn: func(httptrace.GotConnInfo) { established.Store(true) },
+	})
+	req, err := http.NewRequestWithContext(ctx, p.request.Method, p.request.URL, bytes.NewReader(p.request.Body))
+	if err != nil {
+		return nil, err
+	}
+	for _, f := range p.request.Header {
+		if http.CanonicalHeaderKey(f.Name) == "Host" {
+			req.Host = f.Value
+			continue
+		}
+		req.Header[f.Name] = append(req.Header[f.Name], f.Value)
+	}
+	resp, err := r.client.RoundTrip(req)
+	if err != nil {
+		return nil, err
+	}
+	defer resp.Body.Close()
+	return r.read(ctx, resp, p.limit)
+}
+
+var errHeaderLimit = errors.New("header is larger than 64 KiB")
+
+// maxInformational bounds the 1xx answers before the real one.
+const maxInformational = 8
+
+// rawTrip writes HTTP/1.1 to the connection byte by byte as asked for.
+func (r *Recorder) rawTrip(ctx context.Context, p prepared, established *atomic.Bool) (*reply, error) {
+	conn, err := r.dial(ctx, p)
+	if err != nil {
+		return nil, err
+	}
+	established.Store(true)
+	defer conn.Close()
+	stop := context.AfterFunc(ctx, func() { conn.SetDeadline(time.Unix(1, 0)) })
+	defer stop()
+	if _, err := conn.Write(p.wire()); err != nil {
+		return nil, err
+	}
+	limited := &io.LimitedReader{R: conn, N: HeaderLimit}
+	in := bufio.NewReader(limited)
+	for range maxInformational {
+		resp, err := http.ReadResponse(in, &http.Request{Method: p.request.Method})
+		if err != nil {
+			if limited.N <= 0 {
+				return nil, errHeaderLimit
+			}
+			return nil, err
+		}
+		if resp.StatusCode/100 == 1 && resp.StatusCode != http.StatusSwitchingProtocols {
+			continue
+		}
+		limited.N = math.MaxInt64 // the body has a limit of its own
+		// The body is left unclosed: closing it would read the rest of an endless one first. The connection ends it.
+		a, err := r.read(ctx, resp, p.limit)
+		if p.toEnd && err == nil && !a.truncated && !a.broken {
+			a.surplus = countSurplus(conn, in)
+		}
+		return a, err
+	}
+	return nil, fmt.Errorf("more than %d informational answers", maxInformational)
+}
+
+// The bounds of what is read beyond an answer. A node that keeps a connection open although it was asked to close it ends it late.
+const (
+	linger     = time.Second
+	maxSurplus = 64 << 10
+)
+
+// countSurplus counts what comes until the node closes the connection. Line ends after a message are tolerated, as servers tolerate them.
+func countSurplus(conn net.Conn, in io.Reader) int64 {
+	if err := conn.SetReadDeadline(time.Now().Add(linger)); err != nil {
+		return 0
+	}
+	rest, _ := io.ReadAll(io.LimitReader(in, maxSurplus)) // what ended it does not matter
+	return int64(len(bytes.TrimLeft(rest, "\r\n")))
+}
+
+func (r *Recorder) dial(ctx context.Context, p prepared) (net.Conn, error) {
+	port := p.url.Port()
+	if port == "" {
+		port = p.url.Scheme
+	}
+	address := net.JoinHostPort(p.url.Hostname(), port)
+	if p.url.Scheme == "http" {
+		return (&net.Dialer{}).DialContext(ctx, "tcp", address)
+	}
+	config := tlsConfig(r.options)
+	config.NextProtos = []string{"http/1.1"}
+	return (&tls.Dialer{Config: config}).DialContext(ctx, "tcp", address)
+}
+
+// wire is the request as bytes. Field values keep their blanks.
+func (p prepared) wire() []byte {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s %s HTTP/1.1\r\nHost: %s\r\n", p.request.Method, p.url.RequestURI(), p.url.Host)
+	for _, f := range p.request.Header {
+		b.WriteString(f.Name + ": " + f.Value + "\r\n")
+	}
+	if len(p.request.Body) > 0 {
+		fmt.Fprintf(&b, "Content-Length: %d\r\n", len(p.request.Body))
+	}
+	b.WriteString("\r\n")
+	b.Write(p.request.Body)
+	return []byte(b.String())
+}
+
+// reply is an answer as it came, with its body decoded.
+type reply struct {
+	proto     string
+	status    int
+	header    http.Header
+	body      []byte
+	truncated bool
+	bodyError string
+	broken    bool // the connection ended within the body
+	surplus   int64
+}
+
+// read takes the whole answer. The error is that of time or of the status line; every other fault of a body is part of the reply.
+func (r *Recorder) read(ctx context.Context, resp *http.Response, limit int64) (*reply, error) {
+	if resp.StatusCode < 100 { // net/http lets "000" pass (RFC 9110 §15)
+		return nil, fmt.Errorf("malformed HTTP status %03d", resp.StatusCode)
+	}
+	a := &reply{proto: resp.Proto, status: resp.StatusCode, header: resp.Header}
+	wire, over, err := r.bodies.readUpTo(resp.Body, limit)
+	if ctx.Err() != nil && err != nil {
+		return nil, context.Cause(ctx)
+	}
+	if err != nil {
+		a.broken, a.bodyError = true, "connection ended within the body: "+plainCause(err)
+	}
+	a.truncated = over
+	var decodeErr error
+	a.body, over, decodeErr = r.bodies.decode(wire, resp.Header.Values("Content-Encoding"), limit)
+	a.truncated = a.truncated || over
+	if decodeErr != nil && a.bodyError == "" && !a.truncated {
+		a.bodyError = decodeErr.Error()
+	}
+	return a, nil
+}
+
+func (a *reply) response() *evidence.Response {
+	return &evidence.Response{
+		Proto: a.proto, Status: a.status, Header: fields(a.header), Body: a.body,
+		Size: int64(len(a.body)), Truncated: a.truncated, Surplus: a.surplus, BodyError: a.bodyError,
+	}
+}
+
+// fields lists a header by name, with the values of one name in their order.
+func fields(h http.Header) []evidence.Field {
+	var out []evidence.Field
+	for name, values := range h {
+		for _, v := range values {
+			out = append(out, evidence.Field{Name: name, Value: v})
+		}
+	}
+	slices.SortStableFunc(out, func(a, b evidence.Field) int { return strings.Compare(a.Name, b.Name) })
+	return out
+}
+
+// maxCodings bounds how often a body may be compressed over.
+const maxCodings = 3
+
+// decode undoes the content codings, the last one first (RFC 9110 §8.4), each bounded by limit. What was decoded before an error
+// is kept.
+func (a *allowance) decode(body []byte, header []string, limit int64) (out []byte, over bool, err error) {
+	var codings []string
+	for _, c := range strings.Split(strings.Join(header, ","), ",") {
+		if c = strings.ToLower(strings.TrimSpace(c)); c != "" && c != "identity" {
+			codings = append(codings, c)
+		}
+	}
+	if len(codings) > maxCodings {
+		return body, false, fmt.Errorf("expected at most %d content codings, got %d", maxCodings, len(codings))
+	}
+	for _, c := range slices.Backward(codings) {
+		if len(body) == 0 {
+			break // such as the answer to HEAD
+		}
+		in, err := decoder(c, body)
+		if err != nil {
+			return body, over, err
+		}
+		var more bool
+		body, more, err = a.readUpTo(in, limit)
+		if over = over || more; err != nil {
+			return body, over, fmt.Errorf("content coding %s: %s", c, plainCause(err))
+		}
+	}
+	return body, over, nil
+}
+
+func decoder(coding string, body []byte) (io.Reader, error) {
+	switch coding {
+	case "gzip", "x-gzip":
+		in, err := gzip.NewReader(bytes.NewReader(body))
+		if err != nil {
+			return nil, fmt.Errorf("content coding gzip: %s", plainCause(err))
+		}
+		return in, nil
+	case "deflate":
+		// The name means the zlib format; some servers send bare deflate all the same.
+		in := bufio.NewReader(bytes.NewReader(body))
+		if z, err := zlib.NewReader(bytes.NewReader(body)); err == nil {
+			return z, nil
+		}
+		return flate.NewReader(in), nil
+	}
+	return nil, fmt.Errorf("content coding %.40q is not known and was not asked for", coding)
+}
+
+// plainCause is an error without addresses, which differ from run to run.
+func plainCause(err error) string {
+	if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) {
+		return "unexpected end"
+	}
+	return boundedMessage(err)
+}

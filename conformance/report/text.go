@@ -1,0 +1,136 @@
+package report
+
+import (
+	"fmt"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"golang.org/x/text/width"
+
+	"github.com/rin-network/rin/conformance/evidence"
+)
+
+// Plain makes a text from a node harmless on one line: control characters, escape sequences, characters that reorder or hide
+// text, and bytes that are no UTF-8 become visible escapes such as \x1b and \u202e. Line breaks and tabs do so, too. What is left cannot
+// move a cursor, change a colour, or show another text than the one that is there.
+func Plain(s string) string { return visible(s, "") }
+
+// PlainLines is [Plain] for a text of several lines: line feeds and tabs are kept, a carriage return before a line feed is dropped.
+func PlainLines(s string) string {
+	return visible(strings.ReplaceAll(s, "\r\n", "\n"), "\n\t")
+}
+
+func visible(s, keep string) string {
+	clean := strings.IndexFunc(s, func(r rune) bool {
+		return r == utf8.RuneError || evidence.Deceptive(r) && !strings.ContainsRune(keep, r)
+	}) < 0
+	if clean {
+		return s
+	}
+	var b strings.Builder
+	for i := 0; i < len(s); {
+		r, size := utf8.DecodeRuneInString(s[i:])
+		switch {
+		case r == utf8.RuneError && size == 1:
+			fmt.Fprintf(&b, `\x%02x`, s[i])
+		case strings.ContainsRune(keep, r) || !evidence.Deceptive(r):
+			b.WriteString(s[i : i+size])
+		default:
+			b.WriteString(escape(r))
+		}
+		i += size
+	}
+	return b.String()
+}
+
+// escape names a character as Go and most other languages do.
+func escape(r rune) string {
+	switch {
+	case r == '\n':
+		return `\n`
+	case r == '\r':
+		return `\r`
+	case r == '\t':
+		return `\t`
+	case r < 0x80:
+		return fmt.Sprintf(`\x%02x`, r)
+	case r < 0x10000:
+		return fmt.Sprintf(`\u%04x`, r)
+	}
+	return fmt.Sprintf(`\U%08x`, r)
+}
+
+// cut shortens a text to at most n bytes, at a character boundary, and says how much is missing.
+func cut(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	head := s[:n]
+	for len(head) > 0 && !utf8.RuneStart(s[len(head)]) {
+		head = head[:len(head)-1]
+	}
+	return fmt.Sprintf("%s … (%d more bytes)", head, len(s)-len(head))
+}
+
+// Columns counts the terminal columns that a text takes: combining marks none, East Asian wide characters two (UAX #11).
+func Columns(s string) int {
+	n := 0
+	for _, r := range s {
+		n += columnsOf(r)
+	}
+	return n
+}
+
+func columnsOf(r rune) int {
+	if unicode.In(r, unicode.Mn, unicode.Me, unicode.Cf) {
+		return 0
+	}
+	switch width.LookupRune(r).Kind() {
+	case width.EastAsianWide, width.EastAsianFullwidth:
+		return 2
+	}
+	return 1
+}
+
+// Wrap breaks a text into lines of at most max columns, at blanks where there are some, inside a word where it must.
+func Wrap(text string, max int) []string {
+	var lines []string
+	line := ""
+	for _, word := range strings.Fields(text) {
+		switch {
+		case line == "":
+		case Columns(line)+1+Columns(word) <= max:
+			line += " " + word
+			continue
+		default:
+			lines = append(lines, line)
+		}
+		for Columns(word) > max {
+			head, tail := split(word, max)
+			lines = append(lines, head)
+			word = tail
+		}
+		line = word
+	}
+	if line != "" || len(lines) == 0 {
+		lines = append(lines, line)
+	}
+	return lines
+}
+
+// split cuts a word after at most max columns; the head holds one character at least.
+func split(word string, max int) (head, tail string) {
+	n := 0
+	for i, r := range word {
+		if n += columnsOf(r); n > max && i > 0 {
+			return word[:i], word[i:]
+		}
+	}
+	return word, ""
+}
+
+// pad fills a text with blanks up to n columns.
+func pad(s string, n int) string {
+	return s + strings.Repeat(" ", max(0, n-Columns(s)))
+}

@@ -1,0 +1,213 @@
+// Package suite is the certification as a Ginkgo suite: one It per requirement, in catalogue order.
+//
+// It is what the worker runs, and what somebody else's suite can hold: [Register] adds one ordered container to the tree
+// that is being built. The container's BeforeAll starts discovery and probing and never fails; each It waits for the exchanges that its
+// requirement reads, judges them, and fails only when the outcome blocks the profile. Judging is the same pure function as
+// offline: this package adds waiting and telling.
+package suite
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+
+	"github.com/onsi/ginkgo/v2"
+	"github.com/onsi/ginkgo/v2/extensions/globals"
+	"github.com/onsi/ginkgo/v2/formatter"
+	"github.com/onsi/ginkgo/v2/types"
+	"github.com/onsi/gomega"
+	gomegatypes "github.com/onsi/gomega/types"
+
+	"github.com/rin-network/rin/conformance/evidence"
+	"github.com/rin-network/rin/conformance/requirement"
+)
+
+// Gathering is evidence that is being gathered while the suite judges it.
+type Gathering interface {
+	// Run gathers until everything planned has ended or ctx ends.
+	Run(ctx context.Context) error
+	// Wait returns when every label has ended one way or the other.
+	Wait(ctx context.Context, labels ...evidence.Label) error
+	// Log is a snapshot of what was recorded so far.
+	Log() *evidence.Log
+}
+
+// Options choose what is judged and who hears of it.
+type Options struct {
+	Profile requirement.Profile
+	// Only restricts a partial run to these requirements; empty judges all of the profile.
+	Only []requirement.ID
+	// Judged hears of each judgement at once; it may be nil.
+	Judged func(requirement.ID, requirement.Judgement)
+}
+
+// Register adds the certification to the Ginkgo tree under construction, as one Ordered, ContinueOnFailure container.
+func Register(g Gathering, o Options) { register(g, o) }
+
+func register(g Gathering, o Options) *judging {
+	catalogue := requirement.Catalogue()
+	live := &judging{gathering: g, catalogue: catalogue, judged: o.Judged}
+	ginkgo.Describe("node", ginkgo.Ordered, ginkgo.ContinueOnFailure, func() {
+		ginkgo.BeforeAll(func() { live.start() })
+		ginkgo.AfterAll(func(ctx ginkgo.SpecContext) { live.stop(ctx) })
+		for _, r := range catalogue {
+			if !o.Profile.Includes(r.Profile) || len(o.Only) > 0 && !slices.Contains(o.Only, r.ID) {
+				continue
+			}
+			ginkgo.It(string(r.ID)+" "+r.Title, labels(r), func(ctx ginkgo.SpecContext) {
+				j, err := live.of(ctx, r)
+				gomega.Expect(err).NotTo(gomega.HaveOccurred())
+				ginkgo.AddReportEntry(string(r.ID), j, ginkgo.ReportEntryVisibilityNever)
+				switch j.Outcome {
+				case requirement.NotApplicable:
+					ginkgo.Skip(j.Reason)
+				default:
+					gomega.Expect(j).To(Conform(r.Gate))
+				}
+			})
+		}
+	})
+	return live
+}
+
+// labels are what a label filter can choose by. Ginkgo ends the process on characters such as '/' in a label, so
+// nothing but these fixed words goes in.
+func labels(r requirement.Requirement) ginkgo.Labels {
+	return ginkgo.Label(string(r.ID), r.ID.Group(), "level:"+string(r.Level), "gate:"+string(r.Gate), "profile:"+string(r.Profile))
+}
+
+// judging joins the gathering with the judge. Its runs on one goroutine, as Ordered containers do.
+type judging struct {
+	gathering Gathering
+	catalogue []requirement.Requirement
+	judged    func(requirement.ID, requirement.Judgement)
+
+	judge  *requirement.Judging
+	cancel context.CancelCauseFunc // nil until the gathering started
+	ended  sync.WaitGroup
+}
+
+func (l *judging) start() {
+	// Not the node's context: BeforeAll's ends with BeforeAll, the gathering must not.
+	ctx, cancel := context.WithCancelCause(context.Background())
+	l.cancel = cancel
+	l.judge = requirement.NewJudge(l.catalogue, requirement.Evidence{Log: &evidence.Log{}})
+	l.ended.Go(func() { _ = l.gathering.Run(ctx) }) // how it ended stands in the log
+}
+
+// stop lets the gathering end by itself, because a recording ends with its run; only an interrupted suite cuts it short.
+func (l *judging) stop(ctx context.Context) {
+	if l.cancel == nil {
+		return // the suite was interrupted before it began
+	}
+	defer context.AfterFunc(ctx, func() { l.cancel(context.Cause(ctx)) })()
+	l.ended.Wait()
+	l.cancel(nil)
+}
+
+// cut ends a gathering that [judging.stop] did not: Ginkgo leaves AfterAll out when an interruption falls between two specs, or comes twice.
+func (l *judging) cut(cause error) {
+	if l.cancel == nil {
+		return
+	}
+	l.cancel(cause)
+	l.ended.Wait()
+}
+
+// of waits for what the requirement reads, and judges. An interruption while it waits is one of the whole suite.
+func (l *judging) of(ctx context.Context, r requirement.Requirement) (requirement.Judgement, error) {
+	if err := l.gathering.Wait(ctx, l.judge.Reads(r.ID)...); err != nil {
+		l.cancel(context.Cause(ctx))
+		return requirement.Judgement{}, err
+	}
+	l.judge.Update(l.gathering.Log())
+	j := l.judge.Of(r.ID)
+	if l.judged != nil {
+		l.judged(r.ID, j)
+	}
+	return j, nil
+}
+
+// Conform succeeds for a judgement that does not cost the certificate at that gate: anything on an advice or information row,
+// and pass, warn or not-applicable on a gating one.
+func Conform(gate requirement.Gate) gomegatypes.GomegaMatcher { return conform{gate} }
+
+type conform struct{ gate requirement.Gate }
+
+func (c conform) Match(actual any) (bool, error) {
+	j, ok := actual.(requirement.Judgement)
+	if !ok {
+		return false, fmt.Errorf("conform: expected a requirement.Judgement, got %T", actual)
+	}
+	return !requirement.Blocks(c.gate, j.Outcome), nil
+}
+
+func (c conform) FailureMessage(actual any) string {
+	j := actual.(requirement.Judgement)
+	lines := []string{string(j.Outcome) + ": " + j.Reason}
+	if j.Expected != "" {
+		lines = append(lines, "expected: "+j.Expected)
+	}
+	if j.Got != "" {
+		lines = append(lines, "got:      "+j.Got)
+	}
+	return strings.Join(lines, "\n")
+}
+
+func (c conform) NegatedFailureMessage(actual any) string {
+	return fmt.Sprintf("expected a judgement that costs the certificate, got %s", actual.(requirement.Judgement).Outcome)
+}
+
+// errInterrupted ends a gathering whose suite was interrupted.
+var errInterrupted = errors.New("the suite was interrupted")
+
+// Choose lists the requirements of the catalogue that a Ginkgo label filter lets through, such as "gate:gating && (TOK || TER)".
+func Choose(filter string) ([]requirement.ID, error) {
+	matches, err := types.ParseLabelFilter(filter) // checked here: Ginkgo itself would end the process on a bad one
+	if err != nil {
+		return nil, fmt.Errorf("label filter %q: %w", filter, err)
+	}
+	var ids []requirement.ID
+	for _, r := range requirement.Catalogue() {
+		if matches(labels(r)) {
+			ids = append(ids, r.ID)
+		}
+	}
+	return ids, nil
+}
+
+// Run builds the suite and runs it in this process, which must not be running another Ginkgo suite. It owns Ginkgo's global state
+// for as long as it runs, which is why the worker is a process of its own.
+func Run(ctx context.Context, g Gathering, o Options) {
+	globals.Reset()
+	gomega.RegisterFailHandler(ginkgo.Fail)
+	formatter.ColorableStdOut = io.Discard // Ginkgo's own reporter writes here
+	live := register(g, o)
+
+	config, reporter := ginkgo.GinkgoConfiguration() // the last used one: every field that matters is set
+	config.LabelFilter = ""
+	config.RandomSeed = 1
+	config.Timeout = 0
+	reporter.NoColor = true
+	ginkgo.RunSpecs(ignore{}, "rin", config, reporter, ginkgo.AroundNode(func(node context.Context) context.Context {
+		merged, cancel := context.WithCancelCause(node)
+		stop := context.AfterFunc(ctx, func() { cancel(context.Cause(ctx)) })
+		context.AfterFunc(node, func() { stop() })
+		return merged
+	}))
+	signal.Reset(os.Interrupt, syscall.SIGTERM) // RunSpecs keeps them captured
+	live.cut(cmp.Or(context.Cause(ctx), errInterrupted))
+}
+
+// ignore is told that the suite failed; judgements tell it better.
+type ignore struct{}
+
+func (ignore) Fail() {}

@@ -1,0 +1,148 @@
+package worker
+
+import (
+	"bufio"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"runtime/debug"
+	"runtime/metrics"
+	"sync"
+	"time"
+
+	"github.com/rin-network/rin/conformance/evidence"
+	"github.com/rin-network/rin/conformance/requirement"
+	"github.com/rin-network/rin/conformance/suite"
+	"github.com/rin-network/rin/conformance/target"
+)
+
+// errOrphaned ends a child whose parent is gone.
+var errOrphaned = errors.New("the parent closed the worker's input")
+
+// Serve is the child's whole life: it reads one job from stdin, gathers and judges evidence, and writes events. It returns
+// when the suite ended, ctx ended, or stdin did. Nothing else in the process may write to events.
+func Serve(ctx context.Context, stdin io.Reader, events io.Writer) error {
+	job, err := readJob(stdin)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	go func() {
+		_, _ = io.Copy(io.Discard, stdin)
+		cancel(errOrphaned)
+	}()
+
+	out := &eventWriter{to: events}
+	go watchMemory(ctx, cmp.Or(job.Memory, DefaultMemory), func(cause string) {
+		// Nothing can be saved in here; the parent has the evidence. It need not be listening for this process to end.
+		time.AfterFunc(time.Second, func() { os.Exit(1) })
+		out.emit(Event{Kind: Exhausted, Cause: cause})
+		os.Exit(1)
+	})
+
+	recorded, err := os.OpenFile(job.Evidence, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+	if err != nil {
+		return fmt.Errorf("create the evidence file: %w", err)
+	}
+	run, err := NewSession(SessionOptions{
+		Target: job.Target, Suite: job.Suite, Evidence: recorded,
+		Planned: func(budget int, at target.Politeness) {
+			out.emit(Event{Kind: Planned, Budget: budget, Politeness: &at})
+		},
+		Progress: func(done, planned int, label evidence.Label) {
+			out.emit(Event{Kind: Progress, Done: done, Planned: planned, Label: label})
+		},
+	})
+	if err != nil {
+		return errors.Join(err, recorded.Close())
+	}
+	suite.Run(ctx, run, suite.Options{
+		Profile: requirement.Profile(job.Target.Profile),
+		Only:    requirement.IDs(job.Target.Only),
+		Judged:  func(id requirement.ID, j requirement.Judgement) { out.emit(Event{Kind: Judged, ID: id, Judgement: &j}) },
+	})
+	if err := errors.Join(run.Err(), recorded.Close()); err != nil {
+		return fmt.Errorf("write evidence: %w", err)
+	}
+	if run.Log().Ended == nil {
+		return errors.New("the suite ended before its evidence did") // interrupted before it began
+	}
+	out.emit(Event{Kind: Finished})
+	return out.err()
+}
+
+// readJob takes the first line. No error quotes it: it holds secrets.
+func readJob(input io.Reader) (Job, error) {
+	line, err := bufio.NewReader(io.LimitReader(input, maxJob)).ReadBytes('\n')
+	switch {
+	case errors.Is(err, io.EOF) && len(line) == maxJob:
+		return Job{}, fmt.Errorf("read the job from stdin: the line is longer than %d bytes", maxJob)
+	case err != nil:
+		return Job{}, fmt.Errorf("read the job from stdin: expected one line: %w (hint: rin starts its worker itself)", err)
+	}
+	var job Job
+	if json.Unmarshal(line, &job) != nil {
+		return Job{}, errors.New("read the job from stdin: it is no job of this version (hint: rin starts its worker itself)")
+	}
+	return job, nil
+}
+
+// eventWriter writes whole lines from several goroutines.
+type eventWriter struct {
+	mu   sync.Mutex
+	to   io.Writer
+	fail error
+}
+
+func (w *eventWriter) emit(e Event) {
+	line, err := json.Marshal(e)
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if err == nil {
+		_, err = w.to.Write(append(line, '\n'))
+	}
+	w.fail = errors.Join(w.fail, err)
+}
+
+func (w *eventWriter) err() error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.fail
+}
+
+// DefaultMemory is the child's memory limit: parent and child together stay under 512 MB.
+const DefaultMemory = 400 << 20
+
+// growth is by how much of itself, in percent, the heap may grow before it is collected: there is room up to the limit, and the process
+// does not live long.
+const growth = 300
+
+// watchMemory asks the collector to stay under the limit until ctx ends, and calls exhausted once when the process is over it all
+// the same.
+func watchMemory(ctx context.Context, limit int64, exhausted func(cause string)) {
+	defer debug.SetMemoryLimit(debug.SetMemoryLimit(limit - limit/8))
+	defer debug.SetGCPercent(debug.SetGCPercent(growth))
+	sample := []metrics.Sample{
+		{Name: "/memory/classes/total:bytes"},
+		{Name: "/memory/classes/heap/released:bytes"},
+	}
+	tick := time.NewTicker(20 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+			metrics.Read(sample)
+			if used := sample[0].Value.Uint64() - sample[1].Value.Uint64(); used > uint64(limit) {
+				exhausted(fmt.Sprintf("reading the node took more than %d MB of memory; the run was stopped there", limit>>20))
+				return
+			}
+		}
+	}
+}

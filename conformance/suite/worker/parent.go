@@ -1,0 +1,231 @@
+// Package worker runs a certification in a child process of the same binary.
+//
+// Everything a node sends is hostile, and a node that manages to exhaust the process that reads it must not take the verdict
+// with it. So the child talks to the node and streams evidence to disk; the parent bounds its time and memory, ends its
+// process group, and reports from the evidence that is there.
+//
+// The job goes to the child over stdin, so that no secret stands on a command line or in an environment; events come back
+// as NDJSON on the child's stdout. The child ends when its stdin does.
+package worker
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os/exec"
+	"time"
+
+	"github.com/rin-network/rin/conformance/evidence"
+	"github.com/rin-network/rin/conformance/requirement"
+	"github.com/rin-network/rin/conformance/target"
+)
+
+// Job is everything the child needs to know; it holds secrets and is only ever written to the child's stdin.
+type Job struct {
+	Target target.Target `json:"target"`
+	// Evidence is the path of the evidence file that the child creates.
+	Evidence string `json:"evidence"`
+	// Suite is the version of rin that goes into the evidence.
+	Suite string `json:"suite"`
+	// Memory is the child's limit in bytes; 0 is [DefaultMemory].
+	Memory int64 `json:"memory"`
+}
+
+// Event is one line from the child.
+type Event struct {
+	Kind EventKind `json:"kind"`
+	// Done of Planned labels have ended (progress); Budget is the number of requests at most (planned).
+	Done    int `json:"done,omitempty"`
+	Planned int `json:"planned,omitempty"`
+	Budget  int `json:"budget,omitempty"`
+	// Politeness is how the budget will be spent (planned).
+	Politeness *target.Politeness `json:"politeness,omitempty"`
+	Label      evidence.Label     `json:"label,omitempty"`
+	// ID and Judgement are set for a judged requirement.
+	ID        requirement.ID         `json:"id,omitempty"`
+	Judgement *requirement.Judgement `json:"judgement,omitempty"`
+	// Cause says why the child gave up (exhausted).
+	Cause string `json:"cause,omitempty"`
+}
+
+// EventKind says what happened.
+type EventKind string
+
+// The kinds of event. The plan comes before the first request; what is judged without one may be judged before it.
+const (
+	Planned   EventKind = "planned"
+	Progress  EventKind = "progress"
+	Judged    EventKind = "judged"
+	Exhausted EventKind = "exhausted"
+	Finished  EventKind = "finished"
+)
+
+// whole reports an event with all that its kind promises.
+func (e Event) whole() bool {
+	switch e.Kind {
+	case Planned:
+		return e.Politeness != nil
+	case Judged:
+		return e.Judgement != nil
+	case Exhausted:
+		return e.Cause != ""
+	case Progress, Finished:
+		return true
+	}
+	return false
+}
+
+// Ending says how the child came to its end.
+type Ending struct {
+	// Finished is true when the child said so and left with status 0, or had to be helped out.
+	Finished bool
+	// Cause is empty for a finished child; otherwise one sentence for the report.
+	Cause string
+	// Stderr is the redacted tail of what the child wrote to stderr.
+	Stderr string
+	Took   time.Duration
+}
+
+// Limits on what passes between parent and child.
+const (
+	maxJob       = 4 << 20 // a job may hold a registry and a CA file
+	maxEventLine = 1 << 20
+	maxStderr    = 64 << 10
+)
+
+// leaving is what a child has between its last event and its end. One that hangs then has its work behind it all the same.
+const leaving = time.Second
+
+// Command starts the child: the path of a binary and the arguments that make it call [Serve].
+type Command struct {
+	Path string
+	Args []string
+	// Env is the child's whole environment; nothing is inherited.
+	Env []string
+}
+
+// Run starts the child, hands it the job and calls onEvent for each of its events, in order, until it ends. When ctx ends
+// first, the child's process group is killed. The error is about this machine: a job that can't be encoded, a child that can't be
+// started. How the child ended is data, because the evidence until then is still worth a report. redact is applied to what the child
+// wrote to stderr.
+func Run(ctx context.Context, c Command, job Job, redact func([]byte) []byte, onEvent func(Event)) (Ending, error) {
+	started := time.Now()
+	input, err := encode(job)
+	if err != nil {
+		return Ending{}, err
+	}
+	cmd := exec.CommandContext(ctx, c.Path, c.Args...)
+	cmd.Env = append([]string{}, c.Env...)
+	ownGroup(cmd)
+	cmd.WaitDelay = 2 * time.Second
+	stdin, err := cmd.StdinPipe()
+	if err != nil {
+		return Ending{}, fmt.Errorf("open the worker's stdin: %w", err)
+	}
+	stdout, err := cmd.StdoutPipe()
+	if err != nil {
+		return Ending{}, fmt.Errorf("open the worker's stdout: %w", err)
+	}
+	stderr := &tail{limit: maxStderr}
+	cmd.Stderr = stderr
+	if err := cmd.Start(); err != nil {
+		return Ending{}, fmt.Errorf("start the worker: %w", err)
+	}
+	// stdin stays open: its end is what ends an orphaned child.
+	handed := make(chan error, 1)
+	go func() {
+		_, err := stdin.Write(input)
+		handed <- err // a child that ends without reading its job is told by how it ends
+	}()
+
+	finished, cause := follow(stdout, onEvent)
+	if cause != "" {
+		stop(cmd) // a child that breaks the protocol is not waited for
+	}
+	_ = stdin.Close()
+	late := time.AfterFunc(leaving, func() { stop(cmd) })
+	waited := cmd.Wait()
+	lingered := !late.Stop()
+	<-handed
+
+	end := Ending{Stderr: string(stderr.redacted(redact)), Took: time.Since(started)}
+	switch {
+	case finished && (lingered || cmd.ProcessState.Success()):
+		end.Finished = true
+	case ctx.Err() != nil:
+		end.Cause = "stopped by rin: " + context.Cause(ctx).Error()
+	case cause != "":
+		end.Cause = cause
+	case waited != nil:
+		end.Cause = "the worker ended early: " + waited.Error()
+	default:
+		end.Cause = "the worker ended without finishing"
+	}
+	return end, nil
+}
+
+// encode writes the job as the one line that the child reads.
+func encode(job Job) ([]byte, error) {
+	line, err := json.Marshal(job)
+	if err != nil {
+		return nil, fmt.Errorf("encode the job for the worker: %w", err)
+	}
+	if len(line) >= maxJob {
+		return nil, fmt.Errorf("the job for the worker has %d bytes, more than %d (hint: give a smaller --cacert file or registry)", len(line), maxJob)
+	}
+	return append(line, '\n'), nil
+}
+
+// follow reads events until the last one or the end of the stream. The cause is set when the child gave up or sent something that is no event.
+func follow(stdout io.Reader, onEvent func(Event)) (finished bool, cause string) {
+	lines := bufio.NewScanner(stdout)
+	lines.Buffer(make([]byte, 0, 64<<10), maxEventLine)
+	for lines.Scan() {
+		var e Event
+		if json.Unmarshal(lines.Bytes(), &e) != nil || !e.whole() {
+			return false, "the worker sent a line that is no event"
+		}
+		if e.Kind == Exhausted {
+			return false, e.Cause
+		}
+		onEvent(e)
+		if e.Kind == Finished {
+			return true, ""
+		}
+	}
+	if errors.Is(lines.Err(), bufio.ErrTooLong) {
+		return false, fmt.Sprintf("the worker sent an event of more than %d bytes", maxEventLine)
+	}
+	return false, ""
+}
+
+// tail keeps the last bytes that were written to it. Only the command's copying goroutine writes, and Wait ends it.
+type tail struct {
+	limit int
+	buf   bytes.Buffer
+	cut   bool
+}
+
+// Write implements io.Writer. It keeps twice the limit, so that a secret at the cut is whole when the text is redacted.
+func (t *tail) Write(p []byte) (int, error) {
+	t.buf.Write(p)
+	if over := t.buf.Len() - 2*t.limit; over > 0 {
+		t.buf.Next(over)
+		t.cut = true
+	}
+	return len(p), nil
+}
+
+// redacted returns the end of the text, of whole lines where something had to go.
+func (t *tail) redacted(redact func([]byte) []byte) []byte {
+	text := redact(t.buf.Bytes())
+	if !t.cut && len(text) <= t.limit {
+		return text
+	}
+	text = text[max(0, len(text)-t.limit):]
+	return text[bytes.IndexByte(text, '\n')+1:]
+}

@@ -1,0 +1,135 @@
+package worker
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/x509"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/rin-network/rin/conformance/evidence"
+	"github.com/rin-network/rin/conformance/openapi"
+	"github.com/rin-network/rin/conformance/openapi/validate"
+	"github.com/rin-network/rin/conformance/probe"
+	"github.com/rin-network/rin/conformance/recorder"
+	"github.com/rin-network/rin/conformance/requirement"
+	"github.com/rin-network/rin/conformance/target"
+)
+
+// SessionOptions say what a session is about and who hears of it.
+type SessionOptions struct {
+	Target target.Target
+	// Suite is the version of rin that the evidence names.
+	Suite string
+	// Evidence receives evidence.jsonl as it is recorded; nil keeps it in memory only.
+	Evidence io.Writer
+	// Clock and Random are those of the machine when nil.
+	Clock  func() time.Time
+	Random io.Reader
+	// Planned is told the request budget, Progress each label that ended; both may be nil.
+	Planned  func(budget int, at target.Politeness)
+	Progress func(done, planned int, label evidence.Label)
+}
+
+// Session is one run. Use it once.
+type Session struct {
+	options SessionOptions
+	journal *evidence.Journal
+	probes  probe.Options
+}
+
+// NewSession prepares a session; nothing is sent before [Session.Run].
+func NewSession(o SessionOptions) (*Session, error) {
+	if o.Clock == nil {
+		o.Clock = time.Now
+	}
+	if o.Random == nil {
+		o.Random = rand.Reader
+	}
+	salt := make([]byte, 16)
+	if _, err := io.ReadFull(o.Random, salt); err != nil {
+		return nil, fmt.Errorf("draw the salt of this run's fingerprints: %w", err)
+	}
+	s := &Session{options: o, journal: evidence.NewJournal(o.Evidence)}
+	redactor := evidence.NewRedactor(salt)
+	s.probes = probe.Options{
+		Target: o.Target, Suite: o.Suite, Journal: s.journal, Redactor: redactor,
+		Recorder: func(t target.Target, budget int) (*recorder.Recorder, error) { return s.recorder(t, redactor, budget) },
+		Clock:    o.Clock, Random: o.Random,
+		Guard:     func(body []byte) evidence.Document { return validate.Read(body, openapi.DefaultLimits()) },
+		Annotator: annotator,
+		Wanted:    wanted(o.Target.Only),
+		Planned:   o.Planned, Progress: o.Progress,
+	}
+	return s, nil
+}
+
+// Run asks the node everything that was planned and ends the evidence. The error is about this machine; what the node did is evidence.
+func (s *Session) Run(ctx context.Context) error { return probe.Run(ctx, s.probes) }
+
+// Wait returns when each label was answered, failed, or will not be sent.
+func (s *Session) Wait(ctx context.Context, labels ...evidence.Label) error {
+	return s.journal.Wait(ctx, labels...)
+}
+
+// Log is the evidence so far.
+func (s *Session) Log() *evidence.Log { return s.journal.Log() }
+
+// Err is the first error of writing evidence.
+func (s *Session) Err() error { return s.journal.Err() }
+
+// recorder opens the wire to a node.
+func (s *Session) recorder(t target.Target, redactor *evidence.Redactor, budget int) (*recorder.Recorder, error) {
+	roots, err := authorities(t.CACert)
+	if err != nil {
+		return nil, err
+	}
+	return recorder.New(recorder.Options{
+		Journal: s.journal, Redactor: redactor, Clock: s.options.Clock,
+		Timeout: t.Politeness.Timeout, Rate: t.Politeness.Rate, Concurrency: t.Politeness.Concurrency, Budget: budget,
+		RootCAs: roots, AllowedOrigins: t.Origins(), Loopback: t.Loopback(),
+		UserAgent: "rin-conformance/" + s.options.Suite,
+	})
+}
+
+// authorities are the system's certificate authorities and those that the operator added.
+func authorities(pem []byte) (*x509.CertPool, error) {
+	if len(pem) == 0 {
+		return nil, nil // the system's, loaded when a handshake needs them
+	}
+	pool, err := x509.SystemCertPool()
+	if err != nil {
+		return nil, fmt.Errorf("load the system's certificate authorities: %w", err)
+	}
+	pool.AppendCertsFromPEM(pem)
+	return pool, nil
+}
+
+// wanted are the exchanges that a partial run of these requirements judges, their dependencies included.
+func wanted(only []string) []evidence.Label {
+	var labels []evidence.Label
+	judging := requirement.NewJudge(requirement.Catalogue(), requirement.Evidence{Log: &evidence.Log{}})
+	for _, id := range requirement.IDs(only) {
+		labels = append(labels, judging.Reads(id)...)
+	}
+	return labels
+}
+
+// annotator joins the judge of a document with what the probes know of an operation.
+func annotator(d evidence.Document) (func(evidence.Exchange, openapi.Operation) evidence.SchemaFindings, error) {
+	judge, err := validate.NewJudge(d)
+	if err != nil {
+		return nil, err
+	}
+	return judge.Annotate, nil
+}
+
+// Redactor knows the secrets of a target, for whoever handles text beside the evidence.
+func Redactor(t target.Target) *evidence.Redactor {
+	r := evidence.NewRedactor(nil)
+	for _, s := range probe.Secrets(t) {
+		r.Secret(s.Name, s.Value.Reveal())
+	}
+	return r
+}

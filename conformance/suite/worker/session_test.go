@@ -1,0 +1,186 @@
+package worker_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"math/rand/v2"
+	"strings"
+	"testing/iotest"
+	"time"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+
+	"github.com/rin-network/rin/conformance/evidence"
+	"github.com/rin-network/rin/conformance/suite/worker"
+	"github.com/rin-network/rin/conformance/target"
+)
+
+// begun is when every session of these tests begins.
+var begun = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+
+// diskFull is where no evidence can be written.
+type diskFull struct{}
+
+func (diskFull) Write([]byte) (int, error) { return 0, errors.New("no space left on device") }
+
+// open prepares a session about a node with a standing clock and known random bytes.
+func open(n *node, change ...func(*worker.SessionOptions)) (*worker.Session, *bytes.Buffer) {
+	GinkgoHelper()
+	evidence := &bytes.Buffer{}
+	o := worker.SessionOptions{
+		Target: targetOf(n), Suite: "test", Evidence: evidence,
+		Clock: func() time.Time { return begun }, Random: rand.NewChaCha8([32]byte{1}),
+	}
+	for _, c := range change {
+		c(&o)
+	}
+	s, err := worker.NewSession(o)
+	Expect(err).NotTo(HaveOccurred())
+	return s, evidence
+}
+
+func run(s *worker.Session) *evidence.Log {
+	GinkgoHelper()
+	ctx, cancel := context.WithTimeoutCause(context.Background(), time.Minute, errors.New("the test took too long"))
+	defer cancel()
+	Expect(s.Run(ctx)).To(Succeed())
+	Expect(s.Err()).NotTo(HaveOccurred())
+	return s.Log()
+}
+
+func only(ids ...string) func(*worker.SessionOptions) {
+	return func(o *worker.SessionOptions) { o.Target.Only = ids }
+}
+
+var _ = Describe("A session", func() {
+	It("sends nothing before it runs", func() {
+		n := newNode(goodDocument)
+		open(n)
+		Expect(n.requests()).To(BeEmpty())
+	})
+
+	It("yields a complete log, the same that its evidence holds", func() {
+		n := newNode(goodDocument)
+		s, recorded := open(n)
+		log := run(s)
+		Expect(log.Ended).To(Equal(&evidence.Ended{Complete: true, Requests: len(n.requests())}))
+		for _, label := range log.Planned {
+			_, sent := log.Get(label)
+			_, skipped := log.Skipped(label)
+			Expect(sent || skipped).To(BeTrue(), string(label))
+			Expect(s.Wait(context.Background(), label)).To(Succeed())
+		}
+		Expect(log.Run.Suite).To(Equal("test"))
+		again, err := evidence.ReadLog(bytes.NewReader(recorded.Bytes()))
+		Expect(err).NotTo(HaveOccurred())
+		Expect(again).To(Equal(log))
+	})
+
+	It("judges the answers by the document", func() {
+		s, _ := open(newNode(goodDocument))
+		log := run(s)
+		Expect(log.Document.Invalid).To(BeEmpty())
+		f, ok := log.FindingsOf("op/listFundings.ok")
+		Expect(ok).To(BeTrue())
+		Expect(f.Judged).To(BeTrue(), f.Why)
+		Expect(f.Findings).To(ContainElement(And(HaveField("Path", "$[1].id"), HaveField("Expected", "string"))))
+	})
+
+	It("lists what keeps a document from being used", func() {
+		s, _ := open(newNode(strings.Replace(goodDocument, `"description":"the calls",`, "", 1)))
+		Expect(run(s).Document.Invalid).To(ContainElement(ContainSubstring("description")))
+	})
+
+	It("keeps secrets and tokens out of the evidence", func() {
+		s, evidence := open(newNode(goodDocument))
+		run(s)
+		Expect(evidence.String()).To(And(ContainSubstring("[[client_secret:"), ContainSubstring("[[access_token:")))
+		Expect(evidence.String()).To(And(Not(ContainSubstring(clientSecret)), Not(ContainSubstring(accessToken))))
+	})
+
+	It("asks in a partial run what its requirements read, and what discovery stands on", func() {
+		whole, part := newNode(goodDocument), newNode(goodDocument)
+		full, _ := open(whole)
+		run(full)
+		s, _ := open(part, only("TER-01"))
+		log := run(s)
+		_, sent := log.Get("token.wrong-secret")
+		Expect(sent).To(BeTrue())
+		_, sent = log.Get("info.garbage")
+		Expect(sent).To(BeFalse())
+		Expect(len(part.requests())).To(BeNumerically("<", len(whole.requests())/2))
+		Expect(log.Run.Only).To(Equal([]string{"TER-01"}))
+	})
+
+	It("tells its budget until it has the document, the whole one then, and each label that ended", func() {
+		planned, ended := []int(nil), map[evidence.Label]int{}
+		s, _ := open(newNode(goodDocument), func(o *worker.SessionOptions) {
+			o.Planned = func(budget int, at target.Politeness) {
+				planned = append(planned, budget)
+				Expect(at.Concurrency).To(Equal(target.LoopbackConcurrency))
+			}
+			o.Progress = func(_, _ int, label evidence.Label) { ended[label]++ }
+		})
+		log := run(s)
+		Expect(planned).To(HaveLen(2))
+		Expect(planned[0]).To(BeNumerically("<", planned[1]))
+		Expect(planned[1]).To(Equal(log.Run.Budget))
+		Expect(ended).To(HaveLen(len(log.Planned)))
+	})
+
+	It("takes time and randomness from where it is told", func() {
+		fingerprint := func(seed byte) (*evidence.Log, string) {
+			s, evidence := open(newNode(goodDocument), only("TER-01"), func(o *worker.SessionOptions) { o.Random = rand.NewChaCha8([32]byte{seed}) })
+			log := run(s)
+			_, after, _ := strings.Cut(evidence.String(), "[[client_secret:")
+			return log, after[:8]
+		}
+		log, first := fingerprint(1)
+		Expect(log.Run.Started).To(Equal(begun))
+		for _, x := range log.Exchanges {
+			Expect(x.Started).To(Equal(begun))
+		}
+		_, again := fingerprint(1)
+		_, other := fingerprint(2)
+		Expect(again).To(Equal(first))
+		Expect(other).NotTo(Equal(first), "fingerprints of two runs cannot be compared")
+	})
+
+	It("fails when there is no randomness", func() {
+		_, err := worker.NewSession(worker.SessionOptions{Random: iotest.ErrReader(errors.New("no entropy"))})
+		Expect(err).To(MatchError(And(ContainSubstring("salt"), ContainSubstring("no entropy"))))
+	})
+
+	It("fails when evidence cannot be written, and keeps it in memory", func() {
+		s, _ := open(newNode(goodDocument), only("TER-01"), func(o *worker.SessionOptions) { o.Evidence = diskFull{} })
+		Expect(s.Run(context.Background())).To(MatchError(ContainSubstring("no space left on device")))
+		Expect(s.Err()).To(MatchError(ContainSubstring("no space left on device")))
+		Expect(s.Log().Ended).NotTo(BeNil())
+	})
+
+	It("does without a file", func() {
+		s, _ := open(newNode(goodDocument), only("TER-01"), func(o *worker.SessionOptions) { o.Evidence = nil })
+		Expect(run(s).Ended.Complete).To(BeTrue())
+	})
+
+	It("ends with its context: evidence until then, and why", func() {
+		n := newNode(goodDocument)
+		s, _ := open(n)
+		ctx, cancel := context.WithCancelCause(context.Background())
+		cancel(errors.New("the operator went home"))
+		Expect(s.Run(ctx)).To(Succeed())
+		Expect(s.Log().Ended).To(Equal(&evidence.Ended{Cause: "the operator went home"}))
+		Expect(n.requests()).To(BeEmpty())
+	})
+})
+
+var _ = Describe("The redactor of a target", func() {
+	It("knows the secrets of both clients", func() {
+		t := targetOf(&node{Server: newNode("").Server})
+		t.Second = &target.Credentials{ClientID: "second", ClientSecret: target.NewSecret("another-secret-0123456789")}
+		text := worker.Redactor(t).Text("a " + clientSecret + " b another-secret-0123456789")
+		Expect(text).To(MatchRegexp(`^a \[\[client_secret:\w{8}:plain\]\] b \[\[client_secret2:\w{8}:plain\]\]$`))
+	})
+})

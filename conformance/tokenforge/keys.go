@@ -1,0 +1,208 @@
+package tokenforge
+
+import (
+	"bytes"
+	"crypto"
+	"crypto/ecdsa"
+	"crypto/ed25519"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/rsa"
+	"crypto/x509"
+	"encoding/json"
+	"encoding/pem"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/go-jose/go-jose/v4"
+
+	"github.com/rin-network/rin/conformance/evidence"
+)
+
+// Key is a key pair of the suite, which no authorization server has published.
+type Key struct {
+	algorithm jose.SignatureAlgorithm
+	private   crypto.Signer
+	// ID names the key.
+	ID string
+	// Public is the public key as a JWK, to stand in a header.
+	Public map[string]any
+}
+
+const rsaBits = 2048
+
+// NewKey makes a key for the algorithm that good tokens are signed with, so that a forged one is refused for its key and not for its
+// algorithm; RS256 stands for algorithms without a key of their own.
+func NewKey(algorithm string) (Key, error) {
+	k := Key{algorithm: jose.SignatureAlgorithm(algorithm)}
+	var err error
+	switch curve, isEC := curves()[k.algorithm]; {
+	case isEC:
+		k.private, err = ecdsa.GenerateKey(curve, rand.Reader)
+	case k.algorithm == jose.EdDSA:
+		_, k.private, err = ed25519.GenerateKey(rand.Reader)
+	default:
+		if !strings.HasPrefix(algorithm, "RS") && !strings.HasPrefix(algorithm, "PS") {
+			k.algorithm = jose.RS256
+		}
+		k.private, err = rsa.GenerateKey(rand.Reader, rsaBits)
+	}
+	if err != nil {
+		return k, fmt.Errorf("make a key for %s: %w", k.algorithm, err)
+	}
+	return k, k.name()
+}
+
+func curves() map[jose.SignatureAlgorithm]elliptic.Curve {
+	return map[jose.SignatureAlgorithm]elliptic.Curve{jose.ES256: elliptic.P256(), jose.ES384: elliptic.P384(), jose.ES512: elliptic.P521()}
+}
+
+// name fills in the id, a thumbprint of the key (RFC 7638), and the public JWK.
+func (k *Key) name() error {
+	public := jose.JSONWebKey{Key: k.private.Public(), Algorithm: string(k.algorithm), Use: "sig"}
+	print, err := public.Thumbprint(crypto.SHA256)
+	if err != nil {
+		return fmt.Errorf("name a key: %w", err)
+	}
+	k.ID = "conformance-" + fmt.Sprintf("%x", print[:8])
+	public.KeyID = k.ID
+	raw, err := json.Marshal(public)
+	if err != nil {
+		return fmt.Errorf("publish a key: %w", err)
+	}
+	return json.Unmarshal(raw, &k.Public)
+}
+
+func (k Key) sign(header, claims map[string]any) (string, error) {
+	options := &jose.SignerOptions{}
+	for name, value := range header {
+		options.WithHeader(jose.HeaderKey(name), value)
+	}
+	options.WithHeader("alg", string(k.algorithm))
+	signer, err := jose.NewSigner(jose.SigningKey{Algorithm: k.algorithm, Key: k.private}, options)
+	if err != nil {
+		return "", fmt.Errorf("prepare to sign with %s: %w", k.algorithm, err)
+	}
+	payload, err := json.Marshal(claims)
+	if err != nil {
+		return "", fmt.Errorf("encode the claims of a forged token: %w", err)
+	}
+	signed, err := signer.Sign(payload)
+	if err != nil {
+		return "", fmt.Errorf("sign a forged token: %w", err)
+	}
+	return signed.CompactSerialize()
+}
+
+// Published is one public key of a key set, as it was read and as it was written.
+type Published struct {
+	// ID is its kid, which may be empty.
+	ID string
+
+	key jose.JSONWebKey
+	raw json.RawMessage
+}
+
+// Bounds of what is read of a key set.
+const (
+	maxKeySet = 256 << 10 // bytes
+	maxKeys   = 32
+)
+
+// Keys reads the public keys for signatures out of a JWK Set (RFC 7517 §5). Members that are no such key are left out, as the
+// standard asks; symmetric keys are, too: whoever reads them can sign.
+func Keys(set []byte) ([]Published, error) {
+	var document struct {
+		Keys []json.RawMessage `json:"keys"`
+	}
+	if len(set) > maxKeySet {
+		return nil, fmt.Errorf("the key set is larger than %d bytes", maxKeySet)
+	}
+	if json.Unmarshal(set, &document) != nil || document.Keys == nil {
+		return nil, errors.New("the answer is no JWK Set")
+	}
+	var out []Published
+	for _, raw := range document.Keys[:min(len(document.Keys), maxKeys)] {
+		var k jose.JSONWebKey
+		if k.UnmarshalJSON(raw) == nil && k.IsPublic() && k.Valid() && k.Use != "enc" {
+			out = append(out, Published{ID: k.KeyID, key: k, raw: raw})
+		}
+	}
+	return out, nil
+}
+
+// algorithms lists what a published key can have signed with.
+func algorithms() []jose.SignatureAlgorithm {
+	return []jose.SignatureAlgorithm{jose.RS256, jose.RS384, jose.RS512, jose.PS256, jose.PS384, jose.PS512, jose.ES256, jose.ES384, jose.ES512, jose.EdDSA}
+}
+
+// Verify says what a key set makes of a token (RFC 7515 §5.2): which key verifies it, or what is missing.
+func Verify(token, fingerprint string, set []byte) *evidence.Verification {
+	v := &evidence.Verification{Fingerprint: fingerprint}
+	keys, err := Keys(set)
+	if err != nil {
+		v.Why = err.Error()
+		return v
+	}
+	v.Keys = len(keys)
+	found, err := Signer(token, keys)
+	if err != nil {
+		v.Why = err.Error()
+		return v
+	}
+	v.Verified, v.KeyID = true, found.ID
+	return v
+}
+
+// Signer finds the key that a token is signed with. A token that names a kid is verified with that key alone, one that names none
+// with each.
+func Signer(token string, keys []Published) (Published, error) {
+	signed, err := jose.ParseSignedCompact(token, algorithms())
+	if err != nil {
+		return Published{}, errors.New("the token is not signed with an algorithm that has a public key")
+	}
+	id := signed.Signatures[0].Header.KeyID
+	named := false
+	for _, k := range keys {
+		if id != "" && k.ID != id {
+			continue
+		}
+		named = true
+		if _, err := signed.Verify(k.key); err == nil {
+			return k, nil
+		}
+	}
+	switch {
+	case len(keys) == 0:
+		return Published{}, errors.New("the key set holds no public key for signatures")
+	case id == "":
+		return Published{}, fmt.Errorf("the token names no kid, and none of the %d published keys verifies its signature", len(keys))
+	case !named:
+		return Published{}, fmt.Errorf("no published key has the kid %.80q of the token", id)
+	}
+	return Published{}, fmt.Errorf("the published key with the kid %.80q does not verify the signature of the token", id)
+}
+
+// PEM is the key as SubjectPublicKeyInfo in PEM, with its last newline: what libraries load a public key from, and what a confused one
+// takes for an HMAC secret.
+func (p Published) PEM() ([]byte, error) {
+	der, err := x509.MarshalPKIXPublicKey(p.key.Key)
+	if err != nil {
+		return nil, fmt.Errorf("encode the published key: %w", err)
+	}
+	return pem.EncodeToMemory(&pem.Block{Type: "PUBLIC KEY", Bytes: der}), nil
+}
+
+// JWK is the key as it was published, without blanks around it.
+func (p Published) JWK() []byte { return bytes.TrimSpace(p.raw) }
+
+// Asymmetric reports an algorithm whose public key may be published.
+func Asymmetric(algorithm string) bool {
+	for _, a := range algorithms() {
+		if strings.EqualFold(string(a), algorithm) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,143 @@
+package verdict_test
+
+import (
+	"bytes"
+	"os"
+	"strings"
+	"unicode/utf8"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+
+	"github.com/rin-network/rin/conformance/requirement"
+	"github.com/rin-network/rin/conformance/verdict"
+)
+
+type ids = []requirement.ID
+
+// matrixOf is a matrix of TOK-01, TOK-02, TOK-03 and the attested requirement.
+func matrixOf(deviations ...verdict.Deviation) verdict.Matrix {
+	return verdict.Matrix{Schema: verdict.MatrixVersion, Catalogue: "1.0.0", Requirements: ids{"TOK-01", "TOK-02", "TOK-03", "SEC-07"}, Deviations: deviations}
+}
+
+// exactMatrix is a matrix in order.
+func exactMatrix() verdict.Matrix {
+	return matrixOf(
+		verdict.NewDeviation("token-missing", "No | token.", ids{"TOK-01"}, ids{"TOK-01"}),
+		verdict.NewDeviation("token-odd", "An odd token.", ids{"TOK-03", "TOK-02"}, ids{"TOK-02", "TOK-03"}),
+	)
+}
+
+// leakyMatrix is a matrix with a survivor and a false alarm.
+func leakyMatrix() verdict.Matrix {
+	return matrixOf(
+		verdict.NewDeviation("token-missing", "No token.", ids{"TOK-01"}, nil),
+		verdict.NewDeviation("token-odd", "An odd token.", ids{"TOK-02"}, ids{"TOK-02", "TOK-03"}),
+	)
+}
+
+func matrixText(m verdict.Matrix, partial bool) string {
+	var b bytes.Buffer
+	ExpectWithOffset(1, m.WriteText(&b, partial)).To(Succeed())
+	return b.String()
+}
+
+func matrixMarkdown(m verdict.Matrix) string {
+	var b bytes.Buffer
+	ExpectWithOffset(1, m.WriteMarkdown(&b)).To(Succeed())
+	return b.String()
+}
+
+var _ = Describe("A measured deviation", func() {
+	It("is exact when it was noticed by what it breaks, in any order, and by nothing else", func() {
+		Expect(verdict.NewDeviation("a", "", ids{"TOK-02", "TOK-01"}, ids{"TOK-01", "TOK-02"}).Exact()).To(BeTrue())
+		missed := verdict.NewDeviation("a", "", ids{"TOK-02", "TOK-01"}, ids{"TOK-01"})
+		Expect(missed.Exact()).To(BeFalse())
+		Expect(missed.Missed).To(Equal(ids{"TOK-02"}))
+		surplus := verdict.NewDeviation("a", "", ids{"TOK-01"}, ids{"TOK-03", "TOK-01"})
+		Expect(surplus.Exact()).To(BeFalse())
+		Expect(surplus.Surplus).To(Equal(ids{"TOK-03"}))
+	})
+})
+
+var _ = Describe("The score", func() {
+	It("counts deviations and requirements, and keeps what is attested apart", func() {
+		Expect(exactMatrix().Score()).To(Equal(verdict.Score{Deviations: 2, Noticed: 2, Requirements: 3, Killed: 3, Attested: ids{"SEC-07"}}))
+		Expect(exactMatrix().Score().String()).To(Equal("2 of 2 deviations noticed exactly, 3 of 3 requirements killed, SEC-07 attested"))
+		Expect(exactMatrix().Score().Sentence()).To(Equal("The suite notices 2 of 2 deviations tried on a correct node; they prove 3 of 3 requirements; the operator attests SEC-07."))
+	})
+
+	It("counts a deviation with a miss or a surplus as not noticed, and a surplus as a kill", func() {
+		Expect(leakyMatrix().Score()).To(Equal(verdict.Score{Deviations: 2, Noticed: 0, Requirements: 3, Killed: 2, Attested: ids{"SEC-07"}}))
+		Expect(leakyMatrix().KilledBy("TOK-01")).To(BeEmpty())
+		Expect(leakyMatrix().KilledBy("TOK-03")).To(ConsistOf(HaveField("Name", "token-odd")))
+	})
+})
+
+var _ = Describe("The printed matrix", func() {
+	It("names for each requirement the deviations that it noticed", func() {
+		Expect(matrixText(exactMatrix(), false)).To(SatisfyAll(
+			ContainSubstring("  TOK-01    1  token-missing\n"), ContainSubstring("  SEC-07    –  attested by the operator\n"),
+			HaveSuffix("\n2 of 2 deviations noticed exactly, 3 of 3 requirements killed, SEC-07 attested\n"),
+			Not(ContainSubstring("✗")),
+		))
+	})
+
+	It("says loudly what survived, what was surplus, and what nothing proves", func() {
+		Expect(matrixText(leakyMatrix(), false)).To(SatisfyAll(
+			ContainSubstring("✗ TOK-01    0  NO DEVIATION PROVES IT\n"),
+			ContainSubstring("✗ SURVIVED  token-missing: not noticed by TOK-01\n"),
+			ContainSubstring("✗ SURPLUS   token-odd: noticed by TOK-03, too\n"),
+			ContainSubstring("0 of 2 deviations noticed exactly, 2 of 3 requirements killed"),
+		))
+	})
+
+	It("claims nothing of what a partial matrix did not touch", func() {
+		Expect(matrixText(leakyMatrix(), true)).To(And(ContainSubstring("SURVIVED"), Not(ContainSubstring("NO DEVIATION")), Not(ContainSubstring("killed"))))
+	})
+
+	It("fits 80 columns", func() {
+		m := verdict.RecordedMatrix()
+		m.Deviations = append(m.Deviations, leakyMatrix().Deviations...)
+		for line := range strings.Lines(matrixText(m, false)) {
+			Expect(utf8.RuneCountInString(strings.TrimRight(line, "\n"))).To(BeNumerically("<=", 80), line)
+		}
+	})
+})
+
+var _ = Describe("The document", func() {
+	It("keeps a bar within its cell, and lists what was not noticed", func() {
+		Expect(matrixMarkdown(exactMatrix())).To(And(ContainSubstring("| `token-missing` | No \\| token. | TOK-01 |\n"), Not(ContainSubstring("Not noticed"))))
+		Expect(matrixMarkdown(leakyMatrix())).To(And(ContainSubstring("**Not noticed:**\n\n- `token-missing`: TOK-01\n"), ContainSubstring("**No deviation proves** TOK-01.")))
+	})
+
+	It("beside this package is of the recorded matrix", func() {
+		now := matrixMarkdown(verdict.RecordedMatrix())
+		if os.Getenv("RIN_WRITE_MATRIX") != "" {
+			Expect(os.WriteFile("MATRIX.md", []byte(now), 0o644)).To(Succeed())
+		}
+		kept, err := os.ReadFile("MATRIX.md")
+		Expect(err).NotTo(HaveOccurred())
+		Expect(now).To(Equal(string(kept)), "make generate writes it anew")
+	})
+})
+
+var _ = Describe("The recorded form", func() {
+	It("is read as it was written, one deviation a line", func() {
+		for _, m := range []verdict.Matrix{exactMatrix(), leakyMatrix(), verdict.RecordedMatrix()} {
+			data, err := m.JSON()
+			Expect(err).NotTo(HaveOccurred())
+			back, err := verdict.ReadMatrix(data)
+			Expect(err).NotTo(HaveOccurred())
+			Expect(back).To(Equal(m))
+			Expect(strings.Count(string(data), "\n")).To(Equal(len(m.Deviations) + 7))
+		}
+	})
+
+	It("refuses another version and unknown members", func() {
+		_, err := verdict.ReadMatrix([]byte(`{"schema":"rin.matrix/v9"}`))
+		Expect(err).To(MatchError(ContainSubstring("rin.matrix/v1")))
+		_, err = verdict.ReadMatrix([]byte(`{"schema":"rin.matrix/v1","score":100}`))
+		Expect(err).To(MatchError(ContainSubstring("score")))
+	})
+})

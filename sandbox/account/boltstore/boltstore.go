@@ -1,0 +1,275 @@
+// Package boltstore keeps the books of accounts in a file, so that a step that was acknowledged outlives the process, whenever and however that
+// ends. The file is a bbolt database: one process at a time has it open, and each change is on the disk, all of it or nothing, before it
+// counts. Secrets are in it as salted hashes only.
+package boltstore
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"sync/atomic"
+	"time"
+
+	"go.etcd.io/bbolt"
+	bolterrors "go.etcd.io/bbolt/errors"
+
+	"github.com/rin-network/rin/sandbox/account"
+)
+
+const (
+	// fileName is that of the ledger in its directory.
+	fileName = "accounts.db"
+	// format marks a ledger, and its version.
+	format = "rin.accounts/v1"
+	// patience is how long another process may take to give the file back: one that was just told to end.
+	patience = 500 * time.Millisecond
+)
+
+// The buckets of the database: the mark of the format, and one bucket for each node with the books of that node below it.
+const (
+	markBucket  = "rin"
+	markKey     = "format"
+	nodesBucket = "nodes"
+)
+
+// Fault is a directory that can't be used as a ledger.
+type Fault struct {
+	// Detail says why, Hint what to do.
+	Detail, Hint string
+	cause        error
+}
+
+// Error implements error.
+func (f *Fault) Error() string { return f.Detail }
+
+// Unwrap is the cause, if there is one.
+func (f *Fault) Unwrap() error { return f.cause }
+
+// Ledger is the file of a network. It is safe for concurrent use.
+type Ledger struct {
+	db *bbolt.DB
+	// broken is set by the first fault of the file. It may leave locks in the database, on which the next step would wait for ever.
+	broken atomic.Pointer[Fault]
+}
+
+// Open opens the ledger in a directory, which it makes if need be. Only its owner can read either. Its errors are a [*Fault].
+func Open(dir string) (*Ledger, error) {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, &Fault{"make the directory of the books: " + err.Error(), "name a directory that can be written", err}
+	}
+	path := filepath.Join(dir, fileName)
+	if err := createFile(path); err != nil {
+		return nil, &Fault{"begin the books: " + err.Error(), "name a directory that can be written", err}
+	}
+	db, err := openChecked(path)
+	if err != nil {
+		return nil, explain(path, err)
+	}
+	return &Ledger{db: db}, nil
+}
+
+// Close gives the file back.
+func (l *Ledger) Close() error {
+	if fault := l.broken.Load(); fault != nil {
+		return fault
+	}
+	return l.db.Close()
+}
+
+// do reads or changes the database. Damage that nobody could see at the start is an error of the step that meets it, and of all after it.
+func (l *Ledger) do(transaction func(func(*bbolt.Tx) error) error, step func(*bbolt.Tx) error) error {
+	if fault := l.broken.Load(); fault != nil {
+		return fault
+	}
+	err := recoverDamage(func() error { return transaction(step) })
+	var why *damage
+	if errors.As(err, &why) {
+		fault := damaged(l.db.Path(), why.Error())
+		l.broken.Store(fault)
+		return fault
+	}
+	return err
+}
+
+// Of is the store of the node with this member id.
+func (l *Ledger) Of(member string) account.Store { return nodeStore{l, []byte(member)} }
+
+// createFile makes an empty ledger, unless there is a file. It is made aside and linked to its place when it is complete: who is killed while it
+// begins leaves no half file, and of two who begin at once the second finds that of the first.
+func createFile(path string) (err error) {
+	if _, err := os.Lstat(path); !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	aside, err := os.CreateTemp(filepath.Dir(path), "."+fileName+"-*")
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if gone := os.Remove(aside.Name()); !errors.Is(gone, fs.ErrNotExist) {
+			err = errors.Join(err, gone)
+		}
+	}()
+	if err := aside.Close(); err != nil {
+		return err
+	}
+	db, err := bbolt.Open(aside.Name(), 0o600, nil)
+	if err != nil {
+		return err
+	}
+	err = db.Update(func(tx *bbolt.Tx) error {
+		mark, err := tx.CreateBucket([]byte(markBucket))
+		if err != nil {
+			return err
+		}
+		_, err = tx.CreateBucket([]byte(nodesBucket))
+		return errors.Join(err, mark.Put([]byte(markKey), []byte(format)))
+	})
+	if err = errors.Join(err, db.Close()); err != nil {
+		return err
+	}
+	err = os.Link(aside.Name(), path)
+	if err != nil && !errors.Is(err, fs.ErrExist) {
+		err = os.Rename(aside.Name(), path) // a file system without links
+	}
+	if err != nil && !errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	return syncDir(filepath.Dir(path))
+}
+
+// syncDir puts the names in a directory on the disk, where the system can.
+func syncDir(dir string) error {
+	d, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	// Some systems sync no directories; the file itself is synced with each change.
+	_ = d.Sync()
+	return d.Close()
+}
+
+// explain says what is wrong with a file, and who mends it.
+func explain(path string, err error) error {
+	var known *Fault
+	switch {
+	case errors.As(err, &known):
+		return known
+	case errors.Is(err, bolterrors.ErrTimeout):
+		return &Fault{"another process has the books in " + path + " open", "end the other sandbox, or name another directory", err}
+	case errors.Is(err, fs.ErrPermission):
+		return &Fault{"the books can't be opened: " + err.Error(), "they belong to another user: name another directory", err}
+	}
+	return damaged(path, fmt.Sprintf("%v", err))
+}
+
+func damaged(path, why string) *Fault {
+	return &Fault{Detail: fmt.Sprintf("%s holds no books of a sandbox, or is damaged: %s", path, why), Hint: "put a good copy in its place, or move it away to begin anew: its clients are lost then"}
+}
+
+// The books of a node, each a bucket: records as JSON by client id, Service Account User ID and request id.
+const (
+	clientsBook  = "clients"
+	accountsBook = "accounts"
+	requestsBook = "requests"
+)
+
+// nodeStore is the part of the ledger that one node has.
+type nodeStore struct {
+	ledger *Ledger
+	member []byte
+}
+
+// Load implements account.Store.
+func (s nodeStore) Load() (records account.Records, err error) {
+	err = s.ledger.do(s.ledger.db.View, func(tx *bbolt.Tx) error {
+		records, err = readNode(tx.Bucket([]byte(nodesBucket)).Bucket(s.member))
+		return err
+	})
+	if err != nil {
+		return account.Records{}, fmt.Errorf("read the books of node %s: %w", s.member, err)
+	}
+	return records, nil
+}
+
+// Keep implements account.Store.
+func (s nodeStore) Keep(c account.Change) error {
+	return s.ledger.do(s.ledger.db.Update, func(tx *bbolt.Tx) error {
+		node, err := tx.Bucket([]byte(nodesBucket)).CreateBucketIfNotExists(s.member)
+		if err != nil {
+			return err
+		}
+		if c.Client != nil {
+			err = put(node, clientsBook, c.Client.ID, c.Client)
+		}
+		if c.Account != nil {
+			err = errors.Join(err, put(node, accountsBook, c.Subject, c.Account))
+		}
+		if c.Request != nil {
+			err = errors.Join(err, put(node, requestsBook, c.Request.ID, c.Request))
+		}
+		if accounts := node.Bucket([]byte(accountsBook)); c.Closed != "" && accounts != nil {
+			err = errors.Join(err, accounts.Delete([]byte(c.Closed)))
+		}
+		return err
+	})
+}
+
+func put(node *bbolt.Bucket, book, key string, record any) error {
+	b, err := node.CreateBucketIfNotExists([]byte(book))
+	if err != nil {
+		return err
+	}
+	text, err := json.Marshal(record)
+	if err != nil {
+		return err
+	}
+	return b.Put([]byte(key), text)
+}
+
+// readNode reads the books of a node; nil has none.
+func readNode(node *bbolt.Bucket) (account.Records, error) {
+	records := account.Records{Accounts: map[string]account.Permission{}}
+	err := errors.Join(
+		each(node, clientsBook, func(id string, c account.Client) error {
+			records.Clients = append(records.Clients, c)
+			return checkID("client", id, c.ID)
+		}),
+		each(node, accountsBook, func(subject string, p account.Permission) error {
+			records.Accounts[subject] = p
+			return nil
+		}),
+		each(node, requestsBook, func(id string, r account.Request) error {
+			records.Requests = append(records.Requests, r)
+			return checkID("request", id, r.ID)
+		}),
+	)
+	return records, err
+}
+
+// each hands over the records of a book.
+func each[T any](node *bbolt.Bucket, book string, take func(key string, record T) error) error {
+	if node == nil {
+		return nil
+	}
+	b := node.Bucket([]byte(book))
+	if b == nil {
+		return nil
+	}
+	return b.ForEach(func(key, text []byte) error {
+		var record T
+		if err := json.Unmarshal(text, &record); err != nil {
+			return fmt.Errorf("%s, entry %.80q: %w", book, key, err)
+		}
+		return take(string(key), record)
+	})
+}
+
+func checkID(what, key, id string) error {
+	if key != id {
+		return fmt.Errorf("%s %.80q is entered as %.80q", what, id, key)
+	}
+	return nil
+}

@@ -1,0 +1,289 @@
+package boltstore
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"os"
+	"runtime/debug"
+	"slices"
+
+	"go.etcd.io/bbolt"
+)
+
+// maxFile is the size beyond which a file is no ledger: ten nodes with all their entries have a third of it.
+const maxFile = 1 << 30
+
+// openChecked opens a database and looks through all of it, so that damage is told at the start and not in the middle of a step. Until then it is
+// open for reading alone, which trusts the fewest of its pages.
+func openChecked(path string) (*bbolt.DB, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case !info.Mode().IsRegular():
+		return nil, errors.New("it is no plain file")
+	case info.Size() > maxFile:
+		return nil, fmt.Errorf("expected up to %d bytes, got %d", maxFile, info.Size())
+	case info.Size() == 0:
+		return nil, errors.New("it is empty")
+	}
+	db, err := openFile(path, bbolt.Options{Timeout: patience, ReadOnly: true})
+	if err != nil {
+		return nil, err
+	}
+	err = recoverDamage(func() error { return check(db) })
+	var why *damage
+	if errors.As(err, &why) {
+		return nil, err // it stays open: closing might wait for ever
+	}
+	if err := errors.Join(err, db.Close()); err != nil {
+		return nil, err
+	}
+	return openFile(path, bbolt.Options{Timeout: patience})
+}
+
+func openFile(path string, options bbolt.Options) (db *bbolt.DB, err error) {
+	err = recoverDamage(func() error {
+		db, err = bbolt.Open(path, 0o600, &options)
+		return err
+	})
+	return db, err
+}
+
+// recoverDamage does a step with the database and survives it. The file is mapped into memory: where it was cut since it was opened, reading it is a
+// fault of the processor, and an error here. bbolt panics on much that it finds wrong.
+func recoverDamage(step func() error) (err error) {
+	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
+	defer func() {
+		if fault := recover(); fault != nil {
+			err = &damage{fmt.Sprint(fault)}
+		}
+	}()
+	return step()
+}
+
+// damage is a fault that may have left locks in the database.
+type damage struct{ why string }
+
+// Error implements error.
+func (h *damage) Error() string { return h.why }
+
+// expectKeys wants no other buckets than those that are known, and no entries.
+func expectKeys(c *bbolt.Cursor, known ...string) error {
+	for key, value := c.First(); key != nil; key, value = c.Next() {
+		if value != nil || !slices.Contains(known, string(key)) {
+			return fmt.Errorf("it has an entry %.40q of another program", key)
+		}
+	}
+	return nil
+}
+
+// check looks through the pages, reads the mark of the format, and then each record.
+func check(db *bbolt.DB) error {
+	return db.View(func(tx *bbolt.Tx) error {
+		file, err := os.ReadFile(db.Path())
+		if err != nil {
+			return err
+		}
+		if err := checkPages(file, db.Info().PageSize, tx.Size(), tx.ID(), uint64(tx.Cursor().Bucket().Root())); err != nil {
+			return err
+		}
+		mark, nodes := tx.Bucket([]byte(markBucket)), tx.Bucket([]byte(nodesBucket))
+		if mark == nil || nodes == nil {
+			return errors.New("it is a database of another program")
+		}
+		if got := mark.Get([]byte(markKey)); string(got) != format {
+			return fmt.Errorf("expected the format %s, got %.40q", format, got)
+		}
+		if err := expectKeys(tx.Cursor(), markBucket, nodesBucket); err != nil {
+			return err
+		}
+		return nodes.ForEach(func(member, _ []byte) error {
+			node := nodes.Bucket(member)
+			if node == nil {
+				return fmt.Errorf("expected a node, got an entry %.40q", member)
+			}
+			_, err := readNode(node)
+			if err = errors.Join(err, expectKeys(node.Cursor(), accountsBook, clientsBook, requestsBook)); err != nil {
+				return fmt.Errorf("node %.40q: %w", member, err)
+			}
+			return nil
+		})
+	})
+}
+
+// The pages of a bbolt file, as its reader takes them on trust: a header with the page's own number, its kind, how many elements it has and how
+// many pages it goes on for; then the elements, each with the place of its key and value or of the page below.
+const (
+	headerSize  = 16 // number 8, kind 2, count 2, overflow 4
+	elementSize = 16 // branch: place 4, key 4, page 8; leaf: kind 4, place 4, key 4, value 4
+	bucketSize  = 16 // root page 8, sequence 8
+	freelistAt  = headerSize + 32
+
+	branchPage   = 0x01
+	leafPage     = 0x02
+	freelistPage = 0x10
+	bucketValue  = 0x01
+
+	firstPage = 2 // after the two with the metadata
+	maxNested = 64
+)
+
+// pages are those of a file that are looked through before anything trusts them. A page that leads back to itself would be read for ever.
+type pages struct {
+	file []byte
+	size uint64 // of a page
+	high uint64 // the number behind that of the last page
+	seen map[uint64]bool
+}
+
+// checkPages wants each page that can be reached from the root, and each that is free, to be in the file, whole, and in one place only.
+func checkPages(file []byte, pageSize int, size int64, transaction int, root uint64) error {
+	if pageSize < 1<<10 || pageSize > 1<<16 || size > int64(len(file)) || size < firstPage*int64(pageSize) {
+		return fmt.Errorf("expected %d bytes, got %d", size, len(file))
+	}
+	p := pages{file: file, size: uint64(pageSize), high: uint64(size) / uint64(pageSize), seen: map[uint64]bool{}}
+	meta := file[uint64(transaction%2)*p.size:]
+	return errors.Join(p.tree(root, 0), p.free(binary.NativeEndian.Uint64(meta[freelistAt:])))
+}
+
+// take is a page with those that it goes on for, which no other page is or goes on for.
+func (p pages) take(number uint64) (page []byte, kind uint16, count int, err error) {
+	if number < firstPage || number >= p.high {
+		return nil, 0, 0, fmt.Errorf("page %d is outside of the file", number)
+	}
+	header := p.file[number*p.size:]
+	last := number + uint64(binary.NativeEndian.Uint32(header[12:]))
+	if own := binary.NativeEndian.Uint64(header); own != number || last >= p.high {
+		return nil, 0, 0, fmt.Errorf("page %d says that it is page %d to %d", number, own, last)
+	}
+	for n := number; n <= last; n++ {
+		if p.seen[n] {
+			return nil, 0, 0, fmt.Errorf("page %d is in two places", n)
+		}
+		p.seen[n] = true
+	}
+	return p.file[number*p.size : (last+1)*p.size], binary.NativeEndian.Uint16(header[8:]), int(binary.NativeEndian.Uint16(header[10:])), nil
+}
+
+// tree looks through a page and all below it.
+func (p pages) tree(number uint64, depth int) error {
+	page, kind, count, err := p.take(number)
+	if err != nil {
+		return err
+	}
+	if depth > maxNested {
+		return fmt.Errorf("page %d is deeper than %d pages", number, maxNested)
+	}
+	switch kind {
+	case leafPage:
+		err = p.leaf(page, count, depth)
+	case branchPage:
+		err = p.branch(page, count, depth)
+	default:
+		err = fmt.Errorf("kind %#x is neither branch nor leaf", kind)
+	}
+	if err != nil {
+		return fmt.Errorf("page %d: %w", number, err)
+	}
+	return nil
+}
+
+func (p pages) branch(page []byte, count, depth int) error {
+	if count == 0 {
+		return errors.New("a branch without pages below")
+	}
+	return elements(page, count, func(e []byte, cut func(from, length uint32) ([]byte, error)) ([]byte, error) {
+		key, err := cut(binary.NativeEndian.Uint32(e), binary.NativeEndian.Uint32(e[4:]))
+		if err != nil {
+			return nil, err
+		}
+		return key, p.tree(binary.NativeEndian.Uint64(e[8:]), depth+1)
+	})
+}
+
+func (p pages) leaf(page []byte, count, depth int) error {
+	return elements(page, count, func(e []byte, cut func(from, length uint32) ([]byte, error)) ([]byte, error) {
+		place, keySize, valueSize := binary.NativeEndian.Uint32(e[4:]), binary.NativeEndian.Uint32(e[8:]), binary.NativeEndian.Uint32(e[12:])
+		key, err := cut(place, keySize)
+		if err != nil {
+			return nil, err
+		}
+		value, err := cut(place+keySize, valueSize)
+		if err != nil || binary.NativeEndian.Uint32(e)&bucketValue == 0 {
+			return key, err
+		}
+		return key, p.bucket(value, depth)
+	})
+}
+
+// bucket looks through what an element of a leaf holds: the page of its root, or a small leaf in its place.
+func (p pages) bucket(value []byte, depth int) error {
+	if len(value) < bucketSize {
+		return errors.New("a bucket without a root")
+	}
+	if root := binary.NativeEndian.Uint64(value); root != 0 {
+		return p.tree(root, depth+1)
+	}
+	inline := value[bucketSize:]
+	if len(inline) < headerSize || binary.NativeEndian.Uint16(inline[8:]) != leafPage || depth > maxNested {
+		return errors.New("a bucket without a leaf")
+	}
+	return p.leaf(inline, int(binary.NativeEndian.Uint16(inline[10:])), depth+1)
+}
+
+// elements goes through those of a page, whose keys rise. cut is a part of the page, counted from the element on.
+func elements(page []byte, count int, take func(e []byte, cut func(from, length uint32) ([]byte, error)) (key []byte, err error)) error {
+	if headerSize+count*elementSize > len(page) {
+		return fmt.Errorf("%d elements have no room", count)
+	}
+	var before []byte
+	for i := range count {
+		rest := page[headerSize+i*elementSize:]
+		key, err := take(rest[:elementSize], func(from, length uint32) ([]byte, error) {
+			if uint64(from)+uint64(length) > uint64(len(rest)) {
+				return nil, fmt.Errorf("element %d reaches out of its page", i)
+			}
+			return rest[from : uint64(from)+uint64(length)], nil
+		})
+		if err != nil {
+			return err
+		}
+		if i > 0 && bytes.Compare(before, key) >= 0 {
+			return fmt.Errorf("element %d is out of order", i)
+		}
+		before = key
+	}
+	return nil
+}
+
+// free looks through the list of free pages.
+func (p pages) free(number uint64) error {
+	page, kind, count, err := p.take(number)
+	if err != nil {
+		return fmt.Errorf("free pages: %w", err)
+	}
+	listed := page[headerSize:]
+	if kind != freelistPage {
+		return fmt.Errorf("free pages: page %d is none of their list", number)
+	}
+	if count == 0xffff { // then the first element has the count
+		if first := binary.NativeEndian.Uint64(listed); first < p.high {
+			count, listed = int(first), listed[8:]
+		}
+	}
+	if count*8 > len(listed) {
+		return fmt.Errorf("free pages: %d have no room", count)
+	}
+	for i := range count {
+		n := binary.NativeEndian.Uint64(listed[8*i:])
+		if n < firstPage || n >= p.high || p.seen[n] {
+			return fmt.Errorf("free pages: page %d is in use, or outside of the file", n)
+		}
+		p.seen[n] = true
+	}
+	return nil
+}

@@ -1,0 +1,176 @@
+package sandbox
+
+import (
+	"fmt"
+	"net/http"
+
+	"github.com/rin-network/rin/fixtures/model"
+	"github.com/rin-network/rin/sandbox/account"
+	"github.com/rin-network/rin/sandbox/address"
+	"github.com/rin-network/rin/sandbox/auth"
+	"github.com/rin-network/rin/sandbox/fault"
+	"github.com/rin-network/rin/sandbox/funding"
+)
+
+// The ids of the demo clients that a sandbox has when none are configured.
+const (
+	// DemoClient has the role EXTERNAL_API_CLIENT and an affiliation.
+	DemoClient = "demo-client"
+	// DemoClientWithoutRole has an affiliation and no role.
+	DemoClientWithoutRole = "demo-client-without-role"
+	// DemoClientElsewhere has role and affiliation, and tokens that are meant for DemoAudience: the API refuses them.
+	DemoClientElsewhere = "demo-client-elsewhere"
+	// DemoAudience is the audience of a service that shares the authorization server and nothing else.
+	DemoAudience = "https://projects.example/api"
+	// DemoStagingClient is registered at the authorization server of the staging environment only.
+	DemoStagingClient = "demo-staging-client"
+	// DemoAffiliation is the affiliation ID of the demo clients.
+	DemoAffiliation = "AFF-MUST-0001"
+)
+
+// DemoClients are the clients of a node that has none configured, with the suffix at the end of their ids: one with role and affiliation,
+// one without a role, and one whose tokens are meant for another service.
+func DemoClients(suffix string) []ClientConfig {
+	return []ClientConfig{
+		{ID: DemoClient + suffix, Role: model.RoleExternalAPIClient, Affiliation: DemoAffiliation},
+		{ID: DemoClientWithoutRole + suffix, Affiliation: DemoAffiliation},
+		{ID: DemoClientElsewhere + suffix, Role: model.RoleExternalAPIClient, Affiliation: DemoAffiliation, Audience: DemoAudience},
+	}
+}
+
+// openBooks opens the books of a node, enters the configured clients, and lists those of them that are in use, as their owners know them.
+func openBooks(c Config) (*account.Books, []Credential, error) {
+	books, err := account.Open(account.Config{Store: c.store(), Now: c.Clock, Random: c.Random})
+	if err != nil {
+		return nil, nil, err
+	}
+	clients := c.Clients
+	if clients == nil {
+		clients = DemoClients("")
+	}
+	registrations := make([]account.Registration, len(clients))
+	for i, client := range clients {
+		if registrations[i], err = registration(c, books, client); err != nil {
+			return nil, nil, err
+		}
+	}
+	if err := books.Enter(registrations); err != nil {
+		return nil, nil, err
+	}
+	var credentials []Credential
+	for _, r := range registrations {
+		if credential, ok := credentialOf(books, r.Client.ID, r.Secret); ok {
+			credential.Given = !r.Unseen && credential.Secret != ""
+			if !r.Unseen && credential.Secret == "" {
+				c.Logger.Warn("the client has another secret than the configured one: the ledger had it before", "client", r.Client.ID)
+			}
+			credentials = append(credentials, credential)
+		}
+	}
+	return books, credentials, nil
+}
+
+// registration is a configured client as the books take it. A secret is drawn if none is configured, and none was shown before.
+func registration(c Config, books *account.Books, client ClientConfig) (r account.Registration, err error) {
+	r = account.Registration{
+		Client: account.NewClient{ID: client.ID, Audience: client.Audience}, Secret: client.Secret, Unseen: client.Secret == "", Subject: client.Subject,
+		Permission: account.Permission{Role: client.Role, Affiliation: client.Affiliation},
+	}
+	kept, known := books.Entry(client.ID)
+	switch {
+	case r.Unseen && (!known || kept.Unseen):
+		r.Secret, err = account.NewSecret(c.Random)
+	case !r.Unseen && !c.Loopback && account.SecretBits(client.Secret) < account.MinimalSecretBits:
+		err = fmt.Errorf("the secret of client %q is weaker than %d bits: use 22 or more random letters and digits, or bind to loopback",
+			client.ID, account.MinimalSecretBits)
+	}
+	return r, err
+}
+
+// credentialOf is what the owner of a client holds. The secret is that given, if it is still the client's, and unknown otherwise; ok is
+// false for a client that is not in use.
+func credentialOf(books *account.Books, id, secret string) (c Credential, ok bool) {
+	e, known := books.Entry(id)
+	if !known || e.State == account.Revoked {
+		return Credential{}, false
+	}
+	c = Credential{ClientID: id, Subject: e.Subject, Role: e.Role, Affiliation: e.Affiliation, Audience: e.Audience}
+	if _, _, good := books.Clients().Authenticate(id, secret); good {
+		c.Secret = secret
+	}
+	return c, true
+}
+
+// Ledger holds the stores of several nodes.
+type Ledger interface {
+	// Of is the store of the node with this member id.
+	Of(member string) account.Store
+}
+
+// store is where the node keeps its books; nil for memory alone.
+func (c Config) store() account.Store {
+	if c.Ledger == nil {
+		return nil
+	}
+	return c.Ledger.Of(c.Member.ID)
+}
+
+// permissions is the book that the funding service reads: its own, and the accounts that it has configured for foreign issuers.
+type permissions struct {
+	own     *account.Accounts
+	foreign map[funding.AccountKey]funding.Account
+}
+
+func newPermissions(own *account.Accounts, issuers []IssuerConfig) permissions {
+	p := permissions{own: own, foreign: map[funding.AccountKey]funding.Account{}}
+	for _, issuer := range issuers {
+		for client, setting := range issuer.Accounts {
+			p.foreign[funding.AccountKey{ForeignIssuer: issuer.Issuer, Name: client}] = setting
+		}
+	}
+	return p
+}
+
+// Account implements funding.Accounts.
+func (p permissions) Account(key funding.AccountKey) (funding.Account, bool) {
+	if key.ForeignIssuer != "" {
+		setting, known := p.foreign[key]
+		return setting, known
+	}
+	setting, known := p.own.Permission(key.Name)
+	return funding.Account(setting), known
+}
+
+// newEnv is what deviations may know of the node.
+func newEnv(c Config, places address.Map, issuer *auth.Issuer, books *account.Books, configured []Credential) fault.Env {
+	return fault.Env{
+		Places: places, Now: c.Clock, Pause: c.Pause, Sign: issuer.Sign,
+		Clients: func() []fault.Client { return clientsInUse(books, configured) },
+		Issue: func(r *http.Request, clientID string) (string, error) {
+			subject, ok := books.Clients().Subject(clientID)
+			if !ok {
+				return "", fmt.Errorf("client %q is unknown", clientID)
+			}
+			origin := places.Origin(r)
+			return issuer.Issue(origin+places.Listed().Issuer, origin+places.API(), clientID, subject, auth.Scope)
+		},
+	}
+}
+
+// clientsInUse are the configured clients, in their order, and then all others.
+func clientsInUse(books *account.Books, configured []Credential) []fault.Client {
+	var clients []fault.Client
+	named := map[string]bool{}
+	for _, k := range configured {
+		if now, ok := credentialOf(books, k.ClientID, k.Secret); ok {
+			named[k.ClientID] = true
+			clients = append(clients, fault.Client{ID: now.ClientID, Secret: now.Secret, Subject: now.Subject})
+		}
+	}
+	for _, e := range books.List() {
+		if e.State != account.Revoked && !named[e.ID] {
+			clients = append(clients, fault.Client{ID: e.ID, Subject: e.Subject})
+		}
+	}
+	return clients
+}

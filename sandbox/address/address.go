@@ -1,0 +1,150 @@
+// Package address knows where everything of a node is found: every path of the sandbox is spelled here and
+// nowhere else, so that the route table, the info resource, the registry, the OpenAPI document, the metadata and
+// the hints in error texts cannot drift apart.
+package address
+
+import (
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+)
+
+// Map holds what the addresses of one node are made of.
+type Map struct {
+	// Prefix is the service prefix, one or more path segments without outer slashes (NET-R13), such as "ris-synergy".
+	Prefix string
+	// Realm is the realm segment of the identity provider's paths (NET-R10).
+	Realm string
+	// PublicURL is the base that clients see, without a trailing slash. Empty: taken from each request's Host.
+	PublicURL string
+	// Grants says which token endpoints the node has; both when zero.
+	Grants Grants
+	// Provider is the path below the root where the identity provider is, with a slash before it: "/auth" in Keycloak before version 17.
+	Provider string
+	// Root is the path before everything, with a slash before it: one of several nodes of a host has one, and a staging environment.
+	Root string
+}
+
+// Origin returns the base URL that r was sent to: PublicURL, or scheme and Host of the request. A Host that is no
+// host (it is the caller's word) is replaced by the address of the listener.
+func (m Map) Origin(r *http.Request) string {
+	if m.PublicURL != "" {
+		return m.PublicURL
+	}
+	scheme := "http://"
+	if r.TLS != nil {
+		scheme = "https://"
+	}
+	if validHost(r.Host) {
+		return scheme + r.Host
+	}
+	if local, ok := r.Context().Value(http.LocalAddrContextKey).(net.Addr); ok {
+		return scheme + local.String()
+	}
+	return scheme + "localhost"
+}
+
+// validHost tells whether host is a name or an address with an optional port (RFC 9110 §7.2), and short.
+func validHost(host string) bool {
+	if host == "" || len(host) > 255 {
+		return false
+	}
+	for _, c := range host {
+		letter := c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9'
+		if !letter && !strings.ContainsRune(".-_:[]", c) {
+			return false
+		}
+	}
+	parsed, err := url.Parse("http://" + host)
+	return err == nil && parsed.Host == host && parsed.Hostname() != ""
+}
+
+// TryOut returns the map of the try-out space (NET-R4): the same resources below another prefix.
+func (m Map) TryOut() Map {
+	m.Prefix += "/try-out"
+	return m
+}
+
+// Staging returns the map of the operator's staging environment: the same resources below another path.
+func (m Map) Staging() Map {
+	m.Root += "/staging"
+	m.Grants = AtPlain
+	return m
+}
+
+// Token is the path of the staging token endpoint (NET-R10), the one that the registry lists.
+func (m Map) Token() string { return m.Root + "/oauth/token" }
+
+// Realms is the path of all realms of the identity provider, without a slash at its end.
+func (m Map) Realms() string { return m.Root + m.Provider + "/realms" }
+
+// RealmIssuer is the path of the identity provider's realm, which is its issuer's path too.
+func (m Map) RealmIssuer() string { return m.Realms() + "/" + m.Realm }
+
+// RealmToken is the path of the token endpoint under the identity provider's realm (NET-R10).
+func (m Map) RealmToken() string { return m.RealmIssuer() + "/protocol/openid-connect/token" }
+
+// Certs is the path of the JWK Set (RFC 7517 §5).
+func (m Map) Certs() string { return m.RealmIssuer() + "/protocol/openid-connect/certs" }
+
+// API is the base path of the node's APIs.
+func (m Map) API() string { return m.Root + "/" + m.Prefix }
+
+// Info is the path of the info resource in the form of the interface document, with its slash (NET-R13).
+func (m Map) Info() string { return m.API() + "/info/v1/oauth/info/" }
+
+// Spec is the path of the OpenAPI document (NET-R14).
+func (m Map) Spec() string { return m.API() + "/funding/v3/api-docs" }
+
+// Fundings is the path of the funding list.
+func (m Map) Fundings() string { return m.API() + "/funding/v3/fundings" }
+
+// Funding is the path template of one funding; "{id}" stands for its id.
+func (m Map) Funding() string { return m.Fundings() + "/{id}" }
+
+// Registry is the path of the registry document (NET-R6), which is that of the network and so below no root.
+func (m Map) Registry() string { return "/registry/registry.json" }
+
+// Metadata is the path of the metadata of the issuer at a path, made from it as RFC 8414 §3.1 says.
+func (m Map) Metadata(issuerPath string) string {
+	return "/.well-known/oauth-authorization-server" + issuerPath
+}
+
+// Home is the path of the start page, with its slash.
+func (m Map) Home() string { return m.Root + "/" }
+
+// Docs is the path of the reference page (NET-R3), below which its assets are.
+func (m Map) Docs() string { return m.Root + "/docs" }
+
+// Health is the path that answers 200 while the sandbox serves.
+func (m Map) Health() string { return "/healthz" }
+
+// Endpoint is a token endpoint with its issuer, by their paths.
+type Endpoint struct{ Issuer, Token string }
+
+// Grants says at which of its two token endpoints (NET-R10) a node grants tokens.
+type Grants int
+
+// The choices.
+const (
+	// AtBoth is the staging path of the interface document, and the identity provider's realm.
+	AtBoth Grants = iota
+	AtPlain
+	AtRealm
+)
+
+// Endpoints are the token endpoints of the node; the first is the one to name where there is room for one.
+func (m Map) Endpoints() []Endpoint {
+	plain, realm := Endpoint{m.Root, m.Token()}, Endpoint{m.RealmIssuer(), m.RealmToken()}
+	switch m.Grants {
+	case AtPlain:
+		return []Endpoint{plain}
+	case AtRealm:
+		return []Endpoint{realm}
+	}
+	return []Endpoint{plain, realm}
+}
+
+// Listed is the token endpoint that the registry lists, the first one if it lists both.
+func (m Map) Listed() Endpoint { return m.Endpoints()[0] }

@@ -1,0 +1,232 @@
+package auth
+
+import (
+	"crypto"
+	"crypto/ecdsa"
+	"crypto/ed25519"
+	"crypto/elliptic"
+	"crypto/rsa"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"io"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/go-jose/go-jose/v4"
+)
+
+// maxRetiredKeys is the number of former keys that stay good beside the present one.
+const maxRetiredKeys = 8
+
+// keyMaterial is what tokens are made with: a key pair for JWTs, or the key of opaque ones.
+type keyMaterial struct {
+	keys   keySource
+	sealer *sealer
+}
+
+func newKeyMaterial(format Format, random io.Reader) (m keyMaterial, err error) {
+	if format == Opaque {
+		m.sealer, err = newSealer(random)
+	} else {
+		m.keys, err = newKeySource(format, random)
+	}
+	return m, err
+}
+
+// retiredKeys is what tokens were made with until a rotation, good for what is left of its overlap.
+type retiredKeys struct {
+	keyMaterial
+	until time.Time
+}
+
+// rotation is what an issuer mints with between two rotations, and what it still takes. It does not change.
+type rotation struct {
+	keyMaterial
+	former []retiredKeys // the latest first
+	// number tells turns apart: what was verified in another one is verified again.
+	number uint64
+}
+
+// good lists what verifies tokens at a time: the present first, which has no end.
+func (t *rotation) good(now time.Time) []retiredKeys {
+	all := []retiredKeys{{keyMaterial: t.keyMaterial}}
+	for _, f := range t.former {
+		if now.Before(f.until) {
+			all = append(all, f)
+		}
+	}
+	return all
+}
+
+// keyring is the keys of an issuer through time.
+type keyring struct {
+	rotating sync.Mutex
+	first    keyMaterial
+	present  atomic.Pointer[rotation]
+}
+
+func (r *keyring) begin(m keyMaterial) {
+	r.first = m
+	r.present.Store(&rotation{keyMaterial: m})
+}
+
+// Rotate makes new keys, which all tokens are made with from now on. Tokens of the keys before are good, and their public keys published,
+// until the overlap has passed; without one they are refused at once.
+func (i *Issuer) Rotate(overlap time.Duration) error {
+	i.ring.rotating.Lock()
+	defer i.ring.rotating.Unlock()
+	fresh, err := newKeyMaterial(i.format, i.random)
+	if err != nil {
+		return fmt.Errorf("rotate the keys: %w", err)
+	}
+	before, now := i.ring.present.Load(), i.now()
+	next := &rotation{keyMaterial: fresh, number: before.number + 1}
+	if overlap > 0 {
+		next.former = append(next.former, retiredKeys{before.keyMaterial, now.Add(overlap)})
+	}
+	next.former = append(next.former, slices.Clone(before.former)...)
+	next.former = next.former[:min(len(next.former), maxRetiredKeys)]
+	i.ring.present.Store(next)
+	return nil
+}
+
+// Restore brings back the keys that the issuer began with, and drops all others.
+func (i *Issuer) Restore() {
+	i.ring.rotating.Lock()
+	defer i.ring.rotating.Unlock()
+	if before := i.ring.present.Load(); before.number > 0 {
+		i.ring.present.Store(&rotation{keyMaterial: i.ring.first, number: before.number + 1})
+	}
+}
+
+// Format is the form of the access tokens that are issued.
+type Format string
+
+// The token formats: JWTs (RFC 9068) by signature algorithm (RFC 7518 §3, RFC 8037), or opaque to the client.
+const (
+	ES256  Format = "jwt-es256"
+	RS256  Format = "jwt-rs256"
+	EdDSA  Format = "jwt-eddsa"
+	Opaque Format = "opaque"
+)
+
+// Formats lists all token formats, the default first.
+func Formats() []Format { return []Format{ES256, RS256, EdDSA, Opaque} }
+
+const rsaBits = 2048
+
+// signingKey is a key pair of an issuer with what signs and verifies with it.
+type signingKey struct {
+	algorithm jose.SignatureAlgorithm
+	id        string
+	private   crypto.Signer
+	public    crypto.PublicKey
+	signer    jose.Signer
+	published jose.JSONWebKey
+}
+
+// keySource gives the signing key, made at the first call for the slow algorithms.
+type keySource func() (*signingKey, error)
+
+// newKeySource returns the source of keys for a JWT format. The key for ES256 is made now; RSA and Ed25519 keys are
+// made when first needed. ES256 and Ed25519 keys are a function of random; RSA keys come from the system.
+func newKeySource(format Format, random io.Reader) (keySource, error) {
+	switch format {
+	case ES256:
+		private, err := newP256(random)
+		if err != nil {
+			return nil, err
+		}
+		key, err := newSigningKey(jose.ES256, private)
+		return func() (*signingKey, error) { return key, err }, err
+	case RS256:
+		return sync.OnceValues(func() (*signingKey, error) {
+			private, err := rsa.GenerateKey(random, rsaBits)
+			if err != nil {
+				return nil, fmt.Errorf("make the RS256 key: %w", err)
+			}
+			return newSigningKey(jose.RS256, private)
+		}), nil
+	case EdDSA:
+		return sync.OnceValues(func() (*signingKey, error) {
+			_, private, err := ed25519.GenerateKey(random)
+			if err != nil {
+				return nil, fmt.Errorf("make the EdDSA key: %w", err)
+			}
+			return newSigningKey(jose.EdDSA, private)
+		}), nil
+	}
+	return nil, fmt.Errorf("token format %q has no keys", format)
+}
+
+// newP256 draws a scalar from random until it is a valid key, so that the key is a function of random.
+func newP256(random io.Reader) (*ecdsa.PrivateKey, error) {
+	var scalar [32]byte
+	for range 8 {
+		if _, err := io.ReadFull(random, scalar[:]); err != nil {
+			return nil, fmt.Errorf("make the ES256 key: %w", err)
+		}
+		if private, err := ecdsa.ParseRawPrivateKey(elliptic.P256(), scalar[:]); err == nil {
+			return private, nil
+		}
+	}
+	return nil, fmt.Errorf("make the ES256 key: the source of randomness gave no valid scalar in 8 draws")
+}
+
+func newSigningKey(algorithm jose.SignatureAlgorithm, private crypto.Signer) (*signingKey, error) {
+	public := jose.JSONWebKey{Key: private.Public(), Algorithm: string(algorithm), Use: "sig"}
+	print, err := public.Thumbprint(crypto.SHA256)
+	if err != nil {
+		return nil, fmt.Errorf("name the %s key: %w", algorithm, err)
+	}
+	public.KeyID = base64.RawURLEncoding.EncodeToString(print)
+	options := (&jose.SignerOptions{}).WithType(tokenType)
+	signer, err := jose.NewSigner(jose.SigningKey{
+		Algorithm: algorithm,
+		Key:       jose.JSONWebKey{Key: private, KeyID: public.KeyID, Algorithm: string(algorithm)},
+	}, options)
+	if err != nil {
+		return nil, fmt.Errorf("make the %s signer: %w", algorithm, err)
+	}
+	return &signingKey{
+		algorithm: algorithm, id: public.KeyID, private: private, public: public.Key, signer: signer,
+		published: public,
+	}, nil
+}
+
+// signAny makes a JWT of any claims; the header's members win over those that the key would write.
+func (k *signingKey) signAny(header, claims map[string]any) (string, error) {
+	options := (&jose.SignerOptions{}).WithType(tokenType).WithHeader("kid", k.id)
+	for name, value := range header {
+		options.WithHeader(jose.HeaderKey(name), value)
+	}
+	signer, err := jose.NewSigner(jose.SigningKey{Algorithm: k.algorithm, Key: k.private}, options)
+	if err != nil {
+		return "", fmt.Errorf("make the %s signer: %w", k.algorithm, err)
+	}
+	payload, err := json.Marshal(claims)
+	if err != nil {
+		return "", fmt.Errorf("encode the claims: %w", err)
+	}
+	signed, err := signer.Sign(payload)
+	if err != nil {
+		return "", fmt.Errorf("sign a token: %w", err)
+	}
+	return signed.CompactSerialize()
+}
+
+// sign makes a JWT of the claims, in the compact serialization (RFC 7515 §7.1).
+func (k *signingKey) sign(claims Claims) (string, error) {
+	payload, err := json.Marshal(claims)
+	if err != nil {
+		return "", fmt.Errorf("encode the claims: %w", err)
+	}
+	signed, err := k.signer.Sign(payload)
+	if err != nil {
+		return "", err
+	}
+	return signed.CompactSerialize()
+}

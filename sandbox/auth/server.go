@@ -1,0 +1,245 @@
+// Package auth is the node's authorization server and the guard of its protected resources.
+//
+// The authorization server authenticates clients (RFC 6749 §2.3.1), issues access tokens for the client credentials
+// grant (§4.4, NET-R9, NET-R10) and publishes its keys and metadata (RFC 7517, RFC 8414). It knows clients and their
+// secrets, and nothing of roles or affiliations: those are in the funding service's own book (NET-R17).
+//
+// The guard stands before protected resources. It reads the bearer token (RFC 6750), verifies it and hands the
+// resource a Principal. What the principal may do is decided by the resource.
+package auth
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"log/slog"
+	"net/http"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/rin-network/rin/sandbox/address"
+	"github.com/rin-network/rin/sandbox/content"
+	"github.com/rin-network/rin/sandbox/journal"
+)
+
+// Server is the authorization server of the node.
+type Server struct {
+	clients Clients
+	issuer  *Issuer
+	places  address.Map
+	log     *slog.Logger
+	tally   *tally
+}
+
+// NewServer makes an authorization server that reads the given book of clients.
+func NewServer(clients Clients, issuer *Issuer, places address.Map, log *slog.Logger) *Server {
+	return &Server{clients: clients, issuer: issuer, places: places, log: log, tally: newTally()}
+}
+
+// grant is the successful answer of the token endpoint (RFC 6749 §5.1, NET-R11).
+type grant struct {
+	AccessToken string `json:"access_token"`
+	TokenType   string `json:"token_type"`
+	ExpiresIn   int64  `json:"expires_in"`
+	// Scope is present when the client asked for another scope than it gets (RFC 6749 §3.3).
+	Scope string `json:"scope,omitempty"`
+}
+
+// Token is the token endpoint of the issuer whose path is given: "" for the staging endpoint, or the realm's
+// (NET-R10). Both issuers share clients and keys; each names itself in its tokens, so that the metadata of either
+// agrees with the tokens it gives.
+func (s *Server) Token(issuerPath string) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		answer, refused := s.exchange(w, r, issuerPath)
+		if refused != nil {
+			s.tally.refuse(refused.code)
+			refused.write(w, r)
+			return
+		}
+		s.tally.issued.Add(1)
+		writeJSON(w, r, http.StatusOK, answer)
+	})
+}
+
+// MethodNotAllowed answers methods other than POST at the token endpoint (RFC 6749 §3.2), in its error format. The
+// caller has set the Allow header.
+func (s *Server) MethodNotAllowed(w http.ResponseWriter, r *http.Request) {
+	f := invalidRequest("the token endpoint takes POST only, with the form " + exampleForm + " in the body")
+	f.status = http.StatusMethodNotAllowed
+	f.write(w, r)
+}
+
+// Later answers a caller whose request is good at another time, with status 429 or 503. OAuth has no error code of its own for that; this
+// one says that the same request is good later (RFC 6749 §4.1.2.1).
+func (s *Server) Later(w http.ResponseWriter, r *http.Request, status int, description string) {
+	refused := &refusal{status: status, code: "temporarily_unavailable", description: description}
+	s.tally.refuse(refused.code)
+	refused.write(w, r)
+}
+
+// WrongRealm answers requests below the path of a realm that does not exist, and names the one that does.
+func (s *Server) WrongRealm(w http.ResponseWriter, r *http.Request) {
+	f := invalidRequest("there is no such resource below /realms: the realm here is " + s.places.Realm +
+		", its token endpoint is POST " + s.places.RealmToken())
+	f.status = http.StatusNotFound
+	f.write(w, r)
+}
+
+func (s *Server) exchange(w http.ResponseWriter, r *http.Request, issuerPath string) (grant, *refusal) {
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxFormBytes))
+	if err != nil {
+		var tooLarge *http.MaxBytesError
+		if errors.As(err, &tooLarge) {
+			f := invalidRequest("the body is larger than 32 KiB; a token request needs a few hundred bytes")
+			f.status = http.StatusRequestEntityTooLarge
+			return grant{}, f
+		}
+		return grant{}, invalidRequest("the body could not be read to its end")
+	}
+	request, refused := readTokenRequest(r.Header, r.URL.RawQuery, body, s.places.Realm)
+	if refused != nil {
+		return grant{}, refused
+	}
+	note := journal.Of(r.Context())
+	note.Claim(request.clientID)
+	note.Authenticate(request.secret)
+	subject, audience, ok := s.clients.Authenticate(request.clientID, request.secret)
+	if !ok {
+		return grant{}, invalidClient("client_id and client_secret do not belong together; check for blanks and line ends around them, and that + and % are percent-encoded",
+			request.basic, s.places.Realm)
+	}
+	note.Prove(request.clientID)
+	origin := s.places.Origin(r)
+	audience = audienceOf(r, audience)
+	if audience == "" {
+		audience = origin + s.places.API()
+	}
+	token, err := s.issuer.Issue(origin+issuerPath, audience, request.clientID, subject, Scope)
+	if err != nil {
+		s.log.Error("token not issued", "error", err)
+		return grant{}, serverError()
+	}
+	note.Issue(token, s.issuer.now().Add(s.issuer.lifetime).Truncate(time.Second))
+	answer := grant{AccessToken: token, TokenType: "Bearer", ExpiresIn: int64(s.issuer.lifetime / time.Second)}
+	if wanted := strings.TrimSpace(request.scope); wanted != "" && wanted != Scope {
+		answer.Scope = Scope
+	}
+	return answer, nil
+}
+
+// metadata describes an issuer (RFC 8414 §2). The last two members are what OpenID Connect Discovery 1.0 §3 asks for
+// beside them; this server issues no ID tokens.
+type metadata struct {
+	Issuer                   string   `json:"issuer"`
+	TokenEndpoint            string   `json:"token_endpoint"`
+	JWKSURI                  string   `json:"jwks_uri"`
+	GrantTypes               []string `json:"grant_types_supported"`
+	ResponseTypes            []string `json:"response_types_supported"`
+	TokenEndpointAuthMethods []string `json:"token_endpoint_auth_methods_supported"`
+	Scopes                   []string `json:"scopes_supported"`
+	SubjectTypes             []string `json:"subject_types_supported"`
+	IDTokenAlgorithms        []string `json:"id_token_signing_alg_values_supported"`
+}
+
+// Metadata serves the metadata of the issuer at issuerPath, whose token endpoint is at tokenPath; no token is needed.
+func (s *Server) Metadata(issuerPath, tokenPath string) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		origin := s.places.Origin(r)
+		s.publish(w, r, metadata{
+			Issuer:                   origin + issuerPath,
+			TokenEndpoint:            origin + tokenPath,
+			JWKSURI:                  origin + s.places.Certs(),
+			GrantTypes:               []string{"client_credentials"},
+			ResponseTypes:            []string{},
+			TokenEndpointAuthMethods: []string{"client_secret_post", "client_secret_basic"},
+			Scopes:                   []string{Scope},
+			SubjectTypes:             []string{"public"},
+			IDTokenAlgorithms:        []string{"RS256"},
+		})
+	})
+}
+
+// Certs serves the JWK Set with the public key of the tokens (RFC 7517 §5).
+func (s *Server) Certs(w http.ResponseWriter, r *http.Request) {
+	keys, err := s.issuer.Published()
+	if err != nil {
+		s.log.Error("keys not available", "error", err)
+		serverError().write(w, r)
+		return
+	}
+	s.publish(w, r, keys)
+}
+
+func (s *Server) publish(w http.ResponseWriter, r *http.Request, document any) {
+	body, err := json.Marshal(document)
+	if err != nil {
+		s.log.Error("document not encoded", "error", err)
+		serverError().write(w, r)
+		return
+	}
+	content.NewBody("application/json", body).Serve(w, r, content.OpenHeaders())
+}
+
+// Tally is what became of the token requests to an authorization server since its start.
+type Tally struct {
+	Issued uint64
+	// Refused counts the others by their error code.
+	Refused map[string]uint64
+}
+
+// tally counts. The codes are all known beforehand, so that it takes no lock.
+type tally struct {
+	issued  atomic.Uint64
+	refused map[string]*atomic.Uint64 // never changes
+}
+
+func newTally() *tally {
+	t := &tally{refused: map[string]*atomic.Uint64{}}
+	for _, code := range []string{"invalid_request", "invalid_client", "unsupported_grant_type", "invalid_scope", "server_error", "temporarily_unavailable"} {
+		t.refused[code] = &atomic.Uint64{}
+	}
+	return t
+}
+
+// refuse counts a refusal; a code that was forgotten above is left out of the count, and a test names it.
+func (t *tally) refuse(code string) {
+	if n, known := t.refused[code]; known {
+		n.Add(1)
+	}
+}
+
+// Tally returns the present counts.
+func (s *Server) Tally() Tally {
+	now := Tally{Issued: s.tally.issued.Load(), Refused: map[string]uint64{}}
+	for code, n := range s.tally.refused {
+		now.Refused[code] = n.Load()
+	}
+	return now
+}
+
+type audienceKey struct{}
+
+// ForAudience makes the token endpoint answer r with a token for another audience than the client's.
+func ForAudience(r *http.Request, audience string) *http.Request {
+	return r.WithContext(context.WithValue(r.Context(), audienceKey{}, audience))
+}
+
+// audienceOf is the audience that the token of r is for: one that was asked for on the way, else the client's.
+func audienceOf(r *http.Request, client string) string {
+	if other, asked := r.Context().Value(audienceKey{}).(string); asked {
+		return other
+	}
+	return client
+}
+
+// Clients is the authorization server's book of clients (NET-R16), as the token endpoint and the guard read it. It may change while
+// they do, is safe for concurrent use, and is quick to answer: the guard asks for each call.
+type Clients interface {
+	// Authenticate returns the service account and the audience of the client with this id and secret; an empty audience is the node's
+	// API. The time that it takes does not tell whether id or secret is wrong.
+	Authenticate(id, secret string) (subject, audience string, ok bool)
+	// Registered tells whether the client is in the book with this service account, and may act for it.
+	Registered(id, subject string) bool
+}

@@ -1,0 +1,237 @@
+package clientrules_test
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+
+	"github.com/rin-network/rin/sandbox"
+	"github.com/rin-network/rin/sandbox/clientrules"
+	"github.com/rin-network/rin/sandbox/fault"
+)
+
+// behaved is a client as it should be: it keeps its token, waits when told to, repeats what may be repeated, and follows the links.
+type behaved struct {
+	*bench
+	held string
+}
+
+// read gets a resource, through whatever a node may do meanwhile.
+func (c *behaved) read(path string) reply {
+	GinkgoHelper()
+	for range 5 {
+		if c.held == "" {
+			c.held = c.token()
+		}
+		answer := c.get(path, c.held)
+		switch {
+		case answer.status == http.StatusUnauthorized:
+			c.held = ""
+		case answer.status == http.StatusTooManyRequests, answer.status == http.StatusServiceUnavailable:
+			c.wait(answer)
+		case answer.status == http.StatusTemporaryRedirect:
+			// A token goes to no other host: the node is asked again.
+			if to := answer.header.Get("Location"); strings.HasPrefix(to, "/") {
+				path = to
+			}
+		case answer.status == 0 || answer.status >= 500 || !json.Valid(answer.body):
+			Expect(c.Clock().Move(time.Second)).To(Succeed())
+		default:
+			return answer
+		}
+	}
+	return reply{}
+}
+
+// wait moves the time for as long as Retry-After says.
+func (c *behaved) wait(answer reply) {
+	pause := 2 * time.Second
+	if seconds, err := strconv.Atoi(answer.header.Get("Retry-After")); err == nil {
+		pause = time.Duration(seconds) * time.Second
+	} else if at, err := http.ParseTime(answer.header.Get("Retry-After")); err == nil {
+		pause = at.Sub(c.Clock().Now())
+	}
+	Expect(c.Clock().Move(pause)).To(Succeed())
+}
+
+// all reads a list to its end.
+func (c *behaved) all(path string) int {
+	GinkgoHelper()
+	items := 0
+	for path != "" {
+		answer := c.read(path)
+		Expect(answer.status).To(Equal(http.StatusOK))
+		items += answer.items()
+		path = next(path, answer.header.Get("Link"))
+	}
+	return items
+}
+
+// next is the target of the link with rel="next"; empty without one.
+func next(from, links string) string {
+	for link := range strings.SplitSeq(links, ",") {
+		if target, rest, _ := strings.Cut(strings.TrimSpace(link), ">"); strings.Contains(rest, `rel="next"`) {
+			base, _ := url.Parse(from)
+			at, err := base.Parse(strings.TrimPrefix(target, "<"))
+			Expect(err).NotTo(HaveOccurred())
+			return at.String()
+		}
+	}
+	return ""
+}
+
+var _ = Describe("A client that behaves", func() {
+	clean := func(b *bench) {
+		GinkgoHelper()
+		Expect(b.found()).To(BeEmpty())
+		Expect(b.judged().Faults()).To(BeFalse())
+	}
+
+	It("has a clean sheet after the whole walk", func() {
+		c := &behaved{bench: newBench()}
+		c.send(http.MethodGet, "/registry/registry.json", "", nil)
+		Expect(c.read(infoPath).status).To(Equal(http.StatusOK))
+		Expect(c.all(listPath + "?page[page]=0&page[size]=10")).To(BeNumerically(">", 30))
+		Expect(c.read(listPath + "/XF-00000002").status).To(Equal(http.StatusOK))
+		clean(c.bench)
+		sheet := c.judged().Clients[0]
+		Expect(sheet.Client).To(Equal(c.client.ClientID))
+		Expect(sheet.Proven).To(BeTrue())
+		Expect(sheet.Tokens).To(Equal(1))
+		Expect(sheet.Nodes).To(Equal([]string{"XA"}))
+		Expect(sheet.Agents).To(Equal([]string{"tool/1"}))
+	})
+
+	It("has a clean sheet after 429, 503, broken answers and a token that ends", func() {
+		c := &behaved{bench: newBench()}
+		c.script(nil, status(http.StatusTooManyRequests, "Retry-After", "30"), status(http.StatusServiceUnavailable),
+			nil, cut, status(http.StatusBadGateway), nil)
+		Expect(c.read(infoPath).status).To(Equal(http.StatusOK))
+		Expect(c.all(listPath + "?page[page]=0&page[size]=10")).To(BeNumerically(">", 30))
+		Expect(c.Clock().Move(time.Hour)).To(Succeed())
+		Expect(c.read(infoPath).status).To(Equal(http.StatusOK))
+		clean(c.bench)
+	})
+
+	It("has a clean sheet after each scenario", func() {
+		for _, s := range fault.Scenarios() {
+			c := &behaved{bench: newBench(func(config *sandbox.Config) {
+				config.Pause = func(context.Context, time.Duration) error { return nil }
+			})}
+			Expect(c.Nodes()[0].Play(fault.Play{Name: s.Name})).To(Succeed())
+			Expect(c.read(infoPath).status).To(Equal(http.StatusOK), s.Name)
+			c.all(listPath + "?page[page]=0&page[size]=10")
+			Expect(c.read(listPath+"/XF-00000002").status).To(Equal(http.StatusOK), s.Name)
+			Expect(c.found()).To(BeEmpty(), s.Name)
+			Expect(c.Journal().Record(0).Entries).To(ContainElement(HaveField("Deviations", Not(BeEmpty()))), s.Name)
+		}
+	})
+
+	It("may ask without a token first and authenticate when it is told to", func() {
+		b := newBench()
+		b.get(infoPath, "")
+		b.get(infoPath, b.token())
+		clean(b)
+	})
+
+	It("may fetch a new token before the old one ends, or use each for two calls", func() {
+		b := newBench()
+		for range 4 {
+			b.get(infoPath, b.token())
+			Expect(b.Clock().Move(4 * time.Minute)).To(Succeed())
+		}
+		for range 4 {
+			token := b.token()
+			b.get(infoPath, token)
+			b.get(listPath+"/XF-00000002", token)
+		}
+		clean(b)
+	})
+
+	It("may read the whole list at once, one page alone, and what does not exist", func() {
+		b := newBench()
+		token := b.token()
+		b.get(listPath, token)
+		b.page(0, token)
+		b.get(listPath+"/XF-99999999", token)
+		clean(b)
+	})
+
+	It("may use HTTP Basic at the token endpoint, and a scope", func() {
+		b := newBench()
+		answer := b.send(http.MethodPost, "/oauth/token", "grant_type=client_credentials&scope=fundings", func(h http.Header) {
+			h.Set("Content-Type", formType+"; charset=utf-8")
+			h["Authorization"] = basic(b.client)
+		})
+		Expect(answer.status).To(Equal(http.StatusOK))
+		b.get(infoPath, accessToken(answer))
+		clean(b)
+	})
+
+	It("may poll a page every minute", func() {
+		b := newBench()
+		token := b.token()
+		for range 4 {
+			b.page(0, token)
+			Expect(b.Clock().Move(time.Minute)).To(Succeed())
+		}
+		clean(b)
+	})
+
+	It("is not blamed for what a deviating node did not tell it", func() {
+		b := newBench(func(c *sandbox.Config) { c.Deviations = []string{"token-opaque"} })
+		token := b.token()
+		for offset := 0; b.page(offset, token).items() > 0; offset += 10 {
+		}
+		clean(b)
+	})
+
+	It("is not blamed for a person who looks around, nor for the try-out", func() {
+		b := newBench()
+		b.get("/ris-synergy/try-out/funding/v3/fundings?x=1", "")
+		b.send(http.MethodGet, listPath, "", func(h http.Header) { h.Set("Accept", "text/html,application/xhtml+xml,*/*;q=0.8") })
+		b.send(http.MethodGet, "/favicon.ico", "", nil)
+		b.send(http.MethodOptions, listPath, "", nil)
+		b.header.Set("User-Agent", "rin-conformance/1.0")
+		b.get(infoPath, "")
+		clean(b)
+		Expect(b.judged().Aside).To(Equal(4))
+	})
+})
+
+var _ = Describe("The network's own client", func() {
+	It("is known by its habits: a token for each GET, and pages until one is empty", func() {
+		b := newBench()
+		b.send(http.MethodGet, "/registry/registry.json", "", nil)
+		b.get(infoPath, b.token())
+		for offset := 0; b.page(offset, b.token()).items() > 0; offset += 10 {
+		}
+		Expect(b.found()).To(Equal([]clientrules.ID{"CLT-01", "CLT-24"}))
+		Expect(b.judged().Faults()).To(BeFalse())
+	})
+
+	It("is known by its habits: an error looks like the end", func() {
+		b := newBench()
+		b.script(nil, nil, status(http.StatusInternalServerError))
+		b.get(infoPath, b.token())
+		for offset := 0; b.page(offset, b.token()).items() > 0; offset += 10 {
+		}
+		Expect(b.found()).To(Equal([]clientrules.ID{"CLT-23", "CLT-01"}))
+	})
+
+	It("goes round for ever at a node that ignores paging", func() {
+		b := newBench(func(c *sandbox.Config) { c.Deviations = []string{"page-ignored"} })
+		token := b.token()
+		for offset := range 5 {
+			Expect(b.page(offset*10, token).items()).To(Equal(10))
+		}
+		Expect(b.found()).To(ContainElement(clientrules.ID("CLT-25")))
+	})
+})

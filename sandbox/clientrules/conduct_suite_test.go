@@ -1,0 +1,13 @@
+package clientrules_test
+
+import (
+	"testing"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+)
+
+func TestConduct(t *testing.T) {
+	RegisterFailHandler(Fail)
+	RunSpecs(t, "conduct")
+}

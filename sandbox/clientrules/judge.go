@@ -1,0 +1,241 @@
+// Package clientrules judges clients by what a journal remembers of them: which rules of the network and of OAuth they broke, what they
+// do that is legal and wasteful, and how to do it right.
+//
+// A rule is a value in the table of its group's file, with an id that never changes: CLT-01. Its check is a pure function of the
+// requests of one client. [Judge] makes the report of all clients.
+package clientrules
+
+import (
+	"cmp"
+	"net"
+	"slices"
+	"strings"
+
+	"github.com/rin-network/rin/sandbox/journal"
+)
+
+// The bounds of a report: its size does not grow with the journal.
+const (
+	maxClients = 100
+	maxSeen    = 5
+	maxEntries = 12
+	maxAgents  = 5
+)
+
+// Judge makes the report of all clients in a record.
+func Judge(record journal.Record) Report {
+	report := Report{Schema: SchemaVersion, Dropped: record.Dropped, Clients: []Sheet{}}
+	rules := Catalogue()
+	for id, all := range attribute(record.Entries) {
+		report.Requests += len(all)
+		report.Clients = append(report.Clients, newSheet(id, all, rules))
+	}
+	report.Aside = len(record.Entries) - report.Requests
+	slices.SortFunc(report.Clients, func(a, b Sheet) int {
+		return cmp.Or(
+			b.Count(Fault)-a.Count(Fault), b.Count(Waste)-a.Count(Waste), b.Count(Note)-a.Count(Note),
+			b.Requests-a.Requests, cmp.Compare(a.Client, b.Client),
+		)
+	})
+	if len(report.Clients) > maxClients {
+		report.Unlisted = len(report.Clients) - maxClients
+		report.Clients = report.Clients[:maxClients]
+	}
+	return report
+}
+
+func newSheet(id string, all requests, rules []Rule) Sheet {
+	s := Sheet{Client: id, Nodes: []string{}, Agents: []string{}, Requests: len(all), First: all[0].Time, Last: all[0].Time, Findings: []Finding{}}
+	for _, e := range all {
+		s.Proven = s.Proven || e.Proven
+		s.Nodes = appendDistinct(s.Nodes, e.Node, maxClients)
+		s.Agents = appendDistinct(s.Agents, e.Agent, maxAgents)
+		if e.Time.After(s.Last) {
+			s.Last = e.Time
+		}
+		if isAPI(e) {
+			s.Calls++
+		}
+		if e.Issued != nil {
+			s.Tokens++
+		}
+		if e.Status >= 400 || e.Status == 0 {
+			s.Refused++
+		}
+	}
+	for _, r := range rules {
+		if seen := r.check(all); len(seen) > 0 {
+			s.Findings = append(s.Findings, finding(id, r, seen))
+		}
+	}
+	slices.SortStableFunc(s.Findings, func(a, b Finding) int {
+		return slices.Index(Levels(), a.Level) - slices.Index(Levels(), b.Level)
+	})
+	return s
+}
+
+// appendDistinct adds a value that is not among the others yet.
+func appendDistinct(list []string, value string, limit int) []string {
+	if value == "" || len(list) >= limit || slices.Contains(list, value) {
+		return list
+	}
+	return append(list, value)
+}
+
+func finding(client string, r Rule, seen []Sighting) Finding {
+	f := Finding{Rule: r.ID, Title: r.Title, Level: r.Level, Sources: r.Sources, Why: r.Why, Fix: r.Fix, Count: len(seen), Curl: curl(client, r, seen[0])}
+	for _, s := range seen[:min(len(seen), maxSeen)] {
+		first := s.Entries[0]
+		event := Event{What: s.What, At: first.Time, Node: first.Node}
+		for i, e := range s.Entries {
+			if i < maxEntries {
+				event.Entries = append(event.Entries, e.Number)
+			}
+			for _, name := range e.Deviations {
+				event.Deviations = appendDistinct(event.Deviations, name, maxAgents)
+			}
+		}
+		f.Seen = append(f.Seen, event)
+	}
+	return f
+}
+
+// attribute divides the entries by client. A request that does not say who sent it belongs to the client whose token or secret it has,
+// else to the only one on its connection, else to the only one of its machine and program; what is left has the id "".
+func attribute(entries []journal.Entry) map[string]requests {
+	sorted := make(requests, len(entries))
+	for i := range entries {
+		sorted[i] = &entries[i]
+	}
+	slices.SortStableFunc(sorted, func(a, b *journal.Entry) int {
+		if order := a.Time.Compare(b.Time); order != 0 {
+			return order
+		}
+		return int(int64(a.Number) - int64(b.Number))
+	})
+	var marks ownership
+	for _, e := range sorted {
+		marks.learn(e)
+	}
+	clients := map[string]requests{}
+	for _, e := range sorted {
+		if isIgnored(e) {
+			continue
+		}
+		id := marks.owner(e)
+		clients[id] = append(clients[id], e)
+	}
+	return clients
+}
+
+// suiteAgent is how the name of a conformance suite begins: it does wrong on purpose.
+const suiteAgent = "rin-conformance/"
+
+// isIgnored tells whether a request has nothing to do with a client's work: the try-out, the reference pages, the health check, what a
+// browser asks before it lets a page ask, and a conformance suite.
+func isIgnored(e *journal.Entry) bool {
+	return e.TryOut || e.Operation == journal.Docs || e.Operation == journal.Health || e.Method == "OPTIONS" ||
+		strings.HasPrefix(e.Agent, suiteAgent)
+}
+
+// ownership is what tells clients apart.
+type ownership struct {
+	prints, connections, programs map[string]string
+}
+
+// severalClients marks what more than one client has in common.
+const severalClients = "\x00"
+
+func (v *ownership) learn(e *journal.Entry) {
+	if v.prints == nil {
+		v.prints, v.connections, v.programs = map[string]string{}, map[string]string{}, map[string]string{}
+	}
+	if e.Client == "" {
+		return
+	}
+	if e.Proven {
+		claim(v.prints, e.Authorization.Print, e.Client)
+		claim(v.prints, e.Secret, e.Client)
+		if e.Issued != nil {
+			claim(v.prints, e.Issued.Print, e.Client)
+		}
+	}
+	claim(v.connections, e.Peer, e.Client)
+	claim(v.programs, program(e), e.Client)
+}
+
+func claim(of map[string]string, mark, client string) {
+	if before, taken := of[mark]; taken && before != client {
+		client = severalClients
+	}
+	if mark != "" {
+		of[mark] = client
+	}
+}
+
+func (v *ownership) owner(e *journal.Entry) string {
+	if e.Client != "" {
+		return e.Client
+	}
+	candidates := []string{v.prints[e.Authorization.Print]}
+	for _, x := range e.Exposed {
+		candidates = append(candidates, v.prints[x.Print])
+	}
+	for _, id := range append(candidates, v.connections[e.Peer], v.programs[program(e)]) {
+		if id != "" && id != severalClients {
+			return id
+		}
+	}
+	return ""
+}
+
+// program names the program at a machine, as far as it can be told.
+func program(e *journal.Entry) string {
+	host, _, err := net.SplitHostPort(e.Peer)
+	if err != nil {
+		host = e.Peer
+	}
+	return host + " " + e.Agent
+}
+
+// Remark is what is to be said of one request.
+type Remark struct {
+	// Client is the id of the client that it is of, also where it did not say so; empty for nobody.
+	Client string `json:"of,omitempty"`
+	// Rules are those that it broke, alone or with others.
+	Rules []ID `json:"rules,omitempty"`
+	// Curl is the command that does it right; empty for a request without fault.
+	Curl string `json:"curl,omitempty"`
+}
+
+// Line is a request with what is to be said of it.
+type Line struct {
+	journal.Entry
+	Remark
+}
+
+// Remarks are those on the requests of a record, by their numbers.
+func Remarks(record journal.Record) map[uint64]Remark {
+	made := make(map[uint64]Remark, len(record.Entries))
+	rules := Catalogue()
+	for id, all := range attribute(record.Entries) {
+		for _, e := range all {
+			made[e.Number] = Remark{Client: id}
+		}
+		for _, r := range rules {
+			for _, s := range r.check(all) {
+				for _, e := range s.Entries {
+					remark := made[e.Number]
+					if !slices.Contains(remark.Rules, r.ID) {
+						remark.Rules = append(remark.Rules, r.ID)
+					}
+					if remark.Curl == "" {
+						remark.Curl = curl(id, r, Sighting{Entries: []*journal.Entry{e}})
+					}
+					made[e.Number] = remark
+				}
+			}
+		}
+	}
+	return made
+}

@@ -1,0 +1,188 @@
+package clientrules
+
+import (
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/rin-network/rin/sandbox/journal"
+)
+
+// SchemaVersion is the version of the report as JSON. Members may be added to it; none changes its meaning.
+const SchemaVersion = "rin.conduct/v1"
+
+// Report is what is to be said of the clients of a network.
+type Report struct {
+	Schema string `json:"schema"`
+	// Requests is the number of requests that were judged, Dropped how many more the journal no longer holds.
+	Requests int `json:"requests"`
+	// Aside is the number of requests that are not judged: of the try-out, the pages to read and the health check, and those of a
+	// conformance suite, which does wrong on purpose.
+	Aside   int    `json:"aside"`
+	Dropped uint64 `json:"dropped"`
+	// Clients are the clients, those with the gravest findings first.
+	Clients []Sheet `json:"clients"`
+	// Unlisted is the number of clients beyond those that a report lists.
+	Unlisted int `json:"unlisted,omitempty"`
+}
+
+// Sheet is what is to be said of one client.
+type Sheet struct {
+	// Client is its id; empty for requests that nobody could be found for.
+	Client string `json:"client"`
+	// Proven tells that it was authenticated at least once.
+	Proven bool `json:"proven"`
+	// Nodes are the nodes that it spoke to, Agents the names of its programs.
+	Nodes  []string `json:"nodes"`
+	Agents []string `json:"userAgents"`
+	// First and Last are the times of its first and its last request.
+	First time.Time `json:"first"`
+	Last  time.Time `json:"last"`
+	// Requests counts all of them, Calls those of guarded resources, Tokens those that brought a token, Refused those answered with 4xx or 5xx.
+	Requests int `json:"requests"`
+	Calls    int `json:"calls"`
+	Tokens   int `json:"tokens"`
+	Refused  int `json:"refused"`
+	// Findings are the rules that it broke, the gravest first; empty for a clean sheet.
+	Findings []Finding `json:"findings"`
+}
+
+// Finding is a rule that a client broke.
+type Finding struct {
+	Rule    ID       `json:"rule"`
+	Title   string   `json:"title"`
+	Level   Level    `json:"level"`
+	Sources []Source `json:"sources"`
+	Why     string   `json:"why"`
+	Fix     string   `json:"fix"`
+	// Count is how often it was seen, Seen the first times.
+	Count int     `json:"count"`
+	Seen  []Event `json:"seen"`
+	// Curl is the command that does right what the first request did wrong; $RIN_CLIENT_SECRET and $TOKEN stand for the credentials.
+	Curl string `json:"curl,omitempty"`
+}
+
+// Event is one time that a rule was seen broken.
+type Event struct {
+	What string `json:"what"`
+	// At is the time of the first request, by the node's clock.
+	At   time.Time `json:"at"`
+	Node string    `json:"node,omitempty"`
+	// Entries are the numbers of the requests in the journal, the first ones.
+	Entries []uint64 `json:"entries"`
+	// Deviations names what the node did on purpose meanwhile.
+	Deviations []string `json:"deviations,omitempty"`
+}
+
+// Faults tells whether a client has a finding of level fault.
+func (r Report) Faults() bool {
+	for _, s := range r.Clients {
+		if s.Count(Fault) > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// Count is the number of findings of a level.
+func (s Sheet) Count(level Level) int {
+	n := 0
+	for _, f := range s.Findings {
+		if f.Level == level {
+			n++
+		}
+	}
+	return n
+}
+
+// Of is the report of one client alone; ok is false when the client is not in it.
+func (r Report) Of(client string) (one Report, ok bool) {
+	for _, s := range r.Clients {
+		if s.Client == client {
+			r.Clients, r.Requests, r.Unlisted = []Sheet{s}, s.Requests, 0
+			return r, true
+		}
+	}
+	return r, false
+}
+
+// curl is the command with which the client does right what a sighting did wrong; empty when what was meant can't be told.
+func curl(client string, r Rule, s Sighting) string {
+	first := *s.Entries[0]
+	first.Client = client
+	e := &first
+	if e.Origin == "" {
+		return ""
+	}
+	switch {
+	case e.Node == "" || r.ID == "CLT-22":
+		return "curl -s " + quoted(e.Origin+"/registry/registry.json")
+	case isTokenRequest(e) || r.ID == "CLT-13" || asksForToken(r.ID):
+		return tokenCommand(e)
+	case isAPI(e) || e.Operation == journal.Other:
+		command := `curl -sg -H "Authorization: Bearer $TOKEN" `
+		if r.ID == "CLT-24" || r.ID == "CLT-25" { // the header shows whether there is a next page
+			e = s.Entries[len(s.Entries)-1]
+			command = `curl -sgD - -H "Authorization: Bearer $TOKEN" `
+		}
+		if isThrottled(e) {
+			command = `curl -sg --retry 3 -H "Authorization: Bearer $TOKEN" `
+		}
+		if e.Operation == journal.Info {
+			command += `-H 'Content-Type: application/json' `
+		}
+		return command + quoted(e.Origin+(&url.URL{Path: e.Path}).EscapedPath()+right(e))
+	}
+	return "curl -sg " + quoted(e.Origin+(&url.URL{Path: e.Path}).EscapedPath()+right(e))
+}
+
+// asksForToken tells whether a rule is kept by asking for a token.
+func asksForToken(id ID) bool {
+	return slices.Contains([]ID{"CLT-01", "CLT-02", "CLT-03", "CLT-04", "CLT-06", "CLT-08"}, id)
+}
+
+func tokenCommand(e *journal.Entry) string {
+	field := quoted("client_id=" + e.Client)
+	if e.Client == "" {
+		field = `"client_id=$RIN_CLIENT_ID"`
+	}
+	return "curl -s -d grant_type=client_credentials --data-urlencode " + field +
+		` --data-urlencode "client_secret=$RIN_CLIENT_SECRET" ` + quoted(e.Origin+e.TokenPath)
+}
+
+// right is the query of a request without credentials, without what the document does not have, and without what was refused.
+func right(e *journal.Entry) string {
+	var kept []string
+	for part := range strings.SplitSeq(e.Query, "&") {
+		name, _, _ := strings.Cut(part, "=")
+		plain, err := url.QueryUnescape(name)
+		refused := e.Refusal != nil && e.Refusal.Parameter == plain
+		hidden := strings.Contains(part, "***") || strings.Contains(part, "…")
+		if part == "" || err != nil || refused || hidden || slices.Contains(e.Ignored, plain) {
+			continue
+		}
+		kept = append(kept, part)
+	}
+	if len(kept) == 0 {
+		return ""
+	}
+	return "?" + strings.Join(kept, "&")
+}
+
+// quoted is a word for a POSIX shell, whatever it holds. Control characters, which no terminal should see, are left out.
+func quoted(text string) string {
+	text = strings.Map(func(c rune) rune {
+		if c < 0x20 || c == 0x7f {
+			return -1
+		}
+		return c
+	}, text)
+	plain := strings.IndexFunc(text, func(c rune) bool {
+		return !(c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || strings.ContainsRune("-._:/=,@", c))
+	}) < 0
+	if plain && text != "" {
+		return text
+	}
+	return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'"
+}

@@ -1,0 +1,234 @@
+package clientrules
+
+import (
+	"fmt"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/rin-network/rin/sandbox/journal"
+)
+
+// Level is what a finding is worth.
+type Level string
+
+// The levels, the gravest first.
+const (
+	// Fault breaks a rule, gives a secret away, or loses data.
+	Fault Level = "fault"
+	// Waste is legal, and costs the client or the node more than it needs.
+	Waste Level = "waste"
+	// Note is worth knowing, and may be intended.
+	Note Level = "note"
+)
+
+// Levels lists all levels, the gravest first.
+func Levels() []Level { return []Level{Fault, Waste, Note} }
+
+// ID is the id of a rule, such as CLT-01. It is never reused or given to another rule.
+type ID string
+
+// Source says who asks for it.
+type Source struct {
+	// Text names the place: "RFC 6750 §2.3".
+	Text string `json:"text"`
+	// Link leads there, if it is published.
+	Link string `json:"link,omitempty"`
+}
+
+// Rule is one rule for clients.
+type Rule struct {
+	ID    ID
+	Title string
+	Level Level
+	// Sources are the places that ask for it, the strongest first.
+	Sources []Source
+	// Why tells what comes of breaking it, Fix how to keep it.
+	Why, Fix string
+	check    func(requests) []Sighting
+}
+
+// Sighting is one time that a rule was seen broken, or one row of times.
+type Sighting struct {
+	// What says what was seen.
+	What string `json:"what"`
+	// Entries are the requests that show it, the first of them at fault.
+	Entries []*journal.Entry `json:"-"`
+}
+
+// Catalogue lists all rules in the order of their ids.
+func Catalogue() []Rule {
+	var all []Rule
+	for _, group := range [][]Rule{tokenRules(), secrecyRules(), grantRules(), bearerRules(), patienceRules(), requestRules(), pagingRules(), headerRules()} {
+		all = append(all, group...)
+	}
+	return all
+}
+
+// Find returns the rule of an id.
+func Find(id ID) (Rule, bool) {
+	for _, r := range Catalogue() {
+		if r.ID == id {
+			return r, true
+		}
+	}
+	return Rule{}, false
+}
+
+// rfc is a section of an RFC.
+func rfc(number int, section string) Source {
+	return Source{fmt.Sprintf("RFC %d §%s", number, section), fmt.Sprintf("https://www.rfc-editor.org/rfc/rfc%d#section-%s", number, section)}
+}
+
+// network is a rule of the network's interface document.
+func network(rule int) Source { return Source{Text: fmt.Sprintf("NET-R%d", rule)} }
+
+// practice is what the network's own client is known to do.
+func practice(habit string) Source { return Source{Text: "practice of the network: " + habit} }
+
+// requests are those of one client, in the order in which they came.
+type requests []*journal.Entry
+
+// where keeps the requests that fit.
+func (all requests) where(fits func(*journal.Entry) bool) requests {
+	var kept requests
+	for _, e := range all {
+		if fits(e) {
+			kept = append(kept, e)
+		}
+	}
+	return kept
+}
+
+// each makes a sighting of each request that fits.
+func each(fits func(*journal.Entry) bool, what func(*journal.Entry) string) func(requests) []Sighting {
+	return func(all requests) []Sighting {
+		var seen []Sighting
+		for _, e := range all.where(fits) {
+			seen = append(seen, Sighting{what(e), []*journal.Entry{e}})
+		}
+		return seen
+	}
+}
+
+// byNode divides the requests by node, in the order of the nodes' first requests.
+func (all requests) byNode() []requests {
+	return all.by(func(e *journal.Entry) string { return e.Node })
+}
+
+// by divides the requests by a key, in the order of the first of each.
+func (all requests) by(key func(*journal.Entry) string) []requests {
+	var parts []requests
+	places := map[string]int{}
+	for _, e := range all {
+		k := key(e)
+		at, known := places[k]
+		if !known {
+			at = len(parts)
+			places[k], parts = at, append(parts, nil)
+		}
+		parts[at] = append(parts[at], e)
+	}
+	return parts
+}
+
+// runs finds the longest rows of consecutive requests of which each fits and belongs to the one before.
+func (all requests) runs(fits func(*journal.Entry) bool, belongs func(before, e *journal.Entry) bool) []requests {
+	var rows []requests
+	var row requests
+	for _, e := range all {
+		switch {
+		case !fits(e):
+			row = nil
+			continue
+		case len(row) > 0 && belongs(row[len(row)-1], e):
+			row = append(row, e)
+			rows[len(rows)-1] = row
+		default:
+			row = requests{e}
+			rows = append(rows, row)
+		}
+	}
+	return rows
+}
+
+// subject is what a request asks for: the same for requests that ask for the same thing.
+func subject(e *journal.Entry) string { return e.Node + " " + e.Method + " " + e.Path + "?" + e.Query }
+
+// after tells whether e was sent when the answer to before was there already: requests side by side are no reaction to one another.
+func after(before, e *journal.Entry) bool {
+	return !e.Time.Before(before.Ended) && e.Number > before.Number
+}
+
+func took(from, to time.Time) string { return to.Sub(from).Round(time.Millisecond).String() }
+
+// isAPI tells whether a request is for a resource that needs a token.
+func isAPI(e *journal.Entry) bool {
+	if e.TryOut || e.Method == "OPTIONS" {
+		return false
+	}
+	switch e.Operation {
+	case journal.Info, journal.List, journal.Detail, journal.Call:
+		return true
+	case journal.Other:
+		return e.Proven || e.Refusal != nil && (e.Refusal.Code == "invalid_token" || e.Refusal.Code == "insufficient_scope")
+	}
+	return false
+}
+
+// isTokenRequest tells whether a request is for a token.
+func isTokenRequest(e *journal.Entry) bool {
+	return e.Operation == journal.Token || e.Operation == journal.Staging
+}
+
+func isServed(e *journal.Entry) bool { return e.Status >= 200 && e.Status < 400 && !e.Cut }
+
+func code(e *journal.Entry) string {
+	if e.Refusal == nil {
+		return ""
+	}
+	return e.Refusal.Code
+}
+
+func detail(e *journal.Entry) string {
+	if e.Refusal == nil {
+		return ""
+	}
+	return e.Refusal.Detail
+}
+
+// isExpired tells whether a request was refused for its token.
+func isExpired(e *journal.Entry) bool {
+	return e.Status == 401 && code(e) == "invalid_token" && !e.Refusal.Unreadable && e.Authorization.Print != ""
+}
+
+// call names a request in a sentence.
+func call(e *journal.Entry) string {
+	to := e.Path
+	if e.Query != "" {
+		to += "?" + e.Query
+	}
+	return e.Method + " " + to
+}
+
+// parameter is the first value of a query parameter with such a name, "" when absent.
+func parameter(e *journal.Entry, such func(name string) bool) string {
+	for part := range strings.SplitSeq(e.Query, "&") {
+		name, value, _ := strings.Cut(part, "=")
+		if value != "" && such(unescaped(name)) {
+			return unescaped(value)
+		}
+	}
+	return ""
+}
+
+// unescaped is a part of a query as it is meant; one that cannot be read stays as it is.
+func unescaped(part string) string {
+	if !strings.ContainsAny(part, "%+") {
+		return part
+	}
+	if plain, err := url.QueryUnescape(part); err == nil {
+		return plain
+	}
+	return part
+}

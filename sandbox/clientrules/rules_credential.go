@@ -1,0 +1,168 @@
+package clientrules
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/rin-network/rin/sandbox/journal"
+)
+
+func bearerRules() []Rule {
+	return []Rule{
+		{
+			ID: "CLT-14", Level: Fault, Title: "The token is sent as Authorization: Bearer <token>",
+			Sources: []Source{network(12), rfc(6750, "2.1")},
+			Why:     "Without the word Bearer, with quotes, or with the word twice, a good token is no token.",
+			Fix:     "send one header: the word Bearer, one blank, and the value of access_token as it was received",
+			check: each(func(e *journal.Entry) bool {
+				return e.Refusal != nil && e.Refusal.Unreadable && !strings.EqualFold(e.Authorization.Scheme, "Basic")
+			}, func(e *journal.Entry) string { return call(e) + ": " + detail(e) }),
+		},
+		{
+			ID: "CLT-15", Level: Fault, Title: "A guarded resource is called with a token",
+			Sources: []Source{network(12), network(13)},
+			Why:     "The call is refused. That an API answers without a token in its try-out mode does not make it open.",
+			Fix:     "fetch a token first; for calls without one use the try-out base URL",
+			check:   anonymous,
+		},
+		{
+			ID: "CLT-16", Level: Fault, Title: "A call that lacks a permission is not repeated",
+			Sources: []Source{rfc(9110, "15.5.4"), rfc(6750, "3.1"), network(17)},
+			Why:     "Neither time nor a new token adds a role: the account has to be granted one in the funding service.",
+			Fix:     "stop at 403 with insufficient_scope and tell the operator which role and affiliation the account needs",
+			check:   forbidden,
+		},
+	}
+}
+
+// anonymous finds calls without a token that the client did not make good: some ask first and authenticate when told to. A person
+// who looks around in a browser is no client.
+func anonymous(all requests) []Sighting {
+	bare := func(e *journal.Entry) bool {
+		return isAPI(e) && e.Status == 401 && e.Authorization.Fields == 0 && len(e.Exposed) == 0 && !strings.Contains(e.Accept, "text/html")
+	}
+	mended := map[string]int{} // where a resource was last called with credentials
+	for i, e := range all {
+		if e.Authorization.Fields > 0 {
+			mended[e.Node+" "+e.Path] = i
+		}
+	}
+	var seen []Sighting
+	for i, e := range all {
+		if bare(e) && mended[e.Node+" "+e.Path] <= i {
+			seen = append(seen, Sighting{call(e) + " had no token", []*journal.Entry{e}})
+		}
+	}
+	return seen
+}
+
+func forbidden(all requests) []Sighting {
+	var seen []Sighting
+	for _, path := range all.where(isAPI).by(func(e *journal.Entry) string { return e.Node + " " + e.Method + " " + e.Path }) {
+		for _, row := range path.runs(
+			func(e *journal.Entry) bool { return e.Status == 403 && code(e) == "insufficient_scope" },
+			func(before, e *journal.Entry) bool { return e.Time.Sub(before.Ended) < time.Minute },
+		) {
+			if len(row) >= enough {
+				seen = append(seen, Sighting{fmt.Sprintf("%s was refused %d times in a row: %s", call(row[0]), len(row), detail(row[0])), row})
+			}
+		}
+	}
+	return seen
+}
+
+func secrecyRules() []Rule {
+	return []Rule{
+		{
+			ID: "CLT-06", Level: Fault, Title: "The client secret never stands in a URL",
+			Sources: []Source{rfc(6749, "2.3.1"), network(19)},
+			Why:     "URLs end up in the logs of every server and proxy on the way, and in histories: the secret is burnt and has to be rotated.",
+			Fix:     "send client_id and client_secret as a form in the body of the POST, never behind a question mark; have the secret rotated",
+			check: each(func(e *journal.Entry) bool { return exposes(e, secretName) }, func(e *journal.Entry) string {
+				return "the URL of " + e.Method + " " + e.Path + " held the parameter " + exposed(e, secretName)
+			}),
+		},
+		{
+			ID: "CLT-07", Level: Fault, Title: "An access token never stands in a URL",
+			Sources: []Source{rfc(9700, "4.3.2"), rfc(6750, "2.3"), network(12)},
+			Why:     "URLs end up in logs and in Referer headers; whoever reads one can call the API as the client until the token ends.",
+			Fix:     "send the token in the header Authorization: Bearer <token> only",
+			check: each(func(e *journal.Entry) bool { return exposes(e, tokenName) }, func(e *journal.Entry) string {
+				return "the URL of " + e.Method + " " + e.Path + " held the parameter " + exposed(e, tokenName)
+			}),
+		},
+		{
+			ID: "CLT-08", Level: Fault, Title: "The client secret goes to the token endpoint and nowhere else",
+			Sources: []Source{network(19), network(9), rfc(6749, "2.3")},
+			Why:     "The API is another service than the authorization server, often run by others. It needs the token alone; with the secret it could act as the client for ever.",
+			Fix:     "exchange id and secret for a token at the token endpoint, and send only the token to the API",
+			check:   betrayedSecrets,
+		},
+		{
+			ID: "CLT-09", Level: Fault, Title: "A redirect to another place does not get the token",
+			Sources: []Source{rfc(9110, "15.4"), network(5)},
+			Why:     "A client that follows redirects with its headers gives its token to whatever host a node, or somebody between, names.",
+			Fix:     "follow no redirect of an API call, or drop Authorization as soon as scheme, host or port change",
+			check:   followed,
+		},
+	}
+}
+
+func secretName(name string) bool {
+	name = strings.ToLower(name)
+	return strings.Contains(name, "secret") || strings.Contains(name, "passw") || strings.Contains(name, "assertion")
+}
+
+func tokenName(name string) bool {
+	name = strings.ToLower(name)
+	return !secretName(name) && (strings.Contains(name, "token") || strings.Contains(name, "bearer") || strings.Contains(name, "authorization") || strings.Contains(name, "jwt"))
+}
+
+func exposes(e *journal.Entry, kind func(string) bool) bool { return exposed(e, kind) != "" }
+
+func exposed(e *journal.Entry, kind func(string) bool) string {
+	for _, x := range e.Exposed {
+		if kind(x.Parameter) {
+			return x.Parameter
+		}
+	}
+	return ""
+}
+
+func betrayedSecrets(all requests) []Sighting {
+	secrets := map[string]bool{}
+	for _, e := range all {
+		if e.Secret != "" {
+			secrets[e.Secret] = true
+		}
+	}
+	return each(func(e *journal.Entry) bool {
+		return !isTokenRequest(e) && (strings.EqualFold(e.Authorization.Scheme, "Basic") || secrets[e.Authorization.Print])
+	}, func(e *journal.Entry) string {
+		if strings.EqualFold(e.Authorization.Scheme, "Basic") {
+			return call(e) + " got the client credentials as HTTP Basic"
+		}
+		return call(e) + " got the client secret in the place of a token"
+	})(all)
+}
+
+// followed finds tokens that came to the target of a redirect from elsewhere.
+func followed(all requests) []Sighting {
+	type redirect struct{ to, print string }
+	pending := map[redirect]*journal.Entry{}
+	var seen []Sighting
+	for _, e := range all {
+		if e.Authorization.Print == "" {
+			continue
+		}
+		if from, ok := pending[redirect{e.Origin + e.Path, e.Authorization.Print}]; ok && after(from, e) {
+			seen = append(seen, Sighting{"the token followed a redirect from " + from.Origin + from.Path + " to " + e.Origin, []*journal.Entry{from, e}})
+		}
+		to, _, _ := strings.Cut(e.Location, "?")
+		if e.Status >= 300 && e.Status < 400 && strings.Contains(to, "://") && !strings.HasPrefix(to, e.Origin+"/") {
+			pending[redirect{to, e.Authorization.Print}] = e
+		}
+	}
+	return seen
+}

@@ -1,0 +1,194 @@
+package clientrules
+
+import (
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/rin-network/rin/sandbox/journal"
+)
+
+func requestRules() []Rule {
+	return []Rule{
+		{
+			ID: "CLT-19", Level: Fault, Title: "Values of parameters are those of the document",
+			Sources: []Source{network(15), rfc(9110, "15.5.1")},
+			Why:     "The node refuses the call, or, worse, another node ignores the value and answers something else.",
+			Fix:     "take names and values of parameters from the node's OpenAPI document, and percent-encode them",
+			check: each(func(e *journal.Entry) bool {
+				return e.Status == 400 && !isTokenRequest(e) && e.Refusal != nil && !e.Refusal.Unreadable
+			}, func(e *journal.Entry) string { return call(e) + ": " + detail(e) }),
+		},
+		{
+			ID: "CLT-20", Level: Note, Title: "Parameters are those of the document",
+			Sources: []Source{network(15)},
+			Why:     "A node ignores what it does not know: a filter with a typing error in its name filters nothing, and nobody notices.",
+			Fix:     "compare the names with the node's OpenAPI document; upper and lower case count",
+			check: each(func(e *journal.Entry) bool { return len(e.Ignored) > 0 && e.Status < 300 }, func(e *journal.Entry) string {
+				return call(e) + ": ignored " + strings.Join(e.Ignored, ", ")
+			}),
+		},
+		{
+			ID: "CLT-21", Level: Fault, Title: "The APIs of the network are read with GET",
+			Sources: []Source{network(13), network(15), rfc(9110, "15.5.6")},
+			Why:     "The APIs are read-only: another method is refused, and shows that the client takes them for something else.",
+			Fix:     "use GET, or HEAD for the header alone",
+			check: each(func(e *journal.Entry) bool {
+				return !isTokenRequest(e) && e.Status == http.StatusMethodNotAllowed && e.Operation != journal.Other
+			},
+				func(e *journal.Entry) string { return fmt.Sprintf("%s was answered 405", call(e)) }),
+		},
+		{
+			ID: "CLT-22", Level: Note, Title: "Addresses come from the registry and the info resource",
+			Sources: []Source{network(6), network(13)},
+			Why:     "Prefixes and paths differ from node to node: an address put together in the client works at one node only.",
+			Fix:     "start at the registry, read the info URL of the node, and take the addresses of its APIs from the info resource",
+			check: each(func(e *journal.Entry) bool {
+				person := strings.Contains(e.Accept, "text/html") || strings.HasPrefix(e.Path, "/favicon") || e.Path == "/robots.txt"
+				tokens := strings.Contains(e.Path, "/realms/") || strings.HasSuffix(strings.TrimSuffix(e.Path, "/"), "/token")
+				return e.Operation == journal.Other && e.Status == 404 && !person && !tokens
+			}, func(e *journal.Entry) string { return call(e) + " does not exist" }),
+		},
+	}
+}
+
+func headerRules() []Rule {
+	return []Rule{
+		{
+			ID: "CLT-27", Level: Note, Title: "Accept admits JSON",
+			Sources: []Source{rfc(9110, "12.5.1"), network(11)},
+			Why:     "A node may answer 406, or an error page in HTML, to a client that says that it does not read JSON.",
+			Fix:     "send Accept: application/json, or leave the field out",
+			check: each(func(e *journal.Entry) bool {
+				return (isAPI(e) || isTokenRequest(e)) && e.Accept != "" && !admitsJSON(e.Accept)
+			},
+				func(e *journal.Entry) string { return call(e) + " had Accept: " + e.Accept }),
+		},
+		{
+			ID: "CLT-28", Level: Note, Title: "The call of the info resource has Content-Type: application/json",
+			Sources: []Source{network(13)},
+			Why:     "The interface document lists the field for this call, although a GET has no body. A node that takes it by the word refuses calls without it.",
+			Fix:     "send Content-Type: application/json with the GET of the info resource, and no body",
+			check: each(func(e *journal.Entry) bool {
+				mediaType, _, _ := strings.Cut(e.ContentType, ";")
+				return e.Operation == journal.Info && isAPI(e) && e.Status == 200 && !strings.EqualFold(strings.TrimSpace(mediaType), "application/json")
+			}, func(e *journal.Entry) string {
+				if e.ContentType == "" {
+					return call(e) + " had no Content-Type"
+				}
+				return call(e) + " had Content-Type: " + e.ContentType
+			}),
+		},
+		{
+			ID: "CLT-29", Level: Note, Title: "A client says who it is",
+			Sources: []Source{rfc(9110, "10.1.5")},
+			Why:     "An operator who sees a client in trouble can find it by its name only, and blocks the nameless first.",
+			Fix:     "send User-Agent with the name and version of the program and a way to reach you",
+			check: each(func(e *journal.Entry) bool { return (isAPI(e) || isTokenRequest(e)) && e.Agent == "" },
+				func(e *journal.Entry) string { return call(e) + " had no User-Agent" }),
+		},
+	}
+}
+
+// admitsJSON tells whether the ranges of Accept include a JSON answer.
+func admitsJSON(accept string) bool {
+	for media := range strings.SplitSeq(accept, ",") {
+		name, weight, _ := strings.Cut(media, ";")
+		switch name = strings.ToLower(strings.TrimSpace(name)); {
+		case strings.HasPrefix(strings.ReplaceAll(weight, " ", ""), "q=0") && strings.Trim(strings.ReplaceAll(weight, " ", "")[3:], ".0") == "":
+		case name == "*/*", name == "*", name == "application/*", name == "application/json", strings.HasSuffix(name, "+json"):
+			return true
+		}
+	}
+	return false
+}
+
+const (
+	// early is how much before its time a request may come: timers and clocks are not exact.
+	early = 50 * time.Millisecond
+	// storm is the number of repetitions within a second that no growing pause makes.
+	storm = 6
+)
+
+func patienceRules() []Rule {
+	return []Rule{
+		{
+			ID: "CLT-17", Level: Fault, Title: "After 429 or 503 the client waits for as long as Retry-After says",
+			Sources: []Source{rfc(9110, "10.2.3"), rfc(6585, "4")},
+			Why:     "A server that says when to come back refuses everybody who comes before, and often starts its count anew.",
+			Fix:     "read Retry-After, which is a number of seconds or a date, and repeat the call not before that",
+			check:   impatient,
+		},
+		{
+			ID: "CLT-18", Level: Fault, Title: "A call that failed is repeated with growing pauses",
+			Sources: []Source{rfc(6585, "4"), rfc(9110, "15.6.4")},
+			Why:     "Repetitions without a pause keep an overloaded node down, and turn one failure into an outage.",
+			Fix:     "wait before each repetition, twice as long as before it and by chance a little more or less, and give up after a few",
+			check:   storms,
+		},
+	}
+}
+
+// isThrottled tells whether an answer asks to come back later.
+func isThrottled(e *journal.Entry) bool {
+	return e.Status == http.StatusTooManyRequests || e.Status == http.StatusServiceUnavailable
+}
+
+// due is when a request may be repeated; ok is false when the answer did not say.
+func due(e *journal.Entry) (at time.Time, ok bool) {
+	if seconds, err := strconv.Atoi(strings.TrimSpace(e.RetryAfter)); err == nil && seconds >= 0 {
+		return e.Ended.Add(time.Duration(min(seconds, 1<<30)) * time.Second), true
+	}
+	at, err := http.ParseTime(e.RetryAfter)
+	return at, err == nil
+}
+
+func impatient(all requests) []Sighting {
+	var seen []Sighting
+	waiting := map[string]*journal.Entry{} // what was asked for and has to wait
+	for _, e := range all {
+		key := subject(e)
+		if before, waits := waiting[key]; waits && after(before, e) {
+			delete(waiting, key)
+			if at, _ := due(before); e.Time.Before(at.Add(-early)) {
+				seen = append(seen, Sighting{fmt.Sprintf("%s was answered %d with Retry-After: %s and came again after %s", call(before), before.Status, before.RetryAfter,
+					took(before.Ended, e.Time)), []*journal.Entry{before, e}})
+			}
+		}
+		if _, told := due(e); isThrottled(e) && told {
+			waiting[key] = e
+		}
+	}
+	return seen
+}
+
+func storms(all requests) []Sighting {
+	var seen []Sighting
+	failed := func(e *journal.Entry) bool { return e.Status == http.StatusTooManyRequests || e.Status >= 500 }
+	for _, one := range all.by(subject) {
+		for _, row := range one.runs(failed, after) {
+			if most := densest(row); len(most) > storm {
+				seen = append(seen, Sighting{fmt.Sprintf("%s failed with %d and was repeated %d times within %s", call(row[0]), row[0].Status, len(most)-1,
+					took(most[0].Ended, most[len(most)-1].Time)), most})
+			}
+		}
+	}
+	return seen
+}
+
+// densest is the longest part of a row within a second.
+func densest(row requests) requests {
+	var most requests
+	first := 0
+	for last := range row {
+		for row[last].Time.Sub(row[first].Ended) > time.Second {
+			first++
+		}
+		if last-first+1 > len(most) {
+			most = row[first : last+1]
+		}
+	}
+	return most
+}

@@ -1,0 +1,208 @@
+package clientrules
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/rin-network/rin/sandbox/journal"
+)
+
+func grantRules() []Rule {
+	return []Rule{
+		{
+			ID: "CLT-10", Level: Fault, Title: "A token is asked for with POST",
+			Sources: []Source{rfc(6749, "3.2"), network(9)},
+			Why:     "GET has no body: id and secret end up in the URL.",
+			Fix:     "send a POST with the form in its body",
+			check: each(func(e *journal.Entry) bool { return isTokenRequest(e) && e.Status == 405 },
+				func(e *journal.Entry) string { return e.Method + " " + e.Path + " was refused" }),
+		},
+		{
+			ID: "CLT-11", Level: Fault, Title: "A token request is a form",
+			Sources: []Source{rfc(6749, "4.4.2"), network(9)},
+			Why:     "Authorization servers read application/x-www-form-urlencoded and nothing else; JSON is the usual mistake, a missing Content-Type the next.",
+			Fix:     "send Content-Type: application/x-www-form-urlencoded, with grant_type, client_id and client_secret as form fields",
+			check: each(func(e *journal.Entry) bool {
+				return isTokenRequest(e) && e.Method == "POST" && e.Status == 400 && !isForm(e) && !exposes(e, secretName)
+			},
+				func(e *journal.Entry) string {
+					if e.ContentType == "" {
+						return "a token request had no Content-Type"
+					}
+					return "a token request came as " + e.ContentType
+				}),
+		},
+		{
+			ID: "CLT-12", Level: Fault, Title: "A token request is complete and for client_credentials",
+			Sources: []Source{rfc(6749, "4.4.2"), rfc(6749, "5.2"), network(9)},
+			Why:     "Another grant, a missing or doubled field, or credentials in two places at once are refused by every server, each in its own words.",
+			Fix:     "send grant_type=client_credentials, and id and secret either as form fields or as HTTP Basic",
+			check: each(func(e *journal.Entry) bool {
+				incomplete := e.Status == 401 && e.Secret == "" && e.Issued == nil
+				return isTokenRequest(e) && e.Method == "POST" && isForm(e) && !exposes(e, secretName) && (e.Status == 400 || e.Status == 413 || incomplete)
+			}, func(e *journal.Entry) string {
+				return fmt.Sprintf("a token request was refused (%s): %s", code(e), detail(e))
+			}),
+		},
+		{
+			ID: "CLT-13", Level: Fault, Title: "The token endpoint is the one of the node's registry entry",
+			Sources: []Source{network(6), network(10)},
+			Why:     "Token endpoints differ from node to node: a path put together in the client, or copied from another node, finds no realm or somebody else's.",
+			Fix:     "read the token endpoint (oauth2) from the node's entry in the registry, and use it as it stands",
+			check: each(func(e *journal.Entry) bool {
+				lost := strings.Contains(e.Path, "/realms/") || strings.HasSuffix(strings.TrimSuffix(e.Path, "/"), "/token")
+				return e.Operation == journal.Other && e.Status == 404 && lost
+			}, func(e *journal.Entry) string { return call(e) + " was not found: " + detail(e) }),
+		},
+	}
+}
+
+// isForm tells whether a request came as the form that token endpoints take.
+func isForm(e *journal.Entry) bool {
+	mediaType, _, _ := strings.Cut(e.ContentType, ";")
+	return strings.EqualFold(strings.TrimSpace(mediaType), "application/x-www-form-urlencoded")
+}
+
+// enough is how often something happens in a row before it is a habit.
+const enough = 3
+
+func tokenRules() []Rule {
+	return []Rule{
+		{
+			ID: "CLT-01", Level: Waste, Title: "An access token is used for as long as it is good",
+			Sources: []Source{rfc(6749, "5.1"), practice("its client fetches a token before every GET")},
+			Why:     "A token for each call doubles the requests, and the token endpoint is the part of a node that bears the least: it is where rate limits begin.",
+			Fix:     "keep the token with its expires_in, use it for all calls to that node, and fetch the next shortly before it ends or after a 401 with invalid_token",
+			check:   needlessTokens,
+		},
+		{
+			ID: "CLT-02", Level: Fault, Title: "A refused token is not sent again",
+			Sources: []Source{rfc(6750, "3.1")},
+			Why:     "A token that was refused as invalid stays refused: a client that repeats it never gets through, and looks like an attack.",
+			Fix:     "after 401 with error=\"invalid_token\" drop the token, fetch a new one, and repeat the call once",
+			check:   deadTokens,
+		},
+		{
+			ID: "CLT-03", Level: Fault, Title: "A call whose token ended is repeated with a new token",
+			Sources: []Source{rfc(6750, "3.1"), rfc(6749, "5.1")},
+			Why:     "Each token ends, also in the middle of a list. A client that stops there works in every short test and fails in the first long run.",
+			Fix:     "after 401 with error=\"invalid_token\" fetch a new token and repeat the call once; after a second refusal stop and say so",
+			check:   givenUp,
+		},
+		{
+			ID: "CLT-04", Level: Fault, Title: "A token is sent only to the node that issued it",
+			Sources: []Source{network(5), rfc(6750, "5.2")},
+			Why:     "Each node has its own authorization server. Whoever gets the token of another node can use it there as the client.",
+			Fix:     "keep tokens by node, each from the token endpoint that the registry has beside the node's info URL",
+			check:   strayTokens,
+		},
+		{
+			ID: "CLT-05", Level: Fault, Title: "Refused client credentials are not tried again and again",
+			Sources: []Source{rfc(6749, "5.2"), rfc(6749, "2.3.1")},
+			Why:     "Authorization servers defend themselves against guessed secrets: a client that insists is locked out, often with its right secret.",
+			Fix:     "stop at invalid_client and tell the operator: check client id, secret, and that the secret is sent whole and form-encoded",
+			check:   insisted,
+		},
+	}
+}
+
+// needlessTokens finds tokens that served one call and were followed by another token while they were good.
+func needlessTokens(all requests) []Sighting {
+	var seen []Sighting
+	for _, node := range all.byNode() {
+		uses, refused := map[string]int{}, map[string]bool{}
+		for _, e := range node {
+			if print := e.Authorization.Print; print != "" && isAPI(e) {
+				uses[print]++
+				refused[print] = refused[print] || e.Status == 401
+			}
+		}
+		issued := node.where(func(e *journal.Entry) bool { return e.Operation == journal.Token && e.Issued != nil && e.Status < 300 })
+		var needless []*journal.Entry
+		for i, e := range issued[:max(len(issued)-1, 0)] {
+			left, life := e.Issued.Expires.Sub(issued[i+1].Time), e.Issued.Expires.Sub(e.Time)
+			if uses[e.Issued.Print] == 1 && !refused[e.Issued.Print] && left > life/2 && left > 10*time.Second {
+				needless = append(needless, e)
+			}
+		}
+		if len(needless) >= 2 {
+			seen = append(seen, Sighting{fmt.Sprintf("%d of %d tokens served one call each and were good for %s more", len(needless), len(issued),
+				needless[0].Issued.Expires.Sub(needless[0].Time).Round(time.Second)), needless})
+		}
+	}
+	return seen
+}
+
+func deadTokens(all requests) []Sighting {
+	var seen []Sighting
+	for _, node := range all.byNode() {
+		// A token request in between ends the row: the client has noticed.
+		for _, row := range node.where(func(e *journal.Entry) bool { return isTokenRequest(e) || isAPI(e) }).runs(isExpired, func(before, e *journal.Entry) bool {
+			return before.Authorization.Print == e.Authorization.Print
+		}) {
+			// What was under way when the first refusal came is no repetition.
+			repeated := row[1:].where(func(e *journal.Entry) bool { return after(row[0], e) })
+			if len(repeated) >= enough {
+				seen = append(seen, Sighting{fmt.Sprintf("one token was sent %d times more after it was refused, no other was asked for in between", len(repeated)),
+					append(row[:1:1], repeated...)})
+			}
+		}
+	}
+	return seen
+}
+
+func givenUp(all requests) []Sighting {
+	var seen []Sighting
+	for _, node := range all.byNode() {
+		good := map[string]bool{}
+		var refused *journal.Entry
+		for _, e := range node {
+			switch {
+			case isTokenRequest(e):
+				refused = nil
+			case isAPI(e) && isServed(e):
+				good[e.Authorization.Print] = true
+				refused = nil
+			case isExpired(e) && good[e.Authorization.Print] && refused == nil:
+				refused = e
+			}
+		}
+		if refused != nil {
+			seen = append(seen, Sighting{call(refused) + " was refused, its token had been good before; no token was asked for since", []*journal.Entry{refused}})
+		}
+	}
+	return seen
+}
+
+func strayTokens(all requests) []Sighting {
+	issuers := map[string]*journal.Entry{}
+	for _, e := range all {
+		if e.Issued != nil {
+			issuers[e.Issued.Print] = e
+		}
+	}
+	return each(func(e *journal.Entry) bool {
+		from, known := issuers[e.Authorization.Print]
+		return known && !isTokenRequest(e) && e.Status == 401 && (from.Node != e.Node || from.Operation == journal.Staging)
+	}, func(e *journal.Entry) string {
+		from := issuers[e.Authorization.Print]
+		if from.Node != e.Node {
+			return fmt.Sprintf("%s of node %s got a token of node %s", call(e), e.Node, from.Node)
+		}
+		return call(e) + " got a token of the staging environment"
+	})(all)
+}
+
+func insisted(all requests) []Sighting {
+	var seen []Sighting
+	for _, row := range all.where(isTokenRequest).runs(
+		func(e *journal.Entry) bool { return e.Status == 401 && e.Secret != "" },
+		func(before, e *journal.Entry) bool { return before.Node == e.Node && before.Secret == e.Secret },
+	) {
+		if len(row) >= enough {
+			seen = append(seen, Sighting{fmt.Sprintf("the same client id and secret were refused %d times in a row", len(row)), row})
+		}
+	}
+	return seen
+}

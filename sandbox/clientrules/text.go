@@ -1,0 +1,279 @@
+package clientrules
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+	"unicode/utf8"
+)
+
+// WriteText writes the report for a terminal of so many columns. Only commands to copy may be wider: breaking them would break them.
+func WriteText(w io.Writer, r Report, columns int) error {
+	p := &textWriter{columns: max(columns, 40)}
+	for _, s := range r.Clients {
+		p.sheet(s)
+	}
+	if left := remainder(r); left != "" {
+		p.paragraph("", left)
+		p.text.WriteByte('\n')
+	}
+	p.paragraph("", headline(r))
+	_, err := io.WriteString(w, p.text.String())
+	return err
+}
+
+// textWriter lays text out. All of it goes through plain on its way.
+type textWriter struct {
+	text    strings.Builder
+	columns int
+}
+
+func (p *textWriter) sheet(s Sheet) {
+	p.paragraph("", sheetTitle(s)+" · "+levelCounts(s))
+	p.paragraph("  ", requestCounts(s))
+	p.paragraph("  ", timeSpan(s))
+	if len(s.Agents) > 0 {
+		p.paragraph("  ", strings.Join(s.Agents, ", "))
+	}
+	p.text.WriteByte('\n')
+	for _, f := range s.Findings {
+		p.finding(f)
+	}
+}
+
+func (p *textWriter) finding(f Finding) {
+	p.paragraph("  ", fmt.Sprintf("%s  %s  %s", f.Rule, strings.ToUpper(string(f.Level)), f.Title))
+	for i, e := range f.Seen {
+		label := ""
+		if i == 0 {
+			label = "seen"
+		}
+		p.labelled(label, e.At.UTC().Format("15:04:05")+" "+e.What+" ("+eventLine(e)+")")
+	}
+	if more := f.Count - len(f.Seen); more > 0 {
+		p.labelled("", fmt.Sprintf("and %d times more", more))
+	}
+	p.labelled("why", f.Why)
+	p.labelled("rule", sources(f))
+	p.labelled("fix", f.Fix)
+	if f.Curl != "" {
+		fmt.Fprintf(&p.text, "    right  %s\n", printable(f.Curl))
+	}
+	p.text.WriteByte('\n')
+}
+
+func (p *textWriter) labelled(label, text string) {
+	p.paragraph(fmt.Sprintf("    %-5s  ", label), text)
+}
+
+// paragraph writes text behind a lead, its further lines under the first.
+func (p *textWriter) paragraph(lead, text string) {
+	indent := strings.Repeat(" ", utf8.RuneCountInString(lead))
+	for _, line := range wrapped(printable(text), p.columns-len(indent)) {
+		p.text.WriteString(lead + line + "\n")
+		lead = indent
+	}
+}
+
+// wrapped breaks text into lines at blanks, within a word where it must.
+func wrapped(text string, columns int) []string {
+	var lines []string
+	line := ""
+	for _, word := range strings.Fields(text) {
+		for {
+			room := columns - utf8.RuneCountInString(line) - 1
+			if line == "" {
+				room = columns
+			}
+			if utf8.RuneCountInString(word) <= room {
+				break
+			}
+			if line != "" {
+				lines, line = append(lines, line), ""
+				continue
+			}
+			cut := len(string([]rune(word)[:columns]))
+			lines, word = append(lines, word[:cut]), word[cut:]
+		}
+		if line != "" {
+			line += " "
+		}
+		line += word
+	}
+	return append(lines, line)
+}
+
+// WriteLines writes requests for a terminal of so many columns: what was sent, what came back, and, where it was wrong, why and what is right.
+func WriteLines(w io.Writer, lines []Line, columns int) error {
+	p := &textWriter{columns: max(columns, 40)}
+	for _, l := range lines {
+		p.line(l)
+	}
+	_, err := io.WriteString(w, p.text.String())
+	return err
+}
+
+func (p *textWriter) line(l Line) {
+	target := l.Path
+	if l.Query != "" {
+		target += "?" + l.Query
+	}
+	p.paragraph(fmt.Sprintf("%5s  ", fmt.Sprintf("#%d", l.Number)), fmt.Sprintf("%s %s %s %s -> %s", l.Time.UTC().Format("15:04:05"), cmp.Or(l.Remark.Client, l.Entry.Client, "-"), l.Method, target, outcome(l)))
+	if r := l.Refusal; r != nil {
+		p.paragraph("       ", strings.TrimSuffix(r.Detail+"; "+r.Hint, "; "))
+	}
+	if len(l.Rules) > 0 {
+		rules := make([]string, len(l.Rules))
+		for i, id := range l.Rules {
+			rules[i] = string(id)
+		}
+		p.paragraph("       ", "breaks "+strings.Join(rules, ", "))
+	}
+	if l.Curl != "" {
+		fmt.Fprintf(&p.text, "       right  %s\n", printable(l.Curl))
+	}
+}
+
+// outcome says what came back.
+func outcome(l Line) string {
+	text := fmt.Sprint(l.Status)
+	if l.Status == 0 {
+		text = "answer not seen"
+	}
+	if l.Cut {
+		text += ", cut"
+	}
+	if l.Page != nil {
+		text += ", " + plural(l.Page.Items, "item")
+		if l.Page.Next {
+			text += " and more"
+		}
+	}
+	if l.RetryAfter != "" {
+		text += ", Retry-After: " + l.RetryAfter
+	}
+	if len(l.Ignored) > 0 {
+		text += ", ignored " + strings.Join(l.Ignored, " ")
+	}
+	if len(l.Deviations) > 0 {
+		text += ", deviates: " + strings.Join(l.Deviations, " ")
+	}
+	return text
+}
+
+// sheetTitle is how a sheet is headed.
+func sheetTitle(s Sheet) string {
+	if s.Client != "" && !s.Proven {
+		return s.Client + " (never authenticated)"
+	}
+	return cmp.Or(s.Client, "unknown client")
+}
+
+// levelCounts counts the findings: "2 faults, 1 waste".
+func levelCounts(s Sheet) string {
+	var parts []string
+	for _, level := range Levels() {
+		if n := s.Count(level); n > 0 {
+			parts = append(parts, plural(n, string(level)))
+		}
+	}
+	if len(parts) == 0 {
+		return "clean sheet"
+	}
+	return strings.Join(parts, ", ")
+}
+
+func plural(n int, what string) string {
+	switch {
+	case n == 1 || what == string(Waste):
+		return fmt.Sprintf("%d %s", n, what)
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}
+
+// requestCounts counts what a client did.
+func requestCounts(s Sheet) string {
+	text := plural(s.Requests, "request") + ": " + plural(s.Calls, "call") + " of guarded resources, " + plural(s.Tokens, "token") + " fetched, " + fmt.Sprintf("%d refused", s.Refused)
+	if len(s.Nodes) > 0 {
+		text += "; at " + strings.Join(s.Nodes, ", ")
+	}
+	return text
+}
+
+// timeSpan is the time of a client's requests, by the clock of the nodes.
+func timeSpan(s Sheet) string {
+	if s.First.Equal(s.Last) {
+		return formatTime(s.First)
+	}
+	if s.First.UTC().Format(time.DateOnly) == s.Last.UTC().Format(time.DateOnly) {
+		return formatTime(s.First) + " to " + s.Last.UTC().Format("15:04:05") + " UTC"
+	}
+	return formatTime(s.First) + " to " + formatTime(s.Last)
+}
+
+func formatTime(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05") + " UTC" }
+
+// sources names the places that ask for a rule.
+func sources(f Finding) string {
+	var names []string
+	for _, s := range f.Sources {
+		names = append(names, s.Text)
+	}
+	return strings.Join(names, "; ")
+}
+
+// eventLine names the entries of an event in the journal.
+func eventLine(e Event) string {
+	var numbers []string
+	for _, n := range e.Entries {
+		numbers = append(numbers, fmt.Sprintf("#%d", n))
+	}
+	text := strings.Join(numbers, " ")
+	if len(e.Deviations) > 0 {
+		text += ", while the node deviated: " + strings.Join(e.Deviations, ", ")
+	}
+	return text
+}
+
+// headline is the verdict on all clients.
+func headline(r Report) string {
+	faulty, untidy := 0, 0
+	for _, s := range r.Clients {
+		switch {
+		case s.Count(Fault) > 0:
+			faulty++
+		case len(s.Findings) > 0:
+			untidy++
+		}
+	}
+	switch {
+	case len(r.Clients) == 0:
+		return "Nothing to judge: no client has sent a request yet"
+	case faulty > 0 && len(r.Clients) == 1:
+		return "Not clean: " + plural(r.Clients[0].Count(Fault), "fault") + " to mend"
+	case faulty > 0:
+		return fmt.Sprintf("Not clean: %d of %d clients have faults to mend", faulty, len(r.Clients))
+	case untidy > 0:
+		return "No faults; some things can be done better"
+	case len(r.Clients) == 1:
+		return "Clean sheet"
+	}
+	return fmt.Sprintf("Clean sheets: all %d clients", len(r.Clients))
+}
+
+// remainder says what the report does not hold; empty when it holds all.
+func remainder(r Report) string {
+	var parts []string
+	if r.Dropped > 0 {
+		parts = append(parts, fmt.Sprintf("The journal no longer holds the first %s: start the sandbox with a larger --journal, or judge earlier.", plural(int(r.Dropped), "request")))
+	}
+	if r.Aside > 0 {
+		parts = append(parts, plural(r.Aside, "request")+" of the try-out, of pages and health checks, and of rin certify are not judged.")
+	}
+	if r.Unlisted > 0 {
+		parts = append(parts, fmt.Sprintf("%s more are not listed: ask for one with --client.", plural(r.Unlisted, "client")))
+	}
+	return strings.Join(parts, " ")
+}

@@ -1,0 +1,248 @@
+// Package configfile makes the configuration of a network of sandbox nodes: from a number of nodes, which then differ as members of a network
+// do, or from a file that says of each what it is.
+package configfile
+
+import (
+	_ "embed"
+	"slices"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/rin-network/rin/sandbox"
+	"github.com/rin-network/rin/sandbox/funding"
+)
+
+// Source is a file with what its reader has to ask for.
+type Source struct {
+	// Data is the file: YAML, of which JSON is a part.
+	Data []byte
+	// Options are the keys that it may have beside nodes: what is said of the sandbox as a whole.
+	Options []Option
+	// Secret reads a secret from where it is kept: "env:NAME", "file:PATH".
+	Secret func(reference string) (string, error)
+	// Keys reads a JWK Set from a file or a URL.
+	Keys func(place string) ([]byte, error)
+}
+
+// Option is a key of the file whose meaning its caller knows.
+type Option struct {
+	// Name is the key.
+	Name string
+	// Expected says what it takes: "a number".
+	Expected string
+	// List tells that it takes several values.
+	List bool
+}
+
+// Given is an option that the file has.
+type Given struct {
+	Option
+	// Values are as they are written; one, unless it is a list.
+	Values []string
+	at     value
+}
+
+// Fault is a fault of the option's value, which its caller found.
+func (g Given) Fault(hint string) Fault {
+	got := "a list"
+	if !g.List {
+		got = quoted(g.Values[0])
+	}
+	return Fault{Line: g.at.at.Line, Column: g.at.at.Column, Path: g.at.path, Expected: g.Expected, Got: got, Hint: hint}
+}
+
+// File is what a file says.
+type File struct {
+	// Given are its options, in its order.
+	Given []Given
+	nodes []node
+}
+
+// node is one entry of nodes.
+type node struct {
+	index  int
+	member funding.Member
+	root   string
+	// set are the settings that it has of its own, applied to what is the same for all.
+	set []func(*sandbox.Config)
+	at  value
+}
+
+// nodesKey is the key of the nodes. A caller may have an option of that name for their number, which then is no list.
+const nodesKey = "nodes"
+
+// Read reads a file whole. Its error is [Faults] with everything that is wrong in it.
+func Read(source Source) (File, error) {
+	r := &reader{source: source}
+	var file File
+	top, unreadable := parse(source.Data)
+	if unreadable != nil {
+		return file, Faults{*unreadable}
+	}
+	v, _ := r.follow(top, "")
+	r.mapping(v, r.topKeys(&file), func(name string) string {
+		if slices.Contains(nodeKeys(), name) {
+			return "it is said of a node: put it below an entry of nodes"
+		}
+		return ""
+	})
+	r.distinct(file.nodes)
+	if len(r.faults) == 0 {
+		return file, nil
+	}
+	slices.SortStableFunc(r.faults, func(a, b Fault) int { return a.Line - b.Line })
+	return file, r.faults
+}
+
+// topKeys are the options and the nodes.
+func (r *reader) topKeys(file *File) []key {
+	keys := []key{{name: nodesKey, read: func(v value) {
+		if option, ok := r.option(nodesKey); ok && v.node.Kind == yaml.ScalarNode {
+			r.given(file, option, v)
+			return
+		}
+		r.list(v, "nodes", MaxNodes, func(item value, i int) { file.nodes = append(file.nodes, r.node(item, i)) })
+		if v.node.Kind == yaml.SequenceNode && len(v.node.Content) == 0 {
+			r.fault(v, "one node or more", "none", "leave nodes away for a single one")
+		}
+	}}}
+	for _, option := range r.source.Options {
+		if option.Name != nodesKey {
+			keys = append(keys, key{name: option.Name, read: func(v value) { r.given(file, option, v) }})
+		}
+	}
+	return keys
+}
+
+func (r *reader) option(name string) (Option, bool) {
+	i := slices.IndexFunc(r.source.Options, func(o Option) bool { return o.Name == name })
+	if i < 0 {
+		return Option{}, false
+	}
+	return r.source.Options[i], true
+}
+
+// given reads an option. A list of one may be written as its one value. What a node can be told as well is checked as it is there.
+func (r *reader) given(file *File, option Option, v value) {
+	faults := len(r.faults)
+	for _, k := range slices.Concat(r.settings(&node{}), r.apiKeys(&sandbox.APIConfig{})) {
+		if k.name == option.Name {
+			k.read(v)
+		}
+	}
+	if len(r.faults) > faults {
+		return
+	}
+	g := Given{Option: option, at: v}
+	add := func(item value) {
+		if text, ok := r.text(item, option.Expected); ok {
+			g.Values = append(g.Values, text)
+		}
+	}
+	if option.List && v.node.Kind == yaml.SequenceNode {
+		r.list(v, option.Name, MaxNodes, func(item value, _ int) { add(item) })
+	} else {
+		add(v)
+	}
+	if len(g.Values) > 0 {
+		file.Given = append(file.Given, g)
+	}
+}
+
+// Nodes are the configurations of the nodes, on top of what is the same for all; that alone when the file lists none. Like those of
+// [Many] they differ, unless the file or same says how they are.
+func (f File) Nodes(same sandbox.Config) []sandbox.Config {
+	if len(f.nodes) == 0 {
+		return []sandbox.Config{same}
+	}
+	configs := make([]sandbox.Config, 0, len(f.nodes))
+	for i, n := range f.nodes {
+		c := same
+		c.Member, c.Root, c.Seed = n.member, n.root, same.Seed+uint64(i)
+		if c.Flavour.Name == "" {
+			c.Flavour = sandbox.Presets()[0]
+		}
+		for _, set := range n.set {
+			set(&c)
+		}
+		if i > 0 {
+			apart(&c)
+		}
+		configs = append(configs, c)
+	}
+	return configs
+}
+
+// Lists tells whether the file lists nodes.
+func (f File) Lists() bool { return len(f.nodes) > 0 }
+
+//go:embed example.yaml
+var example string
+
+// Example is a file that has all that a node can be told, and starts as it stands.
+func Example() string { return example }
+
+// MaxNodes is how many nodes a network may have.
+const MaxNodes = 100
+
+// Many makes n nodes of one: the first is at the root of the host, every other below a root named after its id, with a service prefix, a
+// realm, clients and data of its own, and the flavours come in turn. What first has set is the same for all: prefix, realm,
+// flavour, clients, and everything else but the seed, which counts up. A single node stays as it is.
+func Many(first sandbox.Config, n int) []sandbox.Config {
+	if n == 1 {
+		return []sandbox.Config{first}
+	}
+	makes := sandbox.Presets()
+	nodes := make([]sandbox.Config, 0, n)
+	for i := range n {
+		c := first
+		c.Member = funding.InventedMember(i)
+		if first.Flavour.Name == "" {
+			c.Flavour = makes[i%len(makes)]
+		}
+		c.Seed += uint64(i)
+		if i > 0 {
+			c.Root = "/" + code(c.Member.ID)
+			apart(&c)
+		}
+		nodes = append(nodes, c)
+	}
+	return nodes
+}
+
+// apart gives a node what it shares with no other one, where nothing was said of it.
+func apart(c *sandbox.Config) {
+	own := plain(c.Member.Acronym)
+	if own == "" {
+		own = code(c.Member.ID)
+	}
+	if c.Prefix == "" {
+		c.Prefix = own
+	}
+	if c.Realm == "" {
+		c.Realm = own
+	}
+	if c.Clients == nil {
+		c.Clients = sandbox.DemoClients("-" + code(c.Member.ID))
+	}
+}
+
+// code is a member id as a segment of paths, without the suffix of a test entry.
+func code(id string) string {
+	before, _, _ := strings.Cut(id, "_")
+	if short := plain(before); short != "" {
+		return short
+	}
+	return plain(id)
+}
+
+// plain is a name in lower case, of letters and digits alone.
+func plain(name string) string {
+	return strings.Map(func(r rune) rune {
+		if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' {
+			return r
+		}
+		return -1
+	}, strings.ToLower(name))
+}

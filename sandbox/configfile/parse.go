@@ -1,0 +1,128 @@
+package configfile
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// The bounds of a file. What aliases stand for is counted each time.
+const (
+	maxFile   = 1 << 20
+	maxValues = 50_000
+	maxText   = 4096
+	maxMerges = 4
+	maxList   = 1000 // of a node
+)
+
+// parse reads the one document of a file as it stands: nothing is converted, and no alias is followed.
+func parse(data []byte) (*yaml.Node, *Fault) {
+	whole := func(expected, got, hint string) *Fault {
+		return &Fault{Line: 1, Column: 1, Expected: expected, Got: got, Hint: hint}
+	}
+	if len(data) > maxFile {
+		return nil, whole("a file of at most 1 MiB", fmt.Sprintf("%d bytes", len(data)), "name the file of the configuration")
+	}
+	if json.Valid(data) { // JSON may be indented with tabs and YAML may not; a JSON string holds none
+		data = bytes.ReplaceAll(data, []byte("\t"), []byte(" "))
+	}
+	decoder := yaml.NewDecoder(bytes.NewReader(data))
+	var document, second yaml.Node
+	if err := decoder.Decode(&document); err != nil {
+		if errors.Is(err, io.EOF) {
+			return nil, whole("keys such as nodes", "an empty file", "rin sandbox --example-config prints an example")
+		}
+		return nil, unreadable(data, err)
+	}
+	if err := decoder.Decode(&second); !errors.Is(err, io.EOF) {
+		at := max(second.Line, 1)
+		return nil, &Fault{Line: at, Column: 1, Expected: "one document", Got: "another after ---", Hint: "put everything into one"}
+	}
+	return document.Content[0], nil
+}
+
+// maxSearched is how many bytes are read again to find the line of a mistake.
+const maxSearched = 16 << 20
+
+// unreadable is the fault of a text that is no YAML. The parser often names the line where the block begins that the mistake is in, so
+// that the line is looked for: it is the one after the longest part of the file that can be read.
+func unreadable(data []byte, err error) *Fault {
+	f := &Fault{Line: 1, Column: 1, Expected: "YAML or JSON", Got: "a text that is neither: " + err.Error(), Hint: "indent with blanks, and quote texts that hold a colon, a # or a quote"}
+	if found := regexp.MustCompile(`^yaml: (?:line (\d+): )?(.*)`).FindStringSubmatch(err.Error()); found != nil {
+		f.Got = "a text that is neither: " + found[2]
+		if line, err := strconv.Atoi(found[1]); err == nil {
+			f.Line = line
+		}
+	}
+	if start := bytes.TrimSpace(data); len(start) > 0 && start[0] == '{' {
+		f.inJSON(data)
+		return f
+	}
+	lines := bytes.SplitAfter(data, []byte("\n"))
+	end, searched := len(data), 0
+	for i := len(lines) - 1; i >= 0; i-- {
+		end -= len(lines[i])
+		searched += end
+		if searched > maxSearched {
+			break
+		}
+		var part yaml.Node
+		if yaml.Unmarshal(data[:end], &part) == nil {
+			f.Line = i + 1
+			break
+		}
+	}
+	return f
+}
+
+// inJSON tells what is wrong with a text that is meant to be JSON.
+func (f *Fault) inJSON(data []byte) {
+	var wrong *json.SyntaxError
+	if err := json.Unmarshal(data, new(any)); !errors.As(err, &wrong) {
+		return
+	}
+	before := data[:min(len(data), max(0, int(wrong.Offset)-1))]
+	f.Line = bytes.Count(before, []byte("\n")) + 1
+	f.Column = len(before) - bytes.LastIndexByte(before, '\n')
+	f.Got, f.Hint = "a text that is neither: "+wrong.Error(), "JSON has quotes around names, and no comma after the last value"
+}
+
+// Fault is something in a file that cannot be meant.
+type Fault struct {
+	// Line and Column are where it stands, from 1.
+	Line, Column int
+	// Path names the place by its keys: nodes[1].flavour. Empty for the file as a whole.
+	Path string
+	// Expected is what belongs there, Got what stands there; never a secret.
+	Expected, Got string
+	// Hint is for whoever mends it; empty for none.
+	Hint string
+}
+
+// Error implements error.
+func (f Fault) Error() string {
+	place := f.Path
+	if place != "" {
+		place += ": "
+	}
+	return fmt.Sprintf("line %d, column %d: %sexpected %s, got %s", f.Line, f.Column, place, f.Expected, f.Got)
+}
+
+// Faults are all faults of a file, in the order in which they stand there.
+type Faults []Fault
+
+// Error implements error.
+func (f Faults) Error() string {
+	lines := make([]string, 0, len(f))
+	for _, fault := range f {
+		lines = append(lines, fault.Error())
+	}
+	return strings.Join(lines, "\n")
+}

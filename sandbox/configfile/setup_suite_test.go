@@ -1,0 +1,46 @@
+package configfile_test
+
+import (
+	"errors"
+	"flag"
+	"testing"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+
+	"github.com/rin-network/rin/sandbox/configfile"
+)
+
+var update = flag.Bool("update", false, "write the golden files anew")
+
+func TestSetup(t *testing.T) {
+	RegisterFailHandler(Fail)
+	RunSpecs(t, "setup")
+}
+
+// source is a file whose caller has some options, one secret and no keys.
+func source(data string) configfile.Source {
+	return configfile.Source{
+		Data: []byte(data),
+		Options: []configfile.Option{
+			{Name: "addr", Expected: "a text"}, {Name: "nodes", Expected: "a number"}, {Name: "seed", Expected: "a number from 0"},
+			{Name: "calls", Expected: "a number"}, {Name: "paging", Expected: "a text"}, {Name: "deviate", Expected: "a text, or a list of them", List: true},
+		},
+		Secret: func(reference string) (string, error) {
+			if reference == "env:READER" {
+				return "a secret of the environment", nil
+			}
+			return "", errors.New("there is no " + reference)
+		},
+		Keys: func(place string) ([]byte, error) { return nil, errors.New("there is no " + place) },
+	}
+}
+
+// faultsOf reads a file that has some.
+func faultsOf(data string) configfile.Faults {
+	GinkgoHelper()
+	_, err := configfile.Read(source(data))
+	var faults configfile.Faults
+	Expect(errors.As(err, &faults)).To(BeTrue(), "want faults, got %v", err)
+	return faults
+}

@@ -1,0 +1,277 @@
+// Package content sends bodies the way RFC 9110 describes representations: with a validator (ETag), in the
+// content coding that the caller accepts, as 304 when the caller has it already, and without a body for HEAD.
+// Bodies that stay the same are encoded once and kept in a bounded cache.
+package content
+
+import (
+	"bytes"
+	"compress/gzip"
+	"container/list"
+	"crypto/sha256"
+	"encoding/base64"
+	"fmt"
+	"io"
+	"io/fs"
+	"net/http"
+	"strconv"
+	"sync"
+)
+
+// minimalGzip is the size in bytes below which compressing costs more than it saves.
+const minimalGzip = 1400
+
+// Headers are the caching headers of an answer.
+type Headers struct {
+	// CacheControl is the value of Cache-Control (RFC 9111 §5.2).
+	CacheControl string
+	// Vary lists request fields, besides Accept-Encoding, that select the answer (RFC 9110 §12.5.5).
+	Vary string
+}
+
+// GuardedHeaders are the headers of data that only the bearer of a token may see: no shared cache keeps it (RFC 9111 §3.5).
+func GuardedHeaders() Headers {
+	return Headers{CacheControl: "private, no-cache", Vary: "Authorization"}
+}
+
+// OpenHeaders are the headers of data that anybody may see and that is asked for again each time.
+func OpenHeaders() Headers { return Headers{CacheControl: "no-cache"} }
+
+// Body is one encoded representation, immutable and safe for concurrent use.
+type Body struct {
+	mediaType string
+	plain     []byte
+	tag       string
+	length    []string
+	zip       func() []byte
+}
+
+// NewBody makes a body of the media type from its bytes, which must not change afterwards.
+func NewBody(mediaType string, plain []byte) *Body {
+	return &Body{
+		mediaType: mediaType,
+		plain:     plain,
+		tag:       fingerprint(plain),
+		length:    []string{strconv.Itoa(len(plain))},
+		zip:       sync.OnceValue(func() []byte { return compress(plain) }),
+	}
+}
+
+func fingerprint(content []byte) string {
+	sum := sha256.Sum256(content)
+	return base64.RawURLEncoding.EncodeToString(sum[:12])
+}
+
+// ETag is the entity tag of a body in its plain form, quotes included (RFC 9110 §8.8.3).
+func ETag(plain []byte) string { return `"` + fingerprint(plain) + `"` }
+
+// Size is the number of bytes that the body may occupy, its compressed form included.
+func (b *Body) Size() int { return len(b.plain) + len(b.plain)/3 + 256 }
+
+// Serve answers r with the body: 200, or 304 when If-None-Match holds its tag (RFC 9110 §13.1.2).
+func (b *Body) Serve(w http.ResponseWriter, r *http.Request, headers Headers) {
+	zipped := len(b.plain) >= minimalGzip && AcceptsGzip(r.Header.Values("Accept-Encoding"))
+	h := w.Header()
+	if prepare(h, r, headers, b.tag, zipped) {
+		w.WriteHeader(http.StatusNotModified)
+		return
+	}
+	h.Set("Content-Type", b.mediaType)
+	bytes := b.plain
+	if zipped {
+		bytes = b.zip()
+		h.Set("Content-Length", strconv.Itoa(len(bytes)))
+	} else {
+		h["Content-Length"] = b.length
+	}
+	w.WriteHeader(http.StatusOK)
+	if r.Method != http.MethodHead {
+		// A failed write means that the caller is gone; nobody is left to tell.
+		_, _ = w.Write(bytes)
+	}
+}
+
+// prepare sets validator, coding and caching headers, and tells whether the caller has the representation already.
+func prepare(h http.Header, r *http.Request, headers Headers, tag string, zipped bool) (unchanged bool) {
+	etag := `"` + tag + `"`
+	if zipped {
+		etag = `"` + tag + `-gzip"`
+		h.Set("Content-Encoding", "gzip")
+	}
+	h.Set("ETag", etag)
+	h.Set("Cache-Control", headers.CacheControl)
+	h.Set("X-Content-Type-Options", "nosniff")
+	vary := "Accept-Encoding"
+	if headers.Vary != "" {
+		vary += ", " + headers.Vary
+	}
+	h.Set("Vary", vary)
+	if !matches(r.Header.Values("If-None-Match"), etag) {
+		return false
+	}
+	h.Del("Content-Encoding")
+	return true
+}
+
+func compress(plain []byte) []byte {
+	var out bytes.Buffer
+	// Neither writing to a buffer nor a valid level can fail.
+	z, _ := gzip.NewWriterLevel(&out, gzip.BestSpeed)
+	_, _ = z.Write(plain)
+	_ = z.Close()
+	return out.Bytes()
+}
+
+// Packed is a file in gzip form that is sent as it is, and unpacked on the way for the few callers that do not accept it. Nothing of
+// it is read before the first request, and none of it is kept in memory.
+type Packed struct {
+	mediaType string
+	open      func() (fs.File, error)
+	tag       func() (string, error)
+}
+
+// NewPacked makes a representation of the media type from a gzip file.
+func NewPacked(mediaType string, files fs.FS, name string) *Packed {
+	p := &Packed{mediaType: mediaType, open: func() (fs.File, error) { return files.Open(name) }}
+	p.tag = sync.OnceValues(p.digest)
+	return p
+}
+
+func (p *Packed) digest() (string, error) {
+	file, err := p.open()
+	if err != nil {
+		return "", err
+	}
+	defer file.Close()
+	sum := sha256.New()
+	if _, err := io.Copy(sum, file); err != nil {
+		return "", err
+	}
+	return base64.RawURLEncoding.EncodeToString(sum.Sum(nil)[:12]), nil
+}
+
+// Serve answers r with the file, as [Body.Serve] does. Its error comes before anything is sent.
+func (p *Packed) Serve(w http.ResponseWriter, r *http.Request, headers Headers) error {
+	tag, err := p.tag()
+	if err != nil {
+		return fmt.Errorf("read a packed file: %w", err)
+	}
+	file, err := p.open()
+	if err != nil {
+		return fmt.Errorf("open a packed file: %w", err)
+	}
+	defer file.Close()
+	size, err := file.Stat()
+	if err != nil {
+		return fmt.Errorf("open a packed file: %w", err)
+	}
+	zipped := AcceptsGzip(r.Header.Values("Accept-Encoding"))
+	if prepare(w.Header(), r, headers, tag, zipped) {
+		w.WriteHeader(http.StatusNotModified)
+		return nil
+	}
+	w.Header().Set("Content-Type", p.mediaType)
+	if zipped {
+		w.Header().Set("Content-Length", strconv.FormatInt(size.Size(), 10))
+	}
+	w.WriteHeader(http.StatusOK)
+	if r.Method == http.MethodHead {
+		return nil
+	}
+	var content io.Reader = file
+	if !zipped {
+		content, err = gzip.NewReader(file)
+	}
+	if err == nil {
+		_, err = io.Copy(w, content)
+	}
+	abortOn(err)
+	return nil
+}
+
+// Stream answers r with a body that is written piece by piece, for answers too large to be kept. seed identifies
+// the content: equal seeds promise equal bytes, so the tag is known before the body is made. write is called once,
+// and not at all for HEAD or 304; its error ends the connection, because the status line is already sent.
+func Stream(w http.ResponseWriter, r *http.Request, mediaType string, headers Headers, seed []byte, write func(io.Writer) error) {
+	zipped := AcceptsGzip(r.Header.Values("Accept-Encoding"))
+	h := w.Header()
+	if prepare(h, r, headers, fingerprint(seed), zipped) {
+		w.WriteHeader(http.StatusNotModified)
+		return
+	}
+	h.Set("Content-Type", mediaType)
+	w.WriteHeader(http.StatusOK)
+	if r.Method == http.MethodHead {
+		return
+	}
+	if !zipped {
+		abortOn(write(w))
+		return
+	}
+	// The level is a valid constant.
+	z, _ := gzip.NewWriterLevel(w, gzip.BestSpeed)
+	abortOn(write(z))
+	abortOn(z.Close())
+}
+
+// abortOn cuts the connection: a body that ends early must not look complete (RFC 9112 §8).
+func abortOn(err error) {
+	if err != nil {
+		panic(http.ErrAbortHandler)
+	}
+}
+
+// Sized is what a cache keeps: something immutable that knows how many bytes it may occupy.
+type Sized interface{ Size() int }
+
+// Cache keeps the most recently used values within a budget of bytes. It is safe for concurrent use.
+type Cache[K comparable, V Sized] struct {
+	mu      sync.Mutex
+	budget  int
+	used    int
+	recent  *list.List
+	entries map[K]*list.Element
+}
+
+type entry[K comparable, V Sized] struct {
+	key   K
+	value V
+}
+
+// NewCache makes a cache that holds values of at most budget bytes together.
+func NewCache[K comparable, V Sized](budget int) *Cache[K, V] {
+	return &Cache[K, V]{budget: budget, recent: list.New(), entries: map[K]*list.Element{}}
+}
+
+// Get returns the value of key, made by build when it is not kept. build runs without the lock, so that two callers
+// may build the same value at once; values are functions of their keys, so either will do. A failed build is not kept.
+func (c *Cache[K, V]) Get(key K, build func() (V, error)) (V, error) {
+	c.mu.Lock()
+	if element, ok := c.entries[key]; ok {
+		c.recent.MoveToFront(element)
+		value := element.Value.(entry[K, V]).value
+		c.mu.Unlock()
+		return value, nil
+	}
+	c.mu.Unlock()
+	value, err := build()
+	if err == nil {
+		c.put(key, value)
+	}
+	return value, err
+}
+
+func (c *Cache[K, V]) put(key K, value V) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if _, ok := c.entries[key]; ok || value.Size() > c.budget {
+		return
+	}
+	c.entries[key] = c.recent.PushFront(entry[K, V]{key, value})
+	c.used += value.Size()
+	for c.used > c.budget {
+		oldest := c.recent.Back()
+		evicted := c.recent.Remove(oldest).(entry[K, V])
+		delete(c.entries, evicted.key)
+		c.used -= evicted.value.Size()
+	}
+}

@@ -1,0 +1,112 @@
+package content
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// AcceptsGzip reads the Accept-Encoding fields of a request and tells whether gzip is acceptable (RFC 9110 §12.5.3).
+// An entry for gzip decides; without one, "*" does; a weight of 0 means "not acceptable".
+func AcceptsGzip(fields []string) bool {
+	star, named := -1.0, -1.0
+	for _, field := range fields {
+		for item := range strings.SplitSeq(field, ",") {
+			coding, parameters, _ := strings.Cut(item, ";")
+			switch strings.ToLower(strings.TrimSpace(coding)) {
+			case "gzip", "x-gzip":
+				named = weight(parameters)
+			case "*":
+				star = weight(parameters)
+			}
+		}
+	}
+	if named >= 0 {
+		return named > 0
+	}
+	return star > 0
+}
+
+// weight reads "q=0.5"; absent is 1, malformed is 0, so that a doubtful wish gets the plain form.
+func weight(parameters string) float64 {
+	for parameter := range strings.SplitSeq(parameters, ";") {
+		name, value, found := strings.Cut(strings.TrimSpace(parameter), "=")
+		if !found || !strings.EqualFold(strings.TrimSpace(name), "q") {
+			continue
+		}
+		q, err := strconv.ParseFloat(strings.TrimSpace(value), 64)
+		if err != nil || !(q >= 0 && q <= 1) {
+			return 0
+		}
+		return q
+	}
+	return 1
+}
+
+// matches compares the entity tags of If-None-Match with etag by the weak comparison (RFC 9110 §13.1.2).
+func matches(fields []string, etag string) bool {
+	for _, field := range fields {
+		for candidate := range strings.SplitSeq(field, ",") {
+			candidate = strings.TrimSpace(candidate)
+			if candidate == "*" || strings.TrimPrefix(candidate, "W/") == etag {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// Preferred chooses among media types on offer the one that the Accept fields of a request want most (RFC 9110 §12.5.1); empty when they
+// want none. Of equally wanted ones, that which is named wins over that which a wildcard lets in, then the earlier one. Without
+// fields, all are wanted alike.
+func Preferred(fields []string, offers ...string) string {
+	if len(fields) == 0 {
+		fields = []string{"*/*"}
+	}
+	wishes := mediaRanges(fields)
+	best, chosen := mediaRange{}, ""
+	for _, offer := range offers {
+		w := matchingRange(offer, wishes)
+		if w.weight > best.weight || w.weight == best.weight && w.weight > 0 && w.precision > best.precision {
+			best, chosen = w, offer
+		}
+	}
+	return chosen
+}
+
+// mediaRange is one media range with its weight; the precision is 2 for a type, 1 for "type/*" and 0 for "*/*".
+type mediaRange struct {
+	kind      string
+	weight    float64
+	precision int
+}
+
+func mediaRanges(fields []string) []mediaRange {
+	var all []mediaRange
+	for _, field := range fields {
+		for item := range strings.SplitSeq(field, ",") {
+			kind, parameters, _ := strings.Cut(item, ";")
+			w := mediaRange{kind: strings.ToLower(strings.TrimSpace(kind)), weight: weight(parameters), precision: 2}
+			switch {
+			case w.kind == "*/*":
+				w.precision = 0
+			case strings.HasSuffix(w.kind, "/*"):
+				w.precision = 1
+			}
+			all = append(all, w)
+		}
+	}
+	return all
+}
+
+// matchingRange is the most precise wish that an offer meets; none weighs nothing.
+func matchingRange(offer string, wishes []mediaRange) mediaRange {
+	family, _, _ := strings.Cut(offer, "/")
+	met := slices.DeleteFunc(slices.Clone(wishes), func(w mediaRange) bool {
+		return w.kind != offer && w.kind != family+"/*" && w.kind != "*/*"
+	})
+	if len(met) == 0 {
+		return mediaRange{}
+	}
+	return slices.MaxFunc(met, func(a, b mediaRange) int { return a.precision - b.precision })
+}

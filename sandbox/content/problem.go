@@ -1,0 +1,205 @@
+package content
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+
+	"github.com/rin-network/rin/sandbox/journal"
+)
+
+// ProblemMediaType is the media type of a problem body (RFC 9457 §6.1).
+const ProblemMediaType = "application/problem+json"
+
+// Problem is a problem details object (RFC 9457 §3.1) with the extension members of this node.
+type Problem struct {
+	// Type is a URI reference; "about:blank" means that the title is the status phrase (RFC 9457 §4.2.1).
+	Type string `json:"type"`
+	// Title is the short, constant summary of the kind of problem.
+	Title string `json:"title"`
+	// Status equals the status code of the answer.
+	Status int `json:"status"`
+	// Detail says what was wrong with this request.
+	Detail string `json:"detail"`
+	// Hint says what the caller does to get it right.
+	Hint string `json:"hint,omitempty"`
+	// Parameter names the query parameter at fault.
+	Parameter string `json:"parameter,omitempty"`
+	// Allowed lists the values that Parameter takes.
+	Allowed []string `json:"allowed,omitempty"`
+	// Errors are the single faults of a body.
+	Errors []Fault `json:"errors,omitempty"`
+}
+
+// Fault is one thing that is wrong with the body of a request (RFC 9457 §3, as in its example).
+type Fault struct {
+	Detail string `json:"detail"`
+	// Pointer is where in the body: a JSON Pointer as a URI fragment, "#/name/0".
+	Pointer string `json:"pointer"`
+}
+
+func newProblem(status int, detail, hint string) Problem {
+	return Problem{Type: "about:blank", Title: http.StatusText(status), Status: status, Detail: detail, Hint: hint}
+}
+
+// Unauthorized is the 401 of a request without usable authentication (RFC 9110 §15.5.2).
+func Unauthorized(detail, hint string) Problem {
+	return newProblem(http.StatusUnauthorized, detail, hint)
+}
+
+// BadRequest is the 400 of a request that cannot be understood.
+func BadRequest(detail, hint string) Problem { return newProblem(http.StatusBadRequest, detail, hint) }
+
+// Forbidden is the 403 of an authenticated caller without the privilege (NET-R17).
+func Forbidden(detail, hint string) Problem { return newProblem(http.StatusForbidden, detail, hint) }
+
+// NotFound is the 404 of an unknown resource.
+func NotFound(detail, hint string) Problem { return newProblem(http.StatusNotFound, detail, hint) }
+
+// Conflict is the 409 of a request that the state of its resource forbids (RFC 9110 §15.5.10).
+func Conflict(detail, hint string) Problem { return newProblem(http.StatusConflict, detail, hint) }
+
+// MethodNotAllowed is the 405 of a method outside allowed; the caller sets the Allow header (RFC 9110 §15.5.6).
+func MethodNotAllowed(method string, allowed []string) Problem {
+	return newProblem(http.StatusMethodNotAllowed, "this resource does not take the method of the request",
+		"use "+strings.Join(allowed, " or ")+hintForMethod(method))
+}
+
+func hintForMethod(method string) string {
+	if method == http.MethodPost || method == http.MethodPut || method == http.MethodPatch || method == http.MethodDelete {
+		return "; the API is read-only"
+	}
+	return ""
+}
+
+// BadParameter is the 400 of a query parameter with a value that is not allowed. allowed may be empty when
+// expectation says it better.
+func BadParameter(name, expectation string, allowed []string) Problem {
+	p := newProblem(http.StatusBadRequest, "the query parameter "+name+" has a value that is not allowed: "+expectation, "")
+	p.Parameter, p.Allowed = name, allowed
+	if len(allowed) > 0 {
+		p.Hint = "send one of " + strings.Join(allowed, ", ") + ", or leave the parameter out"
+	}
+	return p
+}
+
+// TooManyRequests is the 429 of a caller who asks too often; the caller of it sets Retry-After (RFC 6585 §4).
+func TooManyRequests(detail, hint string) Problem {
+	return newProblem(http.StatusTooManyRequests, detail, hint)
+}
+
+// Failed is the 500 of a node that fails on purpose.
+func Failed(detail, hint string) Problem {
+	return newProblem(http.StatusInternalServerError, detail, hint)
+}
+
+// Unavailable is the 503 of a node that can't answer for a while; the caller of it sets Retry-After (RFC 9110 §15.6.4).
+func Unavailable(detail, hint string) Problem {
+	return newProblem(http.StatusServiceUnavailable, detail, hint)
+}
+
+// Internal is the 500 of a fault in the sandbox itself; it tells nothing about its cause.
+func Internal() Problem {
+	return newProblem(http.StatusInternalServerError, "the sandbox failed to answer", "the log of the sandbox names the cause")
+}
+
+// Write sends p. Headers set before (challenges, Allow) are kept; a problem is never stored by caches.
+func (p Problem) Write(w http.ResponseWriter, r *http.Request) {
+	journal.Of(r.Context()).Refuse(journal.Refusal{Detail: p.Detail, Hint: p.Hint, Parameter: p.Parameter})
+	shape := shapeOf(r)
+	body, err := json.Marshal(shape.Body(p))
+	if err != nil {
+		body = []byte(`{}`)
+	}
+	h := w.Header()
+	h.Set("Content-Type", shape.MediaType())
+	h.Set("Cache-Control", "no-store")
+	h.Set("Content-Length", strconv.Itoa(len(body)))
+	h.Set("X-Content-Type-Options", "nosniff")
+	w.WriteHeader(p.Status)
+	if r.Method != http.MethodHead {
+		// A failed write means that the caller is gone; nobody is left to tell.
+		_, _ = w.Write(body)
+	}
+}
+
+// Unprocessable is the 422 of a body that is well-formed and does not fit its schema (RFC 9110 §15.5.21).
+func Unprocessable(faults []Fault) Problem {
+	p := newProblem(http.StatusUnprocessableEntity, "the body of the request does not fit the document", "the document describes the body")
+	if len(faults) > 0 {
+		p.Detail += ": at " + faults[0].Pointer + " " + faults[0].Detail
+	}
+	p.Errors = faults
+	return p
+}
+
+// UnsupportedMediaType is the 415 of a body of another type than those wanted (RFC 9110 §15.5.16).
+func UnsupportedMediaType(given, wanted string) Problem {
+	return newProblem(http.StatusUnsupportedMediaType, fmt.Sprintf("the body of the request has the type %.80q", given), "send one of "+wanted)
+}
+
+// TooLarge is the 413 of a body beyond limit bytes (RFC 9110 §15.5.14).
+func TooLarge(limit int) Problem {
+	return newProblem(http.StatusRequestEntityTooLarge, fmt.Sprintf("the body of the request is larger than %d bytes", limit), "send less at once")
+}
+
+// NotImplemented is the 501 of something that is described and cannot be served (RFC 9110 §15.6.2).
+func NotImplemented(reason string) Problem {
+	return newProblem(http.StatusNotImplemented, "the sandbox cannot serve this operation: "+reason, "mend the document; a changed file is read again")
+}
+
+// ErrorShape is the form of the error bodies of the node's API; the network's interface does not fix one.
+type ErrorShape string
+
+// The shapes.
+const (
+	// ShapeProblem is a problem details object (RFC 9457).
+	ShapeProblem ErrorShape = "problem"
+	// ShapeText is an object with one text, {"error":"401 Error: Unauthorized"}, as a node of the network sends it.
+	ShapeText ErrorShape = "text"
+)
+
+// ErrorShapes lists all shapes.
+func ErrorShapes() []ErrorShape { return []ErrorShape{ShapeProblem, ShapeText} }
+
+// TextError is an error in the shape of that name.
+type TextError struct {
+	// Error is the status with its phrase.
+	Error string `json:"error"`
+}
+
+// ProblemMediaType is the media type of errors in the shape.
+func (s ErrorShape) MediaType() string {
+	if s == ShapeText {
+		return "application/json"
+	}
+	return ProblemMediaType
+}
+
+// Body is what stands for p in the shape.
+func (s ErrorShape) Body(p Problem) any {
+	if s == ShapeText {
+		return TextError{fmt.Sprintf("%d Error: %s", p.Status, http.StatusText(p.Status))}
+	}
+	return p
+}
+
+type shapeKey struct{}
+
+// WithErrorShape makes next write its problems in the shape.
+func WithErrorShape(shape ErrorShape, next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		next.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), shapeKey{}, shape)))
+	})
+}
+
+// shapeOf is the shape in which r is answered; ShapeProblem unless [WithErrorShape] chose another.
+func shapeOf(r *http.Request) ErrorShape {
+	if shape, chosen := r.Context().Value(shapeKey{}).(ErrorShape); chosen {
+		return shape
+	}
+	return ShapeProblem
+}

@@ -1,0 +1,13 @@
+package content_test
+
+import (
+	"testing"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+)
+
+func TestRepresentation(t *testing.T) {
+	RegisterFailHandler(Fail)
+	RunSpecs(t, "representation")
+}

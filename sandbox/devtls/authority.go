@@ -1,0 +1,153 @@
+package devtls
+
+import (
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"encoding/pem"
+	"errors"
+	"fmt"
+	"io"
+	"math/big"
+	"net"
+	"time"
+)
+
+// organization marks every certificate that is made here.
+const organization = "rin sandbox"
+
+// certificateAuthority is a certificate that may sign others, with its key.
+type certificateAuthority struct {
+	certificate *x509.Certificate
+	key         *ecdsa.PrivateKey
+}
+
+// newCertificateAuthority makes an authority named name, signed by parent or, without one, by itself.
+func newCertificateAuthority(name string, from, until time.Time, parent *certificateAuthority, random io.Reader) (*certificateAuthority, error) {
+	template, err := newTemplate(name, from, until, random)
+	if err != nil {
+		return nil, err
+	}
+	template.IsCA, template.BasicConstraintsValid = true, true
+	template.KeyUsage = x509.KeyUsageCertSign | x509.KeyUsageCRLSign
+	return sign(template, parent, random)
+}
+
+// newLeaf makes a server certificate for the hosts, signed by parent or, without one, by itself.
+func newLeaf(hosts []string, from, until time.Time, parent *certificateAuthority, random io.Reader) (*certificateAuthority, error) {
+	template, err := newTemplate(hosts[0], from, until, random)
+	if err != nil {
+		return nil, err
+	}
+	template.KeyUsage = x509.KeyUsageDigitalSignature
+	template.ExtKeyUsage = []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth}
+	for _, host := range hosts {
+		if ip := net.ParseIP(host); ip != nil {
+			template.IPAddresses = append(template.IPAddresses, ip)
+		} else {
+			template.DNSNames = append(template.DNSNames, host)
+		}
+	}
+	return sign(template, parent, random)
+}
+
+func newTemplate(name string, from, until time.Time, random io.Reader) (*x509.Certificate, error) {
+	// 127 bits, so that the number is positive and at most 20 octets long (RFC 5280 §4.1.2.2).
+	serial, err := rand.Int(random, new(big.Int).Lsh(big.NewInt(1), 127))
+	if err != nil {
+		return nil, fmt.Errorf("draw a serial number: %w", err)
+	}
+	return &x509.Certificate{
+		SerialNumber: serial,
+		Subject:      pkix.Name{CommonName: name, Organization: []string{organization}},
+		NotBefore:    from.UTC(), NotAfter: until.UTC(),
+	}, nil
+}
+
+func sign(template *x509.Certificate, parent *certificateAuthority, random io.Reader) (*certificateAuthority, error) {
+	key, err := ecdsa.GenerateKey(elliptic.P256(), random)
+	if err != nil {
+		return nil, fmt.Errorf("make a key: %w", err)
+	}
+	by := certificateAuthority{template, key}
+	if parent != nil {
+		by = *parent
+	}
+	der, err := x509.CreateCertificate(random, template, by.certificate, key.Public(), by.key)
+	if err != nil {
+		return nil, fmt.Errorf("sign the certificate of %s: %w", template.Subject.CommonName, err)
+	}
+	certificate, err := x509.ParseCertificate(der)
+	if err != nil {
+		return nil, fmt.Errorf("read the certificate of %s: %w", template.Subject.CommonName, err)
+	}
+	return &certificateAuthority{certificate, key}, nil
+}
+
+func (i *certificateAuthority) pem() []byte {
+	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: i.certificate.Raw})
+}
+
+// IsDevelopmentAuthority reports that a PEM file holds the authority of a sandbox and nothing else: one may be replaced by the next.
+func IsDevelopmentAuthority(text []byte) bool {
+	block, rest := pem.Decode(text)
+	if block == nil || block.Type != "CERTIFICATE" || len(rest) > 0 {
+		return false
+	}
+	c, err := x509.ParseCertificate(block.Bytes)
+	return err == nil && c.IsCA && len(c.Subject.Organization) == 1 && c.Subject.Organization[0] == organization
+}
+
+// DefaultLifetime is how long a server certificate is valid.
+const DefaultLifetime = 90 * 24 * time.Hour
+
+// Settings say how a node offers TLS. The zero value is a good node on this machine.
+type Settings struct {
+	// Hosts are the names and addresses of the server certificate; localhost and the loopback addresses when empty.
+	Hosts []string
+	// Clock tells the time that certificates are made by; the node's own when nil.
+	Clock func() time.Time
+	// Issued is how long before now the server certificate became valid, Lifetime how long it is valid from then on;
+	// an hour and DefaultLifetime when 0.
+	Issued, Lifetime time.Duration
+	// WithoutIntermediate leaves the certificate of the intermediate out of what the server sends.
+	WithoutIntermediate bool
+	// SelfSigned makes the server certificate its own issuer, Stranger lets an authority issue it that nobody knows.
+	SelfSigned, Stranger bool
+	// Oldest and Newest bound the versions of TLS; 1.2 and the newest one when 0.
+	Oldest, Newest uint16
+	// Cleartext answers plain HTTP on the same port.
+	Cleartext bool
+}
+
+// complete fills in the defaults and checks what can be checked alone.
+func (s Settings) complete() (Settings, error) {
+	if len(s.Hosts) == 0 {
+		s.Hosts = []string{"localhost", "127.0.0.1", "::1"}
+	}
+	if s.Clock == nil {
+		s.Clock = time.Now
+	}
+	if s.Issued == 0 {
+		s.Issued = time.Hour
+	}
+	if s.Lifetime == 0 {
+		s.Lifetime = DefaultLifetime
+	}
+	if s.Oldest == 0 {
+		s.Oldest = tls.VersionTLS12
+	}
+	if s.Newest == 0 {
+		s.Newest = tls.VersionTLS13
+	}
+	if s.Newest < s.Oldest {
+		return s, fmt.Errorf("expected the newest TLS version not to be older than the oldest, got %s and %s", tls.VersionName(s.Newest), tls.VersionName(s.Oldest))
+	}
+	if s.Lifetime < 0 {
+		return s, errors.New("expected a lifetime of certificates above 0")
+	}
+	return s, nil
+}

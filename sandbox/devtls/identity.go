@@ -1,0 +1,168 @@
+// Package devtls gives a sandbox TLS: a certificate authority that is made on the spot, a certificate for the hosts it is
+// reached by, issued by an intermediate as those of public authorities are, and a listener that speaks HTTP/2 and HTTP/1.1.
+//
+// The keys live as long as the process; nobody else can issue certificates with them. [Settings] hold what a deviation may change.
+package devtls
+
+import (
+	"bufio"
+	"crypto/tls"
+	"io"
+	"net"
+	"sync"
+	"time"
+)
+
+// skew is how much earlier and later than its server certificate an authority is valid.
+const skew = 24 * time.Hour
+
+// Identity is what a node proves itself with, and the authority behind it.
+type Identity struct {
+	settings  Settings
+	authority []byte
+	config    *tls.Config
+}
+
+// New makes an authority, an intermediate and a server certificate. The private keys are never written anywhere.
+func New(settings Settings, random io.Reader) (*Identity, error) {
+	s, err := settings.complete()
+	if err != nil {
+		return nil, err
+	}
+	now := s.Clock()
+	from := now.Add(-s.Issued).Truncate(time.Second)
+	until := from.Add(s.Lifetime)
+	// The authority outlives every certificate that it signs, an expired one too.
+	first, last := from.Add(-skew), until.Add(skew)
+	if last.Before(now.Add(DefaultLifetime)) {
+		last = now.Add(DefaultLifetime)
+	}
+	root, err := newCertificateAuthority("rin sandbox authority", first, last, nil, random)
+	if err != nil {
+		return nil, err
+	}
+	above := root
+	if s.Stranger {
+		if above, err = newCertificateAuthority("unknown authority", first, last, nil, random); err != nil {
+			return nil, err
+		}
+	}
+	intermediate, err := newCertificateAuthority("rin sandbox intermediate", first, last, above, random)
+	if err != nil {
+		return nil, err
+	}
+	parent := intermediate
+	if s.SelfSigned {
+		parent = nil
+	}
+	leaf, err := newLeaf(s.Hosts, from, until, parent, random)
+	if err != nil {
+		return nil, err
+	}
+	chain := [][]byte{leaf.certificate.Raw}
+	if !s.SelfSigned && !s.WithoutIntermediate {
+		chain = append(chain, intermediate.certificate.Raw)
+	}
+	return &Identity{settings: s, authority: root.pem(), config: &tls.Config{
+		Certificates: []tls.Certificate{{Certificate: chain, PrivateKey: leaf.key, Leaf: leaf.certificate}},
+		MinVersion:   s.Oldest, MaxVersion: s.Newest,
+		NextProtos: []string{"h2", "http/1.1"}, Time: s.Clock,
+	}}, nil
+}
+
+// Authority is the certificate of the authority as PEM: who trusts it trusts the node.
+func (i *Identity) Authority() []byte { return i.authority }
+
+// Listen wraps a listener, so that its connections speak TLS. Close it as any other.
+func (i *Identity) Listen(inner net.Listener) net.Listener {
+	if i.settings.Cleartext {
+		return newSchemeListener(inner, i.config)
+	}
+	return tls.NewListener(inner, i.config)
+}
+
+// firstByte is how long a client may take to show whether it speaks TLS.
+const firstByte = 5 * time.Second
+
+// handshakeRecord is the first byte of a TLS connection (RFC 8446 §5.1); no request line begins with it.
+const handshakeRecord = 0x16
+
+// schemeListener accepts TLS and cleartext on one port. Connections wait for their first byte beside the accepting, or one silent client
+// would keep all others out.
+type schemeListener struct {
+	net.Listener
+	config   *tls.Config
+	accepted chan net.Conn
+	failed   chan error
+	closed   chan struct{}
+	once     sync.Once
+}
+
+func newSchemeListener(inner net.Listener, config *tls.Config) *schemeListener {
+	m := &schemeListener{Listener: inner, config: config, accepted: make(chan net.Conn), failed: make(chan error, 1), closed: make(chan struct{})}
+	go m.run()
+	return m
+}
+
+func (m *schemeListener) run() {
+	for {
+		conn, err := m.Listener.Accept()
+		if err != nil {
+			m.failed <- err
+			return
+		}
+		go m.sort(conn)
+	}
+}
+
+// sort hands a connection on as what it shows itself to be.
+func (m *schemeListener) sort(conn net.Conn) {
+	peeked := &peekedConn{Conn: conn, in: bufio.NewReaderSize(conn, 1)}
+	_ = conn.SetReadDeadline(time.Now().Add(firstByte)) // a connection without deadlines is closed by its peer at the latest
+	first, err := peeked.in.Peek(1)
+	_ = conn.SetReadDeadline(time.Time{})
+	if err != nil {
+		_ = conn.Close()
+		return
+	}
+	var sorted net.Conn = peeked
+	if first[0] == handshakeRecord {
+		sorted = tls.Server(peeked, m.config)
+	}
+	select {
+	case m.accepted <- sorted:
+	case <-m.closed:
+		_ = conn.Close()
+	}
+}
+
+// Accept implements net.Listener.
+func (m *schemeListener) Accept() (net.Conn, error) {
+	select {
+	case conn := <-m.accepted:
+		return conn, nil
+	case err := <-m.failed:
+		return nil, err
+	case <-m.closed:
+		return nil, net.ErrClosed
+	}
+}
+
+// Close implements net.Listener.
+func (m *schemeListener) Close() error {
+	err := net.ErrClosed
+	m.once.Do(func() {
+		close(m.closed)
+		err = m.Listener.Close()
+	})
+	return err
+}
+
+// peekedConn is a connection whose first byte was looked at.
+type peekedConn struct {
+	net.Conn
+	in *bufio.Reader
+}
+
+// Read implements io.Reader.
+func (p *peekedConn) Read(b []byte) (int, error) { return p.in.Read(b) }

@@ -1,0 +1,242 @@
+// Package edge lets the pages of other origins call a node (Fetch standard, "HTTP extensions"): preflights are answered, and browsers are
+// told on every answer, errors and redirects among them, that the page may read it.
+//
+// Never with credentials: a node knows bearer tokens, which a page adds itself, and no cookies that a browser would add for it. That
+// is why "*" may stand where a stricter node would repeat names.
+package edge
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"slices"
+	"strings"
+	"sync"
+)
+
+// anyOrigin lets the pages of every origin call.
+const anyOrigin = "*"
+
+// CORSPolicy says whose pages may call. The zero value is nobody's.
+type CORSPolicy struct {
+	any     bool
+	origins []string
+}
+
+// ParseOrigins reads origins as browsers send them, such as "http://localhost:5173", or "*" alone for all of them. Browsers compare byte for byte,
+// so whatever they would never send is refused here.
+func ParseOrigins(origins []string) (CORSPolicy, error) {
+	if slices.Contains(origins, anyOrigin) {
+		if len(origins) > 1 {
+			return CORSPolicy{}, errors.New(`"*" is every origin: leave the others out, or leave it out`)
+		}
+		return CORSPolicy{any: true}, nil
+	}
+	for _, origin := range origins {
+		if err := checkOrigin(origin); err != nil {
+			return CORSPolicy{}, err
+		}
+	}
+	return CORSPolicy{origins: slices.Clone(origins)}, nil
+}
+
+// allows tells whether pages of the origin may call.
+func (p CORSPolicy) allows(origin string) bool { return p.any || slices.Contains(p.origins, origin) }
+
+// checkOrigin compares an origin with its serialisation by a browser (RFC 6454 §6.2).
+func checkOrigin(origin string) error {
+	if origin == "null" {
+		return errors.New(`"null" is the origin of files and of every sandboxed frame: serve the page from a local address, or allow "*"`)
+	}
+	u, err := url.Parse(origin)
+	if err != nil || u.Scheme == "" || u.Hostname() == "" || u.User != nil {
+		return fmt.Errorf("%q is no origin: want scheme, host and port alone, such as http://localhost:5173", origin)
+	}
+	if want := serialise(u); want != origin {
+		return fmt.Errorf("%q is no origin as browsers send it: did you mean %s?", origin, want)
+	}
+	if strings.IndexFunc(u.Hostname(), func(c rune) bool {
+		return !(c >= 'a' && c <= 'z' || c >= '0' && c <= '9' || strings.ContainsRune("-._:", c))
+	}) >= 0 {
+		return fmt.Errorf("%q: a host is written out, in ASCII: browsers send nothing else, and only \"*\" stands for several origins", origin)
+	}
+	return nil
+}
+
+func serialise(u *url.URL) string {
+	scheme, host, port := strings.ToLower(u.Scheme), strings.ToLower(u.Hostname()), u.Port()
+	if scheme == "http" && port == "80" || scheme == "https" && port == "443" {
+		port = ""
+	}
+	if address, err := netip.ParseAddr(host); err == nil && address.Is6() {
+		host = "[" + address.String() + "]"
+	}
+	if port != "" {
+		host += ":" + port
+	}
+	return scheme + "://" + host
+}
+
+// What a preflight is answered with. Every method is let through: a page can read the node's 405, and not why a preflight failed.
+const (
+	allowedMethods = "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS"
+	allowedHeaders = "Authorization, Content-Type, If-None-Match"
+	// maxAge is ten minutes: a page that is reloaded all day need not ask each time.
+	maxAge = "600"
+	// exposedHeaders is every header. Without credentials "*" is a wildcard, and what a page may read never lags behind what is sent.
+	exposedHeaders = "*"
+	// maxRequested bounds the names that a preflight asks for and is given.
+	maxRequested = 2 << 10
+)
+
+// Handler puts the policy before a node. A preflight ends here: the browser asks it, not the page, so no limit and no
+// scenario counts it. Pages that may not call are told to the log, because their console doesn't say how to change that.
+func (p CORSPolicy) Handler(next http.Handler, log *slog.Logger) http.Handler {
+	if p.any {
+		return allowAll(next)
+	}
+	return p.listed(next, &refusedOrigins{log: log})
+}
+
+// allowAll lets every page call. Its header is the same for all, asked or not: a cache may give the answer to anybody.
+func allowAll(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Access-Control-Allow-Origin", anyOrigin)
+		serveWithoutPreflight(next, w, r)
+	})
+}
+
+// listed lets the pages of the listed origins call; none when none is listed, which costs next to nothing.
+func (p CORSPolicy) listed(next http.Handler, refused *refusedOrigins) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if len(p.origins) > 0 {
+			w = &variedWriter{ResponseWriter: w}
+		}
+		switch origin := r.Header.Get("Origin"); {
+		case p.allows(origin):
+			w.Header().Set("Access-Control-Allow-Origin", origin)
+			serveWithoutPreflight(next, w, r)
+			return
+		case isPreflight(r):
+			refused.tell(r.Context(), origin)
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+// serveWithoutPreflight answers a page that may call.
+func serveWithoutPreflight(next http.Handler, w http.ResponseWriter, r *http.Request) {
+	if isPreflight(r) {
+		permitPreflight(w, r)
+		return
+	}
+	w.Header().Set("Access-Control-Expose-Headers", exposedHeaders)
+	next.ServeHTTP(w, r)
+}
+
+// isPreflight tells whether a browser asks in advance (Fetch standard, "CORS-preflight request").
+func isPreflight(r *http.Request) bool {
+	return r.Method == http.MethodOptions && r.Header.Get("Access-Control-Request-Method") != "" && r.Header.Get("Origin") != ""
+}
+
+// permitPreflight answers a preflight.
+func permitPreflight(w http.ResponseWriter, r *http.Request) {
+	h := w.Header()
+	h.Set("Access-Control-Allow-Methods", allowedMethods)
+	h.Set("Access-Control-Allow-Headers", allowedHeaders+requested(r.Header.Values("Access-Control-Request-Headers")))
+	h.Set("Access-Control-Max-Age", maxAge)
+	h.Add("Vary", "Access-Control-Request-Headers")
+	w.WriteHeader(http.StatusNoContent)
+}
+
+// requested repeats the names of header fields that a page wants to send, because the node ignores what it does not know. What is no
+// name is left out.
+func requested(fields []string) string {
+	var b strings.Builder
+	for _, field := range fields {
+		for name := range strings.SplitSeq(field, ",") {
+			name = strings.TrimSpace(name)
+			if b.Len()+len(name) > maxRequested {
+				return b.String()
+			}
+			if isToken(name) && !strings.Contains(", "+strings.ToLower(allowedHeaders)+",", " "+strings.ToLower(name)+",") {
+				b.WriteString(", " + name)
+			}
+		}
+	}
+	return b.String()
+}
+
+// isToken tells whether text is a token (RFC 9110 §5.6.2).
+func isToken(text string) bool {
+	return text != "" && strings.IndexFunc(text, func(c rune) bool {
+		return !(c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || strings.ContainsRune("!#$%&'*+-.^_`|~", c))
+	}) < 0
+}
+
+// maxLoggedOrigins bounds the origins that are remembered, and told, in the life of a node.
+const maxLoggedOrigins = 16
+
+// refusedOrigins tells each origin that may not call once.
+type refusedOrigins struct {
+	log  *slog.Logger
+	mu   sync.Mutex
+	told []string
+}
+
+func (f *refusedOrigins) tell(ctx context.Context, origin string) {
+	f.mu.Lock()
+	// No page has an origin below .invalid (RFC 6761 §6.4): whoever names one tries the node.
+	fresh := origin != "" && !strings.HasSuffix(origin, ".invalid") && len(origin) <= 256 && len(f.told) < maxLoggedOrigins && !slices.Contains(f.told, origin)
+	if fresh {
+		f.told = append(f.told, origin)
+	}
+	f.mu.Unlock()
+	if fresh {
+		f.log.WarnContext(ctx, "a page of another origin wanted to call and its browser kept it from it: allow the origin (rin sandbox --cors)", "origin", origin)
+	}
+}
+
+// variedWriter adds Origin to Vary when the header is written, after the node has said what else its answer depends on.
+type variedWriter struct {
+	http.ResponseWriter
+	written bool
+}
+
+// WriteHeader implements http.ResponseWriter.
+func (v *variedWriter) WriteHeader(status int) {
+	if !v.written && status >= http.StatusOK {
+		v.written = true
+		v.vary()
+	}
+	v.ResponseWriter.WriteHeader(status)
+}
+
+// Write implements http.ResponseWriter.
+func (v *variedWriter) Write(b []byte) (int, error) {
+	if !v.written {
+		v.WriteHeader(http.StatusOK)
+	}
+	return v.ResponseWriter.Write(b)
+}
+
+func (v *variedWriter) vary() {
+	h := v.Header()
+	all := strings.Join(h.Values("Vary"), ", ")
+	for name := range strings.SplitSeq(all, ",") {
+		if name = strings.TrimSpace(name); name == "*" || strings.EqualFold(name, "Origin") {
+			return
+		}
+	}
+	if all != "" {
+		all += ", "
+	}
+	h.Set("Vary", all+"Origin")
+}
+
+// Unwrap lets http.ResponseController reach the connection.
+func (v *variedWriter) Unwrap() http.ResponseWriter { return v.ResponseWriter }

@@ -1,0 +1,188 @@
+package edge_test
+
+import (
+	"bytes"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+
+	"github.com/rin-network/rin/sandbox/edge"
+)
+
+func TestCORS(t *testing.T) {
+	RegisterFailHandler(Fail)
+	RunSpecs(t, "cors")
+}
+
+const (
+	page      = "http://localhost:5173"
+	otherPage = "https://other.example"
+)
+
+// ask sends a request to a node with the origins, which says that its answer depends on Accept-Encoding; log may be nil.
+func ask(origins []string, log *bytes.Buffer, method string, header ...string) *http.Response {
+	GinkgoHelper()
+	policy, err := edge.ParseOrigins(origins)
+	Expect(err).NotTo(HaveOccurred())
+	logger := slog.New(slog.DiscardHandler)
+	if log != nil {
+		logger = slog.New(slog.NewTextHandler(log, nil))
+	}
+	handler := policy.Handler(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Vary", "Accept-Encoding")
+		w.WriteHeader(http.StatusTeapot)
+	}), logger)
+	return send(handler, method, header...)
+}
+
+func send(handler http.Handler, method string, header ...string) *http.Response {
+	r := httptest.NewRequest(method, "/", nil)
+	for i := 0; i < len(header); i += 2 {
+		r.Header.Add(header[i], header[i+1])
+	}
+	w := httptest.NewRecorder()
+	handler.ServeHTTP(w, r)
+	return w.Result()
+}
+
+// preflight are the header fields of a preflight.
+func preflight(origin string, more ...string) []string {
+	return append([]string{"Origin", origin, "Access-Control-Request-Method", "GET"}, more...)
+}
+
+var _ = Describe("A node with CORS", func() {
+	It("lets listed pages read every answer, and tells caches that it depends on the origin", func() {
+		got := ask([]string{page, otherPage}, nil, "GET", "Origin", otherPage)
+		Expect(got.StatusCode).To(Equal(http.StatusTeapot))
+		Expect(got.Header).To(SatisfyAll(
+			HaveKeyWithValue("Access-Control-Allow-Origin", []string{otherPage}),
+			HaveKeyWithValue("Access-Control-Expose-Headers", []string{"*"}),
+			HaveKeyWithValue("Vary", []string{"Accept-Encoding, Origin"}),
+		))
+	})
+
+	It("tells other pages nothing, and caches that it might have", func() {
+		for _, header := range [][]string{nil, {"Origin", otherPage}, {"Origin", page + ".evil.example"}, {"Origin", "null"}} {
+			got := ask([]string{page}, nil, "GET", header...)
+			Expect(got.StatusCode).To(Equal(http.StatusTeapot))
+			Expect(got.Header).NotTo(HaveKey("Access-Control-Allow-Origin"))
+			Expect(got.Header.Get("Vary")).To(Equal("Accept-Encoding, Origin"))
+		}
+	})
+
+	It("gives all pages the same answer when all may call, for any cache to keep", func() {
+		for _, header := range [][]string{nil, {"Origin", otherPage}} {
+			got := ask([]string{"*"}, nil, "GET", header...)
+			Expect(got.Header.Get("Access-Control-Allow-Origin")).To(Equal("*"))
+			Expect(got.Header.Get("Vary")).To(Equal("Accept-Encoding"))
+		}
+	})
+
+	It("answers preflights itself, with the names that the page asks for", func() {
+		for _, origins := range [][]string{{page}, {"*"}} {
+			got := ask(origins, nil, "OPTIONS", preflight(page, "Access-Control-Request-Headers", "authorization,traceparent, Rin-Deviate", "Access-Control-Request-Headers", "x:y,,x\r\nz, x-last")...)
+			Expect(got.StatusCode).To(Equal(http.StatusNoContent))
+			Expect(got.Header.Get("Access-Control-Allow-Methods")).To(ContainSubstring("GET, HEAD, POST"))
+			Expect(got.Header.Get("Access-Control-Allow-Headers")).To(Equal("Authorization, Content-Type, If-None-Match, traceparent, Rin-Deviate, x-last"))
+			Expect(got.Header.Get("Access-Control-Max-Age")).To(Equal("600"))
+			Expect(got.Header.Get("Vary")).To(ContainSubstring("Access-Control-Request-Headers"))
+		}
+	})
+
+	It("gives back no more names than a header holds", func() {
+		got := ask([]string{"*"}, nil, "OPTIONS", preflight(page, "Access-Control-Request-Headers", strings.Repeat("x-long-name,", 10_000))...)
+		Expect(len(got.Header.Get("Access-Control-Allow-Headers"))).To(BeNumerically("<", 4<<10))
+	})
+
+	It("lets plain OPTIONS through to the node", func() {
+		Expect(ask([]string{"*"}, nil, "OPTIONS", "Origin", page).StatusCode).To(Equal(http.StatusTeapot))
+		Expect(ask([]string{"*"}, nil, "OPTIONS", "Access-Control-Request-Method", "GET").StatusCode).To(Equal(http.StatusTeapot))
+	})
+
+	It("never speaks of credentials", func() {
+		for _, origins := range [][]string{nil, {page}, {"*"}} {
+			for _, method := range []string{"GET", "OPTIONS"} {
+				Expect(ask(origins, nil, method, preflight(page)...).Header).NotTo(HaveKey("Access-Control-Allow-Credentials"))
+			}
+		}
+	})
+
+	It("says once in the log which page its browser kept away", func() {
+		var log bytes.Buffer
+		policy, err := edge.ParseOrigins(nil)
+		Expect(err).NotTo(HaveOccurred())
+		handler := policy.Handler(http.NotFoundHandler(), slog.New(slog.NewTextHandler(&log, nil)))
+		for range 3 {
+			got := send(handler, "OPTIONS", preflight(page)...)
+			Expect(got.Header).NotTo(Or(HaveKey("Access-Control-Allow-Origin"), HaveKey("Vary")))
+		}
+		send(handler, "OPTIONS", preflight("https://conformance.invalid")...)
+		Expect(log.String()).NotTo(ContainSubstring("invalid"))
+		for i := range 100 {
+			send(handler, "OPTIONS", preflight("https://"+strings.Repeat("a", i+1)+".example")...)
+		}
+		Expect(strings.Count(log.String(), page)).To(Equal(1))
+		Expect(strings.Count(log.String(), "\n")).To(Equal(16))
+		Expect(log.String()).To(ContainSubstring("--cors"))
+	})
+
+	It("writes Vary once, and leaves it alone where it is said already", func() {
+		policy, err := edge.ParseOrigins([]string{page})
+		Expect(err).NotTo(HaveOccurred())
+		for _, said := range []string{"*", "Accept, origin"} {
+			got := send(policy.Handler(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+				w.Header().Set("Vary", said)
+				_, _ = w.Write([]byte("ok"))
+			}), slog.New(slog.DiscardHandler)), "GET", "Origin", page)
+			Expect(got.Header["Vary"]).To(Equal([]string{said}))
+		}
+	})
+})
+
+var _ = Describe("An origin", func() {
+	DescribeTable("is taken as browsers send it", func(origin string) {
+		Expect(ask([]string{origin}, nil, "GET", "Origin", origin).Header.Get("Access-Control-Allow-Origin")).To(Equal(origin))
+	},
+		func(origin string) string { return origin },
+		Entry(nil, "http://localhost:5173"), Entry(nil, "https://app.example"), Entry(nil, "http://[::1]:3000"), Entry(nil, "http://127.0.0.1"), Entry(nil, "capacitor://localhost"),
+	)
+
+	DescribeTable("is refused otherwise", func(want string, origins ...string) {
+		_, err := edge.ParseOrigins(origins)
+		Expect(err).To(MatchError(ContainSubstring(want)))
+	},
+		Entry("none", "is no origin", ""),
+		Entry("a host", "scheme, host and port", "localhost"),
+		Entry("a host with a port", "scheme, host and port", "localhost:5173"),
+		Entry("a slash at its end", "did you mean http://localhost:5173?", "http://localhost:5173/"),
+		Entry("a path", "did you mean https://app.example?", "https://app.example/page?x"),
+		Entry("the usual port", "did you mean https://app.example?", "https://app.example:443"),
+		Entry("capitals", "did you mean https://app.example?", "HTTPS://App.Example"),
+		Entry("a user", "is no origin", "https://me@app.example"),
+		Entry("a pattern", "several origins", "https://*.example"),
+		Entry("no ASCII", "in ASCII", "https://büro.example"),
+		Entry("null", "sandboxed frame", "null"),
+		Entry("all and one", "leave the others out", "*", page),
+	)
+})
+
+func FuzzOrigin(f *testing.F) {
+	for _, seed := range []string{"*", "null", "http://[::1%25x]:1", "http://a:b", "a://", "http://a\x00", "https://app.example:443"} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, origin string) {
+		policy, err := edge.ParseOrigins([]string{origin})
+		if err != nil || origin == "*" {
+			return
+		}
+		got := send(policy.Handler(http.NotFoundHandler(), slog.New(slog.DiscardHandler)), "GET", "Origin", origin)
+		if allowed := got.Header.Get("Access-Control-Allow-Origin"); allowed != origin || strings.ContainsAny(origin, " \r\n,*") {
+			t.Fatalf("%q was taken, and %q allowed", origin, allowed)
+		}
+	})
+}

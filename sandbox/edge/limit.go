@@ -1,0 +1,119 @@
+package edge
+
+import (
+	"container/list"
+	"fmt"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+)
+
+// maxCallers bounds the callers that are remembered. Who was not seen for longest is forgotten first, and starts afresh.
+const maxCallers = 4096
+
+// Limiter counts the requests of each caller. It is safe for concurrent use.
+type Limiter struct {
+	rate    Rate
+	mu      sync.Mutex
+	buckets map[string]*list.Element // of *bucket
+	recent  *list.List               // the most recently seen caller first
+}
+
+// bucket is one caller: when the bucket will be full again tells how much is in it (the generic cell rate algorithm).
+type bucket struct {
+	caller string
+	full   time.Time
+}
+
+// take admits a request at some time, or says how long to wait. A clock that was moved back leaves an empty bucket at most.
+func (b *bucket) take(r Rate, now time.Time) (wait time.Duration, admitted bool) {
+	if b.full.Before(now) {
+		b.full = now
+	}
+	if latest := now.Add(r.Per); b.full.After(latest) {
+		b.full = latest
+	}
+	full := b.full.Add(r.Per / time.Duration(r.Requests))
+	if wait := full.Sub(now) - r.Per; wait > 0 {
+		return wait, false
+	}
+	b.full = full
+	return 0, true
+}
+
+// NewLimiter makes a limiter. Its error says what a rate may be.
+func NewLimiter(r Rate) (*Limiter, error) {
+	if err := r.check(); err != nil {
+		return nil, fmt.Errorf("limit requests: %w", err)
+	}
+	return &Limiter{rate: r, buckets: map[string]*list.Element{}, recent: list.New()}, nil
+}
+
+// Rate is how often each caller may ask.
+func (l *Limiter) Rate() Rate { return l.rate }
+
+// Admit tells whether the caller may ask now, and otherwise in how long. Only what is admitted counts, so whoever waits that long
+// is admitted.
+func (l *Limiter) Admit(caller string, now time.Time) (wait time.Duration, admitted bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.bucket(caller).take(l.rate, now)
+}
+
+func (l *Limiter) bucket(caller string) *bucket {
+	if known, ok := l.buckets[caller]; ok {
+		l.recent.MoveToFront(known)
+		return known.Value.(*bucket)
+	}
+	if l.recent.Len() >= maxCallers {
+		oldest := l.recent.Back()
+		delete(l.buckets, oldest.Value.(*bucket).caller)
+		l.recent.Remove(oldest)
+	}
+	fresh := &bucket{caller: caller}
+	l.buckets[caller] = l.recent.PushFront(fresh)
+	return fresh
+}
+
+// Reset forgets all callers.
+func (l *Limiter) Reset() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	clear(l.buckets)
+	l.recent.Init()
+}
+
+// maxRequests bounds a rate; more than a node can answer is no limit.
+const maxRequests = 10_000
+
+// Rate is a number of requests in a unit of time. The zero value is no limit.
+type Rate struct {
+	Requests int
+	Per      time.Duration
+}
+
+// ParseRate reads a rate: "20/s", "60/m", or "20", which is 20 a second.
+func ParseRate(text string) (Rate, error) {
+	number, unit, given := strings.Cut(text, "/")
+	if !given {
+		unit = "s"
+	}
+	requests, err := strconv.Atoi(number)
+	per := map[string]time.Duration{"s": time.Second, "m": time.Minute}[unit]
+	rate := Rate{Requests: requests, Per: per}
+	if err != nil || per == 0 {
+		return Rate{}, fmt.Errorf("%q is no rate: want a number of requests a second or a minute, such as 20/s or 60/m", text)
+	}
+	return rate, rate.check()
+}
+
+func (r Rate) check() error {
+	if r.Requests < 1 || r.Requests > maxRequests || r.Per < time.Millisecond || r.Per > time.Hour {
+		return fmt.Errorf("rate %d in %s: want 1 to %d requests in a millisecond to an hour", r.Requests, r.Per, maxRequests)
+	}
+	return nil
+}
+
+// String is the rate in words: "20 requests in 1s".
+func (r Rate) String() string { return fmt.Sprintf("%d requests in %s", r.Requests, r.Per) }

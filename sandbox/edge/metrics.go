@@ -1,0 +1,215 @@
+package edge
+
+import (
+	"bytes"
+	"runtime"
+	"runtime/debug"
+	"runtime/metrics"
+	"slices"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"time"
+)
+
+// MetricsMediaType is the media type of a page.
+const MetricsMediaType = "text/plain; version=0.0.4; charset=utf-8"
+
+// MetricsPage is an exposition: families of samples, each family in one piece.
+type MetricsPage struct{ text bytes.Buffer }
+
+// Bytes is the page as it is sent.
+func (p *MetricsPage) Bytes() []byte { return p.text.Bytes() }
+
+// Sample is one figure of a family, with names and values of its labels in turn.
+type Sample struct {
+	Value  float64
+	Labels []string
+}
+
+// Counter writes a family whose figures only grow. Its name ends in "_total".
+func (p *MetricsPage) Counter(name, help string, samples ...Sample) {
+	p.family(name, "counter", help, samples)
+}
+
+// Gauge writes a family whose figures go up and down.
+func (p *MetricsPage) Gauge(name, help string, samples ...Sample) {
+	p.family(name, "gauge", help, samples)
+}
+
+func (p *MetricsPage) family(name, kind, help string, samples []Sample) {
+	p.head(name, kind, help)
+	for _, s := range samples {
+		p.sample(name, s.Value, s.Labels...)
+	}
+}
+
+// NodeMetrics is a node whose requests were counted.
+type NodeMetrics struct {
+	ID       string
+	Requests *RequestCounts
+}
+
+// RequestCounts writes the families of the requests to the nodes.
+func (p *MetricsPage) Requests(nodes ...NodeMetrics) {
+	const counts, durations = "rin_requests_total", "rin_request_duration_seconds"
+	p.head(counts, "counter", "Requests by node, purpose, method and class of the answer's status.")
+	for _, n := range nodes {
+		n.Requests.writeCounts(p, counts, []string{"node", n.ID})
+	}
+	p.head(durations, "histogram", "Time from a request's header to the end of its answer.")
+	for _, n := range nodes {
+		n.Requests.writeDurations(p, durations, []string{"node", n.ID})
+	}
+}
+
+func (p *MetricsPage) head(name, kind, help string) {
+	help = strings.NewReplacer(`\`, `\\`, "\n", `\n`).Replace(help)
+	p.text.WriteString("# HELP " + name + " " + help + "\n# TYPE " + name + " " + kind + "\n")
+}
+
+func (p *MetricsPage) sample(name string, value float64, labels ...string) {
+	p.text.WriteString(name)
+	for i := 0; i+1 < len(labels); i += 2 {
+		separator := ","
+		if i == 0 {
+			separator = "{"
+		}
+		p.text.WriteString(separator + labels[i] + `="` + escape(labels[i+1]) + `"`)
+	}
+	if len(labels) > 1 {
+		p.text.WriteString("}")
+	}
+	p.text.WriteString(" " + formatNumber(value) + "\n")
+}
+
+// escape writes a label's value: backslash, quote and line end are escaped, everything else is UTF-8.
+func escape(value string) string {
+	return strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`).Replace(strings.ToValidUTF8(value, "�"))
+}
+
+func formatNumber(value float64) string { return strconv.FormatFloat(value, 'g', -1, 64) }
+
+// methodLabels are the values of the label of that name; what is none of them is the last.
+func methodLabels() []string { return []string{"GET", "HEAD", "POST", "OPTIONS", "other"} }
+
+// statusClasses are the classes of a status; what has none is the last.
+func statusClasses() []string { return []string{"2xx", "3xx", "4xx", "5xx", "none"} }
+
+// durationBounds are the upper bounds of the buckets of durations, from what a kept answer takes to what a client does not wait for.
+func durationBounds() []time.Duration {
+	const us, ms = time.Microsecond, time.Millisecond
+	return []time.Duration{100 * us, 250 * us, 500 * us, ms, 2500 * us, 5 * ms, 10 * ms, 25 * ms, 50 * ms, 100 * ms, 250 * ms, 500 * ms, time.Second, 5 * time.Second, 30 * time.Second}
+}
+
+// RequestCounts counts the requests to one node. It is safe for concurrent use, and takes no lock.
+type RequestCounts struct {
+	operations, methods, outcomes []string
+	bounds                        []time.Duration
+	of                            map[string]*operation // never changes
+}
+
+// operation counts the requests for one purpose.
+type operation struct {
+	answered []atomic.Uint64 // by method, and within that by outcome
+	within   []atomic.Uint64 // by bucket, each alone
+	nanos    atomic.Int64
+}
+
+// NewRequestCounts makes counters for the operations; whatever else is asked for counts as the last of them.
+func NewRequestCounts(operations ...string) *RequestCounts {
+	q := &RequestCounts{operations: operations, methods: methodLabels(), outcomes: statusClasses(), bounds: durationBounds(), of: make(map[string]*operation, len(operations))}
+	for _, name := range operations {
+		q.of[name] = &operation{answered: make([]atomic.Uint64, len(q.methods)*len(q.outcomes)), within: make([]atomic.Uint64, len(q.bounds)+1)}
+	}
+	return q
+}
+
+// Count counts a request that was answered with the status after some time; 0 is no status at all.
+func (q *RequestCounts) Count(name, method string, status int, took time.Duration) {
+	o, known := q.of[name]
+	if !known {
+		o = q.of[q.operations[len(q.operations)-1]]
+	}
+	o.answered[indexOrLast(q.methods, method)*len(q.outcomes)+q.outcome(status)].Add(1)
+	took = max(took, 0) // the clock may have been moved meanwhile
+	bucket := 0
+	for bucket < len(q.bounds) && took > q.bounds[bucket] {
+		bucket++
+	}
+	o.within[bucket].Add(1)
+	o.nanos.Add(int64(took))
+}
+
+func indexOrLast(of []string, value string) int {
+	if i := slices.Index(of, value); i >= 0 {
+		return i
+	}
+	return len(of) - 1
+}
+
+func (q *RequestCounts) outcome(status int) int {
+	if status < 200 || status > 599 {
+		return len(q.outcomes) - 1
+	}
+	return status/100 - 2
+}
+
+// writeCounts writes how many requests there were, by operation, method and class of status. What never occurred is left out.
+func (q *RequestCounts) writeCounts(p *MetricsPage, family string, labels []string) {
+	for _, name := range q.operations {
+		for i := range q.of[name].answered {
+			if n := q.of[name].answered[i].Load(); n > 0 {
+				method, status := q.methods[i/len(q.outcomes)], q.outcomes[i%len(q.outcomes)]
+				p.sample(family, float64(n), withLabels(labels, "operation", name, "method", method, "status", status)...)
+			}
+		}
+	}
+}
+
+// writeDurations writes how long they took, as a histogram. Operations that never occurred are left out.
+func (q *RequestCounts) writeDurations(p *MetricsPage, family string, labels []string) {
+	for _, name := range q.operations {
+		o, labels := q.of[name], withLabels(labels, "operation", name)
+		counts, total := make([]uint64, len(o.within)), uint64(0)
+		for i := range o.within {
+			total += o.within[i].Load()
+			counts[i] = total
+		}
+		if total == 0 {
+			continue
+		}
+		for i, bound := range q.bounds {
+			p.sample(family+"_bucket", float64(counts[i]), withLabels(labels, "le", formatNumber(bound.Seconds()))...)
+		}
+		p.sample(family+"_bucket", float64(total), withLabels(labels, "le", "+Inf")...)
+		p.sample(family+"_sum", time.Duration(o.nanos.Load()).Seconds(), labels...)
+		p.sample(family+"_count", float64(total), labels...)
+	}
+}
+
+// withLabels adds labels to a copy.
+func withLabels(labels []string, more ...string) []string { return slices.Concat(labels, more) }
+
+// Process writes what the process is and takes, under the names that dashboards for Go programs look for.
+func (p *MetricsPage) Process() {
+	samples := []metrics.Sample{
+		{Name: "/sched/goroutines:goroutines"}, {Name: "/memory/classes/heap/objects:bytes"}, {Name: "/memory/classes/total:bytes"}, {Name: "/gc/cycles/total:gc-cycles"},
+	}
+	metrics.Read(samples)
+	figure := func(i int) Sample {
+		if samples[i].Value.Kind() != metrics.KindUint64 {
+			return Sample{}
+		}
+		return Sample{Value: float64(samples[i].Value.Uint64())}
+	}
+	version := "unknown"
+	if build, ok := debug.ReadBuildInfo(); ok {
+		version = build.Main.Version
+	}
+	p.Gauge("rin_build_info", "The version of rin and of Go that it was built with; always 1.", Sample{1, []string{"version", version, "goversion", runtime.Version()}})
+	p.Gauge("go_goroutines", "Goroutines that exist.", figure(0))
+	p.Gauge("go_memstats_heap_alloc_bytes", "Memory of objects on the heap, dead ones that were not swept included.", figure(1))
+	p.Gauge("go_memstats_sys_bytes", "Memory that the runtime took from the system.", figure(2))
+	p.Counter("go_gc_cycles_total_gc_cycles_total", "Collections since the start.", figure(3))
+}

@@ -1,0 +1,132 @@
+package fault_test
+
+import (
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/hmac"
+	"crypto/rand"
+	"crypto/sha256"
+	"crypto/x509"
+	"encoding/base64"
+	"encoding/json"
+	"encoding/pem"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/go-jose/go-jose/v4"
+	. "github.com/onsi/gomega"
+)
+
+const certs = "/realms/ris/protocol/openid-connect/certs"
+
+// publicationExercise asks for what the authorization server says of itself.
+func publicationExercise() []ask {
+	return []ask{get(certs), get("/.well-known/openid-configuration"), get("/.well-known/oauth-authorization-server")}
+}
+
+// forgedExercise presents tokens that a good node refuses, built on a good one.
+func forgedExercise(n node, good string) []ask {
+	tokens := []string{}
+	for _, alg := range []string{"none", "None"} {
+		tokens = append(tokens, altered(good, map[string]any{"alg": alg}, nil, func(string) []byte { return nil }))
+	}
+	encoded, jwk := publishedKey(n)
+	for _, key := range [][]byte{encoded, []byte(strings.TrimSpace(string(encoded))), jwk} {
+		tokens = append(tokens, altered(good, map[string]any{"alg": "HS256"}, nil, func(input string) []byte {
+			mac := hmac.New(sha256.New, key)
+			mac.Write([]byte(input))
+			return mac.Sum(nil)
+		}))
+	}
+	junk := func(string) []byte { return make([]byte, 64) }
+	input := good[:strings.LastIndexByte(good, '.')+1]
+	tokens = append(tokens, input, input+strings.Repeat("A", 86))
+	tokens = append(tokens, withOwnKey(good), otherCase(good),
+		altered(good, map[string]any{"jku": "https://conformance.invalid/jwks"}, nil, junk),
+		altered(good, map[string]any{"kid": "own"}, nil, junk),
+		altered(good, map[string]any{"kid": "own"}, map[string]any{"iss": "https://conformance.invalid"}, junk),
+		token(n.answer(exchangeAt("/staging/oauth/token", n.Staging().ClientID, n.Staging().Secret))),
+		token(n.answer(exchangeAt("/oauth/token", n.Credentials()[2].ClientID, n.Credentials()[2].Secret))))
+	expired, err := n.TokenAt(time.Date(2026, time.March, 2, 8, 0, 0, 0, time.UTC), "http://example.com", n.Credentials()[0].ClientID)
+	Expect(err).NotTo(HaveOccurred())
+	var asks []ask
+	for _, t := range append(tokens, expired) {
+		for _, target := range []string{info, list, list + "/XF-00000003"} {
+			asks = append(asks, get(target).bearing("Bearer "+t))
+		}
+	}
+	client := n.Credentials()[0]
+	half := len(client.Secret) / 2
+	inURL := url.Values{"client_id": {client.ClientID}, "client_secret": {client.Secret}}.Encode()
+	atURL := exchange("grant_type=client_credentials")
+	atURL.target += "?" + inURL
+	return append(asks, get(info+"?access_token="+good), atURL,
+		exchange("grant_type=client_credentials&client_id="+client.ClientID+"&client_secret="+strings.Repeat("x", half)+client.Secret[half:]))
+}
+
+func exchangeAt(target, id, secret string) ask {
+	a := exchange("grant_type=client_credentials&client_id=" + id + "&client_secret=" + secret)
+	a.target = target
+	return a
+}
+
+// altered is a token with other members in header and claims, and a signature over both.
+func altered(token string, header, claims map[string]any, sign func(input string) []byte) string {
+	parts := strings.Split(token, ".")
+	input := merged(parts[0], header) + "." + merged(parts[1], claims)
+	return input + "." + base64.RawURLEncoding.EncodeToString(sign(input))
+}
+
+func merged(segment string, members map[string]any) string {
+	raw, err := base64.RawURLEncoding.DecodeString(segment)
+	Expect(err).NotTo(HaveOccurred())
+	var m map[string]any
+	Expect(json.Unmarshal(raw, &m)).To(Succeed())
+	for name, value := range members {
+		m[name] = value
+	}
+	raw, err = json.Marshal(m)
+	Expect(err).NotTo(HaveOccurred())
+	return base64.RawURLEncoding.EncodeToString(raw)
+}
+
+// withOwnKey is a token signed with a key that stands in its header.
+func withOwnKey(good string) string {
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	Expect(err).NotTo(HaveOccurred())
+	signer, err := jose.NewSigner(jose.SigningKey{Algorithm: jose.ES256, Key: key},
+		(&jose.SignerOptions{EmbedJWK: true}).WithType("at+jwt"))
+	Expect(err).NotTo(HaveOccurred())
+	payload, err := base64.RawURLEncoding.DecodeString(strings.Split(good, ".")[1])
+	Expect(err).NotTo(HaveOccurred())
+	signed, err := signer.Sign(payload)
+	Expect(err).NotTo(HaveOccurred())
+	compact, err := signed.CompactSerialize()
+	Expect(err).NotTo(HaveOccurred())
+	return compact
+}
+
+// otherCase is a token with one letter of its signature in the other case.
+func otherCase(token string) string {
+	at := strings.LastIndexByte(token, '.') + 1
+	at += strings.IndexFunc(token[at:], func(c rune) bool { return c >= 'a' && c <= 'z' })
+	return token[:at] + strings.ToUpper(token[at:at+1]) + token[at+1:]
+}
+
+func publishedKey(n node) (encoded, jwk []byte) {
+	answer := n.answer(get(certs))
+	var set struct {
+		Keys []json.RawMessage `json:"keys"`
+	}
+	if json.Unmarshal([]byte(answer[strings.LastIndex(answer, "\n{")+1:]), &set) != nil || len(set.Keys) == 0 {
+		return nil, nil
+	}
+	var key jose.JSONWebKey
+	if key.UnmarshalJSON(set.Keys[0]) != nil {
+		return nil, nil // of a kind that is not known
+	}
+	der, err := x509.MarshalPKIXPublicKey(key.Key)
+	Expect(err).NotTo(HaveOccurred())
+	return pem.EncodeToMemory(&pem.Block{Type: "PUBLIC KEY", Bytes: der}), set.Keys[0]
+}

@@ -1,0 +1,59 @@
+package fault_test
+
+import (
+	"fmt"
+	"iter"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+)
+
+// indulged are a node's answers to the exercise and to requests that only a benign deviation answers in another way, with the length and
+// the validator of answers to HEAD.
+func indulged(n node) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		client := n.Credentials()[0]
+		form := exchange("grant_type=client_credentials&client_id=" + client.ClientID + "&client_secret=" + client.Secret)
+		body := func() string {
+			w := httptest.NewRecorder()
+			n.ServeHTTP(w, request(form))
+			return w.Body.String()
+		}
+		first, second := token(body()), token(body())
+		keys := strings.Count(n.answer(get("/realms/ris/protocol/openid-connect/certs")), `"kid"`) // which are made by chance
+		if !yield(fmt.Sprintln("the same token again:", first == second, "keys:", keys)) {
+			return
+		}
+		for answer := range exercised(n) {
+			if !yield(answer) {
+				return
+			}
+		}
+		for _, a := range oddities(first) {
+			w := httptest.NewRecorder()
+			n.ServeHTTP(w, request(a))
+			if !yield(measured(n.answer(a))) || !yield(fmt.Sprintln(a.method == http.MethodHead && w.Result().Header.Get("ETag") != "")) {
+				return
+			}
+		}
+	}
+}
+
+// oddities are requests that the exercise does not know.
+func oddities(token string) []ask {
+	good := func(a ask) ask { return a.bearing("Bearer " + token) }
+	return []ask{
+		get(info).with("Accept-Encoding", "gzip"), get(list + "/%00"), get(list + "?a=" + strings.Repeat("a", 3000)), get("/nowhere"),
+		get("/.well-known/openid-configuration"), {method: http.MethodOptions, target: info},
+		{method: http.MethodOptions, target: list}, get(strings.Replace(info, "oauth/", "oauth//", 1)), get(list + "/unknown"), get(list + "?page[size]=x"),
+		good(get(list + "?page[size]=9")), good(get(list + "?page[size]=x")), good(get(list + "?page[page]=1000")), good(get(list + "?unknown=1")), good(head(list)),
+	}
+}
+
+func request(a ask) *http.Request {
+	r := httptest.NewRequest(a.method, a.target, strings.NewReader(a.body))
+	for _, h := range a.header {
+		r.Header.Set(h[0], h[1])
+	}
+	return r
+}

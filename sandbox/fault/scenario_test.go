@@ -1,0 +1,193 @@
+package fault_test
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+
+	"github.com/rin-network/rin/sandbox/address"
+	"github.com/rin-network/rin/sandbox/fault"
+)
+
+// env is that of a node without tokens: its callers are who they say in the header Caller.
+func env() fault.ScenarioEnv {
+	return fault.ScenarioEnv{
+		Places: address.Map{Prefix: "ris-synergy", Realm: "ris"},
+		Now:    func() time.Time { return time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC) },
+		Caller: func(r *http.Request) string { return r.Header.Get("Caller") },
+		Refuse: func(w http.ResponseWriter, _ *http.Request, _ string) { w.WriteHeader(http.StatusUnauthorized) },
+		Later: func(w http.ResponseWriter, _ *http.Request, status int, _ string) {
+			w.WriteHeader(status)
+		},
+	}
+}
+
+var _ = Describe("The table of scenarios", func() {
+	It("says of each what it does, why, and what a good client does, under a name of its own", func() {
+		names := fault.ScenarioNames()
+		Expect(slices.Compact(slices.Sorted(slices.Values(names)))).To(HaveLen(len(names)))
+		for _, s := range fault.Scenarios() {
+			Expect(s.Name).To(MatchRegexp(`^[a-z0-9]+(-[a-z0-9]+)*$`))
+			for _, text := range []string{s.Does, s.Why, s.Client} {
+				Expect(text).To(MatchRegexp(`^[A-Z].*\.$`), s.Name)
+			}
+			Expect(s.Times).To(BeNumerically(">", 0), s.Name)
+			Expect(s.Strikes).NotTo(BeEmpty(), s.Name)
+			Expect(regexp.MustCompile(`\bthe wait\b`).MatchString(s.Does)).To(Equal(s.Wait > 0 || s.Name == "key-rotation"), s.Name)
+		}
+	})
+})
+
+var _ = Describe("A play", func() {
+	DescribeTable("is read as an operator types it", func(text string, want fault.Play) {
+		Expect(fault.ParsePlay(text)).To(Equal(want))
+	},
+		Entry(nil, "slow", fault.Play{Name: "slow"}),
+		Entry(nil, "503-twice:times=3", fault.Play{Name: "503-twice", Times: 3}),
+		Entry(nil, "slow:wait=1m:client=a:b:path=/x/y:times=2", fault.Play{Name: "slow", Wait: time.Minute, Client: "a:b", Path: "/x/y", Times: 2}),
+	)
+
+	DescribeTable("is refused with what would be right", func(text, want string) {
+		_, err := fault.ParsePlay(text)
+		Expect(err).To(MatchError(ContainSubstring(want)))
+	},
+		Entry(nil, "slo", "did you mean slow"), Entry(nil, "", "there are"), Entry(nil, "slow:3", `"3" is no option`), Entry(nil, "slow:", "is no option"),
+		Entry(nil, "slow:tims=3", "did you mean times"), Entry(nil, "slow:times=often", "expected a number"), Entry(nil, "slow:wait=3", "expected a duration"),
+		Entry(nil, "slow:client=", "expected a client id"), Entry(nil, "slow:times=2:times=3", "given twice"),
+	)
+
+	DescribeTable("can't be begun", func(p fault.Play, want string) {
+		_, err := fault.NewInjector(env(), []fault.Play{p})
+		Expect(err).To(MatchError(ContainSubstring(want)))
+	},
+		Entry("without end", fault.Play{Name: "slow", Times: 1001}, "1 to 1000 times"),
+		Entry("in the past", fault.Play{Name: "slow", Wait: -time.Second}, "a wait of at most 1h"),
+		Entry("for days", fault.Play{Name: "slow", Wait: 48 * time.Hour}, "a wait of at most 1h"),
+		Entry("where nothing is struck", fault.Play{Name: "empty-page", Path: "/ris-synergy/info/v1/oauth/info"}, "no request that it strikes"),
+		Entry("at a kind that is none", fault.Play{Name: "slow", Path: "lists"}, "or one of info, list"),
+		Entry("at a path of nothing", fault.Play{Name: "slow", Path: "/nowhere"}, "no request that it strikes"),
+	)
+
+	DescribeTable("strikes the requests of its path and below, or of its kind", func(play fault.Play, struck ...string) {
+		stage, err := fault.NewInjector(env(), nil)
+		Expect(err).NotTo(HaveOccurred())
+		node := stage.Before(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
+		play.Name = "503-twice"
+		var got []string
+		for _, path := range []string{
+			"/oauth/token", "/realms/ris/protocol/openid-connect/token", "/realms/ris/protocol/openid-connect/certs", "/.well-known/oauth-authorization-server",
+			"/realms/ris/.well-known/openid-configuration", "/registry/registry.json", "/ris-synergy/info/v1/oauth/info/", "/ris-synergy/funding/v3/api-docs",
+			"/ris-synergy/funding/v3/fundings", "/ris-synergy/funding/v3/fundings/A-1", "/ris-synergy/funding/v3/fundingsX", "/ris-synergy/try-out/funding/v3/fundings",
+			"/healthz", "/docs", "/", "/staging/oauth/token",
+		} {
+			Expect(stage.Play(play)).To(Succeed())
+			w := httptest.NewRecorder()
+			node.ServeHTTP(w, httptest.NewRequest(http.MethodGet, path, nil))
+			if w.Header().Get(fault.ScenarioHeader) != "" {
+				got = append(got, path)
+			}
+		}
+		Expect(got).To(Equal(struck))
+	},
+		Entry("none: the API", fault.Play{}, "/ris-synergy/info/v1/oauth/info/", "/ris-synergy/funding/v3/fundings", "/ris-synergy/funding/v3/fundings/A-1", "/ris-synergy/funding/v3/fundingsX"),
+		Entry("of the list", fault.Play{Path: "/ris-synergy/funding/v3/fundings/"}, "/ris-synergy/funding/v3/fundings", "/ris-synergy/funding/v3/fundings/A-1"),
+		Entry("all", fault.Play{Path: "/"}, "/oauth/token", "/realms/ris/protocol/openid-connect/token", "/realms/ris/protocol/openid-connect/certs",
+			"/.well-known/oauth-authorization-server", "/realms/ris/.well-known/openid-configuration", "/registry/registry.json", "/ris-synergy/info/v1/oauth/info/",
+			"/ris-synergy/funding/v3/api-docs", "/ris-synergy/funding/v3/fundings", "/ris-synergy/funding/v3/fundings/A-1", "/ris-synergy/funding/v3/fundingsX",
+			"/ris-synergy/try-out/funding/v3/fundings"),
+		Entry("the list", fault.Play{Path: "list"}, "/ris-synergy/funding/v3/fundings"),
+		Entry("token", fault.Play{Path: "token"}, "/oauth/token", "/realms/ris/protocol/openid-connect/token"),
+		Entry("one token endpoint", fault.Play{Path: "/oauth"}, "/oauth/token"),
+		Entry("keys", fault.Play{Path: "keys"}, "/realms/ris/protocol/openid-connect/certs"),
+		Entry("metadata", fault.Play{Path: "metadata"}, "/.well-known/oauth-authorization-server", "/realms/ris/.well-known/openid-configuration"),
+		Entry("try-out", fault.Play{Path: "try-out"}, "/ris-synergy/try-out/funding/v3/fundings"),
+		Entry("registry", fault.Play{Path: "/registry"}, "/registry/registry.json"),
+	)
+
+	DescribeTable("spoils the answers of any API", func(name, body, want string) {
+		stage, err := fault.NewInjector(env(), []fault.Play{{Name: name}})
+		Expect(err).NotTo(HaveOccurred())
+		node := stage.Before(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Type", "application/json")
+			_, _ = w.Write([]byte(body)) // a recorder takes everything
+		}))
+		for _, expected := range []string{want, body} {
+			w := httptest.NewRecorder()
+			node.ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/ris-synergy/projects", nil))
+			Expect(w.Body.String()).To(Equal(expected))
+		}
+	},
+		Entry(nil, "empty-page", `[{"id":1}]`, `[]`),
+		Entry("but what has no records", "empty-page", `{"id":1}`, `{"id":1}`),
+		Entry("but an empty list", "empty-page", `[]`, `[]`),
+		Entry(nil, "duplicate-items", `[{"id":1},{"id":2}]`, `[{"id":1},{"id":2},{"id":1}]`),
+		Entry("but an empty list", "duplicate-items", `[]`, `[]`),
+		Entry(nil, "unknown-enum-value", `[{"id":"A","state":{"of":"IN_PROGRESS"},"type":"B_C"}]`, `[{"id":"A","state":{"of":"ADDED_IN_A_LATER_VERSION"},"type":"B_C"}]`),
+		Entry("but what has no vocabulary", "unknown-enum-value", `{"id":"a","of":[1]}`, `{"id":"a","of":[1]}`),
+		Entry(nil, "extra-fields", `{"a":[{"b":1.50}]}`, `{"a":[{"addedInALaterVersion":1,"b":1.50}],"addedInALaterVersion":1}`),
+		Entry("but what has no members", "extra-fields", `[1]`, `[1]`),
+		Entry("but what is no JSON", "extra-fields", `<html>`, `<html>`),
+		Entry(nil, "truncated-json", `{"a":1}`, `{"a`),
+	)
+
+	DescribeTable("leads to another name of this machine, and to no other host", func(publicURL, host, want string) {
+		node := env()
+		node.Places.PublicURL = publicURL
+		stage, err := fault.NewInjector(node, []fault.Play{{Name: "moved-host"}})
+		Expect(err).NotTo(HaveOccurred())
+		r := httptest.NewRequest(http.MethodGet, "/ris-synergy/funding/v3/fundings?page[size]=2", nil)
+		r.Host = host
+		w := httptest.NewRecorder()
+		stage.Before(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {})).ServeHTTP(w, r)
+		Expect(w.Header().Get("Location")).To(Equal(want))
+		Expect(w.Header().Get(fault.ScenarioHeader) != "").To(Equal(want != ""))
+	},
+		Entry(nil, "", "localhost:8080", "http://127.0.0.1:8080/ris-synergy/funding/v3/fundings?page[size]=2"),
+		Entry(nil, "", "localhost", "http://127.0.0.1/ris-synergy/funding/v3/fundings?page[size]=2"),
+		Entry(nil, "", "[::1]:8080", "http://localhost:8080/ris-synergy/funding/v3/fundings?page[size]=2"),
+		Entry(nil, "", "node.example", ""), Entry(nil, "", "127.0.0.1.evil.example:80", ""), Entry(nil, "https://node.example", "localhost:8080", ""),
+	)
+
+	It("keeps so many clients apart, and lets further ones share a sequence that ends", func() {
+		stage, err := fault.NewInjector(env(), []fault.Play{{Name: "503-twice", Times: 1}})
+		Expect(err).NotTo(HaveOccurred())
+		node := stage.Before(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
+		struck := 0
+		for n := range 3000 {
+			w := httptest.NewRecorder()
+			r := httptest.NewRequest(http.MethodGet, "/ris-synergy/funding/v3/fundings", nil)
+			r.Header.Set("Caller", strings.Repeat("x", n%3000+1))
+			if node.ServeHTTP(w, r); w.Code == http.StatusServiceUnavailable {
+				struck++
+			}
+		}
+		Expect(struck).To(Equal(1025))
+		Expect(stage.Playing()[0].Struck).To(HaveLen(1025))
+	})
+})
+
+// FuzzParse finds no text that is read without an error and can't be begun for another reason than that it names.
+func FuzzParse(f *testing.F) {
+	for _, seed := range []string{"slow", "503-twice:times=3", "slow:wait=1m:client=a:b", "slow::", "slow:client=:path=", ":", "429-then-ok:path=/x"} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		p, err := fault.ParsePlay(text)
+		if err != nil {
+			return
+		}
+		if _, err := fault.FindScenario(p.Name); err != nil {
+			t.Fatalf("%q is read as a scenario that is none: %v", text, err)
+		}
+		if _, err := fault.NewInjector(env(), []fault.Play{p}); err != nil && !strings.Contains(err.Error(), "expected") {
+			t.Fatalf("%q: %v", text, err)
+		}
+	})
+}

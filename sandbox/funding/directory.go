@@ -1,0 +1,207 @@
+package funding
+
+import (
+	"encoding/json"
+	"net/http"
+	"strconv"
+	"strings"
+
+	"github.com/rin-network/rin/fixtures/model"
+	"github.com/rin-network/rin/sandbox/address"
+	"github.com/rin-network/rin/sandbox/content"
+)
+
+// The ids of the sandbox's entries.
+const (
+	// NodeID is the entry with the staging token endpoint.
+	NodeID = "XA"
+	// RealmNodeID is the same node with the token endpoint of the identity provider's realm.
+	RealmNodeID = NodeID + realmSuffix
+
+	realmSuffix = "_Realm"
+)
+
+// RegistryDocument serves the registry that entries makes for a caller who sees the network at an origin.
+func RegistryDocument(places address.Map, entries func(origin string) model.Registry) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, err := json.Marshal(entries(places.Origin(r)))
+		if err != nil {
+			content.Internal().Write(w, r)
+			return
+		}
+		content.NewBody("application/json", body).Serve(w, r, content.OpenHeaders())
+	})
+}
+
+// Member is who runs a node, as its registry entry says.
+type Member struct {
+	// ID is the code of the entry.
+	ID string
+	// Acronym and Name are those of the institution.
+	Acronym, Name string
+	// Contact is an e-mail address.
+	Contact string
+}
+
+// FirstMember is the member of a network that has one node.
+func FirstMember() Member {
+	return Member{ID: NodeID, Acronym: "MUST", Name: "Universität Musterstadt", Contact: "ris@must.example"}
+}
+
+// Entry is that of a node whose clients get tokens from one URL and info from another.
+func (m Member) Entry(token, info string) model.Member {
+	return model.Member{ID: m.ID, Acronym: m.Acronym, Name: m.Name, Contact: m.Contact, OAuth2: token, Info: info}
+}
+
+// Entries are those of a node that is listed under both its token endpoints, for a caller who sees it at origin: that of the interface
+// document's staging path, then that of the identity provider (NET-R10).
+func (m Member) Entries(places address.Map, origin string) []model.Member {
+	realm := m
+	realm.ID, realm.Name = m.ID+realmSuffix, m.Name+" (Realm)"
+	return []model.Member{m.Entry(origin+places.Token(), origin+places.Info()), realm.Entry(origin+places.RealmToken(), origin+places.Info())}
+}
+
+// InventedMember is a member that exists nowhere: the first for 0, and for every other number another one, with an id, an acronym, a name and an
+// address of its own. Ids are country codes that nobody has been given. As in a registry of the field, one id looks like a test
+// entry's and one name ends with a blank, which clients trim.
+func InventedMember(index int) Member {
+	if index == 0 {
+		return FirstMember()
+	}
+	kinds, places := institutions(), towns()
+	kind, place, round := kinds[index%len(kinds)], places[index%len(places)], index/(len(kinds)*len(places))
+	m := Member{ID: memberCode(index), Acronym: kind.acronym + place.acronym, Name: strings.Replace(kind.name, "%", place.name, 1)}
+	if round > 0 {
+		m.Acronym += strconv.Itoa(round + 1)
+		m.Name += " " + strconv.Itoa(round+1)
+	}
+	m.Contact = "ris@" + strings.ToLower(m.Acronym) + ".example"
+	switch index {
+	case testMember:
+		m.ID += "_Test"
+	case blankMember:
+		m.Name += " "
+	}
+	return m
+}
+
+// The numbers of the members that are written as real ones are.
+const (
+	testMember  = 3
+	blankMember = 2
+)
+
+// memberCode is XA, XB … XZ, XAA, XAB …
+func memberCode(index int) string {
+	const letters = 26
+	if index < letters {
+		return "X" + string(rune('A'+index))
+	}
+	return memberCode(index/letters-1) + string(rune('A'+index%letters))
+}
+
+// institution is what a member may be; "%" in its name is the place.
+type institution struct{ acronym, name string }
+
+// The lengths of the two tables have no common divisor, so that each kind meets each place before a pair comes again.
+func institutions() []institution {
+	return []institution{
+		{"U", "Universität %"},
+		{"TU", "Technische Universität %"},
+		{"FF", "Forschungsfonds %"},
+		{"UAS", "University of Applied Sciences %"},
+		{"MU", "Medizinische Universität %"},
+		{"IA", "Innovationsagentur %"},
+		{"KU", "Kunstuniversität %"},
+		{"PH", "Pädagogische Hochschule %"},
+		{"RI", "Research Institute %"},
+		{"AK", "Akademie der Wissenschaften %"},
+		{"FN", "Foundation for Research %"},
+	}
+}
+
+// town is a place that no map has.
+type town struct{ acronym, name string }
+
+func towns() []town {
+	return []town{
+		{"MS", "Musterstadt"},
+		{"MB", "Musterberg"},
+		{"BW", "Beispielwald"},
+		{"PA", "Probenau"},
+		{"NW", "Nirgendwörth"},
+		{"OE", "Oberexempel"},
+		{"MH", "Modellhofen"},
+		{"SF", "St. Fingierten"},
+		{"GA", "Grundannahme"},
+		{"TH", "Theorieheim"},
+		{"VD", "Vordenk an der These"},
+		{"HY", "Hypothal"},
+		{"EX", "Exemplach"},
+	}
+}
+
+// infoBudget bounds the bodies kept, in bytes: one for each origin that callers use.
+const infoBudget = 16 << 10
+
+// MoreEndpoints are endpoints of APIs besides the node's own, which may change while it serves. Equal versions have equal endpoints.
+type MoreEndpoints func() (endpoints []InfoEndpoint, version any)
+
+// InfoEndpoint is an endpoint of an API.
+type InfoEndpoint struct {
+	// Family is the key that it is listed under: funding, project, orgUnit, or another one.
+	Family, Name string
+	Major        int
+	// Path is below the node's service prefix.
+	Path string
+}
+
+// NoMoreEndpoints are no endpoints besides the node's own.
+func NoMoreEndpoints() ([]InfoEndpoint, any) { return nil, nil }
+
+// InfoResource serves the endpoints of the node at places, with their absolute URLs as the caller sees the node. open
+// tells that no token is needed, which decides on the caching headers.
+func InfoResource(places address.Map, open bool, further MoreEndpoints) http.Handler {
+	headers := content.GuardedHeaders()
+	if open {
+		headers = content.OpenHeaders()
+	}
+	type key struct {
+		origin  string
+		version any
+	}
+	kept := content.NewCache[key, *content.Body](infoBudget)
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		origin := places.Origin(r)
+		more, version := further()
+		body, err := kept.Get(key{origin, version}, func() (*content.Body, error) {
+			encoded, err := json.Marshal(InfoDocument(places, origin, more))
+			if err != nil {
+				return nil, err
+			}
+			return content.NewBody("application/json", encoded), nil
+		})
+		if err != nil {
+			content.Internal().Write(w, r)
+			return
+		}
+		body.Serve(w, r, headers)
+	})
+}
+
+// InfoDocument is the content of the info resource for a caller that sees the node at origin.
+func InfoDocument(places address.Map, origin string, further []InfoEndpoint) model.Info {
+	own := []model.Endpoint{
+		{Name: "FUNDINGS", MajorVersion: 3, MinorVersion: 0, URL: origin + places.Fundings()},
+		{Name: "FUNDING", MajorVersion: 3, MinorVersion: 0, URL: origin + places.Funding()},
+	}
+	all := model.Info{Endpoints: map[string][]model.Endpoint{"funding": own}}
+	for _, e := range further {
+		endpoint := model.Endpoint{Name: e.Name, MajorVersion: int32(e.Major), URL: origin + places.API() + e.Path}
+		if e.Family == "funding" && (endpoint.URL == own[0].URL || endpoint.URL == own[1].URL) {
+			continue // it is served in place of the node's own
+		}
+		all.Endpoints[e.Family] = append(all.Endpoints[e.Family], endpoint)
+	}
+	return all
+}

@@ -1,0 +1,209 @@
+package sandbox
+
+import (
+	"fmt"
+	"net/http"
+	"path/filepath"
+	"strings"
+
+	"github.com/rin-network/rin/fixtures/sample"
+	"github.com/rin-network/rin/sandbox/address"
+	"github.com/rin-network/rin/sandbox/content"
+	"github.com/rin-network/rin/sandbox/funding"
+	"github.com/rin-network/rin/sandbox/mockapi"
+	"github.com/rin-network/rin/sandbox/web"
+)
+
+// APIConfig is an API that a node serves as its OpenAPI document describes it, beside its own.
+type APIConfig struct {
+	// File is the document, OpenAPI 3.0 or 3.1, JSON or YAML. A change is served within a second; a bad one is logged, and leaves what was there.
+	File string
+	// Items is the number of items of each list; mockapi.DefaultItems when 0.
+	Items int
+	// Lists says how list operations that declare a single object answer; as declared when empty.
+	Lists mockapi.Lists
+	// Open serves the API without a token at its own place, too, as the try-out space does anyhow.
+	Open bool
+}
+
+// API is what a node tells of an API that it serves from a document.
+type API struct {
+	// File is the document; empty for a node without one.
+	File string
+	// Document and TryOut are the addresses of the document as it is served with a token and without.
+	Document, TryOut string
+	// Operations counts those that are served; NotServed says which parts are not, and why.
+	Operations int
+	NotServed  []string
+	// Fault says why the newest version of the file is not served, but the one before it; empty when it is.
+	Fault string
+}
+
+// API tells of the API that the node serves from a document, for callers who reach the node at origin.
+func (s *Server) API(origin string) API {
+	if s.api == nil {
+		return API{}
+	}
+	if s.places.PublicURL != "" {
+		origin = s.places.PublicURL
+	}
+	current, fault := s.api.live.Current(), s.api.live.Fault()
+	a := API{File: s.api.live.File(), Operations: current.Operations()}
+	a.TryOut, a.Document = origin+s.api.spaces[0].Base+current.Document(), origin+s.api.spaces[1].Base+current.Document()
+	for _, part := range current.Faults() {
+		a.NotServed = append(a.NotServed, part.String())
+	}
+	if fault != nil {
+		a.Fault = fault.Error()
+	}
+	return a
+}
+
+// mockAPI puts an API from a document before the node's own resources. It is nil for a node without one.
+type mockAPI struct {
+	live   *mockapi.Live
+	places address.Map
+	// spaces are the try-out space and the node's own, in this order: the path of the first is below that of the second.
+	spaces    [2]mockapi.Space
+	documents *content.Cache[documentKey, *content.Body]
+}
+
+// documentKey tells versions of the document, where it is served, and who sees it where.
+type documentKey struct {
+	api    *mockapi.API
+	space  int
+	origin string
+}
+
+// documentBudget bounds the bytes of documents that are kept.
+const documentBudget = 4 << 20
+
+// newMockAPI reads the document. protect lets callers with a good token and the right role pass.
+func newMockAPI(c Config, places address.Map, protect func(http.Handler) http.Handler) (*mockAPI, error) {
+	if c.API.File == "" {
+		return nil, nil
+	}
+	options := mockapi.Options{Seed: c.Seed, Items: c.API.Items, Lists: c.API.Lists, PageIsOffset: c.Paging == funding.PagingOffset}
+	live, err := mockapi.Open(c.API.File, func(d *mockapi.Document) (*mockapi.API, error) {
+		return mockapi.New(d, samples{sample.New(d.Schemas, c.Seed)}, places.API(), options)
+	}, c.Clock, c.Logger)
+	if err != nil {
+		return nil, fmt.Errorf("API: %w", err)
+	}
+	d := &mockAPI{live: live, places: places, documents: content.NewCache[documentKey, *content.Body](documentBudget)}
+	d.spaces = [2]mockapi.Space{{Base: places.TryOut().API()}, {Base: places.API()}}
+	if !c.API.Open {
+		d.spaces[1].Guard = protect
+	}
+	return d, nil
+}
+
+// samples draws values for answers.
+type samples struct{ *sample.Generator }
+
+// Value implements mockapi.Samples.
+func (s samples) Value(pointer, key string) (any, error) {
+	return s.Generator.Value(pointer, key, sample.Options{Direction: sample.Response})
+}
+
+// before serves the API where it is, and leaves all else to next. The info resource is never taken: it leads to all others.
+func (d *mockAPI) before(next http.Handler) http.Handler {
+	if d == nil {
+		return next
+	}
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if h := d.find(r); h != nil {
+			h.ServeHTTP(w, r)
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+func (d *mockAPI) find(r *http.Request) http.Handler {
+	path := strings.TrimSuffix(r.URL.Path, "/") + "/"
+	for i, space := range d.spaces {
+		if !strings.HasPrefix(path, space.Base+"/") {
+			continue
+		}
+		if strings.HasPrefix(path, space.Base+"/info/v1/oauth/info/") {
+			return nil
+		}
+		api := d.live.Current()
+		if path == space.Base+api.Document()+"/" {
+			return Route{Method: http.MethodGet, handler: d.document(api, i)}
+		}
+		return api.Handler(space, r)
+	}
+	return nil
+}
+
+// near names places of the API for a caller who is lost near them.
+func (d *mockAPI) near(r *http.Request) string {
+	if d == nil {
+		return ""
+	}
+	for _, space := range d.spaces {
+		if strings.HasPrefix(r.URL.Path, space.Base+"/") {
+			api := d.live.Current()
+			return "; described: " + strings.Join(append(api.Near(space, r.URL.Path), space.Base+api.Document()), ", ")
+		}
+	}
+	return ""
+}
+
+// document serves the document of the API as it holds in a space.
+func (d *mockAPI) document(api *mockapi.API, space int) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		origin := d.places.Origin(r)
+		body, err := d.documents.Get(documentKey{api, space, origin}, func() (*content.Body, error) {
+			text, err := api.Published(d.spaces[space], origin, origin+d.places.Listed().Token)
+			if err != nil {
+				return nil, err
+			}
+			return content.NewBody("application/json", text), nil
+		})
+		if err != nil {
+			content.Internal().Write(w, r)
+			return
+		}
+		body.Serve(w, r, content.OpenHeaders())
+	})
+}
+
+// pages are what the reference page offers of the API.
+func (d *mockAPI) pages() []web.Document {
+	if d == nil {
+		return nil
+	}
+	api := d.live.Current()
+	return []web.Document{
+		{ID: "described-try-out", Name: api.Title() + " (try-out)", Note: "From " + filepath.Base(d.live.File()) + ", without a token.", Path: d.spaces[0].Base + api.Document()},
+		{ID: "described", Name: api.Title(), Note: "From " + filepath.Base(d.live.File()) + ".", Path: d.spaces[1].Base + api.Document()},
+	}
+}
+
+// welcome is what the start page tells of the API.
+func (d *mockAPI) welcome() []web.Place {
+	if d == nil {
+		return nil
+	}
+	at := d.live.Current().Document()
+	return []web.Place{
+		{Name: "described", Method: http.MethodGet, Path: d.spaces[1].Base + at, Note: "the document of the API from " + filepath.Base(d.live.File()), Open: true},
+		{Name: "described try-out", Method: http.MethodGet, Path: d.spaces[0].Base + at, Note: "the same without a token", Open: true},
+	}
+}
+
+// further are the endpoints of the API for the info resource.
+func (d *mockAPI) further() ([]funding.InfoEndpoint, any) {
+	if d == nil {
+		return nil, nil
+	}
+	api := d.live.Current()
+	var all []funding.InfoEndpoint
+	for _, e := range api.Endpoints() {
+		all = append(all, funding.InfoEndpoint(e))
+	}
+	return all, api
+}

@@ -1,0 +1,320 @@
+package mockapi
+
+import (
+	"encoding/json"
+	"errors"
+	"maps"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/rin-network/rin/sandbox/content"
+	"github.com/rin-network/rin/sandbox/journal"
+)
+
+// answer is what a request gets. It does not change.
+type answer struct {
+	status int
+	header http.Header
+	// body is nil for an answer without one, and for a refusal.
+	body    *content.Body
+	content []byte
+	media   string
+	refusal *content.Problem
+	// negotiated: another Accept may get another media type.
+	negotiated bool
+	// page is what part of a list it is; nil for none.
+	page *journal.Page
+}
+
+// Size implements content.Sized.
+func (a *answer) Size() int {
+	if a.body == nil {
+		return 512
+	}
+	return a.body.Size() + 512
+}
+
+// answer makes the answer to a request, or finds the one that was made before.
+func (a *API) answer(q request) (*answer, error) {
+	if q.operation.Method != http.MethodGet {
+		return a.make(q)
+	}
+	key, err := q.key()
+	if err != nil {
+		return nil, err
+	}
+	return a.answers.Get(key, func() (*answer, error) { return a.make(q) })
+}
+
+// key is the same for requests that ask for the same: parameters in any order, those that the document does not know left out.
+func (q request) key() (string, error) {
+	encoded, err := json.Marshal(q.values) // members in the order of their names
+	if err != nil {
+		return "", err
+	}
+	return q.operation.Method + " " + q.media.Type + " " + concretePath(q.path) + " " + string(encoded), nil
+}
+
+func (a *API) make(q request) (*answer, error) {
+	refusal, err := a.missing(q)
+	if err != nil || refusal != nil {
+		return &answer{refusal: refusal}, err
+	}
+	made := &answer{status: q.operation.status, header: http.Header{}}
+	value, total, err := a.value(q)
+	var none *noItemError
+	if errors.As(err, &none) {
+		return &answer{refusal: refuse(content.NotFound(none.Error(), "choose other values for the filters"))}, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	made.page = q.page(total)
+	if err := a.headers(made.header, q, total); err != nil {
+		return nil, err
+	}
+	if q.media.Type == "" || made.status == http.StatusNoContent || made.status == http.StatusNotModified || made.status < 200 {
+		return made, nil
+	}
+	made.media, made.negotiated = q.media.Type, len(q.operation.media) > 1
+	if made.content, err = a.encode(q.media, value); err != nil {
+		return nil, err
+	}
+	if FormOf(made.media) != FormJSON { // a document may be anybody's, and browsers run pages and pictures
+		made.header.Set("Content-Security-Policy", "default-src 'none'; sandbox")
+	}
+	made.body = content.NewBody(made.media, made.content)
+	return made, nil
+}
+
+// encode writes a value as content of a media type.
+func (a *API) encode(m Media, value any) ([]byte, error) {
+	form := FormOf(m.Type)
+	if form == FormXML {
+		if encoded, ok := value.(json.RawMessage); ok {
+			decoded, err := decode(encoded)
+			if err != nil {
+				return nil, err
+			}
+			value = decoded
+		}
+		return WriteXML(a.document, a.members, m.Schema, value), nil
+	}
+	switch v := value.(type) {
+	case []byte:
+		return v, nil
+	case json.RawMessage:
+		return v, nil
+	case string:
+		if form != FormJSON {
+			return []byte(v), nil
+		}
+	}
+	return json.Marshal(value)
+}
+
+// missing refuses paths that lead through an id that its list does not have.
+func (a *API) missing(q request) (*content.Problem, error) {
+	for _, r := range q.operation.resource.above {
+		n := len(r.segments)
+		all, err := a.recordsAt(r.list, q.path[:n-1])
+		if err != nil {
+			return nil, err
+		}
+		if _, ok := all.byID[q.path[n-1]]; !ok {
+			return refuse(content.NotFound("there is nothing with the "+r.list.parameter+" of the path",
+				"the list at …"+r.list.operation.resource.path+" names those that exist")), nil
+		}
+	}
+	return nil, nil
+}
+
+// value draws the content of an answer. total counts the items of a list; -1 for what is none.
+func (a *API) value(q request) (value any, total int, err error) {
+	form := FormOf(q.media.Type)
+	if (form == FormFile || form == FormText) && a.opaque(q.media.Schema) {
+		if file, ok := sampleFile(q.media.Type); ok {
+			return file, -1, nil
+		}
+	}
+	if q.media.Schema == "" {
+		if form == FormText {
+			return "", -1, nil
+		}
+		return map[string]any{}, -1, nil
+	}
+	if l := q.operation.list; l != nil && (q.media.Schema == l.schema || form == FormXML && a.equal(q.media.Schema, l.schema)) {
+		return a.listed(l, q)
+	}
+	base, err := a.base(q)
+	if err != nil {
+		return nil, -1, err
+	}
+	object, isObject := base.(map[string]any)
+	sent, isSent := q.body.(map[string]any)
+	if isObject && isSent {
+		return a.put(object, q.media.Schema, slices.Sorted(maps.Keys(sent)), sent), -1, nil
+	}
+	return base, -1, nil
+}
+
+// base is what is at a path: the record of a list, or a value of the path's own.
+func (a *API) base(q request) (any, error) {
+	r := q.operation.resource
+	if r.list == nil {
+		return a.samples.Value(q.media.Schema, q.drawn())
+	}
+	all, err := a.recordsAt(r.list, q.path[:len(q.path)-1])
+	if err != nil {
+		return nil, err
+	}
+	record := all.items[all.byID[q.path[len(q.path)-1]]]
+	if a.same(q.media.Schema, r.list.item) || a.fits(q.media.Schema, record.value) && a.richer(r.list.item, q.media.Schema) {
+		return record.value, nil
+	}
+	value, err := a.samples.Value(q.media.Schema, record.key)
+	object, isObject := value.(map[string]any)
+	listed, isListed := record.value.(map[string]any)
+	if err != nil || !isObject || !isListed {
+		return value, err
+	}
+	// What a detail has beyond the item of the list is its own; the id comes first, because it matters most.
+	object = a.put(object, q.media.Schema, []string{r.list.id}, listed)
+	return a.put(object, q.media.Schema, slices.Sorted(maps.Keys(listed)), listed), nil
+}
+
+// richer tells whether a schema has all members of another one.
+func (a *API) richer(schema, other string) bool {
+	have := a.members(schema)
+	for member := range a.members(other) {
+		if _, ok := have[member]; !ok {
+			return false
+		}
+	}
+	return true
+}
+
+// drawn is what the value of an answer is drawn with.
+func (q request) drawn() string { return q.operation.Method + " " + concretePath(q.path) }
+
+// headers draws the documented headers of an answer.
+func (a *API) headers(to http.Header, q request, total int) error {
+	for _, h := range q.operation.headers {
+		value, err := a.samples.Value(h.Schema, q.drawn()+" "+h.Name)
+		if h.Schema == "" {
+			value, err = "sample", nil
+		}
+		if err != nil {
+			return err
+		}
+		if total >= 0 && slices.Contains([]string{"xtotalcount", "totalcount", "xtotal"}, canonical(h.Name)) && a.fits(h.Schema, total) {
+			value = total
+		}
+		if text, ok := headerField(h, value); ok {
+			to.Set(h.Name, text)
+		}
+	}
+	return nil
+}
+
+// headerField writes a value as a header field has it (style simple); ok is false for one that no field may hold (RFC 9110 §5.5).
+func headerField(h Header, value any) (string, bool) {
+	text := ""
+	switch v := value.(type) {
+	case []any:
+		texts := make([]string, len(v))
+		for i, item := range v {
+			texts[i] = headerText(item)
+		}
+		text = strings.Join(texts, ",")
+	case map[string]any:
+		between := ","
+		if h.Explode {
+			between = "="
+		}
+		var texts []string
+		for _, name := range slices.Sorted(maps.Keys(v)) {
+			texts = append(texts, name+between+headerText(v[name]))
+		}
+		text = strings.Join(texts, ",")
+	default:
+		text = headerText(v)
+	}
+	if h.Media != "" {
+		encoded, err := json.Marshal(value)
+		if err != nil {
+			return "", false
+		}
+		text = string(encoded)
+	}
+	visible := strings.IndexFunc(text, func(r rune) bool { return r < ' ' || r > '~' }) < 0
+	return text, visible && strings.TrimSpace(text) == text
+}
+
+func headerText(value any) string {
+	if number, ok := value.(int); ok {
+		return strconv.Itoa(number)
+	}
+	if text := plainText(value); text != "" || value == nil || value == "" {
+		return text
+	}
+	encoded, _ := json.Marshal(value)
+	return string(encoded)
+}
+
+// negotiate chooses the media type of an answer by the Accept fields of the request (RFC 9110 §12.5.1). Where none of them is described the
+// first one is sent: a client learns more from an answer than from 406.
+func negotiate(described []Media, accept []string) Media {
+	if len(described) == 0 {
+		return Media{}
+	}
+	chosen, best := described[0], 0.0
+	if len(accept) > 0 {
+		for _, m := range described {
+			if q := quality(accept, mediaEssence(m.Type)); q > best {
+				chosen, best = m, q
+			}
+		}
+	}
+	chosen.Type = concreteType(chosen.Type)
+	return chosen
+}
+
+// quality is the weight of a media type: that of the most specific range that covers it.
+func quality(accept []string, mediaType string) float64 {
+	q, specific := 0.0, -1
+	for _, field := range accept {
+		for entry := range strings.SplitSeq(field, ",") {
+			rng, parameters, _ := strings.Cut(entry, ";")
+			rng = mediaEssence(rng)
+			s := len(rng) - 100*strings.Count(rng, "*")
+			if !covers(rng, mediaType) && !covers(mediaType, rng) || specific >= 0 && s <= specific {
+				continue
+			}
+			specific, q = max(s, 0), qualityOf(parameters)
+		}
+	}
+	return q
+}
+
+func covers(rng, mediaType string) bool {
+	if rng == mediaType || rng == "*/*" {
+		return true
+	}
+	kind, ok := strings.CutSuffix(rng, "/*")
+	return ok && strings.HasPrefix(mediaType, kind+"/")
+}
+
+func qualityOf(parameters string) float64 {
+	for parameter := range strings.SplitSeq(parameters, ";") {
+		if text, ok := strings.CutPrefix(strings.TrimSpace(parameter), "q="); ok {
+			if q, err := strconv.ParseFloat(text, 64); err == nil && q >= 0 && q <= 1 {
+				return q
+			}
+			return 0
+		}
+	}
+	return 1
+}

@@ -1,0 +1,82 @@
+package mockapi_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+
+	"github.com/getkin/kin-openapi/openapi3filter"
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+
+	"github.com/rin-network/rin/sandbox/spec/spectest"
+)
+
+// judges are two validators that know nothing of this package, loaded with a document as it is served.
+type judges struct {
+	spectest.Validators
+	// silent names what one of the two is known to get wrong, by words of what it says.
+	silent []string
+	seen   int
+}
+
+// newJudges loads the document at a path of the try-out space.
+func newJudges(n node, path string, silent ...string) *judges {
+	GinkgoHelper()
+	published := n.get(path)
+	Expect(published.status).To(Equal(http.StatusOK), string(published.body))
+	loaded, err := spectest.Load(published.body)
+	Expect(err).NotTo(HaveOccurred())
+	return &judges{Validators: loaded, silent: silent}
+}
+
+// expectFits fails when one of the two objects to request or answer.
+func (j *judges) expectFits(e exchange) {
+	GinkgoHelper()
+	j.seen++
+	about := fmt.Sprintf("%s %s -> %d %s", e.request.Method, e.request.URL, e.status, clip(e.body))
+	for _, said := range append(j.kinSays(e), j.pb33fSays(e)...) {
+		known := false
+		for _, words := range j.silent {
+			known = known || strings.Contains(said, words)
+		}
+		if !known {
+			Fail(said + "\n" + about)
+		}
+	}
+}
+
+func (j *judges) kinSays(e exchange) []string {
+	GinkgoHelper()
+	route, parameters, err := j.Router.FindRoute(e.request)
+	Expect(err).NotTo(HaveOccurred(), e.request.URL.String())
+	options := &openapi3filter.Options{IncludeResponseStatus: true, MultiError: true, AuthenticationFunc: openapi3filter.NoopAuthenticationFunc}
+	input := &openapi3filter.RequestValidationInput{Request: e.request, PathParams: parameters, Route: route, Options: options}
+	err = openapi3filter.ValidateResponse(context.Background(), &openapi3filter.ResponseValidationInput{
+		RequestValidationInput: input, Status: e.status, Header: e.header, Body: io.NopCloser(bytes.NewReader(e.body)), Options: options,
+	})
+	if err != nil {
+		return []string{"kin-openapi: " + err.Error()}
+	}
+	return nil
+}
+
+func (j *judges) pb33fSays(e exchange) []string {
+	_, found := j.PB33F.ValidateHttpResponse(e.request, &http.Response{
+		StatusCode: e.status, Header: e.header, Body: io.NopCloser(bytes.NewReader(e.body)), Request: e.request,
+	})
+	var said []string
+	for _, one := range found {
+		text := "libopenapi-validator: " + one.Message + ": " + one.Reason
+		for _, failure := range one.SchemaValidationErrors {
+			text += "\n  " + failure.FieldPath + ": " + failure.Reason
+		}
+		said = append(said, text)
+	}
+	return said
+}
+
+func clip(body []byte) string { return string(body[:min(len(body), 3000)]) }

@@ -1,0 +1,312 @@
+package mockapi
+
+import (
+	"encoding/json"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// list is an operation that answers with items.
+type list struct {
+	operation *operation
+	shape     shape
+	// schema is the pointer of the answer's schema; member is the one of an envelope that has the items.
+	schema, member string
+	// item is the pointer of the items' schema.
+	item string
+	// id is the member of an item that tells it from the others, idSchema the pointer of its schema; empty for none.
+	id, idSchema string
+	// detail is the operation for one item, parameter the one of its path; nil for none.
+	detail    *operation
+	parameter string
+	filters   []filter
+	paging    paging
+}
+
+// shape is how a list holds its items.
+type shape int
+
+const (
+	inArray    shape = iota
+	inEnvelope       // an object with one array
+	inSingle         // an object that stands for a list
+)
+
+// findLists tells which operations are lists, and where their details are.
+func (a *API) findLists() {
+	details := a.details()
+	for _, r := range a.all {
+		o := r.operations[http.MethodGet]
+		if o == nil || o.fault != nil || len(o.media) == 0 || FormOf(o.media[0].Type) != FormJSON || o.media[0].Schema == "" {
+			continue
+		}
+		l := &list{operation: o, schema: o.media[0].Schema}
+		if l.detail = details[strings.TrimSuffix(r.path, "/")]; l.detail != nil {
+			l.parameter = strings.Trim(lastSegment(l.detail.resource.segments), "{}")
+		}
+		if !a.recognise(l) {
+			continue
+		}
+		l.id, l.idSchema = a.identify(l)
+		l.paging = a.pagingOf(o)
+		l.filters = a.filters(l)
+		o.list = l
+		if l.detail != nil && l.id != "" {
+			l.detail.resource.list = l
+		}
+	}
+	leading := slices.DeleteFunc(slices.Clone(a.all), func(r *resource) bool { return r.list == nil })
+	for _, r := range a.all {
+		for _, detail := range leading {
+			if above(detail.segments, r.segments) {
+				r.above = append(r.above, detail)
+			}
+		}
+		slices.SortFunc(r.above, func(x, y *resource) int { return len(x.segments) - len(y.segments) })
+	}
+}
+
+// above tells whether a path leads to another one, or is the same; how their parameters are called does not matter.
+func above(path, other []string) bool {
+	if len(path) > len(other) {
+		return false
+	}
+	for i, segment := range path {
+		if segment != other[i] && !(isParameter(segment) && isParameter(other[i])) {
+			return false
+		}
+	}
+	return true
+}
+
+// isParameter tells a segment that is one parameter and nothing else.
+func isParameter(segment string) bool {
+	names := PathParameters("/" + segment)
+	return len(names) == 1 && segment == "{"+names[0]+"}"
+}
+
+// details are the operations at paths that end in a parameter alone, by the path before it.
+func (a *API) details() map[string]*operation {
+	all := map[string]*operation{}
+	for _, r := range a.all {
+		end := lastSegment(r.segments)
+		o := r.operations[http.MethodGet]
+		if isParameter(end) && o != nil && o.fault == nil {
+			all[strings.TrimSuffix(r.path, "/"+end)] = o
+		}
+	}
+	return all
+}
+
+// recognise finds out where the items are.
+func (a *API) recognise(l *list) bool {
+	schema, at := a.schema(l.schema)
+	switch {
+	case schema["items"] != nil:
+		l.shape, l.item = inArray, at+"/items"
+		return true
+	case strings.HasSuffix(l.operation.Path, "}"):
+		return false
+	}
+	if member, items, ok := a.onlyArray(l.schema); ok && a.wraps(l, member) {
+		l.shape, l.member, l.item = inEnvelope, member, items
+		return true
+	}
+	if len(a.members(l.schema)) > 0 && a.meansMany(l) {
+		l.shape, l.item = inSingle, l.schema
+		return true
+	}
+	return false
+}
+
+// onlyArray finds the one member of an object that is an array of objects.
+func (a *API) onlyArray(pointer string) (name, items string, ok bool) {
+	for member, at := range a.members(pointer) {
+		schema, at := a.schema(at)
+		if schema["items"] == nil || len(a.members(at+"/items")) == 0 {
+			continue
+		}
+		if name != "" {
+			return "", "", false
+		}
+		name, items = member, at+"/items"
+	}
+	return name, items, name != ""
+}
+
+// wraps tells whether an object with one array is only around it: the array is called as such arrays are, or as the path, or the operation
+// has a detail or pages.
+func (a *API) wraps(l *list, member string) bool {
+	name := canonical(member)
+	if l.detail != nil || name == canonical(lastSegment(l.operation.resource.segments)) || a.pagingOf(l.operation).size.parameter != "" {
+		return true
+	}
+	return slices.Contains([]string{"items", "data", "results", "content", "entries", "records", "list", "values", "elements", "hits", "rows", "member", "value"}, name)
+}
+
+// meansMany tells whether an operation that declares a single object is meant as a list: its detail has the same schema, or its
+// operationId says so.
+func (a *API) meansMany(l *list) bool {
+	if l.detail != nil && len(l.detail.media) > 0 && a.same(l.detail.media[0].Schema, l.schema) {
+		return true
+	}
+	id := strings.ToLower(l.operation.ID)
+	return slices.ContainsFunc([]string{"findall", "getall", "list", "fetchall", "readall"}, func(word string) bool { return strings.HasPrefix(id, word) })
+}
+
+// identify finds the member that tells items apart.
+func (a *API) identify(l *list) (member, schema string) {
+	members := a.members(l.item)
+	byName := map[string]string{}
+	for name, at := range members {
+		if object, _ := a.schema(at); object["properties"] == nil && object["items"] == nil {
+			byName[canonical(name)] = name
+		}
+	}
+	wanted := []string{"id", "uuid", "identifier", "key", "code"}
+	if l.parameter != "" {
+		name := canonical(l.parameter)
+		wanted = append([]string{name}, slices.DeleteFunc(wanted, func(w string) bool { return w != "id" && !strings.HasSuffix(name, w) })...)
+	}
+	for _, w := range wanted {
+		if name, ok := byName[w]; ok {
+			return name, members[name]
+		}
+	}
+	return "", ""
+}
+
+// canonical makes names alike that differ in case and separators alone: petId, pet_id, pet-id.
+func canonical(name string) string {
+	return strings.ToLower(strings.NewReplacer("_", "", "-", "", ".", "").Replace(name))
+}
+
+// paging are the parameters of a list that cut it; empty names for none.
+type paging struct {
+	size, offset, number key
+	// first is the number of the first page.
+	first int
+	// usual is the size of a page when a request has none; 0 for the whole list.
+	usual int
+}
+
+// key is a parameter of the query, and the member of it when it is an object: page, or page[size].
+type key struct{ parameter, member string }
+
+// has tells whether a parameter is one of paging.
+func (p paging) has(name string) bool {
+	return name == p.size.parameter || name == p.offset.parameter || name == p.number.parameter
+}
+
+// Names under which paging is usual, without case and separators.
+func sizes() []string {
+	return []string{"page[size]", "page[limit]", "limit", "size", "pagesize", "perpage", "$top", "top", "maxresults", "count", "take"}
+}
+
+func offsets() []string {
+	return []string{"page[offset]", "offset", "skip", "$skip", "start", "startindex", "from"}
+}
+
+func numbers() []string {
+	return []string{"page[number]", "page[page]", "page", "pagenumber", "pageno", "pageindex", "p"}
+}
+
+// pagingOf recognises the paging of an operation. Only whole numbers count.
+func (a *API) pagingOf(o *operation) paging {
+	found := paging{first: 1}
+	for _, p := range o.parameters {
+		if p.In != "query" {
+			continue
+		}
+		if p.Style == "deepObject" {
+			for member, at := range a.members(p.Schema) {
+				a.pagingBy(&found, key{p.Name, member}, p.Name+"["+member+"]", at)
+			}
+			continue
+		}
+		a.pagingBy(&found, key{parameter: p.Name}, p.Name, p.Schema)
+	}
+	return found
+}
+
+func (a *API) pagingBy(found *paging, k key, name, at string) {
+	schema, _ := a.schema(at)
+	if kind := schema["type"]; at == "" || kind != "integer" && kind != "number" {
+		return
+	}
+	name = canonical(name)
+	switch {
+	case slices.Contains(sizes(), name) && found.size.parameter == "":
+		found.size, found.usual = k, intOr(schema["default"], 0)
+	case name == "page[page]" && a.options.PageIsOffset, slices.Contains(offsets(), name):
+		found.offset = k
+	case slices.Contains(numbers(), name):
+		found.number = k
+		if intOr(schema["default"], 1) == 0 || schema["minimum"] != nil && intOr(schema["minimum"], 1) == 0 && schema["default"] == nil {
+			found.first = 0
+		}
+	}
+}
+
+func intOr(value any, otherwise int) int {
+	if number, ok := value.(json.Number); ok {
+		if n, err := strconv.Atoi(number.String()); err == nil {
+			return n
+		}
+	}
+	return otherwise
+}
+
+// cut is the part of n items that a request asks for, and the size of its pages; size 0 is the whole list.
+func (p paging) cut(values map[string]any, n int) (from, to, size int) {
+	size, hasSize := p.size.read(values)
+	offset, hasOffset := p.offset.read(values)
+	number, hasNumber := p.number.read(values)
+	if !hasSize {
+		size = p.usual
+		if size == 0 && (hasOffset || hasNumber) {
+			size = DefaultItems
+		}
+	}
+	switch {
+	case hasOffset:
+		from = offset
+	case hasNumber:
+		from = saturatingProduct(number-p.first, size)
+	}
+	from = max(0, min(from, n))
+	if size <= 0 && !hasSize {
+		return from, n, 0
+	}
+	return from, min(n, from+max(0, min(size, n))), size
+}
+
+// saturatingProduct multiplies without overflow.
+func saturatingProduct(a, b int) int {
+	const limit = 1 << 30
+	if a <= 0 || b <= 0 {
+		return 0
+	}
+	return min(a, limit) * min(b, limit)
+}
+
+func (k key) read(values map[string]any) (int, bool) {
+	value, given := values["query:"+k.parameter]
+	if k.parameter == "" || !given {
+		return 0, false
+	}
+	if k.member != "" {
+		object, _ := value.(map[string]any)
+		if value, given = object[k.member]; !given {
+			return 0, false
+		}
+	}
+	number, ok := value.(json.Number)
+	if !ok {
+		return 0, false
+	}
+	f, err := strconv.ParseFloat(number.String(), 64)
+	return int(max(-1<<30, min(f, 1<<30))), err == nil
+}

@@ -1,0 +1,143 @@
+package mockapi
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// checkInterval is how often a file is looked at, at most.
+const checkInterval = time.Second
+
+// Live is an API whose document is a file that may change while it is served: a good change takes the place of what was there, a bad one
+// leaves it and is told. It is safe for concurrent use, and looks at the file when it is asked, not on its own.
+type Live struct {
+	file string
+	make func(*Document) (*API, error)
+	now  func() time.Time
+	log  *slog.Logger
+
+	current atomic.Pointer[API]
+	looked  atomic.Int64 // when, in nanoseconds
+	mu      sync.Mutex   // for what follows
+	stamp   stamp
+	text    []byte
+	fault   error
+}
+
+// FileError says why the document of a file cannot be served.
+type FileError struct {
+	File string
+	Err  error
+}
+
+// Error implements error.
+func (e *FileError) Error() string { return e.File + ": " + e.Err.Error() }
+
+// Unwrap gives the cause.
+func (e *FileError) Unwrap() error { return e.Err }
+
+// stamp tells one state of a file from another.
+type stamp struct {
+	changed time.Time
+	size    int64
+}
+
+// Open reads the document of a file. build makes the API of a version of it. Its error says which part of the document cannot
+// be served, and why.
+func Open(file string, build func(*Document) (*API, error), now func() time.Time, log *slog.Logger) (*Live, error) {
+	l := &Live{file: file, make: build, now: now, log: log}
+	var err error
+	if l.stamp, err = stampOf(file); err != nil {
+		return nil, &FileError{file, err}
+	}
+	api, err := l.read()
+	if err != nil {
+		return nil, &FileError{file, err}
+	}
+	l.current.Store(api)
+	l.looked.Store(now().UnixNano())
+	return l, nil
+}
+
+func stampOf(file string) (stamp, error) {
+	info, err := os.Stat(file)
+	if err != nil {
+		return stamp{}, err
+	}
+	if !info.Mode().IsRegular() {
+		return stamp{}, errors.New("it is no file of its own, which could be read again when it changes")
+	}
+	return stamp{info.ModTime(), info.Size()}, nil
+}
+
+// read makes the API of what the file holds now.
+func (l *Live) read() (*API, error) {
+	if l.stamp.size > MaxDocumentSize {
+		return nil, fmt.Errorf("it has %d bytes; at most %d are read", l.stamp.size, MaxDocumentSize)
+	}
+	text, err := os.ReadFile(l.file)
+	if err != nil {
+		return nil, err
+	}
+	l.text = text
+	d, err := ReadDocument(text)
+	if err != nil {
+		return nil, err
+	}
+	return l.make(d)
+}
+
+// Current is the API of the newest good version of the document.
+func (l *Live) Current() *API {
+	now, before := l.now().UnixNano(), l.looked.Load()
+	// A clock that was moved back counts as time that has passed.
+	if since := time.Duration(now - before); since >= 0 && since < checkInterval || !l.looked.CompareAndSwap(before, now) {
+		return l.current.Load()
+	}
+	l.look()
+	return l.current.Load()
+}
+
+// look reads the file again when it has changed.
+func (l *Live) look() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	seen, err := stampOf(l.file)
+	if err == nil && seen == l.stamp {
+		return
+	}
+	l.stamp = seen
+	before := l.text
+	var api *API
+	if err == nil {
+		api, err = l.read()
+	}
+	switch {
+	case err != nil && (l.fault == nil || l.fault.Error() != err.Error()):
+		l.log.Warn("the document cannot be served; the one before it still is", "file", l.file, "reason", err)
+	case err == nil && !(bytes.Equal(before, l.text) && l.fault == nil):
+		l.current.Store(api)
+		l.log.Info("the document has changed and is served", "file", l.file, "operations", api.Operations())
+		for _, fault := range api.Faults() {
+			l.log.Warn("an operation of the document is not served", "file", l.file, "reason", fault.String())
+		}
+	}
+	l.fault = err
+}
+
+// File is the name of the document's file.
+func (l *Live) File() string { return l.file }
+
+// Omission is why the newest version of the document is not served; nil when it is.
+func (l *Live) Fault() error {
+	l.Current()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.fault
+}

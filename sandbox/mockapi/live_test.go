@@ -1,0 +1,83 @@
+package mockapi_test
+
+import (
+	"bytes"
+	"log/slog"
+	"net/http"
+	"os"
+	"strings"
+	"sync"
+	"time"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+
+	"github.com/rin-network/rin/sandbox"
+)
+
+// clock is a time that a test moves.
+type clock struct {
+	mu  sync.Mutex
+	now time.Time
+}
+
+func (c *clock) Now() time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.now
+}
+
+func (c *clock) move(d time.Duration) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.now = c.now.Add(d)
+}
+
+const first = `openapi: 3.0.3
+info: {title: First, version: "1"}
+paths:
+  /one:
+    get: {responses: {'200': {description: ok, content: {application/json: {schema: {type: object, required: [id], properties: {id: {type: string}}}}}}}}
+`
+
+var _ = Describe("a document that changes", func() {
+	It("is served when it is good, and told and left aside when it is not", func() {
+		var log bytes.Buffer
+		file, time_ := describedWritten(first), &clock{now: time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)}
+		n := serveNode(sandbox.Config{Loopback: true, Clock: time_.Now, Logger: slog.New(slog.NewTextHandler(&log, nil)), API: sandbox.APIConfig{File: file}})
+		write := func(text string) {
+			GinkgoHelper()
+			Expect(os.WriteFile(file, []byte(text), 0o600)).To(Succeed())
+		}
+		before := n.get("/one")
+		Expect(before.status).To(Equal(http.StatusOK))
+
+		write(first + "  /two:\n    get: {responses: {'204': {description: ok}}}\n")
+		Expect(n.get("/two").status).To(Equal(http.StatusNotFound), "it is looked at once a second")
+		time_.move(time.Second)
+		Expect(n.get("/two").status).To(Equal(http.StatusNoContent))
+		Expect(n.get("/one").body).To(Equal(before.body), "what did not change answers as before")
+		Expect(n.get("/api-docs").body).To(ContainSubstring("/two"))
+
+		write(first + "  /three: [\n")
+		time_.move(time.Second)
+		Expect(n.get("/two").status).To(Equal(http.StatusNoContent))
+		Expect(log.String()).To(SatisfyAll(ContainSubstring("level=WARN"), ContainSubstring("line 6")))
+		Expect(n.API("").Fault).To(ContainSubstring("line 6"))
+		told := log.Len()
+		time_.move(time.Second)
+		Expect(n.get("/two").status).To(Equal(http.StatusNoContent))
+		Expect(log.Len()).To(Equal(told), "the same fault is told once")
+
+		Expect(os.Remove(file)).To(Succeed())
+		time_.move(time.Second)
+		Expect(n.get("/two").status).To(Equal(http.StatusNoContent))
+		Expect(n.API("").Fault).To(ContainSubstring("no such file"))
+
+		write(strings.ReplaceAll(first, "/one", "/four"))
+		time_.move(-time.Hour) // a clock that was moved back hinders nothing
+		Expect(n.get("/four").status).To(Equal(http.StatusOK))
+		Expect(n.get("/two").status).To(Equal(http.StatusNotFound))
+		Expect(n.API("").Fault).To(BeEmpty())
+	})
+})

@@ -1,0 +1,417 @@
+package mockapi
+
+import (
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Operation is one method of one path.
+type Operation struct {
+	// Method is in capitals; Path is a template as the document writes it, below the path of its server.
+	Method, Path string
+	// Server is the path of the server's URL, without a slash at its end.
+	Server string
+	// ID is the operationId; Pointer is where the operation is in the document.
+	ID, Pointer string
+	// Open tells that a security requirement of nothing is among those of the operation; Declared that it, or the document, has any.
+	Open, Declared bool
+	Parameters     []Parameter
+	// Body is what the request carries; nil for nothing.
+	Body *Body
+	// Responses are in the order of their status: numbers, ranges, default.
+	Responses []Response
+	// Fault says why the operation cannot be served; nil when it can.
+	Fault *Fault
+}
+
+// Parameter is a parameter of an operation.
+type Parameter struct {
+	// Name is the name; In is path, query, header or cookie.
+	Name, In string
+	// Style is a style of OAS 3.0.3 §4.7.12.2; empty when Media is set.
+	Style             string
+	Explode, Required bool
+	// Media is the media type of a parameter that is a text of that type.
+	Media string
+	// Schema is the pointer of its schema; empty for none.
+	Schema string
+	// Pointer is where the parameter is.
+	Pointer string
+}
+
+// Body is a request body.
+type Body struct {
+	Required bool
+	Content  []Media
+}
+
+// Media is a media type with its schema.
+type Media struct {
+	// Type may be a range, as in "text/*".
+	Type string
+	// Schema is the pointer of the schema; empty for none.
+	Schema string
+}
+
+// Response is one of an operation.
+type Response struct {
+	// Status is a number, a range as in "2XX", or "default".
+	Status  string
+	Content []Media
+	Headers []Header
+	Pointer string
+}
+
+// Header is a header of a response.
+type Header struct {
+	Name             string
+	Explode, Require bool
+	// Media is the media type of a header that is a text of that type.
+	Media string
+	// Schema is the pointer of its schema; empty for none.
+	Schema string
+}
+
+// methods are those that a path item can have, in their order.
+func methods() []string {
+	return []string{http.MethodGet, http.MethodPut, http.MethodPost, http.MethodDelete, http.MethodOptions, http.MethodHead, http.MethodPatch, http.MethodTrace}
+}
+
+// collect reads the operations of the paths.
+func (d *Document) collect() *Fault {
+	paths, ok := d.Tree()["paths"].(map[string]any)
+	if !ok {
+		return &Fault{Pointer: "/paths", Reason: "expected an object with a member for each path, got " + typeName(d.Tree()["paths"])}
+	}
+	for _, path := range sortedKeys(paths) {
+		if strings.HasPrefix(path, "x-") {
+			continue
+		}
+		if !strings.HasPrefix(path, "/") {
+			d.Faults = append(d.Faults, d.Fault(Child("/paths", path), "a path begins with a slash"))
+			continue
+		}
+		if fault := d.collectPath(path); fault != nil {
+			return fault
+		}
+	}
+	if len(d.Operations) == 0 {
+		return &Fault{Pointer: "/paths", Reason: "it has no operation"}
+	}
+	return nil
+}
+
+func (d *Document) collectPath(path string) *Fault {
+	item, at, fault := d.Resolve(Child("/paths", path))
+	if fault != nil {
+		d.Faults = append(d.Faults, fault)
+		return nil
+	}
+	for _, method := range methods() {
+		name := strings.ToLower(method)
+		if _, there := item[name]; !there {
+			continue
+		}
+		if len(d.Operations) == MaxOperations {
+			return &Fault{Pointer: "/paths", Reason: fmt.Sprintf("it has more than %d operations", MaxOperations)}
+		}
+		o := Operation{Method: method, Path: path, Pointer: Child(at, name)}
+		r := operationReader{document: d}
+		r.operation(&o, item, at)
+		o.Fault = r.fault
+		d.Operations = append(d.Operations, o)
+	}
+	return nil
+}
+
+// Success is the response that the operation gives when all is well: the lowest 2xx, else 2XX, else default, else the lowest final one.
+func (o Operation) Success() (Response, bool) {
+	for _, good := range []func(string) bool{
+		func(s string) bool { return len(s) == 3 && s[0] == '2' && s != "2XX" },
+		func(s string) bool { return s == "2XX" },
+		func(s string) bool { return s == "default" },
+		func(s string) bool { return s[0] != '1' }, // which would be followed by another one
+	} {
+		if i := slices.IndexFunc(o.Responses, func(r Response) bool { return good(r.Status) }); i >= 0 {
+			return o.Responses[i], true
+		}
+	}
+	return Response{}, false
+}
+
+// operationReader reads one operation, and keeps the first fault.
+type operationReader struct {
+	document *Document
+	fault    *Fault
+}
+
+func (r *operationReader) fail(pointer, format string, values ...any) {
+	if r.fault == nil {
+		r.fault = r.document.Fault(pointer, format, values...)
+	}
+}
+
+// object is the object at a pointer, references followed; nil after a fault.
+func (r *operationReader) object(pointer string) (map[string]any, string) {
+	object, at, fault := r.document.Resolve(pointer)
+	if fault != nil {
+		if r.fault == nil {
+			r.fault = fault
+		}
+		return nil, at
+	}
+	return object, at
+}
+
+func (r *operationReader) operation(o *Operation, item map[string]any, itemAt string) {
+	operation, at := r.object(o.Pointer)
+	if operation == nil {
+		return
+	}
+	o.ID, _ = operation["operationId"].(string)
+	r.security(o, operation)
+	o.Server = serverPath(operation, item, r.document.Tree())
+	r.parameters(o, Child(itemAt, "parameters"), item["parameters"])
+	r.parameters(o, Child(at, "parameters"), operation["parameters"])
+	if operation["requestBody"] != nil {
+		o.Body = r.body(Child(at, "requestBody"))
+	}
+	r.responses(o, Child(at, "responses"), operation["responses"])
+}
+
+func (r *operationReader) security(o *Operation, operation map[string]any) {
+	requirements, declared := operation["security"].([]any)
+	if !declared {
+		requirements, declared = r.document.Tree()["security"].([]any)
+	}
+	o.Declared = declared
+	o.Open = declared && len(requirements) == 0 || slices.ContainsFunc(requirements, func(one any) bool {
+		names, ok := one.(map[string]any)
+		return ok && len(names) == 0
+	})
+}
+
+func (r *operationReader) body(pointer string) *Body {
+	body, at := r.object(pointer)
+	required, _ := body["required"].(bool)
+	return &Body{Required: required, Content: r.content(Child(at, "content"), body["content"])}
+}
+
+// content reads media types in the order of preference: JSON first, then by name.
+func (r *operationReader) content(pointer string, value any) []Media {
+	content, ok := value.(map[string]any)
+	if !ok {
+		if value != nil {
+			r.fail(pointer, "expected an object with a member for each media type, got %s", typeName(value))
+		}
+		return nil
+	}
+	var all []Media
+	for _, name := range sortedKeys(content) {
+		media, at := r.object(Child(pointer, name))
+		m := Media{Type: strings.ToLower(name)}
+		if media["schema"] != nil {
+			m.Schema = Child(at, "schema")
+		}
+		all = append(all, m)
+	}
+	slices.SortStableFunc(all, func(a, b Media) int { return mediaPreference(a.Type) - mediaPreference(b.Type) })
+	return all
+}
+
+// mediaPreference orders media types by how well their content can be made.
+func mediaPreference(mediaType string) int {
+	essence, _, _ := strings.Cut(mediaType, ";")
+	switch essence = strings.TrimSpace(essence); {
+	case essence == "application/json":
+		return 0
+	case strings.HasSuffix(essence, "+json") && essence != "application/problem+json":
+		return 1
+	case strings.HasSuffix(essence, "json"), essence == "*/*", essence == "application/*":
+		return 2
+	case essence == "text/plain":
+		return 3
+	case strings.HasPrefix(essence, "text/"):
+		return 4
+	}
+	return 5
+}
+
+// parameters adds those of a list; one of the operation takes the place of one of the path item with the same name and place.
+func (r *operationReader) parameters(o *Operation, pointer string, value any) {
+	all, ok := value.([]any)
+	if !ok {
+		if value != nil {
+			r.fail(pointer, "expected an array of parameters, got %s", typeName(value))
+		}
+		return
+	}
+	if len(all) > maxParameters {
+		r.fail(pointer, "it has %d parameters; at most %d are read", len(all), maxParameters)
+		return
+	}
+	for i := range all {
+		p, ok := r.parameter(pointer + "/" + itoa(i))
+		if !ok {
+			continue
+		}
+		replaced := false
+		for j, other := range o.Parameters {
+			if other.Name == p.Name && other.In == p.In {
+				o.Parameters[j], replaced = p, true
+			}
+		}
+		if !replaced {
+			o.Parameters = append(o.Parameters, p)
+		}
+	}
+}
+
+// parameter reads one; ok is false for one that is to be ignored.
+func (r *operationReader) parameter(pointer string) (p Parameter, ok bool) {
+	object, at := r.object(pointer)
+	if object == nil {
+		return p, false
+	}
+	p.Pointer = at
+	p.Name, _ = object["name"].(string)
+	p.In, _ = object["in"].(string)
+	p.Style, _ = object["style"].(string)
+	p.Required, _ = object["required"].(bool)
+	if p.Name == "" {
+		r.fail(at, "the parameter has no name")
+	}
+	switch p.In {
+	case "path", "query", "header", "cookie":
+	default:
+		r.fail(Child(at, "in"), "expected path, query, header or cookie, got %q", clip(p.In))
+	}
+	if p.In == "header" && isIgnoredHeader(p.Name) {
+		return p, false
+	}
+	r.shape(&p, object, at)
+	return p, true
+}
+
+// isIgnoredHeader are headers that OpenAPI describes elsewhere (OAS 3.0.3 §4.7.12.1).
+func isIgnoredHeader(name string) bool {
+	switch strings.ToLower(name) {
+	case "accept", "content-type", "authorization":
+		return true
+	}
+	return false
+}
+
+// shape reads how a value is written.
+func (r *operationReader) shape(p *Parameter, object map[string]any, at string) {
+	if content, ok := object["content"].(map[string]any); ok && len(content) > 0 {
+		media := r.content(Child(at, "content"), content)[0]
+		p.Media, p.Schema, p.Style = media.Type, media.Schema, ""
+		return
+	}
+	if object["schema"] != nil {
+		p.Schema = Child(at, "schema")
+	}
+	if p.Style == "" {
+		p.Style = map[string]string{"path": "simple", "header": "simple", "query": "form", "cookie": "form"}[p.In]
+	}
+	p.Explode = p.Style == "form"
+	if explode, ok := object["explode"].(bool); ok {
+		p.Explode = explode
+	}
+	allowed := map[string][]string{
+		"path": {"simple", "label", "matrix"}, "header": {"simple"}, "cookie": {"form"},
+		"query": {"form", "spaceDelimited", "pipeDelimited", "deepObject"},
+	}[p.In]
+	for _, style := range allowed {
+		if style == p.Style {
+			return
+		}
+	}
+	r.fail(Child(at, "style"), "a parameter in the %s has one of the styles %s, got %q", p.In, strings.Join(allowed, ", "), clip(p.Style))
+}
+
+func itoa(i int) string { return strconv.Itoa(i) }
+
+func (r *operationReader) responses(o *Operation, pointer string, value any) {
+	responses, ok := value.(map[string]any)
+	if !ok {
+		r.fail(pointer, "expected an object with a member for each status, got %s", typeName(value))
+		return
+	}
+	for _, status := range sortedKeys(responses) {
+		if strings.HasPrefix(status, "x-") {
+			continue
+		}
+		known := canonicalStatus(status)
+		if known == "" {
+			r.fail(Child(pointer, status), "expected a status from 100 to 599, a range as in 2XX, or default")
+			continue
+		}
+		object, at := r.object(Child(pointer, status))
+		o.Responses = append(o.Responses, Response{
+			Status: known, Pointer: at, Content: r.content(Child(at, "content"), object["content"]),
+			Headers: r.headers(Child(at, "headers"), object["headers"]),
+		})
+	}
+	if len(o.Responses) == 0 {
+		r.fail(pointer, "the operation describes no response")
+	}
+	slices.SortStableFunc(o.Responses, func(a, b Response) int { return strings.Compare(a.Status, b.Status) })
+}
+
+// canonicalStatus writes a status as this package does; empty for what is none.
+func canonicalStatus(status string) string {
+	if status == "default" {
+		return status
+	}
+	upper := strings.ToUpper(status)
+	if len(upper) != 3 || upper[0] < '1' || upper[0] > '5' {
+		return ""
+	}
+	if n, err := strconv.Atoi(upper); (err != nil || n < 100) && upper[1:] != "XX" {
+		return ""
+	}
+	return upper
+}
+
+func (r *operationReader) headers(pointer string, value any) []Header {
+	headers, _ := value.(map[string]any)
+	var all []Header
+	for _, name := range sortedKeys(headers) {
+		object, at := r.object(Child(pointer, name))
+		p := Parameter{In: "header"}
+		r.shape(&p, object, at)
+		required, _ := object["required"].(bool)
+		all = append(all, Header{Name: name, Explode: p.Explode, Require: required, Media: p.Media, Schema: p.Schema})
+	}
+	return all
+}
+
+// serverPath is the path of the first server of the first holder that has any, without a slash at its end; variables have their defaults.
+// Holders are an operation, its path item, and the document.
+func serverPath(holders ...map[string]any) string {
+	for _, holder := range holders {
+		servers, _ := holder["servers"].([]any)
+		if len(servers) == 0 {
+			continue
+		}
+		server, _ := servers[0].(map[string]any)
+		address, _ := server["url"].(string)
+		variables, _ := server["variables"].(map[string]any)
+		for _, name := range sortedKeys(variables) {
+			variable, _ := variables[name].(map[string]any)
+			value, _ := variable["default"].(string)
+			address = strings.ReplaceAll(address, "{"+name+"}", value)
+		}
+		if u, err := url.Parse(address); err == nil && strings.Trim(u.Path, "/") != "" {
+			return "/" + strings.Trim(u.Path, "/")
+		}
+		return ""
+	}
+	return ""
+}

@@ -1,0 +1,344 @@
+package mockapi
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+)
+
+// parameterDecoder is a parameter with the kind of its values.
+type parameterDecoder struct {
+	Parameter
+	Kind *valueType
+}
+
+// rawParameters is where the parameters of a request are.
+type rawParameters struct {
+	// Path has the values of the path's parameters, still escaped.
+	Path map[string]string
+	// splitQuery is in the order of the request.
+	Query  []queryPair
+	Header http.Header
+	// Cookies are those of the request.
+	Cookies []*http.Cookie
+}
+
+// queryPair is a parameter of the query: the name without escapes, the value still with them.
+type queryPair struct{ Name, Value string }
+
+// maxPairs bounds the parameters of a query.
+const maxPairs = 1000
+
+// splitQuery takes a raw query apart.
+func splitQuery(raw string) ([]queryPair, error) {
+	var pairs []queryPair
+	for part := range strings.SplitSeq(raw, "&") {
+		if part == "" {
+			continue
+		}
+		if len(pairs) == maxPairs {
+			return nil, fmt.Errorf("the query has more than %d parameters", maxPairs)
+		}
+		name, value, _ := strings.Cut(part, "=")
+		plain, err := url.QueryUnescape(name)
+		if err == nil {
+			_, err = url.QueryUnescape(value)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("the query of the URL cannot be decoded: percent-encode reserved characters (%% as %%25)")
+		}
+		pairs = append(pairs, queryPair{plain, value})
+	}
+	return pairs, nil
+}
+
+// Decode reads the value of a parameter; given is false when the request does not have it.
+func (p parameterDecoder) Decode(raw rawParameters) (value any, given bool, err error) {
+	switch p.In {
+	case "path":
+		text, ok := raw.Path[p.Name]
+		if !ok {
+			return nil, false, nil
+		}
+		return p.path(text)
+	case "query":
+		return p.query(raw.Query)
+	case "header":
+		texts := raw.Header.Values(p.Name)
+		if len(texts) == 0 {
+			return nil, false, nil
+		}
+		return p.simple(strings.Join(texts, ","), noEscapes)
+	}
+	return p.cookie(raw.Cookies)
+}
+
+func malformed(expected string) error { return fmt.Errorf("expected %s", expected) }
+
+// media reads a text of a media type.
+func (p parameterDecoder) media(text string, unescape func(string) (string, error)) (any, bool, error) {
+	plain, err := unescape(text)
+	if err != nil {
+		return nil, true, malformed("percent-encoded text")
+	}
+	if !strings.Contains(p.Media, "json") {
+		return plain, true, nil
+	}
+	decoder := json.NewDecoder(strings.NewReader(plain))
+	decoder.UseNumber()
+	var value any
+	if err := decoder.Decode(&value); err != nil || decoder.More() {
+		return nil, true, malformed("JSON, percent-encoded")
+	}
+	return value, true, nil
+}
+
+// simple reads "a,b", "r,100,g,200" and "r=100,g=200" (RFC 6570 simple expansion).
+func (p parameterDecoder) simple(text string, unescape func(string) (string, error)) (any, bool, error) {
+	if p.Media != "" {
+		return p.media(text, unescape)
+	}
+	texts, ok := []string{text}, true
+	if p.Kind.list() || p.Kind.object() {
+		texts = strings.Split(text, ",")
+	}
+	if texts, ok = unescapeAll(texts, unescape); !ok {
+		return nil, true, malformed("percent-encoded text")
+	}
+	for i := range texts {
+		if p.In == "header" {
+			texts[i] = strings.Trim(texts[i], " \t")
+		}
+	}
+	return p.assemble(texts)
+}
+
+// assemble makes the value of texts that were taken apart.
+func (p parameterDecoder) assemble(texts []string) (any, bool, error) {
+	switch {
+	case p.Kind.list():
+		if slices.Equal(texts, []string{""}) {
+			texts = nil
+		}
+		return p.Kind.items(texts), true, nil
+	case p.Kind.object() && p.Explode:
+		object, ok := p.Kind.assigned(texts)
+		if !ok {
+			return nil, true, malformed("an object, written name=value,name=value")
+		}
+		return object, true, nil
+	case p.Kind.object():
+		object, ok := p.Kind.pairs(texts)
+		if !ok {
+			return nil, true, malformed("an object, written name,value,name,value")
+		}
+		return object, true, nil
+	}
+	return p.Kind.read(texts[0]), true, nil
+}
+
+func (p parameterDecoder) cookie(cookies []*http.Cookie) (any, bool, error) {
+	for _, c := range cookies {
+		if c.Name == p.Name {
+			return p.simple(c.Value, pathUnescape)
+		}
+	}
+	return nil, false, nil
+}
+
+// path reads the styles of the path: simple "5", label ".5", matrix ";id=5".
+func (p parameterDecoder) path(text string) (any, bool, error) {
+	switch p.Style {
+	case "label":
+		rest, ok := strings.CutPrefix(text, ".")
+		if !ok {
+			return nil, true, malformed("a dot before the value, ." + text)
+		}
+		if p.Explode {
+			return p.split(rest, ".")
+		}
+		return p.split(rest, ",")
+	case "matrix":
+		return p.matrix(text)
+	}
+	return p.simple(text, pathUnescape)
+}
+
+// split takes a text apart at a separator, when it is a list or an object.
+func (p parameterDecoder) split(text, separator string) (any, bool, error) {
+	texts := []string{text}
+	if p.Kind.list() || p.Kind.object() {
+		texts = strings.Split(text, separator)
+	}
+	texts, ok := unescapeAll(texts, pathUnescape)
+	if !ok {
+		return nil, true, malformed("percent-encoded text")
+	}
+	return p.assemble(texts)
+}
+
+// matrix reads ";id=5", ";id=3,4", ";id=3;id=4", and objects as ";id=r,100" or ";r=100".
+func (p parameterDecoder) matrix(text string) (any, bool, error) {
+	rest, ok := strings.CutPrefix(text, ";")
+	if !ok {
+		return nil, true, malformed(";" + p.Name + "= before the value")
+	}
+	if p.Explode && p.Kind.object() {
+		return p.split(rest, ";")
+	}
+	parts := strings.Split(rest, ";")
+	var texts []string
+	for _, part := range parts {
+		name, value, _ := strings.Cut(part, "=")
+		if name != p.Name {
+			return nil, true, malformed(";" + p.Name + "= before the value")
+		}
+		texts = append(texts, value)
+	}
+	if p.Explode && p.Kind.list() {
+		plain, ok := unescapeAll(texts, pathUnescape)
+		if !ok {
+			return nil, true, malformed("percent-encoded text")
+		}
+		return p.Kind.items(plain), true, nil
+	}
+	if len(texts) > 1 {
+		return nil, true, malformed("one value, ;" + p.Name + "=")
+	}
+	return p.split(texts[0], ",")
+}
+
+// query reads the styles of the query. An empty value counts as absent where nothing is required, as nodes of the network have it.
+func (p parameterDecoder) query(pairs []queryPair) (any, bool, error) {
+	switch {
+	case p.Style == "deepObject":
+		return p.deep(pairs)
+	case p.Style == "form" && p.Explode && p.Kind.object():
+		return p.members(pairs)
+	}
+	var texts []string
+	for _, pair := range pairs {
+		if pair.Name == p.Name {
+			texts = append(texts, pair.Value)
+		}
+	}
+	switch {
+	case len(texts) == 0:
+		return nil, false, nil
+	case len(texts) == 1 && texts[0] == "" && !p.Required:
+		return nil, false, nil
+	case len(texts) > 1 && !(p.Explode && p.Kind.list()):
+		return nil, true, malformed("it once, it is given more than once")
+	case p.Media != "":
+		return p.media(texts[0], queryUnescape)
+	case !p.Kind.list() && !p.Kind.object():
+	case p.Explode && len(texts) > 1:
+	case p.Explode && p.Style == "form":
+		// One value of an exploded list is a list of one, commas included.
+	default:
+		texts = p.delimited(texts[0])
+	}
+	texts, ok := unescapeAll(texts, queryUnescape)
+	if !ok {
+		return nil, true, malformed("percent-encoded text")
+	}
+	return p.assemble(texts)
+}
+
+// delimited takes a raw value apart before its escapes are removed: an escaped delimiter belongs to an item, but for blanks and pipes,
+// which no URL holds as they are.
+func (p parameterDecoder) delimited(text string) []string {
+	switch p.Style {
+	case "spaceDelimited":
+		return strings.Split(strings.NewReplacer("+", "%20", " ", "%20").Replace(text), "%20")
+	case "pipeDelimited":
+		return strings.Split(strings.NewReplacer("%7C", "|", "%7c", "|").Replace(text), "|")
+	}
+	return strings.Split(text, ",")
+}
+
+// deep reads "filter[name]=value", also of members within members.
+func (p parameterDecoder) deep(pairs []queryPair) (any, bool, error) {
+	object, given := map[string]any{}, false
+	for _, pair := range pairs {
+		rest, ok := strings.CutPrefix(pair.Name, p.Name+"[")
+		if !ok {
+			continue
+		}
+		rest, closed := strings.CutSuffix(rest, "]")
+		if !closed {
+			return nil, true, malformed("an object, written " + p.Name + "[name]=value")
+		}
+		given = true
+		plain, err := queryUnescape(pair.Value)
+		if err != nil {
+			return nil, true, malformed("percent-encoded text")
+		}
+		if !p.Kind.put(object, strings.Split(rest, "]["), plain) {
+			return nil, true, malformed("an object, written " + p.Name + "[name]=value, each name once")
+		}
+	}
+	if !given {
+		return nil, false, nil
+	}
+	return object, true, nil
+}
+
+// put places a text at the end of a way of names; a member that is an array may come several times.
+func (k *valueType) put(object map[string]any, way []string, text string) bool {
+	if len(way) > maxNesting {
+		return false
+	}
+	var member *valueType
+	if k != nil {
+		member = k.Members[way[0]]
+	}
+	old, there := object[way[0]]
+	if len(way) > 1 && !(len(way) == 2 && way[1] == "" && member.list()) {
+		inner, ok := old.(map[string]any)
+		if there && !ok {
+			return false
+		}
+		if !there {
+			inner = map[string]any{}
+			object[way[0]] = inner
+		}
+		return member.put(inner, way[1:], text)
+	}
+	list, isList := old.([]any)
+	switch {
+	case there && isList:
+		object[way[0]] = append(list, member.Item.read(text))
+	case there:
+		return false
+	default:
+		object[way[0]] = member.value(text)
+	}
+	return true
+}
+
+// members reads an exploded object of the form style: each of its members is a parameter of its own.
+func (p parameterDecoder) members(pairs []queryPair) (any, bool, error) {
+	object, given := map[string]any{}, false
+	for _, pair := range pairs {
+		member, known := p.Kind.Members[pair.Name]
+		if !known {
+			continue
+		}
+		plain, err := queryUnescape(pair.Value)
+		if err != nil {
+			return nil, true, malformed("percent-encoded text")
+		}
+		given = true
+		if !(&valueType{Members: map[string]*valueType{pair.Name: member}}).put(object, []string{pair.Name}, plain) {
+			return nil, true, malformed("each member once")
+		}
+	}
+	if !given {
+		return nil, false, nil
+	}
+	return object, true, nil
+}

@@ -1,0 +1,175 @@
+package mockapi
+
+import (
+	"cmp"
+	"fmt"
+	"net/url"
+	"slices"
+	"strings"
+)
+
+// PathTable finds templates. The zero value has none. It is safe for concurrent use once it is filled.
+type PathTable[T any] struct {
+	bySize map[int][]pathRow[T] // by number of segments
+}
+
+type pathRow[T any] struct {
+	pathTemplate
+	value T
+}
+
+// Add puts a template with what belongs to it into the table; it is refused when it matches the same paths as another one.
+func (t *PathTable[T]) Add(text string, value T) error {
+	parsed, err := parseTemplate(text)
+	if err != nil {
+		return err
+	}
+	if t.bySize == nil {
+		t.bySize = map[int][]pathRow[T]{}
+	}
+	size := len(parsed.segments)
+	at, _ := slices.BinarySearchFunc(t.bySize[size], parsed, func(r pathRow[T], p pathTemplate) int { return compareTemplates(r.pathTemplate, p) })
+	for _, other := range t.bySize[size] {
+		if other.same(parsed) {
+			return fmt.Errorf("%q matches the same requests as %q, which comes first", text, other.text)
+		}
+	}
+	t.bySize[size] = slices.Insert(t.bySize[size], at, pathRow[T]{parsed, value})
+	return nil
+}
+
+// Find gives what belongs to the template of an escaped path, and the values of its parameters, still escaped.
+func (t *PathTable[T]) Find(path string) (value T, values map[string]string, ok bool) {
+	segments := strings.Split(trimSlashes(path), "/")
+	for _, r := range t.bySize[len(segments)] {
+		if values, ok := r.match(segments); ok {
+			return r.value, values, true
+		}
+	}
+	return value, nil, false
+}
+
+// PathParameters names the parameters of a template; nil for what is none.
+func PathParameters(text string) []string {
+	parsed, err := parseTemplate(text)
+	if err != nil {
+		return nil
+	}
+	return parsed.parameters()
+}
+
+// pathTemplate is a path with parameters, cut at its slashes.
+type pathTemplate struct {
+	text     string
+	segments []pathSegment
+}
+
+// pathSegment is text and parameters in turns: "report-{year}.{format}" has the texts "report-", "." and "" around its two parameters.
+type pathSegment struct {
+	texts      []string
+	parameters []string
+}
+
+// parseTemplate reads a template; a parameter stands within one segment.
+func parseTemplate(text string) (pathTemplate, error) {
+	t := pathTemplate{text: text}
+	for part := range strings.SplitSeq(trimSlashes(text), "/") {
+		s := pathSegment{}
+		rest := part
+		for {
+			before, behind, found := strings.Cut(rest, "{")
+			s.texts = append(s.texts, before)
+			if !found {
+				break
+			}
+			name, next, closed := strings.Cut(behind, "}")
+			if !closed || name == "" {
+				return t, fmt.Errorf("%q is no path template: a parameter is written {name}, within one segment", text)
+			}
+			if slices.Contains(t.parameters(), name) || slices.Contains(s.parameters, name) {
+				return t, fmt.Errorf("%q has the parameter %s twice", text, name)
+			}
+			s.parameters = append(s.parameters, name)
+			rest = next
+		}
+		t.segments = append(t.segments, s)
+	}
+	return t, nil
+}
+
+// trimSlashes is a path without its outer slashes: both forms of a path are served (NET G18: both occur).
+func trimSlashes(path string) string {
+	return strings.TrimSuffix(strings.TrimPrefix(path, "/"), "/")
+}
+
+// parameters names those of the template in their order.
+func (t pathTemplate) parameters() []string {
+	var names []string
+	for _, s := range t.segments {
+		names = append(names, s.parameters...)
+	}
+	return names
+}
+
+// match gives the values of the parameters, still escaped, when the segments of a path are of the template.
+func (t pathTemplate) match(path []string) (values map[string]string, ok bool) {
+	for i, s := range t.segments {
+		if len(s.parameters) == 0 {
+			plain, err := url.PathUnescape(path[i])
+			if err != nil || plain != s.texts[0] {
+				return nil, false
+			}
+			continue
+		}
+		if values == nil {
+			values = make(map[string]string, len(s.parameters))
+		}
+		if !s.match(path[i], values) {
+			return nil, false
+		}
+	}
+	return values, true
+}
+
+// match takes a segment apart. A parameter ends where the text behind it occurs first, and is never empty.
+func (s pathSegment) match(text string, values map[string]string) bool {
+	rest, ok := strings.CutPrefix(text, s.texts[0])
+	if !ok {
+		return false
+	}
+	last := len(s.parameters) - 1
+	for i, name := range s.parameters {
+		behind := s.texts[i+1]
+		if i == last {
+			value, ok := strings.CutSuffix(rest, behind)
+			values[name] = value
+			return ok && value != ""
+		}
+		at := -1
+		if len(rest) > 1 {
+			at = strings.Index(rest[1:], behind)
+		}
+		if at < 0 {
+			return false
+		}
+		values[name], rest = rest[:at+1], rest[at+1+len(behind):]
+	}
+	return true
+}
+
+// same tells whether two templates match the same paths: only the names of their parameters differ.
+func (t pathTemplate) same(other pathTemplate) bool {
+	return slices.EqualFunc(t.segments, other.segments, func(a, b pathSegment) bool { return slices.Equal(a.texts, b.texts) })
+}
+
+// compareTemplates orders templates: the more that is written out, the earlier.
+func compareTemplates(a, b pathTemplate) int {
+	return cmp.Or(
+		slices.CompareFunc(a.segments, b.segments, func(x, y pathSegment) int {
+			return cmp.Or(cmp.Compare(min(len(x.parameters), 1), min(len(y.parameters), 1)), cmp.Compare(y.length(), x.length()))
+		}),
+		cmp.Compare(a.text, b.text))
+}
+
+// length is how much of a segment is written out.
+func (s pathSegment) length() int { return len(strings.Join(s.texts, "")) }

@@ -1,0 +1,336 @@
+package mockapi
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// noItemError tells that nothing is left of a list that may not be empty.
+type noItemError struct{}
+
+func (*noItemError) Error() string {
+	return "no item has what the filters ask for, and the document allows no empty answer here"
+}
+
+// listed makes the content of a list.
+func (a *API) listed(l *list, q request) (value any, total int, err error) {
+	all, err := a.recordsAt(l, q.path)
+	if err != nil {
+		return nil, -1, err
+	}
+	chosen := all.items
+	if l.filtering(q.values) {
+		chosen = slices.DeleteFunc(slices.Clone(chosen), func(r record) bool { return !l.keep(r, q.values) })
+	}
+	total = len(chosen)
+	if l.shape == inSingle && a.options.Lists == ListsAsDeclared {
+		if total == 0 {
+			return nil, 0, &noItemError{}
+		}
+		return json.RawMessage(chosen[0].encoded), total, nil
+	}
+	from, to, size := l.paging.cut(q.values, total)
+	window := window{items: chosen[from:to], from: from, to: to, total: total, size: size, first: l.paging.first}
+	if l.shape == inEnvelope {
+		value, err := a.envelope(l, q, window)
+		return value, total, err
+	}
+	if l.shape == inArray && !a.plainArray(l.schema) {
+		if violations, err := a.responses.Check(l.schema, window.values()); err != nil || len(violations) > 0 {
+			if l.filtering(q.values) || len(window.items) < total {
+				return nil, total, errors.Join(err, &noItemError{})
+			}
+			value, err := a.samples.Value(l.schema, q.drawn())
+			return value, total, err
+		}
+	}
+	return window.array(), total, nil
+}
+
+// plainArray tells whether an array of items fits its schema because each of the items does.
+func (a *API) plainArray(pointer string) bool {
+	schema, _ := a.schema(pointer)
+	for name := range schema {
+		switch name {
+		case "type", "items", "maxItems", "description", "title", "example", "examples", "default", "nullable", "deprecated", "xml", "externalDocs", "$comment":
+		default:
+			return false
+		}
+	}
+	return true
+}
+
+// window is a part of a list.
+type window struct {
+	items []record
+	// from and to are where it is among the total; size is that of the pages, 0 for none.
+	from, to, total, size, first int
+}
+
+func (w window) values() []any {
+	all := make([]any, len(w.items))
+	for i, r := range w.items {
+		all[i] = r.value
+	}
+	return all
+}
+
+// array joins what was encoded before.
+func (w window) array() json.RawMessage {
+	var b bytes.Buffer
+	b.WriteByte('[')
+	for i, r := range w.items {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		b.Write(r.encoded)
+	}
+	b.WriteByte(']')
+	return b.Bytes()
+}
+
+// envelope puts items into the object around them, with numbers that agree with them.
+func (a *API) envelope(l *list, q request, w window) (any, error) {
+	base, err := a.samples.Value(l.schema, q.drawn())
+	if err != nil {
+		return nil, err
+	}
+	object, ok := base.(map[string]any)
+	if !ok {
+		return base, nil
+	}
+	object = maps.Clone(object)
+	for member := range object {
+		if endsPaging(member) {
+			without := maps.Clone(object)
+			delete(without, member)
+			if a.fits(l.schema, without) {
+				object = without
+			}
+		}
+	}
+	filled := a.put(object, l.schema, []string{l.member}, map[string]any{l.member: w.values()})
+	if plainItems, _ := filled[l.member].([]any); len(plainItems) != len(w.items) && (l.filtering(q.values) || w.size > 0) {
+		return nil, &noItemError{}
+	}
+	numbers := w.numbers(filled)
+	return a.put(filled, l.schema, slices.Sorted(maps.Keys(numbers)), numbers), nil
+}
+
+// endsPaging tells members that would lead a client on to pages that do not exist.
+func endsPaging(member string) bool {
+	name := canonical(member)
+	return slices.Contains([]string{"next", "nextpage", "nextcursor", "nextpagetoken", "nexttoken", "pagetoken", "nextlink", "nexturl", "cursor", "continuationtoken",
+		"prev", "previous", "previouspage", "links", "_links", "@odata.nextlink"}, name)
+}
+
+// numbers are the members of an envelope that count, as they are for this part of the list.
+func (w window) numbers(object map[string]any) map[string]any {
+	size := w.size
+	if size == 0 {
+		size = max(w.total, 1)
+	}
+	pages := (w.total + size - 1) / size
+	known := map[string]any{
+		"total": w.total, "totalcount": w.total, "totalitems": w.total, "totalelements": w.total, "totalresults": w.total, "totalhits": w.total,
+		"count": len(w.items), "numberofelements": len(w.items), "returned": len(w.items),
+		"limit": size, "size": size, "pagesize": size, "perpage": size, "itemsperpage": size,
+		"offset": w.from, "skip": w.from, "startindex": w.from,
+		"totalpages": pages, "pagecount": pages, "lastpage": pages,
+		"page": w.first + w.from/size, "pagenumber": w.first + w.from/size, "currentpage": w.first + w.from/size,
+		"hasmore": w.to < w.total, "hasnext": w.to < w.total, "last": w.to >= w.total, "first": w.from == 0, "empty": len(w.items) == 0,
+	}
+	numbers := map[string]any{}
+	for member := range object {
+		if value, ok := known[canonical(member)]; ok {
+			numbers[member] = value
+		}
+	}
+	return numbers
+}
+
+// records are the items of one list.
+type records struct {
+	items []record
+	byID  map[string]int
+	size  int
+}
+
+// record is one item.
+type record struct {
+	// key is what its values were drawn with.
+	key string
+	// id is empty for an item without one, to which nothing leads.
+	id      string
+	value   any
+	encoded []byte
+}
+
+// Size implements content.Sized.
+func (r *records) Size() int { return 3*r.size + 256 } // as values they take more room than as text
+
+// maxRecords bounds the bytes of the items of one list: it ends there.
+const maxRecords = 24 << 20
+
+// maxTries bounds how often an item is drawn anew because its id is taken.
+const maxTries = 20
+
+// recordsAt are the items of a list at a concrete path.
+func (a *API) recordsAt(l *list, path []string) (*records, error) {
+	at := concretePath(path)
+	return a.records.Get(l.operation.Pointer+" "+at, func() (*records, error) {
+		all := &records{byID: map[string]int{}}
+		for i := range a.count(l) {
+			record, ok, err := a.draw(l, at, i, path, all.byID)
+			if err != nil {
+				return nil, err
+			}
+			if !ok {
+				break // there are no more ids
+			}
+			if all.size += len(record.encoded); all.size > maxRecords {
+				break
+			}
+			if record.id != "" {
+				all.byID[record.id] = len(all.items)
+			}
+			all.items = append(all.items, record)
+		}
+		return all, nil
+	})
+}
+
+// count is how many items a list has: as many as asked for, within what its schema allows.
+func (a *API) count(l *list) int {
+	n := a.options.Items
+	array := l.schema
+	switch l.shape {
+	case inEnvelope:
+		array = a.members(l.schema)[l.member]
+	case inSingle:
+		return n
+	}
+	schema, _ := a.schema(array)
+	if text, ok := schema["maxItems"].(json.Number); ok {
+		if most, err := strconv.Atoi(text.String()); err == nil {
+			n = min(n, most)
+		}
+	}
+	return n
+}
+
+// draw makes item number i; ok is false when no id is left for it.
+func (a *API) draw(l *list, at string, i int, path []string, taken map[string]int) (record, bool, error) {
+	for try := range maxTries {
+		key := fmt.Sprintf("%s#%d", at, i)
+		if try > 0 {
+			key += "." + strconv.Itoa(try)
+		}
+		value, err := a.samples.Value(l.item, key)
+		if err != nil {
+			return record{}, false, err
+		}
+		value = a.place(l, value, path)
+		r := record{key: key}
+		if l.id != "" {
+			if value, r.id, err = a.withID(l, value, key); err != nil {
+				return record{}, false, err
+			}
+			if _, twice := taken[r.id]; twice || r.id != "" && !a.addressable(l, value, r.id) {
+				continue
+			}
+		}
+		r.value = value
+		r.encoded, err = json.Marshal(value)
+		return r, true, err
+	}
+	return record{}, false, nil
+}
+
+// withID gives an item without id one, where its schema lets it have one.
+func (a *API) withID(l *list, value any, key string) (any, string, error) {
+	object, ok := value.(map[string]any)
+	if !ok {
+		return value, "", nil
+	}
+	if id := plainText(object[l.id]); id != "" {
+		return value, id, nil
+	}
+	id, err := a.samples.Value(l.idSchema, key+"#id")
+	if err != nil {
+		return nil, "", err
+	}
+	object = a.put(object, l.item, []string{l.id}, map[string]any{l.id: id})
+	return object, plainText(object[l.id]), nil
+}
+
+// addressable tells whether the detail operation takes an id.
+func (a *API) addressable(l *list, value any, id string) bool {
+	if id == "." || id == ".." || len(id) > 500 {
+		return false
+	}
+	object, _ := value.(map[string]any)
+	if l.detail == nil {
+		return true
+	}
+	for _, p := range l.detail.parameters {
+		if p.In == "path" && p.Name == l.parameter && p.Schema != "" {
+			violations, err := a.requests.Check(p.Schema, object[l.id])
+			return err == nil && len(violations) == 0
+		}
+	}
+	return true
+}
+
+// place makes members of an item that are called as a parameter of its path agree with the path: /owners/{ownerId}/pets.
+func (a *API) place(l *list, value any, path []string) any {
+	object, ok := value.(map[string]any)
+	if !ok {
+		return value
+	}
+	for i, segment := range strings.Split(strings.Trim(l.operation.resource.path, "/"), "/") {
+		name, isParameter := strings.CutPrefix(strings.TrimSuffix(segment, "}"), "{")
+		if !isParameter || i >= len(path) {
+			continue
+		}
+		for member := range object {
+			if canonical(member) == canonical(name) && member != l.id {
+				object = a.put(object, l.item, []string{member}, map[string]any{member: typed(object[member], path[i])})
+				break
+			}
+		}
+	}
+	return object
+}
+
+// typed is a text as the type that a value has now.
+func typed(like any, text string) any {
+	if _, ok := like.(json.Number); ok && json.Valid([]byte(text)) {
+		return json.Number(text)
+	}
+	return text
+}
+
+// plainText is the text of a plain value; empty for what is none.
+func plainText(value any) string {
+	switch v := value.(type) {
+	case string:
+		return v
+	case json.Number:
+		return v.String()
+	case bool:
+		return strconv.FormatBool(v)
+	case float64, int, int64:
+		return fmt.Sprint(v)
+	}
+	return ""
+}
+
+// concretePath writes the segments of a path so that different ones never look alike.
+func concretePath(segments []string) string { return Child("", segments...) }

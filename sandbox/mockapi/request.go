@@ -1,0 +1,252 @@
+package mockapi
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"maps"
+	"mime"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/rin-network/rin/sandbox/content"
+	"github.com/rin-network/rin/sandbox/journal"
+)
+
+// request is a request that fits the document.
+type request struct {
+	operation *operation
+	// path are the segments below the node's service prefix, without escapes.
+	path []string
+	// values are those of the parameters that were given, by place and name: "query:page".
+	values map[string]any
+	// body is what was sent as JSON; nil for nothing, and for other media types.
+	body any
+	// media is the media type of the answer; its Type is empty for an answer without a body.
+	media Media
+}
+
+// maxBody bounds the body of a request.
+const maxBody = 4 << 20
+
+// read validates a request; p says what is wrong with it.
+func (a *API) read(o *operation, escaped string, path map[string]string, r *http.Request) (q request, p *content.Problem) {
+	q = request{operation: o, values: map[string]any{}}
+	for segment := range strings.SplitSeq(strings.Trim(escaped, "/"), "/") {
+		plain, err := url.PathUnescape(segment)
+		if err != nil {
+			return q, refuse(content.BadRequest("the path cannot be decoded", "percent-encode reserved characters (% as %25)"))
+		}
+		q.path = append(q.path, plain)
+	}
+	pairs, err := splitQuery(r.URL.RawQuery)
+	if err != nil {
+		return q, refuse(content.BadRequest(err.Error(), "separate parameters with &"))
+	}
+	journal.Of(r.Context()).Ignore(o.ignored(pairs))
+	raw := rawParameters{Path: path, Query: pairs, Header: r.Header, Cookies: r.Cookies()}
+	for _, each := range o.parameters {
+		value, given, err := each.Decode(raw)
+		switch {
+		case err != nil:
+			return q, a.badParameter(each, err.Error())
+		case !given && each.Required:
+			return q, a.badParameter(each, "it is required")
+		case !given:
+			continue
+		}
+		if p := a.checkParameter(each, value); p != nil {
+			return q, p
+		}
+		q.values[each.In+":"+each.Name] = value
+	}
+	q.media = negotiate(o.media, r.Header.Values("Accept"))
+	return q, a.readBody(&q, r)
+}
+
+func refuse(p content.Problem) *content.Problem { return &p }
+
+func (a *API) checkParameter(p parameterDecoder, value any) *content.Problem {
+	if p.Schema == "" {
+		return nil
+	}
+	violations, err := a.requests.Check(p.Schema, value)
+	if err != nil {
+		return refuse(content.NotImplemented(err.Error()))
+	}
+	if len(violations) == 0 {
+		return nil
+	}
+	v := violations[0]
+	if v.Pointer == "#" {
+		return a.badParameter(p, v.Detail)
+	}
+	return a.badParameter(p, "at "+v.Pointer+" "+v.Detail)
+}
+
+// badParameter teaches what a parameter takes.
+func (a *API) badParameter(p parameterDecoder, reason string) *content.Problem {
+	words, allowed := expectation(a.document, p.Schema)
+	place := map[string]string{"path": "path parameter", "query": "query parameter", "header": "header", "cookie": "cookie"}[p.In]
+	refusal := content.BadRequest("the "+place+" "+p.Name+" has a value that is not allowed: "+reason, "send "+p.Name+" as "+words)
+	if !p.Required {
+		refusal.Hint += ", or leave it out"
+	}
+	refusal.Parameter, refusal.Allowed = p.Name, allowed
+	return &refusal
+}
+
+// readBody validates what the request carries.
+func (a *API) readBody(q *request, r *http.Request) *content.Problem {
+	described := q.operation.Body
+	if described == nil {
+		return nil
+	}
+	body, err := io.ReadAll(io.LimitReader(r.Body, maxBody+1))
+	switch {
+	case err != nil:
+		return refuse(content.BadRequest("the body of the request cannot be read to its end", "send it whole"))
+	case len(body) > maxBody:
+		return refuse(content.TooLarge(maxBody))
+	case len(body) == 0 && described.Required:
+		return refuse(content.BadRequest("the request has no body", "send one of "+mediaTypes(described.Content)))
+	case len(body) == 0:
+		return nil
+	}
+	media, ok := accepted(described.Content, r.Header.Get("Content-Type"))
+	if !ok {
+		return refuse(content.UnsupportedMediaType(r.Header.Get("Content-Type"), mediaTypes(described.Content)))
+	}
+	if FormOf(media.Type) != FormJSON {
+		return nil // forms, files and other texts are taken as they are
+	}
+	if q.body, err = decode(body); err != nil {
+		return refuse(content.BadRequest("the body of the request is not JSON: "+err.Error(), "send the body as "+media.Type))
+	}
+	if media.Schema == "" {
+		return nil
+	}
+	violations, err := a.requests.Check(media.Schema, q.body)
+	if err != nil {
+		return refuse(content.NotImplemented(err.Error()))
+	}
+	if len(violations) > 0 {
+		return refuse(content.Unprocessable(faultsOf(violations)))
+	}
+	return nil
+}
+
+func faultsOf(violations []Violation) []content.Fault {
+	all := make([]content.Fault, len(violations))
+	for i, v := range violations {
+		all[i] = content.Fault{Pointer: v.Pointer, Detail: v.Detail}
+	}
+	return all
+}
+
+// maxBodyDepth bounds the nesting of a request's body.
+const maxBodyDepth = 100
+
+func decode(content []byte) (any, error) {
+	if !json.Valid(content) {
+		var ignored any
+		return nil, json.Unmarshal(content, &ignored)
+	}
+	decoder := json.NewDecoder(strings.NewReader(string(content)))
+	decoder.UseNumber()
+	var value any
+	if err := decoder.Decode(&value); err != nil {
+		return nil, err
+	}
+	if tooDeep(value, maxBodyDepth) {
+		return nil, errors.New("it is nested too deeply")
+	}
+	return value, nil
+}
+
+// tooDeep tells whether a value is nested deeper than left, or has a number that is costly to reckon with.
+func tooDeep(value any, left int) bool {
+	deeper := func(inner any) bool { return tooDeep(inner, left-1) }
+	switch v := value.(type) {
+	case map[string]any:
+		return left == 0 || slices.ContainsFunc(slices.Collect(maps.Values(v)), deeper)
+	case []any:
+		return left == 0 || slices.ContainsFunc(v, deeper)
+	case json.Number:
+		return !isCheapNumber(v.String())
+	}
+	return false
+}
+
+// accepted finds the described media type of a body. A body without a type is taken as the first.
+func accepted(described []Media, header string) (Media, bool) {
+	if len(described) == 0 {
+		return Media{Type: "application/octet-stream"}, true
+	}
+	if header == "" {
+		return described[0], true
+	}
+	given, _, err := mime.ParseMediaType(header)
+	if err != nil {
+		return Media{}, false
+	}
+	for _, m := range described {
+		if covers(mediaEssence(m.Type), given) {
+			m.Type = given
+			return m, true
+		}
+	}
+	return Media{}, false
+}
+
+func mediaTypes(described []Media) string {
+	var names []string
+	for _, m := range described {
+		names = append(names, m.Type)
+	}
+	if len(names) == 0 {
+		return "any media type"
+	}
+	return strings.Join(names, ", ")
+}
+
+// enter tells the journal what a request is for.
+func (o *operation) enter(ctx context.Context) {
+	switch {
+	case o.list != nil:
+		journal.Of(ctx).Operate(journal.List)
+	case o.resource.list != nil && o.Method == http.MethodGet:
+		journal.Of(ctx).Operate(journal.Detail)
+	default:
+		journal.Of(ctx).Operate(journal.Call)
+	}
+}
+
+// ignored lists the parameters of a query that the document does not have.
+func (o *operation) ignored(pairs []queryPair) []string {
+	var names []string
+	for _, pair := range pairs {
+		known := slices.ContainsFunc(o.parameters, func(p parameterDecoder) bool {
+			// The members of an object may stand for themselves.
+			object := slices.Contains(p.Kind.Types, "object") && p.Style == "form"
+			return p.In == "query" && (p.Name == pair.Name || object || strings.HasPrefix(pair.Name, p.Name+"["))
+		})
+		if !known && !slices.Contains(names, pair.Name) {
+			names = append(names, pair.Name)
+		}
+	}
+	return names
+}
+
+// page is what part a request asks for of a list that has so many items; nil for what is no list.
+func (q request) page(total int) *journal.Page {
+	l := q.operation.list
+	if l == nil || total < 0 || l.shape == inSingle {
+		return nil
+	}
+	from, to, size := l.paging.cut(q.values, total)
+	return &journal.Page{Start: from, Size: size, Items: to - from, Next: to < total}
+}

@@ -1,0 +1,340 @@
+package mockapi
+
+import (
+	"encoding/json"
+	"maps"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/rin-network/rin/sandbox/content"
+	"github.com/rin-network/rin/sandbox/journal"
+)
+
+// Space is where an API is served, and to whom.
+type Space struct {
+	// Base is the path before the API's own paths, such as "/ris-synergy".
+	Base string
+	// Guard stands before operations that need a token; nil opens all of them to anybody.
+	Guard func(http.Handler) http.Handler
+}
+
+// guarded tells whether an operation needs a token: all do in a guarded space, but for those whose document says that they need none.
+func (s Space) guarded(o *operation) bool { return s.Guard != nil && !o.Open }
+
+// Handler is what answers a request of the space; nil when the API has no such path.
+func (a *API) Handler(s Space, r *http.Request) http.Handler {
+	path, ok := strings.CutPrefix(r.URL.EscapedPath(), s.Base)
+	if !ok {
+		return nil
+	}
+	resource, values, ok := a.resources.Find(path)
+	if !ok {
+		return nil
+	}
+	o := resource.operation(r.Method)
+	if o == nil {
+		return refuseMethod(resource)
+	}
+	var h http.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { a.serve(w, r, s, o, path, values) })
+	if s.guarded(o) {
+		h = s.Guard(h)
+	}
+	o.enter(r.Context())
+	return h
+}
+
+// Near names paths of the API for a caller who found none: those with the longest beginning in common.
+func (a *API) Near(s Space, path string) []string {
+	const most = 3
+	best, found := 0, []string(nil)
+	for _, r := range a.all {
+		at := s.Base + r.path
+		n := 0
+		for n < min(len(at), len(path)) && at[n] == path[n] {
+			n++
+		}
+		if n > best {
+			best, found = n, nil
+		}
+		if n == best && len(found) < most {
+			found = append(found, at)
+		}
+	}
+	return found
+}
+
+// operation is the one for a method; HEAD comes with GET.
+func (r *resource) operation(method string) *operation {
+	if o := r.operations[method]; o != nil || method != http.MethodHead {
+		return o
+	}
+	return r.operations[http.MethodGet]
+}
+
+// methods lists what a resource takes, for Allow (RFC 9110 §10.2.1).
+func (r *resource) methods() []string {
+	all := []string{http.MethodOptions}
+	for method := range r.operations {
+		all = append(all, method)
+	}
+	if r.operations[http.MethodGet] != nil {
+		all = append(all, http.MethodHead)
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
+func refuseMethod(r *resource) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
+		w.Header().Set("Allow", strings.Join(r.methods(), ", "))
+		if q.Method == http.MethodOptions {
+			w.WriteHeader(http.StatusNoContent)
+			return
+		}
+		p := content.MethodNotAllowed(q.Method, r.methods())
+		p.Hint = "use " + strings.Join(r.methods(), " or ") + "; the document describes no other method here"
+		p.Write(w, q)
+	})
+}
+
+// serve answers a request whose caller may ask.
+func (a *API) serve(w http.ResponseWriter, r *http.Request, s Space, o *operation, path string, values map[string]string) {
+	if o.fault != nil {
+		content.NotImplemented(o.fault.Error()).Write(w, r)
+		return
+	}
+	q, refusal := a.read(o, path, values, r)
+	if refusal != nil {
+		refusal.Write(w, r)
+		return
+	}
+	made, err := a.answer(q)
+	if err != nil {
+		content.NotImplemented(err.Error()).Write(w, r)
+		return
+	}
+	if made.refusal != nil {
+		made.refusal.Write(w, r)
+		return
+	}
+	if made.page != nil {
+		journal.Of(r.Context()).Serve(*made.page)
+	}
+	made.write(w, r, s.guarded(o))
+}
+
+// write sends an answer.
+func (m *answer) write(w http.ResponseWriter, r *http.Request, guarded bool) {
+	h := w.Header()
+	for name, values := range m.header {
+		h[name] = values
+	}
+	headers := content.OpenHeaders()
+	if guarded {
+		headers = content.GuardedHeaders()
+	}
+	if m.negotiated {
+		headers.Vary = strings.TrimPrefix(headers.Vary+", Accept", ", ")
+	}
+	if m.body != nil && m.status == http.StatusOK && (r.Method == http.MethodGet || r.Method == http.MethodHead) {
+		m.body.Serve(w, r, headers)
+		return
+	}
+	h.Set("Cache-Control", "no-store")
+	h.Set("X-Content-Type-Options", "nosniff")
+	if m.body != nil {
+		h.Set("Content-Type", m.media)
+		h.Set("Content-Length", strconv.Itoa(len(m.content)))
+	}
+	w.WriteHeader(m.status)
+	if m.body != nil && r.Method != http.MethodHead {
+		// A failed write means that the caller is gone; nobody is left to tell.
+		_, _ = w.Write(m.content)
+	}
+}
+
+// Document is the path of the document below the node's service prefix: behind the path of its server, and the version if all
+// operations begin with one, "/funding/v1/api-docs".
+func (a *API) Document() string { return a.ownPath }
+
+func (a *API) documentPath() string {
+	at := joinPrefix(a.prefix, a.document.Server)
+	version := ""
+	for i, r := range a.all {
+		first, _, _ := strings.Cut(strings.TrimPrefix(strings.TrimPrefix(r.path, at), "/"), "/")
+		if !isVersion(first) || i > 0 && first != version {
+			return at + "/api-docs"
+		}
+		version = first
+	}
+	return at + "/" + version + "/api-docs"
+}
+
+// isVersion tells a segment of the form v<major> (NET-R20).
+func isVersion(segment string) bool {
+	digits, ok := strings.CutPrefix(segment, "v")
+	return ok && digits != "" && strings.Trim(digits, "0123456789") == ""
+}
+
+// Endpoint is an operation of the API that the info resource of a node names.
+type Endpoint struct {
+	// Family is funding, project or orgUnit, or made of the title of the document.
+	Family string
+	// Name is what the operation gives, in capitals: FUNDINGS.
+	Name string
+	// Major is the version in the path; 1 without one.
+	Major int
+	// Path is below the node's service prefix; that of a detail ends in {id}.
+	Path string
+}
+
+// Endpoints are the lists of the API with their details; without a list, all that is asked for without a parameter in the path.
+func (a *API) Endpoints() []Endpoint {
+	var all []Endpoint
+	add := func(r *resource, name string) {
+		path := r.path
+		if parameter := strings.LastIndex(path, "{"); parameter >= 0 {
+			path = path[:parameter] + "{id}"
+		}
+		all = append(all, Endpoint{Family: a.family(r), Name: name, Major: major(r), Path: path})
+	}
+	for _, r := range a.all {
+		o := r.operations["GET"]
+		if o == nil || o.list == nil || strings.Contains(r.path, "{") {
+			continue
+		}
+		name := strings.ToUpper(canonical(lastSegment(r.segments)))
+		add(r, name)
+		if o.list.detail != nil {
+			add(o.list.detail.resource, singular(name))
+		}
+	}
+	return all
+}
+
+func lastSegment(segments []string) string { return segments[len(segments)-1] }
+
+func singular(name string) string {
+	if stem, ok := strings.CutSuffix(name, "IES"); ok {
+		return stem + "Y"
+	}
+	return strings.TrimSuffix(name, "S")
+}
+
+func major(r *resource) int {
+	for _, segment := range r.segments {
+		if isVersion(segment) {
+			n := 0
+			for _, digit := range segment[1:min(len(segment), 6)] {
+				n = 10*n + int(digit-'0')
+			}
+			return n
+		}
+	}
+	return 1
+}
+
+// family is that of the network whose name the path has (NET-R20: /ris-synergy/funding/v3), or the first word of the path.
+func (a *API) family(r *resource) string {
+	text := canonical(r.path + " " + a.document.Title)
+	for _, known := range [][2]string{{"funding", "funding"}, {"project", "project"}, {"orgunit", "orgUnit"}, {"organigram", "orgUnit"}} {
+		if strings.Contains(text, known[0]) {
+			return known[1]
+		}
+	}
+	segments := slices.DeleteFunc(slices.Clone(r.segments), func(s string) bool { return isVersion(s) || strings.Contains(s, "{") })
+	if len(segments) == 0 {
+		return "api"
+	}
+	return segments[0]
+}
+
+// Published is the document as it holds where the API is served: with the addresses of this place, and with the security that it has there.
+// Everything else is as it was written.
+func (a *API) Published(s Space, origin, tokenURL string) ([]byte, error) {
+	tree := maps.Clone(a.document.Tree())
+	tree["servers"] = []any{map[string]any{"url": origin + s.Base + joinPrefix(a.prefix, a.document.Server)}}
+	a.resettle(tree, s, origin)
+	if s.Guard == nil {
+		tree["security"] = []any{}
+	} else {
+		tree["security"] = []any{map[string]any{scheme: []any{}}, map[string]any{scheme + "ClientCredentials": []any{}}}
+		secure(tree, tokenURL)
+	}
+	return json.MarshalIndent(tree, "", "  ")
+}
+
+// scheme is the name of the security scheme that is added.
+const scheme = "rinBearer"
+
+func secure(tree map[string]any, tokenURL string) {
+	components := clone(tree["components"])
+	schemes := clone(components["securitySchemes"])
+	schemes[scheme] = map[string]any{"type": "http", "scheme": "bearer", "description": "An access token of the node's authorization server."}
+	schemes[scheme+"ClientCredentials"] = map[string]any{"type": "oauth2", "description": "An access token of the node's authorization server.",
+		"flows": map[string]any{"clientCredentials": map[string]any{"tokenUrl": tokenURL, "scopes": map[string]any{}}}}
+	components["securitySchemes"] = schemes
+	tree["components"] = components
+}
+
+func clone(value any) map[string]any {
+	object, _ := value.(map[string]any)
+	if object == nil {
+		return map[string]any{}
+	}
+	return maps.Clone(object)
+}
+
+// resettle replaces servers of paths and operations, and security of operations.
+func (a *API) resettle(tree map[string]any, s Space, origin string) {
+	paths := clone(tree["paths"])
+	for name, value := range paths {
+		item, ok := value.(map[string]any)
+		if !ok || strings.HasPrefix(name, "x-") {
+			continue
+		}
+		item = maps.Clone(item)
+		a.moveServers(item, s, origin)
+		for member, inner := range item {
+			operation, ok := inner.(map[string]any)
+			if !ok || !isMethod(member) {
+				continue
+			}
+			operation = maps.Clone(operation)
+			a.moveServers(operation, s, origin)
+			if _, declared := operation["security"]; declared && !(s.Guard != nil && a.open(name, member)) {
+				delete(operation, "security")
+			}
+			item[member] = operation
+		}
+		paths[name] = item
+	}
+	tree["paths"] = paths
+}
+
+func (a *API) moveServers(holder map[string]any, s Space, origin string) {
+	if servers, ok := holder["servers"].([]any); ok && len(servers) > 0 {
+		holder["servers"] = []any{map[string]any{"url": origin + s.Base + joinPrefix(a.prefix, serverPath(holder))}}
+	}
+}
+
+// open tells whether an operation needs no token wherever it is served.
+func (a *API) open(path, method string) bool {
+	for _, o := range a.document.Operations {
+		if o.Path == path && strings.EqualFold(o.Method, method) {
+			return o.Open
+		}
+	}
+	return false
+}
+
+func isMethod(member string) bool {
+	for _, method := range methods() {
+		if strings.EqualFold(method, member) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,245 @@
+package mockapi
+
+import (
+	"bytes"
+	"encoding/json"
+	"encoding/xml"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// WriteXML writes a value by what its schema says of elements and attributes (OAS 3.0.3, XML Object). members gives the schemas of the
+// members of an object's schema, by pointer. The root is named as its schema says, or as the schema is called among the components.
+func WriteXML(d *Document, members func(schema string) map[string]string, schema string, value any) []byte {
+	w := xmlWriter{document: d, members: members, known: map[string]map[string]string{}}
+	w.out.WriteString(xml.Header)
+	w.element(w.root(schema), schema, value)
+	w.out.WriteByte('\n')
+	return w.out.Bytes()
+}
+
+type xmlWriter struct {
+	document *Document
+	members  func(schema string) map[string]string
+	known    map[string]map[string]string
+	out      bytes.Buffer
+}
+
+// element names an element or an attribute.
+type element struct {
+	name, prefix, namespace string
+	attribute, wrapped      bool
+}
+
+// described is what a schema says of its element, by itself or by what it refers to; the name is what it is called otherwise.
+func (w *xmlWriter) described(schema, otherwise string) element {
+	e := element{name: otherwise}
+	if schema == "" {
+		return e
+	}
+	own, _ := w.document.At(schema)
+	target, _, _ := w.document.Resolve(schema)
+	for _, raw := range []any{own, target} {
+		object, _ := raw.(map[string]any)
+		said, ok := object["xml"].(map[string]any)
+		if !ok {
+			continue
+		}
+		if name, ok := said["name"].(string); ok && name != "" {
+			e.name = name
+		}
+		if prefix, ok := said["prefix"].(string); ok && !strings.HasPrefix(strings.ToLower(prefix), "xml") { // which are taken
+			e.prefix = prefix
+		}
+		e.namespace, _ = said["namespace"].(string)
+		e.attribute, _ = said["attribute"].(bool)
+		e.wrapped, _ = said["wrapped"].(bool)
+		break
+	}
+	return e
+}
+
+func (w *xmlWriter) root(schema string) element {
+	_, at, fault := w.document.Resolve(schema)
+	name, ok := strings.CutPrefix(at, "/components/schemas/")
+	if fault != nil || !ok || strings.Contains(name, "/") {
+		name = "root"
+	}
+	return w.described(schema, name)
+}
+
+func (w *xmlWriter) element(e element, schema string, value any) {
+	w.open(e)
+	switch v := value.(type) {
+	case nil:
+		w.out.WriteString("/>")
+		return
+	case map[string]any:
+		rest := w.attributes(e, schema, v)
+		w.out.WriteByte('>')
+		for _, member := range rest {
+			w.member(member, w.memberOf(schema, member), v[member])
+		}
+	case []any:
+		w.out.WriteByte('>')
+		w.items(element{name: "item"}, schema, v)
+	default:
+		w.out.WriteByte('>')
+		w.text(fmt.Sprint(v))
+	}
+	w.out.WriteString("</" + e.qualified() + ">")
+}
+
+// open begins the tag of an element.
+func (w *xmlWriter) open(e element) {
+	w.out.WriteString("<" + e.qualified())
+	if space := e.declaration(); space != "" {
+		w.attribute(space, e.namespace)
+	}
+}
+
+func (w *xmlWriter) attribute(name, value string) {
+	w.out.WriteString(" " + name + `="`)
+	w.text(value)
+	w.out.WriteByte('"')
+}
+
+// attributes writes the members that are attributes, and gives the names of the others.
+func (w *xmlWriter) attributes(of element, schema string, object map[string]any) (rest []string) {
+	written := map[string]bool{"xmlns": true, of.declaration(): true}
+	for _, member := range slices.Sorted(maps.Keys(object)) {
+		e := w.described(w.memberOf(schema, member), member)
+		name := e.qualified()
+		if !e.attribute || !isScalar(object[member]) || written[name] {
+			rest = append(rest, member)
+			continue
+		}
+		written[name] = true
+		if space := e.declaration(); e.prefix != "" && space != "" && !written[space] {
+			written[space] = true
+			w.attribute(space, e.namespace)
+		}
+		w.attribute(name, fmt.Sprint(object[member]))
+	}
+	return rest
+}
+
+// member writes a member as an element; an array as one for each item, in an element of its own if it is wrapped.
+func (w *xmlWriter) member(name, schema string, value any) {
+	e := w.described(schema, name)
+	list, ok := value.([]any)
+	switch {
+	case !ok:
+		w.element(e, schema, value)
+	case e.wrapped:
+		w.open(e)
+		w.out.WriteByte('>')
+		w.items(element{name: e.name}, schema, list)
+		w.out.WriteString("</" + e.qualified() + ">")
+	default: // the name of an array counts where it is wrapped
+		w.items(element{name: name}, schema, list)
+	}
+}
+
+func (w *xmlWriter) items(otherwise element, schema string, list []any) {
+	for i, item := range list {
+		of := w.itemOf(schema, i)
+		w.element(w.described(of, otherwise.name), of, item)
+	}
+}
+
+// memberOf is the schema of a member; empty where none is said.
+func (w *xmlWriter) memberOf(schema, name string) string {
+	if schema == "" {
+		return ""
+	}
+	members, ok := w.known[schema]
+	if !ok {
+		members = w.members(schema)
+		w.known[schema] = members
+	}
+	if pointer, ok := members[name]; ok {
+		return pointer
+	}
+	return w.below(schema, "additionalProperties")
+}
+
+// itemOf is the schema of an item; empty where none is said.
+func (w *xmlWriter) itemOf(schema string, i int) string {
+	if schema == "" {
+		return ""
+	}
+	if pointer := w.below(schema, "prefixItems", strconv.Itoa(i)); pointer != "" {
+		return pointer
+	}
+	return w.below(schema, "items")
+}
+
+// below is a part of a schema, references followed; empty if it is not there.
+func (w *xmlWriter) below(schema string, names ...string) string {
+	_, at, fault := w.document.Resolve(schema)
+	if fault != nil {
+		return ""
+	}
+	pointer := Child(at, names...)
+	if _, ok := w.document.At(pointer); !ok {
+		return ""
+	}
+	return pointer
+}
+
+// text writes characters, escaped; those that XML does not have become U+FFFD.
+func (w *xmlWriter) text(s string) {
+	_ = xml.EscapeText(&w.out, []byte(s)) // a buffer takes everything
+}
+
+func isScalar(value any) bool {
+	switch value.(type) {
+	case string, bool, json.Number:
+		return true
+	}
+	return false
+}
+
+// qualified is the name with its prefix, which counts where it stands for a namespace.
+func (e element) qualified() string {
+	if e.prefix != "" && e.namespace != "" {
+		return xmlName(e.prefix) + ":" + xmlName(e.name)
+	}
+	return xmlName(e.name)
+}
+
+// declaration is the attribute that says the namespace; empty without one.
+func (e element) declaration() string {
+	switch {
+	case e.namespace == "":
+		return ""
+	case e.prefix == "":
+		return "xmlns"
+	}
+	return "xmlns:" + xmlName(e.prefix)
+}
+
+// startsXMLName tells the letters that a name may begin with: of those beyond ASCII, not all that Unicode counts as letters.
+func startsXMLName(r rune) bool {
+	return r == '_' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= 0xc0 && r <= 0x1fff && r != 0x37e && unicode.IsLetter(r)
+}
+
+// xmlName makes a name that XML allows (Namespaces in XML 1.0, NCName).
+func xmlName(name string) string {
+	made := strings.Map(func(r rune) rune {
+		if startsXMLName(r) || r >= '0' && r <= '9' || r == '-' || r == '.' {
+			return r
+		}
+		return '_'
+	}, name)
+	if first, _ := utf8.DecodeRuneInString(made); !startsXMLName(first) {
+		made = "_" + made
+	}
+	return made
+}

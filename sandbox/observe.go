@@ -1,0 +1,152 @@
+package sandbox
+
+import (
+	"log/slog"
+	"maps"
+	"math"
+	"net/http"
+	"runtime/debug"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/rin-network/rin/sandbox/content"
+	"github.com/rin-network/rin/sandbox/edge"
+	"github.com/rin-network/rin/sandbox/journal"
+)
+
+// observer stands before everything else: it dates answers by the node's clock, counts requests and logs each at level Debug, and turns a panic
+// into a 500 and a log entry. Queries and headers are not logged: they may hold credentials.
+type observer struct {
+	next     http.Handler
+	node     string
+	log      *slog.Logger
+	now      func() time.Time
+	classify func(path string) (journal.Operation, bool)
+	requests *edge.RequestCounts
+	// api is the path below which the node's APIs are, with a slash at its end.
+	api string
+}
+
+// ServeHTTP implements http.Handler.
+func (o *observer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	started := o.now()
+	w.Header().Set("Date", started.UTC().Format(http.TimeFormat))
+	sent := &answerObserver{ResponseWriter: w}
+	defer func() {
+		fault := recover()
+		if fault != nil && fault != http.ErrAbortHandler {
+			o.log.Error("handler panicked", "node", o.node, "method", r.Method, "path", loggedPath(r.URL.Path), "panic", fault, "stack", string(debug.Stack()))
+			content.Internal().Write(sent, r)
+		}
+		if fault == nil && sent.status == 0 {
+			sent.status = http.StatusOK // net/http sends it for a handler that wrote nothing
+		}
+		o.answered(r, sent, o.now().Sub(started))
+		if fault == http.ErrAbortHandler {
+			panic(fault)
+		}
+	}()
+	o.next.ServeHTTP(sent, r)
+}
+
+// answered counts and logs a request that has ended.
+func (o *observer) answered(r *http.Request, sent *answerObserver, took time.Duration) {
+	operation, _ := o.classify(r.URL.Path)
+	if operation == journal.Other && strings.HasPrefix(r.URL.Path, o.api) {
+		operation = mockOperation
+	}
+	o.requests.Count(string(operation), r.Method, sent.status, took)
+	if !o.log.Enabled(r.Context(), slog.LevelDebug) {
+		return
+	}
+	o.log.LogAttrs(r.Context(), slog.LevelDebug, "answered", slog.String("node", o.node), slog.String("method", cut(r.Method, 20)), slog.String("path", loggedPath(r.URL.Path)),
+		slog.Int("status", sent.status), slog.Int64("bytes", sent.bytes), slog.Float64("ms", float64(took.Microseconds())/1000))
+}
+
+// The bounds of what is logged of a path. No segment of a node's own paths is as long as a secret or a token, which a client may have
+// put there by mistake.
+const (
+	maxLoggedPath    = 256
+	maxLoggedSegment = 40
+)
+
+// loggedPath is a path as it is logged.
+func loggedPath(path string) string {
+	if len(path) <= maxLoggedSegment {
+		return path
+	}
+	segments := strings.Split(cut(path, maxLoggedPath), "/")
+	for i, segment := range segments {
+		if len(segment) > maxLoggedSegment {
+			segments[i] = "..."
+		}
+	}
+	return strings.Join(segments, "/")
+}
+
+func cut(text string, length int) string {
+	if len(text) > length {
+		return text[:length] + "..."
+	}
+	return text
+}
+
+// answerObserver remembers status and size of an answer. It holds nothing back.
+type answerObserver struct {
+	http.ResponseWriter
+	status int
+	bytes  int64
+}
+
+// WriteHeader implements http.ResponseWriter. A status below 200 announces another one.
+func (a *answerObserver) WriteHeader(status int) {
+	if a.status == 0 && status >= http.StatusOK {
+		a.status = status
+	}
+	a.ResponseWriter.WriteHeader(status)
+}
+
+// Write implements io.Writer.
+func (a *answerObserver) Write(p []byte) (int, error) {
+	if a.status == 0 {
+		a.status = http.StatusOK
+	}
+	n, err := a.ResponseWriter.Write(p)
+	a.bytes += int64(n)
+	return n, err
+}
+
+// Unwrap lets http.ResponseController reach the connection.
+func (a *answerObserver) Unwrap() http.ResponseWriter { return a.ResponseWriter }
+
+// Figures writes what the network did since its start: a reset leaves them, as scrapers expect.
+func (n *Network) Figures(p *edge.MetricsPage) {
+	var nodes []edge.NodeMetrics
+	var issued, refused, limited []edge.Sample
+	for _, s := range n.nodes {
+		id := s.member.ID
+		nodes = append(nodes, edge.NodeMetrics{ID: id, Requests: s.watch.requests})
+		tally := s.authority.Tally()
+		issued = append(issued, measurement(tally.Issued, "node", id))
+		for _, code := range slices.Sorted(maps.Keys(tally.Refused)) {
+			refused = append(refused, measurement(tally.Refused[code], "node", id, "error", code))
+		}
+		if s.limits != nil {
+			limited = append(limited, measurement(s.limits.refused.Load(), "node", id))
+		}
+	}
+	p.Requests(nodes...)
+	p.Counter("rin_tokens_issued_total", "Access tokens that a node's authorization server issued.", issued...)
+	p.Counter("rin_token_requests_refused_total", "Token requests that it refused, by error code (RFC 6749 section 5.2).", refused...)
+	p.Counter("rin_requests_limited_total", "Requests that were answered 429 for the rate limit.", limited...)
+	// No entry has so high a number: only the counts are copied.
+	record := n.journal.Record(math.MaxUint64)
+	p.Counter("rin_journal_requests_total", "Requests that the journal has counted since it was last cleared.", measurement(record.Counted))
+	p.Gauge("rin_journal_entries", "Requests that the journal holds.", measurement(record.Counted-record.Dropped))
+	p.Gauge("rin_clock_offset_seconds", "How far the network's clock has been moved.", edge.Sample{Value: n.clock.Offset().Seconds()})
+}
+
+func measurement(count uint64, labels ...string) edge.Sample {
+	return edge.Sample{Value: float64(count), Labels: labels}
+}

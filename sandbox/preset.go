@@ -1,0 +1,114 @@
+package sandbox
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/rin-network/rin/sandbox/address"
+	"github.com/rin-network/rin/sandbox/auth"
+	"github.com/rin-network/rin/sandbox/content"
+)
+
+// Preset is the make of a node. The zero value is a node of no make, which the registry lists under both its token endpoints.
+type Preset struct {
+	// Name is what an operator types.
+	Name string
+	// Why says in one sentence what such a node is, and how clients notice.
+	Why string
+	// Grants says where tokens come from: /oauth/token, or the identity provider's realm (NET-R10).
+	Grants address.Grants
+	// Provider is the path of the identity provider, as in address.Map.
+	Provider string
+	// Tokens is the form of access tokens, unless the node's configuration has another.
+	Tokens auth.Format
+	// Dialect is how those are written that are JWTs.
+	Dialect auth.Dialect
+	// Errors is the form of the API's errors, unless the node's configuration has another.
+	Errors content.ErrorShape
+	// Warns lists the ids of the requirements that it earns a warning from, and nothing worse.
+	Warns []string
+	// Habits names benign deviations that such a node always has, the first outermost.
+	Habits []string
+}
+
+// Presets lists the flavours, in the order in which the nodes of a network take them.
+func Presets() []Preset {
+	return []Preset{plainPreset(), keycloakPreset(), springPreset(), flaskPreset(), olderKeycloakPreset()}
+}
+
+// PresetNames lists the names of the flavours.
+func PresetNames() []string {
+	var names []string
+	for _, f := range Presets() {
+		names = append(names, f.Name)
+	}
+	return names
+}
+
+// FindPreset returns the flavour with the name. Its error lists those that there are.
+func FindPreset(name string) (Preset, error) {
+	for _, f := range Presets() {
+		if f.Name == name {
+			return f, nil
+		}
+	}
+	return Preset{}, fmt.Errorf("flavour %q is unknown: want one of %s", name, strings.Join(PresetNames(), ", "))
+}
+
+func plainPreset() Preset {
+	return Preset{
+		Name: "plain", Grants: address.AtPlain,
+		Why: "A node as the interface document describes it: tokens from /oauth/token, and what the RFCs say.",
+	}
+}
+
+func keycloakPreset() Preset {
+	return Preset{
+		Name: "keycloak", Warns: []string{"JWT-07", "TER-02"}, Grants: address.AtRealm, Tokens: auth.RS256, Dialect: auth.Dialect{Type: "JWT", Add: keycloakClaims},
+		Why:    "Keycloak with an audience mapper: tokens from its realm, RS256, its token members and claims, unauthorized_client for a wrong secret.",
+		Habits: []string{"token-with-members-of-keycloak", "token-errors-of-keycloak", "metadata-of-a-large-server"},
+	}
+}
+
+func olderKeycloakPreset() Preset {
+	older := keycloakPreset()
+	older.Name, older.Provider = "keycloak-16", "/auth"
+	older.Why = "Keycloak before version 17: the same below /auth/realms."
+	return older
+}
+
+func springPreset() Preset {
+	return Preset{
+		Name: "spring", Warns: []string{"BRR-05"}, Grants: address.AtPlain, Tokens: auth.Opaque,
+		Why:    "Spring Security: opaque tokens of type bearer in lower case, a bare Bearer for anonymous calls, and refusals without a body.",
+		Habits: []string{"token-type-in-lower-case", "token-cache-control-of-spring", "refusals-of-spring"},
+	}
+}
+
+func flaskPreset() Preset {
+	return Preset{
+		Name: "flask", Grants: address.AtPlain, Tokens: auth.EdDSA, Errors: content.ShapeText,
+		Why:    "A service of a university's own in Flask: EdDSA tokens, errors as one text, redirects for the other slash, and URL templates in its info.",
+		Habits: []string{"other-slash-redirected", "info-with-templates"},
+	}
+}
+
+// keycloakClaims are what Keycloak puts into the token of a service account, with the API as audience beside its own.
+func keycloakClaims(claims map[string]any) {
+	claims["aud"] = append(audienceList(claims["aud"]), "account")
+	claims["azp"], claims["typ"], claims["acr"], claims["scope"] = claims["client_id"], "Bearer", "1", "email profile"
+	claims["realm_access"] = map[string]any{"roles": []any{"offline_access", "default-roles-ris", "uma_authorization"}}
+	claims["resource_access"] = map[string]any{"account": map[string]any{"roles": []any{"view-profile"}}}
+	claims["clientHost"], claims["clientAddress"], claims["email_verified"] = "192.0.2.7", "192.0.2.7", false
+	if id, ok := claims["client_id"].(string); ok {
+		claims["preferred_username"] = "service-account-" + id
+	}
+}
+
+// audienceList is an audience as a list: a single one is a text (RFC 7519 §4.1.3).
+func audienceList(audience any) []any {
+	if list, is := audience.([]any); is {
+		return list
+	}
+	return []any{audience}
+}

@@ -1,0 +1,103 @@
+package sandbox
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"net"
+	"net/http"
+	"strconv"
+	"strings"
+
+	"github.com/rin-network/rin/sandbox/content"
+)
+
+// ExplainRefusals wraps a listener of TCP, whose server reads at most so many bytes of a header. Under TLS it can't be used: net/http has to know
+// those connections.
+func ExplainRefusals(inner net.Listener, maxHeaderBytes int) net.Listener {
+	return explainingListener{inner, maxHeaderBytes}
+}
+
+type explainingListener struct {
+	net.Listener
+	maxHeaderBytes int
+}
+
+// Accept implements net.Listener.
+func (l explainingListener) Accept() (net.Conn, error) {
+	accepted, err := l.Listener.Accept()
+	if tcp, ok := accepted.(*net.TCPConn); ok && err == nil {
+		return &explainingConn{tcp, l.maxHeaderBytes}, nil
+	}
+	return accepted, err
+}
+
+// explainingConn is a connection whose refusals teach. All else is that of TCP.
+type explainingConn struct {
+	*net.TCPConn
+	maxHeaderBytes int
+}
+
+// Write implements io.Writer. net/http writes such a refusal in one piece.
+func (c *explainingConn) Write(p []byte) (int, error) {
+	told, refused := explainRefusal(p, c.maxHeaderBytes)
+	if !refused {
+		return c.TCPConn.Write(p)
+	}
+	if _, err := c.TCPConn.Write(told); err != nil {
+		return 0, err
+	}
+	return len(p), nil
+}
+
+// maxRefusal is longer than any refusal of net/http.
+const maxRefusal = 512
+
+// refusalHeader is all the header that such a refusal has. What a handler answers has a date, too.
+const refusalHeader = "\r\nContent-Type: text/plain; charset=utf-8\r\nConnection: close\r\n\r\n"
+
+// explainRefusal makes of a refusal by net/http one with a body that explains it; refused is false for everything else.
+func explainRefusal(p []byte, maxHeaderBytes int) (told []byte, refused bool) {
+	if len(p) > maxRefusal || !bytes.HasPrefix(p, []byte("HTTP/1.1 ")) {
+		return nil, false
+	}
+	line, _, found := strings.Cut(string(p[len("HTTP/1.1 "):]), refusalHeader)
+	if !found || strings.Contains(line, "\r\n") {
+		return nil, false
+	}
+	code, phrase, _ := strings.Cut(line, " ")
+	status, err := strconv.Atoi(code)
+	if err != nil {
+		return nil, false
+	}
+	_, why, _ := strings.Cut(phrase, ": ")
+	said := refusalProblem(status, why, maxHeaderBytes)
+	body, err := json.Marshal(said)
+	if err != nil {
+		return nil, false
+	}
+	return fmt.Appendf(nil, "HTTP/1.1 %d %s\r\nContent-Type: %s\r\nCache-Control: no-store\r\nX-Content-Type-Options: nosniff\r\nContent-Length: %d\r\nConnection: close\r\n\r\n%s",
+		status, http.StatusText(status), content.ProblemMediaType, len(body), body), true
+}
+
+// refusalProblem says what a request may have had that is refused before anybody looks at what it asks for; why may be empty.
+func refusalProblem(status int, why string, maxHeaderBytes int) content.Problem {
+	p := content.Problem{Type: "about:blank", Title: http.StatusText(status), Status: status}
+	switch status {
+	case http.StatusRequestHeaderFieldsTooLarge:
+		p.Detail = "the header of the request, its URL included, is longer than this server reads"
+		p.Hint = strconv.Itoa(maxHeaderBytes>>10) + " KiB are read: look for a token, a cookie or a query that is sent more than once or grows"
+	case http.StatusHTTPVersionNotSupported:
+		p.Detail, p.Hint = "the request has a version of HTTP that is not spoken here", "send HTTP/1.1"
+	case http.StatusNotImplemented:
+		p.Detail, p.Hint = "the request has a transfer coding that is not read here", "send the body as it is, with Content-Length, or chunked"
+	default:
+		p.Detail = "the request can't be read as HTTP/1.1"
+		p.Hint = "look at what is sent (curl -v): in the URL each % has two hexadecimal digits behind it (% itself is %25) and a blank is %20; " +
+			"there is one Host with a name and a port; names of header fields have no blanks; nothing has control characters"
+	}
+	if why != "" {
+		p.Detail += ": " + why
+	}
+	return p
+}

@@ -1,0 +1,181 @@
+package web
+
+import (
+	"bytes"
+	"embed"
+	"html/template"
+	"io/fs"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync"
+
+	"github.com/swaggest/swgui/v5/static"
+
+	"github.com/rin-network/rin/sandbox/address"
+	"github.com/rin-network/rin/sandbox/content"
+)
+
+// Document is an OpenAPI document that a reference page offers.
+type Document struct {
+	// ID chooses the document in the address of the page; letters, digits and hyphens.
+	ID string
+	// Name is what it is called, Note what a reader should know before a first call.
+	Name, Note string
+	// Path is where the node serves it.
+	Path string
+}
+
+// Node is what pages say of the node that they belong to.
+type Node struct {
+	Acronym, Name string
+	Places        address.Map
+}
+
+// Reference is the reference page of a node with all files that it needs. documents is asked for each answer, since documents change; the
+// first is shown unless the address chooses another.
+func Reference(node Node, documents func() []Document) []Resource {
+	parsed := sync.OnceValues(func() (*template.Template, error) { return template.ParseFS(files, "web/reference.html") })
+	draw := func(w http.ResponseWriter, r *http.Request) {
+		t, err := parsed()
+		var page bytes.Buffer
+		if err == nil {
+			err = t.Execute(&page, chosen(node, documents(), r.URL.Query().Get("document")))
+		}
+		if err != nil {
+			content.Internal().Write(w, r)
+			return
+		}
+		content.NewBody(html, page.Bytes()).Serve(w, r, content.OpenHeaders())
+	}
+	return append([]Resource{{Path: node.Places.Docs(), Handler: protected(http.HandlerFunc(draw))}}, Assets(node.Places)...)
+}
+
+// referencePage is what the template of the reference shows.
+type referencePage struct {
+	Node       Node
+	Base, Home string // paths of the assets and of the start page, as the browser sees them
+	Tabs       []tab
+	Chosen     tab
+}
+
+// tab is a document with its addresses as the browser sees them.
+type tab struct {
+	Document
+	Spec, Page string
+	Current    bool
+}
+
+// chosen is the page that shows the document with an id; the first document when there is none.
+func chosen(node Node, documents []Document, id string) referencePage {
+	before := mount(node.Places)
+	page := referencePage{Node: node, Base: before + node.Places.Docs(), Home: before + node.Places.Home()}
+	at := 0
+	for i, d := range documents {
+		if d.ID == id {
+			at = i
+		}
+		page.Tabs = append(page.Tabs, tab{Document: d, Spec: before + d.Path, Page: page.Base + "?document=" + url.QueryEscape(d.ID)})
+	}
+	if len(page.Tabs) > 0 {
+		page.Tabs[at].Current = true
+		page.Chosen = page.Tabs[at]
+	}
+	return page
+}
+
+// mount is the path before all paths of the node in its public URL, as behind a proxy that takes it away.
+func mount(places address.Map) string {
+	if u, err := url.Parse(places.PublicURL); err == nil {
+		return u.EscapedPath()
+	}
+	return ""
+}
+
+// files holds the templates of the pages, and the scripts and styles that are ours.
+//
+//go:embed web
+var files embed.FS
+
+// The media types of the files.
+const (
+	html       = "text/html; charset=utf-8"
+	plainText  = "text/plain; charset=utf-8"
+	script     = "text/javascript; charset=utf-8"
+	style      = "text/css; charset=utf-8"
+	packedForm = ".gz"
+)
+
+// asset is a file that a page is made of.
+type asset struct {
+	name, mediaType string
+	from            fs.FS
+	file            string // in from; packed when it ends in ".gz"
+}
+
+func assets() []asset {
+	return []asset{
+		{"page.css", style, files, "web/page.css"},
+		{"reference.css", style, files, "web/reference.css"},
+		{"night.css", style, files, "web/night.css"},
+		{"reference.js", script, files, "web/reference.js"},
+		{"start.css", style, files, "web/start.css"},
+		{"start.js", script, files, "web/start.js"},
+		{"swagger-ui.css", style, static.FS, "swagger-ui.css.gz"},
+		{"swagger-ui-bundle.js", script, static.FS, "swagger-ui-bundle.js.gz"},
+		{"licences.txt", plainText, files, "web/licences.txt"},
+	}
+}
+
+// Resource is something that is read with GET at a path.
+type Resource struct {
+	Path string
+	http.Handler
+}
+
+// Assets are the files that the pages of the node at places name, all below its reference page.
+func Assets(places address.Map) []Resource {
+	var all []Resource
+	for _, a := range assets() {
+		all = append(all, Resource{Path: places.Docs() + "/" + a.name, Handler: protected(a.handler())})
+	}
+	return all
+}
+
+func (a asset) handler() http.Handler {
+	if strings.HasSuffix(a.file, packedForm) {
+		packed := content.NewPacked(a.mediaType, a.from, a.file)
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if packed.Serve(w, r, content.OpenHeaders()) != nil {
+				content.Internal().Write(w, r)
+			}
+		})
+	}
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		payload, err := fs.ReadFile(a.from, a.file)
+		if err != nil {
+			content.Internal().Write(w, r)
+			return
+		}
+		content.NewBody(a.mediaType, payload).Serve(w, r, content.OpenHeaders())
+	})
+}
+
+// policy is the Content-Security-Policy of all pages (CSP Level 3): nothing is loaded or asked but from the node itself, nothing inline
+// runs, and no form leaves the page, because a form that is sent without its script would put its secret into a URL. Swagger UI's icons
+// are data URLs.
+const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; " +
+	"base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+
+// protected sets what keeps a page to itself: its policy, no address of it in requests to others, and no window of others that holds it.
+func protected(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		h := w.Header()
+		h.Set("Content-Security-Policy", policy)
+		h.Set("Referrer-Policy", "no-referrer")
+		h.Set("X-Content-Type-Options", "nosniff")
+		h.Set("Cross-Origin-Opener-Policy", "same-origin")
+		h.Set("Cross-Origin-Resource-Policy", "same-origin")
+		next.ServeHTTP(w, r)
+	})
+}

@@ -1,0 +1,214 @@
+// Package web makes the pages of a node that people read in a browser: the reference of its APIs with try-out (NET-R3, NET-R4), and the
+// start page, which says where everything is.
+//
+// The pages work offline and under a strict Content-Security-Policy: each script and style is a file of its own, from this node. The
+// reference is Swagger UI, unchanged, with an index page, a style and a start script of our own around it.
+package web
+
+import (
+	"bytes"
+	htmltemplate "html/template"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"slices"
+	"strings"
+	"sync"
+	"text/template"
+
+	"github.com/rin-network/rin/sandbox/address"
+	"github.com/rin-network/rin/sandbox/content"
+)
+
+// Place is something to be found at a node.
+type Place struct {
+	Name, Method, Path, Note string
+	// Open tells that a browser may go there: it is read with GET and needs no token.
+	Open bool
+}
+
+// Client is a registered client, with what its owner holds.
+type Client struct {
+	ID, Secret string
+	// Token is the path where it gets tokens.
+	Token string
+	// Notes say what it may do.
+	Notes []string
+}
+
+// Welcome is what a start page tells.
+type Welcome struct {
+	// Title and Subtitle name the node, or the network.
+	Title, Subtitle string
+	// Node is the node itself; nil on the page of a network that has no node at the root of its host.
+	Node *Node
+	// Token is the path of the token endpoint that the registry lists for the node.
+	Token string
+	// Places are where everything is, in the order in which a client needs it.
+	Places []Place
+	// Clients are those whose secret is known; the first that gets its tokens at Token is that of the commands.
+	Clients []Client
+	// Others are the other nodes of the network.
+	Others []Node
+}
+
+// Start is the start page at a path, with the assets of the node at places. tell is asked for each answer, since clients come and go.
+// Clients and secrets are told only when the node is on loopback, and only to a person at this machine.
+func Start(path string, places address.Map, onLoopback bool, tell func() Welcome) Resource {
+	s := &start{places: places, onLoopback: onLoopback, tell: tell}
+	s.templates = sync.OnceValues(s.parse)
+	return Resource{Path: path, Handler: protected(s)}
+}
+
+type start struct {
+	places     address.Map
+	onLoopback bool
+	tell       func() Welcome
+	templates  func() (drawings, error)
+}
+
+// drawings are the two forms of the page.
+type drawings struct {
+	markup *htmltemplate.Template
+	plain  *template.Template
+}
+
+func (*start) parse() (d drawings, err error) {
+	if d.markup, err = htmltemplate.ParseFS(files, "web/start.html"); err != nil {
+		return d, err
+	}
+	d.plain, err = template.ParseFS(files, "web/start.txt")
+	return d, err
+}
+
+// ServeHTTP answers with a page for browsers, with text for terminals, and with a 404 for programs that read JSON: to them the root of
+// a host is a path that has nothing.
+func (s *start) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	const asHTML, asText = "text/html", "text/plain"
+	form := content.Preferred(r.Header.Values("Accept"), asText, asHTML, "application/json", content.ProblemMediaType)
+	if form != asHTML && form != asText {
+		w.Header().Set("Vary", "Accept")
+		content.NotFound("there is no resource at this path", "the start page is for people, as text/html or text/plain; "+s.hint()).Write(w, r)
+		return
+	}
+	payload := s.content(r)
+	t, err := s.templates()
+	var page bytes.Buffer
+	mediaType := html
+	if err == nil && form == asText {
+		mediaType, err = plainText, t.plain.Execute(&page, payload)
+	} else if err == nil {
+		err = t.markup.Execute(&page, payload)
+	}
+	if err != nil {
+		content.Internal().Write(w, r)
+		return
+	}
+	headers := content.Headers{CacheControl: "no-cache", Vary: "Accept"}
+	if payload.Secret {
+		headers.CacheControl = "no-store"
+	}
+	content.NewBody(mediaType, page.Bytes()).Serve(w, r, headers)
+}
+
+// hint names the places for a program that came here.
+func (s *start) hint() string {
+	hint := ""
+	for i, p := range s.tell().Places {
+		if i > 0 {
+			hint += "; "
+		}
+		hint += p.Name + ": " + p.Path
+	}
+	return hint
+}
+
+// startPage is what the templates show.
+type startPage struct {
+	Welcome
+	Origin, Mount, Base string // Mount comes before all paths of links, Base before the names of assets
+	Secret              bool   // the page holds secrets
+	TLS                 bool
+	Commands            []command
+}
+
+func (s *start) content(r *http.Request) startPage {
+	before := mount(s.places)
+	c := startPage{Welcome: s.tell(), Origin: s.places.Origin(r), Mount: before, Base: before + s.places.Docs(), TLS: r.TLS != nil}
+	if !s.onLoopback || !forPersonHere(r, s.places.PublicURL) {
+		c.Clients = nil
+	}
+	c.Secret = len(c.Clients) > 0
+	c.Commands = c.commands()
+	return c
+}
+
+// forPersonHere tells whether nobody but a person at this machine reads the answer to r, so that it may hold the secrets of demo
+// clients. The listener is on loopback; what remains is a proxy that brings the answer elsewhere, a foreign name that resolves to
+// loopback (DNS rebinding), and a page of another origin that reads it or frames it.
+func forPersonHere(r *http.Request, publicURL string) bool {
+	if !loopback(hostOf(r.RemoteAddr)) || !loopback(hostOf(r.Host)) {
+		return false
+	}
+	if u, err := url.Parse(publicURL); publicURL != "" && (err != nil || !loopback(u.Hostname())) {
+		return false
+	}
+	for _, name := range []string{"Forwarded", "Via", "X-Forwarded-For", "X-Forwarded-Host", "X-Real-Ip"} {
+		if r.Header.Get(name) != "" {
+			return false
+		}
+	}
+	// A browser that goes to the page as such sends no Origin, and names the document as what the answer is for.
+	destination := r.Header.Get("Sec-Fetch-Dest")
+	return r.Header.Get("Origin") == "" && (destination == "" || destination == "document")
+}
+
+// hostOf is the host of an authority, which may have a port.
+func hostOf(authority string) string {
+	u := url.URL{Host: authority}
+	return u.Hostname()
+}
+
+// loopback tells whether a name or an address never leaves this machine (RFC 6761 §6.3).
+func loopback(host string) bool {
+	host = strings.TrimSuffix(strings.ToLower(host), ".")
+	if host == "localhost" || strings.HasSuffix(host, ".localhost") {
+		return true
+	}
+	address, err := netip.ParseAddr(host)
+	return err == nil && address.Unmap().IsLoopback()
+}
+
+// command is something to be copied into a terminal.
+type command struct{ Title, Line string }
+
+// commands take a client the whole way: registry, token, info, list, and the list without a token. They work as they stand when the secret may be
+// told.
+func (c startPage) commands() []command {
+	curl := "curl -sg" // -g: brackets in a URL are meant
+	if c.TLS {
+		curl += " --cacert rin-sandbox-ca.pem"
+	}
+	if c.Node == nil {
+		return nil
+	}
+	at := c.Node.Places
+	id, secret := "CLIENT_ID", "CLIENT_SECRET"
+	if i := slices.IndexFunc(c.Clients, func(k Client) bool { return k.Token == c.Token }); i >= 0 {
+		id, secret = url.QueryEscape(c.Clients[i].ID), url.QueryEscape(c.Clients[i].Secret)
+	}
+	ask := func(path string) string { return quote(c.Origin + path) }
+	bearer := ` -H "Authorization: Bearer $TOKEN" `
+	return []command{
+		{"The registry", curl + " " + ask(at.Registry())},
+		{"An access token", "TOKEN=$(" + curl + " " + ask(c.Token) + " \\\n  -d grant_type=client_credentials \\\n" +
+			"  -d client_id=" + id + " \\\n  -d client_secret=" + secret + " \\\n" +
+			`  | sed 's/.*"access_token":"\([^"]*\)".*/\1/')`},
+		{"Does it work?", curl + bearer + "\\\n  " + ask(at.Info())},
+		{"Two open calls", curl + bearer + "\\\n  " + ask(at.Fundings()+"?runningCalls=true&page[size]=2")},
+		{"The same without a token, to try out", curl + " \\\n  " + ask(at.TryOut().Fundings()+"?runningCalls=true&page[size]=2")},
+	}
+}
+
+// quote makes one word of a shell.
+func quote(text string) string { return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'" }

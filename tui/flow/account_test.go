@@ -1,0 +1,106 @@
+package flow_test
+
+import (
+	"net/http"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+
+	"github.com/rin-network/rin/conformance/evidence"
+	"github.com/rin-network/rin/conformance/target"
+	"github.com/rin-network/rin/tui/flow"
+)
+
+var _ = Describe("An account", func() {
+	const document = `{"member":[
+		{"id":"A","oauth2":"https://a.example/token","info":"https://a.example/x/info/v1/oauth/info/"},
+		{"id":"B","oauth2":"https://b.example/token","info":"https://b.example/x/info/v1/oauth/info/"},
+		{"id":"PLAIN","oauth2":"http://c.example/token","info":"https://c.example/i"},
+		{"id":"NONE"}]}`
+	client := target.Credentials{ClientID: "me", ClientSecret: target.NewSecret("the-secret-of-node-a")}
+	begun := func(at target.Target) *flow.Walk {
+		GinkgoHelper()
+		w, err := flow.New(flow.Options{Target: at})
+		Expect(err).NotTo(HaveOccurred())
+		return w
+	}
+
+	It("is presented at the node that it was given for, and at no other", func() {
+		w := begun(target.Target{RegistryDocument: []byte(document), NodeID: "A", Credentials: client, Second: &client, ExpiredToken: target.NewSecret("eyJ"),
+			SpecURL: "https://a.example/other-spec", AllowOrigins: []string{"https://ok.example"}})
+		Expect(w.Choose("A")).To(Succeed())
+		Expect(w.Target().SpecURL).To(Equal("https://a.example/other-spec"), "what was given wins over what follows from the entry")
+		Expect(w.Target().Credentials).To(Equal(client))
+		Expect(w.Choose("B")).To(Succeed())
+		Expect(w.Account()).To(BeZero())
+		Expect(w.Target().SpecURL).To(Equal("https://b.example/x/funding/v3/api-docs"))
+		Expect(w.Target().AllowOrigins).To(ConsistOf("https://ok.example"))
+		Expect(w.Choose("A")).To(Succeed())
+		Expect(w.Account().First).To(Equal(client), "it is remembered")
+		Expect(w.Account().Expired.Reveal()).To(Equal("eyJ"))
+	})
+
+	It("and what was learnt with it stays when the same node is chosen again", func() {
+		w := begun(target.Target{RegistryDocument: []byte(document), Credentials: client})
+		Expect(w.Choose("A")).To(Succeed())
+		aims := w.Aims()
+		Expect(w.Choose("A")).To(Succeed())
+		Expect(w.Aims()).To(Equal(aims))
+	})
+
+	It("is for the node that was named, also when another one is chosen first", func() {
+		w := begun(target.Target{RegistryDocument: []byte(document), NodeID: "A", Credentials: client})
+		Expect(w.Choose("B")).To(Succeed())
+		Expect(w.Account()).To(BeZero())
+	})
+
+	It("does not go to another registry, nor to URLs that are typed, but stays when a path is mended", func() {
+		w := begun(target.Target{RegistryDocument: []byte(document), NodeID: "A", Credentials: client})
+		Expect(w.Choose("A")).To(Succeed())
+		Expect(w.GoTo("https://a.example/oauth/token", "https://a.example/x/info/v1/oauth/info/", "")).To(Succeed())
+		Expect(w.Account().First).To(Equal(client))
+		Expect(w.GoTo("https://a.example:8443/token", "https://a.example/x/info/v1/oauth/info/", "")).To(Succeed())
+		Expect(w.Account()).To(BeZero())
+		Expect(w.Registered()).To(BeFalse())
+		Expect(w.GoTo("https://a.example/oauth/token", "https://a.example/x/info/v1/oauth/info/", "")).To(Succeed())
+		Expect(w.Account().First).To(Equal(client))
+		Expect(w.LookAt("https://registry.example/ris.json", nil)).To(Succeed())
+		Expect(w.Account()).To(BeZero())
+		Expect(w.Target().Registry).To(Equal("https://registry.example/ris.json"))
+	})
+
+	It("is not aimed at what a secret must not go to", func() {
+		w := begun(target.Target{RegistryDocument: []byte(document)})
+		aims := w.Aims()
+		Expect(w.Choose("PLAIN")).To(MatchError(ContainSubstring("not encrypted")))
+		Expect(w.Choose("NONE")).To(MatchError(ContainSubstring("no token URL")))
+		Expect(w.GoTo("http://c.example/token", "ftp://c.example/", "nonsense")).To(MatchError(And(ContainSubstring("not encrypted"), ContainSubstring("ftp:"), ContainSubstring("nonsense"))))
+		Expect(w.LookAt("http://registry.example/ris.json", nil)).To(MatchError(ContainSubstring("not encrypted")))
+		Expect(w.Aims()).To(Equal(aims))
+		Expect(begun(target.Target{RegistryDocument: []byte(document), AllowOrigins: []string{"http://c.example"}}).Choose("PLAIN")).To(Succeed())
+	})
+})
+
+var _ = DescribeTable("A trouble is mended", func(s flow.Result, to flow.Step, mendable bool) {
+	got, ok := s.Mend()
+	Expect(ok).To(Equal(mendable))
+	Expect(got).To(Equal(to))
+},
+	Entry("nowhere when there is none", flow.Result{}, flow.Node, false),
+	Entry("at the node when nothing was sent", flow.Result{Step: flow.Token, Trouble: &flow.Trouble{}}, flow.Node, true),
+	Entry("at the node when nothing answered", troubled(evidence.TokenEndpoint, 0), flow.Node, true),
+	Entry("at the credentials when they were refused", troubled(evidence.TokenEndpoint, http.StatusUnauthorized), flow.Credentials, true),
+	Entry("at the credentials of the second client", troubled(evidence.SecondClient, http.StatusBadRequest), flow.Credentials, true),
+	Entry("at the node when a good token is refused", troubled(evidence.Info, http.StatusUnauthorized), flow.Node, true),
+	Entry("at the credentials when the role is missing", troubled(evidence.Info, http.StatusForbidden), flow.Credentials, true),
+	Entry("at the node for a web page", troubled(evidence.TokenEndpoint, http.StatusOK), flow.Node, true),
+	Entry("not in the last step", flow.Result{Step: flow.TakeAway, Trouble: &flow.Trouble{}}, flow.Node, false),
+)
+
+func troubled(at evidence.Resource, status int) flow.Result {
+	x := evidence.Exchange{Label: at.With(evidence.OK)}
+	if status != 0 {
+		x.Response = &evidence.Response{Status: status}
+	}
+	return flow.Result{Step: flow.Token, Exchanges: []evidence.Exchange{x}, Trouble: &flow.Trouble{}}
+}

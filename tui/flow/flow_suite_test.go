@@ -1,0 +1,69 @@
+package flow_test
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+
+	"github.com/rin-network/rin/conformance/evidence"
+	"github.com/rin-network/rin/conformance/requirement"
+	"github.com/rin-network/rin/sandbox"
+	"github.com/rin-network/rin/tui/flow"
+	"github.com/rin-network/rin/tui/tuitest"
+)
+
+func TestWalk(t *testing.T) {
+	RegisterFailHandler(Fail)
+	RunSpecs(t, "walk")
+}
+
+// ground is a node to walk on.
+type ground struct{ *tuitest.Ground }
+
+func newGround(change func(http.Handler) http.Handler, config sandbox.Config) ground {
+	GinkgoHelper()
+	return ground{tuitest.NewGround(GinkgoTB(), config, change)}
+}
+
+// walkOn begins a walk with the credentials of the node's demo clients.
+func (g ground) walkOn() *flow.Walk {
+	GinkgoHelper()
+	return g.Walk(GinkgoTB(), g.Target(), nil)
+}
+
+// here is a walk that has chosen its node.
+func (g ground) here() *flow.Walk {
+	GinkgoHelper()
+	w := g.walkOn()
+	tuitest.Arrive(GinkgoTB(), w)
+	return w
+}
+
+// outcomes are the verdicts of a scene, in words.
+func outcomes(s flow.Result) map[requirement.ID]requirement.Outcome {
+	out := map[requirement.ID]requirement.Outcome{}
+	for _, v := range s.Verdicts {
+		out[v.ID] = v.Outcome
+	}
+	return out
+}
+
+// everything that a scene may show, as one text.
+func everything(s flow.Result) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%v %+v\n", s.Says, s.Trouble)
+	for _, v := range s.Verdicts {
+		fmt.Fprintf(&b, "%+v\n", v)
+	}
+	for _, x := range s.Exchanges {
+		fmt.Fprintf(&b, "%s\n%+v\n%s\n", evidence.Curl(x), x.Request, x.Request.Body)
+		if x.Response != nil {
+			fmt.Fprintf(&b, "%+v\n%s\n", x.Response.Header, x.Response.Body)
+		}
+	}
+	return b.String()
+}

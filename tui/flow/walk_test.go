@@ -1,0 +1,274 @@
+package flow_test
+
+import (
+	"bytes"
+	"context"
+	"net/http"
+	"strings"
+	"time"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+
+	"github.com/rin-network/rin/conformance/recorder"
+	"github.com/rin-network/rin/conformance/requirement"
+	"github.com/rin-network/rin/conformance/target"
+	"github.com/rin-network/rin/sandbox"
+	"github.com/rin-network/rin/sandbox/auth"
+	"github.com/rin-network/rin/tui/flow"
+	"github.com/rin-network/rin/tui/tuitest"
+)
+
+var _ = Describe("A walk", func() {
+	ctx := context.Background()
+
+	It("leads from the registry to the first funding call, each step judged", func() {
+		g := newGround(nil, sandbox.Config{})
+		w := g.walkOn()
+		scene, entries := w.ReadRegistry(ctx)
+		Expect(scene.Well()).To(BeTrue())
+		Expect(entries).To(ContainElement(HaveField("ID", "XA")))
+		Expect(w.Choose("XA")).To(Succeed())
+		Expect(w.Target().TokenURL).To(Equal(g.URL + "/oauth/token"))
+
+		var scenes []flow.Result
+		step := func(s flow.Result) flow.Result {
+			GinkgoHelper()
+			Expect(s.Well()).To(BeTrue(), "%+v", s.Trouble)
+			Expect(s.Says).NotTo(BeEmpty())
+			Expect(s.Exchanges).NotTo(BeEmpty())
+			Expect(outcomes(s)).To(And(Not(BeEmpty()), HaveEach(Equal(requirement.Pass))), "%+v", s.Verdicts)
+			scenes = append(scenes, s)
+			return s
+		}
+		Expect(step(w.FetchToken(ctx)).Says).To(ContainElement(ContainSubstring("5m0s")))
+		Expect(step(w.ReadToken(ctx)).Says).To(ContainElements(ContainSubstring("It is over at 12:05:00 UTC (exp), in 5m0s"), ContainSubstring("The signature is good")))
+		Expect(step(w.CallInfo(ctx)).Says).To(ContainElement(ContainSubstring("funding FUNDINGS, version 3.0: " + g.URL)))
+		specification, operations := w.ReadSpecification(ctx)
+		step(specification)
+		Expect(operations).To(ContainElements(
+			And(HaveField("List", true), HaveField("Path", "/funding/v3/fundings")),
+			And(HaveField("Detail", true), HaveField("Required", []string{"id"})),
+		))
+		Expect(w.Filters()).To(ContainElement(And(HaveField("Name", "region"), HaveField("Values", ContainElement("TYROL")))))
+		step(w.ListCalls(ctx, flow.Query{}))
+		calls := w.Calls()
+		Expect(calls).To(HaveLen(flow.PageSize))
+		Expect(flow.Localized(calls[0].Name, "de")).NotTo(Or(BeEmpty(), Equal(flow.Localized(calls[0].Name, "en"))))
+		step(w.ListCalls(ctx, flow.Query{Page: 1}))
+		Expect(w.Calls()[0].ID > calls[flow.PageSize-1].ID).To(BeTrue(), "the second page follows the first")
+		step(w.ListCalls(ctx, flow.Query{Filters: map[string]string{"fundingType": "CALL"}}))
+		Expect(w.Calls()).To(HaveEach(HaveField("Type", "CALL")))
+		Expect(string(step(w.OpenCall(ctx, calls[0].ID)).Exchanges[0].Response.Body)).To(ContainSubstring(calls[0].ID))
+		end := w.ListCalls(ctx, flow.Query{Page: 50})
+		Expect(end.Well()).To(BeTrue())
+		Expect(end.Says).To(ContainElement(ContainSubstring("end of the list")))
+
+		token, _ := w.Issued()
+		for _, s := range scenes {
+			for _, secret := range []string{token.Value, g.Credentials()[0].Secret} {
+				Expect(everything(s)).NotTo(ContainSubstring(secret))
+				Expect(everything(s)).NotTo(ContainSubstring(secret[:20]))
+			}
+		}
+		Expect(w.Reveal(string(scenes[0].Exchanges[0].Request.Body))).To(ContainSubstring("client_secret=" + g.Credentials()[0].Secret))
+	})
+
+	It("makes each mistake on purpose, and finds that the node answers as it should", func() {
+		g := newGround(nil, sandbox.Config{})
+		w := g.here()
+		for _, m := range flow.Mistakes() {
+			if m.Name == "expired" {
+				Expect(w.Make(ctx, m).Says).To(ConsistOf(ContainSubstring("good for another")))
+				g.Clock.Add(6 * time.Minute)
+			}
+			scene := w.Make(ctx, m)
+			Expect(scene.Well()).To(BeTrue(), "%s: %+v", m.Name, scene.Trouble)
+			Expect(scene.Says).To(ContainElement(m.Lesson), m.Name)
+			Expect(outcomes(scene)).To(And(Not(BeEmpty()), HaveEach(Equal(requirement.Pass))), "%s: %+v", m.Name, scene.Verdicts)
+			Expect(everything(scene)).NotTo(ContainSubstring(g.Credentials()[0].Secret), m.Name)
+		}
+	})
+
+	DescribeTable("finds the fault of a node that lets a mistake pass, with the rule and the fix", func(mistake, deviation string, id requirement.ID) {
+		g := newGround(nil, sandbox.Config{Deviations: []string{deviation}})
+		w := g.here()
+		for _, m := range flow.Mistakes() {
+			if m.Name != mistake {
+				continue
+			}
+			scene := w.Make(ctx, m)
+			Expect(outcomes(scene)).To(HaveKeyWithValue(id, Or(Equal(requirement.Fail), Equal(requirement.Warn))), "%+v", scene)
+			for _, v := range scene.Verdicts {
+				if v.ID == id {
+					Expect(v.Reason).NotTo(BeEmpty())
+					Expect(v.Fix).NotTo(BeEmpty())
+					Expect(v.Source).NotTo(BeEmpty())
+				}
+			}
+		}
+	},
+		Entry("no token", "no-token", "info-open", requirement.ID("BRR-01")),
+		Entry("a tampered token", "tampered", "signature-not-verified", requirement.ID("BRR-09")),
+		Entry("a wrong secret", "wrong-secret", "secret-compared-by-suffix", requirement.ID("TER-01")),
+		Entry("no role", "no-role", "role-not-checked", requirement.ID("BRR-18")),
+		Entry("a token in the URL", "token-in-url", "query-token-accepted", requirement.ID("BRR-14")),
+	)
+
+	It("says of an opaque token that it is fine", func() {
+		w := newGround(nil, sandbox.Config{TokenFormat: auth.Opaque}).here()
+		Expect(w.FetchToken(ctx).Well()).To(BeTrue())
+		Expect(w.ReadToken(ctx).Says).To(ContainElement(ContainSubstring("opaque")))
+	})
+
+	It("fetches a token anew when it is about to expire, and counts its life down", func() {
+		g := newGround(nil, sandbox.Config{})
+		w := g.here()
+		Expect(w.FetchToken(ctx).Well()).To(BeTrue())
+		first, _ := w.Issued()
+		Expect(first.Left(g.Clock.Now())).To(Equal(5 * time.Minute))
+		g.Clock.Add(290 * time.Second)
+		Expect(first.Left(g.Clock.Now())).To(Equal(10 * time.Second))
+		scene := w.CallInfo(ctx)
+		Expect(scene.Well()).To(BeTrue())
+		Expect(scene.Exchanges).To(HaveLen(2))
+		second, _ := w.Issued()
+		Expect(second.Value).NotTo(Equal(first.Value))
+		Expect(first.Left(g.Clock.Now().Add(time.Hour))).To(BeZero())
+	})
+})
+
+var _ = Describe("Trouble on a walk", func() {
+	ctx := context.Background()
+	answering := func(end string, status int, kind, body string) func(http.Handler) http.Handler {
+		return tuitest.Instead(end, tuitest.Answer(status, kind, body))
+	}
+
+	DescribeTable("says what happened, what usually causes it and what to try", func(change func(http.Handler) http.Handler, spoil func(*target.Target), do func(*flow.Walk) flow.Result, what, cause string) {
+		w := newGround(change, sandbox.Config{}).here()
+		if spoil != nil {
+			t := w.Target()
+			spoil(&t)
+			w.Aim(t)
+		}
+		scene := do(w)
+		Expect(scene.Trouble).NotTo(BeNil())
+		Expect(scene.Trouble.What).To(ContainSubstring(what))
+		Expect(strings.Join(scene.Trouble.Causes, "\n")).To(ContainSubstring(cause))
+		Expect(scene.Trouble.Try).NotTo(BeEmpty())
+	},
+		Entry("the node is down", nil, func(t *target.Target) { t.TokenURL = "http://127.0.0.1:1/oauth/token" }, token(ctx), "nothing answers", "down"),
+		Entry("a name without an address", nil, func(t *target.Target) { t.TokenURL = "http://node.invalid/oauth/token" }, token(ctx), "no address", "slip"),
+		Entry("https on a port for http", nil, func(t *target.Target) { t.TokenURL = strings.Replace(t.TokenURL, "http:", "https:", 1) }, token(ctx), "no secure connection", "authority"),
+		Entry("a wrong secret", nil, func(t *target.Target) { t.Credentials.ClientSecret = target.NewSecret("not-the-secret-of-it") }, token(ctx), "does not accept this client", "secret is wrong"),
+		Entry("HTML in place of a token", answering("/oauth/token", 200, "text/html", "<html>login</html>"), nil, token(ctx), "HTML where JSON was expected", "web page"),
+		Entry("a token endpoint that is none", nil, func(t *target.Target) { t.TokenURL += "/none" }, token(ctx), "no token endpoint", "path is wrong"),
+		Entry("a token endpoint that fails", answering("/oauth/token", 503, "text/plain", "no"), nil, token(ctx), "status 503", "fault of the node"),
+		Entry("HTML in place of info", answering("/info/", 200, "text/html", "<html>welcome</html>"), nil, info(ctx), "HTML where JSON was expected", "proxy"),
+		Entry("an API that refuses good tokens", answering("/info/", 401, "application/json", "{}"), nil, info(ctx), "status 401", "don't belong together"),
+		Entry("an account without the role", nil, func(t *target.Target) { t.Credentials = *t.Second }, list(ctx), "status 403", "EXTERNAL_API_CLIENT"),
+		Entry("a login page before info", answering("/info/", 302, "text/html", ""), nil, info(ctx), "leads elsewhere", "login"),
+		Entry("no document", answering("/api-docs", 200, "text/html", "<html></html>"), nil, specification(ctx), "HTML where JSON was expected", "web page"),
+		Entry("a document that is none", answering("/api-docs", 200, "application/json", "[]"), nil, specification(ctx), "document can't be", "no OpenAPI document"),
+	)
+
+	It("pauses before it repeats a request that nobody answered", func() {
+		var pauses []time.Duration
+		w, err := flow.New(flow.Options{Target: target.Target{Registry: "http://127.0.0.1:1/registry.json"}, Pause: func(_ context.Context, d time.Duration) error {
+			pauses = append(pauses, d)
+			return nil
+		}})
+		Expect(err).NotTo(HaveOccurred())
+		scene, _ := w.ReadRegistry(context.Background())
+		Expect(scene.Trouble).NotTo(BeNil())
+		Expect(pauses).To(Equal([]time.Duration{recorder.RetryPause}))
+	})
+
+	It("finds a clock that is off behind a refused token", func() {
+		g := newGround(tuitest.Instead("/info/", func(w http.ResponseWriter, r *http.Request) {
+			w.Header().Set("Date", "Sun, 01 Mar 2026 13:00:00 GMT")
+			tuitest.Answer(http.StatusUnauthorized, "application/json", "")(w, r)
+		}), sandbox.Config{})
+		scene := g.here().CallInfo(ctx)
+		Expect(scene.Trouble.Causes[0]).To(ContainSubstring("the clocks differ by 1h0m0s"))
+	})
+})
+
+func token(ctx context.Context) func(*flow.Walk) flow.Result {
+	return func(w *flow.Walk) flow.Result { return w.FetchToken(ctx) }
+}
+
+func info(ctx context.Context) func(*flow.Walk) flow.Result {
+	return func(w *flow.Walk) flow.Result { return w.CallInfo(ctx) }
+}
+
+func list(ctx context.Context) func(*flow.Walk) flow.Result {
+	return func(w *flow.Walk) flow.Result { return w.ListCalls(ctx, flow.Query{}) }
+}
+
+func specification(ctx context.Context) func(*flow.Walk) flow.Result {
+	return func(w *flow.Walk) flow.Result {
+		scene, _ := w.ReadSpecification(ctx)
+		return scene
+	}
+}
+
+var _ = Describe("Credentials", func() {
+	DescribeTable("show their usual mistakes before they are sent, and nothing of the secret", func(id, secret, want string) {
+		got := flow.CheckCredentials(target.Credentials{ClientID: id, ClientSecret: target.NewSecret(secret)})
+		if want == "" {
+			Expect(got).To(BeEmpty())
+			return
+		}
+		Expect(got).To(ContainElement(ContainSubstring(want)))
+		if len(secret) > 8 {
+			Expect(strings.Join(got, "\n")).NotTo(ContainSubstring(secret))
+		}
+	},
+		Entry("none", "demo-client", "dGhpcyBpcyBub3QgYSBzZWNyZXQgMTIz", ""),
+		Entry("none for a UUID as id", "7b1f5c1e-94a5-4a29-8c56-0a8b6f7d3c11", "dGhpcyBpcyBub3QgYSBzZWNyZXQgMTIz", ""),
+		Entry("a line end", "demo-client", "dGhpcyBpcyBub3QgYSBzZWNyZXQgMTIz\n", "line end"),
+		Entry("a blank before the id", " demo-client", "dGhpcyBpcyBub3QgYSBzZWNyZXQgMTIz", "client ID begins or ends"),
+		Entry("swapped", "dGhpcyBpcyBub3QgYSBzZWNyZXQgMTIz", "demo-client", "swapped"),
+		Entry("quotation marks", "demo-client", `"dGhpcyBpcyBub3QgYSBzZWNyZXQgMTIz"`, "quotation marks"),
+		Entry("a token", "demo-client", "eyJhbGciOiJ.eyJpc3MiOiJ4.c2ln", "access token"),
+		Entry("an encoded pair", "demo-client", "ZGVtby1jbGllbnQ6c2VjcmV0LXNlY3JldA==", "encoded Authorization"),
+		Entry("the name of a place", "demo-client", "env:MY_SECRET", "name of a place"),
+		Entry("twice the same", "demo-client", "demo-client", "same text"),
+		Entry("nothing", "", "", "secret is empty"),
+	)
+})
+
+var _ = Describe("What is taken along", func() {
+	It("holds no secret, and names this node in every file", func() {
+		g := newGround(nil, sandbox.Config{})
+		w := g.here()
+		ctx := context.Background()
+		Expect(w.ListCalls(ctx, flow.Query{}).Well()).To(BeTrue())
+		issued, _ := w.Issued()
+		names := []string{}
+		for _, f := range w.Takeaways() {
+			names = append(names, f.Name)
+			var b bytes.Buffer
+			Expect(f.Write(&b)).To(Succeed())
+			Expect(b.String()).To(ContainSubstring(g.URL), f.Name)
+			Expect(b.String()).NotTo(ContainSubstring(g.Credentials()[0].Secret), f.Name)
+			Expect(b.String()).NotTo(ContainSubstring(issued.Value), f.Name)
+		}
+		Expect(names).To(Equal([]string{"walk.sh", "requests.sh", "client.go", "client.py", "walk.har"}))
+	})
+})
+
+var _ = Describe("Another node", func() {
+	It("is judged by what it answered itself", func() {
+		ctx := context.Background()
+		good, bad := newGround(nil, sandbox.Config{}), newGround(nil, sandbox.Config{Deviations: []string{"token-status-201"}})
+		w := good.here()
+		Expect(outcomes(w.FetchToken(ctx))).To(HaveKeyWithValue(requirement.ID("TOK-02"), requirement.Pass))
+		w.Aim(bad.here().Target())
+		Expect(w.History()).NotTo(BeEmpty())
+		_, kept := w.Issued()
+		Expect(kept).To(BeFalse())
+		Expect(outcomes(w.FetchToken(ctx))).To(HaveKeyWithValue(requirement.ID("TOK-02"), requirement.Fail))
+	})
+})

@@ -1,0 +1,146 @@
+package screen_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+
+	"github.com/rin-network/rin/conformance/evidence"
+	"github.com/rin-network/rin/conformance/report"
+	"github.com/rin-network/rin/conformance/requirement"
+	"github.com/rin-network/rin/conformance/suite/worker"
+	"github.com/rin-network/rin/conformance/target"
+	decision "github.com/rin-network/rin/conformance/verdict"
+	"github.com/rin-network/rin/sandbox"
+	"github.com/rin-network/rin/tui/flow"
+	"github.com/rin-network/rin/tui/screen"
+	"github.com/rin-network/rin/tui/tuitest"
+)
+
+var _ = Describe("Certify", func() {
+	It("shows how far the suite is, and the verdict by group; enter alone leads on", func() {
+		b := newBench(flow.Certify, bed{})
+		Expect(b.frame(80, 24)).To(And(ContainSubstring("whole conformance suite"), ContainSubstring("enter certify the node")))
+		b.press("enter")
+		Expect(b.frame(80, 24)).To(And(ContainSubstring("✓ Certified for profile funding"), ContainSubstring("✓ Token endpoint: success"), Not(ContainSubstring("failed"))))
+		b.golden("certify-certified")
+		Expect(b.hints()).To(HavePrefix("enter next step, → open it"))
+		Expect(b.press("enter").left).To(ConsistOf(screen.NextStep{}))
+	})
+
+	It("opens a failure with its reason, rule, fix and exchange", func() {
+		b := newBench(flow.Certify, bed{config: sandbox.Config{Deviations: []string{"role-not-checked"}}}).press("enter")
+		Expect(b.frame(80, 24)).To(And(ContainSubstring("✗ Not certified"), ContainSubstring("› ✗ BRR-18 failed")))
+		b.golden("certify-failed")
+		b.press("right")
+		seen := b.frame(80, 40)
+		for _, part := range []string{"BRR-18: failed", "reason", "expected", "got", "rule", "fix", "> GET /", "< HTTP/1.1 200 OK"} {
+			Expect(seen).To(ContainSubstring(part))
+		}
+		b.golden("certify-failure")
+		Expect(b.press("tab").frame(80, 24)).To(ContainSubstring("Authorization: Bearer ‹access_token2›"))
+		Expect(b.press("tab").frame(80, 24)).To(ContainSubstring("HTTP/1.1 200 OK"))
+		x, ok := b.Exchange()
+		Expect(ok).To(BeTrue())
+		Expect(x.Status()).To(Equal(200))
+		b.press("/", "s", "enter")
+		Expect(b.left).To(BeEmpty(), "while a text is typed, no key leads anywhere")
+		Expect(b.hints()).To(And(HavePrefix("enter next step, ← all of them"), ContainSubstring("s run it again"), Not(ContainSubstring("send again"))))
+		Expect(b.press("left").frame(80, 24)).To(ContainSubstring("› ✗ BRR-18 failed"))
+		Expect(b.press("enter").left).To(ConsistOf(screen.NextStep{}), "a node that is not certified leads on, too")
+	})
+
+	It("opens a group, and each requirement in it", func() {
+		b := newBench(flow.Certify, bed{}).press("enter", "end", "up", "up")
+		b.press("right")
+		Expect(b.frame(80, 24)).To(And(ContainSubstring("Access token content"), ContainSubstring("✓ JWT-01 passed")))
+		b.golden("certify-group")
+		Expect(b.press("o").frame(80, 24)).To(And(ContainSubstring("JWT-01: passed"), ContainSubstring("rule")))
+		Expect(b.press("left", "left").frame(80, 24)).To(ContainSubstring("Certified for profile"))
+	})
+
+	It("keeps the layout whatever a node has put into the findings, thousands of them", func() {
+		evil := strings.Repeat("x\x1b]0;owned\a\x1b[2J\u202e漢\u0301\u009b31m ", 500)
+		label := evidence.Label("op/" + evil + ".ok")
+		r := report.Report{Verdict: report.Verdict{Decision: decision.NotCertified, Headline: evil, Notice: evil}, Run: report.Run{Cause: evil}}
+		for range 3000 {
+			r.Requirements = append(r.Requirements, report.Requirement{ID: "API-01", Title: evil, Outcome: requirement.Fail, Reason: evil, Expected: evil, Got: evil, Fix: evil,
+				Source: report.Source{Text: evil}, Quote: evil, Subjects: []report.Subject{{Name: evil, Label: label, Got: evil}, {Name: evil}}})
+		}
+		log := &evidence.Log{Exchanges: []evidence.Exchange{{Label: label, Request: evidence.Request{Method: evil, URL: "https://a.example/" + evil, Header: []evidence.Field{{Name: evil, Value: evil}}},
+			Response: &evidence.Response{Status: 200, Proto: evil, Header: []evidence.Field{{Name: evil, Value: evil}}, Body: []byte(evil)}}}}
+		news := worker.Event{Kind: worker.Progress, Done: 1, Planned: 1 << 40, Label: label}
+		newBench(flow.Certify, bed{certify: tuitest.Scripted(r, log, nil, news)}).press("enter").holds("end", "right", "tab", "tab", "tab")
+	})
+
+	Describe("while the suite runs", func() {
+		var going chan worker.Event
+		slow := func(ctx context.Context, _ target.Target, heard func(worker.Event)) (report.Report, *evidence.Log, error) {
+			for {
+				select {
+				case e, open := <-going:
+					if !open {
+						return report.Report{}, nil, errors.New("the worker ended early")
+					}
+					heard(e)
+				case <-ctx.Done():
+					return report.Report{}, nil, ctx.Err()
+				}
+			}
+		}
+		BeforeEach(func() { going = make(chan worker.Event) })
+
+		It("tells the share, the figures, the time and what was asked", func() {
+			b := newBench(flow.Certify, bed{certify: slow})
+			u := b.begin("enter")
+			Expect(b.hints()).To(Equal("x stop it"))
+			going <- worker.Event{Kind: worker.Planned, Budget: 312}
+			going <- worker.Event{Kind: worker.Progress, Done: 1, Planned: 130, Label: "token.ok"}
+			going <- worker.Event{Kind: worker.Progress, Done: 2, Planned: 130, Label: "token.basic"}
+			going <- worker.Event{Kind: worker.Progress, Done: 52, Planned: 130, Label: "op/listFundings.garbage"}
+			b.take(u, 4)
+			b.ground.Clock.Add(83e9)
+			Expect(b.frame(80, 24)).To(And(ContainSubstring(" 40%"), ContainSubstring("52 of 130 planned, 1:23, at most 312 requests"), ContainSubstring("op/listFundings.garbage"), MatchRegexp(`token endpoint +2`)))
+			b.golden("certify-running")
+			passed, failed := requirement.Judgement{Outcome: requirement.Pass}, requirement.Judgement{Outcome: requirement.Fail}
+			going <- worker.Event{Kind: worker.Judged, ID: "TOK-01", Judgement: &passed}
+			going <- worker.Event{Kind: worker.Judged, ID: "BRR-01", Judgement: &failed}
+			b.take(u, 2)
+			Expect(b.frame(80, 24)).To(And(MatchRegexp(`✓ Token endpoint: success +1 passed`), MatchRegexp(`✗ Bearer rules on protected resources +1 of 1 failed`), Not(ContainSubstring("Asked so far"))))
+			b.golden("certify-judging")
+			b.press("enter", "s")
+			Expect(b.left).To(BeEmpty(), "no key but one means something")
+			b.press("x")
+			Expect(b.frame(80, 24)).To(ContainSubstring("Stopping …"))
+			b.take(u, -1)
+			Expect(b.frame(80, 24)).To(And(ContainSubstring("the suite was stopped"), ContainSubstring("enter try again")))
+			Expect(b.hints()).To(HavePrefix("enter try again, x next step"))
+			Expect(b.press("x").left).To(ConsistOf(screen.NextStep{}))
+		})
+
+		It("shows what was found before it was stopped, and why it was", func() {
+			b := newBench(flow.Certify, bed{certify: func(ctx context.Context, _ target.Target, _ func(worker.Event)) (report.Report, *evidence.Log, error) {
+				<-ctx.Done()
+				return report.Report{Verdict: report.Verdict{Headline: "Not certified yet", Decision: decision.Repeat}, Run: report.Run{Cause: "stopped by rin: " + context.Cause(ctx).Error()}}, &evidence.Log{}, nil
+			}})
+			u := b.begin("enter")
+			b.press("x")
+			b.take(u, -1)
+			Expect(b.frame(80, 24)).To(And(ContainSubstring("! Not certified yet"), ContainSubstring("stopped by rin: you asked for it")))
+			Expect(b.press("enter").left).To(ConsistOf(screen.NextStep{}))
+		})
+
+		It("says what kept it from its end, and tries again", func() {
+			b := newBench(flow.Certify, bed{certify: slow})
+			close(going)
+			Expect(b.press("enter").frame(80, 24)).To(ContainSubstring("the worker ended early"))
+			Expect(b.press("enter").frame(80, 24)).To(ContainSubstring("the worker ended early"))
+		})
+	})
+})
+
+// nothing hears no event.
+func nothing(worker.Event) {}

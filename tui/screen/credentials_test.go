@@ -1,0 +1,141 @@
+package screen_test
+
+import (
+	"errors"
+	"strings"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+
+	"github.com/rin-network/rin/conformance/target"
+	"github.com/rin-network/rin/tui/flow"
+	"github.com/rin-network/rin/tui/screen"
+	"github.com/rin-network/rin/tui/tuitest"
+)
+
+var _ = Describe("Credentials", func() {
+	const secret = "dGhpcyBpcyBub3QgYSBzZWNyZXQgMTIz"
+	places := func(w *screen.World) {
+		w.Secret = func(place string) (target.Secret, error) {
+			if place != "env:MY_SECRET" {
+				return target.Secret{}, errors.New(strings.TrimPrefix(place, "env:") + " is not set")
+			}
+			return target.NewSecret(secret), nil
+		}
+	}
+	none := func(t *target.Target) { t.Credentials, t.Second = target.Credentials{}, nil }
+	unseen := func(b *bench) {
+		GinkgoHelper()
+		for _, size := range [][2]int{{40, 15}, {80, 24}, {120, 40}} {
+			seen := b.frame(size[0], size[1])
+			Expect(seen).NotTo(Or(ContainSubstring(secret), ContainSubstring(secret[:8]), ContainSubstring(secret[20:])))
+		}
+	}
+
+	It("are shown by their length, and enter accepts them", func() {
+		b := newBench(flow.Credentials, bed{})
+		Expect(b.frame(80, 24)).To(And(ContainSubstring("Client ID     demo-client"), ContainSubstring("•••••••• (43 characters)"),
+			ContainSubstring("Without role  demo-client-without-role"), ContainSubstring("none of the usual mistakes")))
+		b.golden("credentials-given")
+		Expect(b.press("enter").left).To(ConsistOf(screen.NextStep{}))
+	})
+
+	It("are seen for as long as secrets are revealed", func() {
+		b := newBench(flow.Credentials, bed{})
+		text := b.ground.Credentials()[0].Secret
+		b.Revealed = true
+		b.press("end")
+		b.does(b.Update(screen.SecretsToggled{}))
+		Expect(b.frame(80, 24)).To(ContainSubstring(text))
+		b.Revealed = false
+		b.does(b.Update(screen.SecretsToggled{}))
+		Expect(b.frame(80, 24)).NotTo(ContainSubstring(text[:6]))
+	})
+
+	It("are asked for where there are none, masked, and looked at while they are typed", func() {
+		b := newBench(flow.Credentials, bed{aim: none, equip: places})
+		Expect(b.Typing()).To(BeTrue())
+		b.types("my-client").submit("› Client secret")
+		b.types(secret + " ")
+		Expect(b.frame(80, 24)).To(And(ContainSubstring("> "+strings.Repeat("*", len(secret)+1)), ContainSubstring("! The client secret begins or ends with a blank")))
+		unseen(b)
+		b.golden("credentials-form")
+		b.erase(1).submit("Client ID     my-client")
+		Expect(b.Typing()).To(BeFalse())
+		Expect(b.Walk.Target().Credentials.ClientSecret.Reveal()).To(Equal(secret))
+		unseen(b)
+		Expect(b.press("enter").left).To(ConsistOf(screen.NextStep{}))
+	})
+
+	It("warn of ID and secret that were swapped, and block nothing", func() {
+		b := newBench(flow.Credentials, bed{aim: none, equip: places})
+		b.types(secret).submit("› Client secret").types("my-client")
+		Expect(b.frame(120, 40)).To(ContainSubstring("they may be swapped"))
+		b.submit("enter go on with them")
+		Expect(b.press("enter").left).To(ConsistOf(screen.NextStep{}))
+	})
+
+	It("may name the place of the secret, which is no secret itself", func() {
+		b := newBench(flow.Credentials, bed{aim: none, equip: places})
+		b.types("my-client").submit("› Client secret")
+		b.types("env:NOPE").submit("✗ NOPE is not set")
+		Expect(b.frame(80, 24)).To(ContainSubstring("> env:NOPE"))
+		b.golden("credentials-place-unknown")
+		b.clear().types("env:MY_SECRET").submit("Client ID     my-client")
+		Expect(b.Walk.Target().Credentials.ClientSecret.Reveal()).To(Equal(secret))
+		unseen(b)
+	})
+
+	It("that were changed forget the token; an empty secret keeps the one there is", func() {
+		b := newBench(flow.Credentials, bed{equip: places})
+		kept := b.Walk.Target().Credentials.ClientSecret.Reveal()
+		Expect(b.Walk.FetchToken(b.Context).Well()).To(BeTrue())
+		b.press("e").types("-2").submit("› Client secret").submit("Client ID     demo-client-2")
+		Expect(b.Walk.Target().Credentials.ClientSecret.Reveal()).To(Equal(kept))
+		_, issued := b.Walk.Issued()
+		Expect(issued).To(BeFalse())
+	})
+
+	It("of a second client, and an expired token, are taken behind a key", func() {
+		b := newBench(flow.Credentials, bed{aim: func(t *target.Target) { t.Second = nil }, equip: places}).press("o")
+		Expect(b.frame(80, 24)).To(ContainSubstring("A client without the role"))
+		b.golden("credentials-others")
+		b.types("other").submit("› Its secret").types("env:MY_SECRET").submit("› An expired token")
+		b.types("eyJ.old.token").submit("Expired token •••••••• (13 characters)")
+		a := b.Walk.Account()
+		Expect(a.Second.ClientID).To(Equal("other"))
+		Expect(a.Second.ClientSecret.Reveal()).To(Equal(secret))
+		Expect(a.Expired.Reveal()).To(Equal("eyJ.old.token"))
+		unseen(b)
+		b.press("o").clear().submit("› Its secret").submit("› An expired token").submit("Client ID     demo-client")
+		Expect(b.Walk.Account().Second).To(BeNil())
+	})
+
+	It("are left as they were by esc", func() {
+		b := newBench(flow.Credentials, bed{equip: places}).press("e")
+		before := b.Walk.Account()
+		b.types("zzz").press("esc")
+		Expect(b.Typing()).To(BeFalse())
+		Expect(b.Walk.Account()).To(Equal(before))
+	})
+
+	It("are opened for editing by what led there", func() {
+		b := newBench(flow.Credentials, bed{})
+		b.does(b.Update(screen.OpenEditor{}))
+		Expect(b.Typing()).To(BeTrue())
+	})
+
+	It("keep their layout with texts of any length", func() {
+		b := newBench(flow.Credentials, bed{aim: none, equip: places})
+		b.Update(tuitest.Key("\x1b[31m" + strings.Repeat("長", 700)))
+		b.submit("› Client secret")
+		b.Update(tuitest.Key(strings.Repeat("x", 9000)))
+		for _, size := range [][2]int{{40, 15}, {80, 24}, {120, 40}} {
+			b.frame(size[0], size[1])
+		}
+		b.submit("Client ID ")
+		for _, size := range [][2]int{{40, 15}, {80, 24}, {120, 40}} {
+			b.frame(size[0], size[1])
+		}
+	})
+})

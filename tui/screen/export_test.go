@@ -1,0 +1,7 @@
+package screen
+
+// IsTree tells whether a body is shown as a tree.
+func IsTree(body []byte) bool {
+	_, ok := newIndex(body)
+	return ok
+}

@@ -1,0 +1,240 @@
+package screen_test
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/charmbracelet/bubbletea"
+	"github.com/charmbracelet/lipgloss"
+	"github.com/muesli/termenv"
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+
+	"github.com/rin-network/rin/tui/flow"
+	"github.com/rin-network/rin/tui/screen"
+)
+
+// pane is a message on a screen without colour, with what the tests type.
+type pane struct {
+	*screen.Message
+	size screen.Size
+}
+
+// head is a small one.
+func head() []flow.Line {
+	return []flow.Line{{Kind: flow.StartLine, Text: "HTTP/1.1 200 OK"}, {Kind: flow.HeaderLine, Text: "Content-Type: application/json"}}
+}
+
+func newPane(body string) *pane {
+	p := &pane{screen.NewMessage(theme("none"), func() screen.Secrets { return nil }), screen.Size{Width: 60, Height: 14}}
+	p.Show(head(), []byte(body), nil)
+	p.View(p.size)
+	return p
+}
+
+// seen is the screen after some keys; commands are run until there are no more. Blanks at the ends of lines are left out.
+func (p *pane) seen(keys ...string) string {
+	GinkgoHelper()
+	for _, k := range keys {
+		for cmd := p.Update(keyOf(k)); cmd != nil; {
+			cmd = p.Update(cmd())
+		}
+		p.View(p.size)
+	}
+	var lines []string
+	for line := range strings.SplitSeq(p.View(p.size), "\n") {
+		lines = append(lines, strings.TrimRight(line, " "))
+	}
+	return strings.Join(lines, "\n")
+}
+
+// keyOf is the message of a key by its name, or of one character.
+func keyOf(name string) tea.KeyMsg {
+	named := map[string]tea.KeyType{"enter": tea.KeyEnter, "esc": tea.KeyEsc, "up": tea.KeyUp, "down": tea.KeyDown, "pgdown": tea.KeyPgDown, "home": tea.KeyHome, "end": tea.KeyEnd,
+		"backspace": tea.KeyBackspace, "space": tea.KeySpace, "shift+right": tea.KeyShiftRight}
+	if t, ok := named[name]; ok {
+		return tea.KeyMsg{Type: t}
+	}
+	return tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune(name)}
+}
+
+const small = `{"name":"F\u00f6rderung \u202e x","open":true,"list":[{"id":1,"deep":{"a":[1,2]}},{"id":2}],"none":null,"empty":{},"big":1e400}`
+
+var _ = Describe("A message", func() {
+	It("shows JSON as a tree below its head, unfolded as far as it is small", func() {
+		Expect(newPane(small).seen()).To(Equal(strings.Trim(`
+  HTTP/1.1 200 OK
+  Content-Type: application/json
+
+› ▾ { 6 members
+      "name": "Förderung \u202e x"
+      "open": true
+    ▾ "list": [ 2 items
+      ▾ 0: { 2 members
+          "id": 1
+        ▾ "deep": { 1 member
+          ▾ "a": [ 2 items
+              0: 1
+              1: 2
+      ▾ 1: { 1 member`, "\n")))
+	})
+
+	It("folds what is under the cursor, what a value stands in, and everything", func() {
+		p := newPane(small)
+		Expect(p.seen("down", "down", "down", "-")).To(ContainSubstring("›   ▸ \"list\": […] 2 items\n      \"none\": null"))
+		Expect(p.seen("+", "down", "down", "-")).To(ContainSubstring("›     ▸ 0: {…} 2 members"), "of a number, what it stands in")
+		Expect(p.seen("z")).To(ContainSubstring("›     ▾ 0: { 2 members"))
+		Expect(p.seen("-", "Z")).To(ContainSubstring(`▾ "deep"`))
+		Expect(p.seen("Z")).To(And(ContainSubstring("›   ▸ \"list\": […] 2 items"), Not(ContainSubstring("deep"))), "the cursor is where its value went")
+	})
+
+	It("searches without regard to case and escapes, counts, and unfolds what a hit is in", func() {
+		p := newPane(small)
+		p.seen("Z", "Z")
+		Expect(p.seen("/", "F", "Ö", "R")).To(ContainSubstring("/FÖR▏  1 found"))
+		Expect(p.seen("enter")).To(And(ContainSubstring("/FÖR  1 of 1"), ContainSubstring(`›     "name"`)))
+		Expect(p.seen("/", "i", "d", "\"", "enter")).To(And(ContainSubstring("/id\"  1 of 2"), ContainSubstring(`›         "id": 1`)))
+		Expect(p.seen("n")).To(And(ContainSubstring("2 of 2"), ContainSubstring(`›         "id": 2`)))
+		Expect(p.seen("n")).To(ContainSubstring("1 of 2"))
+		Expect(p.seen("N")).To(ContainSubstring("2 of 2"))
+		Expect(p.seen("/", "H", "T", "T", "P", "enter")).To(ContainSubstring("› HTTP/1.1"), "also in the head")
+		Expect(p.seen("/", "q", "x", "enter")).To(ContainSubstring("/qx  nothing found"))
+		Expect(p.seen("/", "esc")).NotTo(ContainSubstring("/qx"))
+	})
+
+	It("shows the bytes as they came, and the same place in both views", func() {
+		p := newPane("{\n\t\"a\": 1,\n\t\"b\": [\n1,\n2]}\n")
+		Expect(p.seen("down", "down", "w")).To(ContainSubstring("›     \"b\": ["))
+		Expect(p.seen("down", "w")).To(ContainSubstring("›       0: 1"))
+	})
+})
+
+// calls is a list of some items, each with a token.
+func calls(n int) string {
+	items := make([]string, n)
+	for i := range items {
+		items[i] = fmt.Sprintf(`{"id":"call-%d","title":{"de":"Förderung %d","en":"Funding call %d"},"open":%v,"amount":%d.50,"contact":null,"token":"[[access_token:1f2e3d4c:plain]]"}`, i, i, i, i%2 == 0, i*100)
+	}
+	return `{"items":[` + strings.Join(items, ",") + `],"next":"/fundings?page=` + strings.Repeat("1", 150) + `"}`
+}
+
+var _ = Describe("A message with much in it", func() {
+	It("opens as deep as it can be looked over, and is unfolded where a hit is", func() {
+		p := newPane(calls(200))
+		p.Show(head(), []byte(calls(200)), nil)
+		Expect(p.seen()).To(And(ContainSubstring(`▾ "items": [ 200 items`), ContainSubstring(`▸ 0: {…} 6 members`)))
+		Expect(p.seen("/", "c", "a", "l", "l", " ", "1", "5", "0", "enter")).To(And(ContainSubstring("/call 150  1 of 1"), ContainSubstring(`›           "en": "Funding call 150"`)))
+		Expect(p.seen("home", "/", "a", "l", "l", "-", "enter")).To(ContainSubstring("1 of 200  n next  N before"))
+		Expect(p.seen("N")).To(And(ContainSubstring("200 of 200"), ContainSubstring(`›         "id": "call-199"`)))
+	})
+
+	It("goes on searching beside the screen, and drops what was found for another text", func() {
+		p := newPane(string(large()))
+		first := p.types("/", "c", "a", "l", "l", "-")
+		Expect(first).NotTo(BeNil())
+		Expect(p.View(p.size)).To(MatchRegexp(`/call-▏  \d\d\+ found`))
+		stale := first()
+		second := p.types("1", "0", "0", "0")
+		Expect(p.Update(stale)).To(BeNil())
+		for cmd := second; cmd != nil; {
+			cmd = p.Update(cmd())
+		}
+		Expect(p.View(p.size)).To(MatchRegexp(`/call-1000▏  [1-9]\d* found`))
+		Expect(p.seen("enter")).To(ContainSubstring(`"id": "call-1000"`))
+	})
+
+	It("finds what stands across two slices of the search", func() {
+		body := strings.Repeat("x", 16<<10-3) + "needle"
+		Expect(newPane(body).seen("/", "n", "e", "e", "d", "l", "e", "enter")).To(ContainSubstring("1 of 1"))
+	})
+
+	It("scrolls to the side, as far as there is something, and back", func() {
+		p := newPane(calls(1))
+		p.seen("end")
+		Expect(p.seen()).To(ContainSubstring(`›     "next": "/fundings?page=11111111111111111111111111111…`))
+		Expect(p.seen(">")).To(ContainSubstring("› …1111111"))
+		for range 20 {
+			p.seen(">")
+		}
+		Expect(p.seen()).To(And(ContainSubstring(`11"`), Not(ContainSubstring("1…"))))
+		for range 20 {
+			p.seen("<")
+		}
+		Expect(p.seen()).To(ContainSubstring(`›     "next": "/fundings`))
+	})
+
+	It("scrolls to a hit that is far to the right", func() {
+		p := newPane(`{"text":"` + strings.Repeat("x", 300) + `needle"}`)
+		Expect(p.seen("/", "n", "e", "e", "d", "l", "e", "enter")).To(ContainSubstring(`xneedle"`))
+		p = newPane(`{"text":"needle` + strings.Repeat("x", 300) + `Needle"}`)
+		Expect(p.seen("/", "n", "e", "e", "d", "l", "e", "enter")).To(ContainSubstring(`"needlex`))
+		Expect(p.seen("n")).To(And(ContainSubstring(`xNeedle"`), ContainSubstring("2 of 2")), "in the same row")
+	})
+
+	It("leaves what would act on a terminal spelled as it is", func() {
+		Expect(newPane(`{"x":"\u001b[2J\u0041\/\"\\\ud83d\ude00\ud800"}`).seen()).To(ContainSubstring(`"x": "\u001b[2JA/\"\\😀\ud800"`))
+	})
+
+	It("stays at a value of a document on one line when it is shown as it came", func() {
+		p := newPane(calls(1))
+		p.seen("end")
+		Expect(p.seen("w")).To(MatchRegexp(`› ….*"next":"/fund`))
+		Expect(p.seen("w")).To(ContainSubstring(`›     "next": "/fundings`))
+	})
+
+	It("keeps content that is no JSON, or too deep, as it came", func() {
+		p := newPane("<html>\r\n<b>x</b>\x1b[2J\n" + strings.Repeat("y", 2500))
+		Expect(p.seen()).To(ContainSubstring("› <html>\n  <b>x</b>\\x1b[2J\n  yyy"))
+		Expect(p.seen("w", "Z", "z", "-", "+")).To(ContainSubstring("› <html>"))
+		Expect(newPane(strings.Repeat("[", 10_100) + strings.Repeat("]", 10_100)).seen()).To(ContainSubstring("› [[[[["))
+		deep := newPane(strings.Repeat("[", 9_000) + strings.Repeat("]", 9_000))
+		Expect(deep.seen("Z", "end")).To(ContainSubstring("(8999 deep) 0: []"))
+	})
+
+	It("looks as it was accepted", func() {
+		var all strings.Builder
+		for _, width := range []int{40, 80, 120} {
+			for _, kind := range []string{"none", "dark", "light"} {
+				revealed := false
+				p := &pane{screen.NewMessage(theme(kind), func() screen.Secrets {
+					if revealed {
+						return func(string) string { return "open-sesame" }
+					}
+					return nil
+				}), screen.Size{Width: width, Height: 18}}
+				p.Show(head(), []byte(calls(2)), []flow.Line{{Kind: flow.NoteLine, Text: "(cut: the content is longer than 9 bytes)"}})
+				for _, state := range [][]string{{"tree"}, {"folded", "down", "down", "z"}, {"searched", "Z", "/", "c", "a", "l", "l", "enter", "n"}, {"as it came", "w"}} {
+					fmt.Fprintf(&all, "── %d %s, %s ──\n%s\n", width, kind, state[0], strings.ReplaceAll(p.seen(state[1:]...), "\x1b", "␛"))
+				}
+				revealed = true
+				fmt.Fprintf(&all, "── %d %s, revealed ──\n%s\n", width, kind, strings.ReplaceAll(p.seen("w"), "\x1b", "␛"))
+			}
+		}
+		if os.Getenv("RIN_UPDATE_GOLDEN") != "" {
+			Expect(os.MkdirAll("testdata", 0o755)).To(Succeed())
+			Expect(os.WriteFile("testdata/message.txt", []byte(all.String()), 0o644)).To(Succeed())
+		}
+		want, err := os.ReadFile("testdata/message.txt")
+		Expect(err).NotTo(HaveOccurred())
+		Expect(all.String()).To(Equal(string(want)), "RIN_UPDATE_GOLDEN=1 accepts it")
+	})
+})
+
+// types presses keys without running what comes of them but the last.
+func (p *pane) types(keys ...string) (last tea.Cmd) {
+	for _, k := range keys {
+		last = p.Update(keyOf(k))
+		p.View(p.size)
+	}
+	return last
+}
+
+// theme is one for a terminal of a kind: "dark", "light" or "none".
+func theme(kind string) screen.Theme {
+	r := lipgloss.NewRenderer(io.Discard)
+	r.SetHasDarkBackground(kind != "light")
+	r.SetColorProfile(map[bool]termenv.Profile{true: termenv.ANSI256, false: termenv.Ascii}[kind != "none"])
+	return screen.NewTheme(r)
+}

@@ -1,0 +1,82 @@
+package screen_test
+
+import (
+	"errors"
+	"io/fs"
+	"strings"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+
+	"github.com/rin-network/rin/tui/flow"
+	"github.com/rin-network/rin/tui/screen"
+)
+
+var _ = Describe("Take away", func() {
+	var taken map[string]bool
+	save := func(folder string, files []flow.File) (string, error) {
+		if folder == "/dev/null" {
+			return "", errors.New("mkdir /dev/null: not a directory")
+		}
+		if taken[folder] {
+			return "", &fs.PathError{Op: "open", Path: folder, Err: fs.ErrExist}
+		}
+		taken[folder] = true
+		return "/home/ada/" + folder, nil
+	}
+	BeforeEach(func() { taken = map[string]bool{} })
+
+	It("shows what there is, writes it with enter, says where, and ends the tour with enter", func() {
+		b := newBench(flow.TakeAway, bed{save: save})
+		Expect(b.frame(80, 24)).To(And(ContainSubstring("walk.sh"), ContainSubstring("walk.har"), ContainSubstring("enter writes to the folder rin-tour"), ContainSubstring("certify the node first")))
+		b.golden("take-away")
+		b.press("enter")
+		Expect(b.frame(80, 24)).To(And(ContainSubstring("✓ Everything is in /home/ada/rin-tour."), ContainSubstring("enter ends the tour")))
+		Expect(b.hints()).To(HavePrefix("enter end the tour"))
+		b.golden("take-away-written")
+		Expect(b.press("enter").left).To(ConsistOf(screen.NextStep{}))
+	})
+
+	It("never writes over what is there, and proposes another folder", func() {
+		taken["rin-tour"], taken["rin-tour-2"] = true, true
+		b := newBench(flow.TakeAway, bed{save: save}).press("enter")
+		Expect(b.frame(80, 24)).To(And(ContainSubstring("such files in rin-tour already"), ContainSubstring("enter writes to rin-tour-2")))
+		b.golden("take-away-taken")
+		Expect(b.press("enter").frame(80, 24)).To(ContainSubstring("enter writes to rin-tour-3"))
+		Expect(b.press("enter").frame(80, 24)).To(ContainSubstring("Everything is in /home/ada/rin-tour-3."))
+	})
+
+	It("takes a folder that is typed; esc leaves it", func() {
+		b := newBench(flow.TakeAway, bed{save: save}).press("e")
+		Expect(b.Typing()).To(BeTrue())
+		b.press("ctrl+u", "m", "y", "0", "?")
+		Expect(b.frame(40, 15)).To(ContainSubstring("Folder: my0?"))
+		b.golden("take-away-typing")
+		b.press("esc")
+		Expect(b.Typing()).To(BeFalse())
+		Expect(b.frame(80, 24)).To(ContainSubstring("the folder rin-tour"))
+		b.press("e", "ctrl+u", "l", "a", "b", "enter")
+		Expect(taken).To(HaveKey("lab"))
+		b.press("e", "ctrl+u", " ", "enter")
+		Expect(b.frame(80, 24)).To(ContainSubstring("such files in lab already"), "no name is no new name")
+		b.press("e")
+		for range 5 {
+			b.press(strings.Repeat("long ", 40))
+		}
+		b.frame(40, 15)
+	})
+
+	It("says what this machine refuses, and tries again", func() {
+		b := newBench(flow.TakeAway, bed{save: save}).press("e", "ctrl+u", "/dev/null", "enter")
+		Expect(b.frame(80, 24)).To(And(ContainSubstring("not a directory"), ContainSubstring("enter try again")))
+		Expect(b.press("e", "ctrl+u", "x", "enter").frame(80, 24)).To(ContainSubstring("Everything is in /home/ada/x."))
+	})
+
+	It("has the report once the node is certified", func() {
+		b := newBench(flow.TakeAway, bed{save: save})
+		scene, _ := b.Walk.CertifyNode(b.Context, nothing)
+		Expect(scene.Well()).To(BeTrue())
+		b.does(b.Open())
+		Expect(b.frame(80, 24)).To(And(ContainSubstring("report.html"), Not(ContainSubstring("certify the node first"))))
+	})
+})

@@ -1,0 +1,244 @@
+package tuitest
+
+import (
+	"encoding/base64"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"reflect"
+	"regexp"
+	"runtime"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/charmbracelet/bubbletea"
+	"github.com/charmbracelet/lipgloss"
+	"github.com/muesli/termenv"
+
+	"github.com/rin-network/rin/sandbox"
+	"github.com/rin-network/rin/tui/flow"
+	"github.com/rin-network/rin/tui/screen"
+)
+
+var (
+	style = regexp.MustCompile(`\x1b\[[0-9;]*m`)
+	jwt   = regexp.MustCompile(`eyJ[A-Za-z0-9_-]{20}`)
+	// harm are control bytes of both kinds, and marks that turn or hide text.
+	harm = regexp.MustCompile(`[\x00-\x09\x0b-\x1f\x7f\x{80}-\x{9f}\x{200b}\x{200e}\x{200f}\x{2028}-\x{202e}\x{2066}-\x{2069}\x{feff}]`)
+)
+
+// Fits expects that a frame has room.
+func Fits(t testing.TB, frame string, room screen.Size) {
+	t.Helper()
+	lines := strings.Split(frame, "\n")
+	if len(lines) > max(1, room.Height) {
+		t.Errorf("expected at most %d lines, got %d:\n%s", room.Height, len(lines), frame)
+	}
+	for _, line := range lines {
+		if width := lipgloss.Width(line); width > room.Width {
+			t.Errorf("at %d×%d: a line of %d columns: %q", room.Width, room.Height, width, line)
+		}
+	}
+}
+
+// Unstyled is a text without its colours.
+func Unstyled(text string) string {
+	return style.ReplaceAllString(text, "")
+}
+
+// Harmless expects that a text holds nothing but styles that a terminal obeys, and no mark that turns or hides what is read.
+func Harmless(t testing.TB, text string) {
+	t.Helper()
+	if found := harm.FindString(Unstyled(text)); found != "" {
+		t.Errorf("%q is in %q", found, text)
+	}
+}
+
+// Discreet expects that a text tells no secret of these clients and no token of this walk.
+func Discreet(t testing.TB, text string, clients []sandbox.Credential, w *flow.Walk) {
+	t.Helper()
+	for _, secret := range pieces(clients, w) {
+		if strings.Contains(text, secret) {
+			t.Errorf("a piece of a secret, %q, is in\n%s", secret, text)
+		}
+	}
+	if token := Token(text); token != "" {
+		t.Errorf("a token, %q, is in\n%s", token, text)
+	}
+}
+
+// Token is the beginning of a JWT in a text, or nothing. What begins like one by accident, as a key, its id or an entity tag now and then does, is
+// none: the JSON in a token can be read.
+func Token(text string) string {
+	for _, start := range jwt.FindAllString(text, -1) {
+		content, err := base64.RawURLEncoding.DecodeString(start[:len(start)/4*4])
+		if err == nil && !strings.ContainsFunc(string(content), func(r rune) bool { return r < ' ' || r > '~' }) {
+			return start
+		}
+	}
+	return ""
+}
+
+// pieces of secrets are too long to be there by accident, and short enough to be found where a line was cut.
+func pieces(clients []sandbox.Credential, w *flow.Walk) (all []string) {
+	const long = 12
+	for _, c := range clients {
+		all = append(all, c.Secret[:long], c.Secret[len(c.Secret)-long:])
+	}
+	if token, ok := w.Issued(); ok {
+		all = append(all, token.Value[len(token.Value)-long:])
+	}
+	return all
+}
+
+// Golden compares a text with testdata/NAME.txt, which was accepted before. RIN_UPDATE_GOLDEN=1 accepts it as it is.
+func Golden(t testing.TB, name, text string) {
+	t.Helper()
+	path := filepath.Join("testdata", name+".txt")
+	if os.Getenv("RIN_UPDATE_GOLDEN") != "" {
+		if err := os.MkdirAll("testdata", 0o755); err != nil {
+			t.Fatalf("accept a golden: %v", err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+			t.Fatalf("accept a golden: %v", err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatalf("read a golden: %v; RIN_UPDATE_GOLDEN=1 writes it", err)
+	}
+	if text == string(want) {
+		return
+	}
+	got, accepted := strings.Split(text, "\n"), strings.Split(string(want), "\n")
+	for i := range max(len(got), len(accepted)) {
+		if a, b := line(got, i), line(accepted, i); a != b {
+			t.Fatalf("%s differs in line %d:\nexpected %s\ngot      %s\nRIN_UPDATE_GOLDEN=1 accepts all of\n%s", path, i+1, b, a, text)
+		}
+	}
+}
+
+// line is one of them, quoted.
+func line(lines []string, i int) string {
+	if i >= len(lines) {
+		return "no such line"
+	}
+	return fmt.Sprintf("%q", lines[i])
+}
+
+// Picture is a frame for a golden: under its size and colours, with escapes that can be read, without blanks at the ends of lines.
+func Picture(size screen.Size, colours, frame string) string {
+	var out strings.Builder
+	fmt.Fprintf(&out, "── %d×%d %s ──\n", size.Width, size.Height, colours)
+	for line := range strings.Lines(frame + "\n") {
+		out.WriteString(strings.TrimRight(strings.ReplaceAll(line, "\x1b", "␛"), " \n") + "\n")
+	}
+	return out.String()
+}
+
+// SamePort replaces the port of the node, which is another one in every test, by one of the same length.
+func SamePort(text string) string { return port.ReplaceAllString(text, "1:10001") }
+
+var port = regexp.MustCompile(`1:\d{5}`)
+
+// NewTheme is that of a terminal without colours, whatever the terminal of the test is.
+func NewTheme() screen.Theme {
+	t := screen.NewTheme(lipgloss.NewRenderer(io.Discard))
+	Colour(t, "none")
+	return t
+}
+
+// Colours are the names of what a terminal may be.
+func Colours() []string { return []string{"none", "dark", "light"} }
+
+// Colour makes the terminal of a theme dark, light or one without colours.
+func Colour(t screen.Theme, name string) {
+	t.Renderer.SetHasDarkBackground(name == "dark")
+	t.Renderer.SetColorProfile(termenv.ANSI256)
+	if name == "none" {
+		t.Renderer.SetColorProfile(termenv.Ascii)
+	}
+}
+
+// Key is a key by the name that Bubble Tea gives it, such as "enter" or "shift+tab"; another text is typed.
+func Key(name string) tea.KeyMsg {
+	if name == " " {
+		return tea.KeyMsg{Type: tea.KeySpace, Runes: []rune(name)}
+	}
+	for kind := tea.KeyType(-120); kind < 130; kind++ {
+		if kind != tea.KeyRunes && kind != tea.KeySpace && kind.String() == name && name != "" {
+			return tea.KeyMsg{Type: kind}
+		}
+	}
+	return tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune(name)}
+}
+
+// patience is for what never ends: a test that works does not wait for it.
+const patience = time.Minute
+
+// Commands run commands as a program does: all at the same time, those of a batch each for itself. What comes of them is taken by one goroutine.
+type Commands struct {
+	messages chan tea.Msg
+	open     atomic.Int64
+}
+
+// NewCommands runs a command.
+func NewCommands(first tea.Cmd) *Commands {
+	c := &Commands{messages: make(chan tea.Msg)}
+	c.Start(first)
+	return c
+}
+
+// Start runs a command, too, unless all it does is wait: time passes when the test says so.
+func (c *Commands) Start(cmd tea.Cmd) {
+	if cmd == nil || timed(cmd) {
+		return
+	}
+	c.open.Add(1)
+	go func() {
+		msg := cmd()
+		batch, _ := msg.(tea.BatchMsg)
+		for _, cmd := range batch {
+			c.Start(cmd)
+		}
+		c.messages <- msg
+	}()
+}
+
+// timed tells a cursor that will blink, and a tick. Nothing but the name of its function tells what a command is; should that be another one some
+// day, tests get slower and say the same.
+func timed(cmd tea.Cmd) bool {
+	name := runtime.FuncForPC(reflect.ValueOf(cmd).Pointer()).Name()
+	return strings.Contains(name, "BlinkCmd.func") || strings.Contains(name, "Tick.func")
+}
+
+// Next waits for a message; ok is false when nothing is under way.
+func (c *Commands) Next(t testing.TB) (msg tea.Msg, ok bool) {
+	t.Helper()
+	late := time.NewTimer(patience)
+	defer late.Stop()
+	for c.open.Load() > 0 {
+		select {
+		case msg = <-c.messages:
+		case <-late.C:
+			t.Fatalf("%d commands had no end within %s", c.open.Load(), patience)
+		}
+		c.open.Add(-1)
+		if _, several := msg.(tea.BatchMsg); !several && msg != nil {
+			return msg, true
+		}
+	}
+	return nil, false
+}
+
+// Settle runs a command and whatever comes of it, until nothing is under way.
+func Settle(t testing.TB, first tea.Cmd, update func(tea.Msg) tea.Cmd) {
+	t.Helper()
+	all := NewCommands(first)
+	for msg, ok := all.Next(t); ok; msg, ok = all.Next(t) {
+		all.Start(update(msg))
+	}
+}

@@ -1,7 +1,0 @@
-package view
-
-// IsTree tells whether a body is shown as a tree.
-func IsTree(body []byte) bool {
-	_, ok := newIndex(body)
-	return ok
-}
