@@ -7,6 +7,7 @@ import (
 	"go/parser"
 	"go/token"
 	"io"
+	"maps"
 	"os/exec"
 	"path"
 	"path/filepath"
@@ -17,14 +18,72 @@ import (
 	. "github.com/onsi/gomega"
 )
 
-// The laws of the architecture: which way the arrows go. A law that is broken here was broken on purpose, or by accident.
+// This file holds the laws of the architecture (DESIGN: the arrows between the packages).
 
 const module = "github.com/rin-network/rin/"
 
-// ground is what tests of the tour stand on.
-const ground = "tui/tuitest"
+// folders lists which top-level folders each top-level folder may import besides itself.
+func folders() map[string][]string {
+	return map[string][]string{
+		"cmd":         {"tui", "sandbox", "conformance", "fixtures"},
+		"tui":         {"conformance"},
+		"sandbox":     {"fixtures"},
+		"conformance": {},
+		"fixtures":    {},
+	}
+}
 
-// pkg is what go list says of one package of this module.
+// packageOrder lists the packages of each top-level folder from the top down: a package imports only packages below it in its list.
+func packageOrder() map[string][]string {
+	return map[string][]string{
+		"cmd": {"cmd/rin", "cmd/rin/test"},
+		"conformance": {
+			"conformance", // the story of a certification
+			"conformance/suite/worker",
+			"conformance/suite",
+			"conformance/report",
+			"conformance/verdict",
+			"conformance/requirement",
+			"conformance/probe",
+			"conformance/tokenforge",
+			"conformance/recorder",
+			"conformance/target",
+			"conformance/openapi/validate",
+			"conformance/openapi",
+			"conformance/evidence",
+		},
+		"fixtures": {"fixtures", "fixtures/generate", "fixtures/sample", "fixtures/vocabulary", "fixtures/model"},
+		"sandbox": {
+			"sandbox/sandboxtest",
+			"sandbox/control",
+			"sandbox/configfile",
+			"sandbox", // the route table and the middleware
+			"sandbox/described/describedtest",
+			"sandbox/mockapi",
+			"sandbox/fault",
+			"sandbox/spec/spectest",
+			"sandbox/spec/generated",
+			"sandbox/spec",
+			"sandbox/web",
+			"sandbox/funding",
+			"sandbox/auth",
+			"sandbox/account/boltstore",
+			"sandbox/account",
+			"sandbox/clientrules",
+			"sandbox/edge",
+			"sandbox/devtls",
+			"sandbox/content",
+			"sandbox/journal",
+			"sandbox/address",
+		},
+		"tui": {"tui", "tui/tuitest", "tui/plain", "tui/screen", "tui/flow", "tui/terminal", "tui/quiet"},
+	}
+}
+
+// testOnly is the helper package of the tour's tests. It uses the sandbox, which the tour itself must not.
+const testOnly = "tui/tuitest"
+
+// pkg is the part of "go list" that the laws look at, for one package of this module.
 type pkg struct {
 	ImportPath string
 	Name       string
@@ -32,12 +91,31 @@ type pkg struct {
 	Dir        string
 	GoFiles    []string
 	Imports    []string // of non-test files
-	Deps       []string // all that it reaches, without tests
+	Deps       []string // direct and indirect imports, without tests
 }
 
+// room returns the directory of the package below the module root.
 func (p pkg) room() string { return strings.TrimPrefix(p.ImportPath, module) }
 
-func packages() []pkg {
+// folder returns the top-level folder of a room.
+func folder(room string) string {
+	top, _, _ := strings.Cut(room, "/")
+	return top
+}
+
+// rooms returns those import paths that belong to this module, as rooms.
+func rooms(imports []string) []string {
+	var found []string
+	for _, i := range imports {
+		if room, ok := strings.CutPrefix(i, module); ok {
+			found = append(found, room)
+		}
+	}
+	return found
+}
+
+// listPackages returns all packages of the module that have production code.
+func listPackages() []pkg {
 	cmd := exec.Command("go", "list", "-json=ImportPath,Name,Doc,Dir,GoFiles,Imports,Deps", "./...")
 	cmd.Dir = filepath.Join("..", "..")
 	out, err := cmd.Output()
@@ -45,47 +123,62 @@ func packages() []pkg {
 	var all []pkg
 	for dec := json.NewDecoder(strings.NewReader(string(out))); ; {
 		var p pkg
-		if err := dec.Decode(&p); errors.Is(err, io.EOF) {
+		err := dec.Decode(&p)
+		if errors.Is(err, io.EOF) {
 			return all
-		} else {
-			Expect(err).NotTo(HaveOccurred())
 		}
+		Expect(err).NotTo(HaveOccurred())
 		if len(p.GoFiles) > 0 {
 			all = append(all, p)
 		}
 	}
 }
 
-// reaches lists what of the given rooms a package depends on.
-func reaches(deps []string, rooms ...string) []string {
-	return slices.DeleteFunc(slices.Clone(deps), func(dep string) bool {
-		room := strings.TrimPrefix(dep, module)
-		return room == dep || !slices.ContainsFunc(rooms, func(r string) bool { return room == r || strings.HasPrefix(room, r+"/") })
+// reaches returns those dependencies that lie in one of the given rooms or below it.
+func reaches(deps []string, targets ...string) []string {
+	return slices.DeleteFunc(rooms(deps), func(room string) bool {
+		return !slices.ContainsFunc(targets, func(t string) bool { return room == t || strings.HasPrefix(room, t+"/") })
 	})
 }
 
-var _ = Describe("The laws", func() {
-	all := []pkg{}
+// offencesAgainstOrder lists the imports of a package that point upwards in the order of its top-level folder.
+func offencesAgainstOrder(p pkg) []string {
+	order := packageOrder()[folder(p.room())]
+	own := slices.Index(order, p.room())
+	if own < 0 {
+		return []string{"the package is not in packageOrder"}
+	}
+	var offences []string
+	for _, room := range rooms(p.Imports) {
+		if folder(room) == folder(p.room()) && slices.Index(order, room) < own {
+			offences = append(offences, room)
+		}
+	}
+	return offences
+}
+
+var _ = Describe("The architecture", func() {
+	var all []pkg
 	BeforeEach(func() {
 		if len(all) == 0 {
-			all = packages()
+			all = listPackages()
 		}
 	})
-	// each checks every package below a room and names those that break the law.
+	// each checks the package at the room and every package below it, and reports those that break the law.
 	each := func(room string, offence func(pkg) []string) {
 		GinkgoHelper()
-		var looked int
+		checked := 0
 		offences := map[string][]string{}
 		for _, p := range all {
 			if room != "" && p.room() != room && !strings.HasPrefix(p.room(), room+"/") {
 				continue
 			}
-			looked++
+			checked++
 			if found := offence(p); len(found) > 0 {
 				offences[p.room()] = found
 			}
 		}
-		Expect(looked).To(BeNumerically(">", 0), "no package below %q", room)
+		Expect(checked).To(BeNumerically(">", 0), "no package below %q", room)
 		Expect(offences).To(BeEmpty())
 	}
 	imports := func(names ...string) func(pkg) []string {
@@ -94,15 +187,34 @@ var _ = Describe("The laws", func() {
 		}
 	}
 
-	It("keep conformance apart from sandbox and fixtures: a shared type would hide a shared mistake", func() {
+	It("lets top-level folders import each other in one direction only", func() {
+		each("", func(p pkg) []string {
+			if p.room() == testOnly {
+				return nil
+			}
+			allowed := append(folders()[folder(p.room())], folder(p.room()))
+			return slices.DeleteFunc(rooms(p.Imports), func(room string) bool { return slices.Contains(allowed, folder(room)) })
+		})
+	})
+
+	It("lets the packages of a top-level folder import each other in one direction only", func() {
+		each("", offencesAgainstOrder)
+		var existing []string
+		for _, p := range all {
+			existing = append(existing, p.room())
+		}
+		Expect(existing).To(ConsistOf(slices.Concat(slices.Collect(maps.Values(packageOrder()))...)), "packageOrder lists every package once")
+	})
+
+	It("keeps conformance apart from sandbox and fixtures, so that a shared type cannot hide a shared mistake", func() {
 		each("conformance", func(p pkg) []string { return reaches(p.Deps, "sandbox", "fixtures") })
 		each("sandbox", func(p pkg) []string { return reaches(p.Deps, "conformance") })
 		each("fixtures", func(p pkg) []string { return reaches(p.Deps, "conformance", "sandbox") })
 	})
 
-	It("keep the tour apart from the sandbox, which it is handed a function to start", func() {
+	It("keeps the tour apart from the sandbox: the command passes a function that starts one", func() {
 		each("tui", func(p pkg) []string {
-			if p.room() == ground { // nobody but a test reaches it: the next law
+			if p.room() == testOnly { // only tests reach it: see the next law
 				return nil
 			}
 			return reaches(p.Deps, "sandbox", "fixtures")
@@ -110,26 +222,26 @@ var _ = Describe("The laws", func() {
 		each("tui", imports("net/http/httputil", "net"))
 	})
 
-	It("leave what tests stand on to tests: it knows sandbox and conformance both", func() {
-		each("", func(p pkg) []string { return reaches(p.Deps, ground) })
+	It("leaves the helpers of tests to tests", func() {
+		each("", func(p pkg) []string { return reaches(p.Deps, testOnly, "cmd/rin/test") })
 	})
 
-	It("keep judging free of the world", func() {
-		world := imports("os", "os/exec", "net", "net/http", "log", module+"conformance/openapi/validate")
-		each("conformance/requirement", world)
-		each("conformance/verdict", world)
-		each("conformance/report", world)
+	It("keeps judging free of network, processes, files and logs", func() {
+		forbidden := imports("os", "os/exec", "net", "net/http", "log", "log/slog", module+"conformance/openapi/validate")
+		each("conformance/requirement", forbidden)
+		each("conformance/verdict", forbidden)
+		each("conformance/report", forbidden)
 	})
 
-	It("keep asking apart from judging", func() {
-		for _, room := range []string{"conformance/probe", "conformance/recorder", "conformance/evidence"} {
+	It("keeps asking apart from judging", func() {
+		for _, room := range []string{"conformance/probe", "conformance/recorder", "conformance/tokenforge", "conformance/evidence"} {
 			each(room, func(p pkg) []string {
 				return reaches(p.Deps, "conformance/requirement", "conformance/verdict", "conformance/report")
 			})
 		}
 	})
 
-	It("keep Ginkgo and Gomega in the suite", func() {
+	It("keeps Ginkgo and Gomega in the suite", func() {
 		each("", func(p pkg) []string {
 			if p.room() == "conformance/suite" {
 				return nil
@@ -138,7 +250,7 @@ var _ = Describe("The laws", func() {
 		})
 	})
 
-	It("name packages after roles and say what each is for", func() {
+	It("names packages after roles and documents each", func() {
 		each("", func(p pkg) []string {
 			var faults []string
 			if slices.Contains([]string{"util", "utils", "common", "helpers", "misc"}, path.Base(p.ImportPath)) {
@@ -151,7 +263,7 @@ var _ = Describe("The laws", func() {
 		})
 	})
 
-	It("leave nothing to init functions", func() {
+	It("has no init functions", func() {
 		each("", func(p pkg) []string {
 			var found []string
 			for _, name := range p.GoFiles {
