@@ -1,3 +1,5 @@
+// Package test holds helpers for the test suites below it and for the tests of the command: a target with every input that a sandbox offers,
+// and a search for secrets in what a command wrote. Only tests import it.
 package test
 
 import (
@@ -12,11 +14,11 @@ import (
 	"github.com/rin-network/rin/sandbox/funding"
 )
 
-// longAgo is before any lifetime of a token that a sandbox issues in a test.
+// longAgo is longer than the lifetime of any token that a sandbox issues in a test.
 const longAgo = 3 * time.Hour
 
-// FullTarget is a node at base as its registry describes it and as its URLs really are, for the profile full: clients of each kind, a
-// staging environment, a token that has expired by now, all that is opt-in, and what an operator attests.
+// FullTarget returns a target for the profile full with every input that a sandbox offers, for tests that need every requirement judged: the
+// node's registry entry and URLs, a client of each kind, a staging environment, an expired token, all opt-in probes, and an attestation.
 func FullTarget(base string, node *sandbox.Server, now time.Time) (target.Target, error) {
 	clients := node.Credentials()
 	second, other := credentials(clients[1]), credentials(clients[2])

@@ -1,5 +1,3 @@
-// Package test finds planted secrets in what a command wrote. Tests plant hundreds, in many forms each, and look through megabytes
-// of reports and evidence: one pass over a text looks for all of them. Only tests import it.
 package test
 
 import (
@@ -7,16 +5,17 @@ import (
 	"strings"
 )
 
-// prefixLength is how many bytes of a word are looked up at each place of a text.
+// prefixLength is the number of bytes of a word that are looked up at each position of a text.
 const prefixLength = 8
 
-// SecretScan looks for many words at once.
+// SecretScan searches a text for many words in one pass: tests plant hundreds of secrets, in many forms each, and search megabytes of reports
+// and evidence for them.
 type SecretScan struct {
-	longer  map[uint64][]string // by their start
+	longer  map[uint64][]string // by their first bytes
 	shorter []string
 }
 
-// NewSecretScan prepares a search for words; an empty one is in every text.
+// NewSecretScan prepares a search for words. An empty word is found in every text.
 func NewSecretScan(words ...string) SecretScan {
 	s := SecretScan{longer: make(map[uint64][]string, len(words))}
 	for _, word := range words {
@@ -30,14 +29,14 @@ func NewSecretScan(words ...string) SecretScan {
 	return s
 }
 
-// In finds one of the words in a text, and where it begins.
+// In returns one of the words that the text contains, and its position.
 func (s SecretScan) In(text string) (word string, at int, found bool) {
 	for _, word := range s.shorter {
 		if at := strings.Index(text, word); at >= 0 {
 			return word, at, true
 		}
 	}
-	var key uint64 // the eight bytes up to the one that is looked at, the last one highest
+	var key uint64 // the last eight bytes, the newest one highest
 	for i := range len(text) {
 		key = key>>8 | uint64(text[i])<<56
 		if i < prefixLength-1 {

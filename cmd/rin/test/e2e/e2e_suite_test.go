@@ -1,5 +1,20 @@
 //go:build e2e
 
+// Package e2e_test certifies servers that others wrote with the built binary: node-oidc-provider and Keycloak in front of the sandbox's API
+// or of a small resource server, and mocks that must be refused. It serves an API from its document beside Prism and counts the errors and
+// the speed of both. It also opens the sandbox's pages and a report in a browser. The tests need Node and npm, Java and Maven for Keycloak,
+// and Chromium for pages and pictures, so they have the build tag e2e; "make e2e" runs them. A test whose program is missing is skipped
+// with a loud line.
+//
+// testdata/outcomes has one table for each node: the outcome of every requirement. After a change of the catalogue,
+//
+//	make e2e RIN_UPDATE_OUTCOMES=1
+//
+// rewrites the tables and fails while a line that is not passed begins its reason with "?". Read each such line, find out who is right by
+// the RFC, and fix the requirement or remove the mark.
+//
+// kin-openapi judges all recorded answers a second time. difference_test.go lists where it and rin differ and why; an unlisted difference
+// fails.
 package e2e_test
 
 import (

@@ -1,3 +1,9 @@
+// Package hostile_test certifies nodes that attack their tester, with the built binary. Each attack is a value in the table of its theme.
+// Every run must end in time, use little memory, reach a verdict that names the cause, send nothing to places that the node names, and
+// write nothing that acts on a terminal, a browser, an XML reader or a Markdown renderer.
+//
+// "make hostile" runs all attacks, many of which take seconds. "make test" runs the typical ones of each theme, side by side with one
+// binary. RIN_HOSTILE selects attacks by name.
 package hostile_test
 
 import (

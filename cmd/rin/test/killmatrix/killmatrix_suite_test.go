@@ -1,3 +1,9 @@
+// Package killmatrix_test measures the kill matrix: for each deviation of the sandbox, exactly the requirements that the deviation breaks
+// get worse on a live run. It lives beside the command because only there sandbox and conformance may meet.
+//
+// "make mutants" measures every deviation and records the matrix. "make test" measures one deviation for every sixth requirement of each
+// group, all in one process, and asserts that the recorded matrix matches the deviations and requirements of this version. RIN_MUTANTS
+// selects deviations by name.
 package killmatrix_test
 
 import (
@@ -9,5 +15,5 @@ import (
 
 func TestKillMatrix(t *testing.T) {
 	RegisterFailHandler(Fail)
-	RunSpecs(t, "mutants")
+	RunSpecs(t, "kill matrix")
 }

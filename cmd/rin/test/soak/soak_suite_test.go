@@ -1,3 +1,5 @@
+// Package soak_test keeps a sandbox busy for a while ("make soak"). It runs the built binary with journal, CORS, fault injection and scenarios
+// at 80 % of its capacity; every answer must be right, and memory must not grow.
 package soak_test
 
 import (

@@ -1,3 +1,5 @@
+// Package vendors_test certifies nodes that imitate well-known software, each written with its own data. They must be certified with exactly
+// the warnings that their software earns.
 package vendors_test
 
 import (
@@ -9,5 +11,5 @@ import (
 
 func TestVendors(t *testing.T) {
 	RegisterFailHandler(Fail)
-	RunSpecs(t, "makers")
+	RunSpecs(t, "vendors")
 }

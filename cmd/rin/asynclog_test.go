@@ -16,8 +16,8 @@ import (
 	. "github.com/onsi/gomega"
 )
 
-// text is a format without times.
-func text(out io.Writer) slog.Handler {
+// timeless is a log format without times.
+func timeless(out io.Writer) slog.Handler {
 	return slog.NewTextHandler(out, &slog.HandlerOptions{Level: slog.LevelInfo, ReplaceAttr: func(_ []string, a slog.Attr) slog.Attr {
 		if a.Key == slog.TimeKey {
 			return slog.Attr{}
@@ -26,40 +26,40 @@ func text(out io.Writer) slog.Handler {
 	}})
 }
 
-// stopped is a writer that somebody holds until it is released.
-type stopped struct {
+// blockedWriter blocks until it is released.
+type blockedWriter struct {
 	bytes.Buffer
 	release chan struct{}
 }
 
-func (s *stopped) Write(p []byte) (int, error) {
+func (s *blockedWriter) Write(p []byte) (int, error) {
 	<-s.release
 	return s.Buffer.Write(p)
 }
 
-// patience bounds what a slow machine may take.
-const patience = 20 * time.Second
+// testTimeout is generous for slow machines.
+const testTimeout = 20 * time.Second
 
-// full is a writer without space.
-type full struct{}
+// fullDisk is a writer without space.
+type fullDisk struct{}
 
-func (full) Write([]byte) (int, error) { return 0, errors.New("no space left") }
+func (fullDisk) Write([]byte) (int, error) { return 0, errors.New("no space left") }
 
-var _ = Describe("A backlog", func() {
-	It("writes all records in order by the time it is closed", func(ctx SpecContext) {
+var _ = Describe("An asynchronous log", func() {
+	It("has written all records in order when it is closed", func(ctx SpecContext) {
 		var out bytes.Buffer
-		log := newAsyncLog(&out, text)
+		log := newAsyncLog(&out, timeless)
 		logger := slog.New(log).With("node", "XA")
 		logger.Info("first", "n", 1)
 		logger.WithGroup("request").Info("second", "path", "/")
 		logger.Debug("unwanted")
 		Expect(log.Close(ctx)).To(Succeed())
 		Expect(out.String()).To(Equal("level=INFO msg=first node=XA n=1\nlevel=INFO msg=second node=XA request.path=/\n"))
-	}, NodeTimeout(patience))
+	}, NodeTimeout(testTimeout))
 
-	It("never makes anybody wait, counts what it drops, and tells it", func(ctx SpecContext) {
-		out := &stopped{release: make(chan struct{})}
-		log := newAsyncLog(out, text)
+	It("never blocks a logger, and logs how many records it dropped", func(ctx SpecContext) {
+		out := &blockedWriter{release: make(chan struct{})}
+		log := newAsyncLog(out, timeless)
 		const sent = 100_000
 		for range sent { // returns, although nothing can be written
 			slog.New(log).Info("answered")
@@ -67,37 +67,37 @@ var _ = Describe("A backlog", func() {
 		close(out.release)
 		Expect(log.Close(ctx)).To(Succeed())
 		missing := 0
-		for _, told := range regexp.MustCompile(`level=WARN msg="log records were dropped[^\n]*" records=(\d+)\n`).FindAllStringSubmatch(out.String(), -1) {
-			n, err := strconv.Atoi(told[1])
+		for _, match := range regexp.MustCompile(`level=WARN msg="log records were dropped[^\n]*" records=(\d+)\n`).FindAllStringSubmatch(out.String(), -1) {
+			n, err := strconv.Atoi(match[1])
 			Expect(err).NotTo(HaveOccurred())
 			missing += n
 		}
 		Expect(missing).To(BeNumerically(">", 10_000))
 		Expect(strings.Count(out.String(), "msg=answered") + missing).To(Equal(sent))
 		Expect(strings.Count(out.String(), "dropped")).To(BeNumerically("<", 10))
-	}, NodeTimeout(patience))
+	}, NodeTimeout(testTimeout))
 
-	It("gives up at its close when nothing can be written", func() {
-		out := &stopped{release: make(chan struct{})}
+	It("stops waiting for a blocked writer when the context of Close ends", func() {
+		out := &blockedWriter{release: make(chan struct{})}
 		defer close(out.release)
-		log := newAsyncLog(out, text)
+		log := newAsyncLog(out, timeless)
 		slog.New(log).Info("answered")
 		ctx, cancel := context.WithCancel(context.Background())
 		cancel()
 		Expect(log.Close(ctx)).To(MatchError(context.Canceled))
 	})
 
-	It("says at its close that nothing could be written, and takes nothing more", func(ctx SpecContext) {
-		log := newAsyncLog(full{}, text)
+	It("returns the write error from Close and refuses further records", func(ctx SpecContext) {
+		log := newAsyncLog(fullDisk{}, timeless)
 		slog.New(log).Info("answered")
 		Expect(log.Close(ctx)).To(MatchError("no space left"))
 		Expect(log.Close(ctx)).To(MatchError("no space left"))
 		Expect(log.Handle(ctx, slog.Record{})).To(MatchError("the log is closed"))
-	}, NodeTimeout(patience))
+	}, NodeTimeout(testTimeout))
 })
 
 func BenchmarkHandle(b *testing.B) {
-	log := newAsyncLog(io.Discard, text)
+	log := newAsyncLog(io.Discard, timeless)
 	defer func() { _ = log.Close(context.Background()) }()
 	logger := slog.New(log)
 	b.RunParallel(func(p *testing.PB) {
