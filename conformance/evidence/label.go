@@ -66,73 +66,13 @@ func BaseResource(n int) Resource { return Resource("base/" + strconv.Itoa(n)) }
 // EndpointResource names the n-th endpoint URL of the info answer.
 func EndpointResource(key string) Resource { return Resource("endpoint/" + key) }
 
-// Case names how a resource is asked.
+// Case names how a resource is asked, such as "ok", "no-token" or "wrong-secret". The table of all cases is in package probe.
 type Case string
 
-// Cases of the token endpoint.
+// The calls that the others are compared with.
 const (
-	OK                 Case = "ok"                    // the good request, also used on every other resource
-	WrongSecret        Case = "wrong-secret"          // TER-01: one letter near the middle in the other case
-	OKAfterWrongSecret Case = "ok-after-wrong-secret" // proves that no lockout happened
-	IDOnly             Case = "id-only"               // TER-06
-	OKAfterIDOnly      Case = "ok-after-id-only"
-	Basic              Case = "basic"             // TOK-13, form-encoded id and secret
-	BasicUnencoded     Case = "basic-unencoded"   // only if Basic failed and the encoding changes the credentials
-	UnknownParameter   Case = "unknown-parameter" // TOK-14
-	EmptyScope         Case = "empty-scope"       // TOK-15
-	PercentEncoded     Case = "percent-encoded"   // TOK-16
-	Repeat1            Case = "repeat-1"          // TOK-18
-	Repeat2            Case = "repeat-2"
-	Repeat3            Case = "repeat-3"
-	NoClient           Case = "no-client"            // TER-05
-	NoGrantType        Case = "no-grant-type"        // TER-07
-	UnknownGrantType   Case = "unknown-grant-type"   // TER-08
-	UnknownScope       Case = "unknown-scope"        // TER-09
-	BasicUnknownClient Case = "basic-unknown-client" // TER-10
-	Get                Case = "get"                  // TER-11
-	RepeatedGrantType  Case = "repeated-grant-type"  // TER-12
-)
-
-// Cases of a protected resource.
-const (
-	NoToken        Case = "no-token"        // no Authorization, before the first authorized call
-	Garbage        Case = "garbage"         // "Bearer conformance.invalid.token"
-	Tampered       Case = "tampered"        // one character in the middle of the last segment replaced
-	EmptyBearer    Case = "empty-bearer"    // "Bearer", raw
-	BlankBearer    Case = "blank-bearer"    // "Bearer " with the blank on the wire, raw
-	BasicScheme    Case = "basic-scheme"    // Basic with random id and secret
-	TokenScheme    Case = "token-scheme"    // "Token <access token>"
-	LowerScheme    Case = "lower-scheme"    // "bearer <access token>"
-	UpperScheme    Case = "upper-scheme"    // "BEARER <access token>"
-	TwoBlanks      Case = "two-blanks"      // "Bearer  <access token>"
-	Head           Case = "head"            // HEAD without a token
-	HeadOK         Case = "head-ok"         // HEAD with a token: its positive control
-	MethodOverride Case = "method-override" // X-HTTP-Method-Override, X-HTTP-Method and X-Method-Override: OPTIONS, no token
-	AsBrowser      Case = "as-browser"      // BRR-15: the Accept header of a browser, no token
-	PathSlash      Case = "path-slash"      // BRR-16: trailing slash added or removed, no token
-	PathDouble     Case = "path-double-slash"
-	PathDot        Case = "path-dot"
-	PathUpper      Case = "path-upper"
-	PathSuffix     Case = "path-suffix"
-	PathEncoded    Case = "path-encoded"    // a letter of the path percent-encoded
-	PathExtension  Case = "path-extension"  // .json behind the last segment
-	CachedOK       Case = "cached-ok"       // BRR-17: fresh query parameter, with a token
-	CachedNoToken  Case = "cached-no-token" // the same URL at once without
-	FirstToken     Case = "first-token"     // TOK-18: the run's first token after the repeated requests
-	NoRole         Case = "no-role"         // BRR-18: the second client's token
-)
-
-// Cases of the info resource, of operations and of the document.
-const (
-	Post               Case = "post"                 // INF-07, empty body, with a token
-	WithoutContentType Case = "without-content-type" // only if the good call failed: finds the cause
-	SizeTwo            Case = "size-2"               // PAG-02: Given parameter, value; 1 for a list of two, or the declared minimum
-	UnknownID          Case = "unknown-id"           // PAG-09
-	ItemFirst          Case = "item-first"           // PAG-08
-	ItemMiddle         Case = "item-middle"
-	ItemLast           Case = "item-last"
-	FilterSeen         Case = "filter-seen"  // PAG-07: Given parameter, member, value
-	FilterOther        Case = "filter-other" // PAG-07: a value of the vocabulary not seen in the data
+	OK      Case = "ok"       // the good request
+	NoToken Case = "no-token" // the good request without its credentials
 )
 
 // ParameterCase is the call of an operation with one valid value of one described parameter (API-01).
@@ -160,83 +100,8 @@ const (
 // the place was made from.
 func MetadataResource(n int) Resource { return Resource("metadata/" + strconv.Itoa(n)) }
 
-// Cases of a protected resource with a token that its node did not issue for it. Forged tokens copy the claims of a good one and
-// live as long. What differs stands in the exchange's Given and facts.
-const (
-	AlgNone       Case = "alg-none"       // JWT-09: header alg "none", empty signature
-	AlgNoneTitle  Case = "alg-none-title" // alg "None"
-	AlgNoneUpper  Case = "alg-none-upper" // alg "NONE"
-	SignatureCut  Case = "signature-cut"  // JWT-09: the good token without its signature, its alg kept
-	SignatureZero Case = "signature-zero" // JWT-09: the good token with a signature of zero bytes, its alg kept
-
-	HMACPEM     Case = "hmac-pem"      // JWT-10: HS256 with the published key as PEM, its last newline included
-	HMACPEMTrim Case = "hmac-pem-trim" // the same without the last newline
-	HMACJWK     Case = "hmac-jwk"      // with the published key as JWK, as it was published
-
-	EmbeddedKey Case = "embedded-jwk" // JWT-11: signed with the key that stands in the token's own header
-	NamedKeySet Case = "jku"          // the header names a key set on a host that does not exist (RFC 2606)
-	BorrowedKID Case = "borrowed-kid" // signed with an own key under the kid of the node's key
-
-	ForeignKey    Case = "foreign-key"    // ISO-01: claims copied, iss included, own key under a kid that nobody knows
-	ForeignIssuer Case = "foreign-issuer" // the same with iss "https://conformance.invalid"
-	StagingToken  Case = "staging-token"  // ISO-02: a token of the staging environment
-	OtherAudience Case = "other-audience" // ISO-03: a token of the other client
-
-	Expired      Case = "expired"        // BRR-10: a token that has expired; Given says whether it was waited for or given
-	ExpiredAgain Case = "expired-again"  // only if the first was answered 2xx: the same a minute later, for caches of introspection
-	TokenInQuery Case = "token-in-query" // BRR-14: a throw-away token in the parameter access_token, no Authorization
-)
-
-// Cases of the token endpoint, of metadata and of the key set.
-const (
-	SecretInURL Case = "secret-in-url" // SEC-05: client_id and client_secret in the query
-	Throwaway   Case = "throw-away"    // the good request; its token is used for TokenInQuery and for nothing else
-	ToExpire    Case = "to-expire"     // the good request; its token is used for Expired and for nothing else
-	Published   Case = "published"     // metadata and key set: the anonymous request
-	Refetched   Case = "refetched"     // JWT-08: the key set once more, only if the first one lacks the key of the token
-)
-
 // API is the place where operations live as a whole; it is asked for what belongs to no operation.
 const API Resource = "api"
-
-// Cases of other ways in, error shapes and versions.
-const (
-	SessionCookie   Case = "session-cookie"    // SEC-01: the cookies of the good call, no Authorization; Given cookies, their names
-	IdentityHeaders Case = "identity-headers"  // SEC-02: all headers below together, no Authorization
-	ForwardedUser   Case = "forwarded-user"    // SEC-02: X-Forwarded-User alone; this and the next only when all together got data
-	RemoteUser      Case = "remote-user"       // SEC-02: X-Remote-User alone
-	ForwardedFor    Case = "forwarded-for"     // SEC-02: X-Forwarded-For alone
-	OriginalURL     Case = "original-url"      // SEC-02: X-Original-URL alone
-	AuthRequestUser Case = "auth-request-user" // SEC-02: X-Auth-Request-User alone
-	RealIP          Case = "real-ip"           // SEC-02: X-Real-IP alone
-	OriginAlone     Case = "origin-alone"      // SEC-02: the Origin of a page elsewhere, no Authorization; sent in any case, since CORS may refuse it
-	ForeignOrigin   Case = "foreign-origin"    // SEC-03: the good call with the Origin of a page elsewhere
-	LookalikeOrigin Case = "lookalike-origin"  // SEC-03: the good call with an Origin that begins like the node's own
-	Preflight       Case = "preflight"         // SEC-03: OPTIONS of the token endpoint from that page, without credentials
-	UnknownPath     Case = "unknown-path"      // ERR-01: a path that no operation has
-	UnknownVersion  Case = "unknown-version"   // VER-02: the info URL with v999 in place of its version
-)
-
-// Cases of paging, filters and links (PAG).
-const (
-	BeyondEnd    Case = "beyond-end"    // PAG-04: a page far behind the end, Given parameter, value
-	PageNoToken  Case = "page-no-token" // API-08: what size-2 asks for, right after it and without a token
-	SizeRaw      Case = "size-raw"      // PAG-05: what size-2 asks for, with raw brackets
-	SizeNegative Case = "size-negative" // PAG-06: Given parameter, value, as in the next ones
-	SizeZero     Case = "size-zero"
-	SizeText     Case = "size-text"
-	SizeHuge     Case = "size-huge"
-	PageNegative Case = "page-negative"
-	PageText     Case = "page-text"
-	FilterBad    Case = "filter-bad"     // PAG-06: a value that is not in the vocabulary
-	UnknownQuery Case = "unknown-query"  // PAG-06: a parameter that nobody knows
-	FilterPaged  Case = "filter-paged"   // PAG-07: what filter-seen asks for, with a page parameter
-	FilterBoth   Case = "filter-both"    // PAG-07: two filters at once, Given also andParameter, andMember, andValue
-	RunningTrue  Case = "filter-running" // PAG-07: runningCalls=true
-	RunningFalse Case = "filter-not-running"
-	LinkNext     Case = "link-next"  // PAG-10: the link to the next page, followed
-	ListAgain    Case = "list-again" // the list once more at the end, if items seem to have vanished
-)
 
 // WalkCase is the n-th page of the list that is asked for, from 1 (PAG-03): Given parameter, value, and sizeParameter, size where
 // one is known. Which pages they are depends on what the page parameter turns out to count.
@@ -287,59 +152,6 @@ func TryCase(t Try, in, name string) Case {
 	return Case(string(t) + "-" + Slug(name))
 }
 
-// Cases of odd bearer values (ROB-01), each sent where a good token would stand.
-const (
-	BearerLong      Case = "bearer-long"       // 6 kB of A
-	BearerThree     Case = "bearer-three"      // a.b.c
-	BearerDots      Case = "bearer-dots"       // ..
-	BearerBadHeader Case = "bearer-bad-header" // a JWT whose header is {
-	BearerBytes     Case = "bearer-bytes"      // the bytes E4 F6, raw
-	BearerJoined    Case = "bearer-joined"     // three JWTs joined by dots
-	OKAfterBearers  Case = "ok-after-bearers"  // the good call after them, sent only when one of them got no answer or a 5xx
-)
-
-// Cases of odd token requests (ROB-02), with a client id that nobody has.
-const (
-	FormEmpty   Case = "form-empty"   // no content
-	FormJSON    Case = "form-json"    // JSON in place of a form
-	FormPercent Case = "form-percent" // %zz in a value
-	FormBytes   Case = "form-bytes"   // %FF in a value
-	FormLong    Case = "form-long"    // a value of 64 kB
-	FormParts   Case = "form-parts"   // multipart/form-data
-	FormText    Case = "form-text"    // text/plain
-	OKAfterForm Case = "ok-after-form"
-)
-
-// Cases of odd ids in the path of the detail operation (ROB-03), percent-encoded where they must be.
-const (
-	IDQuote    Case = "id-quote"   // O'Brien
-	IDNul      Case = "id-nul"     // %00
-	IDBytes    Case = "id-bytes"   // %FF
-	IDParent   Case = "id-parent"  // ..%2F..%2Fconformance
-	IDLong     Case = "id-long"    // 2 kB of a
-	IDUmlauts  Case = "id-umlauts" // ÄÖÜ in UTF-8
-	IDBraces   Case = "id-braces"  // {id}
-	OKAfterIDs Case = "ok-after-ids"
-)
-
-// Cases of odd queries of the list operation (ROB-04).
-const (
-	QueryBytes     Case = "query-bytes"    // ?a=%FF
-	QueryNameless  Case = "query-nameless" // ?=
-	QueryBlank     Case = "query-blank"    // ?&&
-	QueryLong      Case = "query-long"     // a value of 6 kB
-	QueryRepeated  Case = "query-repeated" // 200 parameters of one name
-	QuerySizeNul   Case = "query-size-nul" // page[size]=%00
-	OddAccept      Case = "odd-accept"     // Accept: application/x-conformance
-	OKAfterQueries Case = "ok-after-queries"
-)
-
-// Cases of message framing (ROB-06), raw, in which the connection is read to its end.
-const (
-	Strict     Case = "strict"      // GET with a token and Accept-Encoding: identity
-	StrictHead Case = "strict-head" // HEAD with a token
-)
-
 // Resources of the themes registry and transport. They are no part of the node's API: rows that look at all calls of a resource do
 // not meet them.
 const (
@@ -358,13 +170,4 @@ const (
 	InfoOrigin  Resource = "tls/info"
 	SpecOrigin  Resource = "tls/spec"
 	BaseOrigin  Resource = "tls/base"
-)
-
-// Cases of those resources.
-const (
-	Modern       Case = "modern"    // a handshake that offers TLS 1.2 and 1.3
-	TLS11        Case = "tls11"     // a handshake that offers TLS 1.1 alone
-	TLS10        Case = "tls10"     // a handshake that offers TLS 1.0 alone
-	SamePort     Case = "same-port" // plain HTTP on the port of the https URL
-	StandardPort Case = "port-80"   // plain HTTP on its own port
 )

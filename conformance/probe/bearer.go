@@ -37,36 +37,36 @@ func (r *run) bearerProbe(name evidence.Resource, c evidence.Case) probe {
 // withoutToken makes the requests that need no good token; done is false for the others.
 func (r *run) withoutToken(res Resource, c evidence.Case) (ask recorder.Request, done bool, reason *unsent) {
 	switch c {
-	case evidence.Garbage:
+	case "garbage":
 		return res.GetWith(c, "", "Bearer conformance.invalid.token"), true, nil
-	case evidence.EmptyBearer, evidence.BlankBearer: // net/http would trim the blank
+	case "empty-bearer", "blank-bearer": // net/http would trim the blank
 		ask := res.GetWith(c, "", "Bearer")
-		if c == evidence.BlankBearer {
+		if c == "blank-bearer" {
 			ask.Header[0].Value = "Bearer "
 		}
 		ask.Raw, ask.FollowSameOrigin = true, false
 		return ask, true, nil
-	case evidence.BasicScheme:
+	case "basic-scheme":
 		ask := res.GetWith(c, "", basic("conformance-"+r.drawn.id, r.drawn.id))
 		ask.NoRetry = true
 		return ask, true, nil
-	case evidence.Head:
+	case "head":
 		ask := res.Get(c)
 		ask.Method = http.MethodHead
 		return ask, true, nil
-	case evidence.MethodOverride:
+	case "method-override":
 		ask := res.Get(c)
 		for _, name := range []string{"X-HTTP-Method-Override", "X-HTTP-Method", "X-Method-Override"} { // one for each family of frameworks
 			ask.Header = append(ask.Header, evidence.Field{Name: name, Value: http.MethodOptions})
 		}
 		return ask, true, nil
-	case evidence.AsBrowser:
+	case "as-browser":
 		ask := res.Get(c)
 		ask.Header = append(slices.DeleteFunc(ask.Header, func(f evidence.Field) bool { return f.Name == "Accept" }),
 			evidence.Field{Name: "Accept", Value: "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"})
 		return ask, true, nil
-	case evidence.CachedNoToken:
-		switch good := res.Name.With(evidence.CachedOK); {
+	case "cached-no-token":
+		switch good := res.Name.With("cached-ok"); {
 		case r.facts.good(good):
 			return r.fresh(res).Get(c), true, nil
 		case strictAboutQueries(r.facts.status(good)): // the URL itself was called with the token before
@@ -74,8 +74,8 @@ func (r *run) withoutToken(res Resource, c evidence.Case) (ask recorder.Request,
 		default:
 			return recorder.Request{}, true, unmet("the same URL with a token (%s) was not answered with 2xx", good)
 		}
-	case evidence.PathSlash, evidence.PathDouble, evidence.PathDot, evidence.PathUpper, evidence.PathSuffix,
-		evidence.PathEncoded, evidence.PathExtension:
+	case "path-slash", "path-double-slash", "path-dot", "path-upper", "path-suffix",
+		"path-encoded", "path-extension":
 		variant, ok := pathVariant(res.URL, c)
 		if !ok {
 			return recorder.Request{}, true, notApplicable("the path of %s has no such variant", res.Name)
@@ -89,26 +89,26 @@ func (r *run) withoutToken(res Resource, c evidence.Case) (ask recorder.Request,
 // withToken makes the requests that are built on a good token.
 func (r *run) withToken(res Resource, c evidence.Case, token string) (recorder.Request, *unsent) {
 	switch c {
-	case evidence.Tampered:
+	case "tampered":
 		forged := tokenforge.Tamper(token)
 		ask := res.GetWith(c, "tampered_token", "Bearer "+forged)
 		ask.Conceal = map[string]string{"tampered_token": forged}
 		return ask, nil
-	case evidence.TokenScheme:
+	case "token-scheme":
 		return res.GetWith(c, AccessToken, "Token "+token), nil
-	case evidence.LowerScheme:
+	case "lower-scheme":
 		return res.GetWith(c, AccessToken, "bearer "+token), nil
-	case evidence.UpperScheme:
+	case "upper-scheme":
 		return res.GetWith(c, AccessToken, "BEARER "+token), nil
-	case evidence.TwoBlanks:
+	case "two-blanks":
 		return res.GetWith(c, AccessToken, "Bearer  "+token), nil
-	case evidence.HeadOK:
+	case "head-ok":
 		ask := res.Authorized(c, token)
 		ask.Method = http.MethodHead
 		return ask, nil
-	case evidence.CachedOK:
+	case "cached-ok":
 		return r.fresh(res).Authorized(c, token), nil
-	case evidence.FirstToken:
+	case "first-token":
 		return r.firstToken(res)
 	}
 	return recorder.Request{}, cutShort("this version of rin does not know how to ask it")
@@ -116,7 +116,7 @@ func (r *run) withToken(res Resource, c evidence.Case, token string) (recorder.R
 
 // firstToken asks with the first token of the run, after more were issued.
 func (r *run) firstToken(res Resource) (recorder.Request, *unsent) {
-	if !r.facts.good(evidence.TokenEndpoint.With(evidence.Repeat3)) {
+	if !r.facts.good(evidence.TokenEndpoint.With("repeat-3")) {
 		return recorder.Request{}, unmet("the repeated token requests yielded no token")
 	}
 	r.facts.mu.Lock()
@@ -125,7 +125,7 @@ func (r *run) firstToken(res Resource) (recorder.Request, *unsent) {
 	if r.Clock().Sub(first.Obtained) >= first.Life {
 		return recorder.Request{}, cutShort("the first token of the run has expired by itself")
 	}
-	return res.Authorized(evidence.FirstToken, first.Value), nil
+	return res.Authorized("first-token", first.Value), nil
 }
 
 // strictAboutQueries tells by the answer to a good call with a parameter of rin's own that the node takes none that it does not know.
@@ -154,24 +154,24 @@ func pathVariant(text string, c evidence.Case) (variant string, ok bool) {
 		return "", false
 	}
 	switch c {
-	case evidence.PathSlash:
+	case "path-slash":
 		if path = bare; slash == "" {
 			path += "/"
 		}
-	case evidence.PathDouble:
+	case "path-double-slash":
 		path = bare[:cut] + "/" + bare[cut:] + slash
-	case evidence.PathDot:
+	case "path-dot":
 		path = bare[:cut] + "./" + bare[cut:] + slash
-	case evidence.PathUpper:
+	case "path-upper":
 		if path, ok = otherCase(bare, cut); !ok {
 			return "", false
 		}
 		path += slash
-	case evidence.PathSuffix:
+	case "path-suffix":
 		path = bare + ";x=1" + slash
-	case evidence.PathExtension:
+	case "path-extension":
 		path = bare + ".json" + slash
-	case evidence.PathEncoded:
+	case "path-encoded":
 		if path, ok = encodedLetter(bare, cut); !ok {
 			return "", false
 		}

@@ -54,7 +54,7 @@ func (r *run) probeOf(label evidence.Label) probe {
 		return r.baseProbe(key)
 	case kind == "endpoint":
 		return r.endpointProbe(name)
-	case name == evidence.Info && (c == evidence.WithoutContentType || c == evidence.Post):
+	case name == evidence.Info && (c == "without-content-type" || c == "post"):
 		return r.infoProbe(c)
 	case c == evidence.NoToken:
 		return r.anonymousProbe(name)
@@ -69,8 +69,8 @@ func (r *run) probeOf(label evidence.Label) probe {
 // ofFunding reports the cases that ask the list or the detail operation for something particular.
 func ofFunding(c evidence.Case) bool {
 	switch c {
-	case evidence.NoRole, evidence.SizeTwo, evidence.PageNoToken, evidence.FilterSeen, evidence.FilterOther,
-		evidence.ItemFirst, evidence.ItemMiddle, evidence.ItemLast, evidence.UnknownID:
+	case "no-role", "size-2", "page-no-token", "filter-seen", "filter-other",
+		"item-first", "item-middle", "item-last", "unknown-id":
 		return true
 	}
 	return strings.HasPrefix(string(c), string(evidence.ParameterCase("")))

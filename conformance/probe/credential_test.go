@@ -64,13 +64,13 @@ var _ = Describe("Tokens that a node must refuse", func() {
 	It("are made up where real ones are opaque, and left out where nothing can be rewritten", func() {
 		n := newNode()
 		log := certify(full(n, func(*target.Target) {}))
-		for _, c := range []evidence.Case{evidence.ForeignKey, evidence.ForeignIssuer} {
+		for _, c := range []evidence.Case{"foreign-key", "foreign-issuer"} {
 			x, sent := log.Get(evidence.Info.With(c))
 			Expect(sent).To(BeTrue())
 			Expect(x.Presented.JWT.Claims).To(HaveKeyWithValue("client_id", clientID))
 			Expect(evidence.Values(x.Request.Header, "Authorization")[0]).To(HavePrefix("Bearer [[foreign_"), "it is concealed")
 		}
-		for _, c := range []evidence.Case{evidence.AlgNone, evidence.HMACPEM, evidence.EmbeddedKey} {
+		for _, c := range []evidence.Case{"alg-none", "hmac-pem", "embedded-jwk"} {
 			Expect(because(log, evidence.Info.With(c))).To(Equal("not-applicable: the access token is no JWT"))
 		}
 		Expect(because(log, "metadata/1.published")).To(ContainSubstring("who the issuer is"))
@@ -93,7 +93,7 @@ var _ = Describe("Tokens that a node must refuse", func() {
 			t.Staging = &target.Staging{TokenURL: staging.URL + "/oauth/token",
 				Credentials: target.Credentials{ClientID: secondID, ClientSecret: target.NewSecret(secondSecret)}}
 		}))
-		x, _ := log.Get(evidence.Info.With(evidence.StagingToken))
+		x, _ := log.Get(evidence.Info.With("staging-token"))
 		Expect(x.Status()).To(Equal(401))
 		Expect(staging.log()).To(HaveLen(1))
 		asked := staging.log()[0]
@@ -157,8 +157,8 @@ var _ = Describe("What comes last", func() {
 		n := newNode()
 		log, waited := waiting(n, tenMinutes)
 		Expect(waited).To(Equal([]time.Duration{430 * time.Second}))
-		x, _ := log.Get(evidence.Info.With(evidence.Expired))
-		again, _ := log.Get(evidence.Info.With(evidence.ExpiredAgain))
+		x, _ := log.Get(evidence.Info.With("expired"))
+		again, _ := log.Get(evidence.Info.With("expired-again"))
 		Expect(again.Status()).To(Equal(200), "this node never forgets a token, so it is asked twice")
 		asked := n.log()
 		Expect([]string{asked[len(asked)-2].authorization, asked[len(asked)-1].authorization}).To(HaveEach(HavePrefix("Bearer access-token-number-")))
@@ -169,17 +169,17 @@ var _ = Describe("What comes last", func() {
 	It("is not waited for beyond what is allowed, nor when it was given", func() {
 		log, waited := waiting(newNode(func(n *node) { n.life = 3600 }), tenMinutes)
 		Expect(waited).To(BeEmpty())
-		Expect(because(log, evidence.Info.With(evidence.Expired))).To(And(HavePrefix("not-applicable: "), ContainSubstring("1h2m10s are needed, 10m0s allowed")))
+		Expect(because(log, evidence.Info.With("expired"))).To(And(HavePrefix("not-applicable: "), ContainSubstring("1h2m10s are needed, 10m0s allowed")))
 
 		log, waited = waiting(newNode(), func(t *target.Target) {
 			tenMinutes(t)
 			t.ExpiredToken = target.NewSecret("an-old-opaque-token")
 		})
 		Expect(waited).To(BeEmpty())
-		Expect(log.Planned).NotTo(ContainElement(evidence.TokenEndpoint.With(evidence.ToExpire)))
-		x, _ := log.Get(evidence.Info.With(evidence.Expired))
+		Expect(log.Planned).NotTo(ContainElement(evidence.TokenEndpoint.With("to-expire")))
+		x, _ := log.Get(evidence.Info.With("expired"))
 		Expect(x.Status()).To(Equal(401))
-		Expect(because(log, evidence.Info.With(evidence.ExpiredAgain))).To(ContainSubstring("not accepted the first time"))
+		Expect(because(log, evidence.Info.With("expired-again"))).To(ContainSubstring("not accepted the first time"))
 	})
 
 	It("puts neither token nor secret into a URL unless it is allowed, and then a token that nothing else is asked with", func() {
@@ -198,9 +198,9 @@ var _ = Describe("What comes last", func() {
 		Expect(found).To(HaveLen(2))
 		_, token, _ := strings.Cut(found[1].uri, "access_token=")
 		Expect(slices.ContainsFunc(n.log(), func(q seen) bool { return strings.HasSuffix(q.authorization, token) })).To(BeFalse())
-		x, _ := log.Get(evidence.Info.With(evidence.TokenInQuery))
+		x, _ := log.Get(evidence.Info.With("token-in-query"))
 		Expect(x.Request.URL).To(HaveSuffix("access_token=[[access_token.throw-away:" + evidence.NewRedactor([]byte("salt")).Secret("x", token) + ":plain]]"))
-		y, _ := log.Get(evidence.TokenEndpoint.With(evidence.SecretInURL))
+		y, _ := log.Get(evidence.TokenEndpoint.With("secret-in-url"))
 		Expect(y.Request.URL).NotTo(ContainSubstring("S3cret"))
 	})
 })

@@ -17,21 +17,21 @@ func outlived() theme {
 			var p Plan
 			if t.Patience() > 0 {
 				// Before the session's token: a node may know one token of a client at a time.
-				p.lane(stageTokens, []Stage{stageToken}, evidence.TokenEndpoint, evidence.ToExpire)
+				p.lane(stageTokens, []Stage{stageToken}, evidence.TokenEndpoint, "to-expire")
 			}
 			if t.AllowSecretInURL {
-				p.lane(stageLast, nil, evidence.TokenEndpoint, evidence.SecretInURL)
+				p.lane(stageLast, nil, evidence.TokenEndpoint, "secret-in-url")
 			}
 			return p
 		},
 		forProbeTarget: func(t target.Target, r evidence.Resource) Plan {
 			var p Plan
 			if t.AllowTokenInURL {
-				p.lane(stageLast, nil, evidence.TokenEndpoint, evidence.Throwaway)
-				p.lane(stageLast, nil, r, evidence.TokenInQuery)
+				p.lane(stageLast, nil, evidence.TokenEndpoint, "throw-away")
+				p.lane(stageLast, nil, r, "token-in-query")
 			}
 			if t.Patience() > 0 || !t.ExpiredToken.IsZero() {
-				p.lane(stageLast, nil, r, evidence.Expired, evidence.ExpiredAgain)
+				p.lane(stageLast, nil, r, "expired", "expired-again")
 			}
 			return p
 		},
@@ -43,7 +43,7 @@ func outlived() theme {
 			for _, key := range []string{n.List, n.Detail} {
 				if key != "" {
 					r := evidence.OperationResource(key)
-					p.lane(stageRest, []Stage{opened(r)}, r, evidence.Expired)
+					p.lane(stageRest, []Stage{opened(r)}, r, "expired")
 				}
 			}
 			return p
@@ -56,13 +56,13 @@ func outlived() theme {
 		},
 		probe: func(r *run, l evidence.Label) (probe, bool) {
 			switch l.Case() {
-			case evidence.ToExpire, evidence.Throwaway:
+			case "to-expire", "throw-away":
 				return r.spareProbe(l.Case()), true
-			case evidence.SecretInURL:
+			case "secret-in-url":
 				return probe{prepare: func(context.Context) (recorder.Request, *unsent) { return r.secretInURL() }}, true
-			case evidence.TokenInQuery:
+			case "token-in-query":
 				return r.tokenInQueryProbe(l.Resource()), true
-			case evidence.Expired, evidence.ExpiredAgain:
+			case "expired", "expired-again":
 				return r.expiredProbe(l.Resource(), l.Case()), true
 			}
 			return probe{}, false
@@ -105,7 +105,7 @@ func (r *run) spareProbe(c evidence.Case) probe {
 				s.until = now.Add(life)
 			}
 			r.facts.with(func(f *facts) {
-				if c == evidence.ToExpire {
+				if c == "to-expire" {
 					f.expiring = s
 				} else {
 					f.throwaway = t.Value
@@ -122,7 +122,7 @@ func (r *run) expiredProbe(name evidence.Resource, c evidence.Case) probe {
 		if reason != nil {
 			return recorder.Request{}, reason
 		}
-		if c == evidence.ExpiredAgain {
+		if c == "expired-again" {
 			if reason := r.betweenExpired(ctx, name); reason != nil {
 				return recorder.Request{}, reason
 			}
@@ -167,7 +167,7 @@ func (r *run) waitFor(ctx context.Context, s spare) *unsent {
 
 // betweenExpired gives caches their time, if the expired token was accepted at all.
 func (r *run) betweenExpired(ctx context.Context, name evidence.Resource) *unsent {
-	if !r.facts.good(name.With(evidence.Expired)) {
+	if !r.facts.good(name.With("expired")) {
 		return notApplicable("the expired token was not accepted the first time")
 	}
 	if r.Target.Loopback() {
@@ -193,7 +193,7 @@ func (r *run) tokenInQueryProbe(name evidence.Resource) probe {
 			return recorder.Request{}, unmet("no throw-away token was issued")
 		}
 		res.URL = withQuery(res.URL, pair{"access_token", token})
-		ask := res.Get(evidence.TokenInQuery)
+		ask := res.Get("token-in-query")
 		ask.Credential, ask.FollowSameOrigin = AccessToken, false
 		return ask, nil
 	}}
@@ -205,7 +205,7 @@ func (r *run) secretInURL() (recorder.Request, *unsent) {
 	if r.current().Value == "" {
 		return recorder.Request{}, unmet("there is no access token")
 	}
-	ask := r.tokenAsk(evidence.SecretInURL, form{fields: Credentialed(c)[:1], credential: ClientSecret, once: true})
+	ask := r.tokenAsk("secret-in-url", form{fields: Credentialed(c)[:1], credential: ClientSecret, once: true})
 	ask.URL = withQuery(ask.URL, pair{"client_id", c.ClientID}, pair{"client_secret", c.ClientSecret.Reveal()})
 	ask.FollowSameOrigin = false
 	return ask, nil

@@ -162,8 +162,8 @@ func (r *run) unknown() string { return "conformance-unknown-" + r.drawn.id }
 
 // oneFilter asks for running calls, or for a filter together with a page.
 func (r *run) oneFilter(o openapi.Operation, res Resource, c evidence.Case) (string, map[string]string, *unsent) {
-	if c != evidence.FilterPaged {
-		value := strconv.FormatBool(c == evidence.RunningTrue)
+	if c != "filter-paged" {
+		value := strconv.FormatBool(c == "filter-running")
 		return r.sized(o, withQuery(res.URL, pair{runningCalls, value}), runningCalls, sizeOfFilter), map[string]string{"parameter": runningCalls, "value": value}, nil
 	}
 	chosen, ok := chooseFilter(o, r.facts.itemsOf(res.Name))
@@ -180,14 +180,14 @@ func (r *run) oneFilter(o openapi.Operation, res Resource, c evidence.Case) (str
 func (r *run) badValue(o openapi.Operation, res Resource, c evidence.Case) (string, map[string]string, *unsent) {
 	parameter, described := "", true
 	switch c {
-	case evidence.UnknownQuery:
+	case "unknown-query":
 		parameter = "x-conformance"
-	case evidence.FilterBad:
+	case "filter-bad":
 		i := slices.IndexFunc(o.Parameters, func(p openapi.Parameter) bool { return p.In == "query" && len(vocabulary(p.Schema)) > 0 })
 		if described = i >= 0; described {
 			parameter = o.Parameters[i].Name
 		}
-	case evidence.PageNegative, evidence.PageText:
+	case "page-negative", "page-text":
 		var p openapi.Parameter
 		p, described = pageParameter(o)
 		parameter = p.Name
@@ -200,8 +200,8 @@ func (r *run) badValue(o openapi.Operation, res Resource, c evidence.Case) (stri
 		return "", nil, notApplicable("the document describes no parameter for it")
 	}
 	value := map[evidence.Case]string{
-		evidence.SizeNegative: "-1", evidence.SizeZero: "0", evidence.SizeText: "abc", evidence.SizeHuge: "99999999999",
-		evidence.PageNegative: "-1", evidence.PageText: "abc", evidence.FilterBad: "CONFORMANCE_UNKNOWN", evidence.UnknownQuery: "1",
+		"size-negative": "-1", "size-zero": "0", "size-text": "abc", "size-huge": "99999999999",
+		"page-negative": "-1", "page-text": "abc", "filter-bad": "CONFORMANCE_UNKNOWN", "unknown-query": "1",
 	}[c]
 	return r.sized(o, withQuery(res.URL, pair{parameter, value}), parameter, sizeOfFilter), map[string]string{"parameter": parameter, "value": value}, nil
 }

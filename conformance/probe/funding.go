@@ -22,9 +22,9 @@ func (r *run) fundingProbe(key string, c evidence.Case) probe {
 			return recorder.Request{}, r.unlocated(name)
 		}
 		switch c {
-		case evidence.NoRole:
+		case "no-role":
 			return r.noRole(ctx, res)
-		case evidence.PageNoToken:
+		case "page-no-token":
 			return r.anonymousPage(o, res)
 		}
 		if good := name.With(evidence.OK); !r.facts.good(good) && !ofItem(c) {
@@ -43,17 +43,17 @@ func (r *run) fundingProbe(key string, c evidence.Case) probe {
 
 // ofItem reports the calls of listed items: that one is missing says nothing about the others.
 func ofItem(c evidence.Case) bool {
-	return c == evidence.ItemFirst || c == evidence.ItemMiddle || c == evidence.ItemLast
+	return c == "item-first" || c == "item-middle" || c == "item-last"
 }
 
 // anonymousPage asks for a page without a token: a guard or a cache may look at the bare path alone.
 func (r *run) anonymousPage(o openapi.Operation, res Resource) (recorder.Request, *unsent) {
-	if page := res.Name.With(evidence.SizeTwo); !r.facts.good(page) {
+	if page := res.Name.With("size-2"); !r.facts.good(page) {
 		return recorder.Request{}, notApplicable("%s got no page, so a refusal of one would prove nothing", page)
 	}
-	address, given, reason := r.particular(o, res, evidence.SizeTwo)
+	address, given, reason := r.particular(o, res, "size-2")
 	res.URL = address
-	ask := res.Get(evidence.PageNoToken)
+	ask := res.Get("page-no-token")
 	ask.Given = given
 	return ask, reason
 }
@@ -61,7 +61,7 @@ func (r *run) anonymousPage(o openapi.Operation, res Resource) (recorder.Request
 // noRole asks with the token of the client without the role.
 func (r *run) noRole(ctx context.Context, res Resource) (recorder.Request, *unsent) {
 	token, reason := r.secondToken(ctx)
-	return res.GetWith(evidence.NoRole, SecondAccessToken, "Bearer "+token), reason
+	return res.GetWith("no-role", SecondAccessToken, "Bearer "+token), reason
 }
 
 // The page sizes that keep answers small where a page can be asked for.
@@ -73,27 +73,27 @@ const (
 // particular is the URL of a case with the inputs that were chosen for it.
 func (r *run) particular(o openapi.Operation, res Resource, c evidence.Case) (string, map[string]string, *unsent) {
 	switch c {
-	case evidence.SizeTwo:
+	case "size-2":
 		size, ok := sizeParameter(o)
 		if !ok {
 			size = openapi.Parameter{Name: pageSize} // explored: what comes of it is only reported
 		}
 		value := strconv.Itoa(atLeast(size.Schema, fewerThan(len(r.facts.itemsOf(res.Name)))))
 		return withQuery(res.URL, pair{size.Name, value}), map[string]string{"parameter": size.Name, "value": value}, nil
-	case evidence.FilterSeen, evidence.FilterOther:
+	case "filter-seen", "filter-other":
 		return r.filtered(o, res, c)
-	case evidence.ItemFirst, evidence.ItemMiddle, evidence.ItemLast:
+	case "item-first", "item-middle", "item-last":
 		ids := r.ids(o)
 		if len(ids) == 0 {
 			return "", nil, unmet("the list holds no item with an id")
 		}
-		place := map[evidence.Case]int{evidence.ItemFirst: 0, evidence.ItemMiddle: 1, evidence.ItemLast: 2}[c]
+		place := map[evidence.Case]int{"item-first": 0, "item-middle": 1, "item-last": 2}[c]
 		if place >= len(ids) {
 			return "", nil, notApplicable("the list is so short that its items were all asked for")
 		}
 		id := ids[place]
 		return r.detail(o, id), map[string]string{"id": id}, nil
-	case evidence.UnknownID:
+	case "unknown-id":
 		id := r.unknownID(o)
 		return r.detail(o, id), map[string]string{"id": id}, nil
 	}
@@ -147,7 +147,7 @@ func (r *run) filtered(o openapi.Operation, res Resource, c evidence.Case) (stri
 		return "", nil, notApplicable("the document describes no filter whose member has a value in the data")
 	}
 	given := map[string]string{"parameter": chosen.parameter, "member": chosen.member, "value": chosen.seen, "seen": "true"}
-	if c == evidence.FilterOther {
+	if c == "filter-other" {
 		if chosen.open && chosen.other == "" {
 			chosen.other = r.unknown()
 		}

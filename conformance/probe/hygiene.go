@@ -17,22 +17,22 @@ func sanitary() theme {
 	return theme{
 		forTarget: func(t target.Target) Plan {
 			var p Plan
-			p.lane(stageRest, []Stage{stageToken}, evidence.TokenEndpoint, evidence.Preflight)
+			p.lane(stageRest, []Stage{stageToken}, evidence.TokenEndpoint, "preflight")
 			if wantsFunding(t) {
-				p.lane(stageRest, []Stage{opened(evidence.Info)}, evidence.Info, evidence.UnknownVersion)
+				p.lane(stageRest, []Stage{opened(evidence.Info)}, evidence.Info, "unknown-version")
 			}
 			return p
 		},
 		forProbeTarget: func(_ target.Target, r evidence.Resource) Plan {
 			var p Plan
 			after := []Stage{opened(r)}
-			p.each(tried(r), after, r, evidence.SessionCookie, evidence.ForeignOrigin, evidence.LookalikeOrigin, evidence.OriginAlone)
-			p.lane(tried(r), after, r, append([]evidence.Case{evidence.IdentityHeaders}, singleIdentity()...)...)
+			p.each(tried(r), after, r, "session-cookie", "foreign-origin", "lookalike-origin", "origin-alone")
+			p.lane(tried(r), after, r, append([]evidence.Case{"identity-headers"}, singleIdentity()...)...)
 			return p
 		},
 		forDocument: func(Node) Plan {
 			var p Plan
-			p.lane(stageRest, []Stage{stageBase, stageSession}, evidence.API, evidence.UnknownPath)
+			p.lane(stageRest, []Stage{stageBase, stageSession}, evidence.API, "unknown-path")
 			return p
 		},
 		probe: (*run).sanitaryProbe,
@@ -41,7 +41,7 @@ func sanitary() theme {
 
 // singleIdentity are the cases that find out which identity header it was that got data.
 func singleIdentity() []evidence.Case {
-	return []evidence.Case{evidence.ForwardedUser, evidence.RemoteUser, evidence.ForwardedFor, evidence.OriginalURL, evidence.AuthRequestUser, evidence.RealIP}
+	return []evidence.Case{"forwarded-user", "remote-user", "forwarded-for", "original-url", "auth-request-user", "real-ip"}
 }
 
 // foreignOrigin is the origin of a page that no node can know (RFC 6761 §6.4).
@@ -53,21 +53,21 @@ func (r *run) sanitaryProbe(l evidence.Label) (probe, bool) {
 		return probe{prepare: prepare}, true
 	}
 	switch c := l.Case(); c {
-	case evidence.SessionCookie:
+	case "session-cookie":
 		return ask(func(context.Context) (recorder.Request, *unsent) { return r.withCookies(name) })
-	case evidence.IdentityHeaders, evidence.ForwardedUser, evidence.RemoteUser, evidence.ForwardedFor, evidence.OriginalURL, evidence.AuthRequestUser, evidence.RealIP:
+	case "identity-headers", "forwarded-user", "remote-user", "forwarded-for", "original-url", "auth-request-user", "real-ip":
 		return ask(func(context.Context) (recorder.Request, *unsent) { return r.withIdentity(name, c) })
-	case evidence.ForeignOrigin:
+	case "foreign-origin":
 		return ask(func(ctx context.Context) (recorder.Request, *unsent) { return r.fromElsewhere(ctx, name) })
-	case evidence.LookalikeOrigin:
+	case "lookalike-origin":
 		return ask(func(ctx context.Context) (recorder.Request, *unsent) { return r.fromLookalike(ctx, name) })
-	case evidence.OriginAlone:
+	case "origin-alone":
 		return ask(func(context.Context) (recorder.Request, *unsent) { return r.anonymousFromElsewhere(name) })
-	case evidence.Preflight:
+	case "preflight":
 		return ask(func(context.Context) (recorder.Request, *unsent) { return r.preflight(), nil })
-	case evidence.UnknownPath:
+	case "unknown-path":
 		return ask(r.unknownPath)
-	case evidence.UnknownVersion:
+	case "unknown-version":
 		return ask(r.unknownVersion)
 	}
 	return probe{}, false
@@ -98,7 +98,7 @@ func (r *run) withCookies(name evidence.Resource) (recorder.Request, *unsent) {
 	for _, c := range cookies {
 		names, pairs = append(names, c.Name), append(pairs, c.Name+"="+c.Value)
 	}
-	ask := res.Get(evidence.SessionCookie)
+	ask := res.Get("session-cookie")
 	ask.Header = append(ask.Header, evidence.Field{Name: "Cookie", Value: strings.Join(pairs, "; ")})
 	ask.Credential, ask.Given = cookieName, map[string]string{"cookies": strings.Join(names, ", ")}
 	return ask, nil
@@ -119,12 +119,12 @@ func cookiesOf(h http.Header) []*http.Cookie {
 // identityHeaders are what proxies tell of a caller, and backends may believe.
 func identityHeaders(c evidence.Case) []evidence.Field {
 	all := map[evidence.Case]evidence.Field{
-		evidence.ForwardedUser:   {Name: "X-Forwarded-User", Value: "admin"},
-		evidence.RemoteUser:      {Name: "X-Remote-User", Value: "admin"},
-		evidence.ForwardedFor:    {Name: "X-Forwarded-For", Value: "127.0.0.1"},
-		evidence.OriginalURL:     {Name: "X-Original-URL", Value: "/"},
-		evidence.AuthRequestUser: {Name: "X-Auth-Request-User", Value: "admin"},
-		evidence.RealIP:          {Name: "X-Real-IP", Value: "127.0.0.1"},
+		"forwarded-user":    {Name: "X-Forwarded-User", Value: "admin"},
+		"remote-user":       {Name: "X-Remote-User", Value: "admin"},
+		"forwarded-for":     {Name: "X-Forwarded-For", Value: "127.0.0.1"},
+		"original-url":      {Name: "X-Original-URL", Value: "/"},
+		"auth-request-user": {Name: "X-Auth-Request-User", Value: "admin"},
+		"real-ip":           {Name: "X-Real-IP", Value: "127.0.0.1"},
 	}
 	if one, single := all[c]; single {
 		return []evidence.Field{one}
@@ -142,7 +142,7 @@ func (r *run) withIdentity(name evidence.Resource, c evidence.Case) (recorder.Re
 	if good := name.With(evidence.OK); !ok || !r.facts.good(good) {
 		return recorder.Request{}, unmet("the good call %s was not answered with 2xx", good)
 	}
-	if c != evidence.IdentityHeaders && !r.facts.good(name.With(evidence.IdentityHeaders)) {
+	if c != "identity-headers" && !r.facts.good(name.With("identity-headers")) {
 		return recorder.Request{}, notApplicable("all identity headers together got nothing")
 	}
 	ask := res.Get(c)
@@ -156,7 +156,7 @@ func (r *run) fromElsewhere(ctx context.Context, name evidence.Resource) (record
 	if !ok {
 		return recorder.Request{}, r.unlocated(name)
 	}
-	ask, reason := r.authorized(ctx, res, evidence.ForeignOrigin)
+	ask, reason := r.authorized(ctx, res, "foreign-origin")
 	ask.Header = append(ask.Header, evidence.Field{Name: "Origin", Value: foreignOrigin})
 	return ask, reason
 }
@@ -171,7 +171,7 @@ func (r *run) fromLookalike(ctx context.Context, name evidence.Resource) (record
 	if err != nil || strings.Contains(u.Hostname(), ":") { // an IPv6 address begins no name
 		return recorder.Request{}, notApplicable("no host name begins like that of %s", name)
 	}
-	ask, reason := r.authorized(ctx, res, evidence.LookalikeOrigin)
+	ask, reason := r.authorized(ctx, res, "lookalike-origin")
 	ask.Header = append(ask.Header, evidence.Field{Name: "Origin", Value: u.Scheme + "://" + u.Hostname() + ".conformance.invalid"})
 	return ask, reason
 }
@@ -179,7 +179,7 @@ func (r *run) fromLookalike(ctx context.Context, name evidence.Resource) (record
 // anonymousFromElsewhere asks as a page of another origin does that has no token.
 func (r *run) anonymousFromElsewhere(name evidence.Resource) (recorder.Request, *unsent) {
 	res, reason := r.controlled(name)
-	ask := res.Get(evidence.OriginAlone)
+	ask := res.Get("origin-alone")
 	ask.Header = append(ask.Header, evidence.Field{Name: "Origin", Value: foreignOrigin})
 	return ask, reason
 }
@@ -204,7 +204,7 @@ func (r *run) unknownPath(ctx context.Context) (recorder.Request, *unsent) {
 	}
 	res, _ := r.facts.resource(evidence.Info)
 	res.Name, res.URL, res.JSONType = evidence.API, base.URL("/conformance-unknown-"+r.drawn.id), false
-	return r.authorized(ctx, res, evidence.UnknownPath)
+	return r.authorized(ctx, res, "unknown-path")
 }
 
 // unknownVersion asks for the info resource in a version that there cannot be.
@@ -218,7 +218,7 @@ func (r *run) unknownVersion(ctx context.Context) (recorder.Request, *unsent) {
 		return recorder.Request{}, notApplicable("the path of the info URL has no v<major> segment")
 	}
 	res.URL = other
-	return r.authorized(ctx, res, evidence.UnknownVersion)
+	return r.authorized(ctx, res, "unknown-version")
 }
 
 // otherVersion replaces the first segment v<major> of a path by v999.

@@ -20,7 +20,7 @@ func (r *run) infoProbe(c evidence.Case) probe {
 	return probe{prepare: func(ctx context.Context) (recorder.Request, *unsent) {
 		res, _ := r.facts.resource(evidence.Info)
 		good := evidence.Info.With(evidence.OK)
-		if c == evidence.WithoutContentType {
+		if c == "without-content-type" {
 			if status := r.facts.status(good); status == 0 || status/100 == 2 {
 				return recorder.Request{}, notApplicable("it would tell the cause of a refused %s (status %d)", good, status)
 			}

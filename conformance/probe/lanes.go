@@ -132,7 +132,7 @@ func (r *run) greet(ctx context.Context, label evidence.Label, p probe) {
 // wanted reports whether a partial run needs the label: what discovery stands on, and what was chosen.
 func (r *run) wanted(label evidence.Label) bool {
 	switch label.Case() {
-	case evidence.OK, evidence.NoToken, evidence.OKAfterIDOnly:
+	case evidence.OK, evidence.NoToken, "ok-after-id-only":
 		return true
 	}
 	return len(r.Wanted) == 0 || slices.ContainsFunc(r.Wanted, func(w evidence.Label) bool {

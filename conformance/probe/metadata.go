@@ -45,11 +45,11 @@ const maxPlaces = 3
 func publications(t target.Target) Plan {
 	lane := Lane{Stage: stageMetadata, After: []Stage{stageToken}}
 	for n := range maxPlaces {
-		lane.Labels = append(lane.Labels, evidence.MetadataResource(n+1).With(evidence.Published))
+		lane.Labels = append(lane.Labels, evidence.MetadataResource(n+1).With("published"))
 	}
 	p := Plan{Lanes: []Lane{lane}}
 	if wantsKeys(t) {
-		p.lane(stageKeys, []Stage{stageMetadata}, evidence.KeySet, evidence.Published, evidence.Refetched)
+		p.lane(stageKeys, []Stage{stageMetadata}, evidence.KeySet, "published", "refetched")
 	}
 	return p
 }
@@ -137,7 +137,7 @@ func (r *run) keySetProbe(c evidence.Case) probe {
 				return recorder.Request{}, notApplicable("the authorization server publishes no metadata, so its keys are not known")
 			case known.jwksURI == "":
 				return recorder.Request{}, notApplicable("the metadata names no jwks_uri")
-			case c == evidence.Refetched && known.verified:
+			case c == "refetched" && known.verified:
 				return recorder.Request{}, notApplicable("the first key set verifies the token")
 			}
 			if reason := r.asksNothingOf(known.jwksURI); reason != nil {

@@ -75,7 +75,7 @@ func forOperation(n Node, o openapi.Operation) Plan {
 	}
 	p.lane(anonymous(r), []Stage{known}, r, evidence.NoToken)
 	p.lane(opened(r), []Stage{anonymous(r), stageSession}, r, evidence.OK)
-	p.lane(tried(r), []Stage{opened(r)}, r, evidence.Garbage)
+	p.lane(tried(r), []Stage{opened(r)}, r, "garbage")
 	return p
 }
 
@@ -111,8 +111,8 @@ func forList(n Node, o openapi.Operation) Plan {
 	var p Plan
 	r := evidence.OperationResource(o.Key)
 	after := []Stage{opened(r)}
-	p.lane(stageRest, after, r, evidence.SizeTwo, evidence.PageNoToken)
-	p.each(stageRest, after, r, evidence.FilterSeen, evidence.FilterOther)
+	p.lane(stageRest, after, r, "size-2", "page-no-token")
+	p.each(stageRest, after, r, "filter-seen", "filter-other")
 	for _, q := range queryParameters(o) {
 		p.lane(stageRest, after, r, evidence.ParameterCase(q.Name))
 	}
@@ -123,14 +123,14 @@ func forList(n Node, o openapi.Operation) Plan {
 // noRole plans the call of the client without the role.
 func (p *Plan) noRole(n Node, r evidence.Resource) {
 	if n.Target.Second != nil {
-		p.lane(stageRest, []Stage{stageSecond, opened(r)}, r, evidence.NoRole)
+		p.lane(stageRest, []Stage{stageSecond, opened(r)}, r, "no-role")
 	}
 }
 
 func forDetail(n Node, o openapi.Operation) Plan {
 	var p Plan
 	r := evidence.OperationResource(o.Key)
-	p.each(stageRest, []Stage{opened(r)}, r, evidence.ItemFirst, evidence.ItemMiddle, evidence.ItemLast, evidence.UnknownID)
+	p.each(stageRest, []Stage{opened(r)}, r, "item-first", "item-middle", "item-last", "unknown-id")
 	p.noRole(n, r)
 	return p
 }

@@ -171,7 +171,7 @@ func (r *run) walkProbe(name evidence.Resource, c evidence.Case, again bool) pro
 // are not found.
 func (r *run) againProbe(name evidence.Resource) probe {
 	var fresh *walk
-	p := r.choosing(name, evidence.ListAgain, func(o openapi.Operation, res Resource, _ evidence.Case) (string, map[string]string, *unsent) {
+	p := r.choosing(name, "list-again", func(o openapi.Operation, res Resource, _ evidence.Case) (string, map[string]string, *unsent) {
 		w := r.walkOf(name, false)
 		torn := false
 		if w != nil && w.reason == nil {
@@ -199,7 +199,7 @@ func (r *run) againProbe(name evidence.Resource) probe {
 // vanished reports that a listed item was not found.
 func (r *run) vanished() bool {
 	detail := evidence.OperationResource(r.node.Detail)
-	for _, c := range []evidence.Case{evidence.ItemFirst, evidence.ItemMiddle, evidence.ItemLast} {
+	for _, c := range []evidence.Case{"item-first", "item-middle", "item-last"} {
 		if s := r.facts.status(detail.With(c)); s == 404 || s == 410 {
 			return true
 		}
@@ -231,7 +231,7 @@ func (r *run) beyondEnd(_ openapi.Operation, res Resource, _ evidence.Case) (str
 
 // rawBrackets asks for what size-2 asks for, with brackets as the network's client sends them.
 func (r *run) rawBrackets(o openapi.Operation, res Resource, _ evidence.Case) (string, map[string]string, *unsent) {
-	address, given, reason := r.particular(o, res, evidence.SizeTwo)
+	address, given, reason := r.particular(o, res, "size-2")
 	if reason != nil {
 		return "", nil, reason
 	}

@@ -68,11 +68,11 @@ var _ = Describe("The pages of a list", func() {
 		Expect(given(log, "value", steps(evidence.WalkCase)...)).To(HaveExactElements("0", "1", "3"))
 		Expect(given(log, "size", evidence.WalkCase(1))).To(HaveExactElements("3"))
 		Expect(why(log, evidence.WalkCase(4))).To(Equal("not-applicable: the pages before it told enough"))
-		Expect(given(log, "value", evidence.BeyondEnd)).To(HaveExactElements("100000"))
-		Expect(given(log, "from", evidence.LinkNext)).To(HaveExactElements("op/listFundings.walk-1"))
-		x, _ := log.Get(list.With(evidence.LinkNext))
+		Expect(given(log, "value", "beyond-end")).To(HaveExactElements("100000"))
+		Expect(given(log, "from", "link-next")).To(HaveExactElements("op/listFundings.walk-1"))
+		x, _ := log.Get(list.With("link-next"))
 		Expect(x.Request.URL).To(HaveSuffix("/ris/funding/v3/fundings?page%5Bpage%5D=3&page%5Bsize%5D=3"))
-		Expect(why(log, evidence.ListAgain)).To(HavePrefix("not-applicable: nothing seems to have changed"))
+		Expect(why(log, "list-again")).To(HavePrefix("not-applicable: nothing seems to have changed"))
 		Expect(why(log, evidence.WalkAgainCase(1))).To(HavePrefix("not-applicable"))
 	})
 
@@ -84,7 +84,7 @@ var _ = Describe("The pages of a list", func() {
 			return page, size
 		}))))
 		Expect(given(log, "value", steps(evidence.WalkAgainCase)...)).To(Equal(given(log, "value", steps(evidence.WalkCase)...)))
-		x, _ := log.Get(list.With(evidence.ListAgain))
+		x, _ := log.Get(list.With("list-again"))
 		Expect(x.Status()).To(Equal(200))
 	})
 
@@ -100,7 +100,7 @@ var _ = Describe("The pages of a list", func() {
 		})
 		log := certify(targetOf(n))
 		Expect(given(log, "value", steps(evidence.WalkCase)...)).To(HaveExactElements("0"))
-		Expect(given(log, "value", evidence.SizeNegative, evidence.PageText)).To(BeEmpty(), "no parameter is described")
+		Expect(given(log, "value", "size-negative", "page-text")).To(BeEmpty(), "no parameter is described")
 	})
 
 	It("are not followed to another origin", func() {
@@ -110,7 +110,7 @@ var _ = Describe("The pages of a list", func() {
 				return false
 			}
 		})))
-		Expect(why(log, evidence.LinkNext)).To(Equal("not-applicable: the next page is on another origin, where the token does not go"))
+		Expect(why(log, "link-next")).To(Equal("not-applicable: the next page is on another origin, where the token does not go"))
 		Expect(slices.ContainsFunc(log.Exchanges, func(x evidence.Exchange) bool { return strings.Contains(x.Request.URL, "fundings?page=2") })).To(BeFalse())
 	})
 
@@ -126,7 +126,7 @@ var _ = Describe("The pages of a list", func() {
 
 	It("are asked for with bad values", func() {
 		log := certify(targetOf(newNode(paging(straight))))
-		Expect(given(log, "value", evidence.SizeNegative, evidence.SizeZero, evidence.SizeText, evidence.SizeHuge, evidence.PageNegative, evidence.PageText, evidence.FilterBad, evidence.UnknownQuery)).
+		Expect(given(log, "value", "size-negative", "size-zero", "size-text", "size-huge", "page-negative", "page-text", "filter-bad", "unknown-query")).
 			To(HaveExactElements("-1", "0", "abc", "99999999999", "-1", "abc", "CONFORMANCE_UNKNOWN", "1"))
 	})
 
@@ -136,9 +136,9 @@ var _ = Describe("The pages of a list", func() {
 		Expect(given(log, "value", types...)).To(HaveExactElements("CALL", "PROGRAMME", "AWARD"))
 		Expect(given(log, "seen", types...)).To(HaveExactElements("true", "true", "false"))
 		Expect(given(log, "value", evidence.FilterCase("funderId", 1), evidence.FilterCase("funderId", 2))).To(HaveExactElements("org-1", HavePrefix("conformance-unknown-")))
-		Expect(given(log, "page", evidence.FilterPaged)).To(HaveExactElements("1"))
-		Expect(given(log, "value", evidence.FilterBoth)).To(HaveExactElements("CALL"))
-		Expect(given(log, "andValue", evidence.FilterBoth)).To(HaveExactElements("org-1"))
-		Expect(given(log, "value", evidence.RunningTrue, evidence.RunningFalse)).To(HaveExactElements("true", "false"))
+		Expect(given(log, "page", "filter-paged")).To(HaveExactElements("1"))
+		Expect(given(log, "value", "filter-both")).To(HaveExactElements("CALL"))
+		Expect(given(log, "andValue", "filter-both")).To(HaveExactElements("org-1"))
+		Expect(given(log, "value", "filter-running", "filter-not-running")).To(HaveExactElements("true", "false"))
 	})
 })

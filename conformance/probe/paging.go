@@ -61,22 +61,22 @@ func forPages(all bool, o openapi.Operation) Plan {
 		walk, again = append(walk, evidence.WalkCase(n+1)), append(again, evidence.WalkAgainCase(n+1))
 	}
 	p.lane(walked(r), after, r, walk...)
-	p.each(stageRest, []Stage{walked(r)}, r, evidence.BeyondEnd, evidence.LinkNext)
-	p.each(stageRest, after, r, evidence.SizeRaw, evidence.SizeNegative, evidence.SizeZero, evidence.SizeText, evidence.SizeHuge,
-		evidence.PageNegative, evidence.PageText, evidence.FilterBad, evidence.UnknownQuery, evidence.FilterPaged)
+	p.each(stageRest, []Stage{walked(r)}, r, "beyond-end", "link-next")
+	p.each(stageRest, after, r, "size-raw", "size-negative", "size-zero", "size-text", "size-huge",
+		"page-negative", "page-text", "filter-bad", "unknown-query", "filter-paged")
 	for _, f := range filtersOf(o) {
 		for n := range f.tries(all) {
 			p.lane(stageRest, after, r, evidence.FilterCase(f.parameter, n+1))
 		}
 	}
 	if len(filtersOf(o)) > 1 {
-		p.lane(stageRest, after, r, evidence.FilterBoth)
+		p.lane(stageRest, after, r, "filter-both")
 	}
 	if describesRunning(o) {
-		p.each(stageRest, after, r, evidence.RunningTrue, evidence.RunningFalse)
+		p.each(stageRest, after, r, "filter-running", "filter-not-running")
 	}
 	// Whether the data changed while it was read is asked when everything else was.
-	p.lane(stageAgain, []Stage{walked(r), stageRest}, r, append([]evidence.Case{evidence.ListAgain}, again...)...)
+	p.lane(stageAgain, []Stage{walked(r), stageRest}, r, append([]evidence.Case{"list-again"}, again...)...)
 	return p
 }
 
@@ -90,20 +90,20 @@ func (r *run) pagedProbe(name evidence.Resource, c evidence.Case) (p probe, ok b
 		return r.walkProbe(name, c, true), true
 	}
 	switch c {
-	case evidence.ListAgain:
+	case "list-again":
 		return r.againProbe(name), true
-	case evidence.LinkNext:
+	case "link-next":
 		return r.unjudged(r.choosing(name, c, r.nextLink)), true
-	case evidence.BeyondEnd:
+	case "beyond-end":
 		return r.choosing(name, c, r.beyondEnd), true
-	case evidence.SizeRaw:
+	case "size-raw":
 		return r.choosing(name, c, r.rawBrackets), true
-	case evidence.RunningTrue, evidence.RunningFalse, evidence.FilterPaged:
+	case "filter-running", "filter-not-running", "filter-paged":
 		return r.choosing(name, c, r.oneFilter), true
-	case evidence.FilterBoth:
+	case "filter-both":
 		return r.choosing(name, c, r.twoFilters), true
-	case evidence.SizeNegative, evidence.SizeZero, evidence.SizeText, evidence.SizeHuge, evidence.PageNegative, evidence.PageText,
-		evidence.FilterBad, evidence.UnknownQuery:
+	case "size-negative", "size-zero", "size-text", "size-huge", "page-negative", "page-text",
+		"filter-bad", "unknown-query":
 		return r.choosing(name, c, r.badValue), true
 	}
 	if numbered && strings.HasPrefix(string(c), "filter-") {

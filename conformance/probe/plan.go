@@ -138,8 +138,8 @@ func ForTarget(t target.Target) Plan {
 	p.tokens(t)
 	after := []Stage{anonymous(evidence.Info), stageSession}
 	p.lane(anonymous(evidence.Info), nil, evidence.Info, evidence.NoToken)
-	p.lane(opened(evidence.Info), after, evidence.Info, evidence.OK, evidence.WithoutContentType)
-	p.lane(stageRest, []Stage{opened(evidence.Info)}, evidence.Info, evidence.Post)
+	p.lane(opened(evidence.Info), after, evidence.Info, evidence.OK, "without-content-type")
+	p.lane(stageRest, []Stage{opened(evidence.Info)}, evidence.Info, "post")
 	if wantsFunding(t) {
 		p.lane(anonymous(evidence.Specification), nil, evidence.Specification, evidence.NoToken)
 		p.lane(opened(evidence.Specification), []Stage{anonymous(evidence.Specification), stageSession}, evidence.Specification, evidence.OK)
@@ -161,15 +161,15 @@ func ForTarget(t target.Target) Plan {
 func (p *Plan) tokens(t target.Target) {
 	first, tokens := []Stage{stageToken}, evidence.TokenEndpoint
 	p.lane(stageToken, nil, tokens, evidence.OK)
-	p.lane(stageTokens, first, tokens, evidence.WrongSecret, evidence.OKAfterWrongSecret, evidence.IDOnly)
-	p.lane(stageTokens, first, tokens, evidence.Basic, evidence.BasicUnencoded)
+	p.lane(stageTokens, first, tokens, "wrong-secret", "ok-after-wrong-secret", "id-only")
+	p.lane(stageTokens, first, tokens, "basic", "basic-unencoded")
 	if !t.Quick {
-		p.lane(stageTokens, first, tokens, evidence.Repeat1, evidence.Repeat2, evidence.Repeat3)
+		p.lane(stageTokens, first, tokens, "repeat-1", "repeat-2", "repeat-3")
 	}
-	p.each(stageTokens, first, tokens, evidence.UnknownParameter, evidence.EmptyScope, evidence.PercentEncoded,
-		evidence.NoClient, evidence.NoGrantType, evidence.UnknownGrantType, evidence.UnknownScope,
-		evidence.BasicUnknownClient, evidence.Get, evidence.RepeatedGrantType)
-	p.lane(stageSession, []Stage{stageTokens}, tokens, evidence.OKAfterIDOnly)
+	p.each(stageTokens, first, tokens, "unknown-parameter", "empty-scope", "percent-encoded",
+		"no-client", "no-grant-type", "unknown-grant-type", "unknown-scope",
+		"basic-unknown-client", "get", "repeated-grant-type")
+	p.lane(stageSession, []Stage{stageTokens}, tokens, "ok-after-id-only")
 }
 
 // wantsFunding reports that the run looks at the API document and its operations.
@@ -180,9 +180,9 @@ func ForProbeTarget(t target.Target, r evidence.Resource) Plan {
 	var p Plan
 	after := []Stage{opened(r)}
 	p.lattice(r)
-	p.each(tried(r), after, r, evidence.LowerScheme, evidence.UpperScheme, evidence.TwoBlanks)
+	p.each(tried(r), after, r, "lower-scheme", "upper-scheme", "two-blanks")
 	if !t.Quick {
-		p.lane(stageRest, after, r, evidence.FirstToken)
+		p.lane(stageRest, after, r, "first-token")
 	}
 	for _, th := range themes() {
 		if th.forProbeTarget != nil {
@@ -196,16 +196,16 @@ func ForProbeTarget(t target.Target, r evidence.Resource) Plan {
 // something, and after them a fresh URL with a token and at once without.
 func (p *Plan) lattice(r evidence.Resource) {
 	p.each(tried(r), []Stage{opened(r)}, r, refusals()...)
-	p.lane(cached(r), []Stage{tried(r)}, r, evidence.CachedOK, evidence.CachedNoToken)
+	p.lane(cached(r), []Stage{tried(r)}, r, "cached-ok", "cached-no-token")
 }
 
 func refusals() []evidence.Case {
 	return []evidence.Case{
-		evidence.Garbage, evidence.Tampered, evidence.EmptyBearer, evidence.BlankBearer, evidence.BasicScheme,
-		evidence.TokenScheme, evidence.HeadOK, evidence.Head, evidence.MethodOverride, evidence.AsBrowser,
-		evidence.AlgNone, evidence.ForeignIssuer,
-		evidence.PathSlash, evidence.PathDouble, evidence.PathDot, evidence.PathUpper, evidence.PathSuffix,
-		evidence.PathEncoded, evidence.PathExtension,
+		"garbage", "tampered", "empty-bearer", "blank-bearer", "basic-scheme",
+		"token-scheme", "head-ok", "head", "method-override", "as-browser",
+		"alg-none", "foreign-issuer",
+		"path-slash", "path-double-slash", "path-dot", "path-upper", "path-suffix",
+		"path-encoded", "path-extension",
 	}
 }
 

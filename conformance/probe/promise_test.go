@@ -87,7 +87,7 @@ var _ = Describe("What a run promises", func() {
 		t := targetOf(n)
 		t.BaseURL = api.URL + "/ris"
 		log := certify(t)
-		x, sent := log.Get(evidence.Info.With(evidence.SessionCookie))
+		x, sent := log.Get(evidence.Info.With("session-cookie"))
 		Expect(sent).To(BeTrue())
 		Expect(x.Given).To(HaveKeyWithValue("cookies", "sid"))
 		cookies := those(n.log(), with("Cookie"))
@@ -128,7 +128,7 @@ var _ = Describe("What a run promises", func() {
 		t.BaseURL = api.URL + "/ris"
 		log := certify(t)
 		Expect(log.Roles.ProbeTarget).To(Equal(evidence.Resource("op/listFundings")), "info is open to all")
-		Expect(because(log, log.Roles.ProbeTarget.With(evidence.SessionCookie))).To(ContainSubstring("another origin"))
+		Expect(because(log, log.Roles.ProbeTarget.With("session-cookie"))).To(ContainSubstring("another origin"))
 		Expect(api.log()).To(HaveEach(Satisfy(without("Cookie"))))
 	})
 
@@ -152,7 +152,7 @@ var _ = Describe("What a run promises", func() {
 			Expect(all).To(HaveLen(requests))
 			Expect(all).To(HaveEach(Satisfy(without("Authorization"))))
 			if requests == 1 {
-				Expect(because(log, evidence.Info.With(evidence.RealIP))).To(ContainSubstring("together got nothing"))
+				Expect(because(log, evidence.Info.With("real-ip"))).To(ContainSubstring("together got nothing"))
 			}
 		},
 		Entry("none is trusted", "", 1),
@@ -170,9 +170,9 @@ var _ = Describe("What a run promises", func() {
 				}
 			})
 			log := certify(targetOf(n))
-			_, sent := log.Get(evidence.TokenEndpoint.With(evidence.FormJSON))
+			_, sent := log.Get(evidence.TokenEndpoint.With("form-json"))
 			Expect(sent).To(BeTrue())
-			for _, c := range []evidence.Case{evidence.FormPercent, evidence.FormBytes, evidence.FormLong, evidence.FormParts, evidence.FormText} {
+			for _, c := range []evidence.Case{"form-percent", "form-bytes", "form-long", "form-parts", "form-text"} {
 				Expect(because(log, evidence.TokenEndpoint.With(c))).To(ContainSubstring("no more odd token requests"), string(c))
 			}
 		},

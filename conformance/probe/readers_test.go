@@ -73,9 +73,9 @@ var _ = Describe("Plans and requirements", func() {
 
 	It("fit: whatever is planned is read, or is there for what comes after it", func() {
 		helpers := map[evidence.Case]string{
-			evidence.WithoutContentType: "finds the cause when the good call fails",
-			evidence.ToExpire:           "issues the token that expires",
-			evidence.Throwaway:          "issues the token that goes into a URL",
+			"without-content-type": "finds the cause when the good call fails",
+			"to-expire":            "issues the token that expires",
+			"throw-away":           "issues the token that goes into a URL",
 		}
 		for _, p := range planned {
 			read := helpers[p.Case()] != "" ||

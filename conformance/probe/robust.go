@@ -33,9 +33,9 @@ func robust() theme {
 		},
 		forProbeTarget: func(t target.Target, r evidence.Resource) Plan {
 			var p Plan
-			p.each(stageRest, []Stage{opened(r)}, r, evidence.Strict, evidence.StrictHead)
+			p.each(stageRest, []Stage{opened(r)}, r, "strict", "strict-head")
 			if !t.Quick {
-				p.oddInput(r, oddBearers(), evidence.OKAfterBearers)
+				p.oddInput(r, oddBearers(), "ok-after-bearers")
 			}
 			return p
 		},
@@ -45,10 +45,10 @@ func robust() theme {
 				return p
 			}
 			if _, ok := n.Operation(n.Detail); ok {
-				p.oddInput(evidence.OperationResource(n.Detail), oddIDs(), evidence.OKAfterIDs)
+				p.oddInput(evidence.OperationResource(n.Detail), oddIDs(), "ok-after-ids")
 			}
 			if _, ok := n.Operation(n.List); ok {
-				p.oddInput(evidence.OperationResource(n.List), oddQueries(), evidence.OKAfterQueries)
+				p.oddInput(evidence.OperationResource(n.List), oddQueries(), "ok-after-queries")
 			}
 			return p
 		},
@@ -61,16 +61,16 @@ func robust() theme {
 func (p *Plan) oddForms(t target.Target) {
 	before, after := oddForms(t.Polite)
 	p.lane(stageTokens, []Stage{stageToken}, evidence.TokenEndpoint, before...)
-	p.lane(stageOddForms, []Stage{stageSession}, evidence.TokenEndpoint, append(after, evidence.OKAfterForm)...)
+	p.lane(stageOddForms, []Stage{stageSession}, evidence.TokenEndpoint, append(after, "ok-after-form")...)
 }
 
 // oddForms are the odd token requests before and after the session's token; a polite run makes two.
 func oddForms(polite bool) (before, after []evidence.Case) {
 	if polite {
-		return []evidence.Case{evidence.FormJSON}, []evidence.Case{evidence.FormBytes}
+		return []evidence.Case{"form-json"}, []evidence.Case{"form-bytes"}
 	}
-	return []evidence.Case{evidence.FormEmpty, evidence.FormJSON, evidence.FormPercent, evidence.FormBytes},
-		[]evidence.Case{evidence.FormLong, evidence.FormParts, evidence.FormText}
+	return []evidence.Case{"form-empty", "form-json", "form-percent", "form-bytes"},
+		[]evidence.Case{"form-long", "form-parts", "form-text"}
 }
 
 func (p *Plan) oddInput(r evidence.Resource, cases []evidence.Case, control evidence.Case) {
@@ -79,16 +79,16 @@ func (p *Plan) oddInput(r evidence.Resource, cases []evidence.Case, control evid
 }
 
 func oddBearers() []evidence.Case {
-	return []evidence.Case{evidence.BearerLong, evidence.BearerThree, evidence.BearerDots, evidence.BearerBadHeader, evidence.BearerBytes, evidence.BearerJoined}
+	return []evidence.Case{"bearer-long", "bearer-three", "bearer-dots", "bearer-bad-header", "bearer-bytes", "bearer-joined"}
 }
 
 func oddIDs() []evidence.Case {
-	return []evidence.Case{evidence.IDQuote, evidence.IDNul, evidence.IDBytes, evidence.IDParent, evidence.IDLong, evidence.IDUmlauts, evidence.IDBraces}
+	return []evidence.Case{"id-quote", "id-nul", "id-bytes", "id-parent", "id-long", "id-umlauts", "id-braces"}
 }
 
 func oddQueries() []evidence.Case {
-	return []evidence.Case{evidence.QueryBytes, evidence.QueryNameless, evidence.QueryBlank, evidence.QueryLong, evidence.QueryRepeated,
-		evidence.QuerySizeNul, evidence.OddAccept}
+	return []evidence.Case{"query-bytes", "query-nameless", "query-blank", "query-long", "query-repeated",
+		"query-size-nul", "odd-accept"}
 }
 
 func (r *run) robustProbe(l evidence.Label) (probe, bool) {
@@ -105,15 +105,15 @@ func (r *run) robustProbe(l evidence.Label) (probe, bool) {
 		prepare = func(ctx context.Context) (recorder.Request, *unsent) { return r.oddQuery(ctx, name, c) }
 	case slices.Contains(forms, c):
 		prepare = func(context.Context) (recorder.Request, *unsent) { return r.oddForm(c, forms) }
-	case c == evidence.OKAfterForm:
+	case c == "ok-after-form":
 		return probe{prepare: func(context.Context) (recorder.Request, *unsent) { return r.tokenAfter(forms) }, learn: r.learnAfter}, true
-	case c == evidence.OKAfterBearers:
+	case c == "ok-after-bearers":
 		prepare = func(ctx context.Context) (recorder.Request, *unsent) { return r.goodAfter(ctx, name, c, oddBearers()) }
-	case c == evidence.OKAfterIDs:
+	case c == "ok-after-ids":
 		prepare = func(ctx context.Context) (recorder.Request, *unsent) { return r.goodAfter(ctx, name, c, oddIDs()) }
-	case c == evidence.OKAfterQueries:
+	case c == "ok-after-queries":
 		prepare = func(ctx context.Context) (recorder.Request, *unsent) { return r.goodAfter(ctx, name, c, oddQueries()) }
-	case c == evidence.Strict, c == evidence.StrictHead:
+	case c == "strict", c == "strict-head":
 		prepare = func(ctx context.Context) (recorder.Request, *unsent) { return r.strict(ctx, name, c) }
 	default:
 		return probe{}, false
@@ -137,7 +137,7 @@ func (r *run) answered(name evidence.Resource) (Resource, *unsent) {
 func (r *run) oddBearer(name evidence.Resource, c evidence.Case) (recorder.Request, *unsent) {
 	res, reason := r.answered(name)
 	ask := res.GetWith(c, "", "Bearer "+oddToken(c))
-	if c == evidence.BearerBytes { // outside of ASCII, which HTTP/2 and net/http treat each in their own way
+	if c == "bearer-bytes" { // outside of ASCII, which HTTP/2 and net/http treat each in their own way
 		ask.Raw, ask.FollowSameOrigin = true, false
 	}
 	return ask, reason
@@ -148,15 +148,15 @@ func oddToken(c evidence.Case) string {
 	claims, signature := segment(`{"iss":"https://conformance.invalid","sub":"conformance"}`), segment(strings.Repeat("conformance.", 5))
 	token := segment(`{"alg":"ES256","typ":"JWT"}`) + "." + claims + "." + signature
 	switch c {
-	case evidence.BearerLong:
+	case "bearer-long":
 		return strings.Repeat("A", 6<<10)
-	case evidence.BearerThree:
+	case "bearer-three":
 		return "a.b.c"
-	case evidence.BearerDots:
+	case "bearer-dots":
 		return ".."
-	case evidence.BearerBadHeader:
+	case "bearer-bad-header":
 		return segment("{") + "." + claims + "." + signature
-	case evidence.BearerBytes:
+	case "bearer-bytes":
 		return "\xe4\xf6"
 	}
 	return token + "." + token + "." + token
@@ -178,7 +178,7 @@ func (r *run) oddID(ctx context.Context, name evidence.Resource, c evidence.Case
 	id := oddIDText(c)
 	res.URL = base.URL(before + id + after)
 	ask, reason := r.authorized(ctx, res, c)
-	if c != evidence.IDLong {
+	if c != "id-long" {
 		ask.Given = map[string]string{"id": id}
 	}
 	return ask, reason
@@ -187,17 +187,17 @@ func (r *run) oddID(ctx context.Context, name evidence.Resource, c evidence.Case
 // oddIDText is the id as it stands in the path, percent-encoded where RFC 3986 asks for it or where the encoding is what is odd.
 func oddIDText(c evidence.Case) string {
 	switch c {
-	case evidence.IDQuote:
+	case "id-quote":
 		return "O'Brien"
-	case evidence.IDNul:
+	case "id-nul":
 		return "%00"
-	case evidence.IDBytes:
+	case "id-bytes":
 		return "%FF"
-	case evidence.IDParent:
+	case "id-parent":
 		return "..%2F..%2Fconformance"
-	case evidence.IDLong:
+	case "id-long":
 		return strings.Repeat("a", 2<<10)
-	case evidence.IDUmlauts:
+	case "id-umlauts":
 		return "%C3%84%C3%96%C3%9C"
 	}
 	return "%7Bid%7D"
@@ -222,13 +222,13 @@ func (r *run) oddQuery(ctx context.Context, name evidence.Resource, c evidence.C
 		res.URL += sign + query
 	}
 	tried := ""
-	if c == evidence.QuerySizeNul {
+	if c == "query-size-nul" {
 		tried = size
 		res.URL = withQuery(res.URL, pair{size, "\x00"})
 	}
 	res.URL = r.sized(o, res.URL, tried, sizeOfParameter)
 	ask, reason := r.authorized(ctx, res, c)
-	if c == evidence.OddAccept {
+	if c == "odd-accept" {
 		for i, f := range ask.Header {
 			if f.Name == "Accept" {
 				ask.Header[i].Value = "application/x-conformance"
@@ -241,15 +241,15 @@ func (r *run) oddQuery(ctx context.Context, name evidence.Resource, c evidence.C
 // oddQueryText is what stands after the question mark.
 func oddQueryText(c evidence.Case) string {
 	switch c {
-	case evidence.QueryBytes:
+	case "query-bytes":
 		return "a=%FF"
-	case evidence.QueryNameless:
+	case "query-nameless":
 		return "="
-	case evidence.QueryBlank:
+	case "query-blank":
 		return "&&"
-	case evidence.QueryLong:
+	case "query-long":
 		return "conformance=" + strings.Repeat("a", 6<<10)
-	case evidence.QueryRepeated:
+	case "query-repeated":
 		return strings.TrimSuffix(strings.Repeat("conformance=1&", 200), "&")
 	}
 	return ""
@@ -282,7 +282,7 @@ func (r *run) tokenAfter(odd []evidence.Case) (recorder.Request, *unsent) {
 	if !r.broken(evidence.TokenEndpoint, odd) {
 		return recorder.Request{}, notApplicable("the node answered the odd requests, so there is nothing to compare")
 	}
-	return TokenRequest(r.Target, evidence.OKAfterForm, ClientSecret, Credentialed(r.Target.Credentials)...), nil
+	return TokenRequest(r.Target, "ok-after-form", ClientSecret, Credentialed(r.Target.Credentials)...), nil
 }
 
 // learnAfter goes on with the token that came last: an earlier one may be revoked by it.
@@ -318,17 +318,17 @@ func oddContent(c evidence.Case, client string) (media string, body []byte) {
 	const form = "application/x-www-form-urlencoded"
 	grant := "grant_type=client_credentials&client_id=" + client + "&client_secret=conformance"
 	switch c {
-	case evidence.FormEmpty:
+	case "form-empty":
 		return form, nil
-	case evidence.FormJSON:
+	case "form-json":
 		return "application/json", []byte(`{"grant_type":"client_credentials","client_id":"` + client + `","client_secret":"conformance"}`)
-	case evidence.FormPercent:
+	case "form-percent":
 		return form, []byte(grant + "&scope=%zz")
-	case evidence.FormBytes:
+	case "form-bytes":
 		return form, []byte(grant + "&scope=%FF")
-	case evidence.FormLong:
+	case "form-long":
 		return form, []byte(grant + "&scope=" + strings.Repeat("a", 64<<10))
-	case evidence.FormParts:
+	case "form-parts":
 		const boundary = "conformance-boundary"
 		var b strings.Builder
 		for _, f := range [][2]string{{"grant_type", "client_credentials"}, {"client_id", client}, {"client_secret", "conformance"}} {
@@ -348,7 +348,7 @@ func (r *run) strict(ctx context.Context, name evidence.Resource, c evidence.Cas
 	ask, reason := r.authorized(ctx, res, c)
 	ask.Header = append(ask.Header, evidence.Field{Name: "Accept-Encoding", Value: "identity"})
 	ask.Raw, ask.ToEnd, ask.FollowSameOrigin = true, true, false
-	if c == evidence.StrictHead {
+	if c == "strict-head" {
 		ask.Method = http.MethodHead
 	}
 	return ask, reason

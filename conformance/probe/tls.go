@@ -49,7 +49,7 @@ func origins(t target.Target) []origin {
 func forTransport(t target.Target) Plan {
 	var p Plan
 	for _, o := range origins(t) {
-		p.lane(stageRest, nil, o.name, evidence.Modern, evidence.TLS11, evidence.TLS10)
+		p.lane(stageRest, nil, o.name, "modern", "tls11", "tls10")
 	}
 	p.lane(stageRest, []Stage{stageSession}, evidence.CleartextToken, cleartextPorts(t.TokenURL)...)
 	p.lane(stageRest, []Stage{anonymous(evidence.Info)}, evidence.CleartextInfo, cleartextPorts(t.InfoURL)...)
@@ -73,9 +73,9 @@ func cleartextPorts(given string) []evidence.Case {
 	case err != nil || u.Scheme != "https":
 		return nil
 	case target.LoopbackHost(u.Hostname()):
-		return []evidence.Case{evidence.SamePort}
+		return []evidence.Case{"same-port"}
 	}
-	return []evidence.Case{evidence.SamePort, evidence.StandardPort}
+	return []evidence.Case{"same-port", "port-80"}
 }
 
 func (r *run) transportProbe(l evidence.Label) (probe, bool) {
@@ -102,9 +102,9 @@ func (r *run) greeting(name evidence.Resource, c evidence.Case) (recorder.Handsh
 			continue
 		}
 		switch c {
-		case evidence.TLS11:
+		case "tls11":
 			return recorder.HandshakeRequest{URL: o.url, Oldest: tls.VersionTLS11, Newest: tls.VersionTLS11}, nil
-		case evidence.TLS10:
+		case "tls10":
 			return recorder.HandshakeRequest{URL: o.url, Oldest: tls.VersionTLS10, Newest: tls.VersionTLS10}, nil
 		}
 		return recorder.HandshakeRequest{URL: o.url, Oldest: tls.VersionTLS12, Newest: tls.VersionTLS13}, nil
@@ -126,9 +126,9 @@ func (r *run) inCleartext(c evidence.Case, locate func() (string, *unsent), toke
 		}
 		port := u.Port()
 		switch {
-		case c == evidence.StandardPort && port == "80", c == evidence.StandardPort && target.LoopbackHost(u.Hostname()):
+		case c == "port-80" && port == "80", c == "port-80" && target.LoopbackHost(u.Hostname()):
 			return recorder.Request{}, notApplicable("port 80 is asked already, or belongs to somebody else on this machine")
-		case c == evidence.StandardPort:
+		case c == "port-80":
 			port = "80"
 		case port == "":
 			port = "443"

@@ -40,7 +40,7 @@ func (r *run) tokenProbe(c evidence.Case) probe {
 			if reason == nil {
 				reason = r.tokenReason(c, f)
 			}
-			if reason == nil && (c == evidence.Repeat2 || c == evidence.Repeat3) {
+			if reason == nil && (c == "repeat-2" || c == "repeat-3") {
 				reason = r.betweenRepeats(ctx)
 			}
 			return r.tokenAsk(c, f), reason
@@ -88,18 +88,18 @@ func (r *run) form(c evidence.Case) (form, *unsent) {
 	grant := good[:1:1]
 	f := form{fields: good, credential: ClientSecret}
 	switch c {
-	case evidence.OK, evidence.OKAfterWrongSecret, evidence.OKAfterIDOnly, evidence.Repeat1, evidence.Repeat2, evidence.Repeat3:
-	case evidence.WrongSecret:
+	case evidence.OK, "ok-after-wrong-secret", "ok-after-id-only", "repeat-1", "repeat-2", "repeat-3":
+	case "wrong-secret":
 		f.fields = []Field{good[0], good[1], {Name: "client_secret", Value: r.drawn.wrongSecret}}
 		f.once, f.conceal = true, map[string]string{"wrong_secret": r.drawn.wrongSecret}
-	case evidence.IDOnly:
+	case "id-only":
 		f.fields, f.credential, f.once = good[:2:2], "", true
-	case evidence.Basic:
+	case "basic":
 		// Sent even when the form was refused: that it works explains TOK-01.
 		f.fields, f.once, f.stranger = grant, true, true
 		f.authorization = basic(url.QueryEscape(client.ClientID), url.QueryEscape(secret))
-	case evidence.BasicUnencoded:
-		if r.facts.good(evidence.TokenEndpoint.With(evidence.Basic)) {
+	case "basic-unencoded":
+		if r.facts.good(evidence.TokenEndpoint.With("basic")) {
 			return f, notApplicable("HTTP Basic works with form-encoded credentials")
 		}
 		if url.QueryEscape(client.ClientID) == client.ClientID && url.QueryEscape(secret) == secret {
@@ -107,29 +107,29 @@ func (r *run) form(c evidence.Case) (form, *unsent) {
 		}
 		f.fields, f.once = grant, true
 		f.authorization = basic(client.ClientID, secret)
-	case evidence.UnknownParameter:
+	case "unknown-parameter":
 		f.fields = append(good, Field{Name: "x_conformance_probe", Value: "1"})
-	case evidence.EmptyScope:
+	case "empty-scope":
 		f.fields = append(good, Field{Name: "scope"})
-	case evidence.UnknownScope:
+	case "unknown-scope":
 		f.fields = append(good, Field{Name: "scope", Value: "conformance.unknown"})
-	case evidence.PercentEncoded:
+	case "percent-encoded":
 		f.fields = []Field{
 			{Name: "grant_type", Value: "%63lient_credentials", Encoded: true},
 			{Name: "client_id", Value: encodeEnds(client.ClientID), Encoded: true}, good[2],
 		}
 		f.charset = true
-	case evidence.NoGrantType:
+	case "no-grant-type":
 		f.fields = good[1:]
-	case evidence.UnknownGrantType:
+	case "unknown-grant-type":
 		f.fields = []Field{{Name: "grant_type", Value: "urn:example:conformance:none"}, good[1], good[2]}
-	case evidence.RepeatedGrantType:
+	case "repeated-grant-type":
 		f.fields = append(good, good[0])
-	case evidence.NoClient:
+	case "no-client":
 		f.fields, f.credential, f.stranger = grant, "", true
-	case evidence.Get:
+	case "get":
 		f.fields, f.credential, f.stranger, f.get = nil, "", true, true
-	case evidence.BasicUnknownClient:
+	case "basic-unknown-client":
 		f.fields, f.credential, f.stranger, f.once = grant, "", true, true
 		f.authorization = basic("conformance-"+r.drawn.id, r.drawn.id)
 	default:
@@ -171,7 +171,7 @@ func (r *run) betweenRepeats(ctx context.Context) *unsent {
 
 func (r *run) learnToken(c evidence.Case, a recorder.Answer) {
 	switch c {
-	case evidence.OK, evidence.OKAfterWrongSecret, evidence.OKAfterIDOnly, evidence.Repeat1, evidence.Repeat2, evidence.Repeat3:
+	case evidence.OK, "ok-after-wrong-secret", "ok-after-id-only", "repeat-1", "repeat-2", "repeat-3":
 	default:
 		return // a token that should not be there, or by a request that is no model
 	}

@@ -72,7 +72,7 @@ func mannerOf(p openapi.Parameter, x evidence.Exchange) Manner {
 		return Bounds
 	case "":
 		switch x.Label.Case() {
-		case evidence.SizeNegative, evidence.SizeZero, evidence.SizeText, evidence.SizeHuge, evidence.PageNegative, evidence.PageText, evidence.FilterBad:
+		case "size-negative", "size-zero", "size-text", "size-huge", "page-negative", "page-text", "filter-bad":
 			return Outside
 		}
 		return Valid

@@ -32,10 +32,10 @@ var _ = Describe("Coverage of the document", func() {
 	}
 	whole := []evidence.Exchange{
 		answered(evidence.OK, 200, nil), answered(evidence.NoToken, 401, nil),
-		answered(evidence.SizeTwo, 200, map[string]string{"parameter": "size", "value": "2"}),
+		answered("size-2", 200, map[string]string{"parameter": "size", "value": "2"}),
 		answered(evidence.TryCase(evidence.AtMinimum, "query", "size"), 200, trial(evidence.AtMinimum, "query", "size", "true")),
-		answered(evidence.SizeText, 400, map[string]string{"parameter": "size", "value": "abc"}),
-		answered(evidence.BeyondEnd, 200, map[string]string{"parameter": "page[offset]", "value": "9"}),
+		answered("size-text", 400, map[string]string{"parameter": "size", "value": "abc"}),
+		answered("beyond-end", 200, map[string]string{"parameter": "page[offset]", "value": "9"}),
 		answered(evidence.TryCase(evidence.OutsideEnum, "header", "X-Language"), 302, trial(evidence.OutsideEnum, "header", "X-Language", "false")),
 	}
 

@@ -18,9 +18,9 @@ func guardedRoutes() []Requirement {
 		Forgives: "Any 4xx of the node; operations declared with security: []; a good call that finds nothing under an id that was made up; the operation that is the probe target, which BRR-01 and BRR-06 judge.",
 		Fix:      "Put the token check in front of all routes and open the public ones by name, not the other way round. Spring Security: anyRequest().authenticated() as the last rule; Flask: before_request in place of a decorator on each view; Kong: the plugin on the service, not on single routes; nginx: auth_request on the outer location.",
 		Breaks:   "The detail operation is unprotected.",
-		Reads: slices.Concat(onTarget(evidence.OK, evidence.NoToken, evidence.Garbage), []evidence.Label{
+		Reads: slices.Concat(onTarget(evidence.OK, evidence.NoToken, "garbage"), []evidence.Label{
 			evidence.Info.With(evidence.OK), evidence.Info.With(evidence.NoToken),
-			evidence.EveryOperation.With(evidence.OK), evidence.EveryOperation.With(evidence.NoToken), evidence.EveryOperation.With(evidence.Garbage),
+			evidence.EveryOperation.With(evidence.OK), evidence.EveryOperation.With(evidence.NoToken), evidence.EveryOperation.With("garbage"),
 			evidence.WholeRun,
 		}),
 		After: []ID{"TOK-01", "SPC-01", "SPC-03"}, Check: routesGuarded,
@@ -41,7 +41,7 @@ func routesGuarded(e Evidence) Judgement {
 		case declaredPublic(e, r):
 			notes = append(notes, resourceName(e, r)+" is declared with security: []")
 		case r == e.Roles.ProbeTarget:
-			parts = append(parts, Passed(r.With(evidence.NoToken), r.With(evidence.Garbage)))
+			parts = append(parts, Passed(r.With(evidence.NoToken), r.With("garbage")))
 			notes = append(notes, resourceName(e, r)+" is the probe target, judged by BRR-01 and BRR-06")
 		case notCalled(e, r):
 			notes = append(notes, resourceName(e, r)+" was not called")
@@ -83,7 +83,7 @@ func routeGuarded(e Evidence, r evidence.Resource) Judgement {
 	o, _ := operation(e, r)
 	madeUp := good.Status() == 404 && len(o.TemplateParameters()) > 0 && !idListed(e, o)
 	var parts []Judgement
-	for _, c := range []evidence.Case{evidence.NoToken, evidence.Garbage} {
+	for _, c := range []evidence.Case{evidence.NoToken, "garbage"} {
 		label := r.With(c)
 		if j, lacks := e.lacking(label); lacks {
 			if !madeUp || j.Outcome != Blocked {
@@ -123,8 +123,8 @@ func oddCredentials(e Evidence, r evidence.Resource, name string, good evidence.
 				about(x, "4xx", describe(x)).named(name+", "+particular(x)))
 		}
 	}
-	onTarget, _ := target(e, evidence.Head)
-	if x, ok := e.Get(r.With(evidence.Head)); ok && success(x) && !success(onTarget) && (!html(x) || html(good)) {
+	onTarget, _ := target(e, "head")
+	if x, ok := e.Get(r.With("head")); ok && success(x) && !success(onTarget) && (!html(x) || html(good)) {
 		out = append(out, Failed(name+" lets HEAD through without a token", "401 as for GET, or 405", describe(x)).
 			about(x, "401 or 405", describe(x)).named(name+", HEAD without a token"))
 	}
@@ -133,16 +133,16 @@ func oddCredentials(e Evidence, r evidence.Resource, name string, good evidence.
 
 // counterpart is the case that tries the same on the probe target, which has no pages.
 func counterpart(c evidence.Case) evidence.Case {
-	if c == evidence.PageNoToken {
-		return evidence.CachedNoToken
+	if c == "page-no-token" {
+		return "cached-no-token"
 	}
 	return c
 }
 
 // oddCases are the calls that must get no data besides the plain ones.
 func oddCases() []evidence.Case {
-	return append(pathVariants(), evidence.Tampered, evidence.EmptyBearer, evidence.BlankBearer, evidence.BasicScheme,
-		evidence.TokenScheme, evidence.MethodOverride, evidence.AsBrowser, evidence.CachedNoToken, evidence.PageNoToken, evidence.AlgNone, evidence.ForeignIssuer, evidence.Expired)
+	return append(pathVariants(), "tampered", "empty-bearer", "blank-bearer", "basic-scheme",
+		"token-scheme", "method-override", "as-browser", "cached-no-token", "page-no-token", "alg-none", "foreign-issuer", "expired")
 }
 
 // particular is [manner] with the spelling of the path where that is what was tried.

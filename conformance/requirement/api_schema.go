@@ -86,7 +86,7 @@ func statusDocumented(e Evidence) Judgement {
 	found.undecided = nil // status and media type are compared without the schema
 	found.warned = slices.DeleteFunc(found.warned, func(s Subject) bool {
 		// A 5xx is to be mended, not to be described; and nobody describes how a URI is refused that RFC 3986 does not allow.
-		return serverError(e.The(s.Label)) || s.Label.Case() == evidence.SizeRaw
+		return serverError(e.The(s.Label)) || s.Label.Case() == "size-raw"
 	})
 	j := found.judge(e, "an answer is not described")
 	switch {
@@ -128,7 +128,7 @@ func topLevelType(e Evidence) Judgement {
 // asGoodClient reports a call with a good token, made as clients of the network do.
 func asGoodClient(x evidence.Exchange) bool {
 	switch c := x.Label.Case(); c {
-	case evidence.OK, evidence.SizeTwo, evidence.FilterSeen, evidence.FilterOther, evidence.ItemFirst, evidence.ItemMiddle, evidence.ItemLast:
+	case evidence.OK, "size-2", "filter-seen", "filter-other", "item-first", "item-middle", "item-last":
 		return true
 	default:
 		_, ok := tried(x)
@@ -139,9 +139,9 @@ func asGoodClient(x evidence.Exchange) bool {
 // ofPages reports the calls of pages, filters and links.
 func ofPages(c evidence.Case) bool {
 	switch c {
-	case evidence.BeyondEnd, evidence.LinkNext, evidence.ListAgain:
+	case "beyond-end", "link-next", "list-again":
 		return true
-	case evidence.FilterBad:
+	case "filter-bad":
 		return false
 	}
 	return strings.HasPrefix(string(c), "walk-") || strings.HasPrefix(string(c), "filter-")

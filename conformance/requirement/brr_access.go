@@ -168,9 +168,9 @@ func declaredPublic(e Evidence, r evidence.Resource) bool {
 // missingRole are BRR-18 and BRR-19: a client whose account lacks the role EXTERNAL_API_CLIENT.
 func missingRole() []Requirement {
 	labels := []evidence.Label{
-		evidence.SecondClient.With(evidence.OK), evidence.ListOperation.With(evidence.NoRole), evidence.ListOperation.With(evidence.OK),
+		evidence.SecondClient.With(evidence.OK), evidence.ListOperation.With("no-role"), evidence.ListOperation.With(evidence.OK),
 	}
-	everywhere := append(slices.Clone(labels), evidence.EveryOperation.With(evidence.NoRole), evidence.EveryOperation.With(evidence.OK))
+	everywhere := append(slices.Clone(labels), evidence.EveryOperation.With("no-role"), evidence.EveryOperation.With(evidence.OK))
 	return []Requirement{
 		{
 			ID: "BRR-18", Title: "A client without the role gets no data",
@@ -213,7 +213,7 @@ func withoutRole(e Evidence) (x evidence.Exchange, j Judgement, ok bool) {
 		return x, Unclear("the second client got no token, so its rights can't be tried").
 			Hinting("check id and secret of the second client: it needs a token, only the role must be missing").about(token, "an access token", describe(token)), false
 	}
-	for _, c := range []evidence.Case{evidence.OK, evidence.NoRole} {
+	for _, c := range []evidence.Case{evidence.OK, "no-role"} {
 		if j, lacks := e.lacking(e.Roles.List.With(c)); lacks {
 			return x, j, false
 		}
@@ -221,7 +221,7 @@ func withoutRole(e Evidence) (x evidence.Exchange, j Judgement, ok bool) {
 	if good := e.The(e.Roles.List.With(evidence.OK)); !success(good) {
 		return x, Unclear("a refusal proves nothing here: the list was refused to the client with the role as well").about(good, "2xx", describe(good)), false
 	}
-	return e.The(e.Roles.List.With(evidence.NoRole)), j, true
+	return e.The(e.Roles.List.With("no-role")), j, true
 }
 
 func roleNeeded(e Evidence) Judgement {
@@ -241,7 +241,7 @@ func roleNeeded(e Evidence) Judgement {
 // roleBelow looks at the detail operation and at what else stands below the list: the role is often checked on the one route that somebody
 // thought of. Other operations need no role as far as is known.
 func roleBelow(e Evidence, r evidence.Resource) []Judgement {
-	x, asked := e.Get(r.With(evidence.NoRole))
+	x, asked := e.Get(r.With("no-role"))
 	good := e.The(r.With(evidence.OK))
 	if !asked || !x.Answered() || !success(x) || !success(good) || !carriesData(x, good) {
 		return nil // what refuses the role's owner too, or says nothing, is no hole

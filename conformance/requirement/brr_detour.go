@@ -19,7 +19,7 @@ func detours() []Requirement {
 			Forgives: "HEAD is judged by its status alone; 405 and 501, also with a token, are fine. OPTIONS itself is not tried, since preflights need no token; an override that is answered like OPTIONS, without content, is a warning. A browser may get a login page, or be sent to one.",
 			Fix:      "Tie the token check to the path, not to the method or to what is accepted: Spring Security requestMatchers(\"/**\") without HttpMethod.GET; nginx: auth_request for the whole location, not behind an if on $request_method; drop X-HTTP-Method-Override, X-HTTP-Method and X-Method-Override at the edge or apply them before the check.",
 			Breaks:   "HEAD answers 200 without a token.",
-			Needs:    onTarget(evidence.Head, evidence.MethodOverride), Reads: onTarget(evidence.HeadOK, evidence.AsBrowser),
+			Needs:    onTarget("head", "method-override"), Reads: onTarget("head-ok", "as-browser"),
 			After: []ID{"BRR-01"}, Control: withToken(), Check: methodsGuarded,
 		},
 		{
@@ -42,7 +42,7 @@ func detours() []Requirement {
 			Forgives: "Any caching that keeps anonymous callers out; Cache-Control: private or no-store; a missing header.",
 			Fix:      "Send Cache-Control: private or no-store with protected data. nginx: proxy_cache_bypass and proxy_no_cache $http_authorization; a CDN: make Authorization part of the cache key; Flask-Caching: key by token or leave the route uncached.",
 			Breaks:   "A cache in front keys its copies by the URL alone.",
-			Needs:    onTarget(evidence.CachedOK, evidence.CachedNoToken),
+			Needs:    onTarget("cached-ok", "cached-no-token"),
 			After:    []ID{"BRR-01"}, Control: withToken(), Check: cacheGuarded,
 		},
 	}
@@ -54,7 +54,7 @@ func methodsGuarded(e Evidence) Judgement {
 
 // headGuarded judges by the status alone; a 2xx for HEAD gives the headers of protected data away.
 func headGuarded(e Evidence) Judgement {
-	x, _ := target(e, evidence.Head)
+	x, _ := target(e, "head")
 	switch {
 	case success(x):
 		return Failed("HEAD without a token is let through", "401 as for GET, or 405", describe(x)).about(x, "401 or 405", describe(x))
@@ -67,7 +67,7 @@ func headGuarded(e Evidence) Judgement {
 	if !turnedAway(x) {
 		return Unclear("HEAD without a token was sent on to another place").Hinting(loginHint).about(x, "401", describe(x))
 	}
-	control := evidence.ProbeTarget.With(evidence.HeadOK)
+	control := evidence.ProbeTarget.With("head-ok")
 	for _, label := range e.Resolve(control) {
 		if j, lacks := e.lacking(label); lacks {
 			return j
@@ -87,7 +87,7 @@ func headGuarded(e Evidence) Judgement {
 func notOffered(x evidence.Exchange) bool { return x.Status() == 405 || x.Status() == 501 }
 
 func overrideGuarded(e Evidence) Judgement {
-	x, good := target(e, evidence.MethodOverride)
+	x, good := target(e, "method-override")
 	if notOffered(x) {
 		return Passed(x.Label)
 	}
@@ -102,7 +102,7 @@ func overrideGuarded(e Evidence) Judgement {
 // browserGuarded looks for protected data behind the Accept header of a browser. Whatever else a browser gets is for people: a login page, a
 // redirect to one, a landing page.
 func browserGuarded(e Evidence) Judgement {
-	x, good := target(e, evidence.AsBrowser)
+	x, good := target(e, "as-browser")
 	if success(x) && carriesData(x, good) || sameBody(x, good) {
 		return Failed("the call without a token gets the data when it accepts what a browser accepts", "a refusal or no data", describe(x)).about(x, "401, or a login page", describe(x))
 	}
@@ -110,8 +110,8 @@ func browserGuarded(e Evidence) Judgement {
 }
 
 func pathVariants() []evidence.Case {
-	return []evidence.Case{evidence.PathSlash, evidence.PathDouble, evidence.PathDot, evidence.PathUpper, evidence.PathSuffix,
-		evidence.PathEncoded, evidence.PathExtension}
+	return []evidence.Case{"path-slash", "path-double-slash", "path-dot", "path-upper", "path-suffix",
+		"path-encoded", "path-extension"}
 }
 
 // pathsGuarded looks for protected data behind variants of the path. An answer without data is no bypass, whatever its status, but a
@@ -153,7 +153,7 @@ func pathsGuarded(e Evidence) Judgement {
 }
 
 func cacheGuarded(e Evidence) Judgement {
-	first, second := e.The(evidence.ProbeTarget.With(evidence.CachedOK)), e.The(evidence.ProbeTarget.With(evidence.CachedNoToken))
+	first, second := e.The(evidence.ProbeTarget.With("cached-ok")), e.The(evidence.ProbeTarget.With("cached-no-token"))
 	// A node may refuse query parameters that it does not know; then the URL itself was asked.
 	if good := e.The(withToken()); !success(first) && second.Request.URL == good.Request.URL {
 		first = good

@@ -19,7 +19,7 @@ func presentedTokens() []Requirement {
 			Forgives: "Any 4xx of the node. A 5xx is inconclusive here (an introspecting node whose authorization server is down) and judged in BRR-07.",
 			Fix:      "Verify the token before the request is served: the signature against the authorization server's keys, or introspection (RFC 7662). Spring Security: spring.security.oauth2.resourceserver.jwt.issuer-uri or .opaquetoken.introspection-uri.",
 			Breaks:   "Any bearer value that is not empty is accepted.",
-			Needs:    onTarget(evidence.Garbage), After: []ID{"TOK-01"}, Control: withToken(), Check: garbageRefused,
+			Needs:    onTarget("garbage"), After: []ID{"TOK-01"}, Control: withToken(), Check: garbageRefused,
 		},
 		{
 			ID: "BRR-07", Title: "Garbage token: status 401 with a Bearer challenge",
@@ -30,7 +30,7 @@ func presentedTokens() []Requirement {
 			Forgives: "400, 403 or another 4xx with a Bearer challenge (a warning).",
 			Fix:      "Answer 401 with WWW-Authenticate: Bearer error=\"invalid_token\". In front of the node: nginx auth_request hands on the challenge of a 401 of its authorization service, and answers 500 to anything but 2xx, 401 and 403; Envoy ext_authz: let allowed_client_headers have www-authenticate.",
 			Breaks:   "403 without WWW-Authenticate for bad tokens; anonymous calls stay correct.",
-			Needs:    onTarget(evidence.Garbage), After: []ID{"TOK-01"}, Control: withToken(), Check: garbageChallenge,
+			Needs:    onTarget("garbage"), After: []ID{"TOK-01"}, Control: withToken(), Check: garbageChallenge,
 		},
 		{
 			ID: "BRR-08", Title: "Garbage token: error=\"invalid_token\"",
@@ -41,7 +41,7 @@ func presentedTokens() []Requirement {
 			Forgives: "invalid_request, for a token that is seen as malformed (a warning).",
 			Fix:      "Put error=\"invalid_token\" into the challenge when a token was sent and is not valid. Spring Security's BearerTokenAuthenticationEntryPoint does so; check what replaces it (an AuthenticationEntryPoint of your own).",
 			Breaks:   "The challenge for bad tokens has only a realm.",
-			Needs:    onTarget(evidence.Garbage), After: []ID{"BRR-06"}, Control: withToken(), Check: garbageError,
+			Needs:    onTarget("garbage"), After: []ID{"BRR-06"}, Control: withToken(), Check: garbageError,
 		},
 		{
 			ID: "BRR-09", Title: "A tampered token is refused",
@@ -52,7 +52,7 @@ func presentedTokens() []Requirement {
 			Forgives: "Any 4xx of the node. The last character is never the one replaced, since its low bits may be padding.",
 			Fix:      "Verify the signature with the authorization server's key and an allow-list of algorithms; do not merely decode the payload. Spring Security: NimbusJwtDecoder.withIssuerLocation(…); PyJWT: jwt.decode(token, key, algorithms=[…]) without verify_signature: False.",
 			Breaks:   "The payload is decoded and the signature is not verified.",
-			Needs:    onTarget(evidence.Tampered), After: []ID{"BRR-06"}, Control: withToken(), Check: tamperedRefused,
+			Needs:    onTarget("tampered"), After: []ID{"BRR-06"}, Control: withToken(), Check: tamperedRefused,
 		},
 		expiredToken(),
 		{
@@ -64,7 +64,7 @@ func presentedTokens() []Requirement {
 			Forgives: "Stacks that trim the blank; a 4xx other than 400 or 401 (a warning).",
 			Fix:      "Treat a missing token like an invalid one: check the length after the scheme before splitting or looking up, and answer 401 or 400.",
 			Breaks:   "An empty token skips the validation.",
-			Needs:    onTarget(evidence.EmptyBearer, evidence.BlankBearer), After: []ID{"TOK-01"}, Control: withToken(), Check: emptyBearerRefused,
+			Needs:    onTarget("empty-bearer", "blank-bearer"), After: []ID{"TOK-01"}, Control: withToken(), Check: emptyBearerRefused,
 		},
 		{
 			ID: "BRR-12", Title: "Another scheme does not authenticate",
@@ -75,7 +75,7 @@ func presentedTokens() []Requirement {
 			Forgives: "Any 4xx of the node; a node that offers Basic beside Bearer and refuses the random one.",
 			Fix:      "Compare the scheme with Bearer (without case) before you take the rest of the header as the token.",
 			Breaks:   "The node takes what follows the first blank, whatever the scheme.",
-			Needs:    onTarget(evidence.BasicScheme, evidence.TokenScheme), Reads: onTarget(evidence.NoToken),
+			Needs:    onTarget("basic-scheme", "token-scheme"), Reads: onTarget(evidence.NoToken),
 			After: []ID{"TOK-01"}, Control: withToken(), Check: otherSchemesRefused,
 		},
 		{
@@ -87,7 +87,7 @@ func presentedTokens() []Requirement {
 			Forgives: "Two blanks refused, as in Spring Security. Clients of this network always send Bearer, so this never gates.",
 			Fix:      "Compare the scheme without case: header[:7].lower() == \"bearer \" in Python, regionMatches(true, …) in Java, strings.EqualFold in Go.",
 			Breaks:   "Only the exact string Bearer is accepted.",
-			Needs:    onTarget(evidence.LowerScheme, evidence.UpperScheme), Reads: onTarget(evidence.TwoBlanks),
+			Needs:    onTarget("lower-scheme", "upper-scheme"), Reads: onTarget("two-blanks"),
 			After: []ID{"TOK-01"}, Control: withToken(), Check: schemeWithoutCase,
 		},
 		tokenInURL(),
@@ -100,12 +100,12 @@ func target(e Evidence, c evidence.Case) (x, good evidence.Exchange) {
 }
 
 func garbageRefused(e Evidence) Judgement {
-	x, good := target(e, evidence.Garbage)
+	x, good := target(e, "garbage")
 	return refusal("the call with a garbage token", x, good)
 }
 
 func garbageChallenge(e Evidence) Judgement {
-	x, _ := target(e, evidence.Garbage)
+	x, _ := target(e, "garbage")
 	if serverError(x) {
 		return Failed("a garbage token breaks the node while a good one works", "401 with WWW-Authenticate: Bearer", describe(x)).
 			Hinting("catch the error that the token library or the introspection call raises for an unreadable token, and answer 401").about(x, "401", describe(x))
@@ -128,7 +128,7 @@ func garbageChallenge(e Evidence) Judgement {
 }
 
 func garbageError(e Evidence) Judgement {
-	x, _ := target(e, evidence.Garbage)
+	x, _ := target(e, "garbage")
 	challenges := bearerChallenges(x)
 	if len(challenges) == 0 {
 		return Missing("the refusal of the garbage token has no Bearer challenge")
@@ -147,16 +147,16 @@ func garbageError(e Evidence) Judgement {
 }
 
 func tamperedRefused(e Evidence) Judgement {
-	x, good := target(e, evidence.Tampered)
+	x, good := target(e, "tampered")
 	return refusal("the call with a tampered token", x, good)
 }
 
 func emptyBearerRefused(e Evidence) Judgement {
 	var parts []Judgement
-	for _, c := range []evidence.Case{evidence.EmptyBearer, evidence.BlankBearer} {
+	for _, c := range []evidence.Case{"empty-bearer", "blank-bearer"} {
 		x, good := target(e, c)
 		what := "the call with an empty bearer credential"
-		if c == evidence.BlankBearer {
+		if c == "blank-bearer" {
 			what = "the call with a blank bearer credential"
 		}
 		j := refusal(what, x, good)
@@ -181,21 +181,21 @@ func sameRedirect(x, good evidence.Exchange) bool {
 }
 
 func otherSchemesRefused(e Evidence) Judgement {
-	x, good := target(e, evidence.BasicScheme)
+	x, good := target(e, "basic-scheme")
 	basic := refusal("the call with Basic and a random secret", x, good)
 	anonymous, _ := target(e, evidence.NoToken)
 	if basic.Outcome == Pass && onlyBasic(x) && onlyBasic(anonymous) {
 		basic = Unclear("a front end with its own Basic login refuses the call, so nothing shows what the node would do").
 			Hinting("take the Basic protection off the staging site for the run, or test the production base").about(x, "the node's own refusal", describe(x)+", "+headerText(x, "WWW-Authenticate"))
 	}
-	y, good := target(e, evidence.TokenScheme)
+	y, good := target(e, "token-scheme")
 	return gather(refusal("the call with the token under the scheme Token", y, good), basic)
 }
 
 func schemeWithoutCase(e Evidence) Judgement {
 	var parts []Judgement
-	for _, c := range []evidence.Case{evidence.LowerScheme, evidence.UpperScheme} {
-		scheme := map[evidence.Case]string{evidence.LowerScheme: "bearer", evidence.UpperScheme: "BEARER"}[c]
+	for _, c := range []evidence.Case{"lower-scheme", "upper-scheme"} {
+		scheme := map[evidence.Case]string{"lower-scheme": "bearer", "upper-scheme": "BEARER"}[c]
 		x, _ := target(e, c)
 		j, unclear := noVerdict(x)
 		switch {
@@ -210,7 +210,7 @@ func schemeWithoutCase(e Evidence) Judgement {
 		parts = append(parts, j)
 	}
 	j := gather(parts...)
-	if x, _ := target(e, evidence.TwoBlanks); turnedAway(x) {
+	if x, _ := target(e, "two-blanks"); turnedAway(x) {
 		j = j.Noting("two blanks after Bearer are refused; clients of this network send one")
 	}
 	return j
@@ -228,7 +228,7 @@ func expiredToken() Requirement {
 		Forgives: "Clocks that differ by up to two minutes; caches of introspection answers that live a minute. It does not apply when the token lives longer than the run may wait (--wait) and no --expired-token was given. Wherever it is judged, it gates.",
 		Fix:      "Compare exp with the time at each request, also for tokens that a cache has verified before: Spring Security's JwtTimestampValidator with a skew of a minute, PyJWT without verify_exp: False; let an introspection cache end with the token.",
 		Breaks:   "exp is not checked.",
-		Reads:    onTarget(evidence.Expired, evidence.ExpiredAgain, evidence.OK),
+		Reads:    onTarget("expired", "expired-again", evidence.OK),
 		After:    []ID{"BRR-06"}, Control: withToken(), Check: expiredRefused,
 	}
 }
@@ -243,7 +243,7 @@ func tokenInURL() Requirement {
 		Forgives: "Any 4xx of the node.",
 		Fix:      "Read the token from the Authorization header alone: Spring Security's DefaultBearerTokenResolver with setAllowUriQueryParameter(false), which is the default; passport-jwt's fromAuthHeaderAsBearerToken().",
 		Breaks:   "A token in the query is accepted.",
-		Reads:    onTarget(evidence.TokenInQuery, evidence.OK),
+		Reads:    onTarget("token-in-query", evidence.OK),
 		After:    []ID{"BRR-01"}, Control: withToken(), Check: queryTokenRefused,
 	}
 }
@@ -252,10 +252,10 @@ func expiredRefused(e Evidence) Judgement {
 	if !e.Run.ExpiredToken && e.Run.Wait <= 0 {
 		return Missing("the lifetime of the token exceeds the wait budget: no wait was allowed (--wait), and no expired token was given (--expired-token)")
 	}
-	if j, lacks := e.lackingOf(evidence.ProbeTarget.With(evidence.Expired)); lacks {
+	if j, lacks := e.lackingOf(evidence.ProbeTarget.With("expired")); lacks {
 		return j
 	}
-	x, good := target(e, evidence.Expired)
+	x, good := target(e, "expired")
 	if at, alive := stillAlive(x, leeway(x)); alive {
 		return Unclear("the token that was given as expired is too young to tell: its exp is "+at.UTC().Format(time.RFC3339)).
 			Hinting("give a token of this client whose exp is two minutes ago or more").about(x, "an expired token", "exp "+at.UTC().Format(time.RFC3339))
@@ -264,10 +264,10 @@ func expiredRefused(e Evidence) Judgement {
 	if j.Outcome != Fail {
 		return j
 	}
-	if again, lacks := e.lackingOf(evidence.ProbeTarget.With(evidence.ExpiredAgain)); lacks {
+	if again, lacks := e.lackingOf(evidence.ProbeTarget.With("expired-again")); lacks {
 		return again
 	}
-	y, _ := target(e, evidence.ExpiredAgain)
+	y, _ := target(e, "expired-again")
 	if later := refusal("the call with an expired token, a minute later,", y, good); later.Outcome != Fail {
 		return later.Noting("an expired token was accepted once, and no longer when it was tried again: a cache outlives it")
 	}
@@ -300,10 +300,10 @@ func queryTokenRefused(e Evidence) Judgement {
 	if !e.Run.TokenInURL {
 		return Missing("the operator did not allow a token in a URL (--allow-token-in-url)")
 	}
-	if j, lacks := e.lackingOf(evidence.ProbeTarget.With(evidence.TokenInQuery)); lacks {
+	if j, lacks := e.lackingOf(evidence.ProbeTarget.With("token-in-query")); lacks {
 		return j
 	}
-	x, good := target(e, evidence.TokenInQuery)
+	x, good := target(e, "token-in-query")
 	j := refusal("the call with the token in the query", x, good)
 	if j.Outcome != Fail {
 		return j

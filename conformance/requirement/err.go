@@ -25,7 +25,7 @@ func errorShapes() []Requirement {
 			Forgives: "401 and 403 of nodes that deny by default; a web page or a redirect (a warning).",
 			Fix:      "Let the router answer 404 for what it does not know. nginx: try_files … =404 for the API's location in place of /index.html; Spring: no catch-all @RequestMapping(\"/**\"); Express: a last handler that sends 404.",
 			Breaks:   "200 with {} for any path.",
-			Needs:    []evidence.Label{evidence.API.With(evidence.UnknownPath)}, After: []ID{"TOK-01"}, Check: unknownPathRefused,
+			Needs:    []evidence.Label{evidence.API.With("unknown-path")}, After: []ID{"TOK-01"}, Check: unknownPathRefused,
 		},
 		{
 			ID: "ERR-02", Title: "API errors are JSON (ideally problem+json)",
@@ -64,7 +64,7 @@ func errorShapes() []Requirement {
 }
 
 func unknownPathRefused(e Evidence) Judgement {
-	x := e.The(evidence.API.With(evidence.UnknownPath))
+	x := e.The(evidence.API.With("unknown-path"))
 	const expected = "404"
 	if serverError(x) {
 		return Failed("an unknown path breaks the node", expected, describe(x)).about(x, expected, describe(x))

@@ -36,7 +36,7 @@ func infoAnswer() []Requirement {
 			Forgives: "Any 2xx, a redirect on the same origin (INF-04 judges it). Not a 400 or 415 for Content-Type on a GET: the network's clients send it.",
 			Fix:      "Answer 2xx when the token is good. 401 or 403: let the API trust the issuer of the token (Spring: spring.security.oauth2.resourceserver.jwt.issuer-uri; Keycloak: realm and audience; nginx and Apache must pass Authorization on: WSGIPassAuthorization On, CGIPassAuth On). 400 or 415: don't parse a body on GET.",
 			Breaks:   "400 'empty JSON body' when Content-Type is sent on a GET.",
-			Needs:    info, Reads: []evidence.Label{evidence.Info.With(evidence.WithoutContentType)}, After: []ID{needsToken}, Check: infoAnswers,
+			Needs:    info, Reads: []evidence.Label{evidence.Info.With("without-content-type")}, After: []ID{needsToken}, Check: infoAnswers,
 		},
 		{
 			ID: "INF-02", Title: "Info answer is UTF-8 JSON with a JSON media type",
@@ -86,7 +86,7 @@ func infoMethods() Requirement {
 		Forgives: "401, 403 (CSRF protection of Spring), 404 and 501; 405 without Allow and other refusals are warnings.",
 		Fix:      "Answer 405 with Allow: GET, HEAD to other methods on the info URL (nginx limit_except answers 403, which is fine, too).",
 		Breaks:   "A POST is answered 405 without Allow.",
-		Needs:    []evidence.Label{evidence.Info.With(evidence.Post)}, After: []ID{needsInfo}, Check: postRefused,
+		Needs:    []evidence.Label{evidence.Info.With("post")}, After: []ID{needsInfo}, Check: postRefused,
 	}
 }
 
@@ -101,7 +101,7 @@ func infoAnswers(e Evidence) Judgement {
 		return j
 	}
 	const expected = "2xx"
-	bare := e.The(evidence.Info.With(evidence.WithoutContentType))
+	bare := e.The(evidence.Info.With("without-content-type"))
 	j := Failed(fmt.Sprintf("the info request with a fresh token was answered %d", x.Status()), expected, describe(x)).about(x, expected, describe(x))
 	switch {
 	case success(bare):
@@ -279,7 +279,7 @@ func resolve(base, location string) string {
 }
 
 func postRefused(e Evidence) Judgement {
-	x := e.The(evidence.Info.With(evidence.Post))
+	x := e.The(evidence.Info.With("post"))
 	const expected = "405 with Allow"
 	switch status := x.Status(); {
 	case status == 405 && len(header(x, "Allow")) > 0,

@@ -11,7 +11,7 @@ func isolation() []Requirement {
 	everywhere := []evidence.Resource{evidence.ProbeTarget, evidence.ListOperation, evidence.DetailOperation}
 	var elsewhere []evidence.Label
 	for _, r := range everywhere {
-		elsewhere = append(elsewhere, r.With(evidence.OtherAudience), r.With(evidence.OK), r.With(evidence.Tampered))
+		elsewhere = append(elsewhere, r.With("other-audience"), r.With(evidence.OK), r.With("tampered"))
 	}
 	return []Requirement{
 		{
@@ -23,8 +23,8 @@ func isolation() []Requirement {
 			Forgives: "Any 4xx of the node. A 5xx is inconclusive.",
 			Fix:      "Configure one issuer with its key set, refuse tokens with a kid that is not in it, and compare iss with the issuer. Spring Security: issuer-uri; jose: jwtVerify(token, keySet, {issuer, audience}).",
 			Breaks:   "The signature check is skipped when the kid is unknown.",
-			Reads:    onTarget(evidence.ForeignKey, evidence.ForeignIssuer),
-			After:    []ID{"BRR-09"}, Control: withToken(), Check: forged(evidence.ForeignKey, evidence.ForeignIssuer),
+			Reads:    onTarget("foreign-key", "foreign-issuer"),
+			After:    []ID{"BRR-09"}, Control: withToken(), Check: forged("foreign-key", "foreign-issuer"),
 		},
 		{
 			ID: "ISO-02", Title: "A staging token is refused in production",
@@ -35,7 +35,7 @@ func isolation() []Requirement {
 			Forgives: "403 in place of 401. One authorization server for both environments is a warning. Without --staging-token-url it does not apply.",
 			Fix:      "Give each environment keys and an issuer of its own, and let the API compare iss: a realm of its own in Keycloak.",
 			Breaks:   "Both environments sign with the same key, and iss is not compared.",
-			Reads:    append(onTarget(evidence.StagingToken, evidence.OK), evidence.StagingEndpoint.With(evidence.OK), issuedToken()),
+			Reads:    append(onTarget("staging-token", evidence.OK), evidence.StagingEndpoint.With(evidence.OK), issuedToken()),
 			After:    []ID{"BRR-09"}, Control: withToken(), Check: stagingRefused,
 		},
 		{
@@ -65,11 +65,11 @@ func stagingRefused(e Evidence) Judgement {
 		return Unclear("the staging token endpoint gave no token, so nothing can be tried").
 			Hinting("check --staging-token-url and the client that is registered there").about(x, "an access token", describe(x))
 	}
-	label := evidence.ProbeTarget.With(evidence.StagingToken)
+	label := evidence.ProbeTarget.With("staging-token")
 	if j, lacks := e.lackingOf(label); lacks {
 		return j
 	}
-	x, good := target(e, evidence.StagingToken)
+	x, good := target(e, "staging-token")
 	j := refusal("the call with a staging token", x, good)
 	if j.Outcome == Fail && sameURL(e.Run.StagingTokenURL, e.Run.TokenURL) || j.Outcome == Fail && sameIssuer(e, x) {
 		return Warned("staging and production share one authorization server, so a token of one opens the other", "an authorization server for each environment", describe(x)).
@@ -114,13 +114,13 @@ func otherAudienceRefused(e Evidence) Judgement {
 	}
 	var parts []Judgement
 	for _, r := range targets(e) {
-		label := r.With(evidence.OtherAudience)
+		label := r.With("other-audience")
 		if j, lacks := e.lacking(label); lacks {
 			parts = append(parts, j)
 			continue
 		}
 		x, good := e.The(label), e.The(r.With(evidence.OK))
-		parts = append(parts, refusal("the call "+manner(evidence.OtherAudience), x, good))
+		parts = append(parts, refusal("the call "+manner("other-audience"), x, good))
 	}
 	return applicable(parts...)
 }
@@ -130,11 +130,11 @@ func otherAudienceRefused(e Evidence) Judgement {
 func targets(e Evidence) []evidence.Resource {
 	out := []evidence.Resource{e.Roles.ProbeTarget}
 	for _, r := range []evidence.Resource{e.Roles.List, e.Roles.Detail} {
-		_, tried := e.Get(r.With(evidence.OtherAudience))
+		_, tried := e.Get(r.With("other-audience"))
 		if r == "" || !tried || slices.Contains(out, r) {
 			continue
 		}
-		if success(e.The(r.With(evidence.OK))) && !success(e.The(r.With(evidence.Tampered))) {
+		if success(e.The(r.With(evidence.OK))) && !success(e.The(r.With("tampered"))) {
 			out = append(out, r)
 		}
 	}

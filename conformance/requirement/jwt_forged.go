@@ -19,14 +19,14 @@ func publishedKey() Requirement {
 		Fix:      "Publish every key that signs tokens, with its kid, before it is used, and keep old ones until their last token has expired. Behind a proxy that caches the key set, let it do so for minutes only.",
 		Breaks:   "The key set lacks the kid of the token.",
 		Needs:    []evidence.Label{issuedToken()},
-		Reads:    append(metadataLabels(), evidence.KeySet.With(evidence.Published), evidence.KeySet.With(evidence.Refetched)),
+		Reads:    append(metadataLabels(), evidence.KeySet.With("published"), evidence.KeySet.With("refetched")),
 		After:    []ID{"TOK-01"}, Check: standingOn("JWT-01", verifiesWithPublished),
 	}
 }
 
 // forgeries are JWT-09 to JWT-11: tokens that nobody issued.
 func forgeries() []Requirement {
-	keys := append(metadataLabels(), evidence.KeySet.With(evidence.Published))
+	keys := append(metadataLabels(), evidence.KeySet.With("published"))
 	return []Requirement{
 		{
 			ID: "JWT-09", Title: "A token rewritten to alg none is refused",
@@ -50,8 +50,8 @@ func forgeries() []Requirement {
 			Forgives: "Opaque tokens; tokens that are signed with a symmetric key anyway; no published key; any 4xx of the node.",
 			Fix:      "Fix the algorithm where the key is configured, and never take it from the token's header: PyJWT algorithms=[…], jsonwebtoken {algorithms: […]}, Spring NimbusJwtDecoder.withPublicKey(…).signatureAlgorithm(…).",
 			Breaks:   "The resource server verifies with the algorithm that the header names.",
-			Reads:    append(keys, onTarget(evidence.HMACPEM, evidence.HMACPEMTrim, evidence.HMACJWK)...),
-			After:    []ID{"BRR-09"}, Control: withToken(), Check: forged(evidence.HMACPEM, evidence.HMACPEMTrim, evidence.HMACJWK),
+			Reads:    append(keys, onTarget("hmac-pem", "hmac-pem-trim", "hmac-jwk")...),
+			After:    []ID{"BRR-09"}, Control: withToken(), Check: forged("hmac-pem", "hmac-pem-trim", "hmac-jwk"),
 		},
 		{
 			ID: "JWT-11", Title: "Keys named in the token's header are not trusted",
@@ -62,9 +62,9 @@ func forgeries() []Requirement {
 			Forgives: "Opaque tokens; any 4xx of the node.",
 			Fix:      "Take keys from the configured issuer's key set alone, and choose among them by kid; ignore jwk, jku, x5c and x5u.",
 			Breaks:   "The resource server trusts the jwk in the header.",
-			Reads:    onTarget(evidence.EmbeddedKey, evidence.NamedKeySet, evidence.BorrowedKID),
+			Reads:    onTarget("embedded-jwk", "jku", "borrowed-kid"),
 			// Where any foreign key will do, the one in the header is none of its own.
-			After: []ID{"BRR-09", "ISO-01"}, Control: withToken(), Check: forged(evidence.EmbeddedKey, evidence.NamedKeySet, evidence.BorrowedKID),
+			After: []ID{"BRR-09", "ISO-01"}, Control: withToken(), Check: forged("embedded-jwk", "jku", "borrowed-kid"),
 		},
 	}
 }
@@ -72,7 +72,7 @@ func forgeries() []Requirement {
 // unsigned are the cases of a token that nobody signed. A signature of zero bytes is valid for any content in Java 15 to 18 without the
 // patches of April 2022 (CVE-2022-21449).
 func unsigned() []evidence.Case {
-	return []evidence.Case{evidence.AlgNone, evidence.AlgNoneTitle, evidence.AlgNoneUpper, evidence.SignatureCut, evidence.SignatureZero}
+	return []evidence.Case{"alg-none", "alg-none-title", "alg-none-upper", "signature-cut", "signature-zero"}
 }
 
 // forged makes the check that tokens of these cases are refused by the probe target. A case that was not possible, such as borrowing
@@ -113,12 +113,12 @@ func verifiesWithPublished(e Evidence) Judgement {
 	if alg, _ := t.Header["alg"].(string); strings.HasPrefix(strings.ToUpper(alg), "HS") {
 		return Missing("the token is signed with a symmetric key, which can't be published").Seen(issuedToken())
 	}
-	first := evidence.KeySet.With(evidence.Published)
+	first := evidence.KeySet.With("published")
 	if j, lacks := e.lacking(first); lacks {
 		return j
 	}
 	x := e.The(first)
-	if again, sent := e.Get(evidence.KeySet.With(evidence.Refetched)); sent && again.Answered() {
+	if again, sent := e.Get(evidence.KeySet.With("refetched")); sent && again.Answered() {
 		x = again
 	}
 	if j, unclear := unclearIfNoVerdict(x); unclear {

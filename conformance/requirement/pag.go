@@ -43,7 +43,7 @@ func listPages() []Requirement {
 			Forgives: "Pages that are smaller; a size parameter that is not declared, which is only reported; a list too short for two pages, to which this does not apply.",
 			Fix:      "Apply the declared parameter, or take it out of the document. Spring Data: spring.data.web.pageable.size-parameter must be the declared name, such as page[size].",
 			Breaks:   "The size parameter is ignored.",
-			Needs:    []evidence.Label{list.With(evidence.SizeTwo)},
+			Needs:    []evidence.Label{list.With("size-2")},
 			Reads:    []evidence.Label{list.With(evidence.OK), evidence.WholeRun}, After: after, Check: pageLimited,
 		},
 		{
@@ -67,7 +67,7 @@ func listPages() []Requirement {
 			Forgives: "404, 400, 416 and 204 (warnings); paging that is neither declared nor effective.",
 			Fix:      "Answer 200 with an empty list. Do not fall back to the last page: clients of the network walk on until they get an empty array, and would never end.",
 			Breaks:   "Beyond the end the last page is repeated.",
-			Needs:    []evidence.Label{list.With(evidence.BeyondEnd)},
+			Needs:    []evidence.Label{list.With("beyond-end")},
 			Reads:    []evidence.Label{evidence.WholeRun}, After: after, Check: emptyBeyond,
 		},
 	}
@@ -86,7 +86,7 @@ func listInputs() []Requirement {
 			Forgives: "A refusal of the raw brackets (a warning): by the standard they must be encoded, but the network's client sends them.",
 			Fix:      "Read the query percent-decoded, whatever its spelling. Tomcat refuses raw brackets unless relaxedQueryChars=\"[]\" is set on the connector (Spring Boot: server.tomcat.relaxed-query-chars).",
 			Breaks:   "Only raw brackets are understood.",
-			Needs:    []evidence.Label{list.With(evidence.SizeRaw), list.With(evidence.SizeTwo)},
+			Needs:    []evidence.Label{list.With("size-raw"), list.With("size-2")},
 			Reads:    []evidence.Label{list.With(evidence.OK), evidence.WholeRun}, After: after, Check: bracketsAlike,
 		},
 		{
@@ -98,7 +98,7 @@ func listInputs() []Requirement {
 			Forgives: "Any 4xx, the default in place of the bad value, an empty list; the whole list for a value that is not in the vocabulary (a warning).",
 			Fix:      "Check parameters before they reach the database and answer 400. Spring: @Validated with @Min and @Max, and a handler for MethodArgumentTypeMismatchException and ConstraintViolationException; Flask: catch ValueError of int().",
 			Breaks:   "size=abc gives 500.",
-			Needs:    []evidence.Label{list.With(evidence.UnknownQuery)},
+			Needs:    []evidence.Label{list.With("unknown-query")},
 			Reads:    []evidence.Label{evidence.WholeRun}, After: after, Check: badValuesTaken,
 		},
 		{
@@ -110,8 +110,8 @@ func listInputs() []Requirement {
 			Forgives: "Members of another name than the parameter; items that match through an array, or that lack the member; a 404 for a value that matches nothing; items of one kind only, where the declared vocabulary has no other; two filters that are joined by or, or refused together (warnings); any reading of runningCalls that does not contradict itself.",
 			Fix:      "Apply the filter that the document declares. Where a framework drops unknown parameters, check that the bound name is the declared one. Add each filter to the query as a further condition: one that builds the query anew forgets the others.",
 			Breaks:   "The filter is ignored and all items come back.",
-			Needs:    []evidence.Label{list.With(evidence.FilterSeen)},
-			Reads:    []evidence.Label{list.With(evidence.FilterOther), list.With(evidence.OK), evidence.WholeRun}, After: after, Check: filterFilters,
+			Needs:    []evidence.Label{list.With("filter-seen")},
+			Reads:    []evidence.Label{list.With("filter-other"), list.With(evidence.OK), evidence.WholeRun}, After: after, Check: filterFilters,
 		},
 	}
 }
@@ -129,7 +129,7 @@ func pageLimited(e Evidence) Judgement {
 	if j, ok := listJudged(e); !ok {
 		return j
 	}
-	x, whole := e.The(evidence.ListOperation.With(evidence.SizeTwo)), e.The(evidence.ListOperation.With(evidence.OK))
+	x, whole := e.The(evidence.ListOperation.With("size-2")), e.The(evidence.ListOperation.With(evidence.OK))
 	parameter, size := x.Given["parameter"], smallest
 	if n, err := strconv.Atoi(x.Given["value"]); err == nil && n > 0 {
 		size = n
@@ -234,7 +234,7 @@ func bracketsAlike(e Evidence) Judgement {
 	if j, ok := listJudged(e); !ok {
 		return j
 	}
-	raw, encoded := e.The(evidence.ListOperation.With(evidence.SizeRaw)), e.The(evidence.ListOperation.With(evidence.SizeTwo))
+	raw, encoded := e.The(evidence.ListOperation.With("size-raw")), e.The(evidence.ListOperation.With("size-2"))
 	for _, x := range []evidence.Exchange{raw, encoded} {
 		if j, unclear := unclearIfNoVerdict(x); unclear && !serverError(x) {
 			return j
@@ -287,8 +287,8 @@ func badValuesTaken(e Evidence) Judgement {
 		return j
 	}
 	var parts []Judgement
-	for _, c := range []evidence.Case{evidence.SizeNegative, evidence.SizeZero, evidence.SizeText, evidence.SizeHuge,
-		evidence.PageNegative, evidence.PageText, evidence.FilterBad, evidence.UnknownQuery} {
+	for _, c := range []evidence.Case{"size-negative", "size-zero", "size-text", "size-huge",
+		"page-negative", "page-text", "filter-bad", "unknown-query"} {
 		label := e.Roles.List.With(c)
 		if x, sent := e.Get(label); sent {
 			parts = append(parts, badValueTaken(e, x))
@@ -316,7 +316,7 @@ func badValueTaken(e Evidence, x evidence.Exchange) Judgement {
 		return j
 	}
 	items, err := e.itemsOf(x)
-	if x.Label.Case() == evidence.FilterBad && success(x) && err == nil && len(items) > 0 {
+	if x.Label.Case() == "filter-bad" && success(x) && err == nil && len(items) > 0 {
 		return Warned(fmt.Sprintf("%s, which is not in the vocabulary, gives %d items as if it had not been sent", asked, len(items)), "400 or an empty list", fmt.Sprintf("%d items", len(items))).
 			Hinting("answer 400 and name the values that are allowed: a client with a misspelt filter takes the whole list for its result").about(x, "400 or an empty list", fmt.Sprintf("%d items", len(items)))
 	}

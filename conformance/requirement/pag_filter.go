@@ -15,7 +15,7 @@ func filterFilters(e Evidence) Judgement {
 	if j, ok := listJudged(e); !ok {
 		return j
 	}
-	calls := []evidence.Exchange{e.The(evidence.ListOperation.With(evidence.FilterSeen))}
+	calls := []evidence.Exchange{e.The(evidence.ListOperation.With("filter-seen"))}
 	for _, x := range e.Exchanges {
 		if x.Label.Resource() == e.Roles.List && byMember(x) {
 			calls = append(calls, x)
@@ -32,7 +32,7 @@ func filterFilters(e Evidence) Judgement {
 	}
 	parts = append(append(parts, filtersTogether(e)...), runningCalls(e)...)
 	j := gather(distinct(parts)...)
-	why, skipped := e.Skipped(e.Roles.List.With(evidence.FilterOther))
+	why, skipped := e.Skipped(e.Roles.List.With("filter-other"))
 	switch {
 	case j.Outcome != Pass || proven:
 		return j
@@ -50,7 +50,7 @@ func filterFilters(e Evidence) Judgement {
 // byMember reports the further calls of filters that a member of the items tells: other values, other filters, with a page.
 func byMember(x evidence.Exchange) bool {
 	c := x.Label.Case()
-	return c != evidence.FilterSeen && c != evidence.FilterBoth && strings.HasPrefix(string(c), "filter-") && x.Given["member"] != ""
+	return c != "filter-seen" && c != "filter-both" && strings.HasPrefix(string(c), "filter-") && x.Given["member"] != ""
 }
 
 // leavesOut reports whether the list holds items that the filter has to leave out: only then do the items that came show a filter.
@@ -111,7 +111,7 @@ const longOver = 48 * time.Hour
 // calls with an invented deadline, false as the complement or as no filter. In each of them a call whose stages are all over does not
 // run, and no call both runs and does not run.
 func runningCalls(e Evidence) []Judgement {
-	running, asked := e.Get(e.Roles.List.With(evidence.RunningTrue))
+	running, asked := e.Get(e.Roles.List.With("filter-running"))
 	if !asked || !declaresQuery(e, "runningCalls") {
 		return nil
 	}
@@ -127,7 +127,7 @@ func runningCalls(e Evidence) []Judgement {
 	}
 	whole, unread := e.itemsOf(e.The(evidence.ListOperation.With(evidence.OK)))
 	parts := []Judgement{noneOver(running, items, unread == nil && len(items) < len(whole))}
-	resting, asked := e.Get(e.Roles.List.With(evidence.RunningFalse))
+	resting, asked := e.Get(e.Roles.List.With("filter-not-running"))
 	others, err := e.itemsOf(resting)
 	if asked && success(resting) && err == nil && unread == nil && len(others) < len(whole) {
 		parts = append(parts, apart(resting, openapi.Identities(items), openapi.Identities(others)))
@@ -223,7 +223,7 @@ func (c condition) contradictedBy(item []byte) (has []string, wrong bool) {
 // filtersTogether judges the call with two filters (PAG-07): a filter that its items contradict was not applied. The published document
 // does not say that filters are joined by "and"; a node that joins them by "or" is told so, and no more.
 func filtersTogether(e Evidence) []Judgement {
-	x, asked := e.Get(e.Roles.List.With(evidence.FilterBoth))
+	x, asked := e.Get(e.Roles.List.With("filter-both"))
 	if !asked {
 		return nil
 	}

@@ -25,7 +25,7 @@ func listedItems() []Requirement {
 			Forgives: "A 400 or 404 for an id with a slash, which Tomcat and Apache refuse by default, and a 404 for items that are neither calls nor programmes, which only funders serve (warnings); a list that tells less than the detail, and times, counts and versions, which may differ; an item that the list no longer holds.",
 			Fix:      "Serve each listed id from the same record as the list. For ids with a slash: Tomcat encodedSolidusHandling=passthrough, Apache AllowEncodedSlashes NoDecode, Spring StrictHttpFirewall.setAllowUrlEncodedSlash(true).",
 			Breaks:   "The detail operation answers 404 for listed ids.",
-			Reads: []evidence.Label{detail.With(evidence.ItemFirst), detail.With(evidence.ItemMiddle), detail.With(evidence.ItemLast),
+			Reads: []evidence.Label{detail.With("item-first"), detail.With("item-middle"), detail.With("item-last"),
 				list.With(evidence.OK), evidence.WholeRun}, After: after, Check: itemsFetched,
 		},
 		{
@@ -37,7 +37,7 @@ func listedItems() []Requirement {
 			Forgives: "410; 400 where ids follow a pattern, and 403 (warnings).",
 			Fix:      "Answer 404 when the record is not found: catch the error of the lookup (ValueError, NoSuchElementException, EntityNotFoundException) and map it, in Spring with @ResponseStatus(NOT_FOUND).",
 			Breaks:   "Unknown ids give 500.",
-			Needs:    []evidence.Label{detail.With(evidence.UnknownID)},
+			Needs:    []evidence.Label{detail.With("unknown-id")},
 			Reads:    []evidence.Label{evidence.WholeRun}, After: after, Control: detail.With(evidence.OK), Check: unknownNotFound,
 		},
 	}
@@ -47,7 +47,7 @@ func unknownNotFound(e Evidence) Judgement {
 	if j, ok := listJudged(e); !ok {
 		return j
 	}
-	x := e.The(evidence.DetailOperation.With(evidence.UnknownID))
+	x := e.The(evidence.DetailOperation.With("unknown-id"))
 	const expected = "404"
 	switch {
 	case serverError(x):
@@ -79,7 +79,7 @@ func itemsFetched(e Evidence) Judgement {
 	}
 	listed, _ := e.itemsOf(e.The(evidence.ListOperation.With(evidence.OK)))
 	var parts, unsent []Judgement
-	for _, c := range []evidence.Case{evidence.ItemFirst, evidence.ItemMiddle, evidence.ItemLast} {
+	for _, c := range []evidence.Case{"item-first", "item-middle", "item-last"} {
 		label := e.Roles.Detail.With(c)
 		if _, planned := e.Skipped(label); !planned {
 			if _, sent := e.Get(label); !sent && len(parts)+len(unsent) > 0 {
@@ -155,7 +155,7 @@ func sameItem(e Evidence, x evidence.Exchange, member, id, expected string) Judg
 
 // vanished reports whether the list, read again at the end, does not hold the item any more.
 func vanished(e Evidence, member, id string) bool {
-	again, asked := e.Get(e.Roles.List.With(evidence.ListAgain))
+	again, asked := e.Get(e.Roles.List.With("list-again"))
 	if !asked || !success(again) {
 		return false
 	}

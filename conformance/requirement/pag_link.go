@@ -22,7 +22,7 @@ func linkedAnswers() []Requirement {
 		Forgives: "Relative references, URI templates, relations other than those of pages and self; members such as website, which are content; brackets that are not encoded, and an item that names itself on another origin (warnings).",
 		Fix:      "Build links as relative references or from the public https address, not from the host of the request. Behind a proxy: Spring server.forward-headers-strategy=framework, Django SECURE_PROXY_SSL_HEADER and USE_X_FORWARDED_HOST, Laravel TrustProxies.",
 		Breaks:   "rel=next points to http://.",
-		Reads:    []evidence.Label{list.With(evidence.LinkNext), evidence.WholeRun}, After: afterDocument(), Check: linksStay,
+		Reads:    []evidence.Label{list.With("link-next"), evidence.WholeRun}, After: afterDocument(), Check: linksStay,
 	}}
 }
 
@@ -50,10 +50,10 @@ func linksStay(e Evidence) Judgement {
 	if e.Roles.List == "" {
 		return gather(distinct(parts)...)
 	}
-	next, asked := e.Get(e.Roles.List.With(evidence.LinkNext))
+	next, asked := e.Get(e.Roles.List.With("link-next"))
 	if asked {
 		parts = append(parts, nextWorks(e, next))
-	} else if j, lacks := e.lacking(e.Roles.List.With(evidence.LinkNext)); lacks && j.Outcome == Inconclusive {
+	} else if j, lacks := e.lacking(e.Roles.List.With("link-next")); lacks && j.Outcome == Inconclusive {
 		parts = append(parts, j)
 	}
 	return gather(distinct(parts)...)

@@ -135,8 +135,8 @@ func pagesAddUp(e Evidence) Judgement {
 	if p.Faults().None() {
 		return j.Noting(note)
 	}
-	again, _ := walkOf(e, evidence.ListAgain, evidence.WalkAgainCase)
-	if _, unanswered := e.lacking(e.Roles.List.With(evidence.ListAgain)); !unanswered && len(again.Whole) > 0 && again.Meaning() != "" && again.Faults().None() {
+	again, _ := walkOf(e, "list-again", evidence.WalkAgainCase)
+	if _, unanswered := e.lacking(e.Roles.List.With("list-again")); !unanswered && len(again.Whole) > 0 && again.Meaning() != "" && again.Faults().None() {
 		return Warned("the list changed while its pages were read; a second time they added up", j.Expected, j.Got).About(j.Subjects...).Noting(note)
 	}
 	return j.Noting(note)
@@ -235,7 +235,7 @@ func emptyBeyond(e Evidence) Judgement {
 	if j, ok := listJudged(e); !ok {
 		return j
 	}
-	x := e.The(evidence.ListOperation.With(evidence.BeyondEnd))
+	x := e.The(evidence.ListOperation.With("beyond-end"))
 	p, _ := walkOf(e, evidence.OK, evidence.WalkCase)
 	asked := clip(x.Given["parameter"] + "=" + x.Given["value"])
 	switch ignored := p.Meaning() == openapi.Ignored; {

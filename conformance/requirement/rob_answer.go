@@ -108,7 +108,7 @@ func framingHonest(e Evidence) Judgement {
 // lengthsAgree compares the length that HEAD tells with the content that GET sent (RFC 9110 §8.6). Data may have changed in between, so
 // that a difference is a warning.
 func lengthsAgree(e Evidence) Judgement {
-	head, get := e.The(evidence.ProbeTarget.With(evidence.StrictHead)), e.The(evidence.ProbeTarget.With(evidence.Strict))
+	head, get := e.The(evidence.ProbeTarget.With("strict-head")), e.The(evidence.ProbeTarget.With("strict"))
 	lengths := header(head, "Content-Length")
 	if !success(head) || !success(get) || len(lengths) != 1 || get.Response.Truncated || get.Response.BodyError != "" || len(header(get, "Content-Encoding")) > 0 {
 		return Passed()
@@ -123,7 +123,7 @@ func lengthsAgree(e Evidence) Judgement {
 // framed judges the body of one answer as a message.
 func framed(x evidence.Exchange) Judgement {
 	r := x.Response
-	strict := x.Label.Case() == evidence.Strict || x.Label.Case() == evidence.StrictHead
+	strict := x.Label.Case() == "strict" || x.Label.Case() == "strict-head"
 	coding := strings.ToLower(strings.Join(header(x, "Content-Encoding"), ", "))
 	const expected = "a body of the length and the coding that the header announces"
 	switch {
@@ -266,7 +266,7 @@ func soundAnswers() []Requirement {
 			Forgives: "Chunks, bodies that end with the connection, any content coding that was asked for; a coding in spite of identity is a warning.",
 			Fix:      "Let the server compute Content-Length from the encoded bytes, not from characters; drop it where a filter or proxy changes or compresses the body afterwards; leave compression to one place (nginx gzip or the application).",
 			Breaks:   "Content-Length is larger than the body.",
-			Reads:    append(onTarget(evidence.Strict, evidence.StrictHead), evidence.WholeRun), Check: framingHonest,
+			Reads:    append(onTarget("strict", "strict-head"), evidence.WholeRun), Check: framingHonest,
 		},
 		{
 			ID: "ROB-07", Title: "The node's clock is right",

@@ -31,7 +31,7 @@ func oddInput() []Requirement {
 			Forgives: forgivenOddity + " 400 and 431 of web servers for long headers are fine.",
 			Fix:      "Catch whatever the token library raises and answer 401: PyJWT jwt.exceptions.PyJWTError and UnicodeDecodeError, jsonwebtoken's callback error, nimbus-jose-jwt ParseException; decode the header of a token inside the same try.",
 			Breaks:   "A JWT whose header can't be decoded gives 500.",
-			Reads:    append(onTarget(oddBearers()...), evidence.ProbeTarget.With(evidence.OK), evidence.ProbeTarget.With(evidence.OKAfterBearers)),
+			Reads:    append(onTarget(oddBearers()...), evidence.ProbeTarget.With(evidence.OK), evidence.ProbeTarget.With("ok-after-bearers")),
 			After:    []ID{"TOK-01"}, Check: oddBearersBorne,
 		},
 		{
@@ -43,7 +43,7 @@ func oddInput() []Requirement {
 			Forgives: forgivenOddity + " 400, 401, 413 and 415 are all fine, and so is reading JSON. 500 for %zz alone, as Keycloak answers it: a warning.",
 			Fix:      "Check the media type before the body is parsed (415 or 400 invalid_request), and answer 400 when parsing fails: Flask: request.get_json(silent=True) or a handler for BadRequest; Express: an error handler after body-parser; Spring: @ExceptionHandler(HttpMessageNotReadableException). Keycloak (seen with 26.4) answers 500 to %zz and can't be configured otherwise, which stays a warning.",
 			Breaks:   "JSON in place of a form gives 500.",
-			Reads:    append(with(evidence.TokenEndpoint, oddForms()...), evidence.TokenEndpoint.With(evidence.OKAfterForm)),
+			Reads:    append(with(evidence.TokenEndpoint, oddForms()...), evidence.TokenEndpoint.With("ok-after-form")),
 			After:    []ID{"TOK-01"}, Check: oddFormsBorne,
 		},
 		{
@@ -55,7 +55,7 @@ func oddInput() []Requirement {
 			Forgives: forgivenOddity + " 400 of Tomcat and nginx for %00 and %2F. A node that fails on every unknown id is judged by PAG-09.",
 			Fix:      "Bind ids as parameters of the query, never by joining text; refuse what is not UTF-8 or holds a NUL with 400 before the database sees it (PostgreSQL raises on \\x00), and answer 404 for the rest.",
 			Breaks:   "A quote in the id gives 500.",
-			Reads:    append(with(detail, oddIDs()...), detail.With(evidence.OK), detail.With(evidence.UnknownID), detail.With(evidence.OKAfterIDs)),
+			Reads:    append(with(detail, oddIDs()...), detail.With(evidence.OK), detail.With("unknown-id"), detail.With("ok-after-ids")),
 			After:    []ID{"TOK-01"}, Check: oddIDsBorne,
 		},
 		{
@@ -67,26 +67,26 @@ func oddInput() []Requirement {
 			Forgives: forgivenOddity + " 406, 414 and JSON in spite of the Accept header are all fine.",
 			Fix:      "Catch errors of decoding and of converting parameters and answer 400: Python errors='strict' raises UnicodeDecodeError, Integer.parseInt NumberFormatException; Spring: @ExceptionHandler(MethodArgumentTypeMismatchException.class).",
 			Breaks:   "An escape in the query that is not UTF-8 gives 500.",
-			Reads:    append(with(list, oddQueries()...), list.With(evidence.OK), list.With(evidence.OKAfterQueries)),
+			Reads:    append(with(list, oddQueries()...), list.With(evidence.OK), list.With("ok-after-queries")),
 			After:    []ID{"TOK-01"}, Check: oddQueriesBorne,
 		},
 	}
 }
 
 func oddBearers() []evidence.Case {
-	return []evidence.Case{evidence.BearerLong, evidence.BearerThree, evidence.BearerDots, evidence.BearerBadHeader, evidence.BearerBytes, evidence.BearerJoined}
+	return []evidence.Case{"bearer-long", "bearer-three", "bearer-dots", "bearer-bad-header", "bearer-bytes", "bearer-joined"}
 }
 
 func oddForms() []evidence.Case {
-	return []evidence.Case{evidence.FormEmpty, evidence.FormJSON, evidence.FormPercent, evidence.FormBytes, evidence.FormLong, evidence.FormParts, evidence.FormText}
+	return []evidence.Case{"form-empty", "form-json", "form-percent", "form-bytes", "form-long", "form-parts", "form-text"}
 }
 
 func oddIDs() []evidence.Case {
-	return []evidence.Case{evidence.IDQuote, evidence.IDNul, evidence.IDBytes, evidence.IDParent, evidence.IDLong, evidence.IDUmlauts, evidence.IDBraces}
+	return []evidence.Case{"id-quote", "id-nul", "id-bytes", "id-parent", "id-long", "id-umlauts", "id-braces"}
 }
 
 func oddQueries() []evidence.Case {
-	return []evidence.Case{evidence.QueryBytes, evidence.QueryNameless, evidence.QueryBlank, evidence.QueryLong, evidence.QueryRepeated, evidence.QuerySizeNul, evidence.OddAccept}
+	return []evidence.Case{"query-bytes", "query-nameless", "query-blank", "query-long", "query-repeated", "query-size-nul", "odd-accept"}
 }
 
 // with makes the labels of several cases of a resource or role.
@@ -101,18 +101,18 @@ func with(r evidence.Resource, cases ...evidence.Case) []evidence.Label {
 // This file judges the answers to odd input (ROB-01 to ROB-04).
 
 func oddBearersBorne(e Evidence) Judgement {
-	return borne(e, onTarget(oddBearers()...), evidence.ProbeTarget.With(evidence.OKAfterBearers), nil)
+	return borne(e, onTarget(oddBearers()...), evidence.ProbeTarget.With("ok-after-bearers"), nil)
 }
 
 func oddFormsBorne(e Evidence) Judgement {
-	after := evidence.TokenEndpoint.With(evidence.OKAfterForm)
+	after := evidence.TokenEndpoint.With("ok-after-form")
 	return borne(e, with(evidence.TokenEndpoint, oddForms()...), after, func(x evidence.Exchange) (Judgement, bool) {
 		if issued(x) {
 			const expected = "401, or another 4xx, without a token"
 			return Failed("a request "+mannerOf(x)+" of a client that nobody registered gets a token", expected, describeError(x)).about(x, expected, describeError(x)), true
 		}
 		j := bears(e, x, after)
-		if j.Outcome != Fail || x.Label.Case() != evidence.FormPercent || x.Status() != 500 {
+		if j.Outcome != Fail || x.Label.Case() != "form-percent" || x.Status() != 500 {
 			return Judgement{}, false
 		}
 		return Warned(j.Reason+", as with Keycloak", j.Expected, j.Got).about(x, j.Expected, j.Got), true
@@ -120,16 +120,16 @@ func oddFormsBorne(e Evidence) Judgement {
 }
 
 func oddQueriesBorne(e Evidence) Judgement {
-	return borne(e, with(evidence.ListOperation, oddQueries()...), evidence.ListOperation.With(evidence.OKAfterQueries), nil)
+	return borne(e, with(evidence.ListOperation, oddQueries()...), evidence.ListOperation.With("ok-after-queries"), nil)
 }
 
 func oddIDsBorne(e Evidence) Judgement {
 	good := e.The(evidence.DetailOperation.With(evidence.OK))
-	unknown := e.The(evidence.DetailOperation.With(evidence.UnknownID))
+	unknown := e.The(evidence.DetailOperation.With("unknown-id"))
 	if serverError(unknown) || unknown.Failure != nil || success(unknown) && carriesData(unknown, good) {
 		return Judgement{Outcome: Blocked, BlockedBy: "PAG-09", Reason: "any unknown id is answered " + describe(unknown) + ", so odd ones show nothing more"}.Seen(unknown.Label)
 	}
-	return borne(e, with(evidence.DetailOperation, oddIDs()...), evidence.DetailOperation.With(evidence.OKAfterIDs), func(x evidence.Exchange) (Judgement, bool) {
+	return borne(e, with(evidence.DetailOperation, oddIDs()...), evidence.DetailOperation.With("ok-after-ids"), func(x evidence.Exchange) (Judgement, bool) {
 		if !success(x) || !(carriesData(x, good) || len(x.Response.Body) > tiny && !html(x) && !jsonMedia(mediaType(x))) {
 			return Judgement{}, false
 		}

@@ -25,7 +25,7 @@ func otherWaysIn() []Requirement {
 			Forgives: "Cookies of load balancers and of languages, which open nothing; a node that sets no cookie is not concerned.",
 			Fix:      "Keep no session for API calls: Spring Security sessionManagement().sessionCreationPolicy(STATELESS) on the API's filter chain; Express: put express-session behind the API routes; Flask: do not read session in the token check.",
 			Breaks:   "The good call starts a session whose cookie opens the API without a token.",
-			Needs:    onTarget(evidence.SessionCookie), After: []ID{"BRR-01"}, Control: withToken(), Check: cookieRefused,
+			Needs:    onTarget("session-cookie"), After: []ID{"BRR-01"}, Control: withToken(), Check: cookieRefused,
 		},
 		{
 			ID: "SEC-02", Title: "Proxy and identity headers do not authenticate",
@@ -36,8 +36,8 @@ func otherWaysIn() []Requirement {
 			Forgives: "Any refusal by the node. A 2xx without the protected data, as from a start page that X-Original-URL leads to, is a warning.",
 			Fix:      "Let the proxy drop these headers from outside and set its own (nginx: proxy_set_header X-Forwarded-User \"\"; X-Original-URL \"\"), and let the node accept them from the proxy's address alone; grant nothing by X-Forwarded-For.",
 			Breaks:   "X-Forwarded-User is trusted, whoever sends it.",
-			Needs:    onTarget(evidence.IdentityHeaders),
-			Reads:    onTarget(evidence.ForwardedUser, evidence.RemoteUser, evidence.ForwardedFor, evidence.OriginalURL, evidence.AuthRequestUser, evidence.RealIP, evidence.OriginAlone),
+			Needs:    onTarget("identity-headers"),
+			Reads:    onTarget("forwarded-user", "remote-user", "forwarded-for", "original-url", "auth-request-user", "real-ip", "origin-alone"),
 			After:    []ID{"BRR-01"}, Control: withToken(), Check: sayingsRefused,
 		},
 		{
@@ -49,7 +49,7 @@ func otherWaysIn() []Requirement {
 			Forgives: "No CORS at all, a fixed origin, * without credentials. A preflight of the token endpoint that repeats the Origin with credentials is a warning: Keycloak's does, and looks at the client's web origins at the call itself.",
 			Fix:      "List the origins of your own pages, or answer * without Access-Control-Allow-Credentials. Spring: allowedOrigins(…) in place of allowedOriginPatterns(\"*\") with allowCredentials(true); Express: cors({origin: [...]}); Flask-CORS: not supports_credentials=True with origins=\"*\". Keycloak's preflight can't be configured otherwise and stays a warning.",
 			Breaks:   "Whatever Origin comes is allowed, with credentials.",
-			Reads:    append(onTarget(evidence.ForeignOrigin, evidence.LookalikeOrigin), evidence.TokenEndpoint.With(evidence.Preflight)),
+			Reads:    append(onTarget("foreign-origin", "lookalike-origin"), evidence.TokenEndpoint.With("preflight")),
 			After:    []ID{"TOK-01"}, Check: originsLimited,
 		},
 		{
@@ -67,7 +67,7 @@ func otherWaysIn() []Requirement {
 }
 
 func cookieRefused(e Evidence) Judgement {
-	x, good := target(e, evidence.SessionCookie)
+	x, good := target(e, "session-cookie")
 	j := refusal("the call with the cookies of a good one and without a token", x, good)
 	if j.Outcome == Fail {
 		j.Notes = append(j.Notes, "cookies sent: "+clip(x.Given["cookies"]))
@@ -78,14 +78,14 @@ func cookieRefused(e Evidence) Judgement {
 // sayingsRefused checks SEC-02: nothing that a caller says of itself stands in for the token.
 func sayingsRefused(e Evidence) Judgement {
 	parts := []Judgement{identityHeadersRefused(e)}
-	if x, good := target(e, evidence.OriginAlone); x.Label != "" {
+	if x, good := target(e, "origin-alone"); x.Label != "" {
 		parts = append(parts, refusal("the call without a token and with the Origin of a page elsewhere", x, good))
 	}
 	return gather(parts...)
 }
 
 func identityHeadersRefused(e Evidence) Judgement {
-	x, good := target(e, evidence.IdentityHeaders)
+	x, good := target(e, "identity-headers")
 	const what = "the call without a token and with the headers of a proxy"
 	if !success(x) {
 		return refusal(what, x, good)
@@ -115,15 +115,15 @@ func identityHeaders() []struct {
 		c      evidence.Case
 		header string
 	}{
-		{evidence.ForwardedUser, "X-Forwarded-User"}, {evidence.RemoteUser, "X-Remote-User"},
-		{evidence.ForwardedFor, "X-Forwarded-For"}, {evidence.OriginalURL, "X-Original-URL"},
-		{evidence.AuthRequestUser, "X-Auth-Request-User"}, {evidence.RealIP, "X-Real-IP"},
+		{"forwarded-user", "X-Forwarded-User"}, {"remote-user", "X-Remote-User"},
+		{"forwarded-for", "X-Forwarded-For"}, {"original-url", "X-Original-URL"},
+		{"auth-request-user", "X-Auth-Request-User"}, {"real-ip", "X-Real-IP"},
 	}
 }
 
 func originsLimited(e Evidence) Judgement {
 	var parts []Judgement
-	for _, label := range append(onTarget(evidence.ForeignOrigin, evidence.LookalikeOrigin), evidence.TokenEndpoint.With(evidence.Preflight)) {
+	for _, label := range append(onTarget("foreign-origin", "lookalike-origin"), evidence.TokenEndpoint.With("preflight")) {
 		for _, l := range e.Resolve(label) {
 			if j, lacks := e.lacking(l); lacks {
 				parts = append(parts, j)
@@ -148,7 +148,7 @@ func originAllowed(x evidence.Exchange) Judgement {
 	const expected = "no Access-Control-Allow-Origin, a fixed one, or * without credentials"
 	switch {
 	case !credentials:
-	case asked != "" && allowed == asked && x.Label.Case() == evidence.Preflight:
+	case asked != "" && allowed == asked && x.Label.Case() == "preflight":
 		return Warned("the preflight of the token endpoint allows any origin with credentials, as Keycloak's does", expected, got).about(x, expected, got)
 	case asked != "" && allowed == asked:
 		return Failed("pages of any origin may call with credentials: the Origin is repeated together with Access-Control-Allow-Credentials", expected, got).about(x, expected, got)

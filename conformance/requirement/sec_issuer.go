@@ -21,7 +21,7 @@ func issuerHygiene() []Requirement {
 			Forgives: "Any refusal. The rule binds clients; a server that accepts it anyway is lax.",
 			Fix:      "Read the credentials from the body alone: servlet containers merge query and body in getParameter. Spring Authorization Server refuses them since 1.1.3 and 1.0.4.",
 			Breaks:   "Credentials in the query are accepted.",
-			Reads:    []evidence.Label{evidence.TokenEndpoint.With(evidence.SecretInURL)},
+			Reads:    []evidence.Label{evidence.TokenEndpoint.With("secret-in-url")},
 			After:    []ID{"TOK-01"}, Check: secretInURLRefused,
 		},
 		{
@@ -53,7 +53,7 @@ func secretInURLRefused(e Evidence) Judgement {
 	if !e.Run.SecretInURL {
 		return Missing("the operator did not allow a secret in a URL (--allow-secret-in-url)")
 	}
-	label := evidence.TokenEndpoint.With(evidence.SecretInURL)
+	label := evidence.TokenEndpoint.With("secret-in-url")
 	if j, lacks := e.lacking(label); lacks {
 		return j
 	}
@@ -147,7 +147,7 @@ const metadataPlaces = 3
 func metadataLabels() []evidence.Label {
 	var out []evidence.Label
 	for n := range metadataPlaces {
-		out = append(out, evidence.MetadataResource(n+1).With(evidence.Published))
+		out = append(out, evidence.MetadataResource(n+1).With("published"))
 	}
 	return out
 }

@@ -17,12 +17,12 @@ func tokenErrors() []Requirement {
 // proofs are the good requests right after the two that fail to authenticate the real client: if they are refused, too, the client
 // may be locked out, and nothing is judged.
 func proofs() []evidence.Label {
-	return atToken(evidence.OKAfterWrongSecret, evidence.OKAfterIDOnly)
+	return atToken("ok-after-wrong-secret", "ok-after-id-only")
 }
 
 // tokenRefusals are the answers whose form TER-03 and TER-04 judge.
 func tokenRefusals() []evidence.Label {
-	return atToken(evidence.WrongSecret, evidence.NoClient, evidence.IDOnly, evidence.NoGrantType, evidence.UnknownGrantType)
+	return atToken("wrong-secret", "no-client", "id-only", "no-grant-type", "unknown-grant-type")
 }
 
 const (
@@ -42,7 +42,7 @@ func wrongCredentials() []Requirement {
 			Forgives: "Any refusal, whatever its status and form (TER-02 to TER-04 judge them).",
 			Fix:      "Compare the whole secret, byte by byte, and issue no token unless it is right. Keycloak: Client authentication on; mock servers such as oauth2-mock-server never check and can't be certified.",
 			Breaks:   "A server that does not check the secret.",
-			Needs:    atToken(evidence.WrongSecret), Reads: proofs(), After: []ID{needsToken}, Check: unlessLockedOut(wrongSecretRefused),
+			Needs:    atToken("wrong-secret"), Reads: proofs(), After: []ID{needsToken}, Check: unlessLockedOut(wrongSecretRefused),
 		},
 		{
 			ID: "TER-02", Title: "Wrong secret is reported as invalid_client",
@@ -53,7 +53,7 @@ func wrongCredentials() []Requirement {
 			Forgives: "unauthorized_client, as Keycloak says it, invalid_grant and invalid_request: a warning.",
 			Fix:      "Answer {\"error\": \"invalid_client\"} when id and secret don't match. Keycloak's unauthorized_client can't be configured away and stays a warning.",
 			Breaks:   "A wrong secret is answered 400 with error server_error.",
-			Needs:    atToken(evidence.WrongSecret), Reads: proofs(), After: []ID{"TER-01"}, Check: unlessLockedOut(wrongSecretNamed),
+			Needs:    atToken("wrong-secret"), Reads: proofs(), After: []ID{"TER-01"}, Check: unlessLockedOut(wrongSecretNamed),
 		},
 		{
 			ID: "TER-03", Title: "Token errors use 400 or 401",
@@ -75,7 +75,7 @@ func wrongCredentials() []Requirement {
 			Forgives: "An empty 401 where no secret was sent, as Spring Authorization Server answers, and an error_description with quotes, umlauts or line breaks: warnings. Block pages are left out.",
 			Fix:      "Answer errors of the token endpoint with Content-Type: application/json and {\"error\": \"…\", \"error_description\": \"…\"} in ASCII, also for requests that fail before the OAuth code is reached (error handler of the framework, proxy).",
 			Breaks:   "An HTML error page in place of JSON.",
-			Needs:    tokenRefusals(), Reads: slices.Concat(atToken(evidence.UnknownScope, evidence.RepeatedGrantType), proofs()),
+			Needs:    tokenRefusals(), Reads: slices.Concat(atToken("unknown-scope", "repeated-grant-type"), proofs()),
 			After: []ID{needsToken}, Check: unlessLockedOut(errorBodies),
 		},
 	}
@@ -93,7 +93,7 @@ func missingCredentials() []Requirement {
 			Forgives: "invalid_client, invalid_request or unauthorized_client; an empty 401, as Spring Authorization Server answers (TER-04 warns of it).",
 			Fix:      "Refuse token requests without credentials with invalid_client; never fall back to an anonymous or default client.",
 			Breaks:   "A token for an anonymous client.",
-			Needs:    atToken(evidence.NoClient), Reads: proofs(), After: []ID{needsToken}, Check: unlessLockedOut(anonymousClientRefused),
+			Needs:    atToken("no-client"), Reads: proofs(), After: []ID{needsToken}, Check: unlessLockedOut(anonymousClientRefused),
 		},
 		{
 			ID: "TER-06", Title: "A client id without secret is refused",
@@ -104,7 +104,7 @@ func missingCredentials() []Requirement {
 			Forgives: "Any refusal, whatever its status, code and form.",
 			Fix:      "Make the client confidential. Keycloak: Client authentication on; Spring Authorization Server: no ClientAuthenticationMethod.NONE on this client.",
 			Breaks:   "A public client: its id alone yields a token.",
-			Needs:    atToken(evidence.IDOnly), Reads: proofs(), After: []ID{needsToken}, Check: unlessLockedOut(idAloneRefused),
+			Needs:    atToken("id-only"), Reads: proofs(), After: []ID{needsToken}, Check: unlessLockedOut(idAloneRefused),
 		},
 	}
 }
@@ -121,7 +121,7 @@ func wrongRequests() []Requirement {
 			Forgives: "Any other refusal, such as 401 invalid_client of Spring Authorization Server: a warning.",
 			Fix:      "Require grant_type, and answer 400 {\"error\": \"invalid_request\"} when it is missing.",
 			Breaks:   "client_credentials is taken for granted, and a token is issued.",
-			Needs:    atToken(evidence.NoGrantType), Reads: proofs(), After: []ID{needsToken}, Check: unlessLockedOut(missingGrantRefused),
+			Needs:    atToken("no-grant-type"), Reads: proofs(), After: []ID{needsToken}, Check: unlessLockedOut(missingGrantRefused),
 		},
 		{
 			ID: "TER-08", Title: "Unknown grant type is unsupported_grant_type",
@@ -132,7 +132,7 @@ func wrongRequests() []Requirement {
 			Forgives: "Other error codes, such as unauthorized_client, invalid_grant or invalid_request: a warning.",
 			Fix:      "Answer 400 {\"error\": \"unsupported_grant_type\"} to grant types that are not offered.",
 			Breaks:   "Any grant_type is treated as client_credentials.",
-			Needs:    atToken(evidence.UnknownGrantType), Reads: proofs(), After: []ID{needsToken}, Check: unlessLockedOut(unknownGrantRefused),
+			Needs:    atToken("unknown-grant-type"), Reads: proofs(), After: []ID{needsToken}, Check: unlessLockedOut(unknownGrantRefused),
 		},
 		{
 			ID: "TER-09", Title: "Unknown scope is refused or reported back",
@@ -143,7 +143,7 @@ func wrongRequests() []Requirement {
 			Forgives: "A server without scopes that ignores the parameter and says nothing, and other refusals: a warning.",
 			Fix:      "Answer 400 {\"error\": \"invalid_scope\"}, or add the scope that was granted to the token answer.",
 			Breaks:   "The unknown scope is echoed as granted.",
-			Needs:    atToken(evidence.UnknownScope), Reads: proofs(), After: []ID{needsToken}, Check: unlessLockedOut(unknownScopeReported),
+			Needs:    atToken("unknown-scope"), Reads: proofs(), After: []ID{needsToken}, Check: unlessLockedOut(unknownScopeReported),
 		},
 		{
 			ID: "TER-10", Title: "Basic authentication failure answers 401 with a Basic challenge",
@@ -154,7 +154,7 @@ func wrongRequests() []Requirement {
 			Forgives: "Keycloak (400 in older versions, no challenge) and Spring Authorization Server (no challenge): a warning. It does not apply where this client can't use Basic (TOK-13).",
 			Fix:      "Answer 401 with WWW-Authenticate: Basic realm=\"…\" when Basic credentials are wrong. Spring Authorization Server: set an errorResponseHandler on clientAuthentication(…) that adds the header.",
 			Breaks:   "401 without WWW-Authenticate.",
-			Needs:    atToken(evidence.BasicUnknownClient), Reads: atToken(evidence.Basic, evidence.BasicUnencoded),
+			Needs:    atToken("basic-unknown-client"), Reads: atToken("basic", "basic-unencoded"),
 			After: []ID{needsToken}, Check: basicFailureChallenged,
 		},
 		{
@@ -166,7 +166,7 @@ func wrongRequests() []Requirement {
 			Forgives: "Any 4xx: 405 of Keycloak, 404 of node-oidc-provider, 401 of Spring. A redirect to a login page or a page without a token is a warning.",
 			Fix:      "Route only POST to the token endpoint and answer other methods with 405.",
 			Breaks:   "A GET without credentials yields an anonymous token.",
-			Needs:    atToken(evidence.Get), After: []ID{needsToken}, Check: getYieldsNothing,
+			Needs:    atToken("get"), After: []ID{needsToken}, Check: getYieldsNothing,
 		},
 		{
 			ID: "TER-12", Title: "Repeated parameter is invalid_request",
@@ -177,7 +177,7 @@ func wrongRequests() []Requirement {
 			Forgives: "A token all the same, from the first or last value: a warning, because the RFC binds the sender. Other refusals, too.",
 			Fix:      "Refuse repeated parameters with 400 {\"error\": \"invalid_request\"}; parsers that make an array of them (PHP, Express) must not crash.",
 			Breaks:   "A repeated grant_type crashes with 500.",
-			Needs:    atToken(evidence.RepeatedGrantType), Reads: proofs(), After: []ID{needsToken}, Check: unlessLockedOut(repeatedParameterRefused),
+			Needs:    atToken("repeated-grant-type"), Reads: proofs(), After: []ID{needsToken}, Check: unlessLockedOut(repeatedParameterRefused),
 		},
 	}
 }
@@ -207,11 +207,11 @@ func gaveToken(x evidence.Exchange, reason string) Judgement {
 }
 
 func wrongSecretRefused(e Evidence) Judgement {
-	return noToken(e.The(evidence.TokenEndpoint.With(evidence.WrongSecret)), "a wrong secret yields a token")
+	return noToken(e.The(evidence.TokenEndpoint.With("wrong-secret")), "a wrong secret yields a token")
 }
 
 func idAloneRefused(e Evidence) Judgement {
-	return noToken(e.The(evidence.TokenEndpoint.With(evidence.IDOnly)), "the client id alone yields a token")
+	return noToken(e.The(evidence.TokenEndpoint.With("id-only")), "the client id alone yields a token")
 }
 
 // noToken passes every answer of the node without a token: its status and form are the business of TER-03 and TER-04.
@@ -226,7 +226,7 @@ func noToken(x evidence.Exchange, reason string) Judgement {
 }
 
 func wrongSecretNamed(e Evidence) Judgement {
-	x := e.The(evidence.TokenEndpoint.With(evidence.WrongSecret))
+	x := e.The(evidence.TokenEndpoint.With("wrong-secret"))
 	const expected = "error: \"invalid_client\""
 	switch code := oauthError(x); code {
 	case "invalid_client":
@@ -242,7 +242,7 @@ func wrongSecretNamed(e Evidence) Judgement {
 }
 
 func anonymousClientRefused(e Evidence) Judgement {
-	x := e.The(evidence.TokenEndpoint.With(evidence.NoClient))
+	x := e.The(evidence.TokenEndpoint.With("no-client"))
 	if issued(x) {
 		return gaveToken(x, "a request without any credentials yields a token")
 	}
@@ -279,13 +279,13 @@ func refusedAs(x evidence.Exchange, want, granted, crashed, otherwise string) Ju
 }
 
 func missingGrantRefused(e Evidence) Judgement {
-	return refusedAs(e.The(evidence.TokenEndpoint.With(evidence.NoGrantType)), "invalid_request",
+	return refusedAs(e.The(evidence.TokenEndpoint.With("no-grant-type")), "invalid_request",
 		"a request without grant_type yields a token", "a request without grant_type crashes the token endpoint",
 		"a request without grant_type is refused for another reason")
 }
 
 func unknownGrantRefused(e Evidence) Judgement {
-	x := e.The(evidence.TokenEndpoint.With(evidence.UnknownGrantType))
+	x := e.The(evidence.TokenEndpoint.With("unknown-grant-type"))
 	j := refusedAs(x, "unsupported_grant_type",
 		"an unknown grant type yields a token", "an unknown grant type crashes the token endpoint",
 		"an unknown grant type is refused for another reason")
@@ -296,7 +296,7 @@ func unknownGrantRefused(e Evidence) Judgement {
 }
 
 func repeatedParameterRefused(e Evidence) Judgement {
-	x := e.The(evidence.TokenEndpoint.With(evidence.RepeatedGrantType))
+	x := e.The(evidence.TokenEndpoint.With("repeated-grant-type"))
 	const expected = "400 with error invalid_request"
 	if issued(x) {
 		return Warned("a repeated parameter is accepted", expected, describeError(x)).about(x, expected, describeError(x))
@@ -308,7 +308,7 @@ func repeatedParameterRefused(e Evidence) Judgement {
 const unknownScope = "conformance.unknown"
 
 func unknownScopeReported(e Evidence) Judgement {
-	x := e.The(evidence.TokenEndpoint.With(evidence.UnknownScope))
+	x := e.The(evidence.TokenEndpoint.With("unknown-scope"))
 	const expected = "400 with error invalid_scope, or a token answer with the scope that was granted"
 	if !issued(x) {
 		return refusedAs(x, "invalid_scope", "", "an unknown scope crashes the token endpoint", "an unknown scope is refused for another reason")
@@ -326,7 +326,7 @@ func unknownScopeReported(e Evidence) Judgement {
 }
 
 func getYieldsNothing(e Evidence) Judgement {
-	x := e.The(evidence.TokenEndpoint.With(evidence.Get))
+	x := e.The(evidence.TokenEndpoint.With("get"))
 	const expected = "405, or another 4xx"
 	switch {
 	case issued(x):

@@ -13,31 +13,31 @@ import (
 // attempt says in words what a refused request of the token endpoint tried.
 func attempt(c evidence.Case) string {
 	switch c {
-	case evidence.WrongSecret:
+	case "wrong-secret":
 		return "the wrong secret"
-	case evidence.NoClient:
+	case "no-client":
 		return "the request without credentials"
-	case evidence.IDOnly:
+	case "id-only":
 		return "the client id alone"
-	case evidence.NoGrantType:
+	case "no-grant-type":
 		return "the request without grant_type"
-	case evidence.UnknownGrantType:
+	case "unknown-grant-type":
 		return "the unknown grant type"
-	case evidence.UnknownScope:
+	case "unknown-scope":
 		return "the unknown scope"
-	case evidence.RepeatedGrantType:
+	case "repeated-grant-type":
 		return "the repeated parameter"
-	case evidence.Basic, evidence.BasicUnencoded:
+	case "basic", "basic-unencoded":
 		return "HTTP Basic"
-	case evidence.BasicUnknownClient:
+	case "basic-unknown-client":
 		return "HTTP Basic of an unknown client"
-	case evidence.UnknownParameter:
+	case "unknown-parameter":
 		return "the unknown parameter"
-	case evidence.EmptyScope:
+	case "empty-scope":
 		return "the empty scope"
-	case evidence.PercentEncoded:
+	case "percent-encoded":
 		return "percent-encoded values"
-	case evidence.SecretInURL:
+	case "secret-in-url":
 		return "the credentials in the URL"
 	}
 	return strings.ReplaceAll(string(c), "-", " ")
@@ -82,7 +82,7 @@ func errorStatus(x evidence.Exchange) Judgement {
 
 func errorBodies(e Evidence) Judgement {
 	labels := tokenRefusals()
-	for _, l := range atToken(evidence.UnknownScope, evidence.RepeatedGrantType) {
+	for _, l := range atToken("unknown-scope", "repeated-grant-type") {
 		if !serverError(e.The(l)) { // a crash is what TER-09 and TER-12 judge, as advice
 			labels = append(labels, l)
 		}
@@ -99,7 +99,7 @@ func errorBody(x evidence.Exchange) Judgement {
 	o, isObject := jsonObject(x)
 	code, isString := o["error"].(string)
 	switch c := x.Label.Case(); {
-	case len(x.Response.Body) == 0 && x.Status() == 401 && (c == evidence.NoClient || c == evidence.IDOnly):
+	case len(x.Response.Body) == 0 && x.Status() == 401 && (c == "no-client" || c == "id-only"):
 		// Spring Authorization Server, when no converter finds credentials. The draft names the request without any only.
 		return Warned("the answer to "+of+" is empty, as Spring Authorization Server sends it", expected, describe(x)).about(x, expected, describe(x))
 	case !isObject:
@@ -130,10 +130,10 @@ func errorAlphabet(s string) bool {
 }
 
 func basicFailureChallenged(e Evidence) Judgement {
-	if _, ok := e.standing(tokenSuccess(), "TOK-13"); !ok || !tokenAnswered(e.The(evidence.TokenEndpoint.With(evidence.Basic))) {
+	if _, ok := e.standing(tokenSuccess(), "TOK-13"); !ok || !tokenAnswered(e.The(evidence.TokenEndpoint.With("basic"))) {
 		return Missing("this client can't authenticate by HTTP Basic, which TOK-13 judges")
 	}
-	x := e.The(evidence.TokenEndpoint.With(evidence.BasicUnknownClient))
+	x := e.The(evidence.TokenEndpoint.With("basic-unknown-client"))
 	const expected = "401 with WWW-Authenticate: Basic …"
 	got := fmt.Sprintf("%s, %s", describeError(x), headerText(x, "WWW-Authenticate"))
 	if issued(x) {

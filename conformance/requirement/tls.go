@@ -46,7 +46,7 @@ func transport() []Requirement {
 			Forgives: "Any authority that this machine trusts, and short-lived certificates. Protocol features that are good to have (TLS 1.3, HSTS) are noted only.",
 			Fix:      "Install a valid certificate for this host with all its intermediates (nginx: fullchain.pem in ssl_certificate; Tomcat: a keystore with the whole chain), and let it be renewed by a program (certbot, acme.sh, Caddy).",
 			Breaks:   "The server leaves out the intermediate certificate.",
-			Reads:    append(handshakeLabels(evidence.Modern, evidence.TLS11, evidence.TLS10), evidence.Info.With(evidence.OK)), Check: certificatesValid,
+			Reads:    append(handshakeLabels("modern", "tls11", "tls10"), evidence.Info.With(evidence.OK)), Check: certificatesValid,
 		},
 		{
 			ID: "TLS-04", Title: "TLS 1.2 or newer is offered",
@@ -57,7 +57,7 @@ func transport() []Requirement {
 			Forgives: "Servers of TLS 1.3 alone: they are stronger than the sentence asks for.",
 			Fix:      "Enable TLS 1.2 and 1.3 in the server or load balancer (nginx: ssl_protocols TLSv1.2 TLSv1.3; Spring Boot: server.ssl.enabled-protocols=TLSv1.2,TLSv1.3).",
 			Breaks:   "The server speaks TLS 1.1 only.",
-			Reads:    handshakeLabels(evidence.Modern, evidence.TLS11, evidence.TLS10), Check: modernTLSOffered,
+			Reads:    handshakeLabels("modern", "tls11", "tls10"), Check: modernTLSOffered,
 		},
 		{
 			ID: "TLS-05", Title: "TLS 1.0 and 1.1 are refused",
@@ -68,14 +68,14 @@ func transport() []Requirement {
 			Forgives: "Any way to refuse: an alert, a closed connection. A refusal counts only if the handshake with newer versions completed.",
 			Fix:      "Disable TLS 1.0 and 1.1 in the server or load balancer (nginx: ssl_protocols TLSv1.2 TLSv1.3; Apache: SSLProtocol -all +TLSv1.2 +TLSv1.3).",
 			Breaks:   "The server also accepts TLS 1.0.",
-			Reads:    handshakeLabels(evidence.Modern, evidence.TLS11, evidence.TLS10), Check: oldTLSRefused,
+			Reads:    handshakeLabels("modern", "tls11", "tls10"), Check: oldTLSRefused,
 		},
 	}
 }
 
 // cleartextLabels are the calls of a path over plain HTTP.
 func cleartextLabels(r evidence.Resource) []evidence.Label {
-	return []evidence.Label{r.With(evidence.SamePort), r.With(evidence.StandardPort)}
+	return []evidence.Label{r.With("same-port"), r.With("port-80")}
 }
 
 // originNames are the resources that handshakes stand under.
@@ -99,7 +99,7 @@ func handshakeLabels(cases ...evidence.Case) []evidence.Label {
 func eachOrigin(e Evidence, judge func(r evidence.Resource) Judgement) Judgement {
 	var parts []Judgement
 	for _, r := range originNames() {
-		if _, planned := e.Skipped(r.With(evidence.Modern)); planned || slices.Contains(e.Planned, r.With(evidence.Modern)) {
+		if _, planned := e.Skipped(r.With("modern")); planned || slices.Contains(e.Planned, r.With("modern")) {
 			parts = append(parts, judge(r))
 		}
 	}
@@ -177,12 +177,12 @@ func renewal(c evidence.Certificate) time.Duration {
 
 func certificatesValid(e Evidence) Judgement {
 	return eachOrigin(e, func(r evidence.Resource) Judgement {
-		h, none, made := e.shaken(r.With(evidence.Modern))
+		h, none, made := e.shaken(r.With("modern"))
 		if !made {
 			return none
 		}
 		// A server of old versions shows its certificate as well.
-		for _, c := range []evidence.Case{evidence.TLS11, evidence.TLS10} {
+		for _, c := range []evidence.Case{"tls11", "tls10"} {
 			if old, ok := e.Handshake(r.With(c)); ok && len(h.Chain) == 0 && len(old.Chain) > 0 {
 				h = old
 			}
@@ -294,7 +294,7 @@ func hsts(e Evidence, h evidence.Handshake) string {
 
 func modernTLSOffered(e Evidence) Judgement {
 	return eachOrigin(e, func(r evidence.Resource) Judgement {
-		h, none, made := e.shaken(r.With(evidence.Modern))
+		h, none, made := e.shaken(r.With("modern"))
 		switch {
 		case !made:
 			return none
@@ -302,7 +302,7 @@ func modernTLSOffered(e Evidence) Judgement {
 			return Passed().About(Subject{Name: handshakeName(h), Label: h.Label})
 		}
 		const expected = "TLS 1.2 or 1.3"
-		for _, c := range []evidence.Case{evidence.TLS11, evidence.TLS10} {
+		for _, c := range []evidence.Case{"tls11", "tls10"} {
 			if old, ok := e.Handshake(r.With(c)); ok && spoke(old) {
 				got := old.Offered[0] + " and nothing newer"
 				return Failed("the server speaks old versions of TLS only", expected, got).aboutHandshake(h, expected, ended(h)).
@@ -315,9 +315,9 @@ func modernTLSOffered(e Evidence) Judgement {
 
 func oldTLSRefused(e Evidence) Judgement {
 	return eachOrigin(e, func(r evidence.Resource) Judgement {
-		modern, _ := e.Handshake(r.With(evidence.Modern))
+		modern, _ := e.Handshake(r.With("modern"))
 		var parts []Judgement
-		for _, c := range []evidence.Case{evidence.TLS11, evidence.TLS10} {
+		for _, c := range []evidence.Case{"tls11", "tls10"} {
 			h, none, made := e.shaken(r.With(c))
 			if !made {
 				parts = append(parts, none)

@@ -43,7 +43,7 @@ func bodyCredentials() Requirement {
 		Forgives: "Any path of the token endpoint, further members of the answer, an opaque token, any 2xx status (TOK-02 judges it) and any media type (TOK-03).",
 		Fix:      "Let this client authenticate by client_id and client_secret in the body and use the client credentials grant. Keycloak: Client authentication on, Service accounts roles on; Spring Authorization Server: ClientAuthenticationMethod.CLIENT_SECRET_POST and AuthorizationGrantType.CLIENT_CREDENTIALS on the registered client; node-oidc-provider: token_endpoint_auth_method client_secret_post, grant_types with client_credentials, and the feature clientCredentials enabled.",
 		Breaks:   "An authorization server that takes credentials by HTTP Basic only: in the body they give 401.",
-		Needs:    atToken(evidence.OK), Reads: atToken(evidence.Basic), Check: tokenIssued,
+		Needs:    atToken(evidence.OK), Reads: atToken("basic"), Check: tokenIssued,
 	}
 }
 
@@ -207,7 +207,7 @@ func emptyOr(kind, value string, isString bool) string {
 
 // refusedCredentialsHint finds the likely cause of a refusal of credentials that the operator confirms.
 func refusedCredentialsHint(e Evidence, x evidence.Exchange) string {
-	if issued(e.The(evidence.TokenEndpoint.With(evidence.Basic))) {
+	if issued(e.The(evidence.TokenEndpoint.With("basic"))) {
 		return "the same credentials work by HTTP Basic: allow client_secret_post for this client (Spring Authorization Server: add ClientAuthenticationMethod.CLIENT_SECRET_POST; ORDS and others: put a token endpoint in front that reads the body)"
 	}
 	switch code := oauthError(x); {

@@ -18,7 +18,7 @@ func tokenRequests() []Requirement {
 			Forgives: "It never gates, because the network promises credentials in the body only. Spring Authorization Server, node-oidc-provider and Okta take only the method a client is registered for: a warning.",
 			Fix:      "Allow client_secret_basic beside client_secret_post. Spring Authorization Server: add ClientAuthenticationMethod.CLIENT_SECRET_BASIC to the registered client; node-oidc-provider and Okta know one method for each client, so this stays a note there.",
 			Breaks:   "Basic is refused with 401, the form in the body works.",
-			Needs:    atToken(evidence.Basic), Reads: atToken(evidence.BasicUnencoded), After: []ID{needsToken}, Check: basicSupported,
+			Needs:    atToken("basic"), Reads: atToken("basic-unencoded"), After: []ID{needsToken}, Check: basicSupported,
 		},
 		{
 			ID: "TOK-14", Title: "Unrecognized request parameters are ignored",
@@ -29,7 +29,7 @@ func tokenRequests() []Requirement {
 			Forgives: "Block pages and rate limits: the requirement is inconclusive then.",
 			Fix:      "Ignore parameters that the token endpoint does not know; loosen strict form binding (Jackson FAIL_ON_UNKNOWN_PROPERTIES, additionalProperties: false).",
 			Breaks:   "400 invalid_request on unknown parameters.",
-			Needs:    atToken(evidence.UnknownParameter), After: []ID{needsToken}, Check: unknownParameterIgnored,
+			Needs:    atToken("unknown-parameter"), After: []ID{needsToken}, Check: unknownParameterIgnored,
 		},
 		{
 			ID: "TOK-15", Title: "A parameter sent without a value is treated as omitted",
@@ -40,7 +40,7 @@ func tokenRequests() []Requirement {
 			Forgives: "invalid_scope, as Keycloak says it: a warning. It never gates: clients of this network send no scope.",
 			Fix:      "Treat an empty scope like a missing one. Keycloak refuses it (seen with 26.4) and can't be configured otherwise, which stays a warning.",
 			Breaks:   "scope= is answered with invalid_scope.",
-			Needs:    atToken(evidence.EmptyScope), After: []ID{needsToken}, Check: emptyParameterOmitted,
+			Needs:    atToken("empty-scope"), After: []ID{needsToken}, Check: emptyParameterOmitted,
 		},
 		{
 			ID: "TOK-16", Title: "Form encoding is decoded",
@@ -51,7 +51,7 @@ func tokenRequests() []Requirement {
 			Forgives: "Block pages: the requirement is inconclusive then.",
 			Fix:      "Read the body with a form parser (PHP $_POST, Spring @RequestParam, Go r.PostForm) in place of splitting it by hand, and accept a charset parameter in Content-Type: secrets with + & = % can't be sent otherwise.",
 			Breaks:   "A server that compares raw, undecoded values.",
-			Needs:    atToken(evidence.PercentEncoded), After: []ID{needsToken}, Check: formDecoded,
+			Needs:    atToken("percent-encoded"), After: []ID{needsToken}, Check: formDecoded,
 		},
 		{
 			ID: "TOK-17", Title: "Token URL answers directly, without redirect",
@@ -73,8 +73,8 @@ func tokenRequests() []Requirement {
 			Forgives: "The same token several times while it is valid. Rate limits leave it inconclusive.",
 			Fix:      "Issue tokens independently of each other and let each live until its own expiry: the network's known client fetches a token for every page it reads.",
 			Breaks:   "Issuing a token revokes the one before.",
-			Needs:    atToken(evidence.OK, evidence.Repeat1, evidence.Repeat2, evidence.Repeat3),
-			Reads:    onTarget(evidence.FirstToken, evidence.OK), After: []ID{needsToken}, Check: repeatedTokens,
+			Needs:    atToken(evidence.OK, "repeat-1", "repeat-2", "repeat-3"),
+			Reads:    onTarget("first-token", evidence.OK), After: []ID{needsToken}, Check: repeatedTokens,
 		},
 	}
 }
@@ -103,8 +103,8 @@ func tokenAnswered(x evidence.Exchange) bool {
 }
 
 func basicSupported(e Evidence) Judgement {
-	x := e.The(evidence.TokenEndpoint.With(evidence.Basic))
-	raw := e.The(evidence.TokenEndpoint.With(evidence.BasicUnencoded))
+	x := e.The(evidence.TokenEndpoint.With("basic"))
+	raw := e.The(evidence.TokenEndpoint.With("basic-unencoded"))
 	const expected = "200 with an access token"
 	if tokenAnswered(x) {
 		return Passed(x.Label)
@@ -123,11 +123,11 @@ func basicSupported(e Evidence) Judgement {
 }
 
 func unknownParameterIgnored(e Evidence) Judgement {
-	return yields(e.The(evidence.TokenEndpoint.With(evidence.UnknownParameter)), "an unknown parameter makes the token request fail")
+	return yields(e.The(evidence.TokenEndpoint.With("unknown-parameter")), "an unknown parameter makes the token request fail")
 }
 
 func emptyParameterOmitted(e Evidence) Judgement {
-	x := e.The(evidence.TokenEndpoint.With(evidence.EmptyScope))
+	x := e.The(evidence.TokenEndpoint.With("empty-scope"))
 	if refused(x) && oauthError(x) == "invalid_scope" {
 		const expected = "200 with an access token, as without a scope"
 		return Warned("an empty scope is looked up like a scope and refused, as Keycloak does", expected, describeError(x)).about(x, expected, describeError(x))
@@ -136,7 +136,7 @@ func emptyParameterOmitted(e Evidence) Judgement {
 }
 
 func formDecoded(e Evidence) Judgement {
-	x := e.The(evidence.TokenEndpoint.With(evidence.PercentEncoded))
+	x := e.The(evidence.TokenEndpoint.With("percent-encoded"))
 	j := yields(x, "percent-encoded values of the form are not understood")
 	if j.Outcome == Fail && x.Status() == 415 {
 		return j.Hinting("accept Content-Type: application/x-www-form-urlencoded; charset=UTF-8, as fetch clients send it")
@@ -159,7 +159,7 @@ func tokenDirect(e Evidence) Judgement {
 }
 
 func repeatedTokens(e Evidence) Judgement {
-	for _, l := range atToken(evidence.Repeat1, evidence.Repeat2, evidence.Repeat3) {
+	for _, l := range atToken("repeat-1", "repeat-2", "repeat-3") {
 		x := e.The(l)
 		if tokenAnswered(x) {
 			continue
@@ -175,7 +175,7 @@ func repeatedTokens(e Evidence) Judgement {
 
 // firstTokenLives asks whether the first token of the run was still good after the repeated requests.
 func firstTokenLives(e Evidence) Judgement {
-	labels := e.Resolve(evidence.ProbeTarget.With(evidence.FirstToken))
+	labels := e.Resolve(evidence.ProbeTarget.With("first-token"))
 	if len(labels) == 0 {
 		return Judgement{Outcome: Blocked, BlockedBy: "BRR-01", Reason: "the repeated requests were answered, but there is no protected resource to try the first token on"}
 	}
@@ -184,7 +184,7 @@ func firstTokenLives(e Evidence) Judgement {
 	}
 	x, good := e.The(labels[0]), e.The(evidence.ProbeTarget.With(evidence.OK))
 	if success(x) {
-		return Passed(atToken(evidence.Repeat1, evidence.Repeat2, evidence.Repeat3)...).Seen(x.Label)
+		return Passed(atToken("repeat-1", "repeat-2", "repeat-3")...).Seen(x.Label)
 	}
 	if j, unclear := unclearIfNoVerdict(x); unclear {
 		return j

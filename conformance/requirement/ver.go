@@ -33,7 +33,7 @@ func versioning() []Requirement {
 			Forgives: "Any 4xx; a web page or a redirect (a warning).",
 			Fix:      "Route the versions that exist and no others: no wildcard in place of the version in the gateway's path rule (Kong paths: ~/info/v1/, nginx location /info/v1/).",
 			Breaks:   "v999 answers like v1.",
-			Needs:    []evidence.Label{evidence.Info.With(evidence.UnknownVersion)}, After: []ID{"INF-01"},
+			Needs:    []evidence.Label{evidence.Info.With("unknown-version")}, After: []ID{"INF-01"},
 			Control: evidence.Info.With(evidence.OK), Check: unknownVersionRefused,
 		},
 		{
@@ -84,7 +84,7 @@ func pathsCarryVersion(e Evidence) Judgement {
 
 // unknownVersionRefused checks VER-02.
 func unknownVersionRefused(e Evidence) Judgement {
-	x := e.The(evidence.Info.With(evidence.UnknownVersion))
+	x := e.The(evidence.Info.With("unknown-version"))
 	const expected = "404, or another 4xx"
 	if serverError(x) {
 		return Failed("a version that does not exist breaks the node", expected, describe(x)).about(x, expected, describe(x))

@@ -190,7 +190,7 @@ func (w *Walk) findKeys(ctx context.Context, scene *Result, issuer string) (stri
 			}
 			n++
 			ask := anonymousRequest(address)
-			ask.Label = evidence.MetadataResource(n).With(evidence.Published)
+			ask.Label = evidence.MetadataResource(n).With("published")
 			ask.Given = map[string]string{"issuer": issuer, "from": "the claim iss"}
 			answer, err := w.send(ctx, ask)
 			if err != nil {
@@ -214,7 +214,7 @@ func (w *Walk) findKeys(ctx context.Context, scene *Result, issuer string) (stri
 // verify fetches the keys and tries them on the token.
 func (w *Walk) verify(ctx context.Context, scene *Result, keys string, token Issued) {
 	ask := anonymousRequest(keys)
-	ask.Label = evidence.KeySet.With(evidence.Published)
+	ask.Label = evidence.KeySet.With("published")
 	ask.Verify = func(body []byte) *evidence.Verification {
 		return tokenforge.Verify(token.Value, token.Facts.Fingerprint, body)
 	}

@@ -38,7 +38,7 @@ func Mistakes() []Mistake {
 		{Name: "garbage", Title: "the token is garbage", rules: []requirement.ID{"BRR-06", "BRR-07", "BRR-08"},
 			Lesson: "401 with error=\"invalid_token\": fetch a new token, once, and try again. If that fails too, stop: more attempts change nothing.",
 			send: simpleMistake(func(r probe.Resource) recorder.Request {
-				return r.GetWith(evidence.Garbage, "", "Bearer conformance.invalid.token")
+				return r.GetWith("garbage", "", "Bearer conformance.invalid.token")
 			})},
 		{Name: "expired", Title: "the token has expired", rules: []requirement.ID{"BRR-10"},
 			Lesson: "The same 401: to a client an expired token is an invalid one. Fetch another shortly before expires_in is over, and you never see it.", send: (*Walk).sendExpired},
@@ -101,7 +101,7 @@ func (w *Walk) sendTampered(ctx context.Context, scene *Result) (recorder.Answer
 		return recorder.Answer{}, "", nil
 	}
 	changed := tokenforge.Tamper(token)
-	ask := w.info().GetWith(evidence.Tampered, "tampered_token", "Bearer "+changed)
+	ask := w.info().GetWith("tampered", "tampered_token", "Bearer "+changed)
 	ask.Conceal = map[string]string{"tampered_token": changed}
 	answer, err := w.send(ctx, ask)
 	return answer, "", err
@@ -117,7 +117,7 @@ func (w *Walk) sendExpired(ctx context.Context, _ *Result) (recorder.Answer, str
 		}
 		token = issued.Value
 	}
-	ask := w.info().GetWith(evidence.Expired, probe.ExpiredToken, "Bearer "+token)
+	ask := w.info().GetWith("expired", probe.ExpiredToken, "Bearer "+token)
 	ask.Presents = token
 	answer, err := w.send(ctx, ask)
 	return answer, "", err
@@ -130,7 +130,7 @@ func (w *Walk) sendWrongSecret(ctx context.Context, _ *Result) (recorder.Answer,
 		return recorder.Answer{}, "", fmt.Errorf("draw a wrong secret: %w", err)
 	}
 	good := probe.Credentialed(t.Credentials)
-	ask := probe.TokenRequest(t, evidence.WrongSecret, probe.ClientSecret, good[0], good[1], probe.Field{Name: "client_secret", Value: wrong})
+	ask := probe.TokenRequest(t, "wrong-secret", probe.ClientSecret, good[0], good[1], probe.Field{Name: "client_secret", Value: wrong})
 	ask.NoRetry, ask.Conceal = true, map[string]string{"wrong_secret": wrong}
 	answer, err := w.send(ctx, ask)
 	return answer, "", err
@@ -155,7 +155,7 @@ func (w *Walk) sendWithoutRole(ctx context.Context, scene *Result) (recorder.Ans
 		return recorder.Answer{}, "", nil
 	}
 	resource := probe.Resource{Name: evidence.OperationResource(list.Key), URL: w.bases()[0].URL(list.Path)}
-	answer, err := w.send(ctx, resource.GetWith(evidence.NoRole, probe.SecondAccessToken, "Bearer "+token))
+	answer, err := w.send(ctx, resource.GetWith("no-role", probe.SecondAccessToken, "Bearer "+token))
 	return answer, "", err
 }
 
@@ -169,7 +169,7 @@ func (w *Walk) listLabel() evidence.Label {
 // sendInURL uses a token that nothing else is asked with.
 func (w *Walk) sendInURL(ctx context.Context, scene *Result) (recorder.Answer, string, error) {
 	t := w.Target()
-	ask := probe.TokenRequest(t, evidence.Throwaway, probe.ClientSecret, probe.Credentialed(t.Credentials)...)
+	ask := probe.TokenRequest(t, "throw-away", probe.ClientSecret, probe.Credentialed(t.Credentials)...)
 	ask.Issues = probe.AccessToken
 	spare, err := w.send(ctx, ask)
 	if err != nil {
@@ -188,7 +188,7 @@ func (w *Walk) sendInURL(ctx context.Context, scene *Result) (recorder.Answer, s
 	query.Set("access_token", spare.Token)
 	u.RawQuery = query.Encode()
 	resource.URL = u.String()
-	ask = resource.Get(evidence.TokenInQuery)
+	ask = resource.Get("token-in-query")
 	ask.Credential, ask.FollowSameOrigin = probe.AccessToken, false
 	answer, err := w.send(ctx, ask)
 	return answer, "", err
