@@ -6,14 +6,13 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/rin-network/rin/sandbox/described/describedtest"
 	"github.com/rin-network/rin/sandbox/mockapi"
 )
 
 // FuzzDocument: whatever a document is, it is refused, or each of its operations answers.
 func FuzzDocument(f *testing.F) {
 	for _, name := range []string{"library.json", "museum.yaml", "faulty.yaml"} {
-		text, err := os.ReadFile("../testdata/" + name)
+		text, err := os.ReadFile("testdata/" + name)
 		if err != nil {
 			f.Fatal(err)
 		}
@@ -22,7 +21,7 @@ func FuzzDocument(f *testing.F) {
 	f.Add(`{"openapi":"3.0.0","paths":{"/a":{"get":{"responses":{"200":{"$ref":"#/paths/~1a/get/responses/200"}}}}}}`)
 	f.Add("openapi: 3.1.0\npaths: {/a: {$ref: '#/paths/~1a'}, '/{b}': {get: {responses: {2xx: {content: {'*/*': {schema: true}}}}}}}")
 	f.Fuzz(func(t *testing.T, text string) {
-		api, d, err := describedtest.Build([]byte(text))
+		api, d, err := buildAPI([]byte(text))
 		if err != nil {
 			return
 		}
@@ -32,7 +31,7 @@ func FuzzDocument(f *testing.F) {
 			if err != nil {
 				continue
 			}
-			if w := describedtest.Ask(api, request); w != nil && w.Code == http.StatusInternalServerError {
+			if w := ask(api, request); w != nil && w.Code == http.StatusInternalServerError {
 				t.Fatalf("%s %s: %s", o.Method, o.Path, w.Body)
 			}
 		}

@@ -2,18 +2,12 @@ package mockapi_test
 
 import (
 	"strings"
-	"testing"
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 
 	"github.com/rin-network/rin/sandbox/mockapi"
 )
-
-func TestDocument(t *testing.T) {
-	RegisterFailHandler(Fail)
-	RunSpecs(t, "document")
-}
 
 var _ = Describe("a fault", func() {
 	const asJSON = `{

@@ -6,8 +6,6 @@ import (
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
-
-	"github.com/rin-network/rin/sandbox/described/describedtest"
 )
 
 var _ = Describe("a large document", func() {
@@ -23,7 +21,7 @@ var _ = Describe("a large document", func() {
 			fmt.Fprintf(&b, `"S%d":{"type":"object","required":["id"],"properties":{"id":{"type":"string"},"name":{"type":"string"},"next":{"$ref":"#/components/schemas/S%d"},"value":{"type":"number"}}},`, i, i/10*10+(i+1)%10)
 		}
 		b.WriteString(`"End":{}}}}`)
-		api, _, err := describedtest.Build([]byte(b.String()))
+		api, _, err := buildAPI([]byte(b.String()))
 		Expect(err).NotTo(HaveOccurred())
 		Expect(api.Operations()).To(Equal(2001))
 		Expect(api.Faults()).To(BeEmpty())

@@ -18,7 +18,7 @@ import (
 
 func TestMockAPI(t *testing.T) {
 	RegisterFailHandler(Fail)
-	RunSpecs(t, "described")
+	RunSpecs(t, "mock API")
 }
 
 // tryOut is where a described API is served without a token.

@@ -6,17 +6,15 @@ import (
 	"os"
 	"strings"
 	"testing"
-
-	"github.com/rin-network/rin/sandbox/described/describedtest"
 )
 
 // FuzzRequest: whatever is asked, the answer is one that this package means to give, and its JSON is JSON.
 func FuzzRequest(f *testing.F) {
-	text, err := os.ReadFile("../testdata/library.json")
+	text, err := os.ReadFile("testdata/library.json")
 	if err != nil {
 		f.Fatal(err)
 	}
-	api, _, err := describedtest.Build(text)
+	api, _, err := buildAPI(text)
 	if err != nil {
 		f.Fatal(err)
 	}
@@ -31,7 +29,7 @@ func FuzzRequest(f *testing.F) {
 			return
 		}
 		request.Header["X-Point"], request.Header["X-List"], request.Header["Cookie"] = []string{header}, []string{header}, []string{cookie}
-		w := describedtest.Ask(api, request)
+		w := ask(api, request)
 		if w == nil {
 			return
 		}

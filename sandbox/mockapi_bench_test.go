@@ -20,7 +20,7 @@ func BenchmarkDescribedDetail(b *testing.B) {
 }
 
 func compareDescribed(b *testing.B, path func(ids []string) string) {
-	node, nodeURL := benchNode(b, sandbox.Config{API: sandbox.APIConfig{File: "described/testdata/library.json", Items: 500}})
+	node, nodeURL := benchNode(b, sandbox.Config{API: sandbox.APIConfig{File: "mockapi/testdata/library.json", Items: 500}})
 	at := nodeURL + "/ris-synergy/library/live"
 	header := http.Header{"Authorization": {"Bearer " + benchToken(b, nodeURL, node.Credentials()[0])}}
 	all, err := benchSend(http.DefaultClient, request{http.MethodGet, at + "/shelves?limit=100", "", header})

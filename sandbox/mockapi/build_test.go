@@ -1,0 +1,41 @@
+package mockapi_test
+
+import (
+	"net/http"
+	"net/http/httptest"
+
+	"github.com/rin-network/rin/fixtures/sample"
+	"github.com/rin-network/rin/sandbox/mockapi"
+)
+
+// nodeBase is the path below which the APIs are served.
+const nodeBase = "/ris-synergy"
+
+// sampleValues draws values for answers.
+type sampleValues struct{ *sample.Generator }
+
+// Value implements mockapi.Samples.
+func (s sampleValues) Value(pointer, key string) (any, error) {
+	return s.Generator.Value(pointer, key, sample.Options{})
+}
+
+// buildAPI makes the API of a document, which it returns as well.
+func buildAPI(text []byte) (*mockapi.API, *mockapi.Document, error) {
+	d, err := mockapi.ReadDocument(text)
+	if err != nil {
+		return nil, nil, err
+	}
+	api, err := mockapi.New(d, sampleValues{sample.New(d.Schemas, 1)}, nodeBase, mockapi.Options{Items: 3})
+	return api, d, err
+}
+
+// ask sends a request to an API. It returns nil where the API does not have the path.
+func ask(api *mockapi.API, request *http.Request) *httptest.ResponseRecorder {
+	handler := api.Handler(mockapi.Space{Base: nodeBase}, request)
+	if handler == nil {
+		return nil
+	}
+	w := httptest.NewRecorder()
+	handler.ServeHTTP(w, request)
+	return w
+}
