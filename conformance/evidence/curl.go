@@ -2,10 +2,11 @@ package evidence
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/rin-network/rin/conformance/evidence/redact"
 )
 
 // Curl is a command for a POSIX shell that sends the request again. Secrets appear as variables named after their markers, such as
@@ -80,30 +81,21 @@ func isToken(s string) bool {
 	return s != ""
 }
 
-// markerPattern is the shape of every marker, see Redactor.
-func markerPattern() *regexp.Regexp {
-	return regexp.MustCompile(`\[\[([A-Za-z0-9_.-]+):([0-9a-f]{8}):(plain|percent|json|html|base64|hex)\]\]`)
-}
-
 // eachPart cuts a text into literal parts and variables that stand for markers.
 func eachPart(text string, literal, variable func(string)) {
-	at := 0
-	for _, m := range markerPattern().FindAllStringSubmatchIndex(text, -1) {
-		if m[0] > at {
-			literal(text[at:m[0]])
+	for _, p := range redact.Split(text) {
+		if p.Marker {
+			variable(shellVariable(p.Name, p.Form))
+		} else {
+			literal(p.Text)
 		}
-		variable(shellVariable(text[m[2]:m[3]], text[m[6]:m[7]]))
-		at = m[1]
-	}
-	if at < len(text) {
-		literal(text[at:])
 	}
 }
 
 func shellVariable(name, form string) string {
 	// Behind the dot stands the request that the token came by; whoever repeats this one takes any token of the client.
 	name, _, _ = strings.Cut(name, ".")
-	if form != formPlain {
+	if form != redact.FormPlain {
 		name += "_" + form
 	}
 	return "RIN_" + strings.ToUpper(strings.ReplaceAll(name, "-", "_"))

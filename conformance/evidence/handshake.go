@@ -78,41 +78,6 @@ func (l *Log) Handshake(label Label) (Handshake, bool) {
 	return Handshake{}, false
 }
 
-// Handshake returns a copy of h with every known secret replaced.
-func (r *Redactor) Handshake(h Handshake) Handshake {
-	h.Message = r.Text(h.Message)
-	h.Chain = cloneOrNil(h.Chain)
-	for i, c := range h.Chain {
-		c.Subject, c.Issuer, c.Names = r.Text(c.Subject), r.Text(c.Issuer), cloneOrNil(c.Names)
-		for k, name := range c.Names {
-			c.Names[k] = r.Text(name)
-		}
-		h.Chain[i] = c
-	}
-	if h.Failure != nil {
-		h.Failure = &Failure{h.Failure.Kind, r.Text(h.Failure.Message)}
-	}
-	return h
-}
-
-func (h Handshake) portable() Handshake {
-	h.Started = h.Started.Round(0).UTC()
-	h.Offered, h.Chain = cloneOrNil(h.Offered), cloneOrNil(h.Chain)
-	h.Message, h.Protocol = validUTF8(h.Message), validUTF8(h.Protocol)
-	for i, c := range h.Chain {
-		c.Subject, c.Issuer, c.Names = validUTF8(c.Subject), validUTF8(c.Issuer), cloneOrNil(c.Names)
-		for k, name := range c.Names {
-			c.Names[k] = validUTF8(name)
-		}
-		c.NotBefore, c.NotAfter = c.NotBefore.UTC(), c.NotAfter.UTC()
-		h.Chain[i] = c
-	}
-	if h.Failure != nil {
-		h.Failure = &Failure{h.Failure.Kind, validUTF8(h.Failure.Message)}
-	}
-	return h
-}
-
 // Curl is a command for a POSIX shell that repeats a handshake. OpenSSL refuses old versions unless its security level is lowered.
 func (h Handshake) Curl() string {
 	flags := ""

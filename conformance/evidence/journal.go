@@ -46,7 +46,7 @@ func (j *Journal) Plan(labels ...Label) {
 
 // Roles records which resources hold the roles. Who waits for a role waits for this first.
 func (j *Journal) Roles(roles Roles) {
-	roles = roles.portable()
+	roles = portable().roles(roles)
 	j.record(entry{Kind: kindRoles, Roles: &roles})
 }
 
@@ -55,26 +55,31 @@ func (j *Journal) Document(d *Document) {
 	if d == nil {
 		return
 	}
-	kept := d.portable()
+	kept := portable().document(*d)
 	j.record(entry{Kind: kindDocument, Document: &kept})
 }
 
 // Registry records the registry entry that the run started from, with what its document says beyond it.
 func (j *Journal) Registry(raw json.RawMessage, facts RegistryFacts) {
-	facts = facts.portable()
+	facts = portable().registry(facts)
 	j.record(entry{Kind: kindRegistry, Registry: compact(raw), RegistryFacts: &facts})
 }
 
 // Add records an exchange together with what the document says of its answer: who waits for the label sees both or none.
 // The exchange must be redacted and is not to be changed afterwards. A second exchange of one label is dropped, see [Journal.Err].
 func (j *Journal) Add(x Exchange, findings ...SchemaFindings) {
-	x = x.portable()
-	j.record(entry{Kind: kindExchange, Exchange: &x, Findings: portableFindings(findings)})
+	x = portable().exchange(x)
+	x.Started, x.Tokens = x.Started.Round(0).UTC(), cloneOrNil(x.Tokens)
+	j.record(entry{Kind: kindExchange, Exchange: &x, Findings: portable().findings(findings)})
 }
 
 // Handshake records a TLS handshake; it must be redacted. Its label is planned, answered or skipped as that of an exchange.
 func (j *Journal) Handshake(h Handshake) {
-	h = h.portable()
+	h = portable().handshake(h)
+	h.Started, h.Offered = h.Started.Round(0).UTC(), cloneOrNil(h.Offered)
+	for i, c := range h.Chain {
+		h.Chain[i].NotBefore, h.Chain[i].NotAfter = c.NotBefore.UTC(), c.NotAfter.UTC()
+	}
 	j.record(entry{Kind: kindHandshake, Handshake: &h})
 }
 
@@ -86,7 +91,7 @@ func (j *Journal) Skip(label Label, kind NotSentKind, because string) {
 
 // Found records schema findings that came after their exchange.
 func (j *Journal) Found(f SchemaFindings) {
-	j.record(entry{Kind: kindFindings, Findings: portableFindings([]SchemaFindings{f})})
+	j.record(entry{Kind: kindFindings, Findings: portable().findings([]SchemaFindings{f})})
 }
 
 // End records the end of the run and releases everybody who waits. Only the first end counts.

@@ -254,26 +254,3 @@ type RegistryTwin struct {
 	TokenURL string `json:"tokenUrl,omitempty"`
 	InfoURL  string `json:"infoUrl,omitempty"`
 }
-
-// Registry returns a copy of the facts with every known secret replaced.
-func (r *Redactor) Registry(f RegistryFacts) RegistryFacts {
-	f.Twins, f.Repeated = cloneOrNil(f.Twins), cloneOrNil(f.Repeated)
-	for i, t := range f.Twins {
-		f.Twins[i] = RegistryTwin{r.Text(t.TokenURL), r.Text(t.InfoURL)}
-	}
-	for i, name := range f.Repeated {
-		f.Repeated[i] = r.Text(name)
-	}
-	return f
-}
-
-func (f RegistryFacts) portable() RegistryFacts {
-	f.Twins, f.Repeated = cloneOrNil(f.Twins), cloneOrNil(f.Repeated)
-	for i, t := range f.Twins {
-		f.Twins[i] = RegistryTwin{validUTF8(t.TokenURL), validUTF8(t.InfoURL)}
-	}
-	for i, name := range f.Repeated {
-		f.Repeated[i] = validUTF8(name)
-	}
-	return f
-}

@@ -7,8 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
-	"strings"
 )
 
 // kind says which member of an entry is filled.
@@ -244,106 +242,4 @@ func completeLength(file io.ReadSeeker) (int64, error) {
 		end = start
 	}
 	return 0, nil
-}
-
-// validUTF8 is the text as JSON keeps it: bytes that are no UTF-8 become U+FFFD. Live evidence is judged in the same form as
-// evidence that was read back.
-func validUTF8(s string) string { return strings.ToValidUTF8(s, "\uFFFD") }
-
-// cloneOrNil copies a list; an empty one becomes nil, as it comes back from JSON.
-func cloneOrNil[T any](s []T) []T {
-	if len(s) == 0 {
-		return nil
-	}
-	return slices.Clone(s)
-}
-
-func portableHeader(h []Field) []Field {
-	out := cloneOrNil(h)
-	for i := range out {
-		out[i] = Field{validUTF8(out[i].Name), validUTF8(out[i].Value)}
-	}
-	return out
-}
-
-func (x Exchange) portable() Exchange {
-	x.Started = x.Started.Round(0).UTC()
-	x.Request.Method, x.Request.URL = validUTF8(x.Request.Method), validUTF8(x.Request.URL)
-	x.Request.Header = portableHeader(x.Request.Header)
-	given := make(map[string]string, len(x.Given))
-	for k, v := range x.Given {
-		given[validUTF8(k)] = validUTF8(v)
-	}
-	if x.Given = given; len(given) == 0 {
-		x.Given = nil
-	}
-	if len(x.Request.Body) == 0 {
-		x.Request.Body = nil
-	}
-	x.Tokens = cloneOrNil(x.Tokens)
-	if v := x.Verification; v != nil {
-		x.Verification = &Verification{v.Fingerprint, v.Keys, v.Verified, validUTF8(v.KeyID), validUTF8(v.Why)}
-	}
-	x.Redirects = cloneOrNil(x.Redirects)
-	for i, h := range x.Redirects {
-		x.Redirects[i] = Hop{validUTF8(h.URL), h.Status, portableHeader(h.Header), validUTF8(h.Location)}
-	}
-	if x.Response != nil {
-		r := *x.Response
-		r.Proto, r.BodyError, r.Header = validUTF8(r.Proto), validUTF8(r.BodyError), portableHeader(r.Header)
-		if len(r.Body) == 0 {
-			r.Body = nil
-		}
-		x.Response = &r
-	}
-	if x.Failure != nil {
-		x.Failure = &Failure{x.Failure.Kind, validUTF8(x.Failure.Message)}
-	}
-	return x
-}
-
-func (r Roles) portable() Roles {
-	r.Operations, r.BaseTried = cloneOrNil(r.Operations), cloneOrNil(r.BaseTried)
-	r.OperationBase = validUTF8(r.OperationBase)
-	for i, s := range r.BaseTried {
-		r.BaseTried[i] = validUTF8(s)
-	}
-	return r
-}
-
-func (d Document) portable() Document {
-	d.Reduced, d.Refused, d.Uncompared = compact(d.Reduced), validUTF8(d.Refused), validUTF8(d.Uncompared)
-	d.Removed, d.Invalid = cloneOrNil(d.Removed), cloneOrNil(d.Invalid)
-	for i, r := range d.Removed {
-		d.Removed[i] = Removed{validUTF8(r.Pointer), validUTF8(r.Keyword), validUTF8(r.Value)}
-	}
-	for i, s := range d.Invalid {
-		d.Invalid[i] = validUTF8(s)
-	}
-	return d
-}
-
-func portableFindings(all []SchemaFindings) []SchemaFindings {
-	all = cloneOrNil(all)
-	for i := range all {
-		all[i].Why = validUTF8(all[i].Why)
-		all[i].Findings = cloneOrNil(all[i].Findings)
-		for k, f := range all[i].Findings {
-			f.Path, f.Expected, f.Got, f.Keyword = validUTF8(f.Path), validUTF8(f.Expected), validUTF8(f.Got), validUTF8(f.Keyword)
-			all[i].Findings[k] = f
-		}
-	}
-	return all
-}
-
-// compact is the JSON without blanks; what is no JSON stays as it is, and writing it fails.
-func compact(raw json.RawMessage) json.RawMessage {
-	if len(raw) == 0 {
-		return nil
-	}
-	var b bytes.Buffer
-	if json.Compact(&b, raw) != nil {
-		return raw
-	}
-	return b.Bytes()
 }

@@ -14,6 +14,7 @@ import (
 	. "github.com/onsi/gomega"
 
 	"github.com/rin-network/rin/conformance/evidence"
+	"github.com/rin-network/rin/conformance/evidence/redact"
 	"github.com/rin-network/rin/conformance/probe"
 	"github.com/rin-network/rin/conformance/target"
 )
@@ -199,7 +200,7 @@ var _ = Describe("What comes last", func() {
 		_, token, _ := strings.Cut(found[1].uri, "access_token=")
 		Expect(slices.ContainsFunc(n.log(), func(q seen) bool { return strings.HasSuffix(q.authorization, token) })).To(BeFalse())
 		x, _ := log.Get(evidence.Info.With("token-in-query"))
-		Expect(x.Request.URL).To(HaveSuffix("access_token=[[access_token.throw-away:" + evidence.NewRedactor([]byte("salt")).Secret("x", token) + ":plain]]"))
+		Expect(x.Request.URL).To(HaveSuffix("access_token=[[access_token.throw-away:" + redact.New([]byte("salt")).Secret("x", token) + ":plain]]"))
 		y, _ := log.Get(evidence.TokenEndpoint.With("secret-in-url"))
 		Expect(y.Request.URL).NotTo(ContainSubstring("S3cret"))
 	})

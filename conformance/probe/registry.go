@@ -36,7 +36,7 @@ func (r *run) locate(ctx context.Context) (target.Target, error) {
 		return target.Target{}, fmt.Errorf("read the registry: %w", err)
 	}
 	r.entry = entry
-	r.Journal.Registry(r.Redactor.Bytes(entry.Raw), r.Redactor.Registry(entry.Facts))
+	r.Journal.Registry(r.Redactor.Bytes(entry.Raw), entry.Facts.Redacted(r.Redactor))
 	t := Complete(r.Target, entry)
 	if t.TokenURL == "" || t.InfoURL == "" {
 		return target.Target{}, fmt.Errorf("the registry's entry %s: expected the URLs oauth2 and info, got %q and %q", entry.ID, t.TokenURL, t.InfoURL)

@@ -21,6 +21,7 @@ import (
 	"time"
 
 	"github.com/rin-network/rin/conformance/evidence"
+	"github.com/rin-network/rin/conformance/evidence/redact"
 	"github.com/rin-network/rin/conformance/openapi"
 	"github.com/rin-network/rin/conformance/recorder"
 	"github.com/rin-network/rin/conformance/target"
@@ -33,7 +34,7 @@ type Options struct {
 	// Suite is the version of rin, for the evidence.
 	Suite    string
 	Journal  *evidence.Journal
-	Redactor *evidence.Redactor
+	Redactor *redact.Redactor
 	// Recorder opens the recorder for a target with that many requests to spend. It is called once the node's URLs are known,
 	// because they decide which origins may receive a token and how gently to ask; before that once more to read a registry.
 	Recorder func(t target.Target, budget int) (*recorder.Recorder, error)
@@ -221,7 +222,7 @@ func (r *run) header() evidence.Run {
 
 // shortSecret reports a client secret that the redactor takes for a word of the language.
 func shortSecret(t target.Target) bool {
-	short := func(s target.Secret) bool { return len(s.Reveal()) < evidence.ShortSecret }
+	short := func(s target.Secret) bool { return len(s.Reveal()) < redact.ShortSecret }
 	return short(t.Credentials.ClientSecret) || t.Second != nil && short(t.Second.ClientSecret)
 }
 

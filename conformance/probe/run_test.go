@@ -15,6 +15,7 @@ import (
 	. "github.com/onsi/gomega"
 
 	"github.com/rin-network/rin/conformance/evidence"
+	"github.com/rin-network/rin/conformance/evidence/redact"
 	"github.com/rin-network/rin/conformance/openapi"
 	"github.com/rin-network/rin/conformance/probe"
 	"github.com/rin-network/rin/conformance/recorder"
@@ -47,7 +48,7 @@ func guard(body []byte) evidence.Document {
 // options are good ones for a target, with the evidence written to a buffer.
 func options(t target.Target) (probe.Options, *bytes.Buffer) {
 	recorded := &bytes.Buffer{}
-	journal, redactor := evidence.NewJournal(recorded), evidence.NewRedactor([]byte("salt"))
+	journal, redactor := evidence.NewJournal(recorded), redact.New([]byte("salt"))
 	clock := func() time.Time { return begun }
 	seed := [32]byte{1}
 	return probe.Options{

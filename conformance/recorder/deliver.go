@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/rin-network/rin/conformance/evidence"
+	"github.com/rin-network/rin/conformance/evidence/redact"
 )
 
 // prepared is a request that may be sent.
@@ -79,12 +80,12 @@ func (r *Recorder) onlyFor(ask Request, p prepared) error {
 	if origin := evidence.Origin(p.url); origin != ask.Recipient {
 		return fmt.Errorf("%s may not receive %s, which belongs to %s", origin, credentialName(ask), ask.Recipient)
 	}
-	q := r.options.Redactor.Exchange(evidence.Exchange{Request: p.request}).Request
+	q := evidence.Exchange{Request: p.request}.Redacted(r.options.Redactor).Request
 	text := q.URL + " " + string(q.Body)
 	for _, f := range q.Header {
 		text += " " + f.Value
 	}
-	for _, name := range evidence.MarkerNames(text) {
+	for _, name := range redact.Names(text) {
 		if name != ask.Credential {
 			return fmt.Errorf("%s may not receive the %s", ask.Recipient, name)
 		}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/rin-network/rin/conformance/evidence"
+	"github.com/rin-network/rin/conformance/evidence/redact"
 	"github.com/rin-network/rin/conformance/recorder"
 )
 
@@ -28,7 +29,7 @@ func FuzzAnswer(f *testing.F) {
 		journal := evidence.NewJournal(&file)
 		journal.Begin(evidence.Run{})
 		r, err := recorder.New(recorder.Options{
-			Journal: journal, Redactor: evidence.NewRedactor(nil), ReadLimit: 1 << 16, Timeout: 5 * time.Second, Loopback: true,
+			Journal: journal, Redactor: redact.New(nil), ReadLimit: 1 << 16, Timeout: 5 * time.Second, Loopback: true,
 			Clock: func() time.Time { return time.Time{} }, Sleep: func(context.Context, time.Duration) error { return nil },
 		})
 		if err != nil {

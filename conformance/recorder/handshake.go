@@ -62,7 +62,7 @@ func (r *Recorder) Handshake(ctx context.Context, g HandshakeRequest) evidence.H
 			break
 		}
 	}
-	h = r.options.Redactor.Handshake(h)
+	h = h.Redacted(r.options.Redactor)
 	r.options.Journal.Handshake(h)
 	return h
 }

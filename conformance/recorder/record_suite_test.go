@@ -15,6 +15,7 @@ import (
 	. "github.com/onsi/gomega"
 
 	"github.com/rin-network/rin/conformance/evidence"
+	"github.com/rin-network/rin/conformance/evidence/redact"
 	"github.com/rin-network/rin/conformance/recorder"
 )
 
@@ -45,7 +46,7 @@ type room struct {
 func newRoom(change ...func(*recorder.Options)) *room {
 	r := &room{now: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)}
 	r.Options = recorder.Options{
-		Journal: evidence.NewJournal(&r.file), Redactor: evidence.NewRedactor([]byte("salt")),
+		Journal: evidence.NewJournal(&r.file), Redactor: redact.New([]byte("salt")),
 		Clock: r.clock, Sleep: r.sleep, Concurrency: 8, Timeout: 20 * time.Second,
 	}
 	for _, c := range change {

@@ -9,6 +9,7 @@
 package recorder
 
 import (
+	"cmp"
 	"context"
 	"crypto/x509"
 	"errors"
@@ -20,6 +21,7 @@ import (
 	"time"
 
 	"github.com/rin-network/rin/conformance/evidence"
+	"github.com/rin-network/rin/conformance/evidence/redact"
 )
 
 // Recorder sends requests and records them. It may be used by several goroutines at once.
@@ -78,7 +80,7 @@ func (r *Recorder) presented(ask Request) *evidence.TokenFacts {
 	if ask.Presents == "" {
 		return nil
 	}
-	facts := r.options.Redactor.Token(ask.Credential, ask.Presents)
+	facts := evidence.RedactToken(r.options.Redactor, ask.Credential, ask.Presents)
 	return &facts
 }
 
@@ -118,25 +120,18 @@ func (r *Recorder) keep(ask Request, o outcome) Answer {
 	if ask.Annotate != nil {
 		findings = ask.Annotate(x)
 	}
-	answer.Exchange = r.options.Redactor.Exchange(x)
+	answer.Exchange = x.Redacted(r.options.Redactor)
 	switch {
 	case ask.Label == "":
 	case o.unsent != "":
 		r.options.Journal.Skip(ask.Label, evidence.OverBudget, r.options.Redactor.Text(o.unsent))
 	default:
-		r.options.Journal.Add(answer.Exchange, r.redact(ask.Label, findings)...)
+		for i := range findings {
+			findings[i].Label = cmp.Or(findings[i].Label, ask.Label)
+		}
+		r.options.Journal.Add(answer.Exchange, evidence.RedactFindings(r.options.Redactor, findings)...)
 	}
 	return answer
-}
-
-func (r *Recorder) redact(label evidence.Label, list []evidence.SchemaFindings) []evidence.SchemaFindings {
-	for i := range list {
-		if list[i].Label == "" {
-			list[i].Label = label
-		}
-		list[i] = r.options.Redactor.Findings(list[i])
-	}
-	return list
 }
 
 // unsentFailure tells the prober what the journal calls over budget.
@@ -146,9 +141,9 @@ func unsentFailure(because string) *evidence.Failure {
 
 // Options say how a [Recorder] sends and where it records.
 type Options struct {
-	Journal  *evidence.Journal  // required
-	Redactor *evidence.Redactor // required
-	Clock    func() time.Time   // required
+	Journal  *evidence.Journal // required
+	Redactor *redact.Redactor  // required
+	Clock    func() time.Time  // required
 	// Sleep waits for d or until ctx is done, whose error it then returns. It is used for every wait between requests; nil waits in real time.
 	Sleep func(ctx context.Context, d time.Duration) error
 	// Timeout bounds one request with its whole answer; 0 is 30 s.

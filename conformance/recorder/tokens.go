@@ -57,7 +57,7 @@ func (r *Recorder) conceal(ask Request, x *evidence.Exchange, body []byte) strin
 		return ""
 	}
 	if answer.AccessToken != "" {
-		x.Tokens = append(x.Tokens, r.options.Redactor.Token(name, answer.AccessToken))
+		x.Tokens = append(x.Tokens, evidence.RedactToken(r.options.Redactor, name, answer.AccessToken))
 	}
 	isJSON := json.Valid(body)
 	for _, m := range found {

@@ -14,6 +14,7 @@ import (
 	. "github.com/onsi/gomega"
 
 	"github.com/rin-network/rin/conformance/evidence"
+	"github.com/rin-network/rin/conformance/evidence/redact"
 	"github.com/rin-network/rin/conformance/recorder"
 )
 
@@ -159,7 +160,7 @@ var _ = Describe("On the wire", func() {
 	It("needs a journal, a redactor, a clock and readable origins", func() {
 		_, err := recorder.New(recorder.Options{})
 		Expect(err).To(MatchError("recorder: expected a journal, a redactor and a clock"))
-		o := recorder.Options{Journal: evidence.NewJournal(nil), Redactor: evidence.NewRedactor(nil), Clock: time.Now}
+		o := recorder.Options{Journal: evidence.NewJournal(nil), Redactor: redact.New(nil), Clock: time.Now}
 		o.AllowedOrigins = []string{"node.example"}
 		_, err = recorder.New(o)
 		Expect(err).To(MatchError(ContainSubstring(`expected an origin such as https://node.example, got "node.example"`)))

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/rin-network/rin/conformance/evidence"
+	"github.com/rin-network/rin/conformance/evidence/redact"
 )
 
 // jwtOf is what the access token of the run says; ok is false, with the judgement, when it is no JWT.
@@ -288,7 +289,7 @@ func secretName() *regexp.Regexp { return regexp.MustCompile(`(?i)secret|passw(o
 
 // secretMarked is the name of a secret whose marker stands in a text; empty for none. Tokens and cookies are no secrets of a client.
 func secretMarked(text string) string {
-	for _, name := range evidence.MarkerNames(text) {
+	for _, name := range redact.Names(text) {
 		if strings.Contains(name, "secret") {
 			return name
 		}

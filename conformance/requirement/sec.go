@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/rin-network/rin/conformance/evidence"
+	"github.com/rin-network/rin/conformance/evidence/redact"
 )
 
 // securityHygiene lists group SEC in catalogue order.
@@ -160,7 +161,7 @@ func originAllowed(x evidence.Exchange) Judgement {
 	return Passed(x.Label)
 }
 
-// This file reads the markers that stand for secrets in evidence (see evidence.Redactor).
+// This file reads the markers that stand for secrets in evidence (see redact.Redactor).
 
 // leak is a secret found in an answer.
 type leak struct {
@@ -234,7 +235,7 @@ func knownSecrets(e Evidence) map[string]bool {
 			}
 		}
 		for _, t := range x.Tokens {
-			out[t.Fingerprint] = t.Length > 0 && t.Length < evidence.ShortSecret
+			out[t.Fingerprint] = t.Length > 0 && t.Length < redact.ShortSecret
 		}
 	}
 	return out

@@ -31,7 +31,7 @@ type Line struct {
 	Text string
 }
 
-// MaskFunc says how a text with markers is shown: [evidence.Mask], or a walk's Reveal.
+// MaskFunc says how a text with markers is shown: [redact.Mask], or a walk's Reveal.
 type MaskFunc func(text string) string
 
 // RequestLines is what was sent.

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/rin-network/rin/conformance/evidence"
+	"github.com/rin-network/rin/conformance/evidence/redact"
 	"github.com/rin-network/rin/conformance/probe"
 	"github.com/rin-network/rin/conformance/recorder"
 	"github.com/rin-network/rin/conformance/report"
@@ -112,7 +113,7 @@ type Options struct {
 // Walk is one person's way. Its actions may be called from several goroutines, one at a time; what they learn is read at any time.
 type Walk struct {
 	options  Options
-	redactor *evidence.Redactor
+	redactor *redact.Redactor
 
 	mu      sync.Mutex
 	target  target.Target
@@ -160,7 +161,7 @@ func New(o Options) (*Walk, error) {
 	if _, err := io.ReadFull(o.Random, salt); err != nil {
 		return nil, fmt.Errorf("draw the salt of this walk's fingerprints: %w", err)
 	}
-	w := &Walk{options: o, redactor: evidence.NewRedactor(salt), secrets: map[string]string{}, accounts: map[string]Account{}}
+	w := &Walk{options: o, redactor: redact.New(salt), secrets: map[string]string{}, accounts: map[string]Account{}}
 	w.Aim(o.Target)
 	return w, nil
 }
@@ -236,7 +237,7 @@ func (w *Walk) Calls() []Call {
 func (w *Walk) Reveal(text string) string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return evidence.Reveal(text, func(fingerprint string) (string, bool) {
+	return redact.Reveal(text, func(fingerprint string) (string, bool) {
 		value, known := w.secrets[fingerprint]
 		return value, known
 	})

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/rin-network/rin/conformance/evidence"
+	"github.com/rin-network/rin/conformance/evidence/redact"
 	"github.com/rin-network/rin/conformance/report"
 	"github.com/rin-network/rin/conformance/requirement"
 	"github.com/rin-network/rin/tui/flow"
@@ -148,11 +149,11 @@ func (t *teller) scene(s flow.Result) error {
 const maxLines = 12
 
 func (t *teller) exchange(x evidence.Exchange) {
-	for _, l := range flow.RequestLines(x, evidence.Mask) {
+	for _, l := range flow.RequestLines(x, redact.Mask) {
 		t.line("> %s", l.Text)
 	}
 	body := 0
-	for _, l := range flow.ResponseLines(x, evidence.Mask) {
+	for _, l := range flow.ResponseLines(x, redact.Mask) {
 		if l.Kind == flow.BodyLine {
 			if body++; body > maxLines {
 				continue

@@ -6,9 +6,10 @@ import (
 	"context"
 
 	"github.com/charmbracelet/bubbles/key"
-	"github.com/charmbracelet/bubbletea"
+	tea "github.com/charmbracelet/bubbletea"
 
 	"github.com/rin-network/rin/conformance/evidence"
+	"github.com/rin-network/rin/conformance/evidence/redact"
 	"github.com/rin-network/rin/conformance/target"
 	"github.com/rin-network/rin/tui/flow"
 )
@@ -59,7 +60,7 @@ func (w *World) show() func(string) string {
 	if w.Revealed {
 		return w.Walk.Reveal
 	}
-	return evidence.Mask
+	return redact.Mask
 }
 
 // secrets says how the secrets of a message are shown at the moment.

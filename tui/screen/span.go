@@ -9,6 +9,7 @@ import (
 	"github.com/charmbracelet/lipgloss"
 
 	"github.com/rin-network/rin/conformance/evidence"
+	"github.com/rin-network/rin/conformance/evidence/redact"
 	"github.com/rin-network/rin/conformance/report"
 )
 
@@ -25,12 +26,12 @@ type span struct {
 // spans are a text of a message in a style, its secrets between ‹ and ›: their names, or their values in a style of their own.
 func (t Theme) spans(source string, style lipgloss.Style, secrets Secrets) []span {
 	var out []span
-	for _, p := range evidence.SplitMarkers(source) {
+	for _, p := range redact.Split(source) {
 		if !p.Marker {
 			out = append(out, span{text: report.Plain(p.Text), style: style})
 			continue
 		}
-		shown, shownIn := report.Plain(evidence.Mask(p.Text)), style
+		shown, shownIn := report.Plain(redact.Mask(p.Text)), style
 		if secrets != nil {
 			if value := secrets(p.Text); value != p.Text {
 				shown, shownIn = "‹"+report.Plain(value)+"›", t.Secret
@@ -111,7 +112,7 @@ func cutPosition(source []byte, limit int) int {
 	if from := max(0, limit-longestMarker); limit > 0 {
 		near := string(source[from:min(len(source), limit+longestMarker)])
 		at := from
-		for _, p := range evidence.SplitMarkers(near) {
+		for _, p := range redact.Split(near) {
 			if p.Marker && at < limit && at+len(p.Text) > limit && at > 0 {
 				return at
 			}

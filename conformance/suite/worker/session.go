@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/rin-network/rin/conformance/evidence"
+	"github.com/rin-network/rin/conformance/evidence/redact"
 	"github.com/rin-network/rin/conformance/openapi"
 	"github.com/rin-network/rin/conformance/openapi/validate"
 	"github.com/rin-network/rin/conformance/probe"
@@ -52,7 +53,7 @@ func NewSession(o SessionOptions) (*Session, error) {
 		return nil, fmt.Errorf("draw the salt of this run's fingerprints: %w", err)
 	}
 	s := &Session{options: o, journal: evidence.NewJournal(o.Evidence)}
-	redactor := evidence.NewRedactor(salt)
+	redactor := redact.New(salt)
 	s.probes = probe.Options{
 		Target: o.Target, Suite: o.Suite, Journal: s.journal, Redactor: redactor,
 		Recorder: func(t target.Target, budget int) (*recorder.Recorder, error) { return s.recorder(t, redactor, budget) },
@@ -80,7 +81,7 @@ func (s *Session) Log() *evidence.Log { return s.journal.Log() }
 func (s *Session) Err() error { return s.journal.Err() }
 
 // recorder opens the wire to a node.
-func (s *Session) recorder(t target.Target, redactor *evidence.Redactor, budget int) (*recorder.Recorder, error) {
+func (s *Session) recorder(t target.Target, redactor *redact.Redactor, budget int) (*recorder.Recorder, error) {
 	roots, err := authorities(t.CACert)
 	if err != nil {
 		return nil, err
@@ -126,8 +127,8 @@ func annotator(d evidence.Document) (func(evidence.Exchange, openapi.Operation) 
 }
 
 // Redactor knows the secrets of a target, for whoever handles text beside the evidence.
-func Redactor(t target.Target) *evidence.Redactor {
-	r := evidence.NewRedactor(nil)
+func Redactor(t target.Target) *redact.Redactor {
+	r := redact.New(nil)
 	for _, s := range probe.Secrets(t) {
 		r.Secret(s.Name, s.Value.Reveal())
 	}

@@ -1,4 +1,5 @@
-package evidence
+// Package redact replaces secrets in texts by markers, in whatever form an encoder left them.
+package redact
 
 import (
 	"bytes"
@@ -40,8 +41,8 @@ type secret struct {
 // ShortSecret is the length in bytes below which a secret is replaced as a whole word only.
 const ShortSecret = 8
 
-// NewRedactor makes a redactor without secrets. The salt keeps fingerprints of different runs from being compared.
-func NewRedactor(salt []byte) *Redactor {
+// New makes a redactor without secrets. The salt keeps fingerprints of different runs from being compared.
+func New(salt []byte) *Redactor {
 	return &Redactor{salt: slices.Clone(salt), byValue: map[string]*secret{}}
 }
 
@@ -65,38 +66,31 @@ func (r *Redactor) Secret(name, value string) (fingerprint string) {
 	return s.fingerprint
 }
 
-// Token adds an access token and returns what checks may know of it; its claims are redacted.
-func (r *Redactor) Token(name, token string) TokenFacts {
-	fingerprint := r.Secret(name, token)
+// Name is the marker's name of a known secret: the one that it was first added under.
+func (r *Redactor) Name(value string) string {
 	r.mu.RLock()
-	if s := r.byValue[token]; s != nil {
-		name = s.name
+	defer r.mu.RUnlock()
+	if s := r.byValue[value]; s != nil {
+		return s.name
 	}
-	r.mu.RUnlock()
-	facts := FactsOf(name, token, fingerprint)
-	if facts.JWT != nil {
-		facts.JWT.Header, _ = r.value(facts.JWT.Header).(map[string]any)
-		facts.JWT.Claims, _ = r.value(facts.JWT.Claims).(map[string]any)
-		facts.JWT.KnownKey = r.signer(token)
-	}
-	return facts
+	return ""
 }
 
-// value redacts the strings of a decoded JSON value, names included.
-func (r *Redactor) value(v any) any {
+// Value redacts the strings of a decoded JSON value, names included.
+func (r *Redactor) Value(v any) any {
 	switch v := v.(type) {
 	case string:
 		return r.Text(v)
 	case []any:
 		out := make([]any, len(v))
 		for i, e := range v {
-			out[i] = r.value(e)
+			out[i] = r.Value(e)
 		}
 		return out
 	case map[string]any:
 		out := make(map[string]any, len(v))
 		for k, e := range v {
-			out[r.Text(k)] = r.value(e)
+			out[r.Text(k)] = r.Value(e)
 		}
 		return out
 	}
@@ -151,17 +145,6 @@ func (s *secret) marker(form string) string {
 	return "[[" + s.name + ":" + s.fingerprint + ":" + form + "]]"
 }
 
-// MarkerNames lists the names of the markers in a redacted text, each once, in order.
-func MarkerNames(text string) []string {
-	var names []string
-	for _, m := range markerPattern().FindAllStringSubmatch(text, -1) {
-		if !slices.Contains(names, m[1]) {
-			names = append(names, m[1])
-		}
-	}
-	return names
-}
-
 func markerName(name string) string {
 	return strings.Map(func(r rune) rune {
 		switch {
@@ -170,6 +153,52 @@ func markerName(name string) string {
 		}
 		return '-'
 	}, name)
+}
+
+// maxCookies is how many values of cookies are looked for in what comes later. A node may set new ones with every answer.
+const maxCookies = 200
+
+// SetCookie adds the value of a Set-Cookie line (RFC 6265 §4.1.1) to the secrets; short values are settings, not sessions. It returns the
+// line, without a value that was one too many.
+func (r *Redactor) SetCookie(line string) string {
+	pair, attributes, more := strings.Cut(line, ";")
+	name, value, ok := strings.Cut(pair, "=")
+	value = strings.Trim(strings.TrimSpace(value), `"`)
+	if !ok || len(value) < 2*ShortSecret || r.learnCookie(value) {
+		return line
+	}
+	if line = name + "=[[cookie:too-many]]"; more {
+		line += ";" + attributes
+	}
+	return line
+}
+
+// learnCookie adds the value of a cookie to the secrets while there is room; false says that there is none.
+func (r *Redactor) learnCookie(value string) bool {
+	r.mu.Lock()
+	_, known := r.byValue[value]
+	room := known || r.learned < maxCookies
+	if room && !known {
+		r.learned++
+	}
+	r.mu.Unlock()
+	if room {
+		r.Secret("cookie", value)
+	}
+	return room
+}
+
+// HeaderName redacts a header name. Names lose their spelling on the way, so the search goes without regard to case.
+func (r *Redactor) HeaderName(name string) string {
+	r.mu.RLock()
+	defer r.mu.RUnlock()
+	low := strings.ToLower(name)
+	for _, s := range r.secrets {
+		if len(s.value) >= ShortSecret && strings.Contains(low, s.low) {
+			return s.marker(FormPlain)
+		}
+	}
+	return name
 }
 
 // maxHeld bounds what a stream keeps back while it waits for the end of a line, in bytes.
@@ -250,11 +279,11 @@ func commonKeys() []string {
 	}
 }
 
-// commonKey is what [JWTFacts.KnownKey] calls one of them.
+// commonKey is what [Redactor.HMACKey] calls one of them.
 const commonKey = "a common word"
 
-// signer names the known secret that signs a token by HMAC; empty for none.
-func (r *Redactor) signer(token string) string {
+// HMACKey names the known secret that signs a token by HMAC, or says "a common word"; it returns "" when neither does.
+func (r *Redactor) HMACKey(token string) string {
 	r.mu.RLock()
 	secrets := r.secrets
 	r.mu.RUnlock()

@@ -1,4 +1,4 @@
-package evidence_test
+package redact_test
 
 import (
 	"bytes"
@@ -21,6 +21,7 @@ import (
 	. "github.com/onsi/gomega"
 
 	"github.com/rin-network/rin/conformance/evidence"
+	"github.com/rin-network/rin/conformance/evidence/redact"
 )
 
 const (
@@ -57,10 +58,10 @@ func shown(s string) string {
 }
 
 var _ = Describe("Redactor", func() {
-	var r *evidence.Redactor
+	var r *redact.Redactor
 
 	BeforeEach(func() {
-		r = evidence.NewRedactor([]byte("salt"))
+		r = redact.New([]byte("salt"))
 		r.Secret("client_secret", secretValue)
 		r.Secret("access_token", tokenValue)
 	})
@@ -128,7 +129,7 @@ var _ = Describe("Redactor", func() {
 	})
 
 	It("finds a secret after something that begins like it", func() {
-		r = evidence.NewRedactor(nil)
+		r = redact.New(nil)
 		r.Secret("a", "abcaaaaaa")
 		for n := range 12 {
 			text := strings.Repeat("b", n)
@@ -154,7 +155,7 @@ var _ = Describe("Redactor", func() {
 	})
 
 	It("gives one fingerprint to one value and others to other values and salts", func() {
-		other := evidence.NewRedactor([]byte("pepper"))
+		other := redact.New([]byte("pepper"))
 		Expect(r.Secret("x", tokenValue)).To(Equal(r.Secret("y", tokenValue)))
 		Expect(r.Secret("x", tokenValue)).To(MatchRegexp("^[0-9a-f]{8}$"))
 		Expect(r.Secret("x", "another value")).NotTo(Equal(r.Secret("x", tokenValue)))
@@ -222,8 +223,8 @@ var _ = Describe("Redactor", func() {
 	It("redacts the claims of a token, and keeps its first name", func() {
 		claims := base64.RawURLEncoding.EncodeToString([]byte(`{"n":12345678901234567890,"a":[{"` + tokenValue + `":"` + tokenValue + `"}]}`))
 		token := base64.RawURLEncoding.EncodeToString([]byte(`{"alg":"none"}`)) + "." + claims + "."
-		facts := r.Token("access_token", token)
-		Expect(r.Token("later", token).Name).To(Equal("access_token"))
+		facts := evidence.RedactToken(r, "access_token", token)
+		Expect(evidence.RedactToken(r, "later", token).Name).To(Equal("access_token"))
 		Expect(facts.JWT.Signature).To(BeFalse())
 		Expect(facts.JWT.Claims["n"]).To(Equal(json.Number("12345678901234567890")))
 		text, err := json.Marshal(facts)
@@ -248,7 +249,7 @@ var _ = Describe("Redactor", func() {
 		}
 		before, err := json.Marshal(x)
 		Expect(err).NotTo(HaveOccurred())
-		got, err := json.Marshal(r.Exchange(x))
+		got, err := json.Marshal(x.Redacted(r))
 		Expect(err).NotTo(HaveOccurred())
 		Expect(string(got)).NotTo(Or(ContainSubstring(tokenValue), ContainSubstring("s3cr3t"), ContainSubstring("0123456789abcdef")))
 		Expect(strings.Count(string(got), "[[")).To(Equal(31))
@@ -258,7 +259,7 @@ var _ = Describe("Redactor", func() {
 	})
 
 	It("redacts findings", func() {
-		f := r.Findings(evidence.SchemaFindings{Why: tokenValue, Findings: []evidence.Finding{{Path: tokenValue, Expected: tokenValue, Got: tokenValue, Keyword: tokenValue}}})
+		f := evidence.RedactFindings(r, []evidence.SchemaFindings{{Why: tokenValue, Findings: []evidence.Finding{{Path: tokenValue, Expected: tokenValue, Got: tokenValue, Keyword: tokenValue}}}})[0]
 		Expect(fmt.Sprint(f)).NotTo(ContainSubstring(tokenValue))
 	})
 
@@ -311,7 +312,7 @@ func FuzzRedactor(f *testing.F) {
 	f.Add("ab", "ab YWI= a%62")
 	f.Add("a\\b%41+c d", `a\b%41+c d a\\b%41+c d`)
 	f.Fuzz(func(t *testing.T, value, text string) {
-		r := evidence.NewRedactor(nil)
+		r := redact.New(nil)
 		r.Secret("s", value)
 		out := r.Text(text)
 		if len(value) >= 8 && !strings.Contains("[[s:00000000:percent]]", value) && strings.Contains(out, value) && !strings.Contains(value, "[[s:") && !strings.Contains(value, "]]") {
@@ -321,7 +322,7 @@ func FuzzRedactor(f *testing.F) {
 }
 
 func BenchmarkRedactor(b *testing.B) {
-	r := evidence.NewRedactor(nil)
+	r := redact.New(nil)
 	for i := range 20 {
 		r.Secret("access_token", fmt.Sprintf("%s%d", tokenValue, i))
 	}
@@ -341,9 +342,9 @@ var _ = Describe("The key of a token's signature", func() {
 		return input + "." + base64.RawURLEncoding.EncodeToString(mac.Sum(nil))
 	}
 	known := func(token string) string {
-		r := evidence.NewRedactor([]byte("salt"))
+		r := redact.New([]byte("salt"))
 		r.Secret("client_secret", secretValue)
-		return r.Token("access_token", token).JWT.KnownKey
+		return evidence.RedactToken(r, "access_token", token).JWT.KnownKey
 	}
 
 	DescribeTable("is known if others have it",
@@ -357,25 +358,25 @@ var _ = Describe("The key of a token's signature", func() {
 	)
 
 	It("stands in the facts by its name alone", func() {
-		r := evidence.NewRedactor([]byte("salt"))
+		r := redact.New([]byte("salt"))
 		r.Secret("client_secret", secretValue)
-		facts := r.Token("access_token", sealed(sha256.New, secretValue))
+		facts := evidence.RedactToken(r, "access_token", sealed(sha256.New, secretValue))
 		Expect(strings.Contains(facts.JWT.KnownKey, secretValue)).To(BeFalse())
 	})
 })
 
 var _ = Describe("A redacted text", func() {
 	const secret = `S3cret+&"ü of many bytes`
-	redactor := evidence.NewRedactor([]byte("salt"))
+	redactor := redact.New([]byte("salt"))
 	fingerprint := redactor.Secret("client_secret", secret)
 	known := func(f string) (string, bool) { return secret, f == fingerprint }
 
 	DescribeTable("gets its secrets back where they were, in their form", func(text, marked string) {
 		redacted := redactor.Text(text)
 		Expect(redacted).To(ContainSubstring(":" + marked + "]]"))
-		Expect(evidence.Reveal(redacted, known)).To(Equal(text))
-		Expect(evidence.Reveal(redacted, func(string) (string, bool) { return "", false })).To(Equal(redacted))
-		Expect(evidence.Mask(redacted)).To(And(ContainSubstring("‹client_secret›"), Not(ContainSubstring(fingerprint))))
+		Expect(redact.Reveal(redacted, known)).To(Equal(text))
+		Expect(redact.Reveal(redacted, func(string) (string, bool) { return "", false })).To(Equal(redacted))
+		Expect(redact.Mask(redacted)).To(And(ContainSubstring("‹client_secret›"), Not(ContainSubstring(fingerprint))))
 	},
 		Entry("plain", "a "+secret+" b", "plain"),
 		Entry("in a form", "client_secret=S3cret%2B%26%22%C3%BC+of+many+bytes&x=1", "percent"),

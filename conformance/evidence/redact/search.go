@@ -1,4 +1,4 @@
-package evidence
+package redact
 
 import (
 	"bytes"
@@ -83,7 +83,7 @@ func (s *search) find(text string) []hit {
 // explore searches the text and what it becomes when escapes are undone, up to two layers deep.
 func (s *search) explore(text string, back *offsets, form string, depth int, found func(hit)) {
 	s.scan(text, func(h hit) {
-		if form != "" && h.form == formPlain {
+		if form != "" && h.form == FormPlain {
 			h.form = form
 		}
 		h.from, h.to = back.start(h.from), back.stop(h.to)
@@ -239,20 +239,6 @@ func (s scanner) scan(text string, found func(n *needle, at int)) {
 	}
 }
 
-// The forms that a marker names.
-const (
-	formPlain   = "plain"
-	formPercent = "percent"
-	formJSON    = "json"
-	formHTML    = "html"
-	formBase64  = "base64"
-	formHex     = "hex"
-)
-
-var forms = [...]string{formPlain, formPercent, formJSON, formHTML, formBase64, formHex}
-
-func formRank(form string) int { return slices.Index(forms[:], form) }
-
 // needle is one text to look for.
 type needle struct {
 	text   string
@@ -264,7 +250,7 @@ type needle struct {
 
 // newNeedles lists the value and its encodings that no undoing of escapes shows.
 func newNeedles(s *secret) []needle {
-	out := []needle{{text: s.value, secret: s, form: formPlain}}
+	out := []needle{{text: s.value, secret: s, form: FormPlain}}
 	low := hex.EncodeToString([]byte(s.value))
 	for _, t := range distinct(low, strings.ToUpper(low)) {
 		out = append(out, needle{text: t, secret: s, form: formHex})
@@ -366,4 +352,8 @@ func distinct(list ...string) []string {
 		}
 	}
 	return out
+}
+
+func alphanumeric(c byte) bool {
+	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9'
 }
