@@ -48,6 +48,6 @@ func (s elsewhere) routes() []Route {
 		{Method: http.MethodPost, Path: s.places.Token(), handler: s.server.Token(issuer), denied: http.HandlerFunc(s.server.MethodNotAllowed)},
 		get(s.places.Certs(), http.HandlerFunc(s.server.Certs)),
 		get(s.places.Metadata(issuer), metadata),
-		get(issuer+"/.well-known/openid-configuration", metadata),
+		get(s.places.OpenIDMetadata(issuer), metadata),
 	}
 }

@@ -46,7 +46,7 @@ func (s *Server) openWay(c Config, guard *auth.Guard) error {
 	s.handler = pages.Handler(s.limits.handler(s.handler), c.Logger)
 	s.watch = &observer{
 		next: c.Journal.Watch(journalPlace(c, s.places), s.handler), node: c.Member.ID, log: c.Logger, now: c.Clock,
-		classify: newClassifier(s.places).of, api: s.places.API() + "/", requests: edge.NewRequestCounts(countedOperations()...),
+		places: s.places, requests: edge.NewRequestCounts(countedOperations()...),
 	}
 	s.handler = s.watch
 	if c.ErrorShape != content.ShapeProblem {
@@ -63,9 +63,7 @@ type limits struct {
 	server  *auth.Server
 	places  address.Map
 	now     func() time.Time
-	// asksToken tells whether a path is that of a token endpoint.
-	asksToken func(path string) bool
-	refused   atomic.Uint64
+	refused atomic.Uint64
 }
 
 // newLimits makes the limits of a node; nil when it has none.
@@ -77,12 +75,7 @@ func newLimits(c Config, places address.Map, guard *auth.Guard, server *auth.Ser
 	if err != nil {
 		return nil, err
 	}
-	purpose := newClassifier(places).of
-	asksToken := func(path string) bool {
-		operation, _ := purpose(path)
-		return operation == journal.Token || operation == journal.Staging
-	}
-	return &limits{limiter: limiter, guard: guard, server: server, places: places, now: c.Clock, asksToken: asksToken}, nil
+	return &limits{limiter: limiter, guard: guard, server: server, places: places, now: c.Clock}, nil
 }
 
 // handler puts the limits before a node. Whoever looks whether it is up is not counted.
@@ -91,14 +84,15 @@ func (l *limits) handler(next http.Handler) http.Handler {
 		return next
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.URL.Path == l.places.Health() {
+		operation := l.places.Classify(r.URL.Path).Operation
+		if operation == journal.Health {
 			next.ServeHTTP(w, r)
 			return
 		}
 		caller := l.caller(r)
 		wait, admitted := l.limiter.Admit(caller.key, l.now())
 		if !admitted {
-			l.refuse(w, r, caller.name, seconds(wait))
+			l.refuse(w, r, operation, caller.name, seconds(wait))
 			return
 		}
 		next.ServeHTTP(w, r)
@@ -106,12 +100,12 @@ func (l *limits) handler(next http.Handler) http.Handler {
 }
 
 // refuse tells the caller how long to wait, in the error format of what was asked.
-func (l *limits) refuse(w http.ResponseWriter, r *http.Request, name string, wait int) {
+func (l *limits) refuse(w http.ResponseWriter, r *http.Request, operation journal.Operation, name string, wait int) {
 	l.refused.Add(1)
 	w.Header().Set("Retry-After", strconv.Itoa(wait))
 	detail := fmt.Sprintf("%s asks more often than %s", name, l.limiter.Rate())
 	hint := fmt.Sprintf("wait %d s, as Retry-After says, and repeat the request then", wait)
-	if l.asksToken(r.URL.Path) {
+	if operation == journal.Token || operation == journal.Staging {
 		l.server.Later(w, r, http.StatusTooManyRequests, detail+"; "+hint+"; a token serves for many calls until it expires")
 		return
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/rin-network/rin/sandbox/address"
 	"github.com/rin-network/rin/sandbox/content"
 	"github.com/rin-network/rin/sandbox/funding"
+	"github.com/rin-network/rin/sandbox/journal"
 	"github.com/rin-network/rin/sandbox/mockapi"
 	"github.com/rin-network/rin/sandbox/web"
 )
@@ -49,7 +50,7 @@ func (s *Server) API(origin string) API {
 	}
 	current, fault := s.api.live.Current(), s.api.live.Fault()
 	a := API{File: s.api.live.File(), Operations: current.Operations()}
-	a.TryOut, a.Document = origin+s.api.spaces[0].Base+current.Document(), origin+s.api.spaces[1].Base+current.Document()
+	a.TryOut, a.Document = origin+s.api.spaces[tryOutSpace].Base+current.Document(), origin+s.api.spaces[ownSpace].Base+current.Document()
 	for _, part := range current.Faults() {
 		a.NotServed = append(a.NotServed, part.String())
 	}
@@ -63,10 +64,16 @@ func (s *Server) API(origin string) API {
 type mockAPI struct {
 	live   *mockapi.Live
 	places address.Map
-	// spaces are the try-out space and the node's own, in this order: the path of the first is below that of the second.
+	// spaces are the try-out space and the node's own.
 	spaces    [2]mockapi.Space
 	documents *content.Cache[documentKey, *content.Body]
 }
+
+// The spaces of a mockAPI, by their index.
+const (
+	tryOutSpace = iota
+	ownSpace
+)
 
 // documentKey tells versions of the document, where it is served, and who sees it where.
 type documentKey struct {
@@ -93,7 +100,7 @@ func newMockAPI(c Config, places address.Map, protect func(http.Handler) http.Ha
 	d := &mockAPI{live: live, places: places, documents: content.NewCache[documentKey, *content.Body](documentBudget)}
 	d.spaces = [2]mockapi.Space{{Base: places.TryOut().API()}, {Base: places.API()}}
 	if !c.API.Open {
-		d.spaces[1].Guard = protect
+		d.spaces[ownSpace].Guard = protect
 	}
 	return d, nil
 }
@@ -121,21 +128,18 @@ func (d *mockAPI) before(next http.Handler) http.Handler {
 }
 
 func (d *mockAPI) find(r *http.Request) http.Handler {
-	path := strings.TrimSuffix(r.URL.Path, "/") + "/"
-	for i, space := range d.spaces {
-		if !strings.HasPrefix(path, space.Base+"/") {
-			continue
-		}
-		if strings.HasPrefix(path, space.Base+"/info/v1/oauth/info/") {
-			return nil
-		}
-		api := d.live.Current()
-		if path == space.Base+api.Document()+"/" {
-			return Route{Method: http.MethodGet, handler: d.document(api, i)}
-		}
-		return api.Handler(space, r)
+	class := d.places.Classify(r.URL.Path)
+	if !class.API || class.Operation == journal.Info {
+		return nil
 	}
-	return nil
+	space, api := ownSpace, d.live.Current()
+	if class.TryOut {
+		space = tryOutSpace
+	}
+	if strings.TrimSuffix(r.URL.Path, "/") == d.spaces[space].Base+api.Document() {
+		return Route{Method: http.MethodGet, handler: d.document(api, space)}
+	}
+	return api.Handler(d.spaces[space], r)
 }
 
 // near names places of the API for a caller who is lost near them.
@@ -143,13 +147,15 @@ func (d *mockAPI) near(r *http.Request) string {
 	if d == nil {
 		return ""
 	}
-	for _, space := range d.spaces {
-		if strings.HasPrefix(r.URL.Path, space.Base+"/") {
-			api := d.live.Current()
-			return "; described: " + strings.Join(append(api.Near(space, r.URL.Path), space.Base+api.Document()), ", ")
-		}
+	class := d.places.Classify(r.URL.Path)
+	if !class.API {
+		return ""
 	}
-	return ""
+	space, api := d.spaces[ownSpace], d.live.Current()
+	if class.TryOut {
+		space = d.spaces[tryOutSpace]
+	}
+	return "; described: " + strings.Join(append(api.Near(space, r.URL.Path), space.Base+api.Document()), ", ")
 }
 
 // document serves the document of the API as it holds in a space.
@@ -178,8 +184,8 @@ func (d *mockAPI) pages() []web.Document {
 	}
 	api := d.live.Current()
 	return []web.Document{
-		{ID: "described-try-out", Name: api.Title() + " (try-out)", Note: "From " + filepath.Base(d.live.File()) + ", without a token.", Path: d.spaces[0].Base + api.Document()},
-		{ID: "described", Name: api.Title(), Note: "From " + filepath.Base(d.live.File()) + ".", Path: d.spaces[1].Base + api.Document()},
+		{ID: "described-try-out", Name: api.Title() + " (try-out)", Note: "From " + filepath.Base(d.live.File()) + ", without a token.", Path: d.spaces[tryOutSpace].Base + api.Document()},
+		{ID: "described", Name: api.Title(), Note: "From " + filepath.Base(d.live.File()) + ".", Path: d.spaces[ownSpace].Base + api.Document()},
 	}
 }
 
@@ -190,8 +196,8 @@ func (d *mockAPI) welcome() []web.Place {
 	}
 	at := d.live.Current().Document()
 	return []web.Place{
-		{Name: "described", Method: http.MethodGet, Path: d.spaces[1].Base + at, Note: "the document of the API from " + filepath.Base(d.live.File()), Open: true},
-		{Name: "described try-out", Method: http.MethodGet, Path: d.spaces[0].Base + at, Note: "the same without a token", Open: true},
+		{Name: "described", Method: http.MethodGet, Path: d.spaces[ownSpace].Base + at, Note: "the document of the API from " + filepath.Base(d.live.File()), Open: true},
+		{Name: "described try-out", Method: http.MethodGet, Path: d.spaces[tryOutSpace].Base + at, Note: "the same without a token", Open: true},
 	}
 }
 

@@ -10,9 +10,9 @@ import (
 	"strings"
 	"time"
 
+	"github.com/rin-network/rin/sandbox/address"
 	"github.com/rin-network/rin/sandbox/content"
 	"github.com/rin-network/rin/sandbox/edge"
-	"github.com/rin-network/rin/sandbox/journal"
 )
 
 // observer stands before everything else: it dates answers by the node's clock, counts requests and logs each at level Debug, and turns a panic
@@ -22,10 +22,8 @@ type observer struct {
 	node     string
 	log      *slog.Logger
 	now      func() time.Time
-	classify func(path string) (journal.Operation, bool)
+	places   address.Map
 	requests *edge.RequestCounts
-	// api is the path below which the node's APIs are, with a slash at its end.
-	api string
 }
 
 // ServeHTTP implements http.Handler.
@@ -52,11 +50,7 @@ func (o *observer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 // answered counts and logs a request that has ended.
 func (o *observer) answered(r *http.Request, sent *answerObserver, took time.Duration) {
-	operation, _ := o.classify(r.URL.Path)
-	if operation == journal.Other && strings.HasPrefix(r.URL.Path, o.api) {
-		operation = mockOperation
-	}
-	o.requests.Count(string(operation), r.Method, sent.status, took)
+	o.requests.Count(string(countedAs(o.places.Classify(r.URL.Path))), r.Method, sent.status, took)
 	if !o.log.Enabled(r.Context(), slog.LevelDebug) {
 		return
 	}

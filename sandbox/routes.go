@@ -25,7 +25,7 @@ func routes(places address.Map, describe describer, server *auth.Server, guard *
 		all = append(all,
 			Route{Method: http.MethodPost, Path: e.Token, handler: server.Token(e.Issuer), denied: http.HandlerFunc(server.MethodNotAllowed)},
 			get(places.Metadata(e.Issuer), metadata),
-			get(e.Issuer+"/.well-known/openid-configuration", metadata),
+			get(places.OpenIDMetadata(e.Issuer), metadata),
 		)
 	}
 	return append(all,

@@ -73,8 +73,8 @@ func packageOrder() map[string][]string {
 			"sandbox/edge",
 			"sandbox/devtls",
 			"sandbox/content",
-			"sandbox/journal",
 			"sandbox/address",
+			"sandbox/journal",
 		},
 		"tui": {"tui", "tui/tuitest", "tui/plain", "tui/screen", "tui/flow", "tui/terminal", "tui/quiet"},
 	}

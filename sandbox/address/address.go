@@ -60,65 +60,84 @@ func validHost(host string) bool {
 	return err == nil && parsed.Host == host && parsed.Hostname() != ""
 }
 
+// The fixed parts of the paths, each below a root, a realm or a service prefix.
+const (
+	tokenPath      = "/oauth/token"
+	realmsPath     = "/realms"
+	realmTokenPath = "/protocol/openid-connect/token"
+	certsPath      = "/protocol/openid-connect/certs"
+	openIDPath     = "/.well-known/openid-configuration"
+	metadataPath   = "/.well-known/oauth-authorization-server"
+	stagingPath    = "/staging"
+	tryOutPath     = "/try-out"
+	infoPath       = "/info/v1/oauth/info/"
+	specPath       = "/funding/v3/api-docs"
+	fundingsPath   = "/funding/v3/fundings"
+	registryPath   = "/registry/registry.json"
+	docsPath       = "/docs"
+	healthPath     = "/healthz"
+)
+
 // TryOut returns the map of the try-out space (NET-R4): the same resources below another prefix.
 func (m Map) TryOut() Map {
-	m.Prefix += "/try-out"
+	m.Prefix += tryOutPath
 	return m
 }
 
 // Staging returns the map of the operator's staging environment: the same resources below another path.
 func (m Map) Staging() Map {
-	m.Root += "/staging"
+	m.Root += stagingPath
 	m.Grants = AtPlain
 	return m
 }
 
 // Token is the path of the staging token endpoint (NET-R10), the one that the registry lists.
-func (m Map) Token() string { return m.Root + "/oauth/token" }
+func (m Map) Token() string { return m.Root + tokenPath }
 
 // Realms is the path of all realms of the identity provider, without a slash at its end.
-func (m Map) Realms() string { return m.Root + m.Provider + "/realms" }
+func (m Map) Realms() string { return m.Root + m.Provider + realmsPath }
 
 // RealmIssuer is the path of the identity provider's realm, which is its issuer's path too.
 func (m Map) RealmIssuer() string { return m.Realms() + "/" + m.Realm }
 
 // RealmToken is the path of the token endpoint under the identity provider's realm (NET-R10).
-func (m Map) RealmToken() string { return m.RealmIssuer() + "/protocol/openid-connect/token" }
+func (m Map) RealmToken() string { return m.RealmIssuer() + realmTokenPath }
 
 // Certs is the path of the JWK Set (RFC 7517 §5).
-func (m Map) Certs() string { return m.RealmIssuer() + "/protocol/openid-connect/certs" }
+func (m Map) Certs() string { return m.RealmIssuer() + certsPath }
 
 // API is the base path of the node's APIs.
 func (m Map) API() string { return m.Root + "/" + m.Prefix }
 
 // Info is the path of the info resource in the form of the interface document, with its slash (NET-R13).
-func (m Map) Info() string { return m.API() + "/info/v1/oauth/info/" }
+func (m Map) Info() string { return m.API() + infoPath }
 
 // Spec is the path of the OpenAPI document (NET-R14).
-func (m Map) Spec() string { return m.API() + "/funding/v3/api-docs" }
+func (m Map) Spec() string { return m.API() + specPath }
 
 // Fundings is the path of the funding list.
-func (m Map) Fundings() string { return m.API() + "/funding/v3/fundings" }
+func (m Map) Fundings() string { return m.API() + fundingsPath }
 
 // Funding is the path template of one funding; "{id}" stands for its id.
 func (m Map) Funding() string { return m.Fundings() + "/{id}" }
 
 // Registry is the path of the registry document (NET-R6), which is that of the network and so below no root.
-func (m Map) Registry() string { return "/registry/registry.json" }
+func (m Map) Registry() string { return registryPath }
 
 // Metadata is the path of the metadata of the issuer at a path, made from it as RFC 8414 §3.1 says.
-func (m Map) Metadata(issuerPath string) string {
-	return "/.well-known/oauth-authorization-server" + issuerPath
-}
+func (m Map) Metadata(issuerPath string) string { return metadataPath + issuerPath }
+
+// OpenIDMetadata is the path of the metadata of the issuer at a path, as OpenID Connect Discovery 1.0 §4 makes it.
+func (m Map) OpenIDMetadata(issuerPath string) string { return issuerPath + openIDPath }
 
 // Home is the path of the start page, with its slash.
 func (m Map) Home() string { return m.Root + "/" }
 
 // Docs is the path of the reference page (NET-R3), below which its assets are.
-func (m Map) Docs() string { return m.Root + "/docs" }
+func (m Map) Docs() string { return m.Root + docsPath }
 
 // Health is the path that answers 200 while the sandbox serves.
-func (m Map) Health() string { return "/healthz" }
+func (m Map) Health() string { return healthPath }
 
 // Endpoint is a token endpoint with its issuer, by their paths.
 type Endpoint struct{ Issuer, Token string }

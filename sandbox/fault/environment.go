@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/rin-network/rin/sandbox/address"
+	"github.com/rin-network/rin/sandbox/journal"
 )
 
 // Env is what a deviation may know of its node and ask from it.
@@ -36,42 +37,35 @@ type Client struct {
 }
 
 // Kind is what a request is for.
-type Kind int
+type Kind = journal.Operation
 
-// The kinds of requests. The try-out space is Other: it promises nothing that can be broken.
+// The kinds of requests that deviations tell apart.
 const (
-	Other Kind = iota
-	Token
-	Info
-	Spec
-	FundingList
-	FundingDetail
-	Registry
+	Other         = journal.Other
+	Token         = journal.Token
+	Info          = journal.Info
+	Spec          = journal.Document
+	FundingList   = journal.List
+	FundingDetail = journal.Detail
+	Registry      = journal.Registry
 )
 
-// Classify tells what r is for, by its path alone; a trailing slash makes no difference.
+// Classify tells what r is for, by its path alone. Metadata, keys and pages are Other, and so is the whole try-out space: it promises nothing
+// that can be broken.
 func (e Env) Classify(r *http.Request) Kind {
-	path := strings.TrimSuffix(r.URL.Path, "/")
-	switch path {
-	case e.Places.Token(), e.Places.RealmToken():
-		return Token
-	case strings.TrimSuffix(e.Places.Info(), "/"):
-		return Info
-	case e.Places.Spec():
-		return Spec
-	case e.Places.Fundings():
-		return FundingList
-	case e.Places.Registry():
-		return Registry
+	class := e.Places.Classify(r.URL.Path)
+	if class.TryOut || class.Staging {
+		return Other
 	}
-	if strings.HasPrefix(path, e.Places.Fundings()+"/") {
-		return FundingDetail
+	switch class.Operation {
+	case Token, Info, Spec, FundingList, FundingDetail, Registry:
+		return class.Operation
 	}
 	return Other
 }
 
-// Protected tells whether the kind asks for an access token.
-func (k Kind) Protected() bool { return k == Info || k == FundingList || k == FundingDetail }
+// isProtected reports whether requests of a kind need an access token.
+func isProtected(k Kind) bool { return k == Info || k == FundingList || k == FundingDetail }
 
 // Client returns the registered client with the id.
 func (e Env) Client(id string) (Client, bool) {
@@ -140,60 +134,30 @@ type ScenarioEnv struct {
 	Rotate func(overlap time.Duration) error
 }
 
-// PathKind is what a request is for.
-type PathKind string
-
-// The kinds of requests.
+// The kinds of requests that are no operations of the journal.
 const (
-	OtherPath    PathKind = ""
-	TokenPath    PathKind = "token"
-	Keys         PathKind = "keys"
-	Metadata     PathKind = "metadata"
-	RegistryPath PathKind = "registry"
-	InfoPath     PathKind = "info"
-	Document     PathKind = "document"
-	List         PathKind = "list"
-	Detail       PathKind = "detail"
-	TryOut       PathKind = "try-out" // whatever is below it
-	API          PathKind = "api"     // whatever else is below the service prefix
+	TryOut Kind = "try-out" // the whole try-out space
+	API    Kind = "api"     // everything else below the service prefix
 )
 
-// mayNeedToken lists the kinds that ask for an access token, or may.
-func mayNeedToken() []PathKind { return []PathKind{InfoPath, List, Detail, API} }
+// mayNeedToken lists the kinds that need an access token, or may.
+func mayNeedToken() []Kind { return []Kind{Info, FundingList, FundingDetail, API} }
 
 // open lists the kinds that do not.
-func open() []PathKind { return []PathKind{TokenPath, Keys, Metadata, RegistryPath, Document, TryOut} }
+func open() []Kind { return []Kind{Token, journal.Keys, journal.Metadata, Registry, Spec, TryOut} }
 
-// kindOf tells what a request to a path is for; a slash at its end makes no difference.
-func kindOf(places address.Map, path string) PathKind {
-	path = strings.TrimSuffix(path, "/")
-	switch path {
-	case places.Token(), places.RealmToken():
-		return TokenPath
-	case places.Certs():
-		return Keys
-	case places.Registry():
-		return RegistryPath
-	case strings.TrimSuffix(places.Info(), "/"):
-		return InfoPath
-	case places.Spec():
-		return Document
-	case places.Fundings():
-		return List
-	case places.Metadata(places.Root), places.Metadata(places.RealmIssuer()):
-		return Metadata
-	}
+// kindOf tells what a request to a path is for.
+func kindOf(places address.Map, path string) Kind {
+	class := places.Classify(path)
 	switch {
-	case strings.HasSuffix(path, "/.well-known/openid-configuration"):
-		return Metadata
-	case isBelow(path, places.Fundings()):
-		return Detail
-	case isBelow(path, places.TryOut().API()):
+	case class.TryOut:
 		return TryOut
-	case isBelow(path, places.API()):
+	case class.Staging:
+		return Other
+	case class.Operation == Other && class.API:
 		return API
 	}
-	return OtherPath
+	return class.Operation
 }
 
 // isBelow tells whether a path is that of a place, or below it.

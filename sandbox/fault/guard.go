@@ -127,7 +127,7 @@ func straighten(straight func(path string) string) wrap {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			to := r.Clone(r.Context())
 			to.URL.Path, to.URL.RawPath = straight(r.URL.Path), ""
-			if !env.Classify(r).Protected() && env.Classify(to).Protected() {
+			if !isProtected(env.Classify(r)) && isProtected(env.Classify(to)) {
 				r = env.admit(to)
 			}
 			next.ServeHTTP(w, r)

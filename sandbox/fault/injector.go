@@ -119,7 +119,7 @@ func (s *Injector) enter(on []*running, node http.Handler, w http.ResponseWriter
 }
 
 // strike puts plays before a node for one request, the first of them outermost. OPTIONS is asked by browsers, not by clients.
-func (s *Injector) strike(plays []*running, kind PathKind, node http.Handler, w http.ResponseWriter, r *http.Request) {
+func (s *Injector) strike(plays []*running, kind Kind, node http.Handler, w http.ResponseWriter, r *http.Request) {
 	if len(plays) == 0 || r.Method == http.MethodOptions {
 		node.ServeHTTP(w, r)
 		return
@@ -139,8 +139,8 @@ func (s *Injector) strike(plays []*running, kind PathKind, node http.Handler, w 
 }
 
 // client tells which client a request comes from.
-func (s *Injector) client(kind PathKind, r *http.Request) (string, *http.Request) {
-	if kind == TokenPath {
+func (s *Injector) client(kind Kind, r *http.Request) (string, *http.Request) {
+	if kind == Token {
 		return auth.ClaimedClient(r)
 	}
 	return s.env.Caller(r), r
@@ -223,7 +223,7 @@ type act func(t *turn, next http.Handler, w http.ResponseWriter, r *http.Request
 type turn struct {
 	*running
 	env    ScenarioEnv
-	kind   PathKind
+	kind   Kind
 	note   *journal.Note
 	client string // with a good token, or claimed in a token request; "" otherwise
 }
@@ -340,7 +340,7 @@ func (s *Injector) forget() {
 }
 
 // asked finds the plays that a request of a kind asks for.
-func asked(named map[string]*running, fields []string, kind PathKind) ([]*running, error) {
+func asked(named map[string]*running, fields []string, kind Kind) ([]*running, error) {
 	names := strings.FieldsFunc(strings.Join(fields, ","), func(c rune) bool { return c == ',' || c == ' ' || c == '\t' })
 	if len(names) > maxAsked {
 		return nil, fmt.Errorf("%s asks for %d scenarios: expected %d at most", ScenarioHeader, len(names), maxAsked)

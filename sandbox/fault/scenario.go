@@ -29,9 +29,9 @@ type Scenario struct {
 	// Wait is how long something takes, unless a play says otherwise: what Does means by it. It is 0 where nothing does.
 	Wait time.Duration
 	// Strikes lists the kinds of requests that are struck when a play names no path.
-	Strikes []PathKind
+	Strikes []Kind
 	// Also lists further kinds that are struck when a play names them.
-	Also []PathKind
+	Also []Kind
 
 	// begin makes what strikes, with a memory of its own.
 	begin func() act
@@ -62,7 +62,7 @@ func FindScenario(name string) (Scenario, error) {
 }
 
 // kinds lists all kinds that a play may name.
-func (s Scenario) kinds() []PathKind { return slices.Concat(s.Strikes, s.Also) }
+func (s Scenario) kinds() []Kind { return slices.Concat(s.Strikes, s.Also) }
 
 // Kinds tells which requests are struck, in words.
 func (s Scenario) Kinds() string {
@@ -73,7 +73,7 @@ func (s Scenario) Kinds() string {
 	return text
 }
 
-func joined(kinds []PathKind) string {
+func joined(kinds []Kind) string {
 	var words []string
 	for _, k := range kinds {
 		words = append(words, string(k))
@@ -93,7 +93,7 @@ type Play struct {
 	Name string
 	// Client is the id of the one client that is struck; all are when it is empty, each in a sequence of its own.
 	Client string
-	// Path narrows the requests: a path with all below it, or the name of a [PathKind].
+	// Path narrows the requests: a path with all below it, or the name of a [Kind].
 	Path string
 	// Times is the number of faults for each client, at most [MaxTimes].
 	Times int
@@ -182,7 +182,7 @@ func (p Play) complete(places address.Map) (Play, Scenario, error) {
 func (p Play) meets(s Scenario, places address.Map) bool {
 	kinds := s.kinds()
 	if !strings.HasPrefix(p.Path, "/") {
-		return slices.Contains(kinds, PathKind(p.Path))
+		return slices.Contains(kinds, Kind(p.Path))
 	}
 	if slices.Contains(kinds, kindOf(places, p.Path)) {
 		return true
@@ -196,14 +196,14 @@ func (p Play) meets(s Scenario, places address.Map) bool {
 }
 
 // fits tells whether a request of a kind is one that the play strikes.
-func (p Play) fits(s Scenario, kind PathKind, path string) bool {
+func (p Play) fits(s Scenario, kind Kind, path string) bool {
 	switch {
-	case kind == OtherPath:
+	case kind == Other:
 		return false
 	case p.Path == "":
 		return slices.Contains(s.Strikes, kind)
 	case !strings.HasPrefix(p.Path, "/"):
-		return kind == PathKind(p.Path)
+		return kind == Kind(p.Path)
 	}
 	return slices.Contains(s.kinds(), kind) && isBelow(path, strings.TrimSuffix(p.Path, "/"))
 }

@@ -10,6 +10,7 @@ import (
 	"sync"
 
 	"github.com/rin-network/rin/sandbox/auth"
+	"github.com/rin-network/rin/sandbox/journal"
 )
 
 // otherAudience is a service that shares the authorization server, and is not this node.
@@ -35,7 +36,7 @@ func tokens() []Scenario {
 			begin:  ofCaller(expireEarly),
 		},
 		{
-			Name: "wrong-aud", Times: 1, Strikes: []PathKind{TokenPath},
+			Name: "wrong-aud", Times: 1, Strikes: []Kind{Token},
 			Does:   "The first tokens are for another audience, and refused by the API: 401 invalid_token.",
 			Why:    "The client is registered for another service too, or a mapping of audiences was lost.",
 			Client: "Fetches a new token, once, and then reports the 401 with its description; does not loop.",
@@ -129,7 +130,7 @@ const (
 func contents() []Scenario {
 	return []Scenario{
 		{
-			Name: "empty-page", Times: 1, Strikes: []PathKind{List, API}, Also: []PathKind{TryOut},
+			Name: "empty-page", Times: 1, Strikes: []Kind{FundingList, API}, Also: []Kind{TryOut},
 			Does:   "The first page with records comes without them: an empty array, with the links of the full page.",
 			Why:    "The index behind the list is being built, and answers what it has.",
 			Client: "Does not take an empty page for the end while it has a link to a next one; deletes nothing because of one answer.",
@@ -142,7 +143,7 @@ func contents() []Scenario {
 			}),
 		},
 		{
-			Name: "duplicate-items", Times: 1, Strikes: []PathKind{List, API}, Also: []PathKind{TryOut},
+			Name: "duplicate-items", Times: 1, Strikes: []Kind{FundingList, API}, Also: []Kind{TryOut},
 			Does:   "The first record of the first page stands at its end, too.",
 			Why:    "Records are added while a client reads page after page, so that some move to the next one.",
 			Client: "Knows records by their id, and keeps one of each.",
@@ -157,7 +158,7 @@ func contents() []Scenario {
 			}),
 		},
 		{
-			Name: "unknown-enum-value", Times: 1, Strikes: []PathKind{List, Detail, API}, Also: []PathKind{TryOut},
+			Name: "unknown-enum-value", Times: 1, Strikes: []Kind{FundingList, FundingDetail, API}, Also: []Kind{TryOut},
 			Does:   "The first record has a value that its vocabulary does not: its legalType and one of its targetGroups; elsewhere the first in capitals.",
 			Why:    "Vocabularies grow within a major version, before clients are generated anew.",
 			Client: "Shows a value that it does not know as it is, and keeps the record and all others.",
@@ -177,7 +178,7 @@ func contents() []Scenario {
 			}),
 		},
 		{
-			Name: "extra-fields", Times: 1, Strikes: mayNeedToken(), Also: []PathKind{TokenPath, RegistryPath, Metadata, Keys, TryOut},
+			Name: "extra-fields", Times: 1, Strikes: mayNeedToken(), Also: []Kind{Token, Registry, journal.Metadata, journal.Keys, TryOut},
 			Does:   "Every object of the first good answer has a member more, at all depths.",
 			Why:    "Minor versions add members; RFC 6749 §5.1 tells clients of the token endpoint to expect them.",
 			Client: "Ignores members that it does not know.",

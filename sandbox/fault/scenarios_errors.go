@@ -85,7 +85,7 @@ func (t *turn) seconds() string {
 
 // refuse sends p, at the token endpoint in the form of RFC 6749 §5.2.
 func (t *turn) refuse(w http.ResponseWriter, r *http.Request, p content.Problem) {
-	if t.kind == TokenPath {
+	if t.kind == Token {
 		t.env.Later(w, r, p.Status, p.Detail+"; "+p.Hint)
 		return
 	}
@@ -96,7 +96,7 @@ func (t *turn) refuse(w http.ResponseWriter, r *http.Request, p content.Problem)
 func redirects() []Scenario {
 	return []Scenario{
 		{
-			Name: "moved-endpoint", Times: 1, Strikes: []PathKind{InfoPath, List, Detail}, Also: []PathKind{TokenPath, Document},
+			Name: "moved-endpoint", Times: 1, Strikes: []Kind{Info, FundingList, FundingDetail}, Also: []Kind{Token, Spec},
 			Does:   "The first request is answered 307 to the same resource with, or without, a slash at its end.",
 			Why:    "Frameworks redirect from one spelling of a path to the other, and proxies to where a node has moved.",
 			Client: "Follows with the same method and body, and with its token as long as the host is the same.",
@@ -109,7 +109,7 @@ func redirects() []Scenario {
 			}),
 		},
 		{
-			Name: "moved-host", Times: 1, Strikes: mayNeedToken(), Also: []PathKind{Document},
+			Name: "moved-host", Times: 1, Strikes: mayNeedToken(), Also: []Kind{Spec},
 			Does: "The first request is answered 307 to the same resource under another name of this machine: localhost for 127.0.0.1, and the reverse. " +
 				"A node that is called by any other name never strikes.",
 			Why:    "A node moves to another host and leaves a redirect behind; or somebody between redirects to a host of his own.",
