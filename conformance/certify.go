@@ -85,7 +85,7 @@ func Judge(log *evidence.Log, suite string) report.Report { return JudgeKnowing(
 // JudgeKnowing is [Judge] for an operator who knows of some failures; a nil baseline is none.
 func JudgeKnowing(known *verdict.Baseline, log *evidence.Log, suite string) report.Report {
 	catalogue := requirement.Catalogue()
-	judgements := requirement.Judge(catalogue, requirement.Read(log))
+	judgements := requirement.JudgeAll(catalogue, requirement.Read(log))
 	return report.New(verdict.DecideKnowing(known, catalogue, judgements, log), log, suite)
 }
 

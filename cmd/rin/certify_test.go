@@ -86,7 +86,7 @@ var _ = Describe("rin certify", func() {
 			})
 			Expect(err).NotTo(HaveOccurred())
 			Expect(live).To(HaveLen(len(ofFunding())))
-			again := requirement.Judge(requirement.Catalogue(), requirement.Read(result.Log))
+			again := requirement.JudgeAll(requirement.Catalogue(), requirement.Read(result.Log))
 			for id, judgement := range live {
 				Expect(judgement).To(Equal(again[id]), "%s with %v", id, deviations)
 			}

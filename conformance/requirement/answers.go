@@ -16,18 +16,30 @@ import (
 	"github.com/rin-network/rin/conformance/openapi"
 )
 
-// This file is the vocabulary of the checks: what an answer is, in words that the rows of the catalogue use.
+// labels makes the labels of several cases of a resource or role.
+func labels(r evidence.Resource, cases ...evidence.Case) []evidence.Label {
+	out := make([]evidence.Label, 0, len(cases))
+	for _, c := range cases {
+		out = append(out, r.With(c))
+	}
+	return out
+}
+
+func atToken(cases ...evidence.Case) []evidence.Label {
+	return labels(evidence.TokenEndpoint, cases...)
+}
+func onTarget(cases ...evidence.Case) []evidence.Label { return labels(evidence.ProbeTarget, cases...) }
 
 // success is a 2xx answer.
 func success(x evidence.Exchange) bool { return x.Status() >= 200 && x.Status() <= 299 }
 
-// redirected is a 3xx as final answer: one that was not followed.
+// redirected is a 3xx answer that was not followed.
 func redirected(x evidence.Exchange) bool { return x.Status() >= 300 && x.Status() <= 399 }
 
-// clientError is any 4xx, whoever sent it.
+// clientError is any 4xx, also of a gateway.
 func clientError(x evidence.Exchange) bool { return x.Status() >= 400 && x.Status() <= 499 }
 
-// serverError is any 5xx that is no block page of something in front of the node.
+// serverError is any 5xx except the block page of a gateway.
 func serverError(x evidence.Exchange) bool {
 	return x.Status() >= 500 && x.Status() <= 599 && !wafPage(x)
 }
@@ -35,12 +47,12 @@ func serverError(x evidence.Exchange) bool {
 // rateLimited is 429 (RFC 6585 §4), however the body looks.
 func rateLimited(x evidence.Exchange) bool { return x.Status() == 429 }
 
-// refused is a 4xx by the node itself: neither a rate limit nor a block page. Whether it proves anything is up to the
-// positive control.
+// refused is a 4xx of the node itself: neither a rate limit nor a block page. Only the positive control shows whether it proves
+// anything.
 func refused(x evidence.Exchange) bool { return clientError(x) && !rateLimited(x) && !wafPage(x) }
 
-// wafPage is an HTML page with 403, 406, 429 or 503, as web application firewalls and gateways send it in place of the node.
-// A challenge, or the error page of an application framework, shows that the node itself has answered.
+// wafPage is an HTML page with 403, 406, 429 or 503, as firewalls and gateways send it in place of the node. A challenge, or the error
+// page of an application framework, shows that the node itself answered.
 func wafPage(x evidence.Exchange) bool {
 	switch x.Status() {
 	case 403, 406, 429, 503:
@@ -58,7 +70,7 @@ func wafPage(x evidence.Exchange) bool {
 	return true
 }
 
-// html is an answer with HTML, by its media type or, without one, by its first bytes.
+// html is an answer in HTML, by its media type or, without one, by its first bytes.
 func html(x evidence.Exchange) bool {
 	if x.Response == nil {
 		return false
@@ -70,14 +82,14 @@ func html(x evidence.Exchange) bool {
 	return bytes.HasPrefix(start, []byte("<!doctype html")) || bytes.HasPrefix(start, []byte("<html"))
 }
 
-// unclearIfNoVerdict is the judgement of an answer that says nothing about the node: none at all, a rate limit, a block page, a 5xx.
-// Rows that do judge a 5xx look at it before they ask this.
-func unclearIfNoVerdict(x evidence.Exchange) (Judgement, bool) {
+// inconclusive is the judgement of an answer that says nothing about the node: no answer, a rate limit, a block page, a 5xx. Checks that
+// judge a 5xx do so before they call it.
+func inconclusive(x evidence.Exchange) (Judgement, bool) {
 	switch {
 	case x.Failure != nil:
 		return Unclear(fmt.Sprintf("no answer: %s", clip(x.Failure.Message))).Seen(x.Label), true
 	case x.Response == nil:
-		return Unclear("the recording holds no answer").Blaming(Suite).Seen(x.Label), true
+		return Unclear("the recording has no answer").Blaming(Suite).Seen(x.Label), true
 	case wafPage(x):
 		return Unclear(fmt.Sprintf("something in front of the node, such as a firewall, answered with a %d page", x.Status())).
 			Hinting("let the address of the test machine pass the firewall or gateway, then repeat the run").Seen(x.Label), true
@@ -95,7 +107,7 @@ func unclearIfNoVerdict(x evidence.Exchange) (Judgement, bool) {
 	return Judgement{}, false
 }
 
-// header lists the values of a header of the final answer, one for each line.
+// header returns the values of a header of the final answer, one for each line.
 func header(x evidence.Exchange, name string) []string {
 	if x.Response == nil {
 		return nil
@@ -103,7 +115,7 @@ func header(x evidence.Exchange, name string) []string {
 	return evidence.Values(x.Response.Header, name)
 }
 
-// headerText is what Got says of a header: its lines joined, or that there is none.
+// headerText describes a header for Got: its lines joined, or that it is missing.
 func headerText(x evidence.Exchange, name string) string {
 	values := header(x, name)
 	if len(values) == 0 {
@@ -112,17 +124,14 @@ func headerText(x evidence.Exchange, name string) string {
 	return clip(name + ": " + strings.Join(values, ", "))
 }
 
-// mediaType is the media type without parameters in lower case; empty when there is none or it cannot be read. Faulty parameters
-// are forgiven, as clients do.
+// mediaType is the media type in lower case without parameters; empty when it is missing or cannot be read. Faulty parameters are forgiven,
+// as clients do.
 func mediaType(x evidence.Exchange) string {
 	values := header(x, "Content-Type")
 	if len(values) == 0 {
 		return ""
 	}
-	media, _, err := evidence.MediaType(values[0])
-	if err != nil && media == "" {
-		return ""
-	}
+	media, _, _ := evidence.MediaType(values[0])
 	return media
 }
 
@@ -131,8 +140,7 @@ func jsonMedia(media string) bool {
 	return media == "application/json" || strings.HasPrefix(media, "application/") && strings.HasSuffix(media, "+json")
 }
 
-// cacheDirectives lists the directives of all Cache-Control lines by lower-case name (RFC 9111 §5.2); a directive without
-// an argument has an empty value.
+// cacheDirectives returns the directives of all Cache-Control lines by lower-case name (RFC 9111 §5.2).
 func cacheDirectives(x evidence.Exchange) map[string]string {
 	out := map[string]string{}
 	for _, part := range splitList(strings.Join(header(x, "Cache-Control"), ",")) {
@@ -166,7 +174,7 @@ func splitList(s string) []string {
 	return out
 }
 
-// maxValues bounds the values of an answer that is decoded as a whole: each costs many times its bytes. Lists, which may be longer,
+// maxValues bounds the values of an answer that is decoded as a whole, because each takes many times its bytes. Lists may be longer: they
 // are read item by item.
 const maxValues = 100_000
 
@@ -188,11 +196,11 @@ func jsonValue(x evidence.Exchange) (any, error) {
 	return v, nil
 }
 
-// jsonText is the whole body if it is one JSON value, without a byte order mark.
+// jsonText returns the body without a byte order mark, if it is one JSON value.
 func jsonText(x evidence.Exchange) ([]byte, error) {
 	switch {
 	case x.Response == nil:
-		return nil, fmt.Errorf("no answer")
+		return nil, errors.New("no answer")
 	case x.Response.Truncated:
 		return nil, fmt.Errorf("the body is longer than the %d bytes that were read", x.Response.Size)
 	case len(x.Response.Body) == 0 && x.Response.BodyError != "":
@@ -209,7 +217,7 @@ func jsonText(x evidence.Exchange) ([]byte, error) {
 	if err := d.Decode(&first); err != nil {
 		return nil, fmt.Errorf("the body is not JSON: %w", err)
 	}
-	return nil, fmt.Errorf("the body goes on after its JSON value")
+	return nil, errors.New("the body goes on after its JSON value")
 }
 
 func byteOrderMark() []byte { return []byte("\uFEFF") }
@@ -224,7 +232,7 @@ func jsonObject(x evidence.Exchange) (map[string]any, bool) {
 	return o, ok
 }
 
-// textType names the JSON type of a value by its text.
+// textType names the JSON type of an encoded value.
 func textType(text []byte) string {
 	text = bytes.TrimLeft(text, " \t\r\n")
 	if len(text) == 0 {
@@ -264,7 +272,7 @@ func jsonType(v any) string {
 	return "nothing"
 }
 
-// describe is a short text of an answer for Got: "401 application/json", "302 to https://…", "no answer (timeout)".
+// describe is a short description of an answer for Got: "401 application/json", "302 to https://…", "no answer (timeout)".
 func describe(x evidence.Exchange) string {
 	switch {
 	case x.Failure != nil:
@@ -281,7 +289,7 @@ func describe(x evidence.Exchange) string {
 	return fmt.Sprintf("%d without a media type", x.Status())
 }
 
-// clip bounds a text of the node for reasons and Got; the middle of longer ones is of no use to a reader.
+// clip cuts a text of the node for reasons and Got.
 func clip(s string) string {
 	const most = 160
 	if utf8.RuneCountInString(s) <= most {
@@ -290,23 +298,32 @@ func clip(s string) string {
 	return string([]rune(s)[:most-1]) + "…"
 }
 
-// quote shows a text of the node inside a sentence.
+// quote puts a text of the node into a sentence.
 func quote(s string) string { return strconv.Quote(clip(s)) }
 
-// origin is scheme, host and port of a URL in lower case, with the port spelled out; empty when it is no absolute URL.
+// origin is [evidence.Origin] of an absolute URL; empty for any other text.
 func origin(raw string) string {
 	u, err := url.Parse(raw)
 	if err != nil || u.Host == "" {
 		return ""
 	}
-	scheme, port := strings.ToLower(u.Scheme), u.Port()
-	if port == "" {
-		port = map[string]string{"http": "80", "https": "443"}[scheme]
-	}
-	return scheme + "://" + strings.ToLower(u.Hostname()) + ":" + port
+	return evidence.Origin(u)
 }
 
-// itemsOf reads the items of a list answer; of a list that was cut off at the read limit, those before the cut.
+// resolve resolves a reference against a URL (RFC 3986 §5); empty when one of them cannot be read.
+func resolve(base, reference string) string {
+	b, err := url.Parse(base)
+	if err != nil {
+		return ""
+	}
+	u, err := b.Parse(reference)
+	if err != nil {
+		return ""
+	}
+	return u.String()
+}
+
+// itemsOf reads the items of a list answer, up to the read limit.
 func itemsOf(x evidence.Exchange) ([][]byte, error) {
 	if x.Response != nil && x.Response.Truncated {
 		if list, ok := openapi.ReadList(x.Response.Body); ok && len(list.Items) > 0 {
@@ -316,7 +333,7 @@ func itemsOf(x evidence.Exchange) ([][]byte, error) {
 	return itemsIn(jsonText(x))
 }
 
-// itemsIn reads the items of a list from what was read as JSON.
+// itemsIn reads the items of a list from the result of [jsonText].
 func itemsIn(text []byte, err error) ([][]byte, error) {
 	if err != nil {
 		return nil, err
@@ -328,12 +345,12 @@ func itemsIn(text []byte, err error) ([][]byte, error) {
 	return list.Items, nil
 }
 
-// holds reports whether one of the values is the wanted one; vocabularies are compared without case.
-func holds(values []string, want string) bool {
+// containsFold reports whether a vocabulary value is among the values, in any case.
+func containsFold(values []string, want string) bool {
 	return slices.ContainsFunc(values, func(v string) bool { return strings.EqualFold(v, want) })
 }
 
-// nodeTime is the node's own time when it answered (T6): its Date, else the time of the test machine, of which exact is false.
+// nodeTime is the node's own time when it answered: its Date, or else the time of the test machine, which is not exact.
 func nodeTime(x evidence.Exchange) (at time.Time, exact bool) {
 	if dates := header(x, "Date"); len(dates) == 1 {
 		if at, form := evidence.HTTPDate(dates[0]); form != evidence.NoDate {
@@ -343,7 +360,7 @@ func nodeTime(x evidence.Exchange) (at time.Time, exact bool) {
 	return x.Started, false
 }
 
-// answeredAt is that time, exact or not.
+// answeredAt is [nodeTime], exact or not.
 func answeredAt(x evidence.Exchange) time.Time {
 	at, _ := nodeTime(x)
 	return at

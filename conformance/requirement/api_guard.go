@@ -29,7 +29,7 @@ func guardedRoutes() []Requirement {
 
 func routesGuarded(e Evidence) Judgement {
 	for _, id := range []ID{"BRR-01", "BRR-06"} {
-		if j, ok := e.standing(bearerRules(), id); !ok {
+		if j, ok := e.passes(id); !ok {
 			return j
 		}
 	}
@@ -60,7 +60,7 @@ func routesGuarded(e Evidence) Judgement {
 
 // notCalled reports whether the probe had no values to call the operation with.
 func notCalled(e Evidence, r evidence.Resource) bool {
-	j, lacks := e.lacking(r.With(evidence.OK))
+	j, lacks := e.unanswered(r.With(evidence.OK))
 	return lacks && j.Outcome == NotApplicable
 }
 
@@ -79,20 +79,20 @@ func idListed(e Evidence, o openapi.Operation) bool {
 // routeGuarded judges the calls of one operation. Data without a good token is a failure whatever the good call got; a refusal
 // needs the good call as its positive control.
 func routeGuarded(e Evidence, r evidence.Resource) Judgement {
-	name, good := resourceName(e, r), e.The(r.With(evidence.OK))
+	name, good := resourceName(e, r), e.exchange(r.With(evidence.OK))
 	o, _ := operation(e, r)
 	madeUp := good.Status() == 404 && len(o.TemplateParameters()) > 0 && !idListed(e, o)
 	var parts []Judgement
 	for _, c := range []evidence.Case{evidence.NoToken, "garbage"} {
 		label := r.With(c)
-		if j, lacks := e.lacking(label); lacks {
+		if j, lacks := e.unanswered(label); lacks {
 			if !madeUp || j.Outcome != Blocked {
 				parts = append(parts, j)
 			}
 			continue
 		}
 		what := name + " " + manner(c)
-		parts = append(parts, refusal(what, e.The(label), good).named(what))
+		parts = append(parts, refusal(what, e.exchange(label), good).named(what))
 	}
 	parts = append(parts, oddCredentials(e, r, name, good)...)
 	j := gather(parts...)
@@ -102,7 +102,7 @@ func routeGuarded(e Evidence, r evidence.Resource) Judgement {
 	if success(good) {
 		return j
 	}
-	if NewJudge(operations(), e).Of("API-01").Outcome == Fail {
+	if e.judge("API-01").Outcome == Fail {
 		return Judgement{Outcome: Blocked, BlockedBy: "API-01", Reason: name + ": a refusal proves nothing, because the same call with a good token failed"}
 	}
 	if madeUp {
@@ -119,14 +119,12 @@ func oddCredentials(e Evidence, r evidence.Resource, name string, good evidence.
 	for _, c := range oddCases() {
 		x, ok := e.Get(r.With(c))
 		if onTarget, _ := target(e, counterpart(c)); ok && success(x) && carriesData(x, good) && !success(onTarget) {
-			out = append(out, Failed(name+" gives its data to a call that has no good token: "+particular(x), "a 4xx without data", describe(x)).
-				about(x, "4xx", describe(x)).named(name+", "+particular(x)))
+			out = append(out, expect(x, "a 4xx without data").failed(name+" gives its data to a call that has no good token: "+particular(x), describe(x)).named(name+", "+particular(x)))
 		}
 	}
 	onTarget, _ := target(e, "head")
 	if x, ok := e.Get(r.With("head")); ok && success(x) && !success(onTarget) && (!html(x) || html(good)) {
-		out = append(out, Failed(name+" lets HEAD through without a token", "401 as for GET, or 405", describe(x)).
-			about(x, "401 or 405", describe(x)).named(name+", HEAD without a token"))
+		out = append(out, expect(x, "401 as for GET, or 405").failed(name+" lets HEAD through without a token", describe(x)).named(name+", HEAD without a token"))
 	}
 	return out
 }

@@ -25,6 +25,18 @@ func schemas() []Requirement {
 	}
 	schema := OAS("Schema Object", "schema-object")
 	return []Requirement{
+		{
+			ID: "API-02", Title: "Status, media type and header fields of the answer are as documented",
+			Level: Network, Gate: Gating, Profile: Funding,
+			Source:   NET("R15").And(OAS("Responses Object", "responses-object")),
+			Quote:    definedByDocument,
+			Probe:    "Status and Content-Type of each answer of the operations against the responses of the document, default, 2XX and */* included; on good answers the described header fields: required ones are there, values fit.",
+			Forgives: "Parameters of the media type; */* as springdoc writes it; client errors that are not described, and header fields that are missing or do not fit, since proxies change them (warnings); a 5xx, which API-01 and PAG-09 judge.",
+			Fix:      "Describe the status and media type that are sent, or send those that are described. Spring: produces = \"application/json\" on the mapping, @ApiResponse for the statuses.",
+			Breaks:   "Answers are JSON text with Content-Type: text/html.",
+			Reads:    []evidence.Label{evidence.EveryOperation.With(evidence.OK), evidence.WholeRun},
+			After:    []ID{"TOK-01", "SPC-01", "SPC-03"}, Check: answersDocumented,
+		},
 		row("API-03", "Top-level JSON type matches the schema",
 			"Each answer of the operations: JSON in UTF-8, array or object, against the schema of its status.",
 			"An array where the network's published documents declare one object for a list: their mistake (a warning). Operations without a schema, or whose schema is behind a $ref that leads nowhere, are left out.",
@@ -86,7 +98,7 @@ func statusDocumented(e Evidence) Judgement {
 	found.undecided = nil // status and media type are compared without the schema
 	found.warned = slices.DeleteFunc(found.warned, func(s Subject) bool {
 		// A 5xx is to be mended, not to be described; and nobody describes how a URI is refused that RFC 3986 does not allow.
-		return serverError(e.The(s.Label)) || s.Label.Case() == "size-raw"
+		return serverError(e.exchange(s.Label)) || s.Label.Case() == "size-raw"
 	})
 	j := found.judge(e, "an answer is not described")
 	switch {
@@ -244,7 +256,7 @@ func names(text, word string) bool {
 
 // afterTopLevel judges members once the top level fits; what does not apply there does not apply here.
 func afterTopLevel(e Evidence, r route, what string) Judgement {
-	if j, ok := e.standing(operations(), "API-03"); !ok {
+	if j, ok := e.passes("API-03"); !ok {
 		return j
 	}
 	return r.sort(e).judge(e, what)

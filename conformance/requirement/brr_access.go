@@ -10,159 +10,25 @@ import (
 	"github.com/rin-network/rin/conformance/openapi"
 )
 
-// anonymousRefused checks BRR-01.
-func anonymousRefused(e Evidence) Judgement {
-	target := e.Roles.ProbeTarget
-	if target == "" {
-		return noneRefuses(e)
+// anonymousAccess is BRR-01.
+func anonymousAccess() []Requirement {
+	return []Requirement{
+		{
+			ID: "BRR-01", Title: "A call without a token is refused",
+			Level: StandardMust, Gate: Gating, Profile: Auth,
+			Source:   RFC(6749, "7").And(NET("R12")),
+			Quote:    validateToken,
+			Probe:    "A GET of the info endpoint and of each operation without Authorization, before the first authorized call.",
+			Forgives: "400, 403, 404 or any other 4xx without data in place of 401; an open info endpoint if another operation refuses anonymous calls (a warning; not under an /oauth/ path, where it is declared to be the authorization test); operations declared with security: [] and try-out bases, which never earn a certificate.",
+			Fix:      "Refuse requests without a valid token on every protected path: Spring Security authorizeHttpRequests(a -> a.anyRequest().authenticated()) with oauth2ResourceServer(); nginx auth_request on the location; Flask: fail at start when the identity provider is not configured, in place of leaving the check out.",
+			Breaks:   "A node that answers anonymous calls with 200 everywhere; wrong tokens are still refused.",
+			Reads: slices.Concat(onTarget(evidence.NoToken, evidence.OK), []evidence.Label{
+				evidence.Info.With(evidence.NoToken), evidence.Info.With(evidence.OK),
+				evidence.EveryOperation.With(evidence.NoToken), evidence.EveryOperation.With(evidence.OK),
+			}),
+			After: []ID{"TOK-01"}, Check: anonymousRefused,
+		},
 	}
-	if j, lacks := e.lacking(target.With(evidence.NoToken)); lacks {
-		return j
-	}
-	j := anonymousCall(e, target)
-	if c, controlled := goodCall(e, target); j.Outcome == Pass && !controlled {
-		return c
-	}
-	if j.Outcome != Pass || target == evidence.Info {
-		return j
-	}
-	return gather(publicInfo(e), j)
-}
-
-// goodCall is the positive control of the anonymous call. Data that came without a token needs none.
-func goodCall(e Evidence, r evidence.Resource) (Judgement, bool) {
-	if r == evidence.Info && NewJudge(infoEndpoint(), e).Of("INF-01").Outcome == Fail {
-		return Judgement{Outcome: Blocked, BlockedBy: "INF-01", Reason: "a refusal proves nothing here: the info endpoint refuses good tokens as well"}, false
-	}
-	return NewJudge(nil, e).controlled(Requirement{Control: r.With(evidence.OK)})
-}
-
-// anonymousCall judges the call of one resource without a token.
-func anonymousCall(e Evidence, r evidence.Resource) Judgement {
-	return refusal("the call without a token", e.The(r.With(evidence.NoToken)), e.The(r.With(evidence.OK)))
-}
-
-// publicInfo looks at the info endpoint when an operation is the probe target.
-func publicInfo(e Evidence) Judgement {
-	x, asked := e.Get(evidence.Info.With(evidence.NoToken))
-	if asked && x.Answered() && (redirected(x) || success(x) && html(x)) && success(e.The(evidence.Info.With(evidence.OK))) {
-		return Warned("the info endpoint sends callers without a token to a web page, most likely a login, which no API client understands", "401 without a token", describe(x)).
-			Hinting(loginHint).about(x, "401", describe(x))
-	}
-	if !asked || anonymousCall(e, evidence.Info).Outcome != Fail {
-		return Judgement{Outcome: Pass}
-	}
-	if authorizationTest(x) {
-		return openAuthorizationTest(x)
-	}
-	return Warned("the info endpoint answers without a token, so as a test of the authorization it proves nothing", "401 without a token", describe(x)).
-		Hinting("let the info endpoint ask for a token as the operations do; they refuse anonymous calls, so this alone costs no certificate").about(x, "401", describe(x))
-}
-
-// authorizationTest reports whether a URL has the segment "oauth" of the interface document's info path (NET-R13).
-func authorizationTest(x evidence.Exchange) bool {
-	return slices.Contains(segments(x.Request.URL), "oauth")
-}
-
-func openAuthorizationTest(x evidence.Exchange) Judgement {
-	return Failed("the info endpoint lies under /oauth/, which declares it the authorization test, and answers without a token", "401 without a token", describe(x)).
-		about(x, "401", describe(x))
-}
-
-// segments are the path segments of a URL in lower case.
-func segments(raw string) []string {
-	u, err := url.Parse(raw)
-	if err != nil {
-		return nil
-	}
-	return strings.Split(strings.ToLower(u.Path), "/")
-}
-
-// noneRefuses judges a run in which discovery found nothing that refuses anonymous calls.
-func noneRefuses(e Evidence) Judgement {
-	info := e.The(evidence.Info.With(evidence.NoToken))
-	infoCall := openToAll(e, evidence.Info)
-	openInfo := infoCall.Outcome == Fail
-	var open, doubtful []Judgement
-	guarded, public := guardedOperations(e)
-	for _, r := range guarded {
-		if j := openToAll(e, r); j.Outcome == Fail {
-			open = append(open, j)
-		} else {
-			doubtful = append(doubtful, j)
-		}
-	}
-	onlyPublic := len(guarded) == 0 && public > 0
-	switch {
-	case (openInfo || len(open) > 0) && tryOut(e):
-		return Missing("the given base is a try-out mode, which answers without a token by design (NET-R4); no certificate can be issued for it").Seen(info.Label)
-	case openInfo && onlyPublic:
-		return Missing("every operation is declared with security: []; no certificate can be issued for such a base").Seen(info.Label)
-	case openInfo && authorizationTest(info):
-		return gather(append([]Judgement{openAuthorizationTest(info)}, open...)...)
-	case len(open) > 0:
-		return gather(open...).Hinting("if this base is a try-out mode, give the production base; otherwise put the token check in front of every path, also when no identity provider is configured")
-	case len(doubtful) > 0:
-		return gather(doubtful...)
-	case openInfo:
-		return Unclear("only the info endpoint is known, and it answers without a token: nothing shows that tokens are checked").
-			Hinting("protect the info endpoint, or let the run know the operations with --spec-url").about(info, "401", describe(info))
-	}
-	return infoCall
-}
-
-// guardedOperations are the executed operations that the document does not declare public, and how many it does.
-func guardedOperations(e Evidence) (guarded []evidence.Resource, public int) {
-	for _, r := range e.Roles.Operations {
-		if declaredPublic(e, r) {
-			public++
-			continue
-		}
-		guarded = append(guarded, r)
-	}
-	return guarded, public
-}
-
-// openToAll judges the anonymous call of a resource that discovery did not take as the probe target. One that refuses it refuses the good
-// token as well, or discovery would have taken it: that proves nothing.
-func openToAll(e Evidence, r evidence.Resource) Judgement {
-	if j, lacks := e.lacking(r.With(evidence.NoToken)); lacks {
-		return j
-	}
-	j := anonymousCall(e, r)
-	if good := e.The(r.With(evidence.OK)); j.Outcome == Pass && !success(good) {
-		return Unclear("a call without a token is refused, but so is the call with a good token").about(good, "2xx", describe(good))
-	}
-	return j
-}
-
-// tryOut reports whether the given URLs name a try-out mode (T11).
-func tryOut(e Evidence) bool {
-	for _, raw := range []string{e.Run.InfoURL, e.Run.BaseURL, e.Roles.OperationBase} {
-		for _, s := range segments(raw) {
-			switch s {
-			case "try-out", "tryout", "try_out", "tryitout":
-				return true
-			}
-		}
-	}
-	return false
-}
-
-// operation finds the described operation behind a resource "op/<key>".
-func operation(e Evidence, r evidence.Resource) (openapi.Operation, bool) {
-	key, ok := strings.CutPrefix(string(r), "op/")
-	if !ok || e.Spec == nil {
-		return openapi.Operation{}, false
-	}
-	return e.Spec.Operation(key)
-}
-
-// declaredPublic reports whether the document says that an operation needs no token: security: [] or an empty alternative. A document
-// without any word on security says nothing of the kind.
-func declaredPublic(e Evidence, r evidence.Resource) bool {
-	o, ok := operation(e, r)
-	return ok && o.Security != nil && o.Security.Open
 }
 
 // missingRole are BRR-18 and BRR-19: a client whose account lacks the role EXTERNAL_API_CLIENT.
@@ -197,6 +63,160 @@ func missingRole() []Requirement {
 	}
 }
 
+// anonymousRefused checks BRR-01.
+func anonymousRefused(e Evidence) Judgement {
+	target := e.Roles.ProbeTarget
+	if target == "" {
+		return noneRefuses(e)
+	}
+	if j, lacks := e.unanswered(target.With(evidence.NoToken)); lacks {
+		return j
+	}
+	j := anonymousCall(e, target)
+	if c, ok := badControl(e, target); j.Outcome == Pass && ok {
+		return c
+	}
+	if j.Outcome != Pass || target == evidence.Info {
+		return j
+	}
+	return gather(publicInfo(e), j)
+}
+
+// badControl says why the positive control of the anonymous call does not hold; ok is false when it does.
+func badControl(e Evidence, r evidence.Resource) (j Judgement, ok bool) {
+	if r == evidence.Info && e.judge("INF-01").Outcome == Fail {
+		return Judgement{Outcome: Blocked, BlockedBy: "INF-01", Reason: "a refusal proves nothing here: the info endpoint refuses good tokens as well"}, true
+	}
+	return e.uncontrolled(r.With(evidence.OK))
+}
+
+// anonymousCall judges the call of one resource without a token.
+func anonymousCall(e Evidence, r evidence.Resource) Judgement {
+	return refusal("the call without a token", e.exchange(r.With(evidence.NoToken)), e.exchange(r.With(evidence.OK)))
+}
+
+// publicInfo looks at the info endpoint when an operation is the probe target.
+func publicInfo(e Evidence) Judgement {
+	x, asked := e.Get(evidence.Info.With(evidence.NoToken))
+	if asked && x.Answered() && (redirected(x) || success(x) && html(x)) && success(e.exchange(evidence.Info.With(evidence.OK))) {
+		return expect(x, "401 without a token").warned("the info endpoint sends callers without a token to a web page, most likely a login, which no API client understands", describe(x)).
+			Hinting(loginHint)
+	}
+	if !asked || anonymousCall(e, evidence.Info).Outcome != Fail {
+		return Judgement{Outcome: Pass}
+	}
+	if authorizationTest(x) {
+		return openAuthorizationTest(x)
+	}
+	return expect(x, "401 without a token").warned("the info endpoint answers without a token, so as a test of the authorization it proves nothing", describe(x)).
+		Hinting("let the info endpoint ask for a token as the operations do; they refuse anonymous calls, so this alone costs no certificate")
+}
+
+// authorizationTest reports whether a URL has the segment "oauth" of the interface document's info path (NET-R13).
+func authorizationTest(x evidence.Exchange) bool {
+	return slices.Contains(segments(x.Request.URL), "oauth")
+}
+
+func openAuthorizationTest(x evidence.Exchange) Judgement {
+	return expect(x, "401 without a token").failed("the info endpoint lies under /oauth/, which declares it the authorization test, and answers without a token", describe(x))
+}
+
+// segments are the path segments of a URL in lower case.
+func segments(raw string) []string {
+	u, err := url.Parse(raw)
+	if err != nil {
+		return nil
+	}
+	return strings.Split(strings.ToLower(u.Path), "/")
+}
+
+// noneRefuses judges a run in which discovery found nothing that refuses anonymous calls.
+func noneRefuses(e Evidence) Judgement {
+	info := e.exchange(evidence.Info.With(evidence.NoToken))
+	infoCall := openToAll(e, evidence.Info)
+	openInfo := infoCall.Outcome == Fail
+	var open, doubtful []Judgement
+	guarded, public := guardedOperations(e)
+	for _, r := range guarded {
+		if j := openToAll(e, r); j.Outcome == Fail {
+			open = append(open, j)
+		} else {
+			doubtful = append(doubtful, j)
+		}
+	}
+	onlyPublic := len(guarded) == 0 && public > 0
+	switch {
+	case (openInfo || len(open) > 0) && tryOut(e):
+		return Missing("the given base is a try-out mode, which answers without a token by design (NET-R4); no certificate can be issued for it").Seen(info.Label)
+	case openInfo && onlyPublic:
+		return Missing("every operation is declared with security: []; no certificate can be issued for such a base").Seen(info.Label)
+	case openInfo && authorizationTest(info):
+		return gather(append([]Judgement{openAuthorizationTest(info)}, open...)...)
+	case len(open) > 0:
+		return gather(open...).Hinting("if this base is a try-out mode, give the production base; otherwise put the token check in front of every path, also when no identity provider is configured")
+	case len(doubtful) > 0:
+		return gather(doubtful...)
+	case openInfo:
+		return expect(info, "401").unclear("only the info endpoint is known, and it answers without a token: nothing shows that tokens are checked", describe(info)).
+			Hinting("protect the info endpoint, or let the run know the operations with --spec-url")
+	}
+	return infoCall
+}
+
+// guardedOperations are the executed operations that the document does not declare public, and how many it does.
+func guardedOperations(e Evidence) (guarded []evidence.Resource, public int) {
+	for _, r := range e.Roles.Operations {
+		if declaredPublic(e, r) {
+			public++
+			continue
+		}
+		guarded = append(guarded, r)
+	}
+	return guarded, public
+}
+
+// openToAll judges the anonymous call of a resource that discovery did not take as the probe target. One that refuses it refuses the good
+// token as well, or discovery would have taken it: that proves nothing.
+func openToAll(e Evidence, r evidence.Resource) Judgement {
+	if j, lacks := e.unanswered(r.With(evidence.NoToken)); lacks {
+		return j
+	}
+	j := anonymousCall(e, r)
+	if good := e.exchange(r.With(evidence.OK)); j.Outcome == Pass && !success(good) {
+		return expect(good, "2xx").unclear("a call without a token is refused, but so is the call with a good token", describe(good))
+	}
+	return j
+}
+
+// tryOut reports whether the given URLs name a try-out mode (T11).
+func tryOut(e Evidence) bool {
+	for _, raw := range []string{e.Run.InfoURL, e.Run.BaseURL, e.Roles.OperationBase} {
+		for _, s := range segments(raw) {
+			switch s {
+			case "try-out", "tryout", "try_out", "tryitout":
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// operation finds the described operation behind a resource "op/<key>".
+func operation(e Evidence, r evidence.Resource) (openapi.Operation, bool) {
+	key, ok := strings.CutPrefix(string(r), "op/")
+	if !ok || e.Spec == nil {
+		return openapi.Operation{}, false
+	}
+	return e.Spec.Operation(key)
+}
+
+// declaredPublic reports whether the document says that an operation needs no token: security: [] or an empty alternative. A document
+// without any word on security says nothing of the kind.
+func declaredPublic(e Evidence, r evidence.Resource) bool {
+	o, ok := operation(e, r)
+	return ok && o.Security != nil && o.Security.Open
+}
+
 // withoutRole finds the answer to the client without the role, or says why there is nothing to judge.
 func withoutRole(e Evidence) (x evidence.Exchange, j Judgement, ok bool) {
 	if !e.Run.Second {
@@ -205,23 +225,23 @@ func withoutRole(e Evidence) (x evidence.Exchange, j Judgement, ok bool) {
 	if e.Roles.List == "" {
 		return x, Missing("this run has no " + roleName(evidence.ListOperation.With(evidence.OK))), false
 	}
-	token := e.The(evidence.SecondClient.With(evidence.OK))
-	if j, lacks := e.lacking(evidence.SecondClient.With(evidence.OK)); lacks {
+	token := e.exchange(evidence.SecondClient.With(evidence.OK))
+	if j, lacks := e.unanswered(evidence.SecondClient.With(evidence.OK)); lacks {
 		return x, j, false
 	}
 	if !success(token) || len(token.Tokens) == 0 {
-		return x, Unclear("the second client got no token, so its rights can't be tried").
-			Hinting("check id and secret of the second client: it needs a token, only the role must be missing").about(token, "an access token", describe(token)), false
+		return x, expect(token, "an access token").unclear("the second client got no token, so its rights can't be tried", describe(token)).
+			Hinting("check id and secret of the second client: it needs a token, only the role must be missing"), false
 	}
 	for _, c := range []evidence.Case{evidence.OK, "no-role"} {
-		if j, lacks := e.lacking(e.Roles.List.With(c)); lacks {
+		if j, lacks := e.unanswered(e.Roles.List.With(c)); lacks {
 			return x, j, false
 		}
 	}
-	if good := e.The(e.Roles.List.With(evidence.OK)); !success(good) {
-		return x, Unclear("a refusal proves nothing here: the list was refused to the client with the role as well").about(good, "2xx", describe(good)), false
+	if good := e.exchange(e.Roles.List.With(evidence.OK)); !success(good) {
+		return x, expect(good, "2xx").unclear("a refusal proves nothing here: the list was refused to the client with the role as well", describe(good)), false
 	}
-	return e.The(e.Roles.List.With("no-role")), j, true
+	return e.exchange(e.Roles.List.With("no-role")), j, true
 }
 
 func roleNeeded(e Evidence) Judgement {
@@ -242,7 +262,7 @@ func roleNeeded(e Evidence) Judgement {
 // thought of. Other operations need no role as far as is known.
 func roleBelow(e Evidence, r evidence.Resource) []Judgement {
 	x, asked := e.Get(r.With("no-role"))
-	good := e.The(r.With(evidence.OK))
+	good := e.exchange(r.With(evidence.OK))
 	if !asked || !x.Answered() || !success(x) || !success(good) || !carriesData(x, good) {
 		return nil // what refuses the role's owner too, or says nothing, is no hole
 	}
@@ -252,9 +272,9 @@ func roleBelow(e Evidence, r evidence.Resource) []Judgement {
 	switch {
 	case declaredPublic(e, r):
 	case r == e.Roles.Detail:
-		return []Judgement{Failed(reason, "403", describe(x)).about(x, "403", describe(x))}
+		return []Judgement{expect(x, "403").failed(reason, describe(x))}
 	case known && below(o.Path, list.Path):
-		return []Judgement{Warned(reason+"; it stands below the list, which may mean that it needs the role too", "403", describe(x)).about(x, "403", describe(x))}
+		return []Judgement{expect(x, "403").warned(reason+"; it stands below the list, which may mean that it needs the role too", describe(x))}
 	}
 	return nil
 }
@@ -262,24 +282,24 @@ func roleBelow(e Evidence, r evidence.Resource) []Judgement {
 // roleOnList judges the list call of the client without the role.
 func roleOnList(e Evidence, x evidence.Exchange) Judgement {
 	if !success(x) {
-		return refusal("the list call of a client without the role", x, e.The(e.Roles.List.With(evidence.OK)))
+		return refusal("the list call of a client without the role", x, e.exchange(e.Roles.List.With(evidence.OK)))
 	}
 	count, isList := itemCount(e, x)
-	good, listed := itemCount(e, e.The(e.Roles.List.With(evidence.OK)))
+	good, listed := itemCount(e, e.exchange(e.Roles.List.With(evidence.OK)))
 	switch {
 	case !isList && html(x):
-		return Unclear("the client without the role got a web page in place of data").about(x, "403", describe(x))
+		return expect(x, "403").unclear("the client without the role got a web page in place of data", describe(x))
 	case !listed && !isList:
 		return Missing("the list operation of this run gives no list, so no role is known to be needed for it").Seen(x.Label)
 	case isList && count == 0 && good == 0:
-		return Unclear("the list is empty for the client with the role as well, so nothing shows that the role is checked").
-			Hinting("put at least one funding call into the tested system, then repeat the run").about(x, "403", "an empty list")
+		return expect(x, "403").unclear("the list is empty for the client with the role as well, so nothing shows that the role is checked", "an empty list").
+			Hinting("put at least one funding call into the tested system, then repeat the run")
 	case isList && count == 0:
-		return Warned("the client without the role gets an empty list, so it can't tell that a permission is missing", "403", "200 with an empty list").about(x, "403", "an empty list")
+		return expect(x, "403").warned("the client without the role gets an empty list, so it can't tell that a permission is missing", "200 with an empty list")
 	case isList:
-		return Failed(fmt.Sprintf("the client without the role gets %d items", count), "403, or no items", fmt.Sprintf("%d with %d items", x.Status(), count)).about(x, "403", fmt.Sprintf("%d items", count))
+		return expect(x, "403, or no items").failed(fmt.Sprintf("the client without the role gets %d items", count), fmt.Sprintf("%d with %d items", x.Status(), count))
 	}
-	return Unclear("the client without the role got neither a list nor a refusal").about(x, "403", describe(x))
+	return expect(x, "403").unclear("the client without the role got neither a list nor a refusal", describe(x))
 }
 
 // itemCount counts the items of a list answer; an answer without content is an empty list.
@@ -296,13 +316,13 @@ func roleRefusal(e Evidence) Judgement {
 	if !ok {
 		return j
 	}
-	const expected = "403 with WWW-Authenticate: Bearer error=\"insufficient_scope\""
+	want := expect(x, "403 with WWW-Authenticate: Bearer error=\"insufficient_scope\"")
 	challenges := bearerChallenges(x)
 	code, got := attribute(challenges, "error"), describe(x)+", "+headerText(x, "WWW-Authenticate")
 	if serverError(x) {
-		return Failed("a missing role breaks the node", expected, got).about(x, "403", describe(x))
+		return want.failed("a missing role breaks the node", got)
 	}
-	if j, unclear := noVerdict(x); unclear {
+	if j, unclear := inconclusiveRefusal(x); unclear {
 		return j
 	}
 	switch {
@@ -310,15 +330,15 @@ func roleRefusal(e Evidence) Judgement {
 		if role := roleOnList(e, x); role.Outcome != Warn {
 			return Judgement{Outcome: Blocked, BlockedBy: "BRR-18", Reason: "the client without the role was not refused"}
 		}
-		return Warned("a missing role is answered with an empty list in place of a refusal", expected, got).about(x, "403", "an empty list")
+		return want.warned("a missing role is answered with an empty list in place of a refusal", got)
 	case !turnedAway(x):
-		return Unclear("the client without the role was sent on to another place").Hinting(loginHint).about(x, "403", describe(x))
+		return expect(x, "403").unclear("the client without the role was sent on to another place", describe(x)).Hinting(loginHint)
 	case x.Status() == 401 && code == "invalid_token":
-		return Failed("a missing role is reported as an invalid token, so clients fetch new ones in a loop", expected, got).about(x, "403", got)
+		return want.failed("a missing role is reported as an invalid token, so clients fetch new ones in a loop", got)
 	case x.Status() != 403:
-		return Warned("a missing role is refused, but not with 403", expected, got).about(x, "403", describe(x))
+		return want.warned("a missing role is refused, but not with 403", got)
 	case code != "insufficient_scope":
-		return Warned("the 403 does not say in a challenge what is missing", expected, got).about(x, "error=\"insufficient_scope\"", headerText(x, "WWW-Authenticate"))
+		return want.warned("the 403 does not say in a challenge what is missing", got)
 	}
 	return Passed(x.Label)
 }

@@ -8,44 +8,9 @@ import (
 	"github.com/rin-network/rin/conformance/evidence"
 )
 
-// bearerRules lists group BRR in catalogue order. All of them are tried on the probe target P, a protected resource that
-// discovery has chosen: the info endpoint if it refuses an anonymous call, else an operation that does.
-func bearerRules() []Requirement {
-	return slices.Concat(anonymousCalls(), presentedTokens(), detours(), missingRole())
-}
-
-const validateToken = "The resource server MUST validate the access token and ensure that it has not expired and that its scope covers the requested resource."
-
-// onTarget makes labels of cases on the probe target.
-func onTarget(cases ...evidence.Case) []evidence.Label {
-	labels := make([]evidence.Label, 0, len(cases))
-	for _, c := range cases {
-		labels = append(labels, evidence.ProbeTarget.With(c))
-	}
-	return labels
-}
-
-// withToken is the positive control of most refusals: the good call of the probe target.
-func withToken() evidence.Label { return evidence.ProbeTarget.With(evidence.OK) }
-
-// anonymousCalls are BRR-01 to BRR-05: what happens without a token.
-func anonymousCalls() []Requirement {
+// challenges are BRR-02 to BRR-05: the WWW-Authenticate header of refusals.
+func challenges() []Requirement {
 	return []Requirement{
-		{
-			ID: "BRR-01", Title: "A call without a token is refused",
-			Level: StandardMust, Gate: Gating, Profile: Auth,
-			Source:   RFC(6749, "7").And(NET("R12")),
-			Quote:    validateToken,
-			Probe:    "A GET of the info endpoint and of each operation without Authorization, before the first authorized call.",
-			Forgives: "400, 403, 404 or any other 4xx without data in place of 401; an open info endpoint if another operation refuses anonymous calls (a warning; not under an /oauth/ path, where it is declared to be the authorization test); operations declared with security: [] and try-out bases, which never earn a certificate.",
-			Fix:      "Refuse requests without a valid token on every protected path: Spring Security authorizeHttpRequests(a -> a.anyRequest().authenticated()) with oauth2ResourceServer(); nginx auth_request on the location; Flask: fail at start when the identity provider is not configured, in place of leaving the check out.",
-			Breaks:   "A node that answers anonymous calls with 200 everywhere; wrong tokens are still refused.",
-			Reads: slices.Concat(onTarget(evidence.NoToken, evidence.OK), []evidence.Label{
-				evidence.Info.With(evidence.NoToken), evidence.Info.With(evidence.OK),
-				evidence.EveryOperation.With(evidence.NoToken), evidence.EveryOperation.With(evidence.OK),
-			}),
-			After: []ID{"TOK-01"}, Check: anonymousRefused,
-		},
 		{
 			ID: "BRR-02", Title: "401 without token carries a Bearer challenge",
 			Level: StandardMust, Gate: Gating, Profile: Auth,
@@ -93,39 +58,38 @@ func anonymousCalls() []Requirement {
 	}
 }
 
+const validateToken = "The resource server MUST validate the access token and ensure that it has not expired and that its scope covers the requested resource."
+
 func anonymousChallenge(e Evidence) Judgement {
-	x := e.The(evidence.ProbeTarget.With(evidence.NoToken))
-	if j, unclear := noVerdict(x); unclear {
+	x := e.exchange(evidence.ProbeTarget.With(evidence.NoToken))
+	if j, unclear := inconclusiveRefusal(x); unclear {
 		return j
 	}
 	bearer := len(bearerChallenges(x)) > 0
 	switch {
 	case !turnedAway(x):
-		return Unclear("the call without a token was not refused in a way that can be judged").about(x, "401", describe(x))
+		return expect(x, "401").unclear("the call without a token was not refused in a way that can be judged", describe(x))
 	case x.Status() != 401:
-		return Warned("the call without a token is refused, but not with 401, so clients can't tell what is missing", "401 with WWW-Authenticate: Bearer", describe(x)+", "+headerText(x, "WWW-Authenticate")).
-			Hinting("answer 401 with WWW-Authenticate: Bearer realm=\"…\" when the Authorization header is missing").about(x, "401", describe(x))
+		return expect(x, "401 with WWW-Authenticate: Bearer").warned("the call without a token is refused, but not with 401, so clients can't tell what is missing", describe(x)+", "+headerText(x, "WWW-Authenticate")).
+			Hinting("answer 401 with WWW-Authenticate: Bearer realm=\"…\" when the Authorization header is missing")
 	case bearer:
 		return Passed(x.Label)
 	}
-	return Failed("the 401 does not say that a bearer token is needed", "WWW-Authenticate: Bearer …", headerText(x, "WWW-Authenticate")).
-		about(x, "header WWW-Authenticate with a Bearer challenge", headerText(x, "WWW-Authenticate"))
+	return expect(x, "WWW-Authenticate: Bearer …").failed("the 401 does not say that a bearer token is needed", headerText(x, "WWW-Authenticate"))
 }
 
 func anonymousWithoutError(e Evidence) Judgement {
-	x := e.The(evidence.ProbeTarget.With(evidence.NoToken))
+	x := e.exchange(evidence.ProbeTarget.With(evidence.NoToken))
 	challenges := bearerChallenges(x)
 	if len(challenges) == 0 {
 		return Missing("the answer to the call without a token has no Bearer challenge")
 	}
 	if code := attribute(challenges, "error"); code != "" {
-		return Failed("the challenge names an error although no token was sent", "a challenge without error", "error="+quote(code)).
-			about(x, "no error", "error="+quote(code))
+		return expect(x, "a challenge without error").failed("the challenge names an error although no token was sent", "error="+quote(code))
 	}
 	for _, name := range []string{"error_description", "error_uri"} {
 		if text := attribute(challenges, name); text != "" {
-			return Warned("the challenge explains an error although no token was sent", "a challenge without error information", name+"="+quote(text)).
-				about(x, "no "+name, name+"="+quote(text))
+			return expect(x, "a challenge without error information").warned("the challenge explains an error although no token was sent", name+"="+quote(text))
 		}
 	}
 	return Passed(x.Label)
@@ -134,7 +98,7 @@ func anonymousWithoutError(e Evidence) Judgement {
 func wellFormedChallenges(e Evidence) Judgement {
 	var faulty []Subject
 	seen, read := map[string]bool{}, 0
-	for _, x := range e.All(evidence.WholeRun) {
+	for _, x := range e.Exchanges {
 		for _, line := range header(x, "WWW-Authenticate") {
 			read++
 			faults := challengeFaults(line)
@@ -156,15 +120,14 @@ func wellFormedChallenges(e Evidence) Judgement {
 }
 
 func challengeHasAttribute(e Evidence) Judgement {
-	x := e.The(evidence.ProbeTarget.With(evidence.NoToken))
+	x := e.exchange(evidence.ProbeTarget.With(evidence.NoToken))
 	challenges := bearerChallenges(x)
 	if len(challenges) == 0 {
 		return Missing("the answer to the call without a token has no Bearer challenge")
 	}
 	for _, c := range challenges {
 		if len(c) == 0 {
-			return Warned("the Bearer challenge has no attribute, as Spring Security sends it by default", "Bearer with at least one attribute, such as realm", headerText(x, "WWW-Authenticate")).
-				about(x, "Bearer realm=\"…\"", headerText(x, "WWW-Authenticate"))
+			return expect(x, "Bearer with at least one attribute, such as realm").warned("the Bearer challenge has no attribute, as Spring Security sends it by default", headerText(x, "WWW-Authenticate"))
 		}
 	}
 	return Passed(x.Label)

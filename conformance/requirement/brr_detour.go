@@ -57,30 +57,30 @@ func headGuarded(e Evidence) Judgement {
 	x, _ := target(e, "head")
 	switch {
 	case success(x):
-		return Failed("HEAD without a token is let through", "401 as for GET, or 405", describe(x)).about(x, "401 or 405", describe(x))
+		return expect(x, "401 as for GET, or 405").failed("HEAD without a token is let through", describe(x))
 	case notOffered(x):
 		return Passed(x.Label)
 	}
-	if j, unclear := noVerdict(x); unclear {
+	if j, unclear := inconclusiveRefusal(x); unclear {
 		return j
 	}
 	if !turnedAway(x) {
-		return Unclear("HEAD without a token was sent on to another place").Hinting(loginHint).about(x, "401", describe(x))
+		return expect(x, "401").unclear("HEAD without a token was sent on to another place", describe(x)).Hinting(loginHint)
 	}
 	control := evidence.ProbeTarget.With("head-ok")
 	for _, label := range e.Resolve(control) {
-		if j, lacks := e.lacking(label); lacks {
+		if j, lacks := e.unanswered(label); lacks {
 			return j
 		}
 	}
-	good := e.The(control)
+	good := e.exchange(control)
 	switch {
 	case success(good):
 		return Passed(x.Label)
 	case notOffered(good), good.Status() == 403, good.Status() == 404:
 		return Passed(x.Label).Noting("HEAD is answered " + describe(good) + " with a good token too: it is not offered")
 	}
-	return Unclear("the refusal of HEAD proves nothing here: with a good token it was answered "+describe(good)).about(good, "2xx", describe(good))
+	return expect(good, "2xx").unclear("the refusal of HEAD proves nothing here: with a good token it was answered "+describe(good), describe(good))
 }
 
 // notOffered is 405 or 501: the method does not exist here, whoever asks.
@@ -93,8 +93,8 @@ func overrideGuarded(e Evidence) Judgement {
 	}
 	likeOptions := success(x) && (len(x.Response.Body) == 0 || len(header(x, "Allow")) > 0)
 	if likeOptions && !carriesData(x, good) {
-		return Warned("X-HTTP-Method-Override turns a GET into OPTIONS before the token is checked; no data came", "401", describe(x)).
-			Hinting("drop the header X-HTTP-Method-Override at the edge, or apply it to POST only, as frameworks do by default").about(x, "401", describe(x))
+		return expect(x, "401").warned("X-HTTP-Method-Override turns a GET into OPTIONS before the token is checked; no data came", describe(x)).
+			Hinting("drop the header X-HTTP-Method-Override at the edge, or apply it to POST only, as frameworks do by default")
 	}
 	return refusal("the call without a token and with X-HTTP-Method-Override: OPTIONS", x, good)
 }
@@ -104,7 +104,7 @@ func overrideGuarded(e Evidence) Judgement {
 func browserGuarded(e Evidence) Judgement {
 	x, good := target(e, "as-browser")
 	if success(x) && carriesData(x, good) || sameBody(x, good) {
-		return Failed("the call without a token gets the data when it accepts what a browser accepts", "a refusal or no data", describe(x)).about(x, "401, or a login page", describe(x))
+		return expect(x, "a refusal or no data").failed("the call without a token gets the data when it accepts what a browser accepts", describe(x))
 	}
 	return Passed(x.Label)
 }
@@ -117,7 +117,7 @@ func pathVariants() []evidence.Case {
 // pathsGuarded looks for protected data behind variants of the path. An answer without data is no bypass, whatever its status, but a
 // firewall's page or a 5xx hides what the node itself would do.
 func pathsGuarded(e Evidence) Judgement {
-	good := e.The(withToken())
+	good := e.exchange(withToken())
 	var clear, hidden, unsent []Judgement
 	for _, c := range pathVariants() {
 		label := onTarget(c)[0]
@@ -126,16 +126,16 @@ func pathsGuarded(e Evidence) Judgement {
 		}
 		x, sent := e.Get(e.Resolve(label)[0])
 		if !sent {
-			j, _ := e.lacking(e.Resolve(label)[0])
+			j, _ := e.unanswered(e.Resolve(label)[0])
 			unsent = append(unsent, j)
 			continue
 		}
-		j, unclear := noVerdict(x)
+		j, unclear := inconclusiveRefusal(x)
 		switch {
 		case unclear:
 			hidden = append(hidden, j)
 		case success(x) && carriesData(x, good), sameBody(x, good):
-			clear = append(clear, Failed("a variant of the path gets the data without a token", "a refusal or no data", describe(x)).about(x, "3xx or 4xx", describe(x)))
+			clear = append(clear, expect(x, "a refusal or no data").failed("a variant of the path gets the data without a token", describe(x)))
 		case success(x):
 			clear = append(clear, Passed(x.Label).Noting(callName(x)+" is answered "+describe(x)+" without the protected data"))
 		default:
@@ -153,9 +153,9 @@ func pathsGuarded(e Evidence) Judgement {
 }
 
 func cacheGuarded(e Evidence) Judgement {
-	first, second := e.The(evidence.ProbeTarget.With("cached-ok")), e.The(evidence.ProbeTarget.With("cached-no-token"))
+	first, second := e.exchange(evidence.ProbeTarget.With("cached-ok")), e.exchange(evidence.ProbeTarget.With("cached-no-token"))
 	// A node may refuse query parameters that it does not know; then the URL itself was asked.
-	if good := e.The(withToken()); !success(first) && second.Request.URL == good.Request.URL {
+	if good := e.exchange(withToken()); !success(first) && second.Request.URL == good.Request.URL {
 		first = good
 	}
 	if !success(first) {
@@ -169,8 +169,7 @@ func cacheGuarded(e Evidence) Judgement {
 		return j
 	}
 	if directive := sharedCaching(first); directive != "" {
-		return Warned("the answer to a call with a token allows shared caches to hand it to anyone", "Cache-Control: private or no-store", headerText(first, "Cache-Control")).
-			about(first, "no "+directive, headerText(first, "Cache-Control"))
+		return expect(first, "Cache-Control: private or no-store").warned("the answer to a call with a token allows shared caches to hand it to anyone", headerText(first, "Cache-Control"))
 	}
 	return j
 }

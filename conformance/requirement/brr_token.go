@@ -7,7 +7,8 @@ import (
 	"github.com/rin-network/rin/conformance/evidence"
 )
 
-// presentedTokens are BRR-06 to BRR-14: what happens to credentials that are no good token.
+// presentedTokens are BRR-06 to BRR-14: credentials other than a good token. They are tried on the probe target, a protected resource that discovery
+// chose: the info endpoint if it refuses an anonymous call, else an operation that does.
 func presentedTokens() []Requirement {
 	return []Requirement{
 		{
@@ -54,7 +55,18 @@ func presentedTokens() []Requirement {
 			Breaks:   "The payload is decoded and the signature is not verified.",
 			Needs:    onTarget("tampered"), After: []ID{"BRR-06"}, Control: withToken(), Check: tamperedRefused,
 		},
-		expiredToken(),
+		{
+			ID: "BRR-10", Title: "An expired token is refused",
+			Level: StandardMust, Gate: Gating, Profile: Full,
+			Source:   RFC(6749, "7").And(RFC(7519, "4.1.4")),
+			Quote:    validateToken,
+			Probe:    "A GET of the probe target with a token that was kept until 130 seconds after its expiry, or with an expired one that the operator gave; a second time a minute later if the first was answered.",
+			Forgives: "Clocks that differ by up to two minutes; caches of introspection answers that live a minute. It does not apply when the token lives longer than the run may wait (--wait) and no --expired-token was given. Wherever it is judged, it gates.",
+			Fix:      "Compare exp with the time at each request, also for tokens that a cache has verified before: Spring Security's JwtTimestampValidator with a skew of a minute, PyJWT without verify_exp: False; let an introspection cache end with the token.",
+			Breaks:   "exp is not checked.",
+			Reads:    onTarget("expired", "expired-again", evidence.OK),
+			After:    []ID{"BRR-06"}, Control: withToken(), Check: expiredRefused,
+		},
 		{
 			ID: "BRR-11", Title: "Empty or blank bearer credential is refused",
 			Level: StandardMust, Gate: Gating, Profile: Auth,
@@ -90,13 +102,24 @@ func presentedTokens() []Requirement {
 			Needs:    onTarget("lower-scheme", "upper-scheme"), Reads: onTarget("two-blanks"),
 			After: []ID{"TOK-01"}, Control: withToken(), Check: schemeWithoutCase,
 		},
-		tokenInURL(),
+		{
+			ID: "BRR-14", Title: "Token in the query string is not accepted",
+			Level: StandardShould, Gate: Advice, Profile: Full,
+			Source:   RFC(6750, "2.3").And(RFC(9700, "4.3.2")),
+			Quote:    "Because of the security weaknesses associated with the URI method (see Section 5), including the high likelihood that the URL containing the access token will be logged, it SHOULD NOT be used",
+			Probe:    "A GET of the probe target with a throw-away token in the parameter access_token and no Authorization, last in the run. It leaves the token in access logs: only with --allow-token-in-url.",
+			Forgives: "Any 4xx of the node.",
+			Fix:      "Read the token from the Authorization header alone: Spring Security's DefaultBearerTokenResolver with setAllowUriQueryParameter(false), which is the default; passport-jwt's fromAuthHeaderAsBearerToken().",
+			Breaks:   "A token in the query is accepted.",
+			Reads:    onTarget("token-in-query", evidence.OK),
+			After:    []ID{"BRR-01"}, Control: withToken(), Check: queryTokenRefused,
+		},
 	}
 }
 
 // target reads the exchange of one case on the probe target, and the good call of the same.
 func target(e Evidence, c evidence.Case) (x, good evidence.Exchange) {
-	return e.The(evidence.ProbeTarget.With(c)), e.The(withToken())
+	return e.exchange(evidence.ProbeTarget.With(c)), e.exchange(withToken())
 }
 
 func garbageRefused(e Evidence) Judgement {
@@ -107,22 +130,21 @@ func garbageRefused(e Evidence) Judgement {
 func garbageChallenge(e Evidence) Judgement {
 	x, _ := target(e, "garbage")
 	if serverError(x) {
-		return Failed("a garbage token breaks the node while a good one works", "401 with WWW-Authenticate: Bearer", describe(x)).
-			Hinting("catch the error that the token library or the introspection call raises for an unreadable token, and answer 401").about(x, "401", describe(x))
+		return expect(x, "401 with WWW-Authenticate: Bearer").failed("a garbage token breaks the node while a good one works", describe(x)).
+			Hinting("catch the error that the token library or the introspection call raises for an unreadable token, and answer 401")
 	}
-	if j, unclear := noVerdict(x); unclear {
+	if j, unclear := inconclusiveRefusal(x); unclear {
 		return j
 	}
 	switch {
 	case success(x):
 		return Judgement{Outcome: Blocked, BlockedBy: "BRR-06", Reason: "the garbage token was not refused"}
 	case !turnedAway(x):
-		return Unclear("the call with a garbage token was sent on to another place").Hinting(loginHint).about(x, "401", describe(x))
+		return expect(x, "401").unclear("the call with a garbage token was sent on to another place", describe(x)).Hinting(loginHint)
 	case len(bearerChallenges(x)) == 0:
-		return Failed("the refusal of a garbage token carries no Bearer challenge", "WWW-Authenticate: Bearer …", describe(x)+", "+headerText(x, "WWW-Authenticate")).
-			about(x, "header WWW-Authenticate with a Bearer challenge", headerText(x, "WWW-Authenticate"))
+		return expect(x, "WWW-Authenticate: Bearer …").failed("the refusal of a garbage token carries no Bearer challenge", describe(x)+", "+headerText(x, "WWW-Authenticate"))
 	case x.Status() != 401:
-		return Warned("a garbage token is refused with a challenge, but not with 401", "401", describe(x)).about(x, "401", describe(x))
+		return expect(x, "401").warned("a garbage token is refused with a challenge, but not with 401", describe(x))
 	}
 	return Passed(x.Label)
 }
@@ -138,11 +160,11 @@ func garbageError(e Evidence) Judgement {
 	case "invalid_token":
 		return Passed(x.Label)
 	case "invalid_request":
-		return Warned("the challenge calls the request invalid, where the token is", "error=\"invalid_token\"", got).about(x, "error=\"invalid_token\"", got)
+		return expect(x, "error=\"invalid_token\"").warned("the challenge calls the request invalid, where the token is", got)
 	case "":
-		return Failed("the challenge does not say that the token is invalid", "error=\"invalid_token\"", got).about(x, "error=\"invalid_token\"", got)
+		return expect(x, "error=\"invalid_token\"").failed("the challenge does not say that the token is invalid", got)
 	default:
-		return Failed("the challenge names an error that RFC 6750 does not have for an invalid token", "error=\"invalid_token\"", got).about(x, "error=\"invalid_token\"", got)
+		return expect(x, "error=\"invalid_token\"").failed("the challenge names an error that RFC 6750 does not have for an invalid token", got)
 	}
 }
 
@@ -162,12 +184,12 @@ func emptyBearerRefused(e Evidence) Judgement {
 		j := refusal(what, x, good)
 		switch {
 		case sameRedirect(x, good):
-			j = Warned(what+" could not be tried: the URL leads to another one before the token is looked at", "400 or 401", describe(x)).
-				Hinting("record and test the URL that answers directly (INF-04)").about(x, "400 or 401", describe(x))
+			j = expect(x, "400 or 401").warned(what+" could not be tried: the URL leads to another one before the token is looked at", describe(x)).
+				Hinting("record and test the URL that answers directly (INF-04)")
 		case serverError(x):
-			j = Failed(what+" breaks the node", "400 or 401", describe(x)).about(x, "400 or 401", describe(x))
+			j = expect(x, "400 or 401").failed(what+" breaks the node", describe(x))
 		case j.Outcome == Pass && x.Status() != 400 && x.Status() != 401:
-			j = Warned(what+" is refused, but neither with 400 nor 401", "400 or 401", describe(x)).about(x, "400 or 401", describe(x))
+			j = expect(x, "400 or 401").warned(what+" is refused, but neither with 400 nor 401", describe(x))
 		}
 		parts = append(parts, j)
 	}
@@ -185,8 +207,8 @@ func otherSchemesRefused(e Evidence) Judgement {
 	basic := refusal("the call with Basic and a random secret", x, good)
 	anonymous, _ := target(e, evidence.NoToken)
 	if basic.Outcome == Pass && onlyBasic(x) && onlyBasic(anonymous) {
-		basic = Unclear("a front end with its own Basic login refuses the call, so nothing shows what the node would do").
-			Hinting("take the Basic protection off the staging site for the run, or test the production base").about(x, "the node's own refusal", describe(x)+", "+headerText(x, "WWW-Authenticate"))
+		basic = expect(x, "the node's own refusal").unclear("a front end with its own Basic login refuses the call, so nothing shows what the node would do", describe(x)+", "+headerText(x, "WWW-Authenticate")).
+			Hinting("take the Basic protection off the staging site for the run, or test the production base")
 	}
 	y, good := target(e, "token-scheme")
 	return gather(refusal("the call with the token under the scheme Token", y, good), basic)
@@ -197,15 +219,15 @@ func schemeWithoutCase(e Evidence) Judgement {
 	for _, c := range []evidence.Case{"lower-scheme", "upper-scheme"} {
 		scheme := map[evidence.Case]string{"lower-scheme": "bearer", "upper-scheme": "BEARER"}[c]
 		x, _ := target(e, c)
-		j, unclear := noVerdict(x)
+		j, unclear := inconclusiveRefusal(x)
 		switch {
 		case unclear:
 		case success(x):
 			j = Passed(x.Label)
 		case turnedAway(x):
-			j = Failed("a good token is refused when the scheme is written "+scheme, "2xx as with Bearer", describe(x)).about(x, "2xx", describe(x))
+			j = expect(x, "2xx as with Bearer").failed("a good token is refused when the scheme is written "+scheme, describe(x))
 		default:
-			j = Unclear("the call with the scheme written "+scheme+" was sent on to another place").about(x, "2xx", describe(x))
+			j = expect(x, "2xx").unclear("the call with the scheme written "+scheme+" was sent on to another place", describe(x))
 		}
 		parts = append(parts, j)
 	}
@@ -218,53 +240,23 @@ func schemeWithoutCase(e Evidence) Judgement {
 
 // This file holds the bearer rules that are asked last: an expired token (BRR-10) and a token in a URL (BRR-14).
 
-func expiredToken() Requirement {
-	return Requirement{
-		ID: "BRR-10", Title: "An expired token is refused",
-		Level: StandardMust, Gate: Gating, Profile: Full,
-		Source:   RFC(6749, "7").And(RFC(7519, "4.1.4")),
-		Quote:    validateToken,
-		Probe:    "A GET of the probe target with a token that was kept until 130 seconds after its expiry, or with an expired one that the operator gave; a second time a minute later if the first was answered.",
-		Forgives: "Clocks that differ by up to two minutes; caches of introspection answers that live a minute. It does not apply when the token lives longer than the run may wait (--wait) and no --expired-token was given. Wherever it is judged, it gates.",
-		Fix:      "Compare exp with the time at each request, also for tokens that a cache has verified before: Spring Security's JwtTimestampValidator with a skew of a minute, PyJWT without verify_exp: False; let an introspection cache end with the token.",
-		Breaks:   "exp is not checked.",
-		Reads:    onTarget("expired", "expired-again", evidence.OK),
-		After:    []ID{"BRR-06"}, Control: withToken(), Check: expiredRefused,
-	}
-}
-
-func tokenInURL() Requirement {
-	return Requirement{
-		ID: "BRR-14", Title: "Token in the query string is not accepted",
-		Level: StandardShould, Gate: Advice, Profile: Full,
-		Source:   RFC(6750, "2.3").And(RFC(9700, "4.3.2")),
-		Quote:    "Because of the security weaknesses associated with the URI method (see Section 5), including the high likelihood that the URL containing the access token will be logged, it SHOULD NOT be used",
-		Probe:    "A GET of the probe target with a throw-away token in the parameter access_token and no Authorization, last in the run. It leaves the token in access logs: only with --allow-token-in-url.",
-		Forgives: "Any 4xx of the node.",
-		Fix:      "Read the token from the Authorization header alone: Spring Security's DefaultBearerTokenResolver with setAllowUriQueryParameter(false), which is the default; passport-jwt's fromAuthHeaderAsBearerToken().",
-		Breaks:   "A token in the query is accepted.",
-		Reads:    onTarget("token-in-query", evidence.OK),
-		After:    []ID{"BRR-01"}, Control: withToken(), Check: queryTokenRefused,
-	}
-}
-
 func expiredRefused(e Evidence) Judgement {
 	if !e.Run.ExpiredToken && e.Run.Wait <= 0 {
 		return Missing("the lifetime of the token exceeds the wait budget: no wait was allowed (--wait), and no expired token was given (--expired-token)")
 	}
-	if j, lacks := e.lackingOf(evidence.ProbeTarget.With("expired")); lacks {
+	if j, lacks := e.unanswered(evidence.ProbeTarget.With("expired")); lacks {
 		return j
 	}
 	x, good := target(e, "expired")
 	if at, alive := stillAlive(x, leeway(x)); alive {
-		return Unclear("the token that was given as expired is too young to tell: its exp is "+at.UTC().Format(time.RFC3339)).
-			Hinting("give a token of this client whose exp is two minutes ago or more").about(x, "an expired token", "exp "+at.UTC().Format(time.RFC3339))
+		return expect(x, "an expired token").unclear("the token that was given as expired is too young to tell: its exp is "+at.UTC().Format(time.RFC3339), "exp "+at.UTC().Format(time.RFC3339)).
+			Hinting("give a token of this client whose exp is two minutes ago or more")
 	}
 	j := refusal("the call with an expired token", x, good)
 	if j.Outcome != Fail {
 		return j
 	}
-	if again, lacks := e.lackingOf(evidence.ProbeTarget.With("expired-again")); lacks {
+	if again, lacks := e.unanswered(evidence.ProbeTarget.With("expired-again")); lacks {
 		return again
 	}
 	y, _ := target(e, "expired-again")
@@ -300,7 +292,7 @@ func queryTokenRefused(e Evidence) Judgement {
 	if !e.Run.TokenInURL {
 		return Missing("the operator did not allow a token in a URL (--allow-token-in-url)")
 	}
-	if j, lacks := e.lackingOf(evidence.ProbeTarget.With("token-in-query")); lacks {
+	if j, lacks := e.unanswered(evidence.ProbeTarget.With("token-in-query")); lacks {
 		return j
 	}
 	x, good := target(e, "token-in-query")
@@ -316,3 +308,6 @@ func queryTokenRefused(e Evidence) Judgement {
 	}
 	return j
 }
+
+// withToken is the positive control of most refusals: the good call of the probe target.
+func withToken() evidence.Label { return evidence.ProbeTarget.With(evidence.OK) }

@@ -1,11 +1,12 @@
-// Package requirement is the catalogue of what a node must do, and the checks that judge recorded evidence.
+// Package requirement is the catalogue of what a node must do, with the checks that judge recorded evidence.
 //
-// A [Requirement] is a value in the table of its group's file, in the order of the catalogue. Its check is a pure function of
-// [Evidence]: it asks nothing of the network, so live and offline judging are the same code. [Judge] applies dependencies,
-// missing exchanges and positive controls in one place; a check only says what it saw.
+// A file holds a chapter: the rows of some requirements of one group, and their checks. A check is a pure function of [Evidence] and sends
+// nothing, so that a live run and recorded evidence are judged by the same code. [Judge] deals with dependencies, missing exchanges and
+// positive controls; a check only says what it found.
 package requirement
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -18,12 +19,8 @@ type ID string
 
 // Group is the part before the dash: "TOK".
 func (id ID) Group() string {
-	for i := range id {
-		if id[i] == '-' {
-			return string(id[:i])
-		}
-	}
-	return string(id)
+	group, _, _ := strings.Cut(string(id), "-")
+	return group
 }
 
 // Requirement is one row of the catalogue.
@@ -34,25 +31,25 @@ type Requirement struct {
 	Gate    Gate
 	Profile Profile
 	Source  Source
-	// Quote is the sentence of the source's first citation that binds, verbatim and short.
+	// Quote is the binding sentence of the source's first citation, verbatim and short.
 	Quote string
-	// Probe says in words what is asked of the node.
+	// Probe describes the requests.
 	Probe string
-	// Forgives says what a correct but unusual node may do (the traps of the catalogue).
+	// Forgives says what a correct but unusual node may do.
 	Forgives string
 	// Fix tells the node's engineer what to change.
 	Fix string
 	// Breaks describes a node that violates only this requirement (the mutant).
 	Breaks string
 
-	// Needs are the exchanges that the check reads; roles are allowed. Any that failed or was not sent is dealt with before the check runs.
+	// Needs are the labels or roles of exchanges that the check reads. It does not run unless all of them were answered.
 	Needs []evidence.Label
-	// Reads are exchanges that the check looks at if they exist; the suite waits for them, their absence is the check's business.
+	// Reads are exchanges that the check looks at if they exist. The suite waits for them.
 	Reads []evidence.Label
-	// After are requirements that must be passed (pass or warn) first; otherwise this one is blocked.
+	// After are requirements that must pass (or warn) first; otherwise this one is blocked.
 	After []ID
-	// Control is the positive control of a refusal: the identical request with a good token. Unless it was answered 2xx in
-	// the same run the requirement is inconclusive.
+	// Control is the positive control of a refusal: the same request with a good token. Unless it was answered 2xx in
+	// the same run, the requirement is inconclusive.
 	Control evidence.Label
 	Check   func(Evidence) Judgement
 }
@@ -78,7 +75,7 @@ const (
 	Information Gate = "information"
 )
 
-// Profile is a set of requirements that a certificate covers; each contains the ones before it.
+// Profile is a set of requirements that a certificate covers; each contains the profiles before it.
 type Profile string
 
 // The profiles.
@@ -89,9 +86,9 @@ const (
 )
 
 // Includes reports whether a run of profile p judges requirements of profile q.
-func (p Profile) Includes(q Profile) bool { return rank(q) <= rank(p) }
+func (p Profile) Includes(q Profile) bool { return q.rank() <= p.rank() }
 
-func rank(p Profile) int {
+func (p Profile) rank() int {
 	switch p {
 	case Auth:
 		return 1
@@ -101,7 +98,7 @@ func rank(p Profile) int {
 	return 3
 }
 
-// IDs turns names into ids, in order; whether they exist is for [Find] to say.
+// IDs turns names into ids; it does not look them up.
 func IDs(names []string) []ID {
 	out := make([]ID, 0, len(names))
 	for _, n := range names {
@@ -113,19 +110,64 @@ func IDs(names []string) []ID {
 // Version is the version of the catalogue; it changes with every change of a judgement.
 const Version = "1.0.0"
 
-// Size is the number of requirements of the whole catalogue; [Catalogue] holds the part that is judged by this version.
+// Size is the number of requirements.
 const Size = 130
 
-// Catalogue lists the requirements of this version in catalogue order. Each call returns a fresh slice.
+// Catalogue lists the requirements in the order of their groups and numbers. Each call returns a fresh slice.
 func Catalogue() []Requirement {
 	var all []Requirement
-	for _, group := range [][]Requirement{
-		registryEntry(), transport(), tokenSuccess(), tokenErrors(), bearerRules(), infoEndpoint(), specification(), operations(), paging(),
-		errorShapes(), securityHygiene(), versioning(), tokenContent(), isolation(), robustness(),
-	} {
-		all = append(all, group...)
+	for _, g := range chapters() {
+		all = append(all, g.sorted()...)
 	}
 	return all
+}
+
+// chapter is a group with its rows.
+type chapter struct {
+	name, title string
+	rows        []func() []Requirement
+}
+
+// sorted returns the rows in the order of their numbers.
+func (c chapter) sorted() []Requirement {
+	var out []Requirement
+	for _, rows := range c.rows {
+		out = append(out, rows()...)
+	}
+	slices.SortFunc(out, func(a, b Requirement) int { return cmp.Compare(a.ID, b.ID) })
+	return out
+}
+
+// chapters is the table of contents of the catalogue.
+func chapters() []chapter {
+	type rows = []func() []Requirement
+	return []chapter{
+		{"REG", "Registry entry", rows{registryEntry}},
+		{"TLS", "Transport", rows{handshakes, cleartextCalls}},
+		{"TOK", "Token endpoint: success", rows{tokenAnswer, tokenLife, tokenRequests}},
+		{"TER", "Token endpoint: errors", rows{tokenRefusals, errorForm}},
+		{"BRR", "Bearer rules on protected resources", rows{anonymousAccess, challenges, presentedTokens, detours, missingRole}},
+		{"INF", "Info endpoint", rows{infoAnswer, listedEndpoints}},
+		{"SPC", "Specification document", rows{specification, documentContent, documentSecurity}},
+		{"API", "Operations against the specification", rows{describedOperations, schemas, guardedRoutes}},
+		{"PAG", "Paging, filters, list to detail", rows{pageParameters, pageWalk, filters, listedItems, links}},
+		{"ERR", "Error shapes of the API", rows{errorShapes, errorInternals}},
+		{"SEC", "Security hygiene", rows{otherCredentials, issuerHygiene}},
+		{"VER", "Versioning", rows{versioning}},
+		{"JWT", "Access token content", rows{tokenClaims, forgeries}},
+		{"ISO", "Isolation between nodes and environments", rows{isolation}},
+		{"ROB", "Robustness", rows{oddInput, soundAnswers}},
+	}
+}
+
+// group returns the rows of the group of an id.
+func group(id ID) []Requirement {
+	for _, c := range chapters() {
+		if c.name == id.Group() {
+			return c.sorted()
+		}
+	}
+	return nil
 }
 
 // Find returns the requirement with that id.
@@ -138,46 +180,27 @@ func Find(id ID) (Requirement, bool) {
 	return Requirement{}, false
 }
 
-// GroupInfo is one group of the catalogue and how much of it this version judges.
+// GroupInfo is one group of the catalogue.
 type GroupInfo struct {
 	Name    string // "TOK"
 	Title   string // "Token endpoint: success"
-	Size    int    // requirements of the whole catalogue
+	Size    int    // requirements of the group
 	Covered int    // those that [Catalogue] holds
 }
 
-// Groups lists all groups of the catalogue in its order, with those that this version does not cover yet.
+// Groups lists the groups of the catalogue in its order.
 func Groups() []GroupInfo {
-	groups := []GroupInfo{
-		{Name: "REG", Title: "Registry entry", Size: 6},
-		{Name: "TLS", Title: "Transport", Size: 5},
-		{Name: "TOK", Title: "Token endpoint: success", Size: 18},
-		{Name: "TER", Title: "Token endpoint: errors", Size: 12},
-		{Name: "BRR", Title: "Bearer rules on protected resources", Size: 19},
-		{Name: "INF", Title: "Info endpoint", Size: 7},
-		{Name: "SPC", Title: "Specification document", Size: 10},
-		{Name: "API", Title: "Operations against the specification", Size: 8},
-		{Name: "PAG", Title: "Paging, filters, list to detail", Size: 10},
-		{Name: "ERR", Title: "Error shapes of the API", Size: 4},
-		{Name: "SEC", Title: "Security hygiene", Size: 7},
-		{Name: "VER", Title: "Versioning", Size: 3},
-		{Name: "JWT", Title: "Access token content", Size: 11},
-		{Name: "ISO", Title: "Isolation between nodes and environments", Size: 3},
-		{Name: "ROB", Title: "Robustness", Size: 7},
+	var out []GroupInfo
+	for _, c := range chapters() {
+		n := len(c.sorted())
+		out = append(out, GroupInfo{Name: c.name, Title: c.title, Size: n, Covered: n})
 	}
-	covered := map[string]int{}
-	for _, r := range Catalogue() {
-		covered[r.ID.Group()]++
-	}
-	for i := range groups {
-		groups[i].Covered = covered[groups[i].Name]
-	}
-	return groups
+	return out
 }
 
 // Source is where a requirement is written.
 type Source struct {
-	// Citations are the places, the one that the quote stands in first.
+	// Citations are the places; the quote is from the first one.
 	Citations []Citation
 	// Derived says that the source implies the requirement and does not spell it out.
 	Derived bool
@@ -192,13 +215,12 @@ type Citation struct {
 // cite is a source of one citation.
 func cite(text, url string) Source { return Source{Citations: []Citation{{Text: text, URL: url}}} }
 
-// And joins two sources; the quote stands in the first one.
+// And joins two sources; the quote is from the first one.
 func (s Source) And(t Source) Source {
-	joined := append(append([]Citation(nil), s.Citations...), t.Citations...)
-	return Source{Citations: joined, Derived: s.Derived || t.Derived}
+	return Source{Citations: slices.Concat(s.Citations, t.Citations), Derived: s.Derived || t.Derived}
 }
 
-// AsDerived marks the source as implying.
+// AsDerived marks the requirement as implied by the source.
 func (s Source) AsDerived() Source { s.Derived = true; return s }
 
 // Text names all citations: "RFC 6749 §3.2; RFC 6749 §2.3.1".
@@ -239,7 +261,7 @@ func Fetch(section, fragment string) Source {
 	return cite("WHATWG Fetch, "+section, "https://fetch.spec.whatwg.org/#"+fragment)
 }
 
-// What the network shows of itself in public repositories, cited at a commit, so that a line stays what it was.
+// Public repositories of the network, cited at a commit, so that line numbers stay right.
 const (
 	clientRepository = "https://github.com/RIS-Synergy/Import-Tool/blob/682e12597267281921ebbeaf88d408ca421c6e47/"
 	nodeRepository   = "https://github.com/mdwRepository/ris-synergy-api/blob/f0bdd15e83de09ed4ddce3c543b8803b9aa368af/"
@@ -264,9 +286,9 @@ func apiFramework(section, fragment string) Source {
 // Call API". The document is not public, so its words are kept here.
 type Rule struct {
 	Name string // "R11", cited as NET-R11
-	// Place is the heading under which the rule stands, and its number there.
+	// Place is the heading above the rule, and the rule's number there.
 	Place string
-	// Words are what the document says, verbatim: whole sentences and cells of tables.
+	// Words are the text of the document, verbatim: whole sentences and cells of tables.
 	Words []string
 }
 
@@ -276,7 +298,7 @@ func NET(rule string) Source { return cite(netPrefix+rule, "") }
 // netPrefix is what citations of the interface document begin with.
 const netPrefix = "Interface document, NET-"
 
-// InterfaceRule finds the rule that a citation names; there is none for the citation of an RFC.
+// InterfaceRule finds the rule that a citation names; false for the citation of another source.
 func InterfaceRule(c Citation) (Rule, bool) {
 	name, ok := strings.CutPrefix(c.Text, netPrefix)
 	if !ok {

@@ -13,7 +13,7 @@ import (
 	"github.com/rin-network/rin/conformance/openapi"
 )
 
-// errorShapes lists group ERR in catalogue order.
+// errorShapes are ERR-01 to ERR-03.
 func errorShapes() []Requirement {
 	return []Requirement{
 		{
@@ -49,40 +49,29 @@ func errorShapes() []Requirement {
 			Breaks:   "status is the text \"404\".",
 			Reads:    []evidence.Label{evidence.WholeRun}, After: []ID{"TOK-01"}, Check: problemsWellFormed,
 		},
-		{
-			ID: "ERR-04", Title: "Errors reveal no internals",
-			Level: Recommended, Gate: Advice, Profile: Auth,
-			Source:   RFC(9457, "5"),
-			Quote:    "Generators providing links to occurrence information are encouraged to avoid making implementation details such as a stack dump available through the HTTP interface, since this can expose sensitive details of the server implementation, its data, and so on.",
-			Probe:    "All error bodies of the run, searched for stack traces (Java, Python, .NET, PHP, Go, Node.js, Ruby), messages of databases, file paths of the server, and the token or Authorization header that was sent.",
-			Forgives: "Paths of URLs, error codes and names of classes in documentation links; the bare name of an exception is a warning.",
-			Fix:      "Log the cause and answer a text of your own. Spring Boot: server.error.include-stacktrace=never, include-message=never; Flask and Django: DEBUG off; ASP.NET: no UseDeveloperExceptionPage in production; Express: NODE_ENV=production; PHP: display_errors=Off.",
-			Breaks:   "A 500 page holds a Java stack trace.",
-			Reads:    []evidence.Label{evidence.WholeRun}, Check: errorsKeepQuiet,
-		},
 	}
 }
 
 func unknownPathRefused(e Evidence) Judgement {
-	x := e.The(evidence.API.With("unknown-path"))
-	const expected = "404"
+	x := e.exchange(evidence.API.With("unknown-path"))
+	want := expect(x, "404")
 	if serverError(x) {
-		return Failed("an unknown path breaks the node", expected, describe(x)).about(x, expected, describe(x))
+		return want.failed("an unknown path breaks the node", describe(x))
 	}
-	if j, unclear := noVerdict(x); unclear {
+	if j, unclear := inconclusiveRefusal(x); unclear {
 		return j
 	}
 	switch {
 	case success(x) && html(x):
-		return Warned("an unknown path is answered with a web page, as single-page applications answer every path", expected, describe(x)).about(x, expected, describe(x))
+		return want.warned("an unknown path is answered with a web page, as single-page applications answer every path", describe(x))
 	case success(x):
-		return Failed("an unknown path is answered as if it existed", expected, describe(x)).about(x, expected, describe(x))
+		return want.failed("an unknown path is answered as if it existed", describe(x))
 	case redirected(x):
-		return Warned("an unknown path leads to another place", expected, describe(x)).about(x, expected, describe(x))
+		return want.warned("an unknown path leads to another place", describe(x))
 	case clientError(x):
 		return Passed(x.Label)
 	}
-	return Unclear(fmt.Sprintf("an unknown path was answered %d", x.Status())).about(x, expected, describe(x))
+	return want.unclear(fmt.Sprintf("an unknown path was answered %d", x.Status()), describe(x))
 }
 
 // ofAPI reports the answers of the info endpoint and of operations, to requests that asked for JSON.
@@ -101,7 +90,7 @@ func errorsAreJSON(e Evidence) Judgement {
 	var parts []Judgement
 	seen := map[string]bool{}
 	judged, others := 0, 0
-	for _, x := range e.All(evidence.WholeRun) {
+	for _, x := range e.Exchanges {
 		if !ofAPI(x) {
 			continue
 		}
@@ -147,11 +136,10 @@ func inFront(x evidence.Exchange) bool {
 
 // refusalBody judges the form of one refusal, or of a success that says inside that it is none.
 func refusalBody(e Evidence, x evidence.Exchange) Judgement {
-	const expected = "a JSON body, or none"
+	want := expect(x, "a JSON body, or none")
 	if success(x) {
 		if text, err := e.jsonText(x); err == nil && textType(text) == "object" && meansError(openapi.Object(text)["error"]) {
-			return Warned("a success status with a member error says two things at once", "the status of the error", describe(x)+" with the member error").
-				about(x, "4xx", describe(x)+" with the member error")
+			return expect(x, "the status of the error").warned("a success status with a member error says two things at once", describe(x)+" with the member error")
 		}
 		return Passed(x.Label)
 	}
@@ -163,9 +151,9 @@ func refusalBody(e Evidence, x evidence.Exchange) Judgement {
 	case err == nil:
 		return Passed(x.Label)
 	case jsonMedia(mediaType(x)):
-		return Failed("a refusal is declared as JSON, but it is not: "+clip(err.Error()), expected, describe(x)).about(x, expected, describe(x))
+		return want.failed("a refusal is declared as JSON, but it is not: "+clip(err.Error()), describe(x))
 	}
-	return Warned("a refusal is not JSON although JSON was asked for", expected, describe(x)).about(x, expected, describe(x))
+	return want.warned("a refusal is not JSON although JSON was asked for", describe(x))
 }
 
 // meansError reports a member error that is there and says something.
@@ -184,7 +172,7 @@ func problemsWellFormed(e Evidence) Judgement {
 	var parts []Judgement
 	read := 0
 	seen := map[string]bool{}
-	for _, x := range e.All(evidence.WholeRun) {
+	for _, x := range e.Exchanges {
 		if x.Response == nil || mediaType(x) != "application/problem+json" || len(x.Response.Body) == 0 || x.Response.Truncated {
 			continue
 		}
@@ -199,8 +187,8 @@ func problemsWellFormed(e Evidence) Judgement {
 			continue
 		}
 		seen[key] = true
-		const expected = "members as RFC 9457 defines them"
-		j := Failed("a problem document is not what it should be: "+fault, expected, fault).about(x, expected, fault)
+		want := expect(x, "members as RFC 9457 defines them")
+		j := want.failed("a problem document is not what it should be: "+fault, fault)
 		if small {
 			j.Outcome, j.Hint = Warn, "leave members without a value out (Jackson: @JsonInclude(NON_NULL))"
 		}

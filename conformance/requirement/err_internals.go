@@ -15,13 +15,30 @@ import (
 	"github.com/rin-network/rin/conformance/evidence"
 )
 
+// errorInternals is ERR-04.
+func errorInternals() []Requirement {
+	return []Requirement{
+		{
+			ID: "ERR-04", Title: "Errors reveal no internals",
+			Level: Recommended, Gate: Advice, Profile: Auth,
+			Source:   RFC(9457, "5"),
+			Quote:    "Generators providing links to occurrence information are encouraged to avoid making implementation details such as a stack dump available through the HTTP interface, since this can expose sensitive details of the server implementation, its data, and so on.",
+			Probe:    "All error bodies of the run, searched for stack traces (Java, Python, .NET, PHP, Go, Node.js, Ruby), messages of databases, file paths of the server, and the token or Authorization header that was sent.",
+			Forgives: "Paths of URLs, error codes and names of classes in documentation links; the bare name of an exception is a warning.",
+			Fix:      "Log the cause and answer a text of your own. Spring Boot: server.error.include-stacktrace=never, include-message=never; Flask and Django: DEBUG off; ASP.NET: no UseDeveloperExceptionPage in production; Express: NODE_ENV=production; PHP: display_errors=Off.",
+			Breaks:   "A 500 page holds a Java stack trace.",
+			Reads:    []evidence.Label{evidence.WholeRun}, Check: errorsKeepQuiet,
+		},
+	}
+}
+
 // errorsKeepQuiet checks ERR-04.
 func errorsKeepQuiet(e Evidence) Judgement {
 	search := newInternals()
 	var parts []Judgement
 	seen := map[string]bool{}
 	searched := 0
-	for _, x := range e.All(evidence.WholeRun) {
+	for _, x := range e.Exchanges {
 		if x.Status() < 400 || x.Response == nil || len(x.Response.Body) == 0 {
 			continue
 		}
@@ -68,24 +85,24 @@ func (s internals) tells(text string) bool {
 
 // revealed judges one error body.
 func (s internals) revealed(x evidence.Exchange) Judgement {
-	const expected = "an error that tells nothing of the inside"
+	want := expect(x, "an error that tells nothing of the inside")
 	body := x.Response.Body[:min(len(x.Response.Body), maxSearched)]
 	text := plainText(body, x)
 	tells := s.tells(text)
 	if tells {
 		for _, t := range s.traces {
 			if found := t.in(text, x); found != "" {
-				return Failed("an error shows "+t.what, expected, quote(found)).about(x, expected, quote(found))
+				return want.failed("an error shows "+t.what, quote(found))
 			}
 		}
 	}
 	if form := s.echoed(body, x); form != "" {
 		got := "what the Authorization header held, " + form
-		return Failed("an error repeats the token that was sent", expected, got).about(x, expected, got)
+		return want.failed("an error repeats the token that was sent", got)
 	}
 	if tells {
 		if name := s.exceptions.FindString(text); name != "" {
-			return Warned("an error names the exception behind it", expected, quote(name)).about(x, expected, quote(name))
+			return want.warned("an error names the exception behind it", quote(name))
 		}
 	}
 	return Passed(x.Label)

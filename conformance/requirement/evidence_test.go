@@ -20,7 +20,7 @@ var _ = Describe("The evidence under testdata", func() {
 		It(string(c.id)+" "+string(c.outcome)+": "+c.title, func() {
 			s, err := c.perform()
 			Expect(err).NotTo(HaveOccurred())
-			got := requirement.NewJudge(catalogue, requirement.Read(s.evidence())).Of(c.id)
+			got := requirement.NewJudge(catalogue, requirement.Read(s.evidence())).Judge(c.id)
 			Expect(got.Outcome).To(Equal(c.outcome), "reason: %s", got.Reason)
 			if c.outcome != requirement.Pass {
 				Expect(s.want.reason).NotTo(BeEmpty(), "the case says no \"because\"; the reason is: %s", got.Reason)
@@ -67,7 +67,7 @@ var _ = Describe("The evidence under testdata", func() {
 	It("has a good node that keeps every rule", func() {
 		s := newStage()
 		Expect(s.goodNode()).To(Succeed())
-		judged := requirement.Judge(catalogue, requirement.Read(s.evidence()))
+		judged := requirement.JudgeAll(catalogue, requirement.Read(s.evidence()))
 		for _, r := range catalogue {
 			Expect(judged[r.ID].Outcome).To(Equal(requirement.Pass), "%s: %s", r.ID, judged[r.ID].Reason)
 		}

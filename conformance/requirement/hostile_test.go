@@ -49,7 +49,7 @@ func FuzzJudge(f *testing.F) {
 		if json.Valid(body) {
 			s.document.Reduced = body
 		}
-		for id, j := range requirement.Judge(requirement.Catalogue(), requirement.Read(s.evidence())) {
+		for id, j := range requirement.JudgeAll(requirement.Catalogue(), requirement.Read(s.evidence())) {
 			if j.Outcome != requirement.Pass && j.Reason == "" {
 				t.Errorf("%s is %s without a reason", id, j.Outcome)
 			}
@@ -69,7 +69,7 @@ var _ = Describe("Judging evidence that nobody expected", func() {
 			Expect(s.goodNode()).To(Succeed())
 			s.confuse(rand.New(rand.NewPCG(seed, 1)))
 			log := s.evidence()
-			judged := requirement.Judge(catalogue, requirement.Read(log))
+			judged := requirement.JudgeAll(catalogue, requirement.Read(log))
 			for _, r := range catalogue {
 				j := judged[r.ID]
 				Expect(outcomes()).To(ContainElement(j.Outcome), "%s", r.ID)
@@ -79,7 +79,7 @@ var _ = Describe("Judging evidence that nobody expected", func() {
 					Expect(seen || j.Outcome != requirement.Fail).To(BeTrue(), "%s fails over %s, which the evidence does not hold", r.ID, subject.Label)
 				}
 			}
-			again := requirement.Judge(catalogue, requirement.Read(log))
+			again := requirement.JudgeAll(catalogue, requirement.Read(log))
 			Expect(reflect.DeepEqual(judged, again)).To(BeTrue(), "a second judging differs")
 		})
 	}

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"maps"
 	"math"
-	"net/url"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -13,17 +12,7 @@ import (
 	"github.com/rin-network/rin/conformance/evidence"
 )
 
-// infoEndpoint lists group INF in catalogue order.
-func infoEndpoint() []Requirement {
-	return slices.Concat(infoAnswer(), infoEndpoints(), []Requirement{infoMethods()})
-}
-
-const (
-	goodInfo  = "GET of the info URL with the access token, Content-Type: application/json and no body, as the interface document wants it."
-	needsInfo = ID("INF-01")
-)
-
-// infoAnswer are INF-01 to INF-04: the answer itself.
+// infoAnswer are the requirements on the info answer itself.
 func infoAnswer() []Requirement {
 	info := []evidence.Label{evidence.Info.With(evidence.OK)}
 	return []Requirement{
@@ -72,37 +61,38 @@ func infoAnswer() []Requirement {
 			// Not after INF-01: a redirect elsewhere is what fails there, and this row says why.
 			Needs: info, After: []ID{needsToken}, Check: infoStays,
 		},
+		{
+			ID: "INF-07", Title: "Unsupported method is refused with Allow",
+			Level: StandardMust, Gate: Advice, Profile: Auth,
+			Source:   RFC(9110, "15.5.6"),
+			Quote:    "The origin server MUST generate an Allow header field in a 405 response containing a list of the target resource's currently supported methods.",
+			Probe:    "A POST without a body to the info URL, with the token.",
+			Forgives: "401, 403 (CSRF protection of Spring), 404 and 501; 405 without Allow and other refusals are warnings.",
+			Fix:      "Answer 405 with Allow: GET, HEAD to other methods on the info URL (nginx limit_except answers 403, which is fine, too).",
+			Breaks:   "A POST is answered 405 without Allow.",
+			Needs:    []evidence.Label{evidence.Info.With("post")}, After: []ID{needsInfo}, Check: postRefused,
+		},
 	}
 }
 
-// infoMethods is INF-07.
-func infoMethods() Requirement {
-	return Requirement{
-		ID: "INF-07", Title: "Unsupported method is refused with Allow",
-		Level: StandardMust, Gate: Advice, Profile: Auth,
-		Source:   RFC(9110, "15.5.6"),
-		Quote:    "The origin server MUST generate an Allow header field in a 405 response containing a list of the target resource's currently supported methods.",
-		Probe:    "A POST without a body to the info URL, with the token.",
-		Forgives: "401, 403 (CSRF protection of Spring), 404 and 501; 405 without Allow and other refusals are warnings.",
-		Fix:      "Answer 405 with Allow: GET, HEAD to other methods on the info URL (nginx limit_except answers 403, which is fine, too).",
-		Breaks:   "A POST is answered 405 without Allow.",
-		Needs:    []evidence.Label{evidence.Info.With("post")}, After: []ID{needsInfo}, Check: postRefused,
-	}
-}
+const (
+	goodInfo  = "GET of the info URL with the access token, Content-Type: application/json and no body, as the interface document wants it."
+	needsInfo = ID("INF-01")
+)
 
 // This file judges the info answer itself (INF-01 to INF-04, INF-07).
 
 func infoAnswers(e Evidence) Judgement {
-	x := e.The(evidence.Info.With(evidence.OK))
+	x := e.exchange(evidence.Info.With(evidence.OK))
 	if success(x) {
 		return Passed(x.Label)
 	}
-	if j, unclear := unclearIfNoVerdict(x); unclear {
+	if j, unclear := inconclusive(x); unclear {
 		return j
 	}
-	const expected = "2xx"
-	bare := e.The(evidence.Info.With("without-content-type"))
-	j := Failed(fmt.Sprintf("the info request with a fresh token was answered %d", x.Status()), expected, describe(x)).about(x, expected, describe(x))
+	want := expect(x, "2xx")
+	bare := e.exchange(evidence.Info.With("without-content-type"))
+	j := want.failed(fmt.Sprintf("the info request with a fresh token was answered %d", x.Status()), describe(x))
 	switch {
 	case success(bare):
 		return j.Seen(bare.Label).Hinting("the same request without Content-Type works: don't parse a body on GET (Flask's request.json and a required @RequestBody of Spring fail on an empty one); the network's clients send Content-Type: application/json on every call")
@@ -119,15 +109,15 @@ func infoAnswers(e Evidence) Judgement {
 }
 
 func infoIsJSON(e Evidence) Judgement {
-	x := e.The(evidence.Info.With(evidence.OK))
-	const expected = "application/json in UTF-8"
+	x := e.exchange(evidence.Info.With(evidence.OK))
+	want := expect(x, "application/json in UTF-8")
 	body := x.Response.Body
 	fail := func(reason, got string) Judgement {
-		return Failed(reason, expected, got).about(x, expected, got)
+		return want.failed(reason, got)
 	}
 	switch media := mediaType(x); {
 	case x.Status() == 204:
-		return Warned("the info answer has no content, so clients can't find the endpoints", expected, describe(x)).about(x, expected, describe(x))
+		return want.warned("the info answer has no content, so clients can't find the endpoints", describe(x))
 	case html(x):
 		return fail("the info answer is a web page, most likely a login", describe(x))
 	case x.Response.BodyError != "":
@@ -149,8 +139,8 @@ func infoIsJSON(e Evidence) Judgement {
 
 // infoShape judges the list of endpoints. Names are never compared with the published vocabulary: real nodes go beyond it.
 func infoShape(e Evidence) Judgement {
-	x := e.The(evidence.Info.With(evidence.OK))
-	const expected = "endpoints: an object of arrays of {name, majorVersion, minorVersion, url}"
+	x := e.exchange(evidence.Info.With(evidence.OK))
+	want := expect(x, "endpoints: an object of arrays of {name, majorVersion, minorVersion, url}")
 	answer, err := jsonValue(x)
 	if err != nil {
 		return Missing("the info answer is not JSON, which INF-02 judges").Seen(x.Label)
@@ -160,12 +150,12 @@ func infoShape(e Evidence) Judgement {
 	groups, isObject := endpoints.(map[string]any)
 	switch {
 	case !has && greeting(answer):
-		return Warned("the info answer is a bare greeting, so clients can't find the endpoints", expected, "no endpoints").about(x, expected, "no endpoints")
+		return want.warned("the info answer is a bare greeting, so clients can't find the endpoints", "no endpoints")
 	case !has:
-		return Failed("the info answer lists no endpoints", expected, "no endpoints in an answer that is an "+jsonType(answer)).about(x, expected, "no endpoints")
+		return want.failed("the info answer lists no endpoints", "no endpoints in an answer that is an "+jsonType(answer))
 	case !isObject:
 		got := "endpoints: " + jsonType(endpoints)
-		return Failed("endpoints is not an object of groups", expected, got).about(x, expected, got)
+		return want.failed("endpoints is not an object of groups", got)
 	}
 	parts := []Judgement{Passed(x.Label)}
 	for _, name := range slices.Sorted(maps.Keys(groups)) {
@@ -234,14 +224,14 @@ func itemFault(x evidence.Exchange, outcome Outcome, path, expected, got string)
 }
 
 func infoStays(e Evidence) Judgement {
-	x := e.The(evidence.Info.With(evidence.OK))
-	const expected = "an answer without a redirect"
+	x := e.exchange(evidence.Info.With(evidence.OK))
+	want := expect(x, "an answer without a redirect")
 	from := x.Request.URL
 	for _, hop := range x.Redirects {
 		to := resolve(hop.URL, hop.Location)
 		if origin(to) == "" || origin(to) != origin(from) {
 			got := clip(fmt.Sprintf("%d to %s", hop.Status, hop.Location))
-			return Failed("the info URL redirects to another origin, where clients don't send the token", expected, got).about(x, expected, got)
+			return want.failed("the info URL redirects to another origin, where clients don't send the token", got)
 		}
 	}
 	if redirected(x) {
@@ -252,51 +242,38 @@ func infoStays(e Evidence) Judgement {
 		to := resolve(at, location)
 		switch {
 		case location == "":
-			return Failed("the info URL redirects without saying where to", expected, describe(x)).about(x, expected, describe(x))
+			return want.failed("the info URL redirects without saying where to", describe(x))
 		case origin(to) != origin(from):
-			return Failed("the info URL redirects to another origin, where clients don't send the token", expected, describe(x)).about(x, expected, describe(x))
+			return want.failed("the info URL redirects to another origin, where clients don't send the token", describe(x))
 		}
-		return Failed("the info URL redirects again and again", expected, describe(x)).about(x, expected, describe(x))
+		return want.failed("the info URL redirects again and again", describe(x))
 	}
 	if len(x.Redirects) > 0 {
 		got := clip(fmt.Sprintf("%d to %s", x.Redirects[0].Status, x.Redirects[0].Location))
-		return Warned("the info URL redirects to another path of the same origin", expected, got).about(x, expected, got)
+		return want.warned("the info URL redirects to another path of the same origin", got)
 	}
 	return Passed(x.Label)
 }
 
-// resolve is the target of a Location header (RFC 9110 §10.2.2); empty when it can't be read.
-func resolve(base, location string) string {
-	b, err := url.Parse(base)
-	if err != nil {
-		return ""
-	}
-	to, err := b.Parse(location)
-	if err != nil {
-		return ""
-	}
-	return to.String()
-}
-
 func postRefused(e Evidence) Judgement {
-	x := e.The(evidence.Info.With("post"))
-	const expected = "405 with Allow"
+	x := e.exchange(evidence.Info.With("post"))
+	want := expect(x, "405 with Allow")
 	switch status := x.Status(); {
 	case status == 405 && len(header(x, "Allow")) > 0,
 		slices.Contains([]int{401, 403, 404, 501}, status): // 403 may be a page: CSRF protection answers so
 		return Passed(x.Label)
 	case status == 405:
-		return Warned("POST is refused with 405, but the methods that are allowed are not named", expected, "405 without Allow").about(x, expected, "405 without Allow")
+		return want.warned("POST is refused with 405, but the methods that are allowed are not named", "405 without Allow")
 	case success(x):
-		return Failed("POST on the info URL is accepted", expected, describe(x)).about(x, expected, describe(x))
+		return want.failed("POST on the info URL is accepted", describe(x))
 	case serverError(x):
-		return Failed("POST crashes the info resource", expected, describe(x)).about(x, expected, describe(x))
+		return want.failed("POST crashes the info resource", describe(x))
 	}
-	if j, unclear := unclearIfNoVerdict(x); unclear {
+	if j, unclear := inconclusive(x); unclear {
 		return j
 	}
 	if refused(x) {
-		return Warned("POST on the info URL is refused for another reason", expected, describe(x)).about(x, expected, describe(x))
+		return want.warned("POST on the info URL is refused for another reason", describe(x))
 	}
-	return Unclear("POST on the info URL was neither accepted nor refused").about(x, expected, describe(x))
+	return want.unclear("POST on the info URL was neither accepted nor refused", describe(x))
 }

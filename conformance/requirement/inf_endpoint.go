@@ -11,20 +11,8 @@ import (
 	"github.com/rin-network/rin/conformance/evidence"
 )
 
-// maxEndpoints is how many of the listed URLs are called.
-const maxEndpoints = 10
-
-// listedEndpoints are the labels of the calls of the URLs that the info answer lists.
-func listedEndpoints() []evidence.Label {
-	labels := make([]evidence.Label, 0, maxEndpoints)
-	for i := range maxEndpoints {
-		labels = append(labels, evidence.EndpointResource(strconv.Itoa(i+1)).With(evidence.OK))
-	}
-	return labels
-}
-
-// infoEndpoints are INF-05 and INF-06: what the info answer lists.
-func infoEndpoints() []Requirement {
+// listedEndpoints are INF-05 and INF-06: the endpoints that the info answer lists.
+func listedEndpoints() []Requirement {
 	info := []evidence.Label{evidence.Info.With(evidence.OK)}
 	return []Requirement{
 		{
@@ -36,7 +24,7 @@ func infoEndpoints() []Requirement {
 			Forgives: "Templated URLs, 403 where the client lacks the role; hosts that the operator did not allow are not called. 401, a query in the URL and other refusals are warnings.",
 			Fix:      "List the public https URL under which clients reach each API, without a query, and take out what is not served. Behind a proxy build URLs from the configured public address, not from the request.",
 			Breaks:   "One listed URL gives 404.",
-			Needs:    info, Reads: listedEndpoints(), After: []ID{needsInfo}, Check: endpointsReachable,
+			Needs:    info, Reads: endpointLabels(), After: []ID{needsInfo}, Check: endpointsReachable,
 		},
 		{
 			ID: "INF-06", Title: "majorVersion agrees with the v<major> segment of the URL",
@@ -50,6 +38,18 @@ func infoEndpoints() []Requirement {
 			Needs:    info, After: []ID{needsInfo}, Check: majorVersionAgrees,
 		},
 	}
+}
+
+// maxEndpoints is how many of the listed URLs are called.
+const maxEndpoints = 10
+
+// endpointLabels are the labels of the calls of the URLs that the info answer lists.
+func endpointLabels() []evidence.Label {
+	labels := make([]evidence.Label, 0, maxEndpoints)
+	for i := range maxEndpoints {
+		labels = append(labels, evidence.EndpointResource(strconv.Itoa(i+1)).With(evidence.OK))
+	}
+	return labels
 }
 
 // This file judges what the info answer lists (INF-05, INF-06).
@@ -81,7 +81,7 @@ func endpointsOf(x evidence.Exchange) []endpoint {
 }
 
 func endpointsReachable(e Evidence) Judgement {
-	x := e.The(evidence.Info.With(evidence.OK))
+	x := e.exchange(evidence.Info.With(evidence.OK))
 	var parts []Judgement
 	for _, listed := range endpointsOf(x) {
 		parts = append(parts, endpointURL(e, x, listed))
@@ -91,7 +91,7 @@ func endpointsReachable(e Evidence) Judgement {
 	}
 	var calls []Judgement
 	reached := false
-	for _, l := range listedEndpoints() {
+	for _, l := range endpointLabels() {
 		if call, sent := e.Get(l); sent {
 			calls = append(calls, endpointCall(call))
 		} else if why, skipped := e.Skipped(l); skipped {
@@ -128,7 +128,7 @@ func endpointURL(e Evidence, x evidence.Exchange, listed endpoint) Judgement {
 }
 
 func endpointCall(x evidence.Exchange) Judgement {
-	const expected = "2xx with the token"
+	want := expect(x, "2xx with the token")
 	if x.Failure != nil && x.Failure.Kind == evidence.FailureRefused {
 		return leftOut(x.Failure.Message)
 	}
@@ -142,12 +142,12 @@ func endpointCall(x evidence.Exchange) Judgement {
 	case status == 400 && x.Given["url"] != "" && x.Request.URL != x.Given["url"]: // a list that takes no page[size], which rin added
 		return Passed(x.Label).Noting(fmt.Sprintf("the listed URL of %s refuses the query %s", clip(name), clip(strings.TrimPrefix(x.Request.URL, x.Given["url"]))))
 	case status == 404, status == 410, serverError(x):
-		return Failed(fmt.Sprintf("the listed URL of %s was answered %d", clip(name), status), expected, describe(x)).about(x, expected, describe(x))
+		return want.failed(fmt.Sprintf("the listed URL of %s was answered %d", clip(name), status), describe(x))
 	}
-	if j, unclear := unclearIfNoVerdict(x); unclear {
+	if j, unclear := inconclusive(x); unclear {
 		return j
 	}
-	return Warned(fmt.Sprintf("the listed URL of %s was answered %d", clip(name), x.Status()), expected, describe(x)).about(x, expected, describe(x))
+	return want.warned(fmt.Sprintf("the listed URL of %s was answered %d", clip(name), x.Status()), describe(x))
 }
 
 // majorVersions lists the numbers of all v<major> segments of a URL's path (NET-R20).
@@ -170,7 +170,7 @@ func majorVersions(raw string) []float64 {
 }
 
 func majorVersionAgrees(e Evidence) Judgement {
-	x := e.The(evidence.Info.With(evidence.OK))
+	x := e.exchange(evidence.Info.With(evidence.OK))
 	var parts []Judgement
 	for _, listed := range endpointsOf(x) {
 		versions := majorVersions(listed.url)

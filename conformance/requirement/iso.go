@@ -58,22 +58,21 @@ func stagingRefused(e Evidence) Judgement {
 		return Missing("only one environment was given (--staging-token-url names the other)")
 	}
 	issued := evidence.StagingEndpoint.With(evidence.OK)
-	if j, lacks := e.lacking(issued); lacks {
+	if j, lacks := e.unanswered(issued); lacks {
 		return j
 	}
-	if x := e.The(issued); !success(x) || len(x.Tokens) == 0 {
-		return Unclear("the staging token endpoint gave no token, so nothing can be tried").
-			Hinting("check --staging-token-url and the client that is registered there").about(x, "an access token", describe(x))
+	if x := e.exchange(issued); !success(x) || len(x.Tokens) == 0 {
+		return expect(x, "an access token").unclear("the staging token endpoint gave no token, so nothing can be tried", describe(x)).
+			Hinting("check --staging-token-url and the client that is registered there")
 	}
 	label := evidence.ProbeTarget.With("staging-token")
-	if j, lacks := e.lackingOf(label); lacks {
+	if j, lacks := e.unanswered(label); lacks {
 		return j
 	}
 	x, good := target(e, "staging-token")
 	j := refusal("the call with a staging token", x, good)
 	if j.Outcome == Fail && sameURL(e.Run.StagingTokenURL, e.Run.TokenURL) || j.Outcome == Fail && sameIssuer(e, x) {
-		return Warned("staging and production share one authorization server, so a token of one opens the other", "an authorization server for each environment", describe(x)).
-			about(x, "4xx", describe(x))
+		return expect(x, "an authorization server for each environment").warned("staging and production share one authorization server, so a token of one opens the other", describe(x))
 	}
 	return j
 }
@@ -93,21 +92,21 @@ func otherAudienceRefused(e Evidence) Judgement {
 		return Missing("no client of another audience was given (--other-client-id)")
 	}
 	issued := evidence.OtherClient.With(evidence.OK)
-	if j, lacks := e.lacking(issued); lacks {
+	if j, lacks := e.unanswered(issued); lacks {
 		return j
 	}
-	token := e.The(issued)
+	token := e.exchange(issued)
 	facts, known := tokenFacts(token)
 	if !success(token) || !known {
-		return Unclear("the client of another audience got no token, so nothing can be tried").
-			Hinting("check --other-client-id and --other-client-secret").about(token, "an access token", describe(token))
+		return expect(token, "an access token").unclear("the client of another audience got no token, so nothing can be tried", describe(token)).
+			Hinting("check --other-client-id and --other-client-secret")
 	}
 	if facts.JWT != nil {
 		names := audiences(*facts.JWT)
 		if len(names) == 0 {
 			return Missing("the tokens of that client name no audience (JWT-05)").Seen(token.Label)
 		}
-		own, _ := tokenFacts(e.The(issuedToken()))
+		own, _ := tokenFacts(e.exchange(issuedToken()))
 		if own.JWT != nil && slices.ContainsFunc(audiences(*own.JWT), func(a string) bool { return a != "account" && slices.Contains(names, a) }) {
 			return Missing("the tokens of that client are meant for the audience of this node as well").Seen(token.Label)
 		}
@@ -115,11 +114,11 @@ func otherAudienceRefused(e Evidence) Judgement {
 	var parts []Judgement
 	for _, r := range targets(e) {
 		label := r.With("other-audience")
-		if j, lacks := e.lacking(label); lacks {
+		if j, lacks := e.unanswered(label); lacks {
 			parts = append(parts, j)
 			continue
 		}
-		x, good := e.The(label), e.The(r.With(evidence.OK))
+		x, good := e.exchange(label), e.exchange(r.With(evidence.OK))
 		parts = append(parts, refusal("the call "+manner("other-audience"), x, good))
 	}
 	return applicable(parts...)
@@ -134,7 +133,7 @@ func targets(e Evidence) []evidence.Resource {
 		if r == "" || !tried || slices.Contains(out, r) {
 			continue
 		}
-		if success(e.The(r.With(evidence.OK))) && !success(e.The(r.With("tampered"))) {
+		if success(e.exchange(r.With(evidence.OK))) && !success(e.exchange(r.With("tampered"))) {
 			out = append(out, r)
 		}
 	}
@@ -147,5 +146,5 @@ func (e Evidence) lackingOf(label evidence.Label) (Judgement, bool) {
 	if len(resolved) == 0 {
 		return Missing("this run has no " + roleName(label)), true
 	}
-	return e.lacking(resolved[0])
+	return e.unanswered(resolved[0])
 }

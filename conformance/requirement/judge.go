@@ -2,6 +2,7 @@ package requirement
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 
@@ -9,20 +10,18 @@ import (
 	"github.com/rin-network/rin/conformance/openapi"
 )
 
-// Evidence is what a check may look at: the log of the run and the node's document read from it.
+// Evidence is what a check may look at: the log of the run and the node's document that was read from it.
 type Evidence struct {
 	*evidence.Log
 	// Spec is the node's document; nil when none was read or the guard refused it.
-	Spec *openapi.Document
-	// stood remembers how requirements stand on this evidence, by [ID]; without it they are judged each time they are asked for.
-	stood *sync.Map
-	// readings remember what was read of answers; without them they are read each time.
-	readings *readings
+	Spec   *openapi.Document
+	judged *sync.Map // judgements of [Evidence.judge], by ID
+	bodies *bodies
 }
 
 // Read prepares a log for judging.
 func Read(log *evidence.Log) Evidence {
-	e := Evidence{Log: log, stood: &sync.Map{}, readings: newReadings()}
+	e := Evidence{Log: log, judged: &sync.Map{}, bodies: &bodies{of: map[*evidence.Response]*body{}}}
 	if log.Document != nil && len(log.Document.Reduced) > 0 {
 		if d, err := openapi.Parse(log.Document.Reduced); err == nil {
 			e.Spec = d
@@ -31,8 +30,8 @@ func Read(log *evidence.Log) Evidence {
 	return e
 }
 
-// The returns the one exchange behind a label or role; an empty exchange when there is none.
-func (e Evidence) The(label evidence.Label) evidence.Exchange {
+// exchange returns the first exchange behind a label or role; an empty exchange when there is none.
+func (e Evidence) exchange(label evidence.Label) evidence.Exchange {
 	for _, l := range e.Resolve(label) {
 		x, _ := e.Get(l)
 		return x
@@ -40,118 +39,111 @@ func (e Evidence) The(label evidence.Label) evidence.Exchange {
 	return evidence.Exchange{}
 }
 
-// All returns the exchanges behind a label or role that were answered or failed, in order.
-func (e Evidence) All(label evidence.Label) []evidence.Exchange {
-	if label == evidence.WholeRun {
-		return e.Exchanges
+// unanswered says why a label or role has no answer; ok is false when all exchanges behind it were answered.
+func (e Evidence) unanswered(label evidence.Label) (j Judgement, ok bool) {
+	labels := e.Resolve(label)
+	if len(labels) == 0 {
+		return Missing("this run has no " + roleName(label)), true
 	}
-	var out []evidence.Exchange
-	for _, l := range e.Resolve(label) {
-		if x, ok := e.Get(l); ok {
-			out = append(out, x)
+	for _, l := range labels {
+		if j, ok := e.noAnswer(l); ok {
+			return j, true
 		}
 	}
-	return out
+	return Judgement{}, false
 }
 
-// maxKept bounds the items that are remembered, of all answers together: a hostile list has many small ones.
-const maxKept = 200_000
-
-// readings remembers what was read of answers, since several checks look at the same ones, and lists are long. An answer that was
-// recorded never changes, so readings hold while the log grows. It is safe for concurrent use.
-type readings struct {
-	mu    sync.Mutex
-	of    map[*evidence.Response]*readAnswer
-	items int // kept so far
+func (e Evidence) noAnswer(label evidence.Label) (Judgement, bool) {
+	if _, ok := e.Handshake(label); ok {
+		return Judgement{}, false
+	}
+	if x, sent := e.Get(label); sent {
+		if x.Failure == nil {
+			return Judgement{}, false
+		}
+		return Unclear(fmt.Sprintf("no answer to %s: %s", e.asked(label), x.Failure.Message)).Seen(label), true
+	}
+	if skipped, ok := e.Skipped(label); ok {
+		reason := fmt.Sprintf("%s was not sent: %s", e.asked(label), e.inWords(label, skipped.Because))
+		switch skipped.Kind {
+		case evidence.NotApplicable:
+			return Missing(skipped.Because), true
+		case evidence.Unmet:
+			return Judgement{Outcome: Blocked, Reason: reason}, true
+		}
+		return Unclear(reason), true
+	}
+	if e.Ended == nil || !e.Ended.Complete {
+		return Unclear(fmt.Sprintf("the run ended before %s had an answer", label)), true
+	}
+	return Unclear(fmt.Sprintf("the recording has no %s", label)).Blaming(Suite), true
 }
 
-// readAnswer is an answer as JSON, and as a list.
-type readAnswer struct {
-	text   []byte
-	broken error
-	list   bool // items and unlisted are known
-	items  [][]byte
-	// unlisted says why the answer is no list.
-	unlisted error
+// uncontrolled says why the positive control of a refusal does not hold; ok is false when it does.
+func (e Evidence) uncontrolled(control evidence.Label) (j Judgement, ok bool) {
+	for _, label := range e.Resolve(control) {
+		x, sent := e.Get(label)
+		switch {
+		case !sent || !x.Answered():
+			return Unclear(fmt.Sprintf("a refusal proves nothing here: %s was not answered", e.asked(label))).Seen(label), true
+		case !success(x):
+			return Unclear(fmt.Sprintf("a refusal proves nothing here: %s was answered %d", e.asked(label), x.Status())).Seen(label), true
+		}
+	}
+	return Judgement{}, false
 }
 
-func newReadings() *readings { return &readings{of: map[*evidence.Response]*readAnswer{}} }
-
-// jsonText is [jsonText] of an answer of this evidence.
-func (e Evidence) jsonText(x evidence.Exchange) ([]byte, error) {
-	if e.readings == nil || x.Response == nil {
-		return jsonText(x)
+// passes reports whether another requirement passes (or warns), and otherwise the judgement that follows from it. Checks use it that go
+// on when the other requirement does not apply, or that need it in some cases only; the rest name it in After.
+func (e Evidence) passes(id ID) (Judgement, bool) {
+	switch j := e.judge(id); j.Outcome {
+	case Pass, Warn:
+		return j, true
+	case NotApplicable:
+		return Missing(j.Reason), false
+	default:
+		return Judgement{Outcome: Blocked, BlockedBy: id, Reason: fmt.Sprintf("needs %s, which is %s", id, j.Outcome)}, false
 	}
-	e.readings.mu.Lock()
-	defer e.readings.mu.Unlock()
-	r := e.answer(x)
-	return r.text, r.broken
 }
 
-// itemsOf is [itemsOf] of an answer of this evidence.
-func (e Evidence) itemsOf(x evidence.Exchange) ([][]byte, error) {
-	if e.readings == nil || x.Response == nil || x.Response.Truncated {
-		return itemsOf(x)
+// judge judges a requirement within its group and remembers the judgement: several checks ask, and it may mean reading every answer.
+func (e Evidence) judge(id ID) Judgement {
+	if known, ok := e.judged.Load(id); ok {
+		return known.(Judgement)
 	}
-	e.readings.mu.Lock()
-	defer e.readings.mu.Unlock()
-	r := e.answer(x)
-	if r.list {
-		return r.items, r.unlisted
-	}
-	items, err := itemsIn(r.text, r.broken)
-	if e.readings.items+len(items) <= maxKept {
-		e.readings.items += len(items)
-		r.list, r.items, r.unlisted = true, items, err
-	}
-	return items, err
+	j := NewJudge(group(id), e).Judge(id)
+	e.judged.Store(id, j)
+	return j
 }
 
-// answer reads an answer as JSON, once. A list that its schema was applied to was read to its end when it was
-// recorded.
-func (e Evidence) answer(x evidence.Exchange) *readAnswer {
-	known, ok := e.readings.of[x.Response]
-	if ok {
-		return known
-	}
-	known = &readAnswer{}
-	if f, ok := e.FindingsOf(x.Label); ok && f.Judged && f.Items > 1 && !x.Response.Truncated {
-		known.text = x.Response.Body
-	} else {
-		known.text, known.broken = jsonText(x)
-	}
-	e.readings.of[x.Response] = known
-	return known
-}
-
-// Judge judges every requirement of the catalogue against the evidence, in catalogue order.
-func Judge(catalogue []Requirement, e Evidence) map[ID]Judgement {
+// JudgeAll judges every requirement of the catalogue against the evidence.
+func JudgeAll(catalogue []Requirement, e Evidence) map[ID]Judgement {
 	j := NewJudge(catalogue, e)
 	for _, r := range catalogue {
-		j.Of(r.ID)
+		j.Judge(r.ID)
 	}
 	return j.done
 }
 
-// A Judging remembers judgements, so that dependencies are judged once. It is not safe for concurrent use.
-type Judging struct {
+// A Judge judges the requirements of a catalogue and remembers its judgements, so that dependencies are judged once. It is not safe for
+// concurrent use.
+type Judge struct {
 	byID     map[ID]Requirement
 	evidence Evidence
-	document *evidence.Document // the one that evidence.Spec was read from
 	done     map[ID]Judgement
 }
 
-// NewJudge prepares judging of one body of evidence.
-func NewJudge(catalogue []Requirement, e Evidence) *Judging {
-	j := &Judging{byID: make(map[ID]Requirement, len(catalogue)), evidence: e, done: map[ID]Judgement{}}
+// NewJudge prepares the judging of one body of evidence.
+func NewJudge(catalogue []Requirement, e Evidence) *Judge {
+	j := &Judge{byID: make(map[ID]Requirement, len(catalogue)), evidence: e, done: map[ID]Judgement{}}
 	for _, r := range catalogue {
 		j.byID[r.ID] = r
 	}
 	return j
 }
 
-// Of judges one requirement, after those that it depends on.
-func (j *Judging) Of(id ID) Judgement {
+// Judge judges one requirement, after those that it depends on.
+func (j *Judge) Judge(id ID) Judgement {
 	if done, ok := j.done[id]; ok {
 		return done
 	}
@@ -159,26 +151,22 @@ func (j *Judging) Of(id ID) Judgement {
 	if !ok {
 		return Judgement{Outcome: Inconclusive, Reason: fmt.Sprintf("%s is not in this catalogue", id), Fault: Suite}
 	}
-	verdict := j.judge(r)
-	j.done[id] = verdict
-	return verdict
+	j.done[id] = j.judge(r)
+	return j.done[id]
 }
 
-// Update lets later judgements see more of the same run; those already made stay.
-func (j *Judging) Update(log *evidence.Log) {
-	next := Evidence{Log: log, Spec: j.evidence.Spec, stood: &sync.Map{}, readings: j.evidence.readings}
-	if log.Document == nil || log.Document != j.document {
-		next, j.document = Read(log), log.Document
+// Update lets later judgements see more of the same run; earlier judgements stay.
+func (j *Judge) Update(log *evidence.Log) {
+	next := Evidence{Log: log, Spec: j.evidence.Spec, judged: &sync.Map{}}
+	if log.Document != j.evidence.Document {
+		next = Read(log)
 	}
-	if j.evidence.readings != nil {
-		next.readings = j.evidence.readings
-	}
+	next.bodies = j.evidence.bodies // recorded answers never change
 	j.evidence = next
 }
 
-// Reads lists every label that judging this requirement looks at, those of its dependencies included, as written:
-// roles are not resolved.
-func (j *Judging) Reads(id ID) []evidence.Label {
+// Reads lists every label that judging this requirement looks at, those of its dependencies included. Roles are not resolved.
+func (j *Judge) Reads(id ID) []evidence.Label {
 	var out []evidence.Label
 	seen := map[ID]bool{}
 	var walk func(ID)
@@ -188,8 +176,7 @@ func (j *Judging) Reads(id ID) []evidence.Label {
 			return
 		}
 		seen[id] = true
-		out = append(out, r.Needs...)
-		out = append(out, r.Reads...)
+		out = slices.Concat(out, r.Needs, r.Reads)
 		if r.Control != "" {
 			out = append(out, r.Control)
 		}
@@ -201,28 +188,30 @@ func (j *Judging) Reads(id ID) []evidence.Label {
 	return out
 }
 
-func (j *Judging) judge(r Requirement) Judgement {
-	if b, blocked := j.blocked(r); blocked {
+func (j *Judge) judge(r Requirement) Judgement {
+	if b, ok := j.blocked(r); ok {
 		return b
 	}
-	if m, missing := j.missing(r); missing {
-		return m
+	for _, need := range r.Needs {
+		if missing, ok := j.evidence.unanswered(need); ok {
+			return missing
+		}
 	}
 	if r.Control != "" {
-		if c, ok := j.controlled(r); !ok {
+		if c, ok := j.evidence.uncontrolled(r.Control); ok {
 			return c
 		}
 	}
 	return r.Check(j.evidence)
 }
 
-// blocked looks at the requirements that must be passed first.
-func (j *Judging) blocked(r Requirement) (Judgement, bool) {
+// blocked looks at the requirements that must pass first. A partial catalogue judges those that it contains.
+func (j *Judge) blocked(r Requirement) (Judgement, bool) {
 	for _, id := range r.After {
 		if _, known := j.byID[id]; !known {
-			continue // a partial catalogue judges what it holds
+			continue
 		}
-		switch before := j.Of(id); before.Outcome {
+		switch before := j.Judge(id); before.Outcome {
 		case Pass, Warn:
 		case Blocked:
 			root := before.BlockedBy
@@ -231,70 +220,13 @@ func (j *Judging) blocked(r Requirement) (Judgement, bool) {
 			}
 			return Judgement{Outcome: Blocked, BlockedBy: root, Reason: fmt.Sprintf("needs %s, which is blocked", id)}, true
 		default:
-			return Judgement{Outcome: Blocked, BlockedBy: id,
-				Reason: fmt.Sprintf("needs %s, which is %s", id, before.Outcome)}, true
+			return Judgement{Outcome: Blocked, BlockedBy: id, Reason: fmt.Sprintf("needs %s, which is %s", id, before.Outcome)}, true
 		}
 	}
 	return Judgement{}, false
 }
 
-// missing deals with needed exchanges that have no answer.
-func (j *Judging) missing(r Requirement) (Judgement, bool) {
-	for _, need := range r.Needs {
-		labels := j.evidence.Resolve(need)
-		if len(labels) == 0 {
-			return Missing(fmt.Sprintf("this run has no %s", roleName(need))), true
-		}
-		for _, label := range labels {
-			if m, missing := j.unanswered(label); missing {
-				return m, true
-			}
-		}
-	}
-	return Judgement{}, false
-}
-
-func (j *Judging) unanswered(label evidence.Label) (Judgement, bool) {
-	if _, shaken := j.evidence.Handshake(label); shaken {
-		return Judgement{}, false
-	}
-	x, sent := j.evidence.Get(label)
-	switch {
-	case sent && x.Failure != nil:
-		return Unclear(fmt.Sprintf("no answer to %s: %s", j.evidence.asked(label), x.Failure.Message)).Seen(label), true
-	case sent:
-		return Judgement{}, false
-	}
-	skipped, planned := j.evidence.Skipped(label)
-	switch {
-	case planned && skipped.Kind == evidence.NotApplicable:
-		return Missing(skipped.Because), true
-	case planned && skipped.Kind == evidence.Unmet:
-		return Judgement{Outcome: Blocked, Reason: fmt.Sprintf("%s was not sent: %s", j.evidence.asked(label), j.evidence.inWords(label, skipped.Because))}, true
-	case planned:
-		return Unclear(fmt.Sprintf("%s was not sent: %s", j.evidence.asked(label), j.evidence.inWords(label, skipped.Because))), true
-	}
-	if ended := j.evidence.Ended; ended == nil || !ended.Complete {
-		return Unclear(fmt.Sprintf("the run ended before %s had an answer", label)), true
-	}
-	return Unclear(fmt.Sprintf("the recording holds no %s", label)).Blaming(Suite), true
-}
-
-// controlled says whether the positive control of a refusal holds.
-func (j *Judging) controlled(r Requirement) (Judgement, bool) {
-	for _, label := range j.evidence.Resolve(r.Control) {
-		x, ok := j.evidence.Get(label)
-		if !ok || !x.Answered() {
-			return Unclear(fmt.Sprintf("a refusal proves nothing here: %s was not answered", j.evidence.asked(label))).Seen(label), false
-		}
-		if s := x.Status(); s < 200 || s > 299 {
-			return Unclear(fmt.Sprintf("a refusal proves nothing here: %s was answered %d", j.evidence.asked(label), s)).Seen(label), false
-		}
-	}
-	return Judgement{}, true
-}
-
-// roleName says in words what a label's role stands for.
+// roleName describes the role in a label.
 func roleName(l evidence.Label) string {
 	switch l.Resource() {
 	case evidence.ProbeTarget:
@@ -307,4 +239,68 @@ func roleName(l evidence.Label) string {
 		return "operation that could be called"
 	}
 	return strings.ReplaceAll(string(l), ".", " ")
+}
+
+// maxItems bounds the list items that are remembered for all answers together: a hostile list has many small ones.
+const maxItems = 200_000
+
+// bodies remembers what was read from answers: several checks look at the same ones, and lists are long.
+type bodies struct {
+	mu    sync.Mutex
+	of    map[*evidence.Response]*body
+	items int // remembered so far
+}
+
+// body is the body of an answer as JSON and, once listed is true, as a list.
+type body struct {
+	text    []byte
+	textErr error
+	listed  bool
+	items   [][]byte
+	listErr error
+}
+
+// jsonText is [jsonText], remembered.
+func (e Evidence) jsonText(x evidence.Exchange) ([]byte, error) {
+	if x.Response == nil {
+		return jsonText(x)
+	}
+	e.bodies.mu.Lock()
+	defer e.bodies.mu.Unlock()
+	b := e.body(x)
+	return b.text, b.textErr
+}
+
+// itemsOf is [itemsOf], remembered.
+func (e Evidence) itemsOf(x evidence.Exchange) ([][]byte, error) {
+	if x.Response == nil || x.Response.Truncated {
+		return itemsOf(x)
+	}
+	e.bodies.mu.Lock()
+	defer e.bodies.mu.Unlock()
+	b := e.body(x)
+	if b.listed {
+		return b.items, b.listErr
+	}
+	items, err := itemsIn(b.text, b.textErr)
+	if e.bodies.items+len(items) <= maxItems {
+		e.bodies.items += len(items)
+		b.listed, b.items, b.listErr = true, items, err
+	}
+	return items, err
+}
+
+// body reads an answer as JSON once. A list that was compared with its schema was read to its end when it was recorded.
+func (e Evidence) body(x evidence.Exchange) *body {
+	if known, ok := e.bodies.of[x.Response]; ok {
+		return known
+	}
+	b := &body{}
+	if f, ok := e.FindingsOf(x.Label); ok && f.Judged && f.Items > 1 && !x.Response.Truncated {
+		b.text = x.Response.Body
+	} else {
+		b.text, b.textErr = jsonText(x)
+	}
+	e.bodies.of[x.Response] = b
+	return b
 }

@@ -11,7 +11,7 @@ import (
 var _ = Describe("A needed exchange without a record", func() {
 	judge := func(ended *evidence.Ended) requirement.Judgement {
 		log := &evidence.Log{Ended: ended}
-		return requirement.NewJudge(requirement.Catalogue(), requirement.Read(log)).Of("TOK-01")
+		return requirement.NewJudge(requirement.Catalogue(), requirement.Read(log)).Judge("TOK-01")
 	}
 
 	It("is nobody's fault when the run ended first", func() {

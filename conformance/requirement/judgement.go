@@ -2,11 +2,12 @@ package requirement
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/rin-network/rin/conformance/evidence"
 )
 
-// Outcome is what was seen; the gate says what it costs.
+// Outcome is what a check found; the gate says what it costs.
 type Outcome string
 
 // The outcomes.
@@ -19,15 +20,15 @@ const (
 	Inconclusive  Outcome = "inconclusive"
 )
 
-// Blocks reports whether an outcome at a gate costs the certificate of a profile that holds the requirement.
+// Blocks reports whether a requirement with this gate and outcome costs the certificate of a profile that contains it.
 func Blocks(g Gate, o Outcome) bool {
 	return g == Gating && (o == Fail || o == Blocked || o == Inconclusive)
 }
 
-// Fault says whose mistake a finding likely is.
+// Fault says whose mistake a finding probably is.
 type Fault string
 
-// Whose mistake.
+// The faults.
 const (
 	Node            Fault = "node"
 	NodeDocument    Fault = "node's document"
@@ -36,7 +37,7 @@ const (
 	Suite           Fault = "suite"
 )
 
-// Judgement is what a check says of the evidence. Every outcome but pass has a reason.
+// Judgement is the result of a check. Every outcome but pass has a reason.
 type Judgement struct {
 	Outcome  Outcome `json:"outcome"`
 	Reason   string  `json:"reason,omitempty"`   // one sentence, lower-case, without a final dot
@@ -53,8 +54,7 @@ type Judgement struct {
 	Notes []string `json:"notes,omitempty"`
 }
 
-// Subject is one thing that a judgement is about, with the exchange that shows it. The first subject of a failure is the one
-// whose exchange is shown.
+// Subject is one thing that a judgement is about, with the exchange that shows it. A report shows the exchange of the first subject.
 type Subject struct {
 	Name     string         `json:"name"` // "GET /fundings/{id}", "$[3].id", "header Cache-Control"
 	Label    evidence.Label `json:"label,omitempty"`
@@ -62,7 +62,7 @@ type Subject struct {
 	Got      string         `json:"got,omitempty"`
 }
 
-// Passed is a judgement without anything to say.
+// Passed is a pass that rests on these exchanges.
 func Passed(labels ...evidence.Label) Judgement { return Judgement{Outcome: Pass}.Seen(labels...) }
 
 // Failed is a failure of the node.
@@ -75,24 +75,20 @@ func Warned(reason, expected, got string) Judgement {
 	return Judgement{Outcome: Warn, Reason: reason, Expected: expected, Got: got, Fault: Node}
 }
 
-// Missing is a precondition that is absent by design.
+// Missing says that the requirement does not apply: its precondition is absent by design.
 func Missing(reason string) Judgement { return Judgement{Outcome: NotApplicable, Reason: reason} }
 
-// Unclear could not be judged.
+// Unclear says that the requirement could not be judged.
 func Unclear(reason string) Judgement {
 	return Judgement{Outcome: Inconclusive, Reason: reason, Fault: Environment}
 }
 
-// Seen adds the exchanges that the judgement rests on, as subjects named by their labels, unless a subject has them already.
+// Seen adds exchanges that the judgement rests on, as subjects named by their labels, unless a subject has them already.
 func (j Judgement) Seen(labels ...evidence.Label) Judgement {
-next:
 	for _, l := range labels {
-		for _, s := range j.Subjects {
-			if s.Label == l {
-				continue next
-			}
+		if !slices.ContainsFunc(j.Subjects, func(s Subject) bool { return s.Label == l }) {
+			j.Subjects = append(j.Subjects, Subject{Name: string(l), Label: l})
 		}
-		j.Subjects = append(j.Subjects, Subject{Name: string(l), Label: l})
 	}
 	return j
 }
@@ -100,63 +96,53 @@ next:
 // About adds subjects.
 func (j Judgement) About(s ...Subject) Judgement { j.Subjects = append(j.Subjects, s...); return j }
 
-// Hinting sets a fix for the particular cause.
+// Hinting sets the fix for the particular cause.
 func (j Judgement) Hinting(hint string) Judgement { j.Hint = hint; return j }
 
 // Blaming sets whose mistake it is.
 func (j Judgement) Blaming(f Fault) Judgement { j.Fault = f; return j }
 
-// Noting adds an observation.
+// Noting adds observations.
 func (j Judgement) Noting(notes ...string) Judgement { j.Notes = append(j.Notes, notes...); return j }
 
-// maxSubjects bounds what one judgement lists; the rest is counted.
+// named renames all subjects, for calls of one URL that differ in something else.
+func (j Judgement) named(name string) Judgement {
+	for i := range j.Subjects {
+		j.Subjects[i].Name = clip(name)
+	}
+	return j
+}
+
+// expect is an answer as the subject of a judgement, with what the check expects of it.
+func expect(x evidence.Exchange, expected string) Subject {
+	return Subject{Name: callInWords(x), Label: x.Label, Expected: expected}
+}
+
+// failed is the failure of a subject: got came in place of what was expected.
+func (s Subject) failed(reason, got string) Judgement {
+	s.Got = got
+	return Failed(reason, s.Expected, got).About(s)
+}
+
+// warned is [Subject.failed] as a warning.
+func (s Subject) warned(reason, got string) Judgement {
+	s.Got = got
+	return Warned(reason, s.Expected, got).About(s)
+}
+
+// unclear says that got allows no judgement of the subject.
+func (s Subject) unclear(reason, got string) Judgement {
+	s.Got = got
+	return Unclear(reason).About(s)
+}
+
+// passed is the pass of a subject.
+func (s Subject) passed() Judgement { return Passed().About(Subject{Name: s.Name, Label: s.Label}) }
+
+// maxSubjects bounds the subjects of one judgement; the others are counted.
 const maxSubjects = 20
 
-// gather joins the judgements of several answers: a failure outweighs one that is unclear, that a warning, that a pass, that what
-// is not applicable. The reason is the first of the gravest, their subjects are listed together.
-func gather(parts ...Judgement) Judgement {
-	if len(parts) == 0 {
-		return Missing("there is nothing to judge")
-	}
-	grave := parts[0]
-	for _, p := range parts[1:] {
-		if gravity(p.Outcome) > gravity(grave.Outcome) {
-			grave = p
-		}
-	}
-	out, more := grave, 0
-	out.Subjects, out.Unlisted, out.Notes = nil, 0, nil
-	for _, p := range parts {
-		out.Notes = append(out.Notes, p.Notes...)
-		if p.Outcome != grave.Outcome {
-			continue
-		}
-		out.Subjects, out.Unlisted = append(out.Subjects, p.Subjects...), out.Unlisted+p.Unlisted
-		more++
-	}
-	if more > 1 && grave.Outcome != Pass && grave.Outcome != NotApplicable { // nothing was wrong there, so there is no more of it
-		out.Reason = fmt.Sprintf("%s (and %d more of this kind)", grave.Reason, more-1)
-	}
-	return out.bounded()
-}
-
-func gravity(o Outcome) int {
-	switch o {
-	case Fail:
-		return 5
-	case Blocked:
-		return 4
-	case Inconclusive:
-		return 3
-	case Warn:
-		return 2
-	case Pass:
-		return 1
-	}
-	return 0
-}
-
-// bounded cuts the list of subjects and counts what it leaves out.
+// bounded cuts the list of subjects and counts those that it leaves out.
 func (j Judgement) bounded() Judgement {
 	if over := len(j.Subjects) - maxSubjects; over > 0 {
 		j.Subjects = j.Subjects[:maxSubjects:maxSubjects]
@@ -165,33 +151,62 @@ func (j Judgement) bounded() Judgement {
 	return j
 }
 
-// lacking tells why there is no answer behind a label, as [Judging] does for a requirement's needs.
-func (e Evidence) lacking(label evidence.Label) (Judgement, bool) {
-	return NewJudge(nil, e).unanswered(label)
+// gather joins the judgements of several answers into the gravest: fail, then blocked, inconclusive, warn, pass, not applicable. It has
+// the reason of the first judgement with that outcome and the subjects of all of them; the notes of all parts are kept.
+func gather(parts ...Judgement) Judgement {
+	if len(parts) == 0 {
+		return Missing("there is nothing to judge")
+	}
+	out := slices.MaxFunc(parts, func(a, b Judgement) int { return gravity(a.Outcome) - gravity(b.Outcome) })
+	out.Subjects, out.Unlisted, out.Notes = nil, 0, nil
+	same := 0
+	for _, p := range parts {
+		out.Notes = append(out.Notes, p.Notes...)
+		if p.Outcome == out.Outcome {
+			out.Subjects, out.Unlisted = append(out.Subjects, p.Subjects...), out.Unlisted+p.Unlisted
+			same++
+		}
+	}
+	if same > 1 && out.Outcome != Pass && out.Outcome != NotApplicable {
+		out.Reason = fmt.Sprintf("%s (and %d more of this kind)", out.Reason, same-1)
+	}
+	return out.bounded()
 }
 
-// standing asks how an earlier requirement of a group stands. It is for those that go on when the earlier one does not apply, or
-// that look at it in part of the cases only; otherwise After does.
-func (e Evidence) standing(group []Requirement, id ID) (Judgement, bool) {
-	switch j := e.judgedOnce(group, id); j.Outcome {
-	case Pass, Warn:
-		return j, true
-	case NotApplicable:
-		return Missing(j.Reason), false
-	default:
-		return Judgement{Outcome: Blocked, BlockedBy: id, Reason: fmt.Sprintf("needs %s, which is %s", id, j.Outcome)}, false
-	}
+func gravity(o Outcome) int {
+	return slices.Index([]Outcome{NotApplicable, Pass, Warn, Inconclusive, Blocked, Fail}, o)
 }
 
-// judgedOnce judges a requirement of a group, and remembers it: several others ask, and it may mean reading every answer.
-func (e Evidence) judgedOnce(group []Requirement, id ID) Judgement {
-	if e.stood == nil {
-		return NewJudge(group, e).Of(id)
+// applicable is [gather] for parts that do not apply for one common reason, which is given once.
+func applicable(parts ...Judgement) Judgement {
+	if j := gather(parts...); j.Outcome != NotApplicable || len(parts) == 0 {
+		return j
 	}
-	if known, ok := e.stood.Load(id); ok {
-		return known.(Judgement)
+	return parts[0]
+}
+
+// survey collects the faults of many answers, each kind of fault once.
+type survey struct {
+	faults []Judgement
+	seen   map[string]bool
+}
+
+// add keeps a judgement other than a pass, unless one with the same key came before.
+func (s *survey) add(key string, j Judgement) {
+	if j.Outcome == Pass || s.seen[key] {
+		return
 	}
-	j := NewJudge(group, e).Of(id)
-	e.stood.Store(id, j)
-	return j
+	if s.seen == nil {
+		s.seen = map[string]bool{}
+	}
+	s.seen[key] = true
+	s.faults = append(s.faults, j)
+}
+
+// judge is a pass when there are no faults.
+func (s *survey) judge() Judgement {
+	if len(s.faults) == 0 {
+		return Passed()
+	}
+	return gather(s.faults...)
 }

@@ -15,7 +15,7 @@ import (
 
 // jwtOf is what the access token of the run says; ok is false, with the judgement, when it is no JWT.
 func jwtOf(e Evidence) (x evidence.Exchange, t evidence.JWTFacts, j Judgement, ok bool) {
-	x = e.The(issuedToken())
+	x = e.exchange(issuedToken())
 	facts, known := tokenFacts(x)
 	switch {
 	case !known:
@@ -30,7 +30,7 @@ func jwtOf(e Evidence) (x evidence.Exchange, t evidence.JWTFacts, j Judgement, o
 // which blocks then, is not for them.
 func standingOn(id ID, check func(Evidence) Judgement) func(Evidence) Judgement {
 	return func(e Evidence) Judgement {
-		if j, ok := e.standing(claimRules(), id); !ok {
+		if j, ok := e.passes(id); !ok {
 			return j
 		}
 		return check(e)
@@ -54,15 +54,15 @@ func tokenSigned(e Evidence) Judgement {
 		alg, named := t.Header["alg"].(string)
 		switch {
 		case !named:
-			return Failed("the header of the token names no algorithm", expected, "alg: "+jsonType(t.Header["alg"])).about(x, expected, "no alg")
+			return expect(x, expected).failed("the header of the token names no algorithm", "alg: "+jsonType(t.Header["alg"]))
 		case strings.EqualFold(alg, "none"):
-			return Failed("the token is not signed: everybody can write one", expected, "alg "+quote(alg)).about(x, expected, "alg "+quote(alg))
+			return expect(x, expected).failed("the token is not signed: everybody can write one", "alg "+quote(alg))
 		case !t.Signature:
-			return Failed("the signature of the token is empty", expected, "alg "+quote(alg)+" and no signature").about(x, expected, "no signature")
+			return expect(x, expected).failed("the signature of the token is empty", "alg "+quote(alg)+" and no signature")
 		case t.KnownKey != "":
 			const expected, got = "a signature that the authorization server alone can make", "a signature by HMAC with "
-			return Failed("the key of the signature is known, so that others can write tokens: "+clip(t.KnownKey), expected, got+clip(t.KnownKey)).
-				Hinting("sign with a private key (RS256, ES256); an HMAC key must be random, of 256 bits, and known to no client").about(x, expected, got+clip(t.KnownKey))
+			return expect(x, expected).failed("the key of the signature is known, so that others can write tokens: "+clip(t.KnownKey), got+clip(t.KnownKey)).
+				Hinting("sign with a private key (RS256, ES256); an HMAC key must be random, of 256 bits, and known to no client")
 		}
 		return Passed(x.Label)
 	})(e)
@@ -76,30 +76,30 @@ const (
 
 func expiryInFuture(e Evidence) Judgement {
 	return onJWT(func(x evidence.Exchange, t evidence.JWTFacts) Judgement {
-		const expected = "exp: seconds since 1970, in the future"
+		want := expect(x, "exp: seconds since 1970, in the future")
 		value, present := t.Claims["exp"]
 		if !present {
-			return Warned("the token does not say when it expires", expected, "no exp").about(x, expected, "no exp")
+			return want.warned("the token does not say when it expires", "no exp")
 		}
 		exp, isNumber := number(value)
 		if !isNumber {
 			got := "exp: " + jsonType(value)
-			return Failed("exp is not a JSON number", expected, got).about(x, expected, got)
+			return want.failed("exp is not a JSON number", got)
 		}
 		got := clip(fmt.Sprintf("exp: %v", value))
 		if exp > millisecondLike {
-			return Failed("exp is in milliseconds, so the token does not expire for thousands of years", expected, got).about(x, expected, got)
+			return want.failed("exp is in milliseconds, so the token does not expire for thousands of years", got)
 		}
 		now, exact := nodeTime(x)
 		if !exact {
 			now = now.Add(-clockLeeway)
 		}
 		if exp <= float64(now.Unix()) {
-			return Failed("the token had expired when it was issued", expected, got+" at "+now.UTC().Format(time.RFC3339)).about(x, expected, got)
+			return want.failed("the token had expired when it was issued", got+" at "+now.UTC().Format(time.RFC3339))
 		}
 		if nbf, has := number(t.Claims["nbf"]); has && exact && nbf > float64(now.Add(clockLeeway).Unix()) {
 			got := clip(fmt.Sprintf("nbf: %v at %s", t.Claims["nbf"], now.UTC().Format(time.RFC3339)))
-			return Warned("the token is not to be used yet when it is issued: servers that look at nbf refuse it", "nbf: not later than the Date of the answer", got).about(x, "nbf not later than Date", got)
+			return expect(x, "nbf: not later than the Date of the answer").warned("the token is not to be used yet when it is issued: servers that look at nbf refuse it", got)
 		}
 		return Passed(x.Label)
 	})(e)
@@ -126,11 +126,11 @@ func lifetimesAgree(e Evidence) Judgement {
 		switch {
 		case hasIat && iat > millisecondLike:
 			got := clip(fmt.Sprintf("iat: %v", t.Claims["iat"]))
-			return Failed("iat is in milliseconds, so that the token seems to be issued in thousands of years", "iat: seconds since 1970", got).about(x, "seconds", got)
+			return expect(x, "iat: seconds since 1970").failed("iat is in milliseconds, so that the token seems to be issued in thousands of years", got)
 		case exact && hasIat && near(exp-iat) && stated-left > clockLeeway.Seconds():
 			got := fmt.Sprintf("exp - Date: %.0f seconds", left)
-			return Warned("the token ends before expires_in says: it was handed out before, and expires_in does not tell what remains", fmt.Sprintf("about %.0f seconds left", stated), got).
-				Hinting("compute expires_in when the answer is sent, as exp minus the time, where tokens are cached").about(x, "exp - Date as expires_in", got)
+			return expect(x, fmt.Sprintf("about %.0f seconds left", stated)).warned("the token ends before expires_in says: it was handed out before, and expires_in does not tell what remains", got).
+				Hinting("compute expires_in when the answer is sent, as exp minus the time, where tokens are cached")
 		}
 		if hasIat && near(exp-iat) || near(left) {
 			return Passed(x.Label)
@@ -140,7 +140,7 @@ func lifetimesAgree(e Evidence) Judgement {
 			life, from = exp-iat, "exp - iat"
 		}
 		expected, got := fmt.Sprintf("about %.0f seconds, as expires_in says", stated), fmt.Sprintf("%s: %.0f seconds", from, life)
-		return Failed("the answer and the token name different lifetimes", expected, got).about(x, expected, got)
+		return expect(x, expected).failed("the answer and the token name different lifetimes", got)
 	})(e)
 }
 
@@ -159,13 +159,13 @@ func issuerOf(e Evidence, x evidence.Exchange, t evidence.JWTFacts) Judgement {
 	confirmed := published && m.issuer == iss && sameURL(m.tokenEndpoint, e.Run.TokenURL)
 	switch {
 	case iss == "":
-		return Warned("the token does not name its issuer", expected, "no iss").about(x, expected, "no iss")
+		return expect(x, expected).warned("the token does not name its issuer", "no iss")
 	case origin(iss) == "":
-		return Warned("iss is not a URL, so the issuer's metadata and keys can't be found by it", expected, got).about(x, expected, got)
+		return expect(x, expected).warned("iss is not a URL, so the issuer's metadata and keys can't be found by it", got)
 	case origin(iss) != origin(e.Run.TokenURL) && !confirmed:
-		return Warned("iss is on another host than the token endpoint, and no metadata ties them together", expected, got).about(x, expected, got)
+		return expect(x, expected).warned("iss is on another host than the token endpoint, and no metadata ties them together", got)
 	case !strings.HasPrefix(strings.ToLower(iss), "https://") && !e.Run.Loopback:
-		return Warned("iss is an http URL", expected, got).about(x, expected, got)
+		return expect(x, expected).warned("iss is an http URL", got)
 	}
 	return Passed(x.Label)
 }
@@ -173,29 +173,29 @@ func issuerOf(e Evidence, x evidence.Exchange, t evidence.JWTFacts) Judgement {
 func clientNamed(e Evidence, x evidence.Exchange, t evidence.JWTFacts) Judgement {
 	id, _ := t.Claims["client_id"].(string)
 	party, _ := t.Claims["azp"].(string)
-	const expected = "client_id or azp: the client id"
+	want := expect(x, "client_id or azp: the client id")
 	switch {
 	case id == e.Run.ClientID || party == e.Run.ClientID:
 		return Passed()
 	case id == "" && party == "":
-		return Warned("the token does not name the client it was issued to", expected, "neither client_id nor azp").about(x, expected, "neither")
+		return want.warned("the token does not name the client it was issued to", "neither client_id nor azp")
 	}
 	got := "client_id " + quote(id) + ", azp " + quote(party)
-	return Warned("the token names another client than the one that asked for it", expected, clip(got)).about(x, expected, clip(got))
+	return want.warned("the token names another client than the one that asked for it", clip(got))
 }
 
 func audienceNamed(e Evidence) Judgement {
 	return onJWT(func(x evidence.Exchange, t evidence.JWTFacts) Judgement {
-		const expected = "aud: the API that the token is meant for"
+		want := expect(x, "aud: the API that the token is meant for")
 		names := audiences(t)
 		switch {
 		case len(names) == 0:
-			return Warned("the token is not restricted to an audience", expected, "no aud").about(x, expected, "no aud")
+			return want.warned("the token is not restricted to an audience", "no aud")
 		case slices.Contains(names, "*"):
-			return Warned("aud names any audience, which is no restriction", expected, "aud \"*\"").about(x, expected, "aud \"*\"")
+			return want.warned("aud names any audience, which is no restriction", "aud \"*\"")
 		case len(names) == 1 && names[0] == "account":
-			return Warned("aud names only Keycloak's own account service, which is no restriction", expected, "aud \"account\"").
-				Hinting("add an Audience mapper for the API to a client scope of the client").about(x, expected, "aud \"account\"")
+			return want.warned("aud names only Keycloak's own account service, which is no restriction", "aud \"account\"").
+				Hinting("add an Audience mapper for the API to a client scope of the client")
 		}
 		return Passed(x.Label)
 	})(e)
@@ -251,7 +251,7 @@ func noSecretInside(e Evidence) Judgement {
 
 // secretsIn searches decoded members. Secrets were replaced by markers when the facts were taken, in whichever form they stood there.
 func secretsIn(x evidence.Exchange, part string, members map[string]any) []Judgement {
-	const expected = "no secret: everybody who sees a JWT can read it"
+	want := expect(x, "no secret: everybody who sees a JWT can read it")
 	var out []Judgement
 	var walk func(path string, v any)
 	walk = func(path string, v any) {
@@ -259,7 +259,7 @@ func secretsIn(x evidence.Exchange, part string, members map[string]any) []Judge
 		case string:
 			if name := secretMarked(v); name != "" {
 				got := "the " + name + " in " + part + " " + quote(path)
-				out = append(out, Failed("the token holds a client's secret", expected, got).about(x, expected, got))
+				out = append(out, want.failed("the token holds a client's secret", got))
 			}
 		case []any:
 			for _, each := range v {
@@ -269,11 +269,11 @@ func secretsIn(x evidence.Exchange, part string, members map[string]any) []Judge
 			for _, name := range slices.Sorted(maps.Keys(v)) {
 				inner := strings.TrimPrefix(path+"."+name, ".")
 				if secretMarked(name) != "" {
-					out = append(out, Failed("the token holds a client's secret", expected, "a secret as a name in the "+part).about(x, expected, "a secret as a name"))
+					out = append(out, want.failed("the token holds a client's secret", "a secret as a name in the "+part))
 				}
 				if text, isText := v[name].(string); isText && text != "" && secretMarked(text) == "" && secretName().MatchString(name) {
 					got := part + " " + quote(inner)
-					out = append(out, Failed("the token holds something that is named like a secret", expected, got).about(x, expected, got))
+					out = append(out, want.failed("the token holds something that is named like a secret", got))
 				}
 				walk(inner, v[name])
 			}
@@ -307,20 +307,15 @@ func typedAsAccessToken(e Evidence) Judgement {
 		if _, has := t.Header["typ"]; !has {
 			got = "no typ"
 		}
-		return Warned("the header does not tell the access token from other JWTs, as stock Keycloak leaves it", "typ: at+jwt", got).about(x, "typ: at+jwt", got)
+		return expect(x, "typ: at+jwt").warned("the header does not tell the access token from other JWTs, as stock Keycloak leaves it", got)
 	})(e)
-}
-
-// tokenContent lists group JWT in catalogue order. A token need not be a JWT: for opaque ones the whole group does not apply.
-func tokenContent() []Requirement {
-	return slices.Concat(claimRules(), []Requirement{publishedKey()}, forgeries())
 }
 
 // issuedToken is the exchange whose token is looked at.
 func issuedToken() evidence.Label { return evidence.TokenEndpoint.With(evidence.OK) }
 
-// claimRules are JWT-01 to JWT-07: what stands in the token.
-func claimRules() []Requirement {
+// tokenClaims are JWT-01 to JWT-07: what stands in the token.
+func tokenClaims() []Requirement {
 	needs, after := []evidence.Label{issuedToken()}, []ID{"TOK-01"}
 	return []Requirement{
 		{

@@ -7,27 +7,23 @@ import (
 	"github.com/rin-network/rin/conformance/evidence"
 )
 
-// publishedKey is JWT-08.
-func publishedKey() Requirement {
-	return Requirement{
-		ID: "JWT-08", Title: "The signature verifies with the published keys",
-		Level: Recommended, Gate: Advice, Profile: Full,
-		Source:   RFC(8414, "2").And(RFC(7515, "5.2")),
-		Quote:    "The referenced document contains the signing key(s) the client uses to validate signatures from the authorization server.",
-		Probe:    "The key set that the metadata names as jwks_uri, fetched once more if it lacks the key of the token.",
-		Forgives: "Opaque tokens; no metadata; tokens signed with a symmetric key; keys that were just rotated. Keys on another origin are fetched only with --allow-origin.",
-		Fix:      "Publish every key that signs tokens, with its kid, before it is used, and keep old ones until their last token has expired. Behind a proxy that caches the key set, let it do so for minutes only.",
-		Breaks:   "The key set lacks the kid of the token.",
-		Needs:    []evidence.Label{issuedToken()},
-		Reads:    append(metadataLabels(), evidence.KeySet.With("published"), evidence.KeySet.With("refetched")),
-		After:    []ID{"TOK-01"}, Check: standingOn("JWT-01", verifiesWithPublished),
-	}
-}
-
-// forgeries are JWT-09 to JWT-11: tokens that nobody issued.
+// forgeries are JWT-08 to JWT-11: published keys, and tokens that the authorization server did not issue.
 func forgeries() []Requirement {
 	keys := append(metadataLabels(), evidence.KeySet.With("published"))
 	return []Requirement{
+		{
+			ID: "JWT-08", Title: "The signature verifies with the published keys",
+			Level: Recommended, Gate: Advice, Profile: Full,
+			Source:   RFC(8414, "2").And(RFC(7515, "5.2")),
+			Quote:    "The referenced document contains the signing key(s) the client uses to validate signatures from the authorization server.",
+			Probe:    "The key set that the metadata names as jwks_uri, fetched once more if it lacks the key of the token.",
+			Forgives: "Opaque tokens; no metadata; tokens signed with a symmetric key; keys that were just rotated. Keys on another origin are fetched only with --allow-origin.",
+			Fix:      "Publish every key that signs tokens, with its kid, before it is used, and keep old ones until their last token has expired. Behind a proxy that caches the key set, let it do so for minutes only.",
+			Breaks:   "The key set lacks the kid of the token.",
+			Needs:    []evidence.Label{issuedToken()},
+			Reads:    append(metadataLabels(), evidence.KeySet.With("published"), evidence.KeySet.With("refetched")),
+			After:    []ID{"TOK-01"}, Check: standingOn("JWT-01", verifiesWithPublished),
+		},
 		{
 			ID: "JWT-09", Title: "A token rewritten to alg none is refused",
 			Level: StandardMust, Gate: Gating, Profile: Auth,
@@ -85,7 +81,7 @@ func forged(cases ...evidence.Case) func(Evidence) Judgement {
 		var parts []Judgement
 		for _, c := range cases {
 			label := e.Roles.ProbeTarget.With(c)
-			if j, lacks := e.lacking(label); lacks {
+			if j, lacks := e.unanswered(label); lacks {
 				parts = append(parts, j)
 				continue
 			}
@@ -94,14 +90,6 @@ func forged(cases ...evidence.Case) func(Evidence) Judgement {
 		}
 		return applicable(parts...)
 	}
-}
-
-// applicable is [gather] for parts of which those that do not apply have one cause: it is told once.
-func applicable(parts ...Judgement) Judgement {
-	if j := gather(parts...); j.Outcome != NotApplicable || len(parts) == 0 {
-		return j
-	}
-	return parts[0]
 }
 
 // verifiesWithPublished reads what was found out where keys and token were both known.
@@ -114,26 +102,25 @@ func verifiesWithPublished(e Evidence) Judgement {
 		return Missing("the token is signed with a symmetric key, which can't be published").Seen(issuedToken())
 	}
 	first := evidence.KeySet.With("published")
-	if j, lacks := e.lacking(first); lacks {
+	if j, lacks := e.unanswered(first); lacks {
 		return j
 	}
-	x := e.The(first)
+	x := e.exchange(first)
 	if again, sent := e.Get(evidence.KeySet.With("refetched")); sent && again.Answered() {
 		x = again
 	}
-	if j, unclear := unclearIfNoVerdict(x); unclear {
+	if j, unclear := inconclusive(x); unclear {
 		return j
 	}
-	const expected = "a published key that verifies the token's signature"
+	want := expect(x, "a published key that verifies the token's signature")
 	v := x.Verification
 	switch {
 	case !success(x):
-		return Failed("the key set that the metadata names can't be read", expected, describe(x)).about(x, expected, describe(x))
+		return want.failed("the key set that the metadata names can't be read", describe(x))
 	case v == nil:
 		return Unclear("the recording does not say what the keys make of the token").Blaming(Suite).Seen(x.Label)
 	case !v.Verified:
-		return Failed("the published keys do not verify the token: "+clip(v.Why), expected, fmt.Sprintf("%d keys, none of which does", v.Keys)).
-			about(x, expected, clip(v.Why))
+		return want.failed("the published keys do not verify the token: "+clip(v.Why), fmt.Sprintf("%d keys, none of which does", v.Keys))
 	}
 	return Passed(x.Label)
 }

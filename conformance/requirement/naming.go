@@ -337,3 +337,36 @@ func askedElsewhere(l evidence.Label) string {
 	}
 	return ""
 }
+
+// attempt says in words what a refused request of the token endpoint tried.
+func attempt(c evidence.Case) string {
+	switch c {
+	case "wrong-secret":
+		return "the wrong secret"
+	case "no-client":
+		return "the request without credentials"
+	case "id-only":
+		return "the client id alone"
+	case "no-grant-type":
+		return "the request without grant_type"
+	case "unknown-grant-type":
+		return "the unknown grant type"
+	case "unknown-scope":
+		return "the unknown scope"
+	case "repeated-grant-type":
+		return "the repeated parameter"
+	case "basic", "basic-unencoded":
+		return "HTTP Basic"
+	case "basic-unknown-client":
+		return "HTTP Basic of an unknown client"
+	case "unknown-parameter":
+		return "the unknown parameter"
+	case "empty-scope":
+		return "the empty scope"
+	case "percent-encoded":
+		return "percent-encoded values"
+	case "secret-in-url":
+		return "the credentials in the URL"
+	}
+	return strings.ReplaceAll(string(c), "-", " ")
+}

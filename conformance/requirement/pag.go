@@ -10,30 +10,10 @@ import (
 	"github.com/rin-network/rin/conformance/openapi"
 )
 
-// paging lists group PAG in catalogue order.
-func paging() []Requirement {
-	return slices.Concat(listPages(), listInputs(), listedItems(), linkedAnswers())
-}
-
-// Every requirement of the group needs a token and a document.
-func afterDocument() []ID { return []ID{"TOK-01", "SPC-01", "SPC-03"} }
-
-// listPages are PAG-01 to PAG-04: the list and its pages.
-func listPages() []Requirement {
+// pageParameters are the requirements on the size parameter and on bad values.
+func pageParameters() []Requirement {
 	list, after := evidence.ListOperation, afterDocument()
 	return []Requirement{
-		{
-			ID: "PAG-01", Title: "List answer is an array (or a documented envelope) with unique ids",
-			Level: Recommended, Gate: Advice, Profile: Funding,
-			Source:   networkClient(246),
-			Quote:    "Ensure response is always an array",
-			Probe:    "The list operation, and every other answer of it that a good call got: array or envelope, and the ids of its items.",
-			Forgives: "An envelope that the document describes (a warning); items without an id, which API-04 judges.",
-			Fix:      "Send the list as an array, and each record once: a join that multiplies rows needs a DISTINCT. Clients of the network read anything but an array as an empty list.",
-			Breaks:   "The first item is listed twice.",
-			Needs:    []evidence.Label{list.With(evidence.OK)},
-			Reads:    []evidence.Label{evidence.WholeRun}, After: after, Check: listedOnce,
-		},
 		{
 			ID: "PAG-02", Title: "Declared size parameter limits the page",
 			Level: Network, Gate: Gating, Profile: Funding,
@@ -46,37 +26,6 @@ func listPages() []Requirement {
 			Needs:    []evidence.Label{list.With("size-2")},
 			Reads:    []evidence.Label{list.With(evidence.OK), evidence.WholeRun}, After: after, Check: pageLimited,
 		},
-		{
-			ID: "PAG-03", Title: "Consecutive pages are disjoint and complete",
-			Level: Recommended, Gate: Advice, Profile: Funding,
-			Source:   networkClient(81),
-			Quote:    "If we get an empty array, stop pagination",
-			Probe:    "Up to five consecutive pages, and the last one of a longer list, against the list without parameters; what the page parameter counts is found by asking for 0, 1 and the size.",
-			Forgives: "A page number from 0 or from 1 as well as a number of records to skip; pages smaller than asked for; a list that changed meanwhile (a warning): the walk is repeated once; paging that is not declared, where each fault is a warning.",
-			Fix:      "Sort by a unique member, such as the id, before the page is cut, count the filter in the database query and not behind it, and apply the declared page parameter. Spring Data: add the id to Pageable's Sort.",
-			Breaks:   "Page 2 repeats page 1.",
-			Needs:    []evidence.Label{list.With(evidence.WalkCase(1))},
-			Reads:    []evidence.Label{evidence.WholeRun}, After: after, Check: pagesAddUp,
-		},
-		{
-			ID: "PAG-04", Title: "A page beyond the end is an empty list",
-			Level: Recommended, Gate: Advice, Profile: Funding,
-			Source:   networkClient(81),
-			Quote:    "If we get an empty array, stop pagination",
-			Probe:    "The page 100000 (or the record of that number) with two items.",
-			Forgives: "404, 400, 416 and 204 (warnings); paging that is neither declared nor effective.",
-			Fix:      "Answer 200 with an empty list. Do not fall back to the last page: clients of the network walk on until they get an empty array, and would never end.",
-			Breaks:   "Beyond the end the last page is repeated.",
-			Needs:    []evidence.Label{list.With("beyond-end")},
-			Reads:    []evidence.Label{evidence.WholeRun}, After: after, Check: emptyBeyond,
-		},
-	}
-}
-
-// listInputs are PAG-05 to PAG-07: spellings, bad values and filters.
-func listInputs() []Requirement {
-	list, after := evidence.ListOperation, afterDocument()
-	return []Requirement{
 		{
 			ID: "PAG-05", Title: "Percent-encoded and raw brackets behave alike",
 			Level: Recommended, Gate: Information, Profile: Funding,
@@ -101,24 +50,15 @@ func listInputs() []Requirement {
 			Needs:    []evidence.Label{list.With("unknown-query")},
 			Reads:    []evidence.Label{evidence.WholeRun}, After: after, Check: badValuesTaken,
 		},
-		{
-			ID: "PAG-07", Title: "Declared enum filter filters",
-			Level: Network, Gate: Gating, Profile: Funding,
-			Source:   NET("R15"),
-			Quote:    definedByDocument,
-			Probe:    "The list operation with each declared filter that names a member of the items: with values seen in the data and with others of the vocabulary (on this machine and with --thorough all of them), with one that nobody has for ids, together with a page, two filters at once, and runningCalls with true and false.",
-			Forgives: "Members of another name than the parameter; items that match through an array, or that lack the member; a 404 for a value that matches nothing; items of one kind only, where the declared vocabulary has no other; two filters that are joined by or, or refused together (warnings); any reading of runningCalls that does not contradict itself.",
-			Fix:      "Apply the filter that the document declares. Where a framework drops unknown parameters, check that the bound name is the declared one. Add each filter to the query as a further condition: one that builds the query anew forgets the others.",
-			Breaks:   "The filter is ignored and all items come back.",
-			Needs:    []evidence.Label{list.With("filter-seen")},
-			Reads:    []evidence.Label{list.With("filter-other"), list.With(evidence.OK), evidence.WholeRun}, After: after, Check: filterFilters,
-		},
 	}
 }
 
+// Every requirement of the group needs a token and a document.
+func afterDocument() []ID { return []ID{"TOK-01", "SPC-01", "SPC-03"} }
+
 // listJudged says whether the list is fit for judging paging by it (API-03).
 func listJudged(e Evidence) (Judgement, bool) {
-	j, ok := e.standing(operations(), "API-03")
+	j, ok := e.passes("API-03")
 	return j, ok || j.Outcome == NotApplicable // without a schema the list can still be a list
 }
 
@@ -129,12 +69,12 @@ func pageLimited(e Evidence) Judgement {
 	if j, ok := listJudged(e); !ok {
 		return j
 	}
-	x, whole := e.The(evidence.ListOperation.With("size-2")), e.The(evidence.ListOperation.With(evidence.OK))
+	x, whole := e.exchange(evidence.ListOperation.With("size-2")), e.exchange(evidence.ListOperation.With(evidence.OK))
 	parameter, size := x.Given["parameter"], smallest
 	if n, err := strconv.Atoi(x.Given["value"]); err == nil && n > 0 {
 		size = n
 	}
-	if j, unclear := unclearIfNoVerdict(x); unclear {
+	if j, unclear := inconclusive(x); unclear {
 		return j
 	}
 	items, err := e.itemsOf(x)
@@ -144,12 +84,11 @@ func pageLimited(e Evidence) Judgement {
 	asked := fmt.Sprintf("%s=%d", clip(parameter), size)
 	switch {
 	case !success(x):
-		return Failed("the declared size parameter is refused", "2xx with at most "+strconv.Itoa(size)+" items", describe(x)).about(x, "2xx for "+asked, describe(x))
+		return expect(x, "2xx with at most "+strconv.Itoa(size)+" items").failed("the declared size parameter is refused", describe(x))
 	case err != nil:
-		return Unclear("the items of the page can't be counted: "+clip(err.Error())).about(x, "a list", describe(x))
+		return expect(x, "a list").unclear("the items of the page can't be counted: "+clip(err.Error()), describe(x))
 	case len(items) > size:
-		return Failed(fmt.Sprintf("%s gives %d items", asked, len(items)), fmt.Sprintf("at most %d items", size), fmt.Sprintf("%d items", len(items))).
-			about(x, fmt.Sprintf("at most %d items", size), fmt.Sprintf("%d items", len(items)))
+		return expect(x, fmt.Sprintf("at most %d items", size)).failed(fmt.Sprintf("%s gives %d items", asked, len(items)), fmt.Sprintf("%d items", len(items)))
 	}
 	if j, over := oversized(e); over {
 		return j
@@ -157,7 +96,7 @@ func pageLimited(e Evidence) Judgement {
 	all, err := e.itemsOf(whole)
 	switch {
 	case err != nil || !success(whole):
-		return Unclear("the list without parameters can't be compared").about(whole, "a list", describe(whole))
+		return expect(whole, "a list").unclear("the list without parameters can't be compared", describe(whole))
 	// The drafts call this inconclusive. But a node with one call, or with fewer than its smallest page holds, may be right, and a
 	// repeated run would tell no more: the requirement does not apply to what it has.
 	case len(all) < 2:
@@ -165,10 +104,10 @@ func pageLimited(e Evidence) Judgement {
 	case len(all) <= size && size > smallest:
 		return Missing(fmt.Sprintf("the list has %d items, and the smallest page that the document allows holds %d", len(all), size)).Seen(x.Label, whole.Label)
 	case len(all) <= size:
-		return Unclear(fmt.Sprintf("the list has only %d items, so a page of %d proves nothing", len(all), size)).
-			Hinting("put more funding calls into the tested system, then repeat the run").about(x, "more than "+strconv.Itoa(size)+" items in all", strconv.Itoa(len(all)))
+		return expect(x, "more than "+strconv.Itoa(size)+" items in all").unclear(fmt.Sprintf("the list has only %d items, so a page of %d proves nothing", len(all), size), strconv.Itoa(len(all))).
+			Hinting("put more funding calls into the tested system, then repeat the run")
 	case len(items) == 0:
-		return Warned(asked+" gives an empty page although there are items", fmt.Sprintf("up to %d items", size), "no items").about(x, "items", "no items")
+		return expect(x, fmt.Sprintf("up to %d items", size)).warned(asked+" gives an empty page although there are items", "no items")
 	}
 	return Passed(x.Label, whole.Label)
 }
@@ -186,7 +125,7 @@ func oversized(e Evidence) (Judgement, bool) {
 		}
 		asked := fmt.Sprintf("%s=%d with %s=%s", clip(x.Given["sizeParameter"]), size, clip(x.Given["parameter"]), clip(x.Given["value"]))
 		most := fmt.Sprintf("at most %d items", size)
-		return Failed(fmt.Sprintf("%s gives %d items", asked, len(items)), most, fmt.Sprintf("%d items", len(items))).about(x, most, fmt.Sprintf("%d items", len(items))), true
+		return expect(x, most).failed(fmt.Sprintf("%s gives %d items", asked, len(items)), fmt.Sprintf("%d items", len(items))), true
 	}
 	return Judgement{}, false
 }
@@ -234,13 +173,13 @@ func bracketsAlike(e Evidence) Judgement {
 	if j, ok := listJudged(e); !ok {
 		return j
 	}
-	raw, encoded := e.The(evidence.ListOperation.With("size-raw")), e.The(evidence.ListOperation.With("size-2"))
+	raw, encoded := e.exchange(evidence.ListOperation.With("size-raw")), e.exchange(evidence.ListOperation.With("size-2"))
 	for _, x := range []evidence.Exchange{raw, encoded} {
-		if j, unclear := unclearIfNoVerdict(x); unclear && !serverError(x) {
+		if j, unclear := inconclusive(x); unclear && !serverError(x) {
 			return j
 		}
 	}
-	whole, _ := e.itemsOf(e.The(evidence.ListOperation.With(evidence.OK)))
+	whole, _ := e.itemsOf(e.exchange(evidence.ListOperation.With(evidence.OK)))
 	withRaw, withEncoded := sized(e, raw, whole), sized(e, encoded, whole)
 	name := clip(raw.Given["parameter"])
 	if !declaresQuery(e, raw.Given["parameter"]) && !withRaw.limited && !withEncoded.limited {
@@ -252,16 +191,16 @@ func bracketsAlike(e Evidence) Judgement {
 	case withRaw.listed && withEncoded.listed && slices.Equal(withRaw.items, withEncoded.items):
 		return Passed(raw.Label, encoded.Label)
 	case withRaw.limited && !withEncoded.limited:
-		return Failed(name+" is understood with raw brackets only", expected, spelled).
-			Hinting("decode the names of query parameters before they are looked up: clients and proxies encode brackets").about(encoded, withRaw.got, withEncoded.got)
+		return expect(encoded, expected).failed(name+" is understood with raw brackets only", spelled).
+			Hinting("decode the names of query parameters before they are looked up: clients and proxies encode brackets")
 	case withEncoded.listed && !withRaw.listed:
-		return Warned("raw brackets are refused; the network's client sends them", expected, spelled).about(raw, withEncoded.got, withRaw.got)
+		return expect(raw, expected).warned("raw brackets are refused; the network's client sends them", spelled)
 	case withEncoded.limited && !withRaw.limited:
-		return Warned("raw brackets are ignored; the network's client sends them", expected, spelled).about(raw, withEncoded.got, withRaw.got)
+		return expect(raw, expected).warned("raw brackets are ignored; the network's client sends them", spelled)
 	case !withEncoded.listed && !withRaw.listed:
 		return Missing("the size parameter is refused in both spellings, which PAG-02 judges")
 	}
-	return Warned("raw and encoded brackets give different pages", expected, spelled).about(raw, withEncoded.got, withRaw.got)
+	return expect(raw, expected).warned("raw and encoded brackets give different pages", spelled)
 }
 
 // sizedPage is what came of a call with a page size.
@@ -294,7 +233,7 @@ func badValuesTaken(e Evidence) Judgement {
 			parts = append(parts, badValueTaken(e, x))
 			continue
 		}
-		if j, lacks := e.lacking(label); lacks && j.Outcome == Inconclusive {
+		if j, lacks := e.unanswered(label); lacks && j.Outcome == Inconclusive {
 			parts = append(parts, j)
 		}
 	}
@@ -302,23 +241,23 @@ func badValuesTaken(e Evidence) Judgement {
 }
 
 func badValueTaken(e Evidence, x evidence.Exchange) Judgement {
-	const expected = "4xx, or the default in place of the value"
+	want := expect(x, "4xx, or the default in place of the value")
 	asked := clip(x.Given["parameter"] + "=" + x.Given["value"])
 	switch {
 	case x.Failure != nil && x.Failure.Kind == evidence.FailureTimeout:
-		return Failed(asked+" has no answer in time", expected, describe(x)).about(x, expected, describe(x))
+		return want.failed(asked+" has no answer in time", describe(x))
 	case serverError(x):
-		return Failed(asked+" breaks the node", expected, describe(x)).about(x, expected, describe(x))
+		return want.failed(asked+" breaks the node", describe(x))
 	case clientError(x) && !rateLimited(x):
 		return Passed(x.Label) // also by a firewall in front of the node
 	}
-	if j, unclear := unclearIfNoVerdict(x); unclear {
+	if j, unclear := inconclusive(x); unclear {
 		return j
 	}
 	items, err := e.itemsOf(x)
 	if x.Label.Case() == "filter-bad" && success(x) && err == nil && len(items) > 0 {
-		return Warned(fmt.Sprintf("%s, which is not in the vocabulary, gives %d items as if it had not been sent", asked, len(items)), "400 or an empty list", fmt.Sprintf("%d items", len(items))).
-			Hinting("answer 400 and name the values that are allowed: a client with a misspelt filter takes the whole list for its result").about(x, "400 or an empty list", fmt.Sprintf("%d items", len(items)))
+		return expect(x, "400 or an empty list").warned(fmt.Sprintf("%s, which is not in the vocabulary, gives %d items as if it had not been sent", asked, len(items)), fmt.Sprintf("%d items", len(items))).
+			Hinting("answer 400 and name the values that are allowed: a client with a misspelt filter takes the whole list for its result")
 	}
 	return Passed(x.Label)
 }

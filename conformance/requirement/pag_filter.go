@@ -10,18 +10,37 @@ import (
 	"github.com/rin-network/rin/conformance/openapi"
 )
 
+// filters is PAG-07.
+func filters() []Requirement {
+	list, after := evidence.ListOperation, afterDocument()
+	return []Requirement{
+		{
+			ID: "PAG-07", Title: "Declared enum filter filters",
+			Level: Network, Gate: Gating, Profile: Funding,
+			Source:   NET("R15"),
+			Quote:    definedByDocument,
+			Probe:    "The list operation with each declared filter that names a member of the items: with values seen in the data and with others of the vocabulary (on this machine and with --thorough all of them), with one that nobody has for ids, together with a page, two filters at once, and runningCalls with true and false.",
+			Forgives: "Members of another name than the parameter; items that match through an array, or that lack the member; a 404 for a value that matches nothing; items of one kind only, where the declared vocabulary has no other; two filters that are joined by or, or refused together (warnings); any reading of runningCalls that does not contradict itself.",
+			Fix:      "Apply the filter that the document declares. Where a framework drops unknown parameters, check that the bound name is the declared one. Add each filter to the query as a further condition: one that builds the query anew forgets the others.",
+			Breaks:   "The filter is ignored and all items come back.",
+			Needs:    []evidence.Label{list.With("filter-seen")},
+			Reads:    []evidence.Label{list.With("filter-other"), list.With(evidence.OK), evidence.WholeRun}, After: after, Check: filterFilters,
+		},
+	}
+}
+
 // filterFilters checks PAG-07 by what the probe chose: parameter, member and value.
 func filterFilters(e Evidence) Judgement {
 	if j, ok := listJudged(e); !ok {
 		return j
 	}
-	calls := []evidence.Exchange{e.The(evidence.ListOperation.With("filter-seen"))}
+	calls := []evidence.Exchange{e.exchange(evidence.ListOperation.With("filter-seen"))}
 	for _, x := range e.Exchanges {
 		if x.Label.Resource() == e.Roles.List && byMember(x) {
 			calls = append(calls, x)
 		}
 	}
-	all, err := e.itemsOf(e.The(evidence.ListOperation.With(evidence.OK)))
+	all, err := e.itemsOf(e.exchange(evidence.ListOperation.With(evidence.OK)))
 	var parts []Judgement
 	proven := false
 	for i, x := range calls {
@@ -42,9 +61,8 @@ func filterFilters(e Evidence) Judgement {
 		return Unclear("the list without a filter can't be compared: " + clip(err.Error())).Seen(calls[0].Label)
 	}
 	member, value := clip(calls[0].Given["member"]), quote(calls[0].Given["value"])
-	return Unclear("all items have the value that was filtered by, so nothing shows that the filter works").
-		Hinting("put funding calls of more than one kind into the tested system, then repeat the run").
-		about(calls[0], "items of more than one kind", member+" is "+value+" in all items")
+	return expect(calls[0], "items of more than one kind").unclear("all items have the value that was filtered by, so nothing shows that the filter works", member+" is "+value+" in all items").
+		Hinting("put funding calls of more than one kind into the tested system, then repeat the run")
 }
 
 // byMember reports the further calls of filters that a member of the items tells: other values, other filters, with a page.
@@ -56,7 +74,7 @@ func byMember(x evidence.Exchange) bool {
 // leavesOut reports whether the list holds items that the filter has to leave out: only then do the items that came show a filter.
 func leavesOut(all [][]byte, x evidence.Exchange) bool {
 	return slices.ContainsFunc(all, func(item []byte) bool {
-		return !holds(openapi.MemberValues(item, x.Given["member"]), x.Given["value"])
+		return !containsFold(openapi.MemberValues(item, x.Given["member"]), x.Given["value"])
 	})
 }
 
@@ -67,18 +85,18 @@ func filterCall(e Evidence, x evidence.Exchange, sought bool) Judgement {
 	if member == "" {
 		return Unclear("the recording does not say which member was filtered by").Blaming(Suite).Seen(x.Label)
 	}
-	if j, unclear := unclearIfNoVerdict(x); unclear {
+	if j, unclear := inconclusive(x); unclear {
 		return j
 	}
 	if refused(x) && !sought {
 		return Judgement{Outcome: NotApplicable, Reason: filter + " is answered " + describe(x)}.Noting(filter + ", which matches nothing, is answered " + describe(x))
 	}
 	if !success(x) {
-		return Failed(filter+" is refused although the document declares it", "2xx with the items that match", describe(x)).about(x, "2xx", describe(x))
+		return expect(x, "2xx with the items that match").failed(filter+" is refused although the document declares it", describe(x))
 	}
 	items, err := e.itemsOf(x)
 	if err != nil {
-		return Unclear("the filtered items can't be read: "+clip(err.Error())).about(x, "a list", describe(x))
+		return expect(x, "a list").unclear("the filtered items can't be read: "+clip(err.Error()), describe(x))
 	}
 	var wrong []Subject
 	lacking := 0
@@ -87,7 +105,7 @@ func filterCall(e Evidence, x evidence.Exchange, sought bool) Judgement {
 		switch {
 		case len(values) == 0:
 			lacking++
-		case !holds(values, value):
+		case !containsFold(values, value):
 			wrong = append(wrong, Subject{Name: fmt.Sprintf("%s $[%d].%s", callInWords(x), i, clip(member)), Label: x.Label, Expected: quote(value), Got: quote(strings.Join(values, ", "))})
 		}
 	}
@@ -95,9 +113,9 @@ func filterCall(e Evidence, x evidence.Exchange, sought bool) Judgement {
 	case len(wrong) > 0:
 		return Failed(fmt.Sprintf("%s gives %d of %d items that contradict it", filter, len(wrong), len(items)), clip(member)+" "+quote(value), wrong[0].Got).About(wrong...).bounded()
 	case lacking > 0:
-		return Warned(fmt.Sprintf("%s gives %d items without a %s", filter, lacking, clip(member)), clip(member)+" "+quote(value), "no "+clip(member)).about(x, quote(value), "no value")
+		return expect(x, clip(member)+" "+quote(value)).warned(fmt.Sprintf("%s gives %d items without a %s", filter, lacking, clip(member)), "no "+clip(member))
 	case len(items) == 0 && sought:
-		return Failed(filter+" gives nothing although the list has such items", "the items that match", "an empty list").about(x, "items", "none")
+		return expect(x, "the items that match").failed(filter+" gives nothing although the list has such items", "an empty list")
 	case len(items) == openapi.MaxItems:
 		return Passed(x.Label).Noting(fmt.Sprintf("of the answer to %s the first %d items were looked at", filter, len(items)))
 	}
@@ -115,17 +133,17 @@ func runningCalls(e Evidence) []Judgement {
 	if !asked || !declaresQuery(e, "runningCalls") {
 		return nil
 	}
-	if j, unclear := unclearIfNoVerdict(running); unclear {
+	if j, unclear := inconclusive(running); unclear {
 		return []Judgement{j}
 	}
 	if !success(running) {
-		return []Judgement{Failed("runningCalls=true is refused although the document declares it", "2xx with the calls that run", describe(running)).about(running, "2xx", describe(running))}
+		return []Judgement{expect(running, "2xx with the calls that run").failed("runningCalls=true is refused although the document declares it", describe(running))}
 	}
 	items, err := e.itemsOf(running)
 	if err != nil {
-		return []Judgement{Unclear("the running calls can't be read: "+clip(err.Error())).about(running, "a list", describe(running))}
+		return []Judgement{expect(running, "a list").unclear("the running calls can't be read: "+clip(err.Error()), describe(running))}
 	}
-	whole, unread := e.itemsOf(e.The(evidence.ListOperation.With(evidence.OK)))
+	whole, unread := e.itemsOf(e.exchange(evidence.ListOperation.With(evidence.OK)))
 	parts := []Judgement{noneOver(running, items, unread == nil && len(items) < len(whole))}
 	resting, asked := e.Get(e.Roles.List.With("filter-not-running"))
 	others, err := e.itemsOf(resting)
@@ -217,7 +235,7 @@ func (c condition) String() string { return clip(c.parameter + "=" + c.value) }
 // contradictedBy reports an item that has the member and not the value. One without the member is told of by the filter alone.
 func (c condition) contradictedBy(item []byte) (has []string, wrong bool) {
 	has = openapi.MemberValues(item, c.member)
-	return has, len(has) > 0 && !holds(has, c.value)
+	return has, len(has) > 0 && !containsFold(has, c.value)
 }
 
 // filtersTogether judges the call with two filters (PAG-07): a filter that its items contradict was not applied. The published document
@@ -227,21 +245,19 @@ func filtersTogether(e Evidence) []Judgement {
 	if !asked {
 		return nil
 	}
-	if j, unclear := unclearIfNoVerdict(x); unclear {
+	if j, unclear := inconclusive(x); unclear {
 		return []Judgement{j}
 	}
 	both := [2]condition{{x.Given["parameter"], x.Given["member"], x.Given["value"]}, {x.Given["andParameter"], x.Given["andMember"], x.Given["andValue"]}}
 	if !success(x) {
-		return []Judgement{Warned(fmt.Sprintf("%s is refused together with %s, although each is declared", both[0], both[1]), "2xx with the items that match both", describe(x)).
-			about(x, "2xx", describe(x))}
+		return []Judgement{expect(x, "2xx with the items that match both").warned(fmt.Sprintf("%s is refused together with %s, although each is declared", both[0], both[1]), describe(x))}
 	}
 	items, err := e.itemsOf(x)
 	switch {
 	case err != nil:
-		return []Judgement{Unclear("the items that match two filters can't be read: "+clip(err.Error())).about(x, "a list", describe(x))}
+		return []Judgement{expect(x, "a list").unclear("the items that match two filters can't be read: "+clip(err.Error()), describe(x))}
 	case len(items) == 0:
-		return []Judgement{Failed(fmt.Sprintf("%s together with %s gives nothing although the list has such items", both[0], both[1]), "the items that match both", "an empty list").
-			about(x, "items", "none")}
+		return []Judgement{expect(x, "the items that match both").failed(fmt.Sprintf("%s together with %s gives nothing although the list has such items", both[0], both[1]), "an empty list")}
 	}
 	return []Judgement{joined(x, both, items)}
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/rin-network/rin/conformance/openapi"
 )
 
-// listedItems are PAG-08 and PAG-09: from the list to the detail.
+// listedItems are PAG-08 and PAG-09: from the list to single items.
 func listedItems() []Requirement {
 	list, detail, after := evidence.ListOperation, evidence.DetailOperation, afterDocument()
 	return []Requirement{
@@ -47,27 +47,27 @@ func unknownNotFound(e Evidence) Judgement {
 	if j, ok := listJudged(e); !ok {
 		return j
 	}
-	x := e.The(evidence.DetailOperation.With("unknown-id"))
-	const expected = "404"
+	x := e.exchange(evidence.DetailOperation.With("unknown-id"))
+	want := expect(x, "404")
 	switch {
 	case serverError(x):
-		return Failed("an unknown id breaks the node", expected, describe(x)).about(x, expected, describe(x))
+		return want.failed("an unknown id breaks the node", describe(x))
 	case success(x):
-		return Failed("an unknown id is answered as if it existed", expected, describe(x)).about(x, expected, describe(x))
+		return want.failed("an unknown id is answered as if it existed", describe(x))
 	}
-	if j, unclear := unclearIfNoVerdict(x); unclear {
+	if j, unclear := inconclusive(x); unclear {
 		return j
 	}
 	switch x.Status() {
 	case 404, 410:
 		return Passed(x.Label)
 	case 400, 403, 422:
-		return Warned("an unknown id is refused, but not with 404", expected, describe(x)).about(x, expected, describe(x))
+		return want.warned("an unknown id is refused, but not with 404", describe(x))
 	}
 	if redirected(x) {
-		return Unclear("the call with an unknown id leads to another place").about(x, expected, describe(x))
+		return want.unclear("the call with an unknown id leads to another place", describe(x))
 	}
-	return Failed("an unknown id is not answered as one that does not exist", expected, describe(x)).about(x, expected, describe(x))
+	return want.failed("an unknown id is not answered as one that does not exist", describe(x))
 }
 
 func itemsFetched(e Evidence) Judgement {
@@ -77,7 +77,7 @@ func itemsFetched(e Evidence) Judgement {
 	if e.Roles.Detail == "" {
 		return Missing("this run has no " + roleName(evidence.DetailOperation.With(evidence.OK)))
 	}
-	listed, _ := e.itemsOf(e.The(evidence.ListOperation.With(evidence.OK)))
+	listed, _ := e.itemsOf(e.exchange(evidence.ListOperation.With(evidence.OK)))
 	var parts, unsent []Judgement
 	for _, c := range []evidence.Case{"item-first", "item-middle", "item-last"} {
 		label := e.Roles.Detail.With(c)
@@ -86,11 +86,11 @@ func itemsFetched(e Evidence) Judgement {
 				continue // a short list has no middle
 			}
 		}
-		if j, lacks := e.lacking(label); lacks {
+		if j, lacks := e.unanswered(label); lacks {
 			unsent = append(unsent, j)
 			continue
 		}
-		parts = append(parts, itemFetched(e, e.The(label), listed))
+		parts = append(parts, itemFetched(e, e.exchange(label), listed))
 	}
 	if len(parts) == 0 {
 		return gather(unsent...)
@@ -109,7 +109,7 @@ func itemFetched(e Evidence, x evidence.Exchange, listed [][]byte) Judgement {
 	if m := x.Given["member"]; m != "" {
 		member = m
 	}
-	if j, unclear := unclearIfNoVerdict(x); unclear && !serverError(x) {
+	if j, unclear := inconclusive(x); unclear && !serverError(x) {
 		return j
 	}
 	expected := "200 with " + member + " " + quote(id)
@@ -120,23 +120,23 @@ func itemFetched(e Evidence, x evidence.Exchange, listed [][]byte) Judgement {
 		}
 		return agrees(e, x, listed, member, id)
 	case (x.Status() == 404 || x.Status() == 410) && vanished(e, member, id):
-		return Unclear("the item was taken off the list during the run").Hinting("repeat the run").about(x, expected, describe(x))
+		return expect(x, expected).unclear("the item was taken off the list during the run", describe(x)).Hinting("repeat the run")
 	case strings.Contains(id, "/") && (x.Status() == 400 || x.Status() == 404):
-		return Warned("an id with a slash can't be fetched; servers refuse %2F in paths by default", expected, describe(x)).about(x, expected, describe(x))
+		return expect(x, expected).warned("an id with a slash can't be fetched; servers refuse %2F in paths by default", describe(x))
 	case x.Status() == 404 && elsewhere(listed, member, id):
-		return Warned("an item that is neither call nor programme can't be fetched here", expected, describe(x)).
-			Hinting("single items of this type are served by funders; leave the item out of the list or serve it").about(x, expected, describe(x))
+		return expect(x, expected).warned("an item that is neither call nor programme can't be fetched here", describe(x)).
+			Hinting("single items of this type are served by funders; leave the item out of the list or serve it")
 	case redirected(x):
-		return Unclear("the detail call leads to another place").about(x, expected, describe(x))
+		return expect(x, expected).unclear("the detail call leads to another place", describe(x))
 	}
-	return Failed("a listed item can't be fetched by its id", expected, describe(x)).about(x, expected, describe(x))
+	return expect(x, expected).failed("a listed item can't be fetched by its id", describe(x))
 }
 
 // sameItem looks for the id at the top of the answer, or one level below in a usual envelope.
 func sameItem(e Evidence, x evidence.Exchange, member, id, expected string) Judgement {
 	text, err := e.jsonText(x)
 	if err != nil {
-		return Failed("the detail answer can't be read: "+clip(err.Error()), expected, describe(x)).about(x, expected, describe(x))
+		return expect(x, expected).failed("the detail answer can't be read: "+clip(err.Error()), describe(x))
 	}
 	got := openapi.MemberValues(text, member)
 	for _, envelope := range envelopes() {
@@ -148,9 +148,9 @@ func sameItem(e Evidence, x evidence.Exchange, member, id, expected string) Judg
 	case slices.Contains(got, id):
 		return Passed(x.Label)
 	case len(got) == 0:
-		return Failed("the detail answer has no "+clip(member), expected, "no "+clip(member)).about(x, expected, "no "+clip(member))
+		return expect(x, expected).failed("the detail answer has no "+clip(member), "no "+clip(member))
 	}
-	return Failed("the detail answer is another item", expected, quote(got[0])).about(x, expected, quote(got[0]))
+	return expect(x, expected).failed("the detail answer is another item", quote(got[0]))
 }
 
 // vanished reports whether the list, read again at the end, does not hold the item any more.

@@ -10,20 +10,22 @@ import (
 	"github.com/rin-network/rin/conformance/openapi"
 )
 
-// linkedAnswers is PAG-10.
-func linkedAnswers() []Requirement {
+// links is PAG-10.
+func links() []Requirement {
 	list := evidence.ListOperation
-	return []Requirement{{
-		ID: "PAG-10", Title: "Link relations are well-formed and stay on the origin",
-		Level: StandardMust, Gate: Advice, Profile: Funding,
-		Source:   RFC(8288, "3.3").And(RFC(8288, "3")),
-		Quote:    "The rel parameter MUST be present but MUST NOT appear more than once in a given link-value",
-		Probe:    "The Link header of each answer, and the links inside answers in the shapes of HAL, JSON:API, Spring HATEOAS, ORDS and Django; the link to the next page is followed on the origin.",
-		Forgives: "Relative references, URI templates, relations other than those of pages and self; members such as website, which are content; brackets that are not encoded, and an item that names itself on another origin (warnings).",
-		Fix:      "Build links as relative references or from the public https address, not from the host of the request. Behind a proxy: Spring server.forward-headers-strategy=framework, Django SECURE_PROXY_SSL_HEADER and USE_X_FORWARDED_HOST, Laravel TrustProxies.",
-		Breaks:   "rel=next points to http://.",
-		Reads:    []evidence.Label{list.With("link-next"), evidence.WholeRun}, After: afterDocument(), Check: linksStay,
-	}}
+	return []Requirement{
+		{
+			ID: "PAG-10", Title: "Link relations are well-formed and stay on the origin",
+			Level: StandardMust, Gate: Advice, Profile: Funding,
+			Source:   RFC(8288, "3.3").And(RFC(8288, "3")),
+			Quote:    "The rel parameter MUST be present but MUST NOT appear more than once in a given link-value",
+			Probe:    "The Link header of each answer, and the links inside answers in the shapes of HAL, JSON:API, Spring HATEOAS, ORDS and Django; the link to the next page is followed on the origin.",
+			Forgives: "Relative references, URI templates, relations other than those of pages and self; members such as website, which are content; brackets that are not encoded, and an item that names itself on another origin (warnings).",
+			Fix:      "Build links as relative references or from the public https address, not from the host of the request. Behind a proxy: Spring server.forward-headers-strategy=framework, Django SECURE_PROXY_SSL_HEADER and USE_X_FORWARDED_HOST, Laravel TrustProxies.",
+			Breaks:   "rel=next points to http://.",
+			Reads:    []evidence.Label{list.With("link-next"), evidence.WholeRun}, After: afterDocument(), Check: linksStay,
+		},
+	}
 }
 
 // linksStay checks PAG-10.
@@ -53,7 +55,7 @@ func linksStay(e Evidence) Judgement {
 	next, asked := e.Get(e.Roles.List.With("link-next"))
 	if asked {
 		parts = append(parts, nextWorks(e, next))
-	} else if j, lacks := e.lacking(e.Roles.List.With("link-next")); lacks && j.Outcome == Inconclusive {
+	} else if j, lacks := e.unanswered(e.Roles.List.With("link-next")); lacks && j.Outcome == Inconclusive {
 		parts = append(parts, j)
 	}
 	return gather(distinct(parts)...)
@@ -74,8 +76,8 @@ func linksOf(e Evidence, x evidence.Exchange) (links []openapi.Reference, faults
 	const place = "Link header"
 	head, err := evidence.ParseLinks(header(x, "Link"))
 	if err != nil {
-		faults = append(faults, Failed("the Link header is not well-formed: "+clip(err.Error()), `<target>; rel="next"`, headerText(x, "Link")).
-			Hinting("write each link as <URI>; rel=\"next\", with commas between them").about(x, `<target>; rel="next"`, headerText(x, "Link")))
+		faults = append(faults, expect(x, `<target>; rel="next"`).failed("the Link header is not well-formed: "+clip(err.Error()), headerText(x, "Link")).
+			Hinting("write each link as <URI>; rel=\"next\", with commas between them"))
 	}
 	for _, l := range head {
 		for _, relation := range l.Relations() {
@@ -125,24 +127,24 @@ func stays(x evidence.Exchange, l openapi.Reference) Judgement {
 
 // nextWorks judges the answer behind the link to the next page.
 func nextWorks(e Evidence, x evidence.Exchange) Judgement {
-	const expected = "2xx with other items"
+	want := expect(x, "2xx with other items")
 	if serverError(x) {
-		return Failed("the link to the next page breaks the node", expected, describe(x)).about(x, expected, describe(x))
+		return want.failed("the link to the next page breaks the node", describe(x))
 	}
-	if j, unclear := unclearIfNoVerdict(x); unclear {
+	if j, unclear := inconclusive(x); unclear {
 		return j
 	}
 	items, err := e.itemsOf(x)
 	if !success(x) || err != nil {
-		return Failed("the link to the next page does not work", expected, describe(x)).about(x, expected, describe(x))
+		return want.failed("the link to the next page does not work", describe(x))
 	}
 	from, _ := e.Get(evidence.Label(x.Given["from"]))
 	before, err := e.itemsOf(from)
 	if err == nil && len(items) > 0 && slices.Equal(openapi.Identities(items), openapi.Identities(before)) {
-		if j, ok := e.standing(paging(), "PAG-03"); !ok && j.Outcome == Blocked {
+		if j, ok := e.passes("PAG-03"); !ok && j.Outcome == Blocked {
 			return j // the link is right, the page is not
 		}
-		return Failed("the link to the next page leads to the same items", expected, "the items of the page that has the link").about(x, expected, "the same items")
+		return want.failed("the link to the next page leads to the same items", "the items of the page that has the link")
 	}
 	return Passed(x.Label)
 }

@@ -11,18 +11,61 @@ import (
 	"github.com/rin-network/rin/conformance/openapi"
 )
 
+// pageWalk are the requirements on the list and its pages.
+func pageWalk() []Requirement {
+	list, after := evidence.ListOperation, afterDocument()
+	return []Requirement{
+		{
+			ID: "PAG-01", Title: "List answer is an array (or a documented envelope) with unique ids",
+			Level: Recommended, Gate: Advice, Profile: Funding,
+			Source:   networkClient(246),
+			Quote:    "Ensure response is always an array",
+			Probe:    "The list operation, and every other answer of it that a good call got: array or envelope, and the ids of its items.",
+			Forgives: "An envelope that the document describes (a warning); items without an id, which API-04 judges.",
+			Fix:      "Send the list as an array, and each record once: a join that multiplies rows needs a DISTINCT. Clients of the network read anything but an array as an empty list.",
+			Breaks:   "The first item is listed twice.",
+			Needs:    []evidence.Label{list.With(evidence.OK)},
+			Reads:    []evidence.Label{evidence.WholeRun}, After: after, Check: listedOnce,
+		},
+		{
+			ID: "PAG-03", Title: "Consecutive pages are disjoint and complete",
+			Level: Recommended, Gate: Advice, Profile: Funding,
+			Source:   networkClient(81),
+			Quote:    "If we get an empty array, stop pagination",
+			Probe:    "Up to five consecutive pages, and the last one of a longer list, against the list without parameters; what the page parameter counts is found by asking for 0, 1 and the size.",
+			Forgives: "A page number from 0 or from 1 as well as a number of records to skip; pages smaller than asked for; a list that changed meanwhile (a warning): the walk is repeated once; paging that is not declared, where each fault is a warning.",
+			Fix:      "Sort by a unique member, such as the id, before the page is cut, count the filter in the database query and not behind it, and apply the declared page parameter. Spring Data: add the id to Pageable's Sort.",
+			Breaks:   "Page 2 repeats page 1.",
+			Needs:    []evidence.Label{list.With(evidence.WalkCase(1))},
+			Reads:    []evidence.Label{evidence.WholeRun}, After: after, Check: pagesAddUp,
+		},
+		{
+			ID: "PAG-04", Title: "A page beyond the end is an empty list",
+			Level: Recommended, Gate: Advice, Profile: Funding,
+			Source:   networkClient(81),
+			Quote:    "If we get an empty array, stop pagination",
+			Probe:    "The page 100000 (or the record of that number) with two items.",
+			Forgives: "404, 400, 416 and 204 (warnings); paging that is neither declared nor effective.",
+			Fix:      "Answer 200 with an empty list. Do not fall back to the last page: clients of the network walk on until they get an empty array, and would never end.",
+			Breaks:   "Beyond the end the last page is repeated.",
+			Needs:    []evidence.Label{list.With("beyond-end")},
+			Reads:    []evidence.Label{evidence.WholeRun}, After: after, Check: emptyBeyond,
+		},
+	}
+}
+
 // listedOnce checks PAG-01.
 func listedOnce(e Evidence) Judgement {
 	if j, ok := listJudged(e); !ok {
 		return j
 	}
-	whole := e.The(evidence.ListOperation.With(evidence.OK))
-	if j, unclear := unclearIfNoVerdict(whole); unclear {
+	whole := e.exchange(evidence.ListOperation.With(evidence.OK))
+	if j, unclear := inconclusive(whole); unclear {
 		return j
 	}
 	items, err := e.itemsOf(whole)
 	if err != nil {
-		return Failed("the list operation answers with no list", "an array", clip(err.Error())).about(whole, "an array", clip(err.Error()))
+		return expect(whole, "an array").failed("the list operation answers with no list", clip(err.Error()))
 	}
 	parts := []Judgement{enveloped(e, whole)}
 	for _, x := range listAnswers(e) {
@@ -46,13 +89,13 @@ func enveloped(e Evidence, whole evidence.Exchange) Judgement {
 	if _, answer, ok := o.Success(); ok {
 		for _, s := range answer.Content {
 			if s.Declared && s.Dangling == "" {
-				return Warned("the list is wrapped into an envelope, which clients of the network read as an empty list", "an array", "an object with one array").
-					Hinting(hint).about(whole, "an array", "a documented envelope")
+				return expect(whole, "an array").warned("the list is wrapped into an envelope, which clients of the network read as an empty list", "an object with one array").
+					Hinting(hint)
 			}
 		}
 	}
-	return Failed("the list is wrapped into an envelope that the document does not describe", "an array", "an object with one array").
-		Hinting(hint).about(whole, "an array", "an undocumented envelope")
+	return expect(whole, "an array").failed("the list is wrapped into an envelope that the document does not describe", "an object with one array").
+		Hinting(hint)
 }
 
 // listsTwice finds ids that stand more than once in one answer.
@@ -84,7 +127,7 @@ func listsTwice(e Evidence, x evidence.Exchange) (Judgement, bool) {
 // parameter.
 func walkOf(e Evidence, whole evidence.Case, step func(int) evidence.Case) (p openapi.Pages, asked map[int]evidence.Exchange) {
 	p, asked = openapi.Pages{At: map[int]openapi.Page{}}, map[int]evidence.Exchange{}
-	if items, err := e.itemsOf(e.The(evidence.ListOperation.With(whole))); err == nil {
+	if items, err := e.itemsOf(e.exchange(evidence.ListOperation.With(whole))); err == nil {
 		p.Whole = openapi.Identities(items)
 	}
 	p.Size = len(p.Whole)
@@ -115,7 +158,7 @@ func pagesAddUp(e Evidence) Judgement {
 		return j
 	}
 	p, asked := walkOf(e, evidence.OK, evidence.WalkCase)
-	first := e.The(evidence.ListOperation.With(evidence.WalkCase(1)))
+	first := e.exchange(evidence.ListOperation.With(evidence.WalkCase(1)))
 	name := clip(first.Given["parameter"])
 	declared := declaresQuery(e, first.Given["parameter"])
 	if j, ok := walkable(e, p, asked, declared); !ok {
@@ -136,7 +179,7 @@ func pagesAddUp(e Evidence) Judgement {
 		return j.Noting(note)
 	}
 	again, _ := walkOf(e, "list-again", evidence.WalkAgainCase)
-	if _, unanswered := e.lacking(e.Roles.List.With("list-again")); !unanswered && len(again.Whole) > 0 && again.Meaning() != "" && again.Faults().None() {
+	if _, unanswered := e.unanswered(e.Roles.List.With("list-again")); !unanswered && len(again.Whole) > 0 && again.Meaning() != "" && again.Faults().None() {
 		return Warned("the list changed while its pages were read; a second time they added up", j.Expected, j.Got).About(j.Subjects...).Noting(note)
 	}
 	return j.Noting(note)
@@ -147,9 +190,9 @@ func walkable(e Evidence, p openapi.Pages, asked map[int]evidence.Exchange, decl
 	for _, v := range []int{1, 0} {
 		if x, ok := asked[v]; ok && !p.At[v].Listed && (v == 1 || len(asked) == 1) {
 			if serverError(x) && declared {
-				return Failed("a page breaks the node", "2xx", describe(x)).about(x, "2xx", describe(x)), false
+				return expect(x, "2xx").failed("a page breaks the node", describe(x)), false
 			}
-			if j, unclear := unclearIfNoVerdict(x); unclear {
+			if j, unclear := inconclusive(x); unclear {
 				return j, false
 			}
 		}
@@ -157,13 +200,13 @@ func walkable(e Evidence, p openapi.Pages, asked map[int]evidence.Exchange, decl
 	const endless = "the network's client, which walks on until it gets an empty array, would never end"
 	switch first := asked[0]; {
 	case p.Oversized():
-		if j, ok := e.standing(paging(), "PAG-02"); !ok && j.Outcome == Blocked {
+		if j, ok := e.passes("PAG-02"); !ok && j.Outcome == Blocked {
 			return j, false
 		}
 		return Missing("the list is answered whole, whatever page is asked for; paging is not declared").Noting(endless), false
 	case p.Meaning() == openapi.Ignored && declared:
-		return Failed("the same page comes again and again", "another page for each "+clip(first.Given["parameter"]), "the same items for "+askedValues(asked)).
-			Hinting("apply the declared page parameter: "+endless).about(first, "other items for each page", "the same items"), false
+		return expect(first, "another page for each "+clip(first.Given["parameter"])).failed("the same page comes again and again", "the same items for "+askedValues(asked)).
+			Hinting("apply the declared page parameter: " + endless), false
 	case p.Meaning() == openapi.Ignored:
 		return Missing("paging is not declared, and " + clip(first.Given["parameter"]) + " has no effect").Noting(endless), false
 	case p.Meaning() == "" && declared:
@@ -171,7 +214,7 @@ func walkable(e Evidence, p openapi.Pages, asked map[int]evidence.Exchange, decl
 		if !ok {
 			return Unclear("the recording holds too few pages to tell what " + clip(first.Given["parameter"]) + " counts").Seen(first.Label), false
 		}
-		return Failed("the second page can't be read, although the list has more items than fit on one", "a list", describe(x)).about(x, "a list", describe(x)), false
+		return expect(x, "a list").failed("the second page can't be read, although the list has more items than fit on one", describe(x)), false
 	case p.Meaning() == "":
 		return Missing("paging is not declared, and what was tried has no effect"), false
 	}
@@ -196,9 +239,9 @@ func walked(p openapi.Pages, asked map[int]evidence.Exchange, name string) Judge
 		if p.Beyond(v) {
 			continue // PAG-04
 		}
-		if j, unclear := unclearIfNoVerdict(x); unclear {
+		if j, unclear := inconclusive(x); unclear {
 			if serverError(x) {
-				return Failed("a page breaks the node", "2xx", describe(x)).about(x, "2xx", describe(x))
+				return expect(x, "2xx").failed("a page breaks the node", describe(x))
 			}
 			return j
 		}
@@ -235,7 +278,7 @@ func emptyBeyond(e Evidence) Judgement {
 	if j, ok := listJudged(e); !ok {
 		return j
 	}
-	x := e.The(evidence.ListOperation.With("beyond-end"))
+	x := e.exchange(evidence.ListOperation.With("beyond-end"))
 	p, _ := walkOf(e, evidence.OK, evidence.WalkCase)
 	asked := clip(x.Given["parameter"] + "=" + x.Given["value"])
 	switch ignored := p.Meaning() == openapi.Ignored; {
@@ -244,33 +287,32 @@ func emptyBeyond(e Evidence) Judgement {
 	case ignored:
 		return Judgement{Outcome: Blocked, BlockedBy: "PAG-03", Reason: "needs PAG-03, which is fail: the page parameter has no effect"}
 	}
-	const expected = "200 with an empty list"
+	want := expect(x, "200 with an empty list")
 	if serverError(x) {
-		return Failed("a page beyond the end breaks the node", expected, describe(x)).about(x, expected, describe(x))
+		return want.failed("a page beyond the end breaks the node", describe(x))
 	}
-	if j, unclear := unclearIfNoVerdict(x); unclear {
+	if j, unclear := inconclusive(x); unclear {
 		return j
 	}
 	items, err := e.itemsOf(x)
 	if size, given := strconv.Atoi(x.Given["size"]); given == nil && len(items) > size {
-		if j, ok := e.standing(paging(), "PAG-02"); !ok && j.Outcome == Blocked {
+		if j, ok := e.passes("PAG-02"); !ok && j.Outcome == Blocked {
 			return j // no parameter of paging has an effect
 		}
 	}
 	switch {
 	case x.Status() == 204:
-		return Warned("a page beyond the end has no content", expected, describe(x)).about(x, expected, describe(x))
+		return want.warned("a page beyond the end has no content", describe(x))
 	case success(x) && err != nil:
-		return Failed("a page beyond the end is not a list", expected, clip(err.Error())).about(x, expected, describe(x))
+		return want.failed("a page beyond the end is not a list", clip(err.Error()))
 	case success(x) && len(items) > 0:
-		return Failed(fmt.Sprintf("%s, far beyond the end, gives %d items: a client that walks on until the list is empty never ends", asked, len(items)), expected, fmt.Sprintf("%d items", len(items))).
-			about(x, expected, fmt.Sprintf("%d items", len(items)))
+		return want.failed(fmt.Sprintf("%s, far beyond the end, gives %d items: a client that walks on until the list is empty never ends", asked, len(items)), fmt.Sprintf("%d items", len(items)))
 	case success(x):
 		return Passed(x.Label)
 	case x.Status() == 404 || x.Status() == 400 || x.Status() == 416 || x.Status() == 422:
-		return Warned("a page beyond the end is refused", expected, describe(x)).about(x, expected, describe(x))
+		return want.warned("a page beyond the end is refused", describe(x))
 	case clientError(x):
-		return Failed("a page beyond the end is refused to a good client", expected, describe(x)).about(x, expected, describe(x))
+		return want.failed("a page beyond the end is refused to a good client", describe(x))
 	}
-	return Unclear("the page beyond the end leads to another place").about(x, expected, describe(x))
+	return want.unclear("the page beyond the end leads to another place", describe(x))
 }

@@ -8,34 +8,33 @@ import (
 	"github.com/rin-network/rin/conformance/openapi"
 )
 
-// This file says what a refusal is, by the rules T1 (order of refusals), T2 (redirects) and T3 (gateways) of the catalogue.
-
-// refusal judges an answer that ought to be a refusal. Any 4xx of the node will do, unless it carries what the good call got.
-// what names the call in words: "the call without a token".
+// refusal judges an answer that should be a refusal. Any 4xx of the node passes, unless it carries what the good call got. what names the
+// call: "the call without a token".
 func refusal(what string, x, good evidence.Exchange) Judgement {
-	if j, unclear := noVerdict(x); unclear {
+	if j, ok := inconclusiveRefusal(x); ok {
 		j.Reason = what + ": " + j.Reason
 		return j
 	}
+	want := expect(x, "401, or another 4xx without data")
 	switch {
 	case redirected(x):
-		return Unclear(what+" was sent on to another place, as browser logins do").Hinting(loginHint).about(x, "401", describe(x))
+		return want.unclear(what+" was redirected elsewhere, as browser logins do", describe(x)).Hinting(loginHint)
 	case success(x) && html(x) && !html(good):
-		return Unclear(what+" got a web page, most likely a login").Hinting(loginHint).about(x, "401", describe(x))
+		return want.unclear(what+" got a web page, most likely a login", describe(x)).Hinting(loginHint)
 	case success(x):
-		return Failed(what+" was answered "+fmt.Sprint(x.Status())+sameness(x, good), "401, or another 4xx without data", describe(x)).about(x, "4xx", describe(x))
+		return want.failed(what+" was answered "+fmt.Sprint(x.Status())+comparison(x, good), describe(x))
 	case turnedAway(x) && sameBody(x, good):
-		return Failed(what+" was refused by its status, but the body holds the data", "a 4xx without data", describe(x)+" with the body of the good call").about(x, "no data", describe(x))
+		return want.failed(what+" was refused by its status, but the body holds the data", describe(x)+" with the body of the good call")
 	case turnedAway(x):
 		return Passed(x.Label)
 	}
-	return Unclear(fmt.Sprintf("%s was answered %d, which is neither data nor a refusal", what, x.Status())).about(x, "401", describe(x))
+	return want.unclear(fmt.Sprintf("%s was answered %d, which is neither data nor a refusal", what, x.Status()), describe(x))
 }
 
 const loginHint = "answer API calls with 401 in place of a login page; in Spring Security give the API's paths a filter chain with oauth2ResourceServer() and without formLogin() or oauth2Login()"
 
-// deniedByServer recognises the plain 403 page of the web server in front of the node, as nginx auth_request and Apache Require send it.
-// Where the same call with a good token gets through, it is a refusal like any other, unlike the page of a firewall.
+// deniedByServer recognises the plain 403 page of the web server in front of the node, as nginx auth_request and Apache Require send it. If
+// the same call with a good token gets through, it is a refusal like any other, unlike the page of a firewall.
 func deniedByServer(x evidence.Exchange) bool {
 	if x.Status() != 403 || !html(x) {
 		return false
@@ -51,15 +50,16 @@ func deniedByServer(x evidence.Exchange) bool {
 // turnedAway is a refusal by the node or by the web server that guards it.
 func turnedAway(x evidence.Exchange) bool { return refused(x) || deniedByServer(x) }
 
-// noVerdict is [unclearIfNoVerdict] for refusals.
-func noVerdict(x evidence.Exchange) (Judgement, bool) {
+// inconclusiveRefusal is [inconclusive] for refusals.
+func inconclusiveRefusal(x evidence.Exchange) (Judgement, bool) {
 	if deniedByServer(x) {
 		return Judgement{}, false
 	}
-	return unclearIfNoVerdict(x)
+	return inconclusive(x)
 }
 
-func sameness(x, good evidence.Exchange) string {
+// comparison compares the body with that of the good call, for a reason.
+func comparison(x, good evidence.Exchange) string {
 	switch {
 	case !success(good):
 		return ""
@@ -69,19 +69,6 @@ func sameness(x, good evidence.Exchange) string {
 		return ", with data like that of the call with a good token"
 	}
 	return ", with another body than the call with a good token"
-}
-
-// about names the call and its answer as a subject.
-func (j Judgement) about(x evidence.Exchange, expected, got string) Judgement {
-	return j.About(Subject{Name: callInWords(x), Label: x.Label, Expected: expected, Got: got})
-}
-
-// named gives the subjects another name, where several calls of one URL have to be told apart.
-func (j Judgement) named(name string) Judgement {
-	for i := range j.Subjects {
-		j.Subjects[i].Name = clip(name)
-	}
-	return j
 }
 
 // tiny is the length in bytes up to which equal bodies prove nothing: "{}", "[]", "true".
@@ -96,7 +83,7 @@ func sameBody(x, good evidence.Exchange) bool {
 	return len(body) > tiny && bytes.Equal(body, bytes.TrimSpace(good.Response.Body))
 }
 
-// carriesData reports whether an answer delivers what the good call delivers: the same bytes, or JSON of its shape with content.
+// carriesData reports whether an answer has the data of the good call: the same bytes, or JSON of the same shape with content.
 func carriesData(x, good evidence.Exchange) bool {
 	if x.Response == nil || good.Response == nil {
 		return false
@@ -117,13 +104,13 @@ func carriesData(x, good evidence.Exchange) bool {
 	return err == nil && alike(a, b)
 }
 
-// alike compares two JSON values that are no lists by their shape: values change from call to call, names of members don't.
+// alike compares the shape of two JSON values other than lists: values change from call to call, names of members do not.
 func alike(a, b []byte) bool {
 	kind := textType(b)
 	if kind != textType(a) || kind == "null" {
 		return false
 	}
-	if kind == "array" { // an empty one
+	if kind == "array" { // the good call got an empty one
 		return !hollow(a)
 	}
 	own, wanted, shared := openapi.Object(a), openapi.Object(b), 0
@@ -135,7 +122,7 @@ func alike(a, b []byte) bool {
 	return kind != "object" || shared > 0 && 2*shared >= len(wanted)
 }
 
-// hollow is null, {} or [].
+// hollow reports null, {} and [].
 func hollow(value []byte) bool {
 	switch textType(value) {
 	case "null":

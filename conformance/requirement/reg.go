@@ -122,7 +122,7 @@ func ofEntry(check func(e Evidence, n entry) Judgement) func(Evidence) Judgement
 // ofRecordedURLs makes a check for which REG-01 has to hold. It is not After that one, because without a registry both do not apply.
 func ofRecordedURLs(check func(e Evidence, n entry) Judgement) func(Evidence) Judgement {
 	return func(e Evidence) Judgement {
-		if j, stands := e.standing(registryEntry(), "REG-01"); !stands {
+		if j, stands := e.passes("REG-01"); !stands {
 			return j
 		}
 		return ofEntry(check)(e)
@@ -231,15 +231,15 @@ func recordedURLsWork(e Evidence, n entry) Judgement {
 	token, _ := n.text("oauth2")
 	info, _ := n.text("info")
 	return gather(
-		recordedWorks(e, "oauth2", strings.TrimSpace(token), e.Run.TokenURL, evidence.RecordedToken, evidence.TokenEndpoint, tokenSuccess(), "TOK-01"),
-		recordedWorks(e, "info", strings.TrimSpace(info), e.Run.InfoURL, evidence.RecordedInfo, evidence.Info, infoEndpoint(), "INF-01"),
+		recordedWorks(e, "oauth2", strings.TrimSpace(token), e.Run.TokenURL, evidence.RecordedToken, evidence.TokenEndpoint, "TOK-01"),
+		recordedWorks(e, "info", strings.TrimSpace(info), e.Run.InfoURL, evidence.RecordedInfo, evidence.Info, "INF-01"),
 	)
 }
 
 // recordedWorks judges one recorded URL. The run asked it for everything, or, where it was given another one of the same origin, once.
-func recordedWorks(e Evidence, name, recorded, given string, asked, resource evidence.Resource, group []Requirement, id ID) Judgement {
+func recordedWorks(e Evidence, name, recorded, given string, asked, resource evidence.Resource, id ID) Judgement {
 	if recorded == given {
-		j, stands := e.standing(group, id)
+		j, stands := e.passes(id)
 		if stands {
 			return Passed(resource.With(evidence.OK))
 		}
@@ -249,7 +249,7 @@ func recordedWorks(e Evidence, name, recorded, given string, asked, resource evi
 	x, sent := e.Get(label)
 	if !sent {
 		if _, planned := e.Skipped(label); planned {
-			j, _ := e.lacking(label)
+			j, _ := e.unanswered(label)
 			return j
 		}
 		if origin(recorded) != origin(given) {
@@ -261,15 +261,15 @@ func recordedWorks(e Evidence, name, recorded, given string, asked, resource evi
 	if success(x) {
 		return Passed(label)
 	}
-	if good := e.The(resource.With(evidence.OK)); !success(good) {
-		return Unclear("the "+urlOf(name)+" works neither as recorded nor as given").about(x, "2xx", describe(x))
+	if good := e.exchange(resource.With(evidence.OK)); !success(good) {
+		return expect(x, "2xx").unclear("the "+urlOf(name)+" works neither as recorded nor as given", describe(x))
 	}
-	if j, unclear := unclearIfNoVerdict(x); unclear {
+	if j, unclear := inconclusive(x); unclear {
 		return j
 	}
 	expected := "2xx, as at the URL that this run was given"
-	return Failed("the recorded "+urlOf(name)+" does not work; the one that this run was given does", expected, describe(x)).
-		Hinting(clip("record "+given)).about(x, expected, describe(x))
+	return expect(x, expected).failed("the recorded "+urlOf(name)+" does not work; the one that this run was given does", describe(x)).
+		Hinting(clip("record " + given))
 }
 
 // address is the form local@domain.

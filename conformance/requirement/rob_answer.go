@@ -53,7 +53,7 @@ func answersInTime(e Evidence) Judgement {
 // fastest is the good answer of a resource that came soonest; without one, the good call if it was never answered in time.
 func fastest(e Evidence, label evidence.Label) evidence.Exchange {
 	var best evidence.Exchange
-	for _, x := range e.All(evidence.WholeRun) {
+	for _, x := range e.Exchanges {
 		if x.Label.Resource() == label.Resource() && success(x) && x.Request.Method != "HEAD" && (best.Label == "" || x.Duration < best.Duration) {
 			best = x
 		}
@@ -65,15 +65,15 @@ func fastest(e Evidence, label evidence.Label) evidence.Exchange {
 }
 
 func inTime(x evidence.Exchange) Judgement {
-	const expected = "the whole answer within 10 s"
+	want := expect(x, "the whole answer within 10 s")
 	got := within(x.Duration)
 	switch {
 	case x.Failure != nil:
-		return Failed(callName(x)+" is not answered in time", expected, x.Failure.Message).about(x, expected, clip(x.Failure.Message))
+		return want.failed(callName(x)+" is not answered in time", x.Failure.Message)
 	case x.Duration > patient:
-		return Failed(callName(x)+" takes longer than 30 s", expected, got).about(x, expected, got)
+		return want.failed(callName(x)+" takes longer than 30 s", got)
 	case x.Duration > quick:
-		return Warned(callName(x)+" takes longer than 10 s", expected, got).about(x, expected, got)
+		return want.warned(callName(x)+" takes longer than 10 s", got)
 	}
 	return Passed(x.Label)
 }
@@ -82,7 +82,7 @@ func framingHonest(e Evidence) Judgement {
 	var parts []Judgement
 	seen := map[string]bool{}
 	read := 0
-	for _, x := range e.All(evidence.WholeRun) {
+	for _, x := range e.Exchanges {
 		if x.Response == nil || !ofNode(x) {
 			continue
 		}
@@ -108,7 +108,7 @@ func framingHonest(e Evidence) Judgement {
 // lengthsAgree compares the length that HEAD tells with the content that GET sent (RFC 9110 §8.6). Data may have changed in between, so
 // that a difference is a warning.
 func lengthsAgree(e Evidence) Judgement {
-	head, get := e.The(evidence.ProbeTarget.With("strict-head")), e.The(evidence.ProbeTarget.With("strict"))
+	head, get := e.exchange(evidence.ProbeTarget.With("strict-head")), e.exchange(evidence.ProbeTarget.With("strict"))
 	lengths := header(head, "Content-Length")
 	if !success(head) || !success(get) || len(lengths) != 1 || get.Response.Truncated || get.Response.BodyError != "" || len(header(get, "Content-Encoding")) > 0 {
 		return Passed()
@@ -117,7 +117,7 @@ func lengthsAgree(e Evidence) Judgement {
 	if strings.TrimSpace(lengths[0]) == strconv.FormatInt(get.Response.Size, 10) {
 		return Passed()
 	}
-	return Warned("HEAD tells another length than the content of GET has", expected, got).about(head, expected, got)
+	return expect(head, expected).warned("HEAD tells another length than the content of GET has", got)
 }
 
 // framed judges the body of one answer as a message.
@@ -125,24 +125,24 @@ func framed(x evidence.Exchange) Judgement {
 	r := x.Response
 	strict := x.Label.Case() == "strict" || x.Label.Case() == "strict-head"
 	coding := strings.ToLower(strings.Join(header(x, "Content-Encoding"), ", "))
-	const expected = "a body of the length and the coding that the header announces"
+	want := expect(x, "a body of the length and the coding that the header announces")
 	switch {
 	case r.Truncated, r.Withheld:
 		return Passed(x.Label) // it was rin that stopped reading, or kept nothing
 	case r.BodyError != "" && !strings.HasPrefix(r.BodyError, "connection ended"):
-		return Failed("a body can't be decoded: "+clip(r.BodyError), expected, "Content-Encoding: "+clip(coding)).about(x, expected, clip(r.BodyError))
+		return want.failed("a body can't be decoded: "+clip(r.BodyError), "Content-Encoding: "+clip(coding))
 	case r.BodyError != "":
 		got := clip(fmt.Sprintf("%d bytes, %s", r.Size, headerText(x, "Content-Length")))
-		return Failed("a body ends before it is complete: "+clip(r.BodyError), expected, got).about(x, expected, got)
+		return want.failed("a body ends before it is complete: "+clip(r.BodyError), got)
 	case r.Surplus > 0 && x.Request.Method == "HEAD":
 		got := fmt.Sprintf("%d bytes", r.Surplus)
-		return Failed("the answer to HEAD has a body", "no body", got).about(x, "no body", got)
+		return expect(x, "no body").failed("the answer to HEAD has a body", got)
 	case r.Surplus > 0:
 		got := clip(fmt.Sprintf("%s, and %d bytes more", headerText(x, "Content-Length"), r.Surplus))
-		return Failed("a body goes on beyond its announced end", expected, got).about(x, expected, got)
+		return want.failed("a body goes on beyond its announced end", got)
 	case strict && coding != "" && coding != "identity":
 		got := clip("Content-Encoding: " + coding)
-		return Warned("a body is encoded although Accept-Encoding: identity was sent", "no content coding", got).about(x, "no content coding", got)
+		return expect(x, "no content coding").warned("a body is encoded although Accept-Encoding: identity was sent", got)
 	}
 	return Passed(x.Label)
 }
@@ -185,15 +185,15 @@ func clockRight(e Evidence) Judgement {
 
 // dated compares the Date of an answer with the time in which it came; offset is by how much it is ahead, 0 within that time.
 func dated(x evidence.Exchange) (j Judgement, offset time.Duration) {
-	const expected = "Date within 60 s of the time"
+	want := expect(x, "Date within 60 s of the time")
 	values := header(x, "Date")
 	if len(values) == 0 {
-		return Warned("an answer has no Date", expected, "no Date").about(x, expected, "no Date"), 0
+		return want.warned("an answer has no Date", "no Date"), 0
 	}
 	at, form := evidence.HTTPDate(strings.Join(values, ", "))
 	if form == evidence.NoDate {
 		got := headerText(x, "Date")
-		return Failed("the Date of an answer can't be read", expected, got).about(x, expected, got), 0
+		return want.failed("the Date of an answer can't be read", got), 0
 	}
 	// Date has whole seconds, and a proxy may have kept it from when the request came.
 	switch from, to := x.Started.Add(-time.Second), x.Started.Add(x.Duration); {
@@ -212,9 +212,9 @@ func dated(x evidence.Exchange) (j Judgement, offset time.Duration) {
 	case offset.Abs() <= accurate:
 		return Passed(x.Label), offset
 	case offset.Abs() <= tolerable:
-		return Warned(reason, expected, got).about(x, expected, got), offset
+		return want.warned(reason, got), offset
 	}
-	return Failed(reason, expected, got).about(x, expected, got), offset
+	return want.failed(reason, got), offset
 }
 
 // issuedNow compares the time in a token with the Date of its answer. A time before that is no fault: some servers hand a token out
@@ -232,15 +232,15 @@ func issuedNow(x evidence.Exchange, t evidence.TokenFacts) Judgement {
 		return Judgement{Outcome: Pass}
 	}
 	ahead := time.Unix(int64(seconds), 0).Sub(answeredAt(x))
-	const expected = "iat not later than the Date of the answer"
+	want := expect(x, "iat not later than the Date of the answer")
 	got := "iat " + within(ahead) + " ahead of Date"
 	switch {
 	case ahead <= accurate:
 		return Judgement{Outcome: Pass}
 	case ahead <= tolerable:
-		return Warned("a token is issued "+within(ahead)+" in the future", expected, got).about(x, expected, got)
+		return want.warned("a token is issued "+within(ahead)+" in the future", got)
 	}
-	return Failed("a token is issued "+within(ahead)+" in the future", expected, got).about(x, expected, got)
+	return want.failed("a token is issued "+within(ahead)+" in the future", got)
 }
 
 // soundAnswers are ROB-05 to ROB-07: what every answer must be.

@@ -7,9 +7,6 @@ import (
 	"github.com/rin-network/rin/conformance/evidence"
 )
 
-// robustness lists group ROB in catalogue order.
-func robustness() []Requirement { return append(oddInput(), soundAnswers()...) }
-
 // clientFault is the source of what odd input must get: an error of the client, not of the server.
 func clientFault() Source { return RFC(9110, "15.6.1").And(RFC(9110, "15.5.1")).AsDerived() }
 
@@ -43,7 +40,7 @@ func oddInput() []Requirement {
 			Forgives: forgivenOddity + " 400, 401, 413 and 415 are all fine, and so is reading JSON. 500 for %zz alone, as Keycloak answers it: a warning.",
 			Fix:      "Check the media type before the body is parsed (415 or 400 invalid_request), and answer 400 when parsing fails: Flask: request.get_json(silent=True) or a handler for BadRequest; Express: an error handler after body-parser; Spring: @ExceptionHandler(HttpMessageNotReadableException). Keycloak (seen with 26.4) answers 500 to %zz and can't be configured otherwise, which stays a warning.",
 			Breaks:   "JSON in place of a form gives 500.",
-			Reads:    append(with(evidence.TokenEndpoint, oddForms()...), evidence.TokenEndpoint.With("ok-after-form")),
+			Reads:    append(labels(evidence.TokenEndpoint, oddForms()...), evidence.TokenEndpoint.With("ok-after-form")),
 			After:    []ID{"TOK-01"}, Check: oddFormsBorne,
 		},
 		{
@@ -55,7 +52,7 @@ func oddInput() []Requirement {
 			Forgives: forgivenOddity + " 400 of Tomcat and nginx for %00 and %2F. A node that fails on every unknown id is judged by PAG-09.",
 			Fix:      "Bind ids as parameters of the query, never by joining text; refuse what is not UTF-8 or holds a NUL with 400 before the database sees it (PostgreSQL raises on \\x00), and answer 404 for the rest.",
 			Breaks:   "A quote in the id gives 500.",
-			Reads:    append(with(detail, oddIDs()...), detail.With(evidence.OK), detail.With("unknown-id"), detail.With("ok-after-ids")),
+			Reads:    append(labels(detail, oddIDs()...), detail.With(evidence.OK), detail.With("unknown-id"), detail.With("ok-after-ids")),
 			After:    []ID{"TOK-01"}, Check: oddIDsBorne,
 		},
 		{
@@ -67,7 +64,7 @@ func oddInput() []Requirement {
 			Forgives: forgivenOddity + " 406, 414 and JSON in spite of the Accept header are all fine.",
 			Fix:      "Catch errors of decoding and of converting parameters and answer 400: Python errors='strict' raises UnicodeDecodeError, Integer.parseInt NumberFormatException; Spring: @ExceptionHandler(MethodArgumentTypeMismatchException.class).",
 			Breaks:   "An escape in the query that is not UTF-8 gives 500.",
-			Reads:    append(with(list, oddQueries()...), list.With(evidence.OK), list.With("ok-after-queries")),
+			Reads:    append(labels(list, oddQueries()...), list.With(evidence.OK), list.With("ok-after-queries")),
 			After:    []ID{"TOK-01"}, Check: oddQueriesBorne,
 		},
 	}
@@ -89,15 +86,6 @@ func oddQueries() []evidence.Case {
 	return []evidence.Case{"query-bytes", "query-nameless", "query-blank", "query-long", "query-repeated", "query-size-nul", "odd-accept"}
 }
 
-// with makes the labels of several cases of a resource or role.
-func with(r evidence.Resource, cases ...evidence.Case) []evidence.Label {
-	var out []evidence.Label
-	for _, c := range cases {
-		out = append(out, r.With(c))
-	}
-	return out
-}
-
 // This file judges the answers to odd input (ROB-01 to ROB-04).
 
 func oddBearersBorne(e Evidence) Judgement {
@@ -106,35 +94,35 @@ func oddBearersBorne(e Evidence) Judgement {
 
 func oddFormsBorne(e Evidence) Judgement {
 	after := evidence.TokenEndpoint.With("ok-after-form")
-	return borne(e, with(evidence.TokenEndpoint, oddForms()...), after, func(x evidence.Exchange) (Judgement, bool) {
+	return borne(e, labels(evidence.TokenEndpoint, oddForms()...), after, func(x evidence.Exchange) (Judgement, bool) {
 		if issued(x) {
-			const expected = "401, or another 4xx, without a token"
-			return Failed("a request "+mannerOf(x)+" of a client that nobody registered gets a token", expected, describeError(x)).about(x, expected, describeError(x)), true
+			want := expect(x, "401, or another 4xx, without a token")
+			return want.failed("a request "+mannerOf(x)+" of a client that nobody registered gets a token", describeError(x)), true
 		}
 		j := bears(e, x, after)
 		if j.Outcome != Fail || x.Label.Case() != "form-percent" || x.Status() != 500 {
 			return Judgement{}, false
 		}
-		return Warned(j.Reason+", as with Keycloak", j.Expected, j.Got).about(x, j.Expected, j.Got), true
+		return expect(x, j.Expected).warned(j.Reason+", as with Keycloak", j.Got), true
 	})
 }
 
 func oddQueriesBorne(e Evidence) Judgement {
-	return borne(e, with(evidence.ListOperation, oddQueries()...), evidence.ListOperation.With("ok-after-queries"), nil)
+	return borne(e, labels(evidence.ListOperation, oddQueries()...), evidence.ListOperation.With("ok-after-queries"), nil)
 }
 
 func oddIDsBorne(e Evidence) Judgement {
-	good := e.The(evidence.DetailOperation.With(evidence.OK))
-	unknown := e.The(evidence.DetailOperation.With("unknown-id"))
+	good := e.exchange(evidence.DetailOperation.With(evidence.OK))
+	unknown := e.exchange(evidence.DetailOperation.With("unknown-id"))
 	if serverError(unknown) || unknown.Failure != nil || success(unknown) && carriesData(unknown, good) {
 		return Judgement{Outcome: Blocked, BlockedBy: "PAG-09", Reason: "any unknown id is answered " + describe(unknown) + ", so odd ones show nothing more"}.Seen(unknown.Label)
 	}
-	return borne(e, with(evidence.DetailOperation, oddIDs()...), evidence.DetailOperation.With("ok-after-ids"), func(x evidence.Exchange) (Judgement, bool) {
+	return borne(e, labels(evidence.DetailOperation, oddIDs()...), evidence.DetailOperation.With("ok-after-ids"), func(x evidence.Exchange) (Judgement, bool) {
 		if !success(x) || !(carriesData(x, good) || len(x.Response.Body) > tiny && !html(x) && !jsonMedia(mediaType(x))) {
 			return Judgement{}, false
 		}
-		const expected = "404, or another 4xx"
-		return Failed("an id that no item has gets an item or a file", expected, describe(x)).about(x, expected, describe(x)), true
+		want := expect(x, "404, or another 4xx")
+		return want.failed("an id that no item has gets an item or a file", describe(x)), true
 	})
 }
 
@@ -149,7 +137,7 @@ func borne(e Evidence, odd []evidence.Label, control evidence.Label, more func(e
 		for _, label := range labels {
 			x, sent := e.Get(label)
 			if !sent {
-				j, _ := e.lacking(label)
+				j, _ := e.unanswered(label)
 				unsent = append(unsent, j)
 				continue
 			}
@@ -192,7 +180,7 @@ const slowest = 30 * time.Second
 
 // bears judges one answer to an odd request.
 func bears(e Evidence, x evidence.Exchange, control evidence.Label) Judgement {
-	const expected = "any answer but a 5xx, best a 4xx"
+	want := expect(x, "any answer but a 5xx, best a 4xx")
 	var fault string
 	switch {
 	case x.Failure != nil:
@@ -209,19 +197,19 @@ func bears(e Evidence, x evidence.Exchange, control evidence.Label) Judgement {
 	case serverError(x):
 		fault = "breaks the node"
 	case x.Duration > slowest:
-		return Failed("a request "+mannerOf(x)+" takes longer than 30 s", expected, within(x.Duration)).about(x, expected, within(x.Duration))
+		return want.failed("a request "+mannerOf(x)+" takes longer than 30 s", within(x.Duration))
 	default:
 		return Passed(x.Label)
 	}
 	got := describe(x)
 	if x.Attempts < 2 {
-		return Unclear("a request "+mannerOf(x)+" "+fault+", and it was not repeated").about(x, expected, got)
+		return want.unclear("a request "+mannerOf(x)+" "+fault+", and it was not repeated", got)
 	}
 	if !worksBeside(e, x, control) {
-		return Unclear("a request "+mannerOf(x)+" "+fault+", but the normal one is not seen to work in the same minute").
-			Hinting("look into the node's log for the cause, then repeat the run").about(x, expected, got)
+		return want.unclear("a request "+mannerOf(x)+" "+fault+", but the normal one is not seen to work in the same minute", got).
+			Hinting("look into the node's log for the cause, then repeat the run")
 	}
-	return Failed("a request "+mannerOf(x)+" "+fault+" while the normal one works", expected, got).about(x, expected, got)
+	return want.failed("a request "+mannerOf(x)+" "+fault+" while the normal one works", got)
 }
 
 // worksBeside reports a good answer of the same resource within a minute of an odd one, and that the normal request after the odd
@@ -232,7 +220,7 @@ func worksBeside(e Evidence, x evidence.Exchange, control evidence.Label) bool {
 			return false
 		}
 	}
-	for _, good := range e.All(evidence.WholeRun) {
+	for _, good := range e.Exchanges {
 		if good.Label.Resource() == x.Label.Resource() && success(good) && good.Started.Sub(x.Started).Abs() <= time.Minute {
 			return true
 		}

@@ -11,11 +11,8 @@ import (
 	"github.com/rin-network/rin/conformance/evidence/redact"
 )
 
-// securityHygiene lists group SEC in catalogue order.
-func securityHygiene() []Requirement { return append(otherWaysIn(), issuerHygiene()...) }
-
-// otherWaysIn are SEC-01 to SEC-04: what must not stand in for a token, and what must not come out.
-func otherWaysIn() []Requirement {
+// otherCredentials are SEC-01 to SEC-04: what must not stand in for a token, and what must not come out.
+func otherCredentials() []Requirement {
 	return []Requirement{
 		{
 			ID: "SEC-01", Title: "A session cookie does not replace the token",
@@ -102,9 +99,9 @@ func identityHeadersRefused(e Evidence) Judgement {
 		because = ", by " + strings.Join(trusted, " and ")
 	}
 	if !carriesData(x, good) {
-		return Warned("headers of a proxy, sent from outside, lead to another answer"+because+"; no protected data came", "401", describe(x)).about(x, "401", describe(x))
+		return expect(x, "401").warned("headers of a proxy, sent from outside, lead to another answer"+because+"; no protected data came", describe(x))
 	}
-	return Failed(what+" gets the data"+because, "401, or another 4xx without data", describe(x)).about(x, "4xx", describe(x))
+	return expect(x, "401, or another 4xx without data").failed(what+" gets the data"+because, describe(x))
 }
 
 // identityHeaders lists the headers of SEC-02 with the cases that send each alone.
@@ -126,11 +123,11 @@ func originsLimited(e Evidence) Judgement {
 	var parts []Judgement
 	for _, label := range append(onTarget("foreign-origin", "lookalike-origin"), evidence.TokenEndpoint.With("preflight")) {
 		for _, l := range e.Resolve(label) {
-			if j, lacks := e.lacking(l); lacks {
+			if j, lacks := e.unanswered(l); lacks {
 				parts = append(parts, j)
 				continue
 			}
-			parts = append(parts, originAllowed(e.The(l)))
+			parts = append(parts, originAllowed(e.exchange(l)))
 		}
 	}
 	if len(parts) == 0 {
@@ -146,22 +143,22 @@ func originAllowed(x evidence.Exchange) Judgement {
 	// The value is compared with case (Fetch, CORS check).
 	credentials := strings.Join(header(x, "Access-Control-Allow-Credentials"), ", ") == "true"
 	got := clip(fmt.Sprintf("Access-Control-Allow-Origin: %s, Access-Control-Allow-Credentials: true", allowed))
-	const expected = "no Access-Control-Allow-Origin, a fixed one, or * without credentials"
+	want := expect(x, "no Access-Control-Allow-Origin, a fixed one, or * without credentials")
 	switch {
 	case !credentials:
 	case asked != "" && allowed == asked && x.Label.Case() == "preflight":
-		return Warned("the preflight of the token endpoint allows any origin with credentials, as Keycloak's does", expected, got).about(x, expected, got)
+		return want.warned("the preflight of the token endpoint allows any origin with credentials, as Keycloak's does", got)
 	case asked != "" && allowed == asked:
-		return Failed("pages of any origin may call with credentials: the Origin is repeated together with Access-Control-Allow-Credentials", expected, got).about(x, expected, got)
+		return want.failed("pages of any origin may call with credentials: the Origin is repeated together with Access-Control-Allow-Credentials", got)
 	case allowed == "*":
-		return Warned("any origin is allowed together with credentials, which browsers refuse", expected, got).about(x, expected, got)
+		return want.warned("any origin is allowed together with credentials, which browsers refuse", got)
 	case allowed == "null":
-		return Warned("the origin null is allowed with credentials, which any sandboxed page has", expected, got).about(x, expected, got)
+		return want.warned("the origin null is allowed with credentials, which any sandboxed page has", got)
 	}
 	return Passed(x.Label)
 }
 
-// This file reads the markers that stand for secrets in evidence (see redact.Redactor).
+// This file reads the markers that stand for secrets in evidence (see evidence.Redactor).
 
 // leak is a secret found in an answer.
 type leak struct {
@@ -180,7 +177,7 @@ func secretsKept(e Evidence) Judgement {
 	markers := marker()
 	var parts []Judgement
 	searched := 0
-	for _, x := range e.All(evidence.WholeRun) {
+	for _, x := range e.Exchanges {
 		if x.Response == nil {
 			continue
 		}
@@ -213,12 +210,12 @@ func leaked(x evidence.Exchange, l leak, short bool) Judgement {
 	if l.form != "plain" {
 		got += ", as " + l.form
 	}
-	const expected = "an answer without credentials"
+	want := expect(x, "an answer without credentials")
 	if short {
-		return Warned(fmt.Sprintf("an answer holds a word that is %s, which is so short that this may be chance", what), expected, got).
-			Hinting("issue secrets and tokens of at least 128 bits, then repeat the run").about(x, expected, got)
+		return want.warned(fmt.Sprintf("an answer holds a word that is %s, which is so short that this may be chance", what), got).
+			Hinting("issue secrets and tokens of at least 128 bits, then repeat the run")
 	}
-	return Failed("an answer holds "+got, expected, got).about(x, expected, got)
+	return want.failed("an answer holds "+got, got)
 }
 
 // knownSecrets lists the fingerprints of the credentials that the run sent or was issued, and whether they are so short that finding
@@ -226,7 +223,7 @@ func leaked(x evidence.Exchange, l leak, short bool) Judgement {
 func knownSecrets(e Evidence) map[string]bool {
 	out := map[string]bool{}
 	markers := marker()
-	for _, x := range e.All(evidence.WholeRun) {
+	for _, x := range e.Exchanges {
 		for _, text := range append(headerTexts(x.Request.Header), x.Request.URL, string(x.Request.Body)) {
 			for _, m := range markers.FindAllStringSubmatch(text, -1) {
 				if credentialMarker(m[1]) {

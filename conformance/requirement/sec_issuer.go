@@ -54,16 +54,15 @@ func secretInURLRefused(e Evidence) Judgement {
 		return Missing("the operator did not allow a secret in a URL (--allow-secret-in-url)")
 	}
 	label := evidence.TokenEndpoint.With("secret-in-url")
-	if j, lacks := e.lacking(label); lacks {
+	if j, lacks := e.unanswered(label); lacks {
 		return j
 	}
-	x := e.The(label)
-	const expected = "400 or 401 without a token"
+	x := e.exchange(label)
+	want := expect(x, "400 or 401 without a token")
 	if len(x.Tokens) > 0 || issued(x) {
-		return Failed("a token was issued for credentials in the URL, where logs and proxies keep them", expected, describe(x)+" with an access token").
-			about(x, expected, "an access token")
+		return want.failed("a token was issued for credentials in the URL, where logs and proxies keep them", describe(x)+" with an access token")
 	}
-	if j, unclear := unclearIfNoVerdict(x); unclear {
+	if j, unclear := inconclusive(x); unclear {
 		return j
 	}
 	return Passed(x.Label)
@@ -83,15 +82,15 @@ func metadataMatches(e Evidence) Judgement {
 	}
 	if m.issuer != iss {
 		expected, got := "issuer "+quote(iss)+", "+from, "issuer "+quote(m.issuer)
-		parts = append(parts, Failed("the metadata names another issuer than the token", expected, got).about(x, clip(expected), got))
+		parts = append(parts, expect(x, expected).failed("the metadata names another issuer than the token", got))
 	}
 	if m.tokenEndpoint != "" && !sameURL(m.tokenEndpoint, e.Run.TokenURL) {
 		expected, got := "token_endpoint "+quote(e.Run.TokenURL)+", as registered", "token_endpoint "+quote(m.tokenEndpoint)
-		parts = append(parts, Failed("the metadata names another token endpoint than the registry or the operator", expected, got).about(x, clip(expected), got))
+		parts = append(parts, expect(x, expected).failed("the metadata names another token endpoint than the registry or the operator", got))
 	}
 	if m.grants != nil && !slices.Contains(m.grants, "client_credentials") {
 		expected, got := "client_credentials among grant_types_supported", clip("grant_types_supported: "+strings.Join(m.grants, ", "))
-		parts = append(parts, Failed("the metadata does not list the grant that this network uses", expected, got).about(x, expected, got))
+		parts = append(parts, expect(x, expected).failed("the metadata does not list the grant that this network uses", got))
 	}
 	return gather(append(parts, Passed(x.Label))...)
 }
@@ -100,12 +99,12 @@ func metadataMatches(e Evidence) Judgement {
 func unpublished(e Evidence) Judgement {
 	var why []Judgement
 	for _, label := range metadataLabels() {
-		j, lacks := e.lacking(label)
-		x := e.The(label)
+		j, lacks := e.unanswered(label)
+		x := e.exchange(label)
 		switch {
 		case lacks:
 		case serverError(x) || x.Failure != nil || rateLimited(x):
-			j, _ = unclearIfNoVerdict(x)
+			j, _ = inconclusive(x)
 		default:
 			j = Missing(fmt.Sprintf("the authorization server publishes no metadata (%s)", describe(x))).Seen(label)
 		}

@@ -8,11 +8,9 @@ import (
 	"github.com/rin-network/rin/conformance/evidence"
 )
 
-// specification lists group SPC in catalogue order.
+// specification are the requirements on the document as a whole.
 func specification() []Requirement {
-	// The list operation is known once the document was read, so waiting for it waits for the document.
-	served := []evidence.Label{evidence.Specification.With(evidence.NoToken), evidence.Specification.With(evidence.OK), evidence.ListOperation.With(evidence.OK)}
-	readable := []ID{"SPC-01", "SPC-03"}
+	served, readable := documentLabels(), []ID{"SPC-01", "SPC-03"}
 	return []Requirement{
 		{
 			ID: "SPC-01", Title: "Specification document is served as JSON",
@@ -37,50 +35,6 @@ func specification() []Requirement {
 			Reads:    served, After: []ID{"SPC-01"}, Check: readableWithoutToken,
 		},
 		{
-			ID: "SPC-03", Title: "Document declares its version, info.title, info.version and paths",
-			Level: StandardMust, Gate: Gating, Profile: Funding,
-			Source:   OAS("OpenAPI Object", "openapi-object").And(OAS("Info Object", "info-object")).And(NET("R3")),
-			Quote:    "REQUIRED. This string MUST be the semantic version number of the OpenAPI Specification version that the OpenAPI document uses.",
-			Probe:    "The members openapi or swagger, info and paths of the document.",
-			Forgives: "OpenAPI 3.0.x and 3.1.x and Swagger 2.0; in 3.1 components or webhooks in place of paths; other versions are a warning.",
-			Fix:      "Fill the missing member. springdoc: an OpenAPI bean with new Info().title(…).version(…); apispec and FastAPI: title and version of the application.",
-			Breaks:   "info.version is missing.",
-			Reads:    served, After: []ID{"SPC-01"}, Check: headDeclared,
-		},
-		{
-			ID: "SPC-04", Title: "Every local $ref resolves",
-			Level: StandardMust, Gate: Gating, Profile: Funding,
-			Source:   OAS("Reference Object", "reference-object").And(RFC(6901, "4")),
-			Quote:    "For this specification, reference resolution is accomplished as defined by the JSON Reference specification and not by the JSON Schema specification.",
-			Probe:    "Each $ref of the document, as a JSON pointer with ~0, ~1 and percent-encoding undone.",
-			Forgives: "Schemas that refer to themselves; a $ref inside example, enum or default values, which is data; references to other documents (a warning, they are never fetched).",
-			Fix:      "Add the schema that is named, or correct the name. Bundle documents of several files into one: redocly bundle, swagger-cli bundle.",
-			Breaks:   "A schema refers to #/components/schemas/Missing.",
-			Reads:    served, After: readable, Check: refsResolve,
-		},
-		{
-			ID: "SPC-05", Title: "Path templates and path parameters agree",
-			Level: StandardMust, Gate: Gating, Profile: Funding,
-			Source:   OAS("Path Templating", "path-templating").And(OAS("Parameter Object", "parameter-object")),
-			Quote:    "Each template expression in the path MUST correspond to a path parameter that is included in the Path Item itself and/or in each of the Path Item's Operations.",
-			Probe:    "The names in braces of each path against the parameters with in: path, of the path and of the operation.",
-			Forgives: "Parameters declared for the whole path, and by reference.",
-			Fix:      "Declare each {name} of the path as a parameter with in: path and required: true. Spring: @PathVariable with the name of the template.",
-			Breaks:   "/fundings/{id} declares no parameter.",
-			Reads:    served, After: readable, Check: templatesAgree,
-		},
-		{
-			ID: "SPC-06", Title: "Every operation declares responses; operationIds are unique",
-			Level: StandardMust, Gate: Gating, Profile: Funding,
-			Source:   OAS("Operation Object", "operation-object"),
-			Quote:    "The id MUST be unique among all operations described in the API.",
-			Probe:    "The responses and the operationId of each operation.",
-			Forgives: "Operations without operationId; the same operationId in another document of the node.",
-			Fix:      "Describe at least the answer 200 of each operation, and give each one its own operationId; code generators make it a method name.",
-			Breaks:   "Two operations share one operationId.",
-			Reads:    served, After: readable, Check: operationsDeclared,
-		},
-		{
 			ID: "SPC-07", Title: "Document validates against the official OpenAPI meta-schema",
 			Level: StandardMust, Gate: Advice, Profile: Funding,
 			Source:   OAS("OpenAPI Document", "openapi-document"),
@@ -91,39 +45,6 @@ func specification() []Requirement {
 			Breaks:   "parameters is an object in place of a list.",
 			Reads:    served, After: readable, Check: structureValid,
 		},
-		{
-			ID: "SPC-08", Title: "Document describes at least one GET operation that retrieves funding calls",
-			Level: Network, Gate: Gating, Profile: Funding,
-			Source:   NET("R2").And(NET("R15")),
-			Quote:    "It lets external API clients retrieve information about annotated funding calls.",
-			Probe:    "A GET without path parameters whose path, tag or operationId speaks of funding or calls, with an array or object as its answer.",
-			Forgives: "Any names: the list operation can be named with --list-operation.",
-			Fix:      "Describe the operation that lists funding calls in this document. springdoc: check springdoc.packagesToScan and @Hidden.",
-			Breaks:   "The funding operations were removed from the document.",
-			Reads:    served, After: readable, Check: fundingDescribed,
-		},
-		{
-			ID: "SPC-09", Title: "Security is described: bearer token or OAuth 2.0 client credentials",
-			Level: Recommended, Gate: Advice, Profile: Funding,
-			Source:   OAS("Security Requirement Object", "security-requirement-object").And(NET("R9")).And(NET("R12")),
-			Quote:    "Each name MUST correspond to a security scheme which is declared in the Security Schemes under the Components Object.",
-			Probe:    "The security schemes of the document, the requirements of the document and of its operations, and tokenUrl against the token endpoint of the run; operations that are described as open, and are not.",
-			Forgives: "A document without a word on security (a warning, and never read as \"public\"); OpenID Connect; an API key in Authorization, which is how Swagger 2.0 describes a bearer token.",
-			Fix:      "Declare the scheme and ask for it: components.securitySchemes.bearer = {type: http, scheme: bearer} and security: [{bearer: []}]. springdoc: @SecurityScheme and @OpenAPIDefinition(security = …).",
-			Breaks:   "security names a scheme that is not declared.",
-			Reads:    append(served, evidence.EveryOperation.With(evidence.NoToken)), After: readable, Check: securityDescribed,
-		},
-		{
-			ID: "SPC-10", Title: "servers[].url is https and covers the tested base URL",
-			Level: Recommended, Gate: Advice, Profile: Funding,
-			Source:   OAS("Server Object", "server-object").And(NET("R15")),
-			Quote:    "REQUIRED. A URL to the target host.",
-			Probe:    "servers of the document (in Swagger 2.0 schemes, host and basePath), relative to the specification URL, against the place where its operations answered.",
-			Forgives: "Several servers, if one of them is the tested place; another host, as the network's published documents have it, is a warning. The suite never calls a host because a document names it.",
-			Fix:      "Name the public https address under which the operations are served. springdoc: @OpenAPIDefinition(servers = @Server(url = …)), or server.forward-headers-strategy=framework behind a proxy.",
-			Breaks:   "servers names http://localhost:8080.",
-			Reads:    append(served, evidence.WholeRun), After: readable, Check: serversCover,
-		},
 	}
 }
 
@@ -131,9 +52,9 @@ func servedAsJSON(e Evidence) Judgement {
 	labels := []evidence.Label{evidence.Specification.With(evidence.NoToken), evidence.Specification.With(evidence.OK)}
 	var last Judgement
 	for i, label := range labels {
-		j, lacks := e.lacking(label)
+		j, lacks := e.unanswered(label)
 		if !lacks {
-			j = documentServed(e, e.The(label))
+			j = documentServed(e, e.exchange(label))
 		}
 		if j.Outcome == Pass {
 			if i > 0 {
@@ -144,7 +65,7 @@ func servedAsJSON(e Evidence) Judgement {
 		// What came with a token says more, unless the call was never made.
 		if i == 0 || !lacks {
 			last = j
-		} else if refused(e.The(labels[0])) {
+		} else if refused(e.exchange(labels[0])) {
 			return j
 		}
 	}
@@ -152,17 +73,17 @@ func servedAsJSON(e Evidence) Judgement {
 }
 
 func documentServed(e Evidence, x evidence.Exchange) Judgement {
-	if j, unclear := unclearIfNoVerdict(x); unclear {
+	if j, unclear := inconclusive(x); unclear {
 		return j
 	}
-	const expected = "200 with a JSON object"
+	want := expect(x, "200 with a JSON object")
 	got := describe(x)
 	failed := func(reason, hint string) Judgement {
-		return Failed(reason, expected, got).Hinting(hint).Blaming(NodeDocument).about(x, expected, got)
+		return want.failed(reason, got).Hinting(hint).Blaming(NodeDocument)
 	}
 	switch {
 	case redirected(x):
-		return Unclear("the specification URL leads to another place").Hinting("give the address of the document itself with --spec-url").about(x, expected, got)
+		return want.unclear("the specification URL leads to another place", got).Hinting("give the address of the document itself with --spec-url")
 	case !success(x):
 		return failed(fmt.Sprintf("the specification URL is answered %d", x.Status()), "")
 	case x.Status() != 200:
@@ -202,7 +123,7 @@ func yamlDocument(x evidence.Exchange) bool {
 // described returns the subject label of the document: the answer that it was read from.
 func described(e Evidence) evidence.Label {
 	for _, c := range []evidence.Case{evidence.NoToken, evidence.OK} {
-		if x := e.The(evidence.Specification.With(c)); success(x) {
+		if x := e.exchange(evidence.Specification.With(c)); success(x) {
 			return x.Label
 		}
 	}
@@ -222,21 +143,21 @@ func aboutDocument(e Evidence, places []Subject, passed func() Judgement, failed
 
 func readableWithoutToken(e Evidence) Judgement {
 	anonymous := evidence.Specification.With(evidence.NoToken)
-	if j, lacks := e.lacking(anonymous); lacks {
+	if j, lacks := e.unanswered(anonymous); lacks {
 		return j
 	}
-	x, good := e.The(anonymous), e.The(evidence.Specification.With(evidence.OK))
-	const expected = "200 without a token"
+	x, good := e.exchange(anonymous), e.exchange(evidence.Specification.With(evidence.OK))
+	want := expect(x, "200 without a token")
 	if documentServed(e, x).Outcome == Pass {
 		return Passed(x.Label)
 	}
-	if j, unclear := noVerdict(x); unclear {
+	if j, unclear := inconclusiveRefusal(x); unclear {
 		return j
 	}
 	if documentServed(e, good).Outcome == Pass {
-		return Warned("the document is served to callers with a token only, so the reference documentation can't link to it", expected, describe(x)).about(x, expected, describe(x))
+		return want.warned("the document is served to callers with a token only, so the reference documentation can't link to it", describe(x))
 	}
-	return Unclear("the document came neither without nor with a token").about(x, expected, describe(x))
+	return want.unclear("the document came neither without nor with a token", describe(x))
 }
 
 func structureValid(e Evidence) Judgement {
@@ -267,4 +188,9 @@ func versionName(version string) string {
 		return "Swagger 2.0"
 	}
 	return clip("OpenAPI " + version)
+}
+
+// documentLabels are the exchanges that the checks of the document wait for. The list operation is known once the document was read.
+func documentLabels() []evidence.Label {
+	return []evidence.Label{evidence.Specification.With(evidence.NoToken), evidence.Specification.With(evidence.OK), evidence.ListOperation.With(evidence.OK)}
 }

@@ -10,6 +10,68 @@ import (
 	"github.com/rin-network/rin/conformance/openapi"
 )
 
+// documentContent are the requirements on the content of the document.
+func documentContent() []Requirement {
+	served, readable := documentLabels(), []ID{"SPC-01", "SPC-03"}
+	return []Requirement{
+		{
+			ID: "SPC-03", Title: "Document declares its version, info.title, info.version and paths",
+			Level: StandardMust, Gate: Gating, Profile: Funding,
+			Source:   OAS("OpenAPI Object", "openapi-object").And(OAS("Info Object", "info-object")).And(NET("R3")),
+			Quote:    "REQUIRED. This string MUST be the semantic version number of the OpenAPI Specification version that the OpenAPI document uses.",
+			Probe:    "The members openapi or swagger, info and paths of the document.",
+			Forgives: "OpenAPI 3.0.x and 3.1.x and Swagger 2.0; in 3.1 components or webhooks in place of paths; other versions are a warning.",
+			Fix:      "Fill the missing member. springdoc: an OpenAPI bean with new Info().title(…).version(…); apispec and FastAPI: title and version of the application.",
+			Breaks:   "info.version is missing.",
+			Reads:    served, After: []ID{"SPC-01"}, Check: headDeclared,
+		},
+		{
+			ID: "SPC-04", Title: "Every local $ref resolves",
+			Level: StandardMust, Gate: Gating, Profile: Funding,
+			Source:   OAS("Reference Object", "reference-object").And(RFC(6901, "4")),
+			Quote:    "For this specification, reference resolution is accomplished as defined by the JSON Reference specification and not by the JSON Schema specification.",
+			Probe:    "Each $ref of the document, as a JSON pointer with ~0, ~1 and percent-encoding undone.",
+			Forgives: "Schemas that refer to themselves; a $ref inside example, enum or default values, which is data; references to other documents (a warning, they are never fetched).",
+			Fix:      "Add the schema that is named, or correct the name. Bundle documents of several files into one: redocly bundle, swagger-cli bundle.",
+			Breaks:   "A schema refers to #/components/schemas/Missing.",
+			Reads:    served, After: readable, Check: refsResolve,
+		},
+		{
+			ID: "SPC-05", Title: "Path templates and path parameters agree",
+			Level: StandardMust, Gate: Gating, Profile: Funding,
+			Source:   OAS("Path Templating", "path-templating").And(OAS("Parameter Object", "parameter-object")),
+			Quote:    "Each template expression in the path MUST correspond to a path parameter that is included in the Path Item itself and/or in each of the Path Item's Operations.",
+			Probe:    "The names in braces of each path against the parameters with in: path, of the path and of the operation.",
+			Forgives: "Parameters declared for the whole path, and by reference.",
+			Fix:      "Declare each {name} of the path as a parameter with in: path and required: true. Spring: @PathVariable with the name of the template.",
+			Breaks:   "/fundings/{id} declares no parameter.",
+			Reads:    served, After: readable, Check: templatesAgree,
+		},
+		{
+			ID: "SPC-06", Title: "Every operation declares responses; operationIds are unique",
+			Level: StandardMust, Gate: Gating, Profile: Funding,
+			Source:   OAS("Operation Object", "operation-object"),
+			Quote:    "The id MUST be unique among all operations described in the API.",
+			Probe:    "The responses and the operationId of each operation.",
+			Forgives: "Operations without operationId; the same operationId in another document of the node.",
+			Fix:      "Describe at least the answer 200 of each operation, and give each one its own operationId; code generators make it a method name.",
+			Breaks:   "Two operations share one operationId.",
+			Reads:    served, After: readable, Check: operationsDeclared,
+		},
+		{
+			ID: "SPC-08", Title: "Document describes at least one GET operation that retrieves funding calls",
+			Level: Network, Gate: Gating, Profile: Funding,
+			Source:   NET("R2").And(NET("R15")),
+			Quote:    "It lets external API clients retrieve information about annotated funding calls.",
+			Probe:    "A GET without path parameters whose path, tag or operationId speaks of funding or calls, with an array or object as its answer.",
+			Forgives: "Any names: the list operation can be named with --list-operation.",
+			Fix:      "Describe the operation that lists funding calls in this document. springdoc: check springdoc.packagesToScan and @Hidden.",
+			Breaks:   "The funding operations were removed from the document.",
+			Reads:    served, After: readable, Check: fundingDescribed,
+		},
+	}
+}
+
 // unread is the judgement of a run that holds no document, although one was served.
 func unread() Judgement {
 	return Unclear("the recording holds no document").Blaming(Suite)

@@ -12,6 +12,35 @@ import (
 	"github.com/rin-network/rin/conformance/openapi"
 )
 
+// documentSecurity are SPC-09 and SPC-10.
+func documentSecurity() []Requirement {
+	served, readable := documentLabels(), []ID{"SPC-01", "SPC-03"}
+	return []Requirement{
+		{
+			ID: "SPC-09", Title: "Security is described: bearer token or OAuth 2.0 client credentials",
+			Level: Recommended, Gate: Advice, Profile: Funding,
+			Source:   OAS("Security Requirement Object", "security-requirement-object").And(NET("R9")).And(NET("R12")),
+			Quote:    "Each name MUST correspond to a security scheme which is declared in the Security Schemes under the Components Object.",
+			Probe:    "The security schemes of the document, the requirements of the document and of its operations, and tokenUrl against the token endpoint of the run; operations that are described as open, and are not.",
+			Forgives: "A document without a word on security (a warning, and never read as \"public\"); OpenID Connect; an API key in Authorization, which is how Swagger 2.0 describes a bearer token.",
+			Fix:      "Declare the scheme and ask for it: components.securitySchemes.bearer = {type: http, scheme: bearer} and security: [{bearer: []}]. springdoc: @SecurityScheme and @OpenAPIDefinition(security = …).",
+			Breaks:   "security names a scheme that is not declared.",
+			Reads:    append(served, evidence.EveryOperation.With(evidence.NoToken)), After: readable, Check: securityDescribed,
+		},
+		{
+			ID: "SPC-10", Title: "servers[].url is https and covers the tested base URL",
+			Level: Recommended, Gate: Advice, Profile: Funding,
+			Source:   OAS("Server Object", "server-object").And(NET("R15")),
+			Quote:    "REQUIRED. A URL to the target host.",
+			Probe:    "servers of the document (in Swagger 2.0 schemes, host and basePath), relative to the specification URL, against the place where its operations answered.",
+			Forgives: "Several servers, if one of them is the tested place; another host, as the network's published documents have it, is a warning. The suite never calls a host because a document names it.",
+			Fix:      "Name the public https address under which the operations are served. springdoc: @OpenAPIDefinition(servers = @Server(url = …)), or server.forward-headers-strategy=framework behind a proxy.",
+			Breaks:   "servers names http://localhost:8080.",
+			Reads:    append(served, evidence.WholeRun), After: readable, Check: serversCover,
+		},
+	}
+}
+
 // scheme is a declared way to authorize, as far as SPC-09 asks.
 type scheme struct {
 	name string
@@ -90,7 +119,7 @@ func securityFits(e Evidence, schemes []scheme) Judgement {
 // describedOpen finds operations of which the document says that they need no token, and the node asks for one: generated clients send none.
 func describedOpen(e Evidence) Judgement {
 	const expected = "the security requirement that the node enforces"
-	document := e.The(evidence.Specification.With(evidence.NoToken)).Request.URL
+	document := e.exchange(evidence.Specification.With(evidence.NoToken)).Request.URL
 	var open []Subject
 	for _, o := range e.Spec.Operations {
 		label := evidence.OperationResource(o.Key).With(evidence.NoToken)

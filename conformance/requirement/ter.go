@@ -8,30 +8,9 @@ import (
 	"github.com/rin-network/rin/conformance/evidence"
 )
 
-// tokenErrors lists group TER in catalogue order: which token requests must be refused, and how. All of them rest on TOK-01: where good
-// credentials yield nothing, a refusal of bad ones proves nothing.
-func tokenErrors() []Requirement {
-	return slices.Concat(wrongCredentials(), missingCredentials(), wrongRequests())
-}
-
-// proofs are the good requests right after the two that fail to authenticate the real client: if they are refused, too, the client
-// may be locked out, and nothing is judged.
-func proofs() []evidence.Label {
-	return atToken("ok-after-wrong-secret", "ok-after-id-only")
-}
-
-// tokenRefusals are the answers whose form TER-03 and TER-04 judge.
-func tokenRefusals() []evidence.Label {
-	return atToken("wrong-secret", "no-client", "id-only", "no-grant-type", "unknown-grant-type")
-}
-
-const (
-	authenticationFailed = "Client authentication failed (e.g., unknown client, no client authentication included, or unsupported authentication method)."
-	invalidRequest       = "The request is missing a required parameter, includes an unsupported parameter value (other than grant type), repeats a parameter, includes multiple credentials, utilizes more than one mechanism for authenticating the client, or is otherwise malformed."
-)
-
-// wrongCredentials are TER-01 to TER-04: the refusal of a wrong secret, and the form of all refusals.
-func wrongCredentials() []Requirement {
+// tokenRefusals are the requirements on which token requests are refused, and with which error code. They need TOK-01: where good credentials get no
+// token, a refusal of bad ones proves nothing.
+func tokenRefusals() []Requirement {
 	return []Requirement{
 		{
 			ID: "TER-01", Title: "A wrong secret yields no token",
@@ -56,35 +35,6 @@ func wrongCredentials() []Requirement {
 			Needs:    atToken("wrong-secret"), Reads: proofs(), After: []ID{"TER-01"}, Check: unlessLockedOut(wrongSecretNamed),
 		},
 		{
-			ID: "TER-03", Title: "Token errors use 400 or 401",
-			Level: StandardMust, Gate: Gating, Profile: Auth,
-			Source:   RFC(6749, "5.2"),
-			Quote:    "The authorization server responds with an HTTP 400 (Bad Request) status code (unless specified otherwise) and includes the following parameters with the response:",
-			Probe:    "The statuses of the answers to the wrong secret, no client, an id alone, no grant type and an unknown grant type.",
-			Forgives: "401 for credentials in the body; 403, 405, 415, 422 and 429 are warnings.",
-			Fix:      "Answer errors of the token endpoint with 400, or 401 for invalid_client. A redirect means that a browser login guards the path: in Spring Security give the token endpoint a filter chain without formLogin().",
-			Breaks:   "A wrong secret is answered 200 with {\"error\": …}.",
-			Needs:    tokenRefusals(), Reads: proofs(), After: []ID{needsToken}, Check: unlessLockedOut(errorStatuses),
-		},
-		{
-			ID: "TER-04", Title: "Error body is JSON with a string error in the allowed alphabet",
-			Level: StandardMust, Gate: Gating, Profile: Auth,
-			Source:   RFC(6749, "5.2"),
-			Quote:    "The parameters are included in the entity-body of the HTTP response using the \"application/json\" media type as defined by [RFC4627].",
-			Probe:    "The bodies of all refusals of the token endpoint.",
-			Forgives: "An empty 401 where no secret was sent, as Spring Authorization Server answers, and an error_description with quotes, umlauts or line breaks: warnings. Block pages are left out.",
-			Fix:      "Answer errors of the token endpoint with Content-Type: application/json and {\"error\": \"…\", \"error_description\": \"…\"} in ASCII, also for requests that fail before the OAuth code is reached (error handler of the framework, proxy).",
-			Breaks:   "An HTML error page in place of JSON.",
-			Needs:    tokenRefusals(), Reads: slices.Concat(atToken("unknown-scope", "repeated-grant-type"), proofs()),
-			After: []ID{needsToken}, Check: unlessLockedOut(errorBodies),
-		},
-	}
-}
-
-// missingCredentials are TER-05 and TER-06.
-func missingCredentials() []Requirement {
-	return []Requirement{
-		{
 			ID: "TER-05", Title: "A request without client authentication is refused",
 			Level: StandardMust, Gate: Gating, Profile: Auth,
 			Source:   RFC(6749, "3.2.1").And(RFC(6749, "4.4.2")).And(RFC(6749, "5.2")),
@@ -106,12 +56,6 @@ func missingCredentials() []Requirement {
 			Breaks:   "A public client: its id alone yields a token.",
 			Needs:    atToken("id-only"), Reads: proofs(), After: []ID{needsToken}, Check: unlessLockedOut(idAloneRefused),
 		},
-	}
-}
-
-// wrongRequests are TER-07 to TER-12: requests that are wrong in themselves.
-func wrongRequests() []Requirement {
-	return []Requirement{
 		{
 			ID: "TER-07", Title: "Missing grant_type is invalid_request",
 			Level: StandardMust, Gate: Gating, Profile: Auth,
@@ -146,18 +90,6 @@ func wrongRequests() []Requirement {
 			Needs:    atToken("unknown-scope"), Reads: proofs(), After: []ID{needsToken}, Check: unlessLockedOut(unknownScopeReported),
 		},
 		{
-			ID: "TER-10", Title: "Basic authentication failure answers 401 with a Basic challenge",
-			Level: StandardMust, Gate: Advice, Profile: Auth,
-			Source:   RFC(6749, "5.2"),
-			Quote:    "If the client attempted to authenticate via the \"Authorization\" request header field, the authorization server MUST respond with an HTTP 401 (Unauthorized) status code and include the \"WWW-Authenticate\" response header field matching the authentication scheme used by the client.",
-			Probe:    "A token request with HTTP Basic of a random unknown id and secret.",
-			Forgives: "Keycloak (400 in older versions, no challenge) and Spring Authorization Server (no challenge): a warning. It does not apply where this client can't use Basic (TOK-13).",
-			Fix:      "Answer 401 with WWW-Authenticate: Basic realm=\"…\" when Basic credentials are wrong. Spring Authorization Server: set an errorResponseHandler on clientAuthentication(…) that adds the header.",
-			Breaks:   "401 without WWW-Authenticate.",
-			Needs:    atToken("basic-unknown-client"), Reads: atToken("basic", "basic-unencoded"),
-			After: []ID{needsToken}, Check: basicFailureChallenged,
-		},
-		{
 			ID: "TER-11", Title: "GET on the token endpoint yields no token",
 			Level: StandardMust, Gate: Gating, Profile: Auth,
 			Source:   RFC(6749, "3.2").And(RFC(9110, "9.2.1")),
@@ -182,6 +114,17 @@ func wrongRequests() []Requirement {
 	}
 }
 
+// proofs are the good requests right after the two that fail to authenticate the real client: if they are refused, too, the client
+// may be locked out, and nothing is judged.
+func proofs() []evidence.Label {
+	return atToken("ok-after-wrong-secret", "ok-after-id-only")
+}
+
+const (
+	authenticationFailed = "Client authentication failed (e.g., unknown client, no client authentication included, or unsupported authentication method)."
+	invalidRequest       = "The request is missing a required parameter, includes an unsupported parameter value (other than grant type), repeats a parameter, includes multiple credentials, utilizes more than one mechanism for authenticating the client, or is otherwise malformed."
+)
+
 // This file judges which token requests are refused, and with which code (TER-01, -02, -05 to -12).
 
 // unlessLockedOut judges nothing when a good request was refused right after one that failed to authenticate the client.
@@ -203,15 +146,15 @@ func unlessLockedOut(check func(Evidence) Judgement) func(Evidence) Judgement {
 
 // gaveToken is the failure of an answer that holds a token although it must not.
 func gaveToken(x evidence.Exchange, reason string) Judgement {
-	return Failed(reason, "4xx without an access token", describeError(x)).about(x, "no access token", describeError(x))
+	return expect(x, "4xx without an access token").failed(reason, describeError(x))
 }
 
 func wrongSecretRefused(e Evidence) Judgement {
-	return noToken(e.The(evidence.TokenEndpoint.With("wrong-secret")), "a wrong secret yields a token")
+	return noToken(e.exchange(evidence.TokenEndpoint.With("wrong-secret")), "a wrong secret yields a token")
 }
 
 func idAloneRefused(e Evidence) Judgement {
-	return noToken(e.The(evidence.TokenEndpoint.With("id-only")), "the client id alone yields a token")
+	return noToken(e.exchange(evidence.TokenEndpoint.With("id-only")), "the client id alone yields a token")
 }
 
 // noToken passes every answer of the node without a token: its status and form are the business of TER-03 and TER-04.
@@ -219,44 +162,44 @@ func noToken(x evidence.Exchange, reason string) Judgement {
 	if issued(x) {
 		return gaveToken(x, reason)
 	}
-	if j, unclear := unclearIfNoVerdict(x); unclear {
+	if j, unclear := inconclusive(x); unclear {
 		return j
 	}
 	return Passed(x.Label)
 }
 
 func wrongSecretNamed(e Evidence) Judgement {
-	x := e.The(evidence.TokenEndpoint.With("wrong-secret"))
-	const expected = "error: \"invalid_client\""
+	x := e.exchange(evidence.TokenEndpoint.With("wrong-secret"))
+	want := expect(x, "error: \"invalid_client\"")
 	switch code := oauthError(x); code {
 	case "invalid_client":
 		return Passed(x.Label)
 	case "":
-		return Failed("the refusal of a wrong secret has no error code that a machine can read", expected, describe(x)).about(x, expected, describe(x))
+		return want.failed("the refusal of a wrong secret has no error code that a machine can read", describe(x))
 	case "unauthorized_client":
-		return Warned("a wrong secret is reported as unauthorized_client, as Keycloak does", expected, describeError(x)).about(x, expected, describeError(x))
+		return want.warned("a wrong secret is reported as unauthorized_client, as Keycloak does", describeError(x))
 	case "invalid_grant", "invalid_request":
-		return Warned("a wrong secret is reported as "+code, expected, describeError(x)).about(x, expected, describeError(x))
+		return want.warned("a wrong secret is reported as "+code, describeError(x))
 	}
-	return Failed("a wrong secret is reported with a code that means something else", expected, describeError(x)).about(x, expected, describeError(x))
+	return want.failed("a wrong secret is reported with a code that means something else", describeError(x))
 }
 
 func anonymousClientRefused(e Evidence) Judgement {
-	x := e.The(evidence.TokenEndpoint.With("no-client"))
+	x := e.exchange(evidence.TokenEndpoint.With("no-client"))
 	if issued(x) {
 		return gaveToken(x, "a request without any credentials yields a token")
 	}
-	if j, unclear := unclearIfNoVerdict(x); unclear {
+	if j, unclear := inconclusive(x); unclear {
 		return j
 	}
-	const expected = "401 or 400 with error invalid_client"
+	want := expect(x, "401 or 400 with error invalid_client")
 	code := oauthError(x)
 	switch {
 	case slices.Contains([]string{"invalid_client", "invalid_request", "unauthorized_client"}, code),
 		code == "" && x.Status() == 401: // an empty 401 of Spring Authorization Server; TER-04 judges the body
 		return Passed(x.Label)
 	}
-	return Warned("a request without credentials is refused, but not as a failed authentication", expected, describeError(x)).about(x, expected, describeError(x))
+	return want.warned("a request without credentials is refused, but not as a failed authentication", describeError(x))
 }
 
 // refusedAs judges a request that must be refused with 400 and one code. A strange status is left to TER-03 where that looks at it.
@@ -266,26 +209,26 @@ func refusedAs(x evidence.Exchange, want, granted, crashed, otherwise string) Ju
 		return gaveToken(x, granted)
 	}
 	if serverError(x) {
-		return Failed(crashed, expected, describe(x)).about(x, expected, describe(x))
+		return expect(x, expected).failed(crashed, describe(x))
 	}
-	if j, unclear := unclearIfNoVerdict(x); unclear {
+	if j, unclear := inconclusive(x); unclear {
 		return j
 	}
-	elsewhere := slices.Contains(tokenRefusals(), x.Label) && x.Status() != 401
+	elsewhere := slices.Contains(judgedRefusals(), x.Label) && x.Status() != 401
 	if oauthError(x) == want && (x.Status() == 400 || elsewhere) {
 		return Passed(x.Label)
 	}
-	return Warned(otherwise, expected, describeError(x)).about(x, expected, describeError(x))
+	return expect(x, expected).warned(otherwise, describeError(x))
 }
 
 func missingGrantRefused(e Evidence) Judgement {
-	return refusedAs(e.The(evidence.TokenEndpoint.With("no-grant-type")), "invalid_request",
+	return refusedAs(e.exchange(evidence.TokenEndpoint.With("no-grant-type")), "invalid_request",
 		"a request without grant_type yields a token", "a request without grant_type crashes the token endpoint",
 		"a request without grant_type is refused for another reason")
 }
 
 func unknownGrantRefused(e Evidence) Judgement {
-	x := e.The(evidence.TokenEndpoint.With("unknown-grant-type"))
+	x := e.exchange(evidence.TokenEndpoint.With("unknown-grant-type"))
 	j := refusedAs(x, "unsupported_grant_type",
 		"an unknown grant type yields a token", "an unknown grant type crashes the token endpoint",
 		"an unknown grant type is refused for another reason")
@@ -296,10 +239,10 @@ func unknownGrantRefused(e Evidence) Judgement {
 }
 
 func repeatedParameterRefused(e Evidence) Judgement {
-	x := e.The(evidence.TokenEndpoint.With("repeated-grant-type"))
-	const expected = "400 with error invalid_request"
+	x := e.exchange(evidence.TokenEndpoint.With("repeated-grant-type"))
+	want := expect(x, "400 with error invalid_request")
 	if issued(x) {
-		return Warned("a repeated parameter is accepted", expected, describeError(x)).about(x, expected, describeError(x))
+		return want.warned("a repeated parameter is accepted", describeError(x))
 	}
 	return refusedAs(x, "invalid_request", "", "a repeated parameter crashes the token endpoint", "a repeated parameter is refused for another reason")
 }
@@ -308,8 +251,8 @@ func repeatedParameterRefused(e Evidence) Judgement {
 const unknownScope = "conformance.unknown"
 
 func unknownScopeReported(e Evidence) Judgement {
-	x := e.The(evidence.TokenEndpoint.With("unknown-scope"))
-	const expected = "400 with error invalid_scope, or a token answer with the scope that was granted"
+	x := e.exchange(evidence.TokenEndpoint.With("unknown-scope"))
+	want := expect(x, "400 with error invalid_scope, or a token answer with the scope that was granted")
 	if !issued(x) {
 		return refusedAs(x, "invalid_scope", "", "an unknown scope crashes the token endpoint", "an unknown scope is refused for another reason")
 	}
@@ -317,27 +260,26 @@ func unknownScopeReported(e Evidence) Judgement {
 	scope, named := o["scope"].(string)
 	switch {
 	case !named:
-		return Warned("a token was issued without saying that the scope was not granted", expected, describe(x)+" without scope").
-			about(x, expected, describe(x)+" without scope")
+		return want.warned("a token was issued without saying that the scope was not granted", describe(x)+" without scope")
 	case slices.Contains(scopes(scope), unknownScope):
-		return Failed("a scope that nobody defined is reported as granted", expected, "scope: "+quote(scope)).about(x, expected, "scope: "+quote(scope))
+		return want.failed("a scope that nobody defined is reported as granted", "scope: "+quote(scope))
 	}
 	return Passed(x.Label)
 }
 
 func getYieldsNothing(e Evidence) Judgement {
-	x := e.The(evidence.TokenEndpoint.With("get"))
-	const expected = "405, or another 4xx"
+	x := e.exchange(evidence.TokenEndpoint.With("get"))
+	want := expect(x, "405, or another 4xx")
 	switch {
 	case issued(x):
-		return Failed("a GET without credentials yields a token", expected, describeError(x)).about(x, expected, describeError(x))
+		return want.failed("a GET without credentials yields a token", describeError(x))
 	case clientError(x) && !rateLimited(x): // also a page of something in front: no client can get a token by GET there
 		return Passed(x.Label)
 	case serverError(x):
-		return Failed("a GET crashes the token endpoint", expected, describe(x)).about(x, expected, describe(x))
+		return want.failed("a GET crashes the token endpoint", describe(x))
 	}
-	if j, unclear := unclearIfNoVerdict(x); unclear {
+	if j, unclear := inconclusive(x); unclear {
 		return j
 	}
-	return Warned("a GET of the token URL is not refused", expected, describe(x)).about(x, expected, describe(x))
+	return want.warned("a GET of the token URL is not refused", describe(x))
 }

@@ -8,40 +8,48 @@ import (
 	"github.com/rin-network/rin/conformance/evidence"
 )
 
-// This file judges the form of refusals of the token endpoint (TER-03, TER-04, TER-10).
-
-// attempt says in words what a refused request of the token endpoint tried.
-func attempt(c evidence.Case) string {
-	switch c {
-	case "wrong-secret":
-		return "the wrong secret"
-	case "no-client":
-		return "the request without credentials"
-	case "id-only":
-		return "the client id alone"
-	case "no-grant-type":
-		return "the request without grant_type"
-	case "unknown-grant-type":
-		return "the unknown grant type"
-	case "unknown-scope":
-		return "the unknown scope"
-	case "repeated-grant-type":
-		return "the repeated parameter"
-	case "basic", "basic-unencoded":
-		return "HTTP Basic"
-	case "basic-unknown-client":
-		return "HTTP Basic of an unknown client"
-	case "unknown-parameter":
-		return "the unknown parameter"
-	case "empty-scope":
-		return "the empty scope"
-	case "percent-encoded":
-		return "percent-encoded values"
-	case "secret-in-url":
-		return "the credentials in the URL"
+// errorForm are the requirements on the form of refusals.
+func errorForm() []Requirement {
+	return []Requirement{
+		{
+			ID: "TER-03", Title: "Token errors use 400 or 401",
+			Level: StandardMust, Gate: Gating, Profile: Auth,
+			Source:   RFC(6749, "5.2"),
+			Quote:    "The authorization server responds with an HTTP 400 (Bad Request) status code (unless specified otherwise) and includes the following parameters with the response:",
+			Probe:    "The statuses of the answers to the wrong secret, no client, an id alone, no grant type and an unknown grant type.",
+			Forgives: "401 for credentials in the body; 403, 405, 415, 422 and 429 are warnings.",
+			Fix:      "Answer errors of the token endpoint with 400, or 401 for invalid_client. A redirect means that a browser login guards the path: in Spring Security give the token endpoint a filter chain without formLogin().",
+			Breaks:   "A wrong secret is answered 200 with {\"error\": …}.",
+			Needs:    judgedRefusals(), Reads: proofs(), After: []ID{needsToken}, Check: unlessLockedOut(errorStatuses),
+		},
+		{
+			ID: "TER-04", Title: "Error body is JSON with a string error in the allowed alphabet",
+			Level: StandardMust, Gate: Gating, Profile: Auth,
+			Source:   RFC(6749, "5.2"),
+			Quote:    "The parameters are included in the entity-body of the HTTP response using the \"application/json\" media type as defined by [RFC4627].",
+			Probe:    "The bodies of all refusals of the token endpoint.",
+			Forgives: "An empty 401 where no secret was sent, as Spring Authorization Server answers, and an error_description with quotes, umlauts or line breaks: warnings. Block pages are left out.",
+			Fix:      "Answer errors of the token endpoint with Content-Type: application/json and {\"error\": \"…\", \"error_description\": \"…\"} in ASCII, also for requests that fail before the OAuth code is reached (error handler of the framework, proxy).",
+			Breaks:   "An HTML error page in place of JSON.",
+			Needs:    judgedRefusals(), Reads: slices.Concat(atToken("unknown-scope", "repeated-grant-type"), proofs()),
+			After: []ID{needsToken}, Check: unlessLockedOut(errorBodies),
+		},
+		{
+			ID: "TER-10", Title: "Basic authentication failure answers 401 with a Basic challenge",
+			Level: StandardMust, Gate: Advice, Profile: Auth,
+			Source:   RFC(6749, "5.2"),
+			Quote:    "If the client attempted to authenticate via the \"Authorization\" request header field, the authorization server MUST respond with an HTTP 401 (Unauthorized) status code and include the \"WWW-Authenticate\" response header field matching the authentication scheme used by the client.",
+			Probe:    "A token request with HTTP Basic of a random unknown id and secret.",
+			Forgives: "Keycloak (400 in older versions, no challenge) and Spring Authorization Server (no challenge): a warning. It does not apply where this client can't use Basic (TOK-13).",
+			Fix:      "Answer 401 with WWW-Authenticate: Basic realm=\"…\" when Basic credentials are wrong. Spring Authorization Server: set an errorResponseHandler on clientAuthentication(…) that adds the header.",
+			Breaks:   "401 without WWW-Authenticate.",
+			Needs:    atToken("basic-unknown-client"), Reads: atToken("basic", "basic-unencoded"),
+			After: []ID{needsToken}, Check: basicFailureChallenged,
+		},
 	}
-	return strings.ReplaceAll(string(c), "-", " ")
 }
+
+// This file judges the form of refusals of the token endpoint (TER-03, TER-04, TER-10).
 
 // eachRefusal judges the answers under the labels one by one. Answers with a token are left out: the row that sent the request fails.
 func eachRefusal(e Evidence, labels []evidence.Label, judge func(evidence.Exchange) Judgement) Judgement {
@@ -58,13 +66,13 @@ func eachRefusal(e Evidence, labels []evidence.Label, judge func(evidence.Exchan
 }
 
 func errorStatuses(e Evidence) Judgement {
-	return eachRefusal(e, tokenRefusals(), errorStatus)
+	return eachRefusal(e, judgedRefusals(), errorStatus)
 }
 
 func errorStatus(x evidence.Exchange) Judgement {
-	const expected = "400 or 401"
+	want := expect(x, "400 or 401")
 	if wafPage(x) && !rateLimited(x) {
-		j, _ := unclearIfNoVerdict(x)
+		j, _ := inconclusive(x)
 		return j
 	}
 	reason := fmt.Sprintf("%s was answered %d", attempt(x.Label.Case()), x.Status())
@@ -72,18 +80,18 @@ func errorStatus(x evidence.Exchange) Judgement {
 	case status == 400 || status == 401:
 		return Passed(x.Label)
 	case slices.Contains([]int{403, 405, 415, 422, 429}, status):
-		return Warned(reason, expected, describe(x)).about(x, expected, describe(x))
+		return want.warned(reason, describe(x))
 	case redirected(x):
-		return Failed(reason, expected, describe(x)).about(x, expected, describe(x)).
+		return want.failed(reason, describe(x)).
 			Hinting("a browser login guards the token endpoint: give its path a filter chain without formLogin() in Spring Security, or take it out of the proxy's login")
 	}
-	return Failed(reason, expected, describe(x)).about(x, expected, describe(x))
+	return want.failed(reason, describe(x))
 }
 
 func errorBodies(e Evidence) Judgement {
-	labels := tokenRefusals()
+	labels := judgedRefusals()
 	for _, l := range atToken("unknown-scope", "repeated-grant-type") {
-		if !serverError(e.The(l)) { // a crash is what TER-09 and TER-12 judge, as advice
+		if !serverError(e.exchange(l)) { // a crash is what TER-09 and TER-12 judge, as advice
 			labels = append(labels, l)
 		}
 	}
@@ -91,35 +99,32 @@ func errorBodies(e Evidence) Judgement {
 }
 
 func errorBody(x evidence.Exchange) Judgement {
-	if j, unclear := unclearIfNoVerdict(x); unclear {
+	if j, unclear := inconclusive(x); unclear {
 		return j
 	}
-	const expected = "application/json with a string error"
+	want := expect(x, "application/json with a string error")
 	of := attempt(x.Label.Case())
 	o, isObject := jsonObject(x)
 	code, isString := o["error"].(string)
 	switch c := x.Label.Case(); {
 	case len(x.Response.Body) == 0 && x.Status() == 401 && (c == "no-client" || c == "id-only"):
 		// Spring Authorization Server, when no converter finds credentials. The draft names the request without any only.
-		return Warned("the answer to "+of+" is empty, as Spring Authorization Server sends it", expected, describe(x)).about(x, expected, describe(x))
+		return want.warned("the answer to "+of+" is empty, as Spring Authorization Server sends it", describe(x))
 	case !isObject:
-		return Failed("the answer to "+of+" is not a JSON object", expected, describe(x)).about(x, expected, describe(x))
+		return want.failed("the answer to "+of+" is not a JSON object", describe(x))
 	case !isString || code == "":
 		got := fmt.Sprintf("%s, error: %s", describe(x), jsonType(o["error"]))
 		if _, has := o["error"]; !has {
 			got = describe(x) + " without error"
 		}
-		return Failed("the answer to "+of+" has no string error", expected, got).about(x, expected, got)
+		return want.failed("the answer to "+of+" has no string error", got)
 	case !errorAlphabet(code):
-		return Failed("the error code for "+of+" has characters outside the allowed set", "printable ASCII without \" and \\", "error: "+quote(code)).
-			about(x, "printable ASCII without \" and \\", "error: "+quote(code))
+		return expect(x, "printable ASCII without \" and \\").failed("the error code for "+of+" has characters outside the allowed set", "error: "+quote(code))
 	case !jsonMedia(mediaType(x)):
-		return Failed("the answer to "+of+" is JSON, but not declared as such", "Content-Type: application/json", headerText(x, "Content-Type")).
-			about(x, "Content-Type: application/json", headerText(x, "Content-Type"))
+		return expect(x, "Content-Type: application/json").failed("the answer to "+of+" is JSON, but not declared as such", headerText(x, "Content-Type"))
 	}
 	if text, _ := o["error_description"].(string); !errorAlphabet(text) {
-		return Warned("the error_description for "+of+" has characters outside the allowed set", "printable ASCII without \" and \\", "error_description: "+quote(text)).
-			about(x, "printable ASCII without \" and \\", "error_description: "+quote(text))
+		return expect(x, "printable ASCII without \" and \\").warned("the error_description for "+of+" has characters outside the allowed set", "error_description: "+quote(text))
 	}
 	return Passed(x.Label)
 }
@@ -130,16 +135,16 @@ func errorAlphabet(s string) bool {
 }
 
 func basicFailureChallenged(e Evidence) Judgement {
-	if _, ok := e.standing(tokenSuccess(), "TOK-13"); !ok || !tokenAnswered(e.The(evidence.TokenEndpoint.With("basic"))) {
+	if _, ok := e.passes("TOK-13"); !ok || !tokenAnswered(e.exchange(evidence.TokenEndpoint.With("basic"))) {
 		return Missing("this client can't authenticate by HTTP Basic, which TOK-13 judges")
 	}
-	x := e.The(evidence.TokenEndpoint.With("basic-unknown-client"))
-	const expected = "401 with WWW-Authenticate: Basic …"
+	x := e.exchange(evidence.TokenEndpoint.With("basic-unknown-client"))
+	want := expect(x, "401 with WWW-Authenticate: Basic …")
 	got := fmt.Sprintf("%s, %s", describeError(x), headerText(x, "WWW-Authenticate"))
 	if issued(x) {
-		return Failed("an unknown client got a token by HTTP Basic", expected, got).about(x, expected, got)
+		return want.failed("an unknown client got a token by HTTP Basic", got)
 	}
-	if j, unclear := unclearIfNoVerdict(x); unclear {
+	if j, unclear := inconclusive(x); unclear {
 		return j
 	}
 	challenges, _ := evidence.ParseChallenges(header(x, "WWW-Authenticate"))
@@ -150,14 +155,19 @@ func basicFailureChallenged(e Evidence) Judgement {
 	}
 	switch {
 	case x.Status() == 401 && len(challenges) == 0:
-		return Warned("wrong Basic credentials are answered 401 without a challenge, as Spring Authorization Server and Keycloak do", expected, got).about(x, expected, got)
+		return want.warned("wrong Basic credentials are answered 401 without a challenge, as Spring Authorization Server and Keycloak do", got)
 	case x.Status() == 400 && oauthError(x) != "":
-		return Warned("wrong Basic credentials are answered 400, as older Keycloak versions do", expected, got).about(x, expected, got)
+		return want.warned("wrong Basic credentials are answered 400, as older Keycloak versions do", got)
 	case x.Status() == 401:
-		return Failed("wrong Basic credentials are answered with a challenge for another scheme", expected, got).about(x, expected, got)
+		return want.failed("wrong Basic credentials are answered with a challenge for another scheme", got)
 	}
-	return Failed(fmt.Sprintf("wrong Basic credentials are answered %d", x.Status()), expected, got).about(x, expected, got)
+	return want.failed(fmt.Sprintf("wrong Basic credentials are answered %d", x.Status()), got)
 }
 
 // scopes splits a scope value (RFC 6749 §3.3).
 func scopes(value string) []string { return strings.Fields(value) }
+
+// judgedRefusals are the answers whose form TER-03 and TER-04 judge.
+func judgedRefusals() []evidence.Label {
+	return atToken("wrong-secret", "no-client", "id-only", "no-grant-type", "unknown-grant-type")
+}

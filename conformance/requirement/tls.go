@@ -10,33 +10,9 @@ import (
 	"github.com/rin-network/rin/conformance/evidence"
 )
 
-// transport lists group TLS in catalogue order.
-func transport() []Requirement {
+// handshakes are TLS-03 to TLS-05.
+func handshakes() []Requirement {
 	return []Requirement{
-		{
-			ID: "TLS-01", Title: "Token endpoint is served over TLS only",
-			Level: StandardMust, Gate: Gating, Profile: Auth,
-			Source:   RFC(6749, "3.2").And(RFC(6749, "2.3.1")),
-			Quote:    "the authorization server MUST require the use of TLS as described in Section 1.6 when sending requests to the token endpoint.",
-			Probe:    "A token request with dummy credentials over plain HTTP, to the port of the token URL and to port 80. The real secret is never sent in cleartext.",
-			Forgives: "No answer, a closed port, a redirect to https, an error page of the server in front, and an OAuth error that only says that https is required. On loopback port 80 is not asked.",
-			Fix:      "Close port 80 for the token endpoint, or answer there with a redirect to https and nothing else (nginx: a server block with return 301; Keycloak: leave --http-enabled off; where a proxy ends TLS in front of it and needs HTTP, keep that port from the outside, as with --http-host=127.0.0.1).",
-			Breaks:   "Port 80 serves the token endpoint without a redirect.",
-			Reads:    cleartextLabels(evidence.CleartextToken), Check: tokenOverTLSOnly,
-		},
-		{
-			ID: "TLS-02", Title: "Info endpoint and API are served over TLS only",
-			Level: StandardMust, Gate: Gating, Profile: Auth,
-			Source:   RFC(6750, "5.3").And(RFC(6750, "5.2")),
-			Quote:    "Clients MUST always use TLS [RFC5246] (https) or equivalent transport security when making requests with bearer tokens.",
-			Probe:    "The info path, and in the larger profiles the list operation, over plain HTTP without a token, on the port of the URL and on port 80.",
-			Forgives: "No answer, a closed port, a redirect to https, and an error page of a default site. On loopback port 80 is not asked.",
-			Fix:      "Serve the API over https alone: close port 80, or answer there with a redirect to https for every path (nginx: return 301 https://$host$request_uri; Kong: protocols: [https] on the route; Spring Security: redirectToHttps(withDefaults()), before 6.5 requiresChannel(c -> c.anyRequest().requiresSecure())).",
-			Breaks:   "Port 80 answers the info path with 401 and a Bearer challenge.",
-			Reads: append(append(cleartextLabels(evidence.CleartextInfo), cleartextLabels(evidence.CleartextList)...),
-				evidence.Info.With(evidence.OK), evidence.Info.With(evidence.NoToken), evidence.ListOperation.With(evidence.OK), evidence.ListOperation.With(evidence.NoToken)),
-			Check: resourcesOverTLSOnly,
-		},
 		{
 			ID: "TLS-03", Title: "Certificate chain is valid and names the host",
 			Level: StandardMust, Gate: Gating, Profile: Auth,
@@ -71,11 +47,6 @@ func transport() []Requirement {
 			Reads:    handshakeLabels("modern", "tls11", "tls10"), Check: oldTLSRefused,
 		},
 	}
-}
-
-// cleartextLabels are the calls of a path over plain HTTP.
-func cleartextLabels(r evidence.Resource) []evidence.Label {
-	return []evidence.Label{r.With("same-port"), r.With("port-80")}
 }
 
 // originNames are the resources that handshakes stand under.
@@ -137,7 +108,7 @@ func (e Evidence) shaken(label evidence.Label) (evidence.Handshake, Judgement, b
 	if h, ok := e.Handshake(label); ok {
 		return h, Judgement{}, true
 	}
-	j, _ := e.lacking(label)
+	j, _ := e.unanswered(label)
 	return evidence.Handshake{}, j, false
 }
 
@@ -281,7 +252,7 @@ func versionNote(h evidence.Handshake) string {
 
 // hsts is a note for the origin of the info endpoint (RFC 6797); clients that are programs do not heed the header.
 func hsts(e Evidence, h evidence.Handshake) string {
-	x := e.The(evidence.Info.With(evidence.OK))
+	x := e.exchange(evidence.Info.With(evidence.OK))
 	u, err := url.Parse(x.Request.URL)
 	if err != nil || x.Response == nil || u.Hostname() != h.ServerName {
 		return ""

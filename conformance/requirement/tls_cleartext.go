@@ -9,6 +9,36 @@ import (
 	"github.com/rin-network/rin/conformance/evidence"
 )
 
+// cleartextCalls are TLS-01 and TLS-02.
+func cleartextCalls() []Requirement {
+	return []Requirement{
+		{
+			ID: "TLS-01", Title: "Token endpoint is served over TLS only",
+			Level: StandardMust, Gate: Gating, Profile: Auth,
+			Source:   RFC(6749, "3.2").And(RFC(6749, "2.3.1")),
+			Quote:    "the authorization server MUST require the use of TLS as described in Section 1.6 when sending requests to the token endpoint.",
+			Probe:    "A token request with dummy credentials over plain HTTP, to the port of the token URL and to port 80. The real secret is never sent in cleartext.",
+			Forgives: "No answer, a closed port, a redirect to https, an error page of the server in front, and an OAuth error that only says that https is required. On loopback port 80 is not asked.",
+			Fix:      "Close port 80 for the token endpoint, or answer there with a redirect to https and nothing else (nginx: a server block with return 301; Keycloak: leave --http-enabled off; where a proxy ends TLS in front of it and needs HTTP, keep that port from the outside, as with --http-host=127.0.0.1).",
+			Breaks:   "Port 80 serves the token endpoint without a redirect.",
+			Reads:    cleartextLabels(evidence.CleartextToken), Check: tokenOverTLSOnly,
+		},
+		{
+			ID: "TLS-02", Title: "Info endpoint and API are served over TLS only",
+			Level: StandardMust, Gate: Gating, Profile: Auth,
+			Source:   RFC(6750, "5.3").And(RFC(6750, "5.2")),
+			Quote:    "Clients MUST always use TLS [RFC5246] (https) or equivalent transport security when making requests with bearer tokens.",
+			Probe:    "The info path, and in the larger profiles the list operation, over plain HTTP without a token, on the port of the URL and on port 80.",
+			Forgives: "No answer, a closed port, a redirect to https, and an error page of a default site. On loopback port 80 is not asked.",
+			Fix:      "Serve the API over https alone: close port 80, or answer there with a redirect to https for every path (nginx: return 301 https://$host$request_uri; Kong: protocols: [https] on the route; Spring Security: redirectToHttps(withDefaults()), before 6.5 requiresChannel(c -> c.anyRequest().requiresSecure())).",
+			Breaks:   "Port 80 answers the info path with 401 and a Bearer challenge.",
+			Reads: append(append(cleartextLabels(evidence.CleartextInfo), cleartextLabels(evidence.CleartextList)...),
+				evidence.Info.With(evidence.OK), evidence.Info.With(evidence.NoToken), evidence.ListOperation.With(evidence.OK), evidence.ListOperation.With(evidence.NoToken)),
+			Check: resourcesOverTLSOnly,
+		},
+	}
+}
+
 // This file judges what answers over plain HTTP (TLS-01, TLS-02).
 
 // cleartext judges the calls of one path over plain HTTP; there are none for a URL that is not https.
@@ -22,7 +52,7 @@ func cleartext(e Evidence, r evidence.Resource, judge func(x evidence.Exchange) 
 		case sent:
 			parts = append(parts, judge(x))
 		case skipped, slices.Contains(e.Planned, label):
-			j, _ := e.lacking(label)
+			j, _ := e.unanswered(label)
 			parts = append(parts, j)
 		}
 	}
@@ -101,7 +131,7 @@ func resourcesOverTLSOnly(e Evidence) Judgement {
 // resourceInCleartext judges what a protected path answers over plain HTTP, without a token; secure is the same resource over TLS.
 func resourceInCleartext(e Evidence, x evidence.Exchange, secure evidence.Resource) Judgement {
 	const expected = "no answer, or a redirect to https"
-	good, anonymous := e.The(secure.With(evidence.OK)), e.The(secure.With(evidence.NoToken))
+	good, anonymous := e.exchange(secure.With(evidence.OK)), e.exchange(secure.With(evidence.NoToken))
 	switch {
 	case success(x) && carriesData(x, good):
 		return Failed("the data are served over plain HTTP, without a token", expected, describe(x)).aboutCleartext(x, expected, describe(x))
@@ -116,4 +146,9 @@ func resourceInCleartext(e Evidence, x evidence.Exchange, secure evidence.Resour
 		return Failed("plain HTTP is answered as the https call without a token is", expected, describe(x)).aboutCleartext(x, expected, describe(x))
 	}
 	return Unclear("plain HTTP is answered 401, but not with a Bearer challenge: that may be something in front of the node").aboutCleartext(x, expected, headerText(x, "WWW-Authenticate"))
+}
+
+// cleartextLabels are the calls of a path over plain HTTP.
+func cleartextLabels(r evidence.Resource) []evidence.Label {
+	return []evidence.Label{r.With("same-port"), r.With("port-80")}
 }

@@ -4,52 +4,26 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/rin-network/rin/conformance/evidence"
 	"github.com/rin-network/rin/conformance/openapi"
 )
 
-// tokenSuccess lists group TOK in catalogue order: what the answer to a good token request is, and which requests are good.
-func tokenSuccess() []Requirement {
-	return slices.Concat([]Requirement{bodyCredentials()}, tokenAnswer(), tokenLife(), tokenRequests())
-}
-
-// atToken makes labels of cases at the token endpoint.
-func atToken(cases ...evidence.Case) []evidence.Label {
-	labels := make([]evidence.Label, 0, len(cases))
-	for _, c := range cases {
-		labels = append(labels, evidence.TokenEndpoint.With(c))
-	}
-	return labels
-}
-
-// Sentences of RFC 6749 that several rows rest on.
-const (
-	neverStore = "The authorization server MUST include the HTTP \"Cache-Control\" response header field [RFC2616] with a value of \"no-store\" in any response containing tokens, credentials, or other sensitive information, as well as the \"Pragma\" response header field [RFC2616] with a value of \"no-cache\"."
-	goodToken  = "The good token request: POST, form-encoded, with grant_type=client_credentials, client_id and client_secret in the body."
-	needsToken = ID("TOK-01")
-)
-
-// bodyCredentials is TOK-01, which everything that needs a token rests on.
-func bodyCredentials() Requirement {
-	return Requirement{
-		ID: "TOK-01", Title: "Client credentials in the form body yield an access token",
-		Level: Network, Gate: Gating, Profile: Auth,
-		Source:   NET("R9").And(NET("R11")),
-		Quote:    "The client sends its client ID and client secret to the token endpoint (endpoint 1) and receives an access token in the field access_token.",
-		Probe:    goodToken,
-		Forgives: "Any path of the token endpoint, further members of the answer, an opaque token, any 2xx status (TOK-02 judges it) and any media type (TOK-03).",
-		Fix:      "Let this client authenticate by client_id and client_secret in the body and use the client credentials grant. Keycloak: Client authentication on, Service accounts roles on; Spring Authorization Server: ClientAuthenticationMethod.CLIENT_SECRET_POST and AuthorizationGrantType.CLIENT_CREDENTIALS on the registered client; node-oidc-provider: token_endpoint_auth_method client_secret_post, grant_types with client_credentials, and the feature clientCredentials enabled.",
-		Breaks:   "An authorization server that takes credentials by HTTP Basic only: in the body they give 401.",
-		Needs:    atToken(evidence.OK), Reads: atToken("basic"), Check: tokenIssued,
-	}
-}
-
-// tokenAnswer are TOK-02 to TOK-07: the form of the answer.
+// tokenAnswer are TOK-01 to TOK-07: the answer to the good token request.
 func tokenAnswer() []Requirement {
 	return []Requirement{
+		{
+			ID: "TOK-01", Title: "Client credentials in the form body yield an access token",
+			Level: Network, Gate: Gating, Profile: Auth,
+			Source:   NET("R9").And(NET("R11")),
+			Quote:    "The client sends its client ID and client secret to the token endpoint (endpoint 1) and receives an access token in the field access_token.",
+			Probe:    goodToken,
+			Forgives: "Any path of the token endpoint, further members of the answer, an opaque token, any 2xx status (TOK-02 judges it) and any media type (TOK-03).",
+			Fix:      "Let this client authenticate by client_id and client_secret in the body and use the client credentials grant. Keycloak: Client authentication on, Service accounts roles on; Spring Authorization Server: ClientAuthenticationMethod.CLIENT_SECRET_POST and AuthorizationGrantType.CLIENT_CREDENTIALS on the registered client; node-oidc-provider: token_endpoint_auth_method client_secret_post, grant_types with client_credentials, and the feature clientCredentials enabled.",
+			Breaks:   "An authorization server that takes credentials by HTTP Basic only: in the body they give 401.",
+			Needs:    atToken(evidence.OK), Reads: atToken("basic"), Check: tokenIssued,
+		},
 		{
 			ID: "TOK-02", Title: "Success status is exactly 200",
 			Level: StandardMust, Gate: Gating, Profile: Auth,
@@ -119,6 +93,13 @@ func tokenAnswer() []Requirement {
 	}
 }
 
+// Sentences of RFC 6749 that several rows rest on.
+const (
+	neverStore = "The authorization server MUST include the HTTP \"Cache-Control\" response header field [RFC2616] with a value of \"no-store\" in any response containing tokens, credentials, or other sensitive information, as well as the \"Pragma\" response header field [RFC2616] with a value of \"no-cache\"."
+	goodToken  = "The good token request: POST, form-encoded, with grant_type=client_credentials, client_id and client_secret in the body."
+	needsToken = ID("TOK-01")
+)
+
 // This file judges the answer to the good token request (TOK-01 to TOK-07) and says how token answers are read.
 
 // tokenIn is the access token of a JSON answer, or rather the marker in its place.
@@ -167,13 +148,13 @@ func describeError(x evidence.Exchange) string {
 }
 
 func tokenIssued(e Evidence) Judgement {
-	x := e.The(evidence.TokenEndpoint.With(evidence.OK))
-	if j, unclear := unclearIfNoVerdict(x); unclear {
+	x := e.exchange(evidence.TokenEndpoint.With(evidence.OK))
+	if j, unclear := inconclusive(x); unclear {
 		return j
 	}
-	const expected = "200 with a JSON object whose member access_token is a string"
+	want := expect(x, "200 with a JSON object whose member access_token is a string")
 	fail := func(reason, got string) Judgement {
-		return Failed(reason, expected, got).about(x, expected, got)
+		return want.failed(reason, got)
 	}
 	switch o, isObject := jsonObject(x); {
 	case redirected(x):
@@ -207,7 +188,7 @@ func emptyOr(kind, value string, isString bool) string {
 
 // refusedCredentialsHint finds the likely cause of a refusal of credentials that the operator confirms.
 func refusedCredentialsHint(e Evidence, x evidence.Exchange) string {
-	if issued(e.The(evidence.TokenEndpoint.With("basic"))) {
+	if issued(e.exchange(evidence.TokenEndpoint.With("basic"))) {
 		return "the same credentials work by HTTP Basic: allow client_secret_post for this client (Spring Authorization Server: add ClientAuthenticationMethod.CLIENT_SECRET_POST; ORDS and others: put a token endpoint in front that reads the body)"
 	}
 	switch code := oauthError(x); {
@@ -230,29 +211,29 @@ func refusedCredentialsHint(e Evidence, x evidence.Exchange) string {
 }
 
 func tokenStatus(e Evidence) Judgement {
-	x := e.The(evidence.TokenEndpoint.With(evidence.OK))
+	x := e.exchange(evidence.TokenEndpoint.With(evidence.OK))
 	if x.Status() == 200 {
 		return Passed(x.Label)
 	}
 	got := fmt.Sprint(x.Status())
-	return Failed("the token came with status "+got, "200", got).about(x, "200", got)
+	return expect(x, "200").failed("the token came with status "+got, got)
 }
 
 func tokenMediaType(e Evidence) Judgement {
-	x := e.The(evidence.TokenEndpoint.With(evidence.OK))
+	x := e.exchange(evidence.TokenEndpoint.With(evidence.OK))
 	const expected, once = "Content-Type: application/json", "each parameter once (RFC 6749 §3.2)"
 	got, media := headerText(x, "Content-Type"), mediaType(x)
 	member, repeated := repeatedMember(x)
 	switch {
 	case x.Response != nil && bytes.HasPrefix(x.Response.Body, byteOrderMark()):
-		return Failed("the token answer begins with a byte order mark, which JSON does not allow", expected+" without one", got+", with a byte order mark").about(x, "no byte order mark", "a byte order mark")
+		return expect(x, expected+" without one").failed("the token answer begins with a byte order mark, which JSON does not allow", got+", with a byte order mark")
 	case !jsonMedia(media):
-		return Failed("the token answer is not declared as JSON", expected, got).about(x, expected, got)
+		return expect(x, expected).failed("the token answer is not declared as JSON", got)
 	case repeated:
-		return Failed("the token answer holds a parameter twice; parsers disagree on which one counts", once, member+" twice").about(x, once, member+" twice").
+		return expect(x, once).failed("the token answer holds a parameter twice; parsers disagree on which one counts", member+" twice").
 			Hinting("write each parameter once; look for a filter or gateway that adds what the authorization server has written already")
 	case media != "application/json":
-		return Warned("the token answer uses a media type that is only built on JSON", expected, got).about(x, expected, got)
+		return expect(x, expected).warned("the token answer uses a media type that is only built on JSON", got)
 	}
 	return Passed(x.Label)
 }
@@ -271,22 +252,22 @@ func repeatedMember(x evidence.Exchange) (name string, repeated bool) {
 }
 
 func tokenTypePresent(e Evidence) Judgement {
-	x := e.The(evidence.TokenEndpoint.With(evidence.OK))
+	x := e.exchange(evidence.TokenEndpoint.With(evidence.OK))
 	o, _ := jsonObject(x)
 	value, has := o["token_type"]
 	if kind, _ := value.(string); kind != "" {
 		return Passed(x.Label)
 	}
-	const expected = "token_type: a non-empty string"
+	want := expect(x, "token_type: a non-empty string")
 	if !has {
-		return Failed("the token answer has no token_type", expected, "no token_type").about(x, expected, "no token_type")
+		return want.failed("the token answer has no token_type", "no token_type")
 	}
 	got := "token_type: " + emptyOr(jsonType(value), "", jsonType(value) == "string")
-	return Failed("token_type is empty or not a string", expected, got).about(x, expected, got)
+	return want.failed("token_type is empty or not a string", got)
 }
 
 func tokenTypeBearer(e Evidence) Judgement {
-	x := e.The(evidence.TokenEndpoint.With(evidence.OK))
+	x := e.exchange(evidence.TokenEndpoint.With(evidence.OK))
 	o, _ := jsonObject(x)
 	switch kind, _ := o["token_type"].(string); {
 	case kind == "":
@@ -295,21 +276,21 @@ func tokenTypeBearer(e Evidence) Judgement {
 		return Passed(x.Label)
 	default:
 		got := "token_type: " + quote(kind)
-		return Failed("the token is not issued as a bearer token", "token_type: \"Bearer\"", got).about(x, "token_type: \"Bearer\"", got)
+		return expect(x, "token_type: \"Bearer\"").failed("the token is not issued as a bearer token", got)
 	}
 }
 
 func tokenNotStored(e Evidence) Judgement {
-	x := e.The(evidence.TokenEndpoint.With(evidence.OK))
+	x := e.exchange(evidence.TokenEndpoint.With(evidence.OK))
 	if _, has := cacheDirectives(x)["no-store"]; has {
 		return Passed(x.Label)
 	}
 	got := headerText(x, "Cache-Control")
-	return Failed("caches may keep the token answer", "Cache-Control: no-store", got).about(x, "Cache-Control: no-store", got)
+	return expect(x, "Cache-Control: no-store").failed("caches may keep the token answer", got)
 }
 
 func tokenPragma(e Evidence) Judgement {
-	x := e.The(evidence.TokenEndpoint.With(evidence.OK))
+	x := e.exchange(evidence.TokenEndpoint.With(evidence.OK))
 	for _, directive := range splitList(strings.Join(header(x, "Pragma"), ",")) {
 		if strings.EqualFold(directive, "no-cache") {
 			return Passed(x.Label)
@@ -317,10 +298,9 @@ func tokenPragma(e Evidence) Judgement {
 	}
 	got := headerText(x, "Pragma")
 	if len(header(x, "Pragma")) == 0 {
-		return Warned("the token answer has no Pragma: no-cache, which node-oidc-provider and other newer servers leave out on purpose", "Pragma: no-cache", got).
-			about(x, "Pragma: no-cache", got)
+		return expect(x, "Pragma: no-cache").warned("the token answer has no Pragma: no-cache, which node-oidc-provider and other newer servers leave out on purpose", got)
 	}
-	return Failed("the token answer has a Pragma, but not no-cache", "Pragma: no-cache", got).about(x, "Pragma: no-cache", got)
+	return expect(x, "Pragma: no-cache").failed("the token answer has a Pragma, but not no-cache", got)
 }
 
 // number reads a JSON number.

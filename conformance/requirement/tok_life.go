@@ -114,7 +114,7 @@ func lifetime(x evidence.Exchange) (seconds float64, from string, known bool) {
 }
 
 func lifetimePresent(e Evidence) Judgement {
-	x := e.The(evidence.TokenEndpoint.With(evidence.OK))
+	x := e.exchange(evidence.TokenEndpoint.With(evidence.OK))
 	o, _ := jsonObject(x)
 	if o["expires_in"] != nil {
 		return Passed(x.Label)
@@ -122,19 +122,19 @@ func lifetimePresent(e Evidence) Judgement {
 	const expected, got = "expires_in: seconds", "no expires_in"
 	// A row of the drafts says "info" here; a warning is the mildest outcome that a report shows.
 	if hasExp, _ := expiryClaims(x); hasExp {
-		return Warned("the lifetime can only be read from the exp claim inside the token", expected, got).about(x, expected, got)
+		return expect(x, expected).warned("the lifetime can only be read from the exp claim inside the token", got)
 	}
-	return Failed("clients can't know how long the token lives", expected, got).about(x, expected, got)
+	return expect(x, expected).failed("clients can't know how long the token lives", got)
 }
 
 func lifetimeIsNumber(e Evidence) Judgement {
-	x := e.The(evidence.TokenEndpoint.With(evidence.OK))
+	x := e.exchange(evidence.TokenEndpoint.With(evidence.OK))
 	o, _ := jsonObject(x)
 	value := o["expires_in"]
 	if value == nil {
 		return Missing("there is no expires_in, which TOK-08 judges").Seen(x.Label)
 	}
-	const expected = "expires_in: a JSON number above 0"
+	want := expect(x, "expires_in: a JSON number above 0")
 	n, isNumber := number(value)
 	switch {
 	case !isNumber:
@@ -142,49 +142,48 @@ func lifetimeIsNumber(e Evidence) Judgement {
 		if s, isString := value.(string); isString {
 			got = "expires_in: string " + quote(s)
 		}
-		return Failed("expires_in is not a JSON number", expected, got).about(x, expected, got)
+		return want.failed("expires_in is not a JSON number", got)
 	case n <= 0:
 		got := fmt.Sprintf("expires_in: %v", value)
-		return Failed("expires_in is not above 0", expected, clip(got)).about(x, expected, clip(got))
+		return want.failed("expires_in is not above 0", clip(got))
 	case n > epochLike:
 		got := fmt.Sprintf("expires_in: %v", value)
-		return Failed("expires_in is a point in time, or a life of decades; clients add it to the current time", expected, clip(got)).about(x, expected, clip(got))
+		return want.failed("expires_in is a point in time, or a life of decades; clients add it to the current time", clip(got))
 	}
 	return Passed(x.Label)
 }
 
 func lifetimeShort(e Evidence) Judgement {
-	x := e.The(evidence.TokenEndpoint.With(evidence.OK))
+	x := e.exchange(evidence.TokenEndpoint.With(evidence.OK))
 	seconds, from, known := lifetime(x)
 	if !known {
 		return Missing("the lifetime of the token is not known").Seen(x.Label)
 	}
-	const expected = "60 to 3600 seconds"
+	want := expect(x, "60 to 3600 seconds")
 	got := fmt.Sprintf("%s: %.0f seconds", from, seconds)
 	switch {
 	case seconds < shortestLife:
-		return Failed("the token expires before a client can do much with it", expected, got).about(x, expected, got)
+		return want.failed("the token expires before a client can do much with it", got)
 	case seconds > longestLife:
-		return Failed("a leaked token can be used for more than a day", expected, got).about(x, expected, got)
+		return want.failed("a leaked token can be used for more than a day", got)
 	case seconds > shortLife:
-		return Warned("the token lives longer than an hour", expected, got).about(x, expected, got)
+		return want.warned("the token lives longer than an hour", got)
 	}
 	return Passed(x.Label)
 }
 
 func noRefreshToken(e Evidence) Judgement {
-	x := e.The(evidence.TokenEndpoint.With(evidence.OK))
+	x := e.exchange(evidence.TokenEndpoint.With(evidence.OK))
 	o, _ := jsonObject(x)
 	if value := o["refresh_token"]; value == nil || value == "" {
 		return Passed(x.Label)
 	}
 	const expected, got = "no refresh_token", "a refresh_token"
-	return Failed("a refresh token was issued, which outlives the access token and is of no use to a client that holds its credentials", expected, got).
-		about(x, expected, got)
+	return expect(x, expected).failed("a refresh token was issued, which outlives the access token and is of no use to a client that holds its credentials", got)
 }
 
 func tokenSyntax(e Evidence) Judgement {
-	x := e.The(evidence.TokenEndpoint.With(evidence.OK))
+	x := e.exchange(evidence.TokenEndpoint.With(evidence.OK))
 	facts, known := tokenFacts(x)
 	if !known {
 		return Unclear("the recording holds no facts about the token").Blaming(Suite).Seen(x.Label)
@@ -192,12 +191,11 @@ func tokenSyntax(e Evidence) Judgement {
 	switch {
 	case !facts.Alphabet:
 		got := "a token with " + clip(facts.Offending)
-		return Failed("the token has a character that may not stand in an Authorization header", "letters, digits, - . _ ~ + / and = at the end", got).
-			about(x, "a b64token", got)
+		return expect(x, "letters, digits, - . _ ~ + / and = at the end").failed("the token has a character that may not stand in an Authorization header", got)
 	case facts.Length > longToken:
 		got := fmt.Sprintf("%d bytes", facts.Length)
-		return Warned("the token is longer than nginx and Tomcat take in one header line by default", "8192 bytes or less", got).
-			Hinting("leave out claims that the API does not need (Keycloak: client scopes roles and profile), or issue opaque tokens").about(x, "8192 bytes or less", got)
+		return expect(x, "8192 bytes or less").warned("the token is longer than nginx and Tomcat take in one header line by default", got).
+			Hinting("leave out claims that the API does not need (Keycloak: client scopes roles and profile), or issue opaque tokens")
 	}
 	return Passed(x.Label)
 }

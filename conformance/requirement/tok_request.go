@@ -88,12 +88,12 @@ func yields(x evidence.Exchange, reason string) Judgement {
 		return Passed(x.Label)
 	}
 	if !serverError(x) {
-		if j, unclear := unclearIfNoVerdict(x); unclear {
+		if j, unclear := inconclusive(x); unclear {
 			return j
 		}
 	}
-	const expected = "200 with an access token, as without the change"
-	return Failed(reason, expected, describeError(x)).about(x, expected, describeError(x))
+	want := expect(x, "200 with an access token, as without the change")
+	return want.failed(reason, describeError(x))
 }
 
 // tokenAnswered is a 2xx with a token.
@@ -103,40 +103,40 @@ func tokenAnswered(x evidence.Exchange) bool {
 }
 
 func basicSupported(e Evidence) Judgement {
-	x := e.The(evidence.TokenEndpoint.With("basic"))
-	raw := e.The(evidence.TokenEndpoint.With("basic-unencoded"))
-	const expected = "200 with an access token"
+	x := e.exchange(evidence.TokenEndpoint.With("basic"))
+	raw := e.exchange(evidence.TokenEndpoint.With("basic-unencoded"))
+	want := expect(x, "200 with an access token")
 	if tokenAnswered(x) {
 		return Passed(x.Label)
 	}
 	if tokenAnswered(raw) {
-		return Unclear("HTTP Basic works only with id and secret as they are, not form-encoded as RFC 6749 §2.3.1 wants it").Blaming(Node).
-			Hinting("decode id and secret as form values after decoding Basic").about(x, expected, describeError(x)).Seen(raw.Label)
+		return want.unclear("HTTP Basic works only with id and secret as they are, not form-encoded as RFC 6749 §2.3.1 wants it", describeError(x)).Blaming(Node).
+			Hinting("decode id and secret as form values after decoding Basic").Seen(raw.Label)
 	}
-	if j, unclear := unclearIfNoVerdict(x); unclear {
+	if j, unclear := inconclusive(x); unclear {
 		return j
 	}
 	if code := oauthError(x); refused(x) && (code == "invalid_client" || code == "unauthorized_client") {
-		return Warned("this client can't authenticate by HTTP Basic", expected, describeError(x)).about(x, expected, describeError(x))
+		return want.warned("this client can't authenticate by HTTP Basic", describeError(x))
 	}
-	return Failed("the token endpoint does not read HTTP Basic", expected, describeError(x)).about(x, expected, describeError(x))
+	return want.failed("the token endpoint does not read HTTP Basic", describeError(x))
 }
 
 func unknownParameterIgnored(e Evidence) Judgement {
-	return yields(e.The(evidence.TokenEndpoint.With("unknown-parameter")), "an unknown parameter makes the token request fail")
+	return yields(e.exchange(evidence.TokenEndpoint.With("unknown-parameter")), "an unknown parameter makes the token request fail")
 }
 
 func emptyParameterOmitted(e Evidence) Judgement {
-	x := e.The(evidence.TokenEndpoint.With("empty-scope"))
+	x := e.exchange(evidence.TokenEndpoint.With("empty-scope"))
 	if refused(x) && oauthError(x) == "invalid_scope" {
-		const expected = "200 with an access token, as without a scope"
-		return Warned("an empty scope is looked up like a scope and refused, as Keycloak does", expected, describeError(x)).about(x, expected, describeError(x))
+		want := expect(x, "200 with an access token, as without a scope")
+		return want.warned("an empty scope is looked up like a scope and refused, as Keycloak does", describeError(x))
 	}
 	return yields(x, "an empty scope makes the token request fail")
 }
 
 func formDecoded(e Evidence) Judgement {
-	x := e.The(evidence.TokenEndpoint.With("percent-encoded"))
+	x := e.exchange(evidence.TokenEndpoint.With("percent-encoded"))
 	j := yields(x, "percent-encoded values of the form are not understood")
 	if j.Outcome == Fail && x.Status() == 415 {
 		return j.Hinting("accept Content-Type: application/x-www-form-urlencoded; charset=UTF-8, as fetch clients send it")
@@ -145,30 +145,30 @@ func formDecoded(e Evidence) Judgement {
 }
 
 func tokenDirect(e Evidence) Judgement {
-	x := e.The(evidence.TokenEndpoint.With(evidence.OK))
-	const expected = "an answer without a redirect"
+	x := e.exchange(evidence.TokenEndpoint.With(evidence.OK))
+	want := expect(x, "an answer without a redirect")
 	switch {
 	case len(x.Redirects) > 0:
 		hop := x.Redirects[0]
 		got := clip(fmt.Sprintf("%d to %s", hop.Status, hop.Location))
-		return Failed("the token URL is redirected; many clients don't send credentials on, or change POST to GET", expected, got).about(x, expected, got)
+		return want.failed("the token URL is redirected; many clients don't send credentials on, or change POST to GET", got)
 	case redirected(x):
-		return Failed("the token URL is redirected, and nothing was sent on", expected, describe(x)).about(x, expected, describe(x))
+		return want.failed("the token URL is redirected, and nothing was sent on", describe(x))
 	}
 	return Passed(x.Label)
 }
 
 func repeatedTokens(e Evidence) Judgement {
 	for _, l := range atToken("repeat-1", "repeat-2", "repeat-3") {
-		x := e.The(l)
+		x := e.exchange(l)
 		if tokenAnswered(x) {
 			continue
 		}
-		if j, unclear := unclearIfNoVerdict(x); unclear {
+		if j, unclear := inconclusive(x); unclear {
 			return j
 		}
-		const expected = "200 with an access token, each time"
-		return Failed("a repeated token request was refused", expected, describeError(x)).about(x, expected, describeError(x))
+		want := expect(x, "200 with an access token, each time")
+		return want.failed("a repeated token request was refused", describeError(x))
 	}
 	return firstTokenLives(e)
 }
@@ -179,23 +179,23 @@ func firstTokenLives(e Evidence) Judgement {
 	if len(labels) == 0 {
 		return Judgement{Outcome: Blocked, BlockedBy: "BRR-01", Reason: "the repeated requests were answered, but there is no protected resource to try the first token on"}
 	}
-	if j, lacking := e.lacking(labels[0]); lacking {
+	if j, lacking := e.unanswered(labels[0]); lacking {
 		return j
 	}
-	x, good := e.The(labels[0]), e.The(evidence.ProbeTarget.With(evidence.OK))
+	x, good := e.exchange(labels[0]), e.exchange(evidence.ProbeTarget.With(evidence.OK))
 	if success(x) {
 		return Passed(atToken("repeat-1", "repeat-2", "repeat-3")...).Seen(x.Label)
 	}
-	if j, unclear := unclearIfNoVerdict(x); unclear {
+	if j, unclear := inconclusive(x); unclear {
 		return j
 	}
-	first := e.The(evidence.TokenEndpoint.With(evidence.OK))
+	first := e.exchange(evidence.TokenEndpoint.With(evidence.OK))
 	switch {
 	case !success(good):
 		return Unclear("the first token is refused, but so was the call with a fresh one").Seen(x.Label, good.Label)
 	case expiredBy(first, x):
 		return Unclear("the first token had expired before it was tried again").Seen(x.Label)
 	}
-	const expected = "2xx: the token lives until its own expiry"
-	return Failed("the first token stopped working once others were issued", expected, describe(x)).about(x, expected, describe(x))
+	want := expect(x, "2xx: the token lives until its own expiry")
+	return want.failed("the first token stopped working once others were issued", describe(x))
 }

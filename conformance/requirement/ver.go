@@ -69,12 +69,16 @@ func pathsCarryVersion(e Evidence) Judgement {
 				About(Subject{Name: place.what, Label: place.label, Expected: expected, Got: clip(place.url)}))
 		}
 	}
-	for _, x := range e.All(evidence.EveryOperation.With(evidence.OK)) {
+	for _, label := range e.Resolve(evidence.EveryOperation.With(evidence.OK)) {
+		x, sent := e.Get(label)
+		if !sent {
+			continue
+		}
 		if len(majorVersions(x.Request.URL)) > 0 {
 			parts = append(parts, Passed(x.Label))
 			continue
 		}
-		parts = append(parts, Warned("the path of an operation has no v<major> segment", expected, callName(x)).about(x, expected, callName(x)))
+		parts = append(parts, expect(x, expected).warned("the path of an operation has no v<major> segment", callName(x)))
 	}
 	if len(parts) == 0 {
 		return Unclear("neither an info URL nor a specification URL is known").Blaming(Suite)
@@ -84,23 +88,23 @@ func pathsCarryVersion(e Evidence) Judgement {
 
 // unknownVersionRefused checks VER-02.
 func unknownVersionRefused(e Evidence) Judgement {
-	x := e.The(evidence.Info.With("unknown-version"))
-	const expected = "404, or another 4xx"
+	x := e.exchange(evidence.Info.With("unknown-version"))
+	want := expect(x, "404, or another 4xx")
 	if serverError(x) {
-		return Failed("a version that does not exist breaks the node", expected, describe(x)).about(x, expected, describe(x))
+		return want.failed("a version that does not exist breaks the node", describe(x))
 	}
-	if j, unclear := noVerdict(x); unclear {
+	if j, unclear := inconclusiveRefusal(x); unclear {
 		return j
 	}
 	switch {
 	case success(x) && len(x.Redirects) > 0:
-		return Warned("a version that does not exist leads to one that does", expected, "redirected to "+describe(x)).about(x, expected, describe(x))
+		return want.warned("a version that does not exist leads to one that does", "redirected to "+describe(x))
 	case success(x) && html(x):
-		return Warned("a version that does not exist is answered with a web page", expected, describe(x)).about(x, expected, describe(x))
+		return want.warned("a version that does not exist is answered with a web page", describe(x))
 	case success(x):
-		return Failed("a version that does not exist is answered like one that does", expected, describe(x)).about(x, expected, describe(x))
+		return want.failed("a version that does not exist is answered like one that does", describe(x))
 	case redirected(x):
-		return Warned("a version that does not exist leads to another place", expected, describe(x)).about(x, expected, describe(x))
+		return want.warned("a version that does not exist leads to another place", describe(x))
 	}
 	return Passed(x.Label)
 }
@@ -110,7 +114,7 @@ func sunsetsInOrder(e Evidence) Judgement {
 	var parts []Judgement
 	seen := map[string]bool{}
 	found := false
-	for _, x := range e.All(evidence.WholeRun) {
+	for _, x := range e.Exchanges {
 		deprecation, sunset := header(x, "Deprecation"), header(x, "Sunset")
 		if !ofNode(x) || len(deprecation)+len(sunset) == 0 {
 			continue
@@ -147,9 +151,9 @@ func phasedOut(x evidence.Exchange, deprecation, sunset []string) Judgement {
 		since, sinceKnown = date, form != evidence.NoDate && !date.IsZero()
 		switch form {
 		case evidence.NoDate:
-			parts = append(parts, Failed("the Deprecation header is not a date", expected, got).about(x, expected, got))
+			parts = append(parts, expect(x, expected).failed("the Deprecation header is not a date", got))
 		case evidence.OlderDate:
-			parts = append(parts, Warned("the Deprecation header has the form of an older draft", expected, got).about(x, expected, got))
+			parts = append(parts, expect(x, expected).warned("the Deprecation header has the form of an older draft", got))
 		}
 	}
 	if len(sunset) > 0 {
@@ -159,14 +163,14 @@ func phasedOut(x evidence.Exchange, deprecation, sunset []string) Judgement {
 		end, form := evidence.HTTPDate(value)
 		switch {
 		case form == evidence.NoDate:
-			parts = append(parts, Failed("the Sunset header is not an HTTP date", expected, got).about(x, expected, got))
+			parts = append(parts, expect(x, expected).failed("the Sunset header is not an HTTP date", got))
 		case form == evidence.OlderDate:
-			parts = append(parts, Warned("the Sunset header has an obsolete form of dates", expected, got).about(x, expected, got))
+			parts = append(parts, expect(x, expected).warned("the Sunset header has an obsolete form of dates", got))
 		case sinceKnown && end.Before(since):
 			got := clip(strings.Join(deprecation, ", ") + ", then " + got)
-			parts = append(parts, Failed("the Sunset is earlier than the Deprecation", "a Sunset after the Deprecation", got).about(x, "a Sunset after the Deprecation", got))
+			parts = append(parts, expect(x, "a Sunset after the Deprecation").failed("the Sunset is earlier than the Deprecation", got))
 		case success(x) && end.Before(answeredAt(x)):
-			parts = append(parts, Warned("the Sunset has passed and the resource still answers", "a Sunset in the future", got).about(x, "a Sunset in the future", got))
+			parts = append(parts, expect(x, "a Sunset in the future").warned("the Sunset has passed and the resource still answers", got))
 		}
 	}
 	if len(parts) == 0 {

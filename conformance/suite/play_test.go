@@ -77,7 +77,7 @@ func answered(label evidence.Label) evidence.Exchange {
 
 // fixed are the requirements whose exchanges have names before the run.
 func fixed() (ids []requirement.ID, reads map[requirement.ID][]evidence.Label) {
-	judge, reads := requirement.NewJudge(requirement.Catalogue(), requirement.Evidence{Log: &evidence.Log{}}), map[requirement.ID][]evidence.Label{}
+	judge, reads := requirement.NewJudge(requirement.Catalogue(), requirement.Read(&evidence.Log{})), map[requirement.ID][]evidence.Label{}
 	for _, r := range requirement.Catalogue() {
 		labels := judge.Reads(r.ID)
 		if requirement.Auth.Includes(r.Profile) && !slices.ContainsFunc(labels, func(l evidence.Label) bool {

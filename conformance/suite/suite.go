@@ -90,7 +90,7 @@ type judging struct {
 	catalogue []requirement.Requirement
 	judged    func(requirement.ID, requirement.Judgement)
 
-	judge  *requirement.Judging
+	judge  *requirement.Judge
 	cancel context.CancelCauseFunc // nil until the gathering started
 	ended  sync.WaitGroup
 }
@@ -99,7 +99,7 @@ func (l *judging) start() {
 	// Not the node's context: BeforeAll's ends with BeforeAll, the gathering must not.
 	ctx, cancel := context.WithCancelCause(context.Background())
 	l.cancel = cancel
-	l.judge = requirement.NewJudge(l.catalogue, requirement.Evidence{Log: &evidence.Log{}})
+	l.judge = requirement.NewJudge(l.catalogue, requirement.Read(&evidence.Log{}))
 	l.ended.Go(func() { _ = l.gathering.Run(ctx) }) // how it ended stands in the log
 }
 
@@ -129,7 +129,7 @@ func (l *judging) of(ctx context.Context, r requirement.Requirement) (requiremen
 		return requirement.Judgement{}, err
 	}
 	l.judge.Update(l.gathering.Log())
-	j := l.judge.Of(r.ID)
+	j := l.judge.Judge(r.ID)
 	if l.judged != nil {
 		l.judged(r.ID, j)
 	}

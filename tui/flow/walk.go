@@ -300,7 +300,7 @@ func (w *Walk) judge(ids ...requirement.ID) []Verdict {
 	judging := requirement.NewJudge(rows, requirement.Read(w.evidence()))
 	var out []Verdict
 	for _, r := range rows {
-		j := judging.Of(r.ID)
+		j := judging.Judge(r.ID)
 		if j.Outcome == requirement.NotApplicable {
 			continue
 		}

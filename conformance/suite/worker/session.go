@@ -110,7 +110,7 @@ func authorities(pem []byte) (*x509.CertPool, error) {
 // wanted are the exchanges that a partial run of these requirements judges, their dependencies included.
 func wanted(only []string) []evidence.Label {
 	var labels []evidence.Label
-	judging := requirement.NewJudge(requirement.Catalogue(), requirement.Evidence{Log: &evidence.Log{}})
+	judging := requirement.NewJudge(requirement.Catalogue(), requirement.Read(&evidence.Log{}))
 	for _, id := range requirement.IDs(only) {
 		labels = append(labels, judging.Reads(id)...)
 	}
