@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"runtime/debug"
 	"strings"
@@ -81,8 +80,8 @@ func certify(cmd *cobra.Command, w world, t target.Target, output outputFlags, k
 	if err != nil {
 		return err
 	}
-	if err := os.MkdirAll(output.dir, 0o755); err != nil {
-		return usage(fmt.Errorf("--report-dir: %w", err), "name a directory that can be written")
+	if err := output.makeDir(); err != nil {
+		return err
 	}
 	// Parent and child together stay under 512 MB, whatever the node sends.
 	debug.SetMemoryLimit(parentMemory)

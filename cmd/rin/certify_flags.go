@@ -38,8 +38,11 @@ type outputFlags struct {
 	formats []string
 }
 
-func (o *outputFlags) register(f *pflag.FlagSet) {
-	f.StringVar(&o.dir, "report-dir", "rin-report", "directory for the report and the evidence")
+// reportAndEvidence is the help of --report-dir for commands that record a run.
+const reportAndEvidence = "directory for the report and the evidence"
+
+func (o *outputFlags) register(f *pflag.FlagSet, dirHelp string) {
+	f.StringVar(&o.dir, "report-dir", "rin-report", dirHelp)
 	f.StringSliceVar(&o.formats, "format", reportNames(), "report files to write")
 }
 
@@ -77,7 +80,7 @@ func (c *certifyFlags) groups() []flagGroup {
 			f.DurationVar(&t.Politeness.Deadline, "deadline", 0, "time for the whole run (default 10m and --wait)")
 		}},
 		{"Known failures", c.baseline.register},
-		{"The report", c.output.register},
+		{"The report", func(f *pflag.FlagSet) { c.output.register(f, reportAndEvidence) }},
 	}
 }
 

@@ -107,6 +107,19 @@ var _ = Describe("rin certify", func() {
 		}
 	})
 
+	It("judges evidence again and writes every report file into rin-report, as its help says", func() {
+		_, dir := newNode(nil).certify("--profile", "auth", "--only", "TOK-01,TOK-02")
+		elsewhere := GinkgoT().TempDir()
+		got := rinIn(elsewhere, "", nil, "judge", filepath.Join(dir, "evidence.jsonl"))
+		Expect(got.code).To(Equal(0), got.out+got.err)
+		Expect(got.err).To(ContainSubstring("report: rin-report/report.html"))
+		for _, name := range []string{"report.html", "report.json", "junit.xml", "exchanges.har", "report.md"} {
+			Expect(filepath.Join(elsewhere, "rin-report", name)).To(BeARegularFile())
+		}
+		help := rin(nil, "judge", "--help")
+		Expect(help.out).To(SatisfyAll(ContainSubstring(`directory for the report (default "rin-report")`), Not(ContainSubstring("and the evidence"))))
+	})
+
 	It("marks a profile without a second client: role separation was not tested", func() {
 		n := newNode(nil)
 		got := rin(n.env(), "certify", "--profile", "funding", "--client-id", n.clients[0].ClientID, "--client-secret", "env:SECRET",

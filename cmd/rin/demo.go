@@ -62,7 +62,7 @@ funding as a stranger would, prints the summary and leaves the report.`,
 	cmd.Flags().BoolVar(&overTLS, "tls", false, "serve the node over https, with a certificate authority made on the spot")
 	cmd.Flags().Uint64Var(&config.Seed, "seed", 1, "chooses the sample data")
 	cmd.Flags().IntVar(&config.Calls, "calls", sandbox.DefaultCalls, "number of funding calls")
-	output.register(cmd.Flags())
+	output.register(cmd.Flags(), reportAndEvidence)
 	return cmd
 }
 

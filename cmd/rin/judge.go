@@ -25,7 +25,8 @@ func judgeCommand(w world) *cobra.Command {
 		Use:   "judge FILE",
 		Short: "Judge recorded evidence again",
 		Long: `Judge reads the evidence.jsonl of a run and judges it again, without a network:
-the same evidence gives the same report. FILE may be - for standard input.`,
+the same evidence gives the same report. The files of the report go to
+--report-dir. FILE may be - for standard input.`,
 		Example: `  rin judge rin-report/evidence.jsonl
   rin judge rin-report/evidence.jsonl --profile auth --report-dir again
   rin judge - < evidence.jsonl`,
@@ -48,10 +49,8 @@ the same evidence gives the same report. FILE may be - for standard input.`,
 			}
 			log.Run.Profile = string(p)
 			result := conformance.Result{Report: conformance.JudgeKnowing(known, log, version()), Log: log}
-			if !cmd.Flags().Changed("report-dir") {
-				output.formats = nil // judging again prints; files are made where they are asked for
-			} else if err := os.MkdirAll(output.dir, 0o755); err != nil {
-				return usage(fmt.Errorf("--report-dir: %w", err), "name a directory that can be written")
+			if err := output.makeDir(); err != nil {
+				return err
 			}
 			if err := output.write(result); err != nil {
 				return err
@@ -64,7 +63,7 @@ the same evidence gives the same report. FILE may be - for standard input.`,
 	}
 	cmd.Flags().StringVar(&profile, "profile", "", "auth, funding or full (default: the profile of the run)")
 	knowing.register(cmd.Flags())
-	output.register(cmd.Flags())
+	output.register(cmd.Flags(), "directory for the report")
 	return cmd
 }
 
@@ -118,6 +117,14 @@ func (o outputFlags) check() error {
 		if !slices.Contains(reportNames(), f) {
 			return usage(fmt.Errorf("--format: %q is no report format", f), fmt.Sprintf("choose from %v", reportNames()))
 		}
+	}
+	return nil
+}
+
+// makeDir creates the directory of the report.
+func (o outputFlags) makeDir() error {
+	if err := os.MkdirAll(o.dir, 0o755); err != nil {
+		return usage(fmt.Errorf("--report-dir: %w", err), "name a directory that can be written")
 	}
 	return nil
 }
