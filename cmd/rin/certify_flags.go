@@ -103,6 +103,7 @@ func (c *certifyFlags) read(w world, changed func(flag string) bool) (target.Tar
 	if t.Only, err = chosen(c.only); err != nil {
 		return t, err
 	}
+	t.ChosenBy = chosenBy(changed)
 	if c.rerun != "" {
 		before, err := readEarlier(w, c.rerun)
 		if err != nil {
@@ -121,6 +122,17 @@ func (c *certifyFlags) read(w world, changed func(flag string) bool) (target.Tar
 	}
 	// What was left open is filled in by the run itself, which knows the URLs that a registry entry names.
 	return t, nil
+}
+
+// chosenBy names the flags that choose requirements and were given.
+func chosenBy(changed func(flag string) bool) string {
+	var flags []string
+	for _, name := range []string{"only", "rerun-failed", "label-filter"} {
+		if changed(name) {
+			flags = append(flags, "--"+name)
+		}
+	}
+	return strings.Join(flags, " and ")
 }
 
 // filtered lists the requirements that the label filter lets through; only, if any, restricts it further.

@@ -39,7 +39,15 @@ var _ = Describe("rin certify --rerun-failed", func() {
 		_, dir := n.certify("--only", "TOK-01,TOK-02")
 		got, again := n.certify("--rerun-failed", filepath.Join(dir, "report.json"))
 		Expect(got.code).To(Equal(1), got.out+got.err)
+		Expect(got.out).To(And(ContainSubstring("Restricted by its operator: --rerun-failed."), Not(ContainSubstring("--only"))))
 		Expect(reportIn(again).outcomes()).To(Equal(map[string]string{"TOK-02": "fail"}))
+	})
+
+	It("names every flag that chose requirements", func() {
+		n := newNode(nil, "token-status-201")
+		_, dir := n.certify("--only", "TOK-01,TOK-02")
+		got, _ := n.certify("--rerun-failed", filepath.Join(dir, "report.json"), "--label-filter", "TOK")
+		Expect(got.out).To(ContainSubstring("Restricted by its operator: --rerun-failed and --label-filter."))
 	})
 
 	It("says so when nothing is left to judge, and when the file is no report", func() {

@@ -13,6 +13,7 @@
 package probe
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -229,7 +230,7 @@ func shortSecret(t target.Target) bool {
 func partial(t target.Target) string {
 	switch {
 	case len(t.Only) > 0:
-		return "--only"
+		return cmp.Or(t.ChosenBy, "--only")
 	case t.Quick:
 		return "--quick"
 	}

@@ -54,6 +54,8 @@ type Target struct {
 	Thorough bool `json:"thorough,omitempty"`
 	// Only lists the requirement ids of a partial run.
 	Only []string `json:"only,omitempty"`
+	// ChosenBy names the flags that filled Only, for the report; empty means --only.
+	ChosenBy string `json:"chosenBy,omitempty"`
 	// Wait is how long the run may wait for a token to expire. Nil is [DefaultWait] for the profile full, else no time at all.
 	Wait *time.Duration `json:"waitNs,omitempty"`
 	// AllowTokenInURL lets the run put an access token into a URL, AllowSecretInURL the secret of the first client; both end up in
