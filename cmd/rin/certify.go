@@ -233,7 +233,7 @@ func (b baselineFlags) write(w world, r report.Report) error {
 			})
 		}
 	}
-	if err := replace(b.to, 0o644, func(to io.Writer) error { return verdict.WriteBaseline(to, known) }); err != nil {
+	if err := replace(b.to, ownerOnly, func(to io.Writer) error { return verdict.WriteBaseline(to, known) }); err != nil {
 		return usage(fmt.Errorf("--write-baseline: %w", err), "name a file in a directory that can be written")
 	}
 	fmt.Fprintf(w.err, "known failures in %s: %d; say in each reason who mends it\n", b.to, len(known.Known))

@@ -120,6 +120,20 @@ var _ = Describe("rin certify", func() {
 		Expect(help.out).To(SatisfyAll(ContainSubstring(`directory for the report (default "rin-report")`), Not(ContainSubstring("and the evidence"))))
 	})
 
+	It("leaves files that only their owner can read", func() {
+		n := newNode(nil, "token-status-201")
+		_, dir := n.certify("--profile", "auth", "--only", "TOK-01,TOK-02")
+		_ = rin(nil, "judge", filepath.Join(dir, "evidence.jsonl"), "--report-dir", dir, "--write-baseline", filepath.Join(dir, "known.yaml"))
+		files, err := os.ReadDir(dir)
+		Expect(err).NotTo(HaveOccurred())
+		Expect(len(files)).To(BeNumerically(">=", 7))
+		for _, file := range files {
+			info, err := file.Info()
+			Expect(err).NotTo(HaveOccurred())
+			Expect(info.Mode().Perm()).To(Equal(os.FileMode(0o600)), file.Name())
+		}
+	})
+
 	It("marks a profile without a second client: role separation was not tested", func() {
 		n := newNode(nil)
 		got := rin(n.env(), "certify", "--profile", "funding", "--client-id", n.clients[0].ClientID, "--client-secret", "env:SECRET",

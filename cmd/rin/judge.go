@@ -139,13 +139,16 @@ func (o outputFlags) first() string {
 	return o.dir
 }
 
-// write makes every chosen file anew; a file is complete or not there.
+// ownerOnly is the mode of every file of a run: evidence and reports show what a node answered to a client with credentials.
+const ownerOnly = 0o600
+
+// write writes every chosen file. A file is complete or absent.
 func (o outputFlags) write(r conformance.Result) error {
 	for _, f := range reportFiles() {
 		if !slices.Contains(o.formats, f.format) {
 			continue
 		}
-		if err := replace(filepath.Join(o.dir, f.name), 0o644, func(w io.Writer) error { return f.write(w, r) }); err != nil {
+		if err := replace(filepath.Join(o.dir, f.name), ownerOnly, func(w io.Writer) error { return f.write(w, r) }); err != nil {
 			return internal(fmt.Errorf("write %s: %w", f.name, err))
 		}
 	}
