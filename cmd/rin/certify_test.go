@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"strings"
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
@@ -131,6 +132,27 @@ var _ = Describe("rin certify", func() {
 			info, err := file.Info()
 			Expect(err).NotTo(HaveOccurred())
 			Expect(info.Mode().Perm()).To(Equal(os.FileMode(0o600)), file.Name())
+		}
+	})
+
+	It("says that the operator attests SEC-07 only where one did", func() {
+		n := newNode(nil)
+		for _, c := range []struct {
+			flags         []string
+			says, saysNot string
+		}{
+			{nil, "SEC-07 cannot be tried and was not attested", "the operator attests"},
+			{[]string{"--attest-brute-force", "no"}, "SEC-07 cannot be tried and was not attested", "; the operator attests"},
+			{[]string{"--attest-brute-force", "yes: rate limit"}, "; the operator attests SEC-07", "was not attested"},
+		} {
+			got, dir := n.certify(append([]string{"--profile", "auth", "--only", "TOK-01,SEC-07"}, c.flags...)...)
+			words := strings.Join(strings.Fields(got.out), " ")
+			Expect(words).To(And(ContainSubstring(c.says), Not(ContainSubstring(c.saysNot))), "%v", c.flags)
+			for _, name := range []string{"report.html", "report.md", "junit.xml"} {
+				text, err := os.ReadFile(filepath.Join(dir, name))
+				Expect(err).NotTo(HaveOccurred())
+				Expect(string(text)).NotTo(ContainSubstring(c.saysNot), name)
+			}
 		}
 	})
 

@@ -121,7 +121,7 @@ func (e *explanation) deviations(id requirement.ID) []verdict.Deviation {
 		e.part(word, d.Name+": "+d.Why)
 	}
 	if slices.Contains(verdict.AttestedRequirements(), id) {
-		e.part("proved by", "nothing that could be tried without harm: the operator attests it")
+		e.part("proved by", "nothing that could be tried without harm: only the operator can attest it")
 	}
 	return deviations
 }

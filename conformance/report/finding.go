@@ -125,6 +125,15 @@ func (r Report) withOutcome(o requirement.Outcome) []Requirement {
 	return append(costs, rest...)
 }
 
+// MatrixSentence says how well the suite is proved, and whether the operator attested what no deviation can prove.
+func (r Report) MatrixSentence() string {
+	var attested []requirement.ID
+	for _, q := range r.withOutcome(requirement.Pass) {
+		attested = append(attested, q.ID)
+	}
+	return r.Suite.Matrix.Sentence(attested)
+}
+
 // attentionItem is a requirement that is told in full, with those that have the very same reason.
 type attentionItem struct {
 	Requirement

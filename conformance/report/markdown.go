@@ -33,7 +33,7 @@ func WriteMarkdown(w io.Writer, r Report) error {
 	markdownSilences(&b, r)
 	markdownGroups(&b, r)
 	markdownCoverage(&b, r.Operations)
-	b.WriteString("\n## Notes\n\n" + fence(append([]string{r.Suite.Matrix.Sentence()}, r.Notes...)))
+	b.WriteString("\n## Notes\n\n" + fence(append([]string{r.MatrixSentence()}, r.Notes...)))
 	_, err := w.Write(b.Bytes())
 	return err
 }

@@ -122,7 +122,7 @@ var _ = Describe("New", func() {
 			}
 			text := strings.Join(strings.Fields(written(f, r, log)), " ")
 			Expect(text).To(Or(
-				ContainSubstring(r.Suite.Matrix.Sentence()), ContainSubstring(r.Suite.Matrix.String()),
+				ContainSubstring(r.MatrixSentence()), ContainSubstring(r.Suite.Matrix.String()),
 				ContainSubstring(fmt.Sprintf(`"matrix": { "deviations": %d, "noticed": %d`, r.Suite.Matrix.Deviations, r.Suite.Matrix.Noticed)),
 			), name)
 		}

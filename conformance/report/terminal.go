@@ -170,7 +170,7 @@ func (c *console) verdict(r Report) {
 		c.text(2, "", "Restricted by its operator: "+r.Run.Partial+".")
 	}
 	c.text(2, "", fmt.Sprintf("%s, of %d judged.", counts(r.Totals), r.Totals.Sum()))
-	c.text(2, "", r.Suite.Matrix.Sentence())
+	c.text(2, "", r.MatrixSentence())
 	for _, n := range r.Notes {
 		// What is no certificate needs no word on how long it holds; the files have it.
 		if certificate := r.Verdict.Decision == verdict.Certified && !r.Verdict.Preview; certificate || !strings.HasPrefix(n, "This is a snapshot") {

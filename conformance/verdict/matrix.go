@@ -84,7 +84,7 @@ func (m Matrix) names(id requirement.ID) []string {
 }
 
 // AttestedRequirements lists the requirements that nothing may provoke: trying whether a node is protected against brute force would lock accounts.
-// Its operator attests them.
+// Only its operator can attest them.
 func AttestedRequirements() []requirement.ID { return []requirement.ID{"SEC-07"} }
 
 //go:embed matrix.json
@@ -168,21 +168,25 @@ func (m Matrix) Score() Score {
 	return s
 }
 
-// String is the score of a measurement: "312 of 312 deviations noticed exactly, 129 of 129 requirements killed, SEC-07 attested".
+// String is the score in one line: "312 of 312 deviations noticed exactly, 129 of 129 requirements killed, SEC-07 left to attestation".
 func (s Score) String() string {
 	text := fmt.Sprintf("%d of %d deviations noticed exactly, %d of %d requirements killed", s.Noticed, s.Deviations, s.Killed, s.Requirements)
 	if len(s.Attested) > 0 {
-		text += ", " + joinIDs(s.Attested) + " attested"
+		text += ", " + joinIDs(s.Attested) + " left to attestation"
 	}
 	return text
 }
 
-// Sentence tells the score to the reader of a certificate.
-func (s Score) Sentence() string {
+// Sentence is the score for the reader of a report. attested lists the requirements that the operator of the node attested.
+func (s Score) Sentence(attested []requirement.ID) string {
 	text := fmt.Sprintf("The suite notices %d of %d deviations tried on a correct node; they prove %d of %d requirements",
 		s.Noticed, s.Deviations, s.Killed, s.Requirements)
-	if len(s.Attested) > 0 {
-		text += "; the operator attests " + joinIDs(s.Attested)
+	for _, id := range s.Attested {
+		if slices.Contains(attested, id) {
+			text += fmt.Sprintf("; the operator attests %s", id)
+		} else {
+			text += fmt.Sprintf("; %s cannot be tried and was not attested", id)
+		}
 	}
 	return text + "."
 }
@@ -233,7 +237,7 @@ Written by `+"`make mutants`"+`; do not edit. Catalogue %s.
 				names = "none"
 			}
 			if slices.Contains(AttestedRequirements(), id) {
-				names = "attested by the operator"
+				names = "left to the operator's attestation"
 			}
 			fmt.Fprintf(&b, "| %s | %s | %d | %s |\n", id, markdownCell(r.Title), len(killers), names)
 		}
@@ -281,7 +285,7 @@ func (m Matrix) WriteText(w io.Writer, partial bool) error {
 			case len(killers) > 0:
 				writeHanging(&b, fmt.Sprintf("  %s  %3d  ", id, len(killers)), strings.Join(killers, ", "))
 			case slices.Contains(AttestedRequirements(), id):
-				writeHanging(&b, fmt.Sprintf("  %s    –  ", id), "attested by the operator")
+				writeHanging(&b, fmt.Sprintf("  %s    –  ", id), "left to the operator's attestation")
 			default:
 				writeHanging(&b, fmt.Sprintf("✗ %s    0  ", id), "NO DEVIATION PROVES IT")
 			}

@@ -63,8 +63,9 @@ var _ = Describe("A measured deviation", func() {
 var _ = Describe("The score", func() {
 	It("counts deviations and requirements, and keeps what is attested apart", func() {
 		Expect(exactMatrix().Score()).To(Equal(verdict.Score{Deviations: 2, Noticed: 2, Requirements: 3, Killed: 3, Attested: ids{"SEC-07"}}))
-		Expect(exactMatrix().Score().String()).To(Equal("2 of 2 deviations noticed exactly, 3 of 3 requirements killed, SEC-07 attested"))
-		Expect(exactMatrix().Score().Sentence()).To(Equal("The suite notices 2 of 2 deviations tried on a correct node; they prove 3 of 3 requirements; the operator attests SEC-07."))
+		Expect(exactMatrix().Score().String()).To(Equal("2 of 2 deviations noticed exactly, 3 of 3 requirements killed, SEC-07 left to attestation"))
+		Expect(exactMatrix().Score().Sentence(nil)).To(Equal("The suite notices 2 of 2 deviations tried on a correct node; they prove 3 of 3 requirements; SEC-07 cannot be tried and was not attested."))
+		Expect(exactMatrix().Score().Sentence(ids{"SEC-07"})).To(HaveSuffix("; the operator attests SEC-07."))
 	})
 
 	It("counts a deviation with a miss or a surplus as not noticed, and a surplus as a kill", func() {
@@ -77,8 +78,8 @@ var _ = Describe("The score", func() {
 var _ = Describe("The printed matrix", func() {
 	It("names for each requirement the deviations that it noticed", func() {
 		Expect(matrixText(exactMatrix(), false)).To(SatisfyAll(
-			ContainSubstring("  TOK-01    1  token-missing\n"), ContainSubstring("  SEC-07    –  attested by the operator\n"),
-			HaveSuffix("\n2 of 2 deviations noticed exactly, 3 of 3 requirements killed, SEC-07 attested\n"),
+			ContainSubstring("  TOK-01    1  token-missing\n"), ContainSubstring("  SEC-07    –  left to the operator's attestation\n"),
+			HaveSuffix("\n2 of 2 deviations noticed exactly, 3 of 3 requirements killed, SEC-07 left to\nattestation\n"),
 			Not(ContainSubstring("✗")),
 		))
 	})
