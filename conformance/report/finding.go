@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/rin-network/rin/conformance/evidence"
@@ -231,6 +232,9 @@ func remedy(o requirement.Outcome) string {
 	return "fix"
 }
 
+// costsFull is the price of failed advice in a run for another profile than full.
+const costsFull = "costs only the profile full"
+
 // price says what an outcome costs.
 func price(q Requirement) string {
 	switch {
@@ -240,8 +244,12 @@ func price(q Requirement) string {
 		return "costs the certificate"
 	case q.Outcome == requirement.Warn:
 		return "costs nothing"
+	case q.Extra && q.Outcome == requirement.Fail:
+		return "advice beyond the profile, " + costsFull
 	case q.Extra:
 		return "advice beyond the profile"
+	case q.Gate == requirement.Advice && q.Outcome == requirement.Fail:
+		return "advice, " + costsFull
 	case q.Gate == requirement.Information:
 		return "information only"
 	}
@@ -281,6 +289,37 @@ func counts(t verdict.Totals) string {
 		return "nothing judged"
 	}
 	return strings.Join(out, ", ")
+}
+
+// failedTitle is the heading of the failures.
+func (r Report) failedTitle() string {
+	for _, q := range r.withOutcome(requirement.Fail) {
+		if !strings.HasSuffix(price(q), costsFull) {
+			return "What failed"
+		}
+	}
+	return "What failed as advice (" + costsFull + ")"
+}
+
+// tally is counts for the requirements of a group, or of the whole run if group is empty. If none of their failures costs the certificate,
+// it says what they cost instead: "16 passed, 1 failed (advice, costs only the profile full)".
+func (r Report) tally(t verdict.Totals, group string) string {
+	var prices []string
+	for _, q := range r.Requirements {
+		if q.Outcome != requirement.Fail || group != "" && q.ID.Group() != group {
+			continue
+		}
+		if q.Costs || q.Known != nil {
+			return counts(t)
+		}
+		if p := price(q); !slices.Contains(prices, p) {
+			prices = append(prices, p)
+		}
+	}
+	if len(prices) == 0 {
+		return counts(t)
+	}
+	return counts(t) + " (" + strings.Join(prices, "; ") + ")"
 }
 
 // cite quotes the source: RFC 6749 §5.1: “…”; see also RFC 9111 §5.4. Behind the place of an implied rule stands (derived).

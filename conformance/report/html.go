@@ -31,7 +31,6 @@ func WriteHTML(w io.Writer, r Report, log *evidence.Log) error {
 		"symbol": symbol,
 		"secret": func(curl string) bool { return strings.Contains(curl, "$RIN_") },
 		"word":   Word,
-		"counts": counts,
 		"fact":   func(name, value string) fact { return fact{name, value} },
 	}).ParseFS(pages, "page/page.html", "page/parts.html")
 	if err != nil {
@@ -48,6 +47,7 @@ func WriteHTML(w io.Writer, r Report, log *evidence.Log) error {
 // pageView is what the page shows, in its order.
 type pageView struct {
 	Report
+	Tally string
 	Style template.CSS
 	// Policy is the Content-Security-Policy: nothing but the one style element of this page.
 	Policy   string
@@ -95,13 +95,15 @@ type silenceView struct {
 
 type groupView struct {
 	Group
-	Rows []rowView
+	Tally string
+	Rows  []rowView
 }
 
 // rowView is a requirement in the table; Told when it has a finding of its own to link to.
 type rowView struct {
 	Requirement
-	Told bool
+	Told  bool
+	Price string // of a failure; the gate of any other outcome
 }
 
 // barPart is one outcome in the bar of totals; X and Width are percent.
@@ -115,6 +117,7 @@ func view(r Report, log *evidence.Log, css string) pageView {
 	v := pageView{
 		Report: r, Style: template.CSS(css),
 		Policy: "default-src 'none'; base-uri 'none'; form-action 'none'; style-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'",
+		Tally:  r.tally(r.Totals, ""),
 		Mark:   mark(r.Verdict.Decision, r.Verdict.Failed),
 		Bar:    bar(r),
 	}
@@ -125,7 +128,7 @@ func view(r Report, log *evidence.Log, css string) pageView {
 	}
 	inFull := map[requirement.ID]bool{}
 	for _, s := range []section{
-		{ID: "failed", Title: "What failed", Outcome: requirement.Fail},
+		{ID: "failed", Title: r.failedTitle(), Outcome: requirement.Fail},
 		{ID: "inconclusive", Title: "What could not be judged", Outcome: requirement.Inconclusive},
 		{ID: "warnings", Title: "Warnings", Outcome: requirement.Warn},
 	} {
@@ -144,10 +147,14 @@ func view(r Report, log *evidence.Log, css string) pageView {
 		}
 	}
 	for _, g := range r.Catalogue.Groups {
-		group := groupView{Group: g}
+		group := groupView{Group: g, Tally: r.tally(g.Totals, g.Name)}
 		for _, q := range r.Requirements {
 			if q.ID.Group() == g.Name {
-				group.Rows = append(group.Rows, rowView{q, inFull[q.ID]})
+				row := rowView{q, inFull[q.ID], string(q.Gate)}
+				if q.Outcome == requirement.Fail && !q.Costs {
+					row.Price = price(q)
+				}
+				group.Rows = append(group.Rows, row)
 			}
 		}
 		switch {

@@ -138,7 +138,7 @@ func junitVerdict(r Report) junitSuite {
 		{"info-url", Plain(r.Target.InfoURL)},
 		{"spec-url", Plain(r.Target.SpecURL)},
 		{"base-url", Plain(r.Target.BaseURL)},
-		{"totals", counts(r.Totals)},
+		{"totals", r.tally(r.Totals, "")},
 		{"notes", Plain(strings.Join(r.Notes, " "))},
 	}}}
 }

@@ -25,9 +25,9 @@ func WriteMarkdown(w io.Writer, r Report) error {
 	if len(r.Verdict.Reasons) > 0 {
 		b.WriteByte('\n')
 	}
-	fmt.Fprintf(&b, "%s, of %d judged. %s.\n\n", counts(r.Totals), r.Totals.Sum(), r.Budget)
+	fmt.Fprintf(&b, "%s, of %d judged. %s.\n\n", r.tally(r.Totals, ""), r.Totals.Sum(), r.Budget)
 	markdownFacts(&b, r)
-	markdownFindings(&b, "What failed", r.tell(requirement.Fail))
+	markdownFindings(&b, r.failedTitle(), r.tell(requirement.Fail))
 	markdownFindings(&b, "What could not be judged", r.tell(requirement.Inconclusive))
 	markdownFindings(&b, "Warnings", r.tell(requirement.Warn))
 	markdownSilences(&b, r)
@@ -87,7 +87,7 @@ func markdownSilences(b *bytes.Buffer, r Report) {
 func markdownGroups(b *bytes.Buffer, r Report) {
 	b.WriteString("\n## Groups\n\n| Group | | Outcome |\n|---|---|---|\n")
 	for _, g := range r.Catalogue.Groups {
-		outcome := counts(g.Totals)
+		outcome := r.tally(g.Totals, g.Name)
 		if g.Covered == 0 {
 			outcome = "not covered by this version"
 		}

@@ -114,6 +114,29 @@ var _ = Describe("New", func() {
 		Expect(r.Budget.Sent).To(Equal(8), "attempts of what was recorded")
 	})
 
+	It("says in every format beside a certificate that failed advice costs only the profile full", func() {
+		log, judged := smallLog(), smallJudgements()
+		for id := range judged {
+			if id != "TOK-13" {
+				judged[id] = requirement.Passed("token.ok")
+			}
+		}
+		r := report.New(verdict.Decide(smallCatalogue(), judged, log), log, version)
+		Expect(r.Verdict.Decision).To(Equal(verdict.Certified))
+		for name, f := range formats() {
+			if name == "exchanges.har" || strings.HasSuffix(name, "json") {
+				continue
+			}
+			text := written(f, r, log)
+			Expect(strings.Join(strings.Fields(text), " ")).To(ContainSubstring("1 failed (advice, costs only the profile full)"), name)
+			for line := range strings.Lines(text) {
+				if name != "40.txt" && strings.Contains(line, "✗") && !strings.Contains(line, "TOK-13") {
+					Expect(line).To(Or(ContainSubstring("(advice, costs"), ContainSubstring("(costs only the"), ContainSubstring("✗</span> failed")), name)
+				}
+			}
+		}
+	})
+
 	It("tells in every format what the suite is known to notice", func() {
 		r, log := small()
 		for name, f := range formats() {

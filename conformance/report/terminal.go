@@ -138,13 +138,13 @@ func (c *console) groups(r Report) {
 		if c.width >= longest+40 {
 			lead += pad(g.Title, longest+2)
 		}
-		c.line(0, c.paint(symbol(worst), style(worst), bold)+strings.TrimPrefix(lead, symbol(worst))+c.counted(g.Totals, Columns(lead)))
+		c.line(0, c.paint(symbol(worst), style(worst), bold)+strings.TrimPrefix(lead, symbol(worst))+c.beside(r.tally(g.Totals, g.Name), Columns(lead)))
 	}
 }
 
-// counted writes counts behind a lead of n columns, on further lines where they do not fit.
-func (c *console) counted(t verdict.Totals, n int) string {
-	return strings.Join(Wrap(counts(t), max(12, c.width-n)), "\n"+strings.Repeat(" ", n))
+// beside wraps a text that follows a lead of n columns.
+func (c *console) beside(text string, n int) string {
+	return strings.Join(Wrap(text, max(12, c.width-n)), "\n"+strings.Repeat(" ", n))
 }
 
 // verdict ends the summary.
@@ -169,7 +169,7 @@ func (c *console) verdict(r Report) {
 	if r.Run.Partial != "" {
 		c.text(2, "", "Restricted by its operator: "+r.Run.Partial+".")
 	}
-	c.text(2, "", fmt.Sprintf("%s, of %d judged.", counts(r.Totals), r.Totals.Sum()))
+	c.text(2, "", fmt.Sprintf("%s, of %d judged.", r.tally(r.Totals, ""), r.Totals.Sum()))
 	c.text(2, "", r.MatrixSentence())
 	for _, n := range r.Notes {
 		// What is no certificate needs no word on how long it holds; the files have it.

@@ -117,7 +117,7 @@ var _ = Describe("JUnit", func() {
 				Expect(c.Failure.Body).To(And(ContainSubstring("expected: Cache-Control: no-store"), ContainSubstring("got: "),
 					ContainSubstring("source: RFC 6749 §5.1"), ContainSubstring("fix: "), ContainSubstring("curl: curl ")))
 			case "TOK-13":
-				Expect(c.Skipped.Message).To(Equal("failed, advice: HTTP Basic was refused"))
+				Expect(c.Skipped.Message).To(Equal("failed, advice, costs only the profile full: HTTP Basic was refused"))
 			case "TER-02":
 				Expect(c.Failure).To(BeNil())
 				Expect(c.Out).To(ContainSubstring("warning: the error code is unauthorized_client"))
