@@ -10,15 +10,15 @@ FUZZ     ?= .
 SOAK     ?= 60s
 TOOL    := $(GO) tool -modfile=.ci/tools.mod
 
-# rin needs no C library: without one it starts sooner, takes less memory, and runs on every distribution. make bench measures what a plain
-# go build makes, of rin and of what it is compared with.
+# rin needs no C library: without one it starts sooner, takes less memory, and runs on every distribution. "make bench" uses the default of
+# go build, for rin and for what it is compared with.
 export CGO_ENABLED := 0
 
 .DEFAULT_GOAL := help
-.PHONY: help demo build test mutants benign hostile soak fuzz race lint bench e2e generate check
+.PHONY: help demo build test mutants benign hostile soak fuzz race lint bench census e2e e2e-quick generate check
 
 help: ## this list
-	@awk -F ':.*## ' '/^[a-z0-9]+:.*## /{printf "  make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## /{printf "  make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 demo: build ## certify a sandbox node and leave the report in rin-report/
 	@$(BIN) demo
@@ -32,10 +32,10 @@ test: ## unit and behaviour tests
 mutants: ## the kill matrix: every deviation against the suite, printed and recorded
 	RIN_WRITE_MATRIX=1 $(GO) test -count 1 -v -timeout 15m ./cmd/rin/test/killmatrix -ginkgo.succinct -ginkgo.no-color
 
-benign: ## no false alarm: every unusual habit alone, and together
+benign: ## no false alarm: every unusual habit, alone and together
 	RIN_BENIGN=. $(GO) test -count 1 -timeout 15m ./cmd/rin/test/benign -ginkgo.succinct -ginkgo.no-color
 
-hostile: ## nobody is hurt: every attack of a hostile node on the built binary, with its time and memory
+hostile: ## every attack of a hostile node on the built binary, with its time and memory
 	RIN_HOSTILE=. $(GO) test -count 1 -v -timeout 15m ./cmd/rin/test/hostile -ginkgo.v -ginkgo.no-color
 
 soak: ## a sandbox at 80 % of its capacity for SOAK (60s): no wrong answer, no growth of memory
@@ -57,14 +57,20 @@ lint: ## gofmt, go vet, staticcheck
 	$(GO) vet ./...
 	$(TOOL) staticcheck ./...
 
-bench: ## ratios and figures of README "How fast"
+bench: ## ratios and figures of cmd/rin/test/README.md
 	CGO_ENABLED= $(GO) test -run '^$$' -bench . -benchtime 1s -count 1 ./fixtures/... ./sandbox/... ./conformance/... ./tui/... ./cmd/...
 
 e2e: ## certify servers of other makers (needs Node and npm; Java and Maven for Keycloak, Chromium for pages, tmux for the tour)
 	RIN_PUBLISHED=$(PUBLISHED) $(GO) test -count 1 ./conformance/openapi/... ./fixtures/sample ./sandbox/mockapi
 	RIN_PUBLISHED=$(PUBLISHED) $(GO) test -tags e2e -count 1 -timeout 30m -v ./cmd/rin/test/e2e
 
-generate: ## write everything generated anew
+e2e-quick: ## the part of e2e that takes minutes: no Keycloak, no comparison of speed
+	RIN_PUBLISHED=$(PUBLISHED) $(GO) test -tags e2e -count 1 -timeout 15m -v ./cmd/rin/test/e2e -ginkgo.label-filter '!slow' -ginkgo.no-color
+
+census: ## the size of the code, the arrows between its packages, and the words that mark a riddle
+	@RIN_CENSUS=1 $(GO) test -count 1 -v ./cmd/rin -ginkgo.focus "census|architecture" -ginkgo.succinct -ginkgo.no-color
+
+generate: ## write all generated files again
 	$(GO) generate ./...
 
 check: generate ## generated files are up to date

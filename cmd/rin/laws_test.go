@@ -58,7 +58,6 @@ func packageOrder() map[string][]string {
 			"sandbox/control",
 			"sandbox/configfile",
 			"sandbox", // the route table and the middleware
-			"sandbox/described/describedtest",
 			"sandbox/mockapi",
 			"sandbox/fault",
 			"sandbox/spec/spectest",

@@ -3,7 +3,7 @@
 // Package e2e_test certifies servers that others wrote with the built binary: node-oidc-provider and Keycloak in front of the sandbox's API
 // or of a small resource server, and mocks that must be refused. It serves an API from its document beside Prism and counts the errors and
 // the speed of both. It also opens the sandbox's pages and a report in a browser. The tests need Node and npm, Java and Maven for Keycloak,
-// and Chromium for pages and pictures, so they have the build tag e2e; "make e2e" runs them. A test whose program is missing is skipped
+// and Chromium for pages and pictures, so they have the build tag e2e; "make e2e" runs them, and "make e2e-quick" those that are not slow. A test whose program is missing is skipped
 // with a loud line.
 //
 // testdata/outcomes has one table for each node: the outcome of every requirement. After a change of the catalogue,
@@ -33,6 +33,9 @@ func TestEndToEnd(t *testing.T) {
 	RegisterFailHandler(Fail)
 	RunSpecs(t, "servers of other makers")
 }
+
+// slow marks what "make e2e-quick" leaves out: a server that takes minutes to start, and a race against another program.
+var slow = Label("slow")
 
 var (
 	binary  string // the built rin

@@ -47,7 +47,7 @@ var _ = Describe("Servers of other makers", func() {
 		})
 	})
 
-	It("Keycloak before a resource server that checks tokens with jose", func() {
+	It("Keycloak before a resource server that checks tokens with jose", slow, func() {
 		realm := keycloak(all...)
 		api := serve(servers, []string{"ISSUER=" + realm, "AUDIENCE=" + audience, "ROLE=EXTERNAL_API_CLIENT"}, "node", "resource.mjs")
 		expectCertified(node{
