@@ -16,28 +16,26 @@ import (
 	"github.com/rin-network/rin/sandbox/journal"
 )
 
-// injector is the one place where a node's behaviour is changed: the deviations stand before the node here, and may be exchanged while it
-// serves. A request that has begun goes its way to the end.
+// injector puts deviations before a node, which may be replaced while it serves. A request that has begun meets the same deviations to its end.
 type injector struct {
-	node    http.Handler
 	env     fault.Env
-	current atomic.Pointer[faultyNode]
+	initial []fault.Deviation
+	// journaled makes the journal name the deviations. The habits of a preset are no deviations of the node.
+	journaled bool
+	node      http.Handler
+	current   atomic.Pointer[faultyNode]
 }
 
-// faultyNode is a node behind the deviations of the given names.
+// faultyNode is a node behind deviations.
 type faultyNode struct {
-	names []string
 	http.Handler
+	names []string // the outermost first
 }
 
-func newInjector(node http.Handler, env fault.Env, names []string) (*injector, error) {
-	s := &injector{node: node, env: env}
-	chosen, err := findDeviations(names)
-	if err != nil {
-		return nil, err
-	}
-	s.put(chosen)
-	return s, nil
+// newInjector finds the deviations, which begin with wrap.
+func newInjector(env fault.Env, journaled bool, names []string) (*injector, error) {
+	initial, err := findDeviations(names)
+	return &injector{env: env, journaled: journaled, initial: initial}, err
 }
 
 func findDeviations(names []string) ([]fault.Deviation, error) {
@@ -52,38 +50,40 @@ func findDeviations(names []string) ([]fault.Deviation, error) {
 	return chosen, nil
 }
 
-// put places the deviations before the node, the first outermost. Those of connections are the listener's business.
-func (s *injector) put(chosen []fault.Deviation) {
-	next := &faultyNode{Handler: s.node}
+// wrap puts the deviations before a node.
+func (i *injector) wrap(node http.Handler) http.Handler {
+	i.node = node
+	i.replace(i.initial)
+	return i
+}
+
+// replace puts other deviations before the node. Those of connections are the listener's business.
+func (i *injector) replace(chosen []fault.Deviation) {
+	next := &faultyNode{Handler: i.node}
 	for _, d := range slices.Backward(chosen) {
 		next.names = append(next.names, d.Name)
 		if d.Wrap != nil {
-			next.Handler = d.Wrap(next.Handler, s.env)
+			next.Handler = d.Wrap(next.Handler, i.env)
 		}
 	}
 	slices.Reverse(next.names)
-	s.current.Store(next)
-}
-
-// noted is the seam with its deviations told to the journal. The habits of a make are no deviations of the node.
-func (s *injector) noted() http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		chosen := s.current.Load()
-		journal.Of(r.Context()).Deviate(chosen.names...)
-		chosen.ServeHTTP(w, r)
-	})
+	i.current.Store(next)
 }
 
 // ServeHTTP implements http.Handler.
-func (s *injector) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	s.current.Load().ServeHTTP(w, r)
+func (i *injector) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	chosen := i.current.Load()
+	if i.journaled {
+		journal.Of(r.Context()).Deviate(chosen.names...)
+	}
+	chosen.ServeHTTP(w, r)
 }
 
 // Deviations names the deviations that are in force, the outermost first.
-func (s *Server) Deviations() []string { return slices.Clone(s.seam.current.Load().names) }
+func (s *Server) Deviations() []string { return slices.Clone(s.deviations.current.Load().names) }
 
-// Deviate puts other deviations in force from the next request on; none makes a good node of it. They begin afresh, whatever they
-// remembered. Nothing changes when a name is unknown, or is of a deviation of connections, which a running node cannot take on.
+// Deviate replaces the deviations from the next request on; without names the node has no deviations. Deviations remember nothing from before.
+// Nothing changes when a name is unknown, or is of a deviation of connections, which a running node cannot take on.
 func (s *Server) Deviate(names ...string) error {
 	chosen, err := findDeviations(names)
 	if err != nil {
@@ -94,7 +94,7 @@ func (s *Server) Deviate(names ...string) error {
 			return &NeedsStartError{Deviation: d.Name}
 		}
 	}
-	s.seam.put(chosen)
+	s.deviations.replace(chosen)
 	return nil
 }
 
@@ -104,71 +104,80 @@ const DeviateHeader = "Rin-Deviate"
 // maxHeaderFaults is the number of deviations that one request may ask for.
 const maxHeaderFaults = 8
 
-// headerFaults puts before a node the deviations that a request asks for itself, the first outermost, in front of those that are in force. Each
-// deviation is made once, not for each request: what it remembers of one request that asked for it, it knows at the next.
+// headerFaults puts before a node the deviations that a request asks for in its header, the first outermost, before those that are in force. One
+// instance of each deviation serves all requests, because some deviations remember earlier requests.
 type headerFaults struct {
-	node    http.Handler
-	env     fault.Env
-	current atomic.Pointer[map[string]func() http.Handler]
+	node       http.Handler
+	env        fault.Env
+	deviations atomic.Pointer[map[string]func() http.Handler] // by name
 }
 
-func newHeaderFaults(node http.Handler, env fault.Env) *headerFaults {
-	a := &headerFaults{node: node, env: env}
-	a.reset()
-	return a
+func newHeaderFaults(env fault.Env) *headerFaults {
+	f := &headerFaults{env: env}
+	f.reset()
+	return f
 }
 
-// reset lets all deviations forget.
-func (a *headerFaults) reset() {
-	if a == nil {
+// wrap puts the deviations before a node.
+func (f *headerFaults) wrap(node http.Handler) http.Handler {
+	if f == nil {
+		return node
+	}
+	f.node = node
+	return f
+}
+
+// reset makes all deviations forget.
+func (f *headerFaults) reset() {
+	if f == nil {
 		return
 	}
-	made := map[string]func() http.Handler{}
+	deviations := map[string]func() http.Handler{}
 	for _, name := range fault.DeviationNames() {
-		made[name] = sync.OnceValue(func() http.Handler {
+		deviations[name] = sync.OnceValue(func() http.Handler {
 			d, err := fault.FindDeviation(name)
 			if err != nil || d.Wrap == nil {
 				return nil
 			}
-			return d.Wrap(http.HandlerFunc(a.proceed), a.env)
+			return d.Wrap(http.HandlerFunc(f.proceed), f.env)
 		})
 	}
-	a.current.Store(&made)
+	f.deviations.Store(&deviations)
 }
 
 // ServeHTTP implements http.Handler.
-func (a *headerFaults) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+func (f *headerFaults) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	fields := r.Header.Values(DeviateHeader)
 	if len(fields) == 0 {
-		a.node.ServeHTTP(w, r)
+		f.node.ServeHTTP(w, r)
 		return
 	}
 	names := strings.FieldsFunc(strings.Join(fields, ","), func(c rune) bool { return c == ',' || c == ' ' || c == '\t' })
-	chain, err := a.chain(names)
+	chain, err := f.chain(names)
 	if err != nil {
 		content.BadRequest(DeviateHeader+": "+err.Error(), "rin sandbox --deviations lists them").Write(w, r)
 		return
 	}
 	journal.Of(r.Context()).Deviate(names...)
-	a.proceed(w, withChain(r, chain))
+	f.proceed(w, withChain(r, chain))
 }
 
 // chain finds the deviations of the names.
-func (a *headerFaults) chain(names []string) ([]http.Handler, error) {
+func (f *headerFaults) chain(names []string) ([]http.Handler, error) {
 	if len(names) > maxHeaderFaults {
 		return nil, fmt.Errorf("%d deviations for one request: expected %d at most", len(names), maxHeaderFaults)
 	}
-	made := *a.current.Load()
+	deviations := *f.deviations.Load()
 	var chain []http.Handler
 	for _, name := range names {
 		if _, err := fault.FindDeviation(name); err != nil {
 			return nil, err
 		}
-		one := made[name]()
-		if one == nil {
+		deviation := deviations[name]()
+		if deviation == nil {
 			return nil, &NeedsStartError{Deviation: name}
 		}
-		chain = append(chain, one)
+		chain = append(chain, deviation)
 	}
 	return chain, nil
 }
@@ -180,32 +189,32 @@ func withChain(r *http.Request, chain []http.Handler) *http.Request {
 }
 
 // proceed hands a request to the next of its deviations, and after the last to the node.
-func (a *headerFaults) proceed(w http.ResponseWriter, r *http.Request) {
+func (f *headerFaults) proceed(w http.ResponseWriter, r *http.Request) {
 	chain, _ := r.Context().Value(chainKey{}).([]http.Handler)
 	if len(chain) == 0 {
-		a.node.ServeHTTP(w, r)
+		f.node.ServeHTTP(w, r)
 		return
 	}
 	chain[0].ServeHTTP(w, withChain(r, chain[1:]))
 }
 
-// newStage makes the stage of a node, with the plays that it is configured with.
-func newStage(c Config, places address.Map, server *auth.Server, guard *auth.Guard, issuer *auth.Issuer) (*fault.Injector, error) {
+// newScenarios makes the scenarios of a node, with those that it is configured with.
+func newScenarios(c Config, places address.Map, server *auth.Server, guard *auth.Guard, issuer *auth.Issuer) (*fault.Injector, error) {
 	return fault.NewInjector(fault.ScenarioEnv{
 		Places: places, Now: c.Clock, Pause: c.Pause,
-		Caller: func(r *http.Request) string {
-			caller, _ := guard.Identify(r) // nobody has no id
-			return caller.ClientID
+		Caller: func(r *http.Request) (string, *http.Request) {
+			caller, _, verified := guard.Identify(r) // a caller without a good token has no id
+			return caller.ClientID, verified
 		},
 		Refuse: guard.Refuse, Later: server.Later, Rotate: issuer.Rotate,
 	}, c.Scenarios)
 }
 
-// Play begins a scenario, or begins it anew. Others go on.
-func (s *Server) Play(p fault.Play) error { return s.stage.Play(p) }
+// Play begins a scenario, or begins it again. Others continue.
+func (s *Server) Play(p fault.Play) error { return s.scenarios.Play(p) }
 
-// Stop ends the scenarios of the names, all when none is given. It ends nothing when one of them is not on.
-func (s *Server) Stop(names ...string) error { return s.stage.Stop(names...) }
+// Stop ends the named scenarios, all when none is named. It ends nothing when one of them is not running.
+func (s *Server) Stop(names ...string) error { return s.scenarios.Stop(names...) }
 
-// Scenarios lists the scenarios that are on, in the order in which they see requests, and how often each has struck.
-func (s *Server) Scenarios() []fault.PlayStatus { return s.stage.Playing() }
+// Scenarios lists the running scenarios, in the order in which they see requests, and how often each has struck.
+func (s *Server) Scenarios() []fault.PlayStatus { return s.scenarios.Playing() }

@@ -5,6 +5,7 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
+	"slices"
 	"strconv"
 	"sync/atomic"
 	"time"
@@ -16,43 +17,63 @@ import (
 	"github.com/rin-network/rin/sandbox/journal"
 )
 
-// openWay puts before the routes what a request passes on its way to them, innermost first: the make of the node, deviations, scenarios, what
-// a request asks for itself, limits, pages of other origins, the journal with log and figures, and the shape of errors.
-func (s *Server) openWay(c Config, guard *auth.Guard) error {
+// layer is a middleware: it puts something before a handler.
+type layer func(next http.Handler) http.Handler
+
+// layers lists what a request passes on its way to the routes, the first one first. The answer passes the same layers back.
+func (s *Server) layers(c Config, origins edge.CORSPolicy) []layer {
+	return []layer{
+		func(next http.Handler) http.Handler { return content.WithErrorShape(c.ErrorShape, next) }, // the form of all error bodies
+		s.observer.wrap, // Date, metrics, log, panics
+		func(next http.Handler) http.Handler { return c.Journal.Watch(journalPlace(c, s.places), next) }, // what clients sent and got
+		func(next http.Handler) http.Handler { return origins.Handler(next, c.Logger) },                  // pages of other origins
+		s.limits.wrap,       // the rate limit
+		s.headerFaults.wrap, // deviations that the request asks for
+		s.headerScenarios,   // scenarios that the request asks for
+		s.scenarios.Before,  // running scenarios
+		s.deviations.wrap,   // deviations in force
+		s.habits.wrap,       // habits of the preset, which stay whatever deviations come and go
+		s.api.wrap,          // an API from a document
+	}
+}
+
+// chain makes the layers and puts them before the routes.
+func (s *Server) chain(c Config, guard *auth.Guard) error {
 	env := newEnv(c, s.places, s.issuer, s.books, s.credentials)
-	// The make of the node is behind the seam: it stays, whatever deviations come and go.
-	made, err := newInjector(s.api.before(newMux(s.routes, s.places, http.HandlerFunc(s.authority.WrongRealm), s.api)), env, c.Flavour.Habits)
-	if err != nil {
+	var err error
+	if s.habits, err = newInjector(env, false, c.Flavour.Habits); err != nil {
 		return fmt.Errorf("flavour %q: %w", c.Flavour.Name, err)
 	}
-	if s.seam, err = newInjector(made, env, c.Deviations); err != nil {
+	if s.deviations, err = newInjector(env, true, c.Deviations); err != nil {
 		return err
 	}
-	if s.stage, err = newStage(c, s.places, s.authority, guard, s.issuer); err != nil {
+	if s.scenarios, err = newScenarios(c, s.places, s.authority, guard, s.issuer); err != nil {
 		return err
 	}
-	s.handler = s.stage.Before(s.seam.noted())
 	if c.AskedByHeader {
-		s.asked = newHeaderFaults(s.stage.Asked(s.handler), env)
-		s.handler = s.asked
+		s.headerFaults = newHeaderFaults(env)
 	}
 	if s.limits, err = newLimits(c, s.places, guard, s.authority); err != nil {
 		return err
 	}
-	pages, err := edge.ParseOrigins(c.CORS)
+	origins, err := edge.ParseOrigins(c.CORS)
 	if err != nil {
 		return fmt.Errorf("CORS: %w", err)
 	}
-	s.handler = pages.Handler(s.limits.handler(s.handler), c.Logger)
-	s.watch = &observer{
-		next: c.Journal.Watch(journalPlace(c, s.places), s.handler), node: c.Member.ID, log: c.Logger, now: c.Clock,
-		places: s.places, requests: edge.NewRequestCounts(countedOperations()...),
-	}
-	s.handler = s.watch
-	if c.ErrorShape != content.ShapeProblem {
-		s.handler = content.WithErrorShape(c.ErrorShape, s.handler)
+	s.observer = newObserver(c, s.places)
+	s.handler = newMux(s.routes, s.places, http.HandlerFunc(s.authority.WrongRealm), s.api)
+	for _, before := range slices.Backward(s.layers(c, origins)) {
+		s.handler = before(s.handler)
 	}
 	return nil
+}
+
+// headerScenarios is the layer of scenarios that a request asks for, if it may.
+func (s *Server) headerScenarios(next http.Handler) http.Handler {
+	if s.headerFaults == nil {
+		return next
+	}
+	return s.scenarios.Asked(next)
 }
 
 // limits answers callers who ask too often with 429 (RFC 6585 §4). A good token counts for its client wherever that calls from, everything
@@ -78,8 +99,8 @@ func newLimits(c Config, places address.Map, guard *auth.Guard, server *auth.Ser
 	return &limits{limiter: limiter, guard: guard, server: server, places: places, now: c.Clock}, nil
 }
 
-// handler puts the limits before a node. Whoever looks whether it is up is not counted.
-func (l *limits) handler(next http.Handler) http.Handler {
+// wrap puts the limits before a node. Health checks are not counted.
+func (l *limits) wrap(next http.Handler) http.Handler {
 	if l == nil {
 		return next
 	}
@@ -89,7 +110,7 @@ func (l *limits) handler(next http.Handler) http.Handler {
 			next.ServeHTTP(w, r)
 			return
 		}
-		caller := l.caller(r)
+		caller, r := l.caller(r)
 		wait, admitted := l.limiter.Admit(caller.key, l.now())
 		if !admitted {
 			l.refuse(w, r, operation, caller.name, seconds(wait))
@@ -115,11 +136,12 @@ func (l *limits) refuse(w http.ResponseWriter, r *http.Request, operation journa
 // caller is who is counted.
 type caller struct{ key, name string }
 
-func (l *limits) caller(r *http.Request) caller {
-	if principal, ok := l.guard.Identify(r); ok {
-		return caller{"client " + principal.ForeignIssuer + " " + principal.ClientID, "the client of this token"}
+func (l *limits) caller(r *http.Request) (caller, *http.Request) {
+	principal, ok, verified := l.guard.Identify(r)
+	if ok {
+		return caller{"client " + principal.ForeignIssuer + " " + principal.ClientID, "the client of this token"}, verified
 	}
-	return caller{"address " + network(r.RemoteAddr), "this address"}
+	return caller{"address " + network(r.RemoteAddr), "this address"}, verified
 }
 
 // network is the part of a remote address that one caller commands: the address, or the /64 of IPv6.

@@ -113,8 +113,8 @@ func (s samples) Value(pointer, key string) (any, error) {
 	return s.Generator.Value(pointer, key, sample.Options{Direction: sample.Response})
 }
 
-// before serves the API where it is, and leaves all else to next. The info resource is never taken: it leads to all others.
-func (d *mockAPI) before(next http.Handler) http.Handler {
+// wrap serves the API before next, which gets all other requests. The info resource is never replaced: it leads to all others.
+func (d *mockAPI) wrap(next http.Handler) http.Handler {
 	if d == nil {
 		return next
 	}

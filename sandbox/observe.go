@@ -15,8 +15,8 @@ import (
 	"github.com/rin-network/rin/sandbox/edge"
 )
 
-// observer stands before everything else: it dates answers by the node's clock, counts requests and logs each at level Debug, and turns a panic
-// into a 500 and a log entry. Queries and headers are not logged: they may hold credentials.
+// observer dates answers by the node's clock, counts requests, logs each at level Debug, and turns a panic into a 500 and a log entry. Queries
+// and headers are not logged: they may hold credentials.
 type observer struct {
 	next     http.Handler
 	node     string
@@ -24,6 +24,16 @@ type observer struct {
 	now      func() time.Time
 	places   address.Map
 	requests *edge.RequestCounts
+}
+
+func newObserver(c Config, places address.Map) *observer {
+	return &observer{node: c.Member.ID, log: c.Logger, now: c.Clock, places: places, requests: edge.NewRequestCounts(countedOperations()...)}
+}
+
+// wrap puts the observer before a node.
+func (o *observer) wrap(next http.Handler) http.Handler {
+	o.next = next
+	return o
 }
 
 // ServeHTTP implements http.Handler.
@@ -117,15 +127,16 @@ func (a *answerObserver) Unwrap() http.ResponseWriter { return a.ResponseWriter 
 // Figures writes what the network did since its start: a reset leaves them, as scrapers expect.
 func (n *Network) Figures(p *edge.MetricsPage) {
 	var nodes []edge.NodeMetrics
-	var issued, refused, limited []edge.Sample
+	var issued, refused, verified, limited []edge.Sample
 	for _, s := range n.nodes {
 		id := s.member.ID
-		nodes = append(nodes, edge.NodeMetrics{ID: id, Requests: s.watch.requests})
+		nodes = append(nodes, edge.NodeMetrics{ID: id, Requests: s.observer.requests})
 		tally := s.authority.Tally()
 		issued = append(issued, measurement(tally.Issued, "node", id))
 		for _, code := range slices.Sorted(maps.Keys(tally.Refused)) {
 			refused = append(refused, measurement(tally.Refused[code], "node", id, "error", code))
 		}
+		verified = append(verified, measurement(s.verifier.Calls(), "node", id))
 		if s.limits != nil {
 			limited = append(limited, measurement(s.limits.refused.Load(), "node", id))
 		}
@@ -133,6 +144,7 @@ func (n *Network) Figures(p *edge.MetricsPage) {
 	p.Requests(nodes...)
 	p.Counter("rin_tokens_issued_total", "Access tokens that a node's authorization server issued.", issued...)
 	p.Counter("rin_token_requests_refused_total", "Token requests that it refused, by error code (RFC 6749 section 5.2).", refused...)
+	p.Counter("rin_token_verifications_total", "Access tokens that a node verified: one for a request that has one.", verified...)
 	p.Counter("rin_requests_limited_total", "Requests that were answered 429 for the rate limit.", limited...)
 	// No entry has so high a number: only the counts are copied.
 	record := n.journal.Record(math.MaxUint64)

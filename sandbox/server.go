@@ -22,28 +22,30 @@ import (
 
 // Server is a node of the network. It is an http.Handler, safe for concurrent use, and holds no goroutine.
 type Server struct {
-	handler     http.Handler
-	seam        *injector
-	stage       *fault.Injector
-	asked       *headerFaults // nil unless requests may ask
-	store       *funding.Store
-	fundings    *funding.Service
-	limits      *limits  // nil for none
-	api         *mockAPI // nil for none
-	watch       *observer
-	authority   *auth.Server
-	member      funding.Member
-	flavour     Preset
-	neighbours  []*Server // of its network, itself among them; only itself otherwise
-	routes      []Route
-	places      address.Map
-	books       *account.Books
-	credentials []Credential
-	issuer      *auth.Issuer
-	staging     elsewhere
-	identity    *devtls.Identity
-	configured  []string // names of the deviations that it started with
-	log         *slog.Logger
+	handler      http.Handler
+	observer     *observer
+	limits       *limits       // nil for none
+	headerFaults *headerFaults // nil unless requests may ask for faults
+	scenarios    *fault.Injector
+	deviations   *injector
+	habits       *injector // of the preset
+	api          *mockAPI  // nil for none
+	store        *funding.Store
+	fundings     *funding.Service
+	verifier     *auth.Verifier
+	authority    *auth.Server
+	member       funding.Member
+	flavour      Preset
+	neighbours   []*Server // of its network, itself among them; only itself otherwise
+	routes       []Route
+	places       address.Map
+	books        *account.Books
+	credentials  []Credential
+	issuer       *auth.Issuer
+	staging      elsewhere
+	identity     *devtls.Identity
+	configured   []string // names of the deviations that it started with
+	log          *slog.Logger
 }
 
 // New makes a node. Its errors name the field of the configuration and what it takes.
@@ -75,7 +77,7 @@ func build(c Config) (*Server, error) {
 		return nil, err
 	}
 	s.routes = slices.Concat(routes(s.places, describe, s.authority, guard, s.fundings, s.api, s.registry), s.staging.routes(), s.pages(c.Loopback))
-	if err := s.openWay(c, guard); err != nil {
+	if err := s.chain(c, guard); err != nil {
 		return nil, err
 	}
 	s.identity, err = newIdentity(c)
@@ -101,7 +103,8 @@ func (s *Server) openAuthority(c Config) (*auth.Guard, error) {
 	}
 	clients := s.books.Clients()
 	s.authority = auth.NewServer(clients, s.issuer, s.places, c.Logger)
-	return auth.NewGuard(auth.NewVerifier(s.issuer, clients, foreign, s.places, c.Clock, c.VerifiedTokens), s.places), nil
+	s.verifier = auth.NewVerifier(s.issuer, clients, foreign, s.places, c.Clock, c.VerifiedTokens)
+	return auth.NewGuard(s.verifier, s.places), nil
 }
 
 // openData makes the sample data, the funding service over it and the API of a document, if the node has one.
@@ -169,8 +172,8 @@ func (s *Server) Flavour() Preset { return s.flavour }
 func (s *Server) Reset() {
 	s.books.Reset()
 	s.issuer.Restore()
-	s.stage.Reset()
-	s.asked.reset()
+	s.scenarios.Reset()
+	s.headerFaults.reset()
 	// The names were good when the node was made.
 	_ = s.Deviate(s.configured...)
 	s.limits.reset()

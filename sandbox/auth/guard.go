@@ -38,24 +38,51 @@ func (g *Guard) Protect(next http.Handler) http.Handler {
 			g.refuse(w, r, c)
 			return
 		}
-		principal, err := g.verifier.Verify(c.token, g.places.Origin(r)+g.places.API())
-		if err != nil {
-			g.refuse(w, r, credential{detail: err.Error(), hint: "fetch a new token", code: codeInvalidToken})
+		v := g.verify(r, c.token)
+		if v.err != nil {
+			g.refuse(w, r, credential{detail: v.err.Error(), hint: "fetch a new token", code: codeInvalidToken})
 			return
 		}
-		journal.Of(r.Context()).Prove(principal.ClientID)
-		next.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), principalKey{}, principal)))
+		journal.Of(r.Context()).Prove(v.principal.ClientID)
+		next.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), principalKey{}, v.principal)))
 	})
 }
 
-// Identify tells whom the token of a request speaks for, if it has a good one.
-func (g *Guard) Identify(r *http.Request) (Principal, bool) {
+// Identify returns whom the token of a request speaks for; ok is false without a good token. The request that it returns remembers the
+// verification, so that nobody who sees it later verifies the same token again.
+func (g *Guard) Identify(r *http.Request) (p Principal, ok bool, verified *http.Request) {
 	c := readCredential(r.Header.Values("Authorization"))
 	if c.token == "" {
-		return Principal{}, false
+		return Principal{}, false, r
 	}
-	principal, err := g.verifier.Verify(c.token, g.places.Origin(r)+g.places.API())
-	return principal, err == nil
+	v := g.verify(r, c.token)
+	return v.principal, v.err == nil, r.WithContext(context.WithValue(r.Context(), verificationKey{}, v))
+}
+
+// verification is the result of verifying a token.
+type verification struct {
+	of        verificationInput
+	principal Principal
+	err       error
+}
+
+// verificationInput is what the result depends on. Keys may be rotated while a request is answered.
+type verificationInput struct {
+	verifier    *Verifier
+	token, base string
+	rotation    uint64
+}
+
+type verificationKey struct{}
+
+// verify verifies a token, unless the request remembers the result.
+func (g *Guard) verify(r *http.Request, token string) verification {
+	input := verificationInput{g.verifier, token, g.places.Origin(r) + g.places.API(), g.verifier.own.ring.present.Load().number}
+	if known, ok := r.Context().Value(verificationKey{}).(verification); ok && known.of == input {
+		return known
+	}
+	principal, err := g.verifier.Verify(input.token, input.base)
+	return verification{input, principal, err}
 }
 
 // Refuse answers 401 with the challenge invalid_token (RFC 6750 §3.1), as the guard does when the token is no good because of detail.

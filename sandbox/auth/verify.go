@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/go-jose/go-jose/v4"
@@ -37,6 +38,7 @@ type Verifier struct {
 	now     func() time.Time
 	allowed []jose.SignatureAlgorithm
 	cache   *verifiedCache
+	calls   atomic.Uint64
 }
 
 // NewVerifier makes a verifier of the tokens that own issued to clients, and of foreign ones. cached is the number of verified tokens to remember; 0 verifies each time.
@@ -47,6 +49,7 @@ func NewVerifier(own *Issuer, clients Clients, foreign []Foreign, places address
 // Verify returns whom the token speaks for. base is the API's base URL as the caller sees it. The text of an error
 // says what is wrong in the alphabet of an error_description, and holds nothing of the token.
 func (v *Verifier) Verify(token, base string) (Principal, error) {
+	v.calls.Add(1)
 	if len(token) > maxTokenBytes {
 		return Principal{}, errors.New("the token is longer than 8192 characters")
 	}
@@ -68,6 +71,9 @@ func (v *Verifier) Verify(token, base string) (Principal, error) {
 	v.cache.put(key, accepted)
 	return accepted.principal, nil
 }
+
+// Calls counts the calls of Verify: one for a request with a token.
+func (v *Verifier) Calls() uint64 { return v.calls.Load() }
 
 // inUse looks at the book with each use of a token, remembered or not: a client that was revoked opens nothing from then on. The clients of
 // foreign issuers are in no book here.

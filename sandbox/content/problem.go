@@ -191,6 +191,9 @@ type shapeKey struct{}
 
 // WithErrorShape makes next write its problems in the shape.
 func WithErrorShape(shape ErrorShape, next http.Handler) http.Handler {
+	if shape == ShapeProblem {
+		return next
+	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		next.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), shapeKey{}, shape)))
 	})

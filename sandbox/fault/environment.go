@@ -124,8 +124,9 @@ type ScenarioEnv struct {
 	Now func() time.Time
 	// Pause waits for d, or until ctx ends, whose error it then returns.
 	Pause func(ctx context.Context, d time.Duration) error
-	// Caller tells which client's good access token a request has; "" without one.
-	Caller func(r *http.Request) string
+	// Caller returns the client whose good access token a request has, "" without one, and the request to go on with, which remembers that its
+	// token was verified.
+	Caller func(r *http.Request) (client string, verified *http.Request)
 	// Refuse refuses the access token of a request, as the node does, because of detail.
 	Refuse func(w http.ResponseWriter, r *http.Request, detail string)
 	// Later answers a token request that is good at another time, with a status.

@@ -143,7 +143,7 @@ func (s *Injector) client(kind Kind, r *http.Request) (string, *http.Request) {
 	if kind == Token {
 		return auth.ClaimedClient(r)
 	}
-	return s.env.Caller(r), r
+	return s.env.Caller(r)
 }
 
 // maxClients is the number of clients that a play keeps apart; further ones share a sequence.
