@@ -235,8 +235,8 @@ func remedy(o requirement.Outcome) string {
 // costsFull is the price of failed advice in a run for another profile than full.
 const costsFull = "costs only the profile full"
 
-// price says what an outcome costs.
-func price(q Requirement) string {
+// Price says what the outcome costs.
+func (q Requirement) Price() string {
 	switch {
 	case q.Known != nil:
 		return fmt.Sprintf("known until %s (%s)", q.Known.Until, q.Known.Reason)
@@ -294,7 +294,7 @@ func counts(t verdict.Totals) string {
 // failedTitle is the heading of the failures.
 func (r Report) failedTitle() string {
 	for _, q := range r.withOutcome(requirement.Fail) {
-		if !strings.HasSuffix(price(q), costsFull) {
+		if !strings.HasSuffix(q.Price(), costsFull) {
 			return "What failed"
 		}
 	}
@@ -304,22 +304,28 @@ func (r Report) failedTitle() string {
 // tally is counts for the requirements of a group, or of the whole run if group is empty. If none of their failures costs the certificate,
 // it says what they cost instead: "16 passed, 1 failed (advice, costs only the profile full)".
 func (r Report) tally(t verdict.Totals, group string) string {
+	if prices := r.FailurePrices(group); prices != "" {
+		return counts(t) + " (" + prices + ")"
+	}
+	return counts(t)
+}
+
+// FailurePrices says what the failures of a group, or of the whole run if group is empty, cost. It is empty if one of them costs the
+// certificate, and if nothing failed.
+func (r Report) FailurePrices(group string) string {
 	var prices []string
 	for _, q := range r.Requirements {
 		if q.Outcome != requirement.Fail || group != "" && q.ID.Group() != group {
 			continue
 		}
 		if q.Costs || q.Known != nil {
-			return counts(t)
+			return ""
 		}
-		if p := price(q); !slices.Contains(prices, p) {
+		if p := q.Price(); !slices.Contains(prices, p) {
 			prices = append(prices, p)
 		}
 	}
-	if len(prices) == 0 {
-		return counts(t)
-	}
-	return counts(t) + " (" + strings.Join(prices, "; ") + ")"
+	return strings.Join(prices, "; ")
 }
 
 // cite quotes the source: RFC 6749 §5.1: “…”; see also RFC 9111 §5.4. Behind the place of an implied rule stands (derived).

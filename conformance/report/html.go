@@ -152,7 +152,7 @@ func view(r Report, log *evidence.Log, css string) pageView {
 			if q.ID.Group() == g.Name {
 				row := rowView{q, inFull[q.ID], string(q.Gate)}
 				if q.Outcome == requirement.Fail && !q.Costs {
-					row.Price = price(q)
+					row.Price = q.Price()
 				}
 				group.Rows = append(group.Rows, row)
 			}
@@ -173,7 +173,7 @@ func view(r Report, log *evidence.Log, css string) pageView {
 const pageSubjects = 12
 
 func (v pageView) finding(q attentionItem) findingView {
-	f := findingView{attentionItem: q, Price: price(q.Requirement), More: q.SubjectsCut}
+	f := findingView{attentionItem: q, Price: q.Price(), More: q.SubjectsCut}
 	linked := map[evidence.Label]bool{}
 	further := q.further()
 	if len(further) == 1 && q.adds(further[0]) == (Subject{}) {

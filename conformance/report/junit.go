@@ -165,7 +165,7 @@ func junitRequirement(q Requirement) junitCase {
 	case q.Costs && q.BlockedBy == "":
 		c.Error = end
 	default:
-		c.Skipped = &junitEnd{Message: Plain(Word(q.Outcome) + ", " + price(q) + ": " + q.Reason)}
+		c.Skipped = &junitEnd{Message: Plain(Word(q.Outcome) + ", " + q.Price() + ": " + q.Reason)}
 		if q.Outcome == requirement.Blocked || q.Outcome == requirement.NotApplicable {
 			c.Skipped.Message = Plain(Word(q.Outcome) + ": " + q.Reason)
 			break

@@ -204,7 +204,7 @@ func (c *console) findings(r Report) {
 func (c *console) finding(q attentionItem) {
 	c.blank()
 	c.text(0, symbol(q.Outcome)+" "+string(q.ID)+"  ", q.Title, bold, style(q.Outcome))
-	c.text(2, "", fmt.Sprintf("%s, %s: %s", Word(q.Outcome), price(q.Requirement), q.Reason))
+	c.text(2, "", fmt.Sprintf("%s, %s: %s", Word(q.Outcome), q.Price(), q.Reason))
 	c.field("expected", q.Expected)
 	c.field("got", q.Got)
 	c.field("seen in", q.Seen)

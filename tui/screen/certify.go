@@ -318,7 +318,7 @@ func (r *suiteRun) parts(t Theme, width int) []string {
 	if len(r.judged) > 0 {
 		for _, g := range requirement.Groups() {
 			if totals, any := r.judged[g.Name]; any {
-				lines = append(lines, "  "+groupLine(t, g.Title, totals, width-2))
+				lines = append(lines, "  "+groupLine(t, g.Title, totals, "", width-2))
 			}
 		}
 		return lines

@@ -53,6 +53,14 @@ var _ = Describe("Certify", func() {
 		Expect(b.press("enter").left).To(ConsistOf(screen.NextStep{}), "a node that is not certified leads on, too")
 	})
 
+	It("says beside a certificate that failed advice costs only the profile full", func() {
+		b := newBench(flow.Certify, bed{config: sandbox.Config{Deviations: []string{"lifetime-of-a-year"}}}).press("enter")
+		Expect(b.frame(120, 40)).To(And(
+			ContainSubstring("✓ Certified for profile funding"), ContainSubstring("✗ TOK-10 failed (advice, costs only the profile full)"),
+			MatchRegexp(`✗ Token endpoint: success +1 of \d+ failed \(advice, costs only the profile full\)`),
+		))
+	})
+
 	It("opens a group, and each requirement in it", func() {
 		b := newBench(flow.Certify, bed{}).press("enter", "end", "up", "up")
 		b.press("right")

@@ -45,7 +45,7 @@ func newFindings(w *World, r report.Report, log *evidence.Log, took time.Duratio
 			return f.row(f.wrong[i])
 		}
 		g := r.Catalogue.Groups[i-len(f.wrong)]
-		return groupLine(f.Theme, g.Title, g.Totals, width)
+		return groupLine(f.Theme, g.Title, g.Totals, r.FailurePrices(g.Name), width)
 	})
 	return f
 }
@@ -53,16 +53,23 @@ func newFindings(w *World, r report.Report, log *evidence.Log, took time.Duratio
 // row is a requirement with its outcome in a line.
 func (f *findings) row(r report.Requirement) string {
 	sign, word, style := f.Theme.Sign(r.Outcome)
+	if r.Outcome == requirement.Fail && !r.Costs {
+		word += " (" + r.Price() + ")"
+	}
 	return style.Render(sign) + " " + f.Theme.Key.Render(string(r.ID)) + " " + word + ": " + report.Plain(r.Title)
 }
 
 // groupLine is a group of the catalogue with what its requirements came to.
-func groupLine(t Theme, title string, totals decision.Totals, width int) string {
+// prices says what its failures cost if they do not cost the certificate.
+func groupLine(t Theme, title string, totals decision.Totals, prices string, width int) string {
 	outcome, told := requirement.NotApplicable, "not asked"
 	judged := totals.Pass + totals.Warn + totals.Fail
 	switch {
 	case totals.Fail > 0:
 		outcome, told = requirement.Fail, fmt.Sprintf("%d of %d failed", totals.Fail, judged)
+		if prices != "" {
+			told += " (" + prices + ")"
+		}
 	case totals.Warn > 0:
 		outcome, told = requirement.Warn, fmt.Sprintf("%d of %d passed", totals.Pass, judged)
 	case judged > 0:
