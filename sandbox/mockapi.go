@@ -6,7 +6,6 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/rin-network/rin/fixtures/sample"
 	"github.com/rin-network/rin/sandbox/address"
 	"github.com/rin-network/rin/sandbox/content"
 	"github.com/rin-network/rin/sandbox/funding"
@@ -92,7 +91,7 @@ func newMockAPI(c Config, places address.Map, protect func(http.Handler) http.Ha
 	}
 	options := mockapi.Options{Seed: c.Seed, Items: c.API.Items, Lists: c.API.Lists, PageIsOffset: c.Paging == funding.PagingOffset}
 	live, err := mockapi.Open(c.API.File, func(d *mockapi.Document) (*mockapi.API, error) {
-		return mockapi.New(d, samples{sample.New(d.Schemas, c.Seed)}, places.API(), options)
+		return mockapi.New(d, places.API(), options)
 	}, c.Clock, c.Logger)
 	if err != nil {
 		return nil, fmt.Errorf("API: %w", err)
@@ -103,14 +102,6 @@ func newMockAPI(c Config, places address.Map, protect func(http.Handler) http.Ha
 		d.spaces[ownSpace].Guard = protect
 	}
 	return d, nil
-}
-
-// samples draws values for answers.
-type samples struct{ *sample.Generator }
-
-// Value implements mockapi.Samples.
-func (s samples) Value(pointer, key string) (any, error) {
-	return s.Generator.Value(pointer, key, sample.Options{Direction: sample.Response})
 }
 
 // wrap serves the API before next, which gets all other requests. The info resource is never replaced: it leads to all others.

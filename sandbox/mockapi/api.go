@@ -38,6 +38,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/rin-network/rin/fixtures/sample"
 	"github.com/rin-network/rin/sandbox/content"
 )
 
@@ -49,13 +50,12 @@ const (
 
 // API is an API as one version of its document describes it. It does not change, and is safe for concurrent use.
 type API struct {
-	document  *Document
-	options   Options
-	prefix    string
-	ownPath   string // of the document
-	samples   Samples
-	requests  *schemaCheck
-	responses *schemaCheck
+	document *Document
+	options  Options
+	prefix   string
+	ownPath  string // of the document
+	samples  *sample.Generator
+	requests *sample.Validator
 
 	resources PathTable[*resource]
 	all       []*resource
@@ -63,11 +63,6 @@ type API struct {
 	faults    []Omission
 	answers   *content.Cache[string, *answer]
 	records   *content.Cache[string, *records]
-}
-
-// Samples draws values that fit the schemas of the document: the same for the same key. An error says why there is none.
-type Samples interface {
-	Value(pointer, key string) (any, error)
 }
 
 // Omission is a part of the document that is not served.
@@ -96,14 +91,14 @@ type resource struct {
 
 // New makes the API of a document. prefix is the path that comes before it, "/ris-synergy": segments that a server's URL has in common
 // with it are there once. Its error means that nothing of the document can be served.
-func New(d *Document, samples Samples, prefix string, o Options) (*API, error) {
+func New(d *Document, prefix string, o Options) (*API, error) {
 	o, err := o.complete()
 	if err != nil {
 		return nil, err
 	}
 	a := &API{
-		document: d, options: o, prefix: prefix, samples: samples, byPath: map[string]*resource{},
-		requests: newSchemaCheck(d, forRequests), responses: newSchemaCheck(d, forResponses),
+		document: d, options: o, prefix: prefix, byPath: map[string]*resource{},
+		samples: sample.New(d.Document, o.Seed), requests: sample.NewValidator(d.Document, sample.Request),
 		answers: content.NewCache[string, *answer](answerBudget), records: content.NewCache[string, *records](recordBudget),
 	}
 	for _, fault := range d.Faults {
@@ -132,9 +127,9 @@ func New(d *Document, samples Samples, prefix string, o Options) (*API, error) {
 
 // locate finds the lines of what is not served.
 func (a *API) locate() {
-	var found []*Fault
+	var found []*sample.Fault
 	for _, f := range a.faults {
-		var fault *Fault
+		var fault *sample.Fault
 		if errors.As(f.Cause, &fault) {
 			found = append(found, fault)
 		}
@@ -149,7 +144,7 @@ func (a *API) add(described Operation, prefix string) {
 	if r == nil {
 		r = &resource{path: path, segments: strings.Split(strings.Trim(path, "/"), "/"), operations: map[string]*operation{}}
 		if err := a.resources.Add(path, r); err != nil {
-			a.faults = append(a.faults, Omission{described.Method + " " + described.Path, a.document.Fault(described.Pointer, "%v", err)})
+			a.faults = append(a.faults, Omission{described.Method + " " + described.Path, sample.NewFault(described.Pointer, "%v", err)})
 			return
 		}
 		a.all = append(a.all, r)

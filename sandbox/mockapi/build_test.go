@@ -4,20 +4,11 @@ import (
 	"net/http"
 	"net/http/httptest"
 
-	"github.com/rin-network/rin/fixtures/sample"
 	"github.com/rin-network/rin/sandbox/mockapi"
 )
 
 // nodeBase is the path below which the APIs are served.
 const nodeBase = "/ris-synergy"
-
-// sampleValues draws values for answers.
-type sampleValues struct{ *sample.Generator }
-
-// Value implements mockapi.Samples.
-func (s sampleValues) Value(pointer, key string) (any, error) {
-	return s.Generator.Value(pointer, key, sample.Options{})
-}
 
 // buildAPI makes the API of a document, which it returns as well.
 func buildAPI(text []byte) (*mockapi.API, *mockapi.Document, error) {
@@ -25,7 +16,7 @@ func buildAPI(text []byte) (*mockapi.API, *mockapi.Document, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	api, err := mockapi.New(d, sampleValues{sample.New(d.Schemas, 1)}, nodeBase, mockapi.Options{Items: 3})
+	api, err := mockapi.New(d, nodeBase, mockapi.Options{Seed: 1, Items: 3})
 	return api, d, err
 }
 

@@ -3,8 +3,7 @@ package mockapi
 import (
 	"bytes"
 	"encoding/json"
-	"fmt"
-	"net/url"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -19,48 +18,21 @@ const (
 	MaxDocumentSize = sample.MaxSize // bytes
 	MaxOperations   = 4000
 	maxParameters   = 200 // of one operation
-	maxReferences   = 32  // one after the other
 )
 
-// Document is an OpenAPI document. It does not change, and is safe for concurrent use.
+// Document is an OpenAPI document with its operations. It does not change, and is safe for concurrent use.
 type Document struct {
-	// Version is "3.0" or "3.1".
-	Version string
+	*sample.Document
 	// Title is the title of the API.
 	Title string
-	// Server is the path of the URL of its first server.
+	// Server is the path of the URL of the first server.
 	Server string
-	// Operations are those of its paths, in the order of path and method.
+	// Operations are in the order of path and method.
 	Operations []Operation
-	// Faults are those of paths that have no operation for them.
-	Faults []*Fault
-
-	// Schemas is what values are drawn from.
-	Schemas *sample.Document
+	// Faults are those of paths that have no operation.
+	Faults []*sample.Fault
 
 	text []byte
-}
-
-// Fault is what is wrong with a part of a document.
-type Fault struct {
-	// Pointer is the JSON Pointer of the part (RFC 6901); empty for the document.
-	Pointer string
-	// Line is where the part begins, from 1; 0 when that is not known.
-	Line int
-	// Reason says what was expected, and what is there.
-	Reason string
-}
-
-// Error implements error.
-func (f *Fault) Error() string {
-	where := "the document"
-	if f.Pointer != "" {
-		where = "#" + f.Pointer
-	}
-	if f.Line > 0 {
-		where = fmt.Sprintf("line %d, %s", f.Line, where)
-	}
-	return where + ": " + f.Reason
 }
 
 // ReadDocument reads a document. Its error means that nothing of the document can be used.
@@ -69,10 +41,7 @@ func ReadDocument(text []byte) (*Document, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := &Document{Schemas: source, Version: "3.1", text: text}
-	if strings.HasPrefix(source.Version, "3.0") {
-		d.Version = "3.0"
-	}
+	d := &Document{Document: source, text: text}
 	if info, ok := source.Root["info"].(map[string]any); ok {
 		d.Title, _ = info["title"].(string)
 	}
@@ -84,20 +53,12 @@ func ReadDocument(text []byte) (*Document, error) {
 	return d, nil
 }
 
-// Tree is the whole document: maps, slices, strings, booleans, json.Number and nil. It must not be changed.
-func (d *Document) Tree() map[string]any { return d.Schemas.Root }
-
-// Fault makes a fault of the part at a pointer. It has no line before Locate.
-func (d *Document) Fault(pointer, format string, values ...any) *Fault {
-	return &Fault{Pointer: pointer, Reason: fmt.Sprintf(format, values...)}
-}
-
-// Locate finds the lines of faults, all of them in one walk through the text: not every fault that is found is told, and a document may
-// have a thousand.
-func (d *Document) Locate(faults ...*Fault) {
+// Locate finds the lines of faults, all in one walk through the text. It is a step of its own because most faults are never shown, and a
+// document may have a thousand.
+func (d *Document) Locate(faults ...*sample.Fault) {
 	var wanted lineTree
 	for _, f := range faults {
-		wanted.add(segments(f.Pointer))
+		wanted.add(faultPath(f))
 	}
 	if isJSON(d.text) {
 		text := bytes.TrimPrefix(d.text, []byte("\xef\xbb\xbf"))
@@ -109,8 +70,13 @@ func (d *Document) Locate(faults ...*Fault) {
 		wanted.find(node)
 	}
 	for _, f := range faults {
-		f.Line = wanted.nearest(segments(f.Pointer))
+		f.Line = wanted.nearest(faultPath(f))
 	}
+}
+
+func faultPath(f *sample.Fault) []string {
+	path, _ := sample.SplitPointer(strings.TrimPrefix(f.Pointer, "#"))
+	return path
 }
 
 // clip keeps foreign text short in messages.
@@ -138,94 +104,7 @@ func typeName(value any) string {
 	return "a number"
 }
 
-func sortedKeys(m map[string]any) []string {
-	keys := make([]string, 0, len(m))
-	for key := range m {
-		keys = append(keys, key)
-	}
-	slices.Sort(keys)
-	return keys
-}
-
-// Child is the pointer of a member or item (RFC 6901 §3).
-func Child(pointer string, names ...string) string {
-	for _, name := range names {
-		pointer += "/" + sample.Escape(name)
-	}
-	return pointer
-}
-
-func segments(pointer string) []string {
-	if pointer == "" {
-		return nil
-	}
-	parts := strings.Split(strings.TrimPrefix(pointer, "/"), "/")
-	for i, p := range parts {
-		if strings.Contains(p, "~") {
-			parts[i] = strings.ReplaceAll(strings.ReplaceAll(p, "~1", "/"), "~0", "~")
-		}
-	}
-	return parts
-}
-
-// At is the value that a pointer leads to.
-func (d *Document) At(pointer string) (any, bool) {
-	var value any = d.Tree()
-	for _, segment := range segments(pointer) {
-		switch v := value.(type) {
-		case map[string]any:
-			member, ok := v[segment]
-			if !ok {
-				return nil, false
-			}
-			value = member
-		case []any:
-			i, err := strconv.Atoi(segment)
-			if err != nil || i < 0 || i >= len(v) {
-				return nil, false
-			}
-			value = v[i]
-		default:
-			return nil, false
-		}
-	}
-	return value, true
-}
-
-// Resolve gives the object at a pointer, references followed, and where it really is.
-func (d *Document) Resolve(pointer string) (object map[string]any, at string, fault *Fault) {
-	at = pointer
-	for range maxReferences {
-		value, ok := d.At(at)
-		if !ok {
-			return nil, at, d.Fault(pointer, "it refers to #%s, which is not in the document", clip(at))
-		}
-		object, ok = value.(map[string]any)
-		if !ok {
-			return nil, at, d.Fault(at, "expected an object, got %s", typeName(value))
-		}
-		reference, ok := object["$ref"].(string)
-		if !ok {
-			return object, at, nil
-		}
-		next, ok := localPointer(reference)
-		if !ok {
-			return nil, at, d.Fault(at, "it refers to %q, outside of the document: only references within it are followed", clip(reference))
-		}
-		at = next
-	}
-	return nil, at, d.Fault(pointer, "it refers to itself, or through more than %d references", maxReferences)
-}
-
-// localPointer is the pointer of a reference within the document, "#/components/schemas/Text".
-func localPointer(reference string) (pointer string, ok bool) {
-	fragment, ok := strings.CutPrefix(reference, "#")
-	if !ok || fragment != "" && fragment[0] != '/' {
-		return "", false
-	}
-	pointer, err := url.PathUnescape(fragment)
-	return pointer, err == nil
-}
+func sortedKeys(m map[string]any) []string { return slices.Sorted(maps.Keys(m)) }
 
 // isJSON tells whether a text is meant to be JSON, as [sample.Read] does.
 func isJSON(text []byte) bool {

@@ -6,6 +6,7 @@ import (
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 
+	"github.com/rin-network/rin/fixtures/sample"
 	"github.com/rin-network/rin/sandbox/mockapi"
 )
 
@@ -40,12 +41,12 @@ paths:
 		Expect(d.Operations).To(HaveLen(1))
 		fault := d.Operations[0].Fault
 		Expect(fault).NotTo(BeNil())
-		whole, beyond, other := d.Fault("", "is odd"), d.Fault("/paths/~1a/get/responses/404/content", "is odd"), d.Fault("/paths/~1a/get/parameters/0", "is odd")
+		whole, beyond, other := sample.NewFault("", "is odd"), sample.NewFault("/paths/~1a/get/responses/404/content", "is odd"), sample.NewFault("/paths/~1a/get/parameters/0", "is odd")
 		d.Locate(whole, fault, beyond, other)
 		Expect(whole.Line).To(Equal(1))
 		Expect(other.Line).To(Equal(line - 1 - strings.Count(text, "- name: y")))
 		Expect(beyond.Line).To(Equal(line+1+strings.Count(text, `"responses"`)), "of the responses, which are there")
-		Expect(fault.Pointer).To(Equal("/paths/~1a/get/parameters/1/in"))
+		Expect(fault.Pointer).To(Equal("#/paths/~1a/get/parameters/1/in"))
 		Expect(fault.Line).To(Equal(line))
 		Expect(fault.Error()).To(ContainSubstring("expected path, query, header or cookie"))
 	},

@@ -18,9 +18,9 @@ var _ = Describe("a document with faults", func() {
 		for _, part := range []struct{ path, at, reason string }{
 			{"/image", "GET /image: line 7", "image/png"},
 			{"/impossible", "GET /impossible: ", "4"},
-			{"/foreign", "GET /foreign: line 17", "outside of the document"},
+			{"/foreign", "GET /foreign: line 17", "not in this document"},
 			{"/style", "GET /style: line 23", "styles form, spaceDelimited"},
-			{"/pattern", "GET /pattern: line 25", "no regular expression"},
+			{"/pattern", "GET /pattern: line 25", "not a regular expression"},
 			{"/silent", "GET /silent: line 27", "each status"},
 		} {
 			e := n.get(part.path)

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/rin-network/rin/fixtures/sample"
 )
 
 // Operation is one method of one path.
@@ -25,7 +27,7 @@ type Operation struct {
 	// Responses are in the order of their status: numbers, ranges, default.
 	Responses []Response
 	// Fault says why the operation cannot be served; nil when it can.
-	Fault *Fault
+	Fault *sample.Fault
 }
 
 // Parameter is a parameter of an operation.
@@ -82,17 +84,17 @@ func methods() []string {
 }
 
 // collect reads the operations of the paths.
-func (d *Document) collect() *Fault {
-	paths, ok := d.Tree()["paths"].(map[string]any)
+func (d *Document) collect() *sample.Fault {
+	paths, ok := d.Root["paths"].(map[string]any)
 	if !ok {
-		return &Fault{Pointer: "/paths", Reason: "expected an object with a member for each path, got " + typeName(d.Tree()["paths"])}
+		return &sample.Fault{Pointer: "#/paths", Reason: "expected an object with a member for each path, got " + typeName(d.Root["paths"])}
 	}
 	for _, path := range sortedKeys(paths) {
 		if strings.HasPrefix(path, "x-") {
 			continue
 		}
 		if !strings.HasPrefix(path, "/") {
-			d.Faults = append(d.Faults, d.Fault(Child("/paths", path), "a path begins with a slash"))
+			d.Faults = append(d.Faults, sample.NewFault(sample.Join("/paths", path), "a path begins with a slash"))
 			continue
 		}
 		if fault := d.collectPath(path); fault != nil {
@@ -100,13 +102,13 @@ func (d *Document) collect() *Fault {
 		}
 	}
 	if len(d.Operations) == 0 {
-		return &Fault{Pointer: "/paths", Reason: "it has no operation"}
+		return &sample.Fault{Pointer: "#/paths", Reason: "it has no operation"}
 	}
 	return nil
 }
 
-func (d *Document) collectPath(path string) *Fault {
-	item, at, fault := d.Resolve(Child("/paths", path))
+func (d *Document) collectPath(path string) *sample.Fault {
+	item, at, fault := d.Object(sample.Join("/paths", path))
 	if fault != nil {
 		d.Faults = append(d.Faults, fault)
 		return nil
@@ -117,9 +119,9 @@ func (d *Document) collectPath(path string) *Fault {
 			continue
 		}
 		if len(d.Operations) == MaxOperations {
-			return &Fault{Pointer: "/paths", Reason: fmt.Sprintf("it has more than %d operations", MaxOperations)}
+			return &sample.Fault{Pointer: "#/paths", Reason: fmt.Sprintf("it has more than %d operations", MaxOperations)}
 		}
-		o := Operation{Method: method, Path: path, Pointer: Child(at, name)}
+		o := Operation{Method: method, Path: path, Pointer: sample.Join(at, name)}
 		r := operationReader{document: d}
 		r.operation(&o, item, at)
 		o.Fault = r.fault
@@ -146,18 +148,18 @@ func (o Operation) Success() (Response, bool) {
 // operationReader reads one operation, and keeps the first fault.
 type operationReader struct {
 	document *Document
-	fault    *Fault
+	fault    *sample.Fault
 }
 
 func (r *operationReader) fail(pointer, format string, values ...any) {
 	if r.fault == nil {
-		r.fault = r.document.Fault(pointer, format, values...)
+		r.fault = sample.NewFault(pointer, format, values...)
 	}
 }
 
 // object is the object at a pointer, references followed; nil after a fault.
 func (r *operationReader) object(pointer string) (map[string]any, string) {
-	object, at, fault := r.document.Resolve(pointer)
+	object, at, fault := r.document.Object(pointer)
 	if fault != nil {
 		if r.fault == nil {
 			r.fault = fault
@@ -174,19 +176,19 @@ func (r *operationReader) operation(o *Operation, item map[string]any, itemAt st
 	}
 	o.ID, _ = operation["operationId"].(string)
 	r.security(o, operation)
-	o.Server = serverPath(operation, item, r.document.Tree())
-	r.parameters(o, Child(itemAt, "parameters"), item["parameters"])
-	r.parameters(o, Child(at, "parameters"), operation["parameters"])
+	o.Server = serverPath(operation, item, r.document.Root)
+	r.parameters(o, sample.Join(itemAt, "parameters"), item["parameters"])
+	r.parameters(o, sample.Join(at, "parameters"), operation["parameters"])
 	if operation["requestBody"] != nil {
-		o.Body = r.body(Child(at, "requestBody"))
+		o.Body = r.body(sample.Join(at, "requestBody"))
 	}
-	r.responses(o, Child(at, "responses"), operation["responses"])
+	r.responses(o, sample.Join(at, "responses"), operation["responses"])
 }
 
 func (r *operationReader) security(o *Operation, operation map[string]any) {
 	requirements, declared := operation["security"].([]any)
 	if !declared {
-		requirements, declared = r.document.Tree()["security"].([]any)
+		requirements, declared = r.document.Root["security"].([]any)
 	}
 	o.Declared = declared
 	o.Open = declared && len(requirements) == 0 || slices.ContainsFunc(requirements, func(one any) bool {
@@ -198,7 +200,7 @@ func (r *operationReader) security(o *Operation, operation map[string]any) {
 func (r *operationReader) body(pointer string) *Body {
 	body, at := r.object(pointer)
 	required, _ := body["required"].(bool)
-	return &Body{Required: required, Content: r.content(Child(at, "content"), body["content"])}
+	return &Body{Required: required, Content: r.content(sample.Join(at, "content"), body["content"])}
 }
 
 // content reads media types in the order of preference: JSON first, then by name.
@@ -212,10 +214,10 @@ func (r *operationReader) content(pointer string, value any) []Media {
 	}
 	var all []Media
 	for _, name := range sortedKeys(content) {
-		media, at := r.object(Child(pointer, name))
+		media, at := r.object(sample.Join(pointer, name))
 		m := Media{Type: strings.ToLower(name)}
 		if media["schema"] != nil {
-			m.Schema = Child(at, "schema")
+			m.Schema = sample.Join(at, "schema")
 		}
 		all = append(all, m)
 	}
@@ -288,7 +290,7 @@ func (r *operationReader) parameter(pointer string) (p Parameter, ok bool) {
 	switch p.In {
 	case "path", "query", "header", "cookie":
 	default:
-		r.fail(Child(at, "in"), "expected path, query, header or cookie, got %q", clip(p.In))
+		r.fail(sample.Join(at, "in"), "expected path, query, header or cookie, got %q", clip(p.In))
 	}
 	if p.In == "header" && isIgnoredHeader(p.Name) {
 		return p, false
@@ -309,12 +311,12 @@ func isIgnoredHeader(name string) bool {
 // shape reads how a value is written.
 func (r *operationReader) shape(p *Parameter, object map[string]any, at string) {
 	if content, ok := object["content"].(map[string]any); ok && len(content) > 0 {
-		media := r.content(Child(at, "content"), content)[0]
+		media := r.content(sample.Join(at, "content"), content)[0]
 		p.Media, p.Schema, p.Style = media.Type, media.Schema, ""
 		return
 	}
 	if object["schema"] != nil {
-		p.Schema = Child(at, "schema")
+		p.Schema = sample.Join(at, "schema")
 	}
 	if p.Style == "" {
 		p.Style = map[string]string{"path": "simple", "header": "simple", "query": "form", "cookie": "form"}[p.In]
@@ -332,7 +334,7 @@ func (r *operationReader) shape(p *Parameter, object map[string]any, at string) 
 			return
 		}
 	}
-	r.fail(Child(at, "style"), "a parameter in the %s has one of the styles %s, got %q", p.In, strings.Join(allowed, ", "), clip(p.Style))
+	r.fail(sample.Join(at, "style"), "a parameter in the %s has one of the styles %s, got %q", p.In, strings.Join(allowed, ", "), clip(p.Style))
 }
 
 func itoa(i int) string { return strconv.Itoa(i) }
@@ -349,13 +351,13 @@ func (r *operationReader) responses(o *Operation, pointer string, value any) {
 		}
 		known := canonicalStatus(status)
 		if known == "" {
-			r.fail(Child(pointer, status), "expected a status from 100 to 599, a range as in 2XX, or default")
+			r.fail(sample.Join(pointer, status), "expected a status from 100 to 599, a range as in 2XX, or default")
 			continue
 		}
-		object, at := r.object(Child(pointer, status))
+		object, at := r.object(sample.Join(pointer, status))
 		o.Responses = append(o.Responses, Response{
-			Status: known, Pointer: at, Content: r.content(Child(at, "content"), object["content"]),
-			Headers: r.headers(Child(at, "headers"), object["headers"]),
+			Status: known, Pointer: at, Content: r.content(sample.Join(at, "content"), object["content"]),
+			Headers: r.headers(sample.Join(at, "headers"), object["headers"]),
 		})
 	}
 	if len(o.Responses) == 0 {
@@ -383,7 +385,7 @@ func (r *operationReader) headers(pointer string, value any) []Header {
 	headers, _ := value.(map[string]any)
 	var all []Header
 	for _, name := range sortedKeys(headers) {
-		object, at := r.object(Child(pointer, name))
+		object, at := r.object(sample.Join(pointer, name))
 		p := Parameter{In: "header"}
 		r.shape(&p, object, at)
 		required, _ := object["required"].(bool)

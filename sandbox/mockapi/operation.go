@@ -2,7 +2,6 @@ package mockapi
 
 import (
 	"cmp"
-	"errors"
 	"maps"
 	"net/http"
 	"reflect"
@@ -46,7 +45,7 @@ func (a *API) prepare(o *operation) error {
 	}
 	for _, p := range o.Parameters {
 		if p.Schema != "" {
-			if err := a.requests.Prepare(p.Schema); err != nil {
+			if err := prepare(a.requests, p.Schema); err != nil {
 				return err
 			}
 		}
@@ -55,7 +54,7 @@ func (a *API) prepare(o *operation) error {
 	if o.Body != nil {
 		for _, m := range o.Body.Content {
 			if m.Schema != "" {
-				if err := a.requests.Prepare(m.Schema); err != nil {
+				if err := prepare(a.requests, m.Schema); err != nil {
 					return err
 				}
 			}
@@ -63,7 +62,7 @@ func (a *API) prepare(o *operation) error {
 	}
 	response, ok := o.Success()
 	if !ok {
-		return a.document.Fault(o.Pointer, "it describes no response")
+		return sample.NewFault(o.Pointer, "it describes no response")
 	}
 	o.response, o.status = response, status(o.Method, response.Status)
 	return a.prepareAnswer(o)
@@ -104,14 +103,14 @@ func (a *API) prepareAnswer(o *operation) error {
 func (a *API) makeable(m Media, r Response) error {
 	switch FormOf(m.Type) {
 	case FormNone:
-		return a.document.Fault(r.Pointer, "content of the type %s is not made", m.Type)
+		return sample.NewFault(r.Pointer, "content of the type %s is not made", m.Type)
 	case FormFile:
 		if a.opaque(m.Schema) {
 			return nil
 		}
 		value, err := a.drawn(m.Schema)
 		if _, isText := value.(string); err == nil && !isText {
-			return a.document.Fault(r.Pointer, "content of the type %s is a file, and its schema asks for something else than text", m.Type)
+			return sample.NewFault(r.Pointer, "content of the type %s is a file, and its schema asks for something else than text", m.Type)
 		}
 		return err
 	}
@@ -156,15 +155,10 @@ func (a *API) drawn(pointer string) (any, error) {
 	if pointer == "" {
 		return nil, nil
 	}
-	if err := a.responses.Prepare(pointer); err != nil {
+	if err := prepare(a.samples.Validator, pointer); err != nil {
 		return nil, err
 	}
-	value, err := a.samples.Value(pointer, "")
-	var fault *sample.Fault
-	if errors.As(err, &fault) {
-		return nil, a.document.Fault(strings.TrimPrefix(fault.Pointer, "#"), "%s", fault.Reason)
-	}
-	return value, err
+	return a.samples.Value(pointer, "")
 }
 
 // status is the number that an answer of a documented status has.
@@ -190,7 +184,7 @@ func isServerHeader(name string) bool {
 
 // schema is the schema at a pointer, references followed, and where it is; of what is no object, none.
 func (a *API) schema(pointer string) (map[string]any, string) {
-	object, at, fault := a.document.Resolve(pointer)
+	object, at, fault := a.document.Object(pointer)
 	if fault != nil {
 		return nil, pointer
 	}
@@ -230,21 +224,21 @@ func (a *API) collect(pointer string, all map[string]string, seen map[string]boo
 	properties, _ := schema["properties"].(map[string]any)
 	for name := range properties {
 		if _, there := all[name]; !there {
-			all[name] = Child(at, "properties", name)
+			all[name] = sample.Join(at, "properties", name)
 		}
 	}
 	for _, combination := range []string{"allOf", "oneOf", "anyOf"} {
 		parts, _ := schema[combination].([]any)
 		for i := range parts {
-			a.collect(Child(at, combination, strconv.Itoa(i)), all, seen)
+			a.collect(sample.Join(at, combination, strconv.Itoa(i)), all, seen)
 		}
 	}
 	discriminator, _ := schema["discriminator"].(map[string]any)
 	mapping, _ := discriminator["mapping"].(map[string]any)
 	for _, name := range slices.Sorted(maps.Keys(mapping)) {
 		target, _ := mapping[name].(string)
-		if pointer, ok := localPointer(target); ok {
-			a.collect(pointer, all, seen)
+		if strings.HasPrefix(target, "#") {
+			a.collect(target, all, seen)
 		}
 	}
 }
@@ -280,6 +274,6 @@ func (a *API) fits(schema string, value any) bool {
 	if schema == "" {
 		return true
 	}
-	violations, err := a.responses.Check(schema, value)
+	violations, err := a.check(a.samples.Validator, schema, value)
 	return err == nil && len(violations) == 0
 }

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/rin-network/rin/fixtures/sample"
 )
 
 // valueType is what a schema says of the type of its values: what a text must be read as.
@@ -29,13 +31,13 @@ func valueTypeBelow(d *Document, pointer string, depth int) *valueType {
 	if pointer == "" || depth > maxNesting {
 		return k
 	}
-	schema, at, fault := d.Resolve(pointer)
+	schema, at, fault := d.Object(pointer)
 	if fault != nil {
 		return k
 	}
 	k.Types = declaredTypes(schema)
 	if schema["items"] != nil {
-		k.Item = valueTypeBelow(d, Child(at, "items"), depth+1)
+		k.Item = valueTypeBelow(d, sample.Join(at, "items"), depth+1)
 	}
 	k.members(d, schema, at, depth)
 	for _, name := range []string{"allOf", "anyOf", "oneOf"} {
@@ -43,7 +45,7 @@ func valueTypeBelow(d *Document, pointer string, depth int) *valueType {
 		var either []string
 		any := len(parts) == 0
 		for i := range min(len(parts), 50) {
-			part := valueTypeBelow(d, Child(at, name, indexText(i)), depth+1)
+			part := valueTypeBelow(d, sample.Join(at, name, indexText(i)), depth+1)
 			any = any || len(part.Types) == 0
 			either = append(either, part.Types...)
 			k.adopt(part)
@@ -58,7 +60,7 @@ func valueTypeBelow(d *Document, pointer string, depth int) *valueType {
 func (k *valueType) members(d *Document, schema map[string]any, at string, depth int) {
 	properties, _ := schema["properties"].(map[string]any)
 	for name := range properties {
-		k.member(name, valueTypeBelow(d, Child(at, "properties", name), depth+1))
+		k.member(name, valueTypeBelow(d, sample.Join(at, "properties", name), depth+1))
 	}
 }
 

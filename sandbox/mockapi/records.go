@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/rin-network/rin/fixtures/sample"
 )
 
 // noItemError tells that nothing is left of a list that may not be empty.
@@ -42,7 +44,7 @@ func (a *API) listed(l *list, q request) (value any, total int, err error) {
 		return value, total, err
 	}
 	if l.shape == inArray && !a.plainArray(l.schema) {
-		if violations, err := a.responses.Check(l.schema, window.values()); err != nil || len(violations) > 0 {
+		if violations, err := a.check(a.samples.Validator, l.schema, window.values()); err != nil || len(violations) > 0 {
 			if l.filtering(q.values) || len(window.items) < total {
 				return nil, total, errors.Join(err, &noItemError{})
 			}
@@ -281,7 +283,7 @@ func (a *API) addressable(l *list, value any, id string) bool {
 	}
 	for _, p := range l.detail.parameters {
 		if p.In == "path" && p.Name == l.parameter && p.Schema != "" {
-			violations, err := a.requests.Check(p.Schema, object[l.id])
+			violations, err := a.check(a.requests, p.Schema, object[l.id])
 			return err == nil && len(violations) == 0
 		}
 	}
@@ -333,4 +335,4 @@ func plainText(value any) string {
 }
 
 // concretePath writes the segments of a path so that different ones never look alike.
-func concretePath(segments []string) string { return Child("", segments...) }
+func concretePath(segments []string) string { return sample.Join("", segments...) }

@@ -73,7 +73,7 @@ func (a *API) checkParameter(p parameterDecoder, value any) *content.Problem {
 	if p.Schema == "" {
 		return nil
 	}
-	violations, err := a.requests.Check(p.Schema, value)
+	violations, err := a.check(a.requests, p.Schema, value)
 	if err != nil {
 		return refuse(content.NotImplemented(err.Error()))
 	}
@@ -129,7 +129,7 @@ func (a *API) readBody(q *request, r *http.Request) *content.Problem {
 	if media.Schema == "" {
 		return nil
 	}
-	violations, err := a.requests.Check(media.Schema, q.body)
+	violations, err := a.check(a.requests, media.Schema, q.body)
 	if err != nil {
 		return refuse(content.NotImplemented(err.Error()))
 	}

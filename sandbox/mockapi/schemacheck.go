@@ -6,122 +6,47 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"sync"
 
+	"github.com/rin-network/rin/fixtures/sample"
 	"github.com/santhosh-tekuri/jsonschema/v6"
 	"github.com/santhosh-tekuri/jsonschema/v6/kind"
 	"golang.org/x/text/language"
 	"golang.org/x/text/message"
 )
 
-// schemaCheck are those of a document that values of one direction are judged by. They are safe for concurrent use.
-type schemaCheck struct {
-	document *Document
-	rewriter rewriter
-
-	mu       sync.Mutex
-	compiler *jsonschema.Compiler
-	compiled map[string]*jsonschema.Schema
+// prepare reads the schema at a pointer, with all that it refers to. The error is a *sample.Fault.
+func prepare(v *sample.Validator, pointer string) error {
+	if _, fault := v.Schema(pointer); fault != nil {
+		return fault
+	}
+	return nil
 }
 
-// refusingLoader is the loader of a compiler that may read nothing.
-type refusingLoader struct{}
-
-// Load implements jsonschema.URLLoader.
-func (refusingLoader) Load(address string) (any, error) {
-	return nil, fmt.Errorf("%s is not part of the document and is never fetched", address)
-}
-
-// newSchemaCheck prepares the schemas of a document.
-func newSchemaCheck(d *Document, direction Direction) *schemaCheck {
-	s := &schemaCheck{
-		document: d, compiled: map[string]*jsonschema.Schema{}, compiler: jsonschema.NewCompiler(),
-		rewriter: rewriter{document: d, direction: direction, definitions: map[string]any{}, numbers: map[string]int{}, refersTo: map[string][]string{}, faults: map[string]*Fault{}},
-	}
-	s.compiler.DefaultDraft(jsonschema.Draft2020)
-	s.compiler.UseLoader(refusingLoader{})
-	s.compiler.UseRegexpEngine(compilePattern)
-	s.compiler.AssertFormat()
-	for _, f := range formats() {
-		s.compiler.RegisterFormat(f)
-	}
-	return s
-}
-
-// Prepare makes the schema at a pointer ready; its error is a *Fault.
-func (s *schemaCheck) Prepare(pointer string) error {
-	_, err := s.schema(pointer)
-	return err
-}
-
-func (s *schemaCheck) schema(pointer string) (compiled *jsonschema.Schema, err error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if known, ok := s.compiled[pointer]; ok {
-		return known, nil
-	}
-	defer func() {
-		if r := recover(); r != nil {
-			compiled, err = nil, s.document.Fault(pointer, "the schema cannot be read: %v", r)
-		}
-	}()
-	for _, added := range s.rewriter.add(pointer) {
-		if err := s.compiler.AddResource(s.rewriter.resource(added), s.rewriter.definitions[added]); err != nil {
-			return nil, s.document.Fault(added, "the schema cannot be read: %v", err)
-		}
-	}
-	if fault := s.rewriter.fault(pointer); fault != nil {
+// check lists how a value breaks the schema at a pointer; nil if it fits. The error is a *sample.Fault.
+func (a *API) check(v *sample.Validator, pointer string, value any) (violations []Violation, err error) {
+	schema, fault := v.Schema(pointer)
+	if fault != nil {
 		return nil, fault
 	}
-	compiled, err = s.compiler.Compile(s.rewriter.resource(pointer))
-	if err != nil {
-		return nil, s.document.Fault(pointer, "the schema cannot be used: %s", s.reason(err))
-	}
-	s.compiled[pointer] = compiled
-	return compiled, nil
-}
-
-// reason says where in the document a compiler's objection is, instead of its own name for the place.
-func (s *schemaCheck) reason(err error) string {
-	var pattern *jsonschema.InvalidRegexError
-	if errors.As(err, &pattern) {
-		return fmt.Sprintf("%q is no regular expression: %v", pattern.Regex, pattern.Err)
-	}
-	var invalid *jsonschema.SchemaValidationError
-	if errors.As(err, &invalid) {
-		var at *jsonschema.ValidationError
-		if errors.As(invalid.Err, &at) {
-			return describe(at)[0].Detail
-		}
-	}
-	return err.Error()
-}
-
-// Check tells what keeps a value from fitting the schema at a pointer: nothing when it fits. Its error is a *Fault.
-func (s *schemaCheck) Check(pointer string, value any) (violations []Violation, err error) {
-	schema, err := s.schema(pointer)
-	if err != nil {
-		return nil, err
-	}
 	defer func() {
 		if r := recover(); r != nil {
-			violations, err = nil, s.inapplicable(pointer, r)
+			violations, err = nil, a.inapplicable(pointer, r)
 		}
 	}()
-	fault := schema.Validate(value)
-	if fault == nil {
+	refused := schema.Validate(value)
+	if refused == nil {
 		return nil, nil
 	}
 	var invalid *jsonschema.ValidationError
-	if !errors.As(fault, &invalid) {
-		return nil, s.inapplicable(pointer, fault)
+	if !errors.As(refused, &invalid) {
+		return nil, a.inapplicable(pointer, refused)
 	}
 	return describe(invalid), nil
 }
 
-func (s *schemaCheck) inapplicable(pointer string, why any) error {
-	fault := s.document.Fault(pointer, "the schema cannot be applied: %v", why)
-	s.document.Locate(fault)
+func (a *API) inapplicable(pointer string, why any) error {
+	fault := sample.NewFault(pointer, "the schema cannot be applied: %v", why)
+	a.document.Locate(fault)
 	return fault
 }
 
@@ -178,7 +103,7 @@ func severity(err *jsonschema.ValidationError) int {
 func pointer(location []string) string {
 	out := "#"
 	for _, name := range location {
-		out += "/" + strings.NewReplacer("~", "~0", "/", "~1").Replace(clipAt(name))
+		out = sample.Join(out, clipAt(name))
 	}
 	return out
 }
@@ -229,7 +154,7 @@ func expectation(d *Document, pointer string) (words string, allowed []string) {
 	if pointer == "" {
 		return "any value", nil
 	}
-	schema, at, fault := d.Resolve(pointer)
+	schema, at, fault := d.Object(pointer)
 	if fault != nil {
 		return "any value", nil
 	}
@@ -241,7 +166,7 @@ func expectation(d *Document, pointer string) (words string, allowed []string) {
 	}
 	for _, name := range []string{"allOf", "anyOf", "oneOf"} {
 		if parts, ok := schema[name].([]any); ok && len(parts) > 0 && schema["type"] == nil {
-			return expectation(d, Child(at, name, "0"))
+			return expectation(d, sample.Join(at, name, "0"))
 		}
 	}
 	types := typeNames(schema["type"])
@@ -254,7 +179,7 @@ func expectation(d *Document, pointer string) (words string, allowed []string) {
 		words = "a value"
 	}
 	if slices.Contains(types, "an array") {
-		if item, _ := expectation(d, Child(at, "items")); schema["items"] != nil {
+		if item, _ := expectation(d, sample.Join(at, "items")); schema["items"] != nil {
 			words = "a list, each item " + item
 		}
 	}

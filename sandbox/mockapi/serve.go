@@ -254,7 +254,7 @@ func (a *API) family(r *resource) string {
 // Published is the document as it holds where the API is served: with the addresses of this place, and with the security that it has there.
 // Everything else is as it was written.
 func (a *API) Published(s Space, origin, tokenURL string) ([]byte, error) {
-	tree := maps.Clone(a.document.Tree())
+	tree := maps.Clone(a.document.Root)
 	tree["servers"] = []any{map[string]any{"url": origin + s.Base + joinPrefix(a.prefix, a.document.Server)}}
 	a.resettle(tree, s, origin)
 	if s.Guard == nil {

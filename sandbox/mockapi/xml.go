@@ -11,6 +11,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/rin-network/rin/fixtures/sample"
 )
 
 // WriteXML writes a value by what its schema says of elements and attributes (OAS 3.0.3, XML Object). members gives the schemas of the
@@ -42,8 +44,8 @@ func (w *xmlWriter) described(schema, otherwise string) element {
 	if schema == "" {
 		return e
 	}
-	own, _ := w.document.At(schema)
-	target, _, _ := w.document.Resolve(schema)
+	own, _ := w.document.Raw(schema)
+	target, _, _ := w.document.Object(schema)
 	for _, raw := range []any{own, target} {
 		object, _ := raw.(map[string]any)
 		said, ok := object["xml"].(map[string]any)
@@ -65,7 +67,7 @@ func (w *xmlWriter) described(schema, otherwise string) element {
 }
 
 func (w *xmlWriter) root(schema string) element {
-	_, at, fault := w.document.Resolve(schema)
+	_, at, fault := w.document.Object(schema)
 	name, ok := strings.CutPrefix(at, "/components/schemas/")
 	if fault != nil || !ok || strings.Contains(name, "/") {
 		name = "root"
@@ -182,11 +184,11 @@ func (w *xmlWriter) itemOf(schema string, i int) string {
 
 // below is a part of a schema, references followed; empty if it is not there.
 func (w *xmlWriter) below(schema string, names ...string) string {
-	_, at, fault := w.document.Resolve(schema)
+	_, at, fault := w.document.Object(schema)
 	if fault != nil {
 		return ""
 	}
-	pointer := Child(at, names...)
+	pointer := sample.Join(at, names...)
 	if _, ok := w.document.At(pointer); !ok {
 		return ""
 	}

@@ -11,6 +11,7 @@ import (
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 
+	"github.com/rin-network/rin/fixtures/sample"
 	"github.com/rin-network/rin/sandbox/mockapi"
 )
 
@@ -36,11 +37,11 @@ func written(schema, value string) (string, error) {
 // declared gives the members that a schema declares itself.
 func declared(d *mockapi.Document) func(string) map[string]string {
 	return func(schema string) map[string]string {
-		object, at, _ := d.Resolve(schema)
+		object, at, _ := d.Object(schema)
 		properties, _ := object["properties"].(map[string]any)
 		members := map[string]string{}
 		for name := range properties {
-			members[name] = mockapi.Child(at, "properties", name)
+			members[name] = sample.Join(at, "properties", name)
 		}
 		return members
 	}
