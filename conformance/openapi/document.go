@@ -31,7 +31,9 @@ type Document struct {
 	root    map[string]any
 	anchors map[string]string // $anchor name to pointer
 	refs    []Ref
-	budget  int // schema nodes that may still be read
+	// subtypes lists the named schemas that extend a schema by allOf, by the pointer of that schema.
+	subtypes map[string][]string
+	budget   int // schema nodes that may still be read
 }
 
 // Operation is one method on one path.
@@ -112,6 +114,7 @@ func Parse(reduced []byte) (*Document, error) {
 	}
 	d := &Document{root: root, budget: schemaBudget}
 	d.index()
+	d.subtypes = d.indexSubtypes()
 	d.readHead()
 	d.readServers()
 	d.readSecurity()

@@ -12,6 +12,14 @@ func Escape(token string) string {
 	return strings.ReplaceAll(strings.ReplaceAll(token, "~", "~0"), "/", "~1")
 }
 
+// Join extends an RFC 6901 pointer by reference tokens.
+func Join(pointer string, tokens ...string) string {
+	for _, t := range tokens {
+		pointer += "/" + Escape(t)
+	}
+	return pointer
+}
+
 func unescape(token string) string {
 	return strings.ReplaceAll(strings.ReplaceAll(token, "~1", "/"), "~0", "~")
 }

@@ -147,7 +147,7 @@ func (a *annotation) apply(c *compiled) bodyJudged {
 	case array && c.items != nil:
 		err = a.judgeItems(c, c.items)
 		a.judgeLength(c)
-	case array && c.shape.kind == "object":
+	case array && c.Kind == "object":
 		err = a.judgeSingleAsList(c)
 	case a.answer.Truncated:
 		err = fmt.Errorf("the body was cut off after %d bytes", len(a.answer.Body))
@@ -186,11 +186,11 @@ func (a *annotation) judgeItems(c *compiled, schema *jsonschema.Schema) error {
 // judgeLength stands in for minItems and maxItems, which the schema of the items does not know.
 func (a *annotation) judgeLength(c *compiled) {
 	n := int64(a.out.Items)
-	if limit := c.shape.min; limit != nil && n < *limit && !a.answer.Truncated {
+	if limit := c.MinItems; limit != nil && n < *limit && !a.answer.Truncated {
 		a.add([]difference{{Finding: evidence.Finding{Kind: evidence.FindingOther, Expected: fmt.Sprintf("at least %d items", *limit),
 			Got: fmt.Sprintf("%d items", n), Keyword: a.schema + "/minItems"}}})
 	}
-	if limit := c.shape.max; limit != nil && n > *limit {
+	if limit := c.MaxItems; limit != nil && n > *limit {
 		a.add([]difference{{Finding: evidence.Finding{Kind: evidence.FindingOther, Expected: fmt.Sprintf("at most %d items", *limit),
 			Got: fmt.Sprintf("%d items", n), Keyword: a.schema + "/maxItems"}}})
 	}
@@ -211,7 +211,7 @@ func (a *annotation) judgeSingleAsList(c *compiled) error {
 }
 
 func (a *annotation) judgeWhole(c *compiled) error {
-	value, err := readWhole(a.answer.Body)
+	value, err := readValue(a.answer.Body, 0)
 	if err != nil {
 		return err
 	}
@@ -297,8 +297,7 @@ func (a *annotation) judgeUnknown(c *compiled, schema *jsonschema.Schema, items 
 			}
 			continue
 		}
-		r := reader{dec: newDecoder(item.text), plain: isPlain(item.text)}
-		value, err := r.value(1)
+		value, err := readValue(item.text, 1)
 		if err != nil {
 			return err
 		}

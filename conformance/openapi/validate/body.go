@@ -6,8 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"strconv"
-	"strings"
+
+	"github.com/rin-network/rin/conformance/openapi"
 )
 
 // Bounds of an answer's body. A list is judged item by item, so that its length costs no memory.
@@ -30,30 +30,43 @@ func firstByte(body []byte) byte {
 	return 0
 }
 
-// readWhole decodes the whole body as one value.
-func readWhole(body []byte) (any, error) {
-	dec := newDecoder(body)
-	r := reader{dec: dec, plain: isPlain(body)}
-	value, err := r.value(0)
-	if err != nil {
-		return nil, err
+// readValue decodes one JSON text that stands in so many levels of others. The value is bounded, and its numbers are cheap to compute
+// with.
+func readValue(text []byte, outer int) (any, error) {
+	size := measure(text)
+	switch {
+	case size.values > maxValues:
+		return nil, errValues
+	case size.levels+outer > maxLevels:
+		return nil, errLevels
+	}
+	dec := newDecoder(text)
+	var value any
+	if err := dec.Decode(&value); err != nil {
+		return nil, unexpected(err)
+	}
+	if size.expensive {
+		value = openapi.BoundedNumbers(value)
 	}
 	return value, atEnd(dec)
 }
 
 // readItems decodes the members of a top-level array one by one. A cut-off body ends the list at its last complete member.
 func readItems(body []byte, cut bool, each func(i int, item any)) (n int, err error) {
-	dec, plain := newDecoder(body), isPlain(body)
+	dec := newDecoder(body)
 	if _, err := dec.Token(); err != nil {
 		return 0, err
 	}
 	for dec.More() {
-		r := reader{dec: dec, plain: plain}
-		item, err := r.value(1)
-		if err != nil {
+		var text json.RawMessage
+		if err := dec.Decode(&text); err != nil {
 			if cut && (errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF)) {
 				return n, nil
 			}
+			return n, unexpected(err)
+		}
+		item, err := readValue(text, 1)
+		if err != nil {
 			return n, err
 		}
 		each(n, item)
@@ -81,7 +94,7 @@ func atEnd(dec *json.Decoder) error {
 	return nil
 }
 
-// unexpected makes the end of the text an error of its own: Token returns a bare io.EOF in the middle of a value.
+// unexpected replaces the bare io.EOF that the decoder returns in the middle of a value.
 func unexpected(err error) error {
 	if errors.Is(err, io.EOF) {
 		return io.ErrUnexpectedEOF
@@ -89,173 +102,51 @@ func unexpected(err error) error {
 	return err
 }
 
-// reader builds values the way encoding/json does, but bounded, and with numbers that are cheap to compute with.
-type reader struct {
-	dec    *json.Decoder
-	values int
-	plain  bool // the whole body is within the bounds: nothing has to be counted
+// textSize is the size of a JSON text as a value in memory.
+type textSize struct {
+	values, levels int
+	// expensive says that a number has an exponent or very many digits.
+	expensive bool
 }
 
-func (r *reader) value(level int) (any, error) {
-	if r.plain {
-		var value any
-		err := r.dec.Decode(&value)
-		return value, unexpected(err)
-	}
-	token, err := r.dec.Token()
-	if err != nil {
-		return nil, unexpected(err)
-	}
-	if r.values++; r.values > maxValues {
-		return nil, errValues
-	}
-	switch v := token.(type) {
-	case json.Number:
-		return boundedNumber(v), nil
-	case json.Delim:
-		if level >= maxLevels {
-			return nil, errLevels
-		}
-		if v == '[' {
-			return r.array(level + 1)
-		}
-		return r.object(level + 1)
-	}
-	return token, nil
-}
-
-func (r *reader) array(level int) (any, error) {
-	list := []any{}
-	for r.dec.More() {
-		item, err := r.value(level)
-		if err != nil {
-			return nil, err
-		}
-		list = append(list, item)
-	}
-	_, err := r.dec.Token()
-	return list, unexpected(err)
-}
-
-func (r *reader) object(level int) (any, error) {
-	members := map[string]any{}
-	for r.dec.More() {
-		key, err := r.dec.Token()
-		if err != nil {
-			return nil, unexpected(err)
-		}
-		value, err := r.value(level)
-		if err != nil {
-			return nil, err
-		}
-		name, _ := key.(string) // the decoder accepts nothing else here
-		members[name] = value
-	}
-	_, err := r.dec.Token()
-	return members, unexpected(err)
-}
-
-// isPlain reports a body that is certainly within the bounds of a value, by one look at its bytes: few values, flat, and without numbers that
-// are dear to compute with. Nearly all bodies are, and then encoding/json reads them three times as fast as value by value. What is no
-// JSON may be called plain; reading tells.
-func isPlain(body []byte) bool {
-	level, values, digits := 0, 1, 0
-	for i := 0; i < len(body); i++ {
-		c := body[i]
+// measure counts values and levels by the bytes alone, before anything is allocated. It does not check the syntax.
+func measure(text []byte) textSize {
+	size := textSize{values: 1}
+	level, digits := 0, 0
+	previous := byte(0) // other than white space
+	for i := 0; i < len(text); i++ {
+		c := text[i]
 		if '0' <= c && c <= '9' || c == '.' {
-			if digits++; digits >= maxDigits {
-				return false
-			}
+			digits++
+			size.expensive = size.expensive || digits >= openapi.MaxDigits
+			previous = c
 			continue
 		}
 		switch c {
+		case ' ', '\t', '\r', '\n':
+			digits = 0
+			continue
 		case '"':
-			for i++; i < len(body) && body[i] != '"'; i++ {
-				if body[i] == '\\' {
+			for i++; i < len(text) && text[i] != '"'; i++ {
+				if text[i] == '\\' {
 					i++
 				}
 			}
 		case '[', '{':
 			level++
-			values++
+			size.levels = max(size.levels, level)
+			size.values++
 		case ']', '}':
 			level--
-		case ',', ':':
-			values++
-		case 'e', 'E':
-			if digits > 0 {
-				return false // an exponent
+			if previous == '[' || previous == '{' {
+				size.values-- // it is empty
 			}
+		case ',':
+			size.values++
+		case 'e', 'E':
+			size.expensive = size.expensive || digits > 0
 		}
-		digits = 0
-		if level > maxLevels || values > maxValues {
-			return false
-		}
+		digits, previous = 0, c
 	}
-	return true
-}
-
-// Numbers are compared exactly, which costs memory by their exponent: a few bytes of JSON can ask for gigabytes.
-const (
-	maxExponent = 400 // beyond any IEEE 754 double
-	maxDigits   = 400
-)
-
-// isCheap reports whether a number is cheap to compute with.
-func isCheap(n json.Number) bool {
-	mantissa, exponent, scientific := strings.Cut(strings.ToLower(string(n)), "e")
-	if len(mantissa) > maxDigits {
-		return false
-	}
-	if !scientific {
-		return true
-	}
-	e, err := strconv.Atoi(strings.TrimPrefix(exponent, "+"))
-	return err == nil && e <= maxExponent && e >= -maxExponent
-}
-
-// boundedNumber replaces a number that is not by one that compares alike: huge, or almost zero, with the same sign.
-func boundedNumber(n json.Number) json.Number {
-	if isCheap(n) {
-		return n
-	}
-	text := strings.ToLower(string(n))
-	sign := ""
-	if strings.HasPrefix(text, "-") {
-		sign = "-"
-	}
-	mantissa, exponent, _ := strings.Cut(text, "e")
-	digits := strings.Trim(mantissa, "-0.")
-	switch {
-	case digits == "":
-		return "0"
-	case strings.HasPrefix(exponent, "-"), exponent == "" && strings.HasPrefix(strings.TrimPrefix(mantissa, "-"), "0."):
-		return json.Number(sign + "1e-400")
-	case exponent == "" && strings.Contains(mantissa, "."): // many decimals of a usual number
-		if whole, _, _ := strings.Cut(mantissa, "."); len(whole) < maxDigits {
-			return json.Number(mantissa[:maxDigits])
-		}
-	}
-	return json.Number(sign + "1e400")
-}
-
-// bounded is a deep copy of decoded JSON in which every number is tamed.
-func bounded(value any) any {
-	switch v := value.(type) {
-	case json.Number:
-		return boundedNumber(v)
-	case []any:
-		out := make([]any, len(v))
-		for i, item := range v {
-			out[i] = bounded(item)
-		}
-		return out
-	case map[string]any:
-		out := make(map[string]any, len(v))
-		for key, item := range v {
-			out[key] = bounded(item)
-		}
-		return out
-	}
-	return value
+	return size
 }

@@ -192,7 +192,7 @@ func (a *annotation) judgeHeader(name, headers string, values []string) {
 	if why != "" {
 		return
 	}
-	value, ok := headerValue(c.shape.kind, strings.Join(values, ", "))
+	value, ok := headerValue(c.Kind, strings.Join(values, ", "))
 	if !ok {
 		return
 	}
@@ -215,7 +215,7 @@ func headerValue(kind, text string) (value any, ok bool) {
 	case "integer", "number":
 		var n json.Number
 		if json.Unmarshal([]byte(text), &n) == nil && n != "" {
-			return boundedNumber(n), true
+			return openapi.BoundedNumber(n), true
 		}
 		return text, true
 	}

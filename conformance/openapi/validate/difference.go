@@ -142,18 +142,7 @@ func describeOther(k jsonschema.ErrorKind) (expected, got string) {
 func (c *compiled) keyword(err *jsonschema.ValidationError) string {
 	_, fragment, _ := strings.Cut(err.SchemaURL, "#")
 	pointer, _ := openapi.Fragment("#" + fragment)
-	name, rest, _ := strings.Cut(strings.TrimPrefix(pointer, definitionAt), "/")
-	from := c.origins[name]
-	if from.exact {
-		return from.pointer
-	}
-	if rest != "" {
-		from.pointer += "/" + rest
-	}
-	for _, token := range err.ErrorKind.KeywordPath() {
-		from.pointer += "/" + openapi.Escape(token)
-	}
-	return openapi.Clip(from.pointer, 300)
+	return openapi.Clip(c.Origin(pointer, err.ErrorKind.KeywordPath()), 300)
 }
 
 // vocabulary lists the allowed values, bounded.

@@ -26,9 +26,8 @@ import (
 
 // Judge compares answers with one document. It is safe for concurrent use; each schema is compiled when it is first needed.
 type Judge struct {
-	doc      *openapi.Document
-	subtypes subtypes
-	errata   []Erratum
+	doc    *openapi.Document
+	errata []Erratum
 
 	memory  memory
 	mu      sync.Mutex
@@ -53,7 +52,7 @@ func NewJudge(doc evidence.Document) (*Judge, error) {
 	if err != nil {
 		return nil, fmt.Errorf("no document to judge by: %w", err)
 	}
-	return &Judge{doc: parsed, subtypes: indexSubtypes(parsed), errata: Errata(), schemas: map[string]schemaOrWhy{}}, nil
+	return &Judge{doc: parsed, errata: Errata(), schemas: map[string]schemaOrWhy{}}, nil
 }
 
 // Annotate says where the answer of an executed operation differs from what the document describes: status, media type, then the body.
@@ -80,9 +79,9 @@ func (j *Judge) schema(pointer string) (*compiled, string) {
 		return known.schema, known.why
 	}
 	entry := schemaOrWhy{}
-	p, err := prepare(j.doc, j.subtypes, pointer)
+	t, err := j.doc.Translate(pointer)
 	if err == nil {
-		entry.schema, err = compile(p)
+		entry.schema, err = compile(t)
 	}
 	if err != nil {
 		entry.why = "the schema can't be applied: " + openapi.Clip(err.Error(), 300)

@@ -1,15 +1,13 @@
-package validate
+package openapi
 
 import (
 	"maps"
 	"slices"
 	"strconv"
-
-	"github.com/rin-network/rin/conformance/openapi"
 )
 
-// graph holds, for all named schemas reachable from one, which apply which others to the same value. A cycle in it would make judging
-// endless, although the document may mean something sensible: a base that lists its subtypes, which each extend the base.
+// graph holds the named schemas reachable from one, with an edge to each schema that applies to the same value. A cycle would make
+// judging endless, although the document may make sense: a base that lists its subtypes, each of which extends the base.
 type graph struct {
 	all     components // every edge
 	strict  cuts       // without oneOf, anyOf and discriminator
@@ -22,17 +20,16 @@ type edge struct {
 	choice bool   // by oneOf, anyOf or discriminator
 }
 
-func newGraph(doc *openapi.Document, known subtypes, root string) (*graph, error) {
-	edges := map[string][]edge{}
-	queue, nodes := []string{root}, 0
-	edges[root] = nil
-	for len(queue) > 0 {
+func newGraph(doc *Document, root string) (*graph, error) {
+	edges := map[string][]edge{root: nil}
+	scan := edgeScan{doc: doc}
+	for queue := []string{root}; len(queue) > 0; queue = queue[1:] {
 		at := queue[0]
-		queue = queue[1:]
-		scan := edgeScan{doc: doc, subtypes: known, nodes: &nodes}
+		scan.inPlace, scan.named = nil, nil
 		value, _ := doc.Raw(at)
-		if err := scan.schema(value, at, true, false, 0); err != nil {
-			return nil, err
+		scan.schema(value, at, true, false, 0)
+		if scan.tooLarge {
+			return nil, errTooLarge
 		}
 		edges[at] = scan.inPlace
 		for _, target := range scan.named {
@@ -49,69 +46,56 @@ func newGraph(doc *openapi.Document, known subtypes, root string) (*graph, error
 	}, nil
 }
 
-// edgeScan collects the references of one named schema.
+// edgeScan collects the references of one named schema after the other.
 type edgeScan struct {
-	doc      *openapi.Document
-	subtypes subtypes
-	nodes    *int
+	doc      *Document
+	nodes    int
+	tooLarge bool // the rest is left out
 	inPlace  []edge
 	named    []string
 }
 
-func (s *edgeScan) schema(value any, pointer string, inPlace, choice bool, depth int) error {
-	*s.nodes++
-	if *s.nodes > maxNodes || depth > maxNesting {
-		return errTooLarge
-	}
+func (s *edgeScan) schema(value any, pointer string, inPlace, choice bool, depth int) {
+	s.nodes++
+	s.tooLarge = s.tooLarge || s.nodes > maxNodes || depth > maxInline
 	in, ok := value.(map[string]any)
-	if !ok {
-		return nil
+	if !ok || s.tooLarge {
+		return
 	}
 	if ref, ok := in["$ref"].(string); ok {
 		if target, _, found := s.doc.Follow(ref); found {
 			s.note(edge{target, choice}, inPlace)
 		}
 	}
-	if d, ok := readDiscriminator(s.doc, s.subtypes, in, pointer); ok {
-		for _, e := range d.edgesOf() {
-			s.note(e, inPlace)
+	if d, ok := s.doc.discriminator(in, pointer); ok {
+		for _, c := range d.choices {
+			s.note(edge{c.target, true}, inPlace)
 		}
 	}
 	for _, keyword := range slices.Sorted(maps.Keys(in)) {
-		inner := in[keyword]
-		here, choosing, known := applies(keyword)
-		if !known {
-			continue
-		}
-		next := pointer + "/" + openapi.Escape(keyword)
-		if err := s.each(keyword, inner, next, inPlace && here, choice || choosing, depth); err != nil {
-			return err
+		if here, choosing, known := applies(keyword); known {
+			s.each(keyword, in[keyword], Join(pointer, keyword), inPlace && here, choice || choosing, depth+1)
 		}
 	}
-	return nil
 }
 
 // each visits the schemas under one keyword: one, a list, or a map.
-func (s *edgeScan) each(keyword string, value any, pointer string, inPlace, choice bool, depth int) error {
+func (s *edgeScan) each(keyword string, value any, pointer string, inPlace, choice bool, depth int) {
+	choice = choice && inPlace
 	switch v := value.(type) {
 	case []any:
 		for i, item := range v {
-			if err := s.schema(item, pointer+"/"+strconv.Itoa(i), inPlace, choice && inPlace, depth+1); err != nil {
-				return err
-			}
+			s.schema(item, Join(pointer, strconv.Itoa(i)), inPlace, choice, depth)
 		}
 	case map[string]any:
-		if !openapi.HoldsNames(keyword) {
-			return s.schema(v, pointer, inPlace, choice && inPlace, depth+1)
+		if !HoldsNames(keyword) {
+			s.schema(v, pointer, inPlace, choice, depth)
+			return
 		}
 		for _, name := range slices.Sorted(maps.Keys(v)) {
-			item := v[name]
-			if err := s.schema(item, pointer+"/"+openapi.Escape(name), inPlace, choice && inPlace, depth+1); err != nil {
-				return err
-			}
+			s.schema(v[name], Join(pointer, name), inPlace, choice, depth)
 		}
 	}
-	return nil
 }
 
 func (s *edgeScan) note(e edge, inPlace bool) {

@@ -1,59 +1,37 @@
-package validate
+package openapi
 
 import (
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
-
-	"github.com/rin-network/rin/conformance/openapi"
 )
 
-// members copies the keywords that hold schemas for members of the value.
-func (p *preparer) members(in, out map[string]any, at place) error {
-	for _, keyword := range []string{"properties", "patternProperties"} {
-		properties, ok := in[keyword].(map[string]any)
-		if !ok {
-			continue
-		}
-		copied := make(map[string]any, len(properties))
-		for name, value := range properties {
-			if keyword == "patternProperties" {
-				if _, err := compilePattern(name); err != nil {
-					continue
-				}
-			}
-			schema, err := p.schema(value, at.below(keyword, name))
-			if err != nil {
-				return err
-			}
-			copied[name] = schema
-		}
-		out[keyword] = copied
+// members translates the keywords with schemas for members of the value.
+func (p *translator) members(in, out map[string]any, at place) {
+	if properties, ok := in["properties"].(map[string]any); ok {
+		out["properties"] = p.named(properties, func(name string) place { return at.below("properties", name) })
+	}
+	if patterns, ok := in["patternProperties"].(map[string]any); ok {
+		patterns = maps.Clone(patterns)
+		maps.DeleteFunc(patterns, func(pattern string, _ any) bool { _, err := CompilePattern(pattern); return err != nil })
+		out["patternProperties"] = p.named(patterns, func(name string) place { return at.below("patternProperties", name) })
 	}
 	for _, keyword := range []string{"items", "additionalProperties", "propertyNames", "contains", "unevaluatedItems", "unevaluatedProperties"} {
-		value, ok := in[keyword]
-		if _, list := value.([]any); !ok || list {
-			continue
+		if value, ok := in[keyword]; ok {
+			if _, list := value.([]any); !list {
+				out[keyword] = p.schema(value, at.below(keyword))
+			}
 		}
-		schema, err := p.schema(value, at.below(keyword))
-		if err != nil {
-			return err
-		}
-		out[keyword] = schema
 	}
-	if list, ok := in["prefixItems"].([]any); ok && len(list) > 0 {
-		copied, err := p.list(list, func(i string) place { return at.below("prefixItems", i) })
-		if err != nil {
-			return err
-		}
-		out["prefixItems"] = copied
+	if list, _ := in["prefixItems"].([]any); len(list) > 0 {
+		out["prefixItems"] = p.list(list, func(i string) place { return at.below("prefixItems", i) })
 	}
 	p.required(in, out)
-	return nil
 }
 
-// required leaves out members that are writeOnly: they are required of requests alone (OAS 3.0.3 Schema Object).
-func (p *preparer) required(in, out map[string]any) {
+// required leaves out members that are writeOnly: they are required in requests only (OAS 3.0.3 Schema Object).
+func (p *translator) required(in, out map[string]any) {
 	if list, ok := in["required"].([]any); ok && len(list) <= maxLiteral {
 		names, seen := []any{}, map[string]bool{}
 		for _, value := range list {
@@ -78,7 +56,7 @@ func (p *preparer) required(in, out map[string]any) {
 	}
 }
 
-func (p *preparer) writeOnly(in map[string]any, name string, depth int) bool {
+func (p *translator) writeOnly(in map[string]any, name string, depth int) bool {
 	if depth > 8 {
 		return false
 	}
@@ -111,89 +89,65 @@ func (p *preparer) writeOnly(in map[string]any, name string, depth int) bool {
 	return false
 }
 
-// applicators copies the keywords that apply further schemas to the same value.
-func (p *preparer) applicators(in, out map[string]any, at place) error {
-	if list, ok := in["allOf"].([]any); ok && len(list) > 0 {
-		copied, err := p.list(list, func(i string) place { return at.same("allOf", i) })
-		if err != nil {
-			return err
-		}
-		out["allOf"] = copied
+// applicators translates the keywords that apply further schemas to the same value.
+func (p *translator) applicators(in, out map[string]any, at place) {
+	if list, _ := in["allOf"].([]any); len(list) > 0 {
+		out["allOf"] = p.list(list, func(i string) place { return at.same("allOf", i) })
 	}
 	for _, keyword := range []string{"not", "if", "then", "else"} {
-		value, ok := in[keyword]
-		if !ok || keyword != "not" && p.ignoresSiblings() {
-			continue
+		if value, ok := in[keyword]; ok && (keyword == "not" || !p.ignoresSiblings()) {
+			out[keyword] = p.schema(value, at.same(keyword))
 		}
-		schema, err := p.schema(value, at.same(keyword))
-		if err != nil {
-			return err
-		}
-		out[keyword] = schema
 	}
 	if schemas, ok := in["dependentSchemas"].(map[string]any); ok {
-		copied := map[string]any{}
-		for name, value := range schemas {
-			schema, err := p.schema(value, at.same("dependentSchemas", name))
-			if err != nil {
-				return err
-			}
-			copied[name] = schema
-		}
-		out["dependentSchemas"] = copied
+		out["dependentSchemas"] = p.named(schemas, func(name string) place { return at.same("dependentSchemas", name) })
 	}
-	if at.plain && at.inPlace {
-		return nil
-	}
-	if p.discriminate(in, out, at) {
-		return nil
+	if at.plain && at.inPlace || p.discriminate(in, out, at) {
+		return
 	}
 	for _, keyword := range []string{"oneOf", "anyOf"} {
-		list, ok := in[keyword].([]any)
-		if !ok || len(list) == 0 {
-			continue
+		if list, _ := in[keyword].([]any); len(list) > 0 {
+			out[keyword] = p.list(list, func(i string) place {
+				next := at.same(keyword, i)
+				next.choice = true
+				return next
+			})
 		}
-		copied, err := p.list(list, func(i string) place {
-			next := at.same(keyword, i)
-			next.choice = true
-			return next
-		})
-		if err != nil {
-			return err
-		}
-		out[keyword] = copied
 	}
-	return nil
 }
 
-func (p *preparer) list(list []any, at func(i string) place) ([]any, error) {
-	copied := make([]any, 0, len(list))
+func (p *translator) list(list []any, at func(i string) place) []any {
+	out := make([]any, len(list))
 	for i, value := range list {
-		schema, err := p.schema(value, at(strconv.Itoa(i)))
-		if err != nil {
-			return nil, err
-		}
-		copied = append(copied, schema)
+		out[i] = p.schema(value, at(strconv.Itoa(i)))
 	}
-	return copied, nil
+	return out
 }
 
-// discriminator is what a schema says about choosing among subtypes by the value of one property (OAS 3.0.3 Discriminator Object).
+func (p *translator) named(schemas map[string]any, at func(name string) place) map[string]any {
+	out := make(map[string]any, len(schemas))
+	for name, value := range schemas {
+		out[name] = p.schema(value, at(name))
+	}
+	return out
+}
+
+// discriminator chooses among subtypes by the value of one property (OAS 3.0.3 Discriminator Object).
 type discriminator struct {
 	property string
 	choices  []choice
-	// refusingLoader: the schema lists all its subtypes under oneOf or anyOf. Otherwise it is a base, and an unmapped value is judged by it alone.
+	// closed: the schema lists all its subtypes under oneOf or anyOf. Otherwise it is a base, and judges an unmapped value alone.
 	closed bool
 }
 
-// choice is one value of the property with the schema that it stands for.
+// choice maps a value of the property to a schema.
 type choice struct {
 	value  string
 	target string // pointer
 }
 
-// readDiscriminator returns false where there is none that can be followed; oneOf and anyOf then count as they stand.
-func readDiscriminator(doc *openapi.Document, known subtypes, in map[string]any, pointer string) (discriminator, bool) {
+// discriminator reads the discriminator of a schema. It returns false without one that can be followed; oneOf and anyOf then count.
+func (doc *Document) discriminator(in map[string]any, pointer string) (discriminator, bool) {
 	d := discriminator{}
 	mapping := map[string]any{}
 	switch v := in["discriminator"].(type) {
@@ -206,7 +160,7 @@ func readDiscriminator(doc *openapi.Document, known subtypes, in map[string]any,
 	if d.property == "" {
 		return d, false
 	}
-	listed, closed, followable := listedSubtypes(doc, in)
+	listed, closed, followable := doc.listedSubtypes(in)
 	if !followable {
 		return d, false
 	}
@@ -214,14 +168,14 @@ func readDiscriminator(doc *openapi.Document, known subtypes, in map[string]any,
 	for value, target := range mapping {
 		name, _ := target.(string)
 		if !strings.HasPrefix(name, "#") {
-			name = "#/components/schemas/" + openapi.Escape(name)
+			name = "#/components/schemas/" + Escape(name)
 		}
 		if at, _, ok := doc.Follow(name); ok && at != pointer {
 			d.choices = append(d.choices, choice{value, at})
 		}
 	}
 	if !closed {
-		listed = known[pointer]
+		listed = doc.subtypes[pointer]
 	}
 	for _, target := range listed {
 		name := target[strings.LastIndexByte(target, '/')+1:]
@@ -235,7 +189,7 @@ func readDiscriminator(doc *openapi.Document, known subtypes, in map[string]any,
 }
 
 // listedSubtypes reads oneOf, else anyOf; each must be a reference that resolves.
-func listedSubtypes(doc *openapi.Document, in map[string]any) (targets []string, closed, followable bool) {
+func (doc *Document) listedSubtypes(in map[string]any) (targets []string, closed, followable bool) {
 	for _, keyword := range []string{"oneOf", "anyOf"} {
 		list, _ := in[keyword].([]any)
 		for _, item := range list {
@@ -254,13 +208,11 @@ func listedSubtypes(doc *openapi.Document, in map[string]any) (targets []string,
 	return nil, false, true
 }
 
-// subtypes lists, for each schema, the named schemas with an allOf that refers to it: their names are values of its discriminator.
-type subtypes map[string][]string
-
-func indexSubtypes(doc *openapi.Document) subtypes {
-	out := subtypes{}
-	for _, room := range []string{"/components/schemas", "/definitions"} {
-		raw, _ := doc.Raw(room)
+// indexSubtypes lists, for each schema, the named schemas with an allOf that refers to it: their names are values of its discriminator.
+func (doc *Document) indexSubtypes() map[string][]string {
+	out := map[string][]string{}
+	for _, section := range []string{"/components/schemas", "/definitions"} {
+		raw, _ := doc.Raw(section)
 		schemas, _ := raw.(map[string]any)
 		for name, value := range schemas {
 			schema, _ := value.(map[string]any)
@@ -269,7 +221,7 @@ func indexSubtypes(doc *openapi.Document) subtypes {
 				p, _ := part.(map[string]any)
 				ref, _ := p["$ref"].(string)
 				if base, _, ok := doc.Follow(ref); ok {
-					out[base] = append(out[base], room+"/"+openapi.Escape(name))
+					out[base] = append(out[base], section+"/"+Escape(name))
 				}
 			}
 		}
@@ -282,8 +234,8 @@ func indexSubtypes(doc *openapi.Document) subtypes {
 }
 
 // discriminate writes a chain of conditions in place of oneOf, so that only the mapped subtype is judged.
-func (p *preparer) discriminate(in, out map[string]any, at place) bool {
-	d, ok := readDiscriminator(p.doc, p.subtypes, in, at.pointer)
+func (p *translator) discriminate(in, out map[string]any, at place) bool {
+	d, ok := p.doc.discriminator(in, at.pointer)
 	if !ok {
 		return false
 	}
@@ -315,13 +267,4 @@ func (p *preparer) discriminate(in, out map[string]any, at place) bool {
 		out["allOf"] = conditions
 	}
 	return true
-}
-
-// edgesOf are the choices as edges of the graph.
-func (d discriminator) edgesOf() []edge {
-	out := make([]edge, 0, len(d.choices))
-	for _, c := range d.choices {
-		out = append(out, edge{c.target, true})
-	}
-	return out
 }

@@ -1,0 +1,396 @@
+package openapi
+
+import (
+	"encoding/json"
+	"errors"
+	"strconv"
+	"strings"
+)
+
+// Bounds of a translated schema. The compiler's work grows faster than the text, so it never sees more.
+const (
+	maxNodes   = 10_000 // schema objects
+	maxInline  = 100    // inline schemas inside one another
+	maxLiteral = 2_000  // members of one enum or required
+	maxPattern = 2_000  // bytes of a regular expression
+)
+
+var errTooLarge = errors.New("the schema is too large or too deeply nested to be judged")
+
+// definitionAt is where a translation keeps its definitions.
+const definitionAt = "/$defs/"
+
+// Translation is a JSON Schema (2020-12) made from one schema of an API document and all that it refers to. Each referenced schema
+// becomes one definition, so that a finding can name its place in the document.
+type Translation struct {
+	Schema map[string]any
+	// Root is the JSON Pointer of the schema to judge by.
+	Root string
+	// Items is the JSON Pointer of the schema of the items, if the members of a list can be judged one by one; else "".
+	Items string
+	// Kind is the single type that the schema allows beside null: array, object, …; "" if it allows several.
+	Kind string
+	// MinItems and MaxItems are the bounds of a list.
+	MinItems, MaxItems *int64
+
+	definitions map[string]any
+	origins     map[string]origin // by name of the definition
+}
+
+// origin is the place of a definition in the document.
+type origin struct {
+	pointer string
+	// exact marks a definition that the translator made up: the document has no keywords below the pointer.
+	exact bool
+}
+
+// Translate translates the schema at a pointer.
+func (d *Document) Translate(pointer string) (Translation, error) {
+	p := &translator{
+		doc:      d,
+		nullable: strings.HasPrefix(d.Version, "3.0"),
+		names:    map[definition]string{},
+		out:      Translation{definitions: map[string]any{}, origins: map[string]origin{}},
+	}
+	var err error
+	if p.graph, err = newGraph(d, pointer); err != nil {
+		return Translation{}, err
+	}
+	root := p.name(definition{pointer: pointer})
+	for len(p.queue) > 0 {
+		next := p.queue[0]
+		p.queue = p.queue[1:]
+		value, _ := d.Raw(next.pointer)
+		at := place{pointer: next.pointer, owner: next.pointer, inPlace: true, plain: next.plain}
+		if next.bare {
+			at = next.place
+			at.bare = true
+		}
+		p.out.definitions[p.names[next]] = p.schema(value, at)
+	}
+	if p.tooLarge {
+		return Translation{}, errTooLarge
+	}
+	p.out.Schema = map[string]any{"$defs": p.out.definitions}
+	p.out.describe(root)
+	return p.out, nil
+}
+
+// describe fills what a judge wants to know of the root schema.
+func (t *Translation) describe(root string) {
+	t.Root = definitionAt + root
+	name, body := root, map[string]any(nil)
+	for range len(t.definitions) { // references that stand alone
+		body, _ = t.definitions[name].(map[string]any)
+		ref, ok := body["$ref"].(string)
+		if !ok || len(body) > 1 {
+			break
+		}
+		name = definitionName(ref)
+	}
+	t.Kind = t.kind(body, 0)
+	t.MinItems, t.MaxItems = itemCount(body["minItems"]), itemCount(body["maxItems"])
+	if _, ok := body["items"]; !ok || t.Kind != "array" {
+		return
+	}
+	for keyword := range body {
+		switch keyword {
+		case "type", "items", "minItems", "maxItems":
+		default:
+			return
+		}
+	}
+	t.Items = definitionAt + name + "/items"
+}
+
+// kind finds the single type that a schema allows beside null, also through allOf.
+func (t *Translation) kind(body map[string]any, depth int) string {
+	if depth > 8 {
+		return ""
+	}
+	if types, _ := body["type"].([]any); len(types) > 0 {
+		found := ""
+		for _, word := range types {
+			if name, _ := word.(string); name != "null" {
+				if found != "" {
+					return ""
+				}
+				found = name
+			}
+		}
+		return found
+	}
+	if ref, ok := body["$ref"].(string); ok {
+		target, _ := t.definitions[definitionName(ref)].(map[string]any)
+		if kind := t.kind(target, depth+1); kind != "" {
+			return kind
+		}
+	}
+	parts, _ := body["allOf"].([]any)
+	for _, part := range parts {
+		schema, _ := part.(map[string]any)
+		if kind := t.kind(schema, depth+1); kind != "" {
+			return kind
+		}
+	}
+	return ""
+}
+
+func itemCount(value any) *int64 {
+	n, _ := value.(json.Number)
+	i, err := n.Int64()
+	if err != nil {
+		return nil
+	}
+	return &i
+}
+
+// Origin returns the place in the document that a pointer into the translation comes from; keywords lead on from there.
+func (t Translation) Origin(pointer string, keywords []string) string {
+	name, rest, _ := strings.Cut(strings.TrimPrefix(pointer, definitionAt), "/")
+	from := t.origins[name]
+	if from.exact {
+		return from.pointer
+	}
+	if rest != "" {
+		from.pointer += "/" + rest
+	}
+	return Join(from.pointer, keywords...)
+}
+
+// translator writes one translation.
+type translator struct {
+	doc      *Document
+	nullable bool // the version has the keyword nullable: OpenAPI 3.0
+	graph    *graph
+	out      Translation
+	names    map[definition]string
+	queue    []definition
+	nodes    int
+	tooLarge bool // the rest is left out
+}
+
+// definition asks for the schema at a pointer.
+type definition struct {
+	pointer string
+	plain   bool // without the choices (oneOf, anyOf, discriminator) that lead to subtypes
+	bare    bool // without the wrapper that lets null pass; place is where the schema was lifted from
+	place   place
+}
+
+// name returns the name of a definition and queues it.
+func (p *translator) name(d definition) string {
+	if name, known := p.names[d]; known {
+		return name
+	}
+	name := strconv.Itoa(len(p.out.origins))
+	p.names[d] = name
+	p.out.origins[name] = origin{pointer: d.pointer}
+	p.queue = append(p.queue, d)
+	return name
+}
+
+// own adds a made-up definition for one keyword of the document.
+func (p *translator) own(pointer string, body map[string]any) map[string]any {
+	name := strconv.Itoa(len(p.out.origins))
+	p.out.origins[name] = origin{pointer: pointer, exact: true}
+	p.out.definitions[name] = body
+	return refer(name)
+}
+
+func refer(name string) map[string]any { return map[string]any{"$ref": "#" + definitionAt + name} }
+func definitionName(ref string) string { return ref[len("#"+definitionAt):] }
+
+// place is the position of a schema in the document and in the translation.
+type place struct {
+	pointer string
+	owner   string // definition that applies to the same value, if inPlace
+	inPlace bool
+	choice  bool // below oneOf or anyOf of the owner
+	plain   bool // without the choices of the owner
+	bare    bool // nullable is done
+	depth   int
+}
+
+// below is the place of a schema for a member of the value.
+func (at place) below(tokens ...string) place {
+	next := at.same(tokens...)
+	next.owner, next.inPlace, next.choice, next.plain = "", false, false, false
+	return next
+}
+
+// same is the place of a schema for the same value.
+func (at place) same(tokens ...string) place {
+	at.pointer = Join(at.pointer, tokens...)
+	at.depth++
+	at.bare = false
+	return at
+}
+
+// schema translates one schema: known keywords of the right type, in the words of JSON Schema 2020-12.
+func (p *translator) schema(value any, at place) any {
+	p.nodes++
+	if p.tooLarge = p.tooLarge || p.nodes > maxNodes || at.depth > maxInline; p.tooLarge {
+		return true
+	}
+	if b, ok := value.(bool); ok {
+		return b
+	}
+	out := map[string]any{}
+	in, ok := value.(map[string]any)
+	if !ok {
+		return out
+	}
+	if ref, ok := in["$ref"].(string); ok {
+		if target, _, found := p.doc.Follow(ref); found {
+			if linked := p.link(target, at); linked != nil {
+				out["$ref"] = linked["$ref"]
+			}
+		}
+		if p.ignoresSiblings() {
+			return out
+		}
+	}
+	if p.nullable && in["nullable"] == true && !at.bare && composed(in) {
+		name := p.name(definition{pointer: at.pointer, bare: true, place: at})
+		return map[string]any{"if": map[string]any{"not": map[string]any{"type": "null"}}, "then": refer(name)}
+	}
+	p.scalars(in, out)
+	p.members(in, out, at)
+	p.applicators(in, out, at)
+	return out
+}
+
+// ignoresSiblings reports that $ref stands alone: in Swagger 2.0 and OpenAPI 3.0 (OAS 3.0.3 Reference Object).
+func (p *translator) ignoresSiblings() bool {
+	return p.nullable || !strings.HasPrefix(p.doc.Version, "3.")
+}
+
+// link refers to another schema of the document. It cuts references that would apply a schema to a value without end: a subtype
+// takes its base without the base's list of subtypes, and a mere repetition adds nothing (nil).
+func (p *translator) link(target string, at place) map[string]any {
+	if !at.inPlace {
+		return refer(p.name(definition{pointer: target}))
+	}
+	switch {
+	case at.choice:
+		if p.graph.choices[[2]string{at.owner, target}] {
+			return nil
+		}
+	case p.graph.strict[[2]string{at.owner, target}]:
+		return nil
+	case p.graph.all.cyclic(at.owner, target):
+		return refer(p.name(definition{pointer: target, plain: true}))
+	}
+	return refer(p.name(definition{pointer: target}))
+}
+
+// composed reports that other keywords than type decide about null, so that the type "null" can't simply be added.
+func composed(in map[string]any) bool {
+	for _, keyword := range []string{"$ref", "allOf", "anyOf", "oneOf", "not", "discriminator", "const"} {
+		if _, ok := in[keyword]; ok {
+			return true
+		}
+	}
+	return false
+}
+
+// scalars copies the keywords without inner schemas.
+func (p *translator) scalars(in, out map[string]any) {
+	types := p.types(in)
+	if len(types) > 0 {
+		out["type"] = types
+	}
+	if values, ok := in["enum"].([]any); ok && len(values) > 0 && len(values) <= maxLiteral {
+		values = BoundedNumbers(values).([]any)
+		if p.nullable && in["nullable"] == true {
+			values = append(append([]any{}, values...), nil)
+		}
+		out["enum"] = values
+	}
+	if value, ok := in["const"]; ok && !p.ignoresSiblings() {
+		out["const"] = BoundedNumbers(value)
+	}
+	if format, ok := in["format"].(string); ok && knownFormat(format) {
+		out["format"] = format
+	}
+	if pattern, ok := in["pattern"].(string); ok && len(pattern) <= maxPattern {
+		if _, err := CompilePattern(pattern); err == nil {
+			out["pattern"] = pattern
+		}
+	}
+	for _, keyword := range []string{"minLength", "maxLength", "minItems", "maxItems", "minProperties", "maxProperties", "minContains", "maxContains"} {
+		if n, ok := count(in[keyword]); ok {
+			out[keyword] = n
+		}
+	}
+	if in["uniqueItems"] == true {
+		out["uniqueItems"] = true
+	}
+	limits(in, out)
+}
+
+// knownFormat reports a format that is judged. Other words are open-valued hints (OAS 3.0.3 Data Types).
+func knownFormat(format string) bool {
+	switch format {
+	case "date", "date-time", "uuid", "int32", "int64",
+		"email", "uri", "uri-reference", "hostname", "ipv4", "ipv6", "time", "duration":
+		return true
+	}
+	return false
+}
+
+func (p *translator) types(in map[string]any) []any {
+	var list []any
+	switch t := in["type"].(type) {
+	case string:
+		list = []any{t}
+	case []any:
+		list = t
+	}
+	var out []any
+	seen := map[string]bool{}
+	for _, t := range list {
+		switch name, _ := t.(string); name {
+		case "array", "object", "string", "integer", "number", "boolean", "null":
+			if !seen[name] {
+				seen[name] = true
+				out = append(out, name)
+			}
+		}
+	}
+	if len(out) > 0 && p.nullable && in["nullable"] == true && !seen["null"] {
+		out = append(out, "null")
+	}
+	return out
+}
+
+// count reads a non-negative length.
+func count(value any) (json.Number, bool) {
+	n, ok := value.(json.Number)
+	if !ok {
+		return "", false
+	}
+	i, err := strconv.ParseInt(string(n), 10, 32)
+	return n, err == nil && i >= 0
+}
+
+// limits copies bounds of numbers; exclusiveMinimum and exclusiveMaximum are flags in OpenAPI 3.0 and numbers later.
+func limits(in, out map[string]any) {
+	for keyword, exclusive := range map[string]string{"minimum": "exclusiveMinimum", "maximum": "exclusiveMaximum"} {
+		if n, ok := in[keyword].(json.Number); ok && isCheap(n) {
+			if in[exclusive] == true {
+				keyword = exclusive
+			}
+			out[keyword] = n
+		}
+		if n, ok := in[exclusive].(json.Number); ok && isCheap(n) {
+			out[exclusive] = n
+		}
+	}
+	if n, ok := in["multipleOf"].(json.Number); ok && isCheap(n) {
+		if f, err := n.Float64(); err == nil && f > 0 {
+			out["multipleOf"] = n
+		}
+	}
+}
