@@ -18,12 +18,12 @@ const (
 	DemoClient = "demo-client"
 	// DemoClientWithoutRole has an affiliation and no role.
 	DemoClientWithoutRole = "demo-client-without-role"
-	// DemoClientElsewhere has role and affiliation, and tokens that are meant for DemoAudience: the API refuses them.
-	DemoClientElsewhere = "demo-client-elsewhere"
+	// DemoClientOtherAudience has role and affiliation, and tokens that are meant for DemoAudience: the API refuses them.
+	DemoClientOtherAudience = "demo-client-other-audience"
 	// DemoAudience is the audience of a service that shares the authorization server and nothing else.
 	DemoAudience = "https://projects.example/api"
-	// DemoStagingClient is registered at the authorization server of the staging environment only.
-	DemoStagingClient = "demo-staging-client"
+	// DemoElsewhereClient is registered in the other environment only.
+	DemoElsewhereClient = "demo-elsewhere-client"
 	// DemoAffiliation is the affiliation ID of the demo clients.
 	DemoAffiliation = "AFF-MUST-0001"
 )
@@ -34,7 +34,7 @@ func DemoClients(suffix string) []ClientConfig {
 	return []ClientConfig{
 		{ID: DemoClient + suffix, Role: model.RoleExternalAPIClient, Affiliation: DemoAffiliation},
 		{ID: DemoClientWithoutRole + suffix, Affiliation: DemoAffiliation},
-		{ID: DemoClientElsewhere + suffix, Role: model.RoleExternalAPIClient, Affiliation: DemoAffiliation, Audience: DemoAudience},
+		{ID: DemoClientOtherAudience + suffix, Role: model.RoleExternalAPIClient, Affiliation: DemoAffiliation, Audience: DemoAudience},
 	}
 }
 

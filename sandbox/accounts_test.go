@@ -77,7 +77,7 @@ var _ = Describe("the accounts of a node that serves", func() {
 		roleless := fetchToken(node, stagingToken, node.Credentials()[1])
 		Expect(get(node, fundingsPath, bearer(roleless)).status).To(Equal(200), "as the first client")
 		Expect(node.Books().Revoke(sandbox.DemoClient)).Error().NotTo(HaveOccurred())
-		Expect(node.Books().Revoke(sandbox.DemoClientElsewhere)).Error().NotTo(HaveOccurred())
+		Expect(node.Books().Revoke(sandbox.DemoClientOtherAudience)).Error().NotTo(HaveOccurred())
 		Expect(get(node, fundingsPath, bearer(roleless)).status).To(Equal(403), "nobody with the role is left")
 		Expect(node.Books().Revoke(sandbox.DemoClientWithoutRole)).Error().NotTo(HaveOccurred())
 

@@ -36,7 +36,7 @@ func countedAs(c address.Class) journal.Operation {
 func countedOperations() []string {
 	var names []string
 	for _, o := range []journal.Operation{
-		journal.Token, journal.Staging, journal.Keys, journal.Metadata, journal.Registry, journal.Info, journal.Document, journal.List, journal.Detail,
+		journal.Token, journal.ElsewhereToken, journal.ElsewhereInfo, journal.Keys, journal.Metadata, journal.Registry, journal.Info, journal.Document, journal.List, journal.Detail,
 		journal.Health, journal.Docs, mockOperation, journal.Other,
 	} {
 		names = append(names, string(o))

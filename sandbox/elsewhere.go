@@ -1,53 +1,69 @@
 package sandbox
 
 import (
+	"encoding/json"
 	"fmt"
 	"net/http"
 
+	"github.com/rin-network/rin/fixtures/model"
 	"github.com/rin-network/rin/sandbox/account"
 	"github.com/rin-network/rin/sandbox/address"
 	"github.com/rin-network/rin/sandbox/auth"
+	"github.com/rin-network/rin/sandbox/content"
 )
 
-// elsewhere is the authorization server of the operator's staging environment: an issuer, keys and a client of its own, which the
-// node does not trust.
+// elsewhere is another environment beside the node: an authorization server with an issuer, keys and a client of its own, and an info resource that
+// accepts its tokens. The node refuses them, and the info resource refuses the node's: a client that mixes the two up learns it here.
 type elsewhere struct {
 	client Credential
 	server *auth.Server
+	guard  *auth.Guard
 	places address.Map
 }
 
 func newElsewhere(c Config, places address.Map) (elsewhere, error) {
-	s := elsewhere{client: Credential{ClientID: DemoStagingClient}, places: places.Staging()}
+	e := elsewhere{client: Credential{ClientID: DemoElsewhereClient}, places: places.Elsewhere()}
 	var err error
-	if s.client.Secret, err = account.NewSecret(c.Random); err != nil {
-		return s, err
+	if e.client.Secret, err = account.NewSecret(c.Random); err != nil {
+		return e, err
 	}
 	books, err := account.Open(account.Config{Now: c.Clock, Random: c.Random})
 	if err == nil {
-		err = books.Enter([]account.Registration{{Client: account.NewClient{ID: s.client.ClientID}, Secret: s.client.Secret}})
+		err = books.Enter([]account.Registration{{Client: account.NewClient{ID: e.client.ClientID}, Secret: e.client.Secret}})
 	}
 	if err != nil {
-		return s, fmt.Errorf("register the staging client: %w", err)
+		return e, fmt.Errorf("register the client of the other environment: %w", err)
 	}
-	s.client.Subject, _ = books.Clients().Subject(s.client.ClientID)
+	e.client.Subject, _ = books.Clients().Subject(e.client.ClientID)
 	issuer, err := auth.NewIssuer(c.TokenFormat, c.TokenTTL, c.Clock, c.Random)
 	if err != nil {
-		return s, fmt.Errorf("make the staging issuer: %w", err)
+		return e, fmt.Errorf("make the issuer of the other environment: %w", err)
 	}
-	s.server = auth.NewServer(books.Clients(), issuer, s.places, c.Logger)
-	return s, nil
+	e.server = auth.NewServer(books.Clients(), issuer, e.places, c.Logger)
+	e.guard = auth.NewGuard(auth.NewVerifier(issuer, books.Clients(), nil, e.places, c.Clock, c.VerifiedTokens), e.places)
+	return e, nil
 }
 
-// routes are its token endpoint, its keys and its metadata.
-func (s elsewhere) routes() []Route {
-	issuer := s.places.Root
-	metadata := s.server.Metadata(issuer, s.places.Token())
+// routes are its token endpoint, its keys, its metadata and its info.
+func (e elsewhere) routes() []Route {
+	issuer := e.places.Root
+	metadata := e.server.Metadata(issuer, e.places.Token())
 	get := func(path string, h http.Handler) Route { return Route{Method: http.MethodGet, Path: path, handler: h} }
 	return []Route{
-		{Method: http.MethodPost, Path: s.places.Token(), handler: s.server.Token(issuer), denied: http.HandlerFunc(s.server.MethodNotAllowed)},
-		get(s.places.Certs(), http.HandlerFunc(s.server.Certs)),
-		get(s.places.Metadata(issuer), metadata),
-		get(s.places.OpenIDMetadata(issuer), metadata),
+		{Method: http.MethodPost, Path: e.places.Token(), handler: e.server.Token(issuer), denied: http.HandlerFunc(e.server.MethodNotAllowed)},
+		get(e.places.Certs(), http.HandlerFunc(e.server.Certs)),
+		get(e.places.Metadata(issuer), metadata),
+		get(e.places.OpenIDMetadata(issuer), metadata),
+		{Method: http.MethodGet, Path: e.places.Info(), Protected: true, handler: e.guard.Protect(http.HandlerFunc(e.info))},
 	}
+}
+
+// info serves an info resource without endpoints: the other environment has no data.
+func (e elsewhere) info(w http.ResponseWriter, r *http.Request) {
+	body, err := json.Marshal(model.Info{Endpoints: map[string][]model.Endpoint{"funding": {}}})
+	if err != nil {
+		content.Internal().Write(w, r)
+		return
+	}
+	content.NewBody("application/json", body).Serve(w, r, content.GuardedHeaders())
 }

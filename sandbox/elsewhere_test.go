@@ -11,24 +11,39 @@ import (
 )
 
 var _ = Describe("tokens that are not for this node", func() {
-	It("come from a staging environment with issuer, keys and client of its own, and are refused", func() {
+	It("come from another environment with issuer, keys and client of its own, and are refused", func() {
 		node := newNode(sandbox.Config{})
-		token := fetchToken(node, "/staging/oauth/token", node.Staging())
+		token := fetchToken(node, "/elsewhere/oauth/token", node.Elsewhere())
 		_, claims := decodeJWT(token)
-		Expect(claims).To(HaveKeyWithValue("iss", node.URL+"/staging"))
-		Expect(claims).To(HaveKeyWithValue("aud", node.URL+"/staging/ris-synergy"))
+		Expect(claims).To(HaveKeyWithValue("iss", node.URL+"/elsewhere"))
+		Expect(claims).To(HaveKeyWithValue("aud", node.URL+"/elsewhere/ris-synergy"))
 		Expect(get(node, infoPath, bearer(token)).status).To(Equal(http.StatusUnauthorized))
 
-		Expect(get(node, "/.well-known/oauth-authorization-server/staging", nil).body).To(ContainSubstring(`"token_endpoint":"` + node.URL + `/staging/oauth/token"`))
-		keys := get(node, "/staging/realms/ris/protocol/openid-connect/certs", nil).body
+		Expect(get(node, "/.well-known/oauth-authorization-server/elsewhere", nil).body).To(ContainSubstring(`"token_endpoint":"` + node.URL + `/elsewhere/oauth/token"`))
+		keys := get(node, "/elsewhere/realms/ris/protocol/openid-connect/certs", nil).body
 		Expect(keys).To(ContainSubstring(`"kid"`))
 		Expect(keys).NotTo(Equal(get(node, "/realms/ris/protocol/openid-connect/certs", nil).body))
+	})
+
+	It("are accepted by the info of the other environment, which refuses those of the node", func() {
+		const info = "/elsewhere/ris-synergy/info/v1/oauth/info/"
+		node := newNode(sandbox.Config{})
+		own, other := fetchToken(node, stagingToken, node.Credentials()[0]), fetchToken(node, "/elsewhere/oauth/token", node.Elsewhere())
+		accepted := get(node, info, bearer(other))
+		Expect(accepted.status).To(Equal(http.StatusOK))
+		Expect(accepted.header.Get("Cache-Control")).To(ContainSubstring("private"))
+		Expect(accepted.body).To(MatchJSON(`{"endpoints":{"funding":[]}}`))
+		Expect(get(node, info, bearer(own)).status).To(Equal(http.StatusUnauthorized))
+		anonymous := get(node, info, nil)
+		Expect(anonymous.status).To(Equal(http.StatusUnauthorized))
+		Expect(anonymous.body).To(ContainSubstring("tokens are issued at POST /elsewhere/oauth/token"))
+		Expect(node.Addresses(node.URL).ElsewhereInfo).To(Equal(node.URL + info))
 	})
 
 	It("are issued to the third demo client, which has the role and another audience", func() {
 		node := newNode(sandbox.Config{})
 		client := node.Credentials()[2]
-		Expect(client.ClientID).To(Equal(sandbox.DemoClientElsewhere))
+		Expect(client.ClientID).To(Equal(sandbox.DemoClientOtherAudience))
 		token := fetchToken(node, stagingToken, client)
 		_, claims := decodeJWT(token)
 		Expect(claims).To(HaveKeyWithValue("aud", sandbox.DemoAudience))

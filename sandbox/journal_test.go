@@ -60,7 +60,7 @@ var _ = Describe("The journal of a network", func() {
 		Expect(last(network).TryOut).To(Equal(tryOut))
 	},
 		Entry(nil, "/oauth/token", journal.Token, false), Entry(nil, "/xb/oauth/token/", journal.Token, false),
-		Entry(nil, "/realms/ris/protocol/openid-connect/token", journal.Token, false), Entry(nil, "/staging/oauth/token", journal.Staging, false),
+		Entry(nil, "/realms/ris/protocol/openid-connect/token", journal.Token, false), Entry(nil, "/elsewhere/oauth/token", journal.ElsewhereToken, false), Entry(nil, "/xb/elsewhere/ris-synergy/info/v1/oauth/info/", journal.ElsewhereInfo, false),
 		Entry(nil, "/registry/registry.json", journal.Registry, false), Entry(nil, "/healthz", journal.Health, false),
 		Entry(nil, "/xb/ris-synergy/info/v1/oauth/info", journal.Info, false), Entry(nil, "/ris-synergy/funding/v3/api-docs", journal.Document, false),
 		Entry(nil, "/ris-synergy/funding/v3/fundings/XF-00000002", journal.Detail, false),

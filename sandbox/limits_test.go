@@ -62,7 +62,7 @@ var _ = Describe("A node with a rate limit", func() {
 		for range 2 {
 			Expect(postForm(network, stagingToken, "grant_type=client_credentials&client_id=a&client_secret=b", nil).status).To(Equal(401))
 		}
-		for _, path := range []string{stagingToken, stagingToken + "/", "/realms/ris/protocol/openid-connect/token", "/staging/oauth/token"} {
+		for _, path := range []string{stagingToken, stagingToken + "/", "/realms/ris/protocol/openid-connect/token", "/elsewhere/oauth/token"} {
 			refused := postForm(network, path, "grant_type=client_credentials", nil)
 			Expect(refused.status).To(Equal(429), path)
 			Expect(refused.header.Get("Retry-After")).To(Equal("30"))

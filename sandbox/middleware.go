@@ -126,7 +126,7 @@ func (l *limits) refuse(w http.ResponseWriter, r *http.Request, operation journa
 	w.Header().Set("Retry-After", strconv.Itoa(wait))
 	detail := fmt.Sprintf("%s asks more often than %s", name, l.limiter.Rate())
 	hint := fmt.Sprintf("wait %d s, as Retry-After says, and repeat the request then", wait)
-	if operation == journal.Token || operation == journal.Staging {
+	if operation == journal.Token || operation == journal.ElsewhereToken {
 		l.server.Later(w, r, http.StatusTooManyRequests, detail+"; "+hint+"; a token serves for many calls until it expires")
 		return
 	}

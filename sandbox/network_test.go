@@ -79,7 +79,7 @@ var _ = Describe("A network", func() {
 		for want, nodes := range map[string][]sandbox.Config{
 			`node 1: /xb/api/info/v1/oauth/info/ would be below the root "/xb"`: {{Prefix: "xb/api"}, second},
 			`node 1: /oauth/token would be below the root "/oauth"`:             {{}, {Root: "/oauth", Member: second.Member}},
-			`node 2: /xb/c/staging/oauth/token would be below the root`:         {{Root: "/xb/c/staging"}, {Root: "/xb/c", Member: second.Member}},
+			`node 2: /xb/c/elsewhere/oauth/token would be below the root`:       {{Root: "/xb/c/elsewhere"}, {Root: "/xb/c", Member: second.Member}},
 		} {
 			_, err := sandbox.NewNetwork(sandbox.NetworkConfig{Nodes: nodes})
 			Expect(err).To(MatchError(ContainSubstring(want)))

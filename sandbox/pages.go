@@ -65,7 +65,8 @@ func (s *Server) welcome() web.Welcome {
 			{Name: "funding", Method: http.MethodGet, Path: at.Fundings(), Note: "needs a token, a role and an affiliation"},
 			get("try-out", at.TryOut().Fundings(), "the same without a token"),
 			get("try-out document", at.TryOut().Spec(), ""),
-			{Name: "staging", Method: http.MethodPost, Path: at.Staging().Token(), Note: "another authorization server, whose tokens are refused here"},
+			{Name: "elsewhere", Method: http.MethodPost, Path: at.Elsewhere().Token(), Note: "another environment, whose tokens are refused here"},
+			{Name: "elsewhere info", Method: http.MethodGet, Path: at.Elsewhere().Info(), Note: "accepts the tokens of the other environment, and no others"},
 		},
 	}
 	w.Places = append(w.Places, s.api.welcome()...)
@@ -78,12 +79,12 @@ func (s *Server) welcome() web.Welcome {
 	for _, c := range s.inUse() {
 		w.Clients = append(w.Clients, web.Client{ID: c.ClientID, Secret: c.Secret, Token: token, Notes: c.permissions()})
 	}
-	staged := s.staging.client
-	w.Clients = append(w.Clients, web.Client{ID: staged.ClientID, Secret: staged.Secret, Token: at.Staging().Token(),
-		Notes: []string{"registered at the staging server, whose tokens are refused here"}})
-	for _, other := range s.neighbours {
-		if other != s {
-			w.Others = append(w.Others, other.person())
+	other := s.elsewhere.client
+	w.Clients = append(w.Clients, web.Client{ID: other.ClientID, Secret: other.Secret, Token: at.Elsewhere().Token(),
+		Notes: []string{"registered elsewhere, in an environment whose tokens are refused here"}})
+	for _, node := range s.neighbours {
+		if node != s {
+			w.Others = append(w.Others, node.person())
 		}
 	}
 	return w

@@ -42,7 +42,7 @@ type Server struct {
 	books        *account.Books
 	credentials  []Credential
 	issuer       *auth.Issuer
-	staging      elsewhere
+	elsewhere    elsewhere
 	identity     *devtls.Identity
 	configured   []string // names of the deviations that it started with
 	log          *slog.Logger
@@ -76,7 +76,7 @@ func build(c Config) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	s.routes = slices.Concat(routes(s.places, describe, s.authority, guard, s.fundings, s.api, s.registry), s.staging.routes(), s.pages(c.Loopback))
+	s.routes = slices.Concat(routes(s.places, describe, s.authority, guard, s.fundings, s.api, s.registry), s.elsewhere.routes(), s.pages(c.Loopback))
 	if err := s.chain(c, guard); err != nil {
 		return nil, err
 	}
@@ -84,7 +84,7 @@ func build(c Config) (*Server, error) {
 	return s, err
 }
 
-// openAuthority makes the books, the authorization server, the guard of its tokens, and the staging environment beside them.
+// openAuthority makes the books, the authorization server, the guard of its tokens, and the other environment beside them.
 func (s *Server) openAuthority(c Config) (*auth.Guard, error) {
 	var err error
 	if s.books, s.credentials, err = openBooks(c); err != nil {
@@ -98,7 +98,7 @@ func (s *Server) openAuthority(c Config) (*auth.Guard, error) {
 	if err != nil {
 		return nil, err
 	}
-	if s.staging, err = newElsewhere(c, s.places); err != nil {
+	if s.elsewhere, err = newElsewhere(c, s.places); err != nil {
 		return nil, err
 	}
 	clients := s.books.Clients()
@@ -192,8 +192,8 @@ func (s *Server) Credentials() []Credential { return slices.Clone(s.credentials)
 // drawn and never shown is drawn anew with the next start.
 func (s *Server) Shown() error { return s.books.Seen() }
 
-// Staging is the client of the staging environment's authorization server, whose tokens this node refuses.
-func (s *Server) Staging() Credential { return s.staging.client }
+// Elsewhere is the client of the other environment, whose tokens this node refuses.
+func (s *Server) Elsewhere() Credential { return s.elsewhere.client }
 
 // TokenAt makes an access token as this node at origin issued it to a registered client at some time: one that has expired,
 // for instance.
@@ -215,8 +215,8 @@ func (s *Server) Routes() []Route { return slices.Clone(s.routes) }
 type Addresses struct {
 	// Token and RealmToken are the two token endpoints (NET-R10). Listed is the one that the registry has, the first one if it has both.
 	Token, RealmToken, Listed string
-	// StagingToken is the token endpoint of the staging environment.
-	StagingToken string
+	// ElsewhereToken and ElsewhereInfo are the token endpoint and the info resource of the other environment, whose tokens the node refuses.
+	ElsewhereToken, ElsewhereInfo string
 	// Info is the info resource, Spec the OpenAPI document, Fundings the list (NET-R13, NET-R14).
 	Info, Spec, Fundings string
 	// Base is the base URL of the API, TryOut that of the try-out space: a client changes nothing else (NET-R4).
@@ -238,7 +238,7 @@ func (s *Server) Addresses(origin string) Addresses {
 	p := s.places
 	return Addresses{
 		Token: origin + p.Token(), RealmToken: origin + p.RealmToken(), Listed: origin + p.Listed().Token,
-		StagingToken: origin + p.Staging().Token(), Info: origin + p.Info(), Spec: origin + p.Spec(),
+		ElsewhereToken: origin + p.Elsewhere().Token(), ElsewhereInfo: origin + p.Elsewhere().Info(), Info: origin + p.Info(), Spec: origin + p.Spec(),
 		Fundings: origin + p.Fundings(), Base: origin + p.API(), TryOut: origin + p.TryOut().API(), TryOutFundings: origin + p.TryOut().Fundings(), Registry: origin + p.Registry(),
 		Home: origin + p.Home(), Docs: origin + p.Docs(),
 	}

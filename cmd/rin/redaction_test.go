@@ -125,7 +125,7 @@ var _ = Describe("Secrets", func() {
 		})).To(Succeed())
 		Expect(outputs).To(HaveKey("evidence.jsonl"))
 		Expect(len(node.heard)).To(BeNumerically(">=", 3), "both clients' secrets and a wrong one")
-		Expect(node.heard).To(And(HaveKey(n.clients[2].Secret), HaveKey(n.sandbox.Staging().Secret)))
+		Expect(node.heard).To(And(HaveKey(n.clients[2].Secret), HaveKey(n.sandbox.Elsewhere().Secret)))
 		Expect(outputs["evidence.jsonl"]).To(ContainSubstring("[[expired_token:"))
 		node.issued[strings.TrimPrefix(n.env()[4], "EXPIRED=")] = true
 		Expect(len(node.issued)).To(BeNumerically(">=", 5), "the tokens of the run")

@@ -63,8 +63,8 @@ func (g greeting) writeNode(b *strings.Builder, node *sandbox.Server) {
 		}
 		fmt.Fprintf(b, "\n  client  %s (%s)\n  secret  %s\n", c.ClientID, role, secretOf(c))
 	}
-	staging := node.Staging()
-	fmt.Fprintf(b, "\n  staging %s\n  client  %s (its tokens are refused here)\n  secret  %s\n", at.StagingToken, staging.ClientID, staging.Secret)
+	other := node.Elsewhere()
+	fmt.Fprintf(b, "\n  elsewhere %s\n  client    %s (its tokens are refused here)\n  secret    %s\n", at.ElsewhereToken, other.ClientID, other.Secret)
 	g.writeDeviations(b)
 	g.writeCommands(b, node)
 }
@@ -211,16 +211,16 @@ type issued struct {
 
 // issuedNode is a node with what its clients hold. Its URLs are those of the registry and of the info resource, and what those leave out.
 type issuedNode struct {
-	ID      string         `json:"id"`
-	Name    string         `json:"name"`
-	Flavour string         `json:"flavour,omitempty"`
-	Token   string         `json:"tokenUrl"`
-	Info    string         `json:"infoUrl"`
-	Spec    string         `json:"specUrl"`
-	Funding string         `json:"fundingsUrl"`
-	TryOut  string         `json:"tryOutBaseUrl"`
-	Clients []issuedClient `json:"clients"`
-	Staging issuedStaging  `json:"staging"`
+	ID        string          `json:"id"`
+	Name      string          `json:"name"`
+	Flavour   string          `json:"flavour,omitempty"`
+	Token     string          `json:"tokenUrl"`
+	Info      string          `json:"infoUrl"`
+	Spec      string          `json:"specUrl"`
+	Funding   string          `json:"fundingsUrl"`
+	TryOut    string          `json:"tryOutBaseUrl"`
+	Clients   []issuedClient  `json:"clients"`
+	Elsewhere issuedElsewhere `json:"elsewhere"`
 }
 
 type issuedClient struct {
@@ -232,8 +232,10 @@ type issuedClient struct {
 	Audience    string `json:"audience,omitempty"`
 }
 
-type issuedStaging struct {
+// issuedElsewhere is the other environment beside a node.
+type issuedElsewhere struct {
 	Token   string         `json:"tokenUrl"`
+	Info    string         `json:"infoUrl"`
 	Clients []issuedClient `json:"clients"`
 }
 
@@ -273,7 +275,7 @@ func (o openNetwork) issued(before issued) issued {
 		node := issuedNode{
 			ID: n.Member().ID, Name: n.Member().Name, Flavour: n.Flavour().Name,
 			Token: at.Listed, Info: at.Info, Spec: at.Spec, Funding: at.Fundings, TryOut: at.TryOut,
-			Staging: issuedStaging{at.StagingToken, []issuedClient{clientOf(n.Staging())}},
+			Elsewhere: issuedElsewhere{at.ElsewhereToken, at.ElsewhereInfo, []issuedClient{clientOf(n.Elsewhere())}},
 		}
 		for _, c := range n.Credentials() {
 			if c.Secret == "" {

@@ -22,7 +22,7 @@ type Map struct {
 	Grants Grants
 	// Provider is the path below the root where the identity provider is, with a slash before it: "/auth" in Keycloak before version 17.
 	Provider string
-	// Root is the path before everything, with a slash before it: one of several nodes of a host has one, and a staging environment.
+	// Root is the path before everything, with a slash before it: one of several nodes of a host has one, and so does the other environment.
 	Root string
 }
 
@@ -68,7 +68,7 @@ const (
 	certsPath      = "/protocol/openid-connect/certs"
 	openIDPath     = "/.well-known/openid-configuration"
 	metadataPath   = "/.well-known/oauth-authorization-server"
-	stagingPath    = "/staging"
+	elsewherePath  = "/elsewhere"
 	tryOutPath     = "/try-out"
 	infoPath       = "/info/v1/oauth/info/"
 	specPath       = "/funding/v3/api-docs"
@@ -84,9 +84,9 @@ func (m Map) TryOut() Map {
 	return m
 }
 
-// Staging returns the map of the operator's staging environment: the same resources below another path.
-func (m Map) Staging() Map {
-	m.Root += stagingPath
+// Elsewhere returns the map of another environment beside the node: an authorization server and an info resource below another path.
+func (m Map) Elsewhere() Map {
+	m.Root += elsewherePath
 	m.Grants = AtPlain
 	return m
 }

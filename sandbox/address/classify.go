@@ -13,8 +13,8 @@ type Class struct {
 	API bool
 	// TryOut reports that it is in the try-out space, which is below the service prefix.
 	TryOut bool
-	// Staging reports that it belongs to the other authorization server.
-	Staging bool
+	// Elsewhere reports that it belongs to the other environment beside the node.
+	Elsewhere bool
 }
 
 // Classify tells what a path is for, whatever the method of the request. A slash at its end makes no difference. It is the only place that
@@ -33,8 +33,8 @@ func (m Map) Classify(path string) Class {
 		switch issuer {
 		case m.Root, m.RealmIssuer():
 			return Class{Operation: journal.Metadata}
-		case m.Staging().Root:
-			return Class{Operation: journal.Metadata, Staging: true}
+		case m.Elsewhere().Root:
+			return Class{Operation: journal.Metadata, Elsewhere: true}
 		}
 	}
 	path, ok := below(path, m.Root)
@@ -47,20 +47,32 @@ func (m Map) Classify(path string) Class {
 	if rest, ok := below(path, "/"+m.Prefix); ok {
 		return classifyAPI(rest)
 	}
-	if rest, ok := below(path, stagingPath); ok {
-		operation, _ := m.Staging().classifyServer(rest)
-		switch {
-		case operation == journal.Token:
-			operation = journal.Staging
-		case strings.HasSuffix(rest, openIDPath):
-			operation = journal.Metadata
-		}
-		return Class{Operation: operation, Staging: true}
+	if rest, ok := below(path, elsewherePath); ok {
+		return Class{Operation: m.classifyElsewhere(rest), Elsewhere: true}
 	}
 	if strings.HasSuffix(path, openIDPath) {
 		return Class{Operation: journal.Metadata}
 	}
 	return Class{Operation: journal.Other}
+}
+
+// classifyElsewhere classifies the paths of the other environment, without its root.
+func (m Map) classifyElsewhere(path string) journal.Operation {
+	operation, known := m.Elsewhere().classifyServer(path)
+	switch {
+	case operation == journal.Token:
+		return journal.ElsewhereToken
+	case operation == journal.Docs: // it has no pages
+		return journal.Other
+	case known:
+		return operation
+	case strings.HasSuffix(path, openIDPath):
+		return journal.Metadata
+	}
+	if rest, ok := below(path, "/"+m.Prefix); ok && classifyAPI(rest).Operation == journal.Info {
+		return journal.ElsewhereInfo
+	}
+	return journal.Other
 }
 
 // classifyServer classifies the paths of an authorization server and of the pages for people, without the root; known is false for all others.

@@ -168,7 +168,7 @@ func isAPI(e *journal.Entry) bool {
 		return false
 	}
 	switch e.Operation {
-	case journal.Info, journal.List, journal.Detail, journal.Call:
+	case journal.Info, journal.List, journal.Detail, journal.Call, journal.ElsewhereInfo:
 		return true
 	case journal.Other:
 		return e.Proven || e.Refusal != nil && (e.Refusal.Code == "invalid_token" || e.Refusal.Code == "insufficient_scope")
@@ -178,7 +178,7 @@ func isAPI(e *journal.Entry) bool {
 
 // isTokenRequest tells whether a request is for a token.
 func isTokenRequest(e *journal.Entry) bool {
-	return e.Operation == journal.Token || e.Operation == journal.Staging
+	return e.Operation == journal.Token || e.Operation == journal.ElsewhereToken
 }
 
 func isServed(e *journal.Entry) bool { return e.Status >= 200 && e.Status < 400 && !e.Cut }

@@ -46,10 +46,12 @@ var _ = DescribeTable("A client that", func(want clientrules.ID, misbehave func(
 	Entry("takes the token of a node to another node", clientrules.ID("CLT-04"), func(b *bench) {
 		b.get("/xb"+infoPath, b.token())
 	}),
-	Entry("takes a token of the staging environment to production", clientrules.ID("CLT-04"), func(b *bench) {
-		staging := b.Nodes()[0].Staging()
-		b.client = staging
-		answer := b.ask("/staging/oauth/token", b.form())
+	Entry("takes a token of a node to the other environment beside it", clientrules.ID("CLT-04"), func(b *bench) {
+		b.get("/elsewhere"+infoPath, b.token())
+	}),
+	Entry("takes a token of another environment to a node", clientrules.ID("CLT-04"), func(b *bench) {
+		b.client = b.Nodes()[0].Elsewhere()
+		answer := b.ask("/elsewhere/oauth/token", b.form())
 		Expect(answer.status).To(Equal(200))
 		b.get(infoPath, accessToken(answer))
 	}),

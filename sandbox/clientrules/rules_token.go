@@ -184,14 +184,19 @@ func strayTokens(all requests) []Sighting {
 	}
 	return each(func(e *journal.Entry) bool {
 		from, known := issuers[e.Authorization.Print]
-		return known && !isTokenRequest(e) && e.Status == 401 && (from.Node != e.Node || from.Operation == journal.Staging)
+		return known && !isTokenRequest(e) && e.Status == 401 && (from.Node != e.Node || isElsewhere(from) != isElsewhere(e))
 	}, func(e *journal.Entry) string {
 		from := issuers[e.Authorization.Print]
 		if from.Node != e.Node {
 			return fmt.Sprintf("%s of node %s got a token of node %s", call(e), e.Node, from.Node)
 		}
-		return call(e) + " got a token of the staging environment"
+		return call(e) + " got a token of another environment"
 	})(all)
+}
+
+// isElsewhere reports whether a request is to the other environment beside a node.
+func isElsewhere(e *journal.Entry) bool {
+	return e.Operation == journal.ElsewhereToken || e.Operation == journal.ElsewhereInfo
 }
 
 func insisted(all requests) []Sighting {

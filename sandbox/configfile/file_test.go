@@ -27,7 +27,7 @@ var _ = Describe("a file", func() {
 		Expect(nodes[1]).To(SatisfyAll(HaveField("Root", "/xb"), HaveField("Prefix", "tumb"), HaveField("Realm", "research"),
 			HaveField("Flavour.Name", "keycloak"), HaveField("TokenTTL", 65*time.Second), HaveField("Seed", uint64(2)), HaveField("Calls", 200)))
 		Expect(nodes[2]).To(SatisfyAll(HaveField("Member.ID", "XC_Test"), HaveField("Seed", uint64(42)), HaveField("Calls", 1000),
-			HaveField("Clients", HaveExactElements(HaveField("ID", "demo-client-xc"), HaveField("ID", "demo-client-without-role-xc"), HaveField("ID", "demo-client-elsewhere-xc")))))
+			HaveField("Clients", HaveExactElements(HaveField("ID", "demo-client-xc"), HaveField("ID", "demo-client-without-role-xc"), HaveField("ID", "demo-client-other-audience-xc")))))
 		Expect(nodes[3]).To(SatisfyAll(HaveField("Deviations", []string{"pages-overlap"}),
 			HaveField("Scenarios", []fault.Play{{Name: "429-then-ok", Path: "list", Times: 2, Wait: time.Second}}), HaveField("AsOf", time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC))))
 		_, err = sandbox.NewNetwork(sandbox.NetworkConfig{Nodes: nodes})

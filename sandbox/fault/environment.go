@@ -54,7 +54,7 @@ const (
 // that can be broken.
 func (e Env) Classify(r *http.Request) Kind {
 	class := e.Places.Classify(r.URL.Path)
-	if class.TryOut || class.Staging {
+	if class.TryOut || class.Elsewhere {
 		return Other
 	}
 	switch class.Operation {
@@ -153,7 +153,7 @@ func kindOf(places address.Map, path string) Kind {
 	switch {
 	case class.TryOut:
 		return TryOut
-	case class.Staging:
+	case class.Elsewhere:
 		return Other
 	case class.Operation == Other && class.API:
 		return API

@@ -46,7 +46,7 @@ func forgedExercise(n node, good string) []ask {
 		altered(good, map[string]any{"jku": "https://conformance.invalid/jwks"}, nil, junk),
 		altered(good, map[string]any{"kid": "own"}, nil, junk),
 		altered(good, map[string]any{"kid": "own"}, map[string]any{"iss": "https://conformance.invalid"}, junk),
-		token(n.answer(exchangeAt("/staging/oauth/token", n.Staging().ClientID, n.Staging().Secret))),
+		token(n.answer(exchangeAt("/elsewhere/oauth/token", n.Elsewhere().ClientID, n.Elsewhere().Secret))),
 		token(n.answer(exchangeAt("/oauth/token", n.Credentials()[2].ClientID, n.Credentials()[2].Secret))))
 	expired, err := n.TokenAt(time.Date(2026, time.March, 2, 8, 0, 0, 0, time.UTC), "http://example.com", n.Credentials()[0].ClientID)
 	Expect(err).NotTo(HaveOccurred())

@@ -263,7 +263,7 @@ func isolationDeviations() []Deviation {
 			Why: "Staging and production sign with the same key, and nobody compares iss.",
 			Wrap: admitting(func(p parts, env Env) bool {
 				iss, _ := p.claims["iss"].(string)
-				return strings.HasSuffix(iss, env.Places.Staging().Root)
+				return strings.HasSuffix(iss, env.Places.Elsewhere().Root)
 			}),
 		},
 		{
@@ -294,7 +294,7 @@ func (e Env) forThisNode(p parts) bool {
 	}
 	return slices.ContainsFunc(audiences, func(a any) bool {
 		text, _ := a.(string)
-		return strings.HasSuffix(text, e.Places.API()) && !strings.HasSuffix(text, e.Places.Staging().API())
+		return strings.HasSuffix(text, e.Places.API()) && !strings.HasSuffix(text, e.Places.Elsewhere().API())
 	})
 }
 

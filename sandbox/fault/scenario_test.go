@@ -85,7 +85,7 @@ var _ = Describe("A play", func() {
 			"/oauth/token", "/realms/ris/protocol/openid-connect/token", "/realms/ris/protocol/openid-connect/certs", "/.well-known/oauth-authorization-server",
 			"/realms/ris/.well-known/openid-configuration", "/registry/registry.json", "/ris-synergy/info/v1/oauth/info/", "/ris-synergy/funding/v3/api-docs",
 			"/ris-synergy/funding/v3/fundings", "/ris-synergy/funding/v3/fundings/A-1", "/ris-synergy/funding/v3/fundingsX", "/ris-synergy/try-out/funding/v3/fundings",
-			"/healthz", "/docs", "/", "/staging/oauth/token",
+			"/healthz", "/docs", "/", "/elsewhere/oauth/token",
 		} {
 			Expect(stage.Play(play)).To(Succeed())
 			w := httptest.NewRecorder()

@@ -11,7 +11,6 @@ type Operation string
 // The operations.
 const (
 	Token    Operation = "token"
-	Staging  Operation = "staging-token"
 	Keys     Operation = "keys"
 	Metadata Operation = "metadata"
 	Registry Operation = "registry"
@@ -20,10 +19,13 @@ const (
 	List     Operation = "list"
 	Detail   Operation = "detail"
 	// Call is an operation of an API that is neither a list nor one of its items.
-	Call   Operation = "call"
-	Health Operation = "health"
-	Docs   Operation = "docs"
-	Other  Operation = "other"
+	Call Operation = "call"
+	// ElsewhereToken and ElsewhereInfo are the token endpoint and the info resource of the other environment beside a node.
+	ElsewhereToken Operation = "elsewhere-token"
+	ElsewhereInfo  Operation = "elsewhere-info"
+	Health         Operation = "health"
+	Docs           Operation = "docs"
+	Other          Operation = "other"
 )
 
 // Entry is one request with its answer, as JSON in the journal of the control listener.

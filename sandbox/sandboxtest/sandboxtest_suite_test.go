@@ -220,7 +220,7 @@ var _ = Describe("A sandbox in a test", func() {
 		Entry("an unknown deviation", "token-status-20", func(t sandboxtest.TB) { sandboxtest.New(t).Deviate("token-status-2") }),
 		Entry("an unknown scenario", "429-then-ok", func(t sandboxtest.TB) { sandboxtest.New(t).Play("429-then-okay") }),
 		Entry("a time that is too far away", "further than", func(t sandboxtest.TB) { sandboxtest.New(t).Advance(1 << 62) }),
-		Entry("an unknown client", "demo-client-elsewhere", func(t sandboxtest.TB) { sandboxtest.New(t).CredentialOf("demo") }),
+		Entry("an unknown client", "demo-client-other-audience", func(t sandboxtest.TB) { sandboxtest.New(t).CredentialOf("demo") }),
 		Entry("a node without clients", "has no client", func(t sandboxtest.TB) {
 			sandboxtest.New(t, sandboxtest.Configure(func(c *sandbox.Config) { c.Clients = []sandbox.ClientConfig{} })).Credential()
 		}),

@@ -44,7 +44,7 @@ func startOf(places address.Map, onLoopback bool) http.Handler {
 		return web.Welcome{
 			Title: self.Name, Subtitle: self.Acronym, Node: &self, Token: "/oauth/token",
 			Places:  []web.Place{{Name: "token", Method: "POST", Path: "/oauth/token", Note: "a form"}, {Name: "document", Method: "GET", Path: "/p/api-docs", Open: true}},
-			Clients: []web.Client{{ID: "elsewhere", Secret: "another", Token: "/staging/oauth/token"}, {ID: clientID, Token: "/oauth/token", Secret: secret, Notes: []string{"a role"}}},
+			Clients: []web.Client{{ID: "elsewhere", Secret: "another", Token: "/elsewhere/oauth/token"}, {ID: clientID, Token: "/oauth/token", Secret: secret, Notes: []string{"a role"}}},
 			Others:  []web.Node{{Acronym: "XB", Name: "Hochschule B", Places: address.Map{Root: "/xb"}}},
 		}
 	})

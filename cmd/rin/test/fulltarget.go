@@ -31,7 +31,7 @@ func FullTarget(base string, node *sandbox.Server, now time.Time) (target.Target
 		Registry: base + address.Map{}.Registry(), NodeID: funding.NodeID, CACert: node.Authority(),
 		TokenURL: at.Token, InfoURL: at.Info, SpecURL: at.Spec,
 		Profile: string(requirement.Full), Credentials: credentials(clients[0]), Second: &second, Other: &other,
-		Staging:         &target.Staging{TokenURL: at.StagingToken, Credentials: credentials(node.Staging())},
+		Staging:         &target.Staging{TokenURL: at.ElsewhereToken, Credentials: credentials(node.Elsewhere())},
 		ExpiredToken:    target.NewSecret(expired),
 		AllowTokenInURL: true, AllowSecretInURL: true,
 		BruteForce: &evidence.Attestation{Holds: true, How: "rate limit at the gateway"},

@@ -55,7 +55,7 @@ var _ = Describe("Secrets", func() {
 		server.Start()
 		DeferCleanup(server.Close)
 		base = server.URL
-		clients, staging := good.Credentials(), good.Staging()
+		clients, staging := good.Credentials(), good.Elsewhere()
 		expired, err := good.TokenAt(time.Now().Add(-time.Hour), base, clients[0].ClientID)
 		Expect(err).NotTo(HaveOccurred())
 		node.hear(clients[0].Secret, clients[1].Secret, clients[2].Secret, staging.Secret, expired)
@@ -68,7 +68,7 @@ var _ = Describe("Secrets", func() {
 			"--token-url", at.Token, "--info-url", at.Info, "--spec-url", at.Spec,
 			"--client-id", clients[0].ClientID, "--client-secret", "env:SECRET", "--client-id2", clients[1].ClientID, "--client-secret2", "env:SECRET2",
 			"--other-client-id", clients[2].ClientID, "--other-client-secret", "file:" + file,
-			"--staging-token-url", at.StagingToken, "--staging-client-id", staging.ClientID, "--staging-client-secret", "env:STAGING",
+			"--staging-token-url", at.ElsewhereToken, "--staging-client-id", staging.ClientID, "--staging-client-secret", "env:STAGING",
 			"--expired-token", "env:EXPIRED", "--allow-token-in-url", "--allow-secret-in-url",
 		}
 	})
