@@ -117,7 +117,7 @@ type Challenge struct {
 	Params  []Param
 }
 
-// Param is one auth-param, or one parameter of a media type.
+// Param is one auth-param, or one parameter of a link.
 type Param struct {
 	Name   string // as spelled; compare without case
 	Value  string // unquoted
@@ -213,44 +213,20 @@ func (in *fieldReader) params(c *Challenge) error {
 	}
 }
 
-// MediaType reads a Content-Type value (RFC 9110 §8.3.1): type and subtype in lower case, and the parameters in order with their
-// names as spelled. The error names the offset in bytes.
-func MediaType(value string) (mediaType string, params []Param, err error) {
+// MediaType reads type and subtype of a Content-Type value in lower case (RFC 9110 §8.3.1); "" if there are none. Parameters are ignored.
+func MediaType(value string) string {
 	in := &fieldReader{text: value}
 	in.blanks()
 	major := in.token()
 	if major == "" || !in.at('/') {
-		return "", nil, in.expected("type/subtype")
+		return ""
 	}
 	in.pos++
 	minor := in.token()
 	if minor == "" {
-		return "", nil, in.expected("a subtype")
+		return ""
 	}
-	mediaType = strings.ToLower(major + "/" + minor)
-	for {
-		if in.blanks(); in.end() {
-			return mediaType, params, nil
-		}
-		if !in.at(';') {
-			return mediaType, params, in.expected("';' or the end")
-		}
-		in.pos++
-		in.blanks()
-		name := in.token()
-		if name == "" {
-			continue // empty parameters are allowed
-		}
-		if !in.at('=') {
-			return mediaType, params, in.expected("'=' after the parameter name")
-		}
-		in.pos++
-		v, quoted, err := in.value()
-		if err != nil {
-			return mediaType, params, err
-		}
-		params = append(params, Param{name, v, quoted})
-	}
+	return strings.ToLower(major + "/" + minor)
 }
 
 // Link is one link-value of a Link header field (RFC 8288 §3).

@@ -80,30 +80,17 @@ var _ = Describe("ParseChallenges", func() {
 })
 
 var _ = Describe("MediaType", func() {
-	DescribeTable("reads type and parameters",
-		func(value, want string, params ...evidence.Param) {
-			got, list, err := evidence.MediaType(value)
-			Expect(err).NotTo(HaveOccurred())
-			Expect(got).To(Equal(want))
-			Expect(list).To(HaveExactElements(params))
-		},
+	DescribeTable("reads the type without parameters",
+		func(value, want string) { Expect(evidence.MediaType(value)).To(Equal(want)) },
 		Entry("bare", "application/json", "application/json"),
-		Entry("charset", "Application/JSON;charset=UTF-8", "application/json", param("charset", "UTF-8")),
-		Entry("quoted", ` text/plain ; charset="utf-8" ; a="b;c\"" `, "text/plain", quoted("charset", "utf-8"), quoted("a", `b;c"`)),
+		Entry("charset", "Application/JSON;charset=UTF-8", "application/json"),
+		Entry("quoted", ` text/plain ; charset="utf-8" ; a="b;c\"" `, "text/plain"),
 		Entry("suffix", "application/problem+json", "application/problem+json"),
 		Entry("empty parameters", "text/html;;", "text/html"),
-	)
-
-	DescribeTable("names the offset of an error",
-		func(value, message string) {
-			_, _, err := evidence.MediaType(value)
-			Expect(err).To(MatchError(message))
-		},
-		Entry("nothing", "", "offset 0: expected type/subtype, got the end"),
-		Entry("no subtype", "json", "offset 4: expected type/subtype, got the end"),
-		Entry("empty subtype", "text/;a=b", `offset 5: expected a subtype, got ";"`),
-		Entry("two types", "text/html, text/plain", `offset 9: expected ';' or the end, got ","`),
-		Entry("no value", "text/html;charset=", "offset 18: expected a token or a quoted string, got the end"),
+		Entry("faulty parameters", "text/html;charset=", "text/html"),
+		Entry("nothing", "", ""),
+		Entry("no subtype", "json", ""),
+		Entry("empty subtype", "text/;a=b", ""),
 	)
 })
 
@@ -128,8 +115,7 @@ func FuzzMediaType(f *testing.F) {
 	f.Add(`text/html; charset="u\tf-8"; a=b`)
 	f.Add("/;=\"")
 	f.Fuzz(func(t *testing.T, value string) {
-		got, _, err := evidence.MediaType(value)
-		if err == nil && strings.Count(got, "/") != 1 {
+		if got := evidence.MediaType(value); got != "" && strings.Count(got, "/") != 1 {
 			t.Fatalf("media type %q of %q", got, value)
 		}
 	})

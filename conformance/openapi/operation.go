@@ -160,3 +160,89 @@ func (d *Document) produces(operation map[string]any) []string {
 	}
 	return []string{"*/*"}
 }
+
+// ResponseTo finds the key of the response that describes a status: the code itself, its range, else default (OAS 3.0.3 Responses Object).
+func (o Operation) ResponseTo(status int) (key string, ok bool) {
+	code := strconv.Itoa(status)
+	for _, key := range []string{code, code[:1] + "XX", code[:1] + "xx", "default"} {
+		if _, ok := o.Responses[key]; ok {
+			return key, true
+		}
+	}
+	return "", false
+}
+
+// MediaTypes lists the described media types in order.
+func (r Response) MediaTypes() []string { return sortedKeys(r.Content) }
+
+// MediaType finds the described media type that covers a sent one: itself, its type with a wildcard, then any (OAS 3.0.3 Response
+// Object: the most specific key counts). Parameters such as charset are ignored.
+func (r Response) MediaType(sent string) (key string, ok bool) {
+	if sent == "" {
+		return "", false
+	}
+	kind, _, _ := strings.Cut(sent, "/")
+	for _, candidate := range []string{sent, kind + "/*", "*/*"} {
+		for _, key := range r.MediaTypes() {
+			bare, _, _ := strings.Cut(key, ";")
+			if strings.ToLower(strings.TrimSpace(bare)) == candidate {
+				return key, true
+			}
+		}
+	}
+	return "", false
+}
+
+// ResponseSchema returns the pointer of the schema that describes a body, or the reason why there is none.
+func (d *Document) ResponseSchema(op Operation, status, media string) (pointer, why string) {
+	response, why := d.Descend(Join(op.Pointer, "responses"), status)
+	if why != "" {
+		return "", why
+	}
+	at := response + "/schema" // Swagger 2.0
+	if content, ok := d.Raw(response + "/content"); ok && content != nil {
+		holder, why := d.Descend(response+"/content", media)
+		if why != "" {
+			return "", why
+		}
+		at = holder + "/schema"
+	}
+	value, declared := d.Raw(at)
+	if !declared {
+		return "", "no schema is declared for this answer"
+	}
+	schema, isObject := value.(map[string]any)
+	if _, isBool := value.(bool); !isObject && !isBool {
+		return "", "no schema: where one is due stands a value of type " + JSONType(value)
+	}
+	if ref, ok := schema["$ref"].(string); ok && len(schema) == 1 {
+		target, _, found := d.Follow(ref)
+		if !found {
+			return "", "dangling $ref " + Clip(ref, 120)
+		}
+		return target, ""
+	}
+	if isObject && len(schema) == 0 {
+		return "", "no schema: the declared one is empty"
+	}
+	return at, ""
+}
+
+// Descend returns the pointer of a member, through the references found there, or the reason why it leads nowhere.
+func (d *Document) Descend(pointer, token string) (at, why string) {
+	at = Join(pointer, token)
+	for range 16 {
+		value, _ := d.Raw(at)
+		holder, _ := value.(map[string]any)
+		ref, ok := holder["$ref"].(string)
+		if !ok {
+			return at, ""
+		}
+		target, _, found := d.Follow(ref)
+		if !found {
+			return "", "dangling $ref " + Clip(ref, 120)
+		}
+		at = target
+	}
+	return "", "dangling $ref: a chain of references without end"
+}

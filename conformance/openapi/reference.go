@@ -1,6 +1,7 @@
 package openapi
 
 import (
+	"maps"
 	"net/url"
 	"slices"
 	"strconv"
@@ -159,14 +160,7 @@ func (d *Document) index() {
 	}
 }
 
-func sortedKeys(m map[string]any) []string {
-	keys := make([]string, 0, len(m))
-	for k := range m {
-		keys = append(keys, k)
-	}
-	slices.Sort(keys)
-	return keys
-}
+func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
 
 // HoldsNames reports whether the members of the object under this keyword carry names chosen by the document's author, such as
 // properties or schemas. A member called "example" or "$ref" in there is a name, not a keyword (OAS 3.0.3 §4.7, Swagger 2.0).

@@ -131,8 +131,7 @@ func mediaType(x evidence.Exchange) string {
 	if len(values) == 0 {
 		return ""
 	}
-	media, _, _ := evidence.MediaType(values[0])
-	return media
+	return evidence.MediaType(values[0])
 }
 
 // jsonMedia is application/json or a media type built on it (RFC 6839 §3.1).

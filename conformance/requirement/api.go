@@ -235,13 +235,8 @@ func documented(e Evidence, r evidence.Resource, status int) bool {
 	if !ok {
 		return false
 	}
-	code := strconv.Itoa(status)
-	for _, key := range []string{code, code[:1] + "XX", code[:1] + "xx", "default"} {
-		if _, listed := o.Responses[key]; listed {
-			return true
-		}
-	}
-	return false
+	_, described := o.ResponseTo(status)
+	return described
 }
 
 // brokenByValues are the failures of PAG-06 that values bring about which the document does not allow.

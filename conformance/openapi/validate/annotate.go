@@ -26,7 +26,7 @@ type annotation struct {
 
 // describedBy finds the schema of the body by status and media type, and notes where they are not described.
 func (a *annotation) describedBy(method string) (pointer string, ok bool) {
-	status, described := declaredStatus(a.op, a.answer.Status)
+	status, described := a.op.ResponseTo(a.answer.Status)
 	if !described {
 		a.note(evidence.FindingStatus, statuses(a.op), strconv.Itoa(a.answer.Status), a.op.Pointer+"/responses")
 		return a.unjudged("status %d is not described", a.answer.Status)
@@ -45,9 +45,9 @@ func (a *annotation) describedBy(method string) (pointer string, ok bool) {
 		}
 		return a.unjudged("no schema is declared for this answer")
 	}
-	media, covered := declaredMedia(response, sent)
+	media, covered := response.MediaType(sent)
 	if !covered && len(a.answer.Body) > 0 {
-		a.note(evidence.FindingMediaType, enumerate(medias(response), ""), mediaOr(sent), keyword+"/content")
+		a.note(evidence.FindingMediaType, enumerate(response.MediaTypes(), ""), mediaOr(sent), keyword+"/content")
 	}
 	switch {
 	case covered && !isJSON(sent) && !a.likelyJSON():
@@ -58,7 +58,7 @@ func (a *annotation) describedBy(method string) (pointer string, ok bool) {
 			return a.unjudged("not JSON as described: the answer is %s", mediaOr(sent))
 		}
 	}
-	pointer, why := responseSchema(a.judge.doc, a.op, status, media)
+	pointer, why := a.judge.doc.ResponseSchema(a.op, status, media)
 	if why != "" {
 		return a.unjudged("%s", why)
 	}
@@ -75,7 +75,7 @@ func mediaOr(sent string) string {
 // onlyJSON returns the one described media type that is JSON.
 func onlyJSON(response openapi.Response) (string, bool) {
 	found := ""
-	for _, key := range medias(response) {
+	for _, key := range response.MediaTypes() {
 		kind, _, _ := strings.Cut(strings.ToLower(key), ";")
 		if isJSON(strings.TrimSpace(kind)) {
 			if found != "" {

@@ -11,17 +11,6 @@ import (
 	"github.com/rin-network/rin/conformance/openapi"
 )
 
-// declaredStatus finds the response that describes a status: the code itself, its range, else default (OAS 3.0.3 Responses Object).
-func declaredStatus(op openapi.Operation, status int) (key string, ok bool) {
-	code := strconv.Itoa(status)
-	for _, candidate := range []string{code, code[:1] + "XX", code[:1] + "xx", "default"} {
-		if _, ok := op.Responses[candidate]; ok {
-			return candidate, true
-		}
-	}
-	return "", false
-}
-
 // statuses lists what is described, for a finding.
 func statuses(op openapi.Operation) string {
 	var list []string
@@ -30,34 +19,6 @@ func statuses(op openapi.Operation) string {
 	}
 	slices.Sort(list)
 	return enumerate(list, "no answer at all")
-}
-
-// declaredMedia finds the described media type that covers one: itself, a structured suffix or subtype wildcard, then any
-// (OAS 3.0.3 Response Object: the most specific key counts). Parameters such as charset are ignored.
-func declaredMedia(response openapi.Response, sent string) (key string, ok bool) {
-	bare := func(s string) string {
-		s, _, _ = strings.Cut(s, ";")
-		return strings.ToLower(strings.TrimSpace(s))
-	}
-	kind, _, _ := strings.Cut(sent, "/")
-	for _, candidate := range []string{sent, kind + "/*", "*/*"} {
-		for _, key := range medias(response) {
-			if bare(key) == candidate && sent != "" {
-				return key, true
-			}
-		}
-	}
-	return "", false
-}
-
-// medias lists the described media types in a stable order.
-func medias(response openapi.Response) []string {
-	list := make([]string, 0, len(response.Content))
-	for key := range response.Content {
-		list = append(list, key)
-	}
-	slices.Sort(list)
-	return list
 }
 
 // mediaType is the type and subtype of a Content-Type field in lower case; empty when it is missing or unreadable.
@@ -92,67 +53,13 @@ func enumerate(list []string, none string) string {
 	return strings.Join(list, ", ")
 }
 
-// responseSchema finds the pointer of the schema that describes a body. why tells why there is none.
-func responseSchema(doc *openapi.Document, op openapi.Operation, status, media string) (pointer, why string) {
-	response, why := descend(doc, op.Pointer+"/responses", status)
-	if why != "" {
-		return "", why
-	}
-	at := response + "/schema" // Swagger 2.0
-	if content, ok := doc.Raw(response + "/content"); ok && content != nil {
-		holder, why := descend(doc, response+"/content", media)
-		if why != "" {
-			return "", why
-		}
-		at = holder + "/schema"
-	}
-	value, declared := doc.Raw(at)
-	if !declared {
-		return "", "no schema is declared for this answer"
-	}
-	schema, isObject := value.(map[string]any)
-	if _, isBool := value.(bool); !isObject && !isBool {
-		return "", "no schema: where one is due stands a value of type " + openapi.JSONType(value)
-	}
-	if ref, ok := schema["$ref"].(string); ok && len(schema) == 1 {
-		target, _, found := doc.Follow(ref)
-		if !found {
-			return "", "dangling $ref " + openapi.Clip(ref, 120)
-		}
-		return target, ""
-	}
-	if isObject && len(schema) == 0 {
-		return "", "no schema: the declared one is empty"
-	}
-	return at, ""
-}
-
-// descend goes to a member and through the references found there.
-func descend(doc *openapi.Document, pointer, token string) (at, why string) {
-	at = pointer + "/" + openapi.Escape(token)
-	for range 16 {
-		value, _ := doc.Raw(at)
-		holder, _ := value.(map[string]any)
-		ref, ok := holder["$ref"].(string)
-		if !ok {
-			return at, ""
-		}
-		target, _, found := doc.Follow(ref)
-		if !found {
-			return "", "dangling $ref " + openapi.Clip(ref, 120)
-		}
-		at = target
-	}
-	return "", "dangling $ref: a chain of references without end"
-}
-
 // maxHeaders bounds the described headers of one response.
 const maxHeaders = 100
 
 // judgeHeaders compares the header fields of the answer with those that its response describes: required ones must be there, and values
 // must fit if their schema is a single scalar type. The place of such a finding is `header "X-Total"`.
 func (a *annotation) judgeHeaders(status string) {
-	response, why := descend(a.judge.doc, a.op.Pointer+"/responses", status)
+	response, why := a.judge.doc.Descend(a.op.Pointer+"/responses", status)
 	if why != "" {
 		return
 	}
@@ -171,7 +78,7 @@ func (a *annotation) judgeHeaders(status string) {
 }
 
 func (a *annotation) judgeHeader(name, headers string, values []string) {
-	at, why := descend(a.judge.doc, headers, name)
+	at, why := a.judge.doc.Descend(headers, name)
 	if why != "" {
 		return
 	}
