@@ -252,25 +252,6 @@ func textType(text []byte) string {
 	return "number"
 }
 
-// jsonType names the JSON type of a decoded value.
-func jsonType(v any) string {
-	switch v.(type) {
-	case nil:
-		return "null"
-	case bool:
-		return "boolean"
-	case string:
-		return "string"
-	case json.Number, float64:
-		return "number"
-	case []any:
-		return "array"
-	case map[string]any:
-		return "object"
-	}
-	return "nothing"
-}
-
 // describe is a short description of an answer for Got: "401 application/json", "302 to https://…", "no answer (timeout)".
 func describe(x evidence.Exchange) string {
 	switch {

@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/rin-network/rin/conformance/evidence"
+	"github.com/rin-network/rin/conformance/openapi"
 )
 
 // infoAnswer are the requirements on the info answer itself.
@@ -152,16 +153,16 @@ func infoShape(e Evidence) Judgement {
 	case !has && greeting(answer):
 		return want.warned("the info answer is a bare greeting, so clients can't find the endpoints", "no endpoints")
 	case !has:
-		return want.failed("the info answer lists no endpoints", "no endpoints in an answer that is an "+jsonType(answer))
+		return want.failed("the info answer lists no endpoints", "no endpoints in an answer that is an "+openapi.JSONType(answer))
 	case !isObject:
-		got := "endpoints: " + jsonType(endpoints)
+		got := "endpoints: " + openapi.JSONType(endpoints)
 		return want.failed("endpoints is not an object of groups", got)
 	}
 	parts := []Judgement{Passed(x.Label)}
 	for _, name := range slices.Sorted(maps.Keys(groups)) {
 		items, isArray := groups[name].([]any)
 		if !isArray {
-			parts = append(parts, itemFault(x, Fail, "$.endpoints."+clip(name), "an array", jsonType(groups[name])))
+			parts = append(parts, itemFault(x, Fail, "$.endpoints."+clip(name), "an array", openapi.JSONType(groups[name])))
 			continue
 		}
 		for i, item := range items {
@@ -179,7 +180,7 @@ func greeting(answer any) bool {
 		return !isArray
 	}
 	for _, v := range o {
-		if t := jsonType(v); t == "object" || t == "array" {
+		if t := openapi.JSONType(v); t == "object" || t == "array" {
 			return false
 		}
 	}
@@ -189,7 +190,7 @@ func greeting(answer any) bool {
 func itemShape(x evidence.Exchange, path string, item any) []Judgement {
 	o, isObject := item.(map[string]any)
 	if !isObject {
-		return []Judgement{itemFault(x, Fail, path, "an object", jsonType(item))}
+		return []Judgement{itemFault(x, Fail, path, "an object", openapi.JSONType(item))}
 	}
 	var faults []Judgement
 	for _, member := range []string{"name", "url"} {
@@ -211,7 +212,7 @@ func itemShape(x evidence.Exchange, path string, item any) []Judgement {
 
 func presence(o map[string]any, member string) string {
 	if v, has := o[member]; has {
-		return emptyOr(jsonType(v), "", v == "")
+		return emptyOr(openapi.JSONType(v), "", v == "")
 	}
 	return "absent"
 }

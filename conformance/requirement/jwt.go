@@ -11,6 +11,7 @@ import (
 
 	"github.com/rin-network/rin/conformance/evidence"
 	"github.com/rin-network/rin/conformance/evidence/redact"
+	"github.com/rin-network/rin/conformance/openapi"
 )
 
 // jwtOf is what the access token of the run says; ok is false, with the judgement, when it is no JWT.
@@ -54,7 +55,7 @@ func tokenSigned(e Evidence) Judgement {
 		alg, named := t.Header["alg"].(string)
 		switch {
 		case !named:
-			return expect(x, expected).failed("the header of the token names no algorithm", "alg: "+jsonType(t.Header["alg"]))
+			return expect(x, expected).failed("the header of the token names no algorithm", "alg: "+openapi.JSONType(t.Header["alg"]))
 		case strings.EqualFold(alg, "none"):
 			return expect(x, expected).failed("the token is not signed: everybody can write one", "alg "+quote(alg))
 		case !t.Signature:
@@ -83,7 +84,7 @@ func expiryInFuture(e Evidence) Judgement {
 		}
 		exp, isNumber := number(value)
 		if !isNumber {
-			got := "exp: " + jsonType(value)
+			got := "exp: " + openapi.JSONType(value)
 			return want.failed("exp is not a JSON number", got)
 		}
 		got := clip(fmt.Sprintf("exp: %v", value))

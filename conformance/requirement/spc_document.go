@@ -86,7 +86,7 @@ func headDeclared(e Evidence) Judgement {
 		v, there := e.Spec.Raw(pointer)
 		got := "nothing"
 		if there {
-			got = jsonType(v)
+			got = openapi.JSONType(v)
 			if got == "string" {
 				got = "an empty string"
 			}
@@ -144,7 +144,7 @@ func pathFaults(d *openapi.Document, version string) []Subject {
 	case !there:
 		return []Subject{{Name: "/paths", Expected: "an object with paths", Got: "nothing"}}
 	case !object:
-		return []Subject{{Name: "/paths", Expected: "an object with paths", Got: jsonType(raw)}}
+		return []Subject{{Name: "/paths", Expected: "an object with paths", Got: openapi.JSONType(raw)}}
 	case len(paths) == 0:
 		return []Subject{{Name: "/paths", Expected: "an object with paths", Got: "an empty object"}}
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/rin-network/rin/conformance/evidence"
+	"github.com/rin-network/rin/conformance/openapi"
 )
 
 // errorForm are the requirements on the form of refusals.
@@ -113,7 +114,7 @@ func errorBody(x evidence.Exchange) Judgement {
 	case !isObject:
 		return want.failed("the answer to "+of+" is not a JSON object", describe(x))
 	case !isString || code == "":
-		got := fmt.Sprintf("%s, error: %s", describe(x), jsonType(o["error"]))
+		got := fmt.Sprintf("%s, error: %s", describe(x), openapi.JSONType(o["error"]))
 		if _, has := o["error"]; !has {
 			got = describe(x) + " without error"
 		}

@@ -173,7 +173,7 @@ func tokenIssued(e Evidence) Judgement {
 		return fail("the token answer has no member access_token", describe(x)+" without access_token")
 	default:
 		if token, isString := o["access_token"].(string); !isString || token == "" {
-			return fail("access_token is empty or not a string", "access_token: "+emptyOr(jsonType(o["access_token"]), token, isString))
+			return fail("access_token is empty or not a string", "access_token: "+emptyOr(openapi.JSONType(o["access_token"]), token, isString))
 		}
 	}
 	return Passed(x.Label)
@@ -262,7 +262,7 @@ func tokenTypePresent(e Evidence) Judgement {
 	if !has {
 		return want.failed("the token answer has no token_type", "no token_type")
 	}
-	got := "token_type: " + emptyOr(jsonType(value), "", jsonType(value) == "string")
+	got := "token_type: " + emptyOr(openapi.JSONType(value), "", openapi.JSONType(value) == "string")
 	return want.failed("token_type is empty or not a string", got)
 }
 

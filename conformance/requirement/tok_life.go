@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/rin-network/rin/conformance/evidence"
+	"github.com/rin-network/rin/conformance/openapi"
 )
 
 // tokenLife are TOK-08 to TOK-12: how long the token lives, and what it is made of.
@@ -138,7 +139,7 @@ func lifetimeIsNumber(e Evidence) Judgement {
 	n, isNumber := number(value)
 	switch {
 	case !isNumber:
-		got := "expires_in: " + jsonType(value)
+		got := "expires_in: " + openapi.JSONType(value)
 		if s, isString := value.(string); isString {
 			got = "expires_in: string " + quote(s)
 		}
