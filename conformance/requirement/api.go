@@ -109,7 +109,7 @@ func plainCall(e Evidence, r evidence.Resource, x evidence.Exchange) Judgement {
 	case exact && r != e.Roles.List:
 		return Passed(x.Label).Noting(subject.Name + " answers " + describe(x) + ", which is documented")
 	case redirected(x):
-		return failed("leads to another place, where clients don't send the token", "serve the operation at the path that the document names")
+		return failed("redirects elsewhere, where clients do not send the token", "serve the operation at the path that the document names")
 	case clientError(x) && needsInput(e, r):
 		return warned("refuses the values that the suite chose for its required parameters", "describe the values with enum, format, minimum or example limits, so that clients can choose good ones")
 	}

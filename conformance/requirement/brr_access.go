@@ -230,7 +230,7 @@ func withoutRole(e Evidence) (x evidence.Exchange, j Judgement, ok bool) {
 		return x, j, false
 	}
 	if !success(token) || len(token.Tokens) == 0 {
-		return x, expect(token, "an access token").unclear("the second client got no token, so its rights can't be tried", describe(token)).
+		return x, expect(token, "an access token").unclear("the second client got no token, so its rights cannot be tried", describe(token)).
 			Hinting("check id and secret of the second client: it needs a token, only the role must be missing"), false
 	}
 	for _, c := range []evidence.Case{evidence.OK, "no-role"} {
@@ -295,7 +295,7 @@ func roleOnList(e Evidence, x evidence.Exchange) Judgement {
 		return expect(x, "403").unclear("the list is empty for the client with the role as well, so nothing shows that the role is checked", "an empty list").
 			Hinting("put at least one funding call into the tested system, then repeat the run")
 	case isList && count == 0:
-		return expect(x, "403").warned("the client without the role gets an empty list, so it can't tell that a permission is missing", "200 with an empty list")
+		return expect(x, "403").warned("the client without the role gets an empty list, so it cannot tell that a permission is missing", "200 with an empty list")
 	case isList:
 		return expect(x, "403, or no items").failed(fmt.Sprintf("the client without the role gets %d items", count), fmt.Sprintf("%d with %d items", x.Status(), count))
 	}
@@ -332,7 +332,7 @@ func roleRefusal(e Evidence) Judgement {
 		}
 		return want.warned("a missing role is answered with an empty list in place of a refusal", got)
 	case !turnedAway(x):
-		return expect(x, "403").unclear("the client without the role was sent on to another place", describe(x)).Hinting(loginHint)
+		return expect(x, "403").unclear("the client without the role was redirected elsewhere", describe(x)).Hinting(loginHint)
 	case x.Status() == 401 && code == "invalid_token":
 		return want.failed("a missing role is reported as an invalid token, so clients fetch new ones in a loop", got)
 	case x.Status() != 403:

@@ -70,7 +70,7 @@ func anonymousChallenge(e Evidence) Judgement {
 	case !turnedAway(x):
 		return expect(x, "401").unclear("the call without a token was not refused in a way that can be judged", describe(x))
 	case x.Status() != 401:
-		return expect(x, "401 with WWW-Authenticate: Bearer").warned("the call without a token is refused, but not with 401, so clients can't tell what is missing", describe(x)+", "+headerText(x, "WWW-Authenticate")).
+		return expect(x, "401 with WWW-Authenticate: Bearer").warned("the call without a token is refused, but not with 401, so clients cannot tell what is missing", describe(x)+", "+headerText(x, "WWW-Authenticate")).
 			Hinting("answer 401 with WWW-Authenticate: Bearer realm=\"…\" when the Authorization header is missing")
 	case bearer:
 		return Passed(x.Label)
@@ -113,7 +113,7 @@ func wellFormedChallenges(e Evidence) Judgement {
 	case read == 0:
 		return Missing("no answer of the run has a WWW-Authenticate header")
 	case len(faulty) > 0:
-		return Failed("a challenge can't be read by the rules: "+faulty[0].Got, "a list of challenges in which no attribute is repeated", faulty[0].Got).
+		return Failed("a challenge cannot be read by the rules: "+faulty[0].Got, "a list of challenges in which no attribute is repeated", faulty[0].Got).
 			About(faulty...).bounded()
 	}
 	return Passed()

@@ -65,7 +65,7 @@ func headGuarded(e Evidence) Judgement {
 		return j
 	}
 	if !turnedAway(x) {
-		return expect(x, "401").unclear("HEAD without a token was sent on to another place", describe(x)).Hinting(loginHint)
+		return expect(x, "401").unclear("HEAD without a token was redirected elsewhere", describe(x)).Hinting(loginHint)
 	}
 	control := evidence.ProbeTarget.With("head-ok")
 	for _, label := range e.Resolve(control) {

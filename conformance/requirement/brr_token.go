@@ -140,7 +140,7 @@ func garbageChallenge(e Evidence) Judgement {
 	case success(x):
 		return Judgement{Outcome: Blocked, BlockedBy: "BRR-06", Reason: "the garbage token was not refused"}
 	case !turnedAway(x):
-		return expect(x, "401").unclear("the call with a garbage token was sent on to another place", describe(x)).Hinting(loginHint)
+		return expect(x, "401").unclear("the call with a garbage token was redirected elsewhere", describe(x)).Hinting(loginHint)
 	case len(bearerChallenges(x)) == 0:
 		return expect(x, "WWW-Authenticate: Bearer …").failed("the refusal of a garbage token carries no Bearer challenge", describe(x)+", "+headerText(x, "WWW-Authenticate"))
 	case x.Status() != 401:
@@ -227,7 +227,7 @@ func schemeWithoutCase(e Evidence) Judgement {
 		case turnedAway(x):
 			j = expect(x, "2xx as with Bearer").failed("a good token is refused when the scheme is written "+scheme, describe(x))
 		default:
-			j = expect(x, "2xx").unclear("the call with the scheme written "+scheme+" was sent on to another place", describe(x))
+			j = expect(x, "2xx").unclear("the call with the scheme written "+scheme+" was redirected elsewhere", describe(x))
 		}
 		parts = append(parts, j)
 	}

@@ -67,7 +67,7 @@ func unknownPathRefused(e Evidence) Judgement {
 	case success(x):
 		return want.failed("an unknown path is answered as if it existed", describe(x))
 	case redirected(x):
-		return want.warned("an unknown path leads to another place", describe(x))
+		return want.warned("an unknown path is redirected elsewhere", describe(x))
 	case clientError(x):
 		return Passed(x.Label)
 	}
@@ -187,8 +187,7 @@ func problemsWellFormed(e Evidence) Judgement {
 			continue
 		}
 		seen[key] = true
-		want := expect(x, "members as RFC 9457 defines them")
-		j := want.failed("a problem document is not what it should be: "+fault, fault)
+		j := expect(x, "members as RFC 9457 defines them").failed("a problem document is not what it should be: "+fault, fault)
 		if small {
 			j.Outcome, j.Hint = Warn, "leave members without a value out (Jackson: @JsonInclude(NON_NULL))"
 		}

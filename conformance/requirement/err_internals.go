@@ -97,8 +97,7 @@ func (s internals) revealed(x evidence.Exchange) Judgement {
 		}
 	}
 	if form := s.echoed(body, x); form != "" {
-		got := "what the Authorization header held, " + form
-		return want.failed("an error repeats the token that was sent", got)
+		return want.failed("an error repeats the token that was sent", "what the Authorization header held, "+form)
 	}
 	if tells {
 		if name := s.exceptions.FindString(text); name != "" {

@@ -24,7 +24,7 @@ func infoAnswer() []Requirement {
 			Quote:    "Authorization: Bearer <ACCESS_TOKEN>; Content-Type: application/json",
 			Probe:    goodInfo,
 			Forgives: "Any 2xx, a redirect on the same origin (INF-04 judges it). Not a 400 or 415 for Content-Type on a GET: the network's clients send it.",
-			Fix:      "Answer 2xx when the token is good. 401 or 403: let the API trust the issuer of the token (Spring: spring.security.oauth2.resourceserver.jwt.issuer-uri; Keycloak: realm and audience; nginx and Apache must pass Authorization on: WSGIPassAuthorization On, CGIPassAuth On). 400 or 415: don't parse a body on GET.",
+			Fix:      "Answer 2xx when the token is good. 401 or 403: let the API trust the issuer of the token (Spring: spring.security.oauth2.resourceserver.jwt.issuer-uri; Keycloak: realm and audience; nginx and Apache must pass Authorization on: WSGIPassAuthorization On, CGIPassAuth On). 400 or 415: do not parse a body on GET.",
 			Breaks:   "400 'empty JSON body' when Content-Type is sent on a GET.",
 			Needs:    info, Reads: []evidence.Label{evidence.Info.With("without-content-type")}, After: []ID{needsToken}, Check: infoAnswers,
 		},
@@ -96,9 +96,9 @@ func infoAnswers(e Evidence) Judgement {
 	j := want.failed(fmt.Sprintf("the info request with a fresh token was answered %d", x.Status()), describe(x))
 	switch {
 	case success(bare):
-		return j.Seen(bare.Label).Hinting("the same request without Content-Type works: don't parse a body on GET (Flask's request.json and a required @RequestBody of Spring fail on an empty one); the network's clients send Content-Type: application/json on every call")
+		return j.Seen(bare.Label).Hinting("the same request without Content-Type works: do not parse a body on GET (Flask's request.json and a required @RequestBody of Spring fail on an empty one); the network's clients send Content-Type: application/json on every call")
 	case redirected(x):
-		return j.Hinting("serve the info resource at the recorded URL: tokens are not sent on to another place (INF-04)")
+		return j.Hinting("serve the info resource at the recorded URL: clients do not send tokens to another place (INF-04)")
 	case x.Status() == 401:
 		return j.Hinting("the API does not accept tokens of this authorization server: compare issuer, audience and keys, the clock, and whether a proxy passes Authorization on")
 	case x.Status() == 403:
@@ -118,11 +118,11 @@ func infoIsJSON(e Evidence) Judgement {
 	}
 	switch media := mediaType(x); {
 	case x.Status() == 204:
-		return want.warned("the info answer has no content, so clients can't find the endpoints", describe(x))
+		return want.warned("the info answer has no content, so clients cannot find the endpoints", describe(x))
 	case html(x):
 		return fail("the info answer is a web page, most likely a login", describe(x))
 	case x.Response.BodyError != "":
-		return fail("the body of the info answer can't be read: "+clip(x.Response.BodyError), describe(x))
+		return fail("the body of the info answer cannot be read: "+clip(x.Response.BodyError), describe(x))
 	case x.Response.Truncated:
 		return Unclear(fmt.Sprintf("the info answer is longer than the %d bytes that were read", x.Response.Size)).Blaming(Node).Seen(x.Label)
 	case bytes.HasPrefix(body, byteOrderMark()):
@@ -151,12 +151,11 @@ func infoShape(e Evidence) Judgement {
 	groups, isObject := endpoints.(map[string]any)
 	switch {
 	case !has && greeting(answer):
-		return want.warned("the info answer is a bare greeting, so clients can't find the endpoints", "no endpoints")
+		return want.warned("the info answer is a bare greeting, so clients cannot find the endpoints", "no endpoints")
 	case !has:
 		return want.failed("the info answer lists no endpoints", "no endpoints in an answer that is an "+openapi.JSONType(answer))
 	case !isObject:
-		got := "endpoints: " + openapi.JSONType(endpoints)
-		return want.failed("endpoints is not an object of groups", got)
+		return want.failed("endpoints is not an object of groups", "endpoints: "+openapi.JSONType(endpoints))
 	}
 	parts := []Judgement{Passed(x.Label)}
 	for _, name := range slices.Sorted(maps.Keys(groups)) {
@@ -212,7 +211,7 @@ func itemShape(x evidence.Exchange, path string, item any) []Judgement {
 
 func presence(o map[string]any, member string) string {
 	if v, has := o[member]; has {
-		return emptyOr(openapi.JSONType(v), "", v == "")
+		return valueType(v)
 	}
 	return "absent"
 }
@@ -231,8 +230,7 @@ func infoStays(e Evidence) Judgement {
 	for _, hop := range x.Redirects {
 		to := resolve(hop.URL, hop.Location)
 		if origin(to) == "" || origin(to) != origin(from) {
-			got := clip(fmt.Sprintf("%d to %s", hop.Status, hop.Location))
-			return want.failed("the info URL redirects to another origin, where clients don't send the token", got)
+			return want.failed("the info URL redirects to another origin, where clients do not send the token", clip(fmt.Sprintf("%d to %s", hop.Status, hop.Location)))
 		}
 	}
 	if redirected(x) {
@@ -245,13 +243,12 @@ func infoStays(e Evidence) Judgement {
 		case location == "":
 			return want.failed("the info URL redirects without saying where to", describe(x))
 		case origin(to) != origin(from):
-			return want.failed("the info URL redirects to another origin, where clients don't send the token", describe(x))
+			return want.failed("the info URL redirects to another origin, where clients do not send the token", describe(x))
 		}
 		return want.failed("the info URL redirects again and again", describe(x))
 	}
 	if len(x.Redirects) > 0 {
-		got := clip(fmt.Sprintf("%d to %s", x.Redirects[0].Status, x.Redirects[0].Location))
-		return want.warned("the info URL redirects to another path of the same origin", got)
+		return want.warned("the info URL redirects to another path of the same origin", clip(fmt.Sprintf("%d to %s", x.Redirects[0].Status, x.Redirects[0].Location)))
 	}
 	return Passed(x.Label)
 }

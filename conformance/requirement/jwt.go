@@ -84,8 +84,7 @@ func expiryInFuture(e Evidence) Judgement {
 		}
 		exp, isNumber := number(value)
 		if !isNumber {
-			got := "exp: " + openapi.JSONType(value)
-			return want.failed("exp is not a JSON number", got)
+			return want.failed("exp is not a JSON number", "exp: "+openapi.JSONType(value))
 		}
 		got := clip(fmt.Sprintf("exp: %v", value))
 		if exp > millisecondLike {
@@ -99,8 +98,7 @@ func expiryInFuture(e Evidence) Judgement {
 			return want.failed("the token had expired when it was issued", got+" at "+now.UTC().Format(time.RFC3339))
 		}
 		if nbf, has := number(t.Claims["nbf"]); has && exact && nbf > float64(now.Add(clockLeeway).Unix()) {
-			got := clip(fmt.Sprintf("nbf: %v at %s", t.Claims["nbf"], now.UTC().Format(time.RFC3339)))
-			return expect(x, "nbf: not later than the Date of the answer").warned("the token is not to be used yet when it is issued: servers that look at nbf refuse it", got)
+			return expect(x, "nbf: not later than the Date of the answer").warned("the token is not to be used yet when it is issued: servers that look at nbf refuse it", clip(fmt.Sprintf("nbf: %v at %s", t.Claims["nbf"], now.UTC().Format(time.RFC3339))))
 		}
 		return Passed(x.Label)
 	})(e)
@@ -126,11 +124,9 @@ func lifetimesAgree(e Evidence) Judgement {
 		left := exp - float64(now.Unix())
 		switch {
 		case hasIat && iat > millisecondLike:
-			got := clip(fmt.Sprintf("iat: %v", t.Claims["iat"]))
-			return expect(x, "iat: seconds since 1970").failed("iat is in milliseconds, so that the token seems to be issued in thousands of years", got)
+			return expect(x, "iat: seconds since 1970").failed("iat is in milliseconds, so that the token seems to be issued in thousands of years", clip(fmt.Sprintf("iat: %v", t.Claims["iat"])))
 		case exact && hasIat && near(exp-iat) && stated-left > clockLeeway.Seconds():
-			got := fmt.Sprintf("exp - Date: %.0f seconds", left)
-			return expect(x, fmt.Sprintf("about %.0f seconds left", stated)).warned("the token ends before expires_in says: it was handed out before, and expires_in does not tell what remains", got).
+			return expect(x, fmt.Sprintf("about %.0f seconds left", stated)).warned("the token ends before expires_in says: it was handed out before, and expires_in does not tell what remains", fmt.Sprintf("exp - Date: %.0f seconds", left)).
 				Hinting("compute expires_in when the answer is sent, as exp minus the time, where tokens are cached")
 		}
 		if hasIat && near(exp-iat) || near(left) {
@@ -162,7 +158,7 @@ func issuerOf(e Evidence, x evidence.Exchange, t evidence.JWTFacts) Judgement {
 	case iss == "":
 		return expect(x, expected).warned("the token does not name its issuer", "no iss")
 	case origin(iss) == "":
-		return expect(x, expected).warned("iss is not a URL, so the issuer's metadata and keys can't be found by it", got)
+		return expect(x, expected).warned("iss is not a URL, so the issuer's metadata and keys cannot be found by it", got)
 	case origin(iss) != origin(e.Run.TokenURL) && !confirmed:
 		return expect(x, expected).warned("iss is on another host than the token endpoint, and no metadata ties them together", got)
 	case !strings.HasPrefix(strings.ToLower(iss), "https://") && !e.Run.Loopback:

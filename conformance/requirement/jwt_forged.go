@@ -34,7 +34,7 @@ func forgeries() []Requirement {
 			Fix:      "Give the verifier a list of allowed algorithms and nothing else: PyJWT jwt.decode(…, algorithms=[\"RS256\"]), jsonwebtoken verify(…, {algorithms: […]}), Spring NimbusJwtDecoder.withJwkSetUri(…).jwsAlgorithm(…).",
 			Breaks:   "The resource server accepts alg none.",
 			Reads:    append(onTarget(unsigned()...), issuedToken()),
-			// A server that issues such tokens is reported there; its node can't but accept them.
+			// A server that issues such tokens is reported there; its node cannot but accept them.
 			After: []ID{"BRR-09"}, Control: withToken(), Check: standingOn("JWT-01", forged(unsigned()...)),
 		},
 		{
@@ -99,7 +99,7 @@ func verifiesWithPublished(e Evidence) Judgement {
 		return j
 	}
 	if alg, _ := t.Header["alg"].(string); strings.HasPrefix(strings.ToUpper(alg), "HS") {
-		return Missing("the token is signed with a symmetric key, which can't be published").Seen(issuedToken())
+		return Missing("the token is signed with a symmetric key, which cannot be published").Seen(issuedToken())
 	}
 	first := evidence.KeySet.With("published")
 	if j, lacks := e.unanswered(first); lacks {
@@ -116,7 +116,7 @@ func verifiesWithPublished(e Evidence) Judgement {
 	v := x.Verification
 	switch {
 	case !success(x):
-		return want.failed("the key set that the metadata names can't be read", describe(x))
+		return want.failed("the key set that the metadata names cannot be read", describe(x))
 	case v == nil:
 		return Unclear("the recording does not say what the keys make of the token").Blaming(Suite).Seen(x.Label)
 	case !v.Verified:

@@ -86,7 +86,7 @@ func pageLimited(e Evidence) Judgement {
 	case !success(x):
 		return expect(x, "2xx with at most "+strconv.Itoa(size)+" items").failed("the declared size parameter is refused", describe(x))
 	case err != nil:
-		return expect(x, "a list").unclear("the items of the page can't be counted: "+clip(err.Error()), describe(x))
+		return expect(x, "a list").unclear("the items of the page cannot be counted: "+clip(err.Error()), describe(x))
 	case len(items) > size:
 		return expect(x, fmt.Sprintf("at most %d items", size)).failed(fmt.Sprintf("%s gives %d items", asked, len(items)), fmt.Sprintf("%d items", len(items)))
 	}
@@ -96,7 +96,7 @@ func pageLimited(e Evidence) Judgement {
 	all, err := e.itemsOf(whole)
 	switch {
 	case err != nil || !success(whole):
-		return expect(whole, "a list").unclear("the list without parameters can't be compared", describe(whole))
+		return expect(whole, "a list").unclear("the list without parameters cannot be compared", describe(whole))
 	// The drafts call this inconclusive. But a node with one call, or with fewer than its smallest page holds, may be right, and a
 	// repeated run would tell no more: the requirement does not apply to what it has.
 	case len(all) < 2:

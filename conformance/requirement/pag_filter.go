@@ -58,7 +58,7 @@ func filterFilters(e Evidence) Judgement {
 	case err == nil && skipped && why.Kind == evidence.NotApplicable:
 		return Missing("all items have the value that was filtered by, and there is none to leave them out: " + clip(why.Because)).Seen(calls[0].Label)
 	case err != nil:
-		return Unclear("the list without a filter can't be compared: " + clip(err.Error())).Seen(calls[0].Label)
+		return Unclear("the list without a filter cannot be compared: " + clip(err.Error())).Seen(calls[0].Label)
 	}
 	member, value := clip(calls[0].Given["member"]), quote(calls[0].Given["value"])
 	return expect(calls[0], "items of more than one kind").unclear("all items have the value that was filtered by, so nothing shows that the filter works", member+" is "+value+" in all items").
@@ -96,7 +96,7 @@ func filterCall(e Evidence, x evidence.Exchange, sought bool) Judgement {
 	}
 	items, err := e.itemsOf(x)
 	if err != nil {
-		return expect(x, "a list").unclear("the filtered items can't be read: "+clip(err.Error()), describe(x))
+		return expect(x, "a list").unclear("the filtered items cannot be read: "+clip(err.Error()), describe(x))
 	}
 	var wrong []Subject
 	lacking := 0
@@ -141,7 +141,7 @@ func runningCalls(e Evidence) []Judgement {
 	}
 	items, err := e.itemsOf(running)
 	if err != nil {
-		return []Judgement{expect(running, "a list").unclear("the running calls can't be read: "+clip(err.Error()), describe(running))}
+		return []Judgement{expect(running, "a list").unclear("the running calls cannot be read: "+clip(err.Error()), describe(running))}
 	}
 	whole, unread := e.itemsOf(e.exchange(evidence.ListOperation.With(evidence.OK)))
 	parts := []Judgement{noneOver(running, items, unread == nil && len(items) < len(whole))}
@@ -255,7 +255,7 @@ func filtersTogether(e Evidence) []Judgement {
 	items, err := e.itemsOf(x)
 	switch {
 	case err != nil:
-		return []Judgement{expect(x, "a list").unclear("the items that match two filters can't be read: "+clip(err.Error()), describe(x))}
+		return []Judgement{expect(x, "a list").unclear("the items that match two filters cannot be read: "+clip(err.Error()), describe(x))}
 	case len(items) == 0:
 		return []Judgement{expect(x, "the items that match both").failed(fmt.Sprintf("%s together with %s gives nothing although the list has such items", both[0], both[1]), "an empty list")}
 	}

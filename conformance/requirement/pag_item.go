@@ -65,7 +65,7 @@ func unknownNotFound(e Evidence) Judgement {
 		return want.warned("an unknown id is refused, but not with 404", describe(x))
 	}
 	if redirected(x) {
-		return want.unclear("the call with an unknown id leads to another place", describe(x))
+		return want.unclear("the call with an unknown id is redirected elsewhere", describe(x))
 	}
 	return want.failed("an unknown id is not answered as one that does not exist", describe(x))
 }
@@ -122,21 +122,21 @@ func itemFetched(e Evidence, x evidence.Exchange, listed [][]byte) Judgement {
 	case (x.Status() == 404 || x.Status() == 410) && vanished(e, member, id):
 		return expect(x, expected).unclear("the item was taken off the list during the run", describe(x)).Hinting("repeat the run")
 	case strings.Contains(id, "/") && (x.Status() == 400 || x.Status() == 404):
-		return expect(x, expected).warned("an id with a slash can't be fetched; servers refuse %2F in paths by default", describe(x))
+		return expect(x, expected).warned("an id with a slash cannot be fetched; servers refuse %2F in paths by default", describe(x))
 	case x.Status() == 404 && elsewhere(listed, member, id):
-		return expect(x, expected).warned("an item that is neither call nor programme can't be fetched here", describe(x)).
+		return expect(x, expected).warned("an item that is neither call nor programme cannot be fetched here", describe(x)).
 			Hinting("single items of this type are served by funders; leave the item out of the list or serve it")
 	case redirected(x):
-		return expect(x, expected).unclear("the detail call leads to another place", describe(x))
+		return expect(x, expected).unclear("the detail call is redirected elsewhere", describe(x))
 	}
-	return expect(x, expected).failed("a listed item can't be fetched by its id", describe(x))
+	return expect(x, expected).failed("a listed item cannot be fetched by its id", describe(x))
 }
 
 // sameItem looks for the id at the top of the answer, or one level below in a usual envelope.
 func sameItem(e Evidence, x evidence.Exchange, member, id, expected string) Judgement {
 	text, err := e.jsonText(x)
 	if err != nil {
-		return expect(x, expected).failed("the detail answer can't be read: "+clip(err.Error()), describe(x))
+		return expect(x, expected).failed("the detail answer cannot be read: "+clip(err.Error()), describe(x))
 	}
 	got := openapi.MemberValues(text, member)
 	for _, envelope := range envelopes() {

@@ -214,7 +214,7 @@ func walkable(e Evidence, p openapi.Pages, asked map[int]evidence.Exchange, decl
 		if !ok {
 			return Unclear("the recording holds too few pages to tell what " + clip(first.Given["parameter"]) + " counts").Seen(first.Label), false
 		}
-		return expect(x, "a list").failed("the second page can't be read, although the list has more items than fit on one", describe(x)), false
+		return expect(x, "a list").failed("the second page cannot be read, although the list has more items than fit on one", describe(x)), false
 	case p.Meaning() == "":
 		return Missing("paging is not declared, and what was tried has no effect"), false
 	}
@@ -314,5 +314,5 @@ func emptyBeyond(e Evidence) Judgement {
 	case clientError(x):
 		return want.failed("a page beyond the end is refused to a good client", describe(x))
 	}
-	return want.unclear("the page beyond the end leads to another place", describe(x))
+	return want.unclear("the page beyond the end is redirected elsewhere", describe(x))
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/rin-network/rin/conformance/openapi"
 )
 
-// registryEntry lists group REG in catalogue order. The group does not apply to a run that was given bare URLs.
+// registryEntry is the group REG.
 func registryEntry() []Requirement {
 	read := []evidence.Label{evidence.Registry.With(evidence.OK)}
 	return []Requirement{
@@ -26,7 +26,7 @@ func registryEntry() []Requirement {
 			Forgives: "A bare array of entries in place of {\"member\": […]}, ids of any form, blanks around the values.",
 			Fix:      "Add both members to the entry: oauth2 is the full URL of the token endpoint, info that of the info endpoint.",
 			Breaks:   "The entry carries oauth2 but no info.",
-			Reads:    read, Check: ofEntry(entryRecordsURLs),
+			Reads:    read, Check: onEntry(entryRecordsURLs),
 		},
 		{
 			ID: "REG-02", Title: "Recorded URLs are absolute https URLs without fragment or userinfo",
@@ -37,20 +37,20 @@ func registryEntry() []Requirement {
 			Forgives: "A query, which is legal; a slash at the end or none; blanks around the URL, which REG-05 reports; plain http for a node on loopback.",
 			Fix:      "Record the URL as clients send it: https, the host, the path; no user name, no password and no # in it.",
 			Breaks:   "oauth2 is recorded as http://….",
-			Reads:    read, Check: ofRecordedURLs(recordedURLsSound),
+			Reads:    read, Check: onRecordedURLs(recordedURLsSound),
 		},
 		{
 			ID: "REG-03", Title: "Recorded URLs are the ones that work",
 			Level: Network, Gate: Gating, Profile: Auth,
 			Source:   NET("R6").AsDerived(),
 			Quote:    "The token endpoint URL and the info endpoint URL of every participating node are recorded in a registry for production use.",
-			Probe:    "The good token request and the good info request go to the recorded URLs as they stand. Where the run was given other URLs of the same origin, one more request of each kind goes to the recorded ones.",
-			Forgives: "Other URLs of another origin, which may be another environment: they are not compared. A redirect on the same origin that adds or drops a slash, of which INF-04 warns.",
+			Probe:    "The good token request and the good info request go to the recorded URLs unchanged. If the run was given other URLs of the same origin, one more request of each kind goes to the recorded ones.",
+			Forgives: "URLs of another origin, which may be another environment: they are not compared. A redirect on the same origin that adds or drops a slash, of which INF-04 warns.",
 			Fix:      "Record exactly the URL that works, or let the recorded one work.",
 			Breaks:   "info is recorded with a path that answers 404; the real one differs by a segment.",
 			Reads: append(read, evidence.TokenEndpoint.With(evidence.OK), evidence.Info.With(evidence.OK),
 				evidence.RecordedToken.With(evidence.OK), evidence.RecordedInfo.With(evidence.OK)),
-			Check: ofRecordedURLs(recordedURLsWork),
+			Check: onRecordedURLs(recordedURLsWork),
 		},
 		{
 			ID: "REG-04", Title: "Entry carries id, acronym, name and a contact e-mail",
@@ -61,18 +61,18 @@ func registryEntry() []Requirement {
 			Forgives: "Blanks at the end of a name, transliterated umlauts, mailto: in front of the address.",
 			Fix:      "Fill in the four members; contact is an address that a person reads, such as ris@institution.example.",
 			Breaks:   "contact is the text n/a.",
-			Reads:    read, Check: ofEntry(entryComplete),
+			Reads:    read, Check: onEntry(entryComplete),
 		},
 		{
 			ID: "REG-05", Title: "Entry is clean and unique",
 			Level: Recommended, Gate: Advice, Profile: Auth,
 			Source:   RFC(8259, "4"),
 			Quote:    "The names within an object SHOULD be unique.",
-			Probe:    "The URLs of the entry are searched for blanks around them and control characters, the document for a second entry with the same id, the entry for members that it holds twice.",
+			Probe:    "The URLs of the entry are searched for blanks around them and for control characters, the document for a second entry with the same id, the entry for members that it has twice.",
 			Forgives: "Two entries of one institution under different ids. Blanks around the name, and hosts or realms that look like staging or test, are noted only.",
 			Fix:      "Remove blanks and repeated members, and keep one entry for each id.",
 			Breaks:   "The id appears twice with different token URLs.",
-			Reads:    read, Check: ofEntry(entryClean),
+			Reads:    read, Check: onEntry(entryClean),
 		},
 		{
 			ID: "REG-06", Title: "Entry holds no secret",
@@ -80,25 +80,23 @@ func registryEntry() []Requirement {
 			Source:   NET("R19").AsDerived(),
 			Quote:    "The client ID and client secret are highly sensitive and are passed on only through a secure channel.",
 			Probe:    "The entry is searched for the secrets and the client id of this run, and for members whose name speaks of a secret, a password or a client id.",
-			Forgives: "Texts and links that mention client_secret: names of members and exact values count.",
-			Fix:      "Remove the member from the entry, and issue new credentials: whoever read the registry holds the old ones.",
+			Forgives: "Texts and links that mention client_secret: only names of members and exact values count.",
+			Fix:      "Remove the member from the entry, and issue new credentials: everyone who has read the registry knows the old ones.",
 			Breaks:   "The entry has a member client_secret.",
-			Reads:    read, Check: ofEntry(entryHoldsNoSecret),
+			Reads:    read, Check: onEntry(entryHoldsNoSecret),
 		},
 	}
 }
 
-// This file judges the node's entry in the registry as it was recorded (REG-01 to REG-06).
-
-// entry is a registry entry as it stands.
+// entry is a registry entry as it was recorded.
 type entry struct {
 	raw     []byte
 	members map[string][]byte
 	facts   evidence.RegistryFacts
 }
 
-// ofEntry makes a check that looks at the entry of a run that started from a registry.
-func ofEntry(check func(e Evidence, n entry) Judgement) func(Evidence) Judgement {
+// onEntry makes a check of the registry entry. It does not apply to a run that was given bare URLs.
+func onEntry(check func(e Evidence, n entry) Judgement) func(Evidence) Judgement {
 	return func(e Evidence) Judgement {
 		if e.Run.NodeID == "" {
 			return Missing("the run was given URLs, not a registry")
@@ -119,23 +117,29 @@ func ofEntry(check func(e Evidence, n entry) Judgement) func(Evidence) Judgement
 	}
 }
 
-// ofRecordedURLs makes a check for which REG-01 has to hold. It is not After that one, because without a registry both do not apply.
-func ofRecordedURLs(check func(e Evidence, n entry) Judgement) func(Evidence) Judgement {
+// onRecordedURLs makes a check that needs REG-01. It does not name it in After: without a registry neither of them applies.
+func onRecordedURLs(check func(e Evidence, n entry) Judgement) func(Evidence) Judgement {
 	return func(e Evidence) Judgement {
-		if j, stands := e.passes("REG-01"); !stands {
+		if j, ok := e.passes("REG-01"); !ok {
 			return j
 		}
-		return ofEntry(check)(e)
+		return onEntry(check)(e)
 	}
 }
 
-// text is a member that is a string; ok is false for anything else.
+// text returns a member that is a string.
 func (n entry) text(name string) (value string, ok bool) {
 	raw, has := n.members[name]
 	return value, has && json.Unmarshal(raw, &value) == nil && bytes.HasPrefix(bytes.TrimSpace(raw), []byte(`"`))
 }
 
-// got says what stands in the place of a member.
+// url returns a URL of the entry without the blanks around it.
+func (n entry) url(name string) string {
+	value, _ := n.text(name)
+	return strings.TrimSpace(value)
+}
+
+// got describes a member for Got.
 func (n entry) got(name string) string {
 	raw, has := n.members[name]
 	if !has {
@@ -147,105 +151,95 @@ func (n entry) got(name string) string {
 	return name + ": " + textType(raw)
 }
 
-// aboutMember names a member of the entry as a subject.
-func (j Judgement) aboutMember(name, expected, got string) Judgement {
-	return j.About(Subject{Name: "member " + clip(name) + " of the registry entry", Label: evidence.Registry.With(evidence.OK), Expected: expected, Got: got})
+// ofRegistry is a part of the registry document as a subject.
+func ofRegistry(name, expected string) Subject {
+	return Subject{Name: name, Label: evidence.Registry.With(evidence.OK), Expected: expected}
 }
 
-// aboutEntry is a pass that rests on the entry.
-func aboutEntry() Judgement {
-	return Passed().About(Subject{Name: "registry entry", Label: evidence.Registry.With(evidence.OK)})
+// ofEntry is a member of the entry as a subject.
+func ofEntry(member, expected string) Subject {
+	return ofRegistry("member "+clip(member)+" of the registry entry", expected)
 }
 
-// recordedURLs are the members that hold URLs.
-func recordedURLs() []string { return []string{"oauth2", "info"} }
-
-func entryRecordsURLs(_ Evidence, n entry) Judgement {
-	var parts []Judgement
-	for _, name := range recordedURLs() {
-		if value, ok := n.text(name); ok && strings.TrimSpace(value) != "" {
-			parts = append(parts, aboutEntry())
-			continue
-		}
-		expected, got := name+": a URL", n.got(name)
-		parts = append(parts, Failed("the entry records no "+urlOf(name), expected, got).aboutMember(name, expected, got))
-	}
-	return gatherOnce(parts)
-}
-
-func urlOf(member string) string {
-	if member == "oauth2" {
-		return "token endpoint URL"
-	}
-	return "info endpoint URL"
-}
-
-// gatherOnce gathers judgements that rest on the same entry, which a pass names once.
-func gatherOnce(parts []Judgement) Judgement {
-	if j := gather(parts...); j.Outcome != Pass {
-		return j
-	}
-	j := aboutEntry()
-	for _, p := range parts {
-		j.Notes = append(j.Notes, p.Notes...)
+// gatherEntry gathers faults of the entry; without any, the entry passes.
+func gatherEntry(parts ...Judgement) Judgement {
+	j := gather(append(parts, Passed())...)
+	if j.Outcome == Pass {
+		j = j.About(ofRegistry("registry entry", ""))
 	}
 	return j
 }
 
-func recordedURLsSound(e Evidence, n entry) Judgement {
-	var parts []Judgement
-	given := map[string]string{"oauth2": e.Run.TokenURL, "info": e.Run.InfoURL}
-	for _, name := range recordedURLs() {
-		value, _ := n.text(name)
-		parts = append(parts, recordedURL(e, name, strings.TrimSpace(value), given[name]))
-	}
-	return gatherOnce(parts)
+// recordedURLs are the members with URLs, and what they are.
+func recordedURLs() []struct{ member, name string } {
+	return []struct{ member, name string }{{"oauth2", "token endpoint URL"}, {"info", "info endpoint URL"}}
 }
 
-// recordedURL judges the form of one recorded URL. Plain http is tolerated where the whole node is on loopback and served so.
-func recordedURL(e Evidence, name, value, given string) Judgement {
-	const expected = "an absolute https URL"
+func entryRecordsURLs(_ Evidence, n entry) Judgement {
+	var faults []Judgement
+	for _, u := range recordedURLs() {
+		if n.url(u.member) == "" {
+			faults = append(faults, ofEntry(u.member, u.member+": a URL").failed("the entry does not record the "+u.name, n.got(u.member)))
+		}
+	}
+	return gatherEntry(faults...)
+}
+
+func recordedURLsSound(e Evidence, n entry) Judgement {
+	token, info := recordedURLs()[0], recordedURLs()[1]
+	parts := []Judgement{
+		recordedURL(e, token.member, token.name, n.url(token.member), e.Run.TokenURL),
+		recordedURL(e, info.member, info.name, n.url(info.member), e.Run.InfoURL),
+	}
+	if j := gather(parts...); j.Outcome != Pass {
+		return j
+	}
+	return gatherEntry()
+}
+
+// recordedURL judges the form of one recorded URL. Plain http is tolerated if the whole node is on loopback and uses it.
+func recordedURL(e Evidence, member, name, value, given string) Judgement {
 	fail := func(reason, got string) Judgement {
-		return Failed("the recorded "+urlOf(name)+" "+reason, expected, got).aboutMember(name, expected, got)
+		return ofEntry(member, "an absolute https URL").failed("the recorded "+name+" "+reason, clip(got))
 	}
 	u, err := url.Parse(value)
 	switch {
 	case err != nil:
-		return fail("cannot be read as a URL", clip(value))
+		return fail("cannot be read as a URL", value)
 	case u.User != nil:
 		u.User = nil
-		return fail("holds a user name or password", clip("user name or password before "+u.String()))
+		return fail("contains a user name or password", "user name or password before "+u.String())
 	case u.Host == "" || u.Scheme != "https" && u.Scheme != "http":
-		return fail("is not absolute", clip(value))
+		return fail("is not absolute", value)
 	case strings.Contains(value, "#"):
-		return fail("has a fragment", clip(value))
+		return fail("has a fragment", value)
 	case u.Scheme == "http" && e.Run.Loopback && strings.HasPrefix(given, "http:"):
 		return Missing("the node is on loopback, where plain http is tolerated")
 	case u.Scheme == "http":
-		return fail("is not https: secrets and tokens would travel in cleartext", clip(value))
+		return fail("is not https: secrets and tokens would travel in cleartext", value)
 	}
-	return aboutEntry()
+	return Passed()
 }
 
 func recordedURLsWork(e Evidence, n entry) Judgement {
-	token, _ := n.text("oauth2")
-	info, _ := n.text("info")
+	token, info := recordedURLs()[0], recordedURLs()[1]
 	return gather(
-		recordedWorks(e, "oauth2", strings.TrimSpace(token), e.Run.TokenURL, evidence.RecordedToken, evidence.TokenEndpoint, "TOK-01"),
-		recordedWorks(e, "info", strings.TrimSpace(info), e.Run.InfoURL, evidence.RecordedInfo, evidence.Info, "INF-01"),
+		recordedWorks(e, token.name, n.url(token.member), e.Run.TokenURL, evidence.RecordedToken, evidence.TokenEndpoint, "TOK-01"),
+		recordedWorks(e, info.name, n.url(info.member), e.Run.InfoURL, evidence.RecordedInfo, evidence.Info, "INF-01"),
 	)
 }
 
-// recordedWorks judges one recorded URL. The run asked it for everything, or, where it was given another one of the same origin, once.
-func recordedWorks(e Evidence, name, recorded, given string, asked, resource evidence.Resource, id ID) Judgement {
+// recordedWorks judges one recorded URL. The run used it for everything or, if it was given another one of the same origin, called it once:
+// probe is that call's resource, resource the one of the given URL, whose good call id judges.
+func recordedWorks(e Evidence, name, recorded, given string, probe, resource evidence.Resource, id ID) Judgement {
 	if recorded == given {
-		j, stands := e.passes(id)
-		if stands {
+		j, ok := e.passes(id)
+		if ok {
 			return Passed(resource.With(evidence.OK))
 		}
 		return j
 	}
-	label := asked.With(evidence.OK)
+	label := probe.With(evidence.OK)
 	x, sent := e.Get(label)
 	if !sent {
 		if _, planned := e.Skipped(label); planned {
@@ -253,29 +247,28 @@ func recordedWorks(e Evidence, name, recorded, given string, asked, resource evi
 			return j
 		}
 		if origin(recorded) != origin(given) {
-			note := fmt.Sprintf("the recorded %s is of another origin than the one that this run was given, so it was not asked", urlOf(name))
+			note := fmt.Sprintf("the recorded %s has another origin than the one that this run was given, so it was not called", name)
 			return Missing(note).Noting(note)
 		}
-		return Unclear("the recorded " + urlOf(name) + " was not asked")
+		return Unclear("the recorded " + name + " was not called")
 	}
 	if success(x) {
 		return Passed(label)
 	}
 	if good := e.exchange(resource.With(evidence.OK)); !success(good) {
-		return expect(x, "2xx").unclear("the "+urlOf(name)+" works neither as recorded nor as given", describe(x))
+		return expect(x, "2xx").unclear("the "+name+" works neither as recorded nor as given", describe(x))
 	}
-	if j, unclear := inconclusive(x); unclear {
+	if j, ok := inconclusive(x); ok {
 		return j
 	}
-	expected := "2xx, as at the URL that this run was given"
-	return expect(x, expected).failed("the recorded "+urlOf(name)+" does not work; the one that this run was given does", describe(x)).
+	return expect(x, "2xx, as at the URL that this run was given").failed("the recorded "+name+" does not work; the one that this run was given does", describe(x)).
 		Hinting(clip("record " + given))
 }
 
-// address is the form local@domain.
-func address(text string) bool {
+// isAddress reports whether a text has the form local@domain, perhaps with a name before it.
+func isAddress(text string) bool {
 	text = strings.TrimPrefix(strings.TrimSpace(text), "mailto:")
-	if open := strings.IndexByte(text, '<'); open >= 0 && strings.HasSuffix(text, ">") { // a name before the address
+	if open := strings.IndexByte(text, '<'); open >= 0 && strings.HasSuffix(text, ">") {
 		text = text[open+1 : len(text)-1]
 	}
 	local, domain, ok := strings.Cut(text, "@")
@@ -283,54 +276,46 @@ func address(text string) bool {
 }
 
 func entryComplete(_ Evidence, n entry) Judgement {
-	var parts []Judgement
+	var faults []Judgement
 	for _, name := range []string{"id", "acronym", "name", "contact"} {
-		value, ok := n.text(name)
-		switch {
-		case !ok || strings.TrimSpace(value) == "":
-			expected := name + ": a text"
-			parts = append(parts, Failed("the entry lacks "+name, expected, n.got(name)).aboutMember(name, expected, n.got(name)))
-		case name == "contact" && !address(value):
-			const expected = "an e-mail address"
-			parts = append(parts, Failed("contact is not an e-mail address", expected, n.got(name)).aboutMember(name, expected, n.got(name)))
-		default:
-			parts = append(parts, aboutEntry())
+		value, _ := n.text(name)
+		if strings.TrimSpace(value) == "" {
+			faults = append(faults, ofEntry(name, name+": a text").failed("the entry lacks "+name, n.got(name)))
+		} else if name == "contact" && !isAddress(value) {
+			faults = append(faults, ofEntry(name, "an e-mail address").failed("contact is not an e-mail address", n.got(name)))
 		}
 	}
-	return gatherOnce(parts)
+	return gatherEntry(faults...)
 }
 
 func entryClean(_ Evidence, n entry) Judgement {
-	var parts []Judgement
-	for _, name := range recordedURLs() {
-		value, _ := n.text(name)
-		if value != strings.TrimSpace(value) || strings.IndexFunc(value, unicode.IsControl) >= 0 {
-			const expected = "a URL without blanks and control characters"
-			parts = append(parts, Failed("the "+urlOf(name)+" has blanks or control characters, which many clients do not trim", expected, n.got(name)).
-				aboutMember(name, expected, n.got(name)))
+	var faults []Judgement
+	for _, u := range recordedURLs() {
+		value, _ := n.text(u.member)
+		if value != strings.TrimSpace(value) || strings.ContainsFunc(value, unicode.IsControl) {
+			faults = append(faults, ofEntry(u.member, "a URL without blanks and control characters").
+				failed("the "+u.name+" has blanks or control characters, which many clients do not trim", n.got(u.member)))
 		}
 	}
 	if twins := n.facts.Twins; len(twins) > 0 {
-		const expected = "one entry"
 		id, _ := n.text("id")
-		j := Failed("the registry holds more than one entry with this id, so clients may take another one", expected, fmt.Sprintf("%d entries %s", len(twins)+1, quote(id)))
+		j := Failed("the registry has more than one entry with this id, so clients may take another one", "one entry", fmt.Sprintf("%d entries %s", len(twins)+1, quote(id)))
 		for i, t := range twins {
-			j = j.About(Subject{Name: fmt.Sprintf("entry %d with the id %s", i+2, quote(id)), Label: evidence.Registry.With(evidence.OK),
-				Expected: "none", Got: clip("oauth2 " + t.TokenURL + ", info " + t.InfoURL)})
+			s := ofRegistry(fmt.Sprintf("entry %d with the id %s", i+2, quote(id)), "none")
+			s.Got = clip("oauth2 " + t.TokenURL + ", info " + t.InfoURL)
+			j = j.About(s)
 		}
-		parts = append(parts, j)
+		faults = append(faults, j)
 	}
 	for _, pointer := range openapi.RepeatedMembers(n.raw) {
-		const expected = "each member once"
-		parts = append(parts, Failed("the entry holds a member twice; parsers disagree on which one counts", expected, clip(pointer)+" twice").
-			aboutMember(strings.TrimPrefix(pointer, "/"), expected, "twice"))
+		faults = append(faults, ofEntry(strings.TrimPrefix(pointer, "/"), "each member once").
+			failed("the entry has a member twice; parsers disagree on which one counts", clip(pointer)+" twice"))
 	}
 	for _, pointer := range n.facts.Repeated {
-		const expected = "each member once"
-		parts = append(parts, Failed("the registry document holds a member twice; parsers disagree on which one counts", expected, clip(pointer)+" twice").
-			About(Subject{Name: "member " + clip(strings.TrimPrefix(pointer, "/")) + " of the registry document", Label: evidence.Registry.With(evidence.OK), Expected: expected, Got: "twice"}))
+		faults = append(faults, ofRegistry("member "+clip(strings.TrimPrefix(pointer, "/"))+" of the registry document", "each member once").
+			failed("the registry document has a member twice; parsers disagree on which one counts", clip(pointer)+" twice"))
 	}
-	return gatherOnce(append(parts, aboutEntry().Noting(n.remarks()...)))
+	return gatherEntry(faults...).Noting(n.remarks()...)
 }
 
 // remarks are observations that change nothing.
@@ -340,40 +325,36 @@ func (n entry) remarks() []string {
 		notes = append(notes, "the name has blanks around it")
 	}
 	testing := regexp.MustCompile(`(?i)(^|[^a-z])(staging|stage|test|dev|sandbox)([^a-z]|$)`)
-	for _, name := range recordedURLs() {
-		value, _ := n.text(name)
+	for _, u := range recordedURLs() {
+		value, _ := n.text(u.member)
 		if word := testing.FindStringSubmatch(value); word != nil {
-			notes = append(notes, fmt.Sprintf("the %s looks like one of a test environment (%s)", urlOf(name), strings.ToLower(word[2])))
+			notes = append(notes, fmt.Sprintf("the %s looks like one of a test environment (%s)", u.name, strings.ToLower(word[2])))
 		}
 	}
 	return notes
 }
 
 func entryHoldsNoSecret(e Evidence, n entry) Judgement {
-	telling := regexp.MustCompile(`(?i)secret|password|client_?id`)
+	credential := regexp.MustCompile(`(?i)secret|password|client_?id`)
 	marker := regexp.MustCompile(`\[\[([A-Za-z0-9_.-]+):[0-9a-f]{8}:[a-z0-9]+\]\]`)
-	var parts []Judgement
-	const expected = "no secret"
+	var faults []Judgement
 	openapi.EachMember(n.raw, func(pointer, name string, value []byte) {
-		pointer = strings.TrimPrefix(pointer, "/")
+		want := ofEntry(strings.TrimPrefix(pointer, "/"), "no secret")
 		var text string
-		_ = json.Unmarshal(value, &text) // anything but a string has no text
+		_ = json.Unmarshal(value, &text) // only strings have a text
 		switch found := marker.FindStringSubmatch(name + text); {
 		case found != nil:
-			got := "the " + found[1] + " of this run"
-			parts = append(parts, Failed("the entry holds a secret that this run uses, for everybody to read", expected, got).aboutMember(pointer, expected, got))
-		case telling.MatchString(name) && !empty(value):
-			got := "a member " + quote(name)
-			parts = append(parts, Failed("the entry has a member whose name speaks of credentials", expected, got).aboutMember(pointer, expected, got))
+			faults = append(faults, want.failed("the entry publishes a secret that this run uses", "the "+found[1]+" of this run"))
+		case credential.MatchString(name) && !empty(value):
+			faults = append(faults, want.failed("the entry has a member whose name speaks of credentials", "a member "+quote(name)))
 		case text != "" && text == e.Run.ClientID && name != "id" && name != "acronym" && name != "name":
-			got := "the client id of this run"
-			parts = append(parts, Failed("the entry holds the client id that this run uses", expected, got).aboutMember(pointer, expected, got))
+			faults = append(faults, want.failed("the entry publishes the client id that this run uses", "the client id of this run"))
 		}
 	})
-	return gatherOnce(append(parts, aboutEntry()))
+	return gatherEntry(faults...)
 }
 
-// empty is a value that tells nothing: null, "", {} or [].
+// empty reports null, "", {} and [].
 func empty(value []byte) bool {
 	return hollow(value) || bytes.Equal(bytes.TrimSpace(value), []byte(`""`))
 }

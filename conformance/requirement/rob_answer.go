@@ -130,19 +130,15 @@ func framed(x evidence.Exchange) Judgement {
 	case r.Truncated, r.Withheld:
 		return Passed(x.Label) // it was rin that stopped reading, or kept nothing
 	case r.BodyError != "" && !strings.HasPrefix(r.BodyError, "connection ended"):
-		return want.failed("a body can't be decoded: "+clip(r.BodyError), "Content-Encoding: "+clip(coding))
+		return want.failed("a body cannot be decoded: "+clip(r.BodyError), "Content-Encoding: "+clip(coding))
 	case r.BodyError != "":
-		got := clip(fmt.Sprintf("%d bytes, %s", r.Size, headerText(x, "Content-Length")))
-		return want.failed("a body ends before it is complete: "+clip(r.BodyError), got)
+		return want.failed("a body ends before it is complete: "+clip(r.BodyError), clip(fmt.Sprintf("%d bytes, %s", r.Size, headerText(x, "Content-Length"))))
 	case r.Surplus > 0 && x.Request.Method == "HEAD":
-		got := fmt.Sprintf("%d bytes", r.Surplus)
-		return expect(x, "no body").failed("the answer to HEAD has a body", got)
+		return expect(x, "no body").failed("the answer to HEAD has a body", fmt.Sprintf("%d bytes", r.Surplus))
 	case r.Surplus > 0:
-		got := clip(fmt.Sprintf("%s, and %d bytes more", headerText(x, "Content-Length"), r.Surplus))
-		return want.failed("a body goes on beyond its announced end", got)
+		return want.failed("a body goes on beyond its announced end", clip(fmt.Sprintf("%s, and %d bytes more", headerText(x, "Content-Length"), r.Surplus)))
 	case strict && coding != "" && coding != "identity":
-		got := clip("Content-Encoding: " + coding)
-		return expect(x, "no content coding").warned("a body is encoded although Accept-Encoding: identity was sent", got)
+		return expect(x, "no content coding").warned("a body is encoded although Accept-Encoding: identity was sent", clip("Content-Encoding: "+coding))
 	}
 	return Passed(x.Label)
 }
@@ -192,8 +188,7 @@ func dated(x evidence.Exchange) (j Judgement, offset time.Duration) {
 	}
 	at, form := evidence.HTTPDate(strings.Join(values, ", "))
 	if form == evidence.NoDate {
-		got := headerText(x, "Date")
-		return want.failed("the Date of an answer can't be read", got), 0
+		return want.failed("the Date of an answer cannot be read", headerText(x, "Date")), 0
 	}
 	// Date has whole seconds, and a proxy may have kept it from when the request came.
 	switch from, to := x.Started.Add(-time.Second), x.Started.Add(x.Duration); {

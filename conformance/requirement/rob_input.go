@@ -27,7 +27,7 @@ func oddInput() []Requirement {
 			Probe:    "A GET of the probe target with six bearer values: 6 kB of A; a.b.c; two dots; a JWT whose header is {; the bytes E4 F6; three JWTs joined by dots.",
 			Forgives: forgivenOddity + " 400 and 431 of web servers for long headers are fine.",
 			Fix:      "Catch whatever the token library raises and answer 401: PyJWT jwt.exceptions.PyJWTError and UnicodeDecodeError, jsonwebtoken's callback error, nimbus-jose-jwt ParseException; decode the header of a token inside the same try.",
-			Breaks:   "A JWT whose header can't be decoded gives 500.",
+			Breaks:   "A JWT whose header cannot be decoded gives 500.",
 			Reads:    append(onTarget(oddBearers()...), evidence.ProbeTarget.With(evidence.OK), evidence.ProbeTarget.With("ok-after-bearers")),
 			After:    []ID{"TOK-01"}, Check: oddBearersBorne,
 		},
@@ -38,7 +38,7 @@ func oddInput() []Requirement {
 			Quote:    unexpectedCondition,
 			Probe:    "Seven POST requests to the token endpoint by a client that nobody knows: no content; JSON; %zz and %FF in a value; a value of 64 kB; multipart/form-data; text/plain. With --polite two: JSON and %FF. The first 403, 429 or refused connection ends the group.",
 			Forgives: forgivenOddity + " 400, 401, 413 and 415 are all fine, and so is reading JSON. 500 for %zz alone, as Keycloak answers it: a warning.",
-			Fix:      "Check the media type before the body is parsed (415 or 400 invalid_request), and answer 400 when parsing fails: Flask: request.get_json(silent=True) or a handler for BadRequest; Express: an error handler after body-parser; Spring: @ExceptionHandler(HttpMessageNotReadableException). Keycloak (seen with 26.4) answers 500 to %zz and can't be configured otherwise, which stays a warning.",
+			Fix:      "Check the media type before the body is parsed (415 or 400 invalid_request), and answer 400 when parsing fails: Flask: request.get_json(silent=True) or a handler for BadRequest; Express: an error handler after body-parser; Spring: @ExceptionHandler(HttpMessageNotReadableException). Keycloak (seen with 26.4) answers 500 to %zz and cannot be configured otherwise, which stays a warning.",
 			Breaks:   "JSON in place of a form gives 500.",
 			Reads:    append(labels(evidence.TokenEndpoint, oddForms()...), evidence.TokenEndpoint.With("ok-after-form")),
 			After:    []ID{"TOK-01"}, Check: oddFormsBorne,
@@ -96,8 +96,7 @@ func oddFormsBorne(e Evidence) Judgement {
 	after := evidence.TokenEndpoint.With("ok-after-form")
 	return borne(e, labels(evidence.TokenEndpoint, oddForms()...), after, func(x evidence.Exchange) (Judgement, bool) {
 		if issued(x) {
-			want := expect(x, "401, or another 4xx, without a token")
-			return want.failed("a request "+mannerOf(x)+" of a client that nobody registered gets a token", describeError(x)), true
+			return expect(x, "401, or another 4xx, without a token").failed("a request "+mannerOf(x)+" of a client that nobody registered gets a token", describeError(x)), true
 		}
 		j := bears(e, x, after)
 		if j.Outcome != Fail || x.Label.Case() != "form-percent" || x.Status() != 500 {
@@ -121,8 +120,7 @@ func oddIDsBorne(e Evidence) Judgement {
 		if !success(x) || !(carriesData(x, good) || len(x.Response.Body) > tiny && !html(x) && !jsonMedia(mediaType(x))) {
 			return Judgement{}, false
 		}
-		want := expect(x, "404, or another 4xx")
-		return want.failed("an id that no item has gets an item or a file", describe(x)), true
+		return expect(x, "404, or another 4xx").failed("an id that no item has gets an item or a file", describe(x)), true
 	})
 }
 

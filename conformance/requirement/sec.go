@@ -45,7 +45,7 @@ func otherCredentials() []Requirement {
 			Quote:    "Generally speaking, both sharing responses and allowing requests with credentials is rather unsafe, and extreme care has to be taken to avoid the confused deputy problem.",
 			Probe:    "The good call of the probe target, and OPTIONS of the token endpoint, both with Origin: https://conformance.invalid; the good call with an Origin that begins like the node's own and ends with .conformance.invalid.",
 			Forgives: "No CORS at all, a fixed origin, * without credentials. A preflight of the token endpoint that repeats the Origin with credentials is a warning: Keycloak's does, and looks at the client's web origins at the call itself.",
-			Fix:      "List the origins of your own pages, or answer * without Access-Control-Allow-Credentials. Spring: allowedOrigins(…) in place of allowedOriginPatterns(\"*\") with allowCredentials(true); Express: cors({origin: [...]}); Flask-CORS: not supports_credentials=True with origins=\"*\". Keycloak's preflight can't be configured otherwise and stays a warning.",
+			Fix:      "List the origins of your own pages, or answer * without Access-Control-Allow-Credentials. Spring: allowedOrigins(…) in place of allowedOriginPatterns(\"*\") with allowCredentials(true); Express: cors({origin: [...]}); Flask-CORS: not supports_credentials=True with origins=\"*\". Keycloak's preflight cannot be configured otherwise and stays a warning.",
 			Breaks:   "Whatever Origin comes is allowed, with credentials.",
 			Reads:    append(onTarget("foreign-origin", "lookalike-origin"), evidence.TokenEndpoint.With("preflight")),
 			After:    []ID{"TOK-01"}, Check: originsLimited,

@@ -83,7 +83,7 @@ func documentServed(e Evidence, x evidence.Exchange) Judgement {
 	}
 	switch {
 	case redirected(x):
-		return want.unclear("the specification URL leads to another place", got).Hinting("give the address of the document itself with --spec-url")
+		return want.unclear("the specification URL redirects elsewhere", got).Hinting("give the address of the document itself with --spec-url")
 	case !success(x):
 		return failed(fmt.Sprintf("the specification URL is answered %d", x.Status()), "")
 	case x.Status() != 200:
@@ -92,7 +92,7 @@ func documentServed(e Evidence, x evidence.Exchange) Judgement {
 		return failed("the specification URL serves a web page", "give the address of the document that the page loads, with springdoc /v3/api-docs in place of /swagger-ui.html, and record it with --spec-url")
 	}
 	if e.Document != nil && e.Document.Refused != "" {
-		return failed("the document can't be used: "+clip(e.Document.Refused), "")
+		return failed("the document cannot be used: "+clip(e.Document.Refused), "")
 	}
 	body, err := jsonText(x)
 	switch {
@@ -155,7 +155,7 @@ func readableWithoutToken(e Evidence) Judgement {
 		return j
 	}
 	if documentServed(e, good).Outcome == Pass {
-		return want.warned("the document is served to callers with a token only, so the reference documentation can't link to it", describe(x))
+		return want.warned("the document is served to callers with a token only, so the reference documentation cannot link to it", describe(x))
 	}
 	return want.unclear("the document came neither without nor with a token", describe(x))
 }

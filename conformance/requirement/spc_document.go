@@ -265,7 +265,7 @@ func parameterFaults(o openapi.Operation) []Subject {
 	return faults
 }
 
-// unknownParameters reports whether a parameter of the operation, or its path as a whole, stands behind a reference that can't be followed.
+// unknownParameters reports whether a parameter of the operation, or its path as a whole, stands behind a reference that cannot be followed.
 func unknownParameters(e Evidence, o openapi.Operation) bool {
 	item := o.Pointer[:strings.LastIndexByte(o.Pointer, '/')]
 	places := []string{o.Pointer + "/parameters/", item + "/parameters/"}

@@ -41,7 +41,7 @@ func errorForm() []Requirement {
 			Source:   RFC(6749, "5.2"),
 			Quote:    "If the client attempted to authenticate via the \"Authorization\" request header field, the authorization server MUST respond with an HTTP 401 (Unauthorized) status code and include the \"WWW-Authenticate\" response header field matching the authentication scheme used by the client.",
 			Probe:    "A token request with HTTP Basic of a random unknown id and secret.",
-			Forgives: "Keycloak (400 in older versions, no challenge) and Spring Authorization Server (no challenge): a warning. It does not apply where this client can't use Basic (TOK-13).",
+			Forgives: "Keycloak (400 in older versions, no challenge) and Spring Authorization Server (no challenge): a warning. It does not apply where this client cannot use Basic (TOK-13).",
 			Fix:      "Answer 401 with WWW-Authenticate: Basic realm=\"…\" when Basic credentials are wrong. Spring Authorization Server: set an errorResponseHandler on clientAuthentication(…) that adds the header.",
 			Breaks:   "401 without WWW-Authenticate.",
 			Needs:    atToken("basic-unknown-client"), Reads: atToken("basic", "basic-unencoded"),
@@ -50,9 +50,7 @@ func errorForm() []Requirement {
 	}
 }
 
-// This file judges the form of refusals of the token endpoint (TER-03, TER-04, TER-10).
-
-// eachRefusal judges the answers under the labels one by one. Answers with a token are left out: the row that sent the request fails.
+// eachRefusal judges the answers of the labels one by one. Answers with a token are left out: they fail the requirement on that request.
 func eachRefusal(e Evidence, labels []evidence.Label, judge func(evidence.Exchange) Judgement) Judgement {
 	var parts []Judgement
 	for _, l := range labels {
@@ -61,7 +59,7 @@ func eachRefusal(e Evidence, labels []evidence.Label, judge func(evidence.Exchan
 		}
 	}
 	if len(parts) == 0 {
-		return Missing("every request that was wrong has yielded a token, so there is no error answer")
+		return Missing("every wrong request yielded a token, so there is no error answer")
 	}
 	return gather(parts...)
 }
@@ -92,7 +90,7 @@ func errorStatus(x evidence.Exchange) Judgement {
 func errorBodies(e Evidence) Judgement {
 	labels := judgedRefusals()
 	for _, l := range atToken("unknown-scope", "repeated-grant-type") {
-		if !serverError(e.exchange(l)) { // a crash is what TER-09 and TER-12 judge, as advice
+		if !serverError(e.exchange(l)) { // TER-09 and TER-12 judge a crash, as advice
 			labels = append(labels, l)
 		}
 	}
@@ -104,40 +102,40 @@ func errorBody(x evidence.Exchange) Judgement {
 		return j
 	}
 	want := expect(x, "application/json with a string error")
-	of := attempt(x.Label.Case())
+	request := attempt(x.Label.Case())
 	o, isObject := jsonObject(x)
 	code, isString := o["error"].(string)
 	switch c := x.Label.Case(); {
 	case len(x.Response.Body) == 0 && x.Status() == 401 && (c == "no-client" || c == "id-only"):
-		// Spring Authorization Server, when no converter finds credentials. The draft names the request without any only.
-		return want.warned("the answer to "+of+" is empty, as Spring Authorization Server sends it", describe(x))
+		// Spring Authorization Server answers so when no converter finds credentials.
+		return want.warned("the answer to "+request+" is empty, as Spring Authorization Server sends it", describe(x))
 	case !isObject:
-		return want.failed("the answer to "+of+" is not a JSON object", describe(x))
+		return want.failed("the answer to "+request+" is not a JSON object", describe(x))
 	case !isString || code == "":
 		got := fmt.Sprintf("%s, error: %s", describe(x), openapi.JSONType(o["error"]))
 		if _, has := o["error"]; !has {
 			got = describe(x) + " without error"
 		}
-		return want.failed("the answer to "+of+" has no string error", got)
-	case !errorAlphabet(code):
-		return expect(x, "printable ASCII without \" and \\").failed("the error code for "+of+" has characters outside the allowed set", "error: "+quote(code))
+		return want.failed("the answer to "+request+" has no string error", got)
+	case !inErrorAlphabet(code):
+		return expect(x, "printable ASCII without \" and \\").failed("the error code for "+request+" has characters outside the allowed set", "error: "+quote(code))
 	case !jsonMedia(mediaType(x)):
-		return expect(x, "Content-Type: application/json").failed("the answer to "+of+" is JSON, but not declared as such", headerText(x, "Content-Type"))
+		return expect(x, "Content-Type: application/json").failed("the answer to "+request+" is JSON, but not declared as such", headerText(x, "Content-Type"))
 	}
-	if text, _ := o["error_description"].(string); !errorAlphabet(text) {
-		return expect(x, "printable ASCII without \" and \\").warned("the error_description for "+of+" has characters outside the allowed set", "error_description: "+quote(text))
+	if text, _ := o["error_description"].(string); !inErrorAlphabet(text) {
+		return expect(x, "printable ASCII without \" and \\").warned("the error_description for "+request+" has characters outside the allowed set", "error_description: "+quote(text))
 	}
 	return Passed(x.Label)
 }
 
-// errorAlphabet holds RFC 6749 §5.2: %x20-21 / %x23-5B / %x5D-7E.
-func errorAlphabet(s string) bool {
+// inErrorAlphabet reports whether all characters are allowed in error texts (RFC 6749 §5.2): %x20-21 / %x23-5B / %x5D-7E.
+func inErrorAlphabet(s string) bool {
 	return !strings.ContainsFunc(s, func(r rune) bool { return r < 0x20 || r > 0x7e || r == '"' || r == '\\' })
 }
 
 func basicFailureChallenged(e Evidence) Judgement {
 	if _, ok := e.passes("TOK-13"); !ok || !tokenAnswered(e.exchange(evidence.TokenEndpoint.With("basic"))) {
-		return Missing("this client can't authenticate by HTTP Basic, which TOK-13 judges")
+		return Missing("this client cannot authenticate by HTTP Basic, which TOK-13 judges")
 	}
 	x := e.exchange(evidence.TokenEndpoint.With("basic-unknown-client"))
 	want := expect(x, "401 with WWW-Authenticate: Basic …")
@@ -164,9 +162,6 @@ func basicFailureChallenged(e Evidence) Judgement {
 	}
 	return want.failed(fmt.Sprintf("wrong Basic credentials are answered %d", x.Status()), got)
 }
-
-// scopes splits a scope value (RFC 6749 §3.3).
-func scopes(value string) []string { return strings.Fields(value) }
 
 // judgedRefusals are the answers whose form TER-03 and TER-04 judge.
 func judgedRefusals() []evidence.Label {

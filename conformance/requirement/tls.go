@@ -49,7 +49,7 @@ func handshakes() []Requirement {
 	}
 }
 
-// originNames are the resources that handshakes stand under.
+// originNames are the resources of handshakes.
 func originNames() []evidence.Resource {
 	return []evidence.Resource{evidence.TokenOrigin, evidence.InfoOrigin, evidence.SpecOrigin, evidence.BaseOrigin}
 }
@@ -57,20 +57,16 @@ func originNames() []evidence.Resource {
 func handshakeLabels(cases ...evidence.Case) []evidence.Label {
 	var out []evidence.Label
 	for _, r := range originNames() {
-		for _, c := range cases {
-			out = append(out, r.With(c))
-		}
+		out = append(out, labels(r, cases...)...)
 	}
 	return out
 }
 
-// This file judges handshakes (TLS-03 to TLS-05).
-
-// eachOrigin judges every https origin of the node and gathers.
+// eachOrigin judges every https origin of the node.
 func eachOrigin(e Evidence, judge func(r evidence.Resource) Judgement) Judgement {
 	var parts []Judgement
 	for _, r := range originNames() {
-		if _, planned := e.Skipped(r.With("modern")); planned || slices.Contains(e.Planned, r.With("modern")) {
+		if _, skipped := e.Skipped(r.With("modern")); skipped || slices.Contains(e.Planned, r.With("modern")) {
 			parts = append(parts, judge(r))
 		}
 	}
@@ -80,7 +76,7 @@ func eachOrigin(e Evidence, judge func(r evidence.Resource) Judgement) Judgement
 	return gather(parts...)
 }
 
-// withoutTLS judges a node none of whose URLs is https: on loopback that is as it should be, elsewhere it is what the group forbids.
+// withoutTLS judges a node without https URLs: this is normal on loopback and a failure elsewhere.
 func withoutTLS(e Evidence, urls ...string) Judgement {
 	if e.Run.Loopback {
 		return Missing("the node is on loopback and served without TLS")
@@ -92,19 +88,18 @@ func withoutTLS(e Evidence, urls ...string) Judgement {
 			continue
 		}
 		if u.Scheme == "http" {
-			return Failed("the URL itself is plain HTTP, so credentials travel in cleartext", "an https URL", clip(raw)).
-				About(Subject{Name: clip(raw), Expected: "https", Got: "http"})
+			return Subject{Name: clip(raw), Expected: "an https URL"}.failed("the URL itself is plain HTTP, so credentials travel in cleartext", clip(raw))
 		}
 		known = known || u.Scheme == "https"
 	}
 	if known {
-		return Unclear("the recording holds nothing about TLS").Blaming(Suite)
+		return Unclear("the recording has nothing about TLS").Blaming(Suite)
 	}
 	return Unclear("the URLs of the node are not known")
 }
 
-// shaken is a handshake that took place, or why there is none.
-func (e Evidence) shaken(label evidence.Label) (evidence.Handshake, Judgement, bool) {
+// handshake returns a handshake, or the judgement that follows from its absence.
+func (e Evidence) handshake(label evidence.Label) (evidence.Handshake, Judgement, bool) {
 	if h, ok := e.Handshake(label); ok {
 		return h, Judgement{}, true
 	}
@@ -112,17 +107,15 @@ func (e Evidence) shaken(label evidence.Label) (evidence.Handshake, Judgement, b
 	return evidence.Handshake{}, j, false
 }
 
-// handshakeName is how a reader knows a handshake.
-func handshakeName(h evidence.Handshake) string {
-	return clip("TLS handshake with " + h.Address)
+func handshakeName(h evidence.Handshake) string { return clip("TLS handshake with " + h.Address) }
+
+// expectHandshake is [expect] for a handshake.
+func expectHandshake(h evidence.Handshake, expected string) Subject {
+	return Subject{Name: handshakeName(h) + " by " + strings.Join(h.Offered, ", "), Label: h.Label, Expected: expected}
 }
 
-func (j Judgement) aboutHandshake(h evidence.Handshake, expected, got string) Judgement {
-	return j.About(Subject{Name: handshakeName(h) + " by " + strings.Join(h.Offered, ", "), Label: h.Label, Expected: expected, Got: got})
-}
-
-// ended says in words how a handshake ended.
-func ended(h evidence.Handshake) string {
+// result describes how a handshake ended.
+func result(h evidence.Handshake) string {
 	switch {
 	case h.Completed():
 		return h.Version
@@ -136,96 +129,97 @@ func ended(h evidence.Handshake) string {
 	return "nothing"
 }
 
-// spoke reports that the server agreed to the version that was offered, also if the handshake broke off later for another reason.
-func spoke(h evidence.Handshake) bool {
+// agreed reports that the server accepted an offered version, also if the handshake broke off later for another reason.
+func agreed(h evidence.Handshake) bool {
 	return h.Completed() || h.Selected != "" && slices.Contains(h.Offered, h.Selected)
 }
 
-// renewal is how much life a certificate should have left: two weeks, or a third of its whole life when that is shorter.
-func renewal(c evidence.Certificate) time.Duration {
-	return min(14*24*time.Hour, c.NotAfter.Sub(c.NotBefore)/3)
-}
+func oldVersions() []evidence.Case { return []evidence.Case{"tls11", "tls10"} }
 
 func certificatesValid(e Evidence) Judgement {
 	return eachOrigin(e, func(r evidence.Resource) Judgement {
-		h, none, made := e.shaken(r.With("modern"))
-		if !made {
-			return none
+		h, missing, ok := e.handshake(r.With("modern"))
+		if !ok {
+			return missing
 		}
 		// A server of old versions shows its certificate as well.
-		for _, c := range []evidence.Case{"tls11", "tls10"} {
+		for _, c := range oldVersions() {
 			if old, ok := e.Handshake(r.With(c)); ok && len(h.Chain) == 0 && len(old.Chain) > 0 {
 				h = old
 			}
 		}
 		if len(h.Chain) == 0 {
-			return Unclear("the server showed no certificate: "+ended(h)).aboutHandshake(h, "a certificate", ended(h))
+			return expectHandshake(h, "a certificate").unclear("the server showed no certificate: "+result(h), result(h))
 		}
-		return certificate(e, h)
+		return chain(e, h)
 	})
 }
 
-// certificate judges the chain of one handshake.
-func certificate(e Evidence, h evidence.Handshake) Judgement {
+// chain judges the certificates of one handshake.
+func chain(e Evidence, h evidence.Handshake) Judgement {
 	leaf := h.Chain[0]
-	if h.Distrust != "" && e.Run.Loopback && !e.Run.Authorities {
-		return Unclear("a certificate of loopback is of no public authority, and the run was given none to trust").
-			Hinting("give the authority that issued it with --cacert (rin sandbox --tls prints where its own is)").aboutHandshake(h, "a certificate that can be verified", string(h.Distrust))
+	switch {
+	case h.Distrust == "":
+	case e.Run.Loopback && !e.Run.Authorities:
+		return expectHandshake(h, "a certificate that can be verified").
+			unclear("no public authority issues certificates for loopback, and the run was given no other authority to trust", string(h.Distrust)).
+			Hinting("give the authority that issued it with --cacert (rin sandbox --tls prints where its own is)")
+	default:
+		reason, got, hint := distrust(h, leaf)
+		j := expectHandshake(h, "a valid chain for the host").failed(reason, got)
+		if hint != "" {
+			j = j.Hinting(hint)
+		}
+		return j
 	}
-	const expected = "a valid chain for the host"
-	j := distrusted(h, leaf)
-	if j.Outcome == Fail {
-		j.Expected = expected
-		return j.aboutHandshake(h, expected, j.Got)
+	version := "no handshake completed"
+	if h.Version != "" {
+		version = h.Version + " is negotiated"
 	}
-	left := leaf.NotAfter.Sub(h.Started)
-	notes := []string{fmt.Sprintf("%s: certificate by %s until %s, %s", h.Address, quote(leaf.Issuer), day(leaf.NotAfter), versionNote(h))}
+	notes := []string{fmt.Sprintf("%s: certificate by %s until %s, %s", h.Address, quote(leaf.Issuer), day(leaf.NotAfter), version)}
 	if note := hsts(e, h); note != "" {
 		notes = append(notes, note)
 	}
-	if least := renewal(leaf); left < least {
-		got := "valid until " + day(leaf.NotAfter)
-		return Warned("the certificate expires soon: its renewal does not seem to work", fmt.Sprintf("at least %s left", days(least)), got).
-			Hinting("renew the certificate now, and let a program do so from then on (certbot renew with a timer, acme.sh, Caddy)").
-			aboutHandshake(h, fmt.Sprintf("at least %s left", days(least)), got).Noting(notes...)
+	// Two weeks should be left, or a third of the lifetime of a short-lived certificate.
+	if least := min(14*24*time.Hour, leaf.NotAfter.Sub(leaf.NotBefore)/3); leaf.NotAfter.Sub(h.Started) < least {
+		return expectHandshake(h, fmt.Sprintf("at least %s left", days(least))).
+			warned("the certificate expires soon: its renewal does not seem to work", "valid until "+day(leaf.NotAfter)).
+			Hinting("renew the certificate now, and let a program do so from then on (certbot renew with a timer, acme.sh, Caddy)").Noting(notes...)
 	}
-	return Passed().About(Subject{Name: handshakeName(h), Label: h.Label}).Noting(notes...)
+	return Subject{Name: handshakeName(h), Label: h.Label}.passed().Noting(notes...)
 }
 
-// distrusted says why a chain proves nothing, with the fix for that very cause.
-func distrusted(h evidence.Handshake, leaf evidence.Certificate) Judgement {
+// distrust says why a chain cannot be verified, what came, and how to fix that cause.
+func distrust(h evidence.Handshake, leaf evidence.Certificate) (reason, got, hint string) {
 	switch h.Distrust {
-	case "":
-		return Judgement{Outcome: Pass}
 	case evidence.CertificateExpired:
-		return Failed("a certificate has expired", "", chainDates(h)).
-			Hinting("renew the certificate, and let a program do so from then on (certbot renew with a timer, acme.sh, Caddy); reload the server afterwards")
+		return "a certificate has expired", expiry(h),
+			"renew the certificate, and let a program do so from then on (certbot renew with a timer, acme.sh, Caddy); reload the server afterwards"
 	case evidence.CertificateNotYetValid:
-		return Failed("the certificate is not valid yet", "", "valid from "+day(leaf.NotBefore)).
-			Hinting("set the clock of the machine that issued the certificate (and of this one) right, then have it issued again")
+		return "the certificate is not valid yet", "valid from " + day(leaf.NotBefore),
+			"set the clock of the machine that issued the certificate (and of this one) right, then have it issued again"
 	case evidence.CertificateOfOther:
 		names := strings.Join(leaf.Names, ", ")
 		if names == "" {
 			names = "no name (subjectAltName)"
 		}
-		return Failed("the certificate is for other hosts than "+quote(h.ServerName), "", clip(names)).
-			Hinting("have a certificate issued that names this host; if the server has one already, the wrong site answers: mend its server_name or virtual host (SNI)")
+		return "the certificate is for other hosts than " + quote(h.ServerName), clip(names),
+			"have a certificate issued that names this host; if the server has one already, the wrong site answers: correct its server_name or virtual host (SNI)"
 	case evidence.CertificateSelfSigned:
-		return Failed("the certificate is signed by itself, so it proves nothing to a client", "", clip("issued by "+leaf.Issuer)).
-			Hinting("have a certificate issued by a public authority, such as Let's Encrypt or the TCS of your research network")
+		return "the certificate is signed by itself, so it proves nothing to a client", clip("issued by " + leaf.Issuer),
+			"have a certificate issued by a public authority, such as Let's Encrypt or the TCS of your research network"
 	case evidence.ChainIncomplete:
-		return Failed("incomplete chain: the certificate that issued the server's own is not sent", "", clip("issued by "+leaf.Issuer+", which was not sent")).
-			Hinting("send the intermediate certificates behind your own (RFC 8446 §4.4.2; nginx: ssl_certificate fullchain.pem; Apache: SSLCertificateFile with the whole chain). Browsers hide the fault, because they fetch or remember them. If the issuer is an authority of your own, it has to be given with --cacert")
+		return "incomplete chain: the certificate that issued the server's own is not sent", clip("issued by " + leaf.Issuer + ", which was not sent"),
+			"send the intermediate certificates after your own (RFC 8446 §4.4.2; nginx: ssl_certificate fullchain.pem; Apache: SSLCertificateFile with the whole chain). Browsers hide the fault, because they fetch or remember them. If the issuer is your own authority, give it with --cacert"
 	case evidence.ChainUntrusted:
-		last := h.Chain[len(h.Chain)-1]
-		return Failed("the chain ends at an authority that is not trusted here", "", clip("issued by "+last.Issuer)).
-			Hinting("have a certificate issued by a public authority: clients of other institutions do not know yours. To test with your own, give it with --cacert")
+		return "the chain ends at an authority that is not trusted here", clip("issued by " + h.Chain[len(h.Chain)-1].Issuer),
+			"have a certificate issued by a public authority: clients of other institutions do not know yours. To test with your own, give it with --cacert"
 	}
-	return Failed("the certificate cannot be verified: "+clip(h.Message), "", clip(leaf.Subject))
+	return "the certificate cannot be verified: " + clip(h.Message), clip(leaf.Subject), ""
 }
 
-// chainDates names the certificate of a chain that had expired.
-func chainDates(h evidence.Handshake) string {
+// expiry names the certificate of a chain that has expired.
+func expiry(h evidence.Handshake) string {
 	for _, c := range h.Chain {
 		if h.Started.After(c.NotAfter) {
 			return clip(c.Subject + " expired " + day(c.NotAfter))
@@ -243,14 +237,7 @@ func days(d time.Duration) string {
 	return "1 day"
 }
 
-func versionNote(h evidence.Handshake) string {
-	if h.Version == "" {
-		return "no handshake completed"
-	}
-	return h.Version + " is negotiated"
-}
-
-// hsts is a note for the origin of the info endpoint (RFC 6797); clients that are programs do not heed the header.
+// hsts is a note on the origin of the info endpoint (RFC 6797). Clients that are programs ignore the header.
 func hsts(e Evidence, h evidence.Handshake) string {
 	x := e.exchange(evidence.Info.With(evidence.OK))
 	u, err := url.Parse(x.Request.URL)
@@ -260,27 +247,27 @@ func hsts(e Evidence, h evidence.Handshake) string {
 	if len(header(x, "Strict-Transport-Security")) > 0 {
 		return h.Address + " sends Strict-Transport-Security"
 	}
-	return h.Address + " sends no Strict-Transport-Security, which only browsers would heed"
+	return h.Address + " does not send Strict-Transport-Security, which only browsers use"
 }
 
 func modernTLSOffered(e Evidence) Judgement {
 	return eachOrigin(e, func(r evidence.Resource) Judgement {
-		h, none, made := e.shaken(r.With("modern"))
+		h, missing, ok := e.handshake(r.With("modern"))
 		switch {
-		case !made:
-			return none
-		case spoke(h):
-			return Passed().About(Subject{Name: handshakeName(h), Label: h.Label})
+		case !ok:
+			return missing
+		case agreed(h):
+			return Subject{Name: handshakeName(h), Label: h.Label}.passed()
 		}
-		const expected = "TLS 1.2 or 1.3"
-		for _, c := range []evidence.Case{"tls11", "tls10"} {
-			if old, ok := e.Handshake(r.With(c)); ok && spoke(old) {
-				got := old.Offered[0] + " and nothing newer"
-				return Failed("the server speaks old versions of TLS only", expected, got).aboutHandshake(h, expected, ended(h)).
-					aboutHandshake(old, "a refusal", ended(old))
+		want := expectHandshake(h, "TLS 1.2 or 1.3")
+		for _, c := range oldVersions() {
+			if old, ok := e.Handshake(r.With(c)); ok && agreed(old) {
+				shown := expectHandshake(old, "a refusal")
+				shown.Got = result(old)
+				return want.failed("the server speaks old versions of TLS only", old.Offered[0]+" and nothing newer").About(shown)
 			}
 		}
-		return Unclear("no handshake completed: "+ended(h)).aboutHandshake(h, expected, ended(h))
+		return want.unclear("no handshake completed: "+result(h), result(h))
 	})
 }
 
@@ -288,10 +275,10 @@ func oldTLSRefused(e Evidence) Judgement {
 	return eachOrigin(e, func(r evidence.Resource) Judgement {
 		modern, _ := e.Handshake(r.With("modern"))
 		var parts []Judgement
-		for _, c := range []evidence.Case{"tls11", "tls10"} {
-			h, none, made := e.shaken(r.With(c))
-			if !made {
-				parts = append(parts, none)
+		for _, c := range oldVersions() {
+			h, missing, ok := e.handshake(r.With(c))
+			if !ok {
+				parts = append(parts, missing)
 				continue
 			}
 			parts = append(parts, oldRefused(h, modern))
@@ -302,18 +289,17 @@ func oldTLSRefused(e Evidence) Judgement {
 
 // oldRefused judges a handshake with one old version; modern is its positive control.
 func oldRefused(h, modern evidence.Handshake) Judgement {
-	const expected = "a refusal"
-	version := strings.Join(h.Offered, ", ")
+	want, version := expectHandshake(h, "a refusal"), strings.Join(h.Offered, ", ")
 	switch {
-	case spoke(h):
-		return Failed("the server accepts "+version, expected, ended(h)).aboutHandshake(h, expected, ended(h))
+	case agreed(h):
+		return want.failed("the server accepts "+version, result(h))
 	case h.Failure != nil && h.Failure.Kind == evidence.FailureLocal:
-		return Unclear("this build of rin cannot offer "+version+": "+clip(h.Failure.Message)).
-			Hinting("use a build of rin without FIPS mode and without GODEBUG settings for TLS").aboutHandshake(h, expected, ended(h))
+		return want.unclear("this build of rin cannot offer "+version+": "+clip(h.Failure.Message), result(h)).
+			Hinting("use a build of rin without FIPS mode and without GODEBUG settings for TLS")
 	case !modern.Completed():
-		return Unclear("a refusal of "+version+" proves nothing here: the handshake with newer versions failed too").aboutHandshake(h, expected, ended(h))
+		return want.unclear("a refusal of "+version+" proves nothing here: the handshake with newer versions failed too", result(h))
 	case h.Alert != "", h.Failure != nil && (h.Failure.Kind == evidence.FailureReset || h.Failure.Kind == evidence.FailureTLS):
-		return Passed().About(Subject{Name: handshakeName(h) + " by " + version, Label: h.Label})
+		return want.passed()
 	}
-	return Unclear("whether "+version+" is refused could not be found out: "+ended(h)).aboutHandshake(h, expected, ended(h))
+	return want.unclear("the run does not show whether "+version+" is refused: "+result(h), result(h))
 }

@@ -39,16 +39,19 @@ func cleartextCalls() []Requirement {
 	}
 }
 
-// This file judges what answers over plain HTTP (TLS-01, TLS-02).
+// cleartextLabels are the calls of a path over plain HTTP.
+func cleartextLabels(r evidence.Resource) []evidence.Label { return labels(r, "same-port", "port-80") }
 
-// cleartext judges the calls of one path over plain HTTP; there are none for a URL that is not https.
+// cleartext judges the calls of one path over plain HTTP. Only https URLs have such calls.
 func cleartext(e Evidence, r evidence.Resource, judge func(x evidence.Exchange) Judgement) (parts []Judgement) {
 	for _, label := range cleartextLabels(r) {
 		_, skipped := e.Skipped(label)
 		x, sent := e.Get(label)
 		switch {
-		case sent && x.Failure != nil:
-			parts = append(parts, silence(x))
+		case sent && x.Failure != nil && (x.Failure.Kind == evidence.FailureRefused || x.Failure.Kind == evidence.FailureCanceled):
+			parts = append(parts, Unclear("the call over plain HTTP was not made: "+clip(x.Failure.Message)).Seen(x.Label))
+		case sent && x.Failure != nil: // the port is closed, or speaks TLS only
+			parts = append(parts, Passed(x.Label))
 		case sent:
 			parts = append(parts, judge(x))
 		case skipped, slices.Contains(e.Planned, label):
@@ -59,16 +62,7 @@ func cleartext(e Evidence, r evidence.Resource, judge func(x evidence.Exchange) 
 	return parts
 }
 
-// silence is a call over plain HTTP without an answer: nobody listens there, or the one who does speaks TLS only.
-func silence(x evidence.Exchange) Judgement {
-	switch x.Failure.Kind {
-	case evidence.FailureRefused, evidence.FailureCanceled:
-		return Unclear("the call over plain HTTP was not made: " + clip(x.Failure.Message)).Seen(x.Label)
-	}
-	return Passed(x.Label)
-}
-
-// overHTTP names a call with its port, which is what tells two of them apart.
+// overHTTP names a call with its port, in which two calls of a path differ.
 func overHTTP(x evidence.Exchange) string {
 	name := callName(x)
 	if u, err := url.Parse(x.Request.URL); err == nil {
@@ -77,8 +71,9 @@ func overHTTP(x evidence.Exchange) string {
 	return clip(name + " over plain HTTP")
 }
 
-func (j Judgement) aboutCleartext(x evidence.Exchange, expected, got string) Judgement {
-	return j.About(Subject{Name: overHTTP(x), Label: x.Label, Expected: expected, Got: got})
+// expectNoCleartext is [expect] for a call over plain HTTP.
+func expectNoCleartext(x evidence.Exchange) Subject {
+	return Subject{Name: overHTTP(x), Label: x.Label, Expected: "no answer, or a redirect to https"}
 }
 
 func tokenOverTLSOnly(e Evidence) Judgement {
@@ -90,19 +85,18 @@ func tokenOverTLSOnly(e Evidence) Judgement {
 }
 
 func tokenInCleartext(x evidence.Exchange) Judgement {
-	const expected = "no answer, or a redirect to https"
+	want := expectNoCleartext(x)
 	o, isObject := jsonObject(x)
 	code, _ := o["error"].(string)
 	switch {
 	case redirected(x):
-		return Passed(x.Label).Noting(fmt.Sprintf("a client that asks %s is led on, but its secret has been sent in cleartext by then", overHTTP(x)))
+		return Passed(x.Label).Noting(fmt.Sprintf("%s is redirected, but the client has sent its secret in cleartext by then", overHTTP(x)))
 	case isObject && o["access_token"] != nil:
-		return Failed("the token endpoint issues a token over plain HTTP, to a client that does not exist", expected, describe(x)).aboutCleartext(x, expected, describe(x))
-	case isObject && asksForTLS(o):
+		return want.failed("the token endpoint issues a token over plain HTTP, to a client that does not exist", describe(x))
+	case isObject && requiresTLS(o):
 		return Passed(x.Label)
 	case isObject && slices.Contains(oauthErrors(), code):
-		got := fmt.Sprintf("%d with error %s", x.Status(), quote(code))
-		return Failed("the token endpoint reads credentials that came in cleartext", expected, got).aboutCleartext(x, expected, got)
+		return want.failed("the token endpoint reads credentials that came in cleartext", fmt.Sprintf("%d with error %s", x.Status(), quote(code)))
 	}
 	return Passed(x.Label)
 }
@@ -112,43 +106,37 @@ func oauthErrors() []string {
 	return []string{"invalid_request", "invalid_client", "invalid_grant", "unauthorized_client", "unsupported_grant_type", "invalid_scope"}
 }
 
-// asksForTLS reports an OAuth error that only says that https is required, as Keycloak sends it before it looks at credentials.
-func asksForTLS(o map[string]any) bool {
+// requiresTLS reports an OAuth error that only says that https is required, as Keycloak sends it before it looks at credentials.
+func requiresTLS(o map[string]any) bool {
 	text, _ := o["error_description"].(string)
 	text = strings.ToLower(text)
 	return o["error"] == "invalid_request" && (strings.Contains(text, "https") || strings.Contains(text, "tls") || strings.Contains(text, "ssl"))
 }
 
 func resourcesOverTLSOnly(e Evidence) Judgement {
-	parts := cleartext(e, evidence.CleartextInfo, func(x evidence.Exchange) Judgement { return resourceInCleartext(e, x, evidence.Info) })
-	if len(parts) == 0 {
-		parts = append(parts, withoutTLS(e, e.Run.InfoURL, e.Run.BaseURL))
+	info := cleartext(e, evidence.CleartextInfo, func(x evidence.Exchange) Judgement { return resourceInCleartext(e, x, evidence.Info) })
+	if len(info) == 0 {
+		info = []Judgement{withoutTLS(e, e.Run.InfoURL, e.Run.BaseURL)}
 	}
-	parts = append(parts, cleartext(e, evidence.CleartextList, func(x evidence.Exchange) Judgement { return resourceInCleartext(e, x, evidence.ListOperation) })...)
-	return gather(parts...)
+	list := cleartext(e, evidence.CleartextList, func(x evidence.Exchange) Judgement { return resourceInCleartext(e, x, evidence.ListOperation) })
+	return gather(append(info, list...)...)
 }
 
-// resourceInCleartext judges what a protected path answers over plain HTTP, without a token; secure is the same resource over TLS.
+// resourceInCleartext judges the answer of a protected path over plain HTTP without a token; secure is the same resource over TLS.
 func resourceInCleartext(e Evidence, x evidence.Exchange, secure evidence.Resource) Judgement {
-	const expected = "no answer, or a redirect to https"
+	want := expectNoCleartext(x)
 	good, anonymous := e.exchange(secure.With(evidence.OK)), e.exchange(secure.With(evidence.NoToken))
 	switch {
 	case success(x) && carriesData(x, good):
-		return Failed("the data are served over plain HTTP, without a token", expected, describe(x)).aboutCleartext(x, expected, describe(x))
+		return want.failed("the data are served over plain HTTP, without a token", describe(x))
 	case success(x) && jsonMedia(mediaType(x)):
-		return Unclear("plain HTTP is answered with JSON that is not that of the good call").aboutCleartext(x, expected, describe(x))
+		return want.unclear("plain HTTP is answered with JSON other than that of the good call", describe(x))
 	case x.Status() != 401:
 		return Passed(x.Label)
 	case len(bearerChallenges(x)) > 0:
-		got := clip("401 with " + headerText(x, "WWW-Authenticate"))
-		return Failed("tokens are asked for over plain HTTP, where anybody on the way reads them", expected, got).aboutCleartext(x, expected, got)
+		return want.failed("tokens are requested over plain HTTP, where anybody on the way reads them", clip("401 with "+headerText(x, "WWW-Authenticate")))
 	case len(header(x, "WWW-Authenticate")) == 0 && anonymous.Status() == 401 && len(header(anonymous, "WWW-Authenticate")) == 0:
-		return Failed("plain HTTP is answered as the https call without a token is", expected, describe(x)).aboutCleartext(x, expected, describe(x))
+		return want.failed("plain HTTP is answered like the https call without a token", describe(x))
 	}
-	return Unclear("plain HTTP is answered 401, but not with a Bearer challenge: that may be something in front of the node").aboutCleartext(x, expected, headerText(x, "WWW-Authenticate"))
-}
-
-// cleartextLabels are the calls of a path over plain HTTP.
-func cleartextLabels(r evidence.Resource) []evidence.Label {
-	return []evidence.Label{r.With("same-port"), r.With("port-80")}
+	return want.unclear("plain HTTP is answered 401, but not with a Bearer challenge: that may be something in front of the node", headerText(x, "WWW-Authenticate"))
 }

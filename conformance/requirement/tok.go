@@ -3,6 +3,7 @@ package requirement
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -33,7 +34,7 @@ func tokenAnswer() []Requirement {
 			Forgives: "Nothing: clients compare with 200.",
 			Fix:      "Answer token requests with 200; frameworks that answer a POST with 201 by default need the status set by hand.",
 			Breaks:   "A token answer with 201 Created.",
-			Needs:    atToken(evidence.OK), After: []ID{needsToken}, Check: tokenStatus,
+			Needs:    atToken(evidence.OK), After: []ID{needsToken}, Check: onTokenAnswer(tokenStatus),
 		},
 		{
 			ID: "TOK-03", Title: "Answer is JSON by media type, each parameter once",
@@ -44,7 +45,7 @@ func tokenAnswer() []Requirement {
 			Forgives: "Parameters such as charset=UTF-8, any case; application/…+json is a warning.",
 			Fix:      "Send Content-Type: application/json with the token answer (PHP: header('Content-Type: application/json'); Express: res.json).",
 			Breaks:   "A token answer with Content-Type: text/plain; one that holds expires_in twice.",
-			Needs:    atToken(evidence.OK), After: []ID{needsToken}, Check: tokenMediaType,
+			Needs:    atToken(evidence.OK), After: []ID{needsToken}, Check: onTokenAnswer(tokenMediaType),
 		},
 		{
 			ID: "TOK-04", Title: "token_type is present",
@@ -55,7 +56,7 @@ func tokenAnswer() []Requirement {
 			Forgives: "Any non-empty string; TOK-05 judges the value.",
 			Fix:      "Add \"token_type\": \"Bearer\" to the token answer.",
 			Breaks:   "A token answer without token_type.",
-			Needs:    atToken(evidence.OK), After: []ID{needsToken}, Check: tokenTypePresent,
+			Needs:    atToken(evidence.OK), After: []ID{needsToken}, Check: onTokenAnswer(tokenTypePresent),
 		},
 		{
 			ID: "TOK-05", Title: "token_type is Bearer",
@@ -66,7 +67,7 @@ func tokenAnswer() []Requirement {
 			Forgives: "Any case: bearer, BEARER.",
 			Fix:      "Issue bearer tokens to this client and say \"token_type\": \"Bearer\"; switch off DPoP or other proof of possession for it.",
 			Breaks:   "A token answer with token_type mac.",
-			Needs:    atToken(evidence.OK), After: []ID{needsToken}, Check: tokenTypeBearer,
+			Needs:    atToken(evidence.OK), After: []ID{needsToken}, Check: onTokenAnswer(tokenTypeBearer),
 		},
 		{
 			ID: "TOK-06", Title: "Token answer carries Cache-Control: no-store",
@@ -77,7 +78,7 @@ func tokenAnswer() []Requirement {
 			Forgives: "Further directives, several lines, any case. What a proxy adds or takes away counts: it is what the client sees.",
 			Fix:      "Send Cache-Control: no-store on token answers. If the authorization server does, look for a proxy that rewrites the header (nginx proxy_hide_header or expires, CDN cache rules).",
 			Breaks:   "A token answer with Cache-Control: max-age=60 in place of no-store.",
-			Needs:    atToken(evidence.OK), After: []ID{needsToken}, Check: tokenNotStored,
+			Needs:    atToken(evidence.OK), After: []ID{needsToken}, Check: onTokenAnswer(tokenNotStored),
 		},
 		{
 			ID: "TOK-07", Title: "Token answer carries Pragma: no-cache",
@@ -88,28 +89,31 @@ func tokenAnswer() []Requirement {
 			Forgives: "Its absence is a warning, and never gates: RFC 9111 deprecates Pragma, and newer authorization servers (node-oidc-provider) leave it out on purpose.",
 			Fix:      "Add Pragma: no-cache to token answers, or leave it: Cache-Control: no-store does the work.",
 			Breaks:   "A token answer without Pragma, with no-store kept.",
-			Needs:    atToken(evidence.OK), After: []ID{needsToken}, Check: tokenPragma,
+			Needs:    atToken(evidence.OK), After: []ID{needsToken}, Check: onTokenAnswer(tokenPragma),
 		},
 	}
 }
 
-// Sentences of RFC 6749 that several rows rest on.
+// Texts that several rows use.
 const (
 	neverStore = "The authorization server MUST include the HTTP \"Cache-Control\" response header field [RFC2616] with a value of \"no-store\" in any response containing tokens, credentials, or other sensitive information, as well as the \"Pragma\" response header field [RFC2616] with a value of \"no-cache\"."
 	goodToken  = "The good token request: POST, form-encoded, with grant_type=client_credentials, client_id and client_secret in the body."
 	needsToken = ID("TOK-01")
 )
 
-// This file judges the answer to the good token request (TOK-01 to TOK-07) and says how token answers are read.
+// onTokenAnswer makes a check of the answer to the good token request.
+func onTokenAnswer(check func(x evidence.Exchange) Judgement) func(Evidence) Judgement {
+	return func(e Evidence) Judgement { return check(e.exchange(evidence.TokenEndpoint.With(evidence.OK))) }
+}
 
-// tokenIn is the access token of a JSON answer, or rather the marker in its place.
+// tokenIn is the access token of a JSON answer, as the marker that replaced it.
 func tokenIn(x evidence.Exchange) (string, bool) {
 	o, _ := jsonObject(x)
 	token, _ := o["access_token"].(string)
 	return token, token != ""
 }
 
-// issued reports whether an answer holds an access token in any shape: a refusal must not hold one whatever its status and form.
+// issued reports whether an answer has an access token in any shape. A refusal must not have one, whatever its status and form.
 func issued(x evidence.Exchange) bool {
 	if x.Response == nil {
 		return false
@@ -129,14 +133,14 @@ func issued(x evidence.Exchange) bool {
 	return form && len(value) > 0 || bytes.Contains(body, []byte("&access_token=[["))
 }
 
-// oauthError is the error code of an error answer (RFC 6749 §5.2); empty when there is none that a machine can read.
+// oauthError is the error code of an error answer (RFC 6749 §5.2); empty when a machine cannot read one.
 func oauthError(x evidence.Exchange) string {
 	o, _ := jsonObject(x)
 	code, _ := o["error"].(string)
 	return code
 }
 
-// describeError is what Got says of an answer of the token endpoint: "400 application/json, error invalid_client".
+// describeError describes an answer of the token endpoint for Got: "400 application/json, error invalid_client".
 func describeError(x evidence.Exchange) string {
 	switch code := oauthError(x); {
 	case issued(x):
@@ -153,40 +157,38 @@ func tokenIssued(e Evidence) Judgement {
 		return j
 	}
 	want := expect(x, "200 with a JSON object whose member access_token is a string")
-	fail := func(reason, got string) Judgement {
-		return want.failed(reason, got)
-	}
-	switch o, isObject := jsonObject(x); {
+	o, isObject := jsonObject(x)
+	switch {
 	case redirected(x):
-		return fail("the token request was redirected, and credentials are not sent on", describe(x)).
+		return want.failed("the token request was redirected, and clients do not send credentials to another place", describe(x)).
 			Hinting("record the final URL of the token endpoint in the registry")
 	case !success(x):
-		return fail(fmt.Sprintf("the good token request was answered %d", x.Status()), describeError(x)).
+		return want.failed(fmt.Sprintf("the good token request was answered %d", x.Status()), describeError(x)).
 			Hinting(refusedCredentialsHint(e, x))
 	case !isObject:
 		_, err := jsonValue(x)
 		if err == nil {
-			err = fmt.Errorf("the body is JSON, but not an object")
+			err = errors.New("the body is JSON, but not an object")
 		}
-		return fail("the token answer cannot be read: "+clip(err.Error()), describe(x))
+		return want.failed("the token answer cannot be read: "+clip(err.Error()), describe(x))
 	case o["access_token"] == nil:
-		return fail("the token answer has no member access_token", describe(x)+" without access_token")
-	default:
-		if token, isString := o["access_token"].(string); !isString || token == "" {
-			return fail("access_token is empty or not a string", "access_token: "+emptyOr(openapi.JSONType(o["access_token"]), token, isString))
-		}
+		return want.failed("the token answer has no member access_token", describe(x)+" without access_token")
+	}
+	if _, ok := tokenIn(x); !ok {
+		return want.failed("access_token is empty or not a string", "access_token: "+valueType(o["access_token"]))
 	}
 	return Passed(x.Label)
 }
 
-func emptyOr(kind, value string, isString bool) string {
-	if isString && value == "" {
+// valueType is [jsonType], which tells the empty string apart.
+func valueType(v any) string {
+	if v == "" {
 		return "empty string"
 	}
-	return kind
+	return openapi.JSONType(v)
 }
 
-// refusedCredentialsHint finds the likely cause of a refusal of credentials that the operator confirms.
+// refusedCredentialsHint names the likely cause of a refusal of good credentials.
 func refusedCredentialsHint(e Evidence, x evidence.Exchange) string {
 	if issued(e.exchange(evidence.TokenEndpoint.With("basic"))) {
 		return "the same credentials work by HTTP Basic: allow client_secret_post for this client (Spring Authorization Server: add ClientAuthenticationMethod.CLIENT_SECRET_POST; ORDS and others: put a token endpoint in front that reads the body)"
@@ -210,8 +212,7 @@ func refusedCredentialsHint(e Evidence, x evidence.Exchange) string {
 	return ""
 }
 
-func tokenStatus(e Evidence) Judgement {
-	x := e.exchange(evidence.TokenEndpoint.With(evidence.OK))
+func tokenStatus(x evidence.Exchange) Judgement {
 	if x.Status() == 200 {
 		return Passed(x.Label)
 	}
@@ -219,8 +220,7 @@ func tokenStatus(e Evidence) Judgement {
 	return expect(x, "200").failed("the token came with status "+got, got)
 }
 
-func tokenMediaType(e Evidence) Judgement {
-	x := e.exchange(evidence.TokenEndpoint.With(evidence.OK))
+func tokenMediaType(x evidence.Exchange) Judgement {
 	const expected, once = "Content-Type: application/json", "each parameter once (RFC 6749 §3.2)"
 	got, media := headerText(x, "Content-Type"), mediaType(x)
 	member, repeated := repeatedMember(x)
@@ -230,7 +230,7 @@ func tokenMediaType(e Evidence) Judgement {
 	case !jsonMedia(media):
 		return expect(x, expected).failed("the token answer is not declared as JSON", got)
 	case repeated:
-		return expect(x, once).failed("the token answer holds a parameter twice; parsers disagree on which one counts", member+" twice").
+		return expect(x, once).failed("the token answer has a parameter twice; parsers disagree on which one counts", member+" twice").
 			Hinting("write each parameter once; look for a filter or gateway that adds what the authorization server has written already")
 	case media != "application/json":
 		return expect(x, expected).warned("the token answer uses a media type that is only built on JSON", got)
@@ -238,7 +238,7 @@ func tokenMediaType(e Evidence) Judgement {
 	return Passed(x.Label)
 }
 
-// repeatedMember is the first member of the object in an answer that it holds more than once. What objects inside hold is not a parameter.
+// repeatedMember is the first member that the object of an answer has more than once. Members of inner objects are not parameters.
 func repeatedMember(x evidence.Exchange) (name string, repeated bool) {
 	if x.Response == nil {
 		return "", false
@@ -251,8 +251,7 @@ func repeatedMember(x evidence.Exchange) (name string, repeated bool) {
 	return "", false
 }
 
-func tokenTypePresent(e Evidence) Judgement {
-	x := e.exchange(evidence.TokenEndpoint.With(evidence.OK))
+func tokenTypePresent(x evidence.Exchange) Judgement {
 	o, _ := jsonObject(x)
 	value, has := o["token_type"]
 	if kind, _ := value.(string); kind != "" {
@@ -262,12 +261,10 @@ func tokenTypePresent(e Evidence) Judgement {
 	if !has {
 		return want.failed("the token answer has no token_type", "no token_type")
 	}
-	got := "token_type: " + emptyOr(openapi.JSONType(value), "", openapi.JSONType(value) == "string")
-	return want.failed("token_type is empty or not a string", got)
+	return want.failed("token_type is empty or not a string", "token_type: "+valueType(value))
 }
 
-func tokenTypeBearer(e Evidence) Judgement {
-	x := e.exchange(evidence.TokenEndpoint.With(evidence.OK))
+func tokenTypeBearer(x evidence.Exchange) Judgement {
 	o, _ := jsonObject(x)
 	switch kind, _ := o["token_type"].(string); {
 	case kind == "":
@@ -275,39 +272,35 @@ func tokenTypeBearer(e Evidence) Judgement {
 	case strings.EqualFold(kind, "Bearer"):
 		return Passed(x.Label)
 	default:
-		got := "token_type: " + quote(kind)
-		return expect(x, "token_type: \"Bearer\"").failed("the token is not issued as a bearer token", got)
+		return expect(x, "token_type: \"Bearer\"").failed("the token is not issued as a bearer token", "token_type: "+quote(kind))
 	}
 }
 
-func tokenNotStored(e Evidence) Judgement {
-	x := e.exchange(evidence.TokenEndpoint.With(evidence.OK))
+func tokenNotStored(x evidence.Exchange) Judgement {
 	if _, has := cacheDirectives(x)["no-store"]; has {
 		return Passed(x.Label)
 	}
-	got := headerText(x, "Cache-Control")
-	return expect(x, "Cache-Control: no-store").failed("caches may keep the token answer", got)
+	return expect(x, "Cache-Control: no-store").failed("caches may keep the token answer", headerText(x, "Cache-Control"))
 }
 
-func tokenPragma(e Evidence) Judgement {
-	x := e.exchange(evidence.TokenEndpoint.With(evidence.OK))
+func tokenPragma(x evidence.Exchange) Judgement {
 	for _, directive := range splitList(strings.Join(header(x, "Pragma"), ",")) {
 		if strings.EqualFold(directive, "no-cache") {
 			return Passed(x.Label)
 		}
 	}
-	got := headerText(x, "Pragma")
+	want, got := expect(x, "Pragma: no-cache"), headerText(x, "Pragma")
 	if len(header(x, "Pragma")) == 0 {
-		return expect(x, "Pragma: no-cache").warned("the token answer has no Pragma: no-cache, which node-oidc-provider and other newer servers leave out on purpose", got)
+		return want.warned("the token answer has no Pragma: no-cache, which node-oidc-provider and other newer servers leave out on purpose", got)
 	}
-	return expect(x, "Pragma: no-cache").failed("the token answer has a Pragma, but not no-cache", got)
+	return want.failed("the token answer has a Pragma header without no-cache", got)
 }
 
 // number reads a JSON number.
 func number(v any) (float64, bool) {
 	n, ok := v.(json.Number)
 	if !ok {
-		f, ok := v.(float64) // token facts
+		f, ok := v.(float64) // in token facts
 		return f, ok
 	}
 	f, err := n.Float64()

@@ -20,7 +20,7 @@ func tokenLife() []Requirement {
 			Forgives: "Its absence when the token is a JWT with exp: a warning, because the lifetime can be read there.",
 			Fix:      "Add expires_in, the lifetime in seconds, to the token answer: clients need it to fetch a new token in time.",
 			Breaks:   "A token answer without expires_in.",
-			Needs:    atToken(evidence.OK), After: []ID{needsToken}, Check: lifetimePresent,
+			Needs:    atToken(evidence.OK), After: []ID{needsToken}, Check: onTokenAnswer(lifetimePresent),
 		},
 		{
 			ID: "TOK-09", Title: "expires_in, if present, is a positive JSON number",
@@ -31,7 +31,7 @@ func tokenLife() []Requirement {
 			Forgives: "Its absence (TOK-08 judges that).",
 			Fix:      "Send the remaining seconds as a JSON number: \"expires_in\": 300, neither a string nor a point in time.",
 			Breaks:   "A token answer with \"expires_in\": \"3600\".",
-			Needs:    atToken(evidence.OK), After: []ID{needsToken}, Check: lifetimeIsNumber,
+			Needs:    atToken(evidence.OK), After: []ID{needsToken}, Check: onTokenAnswer(lifetimeIsNumber),
 		},
 		{
 			ID: "TOK-10", Title: "Lifetime is short (up to 1 h) and usable (60 s or more)",
@@ -42,7 +42,7 @@ func tokenLife() []Requirement {
 			Forgives: "Up to a day is a warning; an unknown lifetime does not count.",
 			Fix:      "Set the access token lifetime of the client to between 60 and 3600 seconds. Keycloak: Advanced, Access Token Lifespan; Spring Authorization Server: TokenSettings.accessTokenTimeToLive; node-oidc-provider: ttl.ClientCredentials.",
 			Breaks:   "A token answer with \"expires_in\": 31536000.",
-			Needs:    atToken(evidence.OK), After: []ID{needsToken}, Check: lifetimeShort,
+			Needs:    atToken(evidence.OK), After: []ID{needsToken}, Check: onTokenAnswer(lifetimeShort),
 		},
 		{
 			ID: "TOK-11", Title: "No refresh token is issued for client credentials",
@@ -53,7 +53,7 @@ func tokenLife() []Requirement {
 			Forgives: "refresh_expires_in: 0 without a token, as Keycloak sends it; an empty or null refresh_token.",
 			Fix:      "Switch refresh tokens off for the client credentials grant. Keycloak: client, Advanced, Use refresh tokens for client credentials grant off.",
 			Breaks:   "A token answer with a refresh_token.",
-			Needs:    atToken(evidence.OK), After: []ID{needsToken}, Check: noRefreshToken,
+			Needs:    atToken(evidence.OK), After: []ID{needsToken}, Check: onTokenAnswer(noRefreshToken),
 		},
 		{
 			ID: "TOK-12", Title: "Access token fits the bearer syntax",
@@ -64,14 +64,12 @@ func tokenLife() []Requirement {
 			Forgives: "Any kind of token, opaque or JWT; one longer than 8192 bytes is a warning.",
 			Fix:      "Issue tokens of letters, digits and - . _ ~ + / (= at the end only); encode anything else as base64url.",
 			Breaks:   "An access token with a blank in it.",
-			Needs:    atToken(evidence.OK), After: []ID{needsToken}, Check: tokenSyntax,
+			Needs:    atToken(evidence.OK), After: []ID{needsToken}, Check: onTokenAnswer(tokenSyntax),
 		},
 	}
 }
 
-// This file judges lifetime and syntax of the token (TOK-08 to TOK-12).
-
-// Bounds of the rows, in seconds and bytes.
+// Bounds of lifetimes in seconds and of a token in bytes.
 const (
 	shortestLife = 60
 	shortLife    = 3600
@@ -80,7 +78,7 @@ const (
 	longToken    = 8192 // what nginx and Tomcat take in one header line by default
 )
 
-// tokenFacts are the facts about the token that an answer issued.
+// tokenFacts returns the facts about the token of an answer.
 func tokenFacts(x evidence.Exchange) (evidence.TokenFacts, bool) {
 	if len(x.Tokens) == 0 {
 		return evidence.TokenFacts{}, false
@@ -88,7 +86,7 @@ func tokenFacts(x evidence.Exchange) (evidence.TokenFacts, bool) {
 	return x.Tokens[0], true
 }
 
-// expiryClaims are exp and, if it is there, the life from iat to exp in seconds, of a token that is a JWT.
+// expiryClaims reports whether the token is a JWT with exp, and its lifetime from iat to exp in seconds; 0 if that is unknown.
 func expiryClaims(x evidence.Exchange) (hasExp bool, life float64) {
 	facts, _ := tokenFacts(x)
 	if facts.JWT == nil {
@@ -114,22 +112,19 @@ func lifetime(x evidence.Exchange) (seconds float64, from string, known bool) {
 	return 0, "", false
 }
 
-func lifetimePresent(e Evidence) Judgement {
-	x := e.exchange(evidence.TokenEndpoint.With(evidence.OK))
+func lifetimePresent(x evidence.Exchange) Judgement {
 	o, _ := jsonObject(x)
 	if o["expires_in"] != nil {
 		return Passed(x.Label)
 	}
 	const expected, got = "expires_in: seconds", "no expires_in"
-	// A row of the drafts says "info" here; a warning is the mildest outcome that a report shows.
 	if hasExp, _ := expiryClaims(x); hasExp {
 		return expect(x, expected).warned("the lifetime can only be read from the exp claim inside the token", got)
 	}
-	return expect(x, expected).failed("clients can't know how long the token lives", got)
+	return expect(x, expected).failed("clients cannot know how long the token lives", got)
 }
 
-func lifetimeIsNumber(e Evidence) Judgement {
-	x := e.exchange(evidence.TokenEndpoint.With(evidence.OK))
+func lifetimeIsNumber(x evidence.Exchange) Judgement {
 	o, _ := jsonObject(x)
 	value := o["expires_in"]
 	if value == nil {
@@ -149,13 +144,12 @@ func lifetimeIsNumber(e Evidence) Judgement {
 		return want.failed("expires_in is not above 0", clip(got))
 	case n > epochLike:
 		got := fmt.Sprintf("expires_in: %v", value)
-		return want.failed("expires_in is a point in time, or a life of decades; clients add it to the current time", clip(got))
+		return want.failed("expires_in is a point in time, or a lifetime of decades; clients add it to the current time", clip(got))
 	}
 	return Passed(x.Label)
 }
 
-func lifetimeShort(e Evidence) Judgement {
-	x := e.exchange(evidence.TokenEndpoint.With(evidence.OK))
+func lifetimeShort(x evidence.Exchange) Judgement {
 	seconds, from, known := lifetime(x)
 	if !known {
 		return Missing("the lifetime of the token is not known").Seen(x.Label)
@@ -173,8 +167,7 @@ func lifetimeShort(e Evidence) Judgement {
 	return Passed(x.Label)
 }
 
-func noRefreshToken(e Evidence) Judgement {
-	x := e.exchange(evidence.TokenEndpoint.With(evidence.OK))
+func noRefreshToken(x evidence.Exchange) Judgement {
 	o, _ := jsonObject(x)
 	if value := o["refresh_token"]; value == nil || value == "" {
 		return Passed(x.Label)
@@ -183,19 +176,16 @@ func noRefreshToken(e Evidence) Judgement {
 	return expect(x, expected).failed("a refresh token was issued, which outlives the access token and is of no use to a client that holds its credentials", got)
 }
 
-func tokenSyntax(e Evidence) Judgement {
-	x := e.exchange(evidence.TokenEndpoint.With(evidence.OK))
+func tokenSyntax(x evidence.Exchange) Judgement {
 	facts, known := tokenFacts(x)
 	if !known {
-		return Unclear("the recording holds no facts about the token").Blaming(Suite).Seen(x.Label)
+		return Unclear("the recording has no facts about the token").Blaming(Suite).Seen(x.Label)
 	}
 	switch {
 	case !facts.Alphabet:
-		got := "a token with " + clip(facts.Offending)
-		return expect(x, "letters, digits, - . _ ~ + / and = at the end").failed("the token has a character that may not stand in an Authorization header", got)
+		return expect(x, "letters, digits, - . _ ~ + / and = at the end").failed("the token has a character that is not allowed in an Authorization header", "a token with "+clip(facts.Offending))
 	case facts.Length > longToken:
-		got := fmt.Sprintf("%d bytes", facts.Length)
-		return expect(x, "8192 bytes or less").warned("the token is longer than nginx and Tomcat take in one header line by default", got).
+		return expect(x, "8192 bytes or less").warned("the token is longer than nginx and Tomcat take in one header line by default", fmt.Sprintf("%d bytes", facts.Length)).
 			Hinting("leave out claims that the API does not need (Keycloak: client scopes roles and profile), or issue opaque tokens")
 	}
 	return Passed(x.Label)

@@ -38,7 +38,7 @@ func tokenRequests() []Requirement {
 			Quote:    "Parameters sent without a value MUST be treated as if they were omitted from the request.",
 			Probe:    "The good token request with an empty scope= added.",
 			Forgives: "invalid_scope, as Keycloak says it: a warning. It never gates: clients of this network send no scope.",
-			Fix:      "Treat an empty scope like a missing one. Keycloak refuses it (seen with 26.4) and can't be configured otherwise, which stays a warning.",
+			Fix:      "Treat an empty scope like a missing one. Keycloak refuses it (seen with 26.4) and cannot be configured otherwise, which stays a warning.",
 			Breaks:   "scope= is answered with invalid_scope.",
 			Needs:    atToken("empty-scope"), After: []ID{needsToken}, Check: emptyParameterOmitted,
 		},
@@ -49,7 +49,7 @@ func tokenRequests() []Requirement {
 			Quote:    "The client makes a request to the token endpoint by adding the following parameters using the \"application/x-www-form-urlencoded\" format per Appendix B with a character encoding of UTF-8 in the HTTP request entity-body:",
 			Probe:    "The good token request with a few harmless bytes percent-encoded (%63lient_credentials, first and last byte of client_id) and Content-Type …; charset=UTF-8.",
 			Forgives: "Block pages: the requirement is inconclusive then.",
-			Fix:      "Read the body with a form parser (PHP $_POST, Spring @RequestParam, Go r.PostForm) in place of splitting it by hand, and accept a charset parameter in Content-Type: secrets with + & = % can't be sent otherwise.",
+			Fix:      "Read the body with a form parser (PHP $_POST, Spring @RequestParam, Go r.PostForm) in place of splitting it by hand, and accept a charset parameter in Content-Type: secrets with + & = % cannot be sent otherwise.",
 			Breaks:   "A server that compares raw, undecoded values.",
 			Needs:    atToken("percent-encoded"), After: []ID{needsToken}, Check: formDecoded,
 		},
@@ -62,7 +62,7 @@ func tokenRequests() []Requirement {
 			Forgives: "Nothing: the URL that is recorded is the one that is judged, with or without a slash at its end.",
 			Fix:      "Record the final URL of the token endpoint in the registry, with its exact scheme, host and trailing slash.",
 			Breaks:   "308 to the same path with a slash.",
-			Needs:    atToken(evidence.OK), Check: tokenDirect,
+			Needs:    atToken(evidence.OK), Check: onTokenAnswer(tokenDirect),
 		},
 		{
 			ID: "TOK-18", Title: "Repeated token requests work and do not revoke earlier tokens",
@@ -79,10 +79,8 @@ func tokenRequests() []Requirement {
 	}
 }
 
-// This file judges further requests that must yield a token (TOK-13 to TOK-18).
-
-// yields judges a variant of the good token request that must be answered with a token. A 5xx is a fault of the node here,
-// because the good request works in the same run.
+// yields judges a variant of the good token request, which must yield a token as well. A 5xx is a fault of the node, because the good request
+// works in the same run.
 func yields(x evidence.Exchange, reason string) Judgement {
 	if tokenAnswered(x) {
 		return Passed(x.Label)
@@ -92,8 +90,7 @@ func yields(x evidence.Exchange, reason string) Judgement {
 			return j
 		}
 	}
-	want := expect(x, "200 with an access token, as without the change")
-	return want.failed(reason, describeError(x))
+	return expect(x, "200 with an access token, as without the change").failed(reason, describeError(x))
 }
 
 // tokenAnswered is a 2xx with a token.
@@ -110,14 +107,14 @@ func basicSupported(e Evidence) Judgement {
 		return Passed(x.Label)
 	}
 	if tokenAnswered(raw) {
-		return want.unclear("HTTP Basic works only with id and secret as they are, not form-encoded as RFC 6749 §2.3.1 wants it", describeError(x)).Blaming(Node).
+		return want.unclear("HTTP Basic works only with the plain id and secret, not with the form encoding that RFC 6749 §2.3.1 requires", describeError(x)).Blaming(Node).
 			Hinting("decode id and secret as form values after decoding Basic").Seen(raw.Label)
 	}
 	if j, unclear := inconclusive(x); unclear {
 		return j
 	}
 	if code := oauthError(x); refused(x) && (code == "invalid_client" || code == "unauthorized_client") {
-		return want.warned("this client can't authenticate by HTTP Basic", describeError(x))
+		return want.warned("this client cannot authenticate by HTTP Basic", describeError(x))
 	}
 	return want.failed("the token endpoint does not read HTTP Basic", describeError(x))
 }
@@ -129,31 +126,28 @@ func unknownParameterIgnored(e Evidence) Judgement {
 func emptyParameterOmitted(e Evidence) Judgement {
 	x := e.exchange(evidence.TokenEndpoint.With("empty-scope"))
 	if refused(x) && oauthError(x) == "invalid_scope" {
-		want := expect(x, "200 with an access token, as without a scope")
-		return want.warned("an empty scope is looked up like a scope and refused, as Keycloak does", describeError(x))
+		return expect(x, "200 with an access token, as without a scope").warned("an empty scope is looked up like a scope and refused, as Keycloak does", describeError(x))
 	}
 	return yields(x, "an empty scope makes the token request fail")
 }
 
 func formDecoded(e Evidence) Judgement {
 	x := e.exchange(evidence.TokenEndpoint.With("percent-encoded"))
-	j := yields(x, "percent-encoded values of the form are not understood")
+	j := yields(x, "percent-encoded values of the form are not decoded")
 	if j.Outcome == Fail && x.Status() == 415 {
 		return j.Hinting("accept Content-Type: application/x-www-form-urlencoded; charset=UTF-8, as fetch clients send it")
 	}
 	return j
 }
 
-func tokenDirect(e Evidence) Judgement {
-	x := e.exchange(evidence.TokenEndpoint.With(evidence.OK))
+func tokenDirect(x evidence.Exchange) Judgement {
 	want := expect(x, "an answer without a redirect")
 	switch {
 	case len(x.Redirects) > 0:
 		hop := x.Redirects[0]
-		got := clip(fmt.Sprintf("%d to %s", hop.Status, hop.Location))
-		return want.failed("the token URL is redirected; many clients don't send credentials on, or change POST to GET", got)
+		return want.failed("the token URL is redirected; many clients do not follow with credentials, or change POST to GET", clip(fmt.Sprintf("%d to %s", hop.Status, hop.Location)))
 	case redirected(x):
-		return want.failed("the token URL is redirected, and nothing was sent on", describe(x))
+		return want.failed("the token URL is redirected, and the redirect was not followed", describe(x))
 	}
 	return Passed(x.Label)
 }
@@ -167,13 +161,12 @@ func repeatedTokens(e Evidence) Judgement {
 		if j, unclear := inconclusive(x); unclear {
 			return j
 		}
-		want := expect(x, "200 with an access token, each time")
-		return want.failed("a repeated token request was refused", describeError(x))
+		return expect(x, "200 with an access token, each time").failed("a repeated token request was refused", describeError(x))
 	}
 	return firstTokenLives(e)
 }
 
-// firstTokenLives asks whether the first token of the run was still good after the repeated requests.
+// firstTokenLives judges the first token of the run after the repeated requests.
 func firstTokenLives(e Evidence) Judgement {
 	labels := e.Resolve(evidence.ProbeTarget.With("first-token"))
 	if len(labels) == 0 {
@@ -196,6 +189,5 @@ func firstTokenLives(e Evidence) Judgement {
 	case expiredBy(first, x):
 		return Unclear("the first token had expired before it was tried again").Seen(x.Label)
 	}
-	want := expect(x, "2xx: the token lives until its own expiry")
-	return want.failed("the first token stopped working once others were issued", describe(x))
+	return expect(x, "2xx: the token lives until its own expiry").failed("the first token stopped working once others were issued", describe(x))
 }

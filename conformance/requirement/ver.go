@@ -104,7 +104,7 @@ func unknownVersionRefused(e Evidence) Judgement {
 	case success(x):
 		return want.failed("a version that does not exist is answered like one that does", describe(x))
 	case redirected(x):
-		return want.warned("a version that does not exist leads to another place", describe(x))
+		return want.warned("a version that does not exist is redirected elsewhere", describe(x))
 	}
 	return Passed(x.Label)
 }
