@@ -250,8 +250,8 @@ func (a *App) head() string {
 	}
 	left := a.world.Theme.Title.Render(title)
 	right := ""
-	if token, ok := a.world.Walk.Issued(); ok {
-		rest := token.Left(a.world.Walk.Now()).Round(time.Second)
+	if token, ok := a.world.Walk.Token(); ok {
+		rest := token.Remaining(a.world.Walk.Now()).Round(time.Second)
 		right = fmt.Sprintf("token %d:%02d", int(rest.Minutes()), int(rest.Seconds())%60)
 		if rest == 0 {
 			right = "token expired"

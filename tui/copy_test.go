@@ -33,7 +33,7 @@ func newDesk(at flow.Step) *desk {
 	w.Write = func(sequence string) error { d.written = append(d.written, sequence); return nil }
 	w.Keep = func(text string) (string, error) { d.kept = append(d.kept, text); return "/tmp/rin-curl-1.sh", nil }
 	tuitest.Arrive(GinkgoTB(), w.Walk)
-	Expect(w.Walk.FetchToken(context.Background()).Well()).To(BeTrue())
+	Expect(w.Walk.FetchToken(context.Background()).OK()).To(BeTrue())
 	return d.press(fmt.Sprint((int(at) + 1) % 10))
 }
 

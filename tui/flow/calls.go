@@ -116,7 +116,7 @@ func (w *Walk) ListCalls(ctx context.Context, q Query) Result {
 	if w.description() == nil {
 		read, _ := w.ReadSpecification(ctx)
 		scene.Exchanges, scene.Trouble = read.Exchanges, read.Trouble
-		if !read.Well() {
+		if !read.OK() {
 			return scene
 		}
 	}
@@ -141,21 +141,21 @@ func (w *Walk) ListCalls(ctx context.Context, q Query) Result {
 		}
 	}
 	scene.Exchanges = append(scene.Exchanges, answer.Exchange)
-	if scene.Trouble = w.refusedCall(answer); scene.Trouble != nil {
+	if scene.Trouble = w.callTrouble(answer); scene.Trouble != nil {
 		return scene
 	}
 	calls := parseCalls(answer.Body)
 	w.mu.Lock()
 	w.calls = calls
 	w.mu.Unlock()
-	scene.Says = []string{fmt.Sprintf("%d %s came.", len(calls), plural(len(calls), "record", "records"))}
+	scene.Notes = []string{fmt.Sprintf("%d %s came.", len(calls), plural(len(calls), "record", "records"))}
 	switch {
 	case len(calls) == 0 && q.Page > 0:
-		scene.Says = append(scene.Says, "An empty page is the end of the list. A failed page is not: a client has to tell the two apart by the status.")
+		scene.Notes = append(scene.Notes, "An empty page is the end of the list. A failed page is not: a client has to tell the two apart by the status.")
 	case w.Paged() && len(calls) == PageSize:
-		scene.Says = append(scene.Says, "This is one page; ask for the next until one is empty.")
+		scene.Notes = append(scene.Notes, "This is one page; ask for the next until one is empty.")
 	case !w.Paged():
-		scene.Says = append(scene.Says, "The document describes no pages: this is all there is.")
+		scene.Notes = append(scene.Notes, "The document describes no pages: this is all there is.")
 	}
 	scene.Verdicts = w.judge("API-02", "API-03", "API-04", "API-05", "API-06", "API-07")
 	return scene
@@ -243,10 +243,10 @@ func (w *Walk) OpenCall(ctx context.Context, id string) Result {
 		return troubled(scene, err)
 	}
 	scene.Exchanges = append(scene.Exchanges, answer.Exchange)
-	if scene.Trouble = w.refusedCall(answer); scene.Trouble != nil {
+	if scene.Trouble = w.callTrouble(answer); scene.Trouble != nil {
 		return scene
 	}
-	scene.Says = []string{"The call as its own resource. A client that keeps ids can ask for it again at any time."}
+	scene.Notes = []string{"The call as its own resource. A client that keeps ids can ask for it again at any time."}
 	scene.Verdicts = w.judge("API-02", "API-04", "API-05", "API-06", "API-07")
 	return scene
 }

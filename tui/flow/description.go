@@ -33,13 +33,13 @@ func (w *Walk) CallInfo(ctx context.Context) Result {
 		return troubled(scene, err)
 	}
 	scene.Exchanges = append(scene.Exchanges, answer.Exchange)
-	if scene.Trouble = w.refusedCall(answer); scene.Trouble != nil {
+	if scene.Trouble = w.callTrouble(answer); scene.Trouble != nil {
 		return scene
 	}
 	if ahead, known := w.skew(answer); known && (ahead > maxClockSkew || ahead < -maxClockSkew) {
-		scene.Says = append(scene.Says, fmt.Sprintf("The node's clock and this machine's differ by %s: tokens will seem to expire too early or too late.", ahead.Abs().Round(time.Second)))
+		scene.Notes = append(scene.Notes, fmt.Sprintf("The node's clock and this machine's differ by %s: tokens will seem to expire too early or too late.", ahead.Abs().Round(time.Second)))
 	}
-	scene.Says = append(scene.Says, describeEndpoints(answer.Body)...)
+	scene.Notes = append(scene.Notes, describeEndpoints(answer.Body)...)
 	scene.Verdicts = w.judge("INF-01", "INF-02", "INF-03", "INF-04", "INF-06")
 	return scene
 }
@@ -158,20 +158,20 @@ func (w *Walk) ReadSpecification(ctx context.Context) (Result, []Operation) {
 		if !ok {
 			return scene, nil
 		}
-		scene.Says = append(scene.Says, "Without a token the document was refused; it was read with one.")
+		scene.Notes = append(scene.Notes, "Without a token the document was refused; it was read with one.")
 		if answer, err = w.send(ctx, resource.Authorized(evidence.OK, token)); err != nil {
 			return troubled(scene, err), nil
 		}
 		scene.Exchanges = append(scene.Exchanges, answer.Exchange)
 	}
-	if scene.Trouble = w.refusedCall(answer); scene.Trouble != nil {
+	if scene.Trouble = w.callTrouble(answer); scene.Trouble != nil {
 		return scene, nil
 	}
 	doc, trouble := w.describe(answer.Body)
 	if scene.Trouble = trouble; trouble != nil {
 		return scene, nil
 	}
-	scene.Says = append(scene.Says, fmt.Sprintf("%s, %s: %d %s.", doc.Title, doc.Version, len(doc.Operations), plural(len(doc.Operations), "operation", "operations")))
+	scene.Notes = append(scene.Notes, fmt.Sprintf("%s, %s: %d %s.", doc.Title, doc.Version, len(doc.Operations), plural(len(doc.Operations), "operation", "operations")))
 	scene.Verdicts = w.judge("SPC-01", "SPC-02", "SPC-03", "SPC-04", "SPC-05", "SPC-06", "SPC-08", "SPC-09", "SPC-10")
 	return scene, w.Operations()
 }

@@ -55,7 +55,7 @@ func outcomes(s flow.Result) map[requirement.ID]requirement.Outcome {
 // everything that a scene may show, as one text.
 func everything(s flow.Result) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%v %+v\n", s.Says, s.Trouble)
+	fmt.Fprintf(&b, "%v %+v\n", s.Notes, s.Trouble)
 	for _, v := range s.Verdicts {
 		fmt.Fprintf(&b, "%+v\n", v)
 	}

@@ -36,7 +36,7 @@ func (w *Walk) ReadRegistry(ctx context.Context) (Result, []Entry) {
 			return troubled(scene, err), nil
 		}
 		scene.Exchanges = append(scene.Exchanges, answer.Exchange)
-		if scene.Trouble = w.refusedCall(answer); scene.Trouble != nil {
+		if scene.Trouble = w.callTrouble(answer); scene.Trouble != nil {
 			return scene, nil
 		}
 		text = answer.Body
@@ -49,7 +49,7 @@ func (w *Walk) ReadRegistry(ctx context.Context) (Result, []Entry) {
 		scene.Trouble = &Trouble{err.Error(), []string{"the URL or the file is another document"}, []string{"name the registry document of the network"}}
 		return scene, nil
 	}
-	scene.Says = append(scene.Says, fmt.Sprintf("The registry lists %d %s.", len(entries), plural(len(entries), "entry", "entries")))
+	scene.Notes = append(scene.Notes, fmt.Sprintf("The registry lists %d %s.", len(entries), plural(len(entries), "entry", "entries")))
 	return scene, entries
 }
 
@@ -75,7 +75,7 @@ func parseEntries(text []byte) ([]Entry, error) {
 
 // Choose aims at a node of the registry that was read. URLs and credentials that were given with another node are not kept; those that were
 // presented at this one before are.
-func (w *Walk) Choose(id string) error {
+func (w *Walk) ChooseNode(id string) error {
 	t := w.Target()
 	entry, err := probe.FindEntry(t.RegistryDocument, id)
 	if err != nil {
@@ -97,7 +97,7 @@ func (w *Walk) Choose(id string) error {
 	if err != nil {
 		return fmt.Errorf("the entry %s can't be used: %w", id, err)
 	}
-	w.Aim(t)
+	w.SetTarget(t)
 	return nil
 }
 
@@ -105,23 +105,23 @@ func (w *Walk) Choose(id string) error {
 // false when there was trouble on the way, which the scene tells.
 func (w *Walk) locate(ctx context.Context, scene *Result) (ok bool) {
 	t := w.Target()
-	if w.Located() {
+	if w.HasNode() {
 		return true
 	}
-	if !w.Registered() {
+	if !w.HasRegistry() {
 		scene.Trouble = &Trouble{"no node is chosen yet", []string{"the walk was begun in the middle"}, []string{"choose a node (step 1)"}}
 		return false
 	}
 	read, entries := w.ReadRegistry(ctx)
 	scene.Exchanges = append(scene.Exchanges, read.Exchanges...)
-	if scene.Trouble = read.Trouble; !read.Well() {
+	if scene.Trouble = read.Trouble; !read.OK() {
 		return false
 	}
 	id := t.NodeID
 	if id == "" && len(entries) > 0 {
 		id = entries[0].ID
 	}
-	if err := w.Choose(id); err != nil {
+	if err := w.ChooseNode(id); err != nil {
 		scene.Trouble = &Trouble{What: err.Error(), Causes: []string{"the registry has no such entry"}, Try: []string{"choose another node (step 1)"}}
 		return false
 	}
@@ -138,13 +138,13 @@ func (w *Walk) Entries() []Entry {
 }
 
 // Registered tells whether the walk knows a registry to read.
-func (w *Walk) Registered() bool {
+func (w *Walk) HasRegistry() bool {
 	t := w.Target()
 	return t.Registry != "" || len(t.RegistryDocument) > 0
 }
 
 // Located tells whether the walk knows where tokens are issued and where info is.
-func (w *Walk) Located() bool {
+func (w *Walk) HasNode() bool {
 	t := w.Target()
 	return t.TokenURL != "" && t.InfoURL != ""
 }
@@ -192,7 +192,7 @@ func (w *Walk) latestOf(label evidence.Label) (evidence.Exchange, bool) {
 // Account is what a person holds of a node: the client, and for the mistakes that are made on purpose a second one without the role and a
 // token that has expired.
 type Account struct {
-	First   target.Credentials
+	Client  target.Credentials
 	Second  *target.Credentials
 	Expired target.Secret
 }
@@ -204,10 +204,10 @@ func (w *Walk) Account() Account {
 }
 
 // Present makes the account that of the walk, at this node. A token that was issued to another one is forgotten.
-func (w *Walk) Present(a Account) {
+func (w *Walk) SetAccount(a Account) {
 	t := w.Target()
-	t.Credentials, t.Second, t.ExpiredToken = a.First, a.Second, a.Expired
-	w.Aim(t)
+	t.Credentials, t.Second, t.ExpiredToken = a.Client, a.Second, a.Expired
+	w.SetTarget(t)
 }
 
 // withoutNode is a target that keeps nothing of the node that was aimed at: a secret is for the node that issued it, and no other sees it.
@@ -224,7 +224,7 @@ func (w *Walk) remembered(t target.Target) target.Target {
 	if !known && sameOrigin(t.TokenURL, w.target.TokenURL) {
 		a = Account{w.target.Credentials, w.target.Second, w.target.ExpiredToken}
 	}
-	t.Credentials, t.Second, t.ExpiredToken = a.First, a.Second, a.Expired
+	t.Credentials, t.Second, t.ExpiredToken = a.Client, a.Second, a.Expired
 	return t
 }
 
@@ -235,18 +235,18 @@ func sameOrigin(a, b string) bool {
 }
 
 // LookAt turns to another registry: its URL, or its document when it is a file.
-func (w *Walk) LookAt(address string, document []byte) error {
+func (w *Walk) UseRegistry(address string, document []byte) error {
 	t := withoutNode(w.Target())
 	t.Registry, t.RegistryDocument = address, document
 	if err := CheckURL("--registry", address, t.AllowOrigins); address != "" && err != nil {
 		return err
 	}
-	w.Aim(t)
+	w.SetTarget(t)
 	return nil
 }
 
 // GoTo aims at a node by its URLs; the one of the specification may be empty.
-func (w *Walk) GoTo(tokenURL, infoURL, specURL string) error {
+func (w *Walk) UseURLs(tokenURL, infoURL, specURL string) error {
 	t := withoutNode(w.Target())
 	t.TokenURL, t.InfoURL, t.SpecURL = tokenURL, infoURL, specURL
 	err := errors.Join(CheckURL("--token-url", tokenURL, t.AllowOrigins), CheckURL("--info-url", infoURL, t.AllowOrigins))
@@ -256,7 +256,7 @@ func (w *Walk) GoTo(tokenURL, infoURL, specURL string) error {
 	if err != nil {
 		return err
 	}
-	w.Aim(DeriveURLs(w.remembered(t)))
+	w.SetTarget(DeriveURLs(w.remembered(t)))
 	return nil
 }
 

@@ -17,8 +17,8 @@ type Result struct {
 	Step Step
 	// Exchanges are what was sent and what came back, in order, with markers in the place of secrets.
 	Exchanges []evidence.Exchange
-	// Says are sentences on what it means, for a person.
-	Says []string
+	// Notes are sentences on what it means, for a person.
+	Notes []string
 	// Verdicts judge the answers by the catalogue.
 	Verdicts []Verdict
 	// Trouble is nil when the action reached its aim.
@@ -47,12 +47,12 @@ type Trouble struct {
 }
 
 // Well reports that the action reached its aim.
-func (s Result) Well() bool { return s.Trouble == nil }
+func (s Result) OK() bool { return s.Trouble == nil }
 
 // Mend is the step where the usual cause of a trouble is edited: the credentials when they were answered with a refusal, else the node. ok is
 // false where neither has to do with it.
-func (s Result) Mend() (to Step, ok bool) {
-	if s.Well() || s.Step == TakeAway || s.Step == Certify {
+func (s Result) EditStep() (to Step, ok bool) {
+	if s.OK() || s.Step == TakeAway || s.Step == Certify {
 		return 0, false
 	}
 	if len(s.Exchanges) == 0 {
@@ -165,8 +165,8 @@ func tokenTrouble(a recorder.Answer) *Trouble {
 		[]string{"the server asks for something that the network's form does not have"}, []string{"read error and error_description in the body"}}
 }
 
-// refusedCall explains a call with a good token that was not answered well; nil when it was.
-func (w *Walk) refusedCall(a recorder.Answer) *Trouble {
+// callTrouble explains a call with a good token that was not answered well; nil when it was.
+func (w *Walk) callTrouble(a recorder.Answer) *Trouble {
 	if t := connectionTrouble(a); t != nil {
 		return t
 	}

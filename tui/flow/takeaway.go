@@ -38,7 +38,7 @@ func (w *Walk) CertifyNode(ctx context.Context, heard func(worker.Event)) (Resul
 	w.mu.Lock()
 	w.report, w.log = &result, log
 	w.mu.Unlock()
-	scene.Says = []string{result.Verdict.Headline + "."}
+	scene.Notes = []string{result.Verdict.Headline + "."}
 	return scene, result
 }
 

@@ -36,18 +36,18 @@ func (w *Walk) FetchToken(ctx context.Context) Result {
 		return scene
 	}
 	token, _ := probe.ReadToken(answer, w.Now())
-	issued := &Issued{Token: token}
+	issued := &IssuedToken{Token: token}
 	if len(answer.Exchange.Tokens) > 0 {
 		issued.Facts = answer.Exchange.Tokens[0]
 	}
 	w.mu.Lock()
 	w.token = issued
 	w.mu.Unlock()
-	scene.Says = []string{"The authorization server has issued an access token."}
+	scene.Notes = []string{"The authorization server has issued an access token."}
 	if life, known := probe.Life(answer); known {
-		scene.Says = append(scene.Says, fmt.Sprintf("It is good for %s: keep it and use it for every call until then. A token for each call costs the node a signature, and you a round trip.", life.Round(time.Second)))
+		scene.Notes = append(scene.Notes, fmt.Sprintf("It is good for %s: keep it and use it for every call until then. A token for each call costs the node a signature, and you a round trip.", life.Round(time.Second)))
 	} else {
-		scene.Says = append(scene.Says, "The answer does not say for how long. Use it until a call is answered with 401, then fetch another one.")
+		scene.Notes = append(scene.Notes, "The answer does not say for how long. Use it until a call is answered with 401, then fetch another one.")
 	}
 	scene.Verdicts = w.judge("TOK-01", "TOK-02", "TOK-03", "TOK-05", "TOK-06", "TOK-08", "TOK-09", "TOK-10", "TOK-11", "TOK-12")
 	return scene
@@ -55,14 +55,14 @@ func (w *Walk) FetchToken(ctx context.Context) Result {
 
 // bearer is the token to send, fetched anew when the one at hand is about to expire.
 func (w *Walk) bearer(ctx context.Context, scene *Result) (string, bool) {
-	if token, ok := w.Issued(); ok && !token.Stale(w.Now()) {
+	if token, ok := w.Token(); ok && !token.Stale(w.Now()) {
 		return token.Value, true
 	}
 	fetched := w.FetchToken(ctx)
 	scene.Exchanges = append(scene.Exchanges, fetched.Exchanges...)
 	scene.Trouble = fetched.Trouble
-	token, ok := w.Issued()
-	return token.Value, ok && fetched.Well()
+	token, ok := w.Token()
+	return token.Value, ok && fetched.OK()
 }
 
 // secondBearer is a token of the client without the role.
@@ -94,25 +94,25 @@ func (w *Walk) secondBearer(ctx context.Context, scene *Result) (string, bool) {
 // ReadToken looks into the token and verifies its signature with the keys that the authorization server publishes.
 func (w *Walk) ReadToken(ctx context.Context) Result {
 	scene := Result{Step: Reading}
-	token, ok := w.Issued()
+	token, ok := w.Token()
 	if !ok {
 		scene.Trouble = &Trouble{"there is no access token yet", []string{"the step before did not reach its aim"}, []string{"ask for a token (step 3)"}}
 		return scene
 	}
 	parsed, isJWT := tokenforge.Read(token.Value)
 	if !isJWT {
-		scene.Says = []string{
+		scene.Notes = []string{
 			fmt.Sprintf("The token is opaque: %d characters that mean something to the node alone. That is fine: a client sends a token, and does not read it.", len(token.Value)),
 			"How long it is good for, the answer of the step before says (expires_in).",
 		}
 		return scene
 	}
-	scene.Says = describeClaims(token.Facts.JWT, w.Now())
+	scene.Notes = describeClaims(token.Facts.JWT, w.Now())
 	keys, found := w.findKeys(ctx, &scene, parsed.Issuer())
 	switch {
 	case scene.Trouble != nil:
 	case !found:
-		scene.Says = append(scene.Says, "Where the keys are published could not be found, so the signature was not checked. A client need not: the API does.")
+		scene.Notes = append(scene.Notes, "Where the keys are published could not be found, so the signature was not checked. A client need not: the API does.")
 	default:
 		w.verify(ctx, &scene, keys, token)
 	}
@@ -212,7 +212,7 @@ func (w *Walk) findKeys(ctx context.Context, scene *Result, issuer string) (stri
 }
 
 // verify fetches the keys and tries them on the token.
-func (w *Walk) verify(ctx context.Context, scene *Result, keys string, token Issued) {
+func (w *Walk) verify(ctx context.Context, scene *Result, keys string, token IssuedToken) {
 	ask := anonymousRequest(keys)
 	ask.Label = evidence.KeySet.With("published")
 	ask.Verify = func(body []byte) *evidence.Verification {
@@ -229,11 +229,11 @@ func (w *Walk) verify(ctx context.Context, scene *Result, keys string, token Iss
 	}
 	switch v := answer.Exchange.Verification; {
 	case v == nil:
-		scene.Says = append(scene.Says, "The keys could not be read, so the signature was not checked.")
+		scene.Notes = append(scene.Notes, "The keys could not be read, so the signature was not checked.")
 	case v.Verified:
-		scene.Says = append(scene.Says, "The signature is good: a key of the authorization server made it, so nobody else wrote this token.")
+		scene.Notes = append(scene.Notes, "The signature is good: a key of the authorization server made it, so nobody else wrote this token.")
 	default:
-		scene.Says = append(scene.Says, "The signature does not verify with the published keys: "+v.Why+".")
+		scene.Notes = append(scene.Notes, "The signature does not verify with the published keys: "+v.Why+".")
 	}
 }
 
@@ -291,7 +291,7 @@ func headerMeanings() []claimMeaning {
 
 // Claims are the header and the claims of the token, the ones that most tokens have first; none of an opaque token.
 func (w *Walk) Claims() []Claim {
-	token, ok := w.Issued()
+	token, ok := w.Token()
 	if !ok || token.Facts.JWT == nil {
 		return nil
 	}

@@ -120,7 +120,7 @@ type Walk struct {
 	secrets map[string]string // by fingerprint
 	history []sentExchange
 	since   int // where in the history the present target begins
-	token   *Issued
+	token   *IssuedToken
 	second  string // the access token of the client without the role
 	node    *nodeDocument
 	// accounts are what was presented so far, by token URL; aims counts the targets.
@@ -137,15 +137,15 @@ type sentExchange struct {
 	findings []evidence.SchemaFindings
 }
 
-// Issued is the access token of the walk.
-type Issued struct {
+// IssuedToken is the access token of the walk.
+type IssuedToken struct {
 	probe.Token
 	// Facts are what may be shown of it.
 	Facts evidence.TokenFacts
 }
 
 // Left is how long the token is good for; 0 for one that has expired.
-func (i Issued) Left(now time.Time) time.Duration {
+func (i IssuedToken) Remaining(now time.Time) time.Duration {
 	return max(0, i.Obtained.Add(i.Life).Sub(now))
 }
 
@@ -162,12 +162,12 @@ func New(o Options) (*Walk, error) {
 		return nil, fmt.Errorf("draw the salt of this walk's fingerprints: %w", err)
 	}
 	w := &Walk{options: o, redactor: redact.New(salt), secrets: map[string]string{}, accounts: map[string]Account{}}
-	w.Aim(o.Target)
+	w.SetTarget(o.Target)
 	return w, nil
 }
 
 // Aim gives the walk another target, and forgets what was learnt from the one before.
-func (w *Walk) Aim(t target.Target) {
+func (w *Walk) SetTarget(t target.Target) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.target, w.token, w.second, w.node, w.calls, w.report, w.log = t, nil, "", nil, nil, nil, nil
@@ -196,7 +196,7 @@ func (w *Walk) Target() target.Target {
 }
 
 // Aims counts the targets so far: what was learnt at an earlier count may be of another node, or of another client.
-func (w *Walk) Aims() int {
+func (w *Walk) TargetCount() int {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.aims
@@ -216,12 +216,12 @@ func (w *Walk) History() []evidence.Exchange {
 	return all
 }
 
-// Issued is the access token of the walk; ok is false while there is none.
-func (w *Walk) Issued() (token Issued, ok bool) {
+// IssuedToken is the access token of the walk; ok is false while there is none.
+func (w *Walk) Token() (token IssuedToken, ok bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.token == nil {
-		return Issued{}, false
+		return IssuedToken{}, false
 	}
 	return *w.token, true
 }

@@ -26,24 +26,24 @@ var _ = Describe("A walk", func() {
 		g := newGround(nil, sandbox.Config{})
 		w := g.walkOn()
 		scene, entries := w.ReadRegistry(ctx)
-		Expect(scene.Well()).To(BeTrue())
+		Expect(scene.OK()).To(BeTrue())
 		Expect(entries).To(ContainElement(HaveField("ID", "XA")))
-		Expect(w.Choose("XA")).To(Succeed())
+		Expect(w.ChooseNode("XA")).To(Succeed())
 		Expect(w.Target().TokenURL).To(Equal(g.URL + "/oauth/token"))
 
 		var scenes []flow.Result
 		step := func(s flow.Result) flow.Result {
 			GinkgoHelper()
-			Expect(s.Well()).To(BeTrue(), "%+v", s.Trouble)
-			Expect(s.Says).NotTo(BeEmpty())
+			Expect(s.OK()).To(BeTrue(), "%+v", s.Trouble)
+			Expect(s.Notes).NotTo(BeEmpty())
 			Expect(s.Exchanges).NotTo(BeEmpty())
 			Expect(outcomes(s)).To(And(Not(BeEmpty()), HaveEach(Equal(requirement.Pass))), "%+v", s.Verdicts)
 			scenes = append(scenes, s)
 			return s
 		}
-		Expect(step(w.FetchToken(ctx)).Says).To(ContainElement(ContainSubstring("5m0s")))
-		Expect(step(w.ReadToken(ctx)).Says).To(ContainElements(ContainSubstring("It is over at 12:05:00 UTC (exp), in 5m0s"), ContainSubstring("The signature is good")))
-		Expect(step(w.CallInfo(ctx)).Says).To(ContainElement(ContainSubstring("funding FUNDINGS, version 3.0: " + g.URL)))
+		Expect(step(w.FetchToken(ctx)).Notes).To(ContainElement(ContainSubstring("5m0s")))
+		Expect(step(w.ReadToken(ctx)).Notes).To(ContainElements(ContainSubstring("It is over at 12:05:00 UTC (exp), in 5m0s"), ContainSubstring("The signature is good")))
+		Expect(step(w.CallInfo(ctx)).Notes).To(ContainElement(ContainSubstring("funding FUNDINGS, version 3.0: " + g.URL)))
 		specification, operations := w.ReadSpecification(ctx)
 		step(specification)
 		Expect(operations).To(ContainElements(
@@ -61,10 +61,10 @@ var _ = Describe("A walk", func() {
 		Expect(w.Calls()).To(HaveEach(HaveField("Type", "CALL")))
 		Expect(string(step(w.OpenCall(ctx, calls[0].ID)).Exchanges[0].Response.Body)).To(ContainSubstring(calls[0].ID))
 		end := w.ListCalls(ctx, flow.Query{Page: 50})
-		Expect(end.Well()).To(BeTrue())
-		Expect(end.Says).To(ContainElement(ContainSubstring("end of the list")))
+		Expect(end.OK()).To(BeTrue())
+		Expect(end.Notes).To(ContainElement(ContainSubstring("end of the list")))
 
-		token, _ := w.Issued()
+		token, _ := w.Token()
 		for _, s := range scenes {
 			for _, secret := range []string{token.Value, g.Credentials()[0].Secret} {
 				Expect(everything(s)).NotTo(ContainSubstring(secret))
@@ -79,12 +79,12 @@ var _ = Describe("A walk", func() {
 		w := g.here()
 		for _, m := range flow.Mistakes() {
 			if m.Name == "expired" {
-				Expect(w.Make(ctx, m).Says).To(ConsistOf(ContainSubstring("good for another")))
+				Expect(w.MakeMistake(ctx, m).Notes).To(ConsistOf(ContainSubstring("good for another")))
 				g.Clock.Add(6 * time.Minute)
 			}
-			scene := w.Make(ctx, m)
-			Expect(scene.Well()).To(BeTrue(), "%s: %+v", m.Name, scene.Trouble)
-			Expect(scene.Says).To(ContainElement(m.Lesson), m.Name)
+			scene := w.MakeMistake(ctx, m)
+			Expect(scene.OK()).To(BeTrue(), "%s: %+v", m.Name, scene.Trouble)
+			Expect(scene.Notes).To(ContainElement(m.Lesson), m.Name)
 			Expect(outcomes(scene)).To(And(Not(BeEmpty()), HaveEach(Equal(requirement.Pass))), "%s: %+v", m.Name, scene.Verdicts)
 			Expect(everything(scene)).NotTo(ContainSubstring(g.Credentials()[0].Secret), m.Name)
 		}
@@ -97,7 +97,7 @@ var _ = Describe("A walk", func() {
 			if m.Name != mistake {
 				continue
 			}
-			scene := w.Make(ctx, m)
+			scene := w.MakeMistake(ctx, m)
 			Expect(outcomes(scene)).To(HaveKeyWithValue(id, Or(Equal(requirement.Fail), Equal(requirement.Warn))), "%+v", scene)
 			for _, v := range scene.Verdicts {
 				if v.ID == id {
@@ -117,24 +117,24 @@ var _ = Describe("A walk", func() {
 
 	It("says of an opaque token that it is fine", func() {
 		w := newGround(nil, sandbox.Config{TokenFormat: auth.Opaque}).here()
-		Expect(w.FetchToken(ctx).Well()).To(BeTrue())
-		Expect(w.ReadToken(ctx).Says).To(ContainElement(ContainSubstring("opaque")))
+		Expect(w.FetchToken(ctx).OK()).To(BeTrue())
+		Expect(w.ReadToken(ctx).Notes).To(ContainElement(ContainSubstring("opaque")))
 	})
 
 	It("fetches a token anew when it is about to expire, and counts its life down", func() {
 		g := newGround(nil, sandbox.Config{})
 		w := g.here()
-		Expect(w.FetchToken(ctx).Well()).To(BeTrue())
-		first, _ := w.Issued()
-		Expect(first.Left(g.Clock.Now())).To(Equal(5 * time.Minute))
+		Expect(w.FetchToken(ctx).OK()).To(BeTrue())
+		first, _ := w.Token()
+		Expect(first.Remaining(g.Clock.Now())).To(Equal(5 * time.Minute))
 		g.Clock.Add(290 * time.Second)
-		Expect(first.Left(g.Clock.Now())).To(Equal(10 * time.Second))
+		Expect(first.Remaining(g.Clock.Now())).To(Equal(10 * time.Second))
 		scene := w.CallInfo(ctx)
-		Expect(scene.Well()).To(BeTrue())
+		Expect(scene.OK()).To(BeTrue())
 		Expect(scene.Exchanges).To(HaveLen(2))
-		second, _ := w.Issued()
+		second, _ := w.Token()
 		Expect(second.Value).NotTo(Equal(first.Value))
-		Expect(first.Left(g.Clock.Now().Add(time.Hour))).To(BeZero())
+		Expect(first.Remaining(g.Clock.Now().Add(time.Hour))).To(BeZero())
 	})
 })
 
@@ -149,7 +149,7 @@ var _ = Describe("Trouble on a walk", func() {
 		if spoil != nil {
 			t := w.Target()
 			spoil(&t)
-			w.Aim(t)
+			w.SetTarget(t)
 		}
 		scene := do(w)
 		Expect(scene.Trouble).NotTo(BeNil())
@@ -244,8 +244,8 @@ var _ = Describe("What is taken along", func() {
 		g := newGround(nil, sandbox.Config{})
 		w := g.here()
 		ctx := context.Background()
-		Expect(w.ListCalls(ctx, flow.Query{}).Well()).To(BeTrue())
-		issued, _ := w.Issued()
+		Expect(w.ListCalls(ctx, flow.Query{}).OK()).To(BeTrue())
+		issued, _ := w.Token()
 		names := []string{}
 		for _, f := range w.Takeaways() {
 			names = append(names, f.Name)
@@ -265,9 +265,9 @@ var _ = Describe("Another node", func() {
 		good, bad := newGround(nil, sandbox.Config{}), newGround(nil, sandbox.Config{Deviations: []string{"token-status-201"}})
 		w := good.here()
 		Expect(outcomes(w.FetchToken(ctx))).To(HaveKeyWithValue(requirement.ID("TOK-02"), requirement.Pass))
-		w.Aim(bad.here().Target())
+		w.SetTarget(bad.here().Target())
 		Expect(w.History()).NotTo(BeEmpty())
-		_, kept := w.Issued()
+		_, kept := w.Token()
 		Expect(kept).To(BeFalse())
 		Expect(outcomes(w.FetchToken(ctx))).To(HaveKeyWithValue(requirement.ID("TOK-02"), requirement.Fail))
 	})

@@ -22,8 +22,8 @@ type Mistake struct {
 	Title string
 	// Lesson says what a client does about the answer.
 	Lesson string
-	// Asks says that it is sent after a question only, and what to ask; empty for the others.
-	Asks string
+	// Question says that it is sent after a question only, and what to ask; empty for the others.
+	Question string
 	// rules judge the answer.
 	rules []requirement.ID
 	// send asks for it; unsent says why it could not be, in a sentence.
@@ -49,17 +49,17 @@ func Mistakes() []Mistake {
 		{Name: "no-role", Title: "the account lacks the role", rules: []requirement.ID{"BRR-18", "BRR-19"},
 			Lesson: "403, although the token is good: the authorization server knows the client, the funding service does not let it in. Ask its operator for role and affiliation.", send: (*Walk).sendWithoutRole},
 		{Name: "token-in-url", Title: "the token stands in the URL", rules: []requirement.ID{"BRR-14"},
-			Lesson: "A URL ends up in logs, histories and Referer headers, and a token in it is given away (RFC 6750 §5.3). A node refuses it.",
-			Asks:   "The token will stand in the node's access log. It is one that is used for nothing else.", send: (*Walk).sendInURL},
+			Lesson:   "A URL ends up in logs, histories and Referer headers, and a token in it is given away (RFC 6750 §5.3). A node refuses it.",
+			Question: "The token will stand in the node's access log. It is one that is used for nothing else.", send: (*Walk).sendInURL},
 	}
 }
 
 // Make makes a mistake on purpose and says by which rule the answer is judged.
-func (w *Walk) Make(ctx context.Context, m Mistake) Result {
+func (w *Walk) MakeMistake(ctx context.Context, m Mistake) Result {
 	scene := Result{Step: WhatIf}
 	// A refusal proves nothing unless the same request with a good token is answered.
 	if good, ok := w.latestOf(evidence.Info.With(evidence.OK)); !ok || good.Status()/100 != 2 {
-		if control := w.CallInfo(ctx); !control.Well() {
+		if control := w.CallInfo(ctx); !control.OK() {
 			scene.Exchanges, scene.Trouble = control.Exchanges, control.Trouble
 			return scene
 		}
@@ -71,7 +71,7 @@ func (w *Walk) Make(ctx context.Context, m Mistake) Result {
 	case scene.Trouble != nil:
 		return scene
 	case unsent != "":
-		scene.Says = []string{unsent}
+		scene.Notes = []string{unsent}
 		return scene
 	}
 	scene.Exchanges = append(scene.Exchanges, answer.Exchange)
@@ -79,9 +79,9 @@ func (w *Walk) Make(ctx context.Context, m Mistake) Result {
 		return scene
 	}
 	if answer.Status/100 == 2 {
-		scene.Says = append(scene.Says, fmt.Sprintf("Status %d: the node answered as if nothing were wrong.", answer.Status))
+		scene.Notes = append(scene.Notes, fmt.Sprintf("Status %d: the node answered as if nothing were wrong.", answer.Status))
 	} else {
-		scene.Says = append(scene.Says, fmt.Sprintf("Status %d %s.", answer.Status, http.StatusText(answer.Status)), m.Lesson)
+		scene.Notes = append(scene.Notes, fmt.Sprintf("Status %d %s.", answer.Status, http.StatusText(answer.Status)), m.Lesson)
 	}
 	scene.Verdicts = w.judge(m.rules...)
 	return scene
@@ -110,8 +110,8 @@ func (w *Walk) sendTampered(ctx context.Context, scene *Result) (recorder.Answer
 // sendExpired sends the expired token that was given, or the first one of the walk once it is over.
 func (w *Walk) sendExpired(ctx context.Context, _ *Result) (recorder.Answer, string, error) {
 	token := w.Target().ExpiredToken.Reveal()
-	if issued, ok := w.Issued(); token == "" && ok {
-		left := issued.Left(w.Now())
+	if issued, ok := w.Token(); token == "" && ok {
+		left := issued.Remaining(w.Now())
 		if left > 0 {
 			return recorder.Answer{}, fmt.Sprintf("Your token is good for another %s; come back then, or start with --expired-token.", left.Round(time.Second)), nil
 		}
@@ -141,7 +141,7 @@ func (w *Walk) sendWithoutRole(ctx context.Context, scene *Result) (recorder.Ans
 		return recorder.Answer{}, "This needs a second client, one without the role: start with --client-id2 and --client-secret2.", nil
 	}
 	if _, listed := w.latestOf(w.listLabel()); !listed {
-		if read := w.ListCalls(ctx, Query{}); !read.Well() { // the positive control
+		if read := w.ListCalls(ctx, Query{}); !read.OK() { // the positive control
 			scene.Trouble = read.Trouble
 			return recorder.Answer{}, "", nil
 		}

@@ -89,8 +89,8 @@ func (t *teller) step(ctx context.Context, step flow.Step) error {
 	case flow.Token:
 		return t.scene(t.FetchToken(ctx))
 	case flow.Reading:
-		if _, ok := t.Issued(); !ok { // this step alone was asked for
-			if fetched := t.FetchToken(ctx); !fetched.Well() {
+		if _, ok := t.Token(); !ok { // this step alone was asked for
+			if fetched := t.FetchToken(ctx); !fetched.OK() {
 				return t.scene(fetched)
 			}
 		}
@@ -130,7 +130,7 @@ func (t *teller) scene(s flow.Result) error {
 	for _, x := range s.Exchanges {
 		t.exchange(x)
 	}
-	for _, text := range s.Says {
+	for _, text := range s.Notes {
 		t.paragraph("", text)
 	}
 	for _, v := range s.Verdicts {

@@ -38,7 +38,7 @@ func (t *teller) choose(entries []flow.Entry) error {
 	if id == "" && len(entries) > 0 {
 		id = entries[0].ID
 	}
-	if err := t.Choose(id); err != nil {
+	if err := t.ChooseNode(id); err != nil {
 		return fmt.Errorf("choose a node: %w", err)
 	}
 	return nil
@@ -137,7 +137,7 @@ func (t *teller) mistakes(ctx context.Context) error {
 	chosen := t.Mistakes
 	if len(chosen) == 0 {
 		for _, m := range flow.Mistakes() {
-			if m.Asks == "" {
+			if m.Question == "" {
 				chosen = append(chosen, m)
 			}
 		}
@@ -145,7 +145,7 @@ func (t *teller) mistakes(ctx context.Context) error {
 	for _, m := range chosen {
 		t.line("")
 		t.paragraph("", "What if "+m.Title+"?")
-		if err := t.scene(t.Make(ctx, m)); err != nil {
+		if err := t.scene(t.MakeMistake(ctx, m)); err != nil {
 			return err
 		}
 	}

@@ -70,7 +70,7 @@ func newActionScreen(w *World, step flow.Step, verb string, play func(context.Co
 
 // Open implements Screen. What came of another node, or as another client, is not shown any more.
 func (s *ActionScreen) Open() tea.Cmd {
-	if s.scene != nil && s.aim != s.Walk.Aims() {
+	if s.scene != nil && s.aim != s.Walk.TargetCount() {
 		s.forget()
 	}
 	return nil
@@ -108,7 +108,7 @@ func (s *ActionScreen) Update(msg tea.Msg) tea.Cmd {
 	switch msg := msg.(type) {
 	case ActionDone:
 		if msg.Step == s.step {
-			s.aim = msg.Aim
+			s.aim = msg.TargetCount
 			s.played(msg.Scene)
 		}
 	case SecondPassed:
@@ -141,14 +141,14 @@ func (s *ActionScreen) press(msg tea.KeyMsg) tea.Cmd {
 		switch {
 		case s.busy:
 			return nil
-		case s.scene == nil || !s.scene.Well():
+		case s.scene == nil || !s.scene.OK():
 			return s.again()
 		}
 		return next
 	case key.Matches(msg, retry()) && !s.busy && s.play != nil:
 		return s.again()
-	case key.Matches(msg, edit()) && s.mendable():
-		to, _ := s.scene.Mend()
+	case key.Matches(msg, edit()) && s.editable():
+		to, _ := s.scene.EditStep()
 		return func() tea.Msg { return GoToStep{To: to, Edit: true} }
 	case key.Matches(msg, sideOn()):
 		s.side = (s.side + 1) % tabCount
@@ -167,12 +167,12 @@ func (s *ActionScreen) press(msg tea.KeyMsg) tea.Cmd {
 	return nil
 }
 
-// mendable tells whether there is a trouble whose cause can be edited.
-func (s *ActionScreen) mendable() bool {
+// editable tells whether there is a trouble whose cause can be edited.
+func (s *ActionScreen) editable() bool {
 	if s.busy || s.scene == nil {
 		return false
 	}
-	_, ok := s.scene.Mend()
+	_, ok := s.scene.EditStep()
 	return ok
 }
 
@@ -221,7 +221,7 @@ func (s *ActionScreen) story(width int) []string {
 		return append(why, s.Theme.Key.Render("enter")+" "+s.verb)
 	}
 	came := s.came(width)
-	if later := s.told != nil && s.scene.Well() || len(why)+len(came) > s.room.Height; later && s.opening == nil {
+	if later := s.told != nil && s.scene.OK() || len(why)+len(came) > s.room.Height; later && s.opening == nil {
 		return append(append(came, ""), why...) // what came of it is seen first where not all is
 	}
 	return append(why, came...)
@@ -230,7 +230,7 @@ func (s *ActionScreen) story(width int) []string {
 // came is what came of the scene.
 func (s *ActionScreen) came(width int) []string {
 	var lines []string
-	if s.told != nil && s.scene.Well() {
+	if s.told != nil && s.scene.OK() {
 		lines = s.told(width)
 		if len(s.scene.Verdicts) > 0 {
 			lines = append(append(lines, ""), s.summary(width)...)
@@ -244,7 +244,7 @@ func (s *ActionScreen) came(width int) []string {
 	if s.scene.Trouble != nil {
 		lines = append(lines, Trouble(s.Theme, *s.scene.Trouble, width)...)
 		lines = append(lines, "", s.Theme.Key.Render(cmp.Or(s.tries, "enter"))+" try again")
-		if to, ok := s.scene.Mend(); ok && s.mendable() {
+		if to, ok := s.scene.EditStep(); ok && s.editable() {
 			lines = append(lines, s.Theme.Key.Render("e")+"     edit "+map[flow.Step]string{flow.Node: "the node", flow.Credentials: "the credentials"}[to])
 		}
 		return lines
@@ -252,12 +252,12 @@ func (s *ActionScreen) came(width int) []string {
 	if s.says != nil {
 		lines = append(lines, s.says(width)...)
 	} else {
-		for _, text := range s.scene.Says {
+		for _, text := range s.scene.Notes {
 			lines = append(lines, Hang("", text, width)...)
 		}
 	}
 	if len(s.scene.Verdicts) > 0 {
-		if len(s.scene.Says) > 0 {
+		if len(s.scene.Notes) > 0 {
 			lines = append(lines, "")
 		}
 		lines = append(lines, s.summary(width)...)

@@ -34,7 +34,7 @@ func newCallsScreen(w *World) Screen {
 
 // forget begins anew.
 func (s *callsScreen) forget() {
-	s.aim, s.query, s.items, s.call, s.opened, s.filter = s.Walk.Aims(), flow.Query{Filters: map[string]string{}}, nil, nil, map[string]*ActionScreen{}, nil
+	s.aim, s.query, s.items, s.call, s.opened, s.filter = s.Walk.TargetCount(), flow.Query{Filters: map[string]string{}}, nil, nil, map[string]*ActionScreen{}, nil
 	s.table = NewList(s.Theme)
 	s.page = newActionScreen(s.World, flow.Calls, "read the list", func(ctx context.Context) flow.Result { return s.Walk.ListCalls(ctx, s.query) })
 	s.page.named = "Calls"
@@ -42,7 +42,7 @@ func (s *callsScreen) forget() {
 
 // Open implements Screen. The calls of another node are none of this one.
 func (s *callsScreen) Open() tea.Cmd {
-	if s.aim != s.Walk.Aims() && !s.busy() {
+	if s.aim != s.Walk.TargetCount() && !s.busy() {
 		s.forget()
 	}
 	return nil
@@ -66,7 +66,7 @@ func (s *callsScreen) looked() *ActionScreen {
 func (s *callsScreen) busy() bool { return s.looked().busy || s.page.busy }
 
 // listedNode tells that there is a list to show.
-func (s *callsScreen) listed() bool { return s.page.scene != nil && s.page.scene.Well() }
+func (s *callsScreen) listed() bool { return s.page.scene != nil && s.page.scene.OK() }
 
 // Update implements Screen.
 func (s *callsScreen) Update(msg tea.Msg) tea.Cmd {
@@ -97,11 +97,11 @@ func (s *callsScreen) Update(msg tea.Msg) tea.Cmd {
 func (s *callsScreen) came(msg ActionDone) {
 	side := s.page.side
 	s.page.Update(msg)
-	if !msg.Scene.Well() {
+	if !msg.Scene.OK() {
 		return
 	}
 	s.page.side = side
-	s.aim = msg.Aim
+	s.aim = msg.TargetCount
 	s.items = s.Walk.Calls()
 	s.idWidth, s.kindWidth = widest(s.items, callID, 2, 14), widest(s.items, callType, 4, 14)
 	s.table.Show(len(s.items), s.row)

@@ -109,7 +109,7 @@ func (s *callsScreen) foot(room Size) []string {
 	if room.Height < 16 && len(s.items) > 0 {
 		return lines[:1]
 	}
-	for _, text := range s.page.scene.Says[min(1, len(s.page.scene.Says)):] {
+	for _, text := range s.page.scene.Notes[min(1, len(s.page.scene.Notes)):] {
 		lines = append(lines, Wrap(text, room.Width)...)
 	}
 	if len(s.page.scene.Verdicts) > 0 {

@@ -39,7 +39,7 @@ func newCertifyScreen(w *World) Screen {
 
 // forget begins anew.
 func (s *certifyScreen) forget() {
-	s.before, s.findings, s.aim = newActionScreen(s.World, flow.Certify, "certify the node", nil), nil, s.Walk.Aims()
+	s.before, s.findings, s.aim = newActionScreen(s.World, flow.Certify, "certify the node", nil), nil, s.Walk.TargetCount()
 }
 
 // SuiteProgress is an event of a suite that runs.
@@ -50,7 +50,7 @@ type SuiteProgress struct {
 
 // Open implements Screen. The verdict on another node is none on this one.
 func (s *certifyScreen) Open() tea.Cmd {
-	if s.running == nil && s.aim != s.Walk.Aims() {
+	if s.running == nil && s.aim != s.Walk.TargetCount() {
 		s.forget()
 	}
 	return nil
@@ -112,7 +112,7 @@ func (s *certifyScreen) finish(msg ActionDone) {
 	s.running.end(nil)
 	s.running = nil
 	result, log, ok := s.Walk.Report()
-	if !msg.Scene.Well() || !ok {
+	if !msg.Scene.OK() || !ok {
 		s.forget()
 		if stopped {
 			msg.Scene.Trouble = &flow.Trouble{What: "the suite was stopped"}
@@ -120,7 +120,7 @@ func (s *certifyScreen) finish(msg ActionDone) {
 		s.before.played(msg.Scene)
 		return
 	}
-	s.aim = msg.Aim
+	s.aim = msg.TargetCount
 	s.findings = newFindings(s.World, result, log, took)
 }
 

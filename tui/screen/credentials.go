@@ -33,7 +33,7 @@ func newCredentialsScreen(w *World) Screen {
 func (s *credentialsScreen) Open() tea.Cmd {
 	s.note = ""
 	s.pane.Refresh()
-	if !s.given() && s.form == nil && (s.Walk.Located() || s.Start == nil) {
+	if !s.given() && s.form == nil && (s.Walk.HasNode() || s.Start == nil) {
 		return s.ask(newClientForm(s.World))
 	}
 	return nil
@@ -89,7 +89,7 @@ func (s *credentialsScreen) fill(msg tea.Msg) tea.Cmd {
 	if err != nil {
 		s.note = err.Error()
 	} else {
-		s.Walk.Present(account)
+		s.Walk.SetAccount(account)
 	}
 	s.pane.Refresh()
 	return nil
@@ -266,14 +266,14 @@ const (
 // newClientForm asks for client ID and secret.
 func newClientForm(w *World) *accountForm {
 	f, now := &accountForm{world: w}, w.Walk.Account()
-	id, secret := now.First.ClientID, ""
+	id, secret := now.Client.ClientID, ""
 	f.form = newForm(w.Theme,
 		huh.NewInput().Title("Client ID").Description(aboutID).Value(&id),
-		f.masked("Client secret", aboutSecret, !now.First.ClientSecret.IsZero(), &secret))
+		f.masked("Client secret", aboutSecret, !now.Client.ClientSecret.IsZero(), &secret))
 	f.account = func() (flow.Account, error) {
 		var err error
-		now.First.ClientID = id
-		now.First.ClientSecret, err = f.typed(secret, now.First.ClientSecret)
+		now.Client.ClientID = id
+		now.Client.ClientSecret, err = f.typed(secret, now.Client.ClientSecret)
 		return now, err
 	}
 	f.beside = func(width int) []string {
@@ -282,7 +282,7 @@ func newClientForm(w *World) *accountForm {
 		}
 		c := target.Credentials{ClientID: id, ClientSecret: target.NewSecret(secret)}
 		if secret == "" {
-			c.ClientSecret = now.First.ClientSecret
+			c.ClientSecret = now.Client.ClientSecret
 		}
 		if id == "" && c.ClientSecret.IsZero() {
 			return nil // nobody is told of mistakes before the first key
@@ -315,7 +315,7 @@ func newOthersForm(w *World) *accountForm {
 			now.Second = nil
 		case err == nil && second.ClientSecret.IsZero():
 			err = errors.New("the second client has no secret, so it was not taken")
-		case id == now.First.ClientID:
+		case id == now.Client.ClientID:
 			err = errors.New("the second client is the first one, so it was not taken")
 		}
 		return now, errors.Join(err, fault)

@@ -89,10 +89,10 @@ var _ = Describe("Credentials", func() {
 	It("that were changed forget the token; an empty secret keeps the one there is", func() {
 		b := newBench(flow.Credentials, bed{equip: places})
 		kept := b.Walk.Target().Credentials.ClientSecret.Reveal()
-		Expect(b.Walk.FetchToken(b.Context).Well()).To(BeTrue())
+		Expect(b.Walk.FetchToken(b.Context).OK()).To(BeTrue())
 		b.press("e").types("-2").submit("› Client secret").submit("Client ID     demo-client-2")
 		Expect(b.Walk.Target().Credentials.ClientSecret.Reveal()).To(Equal(kept))
-		_, issued := b.Walk.Issued()
+		_, issued := b.Walk.Token()
 		Expect(issued).To(BeFalse())
 	})
 

@@ -53,7 +53,7 @@ func newNodeScreen(w *World) Screen {
 // Open implements Screen. The sandbox inside is started beside the first frame, where no other node was given.
 func (s *nodeScreen) Open() tea.Cmd {
 	s.arrange()
-	if s.Start == nil || s.inside.starting || s.inside.at != nil || s.Walk.Located() || s.Walk.Registered() {
+	if s.Start == nil || s.inside.starting || s.inside.at != nil || s.Walk.HasNode() || s.Walk.HasRegistry() {
 		return nil
 	}
 	return s.start()
@@ -82,7 +82,7 @@ func (s *nodeScreen) Update(msg tea.Msg) tea.Cmd {
 		return s.started(msg)
 	case ActionDone:
 		cmd := s.stage.Update(msg)
-		s.onStage, s.read = !msg.Scene.Well(), msg.Scene.Well()
+		s.onStage, s.read = !msg.Scene.OK(), msg.Scene.OK()
 		s.arrange()
 		s.list.Go(s.proposed())
 		return cmd
@@ -121,7 +121,7 @@ func (s *nodeScreen) enterInside() tea.Cmd {
 	switch {
 	case s.inside.at != nil:
 		if now := s.Walk.Target(); !s.isInside(now.Registry) || !same(now.Credentials, s.inside.at.Credentials) {
-			s.Walk.Aim(*s.inside.at) // with its own client, whatever was typed since
+			s.Walk.SetTarget(*s.inside.at) // with its own client, whatever was typed since
 		}
 		return s.reread()
 	case s.inside.starting:
@@ -146,7 +146,7 @@ func (s *nodeScreen) reread() tea.Cmd {
 
 func (s *nodeScreen) press(msg tea.KeyMsg) tea.Cmd {
 	s.note = ""
-	troubled := s.stage.scene != nil && !s.stage.scene.Well()
+	troubled := s.stage.scene != nil && !s.stage.scene.OK()
 	switch {
 	case s.finding:
 		s.find(msg)
@@ -156,7 +156,7 @@ func (s *nodeScreen) press(msg tea.KeyMsg) tea.Cmd {
 	case s.onStage && s.stage.Typing():
 		return s.stage.Update(msg)
 	case key.Matches(msg, enter("")) && s.onStage && troubled:
-		if !s.Walk.Registered() { // it is the sandbox inside that did not start
+		if !s.Walk.HasRegistry() { // it is the sandbox inside that did not start
 			s.stage.forget()
 			s.onStage = false
 			return s.enterInside()
@@ -182,7 +182,7 @@ func (s *nodeScreen) take() tea.Cmd {
 	}
 	switch c := s.choices[at]; c.kind {
 	case listedNode:
-		if err := s.Walk.Choose(c.entry.ID); err != nil {
+		if err := s.Walk.ChooseNode(c.entry.ID); err != nil {
 			s.note = err.Error()
 			return nil
 		}
@@ -243,7 +243,7 @@ func (s *nodeScreen) front(room Size) string {
 	case s.stage.scene == nil:
 		head = fitSentences(flow.Node.Guide().Why, room.Width, room.Height-len(s.choices)-len(tail)-2)
 	default:
-		for _, text := range s.stage.scene.Says {
+		for _, text := range s.stage.scene.Notes {
 			head = append(head, Wrap(text+" Choose one:", room.Width)...)
 		}
 	}
@@ -259,7 +259,7 @@ func (s *nodeScreen) Keys() []key.Binding {
 		return []key.Binding{enter("done"), key.NewBinding(key.WithKeys("esc"), key.WithHelp("esc", "no filter"))}
 	case s.onStage:
 		lead := enter("choose")
-		if s.stage.scene != nil && !s.stage.scene.Well() {
+		if s.stage.scene != nil && !s.stage.scene.OK() {
 			lead = enter("try again")
 		}
 		return append([]key.Binding{lead, toList()}, s.stage.Keys()[1:]...)

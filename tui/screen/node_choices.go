@@ -46,10 +46,10 @@ func (s *nodeScreen) arrange() {
 				s.choices = append(s.choices, choice{listedNode, e})
 			}
 		}
-	case s.Walk.Registered() && !s.isInside(at.Registry):
+	case s.Walk.HasRegistry() && !s.isInside(at.Registry):
 		s.choices = append(s.choices, choice{kind: givenRegistry})
 	}
-	if !s.Walk.Registered() && s.Walk.Located() {
+	if !s.Walk.HasRegistry() && s.Walk.HasNode() {
 		s.choices = append(s.choices, choice{kind: givenNode})
 	}
 	if s.Start != nil {
@@ -91,7 +91,7 @@ func (s *nodeScreen) row(i, width int) string {
 		switch {
 		case c.entry.TokenURL == "" || c.entry.InfoURL == "":
 			word = "no URLs"
-		case c.entry.ID == at.NodeID && s.Walk.Located():
+		case c.entry.ID == at.NodeID && s.Walk.HasNode():
 			word = "chosen"
 		}
 		return withSuffix(s.Theme, padRight(Fit(report.Plain(cmp.Or(c.entry.ID, "?")), maxID), s.ids)+report.Plain(name), word, width)
@@ -193,7 +193,7 @@ var errUntyped = errors.New("this is needed")
 
 // edit opens what may be wrong: the registry while it can't be read, else the URLs of the node.
 func (s *nodeScreen) edit() tea.Cmd {
-	if s.Walk.Located() || !s.Walk.Registered() {
+	if s.Walk.HasNode() || !s.Walk.HasRegistry() {
 		return s.askURLs()
 	}
 	return s.askRegistry()
@@ -242,7 +242,7 @@ func (s *nodeScreen) askRegistry() tea.Cmd {
 			}
 			address = ""
 		}
-		if err := s.Walk.LookAt(address, document); err != nil {
+		if err := s.Walk.UseRegistry(address, document); err != nil {
 			return nil, err
 		}
 		s.NodeID = ""
@@ -280,7 +280,7 @@ func (s *nodeScreen) askURLs() tea.Cmd {
 		})
 	}
 	return s.ask(func() (tea.Cmd, error) {
-		err := s.Walk.GoTo(strings.TrimSpace(token), strings.TrimSpace(info), strings.TrimSpace(spec))
+		err := s.Walk.UseURLs(strings.TrimSpace(token), strings.TrimSpace(info), strings.TrimSpace(spec))
 		if err == nil {
 			s.read = false
 			s.stage.forget()

@@ -49,7 +49,7 @@ var _ = Describe("Choosing a node", func() {
 		Expect(b.Walk.Target().TokenURL).To(Equal(b.ground.URL + "/oauth/token"))
 		Expect(b.Walk.Target().Credentials.ClientID).To(Equal("demo-client"))
 
-		b.Walk.Present(flow.Account{First: target.Credentials{ClientID: "mistyped", ClientSecret: target.NewSecret("mistyped-as-well")}})
+		b.Walk.SetAccount(flow.Account{Client: target.Credentials{ClientID: "mistyped", ClientSecret: target.NewSecret("mistyped-as-well")}})
 		release <- nil
 		b.press("down", "down", "enter")
 		Expect(b.Walk.Target().Credentials.ClientID).To(Equal("demo-client"), "who chooses the sandbox again has its client again")

@@ -12,22 +12,22 @@ import (
 // newReadingScreen is the screen that reads the token; it fetches one if there is none.
 func newReadingScreen(w *World) Screen {
 	s := newActionScreen(w, flow.Reading, "read the token", func(ctx context.Context) flow.Result {
-		if _, ok := w.Walk.Issued(); !ok {
-			if fetched := w.Walk.FetchToken(ctx); !fetched.Well() {
+		if _, ok := w.Walk.Token(); !ok {
+			if fetched := w.Walk.FetchToken(ctx); !fetched.OK() {
 				return fetched
 			}
 		}
 		return w.Walk.ReadToken(ctx)
 	})
 	s.told = func(width int) []string {
-		token, ok := w.Walk.Issued()
+		token, ok := w.Walk.Token()
 		if !ok {
 			return nil
 		}
 		out := append(w.life(token, width), "")
 		claims := w.Walk.Claims()
 		if claims == nil {
-			for _, text := range s.scene.Says {
+			for _, text := range s.scene.Notes {
 				out = append(out, Hang("", text, width)...)
 			}
 			return out
@@ -39,8 +39,8 @@ func newReadingScreen(w *World) Screen {
 }
 
 // life is how long the token is good for: in words, and as a bar that gets shorter.
-func (w *World) life(token flow.Issued, width int) []string {
-	left := token.Left(w.Walk.Now()).Round(time.Second)
+func (w *World) life(token flow.IssuedToken, width int) []string {
+	left := token.Remaining(w.Walk.Now()).Round(time.Second)
 	if left == 0 {
 		return Hang(w.Theme.Warn.Render("!")+" ", "The token is over. The next call fetches another one by itself.", width)
 	}
@@ -73,14 +73,14 @@ func (w *World) signature(scene *flow.Result, width int) []string {
 	switch v := scene.Signature(); {
 	case v == nil:
 		said := ""
-		if len(scene.Says) > 0 {
-			said = scene.Says[len(scene.Says)-1]
+		if len(scene.Notes) > 0 {
+			said = scene.Notes[len(scene.Notes)-1]
 		}
 		return Hang(w.Theme.Muted.Render("–")+" ", said, width)
 	case v.Verified:
-		return Hang(w.Theme.Good.Render("✓")+" ", scene.Says[len(scene.Says)-1], width)
+		return Hang(w.Theme.Good.Render("✓")+" ", scene.Notes[len(scene.Notes)-1], width)
 	}
-	return Hang(w.Theme.Bad.Render("✗")+" ", scene.Says[len(scene.Says)-1], width)
+	return Hang(w.Theme.Bad.Render("✗")+" ", scene.Notes[len(scene.Notes)-1], width)
 }
 
 // claims is the table of header and claims.

@@ -92,8 +92,8 @@ type ActionDone struct {
 	Scene flow.Result
 	// Of is what the scene belongs to, where a step has several actions.
 	Of any
-	// Aim is the target that was asked, as [flow.Walk.Aims] counts.
-	Aim int
+	// Aim is the target that was asked, as [flow.Walk.TargetCount] counts.
+	TargetCount int
 }
 
 // SecretsToggled tells the screens that secrets are shown from now on, or hidden.
@@ -108,21 +108,21 @@ const wide = 100
 func (w *World) act(step flow.Step, of any, play func(context.Context) flow.Result) tea.Cmd {
 	return func() tea.Msg {
 		if err := w.begin(); err != nil {
-			return ActionDone{Step: step, Scene: sandboxFailure(step, err), Of: of, Aim: w.Walk.Aims()}
+			return ActionDone{Step: step, Scene: sandboxFailure(step, err), Of: of, TargetCount: w.Walk.TargetCount()}
 		}
 		scene := play(w.Context)
-		return ActionDone{step, scene, of, w.Walk.Aims()}
+		return ActionDone{step, scene, of, w.Walk.TargetCount()}
 	}
 }
 
 // begin goes to the sandbox inside when no node was given, for whoever begins in the middle.
 func (w *World) begin() error {
-	if w.Start == nil || w.Walk.Located() || w.Walk.Registered() {
+	if w.Start == nil || w.Walk.HasNode() || w.Walk.HasRegistry() {
 		return nil
 	}
 	inside, err := w.Start(w.Context)
-	if err == nil && !w.Walk.Located() && !w.Walk.Registered() {
-		w.Walk.Aim(inside)
+	if err == nil && !w.Walk.HasNode() && !w.Walk.HasRegistry() {
+		w.Walk.SetTarget(inside)
 	}
 	return err
 }

@@ -56,7 +56,7 @@ func (s *specificationScreen) Update(msg tea.Msg) tea.Cmd {
 	case ActionDone:
 		cmd := s.stage.Update(msg)
 		s.operations, s.opened, s.onStage = nil, nil, true
-		if msg.Scene.Well() {
+		if msg.Scene.OK() {
 			s.operations = s.Walk.Operations()
 			s.list.Show(len(s.operations), s.row)
 			s.list.Go(max(0, slices.IndexFunc(s.operations, func(o flow.Operation) bool { return o.List })))
@@ -188,7 +188,7 @@ func (s *specificationScreen) front(room Size) string {
 		return s.opened.View(room)
 	}
 	var head []string
-	for _, text := range s.stage.scene.Says {
+	for _, text := range s.stage.scene.Notes {
 		head = append(head, Wrap(text, room.Width)...)
 	}
 	if room.Height > 14 {

@@ -41,7 +41,7 @@ var _ = Describe("The specification", func() {
 
 	It("is read anew for another node", func() {
 		b := newBench(flow.Specification, bed{}).press("enter")
-		Expect(b.Walk.Choose("XA_Realm")).To(Succeed())
+		Expect(b.Walk.ChooseNode("XA_Realm")).To(Succeed())
 		b.does(b.Open())
 		Expect(b.frame(80, 24)).To(And(ContainSubstring("enter read the specification"), Not(ContainSubstring("fundings"))))
 	})

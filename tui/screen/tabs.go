@@ -58,13 +58,13 @@ func (s *ActionScreen) Keys() []key.Binding {
 	switch {
 	case s.busy:
 		lead = key.NewBinding(key.WithKeys("esc"), key.WithHelp("esc", "back"))
-	case s.scene != nil && s.scene.Well():
+	case s.scene != nil && s.scene.OK():
 		lead = enter("next step")
 	case s.scene != nil:
 		lead = enter("try again")
 	}
 	keys := []key.Binding{lead, sideOn()}
-	if s.mendable() {
+	if s.editable() {
 		keys = []key.Binding{enter("again"), edit(), sideOn()} // both fit the narrowest foot
 	}
 	if s.scene != nil {

@@ -25,7 +25,7 @@ var _ = Describe("Trouble on a screen", func() {
 			if spoil != nil {
 				t := mended
 				spoil(&t)
-				b.Walk.Aim(t)
+				b.Walk.SetTarget(t)
 			}
 			b.press("enter")
 			seen := b.frame(80, 50)
@@ -36,7 +36,7 @@ var _ = Describe("Trouble on a screen", func() {
 			sent := len(b.Walk.History())
 			Expect(len(b.press("enter").Walk.History())).To(BeNumerically(">", sent), "it tries again")
 			if change == nil {
-				b.Walk.Aim(mended)
+				b.Walk.SetTarget(mended)
 				Expect(b.press("enter").frame(80, 50)).NotTo(ContainSubstring("What usually causes it"))
 			}
 		},
@@ -55,7 +55,7 @@ var _ = Describe("Trouble on a screen", func() {
 		t := b.Walk.Target()
 		good := t.Credentials.ClientSecret.Reveal()
 		t.Credentials.ClientSecret = target.NewSecret("not-the-secret-of-it")
-		b.Walk.Aim(t)
+		b.Walk.SetTarget(t)
 		b.press("enter", "e")
 		token := b.Screen
 		b.Screen = screen.Screens(b.World)[flow.Credentials]

@@ -35,7 +35,7 @@ func newWhatIfScreen(w *World) Screen {
 
 // forget begins anew.
 func (s *whatIfScreen) forget() {
-	s.aim, s.stage, s.asking, s.scenes = s.Walk.Aims(), nil, false, make([]*flow.Result, len(s.mistakes))
+	s.aim, s.stage, s.asking, s.scenes = s.Walk.TargetCount(), nil, false, make([]*flow.Result, len(s.mistakes))
 }
 
 // row is a mistake with what came of it.
@@ -46,7 +46,7 @@ func (s *whatIfScreen) row(i, width int) string {
 	}
 	sign, word, style := s.Theme.Sign(worstOutcome(scene.Verdicts))
 	switch {
-	case !scene.Well():
+	case !scene.OK():
 		sign, word, style = "✗", "trouble", s.Theme.Bad
 	case len(scene.Verdicts) == 0:
 		sign, word, style = "–", s.waits(m), s.Theme.Muted
@@ -69,11 +69,11 @@ func worstOutcome(verdicts []flow.Verdict) requirement.Outcome {
 
 // waits says when a mistake that could not be made can be.
 func (s *whatIfScreen) waits(m flow.Mistake) string {
-	token, ok := s.Walk.Issued()
+	token, ok := s.Walk.Token()
 	if m.Name != "expired" || !ok {
 		return "not yet"
 	}
-	if left := token.Left(s.Walk.Now()); left > 0 {
+	if left := token.Remaining(s.Walk.Now()); left > 0 {
 		return "in " + clockOf(left)
 	}
 	return "can be made now"
@@ -81,7 +81,7 @@ func (s *whatIfScreen) waits(m flow.Mistake) string {
 
 // Open implements Screen. What another node answered is no lesson about this one.
 func (s *whatIfScreen) Open() tea.Cmd {
-	if s.aim != s.Walk.Aims() && !s.busy() {
+	if s.aim != s.Walk.TargetCount() && !s.busy() {
 		s.forget()
 	}
 	return nil
@@ -103,7 +103,7 @@ func (s *whatIfScreen) Exchange() (evidence.Exchange, bool) {
 // next is the first mistake that needs no question and was not made yet.
 func (s *whatIfScreen) next() int {
 	for i, m := range s.mistakes {
-		if m.Asks == "" && s.scenes[i] == nil {
+		if m.Question == "" && s.scenes[i] == nil {
 			return i
 		}
 	}
@@ -115,7 +115,7 @@ func (s *whatIfScreen) Update(msg tea.Msg) tea.Cmd {
 	switch msg := msg.(type) {
 	case ActionDone:
 		if i, ok := msg.Of.(int); ok {
-			s.scenes[i], s.aim = &msg.Scene, msg.Aim
+			s.scenes[i], s.aim = &msg.Scene, msg.TargetCount
 		}
 		if s.stage != nil {
 			return s.stage.Update(msg)
@@ -145,7 +145,7 @@ func (s *whatIfScreen) press(msg tea.KeyMsg) tea.Cmd {
 	case s.stage != nil && key.Matches(msg, toList()):
 		s.stage = nil
 		return nil
-	case s.stage != nil && key.Matches(msg, enter("")) && s.scenes[s.list.At()] != nil && !s.scenes[s.list.At()].Well():
+	case s.stage != nil && key.Matches(msg, enter("")) && s.scenes[s.list.At()] != nil && !s.scenes[s.list.At()].OK():
 		return s.stage.again()
 	case key.Matches(msg, enter("")):
 		return s.lead()
@@ -178,7 +178,7 @@ func (s *whatIfScreen) lead() tea.Cmd {
 
 // begin makes a mistake, after its question if it has one.
 func (s *whatIfScreen) begin(at int) tea.Cmd {
-	if s.asking = s.mistakes[at].Asks != ""; s.asking {
+	if s.asking = s.mistakes[at].Question != ""; s.asking {
 		return nil
 	}
 	return s.make(at)
@@ -193,7 +193,7 @@ func (s *whatIfScreen) make(i int) tea.Cmd {
 // look turns to a mistake.
 func (s *whatIfScreen) look(i int) {
 	m := s.mistakes[i]
-	s.stage = newActionScreen(s.World, flow.WhatIf, "make the mistake", func(ctx context.Context) flow.Result { return s.Walk.Make(ctx, m) })
+	s.stage = newActionScreen(s.World, flow.WhatIf, "make the mistake", func(ctx context.Context) flow.Result { return s.Walk.MakeMistake(ctx, m) })
 	s.stage.of, s.stage.opening = i, []string{"What if " + m.Title + "?"}
 	s.stage.says = func(width int) []string { return s.lesson(i, width) }
 	s.stage.extra = func(width int) []string { return s.rules(i, width) }
@@ -213,7 +213,7 @@ func (s *whatIfScreen) View(room Size) string {
 	}
 	foot := fmt.Sprintf("%d of %d made", s.count(), len(s.mistakes))
 	if s.asking {
-		foot = s.mistakes[s.list.At()].Asks + " Send it? y/n"
+		foot = s.mistakes[s.list.At()].Question + " Send it? y/n"
 	}
 	tail := Wrap(foot, room.Width)
 	left := room.Height - len(s.mistakes) - len(tail) - 2
@@ -229,7 +229,7 @@ func (s *whatIfScreen) View(room Size) string {
 
 // made tells whether there is an answer to a mistake; one that could not be made yet has none.
 func (s *whatIfScreen) made(i int) bool {
-	return s.scenes[i] != nil && s.scenes[i].Well() && len(s.scenes[i].Verdicts) > 0
+	return s.scenes[i] != nil && s.scenes[i].OK() && len(s.scenes[i].Verdicts) > 0
 }
 
 func (s *whatIfScreen) count() int {
@@ -262,7 +262,7 @@ func (s *whatIfScreen) leads() key.Binding {
 	switch scene := s.scenes[s.list.At()]; {
 	case s.busy():
 		return key.NewBinding(key.WithKeys("esc"), key.WithHelp("esc", "back"))
-	case scene != nil && !scene.Well():
+	case scene != nil && !scene.OK():
 		return enter("try again")
 	case s.next() < 0:
 		return enter("next step")
@@ -314,7 +314,7 @@ func (s *whatIfScreen) lesson(i, width int) []string {
 		say("", "The token that this walk holds is sent once it has expired. To send another expired one now, start with --expired-token.")
 		return append(lines, "", s.Theme.Key.Render("s")+" makes the mistake: "+s.waits(s.mistakes[i]))
 	}
-	says := scene.Says
+	says := scene.Notes
 	if len(lines) > 0 && len(says) > 1 {
 		says = says[1:] // the status stands above
 	}

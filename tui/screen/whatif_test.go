@@ -77,7 +77,7 @@ var _ = Describe("What if", func() {
 	It("forgets what another node answered", func() {
 		b := newBench(flow.WhatIf, bed{}).press("enter", "left")
 		Expect(b.frame(80, 24)).To(ContainSubstring("1 of 7 made"))
-		b.Walk.Aim(b.Walk.Target())
+		b.Walk.SetTarget(b.Walk.Target())
 		b.does(b.Open())
 		Expect(b.frame(80, 24)).To(ContainSubstring("0 of 7 made"))
 		Expect(strings.Count(b.frame(80, 24), "✓")).To(BeZero())

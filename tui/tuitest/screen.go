@@ -88,7 +88,7 @@ func pieces(clients []sandbox.Credential, w *flow.Walk) (all []string) {
 	for _, c := range clients {
 		all = append(all, c.Secret[:long], c.Secret[len(c.Secret)-long:])
 	}
-	if token, ok := w.Issued(); ok {
+	if token, ok := w.Token(); ok {
 		all = append(all, token.Value[len(token.Value)-long:])
 	}
 	return all

@@ -38,8 +38,8 @@ var _ = Describe("What every frame must hold to", func() {
 		ground := tuitest.NewGround(GinkgoTB(), sandbox.Config{Calls: 1}, nil)
 		w := ground.Walk(GinkgoTB(), ground.Target(), nil)
 		tuitest.Arrive(GinkgoTB(), w)
-		Expect(w.FetchToken(context.Background()).Well()).To(BeTrue())
-		token, _ := w.Issued()
+		Expect(w.FetchToken(context.Background()).OK()).To(BeTrue())
+		token, _ := w.Token()
 		discreet := func(text string) []string {
 			return of(func(t testing.TB) { tuitest.Discreet(t, text, ground.Credentials(), w) })
 		}
