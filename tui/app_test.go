@@ -80,8 +80,7 @@ var _ = Describe("The frame around a screen", func() {
 
 	It("counts the token down", func() {
 		t, _ := framed()
-		_, err := t.world.Walk.ReadRegistry(context.Background())
-		Expect(err).NotTo(BeEmpty())
+		Expect(t.world.Walk.ReadRegistry(context.Background()).OK()).To(BeTrue())
 		Expect(t.world.Walk.ChooseNode("XA")).To(Succeed())
 		Expect(t.world.Walk.FetchToken(context.Background()).OK()).To(BeTrue())
 		t.press("3").golden("countdown", sizes...)
@@ -171,7 +170,7 @@ var _ = Describe("A tour that breaks", func() {
 		t := newTour(ground{certify: func(context.Context, target.Target, func(worker.Event)) (report.Report, *evidence.Log, error) {
 			panic(broken)
 		}})
-		_, _ = t.world.Walk.ReadRegistry(context.Background())
+		t.world.Walk.ReadRegistry(context.Background())
 		Expect(t.world.Walk.ChooseNode("XA")).To(Succeed())
 		var out strings.Builder
 		err := Run(context.Background(), t.world, strings.NewReader("9\r"), &out)

@@ -90,7 +90,7 @@ var _ = Describe("The program", func() {
 	It("leads to the certificate by enter alone, whatever is done on the way, and leaves the terminal as it was", func() {
 		p := started(ground{}, 80, 24)
 		for _, seen := range []string{
-			"enter read registry", "enter choose it", "2/10 Present your client", "enter ask for a token", "enter next step", "enter read the token",
+			"enter read registry", "enter choose it", "2/10 Check your credentials", "enter ask for a token", "enter next step", "enter read the token",
 			"enter next step", "enter call info", "enter next step", "enter read the specification", "enter next  → open",
 		} {
 			p.sees(seen).types("enter")
@@ -106,7 +106,7 @@ var _ = Describe("The program", func() {
 
 		for _, seen := range []string{
 			"enter open it", "enter next step  ← all of them", "enter make it",
-			"✓ the token is forgotten", "✓ the token is garbage", "What if the token has expired", "✓ somebody changed a let…",
+			"✓ the token is missing", "✓ the token is garbage", "What if the token has expired", "✓ somebody changed a let…",
 			"✓ the secret is wrong", "✓ the account lacks the …", "enter certify the node",
 		} {
 			p.sees(seen).types("enter")

@@ -188,7 +188,7 @@ func saveInto(folder string, files []flow.File) (string, error) {
 	}
 	for _, f := range files {
 		mode := os.FileMode(0o600)
-		if f.Run {
+		if f.Executable {
 			mode = 0o700
 		}
 		file, err := os.OpenFile(filepath.Join(folder, f.Name), os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"net/http"
 	"net/url"
 	"slices"
 	"strconv"
@@ -17,53 +18,44 @@ import (
 	"github.com/rin-network/rin/conformance/recorder"
 )
 
-// PageSize is how many calls a page of the walk has, where the node has pages.
+// PageSize is the number of calls on a page, if the node supports pages.
 const PageSize = 20
 
-// Query is what the list is asked for.
+// Query selects a part of the list.
 type Query struct {
-	// Filters are query parameters of the document with their values.
+	// Filters maps query parameters of the document to values.
 	Filters map[string]string
 	// Page counts from 0.
 	Page int
 }
 
-// Filter is a query parameter of the list that takes one of a few values.
+// Filter is a query parameter of the list with a fixed set of values.
 type Filter struct {
 	Name   string
 	Values []string
 }
 
-// Call is one item of the list, as far as a table shows it.
+// Call is an item of the list.
 type Call struct {
 	ID, Type string
-	// Name is its title by language; "" holds one without.
-	Name map[string]string
-	// Funder is the name of the first funder, by language.
-	Funder map[string]string
-	// Until is when its first stage ends; zero for none.
+	// Name and Funder (the first one) are texts by language; the key "" holds a text without a language.
+	Name, Funder map[string]string
+	// Until is the end of the first stage; zero without a deadline.
 	Until time.Time
-	// Raw is the item as it came.
-	Raw json.RawMessage
 }
 
-// Localized is a text in a language, else in another one.
+// Localized returns the text in a language, or in another one if it is missing.
 func Localized(texts map[string]string, language string) string {
-	for _, l := range []string{language, "en", "de", ""} {
-		if text := texts[l]; text != "" {
-			return text
-		}
-	}
-	return ""
+	return cmp.Or(texts[language], texts["en"], texts["de"], texts[""])
 }
 
-// Filters are the filters of the list; none before the document was read.
+// Filters returns the filters of the list; nil before the document was read.
 func (w *Walk) Filters() []Filter {
 	list, ok := w.list()
 	if !ok {
 		return nil
 	}
-	var out []Filter
+	var filters []Filter
 	for _, p := range list.Parameters {
 		if p.In != "query" || p.Name == sizeParameter(list) || p.Name == pageParameter(list) {
 			continue
@@ -73,18 +65,28 @@ func (w *Walk) Filters() []Filter {
 			f.Values = []string{"true", "false"}
 		}
 		if len(f.Values) > 0 {
-			out = append(out, f)
+			filters = append(filters, f)
 		}
 	}
-	return out
+	return filters
 }
 
+// list returns the operation that lists funding calls.
 func (w *Walk) list() (openapi.Operation, bool) {
-	d := w.description()
+	d := w.nodeDocument()
 	if d == nil || d.node.List == "" {
 		return openapi.Operation{}, false
 	}
 	return d.node.Operation(d.node.List)
+}
+
+// detail returns the operation that reads one funding call.
+func (w *Walk) detail() (openapi.Operation, bool) {
+	d := w.nodeDocument()
+	if d == nil || d.node.Detail == "" {
+		return openapi.Operation{}, false
+	}
+	return d.node.Operation(d.node.Detail)
 }
 
 func sizeParameter(o openapi.Operation) string {
@@ -104,7 +106,7 @@ func findParameter(o openapi.Operation, names ...string) string {
 	return ""
 }
 
-// Paged tells whether the list has pages.
+// Paged reports whether the list has pages.
 func (w *Walk) Paged() bool {
 	list, ok := w.list()
 	return ok && sizeParameter(list) != "" && pageParameter(list) != ""
@@ -112,71 +114,72 @@ func (w *Walk) Paged() bool {
 
 // ListCalls reads the list of funding calls.
 func (w *Walk) ListCalls(ctx context.Context, q Query) Result {
-	scene := Result{Step: Calls}
-	if w.description() == nil {
-		read, _ := w.ReadSpecification(ctx)
-		scene.Exchanges, scene.Trouble = read.Exchanges, read.Trouble
+	result := Result{Step: Calls}
+	if w.nodeDocument() == nil {
+		read := w.ReadSpecification(ctx)
+		result.Exchanges, result.Trouble = read.Exchanges, read.Trouble
 		if !read.OK() {
-			return scene
+			return result
 		}
 	}
 	list, ok := w.list()
 	if !ok {
-		scene.Trouble = &Trouble{"the document describes no operation that lists funding calls", []string{"the node offers another API"}, []string{"start with --list-operation"}}
-		return scene
+		result.Trouble = &Trouble{"the document describes no operation that lists funding calls", []string{"the node offers another API"}, []string{"start with --list-operation"}}
+		return result
 	}
-	token, ok := w.bearer(ctx, &scene)
+	token, ok := w.bearer(ctx, &result)
 	if !ok {
-		return scene
+		return result
 	}
 	var answer recorder.Answer
 	for _, base := range w.bases() {
 		var err error
-		if answer, err = w.send(ctx, w.listAsk(list, base, q, token)); err != nil {
-			return troubled(scene, err)
+		if answer, err = w.send(ctx, w.listRequest(list, base, q, token)); err != nil {
+			result.Trouble = localTrouble(err)
+			return result
 		}
-		if answer.Status != 404 { // it lives here, whatever else is wrong
-			w.settle(base)
+		if answer.Status != http.StatusNotFound { // this base URL is the right one, even if the call fails
+			w.setBase(base)
 			break
 		}
 	}
-	scene.Exchanges = append(scene.Exchanges, answer.Exchange)
-	if scene.Trouble = w.callTrouble(answer); scene.Trouble != nil {
-		return scene
+	result.Exchanges = append(result.Exchanges, answer.Exchange)
+	if result.Trouble = w.callTrouble(answer); !result.OK() {
+		return result
 	}
 	calls := parseCalls(answer.Body)
 	w.mu.Lock()
 	w.calls = calls
 	w.mu.Unlock()
-	scene.Notes = []string{fmt.Sprintf("%d %s came.", len(calls), plural(len(calls), "record", "records"))}
+	result.Notes = []string{fmt.Sprintf("The answer has %d %s.", len(calls), plural(len(calls), "record", "records"))}
 	switch {
 	case len(calls) == 0 && q.Page > 0:
-		scene.Notes = append(scene.Notes, "An empty page is the end of the list. A failed page is not: a client has to tell the two apart by the status.")
+		result.Notes = append(result.Notes, "An empty page is the end of the list. A failed request is not: a client has to check the status.")
 	case w.Paged() && len(calls) == PageSize:
-		scene.Notes = append(scene.Notes, "This is one page; ask for the next until one is empty.")
+		result.Notes = append(result.Notes, "This is one page: ask for the next one until a page is empty.")
 	case !w.Paged():
-		scene.Notes = append(scene.Notes, "The document describes no pages: this is all there is.")
+		result.Notes = append(result.Notes, "The document describes no pages: this is the whole list.")
 	}
-	scene.Verdicts = w.judge("API-02", "API-03", "API-04", "API-05", "API-06", "API-07")
-	return scene
+	result.Verdicts = w.judge("API-02", "API-03", "API-04", "API-05", "API-06", "API-07")
+	return result
 }
 
-// bases are where the operations may live: where one was found, or the candidates.
+// bases returns the possible base URLs of the operations; only one after a call has succeeded.
 func (w *Walk) bases() []probe.Base {
-	d := w.description()
+	d := w.nodeDocument()
 	if d.base.Prefix != "" {
 		return []probe.Base{d.base}
 	}
 	return d.node.Bases()
 }
 
-func (w *Walk) settle(b probe.Base) {
+func (w *Walk) setBase(b probe.Base) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.node.base = b
+	w.document.base = b
 }
 
-func (w *Walk) listAsk(o openapi.Operation, base probe.Base, q Query, token string) recorder.Request {
+func (w *Walk) listRequest(o openapi.Operation, base probe.Base, q Query, token string) recorder.Request {
 	values := url.Values{}
 	for name, value := range q.Filters {
 		if value != "" {
@@ -197,73 +200,62 @@ func (w *Walk) listAsk(o openapi.Operation, base probe.Base, q Query, token stri
 	if len(values) > 0 {
 		address += "?" + values.Encode()
 	}
-	return w.annotated(probe.Resource{Name: evidence.OperationResource(o.Key), URL: address}.Authorized(evidence.OK, token), o)
+	return w.withSchemaCheck(probe.Resource{Name: evidence.OperationResource(o.Key), URL: address}.Authorized(evidence.OK, token), o)
 }
 
-// countsRecords tells a page parameter that skips records, as the network's client sends it, from one that numbers pages.
+// countsRecords reports whether a page parameter is the number of records to skip (as in the network's client), not the number of a page.
 func countsRecords(name string) bool { return name == "page[page]" || name == "offset" }
 
-// annotated lets the node's document judge the answer.
-func (w *Walk) annotated(ask recorder.Request, o openapi.Operation) recorder.Request {
-	if judge := w.description().judge; judge != nil {
-		ask.Annotate = func(x evidence.Exchange) []evidence.SchemaFindings {
+// withSchemaCheck makes the recorder check the answer against the node's document.
+func (w *Walk) withSchemaCheck(request recorder.Request, o openapi.Operation) recorder.Request {
+	if judge := w.nodeDocument().judge; judge != nil {
+		request.Annotate = func(x evidence.Exchange) []evidence.SchemaFindings {
 			if !x.Answered() {
 				return nil
 			}
 			return []evidence.SchemaFindings{judge.Annotate(x, o)}
 		}
 	}
-	return ask
+	return request
 }
 
-// OpenCall reads one call by its id.
+// OpenCall reads one call by its ID.
 func (w *Walk) OpenCall(ctx context.Context, id string) Result {
-	scene := Result{Step: Calls}
-	d := w.description()
-	var detail openapi.Operation
-	ok := d != nil && d.node.Detail != ""
-	if ok {
-		detail, ok = d.node.Operation(d.node.Detail)
-	}
+	result := Result{Step: Calls}
+	detail, ok := w.detail()
 	if !ok {
-		scene.Trouble = &Trouble{"the document describes no operation for one call", []string{"the node offers lists only"}, []string{"read the item in the list"}}
-		return scene
+		result.Trouble = &Trouble{"the document describes no operation that reads one call", []string{"the node offers lists only"}, []string{"read the item in the list"}}
+		return result
 	}
-	token, ok := w.bearer(ctx, &scene)
+	token, ok := w.bearer(ctx, &result)
 	if !ok {
-		return scene
+		return result
 	}
 	path := detail.Path
 	for _, name := range detail.TemplateParameters() {
 		path = strings.ReplaceAll(path, "{"+name+"}", url.PathEscape(id))
 	}
 	resource := probe.Resource{Name: evidence.OperationResource(detail.Key), URL: w.bases()[0].URL(path)}
-	answer, err := w.send(ctx, w.annotated(resource.Authorized(evidence.OK, token), detail))
-	if err != nil {
-		return troubled(scene, err)
+	if _, ok = w.exchange(ctx, &result, w.withSchemaCheck(resource.Authorized(evidence.OK, token), detail), w.callTrouble); !ok {
+		return result
 	}
-	scene.Exchanges = append(scene.Exchanges, answer.Exchange)
-	if scene.Trouble = w.callTrouble(answer); scene.Trouble != nil {
-		return scene
-	}
-	scene.Notes = []string{"The call as its own resource. A client that keeps ids can ask for it again at any time."}
-	scene.Verdicts = w.judge("API-02", "API-04", "API-05", "API-06", "API-07")
-	return scene
+	result.Notes = []string{"Each call is a resource of its own: a client that keeps the ID can read it again at any time."}
+	result.Verdicts = w.judge("API-02", "API-04", "API-05", "API-06", "API-07")
+	return result
 }
 
-// parseCalls reads the items of a list as far as they look like funding calls.
+// parseCalls reads the items of a list, as far as they look like funding calls.
 func parseCalls(body []byte) []Call {
 	list, ok := openapi.ReadList(body)
 	if !ok {
-		list = openapi.List{Items: [][]byte{body}} // one object, as the published documents declare it
+		list = openapi.List{Items: [][]byte{body}} // the published documents declare a single object
 	}
-	out := make([]Call, 0, len(list.Items))
+	calls := make([]Call, 0, len(list.Items))
 	for _, raw := range list.Items {
 		var item struct {
-			ID, Type   any
-			Name       json.RawMessage
-			Title      json.RawMessage
-			CallStages []struct {
+			ID, Type    any
+			Name, Title json.RawMessage
+			CallStages  []struct {
 				End any `json:"callStageEnd"`
 			} `json:"callStages"`
 			Funder json.RawMessage
@@ -271,7 +263,7 @@ func parseCalls(body []byte) []Call {
 		if json.Unmarshal(raw, &item) != nil {
 			continue
 		}
-		c := Call{ID: stringValue(item.ID), Type: stringValue(item.Type), Name: parseTexts(item.Name), Raw: raw}
+		c := Call{ID: stringValue(item.ID), Type: stringValue(item.Type), Name: parseTexts(item.Name)}
 		if len(c.Name) == 0 {
 			c.Name = parseTexts(item.Title)
 		}
@@ -284,9 +276,9 @@ func parseCalls(body []byte) []Call {
 		if len(item.CallStages) > 0 {
 			c.Until, _ = time.Parse(time.RFC3339, stringValue(item.CallStages[0].End))
 		}
-		out = append(out, c)
+		calls = append(calls, c)
 	}
-	return out
+	return calls
 }
 
 func stringValue(v any) string {
@@ -294,24 +286,25 @@ func stringValue(v any) string {
 	return s
 }
 
-// parseTexts reads a text in several languages, or a plain one.
+// parseTexts reads a text in several languages, or a plain string.
 func parseTexts(raw json.RawMessage) map[string]string {
-	var many []struct{ Lang, Text any }
-	if json.Unmarshal(raw, &many) != nil {
-		var one struct{ Lang, Text any }
+	type text struct{ Lang, Text any }
+	var texts []text
+	if json.Unmarshal(raw, &texts) != nil {
+		var one text
 		var plain string
 		switch {
 		case json.Unmarshal(raw, &plain) == nil && plain != "":
 			return map[string]string{"": plain}
 		case json.Unmarshal(raw, &one) == nil:
-			many = append(many, one)
+			texts = append(texts, one)
 		}
 	}
-	out := map[string]string{}
-	for _, t := range many {
+	byLanguage := map[string]string{}
+	for _, t := range texts {
 		if s := stringValue(t.Text); s != "" {
-			out[cmp.Or(stringValue(t.Lang), "")] = s
+			byLanguage[stringValue(t.Lang)] = s
 		}
 	}
-	return out
+	return byLanguage
 }

@@ -14,37 +14,37 @@ import (
 	"github.com/rin-network/rin/conformance/openapi"
 	"github.com/rin-network/rin/conformance/openapi/validate"
 	"github.com/rin-network/rin/conformance/probe"
+	"github.com/rin-network/rin/conformance/recorder"
 )
 
-// info is the info resource, asked as the interface document shows it.
+// info is the info resource, requested as the interface document shows it.
 func (w *Walk) info() probe.Resource {
 	return probe.Resource{Name: evidence.Info, URL: w.Target().InfoURL, JSONType: true}
 }
 
 // CallInfo calls the info resource with the token.
 func (w *Walk) CallInfo(ctx context.Context) Result {
-	scene := Result{Step: Info}
-	token, ok := w.bearer(ctx, &scene)
+	result := Result{Step: Info}
+	token, ok := w.bearer(ctx, &result)
 	if !ok {
-		return scene
+		return result
 	}
-	answer, err := w.send(ctx, w.info().Authorized(evidence.OK, token))
-	if err != nil {
-		return troubled(scene, err)
+	answer, ok := w.exchange(ctx, &result, w.info().Authorized(evidence.OK, token), w.callTrouble)
+	if !ok {
+		return result
 	}
-	scene.Exchanges = append(scene.Exchanges, answer.Exchange)
-	if scene.Trouble = w.callTrouble(answer); scene.Trouble != nil {
-		return scene
+	if skew, known := w.clockSkew(answer); known && skew.Abs() > maxClockSkew {
+		result.Notes = append(result.Notes, fmt.Sprintf("The clocks of the node and of this machine differ by %s: tokens will seem to expire too early or too late.", skew.Abs().Round(time.Second)))
 	}
-	if ahead, known := w.skew(answer); known && (ahead > maxClockSkew || ahead < -maxClockSkew) {
-		scene.Notes = append(scene.Notes, fmt.Sprintf("The node's clock and this machine's differ by %s: tokens will seem to expire too early or too late.", ahead.Abs().Round(time.Second)))
-	}
-	scene.Notes = append(scene.Notes, describeEndpoints(answer.Body)...)
-	scene.Verdicts = w.judge("INF-01", "INF-02", "INF-03", "INF-04", "INF-06")
-	return scene
+	result.Notes = append(result.Notes, describeEndpoints(answer.Body)...)
+	result.Verdicts = w.judge("INF-01", "INF-02", "INF-03", "INF-04", "INF-06")
+	return result
 }
 
-// describeEndpoints says what an info answer offers.
+// maxEndpoints is the number of endpoints of a group, and of groups, that are listed.
+const maxEndpoints = 20
+
+// describeEndpoints lists the endpoints of an info answer.
 func describeEndpoints(body []byte) []string {
 	var info struct {
 		Endpoints map[string][]struct {
@@ -55,36 +55,30 @@ func describeEndpoints(body []byte) []string {
 		}
 	}
 	if json.Unmarshal(body, &info) != nil || len(info.Endpoints) == 0 {
-		return []string{"The answer lists no endpoints, so a client has to know them from elsewhere."}
+		return []string{"The answer lists no endpoints, so a client has to find them in another way."}
 	}
-	families := make([]string, 0, len(info.Endpoints))
-	for family := range info.Endpoints {
-		families = append(families, family)
+	text := func(v any) string {
+		if v == nil {
+			return "?"
+		}
+		return fmt.Sprint(v)
 	}
-	slices.Sort(families)
-	out := []string{"The node offers:"}
-	for _, family := range families[:min(len(families), 20)] {
-		for _, e := range info.Endpoints[family][:min(len(info.Endpoints[family]), 20)] {
-			out = append(out, fmt.Sprintf("  %s, version %s.%s: %s", strings.TrimSpace(family+" "+scalarText(e.Name)), scalarText(e.MajorVersion), scalarText(e.MinorVersion), scalarText(e.URL)))
+	notes := []string{"The node offers:"}
+	groups := slices.Sorted(maps.Keys(info.Endpoints))
+	for _, group := range groups[:min(len(groups), maxEndpoints)] {
+		for _, e := range info.Endpoints[group][:min(len(info.Endpoints[group]), maxEndpoints)] {
+			notes = append(notes, fmt.Sprintf("  %s, version %s.%s: %s", strings.TrimSpace(group+" "+text(e.Name)), text(e.MajorVersion), text(e.MinorVersion), text(e.URL)))
 		}
 	}
-	return out
+	return notes
 }
 
-// scalarText is a JSON value that should be short, as text.
-func scalarText(v any) string {
-	if v == nil {
-		return "?"
-	}
-	return fmt.Sprint(v)
-}
-
-// nodeDocument is what the walk knows of the node from its document.
+// nodeDocument is the OpenAPI document of the node.
 type nodeDocument struct {
 	node    probe.Node
 	guarded evidence.Document
-	judge   *validate.Judge
-	// base is where the operations were found to live; its prefix is empty until one was called.
+	judge   *validate.Judge // nil if the document has no usable schemas
+	// base is the base URL that worked; its prefix is empty before the first call.
 	base probe.Base
 }
 
@@ -101,17 +95,17 @@ func (d *nodeDocument) roles() (list, detail evidence.Resource, operations []evi
 	return list, detail, operations
 }
 
-// Operation is one operation of the node's document, for a list.
+// Operation is an operation of the node's document.
 type Operation struct {
 	Method, Path, ID string
-	// List and Detail say that it is what the next step calls.
+	// List and Detail mark the operations that the next step calls.
 	List, Detail bool
-	// Required names the parameters that it can't be called without; Optional the others.
+	// Required and Optional are names of parameters.
 	Required, Optional []string
-	// Parameters are all of them, the required ones first; Body tells a request body that is required.
+	// Parameters has the required ones first.
 	Parameters []Parameter
+	// Body reports that a request body is required.
 	Body       bool
-	// Answers are the documented statuses, each with its media types; Deprecated says not to build on it.
 	Answers    []Answer
 	Deprecated bool
 }
@@ -119,116 +113,108 @@ type Operation struct {
 // Parameter is a parameter of an operation.
 type Parameter struct {
 	Name string
-	// Localized is query, path, header or cookie.
+	// In is query, path, header or cookie.
 	In       string
 	Required bool
-	// Type is the type with its format; Values are those allowed, where they are listed.
+	// Type includes the format; Values lists the allowed values.
 	Type   string
 	Values []string
 }
 
-// Answer is a documented answer.
+// Answer is a documented status with its media types.
 type Answer struct {
 	Status string
 	Types  []string
 }
 
-// ReadSpecification reads the node's OpenAPI document, without a token first, as a code generator does.
-func (w *Walk) ReadSpecification(ctx context.Context) (Result, []Operation) {
-	scene := Result{Step: Specification}
-	if !w.locate(ctx, &scene) {
-		return scene, nil
+// ReadSpecification reads the node's OpenAPI document, first without a token, as a code generator does. [Walk.Operations] lists the
+// operations then.
+func (w *Walk) ReadSpecification(ctx context.Context) Result {
+	result := Result{Step: Specification}
+	if !w.ensureNode(ctx, &result) {
+		return result
 	}
 	t := DeriveURLs(w.Target())
 	w.mu.Lock()
 	w.target = t
 	w.mu.Unlock()
 	if t.SpecURL == "" {
-		scene.Trouble = &Trouble{"the URL of the specification is not known", []string{"it follows from an info URL of the interface document's shape, and this one has another"}, []string{"start with --spec-url"}}
-		return scene, nil
+		result.Trouble = &Trouble{"the URL of the specification is unknown", []string{"the info URL does not have the form of the interface document, from which the other URLs follow"}, []string{"start with --spec-url"}}
+		return result
 	}
 	resource := probe.Resource{Name: evidence.Specification, URL: t.SpecURL}
-	answer, err := w.send(ctx, resource.Get(evidence.NoToken))
-	if err != nil {
-		return troubled(scene, err), nil
-	}
-	scene.Exchanges = append(scene.Exchanges, answer.Exchange)
-	if probe.Refused(answer.Status) {
-		token, ok := w.bearer(ctx, &scene)
-		if !ok {
-			return scene, nil
+	refused := false
+	answer, ok := w.exchange(ctx, &result, resource.Get(evidence.NoToken), func(a recorder.Answer) *Trouble {
+		if refused = probe.Refused(a.Status); refused {
+			return nil
 		}
-		scene.Notes = append(scene.Notes, "Without a token the document was refused; it was read with one.")
-		if answer, err = w.send(ctx, resource.Authorized(evidence.OK, token)); err != nil {
-			return troubled(scene, err), nil
+		return w.callTrouble(a)
+	})
+	if refused {
+		var token string
+		if token, ok = w.bearer(ctx, &result); !ok {
+			return result
 		}
-		scene.Exchanges = append(scene.Exchanges, answer.Exchange)
+		result.Notes = append(result.Notes, "The node refused the document without a token; it was read with one.")
+		answer, ok = w.exchange(ctx, &result, resource.Authorized(evidence.OK, token), w.callTrouble)
 	}
-	if scene.Trouble = w.callTrouble(answer); scene.Trouble != nil {
-		return scene, nil
+	if !ok {
+		return result
 	}
-	doc, trouble := w.describe(answer.Body)
-	if scene.Trouble = trouble; trouble != nil {
-		return scene, nil
+	var doc *openapi.Document
+	if doc, result.Trouble = w.setDocument(answer.Body); result.Trouble != nil {
+		return result
 	}
-	scene.Notes = append(scene.Notes, fmt.Sprintf("%s, %s: %d %s.", doc.Title, doc.Version, len(doc.Operations), plural(len(doc.Operations), "operation", "operations")))
-	scene.Verdicts = w.judge("SPC-01", "SPC-02", "SPC-03", "SPC-04", "SPC-05", "SPC-06", "SPC-08", "SPC-09", "SPC-10")
-	return scene, w.Operations()
+	result.Notes = append(result.Notes, fmt.Sprintf("%s, %s: %d %s.", doc.Title, doc.Version, len(doc.Operations), plural(len(doc.Operations), "operation", "operations")))
+	result.Verdicts = w.judge("SPC-01", "SPC-02", "SPC-03", "SPC-04", "SPC-05", "SPC-06", "SPC-08", "SPC-09", "SPC-10")
+	return result
 }
 
-// describe takes a body for the node's document.
-func (w *Walk) describe(body []byte) (*openapi.Document, *Trouble) {
+// setDocument parses the node's document and keeps it.
+func (w *Walk) setDocument(body []byte) (*openapi.Document, *Trouble) {
 	guarded := validate.Read(body, openapi.DefaultLimits())
 	guarded.Reduced = w.redactor.Bytes(guarded.Reduced)
 	if guarded.Refused != "" {
-		return nil, &Trouble{"the document can't be used: " + w.redactor.Text(guarded.Refused), []string{"it is no OpenAPI document, or larger than anybody's"}, []string{"compare the URL, and tell the node's operator"}}
+		return nil, &Trouble{"the document cannot be used: " + w.redactor.Text(guarded.Refused), []string{"it is not an OpenAPI document, or it is too large"}, []string{"compare the URL, and tell the node's operator"}}
 	}
 	doc, err := openapi.Parse(guarded.Reduced)
 	if err != nil {
-		return nil, &Trouble{"the document can't be read: " + err.Error(), []string{"it is no OpenAPI document"}, []string{"tell the node's operator"}}
+		return nil, &Trouble{"the document cannot be read: " + err.Error(), []string{"it is not an OpenAPI document"}, []string{"tell the node's operator"}}
 	}
 	d := &nodeDocument{node: probe.NewNode(w.Target(), doc), guarded: guarded}
-	// Without a judge the answers are shown all the same.
-	d.judge, _ = validate.NewJudge(guarded)
+	d.judge, _ = validate.NewJudge(guarded) // without it, answers are shown but not judged by their schemas
 	w.mu.Lock()
-	w.node = d
+	w.document = d
 	w.mu.Unlock()
 	return doc, nil
 }
 
-// Operations lists the operations of the node's document; none before it was read.
+// Operations lists the operations of the node's document; nil before it was read.
 func (w *Walk) Operations() []Operation {
-	d := w.description()
+	d := w.nodeDocument()
 	if d == nil {
 		return nil
 	}
-	var out []Operation
+	var operations []Operation
 	for _, o := range d.node.Document.Operations {
-		one := Operation{Method: o.Method, Path: o.Path, ID: o.ID, List: o.Key == d.node.List, Detail: o.Key == d.node.Detail}
-		one.Body, one.Deprecated = o.HasBody, o.Deprecated
+		operation := Operation{Method: o.Method, Path: o.Path, ID: o.ID, List: o.Key == d.node.List, Detail: o.Key == d.node.Detail, Body: o.HasBody, Deprecated: o.Deprecated}
+		var optional []Parameter
 		for _, p := range o.Parameters {
 			if p.Required {
-				one.Required = append(one.Required, p.Name)
+				operation.Required = append(operation.Required, p.Name)
+				operation.Parameters = append(operation.Parameters, newParameter(p))
 			} else {
-				one.Optional = append(one.Optional, p.Name)
+				operation.Optional = append(operation.Optional, p.Name)
+				optional = append(optional, newParameter(p))
 			}
-			one.Parameters = append(one.Parameters, newParameter(p))
 		}
-		slices.SortStableFunc(one.Parameters, func(a, b Parameter) int {
-			if a.Required == b.Required {
-				return 0
-			}
-			if a.Required {
-				return -1
-			}
-			return 1
-		})
+		operation.Parameters = append(operation.Parameters, optional...)
 		for _, status := range slices.Sorted(maps.Keys(o.Responses)) {
-			one.Answers = append(one.Answers, Answer{status, slices.Sorted(maps.Keys(o.Responses[status].Content))})
+			operation.Answers = append(operation.Answers, Answer{status, slices.Sorted(maps.Keys(o.Responses[status].Content))})
 		}
-		out = append(out, one)
+		operations = append(operations, operation)
 	}
-	return out
+	return operations
 }
 
 func newParameter(p openapi.Parameter) Parameter {
@@ -243,8 +229,8 @@ func newParameter(p openapi.Parameter) Parameter {
 	return Parameter{p.Name, p.In, p.Required, kind, schema.Enum}
 }
 
-func (w *Walk) description() *nodeDocument {
+func (w *Walk) nodeDocument() *nodeDocument {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return w.node
+	return w.document
 }

@@ -13,28 +13,27 @@ import (
 	"github.com/rin-network/rin/conformance/report"
 )
 
-// LineKind says what a line is, for whoever gives lines colours.
+// LineKind is the role of a line in a message.
 type LineKind int
 
-// The kinds of lines.
 const (
 	StartLine  LineKind = iota // request line or status line
-	HeaderLine                 // one field
-	BlankLine                  // between head and content
-	BodyLine                   // bodyLines
-	NoteLine                   // a word of rin's own
+	HeaderLine                 // a header field
+	BlankLine                  // between header and body
+	BodyLine
+	NoteLine // a remark by rin
 )
 
-// Line is one line of a message. Its text is plain: it holds no control characters.
+// Line is one line of a message, safe to print on a terminal.
 type Line struct {
 	Kind LineKind
 	Text string
 }
 
-// MaskFunc says how a text with markers is shown: [redact.Mask], or a walk's Reveal.
+// MaskFunc replaces the markers of secrets in a text, by their names or by their values.
 type MaskFunc func(text string) string
 
-// RequestLines is what was sent.
+// RequestLines formats a request.
 func RequestLines(x evidence.Exchange, show MaskFunc) []Line {
 	lines := RequestHead(x, show)
 	if len(x.Request.Body) > 0 {
@@ -44,23 +43,23 @@ func RequestLines(x evidence.Exchange, show MaskFunc) []Line {
 	return lines
 }
 
-// RequestHead is a request without its content.
+// RequestHead formats a request line and its header.
 func RequestHead(x evidence.Exchange, show MaskFunc) []Line {
-	q := x.Request
-	target, host := q.URL, ""
-	if u, err := url.Parse(q.URL); err == nil && u.Host != "" {
+	request := x.Request
+	target, host := request.URL, ""
+	if u, err := url.Parse(request.URL); err == nil && u.Host != "" {
 		target, host = u.RequestURI(), u.Host
 	}
-	if at := strings.Index(q.URL, "://"); at >= 0 && host != "" { // as it is spelled, brackets and all
-		if path := strings.IndexAny(q.URL[at+3:], "/?"); path >= 0 {
-			target = q.URL[at+3+path:]
+	if at := strings.Index(request.URL, "://"); at >= 0 && host != "" { // keep the spelling of the path
+		if path := strings.IndexAny(request.URL[at+3:], "/?"); path >= 0 {
+			target = request.URL[at+3+path:]
 		}
 	}
-	lines := []Line{{StartLine, report.Plain(q.Method + " " + show(target) + " HTTP/1.1")}, {HeaderLine, report.Plain("Host: " + host)}}
-	return append(lines, headerLines(q.Header, show)...)
+	lines := []Line{{StartLine, report.Plain(request.Method + " " + show(target) + " HTTP/1.1")}, {HeaderLine, report.Plain("Host: " + host)}}
+	return append(lines, headerLines(request.Header, show)...)
 }
 
-// ResponseLines is what came back, or why nothing did.
+// ResponseLines formats a response, or the reason why there is none. A JSON body is indented.
 func ResponseLines(x evidence.Exchange, show MaskFunc) []Line {
 	lines := ResponseHead(x, show)
 	if x.Response == nil {
@@ -71,7 +70,7 @@ func ResponseLines(x evidence.Exchange, show MaskFunc) []Line {
 	return append(lines, NoteLines(x)...)
 }
 
-// ResponseHead is a response without its content, or why there is none.
+// ResponseHead formats a status line and its header, or the reason why there is no response.
 func ResponseHead(x evidence.Exchange, show MaskFunc) []Line {
 	var lines []Line
 	for _, hop := range x.Redirects {
@@ -89,7 +88,7 @@ func ResponseHead(x evidence.Exchange, show MaskFunc) []Line {
 	return append(lines, headerLines(a.Header, show)...)
 }
 
-// NoteLines are words of rin's own on the content of a response: that there is none, or not all of it.
+// NoteLines remarks that the body of a response is empty or incomplete.
 func NoteLines(x evidence.Exchange) []Line {
 	a := x.Response
 	if a == nil {
@@ -97,10 +96,10 @@ func NoteLines(x evidence.Exchange) []Line {
 	}
 	var lines []Line
 	if len(a.Body) == 0 {
-		lines = append(lines, Line{NoteLine, "(no content)"})
+		lines = append(lines, Line{NoteLine, "(empty body)"})
 	}
 	if a.Truncated {
-		lines = append(lines, Line{NoteLine, fmt.Sprintf("(cut: the content is longer than %d bytes)", a.Size)})
+		lines = append(lines, Line{NoteLine, fmt.Sprintf("(truncated: the body is longer than %d bytes)", a.Size)})
 	}
 	if a.BodyError != "" {
 		lines = append(lines, Line{NoteLine, report.Plain("(" + a.BodyError + ")")})
@@ -116,7 +115,6 @@ func headerLines(header []evidence.Field, show MaskFunc) []Line {
 	return out
 }
 
-// bodyLines is a body in lines; JSON is indented.
 func bodyLines(body []byte, pretty bool, show MaskFunc) []Line {
 	text := string(body)
 	if pretty {
@@ -132,14 +130,14 @@ func bodyLines(body []byte, pretty bool, show MaskFunc) []Line {
 	return out
 }
 
-// RevealSecrets is an exchange with the values of secrets in its request. It is for the person who knows them anyway, and never kept.
+// RevealSecrets replaces the markers in a request by the secrets. The result must not be stored.
 func RevealSecrets(x evidence.Exchange, reveal func(text string) string) evidence.Exchange {
-	q := &x.Request
-	q.URL = reveal(q.URL)
-	q.Body = evidence.Body(reveal(string(q.Body)))
-	q.Header = slices.Clone(q.Header)
-	for i := range q.Header {
-		q.Header[i].Value = reveal(q.Header[i].Value)
+	request := &x.Request
+	request.URL = reveal(request.URL)
+	request.Body = evidence.Body(reveal(string(request.Body)))
+	request.Header = slices.Clone(request.Header)
+	for i := range request.Header {
+		request.Header[i].Value = reveal(request.Header[i].Value)
 	}
 	return x
 }

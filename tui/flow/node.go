@@ -16,7 +16,7 @@ import (
 	"github.com/rin-network/rin/conformance/target"
 )
 
-// maxEntries bounds the entries of a registry that are listed.
+// maxEntries is the number of registry entries that are listed.
 const maxEntries = 500
 
 // Entry is a node as a registry lists it.
@@ -25,110 +25,49 @@ type Entry struct {
 	TokenURL, InfoURL string
 }
 
-// ReadRegistry lists the nodes of the target's registry, from its document or from its URL.
-func (w *Walk) ReadRegistry(ctx context.Context) (Result, []Entry) {
-	scene := Result{Step: Node}
+// ReadRegistry reads the registry of the target, from its URL or its document. [Walk.Entries] lists the nodes then.
+func (w *Walk) ReadRegistry(ctx context.Context) Result {
+	result := Result{Step: Node}
 	t := w.Target()
-	text := t.RegistryDocument
+	document := t.RegistryDocument
 	if t.Registry != "" {
-		answer, err := w.send(ctx, registryAsk(t.Registry))
-		if err != nil {
-			return troubled(scene, err), nil
+		answer, ok := w.exchange(ctx, &result, probe.RegistryRequest(t.Registry), w.callTrouble)
+		if !ok {
+			return result
 		}
-		scene.Exchanges = append(scene.Exchanges, answer.Exchange)
-		if scene.Trouble = w.callTrouble(answer); scene.Trouble != nil {
-			return scene, nil
-		}
-		text = answer.Body
+		document = answer.Body
 		w.mu.Lock()
-		w.target.RegistryDocument = text
+		w.target.RegistryDocument = document
 		w.mu.Unlock()
 	}
-	entries, err := parseEntries(text)
+	entries, err := parseEntries(document)
 	if err != nil {
-		scene.Trouble = &Trouble{err.Error(), []string{"the URL or the file is another document"}, []string{"name the registry document of the network"}}
-		return scene, nil
+		result.Trouble = &Trouble{err.Error(), []string{"the URL or the file is another document"}, []string{"name the registry document of the network"}}
+		return result
 	}
-	scene.Notes = append(scene.Notes, fmt.Sprintf("The registry lists %d %s.", len(entries), plural(len(entries), "entry", "entries")))
-	return scene, entries
+	result.Notes = append(result.Notes, fmt.Sprintf("The registry lists %d %s.", len(entries), plural(len(entries), "entry", "entries")))
+	return result
 }
 
-// parseEntries reads the entries of a registry document: under "member", or a bare array.
-func parseEntries(text []byte) ([]Entry, error) {
-	type member struct {
-		ID, Acronym, Name any
-		OAuth2, Info      any
+// parseEntries reads the entries of a registry document: under "member", or as a bare array.
+func parseEntries(document []byte) ([]Entry, error) {
+	var registry struct {
+		Member []struct{ ID, Acronym, Name, OAuth2, Info any }
 	}
-	var document struct{ Member []member }
-	if err := json.Unmarshal(text, &document); err != nil || document.Member == nil {
-		if json.Unmarshal(text, &document.Member) != nil || document.Member == nil {
+	if err := json.Unmarshal(document, &registry); err != nil || registry.Member == nil {
+		if json.Unmarshal(document, &registry.Member) != nil || registry.Member == nil {
 			return nil, probe.ErrNoRegistry
 		}
 	}
-	word := func(v any) string { s, _ := v.(string); return strings.TrimSpace(s) }
-	var out []Entry
-	for _, m := range document.Member[:min(len(document.Member), maxEntries)] {
-		out = append(out, Entry{word(m.ID), word(m.Acronym), word(m.Name), word(m.OAuth2), word(m.Info)})
+	trimmed := func(v any) string { return strings.TrimSpace(stringValue(v)) }
+	var entries []Entry
+	for _, m := range registry.Member[:min(len(registry.Member), maxEntries)] {
+		entries = append(entries, Entry{trimmed(m.ID), trimmed(m.Acronym), trimmed(m.Name), trimmed(m.OAuth2), trimmed(m.Info)})
 	}
-	return out, nil
+	return entries, nil
 }
 
-// Choose aims at a node of the registry that was read. URLs and credentials that were given with another node are not kept; those that were
-// presented at this one before are.
-func (w *Walk) ChooseNode(id string) error {
-	t := w.Target()
-	entry, err := probe.FindEntry(t.RegistryDocument, id)
-	if err != nil {
-		return err
-	}
-	if another := t.NodeID != "" && t.NodeID != id; another {
-		there := withoutNode(t)
-		there.Registry, there.RegistryDocument = t.Registry, t.RegistryDocument
-		t = w.remembered(probe.Complete(there, entry))
-	}
-	t.NodeID = id
-	if t = probe.Complete(t, entry); t.TokenURL == "" || t.InfoURL == "" {
-		return fmt.Errorf("the entry %s names no token URL or no info URL", id)
-	}
-	if now := w.Target(); now.NodeID == id && now.TokenURL == t.TokenURL && now.InfoURL == t.InfoURL {
-		return nil // it is there already, and keeps what it learnt
-	}
-	err = errors.Join(CheckURL("--token-url", t.TokenURL, t.AllowOrigins), CheckURL("--info-url", t.InfoURL, t.AllowOrigins))
-	if err != nil {
-		return fmt.Errorf("the entry %s can't be used: %w", id, err)
-	}
-	w.SetTarget(t)
-	return nil
-}
-
-// locate goes to the node of the registry that the target names, the first one if it names none, for whoever begins in the middle. ok is
-// false when there was trouble on the way, which the scene tells.
-func (w *Walk) locate(ctx context.Context, scene *Result) (ok bool) {
-	t := w.Target()
-	if w.HasNode() {
-		return true
-	}
-	if !w.HasRegistry() {
-		scene.Trouble = &Trouble{"no node is chosen yet", []string{"the walk was begun in the middle"}, []string{"choose a node (step 1)"}}
-		return false
-	}
-	read, entries := w.ReadRegistry(ctx)
-	scene.Exchanges = append(scene.Exchanges, read.Exchanges...)
-	if scene.Trouble = read.Trouble; !read.OK() {
-		return false
-	}
-	id := t.NodeID
-	if id == "" && len(entries) > 0 {
-		id = entries[0].ID
-	}
-	if err := w.ChooseNode(id); err != nil {
-		scene.Trouble = &Trouble{What: err.Error(), Causes: []string{"the registry has no such entry"}, Try: []string{"choose another node (step 1)"}}
-		return false
-	}
-	return true
-}
-
-// Entries are those of the registry that was read last, or came as a file; none without one.
+// Entries returns the nodes of the registry that was read last or came as a file.
 func (w *Walk) Entries() []Entry {
 	entries, err := parseEntries(w.Target().RegistryDocument)
 	if err != nil {
@@ -137,19 +76,99 @@ func (w *Walk) Entries() []Entry {
 	return entries
 }
 
-// Registered tells whether the walk knows a registry to read.
+// ChooseNode sets the target to a node of the registry. URLs and credentials of the previous node are dropped; the account that was last used
+// at the chosen node comes back.
+func (w *Walk) ChooseNode(id string) error {
+	t := w.Target()
+	entry, err := probe.FindEntry(t.RegistryDocument, id)
+	if err != nil {
+		return err
+	}
+	if t.NodeID != "" && t.NodeID != id {
+		other := withoutNode(t)
+		other.Registry, other.RegistryDocument = t.Registry, t.RegistryDocument
+		t = w.withKnownAccount(probe.Complete(other, entry))
+	}
+	t.NodeID = id
+	if t = probe.Complete(t, entry); t.TokenURL == "" || t.InfoURL == "" {
+		return fmt.Errorf("the entry %s has no token URL or no info URL", id)
+	}
+	if now := w.Target(); now.NodeID == id && now.TokenURL == t.TokenURL && now.InfoURL == t.InfoURL {
+		return nil // the walk keeps what it learnt about this node
+	}
+	err = errors.Join(CheckURL("--token-url", t.TokenURL, t.AllowOrigins), CheckURL("--info-url", t.InfoURL, t.AllowOrigins))
+	if err != nil {
+		return fmt.Errorf("the entry %s cannot be used: %w", id, err)
+	}
+	w.SetTarget(t)
+	return nil
+}
+
+// ensureNode chooses the node that the target names, or the first one of the registry, for a tour that starts at a later step. ok is false
+// if that fails.
+func (w *Walk) ensureNode(ctx context.Context, result *Result) (ok bool) {
+	if w.HasNode() {
+		return true
+	}
+	if !w.HasRegistry() {
+		result.Trouble = &Trouble{"no node is chosen yet", []string{"the tour started at a later step"}, []string{"choose a node (step 1)"}}
+		return false
+	}
+	read := w.ReadRegistry(ctx)
+	result.Exchanges = append(result.Exchanges, read.Exchanges...)
+	if result.Trouble = read.Trouble; !read.OK() {
+		return false
+	}
+	id := w.Target().NodeID
+	if entries := w.Entries(); id == "" && len(entries) > 0 {
+		id = entries[0].ID
+	}
+	if err := w.ChooseNode(id); err != nil {
+		result.Trouble = &Trouble{What: err.Error(), Causes: []string{"the registry has no such entry"}, Try: []string{"choose another node (step 1)"}}
+		return false
+	}
+	return true
+}
+
+// HasRegistry reports whether the target has a registry.
 func (w *Walk) HasRegistry() bool {
 	t := w.Target()
 	return t.Registry != "" || len(t.RegistryDocument) > 0
 }
 
-// Located tells whether the walk knows where tokens are issued and where info is.
+// HasNode reports whether the target has a token URL and an info URL.
 func (w *Walk) HasNode() bool {
 	t := w.Target()
 	return t.TokenURL != "" && t.InfoURL != ""
 }
 
-// DeriveURLs fills in the URLs that follow from the info URL, as the interface document has it.
+// UseRegistry sets another registry: its URL, or its document if it is a file.
+func (w *Walk) UseRegistry(address string, document []byte) error {
+	t := withoutNode(w.Target())
+	t.Registry, t.RegistryDocument = address, document
+	if err := CheckURL("--registry", address, t.AllowOrigins); address != "" && err != nil {
+		return err
+	}
+	w.SetTarget(t)
+	return nil
+}
+
+// UseURLs sets a node by its URLs. The URL of the specification may be empty.
+func (w *Walk) UseURLs(tokenURL, infoURL, specURL string) error {
+	t := withoutNode(w.Target())
+	t.TokenURL, t.InfoURL, t.SpecURL = tokenURL, infoURL, specURL
+	err := errors.Join(CheckURL("--token-url", tokenURL, t.AllowOrigins), CheckURL("--info-url", infoURL, t.AllowOrigins))
+	if specURL != "" {
+		err = errors.Join(err, CheckURL("--spec-url", specURL, t.AllowOrigins))
+	}
+	if err != nil {
+		return err
+	}
+	w.SetTarget(DeriveURLs(w.withKnownAccount(t)))
+	return nil
+}
+
+// DeriveURLs fills in the URLs that follow from the info URL.
 func DeriveURLs(t target.Target) target.Target {
 	base, spec, ok := probe.Derive(t.InfoURL)
 	if !ok {
@@ -164,104 +183,7 @@ func DeriveURLs(t target.Target) target.Target {
 	return t
 }
 
-func plural(n int, one, many string) string {
-	if n == 1 {
-		return one
-	}
-	return many
-}
-
-// troubled is a scene that this machine could not play.
-func troubled(s Result, err error) Result {
-	s.Trouble = &Trouble{err.Error(), []string{"this machine"}, []string{"try again"}}
-	return s
-}
-
-// latestOf is the latest answer with a label.
-func (w *Walk) latestOf(label evidence.Label) (evidence.Exchange, bool) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	for _, s := range slices.Backward(w.history[w.since:]) {
-		if s.exchange.Label == label {
-			return s.exchange, true
-		}
-	}
-	return evidence.Exchange{}, false
-}
-
-// Account is what a person holds of a node: the client, and for the mistakes that are made on purpose a second one without the role and a
-// token that has expired.
-type Account struct {
-	Client  target.Credentials
-	Second  *target.Credentials
-	Expired target.Secret
-}
-
-// Account is what the walk presents at its node.
-func (w *Walk) Account() Account {
-	t := w.Target()
-	return Account{t.Credentials, t.Second, t.ExpiredToken}
-}
-
-// Present makes the account that of the walk, at this node. A token that was issued to another one is forgotten.
-func (w *Walk) SetAccount(a Account) {
-	t := w.Target()
-	t.Credentials, t.Second, t.ExpiredToken = a.Client, a.Second, a.Expired
-	w.SetTarget(t)
-}
-
-// withoutNode is a target that keeps nothing of the node that was aimed at: a secret is for the node that issued it, and no other sees it.
-func withoutNode(t target.Target) target.Target {
-	return target.Target{CACert: t.CACert, AllowOrigins: t.AllowOrigins, Politeness: t.Politeness}
-}
-
-// remembered gives a target the account that was presented at its token URL before; else, where only the path of the URL was mended, the one
-// of the present target.
-func (w *Walk) remembered(t target.Target) target.Target {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	a, known := w.accounts[t.TokenURL]
-	if !known && sameOrigin(t.TokenURL, w.target.TokenURL) {
-		a = Account{w.target.Credentials, w.target.Second, w.target.ExpiredToken}
-	}
-	t.Credentials, t.Second, t.ExpiredToken = a.Client, a.Second, a.Expired
-	return t
-}
-
-func sameOrigin(a, b string) bool {
-	x, err := url.Parse(a)
-	y, fault := url.Parse(b)
-	return err == nil && fault == nil && x.Host != "" && evidence.Origin(x) == evidence.Origin(y)
-}
-
-// LookAt turns to another registry: its URL, or its document when it is a file.
-func (w *Walk) UseRegistry(address string, document []byte) error {
-	t := withoutNode(w.Target())
-	t.Registry, t.RegistryDocument = address, document
-	if err := CheckURL("--registry", address, t.AllowOrigins); address != "" && err != nil {
-		return err
-	}
-	w.SetTarget(t)
-	return nil
-}
-
-// GoTo aims at a node by its URLs; the one of the specification may be empty.
-func (w *Walk) UseURLs(tokenURL, infoURL, specURL string) error {
-	t := withoutNode(w.Target())
-	t.TokenURL, t.InfoURL, t.SpecURL = tokenURL, infoURL, specURL
-	err := errors.Join(CheckURL("--token-url", tokenURL, t.AllowOrigins), CheckURL("--info-url", infoURL, t.AllowOrigins))
-	if specURL != "" {
-		err = errors.Join(err, CheckURL("--spec-url", specURL, t.AllowOrigins))
-	}
-	if err != nil {
-		return err
-	}
-	w.SetTarget(DeriveURLs(w.remembered(t)))
-	return nil
-}
-
-// CheckURL says what is wrong with a URL, in the words that the flag of the same meaning would be answered with; nil when it can be used.
-// Origins are those that may be reached without TLS.
+// CheckURL returns the error that the flag of a URL would report, or nil. The origins may be used without TLS.
 func CheckURL(flag, text string, origins []string) error {
 	t := target.Target{AllowOrigins: origins}
 	switch flag {
@@ -287,35 +209,94 @@ func CheckURL(flag, text string, origins []string) error {
 	return nil
 }
 
-// CheckCredentials are the usual mistakes that credentials show before they are sent; none for those that look right. They hold nothing of the
-// secret.
-func CheckCredentials(c target.Credentials) []string {
-	var out []string
-	id, secret := c.ClientID, c.ClientSecret.Reveal()
-	say := func(wrong bool, text string) {
-		if wrong {
-			out = append(out, text)
+// Account is what a person has at a node: a client and, for the mistakes of the step "what if", a second client without the role and an
+// expired token.
+type Account struct {
+	Client  target.Credentials
+	Second  *target.Credentials
+	Expired target.Secret
+}
+
+// Account returns the account that the walk uses.
+func (w *Walk) Account() Account {
+	t := w.Target()
+	return Account{t.Credentials, t.Second, t.ExpiredToken}
+}
+
+// SetAccount sets the account at the current node. The token of the previous account is dropped.
+func (w *Walk) SetAccount(a Account) {
+	t := w.Target()
+	t.Credentials, t.Second, t.ExpiredToken = a.Client, a.Second, a.Expired
+	w.SetTarget(t)
+}
+
+// withoutNode keeps only those settings of a target that hold for any node, so that no secret goes to another node.
+func withoutNode(t target.Target) target.Target {
+	return target.Target{CACert: t.CACert, AllowOrigins: t.AllowOrigins, Politeness: t.Politeness}
+}
+
+// withKnownAccount gives a target the account that was last used at its token URL, or the current one if the origin is the same.
+func (w *Walk) withKnownAccount(t target.Target) target.Target {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	a, known := w.accounts[t.TokenURL]
+	if !known && sameOrigin(t.TokenURL, w.target.TokenURL) {
+		a = Account{w.target.Credentials, w.target.Second, w.target.ExpiredToken}
+	}
+	t.Credentials, t.Second, t.ExpiredToken = a.Client, a.Second, a.Expired
+	return t
+}
+
+func sameOrigin(a, b string) bool {
+	x, errX := url.Parse(a)
+	y, errY := url.Parse(b)
+	return errX == nil && errY == nil && x.Host != "" && evidence.Origin(x) == evidence.Origin(y)
+}
+
+// latest returns the latest exchange with a label.
+func (w *Walk) latest(label evidence.Label) (evidence.Exchange, bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, s := range slices.Backward(w.history[w.targetStart:]) {
+		if s.exchange.Label == label {
+			return s.exchange, true
 		}
 	}
-	say(id == "", "The client ID is empty.")
-	say(secret == "", "The client secret is empty.")
-	say(strings.TrimSpace(id) != id, "The client ID begins or ends with a blank or a line end.")
-	say(strings.TrimSpace(secret) != secret, "The client secret begins or ends with a blank or a line end; many editors and echo add one.")
-	say(isQuoted(id) || isQuoted(secret), "One of the two stands in quotation marks; they are not part of it.")
-	say(secret != "" && id == secret, "ID and secret are the same text.")
-	say(looksRandom(id) && !looksRandom(secret) && secret != "", "The ID looks like a secret and the secret like an ID: they may be swapped.")
-	say(strings.HasPrefix(secret, "eyJ") && strings.Count(secret, ".") == 2, "The secret looks like an access token (a JWT). A token is what you get for the secret.")
-	say(strings.HasPrefix(strings.ToLower(secret), "basic ") || isEncodedPair(secret, id), "The secret looks like an encoded Authorization header; give the secret itself.")
-	say(strings.HasPrefix(secret, "env:") || strings.HasPrefix(secret, "file:"), "The secret is the name of a place, not what stands there.")
-	say(len(secret) > 0 && len(secret) < 8, "The secret is very short.")
-	return out
+	return evidence.Exchange{}, false
+}
+
+// CheckCredentials lists common mistakes in credentials. The texts reveal nothing of the secret.
+func CheckCredentials(c target.Credentials) []string {
+	id, secret := c.ClientID, c.ClientSecret.Reveal()
+	var found []string
+	for _, check := range []struct {
+		wrong bool
+		text  string
+	}{
+		{id == "", "The client ID is empty."},
+		{secret == "", "The client secret is empty."},
+		{strings.TrimSpace(id) != id, "The client ID begins or ends with white space or a line end."},
+		{strings.TrimSpace(secret) != secret, "The client secret begins or ends with white space or a line end; many editors and echo add one."},
+		{isQuoted(id) || isQuoted(secret), "The ID or the secret is in quotation marks; they are not part of it."},
+		{secret != "" && id == secret, "ID and secret are the same text."},
+		{looksRandom(id) && !looksRandom(secret) && secret != "", "The ID looks like a secret and the secret looks like an ID: they may be swapped."},
+		{strings.HasPrefix(secret, "eyJ") && strings.Count(secret, ".") == 2, "The secret looks like an access token (a JWT). The client sends its secret to get a token."},
+		{strings.HasPrefix(strings.ToLower(secret), "basic ") || isEncodedPair(secret, id), "The secret looks like an encoded Authorization header; use the secret itself."},
+		{strings.HasPrefix(secret, "env:") || strings.HasPrefix(secret, "file:"), "The secret is the name of a place, not the secret that is stored there."},
+		{len(secret) > 0 && len(secret) < 8, "The secret is very short."},
+	} {
+		if check.wrong {
+			found = append(found, check.text)
+		}
+	}
+	return found
 }
 
 func isQuoted(s string) bool {
 	return len(s) > 1 && (s[0] == '"' || s[0] == '\'') && s[len(s)-1] == s[0]
 }
 
-// looksRandom tells a text of many kinds of characters and no words.
+// looksRandom reports whether a text mixes kinds of characters and is neither words nor a UUID.
 func looksRandom(s string) bool {
 	if len(s) < 20 || strings.ContainsAny(s, " ") || regexp.MustCompile(`^[a-z]+([-_.][a-z]+)+$`).MatchString(s) {
 		return false
@@ -329,8 +310,15 @@ func looksRandom(s string) bool {
 	return kinds >= 2 && !regexp.MustCompile(`^[0-9a-f]{8}-[0-9a-f]{4}-`).MatchString(s)
 }
 
-// isEncodedPair tells base64 of "id:secret".
+// isEncodedPair reports whether secret is base64 of "id:secret".
 func isEncodedPair(secret, id string) bool {
 	decoded, err := base64.StdEncoding.DecodeString(secret)
 	return err == nil && id != "" && strings.HasPrefix(string(decoded), id+":")
+}
+
+func plural(n int, one, many string) string {
+	if n == 1 {
+		return one
+	}
+	return many
 }

@@ -16,24 +16,18 @@ import (
 	"github.com/rin-network/rin/conformance/tokenforge"
 )
 
-func registryAsk(url string) recorder.Request { return probe.RegistryRequest(url) }
-
 // FetchToken asks the authorization server for an access token.
 func (w *Walk) FetchToken(ctx context.Context) Result {
-	scene := Result{Step: Token}
-	if !w.locate(ctx, &scene) {
-		return scene
+	result := Result{Step: Token}
+	if !w.ensureNode(ctx, &result) {
+		return result
 	}
 	t := w.Target()
-	ask := probe.TokenRequest(t, evidence.OK, probe.ClientSecret, probe.Credentialed(t.Credentials)...)
-	ask.Issues = probe.AccessToken
-	answer, err := w.send(ctx, ask)
-	if err != nil {
-		return troubled(scene, err)
-	}
-	scene.Exchanges = append(scene.Exchanges, answer.Exchange)
-	if scene.Trouble = tokenTrouble(answer); scene.Trouble != nil {
-		return scene
+	request := probe.TokenRequest(t, evidence.OK, probe.ClientSecret, probe.Credentialed(t.Credentials)...)
+	request.Issues = probe.AccessToken
+	answer, ok := w.exchange(ctx, &result, request, tokenTrouble)
+	if !ok {
+		return result
 	}
 	token, _ := probe.ReadToken(answer, w.Now())
 	issued := &IssuedToken{Token: token}
@@ -43,111 +37,111 @@ func (w *Walk) FetchToken(ctx context.Context) Result {
 	w.mu.Lock()
 	w.token = issued
 	w.mu.Unlock()
-	scene.Notes = []string{"The authorization server has issued an access token."}
+	result.Notes = []string{"The authorization server has issued an access token."}
 	if life, known := probe.Life(answer); known {
-		scene.Notes = append(scene.Notes, fmt.Sprintf("It is good for %s: keep it and use it for every call until then. A token for each call costs the node a signature, and you a round trip.", life.Round(time.Second)))
+		result.Notes = append(result.Notes, fmt.Sprintf("It is valid for %s: keep it, and use it for every call until then. A new token for each call costs the node a signature and you a round trip.", life.Round(time.Second)))
 	} else {
-		scene.Notes = append(scene.Notes, "The answer does not say for how long. Use it until a call is answered with 401, then fetch another one.")
+		result.Notes = append(result.Notes, "The answer does not say how long it is valid. Use it until a call is answered with 401, then fetch a new one.")
 	}
-	scene.Verdicts = w.judge("TOK-01", "TOK-02", "TOK-03", "TOK-05", "TOK-06", "TOK-08", "TOK-09", "TOK-10", "TOK-11", "TOK-12")
-	return scene
+	result.Verdicts = w.judge("TOK-01", "TOK-02", "TOK-03", "TOK-05", "TOK-06", "TOK-08", "TOK-09", "TOK-10", "TOK-11", "TOK-12")
+	return result
 }
 
-// bearer is the token to send, fetched anew when the one at hand is about to expire.
-func (w *Walk) bearer(ctx context.Context, scene *Result) (string, bool) {
+// bearer returns the access token, and fetches a new one if the current one is about to expire.
+func (w *Walk) bearer(ctx context.Context, result *Result) (string, bool) {
 	if token, ok := w.Token(); ok && !token.Stale(w.Now()) {
 		return token.Value, true
 	}
 	fetched := w.FetchToken(ctx)
-	scene.Exchanges = append(scene.Exchanges, fetched.Exchanges...)
-	scene.Trouble = fetched.Trouble
+	result.Exchanges = append(result.Exchanges, fetched.Exchanges...)
+	result.Trouble = fetched.Trouble
 	token, ok := w.Token()
 	return token.Value, ok && fetched.OK()
 }
 
-// secondBearer is a token of the client without the role.
-func (w *Walk) secondBearer(ctx context.Context, scene *Result) (string, bool) {
+// secondBearer returns an access token of the client without the role.
+func (w *Walk) secondBearer(ctx context.Context, result *Result) (string, bool) {
 	w.mu.Lock()
-	known := w.second
+	known := w.secondToken
 	w.mu.Unlock()
 	if known != "" {
 		return known, true
 	}
 	t := w.Target()
-	ask := probe.TokenRequest(t, evidence.OK, probe.SecondSecret, probe.Credentialed(*t.Second)...)
-	ask.Label, ask.Issues = evidence.SecondClient.With(evidence.OK), probe.SecondAccessToken
-	answer, err := w.send(ctx, ask)
-	if err != nil {
-		*scene = troubled(*scene, err)
-		return "", false
-	}
-	scene.Exchanges = append(scene.Exchanges, answer.Exchange)
-	if scene.Trouble = tokenTrouble(answer); scene.Trouble != nil {
+	request := probe.TokenRequest(t, evidence.OK, probe.SecondSecret, probe.Credentialed(*t.Second)...)
+	request.Label, request.Issues = evidence.SecondClient.With(evidence.OK), probe.SecondAccessToken
+	answer, ok := w.exchange(ctx, result, request, tokenTrouble)
+	if !ok {
 		return "", false
 	}
 	w.mu.Lock()
-	w.second = answer.Token
+	w.secondToken = answer.Token
 	w.mu.Unlock()
 	return answer.Token, true
 }
 
-// ReadToken looks into the token and verifies its signature with the keys that the authorization server publishes.
+// ReadToken decodes the token and verifies its signature with the keys that the authorization server publishes. It fetches a token if the walk
+// has none.
 func (w *Walk) ReadToken(ctx context.Context) Result {
-	scene := Result{Step: Reading}
-	token, ok := w.Token()
-	if !ok {
-		scene.Trouble = &Trouble{"there is no access token yet", []string{"the step before did not reach its aim"}, []string{"ask for a token (step 3)"}}
-		return scene
+	if _, ok := w.Token(); !ok {
+		if fetched := w.FetchToken(ctx); !fetched.OK() {
+			return fetched
+		}
 	}
+	result := Result{Step: Reading}
+	token, _ := w.Token()
 	parsed, isJWT := tokenforge.Read(token.Value)
 	if !isJWT {
-		scene.Notes = []string{
-			fmt.Sprintf("The token is opaque: %d characters that mean something to the node alone. That is fine: a client sends a token, and does not read it.", len(token.Value)),
-			"How long it is good for, the answer of the step before says (expires_in).",
+		result.Notes = []string{
+			fmt.Sprintf("The token is opaque: %d characters that only the node can interpret. That is fine: a client sends its token and does not read it.", len(token.Value)),
+			"The answer of the previous step says how long it is valid (expires_in).",
 		}
-		return scene
+		return result
 	}
-	scene.Notes = describeClaims(token.Facts.JWT, w.Now())
-	keys, found := w.findKeys(ctx, &scene, parsed.Issuer())
+	result.Notes = describeClaims(token.Facts.JWT, w.Now())
+	keys, found := w.findKeys(ctx, &result, parsed.Issuer())
 	switch {
-	case scene.Trouble != nil:
+	case !result.OK():
 	case !found:
-		scene.Notes = append(scene.Notes, "Where the keys are published could not be found, so the signature was not checked. A client need not: the API does.")
+		result.Notes = append(result.Notes, "The published keys were not found, so rin did not check the signature. A client does not have to: the API does.")
 	default:
-		w.verify(ctx, &scene, keys, token)
+		w.verify(ctx, &result, keys, token)
 	}
-	scene.Verdicts = w.judge("JWT-01", "JWT-02", "JWT-03", "JWT-04", "JWT-05", "JWT-06", "JWT-07", "JWT-08")
-	return scene
+	result.Verdicts = w.judge("JWT-01", "JWT-02", "JWT-03", "JWT-04", "JWT-05", "JWT-06", "JWT-07", "JWT-08")
+	return result
 }
 
-// describeClaims says what the claims mean to a client.
+// describeClaims explains what the claims mean to a client.
 func describeClaims(facts *evidence.JWTFacts, now time.Time) []string {
 	if facts == nil {
 		return nil
 	}
-	var out []string
-	say := func(name, format string) {
-		if value, ok := facts.Claims[name]; ok {
-			out = append(out, fmt.Sprintf(format, oneLine(value)))
+	var notes []string
+	say := func(name, format string) bool {
+		value, ok := facts.Claims[name]
+		if list, isList := value.([]any); isList {
+			value = list[:min(len(list), 8)]
 		}
+		if ok {
+			notes = append(notes, fmt.Sprintf(format, claimText(value)))
+		}
+		return ok
 	}
 	say("iss", "It was issued by %s (iss).")
 	say("aud", "It is meant for %s (aud): another API has to refuse it.")
-	say("sub", "It speaks for the account %s (sub).")
-	for _, name := range []string{"client_id", "azp"} {
-		if _, ok := facts.Claims[name]; ok {
-			say(name, "The client is %s ("+name+").")
-			break
-		}
+	say("sub", "It represents the account %s (sub).")
+	if !say("client_id", "The client is %s (client_id).") {
+		say("azp", "The client is %s (azp).")
 	}
-	if until, ok := claimTime(facts.Claims["exp"]); ok {
-		if left := until.Sub(now); left > 0 {
-			out = append(out, fmt.Sprintf("It is over at %s (exp), in %s.", until.UTC().Format("15:04:05 UTC"), left.Round(time.Second)))
+	if expiry, ok := claimTime(facts.Claims["exp"]); ok {
+		at := expiry.UTC().Format("15:04:05 UTC")
+		if remaining := expiry.Sub(now); remaining > 0 {
+			notes = append(notes, fmt.Sprintf("It expires at %s (exp), in %s.", at, remaining.Round(time.Second)))
 		} else {
-			out = append(out, fmt.Sprintf("It was over at %s (exp): by this machine's clock it has expired.", until.UTC().Format("15:04:05 UTC")))
+			notes = append(notes, fmt.Sprintf("It expired at %s (exp), by the clock of this machine.", at))
 		}
 	}
-	return out
+	return notes
 }
 
 func claimTime(v any) (time.Time, bool) {
@@ -162,22 +156,8 @@ func claimTime(v any) (time.Time, bool) {
 	return time.Unix(int64(seconds), 0), true
 }
 
-func oneLine(v any) string {
-	switch v := v.(type) {
-	case string:
-		return v
-	case []any:
-		words := make([]string, 0, len(v))
-		for _, one := range v[:min(len(v), 8)] {
-			words = append(words, oneLine(one))
-		}
-		return strings.Join(words, ", ")
-	}
-	return fmt.Sprint(v)
-}
-
-// findKeys finds where the issuer publishes its keys, on the node's own origins only: nothing is fetched elsewhere on a token's word.
-func (w *Walk) findKeys(ctx context.Context, scene *Result, issuer string) (string, bool) {
+// findKeys finds the URL of the issuer's keys. It asks known origins only, whatever the token says.
+func (w *Walk) findKeys(ctx context.Context, result *Result, issuer string) (string, bool) {
 	issuers := []string{issuer}
 	if realm, ok := strings.CutSuffix(w.Target().TokenURL, "/protocol/openid-connect/token"); ok {
 		issuers = append(issuers, realm)
@@ -185,60 +165,55 @@ func (w *Walk) findKeys(ctx context.Context, scene *Result, issuer string) (stri
 	n := 0
 	for _, issuer := range issuers {
 		for _, address := range probe.MetadataURLs(issuer) {
-			if !w.ours(address) {
+			if !w.isKnownOrigin(address) {
 				continue
 			}
 			n++
-			ask := anonymousRequest(address)
-			ask.Label = evidence.MetadataResource(n).With("published")
-			ask.Given = map[string]string{"issuer": issuer, "from": "the claim iss"}
-			answer, err := w.send(ctx, ask)
+			request := anonymousRequest(address)
+			request.Label = evidence.MetadataResource(n).With("published")
+			request.Given = map[string]string{"issuer": issuer, "from": "the claim iss"}
+			answer, err := w.send(ctx, request)
 			if err != nil {
-				*scene = troubled(*scene, err)
+				result.Trouble = localTrouble(err)
 				return "", false
 			}
 			var metadata struct {
 				JWKSURI any `json:"jwks_uri"`
 			}
 			if !answer.OK() || json.Unmarshal(answer.Body, &metadata) != nil {
-				continue // it is published at one of these places only
+				continue // an issuer publishes its metadata at one of these URLs only
 			}
-			scene.Exchanges = append(scene.Exchanges, answer.Exchange)
-			keys, _ := metadata.JWKSURI.(string)
-			return keys, w.ours(keys)
+			result.Exchanges = append(result.Exchanges, answer.Exchange)
+			keys := stringValue(metadata.JWKSURI)
+			return keys, w.isKnownOrigin(keys)
 		}
 	}
 	return "", false
 }
 
-// verify fetches the keys and tries them on the token.
-func (w *Walk) verify(ctx context.Context, scene *Result, keys string, token IssuedToken) {
-	ask := anonymousRequest(keys)
-	ask.Label = evidence.KeySet.With("published")
-	ask.Verify = func(body []byte) *evidence.Verification {
+// verify fetches the keys and verifies the token with them.
+func (w *Walk) verify(ctx context.Context, result *Result, keys string, token IssuedToken) {
+	request := anonymousRequest(keys)
+	request.Label = evidence.KeySet.With("published")
+	request.Verify = func(body []byte) *evidence.Verification {
 		return tokenforge.Verify(token.Value, token.Facts.Fingerprint, body)
 	}
-	answer, err := w.send(ctx, ask)
-	if err != nil {
-		*scene = troubled(*scene, err)
+	answer, ok := w.exchange(ctx, result, request, connectionTrouble)
+	if !ok {
 		return
 	}
-	scene.Exchanges = append(scene.Exchanges, answer.Exchange)
-	if scene.Trouble = connectionTrouble(answer); scene.Trouble != nil {
-		return
-	}
+	note := "The signature is valid: it was made with a key of the authorization server, so nobody else wrote this token."
 	switch v := answer.Exchange.Verification; {
 	case v == nil:
-		scene.Notes = append(scene.Notes, "The keys could not be read, so the signature was not checked.")
-	case v.Verified:
-		scene.Notes = append(scene.Notes, "The signature is good: a key of the authorization server made it, so nobody else wrote this token.")
-	default:
-		scene.Notes = append(scene.Notes, "The signature does not verify with the published keys: "+v.Why+".")
+		note = "rin could not read the keys, so it did not check the signature."
+	case !v.Verified:
+		note = "The signature does not verify with the published keys: " + v.Why + "."
 	}
+	result.Notes = append(result.Notes, note)
 }
 
-// ours tells whether a URL is on an origin that the operator or the registry named.
-func (w *Walk) ours(address string) bool {
+// isKnownOrigin reports whether the operator or the registry named the origin of a URL.
+func (w *Walk) isKnownOrigin(address string) bool {
 	u, err := url.Parse(address)
 	return err == nil && u.Host != "" && u.User == nil && slices.Contains(w.Target().Origins(), evidence.Origin(u))
 }
@@ -247,49 +222,58 @@ func anonymousRequest(address string) recorder.Request {
 	return recorder.Request{Method: http.MethodGet, URL: address, FollowSameOrigin: true, Header: []evidence.Field{{Name: "Accept", Value: "application/json"}}}
 }
 
-// Claim is a part of a token's header or of its claims, as a person reads it.
-type Claim struct {
-	Name, Value string
-	// Meaning says what it is to a client.
-	Meaning string
-	// Header tells a part of the header, which says how the token is signed.
-	Header bool
-	// Until is the end of the token, for the claim that says it; else zero.
-	Until time.Time
+// Signature returns the verification of the token's signature; nil if the keys were not read.
+func (r Result) Signature() *evidence.Verification {
+	for _, x := range slices.Backward(r.Exchanges) {
+		if x.Verification != nil {
+			return x.Verification
+		}
+	}
+	return nil
 }
 
-// claimMeaning is what a name says.
+// Claim is a member of a token's header or payload.
+type Claim struct {
+	Name, Value string
+	// Meaning explains it to the developer of a client.
+	Meaning string
+	// Header is set for members of the header, which describes the signature.
+	Header bool
+	// Expiry is the time in the claim exp; zero for other claims.
+	Expiry time.Time
+}
+
 type claimMeaning struct{ name, text string }
 
-// claimMeanings are what the registered names say (RFC 7519 §4.1, RFC 7515 §4.1, RFC 9068 §2.2), in the order that a person asks for them.
+// claimMeanings explains the registered claims (RFC 7519 §4.1, RFC 9068 §2.2), the most useful first.
 func claimMeanings() []claimMeaning {
 	return []claimMeaning{
 		{"iss", "who issued it"},
-		{"aud", "for which API; another one refuses it"},
-		{"sub", "the account that it speaks for"},
+		{"aud", "for which API; other APIs refuse it"},
+		{"sub", "the account that it represents"},
 		{"client_id", "the client that asked for it"},
 		{"azp", "the client that asked for it"},
 		{"iat", "when it was issued"},
-		{"nbf", "not good before"},
-		{"exp", "when it is over"},
+		{"nbf", "not valid before"},
+		{"exp", "when it expires"},
 		{"scope", "what it may be used for"},
 		{"roles", "what the account may do"},
 		{"realm_access", "roles, as Keycloak writes them"},
 		{"resource_access", "roles by API, as Keycloak writes them"},
-		{"jti", "its number: no two are the same"},
+		{"jti", "its unique ID"},
 	}
 }
 
-// headerMeanings are the same for the header.
+// headerMeanings explains the members of the header (RFC 7515 §4.1).
 func headerMeanings() []claimMeaning {
 	return []claimMeaning{
 		{"typ", "what kind of token it is"},
-		{"alg", "how it is signed"},
-		{"kid", "which of the published keys signed it"},
+		{"alg", "the signature algorithm"},
+		{"kid", "the ID of the key that signed it"},
 	}
 }
 
-// Claims are the header and the claims of the token, the ones that most tokens have first; none of an opaque token.
+// Claims returns the header and the claims of the token, common ones first; nil for an opaque token.
 func (w *Walk) Claims() []Claim {
 	token, ok := w.Token()
 	if !ok || token.Facts.JWT == nil {
@@ -302,7 +286,7 @@ func claims(values map[string]any, known []claimMeaning, header bool) []Claim {
 	var out []Claim
 	for _, k := range known {
 		if v, ok := values[k.name]; ok {
-			out = append(out, claim(k.name, v, k.text, header))
+			out = append(out, newClaim(k.name, v, k.text, header))
 		}
 	}
 	var others []string
@@ -313,24 +297,24 @@ func claims(values map[string]any, known []claimMeaning, header bool) []Claim {
 	}
 	slices.Sort(others)
 	for _, name := range others {
-		out = append(out, claim(name, values[name], "the node's own", header))
+		out = append(out, newClaim(name, values[name], "specific to this node", header))
 	}
 	return out
 }
 
-func claim(name string, value any, meaning string, header bool) Claim {
-	c := Claim{Name: name, Value: inOneLine(value), Meaning: meaning, Header: header}
+func newClaim(name string, value any, meaning string, header bool) Claim {
+	c := Claim{Name: name, Value: claimText(value), Meaning: meaning, Header: header}
 	if at, ok := claimTime(value); ok && !header && slices.Contains([]string{"iat", "nbf", "exp"}, name) {
 		c.Value = fmt.Sprintf("%s (%s)", at.UTC().Format("15:04:05 UTC"), c.Value)
 		if name == "exp" {
-			c.Until = at
+			c.Expiry = at
 		}
 	}
 	return c
 }
 
-// inOneLine is a value as a person reads it; of an object the JSON.
-func inOneLine(v any) string {
+// claimText formats a value: a list as words, an object as JSON.
+func claimText(v any) string {
 	switch v := v.(type) {
 	case map[string]any:
 		text, err := json.Marshal(v)
@@ -341,19 +325,9 @@ func inOneLine(v any) string {
 	case []any:
 		words := make([]string, 0, len(v))
 		for _, one := range v {
-			words = append(words, inOneLine(one))
+			words = append(words, claimText(one))
 		}
 		return strings.Join(words, ", ")
 	}
-	return oneLine(v)
-}
-
-// Signature says what came of the check of the signature; nil when no keys were read.
-func (s Result) Signature() *evidence.Verification {
-	for _, x := range slices.Backward(s.Exchanges) {
-		if x.Verification != nil {
-			return x.Verification
-		}
-	}
-	return nil
+	return fmt.Sprint(v)
 }

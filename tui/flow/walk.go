@@ -1,8 +1,7 @@
-// Package flow is the way from the registry to the first funding call, one step at a time: what each step is for, what it sends, and what
-// the answers mean. It has no screen: the terminal interface and the plain mode both show its scenes.
+// Package flow walks from the registry of a network to the first funding call, one step at a time: it knows what each step is for, sends the
+// requests, and explains the answers. It draws nothing: tui/screen and tui/plain show its results.
 //
-// Requests go out and are judged as in a certification: by the recorder, and by the requirements of the catalogue, on the evidence of
-// this walk.
+// Requests are sent and judged as in a certification: by the recorder, and by the requirements of the catalogue.
 package flow
 
 import (
@@ -26,10 +25,10 @@ import (
 	"github.com/rin-network/rin/conformance/target"
 )
 
-// Step is one part of the walk.
+// Step is one step of the tour.
 type Step int
 
-// The steps, in their order.
+// The steps in their order.
 const (
 	Node Step = iota
 	Credentials
@@ -43,95 +42,93 @@ const (
 	TakeAway
 )
 
-// Guide is what a person is told of a step before anything is sent.
+// Guide introduces a step.
 type Guide struct {
 	Step Step
-	// Name is its word on the command line.
-	Name string
-	// Title is its headline.
+	// Name is the value of the flag --step.
+	Name  string
 	Title string
 	// Why says in a few sentences what the step is for.
 	Why string
-	// Rule is the sentence of the interface document, or of an RFC, that asks for it, with its place.
+	// Rule quotes the requirement of the network or the RFC behind the step.
 	Rule string
 }
 
-// Guides are the steps in their order.
+// Guides lists the guides of all steps in their order.
 func Guides() []Guide {
 	return []Guide{
 		{Node, "node", "Choose a node",
-			"A node is an API with research information and an authorization server of its own. The registry of the network lists the nodes, each with two URLs: where tokens are issued, and where the info resource is. Everything else follows from these.",
+			"A node is an API with research information and its own authorization server. The registry of the network lists all nodes. Each entry has two URLs: one for access tokens, and one for the info resource. All other URLs follow from these two.",
 			"NET-R6: the production registry records every node's token URL and info URL."},
-		{Credentials, "credentials", "Present your client",
-			"A client is registered at the node's authorization server, by its operator and on request. It is given a client ID and a client secret. Whoever has both can act in its name: they are kept where programs find them and people don't, and never on a command line.",
+		{Credentials, "credentials", "Check your credentials",
+			"The operator of a node registers a client at its authorization server, on request, and gives you a client ID and a client secret. Anybody who has both can act as this client. Keep them where your programs find them and people do not, and never on a command line.",
 			"NET-R16, NET-R19: creating a client yields Client ID, Client Secret and Service Account User ID; ID and secret are highly sensitive."},
 		{Token, "token", "Ask for an access token",
-			"The client proves who it is to the authorization server, and receives an access token. The API never sees the secret: it sees the token, which is good for some minutes. This is OAuth 2.0 with the client credentials grant.",
+			"The client sends its ID and its secret to the authorization server and receives an access token. The API never sees the secret, only the token, which is valid for a few minutes. This is the client credentials grant of OAuth 2.0.",
 			"NET-R9: POST, application/x-www-form-urlencoded, with grant_type=client_credentials, client_id and client_secret (RFC 6749 §4.4)."},
 		{Reading, "reading", "Read the token",
-			"To a client a token is a text to send back, no more. Many are JSON Web Tokens all the same, and a look inside explains a refusal: who issued it, for whom, until when. The API checks its signature with the keys that the authorization server publishes.",
+			"A client does not have to understand its token, only to send it. But many tokens are JSON Web Tokens (JWT), and their content explains why a node refuses them: who issued the token, for which API, and when it expires. The API checks the signature with the keys that the authorization server publishes.",
 			"RFC 6749 §1.4: the string is usually opaque to the client. RFC 9068 says what a JWT access token holds."},
 		{Info, "info", "Call the info resource",
-			"The first call with the token. Info says which APIs the node offers, in which version, and where. A client that asks here goes on working when a node moves something.",
+			"This is the first call with the token. The info resource says which APIs the node offers, in which version, and at which URL. A client that asks here keeps working when the node moves an API.",
 			"NET-R12, NET-R13: Authorization: Bearer <token>; GET {base_url}/<service_prefix>/info/v1/oauth/info/."},
 		{Specification, "specification", "Read the specification",
-			"The node describes its API in an OpenAPI document: operations, parameters, the shape of the answers. Clients can be generated from it, and everything after this step is asked as it says.",
+			"The node describes its API in an OpenAPI document: operations, parameters, and the structure of the answers. You can generate a client from it. The next steps use this document, too.",
 			"NET-R14: GET {base_url}/<service_prefix>/funding/v3/api-docs returns the specification as JSON."},
 		{Calls, "calls", "Read funding calls",
-			"What it was all for: the funding calls, for your own tools. The list can be filtered and read page by page, and each item has a page of its own. Texts come in German and in English.",
+			"This is what the access is for: funding calls, for your own tools. You can filter the list, read it page by page, and read each call by its ID. Texts come in German and in English.",
 			"NET-R2: external clients fetch annotated calls. NET-R17: the account needs the role EXTERNAL_API_CLIENT and an affiliation ID."},
 		{WhatIf, "what-if", "What if …",
-			"A client shows its quality when something goes wrong. Here each mistake is made on purpose, so that you see what a node answers to it, and by which rule. A node that answers otherwise has a fault.",
+			"A good client handles errors well. This step makes typical mistakes on purpose, and shows how the node answers and which rule says so. A node that answers differently has a fault.",
 			"RFC 6750 §3: a refusal carries a challenge that says what is missing."},
 		{Certify, "certify", "Certify the node",
-			"The whole conformance suite asks the node everything that a client may rely on, and judges the answers. It takes some seconds on this machine and about a minute over a network, at the pace of a polite guest.",
-			"The catalogue has 130 requirements; rin explain ID tells each with its source."},
+			"The conformance suite sends every request that a client may rely on, and judges the answers. This takes a few seconds on this machine, and about a minute over a network, because the suite limits its rate of requests.",
+			"The catalogue has 130 requirements; rin explain ID shows each of them with its source."},
 		{TakeAway, "take-away", "Take it with you",
-			"Everything that was sent on this walk, as a shell script, as curl lines, as code in Go and Python, and as a recording (HAR) for your browser's tools. Secrets are not in it: it reads them from your environment.",
+			"You can keep all requests of this tour: as a shell script, as curl commands, as code in Go and Python, and as a recording (HAR) for the developer tools of your browser. The files hold no secrets: they read them from environment variables.",
 			"NET-R19: ID and secret travel through a secure channel only."},
 	}
 }
 
-// Guide is what is told of the step.
+// Guide introduces the step.
 func (s Step) Guide() Guide { return Guides()[s] }
 
-// Options say where a walk begins, and what it may use of the world.
+// Options configure a walk.
 type Options struct {
-	// Target is what is known at the start: nothing, a registry, URLs, credentials.
+	// Target is what the operator named: a registry, URLs, credentials, or nothing.
 	Target target.Target
 	// Suite is the version of rin, for the User-Agent.
 	Suite string
-	// Clock and Random are those of the machine when nil.
+	// Clock and Random default to the time and the random source of the machine.
 	Clock  func() time.Time
 	Random io.Reader
-	// Pause waits before a request is repeated; it does so by the clock of the machine when nil.
+	// Pause waits before a request is repeated; nil waits in real time.
 	Pause func(context.Context, time.Duration) error
-	// Certify runs the whole suite against a node; heard is told how far it is. It is called in its own goroutine.
-	Certify func(ctx context.Context, t target.Target, heard func(worker.Event)) (report.Report, *evidence.Log, error)
+	// Certify runs the conformance suite against a node and reports its progress to onEvent.
+	Certify func(ctx context.Context, t target.Target, onEvent func(worker.Event)) (report.Report, *evidence.Log, error)
 }
 
-// Walk is one person's way. Its actions may be called from several goroutines, one at a time; what they learn is read at any time.
+// Walk is the state of one tour. One action may run at a time; its other methods are safe to call meanwhile.
 type Walk struct {
 	options  Options
 	redactor *redact.Redactor
 
-	mu      sync.Mutex
-	target  target.Target
-	secrets map[string]string // by fingerprint
-	history []sentExchange
-	since   int // where in the history the present target begins
-	token   *IssuedToken
-	second  string // the access token of the client without the role
-	node    *nodeDocument
-	// accounts are what was presented so far, by token URL; aims counts the targets.
-	accounts map[string]Account
-	aims     int
-	calls    []Call
-	report   *report.Report
-	log      *evidence.Log
+	mu          sync.Mutex
+	target      target.Target
+	secrets     map[string]string // by fingerprint
+	history     []sentExchange
+	targetStart int // index of the first exchange with the current target
+	token       *IssuedToken
+	secondToken string // access token of the client without the role
+	document    *nodeDocument
+	accounts    map[string]Account // by token URL
+	targets     int
+	calls       []Call
+	report      *report.Report
+	evidence    *evidence.Log // of the certification
 }
 
-// sentExchange is an exchange with what the document says of it.
+// sentExchange is an exchange with the findings of the schema check.
 type sentExchange struct {
 	exchange evidence.Exchange
 	findings []evidence.SchemaFindings
@@ -140,16 +137,16 @@ type sentExchange struct {
 // IssuedToken is the access token of the walk.
 type IssuedToken struct {
 	probe.Token
-	// Facts are what may be shown of it.
+	// Facts are safe to show.
 	Facts evidence.TokenFacts
 }
 
-// Left is how long the token is good for; 0 for one that has expired.
+// Remaining returns how long the token is still valid; 0 if it has expired.
 func (i IssuedToken) Remaining(now time.Time) time.Duration {
 	return max(0, i.Obtained.Add(i.Life).Sub(now))
 }
 
-// New begins a walk.
+// New starts a walk.
 func New(o Options) (*Walk, error) {
 	if o.Clock == nil {
 		o.Clock = time.Now
@@ -166,46 +163,46 @@ func New(o Options) (*Walk, error) {
 	return w, nil
 }
 
-// Aim gives the walk another target, and forgets what was learnt from the one before.
+// SetTarget sets the node and the client, and forgets what the walk learnt about the previous target.
 func (w *Walk) SetTarget(t target.Target) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.target, w.token, w.second, w.node, w.calls, w.report, w.log = t, nil, "", nil, nil, nil, nil
-	w.aims++
+	w.target, w.token, w.secondToken, w.document, w.calls, w.report, w.evidence = t, nil, "", nil, nil, nil, nil
+	w.targets++
 	if t.TokenURL != "" {
 		w.accounts[t.TokenURL] = Account{t.Credentials, t.Second, t.ExpiredToken}
 	}
-	w.since = len(w.history)
+	w.targetStart = len(w.history)
 	for _, s := range probe.Secrets(t) {
 		w.conceal(s.Name, s.Value.Reveal())
 	}
 }
 
-// conceal keeps a secret out of everything that is shown, until it is asked for; w.mu is held.
+// conceal replaces a secret by a marker in everything that is shown. The caller holds w.mu.
 func (w *Walk) conceal(name, value string) {
 	if value != "" {
 		w.secrets[w.redactor.Secret(name, value)] = value
 	}
 }
 
-// Target is where the walk is.
+// Target returns the current target.
 func (w *Walk) Target() target.Target {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.target
 }
 
-// Aims counts the targets so far: what was learnt at an earlier count may be of another node, or of another client.
+// TargetCount counts the calls of SetTarget. A result from an earlier count may belong to another node or client.
 func (w *Walk) TargetCount() int {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return w.aims
+	return w.targets
 }
 
-// Now is the time of the walk.
+// Now returns the time of the walk.
 func (w *Walk) Now() time.Time { return w.options.Clock() }
 
-// History lists everything that was sent, oldest first.
+// History returns all exchanges, the oldest first.
 func (w *Walk) History() []evidence.Exchange {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -216,7 +213,7 @@ func (w *Walk) History() []evidence.Exchange {
 	return all
 }
 
-// IssuedToken is the access token of the walk; ok is false while there is none.
+// Token returns the access token of the walk; ok is false while there is none.
 func (w *Walk) Token() (token IssuedToken, ok bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -226,14 +223,14 @@ func (w *Walk) Token() (token IssuedToken, ok bool) {
 	return *w.token, true
 }
 
-// Calls are the items of the list that was read last.
+// Calls returns the items of the list that was read last.
 func (w *Walk) Calls() []Call {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return slices.Clone(w.calls)
 }
 
-// Reveal puts the secrets of this walk back into a text.
+// Reveal replaces the markers in a text by the secrets of this walk.
 func (w *Walk) Reveal(text string) string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -243,14 +240,14 @@ func (w *Walk) Reveal(text string) string {
 	})
 }
 
-// maxHistory bounds the exchanges that are kept; the oldest go first.
+// maxHistory is the number of exchanges that are kept; the oldest are dropped first.
 const maxHistory = 500
 
-// maxBody bounds a body, in bytes: what a person reads is far smaller.
+// maxBody is the size limit of an answer in bytes.
 const maxBody = 16 << 20
 
-// send sends one request under the rules of a certification and keeps it in the history.
-func (w *Walk) send(ctx context.Context, ask recorder.Request) (recorder.Answer, error) {
+// send sends one request under the rules of a certification and adds it to the history.
+func (w *Walk) send(ctx context.Context, request recorder.Request) (recorder.Answer, error) {
 	t := w.Target().Defaults()
 	var roots *x509.CertPool
 	if len(t.CACert) > 0 {
@@ -271,33 +268,33 @@ func (w *Walk) send(ctx context.Context, ask recorder.Request) (recorder.Answer,
 	}
 	defer sender.Close()
 	w.mu.Lock()
-	for name, value := range ask.Conceal {
+	for name, value := range request.Conceal {
 		w.conceal(name, value)
 	}
 	w.mu.Unlock()
-	answer := sender.Send(ctx, ask)
+	answer := sender.Send(ctx, request)
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if answer.Token != "" {
-		w.conceal(ask.Issues, answer.Token)
+		w.conceal(request.Issues, answer.Token)
 	}
 	w.history = append(w.history, sentExchange{answer.Exchange, journal.Log().Findings})
 	if over := len(w.history) - maxHistory; over > 0 {
-		w.history, w.since = w.history[over:], max(0, w.since-over)
+		w.history, w.targetStart = w.history[over:], max(0, w.targetStart-over)
 	}
 	return answer, nil
 }
 
-// judge judges the latest answers of the walk by some requirements. Those that don't apply to what was seen are left out.
+// judge applies requirements to the latest answers. Requirements that do not apply are left out.
 func (w *Walk) judge(ids ...requirement.ID) []Verdict {
 	rows := make([]requirement.Requirement, 0, len(ids))
 	for _, id := range ids {
 		if r, found := requirement.Find(id); found {
-			r.After = nil // a walk looks at one thing at a time, and has not asked for what others build on
+			r.After = nil // a step judges its own answers only, whatever the requirement builds on
 			rows = append(rows, r)
 		}
 	}
-	judging := requirement.NewJudge(rows, requirement.Read(w.evidence()))
+	judging := requirement.NewJudge(rows, requirement.Read(w.log()))
 	var out []Verdict
 	for _, r := range rows {
 		j := judging.Judge(r.ID)
@@ -313,8 +310,8 @@ func (w *Walk) judge(ids ...requirement.ID) []Verdict {
 	return out
 }
 
-// evidence is the walk as a log: of each label the latest exchange.
-func (w *Walk) evidence() *evidence.Log {
+// log returns the latest exchange of each label as evidence.
+func (w *Walk) log() *evidence.Log {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	t := w.target
@@ -325,12 +322,12 @@ func (w *Walk) evidence() *evidence.Log {
 		ClientID: t.Credentials.ClientID, Loopback: t.Loopback(), Second: t.Second != nil, TokenInURL: true, ExpiredToken: true,
 	})
 	roles := evidence.Roles{ProbeTarget: evidence.Info}
-	if w.node != nil {
-		roles.List, roles.Detail, roles.Operations = w.node.roles()
+	if w.document != nil {
+		roles.List, roles.Detail, roles.Operations = w.document.roles()
 	}
 	journal.Roles(roles)
 	latest := map[evidence.Label]int{}
-	here := w.history[w.since:]
+	here := w.history[w.targetStart:]
 	for i, s := range here {
 		latest[s.exchange.Label] = i
 	}
@@ -340,8 +337,8 @@ func (w *Walk) evidence() *evidence.Log {
 			journal.Add(s.exchange, s.findings...)
 		}
 	}
-	if w.node != nil {
-		journal.Document(&w.node.guarded)
+	if w.document != nil {
+		journal.Document(&w.document.guarded)
 	}
 	journal.End(evidence.Ended{Complete: true})
 	return journal.Log()

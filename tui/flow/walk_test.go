@@ -25,9 +25,9 @@ var _ = Describe("A walk", func() {
 	It("leads from the registry to the first funding call, each step judged", func() {
 		g := newGround(nil, sandbox.Config{})
 		w := g.walkOn()
-		scene, entries := w.ReadRegistry(ctx)
+		scene := w.ReadRegistry(ctx)
 		Expect(scene.OK()).To(BeTrue())
-		Expect(entries).To(ContainElement(HaveField("ID", "XA")))
+		Expect(w.Entries()).To(ContainElement(HaveField("ID", "XA")))
 		Expect(w.ChooseNode("XA")).To(Succeed())
 		Expect(w.Target().TokenURL).To(Equal(g.URL + "/oauth/token"))
 
@@ -42,11 +42,10 @@ var _ = Describe("A walk", func() {
 			return s
 		}
 		Expect(step(w.FetchToken(ctx)).Notes).To(ContainElement(ContainSubstring("5m0s")))
-		Expect(step(w.ReadToken(ctx)).Notes).To(ContainElements(ContainSubstring("It is over at 12:05:00 UTC (exp), in 5m0s"), ContainSubstring("The signature is good")))
+		Expect(step(w.ReadToken(ctx)).Notes).To(ContainElements(ContainSubstring("It expires at 12:05:00 UTC (exp), in 5m0s"), ContainSubstring("The signature is valid")))
 		Expect(step(w.CallInfo(ctx)).Notes).To(ContainElement(ContainSubstring("funding FUNDINGS, version 3.0: " + g.URL)))
-		specification, operations := w.ReadSpecification(ctx)
-		step(specification)
-		Expect(operations).To(ContainElements(
+		step(w.ReadSpecification(ctx))
+		Expect(w.Operations()).To(ContainElements(
 			And(HaveField("List", true), HaveField("Path", "/funding/v3/fundings")),
 			And(HaveField("Detail", true), HaveField("Required", []string{"id"})),
 		))
@@ -79,7 +78,7 @@ var _ = Describe("A walk", func() {
 		w := g.here()
 		for _, m := range flow.Mistakes() {
 			if m.Name == "expired" {
-				Expect(w.MakeMistake(ctx, m).Notes).To(ConsistOf(ContainSubstring("good for another")))
+				Expect(w.MakeMistake(ctx, m).Notes).To(ConsistOf(ContainSubstring("valid for another")))
 				g.Clock.Add(6 * time.Minute)
 			}
 			scene := w.MakeMistake(ctx, m)
@@ -157,19 +156,19 @@ var _ = Describe("Trouble on a walk", func() {
 		Expect(strings.Join(scene.Trouble.Causes, "\n")).To(ContainSubstring(cause))
 		Expect(scene.Trouble.Try).NotTo(BeEmpty())
 	},
-		Entry("the node is down", nil, func(t *target.Target) { t.TokenURL = "http://127.0.0.1:1/oauth/token" }, token(ctx), "nothing answers", "down"),
-		Entry("a name without an address", nil, func(t *target.Target) { t.TokenURL = "http://node.invalid/oauth/token" }, token(ctx), "no address", "slip"),
-		Entry("https on a port for http", nil, func(t *target.Target) { t.TokenURL = strings.Replace(t.TokenURL, "http:", "https:", 1) }, token(ctx), "no secure connection", "authority"),
+		Entry("the node is down", nil, func(t *target.Target) { t.TokenURL = "http://127.0.0.1:1/oauth/token" }, token(ctx), "no server answers", "down"),
+		Entry("a name without an address", nil, func(t *target.Target) { t.TokenURL = "http://node.invalid/oauth/token" }, token(ctx), "no address", "typing error"),
+		Entry("https on a port for http", nil, func(t *target.Target) { t.TokenURL = strings.Replace(t.TokenURL, "http:", "https:", 1) }, token(ctx), "TLS connection failed", "authority"),
 		Entry("a wrong secret", nil, func(t *target.Target) { t.Credentials.ClientSecret = target.NewSecret("not-the-secret-of-it") }, token(ctx), "does not accept this client", "secret is wrong"),
 		Entry("HTML in place of a token", answering("/oauth/token", 200, "text/html", "<html>login</html>"), nil, token(ctx), "HTML where JSON was expected", "web page"),
-		Entry("a token endpoint that is none", nil, func(t *target.Target) { t.TokenURL += "/none" }, token(ctx), "no token endpoint", "path is wrong"),
+		Entry("a token endpoint that is none", nil, func(t *target.Target) { t.TokenURL += "/none" }, token(ctx), "not a token endpoint", "path is wrong"),
 		Entry("a token endpoint that fails", answering("/oauth/token", 503, "text/plain", "no"), nil, token(ctx), "status 503", "fault of the node"),
 		Entry("HTML in place of info", answering("/info/", 200, "text/html", "<html>welcome</html>"), nil, info(ctx), "HTML where JSON was expected", "proxy"),
-		Entry("an API that refuses good tokens", answering("/info/", 401, "application/json", "{}"), nil, info(ctx), "status 401", "don't belong together"),
+		Entry("an API that refuses good tokens", answering("/info/", 401, "application/json", "{}"), nil, info(ctx), "status 401", "do not belong together"),
 		Entry("an account without the role", nil, func(t *target.Target) { t.Credentials = *t.Second }, list(ctx), "status 403", "EXTERNAL_API_CLIENT"),
-		Entry("a login page before info", answering("/info/", 302, "text/html", ""), nil, info(ctx), "leads elsewhere", "login"),
+		Entry("a login page before info", answering("/info/", 302, "text/html", ""), nil, info(ctx), "redirects", "login"),
 		Entry("no document", answering("/api-docs", 200, "text/html", "<html></html>"), nil, specification(ctx), "HTML where JSON was expected", "web page"),
-		Entry("a document that is none", answering("/api-docs", 200, "application/json", "[]"), nil, specification(ctx), "document can't be", "no OpenAPI document"),
+		Entry("a document that is none", answering("/api-docs", 200, "application/json", "[]"), nil, specification(ctx), "document cannot be", "not an OpenAPI document"),
 	)
 
 	It("pauses before it repeats a request that nobody answered", func() {
@@ -179,7 +178,7 @@ var _ = Describe("Trouble on a walk", func() {
 			return nil
 		}})
 		Expect(err).NotTo(HaveOccurred())
-		scene, _ := w.ReadRegistry(context.Background())
+		scene := w.ReadRegistry(context.Background())
 		Expect(scene.Trouble).NotTo(BeNil())
 		Expect(pauses).To(Equal([]time.Duration{recorder.RetryPause}))
 	})
@@ -208,8 +207,7 @@ func list(ctx context.Context) func(*flow.Walk) flow.Result {
 
 func specification(ctx context.Context) func(*flow.Walk) flow.Result {
 	return func(w *flow.Walk) flow.Result {
-		scene, _ := w.ReadSpecification(ctx)
-		return scene
+		return w.ReadSpecification(ctx)
 	}
 }
 

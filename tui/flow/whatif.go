@@ -14,182 +14,163 @@ import (
 	"github.com/rin-network/rin/conformance/tokenforge"
 )
 
-// Mistake is one that a client can make, made on purpose.
+// Mistake is a typical mistake of a client that the tour makes on purpose.
 type Mistake struct {
-	// Name is its word on the command line.
+	// Name is the value of the flag --what-if.
 	Name string
 	// Title completes "What if …".
 	Title string
-	// Lesson says what a client does about the answer.
+	// Lesson says how a client handles the answer.
 	Lesson string
-	// Question says that it is sent after a question only, and what to ask; empty for the others.
+	// Question is asked before the request is sent; empty for most.
 	Question string
-	// rules judge the answer.
-	rules []requirement.ID
-	// send asks for it; unsent says why it could not be, in a sentence.
-	send func(w *Walk, ctx context.Context, scene *Result) (answer recorder.Answer, unsent string, err error)
+	rules    []requirement.ID
+	// send sends the request. If ok is false, the result says why nothing was sent.
+	send func(w *Walk, ctx context.Context, result *Result) (answer recorder.Answer, ok bool)
 }
 
-// Mistakes are all of them, in the order in which they teach best.
+// Mistakes returns all mistakes, in the order of the tour.
 func Mistakes() []Mistake {
 	return []Mistake{
-		{Name: "no-token", Title: "the token is forgotten", rules: []requirement.ID{"BRR-01", "BRR-02", "BRR-03", "BRR-04"},
-			Lesson: "401 without an error code: the request lacked a token. Send one; nothing is wrong with your client's registration.", send: simpleMistake(func(r probe.Resource) recorder.Request { return r.Get(evidence.NoToken) })},
+		{Name: "no-token", Title: "the token is missing", rules: []requirement.ID{"BRR-01", "BRR-02", "BRR-03", "BRR-04"},
+			Lesson: "401 without an error code: the request had no token. Send one; the registration of your client is fine.",
+			send: func(w *Walk, ctx context.Context, result *Result) (recorder.Answer, bool) {
+				return w.exchange(ctx, result, w.info().Get(evidence.NoToken), connectionTrouble)
+			}},
 		{Name: "garbage", Title: "the token is garbage", rules: []requirement.ID{"BRR-06", "BRR-07", "BRR-08"},
-			Lesson: "401 with error=\"invalid_token\": fetch a new token, once, and try again. If that fails too, stop: more attempts change nothing.",
-			send: simpleMistake(func(r probe.Resource) recorder.Request {
-				return r.GetWith("garbage", "", "Bearer conformance.invalid.token")
-			})},
+			Lesson: "401 with error=\"invalid_token\": fetch a new token once and try again. If that fails, too, stop: more attempts do not help.",
+			send: func(w *Walk, ctx context.Context, result *Result) (recorder.Answer, bool) {
+				return w.exchange(ctx, result, w.info().GetWith("garbage", "", "Bearer conformance.invalid.token"), connectionTrouble)
+			}},
 		{Name: "expired", Title: "the token has expired", rules: []requirement.ID{"BRR-10"},
-			Lesson: "The same 401: to a client an expired token is an invalid one. Fetch another shortly before expires_in is over, and you never see it.", send: (*Walk).sendExpired},
+			Lesson: "The same 401: for a client an expired token is an invalid one. Fetch a new token shortly before the time in expires_in ends, and you never see this answer.", send: (*Walk).sendExpired},
 		{Name: "tampered", Title: "somebody changed a letter of the token", rules: []requirement.ID{"BRR-09"},
-			Lesson: "One letter of the signature differs, and the node refuses: that is what the signature is for.", send: (*Walk).sendTampered},
+			Lesson: "One letter of the signature differs, and the node refuses the token: this is what the signature is for.", send: (*Walk).sendTampered},
 		{Name: "wrong-secret", Title: "the secret is wrong", rules: []requirement.ID{"TER-01", "TER-02"},
-			Lesson: "invalid_client, from the authorization server: the credentials are wrong, so don't repeat it. Some servers lock a client after a few attempts.", send: (*Walk).sendWrongSecret},
+			Lesson: "invalid_client, from the authorization server: the credentials are wrong, so do not repeat the request. Some servers lock a client after a few attempts.", send: (*Walk).sendWrongSecret},
 		{Name: "no-role", Title: "the account lacks the role", rules: []requirement.ID{"BRR-18", "BRR-19"},
-			Lesson: "403, although the token is good: the authorization server knows the client, the funding service does not let it in. Ask its operator for role and affiliation.", send: (*Walk).sendWithoutRole},
-		{Name: "token-in-url", Title: "the token stands in the URL", rules: []requirement.ID{"BRR-14"},
-			Lesson:   "A URL ends up in logs, histories and Referer headers, and a token in it is given away (RFC 6750 §5.3). A node refuses it.",
-			Question: "The token will stand in the node's access log. It is one that is used for nothing else.", send: (*Walk).sendInURL},
+			Lesson: "403, although the token is good: the authorization server knows the client, but the funding service gives it no access. Ask the operator of the service for role and affiliation.", send: (*Walk).sendWithoutRole},
+		{Name: "token-in-url", Title: "the token is in the URL", rules: []requirement.ID{"BRR-14"},
+			Lesson:   "A URL ends up in logs, histories and Referer headers, and reveals the token there (RFC 6750 §5.3). So a node refuses it.",
+			Question: "The access log of the node will show the token. It is a new one that is used for nothing else.", send: (*Walk).sendInURL},
 	}
 }
 
-// Make makes a mistake on purpose and says by which rule the answer is judged.
+// MakeMistake makes a mistake and judges the answer.
 func (w *Walk) MakeMistake(ctx context.Context, m Mistake) Result {
-	scene := Result{Step: WhatIf}
-	// A refusal proves nothing unless the same request with a good token is answered.
-	if good, ok := w.latestOf(evidence.Info.With(evidence.OK)); !ok || good.Status()/100 != 2 {
+	result := Result{Step: WhatIf}
+	// A refusal proves nothing unless the same request succeeds with a good token.
+	if good, ok := w.latest(evidence.Info.With(evidence.OK)); !ok || good.Status()/100 != 2 {
 		if control := w.CallInfo(ctx); !control.OK() {
-			scene.Exchanges, scene.Trouble = control.Exchanges, control.Trouble
-			return scene
+			result.Exchanges, result.Trouble = control.Exchanges, control.Trouble
+			return result
 		}
 	}
-	answer, unsent, err := m.send(w, ctx, &scene)
-	switch {
-	case err != nil:
-		return troubled(scene, err)
-	case scene.Trouble != nil:
-		return scene
-	case unsent != "":
-		scene.Notes = []string{unsent}
-		return scene
-	}
-	scene.Exchanges = append(scene.Exchanges, answer.Exchange)
-	if scene.Trouble = connectionTrouble(answer); scene.Trouble != nil {
-		return scene
+	answer, ok := m.send(w, ctx, &result)
+	if !ok {
+		return result
 	}
 	if answer.Status/100 == 2 {
-		scene.Notes = append(scene.Notes, fmt.Sprintf("Status %d: the node answered as if nothing were wrong.", answer.Status))
+		result.Notes = append(result.Notes, fmt.Sprintf("Status %d: the node accepts the request as if nothing were wrong.", answer.Status))
 	} else {
-		scene.Notes = append(scene.Notes, fmt.Sprintf("Status %d %s.", answer.Status, http.StatusText(answer.Status)), m.Lesson)
+		result.Notes = append(result.Notes, fmt.Sprintf("Status %d %s.", answer.Status, http.StatusText(answer.Status)), m.Lesson)
 	}
-	scene.Verdicts = w.judge(m.rules...)
-	return scene
+	result.Verdicts = w.judge(m.rules...)
+	return result
 }
 
-// simpleMistake sends what needs no good token.
-func simpleMistake(make func(probe.Resource) recorder.Request) func(*Walk, context.Context, *Result) (recorder.Answer, string, error) {
-	return func(w *Walk, ctx context.Context, _ *Result) (recorder.Answer, string, error) {
-		answer, err := w.send(ctx, make(w.info()))
-		return answer, "", err
-	}
-}
-
-func (w *Walk) sendTampered(ctx context.Context, scene *Result) (recorder.Answer, string, error) {
-	token, ok := w.bearer(ctx, scene)
+func (w *Walk) sendTampered(ctx context.Context, result *Result) (recorder.Answer, bool) {
+	token, ok := w.bearer(ctx, result)
 	if !ok {
-		return recorder.Answer{}, "", nil
+		return recorder.Answer{}, false
 	}
 	changed := tokenforge.Tamper(token)
-	ask := w.info().GetWith("tampered", "tampered_token", "Bearer "+changed)
-	ask.Conceal = map[string]string{"tampered_token": changed}
-	answer, err := w.send(ctx, ask)
-	return answer, "", err
+	request := w.info().GetWith("tampered", "tampered_token", "Bearer "+changed)
+	request.Conceal = map[string]string{"tampered_token": changed}
+	return w.exchange(ctx, result, request, connectionTrouble)
 }
 
-// sendExpired sends the expired token that was given, or the first one of the walk once it is over.
-func (w *Walk) sendExpired(ctx context.Context, _ *Result) (recorder.Answer, string, error) {
+// sendExpired sends the expired token of the account, or the token of the walk once it has expired.
+func (w *Walk) sendExpired(ctx context.Context, result *Result) (recorder.Answer, bool) {
 	token := w.Target().ExpiredToken.Reveal()
 	if issued, ok := w.Token(); token == "" && ok {
-		left := issued.Remaining(w.Now())
-		if left > 0 {
-			return recorder.Answer{}, fmt.Sprintf("Your token is good for another %s; come back then, or start with --expired-token.", left.Round(time.Second)), nil
+		if remaining := issued.Remaining(w.Now()); remaining > 0 {
+			result.Notes = []string{fmt.Sprintf("Your token is valid for another %s: come back later, or start with --expired-token.", remaining.Round(time.Second))}
+			return recorder.Answer{}, false
 		}
 		token = issued.Value
 	}
-	ask := w.info().GetWith("expired", probe.ExpiredToken, "Bearer "+token)
-	ask.Presents = token
-	answer, err := w.send(ctx, ask)
-	return answer, "", err
+	request := w.info().GetWith("expired", probe.ExpiredToken, "Bearer "+token)
+	request.Presents = token
+	return w.exchange(ctx, result, request, connectionTrouble)
 }
 
-func (w *Walk) sendWrongSecret(ctx context.Context, _ *Result) (recorder.Answer, string, error) {
+func (w *Walk) sendWrongSecret(ctx context.Context, result *Result) (recorder.Answer, bool) {
 	t := w.Target()
 	wrong, err := tokenforge.Misspell(t.Credentials.ClientSecret.Reveal(), w.options.Random)
 	if err != nil {
-		return recorder.Answer{}, "", fmt.Errorf("draw a wrong secret: %w", err)
+		result.Trouble = localTrouble(fmt.Errorf("draw a wrong secret: %w", err))
+		return recorder.Answer{}, false
 	}
 	good := probe.Credentialed(t.Credentials)
-	ask := probe.TokenRequest(t, "wrong-secret", probe.ClientSecret, good[0], good[1], probe.Field{Name: "client_secret", Value: wrong})
-	ask.NoRetry, ask.Conceal = true, map[string]string{"wrong_secret": wrong}
-	answer, err := w.send(ctx, ask)
-	return answer, "", err
+	request := probe.TokenRequest(t, "wrong-secret", probe.ClientSecret, good[0], good[1], probe.Field{Name: "client_secret", Value: wrong})
+	request.NoRetry, request.Conceal = true, map[string]string{"wrong_secret": wrong}
+	return w.exchange(ctx, result, request, connectionTrouble)
 }
 
-func (w *Walk) sendWithoutRole(ctx context.Context, scene *Result) (recorder.Answer, string, error) {
+func (w *Walk) sendWithoutRole(ctx context.Context, result *Result) (recorder.Answer, bool) {
 	if w.Target().Second == nil {
-		return recorder.Answer{}, "This needs a second client, one without the role: start with --client-id2 and --client-secret2.", nil
-	}
-	if _, listed := w.latestOf(w.listLabel()); !listed {
-		if read := w.ListCalls(ctx, Query{}); !read.OK() { // the positive control
-			scene.Trouble = read.Trouble
-			return recorder.Answer{}, "", nil
-		}
+		result.Notes = []string{"This needs a second client, one without the role: start with --client-id2 and --client-secret2."}
+		return recorder.Answer{}, false
 	}
 	list, ok := w.list()
-	if !ok {
-		return recorder.Answer{}, "The document describes no list of funding calls, which is where the role counts.", nil
+	listed := false
+	if ok {
+		_, listed = w.latest(evidence.OperationResource(list.Key).With(evidence.OK))
 	}
-	token, ok := w.secondBearer(ctx, scene)
+	if !listed { // the first client must succeed where the second one is refused
+		if read := w.ListCalls(ctx, Query{}); !read.OK() {
+			result.Trouble = read.Trouble
+			return recorder.Answer{}, false
+		}
+	}
+	if list, ok = w.list(); !ok {
+		result.Notes = []string{"The document describes no list of funding calls, which is what the role protects."}
+		return recorder.Answer{}, false
+	}
+	token, ok := w.secondBearer(ctx, result)
 	if !ok {
-		return recorder.Answer{}, "", nil
+		return recorder.Answer{}, false
 	}
 	resource := probe.Resource{Name: evidence.OperationResource(list.Key), URL: w.bases()[0].URL(list.Path)}
-	answer, err := w.send(ctx, resource.GetWith("no-role", probe.SecondAccessToken, "Bearer "+token))
-	return answer, "", err
+	return w.exchange(ctx, result, resource.GetWith("no-role", probe.SecondAccessToken, "Bearer "+token), connectionTrouble)
 }
 
-func (w *Walk) listLabel() evidence.Label {
-	if list, ok := w.list(); ok {
-		return evidence.OperationResource(list.Key).With(evidence.OK)
-	}
-	return ""
-}
-
-// sendInURL uses a token that nothing else is asked with.
-func (w *Walk) sendInURL(ctx context.Context, scene *Result) (recorder.Answer, string, error) {
+// sendInURL sends a token in the query string; it fetches one that is used for nothing else.
+func (w *Walk) sendInURL(ctx context.Context, result *Result) (recorder.Answer, bool) {
 	t := w.Target()
-	ask := probe.TokenRequest(t, "throw-away", probe.ClientSecret, probe.Credentialed(t.Credentials)...)
-	ask.Issues = probe.AccessToken
-	spare, err := w.send(ctx, ask)
+	request := probe.TokenRequest(t, "throw-away", probe.ClientSecret, probe.Credentialed(t.Credentials)...)
+	request.Issues = probe.AccessToken
+	spare, err := w.send(ctx, request)
 	if err != nil {
-		return spare, "", err
+		result.Trouble = localTrouble(err)
+		return spare, false
 	}
-	if scene.Trouble = tokenTrouble(spare); scene.Trouble != nil {
-		scene.Exchanges = append(scene.Exchanges, spare.Exchange)
-		return spare, "", nil
+	if result.Trouble = tokenTrouble(spare); result.Trouble != nil {
+		result.Exchanges = append(result.Exchanges, spare.Exchange)
+		return spare, false
 	}
 	resource := w.info()
 	u, err := url.Parse(resource.URL)
 	if err != nil {
-		return recorder.Answer{}, "", fmt.Errorf("read the info URL: %w", err)
+		result.Trouble = localTrouble(fmt.Errorf("parse info URL: %w", err))
+		return spare, false
 	}
 	query := u.Query()
 	query.Set("access_token", spare.Token)
 	u.RawQuery = query.Encode()
 	resource.URL = u.String()
-	ask = resource.Get("token-in-query")
-	ask.Credential, ask.FollowSameOrigin = probe.AccessToken, false
-	answer, err := w.send(ctx, ask)
-	return answer, "", err
+	request = resource.Get("token-in-query")
+	request.Credential, request.FollowSameOrigin = probe.AccessToken, false
+	return w.exchange(ctx, result, request, connectionTrouble)
 }

@@ -89,11 +89,6 @@ func (t *teller) step(ctx context.Context, step flow.Step) error {
 	case flow.Token:
 		return t.scene(t.FetchToken(ctx))
 	case flow.Reading:
-		if _, ok := t.Token(); !ok { // this step alone was asked for
-			if fetched := t.FetchToken(ctx); !fetched.OK() {
-				return t.scene(fetched)
-			}
-		}
 		return t.scene(t.ReadToken(ctx))
 	case flow.Info:
 		return t.scene(t.CallInfo(ctx))

@@ -13,10 +13,10 @@ import (
 
 func (t *teller) node(ctx context.Context) error {
 	if at := t.Target(); at.Registry != "" || len(at.RegistryDocument) > 0 {
-		scene, entries := t.ReadRegistry(ctx)
-		if err := t.scene(scene); err != nil {
+		if err := t.scene(t.ReadRegistry(ctx)); err != nil {
 			return err
 		}
+		entries := t.Entries()
 		for _, e := range entries {
 			t.paragraph(fmt.Sprintf("  %-10s ", report.Plain(e.ID)), e.Name)
 		}
@@ -54,13 +54,12 @@ func (t *teller) credentials() {
 }
 
 func (t *teller) specification(ctx context.Context) error {
-	scene, operations := t.ReadSpecification(ctx)
-	if err := t.scene(scene); err != nil {
+	if err := t.scene(t.ReadSpecification(ctx)); err != nil {
 		return err
 	}
 	t.line("")
 	found := t.Operation == ""
-	for _, o := range operations {
+	for _, o := range t.Operations() {
 		full := t.Operation != "" && (t.Operation == o.ID || t.Operation == o.Path)
 		found = found || full
 		t.operation(o, full)
@@ -153,11 +152,11 @@ func (t *teller) mistakes(ctx context.Context) error {
 }
 
 func (t *teller) certify(ctx context.Context) error {
-	scene, result := t.CertifyNode(ctx, func(worker.Event) {})
-	if err := t.scene(scene); err != nil {
+	if err := t.scene(t.CertifyNode(ctx, func(worker.Event) {})); err != nil {
 		return err
 	}
 	t.line("")
+	result, _, _ := t.Report()
 	if err := report.WriteText(t.out, result, report.TextOptions{Width: t.Width}); err != nil {
 		return fmt.Errorf("print the report: %w", err)
 	}
@@ -170,7 +169,7 @@ func (t *teller) certify(ctx context.Context) error {
 func (t *teller) takeAway() error {
 	files := t.Takeaways()
 	for _, f := range files {
-		t.paragraph(fmt.Sprintf("  %-12s ", f.Name), f.What)
+		t.paragraph(fmt.Sprintf("  %-12s ", f.Name), f.Purpose)
 	}
 	if t.Save == nil {
 		t.line("")

@@ -152,8 +152,7 @@ func (s *certifyScreen) run() tea.Cmd {
 	r := newSuiteRun(s.Context, s.Walk.Now())
 	s.running = r
 	return tea.Batch(r.listen, s.act(flow.Certify, r, func(context.Context) flow.Result {
-		scene, _ := s.Walk.CertifyNode(r.ctx, r.tell)
-		return scene
+		return s.Walk.CertifyNode(r.ctx, r.tell)
 	}))
 }
 

@@ -23,7 +23,7 @@ import (
 var _ = Describe("Certify", func() {
 	It("shows how far the suite is, and the verdict by group; enter alone leads on", func() {
 		b := newBench(flow.Certify, bed{})
-		Expect(b.frame(80, 24)).To(And(ContainSubstring("whole conformance suite"), ContainSubstring("enter certify the node")))
+		Expect(b.frame(80, 24)).To(And(ContainSubstring("The conformance suite sends"), ContainSubstring("enter certify the node")))
 		b.press("enter")
 		Expect(b.frame(80, 24)).To(And(ContainSubstring("✓ Certified for profile funding"), ContainSubstring("✓ Token endpoint: success"), Not(ContainSubstring("failed"))))
 		b.golden("certify-certified")

@@ -57,7 +57,7 @@ var _ = Describe("Credentials", func() {
 		Expect(b.Typing()).To(BeTrue())
 		b.types("my-client").submit("› Client secret")
 		b.types(secret + " ")
-		Expect(b.frame(80, 24)).To(And(ContainSubstring("> "+strings.Repeat("*", len(secret)+1)), ContainSubstring("! The client secret begins or ends with a blank")))
+		Expect(b.frame(80, 24)).To(And(ContainSubstring("> "+strings.Repeat("*", len(secret)+1)), ContainSubstring("! The client secret begins or ends with white")))
 		unseen(b)
 		b.golden("credentials-form")
 		b.erase(1).submit("Client ID     my-client")

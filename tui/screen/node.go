@@ -1,7 +1,6 @@
 package screen
 
 import (
-	"context"
 	"strings"
 
 	"github.com/charmbracelet/bubbles/key"
@@ -42,10 +41,7 @@ type sandboxStarted struct {
 func newNodeScreen(w *World) Screen {
 	s := &nodeScreen{World: w}
 	s.list = NewList(w.Theme)
-	s.stage = newActionScreen(w, flow.Node, "choose", func(ctx context.Context) flow.Result {
-		scene, _ := w.Walk.ReadRegistry(ctx)
-		return scene
-	})
+	s.stage = newActionScreen(w, flow.Node, "choose", w.Walk.ReadRegistry)
 	s.arrange()
 	return s
 }

@@ -38,7 +38,7 @@ var _ = Describe("Choosing a node", func() {
 	It("shows itself before the sandbox inside runs, and enter alone leads to its first node", func() {
 		b, release := inside()
 		u := open(b)
-		Expect(b.frame(80, 24)).To(And(ContainSubstring("› The sandbox inside rin"), ContainSubstring("starting …"), ContainSubstring("The registry of the network lists")))
+		Expect(b.frame(80, 24)).To(And(ContainSubstring("› The sandbox inside rin"), ContainSubstring("starting …"), ContainSubstring("All other URLs follow")))
 		b.golden("node-starting")
 		Expect(b.Update(tuitest.Key("enter"))).To(BeNil())
 		Expect(b.frame(80, 24)).To(ContainSubstring("one moment"))
@@ -138,8 +138,8 @@ var _ = Describe("Choosing a node", func() {
 		Expect(b.Typing()).To(BeTrue())
 		Expect(b.frame(80, 24)).To(ContainSubstring("/registry/registry.json"))
 	},
-		Entry("nothing answers", nil, func(t *target.Target) { t.Registry = "http://127.0.0.1:1/registry/registry.json" }, "nothing answers"),
-		Entry("TLS on a port without", nil, func(t *target.Target) { t.Registry = strings.Replace(t.Registry, "http:", "https:", 1) }, "no secure connection"),
+		Entry("nothing answers", nil, func(t *target.Target) { t.Registry = "http://127.0.0.1:1/registry/registry.json" }, "no server answers"),
+		Entry("TLS on a port without", nil, func(t *target.Target) { t.Registry = strings.Replace(t.Registry, "http:", "https:", 1) }, "TLS connection failed"),
 		Entry("a web page", answering("/registry.json", 200, "text/html", "<html>welcome</html>"), nil, "HTML where JSON was expected"),
 		Entry("another document", answering("/registry.json", 200, "application/json", `{"a":1}`), nil, "expected a registry document"),
 	)

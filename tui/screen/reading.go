@@ -1,7 +1,6 @@
 package screen
 
 import (
-	"context"
 	"fmt"
 	"strings"
 	"time"
@@ -11,14 +10,7 @@ import (
 
 // newReadingScreen is the screen that reads the token; it fetches one if there is none.
 func newReadingScreen(w *World) Screen {
-	s := newActionScreen(w, flow.Reading, "read the token", func(ctx context.Context) flow.Result {
-		if _, ok := w.Walk.Token(); !ok {
-			if fetched := w.Walk.FetchToken(ctx); !fetched.OK() {
-				return fetched
-			}
-		}
-		return w.Walk.ReadToken(ctx)
-	})
+	s := newActionScreen(w, flow.Reading, "read the token", w.Walk.ReadToken)
 	s.told = func(width int) []string {
 		token, ok := w.Walk.Token()
 		if !ok {
@@ -99,8 +91,8 @@ func (w *World) claims(claims []flow.Claim, width int) []string {
 			header, out = c.Header, append(out, Wrapped(w.Theme.Title, title, width)...)
 		}
 		meaning := c.Meaning
-		if !c.Until.IsZero() {
-			if left := c.Until.Sub(w.Walk.Now()); left > 0 {
+		if !c.Expiry.IsZero() {
+			if left := c.Expiry.Sub(w.Walk.Now()); left > 0 {
 				meaning += ", in " + clock(left)
 			} else {
 				meaning += ", and it is over by this machine's clock"

@@ -1,7 +1,6 @@
 package screen
 
 import (
-	"context"
 	"slices"
 	"strings"
 
@@ -24,10 +23,7 @@ type specificationScreen struct {
 func newSpecificationScreen(w *World) Screen {
 	s := &specificationScreen{World: w}
 	s.list = NewList(w.Theme)
-	s.stage = newActionScreen(w, flow.Specification, "read the specification", func(ctx context.Context) flow.Result {
-		scene, _ := w.Walk.ReadSpecification(ctx)
-		return scene
-	})
+	s.stage = newActionScreen(w, flow.Specification, "read the specification", w.Walk.ReadSpecification)
 	s.stage.extra = func(width int) []string {
 		return Hang(w.Theme.Muted.Render("Document: "), w.Walk.Target().SpecURL, width)
 	}

@@ -158,7 +158,7 @@ func (s *takeAwayScreen) story(width int) []string {
 	}
 	lines = append(lines, "")
 	for _, f := range s.Walk.Takeaways() {
-		say(s.Theme.Key.Render(fmt.Sprintf("%-12s", f.Name))+" ", f.What)
+		say(s.Theme.Key.Render(fmt.Sprintf("%-12s", f.Name))+" ", f.Purpose)
 	}
 	if _, _, ok := s.Walk.Report(); !ok {
 		lines = append(lines, "")

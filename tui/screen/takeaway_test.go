@@ -74,8 +74,7 @@ var _ = Describe("Take away", func() {
 
 	It("has the report once the node is certified", func() {
 		b := newBench(flow.TakeAway, bed{save: save})
-		scene, _ := b.Walk.CertifyNode(b.Context, nothing)
-		Expect(scene.OK()).To(BeTrue())
+		Expect(b.Walk.CertifyNode(b.Context, nothing).OK()).To(BeTrue())
 		b.does(b.Open())
 		Expect(b.frame(80, 24)).To(And(ContainSubstring("report.html"), Not(ContainSubstring("certify the node first"))))
 	})

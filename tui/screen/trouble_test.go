@@ -40,8 +40,8 @@ var _ = Describe("Trouble on a screen", func() {
 				Expect(b.press("enter").frame(80, 50)).NotTo(ContainSubstring("What usually causes it"))
 			}
 		},
-		Entry("the node is down", flow.Token, nil, func(t *target.Target) { t.TokenURL = "http://127.0.0.1:1/oauth/token" }, "nothing answers", "the node is down", flow.Node, "down"),
-		Entry("TLS is wrong", flow.Token, nil, func(t *target.Target) { t.TokenURL = strings.Replace(t.TokenURL, "http:", "https:", 1) }, "no secure connection", "an authority that this", flow.Node, "tls"),
+		Entry("the node is down", flow.Token, nil, func(t *target.Target) { t.TokenURL = "http://127.0.0.1:1/oauth/token" }, "no server answers", "the node is down", flow.Node, "down"),
+		Entry("TLS is wrong", flow.Token, nil, func(t *target.Target) { t.TokenURL = strings.Replace(t.TokenURL, "http:", "https:", 1) }, "TLS connection failed", "does not know the authority", flow.Node, "tls"),
 		Entry("the clock is off", flow.Info, late, nil, "status 401", "the clocks differ by 1h0m0s", flow.Node, "clock"),
 		Entry("the secret is wrong", flow.Token, nil, func(t *target.Target) { t.Credentials.ClientSecret = target.NewSecret("not-the-secret-of-it") }, "does not accept this client", "the secret is wrong", flow.Credentials, "secret"),
 		Entry("HTML in place of a token", flow.Token, answering("/oauth/token", 200, "text/html", "<html>login</html>"), nil, "HTML where JSON was expected", "web page", flow.Node, "html"),

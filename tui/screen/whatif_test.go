@@ -15,10 +15,10 @@ import (
 var _ = Describe("What if", func() {
 	It("makes one mistake after the other with enter alone, and leads on after the last", func() {
 		b := newBench(flow.WhatIf, bed{})
-		Expect(b.frame(80, 24)).To(And(ContainSubstring("A client shows its quality"), ContainSubstring("0 of 7 made")))
-		Expect(b.frame(40, 15)).To(And(ContainSubstring("Mistakes, made on purpose"), ContainSubstring("the token stands in the URL")))
+		Expect(b.frame(80, 24)).To(And(ContainSubstring("A good client handles errors well"), ContainSubstring("0 of 7 made")))
+		Expect(b.frame(40, 15)).To(And(ContainSubstring("Mistakes, made on purpose"), ContainSubstring("the token is in the URL")))
 		b.golden("what-if-list")
-		for _, want := range []string{"the token is forgotten", "the token is garbage", "the token has expired", "somebody changed a letter", "the secret is wrong", "the account lacks the role"} {
+		for _, want := range []string{"the token is missing", "the token is garbage", "the token has expired", "somebody changed a letter", "the secret is wrong", "the account lacks the role"} {
 			Expect(b.left).To(BeEmpty())
 			b.press("enter")
 			Expect(b.frame(80, 24)).To(ContainSubstring("What if " + want))
@@ -35,7 +35,7 @@ var _ = Describe("What if", func() {
 	It("tells what was sent, the challenge, the lesson and each rule", func() {
 		b := newBench(flow.WhatIf, bed{}).press("down", "enter")
 		seen := b.frame(80, 40)
-		for _, part := range []string{"> GET /", "< HTTP/1.1 401 Unauthorized", "sent      Authorization: Bearer conformance.invalid.token", `challenge Bearer`, `error="invalid_token"`, "fetch a new token, once", "3 of 3 rules passed", "BRR-06", "(RFC 6750 §3"} {
+		for _, part := range []string{"> GET /", "< HTTP/1.1 401 Unauthorized", "sent      Authorization: Bearer conformance.invalid.token", `challenge Bearer`, `error="invalid_token"`, "fetch a new token once", "3 of 3 rules passed", "BRR-06", "(RFC 6750 §3"} {
 			Expect(seen).To(ContainSubstring(part))
 		}
 		Expect(b.frame(120, 40)).To(ContainSubstring("✓ the token is garbage · passed"), "the list stands beside it")
@@ -71,7 +71,7 @@ var _ = Describe("What if", func() {
 		b := newBench(flow.WhatIf, bed{config: sandbox.Config{Deviations: []string{"info-open"}}}).press("enter")
 		Expect(b.frame(80, 40)).To(And(ContainSubstring("as if nothing were wrong"), ContainSubstring("✗ BRR-01"), ContainSubstring("fix")))
 		b.golden("what-if-fault")
-		Expect(b.press("left").frame(80, 24)).To(ContainSubstring("✗ the token is forgotten · failed"))
+		Expect(b.press("left").frame(80, 24)).To(ContainSubstring("✗ the token is missing · failed"))
 	})
 
 	It("forgets what another node answered", func() {

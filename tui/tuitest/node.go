@@ -75,8 +75,8 @@ func (g *Ground) Walk(t testing.TB, to target.Target, suite Suite) *flow.Walk {
 // Arrive reads the registry and chooses the node.
 func Arrive(t testing.TB, w *flow.Walk) {
 	t.Helper()
-	if scene, _ := w.ReadRegistry(context.Background()); !scene.OK() {
-		t.Fatalf("read the registry: %+v", scene.Trouble)
+	if read := w.ReadRegistry(context.Background()); !read.OK() {
+		t.Fatalf("read the registry: %+v", read.Trouble)
 	}
 	if err := w.ChooseNode("XA"); err != nil {
 		t.Fatalf("choose the node: %v", err)
