@@ -118,6 +118,6 @@ var _ = Describe("rin tour --plain", func() {
 		got := rin([]string{"SECRET=whatever-it-is-it-is-wrong"}, "tour", "--plain", "--token-url", "http://127.0.0.1:1/oauth/token", "--info-url", "http://127.0.0.1:1/ris/info/v1/oauth/info/",
 			"--client-id", "demo-client", "--client-secret", "env:SECRET", "--step", "token")
 		Expect(got.code).To(Equal(3))
-		Expect(got.out).To(And(ContainSubstring("Trouble: nothing answers"), ContainSubstring("What to try:")))
+		Expect(got.out).To(And(ContainSubstring("Trouble: no server answers"), ContainSubstring("What to try:")))
 	})
 })
