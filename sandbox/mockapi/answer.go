@@ -6,7 +6,6 @@ import (
 	"maps"
 	"net/http"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/rin-network/rin/sandbox/content"
@@ -94,7 +93,7 @@ func (a *API) encode(m Media, value any) ([]byte, error) {
 	form := FormOf(m.Type)
 	if form == FormXML {
 		if encoded, ok := value.(json.RawMessage); ok {
-			decoded, err := decode(encoded)
+			decoded, err := decodeJSON(encoded)
 			if err != nil {
 				return nil, err
 			}
@@ -253,15 +252,12 @@ func headerField(h Header, value any) (string, bool) {
 	return text, visible && strings.TrimSpace(text) == text
 }
 
+// headerText writes a plain value, or JSON; "" for null.
 func headerText(value any) string {
-	if number, ok := value.(int); ok {
-		return strconv.Itoa(number)
+	if value == nil {
+		return ""
 	}
-	if text := plainText(value); text != "" || value == nil || value == "" {
-		return text
-	}
-	encoded, _ := json.Marshal(value)
-	return string(encoded)
+	return jsonText(value)
 }
 
 // negotiate chooses the media type of an answer by the Accept fields of the request (RFC 9110 §12.5.1). Where none of them is described the
@@ -270,51 +266,11 @@ func negotiate(described []Media, accept []string) Media {
 	if len(described) == 0 {
 		return Media{}
 	}
-	chosen, best := described[0], 0.0
-	if len(accept) > 0 {
-		for _, m := range described {
-			if q := quality(accept, mediaEssence(m.Type)); q > best {
-				chosen, best = m, q
-			}
-		}
+	types := make([]string, len(described))
+	for i, m := range described {
+		types[i] = mediaEssence(concreteType(m.Type))
 	}
+	chosen := described[max(0, slices.Index(types, content.Preferred(accept, types...)))]
 	chosen.Type = concreteType(chosen.Type)
 	return chosen
-}
-
-// quality is the weight of a media type: that of the most specific range that covers it.
-func quality(accept []string, mediaType string) float64 {
-	q, specific := 0.0, -1
-	for _, field := range accept {
-		for entry := range strings.SplitSeq(field, ",") {
-			rng, parameters, _ := strings.Cut(entry, ";")
-			rng = mediaEssence(rng)
-			s := len(rng) - 100*strings.Count(rng, "*")
-			if !covers(rng, mediaType) && !covers(mediaType, rng) || specific >= 0 && s <= specific {
-				continue
-			}
-			specific, q = max(s, 0), qualityOf(parameters)
-		}
-	}
-	return q
-}
-
-func covers(rng, mediaType string) bool {
-	if rng == mediaType || rng == "*/*" {
-		return true
-	}
-	kind, ok := strings.CutSuffix(rng, "/*")
-	return ok && strings.HasPrefix(mediaType, kind+"/")
-}
-
-func qualityOf(parameters string) float64 {
-	for parameter := range strings.SplitSeq(parameters, ";") {
-		if text, ok := strings.CutPrefix(strings.TrimSpace(parameter), "q="); ok {
-			if q, err := strconv.ParseFloat(text, 64); err == nil && q >= 0 && q <= 1 {
-				return q
-			}
-			return 0
-		}
-	}
-	return 1
 }

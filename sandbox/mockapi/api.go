@@ -109,18 +109,10 @@ func New(d *Document, prefix string, o Options) (*API, error) {
 	}
 	a.findLists()
 	a.ownPath = a.documentPath()
-	served := 0
-	for _, r := range a.all {
-		for _, o := range r.operations {
-			if o.fault == nil {
-				served++
-			}
-		}
-	}
 	a.locate()
 	slices.SortStableFunc(a.faults, func(x, y Omission) int { return strings.Compare(x.Operation, y.Operation) })
-	if served == 0 {
-		return nil, fmt.Errorf("none of its operations can be served: %v", a.faults[0])
+	if a.Operations() == 0 {
+		return nil, fmt.Errorf("no operation can be served: %v", a.faults[0])
 	}
 	return a, nil
 }

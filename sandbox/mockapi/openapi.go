@@ -257,7 +257,7 @@ func (r *operationReader) parameters(o *Operation, pointer string, value any) {
 		return
 	}
 	for i := range all {
-		p, ok := r.parameter(pointer + "/" + itoa(i))
+		p, ok := r.parameter(pointer + "/" + strconv.Itoa(i))
 		if !ok {
 			continue
 		}
@@ -336,8 +336,6 @@ func (r *operationReader) shape(p *Parameter, object map[string]any, at string) 
 	}
 	r.fail(sample.Join(at, "style"), "a parameter in the %s has one of the styles %s, got %q", p.In, strings.Join(allowed, ", "), clip(p.Style))
 }
-
-func itoa(i int) string { return strconv.Itoa(i) }
 
 func (r *operationReader) responses(o *Operation, pointer string, value any) {
 	responses, ok := value.(map[string]any)

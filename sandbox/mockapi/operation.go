@@ -1,7 +1,6 @@
 package mockapi
 
 import (
-	"cmp"
 	"maps"
 	"net/http"
 	"reflect"
@@ -80,7 +79,6 @@ func (a *API) prepareAnswer(o *operation) error {
 		}
 		o.media = append(o.media, m)
 	}
-	slices.SortStableFunc(o.media, func(x, y Media) int { return cmp.Compare(formPreference(x.Type), formPreference(y.Type)) })
 	if len(o.response.Content) > 0 && len(o.media) == 0 {
 		return first
 	}
@@ -116,14 +114,6 @@ func (a *API) makeable(m Media, r Response) error {
 	}
 	_, err := a.drawn(m.Schema)
 	return err
-}
-
-// formPreference puts JSON before what else an operation answers with: what is asked for nothing gets what most clients read.
-func formPreference(mediaType string) int {
-	if FormOf(mediaType) == FormJSON {
-		return 0
-	}
-	return 1
 }
 
 // opaque tells a schema that says nothing of the content of a file but that it is text or bytes.

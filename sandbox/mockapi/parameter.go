@@ -1,7 +1,6 @@
 package mockapi
 
 import (
-	"encoding/json"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -87,10 +86,8 @@ func (p parameterDecoder) media(text string, unescape func(string) (string, erro
 	if !strings.Contains(p.Media, "json") {
 		return plain, true, nil
 	}
-	decoder := json.NewDecoder(strings.NewReader(plain))
-	decoder.UseNumber()
-	var value any
-	if err := decoder.Decode(&value); err != nil || decoder.More() {
+	value, err := decodeJSON([]byte(plain))
+	if err != nil {
 		return nil, true, malformed("JSON, percent-encoded")
 	}
 	return value, true, nil
@@ -143,7 +140,7 @@ func (p parameterDecoder) assemble(texts []string) (any, bool, error) {
 func (p parameterDecoder) cookie(cookies []*http.Cookie) (any, bool, error) {
 	for _, c := range cookies {
 		if c.Name == p.Name {
-			return p.simple(c.Value, pathUnescape)
+			return p.simple(c.Value, url.PathUnescape)
 		}
 	}
 	return nil, false, nil
@@ -164,7 +161,7 @@ func (p parameterDecoder) path(text string) (any, bool, error) {
 	case "matrix":
 		return p.matrix(text)
 	}
-	return p.simple(text, pathUnescape)
+	return p.simple(text, url.PathUnescape)
 }
 
 // split takes a text apart at a separator, when it is a list or an object.
@@ -173,7 +170,7 @@ func (p parameterDecoder) split(text, separator string) (any, bool, error) {
 	if p.Kind.list() || p.Kind.object() {
 		texts = strings.Split(text, separator)
 	}
-	texts, ok := unescapeAll(texts, pathUnescape)
+	texts, ok := unescapeAll(texts, url.PathUnescape)
 	if !ok {
 		return nil, true, malformed("percent-encoded text")
 	}
@@ -199,7 +196,7 @@ func (p parameterDecoder) matrix(text string) (any, bool, error) {
 		texts = append(texts, value)
 	}
 	if p.Explode && p.Kind.list() {
-		plain, ok := unescapeAll(texts, pathUnescape)
+		plain, ok := unescapeAll(texts, url.PathUnescape)
 		if !ok {
 			return nil, true, malformed("percent-encoded text")
 		}
@@ -233,7 +230,7 @@ func (p parameterDecoder) query(pairs []queryPair) (any, bool, error) {
 	case len(texts) > 1 && !(p.Explode && p.Kind.list()):
 		return nil, true, malformed("it once, it is given more than once")
 	case p.Media != "":
-		return p.media(texts[0], queryUnescape)
+		return p.media(texts[0], url.QueryUnescape)
 	case !p.Kind.list() && !p.Kind.object():
 	case p.Explode && len(texts) > 1:
 	case p.Explode && p.Style == "form":
@@ -241,7 +238,7 @@ func (p parameterDecoder) query(pairs []queryPair) (any, bool, error) {
 	default:
 		texts = p.delimited(texts[0])
 	}
-	texts, ok := unescapeAll(texts, queryUnescape)
+	texts, ok := unescapeAll(texts, url.QueryUnescape)
 	if !ok {
 		return nil, true, malformed("percent-encoded text")
 	}
@@ -273,7 +270,7 @@ func (p parameterDecoder) deep(pairs []queryPair) (any, bool, error) {
 			return nil, true, malformed("an object, written " + p.Name + "[name]=value")
 		}
 		given = true
-		plain, err := queryUnescape(pair.Value)
+		plain, err := url.QueryUnescape(pair.Value)
 		if err != nil {
 			return nil, true, malformed("percent-encoded text")
 		}
@@ -328,7 +325,7 @@ func (p parameterDecoder) members(pairs []queryPair) (any, bool, error) {
 		if !known {
 			continue
 		}
-		plain, err := queryUnescape(pair.Value)
+		plain, err := url.QueryUnescape(pair.Value)
 		if err != nil {
 			return nil, true, malformed("percent-encoded text")
 		}

@@ -2,7 +2,6 @@ package mockapi
 
 import (
 	"encoding/json"
-	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -45,7 +44,7 @@ func valueTypeBelow(d *Document, pointer string, depth int) *valueType {
 		var either []string
 		any := len(parts) == 0
 		for i := range min(len(parts), 50) {
-			part := valueTypeBelow(d, sample.Join(at, name, indexText(i)), depth+1)
+			part := valueTypeBelow(d, sample.Join(at, name, strconv.Itoa(i)), depth+1)
 			any = any || len(part.Types) == 0
 			either = append(either, part.Types...)
 			k.adopt(part)
@@ -144,8 +143,6 @@ func (k *valueType) list() bool { return k.is("array") }
 
 func (k *valueType) object() bool { return k.is("object") && !k.is("array") }
 
-func indexText(i int) string { return strconv.Itoa(i) }
-
 // read gives a text the type that its kind allows: a number or truth value where that is allowed and the text is one, else a string.
 func (k *valueType) read(text string) any {
 	switch {
@@ -229,9 +226,5 @@ func unescapeAll(texts []string, unescape func(string) (string, error)) (plain [
 	}
 	return plain, true
 }
-
-func pathUnescape(text string) (string, error) { return url.PathUnescape(text) }
-
-func queryUnescape(text string) (string, error) { return url.QueryUnescape(text) }
 
 func noEscapes(text string) (string, error) { return text, nil }

@@ -1,6 +1,7 @@
 package mockapi
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -123,7 +124,11 @@ func (a *API) readBody(q *request, r *http.Request) *content.Problem {
 	if FormOf(media.Type) != FormJSON {
 		return nil // forms, files and other texts are taken as they are
 	}
-	if q.body, err = decode(body); err != nil {
+	q.body, err = decodeJSON(body)
+	if err == nil && tooDeep(q.body, maxBodyDepth) {
+		err = errors.New("it is nested too deeply")
+	}
+	if err != nil {
 		return refuse(content.BadRequest("the body of the request is not JSON: "+err.Error(), "send the body as "+media.Type))
 	}
 	if media.Schema == "" {
@@ -150,21 +155,15 @@ func faultsOf(violations []Violation) []content.Fault {
 // maxBodyDepth bounds the nesting of a request's body.
 const maxBodyDepth = 100
 
-func decode(content []byte) (any, error) {
-	if !json.Valid(content) {
-		var ignored any
-		return nil, json.Unmarshal(content, &ignored)
+// decodeJSON reads a text that is one JSON value.
+func decodeJSON(text []byte) (value any, err error) {
+	if !json.Valid(text) {
+		return nil, json.Unmarshal(text, &value)
 	}
-	decoder := json.NewDecoder(strings.NewReader(string(content)))
+	decoder := json.NewDecoder(bytes.NewReader(text))
 	decoder.UseNumber()
-	var value any
-	if err := decoder.Decode(&value); err != nil {
-		return nil, err
-	}
-	if tooDeep(value, maxBodyDepth) {
-		return nil, errors.New("it is nested too deeply")
-	}
-	return value, nil
+	err = decoder.Decode(&value)
+	return value, err
 }
 
 // tooDeep tells whether a value is nested deeper than left, or has a number that is costly to reckon with.
@@ -200,6 +199,15 @@ func accepted(described []Media, header string) (Media, bool) {
 		}
 	}
 	return Media{}, false
+}
+
+// covers reports whether a media type, or a range of them, contains another media type.
+func covers(described, mediaType string) bool {
+	if described == mediaType || described == "*/*" {
+		return true
+	}
+	family, ok := strings.CutSuffix(described, "/*")
+	return ok && strings.HasPrefix(mediaType, family+"/")
 }
 
 func mediaTypes(described []Media) string {

@@ -103,7 +103,7 @@ func severity(err *jsonschema.ValidationError) int {
 func pointer(location []string) string {
 	out := "#"
 	for _, name := range location {
-		out = sample.Join(out, clipAt(name))
+		out = sample.Join(out, clip(name))
 	}
 	return out
 }
@@ -119,7 +119,7 @@ func text(k jsonschema.ErrorKind) string {
 		return "it does not take the " + plural("member", k.Properties)
 	case *kind.Format:
 		if k.Want == "regex" {
-			return fmt.Sprintf("%q is no regular expression", clipAt(fmt.Sprint(k.Got)))
+			return fmt.Sprintf("%q is not a regular expression", clip(fmt.Sprint(k.Got)))
 		}
 		return "expected " + article(k.Want)
 	}
@@ -136,16 +136,9 @@ func plural(noun string, names []string) string {
 	}
 	short := make([]string, 0, len(names))
 	for _, name := range names[:min(len(names), 10)] {
-		short = append(short, clipAt(name))
+		short = append(short, clip(name))
 	}
 	return noun + " " + strings.Join(short, ", ")
-}
-
-func clipAt(text string) string {
-	if runes := []rune(text); len(runes) > 60 {
-		return string(runes[:60]) + "…"
-	}
-	return text
 }
 
 // expectation says in words what a schema takes, and lists the values of an enum. It is for people: of nested schemas it says the
@@ -237,7 +230,7 @@ func article(format any) string {
 	case "int32", "int64":
 		return fmt.Sprintf("a whole number (%v)", format)
 	}
-	return clipAt(fmt.Sprintf("a value of the format %v", format))
+	return clip(fmt.Sprintf("a value of the format %v", format))
 }
 
 // limits says the bounds of a schema.
@@ -246,7 +239,7 @@ func limits(schema map[string]any) string {
 	say := func(keyword, words string) {
 		switch v := schema[keyword].(type) {
 		case json.Number, string:
-			all = append(all, words+" "+clipAt(fmt.Sprint(v)))
+			all = append(all, words+" "+clip(fmt.Sprint(v)))
 		}
 	}
 	say("minimum", "at least")

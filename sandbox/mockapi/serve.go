@@ -331,10 +331,5 @@ func (a *API) open(path, method string) bool {
 }
 
 func isMethod(member string) bool {
-	for _, method := range methods() {
-		if strings.EqualFold(method, member) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(methods(), func(method string) bool { return strings.EqualFold(method, member) })
 }
