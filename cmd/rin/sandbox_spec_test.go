@@ -134,7 +134,7 @@ var _ = Describe("rin sandbox --spec", func() {
 		}
 		change(strings.ReplaceAll(thingsAPI, "/v1/never", "/v1/new") + "  broken: [\n")
 		_, _ = body(base + "/ris-synergy/things/v1/things")
-		Eventually(func() string { return string(session.Err.Contents()) }, "10s").Should(SatisfyAll(ContainSubstring("cannot be served; the one before it still is"), ContainSubstring("line 2")))
+		Eventually(func() string { return string(session.Err.Contents()) }, "10s").Should(SatisfyAll(ContainSubstring("cannot be served; the previous one is still served"), ContainSubstring("line 2")))
 		Expect(rin(nil, "sandbox", "status", "--control", control).out).To(MatchRegexp(`the file has changed, and is not served:\n +\S`))
 		status, _ := body(base + "/ris-synergy/things/v1/never")
 		Expect(status).To(Equal(http.StatusNotImplemented))

@@ -12,18 +12,18 @@ import (
 	"github.com/rin-network/rin/sandbox/journal"
 )
 
-// answer is what a request gets. It does not change.
+// answer is the answer to a request. It does not change.
 type answer struct {
 	status int
 	header http.Header
-	// body is nil for an answer without one, and for a refusal.
+	// body is nil for an answer without a body, and for a refusal.
 	body    *content.Body
 	content []byte
 	media   string
 	refusal *content.Problem
-	// negotiated: another Accept may get another media type.
+	// negotiated says that another Accept may get another media type.
 	negotiated bool
-	// page is what part of a list it is; nil for none.
+	// page is the part of a list in the answer; nil unless it is a list.
 	page *journal.Page
 }
 
@@ -35,7 +35,7 @@ func (a *answer) Size() int {
 	return a.body.Size() + 512
 }
 
-// answer makes the answer to a request, or finds the one that was made before.
+// answer makes the answer to a request, or finds it in the cache.
 func (a *API) answer(q request) (*answer, error) {
 	if q.operation.Method != http.MethodGet {
 		return a.make(q)
@@ -47,7 +47,7 @@ func (a *API) answer(q request) (*answer, error) {
 	return a.answers.Get(key, func() (*answer, error) { return a.make(q) })
 }
 
-// key is the same for requests that ask for the same: parameters in any order, those that the document does not know left out.
+// key is the same for requests with the same answer: parameters in any order, without those that the document does not describe.
 func (q request) key() (string, error) {
 	encoded, err := json.Marshal(q.values) // members in the order of their names
 	if err != nil {
@@ -81,7 +81,7 @@ func (a *API) make(q request) (*answer, error) {
 	if made.content, err = a.encode(q.media, value); err != nil {
 		return nil, err
 	}
-	if FormOf(made.media) != FormJSON { // a document may be anybody's, and browsers run pages and pictures
+	if FormOf(made.media) != FormJSON { // the document may be hostile, and browsers run pages and pictures
 		made.header.Set("Content-Security-Policy", "default-src 'none'; sandbox")
 	}
 	made.body = content.NewBody(made.media, made.content)
@@ -114,7 +114,7 @@ func (a *API) encode(m Media, value any) ([]byte, error) {
 	return json.Marshal(value)
 }
 
-// missing refuses paths that lead through an id that its list does not have.
+// missing refuses paths with an id that is not in its list.
 func (a *API) missing(q request) (*content.Problem, error) {
 	for _, r := range q.operation.resource.above {
 		n := len(r.segments)
@@ -130,10 +130,10 @@ func (a *API) missing(q request) (*content.Problem, error) {
 	return nil, nil
 }
 
-// value draws the content of an answer. total counts the items of a list; -1 for what is none.
+// value draws the content of an answer. total counts the items of a list; it is -1 for other content.
 func (a *API) value(q request) (value any, total int, err error) {
 	form := FormOf(q.media.Type)
-	if (form == FormFile || form == FormText) && a.opaque(q.media.Schema) {
+	if (form == FormFile || form == FormText) && a.isOpaque(q.media.Schema) {
 		if file, ok := sampleFile(q.media.Type); ok {
 			return file, -1, nil
 		}
@@ -159,11 +159,11 @@ func (a *API) value(q request) (value any, total int, err error) {
 	return base, -1, nil
 }
 
-// base is what is at a path: the record of a list, or a value of the path's own.
+// base returns the value of a path: the record of a list, or a value that belongs to the path alone.
 func (a *API) base(q request) (any, error) {
 	r := q.operation.resource
 	if r.list == nil {
-		return a.samples.Value(q.media.Schema, q.drawn())
+		return a.samples.Value(q.media.Schema, q.drawKey())
 	}
 	all, err := a.recordsAt(r.list, q.path[:len(q.path)-1])
 	if err != nil {
@@ -179,12 +179,12 @@ func (a *API) base(q request) (any, error) {
 	if err != nil || !isObject || !isListed {
 		return value, err
 	}
-	// What a detail has beyond the item of the list is its own; the id comes first, because it matters most.
+	// Members that only the detail has stay as drawn; the id comes first, because it matters most.
 	object = a.put(object, q.media.Schema, []string{r.list.id}, listed)
 	return a.put(object, q.media.Schema, slices.Sorted(maps.Keys(listed)), listed), nil
 }
 
-// richer tells whether a schema has all members of another one.
+// richer reports whether a schema has all members of another one.
 func (a *API) richer(schema, other string) bool {
 	have := a.members(schema)
 	for member := range a.members(other) {
@@ -195,13 +195,13 @@ func (a *API) richer(schema, other string) bool {
 	return true
 }
 
-// drawn is what the value of an answer is drawn with.
-func (q request) drawn() string { return q.operation.Method + " " + concretePath(q.path) }
+// drawKey is the key of the value of an answer.
+func (q request) drawKey() string { return q.operation.Method + " " + concretePath(q.path) }
 
-// headers draws the documented headers of an answer.
+// headers draws the described headers of an answer.
 func (a *API) headers(to http.Header, q request, total int) error {
 	for _, h := range q.operation.headers {
-		value, err := a.samples.Value(h.Schema, q.drawn()+" "+h.Name)
+		value, err := a.samples.Value(h.Schema, q.drawKey()+" "+h.Name)
 		if h.Schema == "" {
 			value, err = "sample", nil
 		}
@@ -218,7 +218,7 @@ func (a *API) headers(to http.Header, q request, total int) error {
 	return nil
 }
 
-// headerField writes a value as a header field has it (style simple); ok is false for one that no field may hold (RFC 9110 §5.5).
+// headerField writes a value as a header field (style simple); ok is false if a field cannot hold it (RFC 9110 §5.5).
 func headerField(h Header, value any) (string, bool) {
 	text := ""
 	switch v := value.(type) {
@@ -260,8 +260,8 @@ func headerText(value any) string {
 	return jsonText(value)
 }
 
-// negotiate chooses the media type of an answer by the Accept fields of the request (RFC 9110 §12.5.1). Where none of them is described the
-// first one is sent: a client learns more from an answer than from 406.
+// negotiate chooses the media type of an answer by the Accept fields of the request (RFC 9110 §12.5.1), or the first one if no field
+// matches: a client learns more from an answer than from 406.
 func negotiate(described []Media, accept []string) Media {
 	if len(described) == 0 {
 		return Media{}

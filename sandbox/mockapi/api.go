@@ -1,35 +1,35 @@
 // Package mockapi serves any API from its OpenAPI document: every operation, with generated answers that fit the document.
 //
-//	request -> template of the path -> guard -> parameters and body against their schemas -> answer
+//	request -> path template -> guard -> parameters and body, checked against their schemas -> answer
 //
 // An answer is a function of the document, the seed and the request: the same in any order and after any restart. Nothing that a client
 // sends is kept.
 //
 // # Lists and details
 //
-// A GET whose success is an array is a list, and so is one with an object around a single array of objects, when that is called items,
-// data, results or alike, or as the path, or when there are pages or a detail. It has as many items as the options say, in a stable order
-// (fewer when the schema allows no more, when there are no more ids, or at 24 MB), each with an id of its own. When the path of another GET
-// is that of the list with one parameter behind it, it is the list's detail: an id of the list leads to the same record, every other one to
-// 404, also below it (/funders/{id}/calls). The id is the member that is called as the parameter, else as its end (petId: id), else id,
-// uuid, identifier, key or code.
+// A GET operation whose success is an array is a list. An object with a single array of objects is a list, too, if the array has a usual
+// name (items, data, results …) or the name of the path, or if the operation has pages or a detail. A list has as many items as the options
+// say, in a stable order; fewer if the schema allows no more, if there are no more ids, or at 24 MB. Each item has its own id. The detail
+// of a list is the GET operation at the list's path with one more parameter: an id of the list leads to the same record, any other id to
+// 404, also below the detail (/funders/{id}/calls). The id is the member with the name of the parameter, else with the end of its name
+// (petId: id), else id, uuid, identifier, key or code.
 //
 // # Media types
 //
-// JSON, text, and XML by the XML Object of OpenAPI are made of the same values; where JSON is described, it is what a request without Accept
-// gets. A page, picture, PDF, archive or other file whose schema says no more than that it is bytes is a small file of its type.
+// JSON, text and XML (by OpenAPI's XML Object) show the same values; a request without Accept gets JSON where the document describes it.
+// A page, picture, PDF, archive or other file whose schema says only that it is bytes is a small file of that type.
 //
 // # Query parameters
 //
-// A parameter of a list filters when the items have a member of its name, of its plural, of which its name is the end in camel case
-// (fundingType: type), or one alone with the same referenced schema; or a member within one, both names together (funderId: funder.id).
-// Items whose member equals the value, or holds it, stay. Numbers under the names that are usual for paging cut the list: limit, size,
-// pageSize, per_page … with offset, skip … or page, pageNumber …. Other parameters are validated and have no effect.
+// A parameter of a list filters by a member of the items: by the member of the same name, of its plural, of the end of its name in camel
+// case (fundingType: type), by the only member with the same referenced schema, or by a member within a member, both names joined
+// (funderId: funder.id). Items stay if the member equals the value, or contains it. Numbers with the usual names of paging cut the list:
+// limit, size, pageSize, per_page … with offset, skip … or page, pageNumber …. Other parameters are validated and have no effect.
 //
-// # Where it is
+// # Paths
 //
-// An operation is at the node's service prefix, followed by the path of its server's URL, followed by its own path; segments at the seam
-// that are the same are there once. The host of the server's URL means nothing.
+// The path of an operation is the node's service prefix, then the path of its server's URL, then its own path; segments that the prefix
+// ends with and the server's path begins with occur once. The host of the server's URL has no meaning.
 package mockapi
 
 import (
@@ -42,13 +42,13 @@ import (
 	"github.com/rin-network/rin/sandbox/content"
 )
 
-// The bytes that are kept of answers and of lists.
+// Bytes of answers and of lists that are cached.
 const (
 	answerBudget = 16 << 20
 	recordBudget = 32 << 20
 )
 
-// API is an API as one version of its document describes it. It does not change, and is safe for concurrent use.
+// API serves the API that one version of a document describes. It does not change, and is safe for concurrent use.
 type API struct {
 	document *Document
 	options  Options
@@ -67,9 +67,9 @@ type API struct {
 
 // Omission is a part of the document that is not served.
 type Omission struct {
-	// Operation is method and path; empty for a whole path.
+	// Operation is a method and a path; empty for all operations of a path.
 	Operation string
-	// Cause is where in the document, and why.
+	// Cause says where in the document, and why.
 	Cause error
 }
 
@@ -85,12 +85,12 @@ type resource struct {
 	path       string // below the node's service prefix
 	segments   []string
 	operations map[string]*operation
-	list       *list       // whose detail it is; nil for none
-	above      []*resource // details on the way to it, itself among them
+	list       *list       // the list whose detail this is; nil if it is not a detail
+	above      []*resource // details on the way to this path, and this one if it is a detail
 }
 
-// New makes the API of a document. prefix is the path that comes before it, "/ris-synergy": segments that a server's URL has in common
-// with it are there once. Its error means that nothing of the document can be served.
+// New makes the API of a document. prefix is the node's service prefix, such as "/ris-synergy". The error means that no operation of the
+// document can be served.
 func New(d *Document, prefix string, o Options) (*API, error) {
 	o, err := o.complete()
 	if err != nil {
@@ -117,7 +117,7 @@ func New(d *Document, prefix string, o Options) (*API, error) {
 	return a, nil
 }
 
-// locate finds the lines of what is not served.
+// locate finds the lines of the parts that are not served.
 func (a *API) locate() {
 	var found []*sample.Fault
 	for _, f := range a.faults {
@@ -129,9 +129,9 @@ func (a *API) locate() {
 	a.document.Locate(found...)
 }
 
-// add makes an operation ready; one that cannot be served answers with the reason.
+// add prepares an operation; an operation that cannot be served answers with the reason.
 func (a *API) add(described Operation, prefix string) {
-	path := joinPrefix(prefix, described.Server) + "/" + strings.TrimPrefix(described.Path, "/")
+	path := belowPrefix(prefix, described.Server) + "/" + strings.TrimPrefix(described.Path, "/")
 	r := a.byPath[path]
 	if r == nil {
 		r = &resource{path: path, segments: strings.Split(strings.Trim(path, "/"), "/"), operations: map[string]*operation{}}
@@ -149,29 +149,29 @@ func (a *API) add(described Operation, prefix string) {
 	r.operations[o.Method] = o
 }
 
-// joinPrefix is what of a server's path comes behind a prefix: "/ris-synergy" and "/ris-synergy/funding" give "/funding".
-func joinPrefix(prefix, server string) string {
-	before := strings.Split(strings.Trim(prefix, "/"), "/")
-	behind := strings.Split(strings.Trim(server, "/"), "/")
-	for n := min(len(before), len(behind)); n > 0; n-- {
-		if slices.Equal(before[len(before)-n:], behind[:n]) {
-			behind = behind[n:]
+// belowPrefix returns the part of a server's path that follows a prefix: "/ris-synergy" and "/ris-synergy/funding" give "/funding".
+func belowPrefix(prefix, server string) string {
+	first := strings.Split(strings.Trim(prefix, "/"), "/")
+	rest := strings.Split(strings.Trim(server, "/"), "/")
+	for n := min(len(first), len(rest)); n > 0; n-- {
+		if slices.Equal(first[len(first)-n:], rest[:n]) {
+			rest = rest[n:]
 			break
 		}
 	}
-	if len(behind) == 0 || behind[0] == "" {
+	if len(rest) == 0 || rest[0] == "" {
 		return ""
 	}
-	return "/" + strings.Join(behind, "/")
+	return "/" + strings.Join(rest, "/")
 }
 
-// Faults are the parts of the document that are not served, in order.
+// Faults lists the parts of the document that are not served, in order.
 func (a *API) Faults() []Omission { return slices.Clone(a.faults) }
 
-// Title is the title of the document.
+// Title returns the title of the document.
 func (a *API) Title() string { return a.document.Title }
 
-// Operations counts what is served.
+// Operations counts the operations that are served.
 func (a *API) Operations() int {
 	n := 0
 	for _, r := range a.all {
@@ -184,10 +184,10 @@ func (a *API) Operations() int {
 	return n
 }
 
-// Lists is what a list operation that declares a single object answers with.
+// Lists says how a list operation answers that declares a single object.
 type Lists string
 
-// The answers of list operations that declare a single object.
+// The values of Lists.
 const (
 	// ListsAsDeclared answers with one object.
 	ListsAsDeclared Lists = "as-declared"
@@ -195,7 +195,7 @@ const (
 	ListsArray Lists = "array"
 )
 
-// AllLists lists all of them.
+// AllLists lists the values of Lists.
 func AllLists() []Lists { return []Lists{ListsAsDeclared, ListsArray} }
 
 // The number of items of a list.
@@ -204,7 +204,7 @@ const (
 	MaxItems     = 10_000
 )
 
-// Options are what answers depend on besides the document. The zero value is good.
+// Options are the settings of an API. The zero value is valid.
 type Options struct {
 	// Seed chooses the values.
 	Seed uint64

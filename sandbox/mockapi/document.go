@@ -87,7 +87,7 @@ func clip(text string) string {
 	return text
 }
 
-// typeName names the type of a JSON value.
+// typeName names the type of a JSON value in messages.
 func typeName(value any) string {
 	switch value.(type) {
 	case nil:
@@ -106,12 +106,12 @@ func typeName(value any) string {
 
 func sortedKeys(m map[string]any) []string { return slices.Sorted(maps.Keys(m)) }
 
-// isJSON tells whether a text is meant to be JSON, as [sample.Read] does.
+// isJSON reports whether [sample.Read] takes a text for JSON.
 func isJSON(text []byte) bool {
 	return bytes.HasPrefix(bytes.TrimLeft(text, "\xef\xbb\xbf \t\r\n"), []byte("{"))
 }
 
-// yamlTree is the first document of a text, as nodes; an alias is one node there, however much it stands for.
+// yamlTree returns the first document of a text as nodes. Aliases are not expanded.
 func yamlTree(text []byte) (*yaml.Node, error) {
 	var node yaml.Node
 	if err := yaml.Unmarshal(text, &node); err != nil {
@@ -123,14 +123,14 @@ func yamlTree(text []byte) (*yaml.Node, error) {
 	return &node, nil
 }
 
-// lineTree is a part of a document whose line is wanted, or that is on the way to one.
+// lineTree is a part of a document whose line is wanted, with the wanted parts below it.
 type lineTree struct {
-	line  int // from 1; 0 where it is not in the document
+	line  int // from 1; 0 if the part is not in the document
 	below map[string]*lineTree
 }
 
-func (p *lineTree) add(way []string) {
-	for _, name := range way {
+func (p *lineTree) add(path []string) {
+	for _, name := range path {
 		next := p.below[name]
 		if next == nil {
 			next = &lineTree{}
@@ -143,10 +143,10 @@ func (p *lineTree) add(way []string) {
 	}
 }
 
-// nearest is the line of what is at the end of the way, or of the last part on it that is there.
-func (p *lineTree) nearest(way []string) int {
+// nearest returns the line of the part at a path, or of the last part on the path that exists.
+func (p *lineTree) nearest(path []string) int {
 	line := p.line
-	for _, name := range way {
+	for _, name := range path {
 		if p = p.below[name]; p == nil || p.line == 0 {
 			break
 		}
@@ -155,7 +155,7 @@ func (p *lineTree) nearest(way []string) int {
 	return line
 }
 
-// find looks for what is below a node of YAML. A member is where its name stands.
+// find looks for the wanted parts below a YAML node. The line of a member is that of its name.
 func (p *lineTree) find(n *yaml.Node) {
 	if n.Kind == yaml.AliasNode {
 		n = n.Alias
@@ -178,22 +178,22 @@ func (p *lineTree) find(n *yaml.Node) {
 	}
 }
 
-// lineFinder walks over JSON that is known to be good.
+// lineFinder walks over valid JSON.
 type lineFinder struct {
 	text    []byte
 	decoder *json.Decoder
-	counted int // bytes
-	line    int // where they end
+	counted int // bytes whose lines are counted
+	line    int // the line at which they end
 }
 
-// lineOf is the line of a byte that is behind all those asked for before.
+// lineOf returns the line of a byte. The bytes of later calls come later in the text.
 func (f *lineFinder) lineOf(offset int) int {
 	f.line += bytes.Count(f.text[f.counted:offset], []byte("\n"))
 	f.counted = offset
 	return f.line
 }
 
-// find reads one value, and looks there for what is below a place.
+// find reads one value, and looks in it for the wanted parts.
 func (f *lineFinder) find(p *lineTree) {
 	token, err := f.decoder.Token()
 	delim, nested := token.(json.Delim)
@@ -223,5 +223,5 @@ func (f *lineFinder) find(p *lineTree) {
 			return
 		}
 	}
-	_, _ = f.decoder.Token() // the end of the object or array
+	_, _ = f.decoder.Token() // the closing bracket
 }

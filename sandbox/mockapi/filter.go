@@ -7,13 +7,13 @@ import (
 	"unicode"
 )
 
-// filter is a query parameter that chooses among items by one member of theirs, or by one within it.
+// filter is a query parameter that selects items by one of their members; path leads to that member.
 type filter struct {
 	parameter string
-	way       []string
+	path      []string
 }
 
-// filters finds those of a list, whose paging is known: page=2 asks for no items with 2 pages.
+// filters finds the filters of a list. Paging parameters are not among them: page=2 does not select items with 2 pages.
 func (a *API) filters(l *list) []filter {
 	members := a.members(l.item)
 	var all []filter
@@ -23,18 +23,18 @@ func (a *API) filters(l *list) []filter {
 		}
 		if member := a.filtered(p.Name, p.Schema, members); member != "" {
 			all = append(all, filter{p.Name, []string{member}})
-		} else if way := a.within(l.item, canonical(p.Name), "", maxFilterDepth); way != nil {
-			all = append(all, filter{p.Name, way})
+		} else if path := a.within(l.item, canonical(p.Name), "", maxFilterDepth); path != nil {
+			all = append(all, filter{p.Name, path})
 		}
 	}
 	return all
 }
 
-// maxFilterDepth bounds how deep a member is looked for.
+// maxFilterDepth bounds how deep within searches.
 const maxFilterDepth = 3
 
-// within finds the plain member whose name, behind those of the members around it, is that of a parameter: funderId is funder.id. The
-// same name twice in a row counts once.
+// within finds the path to a plain member whose name, joined to the names of the members around it, is that of a parameter: funderId is
+// funder.id. The same name twice in a row counts once.
 func (a *API) within(pointer, name, before string, left int) []string {
 	members := a.members(pointer)
 	for _, member := range slices.Sorted(maps.Keys(members)) {
@@ -54,19 +54,19 @@ func (a *API) within(pointer, name, before string, left int) []string {
 			return []string{member}
 		}
 		if nested && left > 1 && rest != "" {
-			if way := a.within(at, rest, canonical(member), left-1); way != nil {
-				return append([]string{member}, way...)
+			if path := a.within(at, rest, canonical(member), left-1); path != nil {
+				return append([]string{member}, path...)
 			}
 		}
 	}
 	return nil
 }
 
-// filtered finds the member that a parameter filters by: of its name, of its plural, of which its name is the end, or with the same
-// referenced schema as no other.
+// filtered finds the member that a parameter filters by: the one with its name, with its plural, with the end of its name, or the only one
+// with the same referenced schema.
 func (a *API) filtered(parameter, schema string, members map[string]string) string {
 	var plural, ends, alike []string
-	for member := range members {
+	for _, member := range slices.Sorted(maps.Keys(members)) {
 		switch {
 		case canonical(member) == canonical(parameter):
 			return member
@@ -78,7 +78,7 @@ func (a *API) filtered(parameter, schema string, members map[string]string) stri
 			alike = append(alike, member)
 		}
 	}
-	// A word at the end says little, unless the values are of one kind: a funderId is not the id of a funding.
+	// The end of a name counts only if both have the same schema: a funderId is not the id of a funding.
 	ends = slices.DeleteFunc(ends, func(member string) bool { return !a.sameComponent(schema, members[member]) })
 	for _, found := range [][]string{plural, ends, alike} {
 		if len(found) == 1 {
@@ -88,7 +88,7 @@ func (a *API) filtered(parameter, schema string, members map[string]string) stri
 	return ""
 }
 
-// endsWith tells whether a name in camel case ends with a word: fundingType with type.
+// endsWith reports whether a name in camel case ends with a word: fundingType with type.
 func endsWith(name, word string) bool {
 	if word == "" || len(name) <= len(word) {
 		return false
@@ -98,7 +98,7 @@ func endsWith(name, word string) bool {
 	return strings.HasSuffix(name, string(first)) || strings.HasSuffix(name, "_"+word)
 }
 
-// sameComponent tells whether a parameter and a member, or its items, have one schema by reference.
+// sameComponent reports whether a parameter and a member, or the items of the member, refer to the same component schema.
 func (a *API) sameComponent(parameter, member string) bool {
 	_, wanted := a.schema(parameter)
 	if !strings.HasPrefix(wanted, "/components/") {
@@ -111,39 +111,39 @@ func (a *API) sameComponent(parameter, member string) bool {
 	return schema["items"] != nil && a.same(at+"/items", wanted)
 }
 
-// keep tells whether an item passes all filters that a request uses.
+// keep reports whether an item passes all filters of a request.
 func (l *list) keep(r record, values map[string]any) bool {
 	for _, f := range l.filters {
 		wanted, given := values["query:"+f.parameter]
-		if given && !matches(memberAt(r.value, f.way), wanted) {
+		if given && !matches(memberAt(r.value, f.path), wanted) {
 			return false
 		}
 	}
 	return true
 }
 
-// filtering tells whether a request uses a filter.
+// filtering reports whether a request uses a filter.
 func (l *list) filtering(values map[string]any) bool {
 	return slices.ContainsFunc(l.filters, func(f filter) bool { _, given := values["query:"+f.parameter]; return given })
 }
 
-// memberAt is what is at the end of a way; of arrays on it, all that their items have there.
-func memberAt(value any, way []string) any {
-	if several, ok := value.([]any); ok && len(way) > 0 {
+// memberAt returns the value at a path of members; for an array on the path, the values of all its items.
+func memberAt(value any, path []string) any {
+	if several, ok := value.([]any); ok && len(path) > 0 {
 		var all []any
 		for _, one := range several {
-			all = append(all, memberAt(one, way))
+			all = append(all, memberAt(one, path))
 		}
 		return all
 	}
 	object, ok := value.(map[string]any)
-	if !ok || len(way) == 0 {
+	if !ok || len(path) == 0 {
 		return value
 	}
-	return memberAt(object[way[0]], way[1:])
+	return memberAt(object[path[0]], path[1:])
 }
 
-// matches compares plain values as texts; of a list, one is enough.
+// matches compares plain values as texts; one match in a list is enough.
 func matches(has, wanted any) bool {
 	if several, ok := wanted.([]any); ok {
 		return slices.ContainsFunc(several, func(one any) bool { return matches(has, one) })

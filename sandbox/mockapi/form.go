@@ -13,24 +13,24 @@ import (
 	"strings"
 )
 
-// Form is how content of a media type is made.
+// Form says how content of a media type is made.
 type Form uint8
 
 // The forms.
 const (
-	// FormNone is that of what is no media type, and of content in several parts.
+	// FormNone is content that is not made: of several parts, or of an invalid media type.
 	FormNone Form = iota
-	// FormJSON is a value as it is.
+	// FormJSON is a value as JSON.
 	FormJSON
-	// FormText is a value that is text.
+	// FormText is a text.
 	FormText
-	// FormXML is a value as elements.
+	// FormXML is a value as XML elements.
 	FormXML
-	// FormFile is a file of the type.
+	// FormFile is a small file of the media type.
 	FormFile
 )
 
-// FormOf tells how content of a media type, or of a range of them, is made.
+// FormOf returns the form of a media type, or of a range of them.
 func FormOf(mediaType string) Form {
 	essence := mediaEssence(mediaType)
 	kind, subtype, _ := strings.Cut(essence, "/")
@@ -47,13 +47,13 @@ func FormOf(mediaType string) Form {
 	return FormFile
 }
 
-// mediaEssence is a media type without parameters, in small letters.
+// mediaEssence returns a media type without parameters, in small letters.
 func mediaEssence(mediaType string) string {
 	name, _, _ := strings.Cut(mediaType, ";")
 	return strings.ToLower(strings.TrimSpace(name))
 }
 
-// concreteType is the media type that is sent for a range of them.
+// concreteType returns the media type that is sent for a range.
 func concreteType(mediaType string) string {
 	switch mediaType {
 	case "*/*", "application/*":
@@ -70,7 +70,7 @@ func concreteType(mediaType string) string {
 	return mediaType
 }
 
-// What files of text say.
+// The content of text files.
 const (
 	sampleText = "sample\n"
 	samplePage = "<!doctype html>\n<html lang=\"en\">\n<head><meta charset=\"utf-8\"><title>Sample</title></head>\n<body><p>Sample</p></body>\n</html>\n"
@@ -78,8 +78,8 @@ const (
 	sampleRows = "id,title\n1,Sample\n"
 )
 
-// sampleFile is a small file of a media type, the same each time; ok is false for types of text whose samples are better drawn. What has no
-// signature of its own that is known here, such as sound, is a line of text.
+// sampleFile returns a small file of a media type, always the same; ok is false for types of text, for which a value is drawn. A file of
+// an unknown type, such as sound, is a line of text.
 func sampleFile(mediaType string) (file []byte, ok bool) {
 	essence := mediaEssence(mediaType)
 	switch essence {
@@ -99,12 +99,12 @@ func sampleFile(mediaType string) (file []byte, ok bool) {
 		return sampleZip(), true
 	}
 	if strings.HasPrefix(essence, "application/vnd.openxmlformats-") || strings.HasPrefix(essence, "application/vnd.oasis.opendocument.") {
-		return sampleZip(), true // which these formats are
+		return sampleZip(), true // these formats are zip archives
 	}
 	return []byte(sampleText), !strings.HasPrefix(essence, "text/")
 }
 
-// sampleImage is a single white point. Nothing that is written to memory here fails.
+// sampleImage is a single white point. Writing to memory does not fail.
 func sampleImage(essence string) []byte {
 	point := image.NewPaletted(image.Rect(0, 0, 1, 1), color.Palette{color.White})
 	var b bytes.Buffer
@@ -137,7 +137,7 @@ func sampleZip() []byte {
 	return b.Bytes()
 }
 
-// samplePDF is a document of one page (ISO 32000-1 §7.5): objects, and the table that says where each of them begins.
+// samplePDF is a document of one page (ISO 32000-1 §7.5): objects, and the table of their offsets.
 func samplePDF() []byte {
 	text := "BT /F1 24 Tf 72 720 Td (Sample) Tj ET"
 	objects := []string{

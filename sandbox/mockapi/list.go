@@ -8,17 +8,17 @@ import (
 	"strings"
 )
 
-// list is an operation that answers with items.
+// list is what is known of an operation that answers with items.
 type list struct {
 	operation *operation
 	shape     shape
-	// schema is the pointer of the answer's schema; member is the one of an envelope that has the items.
+	// schema is the pointer of the answer's schema; member is the member of an envelope that holds the items.
 	schema, member string
 	// item is the pointer of the items' schema.
 	item string
-	// id is the member of an item that tells it from the others, idSchema the pointer of its schema; empty for none.
+	// id is the member that identifies an item, idSchema the pointer of its schema; "" if items have no id.
 	id, idSchema string
-	// detail is the operation for one item, parameter the one of its path; nil for none.
+	// detail is the operation for one item, and parameter the last parameter of its path; nil if the list has no detail.
 	detail    *operation
 	parameter string
 	filters   []filter
@@ -31,10 +31,10 @@ type shape int
 const (
 	inArray    shape = iota
 	inEnvelope       // an object with one array
-	inSingle         // an object that stands for a list
+	inSingle         // a single object, where the document means a list
 )
 
-// findLists tells which operations are lists, and where their details are.
+// findLists finds the operations that are lists, and their details.
 func (a *API) findLists() {
 	details := a.details()
 	for _, r := range a.all {
@@ -68,7 +68,7 @@ func (a *API) findLists() {
 	}
 }
 
-// above tells whether a path leads to another one, or is the same; how their parameters are called does not matter.
+// above reports whether a path is a beginning of another one, or the same; the names of parameters do not matter.
 func above(path, other []string) bool {
 	if len(path) > len(other) {
 		return false
@@ -81,13 +81,13 @@ func above(path, other []string) bool {
 	return true
 }
 
-// isParameter tells a segment that is one parameter and nothing else.
+// isParameter reports whether a segment is one parameter and nothing else.
 func isParameter(segment string) bool {
 	names := PathParameters("/" + segment)
 	return len(names) == 1 && segment == "{"+names[0]+"}"
 }
 
-// details are the operations at paths that end in a parameter alone, by the path before it.
+// details returns the operations at paths whose last segment is a parameter, by the path before it.
 func (a *API) details() map[string]*operation {
 	all := map[string]*operation{}
 	for _, r := range a.all {
@@ -100,7 +100,7 @@ func (a *API) details() map[string]*operation {
 	return all
 }
 
-// recognise finds out where the items are.
+// recognise finds the items in the answer of an operation.
 func (a *API) recognise(l *list) bool {
 	schema, at := a.schema(l.schema)
 	switch {
@@ -136,7 +136,7 @@ func (a *API) onlyArray(pointer string) (name, items string, ok bool) {
 	return name, items, name != ""
 }
 
-// wraps tells whether an object with one array is only around it: the array is called as such arrays are, or as the path, or the operation
+// wraps reports whether an object is only an envelope of its one array: the array has a usual name or that of the path, or the operation
 // has a detail or pages.
 func (a *API) wraps(l *list, member string) bool {
 	name := canonical(member)
@@ -146,7 +146,7 @@ func (a *API) wraps(l *list, member string) bool {
 	return slices.Contains([]string{"items", "data", "results", "content", "entries", "records", "list", "values", "elements", "hits", "rows", "member", "value"}, name)
 }
 
-// meansMany tells whether an operation that declares a single object is meant as a list: its detail has the same schema, or its
+// meansMany reports whether an operation that declares a single object is meant as a list: its detail has the same schema, or its
 // operationId says so.
 func (a *API) meansMany(l *list) bool {
 	if l.detail != nil && len(l.detail.media) > 0 && a.same(l.detail.media[0].Schema, l.schema) {
@@ -156,7 +156,7 @@ func (a *API) meansMany(l *list) bool {
 	return slices.ContainsFunc([]string{"findall", "getall", "list", "fetchall", "readall"}, func(word string) bool { return strings.HasPrefix(id, word) })
 }
 
-// identify finds the member that tells items apart.
+// identify finds the member that identifies items.
 func (a *API) identify(l *list) (member, schema string) {
 	members := a.members(l.item)
 	byName := map[string]string{}
@@ -178,29 +178,29 @@ func (a *API) identify(l *list) (member, schema string) {
 	return "", ""
 }
 
-// canonical makes names alike that differ in case and separators alone: petId, pet_id, pet-id.
+// canonical removes case and separators from a name: petId, pet_id and pet-id are the same.
 func canonical(name string) string {
 	return strings.ToLower(strings.NewReplacer("_", "", "-", "", ".", "").Replace(name))
 }
 
-// paging are the parameters of a list that cut it; empty names for none.
+// paging has the query parameters that cut a list; a key without a name is unused.
 type paging struct {
 	size, offset, number key
 	// first is the number of the first page.
 	first int
-	// usual is the size of a page when a request has none; 0 for the whole list.
+	// usual is the size of a page if a request gives none; 0 for the whole list.
 	usual int
 }
 
-// key is a parameter of the query, and the member of it when it is an object: page, or page[size].
+// key is a parameter of the query (page), or a member of one that is an object (page[size]).
 type key struct{ parameter, member string }
 
-// has tells whether a parameter is one of paging.
+// has reports whether a parameter belongs to paging.
 func (p paging) has(name string) bool {
 	return name == p.size.parameter || name == p.offset.parameter || name == p.number.parameter
 }
 
-// Names under which paging is usual, without case and separators.
+// The usual names of paging parameters, without case and separators.
 func sizes() []string {
 	return []string{"page[size]", "page[limit]", "limit", "size", "pagesize", "perpage", "$top", "top", "maxresults", "count", "take"}
 }
@@ -213,7 +213,7 @@ func numbers() []string {
 	return []string{"page[number]", "page[page]", "page", "pagenumber", "pageno", "pageindex", "p"}
 }
 
-// pagingOf recognises the paging of an operation. Only whole numbers count.
+// pagingOf recognises the paging parameters of an operation. They are numbers.
 func (a *API) pagingOf(o *operation) paging {
 	found := paging{first: 1}
 	for _, p := range o.parameters {
@@ -259,7 +259,7 @@ func intOr(value any, otherwise int) int {
 	return otherwise
 }
 
-// cut is the part of n items that a request asks for, and the size of its pages; size 0 is the whole list.
+// cut returns the part of n items that a request asks for, and the size of its pages; size 0 is the whole list.
 func (p paging) cut(values map[string]any, n int) (from, to, size int) {
 	size, hasSize := p.size.read(values)
 	offset, hasOffset := p.offset.read(values)
@@ -283,7 +283,7 @@ func (p paging) cut(values map[string]any, n int) (from, to, size int) {
 	return from, min(n, from+max(0, min(size, n))), size
 }
 
-// saturatingProduct multiplies without overflow.
+// saturatingProduct multiplies without overflow; it is 0 for negative numbers.
 func saturatingProduct(a, b int) int {
 	const limit = 1 << 30
 	if a <= 0 || b <= 0 {

@@ -11,11 +11,11 @@ import (
 	"time"
 )
 
-// checkInterval is how often a file is looked at, at most.
+// checkInterval is the least time between two looks at the file.
 const checkInterval = time.Second
 
-// Live is an API whose document is a file that may change while it is served: a good change takes the place of what was there, a bad one
-// leaves it and is told. It is safe for concurrent use, and looks at the file when it is asked, not on its own.
+// Live is an API whose document is a file that may change: a valid new version replaces the old one; an invalid one is logged, and the old
+// one stays. It is safe for concurrent use. It looks at the file when Current is called, and has no goroutine.
 type Live struct {
 	file string
 	make func(*Document) (*API, error)
@@ -23,8 +23,8 @@ type Live struct {
 	log  *slog.Logger
 
 	current atomic.Pointer[API]
-	looked  atomic.Int64 // when, in nanoseconds
-	mu      sync.Mutex   // for what follows
+	checked atomic.Int64 // when the file was last looked at, in nanoseconds
+	mu      sync.Mutex   // guards the fields below
 	stamp   stamp
 	text    []byte
 	fault   error
@@ -42,14 +42,14 @@ func (e *FileError) Error() string { return e.File + ": " + e.Err.Error() }
 // Unwrap gives the cause.
 func (e *FileError) Unwrap() error { return e.Err }
 
-// stamp tells one state of a file from another.
+// stamp identifies a version of a file.
 type stamp struct {
 	changed time.Time
 	size    int64
 }
 
-// Open reads the document of a file. build makes the API of a version of it. Its error says which part of the document cannot
-// be served, and why.
+// Open reads the document of a file; build makes the API of each version. The error says which part of the document cannot be served, and
+// why.
 func Open(file string, build func(*Document) (*API, error), now func() time.Time, log *slog.Logger) (*Live, error) {
 	l := &Live{file: file, make: build, now: now, log: log}
 	var err error
@@ -61,7 +61,7 @@ func Open(file string, build func(*Document) (*API, error), now func() time.Time
 		return nil, &FileError{file, err}
 	}
 	l.current.Store(api)
-	l.looked.Store(now().UnixNano())
+	l.checked.Store(now().UnixNano())
 	return l, nil
 }
 
@@ -71,12 +71,12 @@ func stampOf(file string) (stamp, error) {
 		return stamp{}, err
 	}
 	if !info.Mode().IsRegular() {
-		return stamp{}, errors.New("it is no file of its own, which could be read again when it changes")
+		return stamp{}, errors.New("it is not a regular file, which could be read again when it changes")
 	}
 	return stamp{info.ModTime(), info.Size()}, nil
 }
 
-// read makes the API of what the file holds now.
+// read makes the API of the file's present content.
 func (l *Live) read() (*API, error) {
 	if l.stamp.size > MaxDocumentSize {
 		return nil, fmt.Errorf("it has %d bytes; at most %d are read", l.stamp.size, MaxDocumentSize)
@@ -93,19 +93,19 @@ func (l *Live) read() (*API, error) {
 	return l.make(d)
 }
 
-// Current is the API of the newest good version of the document.
+// Current returns the API of the newest valid version of the document.
 func (l *Live) Current() *API {
-	now, before := l.now().UnixNano(), l.looked.Load()
-	// A clock that was moved back counts as time that has passed.
-	if since := time.Duration(now - before); since >= 0 && since < checkInterval || !l.looked.CompareAndSwap(before, now) {
+	now, before := l.now().UnixNano(), l.checked.Load()
+	// A clock that was set back counts as time that has passed.
+	if since := time.Duration(now - before); since >= 0 && since < checkInterval || !l.checked.CompareAndSwap(before, now) {
 		return l.current.Load()
 	}
-	l.look()
+	l.reload()
 	return l.current.Load()
 }
 
-// look reads the file again when it has changed.
-func (l *Live) look() {
+// reload reads the file again if it has changed.
+func (l *Live) reload() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	seen, err := stampOf(l.file)
@@ -120,7 +120,7 @@ func (l *Live) look() {
 	}
 	switch {
 	case err != nil && (l.fault == nil || l.fault.Error() != err.Error()):
-		l.log.Warn("the document cannot be served; the one before it still is", "file", l.file, "reason", err)
+		l.log.Warn("the new version of the document cannot be served; the previous one is still served", "file", l.file, "reason", err)
 	case err == nil && !(bytes.Equal(before, l.text) && l.fault == nil):
 		l.current.Store(api)
 		l.log.Info("the document has changed and is served", "file", l.file, "operations", api.Operations())
@@ -131,10 +131,10 @@ func (l *Live) look() {
 	l.fault = err
 }
 
-// File is the name of the document's file.
+// File returns the name of the document's file.
 func (l *Live) File() string { return l.file }
 
-// Omission is why the newest version of the document is not served; nil when it is.
+// Fault says why the newest version of the document is not served; nil if it is.
 func (l *Live) Fault() error {
 	l.Current()
 	l.mu.Lock()

@@ -13,20 +13,21 @@ import (
 
 // Operation is one method of one path.
 type Operation struct {
-	// Method is in capitals; Path is a template as the document writes it, below the path of its server.
+	// Method is in capitals; Path is the path template of the document, below the path of its server.
 	Method, Path string
 	// Server is the path of the server's URL, without a slash at its end.
 	Server string
-	// ID is the operationId; Pointer is where the operation is in the document.
+	// ID is the operationId; Pointer is the place of the operation in the document.
 	ID, Pointer string
-	// Open tells that a security requirement of nothing is among those of the operation; Declared that it, or the document, has any.
+	// Open says that the operation needs no token: its security requirements are empty, or one of them is. Declared says that the operation
+	// or the document has security requirements.
 	Open, Declared bool
 	Parameters     []Parameter
-	// Body is what the request carries; nil for nothing.
+	// Body is the request body; nil if there is none.
 	Body *Body
 	// Responses are in the order of their status: numbers, ranges, default.
 	Responses []Response
-	// Fault says why the operation cannot be served; nil when it can.
+	// Fault says why the operation cannot be served; nil if it can.
 	Fault *sample.Fault
 }
 
@@ -34,14 +35,14 @@ type Operation struct {
 type Parameter struct {
 	// Name is the name; In is path, query, header or cookie.
 	Name, In string
-	// Style is a style of OAS 3.0.3 §4.7.12.2; empty when Media is set.
+	// Style is a style of OAS 3.0.3 §4.7.12.2; "" if Media is set.
 	Style             string
 	Explode, Required bool
-	// Media is the media type of a parameter that is a text of that type.
+	// Media is the media type of a parameter with "content"; "" for others.
 	Media string
-	// Schema is the pointer of its schema; empty for none.
+	// Schema is the pointer of its schema; "" if there is none.
 	Schema string
-	// Pointer is where the parameter is.
+	// Pointer is the place of the parameter in the document.
 	Pointer string
 }
 
@@ -55,11 +56,11 @@ type Body struct {
 type Media struct {
 	// Type may be a range, as in "text/*".
 	Type string
-	// Schema is the pointer of the schema; empty for none.
+	// Schema is the pointer of the schema; "" if there is none.
 	Schema string
 }
 
-// Response is one of an operation.
+// Response is a response of an operation.
 type Response struct {
 	// Status is a number, a range as in "2XX", or "default".
 	Status  string
@@ -72,13 +73,13 @@ type Response struct {
 type Header struct {
 	Name             string
 	Explode, Require bool
-	// Media is the media type of a header that is a text of that type.
+	// Media is the media type of a header with "content"; "" for others.
 	Media string
-	// Schema is the pointer of its schema; empty for none.
+	// Schema is the pointer of its schema; "" if there is none.
 	Schema string
 }
 
-// methods are those that a path item can have, in their order.
+// methods lists the methods of a path item, in the order of OAS 3.0.3 §4.7.9.
 func methods() []string {
 	return []string{http.MethodGet, http.MethodPut, http.MethodPost, http.MethodDelete, http.MethodOptions, http.MethodHead, http.MethodPatch, http.MethodTrace}
 }
@@ -130,13 +131,13 @@ func (d *Document) collectPath(path string) *sample.Fault {
 	return nil
 }
 
-// Success is the response that the operation gives when all is well: the lowest 2xx, else 2XX, else default, else the lowest final one.
+// Success returns the response to a valid request: the lowest 2xx, else 2XX, else default, else the lowest final status.
 func (o Operation) Success() (Response, bool) {
 	for _, good := range []func(string) bool{
 		func(s string) bool { return len(s) == 3 && s[0] == '2' && s != "2XX" },
 		func(s string) bool { return s == "2XX" },
 		func(s string) bool { return s == "default" },
-		func(s string) bool { return s[0] != '1' }, // which would be followed by another one
+		func(s string) bool { return s[0] != '1' }, // 1xx is never final
 	} {
 		if i := slices.IndexFunc(o.Responses, func(r Response) bool { return good(r.Status) }); i >= 0 {
 			return o.Responses[i], true
@@ -145,7 +146,7 @@ func (o Operation) Success() (Response, bool) {
 	return Response{}, false
 }
 
-// operationReader reads one operation, and keeps the first fault.
+// operationReader reads an operation, and keeps the first fault.
 type operationReader struct {
 	document *Document
 	fault    *sample.Fault
@@ -157,7 +158,7 @@ func (r *operationReader) fail(pointer, format string, values ...any) {
 	}
 }
 
-// object is the object at a pointer, references followed; nil after a fault.
+// object returns the object at a pointer and its place, references followed; nil after a fault.
 func (r *operationReader) object(pointer string) (map[string]any, string) {
 	object, at, fault := r.document.Object(pointer)
 	if fault != nil {
@@ -225,7 +226,7 @@ func (r *operationReader) content(pointer string, value any) []Media {
 	return all
 }
 
-// mediaPreference orders media types by how well their content can be made.
+// mediaPreference orders media types: JSON first, as most clients read it.
 func mediaPreference(mediaType string) int {
 	essence, _, _ := strings.Cut(mediaType, ";")
 	switch essence = strings.TrimSpace(essence); {
@@ -243,7 +244,7 @@ func mediaPreference(mediaType string) int {
 	return 5
 }
 
-// parameters adds those of a list; one of the operation takes the place of one of the path item with the same name and place.
+// parameters adds a list of parameters. A parameter of the operation replaces one of the path item with the same name and place.
 func (r *operationReader) parameters(o *Operation, pointer string, value any) {
 	all, ok := value.([]any)
 	if !ok {
@@ -273,7 +274,7 @@ func (r *operationReader) parameters(o *Operation, pointer string, value any) {
 	}
 }
 
-// parameter reads one; ok is false for one that is to be ignored.
+// parameter reads a parameter; ok is false if it is to be ignored.
 func (r *operationReader) parameter(pointer string) (p Parameter, ok bool) {
 	object, at := r.object(pointer)
 	if object == nil {
@@ -299,7 +300,7 @@ func (r *operationReader) parameter(pointer string) (p Parameter, ok bool) {
 	return p, true
 }
 
-// isIgnoredHeader are headers that OpenAPI describes elsewhere (OAS 3.0.3 §4.7.12.1).
+// isIgnoredHeader reports headers that OpenAPI describes elsewhere (OAS 3.0.3 §4.7.12.1).
 func isIgnoredHeader(name string) bool {
 	switch strings.ToLower(name) {
 	case "accept", "content-type", "authorization":
@@ -308,7 +309,7 @@ func isIgnoredHeader(name string) bool {
 	return false
 }
 
-// shape reads how a value is written.
+// shape reads how the value of a parameter or header is written.
 func (r *operationReader) shape(p *Parameter, object map[string]any, at string) {
 	if content, ok := object["content"].(map[string]any); ok && len(content) > 0 {
 		media := r.content(sample.Join(at, "content"), content)[0]
@@ -329,10 +330,8 @@ func (r *operationReader) shape(p *Parameter, object map[string]any, at string) 
 		"path": {"simple", "label", "matrix"}, "header": {"simple"}, "cookie": {"form"},
 		"query": {"form", "spaceDelimited", "pipeDelimited", "deepObject"},
 	}[p.In]
-	for _, style := range allowed {
-		if style == p.Style {
-			return
-		}
+	if slices.Contains(allowed, p.Style) {
+		return
 	}
 	r.fail(sample.Join(at, "style"), "a parameter in the %s has one of the styles %s, got %q", p.In, strings.Join(allowed, ", "), clip(p.Style))
 }
@@ -364,7 +363,7 @@ func (r *operationReader) responses(o *Operation, pointer string, value any) {
 	slices.SortStableFunc(o.Responses, func(a, b Response) int { return strings.Compare(a.Status, b.Status) })
 }
 
-// canonicalStatus writes a status as this package does; empty for what is none.
+// canonicalStatus returns a number, a range in capitals, or default; "" for other texts.
 func canonicalStatus(status string) string {
 	if status == "default" {
 		return status
@@ -392,8 +391,8 @@ func (r *operationReader) headers(pointer string, value any) []Header {
 	return all
 }
 
-// serverPath is the path of the first server of the first holder that has any, without a slash at its end; variables have their defaults.
-// Holders are an operation, its path item, and the document.
+// serverPath returns the path of the first server, without a slash at its end; variables have their defaults. The servers are those of
+// the first holder that has any: an operation, its path item, or the document.
 func serverPath(holders ...map[string]any) string {
 	for _, holder := range holders {
 		servers, _ := holder["servers"].([]any)

@@ -11,20 +11,20 @@ import (
 	"github.com/rin-network/rin/fixtures/sample"
 )
 
-// operation is one of the document, ready to be asked.
+// operation is an operation of the document, prepared for requests.
 type operation struct {
 	Operation
 	resource   *resource
 	parameters []parameterDecoder
 	response   Response
 	status     int
-	media      []Media // of the response, those that can be made
+	media      []Media // those of the response that can be made
 	headers    []Header
-	list       *list // that it answers with; nil for none
-	fault      error // why it is not served
+	list       *list // the list that it answers with; nil if it answers with something else
+	fault      error // says why it is not served
 }
 
-// operation prepares one: its schemas are read and its answer is made once, so that what is wrong is known before the first request.
+// operation prepares an operation: it reads the schemas and draws each answer once, so that faults are known before the first request.
 func (a *API) operation(described Operation, r *resource) *operation {
 	o := &operation{Operation: described, resource: r}
 	if described.Fault != nil {
@@ -38,7 +38,7 @@ func (a *API) operation(described Operation, r *resource) *operation {
 func (a *API) prepare(o *operation) error {
 	for _, name := range PathParameters(o.Path) {
 		if !slices.ContainsFunc(o.Parameters, func(p Parameter) bool { return p.In == "path" && p.Name == name }) {
-			// It is described nowhere: any text will do.
+			// The document does not describe this parameter: any text is valid.
 			o.Parameters = append(o.Parameters, Parameter{Name: name, In: "path", Style: "simple", Required: true})
 		}
 	}
@@ -71,7 +71,7 @@ func (a *API) prepare(o *operation) error {
 func (a *API) prepareAnswer(o *operation) error {
 	var first error
 	for _, m := range o.response.Content {
-		if err := a.makeable(m, o.response); err != nil {
+		if err := a.answerFault(m, o.response); err != nil {
 			if first == nil {
 				first = err
 			}
@@ -86,7 +86,7 @@ func (a *API) prepareAnswer(o *operation) error {
 		if isServerHeader(h.Name) {
 			continue
 		}
-		if _, err := a.drawn(h.Schema); err != nil {
+		if _, err := a.firstValue(h.Schema); err != nil {
 			if h.Require {
 				return err
 			}
@@ -97,27 +97,27 @@ func (a *API) prepareAnswer(o *operation) error {
 	return nil
 }
 
-// makeable tells why no content of a media type can be made; nil when it can.
-func (a *API) makeable(m Media, r Response) error {
+// answerFault says why no content of a media type can be made; nil if it can.
+func (a *API) answerFault(m Media, r Response) error {
 	switch FormOf(m.Type) {
 	case FormNone:
 		return sample.NewFault(r.Pointer, "content of the type %s is not made", m.Type)
 	case FormFile:
-		if a.opaque(m.Schema) {
+		if a.isOpaque(m.Schema) {
 			return nil
 		}
-		value, err := a.drawn(m.Schema)
+		value, err := a.firstValue(m.Schema)
 		if _, isText := value.(string); err == nil && !isText {
-			return sample.NewFault(r.Pointer, "content of the type %s is a file, and its schema asks for something else than text", m.Type)
+			return sample.NewFault(r.Pointer, "content of the type %s is a file, and its schema is not that of a text", m.Type)
 		}
 		return err
 	}
-	_, err := a.drawn(m.Schema)
+	_, err := a.firstValue(m.Schema)
 	return err
 }
 
-// opaque tells a schema that says nothing of the content of a file but that it is text or bytes.
-func (a *API) opaque(pointer string) bool {
+// isOpaque reports whether a schema says only that the content of a file is text or bytes.
+func (a *API) isOpaque(pointer string) bool {
 	if pointer == "" {
 		return true
 	}
@@ -140,8 +140,8 @@ func (a *API) opaque(pointer string) bool {
 	return true
 }
 
-// drawn draws a first value of a schema.
-func (a *API) drawn(pointer string) (any, error) {
+// firstValue draws a value of a schema, to see that there is one.
+func (a *API) firstValue(pointer string) (any, error) {
 	if pointer == "" {
 		return nil, nil
 	}
@@ -151,7 +151,7 @@ func (a *API) drawn(pointer string) (any, error) {
 	return a.samples.Value(pointer, "")
 }
 
-// status is the number that an answer of a documented status has.
+// status returns the number for a documented status, which may be a range.
 func status(method, documented string) int {
 	switch {
 	case documented == "default" || documented == "2XX":
@@ -166,13 +166,13 @@ func status(method, documented string) int {
 	return n
 }
 
-// isServerHeader are headers that the server writes itself, and Content-Type, which OpenAPI describes elsewhere (OAS 3.0.3 §4.7.17.1).
+// isServerHeader reports headers that the server writes itself, and Content-Type, which OpenAPI describes elsewhere (OAS 3.0.3 §4.7.17.1).
 func isServerHeader(name string) bool {
 	return slices.Contains([]string{"Content-Type", "Content-Length", "Content-Encoding", "Transfer-Encoding", "Connection", "Date", "Trailer",
 		"Upgrade", "Etag", "Vary", "Cache-Control", "Www-Authenticate"}, http.CanonicalHeaderKey(name))
 }
 
-// schema is the schema at a pointer, references followed, and where it is; of what is no object, none.
+// schema returns the schema at a pointer and its place, references followed; nil unless it is an object.
 func (a *API) schema(pointer string) (map[string]any, string) {
 	object, at, fault := a.document.Object(pointer)
 	if fault != nil {
@@ -181,28 +181,29 @@ func (a *API) schema(pointer string) (map[string]any, string) {
 	return object, at
 }
 
-// same tells whether two pointers lead to one schema.
+// same reports whether two pointers lead to the same schema.
 func (a *API) same(one, other string) bool {
 	_, x := a.schema(one)
 	_, y := a.schema(other)
 	return x == y
 }
 
-// equal tells whether two pointers lead to one schema, or to two that say the same.
+// equal reports whether two pointers lead to the same schema, or to two with the same content.
 func (a *API) equal(one, other string) bool {
 	x, at := a.schema(one)
 	y, where := a.schema(other)
 	return at == where || reflect.DeepEqual(x, y)
 }
 
-// members are the properties of a schema with the pointers of theirs, through references, the parts that it is made of, and what its discriminator leads to.
+// members returns the properties of a schema with the pointers of their schemas: its own, and those of its references, of its parts (allOf,
+// oneOf, anyOf) and of the schemas that its discriminator names.
 func (a *API) members(pointer string) map[string]string {
 	all := map[string]string{}
 	a.collect(pointer, all, map[string]bool{})
 	return all
 }
 
-// maxParts bounds the parts that are looked at.
+// maxParts bounds the parts of a schema that members reads.
 const maxParts = 200
 
 func (a *API) collect(pointer string, all map[string]string, seen map[string]bool) {
@@ -233,18 +234,17 @@ func (a *API) collect(pointer string, all map[string]string, seen map[string]boo
 	}
 }
 
-// put gives members of an object other values, as many of them as leave it fitting its schema: all at once, else one by one in the order of
-// names.
+// put replaces members of an object as long as it fits its schema: all of them at once, or else one by one in the order of names.
 func (a *API) put(object map[string]any, schema string, names []string, values map[string]any) map[string]any {
 	known := a.members(schema)
-	whole, changed := maps.Clone(object), false
+	all, changed := maps.Clone(object), false
 	for _, name := range names {
 		if _, ok := known[name]; ok {
-			whole[name], changed = values[name], true
+			all[name], changed = values[name], true
 		}
 	}
-	if !changed || a.fits(schema, whole) {
-		return whole
+	if !changed || a.fits(schema, all) {
+		return all
 	}
 	current := object
 	for _, name := range names[:min(len(names), maxParts)] {

@@ -8,30 +8,29 @@ import (
 	"strings"
 )
 
-// parameterDecoder is a parameter with the kind of its values.
+// parameterDecoder reads the values of a parameter from requests.
 type parameterDecoder struct {
 	Parameter
 	Kind *valueType
 }
 
-// rawParameters is where the parameters of a request are.
+// rawParameters are the parts of a request that hold parameters.
 type rawParameters struct {
-	// Path has the values of the path's parameters, still escaped.
+	// Path has the path parameters, escaped.
 	Path map[string]string
 	// splitQuery is in the order of the request.
-	Query  []queryPair
-	Header http.Header
-	// Cookies are those of the request.
+	Query   []queryPair
+	Header  http.Header
 	Cookies []*http.Cookie
 }
 
-// queryPair is a parameter of the query: the name without escapes, the value still with them.
+// queryPair is a parameter of the query: the name unescaped, the value escaped.
 type queryPair struct{ Name, Value string }
 
 // maxPairs bounds the parameters of a query.
 const maxPairs = 1000
 
-// splitQuery takes a raw query apart.
+// splitQuery splits a raw query.
 func splitQuery(raw string) ([]queryPair, error) {
 	var pairs []queryPair
 	for part := range strings.SplitSeq(raw, "&") {
@@ -54,7 +53,7 @@ func splitQuery(raw string) ([]queryPair, error) {
 	return pairs, nil
 }
 
-// Decode reads the value of a parameter; given is false when the request does not have it.
+// Decode reads the value of a parameter; given is false if the request does not have it.
 func (p parameterDecoder) Decode(raw rawParameters) (value any, given bool, err error) {
 	switch p.In {
 	case "path":
@@ -77,7 +76,7 @@ func (p parameterDecoder) Decode(raw rawParameters) (value any, given bool, err 
 
 func malformed(expected string) error { return fmt.Errorf("expected %s", expected) }
 
-// media reads a text of a media type.
+// media reads a value with a media type.
 func (p parameterDecoder) media(text string, unescape func(string) (string, error)) (any, bool, error) {
 	plain, err := unescape(text)
 	if err != nil {
@@ -113,7 +112,7 @@ func (p parameterDecoder) simple(text string, unescape func(string) (string, err
 	return p.assemble(texts)
 }
 
-// assemble makes the value of texts that were taken apart.
+// assemble makes a value from the texts of its parts.
 func (p parameterDecoder) assemble(texts []string) (any, bool, error) {
 	switch {
 	case p.Kind.list():
@@ -146,7 +145,7 @@ func (p parameterDecoder) cookie(cookies []*http.Cookie) (any, bool, error) {
 	return nil, false, nil
 }
 
-// path reads the styles of the path: simple "5", label ".5", matrix ";id=5".
+// path reads the styles of path parameters: simple "5", label ".5", matrix ";id=5".
 func (p parameterDecoder) path(text string) (any, bool, error) {
 	switch p.Style {
 	case "label":
@@ -164,7 +163,7 @@ func (p parameterDecoder) path(text string) (any, bool, error) {
 	return p.simple(text, url.PathUnescape)
 }
 
-// split takes a text apart at a separator, when it is a list or an object.
+// split reads a text whose parts have a separator between them, if it is a list or an object.
 func (p parameterDecoder) split(text, separator string) (any, bool, error) {
 	texts := []string{text}
 	if p.Kind.list() || p.Kind.object() {
@@ -208,7 +207,7 @@ func (p parameterDecoder) matrix(text string) (any, bool, error) {
 	return p.split(texts[0], ",")
 }
 
-// query reads the styles of the query. An empty value counts as absent where nothing is required, as nodes of the network have it.
+// query reads the styles of query parameters. An empty value of an optional parameter counts as absent, as in nodes of the network.
 func (p parameterDecoder) query(pairs []queryPair) (any, bool, error) {
 	switch {
 	case p.Style == "deepObject":
@@ -228,13 +227,13 @@ func (p parameterDecoder) query(pairs []queryPair) (any, bool, error) {
 	case len(texts) == 1 && texts[0] == "" && !p.Required:
 		return nil, false, nil
 	case len(texts) > 1 && !(p.Explode && p.Kind.list()):
-		return nil, true, malformed("it once, it is given more than once")
+		return nil, true, malformed("it once, got it more than once")
 	case p.Media != "":
 		return p.media(texts[0], url.QueryUnescape)
 	case !p.Kind.list() && !p.Kind.object():
 	case p.Explode && len(texts) > 1:
 	case p.Explode && p.Style == "form":
-		// One value of an exploded list is a list of one, commas included.
+		// A single value of an exploded list is one item, with its commas.
 	default:
 		texts = p.delimited(texts[0])
 	}
@@ -245,8 +244,8 @@ func (p parameterDecoder) query(pairs []queryPair) (any, bool, error) {
 	return p.assemble(texts)
 }
 
-// delimited takes a raw value apart before its escapes are removed: an escaped delimiter belongs to an item, but for blanks and pipes,
-// which no URL holds as they are.
+// delimited splits a raw value before it is unescaped: an escaped comma belongs to an item. Blanks and pipes are always escaped in URLs,
+// so that they are delimiters even then.
 func (p parameterDecoder) delimited(text string) []string {
 	switch p.Style {
 	case "spaceDelimited":
@@ -257,7 +256,7 @@ func (p parameterDecoder) delimited(text string) []string {
 	return strings.Split(text, ",")
 }
 
-// deep reads "filter[name]=value", also of members within members.
+// deep reads "filter[name]=value", also with several levels of members.
 func (p parameterDecoder) deep(pairs []queryPair) (any, bool, error) {
 	object, given := map[string]any{}, false
 	for _, pair := range pairs {
@@ -284,40 +283,40 @@ func (p parameterDecoder) deep(pairs []queryPair) (any, bool, error) {
 	return object, true, nil
 }
 
-// put places a text at the end of a way of names; a member that is an array may come several times.
-func (k *valueType) put(object map[string]any, way []string, text string) bool {
-	if len(way) > maxNesting {
+// put sets the member at a path of names; a member that is an array may be set several times.
+func (k *valueType) put(object map[string]any, path []string, text string) bool {
+	if len(path) > maxNesting {
 		return false
 	}
 	var member *valueType
 	if k != nil {
-		member = k.Members[way[0]]
+		member = k.Members[path[0]]
 	}
-	old, there := object[way[0]]
-	if len(way) > 1 && !(len(way) == 2 && way[1] == "" && member.list()) {
+	old, there := object[path[0]]
+	if len(path) > 1 && !(len(path) == 2 && path[1] == "" && member.list()) {
 		inner, ok := old.(map[string]any)
 		if there && !ok {
 			return false
 		}
 		if !there {
 			inner = map[string]any{}
-			object[way[0]] = inner
+			object[path[0]] = inner
 		}
-		return member.put(inner, way[1:], text)
+		return member.put(inner, path[1:], text)
 	}
 	list, isList := old.([]any)
 	switch {
 	case there && isList:
-		object[way[0]] = append(list, member.Item.read(text))
+		object[path[0]] = append(list, member.Item.read(text))
 	case there:
 		return false
 	default:
-		object[way[0]] = member.value(text)
+		object[path[0]] = member.value(text)
 	}
 	return true
 }
 
-// members reads an exploded object of the form style: each of its members is a parameter of its own.
+// members reads an exploded object of the style form: each of its members is a parameter.
 func (p parameterDecoder) members(pairs []queryPair) (any, bool, error) {
 	object, given := map[string]any{}, false
 	for _, pair := range pairs {

@@ -9,20 +9,20 @@ import (
 	"github.com/rin-network/rin/fixtures/sample"
 )
 
-// valueType is what a schema says of the type of its values: what a text must be read as.
+// valueType says which types a schema allows, so that the text of a parameter becomes a value of the right type.
 type valueType struct {
-	// Types are those allowed, of array, object, number, integer, boolean, null and string; empty for any.
+	// Types has some of array, object, number, integer, boolean, null and string; empty if all are allowed.
 	Types []string
-	// Item is the kind of the items of an array; nil for any.
+	// Item is the type of the items of an array; nil for any.
 	Item *valueType
-	// Members are those of an object by name.
+	// Members has the types of an object's members.
 	Members map[string]*valueType
 }
 
-// maxNesting bounds how deep kinds are read: parameters hold lists and objects of plain values.
+// maxNesting bounds how deep types are read: parameters are plain values, or lists and objects of them.
 const maxNesting = 4
 
-// valueTypeAt reads the kind of the schema at a pointer.
+// valueTypeAt reads the type of the schema at a pointer.
 func valueTypeAt(d *Document, pointer string) *valueType { return valueTypeBelow(d, pointer, 0) }
 
 func valueTypeBelow(d *Document, pointer string, depth int) *valueType {
@@ -72,7 +72,7 @@ func (k *valueType) member(name string, kind *valueType) {
 	}
 }
 
-// adopt takes over what a part of a schema knows of items and members.
+// adopt adds the items and members that a part of a schema describes.
 func (k *valueType) adopt(part *valueType) {
 	if k.Item == nil {
 		k.Item = part.Item
@@ -82,7 +82,7 @@ func (k *valueType) adopt(part *valueType) {
 	}
 }
 
-// declaredTypes are the types that a schema names, or that follow from its other words.
+// declaredTypes returns the types that a schema names, or that follow from its other keywords.
 func declaredTypes(schema map[string]any) []string {
 	var types []string
 	switch t := schema["type"].(type) {
@@ -132,18 +132,18 @@ func typeOf(value any) string {
 	return "string"
 }
 
-// is tells whether values of a type are allowed by name; a kind of any type is none of them in particular.
+// is reports whether a type is allowed by name.
 func (k *valueType) is(name string) bool { return k != nil && slices.Contains(k.Types, name) }
 
-// any tells whether every type is allowed.
+// any reports whether every type is allowed.
 func (k *valueType) any() bool { return k == nil || len(k.Types) == 0 }
 
-// list and object tell how the text of a parameter is taken apart.
+// list and object say how the text of a parameter is split.
 func (k *valueType) list() bool { return k.is("array") }
 
 func (k *valueType) object() bool { return k.is("object") && !k.is("array") }
 
-// read gives a text the type that its kind allows: a number or truth value where that is allowed and the text is one, else a string.
+// read gives a text one of the allowed types: a number or boolean if the text is one, else a string.
 func (k *valueType) read(text string) any {
 	switch {
 	case (k.is("integer") || k.is("number") || k.any() && !leadingZero(text)) && isNumber(text):
@@ -156,16 +156,16 @@ func (k *valueType) read(text string) any {
 	return text
 }
 
-// leadingZero tells a text that is hardly meant as a number: an id of digits.
+// leadingZero reports texts such as "007", which are ids rather than numbers.
 func leadingZero(text string) bool { return len(text) > 1 && text[0] == '0' }
 
-// isCheapNumber tells whether a number is cheap to reckon with: a few characters may stand for a thousand million digits.
+// isCheapNumber reports whether a number is cheap to compute with: 1e999999999 has a thousand million digits.
 func isCheapNumber(number string) bool {
 	f, err := strconv.ParseFloat(number, 64)
 	return len(number) <= maxDigits && err == nil && (f == 0 || f > 1e-300 || f < -1e-300)
 }
 
-// maxDigits bounds numbers, that reckoning with them stays cheap.
+// maxDigits bounds the length of numbers.
 const maxDigits = 64
 
 func isNumber(text string) bool {
@@ -185,7 +185,7 @@ func (k *valueType) items(texts []string) any {
 	return list
 }
 
-// pairs reads names and values in turns as an object; ok is false when one is left over.
+// pairs reads names and values in turn as an object; ok is false if one is left over.
 func (k *valueType) pairs(texts []string) (object any, ok bool) {
 	members := map[string]any{}
 	for i := 0; i+1 < len(texts); i += 2 {
@@ -207,7 +207,7 @@ func (k *valueType) assigned(texts []string) (object any, ok bool) {
 	return members, true
 }
 
-// value reads one text that is not taken apart; of a member that is an array it is the one item.
+// value reads a text that is not split; for an array it is the only item.
 func (k *valueType) value(text string) any {
 	if k.list() {
 		return k.items([]string{text})
@@ -215,7 +215,7 @@ func (k *valueType) value(text string) any {
 	return k.read(text)
 }
 
-// unescapeAll removes the escapes of texts; ok is false when one has a wrong one.
+// unescapeAll unescapes texts; ok is false if one has an invalid escape.
 func unescapeAll(texts []string, unescape func(string) (string, error)) (plain []string, ok bool) {
 	plain = make([]string, len(texts))
 	for i, text := range texts {

@@ -8,9 +8,10 @@ import (
 	"strings"
 )
 
-// PathTable finds templates. The zero value has none. It is safe for concurrent use once it is filled.
+// PathTable finds the path template that matches a request. Segments that are written out come before parameters (OAS 3.0.3 §4.7.8.2), and
+// longer texts before shorter ones. The zero value is empty. It is safe for concurrent use after the last Add.
 type PathTable[T any] struct {
-	bySize map[int][]pathRow[T] // by number of segments
+	bySize map[int][]pathRow[T] // by the number of segments
 }
 
 type pathRow[T any] struct {
@@ -18,7 +19,7 @@ type pathRow[T any] struct {
 	value T
 }
 
-// Add puts a template with what belongs to it into the table; it is refused when it matches the same paths as another one.
+// Add adds a template with a value. It refuses a template that matches the same paths as another one.
 func (t *PathTable[T]) Add(text string, value T) error {
 	parsed, err := parseTemplate(text)
 	if err != nil {
@@ -38,7 +39,7 @@ func (t *PathTable[T]) Add(text string, value T) error {
 	return nil
 }
 
-// Find gives what belongs to the template of an escaped path, and the values of its parameters, still escaped.
+// Find returns the value of the template that matches an escaped path, and the values of its parameters, escaped.
 func (t *PathTable[T]) Find(path string) (value T, values map[string]string, ok bool) {
 	segments := strings.Split(trimSlashes(path), "/")
 	for _, r := range t.bySize[len(segments)] {
@@ -49,7 +50,7 @@ func (t *PathTable[T]) Find(path string) (value T, values map[string]string, ok 
 	return value, nil, false
 }
 
-// PathParameters names the parameters of a template; nil for what is none.
+// PathParameters names the parameters of a template; nil if the text is not a template.
 func PathParameters(text string) []string {
 	parsed, err := parseTemplate(text)
 	if err != nil {
@@ -58,19 +59,19 @@ func PathParameters(text string) []string {
 	return parsed.parameters()
 }
 
-// pathTemplate is a path with parameters, cut at its slashes.
+// pathTemplate is a path with parameters, split at its slashes.
 type pathTemplate struct {
 	text     string
 	segments []pathSegment
 }
 
-// pathSegment is text and parameters in turns: "report-{year}.{format}" has the texts "report-", "." and "" around its two parameters.
+// pathSegment has texts and parameters in turn: "report-{year}.{format}" has the texts "report-", "." and "" around its two parameters.
 type pathSegment struct {
 	texts      []string
 	parameters []string
 }
 
-// parseTemplate reads a template; a parameter stands within one segment.
+// parseTemplate reads a template; a parameter is within one segment.
 func parseTemplate(text string) (pathTemplate, error) {
 	t := pathTemplate{text: text}
 	for part := range strings.SplitSeq(trimSlashes(text), "/") {
@@ -84,7 +85,7 @@ func parseTemplate(text string) (pathTemplate, error) {
 			}
 			name, next, closed := strings.Cut(behind, "}")
 			if !closed || name == "" {
-				return t, fmt.Errorf("%q is no path template: a parameter is written {name}, within one segment", text)
+				return t, fmt.Errorf("%q is not a path template: a parameter is written {name}, within one segment", text)
 			}
 			if slices.Contains(t.parameters(), name) || slices.Contains(s.parameters, name) {
 				return t, fmt.Errorf("%q has the parameter %s twice", text, name)
@@ -97,12 +98,12 @@ func parseTemplate(text string) (pathTemplate, error) {
 	return t, nil
 }
 
-// trimSlashes is a path without its outer slashes: both forms of a path are served (NET G18: both occur).
+// trimSlashes removes the outer slashes of a path: paths with and without a slash at the end are the same (NET G18: both occur).
 func trimSlashes(path string) string {
 	return strings.TrimSuffix(strings.TrimPrefix(path, "/"), "/")
 }
 
-// parameters names those of the template in their order.
+// parameters names the parameters of a template in order.
 func (t pathTemplate) parameters() []string {
 	var names []string
 	for _, s := range t.segments {
@@ -111,7 +112,7 @@ func (t pathTemplate) parameters() []string {
 	return names
 }
 
-// match gives the values of the parameters, still escaped, when the segments of a path are of the template.
+// match returns the values of the parameters, escaped, if the segments of a path match the template.
 func (t pathTemplate) match(path []string) (values map[string]string, ok bool) {
 	for i, s := range t.segments {
 		if len(s.parameters) == 0 {
@@ -131,7 +132,7 @@ func (t pathTemplate) match(path []string) (values map[string]string, ok bool) {
 	return values, true
 }
 
-// match takes a segment apart. A parameter ends where the text behind it occurs first, and is never empty.
+// match reads the parameters of a segment. A parameter ends where the text after it first occurs, and is never empty.
 func (s pathSegment) match(text string, values map[string]string) bool {
 	rest, ok := strings.CutPrefix(text, s.texts[0])
 	if !ok {
@@ -157,12 +158,12 @@ func (s pathSegment) match(text string, values map[string]string) bool {
 	return true
 }
 
-// same tells whether two templates match the same paths: only the names of their parameters differ.
+// same reports whether two templates match the same paths: they differ only in the names of parameters.
 func (t pathTemplate) same(other pathTemplate) bool {
 	return slices.EqualFunc(t.segments, other.segments, func(a, b pathSegment) bool { return slices.Equal(a.texts, b.texts) })
 }
 
-// compareTemplates orders templates: the more that is written out, the earlier.
+// compareTemplates orders templates: those with more text come first.
 func compareTemplates(a, b pathTemplate) int {
 	return cmp.Or(
 		slices.CompareFunc(a.segments, b.segments, func(x, y pathSegment) int {
@@ -171,5 +172,5 @@ func compareTemplates(a, b pathTemplate) int {
 		cmp.Compare(a.text, b.text))
 }
 
-// length is how much of a segment is written out.
+// length is the length of the texts of a segment.
 func (s pathSegment) length() int { return len(strings.Join(s.texts, "")) }

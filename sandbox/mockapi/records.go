@@ -13,14 +13,14 @@ import (
 	"github.com/rin-network/rin/fixtures/sample"
 )
 
-// noItemError tells that nothing is left of a list that may not be empty.
+// noItemError says that filters or paging leave nothing of a list that must not be empty.
 type noItemError struct{}
 
 func (*noItemError) Error() string {
-	return "no item has what the filters ask for, and the document allows no empty answer here"
+	return "no item passes the filters, and the document does not allow an empty answer here"
 }
 
-// listed makes the content of a list.
+// listed makes the content of an answer that is a list.
 func (a *API) listed(l *list, q request) (value any, total int, err error) {
 	all, err := a.recordsAt(l, q.path)
 	if err != nil {
@@ -48,14 +48,14 @@ func (a *API) listed(l *list, q request) (value any, total int, err error) {
 			if l.filtering(q.values) || len(window.items) < total {
 				return nil, total, errors.Join(err, &noItemError{})
 			}
-			value, err := a.samples.Value(l.schema, q.drawn())
+			value, err := a.samples.Value(l.schema, q.drawKey())
 			return value, total, err
 		}
 	}
 	return window.array(), total, nil
 }
 
-// plainArray tells whether an array of items fits its schema because each of the items does.
+// plainArray reports whether an array fits its schema as soon as each of its items does.
 func (a *API) plainArray(pointer string) bool {
 	schema, _ := a.schema(pointer)
 	for name := range schema {
@@ -71,7 +71,7 @@ func (a *API) plainArray(pointer string) bool {
 // window is a part of a list.
 type window struct {
 	items []record
-	// from and to are where it is among the total; size is that of the pages, 0 for none.
+	// The window is from:to of total items. size is the size of the pages, 0 for none; first is the number of the first page.
 	from, to, total, size, first int
 }
 
@@ -83,7 +83,7 @@ func (w window) values() []any {
 	return all
 }
 
-// array joins what was encoded before.
+// array joins the encoded items.
 func (w window) array() json.RawMessage {
 	var b bytes.Buffer
 	b.WriteByte('[')
@@ -97,9 +97,9 @@ func (w window) array() json.RawMessage {
 	return b.Bytes()
 }
 
-// envelope puts items into the object around them, with numbers that agree with them.
+// envelope puts items into the object around them, and corrects its counts.
 func (a *API) envelope(l *list, q request, w window) (any, error) {
-	base, err := a.samples.Value(l.schema, q.drawn())
+	base, err := a.samples.Value(l.schema, q.drawKey())
 	if err != nil {
 		return nil, err
 	}
@@ -108,7 +108,7 @@ func (a *API) envelope(l *list, q request, w window) (any, error) {
 		return base, nil
 	}
 	object = maps.Clone(object)
-	for member := range object {
+	for _, member := range slices.Sorted(maps.Keys(object)) {
 		if endsPaging(member) {
 			without := maps.Clone(object)
 			delete(without, member)
@@ -125,14 +125,14 @@ func (a *API) envelope(l *list, q request, w window) (any, error) {
 	return a.put(filled, l.schema, slices.Sorted(maps.Keys(numbers)), numbers), nil
 }
 
-// endsPaging tells members that would lead a client on to pages that do not exist.
+// endsPaging reports members that would lead a client to pages that do not exist.
 func endsPaging(member string) bool {
 	name := canonical(member)
 	return slices.Contains([]string{"next", "nextpage", "nextcursor", "nextpagetoken", "nexttoken", "pagetoken", "nextlink", "nexturl", "cursor", "continuationtoken",
 		"prev", "previous", "previouspage", "links", "_links", "@odata.nextlink"}, name)
 }
 
-// numbers are the members of an envelope that count, as they are for this part of the list.
+// numbers returns the members of an envelope that count, with their values for this window.
 func (w window) numbers(object map[string]any) map[string]any {
 	size := w.size
 	if size == 0 {
@@ -166,24 +166,24 @@ type records struct {
 
 // record is one item.
 type record struct {
-	// key is what its values were drawn with.
+	// key is the key with which its values were drawn.
 	key string
-	// id is empty for an item without one, to which nothing leads.
+	// id is "" for an item without one; no path leads to it.
 	id      string
 	value   any
 	encoded []byte
 }
 
 // Size implements content.Sized.
-func (r *records) Size() int { return 3*r.size + 256 } // as values they take more room than as text
+func (r *records) Size() int { return 3*r.size + 256 } // values take more room than text
 
-// maxRecords bounds the bytes of the items of one list: it ends there.
+// maxRecords bounds the bytes of the items of one list.
 const maxRecords = 24 << 20
 
-// maxTries bounds how often an item is drawn anew because its id is taken.
+// maxTries bounds how often an item is drawn again because its id is taken.
 const maxTries = 20
 
-// recordsAt are the items of a list at a concrete path.
+// recordsAt returns the items of a list at a concrete path.
 func (a *API) recordsAt(l *list, path []string) (*records, error) {
 	at := concretePath(path)
 	return a.records.Get(l.operation.Pointer+" "+at, func() (*records, error) {
@@ -208,7 +208,7 @@ func (a *API) recordsAt(l *list, path []string) (*records, error) {
 	})
 }
 
-// count is how many items a list has: as many as asked for, within what its schema allows.
+// count returns the number of items of a list: that of the options, if the schema allows it.
 func (a *API) count(l *list) int {
 	n := a.options.Items
 	array := l.schema
@@ -227,7 +227,7 @@ func (a *API) count(l *list) int {
 	return n
 }
 
-// draw makes item number i; ok is false when no id is left for it.
+// draw makes item number i; ok is false if no id is left for it.
 func (a *API) draw(l *list, at string, i int, path []string, taken map[string]int) (record, bool, error) {
 	for try := range maxTries {
 		key := fmt.Sprintf("%s#%d", at, i)
@@ -255,7 +255,7 @@ func (a *API) draw(l *list, at string, i int, path []string, taken map[string]in
 	return record{}, false, nil
 }
 
-// withID gives an item without id one, where its schema lets it have one.
+// withID adds an id to an item without one, if its schema allows that.
 func (a *API) withID(l *list, value any, key string) (any, string, error) {
 	object, ok := value.(map[string]any)
 	if !ok {
@@ -272,7 +272,7 @@ func (a *API) withID(l *list, value any, key string) (any, string, error) {
 	return object, plainText(object[l.id]), nil
 }
 
-// addressable tells whether the detail operation takes an id.
+// addressable reports whether the detail operation accepts an id.
 func (a *API) addressable(l *list, value any, id string) bool {
 	if id == "." || id == ".." || len(id) > 500 {
 		return false
@@ -290,7 +290,7 @@ func (a *API) addressable(l *list, value any, id string) bool {
 	return true
 }
 
-// place makes members of an item that are called as a parameter of its path agree with the path: /owners/{ownerId}/pets.
+// place gives members with the name of a path parameter the value in the path: ownerId in /owners/{ownerId}/pets.
 func (a *API) place(l *list, value any, path []string) any {
 	object, ok := value.(map[string]any)
 	if !ok {
@@ -311,7 +311,7 @@ func (a *API) place(l *list, value any, path []string) any {
 	return object
 }
 
-// typed is a text as the type that a value has now.
+// typed gives a text the type of another value.
 func typed(like any, text string) any {
 	if _, ok := like.(json.Number); ok && json.Valid([]byte(text)) {
 		return json.Number(text)
@@ -319,7 +319,7 @@ func typed(like any, text string) any {
 	return text
 }
 
-// plainText is the text of a plain value; empty for what is none.
+// plainText returns the text of a string, number or boolean; "" for other values.
 func plainText(value any) string {
 	switch v := value.(type) {
 	case string:
@@ -334,5 +334,5 @@ func plainText(value any) string {
 	return ""
 }
 
-// concretePath writes the segments of a path so that different ones never look alike.
+// concretePath joins the segments of a path; different segments give different texts.
 func concretePath(segments []string) string { return sample.Join("", segments...) }

@@ -17,23 +17,23 @@ import (
 	"github.com/rin-network/rin/sandbox/journal"
 )
 
-// request is a request that fits the document.
+// request is a valid request.
 type request struct {
 	operation *operation
-	// path are the segments below the node's service prefix, without escapes.
+	// path has the segments below the node's service prefix, unescaped.
 	path []string
-	// values are those of the parameters that were given, by place and name: "query:page".
+	// values has the parameters of the request by place and name ("query:page").
 	values map[string]any
-	// body is what was sent as JSON; nil for nothing, and for other media types.
+	// body is the JSON body; nil for other media types.
 	body any
-	// media is the media type of the answer; its Type is empty for an answer without a body.
+	// media is the media type of the answer; its Type is "" for an answer without a body.
 	media Media
 }
 
 // maxBody bounds the body of a request.
 const maxBody = 4 << 20
 
-// read validates a request; p says what is wrong with it.
+// read validates a request; p says why it is refused.
 func (a *API) read(o *operation, escaped string, path map[string]string, r *http.Request) (q request, p *content.Problem) {
 	q = request{operation: o, values: map[string]any{}}
 	for segment := range strings.SplitSeq(strings.Trim(escaped, "/"), "/") {
@@ -88,7 +88,7 @@ func (a *API) checkParameter(p parameterDecoder, value any) *content.Problem {
 	return a.badParameter(p, "at "+v.Pointer+" "+v.Detail)
 }
 
-// badParameter teaches what a parameter takes.
+// badParameter refuses a value and says which values the parameter takes.
 func (a *API) badParameter(p parameterDecoder, reason string) *content.Problem {
 	words, allowed := expectation(a.document, p.Schema)
 	place := map[string]string{"path": "path parameter", "query": "query parameter", "header": "header", "cookie": "cookie"}[p.In]
@@ -100,7 +100,7 @@ func (a *API) badParameter(p parameterDecoder, reason string) *content.Problem {
 	return &refusal
 }
 
-// readBody validates what the request carries.
+// readBody validates the body of a request.
 func (a *API) readBody(q *request, r *http.Request) *content.Problem {
 	described := q.operation.Body
 	if described == nil {
@@ -109,7 +109,7 @@ func (a *API) readBody(q *request, r *http.Request) *content.Problem {
 	body, err := io.ReadAll(io.LimitReader(r.Body, maxBody+1))
 	switch {
 	case err != nil:
-		return refuse(content.BadRequest("the body of the request cannot be read to its end", "send it whole"))
+		return refuse(content.BadRequest("the body of the request cannot be read to its end", "send the complete body"))
 	case len(body) > maxBody:
 		return refuse(content.TooLarge(maxBody))
 	case len(body) == 0 && described.Required:
@@ -122,7 +122,7 @@ func (a *API) readBody(q *request, r *http.Request) *content.Problem {
 		return refuse(content.UnsupportedMediaType(r.Header.Get("Content-Type"), mediaTypes(described.Content)))
 	}
 	if FormOf(media.Type) != FormJSON {
-		return nil // forms, files and other texts are taken as they are
+		return nil // forms, files and other texts are not checked
 	}
 	q.body, err = decodeJSON(body)
 	if err == nil && tooDeep(q.body, maxBodyDepth) {
@@ -166,7 +166,7 @@ func decodeJSON(text []byte) (value any, err error) {
 	return value, err
 }
 
-// tooDeep tells whether a value is nested deeper than left, or has a number that is costly to reckon with.
+// tooDeep reports whether a value is nested deeper than left, or has a number that is costly to compute with.
 func tooDeep(value any, left int) bool {
 	deeper := func(inner any) bool { return tooDeep(inner, left-1) }
 	switch v := value.(type) {
@@ -180,7 +180,7 @@ func tooDeep(value any, left int) bool {
 	return false
 }
 
-// accepted finds the described media type of a body. A body without a type is taken as the first.
+// accepted finds the described media type of a body. A body without Content-Type has the first one.
 func accepted(described []Media, header string) (Media, bool) {
 	if len(described) == 0 {
 		return Media{Type: "application/octet-stream"}, true
@@ -221,7 +221,7 @@ func mediaTypes(described []Media) string {
 	return strings.Join(names, ", ")
 }
 
-// enter tells the journal what a request is for.
+// enter notes the kind of an operation in the journal.
 func (o *operation) enter(ctx context.Context) {
 	switch {
 	case o.list != nil:
@@ -233,12 +233,12 @@ func (o *operation) enter(ctx context.Context) {
 	}
 }
 
-// ignored lists the parameters of a query that the document does not have.
+// ignored lists the parameters of a query that the document does not describe.
 func (o *operation) ignored(pairs []queryPair) []string {
 	var names []string
 	for _, pair := range pairs {
 		known := slices.ContainsFunc(o.parameters, func(p parameterDecoder) bool {
-			// The members of an object may stand for themselves.
+			// The members of an exploded object are parameters of their own.
 			object := slices.Contains(p.Kind.Types, "object") && p.Style == "form"
 			return p.In == "query" && (p.Name == pair.Name || object || strings.HasPrefix(pair.Name, p.Name+"["))
 		})
@@ -249,7 +249,7 @@ func (o *operation) ignored(pairs []queryPair) []string {
 	return names
 }
 
-// page is what part a request asks for of a list that has so many items; nil for what is no list.
+// page returns the part of a list of total items that a request asks for; nil unless it asks for a list.
 func (q request) page(total int) *journal.Page {
 	l := q.operation.list
 	if l == nil || total < 0 || l.shape == inSingle {

@@ -50,18 +50,18 @@ func (a *API) inapplicable(pointer string, why any) error {
 	return fault
 }
 
-// Violation is one thing that keeps a value from fitting.
+// Violation is one reason why a value does not fit its schema.
 type Violation struct {
-	// Pointer is where in the value, as a URI fragment ("#/name/0", RFC 6901 §6).
+	// Pointer is the place in the value, as a URI fragment ("#/name/0", RFC 6901 §6).
 	Pointer string
-	// Detail says what was expected there, and what is there.
+	// Detail says what was expected and what was found.
 	Detail string
 }
 
-// maxViolations bounds what a caller is told at once.
+// maxViolations bounds the violations in one answer.
 const maxViolations = 10
 
-// describe finds the objections that say most: the leaves, but of alternatives only those of the closest one.
+// describe lists the leaves of an error tree; of alternatives (oneOf, anyOf) only those of the closest one.
 func describe(err *jsonschema.ValidationError) []Violation {
 	var all []Violation
 	collectViolations(err, &all)
@@ -87,7 +87,7 @@ func collectViolations(err *jsonschema.ValidationError, all *[]Violation) {
 	}
 }
 
-// severity is how far a value is from an alternative: the number of objections, a wrong type or constant counting most.
+// severity says how far a value is from an alternative: the number of errors, where a wrong type or constant weighs most.
 func severity(err *jsonschema.ValidationError) int {
 	switch err.ErrorKind.(type) {
 	case *kind.Type, *kind.Const, *kind.Enum:
@@ -108,7 +108,7 @@ func pointer(location []string) string {
 	return out
 }
 
-// text says an objection without the value, but for short ones: it is the caller's own.
+// text describes an error.
 func text(k jsonschema.ErrorKind) string {
 	switch k := k.(type) {
 	case *kind.FalseSchema:
@@ -141,8 +141,7 @@ func plural(noun string, names []string) string {
 	return noun + " " + strings.Join(short, ", ")
 }
 
-// expectation says in words what a schema takes, and lists the values of an enum. It is for people: of nested schemas it says the
-// outermost.
+// expectation says in words which values a schema accepts, and lists the values of an enum. It describes the outermost schema only.
 func expectation(d *Document, pointer string) (words string, allowed []string) {
 	if pointer == "" {
 		return "any value", nil
@@ -214,7 +213,7 @@ func typeNames(value any) []string {
 	return types
 }
 
-// article names a format with an example.
+// article names a format, with an example.
 func article(format any) string {
 	switch format {
 	case "date":
@@ -233,7 +232,7 @@ func article(format any) string {
 	return clip(fmt.Sprintf("a value of the format %v", format))
 }
 
-// limits says the bounds of a schema.
+// limits lists the bounds of a schema.
 func limits(schema map[string]any) string {
 	var all []string
 	say := func(keyword, words string) {

@@ -12,18 +12,18 @@ import (
 	"github.com/rin-network/rin/sandbox/journal"
 )
 
-// Space is where an API is served, and to whom.
+// Space is a place where an API is served.
 type Space struct {
 	// Base is the path before the API's own paths, such as "/ris-synergy".
 	Base string
-	// Guard stands before operations that need a token; nil opens all of them to anybody.
+	// Guard wraps operations that need a token; nil makes all operations public.
 	Guard func(http.Handler) http.Handler
 }
 
-// guarded tells whether an operation needs a token: all do in a guarded space, but for those whose document says that they need none.
+// guarded reports whether an operation needs a token: in a guarded space all do, except those that the document declares public.
 func (s Space) guarded(o *operation) bool { return s.Guard != nil && !o.Open }
 
-// Handler is what answers a request of the space; nil when the API has no such path.
+// Handler returns the handler of a request to the space; nil if the API does not have the path.
 func (a *API) Handler(s Space, r *http.Request) http.Handler {
 	path, ok := strings.CutPrefix(r.URL.EscapedPath(), s.Base)
 	if !ok {
@@ -45,7 +45,7 @@ func (a *API) Handler(s Space, r *http.Request) http.Handler {
 	return h
 }
 
-// Near names paths of the API for a caller who found none: those with the longest beginning in common.
+// Near names paths of the API for a caller with an unknown path: those with the longest common beginning.
 func (a *API) Near(s Space, path string) []string {
 	const most = 3
 	best, found := 0, []string(nil)
@@ -65,7 +65,7 @@ func (a *API) Near(s Space, path string) []string {
 	return found
 }
 
-// operation is the one for a method; HEAD comes with GET.
+// operation returns the operation of a method; GET serves HEAD, too.
 func (r *resource) operation(method string) *operation {
 	if o := r.operations[method]; o != nil || method != http.MethodHead {
 		return o
@@ -73,7 +73,7 @@ func (r *resource) operation(method string) *operation {
 	return r.operations[http.MethodGet]
 }
 
-// methods lists what a resource takes, for Allow (RFC 9110 §10.2.1).
+// methods lists the methods of a resource, for Allow (RFC 9110 §10.2.1).
 func (r *resource) methods() []string {
 	all := []string{http.MethodOptions}
 	for method := range r.operations {
@@ -99,7 +99,7 @@ func refuseMethod(r *resource) http.Handler {
 	})
 }
 
-// serve answers a request whose caller may ask.
+// serve answers a request that has passed the guard.
 func (a *API) serve(w http.ResponseWriter, r *http.Request, s Space, o *operation, path string, values map[string]string) {
 	if o.fault != nil {
 		content.NotImplemented(o.fault.Error()).Write(w, r)
@@ -150,17 +150,17 @@ func (m *answer) write(w http.ResponseWriter, r *http.Request, guarded bool) {
 	}
 	w.WriteHeader(m.status)
 	if m.body != nil && r.Method != http.MethodHead {
-		// A failed write means that the caller is gone; nobody is left to tell.
+		// A failed write means that the caller is gone.
 		_, _ = w.Write(m.content)
 	}
 }
 
-// Document is the path of the document below the node's service prefix: behind the path of its server, and the version if all
-// operations begin with one, "/funding/v1/api-docs".
+// Document returns the path of the document below the node's service prefix: after the path of its server, and after the version if all
+// operations begin with one ("/funding/v1/api-docs").
 func (a *API) Document() string { return a.ownPath }
 
 func (a *API) documentPath() string {
-	at := joinPrefix(a.prefix, a.document.Server)
+	at := belowPrefix(a.prefix, a.document.Server)
 	version := ""
 	for i, r := range a.all {
 		first, _, _ := strings.Cut(strings.TrimPrefix(strings.TrimPrefix(r.path, at), "/"), "/")
@@ -172,7 +172,7 @@ func (a *API) documentPath() string {
 	return at + "/" + version + "/api-docs"
 }
 
-// isVersion tells a segment of the form v<major> (NET-R20).
+// isVersion recognises a segment of the form v<major> (NET-R20).
 func isVersion(segment string) bool {
 	digits, ok := strings.CutPrefix(segment, "v")
 	return ok && digits != "" && strings.Trim(digits, "0123456789") == ""
@@ -180,17 +180,17 @@ func isVersion(segment string) bool {
 
 // Endpoint is an operation of the API that the info resource of a node names.
 type Endpoint struct {
-	// Family is funding, project or orgUnit, or made of the title of the document.
+	// Family is funding, project or orgUnit; for other APIs the first word of the path.
 	Family string
-	// Name is what the operation gives, in capitals: FUNDINGS.
+	// Name is the kind of records in capitals, such as FUNDINGS.
 	Name string
 	// Major is the version in the path; 1 without one.
 	Major int
-	// Path is below the node's service prefix; that of a detail ends in {id}.
+	// Path is below the node's service prefix; the path of a detail ends in {id}.
 	Path string
 }
 
-// Endpoints are the lists of the API with their details; without a list, all that is asked for without a parameter in the path.
+// Endpoints lists the lists of the API with their details.
 func (a *API) Endpoints() []Endpoint {
 	var all []Endpoint
 	add := func(r *resource, name string) {
@@ -236,7 +236,7 @@ func major(r *resource) int {
 	return 1
 }
 
-// family is that of the network whose name the path has (NET-R20: /ris-synergy/funding/v3), or the first word of the path.
+// family returns the family of the network that path or title name (NET-R20: /ris-synergy/funding/v3), or the first word of the path.
 func (a *API) family(r *resource) string {
 	text := canonical(r.path + " " + a.document.Title)
 	for _, known := range [][2]string{{"funding", "funding"}, {"project", "project"}, {"orgunit", "orgUnit"}, {"organigram", "orgUnit"}} {
@@ -251,12 +251,11 @@ func (a *API) family(r *resource) string {
 	return segments[0]
 }
 
-// Published is the document as it holds where the API is served: with the addresses of this place, and with the security that it has there.
-// Everything else is as it was written.
+// Published returns the document with the servers and the security of the space. Everything else is as its author wrote it.
 func (a *API) Published(s Space, origin, tokenURL string) ([]byte, error) {
 	tree := maps.Clone(a.document.Root)
-	tree["servers"] = []any{map[string]any{"url": origin + s.Base + joinPrefix(a.prefix, a.document.Server)}}
-	a.resettle(tree, s, origin)
+	tree["servers"] = []any{map[string]any{"url": origin + s.Base + belowPrefix(a.prefix, a.document.Server)}}
+	a.rewritePaths(tree, s, origin)
 	if s.Guard == nil {
 		tree["security"] = []any{}
 	} else {
@@ -266,7 +265,7 @@ func (a *API) Published(s Space, origin, tokenURL string) ([]byte, error) {
 	return json.MarshalIndent(tree, "", "  ")
 }
 
-// scheme is the name of the security scheme that is added.
+// scheme names the security schemes that secure adds.
 const scheme = "rinBearer"
 
 func secure(tree map[string]any, tokenURL string) {
@@ -287,8 +286,8 @@ func clone(value any) map[string]any {
 	return maps.Clone(object)
 }
 
-// resettle replaces servers of paths and operations, and security of operations.
-func (a *API) resettle(tree map[string]any, s Space, origin string) {
+// rewritePaths replaces servers of paths and operations, and security of operations.
+func (a *API) rewritePaths(tree map[string]any, s Space, origin string) {
 	paths := clone(tree["paths"])
 	for name, value := range paths {
 		item, ok := value.(map[string]any)
@@ -316,11 +315,11 @@ func (a *API) resettle(tree map[string]any, s Space, origin string) {
 
 func (a *API) moveServers(holder map[string]any, s Space, origin string) {
 	if servers, ok := holder["servers"].([]any); ok && len(servers) > 0 {
-		holder["servers"] = []any{map[string]any{"url": origin + s.Base + joinPrefix(a.prefix, serverPath(holder))}}
+		holder["servers"] = []any{map[string]any{"url": origin + s.Base + belowPrefix(a.prefix, serverPath(holder))}}
 	}
 }
 
-// open tells whether an operation needs no token wherever it is served.
+// open reports whether the document declares an operation public.
 func (a *API) open(path, method string) bool {
 	for _, o := range a.document.Operations {
 		if o.Path == path && strings.EqualFold(o.Method, method) {

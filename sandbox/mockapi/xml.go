@@ -15,8 +15,8 @@ import (
 	"github.com/rin-network/rin/fixtures/sample"
 )
 
-// WriteXML writes a value by what its schema says of elements and attributes (OAS 3.0.3, XML Object). members gives the schemas of the
-// members of an object's schema, by pointer. The root is named as its schema says, or as the schema is called among the components.
+// WriteXML writes a value as its schema describes elements and attributes (OAS 3.0.3, XML Object). members returns the schemas of an
+// object's members, by pointer. The root element has the name in its schema, or the name of the component schema.
 func WriteXML(d *Document, members func(schema string) map[string]string, schema string, value any) []byte {
 	w := xmlWriter{document: d, members: members, known: map[string]map[string]string{}}
 	w.out.WriteString(xml.Header)
@@ -38,7 +38,7 @@ type element struct {
 	attribute, wrapped      bool
 }
 
-// described is what a schema says of its element, by itself or by what it refers to; the name is what it is called otherwise.
+// described returns the element that a schema, or the schema that it refers to, describes; otherwise is the name if neither gives one.
 func (w *xmlWriter) described(schema, otherwise string) element {
 	e := element{name: otherwise}
 	if schema == "" {
@@ -55,7 +55,7 @@ func (w *xmlWriter) described(schema, otherwise string) element {
 		if name, ok := said["name"].(string); ok && name != "" {
 			e.name = name
 		}
-		if prefix, ok := said["prefix"].(string); ok && !strings.HasPrefix(strings.ToLower(prefix), "xml") { // which are taken
+		if prefix, ok := said["prefix"].(string); ok && !strings.HasPrefix(strings.ToLower(prefix), "xml") { // reserved names
 			e.prefix = prefix
 		}
 		e.namespace, _ = said["namespace"].(string)
@@ -97,7 +97,7 @@ func (w *xmlWriter) element(e element, schema string, value any) {
 	w.out.WriteString("</" + e.qualified() + ">")
 }
 
-// open begins the tag of an element.
+// open writes the beginning of a start tag.
 func (w *xmlWriter) open(e element) {
 	w.out.WriteString("<" + e.qualified())
 	if space := e.declaration(); space != "" {
@@ -111,7 +111,7 @@ func (w *xmlWriter) attribute(name, value string) {
 	w.out.WriteByte('"')
 }
 
-// attributes writes the members that are attributes, and gives the names of the others.
+// attributes writes the members that are attributes, and returns the names of the others.
 func (w *xmlWriter) attributes(of element, schema string, object map[string]any) (rest []string) {
 	written := map[string]bool{"xmlns": true, of.declaration(): true}
 	for _, member := range slices.Sorted(maps.Keys(object)) {
@@ -131,7 +131,7 @@ func (w *xmlWriter) attributes(of element, schema string, object map[string]any)
 	return rest
 }
 
-// member writes a member as an element; an array as one for each item, in an element of its own if it is wrapped.
+// member writes a member as an element; an array as one element for each item, in an element around them if it is wrapped.
 func (w *xmlWriter) member(name, schema string, value any) {
 	e := w.described(schema, name)
 	list, ok := value.([]any)
@@ -143,7 +143,7 @@ func (w *xmlWriter) member(name, schema string, value any) {
 		w.out.WriteByte('>')
 		w.items(element{name: e.name}, schema, list)
 		w.out.WriteString("</" + e.qualified() + ">")
-	default: // the name of an array counts where it is wrapped
+	default: // without a wrapper, the name in the schema of the array has no meaning
 		w.items(element{name: name}, schema, list)
 	}
 }
@@ -155,7 +155,7 @@ func (w *xmlWriter) items(otherwise element, schema string, list []any) {
 	}
 }
 
-// memberOf is the schema of a member; empty where none is said.
+// memberOf returns the pointer of a member's schema; "" if there is none.
 func (w *xmlWriter) memberOf(schema, name string) string {
 	if schema == "" {
 		return ""
@@ -171,7 +171,7 @@ func (w *xmlWriter) memberOf(schema, name string) string {
 	return w.below(schema, "additionalProperties")
 }
 
-// itemOf is the schema of an item; empty where none is said.
+// itemOf returns the pointer of an item's schema; "" if there is none.
 func (w *xmlWriter) itemOf(schema string, i int) string {
 	if schema == "" {
 		return ""
@@ -182,7 +182,7 @@ func (w *xmlWriter) itemOf(schema string, i int) string {
 	return w.below(schema, "items")
 }
 
-// below is a part of a schema, references followed; empty if it is not there.
+// below returns the pointer of a part of a schema, references followed; "" if it does not exist.
 func (w *xmlWriter) below(schema string, names ...string) string {
 	_, at, fault := w.document.Object(schema)
 	if fault != nil {
@@ -195,9 +195,9 @@ func (w *xmlWriter) below(schema string, names ...string) string {
 	return pointer
 }
 
-// text writes characters, escaped; those that XML does not have become U+FFFD.
+// text writes escaped characters; those that XML does not allow become U+FFFD.
 func (w *xmlWriter) text(s string) {
-	_ = xml.EscapeText(&w.out, []byte(s)) // a buffer takes everything
+	_ = xml.EscapeText(&w.out, []byte(s)) // writing to a buffer does not fail
 }
 
 func isScalar(value any) bool {
@@ -208,7 +208,7 @@ func isScalar(value any) bool {
 	return false
 }
 
-// qualified is the name with its prefix, which counts where it stands for a namespace.
+// qualified returns the name with its prefix; a prefix without a namespace is ignored.
 func (e element) qualified() string {
 	if e.prefix != "" && e.namespace != "" {
 		return xmlName(e.prefix) + ":" + xmlName(e.name)
@@ -216,7 +216,7 @@ func (e element) qualified() string {
 	return xmlName(e.name)
 }
 
-// declaration is the attribute that says the namespace; empty without one.
+// declaration returns the attribute that declares the namespace; "" without one.
 func (e element) declaration() string {
 	switch {
 	case e.namespace == "":
@@ -227,12 +227,12 @@ func (e element) declaration() string {
 	return "xmlns:" + xmlName(e.prefix)
 }
 
-// startsXMLName tells the letters that a name may begin with: of those beyond ASCII, not all that Unicode counts as letters.
+// startsXMLName reports letters that a name may begin with. XML allows fewer letters than Unicode has.
 func startsXMLName(r rune) bool {
 	return r == '_' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= 0xc0 && r <= 0x1fff && r != 0x37e && unicode.IsLetter(r)
 }
 
-// xmlName makes a name that XML allows (Namespaces in XML 1.0, NCName).
+// xmlName turns a text into a valid name (Namespaces in XML 1.0, NCName).
 func xmlName(name string) string {
 	made := strings.Map(func(r rune) rune {
 		if startsXMLName(r) || r >= '0' && r <= '9' || r == '-' || r == '.' {
