@@ -12,6 +12,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/rin-network/rin/conformance/evidence"
+
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
@@ -145,7 +147,7 @@ func unfinished(ctx context.Context, err error) error {
 
 // plan says beforehand what a run asks of the node.
 func plan(p target.Politeness, budget int) string {
-	text := fmt.Sprintf("at most %d requests, %d at a time", budget, p.Concurrency)
+	text := fmt.Sprintf("at most %s, %d at a time", evidence.Count(budget, "request"), p.Concurrency)
 	if p.Rate > 0 {
 		least := time.Duration(float64(budget) / p.Rate * float64(time.Second))
 		text += fmt.Sprintf(", %g a second: up to %s", p.Rate, least.Round(time.Second))

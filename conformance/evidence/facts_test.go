@@ -69,3 +69,13 @@ func FuzzFactsOf(f *testing.F) {
 		}
 	})
 }
+
+var _ = DescribeTable("Count", func(n int, noun, text string) {
+	Expect(evidence.Count(n, noun)).To(Equal(text))
+},
+	Entry("one", 1, "item", "1 item"),
+	Entry("none", 0, "item", "0 items"),
+	Entry("several", 3, "more reason", "3 more reasons"),
+	Entry("several entries", 2, "other entry", "2 other entries"),
+	Entry("several statuses", 2, "documented status", "2 documented statuses"),
+)

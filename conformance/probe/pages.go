@@ -100,9 +100,9 @@ func newWalk(o openapi.Operation, whole []string) *walk {
 	case w.page.Name == "":
 		w.reason = notApplicable("the document describes no parameter that says which page")
 	case len(whole) < 2:
-		w.reason = notApplicable("the list has %d items, too few for two pages", len(whole))
+		w.reason = notApplicable("the list has %s, too few for two pages", evidence.Count(len(whole), "item"))
 	case w.size.Name != "" && w.pages.Size >= len(whole):
-		w.reason = notApplicable("the list has %d items, and the smallest page that the document allows holds %d", len(whole), w.pages.Size)
+		w.reason = notApplicable("the list has %s, and the smallest page that the document allows holds %d", evidence.Count(len(whole), "item"), w.pages.Size)
 	}
 	return w
 }

@@ -88,7 +88,7 @@ type UnknownNodeError struct {
 
 // Error implements error.
 func (e *UnknownNodeError) Error() string {
-	text := fmt.Sprintf("expected an entry with the id %q in the registry, got %d other entries", e.ID, e.Size)
+	text := fmt.Sprintf("expected an entry with the id %q in the registry, got %s", e.ID, evidence.Count(e.Size, "other entry"))
 	if len(e.Near) > 0 {
 		text += fmt.Sprintf(" (hint: did you mean --node %s?)", strings.Join(e.Near, " or "))
 	}

@@ -196,12 +196,12 @@ func (op Operation) told() Operation {
 
 // String is the coverage in one sentence: "4 of 4 documented operations executed, 8 of 9 parameters tried, 11 of 17 documented statuses seen".
 func (o Operations) String() string {
-	s := fmt.Sprintf("%d of %d documented operations executed", o.Executed, o.Documented)
+	s := fmt.Sprintf("%d of %s executed", o.Executed, evidence.Count(o.Documented, "documented operation"))
 	if o.Parameters.Described > 0 {
-		s += fmt.Sprintf(", %d of %d parameters tried", o.Parameters.Covered, o.Parameters.Described)
+		s += fmt.Sprintf(", %d of %s tried", o.Parameters.Covered, evidence.Count(o.Parameters.Described, "parameter"))
 	}
 	if o.Statuses.Described > 0 {
-		s += fmt.Sprintf(", %d of %d documented statuses seen", o.Statuses.Covered, o.Statuses.Described)
+		s += fmt.Sprintf(", %d of %s seen", o.Statuses.Covered, evidence.Count(o.Statuses.Described, "documented status"))
 	}
 	return s
 }

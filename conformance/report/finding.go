@@ -345,10 +345,7 @@ func (q Requirement) cite() string {
 
 // String compares sent and announced requests.
 func (b Budget) String() string {
-	s := fmt.Sprintf("%d requests sent, at most %d announced", b.Sent, b.Planned)
-	if b.Sent == 1 {
-		s = fmt.Sprintf("1 request sent, at most %d announced", b.Planned)
-	}
+	s := fmt.Sprintf("%s sent, at most %d announced", evidence.Count(b.Sent, "request"), b.Planned)
 	if !b.Kept {
 		s += ": more than announced"
 	}

@@ -143,7 +143,7 @@ func class(status int) string {
 func (m *message) fill(header []evidence.Field, body evidence.Body, limit int, room *int) {
 	for i, f := range header {
 		if i == headerLines || *room <= 0 {
-			m.note(fmt.Sprintf("%d header lines left out", len(header)-i))
+			m.note(evidence.Count(len(header)-i, "header line") + " left out")
 			break
 		}
 		f.Name, f.Value = cut(f.Name, headerValue), cut(f.Value, headerValue)

@@ -114,6 +114,14 @@ var _ = Describe("New", func() {
 		Expect(r.Budget.Sent).To(Equal(8), "attempts of what was recorded")
 	})
 
+	It("counts one more reason as one", func() {
+		r, _ := small()
+		r.Verdict.Reasons = slices.Repeat(r.Verdict.Reasons[:1], 13)
+		var out strings.Builder
+		Expect(report.WriteText(&out, r, report.TextOptions{})).To(Succeed())
+		Expect(out.String()).To(ContainSubstring("and 1 more reason, see above"))
+	})
+
 	It("says in every format beside a certificate that failed advice costs only the profile full", func() {
 		log, judged := smallLog(), smallJudgements()
 		for id := range judged {

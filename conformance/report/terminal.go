@@ -7,6 +7,8 @@ import (
 	"io"
 	"strings"
 
+	"github.com/rin-network/rin/conformance/evidence"
+
 	"github.com/rin-network/rin/conformance/requirement"
 	"github.com/rin-network/rin/conformance/verdict"
 )
@@ -161,7 +163,7 @@ func (c *console) verdict(r Report) {
 	}
 	for i, reason := range r.Verdict.Reasons {
 		if i == maxReasons {
-			c.text(2, "· ", fmt.Sprintf("and %d more reasons, see above", len(r.Verdict.Reasons)-i))
+			c.text(2, "· ", "and "+evidence.Count(len(r.Verdict.Reasons)-i, "more reason")+", see above")
 			break
 		}
 		c.text(2, "· ", reason.String())

@@ -399,7 +399,7 @@ func (f found) share() string {
 	if f.cut {
 		least = "at least "
 	}
-	return fmt.Sprintf("%s%d of %d items", least, len(f.faulty), max(f.items, len(f.faulty)))
+	return fmt.Sprintf("%s%d of %s", least, len(f.faulty), evidence.Count(max(f.items, len(f.faulty)), "item"))
 }
 
 // nothing is the judgement when no answer could be compared.

@@ -297,7 +297,7 @@ func roleOnList(e Evidence, x evidence.Exchange) Judgement {
 	case isList && count == 0:
 		return expect(x, "403").warned("the client without the role gets an empty list, so it cannot tell that a permission is missing", "200 with an empty list")
 	case isList:
-		return expect(x, "403, or no items").failed(fmt.Sprintf("the client without the role gets %d items", count), fmt.Sprintf("%d with %d items", x.Status(), count))
+		return expect(x, "403, or no items").failed(fmt.Sprintf("the client without the role gets %s", evidence.Count(count, "item")), fmt.Sprintf("%d with %s", x.Status(), evidence.Count(count, "item")))
 	}
 	return expect(x, "403").unclear("the client without the role got neither a list nor a refusal", describe(x))
 }

@@ -1,7 +1,6 @@
 package requirement
 
 import (
-	"fmt"
 	"strings"
 
 	"github.com/rin-network/rin/conformance/evidence"
@@ -120,7 +119,7 @@ func verifiesWithPublished(e Evidence) Judgement {
 	case v == nil:
 		return Unclear("the recording does not say what the keys make of the token").Blaming(Suite).Seen(x.Label)
 	case !v.Verified:
-		return want.failed("the published keys do not verify the token: "+clip(v.Why), fmt.Sprintf("%d keys, none of which does", v.Keys))
+		return want.failed("the published keys do not verify the token: "+clip(v.Why), evidence.Count(v.Keys, "key")+", none of which does")
 	}
 	return Passed(x.Label)
 }

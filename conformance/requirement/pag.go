@@ -88,7 +88,7 @@ func pageLimited(e Evidence) Judgement {
 	case err != nil:
 		return expect(x, "a list").unclear("the items of the page cannot be counted: "+clip(err.Error()), describe(x))
 	case len(items) > size:
-		return expect(x, fmt.Sprintf("at most %d items", size)).failed(fmt.Sprintf("%s gives %d items", asked, len(items)), fmt.Sprintf("%d items", len(items)))
+		return expect(x, "at most "+evidence.Count(size, "item")).failed(asked+" gives "+evidence.Count(len(items), "item"), evidence.Count(len(items), "item"))
 	}
 	if j, over := oversized(e); over {
 		return j
@@ -100,14 +100,14 @@ func pageLimited(e Evidence) Judgement {
 	// The drafts call this inconclusive. But a node with one call, or with fewer than its smallest page holds, may be right, and a
 	// repeated run would tell no more: the requirement does not apply to what it has.
 	case len(all) < 2:
-		return Missing(fmt.Sprintf("the list has %d items, too few for two pages, so no page size can be seen to limit it", len(all))).Seen(x.Label, whole.Label)
+		return Missing(fmt.Sprintf("the list has %s, too few for two pages, so no page size can be seen to limit it", evidence.Count(len(all), "item"))).Seen(x.Label, whole.Label)
 	case len(all) <= size && size > smallest:
-		return Missing(fmt.Sprintf("the list has %d items, and the smallest page that the document allows holds %d", len(all), size)).Seen(x.Label, whole.Label)
+		return Missing(fmt.Sprintf("the list has %s, and the smallest page that the document allows holds %d", evidence.Count(len(all), "item"), size)).Seen(x.Label, whole.Label)
 	case len(all) <= size:
-		return expect(x, "more than "+strconv.Itoa(size)+" items in all").unclear(fmt.Sprintf("the list has only %d items, so a page of %d proves nothing", len(all), size), strconv.Itoa(len(all))).
+		return expect(x, "more than "+evidence.Count(size, "item")+" in all").unclear(fmt.Sprintf("the list has only %s, so a page of %d proves nothing", evidence.Count(len(all), "item"), size), strconv.Itoa(len(all))).
 			Hinting("put more funding calls into the tested system, then repeat the run")
 	case len(items) == 0:
-		return expect(x, fmt.Sprintf("up to %d items", size)).warned(asked+" gives an empty page although there are items", "no items")
+		return expect(x, "up to "+evidence.Count(size, "item")).warned(asked+" gives an empty page although there are items", "no items")
 	}
 	return Passed(x.Label, whole.Label)
 }
@@ -124,8 +124,8 @@ func oversized(e Evidence) (Judgement, bool) {
 			continue
 		}
 		asked := fmt.Sprintf("%s=%d with %s=%s", clip(x.Given["sizeParameter"]), size, clip(x.Given["parameter"]), clip(x.Given["value"]))
-		most := fmt.Sprintf("at most %d items", size)
-		return expect(x, most).failed(fmt.Sprintf("%s gives %d items", asked, len(items)), fmt.Sprintf("%d items", len(items))), true
+		most := "at most " + evidence.Count(size, "item")
+		return expect(x, most).failed(asked+" gives "+evidence.Count(len(items), "item"), evidence.Count(len(items), "item")), true
 	}
 	return Judgement{}, false
 }
@@ -145,7 +145,7 @@ func countOf(items [][]byte, err error) string {
 	if err != nil {
 		return "no list"
 	}
-	return fmt.Sprintf("%d items", len(items))
+	return evidence.Count(len(items), "item")
 }
 
 // declaresQuery reports whether the list operation declares the query parameter, by its name or as a member of a deep object
@@ -214,7 +214,7 @@ func sized(e Evidence, x evidence.Exchange, whole [][]byte) sizedPage {
 	items, err := e.itemsOf(x)
 	p := sizedPage{listed: success(x) && err == nil, got: describe(x)}
 	if p.listed {
-		p.items, p.got = openapi.Identities(items), fmt.Sprintf("%d items", len(items))
+		p.items, p.got = openapi.Identities(items), evidence.Count(len(items), "item")
 		p.limited = len(items) < len(whole)
 	}
 	return p
@@ -256,7 +256,7 @@ func badValueTaken(e Evidence, x evidence.Exchange) Judgement {
 	}
 	items, err := e.itemsOf(x)
 	if x.Label.Case() == "filter-bad" && success(x) && err == nil && len(items) > 0 {
-		return expect(x, "400 or an empty list").warned(fmt.Sprintf("%s, which is not in the vocabulary, gives %d items as if it had not been sent", asked, len(items)), fmt.Sprintf("%d items", len(items))).
+		return expect(x, "400 or an empty list").warned(fmt.Sprintf("%s, which is not in the vocabulary, gives %s as if it had not been sent", asked, evidence.Count(len(items), "item")), evidence.Count(len(items), "item")).
 			Hinting("answer 400 and name the values that are allowed: a client with a misspelt filter takes the whole list for its result")
 	}
 	return Passed(x.Label)

@@ -113,7 +113,7 @@ func filterCall(e Evidence, x evidence.Exchange, sought bool) Judgement {
 	case len(wrong) > 0:
 		return Failed(fmt.Sprintf("%s gives %d of %d items that contradict it", filter, len(wrong), len(items)), clip(member)+" "+quote(value), wrong[0].Got).About(wrong...).bounded()
 	case lacking > 0:
-		return expect(x, clip(member)+" "+quote(value)).warned(fmt.Sprintf("%s gives %d items without a %s", filter, lacking, clip(member)), "no "+clip(member))
+		return expect(x, clip(member)+" "+quote(value)).warned(fmt.Sprintf("%s gives %s without %s", filter, evidence.Count(lacking, "item"), clip(member)), "no "+clip(member))
 	case len(items) == 0 && sought:
 		return expect(x, "the items that match").failed(filter+" gives nothing although the list has such items", "an empty list")
 	case len(items) == openapi.MaxItems:
@@ -289,6 +289,6 @@ func joined(x evidence.Exchange, both [2]condition, items [][]byte) Judgement {
 		return Warned(fmt.Sprintf("%s together with %s gives what fits either of them", both[0], both[1]), "items that match both", found[0].Got).
 			Hinting("join filters by \"and\", as clients of the network expect; or say in the document that they are joined by \"or\"").About(found...).bounded()
 	}
-	return Failed(fmt.Sprintf("%s is not applied together with %s: %d of %d items contradict it", c, both[other], len(found), len(items)),
+	return Failed(fmt.Sprintf("%s is not applied together with %s: contradiction in %d of %s", c, both[other], len(found), evidence.Count(len(items), "item")),
 		clip(c.member)+" "+quote(c.value), found[0].Got).About(found...).bounded()
 }

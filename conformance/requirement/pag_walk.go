@@ -120,7 +120,7 @@ func listsTwice(e Evidence, x evidence.Exchange) (Judgement, bool) {
 	if len(twice) == 0 {
 		return Judgement{}, false
 	}
-	return Failed(fmt.Sprintf("%d of %d items are listed again", len(twice), len(items)), "each id once", twice[0].Got).About(twice...).bounded(), true
+	return Failed(fmt.Sprintf("%d of %s listed again", len(twice), evidence.Count(len(items), "item")), "each id once", twice[0].Got).About(twice...).bounded(), true
 }
 
 // walkOf reads the pages of the walk, or of the repeated one, from the evidence. asked are the exchanges by the value of the page
@@ -257,10 +257,10 @@ func walked(p openapi.Pages, asked map[int]evidence.Exchange, name string) Judge
 		}
 	}
 	if len(subjects) > 0 {
-		return Failed(fmt.Sprintf("%d items stand on more than one page", len(faults.Repeated)), "each item on one page", quote(faults.Repeated[0])+" again").About(subjects...).bounded()
+		return Failed(fmt.Sprintf("%s on more than one page", evidence.Count(len(faults.Repeated), "item")), "each item on one page", quote(faults.Repeated[0])+" again").About(subjects...).bounded()
 	}
 	if len(faults.Lost) > 0 {
-		j := Failed(fmt.Sprintf("%d of %d items of the list are on none of its pages", len(faults.Lost), len(p.Whole)), "each item on one page", quote(faults.Lost[0])+" on none")
+		j := Failed(fmt.Sprintf("%d of %s of the list missing from all of its pages", len(faults.Lost), evidence.Count(len(p.Whole), "item")), "each item on one page", quote(faults.Lost[0])+" on none")
 		for _, item := range faults.Lost {
 			j = j.About(Subject{Name: "item " + quote(item), Label: labels[len(labels)-1], Expected: "on a page", Got: "on none"})
 		}
@@ -306,7 +306,7 @@ func emptyBeyond(e Evidence) Judgement {
 	case success(x) && err != nil:
 		return want.failed("a page beyond the end is not a list", clip(err.Error()))
 	case success(x) && len(items) > 0:
-		return want.failed(fmt.Sprintf("%s, far beyond the end, gives %d items: a client that walks on until the list is empty never ends", asked, len(items)), fmt.Sprintf("%d items", len(items)))
+		return want.failed(fmt.Sprintf("%s, far beyond the end, gives %s: a client that walks on until the list is empty never ends", asked, evidence.Count(len(items), "item")), evidence.Count(len(items), "item"))
 	case success(x):
 		return Passed(x.Label)
 	case x.Status() == 404 || x.Status() == 400 || x.Status() == 416 || x.Status() == 422:

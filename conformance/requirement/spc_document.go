@@ -324,7 +324,7 @@ func fundingDescribed(e Evidence) Judgement {
 		}
 	}
 	if len(others) == 0 {
-		return Failed("the document describes no operation that retrieves funding calls", "a GET that lists funding calls", fmt.Sprintf("%d operations, none of them", len(e.Spec.Operations))).
+		return Failed("the document describes no operation that retrieves funding calls", "a GET that lists funding calls", evidence.Count(len(e.Spec.Operations), "operation")+", and no such GET among them").
 			Blaming(NodeDocument).Seen(described(e))
 	}
 	return Unclear("none of the described operations is known by its name to list funding calls").

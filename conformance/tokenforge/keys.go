@@ -177,7 +177,7 @@ func Signer(token string, keys []Published) (Published, error) {
 	case len(keys) == 0:
 		return Published{}, errors.New("the key set holds no public key for signatures")
 	case id == "":
-		return Published{}, fmt.Errorf("the token names no kid, and none of the %d published keys verifies its signature", len(keys))
+		return Published{}, fmt.Errorf("the token names no kid, and no published key verifies its signature (the key set has %s)", evidence.Count(len(keys), "key"))
 	case !named:
 		return Published{}, fmt.Errorf("no published key has the kid %.80q of the token", id)
 	}

@@ -170,7 +170,7 @@ func storms(all requests) []Sighting {
 	for _, one := range all.by(subject) {
 		for _, row := range one.runs(failed, after) {
 			if most := densest(row); len(most) > storm {
-				seen = append(seen, Sighting{fmt.Sprintf("%s failed with %d and was repeated %d times within %s", call(row[0]), row[0].Status, len(most)-1,
+				seen = append(seen, Sighting{fmt.Sprintf("%s failed with %d and was repeated %s within %s", call(row[0]), row[0].Status, Times(len(most)-1),
 					took(most[0].Ended, most[len(most)-1].Time)), most})
 			}
 		}

@@ -144,7 +144,7 @@ func deadTokens(all requests) []Sighting {
 			// What was under way when the first refusal came is no repetition.
 			repeated := row[1:].where(func(e *journal.Entry) bool { return after(row[0], e) })
 			if len(repeated) >= enough {
-				seen = append(seen, Sighting{fmt.Sprintf("one token was sent %d times more after it was refused, no other was asked for in between", len(repeated)),
+				seen = append(seen, Sighting{fmt.Sprintf("one token was sent %s more after it was refused, no other was asked for in between", Times(len(repeated))),
 					append(row[:1:1], repeated...)})
 			}
 		}

@@ -53,7 +53,7 @@ func (p *textWriter) finding(f Finding) {
 		p.labelled(label, e.At.UTC().Format("15:04:05")+" "+e.What+" ("+eventLine(e)+")")
 	}
 	if more := f.Count - len(f.Seen); more > 0 {
-		p.labelled("", fmt.Sprintf("and %d times more", more))
+		p.labelled("", "and "+Times(more)+" more")
 	}
 	p.labelled("why", f.Why)
 	p.labelled("rule", sources(f))
@@ -193,6 +193,14 @@ func plural(n int, what string) string {
 	return fmt.Sprintf("%d %ss", n, what)
 }
 
+// Times writes how often something happened: "once", "3 times".
+func Times(n int) string {
+	if n == 1 {
+		return "once"
+	}
+	return fmt.Sprintf("%d times", n)
+}
+
 // requestCounts counts what a client did.
 func requestCounts(s Sheet) string {
 	text := plural(s.Requests, "request") + ": " + plural(s.Calls, "call") + " of guarded resources, " + plural(s.Tokens, "token") + " fetched, " + fmt.Sprintf("%d refused", s.Refused)
@@ -254,7 +262,7 @@ func headline(r Report) string {
 	case faulty > 0 && len(r.Clients) == 1:
 		return "Not clean: " + plural(r.Clients[0].Count(Fault), "fault") + " to mend"
 	case faulty > 0:
-		return fmt.Sprintf("Not clean: %d of %d clients have faults to mend", faulty, len(r.Clients))
+		return fmt.Sprintf("Not clean: faults to mend in %d of %d clients", faulty, len(r.Clients))
 	case untidy > 0:
 		return "No faults; some things can be done better"
 	case len(r.Clients) == 1:

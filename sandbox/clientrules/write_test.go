@@ -85,7 +85,7 @@ reader · clean sheet
 The journal no longer holds the first 7 requests: start the sandbox with a
 larger --journal, or judge earlier.
 
-Not clean: 1 of 2 clients have faults to mend
+Not clean: faults to mend in 1 of 2 clients
 `))
 	})
 
@@ -164,7 +164,7 @@ var _ = Describe("The page", func() {
 		got := page(sample())
 		Expect(got).To(ContainSubstring(`http-equiv="Content-Security-Policy" content="default-src &#39;none&#39;; style-src &#39;sha256-`))
 		Expect(got).NotTo(MatchRegexp(`(?i)<script|<link|<img|url\(|@import| style=| on[a-z]+=`))
-		Expect(got).To(ContainSubstring("<title>Not clean: 1 of 2 clients have faults to mend · rin</title>"))
+		Expect(got).To(ContainSubstring("<title>Not clean: faults to mend in 1 of 2 clients · rin</title>"))
 		Expect(got).To(ContainSubstring("CLT-14"))
 	})
 })

@@ -116,4 +116,9 @@ func (r Rate) check() error {
 }
 
 // String is the rate in words: "20 requests in 1s".
-func (r Rate) String() string { return fmt.Sprintf("%d requests in %s", r.Requests, r.Per) }
+func (r Rate) String() string {
+	if r.Requests == 1 {
+		return fmt.Sprintf("1 request in %s", r.Per)
+	}
+	return fmt.Sprintf("%d requests in %s", r.Requests, r.Per)
+}

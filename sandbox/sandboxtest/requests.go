@@ -106,7 +106,7 @@ func told(client string, f clientrules.Finding) string {
 		client = "somebody without a name"
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s: %s %s (%s, %d times)\n", client, f.Rule, f.Title, f.Level, f.Count)
+	fmt.Fprintf(&b, "%s: %s %s (%s, %s)\n", client, f.Rule, f.Title, f.Level, clientrules.Times(f.Count))
 	for _, event := range f.Seen {
 		fmt.Fprintf(&b, "  seen  %s (requests %v)\n", event.What, event.Entries)
 	}

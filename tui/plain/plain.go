@@ -157,7 +157,7 @@ func (t *teller) exchange(x evidence.Exchange) {
 		t.line("< %s", clip(l.Text, t.Width-2))
 	}
 	if body > maxLines {
-		t.line("< (%d more lines)", body-maxLines)
+		t.line("< (%s)", evidence.Count(body-maxLines, "more line"))
 	}
 	t.line("")
 }

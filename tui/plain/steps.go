@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/rin-network/rin/conformance/evidence"
+
 	"github.com/rin-network/rin/conformance/report"
 	"github.com/rin-network/rin/conformance/suite/worker"
 	"github.com/rin-network/rin/conformance/verdict"
@@ -47,7 +49,7 @@ func (t *teller) choose(entries []flow.Entry) error {
 func (t *teller) credentials() {
 	c := t.Target().Credentials
 	t.paragraph("client ID:     ", c.ClientID)
-	t.paragraph("client secret: ", fmt.Sprintf("%d characters, not shown", len([]rune(c.ClientSecret.Reveal()))))
+	t.paragraph("client secret: ", evidence.Count(len([]rune(c.ClientSecret.Reveal())), "character")+", not shown")
 	for _, caution := range flow.CheckCredentials(c) {
 		t.paragraph("! ", caution)
 	}

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/charmbracelet/bubbles/key"
-	"github.com/charmbracelet/bubbletea"
+	tea "github.com/charmbracelet/bubbletea"
 
 	"github.com/rin-network/rin/conformance/evidence"
 	"github.com/rin-network/rin/conformance/report"
@@ -292,7 +292,7 @@ func (r *suiteRun) view(t Theme, now time.Time, room Size) string {
 	}
 	told := fmt.Sprintf("%d of %d planned, %s", r.done, r.planned, clockOf(now.Sub(r.began)))
 	if r.budget > 0 {
-		told += fmt.Sprintf(", at most %d requests", r.budget)
+		told += ", at most " + evidence.Count(r.budget, "request")
 	}
 	lines = append(lines, Wrap(told, room.Width)...)
 	if r.latest != "" {

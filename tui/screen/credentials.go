@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/charmbracelet/bubbles/key"
-	"github.com/charmbracelet/bubbletea"
+	tea "github.com/charmbracelet/bubbletea"
 	"github.com/charmbracelet/huh"
 
 	"github.com/rin-network/rin/conformance/evidence"
@@ -178,7 +178,7 @@ func (w *World) secret(s target.Secret) string {
 	if w.Revealed {
 		return text
 	}
-	return fmt.Sprintf("%s (%d characters)", strings.Repeat("•", 8), len([]rune(text)))
+	return fmt.Sprintf("%s (%s)", strings.Repeat("•", 8), evidence.Count(len([]rune(text)), "character"))
 }
 
 // Keys implements Screen.

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/charmbracelet/bubbles/key"
-	"github.com/charmbracelet/bubbletea"
+	tea "github.com/charmbracelet/bubbletea"
 
 	"github.com/rin-network/rin/conformance/evidence"
 	"github.com/rin-network/rin/conformance/report"
@@ -223,7 +223,7 @@ func (f *findings) head(room Size) []string {
 	}
 	lines = append(lines, Wrap(strings.Join(figures, ", ")+".", room.Width)...)
 	if room.Height > 14 {
-		sent := fmt.Sprintf("%d requests in %s, at most %d were announced.", f.report.Budget.Sent, clockOf(f.took), f.report.Budget.Planned)
+		sent := fmt.Sprintf("%s in %s, at most %d were announced.", evidence.Count(f.report.Budget.Sent, "request"), clockOf(f.took), f.report.Budget.Planned)
 		for _, line := range Wrap(sent, room.Width) {
 			lines = append(lines, f.Theme.Muted.Render(line))
 		}

@@ -187,12 +187,12 @@ func (a *annotation) judgeItems(c *compiled, schema *jsonschema.Schema) error {
 func (a *annotation) judgeLength(c *compiled) {
 	n := int64(a.out.Items)
 	if limit := c.MinItems; limit != nil && n < *limit && !a.answer.Truncated {
-		a.add([]difference{{Finding: evidence.Finding{Kind: evidence.FindingOther, Expected: fmt.Sprintf("at least %d items", *limit),
-			Got: fmt.Sprintf("%d items", n), Keyword: a.schema + "/minItems"}}})
+		a.add([]difference{{Finding: evidence.Finding{Kind: evidence.FindingOther, Expected: "at least " + evidence.Count(int(*limit), "item"),
+			Got: evidence.Count(int(n), "item"), Keyword: a.schema + "/minItems"}}})
 	}
 	if limit := c.MaxItems; limit != nil && n > *limit {
-		a.add([]difference{{Finding: evidence.Finding{Kind: evidence.FindingOther, Expected: fmt.Sprintf("at most %d items", *limit),
-			Got: fmt.Sprintf("%d items", n), Keyword: a.schema + "/maxItems"}}})
+		a.add([]difference{{Finding: evidence.Finding{Kind: evidence.FindingOther, Expected: "at most " + evidence.Count(int(*limit), "item"),
+			Got: evidence.Count(int(n), "item"), Keyword: a.schema + "/maxItems"}}})
 	}
 }
 

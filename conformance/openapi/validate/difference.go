@@ -92,17 +92,17 @@ func (c *compiled) malformed(err *jsonschema.ValidationError, k *kind.Format) []
 func describeOther(k jsonschema.ErrorKind) (expected, got string) {
 	switch k := k.(type) {
 	case *kind.MinLength:
-		return fmt.Sprintf("at least %d characters", k.Want), fmt.Sprintf("%d characters", k.Got)
+		return "at least " + evidence.Count(k.Want, "character"), evidence.Count(k.Got, "character")
 	case *kind.MaxLength:
-		return fmt.Sprintf("at most %d characters", k.Want), fmt.Sprintf("%d characters", k.Got)
+		return "at most " + evidence.Count(k.Want, "character"), evidence.Count(k.Got, "character")
 	case *kind.MinItems:
-		return fmt.Sprintf("at least %d items", k.Want), fmt.Sprintf("%d items", k.Got)
+		return "at least " + evidence.Count(k.Want, "item"), evidence.Count(k.Got, "item")
 	case *kind.MaxItems:
-		return fmt.Sprintf("at most %d items", k.Want), fmt.Sprintf("%d items", k.Got)
+		return "at most " + evidence.Count(k.Want, "item"), evidence.Count(k.Got, "item")
 	case *kind.MinProperties:
-		return fmt.Sprintf("at least %d members", k.Want), fmt.Sprintf("%d members", k.Got)
+		return "at least " + evidence.Count(k.Want, "member"), evidence.Count(k.Got, "member")
 	case *kind.MaxProperties:
-		return fmt.Sprintf("at most %d members", k.Want), fmt.Sprintf("%d members", k.Got)
+		return "at most " + evidence.Count(k.Want, "member"), evidence.Count(k.Got, "member")
 	case *kind.Minimum:
 		return "at least " + ratText(k.Want), "a smaller number"
 	case *kind.Maximum:
