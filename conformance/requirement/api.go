@@ -52,7 +52,7 @@ func operationsAnswer(e Evidence) Judgement {
 	var parts []Judgement
 	for _, r := range e.Roles.Operations {
 		label := r.With(evidence.OK)
-		if j, lacks := e.unanswered(label); lacks {
+		if j, ok := e.unanswered(label); ok {
 			if j.Outcome == NotApplicable {
 				j = Judgement{Outcome: NotApplicable, Reason: j.Reason}.Noting(resourceName(e, r) + " was not called: " + j.Reason)
 			}

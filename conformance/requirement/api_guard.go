@@ -60,8 +60,8 @@ func routesGuarded(e Evidence) Judgement {
 
 // notCalled reports whether the probe had no values to call the operation with.
 func notCalled(e Evidence, r evidence.Resource) bool {
-	j, lacks := e.unanswered(r.With(evidence.OK))
-	return lacks && j.Outcome == NotApplicable
+	j, ok := e.unanswered(r.With(evidence.OK))
+	return ok && j.Outcome == NotApplicable
 }
 
 // idListed reports whether the ids of an operation's path are taken from the answer of another one. Others are made up.
@@ -85,7 +85,7 @@ func routeGuarded(e Evidence, r evidence.Resource) Judgement {
 	var parts []Judgement
 	for _, c := range []evidence.Case{evidence.NoToken, "garbage"} {
 		label := r.With(c)
-		if j, lacks := e.unanswered(label); lacks {
+		if j, ok := e.unanswered(label); ok {
 			if !madeUp || j.Outcome != Blocked {
 				parts = append(parts, j)
 			}

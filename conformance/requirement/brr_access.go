@@ -10,7 +10,7 @@ import (
 	"github.com/rin-network/rin/conformance/openapi"
 )
 
-// anonymousAccess is BRR-01.
+// anonymousAccess is BRR-01: calls without a token.
 func anonymousAccess() []Requirement {
 	return []Requirement{
 		{
@@ -63,13 +63,12 @@ func missingRole() []Requirement {
 	}
 }
 
-// anonymousRefused checks BRR-01.
 func anonymousRefused(e Evidence) Judgement {
 	target := e.Roles.ProbeTarget
 	if target == "" {
-		return noneRefuses(e)
+		return withoutProbeTarget(e)
 	}
-	if j, lacks := e.unanswered(target.With(evidence.NoToken)); lacks {
+	if j, ok := e.unanswered(target.With(evidence.NoToken)); ok {
 		return j
 	}
 	j := anonymousCall(e, target)
@@ -97,28 +96,29 @@ func anonymousCall(e Evidence, r evidence.Resource) Judgement {
 
 // publicInfo looks at the info endpoint when an operation is the probe target.
 func publicInfo(e Evidence) Judgement {
-	x, asked := e.Get(evidence.Info.With(evidence.NoToken))
-	if asked && x.Answered() && (redirected(x) || success(x) && html(x)) && success(e.exchange(evidence.Info.With(evidence.OK))) {
-		return expect(x, "401 without a token").warned("the info endpoint sends callers without a token to a web page, most likely a login, which no API client understands", describe(x)).
+	x, sent := e.Get(evidence.Info.With(evidence.NoToken))
+	want := expect(x, "401 without a token")
+	if sent && x.Answered() && (redirected(x) || success(x) && html(x)) && success(e.exchange(evidence.Info.With(evidence.OK))) {
+		return want.warned("the info endpoint sends callers without a token to a web page, most likely a login, which no API client understands", describe(x)).
 			Hinting(loginHint)
 	}
-	if !asked || anonymousCall(e, evidence.Info).Outcome != Fail {
+	if !sent || anonymousCall(e, evidence.Info).Outcome != Fail {
 		return Judgement{Outcome: Pass}
 	}
-	if authorizationTest(x) {
+	if isAuthorizationTest(x) {
 		return openAuthorizationTest(x)
 	}
-	return expect(x, "401 without a token").warned("the info endpoint answers without a token, so as a test of the authorization it proves nothing", describe(x)).
-		Hinting("let the info endpoint ask for a token as the operations do; they refuse anonymous calls, so this alone costs no certificate")
+	return want.warned("the info endpoint answers without a token, so it proves nothing about the authorization", describe(x)).
+		Hinting("let the info endpoint require a token as the operations do; they refuse anonymous calls, so this alone does not cost the certificate")
 }
 
-// authorizationTest reports whether a URL has the segment "oauth" of the interface document's info path (NET-R13).
-func authorizationTest(x evidence.Exchange) bool {
+// isAuthorizationTest reports whether a URL has the segment "oauth" of the interface document's info path (NET-R13).
+func isAuthorizationTest(x evidence.Exchange) bool {
 	return slices.Contains(segments(x.Request.URL), "oauth")
 }
 
 func openAuthorizationTest(x evidence.Exchange) Judgement {
-	return expect(x, "401 without a token").failed("the info endpoint lies under /oauth/, which declares it the authorization test, and answers without a token", describe(x))
+	return expect(x, "401 without a token").failed("the info endpoint is under /oauth/, which declares it the authorization test, and answers without a token", describe(x))
 }
 
 // segments are the path segments of a URL in lower case.
@@ -130,8 +130,8 @@ func segments(raw string) []string {
 	return strings.Split(strings.ToLower(u.Path), "/")
 }
 
-// noneRefuses judges a run in which discovery found nothing that refuses anonymous calls.
-func noneRefuses(e Evidence) Judgement {
+// withoutProbeTarget judges a run in which discovery found no resource that refuses anonymous calls.
+func withoutProbeTarget(e Evidence) Judgement {
 	info := e.exchange(evidence.Info.With(evidence.NoToken))
 	infoCall := openToAll(e, evidence.Info)
 	openInfo := infoCall.Outcome == Fail
@@ -150,7 +150,7 @@ func noneRefuses(e Evidence) Judgement {
 		return Missing("the given base is a try-out mode, which answers without a token by design (NET-R4); no certificate can be issued for it").Seen(info.Label)
 	case openInfo && onlyPublic:
 		return Missing("every operation is declared with security: []; no certificate can be issued for such a base").Seen(info.Label)
-	case openInfo && authorizationTest(info):
+	case openInfo && isAuthorizationTest(info):
 		return gather(append([]Judgement{openAuthorizationTest(info)}, open...)...)
 	case len(open) > 0:
 		return gather(open...).Hinting("if this base is a try-out mode, give the production base; otherwise put the token check in front of every path, also when no identity provider is configured")
@@ -163,7 +163,7 @@ func noneRefuses(e Evidence) Judgement {
 	return infoCall
 }
 
-// guardedOperations are the executed operations that the document does not declare public, and how many it does.
+// guardedOperations returns the executed operations that the document does not declare public, and the number of those that it does.
 func guardedOperations(e Evidence) (guarded []evidence.Resource, public int) {
 	for _, r := range e.Roles.Operations {
 		if declaredPublic(e, r) {
@@ -175,10 +175,10 @@ func guardedOperations(e Evidence) (guarded []evidence.Resource, public int) {
 	return guarded, public
 }
 
-// openToAll judges the anonymous call of a resource that discovery did not take as the probe target. One that refuses it refuses the good
-// token as well, or discovery would have taken it: that proves nothing.
+// openToAll judges the anonymous call of a resource that is not the probe target. If the resource refuses it, it refuses the good token as
+// well, or else discovery would have chosen it: that proves nothing.
 func openToAll(e Evidence, r evidence.Resource) Judgement {
-	if j, lacks := e.unanswered(r.With(evidence.NoToken)); lacks {
+	if j, ok := e.unanswered(r.With(evidence.NoToken)); ok {
 		return j
 	}
 	j := anonymousCall(e, r)
@@ -188,7 +188,7 @@ func openToAll(e Evidence, r evidence.Resource) Judgement {
 	return j
 }
 
-// tryOut reports whether the given URLs name a try-out mode (T11).
+// tryOut reports whether the given URLs name a try-out mode.
 func tryOut(e Evidence) bool {
 	for _, raw := range []string{e.Run.InfoURL, e.Run.BaseURL, e.Roles.OperationBase} {
 		for _, s := range segments(raw) {
@@ -201,7 +201,7 @@ func tryOut(e Evidence) bool {
 	return false
 }
 
-// operation finds the described operation behind a resource "op/<key>".
+// operation returns the described operation of a resource "op/<key>".
 func operation(e Evidence, r evidence.Resource) (openapi.Operation, bool) {
 	key, ok := strings.CutPrefix(string(r), "op/")
 	if !ok || e.Spec == nil {
@@ -210,14 +210,14 @@ func operation(e Evidence, r evidence.Resource) (openapi.Operation, bool) {
 	return e.Spec.Operation(key)
 }
 
-// declaredPublic reports whether the document says that an operation needs no token: security: [] or an empty alternative. A document
-// without any word on security says nothing of the kind.
+// declaredPublic reports whether the document declares an operation public: with security: [] or an empty alternative. A document without any
+// security declares nothing.
 func declaredPublic(e Evidence, r evidence.Resource) bool {
 	o, ok := operation(e, r)
 	return ok && o.Security != nil && o.Security.Open
 }
 
-// withoutRole finds the answer to the client without the role, or says why there is nothing to judge.
+// withoutRole returns the answer to the client without the role, or the judgement that follows from its absence.
 func withoutRole(e Evidence) (x evidence.Exchange, j Judgement, ok bool) {
 	if !e.Run.Second {
 		return x, Missing("no second client was given: role separation not tested"), false
@@ -226,15 +226,15 @@ func withoutRole(e Evidence) (x evidence.Exchange, j Judgement, ok bool) {
 		return x, Missing("this run has no " + roleName(evidence.ListOperation.With(evidence.OK))), false
 	}
 	token := e.exchange(evidence.SecondClient.With(evidence.OK))
-	if j, lacks := e.unanswered(evidence.SecondClient.With(evidence.OK)); lacks {
+	if j, ok := e.unanswered(evidence.SecondClient.With(evidence.OK)); ok {
 		return x, j, false
 	}
 	if !success(token) || len(token.Tokens) == 0 {
-		return x, expect(token, "an access token").unclear("the second client got no token, so its rights cannot be tried", describe(token)).
-			Hinting("check id and secret of the second client: it needs a token, only the role must be missing"), false
+		return x, expect(token, "an access token").unclear("the second client got no token, so its rights cannot be tested", describe(token)).
+			Hinting("check id and secret of the second client: it needs a token; only the role must be missing"), false
 	}
 	for _, c := range []evidence.Case{evidence.OK, "no-role"} {
-		if j, lacks := e.unanswered(e.Roles.List.With(c)); lacks {
+		if j, ok := e.unanswered(e.Roles.List.With(c)); ok {
 			return x, j, false
 		}
 	}
@@ -258,13 +258,13 @@ func roleNeeded(e Evidence) Judgement {
 	return gather(parts...)
 }
 
-// roleBelow looks at the detail operation and at what else stands below the list: the role is often checked on the one route that somebody
-// thought of. Other operations need no role as far as is known.
+// roleBelow judges the detail operation and others below the list: the role is often checked on one route only. Whether other operations need the
+// role is not known.
 func roleBelow(e Evidence, r evidence.Resource) []Judgement {
-	x, asked := e.Get(r.With("no-role"))
+	x, sent := e.Get(r.With("no-role"))
 	good := e.exchange(r.With(evidence.OK))
-	if !asked || !x.Answered() || !success(x) || !success(good) || !carriesData(x, good) {
-		return nil // what refuses the role's owner too, or says nothing, is no hole
+	if !sent || !success(x) || !success(good) || !carriesData(x, good) {
+		return nil
 	}
 	o, _ := operation(e, r)
 	list, known := operation(e, e.Roles.List)
@@ -274,7 +274,7 @@ func roleBelow(e Evidence, r evidence.Resource) []Judgement {
 	case r == e.Roles.Detail:
 		return []Judgement{expect(x, "403").failed(reason, describe(x))}
 	case known && below(o.Path, list.Path):
-		return []Judgement{expect(x, "403").warned(reason+"; it stands below the list, which may mean that it needs the role too", describe(x))}
+		return []Judgement{expect(x, "403").warned(reason+"; it is below the list, so it may need the role too", describe(x))}
 	}
 	return nil
 }
@@ -288,9 +288,9 @@ func roleOnList(e Evidence, x evidence.Exchange) Judgement {
 	good, listed := itemCount(e, e.exchange(e.Roles.List.With(evidence.OK)))
 	switch {
 	case !isList && html(x):
-		return expect(x, "403").unclear("the client without the role got a web page in place of data", describe(x))
+		return expect(x, "403").unclear("the client without the role got a web page instead of data", describe(x))
 	case !listed && !isList:
-		return Missing("the list operation of this run gives no list, so no role is known to be needed for it").Seen(x.Label)
+		return Missing("the list operation of this run does not return a list, so whether it needs the role is not known").Seen(x.Label)
 	case isList && count == 0 && good == 0:
 		return expect(x, "403").unclear("the list is empty for the client with the role as well, so nothing shows that the role is checked", "an empty list").
 			Hinting("put at least one funding call into the tested system, then repeat the run")
@@ -322,7 +322,7 @@ func roleRefusal(e Evidence) Judgement {
 	if serverError(x) {
 		return want.failed("a missing role breaks the node", got)
 	}
-	if j, unclear := inconclusiveRefusal(x); unclear {
+	if j, ok := inconclusiveRefusal(x); ok {
 		return j
 	}
 	switch {
@@ -330,7 +330,7 @@ func roleRefusal(e Evidence) Judgement {
 		if role := roleOnList(e, x); role.Outcome != Warn {
 			return Judgement{Outcome: Blocked, BlockedBy: "BRR-18", Reason: "the client without the role was not refused"}
 		}
-		return want.warned("a missing role is answered with an empty list in place of a refusal", got)
+		return want.warned("a missing role is answered with an empty list instead of a refusal", got)
 	case !turnedAway(x):
 		return expect(x, "403").unclear("the client without the role was redirected elsewhere", describe(x)).Hinting(loginHint)
 	case x.Status() == 401 && code == "invalid_token":

@@ -62,17 +62,16 @@ const validateToken = "The resource server MUST validate the access token and en
 
 func anonymousChallenge(e Evidence) Judgement {
 	x := e.exchange(evidence.ProbeTarget.With(evidence.NoToken))
-	if j, unclear := inconclusiveRefusal(x); unclear {
+	if j, ok := inconclusiveRefusal(x); ok {
 		return j
 	}
-	bearer := len(bearerChallenges(x)) > 0
 	switch {
 	case !turnedAway(x):
 		return expect(x, "401").unclear("the call without a token was not refused in a way that can be judged", describe(x))
 	case x.Status() != 401:
 		return expect(x, "401 with WWW-Authenticate: Bearer").warned("the call without a token is refused, but not with 401, so clients cannot tell what is missing", describe(x)+", "+headerText(x, "WWW-Authenticate")).
 			Hinting("answer 401 with WWW-Authenticate: Bearer realm=\"…\" when the Authorization header is missing")
-	case bearer:
+	case len(bearerChallenges(x)) > 0:
 		return Passed(x.Label)
 	}
 	return expect(x, "WWW-Authenticate: Bearer …").failed("the 401 does not say that a bearer token is needed", headerText(x, "WWW-Authenticate"))
@@ -113,7 +112,7 @@ func wellFormedChallenges(e Evidence) Judgement {
 	case read == 0:
 		return Missing("no answer of the run has a WWW-Authenticate header")
 	case len(faulty) > 0:
-		return Failed("a challenge cannot be read by the rules: "+faulty[0].Got, "a list of challenges in which no attribute is repeated", faulty[0].Got).
+		return Failed("a challenge is malformed: "+faulty[0].Got, "a list of challenges in which no attribute is repeated", faulty[0].Got).
 			About(faulty...).bounded()
 	}
 	return Passed()
@@ -133,8 +132,8 @@ func challengeHasAttribute(e Evidence) Judgement {
 	return Passed(x.Label)
 }
 
-// bearerChallenges reads the Bearer challenges of an answer as attributes by lower-case name. Each header line is read on its own, so
-// that a broken one hides no good one; of a broken line whatever can be read counts, because its form is BRR-04's business.
+// bearerChallenges reads the Bearer challenges of an answer as attributes by lower-case name. Header lines are read one by one, so that a
+// malformed line does not hide a good one; what can be read of it counts, because BRR-04 judges its form.
 func bearerChallenges(x evidence.Exchange) []map[string]string {
 	var out []map[string]string
 	for _, line := range header(x, "WWW-Authenticate") {
@@ -164,7 +163,7 @@ func attributesOf(c evidence.Challenge) map[string]string {
 	return attributes
 }
 
-// salvage reads what it can of a line that is not a list of challenges.
+// salvage reads the attributes of a malformed line.
 func salvage(line string) (map[string]string, bool) {
 	words := strings.FieldsFunc(strings.ToLower(line), func(r rune) bool { return r == ' ' || r == '\t' || r == ',' })
 	if !slices.Contains(words, "bearer") {
@@ -189,7 +188,7 @@ func attribute(challenges []map[string]string, name string) string {
 	return ""
 }
 
-// onlyBasic is an answer that asks for Basic and not for Bearer.
+// onlyBasic reports an answer with a Basic challenge and without a Bearer challenge.
 func onlyBasic(x evidence.Exchange) bool {
 	if len(bearerChallenges(x)) > 0 {
 		return false
@@ -199,7 +198,7 @@ func onlyBasic(x evidence.Exchange) bool {
 	})
 }
 
-// challengeFaults lists what is wrong with one WWW-Authenticate line (RFC 9110 §11.2 and §11.6.1, RFC 6750 §3).
+// challengeFaults lists the faults of one WWW-Authenticate line (RFC 9110 §11.2 and §11.6.1, RFC 6750 §3).
 func challengeFaults(line string) []string {
 	challenges, err := evidence.ParseChallenges([]string{line})
 	if err != nil {
@@ -215,7 +214,7 @@ func challengeFaults(line string) []string {
 			}
 			seen[name] = true
 			if bad, ok := outsideAlphabet(name, p.Value); ok && strings.EqualFold(c.Scheme, "Bearer") {
-				faults = append(faults, fmt.Sprintf("%s holds %q, which its alphabet does not have", name, bad))
+				faults = append(faults, fmt.Sprintf("%s has %q, which is not in its alphabet", name, bad))
 			}
 		}
 	}

@@ -1,7 +1,6 @@
 package requirement
 
 import (
-	"slices"
 	"strings"
 
 	"github.com/rin-network/rin/conformance/evidence"
@@ -52,26 +51,24 @@ func methodsGuarded(e Evidence) Judgement {
 	return gather(headGuarded(e), overrideGuarded(e), browserGuarded(e))
 }
 
-// headGuarded judges by the status alone; a 2xx for HEAD gives the headers of protected data away.
+// headGuarded judges HEAD by its status; a 2xx reveals the headers of protected data.
 func headGuarded(e Evidence) Judgement {
 	x, _ := target(e, "head")
 	switch {
 	case success(x):
-		return expect(x, "401 as for GET, or 405").failed("HEAD without a token is let through", describe(x))
+		return expect(x, "401 as for GET, or 405").failed("HEAD without a token is accepted", describe(x))
 	case notOffered(x):
 		return Passed(x.Label)
 	}
-	if j, unclear := inconclusiveRefusal(x); unclear {
+	if j, ok := inconclusiveRefusal(x); ok {
 		return j
 	}
 	if !turnedAway(x) {
 		return expect(x, "401").unclear("HEAD without a token was redirected elsewhere", describe(x)).Hinting(loginHint)
 	}
 	control := evidence.ProbeTarget.With("head-ok")
-	for _, label := range e.Resolve(control) {
-		if j, lacks := e.unanswered(label); lacks {
-			return j
-		}
+	if j, ok := e.unanswered(control); ok {
+		return j
 	}
 	good := e.exchange(control)
 	switch {
@@ -83,7 +80,7 @@ func headGuarded(e Evidence) Judgement {
 	return expect(good, "2xx").unclear("the refusal of HEAD proves nothing here: with a good token it was answered "+describe(good), describe(good))
 }
 
-// notOffered is 405 or 501: the method does not exist here, whoever asks.
+// notOffered is 405 or 501: nobody may use the method.
 func notOffered(x evidence.Exchange) bool { return x.Status() == 405 || x.Status() == 501 }
 
 func overrideGuarded(e Evidence) Judgement {
@@ -99,12 +96,12 @@ func overrideGuarded(e Evidence) Judgement {
 	return refusal("the call without a token and with X-HTTP-Method-Override: OPTIONS", x, good)
 }
 
-// browserGuarded looks for protected data behind the Accept header of a browser. Whatever else a browser gets is for people: a login page, a
-// redirect to one, a landing page.
+// browserGuarded looks for protected data in the answer to the Accept header of a browser. A browser may get a login page, a redirect to one
+// or a landing page.
 func browserGuarded(e Evidence) Judgement {
 	x, good := target(e, "as-browser")
 	if success(x) && carriesData(x, good) || sameBody(x, good) {
-		return expect(x, "a refusal or no data").failed("the call without a token gets the data when it accepts what a browser accepts", describe(x))
+		return expect(x, "a refusal or no data").failed("the call without a token gets the data with the Accept header of a browser", describe(x))
 	}
 	return Passed(x.Label)
 }
@@ -114,19 +111,19 @@ func pathVariants() []evidence.Case {
 		"path-encoded", "path-extension"}
 }
 
-// pathsGuarded looks for protected data behind variants of the path. An answer without data is no bypass, whatever its status, but a
-// firewall's page or a 5xx hides what the node itself would do.
+// pathsGuarded looks for protected data in the answers to variants of the path. An answer without data is not a bypass, whatever its status,
+// but a firewall's page or a 5xx hides what the node itself would answer.
 func pathsGuarded(e Evidence) Judgement {
+	if e.Roles.ProbeTarget == "" {
+		return Missing("this run has no " + roleName(withToken()))
+	}
 	good := e.exchange(withToken())
 	var clear, hidden, unsent []Judgement
 	for _, c := range pathVariants() {
-		label := onTarget(c)[0]
-		if len(e.Resolve(label)) == 0 {
-			return Missing("this run has no " + roleName(label))
-		}
-		x, sent := e.Get(e.Resolve(label)[0])
+		label := e.Roles.ProbeTarget.With(c)
+		x, sent := e.Get(label)
 		if !sent {
-			j, _ := e.unanswered(e.Resolve(label)[0])
+			j, _ := e.unanswered(label)
 			unsent = append(unsent, j)
 			continue
 		}
@@ -154,14 +151,14 @@ func pathsGuarded(e Evidence) Judgement {
 
 func cacheGuarded(e Evidence) Judgement {
 	first, second := e.exchange(evidence.ProbeTarget.With("cached-ok")), e.exchange(evidence.ProbeTarget.With("cached-no-token"))
-	// A node may refuse query parameters that it does not know; then the URL itself was asked.
+	// A node may refuse unknown query parameters; then the probe called the URL without one.
 	if good := e.exchange(withToken()); !success(first) && second.Request.URL == good.Request.URL {
 		first = good
 	}
 	if !success(first) {
 		return Unclear("a refusal proves nothing here: " + e.asked(first.Label) + " was answered " + describe(first)).Seen(first.Label)
 	}
-	j := refusal("the call without a token, right after the same URL was got with one,", second, first)
+	j := refusal("the call without a token, right after the same URL was called with one,", second, first)
 	if j.Outcome == Fail {
 		return j.Noting(cacheTraces(second)...)
 	}
@@ -174,8 +171,8 @@ func cacheGuarded(e Evidence) Judgement {
 	return j
 }
 
-// sharedCaching names the directive that lets a shared cache reuse an answer to an authorized request (RFC 9111 §3.5); empty when none
-// does. must-revalidate alone makes the cache ask the node again and is left out.
+// sharedCaching names the directive that lets a shared cache reuse an answer to an authorized request (RFC 9111 §3.5), or "". must-revalidate
+// does not count: it makes the cache ask the node again.
 func sharedCaching(x evidence.Exchange) string {
 	directives := cacheDirectives(x)
 	for _, stronger := range []string{"no-store", "private"} {
@@ -191,7 +188,7 @@ func sharedCaching(x evidence.Exchange) string {
 	return ""
 }
 
-// cacheTraces are headers by which caches tell of themselves.
+// cacheTraces lists the headers that caches add.
 func cacheTraces(x evidence.Exchange) []string {
 	var out []string
 	for _, name := range []string{"Age", "X-Cache", "X-Cache-Status", "CF-Cache-Status", "Via"} {
@@ -199,5 +196,5 @@ func cacheTraces(x evidence.Exchange) []string {
 			out = append(out, "the answer has "+clip(name+": "+strings.Join(values, ", ")))
 		}
 	}
-	return slices.Clip(out)
+	return out
 }

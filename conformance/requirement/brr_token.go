@@ -20,7 +20,7 @@ func presentedTokens() []Requirement {
 			Forgives: "Any 4xx of the node. A 5xx is inconclusive here (an introspecting node whose authorization server is down) and judged in BRR-07.",
 			Fix:      "Verify the token before the request is served: the signature against the authorization server's keys, or introspection (RFC 7662). Spring Security: spring.security.oauth2.resourceserver.jwt.issuer-uri or .opaquetoken.introspection-uri.",
 			Breaks:   "Any bearer value that is not empty is accepted.",
-			Needs:    onTarget("garbage"), After: []ID{"TOK-01"}, Control: withToken(), Check: garbageRefused,
+			Needs:    onTarget("garbage"), After: []ID{"TOK-01"}, Control: withToken(), Check: refusesOnTarget("garbage"),
 		},
 		{
 			ID: "BRR-07", Title: "Garbage token: status 401 with a Bearer challenge",
@@ -53,7 +53,7 @@ func presentedTokens() []Requirement {
 			Forgives: "Any 4xx of the node. The last character is never the one replaced, since its low bits may be padding.",
 			Fix:      "Verify the signature with the authorization server's key and an allow-list of algorithms; do not merely decode the payload. Spring Security: NimbusJwtDecoder.withIssuerLocation(…); PyJWT: jwt.decode(token, key, algorithms=[…]) without verify_signature: False.",
 			Breaks:   "The payload is decoded and the signature is not verified.",
-			Needs:    onTarget("tampered"), After: []ID{"BRR-06"}, Control: withToken(), Check: tamperedRefused,
+			Needs:    onTarget("tampered"), After: []ID{"BRR-06"}, Control: withToken(), Check: refusesOnTarget("tampered"),
 		},
 		{
 			ID: "BRR-10", Title: "An expired token is refused",
@@ -117,14 +117,9 @@ func presentedTokens() []Requirement {
 	}
 }
 
-// target reads the exchange of one case on the probe target, and the good call of the same.
+// target returns the exchange of one case on the probe target, and the good call of the probe target.
 func target(e Evidence, c evidence.Case) (x, good evidence.Exchange) {
 	return e.exchange(evidence.ProbeTarget.With(c)), e.exchange(withToken())
-}
-
-func garbageRefused(e Evidence) Judgement {
-	x, good := target(e, "garbage")
-	return refusal("the call with a garbage token", x, good)
 }
 
 func garbageChallenge(e Evidence) Judgement {
@@ -133,7 +128,7 @@ func garbageChallenge(e Evidence) Judgement {
 		return expect(x, "401 with WWW-Authenticate: Bearer").failed("a garbage token breaks the node while a good one works", describe(x)).
 			Hinting("catch the error that the token library or the introspection call raises for an unreadable token, and answer 401")
 	}
-	if j, unclear := inconclusiveRefusal(x); unclear {
+	if j, ok := inconclusiveRefusal(x); ok {
 		return j
 	}
 	switch {
@@ -142,7 +137,7 @@ func garbageChallenge(e Evidence) Judgement {
 	case !turnedAway(x):
 		return expect(x, "401").unclear("the call with a garbage token was redirected elsewhere", describe(x)).Hinting(loginHint)
 	case len(bearerChallenges(x)) == 0:
-		return expect(x, "WWW-Authenticate: Bearer …").failed("the refusal of a garbage token carries no Bearer challenge", describe(x)+", "+headerText(x, "WWW-Authenticate"))
+		return expect(x, "WWW-Authenticate: Bearer …").failed("the refusal of a garbage token has no Bearer challenge", describe(x)+", "+headerText(x, "WWW-Authenticate"))
 	case x.Status() != 401:
 		return expect(x, "401").warned("a garbage token is refused with a challenge, but not with 401", describe(x))
 	}
@@ -155,22 +150,17 @@ func garbageError(e Evidence) Judgement {
 	if len(challenges) == 0 {
 		return Missing("the refusal of the garbage token has no Bearer challenge")
 	}
-	got := headerText(x, "WWW-Authenticate")
+	want, got := expect(x, "error=\"invalid_token\""), headerText(x, "WWW-Authenticate")
 	switch code := attribute(challenges, "error"); code {
 	case "invalid_token":
 		return Passed(x.Label)
 	case "invalid_request":
-		return expect(x, "error=\"invalid_token\"").warned("the challenge calls the request invalid, where the token is", got)
+		return want.warned("the challenge calls the request invalid, but the token is", got)
 	case "":
-		return expect(x, "error=\"invalid_token\"").failed("the challenge does not say that the token is invalid", got)
+		return want.failed("the challenge does not say that the token is invalid", got)
 	default:
-		return expect(x, "error=\"invalid_token\"").failed("the challenge names an error that RFC 6750 does not have for an invalid token", got)
+		return want.failed("the challenge names an error other than those of RFC 6750 for an invalid token", got)
 	}
-}
-
-func tamperedRefused(e Evidence) Judgement {
-	x, good := target(e, "tampered")
-	return refusal("the call with a tampered token", x, good)
 }
 
 func emptyBearerRefused(e Evidence) Judgement {
@@ -181,22 +171,22 @@ func emptyBearerRefused(e Evidence) Judgement {
 		if c == "blank-bearer" {
 			what = "the call with a blank bearer credential"
 		}
-		j := refusal(what, x, good)
+		j, want := refusal(what, x, good), expect(x, "400 or 401")
 		switch {
 		case sameRedirect(x, good):
-			j = expect(x, "400 or 401").warned(what+" could not be tried: the URL leads to another one before the token is looked at", describe(x)).
+			j = want.warned(what+" could not be tried: the URL redirects before the token is checked", describe(x)).
 				Hinting("record and test the URL that answers directly (INF-04)")
 		case serverError(x):
-			j = expect(x, "400 or 401").failed(what+" breaks the node", describe(x))
+			j = want.failed(what+" breaks the node", describe(x))
 		case j.Outcome == Pass && x.Status() != 400 && x.Status() != 401:
-			j = expect(x, "400 or 401").warned(what+" is refused, but neither with 400 nor 401", describe(x))
+			j = want.warned(what+" is refused, but neither with 400 nor 401", describe(x))
 		}
 		parts = append(parts, j)
 	}
 	return gather(parts...)
 }
 
-// sameRedirect reports whether an answer is the redirect that the good call was sent through as well, such as to a path with a slash.
+// sameRedirect reports whether an answer is the redirect that the good call got as well, such as to a path with a slash.
 func sameRedirect(x, good evidence.Exchange) bool {
 	return redirected(x) && success(good) && len(good.Redirects) > 0 && good.Redirects[0].Status == x.Status() &&
 		slices.Equal(header(x, "Location"), evidence.Values(good.Redirects[0].Header, "Location"))
@@ -207,7 +197,7 @@ func otherSchemesRefused(e Evidence) Judgement {
 	basic := refusal("the call with Basic and a random secret", x, good)
 	anonymous, _ := target(e, evidence.NoToken)
 	if basic.Outcome == Pass && onlyBasic(x) && onlyBasic(anonymous) {
-		basic = expect(x, "the node's own refusal").unclear("a front end with its own Basic login refuses the call, so nothing shows what the node would do", describe(x)+", "+headerText(x, "WWW-Authenticate")).
+		basic = expect(x, "the node's own refusal").unclear("a front end with its own Basic login refuses the call, so the node itself was not tested", describe(x)+", "+headerText(x, "WWW-Authenticate")).
 			Hinting("take the Basic protection off the staging site for the run, or test the production base")
 	}
 	y, good := target(e, "token-scheme")
@@ -238,44 +228,36 @@ func schemeWithoutCase(e Evidence) Judgement {
 	return j
 }
 
-// This file holds the bearer rules that are asked last: an expired token (BRR-10) and a token in a URL (BRR-14).
-
 func expiredRefused(e Evidence) Judgement {
 	if !e.Run.ExpiredToken && e.Run.Wait <= 0 {
 		return Missing("the lifetime of the token exceeds the wait budget: no wait was allowed (--wait), and no expired token was given (--expired-token)")
 	}
-	if j, lacks := e.unanswered(evidence.ProbeTarget.With("expired")); lacks {
+	if j, ok := e.unanswered(evidence.ProbeTarget.With("expired")); ok {
 		return j
 	}
 	x, good := target(e, "expired")
-	if at, alive := stillAlive(x, leeway(x)); alive {
-		return expect(x, "an expired token").unclear("the token that was given as expired is too young to tell: its exp is "+at.UTC().Format(time.RFC3339), "exp "+at.UTC().Format(time.RFC3339)).
+	if at, alive := stillAlive(x); alive {
+		exp := at.UTC().Format(time.RFC3339)
+		return expect(x, "an expired token").unclear("the token that was given as expired is too young: its exp is "+exp, "exp "+exp).
 			Hinting("give a token of this client whose exp is two minutes ago or more")
 	}
 	j := refusal("the call with an expired token", x, good)
 	if j.Outcome != Fail {
 		return j
 	}
-	if again, lacks := e.unanswered(evidence.ProbeTarget.With("expired-again")); lacks {
+	if again, ok := e.unanswered(evidence.ProbeTarget.With("expired-again")); ok {
 		return again
 	}
 	y, _ := target(e, "expired-again")
 	if later := refusal("the call with an expired token, a minute later,", y, good); later.Outcome != Fail {
-		return later.Noting("an expired token was accepted once, and no longer when it was tried again: a cache outlives it")
+		return later.Noting("an expired token was accepted at first and refused a minute later: a cache keeps it longer than its lifetime")
 	}
 	return j
 }
 
-// leeway is what clocks may differ by. A refusal needs none: it is right from the second of the expiry on.
-func leeway(x evidence.Exchange) time.Duration {
-	if refused(x) {
-		return 0
-	}
-	return time.Minute
-}
-
-// stillAlive reports that a token was presented before its own expiry and some leeway.
-func stillAlive(x evidence.Exchange, leeway time.Duration) (until time.Time, alive bool) {
+// stillAlive reports that a token was presented before its own expiry. An answer other than a refusal needs a minute more, by which clocks may
+// differ.
+func stillAlive(x evidence.Exchange) (until time.Time, alive bool) {
 	if x.Presented == nil || x.Presented.JWT == nil {
 		return until, false
 	}
@@ -284,15 +266,18 @@ func stillAlive(x evidence.Exchange, leeway time.Duration) (until time.Time, ali
 		return until, false
 	}
 	until = time.Unix(int64(exp), 0)
-	now, _ := nodeTime(x)
-	return until, now.Before(until.Add(leeway))
+	leeway := time.Minute
+	if refused(x) {
+		leeway = 0
+	}
+	return until, answeredAt(x).Before(until.Add(leeway))
 }
 
 func queryTokenRefused(e Evidence) Judgement {
 	if !e.Run.TokenInURL {
 		return Missing("the operator did not allow a token in a URL (--allow-token-in-url)")
 	}
-	if j, lacks := e.unanswered(evidence.ProbeTarget.With("token-in-query")); lacks {
+	if j, ok := e.unanswered(evidence.ProbeTarget.With("token-in-query")); ok {
 		return j
 	}
 	x, good := target(e, "token-in-query")
@@ -309,5 +294,5 @@ func queryTokenRefused(e Evidence) Judgement {
 	return j
 }
 
-// withToken is the positive control of most refusals: the good call of the probe target.
+// withToken is the good call of the probe target, the positive control of most refusals.
 func withToken() evidence.Label { return evidence.ProbeTarget.With(evidence.OK) }

@@ -58,7 +58,7 @@ func unknownPathRefused(e Evidence) Judgement {
 	if serverError(x) {
 		return want.failed("an unknown path breaks the node", describe(x))
 	}
-	if j, unclear := inconclusiveRefusal(x); unclear {
+	if j, ok := inconclusiveRefusal(x); ok {
 		return j
 	}
 	switch {

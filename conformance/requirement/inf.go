@@ -88,7 +88,7 @@ func infoAnswers(e Evidence) Judgement {
 	if success(x) {
 		return Passed(x.Label)
 	}
-	if j, unclear := inconclusive(x); unclear {
+	if j, ok := inconclusive(x); ok {
 		return j
 	}
 	want := expect(x, "2xx")
@@ -267,7 +267,7 @@ func postRefused(e Evidence) Judgement {
 	case serverError(x):
 		return want.failed("POST crashes the info resource", describe(x))
 	}
-	if j, unclear := inconclusive(x); unclear {
+	if j, ok := inconclusive(x); ok {
 		return j
 	}
 	if refused(x) {

@@ -24,7 +24,7 @@ func isolation() []Requirement {
 			Fix:      "Configure one issuer with its key set, refuse tokens with a kid that is not in it, and compare iss with the issuer. Spring Security: issuer-uri; jose: jwtVerify(token, keySet, {issuer, audience}).",
 			Breaks:   "The signature check is skipped when the kid is unknown.",
 			Reads:    onTarget("foreign-key", "foreign-issuer"),
-			After:    []ID{"BRR-09"}, Control: withToken(), Check: forged("foreign-key", "foreign-issuer"),
+			After:    []ID{"BRR-09"}, Control: withToken(), Check: refusesOnTarget("foreign-key", "foreign-issuer"),
 		},
 		{
 			ID: "ISO-02", Title: "A staging token is refused in production",
@@ -58,7 +58,7 @@ func stagingRefused(e Evidence) Judgement {
 		return Missing("only one environment was given (--staging-token-url names the other)")
 	}
 	issued := evidence.StagingEndpoint.With(evidence.OK)
-	if j, lacks := e.unanswered(issued); lacks {
+	if j, ok := e.unanswered(issued); ok {
 		return j
 	}
 	if x := e.exchange(issued); !success(x) || len(x.Tokens) == 0 {
@@ -66,7 +66,7 @@ func stagingRefused(e Evidence) Judgement {
 			Hinting("check --staging-token-url and the client that is registered there")
 	}
 	label := evidence.ProbeTarget.With("staging-token")
-	if j, lacks := e.unanswered(label); lacks {
+	if j, ok := e.unanswered(label); ok {
 		return j
 	}
 	x, good := target(e, "staging-token")
@@ -92,7 +92,7 @@ func otherAudienceRefused(e Evidence) Judgement {
 		return Missing("no client of another audience was given (--other-client-id)")
 	}
 	issued := evidence.OtherClient.With(evidence.OK)
-	if j, lacks := e.unanswered(issued); lacks {
+	if j, ok := e.unanswered(issued); ok {
 		return j
 	}
 	token := e.exchange(issued)
@@ -114,7 +114,7 @@ func otherAudienceRefused(e Evidence) Judgement {
 	var parts []Judgement
 	for _, r := range targets(e) {
 		label := r.With("other-audience")
-		if j, lacks := e.unanswered(label); lacks {
+		if j, ok := e.unanswered(label); ok {
 			parts = append(parts, j)
 			continue
 		}

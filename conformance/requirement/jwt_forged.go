@@ -34,7 +34,7 @@ func forgeries() []Requirement {
 			Breaks:   "The resource server accepts alg none.",
 			Reads:    append(onTarget(unsigned()...), issuedToken()),
 			// A server that issues such tokens is reported there; its node cannot but accept them.
-			After: []ID{"BRR-09"}, Control: withToken(), Check: standingOn("JWT-01", forged(unsigned()...)),
+			After: []ID{"BRR-09"}, Control: withToken(), Check: standingOn("JWT-01", refusesOnTarget(unsigned()...)),
 		},
 		{
 			ID: "JWT-10", Title: "A token re-signed with the public key as HMAC secret is refused",
@@ -46,7 +46,7 @@ func forgeries() []Requirement {
 			Fix:      "Fix the algorithm where the key is configured, and never take it from the token's header: PyJWT algorithms=[…], jsonwebtoken {algorithms: […]}, Spring NimbusJwtDecoder.withPublicKey(…).signatureAlgorithm(…).",
 			Breaks:   "The resource server verifies with the algorithm that the header names.",
 			Reads:    append(keys, onTarget("hmac-pem", "hmac-pem-trim", "hmac-jwk")...),
-			After:    []ID{"BRR-09"}, Control: withToken(), Check: forged("hmac-pem", "hmac-pem-trim", "hmac-jwk"),
+			After:    []ID{"BRR-09"}, Control: withToken(), Check: refusesOnTarget("hmac-pem", "hmac-pem-trim", "hmac-jwk"),
 		},
 		{
 			ID: "JWT-11", Title: "Keys named in the token's header are not trusted",
@@ -59,7 +59,7 @@ func forgeries() []Requirement {
 			Breaks:   "The resource server trusts the jwk in the header.",
 			Reads:    onTarget("embedded-jwk", "jku", "borrowed-kid"),
 			// Where any foreign key will do, the one in the header is none of its own.
-			After: []ID{"BRR-09", "ISO-01"}, Control: withToken(), Check: forged("embedded-jwk", "jku", "borrowed-kid"),
+			After: []ID{"BRR-09", "ISO-01"}, Control: withToken(), Check: refusesOnTarget("embedded-jwk", "jku", "borrowed-kid"),
 		},
 	}
 }
@@ -70,9 +70,9 @@ func unsigned() []evidence.Case {
 	return []evidence.Case{"alg-none", "alg-none-title", "alg-none-upper", "signature-cut", "signature-zero"}
 }
 
-// forged makes the check that tokens of these cases are refused by the probe target. A case that was not possible, such as borrowing
-// a kid where there is none, is left out; without any the requirement does not apply.
-func forged(cases ...evidence.Case) func(Evidence) Judgement {
+// refusesOnTarget makes the check that the probe target refuses the tokens of these cases. A case that was not possible, such as borrowing the
+// kid of a key without one, does not count; if no case was possible, the requirement does not apply.
+func refusesOnTarget(cases ...evidence.Case) func(Evidence) Judgement {
 	return func(e Evidence) Judgement {
 		if e.Roles.ProbeTarget == "" {
 			return Missing("this run has no " + roleName(withToken()))
@@ -80,7 +80,7 @@ func forged(cases ...evidence.Case) func(Evidence) Judgement {
 		var parts []Judgement
 		for _, c := range cases {
 			label := e.Roles.ProbeTarget.With(c)
-			if j, lacks := e.unanswered(label); lacks {
+			if j, ok := e.unanswered(label); ok {
 				parts = append(parts, j)
 				continue
 			}
@@ -101,14 +101,14 @@ func verifiesWithPublished(e Evidence) Judgement {
 		return Missing("the token is signed with a symmetric key, which cannot be published").Seen(issuedToken())
 	}
 	first := evidence.KeySet.With("published")
-	if j, lacks := e.unanswered(first); lacks {
+	if j, ok := e.unanswered(first); ok {
 		return j
 	}
 	x := e.exchange(first)
 	if again, sent := e.Get(evidence.KeySet.With("refetched")); sent && again.Answered() {
 		x = again
 	}
-	if j, unclear := inconclusive(x); unclear {
+	if j, ok := inconclusive(x); ok {
 		return j
 	}
 	want := expect(x, "a published key that verifies the token's signature")

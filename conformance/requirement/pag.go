@@ -74,7 +74,7 @@ func pageLimited(e Evidence) Judgement {
 	if n, err := strconv.Atoi(x.Given["value"]); err == nil && n > 0 {
 		size = n
 	}
-	if j, unclear := inconclusive(x); unclear {
+	if j, ok := inconclusive(x); ok {
 		return j
 	}
 	items, err := e.itemsOf(x)
@@ -233,7 +233,7 @@ func badValuesTaken(e Evidence) Judgement {
 			parts = append(parts, badValueTaken(e, x))
 			continue
 		}
-		if j, lacks := e.unanswered(label); lacks && j.Outcome == Inconclusive {
+		if j, ok := e.unanswered(label); ok && j.Outcome == Inconclusive {
 			parts = append(parts, j)
 		}
 	}
@@ -251,7 +251,7 @@ func badValueTaken(e Evidence, x evidence.Exchange) Judgement {
 	case clientError(x) && !rateLimited(x):
 		return Passed(x.Label) // also by a firewall in front of the node
 	}
-	if j, unclear := inconclusive(x); unclear {
+	if j, ok := inconclusive(x); ok {
 		return j
 	}
 	items, err := e.itemsOf(x)

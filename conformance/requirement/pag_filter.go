@@ -85,7 +85,7 @@ func filterCall(e Evidence, x evidence.Exchange, sought bool) Judgement {
 	if member == "" {
 		return Unclear("the recording does not say which member was filtered by").Blaming(Suite).Seen(x.Label)
 	}
-	if j, unclear := inconclusive(x); unclear {
+	if j, ok := inconclusive(x); ok {
 		return j
 	}
 	if refused(x) && !sought {
@@ -133,7 +133,7 @@ func runningCalls(e Evidence) []Judgement {
 	if !asked || !declaresQuery(e, "runningCalls") {
 		return nil
 	}
-	if j, unclear := inconclusive(running); unclear {
+	if j, ok := inconclusive(running); ok {
 		return []Judgement{j}
 	}
 	if !success(running) {
@@ -245,7 +245,7 @@ func filtersTogether(e Evidence) []Judgement {
 	if !asked {
 		return nil
 	}
-	if j, unclear := inconclusive(x); unclear {
+	if j, ok := inconclusive(x); ok {
 		return []Judgement{j}
 	}
 	both := [2]condition{{x.Given["parameter"], x.Given["member"], x.Given["value"]}, {x.Given["andParameter"], x.Given["andMember"], x.Given["andValue"]}}

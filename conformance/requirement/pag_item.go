@@ -55,7 +55,7 @@ func unknownNotFound(e Evidence) Judgement {
 	case success(x):
 		return want.failed("an unknown id is answered as if it existed", describe(x))
 	}
-	if j, unclear := inconclusive(x); unclear {
+	if j, ok := inconclusive(x); ok {
 		return j
 	}
 	switch x.Status() {
@@ -86,7 +86,7 @@ func itemsFetched(e Evidence) Judgement {
 				continue // a short list has no middle
 			}
 		}
-		if j, lacks := e.unanswered(label); lacks {
+		if j, ok := e.unanswered(label); ok {
 			unsent = append(unsent, j)
 			continue
 		}

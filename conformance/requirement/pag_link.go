@@ -55,7 +55,7 @@ func linksStay(e Evidence) Judgement {
 	next, asked := e.Get(e.Roles.List.With("link-next"))
 	if asked {
 		parts = append(parts, nextWorks(e, next))
-	} else if j, lacks := e.unanswered(e.Roles.List.With("link-next")); lacks && j.Outcome == Inconclusive {
+	} else if j, ok := e.unanswered(e.Roles.List.With("link-next")); ok && j.Outcome == Inconclusive {
 		parts = append(parts, j)
 	}
 	return gather(distinct(parts)...)
@@ -131,7 +131,7 @@ func nextWorks(e Evidence, x evidence.Exchange) Judgement {
 	if serverError(x) {
 		return want.failed("the link to the next page breaks the node", describe(x))
 	}
-	if j, unclear := inconclusive(x); unclear {
+	if j, ok := inconclusive(x); ok {
 		return j
 	}
 	items, err := e.itemsOf(x)

@@ -60,7 +60,7 @@ func listedOnce(e Evidence) Judgement {
 		return j
 	}
 	whole := e.exchange(evidence.ListOperation.With(evidence.OK))
-	if j, unclear := inconclusive(whole); unclear {
+	if j, ok := inconclusive(whole); ok {
 		return j
 	}
 	items, err := e.itemsOf(whole)
@@ -192,7 +192,7 @@ func walkable(e Evidence, p openapi.Pages, asked map[int]evidence.Exchange, decl
 			if serverError(x) && declared {
 				return expect(x, "2xx").failed("a page breaks the node", describe(x)), false
 			}
-			if j, unclear := inconclusive(x); unclear {
+			if j, ok := inconclusive(x); ok {
 				return j, false
 			}
 		}
@@ -239,7 +239,7 @@ func walked(p openapi.Pages, asked map[int]evidence.Exchange, name string) Judge
 		if p.Beyond(v) {
 			continue // PAG-04
 		}
-		if j, unclear := inconclusive(x); unclear {
+		if j, ok := inconclusive(x); ok {
 			if serverError(x) {
 				return expect(x, "2xx").failed("a page breaks the node", describe(x))
 			}
@@ -291,7 +291,7 @@ func emptyBeyond(e Evidence) Judgement {
 	if serverError(x) {
 		return want.failed("a page beyond the end breaks the node", describe(x))
 	}
-	if j, unclear := inconclusive(x); unclear {
+	if j, ok := inconclusive(x); ok {
 		return j
 	}
 	items, err := e.itemsOf(x)

@@ -123,7 +123,7 @@ func originsLimited(e Evidence) Judgement {
 	var parts []Judgement
 	for _, label := range append(onTarget("foreign-origin", "lookalike-origin"), evidence.TokenEndpoint.With("preflight")) {
 		for _, l := range e.Resolve(label) {
-			if j, lacks := e.unanswered(l); lacks {
+			if j, ok := e.unanswered(l); ok {
 				parts = append(parts, j)
 				continue
 			}

@@ -54,7 +54,7 @@ func secretInURLRefused(e Evidence) Judgement {
 		return Missing("the operator did not allow a secret in a URL (--allow-secret-in-url)")
 	}
 	label := evidence.TokenEndpoint.With("secret-in-url")
-	if j, lacks := e.unanswered(label); lacks {
+	if j, ok := e.unanswered(label); ok {
 		return j
 	}
 	x := e.exchange(label)
@@ -62,7 +62,7 @@ func secretInURLRefused(e Evidence) Judgement {
 	if len(x.Tokens) > 0 || issued(x) {
 		return want.failed("a token was issued for credentials in the URL, where logs and proxies keep them", describe(x)+" with an access token")
 	}
-	if j, unclear := inconclusive(x); unclear {
+	if j, ok := inconclusive(x); ok {
 		return j
 	}
 	return Passed(x.Label)
@@ -99,10 +99,10 @@ func metadataMatches(e Evidence) Judgement {
 func unpublished(e Evidence) Judgement {
 	var why []Judgement
 	for _, label := range metadataLabels() {
-		j, lacks := e.unanswered(label)
+		j, ok := e.unanswered(label)
 		x := e.exchange(label)
 		switch {
-		case lacks:
+		case ok:
 		case serverError(x) || x.Failure != nil || rateLimited(x):
 			j, _ = inconclusive(x)
 		default:

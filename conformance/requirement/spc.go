@@ -52,8 +52,8 @@ func servedAsJSON(e Evidence) Judgement {
 	labels := []evidence.Label{evidence.Specification.With(evidence.NoToken), evidence.Specification.With(evidence.OK)}
 	var last Judgement
 	for i, label := range labels {
-		j, lacks := e.unanswered(label)
-		if !lacks {
+		j, ok := e.unanswered(label)
+		if !ok {
 			j = documentServed(e, e.exchange(label))
 		}
 		if j.Outcome == Pass {
@@ -63,7 +63,7 @@ func servedAsJSON(e Evidence) Judgement {
 			return j
 		}
 		// What came with a token says more, unless the call was never made.
-		if i == 0 || !lacks {
+		if i == 0 || !ok {
 			last = j
 		} else if refused(e.exchange(labels[0])) {
 			return j
@@ -73,7 +73,7 @@ func servedAsJSON(e Evidence) Judgement {
 }
 
 func documentServed(e Evidence, x evidence.Exchange) Judgement {
-	if j, unclear := inconclusive(x); unclear {
+	if j, ok := inconclusive(x); ok {
 		return j
 	}
 	want := expect(x, "200 with a JSON object")
@@ -143,7 +143,7 @@ func aboutDocument(e Evidence, places []Subject, passed func() Judgement, failed
 
 func readableWithoutToken(e Evidence) Judgement {
 	anonymous := evidence.Specification.With(evidence.NoToken)
-	if j, lacks := e.unanswered(anonymous); lacks {
+	if j, ok := e.unanswered(anonymous); ok {
 		return j
 	}
 	x, good := e.exchange(anonymous), e.exchange(evidence.Specification.With(evidence.OK))
@@ -151,7 +151,7 @@ func readableWithoutToken(e Evidence) Judgement {
 	if documentServed(e, x).Outcome == Pass {
 		return Passed(x.Label)
 	}
-	if j, unclear := inconclusiveRefusal(x); unclear {
+	if j, ok := inconclusiveRefusal(x); ok {
 		return j
 	}
 	if documentServed(e, good).Outcome == Pass {

@@ -165,7 +165,7 @@ func noToken(x evidence.Exchange, reason string) Judgement {
 	if issued(x) {
 		return gaveToken(x, reason)
 	}
-	if j, unclear := inconclusive(x); unclear {
+	if j, ok := inconclusive(x); ok {
 		return j
 	}
 	return Passed(x.Label)
@@ -190,7 +190,7 @@ func anonymousClientRefused(x evidence.Exchange) Judgement {
 	if issued(x) {
 		return gaveToken(x, "a request without any credentials yields a token")
 	}
-	if j, unclear := inconclusive(x); unclear {
+	if j, ok := inconclusive(x); ok {
 		return j
 	}
 	want := expect(x, "401 or 400 with error invalid_client")
@@ -213,7 +213,7 @@ func refusedAs(x evidence.Exchange, code, granted, crashed, otherwise string) Ju
 	if serverError(x) {
 		return want.failed(crashed, describe(x))
 	}
-	if j, unclear := inconclusive(x); unclear {
+	if j, ok := inconclusive(x); ok {
 		return j
 	}
 	judged := slices.Contains(judgedRefusals(), x.Label) && x.Status() != 401
@@ -277,7 +277,7 @@ func getYieldsNothing(e Evidence) Judgement {
 	case serverError(x):
 		return want.failed("a GET crashes the token endpoint", describe(x))
 	}
-	if j, unclear := inconclusive(x); unclear {
+	if j, ok := inconclusive(x); ok {
 		return j
 	}
 	return want.warned("a GET of the token URL is not refused", describe(x))

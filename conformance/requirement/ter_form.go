@@ -98,7 +98,7 @@ func errorBodies(e Evidence) Judgement {
 }
 
 func errorBody(x evidence.Exchange) Judgement {
-	if j, unclear := inconclusive(x); unclear {
+	if j, ok := inconclusive(x); ok {
 		return j
 	}
 	want := expect(x, "application/json with a string error")
@@ -143,7 +143,7 @@ func basicFailureChallenged(e Evidence) Judgement {
 	if issued(x) {
 		return want.failed("an unknown client got a token by HTTP Basic", got)
 	}
-	if j, unclear := inconclusive(x); unclear {
+	if j, ok := inconclusive(x); ok {
 		return j
 	}
 	challenges, _ := evidence.ParseChallenges(header(x, "WWW-Authenticate"))

@@ -153,7 +153,7 @@ func describeError(x evidence.Exchange) string {
 
 func tokenIssued(e Evidence) Judgement {
 	x := e.exchange(evidence.TokenEndpoint.With(evidence.OK))
-	if j, unclear := inconclusive(x); unclear {
+	if j, ok := inconclusive(x); ok {
 		return j
 	}
 	want := expect(x, "200 with a JSON object whose member access_token is a string")

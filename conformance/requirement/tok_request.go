@@ -86,7 +86,7 @@ func yields(x evidence.Exchange, reason string) Judgement {
 		return Passed(x.Label)
 	}
 	if !serverError(x) {
-		if j, unclear := inconclusive(x); unclear {
+		if j, ok := inconclusive(x); ok {
 			return j
 		}
 	}
@@ -110,7 +110,7 @@ func basicSupported(e Evidence) Judgement {
 		return want.unclear("HTTP Basic works only with the plain id and secret, not with the form encoding that RFC 6749 §2.3.1 requires", describeError(x)).Blaming(Node).
 			Hinting("decode id and secret as form values after decoding Basic").Seen(raw.Label)
 	}
-	if j, unclear := inconclusive(x); unclear {
+	if j, ok := inconclusive(x); ok {
 		return j
 	}
 	if code := oauthError(x); refused(x) && (code == "invalid_client" || code == "unauthorized_client") {
@@ -158,7 +158,7 @@ func repeatedTokens(e Evidence) Judgement {
 		if tokenAnswered(x) {
 			continue
 		}
-		if j, unclear := inconclusive(x); unclear {
+		if j, ok := inconclusive(x); ok {
 			return j
 		}
 		return expect(x, "200 with an access token, each time").failed("a repeated token request was refused", describeError(x))
@@ -172,14 +172,14 @@ func firstTokenLives(e Evidence) Judgement {
 	if len(labels) == 0 {
 		return Judgement{Outcome: Blocked, BlockedBy: "BRR-01", Reason: "the repeated requests were answered, but there is no protected resource to try the first token on"}
 	}
-	if j, lacking := e.unanswered(labels[0]); lacking {
+	if j, ok := e.unanswered(labels[0]); ok {
 		return j
 	}
 	x, good := e.exchange(labels[0]), e.exchange(evidence.ProbeTarget.With(evidence.OK))
 	if success(x) {
 		return Passed(atToken("repeat-1", "repeat-2", "repeat-3")...).Seen(x.Label)
 	}
-	if j, unclear := inconclusive(x); unclear {
+	if j, ok := inconclusive(x); ok {
 		return j
 	}
 	first := e.exchange(evidence.TokenEndpoint.With(evidence.OK))

@@ -93,7 +93,7 @@ func unknownVersionRefused(e Evidence) Judgement {
 	if serverError(x) {
 		return want.failed("a version that does not exist breaks the node", describe(x))
 	}
-	if j, unclear := inconclusiveRefusal(x); unclear {
+	if j, ok := inconclusiveRefusal(x); ok {
 		return j
 	}
 	switch {
