@@ -10,48 +10,88 @@ import (
 	"github.com/rin-network/rin/sandbox/funding"
 )
 
+// clientEntry is a client of a node as it is written.
+type clientEntry struct {
+	ID          value `yaml:"id"`
+	Secret      value `yaml:"secret"`
+	Subject     value `yaml:"subject"`
+	Role        value `yaml:"role"`
+	Affiliation value `yaml:"affiliation"`
+	Audience    value `yaml:"audience"`
+}
+
+// issuerEntry is a foreign authorization server as it is written.
+type issuerEntry struct {
+	Issuer   value `yaml:"issuer"`
+	JWKS     value `yaml:"jwks"`
+	Audience value `yaml:"audience"`
+	Clients  value `yaml:"clients"`
+}
+
+// foreignClientEntry is a client of a foreign authorization server as it is written.
+type foreignClientEntry struct {
+	ID          value `yaml:"id"`
+	Role        value `yaml:"role"`
+	Affiliation value `yaml:"affiliation"`
+}
+
+const (
+	expectedClient      = "a client id"
+	expectedAffiliation = "an affiliation ID"
+	expectedKeys        = "a JWK Set: a file or a URL"
+)
+
 // clients reads the clients of a node; an empty list is a node without any.
-func (r *reader) clients(n *node, v value) {
+func (r *reader) clients(v value, n *node) {
+	if !v.isPresent() {
+		return
+	}
 	clients, lines := []sandbox.ClientConfig{}, map[string]int{}
-	r.list(v, "clients", maxList, func(item value, _ int) {
-		var c sandbox.ClientConfig
-		r.mapping(item, []key{
-			r.required("id", "a client id", &c.ID),
-			{name: "secret", read: func(v value) { r.secret(v, &c.Secret) }},
-			r.into("subject", "the Service Account User ID", &c.Subject),
-			r.role(&c.Role),
-			r.into("affiliation", "an affiliation ID", &c.Affiliation),
-			r.into("audience", "an audience, such as https://projects.example/api", &c.Audience),
-		}, r.belongsAbove)
-		r.once(lines, item, "a client id", c.ID)
+	for _, item := range r.list(v, "clients", maxList) {
+		var e clientEntry
+		r.decode(item, &e, r.belongsAbove)
+		c := sandbox.ClientConfig{
+			ID:          r.nonEmpty(e.ID, expectedClient),
+			Secret:      r.secret(e.Secret),
+			Subject:     r.nonEmpty(e.Subject, "the Service Account User ID"),
+			Role:        r.role(e.Role),
+			Affiliation: r.nonEmpty(e.Affiliation, expectedAffiliation),
+			Audience:    r.nonEmpty(e.Audience, "an audience, such as https://projects.example/api"),
+		}
+		r.require(item, e.ID, "id", expectedClient)
+		r.once(lines, item, expectedClient, c.ID)
 		clients = append(clients, c)
-	})
+	}
 	n.set = append(n.set, func(c *sandbox.Config) { c.Clients = clients })
 }
 
 // issuers reads the foreign authorization servers that a node trusts.
-func (r *reader) issuers(n *node, v value) {
+func (r *reader) issuers(v value, n *node) {
+	if !v.isPresent() {
+		return
+	}
+	const expected = "the iss of its tokens"
 	var issuers []sandbox.IssuerConfig
 	lines := map[string]int{}
-	r.list(v, "issuers", maxList, func(item value, _ int) {
-		c := sandbox.IssuerConfig{Accounts: map[string]funding.Account{}}
-		jwks, faults := value{}, len(r.faults)
-		r.mapping(item, []key{
-			r.required("issuer", "the iss of its tokens", &c.Issuer),
-			{name: "jwks", required: true, expected: expectedKeys, read: func(v value) { jwks = v }},
-			r.into("audience", "an audience", &c.Audience),
-			{name: "clients", read: func(v value) { r.foreignClients(c.Accounts, v) }},
-		}, r.belongsAbove)
+	for _, item := range r.list(v, "issuers", maxList) {
+		faults := len(r.faults)
+		var e issuerEntry
+		r.decode(item, &e, r.belongsAbove)
+		c := sandbox.IssuerConfig{
+			Issuer:   r.nonEmpty(e.Issuer, expected),
+			Audience: r.nonEmpty(e.Audience, "an audience"),
+			Accounts: r.foreignClients(e.Clients),
+		}
+		r.require(item, e.Issuer, "issuer", expected)
+		r.require(item, e.JWKS, "jwks", expectedKeys)
 		r.once(lines, item, "an issuer", c.Issuer)
 		if len(r.faults) == faults {
-			c.JWKS = r.keys(jwks, c)
+			c.JWKS = r.keys(e.JWKS, c)
 		}
 		issuers = append(issuers, c)
-	})
+	}
 	n.set = append(n.set, func(c *sandbox.Config) { c.Issuers = issuers })
 }
-
-const expectedKeys = "a JWK Set: a file or a URL"
 
 // keys fetches the keys of an issuer, and lets the sandbox read them.
 func (r *reader) keys(v value, c sandbox.IssuerConfig) []byte {
@@ -70,62 +110,57 @@ func (r *reader) keys(v value, c sandbox.IssuerConfig) []byte {
 }
 
 // foreignClients reads the clients of a foreign issuer that have an account here.
-func (r *reader) foreignClients(into map[string]funding.Account, v value) {
-	lines := map[string]int{}
-	r.list(v, "clients", maxList, func(item value, _ int) {
-		var id string
-		var account funding.Account
-		r.mapping(item, []key{
-			r.required("id", "a client id", &id), r.role(&account.Role), r.into("affiliation", "an affiliation ID", &account.Affiliation),
-		}, r.belongsAbove)
-		r.once(lines, item, "a client id", id)
-		into[id] = account
-	})
+func (r *reader) foreignClients(v value) map[string]funding.Account {
+	accounts, lines := map[string]funding.Account{}, map[string]int{}
+	if !v.isPresent() {
+		return accounts
+	}
+	for _, item := range r.list(v, "clients", maxList) {
+		var e foreignClientEntry
+		r.decode(item, &e, r.belongsAbove)
+		id := r.nonEmpty(e.ID, expectedClient)
+		accounts[id] = funding.Account{Role: r.role(e.Role), Affiliation: r.nonEmpty(e.Affiliation, expectedAffiliation)}
+		r.require(item, e.ID, "id", expectedClient)
+		r.once(lines, item, expectedClient, id)
+	}
+	return accounts
 }
 
-// role reads a role. Any may be granted; one that is nearly the one that matters is not meant.
-func (r *reader) role(to *string) key {
+// role reads a role. Any role may be granted, except one that resembles the role that the API knows.
+func (r *reader) role(v value) string {
 	const expected = "a role, such as " + model.RoleExternalAPIClient
-	return key{name: "role", read: func(v value) {
-		text, ok := r.text(v, expected)
-		if !ok {
-			return
-		}
-		if hint := suggestion(text, []string{model.RoleExternalAPIClient}); hint != "" && text != model.RoleExternalAPIClient {
-			r.fault(v, expected, quoted(text), hint)
-			return
-		}
-		*to = text
-	}}
+	text, ok := r.text(v, expected)
+	if hint := suggestion(text, []string{model.RoleExternalAPIClient}); ok && hint != "" && text != model.RoleExternalAPIClient {
+		r.fault(v, expected, quoted(text), hint)
+		return ""
+	}
+	return text
 }
 
-// secret reads a client secret, which is never shown: where it is kept, or the secret itself.
-func (r *reader) secret(v value, to *string) {
+// secret reads a client secret, or where it is kept. A secret is never part of a fault.
+func (r *reader) secret(v value) string {
 	const expected = "env:NAME, file:PATH, or the secret itself"
 	text, ok := r.text(v, expected)
 	switch {
 	case !ok:
-		return
+		return ""
 	case text == "":
 		r.fault(v, expected, "an empty text", "leave secret away to have one made")
-		return
 	case strings.HasPrefix(text, "env:"), strings.HasPrefix(text, "file:"):
 		secret, err := r.source.Secret(text)
-		if err == nil && secret != "" {
-			*to = secret
-			return
-		}
-		hint := "there is nothing in it"
 		if err != nil {
-			hint = err.Error()
+			r.fault(v, "a secret at "+shortened(text), "none", err.Error())
+			return ""
 		}
-		r.fault(v, "a secret at "+shortened(text), "none", hint)
-		return
+		if secret == "" {
+			r.fault(v, "a secret at "+shortened(text), "none", "there is nothing in it")
+		}
+		return secret
 	}
-	*to = text
+	return text
 }
 
-// once refuses a name that stands in another entry of its list already.
+// once reports a name that another entry of its list has already.
 func (r *reader) once(lines map[string]int, v value, what, name string) {
 	if name == "" {
 		return
@@ -137,7 +172,7 @@ func (r *reader) once(lines map[string]int, v value, what, name string) {
 	lines[name] = v.at.Line
 }
 
-// distinct refuses nodes that cannot be told apart.
+// distinct reports nodes with the same id or root.
 func (r *reader) distinct(nodes []node) {
 	ids, roots := map[string]int{}, map[string]int{}
 	for _, n := range nodes {

@@ -59,16 +59,6 @@ type File struct {
 	nodes []node
 }
 
-// node is one entry of nodes.
-type node struct {
-	index  int
-	member funding.Member
-	root   string
-	// set are the settings that it has of its own, applied to what is the same for all.
-	set []func(*sandbox.Config)
-	at  value
-}
-
 // nodesKey is the key of the nodes. A caller may have an option of that name for their number, which then is no list.
 const nodesKey = "nodes"
 
@@ -81,12 +71,19 @@ func Read(source Source) (File, error) {
 		return file, Faults{*unreadable}
 	}
 	v, _ := r.follow(top, "")
-	r.mapping(v, r.topKeys(&file), func(name string) string {
-		if slices.Contains(nodeKeys(), name) {
+	for _, m := range r.mapping(v, r.topKeys(), func(name string) string {
+		if slices.Contains(nodeOnlyKeys(), name) {
 			return "it is said of a node: put it below an entry of nodes"
 		}
 		return ""
-	})
+	}) {
+		option, known := r.option(m.name)
+		if m.name == nodesKey && !(known && m.node.Kind == yaml.ScalarNode) {
+			file.nodes = r.nodes(m.value)
+		} else {
+			r.given(&file, option, m.value)
+		}
+	}
 	r.distinct(file.nodes)
 	if len(r.faults) == 0 {
 		return file, nil
@@ -95,24 +92,27 @@ func Read(source Source) (File, error) {
 	return file, r.faults
 }
 
-// topKeys are the options and the nodes.
-func (r *reader) topKeys(file *File) []key {
-	keys := []key{{name: nodesKey, read: func(v value) {
-		if option, ok := r.option(nodesKey); ok && v.node.Kind == yaml.ScalarNode {
-			r.given(file, option, v)
-			return
-		}
-		r.list(v, "nodes", MaxNodes, func(item value, i int) { file.nodes = append(file.nodes, r.node(item, i)) })
-		if v.node.Kind == yaml.SequenceNode && len(v.node.Content) == 0 {
-			r.fault(v, "one node or more", "none", "leave nodes away for a single one")
-		}
-	}}}
+// topKeys lists the keys of the file: nodes and the options.
+func (r *reader) topKeys() []string {
+	keys := []string{nodesKey}
 	for _, option := range r.source.Options {
 		if option.Name != nodesKey {
-			keys = append(keys, key{name: option.Name, read: func(v value) { r.given(file, option, v) }})
+			keys = append(keys, option.Name)
 		}
 	}
 	return keys
+}
+
+// nodes reads the list of nodes.
+func (r *reader) nodes(v value) []node {
+	var nodes []node
+	for i, item := range r.list(v, "nodes", MaxNodes) {
+		nodes = append(nodes, r.node(item, i))
+	}
+	if v.node.Kind == yaml.SequenceNode && len(v.node.Content) == 0 {
+		r.fault(v, "one node or more", "none", "leave nodes away for a single one")
+	}
+	return nodes
 }
 
 func (r *reader) option(name string) (Option, bool) {
@@ -123,13 +123,13 @@ func (r *reader) option(name string) (Option, bool) {
 	return r.source.Options[i], true
 }
 
-// given reads an option. A list of one may be written as its one value. What a node can be told as well is checked as it is there.
+// given reads an option. A list of one may be written as its one value. An option that a node may have, too, is checked as it is there.
 func (r *reader) given(file *File, option Option, v value) {
 	faults := len(r.faults)
-	for _, k := range slices.Concat(r.settings(&node{}), r.apiKeys(&sandbox.APIConfig{})) {
-		if k.name == option.Name {
-			k.read(v)
-		}
+	var e nodeEntry
+	if setKey(&e, option.Name, v) {
+		r.settings(e, &node{})
+		r.api(e)
 	}
 	if len(r.faults) > faults {
 		return
@@ -141,7 +141,9 @@ func (r *reader) given(file *File, option Option, v value) {
 		}
 	}
 	if option.List && v.node.Kind == yaml.SequenceNode {
-		r.list(v, option.Name, MaxNodes, func(item value, _ int) { add(item) })
+		for _, item := range r.list(v, option.Name, MaxNodes) {
+			add(item)
+		}
 	} else {
 		add(v)
 	}

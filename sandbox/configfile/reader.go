@@ -1,7 +1,9 @@
 package configfile
 
 import (
+	"cmp"
 	"fmt"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -12,14 +14,16 @@ import (
 	"github.com/rin-network/rin/sandbox/fault"
 )
 
-// value is a value of the file with the keys that lead to it.
+// value is a value of the file with the keys that lead to it. The zero value is an absent one.
 type value struct {
-	// at is where it stands, node what stands there: another one for an alias.
+	// at is where it is written, node what is written there: for an alias, what it refers to.
 	at, node *yaml.Node
 	path     string
 }
 
-// reader reads a file and collects its faults, so that all are told at once.
+func (v value) isPresent() bool { return v.node != nil }
+
+// reader reads a file and collects its faults, so that all are reported at once.
 type reader struct {
 	source  Source
 	faults  Faults
@@ -30,7 +34,7 @@ func (r *reader) fault(v value, expected, got, hint string) {
 	r.faults = append(r.faults, Fault{Line: v.at.Line, Column: v.at.Column, Path: v.path, Expected: expected, Got: got, Hint: hint})
 }
 
-// follow makes a value of a node, which an alias has somewhere else. It is false when there were too many.
+// follow makes a value of a node and resolves an alias. It returns false when the file has too many values.
 func (r *reader) follow(n *yaml.Node, path string) (value, bool) {
 	v := value{at: n, node: n, path: path}
 	if n.Kind == yaml.AliasNode {
@@ -43,144 +47,64 @@ func (r *reader) follow(n *yaml.Node, path string) (value, bool) {
 	return v, r.visited <= maxValues
 }
 
-// list reads each value of a sequence, of which there may be so many.
-func (r *reader) list(v value, of string, most int, read func(item value, index int)) {
-	if v.node.Kind != yaml.SequenceNode {
-		r.fault(v, "a list of "+of, got(v.node), "")
-		return
-	}
-	if len(v.node.Content) > most {
-		r.fault(v, fmt.Sprintf("at most %d %s", most, of), strconv.Itoa(len(v.node.Content)), "")
-		return
-	}
-	for i, n := range v.node.Content {
-		item, ok := r.follow(n, v.path+"["+strconv.Itoa(i)+"]")
-		if !ok {
-			return
-		}
-		read(item, i)
+// decode reads a mapping into a struct of values, whose tags are the keys. belongs returns a hint for an unknown key, "" for none. The keys that
+// are required are checked by the caller, after their values.
+func (r *reader) decode(v value, into any, belongs func(name string) string) {
+	for _, m := range r.mapping(v, keysOf(into), belongs) {
+		setKey(into, m.name, m.value)
 	}
 }
 
-// oneOrMore reads a list, or the one value that stands in its place.
-func (r *reader) oneOrMore(v value, of string, read func(item value, index int)) {
-	if v.node.Kind == yaml.SequenceNode {
-		r.list(v, of, maxList, read)
-		return
+// keysOf lists the keys of a struct of values.
+func keysOf(into any) []string {
+	var keys []string
+	for field := range reflect.TypeOf(into).Elem().Fields() {
+		keys = append(keys, field.Tag.Get("yaml"))
 	}
-	read(v, 0)
+	return keys
 }
 
-// text is a scalar as it is written. It is false, and a fault, for anything else.
-func (r *reader) text(v value, expected string) (string, bool) {
-	if v.node.Kind != yaml.ScalarNode || v.node.Tag == "!!null" {
-		r.fault(v, expected, got(v.node), "")
-		return "", false
+// setKey sets the field of a key; it returns false when the struct has none.
+func setKey(into any, key string, v value) bool {
+	i := slices.Index(keysOf(into), key)
+	if i < 0 {
+		return false
 	}
-	text := v.node.Value
-	switch {
-	case len(text) > maxText:
-		r.fault(v, expected, fmt.Sprintf("a text of %d bytes", len(text)), "")
-	case strings.ContainsFunc(text, unicode.IsControl):
-		r.fault(v, expected, "a text with control characters", "")
-	default:
-		return text, true
-	}
-	return "", false
+	*reflect.ValueOf(into).Elem().Field(i).Addr().Interface().(*value) = v
+	return true
 }
 
-// got says what stands at a node, without showing what it holds.
-func got(n *yaml.Node) string {
-	switch {
-	case n.Kind == yaml.MappingNode:
-		return "keys with values"
-	case n.Kind == yaml.SequenceNode:
-		return "a list"
-	case n.Tag == "!!null":
-		return "nothing"
-	}
-	return "a single value"
-}
-
-// quoted shows a text that is no secret.
-func quoted(text string) string { return strconv.Quote(shortened(text)) }
-
-// shortened is a text of at most 60 characters.
-func shortened(text string) string {
-	if short := []rune(text); len(short) > 60 {
-		return string(short[:59]) + "…"
-	}
-	return text
-}
-
-// joined is a path with a name at its end.
-func joined(path, name string) string {
-	if path == "" {
-		return name
-	}
-	return path + "." + name
-}
-
-// suggestion names what may have been meant, empty when nothing is near.
-func suggestion(name string, known []string) string {
-	if len(fault.Near(name, known)) == 0 {
-		return ""
-	}
-	return fault.Suggest(name, known)
-}
-
-// key is one that a mapping may have.
-type key struct {
-	name string
-	read func(v value)
-	// required tells that the mapping is no good without it; expected then says what belongs there.
-	required bool
-	expected string
-}
-
-// mapping reads a mapping by its keys. belongs says of an unknown key where it belongs, empty when that is nowhere.
-func (r *reader) mapping(v value, keys []key, belongs func(name string) string) {
-	names := make([]string, len(keys))
-	for i, k := range keys {
-		names[i] = k.name
-	}
+// mapping returns the members of a mapping whose keys are known, and reports all others.
+func (r *reader) mapping(v value, known []string, belongs func(name string) string) []member {
 	if v.node.Kind != yaml.MappingNode {
-		r.fault(v, "keys such as "+strings.Join(names[:min(3, len(names))], ", "), got(v.node), "")
-		return
+		r.fault(v, "keys such as "+strings.Join(known[:min(3, len(known))], ", "), got(v.node), "")
+		return nil
 	}
-	members := r.members(v, maxMerges)
-	for _, m := range members {
-		i := slices.Index(names, m.name)
-		if i >= 0 {
-			keys[i].read(m.value)
-			continue
+	return slices.DeleteFunc(r.members(v, maxMerges), func(m member) bool {
+		if slices.Contains(known, m.name) {
+			return false
 		}
-		hint := belongs(m.name)
-		if hint == "" {
-			hint = suggestion(m.name, names)
-		}
-		if hint == "" {
-			hint = "the keys are " + strings.Join(names, ", ")
-		}
-		key := m.value
-		key.at = m.key
-		r.fault(key, "a key that is known here", quoted(m.name), hint)
-	}
-	for _, k := range keys {
-		if k.required && !slices.ContainsFunc(members, func(m member) bool { return m.name == k.name }) {
-			r.fault(v, k.name+", "+k.expected, "none", "")
-		}
+		hint := cmp.Or(belongs(m.name), suggestion(m.name, known), "the keys are "+strings.Join(known, ", "))
+		r.fault(value{at: m.key, node: m.node, path: m.path}, "a key that is known here", quoted(m.name), hint)
+		return true
+	})
+}
+
+// require reports a mapping without a key that it needs.
+func (r *reader) require(mapping, v value, key, expected string) {
+	if mapping.node.Kind == yaml.MappingNode && !v.isPresent() {
+		r.fault(mapping, key+", "+expected, "none", "")
 	}
 }
 
 // member is a member of a mapping.
 type member struct {
-	name  string
-	key   *yaml.Node
-	value value
+	name string
+	key  *yaml.Node
+	value
 }
 
-// members are those of a mapping, first its own, then those that it merges in and has not. A key that stands there twice is a fault.
+// members lists the members of a mapping, first its own, then those that it merges in and does not have. It reports keys that are written twice.
 func (r *reader) members(v value, merges int) []member {
 	var own, merged []member
 	for i := 0; i+1 < len(v.node.Content); i += 2 {
@@ -194,7 +118,7 @@ func (r *reader) members(v value, merges int) []member {
 			continue
 		}
 		name := shortened(k.Value)
-		below, ok := r.follow(v.node.Content[i+1], joined(v.path, name))
+		below, ok := r.follow(v.node.Content[i+1], strings.TrimPrefix(v.path+"."+name, "."))
 		if !ok {
 			break
 		}
@@ -213,9 +137,9 @@ func (r *reader) members(v value, merges int) []member {
 	return own
 }
 
-// merged are the members that << merges in: those of a mapping, or of several, of which the first wins.
+// merged lists the members that << merges in: those of one mapping, or of several, of which the first takes precedence.
 func (r *reader) merged(into value, n *yaml.Node, merges int) []member {
-	v, ok := r.follow(n, joined(into.path, "<<"))
+	v, ok := r.follow(n, strings.TrimPrefix(into.path+".<<", "."))
 	switch {
 	case !ok:
 		return nil
@@ -236,52 +160,141 @@ func (r *reader) merged(into value, n *yaml.Node, merges int) []member {
 	return nil
 }
 
-// into reads a text that is not empty.
-func (r *reader) into(name, expected string, to *string) key {
-	return key{name: name, expected: expected, read: func(v value) {
-		text, ok := r.text(v, expected)
-		if ok && strings.TrimSpace(text) == "" {
-			r.fault(v, expected, "an empty text", "")
-			return
-		}
-		*to = text
-	}}
-}
-
-func (r *reader) required(name, expected string, to *string) key {
-	k := r.into(name, expected, to)
-	k.required = true
-	return k
-}
-
-// number reads a whole number within bounds.
-func (r *reader) number(name string, least, most int, to *int) key {
-	expected := fmt.Sprintf("a number from %d to %d", least, most)
-	return key{name: name, read: func(v value) {
-		text, ok := r.text(v, expected)
+// list returns the items of a sequence with at most so many.
+func (r *reader) list(v value, of string, most int) []value {
+	if v.node.Kind != yaml.SequenceNode {
+		r.fault(v, "a list of "+of, got(v.node), "")
+		return nil
+	}
+	if len(v.node.Content) > most {
+		r.fault(v, fmt.Sprintf("at most %d %s", most, of), strconv.Itoa(len(v.node.Content)), "")
+		return nil
+	}
+	var items []value
+	for i, n := range v.node.Content {
+		item, ok := r.follow(n, v.path+"["+strconv.Itoa(i)+"]")
 		if !ok {
-			return
+			break
 		}
-		n, err := strconv.Atoi(text)
-		if err != nil || n < least || n > most {
-			r.fault(v, expected, quoted(text), "")
-			return
-		}
-		*to = n
-	}}
+		items = append(items, item)
+	}
+	return items
 }
 
-// oneOf reads one of several names.
-func (r *reader) oneOf(name string, allowed []string, chosen func(string)) key {
-	expected := "one of " + strings.Join(allowed, ", ")
-	return key{name: name, read: func(v value) {
-		text, ok := r.text(v, expected)
-		switch {
-		case !ok:
-		case !slices.Contains(allowed, text):
-			r.fault(v, expected, quoted(text), suggestion(text, allowed))
-		default:
-			chosen(text)
+// oneOrMore returns the items of a list, or the one value that is written in its place.
+func (r *reader) oneOrMore(v value, of string) []value {
+	if v.node.Kind == yaml.SequenceNode {
+		return r.list(v, of, maxList)
+	}
+	return []value{v}
+}
+
+// text returns a scalar as it is written. It returns false for an absent value and, with a fault, for anything else.
+func (r *reader) text(v value, expected string) (string, bool) {
+	if !v.isPresent() {
+		return "", false
+	}
+	if v.node.Kind != yaml.ScalarNode || v.node.Tag == "!!null" {
+		r.fault(v, expected, got(v.node), "")
+		return "", false
+	}
+	text := v.node.Value
+	switch {
+	case len(text) > maxText:
+		r.fault(v, expected, fmt.Sprintf("a text of %d bytes", len(text)), "")
+	case strings.ContainsFunc(text, unicode.IsControl):
+		r.fault(v, expected, "a text with control characters", "")
+	default:
+		return text, true
+	}
+	return "", false
+}
+
+// nonEmpty returns a text that is not empty, and "" with a fault for an empty one.
+func (r *reader) nonEmpty(v value, expected string) string {
+	text, ok := r.text(v, expected)
+	if ok && strings.TrimSpace(text) == "" {
+		r.fault(v, expected, "an empty text", "")
+		return ""
+	}
+	return text
+}
+
+// parsed returns a text as parse reads it, and the zero value and false with a fault if it cannot.
+func parsed[T any](r *reader, v value, expected string, parse func(text string) (T, error)) (T, bool) {
+	var zero T
+	text, ok := r.text(v, expected)
+	if !ok {
+		return zero, false
+	}
+	result, err := parse(text)
+	if err != nil {
+		r.fault(v, expected, quoted(text), "")
+		return zero, false
+	}
+	return result, true
+}
+
+// number returns a whole number within bounds, 0 for an absent value.
+func (r *reader) number(v value, least, most int) int {
+	n, _ := parsed(r, v, fmt.Sprintf("a number from %d to %d", least, most), within(least, most))
+	return n
+}
+
+// within parses a whole number within bounds.
+func within(least, most int) func(text string) (int, error) {
+	return func(text string) (int, error) {
+		n, err := strconv.Atoi(text)
+		if err == nil && (n < least || n > most) {
+			err = strconv.ErrRange
 		}
-	}}
+		return n, err
+	}
+}
+
+// oneOf returns one of several names.
+func oneOf[T ~string](r *reader, v value, allowed []T) (T, bool) {
+	names := make([]string, len(allowed))
+	for i, a := range allowed {
+		names[i] = string(a)
+	}
+	expected := "one of " + strings.Join(names, ", ")
+	text, ok := r.text(v, expected)
+	if ok && !slices.Contains(names, text) {
+		r.fault(v, expected, quoted(text), suggestion(text, names))
+		return "", false
+	}
+	return T(text), ok
+}
+
+// got describes what is written at a node, without its content.
+func got(n *yaml.Node) string {
+	switch {
+	case n.Kind == yaml.MappingNode:
+		return "keys with values"
+	case n.Kind == yaml.SequenceNode:
+		return "a list"
+	case n.Tag == "!!null":
+		return "nothing"
+	}
+	return "a single value"
+}
+
+// quoted quotes a text that holds no secret.
+func quoted(text string) string { return strconv.Quote(shortened(text)) }
+
+// shortened cuts a text after 60 characters.
+func shortened(text string) string {
+	if short := []rune(text); len(short) > 60 {
+		return string(short[:59]) + "…"
+	}
+	return text
+}
+
+// suggestion names what may have been meant, "" when nothing is near.
+func suggestion(name string, known []string) string {
+	if len(fault.Near(name, known)) == 0 {
+		return ""
+	}
+	return fault.Suggest(name, known)
 }
