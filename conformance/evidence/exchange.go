@@ -23,6 +23,8 @@ import (
 // Exchange is one labelled request of a run with everything that came of it.
 type Exchange struct {
 	Label Label `json:"label"`
+	// Words say for people what is particular about the request, such as "with a garbage token"; see the table of cases in package probe.
+	Words string `json:"words,omitempty"`
 	// Given holds the inputs that the probe chose for this request, such as the filter value or the sample id.
 	Given   map[string]string `json:"given,omitempty"`
 	Request Request           `json:"request"`

@@ -84,9 +84,9 @@ func (j *Journal) Handshake(h Handshake) {
 }
 
 // Skip records why a label was not sent. It does nothing when the label was answered or skipped already.
-func (j *Journal) Skip(label Label, kind NotSentKind, because string) {
-	n := NotSent{Label: label, Kind: kind, Because: validUTF8(because)}
-	j.recordUnless(entry{Kind: kindNotSent, NotSent: &n}, func(s *state) bool { return s.answered[label] || s.skipped[label] })
+func (j *Journal) Skip(n NotSent) {
+	n.Because = validUTF8(n.Because)
+	j.recordUnless(entry{Kind: kindNotSent, NotSent: &n}, func(s *state) bool { return s.answered[n.Label] || s.skipped[n.Label] })
 }
 
 // Found records schema findings that came after their exchange.

@@ -54,8 +54,8 @@ var _ = Describe("Journal", func() {
 		j.Add(answered("a.extra", 200))
 		j.Add(answered("info.ok", 200), evidence.SchemaFindings{Label: "info.ok"})
 		j.Add(answered("token.ok", 200), evidence.SchemaFindings{Label: "token.ok"})
-		j.Skip("spec.head", evidence.NotApplicable, "no document")
-		j.Skip("info.no-token", evidence.Unmet, "no resource")
+		j.Skip(evidence.NotSent{Label: "spec.head", Kind: evidence.NotApplicable, Because: "no document"})
+		j.Skip(evidence.NotSent{Label: "info.no-token", Kind: evidence.Unmet, Because: "no resource"})
 		log := j.Log()
 		Expect(log.Planned).To(HaveExactElements(evidence.Label("token.ok"), evidence.Label("info.no-token"),
 			evidence.Label("info.ok"), evidence.Label("info.head"), evidence.Label("spec.ok"), evidence.Label("spec.head")))
@@ -76,10 +76,10 @@ var _ = Describe("Journal", func() {
 
 	It("skips only what has no answer, and lets an answer replace a skip", func() {
 		j.Add(answered("info.ok", 200))
-		j.Skip("info.ok", evidence.Unmet, "too late")
-		j.Skip("info.head", evidence.Unmet, "first")
-		j.Skip("info.head", evidence.OverBudget, "second")
-		j.Skip("spec.ok", evidence.Unmet, "not yet")
+		j.Skip(evidence.NotSent{Label: "info.ok", Kind: evidence.Unmet, Because: "too late"})
+		j.Skip(evidence.NotSent{Label: "info.head", Kind: evidence.Unmet, Because: "first"})
+		j.Skip(evidence.NotSent{Label: "info.head", Kind: evidence.OverBudget, Because: "second"})
+		j.Skip(evidence.NotSent{Label: "spec.ok", Kind: evidence.Unmet, Because: "not yet"})
 		j.Add(answered("spec.ok", 200))
 		Expect(j.Log().NotSent).To(HaveExactElements(evidence.NotSent{Label: "info.head", Kind: evidence.Unmet, Because: "first"}))
 		Expect(j.Err()).NotTo(HaveOccurred())
@@ -126,7 +126,7 @@ var _ = Describe("Journal", func() {
 			failed.Response, failed.Failure = nil, &evidence.Failure{Kind: evidence.FailureReset}
 			j.Add(failed)
 			Consistently(done, "20ms").ShouldNot(Receive())
-			j.Skip("c.ok", evidence.Unmet, "no token")
+			j.Skip(evidence.NotSent{Label: "c.ok", Kind: evidence.Unmet, Because: "no token"})
 			Eventually(done).Should(Receive(BeNil()))
 		}, SpecTimeout(5*time.Second))
 
@@ -216,7 +216,7 @@ var _ = Describe("Journal", func() {
 		j.Add(x, evidence.SchemaFindings{Label: "info.ok", Total: 1, Findings: []evidence.Finding{{Got: "\xff"}}})
 		j.Add(failed)
 		j.Found(evidence.SchemaFindings{Label: "spec.ok", Why: "no schema"})
-		j.Skip("token.ok", evidence.OverBudget, "out\xff")
+		j.Skip(evidence.NotSent{Label: "token.ok", Kind: evidence.OverBudget, Because: "out\xff"})
 		j.End(evidence.Ended{Complete: true, Requests: 2})
 		Expect(j.Err()).NotTo(HaveOccurred())
 		again, err := evidence.ReadLog(file)

@@ -90,6 +90,7 @@ type Roles struct {
 // NotSent explains a planned label without an exchange.
 type NotSent struct {
 	Label   Label       `json:"label"`
+	Words   string      `json:"words,omitempty"` // as those of an exchange
 	Kind    NotSentKind `json:"kind"`
 	Because string      `json:"because"`
 }

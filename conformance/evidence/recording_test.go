@@ -22,7 +22,7 @@ func recording() string {
 	j.Begin(evidence.Run{Suite: "test", Started: start})
 	j.Plan("info.ok", "info.head")
 	j.Add(answered("info.ok", 200))
-	j.Skip("info.head", evidence.Unmet, "no token")
+	j.Skip(evidence.NotSent{Label: "info.head", Kind: evidence.Unmet, Because: "no token"})
 	j.End(evidence.Ended{Complete: true})
 	return file.String()
 }

@@ -12,120 +12,115 @@ import (
 	"github.com/rin-network/rin/conformance/tokenforge"
 )
 
-// bearerProbe asks a protected resource with the credentials of one case.
-func (r *run) bearerProbe(name evidence.Resource, c evidence.Case) probe {
-	return probe{prepare: func(ctx context.Context) (recorder.Request, *unsent) {
-		res, ok := r.facts.resource(name)
-		if !ok {
-			return recorder.Request{}, r.unlocated(name)
-		}
-		// Without the good call a refusal would prove nothing.
-		if good := name.With(evidence.OK); !r.facts.good(good) {
-			return recorder.Request{}, unmet("the good call %s was not answered with 2xx", good)
-		}
-		if ask, done, reason := r.withoutToken(res, c); done {
-			return ask, reason
-		}
-		token, reason := r.token(ctx)
-		if reason != nil {
-			return recorder.Request{}, reason
-		}
-		return r.withToken(res, c, token)
-	}}
-}
-
-// withoutToken makes the requests that need no good token; done is false for the others.
-func (r *run) withoutToken(res Resource, c evidence.Case) (ask recorder.Request, done bool, reason *unsent) {
-	switch c {
-	case "garbage":
-		return res.GetWith(c, "", "Bearer conformance.invalid.token"), true, nil
-	case "empty-bearer", "blank-bearer": // net/http would trim the blank
-		ask := res.GetWith(c, "", "Bearer")
-		if c == "blank-bearer" {
-			ask.Header[0].Value = "Bearer "
-		}
-		ask.Raw, ask.FollowSameOrigin = true, false
-		return ask, true, nil
-	case "basic-scheme":
-		ask := res.GetWith(c, "", basic("conformance-"+r.drawn.id, r.drawn.id))
-		ask.NoRetry = true
-		return ask, true, nil
-	case "head":
-		ask := res.Get(c)
-		ask.Method = http.MethodHead
-		return ask, true, nil
-	case "method-override":
-		ask := res.Get(c)
-		for _, name := range []string{"X-HTTP-Method-Override", "X-HTTP-Method", "X-Method-Override"} { // one for each family of frameworks
-			ask.Header = append(ask.Header, evidence.Field{Name: name, Value: http.MethodOptions})
-		}
-		return ask, true, nil
-	case "as-browser":
-		ask := res.Get(c)
-		ask.Header = append(slices.DeleteFunc(ask.Header, func(f evidence.Field) bool { return f.Name == "Accept" }),
-			evidence.Field{Name: "Accept", Value: "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"})
-		return ask, true, nil
-	case "cached-no-token":
-		switch good := res.Name.With("cached-ok"); {
-		case r.facts.good(good):
-			return r.fresh(res).Get(c), true, nil
-		case strictAboutQueries(r.facts.status(good)): // the URL itself was called with the token before
-			return res.Get(c), true, nil
-		default:
-			return recorder.Request{}, true, unmet("the same URL with a token (%s) was not answered with 2xx", good)
-		}
-	case "path-slash", "path-double-slash", "path-dot", "path-upper", "path-suffix",
-		"path-encoded", "path-extension":
-		variant, ok := pathVariant(res.URL, c)
-		if !ok {
-			return recorder.Request{}, true, notApplicable("the path of %s has no such variant", res.Name)
-		}
-		res.URL = variant
-		return res.Get(c), true, nil
+// bearerCases are the rules for tokens on protected resources: what must be refused, the good calls that prove that each refusal means
+// something, and after them a fresh URL with a token and at once without.
+func bearerCases() []row {
+	// Odd credentials come after the good call: a node may ban the one who sends them.
+	oddly := in(tried, opened)
+	guarded := oddly.alsoOn(onGuarded)
+	caching := in(cached, tried).alsoOn(onGuarded).inLane("cache")
+	const noToken = "without a token"
+	return []row{
+		{Label: "P.garbage", Words: "with a garbage token", Plan: guarded, Send: garbage},
+		{Label: "P.tampered", Words: "with a tampered token", Plan: guarded, Send: authorizedly(func(_ *run, q *recorder.Request, token string) *unsent {
+			forged := tokenforge.Tamper(token)
+			q.Header[0].Value, q.Credential = "Bearer "+forged, "tampered_token"
+			q.Conceal = map[string]string{"tampered_token": forged}
+			return nil
+		})},
+		{Label: "P.empty-bearer", Words: "with Bearer and nothing behind it", Plan: guarded, Send: rawAuthorization("Bearer")},
+		{Label: "P.blank-bearer", Words: "with Bearer and a blank behind it", Plan: guarded, Send: rawAuthorization("Bearer ")},
+		{Label: "P.basic-scheme", Words: "with Basic and a random secret", Plan: guarded, Send: anonymously(func(r *run, q *recorder.Request) {
+			authorize(q, basic("conformance-"+r.drawn.id, r.drawn.id))
+			q.NoRetry = true
+		})},
+		{Label: "P.token-scheme", Words: "with the scheme Token", Plan: guarded, Send: scheme("Token ")},
+		{Label: "P.head-ok", Plan: guarded, Send: authorizedly(func(_ *run, q *recorder.Request, _ string) *unsent {
+			q.Method = http.MethodHead
+			return nil
+		})},
+		{Label: "P.head", Words: noToken, Plan: guarded, Send: anonymously(func(_ *run, q *recorder.Request) { q.Method = http.MethodHead })},
+		{Label: "P.method-override", Words: "without a token and with X-HTTP-Method-Override: OPTIONS", Plan: guarded, Send: anonymously(func(_ *run, q *recorder.Request) {
+			for _, name := range []string{"X-HTTP-Method-Override", "X-HTTP-Method", "X-Method-Override"} { // one for each family of frameworks
+				q.Header = append(q.Header, evidence.Field{Name: name, Value: http.MethodOptions})
+			}
+		})},
+		{Label: "P.as-browser", Words: "without a token and with the Accept header of a browser", Plan: guarded, Send: anonymously(func(_ *run, q *recorder.Request) {
+			q.Header = append(slices.DeleteFunc(q.Header, func(f evidence.Field) bool { return f.Name == "Accept" }),
+				evidence.Field{Name: "Accept", Value: "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"})
+		})},
+		{Label: "P.path-slash", Words: noToken, Plan: guarded, Send: underPath(otherSlash)},
+		{Label: "P.path-double-slash", Words: noToken, Plan: guarded, Send: underPath(doubledSlash)},
+		{Label: "P.path-dot", Words: noToken, Plan: guarded, Send: underPath(dotSegment)},
+		{Label: "P.path-upper", Words: noToken, Plan: guarded, Send: underPath(otherCase)},
+		{Label: "P.path-suffix", Words: noToken, Plan: guarded, Send: underPath(pathParameter)},
+		{Label: "P.path-encoded", Words: noToken, Plan: guarded, Send: underPath(encodedLetter)},
+		{Label: "P.path-extension", Words: noToken, Plan: guarded, Send: underPath(extension)},
+		{Label: "P.cached-ok", Words: "with a query of its own", Plan: caching, Send: authorizedly(func(r *run, q *recorder.Request, _ string) *unsent {
+			q.URL = r.fresh(q.URL)
+			return nil
+		})},
+		{Label: "P.cached-no-token", Words: "without a token and with a query that came with a token before", Plan: caching, Send: controlled(fromCache)},
+		{Label: "P.lower-scheme", Words: "with the scheme bearer", Plan: oddly, Send: scheme("bearer ")},
+		{Label: "P.upper-scheme", Words: "with the scheme BEARER", Plan: oddly, Send: scheme("BEARER ")},
+		{Label: "P.two-blanks", Words: "with two blanks after Bearer", Plan: oddly, Send: scheme("Bearer  ")},
+		// The first token of the run, after the repeated requests.
+		{Label: "P.first-token", Words: "with the first token of the run", Plan: in(stageRest, opened).onlyIf(notQuick), Send: authorizedly(firstTokenAgain)},
 	}
-	return recorder.Request{}, false, nil
 }
 
-// withToken makes the requests that are built on a good token.
-func (r *run) withToken(res Resource, c evidence.Case, token string) (recorder.Request, *unsent) {
-	switch c {
-	case "tampered":
-		forged := tokenforge.Tamper(token)
-		ask := res.GetWith(c, "tampered_token", "Bearer "+forged)
-		ask.Conceal = map[string]string{"tampered_token": forged}
-		return ask, nil
-	case "token-scheme":
-		return res.GetWith(c, AccessToken, "Token "+token), nil
-	case "lower-scheme":
-		return res.GetWith(c, AccessToken, "bearer "+token), nil
-	case "upper-scheme":
-		return res.GetWith(c, AccessToken, "BEARER "+token), nil
-	case "two-blanks":
-		return res.GetWith(c, AccessToken, "Bearer  "+token), nil
-	case "head-ok":
-		ask := res.Authorized(c, token)
-		ask.Method = http.MethodHead
-		return ask, nil
-	case "cached-ok":
-		return r.fresh(res).Authorized(c, token), nil
-	case "first-token":
-		return r.firstToken(res)
+// garbage sends a token that was never issued.
+func garbage(ctx context.Context, r *run, at evidence.Resource) (recorder.Request, *unsent) {
+	return anonymously(func(_ *run, q *recorder.Request) { authorize(q, "Bearer conformance.invalid.token") })(ctx, r, at)
+}
+
+// authorize gives a request an Authorization header, before the other fields.
+func authorize(q *recorder.Request, value string) {
+	q.Header = append([]evidence.Field{{Name: "Authorization", Value: value}}, q.Header...)
+}
+
+// rawAuthorization sends a value that net/http would change.
+func rawAuthorization(value string) sender {
+	return anonymously(func(_ *run, q *recorder.Request) {
+		authorize(q, value)
+		q.Raw, q.FollowSameOrigin = true, false
+	})
+}
+
+// scheme sends the good token after another scheme.
+func scheme(prefix string) sender {
+	return authorizedly(func(_ *run, q *recorder.Request, token string) *unsent {
+		q.Header[0].Value = prefix + token
+		return nil
+	})
+}
+
+// fromCache asks without a token for the URL that was just asked for with one.
+func fromCache(r *run, res Resource) (recorder.Request, *unsent) {
+	good := res.Name.With("cached-ok")
+	switch {
+	case r.facts.good(good):
+		res.URL = r.fresh(res.URL)
+		return res.Get(), nil
+	case strictAboutQueries(r.facts.status(good)): // the URL itself was called with the token before
+		return res.Get(), nil
 	}
-	return recorder.Request{}, cutShort("this version of rin does not know how to ask it")
+	return recorder.Request{}, unmet("the same URL with a token (%s) was not answered with 2xx", good)
 }
 
-// firstToken asks with the first token of the run, after more were issued.
-func (r *run) firstToken(res Resource) (recorder.Request, *unsent) {
-	if !r.facts.good(evidence.TokenEndpoint.With("repeat-3")) {
-		return recorder.Request{}, unmet("the repeated token requests yielded no token")
+// firstTokenAgain asks with the first token of the run, after more were issued.
+func firstTokenAgain(r *run, q *recorder.Request, _ string) *unsent {
+	if !r.facts.good("token.repeat-3") {
+		return unmet("the repeated token requests yielded no token")
 	}
 	r.facts.mu.Lock()
 	first := r.facts.first
 	r.facts.mu.Unlock()
 	if r.Clock().Sub(first.Obtained) >= first.Life {
-		return recorder.Request{}, cutShort("the first token of the run has expired by itself")
+		return cutShort("the first token of the run has expired by itself")
 	}
-	return res.Authorized("first-token", first.Value), nil
+	q.Header[0].Value = "Bearer " + first.Value
+	return nil
 }
 
 // strictAboutQueries tells by the answer to a good call with a parameter of rin's own that the node takes none that it does not know.
@@ -133,50 +128,40 @@ func strictAboutQueries(status int) bool {
 	return status == http.StatusBadRequest || status == http.StatusForbidden || status == http.StatusNotFound || status == http.StatusUnprocessableEntity
 }
 
-// fresh is the resource under a URL that nobody has asked for before.
-func (r *run) fresh(res Resource) Resource {
-	res.URL = withQuery(res.URL, pair{"conformance", r.drawn.id})
-	return res
+// fresh is a URL of the same resource that nobody has asked for before.
+func (r *run) fresh(text string) string {
+	return withQuery(text, pair{"conformance", r.drawn.id})
 }
 
-// pathVariant spells the path of a URL in another way that servers and gateways may take for the same (RFC 3986 §6.2). The
-// query is kept. ok is false when the path offers no such variant.
-func pathVariant(text string, c evidence.Case) (variant string, ok bool) {
+// pathParts is a path in three: all before the last segment, the last segment, and the slashes after it.
+type pathParts struct{ parent, last, slash string }
+
+// underPath asks without a token for a path that servers and gateways may take for the same (RFC 3986 §6.2).
+func underPath(variant func(pathParts) string) sender {
+	return controlled(func(r *run, res Resource) (recorder.Request, *unsent) {
+		text, ok := pathVariant(res.URL, variant)
+		if !ok {
+			return recorder.Request{}, notApplicable("the path of %s has no such variant", res.Name)
+		}
+		res.URL = text
+		return res.Get(), nil
+	})
+}
+
+// pathVariant gives a URL another path; its query stays. ok is false where the path has no such variant.
+func pathVariant(text string, variant func(pathParts) string) (other string, ok bool) {
 	u, err := url.Parse(text)
 	if err != nil {
 		return "", false
 	}
 	path := u.EscapedPath()
 	bare := strings.TrimRight(path, "/")
-	slash := path[len(bare):]
-	cut := strings.LastIndexByte(bare, '/') + 1
 	if bare == "" {
 		return "", false
 	}
-	switch c {
-	case "path-slash":
-		if path = bare; slash == "" {
-			path += "/"
-		}
-	case "path-double-slash":
-		path = bare[:cut] + "/" + bare[cut:] + slash
-	case "path-dot":
-		path = bare[:cut] + "./" + bare[cut:] + slash
-	case "path-upper":
-		if path, ok = otherCase(bare, cut); !ok {
-			return "", false
-		}
-		path += slash
-	case "path-suffix":
-		path = bare + ";x=1" + slash
-	case "path-extension":
-		path = bare + ".json" + slash
-	case "path-encoded":
-		if path, ok = encodedLetter(bare, cut); !ok {
-			return "", false
-		}
-		path += slash
-	default:
+	cut := strings.LastIndexByte(bare, '/') + 1
+	path = variant(pathParts{bare[:cut], bare[cut:], path[len(bare):]})
+	if path == "" {
 		return "", false
 	}
 	query := ""
@@ -186,25 +171,39 @@ func pathVariant(text string, c evidence.Case) (variant string, ok bool) {
 	return u.Scheme + "://" + u.Host + path + query, true
 }
 
-// otherCase changes the case of the first letter of the last segment that begins with one; cut is where the last segment begins.
-// Escaped bytes are left alone: their case means nothing.
-func otherCase(path string, cut int) (string, bool) {
+// otherSlash adds a slash at the end, or removes those that are there.
+func otherSlash(p pathParts) string {
+	if p.slash == "" {
+		return p.parent + p.last + "/"
+	}
+	return p.parent + p.last
+}
+
+func doubledSlash(p pathParts) string  { return p.parent + "/" + p.last + p.slash }
+func dotSegment(p pathParts) string    { return p.parent + "./" + p.last + p.slash }
+func pathParameter(p pathParts) string { return p.parent + p.last + ";x=1" + p.slash }
+func extension(p pathParts) string     { return p.parent + p.last + ".json" + p.slash }
+
+// otherCase changes the case of the first letter of the last segment that begins with one. Escaped bytes are left alone: their case
+// means nothing.
+func otherCase(p pathParts) string {
+	path, cut := p.parent+p.last, len(p.parent)
 	for cut > 0 && cut < len(path) {
 		if c := path[cut]; c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' {
-			return path[:cut] + string(c^0x20) + path[cut+1:], true
+			return path[:cut] + string(c^0x20) + path[cut+1:] + p.slash
 		}
 		cut = strings.LastIndexByte(path[:cut-1], '/') + 1
 	}
-	return "", false
+	return ""
 }
 
 // encodedLetter percent-encodes the first character of the last segment, which means the same (RFC 3986 §6.2.2.2). A segment that begins with
 // an escape is left alone.
-func encodedLetter(path string, cut int) (string, bool) {
-	if cut >= len(path) || !isUnreserved(path[cut]) {
-		return "", false
+func encodedLetter(p pathParts) string {
+	if p.last == "" || !isUnreserved(p.last[0]) {
+		return ""
 	}
-	return path[:cut] + percent(path[cut]) + path[cut+1:], true
+	return p.parent + percent(p.last[0]) + p.last[1:] + p.slash
 }
 
 // isUnreserved reports letters and digits, which need no encoding.

@@ -2,149 +2,212 @@ package probe
 
 import (
 	"context"
-	"net/url"
-	"strings"
+	"slices"
 
 	"github.com/rin-network/rin/conformance/evidence"
-	"github.com/rin-network/rin/conformance/openapi"
 	"github.com/rin-network/rin/conformance/recorder"
 	"github.com/rin-network/rin/conformance/target"
 )
 
-// theme is a group of requests that belong together: what it adds to the plan as more of the node is known, and how it is asked.
-// Any of its functions may be nil.
-type theme struct {
-	// forTarget plans what can be asked of any node.
-	forTarget func(t target.Target) Plan
-	// forProbeTarget plans what is tried on the probe target.
-	forProbeTarget func(t target.Target, r evidence.Resource) Plan
-	// forDocument plans what the node's document makes possible.
-	forDocument func(n Node) Plan
-	// forDocumentMost is how many requests that can be at most, for the budget that is told before the document is read.
-	forDocumentMost func(t target.Target) int
-	// probe says how a label of the theme is asked; ok is false for the labels of others.
-	probe func(r *run, l evidence.Label) (p probe, ok bool)
+// row is one request of the table of cases: its name in the evidence, its words in reports, when it is planned, and how it is sent.
+// A requirement names the rows that it needs by their labels. Nothing else lists them.
+type row struct {
+	// Label is the name in the evidence. Its resource may be a role: P, list, detail or op/*.
+	Label evidence.Label
+	// Words follow what is asked in reports: "GET /fundings", "with a garbage token". Words that begin with "the" name the whole
+	// request. The good request has none.
+	Words string
+	Plan  timing
+	// Send makes the request or says why it is not sent. It decides on facts, never on verdicts.
+	Send sender
+	// Learn draws facts from the answer; optional.
+	Learn learner
+	// Shake makes a TLS handshake in place of a request.
+	Shake func(r *run, at evidence.Resource) (recorder.HandshakeRequest, *unsent)
 }
 
-// themes lists the themes of every run, in the order of their plans.
-func themes() []theme {
-	return []theme{registered(), transported(), forged(), outlived(), credited(), sanitary(), robust(), paged(), bounded()}
+type (
+	sender  func(ctx context.Context, r *run, at evidence.Resource) (recorder.Request, *unsent)
+	learner func(r *run, at evidence.Resource, a recorder.Answer)
+)
+
+// table lists all rows but those that the parameters of a document bring about, see [filterCases] and [forParameters].
+func table() []row {
+	return slices.Concat(
+		registryCases(), tokenCases(), infoCases(), endpointCases(), bearerCases(), operationCases(), fundingCases(),
+		tlsCases(), forgedCases(), expiryCases(), metadataCases(), hygieneCases(), robustnessCases(), pagingCases(),
+	)
 }
 
-// probeOf says how a label is asked, by its resource first and by its case then.
-func (r *run) probeOf(label evidence.Label) probe {
-	name, c := label.Resource(), label.Case()
-	kind, key, _ := strings.Cut(string(name), "/")
-	for _, th := range themes() {
-		if th.probe == nil {
-			continue
-		}
-		if p, ok := th.probe(r, label); ok {
-			return p
+// Words say what is particular about the request of a label, for evidence that was recorded before it held the words itself.
+func Words(label evidence.Label) string {
+	for _, c := range table() {
+		if c.Label.Case() == label.Case() && c.fits(label.Resource()) {
+			return c.Words
 		}
 	}
-	switch {
-	case name == evidence.TokenEndpoint:
-		return r.tokenProbe(c)
-	case name == evidence.SecondClient:
-		return r.secondProbe()
-	case name == evidence.Specification:
-		return r.specProbe(c)
-	case kind == "base":
-		return r.baseProbe(key)
-	case kind == "endpoint":
-		return r.endpointProbe(name)
-	case name == evidence.Info && (c == "without-content-type" || c == "post"):
-		return r.infoProbe(c)
-	case c == evidence.NoToken:
-		return r.anonymousProbe(name)
-	case c == evidence.OK:
-		return r.goodProbe(name)
-	case kind == "op" && ofFunding(c):
-		return r.fundingProbe(key, c)
-	}
-	return r.bearerProbe(name, c)
+	return ""
 }
 
-// ofFunding reports the cases that ask the list or the detail operation for something particular.
-func ofFunding(c evidence.Case) bool {
-	switch c {
-	case "no-role", "size-2", "page-no-token", "filter-seen", "filter-other",
-		"item-first", "item-middle", "item-last", "unknown-id":
+// Labelled is a request under its name in the evidence, for callers that send it outside of a run.
+func Labelled(label evidence.Label, q recorder.Request) recorder.Request {
+	q.Label, q.Words = label, Words(label)
+	return q
+}
+
+// AddWords completes evidence that was recorded before it held the words of its requests.
+func AddWords(log *evidence.Log) {
+	for i, x := range log.Exchanges {
+		if x.Words == "" {
+			log.Exchanges[i].Words = Words(x.Label)
+		}
+	}
+	for i, x := range log.NotSent {
+		if x.Words == "" {
+			log.NotSent[i].Words = Words(x.Label)
+		}
+	}
+}
+
+// fits reports that the row is about the resource, or about a role that the resource may have.
+func (c row) fits(r evidence.Resource) bool {
+	own := c.Label.Resource()
+	switch own {
+	case evidence.ProbeTarget:
+		return r == own || r == evidence.Info || isOperation(r)
+	case evidence.ListOperation, evidence.DetailOperation, evidence.EveryOperation:
+		return r == own || isOperation(r)
+	}
+	return r == own
+}
+
+// timing says when a request is planned, and what it waits for. Make one with [in].
+type timing struct {
+	stage Stage
+	after []Stage
+	// lane joins rows of one stage that are sent one after the other; a row without a name has a lane of its own.
+	lane   string
+	moment moment
+	reach  reach
+	when   []func(Node) bool
+}
+
+// in plans a row in a stage, to be sent when other stages have ended.
+func in(stage Stage, after ...Stage) timing { return timing{stage: stage, after: after} }
+
+// inLane makes the row follow the rows before it that name the same lane.
+func (t timing) inLane(name string) timing { t.lane = name; return t }
+
+// onceKnown plans the row at another moment than its resource tells.
+func (t timing) onceKnown(m moment) timing { t.moment = m; return t }
+
+// alsoOn plans the row for operations, too.
+func (t timing) alsoOn(r reach) timing { t.reach = r; return t }
+
+// onlyIf plans the row under a condition.
+func (t timing) onlyIf(condition func(Node) bool) timing {
+	t.when = append(slices.Clip(t.when), condition)
+	return t
+}
+
+// moment is what of the node must be known before a row can be planned.
+type moment int
+
+const (
+	byResource   moment = iota // the resource tells: see [row.moment]
+	nothing                    // the row is planned when the run starts
+	probeTarget                // the resource that the bearer rules are tried on
+	documentRead               // the operations
+	registryRead               // the entry of the node
+	infoRead                   // the endpoints that the info endpoint lists
+)
+
+// reach says on which operations a row is sent, beside the resource of its label.
+type reach int
+
+const (
+	nowhereElse  reach = iota
+	onFunding          // the list and the detail operation
+	onGuarded          // these two, and every operation where the run is thorough
+	onOperations       // every operation
+)
+
+// moment is when the row is planned.
+func (c row) moment() moment {
+	if c.Plan.moment != byResource {
+		return c.Plan.moment
+	}
+	switch c.Label.Resource() {
+	case evidence.ProbeTarget:
+		return probeTarget
+	case evidence.ListOperation, evidence.DetailOperation, evidence.EveryOperation:
+		return documentRead
+	}
+	return nothing
+}
+
+// isRole reports that the run decides which resource the row is about.
+func (c row) isRole() bool {
+	switch c.Label.Resource() {
+	case evidence.ProbeTarget, evidence.ListOperation, evidence.DetailOperation, evidence.EveryOperation:
 		return true
 	}
-	return strings.HasPrefix(string(c), string(evidence.ParameterCase("")))
+	return false
 }
 
-// anonymousProbe asks without a token. For an operation it is the first call, which settles its URL.
-func (r *run) anonymousProbe(name evidence.Resource) probe {
-	return probe{prepare: func(context.Context) (recorder.Request, *unsent) {
-		res, reason := r.locateResource(name)
-		return res.Get(evidence.NoToken), reason
-	}}
+// isFor reports a row that is planned for the list or the detail operation. A quick run leaves odd credentials on operations out.
+func (c row) isFor(role evidence.Resource, t target.Target) bool {
+	switch c.Plan.reach {
+	case nowhereElse:
+		return c.Label.Resource() == role
+	case onGuarded:
+		return c.Label.Resource() != evidence.ProbeTarget || !t.Quick
+	}
+	return true
 }
 
-// goodProbe asks as a client of the network does.
-func (r *run) goodProbe(name evidence.Resource) probe {
-	return probe{
-		prepare: func(ctx context.Context) (recorder.Request, *unsent) {
-			res, reason := r.locateResource(name)
-			if reason != nil {
-				return recorder.Request{}, reason
-			}
-			ask, reason := r.authorized(ctx, res, evidence.OK)
-			ask.Annotate = r.annotate(name)
-			return ask, reason
-		},
-		learn: func(a recorder.Answer) { r.learnGood(name, a) },
-	}
+// rows lists the rows of the table that fit.
+func rows(fits func(row) bool) []row {
+	return slices.DeleteFunc(table(), func(c row) bool { return !fits(c) })
 }
 
-// learnGood draws samples from a good answer.
-func (r *run) learnGood(name evidence.Resource, a recorder.Answer) {
-	if a.Status/100 != 2 {
-		return
-	}
-	r.settle(name, a.Exchange.Redirects)
-	r.facts.with(func(f *facts) { f.cookies[name] = cookiesOf(a.Header) })
-	if name == evidence.Info {
-		found := readEndpoints(a.Body)
-		r.facts.with(func(f *facts) { f.endpoints = found })
-		return
-	}
-	if !isOperation(name) {
-		return
-	}
-	if r.samples(name) {
-		o, _ := r.operation(name)
-		found := readItems(a.Body, filtersOf(o)...)
-		r.facts.with(func(f *facts) { f.items[name] = found })
-	}
-	if o, ok := r.node.Operation(r.node.List); ok && name == evidence.OperationResource(o.Key) {
-		list, _ := openapi.ReadList(a.Body)
-		w := newWalk(o, openapi.Identities(list.Items))
-		r.facts.with(func(f *facts) { f.walks[name] = w })
-		r.learnNext(name, a)
-	}
-}
+func notQuick(n Node) bool    { return !n.Target.Quick }
+func withFunding(n Node) bool { return wantsFunding(n.Target) }
+func withSecond(n Node) bool  { return n.Target.Second != nil }
+func withKeys(n Node) bool    { return wantsKeys(n.Target) }
 
-// settle keeps to the URL that the good call was led to on its own origin. Everything else is asked there: raw requests follow
-// nothing, and a redirect in front of each call would only cost requests.
-func (r *run) settle(name evidence.Resource, hops []evidence.Hop) {
-	for _, hop := range hops {
-		from, err := url.Parse(hop.URL)
-		if err != nil || strings.Contains(hop.Location, "[[") { // redacted: the real one is not known here
-			return
+// controlled sends what build makes of a resource whose good call was answered with 2xx: without that a refusal would prove nothing.
+func controlled(build func(r *run, res Resource) (recorder.Request, *unsent)) sender {
+	return func(_ context.Context, r *run, at evidence.Resource) (recorder.Request, *unsent) {
+		res, reason := r.controlled(at)
+		if reason != nil {
+			return recorder.Request{}, reason
 		}
-		to, err := from.Parse(hop.Location)
-		if err != nil || evidence.Origin(to) != evidence.Origin(from) {
-			return
+		return build(r, res)
+	}
+}
+
+// anonymously changes the good request without its token.
+func anonymously(change func(r *run, q *recorder.Request)) sender {
+	return controlled(func(r *run, res Resource) (recorder.Request, *unsent) {
+		q := res.Get()
+		change(r, &q)
+		return q, nil
+	})
+}
+
+// authorizedly changes the good request with the token in use.
+func authorizedly(change func(r *run, q *recorder.Request, token string) *unsent) sender {
+	return func(ctx context.Context, r *run, at evidence.Resource) (recorder.Request, *unsent) {
+		res, reason := r.controlled(at)
+		if reason != nil {
+			return recorder.Request{}, reason
 		}
-		to.Fragment = ""
-		r.facts.with(func(f *facts) {
-			res := f.urls[name]
-			res.URL = to.String()
-			f.urls[name] = res
-		})
+		token, reason := r.token(ctx)
+		if reason != nil {
+			return recorder.Request{}, reason
+		}
+		q := res.Authorized(token)
+		return q, change(r, &q, token)
 	}
 }

@@ -26,9 +26,9 @@ func (r *run) discover(ctx context.Context) (err error) {
 		r.launch(ctx, r.unplanned(ForProbeTarget(r.Target, name)))
 	}
 	defer func() { r.Journal.Roles(r.roles(target)) }()
-	r.stages.wait(ctx, anonymous(evidence.Info)) // first: it is the probe target of a run that is cut short
+	r.stages.wait(ctx, anonymous.of(evidence.Info)) // first: it is the probe target of a run that is cut short
 	operations := r.discoverOperations(ctx)
-	r.stages.wait(ctx, opened(evidence.Info))
+	r.stages.wait(ctx, opened.of(evidence.Info))
 	info := evidence.Info
 	if InfoIsTarget(r.facts.status(info.With(evidence.NoToken)), r.facts.status(info.With(evidence.OK))) {
 		choose(info) // the best there is: no need to wait for the operations
@@ -40,7 +40,7 @@ func (r *run) discover(ctx context.Context) (err error) {
 		r.launch(ctx, ForEndpoints(listed, operations))
 	}
 	for _, o := range r.node.Executable {
-		r.stages.wait(ctx, opened(evidence.OperationResource(o.Key)))
+		r.stages.wait(ctx, opened.of(evidence.OperationResource(o.Key)))
 	}
 	if target == "" {
 		if found, ok := r.node.ProbeTarget(r.facts.status); ok {
@@ -56,22 +56,24 @@ func (r *run) discoverOperations(ctx context.Context) []Stage {
 	if !wantsFunding(r.Target) {
 		return nil
 	}
-	r.stages.wait(ctx, anonymous(evidence.Specification))
+	r.stages.wait(ctx, anonymous.of(evidence.Specification))
 	if !r.documentRead() {
-		r.stages.wait(ctx, opened(evidence.Specification))
+		r.stages.wait(ctx, opened.of(evidence.Specification))
 	}
 	r.adopt()
 	plan, left := ForDocument(r.node, Room(r.Target))
 	r.announce(plan)
-	r.plan(Plan{Lanes: []Lane{{Labels: left}}})
-	for _, label := range left {
-		r.skip(label, cutShort("the document describes more operations than the request budget of %d has room for", r.budget))
-		r.count(label)
+	r.plan(left)
+	for _, l := range left.Lanes {
+		for _, s := range l.Steps {
+			r.skip(s, cutShort("the document describes more operations than the request budget of %d has room for", r.budget))
+			r.count(s.Label)
+		}
 	}
 	r.launch(ctx, plan)
 	var out []Stage
 	for _, o := range r.node.Executable {
-		out = append(out, anonymous(evidence.OperationResource(o.Key)))
+		out = append(out, anonymous.of(evidence.OperationResource(o.Key)))
 	}
 	return out
 }
@@ -97,19 +99,11 @@ func (r *run) documentRead() bool {
 func (r *run) unplanned(p Plan) Plan {
 	r.progress.mu.Lock()
 	defer r.progress.mu.Unlock()
-	var out Plan
-	for _, l := range p.Lanes {
-		var labels []evidence.Label
-		for _, label := range l.Labels {
-			if _, known := r.progress.planned[label]; !known {
-				labels = append(labels, label)
-			}
-		}
-		if l.Labels = labels; len(labels) > 0 {
-			out.Lanes = append(out.Lanes, l)
-		}
+	known := map[evidence.Label]bool{}
+	for label := range r.progress.planned {
+		known[label] = true
 	}
-	return out
+	return Plan{Lanes: p.without(known)}
 }
 
 // Node is what is known of a node once its document was read.
@@ -124,6 +118,9 @@ type Node struct {
 	Executable []openapi.Operation
 
 	index map[string]int // key to place in Executable
+	// entry is the node's entry in the registry, endpoints the number of URLs that the info endpoint lists; both for planning.
+	entry     RegistryEntry
+	endpoints int
 }
 
 // NewNode reads the operations out of a document; doc may be nil. The operator's names for the funding operations win.
@@ -167,6 +164,15 @@ func (n Node) named(name string) (openapi.Operation, bool) {
 		}
 	}
 	return openapi.Operation{}, false
+}
+
+// operation is the executable operation behind a resource.
+func (n Node) operation(r evidence.Resource) (openapi.Operation, bool) {
+	key, isOperation := strings.CutPrefix(string(r), string(evidence.OperationResource("")))
+	if !isOperation {
+		return openapi.Operation{}, false
+	}
+	return n.Operation(key)
 }
 
 // Operation returns the executable operation with that key.

@@ -7,66 +7,28 @@ import (
 
 	"github.com/rin-network/rin/conformance/evidence"
 	"github.com/rin-network/rin/conformance/recorder"
-	"github.com/rin-network/rin/conformance/target"
 )
 
-// outlived plans what comes last: a token that has expired, and tokens and secrets in URLs (BRR-10, BRR-14, SEC-05).
-func outlived() theme {
-	return theme{
-		forTarget: func(t target.Target) Plan {
-			var p Plan
-			if t.Patience() > 0 {
-				// Before the session's token: a node may know one token of a client at a time.
-				p.lane(stageTokens, []Stage{stageToken}, evidence.TokenEndpoint, "to-expire")
-			}
-			if t.AllowSecretInURL {
-				p.lane(stageLast, nil, evidence.TokenEndpoint, "secret-in-url")
-			}
-			return p
-		},
-		forProbeTarget: func(t target.Target, r evidence.Resource) Plan {
-			var p Plan
-			if t.AllowTokenInURL {
-				p.lane(stageLast, nil, evidence.TokenEndpoint, "throw-away")
-				p.lane(stageLast, nil, r, "token-in-query")
-			}
-			if t.Patience() > 0 || !t.ExpiredToken.IsZero() {
-				p.lane(stageLast, nil, r, "expired", "expired-again")
-			}
-			return p
-		},
-		forDocument: func(n Node) Plan {
-			var p Plan
-			if n.Target.ExpiredToken.IsZero() || n.Target.Quick {
-				return p
-			}
-			for _, key := range []string{n.List, n.Detail} {
-				if key != "" {
-					r := evidence.OperationResource(key)
-					p.lane(stageRest, []Stage{opened(r)}, r, "expired")
-				}
-			}
-			return p
-		},
-		forDocumentMost: func(t target.Target) int {
-			if t.ExpiredToken.IsZero() {
-				return 0
-			}
-			return 2 // list and detail
-		},
-		probe: func(r *run, l evidence.Label) (probe, bool) {
-			switch l.Case() {
-			case "to-expire", "throw-away":
-				return r.spareProbe(l.Case()), true
-			case "secret-in-url":
-				return probe{prepare: func(context.Context) (recorder.Request, *unsent) { return r.secretInURL() }}, true
-			case "token-in-query":
-				return r.tokenInQueryProbe(l.Resource()), true
-			case "expired", "expired-again":
-				return r.expiredProbe(l.Resource(), l.Case()), true
-			}
-			return probe{}, false
-		},
+// expiryCases are a token that has expired, and tokens and secrets in URLs, which come last (BRR-10, BRR-14, SEC-05).
+func expiryCases() []row {
+	withTokenInURL := func(n Node) bool { return n.Target.AllowTokenInURL }
+	withExpired := func(n Node) bool { return n.Target.Patience() > 0 || !n.Target.ExpiredToken.IsZero() }
+	expired := in(stageLast).inLane("expired").onlyIf(withExpired)
+	return []row{
+		// Its token is used for P.expired alone. It comes before the session's token: a node may know one token of a client at a time.
+		{Label: "token.to-expire", Words: "for a token that is to expire", Send: spareToken, Learn: learnExpiring,
+			Plan: in(stageTokens, stageToken).inLane("to expire").onlyIf(func(n Node) bool { return n.Target.Patience() > 0 })},
+		{Label: "token.secret-in-url", Words: "with the credentials in the URL", Send: secretInURL,
+			Plan: in(stageLast).onlyIf(func(n Node) bool { return n.Target.AllowSecretInURL })},
+		// Its token is used for P.token-in-query alone.
+		{Label: "token.throw-away", Words: "for a throw-away token", Send: spareToken, Learn: learnThrowaway,
+			Plan: in(stageLast).onceKnown(probeTarget).onlyIf(withTokenInURL)},
+		{Label: "P.token-in-query", Words: "with the token in the query", Plan: in(stageLast).onlyIf(withTokenInURL), Send: tokenInQuery},
+		{Label: "P.expired", Words: "with an expired token", Plan: expired, Send: presentExpired},
+		// Only if the first was accepted: the same a minute later, for caches of introspection.
+		{Label: "P.expired-again", Words: "with an expired token, a minute later", Plan: expired, Send: presentExpiredAgain},
+		{Label: "op/*.expired", Words: "with an expired token", Send: presentExpired, Plan: in(stageRest, opened).alsoOn(onFunding).onlyIf(notQuick).
+			onlyIf(func(n Node) bool { return !n.Target.ExpiredToken.IsZero() })},
 	}
 }
 
@@ -84,64 +46,61 @@ type spare struct {
 	until time.Time
 }
 
-// spareProbe fetches a token that is kept apart.
-func (r *run) spareProbe(c evidence.Case) probe {
-	return probe{
-		prepare: func(context.Context) (recorder.Request, *unsent) {
-			f, reason := form{fields: Credentialed(r.Target.Credentials), credential: ClientSecret}, (*unsent)(nil)
-			if r.current().Value == "" {
-				reason = unmet("there is no access token")
-			}
-			return r.tokenAsk(c, f), reason
-		},
-		learn: func(a recorder.Answer) {
-			now := r.Clock()
-			t, ok := ReadToken(a, now)
-			if !ok {
-				return
-			}
-			s := spare{token: t}
-			if life, known := Life(a); known {
-				s.until = now.Add(life)
-			}
-			r.facts.with(func(f *facts) {
-				if c == "to-expire" {
-					f.expiring = s
-				} else {
-					f.throwaway = t.Value
-				}
-			})
-		},
+// spareToken fetches a token that is kept apart.
+func spareToken(_ context.Context, r *run, _ evidence.Resource) (recorder.Request, *unsent) {
+	if r.current().Value == "" {
+		return recorder.Request{}, unmet("there is no access token")
+	}
+	return r.request(r.goodForm()), nil
+}
+
+func learnExpiring(r *run, _ evidence.Resource, a recorder.Answer) {
+	now := r.Clock()
+	if t, ok := ReadToken(a, now); ok {
+		s := spare{token: t}
+		if life, known := Life(a); known {
+			s.until = now.Add(life)
+		}
+		r.facts.with(func(f *facts) { f.expiring = s })
 	}
 }
 
-// expiredProbe asks with a token that has expired: one that was given, or one that is waited for.
-func (r *run) expiredProbe(name evidence.Resource, c evidence.Case) probe {
-	return probe{prepare: func(ctx context.Context) (recorder.Request, *unsent) {
-		res, reason := r.controlled(name)
-		if reason != nil {
-			return recorder.Request{}, reason
-		}
-		if c == "expired-again" {
-			if reason := r.betweenExpired(ctx, name); reason != nil {
-				return recorder.Request{}, reason
-			}
-		}
-		if given := r.Target.ExpiredToken.Reveal(); given != "" {
-			ask := presenting(res, c, ExpiredToken, given)
-			ask.Given = map[string]string{"token": "given"}
-			return ask, nil
-		}
-		r.facts.mu.Lock()
-		s := r.facts.expiring
-		r.facts.mu.Unlock()
-		if reason := r.waitFor(ctx, s); reason != nil {
-			return recorder.Request{}, reason
-		}
-		ask := presenting(res, c, AccessToken, s.token.Value)
-		ask.Given = map[string]string{"token": fmt.Sprintf("issued %s before", r.Clock().Sub(s.token.Obtained).Round(time.Second))}
-		return ask, nil
-	}}
+func learnThrowaway(r *run, _ evidence.Resource, a recorder.Answer) {
+	if t, ok := ReadToken(a, r.Clock()); ok {
+		r.facts.with(func(f *facts) { f.throwaway = t.Value })
+	}
+}
+
+// presentExpired asks with a token that has expired: one that was given, or one that is waited for.
+func presentExpired(ctx context.Context, r *run, at evidence.Resource) (recorder.Request, *unsent) {
+	res, reason := r.controlled(at)
+	if reason != nil {
+		return recorder.Request{}, reason
+	}
+	if given := r.Target.ExpiredToken.Reveal(); given != "" {
+		q := presenting(res, ExpiredToken, given)
+		q.Given = map[string]string{"token": "given"}
+		return q, nil
+	}
+	r.facts.mu.Lock()
+	s := r.facts.expiring
+	r.facts.mu.Unlock()
+	if reason := r.waitFor(ctx, s); reason != nil {
+		return recorder.Request{}, reason
+	}
+	q := presenting(res, AccessToken, s.token.Value)
+	q.Given = map[string]string{"token": fmt.Sprintf("issued %s before", r.Clock().Sub(s.token.Obtained).Round(time.Second))}
+	return q, nil
+}
+
+func presentExpiredAgain(ctx context.Context, r *run, at evidence.Resource) (recorder.Request, *unsent) {
+	if _, reason := r.controlled(at); reason != nil {
+		return recorder.Request{}, reason
+	}
+	if reason := r.betweenExpired(ctx, at); reason != nil {
+		return recorder.Request{}, reason
+	}
+	return presentExpired(ctx, r, at)
 }
 
 // waitFor returns when a token has expired for every clock, or says why it is not waited for.
@@ -179,34 +138,34 @@ func (r *run) betweenExpired(ctx context.Context, name evidence.Resource) *unsen
 	return nil
 }
 
-// tokenInQueryProbe puts a token into a URL, which ends up in logs: one that is used for nothing else.
-func (r *run) tokenInQueryProbe(name evidence.Resource) probe {
-	return probe{prepare: func(context.Context) (recorder.Request, *unsent) {
-		res, reason := r.controlled(name)
-		if reason != nil {
-			return recorder.Request{}, reason
-		}
-		r.facts.mu.Lock()
-		token := r.facts.throwaway
-		r.facts.mu.Unlock()
-		if token == "" {
-			return recorder.Request{}, unmet("no throw-away token was issued")
-		}
-		res.URL = withQuery(res.URL, pair{"access_token", token})
-		ask := res.Get("token-in-query")
-		ask.Credential, ask.FollowSameOrigin = AccessToken, false
-		return ask, nil
-	}}
+// tokenInQuery puts a token into a URL, which ends up in logs: one that is used for nothing else.
+func tokenInQuery(_ context.Context, r *run, at evidence.Resource) (recorder.Request, *unsent) {
+	res, reason := r.controlled(at)
+	if reason != nil {
+		return recorder.Request{}, reason
+	}
+	r.facts.mu.Lock()
+	token := r.facts.throwaway
+	r.facts.mu.Unlock()
+	if token == "" {
+		return recorder.Request{}, unmet("no throw-away token was issued")
+	}
+	res.URL = withQuery(res.URL, pair{"access_token", token})
+	q := res.Get()
+	q.Credential, q.FollowSameOrigin = AccessToken, false
+	return q, nil
 }
 
 // secretInURL asks for a token with the credentials in the query. The operator has said that they may be seen.
-func (r *run) secretInURL() (recorder.Request, *unsent) {
+func secretInURL(_ context.Context, r *run, _ evidence.Resource) (recorder.Request, *unsent) {
 	c := r.Target.Credentials
 	if r.current().Value == "" {
 		return recorder.Request{}, unmet("there is no access token")
 	}
-	ask := r.tokenAsk("secret-in-url", form{fields: Credentialed(c)[:1], credential: ClientSecret, once: true})
-	ask.URL = withQuery(ask.URL, pair{"client_id", c.ClientID}, pair{"client_secret", c.ClientSecret.Reveal()})
-	ask.FollowSameOrigin = false
-	return ask, nil
+	f := r.goodForm()
+	f.fields, f.once = f.fields[:1], true
+	q := r.request(f)
+	q.URL = withQuery(q.URL, pair{"client_id", c.ClientID}, pair{"client_secret", c.ClientSecret.Reveal()})
+	q.FollowSameOrigin = false
+	return q, nil
 }

@@ -118,7 +118,7 @@ func (r *run) token(ctx context.Context) (string, *unsent) {
 	if t.Value == "" {
 		return "", unmet("there is no access token")
 	}
-	ask := TokenRequest(r.Target, evidence.OK, ClientSecret, Credentialed(r.Target.Credentials)...)
+	ask := TokenRequest(r.Target, ClientSecret, Credentialed(r.Target.Credentials)...)
 	return r.unlessStale(ctx, t, &r.unrenewed, ask, r.facts.keep), nil
 }
 
@@ -152,7 +152,7 @@ func (r *run) unlessStale(ctx context.Context, t Token, failed *bool, ask record
 }
 
 func (r *run) secondRequest() recorder.Request {
-	ask := TokenRequest(r.Target, evidence.OK, SecondSecret, Credentialed(*r.Target.Second)...)
+	ask := TokenRequest(r.Target, SecondSecret, Credentialed(*r.Target.Second)...)
 	ask.Issues = SecondAccessToken
 	return ask
 }
@@ -162,25 +162,22 @@ func (r *run) keepSecond(t Token) {
 }
 
 // authorized is the good request to a resource.
-func (r *run) authorized(ctx context.Context, res Resource, c evidence.Case) (recorder.Request, *unsent) {
+func (r *run) authorized(ctx context.Context, res Resource) (recorder.Request, *unsent) {
 	token, reason := r.token(ctx)
-	return res.Authorized(c, token), reason
+	return res.Authorized(token), reason
 }
 
-// secondProbe fetches a token for the client without the role.
-func (r *run) secondProbe() probe {
-	return probe{
-		prepare: func(context.Context) (recorder.Request, *unsent) {
-			if r.Target.Second == nil {
-				return recorder.Request{}, notApplicable("no second client was given")
-			}
-			return r.secondRequest(), nil
-		},
-		learn: func(a recorder.Answer) {
-			if t, ok := ReadToken(a, r.Clock()); ok {
-				r.keepSecond(t)
-			}
-		},
+// secondTokenRequest fetches a token for the client without the role.
+func secondTokenRequest(_ context.Context, r *run, _ evidence.Resource) (recorder.Request, *unsent) {
+	if r.Target.Second == nil {
+		return recorder.Request{}, notApplicable("no second client was given")
+	}
+	return r.secondRequest(), nil
+}
+
+func learnSecond(r *run, _ evidence.Resource, a recorder.Answer) {
+	if t, ok := ReadToken(a, r.Clock()); ok {
+		r.keepSecond(t)
 	}
 }
 

@@ -3,9 +3,7 @@ package probe
 import (
 	"slices"
 	"strconv"
-	"strings"
 
-	"github.com/rin-network/rin/conformance/evidence"
 	"github.com/rin-network/rin/conformance/openapi"
 )
 
@@ -130,91 +128,80 @@ func (f describedFilter) attempts(items []item, unknown string) (values []string
 	return values, seen
 }
 
-// filterValue asks for the n-th value of one filter. On a node that is near the whole answer is asked for with the first one, since some
+// filterValue asks for one value of a filter. On a node that is near the whole answer is asked for with the first one, since some
 // filters work together with pages only; a page of the others is enough.
-func (r *run) filterValue(o openapi.Operation, res Resource, c evidence.Case) (string, map[string]string, *unsent) {
-	_, n, _ := cutNumber(c)
-	all := thorough(r.Target)
-	items := r.facts.itemsOf(res.Name)
-	for _, f := range filtersOf(o) {
-		if evidence.FilterCase(f.parameter, n) != c {
-			continue
-		}
-		if chosen, ok := chooseFilter(o, items); ok && chosen.parameter == f.parameter && !all {
-			return "", nil, notApplicable("values of %s are tried by other calls", f.parameter)
+func filterValue(f describedFilter, i int) chooser {
+	return func(r *run, o openapi.Operation, res Resource) (chosen, *unsent) {
+		all := thorough(r.Target)
+		items := r.facts.itemsOf(res.Name)
+		if best, ok := chooseFilter(o, items); ok && best.parameter == f.parameter && !all {
+			return chosen{}, notApplicable("values of %s are tried by other calls", f.parameter)
 		}
 		values, seen := f.attempts(items, r.unknown())
-		if n > len(values) || !all && n > seen {
-			return "", nil, notApplicable("there are no more values of %s to try", f.parameter)
+		if i >= len(values) || !all && i >= seen {
+			return chosen{}, notApplicable("there are no more values of %s to try", f.parameter)
 		}
-		given := map[string]string{"parameter": f.parameter, "member": f.member, "value": values[n-1], "seen": strconv.FormatBool(n <= seen)}
-		address := withQuery(res.URL, pair{f.parameter, values[n-1]})
-		if !all || n > 1 {
+		address := withQuery(res.URL, pair{f.parameter, values[i]})
+		if !all || i > 0 {
 			address = r.sized(o, address, f.parameter, sizeOfFilter)
 		}
-		return address, given, nil
+		return chosen{address, map[string]string{"parameter": f.parameter, "member": f.member, "value": values[i], "seen": strconv.FormatBool(i < seen)}}, nil
 	}
-	return "", nil, cutShort("this version of rin does not know how to ask it")
 }
 
 // unknown is a value that no item has.
 func (r *run) unknown() string { return "conformance-unknown-" + r.drawn.id }
 
-// oneFilter asks for running calls, or for a filter together with a page.
-func (r *run) oneFilter(o openapi.Operation, res Resource, c evidence.Case) (string, map[string]string, *unsent) {
-	if c != "filter-paged" {
-		value := strconv.FormatBool(c == "filter-running")
-		return r.sized(o, withQuery(res.URL, pair{runningCalls, value}), runningCalls, sizeOfFilter), map[string]string{"parameter": runningCalls, "value": value}, nil
+// runningFilter asks for calls that run, or for those that do not.
+func runningFilter(value string) chooser {
+	return func(r *run, o openapi.Operation, res Resource) (chosen, *unsent) {
+		address := r.sized(o, withQuery(res.URL, pair{runningCalls, value}), runningCalls, sizeOfFilter)
+		return chosen{address, map[string]string{"parameter": runningCalls, "value": value}}, nil
 	}
-	chosen, ok := chooseFilter(o, r.facts.itemsOf(res.Name))
+}
+
+// filterWithPage asks for a filter together with a page.
+func filterWithPage(r *run, o openapi.Operation, res Resource) (chosen, *unsent) {
+	best, ok := chooseFilter(o, r.facts.itemsOf(res.Name))
 	page, paged := pageParameter(o)
 	if !ok || !paged {
-		return "", nil, notApplicable("the document does not describe both a filter of a member in the data and pages")
+		return chosen{}, notApplicable("the document does not describe both a filter of a member in the data and pages")
 	}
 	value := strconv.Itoa(atLeast(page.Schema, 1))
-	address := r.sized(o, withQuery(res.URL, pair{chosen.parameter, chosen.seen}, pair{page.Name, value}), chosen.parameter, sizeOfParameter)
-	return address, map[string]string{"parameter": chosen.parameter, "member": chosen.member, "value": chosen.seen, "seen": "false", "page": value}, nil
+	address := r.sized(o, withQuery(res.URL, pair{best.parameter, best.seen}, pair{page.Name, value}), best.parameter, sizeOfParameter)
+	return chosen{address, map[string]string{"parameter": best.parameter, "member": best.member, "value": best.seen, "seen": "false", "page": value}}, nil
 }
 
-// badValue asks for something that the document does not allow, or does not know.
-func (r *run) badValue(o openapi.Operation, res Resource, c evidence.Case) (string, map[string]string, *unsent) {
-	parameter, described := "", true
-	switch c {
-	case "unknown-query":
-		parameter = "x-conformance"
-	case "filter-bad":
-		i := slices.IndexFunc(o.Parameters, func(p openapi.Parameter) bool { return p.In == "query" && len(vocabulary(p.Schema)) > 0 })
-		if described = i >= 0; described {
-			parameter = o.Parameters[i].Name
+// badValue gives a parameter a value that the document does not allow.
+func badValue(parameter func(openapi.Operation) (name string, described bool), value string) chooser {
+	return func(r *run, o openapi.Operation, res Resource) (chosen, *unsent) {
+		name, described := parameter(o)
+		if !described {
+			return chosen{}, notApplicable("the document describes no parameter for it")
 		}
-	case "page-negative", "page-text":
-		var p openapi.Parameter
-		p, described = pageParameter(o)
-		parameter = p.Name
-	default:
-		var p openapi.Parameter
-		p, described = sizeParameter(o)
-		parameter = p.Name
+		return chosen{r.sized(o, withQuery(res.URL, pair{name, value}), name, sizeOfFilter), map[string]string{"parameter": name, "value": value}}, nil
 	}
-	if !described {
-		return "", nil, notApplicable("the document describes no parameter for it")
-	}
-	value := map[evidence.Case]string{
-		"size-negative": "-1", "size-zero": "0", "size-text": "abc", "size-huge": "99999999999",
-		"page-negative": "-1", "page-text": "abc", "filter-bad": "CONFORMANCE_UNKNOWN", "unknown-query": "1",
-	}[c]
-	return r.sized(o, withQuery(res.URL, pair{parameter, value}), parameter, sizeOfFilter), map[string]string{"parameter": parameter, "value": value}, nil
 }
 
-// cutNumber splits a case that ends in a number.
-func cutNumber(c evidence.Case) (stem string, n int, ok bool) {
-	i := strings.LastIndexByte(string(c), '-')
-	if i < 0 {
-		return string(c), 0, false
-	}
-	n, err := strconv.Atoi(string(c[i+1:]))
-	return string(c[:i]), n, err == nil && n > 0
+func theSize(o openapi.Operation) (string, bool) {
+	p, ok := sizeParameter(o)
+	return p.Name, ok
 }
+
+func thePage(o openapi.Operation) (string, bool) {
+	p, ok := pageParameter(o)
+	return p.Name, ok
+}
+
+func aVocabulary(o openapi.Operation) (string, bool) {
+	i := slices.IndexFunc(o.Parameters, func(p openapi.Parameter) bool { return p.In == "query" && len(vocabulary(p.Schema)) > 0 })
+	if i < 0 {
+		return "", false
+	}
+	return o.Parameters[i].Name, true
+}
+
+func unknownParameter(openapi.Operation) (string, bool) { return "x-conformance", true }
 
 // jointValues is how many values of a filter are looked at for a pair.
 const jointValues = 4
@@ -282,12 +269,12 @@ func choosePair(o openapi.Operation, items []item) (a, b condition, ok bool) {
 }
 
 // twoFilters asks for what fits two filters.
-func (r *run) twoFilters(o openapi.Operation, res Resource, _ evidence.Case) (string, map[string]string, *unsent) {
+func twoFilters(r *run, o openapi.Operation, res Resource) (chosen, *unsent) {
 	a, b, ok := choosePair(o, r.facts.itemsOf(res.Name))
 	if !ok {
-		return "", nil, notApplicable("no two filters tell the items apart together")
+		return chosen{}, notApplicable("no two filters tell the items apart together")
 	}
 	given := map[string]string{"parameter": a.parameter, "member": a.member, "value": a.value,
 		"andParameter": b.parameter, "andMember": b.member, "andValue": b.value}
-	return r.sized(o, withQuery(res.URL, pair{a.parameter, a.value}, pair{b.parameter, b.value}), a.parameter, sizeOfFilter), given, nil
+	return chosen{r.sized(o, withQuery(res.URL, pair{a.parameter, a.value}, pair{b.parameter, b.value}), a.parameter, sizeOfFilter), given}, nil
 }

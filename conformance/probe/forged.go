@@ -5,41 +5,11 @@ import (
 	"context"
 	"encoding/json"
 	"strconv"
-	"strings"
 
 	"github.com/rin-network/rin/conformance/evidence"
 	"github.com/rin-network/rin/conformance/recorder"
-	"github.com/rin-network/rin/conformance/target"
 	"github.com/rin-network/rin/conformance/tokenforge"
 )
-
-// forged plans forged and foreign tokens (JWT, ISO).
-func forged() theme {
-	return theme{
-		forTarget:      foreignClients,
-		forProbeTarget: forgedTokens,
-		forDocument:    foreignTokens,
-		forDocumentMost: func(t target.Target) int {
-			if t.Other == nil {
-				return 0
-			}
-			return 2 // list and detail
-		},
-		probe: func(r *run, l evidence.Label) (probe, bool) {
-			switch name, c := l.Resource(), l.Case(); {
-			case name == evidence.OtherClient:
-				return r.otherClientProbe(), true
-			case name == evidence.StagingEndpoint:
-				return r.stagingProbe(), true
-			case isForged(c):
-				return r.forgedProbe(name, c), true
-			case c == "other-audience" || c == "staging-token":
-				return r.foreignProbe(name, c), true
-			}
-			return probe{}, false
-		},
-	}
-}
 
 // The stages of tokens that were issued for something else.
 const (
@@ -47,145 +17,147 @@ const (
 	stageStaging Stage = "staging environment"
 )
 
-// foreignClients plans the token requests of other clients and environments.
-func foreignClients(t target.Target) Plan {
-	var p Plan
-	if t.Other != nil {
-		p.lane(stageOther, []Stage{stageToken}, evidence.OtherClient, evidence.OK)
-	}
-	if t.Staging != nil {
-		p.lane(stageStaging, nil, evidence.StagingEndpoint, evidence.OK)
-	}
-	return p
-}
+// forgedCases are forged and foreign tokens (JWT, ISO). Forged tokens copy the claims of a good one and live as long.
+func forgedCases() []row {
+	oddly := in(tried, opened)
+	guarded := oddly.alsoOn(onGuarded)
+	confused := in(stageRest, opened, stageKeys).onlyIf(withKeys)
+	withOther := func(n Node) bool { return n.Target.Other != nil }
+	withStaging := func(n Node) bool { return n.Target.Staging != nil }
+	foreign := in(stageRest, opened, stageOther).onlyIf(withOther)
+	return []row{
+		{Label: "token-other.ok", Words: "the token request of the client of another audience", Plan: in(stageOther, stageToken).onlyIf(withOther),
+			Send: otherTokenRequest, Learn: learnOther},
+		{Label: "token-staging.ok", Words: "the token request to the staging environment", Plan: in(stageStaging).onlyIf(withStaging),
+			Send: stagingTokenRequest, Learn: learnStaging},
 
-// forgedTokens plans what is tried on the probe target. The two that every protected operation sees are in its lattice.
-func forgedTokens(t target.Target, r evidence.Resource) Plan {
-	var p Plan
-	after := []Stage{opened(r)}
-	p.each(tried(r), after, r, "alg-none-title", "alg-none-upper", "signature-cut", "signature-zero", "foreign-key")
-	if wantsKeys(t) {
-		p.each(stageRest, []Stage{opened(r), stageKeys}, r, "hmac-pem", "hmac-pem-trim", "hmac-jwk")
-		p.each(tried(r), after, r, "embedded-jwk", "jku", "borrowed-kid")
-	}
-	if t.Other != nil {
-		p.lane(stageRest, []Stage{opened(r), stageOther}, r, "other-audience")
-	}
-	if t.Staging != nil {
-		p.lane(stageRest, []Stage{opened(r), stageStaging}, r, "staging-token")
-	}
-	return p
-}
+		{Label: "P.alg-none", Words: "with a token rewritten to alg none", Plan: guarded, Send: presentForged("alg_none_token", unsigned("none"))},
+		{Label: "P.alg-none-title", Words: "with a token rewritten to alg None", Plan: oddly, Send: presentForged("alg_none_title_token", unsigned("None"))},
+		{Label: "P.alg-none-upper", Words: "with a token rewritten to alg NONE", Plan: oddly, Send: presentForged("alg_none_upper_token", unsigned("NONE"))},
+		{Label: "P.signature-cut", Words: "with the token without its signature", Plan: oddly, Send: presentForged("signature_cut_token", cutSignature)},
+		{Label: "P.signature-zero", Words: "with the token under a signature of zero bytes", Plan: oddly, Send: presentForged("signature_zero_token", zeroSignature)},
 
-// foreignTokens plans the token of the other client on the funding operations: an audience may be checked on one route only.
-func foreignTokens(n Node) Plan {
-	var p Plan
-	if n.Target.Other == nil || n.Target.Quick {
-		return p
-	}
-	for _, key := range []string{n.List, n.Detail} {
-		if key != "" {
-			r := evidence.OperationResource(key)
-			p.lane(stageRest, []Stage{opened(r), stageOther}, r, "other-audience")
-		}
-	}
-	return p
-}
+		{Label: "P.hmac-pem", Words: "with a token under HS256 and the public key in PEM", Plan: confused,
+			Send: presentForged("hmac_pem_token", signedWithPublicKey(tokenforge.Published.PEM))},
+		{Label: "P.hmac-pem-trim", Words: "with a token under HS256 and the public key in PEM without its last newline", Plan: confused,
+			Send: presentForged("hmac_pem_trim_token", signedWithPublicKey(trimmedPEM))},
+		{Label: "P.hmac-jwk", Words: "with a token under HS256 and the public key as JWK", Plan: confused,
+			Send: presentForged("hmac_jwk_token", signedWithPublicKey(publishedJWK))},
 
-// otherClientProbe fetches a token for the client of another audience.
-func (r *run) otherClientProbe() probe {
-	return probe{
-		prepare: func(context.Context) (recorder.Request, *unsent) {
-			if r.Target.Other == nil {
-				return recorder.Request{}, notApplicable("no client of another audience was given")
-			}
-			ask := TokenRequest(r.Target, evidence.OK, OtherSecret, Credentialed(*r.Target.Other)...)
-			ask.Issues = OtherAccessToken
-			return ask, nil
-		},
-		learn: func(a recorder.Answer) {
-			if t, ok := ReadToken(a, r.Clock()); ok {
-				r.facts.with(func(f *facts) { f.other = t })
-			}
-		},
+		{Label: "P.embedded-jwk", Words: "with a forged token and its key in the header (jwk)", Plan: oddly.onlyIf(withKeys),
+			Send: presentForged("embedded_jwk_token", signedWithOwnKey(func(_ tokenforge.Token, key tokenforge.Key, header map[string]any) *unsent {
+				header["jwk"] = key.Public
+				return nil
+			}))},
+		{Label: "P.jku", Words: "with a forged token and a key set named in the header (jku)", Plan: oddly.onlyIf(withKeys),
+			Send: presentForged("jku_token", signedWithOwnKey(func(_ tokenforge.Token, _ tokenforge.Key, header map[string]any) *unsent {
+				header["jku"] = tokenforge.Invalid + "/jwks"
+				return nil
+			}))},
+		{Label: "P.borrowed-kid", Words: "with a forged token under the kid of the node's key", Plan: oddly.onlyIf(withKeys),
+			Send: presentForged("borrowed_kid_token", signedWithOwnKey(func(good tokenforge.Token, _ tokenforge.Key, header map[string]any) *unsent {
+				if good.KeyID() == "" {
+					return notApplicable("the access token names no kid that could be borrowed")
+				}
+				header["kid"] = good.KeyID()
+				return nil
+			}))},
+
+		{Label: "P.foreign-key", Words: "with a forged token that copies all claims", Plan: oddly, Send: presentForeign("foreign_key_token", "")},
+		{Label: "P.foreign-issuer", Words: "with a forged token of the issuer https://conformance.invalid", Plan: guarded, Send: presentForeign("foreign_issuer_token", tokenforge.Invalid)},
+		{Label: "P.staging-token", Words: "with a staging token", Plan: in(stageRest, opened, stageStaging).onlyIf(withStaging), Send: presentStaging},
+		{Label: "P.other-audience", Words: "with a token meant for another audience", Plan: foreign, Send: presentOther},
+		// An audience may be checked on one route only.
+		{Label: "op/*.other-audience", Words: "with a token meant for another audience", Plan: foreign.alsoOn(onFunding).onlyIf(notQuick), Send: presentOther},
 	}
 }
 
-// stagingProbe fetches a token of the staging environment. Its server gets the staging secret and nothing else.
-func (r *run) stagingProbe() probe {
-	return probe{
-		prepare: func(context.Context) (recorder.Request, *unsent) {
-			staging := r.Target.Staging
-			if staging == nil {
-				return recorder.Request{}, notApplicable("no staging environment was given")
-			}
-			t := r.Target
-			t.TokenURL = staging.TokenURL
-			ask := TokenRequest(t, evidence.OK, StagingSecret, Credentialed(staging.Credentials)...)
-			ask.Issues, ask.Recipient = StagingAccessToken, originOf(staging.TokenURL)
-			return ask, nil
-		},
-		learn: func(a recorder.Answer) {
-			if t, ok := ReadToken(a, r.Clock()); ok {
-				r.facts.with(func(f *facts) { f.staging = t })
-			}
-		},
+// otherTokenRequest fetches a token for the client of another audience.
+func otherTokenRequest(_ context.Context, r *run, _ evidence.Resource) (recorder.Request, *unsent) {
+	if r.Target.Other == nil {
+		return recorder.Request{}, notApplicable("no client of another audience was given")
+	}
+	q := TokenRequest(r.Target, OtherSecret, Credentialed(*r.Target.Other)...)
+	q.Issues = OtherAccessToken
+	return q, nil
+}
+
+func learnOther(r *run, _ evidence.Resource, a recorder.Answer) {
+	if t, ok := ReadToken(a, r.Clock()); ok {
+		r.facts.with(func(f *facts) { f.other = t })
 	}
 }
 
-// foreignProbe asks a protected resource with a token that was issued for something else.
-func (r *run) foreignProbe(name evidence.Resource, c evidence.Case) probe {
-	return probe{prepare: func(context.Context) (recorder.Request, *unsent) {
-		res, reason := r.controlled(name)
-		if reason != nil {
-			return recorder.Request{}, reason
-		}
-		r.facts.mu.Lock()
-		t, credential, whose := r.facts.other, OtherAccessToken, "the client of another audience"
-		if c == "staging-token" {
-			t, credential, whose = r.facts.staging, StagingAccessToken, "the staging client"
-		}
-		r.facts.mu.Unlock()
-		if t.Value == "" {
-			return recorder.Request{}, unmet("%s got no token", whose)
-		}
-		return presenting(res, c, credential, t.Value), nil
-	}}
-}
-
-// presenting asks with a token that is no good one; the facts about it are kept.
-func presenting(res Resource, c evidence.Case, credential, token string) recorder.Request {
-	ask := res.GetWith(c, credential, "Bearer "+token)
-	ask.Presents = token
-	return ask
-}
-
-// controlled is a resource whose good call was answered: without that a refusal would prove nothing.
-func (r *run) controlled(name evidence.Resource) (Resource, *unsent) {
-	res, ok := r.facts.resource(name)
-	if !ok {
-		return res, r.unlocated(name)
+// stagingTokenRequest fetches a token of the staging environment. Its server gets the staging secret and nothing else.
+func stagingTokenRequest(_ context.Context, r *run, _ evidence.Resource) (recorder.Request, *unsent) {
+	staging := r.Target.Staging
+	if staging == nil {
+		return recorder.Request{}, notApplicable("no staging environment was given")
 	}
-	if good := name.With(evidence.OK); !r.facts.good(good) {
-		return res, unmet("the good call %s was not answered with 2xx", good)
-	}
-	return res, nil
+	t := r.Target
+	t.TokenURL = staging.TokenURL
+	q := TokenRequest(t, StagingSecret, Credentialed(staging.Credentials)...)
+	q.Issues, q.Recipient = StagingAccessToken, originOf(staging.TokenURL)
+	return q, nil
 }
 
-// isForged reports the cases with a token that the suite makes itself.
-func isForged(c evidence.Case) bool {
-	switch c {
-	case "alg-none", "alg-none-title", "alg-none-upper", "signature-cut", "signature-zero", "hmac-pem", "hmac-pem-trim", "hmac-jwk",
-		"embedded-jwk", "jku", "borrowed-kid", "foreign-key", "foreign-issuer":
-		return true
+func learnStaging(r *run, _ evidence.Resource, a recorder.Answer) {
+	if t, ok := ReadToken(a, r.Clock()); ok {
+		r.facts.with(func(f *facts) { f.staging = t })
 	}
-	return false
 }
 
-// forgedProbe asks a protected resource with a forged copy of the good token.
-func (r *run) forgedProbe(name evidence.Resource, c evidence.Case) probe {
-	return probe{prepare: func(ctx context.Context) (recorder.Request, *unsent) {
-		res, reason := r.controlled(name)
+// presenting asks with a token that must be refused; the facts about it are kept.
+func presenting(res Resource, credential, token string) recorder.Request {
+	q := res.GetWith(credential, "Bearer "+token)
+	q.Presents = token
+	return q
+}
+
+// presentOther and presentStaging ask with a token that was issued for something else.
+func presentOther(_ context.Context, r *run, at evidence.Resource) (recorder.Request, *unsent) {
+	return r.presentIssued(at, OtherAccessToken, "the client of another audience", func(f *facts) Token { return f.other })
+}
+
+func presentStaging(_ context.Context, r *run, at evidence.Resource) (recorder.Request, *unsent) {
+	return r.presentIssued(at, StagingAccessToken, "the staging client", func(f *facts) Token { return f.staging })
+}
+
+func (r *run) presentIssued(at evidence.Resource, credential, client string, of func(*facts) Token) (recorder.Request, *unsent) {
+	res, reason := r.controlled(at)
+	if reason != nil {
+		return recorder.Request{}, reason
+	}
+	r.facts.mu.Lock()
+	t := of(r.facts)
+	r.facts.mu.Unlock()
+	if t.Value == "" {
+		return recorder.Request{}, unmet("%s got no token", client)
+	}
+	return presenting(res, credential, t.Value), nil
+}
+
+// forger makes a token out of the good one, as it is and taken apart.
+type forger func(r *run, good string, parts tokenforge.Token) (string, *unsent, error)
+
+// presentForged asks a protected resource with a forged copy of the good token.
+func presentForged(credential string, forge forger) sender {
+	return presentCopy(credential, forge, func(*run) (tokenforge.Token, *unsent) {
+		return tokenforge.Token{}, notApplicable("the access token is no JWT")
+	})
+}
+
+// presentForeign asks with a token of another authorization server, which is made up where good ones are opaque.
+func presentForeign(credential, issuer string) sender {
+	sign := func(r *run, _ string, t tokenforge.Token) (string, *unsent, error) {
+		return r.signWithOwnKey(t, issuer, nil)
+	}
+	return presentCopy(credential, sign, func(r *run) (tokenforge.Token, *unsent) { return r.plausible(), nil })
+}
+
+func presentCopy(credential string, forge forger, ofOpaque func(*run) (tokenforge.Token, *unsent)) sender {
+	return func(ctx context.Context, r *run, at evidence.Resource) (recorder.Request, *unsent) {
+		res, reason := r.controlled(at)
 		if reason != nil {
 			return recorder.Request{}, reason
 		}
@@ -193,97 +165,91 @@ func (r *run) forgedProbe(name evidence.Resource, c evidence.Case) probe {
 		if reason != nil {
 			return recorder.Request{}, reason
 		}
-		token, reason := r.forge(c, good)
+		parts, isJWT := tokenforge.Read(good)
+		if !isJWT {
+			if parts, reason = ofOpaque(r); reason != nil {
+				return recorder.Request{}, reason
+			}
+		}
+		token, reason, err := forge(r, good, parts)
+		if err != nil {
+			reason = cutShort("the token could not be forged: %v", err)
+		}
 		if reason != nil {
 			return recorder.Request{}, reason
 		}
-		return presenting(res, c, strings.ReplaceAll(string(c), "-", "_")+"_token", token), nil
-	}}
+		return presenting(res, credential, token), nil
+	}
 }
 
-// forge makes the token of a case.
-func (r *run) forge(c evidence.Case, good string) (string, *unsent) {
-	t, ok := tokenforge.Read(good)
-	foreign := c == "foreign-key" || c == "foreign-issuer"
-	switch {
-	case !ok && foreign:
-		t = r.plausible()
-	case !ok:
-		return "", notApplicable("the access token is no JWT")
-	}
-	switch c {
-	case "signature-cut":
-		return tokenforge.ReplaceSignature(good, nil), nil
-	case "signature-zero": // of the same length, or a check of lengths would refuse it
-		return tokenforge.ReplaceSignature(good, make([]byte, tokenforge.SignatureSize(good))), nil
-	}
-	token, reason, err := r.forgeOf(c, t)
-	if err != nil {
-		return "", cutShort("the token could not be forged: %v", err)
-	}
-	return token, reason
-}
-
-func (r *run) forgeOf(c evidence.Case, t tokenforge.Token) (string, *unsent, error) {
-	switch c {
-	case "alg-none", "alg-none-title", "alg-none-upper":
-		token, err := t.Unsigned(map[evidence.Case]string{"alg-none": "none", "alg-none-title": "None", "alg-none-upper": "NONE"}[c])
+func unsigned(algorithm string) forger {
+	return func(_ *run, _ string, t tokenforge.Token) (string, *unsent, error) {
+		token, err := t.Unsigned(algorithm)
 		return token, nil, err
-	case "hmac-pem", "hmac-pem-trim", "hmac-jwk":
-		key, reason, err := r.publicKey(c, t)
-		if reason != nil || err != nil {
-			return "", reason, err
+	}
+}
+
+func cutSignature(_ *run, good string, _ tokenforge.Token) (string, *unsent, error) {
+	return tokenforge.ReplaceSignature(good, nil), nil, nil
+}
+
+// zeroSignature keeps the length, or a check of lengths would refuse it.
+func zeroSignature(_ *run, good string, _ tokenforge.Token) (string, *unsent, error) {
+	return tokenforge.ReplaceSignature(good, make([]byte, tokenforge.SignatureSize(good))), nil, nil
+}
+
+// signedWithPublicKey signs with the published key in the form that a confused library takes for an HMAC secret.
+func signedWithPublicKey(form func(tokenforge.Published) ([]byte, error)) forger {
+	return func(r *run, _ string, t tokenforge.Token) (string, *unsent, error) {
+		if !tokenforge.Asymmetric(t.Algorithm()) {
+			return "", notApplicable("the access token is signed with %.20q, which has no public key", t.Algorithm()), nil
 		}
-		token, err := t.HMAC(key)
+		keys := r.facts.issued().keys
+		if len(keys) == 0 {
+			return "", notApplicable("no public key of the authorization server is known"), nil
+		}
+		key := keys[0]
+		for _, k := range keys {
+			if k.ID == t.KeyID() {
+				key = k
+			}
+		}
+		secret, err := form(key)
+		if err != nil {
+			return "", nil, err
+		}
+		token, err := t.HMAC(secret)
 		return token, nil, err
 	}
+}
+
+func trimmedPEM(key tokenforge.Published) ([]byte, error) {
+	pem, err := key.PEM()
+	return bytes.TrimRight(pem, "\n"), err
+}
+
+func publishedJWK(key tokenforge.Published) ([]byte, error) { return key.JWK(), nil }
+
+// signedWithOwnKey signs with a key of the suite; change completes the header.
+func signedWithOwnKey(change func(good tokenforge.Token, key tokenforge.Key, header map[string]any) *unsent) forger {
+	return func(r *run, _ string, t tokenforge.Token) (string, *unsent, error) {
+		return r.signWithOwnKey(t, "", change)
+	}
+}
+
+func (r *run) signWithOwnKey(t tokenforge.Token, issuer string, change func(tokenforge.Token, tokenforge.Key, map[string]any) *unsent) (string, *unsent, error) {
 	key, err := r.ownKey(t.Algorithm())
 	if err != nil {
 		return "", nil, err
 	}
-	header, issuer := map[string]any{"kid": key.ID}, ""
-	switch c {
-	case "embedded-jwk":
-		header["jwk"] = key.Public
-	case "jku":
-		header["jku"] = tokenforge.Invalid + "/jwks"
-	case "borrowed-kid":
-		if t.KeyID() == "" {
-			return "", notApplicable("the access token names no kid that could be borrowed"), nil
+	header := map[string]any{"kid": key.ID}
+	if change != nil {
+		if reason := change(t, key, header); reason != nil {
+			return "", reason, nil
 		}
-		header["kid"] = t.KeyID()
-	case "foreign-issuer":
-		issuer = tokenforge.Invalid
 	}
 	token, err := t.Signed(key, header, issuer)
 	return token, nil, err
-}
-
-// publicKey is the published key in the form that a confused library takes for an HMAC secret.
-func (r *run) publicKey(c evidence.Case, t tokenforge.Token) ([]byte, *unsent, error) {
-	if !tokenforge.Asymmetric(t.Algorithm()) {
-		return nil, notApplicable("the access token is signed with %.20q, which has no public key", t.Algorithm()), nil
-	}
-	r.facts.mu.Lock()
-	keys := r.facts.issuer.keys
-	r.facts.mu.Unlock()
-	if len(keys) == 0 {
-		return nil, notApplicable("no public key of the authorization server is known"), nil
-	}
-	key := keys[0]
-	for _, k := range keys {
-		if k.ID == t.KeyID() {
-			key = k
-		}
-	}
-	if c == "hmac-jwk" {
-		return key.JWK(), nil, nil
-	}
-	pem, err := key.PEM()
-	if c == "hmac-pem-trim" {
-		pem = bytes.TrimRight(pem, "\n")
-	}
-	return pem, nil, err
 }
 
 // ownKey is the run's own key for an algorithm, made once: keys of RSA take their time.

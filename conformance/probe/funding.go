@@ -12,56 +12,97 @@ import (
 	"github.com/rin-network/rin/conformance/recorder"
 )
 
-// fundingProbe asks the list or the detail operation for something particular.
-func (r *run) fundingProbe(key string, c evidence.Case) probe {
-	return probe{prepare: func(ctx context.Context) (recorder.Request, *unsent) {
-		name := evidence.OperationResource(key)
-		o, known := r.node.Operation(key)
-		res, ok := r.facts.resource(name)
-		if !known || !ok {
-			return recorder.Request{}, r.unlocated(name)
+// fundingCases are what is asked of the list and the detail operation beyond what every operation is asked, but for pages and filters.
+func fundingCases() []row {
+	onList, onDetail := in(stageRest, opened), in(stageRest, opened)
+	return []row{
+		{Label: "list.size-2", Plan: onList.inLane("page"), Send: choose(sizeTwo)},
+		// What size-2 asks for, right after it and without a token: a guard or a cache may look at the bare path alone.
+		{Label: "list.page-no-token", Words: "without a token and for a page", Plan: onList.inLane("page"), Send: anonymousPage},
+		{Label: "list.filter-seen", Plan: onList, Send: choose(filterSeen)},
+		// A value of the vocabulary that the data does not hold.
+		{Label: "list.filter-other", Plan: onList, Send: choose(filterOther)},
+		{Label: "op/*.no-role", Words: "by the client without the role", Plan: in(stageRest, stageSecond, opened).alsoOn(onGuarded).onlyIf(withSecond), Send: noRole},
+		{Label: "detail.item-first", Plan: onDetail, Send: callItem(0)},
+		{Label: "detail.item-middle", Plan: onDetail, Send: callItem(1)},
+		{Label: "detail.item-last", Plan: onDetail, Send: callItem(2)},
+		{Label: "detail.unknown-id", Plan: onDetail, Send: choose(func(r *run, o openapi.Operation, _ Resource) (chosen, *unsent) {
+			id := r.unknownID(o)
+			return chosen{r.detail(o, id), map[string]string{"id": id}}, nil
+		})},
+	}
+}
+
+// chosen is what a row asks of an operation: the URL, and the inputs that were chosen for it.
+type chosen struct {
+	url   string
+	given map[string]string
+}
+
+type chooser func(r *run, o openapi.Operation, res Resource) (chosen, *unsent)
+
+// choose asks an operation that answered the good call for something particular.
+func choose(pick chooser) sender { return chooseOf(pick, true) }
+
+func chooseOf(pick chooser, needsGood bool) sender {
+	return func(ctx context.Context, r *run, at evidence.Resource) (recorder.Request, *unsent) {
+		o, known := r.operation(at)
+		res, located := r.facts.resource(at)
+		if !known || !located {
+			return recorder.Request{}, r.unlocated(at)
 		}
-		switch c {
-		case "no-role":
-			return r.noRole(ctx, res)
-		case "page-no-token":
-			return r.anonymousPage(o, res)
-		}
-		if good := name.With(evidence.OK); !r.facts.good(good) && !ofItem(c) {
+		if good := at.With(evidence.OK); needsGood && !r.facts.good(good) {
 			return recorder.Request{}, unmet("the good call %s was not answered with 2xx", good)
 		}
-		address, given, reason := r.particular(o, res, c)
+		c, reason := pick(r, o, res)
 		if reason != nil {
 			return recorder.Request{}, reason
 		}
-		res.URL = address
-		ask, reason := r.authorized(ctx, res, c)
-		ask.Given, ask.Annotate = given, r.annotate(name)
-		return ask, reason
-	}}
+		res.URL = c.url
+		q, reason := r.authorized(ctx, res)
+		q.Given, q.Annotate = c.given, r.annotate(at)
+		return q, reason
+	}
 }
 
-// ofItem reports the calls of listed items: that one is missing says nothing about the others.
-func ofItem(c evidence.Case) bool {
-	return c == "item-first" || c == "item-middle" || c == "item-last"
+// callItem asks for a listed item, also when the good call failed: that one is missing says nothing about the others.
+func callItem(place int) sender {
+	return chooseOf(func(r *run, o openapi.Operation, _ Resource) (chosen, *unsent) {
+		ids := r.ids(o)
+		switch {
+		case len(ids) == 0:
+			return chosen{}, unmet("the list holds no item with an id")
+		case place >= len(ids):
+			return chosen{}, notApplicable("the list is so short that its items were all asked for")
+		}
+		return chosen{r.detail(o, ids[place]), map[string]string{"id": ids[place]}}, nil
+	}, false)
 }
 
-// anonymousPage asks for a page without a token: a guard or a cache may look at the bare path alone.
-func (r *run) anonymousPage(o openapi.Operation, res Resource) (recorder.Request, *unsent) {
-	if page := res.Name.With("size-2"); !r.facts.good(page) {
+func anonymousPage(_ context.Context, r *run, at evidence.Resource) (recorder.Request, *unsent) {
+	o, known := r.operation(at)
+	res, located := r.facts.resource(at)
+	if !known || !located {
+		return recorder.Request{}, r.unlocated(at)
+	}
+	if page := at.With("size-2"); !r.facts.good(page) {
 		return recorder.Request{}, notApplicable("%s got no page, so a refusal of one would prove nothing", page)
 	}
-	address, given, reason := r.particular(o, res, "size-2")
-	res.URL = address
-	ask := res.Get("page-no-token")
-	ask.Given = given
-	return ask, reason
+	c, reason := sizeTwo(r, o, res)
+	res.URL = c.url
+	q := res.Get()
+	q.Given = c.given
+	return q, reason
 }
 
 // noRole asks with the token of the client without the role.
-func (r *run) noRole(ctx context.Context, res Resource) (recorder.Request, *unsent) {
+func noRole(ctx context.Context, r *run, at evidence.Resource) (recorder.Request, *unsent) {
+	res, ok := r.facts.resource(at)
+	if !ok {
+		return recorder.Request{}, r.unlocated(at)
+	}
 	token, reason := r.secondToken(ctx)
-	return res.GetWith("no-role", SecondAccessToken, "Bearer "+token), reason
+	return res.GetWith(SecondAccessToken, "Bearer "+token), reason
 }
 
 // The page sizes that keep answers small where a page can be asked for.
@@ -70,34 +111,14 @@ const (
 	sizeOfParameter = 10
 )
 
-// particular is the URL of a case with the inputs that were chosen for it.
-func (r *run) particular(o openapi.Operation, res Resource, c evidence.Case) (string, map[string]string, *unsent) {
-	switch c {
-	case "size-2":
-		size, ok := sizeParameter(o)
-		if !ok {
-			size = openapi.Parameter{Name: pageSize} // explored: what comes of it is only reported
-		}
-		value := strconv.Itoa(atLeast(size.Schema, fewerThan(len(r.facts.itemsOf(res.Name)))))
-		return withQuery(res.URL, pair{size.Name, value}), map[string]string{"parameter": size.Name, "value": value}, nil
-	case "filter-seen", "filter-other":
-		return r.filtered(o, res, c)
-	case "item-first", "item-middle", "item-last":
-		ids := r.ids(o)
-		if len(ids) == 0 {
-			return "", nil, unmet("the list holds no item with an id")
-		}
-		place := map[evidence.Case]int{"item-first": 0, "item-middle": 1, "item-last": 2}[c]
-		if place >= len(ids) {
-			return "", nil, notApplicable("the list is so short that its items were all asked for")
-		}
-		id := ids[place]
-		return r.detail(o, id), map[string]string{"id": id}, nil
-	case "unknown-id":
-		id := r.unknownID(o)
-		return r.detail(o, id), map[string]string{"id": id}, nil
+// sizeTwo asks for a page of two items: of one for a list of two, or of the least that the document allows.
+func sizeTwo(r *run, o openapi.Operation, res Resource) (chosen, *unsent) {
+	size, ok := sizeParameter(o)
+	if !ok {
+		size = openapi.Parameter{Name: pageSize} // explored: what comes of it is only reported
 	}
-	return r.parameter(o, res, c)
+	value := strconv.Itoa(atLeast(size.Schema, fewerThan(len(r.facts.itemsOf(res.Name)))))
+	return chosen{withQuery(res.URL, pair{size.Name, value}), map[string]string{"parameter": size.Name, "value": value}}, nil
 }
 
 // fewerThan is a page size that leaves items of a short list out: 2, or 1 where the list has no third item.
@@ -137,45 +158,38 @@ func (r *run) unknownID(o openapi.Operation) string {
 	return r.unknown()
 }
 
-func (r *run) filtered(o openapi.Operation, res Resource, c evidence.Case) (string, map[string]string, *unsent) {
-	items := r.facts.itemsOf(res.Name)
-	if len(items) == 0 {
-		return "", nil, unmet("the list holds no item to take a value from")
-	}
-	chosen, ok := chooseFilter(o, items)
-	if !ok {
-		return "", nil, notApplicable("the document describes no filter whose member has a value in the data")
-	}
-	given := map[string]string{"parameter": chosen.parameter, "member": chosen.member, "value": chosen.seen, "seen": "true"}
-	if c == "filter-other" {
-		if chosen.open && chosen.other == "" {
-			chosen.other = r.unknown()
-		}
-		if chosen.other == "" {
-			return "", nil, notApplicable("the vocabulary of %s has no other value", chosen.parameter)
-		}
-		given["value"], given["seen"] = chosen.other, strconv.FormatBool(chosen.others)
-	}
-	return r.sized(o, withQuery(res.URL, pair{chosen.parameter, given["value"]}), chosen.parameter, sizeOfFilter), given, nil
+// filterSeen asks for a value that some items have, filterOther for one that others have, or none.
+func filterSeen(r *run, o openapi.Operation, res Resource) (chosen, *unsent) {
+	return r.filtered(o, res, func(c *choice) (value string, seen bool, reason *unsent) { return c.seen, true, nil })
 }
 
-// parameter tries one valid value of one described query parameter.
-func (r *run) parameter(o openapi.Operation, res Resource, c evidence.Case) (string, map[string]string, *unsent) {
-	for _, p := range queryParameters(o) {
-		if evidence.ParameterCase(p.Name) != c {
-			continue
+func filterOther(r *run, o openapi.Operation, res Resource) (chosen, *unsent) {
+	return r.filtered(o, res, func(c *choice) (value string, seen bool, reason *unsent) {
+		switch {
+		case c.other != "":
+			return c.other, c.others, nil
+		case c.open:
+			return r.unknown(), c.others, nil
 		}
-		name, value, ok := valueOfParameter(p, r.Clock())
-		if !ok {
-			value, ok = r.seenValue(res.Name, p.Name)
-		}
-		if !ok {
-			return "", nil, notApplicable("the document tells no valid value of %.80q and the data holds none", p.Name)
-		}
-		address := r.sized(o, withQuery(res.URL, pair{name, value}), name, sizeOfParameter)
-		return address, map[string]string{"parameter": name, "value": value}, nil
+		return "", false, notApplicable("the vocabulary of %s has no other value", c.parameter)
+	})
+}
+
+func (r *run) filtered(o openapi.Operation, res Resource, pick func(*choice) (value string, seen bool, reason *unsent)) (chosen, *unsent) {
+	items := r.facts.itemsOf(res.Name)
+	if len(items) == 0 {
+		return chosen{}, unmet("the list holds no item to take a value from")
 	}
-	return "", nil, cutShort("this version of rin does not know how to ask it")
+	filter, ok := chooseFilter(o, items)
+	if !ok {
+		return chosen{}, notApplicable("the document describes no filter whose member has a value in the data")
+	}
+	value, seen, reason := pick(&filter)
+	if reason != nil {
+		return chosen{}, reason
+	}
+	given := map[string]string{"parameter": filter.parameter, "member": filter.member, "value": value, "seen": strconv.FormatBool(seen)}
+	return chosen{r.sized(o, withQuery(res.URL, pair{filter.parameter, value}), filter.parameter, sizeOfFilter), given}, nil
 }
 
 // seenValue is a value from the data for a parameter that filters by a known member.

@@ -9,75 +9,43 @@ import (
 
 	"github.com/rin-network/rin/conformance/evidence"
 	"github.com/rin-network/rin/conformance/recorder"
-	"github.com/rin-network/rin/conformance/target"
 )
 
-// sanitary plans other ways in, error shapes and unknown versions (SEC, ERR, VER).
-func sanitary() theme {
-	return theme{
-		forTarget: func(t target.Target) Plan {
-			var p Plan
-			p.lane(stageRest, []Stage{stageToken}, evidence.TokenEndpoint, "preflight")
-			if wantsFunding(t) {
-				p.lane(stageRest, []Stage{opened(evidence.Info)}, evidence.Info, "unknown-version")
-			}
-			return p
-		},
-		forProbeTarget: func(_ target.Target, r evidence.Resource) Plan {
-			var p Plan
-			after := []Stage{opened(r)}
-			p.each(tried(r), after, r, "session-cookie", "foreign-origin", "lookalike-origin", "origin-alone")
-			p.lane(tried(r), after, r, append([]evidence.Case{"identity-headers"}, singleIdentity()...)...)
-			return p
-		},
-		forDocument: func(Node) Plan {
-			var p Plan
-			p.lane(stageRest, []Stage{stageBase, stageSession}, evidence.API, "unknown-path")
-			return p
-		},
-		probe: (*run).sanitaryProbe,
+// hygieneCases are other ways in, error shapes and unknown versions (SEC, ERR, VER).
+func hygieneCases() []row {
+	oddly := in(tried, opened)
+	identity := oddly.inLane("identity")
+	out := []row{
+		{Label: "token.preflight", Words: "as a preflight from a page elsewhere", Plan: in(stageRest, stageToken), Send: preflight},
+		{Label: "info.unknown-version", Words: "in version 999", Plan: in(stageRest, opened).onlyIf(withFunding), Send: unknownVersion},
+		{Label: "P.session-cookie", Words: "with the cookies of a good call and without a token", Plan: oddly, Send: withCookies},
+		{Label: "P.foreign-origin", Words: "with the Origin of a page elsewhere", Plan: oddly, Send: fromElsewhere},
+		{Label: "P.lookalike-origin", Words: "with an Origin that begins like the node's own", Plan: oddly, Send: fromLookalike},
+		// It is sent in any case, since CORS may refuse the Origin.
+		{Label: "P.origin-alone", Words: "without a token and with the Origin of a page elsewhere", Plan: oddly, Send: anonymously(func(_ *run, q *recorder.Request) {
+			q.Header = append(q.Header, evidence.Field{Name: "Origin", Value: foreignOrigin})
+		})},
+		{Label: "P.identity-headers", Words: "without a token and with the headers of a proxy", Plan: identity, Send: withIdentity(identityHeaders()...)},
 	}
-}
-
-// singleIdentity are the cases that find out which identity header it was that got data.
-func singleIdentity() []evidence.Case {
-	return []evidence.Case{"forwarded-user", "remote-user", "forwarded-for", "original-url", "auth-request-user", "real-ip"}
+	// Which of them it was that got data.
+	for _, f := range identityHeaders() {
+		name := evidence.Case(strings.ToLower(strings.TrimPrefix(f.Name, "X-")))
+		out = append(out, row{Label: evidence.ProbeTarget.With(name), Words: "without a token and with " + f.Name, Plan: identity, Send: withOneIdentity(f)})
+	}
+	return append(out, row{
+		Label: "api.unknown-path", Words: "of a path that no operation has",
+		Plan: in(stageRest, stageBase, stageSession).onceKnown(documentRead), Send: unknownPath,
+	})
 }
 
 // foreignOrigin is the origin of a page that no node can know (RFC 6761 §6.4).
 const foreignOrigin = "https://conformance.invalid"
 
-func (r *run) sanitaryProbe(l evidence.Label) (probe, bool) {
-	name := l.Resource()
-	ask := func(prepare func(ctx context.Context) (recorder.Request, *unsent)) (probe, bool) {
-		return probe{prepare: prepare}, true
-	}
-	switch c := l.Case(); c {
-	case "session-cookie":
-		return ask(func(context.Context) (recorder.Request, *unsent) { return r.withCookies(name) })
-	case "identity-headers", "forwarded-user", "remote-user", "forwarded-for", "original-url", "auth-request-user", "real-ip":
-		return ask(func(context.Context) (recorder.Request, *unsent) { return r.withIdentity(name, c) })
-	case "foreign-origin":
-		return ask(func(ctx context.Context) (recorder.Request, *unsent) { return r.fromElsewhere(ctx, name) })
-	case "lookalike-origin":
-		return ask(func(ctx context.Context) (recorder.Request, *unsent) { return r.fromLookalike(ctx, name) })
-	case "origin-alone":
-		return ask(func(context.Context) (recorder.Request, *unsent) { return r.anonymousFromElsewhere(name) })
-	case "preflight":
-		return ask(func(context.Context) (recorder.Request, *unsent) { return r.preflight(), nil })
-	case "unknown-path":
-		return ask(r.unknownPath)
-	case "unknown-version":
-		return ask(r.unknownVersion)
-	}
-	return probe{}, false
-}
-
 // cookieName is the name of cookies among credentials.
 const cookieName = "cookie"
 
 // withCookies asks without a token, with the cookies that the good call of the resource set, or else that of the info endpoint.
-func (r *run) withCookies(name evidence.Resource) (recorder.Request, *unsent) {
+func withCookies(_ context.Context, r *run, name evidence.Resource) (recorder.Request, *unsent) {
 	res, ok := r.facts.resource(name)
 	if !ok {
 		return recorder.Request{}, r.unlocated(name)
@@ -98,7 +66,7 @@ func (r *run) withCookies(name evidence.Resource) (recorder.Request, *unsent) {
 	for _, c := range cookies {
 		names, pairs = append(names, c.Name), append(pairs, c.Name+"="+c.Value)
 	}
-	ask := res.Get("session-cookie")
+	ask := res.Get()
 	ask.Header = append(ask.Header, evidence.Field{Name: "Cookie", Value: strings.Join(pairs, "; ")})
 	ask.Credential, ask.Given = cookieName, map[string]string{"cookies": strings.Join(names, ", ")}
 	return ask, nil
@@ -117,75 +85,69 @@ func cookiesOf(h http.Header) []*http.Cookie {
 }
 
 // identityHeaders are what proxies tell of a caller, and backends may believe.
-func identityHeaders(c evidence.Case) []evidence.Field {
-	all := map[evidence.Case]evidence.Field{
-		"forwarded-user":    {Name: "X-Forwarded-User", Value: "admin"},
-		"remote-user":       {Name: "X-Remote-User", Value: "admin"},
-		"forwarded-for":     {Name: "X-Forwarded-For", Value: "127.0.0.1"},
-		"original-url":      {Name: "X-Original-URL", Value: "/"},
-		"auth-request-user": {Name: "X-Auth-Request-User", Value: "admin"},
-		"real-ip":           {Name: "X-Real-IP", Value: "127.0.0.1"},
+func identityHeaders() []evidence.Field {
+	return []evidence.Field{
+		{Name: "X-Forwarded-User", Value: "admin"},
+		{Name: "X-Remote-User", Value: "admin"},
+		{Name: "X-Forwarded-For", Value: "127.0.0.1"},
+		{Name: "X-Original-URL", Value: "/"},
+		{Name: "X-Auth-Request-User", Value: "admin"},
+		{Name: "X-Real-IP", Value: "127.0.0.1"},
 	}
-	if one, single := all[c]; single {
-		return []evidence.Field{one}
-	}
-	var out []evidence.Field
-	for _, c := range singleIdentity() {
-		out = append(out, all[c])
-	}
-	return out
 }
 
-// withIdentity asks without a token and with the headers of a proxy: with all of them, then with single ones if all got data.
-func (r *run) withIdentity(name evidence.Resource, c evidence.Case) (recorder.Request, *unsent) {
-	res, ok := r.facts.resource(name)
-	if good := name.With(evidence.OK); !ok || !r.facts.good(good) {
-		return recorder.Request{}, unmet("the good call %s was not answered with 2xx", good)
+// withIdentity asks without a token and with the headers of a proxy.
+func withIdentity(headers ...evidence.Field) sender {
+	return func(_ context.Context, r *run, at evidence.Resource) (recorder.Request, *unsent) {
+		res, ok := r.facts.resource(at)
+		if good := at.With(evidence.OK); !ok || !r.facts.good(good) {
+			return recorder.Request{}, unmet("the good call %s was not answered with 2xx", good)
+		}
+		q := res.Get()
+		q.Header = append(q.Header, headers...)
+		return q, nil
 	}
-	if c != "identity-headers" && !r.facts.good(name.With("identity-headers")) {
-		return recorder.Request{}, notApplicable("all identity headers together got nothing")
+}
+
+// withOneIdentity does so with one of them, if all together got data.
+func withOneIdentity(header evidence.Field) sender {
+	return func(ctx context.Context, r *run, at evidence.Resource) (recorder.Request, *unsent) {
+		q, reason := withIdentity(header)(ctx, r, at)
+		if reason == nil && !r.facts.good(at.With("identity-headers")) {
+			reason = notApplicable("all identity headers together got nothing")
+		}
+		return q, reason
 	}
-	ask := res.Get(c)
-	ask.Header = append(ask.Header, identityHeaders(c)...)
-	return ask, nil
 }
 
 // fromElsewhere is the good call as a page of another origin makes it.
-func (r *run) fromElsewhere(ctx context.Context, name evidence.Resource) (recorder.Request, *unsent) {
-	res, ok := r.facts.resource(name)
+func fromElsewhere(ctx context.Context, r *run, at evidence.Resource) (recorder.Request, *unsent) {
+	res, ok := r.facts.resource(at)
 	if !ok {
-		return recorder.Request{}, r.unlocated(name)
+		return recorder.Request{}, r.unlocated(at)
 	}
-	ask, reason := r.authorized(ctx, res, "foreign-origin")
-	ask.Header = append(ask.Header, evidence.Field{Name: "Origin", Value: foreignOrigin})
-	return ask, reason
+	q, reason := r.authorized(ctx, res)
+	q.Header = append(q.Header, evidence.Field{Name: "Origin", Value: foreignOrigin})
+	return q, reason
 }
 
 // fromLookalike is the good call as a page makes it whose origin only begins like the node's: https://node.example.conformance.invalid.
-func (r *run) fromLookalike(ctx context.Context, name evidence.Resource) (recorder.Request, *unsent) {
-	res, reason := r.controlled(name)
+func fromLookalike(ctx context.Context, r *run, at evidence.Resource) (recorder.Request, *unsent) {
+	res, reason := r.controlled(at)
 	if reason != nil {
 		return recorder.Request{}, reason
 	}
 	u, err := url.Parse(res.URL)
 	if err != nil || strings.Contains(u.Hostname(), ":") { // an IPv6 address begins no name
-		return recorder.Request{}, notApplicable("no host name begins like that of %s", name)
+		return recorder.Request{}, notApplicable("no host name begins like that of %s", at)
 	}
-	ask, reason := r.authorized(ctx, res, "lookalike-origin")
-	ask.Header = append(ask.Header, evidence.Field{Name: "Origin", Value: u.Scheme + "://" + u.Hostname() + ".conformance.invalid"})
-	return ask, reason
-}
-
-// anonymousFromElsewhere asks as a page of another origin does that has no token.
-func (r *run) anonymousFromElsewhere(name evidence.Resource) (recorder.Request, *unsent) {
-	res, reason := r.controlled(name)
-	ask := res.Get("origin-alone")
-	ask.Header = append(ask.Header, evidence.Field{Name: "Origin", Value: foreignOrigin})
-	return ask, reason
+	q, reason := r.authorized(ctx, res)
+	q.Header = append(q.Header, evidence.Field{Name: "Origin", Value: u.Scheme + "://" + u.Hostname() + ".conformance.invalid"})
+	return q, reason
 }
 
 // preflight asks what a page of another origin may send to the token endpoint.
-func (r *run) preflight() recorder.Request {
+func preflight(_ context.Context, r *run, _ evidence.Resource) (recorder.Request, *unsent) {
 	return recorder.Request{
 		Method: http.MethodOptions, URL: r.Target.TokenURL,
 		Header: []evidence.Field{
@@ -193,24 +155,24 @@ func (r *run) preflight() recorder.Request {
 			{Name: "Access-Control-Request-Method", Value: http.MethodPost},
 			{Name: "Access-Control-Request-Headers", Value: "authorization"},
 		},
-	}
+	}, nil
 }
 
-// unknownPath asks with a token for what no operation can be called.
-func (r *run) unknownPath(ctx context.Context) (recorder.Request, *unsent) {
+// unknownPath asks with a token for a path that no operation can have.
+func unknownPath(ctx context.Context, r *run, at evidence.Resource) (recorder.Request, *unsent) {
 	base, ok := r.base()
 	if !ok {
 		return recorder.Request{}, unmet("where operations live is not known")
 	}
 	res, _ := r.facts.resource(evidence.Info)
-	res.Name, res.URL, res.JSONType = evidence.API, base.URL("/conformance-unknown-"+r.drawn.id), false
-	return r.authorized(ctx, res, "unknown-path")
+	res.Name, res.URL, res.JSONType = at, base.URL("/conformance-unknown-"+r.drawn.id), false
+	return r.authorized(ctx, res)
 }
 
 // unknownVersion asks for the info resource in a version that there cannot be.
-func (r *run) unknownVersion(ctx context.Context) (recorder.Request, *unsent) {
-	res, ok := r.facts.resource(evidence.Info)
-	if good := evidence.Info.With(evidence.OK); !ok || !r.facts.good(good) {
+func unknownVersion(ctx context.Context, r *run, at evidence.Resource) (recorder.Request, *unsent) {
+	res, ok := r.facts.resource(at)
+	if good := at.With(evidence.OK); !ok || !r.facts.good(good) {
 		return recorder.Request{}, unmet("the good call %s was not answered with 2xx", good)
 	}
 	other, ok := otherVersion(res.URL)
@@ -218,7 +180,7 @@ func (r *run) unknownVersion(ctx context.Context) (recorder.Request, *unsent) {
 		return recorder.Request{}, notApplicable("the path of the info URL has no v<major> segment")
 	}
 	res.URL = other
-	return r.authorized(ctx, res, "unknown-version")
+	return r.authorized(ctx, res)
 }
 
 // otherVersion replaces the first segment v<major> of a path by v999.

@@ -15,46 +15,66 @@ import (
 	"github.com/rin-network/rin/conformance/recorder"
 )
 
-// infoProbe asks the info endpoint for what no other resource is asked.
-func (r *run) infoProbe(c evidence.Case) probe {
-	return probe{prepare: func(ctx context.Context) (recorder.Request, *unsent) {
-		res, _ := r.facts.resource(evidence.Info)
-		good := evidence.Info.With(evidence.OK)
-		if c == "without-content-type" {
-			if status := r.facts.status(good); status == 0 || status/100 == 2 {
-				return recorder.Request{}, notApplicable("it would tell the cause of a refused %s (status %d)", good, status)
-			}
-			res.JSONType = false
-			return r.authorized(ctx, res, c)
-		}
-		if !r.facts.good(good) {
-			return recorder.Request{}, unmet("the good call %s was not answered with 2xx", good)
-		}
-		res.JSONType = false
-		ask, reason := r.authorized(ctx, res, c)
-		ask.Method, ask.FollowSameOrigin = http.MethodPost, false
-		return ask, reason
-	}}
+// infoCases are the calls of the info endpoint and of the node's document.
+func infoCases() []row {
+	authorized := in(opened, anonymous, stageSession)
+	return []row{
+		{Label: "info.no-token", Words: "without a token", Plan: in(anonymous), Send: anonymousCall},
+		{Label: "info.ok", Plan: authorized.inLane("info"), Send: goodCall, Learn: learnGood},
+		{Label: "info.without-content-type", Words: "without Content-Type", Plan: authorized.inLane("info"), Send: infoWithoutContentType},
+		{Label: "info.post", Plan: in(stageRest, opened), Send: infoPost},
+		{Label: "spec.no-token", Words: "without a token", Plan: in(anonymous).onlyIf(withFunding), Send: specAnonymously, Learn: learnDocument},
+		{Label: "spec.ok", Plan: authorized.onlyIf(withFunding), Send: specAuthorized, Learn: learnDocument},
+	}
 }
 
-// specProbe asks for the node's document; the first answer that the guard accepts is taken.
-func (r *run) specProbe(c evidence.Case) probe {
-	return probe{
-		prepare: func(ctx context.Context) (recorder.Request, *unsent) {
-			if r.Target.SpecURL == "" {
-				return recorder.Request{}, unmet("the URL of the specification is not known: the info URL does not have the shape that it follows from (--spec-url)")
-			}
-			res := Resource{Name: evidence.Specification, URL: r.Target.SpecURL}
-			if c == evidence.NoToken {
-				return res.Get(c), nil
-			}
-			return r.authorized(ctx, res, c)
-		},
-		learn: func(a recorder.Answer) {
-			if a.Status/100 == 2 {
-				r.readDocument(a.Body)
-			}
-		},
+// infoWithoutContentType finds the cause of a refused good call: some servers refuse a Content-Type without content.
+func infoWithoutContentType(ctx context.Context, r *run, at evidence.Resource) (recorder.Request, *unsent) {
+	res, _ := r.facts.resource(at)
+	good := at.With(evidence.OK)
+	if status := r.facts.status(good); status == 0 || status/100 == 2 {
+		return recorder.Request{}, notApplicable("it would tell the cause of a refused %s (status %d)", good, status)
+	}
+	res.JSONType = false
+	return r.authorized(ctx, res)
+}
+
+func infoPost(ctx context.Context, r *run, at evidence.Resource) (recorder.Request, *unsent) {
+	res, reason := r.controlled(at)
+	if reason != nil {
+		return recorder.Request{}, reason
+	}
+	res.JSONType = false
+	q, reason := r.authorized(ctx, res)
+	q.Method, q.FollowSameOrigin = http.MethodPost, false
+	return q, reason
+}
+
+// specification is the URL of the node's document.
+func (r *run) specification() (Resource, *unsent) {
+	if r.Target.SpecURL == "" {
+		return Resource{}, unmet("the URL of the specification is not known: the info URL does not have the shape that it follows from (--spec-url)")
+	}
+	return Resource{Name: evidence.Specification, URL: r.Target.SpecURL}, nil
+}
+
+func specAnonymously(_ context.Context, r *run, _ evidence.Resource) (recorder.Request, *unsent) {
+	res, reason := r.specification()
+	return res.Get(), reason
+}
+
+func specAuthorized(ctx context.Context, r *run, _ evidence.Resource) (recorder.Request, *unsent) {
+	res, reason := r.specification()
+	if reason != nil {
+		return recorder.Request{}, reason
+	}
+	return r.authorized(ctx, res)
+}
+
+// learnDocument takes the first answer that the guard accepts.
+func learnDocument(r *run, _ evidence.Resource, a recorder.Answer) {
+	if a.Status/100 == 2 {
+		r.readDocument(a.Body)
 	}
 }
 
@@ -124,6 +144,9 @@ func judged(judge func(evidence.Exchange, openapi.Operation) evidence.SchemaFind
 	return judge(x, o)
 }
 
+// maxEndpoints is how many of the URLs that the info endpoint lists are called (INF-05).
+const maxEndpoints = 10
+
 // endpoint is a URL that the info endpoint lists and that can be called as it stands.
 type endpoint struct{ name, url string }
 
@@ -166,27 +189,34 @@ func callable(text string) bool {
 	return err == nil && u.Host != "" && (u.Scheme == "https" || u.Scheme == "http") && u.User == nil && !strings.ContainsAny(text, "{}")
 }
 
-func (r *run) endpointProbe(name evidence.Resource) probe {
-	return probe{prepare: func(ctx context.Context) (recorder.Request, *unsent) {
-		_, number, _ := strings.Cut(string(name), "/")
-		n, err := strconv.Atoi(number)
+// endpointCases are the calls of the URLs that the info endpoint lists.
+func endpointCases() []row {
+	var out []row
+	for i := range maxEndpoints {
+		label := evidence.EndpointResource(strconv.Itoa(i + 1)).With(evidence.OK)
+		listed := func(n Node) bool { return i < n.endpoints }
+		out = append(out, row{Label: label, Plan: in(stageRest).onceKnown(infoRead).onlyIf(listed), Send: callEndpoint(i)})
+	}
+	return out
+}
+
+func callEndpoint(i int) sender {
+	return func(ctx context.Context, r *run, at evidence.Resource) (recorder.Request, *unsent) {
 		r.facts.mu.Lock()
 		listed := r.facts.endpoints
 		r.facts.mu.Unlock()
-		if err != nil || n < 1 || n > len(listed) {
+		if i >= len(listed) {
 			return recorder.Request{}, unmet("the info endpoint lists no such URL")
 		}
-		e := listed[n-1]
+		e := listed[i]
 		u, err := url.Parse(e.url)
 		if err != nil || !slices.Contains(r.Target.Origins(), evidence.Origin(u)) {
 			return recorder.Request{}, notApplicable("%.200s is on another origin, which may not receive the token (--allow-origin)", e.url)
 		}
-		res := Resource{Name: name, URL: e.url}
-		res.URL = withQuery(res.URL, r.onePage(e)...)
-		ask, reason := r.authorized(ctx, res, evidence.OK)
-		ask.Given = map[string]string{"name": e.name, "url": e.url}
-		return ask, reason
-	}}
+		q, reason := r.authorized(ctx, Resource{Name: at, URL: withQuery(e.url, r.onePage(e)...)})
+		q.Given = map[string]string{"name": e.name, "url": e.url}
+		return q, reason
+	}
 }
 
 // onePage is the query that keeps the answer of a listed URL small: as the document describes it, or as the network's clients send it

@@ -8,7 +8,6 @@ import (
 	"sync"
 
 	"github.com/rin-network/rin/conformance/evidence"
-	"github.com/rin-network/rin/conformance/recorder"
 )
 
 // unsent says why a label is not asked.
@@ -27,14 +26,6 @@ func notApplicable(format string, args ...any) *unsent {
 
 func cutShort(format string, args ...any) *unsent {
 	return &unsent{evidence.OverBudget, fmt.Sprintf(format, args...)}
-}
-
-// probe is how one label is asked: prepare decides on facts, learn draws facts from the answer and may be nil. A probe with greet makes a
-// TLS handshake in place of a request.
-type probe struct {
-	prepare func(ctx context.Context) (recorder.Request, *unsent)
-	learn   func(a recorder.Answer)
-	greet   func() (recorder.HandshakeRequest, *unsent)
 }
 
 // plan makes labels part of the run.
@@ -62,71 +53,71 @@ func (r *run) launch(ctx context.Context, p Plan) {
 			defer r.lanes.Done()
 			defer r.stages.leave(l.Stage)
 			r.stages.wait(ctx, l.After...)
-			for _, label := range l.Labels {
-				r.ask(ctx, label, l.rank())
-			}
+			r.follow(ctx, l)
 		}()
 	}
 }
 
-// finish asks what comes last of all, one label after the other.
+// finish sends what comes last of all, one lane after the other.
 func (r *run) finish(ctx context.Context) {
 	for _, l := range r.last {
-		for _, label := range l.Labels {
-			r.ask(ctx, label, l.rank())
+		r.follow(ctx, l)
+	}
+}
+
+// follow sends the requests of a lane.
+func (r *run) follow(ctx context.Context, l Lane) {
+	for _, s := range l.Steps {
+		if s.row.Send != nil || s.row.Shake != nil { // the registry was read before
+			r.send(ctx, s, l.rank)
 		}
 	}
 }
 
-// ask sends one label or records why not. A probe that fails on what a node sent must not take the run with it.
-func (r *run) ask(ctx context.Context, label evidence.Label, of rank) {
-	defer r.count(label)
+// send sends one request or records why not. A row that fails on what a node sent must not take the run with it.
+func (r *run) send(ctx context.Context, s Step, rank rank) {
+	defer r.count(s.Label)
 	defer func() {
 		if fault := recover(); fault != nil {
-			r.skip(label, cutShort("this probe failed inside rin: %s", r.Redactor.Text(fmt.Sprint(fault))))
+			r.skip(s, cutShort("this probe failed inside rin: %s", r.Redactor.Text(fmt.Sprint(fault))))
 		}
 	}()
-	if !r.queue.take(ctx, of) {
-		r.skip(label, cutShort("the run ended first: %v", context.Cause(ctx)))
+	if !r.queue.take(ctx, rank) {
+		r.skip(s, cutShort("the run ended first: %v", context.Cause(ctx)))
 		return
 	}
 	defer r.queue.give()
-	if !r.wanted(label) {
-		r.skip(label, notApplicable("it is not part of this partial run"))
+	if !r.wanted(s.Label) {
+		r.skip(s, notApplicable("it is not part of this partial run"))
 		return
 	}
-	p := r.probeOf(label)
-	if p.greet != nil {
-		r.greet(ctx, label, p)
+	at := s.Label.Resource()
+	if s.row.Shake != nil {
+		shake, reason := s.row.Shake(r, at)
+		if reason != nil {
+			r.skip(s, reason)
+			return
+		}
+		shake.Label = s.Label
+		r.recorder.Handshake(ctx, shake)
 		return
 	}
-	ask, reason := p.prepare(ctx)
+	request, reason := s.row.Send(ctx, r, at)
 	if reason != nil {
-		r.skip(label, reason)
+		r.skip(s, reason)
 		return
 	}
-	ask.Label, ask.Limit = label, limitOf(label)
-	answer := r.recorder.Send(ctx, ask)
+	request.Label, request.Words, request.Limit = s.Label, s.row.Words, limitOf(s.Label)
+	answer := r.recorder.Send(ctx, request)
 	r.facts.with(func(f *facts) {
-		f.statuses[label] = answer.Status
+		f.statuses[s.Label] = answer.Status
 		if failure := answer.Failure(); failure != nil && failure.Kind == evidence.FailureConnect {
-			f.unconnected[label] = true
+			f.unconnected[s.Label] = true
 		}
 	})
-	if p.learn != nil {
-		p.learn(answer)
+	if s.row.Learn != nil {
+		s.row.Learn(r, at, answer)
 	}
-}
-
-// greet makes the handshake of a label or records why not.
-func (r *run) greet(ctx context.Context, label evidence.Label, p probe) {
-	greeting, reason := p.greet()
-	if reason != nil {
-		r.skip(label, reason)
-		return
-	}
-	greeting.Label = label
-	r.recorder.Handshake(ctx, greeting)
 }
 
 // wanted reports whether a partial run needs the label: what discovery stands on, and what was chosen.
@@ -175,8 +166,8 @@ func limitOf(label evidence.Label) int64 {
 	return smallAnswer
 }
 
-func (r *run) skip(label evidence.Label, why *unsent) {
-	r.Journal.Skip(label, why.kind, r.Redactor.Text(why.because))
+func (r *run) skip(s Step, why *unsent) {
+	r.Journal.Skip(evidence.NotSent{Label: s.Label, Words: s.row.Words, Kind: why.kind, Because: r.Redactor.Text(why.because)})
 }
 
 // sweep gives every planned label an end; cause is why the run never began, nil otherwise.
@@ -186,7 +177,7 @@ func (r *run) sweep(cause error) {
 		because = cause.Error()
 	}
 	for _, label := range r.Journal.Log().Planned {
-		r.skip(label, unmet("%s", because)) // does nothing for a label that has ended
+		r.skip(Step{Label: label, row: row{Words: Words(label)}}, unmet("%s", because)) // does nothing for a label that has ended
 		r.count(label)
 	}
 }

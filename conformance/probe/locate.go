@@ -136,7 +136,7 @@ func segments(path string) []string {
 // schemeAndHost is scheme and host as they stand, so that evidence shows the URL that was given.
 func schemeAndHost(u *url.URL) string { return u.Scheme + "://" + u.Host }
 
-// Resource is something of the node that is asked with GET, under its name in the evidence.
+// Resource is something of the node that is asked with GET.
 type Resource struct {
 	Name evidence.Resource
 	URL  string
@@ -148,30 +148,25 @@ type Resource struct {
 }
 
 // Get is a request without a token. It follows one redirect to the same origin.
-func (r Resource) Get(c evidence.Case) recorder.Request {
-	ask := recorder.Request{Label: r.Name.With(c), Method: http.MethodGet, URL: r.URL, FollowSameOrigin: true}
+func (r Resource) Get() recorder.Request {
+	q := recorder.Request{Method: http.MethodGet, URL: r.URL, FollowSameOrigin: true}
 	if r.JSONType {
-		ask.Header = append(ask.Header, evidence.Field{Name: "Content-Type", Value: "application/json"})
+		q.Header = append(q.Header, evidence.Field{Name: "Content-Type", Value: "application/json"})
 	}
-	ask.Header = append(ask.Header, evidence.Field{Name: "Accept", Value: "application/json"})
-	ask.Header = append(ask.Header, r.Header...)
-	return ask
+	q.Header = append(q.Header, evidence.Field{Name: "Accept", Value: "application/json"})
+	q.Header = append(q.Header, r.Header...)
+	return q
 }
 
 // GetWith is a request whose Authorization header is the value given; credential names the token in it, empty for none.
-func (r Resource) GetWith(c evidence.Case, credential, authorization string) recorder.Request {
-	ask := r.Get(c)
-	ask.Header = append([]evidence.Field{{Name: "Authorization", Value: authorization}}, ask.Header...)
-	ask.Credential = credential
-	return ask
+func (r Resource) GetWith(credential, authorization string) recorder.Request {
+	q := r.Get()
+	q.Header = append([]evidence.Field{{Name: "Authorization", Value: authorization}}, q.Header...)
+	q.Credential = credential
+	return q
 }
 
 // Authorized is the good request: "Bearer", one blank, the token (NET-R12).
-func (r Resource) Authorized(c evidence.Case, token string) recorder.Request {
-	return r.GetWith(c, AccessToken, "Bearer "+token)
-}
-
-// RegistryRequest asks for the registry document.
-func RegistryRequest(url string) recorder.Request {
-	return Resource{Name: evidence.Registry, URL: url}.Get(evidence.OK)
+func (r Resource) Authorized(token string) recorder.Request {
+	return r.GetWith(AccessToken, "Bearer "+token)
 }

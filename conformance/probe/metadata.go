@@ -6,7 +6,6 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/rin-network/rin/conformance/evidence"
@@ -15,21 +14,29 @@ import (
 	"github.com/rin-network/rin/conformance/tokenforge"
 )
 
-// credited plans what the authorization server says of itself: metadata and keys (SEC-06, JWT-08).
-func credited() theme {
-	return theme{
-		forTarget: publications,
-		probe: func(r *run, l evidence.Label) (probe, bool) {
-			kind, key, _ := strings.Cut(string(l.Resource()), "/")
-			switch {
-			case kind == "metadata":
-				return r.metadataProbe(key), true
-			case l.Resource() == evidence.KeySet:
-				return r.keySetProbe(l.Case()), true
-			}
-			return probe{}, false
-		},
+// metadataCases are what the authorization server says of itself: metadata and keys (SEC-06, JWT-08). The requests are anonymous and come
+// after the first token, whose issuer tells where.
+func metadataCases() []row {
+	var out []row
+	for i := range maxPlaces {
+		out = append(out, row{
+			Label: evidence.MetadataResource(i + 1).With("published"), Words: "the request for the metadata",
+			Plan: in(stageMetadata, stageToken).inLane("metadata"), Send: fetchMetadata(i), Learn: learnMetadata,
+		})
 	}
+	keys := in(stageKeys, stageMetadata).inLane("keys").onlyIf(withKeys)
+	return append(out,
+		row{Label: "jwks.published", Words: "the request for the published keys", Plan: keys, Send: fetchKeys, Learn: learnKeys},
+		// Only if the first key set lacks the key of the token.
+		row{Label: "jwks.refetched", Words: "the request for the published keys", Plan: keys, Learn: learnKeys,
+			Send: func(ctx context.Context, r *run, at evidence.Resource) (recorder.Request, *unsent) {
+				q, reason := fetchKeys(ctx, r, at)
+				if known := r.facts.issued(); known.jwksURI != "" && known.verified {
+					return recorder.Request{}, notApplicable("the first key set verifies the token")
+				}
+				return q, reason
+			}},
+	)
 }
 
 // The stages of what is published.
@@ -40,19 +47,6 @@ const (
 
 // maxPlaces is how many places are asked for metadata.
 const maxPlaces = 3
-
-// publications plans the anonymous requests for metadata and keys. They come after the first token, whose issuer tells where.
-func publications(t target.Target) Plan {
-	lane := Lane{Stage: stageMetadata, After: []Stage{stageToken}}
-	for n := range maxPlaces {
-		lane.Labels = append(lane.Labels, evidence.MetadataResource(n+1).With("published"))
-	}
-	p := Plan{Lanes: []Lane{lane}}
-	if wantsKeys(t) {
-		p.lane(stageKeys, []Stage{stageMetadata}, evidence.KeySet, "published", "refetched")
-	}
-	return p
-}
 
 // wantsKeys reports that the run looks at the published keys.
 func wantsKeys(t target.Target) bool { return t.Profile == "full" }
@@ -89,83 +83,74 @@ func (r *run) places() []place {
 	return out
 }
 
-func (r *run) metadataProbe(number string) probe {
-	return probe{
-		prepare: func(context.Context) (recorder.Request, *unsent) {
-			n, err := strconv.Atoi(number)
-			found := r.facts.issued().metadata
-			places := r.places()
-			switch {
-			case err != nil || n < 1:
-				return recorder.Request{}, cutShort("this version of rin does not know how to ask it")
-			case found != "":
-				return recorder.Request{}, notApplicable("the metadata was found at another place (%s)", found)
-			case len(places) == 0:
-				return recorder.Request{}, notApplicable("neither the token nor the token URL says who the issuer is")
-			case n > len(places):
-				return recorder.Request{}, notApplicable("there is no further place for metadata")
-			}
-			p := places[n-1]
-			if reason := r.asksNothingOf(p.url); reason != nil {
-				return recorder.Request{}, reason
-			}
-			ask := anonymousGet(p.url)
-			ask.Given = map[string]string{"issuer": p.issuer, "from": p.from}
-			return ask, nil
-		},
-		learn: func(a recorder.Answer) {
-			var m struct {
-				Issuer   any `json:"issuer"`
-				Endpoint any `json:"token_endpoint"`
-				JWKSURI  any `json:"jwks_uri"`
-			}
-			if !a.OK() || json.Unmarshal(a.Body, &m) != nil || m.Issuer == nil && m.Endpoint == nil {
-				return
-			}
-			uri, _ := m.JWKSURI.(string)
-			r.facts.with(func(f *facts) { f.issuer.metadata, f.issuer.jwksURI = "metadata/"+number, uri })
-		},
+func fetchMetadata(i int) sender {
+	return func(_ context.Context, r *run, _ evidence.Resource) (recorder.Request, *unsent) {
+		found := r.facts.issued().metadata
+		places := r.places()
+		switch {
+		case found != "":
+			return recorder.Request{}, notApplicable("the metadata was found at another place (%s)", found)
+		case len(places) == 0:
+			return recorder.Request{}, notApplicable("neither the token nor the token URL says who the issuer is")
+		case i >= len(places):
+			return recorder.Request{}, notApplicable("there is no further place for metadata")
+		}
+		p := places[i]
+		if reason := r.foreign(p.url); reason != nil {
+			return recorder.Request{}, reason
+		}
+		q := anonymousGet(p.url)
+		q.Given = map[string]string{"issuer": p.issuer, "from": p.from}
+		return q, nil
 	}
 }
 
-func (r *run) keySetProbe(c evidence.Case) probe {
-	return probe{
-		prepare: func(context.Context) (recorder.Request, *unsent) {
-			known := r.facts.issued()
-			switch {
-			case known.metadata == "":
-				return recorder.Request{}, notApplicable("the authorization server publishes no metadata, so its keys are not known")
-			case known.jwksURI == "":
-				return recorder.Request{}, notApplicable("the metadata names no jwks_uri")
-			case c == "refetched" && known.verified:
-				return recorder.Request{}, notApplicable("the first key set verifies the token")
-			}
-			if reason := r.asksNothingOf(known.jwksURI); reason != nil {
-				return recorder.Request{}, reason
-			}
-			token := r.current().Value
-			if _, isJWT := tokenforge.Read(token); !isJWT {
-				return recorder.Request{}, notApplicable("the access token is no JWT")
-			}
-			ask := anonymousGet(known.jwksURI)
-			ask.Verify = func(body []byte) *evidence.Verification {
-				return tokenforge.Verify(token, r.Redactor.Secret(AccessToken, token), body)
-			}
-			return ask, nil
-		},
-		learn: func(a recorder.Answer) {
-			keys, err := tokenforge.Keys(a.Body)
-			if err != nil || !a.OK() {
-				return
-			}
-			v := a.Exchange.Verification
-			r.facts.with(func(f *facts) { f.issuer.keys, f.issuer.verified = keys, v != nil && v.Verified })
-		},
+func learnMetadata(r *run, at evidence.Resource, a recorder.Answer) {
+	var m struct {
+		Issuer   any `json:"issuer"`
+		Endpoint any `json:"token_endpoint"`
+		JWKSURI  any `json:"jwks_uri"`
 	}
+	if !a.OK() || json.Unmarshal(a.Body, &m) != nil || m.Issuer == nil && m.Endpoint == nil {
+		return
+	}
+	uri, _ := m.JWKSURI.(string)
+	r.facts.with(func(f *facts) { f.issuer.metadata, f.issuer.jwksURI = string(at), uri })
 }
 
-// asksNothingOf keeps to the origins of the node: nothing is fetched elsewhere because an answer says so, with or without a token.
-func (r *run) asksNothingOf(address string) *unsent {
+func fetchKeys(_ context.Context, r *run, _ evidence.Resource) (recorder.Request, *unsent) {
+	known := r.facts.issued()
+	switch {
+	case known.metadata == "":
+		return recorder.Request{}, notApplicable("the authorization server publishes no metadata, so its keys are not known")
+	case known.jwksURI == "":
+		return recorder.Request{}, notApplicable("the metadata names no jwks_uri")
+	}
+	if reason := r.foreign(known.jwksURI); reason != nil {
+		return recorder.Request{}, reason
+	}
+	token := r.current().Value
+	if _, isJWT := tokenforge.Read(token); !isJWT {
+		return recorder.Request{}, notApplicable("the access token is no JWT")
+	}
+	q := anonymousGet(known.jwksURI)
+	q.Verify = func(body []byte) *evidence.Verification {
+		return tokenforge.Verify(token, r.Redactor.Secret(AccessToken, token), body)
+	}
+	return q, nil
+}
+
+func learnKeys(r *run, _ evidence.Resource, a recorder.Answer) {
+	keys, err := tokenforge.Keys(a.Body)
+	if err != nil || !a.OK() {
+		return
+	}
+	v := a.Exchange.Verification
+	r.facts.with(func(f *facts) { f.issuer.keys, f.issuer.verified = keys, v != nil && v.Verified })
+}
+
+// foreign says why a URL that an answer names is not fetched: it is on another origin than the node.
+func (r *run) foreign(address string) *unsent {
 	u, err := url.Parse(address)
 	switch {
 	case err != nil || u.Host == "" || u.User != nil:

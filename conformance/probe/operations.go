@@ -12,136 +12,98 @@ import (
 	"github.com/rin-network/rin/conformance/recorder"
 )
 
-// maxEndpoints is how many of the URLs that the info endpoint lists are called (INF-05).
-const maxEndpoints = 10
-
 // maxParameters is how many described query parameters of the list operation are tried.
 const maxParameters = 16
 
-// ForDocument plans the calls of all operations of a node's document, within room requests. What does not fit is returned as
-// left: the operations that stand last. The odd credentials on operations beyond the funding operations go before.
-func ForDocument(n Node, room int) (p Plan, left []evidence.Label) {
-	if bases := n.Bases(); len(bases) > 1 {
-		if _, ok := n.Scout(); ok {
+// maxBases is how many places may hold the operations, see [Bases].
+const maxBases = 3
+
+// operationCases are what is asked of every operation: without a token, with one, with one that was never issued; and before that the
+// search for the place of the operations.
+func operationCases() []row {
+	var out []row
+	for i := range maxBases {
+		needed := func(n Node) bool {
+			_, ok := n.Scout()
+			return ok && len(n.Bases()) > 1 && i < len(n.Bases())
+		}
+		out = append(out, row{
+			Label: evidence.BaseResource(i + 1).With(evidence.OK), Send: callBase(i), Learn: learnBase(i),
 			// The session's token: an earlier one may have been revoked by those that were issued since.
-			lane := Lane{Stage: stageBase, After: []Stage{stageSession}}
-			for i := range bases {
-				lane.Labels = append(lane.Labels, evidence.BaseResource(i+1).With(evidence.OK))
-			}
-			p.Lanes = append(p.Lanes, lane)
+			Plan: in(stageBase, stageSession).inLane("bases").onceKnown(documentRead).onlyIf(needed),
+		})
+	}
+	return append(out,
+		row{Label: "op/*.no-token", Words: "without a token", Plan: in(anonymous, collected).alsoOn(onOperations), Send: anonymousCall},
+		row{Label: "op/*.ok", Plan: in(opened, anonymous, stageSession).alsoOn(onOperations), Send: goodCall, Learn: learnGood},
+		row{Label: "op/*.garbage", Words: "with a garbage token", Plan: in(tried, opened).alsoOn(onOperations), Send: garbage},
+	)
+}
+
+// anonymousCall asks without a token. For an operation it is the first call, which settles its URL.
+func anonymousCall(_ context.Context, r *run, at evidence.Resource) (recorder.Request, *unsent) {
+	res, reason := r.locateResource(at)
+	return res.Get(), reason
+}
+
+// goodCall asks as a client of the network does.
+func goodCall(ctx context.Context, r *run, at evidence.Resource) (recorder.Request, *unsent) {
+	res, reason := r.locateResource(at)
+	if reason != nil {
+		return recorder.Request{}, reason
+	}
+	q, reason := r.authorized(ctx, res)
+	q.Annotate = r.annotate(at)
+	return q, reason
+}
+
+// learnGood draws samples from a good answer.
+func learnGood(r *run, at evidence.Resource, a recorder.Answer) {
+	if a.Status/100 != 2 {
+		return
+	}
+	r.settle(at, a.Exchange.Redirects)
+	r.facts.with(func(f *facts) { f.cookies[at] = cookiesOf(a.Header) })
+	if at == evidence.Info {
+		found := readEndpoints(a.Body)
+		r.facts.with(func(f *facts) { f.endpoints = found })
+		return
+	}
+	if !isOperation(at) {
+		return
+	}
+	if r.samples(at) {
+		o, _ := r.operation(at)
+		found := readItems(a.Body, filtersOf(o)...)
+		r.facts.with(func(f *facts) { f.items[at] = found })
+	}
+	if o, ok := r.node.Operation(r.node.List); ok && at == evidence.OperationResource(o.Key) {
+		list, _ := openapi.ReadList(a.Body)
+		w := newWalk(o, openapi.Identities(list.Items))
+		r.facts.with(func(f *facts) { f.walks[at] = w })
+		r.learnNext(at, a)
+	}
+}
+
+// settle keeps to the URL that the good call was led to on its own origin. Everything else is asked there: raw requests follow
+// nothing, and a redirect in front of each call would only cost requests.
+func (r *run) settle(name evidence.Resource, hops []evidence.Hop) {
+	for _, hop := range hops {
+		from, err := url.Parse(hop.URL)
+		if err != nil || strings.Contains(hop.Location, "[[") { // redacted: the real one is not known here
+			return
 		}
-	}
-	p = p.With(forFunding(n))
-	p = p.With(forThemes(n))
-	for _, o := range n.Executable {
-		own := forOperation(n, o)
-		if p.Requests()+own.Requests() > room && o.Key != n.List && o.Key != n.Detail {
-			left = append(left, own.Labels()...)
-			continue
+		to, err := from.Parse(hop.Location)
+		if err != nil || evidence.Origin(to) != evidence.Origin(from) {
+			return
 		}
-		p = p.With(own)
+		to.Fragment = ""
+		r.facts.with(func(f *facts) {
+			res := f.urls[name]
+			res.URL = to.String()
+			f.urls[name] = res
+		})
 	}
-	if !everywhere(n.Target) {
-		return p, left
-	}
-	for _, o := range n.Executable {
-		if !p.has(evidence.OperationResource(o.Key).With(evidence.OK)) {
-			continue
-		}
-		if own := latticeOf(n, o); p.Requests()+own.Requests() <= room {
-			p = p.With(own)
-		}
-	}
-	return p, left
-}
-
-func forThemes(n Node) Plan {
-	var p Plan
-	for _, th := range themes() {
-		if th.forDocument != nil {
-			p = p.With(th.forDocument(n))
-		}
-	}
-	return p
-}
-
-// forOperation plans what is asked of every operation: anonymous, authorized, with a token that is none.
-func forOperation(n Node, o openapi.Operation) Plan {
-	var p Plan
-	r := evidence.OperationResource(o.Key)
-	known := stageBase
-	if c, ok := n.Collection(o); ok {
-		known = opened(evidence.OperationResource(c.Key)) // its answer holds the ids
-	}
-	p.lane(anonymous(r), []Stage{known}, r, evidence.NoToken)
-	p.lane(opened(r), []Stage{anonymous(r), stageSession}, r, evidence.OK)
-	p.lane(tried(r), []Stage{opened(r)}, r, "garbage")
-	return p
-}
-
-// latticeOf plans all that must not get in, the client without the role included: whether an operation needs the role is for the
-// requirement to say.
-func latticeOf(n Node, o openapi.Operation) Plan {
-	var p Plan
-	r := evidence.OperationResource(o.Key)
-	p.lattice(r)
-	p.noRole(n, r)
-	return p
-}
-
-// forFunding plans what is asked of the list and the detail operation beyond every operation.
-func forFunding(n Node) Plan {
-	var p Plan
-	if o, ok := n.Operation(n.List); ok {
-		p = p.With(forOperation(n, o)).With(forList(n, o))
-		if !n.Target.Quick {
-			p = p.With(latticeOf(n, o))
-		}
-	}
-	if o, ok := n.Operation(n.Detail); ok {
-		p = p.With(forOperation(n, o)).With(forDetail(n, o))
-		if !n.Target.Quick {
-			p = p.With(latticeOf(n, o))
-		}
-	}
-	return p
-}
-
-func forList(n Node, o openapi.Operation) Plan {
-	var p Plan
-	r := evidence.OperationResource(o.Key)
-	after := []Stage{opened(r)}
-	p.lane(stageRest, after, r, "size-2", "page-no-token")
-	p.each(stageRest, after, r, "filter-seen", "filter-other")
-	for _, q := range queryParameters(o) {
-		p.lane(stageRest, after, r, evidence.ParameterCase(q.Name))
-	}
-	p.noRole(n, r)
-	return p
-}
-
-// noRole plans the call of the client without the role.
-func (p *Plan) noRole(n Node, r evidence.Resource) {
-	if n.Target.Second != nil {
-		p.lane(stageRest, []Stage{stageSecond, opened(r)}, r, "no-role")
-	}
-}
-
-func forDetail(n Node, o openapi.Operation) Plan {
-	var p Plan
-	r := evidence.OperationResource(o.Key)
-	p.each(stageRest, []Stage{opened(r)}, r, "item-first", "item-middle", "item-last", "unknown-id")
-	p.noRole(n, r)
-	return p
-}
-
-// ForEndpoints plans the calls of the n URLs that the info endpoint lists, after the stages given.
-func ForEndpoints(n int, after []Stage) Plan {
-	var p Plan
-	for i := range min(n, maxEndpoints) {
-		p.lane(stageRest, after, evidence.EndpointResource(strconv.Itoa(i+1)), evidence.OK)
-	}
-	return p
 }
 
 // queryParameters lists the query parameters that are tried one by one.
@@ -157,52 +119,42 @@ func queryParameters(o openapi.Operation) []openapi.Parameter {
 	return out
 }
 
-func (p Plan) has(label evidence.Label) bool {
-	for _, l := range p.Labels() {
-		if l == label {
-			return true
-		}
-	}
-	return false
-}
-
 // attempt is what came of a place where operations may live.
 type attempt struct {
 	base   Base
 	status int
 }
 
-// baseProbe calls the scout operation at the n-th candidate, until one answers with 2xx. The call has a query of its own, so that
-// no cache holds the URL that is asked without a token later.
-func (r *run) baseProbe(key string) probe {
-	n, _ := strconv.Atoi(key)
-	bases := r.node.Bases()
-	scout, ok := r.node.Scout()
-	return probe{
-		prepare: func(ctx context.Context) (recorder.Request, *unsent) {
-			if n < 1 || n > len(bases) || !ok {
-				return recorder.Request{}, unmet("there is no such place")
+// callBase calls the scout operation at one candidate, until one answers with 2xx. The call has a query of its own, so that no cache
+// holds the URL that is asked without a token later.
+func callBase(i int) sender {
+	return func(ctx context.Context, r *run, at evidence.Resource) (recorder.Request, *unsent) {
+		bases := r.node.Bases()
+		scout, ok := r.node.Scout()
+		if i >= len(bases) || !ok {
+			return recorder.Request{}, unmet("there is no such place")
+		}
+		for _, a := range r.attempts() {
+			switch {
+			case a.status/100 == 2:
+				return recorder.Request{}, notApplicable("operations were found under %s", a.base.Prefix)
+			case a.status == 0 && sameOrigin(a.base.Prefix, bases[i].Prefix): // each silence costs the whole time of a request
+				return recorder.Request{}, unmet("%s gave no answer, and this place is on the same origin", a.base.Prefix)
 			}
-			for _, a := range r.attempts() {
-				switch {
-				case a.status/100 == 2:
-					return recorder.Request{}, notApplicable("operations were found under %s", a.base.Prefix)
-				case a.status == 0 && sameOrigin(a.base.Prefix, bases[n-1].Prefix): // each silence costs the whole time of a request
-					return recorder.Request{}, unmet("%s gave no answer, and this place is on the same origin", a.base.Prefix)
-				}
-			}
-			extra := pair{"conformance", r.drawn.id}
-			if size, ok := sizeParameter(scout); ok {
-				extra = pair{size.Name, strconv.Itoa(atLeast(size.Schema, 1))}
-			}
-			res := Resource{Name: evidence.BaseResource(n), URL: withQuery(bases[n-1].URL(scout.Path), extra)}
-			ask, reason := r.authorized(ctx, res, evidence.OK)
-			ask.Given = map[string]string{"base": bases[n-1].Prefix, "how": bases[n-1].How}
-			return ask, reason
-		},
-		learn: func(a recorder.Answer) {
-			r.facts.with(func(f *facts) { f.bases = append(f.bases, attempt{bases[n-1], a.Status}) })
-		},
+		}
+		extra := pair{"conformance", r.drawn.id}
+		if size, ok := sizeParameter(scout); ok {
+			extra = pair{size.Name, strconv.Itoa(atLeast(size.Schema, 1))}
+		}
+		q, reason := r.authorized(ctx, Resource{Name: at, URL: withQuery(bases[i].URL(scout.Path), extra)})
+		q.Given = map[string]string{"base": bases[i].Prefix, "how": bases[i].How}
+		return q, reason
+	}
+}
+
+func learnBase(i int) learner {
+	return func(r *run, _ evidence.Resource, a recorder.Answer) {
+		r.facts.with(func(f *facts) { f.bases = append(f.bases, attempt{r.node.Bases()[i], a.Status}) })
 	}
 }
 
@@ -269,7 +221,7 @@ func (r *run) operation(name evidence.Resource) (openapi.Operation, bool) {
 	if !isOperation(name) {
 		return openapi.Operation{}, false
 	}
-	return r.node.Operation(strings.TrimPrefix(string(name), string(evidence.OperationResource(""))))
+	return r.node.operation(name)
 }
 
 // fill makes the call of an operation with sample values for what it requires. change gives parameters another value, by "in name", or
@@ -339,6 +291,18 @@ func (r *run) ids(o openapi.Operation) []string {
 		return nil
 	}
 	return sampleIDs(r.facts.itemsOf(evidence.OperationResource(c.Key)))
+}
+
+// controlled is a resource whose good call was answered with 2xx: without that neither a refusal nor odd input proves anything.
+func (r *run) controlled(name evidence.Resource) (Resource, *unsent) {
+	res, ok := r.facts.resource(name)
+	if !ok {
+		return res, r.unlocated(name)
+	}
+	if good := name.With(evidence.OK); !r.facts.good(good) {
+		return res, unmet("the good call %s was not answered with 2xx", good)
+	}
+	return res, nil
 }
 
 // samples reports that items of the resource's answer are needed: it is the list or the collection of a detail operation.

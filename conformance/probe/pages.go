@@ -16,6 +16,7 @@ import (
 type walk struct {
 	page, size openapi.Parameter // without a name where there is none
 	pages      openapi.Pages
+	next       int     // the page that is asked for
 	reason     *unsent // why it is not walked
 }
 
@@ -134,66 +135,66 @@ func (r *run) walkOf(name evidence.Resource, again bool) *walk {
 	return r.facts.walks[name]
 }
 
-// walkProbe asks for the page that the walk wants next.
-func (r *run) walkProbe(name evidence.Resource, c evidence.Case, again bool) probe {
-	var value int
-	p := r.choosing(name, c, func(_ openapi.Operation, res Resource, _ evidence.Case) (string, map[string]string, *unsent) {
-		w := r.walkOf(name, again)
+// callPage asks for the page that the walk wants next.
+func callPage(again bool) sender {
+	return choose(func(r *run, _ openapi.Operation, res Resource) (chosen, *unsent) {
+		w := r.walkOf(res.Name, again)
 		switch {
 		case w == nil && again:
-			return "", nil, notApplicable("the pages added up the first time")
+			return chosen{}, notApplicable("the pages added up the first time")
 		case w == nil:
-			return "", nil, unmet("the items of the list are not known")
+			return chosen{}, unmet("the items of the list are not known")
 		case w.reason != nil:
-			return "", nil, w.reason
+			return chosen{}, w.reason
 		}
 		var more bool
-		r.facts.with(func(*facts) { value, more = w.pages.Next() })
+		r.facts.with(func(*facts) { w.next, more = w.pages.Next() })
 		if !more {
-			return "", nil, notApplicable("the pages before it told enough")
+			return chosen{}, notApplicable("the pages before it told enough")
 		}
-		return withQuery(res.URL, w.query(value)...), w.given(value), nil
+		return chosen{withQuery(res.URL, w.query(w.next)...), w.given(w.next)}, nil
 	})
-	p.learn = func(a recorder.Answer) {
-		w := r.walkOf(name, again)
+}
+
+func learnPage(again bool) learner {
+	return func(r *run, at evidence.Resource, a recorder.Answer) {
+		w := r.walkOf(at, again)
 		list, ok := openapi.ReadList(a.Body)
 		page := openapi.Page{Listed: ok && a.Status/100 == 2}
 		if page.Listed {
 			page.Items = openapi.Identities(list.Items)
-			r.learnNext(name, a)
+			r.learnNext(at, a)
 		}
-		r.facts.with(func(*facts) { w.pages.At[value] = page })
+		r.facts.with(func(*facts) { w.pages.At[w.next] = page })
 	}
-	return p
 }
 
-// againProbe asks for the whole list once more where items seem to have come or gone: pages that do not add up, listed items that
+// listAgain asks for the whole list once more where items seem to have come or gone: pages that do not add up, listed items that
 // are not found.
-func (r *run) againProbe(name evidence.Resource) probe {
-	var fresh *walk
-	p := r.choosing(name, "list-again", func(o openapi.Operation, res Resource, _ evidence.Case) (string, map[string]string, *unsent) {
-		w := r.walkOf(name, false)
-		torn := false
-		if w != nil && w.reason == nil {
-			r.facts.with(func(*facts) {
-				torn = !w.pages.Oversized() && w.pages.Meaning() != "" && w.pages.Meaning() != openapi.Ignored && !w.pages.Faults().None()
-			})
-		}
-		if torn {
-			fresh = newWalk(o, nil)
-		} else if !r.vanished() {
-			return "", nil, notApplicable("nothing seems to have changed during the run")
-		}
-		return res.URL, nil, nil
-	})
-	p.learn = func(a recorder.Answer) {
-		list, ok := openapi.ReadList(a.Body)
-		if o, known := r.operation(name); known && fresh != nil && ok && a.Status/100 == 2 {
-			fresh = newWalk(o, openapi.Identities(list.Items))
-			r.facts.with(func(f *facts) { f.walksAgain[name] = fresh })
-		}
+func listAgain(r *run, _ openapi.Operation, res Resource) (chosen, *unsent) {
+	if !r.torn(res.Name) && !r.vanished() {
+		return chosen{}, notApplicable("nothing seems to have changed during the run")
 	}
-	return p
+	return chosen{url: res.URL}, nil
+}
+
+// learnListAgain prepares a second walk where the pages of the first did not add up.
+func learnListAgain(r *run, at evidence.Resource, a recorder.Answer) {
+	list, ok := openapi.ReadList(a.Body)
+	if o, known := r.operation(at); known && ok && a.Status/100 == 2 && r.torn(at) {
+		fresh := newWalk(o, openapi.Identities(list.Items))
+		r.facts.with(func(f *facts) { f.walksAgain[at] = fresh })
+	}
+}
+
+// torn reports that the pages of a list do not add up.
+func (r *run) torn(name evidence.Resource) (torn bool) {
+	if w := r.walkOf(name, false); w != nil && w.reason == nil {
+		r.facts.with(func(*facts) {
+			torn = !w.pages.Oversized() && w.pages.Meaning() != "" && w.pages.Meaning() != openapi.Ignored && !w.pages.Faults().None()
+		})
+	}
+	return torn
 }
 
 // vanished reports that a listed item was not found.
@@ -211,13 +212,13 @@ func (r *run) vanished() bool {
 const farPage = 100_000
 
 // beyondEnd is a page behind the end, of a list that has pages.
-func (r *run) beyondEnd(_ openapi.Operation, res Resource, _ evidence.Case) (string, map[string]string, *unsent) {
+func beyondEnd(r *run, _ openapi.Operation, res Resource) (chosen, *unsent) {
 	w := r.walkOf(res.Name, false)
 	if w == nil {
-		return "", nil, unmet("the items of the list are not known")
+		return chosen{}, unmet("the items of the list are not known")
 	}
 	if w.page.Name == "" {
-		return "", nil, w.reason
+		return chosen{}, w.reason
 	}
 	query := []pair{{w.page.Name, strconv.Itoa(atLeast(w.page.Schema, farPage))}}
 	given := map[string]string{"parameter": w.page.Name, "value": query[0].value}
@@ -226,19 +227,20 @@ func (r *run) beyondEnd(_ openapi.Operation, res Resource, _ evidence.Case) (str
 		query = append(query, pair{w.size.Name, size})
 		given["sizeParameter"], given["size"] = w.size.Name, size
 	}
-	return withQuery(res.URL, query...), given, nil
+	return chosen{withQuery(res.URL, query...), given}, nil
 }
 
 // rawBrackets asks for what size-2 asks for, with brackets as the network's client sends them.
-func (r *run) rawBrackets(o openapi.Operation, res Resource, _ evidence.Case) (string, map[string]string, *unsent) {
-	address, given, reason := r.particular(o, res, "size-2")
+func rawBrackets(r *run, o openapi.Operation, res Resource) (chosen, *unsent) {
+	c, reason := sizeTwo(r, o, res)
 	if reason != nil {
-		return "", nil, reason
+		return c, reason
 	}
-	if !strings.Contains(given["parameter"], "[") {
-		return "", nil, notApplicable("the size parameter %.80q has no brackets", given["parameter"])
+	if !strings.Contains(c.given["parameter"], "[") {
+		return chosen{}, notApplicable("the size parameter %.80q has no brackets", c.given["parameter"])
 	}
-	return strings.NewReplacer("%5B", "[", "%5D", "]").Replace(address), given, nil
+	c.url = strings.NewReplacer("%5B", "[", "%5D", "]").Replace(c.url)
+	return c, nil
 }
 
 // learnNext notes the first link to a next page.
@@ -287,15 +289,15 @@ func nextOf(a recorder.Answer) string {
 }
 
 // nextLink follows the link to the next page. Only on the origin: elsewhere the token must not go.
-func (r *run) nextLink(_ openapi.Operation, res Resource, _ evidence.Case) (string, map[string]string, *unsent) {
+func nextLink(r *run, _ openapi.Operation, res Resource) (chosen, *unsent) {
 	r.facts.mu.Lock()
 	defer r.facts.mu.Unlock()
 	next, ok := r.facts.next[res.Name]
 	switch {
 	case !ok:
-		return "", nil, notApplicable("no page links to a next one")
+		return chosen{}, notApplicable("no page links to a next one")
 	case !next.stays:
-		return "", nil, notApplicable("the next page is on another origin, where the token does not go")
+		return chosen{}, notApplicable("the next page is on another origin, where the token does not go")
 	}
-	return next.to.String(), map[string]string{"from": string(next.from)}, nil
+	return chosen{next.to.String(), map[string]string{"from": string(next.from)}}, nil
 }

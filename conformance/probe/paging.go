@@ -2,7 +2,7 @@ package probe
 
 import (
 	"context"
-	"strings"
+	"slices"
 
 	"github.com/rin-network/rin/conformance/evidence"
 	"github.com/rin-network/rin/conformance/openapi"
@@ -14,33 +14,67 @@ import (
 // which one at least is among those, and the last one.
 const walkRequests = 3 + openapi.MaxPages - 1 + 1
 
-// paged plans pages, filters, details and links (PAG).
-func paged() theme {
-	return theme{
-		forDocument: func(n Node) Plan {
-			o, ok := n.Operation(n.List)
-			if !ok || n.Target.Quick {
-				return Plan{}
-			}
-			return forPages(thorough(n.Target), o)
-		},
-		forDocumentMost: mostOfPages,
-		probe: func(r *run, l evidence.Label) (probe, bool) {
-			if !isOperation(l.Resource()) {
-				return probe{}, false
-			}
-			return r.pagedProbe(l.Resource(), l.Case())
-		},
+// pagingCases are the pages, filters and links of the list (PAG). A quick run does without them.
+func pagingCases() []row {
+	after, page := in(stageRest, opened).onlyIf(notQuick), in(walked, opened).inLane("walk").onlyIf(notQuick)
+	beyond := in(stageRest, walked).onlyIf(notQuick)
+	// Whether the data changed while it was read is asked when everything else was.
+	again := in(stageAgain, walked, stageRest).inLane("walk again").onlyIf(notQuick)
+	running := after.onlyIf(onList(describesRunning))
+	var walk, repeated []row
+	for n := range walkRequests {
+		walk = append(walk, row{Label: evidence.ListOperation.With(evidence.WalkCase(n + 1)), Plan: page, Send: callPage(false), Learn: learnPage(false)})
+		repeated = append(repeated, row{Label: evidence.ListOperation.With(evidence.WalkAgainCase(n + 1)), Plan: again, Send: callPage(true), Learn: learnPage(true)})
 	}
+	return slices.Concat(walk, []row{
+		{Label: "list.beyond-end", Plan: beyond, Send: choose(beyondEnd)},
+		{Label: "list.link-next", Plan: beyond, Send: unjudged(choose(nextLink))},
+		{Label: "list.size-raw", Plan: after, Send: choose(rawBrackets)},
+		{Label: "list.size-negative", Plan: after, Send: choose(badValue(theSize, "-1"))},
+		{Label: "list.size-zero", Plan: after, Send: choose(badValue(theSize, "0"))},
+		{Label: "list.size-text", Plan: after, Send: choose(badValue(theSize, "abc"))},
+		{Label: "list.size-huge", Plan: after, Send: choose(badValue(theSize, "99999999999"))},
+		{Label: "list.page-negative", Plan: after, Send: choose(badValue(thePage, "-1"))},
+		{Label: "list.page-text", Plan: after, Send: choose(badValue(thePage, "abc"))},
+		{Label: "list.filter-bad", Plan: after, Send: choose(badValue(aVocabulary, "CONFORMANCE_UNKNOWN"))},
+		{Label: "list.unknown-query", Plan: after, Send: choose(badValue(unknownParameter, "1"))},
+		{Label: "list.filter-paged", Plan: after, Send: choose(filterWithPage)},
+		{Label: "list.filter-both", Plan: after.onlyIf(onList(func(o openapi.Operation) bool { return len(filtersOf(o)) > 1 })), Send: choose(twoFilters)},
+		{Label: "list.filter-running", Plan: running, Send: choose(runningFilter("true"))},
+		{Label: "list.filter-not-running", Plan: running, Send: choose(runningFilter("false"))},
+		{Label: "list.list-again", Plan: again, Send: choose(listAgain), Learn: learnListAgain},
+	}, repeated)
 }
 
-// walked is the stage of the pages of a list.
-func walked(r evidence.Resource) Stage { return Stage(r) + ", pages" }
+// filterCases are a valid value of each query parameter of the list, and the values of its filters.
+func filterCases(n Node, o openapi.Operation) []row {
+	var out []row
+	for _, q := range queryParameters(o) {
+		out = append(out, validCase(q))
+	}
+	for _, f := range filtersOf(o) {
+		for i := range f.tries(thorough(n.Target)) {
+			out = append(out, row{
+				Label: evidence.ListOperation.With(evidence.FilterCase(f.parameter, i+1)),
+				Plan:  in(stageRest, opened).onlyIf(notQuick), Send: choose(filterValue(f, i)),
+			})
+		}
+	}
+	return out
+}
+
+// onList is a condition on the list operation.
+func onList(holds func(openapi.Operation) bool) func(Node) bool {
+	return func(n Node) bool {
+		o, ok := n.Operation(n.List)
+		return ok && holds(o)
+	}
+}
 
 // thorough reports that each value of each filter is tried, since the node is near or the operator wants it.
 func thorough(t target.Target) bool { return t.Thorough || t.Loopback() }
 
-// mostOfPages is what [forPages] plans for a list with the filters of the published API, and some room for more.
+// mostOfPages is what [pagingCases] and [filterCases] plan for a list with the filters of the published API, and some room for more.
 func mostOfPages(t target.Target) int {
 	switch {
 	case t.Quick:
@@ -51,99 +85,11 @@ func mostOfPages(t target.Target) int {
 	return 36
 }
 
-// forPages plans what is asked of the list; all tries each value of each filter.
-func forPages(all bool, o openapi.Operation) Plan {
-	var p Plan
-	r := evidence.OperationResource(o.Key)
-	after := []Stage{opened(r)}
-	var walk, again []evidence.Case
-	for n := range walkRequests {
-		walk, again = append(walk, evidence.WalkCase(n+1)), append(again, evidence.WalkAgainCase(n+1))
-	}
-	p.lane(walked(r), after, r, walk...)
-	p.each(stageRest, []Stage{walked(r)}, r, "beyond-end", "link-next")
-	p.each(stageRest, after, r, "size-raw", "size-negative", "size-zero", "size-text", "size-huge",
-		"page-negative", "page-text", "filter-bad", "unknown-query", "filter-paged")
-	for _, f := range filtersOf(o) {
-		for n := range f.tries(all) {
-			p.lane(stageRest, after, r, evidence.FilterCase(f.parameter, n+1))
-		}
-	}
-	if len(filtersOf(o)) > 1 {
-		p.lane(stageRest, after, r, "filter-both")
-	}
-	if describesRunning(o) {
-		p.each(stageRest, after, r, "filter-running", "filter-not-running")
-	}
-	// Whether the data changed while it was read is asked when everything else was.
-	p.lane(stageAgain, []Stage{walked(r), stageRest}, r, append([]evidence.Case{"list-again"}, again...)...)
-	return p
-}
-
-// pagedProbe says how a case of this theme is asked; ok is false for the cases of others.
-func (r *run) pagedProbe(name evidence.Resource, c evidence.Case) (p probe, ok bool) {
-	_, number, numbered := cutNumber(c)
-	switch {
-	case numbered && c == evidence.WalkCase(number):
-		return r.walkProbe(name, c, false), true
-	case numbered && c == evidence.WalkAgainCase(number):
-		return r.walkProbe(name, c, true), true
-	}
-	switch c {
-	case "list-again":
-		return r.againProbe(name), true
-	case "link-next":
-		return r.unjudged(r.choosing(name, c, r.nextLink)), true
-	case "beyond-end":
-		return r.choosing(name, c, r.beyondEnd), true
-	case "size-raw":
-		return r.choosing(name, c, r.rawBrackets), true
-	case "filter-running", "filter-not-running", "filter-paged":
-		return r.choosing(name, c, r.oneFilter), true
-	case "filter-both":
-		return r.choosing(name, c, r.twoFilters), true
-	case "size-negative", "size-zero", "size-text", "size-huge", "page-negative", "page-text",
-		"filter-bad", "unknown-query":
-		return r.choosing(name, c, r.badValue), true
-	}
-	if numbered && strings.HasPrefix(string(c), "filter-") {
-		return r.choosing(name, c, r.filterValue), true
-	}
-	return probe{}, false
-}
-
 // unjudged leaves the schemas out: where a link leads need not be the operation.
-func (r *run) unjudged(p probe) probe {
-	choose := p.prepare
-	p.prepare = func(ctx context.Context) (recorder.Request, *unsent) {
-		ask, reason := choose(ctx)
-		ask.Annotate = nil
-		return ask, reason
+func unjudged(send sender) sender {
+	return func(ctx context.Context, r *run, at evidence.Resource) (recorder.Request, *unsent) {
+		q, reason := send(ctx, r, at)
+		q.Annotate = nil
+		return q, reason
 	}
-	return p
-}
-
-// urlChoice says what a case of an operation asks for, with the inputs that were chosen for it.
-type urlChoice func(o openapi.Operation, res Resource, c evidence.Case) (string, map[string]string, *unsent)
-
-// choosing asks an operation that answered the good call for something particular.
-func (r *run) choosing(name evidence.Resource, c evidence.Case, choose urlChoice) probe {
-	return probe{prepare: func(ctx context.Context) (recorder.Request, *unsent) {
-		o, known := r.operation(name)
-		res, located := r.facts.resource(name)
-		if !known || !located {
-			return recorder.Request{}, r.unlocated(name)
-		}
-		if good := name.With(evidence.OK); !r.facts.good(good) {
-			return recorder.Request{}, unmet("the good call %s was not answered with 2xx", good)
-		}
-		address, given, reason := choose(o, res, c)
-		if reason != nil {
-			return recorder.Request{}, reason
-		}
-		res.URL = address
-		ask, reason := r.authorized(ctx, res, c)
-		ask.Given, ask.Annotate = given, r.annotate(name)
-		return ask, reason
-	}}
 }

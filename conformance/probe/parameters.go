@@ -22,24 +22,6 @@ const (
 	mostGentleTrials = 24 // where the node is neither near nor to be tested thoroughly
 )
 
-// bounded plans parameters of the document at their bounds and outside (API-01, PAG-06).
-func bounded() theme {
-	return theme{
-		forDocument:     forBounds,
-		forDocumentMost: mostOfBounds,
-		probe: func(r *run, l evidence.Label) (probe, bool) {
-			o, known := r.operation(l.Resource())
-			if !known {
-				return probe{}, false
-			}
-			if t, ok := trialOf(r.node, o, l.Case()); ok {
-				return r.trialProbe(o, t, l.Case()), true
-			}
-			return probe{}, false
-		},
-	}
-}
-
 func mostOfBounds(t target.Target) int {
 	switch {
 	case t.Quick:
@@ -50,39 +32,82 @@ func mostOfBounds(t target.Target) int {
 	return mostGentleTrials
 }
 
-// forBounds plans the trials of all operations; where there is room for few, the most telling ones of the whole document.
-func forBounds(n Node) Plan {
+// forParameters plans calls with the parameters of all operations (API-01, PAG-06): values at the bounds of what the document allows and
+// outside, and a valid value of each query parameter but those of the list, see [filterCases]. Where there is room for few, it chooses the
+// most telling ones of the whole document.
+func forParameters(n Node) Plan {
 	var p Plan
 	if n.Target.Quick {
 		return p
 	}
-	type planned struct {
-		resource evidence.Resource
-		c        evidence.Case
-		rank     int
+	type candidate struct {
+		at   evidence.Resource
+		row  row
+		rank int
 	}
-	var all []planned
+	var all []candidate
 	for _, o := range n.Executable {
-		r := evidence.OperationResource(o.Key)
-		if o.Key != n.List { // the list's own are planned with it
+		at := evidence.OperationResource(o.Key)
+		if o.Key != n.List {
 			for _, q := range queryParameters(o) {
-				all = append(all, planned{r, evidence.ParameterCase(q.Name), 3})
+				all = append(all, candidate{at, validCase(q), 3})
 			}
 		}
 		for _, t := range trialsOn(n, o) {
-			all = append(all, planned{r, t.label(), t.telling()})
+			all = append(all, candidate{at, t.row(), t.rank()})
 		}
 		if len(all) > maxOperationsTried*mostOfOperation {
 			break
 		}
 	}
 	if !everywhere(n.Target) {
-		slices.SortStableFunc(all, func(a, b planned) int { return cmp.Compare(a.rank, b.rank) })
+		slices.SortStableFunc(all, func(a, b candidate) int { return cmp.Compare(a.rank, b.rank) })
 	}
 	for _, one := range all[:min(len(all), mostOfBounds(n.Target))] {
-		p.lane(stageRest, []Stage{opened(one.resource)}, one.resource, one.c)
+		p.add(n, one.at, one.row)
 	}
 	return p
+}
+
+// validCase is the call of an operation with a valid value of one query parameter.
+func validCase(p openapi.Parameter) row {
+	return row{
+		Label: evidence.EveryOperation.With(evidence.ParameterCase(p.Name)), Plan: in(stageRest, opened),
+		Send: choose(func(r *run, o openapi.Operation, res Resource) (chosen, *unsent) {
+			name, value, ok := valueOfParameter(p, r.Clock())
+			if !ok {
+				value, ok = r.seenValue(res.Name, p.Name)
+			}
+			if !ok {
+				return chosen{}, notApplicable("the document tells no valid value of %.80q and the data holds none", p.Name)
+			}
+			address := r.sized(o, withQuery(res.URL, pair{name, value}), name, sizeOfParameter)
+			return chosen{address, map[string]string{"parameter": name, "value": value}}, nil
+		}),
+	}
+}
+
+// row is the call of an operation with one parameter tried.
+func (t trial) row() row {
+	return row{
+		Label: evidence.EveryOperation.With(t.label()), Plan: in(stageRest, opened),
+		Send: func(ctx context.Context, r *run, at evidence.Resource) (recorder.Request, *unsent) {
+			if good := at.With(evidence.OK); !r.facts.good(good) {
+				return recorder.Request{}, unmet("the good call %s was not answered with 2xx", good)
+			}
+			o, _ := r.operation(at)
+			res, reason := r.fill(o, map[string]*string{placeOf(t.parameter): t.value})
+			if reason != nil {
+				return recorder.Request{}, reason
+			}
+			if o.Key == r.node.List {
+				res.URL = r.sized(o, res.URL, t.parameter.Name, sizeOfParameter)
+			}
+			q, reason := r.authorized(ctx, res)
+			q.Given, q.Annotate = t.given(), r.annotate(at)
+			return q, reason
+		},
+	}
 }
 
 // maxOperationsTried bounds the work of planning for a document without end.
@@ -92,8 +117,8 @@ func (t trial) label() evidence.Case {
 	return evidence.TryCase(t.try, t.parameter.In, t.parameter.Name)
 }
 
-// telling orders trials by what they find out in the field: code that nobody ran, then lengths of columns, then the ends of vocabularies.
-func (t trial) telling() int {
+// rank orders trials by what they find out in the field: code that nobody ran, then lengths of columns, then the ends of vocabularies.
+func (t trial) rank() int {
 	switch t.try {
 	case evidence.Absent, evidence.WrongType, evidence.OutsideEnum:
 		return 1
@@ -131,35 +156,6 @@ func ofPaging(o openapi.Operation, t trial) bool {
 	}
 	filter := slices.ContainsFunc(filters(), func(f filter) bool { return f.parameter == t.parameter.Name })
 	return filter && t.legal && len(t.parameter.Schema.Enum) > 0
-}
-
-func trialOf(n Node, o openapi.Operation, c evidence.Case) (trial, bool) {
-	all := trialsOn(n, o)
-	i := slices.IndexFunc(all, func(t trial) bool { return t.label() == c })
-	if i < 0 {
-		return trial{}, false
-	}
-	return all[i], true
-}
-
-// trialProbe asks an operation that answered the good call with one parameter changed.
-func (r *run) trialProbe(o openapi.Operation, t trial, c evidence.Case) probe {
-	return probe{prepare: func(ctx context.Context) (recorder.Request, *unsent) {
-		name := evidence.OperationResource(o.Key)
-		if good := name.With(evidence.OK); !r.facts.good(good) {
-			return recorder.Request{}, unmet("the good call %s was not answered with 2xx", good)
-		}
-		res, reason := r.fill(o, map[string]*string{placeOf(t.parameter): t.value})
-		if reason != nil {
-			return recorder.Request{}, reason
-		}
-		if o.Key == r.node.List {
-			res.URL = r.sized(o, res.URL, t.parameter.Name, sizeOfParameter)
-		}
-		ask, reason := r.authorized(ctx, res, c)
-		ask.Given, ask.Annotate = t.given(), r.annotate(name)
-		return ask, reason
-	}}
 }
 
 // given is what the evidence says of a trial.

@@ -8,7 +8,7 @@ import (
 	"github.com/rin-network/rin/conformance/target"
 )
 
-// Plan is what will be asked, in lanes.
+// Plan is what will be sent, in lanes.
 type Plan struct {
 	Lanes []Lane
 }
@@ -18,54 +18,122 @@ type Lane struct {
 	// Stage is the stage that the lane belongs to; a stage ends when all its lanes have.
 	Stage Stage
 	// After are the stages that must have ended before the lane starts. A stage without lanes has ended.
-	After  []Stage
-	Labels []evidence.Label
+	After []Stage
+	Steps []Step
+
+	rank rank
 }
 
-// Stage is a group of lanes that others can build on.
+// Step is one request of a plan.
+type Step struct {
+	Label evidence.Label
+
+	row row
+}
+
+// Labels lists the labels of the lane.
+func (l Lane) Labels() []evidence.Label {
+	out := make([]evidence.Label, len(l.Steps))
+	for i, s := range l.Steps {
+		out[i] = s.Label
+	}
+	return out
+}
+
+// Stage is a group of lanes that others can wait for. In the table of cases @ stands for the resource of the row.
 type Stage string
 
-// The stages of every run. Resources have stages of their own, see [opened] and [tried].
+// The stages of every run. [row.Plan] names those that only few rows have.
 const (
-	stageRegistry Stage = "registry"
-	stageToken    Stage = "first token"
-	stageTokens   Stage = "token requests"
-	stageSession  Stage = "session token"
-	stageSecond   Stage = "second client"
-	stageBase     Stage = "base of operations"
-	stageRest     Stage = "rest"
-	stageAgain    Stage = "what seems to have changed"
-	stageLast     Stage = "last of all" // its lanes run one after the other, when all others have ended
+	stageToken   Stage = "first token"
+	stageTokens  Stage = "token requests"
+	stageSession Stage = "session token"
+	stageBase    Stage = "base of operations"
+	stageRest    Stage = "rest"
+	stageAgain   Stage = "what seems to have changed"
+	stageLast    Stage = "last of all" // its lanes run one after the other, when all others have ended
+
+	anonymous Stage = "@, anonymous"       // the anonymous call of a resource
+	opened    Stage = "@, authorized"      // its first authorized call
+	tried     Stage = "@, odd credentials" // forged and odd credentials on it
+	cached    Stage = "@, fresh URL"       // the calls that find out about shared caches
+	odd       Stage = "@, odd input"
+	walked    Stage = "@, pages"
+	afterList Stage = "the anonymous call of the list"
+	collected Stage = "@, ids" // the call of the list above an operation, or else the search for the base
+
+	stageOddForms Stage = "odd token requests" // those after the token of the session
 )
 
-// anonymous is the stage of a resource's anonymous call.
-func anonymous(r evidence.Resource) Stage { return Stage(r) + ", anonymous" }
+// of puts a resource into the name of a stage.
+func (s Stage) of(r evidence.Resource) Stage {
+	return Stage(strings.ReplaceAll(string(s), "@", string(r)))
+}
 
-// opened is the stage of a resource's first authorized call.
-func opened(r evidence.Resource) Stage { return Stage(r) + ", authorized" }
+// stage is the stage that a row waits for. Two depend on the document: the list, and what answers with the ids of an operation's path.
+func (n Node) stage(s Stage, r evidence.Resource) Stage {
+	switch s {
+	case afterList:
+		return anonymous.of(evidence.OperationResource(n.List))
+	case collected:
+	default:
+		return s.of(r)
+	}
+	if o, ok := n.operation(r); ok {
+		if c, ok := n.Collection(o); ok {
+			return opened.of(evidence.OperationResource(c.Key))
+		}
+	}
+	return stageBase
+}
 
-// tried is the stage of forged and odd credentials on a resource.
-func tried(r evidence.Resource) Stage { return Stage(r) + ", odd credentials" }
-
-// cached is the stage of the calls that find out about shared caches.
-func cached(r evidence.Resource) Stage { return Stage(r) + ", fresh URL" }
-
-// rank says how much waits for the requests of a lane.
-func (l Lane) rank() rank {
-	switch {
-	case l.Stage == stageRest, l.Stage == stageAgain:
+// rankOf says how much waits for the requests of a row.
+func rankOf(t timing) rank {
+	switch t.stage {
+	case stageRest, stageAgain:
 		return last
-	case strings.HasSuffix(string(l.Stage), string(tried(""))), strings.HasSuffix(string(l.Stage), string(odd(""))), strings.HasSuffix(string(l.Stage), string(walked(""))), l.Stage == stageOddForms, l.Stage == stageTokens && len(l.Labels) == 1:
+	case tried, odd, walked, stageOddForms:
 		return followed
+	case stageTokens:
+		if t.lane == "" {
+			return followed
+		}
 	}
 	return awaited
+}
+
+// add plans rows whose conditions hold; at takes the place of a role in their labels.
+func (p *Plan) add(n Node, at evidence.Resource, rows ...row) {
+	var q Plan
+	lanes := map[string]int{}
+	for _, c := range rows {
+		if slices.ContainsFunc(c.Plan.when, func(holds func(Node) bool) bool { return !holds(n) }) {
+			continue
+		}
+		resource := c.Label.Resource()
+		if c.isRole() {
+			resource = at
+		}
+		step := Step{Label: resource.With(c.Label.Case()), row: c}
+		if i, open := lanes[c.Plan.lane]; open && c.Plan.lane != "" {
+			q.Lanes[i].Steps = append(q.Lanes[i].Steps, step)
+			continue
+		}
+		lanes[c.Plan.lane] = len(q.Lanes)
+		lane := Lane{Stage: c.Plan.stage.of(resource), Steps: []Step{step}, rank: rankOf(c.Plan)}
+		for _, s := range c.Plan.after {
+			lane.After = append(lane.After, n.stage(s, resource))
+		}
+		q.Lanes = append(q.Lanes, lane)
+	}
+	*p = p.With(q)
 }
 
 // Labels lists all labels of the plan, lane by lane.
 func (p Plan) Labels() []evidence.Label {
 	var out []evidence.Label
 	for _, l := range p.Lanes {
-		out = append(out, l.Labels...)
+		out = append(out, l.Labels()...)
 	}
 	return out
 }
@@ -85,7 +153,7 @@ func (p Plan) Longest() int {
 			for _, s := range l.After {
 				start = max(start, ends[s])
 			}
-			if end := start + len(l.Labels); end > ends[l.Stage] {
+			if end := start + len(l.Steps); end > ends[l.Stage] {
 				ends[l.Stage], grown = end, true
 				longest = max(longest, end)
 			}
@@ -97,117 +165,106 @@ func (p Plan) Longest() int {
 	return longest
 }
 
-// With is the plan with the lanes of another after its own; labels that are there already are left out.
+// With is the plan with the lanes of another after its own, each label once.
 func (p Plan) With(q Plan) Plan {
 	known := map[evidence.Label]bool{}
-	for _, l := range p.Labels() {
-		known[l] = true
-	}
-	out := Plan{Lanes: slices.Clone(p.Lanes)}
-	for _, l := range q.Lanes {
-		l.Labels = slices.DeleteFunc(slices.Clone(l.Labels), func(x evidence.Label) bool { return known[x] })
-		if len(l.Labels) > 0 {
-			out.Lanes = append(out.Lanes, l)
+	return Plan{Lanes: append(p.without(known), q.without(known)...)}
+}
+
+// without lists the lanes of the plan without labels that are known, or come again.
+func (p Plan) without(known map[evidence.Label]bool) []Lane {
+	var out []Lane
+	for _, l := range p.Lanes {
+		var steps []Step
+		for _, s := range l.Steps {
+			if !known[s.Label] {
+				known[s.Label] = true
+				steps = append(steps, s)
+			}
+		}
+		if l.Steps = steps; len(steps) > 0 {
+			out = append(out, l)
 		}
 	}
 	return out
 }
 
-// lane adds a lane.
-func (p *Plan) lane(stage Stage, after []Stage, r evidence.Resource, cases ...evidence.Case) {
-	l := Lane{Stage: stage, After: after}
-	for _, c := range cases {
-		l.Labels = append(l.Labels, r.With(c))
-	}
-	p.Lanes = append(p.Lanes, l)
-}
-
-// each adds a lane of its own for each case: their order does not matter.
-func (p *Plan) each(stage Stage, after []Stage, r evidence.Resource, cases ...evidence.Case) {
-	for _, c := range cases {
-		p.lane(stage, after, r, c)
-	}
-}
-
 // ForTarget plans what can be asked of any node: the registry, the token endpoint, the info endpoint and the document.
 func ForTarget(t target.Target) Plan {
 	var p Plan
-	if t.Registry != "" && len(t.RegistryDocument) == 0 {
-		p.lane(stageRegistry, nil, evidence.Registry, evidence.OK)
-	}
-	p.tokens(t)
-	after := []Stage{anonymous(evidence.Info), stageSession}
-	p.lane(anonymous(evidence.Info), nil, evidence.Info, evidence.NoToken)
-	p.lane(opened(evidence.Info), after, evidence.Info, evidence.OK, "without-content-type")
-	p.lane(stageRest, []Stage{opened(evidence.Info)}, evidence.Info, "post")
-	if wantsFunding(t) {
-		p.lane(anonymous(evidence.Specification), nil, evidence.Specification, evidence.NoToken)
-		p.lane(opened(evidence.Specification), []Stage{anonymous(evidence.Specification), stageSession}, evidence.Specification, evidence.OK)
-	}
-	if t.Second != nil {
-		p.lane(stageSecond, []Stage{stageToken}, evidence.SecondClient, evidence.OK)
-	}
-	for _, th := range themes() {
-		if th.forTarget != nil {
-			p = p.With(th.forTarget(t))
-		}
-	}
+	p.add(NewNode(t, nil), "", rows(func(c row) bool { return c.moment() == nothing })...)
 	return p
 }
-
-// tokens plans the requests to the token endpoint: the good one first; then, side by side, the wrong secret with its proof that
-// nobody was locked out, the repeated requests and everything whose order does not matter; then one alone, whose token the run
-// goes on with.
-func (p *Plan) tokens(t target.Target) {
-	first, tokens := []Stage{stageToken}, evidence.TokenEndpoint
-	p.lane(stageToken, nil, tokens, evidence.OK)
-	p.lane(stageTokens, first, tokens, "wrong-secret", "ok-after-wrong-secret", "id-only")
-	p.lane(stageTokens, first, tokens, "basic", "basic-unencoded")
-	if !t.Quick {
-		p.lane(stageTokens, first, tokens, "repeat-1", "repeat-2", "repeat-3")
-	}
-	p.each(stageTokens, first, tokens, "unknown-parameter", "empty-scope", "percent-encoded",
-		"no-client", "no-grant-type", "unknown-grant-type", "unknown-scope",
-		"basic-unknown-client", "get", "repeated-grant-type")
-	p.lane(stageSession, []Stage{stageTokens}, tokens, "ok-after-id-only")
-}
-
-// wantsFunding reports that the run looks at the API document and its operations.
-func wantsFunding(t target.Target) bool { return t.Profile != "auth" }
 
 // ForProbeTarget plans the bearer rules on the probe target, and whether the first token of the run still works there.
 func ForProbeTarget(t target.Target, r evidence.Resource) Plan {
 	var p Plan
-	after := []Stage{opened(r)}
-	p.lattice(r)
-	p.each(tried(r), after, r, "lower-scheme", "upper-scheme", "two-blanks")
-	if !t.Quick {
-		p.lane(stageRest, after, r, "first-token")
+	p.add(NewNode(t, nil), r, rows(func(c row) bool { return c.moment() == probeTarget })...)
+	return p
+}
+
+// ForDocument plans the calls of all operations of a node's document, within room requests. What does not fit is returned as
+// left: the operations that come last. The odd credentials on operations beyond the funding operations go before.
+func ForDocument(n Node, room int) (p, left Plan) {
+	p.add(n, "", rows(func(c row) bool { return c.moment() == documentRead && !c.isRole() })...)
+	if o, ok := n.Operation(n.List); ok {
+		r := evidence.OperationResource(n.List)
+		p.add(n, r, rows(func(c row) bool { return c.isFor(evidence.ListOperation, n.Target) })...)
+		p.add(n, r, filterCases(n, o)...)
 	}
-	for _, th := range themes() {
-		if th.forProbeTarget != nil {
-			p = p.With(th.forProbeTarget(t, r))
+	if _, ok := n.Operation(n.Detail); ok {
+		p.add(n, evidence.OperationResource(n.Detail), rows(func(c row) bool { return c.isFor(evidence.DetailOperation, n.Target) })...)
+	}
+	p = p.With(forParameters(n))
+	every := rows(func(c row) bool { return c.Plan.reach == onOperations })
+	for _, o := range n.Executable {
+		var own Plan
+		own.add(n, evidence.OperationResource(o.Key), every...)
+		if p.Requests()+own.Requests() > room && o.Key != n.List && o.Key != n.Detail {
+			left = left.With(own)
+			continue
 		}
+		p = p.With(own)
+	}
+	if !everywhere(n.Target) {
+		return p, left
+	}
+	guarded := rows(func(c row) bool { return c.Plan.reach == onGuarded })
+	for _, o := range n.Executable {
+		r := evidence.OperationResource(o.Key)
+		if !slices.Contains(p.Labels(), r.With(evidence.OK)) {
+			continue
+		}
+		var own Plan
+		own.add(n, r, guarded...)
+		if p.Requests()+own.Requests() <= room {
+			p = p.With(own)
+		}
+	}
+	return p, left
+}
+
+// ForEndpoints plans the calls of the n URLs that the info endpoint lists, after the stages given.
+func ForEndpoints(n int, after []Stage) Plan {
+	var p Plan
+	p.add(Node{endpoints: n}, "", rows(func(c row) bool { return c.moment() == infoRead })...)
+	for i := range p.Lanes {
+		p.Lanes[i].After = after
 	}
 	return p
 }
 
-// lattice plans the credentials that a protected resource must refuse, with the good calls that prove that each refusal means
-// something, and after them a fresh URL with a token and at once without.
-func (p *Plan) lattice(r evidence.Resource) {
-	p.each(tried(r), []Stage{opened(r)}, r, refusals()...)
-	p.lane(cached(r), []Stage{tried(r)}, r, "cached-ok", "cached-no-token")
+// forEntry plans one good request to each URL of the registry entry that is not asked anyway.
+func forEntry(t target.Target, entry RegistryEntry) Plan {
+	n := NewNode(t, nil)
+	n.entry = entry
+	var p Plan
+	p.add(n, "", rows(func(c row) bool { return c.moment() == registryRead })...)
+	return p
 }
 
-func refusals() []evidence.Case {
-	return []evidence.Case{
-		"garbage", "tampered", "empty-bearer", "blank-bearer", "basic-scheme",
-		"token-scheme", "head-ok", "head", "method-override", "as-browser",
-		"alg-none", "foreign-issuer",
-		"path-slash", "path-double-slash", "path-dot", "path-upper", "path-suffix",
-		"path-encoded", "path-extension",
-	}
-}
+// wantsFunding reports that the run looks at the API document and its operations.
+func wantsFunding(t target.Target) bool { return t.Profile != "auth" }
 
 // How many requests the operations of a document may take. The catalogue's figures are for a document of a few operations; more of
 // them need more requests, since a route that nobody tried is the one that was forgotten.
@@ -220,18 +277,15 @@ const (
 	everywhereRoom = 20 * 60
 )
 
-// Room is how many requests a document may bring about, whatever it describes: its operations, and what the themes ask because of it.
+// Room is how many requests a document may bring about, whatever it describes: its operations and their parameters.
 func Room(t target.Target) int {
 	room := guardedRoom + fundingRoom
 	if everywhere(t) {
 		room += everywhereRoom
 	}
-	for _, th := range themes() {
-		if th.forDocumentMost != nil {
-			room += th.forDocumentMost(t)
-		}
-	}
-	return room
+	var both Plan // on the list and the detail
+	both.add(NewNode(t, nil), "op/any", rows(func(c row) bool { return c.Plan.reach == onFunding })...)
+	return room + 2*both.Requests() + mostOfPages(t) + mostOfBounds(t)
 }
 
 // everywhere reports that each operation is tried with everything: on this machine, or when the operator asks for it.

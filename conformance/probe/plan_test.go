@@ -58,7 +58,7 @@ var _ = Describe("A plan", func() {
 	It("holds back what must not come before another", func() {
 		plan := whole(local, nodeOf(local, ladder(1)))
 		lane := func(label evidence.Label) probe.Lane {
-			i := slices.IndexFunc(plan.Lanes, func(l probe.Lane) bool { return slices.Contains(l.Labels, label) })
+			i := slices.IndexFunc(plan.Lanes, func(l probe.Lane) bool { return slices.Contains(l.Labels(), label) })
 			Expect(i).To(BeNumerically(">=", 0), string(label))
 			return plan.Lanes[i]
 		}
@@ -70,8 +70,8 @@ var _ = Describe("A plan", func() {
 			Expect(lane(r.With(evidence.OK)).After).To(ContainElement(lane("token.ok-after-id-only").Stage), "the last token of the run")
 		}
 		Expect(lane("op/getFunding.no-token").After).To(ContainElement(lane("op/listFundings.ok").Stage), "its ids come from the list")
-		Expect(lane("token.wrong-secret").Labels).To(Equal([]evidence.Label{"token.wrong-secret", "token.ok-after-wrong-secret", "token.id-only"}))
-		Expect(lane("info.cached-ok").Labels).To(Equal([]evidence.Label{"info.cached-ok", "info.cached-no-token"}))
+		Expect(lane("token.wrong-secret").Labels()).To(Equal([]evidence.Label{"token.wrong-secret", "token.ok-after-wrong-secret", "token.id-only"}))
+		Expect(lane("info.cached-ok").Labels()).To(Equal([]evidence.Label{"info.cached-ok", "info.cached-no-token"}))
 	})
 
 	It("tries all odd credentials on info, list and detail, and on every operation on this machine or when asked to", func() {
@@ -96,8 +96,8 @@ var _ = Describe("A plan", func() {
 		plan, left := probe.ForDocument(nodeOf(local, ladder(200)), 200)
 		Expect(plan.Requests()).To(And(BeNumerically("<=", 200), BeNumerically(">", 190)))
 		Expect(plan.Labels()).To(ContainElement(evidence.Label("op/getFunding.item-last")), "the funding operations go first")
-		Expect(left).To(ContainElement(evidence.Label("op/other199.ok")))
-		Expect(left).NotTo(ContainElement(evidence.Label("op/other0.ok")))
+		Expect(left.Labels()).To(ContainElement(evidence.Label("op/other199.ok")))
+		Expect(left.Labels()).NotTo(ContainElement(evidence.Label("op/other0.ok")))
 	})
 
 	It("is what the interface document's requirements need for the authorization alone", func() {
@@ -132,7 +132,7 @@ var _ = Describe("A plan", func() {
 	It("has room for a call without a token, with one and with one that is none of each of sixty operations", func() {
 		for _, t := range []target.Target{local, remote} {
 			plan, left := probe.ForDocument(nodeOf(t, ladder(58)), probe.Room(t))
-			Expect(left).To(BeEmpty())
+			Expect(left.Labels()).To(BeEmpty())
 			for _, key := range []string{"listFundings", "getFunding", "other0", "other57"} {
 				r := evidence.OperationResource(key)
 				Expect(plan.Labels()).To(ContainElements(r.With(evidence.NoToken), r.With(evidence.OK), r.With("garbage")), key)
@@ -154,17 +154,17 @@ var _ = Describe("A plan", func() {
 	It("has no lane so long that it binds the time of a run with eight requests at a time", func() {
 		plan := whole(local, nodeOf(local, ladder(0)))
 		plan.Lanes = slices.DeleteFunc(plan.Lanes, func(l probe.Lane) bool {
-			return slices.Contains(l.Labels, "op/listFundings.list-again") // sent only if the data changed meanwhile
+			return slices.Contains(l.Labels(), "op/listFundings.list-again") // sent only if the data changed meanwhile
 		})
 		Expect(plan.Longest()).To(And(BeNumerically(">=", 9), BeNumerically("<=", plan.Requests()/8)))
 	})
 
 	It("counts the lanes that a lane waits for", func() {
 		p := probe.Plan{Lanes: []probe.Lane{
-			{Stage: "c", After: []probe.Stage{"b"}, Labels: []evidence.Label{"c.1"}},
-			{Stage: "a", Labels: []evidence.Label{"a.1", "a.2"}},
-			{Stage: "b", After: []probe.Stage{"a"}, Labels: []evidence.Label{"b.1"}},
-			{Stage: "b", Labels: []evidence.Label{"b.2"}},
+			{Stage: "c", After: []probe.Stage{"b"}, Steps: []probe.Step{{Label: "c.1"}}},
+			{Stage: "a", Steps: []probe.Step{{Label: "a.1"}, {Label: "a.2"}}},
+			{Stage: "b", After: []probe.Stage{"a"}, Steps: []probe.Step{{Label: "b.1"}}},
+			{Stage: "b", Steps: []probe.Step{{Label: "b.2"}}},
 		}}
 		Expect(p.Longest()).To(Equal(4))
 	})

@@ -54,7 +54,7 @@ func (r *run) readRegistry(ctx context.Context) ([]byte, error) {
 		return nil, fmt.Errorf("prepare reading the registry: %w", err)
 	}
 	defer recorder.Close()
-	a := recorder.Send(ctx, RegistryRequest(r.Target.Registry))
+	a := recorder.Send(ctx, Labelled("registry.ok", Resource{URL: r.Target.Registry}.Get()))
 	r.before = recorder.Sent()
 	r.count(evidence.Registry.With(evidence.OK))
 	switch {
@@ -203,19 +203,21 @@ func distance(a, b string) int {
 	return row[len(y)]
 }
 
-// registered asks the URLs of the registry entry as they are recorded, where the operator gave others (REG-03).
-func registered() theme { return theme{probe: (*run).entryProbe} }
-
-// forEntry plans one good request to each recorded URL that is not asked anyway.
-func forEntry(t target.Target, entry RegistryEntry) Plan {
-	var p Plan
-	if differs(entry.TokenURL, t.TokenURL) {
-		p.lane(stageTokens, []Stage{stageToken}, evidence.RecordedToken, evidence.OK)
+// registryCases are the request for the registry, and those to the URLs of the node's entry where the operator gave others.
+func registryCases() []row {
+	return []row{
+		{Label: "registry.ok", Plan: in("registry").onlyIf(func(n Node) bool {
+			return n.Target.Registry != "" && len(n.Target.RegistryDocument) == 0
+		})}, // [run.locate] sends it before everything else
+		{
+			Label: "entry/token.ok", Send: entryToken,
+			Plan: in(stageTokens, stageToken).onceKnown(registryRead).onlyIf(func(n Node) bool { return differs(n.entry.TokenURL, n.Target.TokenURL) }),
+		},
+		{
+			Label: "entry/info.ok", Send: entryInfo,
+			Plan: in(stageRest, opened.of(evidence.Info)).onceKnown(registryRead).onlyIf(func(n Node) bool { return differs(n.entry.InfoURL, n.Target.InfoURL) }),
+		},
 	}
-	if differs(entry.InfoURL, t.InfoURL) {
-		p.lane(stageRest, []Stage{opened(evidence.Info)}, evidence.RecordedInfo, evidence.OK)
-	}
-	return p
 }
 
 // differs reports that a recorded URL is another one than the given URL on the same origin. Another origin may be another environment,
@@ -226,23 +228,15 @@ func differs(recorded, given string) bool {
 	return errA == nil && errB == nil && recorded != given && a.Host != "" && evidence.Origin(a) == evidence.Origin(b)
 }
 
-// entryProbe makes the good request at a recorded URL.
-func (r *run) entryProbe(l evidence.Label) (probe, bool) {
-	switch l.Resource() {
-	case evidence.RecordedToken:
-		return probe{prepare: func(context.Context) (recorder.Request, *unsent) {
-			if r.current().Value == "" {
-				return recorder.Request{}, unmet("the good token request yielded no token at the given URL either")
-			}
-			t := r.Target
-			t.TokenURL = r.entry.TokenURL
-			return TokenRequest(t, evidence.OK, ClientSecret, Credentialed(t.Credentials)...), nil
-		}}, true
-	case evidence.RecordedInfo:
-		return probe{prepare: func(ctx context.Context) (recorder.Request, *unsent) {
-			res := Resource{Name: evidence.RecordedInfo, URL: r.entry.InfoURL, JSONType: true}
-			return r.authorized(ctx, res, evidence.OK)
-		}}, true
+func entryToken(_ context.Context, r *run, _ evidence.Resource) (recorder.Request, *unsent) {
+	if r.current().Value == "" {
+		return recorder.Request{}, unmet("the good token request yielded no token at the given URL either")
 	}
-	return probe{}, false
+	t := r.Target
+	t.TokenURL = r.entry.TokenURL
+	return TokenRequest(t, ClientSecret, Credentialed(t.Credentials)...), nil
+}
+
+func entryInfo(ctx context.Context, r *run, at evidence.Resource) (recorder.Request, *unsent) {
+	return r.authorized(ctx, Resource{Name: at, URL: r.entry.InfoURL, JSONType: true})
 }

@@ -8,348 +8,240 @@ import (
 	"strings"
 
 	"github.com/rin-network/rin/conformance/evidence"
+	"github.com/rin-network/rin/conformance/openapi"
 	"github.com/rin-network/rin/conformance/recorder"
-	"github.com/rin-network/rin/conformance/target"
 )
 
-// stageOddForms is the stage of the odd token requests that come after the session's token.
-const stageOddForms Stage = "odd token requests"
-
-// odd is the stage of odd input to a resource.
-func odd(r evidence.Resource) Stage { return Stage(r) + ", odd input" }
-
-// robust plans odd input (ROB). A quick run does without it.
+// robustnessCases are odd input (ROB). A quick run does without it.
 //
 // Each group ends with the normal request, which is sent only when an odd one found the node broken: a 5xx counts only if the node
-// works otherwise. Odd bearer values, ids and queries come last on their URL, because a firewall may ban whoever sends them.
-func robust() theme {
-	return theme{
-		forTarget: func(t target.Target) Plan {
-			var p Plan
-			if !t.Quick {
-				p.oddForms(t)
-			}
-			return p
-		},
-		forProbeTarget: func(t target.Target, r evidence.Resource) Plan {
-			var p Plan
-			p.each(stageRest, []Stage{opened(r)}, r, "strict", "strict-head")
-			if !t.Quick {
-				p.oddInput(r, oddBearers(), "ok-after-bearers")
-			}
-			return p
-		},
-		forDocument: func(n Node) Plan {
-			var p Plan
-			if n.Target.Quick {
-				return p
-			}
-			if _, ok := n.Operation(n.Detail); ok {
-				p.oddInput(evidence.OperationResource(n.Detail), oddIDs(), "ok-after-ids")
-			}
-			if _, ok := n.Operation(n.List); ok {
-				p.oddInput(evidence.OperationResource(n.List), oddQueries(), "ok-after-queries")
-			}
-			return p
-		},
-		probe: (*run).robustProbe,
-	}
+// works otherwise. Odd bearer values, ids and queries come last on their URL, because a firewall may ban the one who sends them.
+func robustnessCases() []row {
+	whole := in(stageRest, opened)
+	return slices.Concat(oddForms(), oddBearers(), oddIDs(), oddQueries(), []row{
+		// Without content coding; the connection is read to its end.
+		{Label: "P.strict", Words: "without content coding", Plan: whole, Send: strict(http.MethodGet)},
+		{Label: "P.strict-head", Words: "without content coding", Plan: whole, Send: strict(http.MethodHead)},
+	})
 }
 
-// oddForms plans the odd token requests one after the other, in two halves with the session's token request between them: an
-// authorization server that counts failures in a row must not lock this machine out.
-func (p *Plan) oddForms(t target.Target) {
-	before, after := oddForms(t.Polite)
-	p.lane(stageTokens, []Stage{stageToken}, evidence.TokenEndpoint, before...)
-	p.lane(stageOddForms, []Stage{stageSession}, evidence.TokenEndpoint, append(after, "ok-after-form")...)
-}
+// oddInput is when odd input goes to a resource.
+func oddInput() timing { return in(odd, opened, cached).onlyIf(notQuick) }
 
-// oddForms are the odd token requests before and after the session's token; a polite run makes two.
-func oddForms(polite bool) (before, after []evidence.Case) {
-	if polite {
-		return []evidence.Case{"form-json"}, []evidence.Case{"form-bytes"}
-	}
-	return []evidence.Case{"form-empty", "form-json", "form-percent", "form-bytes"},
-		[]evidence.Case{"form-long", "form-parts", "form-text"}
-}
+// afterOdd is when the normal request follows odd ones.
+func afterOdd() timing { return in(stageRest, odd).onlyIf(notQuick) }
 
-func (p *Plan) oddInput(r evidence.Resource, cases []evidence.Case, control evidence.Case) {
-	p.each(odd(r), []Stage{opened(r), cached(r)}, r, cases...)
-	p.lane(stageRest, []Stage{odd(r)}, r, control)
-}
-
-func oddBearers() []evidence.Case {
-	return []evidence.Case{"bearer-long", "bearer-three", "bearer-dots", "bearer-bad-header", "bearer-bytes", "bearer-joined"}
-}
-
-func oddIDs() []evidence.Case {
-	return []evidence.Case{"id-quote", "id-nul", "id-bytes", "id-parent", "id-long", "id-umlauts", "id-braces"}
-}
-
-func oddQueries() []evidence.Case {
-	return []evidence.Case{"query-bytes", "query-nameless", "query-blank", "query-long", "query-repeated",
-		"query-size-nul", "odd-accept"}
-}
-
-func (r *run) robustProbe(l evidence.Label) (probe, bool) {
-	name, c := l.Resource(), l.Case()
-	before, after := oddForms(false)
-	forms := slices.Concat(before, after)
-	var prepare func(ctx context.Context) (recorder.Request, *unsent)
-	switch {
-	case slices.Contains(oddBearers(), c):
-		prepare = func(context.Context) (recorder.Request, *unsent) { return r.oddBearer(name, c) }
-	case slices.Contains(oddIDs(), c):
-		prepare = func(ctx context.Context) (recorder.Request, *unsent) { return r.oddID(ctx, name, c) }
-	case slices.Contains(oddQueries(), c):
-		prepare = func(ctx context.Context) (recorder.Request, *unsent) { return r.oddQuery(ctx, name, c) }
-	case slices.Contains(forms, c):
-		prepare = func(context.Context) (recorder.Request, *unsent) { return r.oddForm(c, forms) }
-	case c == "ok-after-form":
-		return probe{prepare: func(context.Context) (recorder.Request, *unsent) { return r.tokenAfter(forms) }, learn: r.learnAfter}, true
-	case c == "ok-after-bearers":
-		prepare = func(ctx context.Context) (recorder.Request, *unsent) { return r.goodAfter(ctx, name, c, oddBearers()) }
-	case c == "ok-after-ids":
-		prepare = func(ctx context.Context) (recorder.Request, *unsent) { return r.goodAfter(ctx, name, c, oddIDs()) }
-	case c == "ok-after-queries":
-		prepare = func(ctx context.Context) (recorder.Request, *unsent) { return r.goodAfter(ctx, name, c, oddQueries()) }
-	case c == "strict", c == "strict-head":
-		prepare = func(ctx context.Context) (recorder.Request, *unsent) { return r.strict(ctx, name, c) }
-	default:
-		return probe{}, false
-	}
-	return probe{prepare: prepare}, true
-}
-
-// answered is the resource if its good call was answered: otherwise odd input proves nothing.
-func (r *run) answered(name evidence.Resource) (Resource, *unsent) {
-	res, ok := r.facts.resource(name)
-	if !ok {
-		return res, r.unlocated(name)
-	}
-	if good := name.With(evidence.OK); !r.facts.good(good) {
-		return res, unmet("the good call %s was not answered with 2xx", good)
-	}
-	return res, nil
-}
-
-// oddBearer asks with a bearer value that no token looks like.
-func (r *run) oddBearer(name evidence.Resource, c evidence.Case) (recorder.Request, *unsent) {
-	res, reason := r.answered(name)
-	ask := res.GetWith(c, "", "Bearer "+oddToken(c))
-	if c == "bearer-bytes" { // outside of ASCII, which HTTP/2 and net/http treat each in their own way
-		ask.Raw, ask.FollowSameOrigin = true, false
-	}
-	return ask, reason
-}
-
-func oddToken(c evidence.Case) string {
+// oddBearers are bearer values that no token looks like.
+func oddBearers() []row {
 	segment := func(text string) string { return base64.RawURLEncoding.EncodeToString([]byte(text)) }
 	claims, signature := segment(`{"iss":"https://conformance.invalid","sub":"conformance"}`), segment(strings.Repeat("conformance.", 5))
 	token := segment(`{"alg":"ES256","typ":"JWT"}`) + "." + claims + "." + signature
-	switch c {
-	case "bearer-long":
-		return strings.Repeat("A", 6<<10)
-	case "bearer-three":
-		return "a.b.c"
-	case "bearer-dots":
-		return ".."
-	case "bearer-bad-header":
-		return segment("{") + "." + claims + "." + signature
-	case "bearer-bytes":
-		return "\xe4\xf6"
+	bearer := func(value string) sender {
+		return anonymously(func(_ *run, q *recorder.Request) { authorize(q, "Bearer "+value) })
 	}
-	return token + "." + token + "." + token
+	rows := []row{
+		{Label: "P.bearer-long", Words: "with a token of 6 kB", Plan: oddInput(), Send: bearer(strings.Repeat("A", 6<<10))},
+		{Label: "P.bearer-three", Words: "with the token a.b.c", Plan: oddInput(), Send: bearer("a.b.c")},
+		{Label: "P.bearer-dots", Words: "with a token of two dots", Plan: oddInput(), Send: bearer("..")},
+		{Label: "P.bearer-bad-header", Words: "with a JWT whose header is not JSON", Plan: oddInput(), Send: bearer(segment("{") + "." + claims + "." + signature)},
+		// HTTP/2 and net/http treat these bytes each in their own way.
+		{Label: "P.bearer-bytes", Words: "with a token of bytes outside of ASCII", Plan: oddInput(), Send: rawAuthorization("Bearer \xe4\xf6")},
+		{Label: "P.bearer-joined", Words: "with three JWTs joined", Plan: oddInput(), Send: bearer(token + "." + token + "." + token)},
+	}
+	return append(rows, row{Label: "P.ok-after-bearers", Words: "after odd ones", Plan: afterOdd(), Send: goodAfter(rows)})
+}
+
+// oddIDs are ids that no record has, percent-encoded where RFC 3986 asks for it or where the encoding is what is odd.
+func oddIDs() []row {
+	rows := []row{
+		{Label: "detail.id-quote", Words: "with a quote in the id", Plan: oddInput(), Send: oddID("O'Brien")},
+		{Label: "detail.id-nul", Words: "with the id %00", Plan: oddInput(), Send: oddID("%00")},
+		{Label: "detail.id-bytes", Words: "with the id %FF", Plan: oddInput(), Send: oddID("%FF")},
+		{Label: "detail.id-parent", Words: "with ..%2F in the id", Plan: oddInput(), Send: oddID("..%2F..%2Fconformance")},
+		{Label: "detail.id-long", Words: "with an id of 2 kB", Plan: oddInput(), Send: oddID(strings.Repeat("a", 2<<10))},
+		{Label: "detail.id-umlauts", Words: "with umlauts in the id", Plan: oddInput(), Send: oddID("%C3%84%C3%96%C3%9C")},
+		{Label: "detail.id-braces", Words: "with braces in the id", Plan: oddInput(), Send: oddID("%7Bid%7D")},
+	}
+	return append(rows, row{Label: "detail.ok-after-ids", Words: "after odd ones", Plan: afterOdd(), Send: goodAfter(rows)})
+}
+
+// oddQueries are queries that mean nothing.
+func oddQueries() []row {
+	rows := []row{
+		{Label: "list.query-bytes", Words: "with ?a=%FF", Plan: oddInput(), Send: oddQuery("a=%FF")},
+		{Label: "list.query-nameless", Words: "with ?=", Plan: oddInput(), Send: oddQuery("=")},
+		{Label: "list.query-blank", Words: "with ?&&", Plan: oddInput(), Send: oddQuery("&&")},
+		{Label: "list.query-long", Words: "with a value of 6 kB in the query", Plan: oddInput(), Send: oddQuery("conformance=" + strings.Repeat("a", 6<<10))},
+		{Label: "list.query-repeated", Words: "with 200 parameters of one name", Plan: oddInput(), Send: oddQuery(strings.TrimSuffix(strings.Repeat("conformance=1&", 200), "&"))},
+		{Label: "list.query-size-nul", Words: "with %00 as the page size", Plan: oddInput(), Send: oddSize},
+		{Label: "list.odd-accept", Words: "with Accept: application/x-conformance", Plan: oddInput(), Send: oddAccept},
+	}
+	return append(rows, row{Label: "list.ok-after-queries", Words: "after odd ones", Plan: afterOdd(), Send: goodAfter(rows)})
+}
+
+// oddForms are token requests by a client that nobody knows, one after the other, in two halves with the session's token request between
+// them: an authorization server that counts failures in a row must not lock this machine out. A polite run makes two.
+func oddForms() []row {
+	before := in(stageTokens, stageToken).inLane("odd forms").onlyIf(notQuick)
+	after := in(stageOddForms, stageSession).inLane("more odd forms").onlyIf(notQuick)
+	impolite := func(n Node) bool { return !n.Target.Polite }
+	grant := func(client string) string {
+		return "grant_type=client_credentials&client_id=" + client + "&client_secret=conformance"
+	}
+	form := func(value string) func(string) string {
+		return func(client string) string { return grant(client) + value }
+	}
+	var rows []row
+	group := func() []row { return rows }
+	rows = []row{
+		{Label: "token.form-empty", Words: "without content", Plan: before.onlyIf(impolite), Send: oddForm(group, formType, func(string) string { return "" })},
+		{Label: "token.form-json", Words: "with JSON in place of a form", Plan: before, Send: oddForm(group, "application/json", func(client string) string {
+			return `{"grant_type":"client_credentials","client_id":"` + client + `","client_secret":"conformance"}`
+		})},
+		{Label: "token.form-percent", Words: "with %zz in a value", Plan: before.onlyIf(impolite), Send: oddForm(group, formType, form("&scope=%zz"))},
+		{Label: "token.form-bytes", Words: "with %FF in a value", Plan: before.onlyIf(impolite), Send: oddForm(group, formType, form("&scope=%FF"))},
+		{Label: "token.form-bytes", Words: "with %FF in a value", Plan: after.onlyIf(func(n Node) bool { return n.Target.Polite }), Send: oddForm(group, formType, form("&scope=%FF"))},
+		{Label: "token.form-long", Words: "with a value of 64 kB", Plan: after.onlyIf(impolite), Send: oddForm(group, formType, form("&scope="+strings.Repeat("a", 64<<10)))},
+		{Label: "token.form-parts", Words: "as multipart/form-data", Plan: after.onlyIf(impolite), Send: oddForm(group, "multipart/form-data; boundary="+boundary, inParts)},
+		{Label: "token.form-text", Words: "as text/plain", Plan: after.onlyIf(impolite), Send: oddForm(group, "text/plain", grant)},
+	}
+	return append(rows, row{Label: "token.ok-after-form", Words: "after odd ones", Plan: after, Learn: keepToken,
+		// It goes on with the token that came last: an earlier one may be revoked by it.
+		Send: func(_ context.Context, r *run, at evidence.Resource) (recorder.Request, *unsent) {
+			if !r.broken(at, rows) {
+				return recorder.Request{}, notApplicable("the node answered the odd requests, so there is nothing to compare")
+			}
+			return r.request(r.goodForm()), nil
+		}})
+}
+
+const boundary = "conformance-boundary"
+
+// inParts is the good form as multipart/form-data.
+func inParts(client string) string {
+	var b strings.Builder
+	for _, f := range [][2]string{{"grant_type", "client_credentials"}, {"client_id", client}, {"client_secret", "conformance"}} {
+		b.WriteString("--" + boundary + "\r\nContent-Disposition: form-data; name=\"" + f[0] + "\"\r\n\r\n" + f[1] + "\r\n")
+	}
+	return b.String() + "--" + boundary + "--\r\n"
+}
+
+// oddForm sends a token request with odd content. The first answer that looks like a ban ends the group.
+func oddForm(group func() []row, media string, content func(client string) string) sender {
+	return func(_ context.Context, r *run, at evidence.Resource) (recorder.Request, *unsent) {
+		if r.facts.status("token.ok") == 0 {
+			return recorder.Request{}, unmet("the token endpoint did not answer the good request")
+		}
+		for _, earlier := range group() {
+			switch status := r.facts.status(earlier.Label); {
+			case status == http.StatusForbidden || status == http.StatusTooManyRequests:
+				return recorder.Request{}, notApplicable("%s was answered %d, after which no more odd token requests are sent", earlier.Label, status)
+			case r.facts.refusedConnection(earlier.Label):
+				return recorder.Request{}, notApplicable("%s was refused its connection, after which no more odd token requests are sent", earlier.Label)
+			}
+		}
+		q := TokenRequest(r.Target, "")
+		q.Header[0].Value, q.Body = media, []byte(content("conformance-"+r.drawn.id))
+		return q, nil
+	}
 }
 
 // oddID asks for an item whose id no record has.
-func (r *run) oddID(ctx context.Context, name evidence.Resource, c evidence.Case) (recorder.Request, *unsent) {
-	res, reason := r.answered(name)
-	if reason != nil {
-		return recorder.Request{}, reason
+func oddID(id string) sender {
+	return func(ctx context.Context, r *run, at evidence.Resource) (recorder.Request, *unsent) {
+		res, reason := r.controlled(at)
+		if reason != nil {
+			return recorder.Request{}, reason
+		}
+		o, _ := r.operation(at)
+		before, rest, ok := strings.Cut(o.Path, "{")
+		_, after, closed := strings.Cut(rest, "}")
+		if !ok || !closed || strings.Contains(after, "{") {
+			return recorder.Request{}, notApplicable("the path %.200s has no id alone", o.Path)
+		}
+		base, _ := r.base()
+		res.URL = base.URL(before + id + after)
+		q, reason := r.authorized(ctx, res)
+		if len(id) <= maxScalar {
+			q.Given = map[string]string{"id": id}
+		}
+		return q, reason
 	}
-	o, _ := r.operation(name)
-	before, rest, ok := strings.Cut(o.Path, "{")
-	_, after, closed := strings.Cut(rest, "}")
-	if !ok || !closed || strings.Contains(after, "{") {
-		return recorder.Request{}, notApplicable("the path %.200s has no id alone", o.Path)
-	}
-	base, _ := r.base()
-	id := oddIDText(c)
-	res.URL = base.URL(before + id + after)
-	ask, reason := r.authorized(ctx, res, c)
-	if c != "id-long" {
-		ask.Given = map[string]string{"id": id}
-	}
-	return ask, reason
 }
 
-// oddIDText is the id as it stands in the path, percent-encoded where RFC 3986 asks for it or where the encoding is what is odd.
-func oddIDText(c evidence.Case) string {
-	switch c {
-	case "id-quote":
-		return "O'Brien"
-	case "id-nul":
-		return "%00"
-	case "id-bytes":
-		return "%FF"
-	case "id-parent":
-		return "..%2F..%2Fconformance"
-	case "id-long":
-		return strings.Repeat("a", 2<<10)
-	case "id-umlauts":
-		return "%C3%84%C3%96%C3%9C"
-	}
-	return "%7Bid%7D"
-}
-
-// oddQuery asks for the list with a query that means nothing, and for small pages where there are any.
-func (r *run) oddQuery(ctx context.Context, name evidence.Resource, c evidence.Case) (recorder.Request, *unsent) {
-	res, reason := r.answered(name)
-	if reason != nil {
-		return recorder.Request{}, reason
-	}
-	o, _ := r.operation(name)
-	size := pageSize
-	if p, ok := sizeParameter(o); ok {
-		size = p.Name
-	}
-	if query := oddQueryText(c); query != "" {
+// oddQuery asks for the list with a query, and for small pages where there are any.
+func oddQuery(query string) sender {
+	return oddCall(func(_ openapi.Operation, text string) (address, tried string) {
 		sign := "?"
-		if strings.Contains(res.URL, "?") {
+		if strings.Contains(text, "?") {
 			sign = "&"
 		}
-		res.URL += sign + query
-	}
-	tried := ""
-	if c == "query-size-nul" {
-		tried = size
-		res.URL = withQuery(res.URL, pair{size, "\x00"})
-	}
-	res.URL = r.sized(o, res.URL, tried, sizeOfParameter)
-	ask, reason := r.authorized(ctx, res, c)
-	if c == "odd-accept" {
-		for i, f := range ask.Header {
-			if f.Name == "Accept" {
-				ask.Header[i].Value = "application/x-conformance"
-			}
-		}
-	}
-	return ask, reason
+		return text + sign + query, ""
+	})
 }
 
-// oddQueryText is what stands after the question mark.
-func oddQueryText(c evidence.Case) string {
-	switch c {
-	case "query-bytes":
-		return "a=%FF"
-	case "query-nameless":
-		return "="
-	case "query-blank":
-		return "&&"
-	case "query-long":
-		return "conformance=" + strings.Repeat("a", 6<<10)
-	case "query-repeated":
-		return strings.TrimSuffix(strings.Repeat("conformance=1&", 200), "&")
+func oddSize(ctx context.Context, r *run, at evidence.Resource) (recorder.Request, *unsent) {
+	return oddCall(func(o openapi.Operation, text string) (address, tried string) {
+		size := pageSize
+		if p, ok := sizeParameter(o); ok {
+			size = p.Name
+		}
+		return withQuery(text, pair{size, "\x00"}), size
+	})(ctx, r, at)
+}
+
+func oddAccept(ctx context.Context, r *run, at evidence.Resource) (recorder.Request, *unsent) {
+	q, reason := oddCall(func(_ openapi.Operation, text string) (address, tried string) { return text, "" })(ctx, r, at)
+	for i, f := range q.Header {
+		if f.Name == "Accept" {
+			q.Header[i].Value = "application/x-conformance"
+		}
 	}
-	return ""
+	return q, reason
+}
+
+func oddCall(change func(o openapi.Operation, text string) (address, tried string)) sender {
+	return func(ctx context.Context, r *run, at evidence.Resource) (recorder.Request, *unsent) {
+		res, reason := r.controlled(at)
+		if reason != nil {
+			return recorder.Request{}, reason
+		}
+		o, _ := r.operation(at)
+		address, tried := change(o, res.URL)
+		res.URL = r.sized(o, address, tried, sizeOfParameter)
+		return r.authorized(ctx, res)
+	}
 }
 
 // broken reports that one of the calls of a resource got a 5xx or no answer at all.
-func (r *run) broken(name evidence.Resource, cases []evidence.Case) bool {
+func (r *run) broken(at evidence.Resource, rows []row) bool {
 	r.facts.mu.Lock()
 	defer r.facts.mu.Unlock()
-	return slices.ContainsFunc(cases, func(c evidence.Case) bool {
-		status, sent := r.facts.statuses[name.With(c)]
+	return slices.ContainsFunc(rows, func(c row) bool {
+		status, sent := r.facts.statuses[at.With(c.Label.Case())]
 		return sent && (status == 0 || status >= 500)
 	})
 }
 
 // goodAfter is the normal call after odd ones, when one of them found the node broken.
-func (r *run) goodAfter(ctx context.Context, name evidence.Resource, c evidence.Case, odd []evidence.Case) (recorder.Request, *unsent) {
-	if !r.broken(name, odd) {
-		return recorder.Request{}, notApplicable("the node answered the odd requests, so there is nothing to compare")
-	}
-	res, ok := r.facts.resource(name)
-	if !ok {
-		return recorder.Request{}, r.unlocated(name)
-	}
-	return r.authorized(ctx, res, c)
-}
-
-// tokenAfter is the same for the token endpoint.
-func (r *run) tokenAfter(odd []evidence.Case) (recorder.Request, *unsent) {
-	if !r.broken(evidence.TokenEndpoint, odd) {
-		return recorder.Request{}, notApplicable("the node answered the odd requests, so there is nothing to compare")
-	}
-	return TokenRequest(r.Target, "ok-after-form", ClientSecret, Credentialed(r.Target.Credentials)...), nil
-}
-
-// learnAfter goes on with the token that came last: an earlier one may be revoked by it.
-func (r *run) learnAfter(a recorder.Answer) {
-	if t, ok := ReadToken(a, r.Clock()); ok {
-		r.facts.keep(t)
-	}
-}
-
-// oddForm is a token request that is no proper one, by a client that nobody knows. The first answer that looks like a ban ends the
-// group.
-func (r *run) oddForm(c evidence.Case, group []evidence.Case) (recorder.Request, *unsent) {
-	if r.facts.status(evidence.TokenEndpoint.With(evidence.OK)) == 0 {
-		return recorder.Request{}, unmet("the token endpoint did not answer the good request")
-	}
-	for _, earlier := range group {
-		label := evidence.TokenEndpoint.With(earlier)
-		switch status := r.facts.status(label); {
-		case status == http.StatusForbidden || status == http.StatusTooManyRequests:
-			return recorder.Request{}, notApplicable("%s was answered %d, after which no more odd token requests are sent", label, status)
-		case r.facts.refusedConnection(label):
-			return recorder.Request{}, notApplicable("%s was refused its connection, after which no more odd token requests are sent", label)
+func goodAfter(rows []row) sender {
+	return func(ctx context.Context, r *run, at evidence.Resource) (recorder.Request, *unsent) {
+		if !r.broken(at, rows) {
+			return recorder.Request{}, notApplicable("the node answered the odd requests, so there is nothing to compare")
 		}
-	}
-	media, body := oddContent(c, "conformance-"+r.drawn.id)
-	ask := TokenRequest(r.Target, c, "")
-	ask.Header[0].Value, ask.Body = media, body
-	return ask, nil
-}
-
-// oddContent is the media type and the content of an odd token request.
-func oddContent(c evidence.Case, client string) (media string, body []byte) {
-	const form = "application/x-www-form-urlencoded"
-	grant := "grant_type=client_credentials&client_id=" + client + "&client_secret=conformance"
-	switch c {
-	case "form-empty":
-		return form, nil
-	case "form-json":
-		return "application/json", []byte(`{"grant_type":"client_credentials","client_id":"` + client + `","client_secret":"conformance"}`)
-	case "form-percent":
-		return form, []byte(grant + "&scope=%zz")
-	case "form-bytes":
-		return form, []byte(grant + "&scope=%FF")
-	case "form-long":
-		return form, []byte(grant + "&scope=" + strings.Repeat("a", 64<<10))
-	case "form-parts":
-		const boundary = "conformance-boundary"
-		var b strings.Builder
-		for _, f := range [][2]string{{"grant_type", "client_credentials"}, {"client_id", client}, {"client_secret", "conformance"}} {
-			b.WriteString("--" + boundary + "\r\nContent-Disposition: form-data; name=\"" + f[0] + "\"\r\n\r\n" + f[1] + "\r\n")
+		res, ok := r.facts.resource(at)
+		if !ok {
+			return recorder.Request{}, r.unlocated(at)
 		}
-		return "multipart/form-data; boundary=" + boundary, []byte(b.String() + "--" + boundary + "--\r\n")
+		return r.authorized(ctx, res)
 	}
-	return "text/plain", []byte(grant)
 }
 
 // strict asks for an answer without content coding and reads the connection to its end.
-func (r *run) strict(ctx context.Context, name evidence.Resource, c evidence.Case) (recorder.Request, *unsent) {
-	res, reason := r.answered(name)
-	if reason != nil {
-		return recorder.Request{}, reason
-	}
-	ask, reason := r.authorized(ctx, res, c)
-	ask.Header = append(ask.Header, evidence.Field{Name: "Accept-Encoding", Value: "identity"})
-	ask.Raw, ask.ToEnd, ask.FollowSameOrigin = true, true, false
-	if c == "strict-head" {
-		ask.Method = http.MethodHead
-	}
-	return ask, reason
+func strict(method string) sender {
+	return authorizedly(func(_ *run, q *recorder.Request, _ string) *unsent {
+		q.Header = append(q.Header, evidence.Field{Name: "Accept-Encoding", Value: "identity"})
+		q.Raw, q.ToEnd, q.FollowSameOrigin, q.Method = true, true, false, method
+		return nil
+	})
 }

@@ -6,6 +6,7 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"slices"
 	"time"
 
 	"github.com/rin-network/rin/conformance/evidence"
@@ -13,9 +14,62 @@ import (
 	"github.com/rin-network/rin/conformance/target"
 )
 
-// transported makes TLS handshakes with each origin, and asks the same paths in cleartext (TLS).
-func transported() theme {
-	return theme{forTarget: forTransport, forDocument: forCleartextList, probe: (*run).transportProbe}
+// tlsCases are TLS handshakes with each origin, and the same paths in cleartext (TLS). The dummy credentials go out in cleartext after the
+// tokens: a node that bans addresses for unknown clients has answered the good requests by then.
+func tlsCases() []row {
+	var out []row
+	for _, o := range []evidence.Resource{evidence.TokenOrigin, evidence.InfoOrigin, evidence.SpecOrigin, evidence.BaseOrigin} {
+		distinct := func(n Node) bool {
+			return slices.ContainsFunc(origins(n.Target), func(x origin) bool { return x.name == o })
+		}
+		handshakes := in(stageRest).inLane(string(o)).onlyIf(distinct)
+		out = append(out,
+			row{Label: o.With("modern"), Plan: handshakes, Shake: handshake(tls.VersionTLS12, tls.VersionTLS13)},
+			row{Label: o.With("tls11"), Plan: handshakes, Shake: handshake(tls.VersionTLS11, tls.VersionTLS11)},
+			row{Label: o.With("tls10"), Plan: handshakes, Shake: handshake(tls.VersionTLS10, tls.VersionTLS10)},
+		)
+	}
+	for _, place := range []struct {
+		name evidence.Resource
+		plan timing
+		url  func(Node) string
+		send func(samePort bool) sender
+	}{
+		{evidence.CleartextToken, in(stageRest, stageSession), func(n Node) string { return n.Target.TokenURL }, tokenInCleartext},
+		{evidence.CleartextInfo, in(stageRest, anonymous.of(evidence.Info)), func(n Node) string { return n.Target.InfoURL }, infoInCleartext},
+		{evidence.CleartextList, in(stageRest, afterList).onceKnown(documentRead), Node.listBase, listInCleartext},
+	} {
+		lane := place.plan.inLane(string(place.name))
+		out = append(out,
+			row{Label: place.name.With("same-port"), Send: place.send(true), Plan: lane.onlyIf(func(n Node) bool { return isHTTPS(place.url(n)) })},
+			row{Label: place.name.With("port-80"), Send: place.send(false), Plan: lane.onlyIf(func(n Node) bool {
+				return isHTTPS(place.url(n)) && !target.LoopbackHost(hostOf(place.url(n))) // on this machine it belongs to somebody else
+			})},
+		)
+	}
+	return out
+}
+
+func isHTTPS(text string) bool {
+	u, err := url.Parse(text)
+	return err == nil && u.Scheme == "https"
+}
+
+func hostOf(text string) string {
+	u, err := url.Parse(text)
+	if err != nil {
+		return ""
+	}
+	return u.Hostname()
+}
+
+// listBase is where the list operation is looked for first; empty without one.
+func (n Node) listBase() string {
+	bases := n.Bases()
+	if n.List == "" || len(bases) == 0 {
+		return ""
+	}
+	return bases[0].Prefix
 }
 
 // cleartextTimeout is how long an answer in cleartext is waited for: most of the time there is none.
@@ -44,106 +98,64 @@ func origins(t target.Target) []origin {
 	return out
 }
 
-// forTransport plans handshakes and cleartext requests. The dummy credentials go out in cleartext after the tokens: who bans
-// addresses for unknown clients has answered the good requests by then.
-func forTransport(t target.Target) Plan {
-	var p Plan
-	for _, o := range origins(t) {
-		p.lane(stageRest, nil, o.name, "modern", "tls11", "tls10")
-	}
-	p.lane(stageRest, []Stage{stageSession}, evidence.CleartextToken, cleartextPorts(t.TokenURL)...)
-	p.lane(stageRest, []Stage{anonymous(evidence.Info)}, evidence.CleartextInfo, cleartextPorts(t.InfoURL)...)
-	return p
-}
-
-// forCleartextList plans the same for the list operation.
-func forCleartextList(n Node) Plan {
-	var p Plan
-	if bases := n.Bases(); n.List != "" && len(bases) > 0 {
-		p.lane(stageRest, []Stage{anonymous(evidence.OperationResource(n.List))}, evidence.CleartextList, cleartextPorts(bases[0].Prefix)...)
-	}
-	return p
-}
-
-// cleartextPorts are the ports to ask without TLS: the URL's own and, except on this machine, where it belongs to somebody else,
-// that of plain HTTP.
-func cleartextPorts(given string) []evidence.Case {
-	u, err := url.Parse(given)
-	switch {
-	case err != nil || u.Scheme != "https":
-		return nil
-	case target.LoopbackHost(u.Hostname()):
-		return []evidence.Case{"same-port"}
-	}
-	return []evidence.Case{"same-port", "port-80"}
-}
-
-func (r *run) transportProbe(l evidence.Label) (probe, bool) {
-	switch name := l.Resource(); name {
-	case evidence.TokenOrigin, evidence.InfoOrigin, evidence.SpecOrigin, evidence.BaseOrigin:
-		return probe{greet: func() (recorder.HandshakeRequest, *unsent) { return r.greeting(name, l.Case()) }}, true
-	case evidence.CleartextToken:
-		return r.inCleartext(l.Case(), func() (string, *unsent) { return r.Target.TokenURL, nil }, true), true
-	case evidence.CleartextInfo:
-		return r.inCleartext(l.Case(), func() (string, *unsent) { return r.Target.InfoURL, nil }, false), true
-	case evidence.CleartextList:
-		return r.inCleartext(l.Case(), func() (string, *unsent) {
-			res, reason := r.locateResource(evidence.OperationResource(r.node.List))
-			return res.URL, reason
-		}, false), true
-	}
-	return probe{}, false
-}
-
-// greeting is the handshake of a case.
-func (r *run) greeting(name evidence.Resource, c evidence.Case) (recorder.HandshakeRequest, *unsent) {
-	for _, o := range origins(r.Target) {
-		if o.name != name {
-			continue
+func handshake(oldest, newest uint16) func(*run, evidence.Resource) (recorder.HandshakeRequest, *unsent) {
+	return func(r *run, at evidence.Resource) (recorder.HandshakeRequest, *unsent) {
+		for _, o := range origins(r.Target) {
+			if o.name == at {
+				return recorder.HandshakeRequest{URL: o.url, Oldest: oldest, Newest: newest}, nil
+			}
 		}
-		switch c {
-		case "tls11":
-			return recorder.HandshakeRequest{URL: o.url, Oldest: tls.VersionTLS11, Newest: tls.VersionTLS11}, nil
-		case "tls10":
-			return recorder.HandshakeRequest{URL: o.url, Oldest: tls.VersionTLS10, Newest: tls.VersionTLS10}, nil
-		}
-		return recorder.HandshakeRequest{URL: o.url, Oldest: tls.VersionTLS12, Newest: tls.VersionTLS13}, nil
+		return recorder.HandshakeRequest{}, notApplicable("the node has no such origin")
 	}
-	return recorder.HandshakeRequest{}, notApplicable("the node has no such origin")
 }
 
-// inCleartext asks an https URL over plain HTTP, once: silence is an answer here. Neither secret nor token goes with it; a token request
-// carries credentials that are none.
-func (r *run) inCleartext(c evidence.Case, locate func() (string, *unsent), token bool) probe {
-	return probe{prepare: func(context.Context) (recorder.Request, *unsent) {
-		secure, reason := locate()
+func tokenInCleartext(samePort bool) sender {
+	return func(_ context.Context, r *run, _ evidence.Resource) (recorder.Request, *unsent) {
+		q, reason := inCleartext(r.Target.TokenURL, samePort)
+		q.Method = http.MethodPost
+		q.Header = append([]evidence.Field{{Name: "Content-Type", Value: formType}}, q.Header...)
+		q.Body = Form(
+			Field{Name: "grant_type", Value: "client_credentials"},
+			Field{Name: "client_id", Value: "conformance-probe"},
+			Field{Name: "client_secret", Value: "not-a-secret"},
+		)
+		return q, reason
+	}
+}
+
+func infoInCleartext(samePort bool) sender {
+	return func(_ context.Context, r *run, _ evidence.Resource) (recorder.Request, *unsent) {
+		return inCleartext(r.Target.InfoURL, samePort)
+	}
+}
+
+func listInCleartext(samePort bool) sender {
+	return func(_ context.Context, r *run, _ evidence.Resource) (recorder.Request, *unsent) {
+		res, reason := r.locateResource(evidence.OperationResource(r.node.List))
 		if reason != nil {
 			return recorder.Request{}, reason
 		}
-		u, err := url.Parse(secure)
-		if err != nil || u.Scheme != "https" {
-			return recorder.Request{}, notApplicable("its URL is not https")
-		}
-		port := u.Port()
-		switch {
-		case c == "port-80" && port == "80", c == "port-80" && target.LoopbackHost(u.Hostname()):
-			return recorder.Request{}, notApplicable("port 80 is asked already, or belongs to somebody else on this machine")
-		case c == "port-80":
-			port = "80"
-		case port == "":
-			port = "443"
-		}
-		u.Scheme, u.Host = "http", net.JoinHostPort(u.Hostname(), port)
-		ask := recorder.Request{URL: u.String(), Timeout: cleartextTimeout, Once: true, Header: []evidence.Field{{Name: "Accept", Value: "application/json"}}}
-		if token {
-			ask.Method = http.MethodPost
-			ask.Header = append([]evidence.Field{{Name: "Content-Type", Value: "application/x-www-form-urlencoded"}}, ask.Header...)
-			ask.Body = Form(
-				Field{Name: "grant_type", Value: "client_credentials"},
-				Field{Name: "client_id", Value: "conformance-probe"},
-				Field{Name: "client_secret", Value: "not-a-secret"},
-			)
-		}
-		return ask, nil
-	}}
+		return inCleartext(res.URL, samePort)
+	}
+}
+
+// inCleartext asks an https URL over plain HTTP, once: silence is an answer here. Neither secret nor token goes with it; a token request
+// carries made-up credentials.
+func inCleartext(secure string, samePort bool) (recorder.Request, *unsent) {
+	u, err := url.Parse(secure)
+	if err != nil || u.Scheme != "https" {
+		return recorder.Request{}, notApplicable("its URL is not https")
+	}
+	port := u.Port()
+	switch {
+	case !samePort && port == "80", !samePort && target.LoopbackHost(u.Hostname()):
+		return recorder.Request{}, notApplicable("port 80 is asked already, or belongs to somebody else on this machine")
+	case !samePort:
+		port = "80"
+	case port == "":
+		port = "443"
+	}
+	u.Scheme, u.Host = "http", net.JoinHostPort(u.Hostname(), port)
+	return recorder.Request{URL: u.String(), Timeout: cleartextTimeout, Once: true,
+		Header: []evidence.Field{{Name: "Accept", Value: "application/json"}}}, nil
 }

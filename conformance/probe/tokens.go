@@ -15,127 +15,181 @@ import (
 	"github.com/rin-network/rin/conformance/target"
 )
 
+// tokenCases are the requests to the token endpoint: the good one first; then, side by side, the wrong secret with its proof that nobody
+// was locked out, the repeated requests and everything whose order does not matter; then one alone, whose token the run goes on with.
+func tokenCases() []row {
+	beside := in(stageTokens, stageToken)
+	secrets, repeats := beside.inLane("wrong secrets"), beside.inLane("repeats").onlyIf(notQuick)
+	return []row{
+		{Label: "token.ok", Plan: in(stageToken), Send: firstToken, Learn: keepToken},
+		// One attempt with a wrong secret: one letter near its middle in the other case.
+		{Label: "token.wrong-secret", Words: "with the wrong secret", Plan: secrets, Send: tokenRequest(func(r *run, f *form) *unsent {
+			f.fields[2].Value, f.once = r.drawn.wrongSecret, true
+			f.conceal = map[string]string{"wrong_secret": r.drawn.wrongSecret}
+			return nil
+		})},
+		{Label: "token.ok-after-wrong-secret", Words: "with good credentials after the wrong secret", Plan: secrets, Send: tokenRequest(nil), Learn: keepToken},
+		{Label: "token.id-only", Words: "with the client id alone", Plan: secrets, Send: tokenRequest(func(_ *run, f *form) *unsent {
+			f.fields, f.credential, f.once = f.fields[:2:2], "", true
+			return nil
+		})},
+		// It is sent even when the form was refused: that it works explains why.
+		{Label: "token.basic", Words: "with HTTP Basic", Plan: beside.inLane("basic"), Send: tokenRequestWithoutToken(func(r *run, f *form) *unsent {
+			c := r.Target.Credentials
+			f.fields, f.once = f.fields[:1], true
+			f.authorization = basic(url.QueryEscape(c.ClientID), url.QueryEscape(c.ClientSecret.Reveal()))
+			return nil
+		})},
+		{Label: "token.basic-unencoded", Words: "with HTTP Basic", Plan: beside.inLane("basic"), Send: tokenRequest(basicUnencoded)},
+		{Label: "token.repeat-1", Words: "with good credentials for the second time", Plan: repeats, Send: tokenRequest(nil), Learn: keepToken},
+		{Label: "token.repeat-2", Words: "with good credentials for the third time", Plan: repeats, Send: tokenRequestLater(), Learn: keepToken},
+		{Label: "token.repeat-3", Words: "with good credentials for the fourth time", Plan: repeats, Send: tokenRequestLater(), Learn: keepToken},
+		{Label: "token.unknown-parameter", Words: "with the unknown parameter", Plan: beside, Send: tokenRequest(func(_ *run, f *form) *unsent {
+			f.fields = append(f.fields, Field{Name: "x_conformance_probe", Value: "1"})
+			return nil
+		})},
+		{Label: "token.empty-scope", Words: "with the empty scope", Plan: beside, Send: tokenRequest(func(_ *run, f *form) *unsent {
+			f.fields = append(f.fields, Field{Name: "scope"})
+			return nil
+		})},
+		{Label: "token.percent-encoded", Words: "with percent-encoded values", Plan: beside, Send: tokenRequest(func(r *run, f *form) *unsent {
+			f.fields[0] = Field{Name: "grant_type", Value: "%63lient_credentials", Encoded: true}
+			f.fields[1] = Field{Name: "client_id", Value: encodeEnds(r.Target.Credentials.ClientID), Encoded: true}
+			f.media = formType + "; charset=UTF-8" // as fetch clients send it
+			return nil
+		})},
+		{Label: "token.no-client", Words: "without credentials", Plan: beside, Send: tokenRequestWithoutToken(func(_ *run, f *form) *unsent {
+			f.fields, f.credential = f.fields[:1], ""
+			return nil
+		})},
+		{Label: "token.no-grant-type", Words: "without grant_type", Plan: beside, Send: tokenRequest(func(_ *run, f *form) *unsent {
+			f.fields = f.fields[1:]
+			return nil
+		})},
+		{Label: "token.unknown-grant-type", Words: "with the unknown grant type", Plan: beside, Send: tokenRequest(func(_ *run, f *form) *unsent {
+			f.fields[0].Value = "urn:example:conformance:none"
+			return nil
+		})},
+		{Label: "token.unknown-scope", Words: "with the unknown scope", Plan: beside, Send: tokenRequest(func(_ *run, f *form) *unsent {
+			f.fields = append(f.fields, Field{Name: "scope", Value: "conformance.unknown"})
+			return nil
+		})},
+		{Label: "token.basic-unknown-client", Words: "with HTTP Basic of an unknown client", Plan: beside, Send: tokenRequestWithoutToken(func(r *run, f *form) *unsent {
+			f.fields, f.credential, f.once = f.fields[:1], "", true
+			f.authorization = basic("conformance-"+r.drawn.id, r.drawn.id)
+			return nil
+		})},
+		{Label: "token.get", Words: "the GET of the token endpoint", Plan: beside, Send: tokenRequestWithoutToken(func(_ *run, f *form) *unsent {
+			f.credential, f.get = "", true
+			return nil
+		})},
+		{Label: "token.repeated-grant-type", Words: "with the repeated parameter", Plan: beside, Send: tokenRequest(func(_ *run, f *form) *unsent {
+			f.fields = append(f.fields, f.fields[0])
+			return nil
+		})},
+		{Label: "token.ok-after-id-only", Words: "with good credentials after the client id alone", Plan: in(stageSession, stageTokens), Send: tokenRequest(nil), Learn: keepToken},
+		{Label: "token2.ok", Words: "the token request of the second client", Plan: in(stageSecond, stageToken).onlyIf(withSecond), Send: secondTokenRequest, Learn: learnSecond},
+	}
+}
+
+// stageSecond is the stage of the client without the role.
+const stageSecond Stage = "second client"
+
 // form says how a request to the token endpoint differs from the good one.
 type form struct {
 	fields     []Field
 	credential string
+	// media is the media type.
+	media string
 	// authorization is the header's value; empty for none.
 	authorization string
-	// stranger says that the request needs no good credentials and makes sense when those were refused.
-	stranger bool
 	// once forbids repeats: the request counts as a failed authentication.
 	once bool
 	// conceal are secrets that only this request knows.
 	conceal map[string]string
-	// charset appends "; charset=UTF-8" to the media type, as fetch clients do.
-	charset bool
 	// get asks with GET, without content.
 	get bool
 }
 
-func (r *run) tokenProbe(c evidence.Case) probe {
-	return probe{
-		prepare: func(ctx context.Context) (recorder.Request, *unsent) {
-			f, reason := r.form(c)
-			if reason == nil {
-				reason = r.tokenReason(c, f)
-			}
-			if reason == nil && (c == "repeat-2" || c == "repeat-3") {
-				reason = r.betweenRepeats(ctx)
-			}
-			return r.tokenAsk(c, f), reason
-		},
-		learn: func(a recorder.Answer) { r.learnToken(c, a) },
-	}
+func (r *run) goodForm() form {
+	return form{fields: Credentialed(r.Target.Credentials), credential: ClientSecret, media: formType}
 }
 
-// tokenReason keeps requests back that prove nothing after what came of the first one.
-func (r *run) tokenReason(c evidence.Case, f form) *unsent {
-	if c == evidence.OK {
-		return nil
-	}
-	first := evidence.TokenEndpoint.With(evidence.OK)
-	status := r.facts.status(first)
-	switch {
-	case status == 0:
-		return unmet("the token endpoint did not answer the good request")
-	case r.current().Value == "" && !f.stranger:
-		return unmet("the good token request yielded no token (status %d)", status)
-	}
-	return nil
-}
-
-func (r *run) tokenAsk(c evidence.Case, f form) recorder.Request {
-	ask := TokenRequest(r.Target, c, f.credential, f.fields...)
-	ask.NoRetry, ask.Conceal = f.once, f.conceal
-	if f.charset {
-		ask.Header[0].Value += "; charset=UTF-8"
-	}
+// request is the token request with the form.
+func (r *run) request(f form) recorder.Request {
+	q := TokenRequest(r.Target, f.credential, f.fields...)
+	q.NoRetry, q.Conceal, q.Header[0].Value = f.once, f.conceal, f.media
 	if f.authorization != "" {
-		ask.Header = append([]evidence.Field{{Name: "Authorization", Value: f.authorization}}, ask.Header...)
+		q.Header = append([]evidence.Field{{Name: "Authorization", Value: f.authorization}}, q.Header...)
 	}
 	if f.get {
-		ask.Method, ask.Body, ask.Header = http.MethodGet, nil, ask.Header[1:]
+		q.Method, q.Body, q.Header = http.MethodGet, nil, q.Header[1:]
 	}
-	return ask
+	return q
 }
 
-// form is the table of everything that is asked of the token endpoint.
-func (r *run) form(c evidence.Case) (form, *unsent) {
-	client := r.Target.Credentials
-	secret := client.ClientSecret.Reveal()
-	good := Credentialed(client)
-	grant := good[:1:1]
-	f := form{fields: good, credential: ClientSecret}
-	switch c {
-	case evidence.OK, "ok-after-wrong-secret", "ok-after-id-only", "repeat-1", "repeat-2", "repeat-3":
-	case "wrong-secret":
-		f.fields = []Field{good[0], good[1], {Name: "client_secret", Value: r.drawn.wrongSecret}}
-		f.once, f.conceal = true, map[string]string{"wrong_secret": r.drawn.wrongSecret}
-	case "id-only":
-		f.fields, f.credential, f.once = good[:2:2], "", true
-	case "basic":
-		// Sent even when the form was refused: that it works explains TOK-01.
-		f.fields, f.once, f.stranger = grant, true, true
-		f.authorization = basic(url.QueryEscape(client.ClientID), url.QueryEscape(secret))
-	case "basic-unencoded":
-		if r.facts.good(evidence.TokenEndpoint.With("basic")) {
-			return f, notApplicable("HTTP Basic works with form-encoded credentials")
+// tokenRequest sends the good token request with changes, which may be nil, once the good one yielded a token: without that it would
+// prove nothing.
+func tokenRequest(change func(r *run, f *form) *unsent) sender { return tokenSender(change, true) }
+
+// tokenRequestWithoutToken is for requests that make sense when good credentials were refused, too.
+func tokenRequestWithoutToken(change func(r *run, f *form) *unsent) sender {
+	return tokenSender(change, false)
+}
+
+func tokenSender(change func(r *run, f *form) *unsent, needsToken bool) sender {
+	return func(_ context.Context, r *run, _ evidence.Resource) (recorder.Request, *unsent) {
+		f := r.goodForm()
+		if change != nil {
+			if reason := change(r, &f); reason != nil {
+				return recorder.Request{}, reason
+			}
 		}
-		if url.QueryEscape(client.ClientID) == client.ClientID && url.QueryEscape(secret) == secret {
-			return f, notApplicable("form encoding does not change these credentials")
+		switch status := r.facts.status("token.ok"); {
+		case status == 0:
+			return recorder.Request{}, unmet("the token endpoint did not answer the good request")
+		case needsToken && r.current().Value == "":
+			return recorder.Request{}, unmet("the good token request yielded no token (status %d)", status)
 		}
-		f.fields, f.once = grant, true
-		f.authorization = basic(client.ClientID, secret)
-	case "unknown-parameter":
-		f.fields = append(good, Field{Name: "x_conformance_probe", Value: "1"})
-	case "empty-scope":
-		f.fields = append(good, Field{Name: "scope"})
-	case "unknown-scope":
-		f.fields = append(good, Field{Name: "scope", Value: "conformance.unknown"})
-	case "percent-encoded":
-		f.fields = []Field{
-			{Name: "grant_type", Value: "%63lient_credentials", Encoded: true},
-			{Name: "client_id", Value: encodeEnds(client.ClientID), Encoded: true}, good[2],
-		}
-		f.charset = true
-	case "no-grant-type":
-		f.fields = good[1:]
-	case "unknown-grant-type":
-		f.fields = []Field{{Name: "grant_type", Value: "urn:example:conformance:none"}, good[1], good[2]}
-	case "repeated-grant-type":
-		f.fields = append(good, good[0])
-	case "no-client":
-		f.fields, f.credential, f.stranger = grant, "", true
-	case "get":
-		f.fields, f.credential, f.stranger, f.get = nil, "", true, true
-	case "basic-unknown-client":
-		f.fields, f.credential, f.stranger, f.once = grant, "", true, true
-		f.authorization = basic("conformance-"+r.drawn.id, r.drawn.id)
-	default:
-		return f, cutShort("this version of rin does not know how to ask it")
+		return r.request(f), nil
 	}
-	return f, nil
+}
+
+// tokenRequestLater repeats the good request after a while, see [repeatPause].
+func tokenRequestLater() sender {
+	return func(ctx context.Context, r *run, at evidence.Resource) (recorder.Request, *unsent) {
+		q, reason := tokenRequest(nil)(ctx, r, at)
+		if reason == nil && !r.Target.Loopback() {
+			if err := r.Pause(ctx, repeatPause); err != nil {
+				return q, cutShort("the run ended first: %v", err)
+			}
+		}
+		return q, reason
+	}
+}
+
+func firstToken(_ context.Context, r *run, _ evidence.Resource) (recorder.Request, *unsent) {
+	return r.request(r.goodForm()), nil
+}
+
+// keepToken goes on with the token of a good request. Tokens that should not be there, or that were got in an odd way, are not used.
+func keepToken(r *run, _ evidence.Resource, a recorder.Answer) {
+	if t, ok := ReadToken(a, r.Clock()); ok {
+		r.facts.keep(t)
+	}
+}
+
+func basicUnencoded(r *run, f *form) *unsent {
+	id, secret := r.Target.Credentials.ClientID, r.Target.Credentials.ClientSecret.Reveal()
+	switch {
+	case r.facts.good("token.basic"):
+		return notApplicable("HTTP Basic works with form-encoded credentials")
+	case url.QueryEscape(id) == id && url.QueryEscape(secret) == secret:
+		return notApplicable("form encoding does not change these credentials")
+	}
+	f.fields, f.once = f.fields[:1], true
+	f.authorization = basic(id, secret)
+	return nil
 }
 
 // encodeEnds percent-encodes the first and the last byte and form-encodes the rest.
@@ -158,27 +212,6 @@ func percent(b byte) string {
 
 // repeatPause is the time between repeated token requests to a node on another machine.
 const repeatPause = time.Second
-
-func (r *run) betweenRepeats(ctx context.Context) *unsent {
-	if r.Target.Loopback() {
-		return nil
-	}
-	if err := r.Pause(ctx, repeatPause); err != nil {
-		return cutShort("the run ended first: %v", err)
-	}
-	return nil
-}
-
-func (r *run) learnToken(c evidence.Case, a recorder.Answer) {
-	switch c {
-	case evidence.OK, "ok-after-wrong-secret", "ok-after-id-only", "repeat-1", "repeat-2", "repeat-3":
-	default:
-		return // a token that should not be there, or by a request that is no model
-	}
-	if t, ok := ReadToken(a, r.Clock()); ok {
-		r.facts.keep(t)
-	}
-}
 
 // The names under which credentials are known to the redactor and in evidence.
 const (
@@ -246,13 +279,15 @@ func Credentialed(c target.Credentials) []Field {
 	}
 }
 
+const formType = "application/x-www-form-urlencoded"
+
 // TokenRequest is a request to the token endpoint with a form; credential names what the form holds, empty for nothing. A redirect
 // within the origin that keeps method and content (307, 308) is followed, as clients do; TOK-17 warns of it.
-func TokenRequest(t target.Target, c evidence.Case, credential string, fields ...Field) recorder.Request {
+func TokenRequest(t target.Target, credential string, fields ...Field) recorder.Request {
 	return recorder.Request{
-		Label: evidence.TokenEndpoint.With(c), Method: http.MethodPost, URL: t.TokenURL,
+		Method: http.MethodPost, URL: t.TokenURL,
 		Header: []evidence.Field{
-			{Name: "Content-Type", Value: "application/x-www-form-urlencoded"},
+			{Name: "Content-Type", Value: formType},
 			{Name: "Accept", Value: "application/json"},
 		},
 		Body: Form(fields...), Credential: credential, Issues: AccessToken, FollowSameOrigin: true,

@@ -45,7 +45,7 @@ func (r *Recorder) Handshake(ctx context.Context, g HandshakeRequest) evidence.H
 	for {
 		if because := r.greetOnce(ctx, g, &h); because != nil {
 			if h.Attempts == 0 {
-				r.options.Journal.Skip(g.Label, evidence.OverBudget, r.options.Redactor.Text(because.Error()))
+				r.options.Journal.Skip(evidence.NotSent{Label: g.Label, Kind: evidence.OverBudget, Because: r.options.Redactor.Text(because.Error())})
 				h.Failure = unsentFailure(because.Error())
 				return h
 			}

@@ -101,7 +101,7 @@ type outcome struct {
 // keep redacts and records an outcome, and gives the unredacted answer to the prober.
 func (r *Recorder) keep(ask Request, o outcome) Answer {
 	x := evidence.Exchange{
-		Label: ask.Label, Given: ask.Given, Request: o.request, Redirects: o.hops, Failure: o.failure,
+		Label: ask.Label, Words: ask.Words, Given: ask.Given, Request: o.request, Redirects: o.hops, Failure: o.failure,
 		Attempts: o.attempts, Started: o.started, Duration: o.duration,
 		Presented: o.presented,
 	}
@@ -124,7 +124,7 @@ func (r *Recorder) keep(ask Request, o outcome) Answer {
 	switch {
 	case ask.Label == "":
 	case o.unsent != "":
-		r.options.Journal.Skip(ask.Label, evidence.OverBudget, r.options.Redactor.Text(o.unsent))
+		r.options.Journal.Skip(evidence.NotSent{Label: ask.Label, Words: ask.Words, Kind: evidence.OverBudget, Because: r.options.Redactor.Text(o.unsent)})
 	default:
 		for i := range findings {
 			findings[i].Label = cmp.Or(findings[i].Label, ask.Label)
@@ -233,7 +233,8 @@ type Request struct {
 	// Label is the name in the evidence. An ask without a label is sent under the same rules and recorded nowhere, such as the
 	// renewal of a token.
 	Label evidence.Label
-	// Given are the inputs chosen for this request, for the evidence.
+	// Words say for people what is particular about the request, Given are the inputs chosen for it; both for the evidence.
+	Words  string
 	Given  map[string]string
 	Method string
 	URL    string // absolute, http or https; sent as it is spelled

@@ -35,7 +35,7 @@ func New(v verdict.Verdict, log *evidence.Log, suite string) Report {
 	}
 	r.Budget.Kept = r.Budget.Sent <= r.Budget.Planned
 	for _, n := range log.NotSent {
-		r.Run.NotSent = append(r.Run.NotSent, NotSent(n))
+		r.Run.NotSent = append(r.Run.NotSent, NotSent{n.Label, n.Kind, n.Because})
 	}
 	r.Requirements = make([]Requirement, 0, len(v.Results))
 	evidence := requirement.Read(log)

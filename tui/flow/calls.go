@@ -200,7 +200,7 @@ func (w *Walk) listRequest(o openapi.Operation, base probe.Base, q Query, token 
 	if len(values) > 0 {
 		address += "?" + values.Encode()
 	}
-	return w.withSchemaCheck(probe.Resource{Name: evidence.OperationResource(o.Key), URL: address}.Authorized(evidence.OK, token), o)
+	return w.withSchemaCheck(probe.Labelled(evidence.OperationResource(o.Key).With(evidence.OK), probe.Resource{URL: address}.Authorized(token)), o)
 }
 
 // countsRecords reports whether a page parameter is the number of records to skip (as in the network's client), not the number of a page.
@@ -236,7 +236,7 @@ func (w *Walk) OpenCall(ctx context.Context, id string) Result {
 		path = strings.ReplaceAll(path, "{"+name+"}", url.PathEscape(id))
 	}
 	resource := probe.Resource{Name: evidence.OperationResource(detail.Key), URL: w.bases()[0].URL(path)}
-	if _, ok = w.exchange(ctx, &result, w.withSchemaCheck(resource.Authorized(evidence.OK, token), detail), w.callTrouble); !ok {
+	if _, ok = w.exchange(ctx, &result, w.withSchemaCheck(probe.Labelled(resource.Name.With(evidence.OK), resource.Authorized(token)), detail), w.callTrouble); !ok {
 		return result
 	}
 	result.Notes = []string{"Each call is a resource of its own: a client that keeps the ID can read it again at any time."}

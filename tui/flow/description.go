@@ -29,7 +29,7 @@ func (w *Walk) CallInfo(ctx context.Context) Result {
 	if !ok {
 		return result
 	}
-	answer, ok := w.exchange(ctx, &result, w.info().Authorized(evidence.OK, token), w.callTrouble)
+	answer, ok := w.exchange(ctx, &result, probe.Labelled("info.ok", w.info().Authorized(token)), w.callTrouble)
 	if !ok {
 		return result
 	}
@@ -144,7 +144,7 @@ func (w *Walk) ReadSpecification(ctx context.Context) Result {
 	}
 	resource := probe.Resource{Name: evidence.Specification, URL: t.SpecURL}
 	refused := false
-	answer, ok := w.exchange(ctx, &result, resource.Get(evidence.NoToken), func(a recorder.Answer) *Trouble {
+	answer, ok := w.exchange(ctx, &result, probe.Labelled("spec.no-token", resource.Get()), func(a recorder.Answer) *Trouble {
 		if refused = probe.Refused(a.Status); refused {
 			return nil
 		}
@@ -156,7 +156,7 @@ func (w *Walk) ReadSpecification(ctx context.Context) Result {
 			return result
 		}
 		result.Notes = append(result.Notes, "The node refused the document without a token; it was read with one.")
-		answer, ok = w.exchange(ctx, &result, resource.Authorized(evidence.OK, token), w.callTrouble)
+		answer, ok = w.exchange(ctx, &result, probe.Labelled("spec.ok", resource.Authorized(token)), w.callTrouble)
 	}
 	if !ok {
 		return result

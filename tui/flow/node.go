@@ -31,7 +31,7 @@ func (w *Walk) ReadRegistry(ctx context.Context) Result {
 	t := w.Target()
 	document := t.RegistryDocument
 	if t.Registry != "" {
-		answer, ok := w.exchange(ctx, &result, probe.RegistryRequest(t.Registry), w.callTrouble)
+		answer, ok := w.exchange(ctx, &result, probe.Labelled("registry.ok", probe.Resource{URL: t.Registry}.Get()), w.callTrouble)
 		if !ok {
 			return result
 		}

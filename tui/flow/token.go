@@ -23,7 +23,7 @@ func (w *Walk) FetchToken(ctx context.Context) Result {
 		return result
 	}
 	t := w.Target()
-	request := probe.TokenRequest(t, evidence.OK, probe.ClientSecret, probe.Credentialed(t.Credentials)...)
+	request := probe.Labelled("token.ok", probe.TokenRequest(t, probe.ClientSecret, probe.Credentialed(t.Credentials)...))
 	request.Issues = probe.AccessToken
 	answer, ok := w.exchange(ctx, &result, request, tokenTrouble)
 	if !ok {
@@ -68,8 +68,8 @@ func (w *Walk) secondBearer(ctx context.Context, result *Result) (string, bool) 
 		return known, true
 	}
 	t := w.Target()
-	request := probe.TokenRequest(t, evidence.OK, probe.SecondSecret, probe.Credentialed(*t.Second)...)
-	request.Label, request.Issues = evidence.SecondClient.With(evidence.OK), probe.SecondAccessToken
+	request := probe.Labelled("token2.ok", probe.TokenRequest(t, probe.SecondSecret, probe.Credentialed(*t.Second)...))
+	request.Issues = probe.SecondAccessToken
 	answer, ok := w.exchange(ctx, result, request, tokenTrouble)
 	if !ok {
 		return "", false
@@ -169,8 +169,7 @@ func (w *Walk) findKeys(ctx context.Context, result *Result, issuer string) (str
 				continue
 			}
 			n++
-			request := anonymousRequest(address)
-			request.Label = evidence.MetadataResource(n).With("published")
+			request := probe.Labelled(evidence.MetadataResource(n).With("published"), anonymousRequest(address))
 			request.Given = map[string]string{"issuer": issuer, "from": "the claim iss"}
 			answer, err := w.send(ctx, request)
 			if err != nil {
@@ -193,8 +192,7 @@ func (w *Walk) findKeys(ctx context.Context, result *Result, issuer string) (str
 
 // verify fetches the keys and verifies the token with them.
 func (w *Walk) verify(ctx context.Context, result *Result, keys string, token IssuedToken) {
-	request := anonymousRequest(keys)
-	request.Label = evidence.KeySet.With("published")
+	request := probe.Labelled("jwks.published", anonymousRequest(keys))
 	request.Verify = func(body []byte) *evidence.Verification {
 		return tokenforge.Verify(token.Value, token.Facts.Fingerprint, body)
 	}

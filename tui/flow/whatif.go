@@ -35,12 +35,12 @@ func Mistakes() []Mistake {
 		{Name: "no-token", Title: "the token is missing", rules: []requirement.ID{"BRR-01", "BRR-02", "BRR-03", "BRR-04"},
 			Lesson: "401 without an error code: the request had no token. Send one; the registration of your client is fine.",
 			send: func(w *Walk, ctx context.Context, result *Result) (recorder.Answer, bool) {
-				return w.exchange(ctx, result, w.info().Get(evidence.NoToken), connectionTrouble)
+				return w.exchange(ctx, result, probe.Labelled("info.no-token", w.info().Get()), connectionTrouble)
 			}},
 		{Name: "garbage", Title: "the token is garbage", rules: []requirement.ID{"BRR-06", "BRR-07", "BRR-08"},
 			Lesson: "401 with error=\"invalid_token\": fetch a new token once and try again. If that fails, too, stop: more attempts do not help.",
 			send: func(w *Walk, ctx context.Context, result *Result) (recorder.Answer, bool) {
-				return w.exchange(ctx, result, w.info().GetWith("garbage", "", "Bearer conformance.invalid.token"), connectionTrouble)
+				return w.exchange(ctx, result, probe.Labelled("info.garbage", w.info().GetWith("", "Bearer conformance.invalid.token")), connectionTrouble)
 			}},
 		{Name: "expired", Title: "the token has expired", rules: []requirement.ID{"BRR-10"},
 			Lesson: "The same 401: for a client an expired token is an invalid one. Fetch a new token shortly before the time in expires_in ends, and you never see this answer.", send: (*Walk).sendExpired},
@@ -85,7 +85,7 @@ func (w *Walk) sendTampered(ctx context.Context, result *Result) (recorder.Answe
 		return recorder.Answer{}, false
 	}
 	changed := tokenforge.Tamper(token)
-	request := w.info().GetWith("tampered", "tampered_token", "Bearer "+changed)
+	request := probe.Labelled("info.tampered", w.info().GetWith("tampered_token", "Bearer "+changed))
 	request.Conceal = map[string]string{"tampered_token": changed}
 	return w.exchange(ctx, result, request, connectionTrouble)
 }
@@ -100,7 +100,7 @@ func (w *Walk) sendExpired(ctx context.Context, result *Result) (recorder.Answer
 		}
 		token = issued.Value
 	}
-	request := w.info().GetWith("expired", probe.ExpiredToken, "Bearer "+token)
+	request := probe.Labelled("info.expired", w.info().GetWith(probe.ExpiredToken, "Bearer "+token))
 	request.Presents = token
 	return w.exchange(ctx, result, request, connectionTrouble)
 }
@@ -113,7 +113,8 @@ func (w *Walk) sendWrongSecret(ctx context.Context, result *Result) (recorder.An
 		return recorder.Answer{}, false
 	}
 	good := probe.Credentialed(t.Credentials)
-	request := probe.TokenRequest(t, "wrong-secret", probe.ClientSecret, good[0], good[1], probe.Field{Name: "client_secret", Value: wrong})
+	request := probe.Labelled("token.wrong-secret",
+		probe.TokenRequest(t, probe.ClientSecret, good[0], good[1], probe.Field{Name: "client_secret", Value: wrong}))
 	request.NoRetry, request.Conceal = true, map[string]string{"wrong_secret": wrong}
 	return w.exchange(ctx, result, request, connectionTrouble)
 }
@@ -143,13 +144,13 @@ func (w *Walk) sendWithoutRole(ctx context.Context, result *Result) (recorder.An
 		return recorder.Answer{}, false
 	}
 	resource := probe.Resource{Name: evidence.OperationResource(list.Key), URL: w.bases()[0].URL(list.Path)}
-	return w.exchange(ctx, result, resource.GetWith("no-role", probe.SecondAccessToken, "Bearer "+token), connectionTrouble)
+	return w.exchange(ctx, result, probe.Labelled(resource.Name.With("no-role"), resource.GetWith(probe.SecondAccessToken, "Bearer "+token)), connectionTrouble)
 }
 
 // sendInURL sends a token in the query string; it fetches one that is used for nothing else.
 func (w *Walk) sendInURL(ctx context.Context, result *Result) (recorder.Answer, bool) {
 	t := w.Target()
-	request := probe.TokenRequest(t, "throw-away", probe.ClientSecret, probe.Credentialed(t.Credentials)...)
+	request := probe.Labelled("token.throw-away", probe.TokenRequest(t, probe.ClientSecret, probe.Credentialed(t.Credentials)...))
 	request.Issues = probe.AccessToken
 	spare, err := w.send(ctx, request)
 	if err != nil {
@@ -170,7 +171,7 @@ func (w *Walk) sendInURL(ctx context.Context, result *Result) (recorder.Answer, 
 	query.Set("access_token", spare.Token)
 	u.RawQuery = query.Encode()
 	resource.URL = u.String()
-	request = resource.Get("token-in-query")
+	request = probe.Labelled("info.token-in-query", resource.Get())
 	request.Credential, request.FollowSameOrigin = probe.AccessToken, false
 	return w.exchange(ctx, result, request, connectionTrouble)
 }
