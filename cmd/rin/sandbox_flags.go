@@ -17,6 +17,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"github.com/rin-network/rin/conformance/evidence"
 	"github.com/rin-network/rin/fixtures/model"
 	"github.com/rin-network/rin/sandbox"
 	"github.com/rin-network/rin/sandbox/account/boltstore"
@@ -333,5 +334,5 @@ func quoted(path string) string {
 	if strings.IndexFunc(path, func(r rune) bool { return !plain(r) }) < 0 {
 		return path
 	}
-	return "'" + strings.ReplaceAll(path, "'", `'\''`) + "'"
+	return evidence.ShellWord(path)
 }

@@ -7,6 +7,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -118,13 +120,13 @@ func decodeSegment(s string) map[string]any {
 		return nil
 	}
 	raw, err := base64.RawURLEncoding.DecodeString(s)
-	if err != nil || !withinDepth(raw) {
+	if err != nil {
 		return nil
 	}
 	dec := json.NewDecoder(bytes.NewReader(raw))
 	dec.UseNumber()
 	var m map[string]any
-	if dec.Decode(&m) != nil {
+	if dec.Decode(&m) != nil || nested(m, maxDepth) {
 		return nil
 	}
 	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
@@ -133,23 +135,16 @@ func decodeSegment(s string) map[string]any {
 	return m
 }
 
-// withinDepth counts brackets outside strings before anything is decoded.
-func withinDepth(raw []byte) bool {
-	depth, quoted := 0, false
-	for i := 0; i < len(raw); i++ {
-		switch c := raw[i]; {
-		case quoted && c == '\\':
-			i++
-		case c == '"':
-			quoted = !quoted
-		case quoted:
-		case c == '{', c == '[':
-			if depth++; depth > maxDepth {
-				return false
-			}
-		case c == '}', c == ']':
-			depth--
-		}
+// nested reports a decoded value with more than so many objects and arrays inside one another.
+func nested(value any, levels int) bool {
+	var inner []any
+	switch v := value.(type) {
+	case map[string]any:
+		inner = slices.Collect(maps.Values(v))
+	case []any:
+		inner = v
+	default:
+		return false
 	}
-	return true
+	return levels == 0 || slices.ContainsFunc(inner, func(v any) bool { return nested(v, levels-1) })
 }

@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"golang.org/x/net/http/httpguts"
 )
 
 // fieldReader reads a field value by the rules that the fields share (RFC 9110 §5.6).
@@ -49,7 +51,7 @@ func (in *fieldReader) separators() bool {
 // token reads a token (§5.6.2); empty when there is none.
 func (in *fieldReader) token() string {
 	start := in.pos
-	for !in.end() && tokenChar(in.text[in.pos]) {
+	for !in.end() && httpguts.IsTokenRune(rune(in.text[in.pos])) {
 		in.pos++
 	}
 	return in.text[start:in.pos]
@@ -102,11 +104,6 @@ func (in *fieldReader) value() (value string, quoted bool, err error) {
 		in.pos++
 	}
 	return "", true, in.expected("a closing quote")
-}
-
-// tokenChar reports a tchar (§5.6.2).
-func tokenChar(c byte) bool {
-	return alphanumeric(c) || c != 0 && strings.IndexByte("!#$%&'*+-.^_`|~", c) >= 0
 }
 
 // Challenge is one authentication challenge (RFC 9110 §11.6.1).

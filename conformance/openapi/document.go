@@ -136,53 +136,19 @@ func (d *Document) swagger() bool {
 	return d.root["openapi"] == nil && strings.HasPrefix(stringValue(d.root["swagger"]), "2")
 }
 
-// pathOrder lists the keys of "paths" as they stand in the text, which a Go map forgets.
+// pathOrder lists the keys of "paths" in the order of the text, which a Go map forgets. Of repeated members the last one counts.
 func pathOrder(reduced []byte) []string {
-	dec := json.NewDecoder(bytes.NewReader(reduced))
-	if _, err := dec.Token(); err != nil {
-		return nil
-	}
 	var order []string
-	for dec.More() {
-		key, err := dec.Token()
-		if err != nil {
-			return order
-		}
-		if key != "paths" {
-			var skip json.RawMessage
-			if dec.Decode(&skip) != nil {
-				return order
-			}
+	for name, paths := range members(reduced) {
+		if name != "paths" {
 			continue
 		}
-		order = objectKeys(dec)
+		order = nil
+		for path := range members(paths) {
+			order = append(order, path)
+		}
 	}
 	return order
-}
-
-// objectKeys reads one value and returns its keys if it is an object.
-func objectKeys(dec *json.Decoder) []string {
-	var value json.RawMessage
-	if dec.Decode(&value) != nil || len(value) == 0 || value[0] != '{' {
-		return nil
-	}
-	inner := json.NewDecoder(bytes.NewReader(value))
-	_, _ = inner.Token() // the brace just seen
-	var keys []string
-	for inner.More() {
-		key, err := inner.Token()
-		if err != nil {
-			return keys
-		}
-		if name, ok := key.(string); ok {
-			keys = append(keys, name)
-		}
-		var skip json.RawMessage
-		if inner.Decode(&skip) != nil {
-			return keys
-		}
-	}
-	return keys
 }
 
 // stringValue reads a string; versions are sometimes written as numbers.

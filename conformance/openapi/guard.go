@@ -101,7 +101,7 @@ func referenceCycle(reduced []byte) string {
 		for target, more := next[at]; more; target, more = next[at] {
 			if first, seen := round[at]; seen {
 				if first == i {
-					return Clip("#"+at, 120) + " and " + Clip("#"+target, 120)
+					return evidence.Clip("#"+at, 120) + " and " + evidence.Clip("#"+target, 120)
 				}
 				break
 			}
@@ -189,7 +189,7 @@ func (r *reducer) foreignMapping(value any, pointer string) bool {
 	if strings.HasPrefix(target, "#") || !strings.ContainsAny(target, "/:#") {
 		return false
 	}
-	r.removed = append(r.removed, evidence.Removed{Pointer: pointer, Keyword: "mapping", Value: Clip(target, 200)})
+	r.removed = append(r.removed, evidence.Removed{Pointer: pointer, Keyword: "mapping", Value: evidence.Clip(target, 200)})
 	return true
 }
 
@@ -198,7 +198,7 @@ func (r *reducer) note(pointer, keyword string, value any) {
 	if !ok {
 		text = fmt.Sprintf("(%s)", JSONType(value))
 	}
-	r.removed = append(r.removed, evidence.Removed{Pointer: pointer + "/" + keyword, Keyword: keyword, Value: Clip(text, 200)})
+	r.removed = append(r.removed, evidence.Removed{Pointer: pointer + "/" + keyword, Keyword: keyword, Value: evidence.Clip(text, 200)})
 }
 
 // JSONType names the JSON type of a decoded value.
@@ -236,7 +236,7 @@ func noJSON(body []byte, cause error) string {
 	case errors.Is(cause, io.ErrUnexpectedEOF), errors.Is(cause, io.EOF):
 		return fmt.Sprintf("the JSON ends in the middle, after %d bytes; the answer was cut off or never complete", len(body))
 	}
-	return "the document is not JSON: " + Clip(cause.Error(), 160)
+	return "the document is not JSON: " + evidence.Clip(cause.Error(), 160)
 }
 
 func yamlLike(head string) bool {

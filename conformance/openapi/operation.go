@@ -218,7 +218,7 @@ func (d *Document) ResponseSchema(op Operation, status, media string) (pointer, 
 	if ref, ok := schema["$ref"].(string); ok && len(schema) == 1 {
 		target, _, found := d.Follow(ref)
 		if !found {
-			return "", "dangling $ref " + Clip(ref, 120)
+			return "", "dangling $ref " + evidence.Clip(ref, 120)
 		}
 		return target, ""
 	}
@@ -240,7 +240,7 @@ func (d *Document) Descend(pointer, token string) (at, why string) {
 		}
 		target, _, found := d.Follow(ref)
 		if !found {
-			return "", "dangling $ref " + Clip(ref, 120)
+			return "", "dangling $ref " + evidence.Clip(ref, 120)
 		}
 		at = target
 	}

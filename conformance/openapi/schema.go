@@ -1,6 +1,7 @@
 package openapi
 
 import (
+	"cmp"
 	"encoding/json"
 	"math"
 	"slices"
@@ -69,41 +70,24 @@ func (d *Document) unfold(value any, depth int, left *int) Schema {
 
 // merge adds what one part of an allOf says and the schema itself does not.
 func (s *Schema) merge(part Schema) {
-	if s.Dangling == "" {
-		s.Dangling = part.Dangling
-	}
-	if s.Type == "" {
-		s.Type = part.Type
-	}
-	if s.Format == "" {
-		s.Format = part.Format
-	}
-	if s.Enum == nil {
-		s.Enum = part.Enum
-	}
+	s.Dangling = cmp.Or(s.Dangling, part.Dangling)
+	s.Type = cmp.Or(s.Type, part.Type)
+	s.Format = cmp.Or(s.Format, part.Format)
+	s.Pattern = cmp.Or(s.Pattern, part.Pattern)
+	s.MultipleOf = cmp.Or(s.MultipleOf, part.MultipleOf)
+	s.MinLength, s.MaxLength = cmp.Or(s.MinLength, part.MinLength), cmp.Or(s.MaxLength, part.MaxLength)
+	s.Items = cmp.Or(s.Items, part.Items)
 	if s.Minimum == nil {
 		s.Minimum, s.ExclusiveMinimum = part.Minimum, part.ExclusiveMinimum
 	}
 	if s.Maximum == nil {
 		s.Maximum, s.ExclusiveMaximum = part.Maximum, part.ExclusiveMaximum
 	}
-	if s.MultipleOf == nil {
-		s.MultipleOf = part.MultipleOf
-	}
-	if s.MinLength == nil {
-		s.MinLength = part.MinLength
-	}
-	if s.MaxLength == nil {
-		s.MaxLength = part.MaxLength
-	}
-	if s.Pattern == "" {
-		s.Pattern = part.Pattern
+	if s.Enum == nil {
+		s.Enum = part.Enum
 	}
 	if s.Default == nil {
 		s.Default = part.Default
-	}
-	if s.Items == nil {
-		s.Items = part.Items
 	}
 	for name, property := range part.Properties {
 		if s.Properties == nil {

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"strings"
 )
 
 // object is a JSON object that remembers the order of its members. Of repeated names the last value counts, at the place of the
@@ -131,17 +130,4 @@ func writeScalar(out *bytes.Buffer, value any) error {
 	}
 	out.Truncate(out.Len() - 1) // the newline that Encode adds
 	return nil
-}
-
-// Clip bounds a text in runes for reports.
-func Clip(s string, limit int) string {
-	s = strings.ToValidUTF8(s, "\uFFFD")
-	n := 0
-	for i := range s {
-		if n == limit {
-			return s[:i] + "…"
-		}
-		n++
-	}
-	return s
 }

@@ -17,6 +17,8 @@ import (
 	"syscall"
 	"time"
 
+	"golang.org/x/net/http/httpguts"
+
 	"github.com/rin-network/rin/conformance/evidence"
 	"github.com/rin-network/rin/conformance/evidence/redact"
 )
@@ -39,11 +41,11 @@ func (r *Recorder) prepare(ask Request) (prepared, error) {
 	if p.request.Method == "" {
 		p.request.Method = http.MethodGet
 	}
-	if !token(p.request.Method) {
+	if !httpguts.ValidHeaderFieldName(p.request.Method) {
 		return p, fmt.Errorf("expected a method, got %.40q", ask.Method)
 	}
 	for _, f := range p.request.Header {
-		if !token(f.Name) || strings.ContainsAny(f.Value, "\r\n\x00") {
+		if !httpguts.ValidHeaderFieldName(f.Name) || strings.ContainsAny(f.Value, "\r\n\x00") {
 			return p, fmt.Errorf("header %.40q cannot be sent: it breaks the form of a header line", f.Name)
 		}
 	}
@@ -121,17 +123,6 @@ func (r *Recorder) header(ask Request) []evidence.Field {
 		out = append(out, evidence.Field{Name: "Connection", Value: "close"})
 	}
 	return out
-}
-
-// token reports a token of RFC 9110 §5.6.2.
-func token(s string) bool {
-	for i := range len(s) {
-		c := s[i]
-		if c <= ' ' || c >= 0x7f || strings.IndexByte(`"(),/:;<=>?@[\]{}`, c) >= 0 {
-			return false
-		}
-	}
-	return s != ""
 }
 
 var errBudget = errors.New("the request budget is used up")
@@ -262,7 +253,7 @@ func retryAfter(h http.Header, now time.Time) time.Duration {
 	return min(max(d, 0), MaxRetryAfter)
 }
 
-// maxMessage bounds the message of a failure in bytes.
+// maxMessage bounds the message of a failure in characters.
 const maxMessage = 300
 
 // classify groups the cause of a missing answer. run is the context of the whole run, timed that of this request.
@@ -321,7 +312,7 @@ func closed(err error) bool {
 func boundedMessage(err error) string {
 	var dns *net.DNSError
 	if errors.As(err, &dns) {
-		return clip(fmt.Sprintf("no address for %q: %s", dns.Name, dns.Err))
+		return evidence.Clip(fmt.Sprintf("no address for %q: %s", dns.Name, dns.Err), maxMessage)
 	}
 	var u *url.Error
 	if errors.As(err, &u) {
@@ -329,18 +320,10 @@ func boundedMessage(err error) string {
 	}
 	var op *net.OpError
 	if errors.As(err, &op) {
-		return clip(op.Op + ": " + op.Err.Error())
+		return evidence.Clip(op.Op+": "+op.Err.Error(), maxMessage)
 	}
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 		return "the connection was closed before an answer"
 	}
-	return clip(err.Error())
-}
-
-func clip(s string) string {
-	s = strings.ToValidUTF8(s, "\uFFFD")
-	if len(s) > maxMessage {
-		s = strings.ToValidUTF8(s[:maxMessage], "") + "…"
-	}
-	return s
+	return evidence.Clip(err.Error(), maxMessage)
 }

@@ -245,7 +245,7 @@ func (r *Recorder) trust(chain []*x509.Certificate, name string) (kept []evidenc
 	if err == nil {
 		return kept, "", ""
 	}
-	return kept, distrust(err, chain, now.Before(chain[0].NotBefore)), clip(err.Error())
+	return kept, distrust(err, chain, now.Before(chain[0].NotBefore)), evidence.Clip(err.Error(), maxMessage)
 }
 
 // distrust groups what is wrong with a chain.
@@ -286,11 +286,11 @@ func selfSigned(c *x509.Certificate) bool {
 
 func certificate(c *x509.Certificate) evidence.Certificate {
 	out := evidence.Certificate{
-		Subject: clip(c.Subject.String()), Issuer: clip(c.Issuer.String()), NotBefore: c.NotBefore.UTC(), NotAfter: c.NotAfter.UTC(),
+		Subject: evidence.Clip(c.Subject.String(), maxMessage), Issuer: evidence.Clip(c.Issuer.String(), maxMessage), NotBefore: c.NotBefore.UTC(), NotAfter: c.NotAfter.UTC(),
 		Key: key(c), SelfSigned: selfSigned(c), Authority: c.IsCA,
 	}
 	for _, name := range c.DNSNames {
-		out.Names = append(out.Names, clip(name))
+		out.Names = append(out.Names, evidence.Clip(name, maxMessage))
 	}
 	for _, ip := range c.IPAddresses {
 		out.Names = append(out.Names, ip.String())

@@ -10,7 +10,6 @@ import (
 	"strconv"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"github.com/rin-network/rin/conformance/evidence"
 	"github.com/rin-network/rin/conformance/openapi"
@@ -269,14 +268,8 @@ func describe(x evidence.Exchange) string {
 	return fmt.Sprintf("%d without a media type", x.Status())
 }
 
-// clip cuts a text of the node for reasons and Got.
-func clip(s string) string {
-	const most = 160
-	if utf8.RuneCountInString(s) <= most {
-		return s
-	}
-	return string([]rune(s)[:most-1]) + "…"
-}
+// clip bounds a text of the node for reasons and Got.
+func clip(s string) string { return evidence.Clip(s, 160) }
 
 // quote puts a text of the node into a sentence.
 func quote(s string) string { return strconv.Quote(clip(s)) }

@@ -113,7 +113,7 @@ func (w *Walk) templateData() templateData {
 // renderTemplate fills a template. The functions of the template quote values for its language, because URLs come from a registry.
 func renderTemplate(text string, data templateData) func(io.Writer) error {
 	return func(out io.Writer) error {
-		t, err := template.New("").Funcs(template.FuncMap{"sh": quoteShell, "quoted": quoteASCII}).Parse(text)
+		t, err := template.New("").Funcs(template.FuncMap{"sh": evidence.ShellWord, "quoted": quoteASCII}).Parse(text)
 		if err != nil {
 			return fmt.Errorf("parse template: %w", err)
 		}
@@ -124,11 +124,6 @@ func renderTemplate(text string, data templateData) func(io.Writer) error {
 		_, err = out.Write(b.Bytes())
 		return err
 	}
-}
-
-// quoteShell quotes a text as one word of a POSIX shell.
-func quoteShell(text string) string {
-	return "'" + strings.ReplaceAll(printableASCII(text), "'", `'\''`) + "'"
 }
 
 // quoteASCII quotes a text as a string literal of both Go and Python.

@@ -69,7 +69,7 @@ func mediaOr(sent string) string {
 	if sent == "" {
 		return "no Content-Type"
 	}
-	return openapi.Clip(sent, 80)
+	return evidence.Clip(sent, 80)
 }
 
 // onlyJSON returns the one described media type that is JSON.
@@ -98,7 +98,7 @@ func (a *annotation) unjudged(format string, args ...any) (string, bool) {
 }
 
 func (a *annotation) note(kind evidence.FindingKind, expected, got, keyword string) {
-	a.found.add([]difference{{Finding: evidence.Finding{Kind: kind, Expected: expected, Got: got, Keyword: openapi.Clip(keyword, 300)}}})
+	a.found.add([]difference{{Finding: evidence.Finding{Kind: kind, Expected: expected, Got: got, Keyword: evidence.Clip(keyword, 300)}}})
 }
 
 // judgeBody reads the body and applies the schema, to the members of a list one by one where that means the same.
@@ -106,7 +106,7 @@ func (a *annotation) judgeBody(pointer string) {
 	body := a.answer.Body
 	switch {
 	case a.answer.BodyError != "":
-		a.unjudged("not JSON: the body could not be read: %s", openapi.Clip(a.answer.BodyError, 160))
+		a.unjudged("not JSON: the body could not be read: %s", evidence.Clip(a.answer.BodyError, 160))
 		return
 	case len(body) > maxBody:
 		a.unjudged("the body has %d bytes, more than the %d that are judged", len(body), maxBody)
@@ -250,9 +250,9 @@ type judgeFault struct{ error }
 
 func unreadable(err error) string {
 	if fault, ok := err.(judgeFault); ok {
-		return openapi.Clip(fault.Error(), 200)
+		return evidence.Clip(fault.Error(), 200)
 	}
-	return "not JSON that can be judged: " + openapi.Clip(err.Error(), 160)
+	return "not JSON that can be judged: " + evidence.Clip(err.Error(), 160)
 }
 
 // listed is an item of a list as text. One that was judged before and is as described need not be read again.

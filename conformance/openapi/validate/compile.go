@@ -11,6 +11,7 @@ import (
 	"github.com/pb33f/libopenapi-validator/helpers"
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
+	"github.com/rin-network/rin/conformance/evidence"
 	"github.com/rin-network/rin/conformance/openapi"
 )
 
@@ -18,7 +19,7 @@ import (
 type refusingLoader struct{}
 
 func (refusingLoader) Load(address string) (any, error) {
-	return nil, fmt.Errorf("%s is not part of the document and is never fetched", openapi.Clip(address, 120))
+	return nil, fmt.Errorf("%s is not part of the document and is never fetched", evidence.Clip(address, 120))
 }
 
 const schemaName = "rin:///schema"

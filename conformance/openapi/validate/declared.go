@@ -15,7 +15,7 @@ import (
 func statuses(op openapi.Operation) string {
 	var list []string
 	for status := range op.Responses {
-		list = append(list, openapi.Clip(status, 12))
+		list = append(list, evidence.Clip(status, 12))
 	}
 	slices.Sort(list)
 	return enumerate(list, "no answer at all")
@@ -133,7 +133,7 @@ func headerValue(kind, text string) (value any, ok bool) {
 func (a *annotation) addHeader(name string, found []difference) {
 	for i := range found {
 		found[i].Kind = evidence.FindingHeader
-		found[i].place = "header " + strconv.Quote(openapi.Clip(name, 64))
+		found[i].place = "header " + strconv.Quote(evidence.Clip(name, 64))
 	}
 	a.found.add(found)
 }

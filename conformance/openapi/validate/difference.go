@@ -114,7 +114,7 @@ func describeOther(k jsonschema.ErrorKind) (expected, got string) {
 	case *kind.MultipleOf:
 		return "a multiple of " + ratText(k.Want), "another number"
 	case *kind.Pattern:
-		return "text that matches " + openapi.Clip(k.Want, 80), "text that does not"
+		return "text that matches " + evidence.Clip(k.Want, 80), "text that does not"
 	case *kind.UniqueItems:
 		return "items that all differ", fmt.Sprintf("items %d and %d are equal", k.Duplicates[0], k.Duplicates[1])
 	case *kind.OneOf:
@@ -142,7 +142,7 @@ func describeOther(k jsonschema.ErrorKind) (expected, got string) {
 func (c *compiled) keyword(err *jsonschema.ValidationError) string {
 	_, fragment, _ := strings.Cut(err.SchemaURL, "#")
 	pointer, _ := openapi.Fragment("#" + fragment)
-	return openapi.Clip(c.Origin(pointer, err.ErrorKind.KeywordPath()), 300)
+	return evidence.Clip(c.Origin(pointer, err.ErrorKind.KeywordPath()), 300)
 }
 
 // vocabulary lists the allowed values, bounded.
@@ -158,13 +158,13 @@ func vocabulary(values []any) string {
 func scalar(value any) string {
 	switch v := value.(type) {
 	case string:
-		return strconv.Quote(openapi.Clip(v, 40))
+		return strconv.Quote(evidence.Clip(v, 40))
 	case map[string]any, []any:
 		return openapi.JSONType(value)
 	case nil:
 		return "null"
 	default:
-		return openapi.Clip(fmt.Sprint(v), 40)
+		return evidence.Clip(fmt.Sprint(v), 40)
 	}
 }
 
@@ -241,7 +241,7 @@ func distance(found []difference, level int) (score [3]int) {
 }
 
 func ratText(r *big.Rat) string {
-	return openapi.Clip(strings.TrimSuffix(r.FloatString(6), ".000000"), 40)
+	return evidence.Clip(strings.TrimSuffix(r.FloatString(6), ".000000"), 40)
 }
 
 // maxFindings bounds the findings kept of one answer.
@@ -351,7 +351,7 @@ func path(at []string) string {
 		case isName(part):
 			b.WriteString("." + part)
 		default:
-			b.WriteString("[" + strconv.Quote(openapi.Clip(part, 64)) + "]")
+			b.WriteString("[" + strconv.Quote(evidence.Clip(part, 64)) + "]")
 		}
 	}
 	return b.String()

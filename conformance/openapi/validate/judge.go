@@ -84,7 +84,7 @@ func (j *Judge) schema(pointer string) (*compiled, string) {
 		entry.schema, err = compile(t)
 	}
 	if err != nil {
-		entry.why = "the schema can't be applied: " + openapi.Clip(err.Error(), 300)
+		entry.why = "the schema can't be applied: " + evidence.Clip(err.Error(), 300)
 	}
 	j.schemas[pointer] = entry
 	return entry.schema, entry.why

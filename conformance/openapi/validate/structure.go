@@ -50,7 +50,7 @@ func structure(guarded evidence.Document) (faults []string, err error) {
 	}
 	defer doc.Release()
 	if v := doc.GetVersion(); !strings.HasPrefix(v, "3.0") && !strings.HasPrefix(v, "3.1") && v != "2.0" {
-		return nil, fmt.Errorf("there is no meta-schema for version %q here", openapi.Clip(v, 20))
+		return nil, fmt.Errorf("there is no meta-schema for version %q here", evidence.Clip(v, 20))
 	}
 	valid, found := schema_validation.ValidateOpenAPIDocument(doc, config.WithRegexEngine(patternEngine))
 	if valid {
@@ -58,7 +58,7 @@ func structure(guarded evidence.Document) (faults []string, err error) {
 	}
 	for _, e := range found {
 		if len(e.SchemaValidationErrors) == 0 {
-			faults = append(faults, openapi.Clip(e.Reason, 200))
+			faults = append(faults, evidence.Clip(e.Reason, 200))
 			continue
 		}
 		// Every entry holds the same tree of causes.
@@ -101,7 +101,7 @@ func leaves(err *jsonschema.ValidationError) []structureFault {
 	}
 	if len(err.Causes) == 0 {
 		words := err.ErrorKind.LocalizedString(message.NewPrinter(language.English))
-		return []structureFault{{pointerTo(err.InstanceLocation), openapi.Clip(path(err.InstanceLocation), 200), openapi.Clip(words, 160)}}
+		return []structureFault{{openapi.Join("", err.InstanceLocation...), evidence.Clip(path(err.InstanceLocation), 200), evidence.Clip(words, 160)}}
 	}
 	var out []structureFault
 	for _, cause := range err.Causes {
@@ -131,15 +131,6 @@ func depthOf(err *jsonschema.ValidationError) int {
 	return deepest
 }
 
-// pointerTo joins the tokens of a place.
-func pointerTo(tokens []string) string {
-	var b strings.Builder
-	for _, t := range tokens {
-		b.WriteString("/" + openapi.Escape(t))
-	}
-	return b.String()
-}
-
 // Read guards a document and lists the structural faults of what remains: what discovery records as evidence.
 func Read(body []byte, limits openapi.Limits) evidence.Document {
 	doc := openapi.Guard(body, limits)
@@ -148,7 +139,7 @@ func Read(body []byte, limits openapi.Limits) evidence.Document {
 	}
 	var err error
 	if doc.Invalid, err = structure(doc); err != nil {
-		doc.Uncompared = openapi.Clip(err.Error(), 300) // it has no known faults; SPC-03 judges its version
+		doc.Uncompared = evidence.Clip(err.Error(), 300) // it has no known faults; SPC-03 judges its version
 	}
 	return doc
 }

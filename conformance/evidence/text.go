@@ -1,0 +1,151 @@
+package evidence
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+	"unicode"
+	"unicode/utf16"
+	"unicode/utf8"
+
+	"github.com/rin-network/rin/conformance/evidence/redact"
+)
+
+// Deceptive reports characters that act instead of being seen: control characters (Cc), format characters (Cf) such as the
+// bidirectional overrides and zero-width blanks, line and paragraph separators, and characters that belong to no text.
+func Deceptive(r rune) bool {
+	switch {
+	case r >= ' ' && r < 0x7f, r > '\u00ad' && r < '\u0600':
+		return false // ASCII, and the alphabets of Europe: no need to look them up
+	case r == '\u200c' || r == '\u200d':
+		return false // joiners: they spell words in Persian and Indic scripts, and emoji
+	case unicode.In(r, unicode.Cc, unicode.Cf, unicode.Zl, unicode.Zp, unicode.Co, unicode.Cs):
+		return true
+	}
+	return r >= 0xfdd0 && r <= 0xfdef || r&0xfffe == 0xfffe
+}
+
+// EscapeDeceptive writes the deceptive characters that JSON lets stand inside strings as escapes, so that a document that is printed does not act
+// on the terminal. Its values stay the same. Those within ASCII are either white space of the document itself or escaped already,
+// but for DEL.
+func EscapeDeceptive(doc []byte) []byte {
+	clean := 0 // everything before it needs no change
+	var b bytes.Buffer
+	for i := 0; i < len(doc); {
+		if doc[i] < 0x7f {
+			i++
+			continue
+		}
+		r, size := utf8.DecodeRune(doc[i:])
+		if Deceptive(r) {
+			b.Write(doc[clean:i])
+			clean = i + size
+			if r < 0x10000 {
+				fmt.Fprintf(&b, `\u%04x`, r)
+			} else {
+				high, low := utf16.EncodeRune(r)
+				fmt.Fprintf(&b, `\u%04x\u%04x`, high, low)
+			}
+		}
+		i += size
+	}
+	if clean == 0 {
+		return doc
+	}
+	b.Write(doc[clean:])
+	return b.Bytes()
+}
+
+// Count writes a number with its noun: "1 item", "2 items", "3 entries".
+func Count(n int, noun string) string {
+	switch {
+	case n == 1:
+	case strings.HasSuffix(noun, "entry"):
+		noun = strings.TrimSuffix(noun, "y") + "ies"
+	case strings.HasSuffix(noun, "s"):
+		noun += "es"
+	default:
+		noun += "s"
+	}
+	return fmt.Sprintf("%d %s", n, noun)
+}
+
+// Clip shortens a text to at most limit characters; a text that is cut ends in "…". Bytes that are not UTF-8 become U+FFFD.
+func Clip(s string, limit int) string {
+	s = strings.ToValidUTF8(s, "\uFFFD")
+	last, n := 0, 0
+	for i := range s {
+		switch n++; n {
+		case limit:
+			last = i
+		case limit + 1:
+			return s[:last] + "…"
+		}
+	}
+	return s
+}
+
+// ShellWord quotes a text as one word of a POSIX shell: literals in single quotes, the markers of secrets as variables in double quotes.
+func ShellWord(text string) string {
+	if !printable(text) {
+		return `"$(printf ` + printfArgs(text) + `)"`
+	}
+	var b strings.Builder
+	eachPart(text, func(s string) {
+		b.WriteString("'" + strings.ReplaceAll(s, "'", `'\''`) + "'")
+	}, func(name string) {
+		b.WriteString(`"$` + name + `"`)
+	})
+	if b.Len() == 0 {
+		return "''"
+	}
+	return b.String()
+}
+
+// printfArgs is a format for printf(1) with everything but plain ASCII as octal escapes, and its arguments.
+func printfArgs(text string) string {
+	var format, args strings.Builder
+	eachPart(text, func(s string) {
+		for i := range len(s) {
+			if c := s[i]; c < ' ' || c > '~' || c == '\'' || c == '\\' || c == '%' {
+				fmt.Fprintf(&format, `\%03o`, c)
+			} else {
+				format.WriteByte(c)
+			}
+		}
+	}, func(name string) {
+		format.WriteString("%s")
+		args.WriteString(` "$` + name + `"`)
+	})
+	return "'" + format.String() + "'" + args.String()
+}
+
+// printable reports valid UTF-8 that a terminal shows as it is: no control characters, nothing invisible or turning direction.
+func printable(s string) bool {
+	for i, r := range s {
+		if r == utf8.RuneError && !strings.HasPrefix(s[i:], "\uFFFD") || !unicode.IsPrint(r) {
+			return false
+		}
+	}
+	return true
+}
+
+// eachPart cuts a text into literal parts and variables that stand for markers.
+func eachPart(text string, literal, variable func(string)) {
+	for _, p := range redact.Split(text) {
+		if p.Marker {
+			variable(shellVariable(p.Name, p.Form))
+		} else {
+			literal(p.Text)
+		}
+	}
+}
+
+func shellVariable(name, form string) string {
+	// Behind the dot stands the request that the token came by; whoever repeats this one takes any token of the client.
+	name, _, _ = strings.Cut(name, ".")
+	if form != redact.FormPlain {
+		name += "_" + form
+	}
+	return "RIN_" + strings.ToUpper(strings.ReplaceAll(name, "-", "_"))
+}
