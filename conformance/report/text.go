@@ -73,7 +73,7 @@ func cut(s string, n int) string {
 	return fmt.Sprintf("%s … (%d more bytes)", head, len(s)-len(head))
 }
 
-// Columns counts the terminal columns that a text takes: combining marks none, East Asian wide characters two (UAX #11).
+// Columns counts the terminal columns of a text: combining marks take none, East Asian wide characters two (UAX #11).
 func Columns(s string) int {
 	n := 0
 	for _, r := range s {
@@ -93,8 +93,17 @@ func columnsOf(r rune) int {
 	return 1
 }
 
-// Wrap breaks a text into lines of at most max columns, at blanks where there are some, inside a word where it must.
-func Wrap(text string, max int) []string {
+// Wrap breaks a text into lines of at most max columns: at blanks, and inside words that are longer than a line.
+func Wrap(text string, max int) []string { return wrap(text, max, true) }
+
+// Hang wraps a text at width columns behind a lead, and indents its further lines to where it begins. It never breaks a word, so that URLs
+// and names can be copied.
+func Hang(lead, text string, width int) string {
+	indent := Columns(lead)
+	return lead + strings.Join(wrap(text, width-indent, false), "\n"+strings.Repeat(" ", indent))
+}
+
+func wrap(text string, max int, breakWords bool) []string {
 	var lines []string
 	line := ""
 	for _, word := range strings.Fields(text) {
@@ -106,7 +115,7 @@ func Wrap(text string, max int) []string {
 		default:
 			lines = append(lines, line)
 		}
-		for Columns(word) > max {
+		for breakWords && Columns(word) > max {
 			head, tail := split(word, max)
 			lines = append(lines, head)
 			word = tail
@@ -119,7 +128,7 @@ func Wrap(text string, max int) []string {
 	return lines
 }
 
-// split cuts a word after at most max columns; the head holds one character at least.
+// split cuts a word after at most max columns. The head has at least one character.
 func split(word string, max int) (head, tail string) {
 	n := 0
 	for i, r := range word {
@@ -130,7 +139,7 @@ func split(word string, max int) (head, tail string) {
 	return word, ""
 }
 
-// pad fills a text with blanks up to n columns.
+// pad appends blanks up to n columns.
 func pad(s string, n int) string {
 	return s + strings.Repeat(" ", max(0, n-Columns(s)))
 }

@@ -104,7 +104,7 @@ var _ = Describe("The suite", Ordered, func() {
 		measured, wrong, err := measure(ctx, clean, chosen)
 		Expect(err).NotTo(HaveOccurred())
 		fmt.Printf("%s, %s\n", chosen.title(), time.Since(started).Round(time.Second))
-		Expect(measured.WriteText(os.Stdout, chosen.partial())).To(Succeed())
+		Expect(writeText(os.Stdout, measured, chosen.partial())).To(Succeed())
 		if os.Getenv(recorder) != "" && !chosen.partial() {
 			Expect(record(measured)).To(Succeed())
 		}

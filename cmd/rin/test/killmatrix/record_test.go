@@ -16,24 +16,28 @@ import (
 	"github.com/rin-network/rin/sandbox/fault"
 )
 
-// recorder names the environment variable that lets a whole run write down what it measured; make mutants sets it.
+// recorder names the environment variable with which a complete run records its measurement; "make mutants" sets it.
 const recorder = "RIN_WRITE_MATRIX"
 
-// record writes a matrix where the reports and the reader find it.
+// record writes the matrix and its document into conformance/verdict.
 func record(m verdict.Matrix) error {
 	data, err := m.JSON()
 	if err != nil {
 		return err
 	}
 	var document bytes.Buffer
-	if err := m.WriteMarkdown(&document); err != nil {
+	if err := writeMarkdown(&document, m); err != nil {
 		return err
 	}
-	room := filepath.Join("..", "..", "..", "..", "conformance", "verdict")
-	if err := os.WriteFile(filepath.Join(room, "matrix.json"), data, 0o644); err != nil {
+	if err := os.WriteFile(filepath.Join(filepath.Dir(documentFile()), "matrix.json"), data, 0o644); err != nil {
 		return err
 	}
-	return os.WriteFile(filepath.Join(room, "MATRIX.md"), document.Bytes(), 0o644)
+	return os.WriteFile(documentFile(), document.Bytes(), 0o644)
+}
+
+// documentFile is the path of MATRIX.md, beside the recorded matrix.
+func documentFile() string {
+	return filepath.Join("..", "..", "..", "..", "conformance", "verdict", "MATRIX.md")
 }
 
 var _ = Describe("The recorded matrix", func() {
