@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/rin-network/rin/conformance/evidence"
+	"github.com/rin-network/rin/conformance/report"
 	"github.com/rin-network/rin/conformance/requirement"
 	"github.com/rin-network/rin/conformance/verdict"
 	"github.com/rin-network/rin/sandbox/clientrules"
@@ -131,9 +132,7 @@ func (e *explanation) part(word, text string) {
 	if text == "" {
 		return
 	}
-	const indent = 16
-	lines := folded(text, e.width-indent)
-	fmt.Fprintf(&e.text, "%-*s%s\n", indent, word, strings.Join(lines, "\n"+strings.Repeat(" ", indent)))
+	e.text.WriteString(report.Hang(fmt.Sprintf("%-16s", word), text, e.width) + "\n")
 }
 
 func levelWords(l requirement.Level) string {

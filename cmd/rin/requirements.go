@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/rin-network/rin/conformance/report"
 	"github.com/rin-network/rin/conformance/requirement"
 	"github.com/rin-network/rin/conformance/verdict"
 	"github.com/rin-network/rin/sandbox/clientrules"
@@ -75,7 +76,7 @@ func catalogueTable(out io.Writer, rows []requirement.Requirement) error {
 	proved := verdict.RecordedMatrix()
 	fmt.Fprintln(t, "ID\tGATE\tPROFILE\tDEVIATIONS\tTITLE")
 	for _, r := range rows {
-		title := folded(r.Title, helpWidth-42) // the columns before take as much
+		title := strings.Split(report.Hang("", r.Title, helpWidth-42), "\n") // the columns before it take 42
 		fmt.Fprintf(t, "%s\t%s\t%s\t%10d\t%s\n", r.ID, r.Gate, r.Profile, len(proved.KilledBy(r.ID)), title[0])
 		for _, more := range title[1:] {
 			fmt.Fprintf(t, "\t\t\t\t%s\n", more)

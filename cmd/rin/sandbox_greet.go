@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"github.com/rin-network/rin/conformance/report"
 	"github.com/rin-network/rin/sandbox"
 	"github.com/rin-network/rin/sandbox/fault"
 )
@@ -139,7 +140,7 @@ func habits(node *sandbox.Server) []string {
 	var all []string
 	for _, name := range node.Deviations() {
 		if d, err := fault.FindDeviation(name); err == nil {
-			all = append(all, fmt.Sprintf("deviates: %s, %s\n            %s", d.Name, effect(d), strings.Join(folded(d.Why, helpWidth-12), "\n            ")))
+			all = append(all, fmt.Sprintf("deviates: %s, %s\n%s", d.Name, effect(d), report.Hang(strings.Repeat(" ", 12), d.Why, helpWidth)))
 		}
 	}
 	for _, p := range node.Scenarios() {

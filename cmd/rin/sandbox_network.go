@@ -9,6 +9,8 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"github.com/rin-network/rin/conformance/evidence"
+	"github.com/rin-network/rin/conformance/report"
 	"github.com/rin-network/rin/sandbox"
 	"github.com/rin-network/rin/sandbox/configfile"
 	"github.com/rin-network/rin/sandbox/control"
@@ -53,7 +55,7 @@ func flavourTable() string {
 		if len(f.Warns) > 0 {
 			why += " Warnings: " + strings.Join(f.Warns, ", ") + "."
 		}
-		fmt.Fprintf(&b, "  %-12s %s\n", f.Name, strings.Join(folded(why, 64), "\n"+strings.Repeat(" ", 15)))
+		b.WriteString(report.Hang(fmt.Sprintf("  %-12s ", f.Name), why, helpWidth-1) + "\n")
 	}
 	return strings.TrimSuffix(b.String(), "\n")
 }
@@ -85,7 +87,6 @@ func (s *scenarioFlags) configure(c *sandbox.Config) error {
 
 // writeScenarios lists what a sandbox can play.
 func writeScenarios(out io.Writer) error {
-	const indent = 12
 	var b strings.Builder
 	for _, s := range fault.Scenarios() {
 		fmt.Fprintf(&b, "%s\n", s.Name)
@@ -94,8 +95,7 @@ func writeScenarios(out io.Writer) error {
 			times += ", wait " + s.Wait.String()
 		}
 		for _, part := range [][2]string{{"does", s.Does}, {"why", s.Why}, {"client", s.Client}, {"strikes", s.Kinds()}, {"times", times}} {
-			lines := folded(part[1], helpWidth-indent)
-			fmt.Fprintf(&b, "    %-*s%s\n", indent-4, part[0], strings.Join(lines, "\n"+strings.Repeat(" ", indent)))
+			b.WriteString(report.Hang(fmt.Sprintf("    %-8s", part[0]), part[1], helpWidth) + "\n")
 		}
 	}
 	b.WriteString(`
@@ -145,7 +145,7 @@ func (s *specFlags) config() (sandbox.APIConfig, error) {
 // writeAPI says where an API from a document is.
 func (g greeting) writeAPI(w io.Writer, node *sandbox.Server) {
 	if api := node.API(g.base); api.File != "" {
-		fmt.Fprintf(w, "  described\t%s (%s)\n", api.Document, counted(api.Operations, "operation"))
+		fmt.Fprintf(w, "  described\t%s (%s)\n", api.Document, evidence.Count(api.Operations, "operation"))
 		fmt.Fprintf(w, "  \t%s (no token)\n", api.TryOut)
 	}
 }
@@ -158,7 +158,7 @@ func warnOfAPIs(out io.Writer, nodes []*sandbox.Server) error {
 		if len(api.NotServed) == 0 {
 			continue
 		}
-		fmt.Fprintf(&b, "rin: %s of %s cannot be served:\n", counted(len(api.NotServed), "part"), api.File)
+		fmt.Fprintf(&b, "rin: %s of %s cannot be served:\n", evidence.Count(len(api.NotServed), "part"), api.File)
 		writeParts(&b, 2, api.NotServed)
 		b.WriteString("hint: they answer 501 with the reason; mend the document, and it is read again\n")
 	}
@@ -168,7 +168,7 @@ func warnOfAPIs(out io.Writer, nodes []*sandbox.Server) error {
 
 // writeDescribed tells of an API from a document while it is served.
 func writeDescribed(b *strings.Builder, api control.DescribedAPI) {
-	fmt.Fprintf(b, "    serves %s: %s\n", api.File, counted(api.Operations, "operation"))
+	fmt.Fprintf(b, "    serves %s: %s\n", api.File, evidence.Count(api.Operations, "operation"))
 	if len(api.NotServed) > 0 {
 		b.WriteString("        not served:\n")
 		writeParts(b, 10, api.NotServed)
@@ -183,17 +183,9 @@ func writeParts(b *strings.Builder, indent int, parts []string) {
 	const most = 20
 	before := strings.Repeat(" ", indent)
 	for _, part := range parts[:min(len(parts), most)] {
-		fmt.Fprintf(b, "%s%s\n", before, strings.Join(folded(part, helpWidth-indent-2), "\n  "+before))
+		b.WriteString(report.Hang(before+"- ", part, helpWidth) + "\n")
 	}
 	if more := len(parts) - most; more > 0 {
 		fmt.Fprintf(b, "%sand %d more\n", before, more)
 	}
-}
-
-// counted is a number with its noun.
-func counted(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
 }

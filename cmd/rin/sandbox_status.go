@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/rin-network/rin/conformance/report"
 	"github.com/rin-network/rin/sandbox/control"
 	"github.com/rin-network/rin/sandbox/fault"
 )
@@ -215,8 +216,8 @@ func writeNodes(out io.Writer, nodes ...control.Node) error {
 func writeEntry(b *strings.Builder, heading string, texts ...string) {
 	fmt.Fprintf(b, "    %s\n", heading)
 	for _, text := range texts {
-		for _, line := range folded(text, helpWidth-8) {
-			fmt.Fprintf(b, "        %s\n", line)
+		if text != "" {
+			b.WriteString(report.Hang(strings.Repeat(" ", 8), text, helpWidth) + "\n")
 		}
 	}
 }
