@@ -112,6 +112,7 @@ var _ = Describe("rin tour in tmux", func() {
 		t.types("/", "majorVersion", "Enter")
 		t.sees("1 of 2")
 		t.types("Escape")
+		Eventually(t.screen, "15s").ShouldNot(ContainSubstring("1 of 2"), "a key that comes too soon after Escape is read as Alt and the key")
 
 		t.types("9")
 		t.sees("9/10")
