@@ -406,7 +406,7 @@ func (f found) share() string {
 func (f found) nothing(e Evidence) Judgement {
 	if e.Document != nil && len(e.Document.Invalid) > 0 {
 		return Unclear("faults of the document keep its schemas from being used: " + clip(e.Document.Invalid[0])).
-			Hinting("correct the structure of the document, then repeat the run").Blaming(NodeDocument).Seen(described(e))
+			Hinting("correct the structure of the document, then repeat the run").Blaming(NodeDocument).Seen(documentLabel(e))
 	}
 	if len(f.why) > 0 {
 		return Missing("no answer could be compared with a schema: " + strings.Join(f.why[:min(len(f.why), 3)], "; "))

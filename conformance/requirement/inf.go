@@ -24,7 +24,7 @@ func infoAnswer() []Requirement {
 			Quote:    "Authorization: Bearer <ACCESS_TOKEN>; Content-Type: application/json",
 			Probe:    goodInfo,
 			Forgives: "Any 2xx, a redirect on the same origin (INF-04 judges it). Not a 400 or 415 for Content-Type on a GET: the network's clients send it.",
-			Fix:      "Answer 2xx when the token is good. 401 or 403: let the API trust the issuer of the token (Spring: spring.security.oauth2.resourceserver.jwt.issuer-uri; Keycloak: realm and audience; nginx and Apache must pass Authorization on: WSGIPassAuthorization On, CGIPassAuth On). 400 or 415: do not parse a body on GET.",
+			Fix:      "Answer 2xx when the token is good. 401 or 403: let the API trust the issuer of the token (Spring: spring.security.oauth2.resourceserver.jwt.issuer-uri; Keycloak: realm and audience; nginx and Apache must forward Authorization: WSGIPassAuthorization On, CGIPassAuth On). 400 or 415: do not parse a body on GET.",
 			Breaks:   "400 'empty JSON body' when Content-Type is sent on a GET.",
 			Needs:    info, Reads: []evidence.Label{evidence.Info.With("without-content-type")}, After: []ID{needsToken}, Check: infoAnswers,
 		},
@@ -37,7 +37,7 @@ func infoAnswer() []Requirement {
 			Forgives: "application/…+json, parameters such as charset; 204 without a body is a warning.",
 			Fix:      "Send the info document as application/json in UTF-8 without a byte order mark. An HTML page with 200 is the login page of a browser session: protect the path by bearer token in place of a login.",
 			Breaks:   "An HTML page with status 200.",
-			Needs:    info, After: []ID{needsInfo}, Check: infoIsJSON,
+			Needs:    info, After: []ID{needsInfo}, Check: onInfoAnswer(infoIsJSON),
 		},
 		{
 			ID: "INF-03", Title: "Info lists endpoints by group with name, majorVersion, minorVersion, url",
@@ -48,7 +48,7 @@ func infoAnswer() []Requirement {
 			Forgives: "Empty groups, groups and names beyond the published ones; missing versions or a bare greeting are warnings.",
 			Fix:      "Answer {\"endpoints\": {\"funding\": [{\"name\": \"FUNDINGS\", \"majorVersion\": 3, \"minorVersion\": 0, \"url\": \"https://…\"}]}}: clients look up a name in a group and call its url.",
 			Breaks:   "endpoints is a flat array.",
-			Needs:    info, After: []ID{needsInfo}, Check: infoShape,
+			Needs:    info, After: []ID{needsInfo}, Check: onInfoAnswer(infoShape),
 		},
 		{
 			ID: "INF-04", Title: "Info URL answers without redirect to another origin",
@@ -60,7 +60,7 @@ func infoAnswer() []Requirement {
 			Fix:      "Record the final info URL in the registry, or serve it at the recorded one: clients drop the token when they are sent to another host, and behind a TLS proxy redirects must keep https (X-Forwarded-Proto; Spring server.forward-headers-strategy, Django SECURE_PROXY_SSL_HEADER).",
 			Breaks:   "301 to another host name.",
 			// Not after INF-01: a redirect elsewhere is what fails there, and this row says why.
-			Needs: info, After: []ID{needsToken}, Check: infoStays,
+			Needs: info, After: []ID{needsToken}, Check: onInfoAnswer(infoStays),
 		},
 		{
 			ID: "INF-07", Title: "Unsupported method is refused with Allow",
@@ -81,7 +81,10 @@ const (
 	needsInfo = ID("INF-01")
 )
 
-// This file judges the info answer itself (INF-01 to INF-04, INF-07).
+// onInfoAnswer makes a check of the good info answer.
+func onInfoAnswer(check func(x evidence.Exchange) Judgement) func(Evidence) Judgement {
+	return func(e Evidence) Judgement { return check(e.exchange(evidence.Info.With(evidence.OK))) }
+}
 
 func infoAnswers(e Evidence) Judgement {
 	x := e.exchange(evidence.Info.With(evidence.OK))
@@ -102,45 +105,40 @@ func infoAnswers(e Evidence) Judgement {
 	case x.Status() == 401:
 		return j.Hinting("the API does not accept tokens of this authorization server: compare issuer, audience and keys, the clock, and whether a proxy passes Authorization on")
 	case x.Status() == 403:
-		return j.Hinting("the token is understood, but the client has no permission: grant it access to the info resource")
+		return j.Hinting("the token is valid, but the client has no permission: grant it access to the info resource")
 	case x.Status() == 404:
 		return j.Hinting("compare the info URL with the registry, its trailing slash included")
 	}
 	return j
 }
 
-func infoIsJSON(e Evidence) Judgement {
-	x := e.exchange(evidence.Info.With(evidence.OK))
+func infoIsJSON(x evidence.Exchange) Judgement {
 	want := expect(x, "application/json in UTF-8")
 	body := x.Response.Body
-	fail := func(reason, got string) Judgement {
-		return want.failed(reason, got)
-	}
-	switch media := mediaType(x); {
+	switch {
 	case x.Status() == 204:
 		return want.warned("the info answer has no content, so clients cannot find the endpoints", describe(x))
 	case html(x):
-		return fail("the info answer is a web page, most likely a login", describe(x))
+		return want.failed("the info answer is a web page, most likely a login", describe(x))
 	case x.Response.BodyError != "":
-		return fail("the body of the info answer cannot be read: "+clip(x.Response.BodyError), describe(x))
+		return want.failed("the body of the info answer cannot be read: "+clip(x.Response.BodyError), describe(x))
 	case x.Response.Truncated:
 		return Unclear(fmt.Sprintf("the info answer is longer than the %d bytes that were read", x.Response.Size)).Blaming(Node).Seen(x.Label)
 	case bytes.HasPrefix(body, byteOrderMark()):
-		return fail("the info answer begins with a byte order mark", describe(x)+" with a byte order mark")
+		return want.failed("the info answer begins with a byte order mark", describe(x)+" with a byte order mark")
 	case !utf8.Valid(body):
-		return fail("the info answer is not encoded in UTF-8", describe(x)+" in another encoding")
-	case !jsonMedia(media):
-		return fail("the info answer is not declared as JSON", headerText(x, "Content-Type"))
+		return want.failed("the info answer is not encoded in UTF-8", describe(x)+" in another encoding")
+	case !jsonMedia(mediaType(x)):
+		return want.failed("the info answer is not declared as JSON", headerText(x, "Content-Type"))
 	}
 	if _, err := jsonText(x); err != nil {
-		return fail("the info answer is not JSON: "+clip(err.Error()), describe(x))
+		return want.failed("the info answer is not JSON: "+clip(err.Error()), describe(x))
 	}
 	return Passed(x.Label)
 }
 
-// infoShape judges the list of endpoints. Names are never compared with the published vocabulary: real nodes go beyond it.
-func infoShape(e Evidence) Judgement {
-	x := e.exchange(evidence.Info.With(evidence.OK))
+// infoShape judges the list of endpoints. It accepts names beyond the published vocabulary, because real nodes use them.
+func infoShape(x evidence.Exchange) Judgement {
 	want := expect(x, "endpoints: an object of arrays of {name, majorVersion, minorVersion, url}")
 	answer, err := jsonValue(x)
 	if err != nil {
@@ -171,7 +169,7 @@ func infoShape(e Evidence) Judgement {
 	return gather(parts...)
 }
 
-// greeting is an answer that says nothing but a word or two: a scalar, or an object of scalars.
+// greeting reports an answer of a word or two: a scalar, or an object of scalars.
 func greeting(answer any) bool {
 	o, isObject := answer.(map[string]any)
 	if !isObject {
@@ -209,6 +207,7 @@ func itemShape(x evidence.Exchange, path string, item any) []Judgement {
 	return faults
 }
 
+// presence describes a member for Got.
 func presence(o map[string]any, member string) string {
 	if v, has := o[member]; has {
 		return valueType(v)
@@ -217,14 +216,12 @@ func presence(o map[string]any, member string) string {
 }
 
 func itemFault(x evidence.Exchange, outcome Outcome, path, expected, got string) Judgement {
-	reason := fmt.Sprintf("%s is %s in place of %s", path, got, expected)
-	j := Failed(reason, expected, got)
+	j := Subject{Name: path, Label: x.Label, Expected: expected}.failed(fmt.Sprintf("%s is %s instead of %s", path, got, expected), got)
 	j.Outcome = outcome
-	return j.About(Subject{Name: path, Label: x.Label, Expected: expected, Got: got})
+	return j
 }
 
-func infoStays(e Evidence) Judgement {
-	x := e.exchange(evidence.Info.With(evidence.OK))
+func infoStays(x evidence.Exchange) Judgement {
 	want := expect(x, "an answer without a redirect")
 	from := x.Request.URL
 	for _, hop := range x.Redirects {
@@ -241,7 +238,7 @@ func infoStays(e Evidence) Judgement {
 		to := resolve(at, location)
 		switch {
 		case location == "":
-			return want.failed("the info URL redirects without saying where to", describe(x))
+			return want.failed("the info URL redirects without a Location", describe(x))
 		case origin(to) != origin(from):
 			return want.failed("the info URL redirects to another origin, where clients do not send the token", describe(x))
 		}
@@ -261,7 +258,7 @@ func postRefused(e Evidence) Judgement {
 		slices.Contains([]int{401, 403, 404, 501}, status): // 403 may be a page: CSRF protection answers so
 		return Passed(x.Label)
 	case status == 405:
-		return want.warned("POST is refused with 405, but the methods that are allowed are not named", "405 without Allow")
+		return want.warned("POST is refused with 405, but without the allowed methods", "405 without Allow")
 	case success(x):
 		return want.failed("POST on the info URL is accepted", describe(x))
 	case serverError(x):

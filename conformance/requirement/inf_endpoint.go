@@ -52,8 +52,6 @@ func endpointLabels() []evidence.Label {
 	return labels
 }
 
-// This file judges what the info answer lists (INF-05, INF-06).
-
 // endpoint is one item of the info answer.
 type endpoint struct {
 	path  string // "$.endpoints.funding[0]"
@@ -62,7 +60,7 @@ type endpoint struct {
 	has   bool // a majorVersion that is a number
 }
 
-// endpointsOf lists the items with a url of an info answer, by group name and then in order.
+// endpointsOf returns the items of an info answer that have a url, by group.
 func endpointsOf(x evidence.Exchange) []endpoint {
 	o, _ := jsonObject(x)
 	groups, _ := o["endpoints"].(map[string]any)
@@ -95,42 +93,42 @@ func endpointsReachable(e Evidence) Judgement {
 		if call, sent := e.Get(l); sent {
 			calls = append(calls, endpointCall(call))
 		} else if why, skipped := e.Skipped(l); skipped {
-			calls = append(calls, leftOut(why.Because))
+			calls = append(calls, notCalledURL(why.Because))
 		}
 		reached = reached || len(calls) > 0 && calls[len(calls)-1].Outcome != NotApplicable
 	}
 	j := gather(append(parts, calls...)...)
-	if j.Outcome == Pass && len(calls) > 0 && !reached { // well-formed, but whether they answer is not known
+	if j.Outcome == Pass && len(calls) > 0 && !reached { // well-formed, but none of them was called
 		return calls[0].Seen(x.Label)
 	}
 	return j
 }
 
-// leftOut is a listed URL that was left out; a note says so where others were called.
-func leftOut(because string) Judgement {
+// notCalledURL is a listed URL that was not called; its note stays when others were called.
+func notCalledURL(because string) Judgement {
 	return Missing("a listed URL was not called: " + clip(because)).Noting("a listed URL was not called: " + clip(because))
 }
 
-// endpointURL judges the syntax of a listed URL. Plain http is forgiven on loopback only.
+// endpointURL judges the form of a listed URL. Plain http is forgiven on loopback only.
 func endpointURL(e Evidence, x evidence.Exchange, listed endpoint) Judgement {
-	const expected = "an absolute https URL"
-	subject := Subject{Name: listed.path + ".url", Label: x.Label, Expected: expected, Got: clip(listed.url)}
+	want := Subject{Name: listed.path + ".url", Label: x.Label, Expected: "an absolute https URL"}
 	u, err := url.Parse(strings.NewReplacer("{", "", "}", "").Replace(strings.TrimSpace(listed.url)))
 	switch {
 	case err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http":
-		return Failed("a listed URL is not absolute", expected, clip(listed.url)).About(subject)
+		return want.failed("a listed URL is not absolute", clip(listed.url))
 	case u.Scheme == "http" && !e.Run.Loopback:
-		return Failed("a listed URL is not https, so the token would travel in the clear", expected, clip(listed.url)).About(subject)
+		return want.failed("a listed URL is not https, so the token would travel in cleartext", clip(listed.url))
 	case u.RawQuery != "" || u.ForceQuery:
-		return Warned("a listed URL has a query already, and clients append theirs with another question mark", "a URL without a query", clip(listed.url)).About(subject)
+		want.Expected = "a URL without a query"
+		return want.warned("a listed URL has a query already, and clients append theirs with another question mark", clip(listed.url))
 	}
-	return Passed().About(Subject{Name: subject.Name, Label: subject.Label})
+	return want.passed()
 }
 
 func endpointCall(x evidence.Exchange) Judgement {
 	want := expect(x, "2xx with the token")
 	if x.Failure != nil && x.Failure.Kind == evidence.FailureRefused {
-		return leftOut(x.Failure.Message)
+		return notCalledURL(x.Failure.Message)
 	}
 	name := x.Given["name"]
 	if name == "" {
@@ -139,7 +137,7 @@ func endpointCall(x evidence.Exchange) Judgement {
 	switch status := x.Status(); {
 	case success(x), status == 403 && !wafPage(x):
 		return Passed(x.Label)
-	case status == 400 && x.Given["url"] != "" && x.Request.URL != x.Given["url"]: // a list that takes no page[size], which rin added
+	case status == 400 && x.Given["url"] != "" && x.Request.URL != x.Given["url"]: // the list refuses page[size], which rin added
 		return Passed(x.Label).Noting(fmt.Sprintf("the listed URL of %s refuses the query %s", clip(name), clip(strings.TrimPrefix(x.Request.URL, x.Given["url"]))))
 	case status == 404, status == 410, serverError(x):
 		return want.failed(fmt.Sprintf("the listed URL of %s was answered %d", clip(name), status), describe(x))
@@ -177,14 +175,12 @@ func majorVersionAgrees(e Evidence) Judgement {
 		if !listed.has || len(versions) == 0 {
 			continue
 		}
+		want := Subject{Name: listed.path, Label: x.Label, Expected: fmt.Sprintf("majorVersion %.0f", versions[len(versions)-1])}
 		if slices.Contains(versions, listed.major) {
-			parts = append(parts, Passed().About(Subject{Name: listed.path, Label: x.Label}))
-			continue
+			parts = append(parts, want.passed())
+		} else {
+			parts = append(parts, want.failed("majorVersion of a listed endpoint is not the version in its URL", fmt.Sprintf("majorVersion %v with %s", listed.major, clip(listed.url))))
 		}
-		expected := fmt.Sprintf("majorVersion %.0f", versions[len(versions)-1])
-		got := fmt.Sprintf("majorVersion %v with %s", listed.major, clip(listed.url))
-		parts = append(parts, Failed("majorVersion of a listed endpoint is not the version in its URL", expected, got).
-			About(Subject{Name: listed.path, Label: x.Label, Expected: expected, Got: got}))
 	}
 	if len(parts) == 0 {
 		return Missing("no listed endpoint has both majorVersion and a v<major> segment in its url").Seen(x.Label)

@@ -43,7 +43,7 @@ func specification() []Requirement {
 			Forgives: "Extensions (x-…), any format, minLength on an array; what stands behind references to other documents. The meta-schema is stricter than the text in places, so this never blocks the profiles auth and funding.",
 			Fix:      "Correct the places that are named. An editor such as Swagger Editor or redocly lint shows the same faults with line numbers.",
 			Breaks:   "parameters is an object in place of a list.",
-			Reads:    served, After: readable, Check: structureValid,
+			Reads:    served, After: readable, Check: onDocument(structureValid),
 		},
 	}
 }
@@ -62,7 +62,7 @@ func servedAsJSON(e Evidence) Judgement {
 			}
 			return j
 		}
-		// What came with a token says more, unless the call was never made.
+		// The answer to the call with a token says more, unless that call was never made.
 		if i == 0 || !ok {
 			last = j
 		} else if refused(e.exchange(labels[0])) {
@@ -76,8 +76,7 @@ func documentServed(e Evidence, x evidence.Exchange) Judgement {
 	if j, ok := inconclusive(x); ok {
 		return j
 	}
-	want := expect(x, "200 with a JSON object")
-	got := describe(x)
+	want, got := expect(x, "200 with a JSON object"), describe(x)
 	failed := func(reason, hint string) Judgement {
 		return want.failed(reason, got).Hinting(hint).Blaming(NodeDocument)
 	}
@@ -101,7 +100,7 @@ func documentServed(e Evidence, x evidence.Exchange) Judgement {
 	case err != nil:
 		return failed("the specification is not a JSON document: "+clip(err.Error()), "")
 	case textType(body) != "object":
-		return failed("the specification is a JSON "+textType(body)+" in place of an object", "")
+		return failed("the specification is a JSON "+textType(body)+" instead of an object", "")
 	}
 	return Passed(x.Label)
 }
@@ -120,8 +119,18 @@ func yamlDocument(x evidence.Exchange) bool {
 	return false
 }
 
-// described returns the subject label of the document: the answer that it was read from.
-func described(e Evidence) evidence.Label {
+// onDocument makes a check of the node's document.
+func onDocument(check func(e Evidence) Judgement) func(Evidence) Judgement {
+	return func(e Evidence) Judgement {
+		if e.Spec == nil {
+			return Unclear("the recording has no document").Blaming(Suite)
+		}
+		return check(e)
+	}
+}
+
+// documentLabel is the label of the answer that the document was read from.
+func documentLabel(e Evidence) evidence.Label {
 	for _, c := range []evidence.Case{evidence.NoToken, evidence.OK} {
 		if x := e.exchange(evidence.Specification.With(c)); success(x) {
 			return x.Label
@@ -130,15 +139,22 @@ func described(e Evidence) evidence.Label {
 	return ""
 }
 
-// aboutDocument judges a list of faults at places of the document.
-func aboutDocument(e Evidence, places []Subject, passed func() Judgement, failed func(first Subject) Judgement) Judgement {
-	if len(places) == 0 {
-		return passed().Seen(described(e))
+// documentFaults is the failure of a document with faults; ok is false when there are none. The reason has %s in place of the name of the
+// first one.
+func documentFaults(e Evidence, faults []Subject, reason string) (j Judgement, ok bool) {
+	if len(faults) == 0 {
+		return Judgement{}, false
 	}
+	return Failed(strings.Replace(reason, "%s", faults[0].Name, 1), faults[0].Expected, faults[0].Got).Blaming(NodeDocument).
+		About(inDocument(e, faults)...).bounded(), true
+}
+
+// inDocument gives places of the document its label.
+func inDocument(e Evidence, places []Subject) []Subject {
 	for i := range places {
-		places[i].Label = described(e)
+		places[i].Label = documentLabel(e)
 	}
-	return failed(places[0]).Blaming(NodeDocument).About(places...).bounded()
+	return places
 }
 
 func readableWithoutToken(e Evidence) Judgement {
@@ -157,29 +173,27 @@ func readableWithoutToken(e Evidence) Judgement {
 	if documentServed(e, good).Outcome == Pass {
 		return want.warned("the document is served to callers with a token only, so the reference documentation cannot link to it", describe(x))
 	}
-	return want.unclear("the document came neither without nor with a token", describe(x))
+	return want.unclear("the document was served neither without nor with a token", describe(x))
 }
 
 func structureValid(e Evidence) Judgement {
-	switch {
-	case e.Document == nil:
-		return unread()
-	case e.Document.Uncompared != "":
-		return Missing("the document was not compared with a meta-schema: " + clip(e.Document.Uncompared)).Seen(described(e))
+	if e.Document.Uncompared != "" {
+		return Missing("the document was not compared with a meta-schema: " + clip(e.Document.Uncompared)).Seen(documentLabel(e))
 	}
 	version, _ := documentVersion(e.Spec)
 	expected := "a document that fits the meta-schema of " + versionName(version)
 	var faults []Subject
 	for _, fault := range e.Document.Invalid {
-		place, words, told := strings.Cut(fault, ": ")
-		if !told {
-			place, words = "the document", fault
+		place, text, ok := strings.Cut(fault, ": ")
+		if !ok {
+			place, text = "the document", fault
 		}
-		faults = append(faults, Subject{Name: clip(place), Expected: expected, Got: clip(words)})
+		faults = append(faults, Subject{Name: clip(place), Expected: expected, Got: clip(text)})
 	}
-	return aboutDocument(e, faults, func() Judgement { return Passed() }, func(first Subject) Judgement {
-		return Failed(fmt.Sprintf("the document is not built as %s asks, first at %s", versionName(version), first.Name), first.Expected, first.Got)
-	})
+	if j, ok := documentFaults(e, faults, "the document does not have the structure of "+versionName(version)+", first at %s"); ok {
+		return j
+	}
+	return Passed(documentLabel(e))
 }
 
 // versionName names the specification that a document follows: "OpenAPI 3.0.3", "Swagger 2.0".

@@ -23,7 +23,7 @@ func documentContent() []Requirement {
 			Forgives: "OpenAPI 3.0.x and 3.1.x and Swagger 2.0; in 3.1 components or webhooks in place of paths; other versions are a warning.",
 			Fix:      "Fill the missing member. springdoc: an OpenAPI bean with new Info().title(…).version(…); apispec and FastAPI: title and version of the application.",
 			Breaks:   "info.version is missing.",
-			Reads:    served, After: []ID{"SPC-01"}, Check: headDeclared,
+			Reads:    served, After: []ID{"SPC-01"}, Check: onDocument(headDeclared),
 		},
 		{
 			ID: "SPC-04", Title: "Every local $ref resolves",
@@ -34,7 +34,7 @@ func documentContent() []Requirement {
 			Forgives: "Schemas that refer to themselves; a $ref inside example, enum or default values, which is data; references to other documents (a warning, they are never fetched).",
 			Fix:      "Add the schema that is named, or correct the name. Bundle documents of several files into one: redocly bundle, swagger-cli bundle.",
 			Breaks:   "A schema refers to #/components/schemas/Missing.",
-			Reads:    served, After: readable, Check: refsResolve,
+			Reads:    served, After: readable, Check: onDocument(refsResolve),
 		},
 		{
 			ID: "SPC-05", Title: "Path templates and path parameters agree",
@@ -45,7 +45,7 @@ func documentContent() []Requirement {
 			Forgives: "Parameters declared for the whole path, and by reference.",
 			Fix:      "Declare each {name} of the path as a parameter with in: path and required: true. Spring: @PathVariable with the name of the template.",
 			Breaks:   "/fundings/{id} declares no parameter.",
-			Reads:    served, After: readable, Check: templatesAgree,
+			Reads:    served, After: readable, Check: onDocument(templatesAgree),
 		},
 		{
 			ID: "SPC-06", Title: "Every operation declares responses; operationIds are unique",
@@ -56,7 +56,7 @@ func documentContent() []Requirement {
 			Forgives: "Operations without operationId; the same operationId in another document of the node.",
 			Fix:      "Describe at least the answer 200 of each operation, and give each one its own operationId; code generators make it a method name.",
 			Breaks:   "Two operations share one operationId.",
-			Reads:    served, After: readable, Check: operationsDeclared,
+			Reads:    served, After: readable, Check: onDocument(operationsDeclared),
 		},
 		{
 			ID: "SPC-08", Title: "Document describes at least one GET operation that retrieves funding calls",
@@ -67,25 +67,16 @@ func documentContent() []Requirement {
 			Forgives: "Any names: the list operation can be named with --list-operation.",
 			Fix:      "Describe the operation that lists funding calls in this document. springdoc: check springdoc.packagesToScan and @Hidden.",
 			Breaks:   "The funding operations were removed from the document.",
-			Reads:    served, After: readable, Check: fundingDescribed,
+			Reads:    served, After: readable, Check: onDocument(fundingDescribed),
 		},
 	}
 }
 
-// unread is the judgement of a run that holds no document, although one was served.
-func unread() Judgement {
-	return Unclear("the recording holds no document").Blaming(Suite)
-}
-
 func headDeclared(e Evidence) Judgement {
-	if e.Spec == nil {
-		return unread()
-	}
 	var faults []Subject
 	fault := func(pointer, expected string) {
-		v, there := e.Spec.Raw(pointer)
 		got := "nothing"
-		if there {
+		if v, ok := e.Spec.Raw(pointer); ok {
 			got = openapi.JSONType(v)
 			if got == "string" {
 				got = "an empty string"
@@ -103,17 +94,16 @@ func headDeclared(e Evidence) Judgement {
 		}
 	}
 	faults = append(faults, pathFaults(e.Spec, version)...)
-	return aboutDocument(e, faults, func() Judgement {
-		if !known {
-			return Warned("the document declares version "+quote(version)+", which this suite does not know", "3.0.x, 3.1.x or 2.0", quote(version)).Blaming(NodeDocument)
-		}
-		if version == "2.0" {
-			return Passed().Noting("the document is written in Swagger 2.0: its operations, parameters and schemas are judged like those of OpenAPI 3, as far as 2.0 can say the same; many code generators no longer read it")
-		}
-		return Passed()
-	}, func(first Subject) Judgement {
-		return Failed("the document lacks what every API document has: "+first.Name, first.Expected, first.Got)
-	})
+	if j, ok := documentFaults(e, faults, "the document lacks what every API document has: %s"); ok {
+		return j
+	}
+	switch {
+	case !known:
+		return Warned("the document declares version "+quote(version)+", which rin does not know", "3.0.x, 3.1.x or 2.0", quote(version)).Blaming(NodeDocument).Seen(documentLabel(e))
+	case version == "2.0":
+		return Passed(documentLabel(e)).Noting("the document is written in Swagger 2.0: its operations, parameters and schemas are judged like those of OpenAPI 3, as far as 2.0 can express them; many code generators no longer read it")
+	}
+	return Passed(documentLabel(e))
 }
 
 func filled(v any) bool { s, ok := v.(string); return ok && strings.TrimSpace(s) != "" }
@@ -159,9 +149,6 @@ func pathFaults(d *openapi.Document, version string) []Subject {
 }
 
 func refsResolve(e Evidence) Judgement {
-	if e.Spec == nil {
-		return unread()
-	}
 	var dangling []Subject
 	external := foreignRefs(e.Document)
 	for _, ref := range e.Spec.Refs() {
@@ -173,22 +160,18 @@ func refsResolve(e Evidence) Judgement {
 			external = append(external, Subject{Name: clip(ref.Pointer), Expected: "a reference inside the document", Got: clip(ref.Target)})
 		}
 	}
-	return aboutDocument(e, dangling, func() Judgement {
-		if len(external) == 0 {
-			return Passed()
-		}
-		for i := range external {
-			external[i].Label = described(e)
-		}
-		return Warned(fmt.Sprintf("references leave the document (%d); what they name is not judged", len(external)), external[0].Expected, external[0].Got).
-			Hinting("bundle the parts into one document, so that a client needs one file: redocly bundle, swagger-cli bundle").
-			Blaming(NodeDocument).About(external...).bounded()
-	}, func(first Subject) Judgement {
-		return Failed("a $ref leads nowhere: "+first.Name, first.Expected, first.Got)
-	})
+	if j, ok := documentFaults(e, dangling, "a $ref does not resolve: %s"); ok {
+		return j
+	}
+	if len(external) == 0 {
+		return Passed(documentLabel(e))
+	}
+	return Warned(fmt.Sprintf("references leave the document (%d); their targets are not judged", len(external)), external[0].Expected, external[0].Got).
+		Hinting("bundle the parts into one document, so that a client needs one file: redocly bundle, swagger-cli bundle").
+		Blaming(NodeDocument).About(inDocument(e, external)...).bounded()
 }
 
-// foreignRefs are the references to other documents that the guard took out. Keywords that name a dialect are no references.
+// foreignRefs are the references to other documents that the guard removed, except those that name a dialect.
 func foreignRefs(d *evidence.Document) []Subject {
 	var out []Subject
 	if d == nil {
@@ -203,23 +186,21 @@ func foreignRefs(d *evidence.Document) []Subject {
 }
 
 func templatesAgree(e Evidence) Judgement {
-	if e.Spec == nil {
-		return unread()
-	}
 	var faults []Subject
 	for _, o := range e.Spec.Operations {
 		if unknownParameters(e, o) {
-			continue // SPC-04 reports the reference that leads nowhere
+			continue // SPC-04 judges the reference
 		}
 		faults = append(faults, parameterFaults(o)...)
 	}
 	faults = append(faults, samePaths(e.Spec)...)
-	return aboutDocument(e, faults, func() Judgement { return Passed() }, func(first Subject) Judgement {
-		return Failed("path and parameters of "+first.Name+" do not agree", first.Expected, first.Got)
-	})
+	if j, ok := documentFaults(e, faults, "path and parameters of %s do not agree"); ok {
+		return j
+	}
+	return Passed(documentLabel(e))
 }
 
-// samePaths finds paths that differ in the names of their templates alone, so that nobody can tell which one a URL is of.
+// samePaths finds paths that differ only in the names of their templates, so that a URL matches both.
 func samePaths(d *openapi.Document) []Subject {
 	template := regexp.MustCompile(`\{[^{}]*\}`)
 	known := map[string]openapi.Operation{}
@@ -227,7 +208,7 @@ func samePaths(d *openapi.Document) []Subject {
 	for _, o := range d.Operations {
 		key := o.Method + " " + template.ReplaceAllString(o.Path, "{}")
 		if first, taken := known[key]; taken && first.Path != o.Path {
-			faults = append(faults, Subject{Name: operationName(o), Expected: "a path that no other one equals", Got: "the same path as " + operationName(first)})
+			faults = append(faults, Subject{Name: operationName(o), Expected: "a path of its own", Got: "the same path as " + operationName(first)})
 			continue
 		}
 		known[key] = o
@@ -235,7 +216,7 @@ func samePaths(d *openapi.Document) []Subject {
 	return faults
 }
 
-// operationName is method and template: "GET /fundings/{id}".
+// operationName is the method and the path template: "GET /fundings/{id}".
 func operationName(o openapi.Operation) string { return clip(o.Method + " " + o.Path) }
 
 func parameterFaults(o openapi.Operation) []Subject {
@@ -265,7 +246,7 @@ func parameterFaults(o openapi.Operation) []Subject {
 	return faults
 }
 
-// unknownParameters reports whether a parameter of the operation, or its path as a whole, stands behind a reference that cannot be followed.
+// unknownParameters reports whether a parameter of the operation, or its whole path, is a reference that does not resolve.
 func unknownParameters(e Evidence, o openapi.Operation) bool {
 	item := o.Pointer[:strings.LastIndexByte(o.Pointer, '/')]
 	places := []string{o.Pointer + "/parameters/", item + "/parameters/"}
@@ -284,9 +265,6 @@ func unknownParameters(e Evidence, o openapi.Operation) bool {
 }
 
 func operationsDeclared(e Evidence) Judgement {
-	if e.Spec == nil {
-		return unread()
-	}
 	var faults []Subject
 	first := map[string]string{}
 	for _, o := range e.Spec.Operations {
@@ -302,31 +280,29 @@ func operationsDeclared(e Evidence) Judgement {
 		}
 		first[o.ID] = operationName(o)
 	}
-	return aboutDocument(e, faults, func() Judgement { return Passed() }, func(s Subject) Judgement {
-		return Failed(s.Name+" is not declared as an operation has to be", s.Expected, s.Got)
-	})
+	if j, ok := documentFaults(e, faults, "%s is not declared as an operation must be"); ok {
+		return j
+	}
+	return Passed(documentLabel(e))
 }
 
 func fundingDescribed(e Evidence) Judgement {
-	if e.Spec == nil {
-		return unread()
-	}
 	if o, ok := operation(e, e.Roles.List); ok && !o.AboutService() {
-		return Passed(described(e)).Noting("the list operation is " + operationName(o))
+		return Passed(documentLabel(e)).Noting("the list operation is " + operationName(o))
 	}
 	if o, ok := e.Spec.ListCandidate(); ok {
-		return Passed(described(e)).Noting("the list operation is " + operationName(o))
+		return Passed(documentLabel(e)).Noting("the list operation is " + operationName(o))
 	}
 	var others []Subject
 	for _, o := range e.Spec.Operations {
 		if o.Method == "GET" && !o.AboutService() {
-			others = append(others, Subject{Name: operationName(o), Label: described(e)})
+			others = append(others, Subject{Name: operationName(o), Label: documentLabel(e)})
 		}
 	}
 	if len(others) == 0 {
 		return Failed("the document describes no operation that retrieves funding calls", "a GET that lists funding calls", evidence.Count(len(e.Spec.Operations), "operation")+", and no such GET among them").
-			Blaming(NodeDocument).Seen(described(e))
+			Blaming(NodeDocument).Seen(documentLabel(e))
 	}
-	return Unclear("none of the described operations is known by its name to list funding calls").
+	return Unclear("the names of the described operations do not show which one lists funding calls").
 		Hinting("name it with --list-operation").About(others...).bounded()
 }

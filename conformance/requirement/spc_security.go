@@ -1,6 +1,7 @@
 package requirement
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"net/netip"
@@ -25,7 +26,7 @@ func documentSecurity() []Requirement {
 			Forgives: "A document without a word on security (a warning, and never read as \"public\"); OpenID Connect; an API key in Authorization, which is how Swagger 2.0 describes a bearer token.",
 			Fix:      "Declare the scheme and ask for it: components.securitySchemes.bearer = {type: http, scheme: bearer} and security: [{bearer: []}]. springdoc: @SecurityScheme and @OpenAPIDefinition(security = …).",
 			Breaks:   "security names a scheme that is not declared.",
-			Reads:    append(served, evidence.EveryOperation.With(evidence.NoToken)), After: readable, Check: securityDescribed,
+			Reads:    append(served, evidence.EveryOperation.With(evidence.NoToken)), After: readable, Check: onDocument(securityDescribed),
 		},
 		{
 			ID: "SPC-10", Title: "servers[].url is https and covers the tested base URL",
@@ -36,28 +37,24 @@ func documentSecurity() []Requirement {
 			Forgives: "Several servers, if one of them is the tested place; another host, as the network's published documents have it, is a warning. The suite never calls a host because a document names it.",
 			Fix:      "Name the public https address under which the operations are served. springdoc: @OpenAPIDefinition(servers = @Server(url = …)), or server.forward-headers-strategy=framework behind a proxy.",
 			Breaks:   "servers names http://localhost:8080.",
-			Reads:    append(served, evidence.WholeRun), After: readable, Check: serversCover,
+			Reads:    append(served, evidence.WholeRun), After: readable, Check: onDocument(serversCover),
 		},
 	}
 }
 
-// scheme is a declared way to authorize, as far as SPC-09 asks.
+// scheme is a declared security scheme.
 type scheme struct {
 	name string
-	// fits says that a client of the network can follow it: a bearer token, or the client credentials grant.
+	// fits says that a client of the network can use it: a bearer token, or the client credentials grant.
 	fits     bool
 	tokenURL string // of the client credentials grant
 }
 
 func securityDescribed(e Evidence) Judgement {
-	if e.Spec == nil {
-		return unread()
+	if j, ok := documentFaults(e, undefinedSchemes(e.Spec), "a security requirement names a scheme that the document does not declare: %s"); ok {
+		return j.Hinting("declare the scheme under the same name, or correct the name in security")
 	}
-	schemes := declaredSchemes(e.Spec)
-	return aboutDocument(e, undefinedSchemes(e.Spec), func() Judgement { return securityFits(e, schemes) }, func(first Subject) Judgement {
-		return Failed("a security requirement names a scheme that the document does not declare: "+first.Name, first.Expected, first.Got).
-			Hinting("declare the scheme under the same name, or correct the name in security")
-	})
+	return securityFits(e, declaredSchemes(e.Spec)).Seen(documentLabel(e))
 }
 
 // undefinedSchemes are the requirements, of the document and of operations, that name a scheme which is not declared.
@@ -88,14 +85,14 @@ func securityFits(e Evidence, schemes []scheme) Judgement {
 		return Warned(reason, expected, got).Blaming(NodeDocument)
 	}
 	var names, elsewhere []string
-	fits, told := false, false
+	fits, matches := false, false
 	for _, s := range schemes {
 		names = append(names, s.name)
 		fits = fits || s.fits
 		switch {
 		case s.tokenURL == "":
 		case sameAddress(e, s.tokenURL, e.Run.TokenURL):
-			told = true
+			matches = true
 		default:
 			elsewhere = append(elsewhere, s.tokenURL)
 		}
@@ -103,39 +100,39 @@ func securityFits(e Evidence, schemes []scheme) Judgement {
 	got := "the schemes " + clip(strings.Join(names, ", "))
 	switch {
 	case len(schemes) == 0:
-		return warned("the document describes no security; that the operations need a token has to be known from elsewhere", "no security scheme")
+		return warned("the document does not describe security; clients have to learn elsewhere that the operations need a token", "no security scheme")
 	case !fits:
 		return warned("no scheme of the document is a bearer token or the client credentials grant", got)
 	case !slices.ContainsFunc(e.Spec.Operations, func(o openapi.Operation) bool { return o.Security != nil && len(o.Security.Schemes) > 0 }):
-		return warned("schemes are declared, and no operation asks for one", got+", and no security requirement").
+		return warned("schemes are declared, but no operation requires one", got+", and no security requirement").
 			Hinting("add security at the top of the document: [{\"bearer\": []}]; springdoc: @SecurityRequirement on the OpenAPIDefinition")
-	case len(elsewhere) > 0 && !told:
+	case len(elsewhere) > 0 && !matches:
 		return Warned("the token endpoint of the document is not the one of this run", e.Run.TokenURL, clip(strings.Join(elsewhere, ", "))).Blaming(NodeDocument).
-			Hinting("write the token endpoint of the registry entry into tokenUrl; a run against the staging endpoint may pass over this")
+			Hinting("write the token endpoint of the registry entry into tokenUrl; ignore this in a run against the staging endpoint")
 	}
 	return describedOpen(e)
 }
 
-// describedOpen finds operations of which the document says that they need no token, and the node asks for one: generated clients send none.
+// describedOpen finds operations that the document declares public although the node requires a token: generated clients do not send one.
 func describedOpen(e Evidence) Judgement {
 	const expected = "the security requirement that the node enforces"
-	document := e.exchange(evidence.Specification.With(evidence.NoToken)).Request.URL
+	specURL := e.exchange(evidence.Specification.With(evidence.NoToken)).Request.URL
 	var open []Subject
 	for _, o := range e.Spec.Operations {
 		label := evidence.OperationResource(o.Key).With(evidence.NoToken)
-		x, asked := e.Get(label)
-		if asked && x.Request.URL == document {
-			continue // SPC-02 tells of a document that needs a token
+		x, sent := e.Get(label)
+		if sent && x.Request.URL == specURL {
+			continue // SPC-02 judges the document
 		}
-		if asked && o.Security != nil && o.Security.Open && x.Status() == 401 {
+		if sent && o.Security != nil && o.Security.Open && x.Status() == 401 {
 			open = append(open, Subject{Name: operationName(o), Label: label, Expected: expected, Got: "security that is empty or optional, and " + describe(x)})
 		}
 	}
 	if len(open) == 0 {
 		return Passed()
 	}
-	return Warned("the document says that "+open[0].Name+" needs no token, and the node asks for one", expected, open[0].Got).
-		Hinting("take security: [] and the alternative {} away from the operation; springdoc: @SecurityRequirement on the operation").About(open...).bounded().Blaming(NodeDocument)
+	return Warned("the document says that "+open[0].Name+" needs no token, but the node requires one", expected, open[0].Got).
+		Hinting("remove security: [] and the alternative {} from the operation; springdoc: @SecurityRequirement on the operation").About(open...).bounded().Blaming(NodeDocument)
 }
 
 // declaredSchemes reads the schemes in the order of their names.
@@ -164,7 +161,7 @@ func textAt(d *openapi.Document, pointer string) (string, bool) {
 	return s, ok
 }
 
-// readScheme reads one scheme of OpenAPI 3 or Swagger 2.0, which has no word for bearer tokens but an API key in Authorization.
+// readScheme reads one scheme of OpenAPI 3 or of Swagger 2.0, which describes a bearer token as an API key in Authorization.
 func readScheme(name, kind string, member func(string) string) scheme {
 	s := scheme{name: name}
 	switch kind {
@@ -178,7 +175,7 @@ func readScheme(name, kind string, member func(string) string) scheme {
 			s.tokenURL = member("tokenUrl")
 		}
 		s.fits = s.tokenURL != ""
-	case "openidconnect", "": // the second stands in another document, where nobody looks
+	case "openidconnect", "": // "" is in another document, which is not read
 		s.fits = true
 	}
 	return s
@@ -187,15 +184,12 @@ func readScheme(name, kind string, member func(string) string) scheme {
 const proxyHint = "write the public address of the operations into servers; behind a TLS proxy springdoc takes it from the forwarded headers with server.forward-headers-strategy=framework, or from springdoc's @Server"
 
 func serversCover(e Evidence) Judgement {
-	if e.Spec == nil {
-		return unread()
-	}
 	base := e.Roles.OperationBase
 	if base == "" {
 		base = e.Run.BaseURL
 	}
 	if base == "" {
-		return Missing("where the operations of this node live is not known")
+		return Missing("the base URL of the operations is not known")
 	}
 	declared := e.Spec.Servers
 	if len(declared) == 0 {
@@ -205,13 +199,13 @@ func serversCover(e Evidence) Judgement {
 	for i, server := range declared {
 		fault := serverFault(e, server, base)
 		if fault == "" {
-			j := Passed(described(e))
+			j := Passed(documentLabel(e))
 			if i > 0 {
 				j = j.Noting(fmt.Sprintf("the server that was tested is entry %d of %d; most clients take the first, %s", i+1, len(declared), clip(declared[0])))
 			}
 			return j
 		}
-		faults = append(faults, Subject{Name: fmt.Sprintf("server %d", i+1), Label: described(e), Expected: clip(base), Got: clip(server) + ": " + fault})
+		faults = append(faults, Subject{Name: fmt.Sprintf("server %d", i+1), Label: documentLabel(e), Expected: clip(base), Got: clip(server) + ": " + fault})
 	}
 	first := strings.SplitN(faults[0].Got, ": ", 2)
 	reason := "no server of the document is the place that was tested: the first " + serverFault(e, declared[0], base)
@@ -239,30 +233,20 @@ func serverFault(e Evidence, server, base string) string {
 	case !sameOrigin(e, full, base):
 		return "is on another host or port"
 	case e.Roles.OperationBase == "" && (below(u.Path, b.Path) || below(b.Path, u.Path)):
-		return "" // the base is the operator's word, which says less than operations that answered
+		return "" // the base was given by the operator and is less certain than operations that answered
 	}
 	return "is another path of the same host"
 }
 
-// below reports that a path begins with the segments of another.
+// below reports whether a path begins with the segments of another.
 func below(path, top string) bool {
 	return strings.HasPrefix(strings.TrimRight(path, "/")+"/", strings.TrimRight(top, "/")+"/")
 }
 
-// resolved is a URL of the document against the address that the document was read from (OAS 3.0.3 Server Object).
-func resolved(e Evidence, raw string) string {
-	at, err := url.Parse(e.Run.SpecURL)
-	if err != nil {
-		return raw
-	}
-	u, err := at.Parse(raw)
-	if err != nil {
-		return raw
-	}
-	return u.String()
-}
+// resolved resolves a URL of the document against the address of the document (OAS 3.0.3 Server Object).
+func resolved(e Evidence, raw string) string { return cmp.Or(resolve(e.Run.SpecURL, raw), raw) }
 
-// sameAddress reports that two URLs lead to the same place, whatever their last slash, one of them as the document writes it.
+// sameAddress compares a URL of the document with a known one; a slash at the end does not matter.
 func sameAddress(e Evidence, written, known string) bool {
 	a, errA := url.Parse(resolved(e, written))
 	b, errB := url.Parse(known)
