@@ -28,6 +28,7 @@ import (
 	"time"
 
 	"github.com/rin-network/rin/conformance/evidence"
+	"github.com/rin-network/rin/conformance/probe"
 	"github.com/rin-network/rin/conformance/report"
 	"github.com/rin-network/rin/conformance/requirement"
 	"github.com/rin-network/rin/conformance/suite/worker"
@@ -84,6 +85,7 @@ func Judge(log *evidence.Log, suite string) report.Report { return JudgeKnowing(
 
 // JudgeKnowing is [Judge] for an operator who knows of some failures; a nil baseline is none.
 func JudgeKnowing(known *verdict.Baseline, log *evidence.Log, suite string) report.Report {
+	log = probe.WithWords(log)
 	catalogue := requirement.Catalogue()
 	judgements := requirement.JudgeAll(catalogue, requirement.Read(log))
 	return report.New(verdict.DecideKnowing(known, catalogue, judgements, log), log, suite)

@@ -40,8 +40,10 @@ func table() []row {
 }
 
 // Words say what is particular about the request of a label, for evidence that was recorded before it held the words itself.
-func Words(label evidence.Label) string {
-	for _, c := range table() {
+func Words(label evidence.Label) string { return words(table(), label) }
+
+func words(rows []row, label evidence.Label) string {
+	for _, c := range rows {
 		if c.Label.Case() == label.Case() && c.fits(label.Resource()) {
 			return c.Words
 		}
@@ -55,18 +57,21 @@ func Labelled(label evidence.Label, q recorder.Request) recorder.Request {
 	return q
 }
 
-// AddWords completes evidence that was recorded before it held the words of its requests.
-func AddWords(log *evidence.Log) {
-	for i, x := range log.Exchanges {
+// WithWords is the log with the words of its requests, where it was recorded before evidence held them.
+func WithWords(log *evidence.Log) *evidence.Log {
+	rows, complete := table(), *log
+	complete.Exchanges, complete.NotSent = slices.Clone(log.Exchanges), slices.Clone(log.NotSent)
+	for i, x := range complete.Exchanges {
 		if x.Words == "" {
-			log.Exchanges[i].Words = Words(x.Label)
+			complete.Exchanges[i].Words = words(rows, x.Label)
 		}
 	}
-	for i, x := range log.NotSent {
-		if x.Words == "" {
-			log.NotSent[i].Words = Words(x.Label)
+	for i, n := range complete.NotSent {
+		if n.Words == "" {
+			complete.NotSent[i].Words = words(rows, n.Label)
 		}
 	}
+	return &complete
 }
 
 // fits reports that the row is about the resource, or about a role that the resource may have.

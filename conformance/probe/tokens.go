@@ -28,7 +28,7 @@ func tokenCases() []row {
 			f.conceal = map[string]string{"wrong_secret": r.drawn.wrongSecret}
 			return nil
 		})},
-		{Label: "token.ok-after-wrong-secret", Words: "with good credentials after the wrong secret", Plan: secrets, Send: tokenRequest(nil), Learn: keepToken},
+		{Label: "token.ok-after-wrong-secret", Words: "after the wrong secret", Plan: secrets, Send: tokenRequest(nil), Learn: keepToken},
 		{Label: "token.id-only", Words: "with the client id alone", Plan: secrets, Send: tokenRequest(func(_ *run, f *form) *unsent {
 			f.fields, f.credential, f.once = f.fields[:2:2], "", true
 			return nil
@@ -87,7 +87,7 @@ func tokenCases() []row {
 			f.fields = append(f.fields, f.fields[0])
 			return nil
 		})},
-		{Label: "token.ok-after-id-only", Words: "with good credentials after the client id alone", Plan: in(stageSession, stageTokens), Send: tokenRequest(nil), Learn: keepToken},
+		{Label: "token.ok-after-id-only", Words: "after the client id alone", Plan: in(stageSession, stageTokens), Send: tokenRequest(nil), Learn: keepToken},
 		{Label: "token2.ok", Words: "the token request of the second client", Plan: in(stageSecond, stageToken).onlyIf(withSecond), Send: secondTokenRequest, Learn: learnSecond},
 	}
 }

@@ -91,8 +91,9 @@ func routeGuarded(e Evidence, r evidence.Resource) Judgement {
 			}
 			continue
 		}
-		what := name + " " + manner(c)
-		parts = append(parts, refusal(what, e.exchange(label), good).named(what))
+		x := e.exchange(label)
+		what := name + " " + x.Words
+		parts = append(parts, refusal(what, x, good).named(what))
 	}
 	parts = append(parts, oddCredentials(e, r, name, good)...)
 	j := gather(parts...)
@@ -143,10 +144,10 @@ func oddCases() []evidence.Case {
 		"token-scheme", "method-override", "as-browser", "cached-no-token", "page-no-token", "alg-none", "foreign-issuer", "expired")
 }
 
-// particular is [manner] with the spelling of the path where that is what was tried.
+// particular says what was particular about a call, with the spelling of the path where that is what was tried.
 func particular(x evidence.Exchange) string {
 	if c := x.Label.Case(); slices.Contains(pathVariants(), c) {
-		return manner(c) + " as " + callName(x)
+		return x.Words + " as " + callName(x)
 	}
-	return manner(x.Label.Case())
+	return x.Words
 }

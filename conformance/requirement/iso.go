@@ -119,7 +119,7 @@ func otherAudienceRefused(e Evidence) Judgement {
 			continue
 		}
 		x, good := e.exchange(label), e.exchange(r.With(evidence.OK))
-		parts = append(parts, refusal("the call "+manner("other-audience"), x, good))
+		parts = append(parts, refusal("the call "+x.Words, x, good))
 	}
 	return applicable(parts...)
 }

@@ -85,7 +85,7 @@ func refusesOnTarget(cases ...evidence.Case) func(Evidence) Judgement {
 				continue
 			}
 			x, good := target(e, c)
-			parts = append(parts, refusal("the call "+manner(c), x, good))
+			parts = append(parts, refusal("the call "+x.Words, x, good))
 		}
 		return applicable(parts...)
 	}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/rin-network/rin/conformance/evidence"
+	"github.com/rin-network/rin/conformance/probe"
 )
 
 func (s *stage) roles(f map[string]string) error {
@@ -226,7 +227,7 @@ func (s *stage) evidence() *evidence.Log {
 		log.Document = &document
 	}
 	log.Ended = &evidence.Ended{Complete: s.cause == "", Cause: s.cause, Requests: len(log.Exchanges)}
-	return &log
+	return probe.WithWords(&log)
 }
 
 // registry reads "none", "merge {JSON merge patch}", or the entry as it stands, which may repeat members.

@@ -133,8 +133,7 @@ func unlessLockedOut(check func(Evidence) Judgement) func(Evidence) Judgement {
 			if !sent || tokenAnswered(x) {
 				continue
 			}
-			after := attempt(evidence.Case(strings.TrimPrefix(string(proof.Case()), "ok-after-")))
-			return Unclear(fmt.Sprintf("possible lockout: the good token request after %s got %s", after, describeError(x))).
+			return Unclear(fmt.Sprintf("possible lockout: %s got %s", e.asked(proof), describeError(x))).
 				Hinting("wait until the authorization server, or what stands in front of it, lets the client in again, then repeat the run; raise the number of failed attempts it allows").
 				Seen(x.Label)
 		}

@@ -74,7 +74,7 @@ func errorStatus(x evidence.Exchange) Judgement {
 		j, _ := inconclusive(x)
 		return j
 	}
-	reason := fmt.Sprintf("%s was answered %d", attempt(x.Label.Case()), x.Status())
+	reason := fmt.Sprintf("%s was answered %d", attempt(x), x.Status())
 	switch status := x.Status(); {
 	case status == 400 || status == 401:
 		return Passed(x.Label)
@@ -102,7 +102,7 @@ func errorBody(x evidence.Exchange) Judgement {
 		return j
 	}
 	want := expect(x, "application/json with a string error")
-	request := attempt(x.Label.Case())
+	request := attempt(x)
 	o, isObject := jsonObject(x)
 	code, isString := o["error"].(string)
 	switch c := x.Label.Case(); {
