@@ -7,9 +7,10 @@ import (
 	"strings"
 
 	"github.com/rin-network/rin/conformance/evidence"
+	"github.com/rin-network/rin/conformance/openapi"
 )
 
-// describedOperations is API-01.
+// describedOperations is API-01. It judges the values that the document allows for parameters, too; PAG-06 judges the others.
 func describedOperations() []Requirement {
 	return []Requirement{
 		{
@@ -29,7 +30,7 @@ func describedOperations() []Requirement {
 
 const definedByDocument = "Their documentation and specification files define them."
 
-// operationAnswers are the answers of the executed operations, in the order of the log.
+// operationAnswers returns the answers of the executed operations in the order of the log.
 func operationAnswers(e Evidence) []evidence.Exchange {
 	var out []evidence.Exchange
 	for _, x := range e.Exchanges {
@@ -40,7 +41,7 @@ func operationAnswers(e Evidence) []evidence.Exchange {
 	return out
 }
 
-// resourceName is the described operation behind a resource, or else the resource itself.
+// resourceName names the described operation of a resource, or else the resource itself.
 func resourceName(e Evidence, r evidence.Resource) string {
 	if o, ok := operation(e, r); ok {
 		return operationName(o)
@@ -92,52 +93,47 @@ func plainCall(e Evidence, r evidence.Resource, x evidence.Exchange) Judgement {
 	case serverError(x):
 		return failed(brokenCall(status), "look into the node's log for the cause; the call had a good token and no optional parameters")
 	case status == 304:
-		return failed("is answered 304, although the call held no condition", "answer 304 only where If-None-Match or If-Modified-Since came and fits (RFC 9110 §15.4.5)")
+		return failed("is answered 304, although the call had no condition", "answer 304 only where If-None-Match or If-Modified-Since came and fits (RFC 9110 §15.4.5)")
 	case status == 403:
 		return warned("is refused to this client", "give the client's service account the role and affiliation that the operation needs")
 	case status == 401:
 		return failed("refuses a good token", "let the operation accept the same tokens as the info endpoint")
 	case status == 404 && templated:
 		if !idListed(e, o) {
-			return Passed(x.Label).Noting("no id is known for " + subject.Name + ": one that fits its schema is not there")
+			return Passed(x.Label).Noting("no id is known for " + subject.Name + ": a made-up one does not exist")
 		}
 		return warned("does not find the id that was taken from the list", "")
 	case exact && status == 404 && r != e.Roles.List:
 		return warned("answers 404, which is documented, so nothing was retrieved", "")
 	case status == 404, status == 405:
-		return failed("is described and not served", "it was called under "+e.Roles.OperationBase+": route the path there, or correct the servers entry of the document")
+		return failed("is described but not served", "it was called under "+e.Roles.OperationBase+": route the path there, or correct the servers entry of the document")
 	case exact && r != e.Roles.List:
 		return Passed(x.Label).Noting(subject.Name + " answers " + describe(x) + ", which is documented")
 	case redirected(x):
 		return failed("redirects elsewhere, where clients do not send the token", "serve the operation at the path that the document names")
 	case clientError(x) && needsInput(e, r):
-		return warned("refuses the values that the suite chose for its required parameters", "describe the values with enum, format, minimum or example limits, so that clients can choose good ones")
+		return warned("refuses the values that rin chose for its required parameters", "describe the values with enum, format, minimum or example limits, so that clients can choose good ones")
 	}
-	return failed("refuses a call that is right by the document", "accept the call without optional parameters, or mark the ones that are needed with required: true")
+	return failed("refuses a call that the document allows", "accept the call without optional parameters, or mark the ones that are needed with required: true")
 }
 
 func brokenCall(status int) string {
 	if status == 501 {
-		return "is described and not supported by the server"
+		return "is described but not supported by the server"
 	}
 	return "breaks on a plain authorized call"
 }
 
-// needsInput reports whether the operation has required parameters, whose values the suite had to choose.
+// needsInput reports whether the operation has required parameters, whose values rin had to choose.
 func needsInput(e Evidence, r evidence.Resource) bool {
 	o, ok := operation(e, r)
 	if !ok {
 		return true
 	}
-	for _, p := range o.Parameters {
-		if p.Required {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(o.Parameters, func(p openapi.Parameter) bool { return p.Required })
 }
 
-// documentedExactly reports whether the document lists this very status; ranges and default promise nothing in particular.
+// documentedExactly reports whether the document lists the status itself, not only a range or default.
 func documentedExactly(e Evidence, r evidence.Resource, status int) bool {
 	o, ok := operation(e, r)
 	if !ok {
@@ -147,11 +143,7 @@ func documentedExactly(e Evidence, r evidence.Resource, status int) bool {
 	return listed
 }
 
-// This file says what the answers to tried parameters mean. A value that the document allows belongs to the operation's promise (API-01);
-// one that it does not allow may be refused, ignored or find nothing, and must not break the node (PAG-06). What comes as a success is
-// compared with the document like any other answer (API-02 to API-07).
-
-// tried reports a call in which one described parameter was tried, and whether the document allows the value.
+// tried reports a call that tries one described parameter, and whether the document allows the value.
 func tried(x evidence.Exchange) (legal, ok bool) {
 	if parameterCall(x.Label.Case()) {
 		return true, true
@@ -162,11 +154,11 @@ func tried(x evidence.Exchange) (legal, ok bool) {
 
 // parameterCall reports whether a case is one made by [evidence.ParameterCase].
 func parameterCall(c evidence.Case) bool {
-	prefix := evidence.ParameterCase("")
-	return len(c) > len(prefix) && c[:len(prefix)] == prefix
+	value, ok := strings.CutPrefix(string(c), string(evidence.ParameterCase("")))
+	return ok && value != ""
 }
 
-// triedName names the operation with the parameter as it was tried.
+// triedName names the operation and the value that was tried.
 func triedName(e Evidence, x evidence.Exchange) string {
 	name := resourceName(e, x.Label.Resource())
 	if how := givenParameter(x); how != "" {
@@ -190,13 +182,13 @@ func givenParameter(x evidence.Exchange) string {
 	return clip(in + "parameter " + name + "=" + shortened(x.Given["value"]))
 }
 
-// allowedValues judges the calls with values that the document allows; there is nothing to say of the good ones.
+// allowedValues judges the calls with values that the document allows and lists their faults.
 func allowedValues(e Evidence) []Judgement {
 	var parts []Judgement
 	for _, x := range operationAnswers(e) {
 		if legal, ok := tried(x); !ok || !legal {
 			if ok && x.Given["try"] == string(evidence.Absent) && success(x) {
-				parts = append(parts, Passed().Noting(triedName(e, x)+" is answered "+describe(x)+": the document calls it required, and the node does not"))
+				parts = append(parts, Passed().Noting(triedName(e, x)+" is answered "+describe(x)+": the document declares it required, but the node does not need it"))
 			}
 			continue
 		}
@@ -211,7 +203,7 @@ func allowedValue(e Evidence, x evidence.Exchange) (Judgement, bool) {
 	about := Subject{Name: triedName(e, x), Label: x.Label, Expected: "2xx, or a documented refusal", Got: describe(x)}
 	switch status := x.Status(); {
 	case success(x), redirected(x), wafPage(x), rateLimited(x), status == 401, status == 403:
-		return Judgement{}, false // other rules look at those
+		return Judgement{}, false // other requirements judge those
 	case serverError(x):
 		return Failed("a value that the document allows breaks the operation: "+about.Name, about.Expected, about.Got).
 			Hinting("look into the node's log for the cause; if the value is wrong, correct the parameter's schema in the document").About(about), true
@@ -221,15 +213,15 @@ func allowedValue(e Evidence, x evidence.Exchange) (Judgement, bool) {
 		return Judgement{}, false
 	case !documented(e, x.Label.Resource(), status):
 		return Failed(fmt.Sprintf("a value that the document allows is refused with %d, which is not documented: %s", status, about.Name), about.Expected, about.Got).
-			Hinting("accept the value, or write down what is allowed: enum, minimum, maximum, minLength, maxLength or pattern of the parameter").Blaming(NodeDocument).About(about), true
+			Hinting("accept the value, or describe what is allowed: enum, minimum, maximum, minLength, maxLength or pattern of the parameter").Blaming(NodeDocument).About(about), true
 	case x.Label.Resource() == e.Roles.List:
 		return Passed().Noting(about.Name + " is refused with " + describe(x) + "; PAG-02 and PAG-07 judge pages and filters"), true
 	}
 	return Warned("a value that the document allows is refused: "+about.Name, "2xx", about.Got).
-		Hinting("accept the value, or describe in the document which values are allowed, and with which others").Blaming(NodeDocument).About(about), true
+		Hinting("accept the value, or describe in the document which values are allowed, and in which combinations").Blaming(NodeDocument).About(about), true
 }
 
-// documented reports whether the document describes a status of the operation: by itself, by its range, or as default.
+// documented reports whether the document describes a status of the operation, by itself, by its range or as default.
 func documented(e Evidence, r evidence.Resource, status int) bool {
 	o, ok := operation(e, r)
 	if !ok {
@@ -239,17 +231,15 @@ func documented(e Evidence, r evidence.Resource, status int) bool {
 	return described
 }
 
-// brokenByValues are the failures of PAG-06 that values bring about which the document does not allow.
+// brokenByValues are the failures of PAG-06: values that the document does not allow cause a 5xx.
 func brokenByValues(e Evidence) []Judgement {
 	var parts []Judgement
 	for _, x := range operationAnswers(e) {
 		if legal, ok := tried(x); !ok || legal || !serverError(x) {
 			continue
 		}
-		const expected = "4xx, or the value is ignored"
-		name := triedName(e, x)
-		parts = append(parts, Failed("a value that the document does not allow breaks the operation: "+name, expected, describe(x)).
-			About(Subject{Name: name, Label: x.Label, Expected: expected, Got: describe(x)}))
+		want := Subject{Name: triedName(e, x), Label: x.Label, Expected: "4xx, or the value is ignored"}
+		parts = append(parts, want.failed("a value that the document does not allow breaks the operation: "+want.Name, describe(x)))
 	}
 	return parts
 }

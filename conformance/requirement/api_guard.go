@@ -15,7 +15,7 @@ func guardedRoutes() []Requirement {
 		Source:   RFC(6749, "7").And(NET("R12")),
 		Quote:    validateToken,
 		Probe:    "Each operation without a token and with a garbage one, compared with the same call with a good token; the list and the detail operation with all odd credentials too, and a page of the list without a token.",
-		Forgives: "Any 4xx of the node; operations declared with security: []; a good call that finds nothing under an id that was made up; the operation that is the probe target, which BRR-01 and BRR-06 judge.",
+		Forgives: "Any 4xx of the node; operations declared with security: []; a good call that finds nothing under a made-up id; the operation that is the probe target, which BRR-01 and BRR-06 judge.",
 		Fix:      "Put the token check in front of all routes and open the public ones by name, not the other way round. Spring Security: anyRequest().authenticated() as the last rule; Flask: before_request in place of a decorator on each view; Kong: the plugin on the service, not on single routes; nginx: auth_request on the outer location.",
 		Breaks:   "The detail operation is unprotected.",
 		Reads: slices.Concat(onTarget(evidence.OK, evidence.NoToken, "garbage"), []evidence.Label{
@@ -58,13 +58,13 @@ func routesGuarded(e Evidence) Judgement {
 	return gather(parts...).Noting(notes...)
 }
 
-// notCalled reports whether the probe had no values to call the operation with.
+// notCalled reports whether the probe lacked values to call the operation.
 func notCalled(e Evidence, r evidence.Resource) bool {
 	j, ok := e.unanswered(r.With(evidence.OK))
 	return ok && j.Outcome == NotApplicable
 }
 
-// idListed reports whether the ids of an operation's path are taken from the answer of another one. Others are made up.
+// idListed reports whether the probe took the ids in an operation's path from the answer of another operation. Otherwise it made them up.
 func idListed(e Evidence, o openapi.Operation) bool {
 	if e.Roles.Detail != "" && e.Roles.Detail == evidence.OperationResource(o.Key) {
 		return true
@@ -76,8 +76,8 @@ func idListed(e Evidence, o openapi.Operation) bool {
 	return ok
 }
 
-// routeGuarded judges the calls of one operation. Data without a good token is a failure whatever the good call got; a refusal
-// needs the good call as its positive control.
+// routeGuarded judges the calls of one operation. Data without a good token is always a failure; a refusal needs the good call as its positive
+// control.
 func routeGuarded(e Evidence, r evidence.Resource) Judgement {
 	name, good := resourceName(e, r), e.exchange(r.With(evidence.OK))
 	o, _ := operation(e, r)
@@ -97,40 +97,37 @@ func routeGuarded(e Evidence, r evidence.Resource) Judgement {
 	}
 	parts = append(parts, oddCredentials(e, r, name, good)...)
 	j := gather(parts...)
-	if j.Outcome == Fail {
-		return j
-	}
-	if success(good) {
+	if j.Outcome == Fail || success(good) {
 		return j
 	}
 	if e.judge("API-01").Outcome == Fail {
 		return Judgement{Outcome: Blocked, BlockedBy: "API-01", Reason: name + ": a refusal proves nothing, because the same call with a good token failed"}
 	}
 	if madeUp {
-		return j.Noting(name + ": a refusal proves nothing, because no id is known that is there")
+		return j.Noting(name + ": a refusal proves nothing, because no existing id is known")
 	}
-	return Unclear(name + ": a refusal proves nothing, because the same call with a good token was answered " + describe(good)).
-		About(Subject{Name: name, Label: r.With(evidence.OK), Expected: "2xx", Got: describe(good)})
+	return Subject{Name: name, Label: r.With(evidence.OK), Expected: "2xx"}.
+		unclear(name+": a refusal proves nothing, because the same call with a good token was answered "+describe(good), describe(good))
 }
 
-// oddCredentials looks at what else was tried on the operation: data that comes is a failure, everything else is fine here. What the
-// probe target lets through as well is reported by its own rule.
+// oddCredentials judges the other calls without a good token: only data is a failure. Its own requirement judges a case in which the probe target
+// answers as well.
 func oddCredentials(e Evidence, r evidence.Resource, name string, good evidence.Exchange) []Judgement {
 	var out []Judgement
 	for _, c := range oddCases() {
 		x, ok := e.Get(r.With(c))
 		if onTarget, _ := target(e, counterpart(c)); ok && success(x) && carriesData(x, good) && !success(onTarget) {
-			out = append(out, expect(x, "a 4xx without data").failed(name+" gives its data to a call that has no good token: "+particular(x), describe(x)).named(name+", "+particular(x)))
+			out = append(out, expect(x, "a 4xx without data").failed(name+" gives its data to a call without a good token: "+particular(x), describe(x)).named(name+", "+particular(x)))
 		}
 	}
 	onTarget, _ := target(e, "head")
 	if x, ok := e.Get(r.With("head")); ok && success(x) && !success(onTarget) && (!html(x) || html(good)) {
-		out = append(out, expect(x, "401 as for GET, or 405").failed(name+" lets HEAD through without a token", describe(x)).named(name+", HEAD without a token"))
+		out = append(out, expect(x, "401 as for GET, or 405").failed(name+" accepts HEAD without a token", describe(x)).named(name+", HEAD without a token"))
 	}
 	return out
 }
 
-// counterpart is the case that tries the same on the probe target, which has no pages.
+// counterpart is the same case on the probe target, which has no pages.
 func counterpart(c evidence.Case) evidence.Case {
 	if c == "page-no-token" {
 		return "cached-no-token"
@@ -138,13 +135,13 @@ func counterpart(c evidence.Case) evidence.Case {
 	return c
 }
 
-// oddCases are the calls that must get no data besides the plain ones.
+// oddCases are the further calls that must not get data.
 func oddCases() []evidence.Case {
 	return append(pathVariants(), "tampered", "empty-bearer", "blank-bearer", "basic-scheme",
 		"token-scheme", "method-override", "as-browser", "cached-no-token", "page-no-token", "alg-none", "foreign-issuer", "expired")
 }
 
-// particular says what was particular about a call, with the spelling of the path where that is what was tried.
+// particular describes a call, with the path if a variant of it was tried.
 func particular(x evidence.Exchange) string {
 	if c := x.Label.Case(); slices.Contains(pathVariants(), c) {
 		return x.Words + " as " + callName(x)

@@ -70,8 +70,7 @@ func schemas() []Requirement {
 	}
 }
 
-// answersDocumented looks at status and media type, which are the answer's promise, and at header fields, which proxies drop and change:
-// those cost a warning.
+// answersDocumented judges status and media type, and header fields, which are only warnings because proxies drop and change them.
 func answersDocumented(e Evidence) Judgement {
 	return gather(statusDocumented(e), headersKept(e))
 }
@@ -83,9 +82,9 @@ func headersKept(e Evidence) Judgement {
 		}
 		return ""
 	}
-	found := route(fields).sort(e)
+	found := cost(fields).collect(e)
 	if len(found.warned) == 0 {
-		return Missing("no header field differs")
+		return Missing("no described header field differs")
 	}
 	first := found.warned[0]
 	return Warned("a described header field is missing or not as described: "+first.Name, first.Expected, first.Got).
@@ -94,15 +93,15 @@ func headersKept(e Evidence) Judgement {
 }
 
 func statusDocumented(e Evidence) Judgement {
-	found := only(evidence.FindingStatus, evidence.FindingMediaType).sort(e)
+	found := failOn(evidence.FindingStatus, evidence.FindingMediaType).collect(e)
 	found.undecided = nil // status and media type are compared without the schema
 	found.warned = slices.DeleteFunc(found.warned, func(s Subject) bool {
-		// A 5xx is to be mended, not to be described; and nobody describes how a URI is refused that RFC 3986 does not allow.
+		// A 5xx needs a fix, not a description; and nobody describes the refusal of a URI that RFC 3986 forbids.
 		return serverError(e.exchange(s.Label)) || s.Label.Case() == "size-raw"
 	})
 	j := found.judge(e, "an answer is not described")
 	switch {
-	case j.Outcome == NotApplicable && len(found.why) > 0:
+	case j.Outcome == NotApplicable && len(found.uncompared) > 0:
 		return Passed() // status and media type were compared, only a schema was missing
 	case j.Outcome == Fail:
 		j.Reason = found.failed[0].Name + " is answered in a way that the document does not describe"
@@ -122,22 +121,22 @@ func topLevelType(e Evidence) Judgement {
 	var unreadable []Judgement
 	for _, x := range operationAnswers(e) {
 		if !asGoodClient(x) {
-			continue // what comes without a good token is for BRR and API-08 to judge
+			continue // BRR and API-08 judge calls without a good token
 		}
-		if j, bad := noJSON(e, x); bad {
+		if j, bad := notJSON(e, x); bad {
 			unreadable = append(unreadable, j)
 		} else if j, bad := otherEncoding(e, x); bad {
 			unreadable = append(unreadable, j)
 		}
 	}
-	j := only(evidence.FindingTopLevel).sort(e).judge(e, "the JSON type is not the declared one")
+	j := failOn(evidence.FindingTopLevel).collect(e).judge(e, "the JSON type is not the declared one")
 	if len(unreadable) == 0 {
 		return j
 	}
 	return gather(append(unreadable, j)...)
 }
 
-// asGoodClient reports a call with a good token, made as clients of the network do.
+// asGoodClient reports a call with a good token as clients of the network make it.
 func asGoodClient(x evidence.Exchange) bool {
 	switch c := x.Label.Case(); c {
 	case evidence.OK, "size-2", "filter-seen", "filter-other", "item-first", "item-middle", "item-last":
@@ -159,8 +158,8 @@ func ofPages(c evidence.Case) bool {
 	return strings.HasPrefix(string(c), "walk-") || strings.HasPrefix(string(c), "filter-")
 }
 
-// noJSON finds a good answer that is not JSON although the document declares JSON with a schema.
-func noJSON(e Evidence, x evidence.Exchange) (Judgement, bool) {
+// notJSON finds a good answer that is not JSON although the document declares JSON with a schema.
+func notJSON(e Evidence, x evidence.Exchange) (Judgement, bool) {
 	if f, compared := e.FindingsOf(x.Label); compared && f.Judged {
 		return Judgement{}, false
 	}
@@ -170,7 +169,7 @@ func noJSON(e Evidence, x evidence.Exchange) (Judgement, bool) {
 	o, ok := operation(e, x.Label.Resource())
 	_, r, described := o.Success()
 	if other, declared := r.Content[mediaType(x)]; declared && other.Declared && !jsonMedia(mediaType(x)) {
-		return Judgement{}, false // one of the other forms that the document offers
+		return Judgement{}, false // the document declares this media type as well
 	}
 	if !ok || !described || !declaresJSON(r.Content) {
 		return Judgement{}, false
@@ -179,7 +178,7 @@ func noJSON(e Evidence, x evidence.Exchange) (Judgement, bool) {
 	if err == nil {
 		return Judgement{}, false
 	}
-	return Failed(operationName(o)+" is declared as JSON, and "+clip(err.Error()), "JSON as declared", describe(x)).
+	return Failed(operationName(o)+" is declared as JSON, but "+clip(err.Error()), "JSON as declared", describe(x)).
 		About(Subject{Name: operationName(o), Label: x.Label, Expected: "JSON", Got: describe(x)}), true
 }
 
@@ -214,29 +213,29 @@ func declaresJSON(content map[string]openapi.Schema) bool {
 }
 
 func requiredPresent(e Evidence) Judgement {
-	return afterTopLevel(e, only(evidence.FindingRequired), "required members are missing")
+	return judgeMembers(e, failOn(evidence.FindingRequired), "required members are missing")
 }
 
 func typesMatch(e Evidence) Judgement {
-	return afterTopLevel(e, func(f evidence.Finding) Outcome {
+	return judgeMembers(e, func(f evidence.Finding) Outcome {
 		switch {
 		case f.Kind == evidence.FindingType, f.Kind == evidence.FindingOther:
 			return Fail
 		case f.Kind != evidence.FindingFormat, isDate(f):
 			return ""
-		case names(f.Expected, "uuid"), names(f.Expected, "int32"), names(f.Expected, "int64"):
+		case containsWord(f.Expected, "uuid"), containsWord(f.Expected, "int32"), containsWord(f.Expected, "int64"):
 			return Fail
 		}
-		return Warn // other formats are read in too many ways to fail a node
+		return Warn // other formats have too many readings to fail a node
 	}, "values do not have the declared type")
 }
 
 func vocabularyKept(e Evidence) Judgement {
-	return afterTopLevel(e, only(evidence.FindingEnum), "values are not in the vocabulary")
+	return judgeMembers(e, failOn(evidence.FindingEnum), "values are not in the vocabulary")
 }
 
 func datesFormatted(e Evidence) Judgement {
-	return afterTopLevel(e, func(f evidence.Finding) Outcome {
+	return judgeMembers(e, func(f evidence.Finding) Outcome {
 		if f.Kind == evidence.FindingFormat && isDate(f) {
 			return Fail
 		}
@@ -246,28 +245,27 @@ func datesFormatted(e Evidence) Judgement {
 
 // isDate reports whether a format finding is about date or date-time.
 func isDate(f evidence.Finding) bool {
-	return names(f.Expected, "date") || names(f.Expected, "date-time")
+	return containsWord(f.Expected, "date") || containsWord(f.Expected, "date-time")
 }
 
-// names reports whether a text holds the word.
-func names(text, word string) bool {
+// containsWord reports whether a text contains the word.
+func containsWord(text, word string) bool {
 	return slices.Contains(strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune(" \t,;:()\"'`", r) }), word)
 }
 
-// afterTopLevel judges members once the top level fits; what does not apply there does not apply here.
-func afterTopLevel(e Evidence, r route, what string) Judgement {
+// judgeMembers judges the members of items, if the top level fits.
+func judgeMembers(e Evidence, c cost, what string) Judgement {
 	if j, ok := e.passes("API-03"); !ok {
 		return j
 	}
-	return r.sort(e).judge(e, what)
+	return c.collect(e).judge(e, what)
 }
 
-// This file makes judgements of what the node's document says of its answers: each finding goes the route of the requirement that asks.
+// A cost says what a schema finding costs one requirement: Fail, Warn, or "" for the findings of other requirements.
+type cost func(f evidence.Finding) Outcome
 
-// A route says what a finding costs one requirement: Fail, Warn, or "" for a finding that is another one's business.
-type route func(f evidence.Finding) Outcome
-
-func only(kinds ...evidence.FindingKind) route {
+// failOn is the cost of findings of these kinds.
+func failOn(kinds ...evidence.FindingKind) cost {
 	return func(f evidence.Finding) Outcome {
 		if slices.Contains(kinds, f.Kind) {
 			return Fail
@@ -276,73 +274,73 @@ func only(kinds ...evidence.FindingKind) route {
 	}
 }
 
-// found gathers what the findings of the run mean to one requirement.
-type found struct {
+// costs are the findings of a run for one requirement.
+type costs struct {
 	failed, warned []Subject
-	errata         []Subject
+	errata         []Subject       // faults of the network's published document
 	items, judged  int             // top-level items and answers that were compared
 	faulty         map[string]bool // items with a failure, by label and index
 	cut            bool            // some lists of findings were cut
-	why            []string        // why answers were not compared
-	undecided      []Subject       // answers whose schema took more than rin gives to one
-	told           map[place]bool  // another query shows the same again
-	headers        []string        // header fields that differ, which costs nothing
+	uncompared     []string        // why answers were not compared
+	undecided      []Subject       // answers whose schema was too expensive to apply
+	seen           map[place]bool
+	headers        []string // differing header fields, which cost nothing
 }
 
-// place is where a finding is, whatever the query of the call, with what was expected and what came.
+// place is where a finding is, without the query of the call, so that calls with other queries do not repeat it.
 type place struct {
 	where, expected, got string
 	fails                bool
 }
 
-// sort goes through the findings of all answers. Answers other than 2xx hold no data, so what is wrong with them is a warning.
-func (r route) sort(e Evidence) found {
-	out := found{faulty: map[string]bool{}, told: map[place]bool{}}
+// collect goes through the findings of all answers. Faults of answers other than 2xx, which have no data, are warnings.
+func (c cost) collect(e Evidence) costs {
+	out := costs{faulty: map[string]bool{}, seen: map[place]bool{}}
 	item := regexp.MustCompile(`^\$\[\d+\]`)
 	for _, x := range operationAnswers(e) {
 		findings, ok := e.FindingsOf(x.Label)
 		if !ok || redirected(x) {
-			continue // API-01 reports operations that lead elsewhere
+			continue // API-01 judges redirects
 		}
 		name := resourceName(e, x.Label.Resource())
 		if !findings.Judged {
-			why := name + ": " + clip(findings.Why)
+			reason := name + ": " + clip(findings.Why)
 			switch {
 			case !success(x):
 			case findings.Undecided:
 				out.undecided = append(out.undecided, Subject{Name: name, Label: x.Label, Expected: "an answer that can be compared", Got: clip(findings.Why)})
-			case !slices.Contains(out.why, why):
-				out.why = append(out.why, why)
+			case !slices.Contains(out.uncompared, reason):
+				out.uncompared = append(out.uncompared, reason)
 			}
 		} else {
 			out.judged++
 			out.items += max(findings.Items, 1)
 		}
 		for _, f := range findings.Findings {
-			cost := r(f)
+			outcome := c(f)
 			if f.Kind == evidence.FindingHeader && !success(x) {
-				continue // the refusals' fields are judged by their own rules
+				continue // other requirements judge the header fields of refusals
 			}
-			if strings.HasPrefix(f.Path, "header") && f.Kind != evidence.FindingHeader { // as older evidence tells it
-				if note := fmt.Sprintf("%s %s: expected %s, got %s", name, clip(f.Path), clip(f.Expected), clip(f.Got)); cost != "" && !slices.Contains(out.headers, note) {
+			if strings.HasPrefix(f.Path, "header") && f.Kind != evidence.FindingHeader { // in older evidence
+				if note := fmt.Sprintf("%s %s: expected %s, got %s", name, clip(f.Path), clip(f.Expected), clip(f.Got)); outcome != "" && !slices.Contains(out.headers, note) {
 					out.headers = append(out.headers, note)
 				}
 				continue
 			}
-			s := Subject{Name: placed(name, x, f), Label: x.Label, Expected: clip(f.Expected), Got: clip(f.Got)}
+			s := Subject{Name: findingName(name, x, f), Label: x.Label, Expected: clip(f.Expected), Got: clip(f.Got)}
 			if f.Kind == evidence.FindingStatus {
 				s.Expected = "a status that is described: " + s.Expected
 			}
-			fails := cost == Fail && f.Erratum == "" && success(x)
+			fails := outcome == Fail && f.Erratum == "" && success(x)
 			if fails {
 				out.faulty[string(x.Label)+item.FindString(f.Path)] = true
 				out.cut = out.cut || findings.Total > len(findings.Findings)
 			}
 			again := place{name + " " + f.Path, s.Expected, s.Got, fails}
-			if cost == "" || out.told[again] {
+			if outcome == "" || out.seen[again] {
 				continue
 			}
-			out.told[again] = true
+			out.seen[again] = true
 			switch {
 			case f.Erratum != "":
 				s.Expected += " (" + f.Erratum + ")"
@@ -357,8 +355,8 @@ func (r route) sort(e Evidence) found {
 	return out
 }
 
-// placed names the place of a finding, and the call where it was a particular one. Status and media type are of the whole answer.
-func placed(operation string, x evidence.Exchange, f evidence.Finding) string {
+// findingName names the place of a finding, and what was special about the call. Status and media type concern the whole answer.
+func findingName(operation string, x evidence.Exchange, f evidence.Finding) string {
 	name := operation
 	if manner := mannerOf(x); manner != "" {
 		name += ", " + manner
@@ -369,32 +367,33 @@ func placed(operation string, x evidence.Exchange, f evidence.Finding) string {
 	return clip(name + " " + f.Path)
 }
 
-// judge turns what was found into a judgement; what names the fault: "required members are missing".
-func (f found) judge(e Evidence, what string) Judgement {
+// judge makes the judgement; what names the fault: "required members are missing".
+func (f costs) judge(e Evidence, what string) Judgement {
 	var j Judgement
 	switch {
 	case len(f.failed) > 0:
 		j = Failed(what+" in "+f.share(), f.failed[0].Expected, f.failed[0].Got).About(f.failed...)
-	case len(f.undecided) > 0: // or else a schema that nobody can apply would be a way to a certificate
+	case len(f.undecided) > 0: // otherwise a schema that nobody can apply would earn a certificate
 		j = Unclear("an answer could not be compared with its schema: " + f.undecided[0].Got).
-			Hinting("make the schema simpler: fewer members, fewer alternatives within alternatives (allOf, anyOf, oneOf); a smaller answer may do, too").Blaming(NodeDocument).About(f.undecided...)
+			Hinting("make the schema simpler: fewer members, fewer alternatives within alternatives (allOf, anyOf, oneOf); a smaller answer may help, too").Blaming(NodeDocument).About(f.undecided...)
 	case f.judged == 0 && len(f.warned)+len(f.errata) == 0:
-		return f.nothing(e)
+		return f.none(e)
 	case len(f.warned) > 0:
-		j = Warned("the answers differ from the document in a way that costs little: "+f.warned[0].Name, f.warned[0].Expected, f.warned[0].Got).About(f.warned...).About(f.errata...)
+		j = Warned("the answers differ from the document, which does not cost the certificate: "+f.warned[0].Name, f.warned[0].Expected, f.warned[0].Got).About(f.warned...).About(f.errata...)
 	case len(f.errata) > 0:
 		j = Warned("the network's published document is wrong here, not the data", f.errata[0].Expected, f.errata[0].Got).
 			Hinting("fix the network's document, or serve a corrected copy of it").Blaming(NetworkDocument).About(f.errata...)
 	default:
 		j = Passed()
 	}
-	for _, why := range f.why {
-		j = j.Noting("not compared: " + why)
+	for _, reason := range f.uncompared {
+		j = j.Noting("not compared: " + reason)
 	}
 	return j.Noting(f.headers[:min(len(f.headers), maxSubjects)]...).bounded()
 }
 
-func (f found) share() string {
+// share says how many items are faulty.
+func (f costs) share() string {
 	least := ""
 	if f.cut {
 		least = "at least "
@@ -402,14 +401,14 @@ func (f found) share() string {
 	return fmt.Sprintf("%s%d of %s", least, len(f.faulty), evidence.Count(max(f.items, len(f.faulty)), "item"))
 }
 
-// nothing is the judgement when no answer could be compared.
-func (f found) nothing(e Evidence) Judgement {
+// none is the judgement when no answer could be compared.
+func (f costs) none(e Evidence) Judgement {
 	if e.Document != nil && len(e.Document.Invalid) > 0 {
-		return Unclear("faults of the document keep its schemas from being used: " + clip(e.Document.Invalid[0])).
+		return Unclear("the schemas of the document cannot be used because of its faults: " + clip(e.Document.Invalid[0])).
 			Hinting("correct the structure of the document, then repeat the run").Blaming(NodeDocument).Seen(documentLabel(e))
 	}
-	if len(f.why) > 0 {
-		return Missing("no answer could be compared with a schema: " + strings.Join(f.why[:min(len(f.why), 3)], "; "))
+	if len(f.uncompared) > 0 {
+		return Missing("no answer could be compared with a schema: " + strings.Join(f.uncompared[:min(len(f.uncompared), 3)], "; "))
 	}
 	return Missing("no answer of an operation could be compared with a schema")
 }

@@ -24,7 +24,7 @@ func pageParameters() []Requirement {
 			Fix:      "Apply the declared parameter, or take it out of the document. Spring Data: spring.data.web.pageable.size-parameter must be the declared name, such as page[size].",
 			Breaks:   "The size parameter is ignored.",
 			Needs:    []evidence.Label{list.With("size-2")},
-			Reads:    []evidence.Label{list.With(evidence.OK), evidence.WholeRun}, After: after, Check: pageLimited,
+			Reads:    []evidence.Label{list.With(evidence.OK), evidence.WholeRun}, After: after, Check: onList(pageLimited),
 		},
 		{
 			ID: "PAG-05", Title: "Percent-encoded and raw brackets behave alike",
@@ -36,7 +36,7 @@ func pageParameters() []Requirement {
 			Fix:      "Read the query percent-decoded, whatever its spelling. Tomcat refuses raw brackets unless relaxedQueryChars=\"[]\" is set on the connector (Spring Boot: server.tomcat.relaxed-query-chars).",
 			Breaks:   "Only raw brackets are understood.",
 			Needs:    []evidence.Label{list.With("size-raw"), list.With("size-2")},
-			Reads:    []evidence.Label{list.With(evidence.OK), evidence.WholeRun}, After: after, Check: bracketsAlike,
+			Reads:    []evidence.Label{list.With(evidence.OK), evidence.WholeRun}, After: after, Check: onList(bracketsAlike),
 		},
 		{
 			ID: "PAG-06", Title: "Bad values of parameters are client errors or defaults, never 5xx",
@@ -48,27 +48,28 @@ func pageParameters() []Requirement {
 			Fix:      "Check parameters before they reach the database and answer 400. Spring: @Validated with @Min and @Max, and a handler for MethodArgumentTypeMismatchException and ConstraintViolationException; Flask: catch ValueError of int().",
 			Breaks:   "size=abc gives 500.",
 			Needs:    []evidence.Label{list.With("unknown-query")},
-			Reads:    []evidence.Label{evidence.WholeRun}, After: after, Check: badValuesTaken,
+			Reads:    []evidence.Label{evidence.WholeRun}, After: after, Check: onList(badValuesTaken),
 		},
 	}
 }
 
-// Every requirement of the group needs a token and a document.
+// afterDocument are the requirements that every requirement of the group needs: a token and a document.
 func afterDocument() []ID { return []ID{"TOK-01", "SPC-01", "SPC-03"} }
 
-// listJudged says whether the list is fit for judging paging by it (API-03).
-func listJudged(e Evidence) (Judgement, bool) {
-	j, ok := e.passes("API-03")
-	return j, ok || j.Outcome == NotApplicable // without a schema the list can still be a list
+// onList makes a check of the list operation, which needs API-03. A list without a schema is judged as well.
+func onList(check func(e Evidence) Judgement) func(Evidence) Judgement {
+	return func(e Evidence) Judgement {
+		if j, ok := e.passes("API-03"); !ok && j.Outcome != NotApplicable {
+			return j
+		}
+		return check(e)
+	}
 }
 
-// smallest is the largest page size that PAG-02 asks for, unless the document declares a greater minimum.
+// smallest is the page size of PAG-02, unless the document declares a greater minimum.
 const smallest = 2
 
 func pageLimited(e Evidence) Judgement {
-	if j, ok := listJudged(e); !ok {
-		return j
-	}
 	x, whole := e.exchange(evidence.ListOperation.With("size-2")), e.exchange(evidence.ListOperation.With(evidence.OK))
 	parameter, size := x.Given["parameter"], smallest
 	if n, err := strconv.Atoi(x.Given["value"]); err == nil && n > 0 {
@@ -97,22 +98,21 @@ func pageLimited(e Evidence) Judgement {
 	switch {
 	case err != nil || !success(whole):
 		return expect(whole, "a list").unclear("the list without parameters cannot be compared", describe(whole))
-	// The drafts call this inconclusive. But a node with one call, or with fewer than its smallest page holds, may be right, and a
-	// repeated run would tell no more: the requirement does not apply to what it has.
+	// A node with one call, or with fewer than its smallest page takes, may be correct, and a repeated run would not show more.
 	case len(all) < 2:
-		return Missing(fmt.Sprintf("the list has %s, too few for two pages, so no page size can be seen to limit it", evidence.Count(len(all), "item"))).Seen(x.Label, whole.Label)
+		return Missing(fmt.Sprintf("the list has %s, too few for two pages, so it cannot show that a page size limits it", evidence.Count(len(all), "item"))).Seen(x.Label, whole.Label)
 	case len(all) <= size && size > smallest:
-		return Missing(fmt.Sprintf("the list has %s, and the smallest page that the document allows holds %d", evidence.Count(len(all), "item"), size)).Seen(x.Label, whole.Label)
+		return Missing(fmt.Sprintf("the list has %s, and the smallest page that the document allows has %d", evidence.Count(len(all), "item"), size)).Seen(x.Label, whole.Label)
 	case len(all) <= size:
 		return expect(x, "more than "+evidence.Count(size, "item")+" in all").unclear(fmt.Sprintf("the list has only %s, so a page of %d proves nothing", evidence.Count(len(all), "item"), size), strconv.Itoa(len(all))).
 			Hinting("put more funding calls into the tested system, then repeat the run")
 	case len(items) == 0:
-		return expect(x, "up to "+evidence.Count(size, "item")).warned(asked+" gives an empty page although there are items", "no items")
+		return expect(x, "up to "+evidence.Count(size, "item")).warned(asked+" gives an empty page although the list has items", "no items")
 	}
 	return Passed(x.Label, whole.Label)
 }
 
-// oversized finds a page of the walk that holds more items than were asked for.
+// oversized finds a page of the walk with more items than requested.
 func oversized(e Evidence) (Judgement, bool) {
 	for _, x := range listAnswers(e) {
 		size, err := strconv.Atoi(x.Given["size"])
@@ -130,7 +130,7 @@ func oversized(e Evidence) (Judgement, bool) {
 	return Judgement{}, false
 }
 
-// listAnswers are the answers of the list operation to calls with a good token, in the order of the log.
+// listAnswers returns the answers of the list operation to calls with a good token, in the order of the log.
 func listAnswers(e Evidence) []evidence.Exchange {
 	var out []evidence.Exchange
 	for _, x := range e.Exchanges {
@@ -148,8 +148,8 @@ func countOf(items [][]byte, err error) string {
 	return evidence.Count(len(items), "item")
 }
 
-// declaresQuery reports whether the list operation declares the query parameter, by its name or as a member of a deep object
-// ("page[size]" as the member size of page). Without a document the probe's word counts.
+// declaresQuery reports whether the list operation declares the query parameter, by its name or as a member of a deep object ("page[size]" as
+// the member size of page). Without a document it does.
 func declaresQuery(e Evidence, name string) bool {
 	o, ok := operation(e, e.Roles.List)
 	if !ok {
@@ -168,11 +168,7 @@ func declaresQuery(e Evidence, name string) bool {
 	return false
 }
 
-// bracketsAlike checks PAG-05.
 func bracketsAlike(e Evidence) Judgement {
-	if j, ok := listJudged(e); !ok {
-		return j
-	}
 	raw, encoded := e.exchange(evidence.ListOperation.With("size-raw")), e.exchange(evidence.ListOperation.With("size-2"))
 	for _, x := range []evidence.Exchange{raw, encoded} {
 		if j, unclear := inconclusive(x); unclear && !serverError(x) {
@@ -191,7 +187,7 @@ func bracketsAlike(e Evidence) Judgement {
 	case withRaw.listed && withEncoded.listed && slices.Equal(withRaw.items, withEncoded.items):
 		return Passed(raw.Label, encoded.Label)
 	case withRaw.limited && !withEncoded.limited:
-		return expect(encoded, expected).failed(name+" is understood with raw brackets only", spelled).
+		return expect(encoded, expected).failed(name+" works with raw brackets only", spelled).
 			Hinting("decode the names of query parameters before they are looked up: clients and proxies encode brackets")
 	case withEncoded.listed && !withRaw.listed:
 		return expect(raw, expected).warned("raw brackets are refused; the network's client sends them", spelled)
@@ -203,7 +199,7 @@ func bracketsAlike(e Evidence) Judgement {
 	return expect(raw, expected).warned("raw and encoded brackets give different pages", spelled)
 }
 
-// sizedPage is what came of a call with a page size.
+// sizedPage is the result of a call with a page size.
 type sizedPage struct {
 	items           []string
 	listed, limited bool // limited: fewer items than the whole list
@@ -220,11 +216,7 @@ func sized(e Evidence, x evidence.Exchange, whole [][]byte) sizedPage {
 	return p
 }
 
-// badValuesTaken checks PAG-06.
 func badValuesTaken(e Evidence) Judgement {
-	if j, ok := listJudged(e); !ok {
-		return j
-	}
 	var parts []Judgement
 	for _, c := range []evidence.Case{"size-negative", "size-zero", "size-text", "size-huge",
 		"page-negative", "page-text", "filter-bad", "unknown-query"} {
@@ -241,15 +233,15 @@ func badValuesTaken(e Evidence) Judgement {
 }
 
 func badValueTaken(e Evidence, x evidence.Exchange) Judgement {
-	want := expect(x, "4xx, or the default in place of the value")
+	want := expect(x, "4xx, or the default instead of the value")
 	asked := clip(x.Given["parameter"] + "=" + x.Given["value"])
 	switch {
 	case x.Failure != nil && x.Failure.Kind == evidence.FailureTimeout:
-		return want.failed(asked+" has no answer in time", describe(x))
+		return want.failed(asked+" is not answered in time", describe(x))
 	case serverError(x):
 		return want.failed(asked+" breaks the node", describe(x))
 	case clientError(x) && !rateLimited(x):
-		return Passed(x.Label) // also by a firewall in front of the node
+		return Passed(x.Label) // a firewall in front of the node may refuse it, too
 	}
 	if j, ok := inconclusive(x); ok {
 		return j
@@ -257,7 +249,7 @@ func badValueTaken(e Evidence, x evidence.Exchange) Judgement {
 	items, err := e.itemsOf(x)
 	if x.Label.Case() == "filter-bad" && success(x) && err == nil && len(items) > 0 {
 		return expect(x, "400 or an empty list").warned(fmt.Sprintf("%s, which is not in the vocabulary, gives %s as if it had not been sent", asked, evidence.Count(len(items), "item")), evidence.Count(len(items), "item")).
-			Hinting("answer 400 and name the values that are allowed: a client with a misspelt filter takes the whole list for its result")
+			Hinting("answer 400 and name the values that are allowed: a client with a misspelt filter takes the whole list for the result")
 	}
 	return Passed(x.Label)
 }

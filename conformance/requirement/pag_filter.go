@@ -24,16 +24,12 @@ func filters() []Requirement {
 			Fix:      "Apply the filter that the document declares. Where a framework drops unknown parameters, check that the bound name is the declared one. Add each filter to the query as a further condition: one that builds the query anew forgets the others.",
 			Breaks:   "The filter is ignored and all items come back.",
 			Needs:    []evidence.Label{list.With("filter-seen")},
-			Reads:    []evidence.Label{list.With("filter-other"), list.With(evidence.OK), evidence.WholeRun}, After: after, Check: filterFilters,
+			Reads:    []evidence.Label{list.With("filter-other"), list.With(evidence.OK), evidence.WholeRun}, After: after, Check: onList(filterFilters),
 		},
 	}
 }
 
-// filterFilters checks PAG-07 by what the probe chose: parameter, member and value.
 func filterFilters(e Evidence) Judgement {
-	if j, ok := listJudged(e); !ok {
-		return j
-	}
 	calls := []evidence.Exchange{e.exchange(evidence.ListOperation.With("filter-seen"))}
 	for _, x := range e.Exchanges {
 		if x.Label.Resource() == e.Roles.List && byMember(x) {
@@ -46,8 +42,8 @@ func filterFilters(e Evidence) Judgement {
 	for i, x := range calls {
 		j := filterCall(e, x, i == 0 || x.Given["seen"] == "true")
 		parts = append(parts, j)
-		// Items of one kind are enough when the other value leaves them all out, be it by an empty list or by 404 (the drafts want two kinds).
-		proven = proven || (j.Outcome == Pass || i > 0 && x.Status() == 404) && leavesOut(all, x)
+		// Items of one kind are enough if another value excludes all of them, by an empty list or by 404.
+		proven = proven || (j.Outcome == Pass || i > 0 && x.Status() == 404) && excludes(all, x)
 	}
 	parts = append(append(parts, filtersTogether(e)...), runningCalls(e)...)
 	j := gather(distinct(parts)...)
@@ -56,39 +52,39 @@ func filterFilters(e Evidence) Judgement {
 	case j.Outcome != Pass || proven:
 		return j
 	case err == nil && skipped && why.Kind == evidence.NotApplicable:
-		return Missing("all items have the value that was filtered by, and there is none to leave them out: " + clip(why.Because)).Seen(calls[0].Label)
+		return Missing("all items have the value of the filter, and no other value excludes them: " + clip(why.Because)).Seen(calls[0].Label)
 	case err != nil:
 		return Unclear("the list without a filter cannot be compared: " + clip(err.Error())).Seen(calls[0].Label)
 	}
 	member, value := clip(calls[0].Given["member"]), quote(calls[0].Given["value"])
-	return expect(calls[0], "items of more than one kind").unclear("all items have the value that was filtered by, so nothing shows that the filter works", member+" is "+value+" in all items").
+	return expect(calls[0], "items of more than one kind").unclear("all items have the value of the filter, so they cannot show that it works", member+" is "+value+" in all items").
 		Hinting("put funding calls of more than one kind into the tested system, then repeat the run")
 }
 
-// byMember reports the further calls of filters that a member of the items tells: other values, other filters, with a page.
+// byMember reports the further filter calls that a member of the items can confirm: other values, other filters, with a page.
 func byMember(x evidence.Exchange) bool {
 	c := x.Label.Case()
 	return c != "filter-seen" && c != "filter-both" && strings.HasPrefix(string(c), "filter-") && x.Given["member"] != ""
 }
 
-// leavesOut reports whether the list holds items that the filter has to leave out: only then do the items that came show a filter.
-func leavesOut(all [][]byte, x evidence.Exchange) bool {
+// excludes reports whether the list has items that the filter must exclude: only then do the items that came show a filter.
+func excludes(all [][]byte, x evidence.Exchange) bool {
 	return slices.ContainsFunc(all, func(item []byte) bool {
 		return !containsFold(openapi.MemberValues(item, x.Given["member"]), x.Given["value"])
 	})
 }
 
-// filterCall judges one filtered list. sought says that items with the value are known to exist.
-func filterCall(e Evidence, x evidence.Exchange, sought bool) Judgement {
+// filterCall judges one filtered list. exist says that items with the value are known to exist.
+func filterCall(e Evidence, x evidence.Exchange, exist bool) Judgement {
 	parameter, member, value := x.Given["parameter"], x.Given["member"], x.Given["value"]
 	filter := clip(parameter + "=" + value)
 	if member == "" {
-		return Unclear("the recording does not say which member was filtered by").Blaming(Suite).Seen(x.Label)
+		return Unclear("the recording does not name the member of the filter").Blaming(Suite).Seen(x.Label)
 	}
 	if j, ok := inconclusive(x); ok {
 		return j
 	}
-	if refused(x) && !sought {
+	if refused(x) && !exist {
 		return Judgement{Outcome: NotApplicable, Reason: filter + " is answered " + describe(x)}.Noting(filter + ", which matches nothing, is answered " + describe(x))
 	}
 	if !success(x) {
@@ -99,12 +95,12 @@ func filterCall(e Evidence, x evidence.Exchange, sought bool) Judgement {
 		return expect(x, "a list").unclear("the filtered items cannot be read: "+clip(err.Error()), describe(x))
 	}
 	var wrong []Subject
-	lacking := 0
+	without := 0
 	for i, item := range items {
 		values := openapi.MemberValues(item, member)
 		switch {
 		case len(values) == 0:
-			lacking++
+			without++
 		case !containsFold(values, value):
 			wrong = append(wrong, Subject{Name: fmt.Sprintf("%s $[%d].%s", callInWords(x), i, clip(member)), Label: x.Label, Expected: quote(value), Got: quote(strings.Join(values, ", "))})
 		}
@@ -112,25 +108,25 @@ func filterCall(e Evidence, x evidence.Exchange, sought bool) Judgement {
 	switch {
 	case len(wrong) > 0:
 		return Failed(fmt.Sprintf("%s gives %d of %d items that contradict it", filter, len(wrong), len(items)), clip(member)+" "+quote(value), wrong[0].Got).About(wrong...).bounded()
-	case lacking > 0:
-		return expect(x, clip(member)+" "+quote(value)).warned(fmt.Sprintf("%s gives %s without %s", filter, evidence.Count(lacking, "item"), clip(member)), "no "+clip(member))
-	case len(items) == 0 && sought:
+	case without > 0:
+		return expect(x, clip(member)+" "+quote(value)).warned(fmt.Sprintf("%s gives %s without %s", filter, evidence.Count(without, "item"), clip(member)), "no "+clip(member))
+	case len(items) == 0 && exist:
 		return expect(x, "the items that match").failed(filter+" gives nothing although the list has such items", "an empty list")
 	case len(items) == openapi.MaxItems:
-		return Passed(x.Label).Noting(fmt.Sprintf("of the answer to %s the first %d items were looked at", filter, len(items)))
+		return Passed(x.Label).Noting(fmt.Sprintf("of the answer to %s the first %d items were compared", filter, len(items)))
 	}
 	return Passed(x.Label)
 }
 
-// longOver is how long ago the last deadline of a call must be, so that no zone, and no difference of clocks, makes it a running one.
+// longOver is how long ago the last deadline of a call must be, so that it is over in every time zone and by every clock.
 const longOver = 48 * time.Hour
 
-// runningCalls judges the filter of that name (PAG-07). Its published text allows several readings: the first stage or any, ongoing
-// calls with an invented deadline, false as the complement or as no filter. In each of them a call whose stages are all over does not
-// run, and no call both runs and does not run.
+// runningCalls judges the filter of that name. Its published text has several readings: the first stage or any, ongoing calls with an invented
+// deadline, false as the complement or as no filter. In all of them a call whose stages are over does not run, and a call cannot both run
+// and not run.
 func runningCalls(e Evidence) []Judgement {
-	running, asked := e.Get(e.Roles.List.With("filter-running"))
-	if !asked || !declaresQuery(e, "runningCalls") {
+	running, sent := e.Get(e.Roles.List.With("filter-running"))
+	if !sent || !declaresQuery(e, "runningCalls") {
 		return nil
 	}
 	if j, ok := inconclusive(running); ok {
@@ -144,18 +140,18 @@ func runningCalls(e Evidence) []Judgement {
 		return []Judgement{expect(running, "a list").unclear("the running calls cannot be read: "+clip(err.Error()), describe(running))}
 	}
 	whole, unread := e.itemsOf(e.exchange(evidence.ListOperation.With(evidence.OK)))
-	parts := []Judgement{noneOver(running, items, unread == nil && len(items) < len(whole))}
-	resting, asked := e.Get(e.Roles.List.With("filter-not-running"))
+	parts := []Judgement{notOver(running, items, unread == nil && len(items) < len(whole))}
+	resting, sent := e.Get(e.Roles.List.With("filter-not-running"))
 	others, err := e.itemsOf(resting)
-	if asked && success(resting) && err == nil && unread == nil && len(others) < len(whole) {
-		parts = append(parts, apart(resting, openapi.Identities(items), openapi.Identities(others)))
+	if sent && success(resting) && err == nil && unread == nil && len(others) < len(whole) {
+		parts = append(parts, disjoint(resting, openapi.Identities(items), openapi.Identities(others)))
 	}
 	return parts
 }
 
-// noneOver finds calls that are over among those that run. A filter that selects may go by another day than today, as test systems
-// and copies of yesterday's data do: then there is an instant at which all of them run.
-func noneOver(x evidence.Exchange, items [][]byte, selects bool) Judgement {
+// notOver finds calls that are over among those that run. A filter that selects may use another day than today, as test systems and copies of
+// yesterday's data do: then all of them run at one instant.
+func notOver(x evidence.Exchange, items [][]byte, selects bool) Judgement {
 	now := answeredAt(x)
 	var over []Subject
 	var begin, end time.Time // of the time in which none of the calls is over and all have begun
@@ -180,21 +176,21 @@ func noneOver(x evidence.Exchange, items [][]byte, selects bool) Judgement {
 		return Passed(x.Label)
 	case selects && begin.Before(end):
 		return Warned("runningCalls=true gives the calls of another day: all of them run between "+begin.Format(time.DateOnly)+" and "+end.Format(time.DateOnly), expected, over[0].Got).
-			Hinting("the node's idea of today is not today's; a test system with a day of its own is fine").About(over...).bounded()
+			Hinting("the node uses another date than today; that is fine for a test system").About(over...).bounded()
 	}
 	return Failed(fmt.Sprintf("runningCalls=true gives %d of %d calls whose last deadline is over", len(over), len(items)), expected, over[0].Got).
 		About(over...).bounded()
 }
 
-// stages are the start of the first stage of a call and the end of its last; ok is false for other items, and where a time is missing
-// or cannot be read.
+// stages returns the start of the first stage of a call and the end of its last one; ok is false for other items, and if a time is missing or
+// cannot be read.
 func stages(item []byte) (first, last time.Time, ok bool) {
 	if !slices.Contains(openapi.MemberValues(item, "type"), "CALL") {
 		return first, last, false
 	}
 	starts, ends := times(item, "callStages.callStageStart"), times(item, "callStages.callStageEnd")
 	if len(ends) == 0 || len(ends) < len(starts) {
-		return first, last, false // open, or partly so
+		return first, last, false // a stage is open
 	}
 	last = slices.MaxFunc(ends, time.Time.Compare)
 	if len(starts) > 0 {
@@ -203,7 +199,7 @@ func stages(item []byte) (first, last time.Time, ok bool) {
 	return first, last, true
 }
 
-// times are the values of a member as times; none where one cannot be read.
+// times returns the values of a member as times; nil if one cannot be read.
 func times(item []byte, member string) []time.Time {
 	var out []time.Time
 	for _, text := range openapi.MemberValues(item, member) {
@@ -216,33 +212,33 @@ func times(item []byte, member string) []time.Time {
 	return out
 }
 
-// apart finds calls that both run and do not run.
-func apart(x evidence.Exchange, running, resting []string) Judgement {
+// disjoint finds calls that both run and do not run.
+func disjoint(x evidence.Exchange, running, resting []string) Judgement {
 	for i, id := range resting {
 		if slices.Contains(running, id) {
-			return Failed("runningCalls=false gives a call that runningCalls=true gives as well, and not the whole list", "a call that does not run", quote(id)).
-				About(Subject{Name: fmt.Sprintf("%s $[%d]", callInWords(x), i), Label: x.Label, Expected: "a call that does not run", Got: quote(id)})
+			return Subject{Name: fmt.Sprintf("%s $[%d]", callInWords(x), i), Label: x.Label, Expected: "a call that does not run"}.
+				failed("runningCalls=false gives a call that runningCalls=true gives as well, and not the whole list", quote(id))
 		}
 	}
 	return Passed(x.Label)
 }
 
-// condition is a filter with the value that it was sent with.
+// condition is a filter with its value.
 type condition struct{ parameter, member, value string }
 
 func (c condition) String() string { return clip(c.parameter + "=" + c.value) }
 
-// contradictedBy reports an item that has the member and not the value. One without the member is told of by the filter alone.
+// contradictedBy reports an item that has the member without the value. The call with this filter alone judges items without the member.
 func (c condition) contradictedBy(item []byte) (has []string, wrong bool) {
 	has = openapi.MemberValues(item, c.member)
 	return has, len(has) > 0 && !containsFold(has, c.value)
 }
 
-// filtersTogether judges the call with two filters (PAG-07): a filter that its items contradict was not applied. The published document
-// does not say that filters are joined by "and"; a node that joins them by "or" is told so, and no more.
+// filtersTogether judges the call with two filters: a filter that the items contradict was not applied. The published document does not say
+// that filters are joined by "and", so a node that joins them by "or" gets a warning.
 func filtersTogether(e Evidence) []Judgement {
-	x, asked := e.Get(e.Roles.List.With("filter-both"))
-	if !asked {
+	x, sent := e.Get(e.Roles.List.With("filter-both"))
+	if !sent {
 		return nil
 	}
 	if j, ok := inconclusive(x); ok {
@@ -262,10 +258,10 @@ func filtersTogether(e Evidence) []Judgement {
 	return []Judgement{joined(x, both, items)}
 }
 
-// joined says how two filters were joined.
+// joined judges how two filters were joined.
 func joined(x evidence.Exchange, both [2]condition, items [][]byte) Judgement {
 	var wrong [2][]Subject
-	anyFits := true // each item fits one of them at least
+	anyFits := true // each item fits at least one of them
 	for i, item := range items {
 		misses := 0
 		for n, c := range both {
@@ -286,8 +282,8 @@ func joined(x evidence.Exchange, both [2]condition, items [][]byte) Judgement {
 	case len(found) == 0:
 		return Passed(x.Label)
 	case anyFits && len(wrong[other]) > 0:
-		return Warned(fmt.Sprintf("%s together with %s gives what fits either of them", both[0], both[1]), "items that match both", found[0].Got).
-			Hinting("join filters by \"and\", as clients of the network expect; or say in the document that they are joined by \"or\"").About(found...).bounded()
+		return Warned(fmt.Sprintf("%s together with %s gives items that fit only one of them", both[0], both[1]), "items that match both", found[0].Got).
+			Hinting("join filters by \"and\", as clients of the network expect; or document that they are joined by \"or\"").About(found...).bounded()
 	}
 	return Failed(fmt.Sprintf("%s is not applied together with %s: contradiction in %d of %s", c, both[other], len(found), evidence.Count(len(items), "item")),
 		clip(c.member)+" "+quote(c.value), found[0].Got).About(found...).bounded()

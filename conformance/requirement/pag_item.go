@@ -12,7 +12,7 @@ import (
 	"github.com/rin-network/rin/conformance/openapi"
 )
 
-// listedItems are PAG-08 and PAG-09: from the list to single items.
+// listedItems are PAG-08 and PAG-09: single items.
 func listedItems() []Requirement {
 	list, detail, after := evidence.ListOperation, evidence.DetailOperation, afterDocument()
 	return []Requirement{
@@ -26,7 +26,7 @@ func listedItems() []Requirement {
 			Fix:      "Serve each listed id from the same record as the list. For ids with a slash: Tomcat encodedSolidusHandling=passthrough, Apache AllowEncodedSlashes NoDecode, Spring StrictHttpFirewall.setAllowUrlEncodedSlash(true).",
 			Breaks:   "The detail operation answers 404 for listed ids.",
 			Reads: []evidence.Label{detail.With("item-first"), detail.With("item-middle"), detail.With("item-last"),
-				list.With(evidence.OK), evidence.WholeRun}, After: after, Check: itemsFetched,
+				list.With(evidence.OK), evidence.WholeRun}, After: after, Check: onList(itemsFetched),
 		},
 		{
 			ID: "PAG-09", Title: "Unknown id gives 404",
@@ -38,15 +38,12 @@ func listedItems() []Requirement {
 			Fix:      "Answer 404 when the record is not found: catch the error of the lookup (ValueError, NoSuchElementException, EntityNotFoundException) and map it, in Spring with @ResponseStatus(NOT_FOUND).",
 			Breaks:   "Unknown ids give 500.",
 			Needs:    []evidence.Label{detail.With("unknown-id")},
-			Reads:    []evidence.Label{evidence.WholeRun}, After: after, Control: detail.With(evidence.OK), Check: unknownNotFound,
+			Reads:    []evidence.Label{evidence.WholeRun}, After: after, Control: detail.With(evidence.OK), Check: onList(unknownNotFound),
 		},
 	}
 }
 
 func unknownNotFound(e Evidence) Judgement {
-	if j, ok := listJudged(e); !ok {
-		return j
-	}
 	x := e.exchange(evidence.DetailOperation.With("unknown-id"))
 	want := expect(x, "404")
 	switch {
@@ -71,9 +68,6 @@ func unknownNotFound(e Evidence) Judgement {
 }
 
 func itemsFetched(e Evidence) Judgement {
-	if j, ok := listJudged(e); !ok {
-		return j
-	}
 	if e.Roles.Detail == "" {
 		return Missing("this run has no " + roleName(evidence.DetailOperation.With(evidence.OK)))
 	}
@@ -83,7 +77,7 @@ func itemsFetched(e Evidence) Judgement {
 		label := e.Roles.Detail.With(c)
 		if _, planned := e.Skipped(label); !planned {
 			if _, sent := e.Get(label); !sent && len(parts)+len(unsent) > 0 {
-				continue // a short list has no middle
+				continue // a short list does not have a middle
 			}
 		}
 		if j, ok := e.unanswered(label); ok {
@@ -103,7 +97,7 @@ func itemsFetched(e Evidence) Judgement {
 	return gather(parts...)
 }
 
-// itemFetched judges one detail answer by the id that was asked for.
+// itemFetched judges one detail answer.
 func itemFetched(e Evidence, x evidence.Exchange, listed [][]byte) Judgement {
 	id, member := x.Given["id"], "id"
 	if m := x.Given["member"]; m != "" {
@@ -112,31 +106,31 @@ func itemFetched(e Evidence, x evidence.Exchange, listed [][]byte) Judgement {
 	if j, unclear := inconclusive(x); unclear && !serverError(x) {
 		return j
 	}
-	expected := "200 with " + member + " " + quote(id)
+	want := expect(x, "200 with "+member+" "+quote(id))
 	switch {
 	case success(x):
-		if j := sameItem(e, x, member, id, expected); j.Outcome != Pass {
+		if j := sameItem(e, x, member, id, want); j.Outcome != Pass {
 			return j
 		}
 		return agrees(e, x, listed, member, id)
 	case (x.Status() == 404 || x.Status() == 410) && vanished(e, member, id):
-		return expect(x, expected).unclear("the item was taken off the list during the run", describe(x)).Hinting("repeat the run")
+		return want.unclear("the item was removed from the list during the run", describe(x)).Hinting("repeat the run")
 	case strings.Contains(id, "/") && (x.Status() == 400 || x.Status() == 404):
-		return expect(x, expected).warned("an id with a slash cannot be fetched; servers refuse %2F in paths by default", describe(x))
-	case x.Status() == 404 && elsewhere(listed, member, id):
-		return expect(x, expected).warned("an item that is neither call nor programme cannot be fetched here", describe(x)).
-			Hinting("single items of this type are served by funders; leave the item out of the list or serve it")
+		return want.warned("an id with a slash cannot be fetched; servers refuse %2F in paths by default", describe(x))
+	case x.Status() == 404 && servedByFunder(listed, member, id):
+		return want.warned("an item that is neither call nor programme cannot be fetched here", describe(x)).
+			Hinting("funders serve single items of this type; leave the item out of the list or serve it")
 	case redirected(x):
-		return expect(x, expected).unclear("the detail call is redirected elsewhere", describe(x))
+		return want.unclear("the detail call is redirected elsewhere", describe(x))
 	}
-	return expect(x, expected).failed("a listed item cannot be fetched by its id", describe(x))
+	return want.failed("a listed item cannot be fetched by its id", describe(x))
 }
 
-// sameItem looks for the id at the top of the answer, or one level below in a usual envelope.
-func sameItem(e Evidence, x evidence.Exchange, member, id, expected string) Judgement {
+// sameItem looks for the id at the top of the answer, or inside a usual envelope.
+func sameItem(e Evidence, x evidence.Exchange, member, id string, want Subject) Judgement {
 	text, err := e.jsonText(x)
 	if err != nil {
-		return expect(x, expected).failed("the detail answer cannot be read: "+clip(err.Error()), describe(x))
+		return want.failed("the detail answer cannot be read: "+clip(err.Error()), describe(x))
 	}
 	got := openapi.MemberValues(text, member)
 	for _, envelope := range envelopes() {
@@ -148,22 +142,22 @@ func sameItem(e Evidence, x evidence.Exchange, member, id, expected string) Judg
 	case slices.Contains(got, id):
 		return Passed(x.Label)
 	case len(got) == 0:
-		return expect(x, expected).failed("the detail answer has no "+clip(member), "no "+clip(member))
+		return want.failed("the detail answer has no "+clip(member), "no "+clip(member))
 	}
-	return expect(x, expected).failed("the detail answer is another item", quote(got[0]))
+	return want.failed("the detail answer is another item", quote(got[0]))
 }
 
-// vanished reports whether the list, read again at the end, does not hold the item any more.
+// vanished reports whether the list, read again at the end, lacks the item.
 func vanished(e Evidence, member, id string) bool {
-	again, asked := e.Get(e.Roles.List.With("list-again"))
-	if !asked || !success(again) {
+	again, sent := e.Get(e.Roles.List.With("list-again"))
+	if !sent || !success(again) {
 		return false
 	}
 	items, err := e.itemsOf(again)
 	return err == nil && itemWith(items, member, id) == nil && !again.Response.Truncated
 }
 
-// itemWith is the item of a list with the id; nil when there is none.
+// itemWith returns the item of a list with the id, or nil.
 func itemWith(items [][]byte, member, id string) []byte {
 	i := slices.IndexFunc(items, func(item []byte) bool { return slices.Contains(openapi.MemberValues(item, member), id) })
 	if i < 0 {
@@ -172,14 +166,14 @@ func itemWith(items [][]byte, member, id string) []byte {
 	return items[i]
 }
 
-// elsewhere reports whether the list says that the item is of a type that only funders serve one by one.
-func elsewhere(listed [][]byte, member, id string) bool {
+// servedByFunder reports whether the type of the item in the list is one whose single items only funders serve.
+func servedByFunder(listed [][]byte, member, id string) bool {
 	types := openapi.MemberValues(itemWith(listed, member, id), "type")
 	return len(types) == 1 && !slices.Contains([]string{"CALL", "PROGRAMME"}, types[0])
 }
 
-// agrees compares a detail with the item of the list (PAG-08). The list may tell less: leave members out, abbreviate a text, name
-// some of several values. What both tell must not contradict, or one of the two is wrong.
+// agrees compares a detail with the item of the list. The list may omit members, abbreviate a text or name some of several values, but it must
+// not contradict the detail.
 func agrees(e Evidence, x evidence.Exchange, listed [][]byte, member, id string) Judgement {
 	item := itemWith(listed, member, id)
 	text, err := e.jsonText(x)
@@ -207,7 +201,7 @@ func agrees(e Evidence, x evidence.Exchange, listed [][]byte, member, id string)
 		Hinting("serve list and detail from the same record; look for a cache or a second mapping of the list").About(differ...).bounded()
 }
 
-// faultyMembers are the members of items that break the schema in one of the answers: API-04 to API-07 judge them.
+// faultyMembers are the members that break the schema in one of the answers; API-04 to API-07 judge them.
 func faultyMembers(e Evidence, labels ...evidence.Label) map[string]bool {
 	top := regexp.MustCompile(`^\$(?:\[\d+\])?\.([^.\[]+)`)
 	out := map[string]bool{}
@@ -233,7 +227,7 @@ func volatile(name string) bool {
 	return false
 }
 
-// unwrapped is the item inside a usual envelope of one.
+// unwrapped returns the item inside a usual envelope.
 func unwrapped(text []byte, member string) []byte {
 	if len(openapi.MemberValues(text, member)) > 0 {
 		return text
@@ -250,7 +244,7 @@ func unwrapped(text []byte, member string) []byte {
 // envelopes are the names under which a detail may be wrapped.
 func envelopes() []string { return []string{"data", "item", "content", "result"} }
 
-// The bounds of what is compared: bytes of a member, and elements of an array.
+// The bounds of a comparison: bytes of a member, and elements of an array.
 const (
 	maxCompared = 64 << 10
 	maxElements = 200
@@ -259,10 +253,10 @@ const (
 // compatible reports whether the list's value of a member can come from the same record as the detail's.
 func compatible(inList, inDetail []byte) bool {
 	if len(inList) > maxCompared || len(inDetail) > maxCompared {
-		return true // too large to be worth it
+		return true // too large to compare
 	}
 	var a, b any
-	return decoded(inList, &a) != nil || decoded(inDetail, &b) != nil || tellsNoMore(a, b)
+	return decoded(inList, &a) != nil || decoded(inDetail, &b) != nil || abbreviates(a, b)
 }
 
 func decoded(text []byte, v *any) error {
@@ -271,9 +265,8 @@ func decoded(text []byte, v *any) error {
 	return d.Decode(v)
 }
 
-// tellsNoMore reports whether a value of the list says the same as one of the detail, or less of it. The order of array elements does
-// not count.
-func tellsNoMore(a, b any) bool {
+// abbreviates reports whether a value of the list equals one of the detail, or is a part of it. The order of array elements does not count.
+func abbreviates(a, b any) bool {
 	switch a := a.(type) {
 	case nil:
 		return true
@@ -291,12 +284,12 @@ func tellsNoMore(a, b any) bool {
 			return ok
 		}
 		return ok && !slices.ContainsFunc(a, func(e any) bool {
-			return !slices.ContainsFunc(list, func(f any) bool { return tellsNoMore(e, f) })
+			return !slices.ContainsFunc(list, func(f any) bool { return abbreviates(e, f) })
 		})
 	case map[string]any:
 		object, ok := b.(map[string]any)
 		for name, value := range a {
-			if theirs, both := object[name]; both && !tellsNoMore(value, theirs) {
+			if theirs, both := object[name]; both && !abbreviates(value, theirs) {
 				return false
 			}
 		}
@@ -305,7 +298,7 @@ func tellsNoMore(a, b any) bool {
 	return a == b
 }
 
-// shown is a short scalar as it stands, or what kind of value it is: judgements hold no whole records.
+// shown is a short scalar itself, or the type of another value: judgements do not contain whole records.
 func shown(text []byte) string {
 	const short = 40
 	if kind := textType(text); kind == "array" || kind == "object" || len(text) > short {

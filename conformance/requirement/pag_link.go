@@ -23,16 +23,12 @@ func links() []Requirement {
 			Forgives: "Relative references, URI templates, relations other than those of pages and self; members such as website, which are content; brackets that are not encoded, and an item that names itself on another origin (warnings).",
 			Fix:      "Build links as relative references or from the public https address, not from the host of the request. Behind a proxy: Spring server.forward-headers-strategy=framework, Django SECURE_PROXY_SSL_HEADER and USE_X_FORWARDED_HOST, Laravel TrustProxies.",
 			Breaks:   "rel=next points to http://.",
-			Reads:    []evidence.Label{list.With("link-next"), evidence.WholeRun}, After: afterDocument(), Check: linksStay,
+			Reads:    []evidence.Label{list.With("link-next"), evidence.WholeRun}, After: afterDocument(), Check: onList(linksStay),
 		},
 	}
 }
 
-// linksStay checks PAG-10.
 func linksStay(e Evidence) Judgement {
-	if j, ok := listJudged(e); !ok {
-		return j
-	}
 	var parts []Judgement
 	found := false
 	for _, x := range operationAnswers(e) {
@@ -43,17 +39,17 @@ func linksStay(e Evidence) Judgement {
 		found = found || len(links)+len(faults) > 0
 		parts = append(parts, faults...)
 		for _, l := range links {
-			parts = append(parts, stays(x, l))
+			parts = append(parts, linkTarget(x, l))
 		}
 	}
 	if !found {
-		return Missing("no answer holds a link")
+		return Missing("no answer has a link")
 	}
 	if e.Roles.List == "" {
 		return gather(distinct(parts)...)
 	}
-	next, asked := e.Get(e.Roles.List.With("link-next"))
-	if asked {
+	next, sent := e.Get(e.Roles.List.With("link-next"))
+	if sent {
 		parts = append(parts, nextWorks(e, next))
 	} else if j, ok := e.unanswered(e.Roles.List.With("link-next")); ok && j.Outcome == Inconclusive {
 		parts = append(parts, j)
@@ -61,17 +57,17 @@ func linksStay(e Evidence) Judgement {
 	return gather(distinct(parts)...)
 }
 
-// distinct leaves out what a call with another query shows again.
+// distinct removes faults that a call with another query shows again.
 func distinct(parts []Judgement) []Judgement {
-	told := map[string]bool{}
+	seen := map[string]bool{}
 	return slices.DeleteFunc(parts, func(j Judgement) bool {
-		again := told[j.Reason]
-		told[j.Reason] = j.Outcome != Pass
+		again := seen[j.Reason]
+		seen[j.Reason] = j.Outcome != Pass
 		return again
 	})
 }
 
-// linksOf are the links of an answer with a relation that clients follow, in its head and in its body.
+// linksOf returns the links of an answer, in its header and body, whose relation clients follow.
 func linksOf(e Evidence, x evidence.Exchange) (links []openapi.Reference, faults []Judgement) {
 	const place = "Link header"
 	head, err := evidence.ParseLinks(header(x, "Link"))
@@ -93,39 +89,36 @@ func linksOf(e Evidence, x evidence.Exchange) (links []openapi.Reference, faults
 	return links, faults
 }
 
-// stays judges where one link leads.
-func stays(x evidence.Exchange, l openapi.Reference) Judgement {
+// linkTarget judges the target of one link.
+func linkTarget(x evidence.Exchange, l openapi.Reference) Judgement {
 	from, err := url.Parse(x.Request.URL)
 	if err != nil {
-		return Unclear("the recording holds no URL that links can be resolved by").Blaming(Suite).Seen(x.Label)
+		return Unclear("the recording has no URL to resolve links against").Blaming(Suite).Seen(x.Label)
 	}
 	where := clip(fmt.Sprintf("%s, %s rel=%s", callInWords(x), l.Path, l.Relation))
-	about := func(j Judgement) Judgement {
-		return j.About(Subject{Name: where, Label: x.Label, Expected: j.Expected, Got: j.Got})
-	}
+	want := func(expected string) Subject { return Subject{Name: where, Label: x.Label, Expected: expected} }
 	got, home := clip(l.Target), evidence.Origin(from)
 	to, err := from.Parse(l.Target)
 	if err != nil {
-		return about(Failed("the link rel="+l.Relation+" is not a URI reference", "a URI reference", got))
+		return want("a URI reference").failed("the link rel="+l.Relation+" is not a URI reference", got)
 	}
-	ofItem := l.Relation == "self"
 	switch there := evidence.Origin(to); {
 	case there == home:
-	case ofItem:
-		return about(Warned("an answer names itself on another origin", home, got))
+	case l.Relation == "self":
+		return want(home).warned("an answer names itself on another origin", got)
 	case from.Scheme == "https" && to.Scheme == "http":
-		return about(Failed("the link rel="+l.Relation+" leads to cleartext http, where a client would send its token in the open", home, got))
+		return want(home).failed("the link rel="+l.Relation+" leads to plain http, where a client would send its token in cleartext", got)
 	default:
-		return about(Failed("the link rel="+l.Relation+" leads to another origin, where clients do not send their token", home, got))
+		return want(home).failed("the link rel="+l.Relation+" leads to another origin, where clients do not send their token", got)
 	}
 	if strings.ContainsAny(to.RawQuery, "[] ") || strings.ContainsAny(to.EscapedPath(), "[] ") {
-		return about(Warned("the link rel="+l.Relation+" has characters that are not allowed in a URI", "brackets and blanks percent-encoded", got).
-			Hinting("write [ as %5B, ] as %5D and a blank as %20 (RFC 3986 §3.2.2, §3.4)"))
+		return want("brackets and blanks percent-encoded").warned("the link rel="+l.Relation+" has characters that are not allowed in a URI", got).
+			Hinting("write [ as %5B, ] as %5D and a blank as %20 (RFC 3986 §3.2.2, §3.4)")
 	}
 	return Passed(x.Label)
 }
 
-// nextWorks judges the answer behind the link to the next page.
+// nextWorks judges the answer to the link to the next page.
 func nextWorks(e Evidence, x evidence.Exchange) Judgement {
 	want := expect(x, "2xx with other items")
 	if serverError(x) {
@@ -142,7 +135,7 @@ func nextWorks(e Evidence, x evidence.Exchange) Judgement {
 	before, err := e.itemsOf(from)
 	if err == nil && len(items) > 0 && slices.Equal(openapi.Identities(items), openapi.Identities(before)) {
 		if j, ok := e.passes("PAG-03"); !ok && j.Outcome == Blocked {
-			return j // the link is right, the page is not
+			return j // PAG-03 judges the page
 		}
 		return want.failed("the link to the next page leads to the same items", "the items of the page that has the link")
 	}

@@ -25,7 +25,7 @@ func pageWalk() []Requirement {
 			Fix:      "Send the list as an array, and each record once: a join that multiplies rows needs a DISTINCT. Clients of the network read anything but an array as an empty list.",
 			Breaks:   "The first item is listed twice.",
 			Needs:    []evidence.Label{list.With(evidence.OK)},
-			Reads:    []evidence.Label{evidence.WholeRun}, After: after, Check: listedOnce,
+			Reads:    []evidence.Label{evidence.WholeRun}, After: after, Check: onList(listedOnce),
 		},
 		{
 			ID: "PAG-03", Title: "Consecutive pages are disjoint and complete",
@@ -37,7 +37,7 @@ func pageWalk() []Requirement {
 			Fix:      "Sort by a unique member, such as the id, before the page is cut, count the filter in the database query and not behind it, and apply the declared page parameter. Spring Data: add the id to Pageable's Sort.",
 			Breaks:   "Page 2 repeats page 1.",
 			Needs:    []evidence.Label{list.With(evidence.WalkCase(1))},
-			Reads:    []evidence.Label{evidence.WholeRun}, After: after, Check: pagesAddUp,
+			Reads:    []evidence.Label{evidence.WholeRun}, After: after, Check: onList(pagesAddUp),
 		},
 		{
 			ID: "PAG-04", Title: "A page beyond the end is an empty list",
@@ -49,23 +49,19 @@ func pageWalk() []Requirement {
 			Fix:      "Answer 200 with an empty list. Do not fall back to the last page: clients of the network walk on until they get an empty array, and would never end.",
 			Breaks:   "Beyond the end the last page is repeated.",
 			Needs:    []evidence.Label{list.With("beyond-end")},
-			Reads:    []evidence.Label{evidence.WholeRun}, After: after, Check: emptyBeyond,
+			Reads:    []evidence.Label{evidence.WholeRun}, After: after, Check: onList(emptyBeyond),
 		},
 	}
 }
 
-// listedOnce checks PAG-01.
 func listedOnce(e Evidence) Judgement {
-	if j, ok := listJudged(e); !ok {
-		return j
-	}
 	whole := e.exchange(evidence.ListOperation.With(evidence.OK))
 	if j, ok := inconclusive(whole); ok {
 		return j
 	}
 	items, err := e.itemsOf(whole)
 	if err != nil {
-		return expect(whole, "an array").failed("the list operation answers with no list", clip(err.Error()))
+		return expect(whole, "an array").failed("the list operation does not answer with a list", clip(err.Error()))
 	}
 	parts := []Judgement{enveloped(e, whole)}
 	for _, x := range listAnswers(e) {
@@ -76,10 +72,10 @@ func listedOnce(e Evidence) Judgement {
 	if j := gather(parts...); j.Outcome == Fail || len(items) > 0 {
 		return j
 	}
-	return Unclear("the list is empty, so nothing shows that its ids are unique").Hinting("put funding calls into the tested system, then repeat the run").Seen(whole.Label)
+	return Unclear("the list is empty, so its ids cannot be compared").Hinting("put funding calls into the tested system, then repeat the run").Seen(whole.Label)
 }
 
-// enveloped judges the outer form of the list.
+// enveloped judges whether the list is an array or an envelope.
 func enveloped(e Evidence, whole evidence.Exchange) Judgement {
 	if kind := textType([]byte(strings.TrimPrefix(string(whole.Response.Body[:min(len(whole.Response.Body), 64)]), string(byteOrderMark())))); kind == "array" {
 		return Passed(whole.Label)
@@ -98,7 +94,7 @@ func enveloped(e Evidence, whole evidence.Exchange) Judgement {
 		Hinting(hint)
 }
 
-// listsTwice finds ids that stand more than once in one answer.
+// listsTwice finds ids that appear more than once in one answer.
 func listsTwice(e Evidence, x evidence.Exchange) (Judgement, bool) {
 	items, err := e.itemsOf(x)
 	if err != nil || !success(x) {
@@ -123,10 +119,9 @@ func listsTwice(e Evidence, x evidence.Exchange) (Judgement, bool) {
 	return Failed(fmt.Sprintf("%d of %s listed again", len(twice), evidence.Count(len(items), "item")), "each id once", twice[0].Got).About(twice...).bounded(), true
 }
 
-// walkOf reads the pages of the walk, or of the repeated one, from the evidence. asked are the exchanges by the value of the page
-// parameter.
-func walkOf(e Evidence, whole evidence.Case, step func(int) evidence.Case) (p openapi.Pages, asked map[int]evidence.Exchange) {
-	p, asked = openapi.Pages{At: map[int]openapi.Page{}}, map[int]evidence.Exchange{}
+// walkOf reads the pages of the walk, or of the repeated one. calls are the exchanges by the value of the page parameter.
+func walkOf(e Evidence, whole evidence.Case, step func(int) evidence.Case) (p openapi.Pages, calls map[int]evidence.Exchange) {
+	p, calls = openapi.Pages{At: map[int]openapi.Page{}}, map[int]evidence.Exchange{}
 	if items, err := e.itemsOf(e.exchange(evidence.ListOperation.With(whole))); err == nil {
 		p.Whole = openapi.Identities(items)
 	}
@@ -134,7 +129,7 @@ func walkOf(e Evidence, whole evidence.Case, step func(int) evidence.Case) (p op
 	for n := 1; ; n++ {
 		x, ok := e.Get(e.Roles.List.With(step(n)))
 		if !ok {
-			return p, asked
+			return p, calls
 		}
 		value, err := strconv.Atoi(x.Given["value"])
 		if err != nil {
@@ -148,27 +143,23 @@ func walkOf(e Evidence, whole evidence.Case, step func(int) evidence.Case) (p op
 		if page.Listed {
 			page.Items = openapi.Identities(items)
 		}
-		p.At[value], asked[value] = page, x
+		p.At[value], calls[value] = page, x
 	}
 }
 
-// pagesAddUp checks PAG-03.
 func pagesAddUp(e Evidence) Judgement {
-	if j, ok := listJudged(e); !ok {
-		return j
-	}
-	p, asked := walkOf(e, evidence.OK, evidence.WalkCase)
+	p, calls := walkOf(e, evidence.OK, evidence.WalkCase)
 	first := e.exchange(evidence.ListOperation.With(evidence.WalkCase(1)))
 	name := clip(first.Given["parameter"])
 	declared := declaresQuery(e, first.Given["parameter"])
-	if j, ok := walkable(e, p, asked, declared); !ok {
+	if j, ok := walkable(e, p, calls, declared); !ok {
 		return j
 	}
 	note := name + " is " + string(p.Meaning())
 	if p.Meaning() != openapi.Offset {
 		note += "; the network's client sends the number of records to skip"
 	}
-	j := walked(p, asked, name)
+	j := walked(p, calls, name)
 	if !declared {
 		note += "; the document does not declare it"
 		if j.Outcome == Fail {
@@ -180,15 +171,15 @@ func pagesAddUp(e Evidence) Judgement {
 	}
 	again, _ := walkOf(e, "list-again", evidence.WalkAgainCase)
 	if _, unanswered := e.unanswered(e.Roles.List.With("list-again")); !unanswered && len(again.Whole) > 0 && again.Meaning() != "" && again.Faults().None() {
-		return Warned("the list changed while its pages were read; a second time they added up", j.Expected, j.Got).About(j.Subjects...).Noting(note)
+		return Warned("the list changed while its pages were read; the second time they were complete", j.Expected, j.Got).About(j.Subjects...).Noting(note)
 	}
 	return j.Noting(note)
 }
 
-// walkable says what is wrong when the answers show no pages; ok is true when they do.
-func walkable(e Evidence, p openapi.Pages, asked map[int]evidence.Exchange, declared bool) (Judgement, bool) {
+// walkable reports whether the answers are pages; otherwise it returns the judgement that follows.
+func walkable(e Evidence, p openapi.Pages, calls map[int]evidence.Exchange, declared bool) (Judgement, bool) {
 	for _, v := range []int{1, 0} {
-		if x, ok := asked[v]; ok && !p.At[v].Listed && (v == 1 || len(asked) == 1) {
+		if x, ok := calls[v]; ok && !p.At[v].Listed && (v == 1 || len(calls) == 1) {
 			if serverError(x) && declared {
 				return expect(x, "2xx").failed("a page breaks the node", describe(x)), false
 			}
@@ -197,45 +188,45 @@ func walkable(e Evidence, p openapi.Pages, asked map[int]evidence.Exchange, decl
 			}
 		}
 	}
-	const endless = "the network's client, which walks on until it gets an empty array, would never end"
-	switch first := asked[0]; {
+	const endless = "the network's client, which asks for pages until it gets an empty array, would never end"
+	switch first := calls[0]; {
 	case p.Oversized():
 		if j, ok := e.passes("PAG-02"); !ok && j.Outcome == Blocked {
 			return j, false
 		}
-		return Missing("the list is answered whole, whatever page is asked for; paging is not declared").Noting(endless), false
+		return Missing("every page request gets the whole list; paging is not declared").Noting(endless), false
 	case p.Meaning() == openapi.Ignored && declared:
-		return expect(first, "another page for each "+clip(first.Given["parameter"])).failed("the same page comes again and again", "the same items for "+askedValues(asked)).
+		return expect(first, "another page for each "+clip(first.Given["parameter"])).failed("every page is the same", "the same items for "+calledValues(calls)).
 			Hinting("apply the declared page parameter: " + endless), false
 	case p.Meaning() == openapi.Ignored:
 		return Missing("paging is not declared, and " + clip(first.Given["parameter"]) + " has no effect").Noting(endless), false
 	case p.Meaning() == "" && declared:
-		x, ok := asked[1]
+		x, ok := calls[1]
 		if !ok {
-			return Unclear("the recording holds too few pages to tell what " + clip(first.Given["parameter"]) + " counts").Seen(first.Label), false
+			return Unclear("the recording has too few pages to tell what " + clip(first.Given["parameter"]) + " counts").Seen(first.Label), false
 		}
 		return expect(x, "a list").failed("the second page cannot be read, although the list has more items than fit on one", describe(x)), false
 	case p.Meaning() == "":
-		return Missing("paging is not declared, and what was tried has no effect"), false
+		return Missing("paging is not declared, and the parameters that were tried have no effect"), false
 	}
 	return Judgement{}, true
 }
 
-// askedValues lists the values of the page parameter that were asked for.
-func askedValues(asked map[int]evidence.Exchange) string {
+// calledValues lists the values of the page parameter in the calls.
+func calledValues(calls map[int]evidence.Exchange) string {
 	var out []string
-	for _, v := range slices.Sorted(maps.Keys(asked)) {
+	for _, v := range slices.Sorted(maps.Keys(calls)) {
 		out = append(out, strconv.Itoa(v))
 	}
 	return strings.Join(out, ", ")
 }
 
 // walked judges the pages that were read.
-func walked(p openapi.Pages, asked map[int]evidence.Exchange, name string) Judgement {
+func walked(p openapi.Pages, calls map[int]evidence.Exchange, name string) Judgement {
 	order, _ := p.Walked()
 	var labels []evidence.Label
 	for _, v := range order {
-		x := asked[v]
+		x := calls[v]
 		if p.Beyond(v) {
 			continue // PAG-04
 		}
@@ -252,7 +243,7 @@ func walked(p openapi.Pages, asked map[int]evidence.Exchange, name string) Judge
 	for _, v := range order {
 		for i, item := range p.At[v].Items {
 			if slices.Contains(faults.Repeated, item) {
-				subjects = append(subjects, Subject{Name: fmt.Sprintf("%s=%d $[%d]", name, v, i), Label: asked[v].Label, Expected: "an item of no other page", Got: quote(item)})
+				subjects = append(subjects, Subject{Name: fmt.Sprintf("%s=%d $[%d]", name, v, i), Label: calls[v].Label, Expected: "an item of no other page", Got: quote(item)})
 			}
 		}
 	}
@@ -260,24 +251,20 @@ func walked(p openapi.Pages, asked map[int]evidence.Exchange, name string) Judge
 		return Failed(fmt.Sprintf("%s on more than one page", evidence.Count(len(faults.Repeated), "item")), "each item on one page", quote(faults.Repeated[0])+" again").About(subjects...).bounded()
 	}
 	if len(faults.Lost) > 0 {
-		j := Failed(fmt.Sprintf("%d of %s of the list missing from all of its pages", len(faults.Lost), evidence.Count(len(p.Whole), "item")), "each item on one page", quote(faults.Lost[0])+" on none")
+		j := Failed(fmt.Sprintf("%d of %s of the list missing from all of its pages", len(faults.Lost), evidence.Count(len(p.Whole), "item")), "each item on one page", quote(faults.Lost[0])+" on no page")
 		for _, item := range faults.Lost {
-			j = j.About(Subject{Name: "item " + quote(item), Label: labels[len(labels)-1], Expected: "on a page", Got: "on none"})
+			j = j.About(Subject{Name: "item " + quote(item), Label: labels[len(labels)-1], Expected: "on a page", Got: "on no page"})
 		}
 		return j.bounded().Seen(labels...)
 	}
 	if faults.Reordered {
-		return Warned("the pages come in another order than the whole list, so nothing shows that no item is lost", "the order of the list", "another order").
+		return Warned("the pages come in another order than the whole list, so whether an item is lost is not known", "the order of the list", "another order").
 			Hinting("sort lists by a unique member, such as the id, with and without paging").Seen(labels...)
 	}
 	return Passed(labels...)
 }
 
-// emptyBeyond checks PAG-04.
 func emptyBeyond(e Evidence) Judgement {
-	if j, ok := listJudged(e); !ok {
-		return j
-	}
 	x := e.exchange(evidence.ListOperation.With("beyond-end"))
 	p, _ := walkOf(e, evidence.OK, evidence.WalkCase)
 	asked := clip(x.Given["parameter"] + "=" + x.Given["value"])
@@ -297,7 +284,7 @@ func emptyBeyond(e Evidence) Judgement {
 	items, err := e.itemsOf(x)
 	if size, given := strconv.Atoi(x.Given["size"]); given == nil && len(items) > size {
 		if j, ok := e.passes("PAG-02"); !ok && j.Outcome == Blocked {
-			return j // no parameter of paging has an effect
+			return j // the paging parameters have no effect
 		}
 	}
 	switch {
@@ -306,7 +293,7 @@ func emptyBeyond(e Evidence) Judgement {
 	case success(x) && err != nil:
 		return want.failed("a page beyond the end is not a list", clip(err.Error()))
 	case success(x) && len(items) > 0:
-		return want.failed(fmt.Sprintf("%s, far beyond the end, gives %s: a client that walks on until the list is empty never ends", asked, evidence.Count(len(items), "item")), evidence.Count(len(items), "item"))
+		return want.failed(fmt.Sprintf("%s, far beyond the end, gives %s: a client that asks for pages until one is empty never ends", asked, evidence.Count(len(items), "item")), evidence.Count(len(items), "item"))
 	case success(x):
 		return Passed(x.Label)
 	case x.Status() == 404 || x.Status() == 400 || x.Status() == 416 || x.Status() == 422:
