@@ -2,13 +2,9 @@ package sandbox
 
 import (
 	"fmt"
-	"net/http"
 
 	"github.com/rin-network/rin/fixtures/model"
 	"github.com/rin-network/rin/sandbox/account"
-	"github.com/rin-network/rin/sandbox/address"
-	"github.com/rin-network/rin/sandbox/auth"
-	"github.com/rin-network/rin/sandbox/fault"
 	"github.com/rin-network/rin/sandbox/funding"
 )
 
@@ -139,38 +135,4 @@ func (p permissions) Account(key funding.AccountKey) (funding.Account, bool) {
 	}
 	setting, known := p.own.Permission(key.Name)
 	return funding.Account(setting), known
-}
-
-// newEnv is what deviations may know of the node.
-func newEnv(c Config, places address.Map, issuer *auth.Issuer, books *account.Books, configured []Credential) fault.Env {
-	return fault.Env{
-		Places: places, Now: c.Clock, Pause: c.Pause, Sign: issuer.Sign,
-		Clients: func() []fault.Client { return clientsInUse(books, configured) },
-		Issue: func(r *http.Request, clientID string) (string, error) {
-			subject, ok := books.Clients().Subject(clientID)
-			if !ok {
-				return "", fmt.Errorf("client %q is unknown", clientID)
-			}
-			origin := places.Origin(r)
-			return issuer.Issue(origin+places.Listed().Issuer, origin+places.API(), clientID, subject, auth.Scope)
-		},
-	}
-}
-
-// clientsInUse are the configured clients, in their order, and then all others.
-func clientsInUse(books *account.Books, configured []Credential) []fault.Client {
-	var clients []fault.Client
-	named := map[string]bool{}
-	for _, k := range configured {
-		if now, ok := credentialOf(books, k.ClientID, k.Secret); ok {
-			named[k.ClientID] = true
-			clients = append(clients, fault.Client{ID: now.ClientID, Secret: now.Secret, Subject: now.Subject})
-		}
-	}
-	for _, e := range books.List() {
-		if e.State != account.Revoked && !named[e.ID] {
-			clients = append(clients, fault.Client{ID: e.ID, Subject: e.Subject})
-		}
-	}
-	return clients
 }

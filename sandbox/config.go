@@ -135,7 +135,7 @@ type Config struct {
 
 	// Scenarios are played from the start; the first sees requests first.
 	Scenarios []fault.Play
-	// AskedByHeader lets a request ask for what is done to it: for deviations in the field [DeviateHeader], for scenarios in [fault.ScenarioHeader].
+	// AskedByHeader lets a request ask for what is done to it: for deviations in the field [fault.DeviateHeader], for scenarios in [fault.ScenarioHeader].
 	// The fields are ignored without.
 	AskedByHeader bool
 

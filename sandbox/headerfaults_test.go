@@ -21,7 +21,7 @@ func asking(header http.Header, field, names string) http.Header {
 var _ = Describe("A request", func() {
 	It("asks for nothing unless the node lets it", func() {
 		p := play(sandbox.Config{})
-		header := asking(asking(bearer(p.tokens[0]), sandbox.DeviateHeader, "list-id-missing"), fault.ScenarioHeader, "html-error")
+		header := asking(asking(bearer(p.tokens[0]), fault.DeviateHeader, "list-id-missing"), fault.ScenarioHeader, "html-error")
 		got := get(p, fundingsPath, header)
 		Expect(got.status).To(Equal(http.StatusOK))
 		Expect(got.header).NotTo(HaveKey(fault.ScenarioHeader))
@@ -33,26 +33,26 @@ var _ = Describe("A request", func() {
 	It("asks for deviations, for itself alone, in front of those in force", func() {
 		p := play(sandbox.Config{AskedByHeader: true, Deviations: []string{"list-id-missing"}})
 		form := url.Values{"grant_type": {"client_credentials"}, "client_id": {"one"}, "client_secret": {p.clients[0].Secret}}.Encode()
-		both := postForm(p, stagingToken, form, http.Header{sandbox.DeviateHeader: {"token-status-201,token-text-plain"}})
+		both := postForm(p, stagingToken, form, http.Header{fault.DeviateHeader: {"token-status-201,token-text-plain"}})
 		Expect(both.status).To(Equal(http.StatusCreated))
 		Expect(both.header.Get("Content-Type")).To(HavePrefix("text/plain"))
 		plain := postForm(p, stagingToken, form, nil)
 		Expect(plain.status).To(Equal(http.StatusOK))
 		Expect(plain.header.Get("Content-Type")).To(Equal("application/json"))
-		Expect(items(get(p, fundingsPath, asking(bearer(p.tokens[0]), sandbox.DeviateHeader, "token-status-201")))[2]).NotTo(HaveKey("id"))
+		Expect(items(get(p, fundingsPath, asking(bearer(p.tokens[0]), fault.DeviateHeader, "token-status-201")))[2]).NotTo(HaveKey("id"))
 	})
 
 	It("finds that a deviation remembers what it did to an earlier one, until the node is reset", func() {
 		p := play(sandbox.Config{AskedByHeader: true})
 		form := url.Values{"grant_type": {"client_credentials"}, "client_id": {"one"}, "client_secret": {p.clients[0].Secret}}.Encode()
-		asks := http.Header{sandbox.DeviateHeader: {"iss-missing"}}
+		asks := http.Header{fault.DeviateHeader: {"iss-missing"}}
 		var granted struct {
 			AccessToken string `json:"access_token"`
 		}
 		decode(postForm(p, stagingToken, form, asks), &granted)
 		_, claims := decodeJWT(granted.AccessToken)
 		Expect(claims).NotTo(HaveKey("iss"))
-		with := asking(bearer(granted.AccessToken), sandbox.DeviateHeader, "iss-missing")
+		with := asking(bearer(granted.AccessToken), fault.DeviateHeader, "iss-missing")
 		Expect(get(p, infoPath, bearer(granted.AccessToken)).status).To(Equal(http.StatusUnauthorized))
 		Expect(get(p, infoPath, with).status).To(Equal(http.StatusOK))
 		p.Reset()
@@ -85,9 +85,9 @@ var _ = Describe("A request", func() {
 		Expect(got.header.Get("Content-Type")).To(Equal("application/problem+json"))
 		Expect(got.body).To(ContainSubstring(want))
 	},
-		Entry(nil, sandbox.DeviateHeader, "list-id-missing, lst-id-missing", "did you mean list-id-missing"),
-		Entry(nil, sandbox.DeviateHeader, "certificate-expired", "at the start"),
-		Entry(nil, sandbox.DeviateHeader, "a b c d e f g h i", "8 at most"),
+		Entry(nil, fault.DeviateHeader, "list-id-missing, lst-id-missing", "did you mean list-id-missing"),
+		Entry(nil, fault.DeviateHeader, "certificate-expired", "at the start"),
+		Entry(nil, fault.DeviateHeader, "a b c d e f g h i", "8 at most"),
 		Entry(nil, fault.ScenarioHeader, "503-twise", "did you mean 503-twice"),
 		Entry(nil, fault.ScenarioHeader, "wrong-aud", "expected one of token"),
 		Entry(nil, fault.ScenarioHeader, "a,b,c,d,e,f,g,h,i", "8 at most"),

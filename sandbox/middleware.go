@@ -27,31 +27,17 @@ func (s *Server) layers(c Config, origins edge.CORSPolicy) []layer {
 		s.observer.wrap, // Date, metrics, log, panics
 		func(next http.Handler) http.Handler { return c.Journal.Watch(journalPlace(c, s.places), next) }, // what clients sent and got
 		func(next http.Handler) http.Handler { return origins.Handler(next, c.Logger) },                  // pages of other origins
-		s.limits.wrap,       // the rate limit
-		s.headerFaults.wrap, // deviations that the request asks for
-		s.headerScenarios,   // scenarios that the request asks for
-		s.scenarios.Before,  // running scenarios
-		s.deviations.wrap,   // deviations in force
-		s.habits.wrap,       // habits of the preset, which stay whatever deviations come and go
-		s.api.wrap,          // an API from a document
+		s.limits.wrap, // the rate limit
+		s.faults.Wrap, // deviations and scenarios that the request asks for, running scenarios, deviations, habits of the preset
+		s.api.wrap,    // an API from a document
 	}
 }
 
 // chain makes the layers and puts them before the routes.
 func (s *Server) chain(c Config, guard *auth.Guard) error {
-	env := newEnv(c, s.places, s.issuer, s.books, s.credentials)
 	var err error
-	if s.habits, err = newInjector(env, false, c.Flavour.Habits); err != nil {
-		return fmt.Errorf("flavour %q: %w", c.Flavour.Name, err)
-	}
-	if s.deviations, err = newInjector(env, true, c.Deviations); err != nil {
+	if s.faults, err = s.newFaults(c, guard); err != nil {
 		return err
-	}
-	if s.scenarios, err = newScenarios(c, s.places, s.authority, guard, s.issuer); err != nil {
-		return err
-	}
-	if c.AskedByHeader {
-		s.headerFaults = newHeaderFaults(env)
 	}
 	if s.limits, err = newLimits(c, s.places, guard, s.authority); err != nil {
 		return err
@@ -66,14 +52,6 @@ func (s *Server) chain(c Config, guard *auth.Guard) error {
 		s.handler = before(s.handler)
 	}
 	return nil
-}
-
-// headerScenarios is the layer of scenarios that a request asks for, if it may.
-func (s *Server) headerScenarios(next http.Handler) http.Handler {
-	if s.headerFaults == nil {
-		return next
-	}
-	return s.scenarios.Asked(next)
 }
 
 // limits answers callers who ask too often with 429 (RFC 6585 §4). A good token counts for its client wherever that calls from, everything

@@ -149,14 +149,6 @@ func (e *NeedsTLSError) Error() string {
 	return fmt.Sprintf("deviation %q works on connections and needs TLS, which the node does not offer", e.Deviation)
 }
 
-// NeedsStartError says that a deviation works on connections, which a node offers as it did when it started.
-type NeedsStartError struct{ Deviation string }
-
-// Error implements error.
-func (e *NeedsStartError) Error() string {
-	return fmt.Sprintf("deviation %q works on connections and can't be put in force while the node serves: name it at the start", e.Deviation)
-}
-
 // Authority is the certificate of the authority that issued the node's, as PEM; nil without TLS.
 func (s *Server) Authority() []byte {
 	if s.identity == nil {

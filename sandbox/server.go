@@ -22,30 +22,26 @@ import (
 
 // Server is a node of the network. It is an http.Handler, safe for concurrent use, and holds no goroutine.
 type Server struct {
-	handler      http.Handler
-	observer     *observer
-	limits       *limits       // nil for none
-	headerFaults *headerFaults // nil unless requests may ask for faults
-	scenarios    *fault.Injector
-	deviations   *injector
-	habits       *injector // of the preset
-	api          *mockAPI  // nil for none
-	store        *funding.Store
-	fundings     *funding.Service
-	verifier     *auth.Verifier
-	authority    *auth.Server
-	member       funding.Member
-	flavour      Preset
-	neighbours   []*Server // of its network, itself among them; only itself otherwise
-	routes       []Route
-	places       address.Map
-	books        *account.Books
-	credentials  []Credential
-	issuer       *auth.Issuer
-	elsewhere    elsewhere
-	identity     *devtls.Identity
-	configured   []string // names of the deviations that it started with
-	log          *slog.Logger
+	handler     http.Handler
+	observer    *observer
+	limits      *limits // nil for none
+	faults      *fault.Injector
+	api         *mockAPI // nil for none
+	store       *funding.Store
+	fundings    *funding.Service
+	verifier    *auth.Verifier
+	authority   *auth.Server
+	member      funding.Member
+	flavour     Preset
+	neighbours  []*Server // of its network, itself among them; only itself otherwise
+	routes      []Route
+	places      address.Map
+	books       *account.Books
+	credentials []Credential
+	issuer      *auth.Issuer
+	elsewhere   elsewhere
+	identity    *devtls.Identity
+	log         *slog.Logger
 }
 
 // New makes a node. Its errors name the field of the configuration and what it takes.
@@ -64,7 +60,7 @@ func New(config Config) (*Server, error) {
 // build makes the parts of a node, from its authorization server to the way that requests take; c is complete.
 func build(c Config) (*Server, error) {
 	s := &Server{
-		log: c.Logger, member: c.Member, flavour: c.Flavour, configured: slices.Clone(c.Deviations),
+		log: c.Logger, member: c.Member, flavour: c.Flavour,
 		places: address.Map{Root: c.Root, Prefix: c.Prefix, Realm: c.Realm, Grants: c.Flavour.Grants, Provider: c.Flavour.Provider, PublicURL: c.PublicURL},
 	}
 	s.neighbours = []*Server{s}
@@ -172,10 +168,7 @@ func (s *Server) Flavour() Preset { return s.flavour }
 func (s *Server) Reset() {
 	s.books.Reset()
 	s.issuer.Restore()
-	s.scenarios.Reset()
-	s.headerFaults.reset()
-	// The names were good when the node was made.
-	_ = s.Deviate(s.configured...)
+	s.faults.Reset()
 	s.limits.reset()
 }
 

@@ -69,7 +69,7 @@ type scenarioFlags struct {
 func (s *scenarioFlags) register(f *pflag.FlagSet) {
 	f.StringArrayVar(&s.plays, "scenario", nil, "play a scenario, a fixed sequence of faults for each client and then good answers: `NAME`, or NAME:client=ID:path=PATH:times=N:wait=1s with what differs; may be repeated")
 	f.BoolVar(&s.list, "scenarios", false, "list the scenarios, and end")
-	f.BoolVar(&s.byHeader, "deviate-header", false, "let requests ask for what is done to them: "+sandbox.DeviateHeader+": NAME, "+fault.ScenarioHeader+": NAME")
+	f.BoolVar(&s.byHeader, "deviate-header", false, "let requests ask for what is done to them: "+fault.DeviateHeader+": NAME, "+fault.ScenarioHeader+": NAME")
 }
 
 // configure adds them to the configuration of a node.

@@ -3,39 +3,44 @@ package fault
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/rin-network/rin/sandbox/content"
 )
 
-// Answer is a captured answer of the node, to be changed and sent. Its body is never compressed.
-type Answer struct {
+// answer is an answer of the node, held in memory to be changed and sent. Its body is never compressed.
+type answer struct {
 	Status int
 	Header http.Header
 	Body   []byte
+	// request is what is answered, form its content if it is a token request.
+	request *http.Request
+	form    tokenRequest
 }
 
-// Capture lets next answer r into memory. Compression and conditions are left out of the request, so that the body
-// is whole and plain.
-func Capture(next http.Handler, r *http.Request) *Answer {
+// capture lets next answer r into memory. It leaves compression and conditions out of the request, so that the body is complete and plain.
+func capture(next http.Handler, r *http.Request) *answer {
 	plain := r.Clone(r.Context())
-	for _, field := range []string{"Accept-Encoding", "If-None-Match"} {
-		plain.Header.Del(field)
-	}
-	w := &writer{answer: Answer{Header: http.Header{}}}
+	plain.Header.Del("Accept-Encoding")
+	plain.Header.Del("If-None-Match")
+	w := &recorder{answer: newAnswer(r)}
 	next.ServeHTTP(w, plain)
-	w.WriteHeader(http.StatusOK)
-	w.answer.Header = Canonical(w.answer.Header)
-	if r.Method == http.MethodHead { // the length of a body that is changed for GET
+	w.finish()
+	if r.Method == http.MethodHead { // the body of a GET may be changed to another length
 		w.answer.Header.Del("Content-Length")
 	}
-	return &w.answer
+	return w.answer
 }
 
-// Send writes the answer; length and validator follow the body.
-func (a *Answer) Send(w http.ResponseWriter, r *http.Request) {
+// newAnswer makes an answer to r without status and body.
+func newAnswer(r *http.Request) *answer { return &answer{Header: http.Header{}, request: r} }
+
+// send writes the answer to r with length and validator of its body.
+func (a *answer) send(w http.ResponseWriter, r *http.Request) {
 	header := w.Header()
 	for name, values := range a.Header {
 		header[name] = values
@@ -49,69 +54,50 @@ func (a *Answer) Send(w http.ResponseWriter, r *http.Request) {
 	}
 	w.WriteHeader(a.Status)
 	if r.Method != http.MethodHead {
-		// A failed write means that the caller is gone; nobody is left to tell.
-		_, _ = w.Write(a.Body)
+		_, _ = w.Write(a.Body) // fails only if the caller is gone
 	}
 }
 
-// Canonical spells the names of a header the way that Get and Set look for them.
-func Canonical(h http.Header) http.Header {
-	spelled := make(http.Header, len(h))
-	for name, values := range h {
-		name = http.CanonicalHeaderKey(name)
-		spelled[name] = append(spelled[name], values...)
+// start sends status and header as they are.
+func (a *answer) start(w http.ResponseWriter) {
+	for name, values := range a.Header {
+		w.Header()[name] = values
 	}
-	return spelled
+	w.WriteHeader(a.Status)
 }
 
-// OK tells whether the answer is a success.
-func (a *Answer) OK() bool { return a.Status >= 200 && a.Status < 300 }
+func (a *answer) ok() bool { return a.Status >= 200 && a.Status < 300 }
 
-// Clone is a copy that can be changed on its own, with the body of the original, which is replaced and never written into.
-func (a *Answer) Clone() *Answer {
-	return &Answer{Status: a.Status, Header: a.Header.Clone(), Body: a.Body}
+// clone copies the answer. The copies share the body, which is replaced and never written into.
+func (a *answer) clone() *answer {
+	copied := *a
+	copied.Header = a.Header.Clone()
+	return &copied
 }
 
-// Become replaces the answer as a whole.
-func (a *Answer) Become(status int, mediaType, body string) {
+// become replaces status, header and body.
+func (a *answer) become(status int, mediaType, body string) {
 	a.Status, a.Header, a.Body = status, http.Header{"Cache-Control": {"no-store"}}, []byte(body)
 	if mediaType != "" {
 		a.Header.Set("Content-Type", mediaType)
 	}
 }
 
-// Set sets a header field; an empty value removes it.
-func (a *Answer) Set(name, value string) {
+// set sets a header field, or removes it if the value is empty.
+func (a *answer) set(name, value string) {
 	a.Header.Del(name)
 	if value != "" {
 		a.Header.Set(name, value)
 	}
 }
 
-// writer is the http.ResponseWriter behind Capture.
-type writer struct {
-	answer  Answer
-	started bool
+// appendTo adds a member to a header field that is a list.
+func (a *answer) appendTo(name, member string) {
+	a.set(name, strings.Join(append(a.Header.Values(name), member), ", "))
 }
 
-func (w *writer) Header() http.Header { return w.answer.Header }
-
-// WriteHeader implements http.ResponseWriter. What comes before the answer itself, such as 103, is left out.
-func (w *writer) WriteHeader(status int) {
-	if !w.started && status >= http.StatusOK {
-		w.started, w.answer.Status = true, status
-	}
-}
-
-func (w *writer) Write(b []byte) (int, error) {
-	w.WriteHeader(http.StatusOK)
-	w.answer.Body = append(w.answer.Body, b...)
-	return len(b), nil
-}
-
-// Edit decodes the JSON body, lets change alter it and encodes what it returns. A body that is no JSON stays.
-// Numbers keep their spelling.
-func (a *Answer) Edit(change func(value any) any) {
+// edit decodes the JSON body, lets change alter it and encodes the result. It leaves other bodies alone, and the notation of numbers.
+func (a *answer) edit(change func(value any) any) {
 	decoder := json.NewDecoder(bytes.NewReader(a.Body))
 	decoder.UseNumber()
 	var value any
@@ -123,9 +109,9 @@ func (a *Answer) Edit(change func(value any) any) {
 	}
 }
 
-// EditObject edits a body that is a JSON object; others stay.
-func (a *Answer) EditObject(change func(object map[string]any)) {
-	a.Edit(func(value any) any {
+// editObject edits a body that is a JSON object.
+func (a *answer) editObject(change func(object map[string]any)) {
+	a.edit(func(value any) any {
 		if object, ok := value.(map[string]any); ok {
 			change(object)
 		}
@@ -133,9 +119,9 @@ func (a *Answer) EditObject(change func(object map[string]any)) {
 	})
 }
 
-// EditItems edits each object of a body that is a JSON array; n counts from 0.
-func (a *Answer) EditItems(change func(n int, item map[string]any)) {
-	a.Edit(func(value any) any {
+// editItems edits each object of a body that is a JSON array; n counts from 0.
+func (a *answer) editItems(change func(n int, item map[string]any)) {
+	a.edit(func(value any) any {
 		items, _ := value.([]any)
 		for n, item := range items {
 			if object, ok := item.(map[string]any); ok {
@@ -146,54 +132,171 @@ func (a *Answer) EditItems(change func(n int, item map[string]any)) {
 	})
 }
 
-// Items are the objects of a body that is a JSON array; nil stands for an element that is none.
-func (a *Answer) Items() []map[string]any {
+// items returns the objects of a body that is a JSON array, with nil for null. Other bodies have no items.
+func (a *answer) items() []map[string]any {
 	var items []map[string]any
-	// What is no such array has no items.
 	_ = json.Unmarshal(a.Body, &items)
 	return items
 }
 
-// editableAnswer is a captured answer of the node, and what deviations do with it.
-type editableAnswer struct{ Answer }
-
-// capture lets next answer r into memory.
-func capture(next http.Handler, r *http.Request) *editableAnswer {
-	return &editableAnswer{*Capture(next, r)}
+// add appends an item to a body that is a JSON array; nil is ignored.
+func (a *answer) add(item map[string]any) {
+	if item == nil {
+		return
+	}
+	if encoded, err := json.Marshal(append(a.items(), item)); err == nil {
+		a.Body = encoded
+	}
 }
 
-func (a *editableAnswer) send(w http.ResponseWriter, r *http.Request) { a.Send(w, r) }
-
-func (a *editableAnswer) ok() bool { return a.OK() }
-
-func (a *editableAnswer) clone() *editableAnswer { return &editableAnswer{*a.Clone()} }
-
-func (a *editableAnswer) become(status int, mediaType, body string) {
-	a.Become(status, mediaType, body)
+// keep removes the objects that do not fit from a body that is a JSON array.
+func (a *answer) keep(fits func(item map[string]any) bool) {
+	a.edit(func(value any) any {
+		items, _ := value.([]any)
+		return slices.DeleteFunc(items, func(i any) bool {
+			item, ok := i.(map[string]any)
+			return ok && !fits(item)
+		})
+	})
 }
 
-func (a *editableAnswer) set(name, value string) { a.Set(name, value) }
-
-func (a *editableAnswer) edit(change func(value any) any) { a.Edit(change) }
-
-func (a *editableAnswer) editObject(change func(object map[string]any)) { a.EditObject(change) }
-
-func (a *editableAnswer) editItems(change func(n int, item map[string]any)) { a.EditItems(change) }
-
-func (a *editableAnswer) items() []map[string]any { return a.Items() }
-
-// refuse makes the answer an error of the token endpoint (RFC 6749 §5.2).
-func (a *editableAnswer) refuse(status int, code string) {
-	a.become(status, "application/json", `{"error":"`+code+`"}`)
+// recorder is the http.ResponseWriter behind [capture] and [rewriteRefusals].
+type recorder struct {
+	answer  *answer
+	started bool
+	// to receives answers that are no errors at once; nil to record all of them.
+	to      http.ResponseWriter
+	passing bool
 }
 
-// challenge sets the challenge; empty for none.
-func (a *editableAnswer) challenge(value string) { a.set("WWW-Authenticate", value) }
+// Header implements http.ResponseWriter.
+func (w *recorder) Header() http.Header {
+	if w.passing {
+		return w.to.Header()
+	}
+	return w.answer.Header
+}
 
-// page is what a person sees where a program expected JSON.
-const page = "<!doctype html><html><head><title>Sign in</title></head><body><form><input name=\"user\"></form></body></html>"
+// WriteHeader implements http.ResponseWriter. Informational statuses such as 103 are not recorded.
+func (w *recorder) WriteHeader(status int) {
+	if w.started {
+		return
+	}
+	if status >= http.StatusOK {
+		w.started, w.answer.Status = true, status
+	}
+	if w.to != nil && status < http.StatusBadRequest {
+		for name, values := range w.answer.Header {
+			w.to.Header()[name] = values
+		}
+		w.passing = w.started
+		w.to.WriteHeader(status)
+	}
+}
 
-// member is the object at a path of names; a new one, which belongs to nothing, when there is none.
+// Write implements http.ResponseWriter.
+func (w *recorder) Write(b []byte) (int, error) {
+	w.WriteHeader(http.StatusOK)
+	if w.passing {
+		return w.to.Write(b)
+	}
+	w.answer.Body = append(w.answer.Body, b...)
+	return len(b), nil
+}
+
+// Unwrap lets http.ResponseController reach the connection of an answer that is passed on.
+func (w *recorder) Unwrap() http.ResponseWriter { return w.to }
+
+// finish completes the recorded answer. It spells header names the way that Get and Set expect them.
+func (w *recorder) finish() {
+	w.WriteHeader(http.StatusOK)
+	canonical := make(http.Header, len(w.answer.Header))
+	for name, values := range w.answer.Header {
+		name = http.CanonicalHeaderKey(name)
+		canonical[name] = append(canonical[name], values...)
+	}
+	w.answer.Header = canonical
+}
+
+// change alters an answer of the node.
+type change func(a *answer)
+
+// setHeader sets a header field, or removes it if the value is empty.
+func setHeader(name, value string) change { return func(a *answer) { a.set(name, value) } }
+
+// challenge sets the challenge, or removes it if the value is empty.
+func challenge(value string) change { return setHeader("WWW-Authenticate", value) }
+
+// setStatus sets the status, and the member status of a problem document (RFC 9457 §3.1.2).
+func setStatus(code int) change {
+	return func(a *answer) {
+		a.Status = code
+		if a.Header.Get("Content-Type") == "application/problem+json" {
+			a.editObject(put("status", code))
+		}
+	}
+}
+
+// replaceBody replaces media type and body, and leaves status and header as they are.
+func replaceBody(mediaType, text string) change {
+	return func(a *answer) {
+		a.set("Content-Type", mediaType)
+		a.Body = []byte(text)
+	}
+}
+
+// prepend puts text before the body.
+func prepend(text string) change { return func(a *answer) { a.Body = append([]byte(text), a.Body...) } }
+
+// become replaces status, header and body.
+func become(status int, mediaType, body string) change {
+	return func(a *answer) { a.become(status, mediaType, body) }
+}
+
+// problem replaces the answer by a problem document (RFC 9457).
+func problem(status int, detail string) change {
+	return become(status, "application/problem+json",
+		fmt.Sprintf(`{"type":"about:blank","title":%q,"status":%d,"detail":%q}`, http.StatusText(status), status, detail))
+}
+
+// tokenError replaces the answer by an error of the token endpoint (RFC 6749 §5.2).
+func tokenError(status int, code string) change {
+	return become(status, "application/json", `{"error":"`+code+`"}`)
+}
+
+// crash replaces the answer by that of a server that failed.
+func crash(a *answer) { problem(http.StatusInternalServerError, "something went wrong")(a) }
+
+// edit edits the JSON object in the body.
+func edit(change func(object map[string]any)) change {
+	return func(a *answer) { a.editObject(change) }
+}
+
+// wrapIn makes the body a member of a new JSON object.
+func wrapIn(name string) change {
+	return func(a *answer) { a.edit(func(value any) any { return map[string]any{name: value} }) }
+}
+
+// put sets a member of a JSON object.
+func put(name string, value any) func(map[string]any) {
+	return func(object map[string]any) { object[name] = value }
+}
+
+// drop removes a member of a JSON object.
+func drop(name string) func(map[string]any) {
+	return func(object map[string]any) { delete(object, name) }
+}
+
+// update replaces a member of a JSON object that is of type T.
+func update[T any](name string, replace func(T) T) func(map[string]any) {
+	return func(object map[string]any) {
+		if value, ok := object[name].(T); ok {
+			object[name] = replace(value)
+		}
+	}
+}
+
+// member returns the object at a path of member names, or an empty object of its own if there is none.
 func member(object map[string]any, path ...string) map[string]any {
 	for _, name := range path {
 		object, _ = object[name].(map[string]any)
@@ -204,7 +307,7 @@ func member(object map[string]any, path ...string) map[string]any {
 	return object
 }
 
-// objects are the objects of the array that is the member of an object.
+// objects returns the objects in the array that is a member of an object.
 func objects(object map[string]any, name string) []map[string]any {
 	array, _ := object[name].([]any)
 	var found []map[string]any
@@ -216,35 +319,11 @@ func objects(object map[string]any, name string) []map[string]any {
 	return found
 }
 
-// put sets a member.
-func put(name string, value any) func(map[string]any) {
-	return func(object map[string]any) { object[name] = value }
+// text returns a value that is a string, and "" for any other.
+func text(value any) string {
+	s, _ := value.(string)
+	return s
 }
 
-// drop removes a member.
-func drop(name string) func(map[string]any) {
-	return func(object map[string]any) { delete(object, name) }
-}
-
-// field sets a header field of an answer; an empty value removes it.
-func field(name, value string) change {
-	return func(_ *http.Request, a *editableAnswer) { a.set(name, value) }
-}
-
-// status sets the status of an answer.
-func status(code int) change {
-	return func(_ *http.Request, a *editableAnswer) { a.restate(code) }
-}
-
-// object edits answers that are a JSON object.
-func object(edit func(map[string]any)) change {
-	return func(_ *http.Request, a *editableAnswer) { a.editObject(edit) }
-}
-
-// restate sets the status of an answer, and that in a problem document, which says the same (RFC 9457 §3.1.2).
-func (a *editableAnswer) restate(code int) {
-	a.Status = code
-	if a.Header.Get("Content-Type") == "application/problem+json" {
-		a.editObject(put("status", code))
-	}
-}
+// loginPage is what people see where a program expected JSON.
+const loginPage = "<!doctype html><html><head><title>Sign in</title></head><body><form><input name=\"user\"></form></body></html>"

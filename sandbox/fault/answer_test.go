@@ -1,4 +1,4 @@
-package fault_test
+package fault
 
 import (
 	"net/http"
@@ -8,10 +8,9 @@ import (
 	. "github.com/onsi/gomega"
 
 	"github.com/rin-network/rin/sandbox/content"
-	"github.com/rin-network/rin/sandbox/fault"
 )
 
-var _ = Describe("An answer", func() {
+var _ = Describe("A captured answer", func() {
 	node := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header()["x-odd"] = []string{"kept"}
 		content.NewBody("application/json", []byte(`[{"n":1.50},7]`)).Serve(w, r, content.OpenHeaders())
@@ -23,18 +22,18 @@ var _ = Describe("An answer", func() {
 		return r
 	}
 
-	It("is captured whole and plain, and sent with length and validator of what it became", func() {
+	It("is complete and plain, and is sent with length and validator of its changed body", func() {
 		r := ask(http.MethodGet)
-		a := fault.Capture(node, r)
-		Expect(a.OK()).To(BeTrue())
-		before := a.Clone()
-		a.EditItems(func(n int, item map[string]any) { item["position"] = n })
+		a := capture(node, r)
+		Expect(a.ok()).To(BeTrue())
+		before := a.clone()
+		a.editItems(func(n int, item map[string]any) { item["position"] = n })
 		Expect(string(a.Body)).To(Equal(`[{"n":1.50,"position":0},7]`))
 		Expect(string(before.Body)).To(Equal(`[{"n":1.50},7]`))
-		Expect(a.Items()).To(HaveExactElements(HaveLen(2), BeNil()))
-		a.Set("Cache-Control", "")
+		Expect(a.items()).To(HaveExactElements(HaveLen(2), BeNil()))
+		a.set("Cache-Control", "")
 		w := httptest.NewRecorder()
-		a.Send(w, r)
+		a.send(w, r)
 		Expect(w.Body.String()).To(Equal(string(a.Body)))
 		Expect(w.Header().Get("Content-Length")).To(Equal("27"))
 		Expect(w.Header().Get("ETag")).To(Equal(content.ETag(a.Body)))
@@ -44,18 +43,18 @@ var _ = Describe("An answer", func() {
 
 	It("has no body and no length for HEAD", func() {
 		w := httptest.NewRecorder()
-		a := fault.Capture(node, ask(http.MethodHead))
-		a.Send(w, ask(http.MethodHead))
+		a := capture(node, ask(http.MethodHead))
+		a.send(w, ask(http.MethodHead))
 		Expect(w.Body.Len()).To(BeZero())
 		Expect(w.Header()).NotTo(HaveKey("Content-Length"))
 	})
 
-	It("is left alone where there is nothing to edit, and may become another", func() {
-		a := &fault.Answer{Status: 200, Header: http.Header{}, Body: []byte("<html>")}
-		a.EditObject(func(map[string]any) { Fail("no object") })
+	It("stays as it is if its body is not JSON, and can be replaced", func() {
+		a := &answer{Status: 200, Header: http.Header{}, Body: []byte("<html>")}
+		a.editObject(func(map[string]any) { Fail("the body is not an object") })
 		Expect(string(a.Body)).To(Equal("<html>"))
-		a.Become(http.StatusTeapot, "text/plain", "tea")
-		Expect(a).To(HaveValue(Equal(fault.Answer{Status: 418, Header: http.Header{"Cache-Control": {"no-store"}, "Content-Type": {"text/plain"}}, Body: []byte("tea")})))
-		Expect(a.OK()).To(BeFalse())
+		a.become(http.StatusTeapot, "text/plain", "tea")
+		Expect(a).To(HaveValue(Equal(answer{Status: 418, Header: http.Header{"Cache-Control": {"no-store"}, "Content-Type": {"text/plain"}}, Body: []byte("tea")})))
+		Expect(a.ok()).To(BeFalse())
 	})
 })

@@ -1,11 +1,15 @@
-// Package fault is the catalogue of ways in which the sandbox can misbehave: each breaks named requirements, so
-// that a conformance suite can be shown to notice. There is one seam: a deviation wraps the handler of the whole
-// node. It sees requests before the node and answers after it, and never touches the node's insides; what it needs
-// to know is in its Env. Each table of deviations has a file of its own; what tables are written with is in answer.go, edit.go,
-// wrap.go, form.go and credential.go.
+// Package fault is the catalogue of faults that a sandbox can show, and what puts them before a node.
 //
-// Benign deviations break nothing: they are unusual ways to be right, each with a name in the field, so that a conformance suite can be
-// shown not to cry wolf. Their tables are in the files benign_*.go.
+// A deviation breaks named requirements, so that tests can show that a conformance suite notices. A habit is a deviation that breaks
+// nothing: an unusual way to be right that occurs in the field, so that tests can show that a suite raises no false alarm. Both last until
+// they are switched off.
+//
+// A scenario shows a client a fixed sequence of faults, and then good answers. It strikes the first fitting requests of each client, never
+// by chance, so that a test of the client always has the same result.
+//
+// All of them wrap the handler of the node: they see requests before the node and answers after it. What they need to know about the node
+// is in [Env]. Each is one row in a table: deviations in the files that are named by what is broken, habits in habits_*.go, scenarios in
+// scenarios_*.go. The rows are written with the builders in answer.go, wrap.go and credential.go.
 package fault
 
 import (
@@ -17,54 +21,36 @@ import (
 	"github.com/rin-network/rin/sandbox/devtls"
 )
 
-// Deviation is one way to misbehave, or a benign one: an unusual way to behave well.
+// Deviation is one way to misbehave, or a habit: an unusual way to behave well.
 type Deviation struct {
-	// Name is what an operator types, in kebab case.
+	// Name is what users type, in kebab case.
 	Name string
-	// Why says in one sentence what goes wrong, or what is unusual, and where it is seen in the field.
+	// Why says in one sentence what is wrong or unusual, and where it occurs in the field.
 	Why string
-	// Breaks lists the ids of the requirements that get worse; none for a benign deviation.
+	// Breaks lists the ids of the requirements that get worse. A habit breaks none.
 	Breaks []string
-	// Warns lists the ids of the requirements that a benign deviation earns a warning from, and nothing worse.
+	// Warns lists the ids of the requirements for which a habit gets a warning, and nothing worse.
 	Warns []string
-	// Wrap puts the deviation before the node's handler; nil for one of connections alone.
+	// Wrap puts the deviation before the node's handler. It is nil if the deviation changes connections only.
 	Wrap func(next http.Handler, env Env) http.Handler
-	// Transport changes how the node offers TLS; nil for a deviation of requests. A node without TLS cannot have one.
+	// Transport changes how the node offers TLS. It is nil if the deviation changes requests only. Nodes without TLS cannot have it.
 	Transport func(*devtls.Settings)
 }
 
-// Deviations lists every deviation that breaks something, group by group. [Habits] lists the others.
+// Deviations lists every deviation that breaks something. [Habits] lists the others.
 func Deviations() []Deviation {
 	return slices.Concat(
 		tokenDeviations(), lifetimeDeviations(), tokenRequestDeviations(), refusalDeviations(), grantDeviations(),
-		challengeDeviations(), bearerDeviations(), detourDeviations(), roleDeviations(),
-		infoDeviations(), specDeviations(), operationDeviations(), recordDeviations(), listDeviations(), versionDeviations(),
-		registryDeviations(), transportDeviations(), claimDeviations(), publicationDeviations(), forgeryDeviations(), isolationDeviations(), hygieneDeviations(),
-		errorDeviations(), robustnessDeviations(), parameterDeviations(), pagingDeviations(),
+		challengeDeviations(), bearerDeviations(), guardDeviations(), roleDeviations(),
+		infoDeviations(), documentDeviations(), operationDeviations(), recordDeviations(), detailDeviations(), versionDeviations(),
+		registryDeviations(), transportDeviations(), claimDeviations(), publicationDeviations(), forgeryDeviations(), isolationDeviations(),
+		hygieneDeviations(), errorDeviations(), inputDeviations(), framingDeviations(), delayDeviations(), parameterDeviations(),
+		pageDeviations(), lastPageDeviations(), queryDeviations(), filterDeviations(), filterPairDeviations(), agreementDeviations(), linkDeviations(),
 	)
 }
 
-// FindDeviation returns the deviation with the name. Its error names the deviations that are spelled nearly so.
-func FindDeviation(name string) (Deviation, error) {
-	for _, d := range slices.Concat(Deviations(), Habits()) {
-		if d.Name == name {
-			return d, nil
-		}
-	}
-	return Deviation{}, fmt.Errorf("deviation %q is unknown: %s", name, Suggest(name, DeviationNames()))
-}
-
-// DeviationNames lists the names of all deviations, the benign ones last.
-func DeviationNames() []string {
-	var names []string
-	for _, d := range slices.Concat(Deviations(), Habits()) {
-		names = append(names, d.Name)
-	}
-	return names
-}
-
-// Habits lists the deviations that break nothing: unusual behaviour that a correct node may have, as well-known software does. They
-// stand in the order of the layers that they belong to, from the wire to the records; a node that has several has them in this order.
+// Habits lists the deviations that break nothing: behaviour of well-known software that is unusual and right. Their order is that of the
+// layers from the connection to the records, in which a node with several habits has them.
 func Habits() []Deviation {
 	return slices.Concat(
 		connectionHabits(), wireHabits(), gatewayHabits(), headerHabits(), notationHabits(),
@@ -74,40 +60,41 @@ func Habits() []Deviation {
 	)
 }
 
-// everywhere lists the kinds of everything that a run looks at; the try-out space is not among them.
-func everywhere() []Kind { return []Kind{Token, Info, Spec, FundingList, FundingDetail, Registry} }
-
-// outside makes a Wrap that hands requests to do that have no kind of their own: paths that lead nowhere, metadata and keys.
-// The try-out space is left alone.
-func outside(do handle) wrap {
-	return func(next http.Handler, env Env) http.Handler {
-		return around(func(next http.Handler, env Env, w http.ResponseWriter, r *http.Request) {
-			if below(r.URL.Path, env.Places.TryOut().API()) {
-				next.ServeHTTP(w, r)
-				return
-			}
-			do(next, env, w, r)
-		}, Other)(next, env)
+// FindDeviation returns the deviation or habit with the name. Its error suggests similar names.
+func FindDeviation(name string) (Deviation, error) {
+	all := slices.Concat(Deviations(), Habits())
+	if i := slices.IndexFunc(all, func(d Deviation) bool { return d.Name == name }); i >= 0 {
+		return all[i], nil
 	}
+	return Deviation{}, fmt.Errorf("deviation %q is unknown: %s", name, Suggest(name, DeviationNames()))
 }
 
-// both makes a Wrap of two, the first before the second.
-func both(outer, inner wrap) wrap {
-	return func(next http.Handler, env Env) http.Handler { return outer(inner(next, env), env) }
-}
-
-// list adds a member to a header field that is a list.
-func (a *editableAnswer) list(name string, member string) {
-	if have := strings.Join(a.Header.Values(name), ", "); have != "" {
-		member = have + ", " + member
+// FindDeviations returns the deviations and habits with the names.
+func FindDeviations(names []string) ([]Deviation, error) {
+	found := make([]Deviation, 0, len(names))
+	for _, name := range names {
+		d, err := FindDeviation(name)
+		if err != nil {
+			return nil, err
+		}
+		found = append(found, d)
 	}
-	a.set(name, member)
+	return found, nil
 }
 
-// maxSuggestions is the number of names that a suggestion has: more would have to be searched by eye.
+// DeviationNames lists the names of all deviations, with the habits last.
+func DeviationNames() []string {
+	var names []string
+	for _, d := range slices.Concat(Deviations(), Habits()) {
+		names = append(names, d.Name)
+	}
+	return names
+}
+
+// maxSuggestions is the number of names in a suggestion.
 const maxSuggestions = 3
 
-// Suggest names up to three of the known names with the smallest edit distance to name, or tells that none is near.
+// Suggest says which known names are similar to name, or how many there are.
 func Suggest(name string, known []string) string {
 	near := Near(name, known)
 	switch {
@@ -119,7 +106,7 @@ func Suggest(name string, known []string) string {
 	return fmt.Sprintf("there are %d, from %q to %q", len(known), known[0], known[len(known)-1])
 }
 
-// Near lists up to three of the known names that are spelled nearly as name is, the nearest first.
+// Near returns up to three known names that are spelled similarly to name, the nearest first.
 func Near(name string, known []string) []string {
 	type candidate struct {
 		name     string
@@ -140,7 +127,7 @@ func Near(name string, known []string) []string {
 	return names
 }
 
-// editDistance is the Levenshtein distance in bytes. Names are short; a longer text is far from each of them.
+// editDistance returns the Levenshtein distance in bytes. Names are short; a longer text is far from each of them.
 func editDistance(a, b string) int {
 	if len(a) > 64 {
 		return len(a)

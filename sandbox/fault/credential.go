@@ -18,7 +18,7 @@ func credential(r *http.Request) (scheme, rest string) {
 	return scheme, strings.TrimSpace(rest)
 }
 
-// bearer is the token after the word Bearer, empty for other credentials.
+// bearer returns the token after the word Bearer, and "" for other credentials.
 func bearer(r *http.Request) string {
 	if scheme, token := credential(r); strings.EqualFold(scheme, "Bearer") {
 		return token
@@ -33,148 +33,162 @@ func authorized(r *http.Request, value string) *http.Request {
 	return other
 }
 
-// jwt is a token taken apart; nothing in it was verified.
+// jwt is the content of a token. Nothing of it has been verified.
 type jwt struct {
-	// payload is header and payload as they stand in the token, signature what follows.
-	payload, signature string
-	claims             struct {
-		ClientID string  `json:"client_id"`
-		Expires  float64 `json:"exp"`
-	}
+	header, claims map[string]any // header is nil if it is not a JSON object
+	// input is header and payload as they are spelled in the token.
+	input, signature string
 }
 
-// unverified takes the bearer token of r apart.
-func unverified(r *http.Request) (token jwt, ok bool) {
-	parts := strings.Split(bearer(r), ".")
-	if len(parts) != 3 {
-		return token, false
-	}
-	token.payload, token.signature = parts[0]+"."+parts[1], parts[2]
-	decoded, err := base64.RawURLEncoding.DecodeString(parts[1])
-	if err != nil {
-		return token, false
-	}
-	return token, json.Unmarshal(decoded, &token.claims) == nil
-}
-
-// believe admits the client that the payload of a token names, unless the token has expired.
-func (e Env) believe(r *http.Request, token jwt) *http.Request {
-	if float64(e.Now().Unix()) >= token.claims.Expires {
-		return r
-	}
-	return e.admitAs(r, token.claims.ClientID)
-}
-
-// parts are header and claims of a JWT, to be changed before it is signed anew.
-type parts struct{ header, claims map[string]any }
-
-// apart reads header and claims of a token; numbers keep their spelling.
-func apart(token string) (p parts, ok bool) {
+// parseJWT reads a token whose payload is a JSON object.
+func parseJWT(token string) (t jwt, ok bool) {
 	segments := strings.Split(token, ".")
 	if len(segments) != 3 {
-		return p, false
+		return t, false
 	}
-	for i, into := range []*map[string]any{&p.header, &p.claims} {
-		raw, err := base64.RawURLEncoding.DecodeString(segments[i])
-		if err != nil {
-			return p, false
-		}
-		decoder := json.NewDecoder(strings.NewReader(string(raw)))
-		decoder.UseNumber()
-		if decoder.Decode(into) != nil {
-			return p, false
-		}
-	}
-	return p, true
+	t.input, t.signature = segments[0]+"."+segments[1], segments[2]
+	t.header, t.claims = decodeSegment(segments[0]), decodeSegment(segments[1])
+	return t, t.claims != nil
 }
 
-// seconds is a numeric claim, 0 when there is none.
-func (p parts) seconds(name string) int64 {
-	n, _ := p.claims[name].(json.Number)
-	seconds, _ := n.Int64()
-	return seconds
+// decodeSegment returns the JSON object in a segment of a JWT, and nil if there is none.
+func decodeSegment(segment string) (object map[string]any) {
+	raw, err := base64.RawURLEncoding.DecodeString(segment)
+	if err != nil {
+		return nil
+	}
+	decoder := json.NewDecoder(bytes.NewReader(raw))
+	decoder.UseNumber()
+	if decoder.Decode(&object) != nil {
+		return nil
+	}
+	return object
 }
 
-// encoded is a JWT of header and claims with the signature given.
-func (p parts) encoded(signature string) string {
-	header, errHeader := json.Marshal(p.header)
-	claims, errClaims := json.Marshal(p.claims)
+// client returns the id of the client that the token names.
+func (t jwt) client() string { return text(t.claims["client_id"]) }
+
+// seconds returns a numeric claim.
+func (t jwt) seconds(name string) float64 { return number(t.claims[name]) }
+
+// number returns a value that is a JSON number, and 0 for any other.
+func number(value any) float64 {
+	switch n := value.(type) {
+	case float64:
+		return n
+	case json.Number:
+		f, _ := n.Float64()
+		return f
+	}
+	return 0
+}
+
+// encode returns a JWT of header and claims with the signature.
+func (t jwt) encode(signature string) string {
+	header, errHeader := json.Marshal(t.header)
+	claims, errClaims := json.Marshal(t.claims)
 	if errHeader != nil || errClaims != nil {
 		return ""
 	}
 	return base64.RawURLEncoding.EncodeToString(header) + "." + base64.RawURLEncoding.EncodeToString(claims) + "." + signature
 }
 
-// sealed is a JWT of header and claims under HS256 with a key that is no secret.
-func (p parts) sealed(key string) string {
-	p.header["alg"] = "HS256"
-	delete(p.header, "kid")
-	input := strings.TrimSuffix(p.encoded(""), ".")
-	mac := hmac.New(sha256.New, []byte(key))
-	mac.Write([]byte(input))
-	return input + "." + base64.RawURLEncoding.EncodeToString(mac.Sum(nil))
+// signHS256 returns a JWT of header and claims that is signed by HS256.
+func (t jwt) signHS256(key string) string {
+	t.header["alg"] = "HS256"
+	delete(t.header, "kid")
+	input := strings.TrimSuffix(t.encode(""), ".")
+	return input + "." + base64.RawURLEncoding.EncodeToString(hs256(input, []byte(key)))
 }
 
-// reissued makes a Wrap in which every token is another one, and opens the API as the real one would: compose makes it of the
-// parts of the real one, and may change the answer that it comes in.
-func reissued(compose func(p parts, env Env, answer map[string]any) (string, error)) wrap {
+func hs256(input string, key []byte) []byte {
+	mac := hmac.New(sha256.New, key)
+	mac.Write([]byte(input))
+	return mac.Sum(nil)
+}
+
+// issuedToken is a token that the node issues, and the token answer that contains it. Both may be changed.
+type issuedToken struct {
+	jwt
+	body map[string]any
+	env  Env
+}
+
+// replaceTokens makes a wrap that hands out another token for each that the node issues, and passes the node's token to the API when the
+// other comes back. If replace returns "", the token stays.
+func replaceTokens(replace func(token string, body map[string]any, env Env) string) wrap {
 	return func(next http.Handler, env Env) http.Handler {
-		var real memory[string]
-		issue := rewrite(when(succeeded, object(func(answer map[string]any) {
-			token, _ := answer["access_token"].(string)
-			p, ok := apart(token)
-			if !ok {
-				return
+		var originals memory[string]
+		issue := editTokenAnswer(func(body map[string]any) {
+			token := text(body["access_token"])
+			if other := replace(token, body, env); other != "" {
+				originals.put(other, token)
+				body["access_token"] = other
 			}
-			odd, err := compose(p, env, answer)
-			if err != nil || odd == "" {
-				return // opaque tokens have no parts
-			}
-			real.put(odd, token)
-			answer["access_token"] = odd
-		})), Token)
-		accept := readmit(func(r *http.Request, _ Env) *http.Request {
+		})
+		accept := replaceRequest(func(r *http.Request, _ Env) *http.Request {
 			scheme, token := credential(r)
-			if original, known := real.get(token); known {
+			if original, known := originals.get(token); known {
 				return authorized(r, scheme+" "+original)
 			}
 			return r
-		}, protected()...)
-		return issue(accept(next, env), env)
+		}, Info, Document, List, Detail)
+		return both(issue, accept)(next, env)
 	}
 }
 
-// signed makes a compose of a change of the parts, signed with the node's key.
-func signed(change func(p parts, env Env)) func(parts, Env, map[string]any) (string, error) {
-	return func(p parts, env Env, _ map[string]any) (string, error) {
-		change(p, env)
-		return env.Sign(p.header, p.claims)
-	}
+// rebuildTokens is [replaceTokens] for JWTs. Opaque tokens stay.
+func rebuildTokens(build func(t issuedToken) string) wrap {
+	return replaceTokens(func(token string, body map[string]any, env Env) string {
+		t, ok := parseJWT(token)
+		if !ok {
+			return ""
+		}
+		return build(issuedToken{t, body, env})
+	})
 }
 
-// claim sets one claim.
-func claim(name string, value any) wrap {
-	return reissued(signed(func(p parts, _ Env) { p.claims[name] = value }))
+// editTokens makes a wrap that changes header and claims of each JWT and signs the result with the node's key.
+func editTokens(edit func(t issuedToken)) wrap {
+	return rebuildTokens(func(t issuedToken) string {
+		edit(t)
+		token, err := t.env.Sign(t.header, t.claims)
+		if err != nil {
+			return ""
+		}
+		return token
+	})
 }
 
-// withoutClaim leaves one claim out.
-func withoutClaim(name string) wrap {
-	return reissued(signed(func(p parts, _ Env) { delete(p.claims, name) }))
+// setClaim makes a wrap that sets one claim of each token.
+func setClaim(name string, value any) wrap {
+	return editTokens(func(t issuedToken) { t.claims[name] = value })
 }
 
-// maxForm bounds what is read of a token request, in bytes; longer ones are left to the node.
+// dropClaim makes a wrap that removes one claim of each token.
+func dropClaim(name string) wrap {
+	return editTokens(func(t issuedToken) { delete(t.claims, name) })
+}
+
+// setLifetime makes a wrap in which tokens are valid for that many seconds, and the token answer agrees.
+func setLifetime(seconds float64) wrap {
+	return editTokens(func(t issuedToken) {
+		t.claims["exp"], t.body["expires_in"] = t.seconds("iat")+seconds, seconds
+	})
+}
+
+// maxForm is the number of bytes that deviations read of a token request. They leave longer ones to the node.
 const maxForm = 32 << 10
 
-// tokenRequest is what deviations look at in a request to the token endpoint.
+// tokenRequest is the form of a token request.
 type tokenRequest struct {
-	form url.Values
-	raw  string
-	// basic tells that an Authorization header came with it.
+	url.Values
+	raw string
+	// basic is true if the request has an Authorization header.
 	basic bool
 }
 
-// readTokenRequest reads the form and leaves r as it was. ok is false for methods other than POST and for bodies that
-// are no form.
+// readTokenRequest reads the form of a POST and leaves r as it was.
 func readTokenRequest(r *http.Request) (q tokenRequest, ok bool) {
 	if r.Method != http.MethodPost {
 		return q, false
@@ -189,70 +203,71 @@ func readTokenRequest(r *http.Request) (q tokenRequest, ok bool) {
 		return q, false
 	}
 	form, err := url.ParseQuery(string(raw))
-	return tokenRequest{form: form, raw: string(raw), basic: r.Header.Get("Authorization") != ""}, err == nil
+	return tokenRequest{form, string(raw), r.Header.Get("Authorization") != ""}, err == nil
 }
 
-// unauthenticated holds for requests without any client authentication.
-func (q tokenRequest) unauthenticated() bool {
-	return !q.basic && q.form.Get("client_id") == "" && q.form.Get("client_secret") == ""
+// lacksClient holds for requests without any client authentication.
+func (q tokenRequest) lacksClient() bool {
+	return !q.basic && q.Get("client_id") == "" && q.Get("client_secret") == ""
 }
 
 // withForm returns r with another body.
 func withForm(r *http.Request, body string) *http.Request {
 	other := r.Clone(r.Context())
-	other.Body, other.ContentLength = io.NopCloser(bytes.NewReader([]byte(body))), int64(len(body))
+	other.Body, other.ContentLength = io.NopCloser(strings.NewReader(body)), int64(len(body))
 	return other
 }
 
-// reform makes a Wrap that changes the forms of token requests before the node sees them.
-func reform(alter func(q tokenRequest, env Env)) wrap {
-	return readmit(func(r *http.Request, env Env) *http.Request {
+// editForm makes a wrap that changes the forms of token requests before the node sees them.
+func editForm(edit func(q tokenRequest, env Env)) wrap {
+	return replaceRequest(func(r *http.Request, env Env) *http.Request {
 		q, ok := readTokenRequest(r)
 		if !ok {
 			return r
 		}
-		alter(q, env)
-		return withForm(r, q.form.Encode())
+		edit(q, env)
+		return withForm(r, q.Encode())
 	}, Token)
 }
 
-// exchange makes a Wrap that changes the answers to token requests that are a form.
-func exchange(alter func(q tokenRequest, a *editableAnswer)) wrap {
-	return around(func(next http.Handler, _ Env, w http.ResponseWriter, r *http.Request) {
+// rewriteToken makes a wrap that changes the answers to token requests that fit.
+func rewriteToken(fits func(q tokenRequest, a *answer) bool, alter change) wrap {
+	return intercept(func(next http.Handler, _ Env, w http.ResponseWriter, r *http.Request) {
 		q, ok := readTokenRequest(r)
 		a := capture(next, r)
-		if ok {
-			alter(q, a)
+		a.form = q
+		if ok && fits(q, a) {
+			alter(a)
 		}
 		a.send(w, r)
 	}, Token)
 }
 
-// granted makes a Wrap that edits the token answers to good requests.
-func granted(edit func(answer map[string]any)) wrap {
-	return rewrite(when(succeeded, object(edit)), Token)
+// editTokenAnswer makes a wrap that edits successful token answers.
+func editTokenAnswer(change func(body map[string]any)) wrap {
+	return rewriteSuccess(edit(change), Token)
 }
 
-// guess makes a Wrap in which a secret that is near enough counts as the right one.
-func guess(near func(right, given string) bool) wrap {
-	return reform(func(q tokenRequest, env Env) {
-		client, known := env.Client(q.form.Get("client_id"))
-		if given := q.form.Get("client_secret"); known && client.Secret != "" && given != "" && near(client.Secret, given) {
-			q.form.Set("client_secret", client.Secret)
+// acceptSecret makes a wrap that takes a secret for the right one if it is similar.
+func acceptSecret(similar func(right, given string) bool) wrap {
+	return editForm(func(q tokenRequest, env Env) {
+		client, known := env.Client(q.Get("client_id"))
+		if given := q.Get("client_secret"); known && client.Secret != "" && given != "" && similar(client.Secret, given) {
+			q.Set("client_secret", client.Secret)
 		}
 	})
 }
 
-// identify makes a Wrap that gives token requests that fit the credentials of a client: the one they name, or the first.
-func identify(fits func(q tokenRequest) bool) wrap {
-	return reform(func(q tokenRequest, env Env) {
-		client, known := env.Client(q.form.Get("client_id"))
-		if !known && q.form.Get("client_id") == "" {
-			client, _ = env.exposed()
+// authenticate makes a wrap that adds the credentials of a client to token requests that fit: of the client that they name, or of the first.
+func authenticate(fits func(q tokenRequest) bool) wrap {
+	return editForm(func(q tokenRequest, env Env) {
+		client, known := env.Client(q.Get("client_id"))
+		if !known && q.Get("client_id") == "" {
+			client, _ = env.knownSecret()
 		}
 		if client.Secret != "" && fits(q) {
-			q.form.Set("client_id", client.ID)
-			q.form.Set("client_secret", client.Secret)
+			q.Set("client_id", client.ID)
+			q.Set("client_secret", client.Secret)
 		}
 	})
 }

@@ -13,42 +13,40 @@ import (
 // listHabits are unusual lists and ways to page through them.
 func listHabits() []Deviation {
 	return []Deviation{
-		{
-			Name: "list-in-described-envelope", Warns: []string{"PAG-01"},
-			Why: "The list is the member data of an object with the numbers of the page beside it, and the document describes it so.",
+		{Name: "list-in-described-envelope", Warns: []string{"PAG-01"},
+			Why: "The list is the member data of an object, with the numbers of the page beside it, and the document describes that.",
 			Wrap: both(
-				rewrite(when(succeeded, func(_ *http.Request, a *editableAnswer) {
+				rewriteSuccess(func(a *answer) {
 					a.edit(func(items any) any {
 						return map[string]any{"data": items, "meta": map[string]any{"version": 3}}
 					})
-				}), FundingList),
-				specs(func(document map[string]any, env Env) {
-					for _, described := range member(listOperation(document, env), "responses", "200", "content") {
-						media, _ := described.(map[string]any)
-						envelop(media)
+				}, List),
+				editDocument(func(d apiDocument) {
+					for _, described := range member(d.list(), "responses", "200", "content") {
+						if media, ok := described.(map[string]any); ok {
+							describeEnvelope(media)
+						}
 					}
-				}),
-			),
-		},
-		{
-			Name: "page-size-from-five",
-			Why:  "A page has five records at least, the document says so, and smaller sizes are refused.",
-			Wrap: both(sized(func(size int) bool { return size < 5 }, nil), sizes("minimum", 5)),
-		},
-		{
-			Name: "page-size-up-to-eight",
-			Why:  "A page has eight records at most, the document says so, and larger sizes are refused.",
-			Wrap: both(sized(func(size int) bool { return size > 8 }, nil), sizes("maximum", 8)),
-		},
-		{
-			Name: "page-size-cut",
-			Why:  "A page has eight records at most, the document says so, and larger sizes are cut to that, as Spring Data does.",
-			Wrap: both(sized(func(size int) bool { return size > 8 }, func(q url.Values) { q.Set("page[size]", "8") }), sizes("maximum", 8)),
-		},
-		{
-			Name: "bad-values-ignored",
-			Why:  "Bad values of paging parameters count as absent, as Spring Data reads them.",
-			Wrap: asking(func(q url.Values) {
+				}))},
+		{Name: "page-size-from-five",
+			Why:  "A page has at least five records, the document says so, and smaller sizes are refused.",
+			Wrap: both(refusePageSize(func(size int) bool { return size < 5 }), describePageSize("minimum", 5))},
+		{Name: "page-size-up-to-eight",
+			Why:  "A page has at most eight records, the document says so, and larger sizes are refused.",
+			Wrap: both(refusePageSize(func(size int) bool { return size > 8 }), describePageSize("maximum", 8))},
+		{Name: "page-size-cut",
+			Why: "A page has at most eight records, the document says so, and larger sizes are reduced, as by Spring Data.",
+			Wrap: both(
+				replaceRequest(func(r *http.Request, _ Env) *http.Request {
+					if size, err := strconv.Atoi(r.URL.Query().Get("page[size]")); err != nil || size <= 8 {
+						return r
+					}
+					return withQuery(r, func(q url.Values) { q.Set("page[size]", "8") })
+				}, List),
+				describePageSize("maximum", 8))},
+		{Name: "bad-values-ignored",
+			Why: "Bad values of paging parameters count as absent, as in Spring Data.",
+			Wrap: editQuery(func(q url.Values) {
 				for _, name := range []string{"page[page]", "page[size]"} {
 					if n, err := strconv.Atoi(q.Get(name)); err != nil || n < 0 || n == 0 && name == "page[size]" || n > 1<<31-1 {
 						q.Del(name)
@@ -57,106 +55,67 @@ func listHabits() []Deviation {
 				if n, err := strconv.Atoi(q.Get("page[size]")); err == nil && n > 10_000 {
 					q.Set("page[size]", "10000")
 				}
-			}),
-		},
-		{
-			Name: "beyond-the-end-not-found", Warns: []string{"PAG-04"},
+			})},
+		{Name: "beyond-the-end-not-found", Warns: []string{"PAG-04"},
 			Why: "A page past the end is answered 404 and described so, the default of Django REST.",
 			Wrap: both(
-				rewrite(when(func(r *http.Request, a *editableAnswer) bool {
-					page, _ := strconv.Atoi(r.URL.Query().Get("page[page]"))
-					return a.ok() && page > 0 && len(a.items()) == 0
-				}, func(_ *http.Request, a *editableAnswer) { notFound(a) }), FundingList),
-				specs(func(document map[string]any, env Env) {
-					member(listOperation(document, env), "responses")["404"] = problemResponse()
-				}),
-			),
-		},
-		{
-			Name: "filters-joined-by-or", Warns: []string{"PAG-07"},
-			Why:  "Several filters give what fits any of them; no document of the network says that all must fit.",
-			Wrap: joinedByOr,
-		},
-		{
-			Name: "filters-one-at-a-time", Warns: []string{"PAG-07"},
-			Why: "A list takes one filter at a time, and refuses two with 400.",
-			Wrap: refuseEarly(func(r *http.Request) bool { return len(filtersOf(r)) > 1 }, func(a *editableAnswer) {
-				a.become(http.StatusBadRequest, "application/problem+json", `{"type":"about:blank","title":"Bad Request","status":400,"detail":"one filter at a time"}`)
-			}),
-		},
-		{
-			Name: "raw-brackets-refused", Warns: []string{"PAG-05"},
-			Why:  "Brackets in a query are refused unless they are percent-encoded, as Tomcat does by RFC 3986.",
-			Wrap: refuseEarly(rawBrackets, func(a *editableAnswer) { a.become(http.StatusBadRequest, "text/html;charset=utf-8", tomcatPage) }),
-		},
-		{
-			Name: "unknown-parameters-refused",
-			Why:  "A query parameter that the document does not name is answered 400, as express-openapi-validator does by default.",
-			Wrap: strict,
-		},
-		{
-			Name: "list-with-links",
-			Why:  "Lists name the next page and themselves in Link headers, with parameters of every form, as GitHub and Spring HATEOAS do.",
-			Wrap: linked,
-		},
-		{
-			Name: "list-with-counts",
-			Why:  "Lists tell the number of records in header fields, as JSON Server and many admin frameworks read it.",
-			Wrap: rewrite(when(succeeded, func(_ *http.Request, a *editableAnswer) {
+				rewriteSuccess(when(func(a *answer) bool {
+					start, _ := strconv.Atoi(a.request.URL.Query().Get("page[page]"))
+					return start > 0 && len(a.items()) == 0
+				}, problem(http.StatusNotFound, "no such record")), List),
+				editDocument(func(d apiDocument) { member(d.list(), "responses")["404"] = problemResponse() }))},
+		{Name: "filters-joined-by-or", Warns: []string{"PAG-07"},
+			Why:  "Several filters return what matches any of them; no document of the network says that all must match.",
+			Wrap: joinFiltersByOr},
+		{Name: "filters-one-at-a-time", Warns: []string{"PAG-07"},
+			Why: "A list accepts one filter at a time, and refuses two with 400.",
+			Wrap: refuseEarly(func(r *http.Request) bool { return len(filtersOf(r)) > 1 },
+				problem(http.StatusBadRequest, "one filter at a time"), everyKind()...)},
+		{Name: "raw-brackets-refused", Warns: []string{"PAG-05"},
+			Why: "Brackets in a query are refused unless they are percent-encoded, as by Tomcat according to RFC 3986.",
+			Wrap: refuseEarly(func(r *http.Request) bool { return strings.ContainsAny(r.URL.RawQuery, "[]{}|") },
+				tomcatPage, everyKind()...)},
+		{Name: "unknown-parameters-refused",
+			Why:  "A query parameter that the document does not name is answered 400, the default of express-openapi-validator.",
+			Wrap: withEnv(refuseUnknownParameters)},
+		{Name: "list-with-links",
+			Why:  "Lists link to the next page and to themselves in Link headers, with parameters of every form, as from GitHub and Spring HATEOAS.",
+			Wrap: withEnv(addLinks)},
+		{Name: "list-with-counts",
+			Why: "Header fields of lists contain the number of records, as JSON Server and many admin frameworks expect.",
+			Wrap: rewriteSuccess(func(a *answer) {
 				count := strconv.Itoa(len(a.items()))
-				a.set("X-Total-Count", count)
-				a.set("Content-Range", "items 0-"+count+"/*")
-				a.set("Accept-Ranges", "none")
-			}), FundingList),
-		},
-		{
-			Name: "list-media-type-of-a-vendor",
-			Why:  "List and detail have a media type of their own with a version and a charset, and the document describes it, as GitHub's API does.",
+				setHeaders("X-Total-Count", count, "Content-Range", "items 0-"+count+"/*", "Accept-Ranges", "none")(a)
+			}, List)},
+		{Name: "list-media-type-of-a-vendor",
+			Why: "List and detail have a vendor's media type with a version and a charset, and the document describes it, as for GitHub's API.",
 			Wrap: both(
-				rewrite(when(succeeded, field("Content-Type", "application/vnd.ris.v3+json;charset=UTF-8")), FundingList, FundingDetail),
-				specs(func(document map[string]any, env Env) {
-					for _, operation := range []map[string]any{listOperation(document, env), detailOperation(document, env)} {
-						relabel(member(operation, "responses", "200"), "application/vnd.ris.v3+json")
-					}
-				}),
-			),
-		},
+				rewriteSuccess(setHeader("Content-Type", "application/vnd.ris.v3+json;charset=UTF-8"), List, Detail),
+				editDocument(func(d apiDocument) { d.relabelSuccess("application/vnd.ris.v3+json") }))},
 	}
 }
 
-// envelop describes a list as the member data of an object.
-func envelop(media map[string]any) {
-	media["schema"] = map[string]any{
+// describeEnvelope describes a list as the member data of an object.
+func describeEnvelope(media map[string]any) {
+	media["schema"] = schema{
 		"type": "object", "required": []any{"data"},
-		"properties": map[string]any{"data": media["schema"], "meta": map[string]any{"type": "object"}},
+		"properties": map[string]any{"data": media["schema"], "meta": schema{"type": "object"}},
 	}
 	delete(media, "examples")
 }
 
-// sized makes a Wrap that mends page sizes that are out of bounds, or refuses them when it cannot.
-func sized(out func(size int) bool, mend func(q url.Values)) wrap {
-	return around(func(next http.Handler, _ Env, w http.ResponseWriter, r *http.Request) {
+// refusePageSize makes a wrap that refuses page sizes out of bounds to authorized callers.
+func refusePageSize(out func(size int) bool) wrap {
+	return rewriteSuccess(whenRequest(func(r *http.Request) bool {
 		size, err := strconv.Atoi(r.URL.Query().Get("page[size]"))
-		switch {
-		case err != nil || !out(size):
-			next.ServeHTTP(w, r)
-			return
-		case mend != nil && size > 0:
-			next.ServeHTTP(w, withQuery(r, mend))
-			return
-		}
-		a := capture(next, r)
-		if a.ok() {
-			a.become(http.StatusBadRequest, "application/problem+json", `{"type":"about:blank","title":"Bad Request","status":400,"detail":"page[size] is out of bounds"}`)
-		}
-		a.send(w, r)
-	}, FundingList)
+		return err == nil && out(size)
+	}, problem(http.StatusBadRequest, "page[size] is out of bounds")), List)
 }
 
-// sizes makes a Wrap that describes a bound of the page size.
-func sizes(bound string, value int) wrap {
-	return specs(func(document map[string]any, env Env) {
-		for _, parameter := range objects(listOperation(document, env), "parameters") {
+// describePageSize makes a wrap that describes a bound of the page size.
+func describePageSize(bound string, value int) wrap {
+	return editDocument(func(d apiDocument) {
+		for _, parameter := range objects(d.list(), "parameters") {
 			if parameter["name"] == "page[size]" {
 				member(parameter, "schema")[bound] = value
 				delete(member(parameter, "schema"), "default")
@@ -166,221 +125,175 @@ func sizes(bound string, value int) wrap {
 	})
 }
 
-// rawBrackets holds for queries that RFC 3986 §3.4 does not allow.
-func rawBrackets(r *http.Request) bool { return strings.ContainsAny(r.URL.RawQuery, "[]{}|") }
-
-// strict refuses what the document does not name, once the token is good.
-func strict(next http.Handler, env Env) http.Handler {
+// refuseUnknownParameters refuses query parameters that the document does not name, once the token has been accepted.
+func refuseUnknownParameters(env Env) wrap {
 	known := append(filters(), "runningCalls", "page[page]", "page[size]")
-	return around(func(next http.Handler, env Env, w http.ResponseWriter, r *http.Request) {
-		a := capture(next, r)
+	return rewriteSuccess(whenRequest(func(r *http.Request) bool {
 		for name := range r.URL.Query() {
-			if a.ok() && (env.Classify(r) != FundingList || !slices.Contains(known, name)) {
-				a.become(http.StatusBadRequest, "application/problem+json", `{"type":"about:blank","title":"Bad Request","status":400,"detail":"unknown query parameter"}`)
+			if env.Classify(r) != List || !slices.Contains(known, name) {
+				return true
 			}
 		}
-		a.send(w, r)
-	}, protected()...)(next, env)
+		return false
+	}, problem(http.StatusBadRequest, "unknown query parameter")), protected()...)
 }
 
-// linked adds links to lists: to the list itself, to its description, and to the next page where there is one.
-func linked(next http.Handler, env Env) http.Handler {
-	return around(func(next http.Handler, env Env, w http.ResponseWriter, r *http.Request) {
-		a := capture(next, r)
-		if a.ok() {
-			self := env.Places.Origin(r) + r.URL.RequestURI()
-			a.Header.Add("Link", "<"+strings.NewReplacer("[", "%5B", "]", "%5D").Replace(self)+">; rel=self, <"+env.Places.Spec()+`>; rel="service-desc describedby"; type="application/json"; title*=UTF-8''Beschreibung%20%C3%B6ffentlich`)
-			query := r.URL.Query()
-			page, _ := strconv.Atoi(query.Get("page[page]"))
-			size, err := strconv.Atoi(query.Get("page[size]"))
-			if err == nil && len(a.items()) == size {
-				query.Set("page[page]", strconv.Itoa(page+size))
-				a.Header.Add("Link", "<"+r.URL.Path+"?"+query.Encode()+`>;Rel="next" ; title="next, or \"weiter\""`)
-			}
+// addLinks adds links to lists: to the list itself, to its description, and to the next page.
+func addLinks(env Env) wrap {
+	return rewriteSuccess(func(a *answer) {
+		self := env.Places.Origin(a.request) + a.request.URL.RequestURI()
+		a.Header.Add("Link", "<"+strings.NewReplacer("[", "%5B", "]", "%5D").Replace(self)+">; rel=self, <"+env.Places.Spec()+
+			`>; rel="service-desc describedby"; type="application/json"; title*=UTF-8''Beschreibung%20%C3%B6ffentlich`)
+		query := a.request.URL.Query()
+		start, _ := strconv.Atoi(query.Get("page[page]"))
+		size, err := strconv.Atoi(query.Get("page[size]"))
+		if err == nil && len(a.items()) == size {
+			query.Set("page[page]", strconv.Itoa(start+size))
+			a.Header.Add("Link", "<"+a.request.URL.Path+"?"+query.Encode()+`>;Rel="next" ; title="next, or \"weiter\""`)
 		}
-		a.send(w, r)
-	}, FundingList)(next, env)
+	}, List)
 }
 
 // recordHabits are unusual records that the document allows.
 func recordHabits() []Deviation {
 	return []Deviation{
-		{
-			Name: "records-with-more-members",
-			Why:  "Records have members that the document does not name, on every level, as every API has after its next release.",
-			Wrap: records(func(record map[string]any) {
+		{Name: "records-with-more-members",
+			Why: "Records have members that the document does not name, at every level, like every API after its next release.",
+			Wrap: editRecords(func(record map[string]any) {
 				record["_links"] = map[string]any{"self": map[string]any{"href": "?id=" + text(record["id"])}}
 				record["error"], record["internalNote"] = nil, "geprüft"
 				for _, funder := range objects(record, "funder") {
 					funder["@type"], funder["since"] = "Organisation", 1968
 				}
-			}),
-		},
-		{
-			Name: "integers-with-fraction",
-			Why:  "Whole numbers are written 5.0, as languages do that know one kind of number; JSON Schema takes them for integers.",
-			Wrap: records(numbers(func(n json.Number) json.Number {
+			})},
+		{Name: "integers-with-fraction",
+			Why: "Whole numbers are written as 5.0, as by languages with one type for all numbers; JSON Schema accepts them as integers.",
+			Wrap: editNumbers(func(n json.Number) json.Number {
 				if strings.ContainsAny(n.String(), ".eE") {
 					return n
 				}
 				return n + ".0"
-			})),
-		},
-		{
-			Name: "numbers-with-exponent",
-			Why:  "Numbers are written with an exponent, as Java's BigDecimal and Erlang do.",
-			Wrap: records(numbers(func(n json.Number) json.Number {
+			})},
+		{Name: "numbers-with-exponent",
+			Why: "Numbers are written with an exponent, as by Java's BigDecimal and Erlang.",
+			Wrap: editNumbers(func(n json.Number) json.Number {
 				if strings.ContainsAny(n.String(), "eE") {
 					return n
 				}
 				return n + "E+0"
-			})),
-		},
-		{
-			Name: "dates-with-offset",
+			})},
+		{Name: "dates-with-offset",
 			Why:  "Dates are written with the offset of Vienna and not as UTC.",
-			Wrap: records(dates(func(t time.Time) string { return t.In(time.FixedZone("", 3600)).Format(time.RFC3339) })),
-		},
-		{
-			Name: "dates-with-fraction",
-			Why:  "Dates have nanoseconds, as Java writes its instants.",
-			Wrap: records(dates(func(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000000000Z") })),
-		},
-		{
-			Name: "dates-in-lower-case",
+			Wrap: editDates(func(t time.Time) string { return t.In(time.FixedZone("", 3600)).Format(time.RFC3339) })},
+		{Name: "dates-with-fraction",
+			Why:  "Dates have nanoseconds, as Java writes instants.",
+			Wrap: editDates(func(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000000000Z") })},
+		{Name: "dates-in-lower-case",
 			Why:  "Dates are written with t and z in lower case, which RFC 3339 allows.",
-			Wrap: records(dates(func(t time.Time) string { return strings.ToLower(t.UTC().Format(time.RFC3339)) })),
-		},
-		{
-			Name: "ids-with-odd-characters",
-			Why:  "Ids are identifiers of another world, with blanks, umlauts, percent signs, semicolons and a plus: they are text to the caller.",
-			Wrap: renamed(func(id string) string { return "urn:ris:" + id + ";v=1 Förderung 100%+" }),
-		},
-		{
-			Name: "ids-with-slash",
-			Why:  "Ids are DOIs and hold a slash, percent-encoded in the path of the detail, as those of a funder of the network do.",
-			Wrap: renamed(func(id string) string { return "10.55776/" + id }),
-		},
-		{
-			Name: "optional-members-null",
-			Why:  "Optional members are null where they have no value, and the document calls them nullable, as serialisers do that skip nothing.",
+			Wrap: editDates(func(t time.Time) string { return strings.ToLower(t.UTC().Format(time.RFC3339)) })},
+		{Name: "ids-with-odd-characters",
+			Why:  "Ids come from another system, with blanks, umlauts, percent signs, semicolons and a plus: to the caller they are text.",
+			Wrap: replaceIDs(func(id string) string { return "urn:ris:" + id + ";v=1 Förderung 100%+" })},
+		{Name: "ids-with-slash",
+			Why:  "Ids are DOIs and contain a slash, percent-encoded in the path of the detail, as for a funder of the network.",
+			Wrap: replaceIDs(func(id string) string { return "10.55776/" + id })},
+		{Name: "optional-members-null",
+			Why: "Optional members without a value are null, and the document calls them nullable, as from serialisers that omit nothing.",
 			Wrap: both(
-				records(func(record map[string]any) {
+				editRecords(func(record map[string]any) {
 					record["acronym"], record["website"], record["description"] = nil, nil, nil
 				}),
-				specs(func(document map[string]any, _ Env) {
+				editDocument(func(d apiDocument) {
 					for _, name := range []string{"Call", "Programme", "OtherFunding"} {
 						for _, property := range []string{"acronym", "website", "description"} {
-							member(document, "components", "schemas", name, "properties", property)["nullable"] = true
+							member(d.schemas(), name, "properties", property)["nullable"] = true
 						}
 					}
-				}),
-			),
-		},
-		{
-			Name: "optional-members-absent",
-			Why:  "Records have the required members and nothing else, as those of nodes that have just begun.",
-			Wrap: records(func(record map[string]any) {
+				}))},
+		{Name: "optional-members-absent",
+			Why: "Records have only the required members, like those of new nodes.",
+			Wrap: editRecords(func(record map[string]any) {
 				for _, name := range []string{"acronym", "website", "description", "identifiers", "careerStages", "contacts", "annotations", "partOf", "reportingPeriods"} {
 					delete(record, name)
 				}
-			}),
-		},
-		{
-			Name: "texts-of-every-kind",
-			Why:  "Names hold markup, control pictures, right-to-left text, combining marks and characters beyond the first plane, as people paste them.",
-			Wrap: records(func(record map[string]any) {
+			})},
+		{Name: "texts-of-every-kind",
+			Why: "Names contain markup, control characters, right-to-left text, combining marks and characters beyond the first plane, as people paste them.",
+			Wrap: editRecords(func(record map[string]any) {
 				for _, name := range objects(record, "name") {
 					name["text"] = text(name["text"]) + " <b>&amp;</b> \u200f\u05e9\u05dc\u05d5\u05dd e\u0301 \U0001F52C\t\u2028\u0000\uFEFF \"'`{{7*7}}"
 				}
-			}),
-		},
-		{
-			Name: "detail-with-more-than-the-list",
-			Why:  "The detail has members that the list leaves out, which is what details are for.",
-			Wrap: rewrite(when(succeeded, func(_ *http.Request, a *editableAnswer) {
-				a.editItems(func(_ int, record map[string]any) {
-					delete(record, "description")
-					delete(record, "contacts")
-				})
-			}), FundingList),
-		},
+			})},
+		{Name: "detail-with-more-than-the-list",
+			Why: "The detail has members that the list omits, which is the purpose of details.",
+			Wrap: editItems(func(_ int, record map[string]any) {
+				delete(record, "description")
+				delete(record, "contacts")
+			})},
 	}
 }
 
-// records makes a Wrap that edits records, in the list and alone.
-func records(edit func(record map[string]any)) wrap {
-	return both(items(func(_ int, record map[string]any) { edit(record) }), details(edit))
+// editRecords makes a wrap that edits the records of list and detail.
+func editRecords(edit func(record map[string]any)) wrap {
+	return both(editItems(func(_ int, record map[string]any) { edit(record) }), editDetail(edit))
 }
 
-// text is a value that is a string, empty for any other.
-func text(value any) string {
-	s, _ := value.(string)
-	return s
+// editNumbers makes a wrap that changes all numbers of records.
+func editNumbers(replace func(n json.Number) json.Number) wrap {
+	return editValues(func(value any) any {
+		if n, ok := value.(json.Number); ok {
+			return replace(n)
+		}
+		return value
+	})
 }
 
-// everyValue replaces the values in an object that are neither object nor array.
-func everyValue(object map[string]any, replace func(value any) any) {
-	for name, value := range object {
-		object[name] = replaced(value, replace)
-	}
+// editDates makes a wrap that changes all points in time of records.
+func editDates(format func(t time.Time) string) wrap {
+	return editValues(func(value any) any {
+		if t, err := time.Parse(time.RFC3339, text(value)); err == nil {
+			return format(t)
+		}
+		return value
+	})
 }
 
-func replaced(value any, replace func(value any) any) any {
+// editValues makes a wrap that replaces the values of records that are neither objects nor arrays.
+func editValues(replace func(value any) any) wrap {
+	return editRecords(func(record map[string]any) { replaceValues(record, replace) })
+}
+
+func replaceValues(value any, replace func(value any) any) any {
 	switch value := value.(type) {
 	case map[string]any:
-		everyValue(value, replace)
+		for name := range value {
+			value[name] = replaceValues(value[name], replace)
+		}
 		return value
 	case []any:
 		for i := range value {
-			value[i] = replaced(value[i], replace)
+			value[i] = replaceValues(value[i], replace)
 		}
 		return value
 	}
 	return replace(value)
 }
 
-// numbers edits all numbers of a record.
-func numbers(write func(n json.Number) json.Number) func(map[string]any) {
-	return func(record map[string]any) {
-		everyValue(record, func(value any) any {
-			if n, ok := value.(json.Number); ok {
-				return write(n)
-			}
-			return value
-		})
-	}
-}
-
-// dates edits all points in time of a record.
-func dates(write func(t time.Time) string) func(map[string]any) {
-	return func(record map[string]any) {
-		everyValue(record, func(value any) any {
-			if t, err := time.Parse(time.RFC3339, text(value)); err == nil {
-				return write(t)
-			}
-			return value
-		})
-	}
-}
-
-// renamed makes a Wrap that gives the records other ids, in answers and in requests.
-func renamed(rename func(id string) string) wrap {
-	edit := func(record map[string]any) {
-		if id := text(record["id"]); id != "" {
-			record["id"] = rename(id)
-		}
-	}
-	ask := around(func(next http.Handler, env Env, w http.ResponseWriter, r *http.Request) {
-		wanted := strings.TrimPrefix(r.URL.Path, env.Places.Fundings()+"/")
-		before, after, _ := strings.Cut(rename("\x00"), "\x00")
-		id := strings.TrimSuffix(strings.TrimPrefix(wanted, before), after)
-		if rename(id) != wanted {
+// replaceIDs makes a wrap that gives the records other ids, in answers and in requests.
+func replaceIDs(replace func(id string) string) wrap {
+	request := replaceRequest(func(r *http.Request, env Env) *http.Request {
+		given := strings.TrimPrefix(r.URL.Path, env.Places.Fundings()+"/")
+		before, after, _ := strings.Cut(replace("\x00"), "\x00")
+		id := strings.TrimSuffix(strings.TrimPrefix(given, before), after)
+		if replace(id) != given {
 			id = "unknown"
 		}
-		other := r.Clone(r.Context())
-		other.URL.Path, other.URL.RawPath = env.Places.Fundings()+"/"+id, ""
-		next.ServeHTTP(w, other)
-	}, FundingDetail)
-	return both(records(edit), ask)
+		return withPath(r, env.Places.Fundings()+"/"+id)
+	}, Detail)
+	edit := func(record map[string]any) {
+		if id := text(record["id"]); id != "" {
+			record["id"] = replace(id)
+		}
+	}
+	return both(editRecords(edit), request)
 }

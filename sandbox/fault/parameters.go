@@ -9,306 +9,164 @@ import (
 	"unicode/utf8"
 )
 
-// parameterDeviations break parameters at their bounds, and the document's promises about them.
+// parameterDeviations break parameters at their bounds, and what the document says about them.
 func parameterDeviations() []Deviation {
 	return []Deviation{
-		{
-			Name: "longest-value-crashes", Breaks: []string{"API-01"},
-			Why:  "A funderId of the greatest described length fails with 500: the column is one character shorter.",
-			Wrap: rewrite(when(ofLength(func(n int) bool { return n == longestFunder }), crashing), FundingList),
-		},
-		{
-			Name: "boolean-false-crashes", Breaks: []string{"API-01"},
+		{Name: "longest-value-crashes", Breaks: []string{"API-01"},
+			Why:  "A funderId of the described maximum length fails with 500: the column is one character shorter.",
+			Wrap: rewrite(whenRequest(func(r *http.Request) bool { return funderLength(r) == maxFunderLength }, crash), List)},
+		{Name: "boolean-false-crashes", Breaks: []string{"API-01"},
 			Why: "A described boolean of the detail fails with 500 when it is false; the portal only ever sends true.",
-			Wrap: withParameter(query("annotated", map[string]any{"type": "boolean"}), func(value string, a *editableAnswer) {
-				if value == "false" {
-					crash(a)
-				}
-			}),
-		},
-		{
-			Name: "described-value-refused", Breaks: []string{"API-01", "API-02"},
-			Why: "The detail takes a described language, refuses the last one of them with 422, and the document does not say so.",
-			Wrap: withParameter(query("lang", map[string]any{"type": "string", "enum": []any{"de", "en"}}), func(value string, a *editableAnswer) {
-				if value == "en" {
-					a.become(http.StatusUnprocessableEntity, "application/problem+json", `{"type":"about:blank","title":"Unprocessable Content","status":422}`)
-				}
-			}),
-		},
-		{
-			Name: "described-header-crashes", Breaks: []string{"API-01"},
-			Why: "A described header field of the detail fails with 500 for one of its values.",
-			Wrap: withParameter(inHeader("X-Language", map[string]any{"type": "string", "enum": []any{"de", "en"}}), func(value string, a *editableAnswer) {
-				if value == "en" {
-					crash(a)
-				}
-			}),
-		},
-		{
-			Name: "minimum-crashes", Breaks: []string{"API-01"},
-			Why: "A described number of the detail fails with 500 at its minimum, which divides by zero.",
-			Wrap: withParameter(query("depth", map[string]any{"type": "integer", "minimum": 0, "maximum": 3}), func(value string, a *editableAnswer) {
-				if value == "0" {
-					crash(a)
-				}
-			}),
-		},
-		{
-			Name: "overlong-value-crashes", Breaks: []string{"PAG-06"},
-			Why: "A funderId one character longer than described fails with 500: the database refuses it, and nobody else does.",
-			Wrap: rewrite(when(func(r *http.Request, a *editableAnswer) bool {
-				return a.Status == http.StatusBadRequest && utf8.RuneCountInString(r.URL.Query().Get("funderId")) > longestFunder
-			}, crashing), FundingList),
-		},
-		{
-			Name: "unknown-language-crashes", Breaks: []string{"PAG-06"},
-			Why: "A described language of the detail outside of its vocabulary fails with 500: the enum of the code throws.",
-			Wrap: withParameter(query("lang", map[string]any{"type": "string", "enum": []any{"de", "en"}}), func(value string, a *editableAnswer) {
-				if value != "de" && value != "en" {
-					crash(a)
-				}
-			}),
-		},
-		{
-			Name: "beyond-maximum-crashes", Breaks: []string{"PAG-06"},
+			Wrap: withParameter("annotated", schema{"type": "boolean"},
+				func(value string) bool { return value == "false" }, crash)},
+		{Name: "described-value-refused", Breaks: []string{"API-01", "API-02"},
+			Why: "The detail describes a list of languages and refuses the last of them with 422, which is not described.",
+			Wrap: withParameter("lang", languages(), isEnglish,
+				become(http.StatusUnprocessableEntity, "application/problem+json", `{"type":"about:blank","title":"Unprocessable Content","status":422}`))},
+		{Name: "described-header-crashes", Breaks: []string{"API-01"},
+			Why:  "A described header field of the detail fails with 500 for one of its values.",
+			Wrap: withHeaderParameter("X-Language", languages(), isEnglish, crash)},
+		{Name: "minimum-crashes", Breaks: []string{"API-01"},
+			Why:  "A described number of the detail fails with 500 at its minimum, which is used as a divisor.",
+			Wrap: withParameter("depth", depth(), func(value string) bool { return value == "0" }, crash)},
+		{Name: "overlong-value-crashes", Breaks: []string{"PAG-06"},
+			Why:  "A funderId one character longer than described fails with 500: only the database refuses it.",
+			Wrap: rewrite(when(refusedFunder, crash), List)},
+		{Name: "unknown-language-crashes", Breaks: []string{"PAG-06"},
+			Why: "A described language of the detail outside its vocabulary fails with 500: the enum of the code throws.",
+			Wrap: withParameter("lang", languages(),
+				func(value string) bool { return value != "de" && value != "en" }, crash)},
+		{Name: "beyond-maximum-crashes", Breaks: []string{"PAG-06"},
 			Why: "A described number of the detail fails with 500 above its maximum.",
-			Wrap: withParameter(query("depth", map[string]any{"type": "integer", "minimum": 0, "maximum": 3}), func(value string, a *editableAnswer) {
-				if n, err := strconv.Atoi(value); err == nil && n > 3 {
-					crash(a)
-				}
-			}),
-		},
-		{
-			Name: "word-for-number-crashes", Breaks: []string{"PAG-06"},
-			Why: "A word in place of a described number of the detail fails with 500: it is parsed without a net.",
-			Wrap: withParameter(query("depth", map[string]any{"type": "integer"}), func(value string, a *editableAnswer) {
-				if _, err := strconv.Atoi(value); err != nil {
-					crash(a)
-				}
-			}),
-		},
-		{
-			Name: "required-parameter-crashes", Breaks: []string{"PAG-06"},
-			Why: "The detail without a described, required parameter fails with 500: the code takes it for granted.",
-			Wrap: func(next http.Handler, env Env) http.Handler {
-				view := query("view", map[string]any{"type": "string", "enum": []any{"full", "short"}})
-				view.described["required"] = true
-				crashes := rewrite(when(func(r *http.Request, a *editableAnswer) bool { return a.ok() && !r.URL.Query().Has("view") }, crashing), FundingDetail)
-				return withParameter(view, func(string, *editableAnswer) {})(crashes(next, env), env)
-			},
-		},
-		{
-			Name: "required-header-missing", Breaks: []string{"API-02"},
-			Why: "The document requires X-Total-Count of the list, and the proxy drops it.",
-			Wrap: func(next http.Handler, env Env) http.Handler {
-				return describeCount(next, env)
-			},
-		},
-		{
-			Name: "header-of-another-type", Breaks: []string{"API-02"},
-			Why: "X-Total-Count of the list is described as a number and sent as \"10 fundings\".",
-			Wrap: func(next http.Handler, env Env) http.Handler {
-				return describeCount(rewrite(when(succeeded, field("X-Total-Count", "10 fundings")), FundingList)(next, env), env)
-			},
-		},
-		{
-			Name: "bad-value-answered-in-another-shape", Breaks: []string{"API-03"},
-			Why: "A funderId that is too long is answered 200 with a message in place of the described list.",
-			Wrap: rewrite(func(r *http.Request, a *editableAnswer) {
-				if a.Status == http.StatusBadRequest && utf8.RuneCountInString(r.URL.Query().Get("funderId")) > longestFunder {
-					a.Status, a.Body = http.StatusOK, []byte(`{"message":"nothing found"}`)
-					a.set("Content-Type", "application/json")
-				}
-			}, FundingList),
-		},
+			Wrap: withParameter("depth", depth(), func(value string) bool {
+				n, err := strconv.Atoi(value)
+				return err == nil && n > 3
+			}, crash)},
+		{Name: "word-for-number-crashes", Breaks: []string{"PAG-06"},
+			Why: "A word instead of a described number of the detail fails with 500: the error of the parser is not handled.",
+			Wrap: withParameter("depth", schema{"type": "integer"}, func(value string) bool {
+				_, err := strconv.Atoi(value)
+				return err != nil
+			}, crash)},
+		{Name: "required-parameter-crashes", Breaks: []string{"PAG-06"},
+			Why: "The detail without a described, required parameter fails with 500: the code assumes that it is there.",
+			Wrap: both(
+				editDocument(addParameter(map[string]any{
+					"name": "view", "in": "query", "required": true, "schema": schema{"type": "string", "enum": []any{"full", "short"}},
+				})),
+				rewriteSuccess(whenRequest(func(r *http.Request) bool { return !r.URL.Query().Has("view") }, crash), Detail))},
+		{Name: "required-header-missing", Breaks: []string{"API-02"},
+			Why:  "The document requires X-Total-Count of the list, and the proxy drops it.",
+			Wrap: editDocument(requireCount)},
+		{Name: "header-of-another-type", Breaks: []string{"API-02"},
+			Why:  "X-Total-Count of the list is described as a number and sent as \"10 fundings\".",
+			Wrap: both(editDocument(requireCount), rewriteSuccess(setHeader("X-Total-Count", "10 fundings"), List))},
+		{Name: "bad-value-answered-in-another-shape", Breaks: []string{"API-03"},
+			Why: "A funderId that is too long is answered 200 with a message instead of the described list.",
+			Wrap: rewrite(when(refusedFunder, func(a *answer) {
+				a.Status = http.StatusOK
+				replaceBody("application/json", `{"message":"nothing found"}`)(a)
+			}), List)},
 	}
 }
 
-// longestFunder is the greatest length of a funderId, as described.
-const longestFunder = 200
+// maxFunderLength is the described maximum length of a funderId.
+const maxFunderLength = 200
 
-// crashing is [crash] as a change.
-func crashing(_ *http.Request, a *editableAnswer) { crash(a) }
+func funderLength(r *http.Request) int { return utf8.RuneCountInString(r.URL.Query().Get("funderId")) }
 
-// ofLength holds for calls whose funderId has such a length.
-func ofLength(fits func(n int) bool) func(*http.Request, *editableAnswer) bool {
-	return func(r *http.Request, _ *editableAnswer) bool {
-		return fits(utf8.RuneCountInString(r.URL.Query().Get("funderId")))
+// refusedFunder holds for refusals of a funderId that is too long.
+func refusedFunder(a *answer) bool {
+	return a.Status == http.StatusBadRequest && funderLength(a.request) > maxFunderLength
+}
+
+// schema is a JSON Schema.
+type schema = map[string]any
+
+func languages() schema { return schema{"type": "string", "enum": []any{"de", "en"}} }
+
+func isEnglish(value string) bool { return value == "en" }
+
+func depth() schema { return schema{"type": "integer", "minimum": 0, "maximum": 3} }
+
+// withParameter makes a wrap that describes another query parameter of the detail, and changes good answers to values that fit.
+func withParameter(name string, s schema, fits func(value string) bool, alter change) wrap {
+	return describeParameter(name, "query", s, func(r *http.Request) []string {
+		values, _ := url.ParseQuery(r.URL.RawQuery)
+		return values[name]
+	}, fits, alter)
+}
+
+// withHeaderParameter is [withParameter] for a header field.
+func withHeaderParameter(name string, s schema, fits func(value string) bool, alter change) wrap {
+	return describeParameter(name, "header", s, func(r *http.Request) []string { return r.Header.Values(name) }, fits, alter)
+}
+
+func describeParameter(name, in string, s schema, read func(r *http.Request) []string, fits func(value string) bool, alter change) wrap {
+	return both(
+		editDocument(addParameter(map[string]any{"name": name, "in": in, "schema": s})),
+		rewriteSuccess(whenRequest(func(r *http.Request) bool {
+			return slices.ContainsFunc(read(r), func(value string) bool { return fits(strings.TrimSpace(value)) })
+		}, alter), Detail))
+}
+
+// addParameter describes another parameter of the detail.
+func addParameter(described map[string]any) func(d apiDocument) {
+	return func(d apiDocument) {
+		detail := d.detail()
+		parameters, _ := detail["parameters"].([]any)
+		detail["parameters"] = append(slices.Clone(parameters), any(described))
 	}
 }
 
-// place is a parameter as the document describes it, and how it is read from a request.
-type place struct {
-	described map[string]any
-	read      func(r *http.Request) []string
+// requireCount requires the number of fundings in a header field of the list.
+func requireCount(d apiDocument) {
+	member(d.list(), "responses", "200")["headers"] = map[string]any{"X-Total-Count": map[string]any{
+		"required": true, "description": "The number of all fundings.", "schema": schema{"type": "integer"},
+	}}
 }
 
-func query(name string, schema map[string]any) place {
-	return place{
-		map[string]any{"name": name, "in": "query", "schema": schema},
-		func(r *http.Request) []string {
-			values, _ := url.ParseQuery(r.URL.RawQuery)
-			return values[name]
-		},
-	}
-}
-
-func inHeader(name string, schema map[string]any) place {
-	return place{
-		map[string]any{"name": name, "in": "header", "schema": schema},
-		func(r *http.Request) []string { return r.Header.Values(name) },
-	}
-}
-
-// withParameter describes one more parameter of the detail and changes the answers to calls that use it.
-func withParameter(p place, alter func(value string, a *editableAnswer)) wrap {
-	return func(next http.Handler, env Env) http.Handler {
-		describe := specs(func(document map[string]any, env Env) {
-			detail := detailOperation(document, env)
-			parameters, _ := detail["parameters"].([]any)
-			detail["parameters"] = append(slices.Clone(parameters), any(p.described))
-		})
-		answer := rewrite(func(r *http.Request, a *editableAnswer) {
-			for _, value := range p.read(r) {
-				if a.ok() {
-					alter(strings.TrimSpace(value), a)
-				}
-			}
-		}, FundingDetail)
-		return describe(answer(next, env), env)
-	}
-}
-
-// describeCount requires the number of fundings in a header field of the list.
-func describeCount(next http.Handler, env Env) http.Handler {
-	return specs(func(document map[string]any, env Env) {
-		member(listOperation(document, env), "responses", "200")["headers"] = map[string]any{"X-Total-Count": map[string]any{
-			"required": true, "description": "The number of all fundings.", "schema": map[string]any{"type": "integer"},
-		}}
-	})(next, env)
-}
-
-// inputDeviations break spellings and bad values of parameters.
-func inputDeviations() []Deviation {
+// queryDeviations break the spelling and bad values of query parameters.
+func queryDeviations() []Deviation {
 	return []Deviation{
 		{
-			// Clients that encode find no size, so that pages are not limited either.
+			// Clients that encode the brackets get no page size, so pages are not limited either.
 			Name: "only-raw-brackets", Breaks: []string{"PAG-02", "PAG-05"},
-			Why: "Parameters with brackets are understood only if the brackets are not encoded: the query is searched as text.",
-			Wrap: readmit(func(r *http.Request, _ Env) *http.Request {
-				return withRawQuery(r, slices.DeleteFunc(strings.Split(r.URL.RawQuery, "&"), func(p string) bool { return strings.HasPrefix(p, "page%5B") }))
-			}, FundingList),
-		},
-		{
-			Name: "raw-brackets-ignored", Breaks: []string{"PAG-05"},
-			Why: "Parameters with raw brackets are dropped by a gateway that cleans queries.",
-			Wrap: readmit(func(r *http.Request, _ Env) *http.Request {
-				return withRawQuery(r, slices.DeleteFunc(strings.Split(r.URL.RawQuery, "&"), func(p string) bool { return strings.Contains(p, "[") }))
-			}, FundingList),
-		},
-		{
-			Name: "size-text-crashes", Breaks: []string{"PAG-06"},
-			Why:  "A page size that is no number fails with 500: nobody catches the error of the conversion.",
-			Wrap: inQuery(func(query string) bool { return strings.Contains(query, "size%5D=abc") }, crash),
-		},
-		{
-			Name: "size-overflows", Breaks: []string{"PAG-06"},
+			Why:  "Parameters with brackets are understood only if the brackets are not encoded: the query is searched as text.",
+			Wrap: dropParts(func(part string) bool { return strings.HasPrefix(part, "page%5B") })},
+		{Name: "raw-brackets-ignored", Breaks: []string{"PAG-05"},
+			Why:  "Parameters with raw brackets are dropped by a gateway that cleans queries.",
+			Wrap: dropParts(func(part string) bool { return strings.Contains(part, "[") })},
+		{Name: "size-text-crashes", Breaks: []string{"PAG-06"},
+			Why:  "A page size that is not a number fails with 500: the error of the conversion is not handled.",
+			Wrap: crashOnQuery("size%5D=abc")},
+		{Name: "size-overflows", Breaks: []string{"PAG-06"},
 			Why:  "A page size beyond 32 bits fails with 500.",
-			Wrap: inQuery(func(query string) bool { return strings.Contains(query, "99999999999") }, crash),
-		},
-		{
-			Name: "negative-page-crashes", Breaks: []string{"PAG-06"},
-			Why:  "A negative page goes into the query of the database, which refuses it: 500.",
-			Wrap: inQuery(func(query string) bool { return strings.Contains(query, "page%5D=-1") }, crash),
-		},
-		{
-			Name: "unknown-parameter-crashes", Breaks: []string{"PAG-06"},
-			Why:  "A parameter that nobody knows fails with 500: it is taken for the name of a column.",
-			Wrap: inQuery(func(query string) bool { return strings.Contains(query, "x-conformance=") }, crash),
-		},
-		{
-			Name: "unknown-vocabulary-ignored", Breaks: []string{"PAG-06"},
-			Why: "A filter value that is not in the vocabulary is ignored, and the whole list comes back.",
-			Wrap: asking(func(q url.Values) {
-				for _, name := range filters() {
-					if q.Get(name) == "CONFORMANCE_UNKNOWN" {
-						q.Del(name)
-					}
-				}
-			}),
-		},
+			Wrap: crashOnQuery("99999999999")},
+		{Name: "negative-page-crashes", Breaks: []string{"PAG-06"},
+			Why:  "A negative page reaches the query of the database, which refuses it: 500.",
+			Wrap: crashOnQuery("page%5D=-1")},
+		{Name: "unknown-parameter-crashes", Breaks: []string{"PAG-06"},
+			Why:  "An unknown parameter fails with 500: it is used as the name of a column.",
+			Wrap: crashOnQuery("x-conformance=")},
+		{Name: "unknown-vocabulary-ignored", Breaks: []string{"PAG-06"},
+			Why:  "A filter value that is not in the vocabulary is ignored, and the complete list comes back.",
+			Wrap: editQuery(dropValue("CONFORMANCE_UNKNOWN", filters()...))},
 	}
 }
 
-// filterDeviations break one filter, one value, or filters in one company.
-func filterDeviations() []Deviation {
-	return []Deviation{
-		{
-			Name: "funder-filter-ignored", Breaks: []string{"PAG-07"},
-			Why:  "The filter by funder is described and was never written; the others work.",
-			Wrap: asking(func(q url.Values) { q.Del("funderId") }),
-		},
-		{
-			Name: "filter-ignored-for-one-group", Breaks: []string{"PAG-07"},
-			Why: "The filter by target group does not know the newest group and answers everything for it.",
-			Wrap: asking(func(q url.Values) {
-				if q.Get("targetGroup") == "GOVERNMENT" {
-					q.Del("targetGroup")
-				}
-			}),
-		},
-		{
-			Name: "filter-ignored-on-later-pages", Breaks: []string{"PAG-07"},
-			Why: "Filters are applied to the first page only: the link to the next one forgets them.",
-			Wrap: asking(func(q url.Values) {
-				if q.Get("page[page]") == "" {
-					return
-				}
-				for _, name := range filters() {
-					q.Del(name)
-				}
-			}),
-		},
-		{
-			Name: "filter-needs-page", Breaks: []string{"PAG-07"},
-			Why: "Filters are applied together with a page only, since the whole list comes from a cache.",
-			Wrap: asking(func(q url.Values) {
-				if q.Get("page[size]") != "" {
-					return
-				}
-				for _, name := range filters() {
-					q.Del(name)
-				}
-			}),
-		},
-		{
-			Name: "running-calls-ignored", Breaks: []string{"PAG-07"},
-			Why:  "runningCalls is described and ignored.",
-			Wrap: asking(func(q url.Values) { q.Del("runningCalls") }),
-		},
-		{
-			Name: "running-calls-inverted", Breaks: []string{"PAG-07"},
-			Why: "runningCalls=true gives the calls that are over: the flag in the database means the reverse.",
-			Wrap: asking(func(q url.Values) {
-				if value, turned := q.Get("runningCalls"), map[string]string{"true": "false", "false": "true"}; turned[value] != "" {
-					q.Set("runningCalls", turned[value])
-				}
-			}),
-		},
-	}
+// dropParts makes a wrap that removes parts of the query of list requests, as they are spelled.
+func dropParts(drop func(part string) bool) wrap {
+	return replaceRequest(func(r *http.Request, _ Env) *http.Request {
+		other := r.Clone(r.Context())
+		other.URL.RawQuery = strings.Join(slices.DeleteFunc(strings.Split(r.URL.RawQuery, "&"), drop), "&")
+		return other
+	}, List)
 }
 
-// inQuery makes a Wrap that changes the answers to list requests whose query, as it was spelled, fits.
-func inQuery(fits func(query string) bool, alter func(a *editableAnswer)) wrap {
-	return rewrite(func(r *http.Request, a *editableAnswer) {
-		if fits(r.URL.RawQuery) && !anonymous(r) {
-			alter(a)
-		}
-	}, FundingList)
-}
-
-func withRawQuery(r *http.Request, parts []string) *http.Request {
-	other := r.Clone(r.Context())
-	other.URL.RawQuery = strings.Join(parts, "&")
-	return other
+// crashOnQuery makes a wrap that fails authorized list requests whose query contains the text, as it is spelled.
+func crashOnQuery(text string) wrap {
+	return rewrite(whenRequest(func(r *http.Request) bool {
+		return strings.Contains(r.URL.RawQuery, text) && !anonymous(r)
+	}, crash), List)
 }

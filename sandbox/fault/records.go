@@ -5,193 +5,127 @@ import (
 	"strings"
 )
 
-// recordDeviations break the data: what the schemas of the document say of it.
+// recordDeviations break what the schemas of the document say about the data.
 func recordDeviations() []Deviation {
 	return []Deviation{
-		{
-			Name: "list-in-envelope", Breaks: []string{"API-03"},
-			Why: "The list is wrapped into {\"data\": […]} while an array is described, as Laravel and JSON:API do.",
-			Wrap: rewrite(when(succeeded, func(_ *http.Request, a *editableAnswer) {
-				a.edit(func(value any) any { return map[string]any{"data": value} })
-			}), FundingList),
-		},
-		{
-			Name: "list-of-one-bare", Breaks: []string{"API-03"},
-			Why: "A list of one record is sent as the record itself, as converters from XML do.",
-			Wrap: rewrite(when(succeeded, func(_ *http.Request, a *editableAnswer) {
+		{Name: "list-in-envelope", Breaks: []string{"API-03"},
+			Why:  "The list is wrapped as {\"data\": […]}, as by Laravel and JSON:API, although an array is described.",
+			Wrap: rewriteSuccess(wrapIn("data"), List)},
+		{Name: "list-of-one-bare", Breaks: []string{"API-03"},
+			Why: "A list of one record is sent as the record itself, as by converters from XML.",
+			Wrap: rewriteSuccess(func(a *answer) {
 				a.edit(func(value any) any {
 					if items, _ := value.([]any); len(items) == 1 {
 						return items[0]
 					}
 					return value
 				})
-			}), FundingList),
-		},
-		{
-			Name: "detail-in-array", Breaks: []string{"API-03"},
+			}, List)},
+		{Name: "detail-in-array", Breaks: []string{"API-03"},
 			Why: "The detail is an array with one element, as a query by id returns it.",
-			Wrap: rewrite(when(succeeded, func(_ *http.Request, a *editableAnswer) {
+			Wrap: rewriteSuccess(func(a *answer) {
 				a.edit(func(value any) any { return []any{value} })
-			}), FundingDetail),
-		},
-		{
-			Name: "list-id-missing", Breaks: []string{"API-04"},
-			Why: "Every third item of the list lacks its required id, as a join that found no row leaves it.",
-			Wrap: items(func(n int, item map[string]any) {
+			}, Detail)},
+		{Name: "list-id-missing", Breaks: []string{"API-04"},
+			Why: "Every third item of the list lacks its required id, as after a join that found no row.",
+			Wrap: editItems(func(n int, item map[string]any) {
 				if n%3 == 2 {
 					delete(item, "id")
 				}
-			}),
-		},
-		{
-			Name: "one-call-without-volume", Breaks: []string{"API-04"},
-			Why:  "One call of the list lacks the required minProjectVolume, since nobody knew it.",
-			Wrap: oneCall(drop("minProjectVolume")),
-		},
-		{
-			Name: "one-stage-without-end", Breaks: []string{"API-04"},
-			Why:  "One stage of one call has no end, although the document requires one (in the published documents, too).",
-			Wrap: oneStage(drop("callStageEnd")),
-		},
-		{
-			Name: "detail-name-missing", Breaks: []string{"API-04"},
-			Why:  "The detail lacks the required name, which stands in the list only.",
-			Wrap: details(drop("name")),
-		},
-		{
-			Name: "booleans-as-text", Breaks: []string{"API-05"},
+			})},
+		{Name: "one-call-without-volume", Breaks: []string{"API-04"},
+			Why:  "One call of the list lacks the required minProjectVolume, because it is unknown.",
+			Wrap: editOneCall(drop("minProjectVolume"))},
+		{Name: "one-stage-without-end", Breaks: []string{"API-04"},
+			Why:  "One stage of one call has no end, although the document requires one (as do the published documents).",
+			Wrap: editOneStage(drop("callStageEnd"))},
+		{Name: "detail-name-missing", Breaks: []string{"API-04"},
+			Why:  "The detail lacks the required name, which only the list has.",
+			Wrap: editDetail(drop("name"))},
+		{Name: "booleans-as-text", Breaks: []string{"API-05"},
 			Why: "fullyFunded is the text \"true\", as loosely typed languages write it.",
-			Wrap: items(func(_ int, item map[string]any) {
+			Wrap: editItems(func(_ int, item map[string]any) {
 				if funded, ok := item["fullyFunded"].(bool); ok {
 					item["fullyFunded"] = map[bool]string{true: "true", false: "false"}[funded]
 				}
-			}),
-		},
-		{
-			Name: "one-null", Breaks: []string{"API-05"},
-			Why:  "One call of the list has null for its website, which the document does not allow: Jackson writes members without a value.",
-			Wrap: oneCall(put("website", nil)),
-		},
-		{
-			Name: "one-percent-above-hundred", Breaks: []string{"API-05"},
-			Why:  "One call has overheads of 2500 percent: a factor and a share were mixed up.",
-			Wrap: oneCall(put("maxOverHeads", 2500)),
-		},
-		{
-			Name: "detail-list-of-one-bare", Breaks: []string{"API-05"},
-			Why: "In the detail, an array with one element is sent as the element itself, as converters from XML do.",
-			Wrap: details(func(item map[string]any) {
+			})},
+		{Name: "one-null", Breaks: []string{"API-05"},
+			Why:  "The website of one call of the list is null, which the document does not allow: Jackson writes members without a value.",
+			Wrap: editOneCall(put("website", nil))},
+		{Name: "one-percent-above-hundred", Breaks: []string{"API-05"},
+			Why:  "One call has overheads of 2500 percent: a factor and a percentage were mixed up.",
+			Wrap: editOneCall(put("maxOverHeads", 2500))},
+		{Name: "detail-list-of-one-bare", Breaks: []string{"API-05"},
+			Why: "In the detail, an array with one element is sent as the element itself, as by converters from XML.",
+			Wrap: editDetail(func(item map[string]any) {
 				if groups, _ := item["targetGroups"].([]any); len(groups) > 0 {
 					item["targetGroups"] = groups[0]
 				}
-			}),
-		},
-		{
-			Name: "one-type-banana", Breaks: []string{"API-06"},
-			Why: "One record of the whole list has a type that is not in the vocabulary.",
-			Wrap: rewrite(when(wholeList, func(_ *http.Request, a *editableAnswer) {
+			})},
+		{Name: "one-type-banana", Breaks: []string{"API-06"},
+			Why: "One record of the complete list has a type that is not in the vocabulary.",
+			Wrap: rewrite(when(isCompleteList, func(a *answer) {
 				a.editItems(func(n int, item map[string]any) {
 					if n == 0 {
 						item["type"] = "BANANA"
 					}
 				})
-			}), FundingList),
-		},
-		{
-			Name: "one-group-in-german", Breaks: []string{"API-06"},
-			Why: "One call names its target group in German, the label in place of the code.",
-			Wrap: oneCall(func(item map[string]any) {
-				groups, _ := item["targetGroups"].([]any)
-				item["targetGroups"] = append(groups, "HOCHSCHULE")
-			}),
-		},
-		{
-			Name: "detail-vocabulary-lower-case", Breaks: []string{"API-06"},
-			Why: "The detail spells the legal type in lower case, as some serialisers do with enums.",
-			Wrap: details(func(item map[string]any) {
-				if legal, ok := item["legalType"].(string); ok {
-					item["legalType"] = strings.ToLower(legal)
-				}
-			}),
-		},
-		{
-			Name: "dates-in-german", Breaks: []string{"API-07"},
-			Why:  "Deadlines are sent as 31.12.2026, the way they are shown.",
-			Wrap: stages(put("callStageEnd", "31.12.2026")),
-		},
-		{
-			Name: "dates-without-zone", Breaks: []string{"API-07"},
+			}), List)},
+		{Name: "one-group-in-german", Breaks: []string{"API-06"},
+			Why:  "One call names its target group in German, by its label instead of its code.",
+			Wrap: editOneCall(addGroup("HOCHSCHULE"))},
+		{Name: "detail-vocabulary-lower-case", Breaks: []string{"API-06"},
+			Why:  "The detail spells the legal type in lower case, as some serialisers do with enums.",
+			Wrap: editDetail(update("legalType", strings.ToLower))},
+		{Name: "dates-in-german", Breaks: []string{"API-07"},
+			Why:  "Deadlines are sent as 31.12.2026, as people read them.",
+			Wrap: editStages(put("callStageEnd", "31.12.2026"))},
+		{Name: "dates-without-zone", Breaks: []string{"API-07"},
 			Why: "Deadlines are sent without an offset, as LocalDateTime of Java writes them.",
-			Wrap: stages(func(stage map[string]any) {
-				if end, ok := stage["callStageEnd"].(string); ok && len(end) > len("2026-12-31T23:59:59") {
-					stage["callStageEnd"] = end[:len("2026-12-31T23:59:59")]
-				}
-			}),
-		},
-		{
-			Name: "one-date-without-time", Breaks: []string{"API-07"},
+			Wrap: editStages(update("callStageEnd", func(end string) string {
+				return end[:min(len(end), len("2026-12-31T23:59:59"))]
+			}))},
+		{Name: "one-date-without-time", Breaks: []string{"API-07"},
 			Why:  "One stage ends on a day, and a date-time is described.",
-			Wrap: oneStage(put("callStageEnd", "2026-12-31")),
-		},
-		{
-			Name: "one-impossible-date", Breaks: []string{"API-07"},
-			Why:  "One stage ends on the 31st of November, typed by hand: the published sample data has such a date.",
-			Wrap: oneStage(put("callStageEnd", "2026-11-31T12:00:00Z")),
-		},
-		{
-			Name: "list-in-latin-1", Breaks: []string{"API-03"},
-			Why:  "The list is encoded in ISO 8859-1, the default of an older servlet container: every umlaut is lost.",
-			Wrap: rewrite(when(succeeded, inLatin1), FundingList),
-		},
-		{
-			Name: "list-byte-order-mark", Breaks: []string{"API-03"},
+			Wrap: editOneStage(put("callStageEnd", "2026-12-31"))},
+		{Name: "one-impossible-date", Breaks: []string{"API-07"},
+			Why:  "One stage ends on 31 November, typed by hand: the published sample data has such a date.",
+			Wrap: editOneStage(put("callStageEnd", "2026-11-31T12:00:00Z"))},
+		{Name: "list-in-latin-1", Breaks: []string{"API-03"},
+			Why:  "The list is encoded in ISO 8859-1, the default of an older servlet container, so every umlaut is lost.",
+			Wrap: rewriteSuccess(encodeLatin1, List)},
+		{Name: "list-byte-order-mark", Breaks: []string{"API-03"},
 			Why:  "The list begins with a byte order mark, which most JSON parsers refuse.",
-			Wrap: rewrite(when(succeeded, func(_ *http.Request, a *editableAnswer) { a.Body = append([]byte("\uFEFF"), a.Body...) }), FundingList),
-		},
-		{
-			Name: "list-behind-a-warning", Breaks: []string{"API-03"},
-			Why: "A warning of PHP stands before the JSON of the list, since display_errors is on.",
-			Wrap: rewrite(when(succeeded, func(_ *http.Request, a *editableAnswer) {
-				a.Body = append([]byte("<br />\n<b>Warning</b>: "), a.Body...)
-			}), FundingList),
-		},
-		{
-			Name: "one-null-among-groups", Breaks: []string{"API-05"},
-			Why: "One call has null among its target groups: a group that was deleted.",
-			Wrap: oneCall(func(item map[string]any) {
-				groups, _ := item["targetGroups"].([]any)
-				item["targetGroups"] = append(groups, nil)
-			}),
-		},
-		{
-			Name: "one-deadline-at-24-o-clock", Breaks: []string{"API-07"},
-			Why:  "One stage ends at 24:00:00, which RFC 3339 does not have.",
-			Wrap: oneStage(put("callStageEnd", "2026-12-31T24:00:00Z")),
-		},
-		{
-			Name: "dates-with-short-offset", Breaks: []string{"API-07"},
-			Why:  "Deadlines have an offset without its colon, +0100, as Jackson wrote it for long.",
-			Wrap: stages(put("callStageEnd", "2026-12-31T23:59:59+0100")),
-		},
+			Wrap: rewriteSuccess(prepend("\uFEFF"), List)},
+		{Name: "list-behind-a-warning", Breaks: []string{"API-03"},
+			Why:  "A PHP warning comes before the JSON of the list, because display_errors is on.",
+			Wrap: rewriteSuccess(prepend("<br />\n<b>Warning</b>: "), List)},
+		{Name: "one-null-among-groups", Breaks: []string{"API-05"},
+			Why:  "One call has null among its target groups: a group that was deleted.",
+			Wrap: editOneCall(addGroup(nil))},
+		{Name: "one-deadline-at-24-o-clock", Breaks: []string{"API-07"},
+			Why:  "One stage ends at 24:00:00, which RFC 3339 does not allow.",
+			Wrap: editOneStage(put("callStageEnd", "2026-12-31T24:00:00Z"))},
+		{Name: "dates-with-short-offset", Breaks: []string{"API-07"},
+			Why:  "Deadlines have an offset without its colon, +0100, as Jackson used to write it.",
+			Wrap: editStages(put("callStageEnd", "2026-12-31T23:59:59+0100"))},
 	}
 }
 
-// wholeList holds for the list without a query.
-func wholeList(r *http.Request, a *editableAnswer) bool { return a.ok() && r.URL.RawQuery == "" }
+// isCompleteList holds for the list without a query.
+func isCompleteList(a *answer) bool { return a.ok() && a.request.URL.RawQuery == "" }
 
-// items makes a Wrap that edits the items of the list; n counts from 0.
-func items(edit func(n int, item map[string]any)) wrap {
-	return rewrite(when(succeeded, func(_ *http.Request, a *editableAnswer) { a.editItems(edit) }), FundingList)
+// editItems makes a wrap that edits the items of the list; n counts from 0.
+func editItems(edit func(n int, item map[string]any)) wrap {
+	return rewriteSuccess(func(a *answer) { a.editItems(edit) }, List)
 }
 
-// details makes a Wrap that edits each detail.
-func details(edit func(item map[string]any)) wrap {
-	return rewrite(when(succeeded, object(edit)), FundingDetail)
-}
+// editDetail makes a wrap that edits each detail.
+func editDetail(change func(item map[string]any)) wrap { return rewriteSuccess(edit(change), Detail) }
 
-// oneCall makes a Wrap that edits the first call with stages of a list, and no other.
-func oneCall(edit func(call map[string]any)) wrap {
-	return rewrite(when(succeeded, func(_ *http.Request, a *editableAnswer) {
+// editOneCall makes a wrap that edits the first call with stages of a list.
+func editOneCall(edit func(call map[string]any)) wrap {
+	return rewriteSuccess(func(a *answer) {
 		done := false
 		a.editItems(func(_ int, item map[string]any) {
 			if !done && item["type"] == "CALL" && len(objects(item, "callStages")) > 0 {
@@ -199,25 +133,30 @@ func oneCall(edit func(call map[string]any)) wrap {
 				done = true
 			}
 		})
-	}), FundingList)
+	}, List)
 }
 
-// oneStage makes a Wrap that edits the first stage of the first call of a list.
-func oneStage(edit func(stage map[string]any)) wrap {
-	return oneCall(func(call map[string]any) { edit(objects(call, "callStages")[0]) })
+// editOneStage makes a wrap that edits the first stage of the first call of a list.
+func editOneStage(edit func(stage map[string]any)) wrap {
+	return editOneCall(func(call map[string]any) { edit(objects(call, "callStages")[0]) })
 }
 
-// stages makes a Wrap that edits all stages of the list.
-func stages(edit func(stage map[string]any)) wrap {
-	return items(func(_ int, item map[string]any) {
+// editStages makes a wrap that edits all stages of the list.
+func editStages(edit func(stage map[string]any)) wrap {
+	return editItems(func(_ int, item map[string]any) {
 		for _, stage := range objects(item, "callStages") {
 			edit(stage)
 		}
 	})
 }
 
-// inLatin1 encodes a body in ISO 8859-1.
-func inLatin1(_ *http.Request, a *editableAnswer) {
+// addGroup adds a target group to a call.
+func addGroup(group any) func(call map[string]any) {
+	return func(call map[string]any) { call["targetGroups"] = append(listOf(call["targetGroups"]), group) }
+}
+
+// encodeLatin1 encodes a body in ISO 8859-1.
+func encodeLatin1(a *answer) {
 	var encoded []byte
 	for _, r := range string(a.Body) {
 		if r > 0xFF {
@@ -226,4 +165,64 @@ func inLatin1(_ *http.Request, a *editableAnswer) {
 		encoded = append(encoded, byte(r))
 	}
 	a.Body = encoded
+}
+
+// agreementDeviations make list and detail disagree, and break how a detail is found.
+func agreementDeviations() []Deviation {
+	return []Deviation{
+		{Name: "detail-of-older-version", Breaks: []string{"PAG-08"},
+			Why:  "The detail comes from a cache that still has last year's target groups.",
+			Wrap: editDetail(put("targetGroups", []any{"UNIVERSITY"}))},
+		{Name: "detail-flag-inverted", Breaks: []string{"PAG-08"},
+			Why:  "fullyFunded of the detail is the opposite of that in the list: two mappings of one column.",
+			Wrap: editDetail(update("fullyFunded", func(funded bool) bool { return !funded }))},
+	}
+}
+
+// detailDeviations break how a detail is found by its id.
+func detailDeviations() []Deviation {
+	return []Deviation{
+		{
+			// A good call of the detail operation is answered with the same 404.
+			Name: "detail-not-found", Breaks: []string{"PAG-08", "API-01"},
+			Why:  "The detail operation answers 404 for listed ids, because it looks for the key of the database.",
+			Wrap: rewriteSuccess(problem(http.StatusNotFound, "no such record"), Detail)},
+		{Name: "detail-id-respelled", Breaks: []string{"PAG-08"},
+			Why:  "The detail spells its id in lower case, and the list does not.",
+			Wrap: editDetail(update("id", strings.ToLower))},
+		{Name: "detail-cached-by-route", Breaks: []string{"PAG-08", "PAG-09"},
+			Why:  "The cache of details is keyed by the route without the id, so the first detail is the answer to all requests.",
+			Wrap: fresh(cacheFirstDetail)},
+		{Name: "unknown-id-crashes", Breaks: []string{"PAG-09"},
+			Why:  "An unknown id fails with 500, because nothing catches the error of the lookup; seen in a node of the network.",
+			Wrap: rewrite(when(notFound, crash), Detail)},
+		{Name: "unknown-id-empty-object", Breaks: []string{"PAG-09", "API-04"},
+			Why:  "An unknown id is answered 200 with an empty object.",
+			Wrap: rewrite(when(notFound, become(http.StatusOK, "application/json", "{}")), Detail)},
+		{Name: "unknown-id-bad-request", Breaks: []string{"PAG-09"},
+			Why:  "An unknown id is answered 400.",
+			Wrap: rewrite(when(notFound, problem(http.StatusBadRequest, "no such id")), Detail)},
+		{Name: "list-ids-with-blank", Breaks: []string{"PAG-08"},
+			Why: "The ids of the list end with a blank, from a column of fixed width; the detail knows them without.",
+			Wrap: both(
+				editItems(func(_ int, item map[string]any) { update("id", func(id string) string { return id + " " })(item) }),
+				replaceRequest(func(r *http.Request, _ Env) *http.Request {
+					return withPath(r, strings.TrimRight(r.URL.Path, " "))
+				}, Detail))},
+	}
+}
+
+// cacheFirstDetail answers each authorized detail with the first that was found.
+func cacheFirstDetail() wrap {
+	var cache memory[*answer]
+	return rewrite(func(a *answer) {
+		if !a.ok() && !notFound(a) {
+			return
+		}
+		if first, known := cache.get("detail"); known {
+			*a = *first.clone()
+		} else if a.ok() {
+			cache.put("detail", a.clone())
+		}
+	}, Detail)
 }

@@ -11,35 +11,32 @@ import (
 	"github.com/rin-network/rin/sandbox/address"
 )
 
-// ScenarioHeader is the field of an answer that a scenario spoilt: "429-then-ok 1/2" is the first of two.
-const ScenarioHeader = "Rin-Scenario"
-
-// Scenario is one sequence of faults.
+// Scenario is a sequence of faults.
 type Scenario struct {
-	// Name is what an operator types, in kebab case.
+	// Name is what users type, in kebab case.
 	Name string
 	// Does says in one sentence what is answered.
 	Does string
-	// Why says where that is met in the field.
+	// Why says where that occurs in the field.
 	Why string
 	// Client says what a good client does.
 	Client string
 	// Times is the number of faults for each client, unless a play says otherwise.
 	Times int
-	// Wait is how long something takes, unless a play says otherwise: what Does means by it. It is 0 where nothing does.
+	// Wait is how long something takes, unless a play says otherwise. Does calls it the wait. It is 0 if nothing takes time.
 	Wait time.Duration
 	// Strikes lists the kinds of requests that are struck when a play names no path.
 	Strikes []Kind
-	// Also lists further kinds that are struck when a play names them.
+	// Also lists the kinds that are struck only when a play names them.
 	Also []Kind
 
-	// begin makes what strikes, with a memory of its own.
+	// begin makes the act of a play, with its own memory.
 	begin func() act
 }
 
-// Scenarios lists every scenario, group by group.
+// Scenarios lists every scenario.
 func Scenarios() []Scenario {
-	return slices.Concat(refusals(), redirects(), tokens(), deliveries(), contents())
+	return slices.Concat(refusalScenarios(), redirectScenarios(), tokenScenarios(), deliveryScenarios(), contentScenarios())
 }
 
 // ScenarioNames lists the names of all scenarios.
@@ -51,12 +48,11 @@ func ScenarioNames() []string {
 	return names
 }
 
-// FindScenario returns the scenario with the name. Its error names those that are spelled nearly so.
+// FindScenario returns the scenario with the name. Its error suggests similar names.
 func FindScenario(name string) (Scenario, error) {
-	for _, s := range Scenarios() {
-		if s.Name == name {
-			return s, nil
-		}
+	all := Scenarios()
+	if i := slices.IndexFunc(all, func(s Scenario) bool { return s.Name == name }); i >= 0 {
+		return all[i], nil
 	}
 	return Scenario{}, fmt.Errorf("scenario %q is unknown: %s", name, Suggest(name, ScenarioNames()))
 }
@@ -64,16 +60,16 @@ func FindScenario(name string) (Scenario, error) {
 // kinds lists all kinds that a play may name.
 func (s Scenario) kinds() []Kind { return slices.Concat(s.Strikes, s.Also) }
 
-// Kinds tells which requests are struck, in words.
+// Kinds says which requests are struck.
 func (s Scenario) Kinds() string {
-	text := joined(s.Strikes)
+	text := joinKinds(s.Strikes)
 	if len(s.Also) > 0 {
-		text += "; if named: " + joined(s.Also)
+		text += "; if named: " + joinKinds(s.Also)
 	}
 	return text
 }
 
-func joined(kinds []Kind) string {
+func joinKinds(kinds []Kind) string {
 	var words []string
 	for _, k := range kinds {
 		words = append(words, string(k))
@@ -81,27 +77,33 @@ func joined(kinds []Kind) string {
 	return strings.Join(words, ", ")
 }
 
+// dataKinds lists the kinds of requests for info, fundings, and what else is below the service prefix.
+func dataKinds() []Kind { return []Kind{Info, List, Detail, API} }
+
+// openKinds lists the kinds of requests that need no access token.
+func openKinds() []Kind { return []Kind{Token, Keys, Metadata, Registry, Document, TryOut} }
+
 // The bounds of a play.
 const (
 	MaxTimes = 1000
 	MaxWait  = time.Hour
 )
 
-// Play is a scenario as it was asked for. The zero value of each field but the name is the scenario's own.
+// Play is a scenario with options. Where an option is zero, the scenario's own value applies.
 type Play struct {
 	// Name is that of the scenario.
 	Name string
-	// Client is the id of the one client that is struck; all are when it is empty, each in a sequence of its own.
+	// Client is the id of the only client that is struck. Without it all clients are struck, each by its own sequence.
 	Client string
-	// Path narrows the requests: a path with all below it, or the name of a [Kind].
+	// Path limits the requests to a path and all below it, or to a [Kind] by its name.
 	Path string
 	// Times is the number of faults for each client, at most [MaxTimes].
 	Times int
-	// Wait is how long something takes, in the sense of the scenario, at most [MaxWait].
+	// Wait is how long something takes, at most [MaxWait].
 	Wait time.Duration
 }
 
-// ParsePlay reads a play as an operator types it: NAME[:client=ID][:path=PATH][:times=N][:wait=DURATION].
+// ParsePlay reads a play as users type it: NAME[:client=ID][:path=PATH][:times=N][:wait=DURATION].
 func ParsePlay(text string) (Play, error) {
 	name, options, more := strings.Cut(text, ":")
 	p := Play{Name: name}
@@ -111,29 +113,30 @@ func ParsePlay(text string) (Play, error) {
 	if !more {
 		return p, nil
 	}
-	given := map[string]string{}
+	values := map[string]string{}
 	var last string
 	for part := range strings.SplitSeq(options, ":") {
 		option := regexp.MustCompile(`^[a-z]+=`).FindString(part)
 		switch {
 		case option != "":
 			last = strings.TrimSuffix(option, "=")
-			if _, twice := given[last]; twice {
+			if _, twice := values[last]; twice {
 				return p, fmt.Errorf("scenario %s: option %s is given twice: expected it once", name, last)
 			}
-			given[last] = strings.TrimPrefix(part, option)
+			values[last] = strings.TrimPrefix(part, option)
 		case last == "":
-			return p, fmt.Errorf("scenario %s: %q is no option: expected client=, path=, times= or wait=", name, part)
+			return p, fmt.Errorf("scenario %s: %q is not an option: expected client=, path=, times= or wait=", name, part)
 		default: // a colon in a value
-			given[last] += ":" + part
+			values[last] += ":" + part
 		}
 	}
-	return p, p.set(given)
+	return p, p.set(values)
 }
 
 // set reads the options of a play.
-func (p *Play) set(given map[string]string) error {
-	for option, value := range given {
+func (p *Play) set(values map[string]string) error {
+	expected := map[string]string{"client": "a client id", "path": "a path or kind", "times": "a number", "wait": "a duration such as 1s"}
+	for option, value := range values {
 		var err error
 		switch option {
 		case "client":
@@ -148,14 +151,13 @@ func (p *Play) set(given map[string]string) error {
 			return fmt.Errorf("scenario %s: option %q is unknown: %s", p.Name, option, Suggest(option, []string{"client", "path", "times", "wait"}))
 		}
 		if err != nil || value == "" {
-			return fmt.Errorf("scenario %s: %s=%s: expected %s", p.Name, option, value,
-				map[string]string{"client": "a client id", "path": "a path or kind", "times": "a number", "wait": "a duration such as 1s"}[option])
+			return fmt.Errorf("scenario %s: %s=%s: expected %s", p.Name, option, value, expected[option])
 		}
 	}
 	return nil
 }
 
-// complete fills in what the scenario says itself, and refuses what it can't play.
+// complete fills in the scenario's own values, and refuses a play that is impossible.
 func (p Play) complete(places address.Map) (Play, Scenario, error) {
 	s, err := FindScenario(p.Name)
 	if err != nil {
@@ -173,12 +175,12 @@ func (p Play) complete(places address.Map) (Play, Scenario, error) {
 	case p.Wait < 0 || p.Wait > MaxWait:
 		return p, s, fmt.Errorf("scenario %s: expected a wait of at most %s, got %s", p.Name, MaxWait, p.Wait)
 	case p.Path != "" && !p.meets(s, places):
-		return p, s, fmt.Errorf("scenario %s: no request that it strikes is at %q: expected a path of the node, or one of %s", p.Name, p.Path, joined(s.kinds()))
+		return p, s, fmt.Errorf("scenario %s strikes no request at %q: expected a path of the node, or one of %s", p.Name, p.Path, joinKinds(s.kinds()))
 	}
 	return p, s, nil
 }
 
-// meets tells whether any request that the scenario may strike is at the path.
+// meets tells whether the scenario may strike any request at the path.
 func (p Play) meets(s Scenario, places address.Map) bool {
 	kinds := s.kinds()
 	if !strings.HasPrefix(p.Path, "/") {
@@ -187,15 +189,15 @@ func (p Play) meets(s Scenario, places address.Map) bool {
 	if slices.Contains(kinds, kindOf(places, p.Path)) {
 		return true
 	}
-	for _, at := range []string{places.Token(), places.RealmToken(), places.Certs(), places.Registry(), places.Info(), places.Spec(), places.Fundings(), places.TryOut().API()} {
-		if isBelow(at, strings.TrimSuffix(p.Path, "/")) && slices.Contains(kinds, kindOf(places, at)) {
-			return true
-		}
+	known := []string{
+		places.Token(), places.RealmToken(), places.Certs(), places.Registry(), places.Info(), places.Spec(), places.Fundings(), places.TryOut().API(),
 	}
-	return false
+	return slices.ContainsFunc(known, func(path string) bool {
+		return isBelow(path, p.Path) && slices.Contains(kinds, kindOf(places, path))
+	})
 }
 
-// fits tells whether a request of a kind is one that the play strikes.
+// fits tells whether the play strikes requests of a kind to a path.
 func (p Play) fits(s Scenario, kind Kind, path string) bool {
 	switch {
 	case kind == Other:
@@ -205,5 +207,5 @@ func (p Play) fits(s Scenario, kind Kind, path string) bool {
 	case !strings.HasPrefix(p.Path, "/"):
 		return kind == Kind(p.Path)
 	}
-	return slices.Contains(s.kinds(), kind) && isBelow(path, strings.TrimSuffix(p.Path, "/"))
+	return slices.Contains(s.kinds(), kind) && isBelow(path, p.Path)
 }

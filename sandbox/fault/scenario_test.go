@@ -16,9 +16,9 @@ import (
 	"github.com/rin-network/rin/sandbox/fault"
 )
 
-// env is that of a node without tokens: its callers are who they say in the header Caller.
-func env() fault.ScenarioEnv {
-	return fault.ScenarioEnv{
+// env returns the environment of a node without tokens, whose callers name themselves in the header Caller.
+func env() fault.Env {
+	return fault.Env{
 		Places: address.Map{Prefix: "ris-synergy", Realm: "ris"},
 		Now:    func() time.Time { return time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC) },
 		Caller: func(r *http.Request) (string, *http.Request) { return r.Header.Get("Caller"), r },
@@ -29,8 +29,18 @@ func env() fault.ScenarioEnv {
 	}
 }
 
+// begun returns the faults of a node with plays.
+func begun(env fault.Env, plays ...fault.Play) *fault.Injector {
+	GinkgoHelper()
+	faults, err := fault.NewInjector(env, fault.Setup{Scenarios: plays})
+	Expect(err).NotTo(HaveOccurred())
+	return faults
+}
+
+func noContent(http.ResponseWriter, *http.Request) {}
+
 var _ = Describe("The table of scenarios", func() {
-	It("says of each what it does, why, and what a good client does, under a name of its own", func() {
+	It("says what each does, why, and what a good client does, under a unique name", func() {
 		names := fault.ScenarioNames()
 		Expect(slices.Compact(slices.Sorted(slices.Values(names)))).To(HaveLen(len(names)))
 		for _, s := range fault.Scenarios() {
@@ -46,7 +56,7 @@ var _ = Describe("The table of scenarios", func() {
 })
 
 var _ = Describe("A play", func() {
-	DescribeTable("is read as an operator types it", func(text string, want fault.Play) {
+	DescribeTable("is read from text", func(text string, want fault.Play) {
 		Expect(fault.ParsePlay(text)).To(Equal(want))
 	},
 		Entry(nil, "slow", fault.Play{Name: "slow"}),
@@ -54,31 +64,30 @@ var _ = Describe("A play", func() {
 		Entry(nil, "slow:wait=1m:client=a:b:path=/x/y:times=2", fault.Play{Name: "slow", Wait: time.Minute, Client: "a:b", Path: "/x/y", Times: 2}),
 	)
 
-	DescribeTable("is refused with what would be right", func(text, want string) {
+	DescribeTable("is refused with what was expected", func(text, want string) {
 		_, err := fault.ParsePlay(text)
 		Expect(err).To(MatchError(ContainSubstring(want)))
 	},
-		Entry(nil, "slo", "did you mean slow"), Entry(nil, "", "there are"), Entry(nil, "slow:3", `"3" is no option`), Entry(nil, "slow:", "is no option"),
+		Entry(nil, "slo", "did you mean slow"), Entry(nil, "", "there are"), Entry(nil, "slow:3", `"3" is not an option`), Entry(nil, "slow:", "is not an option"),
 		Entry(nil, "slow:tims=3", "did you mean times"), Entry(nil, "slow:times=often", "expected a number"), Entry(nil, "slow:wait=3", "expected a duration"),
 		Entry(nil, "slow:client=", "expected a client id"), Entry(nil, "slow:times=2:times=3", "given twice"),
 	)
 
-	DescribeTable("can't be begun", func(p fault.Play, want string) {
-		_, err := fault.NewInjector(env(), []fault.Play{p})
+	DescribeTable("cannot begin", func(p fault.Play, want string) {
+		_, err := fault.NewInjector(env(), fault.Setup{Scenarios: []fault.Play{p}})
 		Expect(err).To(MatchError(ContainSubstring(want)))
 	},
-		Entry("without end", fault.Play{Name: "slow", Times: 1001}, "1 to 1000 times"),
-		Entry("in the past", fault.Play{Name: "slow", Wait: -time.Second}, "a wait of at most 1h"),
-		Entry("for days", fault.Play{Name: "slow", Wait: 48 * time.Hour}, "a wait of at most 1h"),
-		Entry("where nothing is struck", fault.Play{Name: "empty-page", Path: "/ris-synergy/info/v1/oauth/info"}, "no request that it strikes"),
-		Entry("at a kind that is none", fault.Play{Name: "slow", Path: "lists"}, "or one of info, list"),
-		Entry("at a path of nothing", fault.Play{Name: "slow", Path: "/nowhere"}, "no request that it strikes"),
+		Entry("with too many faults", fault.Play{Name: "slow", Times: 1001}, "1 to 1000 times"),
+		Entry("with a negative wait", fault.Play{Name: "slow", Wait: -time.Second}, "a wait of at most 1h"),
+		Entry("with a wait of days", fault.Play{Name: "slow", Wait: 48 * time.Hour}, "a wait of at most 1h"),
+		Entry("at a path that it does not strike", fault.Play{Name: "empty-page", Path: "/ris-synergy/info/v1/oauth/info"}, "strikes no request at"),
+		Entry("at an unknown kind", fault.Play{Name: "slow", Path: "lists"}, "or one of info, list"),
+		Entry("at an unknown path", fault.Play{Name: "slow", Path: "/nowhere"}, "strikes no request at"),
 	)
 
-	DescribeTable("strikes the requests of its path and below, or of its kind", func(play fault.Play, struck ...string) {
-		stage, err := fault.NewInjector(env(), nil)
-		Expect(err).NotTo(HaveOccurred())
-		node := stage.Before(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
+	DescribeTable("strikes requests at or below its path, or of its kind", func(play fault.Play, struck ...string) {
+		faults := begun(env())
+		node := faults.Wrap(http.HandlerFunc(noContent))
 		play.Name = "503-twice"
 		var got []string
 		for _, path := range []string{
@@ -87,7 +96,7 @@ var _ = Describe("A play", func() {
 			"/ris-synergy/funding/v3/fundings", "/ris-synergy/funding/v3/fundings/A-1", "/ris-synergy/funding/v3/fundingsX", "/ris-synergy/try-out/funding/v3/fundings",
 			"/healthz", "/docs", "/", "/elsewhere/oauth/token",
 		} {
-			Expect(stage.Play(play)).To(Succeed())
+			Expect(faults.Play(play)).To(Succeed())
 			w := httptest.NewRecorder()
 			node.ServeHTTP(w, httptest.NewRequest(http.MethodGet, path, nil))
 			if w.Header().Get(fault.ScenarioHeader) != "" {
@@ -96,7 +105,7 @@ var _ = Describe("A play", func() {
 		}
 		Expect(got).To(Equal(struck))
 	},
-		Entry("none: the API", fault.Play{}, "/ris-synergy/info/v1/oauth/info/", "/ris-synergy/funding/v3/fundings", "/ris-synergy/funding/v3/fundings/A-1", "/ris-synergy/funding/v3/fundingsX"),
+		Entry("which are those of the API without a path", fault.Play{}, "/ris-synergy/info/v1/oauth/info/", "/ris-synergy/funding/v3/fundings", "/ris-synergy/funding/v3/fundings/A-1", "/ris-synergy/funding/v3/fundingsX"),
 		Entry("of the list", fault.Play{Path: "/ris-synergy/funding/v3/fundings/"}, "/ris-synergy/funding/v3/fundings", "/ris-synergy/funding/v3/fundings/A-1"),
 		Entry("all", fault.Play{Path: "/"}, "/oauth/token", "/realms/ris/protocol/openid-connect/token", "/realms/ris/protocol/openid-connect/certs",
 			"/.well-known/oauth-authorization-server", "/realms/ris/.well-known/openid-configuration", "/registry/registry.json", "/ris-synergy/info/v1/oauth/info/",
@@ -111,10 +120,8 @@ var _ = Describe("A play", func() {
 		Entry("registry", fault.Play{Path: "/registry"}, "/registry/registry.json"),
 	)
 
-	DescribeTable("spoils the answers of any API", func(name, body, want string) {
-		stage, err := fault.NewInjector(env(), []fault.Play{{Name: name}})
-		Expect(err).NotTo(HaveOccurred())
-		node := stage.Before(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+	DescribeTable("changes the answers of any API", func(name, body, want string) {
+		node := begun(env(), fault.Play{Name: name}).Wrap(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Type", "application/json")
 			_, _ = w.Write([]byte(body)) // a recorder takes everything
 		}))
@@ -125,27 +132,25 @@ var _ = Describe("A play", func() {
 		}
 	},
 		Entry(nil, "empty-page", `[{"id":1}]`, `[]`),
-		Entry("but what has no records", "empty-page", `{"id":1}`, `{"id":1}`),
-		Entry("but an empty list", "empty-page", `[]`, `[]`),
+		Entry("except answers without records", "empty-page", `{"id":1}`, `{"id":1}`),
+		Entry("except an empty list", "empty-page", `[]`, `[]`),
 		Entry(nil, "duplicate-items", `[{"id":1},{"id":2}]`, `[{"id":1},{"id":2},{"id":1}]`),
-		Entry("but an empty list", "duplicate-items", `[]`, `[]`),
+		Entry("except an empty list", "duplicate-items", `[]`, `[]`),
 		Entry(nil, "unknown-enum-value", `[{"id":"A","state":{"of":"IN_PROGRESS"},"type":"B_C"}]`, `[{"id":"A","state":{"of":"ADDED_IN_A_LATER_VERSION"},"type":"B_C"}]`),
-		Entry("but what has no vocabulary", "unknown-enum-value", `{"id":"a","of":[1]}`, `{"id":"a","of":[1]}`),
+		Entry("except records without a vocabulary", "unknown-enum-value", `{"id":"a","of":[1]}`, `{"id":"a","of":[1]}`),
 		Entry(nil, "extra-fields", `{"a":[{"b":1.50}]}`, `{"a":[{"addedInALaterVersion":1,"b":1.50}],"addedInALaterVersion":1}`),
-		Entry("but what has no members", "extra-fields", `[1]`, `[1]`),
-		Entry("but what is no JSON", "extra-fields", `<html>`, `<html>`),
+		Entry("except values without members", "extra-fields", `[1]`, `[1]`),
+		Entry("except bodies that are not JSON", "extra-fields", `<html>`, `<html>`),
 		Entry(nil, "truncated-json", `{"a":1}`, `{"a`),
 	)
 
-	DescribeTable("leads to another name of this machine, and to no other host", func(publicURL, host, want string) {
+	DescribeTable("redirects to another name of this machine only", func(publicURL, host, want string) {
 		node := env()
 		node.Places.PublicURL = publicURL
-		stage, err := fault.NewInjector(node, []fault.Play{{Name: "moved-host"}})
-		Expect(err).NotTo(HaveOccurred())
 		r := httptest.NewRequest(http.MethodGet, "/ris-synergy/funding/v3/fundings?page[size]=2", nil)
 		r.Host = host
 		w := httptest.NewRecorder()
-		stage.Before(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {})).ServeHTTP(w, r)
+		begun(node, fault.Play{Name: "moved-host"}).Wrap(http.HandlerFunc(noContent)).ServeHTTP(w, r)
 		Expect(w.Header().Get("Location")).To(Equal(want))
 		Expect(w.Header().Get(fault.ScenarioHeader) != "").To(Equal(want != ""))
 	},
@@ -155,10 +160,9 @@ var _ = Describe("A play", func() {
 		Entry(nil, "", "node.example", ""), Entry(nil, "", "127.0.0.1.evil.example:80", ""), Entry(nil, "https://node.example", "localhost:8080", ""),
 	)
 
-	It("keeps so many clients apart, and lets further ones share a sequence that ends", func() {
-		stage, err := fault.NewInjector(env(), []fault.Play{{Name: "503-twice", Times: 1}})
-		Expect(err).NotTo(HaveOccurred())
-		node := stage.Before(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
+	It("has a sequence for each of 1024 clients, and one for all further clients", func() {
+		faults := begun(env(), fault.Play{Name: "503-twice", Times: 1})
+		node := faults.Wrap(http.HandlerFunc(noContent))
 		struck := 0
 		for n := range 3000 {
 			w := httptest.NewRecorder()
@@ -169,11 +173,11 @@ var _ = Describe("A play", func() {
 			}
 		}
 		Expect(struck).To(Equal(1025))
-		Expect(stage.Playing()[0].Struck).To(HaveLen(1025))
+		Expect(faults.Playing()[0].Struck).To(HaveLen(1025))
 	})
 })
 
-// FuzzParse finds no text that is read without an error and can't be begun for another reason than that it names.
+// FuzzParse checks that each text that is read is a play that begins, or is refused with what was expected.
 func FuzzParse(f *testing.F) {
 	for _, seed := range []string{"slow", "503-twice:times=3", "slow:wait=1m:client=a:b", "slow::", "slow:client=:path=", ":", "429-then-ok:path=/x"} {
 		f.Add(seed)
@@ -184,9 +188,9 @@ func FuzzParse(f *testing.F) {
 			return
 		}
 		if _, err := fault.FindScenario(p.Name); err != nil {
-			t.Fatalf("%q is read as a scenario that is none: %v", text, err)
+			t.Fatalf("%q is read as an unknown scenario: %v", text, err)
 		}
-		if _, err := fault.NewInjector(env(), []fault.Play{p}); err != nil && !strings.Contains(err.Error(), "expected") {
+		if _, err := fault.NewInjector(env(), fault.Setup{Scenarios: []fault.Play{p}}); err != nil && !strings.Contains(err.Error(), "expected") {
 			t.Fatalf("%q: %v", text, err)
 		}
 	})

@@ -10,132 +10,131 @@ import (
 	"sync"
 
 	"github.com/rin-network/rin/sandbox/auth"
-	"github.com/rin-network/rin/sandbox/journal"
 )
 
-// otherAudience is a service that shares the authorization server, and is not this node.
+// otherAudience is another service with the same authorization server.
 const otherAudience = "https://another-service.example/api"
 
-// tokens are scenarios of the life of an access token.
-func tokens() []Scenario {
+// tokenScenarios refuse access tokens before they expire, or issue wrong ones.
+func tokenScenarios() []Scenario {
 	return []Scenario{
 		{
-			Name: "401-once", Times: 1, Strikes: mayNeedToken(),
+			Name: "401-once", Times: 1, Strikes: dataKinds(),
 			Does:   "The first request with a good token is answered 401, invalid_token; the token stays good.",
-			Why:    "Nodes behind a load balancer learn of new keys at different moments.",
-			Client: "Fetches a new token, once, and repeats the request; reports a second 401.",
-			begin: ofCaller(instead(func(t *turn, w http.ResponseWriter, r *http.Request) {
-				t.env.Refuse(w, r, "the token is refused this time, on purpose")
+			Why:    "Nodes behind a load balancer load new keys at different times.",
+			Client: "Fetches one new token and repeats the request; reports a second 401.",
+			begin: ifAuthorized(answerInstead(func(e *encounter, w http.ResponseWriter, r *http.Request) {
+				e.env.Refuse(w, r, "the token is refused this time, on purpose")
 			})),
 		},
 		{
-			Name: "token-expires-early", Times: 1, Strikes: mayNeedToken(),
-			Does:   "The first tokens of a client are good for one request each and refused from then on, 401 invalid_token, whatever expires_in said.",
+			Name: "token-expires-early", Times: 1, Strikes: dataKinds(),
+			Does:   "The first tokens of a client are good for one request each. After it they are refused with 401 invalid_token, whatever expires_in said.",
 			Why:    "Authorization servers forget tokens when they restart, and administrators revoke them.",
-			Client: "Fetches a new token when it meets a 401, whatever its own clock says, and repeats the request.",
-			begin:  ofCaller(expireEarly),
+			Client: "Fetches a new token when it gets a 401, whatever its own clock says, and repeats the request.",
+			begin:  ifAuthorized(expireEarly),
 		},
 		{
 			Name: "wrong-aud", Times: 1, Strikes: []Kind{Token},
-			Does:   "The first tokens are for another audience, and refused by the API: 401 invalid_token.",
-			Why:    "The client is registered for another service too, or a mapping of audiences was lost.",
-			Client: "Fetches a new token, once, and then reports the 401 with its description; does not loop.",
-			begin:  same(forAnotherAudience),
+			Does:   "The first tokens are for another audience, and the API refuses them with 401 invalid_token.",
+			Why:    "The client is also registered for another service, or a mapping of audiences was lost.",
+			Client: "Fetches one new token, and then reports the 401 with its description; does not loop.",
+			begin:  stateless(issueForOtherAudience),
 		},
 		{
-			Name: "key-rotation", Times: 1, Strikes: mayNeedToken(),
-			Does: "At the first request with a good token the node changes its keys, for all clients. The old key is withdrawn at once and its tokens " +
-				"are refused; or stays published and good for the wait, if one is given.",
-			Why:    "Keys are changed on schedule with an overlap, and without one when they leaked or a node was set up anew.",
-			Client: "Fetches a new token when it meets a 401; who verifies tokens fetches the JWK Set again when a kid is new.",
-			begin: ofCaller(letNodeAnswer(func(t *turn, _ *http.Request) {
-				_ = t.env.Rotate(t.play.Wait) // fails without randomness alone; the key stays
+			Name: "key-rotation", Times: 1, Strikes: dataKinds(),
+			Does: "At the first request with a good token the node replaces its keys for all clients. The old key is withdrawn at once and its tokens " +
+				"are refused; or it stays published and good for the wait, if there is one.",
+			Why:    "Keys are replaced on schedule with an overlap, and without one after a leak or a new installation.",
+			Client: "Fetches a new token when it gets a 401; software that verifies tokens fetches the JWK Set again for an unknown kid.",
+			begin: ifAuthorized(actBefore(func(e *encounter, _ *http.Request) {
+				_ = e.env.Rotate(e.play.Wait) // fails only without randomness; then the key stays
 			})),
 		},
 	}
 }
 
-// expireEarly makes an act that lets each token pass once and refuses it afterwards.
+// expireEarly makes an act that accepts each token once and then refuses it.
 func expireEarly() act {
-	early := &earlyEnd{marks: map[tokenHash]string{}}
-	return func(t *turn, next http.Handler, w http.ResponseWriter, r *http.Request) {
-		mark, over := early.refuses(t, r)
-		if !over {
+	expired := &expiredTokens{marks: map[tokenHash]string{}}
+	return func(e *encounter, next http.Handler, w http.ResponseWriter, r *http.Request) {
+		mark, refused := expired.refuses(e, r)
+		if !refused {
 			next.ServeHTTP(w, r)
 			return
 		}
-		t.struck(w.Header(), mark)
-		t.env.Refuse(w, r, "the token is over before its time, on purpose")
+		e.announce(w.Header(), mark)
+		e.env.Refuse(w, r, "the token is over before its time, on purpose")
 	}
 }
 
-// maxTokens is the number of tokens at which an early end forgets which they were.
+// maxTokens is the number of tokens after which expiredTokens starts over.
 const maxTokens = 8192
 
-// tokenHash stands for a token, so that no credential is kept.
+// tokenHash identifies a token without storing a credential.
 type tokenHash [sha256.Size]byte
 
-// earlyEnd remembers which tokens are over.
-type earlyEnd struct {
+// expiredTokens remembers which tokens have been used and are refused.
+type expiredTokens struct {
 	mu    sync.Mutex
-	marks map[tokenHash]string // "" for a token that was used and not yet refused
+	marks map[tokenHash]string // "" for a token that was used and not refused yet
 }
 
-// refuses tells whether the token of a request is over, and the mark of that.
-func (e *earlyEnd) refuses(t *turn, r *http.Request) (mark string, over bool) {
-	_, token, _ := strings.Cut(strings.TrimSpace(r.Header.Get("Authorization")), " ")
-	hash := tokenHash(sha256.Sum256([]byte(strings.TrimSpace(token))))
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	mark, known := e.marks[hash]
+// refuses tells whether the token of a request is refused, and the mark of that fault.
+func (x *expiredTokens) refuses(e *encounter, r *http.Request) (mark string, refused bool) {
+	_, token := credential(r)
+	hash := tokenHash(sha256.Sum256([]byte(token)))
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	mark, known := x.marks[hash]
 	if known && mark == "" {
-		mark, _ = t.take()
-		e.marks[hash] = mark
+		mark, _ = e.claim()
+		x.marks[hash] = mark
 	}
 	if known {
 		return mark, mark != ""
 	}
-	if !t.over(t.client) {
-		if len(e.marks) >= maxTokens {
-			clear(e.marks)
+	if !e.isOver(e.client) {
+		if len(x.marks) >= maxTokens {
+			clear(x.marks)
 		}
-		e.marks[hash] = ""
+		x.marks[hash] = ""
 	}
 	return "", false
 }
 
-// forAnotherAudience lets the token endpoint make a token that the API refuses.
-func forAnotherAudience(t *turn, next http.Handler, w http.ResponseWriter, r *http.Request) {
-	mark, ok := t.take()
+// issueForOtherAudience lets the token endpoint issue a token that the API refuses.
+func issueForOtherAudience(e *encounter, next http.Handler, w http.ResponseWriter, r *http.Request) {
+	mark, ok := e.claim()
 	if !ok {
 		next.ServeHTTP(w, r)
 		return
 	}
-	a := Capture(next, auth.ForAudience(r, otherAudience))
-	if a.OK() {
-		t.struck(a.Header, mark)
-	} else { // no token, no fault
-		t.giveBack(t.client)
+	a := capture(next, auth.ForAudience(r, otherAudience))
+	if a.ok() {
+		e.announce(a.Header, mark)
+	} else {
+		e.release(e.client)
 	}
-	a.Send(w, r)
+	a.send(w, r)
 }
 
-// The name and the value that nobody has heard of.
+// An unknown member and an unknown value of a vocabulary.
 const (
 	newMember = "addedInALaterVersion"
 	newValue  = "ADDED_IN_A_LATER_VERSION"
 )
 
-// contents are good answers with something in them that careless clients don't survive.
-func contents() []Scenario {
+// contentScenarios change good answers in ways that careless clients do not expect.
+func contentScenarios() []Scenario {
 	return []Scenario{
 		{
-			Name: "empty-page", Times: 1, Strikes: []Kind{FundingList, API}, Also: []Kind{TryOut},
-			Does:   "The first page with records comes without them: an empty array, with the links of the full page.",
-			Why:    "The index behind the list is being built, and answers what it has.",
-			Client: "Does not take an empty page for the end while it has a link to a next one; deletes nothing because of one answer.",
-			begin: altered(func(a *Answer) bool {
-				if len(a.Items()) == 0 {
+			Name: "empty-page", Times: 1, Strikes: []Kind{List, API}, Also: []Kind{TryOut},
+			Does:   "The first page with records is an empty array, with the links of the full page.",
+			Why:    "The index behind the list is being built.",
+			Client: "Does not take an empty page for the end while it has a link to the next; deletes nothing because of one answer.",
+			begin: spoil(func(a *answer) bool {
+				if len(a.items()) == 0 {
 					return false
 				}
 				a.Body = []byte("[]")
@@ -143,66 +142,62 @@ func contents() []Scenario {
 			}),
 		},
 		{
-			Name: "duplicate-items", Times: 1, Strikes: []Kind{FundingList, API}, Also: []Kind{TryOut},
-			Does:   "The first record of the first page stands at its end, too.",
-			Why:    "Records are added while a client reads page after page, so that some move to the next one.",
-			Client: "Knows records by their id, and keeps one of each.",
-			begin: altered(func(a *Answer) bool {
-				return edited(a, func(value any) (any, bool) {
-					items, _ := value.([]any)
-					if len(items) == 0 {
-						return nil, false
-					}
-					return append(items, items[0]), true
-				})
+			Name: "duplicate-items", Times: 1, Strikes: []Kind{List, API}, Also: []Kind{TryOut},
+			Does:   "The first record of the first page is repeated at its end.",
+			Why:    "Records are added while a client reads page after page, so that some move to the next page.",
+			Client: "Identifies records by their id, and keeps one of each.",
+			begin: spoilJSON(func(value any) (any, bool) {
+				items, _ := value.([]any)
+				if len(items) == 0 {
+					return nil, false
+				}
+				return append(items, items[0]), true
 			}),
 		},
 		{
-			Name: "unknown-enum-value", Times: 1, Strikes: []Kind{FundingList, FundingDetail, API}, Also: []Kind{TryOut},
-			Does:   "The first record has a value that its vocabulary does not: its legalType and one of its targetGroups; elsewhere the first in capitals.",
-			Why:    "Vocabularies grow within a major version, before clients are generated anew.",
-			Client: "Shows a value that it does not know as it is, and keeps the record and all others.",
-			begin: altered(func(a *Answer) bool {
-				return edited(a, func(value any) (any, bool) {
-					record, ok := first(value)
-					if !ok {
-						return nil, false
-					}
-					if _, funding := record["legalType"]; !funding {
-						return value, renew(record)
-					}
-					groups, _ := record["targetGroups"].([]any)
-					record["targetGroups"], record["legalType"] = append(groups, newValue), newValue
-					return value, true
-				})
+			Name: "unknown-enum-value", Times: 1, Strikes: []Kind{List, Detail, API}, Also: []Kind{TryOut},
+			Does:   "The first record has a value outside its vocabulary, in legalType and in targetGroups; in other APIs, in its first value in capitals.",
+			Why:    "Vocabularies grow within a major version, before clients are regenerated.",
+			Client: "Shows an unknown value as it is, and keeps the record and all others.",
+			begin: spoilJSON(func(value any) (any, bool) {
+				record, ok := firstRecord(value)
+				if !ok {
+					return nil, false
+				}
+				if _, funding := record["legalType"]; !funding {
+					return value, replaceConstant(record)
+				}
+				groups, _ := record["targetGroups"].([]any)
+				record["targetGroups"], record["legalType"] = append(groups, newValue), newValue
+				return value, true
 			}),
 		},
 		{
-			Name: "extra-fields", Times: 1, Strikes: mayNeedToken(), Also: []Kind{Token, Registry, journal.Metadata, journal.Keys, TryOut},
-			Does:   "Every object of the first good answer has a member more, at all depths.",
+			Name: "extra-fields", Times: 1, Strikes: dataKinds(), Also: []Kind{Token, Registry, Metadata, Keys, TryOut},
+			Does:   "Every object of the first good answer has an additional member, at all depths.",
 			Why:    "Minor versions add members; RFC 6749 §5.1 tells clients of the token endpoint to expect them.",
-			Client: "Ignores members that it does not know.",
-			begin: altered(func(a *Answer) bool {
-				return edited(a, func(value any) (any, bool) { return value, enrich(value) })
-			}),
+			Client: "Ignores unknown members.",
+			begin:  spoilJSON(func(value any) (any, bool) { return value, addMembers(value) }),
 		},
 	}
 }
 
-// edited changes the JSON of an answer; false leaves it as it was.
-func edited(a *Answer, change func(value any) (any, bool)) (done bool) {
-	a.Edit(func(value any) any {
-		var changed any
-		if changed, done = change(value); !done {
-			return value
-		}
-		return changed
+// spoilJSON is [spoil] for JSON bodies. change returns false if there is nothing to change.
+func spoilJSON(change func(value any) (any, bool)) func() act {
+	return spoil(func(a *answer) (done bool) {
+		a.edit(func(value any) any {
+			var changed any
+			if changed, done = change(value); !done {
+				return value
+			}
+			return changed
+		})
+		return done
 	})
-	return done
 }
 
-// first is the record of an answer, or the first of several.
-func first(value any) (record map[string]any, ok bool) {
+// firstRecord returns the record of an answer, or the first of several.
+func firstRecord(value any) (record map[string]any, ok bool) {
 	if items, several := value.([]any); several && len(items) > 0 {
 		value = items[0]
 	}
@@ -210,16 +205,16 @@ func first(value any) (record map[string]any, ok bool) {
 	return record, ok
 }
 
-// enrich adds a member to each object of a value, and tells whether there is one.
-func enrich(value any) (done bool) {
+// addMembers adds a member to each object of a value. It returns false if there is no object.
+func addMembers(value any) (done bool) {
 	switch v := value.(type) {
 	case []any:
 		for _, element := range v {
-			done = enrich(element) || done
+			done = addMembers(element) || done
 		}
 	case map[string]any:
 		for _, member := range v {
-			enrich(member)
+			addMembers(member)
 		}
 		v[newMember] = json.Number("1")
 		done = true
@@ -227,8 +222,8 @@ func enrich(value any) (done bool) {
 	return done
 }
 
-// renew replaces the first text of a record, by the names of its members, that looks like a value of a vocabulary; false when none does.
-func renew(record map[string]any) bool {
+// replaceConstant replaces the first value of a record, by member name, that looks like one of a vocabulary. It returns false if there is none.
+func replaceConstant(record map[string]any) bool {
 	for _, name := range slices.Sorted(maps.Keys(record)) {
 		switch v := record[name].(type) {
 		case string:
@@ -237,7 +232,7 @@ func renew(record map[string]any) bool {
 				return true
 			}
 		case map[string]any:
-			if renew(v) {
+			if replaceConstant(v) {
 				return true
 			}
 		}
@@ -245,7 +240,7 @@ func renew(record map[string]any) bool {
 	return false
 }
 
-// isConstant tells whether a text is spelled as vocabularies are: IN_PROGRESS.
+// isConstant tells whether a text is spelled like IN_PROGRESS.
 func isConstant(text string) bool {
 	return len(text) > 2 && strings.Trim(text, "ABCDEFGHIJKLMNOPQRSTUVWXYZ_") == ""
 }

@@ -6,17 +6,14 @@ import (
 	"sync"
 )
 
-// wrap is what Deviation.Wrap holds.
+// wrap is the type of Deviation.Wrap: it puts a deviation before the handler of a node.
 type wrap = func(next http.Handler, env Env) http.Handler
 
-// change alters the node's answer to r.
-type change func(r *http.Request, a *editableAnswer)
-
-// handle answers a request in the node's place, or lets next do so.
+// handle answers a request in place of the node, or calls next.
 type handle func(next http.Handler, env Env, w http.ResponseWriter, r *http.Request)
 
-// around makes a Wrap that hands requests of the kinds to do, and all others to the node.
-func around(do handle, kinds ...Kind) wrap {
+// intercept makes a wrap that passes requests of the kinds to do, and all others to the node.
+func intercept(do handle, kinds ...Kind) wrap {
 	return func(next http.Handler, env Env) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			if !slices.Contains(kinds, env.Classify(r)) {
@@ -28,25 +25,71 @@ func around(do handle, kinds ...Kind) wrap {
 	}
 }
 
-// rewrite makes a Wrap that changes the answers to requests of the kinds.
+// fresh makes a wrap with state of its own each time that it is put before a node.
+func fresh(begin func() wrap) wrap {
+	return func(next http.Handler, env Env) http.Handler { return begin()(next, env) }
+}
+
+// both makes a wrap of two, the first outside.
+func both(outer, inner wrap) wrap {
+	return func(next http.Handler, env Env) http.Handler { return outer(inner(next, env), env) }
+}
+
+// withEnv makes a wrap that depends on its node.
+func withEnv(build func(env Env) wrap) wrap {
+	return func(next http.Handler, env Env) http.Handler { return build(env)(next, env) }
+}
+
+// rewrite makes a wrap that changes the answers to requests of the kinds.
 func rewrite(alter change, kinds ...Kind) wrap {
-	return around(func(next http.Handler, _ Env, w http.ResponseWriter, r *http.Request) {
+	return intercept(func(next http.Handler, _ Env, w http.ResponseWriter, r *http.Request) {
 		a := capture(next, r)
-		alter(r, a)
+		alter(a)
 		a.send(w, r)
 	}, kinds...)
 }
 
-// readmit makes a Wrap that lets replace put another request in the place of those of the kinds.
-func readmit(replace func(r *http.Request, env Env) *http.Request, kinds ...Kind) wrap {
-	return around(func(next http.Handler, env Env, w http.ResponseWriter, r *http.Request) {
+// rewriteSuccess is [rewrite] for successful answers.
+func rewriteSuccess(alter change, kinds ...Kind) wrap {
+	return rewrite(when(succeeded, alter), kinds...)
+}
+
+// rewriteRefusals makes a wrap that changes errors. It streams other answers, and keeps their conditions and compression.
+func rewriteRefusals(alter change, kinds ...Kind) wrap {
+	return intercept(func(next http.Handler, _ Env, w http.ResponseWriter, r *http.Request) {
+		recorded := &recorder{answer: newAnswer(r), to: w}
+		next.ServeHTTP(recorded, r)
+		recorded.finish()
+		if !recorded.passing {
+			alter(recorded.answer)
+			recorded.answer.send(w, r)
+		}
+	}, kinds...)
+}
+
+// replaceRequest makes a wrap that passes another request to the node.
+func replaceRequest(replace func(r *http.Request, env Env) *http.Request, kinds ...Kind) wrap {
+	return intercept(func(next http.Handler, env Env, w http.ResponseWriter, r *http.Request) {
 		next.ServeHTTP(w, replace(r, env))
 	}, kinds...)
 }
 
-// admit makes a Wrap that serves the requests of the kinds that fit, although the node refuses their credentials.
-func admit(fits func(r *http.Request) bool, kinds ...Kind) wrap {
-	return around(func(next http.Handler, env Env, w http.ResponseWriter, r *http.Request) {
+// refuseEarly makes a wrap that answers fitting requests before the node sees them.
+func refuseEarly(fits func(r *http.Request) bool, answer change, kinds ...Kind) wrap {
+	return intercept(func(next http.Handler, _ Env, w http.ResponseWriter, r *http.Request) {
+		if !fits(r) {
+			next.ServeHTTP(w, r)
+			return
+		}
+		a := newAnswer(r)
+		answer(a)
+		a.send(w, r)
+	}, kinds...)
+}
+
+// admitIf makes a wrap that serves fitting requests although the node refuses their credentials.
+func admitIf(fits func(r *http.Request) bool, kinds ...Kind) wrap {
+	return intercept(func(next http.Handler, env Env, w http.ResponseWriter, r *http.Request) {
 		if !fits(r) {
 			next.ServeHTTP(w, r)
 			return
@@ -59,106 +102,73 @@ func admit(fits func(r *http.Request) bool, kinds ...Kind) wrap {
 	}, kinds...)
 }
 
-// protected lists the kinds that ask for an access token.
-func protected() []Kind { return []Kind{Info, FundingList, FundingDetail} }
+// withPath returns r with another path.
+func withPath(r *http.Request, path string) *http.Request {
+	other := r.Clone(r.Context())
+	other.URL.Path, other.URL.RawPath = path, ""
+	return other
+}
+
+// withMethod returns r with another method.
+func withMethod(r *http.Request, method string) *http.Request {
+	other := r.Clone(r.Context())
+	other.Method = method
+	return other
+}
 
 // when changes the answers that fit.
-func when(fits func(r *http.Request, a *editableAnswer) bool, alter change) change {
-	return func(r *http.Request, a *editableAnswer) {
-		if fits(r, a) {
-			alter(r, a)
+func when(fits func(a *answer) bool, alter change) change {
+	return func(a *answer) {
+		if fits(a) {
+			alter(a)
 		}
 	}
 }
 
-// succeeded holds for successes.
-func succeeded(_ *http.Request, a *editableAnswer) bool { return a.ok() }
-
-// refusedAnonymous holds for refusals of requests without credentials.
-func refusedAnonymous(r *http.Request, a *editableAnswer) bool {
-	return a.Status == http.StatusUnauthorized && anonymous(r)
+// whenRequest changes the answers to requests that fit.
+func whenRequest(fits func(r *http.Request) bool, alter change) change {
+	return when(func(a *answer) bool { return fits(a.request) }, alter)
 }
 
-// refusedToken holds for refusals of a bearer token that is no good.
-func refusedToken(r *http.Request, a *editableAnswer) bool {
-	return a.Status == http.StatusUnauthorized && bearer(r) != ""
+func succeeded(a *answer) bool { return a.ok() }
+
+func failed(a *answer) bool { return a.Status >= http.StatusBadRequest }
+
+// hasStatus returns a condition that holds for answers with the status.
+func hasStatus(code int) func(a *answer) bool {
+	return func(a *answer) bool { return a.Status == code }
+}
+
+// refusedAnonymous holds for refusals of requests without credentials.
+func refusedAnonymous(a *answer) bool {
+	return a.Status == http.StatusUnauthorized && anonymous(a.request)
+}
+
+// refusedToken holds for refusals of a bearer token.
+func refusedToken(a *answer) bool {
+	return a.Status == http.StatusUnauthorized && bearer(a.request) != ""
 }
 
 // refusedRole holds for refusals of a caller who lacks the role.
-func refusedRole(_ *http.Request, a *editableAnswer) bool { return a.Status == http.StatusForbidden }
+func refusedRole(a *answer) bool { return a.Status == http.StatusForbidden }
 
-// anonymous holds for requests without credentials.
+func notFound(a *answer) bool { return a.Status == http.StatusNotFound }
+
+func notAllowed(a *answer) bool { return a.Status == http.StatusMethodNotAllowed }
+
 func anonymous(r *http.Request) bool { return r.Header.Get("Authorization") == "" }
 
-// reword makes a Wrap that changes the refusals among the answers to requests of the kinds. Other answers go their way untouched, in the
-// time and with the conditions and the compression that they have.
-func reword(alter change, kinds ...Kind) wrap {
-	return around(func(next http.Handler, _ Env, w http.ResponseWriter, r *http.Request) {
-		kept := &refusalWriter{to: w, answer: editableAnswer{Answer{Header: http.Header{}}}}
-		next.ServeHTTP(kept, r)
-		kept.WriteHeader(http.StatusOK)
-		if kept.passing {
-			return
-		}
-		kept.answer.Header = Canonical(kept.answer.Header)
-		alter(r, &kept.answer)
-		kept.answer.send(w, r)
-	}, kinds...)
-}
+func hasToken(r *http.Request) bool { return bearer(r) != "" }
 
-// refusalWriter keeps an error, and passes everything else on.
-type refusalWriter struct {
-	to               http.ResponseWriter
-	answer           editableAnswer
-	started, passing bool
-}
+func isHead(r *http.Request) bool { return r.Method == http.MethodHead }
 
-// Header implements http.ResponseWriter.
-func (w *refusalWriter) Header() http.Header {
-	if w.passing {
-		return w.to.Header()
-	}
-	return w.answer.Header
-}
-
-// WriteHeader implements http.ResponseWriter.
-func (w *refusalWriter) WriteHeader(status int) {
-	if w.started {
-		return
-	}
-	w.started, w.answer.Status = status >= http.StatusOK, status
-	if status >= http.StatusBadRequest {
-		return
-	}
-	for name, values := range w.answer.Header {
-		w.to.Header()[name] = values
-	}
-	w.passing = w.started
-	w.to.WriteHeader(status)
-}
-
-// Write implements http.ResponseWriter.
-func (w *refusalWriter) Write(b []byte) (int, error) {
-	w.WriteHeader(http.StatusOK)
-	if w.passing {
-		return w.to.Write(b)
-	}
-	w.answer.Body = append(w.answer.Body, b...)
-	return len(b), nil
-}
-
-// Unwrap lets http.ResponseController reach the connection, of an answer that is passed on.
-func (w *refusalWriter) Unwrap() http.ResponseWriter { return w.to }
-
-// memory is what a deviation remembers between requests. It is bounded, and safe for concurrent use. The zero value is
-// an empty memory.
+// memory is what a deviation remembers between requests. It is bounded and safe for concurrent use. The zero value is empty.
 type memory[V any] struct {
 	mu   sync.Mutex
 	kept map[string]V
 }
 
-// memorySize is the number of entries at which a memory starts over: enough for a run, little for a sandbox that
-// serves for weeks.
+// memorySize is the number of entries at which a memory starts over: enough for a run, and little for a sandbox that runs for weeks.
 const memorySize = 256
 
 func (m *memory[V]) get(key string) (value V, known bool) {
@@ -168,7 +178,12 @@ func (m *memory[V]) get(key string) (value V, known bool) {
 	return value, known
 }
 
-// put keeps a value and returns the one before.
+func (m *memory[V]) has(key string) bool {
+	_, known := m.get(key)
+	return known
+}
+
+// put stores a value and returns the one before.
 func (m *memory[V]) put(key string, value V) (before V, known bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -1,0 +1,198 @@
+package fault
+
+import (
+	"fmt"
+	"maps"
+	"net/http"
+	"slices"
+	"sync"
+
+	"github.com/rin-network/rin/sandbox/auth"
+	"github.com/rin-network/rin/sandbox/journal"
+)
+
+// maxClients is the number of clients that have their own sequence in a play. Further clients share one.
+const maxClients = 1024
+
+// running is a play that strikes requests.
+type running struct {
+	play     Play
+	scenario Scenario
+	act      act
+
+	mu     sync.Mutex
+	struck map[string]int // by client id; "" is for callers without a good token and clients beyond maxClients
+}
+
+func begin(p Play, s Scenario) *running {
+	return &running{play: p, scenario: s, act: s.begin(), struck: map[string]int{}}
+}
+
+// sequence returns the key of the client's sequence in struck.
+func (p *running) sequence(client string) string {
+	if _, known := p.struck[client]; !known && len(p.struck) >= maxClients {
+		return ""
+	}
+	return client
+}
+
+// claim takes the next fault of the client's sequence. mark is the fault's name and number; ok is false when the sequence is over.
+func (p *running) claim(client string) (mark string, ok bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	client = p.sequence(client)
+	n := p.struck[client]
+	if p.play.Times > 0 && n >= p.play.Times {
+		return "", false
+	}
+	p.struck[client] = n + 1
+	if p.play.Times == 0 { // a play that a request asked for has no end
+		return p.play.Name, true
+	}
+	return fmt.Sprintf("%s %d/%d", p.play.Name, n+1, p.play.Times), true
+}
+
+// release returns a claimed fault that could not be shown.
+func (p *running) release(client string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.struck[p.sequence(client)]--
+}
+
+// isOver tells whether the client's sequence is over.
+func (p *running) isOver(client string) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.play.Times > 0 && p.struck[p.sequence(client)] >= p.play.Times
+}
+
+// PlayStatus describes a running play.
+type PlayStatus struct {
+	// Play has the times and the wait that apply.
+	Play
+	// Struck is the number of faults by client id; "" is for callers without a good token.
+	Struck map[string]int
+}
+
+func (p *running) status() PlayStatus {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return PlayStatus{Play: p.play, Struck: maps.Clone(p.struck)}
+}
+
+// act answers a request that a play may strike, or calls next.
+type act func(e *encounter, next http.Handler, w http.ResponseWriter, r *http.Request)
+
+// encounter is a request that meets a play.
+type encounter struct {
+	*running
+	env    Env
+	kind   Kind
+	note   *journal.Note
+	client string // that of a good token, or the one that a token request names; "" without one
+}
+
+func (e *encounter) claim() (mark string, ok bool) { return e.running.claim(e.client) }
+
+// announce marks an answer, and the journal's entry, as a fault on purpose. Several plays may mark the same answer.
+func (e *encounter) announce(header http.Header, mark string) {
+	e.note.Deviate(mark)
+	if others := header.Get(ScenarioHeader); others != "" {
+		mark = others + ", " + mark
+	}
+	header.Set(ScenarioHeader, mark)
+}
+
+// strike puts plays before a node for one request, the first outermost. It leaves OPTIONS alone, which browsers send and not clients.
+func (i *Injector) strike(plays []*running, kind Kind, node http.HandlerFunc, w http.ResponseWriter, r *http.Request) {
+	if len(plays) == 0 || r.Method == http.MethodOptions {
+		node(w, r)
+		return
+	}
+	var client string
+	if kind == Token {
+		client, r = auth.ClaimedClient(r)
+	} else {
+		client, r = i.env.Caller(r)
+	}
+	note := journal.Of(r.Context())
+	var next http.Handler = node
+	for _, p := range slices.Backward(plays) {
+		if p.play.Client == "" || p.play.Client == client {
+			after := next
+			next = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				p.act(&encounter{running: p, env: i.env, kind: kind, note: note, client: client}, after, w, r)
+			})
+		}
+	}
+	next.ServeHTTP(w, r)
+}
+
+// stateless makes Scenario.begin of an act that remembers nothing.
+func stateless(a act) func() act { return func() act { return a } }
+
+// answerInstead makes Scenario.begin of an act that answers in place of the node.
+func answerInstead(reply func(e *encounter, w http.ResponseWriter, r *http.Request)) func() act {
+	return stateless(func(e *encounter, next http.Handler, w http.ResponseWriter, r *http.Request) {
+		mark, ok := e.claim()
+		if !ok {
+			next.ServeHTTP(w, r)
+			return
+		}
+		e.announce(w.Header(), mark)
+		reply(e, w, r)
+	})
+}
+
+// actBefore makes Scenario.begin of an act that does something before the node answers.
+func actBefore(do func(e *encounter, r *http.Request)) func() act {
+	return stateless(func(e *encounter, next http.Handler, w http.ResponseWriter, r *http.Request) {
+		if mark, ok := e.claim(); ok {
+			e.announce(w.Header(), mark)
+			do(e, r)
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+// ifAuthorized limits an act to requests with a good access token.
+func ifAuthorized(begin func() act) func() act {
+	return func() act {
+		inner := begin()
+		return func(e *encounter, next http.Handler, w http.ResponseWriter, r *http.Request) {
+			if e.client == "" {
+				next.ServeHTTP(w, r)
+				return
+			}
+			inner(e, next, w, r)
+		}
+	}
+}
+
+// spoil makes Scenario.begin of an act that changes good answers with a body. An answer that spoilBody cannot change is no fault.
+func spoil(spoilBody func(a *answer) bool) func() act {
+	return spoilBySending(spoilBody, (*answer).send)
+}
+
+// spoilBySending is [spoil] with a way to send the changed answer.
+func spoilBySending(spoilBody func(a *answer) bool, send func(a *answer, w http.ResponseWriter, r *http.Request)) func() act {
+	return stateless(func(e *encounter, next http.Handler, w http.ResponseWriter, r *http.Request) {
+		if isHead(r) || e.isOver(e.client) {
+			next.ServeHTTP(w, r)
+			return
+		}
+		good := capture(next, r)
+		spoilt := good.clone()
+		if !good.ok() || !spoilBody(spoilt) {
+			good.send(w, r)
+			return
+		}
+		mark, ok := e.claim()
+		if !ok { // another request was faster
+			good.send(w, r)
+			return
+		}
+		e.announce(spoilt.Header, mark)
+		send(spoilt, w, r)
+	})
+}

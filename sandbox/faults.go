@@ -1,0 +1,80 @@
+package sandbox
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+
+	"github.com/rin-network/rin/sandbox/account"
+	"github.com/rin-network/rin/sandbox/auth"
+	"github.com/rin-network/rin/sandbox/fault"
+)
+
+// newFaults makes the faults of a node, with those that it is configured with.
+func (s *Server) newFaults(c Config, guard *auth.Guard) (*fault.Injector, error) {
+	setup := fault.Setup{Scenarios: c.Scenarios, ByHeader: c.AskedByHeader}
+	var err error
+	if setup.Habits, err = fault.FindDeviations(c.Flavour.Habits); err != nil {
+		return nil, fmt.Errorf("flavour %q: %w", c.Flavour.Name, err)
+	}
+	if setup.Deviations, err = fault.FindDeviations(c.Deviations); err != nil {
+		return nil, err
+	}
+	return fault.NewInjector(s.faultEnv(c, guard), setup)
+}
+
+// faultEnv is what faults know of the node, and what they ask of it.
+func (s *Server) faultEnv(c Config, guard *auth.Guard) fault.Env {
+	return fault.Env{
+		Places: s.places, Now: c.Clock, Pause: c.Pause,
+		Clients: s.clientsInUse, Sign: s.issuer.Sign, Issue: s.issueFor,
+		Caller: func(r *http.Request) (string, *http.Request) {
+			caller, _, verified := guard.Identify(r) // a caller without a good token has no id
+			return caller.ClientID, verified
+		},
+		Refuse: guard.Refuse, Later: s.authority.Later, Rotate: s.issuer.Rotate,
+	}
+}
+
+// issueFor makes a valid access token for a client, as the staging token endpoint at the origin of r would.
+func (s *Server) issueFor(r *http.Request, clientID string) (string, error) {
+	subject, ok := s.books.Clients().Subject(clientID)
+	if !ok {
+		return "", fmt.Errorf("client %q is unknown", clientID)
+	}
+	origin := s.places.Origin(r)
+	return s.issuer.Issue(origin+s.places.Listed().Issuer, origin+s.places.API(), clientID, subject, auth.Scope)
+}
+
+// clientsInUse lists the configured clients, in their order, and then all others.
+func (s *Server) clientsInUse() []fault.Client {
+	var clients []fault.Client
+	for _, configured := range s.credentials {
+		if now, ok := credentialOf(s.books, configured.ClientID, configured.Secret); ok {
+			clients = append(clients, fault.Client{ID: now.ClientID, Secret: now.Secret, Subject: now.Subject})
+		}
+	}
+	for _, e := range s.books.List() {
+		known := slices.ContainsFunc(clients, func(c fault.Client) bool { return c.ID == e.ID })
+		if e.State != account.Revoked && !known {
+			clients = append(clients, fault.Client{ID: e.ID, Subject: e.Subject})
+		}
+	}
+	return clients
+}
+
+// Deviations names the deviations in force, the outermost first.
+func (s *Server) Deviations() []string { return s.faults.Deviations() }
+
+// Deviate replaces the deviations from the next request on. Without names the node has no deviations. Deviations remember nothing from before.
+// Nothing changes if a name is unknown, or if a deviation changes connections, which a running node cannot do.
+func (s *Server) Deviate(names ...string) error { return s.faults.Deviate(names...) }
+
+// Play begins a scenario after the running ones. A scenario that runs for the same client and path restarts.
+func (s *Server) Play(p fault.Play) error { return s.faults.Play(p) }
+
+// Stop ends the named scenarios, or all without names. It ends nothing if one of them is not running.
+func (s *Server) Stop(names ...string) error { return s.faults.Stop(names...) }
+
+// Scenarios lists the running scenarios, in the order in which they see requests, and how often each has struck.
+func (s *Server) Scenarios() []fault.PlayStatus { return s.faults.Playing() }
