@@ -13,11 +13,11 @@ import (
 
 // AccessRequest is what a party writes into the contact form of a node (NET-R18).
 type AccessRequest struct {
-	// ID, Asked and ClientID are the node's: the request's id, its time, and the client that answered it.
+	// ID, Asked and ClientID are set by the node: the id and time of the request, and the client that was created for it.
 	ID       string    `json:"id,omitempty"`
 	Asked    time.Time `json:"asked,omitzero"`
 	ClientID string    `json:"clientId,omitempty"`
-	// Party asks, Contact is where to reach it, Purpose what it wants the access for.
+	// Party asks for access, Contact is its address, and Purpose is why it needs access.
 	Party   string `json:"party"`
 	Contact string `json:"contact"`
 	Purpose string `json:"purpose"`
@@ -25,18 +25,14 @@ type AccessRequest struct {
 
 func accessRoutes(network *sandbox.Network) []route {
 	return []route{
-		{"POST /nodes/{node}/requests", func(r *http.Request) (any, error) {
-			node, err := nodeOf(network, r)
-			if err != nil {
-				return nil, err
-			}
+		{"POST /nodes/{node}/requests", atNode(network, func(node *sandbox.Server, r *http.Request) (any, error) {
 			asked, err := read[AccessRequest](r)
 			if err != nil {
 				return nil, err
 			}
 			request, err := node.Books().Ask(account.Request{Party: asked.Party, Contact: asked.Contact, Purpose: asked.Purpose})
-			return accessRequest(request), stepFault(err)
-		}},
+			return accessRequest(request), accountError(err)
+		})},
 	}
 }
 
@@ -44,16 +40,15 @@ func accessRequest(r account.Request) AccessRequest {
 	return AccessRequest{ID: r.ID, Asked: r.Asked, ClientID: r.Client, Party: r.Party, Contact: r.Contact, Purpose: r.Purpose}
 }
 
-// stepFault is why a step with the books could not be done: the caller's mistake, or the store's failure, whose cause the one who runs the
-// sandbox needs to know.
-func stepFault(err error) error {
+// accountError describes why the books refused a change: a mistake of the caller, or a failure of the store with its cause.
+func accountError(err error) error {
 	var refusal *account.Refusal
 	switch {
 	case err == nil:
 		return nil
 	case !errors.As(err, &refusal):
 		p := content.Internal()
-		p.Detail, p.Hint = err.Error(), "is the directory of --data writable, its file whole, and the disk not full?"
+		p.Detail, p.Hint = err.Error(), "is the directory of --data writable, its file intact, and the disk not full?"
 		return &problemError{p}
 	case refusal.Kind == account.Unknown:
 		return &problemError{content.NotFound(refusal.Detail, refusal.Hint)}
@@ -68,94 +63,84 @@ func (c Client) Ask(node string, request AccessRequest) (AccessRequest, error) {
 	return call[AccessRequest](c, http.MethodPost, "/nodes/"+url.PathEscape(node)+"/requests", request)
 }
 
-// Account is a client with its service account, as the books of a node have it. It never has a secret.
+// Account is a client with its service account in the books of a node, without the secret.
 type Account struct {
 	ClientID string `json:"clientId"`
 	Subject  string `json:"serviceAccountUserId"`
 	// State is registered (it gets tokens), permitted (it reads fundings) or revoked.
 	State string `json:"state"`
-	// Role and Affiliation are in the funding service's book; empty for none.
+	// Role and Affiliation are in the books of the funding service.
 	Role        string `json:"role,omitempty"`
 	Affiliation string `json:"affiliationId,omitempty"`
-	// Audience is what its tokens are meant for; empty for the node's API.
+	// Audience is the audience of its tokens; "" is the node's API.
 	Audience string `json:"audience,omitempty"`
-	// Request is the id of the request that it answered.
+	// Request is the id of the request for which it was created.
 	Request string    `json:"request,omitempty"`
 	Created time.Time `json:"created,omitzero"`
 	Rotated time.Time `json:"rotated,omitzero"`
 	Revoked time.Time `json:"revoked,omitzero"`
 }
 
-// Accounts are the books of a node, with the requests that came to it.
+// Accounts lists the accounts of a node, and the requests for access.
 type Accounts struct {
 	Node     string          `json:"node"`
 	Accounts []Account       `json:"clients"`
 	Requests []AccessRequest `json:"requests"`
 }
 
-// NewAccount is what the operator of the authorization server decides about a client.
+// NewAccount is a client as the operator of the authorization server registers it.
 type NewAccount struct {
 	ClientID string `json:"clientId"`
 	Audience string `json:"audience,omitempty"`
-	// Request is the id of the request that is answered.
+	// Request is the id of the request for which it is created.
 	Request string `json:"request,omitempty"`
 }
 
-// Permission is what the operator of the funding service grants to a service account.
+// Permission is what the operator of the funding service grants a service account.
 type Permission struct {
 	Role        string `json:"role"`
 	Affiliation string `json:"affiliationId"`
 }
 
-// Issued is what the requester of a client receives (NET-R16, NET-R18), once.
+// Issued is what the requester of a client receives once (NET-R16, NET-R18).
 type Issued struct {
 	Node     string `json:"node"`
 	ClientID string `json:"clientId"`
 	Secret   string `json:"clientSecret,omitempty"`
 	Subject  string `json:"serviceAccountUserId"`
 	TokenURL string `json:"tokenUrl"`
-	// Request is the one that was answered; nil for none.
+	// Request is the request for which it was created, or nil.
 	Request *AccessRequest `json:"request,omitempty"`
 }
 
 func accountRoutes(network *sandbox.Network) []route {
-	// at finds the node and its client for a step.
-	at := func(step func(node *sandbox.Server, client string, r *http.Request) (any, error)) func(*http.Request) (any, error) {
-		return func(r *http.Request) (any, error) {
-			node, err := nodeOf(network, r)
-			if err != nil {
-				return nil, err
-			}
-			return step(node, r.PathValue("client"), r)
-		}
-	}
 	return []route{
-		{"GET /nodes/{node}/clients", at(func(node *sandbox.Server, _ string, _ *http.Request) (any, error) {
+		{"GET /nodes/{node}/clients", atNode(network, func(node *sandbox.Server, _ *http.Request) (any, error) {
 			return accountsOf(node), nil
 		})},
-		{"POST /nodes/{node}/clients", at(func(node *sandbox.Server, _ string, r *http.Request) (any, error) {
+		{"POST /nodes/{node}/clients", atNode(network, func(node *sandbox.Server, r *http.Request) (any, error) {
 			wanted, err := read[NewAccount](r)
 			if err != nil {
 				return nil, err
 			}
 			made, err := node.Books().Create(account.NewClient{ID: wanted.ClientID, Audience: wanted.Audience, Request: wanted.Request})
-			return handOver(network, node, made), stepFault(err)
+			return handOver(network, node, made), accountError(err)
 		})},
-		{"PUT /nodes/{node}/clients/{client}/permission", at(func(node *sandbox.Server, client string, r *http.Request) (any, error) {
+		{"PUT /nodes/{node}/clients/{client}/permission", atNode(network, func(node *sandbox.Server, r *http.Request) (any, error) {
 			p, err := read[Permission](r)
 			if err != nil {
 				return nil, err
 			}
-			entry, err := node.Books().Grant(client, account.Permission(p))
-			return accountOf(entry), stepFault(err)
+			entry, err := node.Books().Grant(r.PathValue("client"), account.Permission(p))
+			return accountOf(entry), accountError(err)
 		})},
-		{"POST /nodes/{node}/clients/{client}/secret", at(func(node *sandbox.Server, client string, _ *http.Request) (any, error) {
-			made, err := node.Books().Rotate(client)
-			return handOver(network, node, made), stepFault(err)
+		{"POST /nodes/{node}/clients/{client}/secret", atNode(network, func(node *sandbox.Server, r *http.Request) (any, error) {
+			made, err := node.Books().Rotate(r.PathValue("client"))
+			return handOver(network, node, made), accountError(err)
 		})},
-		{"DELETE /nodes/{node}/clients/{client}", at(func(node *sandbox.Server, client string, _ *http.Request) (any, error) {
-			entry, err := node.Books().Revoke(client)
-			return accountOf(entry), stepFault(err)
+		{"DELETE /nodes/{node}/clients/{client}", atNode(network, func(node *sandbox.Server, r *http.Request) (any, error) {
+			entry, err := node.Books().Revoke(r.PathValue("client"))
+			return accountOf(entry), accountError(err)
 		})},
 	}
 }
@@ -178,7 +163,7 @@ func accountOf(e account.Entry) Account {
 	}
 }
 
-// handOver is what was issued, with where it is used and who asked for it.
+// handOver describes an issued client, with its token URL and the request for it.
 func handOver(network *sandbox.Network, node *sandbox.Server, made account.Issued) Issued {
 	issued := Issued{
 		Node: node.Member().ID, ClientID: made.ID, Secret: made.Secret, Subject: made.Subject, TokenURL: node.Addresses(network.Origin()).Listed,
@@ -216,7 +201,7 @@ func (c Client) Rotate(node, client string) (Issued, error) {
 	return call[Issued](c, http.MethodPost, clientAt(node, client)+"/secret", nil)
 }
 
-// Revoke takes a client out of use, and its tokens.
+// Revoke revokes a client and its tokens.
 func (c Client) Revoke(node, client string) (Account, error) {
 	return call[Account](c, http.MethodDelete, clientAt(node, client), nil)
 }

@@ -10,8 +10,8 @@ import (
 	"github.com/rin-network/rin/sandbox/control"
 )
 
-var _ = Describe("The steps to an account", func() {
-	It("are done at one node, and hand over what is given to whom", func() {
+var _ = Describe("An account", func() {
+	It("is requested, created, permitted and revoked at one node", func() {
 		network, client := controlled()
 		asked := control.AccessRequest{Party: "Library", Contact: "it@musterberg.example", Purpose: "calls"}
 		Expect(client.Ask("XB", asked)).To(HaveField("ID", "R-1"))
@@ -35,21 +35,21 @@ var _ = Describe("The steps to an account", func() {
 		Expect(client.Accounts("XB")).To(SatisfyAll(HaveField("Accounts", HaveLen(3)), HaveField("Requests", BeEmpty())))
 	})
 
-	DescribeTable("are refused with a status, a reason and a hint", func(status int, step func(control.Client) error) {
+	DescribeTable("is refused with a status, a reason and a hint", func(status int, step func(control.Client) error) {
 		_, client := controlled()
 		err := step(client)
 		Expect(err).To(HaveField("Status", status))
 		Expect(err).To(HaveField("Hint", Not(BeEmpty())))
 	},
-		Entry("a client that is there", http.StatusConflict, func(c control.Client) error {
+		Entry("an existing client", http.StatusConflict, func(c control.Client) error {
 			_, err := c.Create("XA", control.NewAccount{ClientID: "demo-client"})
 			return err
 		}),
-		Entry("a client that is not there", http.StatusNotFound, func(c control.Client) error {
+		Entry("an unknown client", http.StatusNotFound, func(c control.Client) error {
 			_, err := c.Rotate("XA", "nobody")
 			return err
 		}),
-		Entry("an id that is none", http.StatusBadRequest, func(c control.Client) error {
+		Entry("an invalid id", http.StatusBadRequest, func(c control.Client) error {
 			_, err := c.Create("XA", control.NewAccount{ClientID: "../XB"})
 			return err
 		}),
@@ -57,11 +57,11 @@ var _ = Describe("The steps to an account", func() {
 			_, err := c.Revoke("XA", "a/b?c#d")
 			return err
 		}),
-		Entry("a request without end", http.StatusBadRequest, func(c control.Client) error {
+		Entry("an endless request", http.StatusBadRequest, func(c control.Client) error {
 			_, err := c.Ask("XA", control.AccessRequest{Party: strings.Repeat("p", 1000), Contact: "c", Purpose: "u"})
 			return err
 		}),
-		Entry("a node that is not there", http.StatusNotFound, func(c control.Client) error {
+		Entry("an unknown node", http.StatusNotFound, func(c control.Client) error {
 			_, err := c.Accounts("XZ")
 			return err
 		}),

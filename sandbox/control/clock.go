@@ -11,17 +11,17 @@ import (
 
 // Clock is the time of the network.
 type Clock struct {
-	// Now is what its nodes take for the present.
+	// Now is the time by its nodes.
 	Now time.Time `json:"now"`
-	// Offset is how far that is from the time that it was given, as Go writes durations: "1h30m0s".
+	// Offset is how far the clock was moved, as a Go duration: "1h30m0s".
 	Offset string `json:"offset"`
 }
 
-// Move is a step of the clock: one of its members.
+// Move is a move of the clock. One member is set.
 type Move struct {
-	// By is how far, as Go writes durations: "90s", "-24h".
+	// By is the distance, as a Go duration: "90s", "-24h".
 	By string `json:"by,omitempty"`
-	// To is the time that it shall be.
+	// To is the new time.
 	To time.Time `json:"to,omitzero"`
 	// Until is [Expiry] or [Closing].
 	Until string `json:"until,omitempty"`
@@ -29,18 +29,18 @@ type Move struct {
 
 // The moments that a clock is moved to.
 const (
-	// Expiry is when every token that the nodes have issued until now is over.
+	// Expiry is when every token has expired that the nodes have issued until now.
 	Expiry = "expiry"
-	// Closing is when the first of the running calls of the nodes closes.
+	// Closing is when the first running call of the nodes closes.
 	Closing = "closing"
 )
 
 func clockRoutes(network *sandbox.Network) []route {
-	tell := func() Clock {
+	now := func() Clock {
 		return Clock{Now: network.Clock().Now().UTC(), Offset: network.Clock().Offset().String()}
 	}
 	return []route{
-		{"GET /clock", func(*http.Request) (any, error) { return tell(), nil }},
+		{"GET /clock", func(*http.Request) (any, error) { return now(), nil }},
 		{"POST /clock", func(r *http.Request) (any, error) {
 			move, err := read[Move](r)
 			if err != nil {
@@ -53,18 +53,18 @@ func clockRoutes(network *sandbox.Network) []route {
 			if err := network.Clock().Move(by); err != nil {
 				return nil, badRequest(err, "move it back, or reset")
 			}
-			return tell(), nil
+			return now(), nil
 		}},
 	}
 }
 
-// distance is how far a move goes.
+// distance returns how far a move goes.
 func (m Move) distance(network *sandbox.Network) (time.Duration, error) {
 	switch {
 	case m.Until == "" && m.To.IsZero():
 		by, err := time.ParseDuration(m.By)
 		if err != nil {
-			return 0, badRequest(fmt.Errorf("by is no duration: %w", err), "write a number and a unit: 90s, 5m, -24h")
+			return 0, badRequest(fmt.Errorf("by is not a duration: %w", err), "write a number and a unit: 90s, 5m, -24h")
 		}
 		return by, nil
 	case m == Move{To: m.To}:
@@ -74,11 +74,11 @@ func (m Move) distance(network *sandbox.Network) (time.Duration, error) {
 	case m == Move{Until: Closing}:
 		return untilClosing(network)
 	}
-	return 0, badRequest(errors.New("the move has no length that is known"),
+	return 0, badRequest(errors.New("the move is unknown"),
 		`send {"by": "90s"}, {"to": "2027-01-01T00:00:00Z"}, {"until": "`+Expiry+`"} or {"until": "`+Closing+`"}`)
 }
 
-// untilExpiry is the longest lifetime of tokens.
+// untilExpiry returns the longest lifetime of tokens.
 func untilExpiry(network *sandbox.Network) (longest time.Duration) {
 	for _, node := range network.Nodes() {
 		longest = max(longest, node.TokenTTL())
@@ -86,7 +86,7 @@ func untilExpiry(network *sandbox.Network) (longest time.Duration) {
 	return longest
 }
 
-// untilClosing is the time until the first call closes at any node.
+// untilClosing returns the time until the first call of any node closes.
 func untilClosing(network *sandbox.Network) (time.Duration, error) {
 	var first time.Duration
 	found := false
@@ -96,12 +96,12 @@ func untilClosing(network *sandbox.Network) (time.Duration, error) {
 		}
 	}
 	if !found {
-		return 0, badRequest(errors.New("no call runs that ever closes"), "move the clock back, or reset")
+		return 0, badRequest(errors.New("no running call has a closing date"), "move the clock back, or reset")
 	}
 	return first, nil
 }
 
-// Clock tells the time of the network.
+// Clock returns the time of the network.
 func (c Client) Clock() (Clock, error) { return call[Clock](c, http.MethodGet, "/clock", nil) }
 
 // Move moves the time of the network.

@@ -22,7 +22,7 @@ func TestControl(t *testing.T) {
 	RunSpecs(t, "control")
 }
 
-// controlled is a network with two nodes, and a client of its control listener.
+// controlled returns a network with two nodes, and a client of its control listener.
 func controlled() (*sandbox.Network, control.Client) {
 	GinkgoHelper()
 	noon := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
@@ -37,7 +37,7 @@ func controlled() (*sandbox.Network, control.Client) {
 }
 
 var _ = Describe("The control listener", func() {
-	It("switches the deviations of one node, and all back", func() {
+	It("replaces the deviations of one node, and resets all", func() {
 		network, client := controlled()
 		Expect(client.Deviate("XB", "token-status-201")).To(HaveField("Deviations", []string{"token-status-201"}))
 		Expect(client.Nodes()).To(HaveField("Nodes", HaveExactElements(
@@ -48,7 +48,7 @@ var _ = Describe("The control listener", func() {
 		Expect(network.Nodes()[1].Deviations()).To(BeEmpty())
 	})
 
-	It("plays scenarios at one node, tells how often they struck, and stops them", func() {
+	It("plays scenarios at one node, counts their faults, and stops them", func() {
 		network, client := controlled()
 		Expect(client.Play("XB", control.Play{Name: "503-twice", Client: "a", Times: 3, Wait: "1500ms"})).To(HaveField("Scenarios", []control.Scenario{
 			{Play: control.Play{Name: "503-twice", Client: "a", Times: 3, Wait: "1.5s"}, Struck: map[string]int{}},
@@ -63,7 +63,7 @@ var _ = Describe("The control listener", func() {
 		Expect(err).To(MatchError(ContainSubstring("did you mean 503-twice")))
 		Expect(client.Stop("XB", "503-twice")).To(HaveField("Scenarios", HaveLen(1)))
 		Expect(client.Stop("XB")).To(HaveField("Scenarios", BeEmpty()))
-		for want, play := range map[string]control.Play{"did you mean slow": {Name: "slo"}, "no duration": {Name: "slow", Wait: "long"}, "1 to 1000 times": {Name: "slow", Times: -1}} {
+		for want, play := range map[string]control.Play{"did you mean slow": {Name: "slo"}, "not a duration": {Name: "slow", Wait: "long"}, "1 to 1000 times": {Name: "slow", Times: -1}} {
 			_, err := client.Play("XB", play)
 			Expect(err).To(MatchError(ContainSubstring(want)))
 		}
@@ -77,7 +77,7 @@ var _ = Describe("The control listener", func() {
 		Expect(client.Clock()).To(HaveField("Offset", "0s"))
 	})
 
-	It("gives its figures as text to scrapers, with the time that was moved", func() {
+	It("serves its metrics as text, with the offset of the clock", func() {
 		_, client := controlled()
 		Expect(client.Move(control.Move{By: "-90s"})).To(HaveField("Offset", "-1m30s"))
 		answer, err := http.Get(client.Base + "/metrics")
@@ -89,7 +89,7 @@ var _ = Describe("The control listener", func() {
 		Expect(string(body)).To(SatisfyAll(ContainSubstring("rin_clock_offset_seconds -90\n"), ContainSubstring("\nrin_build_info{")))
 	})
 
-	It("moves the time to a moment that is named", func() {
+	It("moves the time to a named moment", func() {
 		network, client := controlled()
 		Expect(client.Move(control.Move{To: time.Date(2027, 1, 1, 0, 0, 0, 0, time.UTC)})).To(HaveField("Now", time.Date(2027, 1, 1, 0, 0, 0, 0, time.UTC)))
 		Expect(client.Reset()).To(Succeed())
@@ -109,7 +109,7 @@ var _ = Describe("The control listener", func() {
 		}
 	})
 
-	It("says what it could not do, and why", func() {
+	It("says what it did not do, and why", func() {
 		_, client := controlled()
 		_, err := client.Deviate("XB", "token-status-2")
 		Expect(err).To(MatchError(ContainSubstring(`did you mean token-status-20`)))
@@ -121,18 +121,18 @@ var _ = Describe("The control listener", func() {
 		Expect(err).To(MatchError(ContainSubstring("refused")))
 	})
 
-	DescribeTable("refuses messages that it does not understand", func(body string) {
+	DescribeTable("refuses malformed messages", func(body string) {
 		_, client := controlled()
 		answer, err := http.Post(client.Base+"/clock", "application/json", strings.NewReader(body))
 		Expect(err).NotTo(HaveOccurred())
 		Expect(answer.StatusCode).To(Equal(http.StatusBadRequest))
 		Expect(answer.Body.Close()).To(Succeed())
 	},
-		Entry("nothing", ""), Entry("no JSON", "90s"), Entry("an unknown member", `{"by":"1s","to":"2s"}`), Entry("no duration", `{"by":"soon"}`),
-		Entry("no end", `{"by":"`+strings.Repeat("1", 2<<20)),
+		Entry("an empty message", ""), Entry("a message that is not JSON", "90s"), Entry("an unknown member", `{"by":"1s","to":"2s"}`), Entry("a value that is not a duration", `{"by":"soon"}`),
+		Entry("an endless message", `{"by":"`+strings.Repeat("1", 2<<20)),
 	)
 
-	DescribeTable("refuses pages, also those whose name leads to loopback", func(change func(*http.Request)) {
+	DescribeTable("refuses web pages, also of names that resolve to loopback", func(change func(*http.Request)) {
 		_, client := controlled()
 		r, err := http.NewRequest(http.MethodGet, client.Base+"/clock", nil)
 		Expect(err).NotTo(HaveOccurred())
@@ -144,7 +144,7 @@ var _ = Describe("The control listener", func() {
 	},
 		Entry("of another origin", func(r *http.Request) { r.Header.Set("Origin", "https://evil.example") }),
 		Entry("of another site", func(r *http.Request) { r.Header.Set("Sec-Fetch-Site", "cross-site") }),
-		Entry("under a name of theirs", func(r *http.Request) { r.Host = "evil.example:8081" }),
-		Entry("under an address of theirs", func(r *http.Request) { r.Host = "192.0.2.1" }),
+		Entry("under a foreign name", func(r *http.Request) { r.Host = "evil.example:8081" }),
+		Entry("under a foreign address", func(r *http.Request) { r.Host = "192.0.2.1" }),
 	)
 })

@@ -1,7 +1,7 @@
-// Package control is the second listener of a sandbox, for the one who runs it: switch deviations, play scenarios, move the time, put
-// everything back. It is plain JSON over HTTP on loopback, never exists unless asked for, and refuses whatever a browser sends on behalf of a page.
+// Package control is the second listener of a sandbox, by which its operator replaces deviations, plays scenarios, moves the time and resets.
+// It is plain JSON over HTTP on loopback, and refuses requests that a browser sends for a page.
 //
-// [New] makes its handler, [Client] speaks to it. A topic has one file with its messages, its routes and its calls.
+// [New] makes its handler, [Client] calls it. Each topic has one file with its messages, routes and calls.
 package control
 
 import (
@@ -21,10 +21,10 @@ import (
 	"github.com/rin-network/rin/sandbox/edge"
 )
 
-// maxBody is the number of bytes of a message that are read.
+// maxBody is the largest size of a message in bytes.
 const maxBody = 1 << 20
 
-// route is one row of the route table: a method with a path pattern of net/http, and what answers.
+// route is one row of the route table: a method with a path pattern of net/http, and the function that answers.
 type route struct {
 	pattern string
 	answer  func(r *http.Request) (any, error)
@@ -47,7 +47,7 @@ func New(network *sandbox.Network) http.Handler {
 	return ownOnly(mux)
 }
 
-// respond sends what a route answers, or its fault as a problem.
+// respond sends the answer of a route, or its error as a problem document.
 func respond(w http.ResponseWriter, r *http.Request, answer func(*http.Request) (any, error)) {
 	value, err := answer(r)
 	if err != nil {
@@ -70,11 +70,10 @@ func respond(w http.ResponseWriter, r *http.Request, answer func(*http.Request) 
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("Cache-Control", "no-store")
-	// A failed write means that the caller is gone; nobody is left to tell.
-	_, _ = w.Write(append(body, '\n'))
+	_, _ = w.Write(append(body, '\n')) // fails only if the caller is gone
 }
 
-// problemError is an error with the problem that tells it.
+// problemError is an error that is sent as a problem document.
 type problemError struct{ content.Problem }
 
 // Error implements error.
@@ -88,7 +87,7 @@ func notFound(detail, hint string) *problemError {
 	return &problemError{content.NotFound(detail, hint)}
 }
 
-// read decodes a message, which has no members that are not known.
+// read decodes a message. It refuses unknown members.
 func read[T any](r *http.Request) (T, error) {
 	var message T
 	dec := json.NewDecoder(io.LimitReader(r.Body, maxBody))
@@ -99,8 +98,8 @@ func read[T any](r *http.Request) (T, error) {
 	return message, nil
 }
 
-// ownOnly refuses what did not come from a program of this machine that meant to come here: pages of other origins, which browsers
-// let call any address, and names that a foreign name server points to loopback.
+// ownOnly admits only programs on this machine. It refuses pages of other origins, which browsers allow to call any address, and host names
+// that a foreign name server resolves to loopback.
 func ownOnly(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		host, _, err := net.SplitHostPort(r.Host)
@@ -111,16 +110,16 @@ func ownOnly(next http.Handler) http.Handler {
 		site := r.Header.Get("Sec-Fetch-Site")
 		switch {
 		case host != "localhost" && (ip == nil || !ip.IsLoopback()):
-			content.Forbidden("the control listener answers to the names of loopback only", "use 127.0.0.1, [::1] or localhost").Write(w, r)
+			content.Forbidden("the control listener accepts only the names of loopback", "use 127.0.0.1, [::1] or localhost").Write(w, r)
 		case r.Header.Get("Origin") != "" || site != "" && site != "none":
-			content.Forbidden("the control listener answers no page", "use rin, curl or another program").Write(w, r)
+			content.Forbidden("the control listener answers programs, not web pages", "use rin, curl or another program").Write(w, r)
 		default:
 			next.ServeHTTP(w, r)
 		}
 	})
 }
 
-// metricsRoutes are for Prometheus, or for whoever reads its text format; that is not JSON, so the [Client] has no call for it.
+// metricsRoutes are for Prometheus. Their text format is not JSON, so [Client] has no call for it.
 func metricsRoutes(network *sandbox.Network) []route {
 	return []route{{"GET /metrics", func(*http.Request) (any, error) {
 		var p edge.MetricsPage
@@ -130,28 +129,28 @@ func metricsRoutes(network *sandbox.Network) []route {
 	}}}
 }
 
-// maxAnswer is the number of bytes of an answer that are read.
+// maxAnswer is the largest size of an answer in bytes.
 const maxAnswer = 64 << 20
 
 // Client calls the control listener of a running sandbox.
 type Client struct {
-	// Context ends its calls.
+	// Context cancels its calls.
 	Context context.Context
 	// Base is the URL of the listener: "http://127.0.0.1:8081".
 	Base string
 }
 
-// Refused is the answer of a control listener that did not do as it was told.
+// Refused is an error that the control listener answered.
 type Refused struct {
 	Status int
-	// Detail says why, Hint what to do; Hint may be empty.
+	// Detail says why, and Hint, which may be empty, what to do.
 	Detail, Hint string
 }
 
 // Error implements error.
 func (r *Refused) Error() string { return r.Detail }
 
-// call sends one message and reads the answer. A nil message sends no body.
+// call sends a message and reads the answer. A nil message is not sent.
 func call[T any](c Client, method, path string, message any) (T, error) {
 	var answer T
 	var body io.Reader
@@ -171,7 +170,7 @@ func call[T any](c Client, method, path string, message any) (T, error) {
 	if body != nil {
 		r.Header.Set("Content-Type", "application/json")
 	}
-	// A listener of its own on loopback: no proxy stands between, and none may be asked.
+	// The listener is on loopback, where no proxy may be used.
 	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
 	response, err := client.Do(r)
 	if err != nil {

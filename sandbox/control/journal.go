@@ -12,30 +12,30 @@ import (
 )
 
 const (
-	// MaxJournal is the largest number of entries of an answer.
+	// MaxJournal is the largest number of entries in an answer.
 	MaxJournal = 10_000
-	// journalPage holds for a question without a number.
+	// journalPage is the default number.
 	journalPage = 1000
 )
 
 // Journal is a part of the journal, oldest entries first.
 type Journal struct {
 	Entries []clientrules.Line `json:"entries"`
-	// Counted is the number of requests since the start or the last clearing, Dropped how many of them are no longer held.
+	// Counted is the number of requests since the start or the last clearing. Dropped is how many of them the journal no longer has.
 	Counted uint64 `json:"counted"`
 	Dropped uint64 `json:"dropped"`
-	// Next is the number to ask behind for the following part; absent at the end.
+	// Next is the value of After for the next part; absent at the end.
 	Next uint64 `json:"next,omitempty"`
 }
 
 // Range is the part of a journal to ask for.
 type Range struct {
-	// After is the number of the entry behind which it begins, Limit the largest number of entries; 0 is the default.
+	// After is the number of the last entry before the part. Limit is the largest number of entries; 0 is the default.
 	After uint64
 	Limit int
 	// Last asks for the newest entries instead of the oldest.
 	Last bool
-	// Client chooses the entries of one client, Wrong those that broke a rule or were refused.
+	// Client selects the entries of one client. Wrong selects those that broke a rule or were refused.
 	Client string
 	Wrong  bool
 }
@@ -50,7 +50,7 @@ func journalRoutes(network *sandbox.Network) []route {
 			if network.Journal() == nil {
 				return nil, noJournal()
 			}
-			return part(network.Journal().Record(0), wanted), nil
+			return selectEntries(network.Journal().Record(0), wanted), nil
 		}},
 		{"DELETE /journal", func(*http.Request) (any, error) {
 			network.Journal().Clear()
@@ -59,8 +59,8 @@ func journalRoutes(network *sandbox.Network) []route {
 	}
 }
 
-// part chooses entries. The whole record is judged, since most rules are about several requests.
-func part(record journal.Record, wanted Range) Journal {
+// selectEntries selects a part of the journal. The complete record is judged, because most rules are about several requests.
+func selectEntries(record journal.Record, wanted Range) Journal {
 	all := Journal{Entries: []clientrules.Line{}, Counted: record.Counted, Dropped: record.Dropped}
 	remarks := clientrules.Remarks(record)
 	for _, e := range record.Entries {

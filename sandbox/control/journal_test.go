@@ -40,7 +40,7 @@ var _ = Describe("The journal on the control listener", func() {
 		Expect(rest.Next).To(BeZero())
 	})
 
-	It("is emptied, also by a reset", func() {
+	It("is cleared, also by a reset", func() {
 		network, client := controlled()
 		ask(network, "/1")
 		Expect(client.ClearJournal()).To(Succeed())
@@ -50,7 +50,7 @@ var _ = Describe("The journal on the control listener", func() {
 		Expect(client.Journal(control.Range{})).To(HaveField("Entries", BeEmpty()))
 	})
 
-	It("says of each request whose it is, what was wrong, and what is right", func() {
+	It("says for each request who sent it, what was wrong, and what is right", func() {
 		network, client := controlled()
 		ask(network, "/registry/registry.json", "/1")
 		r := httptest.NewRequest(http.MethodGet, "/xb/ris-synergy/info/v1/oauth/info/", nil)
@@ -68,7 +68,7 @@ var _ = Describe("The journal on the control listener", func() {
 		Expect(client.Journal(control.Range{Client: "nobody"})).To(HaveField("Entries", BeEmpty()))
 	})
 
-	DescribeTable("refuses a part that is none", func(query string) {
+	DescribeTable("refuses an invalid part", func(query string) {
 		_, client := controlled()
 		answer, err := http.Get(client.Base + "/journal?" + query)
 		Expect(err).NotTo(HaveOccurred())
@@ -79,8 +79,8 @@ var _ = Describe("The journal on the control listener", func() {
 	)
 })
 
-var _ = Describe("The conduct on the control listener", func() {
-	It("is the report on all clients, or on one", func() {
+var _ = Describe("The report on clients on the control listener", func() {
+	It("is about all clients, or about one", func() {
 		network, client := controlled()
 		r := httptest.NewRequest(http.MethodGet, "/ris-synergy/info/v1/oauth/info/", nil)
 		r.SetBasicAuth("importer", "s")
@@ -96,7 +96,7 @@ var _ = Describe("The conduct on the control listener", func() {
 		Expect(err).To(MatchError(ContainSubstring("no request of this client")))
 	})
 
-	It("is not there without a journal", func() {
+	It("does not exist without a journal", func() {
 		network, err := sandbox.NewNetwork(sandbox.NetworkConfig{Nodes: []sandbox.Config{{Calls: 3}}, JournalLimit: -1})
 		Expect(err).NotTo(HaveOccurred())
 		server := httptest.NewServer(control.New(network))

@@ -7,7 +7,7 @@ import (
 	"github.com/rin-network/rin/sandbox"
 )
 
-// Health says that the sandbox serves.
+// Health says that the sandbox is running.
 type Health struct {
 	Status string `json:"status"`
 }
@@ -20,19 +20,19 @@ func healthRoutes() []route {
 type Node struct {
 	// ID is its member id in the registry.
 	ID string `json:"id"`
-	// Name is the institution's.
+	// Name is that of the institution.
 	Name string `json:"name"`
-	// Flavour is its make; empty for none.
+	// Flavour is its preset; "" without one.
 	Flavour string `json:"flavour,omitempty"`
 	// Deviations are in force, the outermost first.
 	Deviations []string `json:"deviations"`
-	// Scenarios are on, in the order in which they see requests.
+	// Scenarios are running, in the order in which they see requests.
 	Scenarios []Scenario `json:"scenarios"`
-	// API is one that it serves from a document; nil for none.
+	// API is served from a document; nil without one.
 	API *DescribedAPI `json:"api,omitempty"`
 }
 
-// Nodes are all nodes, in the order of the configuration.
+// Nodes lists all nodes, in the order of the configuration.
 type Nodes struct {
 	Nodes []Node `json:"nodes"`
 }
@@ -46,22 +46,37 @@ func nodeRoutes(network *sandbox.Network) []route {
 			}
 			return all, nil
 		}},
-		{"GET /nodes/{node}", func(r *http.Request) (any, error) {
-			node, err := nodeOf(network, r)
-			if err != nil {
-				return nil, err
-			}
-			return describe(node), nil
-		}},
+		{"GET /nodes/{node}", changeNode(network, func(*sandbox.Server, *http.Request) error { return nil })},
 	}
 }
 
 func describe(n *sandbox.Server) Node {
-	node := Node{ID: n.Member().ID, Name: n.Member().Name, Flavour: n.Flavour().Name, Deviations: n.Deviations(), Scenarios: playing(n), API: describing(n)}
+	node := Node{ID: n.Member().ID, Name: n.Member().Name, Flavour: n.Flavour().Name, Deviations: n.Deviations(), Scenarios: playing(n), API: describeAPI(n)}
 	if node.Deviations == nil {
 		node.Deviations = []string{}
 	}
 	return node
+}
+
+// atNode makes the answer of a route whose path names a node.
+func atNode(network *sandbox.Network, answer func(node *sandbox.Server, r *http.Request) (any, error)) func(*http.Request) (any, error) {
+	return func(r *http.Request) (any, error) {
+		node, err := nodeOf(network, r)
+		if err != nil {
+			return nil, err
+		}
+		return answer(node, r)
+	}
+}
+
+// changeNode makes the answer of a route that changes a node and describes it afterwards.
+func changeNode(network *sandbox.Network, change func(node *sandbox.Server, r *http.Request) error) func(*http.Request) (any, error) {
+	return atNode(network, func(node *sandbox.Server, r *http.Request) (any, error) {
+		if err := change(node, r); err != nil {
+			return nil, err
+		}
+		return describe(node), nil
+	})
 }
 
 // nodeOf finds the node that the path names.
@@ -77,7 +92,7 @@ func nodeOf(network *sandbox.Network, r *http.Request) (*sandbox.Server, error) 
 // Nodes lists the nodes.
 func (c Client) Nodes() (Nodes, error) { return call[Nodes](c, http.MethodGet, "/nodes", nil) }
 
-// Node tells of one node.
+// Node describes one node.
 func (c Client) Node(id string) (Node, error) {
 	return call[Node](c, http.MethodGet, "/nodes/"+url.PathEscape(id), nil)
 }
@@ -86,15 +101,15 @@ func (c Client) Node(id string) (Node, error) {
 type DescribedAPI struct {
 	// File is the document.
 	File string `json:"file"`
-	// Operations counts those that are served; NotServed says which parts are not, and why.
+	// Operations counts the operations that are served. NotServed says which parts are not, and why.
 	Operations int      `json:"operations"`
 	NotServed  []string `json:"notServed,omitempty"`
-	// Fault says why the newest version of the file is not served, but the one before it.
+	// Fault says why an older version of the file is served than the newest.
 	Fault string `json:"fault,omitempty"`
 }
 
-// describing is the API that a node serves from a document; nil for none.
-func describing(n *sandbox.Server) *DescribedAPI {
+// describeAPI returns the API that a node serves from a document, or nil.
+func describeAPI(n *sandbox.Server) *DescribedAPI {
 	api := n.API("")
 	if api.File == "" {
 		return nil
@@ -108,24 +123,20 @@ func resetRoutes(network *sandbox.Network) []route {
 			network.Reset()
 			return Health{"ok"}, nil
 		}},
-		{"POST /nodes/{node}/reset", func(r *http.Request) (any, error) {
-			node, err := nodeOf(network, r)
-			if err != nil {
-				return nil, err
-			}
+		{"POST /nodes/{node}/reset", changeNode(network, func(node *sandbox.Server, _ *http.Request) error {
 			node.Reset()
-			return describe(node), nil
-		}},
+			return nil
+		})},
 	}
 }
 
-// Reset puts the network back to its start, the time too.
+// Reset returns the network and its time to the start.
 func (c Client) Reset() error {
 	_, err := call[Health](c, http.MethodPost, "/reset", nil)
 	return err
 }
 
-// ResetNode puts one node back to its start; the time, which is that of all, stays.
+// ResetNode returns one node to its start. The time, which all nodes share, stays.
 func (c Client) ResetNode(node string) (Node, error) {
 	return call[Node](c, http.MethodPost, "/nodes/"+url.PathEscape(node)+"/reset", nil)
 }

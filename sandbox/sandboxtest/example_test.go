@@ -9,7 +9,7 @@ import (
 	"github.com/rin-network/rin/sandbox/sandboxtest"
 )
 
-// A test of a client begins with a sandbox, plays what the client must survive, and asks at the end whether it behaved.
+// A test of a client begins with a sandbox, plays scenarios that the client must survive, and checks at the end that the client kept the rules.
 func ExampleNew() {
 	_ = func(t *testing.T) {
 		box := sandboxtest.New(t)
@@ -24,7 +24,7 @@ func ExampleNew() {
 	}
 }
 
-// Time is the test's: a token of five minutes expires at once.
+// The test moves the time, so that a token of five minutes expires at once.
 func ExampleSandbox_Advance() {
 	_ = func(t *testing.T) {
 		box := sandboxtest.New(t, sandboxtest.At(time.Date(2026, 3, 1, 9, 0, 0, 0, time.UTC)), sandboxtest.Calls(20))
@@ -39,7 +39,7 @@ func ExampleSandbox_Advance() {
 	}
 }
 
-// A network has nodes of different makes, each with clients of its own.
+// A network has several nodes, each with its own clients.
 func ExampleNodes() {
 	_ = func(t *testing.T) {
 		box := sandboxtest.New(t, sandboxtest.Nodes(3), sandboxtest.TLS())
@@ -52,7 +52,7 @@ func ExampleNodes() {
 	}
 }
 
-// What has no option of its own is set in the configuration that the nodes are made of.
+// Configure sets everything that has no option.
 func ExampleConfigure() {
 	_ = func(t *testing.T) {
 		box := sandboxtest.New(t, sandboxtest.Configure(func(c *sandbox.Config) {
@@ -63,5 +63,5 @@ func ExampleConfigure() {
 	}
 }
 
-// newImporter stands for the client that is tested.
+// newImporter stands for the tested client.
 func newImporter(_, _, _ string) func() error { return func() error { return nil } }

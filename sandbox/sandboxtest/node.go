@@ -16,25 +16,25 @@ import (
 
 // Node is one node of the network.
 type Node struct {
-	// Server is the node itself, for what has no method here.
+	// Server is the node itself, for everything without a method here.
 	Server *sandbox.Server
-	// Addresses are where everything of it is.
+	// Addresses are the URLs of the node.
 	Addresses sandbox.Addresses
 	sandbox   *Sandbox
 	transport *http.Transport
 }
 
-// Credential is a client that may do everything: the first one.
+// Credential returns the first client, which has all permissions.
 func (n *Node) Credential() sandbox.Credential {
 	n.sandbox.t.Helper()
 	all := n.Server.Credentials()
 	if len(all) == 0 {
-		n.sandbox.t.Fatalf("sandboxtest: node %s has no client: it was configured with none", n.Server.Member().ID)
+		n.sandbox.t.Fatalf("sandboxtest: node %s has no client: its configuration has none", n.Server.Member().ID)
 	}
 	return all[0]
 }
 
-// CredentialOf is a client by its id, such as sandbox.DemoClientWithoutRole.
+// CredentialOf returns the client with the id, such as sandbox.DemoClientWithoutRole.
 func (n *Node) CredentialOf(id string) sandbox.Credential {
 	n.sandbox.t.Helper()
 	var ids []string
@@ -48,7 +48,7 @@ func (n *Node) CredentialOf(id string) sandbox.Credential {
 	return sandbox.Credential{}
 }
 
-// Deviate makes the node misbehave in the named ways, in the place of all others; none makes a good node of it.
+// Deviate replaces the deviations of the node. Without names it has no deviations.
 func (n *Node) Deviate(names ...string) {
 	n.sandbox.t.Helper()
 	if err := n.Server.Deviate(names...); err != nil {
@@ -56,7 +56,7 @@ func (n *Node) Deviate(names ...string) {
 	}
 }
 
-// Play begins a scenario, in the words of rin sandbox play: "429-then-ok", "503-twice:path=list:wait=5s".
+// Play begins a scenario, written as for rin sandbox play: "429-then-ok", "503-twice:path=list:wait=5s".
 func (n *Node) Play(text string) {
 	n.sandbox.t.Helper()
 	play, err := fault.ParsePlay(text)
@@ -68,7 +68,7 @@ func (n *Node) Play(text string) {
 	}
 }
 
-// HTTPClient calls the node as it is, without a token. It trusts the authority of a node with TLS.
+// HTTPClient returns a client without a token. It trusts the authority of a node with TLS.
 func (n *Node) HTTPClient() *http.Client { return &http.Client{Transport: n.transport} }
 
 // Token fetches an access token for a client of the node.
@@ -81,13 +81,13 @@ func (n *Node) Token(c sandbox.Credential) string {
 	return token
 }
 
-// Authorized calls the node in the name of one of its clients, as a good client does: a token is fetched when it is needed, kept until shortly
-// before it expires, and sent to this node alone.
+// Authorized returns an HTTP client with the tokens of one of the node's clients. It fetches a token when it needs one, keeps it until shortly
+// before it expires, and sends it to this sandbox only.
 func (n *Node) Authorized(c sandbox.Credential) *http.Client {
 	return &http.Client{Transport: &authorized{node: n, credential: c}}
 }
 
-// authorized is a http.RoundTripper that adds tokens.
+// authorized is an http.RoundTripper that adds tokens.
 type authorized struct {
 	node       *Node
 	credential sandbox.Credential
@@ -116,7 +116,7 @@ func (a *authorized) RoundTrip(r *http.Request) (*http.Response, error) {
 func (a *authorized) current() (string, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	const margin = 10 * time.Second // for requests that are on their way
+	const margin = 10 * time.Second // for requests in flight
 	if a.token != "" && a.node.sandbox.Now().Add(margin).Before(a.expires) {
 		return a.token, nil
 	}
@@ -128,7 +128,7 @@ func (a *authorized) current() (string, error) {
 	return token, nil
 }
 
-// fetch asks the token endpoint that the registry lists.
+// fetch fetches a token from the token endpoint that the registry lists.
 func (n *Node) fetch(c sandbox.Credential) (token string, lifetime time.Duration, err error) {
 	form := url.Values{"grant_type": {"client_credentials"}, "client_id": {c.ClientID}, "client_secret": {c.Secret}}
 	answer, err := n.HTTPClient().PostForm(n.Addresses.Listed, form)

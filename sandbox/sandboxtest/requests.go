@@ -12,18 +12,18 @@ import (
 	"github.com/rin-network/rin/sandbox/journal"
 )
 
-// patience is how long the journal waits for requests that are still being answered.
-const patience = 5 * time.Second
+// maxWait is how long the journal waits for requests that are being answered.
+const maxWait = 5 * time.Second
 
-// running are the requests that are being answered. Whoever does not read an answer to its end goes on before the sandbox does.
+// running counts the requests that are being answered. A client that does not read an answer to its end can be done before the sandbox is.
 type running struct {
 	mu    sync.Mutex
 	count int
-	none  chan struct{} // closed when the last one has ended
+	idle  chan struct{} // closed when the last one has ended
 }
 
-// around counts the requests to next.
-func (r *running) around(next http.Handler) http.Handler {
+// wrap counts the requests to next.
+func (r *running) wrap(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
 		r.begin()
 		defer r.end()
@@ -35,7 +35,7 @@ func (r *running) begin() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.count == 0 {
-		r.none = make(chan struct{})
+		r.idle = make(chan struct{})
 	}
 	r.count++
 }
@@ -44,39 +44,37 @@ func (r *running) end() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.count--; r.count == 0 {
-		close(r.none)
+		close(r.idle)
 	}
 }
 
-// settle waits until none is running, for as long as there is patience: some never end, on purpose.
-func (r *running) settle() {
+// wait waits until no request is running, or for maxWait: some requests never end on purpose.
+func (r *running) wait() {
 	r.mu.Lock()
-	none, idle := r.none, r.count == 0
+	idle, count := r.idle, r.count
 	r.mu.Unlock()
-	if idle {
+	if count == 0 {
 		return
 	}
-	timer := time.NewTimer(patience)
-	defer timer.Stop()
 	select {
-	case <-none:
-	case <-timer.C:
+	case <-idle:
+	case <-time.After(maxWait):
 	}
 }
 
-// Journal lists what was sent since the start or the last reset, oldest requests first.
+// Journal lists the requests since the start or the last reset, oldest first.
 func (s *Sandbox) Journal() []journal.Entry { return s.record().Entries }
 
 // Conduct judges the clients by the journal.
 func (s *Sandbox) Conduct() clientrules.Report { return clientrules.Judge(s.record()) }
 
 func (s *Sandbox) record() journal.Record {
-	s.running.settle()
+	s.running.wait()
 	return s.Network.Journal().Record(0)
 }
 
-// ExpectCleanSheet fails the test with every rule that clients broke and every waste, how to keep it, and a command that does it right. Notes
-// pass. Without ids it looks at all clients; a client that never called has no sheet.
+// ExpectCleanSheet fails the test for each rule that a client broke and for each waste, with the reason, the fix and a right command. Notes do
+// not fail it. Without ids it checks all clients. With ids it also fails for a client that never called.
 func (s *Sandbox) ExpectCleanSheet(ids ...string) {
 	s.t.Helper()
 	sheets := s.Conduct().Clients
@@ -86,7 +84,7 @@ func (s *Sandbox) ExpectCleanSheet(ids ...string) {
 		}
 	}
 	if len(sheets) == 0 && len(ids) == 0 {
-		s.t.Errorf("nobody called the sandbox: there is no sheet to be clean")
+		s.t.Errorf("no client called the sandbox")
 	}
 	for _, sheet := range sheets {
 		if len(ids) > 0 && !slices.Contains(ids, sheet.Client) {
@@ -94,16 +92,16 @@ func (s *Sandbox) ExpectCleanSheet(ids ...string) {
 		}
 		for _, finding := range sheet.Findings {
 			if finding.Level != clientrules.Note {
-				s.t.Errorf("%s", told(sheet.Client, finding))
+				s.t.Errorf("%s", describeFinding(sheet.Client, finding))
 			}
 		}
 	}
 }
 
-// told is a finding in words.
-func told(client string, f clientrules.Finding) string {
+// describeFinding formats a finding.
+func describeFinding(client string, f clientrules.Finding) string {
 	if client == "" {
-		client = "somebody without a name"
+		client = "an unknown client"
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s: %s %s (%s, %s)\n", client, f.Rule, f.Title, f.Level, clientrules.Times(f.Count))

@@ -1,18 +1,18 @@
-// Package sandboxtest runs a sandbox inside a Go test, as httptest does for a handler: a network of nodes on a port of its own, that ends with
-// the test.
+// Package sandboxtest runs a sandbox in a Go test, as httptest does for a handler: a network of nodes on its own port, which ends with the
+// test.
 //
 //	func TestImport(t *testing.T) {
-//		sandbox := New(t)
+//		sandbox := sandboxtest.New(t)
 //		client := sandbox.Node.Credential()
 //		importer := importer.New(sandbox.Addresses.Registry, client.ClientID, client.Secret)
 //
 //		sandbox.Play("429-then-ok") // the first two calls of each client are answered 429, with Retry-After
 //		... run the importer, look at what it imported ...
-//		sandbox.ExpectCleanSheet()  // it waited as it was told, fetched one token, read no page twice
+//		sandbox.ExpectCleanSheet()  // it waited as long as Retry-After says, fetched one token, and read no page twice
 //	}
 //
-// Everything that is drawn comes from the seed: the data, the keys, and also ids and secrets of the clients, so that a failed test
-// can be run again. Tests may run in parallel, each with its own sandbox.
+// Data, keys, client ids and secrets are a function of the seed, so that a failed test can be repeated. Tests may run in parallel, each with
+// its own sandbox.
 package sandboxtest
 
 import (
@@ -31,7 +31,7 @@ import (
 	"github.com/rin-network/rin/sandbox/devtls"
 )
 
-// TB is what a sandbox needs of a test: *testing.T, *testing.B, *testing.F and GinkgoT() have it.
+// TB is what a sandbox needs of a test. *testing.T, *testing.B, *testing.F and GinkgoT() implement it.
 type TB interface {
 	Helper()
 	Cleanup(func())
@@ -40,10 +40,10 @@ type TB interface {
 	Fatalf(format string, args ...any)
 }
 
-// Sandbox is a network that serves until the test ends. Its first node stands for it where one is meant.
+// Sandbox is a network that serves until the test ends. The methods of Node apply to its first node.
 type Sandbox struct {
 	*Node
-	// Network is the network itself, for what has no method here.
+	// Network is the network itself, for everything without a method here.
 	Network *sandbox.Network
 	// URL is the base URL of the network.
 	URL   string
@@ -53,7 +53,7 @@ type Sandbox struct {
 	running *running
 }
 
-// New starts a sandbox. What it can't be made of ends the test.
+// New starts a sandbox. Invalid options end the test.
 func New(t TB, options ...Option) *Sandbox {
 	t.Helper()
 	chosen := settings{nodes: 1, first: sandbox.Config{Seed: 1, Loopback: true}}
@@ -84,10 +84,10 @@ func New(t TB, options ...Option) *Sandbox {
 		_ = server.Listener.Close()
 		t.Fatalf("sandboxtest: %v", err)
 	}
-	// The limits of a sandbox that is served as a program hold here, too.
+	// Apply the limits of a sandbox that is served by the program.
 	server.Config, server.Listener = sandbox.HTTPServer(network), sandbox.Listen(server.Listener, network)
 	s := &Sandbox{Network: network, URL: config.Origin, t: t, running: &running{}}
-	server.Config.Handler = s.running.around(server.Config.Handler)
+	server.Config.Handler = s.running.wrap(server.Config.Handler)
 	server.Start()
 	transport := clientTransport(network)
 	t.Cleanup(func() {
@@ -102,13 +102,13 @@ func New(t TB, options ...Option) *Sandbox {
 	return s
 }
 
-// Nodes lists the nodes, the first of which is at the root of the host.
+// Nodes lists the nodes. The first is at the root of the host.
 func (s *Sandbox) Nodes() []*Node { return s.nodes }
 
-// Now is the time of the nodes.
+// Now returns the time of the nodes.
 func (s *Sandbox) Now() time.Time { return s.Network.Clock().Now() }
 
-// Advance moves the time of the nodes: tokens expire, calls close, waits are over.
+// Advance moves the time of the nodes, so that tokens expire and calls close.
 func (s *Sandbox) Advance(d time.Duration) {
 	s.t.Helper()
 	if err := s.Network.Clock().Move(d); err != nil {
@@ -116,10 +116,10 @@ func (s *Sandbox) Advance(d time.Duration) {
 	}
 }
 
-// Reset puts the network back to its start: time, deviations, scenarios, accounts, journal.
+// Reset returns the network to its start: time, deviations, scenarios, accounts and journal.
 func (s *Sandbox) Reset() { s.Network.Reset() }
 
-// randomness is the same for the same seed.
+// randomness returns a source that depends on the seed only.
 func randomness(seed uint64) *rand.ChaCha8 {
 	var key [32]byte
 	copy(key[8:], "sandboxtest")
@@ -127,7 +127,7 @@ func randomness(seed uint64) *rand.ChaCha8 {
 	return rand.NewChaCha8(key)
 }
 
-// clientTransport knows the authority of the network.
+// clientTransport trusts the authority of the network.
 func clientTransport(network *sandbox.Network) *http.Transport {
 	transport := &http.Transport{ForceAttemptHTTP2: true}
 	if authority := network.Nodes()[0].Authority(); authority != nil {
@@ -138,7 +138,7 @@ func clientTransport(network *sandbox.Network) *http.Transport {
 	return transport
 }
 
-// logWriter shows what the sandbox has to say in the log of the test.
+// logWriter writes the log of the sandbox to the log of the test.
 type logWriter struct{ t TB }
 
 // Write implements io.Writer.
@@ -147,47 +147,47 @@ func (l logWriter) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// Option changes the sandbox that New makes.
+// Option changes the sandbox that [New] makes.
 type Option func(*settings)
 
-// settings are what the options are about.
+// settings is what options change.
 type settings struct {
 	nodes int
 	first sandbox.Config
 	start time.Time
-	err   error // of an option, told by New
+	err   error // of an option, reported by New
 }
 
-// Seed chooses data, keys and secrets; 1 unless given.
+// Seed chooses data, keys and secrets. The default is 1.
 func Seed(seed uint64) Option { return func(s *settings) { s.first.Seed = seed } }
 
 // Nodes makes a network of n nodes, as rin sandbox --nodes does.
 func Nodes(n int) Option { return func(s *settings) { s.nodes = n } }
 
-// Calls is the number of funding calls of each node.
+// Calls sets the number of funding calls of each node.
 func Calls(n int) Option { return func(s *settings) { s.first.Calls = n } }
 
-// Flavour makes nodes of some make, such as "keycloak".
+// Flavour gives the nodes a preset, such as "keycloak".
 func Flavour(name string) Option {
 	return func(s *settings) {
-		made, err := sandbox.FindPreset(name)
+		preset, err := sandbox.FindPreset(name)
 		if err != nil {
 			s.err = err
 			return
 		}
-		s.first.Flavour = made
+		s.first.Flavour = preset
 	}
 }
 
-// TLS serves https, with an authority of its own that the HTTP clients of the sandbox trust.
+// TLS serves https. The HTTP clients of the sandbox trust its authority.
 func TLS() Option {
 	return func(s *settings) { s.first.TLS = &devtls.Settings{Clock: time.Now} } // clients look at the real time
 }
 
-// At is the time at which the sandbox begins. It stands still there but for [Sandbox.Advance]; without At it is the real time.
+// At sets the time of the sandbox, which only [Sandbox.Advance] moves. Without At it is the real time.
 func At(start time.Time) Option { return func(s *settings) { s.start = start } }
 
-// Configure changes the configuration that the nodes are made of, in whatever has no option of its own.
+// Configure changes the configuration of the nodes, for everything without an option.
 func Configure(change func(*sandbox.Config)) Option {
 	return func(s *settings) { change(&s.first) }
 }

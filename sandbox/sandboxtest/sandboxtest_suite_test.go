@@ -45,17 +45,17 @@ func TestParallel(t *testing.T) {
 // noon is where clocks stand still.
 var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
-// failing is a test that remembers how it failed; Fatalf ends it as that of testing.T does.
+// failing is a test that records its failures. Its Fatalf ends the test as that of testing.T does.
 type failing struct {
 	FullGinkgoTInterface
-	said  []string
-	ended bool
+	errors []string
+	ended  bool
 }
 
 func (f *failing) Helper() {}
 
 func (f *failing) Errorf(format string, args ...any) {
-	f.said = append(f.said, fmt.Sprintf(format, args...))
+	f.errors = append(f.errors, fmt.Sprintf(format, args...))
 }
 
 func (f *failing) Fatalf(format string, args ...any) {
@@ -64,17 +64,17 @@ func (f *failing) Fatalf(format string, args ...any) {
 	panic(f)
 }
 
-// fails runs a test and returns what it said.
-func fails(test func(sandboxtest.TB)) (said []string) {
+// fails runs a test and returns its failures.
+func fails(test func(sandboxtest.TB)) (errors []string) {
 	f := &failing{FullGinkgoTInterface: GinkgoT()}
 	defer func() {
 		if end := recover(); end != nil && end != f {
 			panic(end)
 		}
-		said = f.said
+		errors = f.errors
 	}()
 	test(f)
-	return f.said
+	return f.errors
 }
 
 func get(client *http.Client, at string) (int, string) {
@@ -88,7 +88,7 @@ func get(client *http.Client, at string) (int, string) {
 }
 
 var _ = Describe("A sandbox in a test", func() {
-	It("is the same for the same seed, with its secrets and keys, and another for another", func() {
+	It("has secrets and keys that depend on the seed only", func() {
 		secrets, keys, data := map[string]int{}, map[string]int{}, map[string]int{}
 		for _, seed := range []uint64{7, 7, 8} {
 			box := sandboxtest.New(GinkgoT(), sandboxtest.Seed(seed), sandboxtest.Calls(5), sandboxtest.At(noon))
@@ -101,7 +101,7 @@ var _ = Describe("A sandbox in a test", func() {
 		Expect([]int{len(secrets), len(keys), len(data)}).To(Equal([]int{2, 2, 2}))
 	})
 
-	It("lets time pass at once, by which a good client fetches a new token", func() {
+	It("advances the time, after which a good client fetches a new token", func() {
 		box := sandboxtest.New(GinkgoT(), sandboxtest.At(noon), sandboxtest.Calls(3))
 		client := box.Authorized(box.Credential())
 		for range 3 {
@@ -120,7 +120,7 @@ var _ = Describe("A sandbox in a test", func() {
 		Expect(box.Journal()).To(BeEmpty())
 	})
 
-	It("has several nodes, which refuse each other's tokens", func() {
+	It("has several nodes that refuse each other's tokens", func() {
 		box := sandboxtest.New(GinkgoT(), sandboxtest.Nodes(3), sandboxtest.Calls(3))
 		Expect(box.Nodes()).To(HaveLen(3))
 		for _, node := range box.Nodes() {
@@ -146,7 +146,7 @@ var _ = Describe("A sandbox in a test", func() {
 		Expect(err).To(MatchError(ContainSubstring("certificate")))
 	})
 
-	It("is of the make and of the configuration that it is given", func() {
+	It("has the given preset and configuration", func() {
 		box := sandboxtest.New(GinkgoT(), sandboxtest.Flavour("keycloak"), sandboxtest.Configure(func(c *sandbox.Config) { c.Calls, c.TokenTTL = 2, time.Minute }))
 		Expect(box.Addresses.Listed).To(ContainSubstring("/realms/"))
 		_, body := get(box.HTTPClient(), box.Addresses.TryOutFundings+"?fundingType=CALL")
@@ -169,7 +169,7 @@ var _ = Describe("A sandbox in a test", func() {
 		Expect(box.Server.Deviations()).To(BeEmpty())
 	})
 
-	It("sends its tokens nowhere else", func() {
+	It("sends its tokens to no other host", func() {
 		box := sandboxtest.New(GinkgoT(), sandboxtest.Calls(3))
 		var seen []string
 		elsewhere := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { seen = r.Header.Values("Authorization") }))
@@ -179,7 +179,7 @@ var _ = Describe("A sandbox in a test", func() {
 		Expect(seen).To(BeEmpty())
 	})
 
-	It("fails the test with what a client did wrong, why, and how to do it right", func() {
+	It("fails the test with what a client did wrong, why, and the right way", func() {
 		said := fails(func(t sandboxtest.TB) {
 			box := sandboxtest.New(t, sandboxtest.Calls(3))
 			c := box.Credential()
@@ -192,7 +192,7 @@ var _ = Describe("A sandbox in a test", func() {
 		Expect(said).To(ContainElement(SatisfyAll(ContainSubstring("CLT-"), ContainSubstring("\n  seen  "), ContainSubstring("\n  fix   "), ContainSubstring("\n  right curl "))))
 	})
 
-	It("knows of calls whose answers nobody read to the end", func() {
+	It("records calls whose answers were not read to the end", func() {
 		box := sandboxtest.New(GinkgoT())
 		for i := range 20 {
 			answer, err := box.HTTPClient().Get(box.Addresses.TryOutFundings)
@@ -202,8 +202,8 @@ var _ = Describe("A sandbox in a test", func() {
 		}
 	})
 
-	It("fails the test when the client that it is about never called", func() {
-		Expect(fails(func(t sandboxtest.TB) { sandboxtest.New(t).ExpectCleanSheet() })).To(ConsistOf(ContainSubstring("nobody called")))
+	It("fails the test for a client that never called", func() {
+		Expect(fails(func(t sandboxtest.TB) { sandboxtest.New(t).ExpectCleanSheet() })).To(ConsistOf(ContainSubstring("no client called")))
 		Expect(fails(func(t sandboxtest.TB) {
 			box := sandboxtest.New(t)
 			box.Token(box.Credential())
@@ -211,12 +211,12 @@ var _ = Describe("A sandbox in a test", func() {
 		})).To(ConsistOf(ContainSubstring(`"demo-client-without-role" never called`)))
 	})
 
-	DescribeTable("ends the test with what it can't do", func(want string, test func(sandboxtest.TB)) {
+	DescribeTable("ends the test with what is wrong", func(want string, test func(sandboxtest.TB)) {
 		Expect(fails(test)).To(ConsistOf(SatisfyAll(HavePrefix("sandboxtest: "), ContainSubstring(want))))
 	},
-		Entry("no node", "want 1 to", func(t sandboxtest.TB) { sandboxtest.New(t, sandboxtest.Nodes(0)) }),
-		Entry("a make that is unknown", "keycloak", func(t sandboxtest.TB) { sandboxtest.New(t, sandboxtest.Flavour("keyclok")) }),
-		Entry("a configuration that is none", "number of calls", func(t sandboxtest.TB) { sandboxtest.New(t, sandboxtest.Calls(-1)) }),
+		Entry("without nodes", "want 1 to", func(t sandboxtest.TB) { sandboxtest.New(t, sandboxtest.Nodes(0)) }),
+		Entry("with an unknown preset", "keycloak", func(t sandboxtest.TB) { sandboxtest.New(t, sandboxtest.Flavour("keyclok")) }),
+		Entry("with an invalid configuration", "number of calls", func(t sandboxtest.TB) { sandboxtest.New(t, sandboxtest.Calls(-1)) }),
 		Entry("an unknown deviation", "token-status-20", func(t sandboxtest.TB) { sandboxtest.New(t).Deviate("token-status-2") }),
 		Entry("an unknown scenario", "429-then-ok", func(t sandboxtest.TB) { sandboxtest.New(t).Play("429-then-okay") }),
 		Entry("a time that is too far away", "further than", func(t sandboxtest.TB) { sandboxtest.New(t).Advance(1 << 62) }),
