@@ -7,9 +7,9 @@ import (
 	"golang.org/x/net/http/httpguts"
 )
 
-// Curl is a command for a POSIX shell that sends the request again. Secrets appear as variables named after their markers, such as
-// "$RIN_CLIENT_SECRET", or "$RIN_CLIENT_SECRET_BASE64" for a form other than plain: that variable is to hold the encoded text as a
-// whole, such as base64 of id:secret. The command is one line without control characters, whatever the exchange holds.
+// Curl returns a command for a POSIX shell that sends the request again. Secrets appear as variables named after their markers, such as
+// "$RIN_CLIENT_SECRET", or "$RIN_CLIENT_SECRET_BASE64" for an encoded form, which holds the whole encoded text, such as base64 of
+// id:secret. The command is one line without control characters.
 func Curl(x Exchange) string {
 	q := x.Request
 	args := []string{"curl", "-sS", "-i"}
@@ -46,7 +46,7 @@ func Curl(x Exchange) string {
 	return command
 }
 
-// headerArgs also takes away what curl would add by itself.
+// headerArgs also removes the headers that curl would add itself.
 func headerArgs(q Request) []string {
 	var args []string
 	for _, f := range q.Header {
@@ -70,7 +70,7 @@ func headerArgs(q Request) []string {
 	return args
 }
 
-// asciiURL percent-encodes what no URL may hold; brackets of queries stay raw, because they went out like that.
+// asciiURL percent-encodes what URLs must not contain; brackets in queries stay raw, as they were sent.
 func asciiURL(s string) string {
 	var b strings.Builder
 	for i := range len(s) {
@@ -83,7 +83,7 @@ func asciiURL(s string) string {
 	return b.String()
 }
 
-// Curl is a command for a POSIX shell that repeats a handshake. OpenSSL refuses old versions unless its security level is lowered.
+// Curl returns a command for a POSIX shell that repeats the handshake. OpenSSL refuses old versions unless its security level is lowered.
 func (h Handshake) Curl() string {
 	flags := ""
 	if len(h.Offered) == 1 {

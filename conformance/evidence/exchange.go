@@ -20,7 +20,7 @@ import (
 	"unicode/utf8"
 )
 
-// Exchange is one labelled request of a run with everything that came of it.
+// Exchange is one labelled request of a run and its outcome.
 type Exchange struct {
 	Label Label `json:"label"`
 	// Words say for people what is particular about the request, such as "with a garbage token"; see the table of cases in package probe.
@@ -28,7 +28,7 @@ type Exchange struct {
 	// Given holds the inputs that the probe chose for this request, such as the filter value or the sample id.
 	Given   map[string]string `json:"given,omitempty"`
 	Request Request           `json:"request"`
-	// Redirects are the answers that were followed by hand before Response, oldest first (same origin only).
+	// Redirects are the redirects of the same origin that were followed before Response, oldest first.
 	Redirects []Hop `json:"redirects,omitempty"`
 	// Response is nil when Failure is set.
 	Response *Response `json:"response,omitempty"`
@@ -39,16 +39,16 @@ type Exchange struct {
 	Duration time.Duration `json:"durationNs"`
 	// Tokens are the facts about access tokens that this answer issued, taken before redaction.
 	Tokens []TokenFacts `json:"tokens,omitempty"`
-	// Presented are the facts about a token that the request carried and that is no good one: forged, expired, or meant for others.
+	// Presented are the facts about a bad token that the request carried: forged, expired, or meant for somebody else.
 	Presented *TokenFacts `json:"presented,omitempty"`
-	// Verification says what the published keys of this answer make of the run's token; it is made where both are known.
+	// Verification tells whether the keys published in this answer verify the run's token; it is set where both are known.
 	Verification *Verification `json:"verification,omitempty"`
 }
 
 // Answered reports whether a complete HTTP answer was received.
 func (x Exchange) Answered() bool { return x.Response != nil }
 
-// Status is the status code of the final answer, 0 without one.
+// Status returns the status code of the final answer, or 0.
 func (x Exchange) Status() int {
 	if x.Response == nil {
 		return 0
@@ -62,7 +62,7 @@ type Request struct {
 	URL    string  `json:"url"`
 	Header []Field `json:"header,omitempty"`
 	Body   Body    `json:"body,omitzero"`
-	// Raw says that the bytes were written to the connection by rin itself, because net/http would have mended them.
+	// Raw reports that rin wrote the bytes to the connection itself, because net/http would have corrected them.
 	Raw bool `json:"raw,omitempty"`
 }
 
@@ -74,13 +74,13 @@ type Response struct {
 	Body   Body    `json:"body,omitzero"`
 	// Size is the number of decoded body bytes that were read.
 	Size int64 `json:"size"`
-	// Truncated says that the body was longer than the read limit.
+	// Truncated reports that the body was longer than the read limit.
 	Truncated bool `json:"truncated,omitempty"`
-	// Surplus is the number of bytes that came after the end of the message, for requests that read the connection to its end.
+	// Surplus counts the bytes after the end of the message, for requests that read the connection to its end.
 	Surplus int64 `json:"surplus,omitempty"`
-	// BodyError says why the body could not be read to its end or decoded; empty for a good body.
+	// BodyError is the reason why the body could not be read to its end or decoded.
 	BodyError string `json:"bodyError,omitempty"`
-	// Withheld says that the body was read and is not kept, because of what BodyError says.
+	// Withheld reports that the body was read and not kept, for the reason in BodyError.
 	Withheld bool `json:"withheld,omitempty"`
 }
 
@@ -92,7 +92,7 @@ type Hop struct {
 	Location string  `json:"location"`
 }
 
-// Field is one header line as it stood on the wire.
+// Field is one header line as it was sent.
 type Field struct {
 	Name  string `json:"name"`
 	Value string `json:"value"`
@@ -120,7 +120,7 @@ const (
 	FailureCanceled FailureKind = "canceled" // the run ended first
 )
 
-// Values lists the values of all header lines with that name, in order; names compare without case (RFC 9110 §5.1).
+// Values returns the values of all header lines with that name, in order, whatever their case (RFC 9110 §5.1).
 func Values(header []Field, name string) []string {
 	var out []string
 	key := http.CanonicalHeaderKey(name)
@@ -132,8 +132,8 @@ func Values(header []Field, name string) []string {
 	return out
 }
 
-// Body is message content. In JSON it is a string when it is text in UTF-8, else {"base64": "..."}: nothing is lost, and
-// control characters do not grow to six bytes each.
+// Body is message content. In JSON it is a string if it is UTF-8 text, else {"base64": "..."}, so that nothing is lost and control
+// characters do not grow to six bytes each.
 type Body []byte
 
 type binary struct {
@@ -154,8 +154,8 @@ func (b Body) MarshalJSON() ([]byte, error) {
 	return bytes.TrimSuffix(out.Bytes(), []byte("\n")), nil
 }
 
-// written is the body as encoding/json writes it without a Marshaler; nil for an empty one.
-func (b Body) written() any {
+// encoded returns the body as encoding/json writes it without a Marshaler; nil if it is empty.
+func (b Body) encoded() any {
 	switch {
 	case len(b) == 0:
 		return nil
@@ -165,7 +165,7 @@ func (b Body) written() any {
 	return string(b)
 }
 
-// binary reports a body that is no text, or whose escapes would take more room than base64 does.
+// binary reports a body that is not text, or whose escapes would take more room than base64.
 func (b Body) binary() bool {
 	escapes := 0
 	for _, c := range b { // in UTF-8 a byte of this range is a character
@@ -174,7 +174,7 @@ func (b Body) binary() bool {
 		case c == '\x1b':
 			escapes++
 		default:
-			return true // a control character that text does not hold
+			return true // text has no such control character
 		}
 	}
 	return 15*escapes > len(b) || !utf8.Valid(b)
@@ -183,7 +183,7 @@ func (b Body) binary() bool {
 // UnmarshalJSON implements json.Unmarshaler.
 func (b *Body) UnmarshalJSON(data []byte) error {
 	if len(data) > 0 && data[0] == '"' {
-		if text, ok := unquoted(data); ok {
+		if text, ok := unquote(data); ok {
 			*b = text
 			return nil
 		}
@@ -202,9 +202,8 @@ func (b *Body) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// unquoted is the text of a JSON string that is known to be one. Strings that take more than undoing escapes are left to encoding/json,
-// which checks everything once more.
-func unquoted(data []byte) (text []byte, ok bool) {
+// unquote decodes a valid JSON string. It leaves strings with \u escapes to encoding/json, which checks everything once more.
+func unquote(data []byte) (text []byte, ok bool) {
 	if len(data) < 2 || !utf8.Valid(data) {
 		return nil, false
 	}
@@ -227,11 +226,11 @@ func unquoted(data []byte) (text []byte, ok bool) {
 	}
 }
 
-// IsZero reports an empty body, so that it is left out.
+// IsZero reports an empty body; encoding/json leaves it out.
 func (b Body) IsZero() bool { return len(b) == 0 }
 
-// Origin is scheme, host and port of a URL in one spelling: lower case, the scheme's own port left out (RFC 6454 §4). What may
-// receive a token or secret is decided by it.
+// Origin returns scheme, host and port of a URL in lower case, without the default port (RFC 6454 §4). Tokens and secrets go to allowed
+// origins only.
 func Origin(u *url.URL) string {
 	scheme, host, port := strings.ToLower(u.Scheme), strings.ToLower(u.Hostname()), u.Port()
 	if scheme == "https" && port == "443" || scheme == "http" && port == "80" {
@@ -246,29 +245,29 @@ func Origin(u *url.URL) string {
 	return scheme + "://" + host
 }
 
-// Handshake is one TLS handshake with an origin of the node, without any request after it.
+// Handshake is one TLS handshake with an origin of the node, without a request after it.
 type Handshake struct {
 	Label Label `json:"label"`
-	// Address is host and port, ServerName the name that was asked for (SNI) and that the certificate has to be for.
+	// Address is host and port. ServerName is the name sent as SNI, which the certificate must cover.
 	Address    string `json:"address"`
 	ServerName string `json:"serverName"`
-	// Offered are the versions of TLS that rin offered, "TLS 1.2".
+	// Offered lists the TLS versions that rin offered, such as "TLS 1.2".
 	Offered []string `json:"offered"`
-	// Version, Cipher and Protocol (ALPN) are what was negotiated; empty when the handshake did not complete.
+	// Version, Cipher and Protocol (ALPN) are the result of the negotiation; empty if the handshake failed.
 	Version  string `json:"version,omitempty"`
 	Cipher   string `json:"cipher,omitempty"`
 	Protocol string `json:"protocol,omitempty"`
-	// Selected is the version in the server's first message when the handshake broke off after it.
+	// Selected is the version in the server's first message, if the handshake failed after it.
 	Selected string `json:"selected,omitempty"`
-	// Alert is the server's refusal in the words of TLS, "protocol version" (RFC 8446 §6.2).
+	// Alert is the server's TLS alert, such as "protocol version" (RFC 8446 §6.2).
 	Alert string `json:"alert,omitempty"`
-	// Chain are the certificates as the server sent them, its own first.
+	// Chain lists the certificates as the server sent them, its own first.
 	Chain []Certificate `json:"chain,omitempty"`
-	// Distrust says why the chain does not prove the server's name; empty when it does, or when there is none.
+	// Distrust is the reason why the chain does not prove the server's name; empty if it does, or if there is no chain.
 	Distrust Distrust `json:"distrust,omitempty"`
-	// Message is the fault of the chain in words, redacted and bounded.
+	// Message describes the fault of the chain, redacted and bounded.
 	Message string `json:"message,omitempty"`
-	// Failure says why the handshake did not complete.
+	// Failure is the reason why the handshake failed.
 	Failure  *Failure      `json:"failure,omitempty"`
 	Attempts int           `json:"attempts"`
 	Started  time.Time     `json:"started"`
@@ -278,17 +277,17 @@ type Handshake struct {
 // Completed reports that both sides agreed on a version and finished.
 func (h Handshake) Completed() bool { return h.Version != "" && h.Failure == nil }
 
-// Certificate is what a certificate says, as data.
+// Certificate is the content of a certificate.
 type Certificate struct {
 	Subject string `json:"subject"`
 	Issuer  string `json:"issuer"`
-	// Names are the hosts that it is for (subjectAltName).
+	// Names are the hosts that it covers (subjectAltName).
 	Names      []string  `json:"names,omitempty"`
 	NotBefore  time.Time `json:"notBefore"`
 	NotAfter   time.Time `json:"notAfter"`
 	Key        string    `json:"key"` // "ECDSA P-256"
 	SelfSigned bool      `json:"selfSigned,omitempty"`
-	// Authority says that it may issue others.
+	// Authority reports that it may issue others.
 	Authority bool `json:"authority,omitempty"`
 }
 
@@ -301,12 +300,12 @@ const (
 	CertificateNotYetValid Distrust = "not-yet-valid"
 	CertificateOfOther     Distrust = "wrong-name"
 	CertificateSelfSigned  Distrust = "self-signed"
-	ChainIncomplete        Distrust = "incomplete" // the issuer of the server's certificate was neither sent nor is it known here
-	ChainUntrusted         Distrust = "untrusted"  // the chain ends at an authority that is not known here
+	ChainIncomplete        Distrust = "incomplete" // the issuer of the server's certificate was not sent and is unknown
+	ChainUntrusted         Distrust = "untrusted"  // the chain ends at an unknown authority
 	CertificateUnsuitable  Distrust = "unsuitable" // any other fault, such as a certificate that is not for servers
 )
 
-// FailureLocal is a handshake that the TLS library of rin cannot even begin; it says nothing about the server.
+// FailureLocal is a handshake that rin's TLS library cannot begin; it does not concern the server.
 const FailureLocal FailureKind = "local"
 
 // Handshake returns the handshake with that label.

@@ -14,15 +14,15 @@ import (
 	"unicode/utf8"
 )
 
-// TokenFacts are what checks may know of an access token after it was replaced by its marker.
+// TokenFacts are what checks know of an access token that was replaced by its marker.
 type TokenFacts struct {
 	// Name is the marker's name: "access_token" for the first client, "access_token2" for the second, with the label it came by.
 	Name        string `json:"name"`
 	Fingerprint string `json:"fingerprint"`
 	Length      int    `json:"length"` // bytes
-	// Alphabet says whether the token is a b64token (RFC 6750 §2.1).
+	// Alphabet reports a b64token (RFC 6750 §2.1).
 	Alphabet bool `json:"alphabet"`
-	// Offending is the first byte outside the alphabet as a Go-quoted rune, such as " " or "\n"; empty when Alphabet.
+	// Offending is the first byte outside the alphabet as a Go-quoted rune, such as " " or "\n".
 	Offending string `json:"offending,omitempty"`
 	// JWT is nil when the token is not a JSON Web Token: an opaque token is fully conformant (RFC 6749 §1.4).
 	JWT *JWTFacts `json:"jwt,omitempty"`
@@ -33,19 +33,19 @@ type JWTFacts struct {
 	Header    map[string]any `json:"header"`
 	Claims    map[string]any `json:"claims"`
 	Signature bool           `json:"signature"` // the signature segment is not empty
-	// KnownKey names the secret that verifies the signature as an HMAC key, such as "client_secret", or is "a common word"; empty when
-	// none does. Whoever knows that key can write tokens.
+	// KnownKey names the secret that verifies the signature as an HMAC key, such as "client_secret", or is "a common word". The holder of that
+	// key can write tokens.
 	KnownKey string `json:"knownKey,omitempty"`
 }
 
-// Verification is what published keys say of a token. Keys counts those that can verify signatures.
+// Verification is the result of verifying a token with published keys. Keys counts those that can verify signatures.
 type Verification struct {
 	Fingerprint string `json:"fingerprint"` // the token's
 	Keys        int    `json:"keys"`
-	// Verified says that one of the keys verifies the signature; KeyID is that key's kid, which may be empty.
+	// Verified reports that one of the keys verifies the signature; KeyID is its kid, which may be empty.
 	Verified bool   `json:"verified"`
 	KeyID    string `json:"keyId,omitempty"`
-	// Why says what is missing when it does not.
+	// Why is the reason if none does.
 	Why string `json:"why,omitempty"`
 }
 
@@ -66,8 +66,7 @@ const (
 	maxDepth   = 16       // nested objects and arrays
 )
 
-// FactsOf takes the facts about an access token. The claims are as the token holds them: [Redactor.Token] redacts them. Numbers
-// stay [json.Number], so that nothing is rounded.
+// FactsOf takes the facts about an access token, with unredacted claims (see [RedactToken]). Numbers stay [json.Number].
 func FactsOf(name, token, fingerprint string) TokenFacts {
 	f := TokenFacts{Name: name, Fingerprint: fingerprint, Length: len(token), JWT: jwtFacts(token)}
 	if at := firstInvalid(token); at < 0 {
@@ -79,8 +78,8 @@ func FactsOf(name, token, fingerprint string) TokenFacts {
 	return f
 }
 
-// firstInvalid is the index of the first byte that no b64token has there: 1*( ALPHA / DIGIT / "-" / "." / "_" / "~" / "+" / "/" ) *"=".
-// It is -1 for a b64token and 0 for the empty text.
+// firstInvalid returns the index of the first byte that breaks the syntax of a b64token, 1*( ALPHA / DIGIT / "-" / "." / "_" / "~" / "+" / "/" )
+// *"=". It is -1 for a b64token and 0 for the empty text.
 func firstInvalid(token string) int {
 	padding := false
 	for i := range len(token) {
@@ -102,7 +101,7 @@ func alphanumeric(c byte) bool {
 	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9'
 }
 
-// jwtFacts reads a compact JWS (RFC 7515 §3.1) whose payload is a JSON object; nil for everything else.
+// jwtFacts reads a compact JWS (RFC 7515 §3.1) whose payload is a JSON object; it returns nil for other tokens.
 func jwtFacts(token string) *JWTFacts {
 	if strings.Count(token, ".") != 2 {
 		return nil
@@ -135,7 +134,7 @@ func decodeSegment(s string) map[string]any {
 	return m
 }
 
-// nested reports a decoded value with more than so many objects and arrays inside one another.
+// nested reports a decoded value with more levels of objects and arrays.
 func nested(value any, levels int) bool {
 	var inner []any
 	switch v := value.(type) {

@@ -13,9 +13,9 @@ import (
 	"time"
 )
 
-// WriteHAR writes the exchanges of a log as an HTTP archive that the network panel of a browser opens. Each followed redirect is an
-// entry of its own; a failed exchange has status 0 and its cause in _error. The same log gives the same bytes. Entries are written
-// one by one, each on a line: all of them together can be larger than the memory.
+// WriteHAR writes the exchanges of a log as an HTTP archive for the network panel of a browser. Each followed redirect is an entry of its
+// own; a failed exchange has status 0 and its cause in _error. Entries are written one by one, because all of them together may be larger
+// than the memory. The same log gives the same bytes.
 func WriteHAR(w io.Writer, log *Log, version string) error {
 	frame, err := json.MarshalIndent(harFile{harLog{Version: "1.2", Creator: harCreator{"rin", version}, Pages: []struct{}{}, Entries: []harEntry{}}}, "", " ")
 	if err != nil {
@@ -55,7 +55,7 @@ func harEntries(x Exchange) []harEntry {
 	for _, h := range x.Redirects {
 		q.URL = h.URL
 		out = append(out, harEntryOf(x, q, &Response{Proto: "HTTP/1.1", Status: h.Status, Header: h.Header}, 0))
-		q.URL = resolved(h)
+		q.URL = resolve(h)
 	}
 	last := harEntryOf(x, q, x.Response, x.Duration)
 	if x.Failure != nil {
@@ -115,7 +115,7 @@ func harHeaders(h []Field) []harPair {
 	return out
 }
 
-// harQuery keeps the order of the parameters; what cannot be decoded stays as it is.
+// harQuery keeps the order of the parameters; a parameter that cannot be decoded stays as it is.
 func harQuery(address string) []harPair {
 	out := []harPair{}
 	_, query, _ := strings.Cut(address, "?")
@@ -123,20 +123,20 @@ func harQuery(address string) []harPair {
 	for pair := range strings.SplitSeq(query, "&") {
 		if pair != "" {
 			name, value, _ := strings.Cut(pair, "=")
-			out = append(out, harPair{unescaped(name), unescaped(value)})
+			out = append(out, harPair{queryUnescape(name), queryUnescape(value)})
 		}
 	}
 	return out
 }
 
-func unescaped(s string) string {
+func queryUnescape(s string) string {
 	if out, err := url.QueryUnescape(s); err == nil {
 		return out
 	}
 	return s
 }
 
-func resolved(h Hop) string {
+func resolve(h Hop) string {
 	base, err := url.Parse(h.URL)
 	if err != nil {
 		return h.Location

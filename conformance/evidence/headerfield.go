@@ -11,7 +11,7 @@ import (
 	"golang.org/x/net/http/httpguts"
 )
 
-// fieldReader reads a field value by the rules that the fields share (RFC 9110 §5.6).
+// fieldReader reads a field value by the common rules of RFC 9110 §5.6.
 type fieldReader struct {
 	text string
 	pos  int
@@ -21,7 +21,7 @@ func (in *fieldReader) end() bool { return in.pos >= len(in.text) }
 
 func (in *fieldReader) at(c byte) bool { return !in.end() && in.text[in.pos] == c }
 
-// expected says what was looked for at which offset, and what stood there.
+// expected returns an error with the expectation, the offset and the byte found there.
 func (in *fieldReader) expected(what string) error {
 	if in.end() {
 		return fmt.Errorf("offset %d: expected %s, got the end", in.pos, what)
@@ -48,7 +48,7 @@ func (in *fieldReader) separators() bool {
 	return comma
 }
 
-// token reads a token (§5.6.2); empty when there is none.
+// token reads a token (§5.6.2), or returns "".
 func (in *fieldReader) token() string {
 	start := in.pos
 	for !in.end() && httpguts.IsTokenRune(rune(in.text[in.pos])) {
@@ -57,7 +57,7 @@ func (in *fieldReader) token() string {
 	return in.text[start:in.pos]
 }
 
-// token68 reads a token68 (§11.2) that fills the list member; otherwise nothing is read.
+// token68 reads a token68 (§11.2) that fills the list member, or nothing.
 func (in *fieldReader) token68() string {
 	start := in.pos
 	for !in.end() && (alphanumeric(in.text[in.pos]) || strings.IndexByte("-._~+/", in.text[in.pos]) >= 0) {
@@ -109,7 +109,7 @@ func (in *fieldReader) value() (value string, quoted bool, err error) {
 // Challenge is one authentication challenge (RFC 9110 §11.6.1).
 type Challenge struct {
 	Scheme string // as spelled; compare without case
-	// Token68 is the single value of schemes such as Basic in credentials; empty when the challenge has parameters.
+	// Token68 is the single value of schemes such as Basic in credentials; empty if the challenge has parameters.
 	Token68 string
 	Params  []Param
 }
@@ -121,7 +121,7 @@ type Param struct {
 	Quoted bool
 }
 
-// Param returns the first value of the parameter with that name, in any case.
+// Param returns the first value of the parameter with that name, whatever its case.
 func (c Challenge) Param(name string) (value string, ok bool) {
 	for _, p := range c.Params {
 		if strings.EqualFold(p.Name, name) {
@@ -131,9 +131,8 @@ func (c Challenge) Param(name string) (value string, ok bool) {
 	return "", false
 }
 
-// ParseChallenges reads the lines of WWW-Authenticate or Proxy-Authenticate by the grammar of RFC 9110 §11.3 and §11.6.1: commas part
-// challenges as well as parameters, list members may be empty. It returns what it could read before an error, and the error
-// names the line and the offset in bytes.
+// ParseChallenges reads the lines of WWW-Authenticate or Proxy-Authenticate by the grammar of RFC 9110 §11.3 and §11.6.1: commas separate
+// challenges and parameters, and list members may be empty. With an error, which names line and offset, it returns what came before.
 func ParseChallenges(values []string) ([]Challenge, error) {
 	var out []Challenge
 	for i, v := range values {
@@ -232,7 +231,7 @@ type Link struct {
 	Params []Param
 }
 
-// Relations are the relation types of the link in lower case, in order; those of a second "rel" do not count (§3.3).
+// Relations returns the relation types of the link in lower case, in order; a second "rel" is ignored (§3.3).
 func (l Link) Relations() []string {
 	for _, p := range l.Params {
 		if strings.EqualFold(p.Name, "rel") {
@@ -242,8 +241,8 @@ func (l Link) Relations() []string {
 	return nil
 }
 
-// ParseLinks reads the lines of Link by the grammar of RFC 8288 §3, with empty list members allowed, and the rule of §3.3 that each
-// link has a relation. It returns what it could read before an error, and the error names the line and the offset in bytes.
+// ParseLinks reads the lines of Link by the grammar of RFC 8288 §3, with empty list members allowed. Each link needs a relation (§3.3).
+// With an error, which names line and offset, it returns what came before.
 func ParseLinks(values []string) ([]Link, error) {
 	var out []Link
 	for i, v := range values {
@@ -313,7 +312,7 @@ func (in *fieldReader) link() (Link, error) {
 	return l, nil
 }
 
-// DateForm says how a date in a header field is written.
+// DateForm tells how a date in a header field is written.
 type DateForm int
 
 // The forms.
@@ -323,8 +322,8 @@ const (
 	GoodDate
 )
 
-// DeprecationDate reads the value of Deprecation: a Date of Structured Fields (RFC 9745 §2.1, RFC 9651 §3.3.7), which may have
-// parameters. Older drafts had true or an HTTP date; true has no time.
+// DeprecationDate reads the value of Deprecation: a Date of Structured Fields (RFC 9745 §2.1, RFC 9651 §3.3.7), with or without parameters.
+// Older drafts allowed true, which has no time, or an HTTP date.
 func DeprecationDate(value string) (time.Time, DateForm) {
 	value = strings.Trim(value, " ")
 	item, parameters, _ := strings.Cut(value, ";")
@@ -347,12 +346,12 @@ func DeprecationDate(value string) (time.Time, DateForm) {
 	return time.Time{}, NoDate
 }
 
-// fieldParameters reports the parameters of an item (RFC 9651 §3.1.2), as far as they have plain values.
+// fieldParameters reports valid parameters of an item (RFC 9651 §3.1.2).
 func fieldParameters(text string) bool {
 	return regexp.MustCompile(`^(; *[a-z*][a-z0-9_.*-]*(=("([ !#-\[\]-~]|\\["\\])*"|@?-?[0-9]{1,15}(\.[0-9]{1,3})?|\?[01]|[A-Za-z*][A-Za-z0-9!#$%&'*+.^_` + "`" + `|~:/-]*|:[A-Za-z0-9+/=]*:))?)*$`).MatchString(text)
 }
 
-// HTTPDate reads an HTTP date (RFC 9110 §5.6.7): the preferred form letter by letter, weekday included, or one of the two obsolete ones.
+// HTTPDate reads an HTTP date (RFC 9110 §5.6.7): the preferred form, exactly and with the right weekday, or one of the two obsolete forms.
 func HTTPDate(value string) (time.Time, DateForm) {
 	const preferred = "Mon, 02 Jan 2006 15:04:05 GMT"
 	if at, err := time.Parse(preferred, value); err == nil && at.Format(preferred) == value {

@@ -13,10 +13,8 @@ import (
 	"sync"
 )
 
-// Journal is the evidence of a run while it is made. It may be used by several goroutines at once.
-//
-// Each record is written to the writer as one line of NDJSON at the moment it is made, so that a crash keeps what was recorded.
-// What comes after [Journal.End] is dropped.
+// Journal collects the evidence of a run. It may be used by several goroutines at once.
+// It writes each record at once, as one line of NDJSON, so that a crash keeps what was recorded. Records after [Journal.End] are dropped.
 type Journal struct {
 	mu      sync.Mutex
 	w       io.Writer
@@ -25,26 +23,26 @@ type Journal struct {
 	changed chan struct{} // closed at every change, then replaced
 }
 
-// NewJournal makes an empty journal that writes evidence.jsonl to w; nil keeps the evidence in memory only.
+// NewJournal makes an empty journal that writes evidence.jsonl to w; with nil it keeps the evidence in memory only.
 func NewJournal(w io.Writer) *Journal {
 	return &Journal{w: w, state: newState(), changed: make(chan struct{})}
 }
 
-// Begin records what is tested; Schema is filled in. It comes first, and once more when the registry has named the URLs.
+// Begin records what is tested and sets Schema. It comes first, and once more when the registry has named the URLs.
 func (j *Journal) Begin(run Run) {
 	run.Schema = Schema
 	run.Started = run.Started.Round(0).UTC()
 	j.record(entry{Kind: kindRun, Run: &run})
 }
 
-// Plan adds labels to the plan, in order; a label that is planned already keeps its place.
+// Plan adds labels to the plan, in order; a label that was planned before keeps its place.
 func (j *Journal) Plan(labels ...Label) {
 	if len(labels) > 0 {
 		j.record(entry{Kind: kindPlan, Plan: append([]Label(nil), labels...)})
 	}
 }
 
-// Roles records which resources hold the roles. Who waits for a role waits for this first.
+// Roles records which resources hold the roles. [Journal.Wait] for a role waits for this record.
 func (j *Journal) Roles(roles Roles) {
 	roles = portable().roles(roles)
 	j.record(entry{Kind: kindRoles, Roles: &roles})
@@ -59,21 +57,21 @@ func (j *Journal) Document(d *Document) {
 	j.record(entry{Kind: kindDocument, Document: &kept})
 }
 
-// Registry records the registry entry that the run started from, with what its document says beyond it.
+// Registry records the registry entry that the run started from, and facts about its document.
 func (j *Journal) Registry(raw json.RawMessage, facts RegistryFacts) {
 	facts = portable().registry(facts)
 	j.record(entry{Kind: kindRegistry, Registry: compact(raw), RegistryFacts: &facts})
 }
 
-// Add records an exchange together with what the document says of its answer: who waits for the label sees both or none.
-// The exchange must be redacted and is not to be changed afterwards. A second exchange of one label is dropped, see [Journal.Err].
+// Add records an exchange with its schema findings; waiters see both at once. The exchange must be redacted, and must not be changed
+// afterwards. A second exchange with the same label is dropped, see [Journal.Err].
 func (j *Journal) Add(x Exchange, findings ...SchemaFindings) {
 	x = portable().exchange(x)
 	x.Started, x.Tokens = x.Started.Round(0).UTC(), cloneOrNil(x.Tokens)
 	j.record(entry{Kind: kindExchange, Exchange: &x, Findings: portable().findings(findings)})
 }
 
-// Handshake records a TLS handshake; it must be redacted. Its label is planned, answered or skipped as that of an exchange.
+// Handshake records a TLS handshake; it must be redacted. Its label is planned, answered or skipped like that of an exchange.
 func (j *Journal) Handshake(h Handshake) {
 	h = portable().handshake(h)
 	h.Started, h.Offered = h.Started.Round(0).UTC(), cloneOrNil(h.Offered)
@@ -83,40 +81,39 @@ func (j *Journal) Handshake(h Handshake) {
 	j.record(entry{Kind: kindHandshake, Handshake: &h})
 }
 
-// Skip records why a label was not sent. It does nothing when the label was answered or skipped already.
+// Skip records why a label was not sent. It does nothing if the label was answered or skipped before.
 func (j *Journal) Skip(n NotSent) {
 	n.Because = validUTF8(n.Because)
 	j.recordUnless(entry{Kind: kindNotSent, NotSent: &n}, func(s *state) bool { return s.answered[n.Label] || s.skipped[n.Label] })
 }
 
-// Found records schema findings that came after their exchange.
+// Found records schema findings after their exchange.
 func (j *Journal) Found(f SchemaFindings) {
 	j.record(entry{Kind: kindFindings, Findings: portable().findings([]SchemaFindings{f})})
 }
 
-// End records the end of the run and releases everybody who waits. Only the first end counts.
+// End records the end of the run and releases all waiters. Only the first end counts.
 func (j *Journal) End(ended Ended) {
 	ended.Cause = validUTF8(ended.Cause)
 	j.record(entry{Kind: kindEnded, Ended: &ended})
 }
 
-// Err is the first error of writing, or the first record that contradicted another one. The evidence in memory stays usable.
+// Err returns the first write error, or the first record that contradicted another one. The evidence in memory stays usable.
 func (j *Journal) Err() error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	return j.err
 }
 
-// Log is the evidence so far, as data that no later record changes. Exchanges, labels not sent and findings stand in the
-// order of the plan, so that the same evidence gives the same log whatever came first.
+// Log returns the evidence so far, in the order of the plan: the same evidence gives the same log in whatever order it came.
 func (j *Journal) Log() *Log {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	return j.state.snapshot()
 }
 
-// Wait returns when every label was answered, failed or skipped. For a role it waits until the roles are known and then for the
-// labels that hold it; for [WholeRun] until the end. The end of the run releases every wait. The error is that of ctx.
+// Wait returns when every label was answered, failed or skipped. For a role it waits until the roles are known and then for their
+// labels; for [WholeRun] until the end. The end of the run releases every wait. The error is that of ctx.
 func (j *Journal) Wait(ctx context.Context, labels ...Label) error {
 	for {
 		j.mu.Lock()
@@ -167,14 +164,14 @@ func firstErr(first, next error) error {
 	return next
 }
 
-// state gathers entries to a log. The journal and ReadLog share it, so that live evidence and its recording agree.
+// state builds a log from entries. The journal and ReadLog share it, so that live evidence and its recording agree.
 type state struct {
 	log      Log
 	planned  map[Label]int
 	answered map[Label]bool
 	skipped  map[Label]bool
 	rolesSet bool
-	runs     int // run records so far: the second one says that the node is located
+	runs     int // run records so far; the second one follows when the node is located
 }
 
 func newState() *state {
@@ -183,7 +180,7 @@ func newState() *state {
 
 var errAfterEnd = errors.New("the run has ended")
 
-// apply adds one entry; an error means that the entry contradicts what is there and was left out.
+// apply adds one entry; an error means that the entry contradicts earlier ones and was dropped.
 func (s *state) apply(e entry) error {
 	if s.log.Ended != nil {
 		return fmt.Errorf("%s record: %w", e.Kind, errAfterEnd)
@@ -260,16 +257,16 @@ func (s *state) settled(label Label) bool {
 		return false
 	}
 	for _, l := range s.log.Resolve(label) {
-		if !s.answered[l] && !s.skipped[l] && !s.never(l) {
+		if !s.answered[l] && !s.skipped[l] && !s.unplannable(l) {
 			return false
 		}
 	}
 	return true
 }
 
-// never reports a label that will not be planned any more, among those that a run has by the node's URLs alone: of these all are
-// planned when the node is located. The list operation is known with the roles.
-func (s *state) never(label Label) bool {
+// unplannable reports a label that will not be planned any more. Labels of the node's URLs are planned when the node is located, that of
+// the list operation with the roles.
+func (s *state) unplannable(label Label) bool {
 	if _, planned := s.planned[label]; planned {
 		return false
 	}
@@ -287,7 +284,7 @@ func role(r Resource) bool {
 	return r == ProbeTarget || r == ListOperation || r == DetailOperation || r == EveryOperation
 }
 
-// snapshot copies the log in plan order; what was not planned follows by label.
+// snapshot copies the log in plan order; unplanned labels follow in alphabetical order.
 func (s *state) snapshot() *Log {
 	out := s.log
 	out.byLabel = nil

@@ -8,29 +8,29 @@ import (
 // Schema is the version of the evidence file that this package writes and reads.
 const Schema = "rin.evidence/v1"
 
-// Log is the evidence of one run, as data. It is what checks read, live and when judged again.
-// Build one with a [Journal] or [ReadLog]; the zero value is an empty run.
+// Log is the evidence of one run, which checks read, live and later. Build one with a [Journal] or [ReadLog]; the zero value is an
+// empty run.
 type Log struct {
 	Run       Run
 	Roles     Roles
-	Planned   []Label // every label that was planned, in the order of the plan, without repeats
+	Planned   []Label // every planned label once, in the order of the plan
 	Exchanges []Exchange
-	// Handshakes are the TLS handshakes that were made for their own sake.
+	// Handshakes are TLS handshakes without a request.
 	Handshakes []Handshake
 	NotSent    []NotSent
 	Document   *Document
 	Findings   []SchemaFindings
 	// Registry is the registry entry that the run started from, redacted; nil without a registry.
 	Registry json.RawMessage
-	// RegistryFacts are nil without a registry, and in evidence of versions that took none.
+	// RegistryFacts are nil without a registry, and in older evidence.
 	RegistryFacts *RegistryFacts
-	// Ended is nil while the run goes on, or when the recording was cut off.
+	// Ended is nil during the run, and if the recording was cut off.
 	Ended *Ended
 
 	byLabel map[Label]int
 }
 
-// Run says what was tested, by what, with which choices. It holds no secret.
+// Run describes what was tested, by what, with which choices. It holds no secrets.
 type Run struct {
 	Schema   string    `json:"schema"` // "rin.evidence/v1"
 	Suite    string    `json:"suite"`  // version of rin
@@ -44,45 +44,45 @@ type Run struct {
 	NodeID   string    `json:"nodeId,omitempty"`
 	ClientID string    `json:"clientId"`
 	Loopback bool      `json:"loopback"`
-	// Authorities says that the operator named certificate authorities to trust besides the system's.
+	// Authorities reports that the operator named certificate authorities besides the system's.
 	Authorities bool `json:"authorities,omitempty"`
-	Second      bool `json:"secondClient"` // whether a client without the role was given
-	// Other says that a client whose tokens are meant for another audience was given, ExpiredToken an expired token.
+	Second      bool `json:"secondClient"` // a client without the role was given
+	// Other reports a client whose tokens are meant for another audience, ExpiredToken an expired token.
 	Other        bool `json:"otherClient,omitempty"`
 	ExpiredToken bool `json:"expiredToken,omitempty"`
 	// StagingTokenURL is the token endpoint of the staging environment; empty without one.
 	StagingTokenURL string `json:"stagingTokenUrl,omitempty"`
 	// Wait is how long the run was allowed to wait for a token to expire.
 	Wait time.Duration `json:"waitNs,omitempty"`
-	// TokenInURL and SecretInURL say that the operator allowed these.
+	// TokenInURL and SecretInURL report that the operator allowed these requests.
 	TokenInURL  bool `json:"tokenInUrl,omitempty"`
 	SecretInURL bool `json:"secretInUrl,omitempty"`
-	// BruteForce is what the operator attested; nil without an answer.
+	// BruteForce is the operator's attestation; nil without one.
 	BruteForce *Attestation `json:"bruteForce,omitempty"`
 	Partial    string       `json:"partial,omitempty"`
-	// Only are the requirements that a partial run was restricted to; empty when it asked for all that it could.
+	// Only lists the requirements that a partial run was restricted to.
 	Only []string `json:"only,omitempty"`
-	// ShortSecret says that a client secret has less than 8 bytes: it is found in answers as a whole word only, which may be chance.
+	// ShortSecret reports a client secret of less than 8 bytes: only whole words are compared with it, and a match may be chance.
 	ShortSecret bool `json:"shortSecret,omitempty"`
 	Budget      int  `json:"budget"` // requests planned at most, computed before the run
 }
 
-// Attestation is what a node's operator says about something that must not be probed.
+// Attestation is an operator's statement about something that must not be probed.
 type Attestation struct {
 	Holds bool `json:"holds"`
-	// How says in the operator's words what makes it hold; redacted.
+	// How is the operator's explanation, redacted.
 	How string `json:"how,omitempty"`
 }
 
-// Roles are what discovery found the node's resources to be.
+// Roles name the node's resources by their purpose.
 type Roles struct {
-	// ProbeTarget is the protected resource that the bearer rules are tried on; empty when none refused an anonymous call.
+	// ProbeTarget is the protected resource for the bearer rules; empty if none refused an anonymous call.
 	ProbeTarget Resource `json:"probeTarget,omitempty"`
 	List        Resource `json:"list,omitempty"`
 	Detail      Resource `json:"detail,omitempty"`
 	// Operations are the resources of all executed GET operations, in document order.
 	Operations []Resource `json:"operations,omitempty"`
-	// OperationBase is the URL prefix that operations were found under, and how it was found.
+	// OperationBase is the URL prefix of the operations, and how it was found.
 	OperationBase string   `json:"operationBase,omitempty"`
 	BaseTried     []string `json:"baseTried,omitempty"`
 }
@@ -95,47 +95,47 @@ type NotSent struct {
 	Because string      `json:"because"`
 }
 
-// NotSentKind says what a missing exchange means to its requirements.
+// NotSentKind tells what a missing exchange means to its requirements.
 type NotSentKind string
 
 // The kinds.
 const (
-	Unmet         NotSentKind = "unmet"          // a fact it builds on is missing: its requirements are blocked
-	NotApplicable NotSentKind = "not-applicable" // the node has no such thing, or it was not asked for
+	Unmet         NotSentKind = "unmet"          // a precondition is not met: its requirements are blocked
+	NotApplicable NotSentKind = "not-applicable" // the node does not have it, or the operator did not ask for it
 	OverBudget    NotSentKind = "over-budget"    // the request budget or the deadline ran out: inconclusive
 )
 
 // Document is the node's API document after the guard.
 type Document struct {
-	// Reduced is the JSON that was read: examples, extensions and foreign references are gone. Nil when refused.
+	// Reduced is the document without examples, extensions and foreign references; nil if refused.
 	Reduced json.RawMessage `json:"reduced,omitempty"`
-	// Refused says why the guard did not accept the document; empty when it did.
+	// Refused is the reason why the guard did not accept the document.
 	Refused string `json:"refused,omitempty"`
-	// Removed lists what the guard replaced and a requirement wants to know of, stably ordered.
+	// Removed lists what the guard removed and a requirement wants to know, in a stable order.
 	Removed []Removed `json:"removed,omitempty"`
 	// Invalid holds the differences from the meta-schema of the document's version, each as "place: words" (SPC-07); 20 at most.
 	Invalid []string `json:"invalid,omitempty"`
-	// Uncompared says why the document was not compared with the meta-schema; empty when it was.
+	// Uncompared is the reason why the document was not compared with the meta-schema.
 	Uncompared string `json:"uncompared,omitempty"`
 }
 
-// Removed is one reference or keyword that the guard took out of a document.
+// Removed is one reference or keyword that the guard removed.
 type Removed struct {
 	Pointer string `json:"pointer"` // RFC 6901
 	Keyword string `json:"keyword"` // "$ref", "$dynamicRef", "$schema", "$id"
 	Value   string `json:"value"`
 }
 
-// SchemaFindings are what the document's schema says of one answer.
+// SchemaFindings are the differences between one answer and the document's schema.
 type SchemaFindings struct {
 	Label Label `json:"label"`
-	// Judged is false when no schema could be applied; Why tells the reason ("no schema", "dangling $ref", "not JSON").
+	// Judged is false if no schema could be applied; Why is the reason ("no schema", "dangling $ref", "not JSON").
 	Judged bool   `json:"judged"`
 	Why    string `json:"why,omitempty"`
-	// Undecided says that a schema is there, and that what it says of the answer could not be found out within rin's bounds.
+	// Undecided reports that a schema exists, and that judging the answer by it would exceed rin's limits.
 	Undecided bool      `json:"undecided,omitempty"`
 	Items     int       `json:"items"` // top-level array members, or 1
-	Total     int       `json:"total"` // findings before the list was cut
+	Total     int       `json:"total"` // findings before the list was shortened
 	Findings  []Finding `json:"findings,omitempty"`
 }
 
@@ -167,11 +167,11 @@ const (
 	FindingHeader    FindingKind = "header"     // a described header field that is missing or does not fit: API-02
 )
 
-// Ended says how the run ended.
+// Ended describes the end of the run.
 type Ended struct {
 	Complete bool   `json:"complete"`
 	Cause    string `json:"cause,omitempty"`
-	Requests int    `json:"requests"` // requests really sent, repeats included
+	Requests int    `json:"requests"` // requests sent, repeats included
 }
 
 // Get returns the exchange with that label.
@@ -213,24 +213,23 @@ func (l *Log) FindingsOf(label Label) (SchemaFindings, bool) {
 	return SchemaFindings{}, false
 }
 
-// Resolve replaces a role by the resources that hold it in this run; a label without a role is returned as it is.
-// The result is empty when nothing holds the role.
+// Resolve replaces a role by the resources that hold it in this run, if any; other labels are returned unchanged.
 func (l *Log) Resolve(label Label) []Label {
 	c := label.Case()
 	switch label.Resource() {
 	case ProbeTarget:
-		return holders(c, l.Roles.ProbeTarget)
+		return labelsOf(c, l.Roles.ProbeTarget)
 	case ListOperation:
-		return holders(c, l.Roles.List)
+		return labelsOf(c, l.Roles.List)
 	case DetailOperation:
-		return holders(c, l.Roles.Detail)
+		return labelsOf(c, l.Roles.Detail)
 	case EveryOperation:
-		return holders(c, l.Roles.Operations...)
+		return labelsOf(c, l.Roles.Operations...)
 	}
 	return []Label{label}
 }
 
-func holders(c Case, resources ...Resource) []Label {
+func labelsOf(c Case, resources ...Resource) []Label {
 	var out []Label
 	for _, r := range resources {
 		if r != "" {
@@ -240,17 +239,17 @@ func holders(c Case, resources ...Resource) []Label {
 	return out
 }
 
-// RegistryFacts are what a registry document says beyond the node's entry. The document as a whole is not kept.
+// RegistryFacts are what a registry document contains besides the node's entry. The document itself is not kept.
 type RegistryFacts struct {
 	// Entries counts the entries of the document.
 	Entries int `json:"entries"`
-	// Twins are the other entries with the same id, the first few of them.
+	// Twins are the first few other entries with the same id.
 	Twins []RegistryTwin `json:"twins,omitempty"`
-	// Repeated are member names that the document itself holds twice.
+	// Repeated are members that the document contains twice.
 	Repeated []string `json:"repeated,omitempty"`
 }
 
-// RegistryTwin is another entry with the node's id, by its URLs.
+// RegistryTwin holds the URLs of another entry with the node's id.
 type RegistryTwin struct {
 	TokenURL string `json:"tokenUrl,omitempty"`
 	InfoURL  string `json:"infoUrl,omitempty"`

@@ -9,7 +9,7 @@ import (
 	"io"
 )
 
-// kind says which member of an entry is filled.
+// kind tells which member of an entry is set.
 type kind string
 
 const (
@@ -25,7 +25,7 @@ const (
 	kindEnded     kind = "ended"
 )
 
-// entry is one line of evidence.jsonl. An exchange carries its findings on the same line, so that a crash never parts them.
+// entry is one line of evidence.jsonl. An exchange has its findings on the same line, so that a crash does not separate them.
 type entry struct {
 	Kind          kind             `json:"kind"`
 	Run           *Run             `json:"run,omitempty"`
@@ -41,46 +41,45 @@ type entry struct {
 	Ended         *Ended           `json:"ended,omitempty"`
 }
 
-// written is an entry as encoding/json writes it fast: bodies, which are most of a file, are plain strings to it and not the text of a
-// Marshaler, which it would read once more.
-type written struct {
+// encoded returns the entry in a form that encoding/json writes fast: bodies, which are most of a file, are plain strings.
+type encodedEntry struct {
 	entry
-	Exchange *writtenExchange `json:"exchange,omitempty"`
+	Exchange *encodedExchange `json:"exchange,omitempty"`
 }
 
-type writtenExchange struct {
+type encodedExchange struct {
 	*Exchange
-	Response *writtenResponse `json:"response,omitempty"`
+	Response *encodedResponse `json:"response,omitempty"`
 }
 
-type writtenResponse struct {
+type encodedResponse struct {
 	*Response
 	Body any `json:"body,omitempty"`
 }
 
-func (e entry) written() written {
-	out := written{entry: e}
+func (e entry) encoded() encodedEntry {
+	out := encodedEntry{entry: e}
 	if e.Exchange != nil {
-		out.Exchange = &writtenExchange{Exchange: e.Exchange}
+		out.Exchange = &encodedExchange{Exchange: e.Exchange}
 		if a := e.Exchange.Response; a != nil {
-			out.Exchange.Response = &writtenResponse{a, a.Body.written()}
+			out.Exchange.Response = &encodedResponse{a, a.Body.encoded()}
 		}
 	}
 	return out
 }
 
-// line is the entry as NDJSON, with its line feed. Nothing in it acts on a terminal.
+// line returns the entry as one line of NDJSON, harmless on a terminal.
 func (e entry) line() ([]byte, error) {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false) // evidence is read by people, too
-	if err := enc.Encode(e.written()); err != nil {
+	if err := enc.Encode(e.encoded()); err != nil {
 		return nil, fmt.Errorf("write %s record: %w", e.Kind, err)
 	}
 	return EscapeDeceptive(b.Bytes()), nil
 }
 
-// check tells what an entry read from a file lacks.
+// check returns what is missing in an entry that was read.
 func (e entry) check() error {
 	missing := false
 	switch e.Kind {
@@ -108,14 +107,14 @@ func (e entry) check() error {
 	return nil
 }
 
-// Limits of a recording. A line holds one exchange, whose body may need six bytes of JSON for each of its own.
+// Limits of a recording. A body may grow by a factor of six in JSON.
 const (
 	MaxLine = 128 << 20 // bytes of one line
 	MaxLog  = 1 << 30   // bytes of the whole file
 )
 
-// ReadLog reads what a [Journal] wrote. A recording that was cut off in its last line is kept up to there, with Ended nil.
-// Anything else that is no evidence of version [Schema] is an error, which names the line.
+// ReadLog reads the output of a [Journal]. If the recording was cut off in its last line, the rest is kept, with Ended nil. Other faults
+// are errors that name the line.
 func ReadLog(r io.Reader) (*Log, error) {
 	limited := &io.LimitedReader{R: r, N: MaxLog + 1}
 	in := bufio.NewReaderSize(limited, 64<<10)
@@ -160,7 +159,7 @@ func (s *state) read(line []byte, first bool) error {
 	if first && e.Kind != kindRun {
 		return fmt.Errorf("expected the run record first, got a %s record", e.Kind)
 	}
-	// A later run record is the same run with the URLs that its registry named.
+	// A later run record describes the same run, with the URLs from the registry.
 	if e.Kind == kindRun && e.Run.Schema != Schema {
 		return fmt.Errorf("expected schema %s, got %.60q: use the version of rin that recorded it", Schema, e.Run.Schema)
 	}
@@ -183,16 +182,16 @@ func readLine(in *bufio.Reader) ([]byte, error) {
 	}
 }
 
-// Recording is an evidence file that can be mended; an [os.File] open for reading and writing is one.
+// Recording is an evidence file that can be repaired, such as an [os.File] open for reading and writing.
 type Recording interface {
 	io.ReadWriteSeeker
 	Truncate(size int64) error
 }
 
-// Repair reads a recording that its writer may not have ended. Then an incomplete last line goes, and the cause is written behind the rest; a
-// recording that ended is left as it is. The log is that of the mended recording.
+// Repair reads a recording that may lack its end. It removes an incomplete last line and appends the cause; a complete recording stays
+// unchanged. It returns the log of the repaired recording.
 func Repair(file Recording, cause string) (*Log, error) {
-	whole, err := completeLength(file)
+	whole, err := completeLinesLength(file)
 	if err != nil {
 		return nil, fmt.Errorf("cut evidence: %w", err)
 	}
@@ -220,8 +219,8 @@ func Repair(file Recording, cause string) (*Log, error) {
 	return log, nil
 }
 
-// completeLength is the length of a file up to its last line feed. It reads from the end: the file may be large.
-func completeLength(file io.ReadSeeker) (int64, error) {
+// completeLinesLength returns the length of a file up to its last line feed. It reads from the end, since files may be large.
+func completeLinesLength(file io.ReadSeeker) (int64, error) {
 	end, err := file.Seek(0, io.SeekEnd)
 	if err != nil {
 		return 0, err

@@ -11,12 +11,12 @@ import (
 	"github.com/rin-network/rin/conformance/evidence/redact"
 )
 
-// Deceptive reports characters that act instead of being seen: control characters (Cc), format characters (Cf) such as the
-// bidirectional overrides and zero-width blanks, line and paragraph separators, and characters that belong to no text.
+// Deceptive reports characters that act on a terminal or hide: control characters (Cc), format characters (Cf) such as the bidirectional
+// overrides and zero-width spaces, line and paragraph separators, private use and noncharacters.
 func Deceptive(r rune) bool {
 	switch {
 	case r >= ' ' && r < 0x7f, r > '\u00ad' && r < '\u0600':
-		return false // ASCII, and the alphabets of Europe: no need to look them up
+		return false // ASCII and the alphabets of Europe need no look-up
 	case r == '\u200c' || r == '\u200d':
 		return false // joiners: they spell words in Persian and Indic scripts, and emoji
 	case unicode.In(r, unicode.Cc, unicode.Cf, unicode.Zl, unicode.Zp, unicode.Co, unicode.Cs):
@@ -25,11 +25,10 @@ func Deceptive(r rune) bool {
 	return r >= 0xfdd0 && r <= 0xfdef || r&0xfffe == 0xfffe
 }
 
-// EscapeDeceptive writes the deceptive characters that JSON lets stand inside strings as escapes, so that a document that is printed does not act
-// on the terminal. Its values stay the same. Those within ASCII are either white space of the document itself or escaped already,
-// but for DEL.
+// EscapeDeceptive escapes the deceptive characters that JSON allows inside strings, so that a printed document cannot act on the terminal.
+// The values stay the same. Within ASCII only DEL needs it: JSON escapes the others, or they are white space between tokens.
 func EscapeDeceptive(doc []byte) []byte {
-	clean := 0 // everything before it needs no change
+	clean := 0 // everything before it is written or needs no change
 	var b bytes.Buffer
 	for i := 0; i < len(doc); {
 		if doc[i] < 0x7f {
@@ -85,7 +84,7 @@ func Clip(s string, limit int) string {
 	return s
 }
 
-// ShellWord quotes a text as one word of a POSIX shell: literals in single quotes, the markers of secrets as variables in double quotes.
+// ShellWord quotes a text as one word of a POSIX shell: literals in single quotes, markers of secrets as variables in double quotes.
 func ShellWord(text string) string {
 	if !printable(text) {
 		return `"$(printf ` + printfArgs(text) + `)"`
@@ -102,7 +101,7 @@ func ShellWord(text string) string {
 	return b.String()
 }
 
-// printfArgs is a format for printf(1) with everything but plain ASCII as octal escapes, and its arguments.
+// printfArgs returns a format for printf(1), with everything but plain ASCII as octal escapes, and its arguments.
 func printfArgs(text string) string {
 	var format, args strings.Builder
 	eachPart(text, func(s string) {
@@ -120,7 +119,7 @@ func printfArgs(text string) string {
 	return "'" + format.String() + "'" + args.String()
 }
 
-// printable reports valid UTF-8 that a terminal shows as it is: no control characters, nothing invisible or turning direction.
+// printable reports valid UTF-8 without control characters and invisible characters.
 func printable(s string) bool {
 	for i, r := range s {
 		if r == utf8.RuneError && !strings.HasPrefix(s[i:], "\uFFFD") || !unicode.IsPrint(r) {
@@ -130,7 +129,7 @@ func printable(s string) bool {
 	return true
 }
 
-// eachPart cuts a text into literal parts and variables that stand for markers.
+// eachPart cuts a text into literals and variables for markers.
 func eachPart(text string, literal, variable func(string)) {
 	for _, p := range redact.Split(text) {
 		if p.Marker {
@@ -142,7 +141,7 @@ func eachPart(text string, literal, variable func(string)) {
 }
 
 func shellVariable(name, form string) string {
-	// Behind the dot stands the request that the token came by; whoever repeats this one takes any token of the client.
+	// The part after the dot names the request that issued the token; any token of the client serves as well.
 	name, _, _ = strings.Cut(name, ".")
 	if form != redact.FormPlain {
 		name += "_" + form

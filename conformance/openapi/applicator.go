@@ -233,7 +233,7 @@ func (doc *Document) indexSubtypes() map[string][]string {
 	return out
 }
 
-// discriminate writes a chain of conditions in place of oneOf, so that only the mapped subtype is judged.
+// discriminate writes a chain of conditions in place of oneOf, so that the value is judged by its mapped subtype only.
 func (p *translator) discriminate(in, out map[string]any, at place) bool {
 	d, ok := p.doc.discriminator(in, at.pointer)
 	if !ok {

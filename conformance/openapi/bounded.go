@@ -12,7 +12,7 @@ import (
 	"github.com/dlclark/regexp2"
 )
 
-// Numbers are compared exactly, which costs memory by their exponent: a few bytes of JSON can ask for gigabytes.
+// Numbers are compared exactly, at a cost that grows with the exponent: a few bytes of JSON can ask for gigabytes.
 const (
 	maxExponent = 400 // beyond any IEEE 754 double
 	// MaxDigits is the length in bytes of the longest number that is computed with exactly.
@@ -49,7 +49,7 @@ func BoundedNumber(n json.Number) json.Number {
 		return "0"
 	case strings.HasPrefix(exponent, "-"), exponent == "" && strings.HasPrefix(strings.TrimPrefix(mantissa, "-"), "0."):
 		return json.Number(sign + "1e-400")
-	case exponent == "" && strings.Contains(mantissa, "."): // many decimals of a usual number
+	case exponent == "" && strings.Contains(mantissa, "."): // many decimals of an ordinary number
 		if whole, _, _ := strings.Cut(mantissa, "."); len(whole) < MaxDigits {
 			return json.Number(mantissa[:MaxDigits])
 		}
@@ -87,8 +87,8 @@ type Pattern interface {
 // patternTime bounds one match of a pattern that needs backtracking.
 const patternTime = 50 * time.Millisecond
 
-// CompilePattern reads a regular expression of a document. Patterns are ECMAScript (OAS 3.0.3 Schema Object); those that Go's own engine
-// understands run there in linear time, the others (look-ahead, back references) with a limit on time.
+// CompilePattern compiles a regular expression of a document. Patterns are ECMAScript (OAS 3.0.3 Schema Object). Go's own engine runs those
+// that it understands, in linear time; the others (look-ahead, back references) get a time limit.
 func CompilePattern(pattern string) (Pattern, error) {
 	if re, err := regexp.Compile(pattern); err == nil {
 		return re, nil
@@ -101,7 +101,7 @@ func CompilePattern(pattern string) (Pattern, error) {
 	return &backtracking{re: re}, nil
 }
 
-// backtracking is a pattern that gives up for good once it was too slow: many slow matches would add up.
+// backtracking is a pattern that gives up for good after its first timeout, because many slow matches would add up.
 type backtracking struct {
 	re     *regexp2.Regexp
 	gaveUp atomic.Bool
@@ -109,7 +109,7 @@ type backtracking struct {
 
 func (b *backtracking) String() string { return b.re.String() }
 
-// MatchString counts as matched what could not be decided in time: no finding without proof.
+// MatchString returns true if time runs out: there is no finding without proof.
 func (b *backtracking) MatchString(s string) bool {
 	if b.gaveUp.Load() {
 		return true

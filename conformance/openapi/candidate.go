@@ -29,7 +29,7 @@ func (o Operation) TemplateParameters() []string {
 	}
 }
 
-// Success is the answer that a good call gets: 200, else the lowest 2xx, else the range 2XX, else default.
+// Success returns the answer to a good call: 200, else the lowest 2xx, else the range 2XX, else default.
 func (o Operation) Success() (status string, response Response, ok bool) {
 	if r, ok := o.Responses["200"]; ok {
 		return "200", r, true
@@ -47,8 +47,8 @@ func (o Operation) Success() (status string, response Response, ok bool) {
 	return "", Response{}, false
 }
 
-// ListCandidate is the GET operation that most likely lists funding calls (SPC-08): no template in the path, funding or call in the path,
-// a tag or the operationId, an array or object as the good answer, and nothing about the service itself.
+// ListCandidate returns the GET operation that most likely lists funding calls (SPC-08): without a template in its path, with funding or
+// call in its path, a tag or the operationId, with an array or object as its answer, and not about the service itself.
 func (d *Document) ListCandidate() (Operation, bool) {
 	best, found := 0, Operation{}
 	for _, o := range d.Operations {
@@ -59,10 +59,10 @@ func (d *Document) ListCandidate() (Operation, bool) {
 	return found, best > 0
 }
 
-// listScore is 0 for an operation that can't be the list; among the others the path says more than tags, an array more than
-// an object, and a detail operation below it more than none.
+// listScore rates an operation as the list; 0 means that it cannot be the list. The path counts more than tags, an array more than an
+// object, and a detail operation below it adds to the score.
 func (o Operation) listScore(d *Document) int {
-	if o.Method != "GET" || o.HasBody || len(o.TemplateParameters()) > 0 || o.AboutService() || !o.answersData() {
+	if o.Method != "GET" || o.HasBody || len(o.TemplateParameters()) > 0 || o.AboutService() || !o.returnsData() {
 		return 0
 	}
 	score := 0
@@ -91,7 +91,7 @@ func (o Operation) listScore(d *Document) int {
 	return score
 }
 
-func (o Operation) answersData() bool {
+func (o Operation) returnsData() bool {
 	_, r, ok := o.Success()
 	switch r.kind() {
 	case "array", "object":
@@ -100,8 +100,8 @@ func (o Operation) answersData() bool {
 	return false
 }
 
-// kind is the type of the answer's schema: array, object, another type, or empty when nothing is declared. A schema that names no type,
-// such as a oneOf or a dangling reference, counts as an object: it may be one.
+// kind is the type of the answer's schema: array, object, another type, or "" if none is declared. A schema without a type, such as a oneOf
+// or a dangling reference, counts as an object, since it may be one.
 func (r Response) kind() string {
 	kind := ""
 	for _, s := range r.Content {
@@ -120,7 +120,7 @@ func (r Response) kind() string {
 
 // namesFunding looks for funding or call as a word: "/v1/fundings", "listCalls", "Funding calls", but not "callback" or "recall".
 func namesFunding(s string) bool {
-	for _, w := range words(s) {
+	for _, w := range splitWords(s) {
 		if strings.HasPrefix(w, "funding") || w == "call" || w == "calls" {
 			return true
 		}
@@ -128,8 +128,8 @@ func namesFunding(s string) bool {
 	return false
 }
 
-// words splits at everything but letters and at the humps of camel case, in lower case.
-func words(s string) []string {
+// splitWords splits at non-letters and before capitals of camel case, in lower case.
+func splitWords(s string) []string {
 	var out []string
 	start, lower := -1, false
 	for i, r := range s {
@@ -150,7 +150,7 @@ func words(s string) []string {
 	return out
 }
 
-// DetailCandidate is the GET operation on the list's path with one template segment more.
+// DetailCandidate returns the GET operation on the list's path with one more template segment.
 func (d *Document) DetailCandidate(list Operation) (Operation, bool) {
 	base := strings.TrimRight(list.Path, "/")
 	for _, o := range d.Operations {
@@ -163,8 +163,8 @@ func (d *Document) DetailCandidate(list Operation) (Operation, bool) {
 	return Operation{}, false
 }
 
-// Collection is the operation whose answer lists the values of the only template segment of o: "/fundings" for "/fundings/{id}" and for
-// "/fundings/{id}/documents".
+// Collection returns the operation whose answer lists the values of the only template segment of o: "/fundings" for "/fundings/{id}" and
+// for "/fundings/{id}/documents".
 func (d *Document) Collection(o Operation) (Operation, bool) {
 	before, rest, templated := strings.Cut(o.Path, "/{")
 	_, after, _ := strings.Cut(rest, "}")
@@ -180,14 +180,14 @@ func (d *Document) Collection(o Operation) (Operation, bool) {
 	return d.Operations[i], true
 }
 
-// AboutService recognises, by its path, an operation that tells of the service itself and not of what the service is for: health,
-// version, documentation. "/funding/v3/api-docs" has funding in its path and lists no funding call.
+// AboutService recognises by its path an operation about the service itself, such as health, version or documentation.
+// "/funding/v3/api-docs" has funding in its path and lists no funding calls.
 func (o Operation) AboutService() bool {
 	segments := strings.Split(strings.Trim(strings.ToLower(o.Path), "/"), "/")
 	return slices.ContainsFunc(segments, isTooling) || isServiceName(segments[len(segments)-1])
 }
 
-// isTooling are segments that frameworks put in front of whole families of such paths.
+// isTooling reports the segments that frameworks put before whole families of such paths.
 func isTooling(segment string) bool {
 	switch segment {
 	case "api-docs", "actuator", "swagger", "swagger-ui", "swagger-resources":
@@ -196,7 +196,7 @@ func isTooling(segment string) bool {
 	return false
 }
 
-// isServiceName are last segments; elsewhere in a path the words may mean something else.
+// isServiceName reports last segments; elsewhere in a path the words may mean something else.
 func isServiceName(segment string) bool {
 	for _, form := range []string{".json", ".yaml", ".yml", ".html"} {
 		segment = strings.TrimSuffix(segment, form)

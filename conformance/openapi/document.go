@@ -1,9 +1,8 @@
-// Package openapi reads the operations out of a node's OpenAPI document that has been through the guard.
-//
-// It also reads lists out of answers, in the envelopes that such documents describe, so that probes and requirements see the same items.
-//
-// It is plain data made by plain code: no library, no network, bounded work. Planning, discovery and the requirements on the
-// document itself use it; judging answers against schemas is the business of conformance/openapi.
+// Package openapi holds a node's OpenAPI document as data.
+// [Guard] reduces the text that a node serves to a copy of bounded size and depth, without examples, extensions and foreign references.
+// [Parse] reads its operations for planning, discovery and the requirements on the document. [Document.Translate] turns a schema into JSON
+// Schema, which openapi/validate applies to answers. The package also reads lists, pages and links out of answers, so that probes and
+// requirements see the same items. All work is bounded, and nothing is fetched.
 package openapi
 
 import (
@@ -15,17 +14,17 @@ import (
 	"strings"
 )
 
-// Document is what rin needs to know of an OpenAPI 3 or Swagger 2.0 document.
+// Document is the content of an OpenAPI 3 or Swagger 2.0 document that rin uses.
 type Document struct {
 	Version    string // the value of "openapi" or "swagger"; empty when missing
 	Title      string
 	APIVersion string // info.version
 	Servers    []string
-	// Operations of all methods, in the order of paths as they stand in the document, then of methods.
+	// Operations are those of all methods, in the order of paths in the document, then of methods.
 	Operations []Operation
 	// Schemes are the names under securitySchemes (or securityDefinitions), with their types.
 	Schemes map[string]string
-	// Security is the default requirement; nil when not declared.
+	// Security is the default requirement; nil if not declared.
 	Security *Security
 
 	root    map[string]any
@@ -42,12 +41,12 @@ type Operation struct {
 	ID         string // operationId as declared, may be empty
 	Method     string // upper case
 	Path       string // template as declared
-	Pointer    string // RFC 6901 pointer to the operation object
+	Pointer    string // RFC 6901
 	Tags       []string
 	Parameters []Parameter // path-item and operation level merged, $ref resolved
 	Responses  map[string]Response
 	HasBody    bool      // a required request body
-	Security   *Security // effective: the operation's own, else the document's; nil when neither declares one
+	Security   *Security // the operation's own, else the document's; nil if neither declares one
 	Deprecated bool
 }
 
@@ -69,16 +68,16 @@ type Response struct {
 	Content map[string]Schema
 }
 
-// Schema is the little of a schema that planning needs, $ref and single allOf resolved to bounded depth.
+// Schema is the part of a schema that planning uses, with $ref and allOf resolved to a bounded depth.
 type Schema struct {
-	Declared bool   // false when there is no schema at all
+	Declared bool   // false without a schema
 	Dangling string // the $ref that does not resolve
-	Type     string // array, object, string, integer, number, boolean; empty when not said
+	Type     string // array, object, string, integer, number, boolean; "" if not declared
 	Format   string
 	Enum     []string
 	Minimum  *float64
 	Maximum  *float64
-	// ExclusiveMinimum and ExclusiveMaximum say that the bound itself is not allowed, whichever way the version writes it.
+	// ExclusiveMinimum and ExclusiveMaximum report that the bound itself is not allowed.
 	ExclusiveMinimum, ExclusiveMaximum bool
 	MultipleOf                         *float64
 	MinLength, MaxLength               *int
@@ -90,14 +89,14 @@ type Schema struct {
 	Required   []string
 }
 
-// schemaBudget bounds the schema nodes that one document may unfold to: references let a short text describe a huge tree.
+// schemaBudget bounds the schema nodes of one document: with references a short text can describe a huge tree.
 const schemaBudget = 200_000
 
-// ErrNoObject says that the text is JSON, but no object.
+// ErrNoObject reports JSON that is not an object.
 var ErrNoObject = errors.New("an API document must be one JSON object")
 
-// Parse reads what is there, also from an invalid document: a missing or mistyped part is left empty. It fails only when the text is
-// no JSON object. Of repeated member names the last one counts, as in the guard.
+// Parse reads a document, also an invalid one: missing or mistyped parts stay empty. It fails only if the text is not a JSON object. Of
+// repeated member names the last one counts, as in the guard.
 func Parse(reduced []byte) (*Document, error) {
 	dec := json.NewDecoder(bytes.NewReader(reduced))
 	dec.UseNumber()
@@ -131,12 +130,12 @@ func (d *Document) readHead() {
 	d.Title, d.APIVersion = stringValue(info["title"]), stringValue(info["version"])
 }
 
-// swagger tells a Swagger 2.0 document.
+// swagger reports a Swagger 2.0 document.
 func (d *Document) swagger() bool {
 	return d.root["openapi"] == nil && strings.HasPrefix(stringValue(d.root["swagger"]), "2")
 }
 
-// pathOrder lists the keys of "paths" in the order of the text, which a Go map forgets. Of repeated members the last one counts.
+// pathOrder lists the keys of "paths" in the order of the text. Of repeated members the last one counts.
 func pathOrder(reduced []byte) []string {
 	var order []string
 	for name, paths := range members(reduced) {
@@ -151,7 +150,7 @@ func pathOrder(reduced []byte) []string {
 	return order
 }
 
-// stringValue reads a string; versions are sometimes written as numbers.
+// stringValue returns a string; some documents write versions as numbers.
 func stringValue(value any) string {
 	switch v := value.(type) {
 	case string:
@@ -175,8 +174,8 @@ func stringValues(value any) []string {
 	return out
 }
 
-// readServers takes servers[].url with the defaults of their variables (OAS 3.0.3 Server Object), or schemes, host and basePath of
-// Swagger 2.0; without schemes the URL begins with "//", without host it is a path.
+// readServers reads servers[].url with the defaults of their variables (OAS 3.0.3 Server Object), or schemes, host and basePath of Swagger
+// 2.0: without schemes the URL begins with "//", without host it is a path.
 func (d *Document) readServers() {
 	if d.swagger() {
 		d.Servers = d.swaggerServers()
@@ -234,7 +233,7 @@ func (d *Document) readSecurity() {
 	d.Security = security(d.root["security"])
 }
 
-// security reads a list of alternatives; nil when there is none. An empty alternative makes the whole requirement optional.
+// security reads a list of alternatives, if there is one. An empty alternative makes the whole requirement optional.
 func security(value any) *Security {
 	list, ok := value.([]any)
 	if !ok {

@@ -51,9 +51,9 @@ func FuzzPages(f *testing.F) {
 	f.Add([]byte(""), []byte("x"), uint8(0), -5)
 	f.Fuzz(func(t *testing.T, whole, pages []byte, asked uint8, least int) {
 		size := 1 + int(asked) // it is the suite that asks
-		p := openapi.Pages{Size: size, Least: least, At: map[int]openapi.Page{}}
+		p := openapi.Pages{Size: size, Minimum: least, ByValue: map[int]openapi.Page{}}
 		for _, id := range whole {
-			p.Whole = append(p.Whole, string(id))
+			p.Unpaged = append(p.Unpaged, string(id))
 		}
 		answers := bytes.Fields(pages)
 		for n := 0; ; n++ {
@@ -61,8 +61,8 @@ func FuzzPages(f *testing.F) {
 			if !more {
 				break
 			}
-			if _, again := p.At[value]; again || n > 20 {
-				t.Fatalf("asked for %d after %v", value, p.At)
+			if _, again := p.ByValue[value]; again || n > 20 {
+				t.Fatalf("asked for %d after %v", value, p.ByValue)
 			}
 			page := openapi.Page{Listed: n < len(answers)}
 			if page.Listed {
@@ -70,7 +70,7 @@ func FuzzPages(f *testing.F) {
 					page.Items = append(page.Items, string(id))
 				}
 			}
-			p.At[value] = page
+			p.ByValue[value] = page
 		}
 		values, _ := p.Walked()
 		if !slices.IsSorted(values) && p.Meaning() != openapi.Ignored {

@@ -39,50 +39,50 @@ func (l Limits) effective() Limits {
 	return Limits{Size: min(l.Size, MaxSize), Depth: min(l.Depth, maxDepth)}
 }
 
-// Guard reads an API document as it came from a node and returns the reduced copy, or the reason why there is none. Refused are only texts
-// that are no JSON object, too big, too deep, or that hold references which name nothing but one another.
+// Guard reads an API document from a node and returns the reduced copy, or the reason why there is none: a text that is not a JSON object,
+// too big or too deep, or that contains references to nothing but one another.
 //
-// Removed are examples, extensions ("x-"), $schema, $id, jsonSchemaDialect and dynamic references, and every reference that leaves the
-// document (with its siblings where OpenAPI ignores them). Members named by the author and data under enum, const and default are
-// left alone; so are local references that lead nowhere, which a requirement looks for. A byte order mark is ignored
-// (RFC 8259 §8.1); of repeated member names the last counts. Guarding a reduced copy changes nothing.
+// Guard removes examples, extensions ("x-"), $schema, $id, jsonSchemaDialect and dynamic references, and every reference that leaves the
+// document, with its siblings where OpenAPI ignores them. It keeps members named by the author, data under enum, const and default, and
+// local references that lead nowhere, which a requirement looks for. It ignores a byte order mark (RFC 8259 §8.1); of repeated member names
+// the last counts. Guarding a reduced copy changes nothing.
 func Guard(body []byte, limits Limits) evidence.Document {
 	limits = limits.effective()
 	if len(body) > limits.Size {
-		return refused("the document has %d bytes, more than the limit of %d; describe one API per document, without embedded examples", len(body), limits.Size)
+		return refuse("the document has %d bytes, more than the limit of %d; describe one API per document, without embedded examples", len(body), limits.Size)
 	}
 	body = bytes.TrimPrefix(body, []byte("\xef\xbb\xbf"))
 	tree, err := decodeTree(body, limits.Depth)
 	switch {
 	case errors.Is(err, errDepth):
-		return refused("the document is nested deeper than %d levels; move inline schemas to components and refer to them", limits.Depth)
+		return refuse("the document is nested deeper than %d levels; move inline schemas to components and refer to them", limits.Depth)
 	case err != nil:
-		return evidence.Document{Refused: noJSON(body, err)}
+		return evidence.Document{Refused: notJSON(body, err)}
 	}
 	root, ok := tree.(*object)
 	if !ok {
-		return evidence.Document{Refused: noObject(tree)}
+		return evidence.Document{Refused: notObject(tree)}
 	}
-	r := reducer{siblings: keepsSiblings(root)}
+	r := reducer{siblings: allowsSiblings(root)}
 	r.object(root, "", false)
 	reduced, err := encodeTree(root)
 	if err != nil {
-		return refused("%v", err)
+		return refuse("%v", err)
 	}
 	if chain := referenceCycle(reduced); chain != "" {
-		return refused("the references %s name nothing but one another; put a schema at one of them", chain)
+		return refuse("the references %s name nothing but one another; put a schema at one of them", chain)
 	}
-	slices.SortFunc(r.removed, func(a, b evidence.Removed) int {
+	slices.SortFunc(r.removals, func(a, b evidence.Removed) int {
 		return cmp.Or(cmp.Compare(a.Pointer, b.Pointer), cmp.Compare(a.Keyword, b.Keyword))
 	})
-	return evidence.Document{Reduced: reduced, Removed: r.removed[:min(len(r.removed), maxRemoved)]}
+	return evidence.Document{Reduced: reduced, Removed: r.removals[:min(len(r.removals), maxRemoved)]}
 }
 
-func refused(format string, args ...any) evidence.Document {
+func refuse(format string, args ...any) evidence.Document {
 	return evidence.Document{Refused: fmt.Sprintf(format, args...)}
 }
 
-// referenceCycle finds references that lead back to themselves without passing a schema; it returns the first chain, or "".
+// referenceCycle returns the first chain of references that lead back to themselves without a schema, or "".
 func referenceCycle(reduced []byte) string {
 	d, err := Parse(reduced)
 	if err != nil {
@@ -112,13 +112,13 @@ func referenceCycle(reduced []byte) string {
 	return ""
 }
 
-// reducer takes out of a document what no requirement needs and what could reach outside.
+// reducer removes what no requirement needs and what could reach outside.
 type reducer struct {
 	siblings bool // keywords beside $ref count (OpenAPI 3.1 and later)
-	removed  []evidence.Removed
+	removals []evidence.Removed
 }
 
-func keepsSiblings(root *object) bool {
+func allowsSiblings(root *object) bool {
 	version, _ := root.values["openapi"].(string)
 	return strings.HasPrefix(version, "3.") && !strings.HasPrefix(version, "3.0")
 }
@@ -139,7 +139,7 @@ func (r *reducer) object(o *object, pointer string, names bool) {
 		return
 	}
 	o.keys = slices.DeleteFunc(o.keys, func(key string) bool {
-		remove := !names && r.drops(key, o.values[key], pointer) ||
+		remove := !names && r.removes(key, o.values[key], pointer) ||
 			strings.HasPrefix(key, "x-") && pointer == "/paths" ||
 			names && strings.HasSuffix(pointer, "/discriminator/mapping") && r.foreignMapping(o.values[key], pointer+"/"+Escape(key))
 		if remove {
@@ -154,14 +154,14 @@ func (r *reducer) object(o *object, pointer string, names bool) {
 	}
 }
 
-// foreignReference deals with a $ref that leaves the document. It reports whether the whole object was emptied: without the
-// reference, siblings that OpenAPI 3.0 ignores would begin to count. A path item keeps its operations.
+// foreignReference removes a $ref that leaves the document. It returns true if it emptied the whole object: without the reference,
+// siblings that OpenAPI 3.0 ignores would begin to count. A path item keeps its operations.
 func (r *reducer) foreignReference(o *object, pointer string) bool {
 	ref, ok := o.values["$ref"].(string)
 	if !ok || strings.HasPrefix(ref, "#") {
 		return false
 	}
-	r.note(pointer, "$ref", ref)
+	r.record(pointer, "$ref", ref)
 	if r.siblings || strings.HasPrefix(pointer, "/paths/") && strings.Count(pointer, "/") == 2 {
 		delete(o.values, "$ref")
 		o.keys = slices.DeleteFunc(o.keys, func(key string) bool { return key == "$ref" })
@@ -171,11 +171,11 @@ func (r *reducer) foreignReference(o *object, pointer string) bool {
 	return true
 }
 
-// drops decides about one keyword.
-func (r *reducer) drops(key string, value any, pointer string) bool {
+// removes reports whether a keyword is removed.
+func (r *reducer) removes(key string, value any, pointer string) bool {
 	switch key {
 	case "$schema", "$id", "jsonSchemaDialect", "$dynamicRef", "$recursiveRef":
-		r.note(pointer, key, value)
+		r.record(pointer, key, value)
 		return true
 	case "$dynamicAnchor", "$recursiveAnchor", "$vocabulary", "example", "examples":
 		return true
@@ -183,22 +183,22 @@ func (r *reducer) drops(key string, value any, pointer string) bool {
 	return strings.HasPrefix(key, "x-")
 }
 
-// foreignMapping drops the discriminator values that are mapped to another document.
+// foreignMapping reports a discriminator value that is mapped to another document.
 func (r *reducer) foreignMapping(value any, pointer string) bool {
 	target, _ := value.(string)
 	if strings.HasPrefix(target, "#") || !strings.ContainsAny(target, "/:#") {
 		return false
 	}
-	r.removed = append(r.removed, evidence.Removed{Pointer: pointer, Keyword: "mapping", Value: evidence.Clip(target, 200)})
+	r.removals = append(r.removals, evidence.Removed{Pointer: pointer, Keyword: "mapping", Value: evidence.Clip(target, 200)})
 	return true
 }
 
-func (r *reducer) note(pointer, keyword string, value any) {
+func (r *reducer) record(pointer, keyword string, value any) {
 	text, ok := value.(string)
 	if !ok {
 		text = fmt.Sprintf("(%s)", JSONType(value))
 	}
-	r.removed = append(r.removed, evidence.Removed{Pointer: pointer + "/" + keyword, Keyword: keyword, Value: evidence.Clip(text, 200)})
+	r.removals = append(r.removals, evidence.Removed{Pointer: pointer + "/" + keyword, Keyword: keyword, Value: evidence.Clip(text, 200)})
 }
 
 // JSONType names the JSON type of a decoded value.
@@ -218,8 +218,8 @@ func JSONType(value any) string {
 	return "number"
 }
 
-// noJSON says what the text is instead, as far as its beginning tells, and what to do.
-func noJSON(body []byte, cause error) string {
+// notJSON says what the text is instead, as far as its beginning shows, and what to do.
+func notJSON(body []byte, cause error) string {
 	head := bytes.TrimSpace(body[:min(len(body), 4096)])
 	lower := strings.ToLower(string(head))
 	switch {
@@ -231,7 +231,7 @@ func noJSON(body []byte, cause error) string {
 		return "the URL serves the Swagger UI page, not the document; give the URL that the page loads (springdoc: /v3/api-docs)"
 	case head[0] == '<':
 		return "the URL serves an HTML or XML page, not a JSON document; give the URL of the document itself"
-	case yamlLike(lower):
+	case isLikeYAML(lower):
 		return "the document is YAML; serve it as JSON too (the network's document is JSON), and answer Accept: application/json with it"
 	case errors.Is(cause, io.ErrUnexpectedEOF), errors.Is(cause, io.EOF):
 		return fmt.Sprintf("the JSON ends in the middle, after %d bytes; the answer was cut off or never complete", len(body))
@@ -239,7 +239,7 @@ func noJSON(body []byte, cause error) string {
 	return "the document is not JSON: " + evidence.Clip(cause.Error(), 160)
 }
 
-func yamlLike(head string) bool {
+func isLikeYAML(head string) bool {
 	for line := range strings.Lines(head) {
 		line = strings.TrimSpace(line)
 		if line == "" || strings.HasPrefix(line, "#") {
@@ -255,7 +255,7 @@ func yamlLike(head string) bool {
 	return false
 }
 
-func noObject(tree any) string {
+func notObject(tree any) string {
 	if text, ok := tree.(string); ok {
 		if strings.HasPrefix(strings.TrimSpace(text), "{") {
 			return "the document is a JSON string that holds JSON: it was encoded twice; serve the object itself"

@@ -9,30 +9,29 @@ import (
 	"strings"
 )
 
-// This file walks JSON text without building values: answers may be large and hostile, and little of them is looked at. Parts are
-// slices of the text itself.
+// This file walks JSON text without building values, because answers may be large and hostile. Parts are slices of the text.
 
-// blanks are the characters that may stand between JSON tokens (RFC 8259 §2).
+// blanks are the white space between JSON tokens (RFC 8259 §2).
 const blanks = " \t\r\n"
 
-// span is the length of the JSON value at the start of the text: -1 when it breaks off, 0 when there is none. Whether the value is
-// well-formed inside is not looked at.
-func span(text []byte) int {
+// valueLength returns the length of the JSON value at the start of the text: -1 if it breaks off, 0 if there is none. It does not check the
+// syntax inside the value.
+func valueLength(text []byte) int {
 	if len(text) == 0 || bytes.IndexByte([]byte(blanks+"]},:"), text[0]) >= 0 {
 		return 0
 	}
 	switch text[0] {
 	case '"':
-		return quoted(text)
+		return stringLength(text)
 	case '[', '{':
-		return bracketed(text)
+		return containerLength(text)
 	}
 	return bytes.IndexAny(text, blanks+"]},:")
 }
 
-// quoted is the length of the string at the start of the text, or -1.
-func quoted(text []byte) int {
-	quote := 0 // the next one that was found
+// stringLength returns the length of the string at the start of the text, or -1.
+func stringLength(text []byte) int {
+	quote := 0 // the next quote found
 	for i := 1; i < len(text); {
 		if quote < i {
 			n := bytes.IndexByte(text[i:], '"')
@@ -50,13 +49,13 @@ func quoted(text []byte) int {
 	return -1
 }
 
-// bracketed is the length of the array or object at the start of the text, or -1.
-func bracketed(text []byte) int {
+// containerLength returns the length of the array or object at the start of the text, or -1.
+func containerLength(text []byte) int {
 	depth := 0
 	for i := 0; i < len(text); i++ {
 		switch text[i] {
 		case '"':
-			n := quoted(text[i:])
+			n := stringLength(text[i:])
 			if n < 0 {
 				return -1
 			}
@@ -72,30 +71,30 @@ func bracketed(text []byte) int {
 	return -1
 }
 
-// members goes through the members of a JSON object in order; anything else has none. The last one may break off.
+// members iterates over the members of a JSON object, if it is one, in order. The last one may break off.
 func members(object []byte) iter.Seq2[string, []byte] {
 	return func(yield func(string, []byte) bool) {
 		for name, value := range rawMembers(object) {
-			if !yield(unquoted(name), value) {
+			if !yield(unquote(name), value) {
 				return
 			}
 		}
 	}
 }
 
-// rawMembers are the members with their names as they are written, in quotes.
+// rawMembers iterates over the members with their names as written, in quotes.
 func rawMembers(object []byte) iter.Seq2[[]byte, []byte] {
 	return func(yield func([]byte, []byte) bool) {
 		rest, ok := bytes.CutPrefix(bytes.TrimLeft(object, blanks), []byte("{"))
-		for ok { // an object at all
+		for ok { // an object
 			rest = bytes.TrimLeft(rest, blanks+",")
-			n := span(rest)
+			n := valueLength(rest)
 			if n <= 0 || rest[0] != '"' {
 				return
 			}
 			name := rest[:n]
 			rest = bytes.TrimLeft(rest[n:], blanks+":")
-			switch n = span(rest); {
+			switch n = valueLength(rest); {
 			case n == 0:
 				return
 			case n < 0:
@@ -110,8 +109,8 @@ func rawMembers(object []byte) iter.Seq2[[]byte, []byte] {
 	}
 }
 
-// unquoted is the text of a JSON string; what cannot be decoded stays as it is written.
-func unquoted(s []byte) string {
+// unquote decodes a JSON string; a faulty one stays as written.
+func unquote(s []byte) string {
 	plain := string(s[1 : len(s)-1])
 	if bytes.IndexByte(s, '\\') < 0 {
 		return plain
@@ -123,7 +122,7 @@ func unquoted(s []byte) string {
 	return out
 }
 
-// elements are the well-formed values of a JSON array, up to MaxItems; whole says that those are all.
+// elements returns the well-formed values of a JSON array, up to MaxItems; whole reports that those are all.
 func elements(array []byte) (out [][]byte, whole bool) {
 	rest := bytes.TrimPrefix(bytes.TrimLeft(array, blanks), []byte("["))
 	for {
@@ -131,7 +130,7 @@ func elements(array []byte) (out [][]byte, whole bool) {
 		if len(rest) > 0 && rest[0] == ']' {
 			return out, true
 		}
-		n := span(rest)
+		n := valueLength(rest)
 		if n <= 0 || len(out) == MaxItems || !json.Valid(rest[:n]) {
 			return out, false
 		}
@@ -140,9 +139,8 @@ func elements(array []byte) (out [][]byte, whole bool) {
 	}
 }
 
-// Split cuts a JSON array in the texts of its values, up to [MaxItems], without a look into them: whether they are well-formed shows when
-// they are read. whole says that those are all, with nothing but a comma between two of them and nothing behind the array. It is much
-// faster than reading.
+// Split cuts a JSON array into the texts of its values, up to [MaxItems]. It does not check the syntax inside them, and so is much faster than
+// reading. whole reports that those are all, separated by single commas, with nothing after the array.
 func Split(array []byte) (values [][]byte, whole bool) {
 	rest, ok := bytes.CutPrefix(bytes.TrimLeft(array, blanks), []byte("["))
 	rest = bytes.TrimLeft(rest, blanks)
@@ -150,7 +148,7 @@ func Split(array []byte) (values [][]byte, whole bool) {
 		return nil, firstByte(end) == 0
 	}
 	for ok {
-		n := span(rest)
+		n := valueLength(rest)
 		if n <= 0 || len(values) == MaxItems {
 			break
 		}
@@ -165,7 +163,7 @@ func Split(array []byte) (values [][]byte, whole bool) {
 	return values, false
 }
 
-// firstByte is the first character of a JSON value, which tells its type; 0 for nothing.
+// firstByte returns the first character of a JSON value, which tells its type, or 0.
 func firstByte(text []byte) byte {
 	if text = bytes.TrimLeft(text, blanks); len(text) > 0 {
 		return text[0]
@@ -180,8 +178,8 @@ const (
 	maxRepeated = 20
 )
 
-// EachMember calls visit with the members of every object inside a JSON text in their order, repeated ones included, up to a bound:
-// the member's RFC 6901 pointer, its name and its value as it is written.
+// EachMember calls visit for the members of every object inside a JSON text in order, repeated ones included, up to a bound, with the RFC 6901
+// pointer, the name and the text of the value.
 func EachMember(text []byte, visit func(pointer, name string, value []byte)) {
 	left := maxVisited
 	var walk func(text []byte, at string, depth int)
@@ -212,8 +210,8 @@ func EachMember(text []byte, visit func(pointer, name string, value []byte)) {
 	walk(text, "", maxNesting)
 }
 
-// RepeatedMembers lists, as pointers, the members that an object inside the text holds more than once (RFC 8259 §4), up to a bound. What lies
-// inside a repeated member is not looked at again.
+// RepeatedMembers returns pointers to the members that an object inside the text contains more than once (RFC 8259 §4), up to a bound. It
+// skips the inside of repeated members.
 func RepeatedMembers(text []byte) []string {
 	var out []string
 	seen := map[string]bool{}

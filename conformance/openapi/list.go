@@ -8,27 +8,27 @@ import (
 	"strings"
 )
 
-// MaxItems bounds how many items of a list are looked at. Clients of the network read pages of a thousand.
+// MaxItems bounds the items of a list that are read. Clients of the network read pages of a thousand.
 const MaxItems = 20_000
 
-// maxMembers bounds how many members of an object are looked at.
+// maxMembers bounds the members of an object that are read.
 const maxMembers = 1000
 
-// List is what an answer lists, each item as the JSON text that it came in.
+// List holds the items of an answer as JSON texts.
 type List struct {
 	Items [][]byte
-	// Whole is false when the text breaks off, or lists more than [MaxItems].
-	Whole bool
+	// Complete is false if the text breaks off, or lists more than [MaxItems].
+	Complete bool
 }
 
-// ReadList finds the items of a list answer: those of an array, or of the one array inside a usual envelope (HAL, Spring Data, ORDS,
-// JSON:API, the registry's own "member"). A body that breaks off is read as far as it goes. ok is false when it is no list.
+// ReadList returns the items of a list answer: those of an array, or of the only array inside a common envelope (HAL, Spring Data, ORDS,
+// JSON:API, the registry's own "member"). It reads a truncated body as far as possible. ok is false if the body is not a list.
 func ReadList(body []byte) (list List, ok bool) { return readList(body, elements) }
 
-// ListIn is [ReadList] for a text that is known to be JSON: it is not checked again.
-func ListIn(text []byte) (list List, ok bool) { return readList(text, Split) }
+// ReadValidList is [ReadList] for a text that is known to be JSON, and does not check it again.
+func ReadValidList(text []byte) (list List, ok bool) { return readList(text, Split) }
 
-// reading finds the values of an array.
+// reading splits an array into its values.
 type reading func(array []byte) (values [][]byte, whole bool)
 
 func readList(body []byte, read reading) (list List, ok bool) {
@@ -64,15 +64,14 @@ func enveloped(text []byte, read reading) (List, bool) {
 		return listOf(array, read), true
 	}
 	_, links := object["_links"]
-	return List{Whole: true}, links && firstByte(object["page"]) == '{' // Spring HATEOAS leaves _embedded out of an empty page
+	return List{Complete: true}, links && firstByte(object["page"]) == '{' // Spring HATEOAS leaves _embedded out of an empty page
 }
 
 func envelopeNames() []string {
 	return []string{"_embedded", "items", "content", "data", "results", "value", "member", "records", "fundings", "calls"}
 }
 
-// Object is the members of a JSON object by name, a bounded number of them; of repeated names the last one counts. Anything else has
-// none.
+// Object returns the members of a JSON object by name, up to a bound; of repeated names the last one counts.
 func Object(object []byte) map[string][]byte {
 	out := map[string][]byte{}
 	for name, value := range members(object) {
@@ -84,21 +83,21 @@ func Object(object []byte) map[string][]byte {
 	return out
 }
 
-// memberOf is one member of a JSON object as [Object] has it; nil when there is none.
+// memberOf returns one member of a JSON object, as [Object] would, or nil.
 func memberOf(object []byte, name string) (value []byte) {
 	seen := 0
 	for key, v := range rawMembers(object) {
 		if seen++; seen > maxMembers {
 			break
 		}
-		if plain := bytes.IndexByte(key, '\\') < 0; plain && string(key[1:len(key)-1]) == name || !plain && unquoted(key) == name {
+		if plain := bytes.IndexByte(key, '\\') < 0; plain && string(key[1:len(key)-1]) == name || !plain && unquote(key) == name {
 			value = v
 		}
 	}
 	return value
 }
 
-// onlyArray is the array member of an object that has exactly one.
+// onlyArray returns the array member of an object that has exactly one.
 func onlyArray(members map[string][]byte) (array []byte, ok bool) {
 	for _, value := range members {
 		if firstByte(value) == '[' {
@@ -111,16 +110,16 @@ func onlyArray(members map[string][]byte) (array []byte, ok bool) {
 	return array, ok
 }
 
-// MemberValues collects the scalar values at a path of member names ("type", "funder[].funder.id") of an item, through arrays:
-// strings decoded, numbers and booleans as they are written.
+// MemberValues returns the scalar values at a path of member names ("type", "funder[].funder.id") of an item, through arrays: decoded
+// strings, numbers and booleans as written.
 func MemberValues(item []byte, path string) []string {
-	at := flat(item)
+	at := flatten(item)
 	for name := range strings.SplitSeq(path, ".") {
 		name = strings.TrimSuffix(name, "[]")
 		var next [][]byte
 		for _, value := range at {
 			if inner := memberOf(value, name); inner != nil && len(next) < MaxItems {
-				next = append(next, flat(inner)...)
+				next = append(next, flatten(inner)...)
 			}
 		}
 		at = next
@@ -134,8 +133,8 @@ func MemberValues(item []byte, path string) []string {
 	return out
 }
 
-// flat is the value itself, or the values in it if it is an array.
-func flat(value []byte) [][]byte {
+// flatten returns the values in an array, or the value itself.
+func flatten(value []byte) [][]byte {
 	if firstByte(value) != '[' {
 		return [][]byte{value}
 	}
@@ -143,7 +142,7 @@ func flat(value []byte) [][]byte {
 	return out
 }
 
-// scalar is the text of a string, number or boolean.
+// scalar returns the text of a string, number or boolean.
 func scalar(value []byte) (text string, ok bool) {
 	switch value = bytes.Trim(value, blanks); firstByte(value) {
 	case '"':
@@ -155,24 +154,24 @@ func scalar(value []byte) (text string, ok bool) {
 	return string(value), json.Valid(value)
 }
 
-// A Reference is a link inside an answer, in one of the shapes that APIs use: HAL's _links, the links of JSON:API, of Spring HATEOAS
-// and of ORDS, and members named by their relation.
+// A Reference is a link inside an answer, in one of the usual shapes: HAL's _links, the links of JSON:API, Spring HATEOAS and ORDS, and
+// members named by their relation.
 type Reference struct {
 	Relation string // next, prev, previous, first, last, self
 	Target   string // URI reference as spelled
-	Path     string // where it stands: "$._links.next"
+	Path     string // place in the answer: "$._links.next"
 }
 
-// linkedItems is how many items of a list are searched for links.
+// linkedItems bounds the items of a list that are searched for links.
 const linkedItems = 50
 
-// ReadReferences finds the links of an answer and of its first items. Other members that hold URLs, such as website, are content.
+// ReadReferences returns the links of an answer and of its first items. Other members with URLs, such as website, are content.
 func ReadReferences(body []byte) []Reference {
 	list, _ := ReadList(body)
 	return References(body, list.Items)
 }
 
-// References is [ReadReferences] for an answer whose items were read already.
+// References is [ReadReferences] for an answer whose items were read before.
 func References(body []byte, items [][]byte) []Reference {
 	out := references(body, "$")
 	for i, item := range items[:min(len(items), linkedItems)] {
@@ -183,7 +182,7 @@ func References(body []byte, items [][]byte) []Reference {
 
 func relations() []string { return []string{"next", "prev", "previous", "first", "last", "self"} }
 
-// references are those of one object.
+// references returns the links of one object.
 func references(object []byte, path string) []Reference {
 	if firstByte(object) != '{' {
 		return nil
@@ -193,7 +192,7 @@ func references(object []byte, path string) []Reference {
 	for _, name := range []string{"_links", "links"} {
 		switch place := path + "." + name; firstByte(members[name]) {
 		case '{': // HAL, JSON:API
-			out = append(out, named(Object(members[name]), place)...)
+			out = append(out, namedReferences(Object(members[name]), place)...)
 		case '[': // Spring HATEOAS, ORDS
 			links, _ := elements(members[name])
 			for i, link := range links[:min(len(links), linkedItems)] {
@@ -202,12 +201,12 @@ func references(object []byte, path string) []Reference {
 			}
 		}
 	}
-	out = append(out, named(members, path)...)
+	out = append(out, namedReferences(members, path)...)
 	return appendReference(out, "self", stringOf(members["href"]), path+".href", object)
 }
 
-// named are the links among members that are named by their relations.
-func named(members map[string][]byte, path string) []Reference {
+// namedReferences returns the links among members that are named by their relations.
+func namedReferences(members map[string][]byte, path string) []Reference {
 	var out []Reference
 	for _, relation := range relations() {
 		value, place := members[relation], path+"."+relation
@@ -220,17 +219,17 @@ func named(members map[string][]byte, path string) []Reference {
 	return out
 }
 
-// appendReference adds a link unless it is none: another relation, a cursor in place of a reference, or a URI template.
+// appendReference adds a link, but not a link with another relation, a cursor or a URI template.
 func appendReference(list []Reference, relation, target, path string, link []byte) []Reference {
 	relation = strings.ToLower(relation)
-	if !slices.Contains(relations(), relation) || !referenceLike(target) || first(MemberValues(link, "templated")) == "true" {
+	if !slices.Contains(relations(), relation) || !isReference(target) || first(MemberValues(link, "templated")) == "true" {
 		return list
 	}
 	return append(list, Reference{relation, target, path})
 }
 
-// referenceLike tells a URL, a path or a query from a cursor or a word.
-func referenceLike(text string) bool {
+// isReference distinguishes a URL, a path or a query from a cursor or a word.
+func isReference(text string) bool {
 	return strings.HasPrefix(text, "/") || strings.HasPrefix(text, "?") || strings.Contains(text, "://")
 }
 

@@ -27,7 +27,7 @@ var _ = Describe("Lists", func() {
 			list, ok := openapi.ReadList([]byte(body))
 			Expect(ok).To(BeTrue())
 			Expect(texts(list.Items)).To(HaveExactElements(want))
-			Expect(list.Whole).To(Equal(whole))
+			Expect(list.Complete).To(Equal(whole))
 		},
 		Entry("an array", ` [ 1 , "a]" , {"b":[ ]},null,[]] `, true, `1`, `"a]"`, `{"b":[ ]}`, `null`, `[]`),
 		Entry("after a byte order mark", "\uFEFF[1]", true, `1`),
@@ -120,7 +120,7 @@ func FuzzReadList(f *testing.F) {
 			openapi.MemberValues(item, "id")
 		}
 		var want []json.RawMessage
-		if json.Unmarshal(body, &want) == nil && want != nil && (!ok || len(want) <= openapi.MaxItems && (!list.Whole || len(want) != len(list.Items))) {
+		if json.Unmarshal(body, &want) == nil && want != nil && (!ok || len(want) <= openapi.MaxItems && (!list.Complete || len(want) != len(list.Items))) {
 			t.Errorf("%q holds %d items, got %d", body, len(want), len(list.Items))
 		}
 	})

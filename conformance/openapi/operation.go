@@ -67,9 +67,9 @@ func (d *Document) operation(path, method string, item, raw map[string]any) Oper
 const maxKey = 80
 
 func uniqueKey(o Operation, taken map[string]bool) string {
-	key := tidy(o.ID)
+	key := labelKey(o.ID)
 	if key == "" {
-		key = tidy(strings.ToLower(o.Method) + "-" + o.Path)
+		key = labelKey(strings.ToLower(o.Method) + "-" + o.Path)
 	}
 	unique := key
 	for n := 2; taken[unique]; n++ {
@@ -79,7 +79,7 @@ func uniqueKey(o Operation, taken map[string]bool) string {
 	return unique
 }
 
-func tidy(s string) string {
+func labelKey(s string) string {
 	if len(s) > maxKey {
 		s = s[:maxKey]
 	}
@@ -115,7 +115,7 @@ func (d *Document) parameters(levels ...any) (out []Parameter, body bool) {
 	return out, body
 }
 
-// parameterSchema is under "schema", under the one media type of "content", or in Swagger 2.0 the parameter itself.
+// parameterSchema is below "schema", below the one media type of "content", or in Swagger 2.0 the parameter itself.
 func (d *Document) parameterSchema(raw map[string]any) Schema {
 	if schema, ok := raw["schema"]; ok {
 		return d.schema(schema)
@@ -151,7 +151,7 @@ func (d *Document) response(value any, operation map[string]any) Response {
 	return r
 }
 
-// produces are the media types of a Swagger 2.0 operation; any when the document names none.
+// produces lists the media types of a Swagger 2.0 operation; any if the document names none.
 func (d *Document) produces(operation map[string]any) []string {
 	for _, level := range []map[string]any{operation, d.root} {
 		if list := stringValues(level["produces"]); len(list) > 0 {
@@ -161,7 +161,7 @@ func (d *Document) produces(operation map[string]any) []string {
 	return []string{"*/*"}
 }
 
-// ResponseTo finds the key of the response that describes a status: the code itself, its range, else default (OAS 3.0.3 Responses Object).
+// ResponseTo returns the key of the response to a status: the code itself, its range, else default (OAS 3.0.3 Responses Object).
 func (o Operation) ResponseTo(status int) (key string, ok bool) {
 	code := strconv.Itoa(status)
 	for _, key := range []string{code, code[:1] + "XX", code[:1] + "xx", "default"} {
@@ -175,8 +175,8 @@ func (o Operation) ResponseTo(status int) (key string, ok bool) {
 // MediaTypes lists the described media types in order.
 func (r Response) MediaTypes() []string { return sortedKeys(r.Content) }
 
-// MediaType finds the described media type that covers a sent one: itself, its type with a wildcard, then any (OAS 3.0.3 Response
-// Object: the most specific key counts). Parameters such as charset are ignored.
+// MediaType returns the described media type that covers a sent one: itself, its type with a wildcard, then any (OAS 3.0.3 Response Object:
+// the most specific key counts). It ignores parameters such as charset.
 func (r Response) MediaType(sent string) (key string, ok bool) {
 	if sent == "" {
 		return "", false

@@ -4,11 +4,10 @@ import (
 	"slices"
 )
 
-// Meaning is what the value of a page parameter counts. The network's documents do not say; its client sends the number of the
-// record to begin with.
+// Meaning tells what the value of a page parameter counts. The documents do not say; the network's client sends a record number.
 type Meaning string
 
-// The meanings in use.
+// The known meanings.
 const (
 	Offset   Meaning = "the number of records to skip"
 	FromZero Meaning = "the number of the page, from 0"
@@ -16,25 +15,25 @@ const (
 	Ignored  Meaning = "nothing: it is ignored"
 )
 
-// MaxPages is how many consecutive pages of a list are walked.
+// MaxPages bounds the consecutive pages of a list that are walked.
 const MaxPages = 5
 
-// Page is one page of a list: the identities of its items, in order.
+// Page holds the identities of the items of one page, in order.
 type Page struct {
-	Listed bool // answered with a list
+	Listed bool // the answer was a list
 	Items  []string
 }
 
-// Pages are pages of one list, by the value of the page parameter that each was asked for with.
+// Pages holds pages of one list by the value of their page parameter.
 type Pages struct {
-	// Whole is the list without parameters. It may itself be only the beginning, where the node limits it.
-	Whole []string
-	// Size is the number of items that was asked for; Least is the least value of the page parameter that the document allows.
-	Size, Least int
-	At          map[int]Page
+	// Unpaged is the list without parameters. It may be only the beginning, if the node limits it.
+	Unpaged []string
+	// Size is the requested number of items, Minimum the least value of the page parameter that the document allows.
+	Size, Minimum int
+	ByValue       map[int]Page
 }
 
-// Identity tells an item from others: its id, or its text if it has none.
+// Identity distinguishes an item from others: its id, or its text without one.
 func Identity(item []byte) string {
 	if ids := MemberValues(item, "id"); len(ids) == 1 {
 		return ids[0]
@@ -42,7 +41,7 @@ func Identity(item []byte) string {
 	return string(item)
 }
 
-// Identities are the identities of the items of a list answer.
+// Identities returns the identities of the items of a list answer.
 func Identities(items [][]byte) []string {
 	out := make([]string, len(items))
 	for i, item := range items {
@@ -51,11 +50,11 @@ func Identities(items [][]byte) []string {
 	return out
 }
 
-// Next is the value to ask for next: first 0, 1 and the size, which tell the meanings apart; then the pages in their order, up to
-// the end or [MaxPages]; then the last page of what the whole list holds. ok is false when there is nothing more to learn.
+// Next returns the next value to request: first 0, 1 and the size, which tell the meanings apart; then the pages in order, up to the end or
+// [MaxPages]; then the last page of the unpaged list. ok is false if nothing is left to learn.
 func (p Pages) Next() (value int, ok bool) {
 	for _, v := range []int{0, 1, p.far()} {
-		if _, asked := p.At[v]; !asked && v >= p.Least {
+		if _, asked := p.ByValue[v]; !asked && v >= p.Minimum {
 			return v, true
 		}
 		if p.Oversized() {
@@ -67,7 +66,7 @@ func (p Pages) Next() (value int, ok bool) {
 		return 0, false
 	}
 	for k := range MaxPages {
-		page, asked := p.At[p.value(k)]
+		page, asked := p.ByValue[p.value(k)]
 		if !asked {
 			return p.value(k), true
 		}
@@ -76,13 +75,13 @@ func (p Pages) Next() (value int, ok bool) {
 		}
 	}
 	last, beyond := p.last()
-	_, asked := p.At[p.value(last)]
+	_, asked := p.ByValue[p.value(last)]
 	return p.value(last), beyond && !asked
 }
 
-// Oversized reports pages with more items than were asked for: the size has no effect.
+// Oversized reports pages with more items than requested: the size has no effect.
 func (p Pages) Oversized() bool {
-	for _, page := range p.At {
+	for _, page := range p.ByValue {
 		if len(page.Items) > p.Size {
 			return true
 		}
@@ -90,12 +89,12 @@ func (p Pages) Oversized() bool {
 	return false
 }
 
-// far is the third value that is asked for in any case. Where it is the size, an offset gives the page after the first.
+// far is the third value that is always requested. If it is the size, an offset gives the page after the first.
 func (p Pages) far() int { return max(2, p.Size) }
 
-// Meaning is what the answers show the page parameter to count; empty when they do not show it.
+// Meaning returns what the page parameter counts according to the answers, or "".
 func (p Pages) Meaning() Meaning {
-	zero, one, far := p.At[0], p.At[1], p.At[p.far()]
+	zero, one, far := p.ByValue[0], p.ByValue[1], p.ByValue[p.far()]
 	switch {
 	case !one.Listed:
 		return ""
@@ -115,10 +114,10 @@ func (p Pages) Meaning() Meaning {
 	return FromZero
 }
 
-// step is the number of records from one page to the next. A node may hold its pages smaller than was asked for.
+// step is the number of records from one page to the next. A node may limit its pages to less than the requested size.
 func (p Pages) step() int {
-	first := p.At[p.first()]
-	if n := len(first.Items); n > 0 && n < p.Size && n < len(p.Whole) {
+	first := p.ByValue[p.first()]
+	if n := len(first.Items); n > 0 && n < p.Size && n < len(p.Unpaged) {
 		return n
 	}
 	return p.Size
@@ -132,7 +131,7 @@ func (p Pages) first() int {
 	return 0
 }
 
-// value is the value that asks for the k-th page, from 0.
+// value is the value of the k-th page, from 0.
 func (p Pages) value(k int) int {
 	if p.Meaning() == Offset {
 		return k * p.step()
@@ -140,35 +139,34 @@ func (p Pages) value(k int) int {
 	return p.first() + k
 }
 
-// ends reports whether the walk ends with the k-th page: it is none, it is empty, it is short and nothing is left, or it stands for
-// one beyond the end.
+// ends reports that the walk ends with the k-th page: it is not a list, it is empty, it is short and nothing is left, or it repeats the page
+// before the end.
 func (p Pages) ends(k int, page Page) bool {
-	return !page.Listed || len(page.Items) == 0 || len(page.Items) < p.step() && (k+1)*p.step() >= len(p.Whole) || p.stale(k, page)
+	return !page.Listed || len(page.Items) == 0 || len(page.Items) < p.step() && (k+1)*p.step() >= len(p.Unpaged) || p.stale(k, page)
 }
 
-// Beyond reports whether a page that was walked lies behind what the whole list holds. What comes there says nothing of the pages
-// before it.
-func (p Pages) Beyond(value int) bool {
+// PastEnd reports a walked page after the end of the unpaged list. Its content says nothing about the pages before it.
+func (p Pages) PastEnd(value int) bool {
 	values, _ := p.Walked()
 	k := slices.Index(values, value)
-	return k >= 0 && k*p.step() >= len(p.Whole)
+	return k >= 0 && k*p.step() >= len(p.Unpaged)
 }
 
-// stale reports whether a page behind what the whole list holds repeats the last one.
+// stale reports a page after the end of the unpaged list that repeats the last one.
 func (p Pages) stale(k int, page Page) bool {
-	return k > 0 && k*p.step() >= len(p.Whole) && slices.Equal(page.Items, p.At[p.value(k-1)].Items)
+	return k > 0 && k*p.step() >= len(p.Unpaged) && slices.Equal(page.Items, p.ByValue[p.value(k-1)].Items)
 }
 
-// last is the page that holds the last item of the whole list, from 0, and whether the walk does not come to it.
+// last returns the page with the last item of the unpaged list, from 0, and whether it is beyond the walk.
 func (p Pages) last() (k int, beyond bool) {
-	k = (len(p.Whole) - 1) / max(1, p.step())
+	k = (len(p.Unpaged) - 1) / max(1, p.step())
 	return k, k >= MaxPages
 }
 
-// Walked are the values of the consecutive pages that were asked for, in order, and whether they come to the end of the list.
+// Walked returns the values of the consecutive pages that were requested, in order, and whether they reach the end of the list.
 func (p Pages) Walked() (values []int, ended bool) {
 	for k := range MaxPages {
-		page, asked := p.At[p.value(k)]
+		page, asked := p.ByValue[p.value(k)]
 		if !asked {
 			return values, false
 		}
@@ -180,39 +178,38 @@ func (p Pages) Walked() (values []int, ended bool) {
 	return values, false
 }
 
-// PageFaults are the ways in which pages do not add up to the list.
+// PageFaults are the differences between the pages and the list.
 type PageFaults struct {
 	Repeated []string // items on more than one page
-	Lost     []string // items of the whole list that are on none of the pages that should hold them
-	// Reordered says that the pages hold as many items of the list as they should, but others: they come in another order, so that
-	// nothing shows whether one is lost.
+	Lost     []string // items of the unpaged list that are missing on the pages that should have them
+	// Reordered reports that the pages have as many items of the list as they should, but others: the order differs, so that a lost item
+	// cannot be recognised.
 	Reordered bool
 }
 
-// None reports that the pages add up.
-func (f PageFaults) None() bool { return len(f.Repeated) == 0 && len(f.Lost) == 0 && !f.Reordered }
+// Empty reports that the pages and the list agree.
+func (f PageFaults) Empty() bool { return len(f.Repeated) == 0 && len(f.Lost) == 0 && !f.Reordered }
 
-// Faults compares the pages with one another and with the whole list. An item that stands twice in the whole list, or twice on one
-// page, is another matter.
+// Faults compares the pages with one another and with the unpaged list. It ignores items that the list or one page repeats.
 func (p Pages) Faults() PageFaults {
 	var f PageFaults
 	values, ended := p.Walked()
-	covered := min(len(values)*p.step(), len(p.Whole))
+	covered := min(len(values)*p.step(), len(p.Unpaged))
 	if ended {
-		covered = len(p.Whole)
+		covered = len(p.Unpaged)
 	}
-	expected := p.Whole[:covered]
-	if k, beyond := p.last(); beyond && !ended && p.At[p.value(k)].Listed {
+	expected := p.Unpaged[:covered]
+	if k, beyond := p.last(); beyond && !ended && p.ByValue[p.value(k)].Listed {
 		values = append(values, p.value(k))
-		expected = slices.Concat(expected, p.Whole[k*p.step():])
+		expected = slices.Concat(expected, p.Unpaged[k*p.step():])
 	}
-	if n := len(values) - 1; n > 0 && p.stale(n, p.At[values[n]]) {
+	if n := len(values) - 1; n > 0 && p.stale(n, p.ByValue[values[n]]) {
 		values = values[:n]
 	}
 	f.Repeated = p.repeated(values)
 	found := map[string]bool{}
 	for _, v := range values {
-		for _, item := range p.At[v].Items {
+		for _, item := range p.ByValue[v].Items {
 			found[item] = true
 		}
 	}
@@ -227,16 +224,16 @@ func (p Pages) Faults() PageFaults {
 	return f
 }
 
-// repeated lists items that stand on more than one of the pages, each once.
+// repeated lists items that are on more than one of the pages, each once.
 func (p Pages) repeated(values []int) []string {
 	twice := map[string]int{}
-	for _, item := range p.Whole {
+	for _, item := range p.Unpaged {
 		twice[item]++
 	}
 	on, told := map[string]int{}, map[string]bool{}
 	var out []string
 	for _, v := range values {
-		for _, item := range p.At[v].Items {
+		for _, item := range p.ByValue[v].Items {
 			before, known := on[item]
 			if known && before != v && !told[item] && twice[item] < 2 {
 				told[item] = true
@@ -248,15 +245,15 @@ func (p Pages) repeated(values []int) []string {
 	return out
 }
 
-// inOrder reports whether the items of the pages stand in the order of the whole list.
+// inOrder reports that the items of the pages have the order of the unpaged list.
 func (p Pages) inOrder(values []int) bool {
 	place := map[string]int{}
-	for i, item := range p.Whole {
+	for i, item := range p.Unpaged {
 		place[item] = i
 	}
 	at := -1
 	for _, v := range values {
-		for _, item := range p.At[v].Items {
+		for _, item := range p.ByValue[v].Items {
 			i, known := place[item]
 			if !known {
 				continue

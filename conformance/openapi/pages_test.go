@@ -44,7 +44,7 @@ func numbered(n int) []string {
 
 // walked asks a server for all that Next wants to know.
 func walked(list []string, size int, s server) (p openapi.Pages, asked []int) {
-	p = openapi.Pages{Whole: list, Size: size, At: map[int]openapi.Page{}}
+	p = openapi.Pages{Unpaged: list, Size: size, ByValue: map[int]openapi.Page{}}
 	for {
 		value, more := p.Next()
 		if !more {
@@ -53,7 +53,7 @@ func walked(list []string, size int, s server) (p openapi.Pages, asked []int) {
 		Expect(asked).NotTo(ContainElement(value), "asked twice")
 		asked = append(asked, value)
 		items, ok := s(list, value, size)
-		p.At[value] = openapi.Page{Listed: ok, Items: items}
+		p.ByValue[value] = openapi.Page{Listed: ok, Items: items}
 	}
 }
 
@@ -63,7 +63,7 @@ var _ = Describe("Pages", func() {
 			p, asked := walked(numbered(n), size, s)
 			Expect(p.Meaning()).To(Equal(meaning))
 			Expect(asked).To(HaveExactElements(values))
-			Expect(p.Faults().None()).To(Equal(meaning != openapi.Ignored), "%+v", p.Faults())
+			Expect(p.Faults().Empty()).To(Equal(meaning != openapi.Ignored), "%+v", p.Faults())
 		},
 		Entry("an offset", 10, 3, server(byOffset), openapi.Offset, 0, 1, 3, 6, 9),
 		Entry("an offset with an exact last page", 9, 3, server(byOffset), openapi.Offset, 0, 1, 3, 6, 9),
@@ -86,7 +86,7 @@ var _ = Describe("Pages", func() {
 	})
 
 	It("keep to the least value that the document allows", func() {
-		p := openapi.Pages{Whole: numbered(4), Size: 2, Least: 1, At: map[int]openapi.Page{}}
+		p := openapi.Pages{Unpaged: numbered(4), Size: 2, Minimum: 1, ByValue: map[int]openapi.Page{}}
 		value, _ := p.Next()
 		Expect(value).To(Equal(1))
 	})
@@ -94,9 +94,9 @@ var _ = Describe("Pages", func() {
 	It("add up although the last one is repeated beyond the end, which is another matter", func() {
 		p, asked := walked(numbered(9), 3, func(list []string, value, size int) ([]string, bool) { return cut(list, min(value, 6), size), true })
 		Expect(asked).To(HaveExactElements(0, 1, 3, 6, 9))
-		Expect(p.Faults().None()).To(BeTrue())
-		Expect(p.Beyond(9)).To(BeTrue())
-		Expect(p.Beyond(6)).To(BeFalse())
+		Expect(p.Faults().Empty()).To(BeTrue())
+		Expect(p.PastEnd(9)).To(BeTrue())
+		Expect(p.PastEnd(6)).To(BeFalse())
 	})
 
 	It("say nothing where page 1 is refused", func() {
@@ -146,7 +146,7 @@ var _ = Describe("Pages", func() {
 	It("count an item that the whole list holds twice as no repetition", func() {
 		list := append(numbered(6), "1")
 		p, _ := walked(list, 3, byOffset)
-		Expect(p.Faults().None()).To(BeTrue())
+		Expect(p.Faults().Empty()).To(BeTrue())
 	})
 
 	It("name items by their id, or by their text", func() {

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// Escape makes one reference token of an RFC 6901 pointer.
+// Escape escapes one reference token of an RFC 6901 pointer.
 func Escape(token string) string {
 	return strings.ReplaceAll(strings.ReplaceAll(token, "~", "~0"), "/", "~1")
 }
@@ -25,7 +25,7 @@ func unescape(token string) string {
 	return strings.ReplaceAll(strings.ReplaceAll(token, "~1", "/"), "~0", "~")
 }
 
-// Lookup finds the value that an RFC 6901 pointer names in decoded JSON; "" names the value itself.
+// Lookup returns the value at an RFC 6901 pointer in decoded JSON; "" is the value itself.
 func Lookup(value any, pointer string) (any, bool) {
 	if pointer == "" {
 		return value, true
@@ -58,8 +58,8 @@ func member(value any, token string) (any, bool) {
 	return nil, false
 }
 
-// Fragment turns a local reference ("#/components/schemas/A~1B%20C") into its RFC 6901 pointer. ok is false for a reference to
-// another document and for a fragment that is no pointer (RFC 6901 §6).
+// Fragment turns a local reference ("#/components/schemas/A~1B%20C") into its RFC 6901 pointer. ok is false for a reference to another
+// document and for a fragment that is not a pointer (RFC 6901 §6).
 func Fragment(ref string) (pointer string, ok bool) {
 	fragment, local := strings.CutPrefix(ref, "#")
 	if !local {
@@ -78,7 +78,7 @@ func (d *Document) Raw(pointer string) (any, bool) { return Lookup(d.root, point
 // maxHops bounds a chain of references that name one another.
 const maxHops = 32
 
-// resolve follows $ref until something else stands there; dangling is the reference that led nowhere.
+// resolve follows $ref to an object; dangling is a reference that leads nowhere.
 func (d *Document) resolve(value any) (object map[string]any, dangling string) {
 	for range maxHops {
 		object, _ = value.(map[string]any)
@@ -94,7 +94,7 @@ func (d *Document) resolve(value any) (object map[string]any, dangling string) {
 	return nil, ref
 }
 
-// Follow finds what one local reference names, by pointer or by $anchor, without following references found there.
+// Follow returns the target of one local reference, by pointer or $anchor. It does not follow references found there.
 func (d *Document) Follow(ref string) (pointer string, value any, ok bool) {
 	pointer, isPointer := Fragment(ref)
 	if !isPointer {
@@ -108,7 +108,7 @@ func (d *Document) Follow(ref string) (pointer string, value any, ok bool) {
 
 // Ref is one $ref of the document.
 type Ref struct {
-	Pointer  string // where it stands, RFC 6901, ending in "/$ref"
+	Pointer  string // RFC 6901, ends in "/$ref"
 	Target   string // as written
 	Resolves bool   // a local reference that names something in this document
 }
@@ -116,10 +116,10 @@ type Ref struct {
 // Refs lists every $ref that is a reference (not a name, not inside example, enum, const, default or x- data), by pointer.
 func (d *Document) Refs() []Ref { return slices.Clone(d.refs) }
 
-// Visit is called by [Walk] for each object that is not data: names tells that its members are named by the author.
+// Visit is called by [Walk] for each object that is not data; names reports that the author named its members.
 type Visit func(pointer string, object map[string]any, names bool)
 
-// Walk visits the objects of a decoded document in the order of their sorted keys, outside of example, enum, const, default and x- data.
+// Walk visits the objects of a decoded document in the order of their sorted keys, but no example, enum, const, default and x- data.
 func Walk(root any, visit Visit) { walk(root, "", false, visit) }
 
 func walk(value any, pointer string, names bool, visit Visit) {
@@ -139,7 +139,7 @@ func walk(value any, pointer string, names bool, visit Visit) {
 	}
 }
 
-// index notes all references and anchors in one walk; anchors come first, since references may name them.
+// index collects all references and anchors in one walk. References are resolved at the end, since they may name anchors.
 func (d *Document) index() {
 	d.anchors = map[string]string{}
 	Walk(d.root, func(pointer string, object map[string]any, names bool) {
@@ -162,8 +162,8 @@ func (d *Document) index() {
 
 func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
 
-// HoldsNames reports whether the members of the object under this keyword carry names chosen by the document's author, such as
-// properties or schemas. A member called "example" or "$ref" in there is a name, not a keyword (OAS 3.0.3 §4.7, Swagger 2.0).
+// HoldsNames reports a keyword, such as properties or schemas, whose members are named by the document's author. A member called "example"
+// or "$ref" below it is a name, not a keyword (OAS 3.0.3 §4.7, Swagger 2.0).
 func HoldsNames(keyword string) bool {
 	switch keyword {
 	case "properties", "patternProperties", "dependentSchemas", "$defs", "definitions",
@@ -174,7 +174,7 @@ func HoldsNames(keyword string) bool {
 	return false
 }
 
-// HoldsData reports whether the value under this keyword is plain data, in which a "$ref" is a string like any other.
+// HoldsData reports a keyword whose value is plain data, in which a "$ref" is a string like any other.
 func HoldsData(keyword string) bool {
 	switch keyword {
 	case "example", "examples", "enum", "const", "default":

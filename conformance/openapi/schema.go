@@ -7,10 +7,10 @@ import (
 	"slices"
 )
 
-// schemaDepth is how deep members are read: an envelope, its list, an item, its members, theirs.
+// schemaDepth is the depth of members that are read: an envelope, its list, an item, its members, theirs.
 const schemaDepth = 6
 
-// schemaNodes bounds what one parameter or response may unfold to.
+// schemaNodes bounds the schema nodes of one parameter or response.
 const schemaNodes = 2000
 
 func (d *Document) schema(value any) Schema {
@@ -68,7 +68,7 @@ func (d *Document) unfold(value any, depth int, left *int) Schema {
 	return s
 }
 
-// merge adds what one part of an allOf says and the schema itself does not.
+// merge adds the keywords of one part of an allOf that the schema itself does not have.
 func (s *Schema) merge(part Schema) {
 	s.Dangling = cmp.Or(s.Dangling, part.Dangling)
 	s.Type = cmp.Or(s.Type, part.Type)
@@ -104,7 +104,7 @@ func (s *Schema) merge(part Schema) {
 	}
 }
 
-// typeOf reads "type"; of a list (OpenAPI 3.1) the first that is not null. Properties or items tell it where the word is missing.
+// typeOf reads "type"; of a list (OpenAPI 3.1) the first that is not null. Without a type, properties or items imply it.
 func typeOf(raw map[string]any) string {
 	switch t := raw["type"].(type) {
 	case string:
@@ -141,7 +141,7 @@ func enumOf(value any) []string {
 	return out
 }
 
-// bound reads a bound with its exclusive form: true beside it (OpenAPI 3.0), or a number of its own (3.1). Of two the narrower holds;
+// bound reads a bound with its exclusive form: true beside it (OpenAPI 3.0), or a number of its own (3.1). Of two the narrower counts;
 // upward is 1 for a minimum and -1 for a maximum.
 func bound(inclusive, exclusive any, upward float64) (at *float64, excluded bool) {
 	at = number(inclusive)
@@ -151,7 +151,7 @@ func bound(inclusive, exclusive any, upward float64) (at *float64, excluded bool
 	return at, at != nil && isTrue(exclusive)
 }
 
-// length reads a count that can be worked with.
+// length reads a non-negative count.
 func length(value any) *int {
 	f := number(value)
 	if f == nil || *f < 0 || *f > math.MaxInt32 {

@@ -8,8 +8,8 @@ import (
 	"io"
 )
 
-// object is a JSON object that remembers the order of its members. Of repeated names the last value counts, at the place of the
-// first: RFC 8259 §4 leaves it open, and this is what most readers do.
+// object is a JSON object that keeps the order of its members. Of repeated names the last value counts, at the place of the first: RFC 8259
+// §4 leaves it open, and most readers do so.
 type object struct {
 	keys   []string
 	values map[string]any
@@ -72,14 +72,14 @@ func decodeValue(dec *json.Decoder, depth int) (any, error) {
 		if err != nil {
 			return nil, err
 		}
-		name, _ := key.(string) // the decoder accepts nothing else here
+		name, _ := key.(string) // a string, by the decoder's syntax
 		o.set(name, value)
 	}
 	_, err = dec.Token()
 	return o, err
 }
 
-// encodeTree is the reverse of decodeTree: compact JSON, members in order.
+// encodeTree is the inverse of decodeTree: compact JSON, members in order.
 func encodeTree(value any) ([]byte, error) {
 	var out bytes.Buffer
 	if err := writeValue(&out, value); err != nil {

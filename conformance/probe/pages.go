@@ -85,14 +85,14 @@ func firstPage(p openapi.Parameter) int {
 
 // newWalk prepares the walk over a list that holds these items.
 func newWalk(o openapi.Operation, whole []string) *walk {
-	w := &walk{pages: openapi.Pages{Whole: whole, At: map[int]openapi.Page{}}}
+	w := &walk{pages: openapi.Pages{Unpaged: whole, ByValue: map[int]openapi.Page{}}}
 	var described, sized bool
 	w.page, described = pageParameter(o)
 	w.size, sized = sizeParameter(o)
 	if !described && !sized { // explored: it may work all the same
 		w.page, w.size = openapi.Parameter{Name: pageNumber}, openapi.Parameter{Name: pageSize}
 	}
-	w.pages.Least = max(0, atLeast(w.page.Schema, 0))
+	w.pages.Minimum = max(0, atLeast(w.page.Schema, 0))
 	w.pages.Size = len(whole)
 	if w.size.Name != "" {
 		w.pages.Size = atLeast(w.size.Schema, walkSize(len(whole)))
@@ -165,7 +165,7 @@ func learnPage(again bool) learner {
 			page.Items = openapi.Identities(list.Items)
 			r.learnNext(at, a)
 		}
-		r.facts.with(func(*facts) { w.pages.At[w.next] = page })
+		r.facts.with(func(*facts) { w.pages.ByValue[w.next] = page })
 	}
 }
 
@@ -191,7 +191,7 @@ func learnListAgain(r *run, at evidence.Resource, a recorder.Answer) {
 func (r *run) torn(name evidence.Resource) (torn bool) {
 	if w := r.walkOf(name, false); w != nil && w.reason == nil {
 		r.facts.with(func(*facts) {
-			torn = !w.pages.Oversized() && w.pages.Meaning() != "" && w.pages.Meaning() != openapi.Ignored && !w.pages.Faults().None()
+			torn = !w.pages.Oversized() && w.pages.Meaning() != "" && w.pages.Meaning() != openapi.Ignored && !w.pages.Faults().Empty()
 		})
 	}
 	return torn

@@ -29,27 +29,27 @@ type prepared struct {
 	timeout time.Duration
 	request evidence.Request // as it goes out, unredacted
 	url     *url.URL
-	carries bool // a token or secret
+	secret  bool // it contains a token or secret
 	toEnd   bool // read what follows the answer
 }
 
-// prepare checks the request against rin's own rules. The request is filled as far as it goes, also with an error.
-func (r *Recorder) prepare(ask Request) (prepared, error) {
+// prepare checks the request against rin's own rules. With an error, the request is filled as far as possible.
+func (r *Recorder) prepare(req Request) (prepared, error) {
 	p := prepared{request: evidence.Request{
-		Method: ask.Method, URL: ask.URL, Header: r.header(ask), Body: ask.Body, Raw: ask.Raw,
-	}, limit: cmp.Or(ask.Limit, r.options.ReadLimit), toEnd: ask.ToEnd, timeout: r.timeout(ask.Timeout)}
+		Method: req.Method, URL: req.URL, Header: r.header(req), Body: req.Body, Raw: req.Raw,
+	}, limit: cmp.Or(req.Limit, r.options.ReadLimit), toEnd: req.ToEnd, timeout: r.timeout(req.Timeout)}
 	if p.request.Method == "" {
 		p.request.Method = http.MethodGet
 	}
 	if !httpguts.ValidHeaderFieldName(p.request.Method) {
-		return p, fmt.Errorf("expected a method, got %.40q", ask.Method)
+		return p, fmt.Errorf("expected a method, got %.40q", req.Method)
 	}
 	for _, f := range p.request.Header {
 		if !httpguts.ValidHeaderFieldName(f.Name) || strings.ContainsAny(f.Value, "\r\n\x00") {
 			return p, fmt.Errorf("header %.40q cannot be sent: it breaks the form of a header line", f.Name)
 		}
 	}
-	u, err := url.Parse(ask.URL)
+	u, err := url.Parse(req.URL)
 	if err != nil {
 		return p, errors.New("expected an absolute URL, got one that cannot be read")
 	}
@@ -62,25 +62,25 @@ func (r *Recorder) prepare(ask Request) (prepared, error) {
 		return p, errors.New("the URL holds a user name: credentials do not belong into a URL")
 	}
 	p.url = u
-	p.carries = ask.Credential != "" || r.precious(p.request)
-	if ask.Recipient != "" {
-		return p, r.onlyFor(ask, p)
+	p.secret = req.Credential != "" || r.containsSecret(p.request)
+	if req.Recipient != "" {
+		return p, r.checkRecipient(req, p)
 	}
-	if origin := evidence.Origin(u); p.carries && !r.allowed[origin] {
-		return p, fmt.Errorf("%s may not receive %s: allow the origin (--allow-origin) if it belongs to the node", origin, credentialName(ask))
+	if origin := evidence.Origin(u); p.secret && !r.allowed[origin] {
+		return p, fmt.Errorf("%s may not receive %s: allow the origin (--allow-origin) if it belongs to the node", origin, credentialName(req))
 	}
 	return p, nil
 }
 
-// timeout is what is left to one request: its own time, which is never longer than that of the run's requests.
+// timeout returns the time for one request: its own, at most that of the run's requests.
 func (r *Recorder) timeout(own time.Duration) time.Duration {
 	return min(cmp.Or(own, r.options.Timeout), r.options.Timeout)
 }
 
-// onlyFor checks a request whose credential belongs to one origin: nothing else that is secret may go there.
-func (r *Recorder) onlyFor(ask Request, p prepared) error {
-	if origin := evidence.Origin(p.url); origin != ask.Recipient {
-		return fmt.Errorf("%s may not receive %s, which belongs to %s", origin, credentialName(ask), ask.Recipient)
+// checkRecipient checks a request whose credential belongs to one origin: no other secret may go there.
+func (r *Recorder) checkRecipient(req Request, p prepared) error {
+	if origin := evidence.Origin(p.url); origin != req.Recipient {
+		return fmt.Errorf("%s may not receive %s, which belongs to %s", origin, credentialName(req), req.Recipient)
 	}
 	q := evidence.Exchange{Request: p.request}.Redacted(r.options.Redactor).Request
 	text := q.URL + " " + string(q.Body)
@@ -88,38 +88,38 @@ func (r *Recorder) onlyFor(ask Request, p prepared) error {
 		text += " " + f.Value
 	}
 	for _, name := range redact.Names(text) {
-		if name != ask.Credential {
-			return fmt.Errorf("%s may not receive the %s", ask.Recipient, name)
+		if name != req.Credential {
+			return fmt.Errorf("%s may not receive the %s", req.Recipient, name)
 		}
 	}
 	return nil
 }
 
-func credentialName(ask Request) string {
-	if ask.Credential == "" {
+func credentialName(req Request) string {
+	if req.Credential == "" {
 		return "a credential"
 	}
-	return "the " + ask.Credential
+	return "the " + req.Credential
 }
 
-// precious reports that the redactor finds a secret in the request.
-func (r *Recorder) precious(q evidence.Request) bool {
+// containsSecret reports that the redactor finds a secret in the request.
+func (r *Recorder) containsSecret(q evidence.Request) bool {
 	if r.options.Redactor.Text(q.URL) != q.URL || string(r.options.Redactor.Bytes(q.Body)) != string(q.Body) {
 		return true
 	}
 	return slices.ContainsFunc(q.Header, func(f evidence.Field) bool { return r.options.Redactor.Text(f.Value) != f.Value })
 }
 
-// header adds the lines that net/http would add unseen.
-func (r *Recorder) header(ask Request) []evidence.Field {
-	out := slices.Clone(ask.Header)
+// header adds the lines that net/http would add silently.
+func (r *Recorder) header(req Request) []evidence.Field {
+	out := slices.Clone(req.Header)
 	if len(evidence.Values(out, "User-Agent")) == 0 {
 		out = append(out, evidence.Field{Name: "User-Agent", Value: r.options.UserAgent})
 	}
 	if len(evidence.Values(out, "Accept-Encoding")) == 0 {
 		out = append(out, evidence.Field{Name: "Accept-Encoding", Value: "gzip"})
 	}
-	if ask.Raw && len(evidence.Values(out, "Connection")) == 0 {
+	if req.Raw && len(evidence.Values(out, "Connection")) == 0 {
 		out = append(out, evidence.Field{Name: "Connection", Value: "close"})
 	}
 	return out
@@ -127,12 +127,12 @@ func (r *Recorder) header(ask Request) []evidence.Field {
 
 var errBudget = errors.New("the request budget is used up")
 
-// deliver sends until the answer counts: rule T4 of the catalogue.
-func (r *Recorder) deliver(ctx context.Context, ask Request, p prepared) outcome {
+// deliver sends the request until the answer counts: rule T4 of the catalogue.
+func (r *Recorder) deliver(ctx context.Context, req Request, p prepared) outcome {
 	o := outcome{request: p.request, started: r.options.Clock()}
 	repeated, tooMany := false, 0
 	for {
-		established, err := r.once(ctx, ask, p, &o)
+		established, err := r.once(ctx, req, p, &o)
 		if err != nil {
 			if o.attempts == 0 {
 				o.unsent = err.Error()
@@ -142,14 +142,14 @@ func (r *Recorder) deliver(ctx context.Context, ask Request, p prepared) outcome
 		}
 		wait := time.Duration(0)
 		switch {
-		case ask.Once:
+		case req.Once:
 			return o
-		case o.status() == http.StatusTooManyRequests: // whoever limits the rate has looked at nothing else
-			if tooMany++; tooMany == MaxTooMany || ask.NoRetry && tooMany == MaxTooManyOnce {
+		case o.status() == http.StatusTooManyRequests: // the rate limit answers before anything else is checked
+			if tooMany++; tooMany == MaxTooMany || req.NoRetry && tooMany == MaxTooManyOnce {
 				return o
 			}
 			wait = retryAfter(o.reply.header, r.options.Clock())
-		case ask.NoRetry && established:
+		case req.NoRetry && established:
 			return o
 		case !repeated && o.transient():
 			repeated = true
@@ -165,7 +165,7 @@ func (r *Recorder) deliver(ctx context.Context, ask Request, p prepared) outcome
 	}
 }
 
-// status is that of the answer, 0 without one.
+// status returns the status of the answer, or 0.
 func (o outcome) status() int {
 	if o.reply == nil {
 		return 0
@@ -173,11 +173,11 @@ func (o outcome) status() int {
 	return o.reply.status
 }
 
-// transient reports a network error or a fault of the server that may be gone next time.
+// transient reports a network error or a server error that may be gone at the next attempt.
 func (o outcome) transient() bool {
 	if o.failure != nil {
 		switch o.failure.Kind {
-		case evidence.FailureCanceled, evidence.FailureRefused, evidence.FailureTLS: // a certificate is no better the second time
+		case evidence.FailureCanceled, evidence.FailureRefused, evidence.FailureTLS: // repeating would not help
 			return false
 		}
 		return true
@@ -185,8 +185,8 @@ func (o outcome) transient() bool {
 	return o.reply.status >= 500 || o.reply.broken
 }
 
-// once sends the request and, when asked to, follows one redirect. The error says why nothing was sent; the outcome is unchanged then.
-func (r *Recorder) once(ctx context.Context, ask Request, p prepared, o *outcome) (established bool, err error) {
+// once sends the request and may follow one redirect. The error is the reason why nothing was sent; then the outcome is unchanged.
+func (r *Recorder) once(ctx context.Context, req Request, p prepared, o *outcome) (established bool, err error) {
 	if err := r.gate.enter(ctx); err != nil {
 		return false, errors.New("the run ended first: " + err.Error())
 	}
@@ -197,7 +197,7 @@ func (r *Recorder) once(ctx context.Context, ask Request, p prepared, o *outcome
 	o.attempts++
 	o.started, o.hops = r.options.Clock(), nil
 	result := r.attempt(ctx, p)
-	if to := p.redirect(ask, result.reply); to != nil && r.gate.pace(ctx) == nil && r.gate.spend() {
+	if to := p.redirect(req, result.reply); to != nil && r.gate.pace(ctx) == nil && r.gate.spend() {
 		o.hops = []evidence.Hop{{
 			URL: p.request.URL, Status: result.reply.status, Header: fields(result.reply.header), Location: result.reply.header.Get("Location"),
 		}}
@@ -207,16 +207,16 @@ func (r *Recorder) once(ctx context.Context, ask Request, p prepared, o *outcome
 	}
 	o.reply, o.failure = result.reply, result.failure
 	if o.status() == http.StatusTooManyRequests {
-		r.gate.slowDown() // before this place is given on
+		r.gate.slowDown() // before another request takes the slot
 	}
 	o.duration = r.options.Clock().Sub(o.started)
 	return result.established, nil
 }
 
-// redirect is where the answer sends the request, nil when that is not followed (T2): it stays on the origin, and a method
-// other than GET or HEAD is kept.
-func (p prepared) redirect(ask Request, a *reply) *url.URL {
-	if a == nil || !ask.FollowSameOrigin || ask.Raw {
+// redirect returns the target of a redirect that may be followed (T2), else nil: it stays on the origin, and methods other than GET and
+// HEAD are kept.
+func (p prepared) redirect(req Request, a *reply) *url.URL {
+	if a == nil || !req.FollowSameOrigin || req.Raw {
 		return nil
 	}
 	safe := p.request.Method == http.MethodGet || p.request.Method == http.MethodHead
@@ -256,7 +256,7 @@ func retryAfter(h http.Header, now time.Time) time.Duration {
 // maxMessage bounds the message of a failure in characters.
 const maxMessage = 300
 
-// classify groups the cause of a missing answer. run is the context of the whole run, timed that of this request.
+// classify groups the causes of a missing answer. run is the context of the whole run, timed that of this request.
 func (r *Recorder) classify(run, timed context.Context, timeout time.Duration, err error, established bool) *evidence.Failure {
 	switch {
 	case run.Err() != nil:
@@ -308,7 +308,7 @@ func closed(err error) bool {
 		strings.Contains(err.Error(), "server closed idle connection") || strings.Contains(err.Error(), "GOAWAY")
 }
 
-// boundedMessage is the innermost cause that says enough: without URL, local addresses and name servers.
+// boundedMessage returns the innermost informative cause, without URL, local addresses and name servers.
 func boundedMessage(err error) string {
 	var dns *net.DNSError
 	if errors.As(err, &dns) {

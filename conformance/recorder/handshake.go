@@ -25,14 +25,14 @@ const HandshakeTimeout = 10 * time.Second
 // HandshakeRequest is one TLS handshake to make.
 type HandshakeRequest struct {
 	Label evidence.Label
-	// URL names the origin, https.
+	// URL names the https origin.
 	URL string
-	// Oldest and Newest bound the versions that are offered.
+	// Oldest and Newest bound the offered versions.
 	Oldest, Newest uint16
 }
 
-// Handshake makes one handshake under the rules of all requests, ends the connection, and records what was agreed on and what the
-// certificates say. A bad certificate does not end the handshake: which one it is, is what the evidence is for.
+// Handshake makes one handshake under the rules of all requests, closes the connection, and records the negotiated parameters and the
+// certificates. A bad certificate does not end the handshake, because it is evidence.
 func (r *Recorder) Handshake(ctx context.Context, g HandshakeRequest) evidence.Handshake {
 	h := evidence.Handshake{Label: g.Label, Offered: offered(g), Started: r.options.Clock()}
 	u, err := url.Parse(g.URL)
@@ -43,7 +43,7 @@ func (r *Recorder) Handshake(ctx context.Context, g HandshakeRequest) evidence.H
 	}
 	h.ServerName, h.Address = u.Hostname(), net.JoinHostPort(u.Hostname(), port(u))
 	for {
-		if because := r.greetOnce(ctx, g, &h); because != nil {
+		if because := r.handshakeOnce(ctx, g, &h); because != nil {
 			if h.Attempts == 0 {
 				r.options.Journal.Skip(evidence.NotSent{Label: g.Label, Kind: evidence.OverBudget, Because: r.options.Redactor.Text(because.Error())})
 				h.Failure = unsentFailure(because.Error())
@@ -51,7 +51,7 @@ func (r *Recorder) Handshake(ctx context.Context, g HandshakeRequest) evidence.H
 			}
 			break
 		}
-		if h.Attempts > 1 || !repeatable(g, h) {
+		if h.Attempts > 1 || !isRepeatable(g, h) {
 			break
 		}
 		wait := RetryPause
@@ -67,8 +67,8 @@ func (r *Recorder) Handshake(ctx context.Context, g HandshakeRequest) evidence.H
 	return h
 }
 
-// greetOnce makes one attempt. The error says why there was none; the handshake is unchanged then.
-func (r *Recorder) greetOnce(ctx context.Context, g HandshakeRequest, h *evidence.Handshake) error {
+// handshakeOnce makes one attempt. The error is the reason why there was none; then the handshake is unchanged.
+func (r *Recorder) handshakeOnce(ctx context.Context, g HandshakeRequest, h *evidence.Handshake) error {
 	if err := r.gate.enter(ctx); err != nil {
 		return fmt.Errorf("the run ended first: %w", err)
 	}
@@ -79,13 +79,13 @@ func (r *Recorder) greetOnce(ctx context.Context, g HandshakeRequest, h *evidenc
 	made := evidence.Handshake{
 		Label: h.Label, Address: h.Address, ServerName: h.ServerName, Offered: h.Offered, Attempts: h.Attempts + 1, Started: r.options.Clock(),
 	}
-	r.greet(ctx, g, &made)
+	r.handshake(ctx, g, &made)
 	made.Duration = r.options.Clock().Sub(made.Started)
 	*h = made
 	return nil
 }
 
-func (r *Recorder) greet(ctx context.Context, g HandshakeRequest, h *evidence.Handshake) {
+func (r *Recorder) handshake(ctx context.Context, g HandshakeRequest, h *evidence.Handshake) {
 	timeout := r.timeout(HandshakeTimeout)
 	timed, cancel := context.WithTimeoutCause(ctx, timeout, errTimeout)
 	defer cancel()
@@ -96,31 +96,31 @@ func (r *Recorder) greet(ctx context.Context, g HandshakeRequest, h *evidence.Ha
 	}
 	watched := &alertReader{Conn: wire}
 	defer watched.Close()
-	conn := tls.Client(watched, greeting(g, h.ServerName, r.options.Clock))
+	conn := tls.Client(watched, handshakeConfig(g, h.ServerName, r.options.Clock))
 	err = conn.HandshakeContext(timed)
 	state := conn.ConnectionState()
 	h.Chain, h.Distrust, h.Message = r.trust(state.PeerCertificates, h.ServerName)
 	if err != nil {
-		h.Selected, h.Alert = watched.said()
+		h.Selected, h.Alert = watched.serverAnswer()
 	}
 	switch {
 	case err == nil:
 		h.Version, h.Cipher, h.Protocol = tls.VersionName(state.Version), tls.CipherSuiteName(state.CipherSuite), state.NegotiatedProtocol
-		_ = conn.SetDeadline(time.Now().Add(time.Second)) // the goodbye of TLS may not take long
+		_ = conn.SetDeadline(time.Now().Add(time.Second)) // the close_notify alert may not take long
 		_ = conn.Close()
-	case !watched.wrote():
+	case !watched.hasWritten():
 		h.Failure = &evidence.Failure{Kind: evidence.FailureLocal, Message: boundedMessage(err)}
 	default:
 		h.Failure = r.classify(ctx, timed, timeout, err, true)
 	}
 }
 
-// greeting offers the versions with every cipher suite that this library knows, weak ones too: an old server must not look as if it
-// refused the version when it only knows old ciphers.
-func greeting(g HandshakeRequest, name string, clock func() time.Time) *tls.Config {
+// handshakeConfig offers the versions with every cipher suite of the TLS library, weak ones too: a server that knows only old ciphers must not
+// look as if it refused the version.
+func handshakeConfig(g HandshakeRequest, name string, clock func() time.Time) *tls.Config {
 	config := &tls.Config{
 		ServerName: name, MinVersion: g.Oldest, MaxVersion: g.Newest, Time: clock,
-		InsecureSkipVerify: true, // no request follows, and the chain is verified beside the handshake, see trust.go
+		InsecureSkipVerify: true, // no request follows, and trust verifies the chain
 		NextProtos:         []string{"http/1.1"},
 	}
 	if g.Newest >= tls.VersionTLS12 {
@@ -144,8 +144,8 @@ func offered(g HandshakeRequest) []string {
 	return out
 }
 
-// repeatable reports a network error that may be gone next time. That a server hangs up on an old version is its answer.
-func repeatable(g HandshakeRequest, h evidence.Handshake) bool {
+// isRepeatable reports a network error that may be transient. A server that hangs up on an old version has answered.
+func isRepeatable(g HandshakeRequest, h evidence.Handshake) bool {
 	if h.Failure == nil {
 		return false
 	}
@@ -165,15 +165,15 @@ func port(u *url.URL) string {
 	return "443"
 }
 
-// alertReader notes the first bytes that a server sends, so that its own words tell a refusal from a fault of rin's TLS library.
+// alertReader keeps the first bytes from a server, which tell its refusal from an error of rin's TLS library.
 type alertReader struct {
 	net.Conn
-	mu    sync.Mutex
-	heard []byte
-	spoke bool
+	mu       sync.Mutex
+	received []byte
+	written  bool
 }
 
-// firstRecord is enough of a server's first record: the record header, the message header and the version of a ServerHello.
+// firstRecord is the length of the record header, the message header and the version of a ServerHello.
 const firstRecord = 11
 
 // Read implements io.Reader.
@@ -181,8 +181,8 @@ func (w *alertReader) Read(p []byte) (int, error) {
 	n, err := w.Conn.Read(p)
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if room := firstRecord - len(w.heard); room > 0 {
-		w.heard = append(w.heard, p[:min(n, room)]...)
+	if room := firstRecord - len(w.received); room > 0 {
+		w.received = append(w.received, p[:min(n, room)]...)
 	}
 	return n, err
 }
@@ -190,30 +190,30 @@ func (w *alertReader) Read(p []byte) (int, error) {
 // Write implements io.Writer.
 func (w *alertReader) Write(p []byte) (int, error) {
 	w.mu.Lock()
-	w.spoke = true
+	w.written = true
 	w.mu.Unlock()
 	return w.Conn.Write(p)
 }
 
-func (w *alertReader) wrote() bool {
+func (w *alertReader) hasWritten() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return w.spoke
+	return w.written
 }
 
-// The records and messages of TLS (RFC 8446 §5.1, §4).
+// Records and messages of TLS (RFC 8446 §5.1, §4).
 const (
 	recordAlert     = 21
 	recordHandshake = 22
 	serverHello     = 2
 )
 
-// said reads the version of a ServerHello, or the alert that came in its place. The version of TLS 1.3 reads as 1.2 here, which is
-// the one that its ServerHello shows (RFC 8446 §4.1.3).
-func (w *alertReader) said() (version, alert string) {
+// serverAnswer returns the version of a ServerHello, or the alert in its place. TLS 1.3 reads as 1.2, which its ServerHello shows
+// (RFC 8446 §4.1.3).
+func (w *alertReader) serverAnswer() (version, alert string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	switch b := w.heard; {
+	switch b := w.received; {
 	case len(b) >= 7 && b[0] == recordAlert:
 		return "", tls.AlertError(b[6]).Error()[len("tls: "):]
 	case len(b) >= firstRecord && b[0] == recordHandshake && b[5] == serverHello:
@@ -222,13 +222,13 @@ func (w *alertReader) said() (version, alert string) {
 	return "", ""
 }
 
-// Bounds on what is kept of a chain.
+// Bounds of a recorded chain.
 const (
 	maxChain = 10
 	maxNames = 20
 )
 
-// trust reads a chain and says whether it proves the name, and if not, why.
+// trust reads a chain and returns the reason if it does not prove the name.
 func (r *Recorder) trust(chain []*x509.Certificate, name string) (kept []evidence.Certificate, why evidence.Distrust, message string) {
 	if len(chain) == 0 {
 		return nil, "", ""
@@ -248,7 +248,7 @@ func (r *Recorder) trust(chain []*x509.Certificate, name string) (kept []evidenc
 	return kept, distrust(err, chain, now.Before(chain[0].NotBefore)), evidence.Clip(err.Error(), maxMessage)
 }
 
-// distrust groups what is wrong with a chain.
+// distrust groups the faults of a chain.
 func distrust(err error, chain []*x509.Certificate, early bool) evidence.Distrust {
 	var invalid x509.CertificateInvalidError
 	var name x509.HostnameError
@@ -270,7 +270,7 @@ func distrust(err error, chain []*x509.Certificate, early bool) evidence.Distrus
 	return evidence.ChainUntrusted
 }
 
-// issuerSent reports that the chain holds the certificate that issued the first one.
+// issuerSent reports that the chain contains the certificate that issued the first one.
 func issuerSent(chain []*x509.Certificate) bool {
 	for _, c := range chain[1:] {
 		if chain[0].CheckSignatureFrom(c) == nil {

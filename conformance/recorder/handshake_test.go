@@ -30,7 +30,7 @@ func legacy(url string) recorder.HandshakeRequest {
 	return recorder.HandshakeRequest{Label: "tls/token.tls11", URL: url, Oldest: tls.VersionTLS11, Newest: tls.VersionTLS11}
 }
 
-// greet makes a handshake and asserts that the evidence holds it as it was returned.
+// handshake makes a handshake and asserts that the evidence holds it as it was returned.
 func (r *room) greet(g recorder.HandshakeRequest) evidence.Handshake {
 	GinkgoHelper()
 	h := r.recorder.Handshake(context.Background(), g)

@@ -10,7 +10,7 @@ import (
 	"golang.org/x/time/rate"
 )
 
-// gate keeps requests within rate, concurrency and budget, and slows down when the node asks for it.
+// gate keeps requests within rate, concurrency and budget, and slows down on demand of the node.
 type gate struct {
 	clock   func() time.Time
 	sleep   func(context.Context, time.Duration) error
@@ -37,7 +37,7 @@ func newGate(o Options) *gate {
 	return g
 }
 
-// enter waits for a slot and for the rate; after a nil error the caller must leave.
+// enter waits for a slot and for the rate. After a nil error the caller must leave.
 func (g *gate) enter(ctx context.Context) error {
 	select {
 	case <-g.slots:
@@ -76,7 +76,7 @@ func (g *gate) leave() {
 	g.slots <- struct{}{}
 }
 
-// slowDown halves rate and concurrency; one request at a time stays.
+// slowDown halves rate and concurrency, down to one request at a time.
 func (g *gate) slowDown() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -95,7 +95,7 @@ func (g *gate) slowDown() {
 	}
 }
 
-// spend takes one request from the budget; false when it is used up.
+// spend takes one request from the budget, and returns false if it is used up.
 func (g *gate) spend() bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -122,12 +122,11 @@ func (g *gate) count() int {
 }
 
 const (
-	freeOfAllowance = 64 << 10 // bytes that every body may have, whatever came before it
+	freeOfAllowance = 64 << 10 // bytes that every body may have
 	allowanceStep   = 64 << 10
 )
 
-// allowance bounds the bodies of a whole run together: each may be as large as its limit, but not all of them, because the evidence
-// stays in memory.
+// allowance bounds the total size of the bodies of a run, because the evidence stays in memory.
 type allowance struct{ left atomic.Int64 }
 
 func newAllowance(bytes int64) *allowance {
@@ -136,12 +135,12 @@ func newAllowance(bytes int64) *allowance {
 	return a
 }
 
-// take uses up one step; false when there is none left.
+// take uses up one step, and returns false if none is left.
 func (a *allowance) take() bool { return a.left.Add(-allowanceStep) >= 0 }
 
-// readUpTo reads at most limit bytes, and fewer when the allowance ends; over says that there was more.
+// readUpTo reads at most limit bytes, fewer if the allowance ends; over reports that there was more.
 func (a *allowance) readUpTo(in io.Reader, limit int64) (data []byte, over bool, err error) {
-	granted := &allowanceReader{in: in, of: a, left: freeOfAllowance}
+	granted := &allowanceReader{in: in, allowance: a, left: freeOfAllowance}
 	data, err = io.ReadAll(io.LimitReader(granted, limit+1))
 	if int64(len(data)) > limit {
 		return data[:limit], true, nil
@@ -149,17 +148,17 @@ func (a *allowance) readUpTo(in io.Reader, limit int64) (data []byte, over bool,
 	return data, granted.over, err
 }
 
-// allowanceReader reads what an allowance lets through, and ends there.
+// allowanceReader reads as far as the allowance reaches.
 type allowanceReader struct {
-	in   io.Reader
-	of   *allowance
-	left int // bytes granted and not yet read
-	over bool
+	in        io.Reader
+	allowance *allowance
+	left      int // bytes granted and not yet read
+	over      bool
 }
 
 // Read implements io.Reader.
 func (g *allowanceReader) Read(p []byte) (int, error) {
-	if g.left == 0 && !g.over && g.of.take() {
+	if g.left == 0 && !g.over && g.allowance.take() {
 		g.left = allowanceStep
 	}
 	if g.left > 0 {
@@ -167,7 +166,7 @@ func (g *allowanceReader) Read(p []byte) (int, error) {
 		g.left -= n
 		return n, err
 	}
-	// One byte more tells a body that is cut from one that ended here.
+	// One more byte tells a body that is cut off from one that ends here.
 	n, err := g.in.Read(p[:min(len(p), 1)])
 	if g.over = g.over || n > 0; n > 0 {
 		err = io.EOF

@@ -214,7 +214,7 @@ func drip(w http.ResponseWriter) {
 }
 
 var _ = Describe("The limit of all bodies together", func() {
-	const free = 64 << 10 // of each body
+	const free = 64 << 10 // allowance each body
 
 	It("cuts what comes after it, and lets small answers pass whatever came before", func() {
 		r := newRoom(func(o *recorder.Options) { o.TotalLimit = 256 << 10 })
@@ -223,7 +223,7 @@ var _ = Describe("The limit of all bodies together", func() {
 			a := r.send(recorder.Request{URL: url})
 			return len(a.Body), a.Exchange.Response.Truncated
 		}
-		for i, want := range []int{300 << 10, free, free} { // of 256 KiB beyond the free part, 236 are used up by the first in whole steps
+		for i, want := range []int{300 << 10, free, free} { // allowance 256 KiB beyond the free part, 236 are used up by the first in whole steps
 			got, cut := length(large.URL)
 			Expect(got).To(Equal(want), "answer %d", i)
 			Expect(cut).To(Equal(want < 300<<10), "answer %d", i)

@@ -1,11 +1,10 @@
 // Package recorder sends labelled requests to a node and turns each into one exchange of the evidence.
 //
-// Everything from a node is taken as hostile: an answer is bounded in header, body, time and decoded size, nothing is followed
-// or decoded behind the prober's back, and there are no cookies and no proxies. Everything sent is taken as precious: a
-// credential goes to allowed origins only, and each exchange is redacted before it enters the journal. The prober gets the
-// answer as it came, in memory.
+// Answers are hostile: headers, bodies, time and decoded sizes are bounded, and there are no cookies, no proxies and no automatic redirects
+// or decoding. Requests are precious: a credential goes to allowed origins only, and each exchange is redacted before it enters the journal.
+// The prober gets the unredacted answer in memory.
 //
-// Rules of politeness and repetition (T4 of the catalogue) live here, so that no probe can forget them.
+// The rules of politeness and repetition (T4 of the catalogue) live here, so that no probe can forget them.
 package recorder
 
 import (
@@ -33,7 +32,7 @@ type Recorder struct {
 	client  *http.Transport
 }
 
-// New makes a recorder. The error names what the options lack.
+// New makes a recorder. The error names what is missing in the options.
 func New(o Options) (*Recorder, error) {
 	o, err := o.complete()
 	if err != nil {
@@ -53,55 +52,55 @@ func New(o Options) (*Recorder, error) {
 // Close ends idle connections.
 func (r *Recorder) Close() { r.client.CloseIdleConnections() }
 
-// Sent is the number of requests handed to the network so far, repeats and followed redirects included.
+// Sent returns the number of requests sent so far, repeats and followed redirects included.
 func (r *Recorder) Sent() int { return r.gate.count() }
 
-// Limit makes the number of requests that may be sent a smaller one; those that were sent count.
+// Limit lowers the number of requests that may be sent; earlier ones count.
 func (r *Recorder) Limit(requests int) { r.gate.limit(requests) }
 
-// Send sends one request, repeats it as its rules say, and records the exchange. A request that the budget or the deadline
-// leaves no room for is recorded as not sent. Send never waits beyond the end of ctx.
-func (r *Recorder) Send(ctx context.Context, ask Request) Answer {
-	for _, name := range slices.Sorted(maps.Keys(ask.Conceal)) {
-		r.options.Redactor.Secret(name, ask.Conceal[name])
+// Send sends one request, repeats it by its rules, and records the exchange. A request that exceeds the budget or the deadline is recorded
+// as not sent. Send never waits beyond the end of ctx.
+func (r *Recorder) Send(ctx context.Context, req Request) Answer {
+	for _, name := range slices.Sorted(maps.Keys(req.Conceal)) {
+		r.options.Redactor.Secret(name, req.Conceal[name])
 	}
-	presented := r.presented(ask)
-	req, err := r.prepare(ask)
+	presented := r.concealPresented(req)
+	p, err := r.prepare(req)
 	if err != nil {
-		return r.keep(ask, outcome{request: req.request, presented: presented, started: r.options.Clock(), failure: &evidence.Failure{Kind: evidence.FailureRefused, Message: err.Error()}})
+		return r.record(req, outcome{request: p.request, presented: presented, started: r.options.Clock(), failure: &evidence.Failure{Kind: evidence.FailureRefused, Message: err.Error()}})
 	}
-	o := r.deliver(ctx, ask, req)
+	o := r.deliver(ctx, req, p)
 	o.presented = presented
-	return r.keep(ask, o)
+	return r.record(req, o)
 }
 
-// presented conceals the odd token of a request and takes the facts about it.
-func (r *Recorder) presented(ask Request) *evidence.TokenFacts {
-	if ask.Presents == "" {
+// concealPresented conceals the bad token of a request and takes the facts about it.
+func (r *Recorder) concealPresented(req Request) *evidence.TokenFacts {
+	if req.Presents == "" {
 		return nil
 	}
-	facts := evidence.RedactToken(r.options.Redactor, ask.Credential, ask.Presents)
+	facts := evidence.RedactToken(r.options.Redactor, req.Credential, req.Presents)
 	return &facts
 }
 
-// outcome is an attempt with everything that came of it, before redaction.
+// outcome is the result of a request before redaction.
 type outcome struct {
 	request evidence.Request
 	hops    []evidence.Hop
 	reply   *reply
 	failure *evidence.Failure
-	unsent  string // why nothing was sent at all
-	// presented are the facts about the odd token of the request.
+	unsent  string // the reason why nothing was sent
+	// presented are the facts about the bad token of the request.
 	presented *evidence.TokenFacts
 	attempts  int
 	started   time.Time
 	duration  time.Duration
 }
 
-// keep redacts and records an outcome, and gives the unredacted answer to the prober.
-func (r *Recorder) keep(ask Request, o outcome) Answer {
+// record redacts and records an outcome, and returns the unredacted answer for the prober.
+func (r *Recorder) record(req Request, o outcome) Answer {
 	x := evidence.Exchange{
-		Label: ask.Label, Words: ask.Words, Given: ask.Given, Request: o.request, Redirects: o.hops, Failure: o.failure,
+		Label: req.Label, Words: req.Words, Given: req.Given, Request: o.request, Redirects: o.hops, Failure: o.failure,
 		Attempts: o.attempts, Started: o.started, Duration: o.duration,
 		Presented: o.presented,
 	}
@@ -110,47 +109,47 @@ func (r *Recorder) keep(ask Request, o outcome) Answer {
 		x.Response = o.reply.response()
 		answer = Answer{Status: o.reply.status, Header: o.reply.header, Body: o.reply.body}
 	}
-	if ask.Issues != "" && o.reply != nil {
-		answer.Token = r.conceal(ask, &x, o.reply.body)
+	if req.Issues != "" && o.reply != nil {
+		answer.Token = r.conceal(req, &x, o.reply.body)
 	}
-	if ask.Verify != nil && o.reply != nil {
-		x.Verification = ask.Verify(o.reply.body)
+	if req.Verify != nil && o.reply != nil {
+		x.Verification = req.Verify(o.reply.body)
 	}
 	var findings []evidence.SchemaFindings
-	if ask.Annotate != nil {
-		findings = ask.Annotate(x)
+	if req.Annotate != nil {
+		findings = req.Annotate(x)
 	}
 	answer.Exchange = x.Redacted(r.options.Redactor)
 	switch {
-	case ask.Label == "":
+	case req.Label == "":
 	case o.unsent != "":
-		r.options.Journal.Skip(evidence.NotSent{Label: ask.Label, Words: ask.Words, Kind: evidence.OverBudget, Because: r.options.Redactor.Text(o.unsent)})
+		r.options.Journal.Skip(evidence.NotSent{Label: req.Label, Words: req.Words, Kind: evidence.OverBudget, Because: r.options.Redactor.Text(o.unsent)})
 	default:
 		for i := range findings {
-			findings[i].Label = cmp.Or(findings[i].Label, ask.Label)
+			findings[i].Label = cmp.Or(findings[i].Label, req.Label)
 		}
 		r.options.Journal.Add(answer.Exchange, evidence.RedactFindings(r.options.Redactor, findings)...)
 	}
 	return answer
 }
 
-// unsentFailure tells the prober what the journal calls over budget.
+// unsentFailure returns the failure that the prober gets for a request over budget.
 func unsentFailure(because string) *evidence.Failure {
 	return &evidence.Failure{Kind: evidence.FailureRefused, Message: fmt.Sprintf("not sent: %s", because)}
 }
 
-// Options say how a [Recorder] sends and where it records.
+// Options configure a [Recorder].
 type Options struct {
 	Journal  *evidence.Journal // required
 	Redactor *redact.Redactor  // required
 	Clock    func() time.Time  // required
-	// Sleep waits for d or until ctx is done, whose error it then returns. It is used for every wait between requests; nil waits in real time.
+	// Sleep waits for d or until ctx is done, whose error it then returns. It serves every wait between requests; nil waits in real time.
 	Sleep func(ctx context.Context, d time.Duration) error
 	// Timeout bounds one request with its whole answer; 0 is 30 s.
 	Timeout time.Duration
-	// ReadLimit bounds a body, as sent and as decoded, in bytes; 0 is 20 MiB.
+	// ReadLimit bounds a body, encoded and decoded, in bytes; 0 is 20 MiB.
 	ReadLimit int64
-	// TotalLimit bounds the bodies of the whole run, in bytes beyond the first 64 KiB of each; 0 is 64 MiB. What comes after that is cut off.
+	// TotalLimit bounds the bodies of the whole run, in bytes beyond the first 64 KiB of each; 0 is 64 MiB. The rest is cut off.
 	TotalLimit int64
 	// RootCAs verify the node's certificate; nil takes those of the system.
 	RootCAs *x509.CertPool
@@ -162,7 +161,7 @@ type Options struct {
 	Budget int
 	// AllowedOrigins may receive tokens and secrets ("https://node.example", "http://127.0.0.1:8080").
 	AllowedOrigins []string
-	// Loopback says that the node runs on this machine: errors are repeated at once.
+	// Loopback reports that the node runs on this machine: errors are repeated at once.
 	Loopback bool
 	// UserAgent names the suite; empty is "rin-conformance".
 	UserAgent string
@@ -172,7 +171,7 @@ type Options struct {
 const (
 	DefaultTimeout   = 30 * time.Second
 	DefaultReadLimit = 20 << 20
-	// DefaultTotalLimit leaves room in 512 MB of memory for what reading a body takes beside it.
+	// DefaultTotalLimit leaves room in 512 MB of memory for the work of reading.
 	DefaultTotalLimit = 64 << 20
 	HeaderLimit       = 64 << 10         // bytes of an answer's header
 	RetryPause        = 2 * time.Second  // before an error is repeated
@@ -230,10 +229,9 @@ func parseOrigin(s string) (string, error) {
 
 // Request is one request to send.
 type Request struct {
-	// Label is the name in the evidence. An ask without a label is sent under the same rules and recorded nowhere, such as the
-	// renewal of a token.
+	// Label is the name in the evidence. A request without a label is sent by the same rules and not recorded, such as a token renewal.
 	Label evidence.Label
-	// Words say for people what is particular about the request, Given are the inputs chosen for it; both for the evidence.
+	// Words describe for people what is particular about the request; Given are its chosen inputs. Both are evidence.
 	Words  string
 	Given  map[string]string
 	Method string
@@ -241,57 +239,57 @@ type Request struct {
 	// Header keeps the spelling of names. The order is kept in the evidence and, with Raw, on the wire.
 	Header []evidence.Field
 	Body   []byte
-	// Credential names the token or secret that the request carries; empty for none. Such a request goes to allowed origins only.
-	// A secret that the redactor knows counts even when this is empty.
+	// Credential names the token or secret in the request. Such a request goes to allowed origins only. A secret that the redactor knows
+	// counts even if this is empty.
 	Credential string
-	// Recipient, if set, is the one origin that may receive the request, in place of the allowed ones: Credential belongs there and
-	// nowhere else. The request then must hold no other secret.
+	// Recipient, if set, is the only origin that may receive the request, instead of the allowed ones, because Credential belongs to it. The
+	// request must not contain other secrets.
 	Recipient string
-	// Conceal adds secrets to the redactor before anything is sent, name to value: a tampered token or a secret in changed
-	// spelling still tells most of the real one.
+	// Conceal adds secrets to the redactor before the request is sent, name to value: a tampered token or a misspelt secret reveals most of
+	// the real one.
 	Conceal map[string]string
-	// Raw writes HTTP/1.1 to the connection itself, for header values that net/http would mend.
+	// Raw writes HTTP/1.1 to the connection directly, for header values that net/http would correct.
 	Raw bool
-	// ToEnd goes on reading, with Raw, when the answer is complete, for what the node sent beyond it.
+	// ToEnd reads on, with Raw, after the complete answer, for surplus bytes.
 	ToEnd bool
 	// FollowSameOrigin follows one redirect to the same scheme, host and port; for methods other than GET and HEAD only 307 and 308.
 	FollowSameOrigin bool
-	// NoRetry sends once: a wrong secret must not be counted twice. It is repeated only when no connection came about, and once after
-	// a 429, which a limit of the rate answers before anybody looks at the secret.
+	// NoRetry sends once: a wrong secret must not be counted twice. Exceptions are a failed connection, and one 429, which a rate limit
+	// answers before the secret is checked.
 	NoRetry bool
-	// Once sends once whatever happens: no answer is the answer that was looked for.
+	// Once sends exactly once, because a missing answer is a result, too.
 	Once bool
 	// Timeout bounds this request with its whole answer; 0 is the recorder's.
 	Timeout time.Duration
 	// Limit bounds the body of this answer, in bytes; 0 is the recorder's ReadLimit.
 	Limit int64
-	// Issues says that the answer may hold an access token, and names its marker, such as "access_token". Cases other than
-	// "ok" get the case appended.
+	// Issues names the marker of an access token that the answer may contain, such as "access_token". Cases other than "ok" get the case
+	// appended.
 	Issues string
-	// Presents is an odd token that the request carries; the facts about it are recorded, and it is concealed under Credential's name.
+	// Presents is a bad token in the request; its facts are recorded, and it is concealed under Credential's name.
 	Presents string
-	// Verify says what the keys in the answer make of the run's token. It sees the body before redaction.
+	// Verify verifies the run's token with the keys in the answer. It sees the body before redaction.
 	Verify func(body []byte) *evidence.Verification
-	// Annotate judges the answer by the node's document. It sees the exchange before redaction; its findings are redacted. Findings
-	// without a label get that of the ask.
+	// Annotate judges the answer by the node's document. It sees the exchange before redaction; its findings are redacted. Findings without
+	// a label get that of the request.
 	Annotate func(evidence.Exchange) []evidence.SchemaFindings
 }
 
-// Answer is what came back, unredacted and for the prober alone. It must not be written anywhere.
+// Answer is an unredacted answer for the prober alone. It must not be written anywhere.
 type Answer struct {
 	Status int // 0 without an answer
 	Header http.Header
 	Body   []byte // decoded, up to the read limit
-	// Token is the access token of an ask with Issues: the string member access_token of a JSON object.
+	// Token is the access token of a request with Issues: the string member access_token of a JSON object.
 	Token string
-	// Exchange is the redacted exchange as it was recorded.
+	// Exchange is the exchange as recorded, redacted.
 	Exchange evidence.Exchange
 }
 
-// Failure says why there is no answer; nil when there is one.
+// Failure returns the reason why there is no answer, or nil.
 func (a Answer) Failure() *evidence.Failure { return a.Exchange.Failure }
 
-// OK reports a status of 2xx with a body that was read to its end.
+// OK reports a 2xx status with a complete body.
 func (a Answer) OK() bool {
 	r := a.Exchange.Response
 	return r != nil && r.Status/100 == 2 && !r.Truncated && r.BodyError == ""

@@ -27,10 +27,10 @@ import (
 type result struct {
 	reply       *reply
 	failure     *evidence.Failure
-	established bool // a connection came about, so the node may have seen the request
+	established bool // the node may have seen the request
 }
 
-// errTimeout is the cause when one request outlives its own time.
+// errTimeout is the cause when a request exceeds its time.
 var errTimeout = errors.New("no complete answer in time")
 
 func transport(o Options) *http.Transport {
@@ -39,7 +39,7 @@ func transport(o Options) *http.Transport {
 		DialContext:            (&net.Dialer{KeepAlive: 15 * time.Second}).DialContext,
 		TLSClientConfig:        tlsConfig(o),
 		ForceAttemptHTTP2:      true,
-		DisableCompression:     true, // decoding is bounded, see body.go
+		DisableCompression:     true, // decode is bounded
 		MaxResponseHeaderBytes: HeaderLimit,
 		MaxIdleConnsPerHost:    o.Concurrency,
 		IdleConnTimeout:        o.Timeout,
@@ -93,10 +93,10 @@ func (r *Recorder) roundTrip(ctx context.Context, p prepared, established *atomi
 
 var errHeaderLimit = errors.New("header is larger than 64 KiB")
 
-// maxInformational bounds the 1xx answers before the real one.
+// maxInformational bounds the 1xx answers before the final one.
 const maxInformational = 8
 
-// rawTrip writes HTTP/1.1 to the connection byte by byte as asked for.
+// rawTrip writes HTTP/1.1 to the connection byte by byte.
 func (r *Recorder) rawTrip(ctx context.Context, p prepared, established *atomic.Bool) (*reply, error) {
 	conn, err := r.dial(ctx, p)
 	if err != nil {
@@ -123,7 +123,7 @@ func (r *Recorder) rawTrip(ctx context.Context, p prepared, established *atomic.
 			continue
 		}
 		limited.N = math.MaxInt64 // the body has a limit of its own
-		// The body is left unclosed: closing it would read the rest of an endless one first. The connection ends it.
+		// Closing the body would read the rest of an endless one; the connection ends it instead.
 		a, err := r.read(ctx, resp, p.limit)
 		if p.toEnd && err == nil && !a.truncated && !a.broken {
 			a.surplus = countSurplus(conn, in)
@@ -133,13 +133,13 @@ func (r *Recorder) rawTrip(ctx context.Context, p prepared, established *atomic.
 	return nil, fmt.Errorf("more than %d informational answers", maxInformational)
 }
 
-// The bounds of what is read beyond an answer. A node that keeps a connection open although it was asked to close it ends it late.
+// Bounds of what is read after an answer. Some nodes keep a connection open although they were asked to close it.
 const (
 	linger     = time.Second
 	maxSurplus = 64 << 10
 )
 
-// countSurplus counts what comes until the node closes the connection. Line ends after a message are tolerated, as servers tolerate them.
+// countSurplus counts the bytes until the node closes the connection. Line ends after a message are tolerated, as servers do.
 func countSurplus(conn net.Conn, in io.Reader) int64 {
 	if err := conn.SetReadDeadline(time.Now().Add(linger)); err != nil {
 		return 0
@@ -162,7 +162,7 @@ func (r *Recorder) dial(ctx context.Context, p prepared) (net.Conn, error) {
 	return (&tls.Dialer{Config: config}).DialContext(ctx, "tcp", address)
 }
 
-// wire is the request as bytes. Field values keep their blanks.
+// wire returns the request as bytes. Field values keep their blanks.
 func (p prepared) wire() []byte {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s %s HTTP/1.1\r\nHost: %s\r\n", p.request.Method, p.url.RequestURI(), p.url.Host)
@@ -177,7 +177,7 @@ func (p prepared) wire() []byte {
 	return []byte(b.String())
 }
 
-// reply is an answer as it came, with its body decoded.
+// reply is an answer with its body decoded.
 type reply struct {
 	proto     string
 	status    int
@@ -189,9 +189,9 @@ type reply struct {
 	surplus   int64
 }
 
-// read takes the whole answer. The error is that of time or of the status line; every other fault of a body is part of the reply.
+// read reads the whole answer. The error is a timeout or a bad status line; every other fault is part of the reply.
 func (r *Recorder) read(ctx context.Context, resp *http.Response, limit int64) (*reply, error) {
-	if resp.StatusCode < 100 { // net/http lets "000" pass (RFC 9110 §15)
+	if resp.StatusCode < 100 { // net/http accepts "000" (RFC 9110 §15)
 		return nil, fmt.Errorf("malformed HTTP status %03d", resp.StatusCode)
 	}
 	a := &reply{proto: resp.Proto, status: resp.StatusCode, header: resp.Header}
@@ -219,7 +219,7 @@ func (a *reply) response() *evidence.Response {
 	}
 }
 
-// fields lists a header by name, with the values of one name in their order.
+// fields lists a header by name, the values of one name in their order.
 func fields(h http.Header) []evidence.Field {
 	var out []evidence.Field
 	for name, values := range h {
@@ -231,11 +231,10 @@ func fields(h http.Header) []evidence.Field {
 	return out
 }
 
-// maxCodings bounds how often a body may be compressed over.
+// maxCodings bounds how many times a body may be compressed.
 const maxCodings = 3
 
-// decode undoes the content codings, the last one first (RFC 9110 §8.4), each bounded by limit. What was decoded before an error
-// is kept.
+// decode undoes the content codings, the last one first (RFC 9110 §8.4), each bounded by limit. With an error it returns what came before.
 func (a *allowance) decode(body []byte, header []string, limit int64) (out []byte, over bool, err error) {
 	var codings []string
 	for _, c := range strings.Split(strings.Join(header, ","), ",") {
@@ -272,7 +271,7 @@ func decoder(coding string, body []byte) (io.Reader, error) {
 		}
 		return in, nil
 	case "deflate":
-		// The name means the zlib format; some servers send bare deflate all the same.
+		// The name means the zlib format, but some servers send bare deflate.
 		in := bufio.NewReader(bytes.NewReader(body))
 		if z, err := zlib.NewReader(bytes.NewReader(body)); err == nil {
 			return z, nil
@@ -282,7 +281,7 @@ func decoder(coding string, body []byte) (io.Reader, error) {
 	return nil, fmt.Errorf("content coding %.40q is not known and was not asked for", coding)
 }
 
-// plainCause is an error without addresses, which differ from run to run.
+// plainCause returns an error without addresses, which differ from run to run.
 func plainCause(err error) string {
 	if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) {
 		return "unexpected end"

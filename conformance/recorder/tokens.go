@@ -9,22 +9,21 @@ import (
 	"github.com/rin-network/rin/conformance/evidence"
 )
 
-// tokenMember finds tokens in bodies that are no good JSON, too, because those must not leak either. A value in quotes is taken up to
-// the closing one, any other up to a blank.
+// tokenMember finds tokens in bodies that are not valid JSON, too, because those must not leak either. A quoted value ends at its closing
+// quote, any other at a blank.
 func tokenMember() *regexp.Regexp {
 	return regexp.MustCompile(`(?i)["']?((?:access|refresh|id)_?token)["']?\s*[:=]\s*` +
 		`(?:"((?:[^"\\\x00-\x1f]|\\.)+)|'((?:[^'\\\x00-\x1f]|\\.)+)|((?:[^"'\\&\s]|\\.)+))`)
 }
 
-// Bounds of the tokens of one answer. What is beyond them is of no use to anybody, and to look for it in every later answer would take
-// more time and memory than there is.
+// Bounds of the tokens of one answer. To search for more in every later answer would take too much time and memory.
 const (
 	maxToken  = HeaderLimit // bytes: no header is larger
 	maxTokens = 20
 )
 
-// excessive says why the tokens of an answer are too much, empty when they are not. One alone may stand several times.
-func excessive(found [][]string) string {
+// checkTokenLimits returns the reason why the tokens of an answer are too many or too long, or "". Repetitions count once.
+func checkTokenLimits(found [][]string) string {
 	different := map[string]bool{}
 	for _, m := range found {
 		value := m[2] + m[3] + m[4]
@@ -38,11 +37,10 @@ func excessive(found [][]string) string {
 	return ""
 }
 
-// conceal takes the tokens of a token answer out of reach: it adds them to the redactor, notes the facts about the access token,
-// and returns that.
-func (r *Recorder) conceal(ask Request, x *evidence.Exchange, body []byte) string {
-	name := ask.Issues
-	if c := ask.Label.Case(); ask.Label == "" {
+// conceal adds the tokens of a token answer to the redactor, notes the facts about the access token, and returns that.
+func (r *Recorder) conceal(req Request, x *evidence.Exchange, body []byte) string {
+	name := req.Issues
+	if c := req.Label.Case(); req.Label == "" {
 		name += ".renewed"
 	} else if c != evidence.OK {
 		name += "." + string(c)
@@ -50,9 +48,9 @@ func (r *Recorder) conceal(ask Request, x *evidence.Exchange, body []byte) strin
 	var answer struct {
 		AccessToken string `json:"access_token"`
 	}
-	_ = json.Unmarshal(body, &answer) // what is no JSON is searched below
-	found := tokenMember().FindAllStringSubmatch(withPlainLetters(body), 100)
-	if why := excessive(append(found, []string{"", "", answer.AccessToken, "", ""})); why != "" {
+	_ = json.Unmarshal(body, &answer) // other bodies are searched below
+	found := tokenMember().FindAllStringSubmatch(unescapeLetters(body), 100)
+	if why := checkTokenLimits(append(found, []string{"", "", answer.AccessToken, "", ""})); why != "" {
 		x.Response.Body, x.Response.BodyError, x.Response.Withheld = nil, why, true
 		return ""
 	}
@@ -63,16 +61,16 @@ func (r *Recorder) conceal(ask Request, x *evidence.Exchange, body []byte) strin
 	for _, m := range found {
 		value := unquote(m[2] + m[3] + m[4])
 		if m[4] != "" && isJSON {
-			value = bare(m[4])
+			value = unquotedToken(m[4])
 		}
-		r.hide(memberMarker(m[1], name), value)
+		r.concealToken(markerName(m[1], name), value)
 	}
 	return answer.AccessToken
 }
 
-// withPlainLetters is a JSON text in which letters and underscores that are written as escapes, such as \u005f, are themselves: a name is
-// found however it is written. Other escapes stay, an escaped backslash among them.
-func withPlainLetters(text []byte) string {
+// unescapeLetters replaces the JSON escapes of letters and underscores, such as \u005f, so that a name is found however it is written. Other
+// escapes stay, also an escaped backslash.
+func unescapeLetters(text []byte) string {
 	escape := regexp.MustCompile(`\\u00(?:[46][1-9a-fA-F]|[57][0-9aA]|5[fF])|\\.`)
 	return escape.ReplaceAllStringFunc(string(text), func(s string) string {
 		if len(s) > len(`\n`) {
@@ -82,9 +80,9 @@ func withPlainLetters(text []byte) string {
 	})
 }
 
-// bare is a value without quotes in JSON; empty for one that is no token, such as null: hidden, it would take its place in every
-// answer, and leave no JSON behind.
-func bare(value string) string {
+// unquotedToken returns an unquoted value in JSON, or "" if it cannot be a token, such as null: redacting "null" would break every later
+// JSON body.
+func unquotedToken(value string) string {
 	switch value, _, _ = strings.Cut(value, ","); strings.TrimRight(value, "]}") {
 	case "null", "true", "false", "[", "{", "":
 		return ""
@@ -92,9 +90,9 @@ func bare(value string) string {
 	return strings.TrimRight(value, "]}")
 }
 
-// hide adds a whole token to the redactor, and its last word where there are several: some nodes put the scheme before the token.
-// That word is no secret, and many answers hold it.
-func (r *Recorder) hide(name, token string) {
+// concealToken adds a whole token to the redactor, and its last word, because some nodes put the scheme before the token. The word "Bearer"
+// itself is not a secret.
+func (r *Recorder) concealToken(name, token string) {
 	words := strings.Fields(token)
 	if len(words) == 0 || strings.EqualFold(words[len(words)-1], "Bearer") {
 		return
@@ -103,8 +101,8 @@ func (r *Recorder) hide(name, token string) {
 	r.options.Redactor.Secret(name, words[len(words)-1])
 }
 
-// memberMarker keeps the given name for access tokens, and the member's own for the others.
-func memberMarker(member, name string) string {
+// markerName returns the given name for access tokens, and the member's own name for others.
+func markerName(member, name string) string {
 	member = strings.ToLower(member)
 	if strings.HasPrefix(member, "access") {
 		return name
@@ -112,7 +110,7 @@ func memberMarker(member, name string) string {
 	return member + strings.TrimPrefix(name, "access_token")
 }
 
-// unquote reads JSON escapes; what cannot be read stays as it is.
+// unquote decodes JSON escapes; a faulty text stays as it is.
 func unquote(s string) string {
 	var out string
 	if json.Unmarshal([]byte(`"`+s+`"`), &out) != nil {

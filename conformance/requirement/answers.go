@@ -311,7 +311,7 @@ func itemsIn(text []byte, err error) ([][]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	list, ok := openapi.ListIn(text)
+	list, ok := openapi.ReadValidList(text)
 	if !ok {
 		return nil, fmt.Errorf("the answer is not a list but one %s", textType(text))
 	}

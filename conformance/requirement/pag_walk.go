@@ -121,11 +121,11 @@ func listsTwice(e Evidence, x evidence.Exchange) (Judgement, bool) {
 
 // walkOf reads the pages of the walk, or of the repeated one. calls are the exchanges by the value of the page parameter.
 func walkOf(e Evidence, whole evidence.Case, step func(int) evidence.Case) (p openapi.Pages, calls map[int]evidence.Exchange) {
-	p, calls = openapi.Pages{At: map[int]openapi.Page{}}, map[int]evidence.Exchange{}
+	p, calls = openapi.Pages{ByValue: map[int]openapi.Page{}}, map[int]evidence.Exchange{}
 	if items, err := e.itemsOf(e.exchange(evidence.ListOperation.With(whole))); err == nil {
-		p.Whole = openapi.Identities(items)
+		p.Unpaged = openapi.Identities(items)
 	}
-	p.Size = len(p.Whole)
+	p.Size = len(p.Unpaged)
 	for n := 1; ; n++ {
 		x, ok := e.Get(e.Roles.List.With(step(n)))
 		if !ok {
@@ -143,7 +143,7 @@ func walkOf(e Evidence, whole evidence.Case, step func(int) evidence.Case) (p op
 		if page.Listed {
 			page.Items = openapi.Identities(items)
 		}
-		p.At[value], calls[value] = page, x
+		p.ByValue[value], calls[value] = page, x
 	}
 }
 
@@ -166,11 +166,11 @@ func pagesAddUp(e Evidence) Judgement {
 			j.Outcome = Warn
 		}
 	}
-	if p.Faults().None() {
+	if p.Faults().Empty() {
 		return j.Noting(note)
 	}
 	again, _ := walkOf(e, "list-again", evidence.WalkAgainCase)
-	if _, unanswered := e.unanswered(e.Roles.List.With("list-again")); !unanswered && len(again.Whole) > 0 && again.Meaning() != "" && again.Faults().None() {
+	if _, unanswered := e.unanswered(e.Roles.List.With("list-again")); !unanswered && len(again.Unpaged) > 0 && again.Meaning() != "" && again.Faults().Empty() {
 		return Warned("the list changed while its pages were read; the second time they were complete", j.Expected, j.Got).About(j.Subjects...).Noting(note)
 	}
 	return j.Noting(note)
@@ -179,7 +179,7 @@ func pagesAddUp(e Evidence) Judgement {
 // walkable reports whether the answers are pages; otherwise it returns the judgement that follows.
 func walkable(e Evidence, p openapi.Pages, calls map[int]evidence.Exchange, declared bool) (Judgement, bool) {
 	for _, v := range []int{1, 0} {
-		if x, ok := calls[v]; ok && !p.At[v].Listed && (v == 1 || len(calls) == 1) {
+		if x, ok := calls[v]; ok && !p.ByValue[v].Listed && (v == 1 || len(calls) == 1) {
 			if serverError(x) && declared {
 				return expect(x, "2xx").failed("a page breaks the node", describe(x)), false
 			}
@@ -227,7 +227,7 @@ func walked(p openapi.Pages, calls map[int]evidence.Exchange, name string) Judge
 	var labels []evidence.Label
 	for _, v := range order {
 		x := calls[v]
-		if p.Beyond(v) {
+		if p.PastEnd(v) {
 			continue // PAG-04
 		}
 		if j, ok := inconclusive(x); ok {
@@ -241,7 +241,7 @@ func walked(p openapi.Pages, calls map[int]evidence.Exchange, name string) Judge
 	faults := p.Faults()
 	var subjects []Subject
 	for _, v := range order {
-		for i, item := range p.At[v].Items {
+		for i, item := range p.ByValue[v].Items {
 			if slices.Contains(faults.Repeated, item) {
 				subjects = append(subjects, Subject{Name: fmt.Sprintf("%s=%d $[%d]", name, v, i), Label: calls[v].Label, Expected: "an item of no other page", Got: quote(item)})
 			}
@@ -251,7 +251,7 @@ func walked(p openapi.Pages, calls map[int]evidence.Exchange, name string) Judge
 		return Failed(fmt.Sprintf("%s on more than one page", evidence.Count(len(faults.Repeated), "item")), "each item on one page", quote(faults.Repeated[0])+" again").About(subjects...).bounded()
 	}
 	if len(faults.Lost) > 0 {
-		j := Failed(fmt.Sprintf("%d of %s of the list missing from all of its pages", len(faults.Lost), evidence.Count(len(p.Whole), "item")), "each item on one page", quote(faults.Lost[0])+" on no page")
+		j := Failed(fmt.Sprintf("%d of %s of the list missing from all of its pages", len(faults.Lost), evidence.Count(len(p.Unpaged), "item")), "each item on one page", quote(faults.Lost[0])+" on no page")
 		for _, item := range faults.Lost {
 			j = j.About(Subject{Name: "item " + quote(item), Label: labels[len(labels)-1], Expected: "on a page", Got: "on no page"})
 		}

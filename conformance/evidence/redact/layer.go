@@ -9,12 +9,12 @@ import (
 	"unicode/utf8"
 )
 
-// layer is one way of escaping that is undone before a text is searched.
+// layer is one way of escaping; it is undone before a text is searched.
 type layer struct {
 	form       string
 	triggers   string // bytes that begin an escape
 	needsBlank bool
-	// unit appends what the escape at s[i:] stands for and returns its length, 0 when there is none.
+	// unit appends the decoded escape at s[i:] and returns its length, 0 without an escape.
 	unit func(dst []byte, s string, i int) ([]byte, int)
 }
 
@@ -25,7 +25,7 @@ var layers = [...]layer{
 	{form: formHTML, triggers: "&", unit: htmlUnit},
 }
 
-// undo decodes the text and remembers where each byte came from; changed is false when there was no escape.
+// undo decodes the text and records where each byte came from; changed is false without an escape.
 func (l layer) undo(s string, outer *offsets) (plain string, back *offsets, changed bool) {
 	at := l.first(s)
 	if at < 0 {
@@ -54,7 +54,7 @@ func (l layer) undo(s string, outer *offsets) (plain string, back *offsets, chan
 	}
 }
 
-// first is where the first escape begins, -1 without one: most texts have none, and need no copy.
+// first returns the index of the first escape, or -1. Most texts have none and need no copy.
 func (l layer) first(s string) int {
 	for done := 0; ; {
 		at := strings.IndexAny(s[done:], l.triggers)
@@ -68,14 +68,14 @@ func (l layer) first(s string) int {
 	}
 }
 
-// offsets map a decoded text to its source: runs of units of equal size, and the map of the text around it.
+// offsets map a decoded text to its source: runs of units of equal size, on top of the map of the outer text.
 type offsets struct {
 	outer          *offsets
 	runs           []run
 	end, endSource int
 }
 
-// run is a row of units; each has out decoded bytes that came from in source bytes.
+// run is a sequence of units; each has out decoded bytes from in source bytes.
 type run struct {
 	at, source int
 	out, in    int
@@ -93,12 +93,12 @@ func (o *offsets) add(at, source, out, in int) {
 		return
 	}
 	if n := len(o.runs); n > 0 && o.runs[n-1].out == out && o.runs[n-1].in == in {
-		return // the run goes on: nothing lies between
+		return // the run continues
 	}
 	o.runs = append(o.runs, run{at, source, out, in})
 }
 
-// start is where the unit of decoded byte i begins in the outermost text.
+// start returns where the unit of decoded byte i begins in the outermost text.
 func (o *offsets) start(i int) int {
 	if o == nil {
 		return i
@@ -108,7 +108,7 @@ func (o *offsets) start(i int) int {
 	return o.outer.start(r.source + (i-r.at)/r.out*r.in)
 }
 
-// stop is where the unit of the last byte before i ends in the outermost text.
+// stop returns where the unit of the last byte before i ends in the outermost text.
 func (o *offsets) stop(i int) int {
 	if o == nil {
 		return i
@@ -165,7 +165,7 @@ func hex4(s string, i int) (rune, bool) {
 	return rune(v), err == nil
 }
 
-// longestReference is the length in bytes of the longest character reference that is read.
+// longestReference is the length in bytes of the longest character reference that is decoded.
 const longestReference = 12
 
 func htmlUnit(dst []byte, s string, i int) ([]byte, int) {

@@ -16,21 +16,20 @@ import (
 	"sync"
 )
 
-// Redactor replaces secrets by markers such as "[[client_secret:1f2e3d4c:plain]]": the name of the secret, its salted
-// fingerprint, and the form it was found in. A marker is safe inside JSON strings, URLs and headers. It may be used by several
-// goroutines at once.
+// Redactor replaces secrets by markers such as "[[client_secret:1f2e3d4c:plain]]": name, salted fingerprint, and the form in which the
+// secret was found. A marker is safe inside JSON strings, URLs and headers. A redactor may be used by several goroutines at once.
 //
-// Found are the forms plain, percent (any part of the bytes encoded, either case, '+' for a blank), json (string escapes), html
-// (character references), base64 (both alphabets, at any offset inside a longer value) and hex. Secrets of less than 8 bytes
-// are found as whole words only, or a secret "secret" would eat the word client_secret.
+// The forms are plain, percent (any bytes encoded, either case, '+' for a space), json (string escapes), html (character references),
+// base64 (both alphabets, at any offset inside a longer value) and hex. Secrets of less than 8 bytes are found as whole words only, or
+// the secret "secret" would match in client_secret.
 type Redactor struct {
 	salt []byte
 
 	mu      sync.RWMutex
 	secrets []*secret
 	byValue map[string]*secret
-	search  *search // nil when a secret was added since it was built
-	learned int     // values of cookies among the secrets
+	search  *search // nil after a secret was added
+	learned int     // number of cookie values among the secrets
 }
 
 type secret struct {
@@ -46,8 +45,8 @@ func New(salt []byte) *Redactor {
 	return &Redactor{salt: slices.Clone(salt), byValue: map[string]*secret{}}
 }
 
-// Secret adds a value that must never be seen, and returns its fingerprint: 8 hexadecimal digits. An empty value is ignored. A
-// value that is known keeps its first name.
+// Secret adds a value to replace and returns its fingerprint: 8 hexadecimal digits. An empty value is ignored; a known value keeps its
+// first name.
 func (r *Redactor) Secret(name, value string) (fingerprint string) {
 	if value == "" {
 		return ""
@@ -66,7 +65,7 @@ func (r *Redactor) Secret(name, value string) (fingerprint string) {
 	return s.fingerprint
 }
 
-// Name is the marker's name of a known secret: the one that it was first added under.
+// Name returns the name that a secret was first added under, or "".
 func (r *Redactor) Name(value string) string {
 	r.mu.RLock()
 	defer r.mu.RUnlock()
@@ -76,7 +75,7 @@ func (r *Redactor) Name(value string) string {
 	return ""
 }
 
-// Value redacts the strings of a decoded JSON value, names included.
+// Value redacts all strings of a decoded JSON value, member names included.
 func (r *Redactor) Value(v any) any {
 	switch v := v.(type) {
 	case string:
@@ -105,7 +104,7 @@ func (r *Redactor) Text(s string) string {
 	return s
 }
 
-// Bytes returns b with every known secret replaced; b itself is returned when there is none, and is never changed.
+// Bytes returns b with every known secret replaced, or b itself if there is none. It does not change b.
 func (r *Redactor) Bytes(b []byte) []byte {
 	s := string(b)
 	if hits := r.current().find(s); len(hits) > 0 {
@@ -155,11 +154,11 @@ func markerName(name string) string {
 	}, name)
 }
 
-// maxCookies is how many values of cookies are looked for in what comes later. A node may set new ones with every answer.
+// maxCookies bounds the cookie values among the secrets. A node may set new ones with every answer.
 const maxCookies = 200
 
 // SetCookie adds the value of a Set-Cookie line (RFC 6265 §4.1.1) to the secrets; short values are settings, not sessions. It returns the
-// line, without a value that was one too many.
+// line, without the value if there are too many.
 func (r *Redactor) SetCookie(line string) string {
 	pair, attributes, more := strings.Cut(line, ";")
 	name, value, ok := strings.Cut(pair, "=")
@@ -173,7 +172,7 @@ func (r *Redactor) SetCookie(line string) string {
 	return line
 }
 
-// learnCookie adds the value of a cookie to the secrets while there is room; false says that there is none.
+// learnCookie adds a cookie value to the secrets, and returns false if there are too many.
 func (r *Redactor) learnCookie(value string) bool {
 	r.mu.Lock()
 	_, known := r.byValue[value]
@@ -188,7 +187,7 @@ func (r *Redactor) learnCookie(value string) bool {
 	return room
 }
 
-// HeaderName redacts a header name. Names lose their spelling on the way, so the search goes without regard to case.
+// HeaderName redacts a header name. It ignores case, because names lose their spelling on the way.
 func (r *Redactor) HeaderName(name string) string {
 	r.mu.RLock()
 	defer r.mu.RUnlock()
@@ -201,11 +200,11 @@ func (r *Redactor) HeaderName(name string) string {
 	return name
 }
 
-// maxHeld bounds what a stream keeps back while it waits for the end of a line, in bytes.
+// maxHeld bounds the bytes that a stream holds back while it waits for the end of a line.
 const maxHeld = 64 << 10
 
-// Writer returns a writer that redacts a stream, such as the error output of a program. Whole lines pass on at once, the rest when
-// its line ends or at Close; a secret may be split over any number of writes. Close does not close w.
+// Writer returns a writer that redacts a stream, such as the error output of a program. It passes on whole lines at once, and the rest at
+// the end of the line or at Close; a secret may be split over several writes. Close does not close w.
 func (r *Redactor) Writer(w io.Writer) io.WriteCloser { return &stream{redactor: r, w: w} }
 
 type stream struct {
@@ -226,14 +225,14 @@ func (s *stream) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// Close passes on what is left.
+// Close passes on the rest.
 func (s *stream) Close() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.flush(len(s.held))
 }
 
-// ready is how much may go: whole lines, unless a secret spans lines; of an endless line all but what a secret may still need.
+// ready returns how many bytes may be passed on: whole lines, unless a secret spans lines; of a very long line all but the reach of a secret.
 func (s *stream) ready() int {
 	search := s.redactor.current()
 	n := 0
@@ -246,7 +245,7 @@ func (s *stream) ready() int {
 	return n
 }
 
-// boundary moves a cut in front of a secret that it would split.
+// boundary moves a cut before a secret that it would split.
 func (s *search) boundary(text string, cut int) int {
 	for _, h := range s.find(text) {
 		if h.from < cut && cut < h.to {
@@ -271,7 +270,7 @@ func (s *stream) flush(n int) error {
 
 func spansLines(value string) bool { return strings.ContainsRune(value, '\n') }
 
-// commonKeys are HMAC keys that stand in the examples of libraries and frameworks, and so in the field.
+// commonKeys are HMAC keys from the examples of libraries and frameworks.
 func commonKeys() []string {
 	return []string{
 		"secret", "secretkey", "secret-key", "mysecret", "my-secret", "jwt-secret", "jwtsecret", "changeit", "changeme", "password", "key", "test",
@@ -279,10 +278,10 @@ func commonKeys() []string {
 	}
 }
 
-// commonKey is what [Redactor.HMACKey] calls one of them.
+// commonKey is the name that [Redactor.HMACKey] returns for one of them.
 const commonKey = "a common word"
 
-// HMACKey names the known secret that signs a token by HMAC, or says "a common word"; it returns "" when neither does.
+// HMACKey returns the name of the known secret that signs a token by HMAC, "a common word" for a common key, or "".
 func (r *Redactor) HMACKey(token string) string {
 	r.mu.RLock()
 	secrets := r.secrets
@@ -300,7 +299,7 @@ func (r *Redactor) HMACKey(token string) string {
 	return ""
 }
 
-// signedBy verifies a JWS with the algorithms HS256, HS384 and HS512 (RFC 7518 §3.2); which one it is shows in the signature's length.
+// signedBy verifies a JWS with HS256, HS384 or HS512 (RFC 7518 §3.2), according to the length of its signature.
 func signedBy(token, key string) bool {
 	cut := strings.LastIndexByte(token, '.')
 	given, err := base64.RawURLEncoding.DecodeString(token[cut+1:])

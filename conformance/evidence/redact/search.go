@@ -10,23 +10,23 @@ import (
 	"strings"
 )
 
-// search finds all secrets of one moment in a text.
+// search finds the secrets that were known at one moment.
 type search struct {
 	needles scanner   // long values and their fixed encodings
 	short   []needle  // values that count as whole words only
 	known   []*secret // for their markers
-	blank   bool      // a secret holds a blank, which forms write as '+'
-	lines   bool      // a secret holds a line feed
-	reach   int       // bytes that the longest secret may need in its widest form
+	blank   bool      // a secret contains a space, which forms write as '+'
+	lines   bool      // a secret contains a line feed
+	reach   int       // bytes that the longest secret may take in its widest form
 }
 
 const (
-	// pieceSize bounds the memory for undone escapes; pieces overlap by reach.
+	// pieceSize bounds the memory for decoded escapes; pieces overlap by reach.
 	pieceSize = 1 << 20
-	// maxHits bounds what is replaced one by one in a piece. A node that repeats a token beyond that, to have every one of its few bytes
-	// grow to a marker, loses the whole piece.
+	// maxHits bounds the separate replacements in a piece. Beyond it the whole piece is replaced: a node may repeat a short token so often that
+	// its markers would fill the memory.
 	maxHits = 4096
-	// widest is the growth of a byte that is percent-encoded, with each character of that JSON-escaped: "%41".
+	// widest is the growth of a byte that is percent-encoded and whose characters are then escaped as JSON: "%41".
 	widest = 18
 )
 
@@ -68,7 +68,7 @@ func (s *search) find(text string) []hit {
 			h.from, h.to = h.from+at, h.to+at
 			if len(hits) == before+maxHits {
 				hits = append(hits[:before], hit{at, at + len(piece), h.secret, h.form})
-				before++ // it stays; what is found beside it counts anew
+				before++ // it stays; later hits are counted again
 				return
 			}
 			hits = append(hits, h)
@@ -80,7 +80,7 @@ func (s *search) find(text string) []hit {
 	return merge(s.outsideMarkers(text, hits))
 }
 
-// explore searches the text and what it becomes when escapes are undone, up to two layers deep.
+// explore searches the text, and the text with up to two layers of escapes undone.
 func (s *search) explore(text string, back *offsets, form string, depth int, found func(hit)) {
 	s.scan(text, func(h hit) {
 		if form != "" && h.form == FormPlain {
@@ -127,8 +127,8 @@ func (s *search) scan(text string, found func(hit)) {
 	}
 }
 
-// outsideMarkers drops hits inside a marker of a known secret: a text may be redacted twice. Only known markers count, or a
-// node could hide a secret inside an invented one.
+// outsideMarkers drops hits inside a marker of a known secret, because a text may be redacted twice. Unknown markers do not count, or a node
+// could hide a secret inside an invented one.
 func (s *search) outsideMarkers(text string, hits []hit) []hit {
 	if !strings.Contains(text, "[[") {
 		return hits
@@ -152,7 +152,7 @@ func (s *search) outsideMarkers(text string, hits []hit) []hit {
 	})
 }
 
-// merge unites overlapping hits under the name of the longest one.
+// merge joins overlapping hits under the name of the longest one.
 func merge(hits []hit) []hit {
 	slices.SortStableFunc(hits, func(a, b hit) int {
 		return cmp.Or(cmp.Compare(a.from, b.from), cmp.Compare(b.to, a.to), cmp.Compare(formRank(a.form), formRank(b.form)))
@@ -173,8 +173,8 @@ func merge(hits []hit) []hit {
 	return out
 }
 
-// scanner finds many needles in one pass (Wu and Manber, "A fast algorithm for multi-pattern searching", 1994): a table
-// tells from three bytes how far the window may move, so that the time does not grow with the number of needles.
+// scanner finds many needles in one pass (Wu and Manber, "A fast algorithm for multi-pattern searching", 1994). A table gives for each
+// three bytes how far the window may move, so that the time does not depend on the number of needles.
 type scanner struct {
 	needles []needle
 	window  int // length of the shortest needle, bounded
@@ -239,23 +239,23 @@ func (s scanner) scan(text string, found func(n *needle, at int)) {
 	}
 }
 
-// needle is one text to look for.
+// needle is one text to search for.
 type needle struct {
 	text   string
 	secret *secret
 	form   string
-	// before and after say that the encoding of the secret reaches into the neighbouring character.
+	// before and after report that the encoding of the secret reaches into the neighbouring character.
 	before, after bool
 }
 
-// newNeedles lists the value and its encodings that no undoing of escapes shows.
+// newNeedles lists the value and those of its encodings that layers do not undo.
 func newNeedles(s *secret) []needle {
 	out := []needle{{text: s.value, secret: s, form: FormPlain}}
 	low := hex.EncodeToString([]byte(s.value))
 	for _, t := range distinct(low, strings.ToUpper(low)) {
 		out = append(out, needle{text: t, secret: s, form: formHex})
 	}
-	// HTTP Basic carries form-encoded credentials (RFC 6749 §2.3.1), so their encodings are looked for, too.
+	// HTTP Basic carries form-encoded credentials (RFC 6749 §2.3.1), so their encodings count, too.
 	query, path := url.QueryEscape(s.value), url.PathEscape(s.value)
 	for _, v := range distinct(s.value, query, path, lowerEscapes(query), lowerEscapes(path)) {
 		for offset := range 3 {
@@ -265,8 +265,7 @@ func newNeedles(s *secret) []needle {
 	return out
 }
 
-// base64Needles encode the value as it stands offset bytes after a group of three. Only the characters that the value alone
-// decides are part of the needle.
+// base64Needles encode the value at an offset within a group of three bytes. A needle has the characters that depend on the value only.
 func base64Needles(s *secret, value string, offset int) []needle {
 	padded := append(make([]byte, offset), value...)
 	skip := (offset*8 + 5) / 6
@@ -283,7 +282,7 @@ func base64Needles(s *secret, value string, offset int) []needle {
 	return out
 }
 
-// extend widens a base64 or hex hit to the whole encoded value, so that nothing of its ends stays readable.
+// extend widens a base64 hit to the whole encoded value, so that no part of it stays readable.
 func (n *needle) extend(text string, at int) (from, to int) {
 	from, to = at, at+len(n.text)
 	if n.form != formBase64 {
@@ -292,7 +291,7 @@ func (n *needle) extend(text string, at int) (from, to int) {
 	if n.before && from > 0 && base64Char(text[from-1]) {
 		from--
 	}
-	for from > 0 && base64Char(text[from-1]) && text[from-1] != '/' { // a slash may as well part a path
+	for from > 0 && base64Char(text[from-1]) && text[from-1] != '/' { // a slash may separate path segments
 		from--
 	}
 	if n.after && to < len(text) && base64Char(text[to]) {
@@ -309,7 +308,7 @@ func (n *needle) extend(text string, at int) (from, to int) {
 	return from, to
 }
 
-// lowerEscapes writes %2B as %2b and leaves the letters between escapes alone.
+// lowerEscapes writes %2B as %2b and keeps the letters between escapes.
 func lowerEscapes(escaped string) string {
 	b := []byte(escaped)
 	for i := 0; i+2 < len(b); i++ {
@@ -324,7 +323,7 @@ func base64Char(c byte) bool {
 	return alphanumeric(c) || c == '+' || c == '/' || c == '-' || c == '_'
 }
 
-// wholeWord reports that a short secret stands alone in text[from:to]; for base64, that it stands alone in what is encoded.
+// wholeWord reports that a short secret is a whole word in text[from:to]; for base64, in the decoded text.
 func (n *needle) wholeWord(text string, from, to int) bool {
 	if n.form == formBase64 {
 		std := strings.NewReplacer("-", "+", "_", "/").Replace(strings.TrimRight(text[from:to], "="))
@@ -333,12 +332,12 @@ func (n *needle) wholeWord(text string, from, to int) bool {
 			return false
 		}
 		k := strings.Index(string(raw), n.secret.value)
-		return k >= 0 && isolated(string(raw), k, k+len(n.secret.value))
+		return k >= 0 && isIsolated(string(raw), k, k+len(n.secret.value))
 	}
-	return isolated(text, from, to)
+	return isIsolated(text, from, to)
 }
 
-func isolated(text string, from, to int) bool {
+func isIsolated(text string, from, to int) bool {
 	return (from == 0 || !wordChar(text[from-1])) && (to == len(text) || !wordChar(text[to]))
 }
 

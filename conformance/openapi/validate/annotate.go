@@ -14,7 +14,7 @@ import (
 	"github.com/rin-network/rin/conformance/openapi"
 )
 
-// annotation is the judging of one answer.
+// annotation is the state of judging one answer.
 type annotation struct {
 	judge  *Judge
 	op     openapi.Operation
@@ -24,16 +24,16 @@ type annotation struct {
 	schema string // pointer
 }
 
-// describedBy finds the schema of the body by status and media type, and notes where they are not described.
-func (a *annotation) describedBy(method string) (pointer string, ok bool) {
+// findSchema finds the schema of the body by status and media type, and reports those that are not described.
+func (a *annotation) findSchema(method string) (pointer string, ok bool) {
 	status, described := a.op.ResponseTo(a.answer.Status)
 	if !described {
-		a.note(evidence.FindingStatus, statuses(a.op), strconv.Itoa(a.answer.Status), a.op.Pointer+"/responses")
-		return a.unjudged("status %d is not described", a.answer.Status)
+		a.report(evidence.FindingStatus, statuses(a.op), strconv.Itoa(a.answer.Status), a.op.Pointer+"/responses")
+		return a.skip("status %d is not described", a.answer.Status)
 	}
 	a.judgeHeaders(status)
 	if method == "HEAD" || a.answer.Status == 204 || a.answer.Status == 304 {
-		return a.unjudged("this answer has no body")
+		return a.skip("this answer has no body")
 	}
 	response := a.op.Responses[status]
 	keyword := a.op.Pointer + "/responses/" + openapi.Escape(status)
@@ -41,31 +41,31 @@ func (a *annotation) describedBy(method string) (pointer string, ok bool) {
 	success := a.answer.Status/100 == 2
 	if len(response.Content) == 0 {
 		if success && status != "default" && len(a.answer.Body) > 0 {
-			a.note(evidence.FindingMediaType, "no body is described", mediaOr(sent), keyword)
+			a.report(evidence.FindingMediaType, "no body is described", mediaText(sent), keyword)
 		}
-		return a.unjudged("no schema is declared for this answer")
+		return a.skip("no schema is declared for this answer")
 	}
 	media, covered := response.MediaType(sent)
 	if !covered && len(a.answer.Body) > 0 {
-		a.note(evidence.FindingMediaType, enumerate(response.MediaTypes(), ""), mediaOr(sent), keyword+"/content")
+		a.report(evidence.FindingMediaType, enumerate(response.MediaTypes(), ""), mediaText(sent), keyword+"/content")
 	}
 	switch {
 	case covered && !isJSON(sent) && !a.likelyJSON():
-		return a.unjudged("not JSON: the answer is %s", sent)
+		return a.skip("not JSON: the answer is %s", sent)
 	case !covered:
-		// JSON under a wrong name is still worth judging, if it is clear which schema it is meant for.
+		// JSON under a wrong media type is still judged, if its schema is clear.
 		if media, ok = onlyJSON(response); !ok || isJSON(sent) || !a.likelyJSON() {
-			return a.unjudged("not JSON as described: the answer is %s", mediaOr(sent))
+			return a.skip("not JSON as described: the answer is %s", mediaText(sent))
 		}
 	}
 	pointer, why := a.judge.doc.ResponseSchema(a.op, status, media)
 	if why != "" {
-		return a.unjudged("%s", why)
+		return a.skip("%s", why)
 	}
 	return pointer, true
 }
 
-func mediaOr(sent string) string {
+func mediaText(sent string) string {
 	if sent == "" {
 		return "no Content-Type"
 	}
@@ -92,38 +92,38 @@ func (a *annotation) likelyJSON() bool {
 	return first == '{' || first == '['
 }
 
-func (a *annotation) unjudged(format string, args ...any) (string, bool) {
+func (a *annotation) skip(format string, args ...any) (string, bool) {
 	a.out.Why = fmt.Sprintf(format, args...)
 	return "", false
 }
 
-func (a *annotation) note(kind evidence.FindingKind, expected, got, keyword string) {
+func (a *annotation) report(kind evidence.FindingKind, expected, got, keyword string) {
 	a.found.add([]difference{{Finding: evidence.Finding{Kind: kind, Expected: expected, Got: got, Keyword: evidence.Clip(keyword, 300)}}})
 }
 
-// judgeBody reads the body and applies the schema, to the members of a list one by one where that means the same.
+// judgeBody reads the body and applies the schema, item by item in a list where that has the same meaning.
 func (a *annotation) judgeBody(pointer string) {
 	body := a.answer.Body
 	switch {
 	case a.answer.BodyError != "":
-		a.unjudged("not JSON: the body could not be read: %s", evidence.Clip(a.answer.BodyError, 160))
+		a.skip("not JSON: the body could not be read: %s", evidence.Clip(a.answer.BodyError, 160))
 		return
 	case len(body) > maxBody:
-		a.unjudged("the body has %d bytes, more than the %d that are judged", len(body), maxBody)
+		a.skip("the body has %d bytes, more than the %d that are judged", len(body), maxBody)
 		a.out.Undecided = true
 		return
 	case firstByte(body) == 0:
-		a.unjudged("not JSON: the body is empty")
+		a.skip("not JSON: the body is empty")
 		return
 	}
 	c, why := a.judge.schema(pointer)
 	if why != "" {
-		a.unjudged("%s", why)
+		a.skip("%s", why)
 		a.out.Undecided = true
 		return
 	}
 	a.schema = pointer
-	key := a.keyOf(body)
+	key := a.bodyKey(body)
 	judged, known := a.judge.memory.recall(key)
 	if !known {
 		judged = a.apply(c)
@@ -137,7 +137,7 @@ func (a *annotation) judgeBody(pointer string) {
 }
 
 // apply judges the body by its schema.
-func (a *annotation) apply(c *compiled) bodyJudged {
+func (a *annotation) apply(c *compiledSchema) bodyJudged {
 	defer c.meter.begin()()
 	others := a.found
 	a.found = collector{}
@@ -148,7 +148,7 @@ func (a *annotation) apply(c *compiled) bodyJudged {
 		err = a.judgeItems(c, c.items)
 		a.judgeLength(c)
 	case array && c.Kind == "object":
-		err = a.judgeSingleAsList(c)
+		err = a.judgeListAsObjects(c)
 	case a.answer.Truncated:
 		err = fmt.Errorf("the body was cut off after %d bytes", len(a.answer.Body))
 	default:
@@ -157,16 +157,16 @@ func (a *annotation) apply(c *compiled) bodyJudged {
 	out := bodyJudged{found: a.found, items: a.out.Items}
 	a.found = others
 	if err != nil {
-		// What was found before the fault is no reliable account of the body.
+		// Findings before the fault do not describe the body reliably.
 		var ours judgeFault
 		out = bodyJudged{why: unreadable(err), undecided: errors.As(err, &ours)}
 	}
 	return out
 }
 
-func (a *annotation) judgeItems(c *compiled, schema *jsonschema.Schema) error {
-	if items, ok := a.wellFormed(schema == c.whole); ok {
-		return a.judgeUnknown(c, schema, items)
+func (a *annotation) judgeItems(c *compiledSchema, schema *jsonschema.Schema) error {
+	if items, ok := a.splitItems(schema == c.whole); ok {
+		return a.judgeNewItems(c, schema, items)
 	}
 	var fault error
 	n, err := readItems(a.answer.Body, a.answer.Truncated, func(i int, item any) {
@@ -184,7 +184,7 @@ func (a *annotation) judgeItems(c *compiled, schema *jsonschema.Schema) error {
 }
 
 // judgeLength stands in for minItems and maxItems, which the schema of the items does not know.
-func (a *annotation) judgeLength(c *compiled) {
+func (a *annotation) judgeLength(c *compiledSchema) {
 	n := int64(a.out.Items)
 	if limit := c.MinItems; limit != nil && n < *limit && !a.answer.Truncated {
 		a.add([]difference{{Finding: evidence.Finding{Kind: evidence.FindingOther, Expected: "at least " + evidence.Count(int(*limit), "item"),
@@ -196,9 +196,9 @@ func (a *annotation) judgeLength(c *compiled) {
 	}
 }
 
-// judgeSingleAsList deals with an array where one object is declared: the mismatch is noted, and if an erratum explains it, each member is
-// judged against the object.
-func (a *annotation) judgeSingleAsList(c *compiled) error {
+// judgeListAsObjects handles an array in place of one declared object: it reports the mismatch and, if an erratum explains it, judges each
+// member by the schema of the object.
+func (a *annotation) judgeListAsObjects(c *compiledSchema) error {
 	top := difference{Finding: evidence.Finding{Kind: evidence.FindingTopLevel, Expected: "object", Got: "array", Keyword: a.schema + "/type"}}
 	if a.erratum(top) == "" {
 		n, err := readItems(a.answer.Body, a.answer.Truncated, func(int, any) {})
@@ -210,7 +210,7 @@ func (a *annotation) judgeSingleAsList(c *compiled) error {
 	return a.judgeItems(c, c.whole)
 }
 
-func (a *annotation) judgeWhole(c *compiled) error {
+func (a *annotation) judgeWhole(c *compiledSchema) error {
 	value, err := readValue(a.answer.Body, 0)
 	if err != nil {
 		return err
@@ -227,7 +227,7 @@ func (a *annotation) judgeWhole(c *compiled) error {
 	return nil
 }
 
-// add marks what errata explain and tells a wrong type of the whole answer from one inside.
+// add marks findings that errata explain, and separates a wrong type of the whole answer from one inside.
 func (a *annotation) add(found []difference, prefix ...string) {
 	for i, d := range found {
 		if d.Kind == evidence.FindingType && len(d.at) == 0 && len(prefix) == 0 {
@@ -242,10 +242,10 @@ func (a *annotation) erratum(d difference) string {
 	return erratumFor(a.judge.errata, a.judge.doc, finding{Finding: d.Finding, schema: a.schema, list: a.list()})
 }
 
-// list reports an operation that can only be a list: nothing in its path asks for one thing.
+// list reports an operation that can only be a list, because its path has no parameter.
 func (a *annotation) list() bool { return len(a.op.TemplateParameters()) == 0 }
 
-// judgeFault is a failure on rin's side, not a fault of the body.
+// judgeFault is a failure of rin, not of the body.
 type judgeFault struct{ error }
 
 func unreadable(err error) string {
@@ -255,17 +255,17 @@ func unreadable(err error) string {
 	return "not JSON that can be judged: " + evidence.Clip(err.Error(), 160)
 }
 
-// listed is an item of a list as text. One that was judged before and is as described need not be read again.
-type listed struct {
+// listItem is an item of a list as text. An item that was judged before without findings need not be read again.
+type listItem struct {
 	text  []byte
 	key   itemKey
 	good  bool
-	steps int // it took to see that
+	steps int // of judging it
 }
 
-// wellFormed cuts a list in its items; ok is false when it breaks off, is no JSON, or is too long to be held. single says that the items
+// splitItems splits a list into its items; ok is false if it breaks off, is not JSON, or is too long to be held. single reports that the items
 // are judged by the schema of the whole.
-func (a *annotation) wellFormed(single bool) (items []listed, ok bool) {
+func (a *annotation) splitItems(single bool) (items []listItem, ok bool) {
 	if a.answer.Truncated {
 		return nil, false
 	}
@@ -273,9 +273,9 @@ func (a *annotation) wellFormed(single bool) (items []listed, ok bool) {
 	if !whole {
 		return nil, false
 	}
-	items = make([]listed, len(texts))
+	items = make([]listItem, len(texts))
 	for i, text := range texts {
-		item := listed{text: text, key: itemKey{a.schema, single, sha256.Sum256(text)}}
+		item := listItem{text: text, key: itemKey{a.schema, single, sha256.Sum256(text)}}
 		item.steps, item.good = a.judge.memory.recallItem(item.key)
 		if !item.good && !json.Valid(text) {
 			return nil, false
@@ -285,9 +285,9 @@ func (a *annotation) wellFormed(single bool) (items []listed, ok bool) {
 	return items, true
 }
 
-// judgeUnknown judges the items that were not seen before. The others count with the steps that they took, so that it does not matter
-// which answer came first.
-func (a *annotation) judgeUnknown(c *compiled, schema *jsonschema.Schema, items []listed) error {
+// judgeNewItems judges the items that are not remembered. The remembered ones count with their steps, so that the order of answers does
+// not matter.
+func (a *annotation) judgeNewItems(c *compiledSchema, schema *jsonschema.Schema, items []listItem) error {
 	var fault error
 	for i, item := range items {
 		a.out.Items = i

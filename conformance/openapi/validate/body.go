@@ -22,7 +22,7 @@ var (
 	errLevels = fmt.Errorf("it is nested deeper than %d levels", maxLevels)
 )
 
-// firstByte is the first byte of the JSON text, 0 without one.
+// firstByte returns the first byte of the JSON text, or 0.
 func firstByte(body []byte) byte {
 	if text := bytes.TrimLeft(body, " \t\r\n"); len(text) > 0 {
 		return text[0]
@@ -30,8 +30,7 @@ func firstByte(body []byte) byte {
 	return 0
 }
 
-// readValue decodes one JSON text that stands in so many levels of others. The value is bounded, and its numbers are cheap to compute
-// with.
+// readValue decodes one bounded JSON text, itself at the given level, with numbers that are cheap to compute with.
 func readValue(text []byte, outer int) (any, error) {
 	size := measure(text)
 	switch {
@@ -51,7 +50,7 @@ func readValue(text []byte, outer int) (any, error) {
 	return value, atEnd(dec)
 }
 
-// readItems decodes the members of a top-level array one by one. A cut-off body ends the list at its last complete member.
+// readItems decodes the members of a top-level array one by one. A truncated body ends the list at its last complete member.
 func readItems(body []byte, cut bool, each func(i int, item any)) (n int, err error) {
 	dec := newDecoder(body)
 	if _, err := dec.Token(); err != nil {
@@ -105,7 +104,7 @@ func unexpected(err error) error {
 // textSize is the size of a JSON text as a value in memory.
 type textSize struct {
 	values, levels int
-	// expensive says that a number has an exponent or very many digits.
+	// expensive reports a number with an exponent or very many digits.
 	expensive bool
 }
 
@@ -113,7 +112,7 @@ type textSize struct {
 func measure(text []byte) textSize {
 	size := textSize{values: 1}
 	level, digits := 0, 0
-	previous := byte(0) // other than white space
+	previous := byte(0) // not white space
 	for i := 0; i < len(text); i++ {
 		c := text[i]
 		if '0' <= c && c <= '9' || c == '.' {

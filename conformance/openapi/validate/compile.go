@@ -15,7 +15,7 @@ import (
 	"github.com/rin-network/rin/conformance/openapi"
 )
 
-// refusingLoader is the loader of a compiler that may read nothing.
+// refusingLoader is the loader of a compiler that must not fetch anything.
 type refusingLoader struct{}
 
 func (refusingLoader) Load(address string) (any, error) {
@@ -24,16 +24,16 @@ func (refusingLoader) Load(address string) (any, error) {
 
 const schemaName = "rin:///schema"
 
-// compiled is a schema of the document, ready to judge values.
-type compiled struct {
+// compiledSchema is a schema of the document that is ready to judge values.
+type compiledSchema struct {
 	openapi.Translation
 	whole *jsonschema.Schema
-	items *jsonschema.Schema // of a plain array, whose members can be judged one at a time; else nil
+	items *jsonschema.Schema // of a plain array, whose members can be judged one by one; else nil
 	meter *meter
 }
 
-// compile builds the schema with the compiler of libopenapi-validator. Its own loader reads files and URLs; it is replaced.
-func compile(t openapi.Translation) (c *compiled, err error) {
+// compile compiles a translation with the compiler of libopenapi-validator, without its loader, which reads files and URLs.
+func compile(t openapi.Translation) (c *compiledSchema, err error) {
 	defer func() {
 		if r := recover(); r != nil {
 			c, err = nil, fmt.Errorf("the schema could not be compiled: %v", r)
@@ -51,7 +51,7 @@ func compile(t openapi.Translation) (c *compiled, err error) {
 	if err := compiler.AddResource(schemaName, t.Schema); err != nil {
 		return nil, fmt.Errorf("read schema: %w", err)
 	}
-	c = &compiled{Translation: t, meter: steps}
+	c = &compiledSchema{Translation: t, meter: steps}
 	if c.whole, err = compiler.Compile(schemaName + "#" + t.Root); err != nil {
 		return nil, fmt.Errorf("compile schema: %w", err)
 	}
@@ -84,20 +84,20 @@ func within(bits uint) func(any) error {
 	}
 }
 
-// A few references can make a schema apply itself to a value more often than there is time: each level twice is enough.
+// Bounds of applied schemas: a few references can make a schema apply itself to a value too often, since each level may double the work.
 const (
-	stepsPerValue = 1_000_000  // schemas applied within one value that is judged as one
-	stepsPerBody  = 10_000_000 // and within one answer
+	stepsPerValue = 1_000_000  // within one value
+	stepsPerBody  = 10_000_000 // within one answer
 )
 
 var errSteps = errors.New("the schema applies to this body in more ways than can be tried")
 
-// meter counts the schemas that are applied and stops the library when there are too many. It takes part in judging as a vocabulary of
-// which every schema has a keyword. The lock is held while one body is judged.
+// meter counts the applied schemas and stops the library when there are too many. It takes part as a vocabulary with a keyword in every
+// schema. Its lock is held while one body is judged.
 type meter struct {
 	sync.Mutex
 	value, body int // steps left
-	// gaveUp says that they did not suffice for one value. The schema is given up then: each further value would cost as much.
+	// gaveUp reports that one value exceeded the bound. The schema is not applied again, because each further value would cost as much.
 	gaveUp bool
 }
 
@@ -110,7 +110,7 @@ func (m *meter) vocabulary() *jsonschema.Vocabulary {
 	}
 }
 
-// Validate implements jsonschema.SchemaExt. The library offers no other way to stop than a panic, which apply recovers.
+// Validate implements jsonschema.SchemaExt. A panic is the only way to stop the library; apply recovers from it.
 func (m *meter) Validate(*jsonschema.ValidatorContext, any) {
 	m.value--
 	m.body--
@@ -119,7 +119,7 @@ func (m *meter) Validate(*jsonschema.ValidatorContext, any) {
 	}
 }
 
-// begin starts one body; the caller must call the function returned when it is judged.
+// begin starts one body; the caller must call end after judging it.
 func (m *meter) begin() (end func()) {
 	m.Lock()
 	m.body = stepsPerBody

@@ -11,7 +11,7 @@ import (
 	"github.com/rin-network/rin/conformance/openapi"
 )
 
-// statuses lists what is described, for a finding.
+// statuses lists the described statuses for a finding.
 func statuses(op openapi.Operation) string {
 	var list []string
 	for status := range op.Responses {
@@ -21,7 +21,7 @@ func statuses(op openapi.Operation) string {
 	return enumerate(list, "no answer at all")
 }
 
-// mediaType is the type and subtype of a Content-Type field in lower case; empty when it is missing or unreadable.
+// mediaType returns type and subtype of a Content-Type field in lower case; "" if it is missing or unreadable.
 func mediaType(values []string) string {
 	if len(values) == 0 {
 		return ""
@@ -56,8 +56,8 @@ func enumerate(list []string, none string) string {
 // maxHeaders bounds the described headers of one response.
 const maxHeaders = 100
 
-// judgeHeaders compares the header fields of the answer with those that its response describes: required ones must be there, and values
-// must fit if their schema is a single scalar type. The place of such a finding is `header "X-Total"`.
+// judgeHeaders compares the header fields of the answer with the described ones: required fields must be present, and values must fit if
+// their schema is a single scalar type. The path of such a finding is `header "X-Total"`.
 func (a *annotation) judgeHeaders(status string) {
 	response, why := a.judge.doc.Descend(a.op.Pointer+"/responses", status)
 	if why != "" {
@@ -70,7 +70,7 @@ func (a *annotation) judgeHeaders(status string) {
 	}
 	for name := range described {
 		switch strings.ToLower(name) {
-		case "content-type", "set-cookie": // judged elsewhere (OAS 3.0.3 Response Object); redacted
+		case "content-type", "set-cookie": // judged elsewhere (OAS 3.0.3 Response Object), or redacted
 			continue
 		}
 		a.judgeHeader(name, response+"/headers", evidence.Values(a.answer.Header, name))
@@ -109,7 +109,7 @@ func (a *annotation) judgeHeader(name, headers string, values []string) {
 	}
 }
 
-// headerValue reads a field as the scalar that its schema expects; text that can't be one stays text, which the schema then refuses.
+// headerValue reads a field as the scalar that its schema expects; other text stays text, which the schema then refuses.
 func headerValue(kind, text string) (value any, ok bool) {
 	switch kind {
 	case "string":
@@ -129,7 +129,7 @@ func headerValue(kind, text string) (value any, ok bool) {
 	return nil, false
 }
 
-// addHeader notes findings on a header field; all are of one kind, since the kinds of a body's members mean other requirements.
+// addHeader adds findings on a header field, all of one kind, since the kinds for bodies belong to other requirements.
 func (a *annotation) addHeader(name string, found []difference) {
 	for i := range found {
 		found[i].Kind = evidence.FindingHeader

@@ -15,18 +15,18 @@ import (
 	"github.com/rin-network/rin/conformance/openapi"
 )
 
-// difference is a finding with the place of its value still in parts, for sorting.
+// difference is a finding with the place of its value in parts, for sorting.
 type difference struct {
 	evidence.Finding
 	at []string
-	// format is the word under "format" that the finding is about; empty for other findings.
+	// format is the format that the finding is about, if any.
 	format string
-	// place is told in place of a path where the value is not in the body.
+	// place replaces the path if the value is not in the body.
 	place string
 }
 
-// describe turns the errors of the library at one value into differences.
-func (c *compiled) describe(err *jsonschema.ValidationError) []difference {
+// describe turns the library's error at one value into differences.
+func (c *compiledSchema) describe(err *jsonschema.ValidationError) []difference {
 	at := append([]string{}, err.InstanceLocation...)
 	make1 := func(k evidence.FindingKind, expected, got string) []difference {
 		return []difference{{Finding: evidence.Finding{Kind: k, Expected: expected, Got: got, Keyword: c.keyword(err)}, at: at}}
@@ -60,7 +60,7 @@ func (c *compiled) describe(err *jsonschema.ValidationError) []difference {
 	return make1(evidence.FindingOther, expected, got)
 }
 
-func (c *compiled) missing(err *jsonschema.ValidationError, names []string) []difference {
+func (c *compiledSchema) missing(err *jsonschema.ValidationError, names []string) []difference {
 	var out []difference
 	for _, name := range names {
 		out = append(out, difference{
@@ -71,8 +71,8 @@ func (c *compiled) missing(err *jsonschema.ValidationError, names []string) []di
 	return out
 }
 
-// malformed shows what stands in place of a date, since a date is no personal secret and the cause is seen at once. Other values stay hidden.
-func (c *compiled) malformed(err *jsonschema.ValidationError, k *kind.Format) []difference {
+// malformed shows a malformed date, which is not personal and reveals its cause. Other values stay hidden.
+func (c *compiledSchema) malformed(err *jsonschema.ValidationError, k *kind.Format) []difference {
 	d := difference{at: append([]string{}, err.InstanceLocation...), format: k.Want}
 	d.Kind, d.Expected, d.Got, d.Keyword = evidence.FindingFormat, k.Want, "a malformed "+k.Want, c.keyword(err)
 	switch k.Want {
@@ -88,7 +88,7 @@ func (c *compiled) malformed(err *jsonschema.ValidationError, k *kind.Format) []
 	return []difference{d}
 }
 
-// describeOther words the rarer keywords; lengths and counts are told, values are not.
+// describeOther describes the rarer keywords by lengths and counts, not by values.
 func describeOther(k jsonschema.ErrorKind) (expected, got string) {
 	switch k := k.(type) {
 	case *kind.MinLength:
@@ -138,8 +138,8 @@ func describeOther(k jsonschema.ErrorKind) (expected, got string) {
 	return "a value as the schema says", "another value"
 }
 
-// keyword is the place in the document that the error is about.
-func (c *compiled) keyword(err *jsonschema.ValidationError) string {
+// keyword returns the place in the document that the error is about.
+func (c *compiledSchema) keyword(err *jsonschema.ValidationError) string {
 	_, fragment, _ := strings.Cut(err.SchemaURL, "#")
 	pointer, _ := openapi.Fragment("#" + fragment)
 	return evidence.Clip(c.Origin(pointer, err.ErrorKind.KeywordPath()), 300)
@@ -154,7 +154,7 @@ func vocabulary(values []any) string {
 	return "one of " + enumerate(list, "no value")
 }
 
-// scalar shows a value of an enumeration or in place of a date: at most 40 characters; of objects and lists only the type.
+// scalar shows a value of an enumeration or a malformed date in at most 40 characters; of objects and lists only the type.
 func scalar(value any) string {
 	switch v := value.(type) {
 	case string:
@@ -168,9 +168,9 @@ func scalar(value any) string {
 	}
 }
 
-// differences walks the tree of errors down to its causes. Of alternatives that all fail, only the one that the value comes closest to is
-// told: the others say nothing about what to mend.
-func (c *compiled) differences(err *jsonschema.ValidationError) []difference {
+// differences collects the causes of an error. If all alternatives fail, only the one that comes closest to the value counts: the others do
+// not help.
+func (c *compiledSchema) differences(err *jsonschema.ValidationError) []difference {
 	if len(err.Causes) == 0 {
 		return c.describe(err)
 	}
@@ -187,9 +187,9 @@ func (c *compiled) differences(err *jsonschema.ValidationError) []difference {
 	return out
 }
 
-// closest picks the alternative with the fewest differences at the value itself, then in all. Alternatives that fail by the type of the
-// value alone become one difference that names all the types.
-func (c *compiled) closest(err *jsonschema.ValidationError) []difference {
+// closest returns the alternative with the fewest differences at the value itself, then in all. Alternatives that fail only by the type of the
+// value become one difference that names all the types.
+func (c *compiledSchema) closest(err *jsonschema.ValidationError) []difference {
 	var best []difference
 	bestScore := [3]int{}
 	var wanted []string
@@ -225,7 +225,7 @@ func (c *compiled) closest(err *jsonschema.ValidationError) []difference {
 	return best
 }
 
-// distance ranks an alternative: a wrong type of the value itself is farthest, then what tells subtypes apart one level below (a missing
+// distance rates an alternative: a wrong type of the value itself counts most, then what distinguishes subtypes one level below (a missing
 // member, a value outside its enumeration), then the number of differences.
 func distance(found []difference, level int) (score [3]int) {
 	for _, d := range found {
@@ -244,7 +244,7 @@ func ratText(r *big.Rat) string {
 	return evidence.Clip(strings.TrimSuffix(r.FloatString(6), ".000000"), 40)
 }
 
-// maxFindings bounds the findings kept of one answer.
+// maxFindings bounds the findings of one answer.
 const maxFindings = 200
 
 // collector keeps the first findings of each sort, so that thousands of one sort do not hide a single one of another.
@@ -253,13 +253,13 @@ type collector struct {
 	sorts map[sort][]difference
 }
 
-// sort is what a requirement may want to tell apart.
+// sort groups findings that a requirement may treat differently.
 type sort struct {
 	kind            evidence.FindingKind
 	erratum, format string
 }
 
-// add takes the differences of one value; prefix is its place in the answer.
+// add adds the differences of one value; prefix is its place in the answer.
 func (c *collector) add(found []difference, prefix ...string) {
 	for i := range found {
 		found[i].at = append(slices.Clone(prefix), found[i].at...)
@@ -281,7 +281,7 @@ func (c *collector) add(found []difference, prefix ...string) {
 	}
 }
 
-// join takes what another collector found after this one, which stays as it is.
+// join adds the findings of a later collector, which stays unchanged.
 func (c *collector) join(later collector) {
 	c.total += later.total
 	if c.sorts == nil {
@@ -292,7 +292,7 @@ func (c *collector) join(later collector) {
 	}
 }
 
-// findings returns at most maxFindings, by place and keyword; each sort has an equal share, and what one leaves the others take.
+// findings returns at most maxFindings, ordered by place and keyword; each sort has an equal share, and others take what it leaves.
 func (c *collector) findings() []evidence.Finding {
 	var queues [][]difference
 	for _, list := range c.sorts {
@@ -312,7 +312,7 @@ func (c *collector) findings() []evidence.Finding {
 	return out
 }
 
-// compareDifferences orders by place, with list positions as numbers, then by what is the matter.
+// compareDifferences orders by place, with list positions as numbers, then by content.
 func compareDifferences(a, b difference) int {
 	for i := range min(len(a.at), len(b.at)) {
 		if a.at[i] == b.at[i] {

@@ -1,12 +1,8 @@
-// Package validate stands between rin and API documents that nobody trusts.
-//
-// [Guard] turns the text that a node serves into a reduced copy: JSON of bounded size and depth, without examples and extensions, without
-// any reference that leaves the document. A [Judge] compares answers with the reduced copy and says where they differ, as
-// findings that hold no content of the answer. [Errata] are the known faults of the network's published documents.
-//
-// Schemas are judged with the JSON Schema compiler as libopenapi-validator configures it, on copies that this package writes: only known
-// keywords in their right shape reach the compiler, and its loader refuses every address, so that nothing a document names
-// is ever fetched.
+// Package validate compares answers with an API document.
+// A [Judge] reports where an answer differs from the guarded document, as findings without content of the answer. [Errata] are the known
+// faults of the network's published documents. [Structure] compares a document with the meta-schema of its version.
+// Schemas are judged with the JSON Schema compiler as libopenapi-validator configures it, on translations by package openapi: only known
+// keywords of the right type reach the compiler, and its loader refuses every address, so that nothing is ever fetched.
 package validate
 
 import (
@@ -31,15 +27,15 @@ type Judge struct {
 
 	memory  memory
 	mu      sync.Mutex
-	schemas map[string]schemaOrWhy // by pointer
+	schemas map[string]schemaResult // by pointer
 }
 
-type schemaOrWhy struct {
-	schema *compiled
+type schemaResult struct {
+	schema *compiledSchema
 	why    string
 }
 
-// NewJudge reads a document that the guard accepted. The document is guarded once more, since evidence may have been recorded elsewhere.
+// NewJudge reads a guarded document. It guards the document again, since evidence may come from elsewhere.
 func NewJudge(doc evidence.Document) (*Judge, error) {
 	if doc.Refused != "" {
 		return nil, fmt.Errorf("no document to judge by: %s", doc.Refused)
@@ -52,11 +48,11 @@ func NewJudge(doc evidence.Document) (*Judge, error) {
 	if err != nil {
 		return nil, fmt.Errorf("no document to judge by: %w", err)
 	}
-	return &Judge{doc: parsed, errata: Errata(), schemas: map[string]schemaOrWhy{}}, nil
+	return &Judge{doc: parsed, errata: Errata(), schemas: map[string]schemaResult{}}, nil
 }
 
-// Annotate says where the answer of an executed operation differs from what the document describes: status, media type, then the body.
-// Findings on status and media type are listed even where Judged is false, which speaks of the body alone.
+// Annotate returns the differences between an answer and its description: status, media type, then the body. Judged speaks of the body alone;
+// findings on status and media type may be present without it.
 func (j *Judge) Annotate(x evidence.Exchange, op openapi.Operation) evidence.SchemaFindings {
 	out := evidence.SchemaFindings{Label: x.Label}
 	if x.Response == nil {
@@ -64,7 +60,7 @@ func (j *Judge) Annotate(x evidence.Exchange, op openapi.Operation) evidence.Sch
 		return out
 	}
 	a := annotation{judge: j, op: op, answer: x.Response, out: &out}
-	if pointer, ok := a.describedBy(x.Request.Method); ok {
+	if pointer, ok := a.findSchema(x.Request.Method); ok {
 		a.judgeBody(pointer)
 	}
 	out.Findings, out.Total = a.found.findings(), a.found.total
@@ -72,13 +68,13 @@ func (j *Judge) Annotate(x evidence.Exchange, op openapi.Operation) evidence.Sch
 }
 
 // schema compiles the schema at a pointer, once.
-func (j *Judge) schema(pointer string) (*compiled, string) {
+func (j *Judge) schema(pointer string) (*compiledSchema, string) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	if known, ok := j.schemas[pointer]; ok {
 		return known.schema, known.why
 	}
-	entry := schemaOrWhy{}
+	entry := schemaResult{}
 	t, err := j.doc.Translate(pointer)
 	if err == nil {
 		entry.schema, err = compile(t)
@@ -90,8 +86,8 @@ func (j *Judge) schema(pointer string) (*compiled, string) {
 	return entry.schema, entry.why
 }
 
-// apply validates one value, between begin and end of the meter. A fault of the library ends the judging of that value alone.
-func (c *compiled) apply(schema *jsonschema.Schema, value any) (found []difference, fault error) {
+// apply validates one value, between begin and end of the meter. A failure of the library affects that value alone.
+func (c *compiledSchema) apply(schema *jsonschema.Schema, value any) (found []difference, fault error) {
 	if c.meter.gaveUp {
 		return nil, errSteps
 	}
@@ -99,7 +95,7 @@ func (c *compiled) apply(schema *jsonschema.Schema, value any) (found []differen
 		switch r := recover(); r {
 		case nil:
 		case errSteps:
-			c.meter.gaveUp = c.meter.value < 0 // a body that is only long says nothing of the schema
+			c.meter.gaveUp = c.meter.value < 0 // the size of the body alone is not the schema's fault
 			found, fault = nil, errSteps
 		default:
 			found, fault = nil, fmt.Errorf("the schema library failed: %v", r)
@@ -117,7 +113,7 @@ func (c *compiled) apply(schema *jsonschema.Schema, value any) (found []differen
 	return c.differences(invalid), nil
 }
 
-// endless finds the error that stands for a cycle which the preparation should have cut.
+// endless reports the error for a cycle that the translation should have cut.
 func endless(err *jsonschema.ValidationError) bool {
 	if _, ok := err.ErrorKind.(*kind.RefCycle); ok {
 		return true
@@ -125,46 +121,45 @@ func endless(err *jsonschema.ValidationError) bool {
 	return slices.ContainsFunc(err.Causes, endless)
 }
 
-// Bounds of what is remembered. Bodies that differ much from their schema are the few that a node's engineer waits for; judging them
-// again costs less than keeping what was found.
+// Bounds of the memory. Bodies with many findings are few, and judging them again costs less than keeping the findings.
 const (
 	maxRemembered = 256 // bodies
 	maxMemorable  = 20  // findings of one
 	maxGoodItems  = 50_000
 )
 
-// memory keeps what was judged of a body: a run asks for the same list with a dozen credentials, and gets the same bytes. It also keeps
-// which items of lists are as described: pages and filters show the same ones again. It is safe for concurrent use.
+// memory keeps the findings of bodies, because a run requests the same list with a dozen credentials and gets the same bytes. It also keeps
+// the items without findings, because pages and filters repeat them. It is safe for concurrent use.
 type memory struct {
 	mu     sync.Mutex
 	bodies map[bodyKey]bodyJudged
-	good   map[itemKey]int // schemas that were applied
+	good   map[itemKey]int // number of applied schemas
 }
 
-// itemKey is everything that judging an item depends on.
+// itemKey is the input of judging an item.
 type itemKey struct {
 	schema string // pointer
-	single bool   // by the schema itself, in place of that of its items
+	single bool   // by the schema itself, not that of its items
 	digest [sha256.Size]byte
 }
 
-// bodyKey is everything that judging a body depends on.
+// bodyKey is the input of judging a body.
 type bodyKey struct {
 	schema    string // pointer
 	list, cut bool
 	digest    [sha256.Size]byte
 }
 
-// bodyJudged is what was found in a body; why is set when it could not be judged.
+// bodyJudged is the result for a body; why is set if it could not be judged.
 type bodyJudged struct {
 	found collector
 	items int
 	why   string
-	// undecided says that why is a limit of rin's, not a fault of the body.
+	// undecided reports that why is a limit of rin, not a fault of the body.
 	undecided bool
 }
 
-func (a *annotation) keyOf(body []byte) bodyKey {
+func (a *annotation) bodyKey(body []byte) bodyKey {
 	return bodyKey{a.schema, a.list(), a.answer.Truncated, sha256.Sum256(body)}
 }
 
@@ -187,7 +182,7 @@ func (m *memory) keep(key bodyKey, judged bodyJudged) {
 	m.bodies[key] = judged
 }
 
-// recallItem says how many schemas it took to find an item to be as described; ok is false when it was not, or was not seen.
+// recallItem returns the number of schemas applied to an item without findings; ok is false for an unknown item.
 func (m *memory) recallItem(key itemKey) (steps int, ok bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -214,11 +209,11 @@ type Erratum struct {
 	explains func(*openapi.Document, finding) bool
 }
 
-// finding is what an erratum is matched on: the content of the document at hand and what was found, never the name of a node.
+// finding is the input of matching an erratum: the content of the document and the finding, never the name of a node.
 type finding struct {
 	evidence.Finding
-	schema string // pointer of the schema that the answer is judged by
-	list   bool   // the operation takes no path parameter
+	schema string // pointer of the schema of the answer
+	list   bool   // the path has no parameter
 }
 
 // Errata lists them by id.
@@ -228,31 +223,31 @@ func Errata() []Erratum {
 			ID:       "M1",
 			Sentence: "The published funding and project documents declare a single object as the answer of the list operation; nodes send an array of it, and clients expect the array.",
 			Fix:      `Declare {"type": "array", "items": {"$ref": …}} as the 200 answer of /fundings and /projects.`,
-			explains: singleFor("Funding", "Project"),
+			explains: listForSingle("Funding", "Project"),
 		},
 		{
 			ID:       "M2",
 			Sentence: "The published orgUnit document declares a single OrgUnit as the answer of the organigram; nodes send an array of it.",
 			Fix:      `Declare {"type": "array", "items": {"$ref": "#/components/schemas/OrgUnit"}} as the 200 answer of /orgUnits/organigram.`,
-			explains: singleFor("OrgUnit"),
+			explains: listForSingle("OrgUnit"),
 		},
 		{
 			ID:       "M3",
 			Sentence: "The published project document misspells the status IN_PREPARATION as IN_PREPERATION; data has the right spelling.",
 			Fix:      "Add IN_PREPARATION to ProjectStatusEnum; keep IN_PREPERATION for one major version.",
-			explains: misspelt("IN_PREPERATION", "IN_PREPARATION"),
+			explains: misspelling("IN_PREPERATION", "IN_PREPARATION"),
 		},
 		{
 			ID:       "M4",
 			Sentence: "The published documents write one level of organisation as Level_3 beside LEVEL_1 and LEVEL_2; data has LEVEL_3.",
 			Fix:      "Add LEVEL_3 to LevelEnum; keep Level_3 for one major version.",
-			explains: misspelt("Level_3", "LEVEL_3"),
+			explains: misspelling("Level_3", "LEVEL_3"),
 		},
 	}
 }
 
-// singleFor matches a list operation that declares one object of a published type where an array came.
-func singleFor(names ...string) func(*openapi.Document, finding) bool {
+// listForSingle matches a list operation that declares one object of a published type and sends an array.
+func listForSingle(names ...string) func(*openapi.Document, finding) bool {
 	return func(doc *openapi.Document, f finding) bool {
 		if f.Kind != evidence.FindingTopLevel || f.Got != "array" || !f.list {
 			return false
@@ -266,8 +261,8 @@ func isNamedSchema(pointer string) bool {
 	return strings.HasPrefix(pointer, "/components/schemas/") || strings.HasPrefix(pointer, "/definitions/")
 }
 
-// misspelt matches a value that is refused by a vocabulary which holds its misspelling.
-func misspelt(declared, sent string) func(*openapi.Document, finding) bool {
+// misspelling matches a value that is missing in a vocabulary with its misspelling.
+func misspelling(declared, sent string) func(*openapi.Document, finding) bool {
 	return func(doc *openapi.Document, f finding) bool {
 		if f.Kind != evidence.FindingEnum || f.Got != scalar(sent) {
 			return false

@@ -172,7 +172,7 @@ var _ = Describe("Judging bodies", func() {
 		Entry("further members are fine", "3.0.3", `{"properties":{"a":{}}}`, `{"b":2}`),
 		Entry("look-ahead", "3.0.3", `{"type":"string","pattern":"^(?!foo)"}`, `"foobar"`, "other $: want text that matches ^(?!foo), got text that does not"),
 		Entry("a pattern that is none", "3.0.3", `{"type":"object","properties":{"a":{"type":"string","pattern":"("}}}`, `{"a":"x"}`),
-		Entry("counts", "3.0.3", `{"type":"array","minItems":2,"items":{}}`, `[1]`, "other $: want at least 2 items, got 1 items"),
+		Entry("counts", "3.0.3", `{"type":"array","minItems":2,"items":{}}`, `[1]`, "other $: want at least 2 items, got 1 item"),
 		Entry("unique", "3.0.3", `{"type":"array","uniqueItems":true,"items":{}}`, `[1,2,1.0]`, "other $: want items that all differ, got items 0 and 2 are equal"),
 		Entry("the top level", "3.0.3", `{"type":"array","items":{}}`, `{"data":[]}`, "top-level $: want array, got object"),
 		Entry("the top level, null", "3.0.3", `{"type":"object"}`, `null`, "top-level $: want object, got null"),

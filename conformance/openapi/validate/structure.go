@@ -20,18 +20,18 @@ import (
 )
 
 const (
-	maxFaults    = 20      // listed (SPC-07)
+	maxFaults    = 20      // in the result (SPC-07)
 	maxStructure = 1 << 20 // bytes; the library's reader needs hundreds of times that much memory
 )
 
-// Structure compares a reduced document with the meta-schema of its version, OpenAPI 3 or Swagger 2.0, as libopenapi-validator holds it,
-// and lists the causes, each with its place in the document. An empty list means that it fits. Documents over 1 MiB and those of other
-// versions are not compared: err says so.
+// Structure compares a reduced document with the meta-schema of its version, OpenAPI 3 or Swagger 2.0, as libopenapi-validator has it, and
+// returns the faults, each with its place in the document. Documents over 1 MiB and those of other versions are not compared; err is the
+// reason.
 func Structure(reduced []byte) (faults []string, err error) {
 	return structure(evidence.Document{Reduced: reduced})
 }
 
-// structure leaves out the faults of places that the guard emptied: what stood there is in another document.
+// structure skips the faults of places that the guard emptied, because their content is in another document.
 func structure(guarded evidence.Document) (faults []string, err error) {
 	reduced := guarded.Reduced
 	defer func() {
@@ -73,7 +73,7 @@ func structure(guarded evidence.Document) (faults []string, err error) {
 	return faults[:min(len(faults), maxFaults)], nil
 }
 
-// structureFault is one cause with its place in the document.
+// structureFault is one fault with its place in the document.
 type structureFault struct {
 	pointer string // RFC 6901
 	place   string
@@ -82,7 +82,7 @@ type structureFault struct {
 
 func (f structureFault) String() string { return f.place + ": " + f.words }
 
-// insideRemoved reports whether the guard took a foreign reference out of the place, or out of one around it.
+// insideRemoved reports that the guard removed a foreign reference at the place, or around it.
 func insideRemoved(removed []evidence.Removed, pointer string) bool {
 	return slices.ContainsFunc(removed, func(r evidence.Removed) bool {
 		at, isRef := strings.CutSuffix(r.Pointer, "/$ref")
@@ -110,8 +110,8 @@ func leaves(err *jsonschema.ValidationError) []structureFault {
 	return out
 }
 
-// deepest picks the alternative that got farthest into the document: "a reference or a schema" fails for its schema, not for
-// being no reference. Of several the one with the fewest faults is the one that was meant.
+// deepest returns the alternative that matches deepest: "a reference or a schema" should fail for its schema, not for not being a
+// reference. Of several the one with the fewest faults is probably meant.
 func deepest(causes []*jsonschema.ValidationError) []structureFault {
 	best, reach := []structureFault(nil), -1
 	for _, cause := range causes {
@@ -131,7 +131,7 @@ func depthOf(err *jsonschema.ValidationError) int {
 	return deepest
 }
 
-// Read guards a document and lists the structural faults of what remains: what discovery records as evidence.
+// Read guards a document and lists the structural faults of the rest, for the evidence of discovery.
 func Read(body []byte, limits openapi.Limits) evidence.Document {
 	doc := openapi.Guard(body, limits)
 	if doc.Refused != "" {
