@@ -10,7 +10,7 @@ import (
 	"github.com/rin-network/rin/sandbox/mockapi"
 )
 
-var _ = Describe("a fault", func() {
+var _ = Describe("a fault of a document", func() {
 	const asJSON = `{
   "openapi": "3.0.3",
   "paths": {
@@ -55,7 +55,7 @@ paths:
 		Entry("in YAML", asYAML, 8),
 	)
 
-	It("of more operations than are served is one of the document", func() {
+	It("refuses a document with too many operations", func() {
 		var paths []string
 		for i := range mockapi.MaxOperations + 1 {
 			paths = append(paths, `"/`+strings.Repeat("a", 1+i%50)+"/"+string(rune('a'+i%26))+strings.Repeat("b", i/50)+`":{"get":{"responses":{"204":{}}}}`)

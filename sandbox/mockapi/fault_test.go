@@ -11,10 +11,10 @@ import (
 )
 
 var _ = Describe("a document with faults", func() {
-	It("is served but for the parts that cannot be, which say why", func() {
+	It("serves a faulty document without the faulty parts, and says why", func() {
 		n := serve(sandbox.APIConfig{File: "testdata/faulty.yaml"})
 		Expect(n.get("/good").status).To(Equal(http.StatusOK))
-		told := n.API(n.origin).NotServed
+		omitted := n.API(n.origin).NotServed
 		for _, part := range []struct{ path, at, reason string }{
 			{"/image", "GET /image: line 7", "image/png"},
 			{"/impossible", "GET /impossible: ", "4"},
@@ -26,20 +26,20 @@ var _ = Describe("a document with faults", func() {
 			e := n.get(part.path)
 			Expect(e.status).To(Equal(http.StatusNotImplemented), part.path)
 			Expect(e.object()["detail"]).To(ContainSubstring(part.reason))
-			Expect(told).To(ContainElement(SatisfyAll(HavePrefix(part.at), ContainSubstring(part.reason))), strings.Join(told, "\n"))
+			Expect(omitted).To(ContainElement(SatisfyAll(HavePrefix(part.at), ContainSubstring(part.reason))), strings.Join(omitted, "\n"))
 		}
-		Expect(told).To(ContainElement(SatisfyAll(HavePrefix("GET /{same}"), ContainSubstring(`the same requests as "/{again}"`))))
-		Expect(told).To(ContainElement(SatisfyAll(HavePrefix("line 28"), ContainSubstring("not in the document"))))
-		Expect(told).To(ContainElement(SatisfyAll(HavePrefix("line 29"), ContainSubstring("begins with a slash"))))
+		Expect(omitted).To(ContainElement(SatisfyAll(HavePrefix("GET /{same}"), ContainSubstring(`the same requests as "/{again}"`))))
+		Expect(omitted).To(ContainElement(SatisfyAll(HavePrefix("line 28"), ContainSubstring("not in the document"))))
+		Expect(omitted).To(ContainElement(SatisfyAll(HavePrefix("line 29"), ContainSubstring("begins with a slash"))))
 		Expect(n.API(n.origin).Operations).To(Equal(2))
 	})
 
-	DescribeTable("as a whole is refused with the place", func(text, said string) {
-		_, err := sandbox.New(sandbox.Config{API: sandbox.APIConfig{File: describedWritten(text)}})
+	DescribeTable("refuses a document without any usable part, with the place", func(text, said string) {
+		_, err := sandbox.New(sandbox.Config{API: sandbox.APIConfig{File: documentFile(text)}})
 		Expect(err).To(MatchError(ContainSubstring(said)))
 	},
 		Entry("nothing", "", "empty"),
-		Entry("no object", "[]", "object"),
+		Entry("an array", "[]", "object"),
 		Entry("broken JSON", "{\n\"openapi\": \"3.0.0\",\n]", "line 3"),
 		Entry("broken YAML", "openapi: 3.0.0\n\t- x: [", "line 2"),
 		Entry("Swagger", `{"swagger":"2.0"}`, "swagger2openapi"),
@@ -51,7 +51,7 @@ var _ = Describe("a document with faults", func() {
 		Entry("too deep", strings.Repeat(`{"a":`, 3000)+"1"+strings.Repeat("}", 3000), "inside one another"),
 	)
 
-	It("is refused when it is no file of its own", func() {
+	It("refuses a document that is not a regular file", func() {
 		for _, file := range []string{"testdata", "testdata/none.json", "/dev/zero"} {
 			_, err := sandbox.New(sandbox.Config{API: sandbox.APIConfig{File: file}})
 			Expect(err).To(HaveOccurred(), file)

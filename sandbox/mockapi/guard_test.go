@@ -37,7 +37,7 @@ func (n node) guarded(path, token string) exchange {
 }
 
 var _ = Describe("a described API", func() {
-	It("needs a token and a role, but where its document says otherwise and in the try-out space", func() {
+	It("needs a token and a role, except for public operations and in the try-out space", func() {
 		n := serve(sandbox.APIConfig{File: "testdata/library.json"})
 		clients := n.Credentials()
 		anonymous := n.guarded("/library/live/shelves", "")
@@ -52,12 +52,12 @@ var _ = Describe("a described API", func() {
 		Expect(n.get("/library/live/shelves").body).To(Equal(good.body))
 	})
 
-	It("needs none when it is open", func() {
+	It("needs no token if it is open", func() {
 		n := serve(sandbox.APIConfig{File: "testdata/library.json", Open: true})
 		Expect(n.guarded("/library/live/shelves", "").status).To(Equal(http.StatusOK))
 	})
 
-	It("publishes its document as it holds where it is", func() {
+	It("publishes its document with the servers and the security of the place", func() {
 		n := serve(sandbox.APIConfig{File: "testdata/library.json"})
 		open, guarded := n.get("/library/live/api-docs").object(), n.guarded("/library/live/api-docs", "").object()
 		Expect(open["servers"]).To(Equal([]any{map[string]any{"url": n.origin + tryOut + "/library/live"}}))
@@ -72,18 +72,18 @@ var _ = Describe("a described API", func() {
 		Expect(operation(guarded, "/values")).To(Equal(operation(open, "/values")))
 	})
 
-	It("is named by the info resource and by the reference page, and leaves the node's own resources alone", func() {
+	It("is listed by the info resource and the reference page, and does not replace the node's own resources", func() {
 		n := serve(sandbox.APIConfig{File: "testdata/library.json"})
 		endpoints := n.get("/info/v1/oauth/info/").object()["endpoints"].(map[string]any)
 		Expect(endpoints["library"]).To(ContainElements(
 			SatisfyAll(HaveKeyWithValue("name", "SHELVES"), HaveKeyWithValue("url", n.origin+tryOut+"/library/live/shelves")),
 			HaveKeyWithValue("url", n.origin+tryOut+"/library/live/shelves/{id}")), fmt.Sprint(endpoints["library"]))
-		versioned := serve(sandbox.APIConfig{File: describedWritten(`openapi: 3.0.3
+		versioned := serve(sandbox.APIConfig{File: documentFile(`openapi: 3.0.3
 servers: [{url: /v2}]
 paths:
   /things: {get: {responses: {'200': {description: ok, content: {application/json: {schema: {type: array, items: {type: object, required: [id], properties: {id: {type: string}}}}}}}}}}
 `)})
-		for range 2 { // what is asked changes nothing
+		for range 2 { // a request changes nothing
 			endpoints := versioned.get("/info/v1/oauth/info/").object()["endpoints"].(map[string]any)
 			Expect(endpoints["things"]).To(ConsistOf(SatisfyAll(HaveKeyWithValue("name", "THINGS"), HaveKeyWithValue("majorVersion", 2.0))))
 		}
@@ -91,21 +91,21 @@ paths:
 		Expect(page(n, "/docs")).To(ContainSubstring("Library"))
 		Expect(page(n, "/")).To(ContainSubstring("/ris-synergy/library/live/api-docs"))
 
-		greedy := serve(sandbox.APIConfig{File: describedWritten("openapi: 3.0.3\npaths:\n  /{a}/{b}/{c}/{d}:\n    get: {responses: {'204': {description: ok}}}\n")})
+		greedy := serve(sandbox.APIConfig{File: documentFile("openapi: 3.0.3\npaths:\n  /{a}/{b}/{c}/{d}:\n    get: {responses: {'204': {description: ok}}}\n")})
 		Expect(greedy.get("/info/v1/oauth/info/").status).To(Equal(http.StatusOK), "info leads to all others, and is never taken")
 		Expect(greedy.guarded("/try-out/1/2/3", "").status).To(Equal(http.StatusNotFound), "the try-out space is no part of the guarded one")
 	})
 
-	It("takes the place of the node's own funding API when it is at the same paths", func() {
+	It("replaces the node's own funding API at the same paths", func() {
 		own := serve(sandbox.APIConfig{})
 		document := own.guarded("/funding/v3/api-docs", "").body
-		n := serve(sandbox.APIConfig{File: describedWritten(string(document))})
+		n := serve(sandbox.APIConfig{File: documentFile(string(document))})
 		Expect(n.get("/funding/v3/fundings").list()).To(HaveLen(20))
 		Expect(n.get("/info/v1/oauth/info/").object()["endpoints"].(map[string]any)["funding"]).To(HaveLen(2))
 	})
 })
 
-// page is what a person reads at a path of the node.
+// page returns the HTML page at a path of the node.
 func page(n node, path string) string {
 	GinkgoHelper()
 	request, err := http.NewRequest(http.MethodGet, n.origin+path, nil)

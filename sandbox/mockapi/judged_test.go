@@ -14,8 +14,8 @@ import (
 // §4.7.24).
 const lookAhead = "invalid or unsupported Perl syntax: `(?=`"
 
-var _ = Describe("difficult documents", func() {
-	It("of 3.0 are served with answers that both validators accept", func() {
+var _ = Describe("a difficult document", func() {
+	It("serves an OpenAPI 3.0 document with answers that both validators accept", func() {
 		for seed := range uint64(5) {
 			n := serveNode(sandbox.Config{Loopback: true, Seed: seed, API: sandbox.APIConfig{File: "testdata/library.json"}})
 			judges := newJudges(n, "/library/live/api-docs", lookAhead)
@@ -46,7 +46,7 @@ var _ = Describe("difficult documents", func() {
 		}
 	})
 
-	It("of 3.1 in YAML are served with answers that both validators accept", func() {
+	It("serves an OpenAPI 3.1 document in YAML with answers that both validators accept", func() {
 		for seed := range uint64(5) {
 			n := serveNode(sandbox.Config{Loopback: true, Seed: seed, API: sandbox.APIConfig{File: "testdata/museum.yaml"}})
 			judges := newJudges(n, "/museum/v2/api-docs")

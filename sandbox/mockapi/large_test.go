@@ -9,7 +9,7 @@ import (
 )
 
 var _ = Describe("a large document", func() {
-	It("is served whole", func() {
+	It("is served completely", func() {
 		var b strings.Builder
 		b.WriteString(`{"openapi":"3.0.3","info":{"title":"Large","version":"1"},"paths":{`)
 		for i := range 1000 {

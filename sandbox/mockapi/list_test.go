@@ -23,7 +23,7 @@ var _ = Describe("a list", Ordered, ContinueOnFailure, func() {
 		return all
 	}
 
-	It("leads to details that hold what it says, and to nothing else", func() {
+	It("leads to details with the same values; other ids are not found", func() {
 		for _, item := range shelves("")["items"].([]any) {
 			shelf := item.(map[string]any)
 			detail := n.get("/library/live/shelves/" + fmt.Sprint(shelf["id"])).object()
@@ -37,7 +37,7 @@ var _ = Describe("a list", Ordered, ContinueOnFailure, func() {
 		Expect(n.get("/library/live/shelves/9999/books").status).To(Equal(http.StatusNotFound))
 	})
 
-	It("has ids of its own, and items that agree with their path", func() {
+	It("has unique ids, and items that agree with the path", func() {
 		Expect(ids(shelves(""))).To(HaveLen(20))
 		seen := map[string]bool{}
 		for _, id := range ids(shelves("")) {
@@ -49,7 +49,7 @@ var _ = Describe("a list", Ordered, ContinueOnFailure, func() {
 		}
 	})
 
-	It("is cut by its paging, and counts", func() {
+	It("has pages, with counts that agree", func() {
 		all := ids(shelves(""))
 		Expect(ids(shelves("?limit=5"))).To(Equal(all[:5]))
 		Expect(ids(shelves("?limit=5&offset=15"))).To(Equal(all[15:]))
@@ -66,8 +66,8 @@ var _ = Describe("a list", Ordered, ContinueOnFailure, func() {
 		}
 	})
 
-	It("is not filtered by what leads to the next page", func() {
-		n := serve(sandbox.APIConfig{File: describedWritten(`openapi: 3.0.3
+	It("is not filtered by members that lead to the next page", func() {
+		n := serve(sandbox.APIConfig{File: documentFile(`openapi: 3.0.3
 info: {title: Cursors, version: "1"}
 paths:
   /things:
@@ -82,7 +82,7 @@ components:
 		Expect(n.get("/things?nextToken=abc").list()).To(HaveLen(5))
 	})
 
-	It("is filtered by what its items have", func() {
+	It("is filtered by members of its items", func() {
 		glass := shelves("?kind=GLASS")
 		Expect(glass["items"]).NotTo(BeEmpty())
 		for _, item := range glass["items"].([]any) {
@@ -98,14 +98,14 @@ components:
 		}
 	})
 
-	It("is paged by a deep object, from the page that its document begins with", func() {
+	It("has pages by a deep object, from the first page number of the document", func() {
 		m := serve(sandbox.APIConfig{File: "testdata/museum.yaml"})
 		all := m.get("/museum/v2/exhibits").object()["data"].([]any)
 		Expect(m.get("/museum/v2/exhibits?page[number]=0&page[size]=3").object()["data"]).To(Equal(all[:3]))
 		Expect(m.get("/museum/v2/exhibits?page[number]=2&page[size]=3").object()["data"]).To(Equal(all[6:9]))
 	})
 
-	It("ends when there are no more ids, and has items without one where its document has them", func() {
+	It("ends when there are no more ids, and has items without ids if the document has none", func() {
 		m := serve(sandbox.APIConfig{File: "testdata/museum.yaml"})
 		Expect(m.get("/museum/v2/halls").list()).To(HaveLen(5))
 		Expect(m.get("/museum/v2/halls/7.json").status).To(Equal(http.StatusOK), "another path, for which the list does not stand")
@@ -122,11 +122,11 @@ components:
 		Expect(nameless).To(BeNumerically(">", 0))
 	})
 
-	It("is as long as asked for, and an array where that is wanted", func() {
+	It("has the length of the options, and is an array if the options say so", func() {
 		const document = `{"openapi":"3.0.3","info":{"title":"Things","version":"1"},"paths":{"/things":{"get":{"operationId":"findAll",
 "responses":{"200":{"description":"ok","content":{"application/json":{"schema":{"type":"object","required":["id"],"properties":{"id":{"type":"string"}}}}}}}}}}}`
-		declared := serve(sandbox.APIConfig{File: describedWritten(document)})
-		array := serve(sandbox.APIConfig{File: describedWritten(document), Lists: mockapi.ListsArray, Items: 300})
+		declared := serve(sandbox.APIConfig{File: documentFile(document)})
+		array := serve(sandbox.APIConfig{File: documentFile(document), Lists: mockapi.ListsArray, Items: 300})
 		Expect(array.get("/things").list()).To(HaveLen(300))
 		Expect(declared.get("/things").object()).To(HaveKey("id"))
 		Expect(array.get("/things").list()).To(ContainElement(declared.get("/things").object()))

@@ -41,9 +41,9 @@ paths:
 `
 
 var _ = Describe("a document that changes", func() {
-	It("is served when it is good, and told and left aside when it is not", func() {
+	It("is served in a valid version; an invalid version is logged and not served", func() {
 		var log bytes.Buffer
-		file, time_ := describedWritten(first), &clock{now: time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)}
+		file, time_ := documentFile(first), &clock{now: time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)}
 		n := serveNode(sandbox.Config{Loopback: true, Clock: time_.Now, Logger: slog.New(slog.NewTextHandler(&log, nil)), API: sandbox.APIConfig{File: file}})
 		write := func(text string) {
 			GinkgoHelper()

@@ -19,7 +19,7 @@ import (
 	"github.com/rin-network/rin/sandbox"
 )
 
-// person is what testdata/media.yaml says of the XML of a person.
+// person is the XML of a person in testdata/media.yaml.
 type person struct {
 	XMLName   xml.Name `xml:"https://cerif.example/ns cfPers"`
 	ID        string   `xml:"id,attr"`
@@ -29,7 +29,7 @@ type person struct {
 	Units     []string `xml:"units>units>name"`
 }
 
-var _ = Describe("answers in other media types than JSON", func() {
+var _ = Describe("answers in media types other than JSON", func() {
 	var n node
 	BeforeEach(func() { n = serve(sandbox.APIConfig{File: "testdata/media.yaml"}) })
 
@@ -37,7 +37,7 @@ var _ = Describe("answers in other media types than JSON", func() {
 		Expect(n.API(n.origin).NotServed).To(BeEmpty())
 	})
 
-	It("are the same values as XML, where it is asked for", func() {
+	It("have the same values in XML, if the client prefers it", func() {
 		asJSON := n.get("/persons?limit=3")
 		Expect(asJSON.header.Get("Content-Type")).To(Equal("application/json"), "although XML is described first")
 		asXML := n.get("/persons?limit=3", "Accept", "application/xml")
@@ -64,7 +64,7 @@ var _ = Describe("answers in other media types than JSON", func() {
 		}
 	})
 
-	It("are XML where nothing else is described", func() {
+	It("are XML if the document describes only XML", func() {
 		e := n.get("/harvest", "Accept", "application/json")
 		Expect(e.header.Get("Content-Type")).To(Equal("text/xml"))
 		var p person
@@ -102,12 +102,12 @@ var _ = Describe("answers in other media types than JSON", func() {
 		Entry("bytes", "/sound", "audio/ogg", sniffed("text/plain; charset=utf-8")),
 	)
 
-	It("fit what their schema asks of text", func() {
+	It("fit the schema of a text", func() {
 		Expect(string(n.get("/key").body)).To(MatchRegexp("^[0-9a-f]{16}$"))
 	})
 })
 
-// sniffed expects what browsers would take for a media type.
+// sniffed expects a media type as browsers detect it.
 func sniffed(mediaType string) func([]byte) error {
 	return func(b []byte) error {
 		if found := http.DetectContentType(b); found != mediaType {

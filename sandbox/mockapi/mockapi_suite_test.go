@@ -42,8 +42,8 @@ func serveNode(c sandbox.Config) node {
 	return node{server, listening.URL}
 }
 
-// describedWritten writes a document to a file of its own.
-func describedWritten(text string) string {
+// documentFile writes a document to a file.
+func documentFile(text string) string {
 	GinkgoHelper()
 	file := filepath.Join(GinkgoT().TempDir(), "api.yaml")
 	Expect(os.WriteFile(file, []byte(text), 0o600)).To(Succeed())

@@ -23,7 +23,7 @@ var _ = Describe("a table of path templates", func() {
 	all := table("/{a}/{b}", "/pets/{id}", "/pets/mine", "/pets/mine.{format}", "/pets/{id}.{format}", "/{kind}/mine", "/", "/reports/{from}-{to}",
 		"/a b/{x}", "/odata/Items({key})")
 
-	DescribeTable("finds the most written-out one", func(path, want string, values map[string]string) {
+	DescribeTable("finds the most specific template", func(path, want string, values map[string]string) {
 		found, got, ok := all.Find(path)
 		Expect(ok).To(BeTrue())
 		Expect(found).To(Equal(want))
@@ -34,7 +34,7 @@ var _ = Describe("a table of path templates", func() {
 		}
 	},
 		Entry("text before a parameter", "/pets/mine", "/pets/mine", nil),
-		Entry("text before a parameter that stands earlier", "/dogs/mine", "/{kind}/mine", map[string]string{"kind": "dogs"}),
+		Entry("text before a parameter in an earlier segment", "/dogs/mine", "/{kind}/mine", map[string]string{"kind": "dogs"}),
 		Entry("more text before less", "/pets/mine.json", "/pets/mine.{format}", map[string]string{"format": "json"}),
 		Entry("a parameter with text before one alone", "/pets/7.json", "/pets/{id}.{format}", map[string]string{"id": "7", "format": "json"}),
 		Entry("a parameter", "/pets/7", "/pets/{id}", map[string]string{"id": "7"}),
@@ -48,14 +48,14 @@ var _ = Describe("a table of path templates", func() {
 		Entry("an escaped slash within a value", "/pets/a%2Fb", "/pets/{id}", map[string]string{"id": "a%2Fb"}),
 	)
 
-	DescribeTable("finds none", func(path string) {
+	DescribeTable("finds no template", func(path string) {
 		_, _, ok := all.Find(path)
 		Expect(ok).To(BeFalse())
 	},
 		Entry("too long", "/pets/7/8"), Entry("too short", "/pets"), Entry("an empty value", "/pets//"), Entry("a bad escape", "/%zz/mine/x"),
 	)
 
-	It("refuses what can never be found, and what is no template", func() {
+	It("refuses duplicates and invalid templates", func() {
 		t := table("/pets/{id}")
 		Expect(t.Add("/pets/{name}", "")).To(MatchError(ContainSubstring(`the same requests as "/pets/{id}"`)))
 		Expect(t.Add("/pets/{id", "")).To(MatchError(ContainSubstring("not a path template")))

@@ -51,7 +51,7 @@ var _ = Describe("the published documents of the network", func() {
 		Entry("info", "info", "/info/v1/info"),
 	)
 
-	It("has filters that choose what they say", func() {
+	It("has filters that select items", func() {
 		n := serve(sandbox.APIConfig{File: filepath.Join(publishedFolder(), "funding.json"), Lists: mockapi.ListsArray, Items: 200})
 		for parameter, member := range map[string]string{"fundingType": "type", "targetGroup": "targetGroups", "region": "eligibleApplicantsRegions", "applicantsScope": "eligibleApplicantsScope"} {
 			value := map[string]string{"fundingType": "PROGRAMME", "targetGroup": "COMPANY", "region": "TYROL", "applicantsScope": "NATIONAL"}[parameter]

@@ -126,7 +126,7 @@ func (a *API) readBody(q *request, r *http.Request) *content.Problem {
 	}
 	q.body, err = decodeJSON(body)
 	if err == nil && tooDeep(q.body, maxBodyDepth) {
-		err = errors.New("it is nested too deeply")
+		err = errors.New("it is nested too deeply, or has a number with too many digits")
 	}
 	if err != nil {
 		return refuse(content.BadRequest("the body of the request is not JSON: "+err.Error(), "send the body as "+media.Type))

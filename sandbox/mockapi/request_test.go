@@ -10,12 +10,12 @@ import (
 	"github.com/rin-network/rin/sandbox"
 )
 
-var _ = Describe("requests", Ordered, ContinueOnFailure, func() {
+var _ = Describe("a request", Ordered, ContinueOnFailure, func() {
 	var n node
 	BeforeAll(func() { n = serve(sandbox.APIConfig{File: "testdata/library.json"}) })
 	at := "/library/live"
 
-	DescribeTable("are taken in every style", func(path string, header ...string) {
+	DescribeTable("is accepted in every parameter style", func(path string, header ...string) {
 		e := n.get(at+path, header...)
 		Expect(e.status).To(Equal(http.StatusNoContent), string(e.body))
 	},
@@ -38,7 +38,7 @@ var _ = Describe("requests", Ordered, ContinueOnFailure, func() {
 		Entry("headers and cookies", "/styles/beside", "X-List", "1, 2", "X-Point", "x=1,y=2", "Cookie", "session=6ba7b810-9dad-41d1-80b4-00c04fd430c8"),
 	)
 
-	DescribeTable("that are wrong are refused with what was meant", func(path, parameter, detail, hint string, header ...string) {
+	DescribeTable("is refused with the expected value of a parameter", func(path, parameter, detail, hint string, header ...string) {
 		e := n.get(at+path, header...)
 		Expect(e.status).To(Equal(http.StatusBadRequest), string(e.body))
 		Expect(e.header.Get("Content-Type")).To(Equal("application/problem+json"))
@@ -49,35 +49,35 @@ var _ = Describe("requests", Ordered, ContinueOnFailure, func() {
 	},
 		Entry("a required one is missing", "/styles/query", "needed", "it is required", "a string, of at least length 1"),
 		Entry("a required one is empty", "/styles/query?needed=", "needed", "minLength", "send needed as a string"),
-		Entry("no number", "/styles/query?needed=a&form=x", "form", "got string, want integer", "each item a whole number"),
+		Entry("not a number", "/styles/query?needed=a&form=x", "form", "got string, want integer", "each item a whole number"),
 		Entry("too many", "/styles/query?needed=a&form=1&form=2&form=3&form=4", "form", "maxItems", "items at most 3"),
-		Entry("one too often", "/styles/query?needed=a&day=2026-03-01&day=2026-03-02", "day", "more than once", "a date, 2026-03-01"),
-		Entry("no date", "/styles/query?needed=a&day=2026-02-31", "day", "a date", "leave it out"),
+		Entry("given twice", "/styles/query?needed=a&day=2026-03-01&day=2026-03-02", "day", "more than once", "a date, 2026-03-01"),
+		Entry("not a date", "/styles/query?needed=a&day=2026-02-31", "day", "a date", "leave it out"),
 		Entry("out of bounds", "/styles/query?needed=a&ratio=0", "ratio", "exclusiveMinimum", "a number, at least 0"),
-		Entry("no pattern", "/styles/query?needed=a&commas=A", "commas", "pattern", "matching ^[a-z ,]+$"),
+		Entry("pattern does not match", "/styles/query?needed=a&commas=A", "commas", "pattern", "matching ^[a-z ,]+$"),
 		Entry("neither", "/styles/query?needed=a&either=some", "either", "", ""),
 		Entry("an unknown member", "/styles/query?needed=a&deep[z]=1", "deep", "", "an object"),
 		Entry("half an object", "/styles/query?needed=a&flat=x,1,y", "flat", "name,value,name,value", ""),
-		Entry("no JSON", "/styles/query?needed=a&json=x", "json", "expected JSON", ""),
+		Entry("not JSON", "/styles/query?needed=a&json=x", "json", "expected JSON", ""),
 		Entry("an enum", "/shelves?kind=wood", "kind", "one of", "one of WOOD, STEEL, GLASS"),
 		Entry("a path", "/shelves/zero", "shelfId", "want integer", "a whole number, at least 1"),
 		Entry("a label without its dot", "/styles/label/5/.1,2/.1.2/.x=1.y=2", "one", "a dot before the value", ""),
 		Entry("a matrix without its name", "/styles/matrix/5/;list=1,2/;exploded=1;exploded=2/;object=x,1,y,2/;x=1;y=2", "one", ";one= before", ""),
 		Entry("a header", "/styles/beside", "X-List", "want integer", "a list", "X-List", "a", "Cookie", "session=6ba7b810-9dad-41d1-80b4-00c04fd430c8"),
-		Entry("no cookie", "/styles/beside", "session", "it is required", "a UUID"),
+		Entry("cookie missing", "/styles/beside", "session", "it is required", "a UUID"),
 	)
 
-	It("lists what an enum allows", func() {
+	It("is refused with the allowed values of an enum", func() {
 		Expect(n.get(at + "/shelves?kind=wood").object()["allowed"]).To(ConsistOf("WOOD", "STEEL", "GLASS"))
 	})
 
-	DescribeTable("with a body that does not fit say where", func(method, path, body string, status int, said string, header ...string) {
+	DescribeTable("with an invalid body is refused with the place", func(method, path, body string, status int, said string, header ...string) {
 		e := n.request(method, at+path, body, header...)
 		Expect(e.status).To(Equal(status), string(e.body))
 		Expect(string(e.body)).To(ContainSubstring(said))
 	},
 		Entry("no body", "POST", "/shelves", "", 400, "the request has no body"),
-		Entry("no JSON", "POST", "/shelves", "{", 400, "not JSON"),
+		Entry("not JSON", "POST", "/shelves", "{", 400, "not JSON"),
 		Entry("members are missing", "POST", "/shelves", `{"label":"ab"}`, 422, `"pointer":"#"`),
 		Entry("a member is wrong", "POST", "/shelves", `{"label":"a","kind":"WOOD","secret":""}`, 422, `"pointer":"#/label"`),
 		Entry("all that is wrong", "POST", "/shelves", `{"label":"a","kind":"TIN","secret":""}`, 422, `"pointer":"#/kind"`),
@@ -85,10 +85,10 @@ var _ = Describe("requests", Ordered, ContinueOnFailure, func() {
 		Entry("a text is taken as it is", "POST", "/shelves", "a,b", 201, "", "Content-Type", "text/csv"),
 		Entry("too large", "POST", "/shelves", `"`+strings.Repeat("x", 4<<20)+`"`, 413, "larger"),
 		Entry("too deep", "POST", "/shelves", strings.Repeat("[", 500)+strings.Repeat("]", 500), 400, "nested"),
-		Entry("a number that stands for millions of digits", "POST", "/shelves", `{"id":1e999999999}`, 400, "nested too deeply"),
+		Entry("a number with millions of digits", "POST", "/shelves", `{"id":1e999999999}`, 400, "nested too deeply"),
 	)
 
-	It("answers with what was sent, where it fits, and keeps nothing", func() {
+	It("is answered with the members of its body, and nothing is kept", func() {
 		made := n.request(http.MethodPost, at+"/shelves", `{"label":"my shelf","kind":"GLASS","secret":"s","open":true}`)
 		Expect(made.status).To(Equal(http.StatusCreated))
 		Expect(made.header.Get("Location")).NotTo(BeEmpty())
@@ -96,7 +96,7 @@ var _ = Describe("requests", Ordered, ContinueOnFailure, func() {
 		Expect(string(n.get(at + "/shelves").body)).NotTo(ContainSubstring("my shelf"))
 	})
 
-	It("of other methods and paths are refused with those there are", func() {
+	It("with another method or path is refused with the existing ones", func() {
 		e := n.request(http.MethodDelete, at+"/shelves", "")
 		Expect(e.status).To(Equal(http.StatusMethodNotAllowed))
 		Expect(e.header.Get("Allow")).To(Equal("GET, HEAD, OPTIONS, POST"))
@@ -112,7 +112,7 @@ var _ = Describe("requests", Ordered, ContinueOnFailure, func() {
 		Expect(lost.object()["hint"]).To(ContainSubstring(tryOut + at + "/shelves"))
 	})
 
-	It("choose among media types, and get the first when none is there", func() {
+	It("chooses a media type, and gets the first one if none matches", func() {
 		Expect(n.get(at + "/tree").header.Get("Content-Type")).To(Equal("application/hal+json"))
 		Expect(n.get(at+"/tree", "Accept", "text/*;q=0.9, application/hal+json;q=0.1").header.Get("Content-Type")).To(Equal("text/plain"))
 		Expect(n.get(at+"/tree", "Accept", "image/png").header.Get("Content-Type")).To(Equal("application/hal+json"))

@@ -59,7 +59,7 @@ func wellFormed(text string) error {
 }
 
 var _ = Describe("A value as XML (OAS 3.0.3, XML Object)", func() {
-	DescribeTable("is written as its schema says", func(schema, value, want string) {
+	DescribeTable("has the elements and attributes of its schema", func(schema, value, want string) {
 		text, err := written(schema, value)
 		Expect(err).NotTo(HaveOccurred())
 		Expect(text).To(Equal(want))
@@ -70,7 +70,7 @@ var _ = Describe("A value as XML (OAS 3.0.3, XML Object)", func() {
 		Entry("an object", `{"properties":{"b":{"type":"integer"},"a":{"type":"boolean"}}}`, `{"b":1.50,"a":true}`, "<Thing><a>true</a><b>1.50</b></Thing>"),
 		Entry("another name", `{"xml":{"name":"thing"},"properties":{"a":{"xml":{"name":"first"}}}}`, `{"a":"x"}`, "<thing><first>x</first></thing>"),
 		Entry("an attribute", `{"properties":{"id":{"type":"integer","xml":{"attribute":true}},"a":{}}}`, `{"a":"x","id":7}`, `<Thing id="7"><a>x</a></Thing>`),
-		Entry("an attribute that is no scalar", `{"properties":{"id":{"xml":{"attribute":true}}}}`, `{"id":{"a":1}}`, `<Thing><id><a>1</a></id></Thing>`),
+		Entry("an attribute that is not a scalar", `{"properties":{"id":{"xml":{"attribute":true}}}}`, `{"id":{"a":1}}`, `<Thing><id><a>1</a></id></Thing>`),
 		Entry("a namespace", `{"xml":{"namespace":"http://example/ns"}}`, `{}`, `<Thing xmlns="http://example/ns"></Thing>`),
 		Entry("a namespace with a prefix", `{"xml":{"namespace":"http://example/ns","prefix":"s"},"properties":{"id":{"xml":{"attribute":true,"namespace":"http://example/ns","prefix":"s"}}}}`,
 			`{"id":"x"}`, `<s:Thing xmlns:s="http://example/ns" s:id="x"></s:Thing>`),
@@ -84,19 +84,19 @@ var _ = Describe("A value as XML (OAS 3.0.3, XML Object)", func() {
 			`{"animals":["a","b"]}`, "<Thing><aliens><animal>a</animal><animal>b</animal></aliens></Thing>"),
 		Entry("a list that is wrapped in its own name", `{"properties":{"animals":{"type":"array","xml":{"wrapped":true},"items":{"type":"string"}}}}`,
 			`{"animals":["a"]}`, "<Thing><animals><animals>a</animals></animals></Thing>"),
-		Entry("a list as the whole", `{"type":"array","items":{"$ref":"#/components/schemas/Author"}}`, `["a","b"]`, "<Thing><author>a</author><author>b</author></Thing>"),
+		Entry("a list as root", `{"type":"array","items":{"$ref":"#/components/schemas/Author"}}`, `["a","b"]`, "<Thing><author>a</author><author>b</author></Thing>"),
 		Entry("a list of lists", `{"type":"array","items":{"type":"array","items":{"type":"integer"}}}`, `[[1],[2]]`, "<Thing><item><item>1</item></item><item><item>2</item></item></Thing>"),
 		Entry("a reference", `{"properties":{"p":{"$ref":"#/components/schemas/Page"},"by":{"$ref":"#/components/schemas/Author"}}}`, `{"p":{"n":1},"by":"x"}`, "<Thing><author>x</author><p><n>1</n></p></Thing>"),
 		Entry("members that are not declared", `{"additionalProperties":{"xml":{"name":"entry"}}}`, `{"a":"x"}`, "<Thing><entry>x</entry></Thing>"),
-		Entry("names that XML does not have", `{}`, `{"@id":"x","7":"y","a b":"z","":"w","ü:v":"u","ªb":"t"}`, "<Thing><_>w</_><_7>y</_7><_id>x</_id><a_b>z</a_b><_b>t</_b><ü_v>u</ü_v></Thing>"),
-		Entry("characters that XML does not have", `{}`, `"a\u0000b\ud800"`, "<Thing>a\ufffdb\ufffd</Thing>"),
+		Entry("names that XML does not allow", `{}`, `{"@id":"x","7":"y","a b":"z","":"w","ü:v":"u","ªb":"t"}`, "<Thing><_>w</_><_7>y</_7><_id>x</_id><a_b>z</a_b><_b>t</_b><ü_v>u</ü_v></Thing>"),
+		Entry("characters that XML does not allow", `{}`, `"a\u0000b\ud800"`, "<Thing>a\ufffdb\ufffd</Thing>"),
 	)
 })
 
 var _ = Describe("The form of a media type", func() {
 	DescribeTable("is", func(mediaType string, want mockapi.Form) { Expect(mockapi.FormOf(mediaType)).To(Equal(want)) },
 		Entry("JSON", "application/json; charset=utf-8", mockapi.FormJSON),
-		Entry("JSON with a parameter that is none", "application/json; charset", mockapi.FormJSON),
+		Entry("JSON with an invalid parameter", "application/json; charset", mockapi.FormJSON),
 		Entry("a kind of JSON", "application/problem+json", mockapi.FormJSON),
 		Entry("anything", "*/*", mockapi.FormJSON),
 		Entry("XML", "text/xml", mockapi.FormXML),
@@ -111,7 +111,7 @@ var _ = Describe("The form of a media type", func() {
 	)
 })
 
-// FuzzWriteXML: whatever members and texts are called, what is written can be read.
+// FuzzWriteXML checks that XML with any names and texts is well-formed.
 func FuzzWriteXML(f *testing.F) {
 	f.Add(`{"properties":{"id":{"xml":{"attribute":true,"prefix":"p","namespace":"n"}}}}`, `{"id":"<","a":[1,null,{"b":[[]]}]}`)
 	f.Add(`{"xml":{"name":"xmlns","prefix":"XML","namespace":"\""},"items":{"xml":{"wrapped":true,"name":"·"}}}`, `[[1],[2,{"·":3}]]`)
