@@ -39,16 +39,24 @@ func table() []row {
 	)
 }
 
-// Words say what is particular about the request of a label, for evidence that was recorded before it held the words itself.
-func Words(label evidence.Label) string { return words(table(), label) }
+// Known reports a label that the table has a row for; its resource may be a role.
+func Known(label evidence.Label) bool {
+	_, known := find(table(), label)
+	return known
+}
 
-func words(rows []row, label evidence.Label) string {
-	for _, c := range rows {
-		if c.Label.Case() == label.Case() && c.fits(label.Resource()) {
-			return c.Words
-		}
+// Words say what is particular about the request of a label, for evidence that was recorded before it held the words itself.
+func Words(label evidence.Label) string {
+	c, _ := find(table(), label)
+	return c.Words
+}
+
+func find(rows []row, label evidence.Label) (row, bool) {
+	i := slices.IndexFunc(rows, func(c row) bool { return c.Label.Case() == label.Case() && c.fits(label.Resource()) })
+	if i < 0 {
+		return row{}, false
 	}
-	return ""
+	return rows[i], true
 }
 
 // Labelled is a request under its name in the evidence, for callers that send it outside of a run.
@@ -62,13 +70,13 @@ func WithWords(log *evidence.Log) *evidence.Log {
 	rows, complete := table(), *log
 	complete.Exchanges, complete.NotSent = slices.Clone(log.Exchanges), slices.Clone(log.NotSent)
 	for i, x := range complete.Exchanges {
-		if x.Words == "" {
-			complete.Exchanges[i].Words = words(rows, x.Label)
+		if c, known := find(rows, x.Label); known && x.Words == "" {
+			complete.Exchanges[i].Words = c.Words
 		}
 	}
 	for i, n := range complete.NotSent {
-		if n.Words == "" {
-			complete.NotSent[i].Words = words(rows, n.Label)
+		if c, known := find(rows, n.Label); known && n.Words == "" {
+			complete.NotSent[i].Words = c.Words
 		}
 	}
 	return &complete
@@ -79,8 +87,10 @@ func (c row) fits(r evidence.Resource) bool {
 	own := c.Label.Resource()
 	switch own {
 	case evidence.ProbeTarget:
-		return r == own || r == evidence.Info || isOperation(r)
-	case evidence.ListOperation, evidence.DetailOperation, evidence.EveryOperation:
+		return r == own || r == evidence.Info || isOperation(r) || c.Plan.reach != nowhereElse && (r == evidence.ListOperation || r == evidence.DetailOperation)
+	case evidence.EveryOperation:
+		return r == own || r == evidence.ProbeTarget || r == evidence.ListOperation || r == evidence.DetailOperation || isOperation(r)
+	case evidence.ListOperation, evidence.DetailOperation:
 		return r == own || isOperation(r)
 	}
 	return r == own

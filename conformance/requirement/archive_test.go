@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 
 	"golang.org/x/tools/txtar"
 
@@ -36,6 +37,9 @@ func readCases() ([]evidenceCase, error) {
 		id := requirement.ID(strings.TrimSuffix(filepath.Base(path), ".txtar"))
 		files := map[string]string{}
 		for _, f := range archive.Files {
+			if f.Name == goodPart {
+				continue
+			}
 			outcome, title, isCase := strings.Cut(f.Name, ": ")
 			if !isCase {
 				files[f.Name] = string(f.Data)
@@ -93,5 +97,30 @@ func (s *stage) goodNode() error {
 			return err
 		}
 	}
-	return nil
+	parts, err := goodParts()
+	for _, part := range parts {
+		if err := s.read(goodPart, part); err != nil {
+			return err
+		}
+	}
+	return err
 }
+
+// goodPart names the file of testdata/<ID>.txtar that belongs to the good node: the exchanges that only this requirement needs.
+const goodPart = "good"
+
+var goodParts = sync.OnceValues(func() (parts []string, err error) {
+	paths, err := filepath.Glob(filepath.Join("testdata", "*.txtar"))
+	for _, path := range paths {
+		archive, err := txtar.ParseFile(path)
+		if err != nil {
+			return nil, err
+		}
+		for _, f := range archive.Files {
+			if f.Name == goodPart {
+				parts = append(parts, string(f.Data))
+			}
+		}
+	}
+	return parts, err
+})

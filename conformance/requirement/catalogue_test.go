@@ -7,6 +7,8 @@ import (
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 
+	"github.com/rin-network/rin/conformance/evidence"
+	"github.com/rin-network/rin/conformance/probe"
 	"github.com/rin-network/rin/conformance/requirement"
 )
 
@@ -56,6 +58,16 @@ var _ = Describe("The catalogue", func() {
 		})
 	}
 
+	It("names only requests that the table of cases has", func() {
+		for _, r := range catalogue {
+			for _, label := range slices.Concat(r.Needs, r.Reads, []evidence.Label{r.Control}) {
+				if label != "" && label != evidence.WholeRun && !hasNumber(label) {
+					Expect(probe.Known(label)).To(BeTrue(), "%s names %s", r.ID, label)
+				}
+			}
+		}
+	})
+
 	It("depends on nothing in a circle", func() {
 		var visit func(id requirement.ID, path []requirement.ID)
 		visit = func(id requirement.ID, path []requirement.ID) {
@@ -88,3 +100,8 @@ var _ = Describe("The version of the catalogue", func() {
 		Expect(strings.Contains(requirement.Version, "preview")).To(Equal(missing), requirement.Version)
 	})
 })
+
+// hasNumber reports the labels of the values of a filter or parameter, which the document brings about.
+func hasNumber(label evidence.Label) bool {
+	return strings.HasPrefix(string(label.Case()), "filter-") && strings.ContainsAny(string(label.Case()), "0123456789")
+}

@@ -122,6 +122,9 @@ func (s *stage) directive(line string) error {
 func (s *stage) exchange(block string) error {
 	lines := strings.Split(strings.TrimRight(block, "\n"), "\n")
 	label, given, _ := strings.Cut(lines[0], " ")
+	if label == "*" {
+		return s.changeAll(lines[1:])
+	}
 	x, known := s.exchanges[evidence.Label(label)]
 	if !known {
 		s.order = append(s.order, evidence.Label(label))
@@ -157,6 +160,22 @@ func (s *stage) exchange(block string) error {
 		return fmt.Errorf("there is no request, or neither answer nor failure")
 	}
 	s.exchanges[x.Label] = x
+	return nil
+}
+
+// changeAll makes changes to every exchange that has an answer.
+func (s *stage) changeAll(changes []string) error {
+	for label, x := range s.exchanges {
+		if x.Response == nil {
+			continue
+		}
+		for _, line := range changes {
+			if err := change(&x, strings.TrimPrefix(line, "~ ")); err != nil {
+				return fmt.Errorf("%s: %w", label, err)
+			}
+		}
+		s.exchanges[label] = x
+	}
 	return nil
 }
 

@@ -31,6 +31,8 @@ type Deviation struct {
 	Breaks []string
 	// Warns lists the ids of the requirements for which a habit gets a warning, and nothing worse.
 	Warns []string
+	// Example turns a good request to the info endpoint into one that shows the deviation. It is nil if plain requests show it.
+	Example func(good *http.Request)
 	// Wrap puts the deviation before the node's handler. It is nil if the deviation changes connections only.
 	Wrap func(next http.Handler, env Env) http.Handler
 	// Transport changes how the node offers TLS. It is nil if the deviation changes requests only. Nodes without TLS cannot have it.

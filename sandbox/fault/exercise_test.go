@@ -199,6 +199,22 @@ func exercised(n node) iter.Seq[string] {
 	}
 }
 
+// exampleShows reports whether the deviation's own example is answered with another status or another body.
+func exampleShows(d fault.Deviation, good, deviating node) bool {
+	if d.Example == nil {
+		return false
+	}
+	answer := func(n node) string {
+		client := n.Credentials()[0]
+		issued := token(n.answer(exchange("grant_type=client_credentials&client_id=" + client.ClientID + "&client_secret=" + client.Secret)))
+		r, w := request(get(info).bearing("Bearer "+issued)), httptest.NewRecorder()
+		d.Example(r)
+		n.ServeHTTP(w, r)
+		return fmt.Sprint(w.Code, w.Body)
+	}
+	return answer(good) != answer(deviating)
+}
+
 // deviates reports whether the answers differ from the expected ones, and asks no further than to the first that does.
 func deviates(answers iter.Seq[string], expected []string) bool {
 	i := 0
