@@ -60,8 +60,6 @@ func packageOrder() map[string][]string {
 			"sandbox", // the route table and the middleware
 			"sandbox/mockapi",
 			"sandbox/fault",
-			"sandbox/spec/spectest",
-			"sandbox/spec/generated",
 			"sandbox/spec",
 			"sandbox/web",
 			"sandbox/funding",

@@ -12,12 +12,12 @@ import (
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 
-	"github.com/rin-network/rin/sandbox/spec/spectest"
+	"github.com/rin-network/rin/sandbox/spec/testdata/validators"
 )
 
 // judges are two validators that know nothing of this package, loaded with a document as it is served.
 type judges struct {
-	spectest.Validators
+	validators.Validators
 	// silent names what one of the two is known to get wrong, by words of what it says.
 	silent []string
 	seen   int
@@ -28,7 +28,7 @@ func newJudges(n node, path string, silent ...string) *judges {
 	GinkgoHelper()
 	published := n.get(path)
 	Expect(published.status).To(Equal(http.StatusOK), string(published.body))
-	loaded, err := spectest.Load(published.body)
+	loaded, err := validators.Load(published.body)
 	Expect(err).NotTo(HaveOccurred())
 	return &judges{Validators: loaded, silent: silent}
 }

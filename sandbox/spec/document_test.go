@@ -18,7 +18,7 @@ import (
 )
 
 // golden is the document that the client is generated from.
-const golden = "generated/openapi.json"
+const golden = "testdata/generated/openapi.json"
 
 var _ = Describe("Document", func() {
 	guarded := spec.Description{
@@ -37,7 +37,7 @@ var _ = Describe("Document", func() {
 		kept, err := os.ReadFile(golden)
 		Expect(err).NotTo(HaveOccurred())
 		Expect(strings.TrimSpace(string(kept))).To(Equal(string(document)),
-			"run 'go test ./sandbox/spec -update' and then 'go generate ./sandbox/spec/generated'")
+			"run 'go test ./sandbox/spec -update' and then 'go generate ./sandbox/spec'")
 	})
 
 	It("describes the parameters that the service reads, and tells which way of paging holds", func() {

@@ -18,7 +18,7 @@ import (
 	validation "github.com/pb33f/libopenapi-validator/errors"
 
 	"github.com/rin-network/rin/sandbox"
-	"github.com/rin-network/rin/sandbox/spec/spectest"
+	"github.com/rin-network/rin/sandbox/spec/testdata/validators"
 )
 
 // bench is a sandbox with both validators loaded with a document that it serves.
@@ -26,7 +26,7 @@ type bench struct {
 	url      string
 	node     *sandbox.Server
 	document []byte
-	spectest.Validators
+	validators.Validators
 }
 
 // newBench starts a sandbox and loads the document at the path.
@@ -39,7 +39,7 @@ func newBench(path string, c sandbox.Config) bench {
 	b := bench{url: server.URL, node: node}
 	b.document = b.get(path, nil).body
 
-	b.Validators, err = spectest.Load(b.document)
+	b.Validators, err = validators.Load(b.document)
 	Expect(err).NotTo(HaveOccurred())
 	return b
 }

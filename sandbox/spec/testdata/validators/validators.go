@@ -1,6 +1,6 @@
-// Package spectest loads a document as a node serves it into two validators that know nothing of this module, for tests that let
+// Package validators loads a document as a node serves it into two validators that know nothing of this module, for tests that let
 // both of them judge what the node answers.
-package spectest
+package validators
 
 import (
 	"errors"
