@@ -24,8 +24,8 @@ const (
 	DemoAffiliation = "AFF-MUST-0001"
 )
 
-// DemoClients are the clients of a node that has none configured, with the suffix at the end of their ids: one with role and affiliation,
-// one without a role, and one whose tokens are meant for another service.
+// DemoClients are the clients of a node without configured clients, with a suffix at the end of their ids: one with role and affiliation, one
+// without a role, and one whose tokens are meant for another service.
 func DemoClients(suffix string) []ClientConfig {
 	return []ClientConfig{
 		{ID: DemoClient + suffix, Role: model.RoleExternalAPIClient, Affiliation: DemoAffiliation},
@@ -34,7 +34,7 @@ func DemoClients(suffix string) []ClientConfig {
 	}
 }
 
-// openBooks opens the books of a node, enters the configured clients, and lists those of them that are in use, as their owners know them.
+// openBooks opens the books of a node, enters the configured clients, and returns the credentials of those that are in use.
 func openBooks(c Config) (*account.Books, []Credential, error) {
 	books, err := account.Open(account.Config{Store: c.store(), Now: c.Clock, Random: c.Random})
 	if err != nil {
@@ -66,7 +66,7 @@ func openBooks(c Config) (*account.Books, []Credential, error) {
 	return books, credentials, nil
 }
 
-// registration is a configured client as the books take it. A secret is drawn if none is configured, and none was shown before.
+// registration converts a configured client for the books. It generates a secret when none is configured and none was shown before.
 func registration(c Config, books *account.Books, client ClientConfig) (r account.Registration, err error) {
 	r = account.Registration{
 		Client: account.NewClient{ID: client.ID, Audience: client.Audience}, Secret: client.Secret, Unseen: client.Secret == "", Subject: client.Subject,
@@ -83,8 +83,7 @@ func registration(c Config, books *account.Books, client ClientConfig) (r accoun
 	return r, err
 }
 
-// credentialOf is what the owner of a client holds. The secret is that given, if it is still the client's, and unknown otherwise; ok is
-// false for a client that is not in use.
+// credentialOf returns the credential of a client; ok is false for a client that is not in use. The secret is included only if it is still valid.
 func credentialOf(books *account.Books, id, secret string) (c Credential, ok bool) {
 	e, known := books.Entry(id)
 	if !known || e.State == account.Revoked {
@@ -99,11 +98,11 @@ func credentialOf(books *account.Books, id, secret string) (c Credential, ok boo
 
 // Ledger holds the stores of several nodes.
 type Ledger interface {
-	// Of is the store of the node with this member id.
+	// Of returns the store of the node with this member id.
 	Of(member string) account.Store
 }
 
-// store is where the node keeps its books; nil for memory alone.
+// store returns where the node keeps its books; nil keeps them in memory.
 func (c Config) store() account.Store {
 	if c.Ledger == nil {
 		return nil
@@ -111,7 +110,7 @@ func (c Config) store() account.Store {
 	return c.Ledger.Of(c.Member.ID)
 }
 
-// permissions is the book that the funding service reads: its own, and the accounts that it has configured for foreign issuers.
+// permissions are the accounts that the funding service reads: those in its own book, and the configured ones of clients of foreign issuers.
 type permissions struct {
 	own     *account.Accounts
 	foreign map[funding.AccountKey]funding.Account

@@ -5,7 +5,7 @@ import (
 	"github.com/rin-network/rin/sandbox/journal"
 )
 
-// journalPlace is what the journal knows of a node.
+// journalPlace describes the node to the journal.
 func journalPlace(c Config, places address.Map) journal.Place {
 	return journal.Place{Node: c.Member.ID, TokenPath: places.Listed().Token, Now: c.Clock, Origin: places.Origin, Classify: func(path string) (journal.Operation, bool) {
 		class := places.Classify(path)
@@ -21,7 +21,8 @@ func classifyOutside(path string) (journal.Operation, bool) {
 	return journal.Other, false
 }
 
-// mockOperation is what is below the service prefix and not the node's own: an API that is served from its document.
+// mockOperation is the operation of requests below the service prefix that are not for the node's own resources: they are for an API from a
+// document.
 const mockOperation journal.Operation = "described"
 
 // countedAs is the operation that a request is counted under in the metrics.
@@ -32,7 +33,7 @@ func countedAs(c address.Class) journal.Operation {
 	return c.Operation
 }
 
-// countedOperations are the names under which requests are counted; the last one is for all others.
+// countedOperations lists the names under which requests are counted; the last one is for all others.
 func countedOperations() []string {
 	var names []string
 	for _, o := range []journal.Operation{

@@ -1,14 +1,12 @@
-// Package sandbox is a node of a research-information network that runs anywhere: an authorization server, the info
-// resource, the funding service with believable data, the OpenAPI document that describes it and a registry that
-// lists it. It behaves as the rules of the network and the RFCs behind them ask, unless it is told to deviate,
-// for good or for some requests (package scenario).
+// Package sandbox is a node of a research-information network that runs anywhere: an authorization server, the info resource, the funding service
+// with believable data, the OpenAPI document that describes it, and a registry that lists it. It follows the rules of the network and the RFCs behind
+// them, unless a deviation or a scenario of package fault is in force.
 //
-// A request takes this way:
+// A request takes this way, which middleware.go lists in full:
 //
-//	request -> watch -> journal -> CORS -> rate limit -> fault.Injector -> deviation.Wrap -> auth.Guard (try-out paths pass) -> handler -> store -> response
+//	request -> middleware (journal, CORS, rate limit, faults) -> auth.Guard (try-out paths pass) -> handler -> store -> response
 //
-// Watch dates, counts and logs; the journal remembers what was asked and answered, and package conduct judges clients by it. CORS and
-// rate limit are there when they are configured.
+// The journal remembers requests and answers, and package clientrules judges clients by it.
 //
 // Package sandboxtest runs a whole network inside a Go test. New makes the http.Handler of one node:
 //
@@ -16,11 +14,11 @@
 //	server := httptest.NewServer(node)
 //	client := node.Credentials()[0] // id, secret, and what the client may do
 //
-// NewNetwork makes a handler of several nodes below roots of their own, with one registry and one clock; package flavour has the makes that
-// a node may be of, package setup makes their configurations.
+// NewNetwork makes a handler of several nodes below roots of their own, with one registry and one clock; a [Preset] makes a node resemble a
+// well-known product, and package configfile reads the configurations of a network from a file.
 //
-// Serve runs either on a listener. Everything that a Config leaves out has a default that makes a good node; clock and
-// randomness come from it, nothing is read from the environment.
+// Serve runs either on a listener. A Config has a default for everything that it leaves out, and the defaults make a good node. Clock and randomness
+// come from it; nothing is read from the environment.
 package sandbox
 
 import (
@@ -55,16 +53,16 @@ const (
 	DefaultCalls = 200
 	// DefaultTokenTTL is the lifetime of access tokens.
 	DefaultTokenTTL = 300 * time.Second
-	// DefaultVerifiedTokens is the number of verified tokens that are remembered.
+	// DefaultVerifiedTokens is the number of verified tokens that a node caches.
 	DefaultVerifiedTokens = 4096
 )
 
-// Config holds every knob of a sandbox. The zero value is a good node.
+// Config holds all settings of a sandbox. The zero value is a good node.
 type Config struct {
-	// Member is who runs the node, as its registry entry says; funding.FirstMember when its id is empty.
+	// Member runs the node, as its registry entry says; funding.FirstMember when its id is empty.
 	Member funding.Member
-	// Flavour is the make of the node, which the form of its tokens and of its errors follows unless they are set here. The zero value is no make:
-	// what the interface document says, with both token endpoints in the registry.
+	// Flavour is the product that the node resembles in the form of its tokens and errors, unless they are set here. The zero value is no product:
+	// the node follows the interface document, with both token endpoints in the registry.
 	Flavour Preset
 	// Root is the path below which the whole node is, its authorization server too: "/xb"; empty for the root of the host.
 	Root string
@@ -72,32 +70,32 @@ type Config struct {
 	Prefix string
 	// Realm is the identity provider's realm, one path segment; DefaultRealm when empty.
 	Realm string
-	// PublicURL is the base URL that clients use when it is not the one in their requests, as behind a proxy:
-	// absolute, http or https, without query and fragment. Empty: taken from the Host of each request.
+	// PublicURL is the base URL that clients use when it differs from the one in their requests, as behind a proxy: absolute, http or https,
+	// without query and fragment. When empty it is taken from the Host of each request.
 	PublicURL string
 
 	// Seed chooses the sample data; every number is a valid seed, and the same seed gives the same data.
 	Seed uint64
-	// Calls is the number of funding calls, other fundings come on top; DefaultCalls when 0.
+	// Calls is the number of funding calls, besides which there are other fundings; DefaultCalls when 0.
 	Calls int
 	// AsOf is the day around which calls run; today by the clock when zero. The funding service's clock is shifted
 	// with it, so that calls of another day run as they would on that day.
 	AsOf time.Time
 
-	// Clock tells the time; time.Now when nil.
+	// Clock returns the current time; time.Now when nil.
 	Clock func() time.Time
-	// Pause waits for d or until the context ends, whose error it then returns; in real time when nil. Deviations and
-	// scenarios that are slow use it.
+	// Pause waits for d or until the context ends, whose error it then returns; it waits in real time when nil. Slow deviations and scenarios use
+	// it.
 	Pause func(ctx context.Context, d time.Duration) error
-	// Random is the source of secrets and keys; crypto/rand when nil. It is read by one goroutine at a time.
+	// Random is the source of secrets and keys; crypto/rand when nil. One goroutine reads it at a time.
 	Random io.Reader
 
 	// TokenTTL is the lifetime of access tokens, in whole seconds; DefaultTokenTTL when 0.
 	TokenTTL time.Duration
 	// TokenFormat is the form of access tokens; that of the flavour when empty, else auth.ES256.
 	TokenFormat auth.Format
-	// VerifiedTokens is the number of verified tokens to remember, so that a reused token is not verified again;
-	// DefaultVerifiedTokens when 0, none when negative.
+	// VerifiedTokens is the number of verified tokens to cache, so that a token is not verified again when it is used again; DefaultVerifiedTokens
+	// when 0, no cache when negative.
 	VerifiedTokens int
 
 	// Paging is the meaning of page[page]; funding.PagingOffset when empty.
@@ -111,42 +109,42 @@ type Config struct {
 	Clients []ClientConfig
 	// Loopback declares that only this machine can connect, which permits weak configured secrets.
 	Loopback bool
-	// Ledger keeps the books of clients and service accounts across restarts; nil keeps them in memory. A client that it holds already is
-	// as it became there, whatever Clients says of it. A secret that was drawn for a client stays once it was shown, see [Server.Shown].
+	// Ledger keeps the books of clients and service accounts across restarts; nil keeps them in memory. A client that the ledger has already stays
+	// as it is there, whatever Clients says. A generated secret stays once it was shown, see [Server.Shown].
 	Ledger Ledger
 	// Issuers are foreign authorization servers whose tokens are accepted.
 	Issuers []IssuerConfig
 
-	// TLS makes [Serve] offer https with a certificate that the node makes for itself; nil is cleartext.
+	// TLS makes [Serve] offer https with a certificate that the node makes for itself; the node serves http when nil.
 	TLS *devtls.Settings
 
-	// CORS lists the origins whose pages browsers let call the node, its token endpoint too, as browsers send them: "http://localhost:5173";
-	// "*" alone for all. None when empty.
+	// CORS lists the origins whose pages may call the node and its token endpoint, as browsers send them: "http://localhost:5173"; "*" alone for
+	// all origins. When empty, pages may not call.
 	CORS []string
 
-	// RateLimit is how often each client, and each address that calls without a good token, may ask; the zero value is no limit.
+	// RateLimit limits the requests of each client, and of each address that calls without a good token; the zero value is unlimited.
 	RateLimit edge.Rate
 
-	// API is an API that is served from its OpenAPI document besides the node's own; none when its File is empty.
+	// API is an API that the node serves from its OpenAPI document besides its own; it serves none when File is empty.
 	API APIConfig
 
-	// Deviations names the ways in which the node misbehaves; the first sees requests first.
+	// Deviations names the deviations in force; the first sees requests first.
 	Deviations []string
 
 	// Scenarios are played from the start; the first sees requests first.
 	Scenarios []fault.Play
-	// AskedByHeader lets a request ask for what is done to it: for deviations in the field [fault.DeviateHeader], for scenarios in [fault.ScenarioHeader].
-	// The fields are ignored without.
+	// AskedByHeader lets a request ask for faults: for deviations in the header [fault.DeviateHeader], for scenarios in [fault.ScenarioHeader]. Without
+	// it both headers are ignored.
 	AskedByHeader bool
 
-	// Journal remembers the requests; none when nil.
+	// Journal remembers the requests; nothing is remembered when nil.
 	Journal *journal.Journal
 
-	// Logger receives faults at level Error or Warn and each request at level Debug; none when nil.
+	// Logger receives faults at level Error or Warn and each request at level Debug; nothing is logged when nil.
 	Logger *slog.Logger
 }
 
-// ClientConfig is a client with its service account, in the books of both servers.
+// ClientConfig configures a client and its service account.
 type ClientConfig struct {
 	// ID is the client id.
 	ID string
@@ -174,7 +172,7 @@ type IssuerConfig struct {
 	Accounts map[string]funding.Account
 }
 
-// Credential is what the owner of a registered client holds, with the permissions of its account.
+// Credential is what the owner of a registered client has, with the permissions of its account.
 type Credential struct {
 	// ClientID, Secret and Subject are what the client was given at its registration (NET-R16).
 	ClientID, Secret, Subject string
@@ -182,17 +180,17 @@ type Credential struct {
 	Role, Affiliation string
 	// Audience is what its tokens are meant for; empty for this node's API.
 	Audience string
-	// Given tells that the secret was configured and not made here: whoever started the node knows it, and nobody has to be told.
+	// Given reports that the secret was configured, not generated, so that it need not be shown.
 	Given bool
 }
 
-// Validate says what of a configuration can't be, as far as that shows before a node is made of it.
+// Validate reports all settings that are invalid, as far as it can be seen before a node is made.
 func (c Config) Validate() error {
 	_, err := c.complete()
 	return err
 }
 
-// complete fills in the defaults and checks what can be checked alone.
+// complete fills in the defaults and checks each setting on its own.
 func (c Config) complete() (Config, error) {
 	c.Root = strings.TrimSuffix(c.Root, "/")
 	if c.Member.ID == "" {
@@ -293,7 +291,7 @@ func checkChoice[T ~string](what string, value T, allowed []T) error {
 	return fmt.Errorf("%s %q: want one of %v", what, value, allowed)
 }
 
-// lockedReader lets goroutines share a source of randomness that may not be safe for it.
+// lockedReader lets several goroutines share a source of randomness.
 type lockedReader struct {
 	mu     sync.Mutex
 	source io.Reader

@@ -54,8 +54,8 @@ func (s *Server) chain(c Config, guard *auth.Guard) error {
 	return nil
 }
 
-// limits answers callers who ask too often with 429 (RFC 6585 §4). A good token counts for its client wherever that calls from, everything
-// else for the address that it comes from: at the token endpoint nobody is known yet.
+// limits answers callers who exceed the rate limit with 429 (RFC 6585 §4). Requests with a good token count for its client, from any address; all
+// others count for their address, because the client of a token request is unknown.
 type limits struct {
 	limiter *edge.Limiter
 	guard   *auth.Guard
@@ -65,7 +65,7 @@ type limits struct {
 	refused atomic.Uint64
 }
 
-// newLimits makes the limits of a node; nil when it has none.
+// newLimits makes the limits of a node; nil without a rate limit.
 func newLimits(c Config, places address.Map, guard *auth.Guard, server *auth.Server) (*limits, error) {
 	if c.RateLimit == (edge.Rate{}) {
 		return nil, nil
@@ -98,7 +98,7 @@ func (l *limits) wrap(next http.Handler) http.Handler {
 	})
 }
 
-// refuse tells the caller how long to wait, in the error format of what was asked.
+// refuse answers 429 with the time to wait, in the error format of the requested operation.
 func (l *limits) refuse(w http.ResponseWriter, r *http.Request, operation journal.Operation, name string, wait int) {
 	l.refused.Add(1)
 	w.Header().Set("Retry-After", strconv.Itoa(wait))
@@ -111,7 +111,7 @@ func (l *limits) refuse(w http.ResponseWriter, r *http.Request, operation journa
 	content.TooManyRequests(detail, hint).Write(w, r)
 }
 
-// caller is who is counted.
+// caller is a client or an address whose requests are counted.
 type caller struct{ key, name string }
 
 func (l *limits) caller(r *http.Request) (caller, *http.Request) {
@@ -122,7 +122,7 @@ func (l *limits) caller(r *http.Request) (caller, *http.Request) {
 	return caller{"address " + network(r.RemoteAddr), "this address"}, verified
 }
 
-// network is the part of a remote address that one caller commands: the address, or the /64 of IPv6.
+// network returns the part of a remote address that one caller controls: the address, or the /64 of IPv6.
 func network(remote string) string {
 	host, _, err := net.SplitHostPort(remote)
 	if err != nil {
@@ -137,10 +137,10 @@ func network(remote string) string {
 	return prefix.String()
 }
 
-// seconds rounds a wait up: who comes a moment too early is refused again (RFC 9110 §10.2.3).
+// seconds rounds a wait up: a caller who comes a moment too early would be refused again (RFC 9110 §10.2.3).
 func seconds(wait time.Duration) int { return int((wait + time.Second - 1) / time.Second) }
 
-// reset forgets who has asked.
+// reset forgets all callers.
 func (l *limits) reset() {
 	if l != nil {
 		l.limiter.Reset()

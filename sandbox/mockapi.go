@@ -14,32 +14,32 @@ import (
 	"github.com/rin-network/rin/sandbox/web"
 )
 
-// APIConfig is an API that a node serves as its OpenAPI document describes it, beside its own.
+// APIConfig configures an API that a node serves from its OpenAPI document, beside its own.
 type APIConfig struct {
-	// File is the document, OpenAPI 3.0 or 3.1, JSON or YAML. A change is served within a second; a bad one is logged, and leaves what was there.
+	// File is the document, OpenAPI 3.0 or 3.1, JSON or YAML. A changed file is served within a second; an invalid change is logged and ignored.
 	File string
 	// Items is the number of items of each list; mockapi.DefaultItems when 0.
 	Items int
-	// Lists says how list operations that declare a single object answer; as declared when empty.
+	// Lists selects how list operations answer that declare a single object; as declared when empty.
 	Lists mockapi.Lists
-	// Open serves the API without a token at its own place, too, as the try-out space does anyhow.
+	// Open serves the API without a token at its own place, too, as the try-out space always does.
 	Open bool
 }
 
-// API is what a node tells of an API that it serves from a document.
+// API describes an API that a node serves from a document.
 type API struct {
 	// File is the document; empty for a node without one.
 	File string
 	// Document and TryOut are the addresses of the document as it is served with a token and without.
 	Document, TryOut string
-	// Operations counts those that are served; NotServed says which parts are not, and why.
+	// Operations counts the served operations; NotServed names the parts that are not served, with reasons.
 	Operations int
 	NotServed  []string
-	// Fault says why the newest version of the file is not served, but the one before it; empty when it is.
+	// Fault is why the newest version of the file is not served; the version before it is served instead. Empty when it is served.
 	Fault string
 }
 
-// API tells of the API that the node serves from a document, for callers who reach the node at origin.
+// API describes the API from a document for callers who reach the node at origin.
 func (s *Server) API(origin string) API {
 	if s.api == nil {
 		return API{}
@@ -59,7 +59,7 @@ func (s *Server) API(origin string) API {
 	return a
 }
 
-// mockAPI puts an API from a document before the node's own resources. It is nil for a node without one.
+// mockAPI serves an API from a document before the node's own resources. It is nil for a node without one.
 type mockAPI struct {
 	live   *mockapi.Live
 	places address.Map
@@ -74,17 +74,17 @@ const (
 	ownSpace
 )
 
-// documentKey tells versions of the document, where it is served, and who sees it where.
+// documentKey identifies a version of the document, the space that it is served in, and the origin of its readers.
 type documentKey struct {
 	api    *mockapi.API
 	space  int
 	origin string
 }
 
-// documentBudget bounds the bytes of documents that are kept.
+// documentBudget limits the bytes of cached documents.
 const documentBudget = 4 << 20
 
-// newMockAPI reads the document. protect lets callers with a good token and the right role pass.
+// newMockAPI reads the document. protect admits callers with a good token and the right role.
 func newMockAPI(c Config, places address.Map, protect func(http.Handler) http.Handler) (*mockAPI, error) {
 	if c.API.File == "" {
 		return nil, nil
@@ -149,7 +149,7 @@ func (d *mockAPI) near(r *http.Request) string {
 	return "; described: " + strings.Join(append(api.Near(space, r.URL.Path), space.Base+api.Document()), ", ")
 }
 
-// document serves the document of the API as it holds in a space.
+// document serves the document of the API for a space.
 func (d *mockAPI) document(api *mockapi.API, space int) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		origin := d.places.Origin(r)
@@ -168,7 +168,7 @@ func (d *mockAPI) document(api *mockapi.API, space int) http.Handler {
 	})
 }
 
-// pages are what the reference page offers of the API.
+// pages lists the documents for the reference page.
 func (d *mockAPI) pages() []web.Document {
 	if d == nil {
 		return nil
@@ -180,7 +180,7 @@ func (d *mockAPI) pages() []web.Document {
 	}
 }
 
-// welcome is what the start page tells of the API.
+// welcome lists the places for the start page.
 func (d *mockAPI) welcome() []web.Place {
 	if d == nil {
 		return nil
@@ -192,7 +192,7 @@ func (d *mockAPI) welcome() []web.Place {
 	}
 }
 
-// further are the endpoints of the API for the info resource.
+// further lists the endpoints for the info resource.
 func (d *mockAPI) further() ([]funding.InfoEndpoint, any) {
 	if d == nil {
 		return nil, nil

@@ -15,11 +15,11 @@ import (
 	"github.com/rin-network/rin/sandbox/journal"
 )
 
-// NetworkConfig is the configuration of several nodes in one process.
+// NetworkConfig configures several nodes in one process.
 type NetworkConfig struct {
-	// Nodes are the nodes, each below a root of its own. What a node's Config leaves out of clock, randomness and log is the network's.
+	// Nodes are the nodes, each below a root of its own. A node without a clock, randomness, a ledger or a logger uses those of the network.
 	Nodes []Config
-	// Clock tells the time that the network's clock starts from; time.Now when nil.
+	// Clock returns the time that the network's clock starts from; time.Now when nil.
 	Clock func() time.Time
 	// Random is the source of secrets and keys; crypto/rand when nil.
 	Random io.Reader
@@ -29,12 +29,12 @@ type NetworkConfig struct {
 	Ledger Ledger
 	// Logger is the nodes' Logger.
 	Logger *slog.Logger
-	// Origin is where clients reach the network, such as "http://127.0.0.1:8080", for those who run it to tell others. It may be empty.
+	// Origin is where clients reach the network, such as "http://127.0.0.1:8080", for display. It may be empty.
 	Origin string
 }
 
-// Network is several nodes on one host: each with an authorization server, clients, data and documents of its own, with one registry
-// that lists them all, and one clock. It is an http.Handler, safe for concurrent use.
+// Network is several nodes on one host, each with an authorization server, clients, data and documents of its own, with one registry that lists
+// them all, and one clock. It is an http.Handler, safe for concurrent use.
 type Network struct {
 	nodes   []*Server
 	clock   *Clock
@@ -44,7 +44,7 @@ type Network struct {
 	origin  string
 }
 
-// NewNetwork makes a network. Its errors name the node, the field of its configuration, and what that takes.
+// NewNetwork makes a network. An error names the node, the field of its configuration, and the values that it takes.
 func NewNetwork(config NetworkConfig) (*Network, error) {
 	if len(config.Nodes) == 0 {
 		return nil, fmt.Errorf("configure the network: it has no node")
@@ -89,7 +89,7 @@ func NewNetwork(config NetworkConfig) (*Network, error) {
 	return n, nil
 }
 
-// add refuses a node that cannot be told from another one.
+// add adds a node, unless another node has the same root or id.
 func (n *Network) add(node *Server) error {
 	for _, other := range n.nodes {
 		if other.places.Root == node.places.Root {
@@ -103,7 +103,7 @@ func (n *Network) add(node *Server) error {
 	return nil
 }
 
-// overlap refuses nodes of which one hides resources of another: its root is above them, and nearer.
+// overlap reports a node whose resources another node hides, because its root is nearer.
 func (n *Network) overlap() error {
 	for i, node := range n.nodes {
 		for _, route := range node.routes {
@@ -120,23 +120,23 @@ func (n *Network) overlap() error {
 // Nodes lists the nodes in the order of their configuration.
 func (n *Network) Nodes() []*Server { return slices.Clone(n.nodes) }
 
-// Origin is where clients reach the network; empty if nobody said.
+// Origin returns where clients reach the network; "" if it was not configured.
 func (n *Network) Origin() string { return n.origin }
 
-// Clock is the clock of all nodes.
+// Clock returns the clock of all nodes.
 func (n *Network) Clock() *Clock { return n.clock }
 
-// Prepare makes what the filters of large nodes need, see [Server.Prepare].
+// Prepare builds the indexes of all nodes, see [Server.Prepare].
 func (n *Network) Prepare() {
 	for _, node := range n.nodes {
 		node.Prepare()
 	}
 }
 
-// Journal remembers the requests to all nodes; nil when there is none.
+// Journal returns the journal of the requests to all nodes; nil without one.
 func (n *Network) Journal() *journal.Journal { return n.journal }
 
-// Reset puts the network back to its start: the time, what each node was configured to be, and an empty journal.
+// Reset restores the start of the network: its time, the configured state of each node, and an empty journal.
 func (n *Network) Reset() {
 	n.journal.Clear()
 	n.clock.Reset()
@@ -145,7 +145,7 @@ func (n *Network) Reset() {
 	}
 }
 
-// ServeHTTP hands a request to the node whose root is nearest above its path.
+// ServeHTTP passes a request to the node whose root is nearest above its path.
 func (n *Network) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if node := n.nodeAt(r.URL.Path); node != nil {
 		node.ServeHTTP(w, r)
@@ -154,7 +154,7 @@ func (n *Network) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	n.nowhere.ServeHTTP(w, r)
 }
 
-// lost answers requests to no node.
+// lost answers requests outside all nodes.
 func (n *Network) lost(w http.ResponseWriter, r *http.Request) {
 	if r.URL.Path == "/" {
 		n.start.ServeHTTP(w, r)
@@ -168,8 +168,8 @@ func (n *Network) lost(w http.ResponseWriter, r *http.Request) {
 		"; the registry at "+n.nodes[0].places.Registry()+" lists them").Write(w, r)
 }
 
-// nodeAt finds the node of a path. Resources of the network are those of the first node; metadata are found by the path of their
-// issuer, which comes last in theirs (RFC 8414 §3.1).
+// nodeAt finds the node of a path. Resources of the network belong to the first node. A metadata path ends with the path of its issuer (RFC 8414
+// §3.1).
 func (n *Network) nodeAt(path string) *Server {
 	if path == n.nodes[0].places.Registry() || path == n.nodes[0].places.Health() {
 		return n.nodes[0]
@@ -193,16 +193,16 @@ func (n *Network) listen(inner net.Listener) net.Listener { return n.nodes[0].li
 
 func (n *Network) logger() *slog.Logger { return n.nodes[0].log }
 
-// MaxClockOffset is how far a clock may be moved from the time that it was given, either way.
+// MaxClockOffset is how far a clock may be moved, forward or back.
 const MaxClockOffset = 10 * 365 * 24 * time.Hour
 
-// Clock tells the time. It is safe for concurrent use.
+// Clock is the time of a network: tokens expire and calls close by it. It can be moved, and is safe for concurrent use.
 type Clock struct {
 	base   func() time.Time
 	offset atomic.Int64 // nanoseconds
 }
 
-// NewClock makes a clock that tells the time of base, which is time.Now when nil.
+// NewClock makes a clock that follows base; time.Now when nil.
 func NewClock(base func() time.Time) *Clock {
 	if base == nil {
 		base = time.Now
@@ -210,13 +210,13 @@ func NewClock(base func() time.Time) *Clock {
 	return &Clock{base: base}
 }
 
-// Now tells the time.
+// Now returns the current time.
 func (c *Clock) Now() time.Time { return c.base().Add(c.Offset()) }
 
-// Offset is how far the clock has been moved.
+// Offset returns how far the clock has been moved.
 func (c *Clock) Offset() time.Duration { return time.Duration(c.offset.Load()) }
 
-// Move moves the clock by d, forward or back, no further than [MaxClockOffset] in all.
+// Move moves the clock by d, forward or back, up to [MaxClockOffset] in total.
 func (c *Clock) Move(d time.Duration) error {
 	for {
 		from := c.offset.Load()

@@ -68,14 +68,14 @@ func (o *observer) answered(r *http.Request, sent *answerObserver, took time.Dur
 		slog.Int("status", sent.status), slog.Int64("bytes", sent.bytes), slog.Float64("ms", float64(took.Microseconds())/1000))
 }
 
-// The bounds of what is logged of a path. No segment of a node's own paths is as long as a secret or a token, which a client may have
-// put there by mistake.
+// These are the limits of a logged path. No segment of a node's own paths is as long as a secret or a token, which a client may have put there by
+// mistake.
 const (
 	maxLoggedPath    = 256
 	maxLoggedSegment = 40
 )
 
-// loggedPath is a path as it is logged.
+// loggedPath shortens a path and hides its long segments.
 func loggedPath(path string) string {
 	if len(path) <= maxLoggedSegment {
 		return path
@@ -96,7 +96,7 @@ func cut(text string, length int) string {
 	return text
 }
 
-// answerObserver remembers status and size of an answer. It holds nothing back.
+// answerObserver remembers the status and the size of an answer.
 type answerObserver struct {
 	http.ResponseWriter
 	status int
@@ -124,7 +124,7 @@ func (a *answerObserver) Write(p []byte) (int, error) {
 // Unwrap lets http.ResponseController reach the connection.
 func (a *answerObserver) Unwrap() http.ResponseWriter { return a.ResponseWriter }
 
-// Figures writes what the network did since its start: a reset leaves them, as scrapers expect.
+// Figures writes the metrics of the network since its start. A reset does not clear them, as scrapers expect.
 func (n *Network) Figures(p *edge.MetricsPage) {
 	var nodes []edge.NodeMetrics
 	var issued, refused, verified, limited []edge.Sample
@@ -146,7 +146,7 @@ func (n *Network) Figures(p *edge.MetricsPage) {
 	p.Counter("rin_token_requests_refused_total", "Token requests that it refused, by error code (RFC 6749 section 5.2).", refused...)
 	p.Counter("rin_token_verifications_total", "Access tokens that a node verified: one for a request that has one.", verified...)
 	p.Counter("rin_requests_limited_total", "Requests that were answered 429 for the rate limit.", limited...)
-	// No entry has so high a number: only the counts are copied.
+	// No entry has so high a number, so that only the counts are copied.
 	record := n.journal.Record(math.MaxUint64)
 	p.Counter("rin_journal_requests_total", "Requests that the journal has counted since it was last cleared.", measurement(record.Counted))
 	p.Gauge("rin_journal_entries", "Requests that the journal holds.", measurement(record.Counted-record.Dropped))

@@ -9,7 +9,7 @@ import (
 	"github.com/rin-network/rin/sandbox/web"
 )
 
-// pages are the routes of what people read in a browser.
+// pages returns the routes of the pages for people.
 func (s *Server) pages(onLoopback bool) []Route {
 	resources := append(web.Reference(s.person(), s.documents), web.Start(s.places.Home(), s.places, onLoopback, s.welcome))
 	all := make([]Route, len(resources))
@@ -19,8 +19,8 @@ func (s *Server) pages(onLoopback bool) []Route {
 	return all
 }
 
-// documents are what the reference page offers; the one to try out first, because it needs nothing. An API from a document may stand where
-// the node's own would be.
+// documents lists the documents of the reference page. The try-out document comes first, because it needs no credentials. An API from a document
+// may replace the node's own.
 func (s *Server) documents() []web.Document {
 	further := s.api.pages()
 	own := []web.Document{
@@ -33,12 +33,12 @@ func (s *Server) documents() []web.Document {
 	return append(own, further...)
 }
 
-// person is what the node is called.
+// person returns the name of the node.
 func (s *Server) person() web.Node {
 	return web.Node{Acronym: s.member.Acronym, Name: strings.TrimSpace(s.member.Name), Places: s.places}
 }
 
-// registered tells under what name the registry has the node, and its flavour.
+// registered returns the name of the node in the registry, and its preset.
 func (s *Server) registered() string {
 	said := s.member.Acronym + ", " + s.member.ID + " in the registry"
 	if s.flavour.Name != "" {
@@ -47,7 +47,7 @@ func (s *Server) registered() string {
 	return said
 }
 
-// welcome is what the start page tells.
+// welcome returns the content of the start page.
 func (s *Server) welcome() web.Welcome {
 	self, at := s.person(), s.places
 	token := at.Listed().Token
@@ -90,7 +90,7 @@ func (s *Server) welcome() web.Welcome {
 	return w
 }
 
-// inUse are the clients whose secret was made here and is as it was: others were configured or handed to somebody, who alone knows theirs.
+// inUse lists the clients whose secret was generated here and has not changed. Configured secrets are known to their owners alone.
 func (s *Server) inUse() []Credential {
 	var all []Credential
 	for _, c := range s.credentials {
@@ -101,7 +101,7 @@ func (s *Server) inUse() []Credential {
 	return all
 }
 
-// startPage lists the nodes, with the assets of the first. It holds no secrets.
+// startPage lists the nodes, with the assets of the first node. It shows no secrets.
 func (n *Network) startPage() Route {
 	resource := web.Start("/", n.nodes[0].places, false, func() web.Welcome {
 		places := n.nodes[0].places
@@ -116,7 +116,7 @@ func (n *Network) startPage() Route {
 	return Route{Method: http.MethodGet, Path: resource.Path, handler: resource}
 }
 
-// permissions say what a client may do.
+// permissions describes what a client may do.
 func (c Credential) permissions() []string {
 	var said []string
 	switch {

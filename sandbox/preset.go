@@ -9,34 +9,34 @@ import (
 	"github.com/rin-network/rin/sandbox/content"
 )
 
-// Preset is the make of a node. The zero value is a node of no make, which the registry lists under both its token endpoints.
+// Preset makes a node resemble a well-known product. The zero value is no product; the registry lists such a node under both its token endpoints.
 type Preset struct {
 	// Name is what an operator types.
 	Name string
-	// Why says in one sentence what such a node is, and how clients notice.
+	// Why is one sentence about such nodes, and how clients notice them.
 	Why string
-	// Grants says where tokens come from: /oauth/token, or the identity provider's realm (NET-R10).
+	// Grants selects the token endpoints: /oauth/token, the identity provider's realm, or both (NET-R10).
 	Grants address.Grants
 	// Provider is the path of the identity provider, as in address.Map.
 	Provider string
-	// Tokens is the form of access tokens, unless the node's configuration has another.
+	// Tokens is the format of access tokens, unless the node's configuration has another.
 	Tokens auth.Format
-	// Dialect is how those are written that are JWTs.
+	// Dialect is how JWTs are written.
 	Dialect auth.Dialect
-	// Errors is the form of the API's errors, unless the node's configuration has another.
+	// Errors is the shape of the API's errors, unless the node's configuration has another.
 	Errors content.ErrorShape
-	// Warns lists the ids of the requirements that it earns a warning from, and nothing worse.
+	// Warns lists the ids of the requirements that such a node gets a warning from. It breaks no others.
 	Warns []string
 	// Habits names benign deviations that such a node always has, the first outermost.
 	Habits []string
 }
 
-// Presets lists the flavours, in the order in which the nodes of a network take them.
+// Presets lists the presets in the order in which the nodes of a network take them.
 func Presets() []Preset {
 	return []Preset{plainPreset(), keycloakPreset(), springPreset(), flaskPreset(), olderKeycloakPreset()}
 }
 
-// PresetNames lists the names of the flavours.
+// PresetNames lists the names of the presets.
 func PresetNames() []string {
 	var names []string
 	for _, f := range Presets() {
@@ -45,7 +45,7 @@ func PresetNames() []string {
 	return names
 }
 
-// FindPreset returns the flavour with the name. Its error lists those that there are.
+// FindPreset returns the preset with the name. Its error lists the known names.
 func FindPreset(name string) (Preset, error) {
 	for _, f := range Presets() {
 		if f.Name == name {
@@ -93,7 +93,7 @@ func flaskPreset() Preset {
 	}
 }
 
-// keycloakClaims are what Keycloak puts into the token of a service account, with the API as audience beside its own.
+// keycloakClaims adds what Keycloak puts into the token of a service account, with its own audience beside the API.
 func keycloakClaims(claims map[string]any) {
 	claims["aud"] = append(audienceList(claims["aud"]), "account")
 	claims["azp"], claims["typ"], claims["acr"], claims["scope"] = claims["client_id"], "Bearer", "1", "email profile"
@@ -105,7 +105,7 @@ func keycloakClaims(claims map[string]any) {
 	}
 }
 
-// audienceList is an audience as a list: a single one is a text (RFC 7519 §4.1.3).
+// audienceList returns an audience as a list; a single audience may be a string (RFC 7519 §4.1.3).
 func audienceList(audience any) []any {
 	if list, is := audience.([]any); is {
 		return list

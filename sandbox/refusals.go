@@ -12,8 +12,8 @@ import (
 	"github.com/rin-network/rin/sandbox/content"
 )
 
-// ExplainRefusals wraps a listener of TCP, whose server reads at most so many bytes of a header. Under TLS it can't be used: net/http has to know
-// those connections.
+// ExplainRefusals wraps a TCP listener so that net/http's plain-text refusals of unreadable requests become problem bodies (RFC 9457). It cannot
+// wrap a TLS listener, because net/http needs to see TLS connections. maxHeaderBytes is the limit of the server, which a refusal names.
 func ExplainRefusals(inner net.Listener, maxHeaderBytes int) net.Listener {
 	return explainingListener{inner, maxHeaderBytes}
 }
@@ -32,19 +32,19 @@ func (l explainingListener) Accept() (net.Conn, error) {
 	return accepted, err
 }
 
-// explainingConn is a connection whose refusals teach. All else is that of TCP.
+// explainingConn replaces refusals on a connection.
 type explainingConn struct {
 	*net.TCPConn
 	maxHeaderBytes int
 }
 
-// Write implements io.Writer. net/http writes such a refusal in one piece.
+// Write implements io.Writer. net/http writes a refusal in a single call.
 func (c *explainingConn) Write(p []byte) (int, error) {
-	told, refused := explainRefusal(p, c.maxHeaderBytes)
+	explained, refused := explainRefusal(p, c.maxHeaderBytes)
 	if !refused {
 		return c.TCPConn.Write(p)
 	}
-	if _, err := c.TCPConn.Write(told); err != nil {
+	if _, err := c.TCPConn.Write(explained); err != nil {
 		return 0, err
 	}
 	return len(p), nil
@@ -53,11 +53,11 @@ func (c *explainingConn) Write(p []byte) (int, error) {
 // maxRefusal is longer than any refusal of net/http.
 const maxRefusal = 512
 
-// refusalHeader is all the header that such a refusal has. What a handler answers has a date, too.
+// refusalHeader is the complete header of a refusal. Answers of handlers also have a Date.
 const refusalHeader = "\r\nContent-Type: text/plain; charset=utf-8\r\nConnection: close\r\n\r\n"
 
-// explainRefusal makes of a refusal by net/http one with a body that explains it; refused is false for everything else.
-func explainRefusal(p []byte, maxHeaderBytes int) (told []byte, refused bool) {
+// explainRefusal replaces a refusal of net/http by one with a problem body; refused is false for all other answers.
+func explainRefusal(p []byte, maxHeaderBytes int) (explained []byte, refused bool) {
 	if len(p) > maxRefusal || !bytes.HasPrefix(p, []byte("HTTP/1.1 ")) {
 		return nil, false
 	}
@@ -80,7 +80,7 @@ func explainRefusal(p []byte, maxHeaderBytes int) (told []byte, refused bool) {
 		status, http.StatusText(status), content.ProblemMediaType, len(body), body), true
 }
 
-// refusalProblem says what a request may have had that is refused before anybody looks at what it asks for; why may be empty.
+// refusalProblem says what may be wrong with a request that net/http refused; why may be empty.
 func refusalProblem(status int, why string, maxHeaderBytes int) content.Problem {
 	p := content.Problem{Type: "about:blank", Title: http.StatusText(status), Status: status}
 	switch status {

@@ -12,7 +12,7 @@ import (
 	"github.com/rin-network/rin/sandbox/spec"
 )
 
-// routes is the whole route table.
+// routes returns the route table.
 func routes(places address.Map, describe describer, server *auth.Server, guard *auth.Guard, fundings *funding.Service, api *mockAPI, entries func(string) model.Registry) []Route {
 	tryOut := places.TryOut()
 	get := func(path string, h http.Handler) Route { return Route{Method: http.MethodGet, Path: path, handler: h} }
@@ -48,19 +48,19 @@ func routes(places address.Map, describe describer, server *auth.Server, guard *
 
 // Route is one row of the route table.
 type Route struct {
-	// Method is GET, which HEAD comes with, or POST. OPTIONS is answered everywhere.
+	// Method is GET, which includes HEAD, or POST. OPTIONS is answered everywhere.
 	Method string
 	// Path is the path, with "{id}" for the id of a funding. It is served with and without a slash at its end.
 	Path string
-	// Protected tells that an access token is needed.
+	// Protected reports that the route needs an access token.
 	Protected bool
 
 	handler http.Handler
-	// denied answers other methods; the Allow header is set. nil is a problem body.
+	// denied answers other methods after the Allow header is set; a problem body when nil.
 	denied http.Handler
 }
 
-// methods lists what the route's resource takes, for Allow (RFC 9110 §10.2.1).
+// methods lists the methods of the route for Allow (RFC 9110 §10.2.1).
 func (r Route) methods() []string {
 	if r.Method == http.MethodGet {
 		return []string{http.MethodGet, http.MethodHead, http.MethodOptions}
@@ -87,7 +87,7 @@ func (r Route) ServeHTTP(w http.ResponseWriter, q *http.Request) {
 	content.MethodNotAllowed(q.Method, r.methods()).Write(w, q)
 }
 
-// newMux puts the routes before a mux, each with and without a slash at its end (G18: both occur, no redirect).
+// newMux serves the routes, each with and without a slash at its end (G18: both occur, without a redirect).
 func newMux(routes []Route, places address.Map, wrongRealm http.Handler, api *mockAPI) http.Handler {
 	mux := http.NewServeMux()
 	for _, route := range routes {
@@ -112,7 +112,7 @@ func newMux(routes []Route, places address.Map, wrongRealm http.Handler, api *mo
 	})
 }
 
-// locationHint names the places that a lost caller may have meant, and a near miss if it is one.
+// locationHint names the places that a lost caller may have meant, and a near miss.
 func locationHint(places address.Map, r *http.Request) string {
 	hint := "token: POST " + places.Listed().Token + "; info: GET " + places.Info() + "; document: GET " + places.Spec() +
 		"; fundings: GET " + places.Fundings() + "; registry: GET " + places.Registry()
@@ -126,13 +126,13 @@ func locationHint(places address.Map, r *http.Request) string {
 	return hint
 }
 
-// health answers while the node serves.
+// health answers 200 while the node serves.
 func health(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("Cache-Control", "no-store")
 	if r.Method == http.MethodHead {
 		return
 	}
-	// A failed write means that the caller is gone; nobody is left to tell.
+	// A failed write means that the caller is gone.
 	_, _ = w.Write([]byte(`{"status":"ok"}`))
 }

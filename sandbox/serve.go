@@ -34,7 +34,7 @@ type Served interface {
 
 func (s *Server) logger() *slog.Logger { return s.log }
 
-// HTTPServer is a server with the limits of a served sandbox, for whoever runs it otherwise than by [Serve].
+// HTTPServer returns a server with the limits of a served sandbox, for callers who do not use [Serve].
 func HTTPServer(s Served) *http.Server {
 	return &http.Server{
 		Handler:           s,
@@ -47,11 +47,11 @@ func HTTPServer(s Served) *http.Server {
 	}
 }
 
-// Listen adds TLS to a listener if the sandbox has it, for whoever runs it otherwise than by [Serve].
+// Listen adds TLS to a listener if the sandbox has it, for callers who do not use [Serve].
 func Listen(inner net.Listener, s Served) net.Listener { return s.listen(inner) }
 
-// Serve answers requests on listener, over TLS if the node has it, until ctx is done, then lets running requests end for up to five seconds. It
-// closes the listener. It returns nil after an orderly end.
+// Serve answers requests on listener, over TLS if the node has it, until ctx is done. Then it lets running requests end for up to five seconds. It
+// closes the listener, and returns nil after an orderly end.
 func Serve(ctx context.Context, listener net.Listener, s Served) error {
 	server := HTTPServer(s)
 	unasked := &idleConns{connections: map[net.Conn]struct{}{}}
@@ -78,14 +78,14 @@ func Serve(ctx context.Context, listener net.Listener, s Served) error {
 	return nil
 }
 
-// idleConns are connections on which nothing was asked yet: browsers open some in advance. The end of a server would wait for them.
+// idleConns are connections without a request, which browsers open in advance. Shutdown would wait for them.
 type idleConns struct {
 	mu          sync.Mutex
 	ending      bool
 	connections map[net.Conn]struct{}
 }
 
-// follow is the ConnState of a server.
+// follow is a ConnState function of a server.
 func (u *idleConns) follow(connection net.Conn, state http.ConnState) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -99,7 +99,7 @@ func (u *idleConns) follow(connection net.Conn, state http.ConnState) {
 	}
 }
 
-// close closes them, and those that still come.
+// close closes all idle connections, and those that are opened later.
 func (u *idleConns) close() {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -109,7 +109,7 @@ func (u *idleConns) close() {
 	}
 }
 
-// newIdentity makes the certificates of a node with TLS, as its deviations want them; nil without TLS.
+// newIdentity makes the certificates of a node with TLS and applies its deviations to them; nil without TLS.
 func newIdentity(c Config) (*devtls.Identity, error) {
 	var settings devtls.Settings
 	if c.TLS != nil {
@@ -141,7 +141,7 @@ func newIdentity(c Config) (*devtls.Identity, error) {
 	return identity, nil
 }
 
-// NeedsTLSError says that a deviation works on TLS and that the node has none.
+// NeedsTLSError reports a deviation of TLS on a node without TLS.
 type NeedsTLSError struct{ Deviation string }
 
 // Error implements error.
@@ -149,7 +149,7 @@ func (e *NeedsTLSError) Error() string {
 	return fmt.Sprintf("deviation %q works on connections and needs TLS, which the node does not offer", e.Deviation)
 }
 
-// Authority is the certificate of the authority that issued the node's, as PEM; nil without TLS.
+// Authority returns the certificate of the authority that issued the node's certificate, as PEM; nil without TLS.
 func (s *Server) Authority() []byte {
 	if s.identity == nil {
 		return nil
@@ -157,7 +157,7 @@ func (s *Server) Authority() []byte {
 	return s.identity.Authority()
 }
 
-// listen adds TLS to a listener if the node has it, and refusals that teach otherwise.
+// listen adds TLS to a listener if the node has it, and otherwise explains net/http's refusals.
 func (s *Server) listen(inner net.Listener) net.Listener {
 	if s.identity == nil {
 		return ExplainRefusals(inner, maxHeaderBytes)

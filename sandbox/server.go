@@ -20,7 +20,7 @@ import (
 	"github.com/rin-network/rin/sandbox/spec"
 )
 
-// Server is a node of the network. It is an http.Handler, safe for concurrent use, and holds no goroutine.
+// Server is a node of the network. It is an http.Handler, safe for concurrent use, and starts no goroutine.
 type Server struct {
 	handler     http.Handler
 	observer    *observer
@@ -44,7 +44,7 @@ type Server struct {
 	log         *slog.Logger
 }
 
-// New makes a node. Its errors name the field of the configuration and what it takes.
+// New makes a node. An error names the field of the configuration and the values that it takes.
 func New(config Config) (*Server, error) {
 	c, err := config.complete()
 	if err != nil {
@@ -57,7 +57,7 @@ func New(config Config) (*Server, error) {
 	return s, nil
 }
 
-// build makes the parts of a node, from its authorization server to the way that requests take; c is complete.
+// build makes the parts of a node from a complete configuration.
 func build(c Config) (*Server, error) {
 	s := &Server{
 		log: c.Logger, member: c.Member, flavour: c.Flavour,
@@ -80,7 +80,7 @@ func build(c Config) (*Server, error) {
 	return s, err
 }
 
-// openAuthority makes the books, the authorization server, the guard of its tokens, and the other environment beside them.
+// openAuthority makes the books, the authorization server, the guard that verifies its tokens, and the other environment beside them.
 func (s *Server) openAuthority(c Config) (*auth.Guard, error) {
 	var err error
 	if s.books, s.credentials, err = openBooks(c); err != nil {
@@ -103,7 +103,7 @@ func (s *Server) openAuthority(c Config) (*auth.Guard, error) {
 	return auth.NewGuard(s.verifier, s.places), nil
 }
 
-// openData makes the sample data, the funding service over it and the API of a document, if the node has one.
+// openData makes the sample data, the funding service, and the API from a document if one is configured.
 func (s *Server) openData(c Config, guard *auth.Guard) (describer, error) {
 	records, asOf, err := newRecords(c)
 	if err != nil {
@@ -137,7 +137,7 @@ func (s *Server) registry(origin string) model.Registry {
 	return all
 }
 
-// entries are those of the node itself: one if it is of some make.
+// entries lists the registry entries of the node: one for each token endpoint, or a single one with a preset.
 func (s *Server) entries(origin string) []model.Member {
 	if s.flavour.Name == "" {
 		return s.member.Entries(s.places, origin)
@@ -148,23 +148,23 @@ func (s *Server) entries(origin string) []model.Member {
 // ServeHTTP answers a request to the node.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.handler.ServeHTTP(w, r) }
 
-// Member is who runs the node, as its registry entry says.
+// Member returns the institution that runs the node.
 func (s *Server) Member() funding.Member { return s.member }
 
-// UntilClosing is how long it takes by the node's clock until the first of its running calls closes; ok is false when none ever does.
+// UntilClosing returns how long it takes by the node's clock until the first of its open calls closes; ok is false when none does.
 func (s *Server) UntilClosing() (d time.Duration, ok bool) { return s.fundings.UntilClosing() }
 
 // TokenTTL is the lifetime of the node's access tokens.
 func (s *Server) TokenTTL() time.Duration { return s.issuer.Lifetime() }
 
-// Prepare makes what the filters of a large node need, which takes about a second for each million of calls; the first request that
-// filters does it otherwise. [Serve] calls it.
+// Prepare builds the index that filters of a large node need, which takes about a second for each million of calls. [Serve] calls it; without it
+// the first filtered request waits.
 func (s *Server) Prepare() { s.store.Prepare() }
 
-// Flavour is the make of the node.
+// Flavour returns the preset of the node.
 func (s *Server) Flavour() Preset { return s.flavour }
 
-// Reset puts the node back to what it was configured to be. What a [Ledger] keeps of its accounts stays.
+// Reset restores the configured state of the node. Accounts that a [Ledger] keeps stay.
 func (s *Server) Reset() {
 	s.books.Reset()
 	s.issuer.Restore()
@@ -172,24 +172,22 @@ func (s *Server) Reset() {
 	s.limits.reset()
 }
 
-// Books are the node's books of clients and service accounts, for whoever runs it: create clients, grant, rotate, revoke.
+// Books returns the node's books of clients and service accounts, to create, grant, rotate and revoke.
 func (s *Server) Books() *account.Books { return s.books }
 
-// Credentials lists the clients that the node was configured with and that were in use when it began, with their secrets in plain text: for
-// whoever started the sandbox, to print or to test with. A secret is empty when a [Ledger] has kept only its hash since an earlier start.
-// With the default clients, the first may read fundings, the second has no role, and the tokens of the third are meant for another
-// service.
+// Credentials lists the configured clients that were in use when the node started, with their secrets in plain text, to print or to test with. A
+// secret is empty when a [Ledger] has kept only its hash since an earlier start. With the default clients, the first may read fundings, the second
+// has no role, and the tokens of the third are meant for another service.
 func (s *Server) Credentials() []Credential { return slices.Clone(s.credentials) }
 
-// Shown tells a node with a [Ledger] that the secrets among its Credentials are shown to whom they are for; call it before. A secret that was
-// drawn and never shown is drawn anew with the next start.
+// Shown records in the [Ledger] that the secrets of Credentials are being shown; call it before. A generated secret that was never shown is
+// generated again at the next start.
 func (s *Server) Shown() error { return s.books.Seen() }
 
-// Elsewhere is the client of the other environment, whose tokens this node refuses.
+// Elsewhere returns the client of the other environment, whose tokens this node refuses.
 func (s *Server) Elsewhere() Credential { return s.elsewhere.client }
 
-// TokenAt makes an access token as this node at origin issued it to a registered client at some time: one that has expired,
-// for instance.
+// TokenAt makes an access token as this node at origin would have issued it to a registered client at some time, for instance an expired one.
 func (s *Server) TokenAt(at time.Time, origin, clientID string) (string, error) {
 	subject, ok := s.books.Clients().Subject(clientID)
 	if !ok {
@@ -201,12 +199,12 @@ func (s *Server) TokenAt(at time.Time, origin, clientID string) (string, error) 
 	return s.issuer.IssueAt(at, origin+s.places.Listed().Issuer, origin+s.places.API(), clientID, subject, auth.Scope)
 }
 
-// Routes is the route table.
+// Routes returns the route table.
 func (s *Server) Routes() []Route { return slices.Clone(s.routes) }
 
-// Addresses are where the parts of a node are: absolute URLs, as a caller sees them.
+// Addresses are the absolute URLs of the parts of a node, as a caller sees them.
 type Addresses struct {
-	// Token and RealmToken are the two token endpoints (NET-R10). Listed is the one that the registry has, the first one if it has both.
+	// Token and RealmToken are the two token endpoints (NET-R10). Listed is the one in the registry, the first one if both are.
 	Token, RealmToken, Listed string
 	// ElsewhereToken and ElsewhereInfo are the token endpoint and the info resource of the other environment, whose tokens the node refuses.
 	ElsewhereToken, ElsewhereInfo string
@@ -222,8 +220,7 @@ type Addresses struct {
 	Home, Docs string
 }
 
-// Addresses returns where everything is for callers who reach the node at origin, such as "http://127.0.0.1:8080".
-// The configured public URL takes precedence.
+// Addresses returns the URLs for callers who reach the node at origin, such as "http://127.0.0.1:8080". A configured public URL takes precedence.
 func (s *Server) Addresses(origin string) Addresses {
 	if s.places.PublicURL != "" {
 		origin = s.places.PublicURL
@@ -239,7 +236,7 @@ func (s *Server) Addresses(origin string) Addresses {
 
 const day = 24 * time.Hour
 
-// newRecords makes the generator of the sample data, and tells the day that it is made around.
+// newRecords makes the generator of the sample data, and returns the day that the data is made around.
 func newRecords(c Config) (*generate.Generator, time.Time, error) {
 	asOf := c.AsOf
 	if asOf.IsZero() {
@@ -250,7 +247,7 @@ func newRecords(c Config) (*generate.Generator, time.Time, error) {
 	return records, asOf, err
 }
 
-// newFundings makes the store of the sample data and the funding service, whose clock starts on the as-of day at the present time of day.
+// newFundings makes the store of the sample data and the funding service, whose clock starts on the as-of day at the current time of day.
 func newFundings(c Config, records *generate.Generator, asOf time.Time, accounts funding.Accounts, guard *auth.Guard) (*funding.Store, *funding.Service, error) {
 	store, err := funding.NewStore(records, fmt.Sprintf("%d %d %s", c.Seed, c.Calls, asOf.Format(time.DateOnly)))
 	if err != nil {
@@ -286,7 +283,7 @@ func (d describer) describe(places address.Map, tryOut bool) func(string) (spec.
 	}
 }
 
-// samples are the first call and the first programme.
+// samples returns the first call and the first programme.
 func (d describer) samples() (spec.Samples, error) {
 	var s spec.Samples
 	for i := range d.records.Len() {

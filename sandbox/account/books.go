@@ -2,12 +2,12 @@
 // one (NET-R18): it asks for access, the operator of the authorization server creates the client (NET-R16), the operator of the funding
 // service grants role and affiliation (NET-R17), and both are handed over.
 //
-// The two books are apart, as the two services are. [Clients] is the authorization server's: ids, salted hashes of secrets, Service Account
+// The two services keep separate books. [Clients] is the authorization server's: ids, salted hashes of secrets, Service Account
 // User IDs. [Accounts] is the funding service's: role and affiliation by Service Account User ID. A client may be in the first and not in
 // the second: it gets tokens, and is refused with 403.
 //
 // [Books] does the steps. A step is kept in a [Store] before it is acknowledged; readers see all of it or nothing, and never wait for it.
-// A secret in plain text is in the answer of the step that made it, and nowhere else.
+// A secret in plain text is only in the answer of the step that generated it.
 package account
 
 import (
@@ -19,14 +19,14 @@ import (
 	"time"
 )
 
-// maxEntries bounds each book of a node; revoked clients count, until their ids are used again.
+// maxEntries limits each book of a node; revoked clients count until their ids are used again.
 const maxEntries = 10_000
 
 // Config is what books need from outside.
 type Config struct {
-	// Store keeps them; nil for memory alone.
+	// Store keeps the books; they are in memory alone when nil.
 	Store Store
-	// Now tells the time.
+	// Now returns the current time.
 	Now func() time.Time
 	// Random is the source of secrets, salts and ids.
 	Random io.Reader
@@ -46,7 +46,7 @@ type Books struct {
 	start  rows
 }
 
-// rows are the tables at some time; they are never written to again.
+// rows are the tables at some time. They are immutable.
 type rows struct {
 	clients  map[string]*Client
 	accounts map[string]Permission
@@ -85,18 +85,18 @@ func (b *Books) restore(r rows) {
 	b.requests.restore(r.requests)
 }
 
-// Clients is the authorization server's book.
+// Clients returns the authorization server's book.
 func (b *Books) Clients() *Clients { return b.clients }
 
-// Accounts is the funding service's book.
+// Accounts returns the funding service's book.
 func (b *Books) Accounts() *Accounts { return b.accounts }
 
-// keep makes a change outlive the process, and only then shows it.
+// keep stores a change before readers see it.
 func (b *Books) keep(c Change) error {
 	if err := b.store.Keep(c); err != nil {
 		return fmt.Errorf("keep the change, nothing was changed: %w", err)
 	}
-	// A closed account goes last: nobody may meet the client of a closed account.
+	// A closed account goes last, so that readers never see a client without its account.
 	if c.Request != nil {
 		b.requests.put(c.Request.ID, *c.Request)
 	}
@@ -112,7 +112,7 @@ func (b *Books) keep(c Change) error {
 	return nil
 }
 
-// Reset puts books that are kept in memory back to how the node began. What a store keeps was promised to outlive more than that, and stays.
+// Reset restores the initial books, if they are in memory. Books in a store stay.
 func (b *Books) Reset() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -121,7 +121,7 @@ func (b *Books) Reset() {
 	}
 }
 
-// table is a map that is copied when it changes, so that readers, who come with each guarded request, take no lock. Writers take turns.
+// table is a map that is copied when it changes, so that readers, who come with each guarded request, need no lock. Writers take turns.
 type table[V any] struct {
 	current atomic.Pointer[map[string]V]
 }
@@ -151,14 +151,14 @@ func (t *table[V]) remove(key string) {
 	t.current.Store(&next)
 }
 
-// restore puts rows in the place of all others.
+// restore replaces all rows.
 func (t *table[V]) restore(rows map[string]V) { t.current.Store(&rows) }
 
 // Store keeps the books of one node beyond the life of the process.
 type Store interface {
-	// Load reads all that was kept.
+	// Load reads everything that was kept.
 	Load() (Records, error)
-	// Keep keeps a change, all of it or nothing. When it returns nil, no crash loses it.
+	// Keep stores a change completely or not at all. After it returned nil, the change survives a crash.
 	Keep(Change) error
 }
 
@@ -178,11 +178,11 @@ type Change struct {
 	// Account is the new setting of the service account Subject.
 	Account *Permission
 	Subject string
-	// Closed is the Service Account User ID of an account that leaves the book.
+	// Closed is the Service Account User ID of an account that is removed.
 	Closed string
 }
 
-// memory keeps nothing: what it is told is lost with the process.
+// memory is a store that keeps nothing.
 type memory struct{}
 
 // Load implements Store.

@@ -24,9 +24,9 @@ type Client struct {
 	Audience string `json:"audience,omitempty"`
 	// Request is the id of the request that it answered; empty for none.
 	Request string `json:"request,omitempty"`
-	// Unseen tells that the secret was drawn for a configured client and that nobody has been shown it yet.
+	// Unseen reports that the secret was generated for a configured client and was not shown yet.
 	Unseen bool `json:"unseen,omitempty"`
-	// Created, Rotated and Revoked are when the last of these steps was done; zero for never.
+	// Created, Rotated and Revoked are the times of these steps; zero for never.
 	Created time.Time `json:"created,omitzero"`
 	Rotated time.Time `json:"rotated,omitzero"`
 	Revoked time.Time `json:"revoked,omitzero"`
@@ -35,7 +35,7 @@ type Client struct {
 // Clients is the authorization server's book of clients. It is safe for concurrent use.
 type Clients struct {
 	entries table[*Client]
-	// nobody is hashed against for unknown ids, so that an answer's time does not tell which ids exist.
+	// nobody is compared for unknown ids, so that the time of an answer does not reveal which ids exist.
 	nobody Digest
 }
 
@@ -44,8 +44,8 @@ func newClients(random io.Reader) (*Clients, error) {
 	return &Clients{nobody: nobody}, err
 }
 
-// Authenticate returns the service account and the audience of the client with this id and secret. Unknown and revoked ids cost the same
-// work as a wrong secret.
+// Authenticate returns the service account and the audience of the client with this id and secret. Unknown and revoked ids take as long as a wrong
+// secret.
 func (c *Clients) Authenticate(id, secret string) (subject, audience string, ok bool) {
 	client, known := c.registered(id)
 	digest := c.nobody
@@ -58,13 +58,13 @@ func (c *Clients) Authenticate(id, secret string) (subject, audience string, ok 
 	return client.Subject, client.Audience, true
 }
 
-// Registered tells whether the client is in the book with this service account, and was not revoked.
+// Registered reports whether the client is in the book with this service account and was not revoked.
 func (c *Clients) Registered(id, subject string) bool {
 	client, known := c.registered(id)
 	return known && client.Subject == subject
 }
 
-// Subject is the service account of a client that is in the book and was not revoked.
+// Subject returns the service account of a client that is in the book and was not revoked.
 func (c *Clients) Subject(id string) (string, bool) {
 	client, known := c.registered(id)
 	if !known {
@@ -89,7 +89,7 @@ type Permission struct {
 	Affiliation string `json:"affiliation"`
 }
 
-// suffices tells whether fundings may be read with it.
+// suffices reports whether fundings may be read with the permission.
 func (p Permission) suffices() bool {
 	return p.Role == model.RoleExternalAPIClient && p.Affiliation != ""
 }
@@ -102,14 +102,14 @@ type Accounts struct {
 // Permission returns the setting of a service account; ok is false for one that is not in the book.
 func (a *Accounts) Permission(subject string) (p Permission, ok bool) { return a.entries.get(subject) }
 
-// Entry is a client as the lists show it: with its account, and without its secret.
+// Entry is a client in a list: with its account, and without its secret.
 type Entry struct {
 	Client
 	Permission
 	State State
 }
 
-// State is how far a client got.
+// State is the state of a client.
 type State string
 
 // The states of a client.
@@ -118,11 +118,11 @@ const (
 	Registered State = "registered"
 	// Permitted clients have role and affiliation besides.
 	Permitted State = "permitted"
-	// Revoked clients get nothing, and their tokens open nothing.
+	// Revoked clients get no tokens, and their tokens are refused.
 	Revoked State = "revoked"
 )
 
-// Entry is what the books say of one client; ok is false for an id that is not in them.
+// Entry returns the entry of one client; ok is false for an unknown id.
 func (b *Books) Entry(id string) (e Entry, ok bool) {
 	client, ok := b.clients.entries.get(id)
 	if !ok {
@@ -144,7 +144,7 @@ func (b *Books) entry(client *Client) Entry {
 	return e
 }
 
-// List is what the books say of all clients, by id.
+// List returns the entries of all clients, by id.
 func (b *Books) List() []Entry {
 	all := b.clients.entries.rows()
 	entries := make([]Entry, 0, len(all))
@@ -154,34 +154,34 @@ func (b *Books) List() []Entry {
 	return entries
 }
 
-// Request is one request; ok is false for an id that is not in the book.
+// Request returns one request; ok is false for an unknown id.
 func (b *Books) Request(id string) (r Request, ok bool) { return b.requests.get(id) }
 
-// Requests are those of the node, in the order in which they came.
+// Requests lists the requests in the order in which they came.
 func (b *Books) Requests() []Request {
 	return slices.SortedFunc(maps.Values(b.requests.rows()), func(x, y Request) int {
 		return number(x.ID) - number(y.ID)
 	})
 }
 
-// Request is what a party wrote into the contact form to get access.
+// Request is a request for access from the contact form.
 type Request struct {
 	// ID is "R-" and a number that counts the requests of the node.
 	ID string `json:"id"`
-	// Party asks, Contact is where it is reached, and Purpose is what it wants the access for.
+	// Party asks for access, Contact is where it is reached, and Purpose is what the access is for.
 	Party   string `json:"party"`
 	Contact string `json:"contact"`
 	Purpose string `json:"purpose"`
-	// Asked is when.
+	// Asked is when the request came.
 	Asked time.Time `json:"asked"`
 	// Client is the id of the client that answered the request; empty while it waits.
 	Client string `json:"client,omitempty"`
 }
 
-// maxText is the number of characters of a text that somebody else wrote.
+// maxText limits the characters of a text that somebody else wrote.
 const maxText = 500
 
-// check wants one line each, short enough to be shown.
+// check requires one short line for each text.
 func (r Request) check() error {
 	for _, field := range []struct{ name, text string }{{"party", r.Party}, {"contact", r.Contact}, {"purpose", r.Purpose}} {
 		switch {
@@ -194,18 +194,18 @@ func (r Request) check() error {
 	return nil
 }
 
-// line tells whether text is one line of UTF-8 of bounded length.
+// line reports whether text is one line of UTF-8 of limited length.
 func line(text string) bool {
 	control := func(r rune) bool { return r < ' ' || r >= 0x7f && r < 0xa0 }
 	return utf8.ValidString(text) && utf8.RuneCountInString(text) <= maxText && strings.IndexFunc(text, control) < 0
 }
 
-// Kind is why a step can't be done.
+// Kind is why a step was refused.
 type Kind int
 
 // The kinds of refusals.
 const (
-	// Invalid is a message that says what no book takes.
+	// Invalid is a request that no book accepts.
 	Invalid Kind = iota
 	// Unknown is a client or request that is not in the book.
 	Unknown
@@ -213,7 +213,7 @@ const (
 	Conflict
 )
 
-// Refusal is a step that can't be done as asked; nothing was changed.
+// Refusal is a refused step; nothing was changed.
 type Refusal struct {
 	Kind Kind
 	// Detail says why, Hint what to do.

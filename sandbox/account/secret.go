@@ -16,7 +16,7 @@ const secretBytes = 32
 // MinimalSecretBits is the strength that a configured secret needs outside loopback.
 const MinimalSecretBits = 128
 
-// NewSecret draws a secret of 256 bits from random, in the base64url alphabet, which form encoding leaves alone.
+// NewSecret generates a secret of 256 bits in the base64url alphabet, which needs no form encoding.
 func NewSecret(random io.Reader) (string, error) {
 	raw := make([]byte, secretBytes)
 	if _, err := io.ReadFull(random, raw); err != nil {
@@ -25,8 +25,8 @@ func NewSecret(random io.Reader) (string, error) {
 	return base64.RawURLEncoding.EncodeToString(raw), nil
 }
 
-// SecretBits estimates the strength of a secret from above: its length times the bits that a character of its
-// alphabet can carry. A secret of fewer than eight different characters counts as one bit for each character.
+// SecretBits returns an upper bound of the strength of a secret: its length times the bits of its alphabet. A secret of fewer than eight different
+// characters counts as one bit for each character.
 func SecretBits(secret string) float64 {
 	var digits, hex, letters, others bool
 	distinct := map[rune]bool{}
@@ -59,13 +59,13 @@ func SecretBits(secret string) float64 {
 	return float64(len(secret)) * math.Log2(alphabet)
 }
 
-// Digest is a salted SHA-256 of a secret. Secrets are random and long, so that no slow hash is needed.
+// Digest is a salted SHA-256 of a secret. Secrets are random and long, so that a slow hash is not needed.
 type Digest struct {
 	salt [16]byte
 	sum  [sha256.Size]byte
 }
 
-// NewDigest draws a salt from random and hashes secret with it.
+// NewDigest generates a salt and hashes secret with it.
 func NewDigest(random io.Reader, secret string) (Digest, error) {
 	var d Digest
 	if _, err := io.ReadFull(random, d.salt[:]); err != nil {

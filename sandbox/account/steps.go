@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// NewClient is what the operator of the authorization server decides about a client.
+// NewClient is a client that the operator of the authorization server creates.
 type NewClient struct {
 	// ID is the Client ID.
 	ID string
@@ -19,13 +19,13 @@ type NewClient struct {
 	Request string
 }
 
-// Issued is what the requester receives (NET-R16). The secret is here and nowhere else.
+// Issued is what the requester receives (NET-R16). The secret is nowhere else.
 type Issued struct {
 	// ID, Secret and Subject are Client ID, Client Secret and Service Account User ID.
 	ID, Secret, Subject string
 }
 
-// Ask records a request for access. Its id and time are set here.
+// Ask records a request for access and sets its id and time.
 func (b *Books) Ask(r Request) (Request, error) {
 	if err := r.check(); err != nil {
 		return Request{}, err
@@ -47,8 +47,8 @@ func (b *Books) Ask(r Request) (Request, error) {
 	return r, nil
 }
 
-// Create registers a client with the authorization server; the funding service is told nothing. The id of a revoked client may be used
-// again, and is a new client then, with another Service Account User ID.
+// Create registers a client with the authorization server, but not with the funding service. The id of a revoked client may be used again for a
+// new client, with another Service Account User ID.
 func (b *Books) Create(c NewClient) (Issued, error) {
 	if err := checkNewID(c.ID); err != nil {
 		return Issued{}, err
@@ -80,8 +80,8 @@ func (b *Books) Create(c NewClient) (Issued, error) {
 	return b.enter(Registration{Client: c}, with)
 }
 
-// Grant sets role and affiliation of a client's service account in the funding service's book, in the place of those before. Without
-// role or affiliation the funding service refuses it.
+// Grant replaces role and affiliation of a client's service account in the funding service's book. Without either the funding service refuses the
+// client.
 func (b *Books) Grant(id string, p Permission) (Entry, error) {
 	if !line(p.Role) || !line(p.Affiliation) {
 		return Entry{}, invalid("role and affiliation: expected one line each", "give the role's name, and the affiliation ID as the funding service knows it")
@@ -89,8 +89,8 @@ func (b *Books) Grant(id string, p Permission) (Entry, error) {
 	return b.change(id, func(c Client) (Change, error) { return Change{Account: &p, Subject: c.Subject}, nil })
 }
 
-// Rotate gives a client another secret; the old one is refused from then on. Its tokens live on until they expire, as they would in the
-// network: they are not bound to the secret.
+// Rotate gives a client another secret and refuses the old one. Its tokens stay valid until they expire, as in the network: they are not bound to
+// the secret.
 func (b *Books) Rotate(id string) (Issued, error) {
 	secret, err := NewSecret(b.random)
 	if err != nil {
@@ -110,7 +110,7 @@ func (b *Books) Rotate(id string) (Issued, error) {
 	return Issued{ID: id, Secret: secret, Subject: e.Subject}, nil
 }
 
-// Revoke takes a client out of use and closes its account. It gets no tokens, and those that it has are refused from the next call on.
+// Revoke revokes a client and closes its account. It gets no tokens, and its tokens are refused from the next call on.
 func (b *Books) Revoke(id string) (Entry, error) {
 	return b.change(id, func(c Client) (Change, error) {
 		c.Revoked = b.time()
@@ -118,7 +118,7 @@ func (b *Books) Revoke(id string) (Entry, error) {
 	})
 }
 
-// change does a step with a client that is in use.
+// change does a step with a client that is not revoked.
 func (b *Books) change(id string, step func(Client) (Change, error)) (Entry, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -140,14 +140,14 @@ func (b *Books) change(id string, step func(Client) (Change, error)) (Entry, err
 	return e, nil
 }
 
-// time is the present, as the books write it.
+// time returns the current time in the precision of the books.
 func (b *Books) time() time.Time { return b.now().UTC().Truncate(time.Second) }
 
 func full(what string) error {
 	return conflict(fmt.Sprintf("the node has %d %s, and takes no more", maxEntries, what), "start the sandbox with another --data directory")
 }
 
-// checkNewID wants an id that needs no escape or quotes, in a URL or on a command line.
+// checkNewID requires an id without characters that need escapes or quotes, in a URL or on a command line.
 func checkNewID(id string) error {
 	wrong := strings.IndexFunc(id, func(r rune) bool {
 		return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("-._~", r))
@@ -160,7 +160,7 @@ func checkNewID(id string) error {
 
 func requestID(n int) string { return "R-" + strconv.Itoa(n) }
 
-// number is the one in the id of a request; 0 for an id of another form.
+// number returns the number in the id of a request; 0 for an id of another form.
 func number(id string) int {
 	n, err := strconv.Atoi(strings.TrimPrefix(id, "R-"))
 	if err != nil {
@@ -169,7 +169,7 @@ func number(id string) int {
 	return n
 }
 
-// Registration is a client that a node is configured with, in both books.
+// Registration is a configured client, for both books.
 type Registration struct {
 	Client NewClient
 	Secret string
@@ -179,9 +179,8 @@ type Registration struct {
 	Permission Permission
 }
 
-// Enter writes the clients that a node is configured with into the books. One that is in them already stays as it is, revoked ones too: a
-// store knows better what became of a client than the configuration that it began with. Only a secret that nobody has seen gives way to
-// another: the process was killed, or failed, before it was shown. What the books hold then is what Reset goes back to.
+// Enter writes the configured clients into the books. A client that is there already stays as it is, also a revoked one: the store is newer than
+// the configuration. Only a secret that was never shown is replaced, because the process ended before. The books then are what Reset restores.
 func (b *Books) Enter(configured []Registration) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -209,7 +208,7 @@ func (b *Books) Enter(configured []Registration) error {
 	return nil
 }
 
-// Seen tells that the secrets of the configured clients are shown. From then on they stay.
+// Seen records that the secrets of the configured clients are shown. From then on they stay.
 func (b *Books) Seen() error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -226,7 +225,7 @@ func (b *Books) Seen() error {
 	return nil
 }
 
-// enter makes the entries of a client and keeps them with what else changes.
+// enter makes the entries of a client and keeps them with another change.
 func (b *Books) enter(r Registration, with Change) (Issued, error) {
 	issued := Issued{ID: r.Client.ID, Secret: r.Secret, Subject: r.Subject}
 	var err error
@@ -250,7 +249,7 @@ func (b *Books) enter(r Registration, with Change) (Issued, error) {
 	return issued, b.keep(with)
 }
 
-// checkID wants printable ASCII (RFC 6749 appendix A.1).
+// checkID requires printable ASCII (RFC 6749 appendix A.1).
 func checkID(id string) error {
 	if id == "" || len(id) > 255 {
 		return invalid(fmt.Sprintf("client id of %d characters: want 1 to 255", len(id)), "name the client")
@@ -261,7 +260,7 @@ func checkID(id string) error {
 	return nil
 }
 
-// newUserID draws a Service Account User ID in the form of a UUID of version 4 (RFC 9562 §5.4).
+// newUserID generates a Service Account User ID in the form of a UUID of version 4 (RFC 9562 §5.4).
 func newUserID(random io.Reader) (string, error) {
 	var b [16]byte
 	if _, err := io.ReadFull(random, b[:]); err != nil {

@@ -1,6 +1,5 @@
-// Package address knows where everything of a node is found: every path of the sandbox is spelled here and
-// nowhere else, so that the route table, the info resource, the registry, the OpenAPI document, the metadata and
-// the hints in error texts cannot drift apart.
+// Package address spells every path of the sandbox and tells what a path is for, so that the route table, the info resource, the registry, the
+// OpenAPI document, the metadata and the hints of errors cannot differ.
 package address
 
 import (
@@ -16,18 +15,18 @@ type Map struct {
 	Prefix string
 	// Realm is the realm segment of the identity provider's paths (NET-R10).
 	Realm string
-	// PublicURL is the base that clients see, without a trailing slash. Empty: taken from each request's Host.
+	// PublicURL is the base URL that clients see, without a trailing slash. When empty, it is taken from each request's Host.
 	PublicURL string
-	// Grants says which token endpoints the node has; both when zero.
+	// Grants selects the token endpoints of the node; both when zero.
 	Grants Grants
-	// Provider is the path below the root where the identity provider is, with a slash before it: "/auth" in Keycloak before version 17.
+	// Provider is the path of the identity provider below the root, with a slash before it: "/auth" in Keycloak before version 17.
 	Provider string
-	// Root is the path before everything, with a slash before it: one of several nodes of a host has one, and so does the other environment.
+	// Root is the path before all others, with a slash before it. Each of several nodes of a host has one, and so does the other environment.
 	Root string
 }
 
-// Origin returns the base URL that r was sent to: PublicURL, or scheme and Host of the request. A Host that is no
-// host (it is the caller's word) is replaced by the address of the listener.
+// Origin returns the base URL that r was sent to: PublicURL, or scheme and Host of the request. An invalid Host, which the caller chooses, is
+// replaced by the address of the listener.
 func (m Map) Origin(r *http.Request) string {
 	if m.PublicURL != "" {
 		return m.PublicURL
@@ -45,7 +44,7 @@ func (m Map) Origin(r *http.Request) string {
 	return scheme + "localhost"
 }
 
-// validHost tells whether host is a name or an address with an optional port (RFC 9110 §7.2), and short.
+// validHost reports whether host is a short name or address with an optional port (RFC 9110 §7.2).
 func validHost(host string) bool {
 	if host == "" || len(host) > 255 {
 		return false
@@ -121,19 +120,19 @@ func (m Map) Fundings() string { return m.API() + fundingsPath }
 // Funding is the path template of one funding; "{id}" stands for its id.
 func (m Map) Funding() string { return m.Fundings() + "/{id}" }
 
-// Registry is the path of the registry document (NET-R6), which is that of the network and so below no root.
+// Registry is the path of the registry document (NET-R6), which belongs to the network and is below no root.
 func (m Map) Registry() string { return registryPath }
 
-// Metadata is the path of the metadata of the issuer at a path, made from it as RFC 8414 §3.1 says.
+// Metadata is the path of the metadata of the issuer at a path (RFC 8414 §3.1).
 func (m Map) Metadata(issuerPath string) string { return metadataPath + issuerPath }
 
-// OpenIDMetadata is the path of the metadata of the issuer at a path, as OpenID Connect Discovery 1.0 §4 makes it.
+// OpenIDMetadata is the path of the metadata of the issuer at a path (OpenID Connect Discovery 1.0 §4).
 func (m Map) OpenIDMetadata(issuerPath string) string { return issuerPath + openIDPath }
 
 // Home is the path of the start page, with its slash.
 func (m Map) Home() string { return m.Root + "/" }
 
-// Docs is the path of the reference page (NET-R3), below which its assets are.
+// Docs is the path of the reference page (NET-R3) and the base of its assets.
 func (m Map) Docs() string { return m.Root + docsPath }
 
 // Health is the path that answers 200 while the sandbox serves.
@@ -142,7 +141,7 @@ func (m Map) Health() string { return healthPath }
 // Endpoint is a token endpoint with its issuer, by their paths.
 type Endpoint struct{ Issuer, Token string }
 
-// Grants says at which of its two token endpoints (NET-R10) a node grants tokens.
+// Grants selects at which of its two token endpoints (NET-R10) a node grants tokens.
 type Grants int
 
 // The choices.
@@ -153,7 +152,7 @@ const (
 	AtRealm
 )
 
-// Endpoints are the token endpoints of the node; the first is the one to name where there is room for one.
+// Endpoints lists the token endpoints of the node; the first is the one to name where only one fits.
 func (m Map) Endpoints() []Endpoint {
 	plain, realm := Endpoint{m.Root, m.Token()}, Endpoint{m.RealmIssuer(), m.RealmToken()}
 	switch m.Grants {
@@ -165,5 +164,5 @@ func (m Map) Endpoints() []Endpoint {
 	return []Endpoint{plain, realm}
 }
 
-// Listed is the token endpoint that the registry lists, the first one if it lists both.
+// Listed is the token endpoint in the registry, the first one if both are listed.
 func (m Map) Listed() Endpoint { return m.Endpoints()[0] }

@@ -17,8 +17,8 @@ type Class struct {
 	Elsewhere bool
 }
 
-// Classify tells what a path is for, whatever the method of the request. A slash at its end makes no difference. It is the only place that
-// knows: the journal, the metrics, the rate limit and the faults all ask here.
+// Classify tells what a path is for, for any method of the request. A slash at its end makes no difference. The journal, the metrics, the rate
+// limit and the faults all ask here.
 func (m Map) Classify(path string) Class {
 	path = strings.TrimSuffix(path, "/")
 	switch path {

@@ -10,7 +10,7 @@ import (
 	"github.com/rin-network/rin/sandbox/journal"
 )
 
-// Guard stands before protected resources and lets only requests with a good access token pass.
+// Guard protects resources: it lets only requests with a valid access token pass.
 type Guard struct {
 	verifier *Verifier
 	places   address.Map
@@ -48,8 +48,8 @@ func (g *Guard) Protect(next http.Handler) http.Handler {
 	})
 }
 
-// Identify returns whom the token of a request speaks for; ok is false without a good token. The request that it returns remembers the
-// verification, so that nobody who sees it later verifies the same token again.
+// Identify returns the client and the account that the token of a request belongs to; ok is false without a valid token. The returned request
+// remembers the verification, so that the same token is not verified again later.
 func (g *Guard) Identify(r *http.Request) (p Principal, ok bool, verified *http.Request) {
 	c := readCredential(r.Header.Values("Authorization"))
 	if c.token == "" {
@@ -66,7 +66,7 @@ type verification struct {
 	err       error
 }
 
-// verificationInput is what the result depends on. Keys may be rotated while a request is answered.
+// verificationInput is what the result of a verification depends on. Keys may be rotated while a request is answered.
 type verificationInput struct {
 	verifier    *Verifier
 	token, base string
@@ -77,7 +77,7 @@ type verificationKey struct{}
 
 // verify verifies a token, unless the request remembers the result.
 func (g *Guard) verify(r *http.Request, token string) verification {
-	input := verificationInput{g.verifier, token, g.places.Origin(r) + g.places.API(), g.verifier.own.ring.present.Load().number}
+	input := verificationInput{g.verifier, token, g.places.Origin(r) + g.places.API(), g.verifier.own.keyring.current.Load().number}
 	if known, ok := r.Context().Value(verificationKey{}).(verification); ok && known.of == input {
 		return known
 	}
@@ -85,7 +85,7 @@ func (g *Guard) verify(r *http.Request, token string) verification {
 	return verification{input, principal, err}
 }
 
-// Refuse answers 401 with the challenge invalid_token (RFC 6750 §3.1), as the guard does when the token is no good because of detail.
+// Refuse answers 401 with the challenge invalid_token (RFC 6750 §3.1), as the guard does for an invalid token.
 func (g *Guard) Refuse(w http.ResponseWriter, r *http.Request, detail string) {
 	g.refuse(w, r, credential{detail: detail, hint: "fetch a new token", code: codeInvalidToken})
 }
@@ -111,7 +111,7 @@ func (g *Guard) Forbid(w http.ResponseWriter, r *http.Request, detail, hint stri
 	content.Forbidden(detail, hint).Write(w, r)
 }
 
-// credential is what the Authorization fields of a request hold, seen as a bearer credential.
+// credential is the content of the Authorization headers of a request, read as a bearer credential.
 type credential struct {
 	token string
 	// detail and hint say what is wrong when token is empty.
@@ -130,8 +130,8 @@ const (
 
 const rightForm = "send the header 'Authorization: Bearer <access token>'"
 
-// readCredential reads the Authorization fields of a request. The scheme's case does not matter (RFC 9110 §11.1), nor
-// does the number of blanks behind it (RFC 6750 §2.1). It is pure and quotes nothing of the fields.
+// readCredential reads the Authorization headers of a request. The case of the scheme does not matter (RFC 9110 §11.1), nor does the number of
+// blanks after it (RFC 6750 §2.1). Its texts quote nothing of the headers.
 func readCredential(fields []string) credential {
 	switch {
 	case len(fields) == 0:
@@ -158,8 +158,8 @@ func readCredential(fields []string) credential {
 	return credential{token: token}
 }
 
-// foreignScheme explains a value that does not begin with Bearer. A lone word with the two dots of a JWT, or longer
-// than any scheme, is a token whose prefix was forgotten.
+// foreignScheme explains a value that does not begin with Bearer. A single word with the two dots of a JWT, or longer than any scheme, is a token
+// whose prefix is missing.
 func foreignScheme(scheme string, more bool) credential {
 	switch {
 	case !more && (strings.Count(scheme, ".") == 2 || len(scheme) > 32):
@@ -171,7 +171,7 @@ func foreignScheme(scheme string, more bool) credential {
 	return credential{detail: "the Authorization header uses a scheme other than Bearer", hint: rightForm}
 }
 
-// isToken68 tells whether token has the syntax of a bearer token (RFC 6750 §2.1, b64token).
+// isToken68 reports whether token has the syntax of a bearer token (RFC 6750 §2.1, b64token).
 func isToken68(token string) bool {
 	body := strings.TrimRight(token, "=")
 	for _, c := range []byte(body) {
@@ -183,7 +183,7 @@ func isToken68(token string) bool {
 	return body != ""
 }
 
-// challenge formats a Bearer challenge (RFC 6750 §3). Without a code it carries the realm alone.
+// challenge formats a Bearer challenge (RFC 6750 §3). Without a code it has the realm alone.
 func challenge(realm, code, description string) string {
 	value := "Bearer realm=" + quote(realm)
 	if code != "" {

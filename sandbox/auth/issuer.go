@@ -14,21 +14,21 @@ import (
 	"github.com/go-jose/go-jose/v4/jwt"
 )
 
-// Scope is the one scope that tokens of this node have. It names the API and grants nothing by itself: permission
-// is the role in the funding service (NET-R17).
+// Scope is the only scope of this node's tokens. It names the API and grants nothing by itself: permission is the role in the funding service
+// (NET-R17).
 const Scope = "api"
 
-// Issuer makes access tokens and knows the keys behind them.
+// Issuer makes access tokens and holds their keys.
 type Issuer struct {
 	format   Format
 	lifetime time.Duration
 	now      func() time.Time
 	random   io.Reader
-	ring     keyring
+	keyring  keyring
 	dialect  Dialect
 }
 
-// NewIssuer makes an issuer of tokens in the format that live for lifetime, of which whole seconds count.
+// NewIssuer makes an issuer of tokens in a format and with a lifetime in whole seconds.
 func NewIssuer(format Format, lifetime time.Duration, now func() time.Time, random io.Reader) (*Issuer, error) {
 	i := &Issuer{format: format, lifetime: lifetime.Truncate(time.Second), now: now, random: random}
 	if i.lifetime <= 0 {
@@ -38,19 +38,19 @@ func NewIssuer(format Format, lifetime time.Duration, now func() time.Time, rand
 	if err != nil {
 		return nil, err
 	}
-	i.ring.begin(first)
+	i.keyring.begin(first)
 	return i, nil
 }
 
-// Lifetime is how long the tokens live.
+// Lifetime returns the lifetime of the tokens.
 func (i *Issuer) Lifetime() time.Duration { return i.lifetime }
 
-// Issue makes a token of the issuer URL for one client, meant for the resource at audience.
+// Issue makes a token of the issuer URL for a client and the resource at audience.
 func (i *Issuer) Issue(issuer, audience, clientID, subject, scope string) (string, error) {
 	return i.IssueAt(i.now(), issuer, audience, clientID, subject, scope)
 }
 
-// IssueAt makes a token as [Issuer.Issue] would have at another time: one that has expired, for instance.
+// IssueAt makes a token as [Issuer.Issue] would have made it at another time, for instance an expired one.
 func (i *Issuer) IssueAt(now time.Time, issuer, audience, clientID, subject, scope string) (string, error) {
 	var id [16]byte
 	if _, err := io.ReadFull(i.random, id[:]); err != nil {
@@ -61,11 +61,11 @@ func (i *Issuer) IssueAt(now time.Time, issuer, audience, clientID, subject, sco
 		IssuedAt: jwt.NewNumericDate(now), Expires: jwt.NewNumericDate(now.Add(i.lifetime)),
 		ID: base64.RawURLEncoding.EncodeToString(id[:]),
 	}
-	present := i.ring.present.Load()
-	if present.sealer != nil {
-		return present.sealer.seal(claims)
+	current := i.keyring.current.Load()
+	if current.sealer != nil {
+		return current.sealer.seal(claims)
 	}
-	key, err := present.keys()
+	key, err := current.keys()
 	if err != nil {
 		return "", err
 	}
@@ -76,24 +76,24 @@ func (i *Issuer) IssueAt(now time.Time, issuer, audience, clientID, subject, sco
 	return token, nil
 }
 
-// Sign makes a token of any header and claims with the issuer's key; alg, kid and typ are those of a good token unless the header
-// has them. It is for misbehaving, and fails for opaque tokens.
+// Sign makes a token of any header and claims with the issuer's key; alg, kid and typ are those of a valid token unless the header has them. It is
+// for deviations, and fails for opaque tokens.
 func (i *Issuer) Sign(header, claims map[string]any) (string, error) {
-	present := i.ring.present.Load()
-	if present.keys == nil {
+	current := i.keyring.current.Load()
+	if current.keys == nil {
 		return "", errors.New("sign a token: opaque tokens have no signature")
 	}
-	key, err := present.keys()
+	key, err := current.keys()
 	if err != nil {
 		return "", err
 	}
 	return key.signAny(header, claims)
 }
 
-// Published is the JWK Set that verifies the tokens (RFC 7517 §5), the present key first; it is empty for opaque ones.
+// Published returns the JWK Set that verifies the tokens (RFC 7517 §5), the current key first; it is empty for opaque tokens.
 func (i *Issuer) Published() (jose.JSONWebKeySet, error) {
 	set := jose.JSONWebKeySet{Keys: []jose.JSONWebKey{}}
-	for _, m := range i.ring.present.Load().good(i.now()) {
+	for _, m := range i.keyring.current.Load().keysAt(i.now()) {
 		if m.keys == nil {
 			continue
 		}
@@ -119,12 +119,12 @@ type Claims struct {
 	Expires  *jwt.NumericDate `json:"exp,omitempty"`
 	ID       string           `json:"jti,omitempty"`
 	Scope    string           `json:"scope,omitempty"`
-	// NotBefore and AuthorizedParty are read in the tokens of foreign issuers and never written.
+	// NotBefore and AuthorizedParty are only read, in tokens of foreign issuers.
 	NotBefore       *jwt.NumericDate `json:"nbf,omitempty"`
 	AuthorizedParty string           `json:"azp,omitempty"`
 }
 
-// Principal is whom a verified token speaks for.
+// Principal is the client and the account that a verified token belongs to.
 type Principal struct {
 	// ClientID is the client that asked for the token.
 	ClientID string
@@ -134,20 +134,19 @@ type Principal struct {
 	ForeignIssuer string
 }
 
-// Dialect is how an authorization server of some maker writes its tokens: what stands in them beside the claims that verify them. The
-// zero value is RFC 9068.
+// Dialect is how the authorization server of some vendor writes its tokens, apart from the claims that verify them. The zero value is RFC 9068.
 type Dialect struct {
 	// Type is the "typ" of the header; at+jwt when empty.
 	Type string
-	// Add changes the claims before they are signed. Issuer, audience, times and client stay as they are, or the node refuses its own token;
-	// an audience may get others beside it.
+	// Add changes the claims before they are signed. It must keep issuer, times and client, and the audience must stay among the audiences, or the
+	// node refuses its own token.
 	Add func(claims map[string]any)
 }
 
-// Speak makes the issuer write its tokens in a dialect. It is called before the first token is issued. Opaque tokens have none.
+// Speak makes the issuer write its JWTs in a dialect. It is called before the first token is issued.
 func (i *Issuer) Speak(d Dialect) { i.dialect = d }
 
-// tokenType is the type that the issuer's tokens have.
+// tokenType returns the type of the issuer's tokens.
 func (i *Issuer) tokenType() string {
 	if i.dialect.Type != "" {
 		return i.dialect.Type
@@ -175,8 +174,7 @@ func (i *Issuer) sign(key *signingKey, claims Claims) (string, error) {
 	return key.signAny(map[string]any{string(jose.HeaderType): i.tokenType()}, all)
 }
 
-// sealer makes opaque tokens: the claims, encrypted and authenticated with a key that only this node has. Nothing is
-// stored, so that any number of tokens is outstanding in no memory.
+// sealer makes opaque tokens: the claims, encrypted and authenticated with a key that only this node has. Nothing is stored.
 type sealer struct {
 	aead   cipher.AEAD
 	random io.Reader

@@ -18,10 +18,10 @@ import (
 	"github.com/go-jose/go-jose/v4"
 )
 
-// maxRetiredKeys is the number of former keys that stay good beside the present one.
+// maxRetiredKeys is the number of retired keys that stay valid beside the current one.
 const maxRetiredKeys = 8
 
-// keyMaterial is what tokens are made with: a key pair for JWTs, or the key of opaque ones.
+// keyMaterial makes tokens: a key pair for JWTs, or the key of opaque tokens.
 type keyMaterial struct {
 	keys   keySource
 	sealer *sealer
@@ -36,24 +36,24 @@ func newKeyMaterial(format Format, random io.Reader) (m keyMaterial, err error) 
 	return m, err
 }
 
-// retiredKeys is what tokens were made with until a rotation, good for what is left of its overlap.
+// retiredKeys made tokens until a rotation; they stay valid for its overlap.
 type retiredKeys struct {
 	keyMaterial
 	until time.Time
 }
 
-// rotation is what an issuer mints with between two rotations, and what it still takes. It does not change.
+// rotation is the keys of an issuer between two rotations: the current ones, and the retired ones that are still valid. It is immutable.
 type rotation struct {
 	keyMaterial
-	former []retiredKeys // the latest first
-	// number tells turns apart: what was verified in another one is verified again.
+	retired []retiredKeys // the latest first
+	// number identifies the rotation: a token that was verified in another one is verified again.
 	number uint64
 }
 
-// good lists what verifies tokens at a time: the present first, which has no end.
-func (t *rotation) good(now time.Time) []retiredKeys {
+// keysAt lists the keys that verify tokens at a time: the current ones first, which have no end.
+func (t *rotation) keysAt(now time.Time) []retiredKeys {
 	all := []retiredKeys{{keyMaterial: t.keyMaterial}}
-	for _, f := range t.former {
+	for _, f := range t.retired {
 		if now.Before(f.until) {
 			all = append(all, f)
 		}
@@ -61,48 +61,48 @@ func (t *rotation) good(now time.Time) []retiredKeys {
 	return all
 }
 
-// keyring is the keys of an issuer through time.
+// keyring is all keys of an issuer.
 type keyring struct {
 	rotating sync.Mutex
 	first    keyMaterial
-	present  atomic.Pointer[rotation]
+	current  atomic.Pointer[rotation]
 }
 
 func (r *keyring) begin(m keyMaterial) {
 	r.first = m
-	r.present.Store(&rotation{keyMaterial: m})
+	r.current.Store(&rotation{keyMaterial: m})
 }
 
-// Rotate makes new keys, which all tokens are made with from now on. Tokens of the keys before are good, and their public keys published,
-// until the overlap has passed; without one they are refused at once.
+// Rotate makes new keys for all further tokens. Tokens of the earlier keys stay valid, and their public keys published, until the overlap has
+// passed; without an overlap they are refused at once.
 func (i *Issuer) Rotate(overlap time.Duration) error {
-	i.ring.rotating.Lock()
-	defer i.ring.rotating.Unlock()
+	i.keyring.rotating.Lock()
+	defer i.keyring.rotating.Unlock()
 	fresh, err := newKeyMaterial(i.format, i.random)
 	if err != nil {
 		return fmt.Errorf("rotate the keys: %w", err)
 	}
-	before, now := i.ring.present.Load(), i.now()
+	before, now := i.keyring.current.Load(), i.now()
 	next := &rotation{keyMaterial: fresh, number: before.number + 1}
 	if overlap > 0 {
-		next.former = append(next.former, retiredKeys{before.keyMaterial, now.Add(overlap)})
+		next.retired = append(next.retired, retiredKeys{before.keyMaterial, now.Add(overlap)})
 	}
-	next.former = append(next.former, slices.Clone(before.former)...)
-	next.former = next.former[:min(len(next.former), maxRetiredKeys)]
-	i.ring.present.Store(next)
+	next.retired = append(next.retired, slices.Clone(before.retired)...)
+	next.retired = next.retired[:min(len(next.retired), maxRetiredKeys)]
+	i.keyring.current.Store(next)
 	return nil
 }
 
-// Restore brings back the keys that the issuer began with, and drops all others.
+// Restore brings back the initial keys and drops all others.
 func (i *Issuer) Restore() {
-	i.ring.rotating.Lock()
-	defer i.ring.rotating.Unlock()
-	if before := i.ring.present.Load(); before.number > 0 {
-		i.ring.present.Store(&rotation{keyMaterial: i.ring.first, number: before.number + 1})
+	i.keyring.rotating.Lock()
+	defer i.keyring.rotating.Unlock()
+	if before := i.keyring.current.Load(); before.number > 0 {
+		i.keyring.current.Store(&rotation{keyMaterial: i.keyring.first, number: before.number + 1})
 	}
 }
 
-// Format is the form of the access tokens that are issued.
+// Format is the form of access tokens.
 type Format string
 
 // The token formats: JWTs (RFC 9068) by signature algorithm (RFC 7518 §3, RFC 8037), or opaque to the client.
@@ -128,11 +128,11 @@ type signingKey struct {
 	published jose.JSONWebKey
 }
 
-// keySource gives the signing key, made at the first call for the slow algorithms.
+// keySource returns the signing key. Slow keys are made at the first call.
 type keySource func() (*signingKey, error)
 
-// newKeySource returns the source of keys for a JWT format. The key for ES256 is made now; RSA and Ed25519 keys are
-// made when first needed. ES256 and Ed25519 keys are a function of random; RSA keys come from the system.
+// newKeySource returns the source of keys for a JWT format. The key for ES256 is made at once; RSA and Ed25519 keys are made when first needed.
+// ES256 and Ed25519 keys are a function of random; RSA keys come from the system.
 func newKeySource(format Format, random io.Reader) (keySource, error) {
 	switch format {
 	case ES256:
@@ -197,7 +197,7 @@ func newSigningKey(algorithm jose.SignatureAlgorithm, private crypto.Signer) (*s
 	}, nil
 }
 
-// signAny makes a JWT of any claims; the header's members win over those that the key would write.
+// signAny makes a JWT of any claims; members of the header take precedence over those of the key.
 func (k *signingKey) signAny(header, claims map[string]any) (string, error) {
 	options := (&jose.SignerOptions{}).WithType(tokenType).WithHeader("kid", k.id)
 	for name, value := range header {

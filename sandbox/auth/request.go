@@ -15,21 +15,21 @@ import (
 	"github.com/rin-network/rin/sandbox/journal"
 )
 
-// maxFormBytes bounds the body of a token request.
+// maxFormBytes limits the body of a token request.
 const maxFormBytes = 32 << 10
 
 const formType = "application/x-www-form-urlencoded"
 
-// tokenRequest is what a well-formed token request says.
+// tokenRequest is the content of a well-formed token request.
 type tokenRequest struct {
 	clientID, secret string
-	// basic tells that the client used HTTP Basic.
+	// basic reports that the client used HTTP Basic.
 	basic bool
 	scope string
 }
 
-// readTokenRequest reads a token request from its header fields, the query of its URL and its body. It is pure:
-// nothing is looked up. The order of the checks puts first what a beginner gets wrong first.
+// readTokenRequest reads a token request from its headers, the query of its URL and its body. The checks come in the order of the mistakes that
+// beginners make.
 func readTokenRequest(header http.Header, query string, body []byte, realm string) (tokenRequest, *refusal) {
 	if f := checkQuery(query); f != nil {
 		return tokenRequest{}, f
@@ -77,8 +77,8 @@ func checkQuery(query string) *refusal {
 	return nil
 }
 
-// readForm decodes the body. Parameters without a value count as omitted, repeated ones are an error
-// (RFC 6749 §3.2); RFC 8707 §2 makes "resource" an exception, which is ignored here with all unknown parameters.
+// readForm decodes the body. Parameters without a value count as omitted, repeated ones are an error (RFC 6749 §3.2); "resource" may be repeated
+// (RFC 8707 §2) and is ignored with all unknown parameters.
 func readForm(header http.Header, body []byte) (map[string]string, *refusal) {
 	mediaType, _, err := mime.ParseMediaType(header.Get("Content-Type"))
 	if err != nil && header.Get("Content-Type") != "" || len(header.Values("Content-Type")) > 1 {
@@ -131,7 +131,7 @@ func wrongMediaType(mediaType string, empty bool) *refusal {
 }
 
 // withBasic authenticates by HTTP Basic: id and secret are form-encoded before they are joined and put into base64
-// (RFC 6749 §2.3.1). Each failure owes a challenge, because the header was used.
+// (RFC 6749 §2.3.1). Each failure needs a challenge, because the header was used.
 func (q tokenRequest) withBasic(fields []string, realm string) (tokenRequest, *refusal) {
 	refuse := func(description string) (tokenRequest, *refusal) {
 		return tokenRequest{}, invalidClient(description, true, realm)
@@ -166,7 +166,7 @@ func (q tokenRequest) withBasic(fields []string, realm string) (tokenRequest, *r
 	return q, nil
 }
 
-// validScope tells whether scope is empty or a list of scope-tokens (RFC 6749 §3.3).
+// validScope reports whether scope is empty or a list of scope-tokens (RFC 6749 §3.3).
 func validScope(scope string) bool {
 	for _, c := range scope {
 		if c < 0x20 || c > 0x7e || c == '"' || c == '\\' {
@@ -176,11 +176,11 @@ func validScope(scope string) bool {
 	return true
 }
 
-// ClaimedClient tells which client a token request says that it comes from, by HTTP Basic or in its form; it proves nothing. The
-// request that it returns has its body whole, as far as the token endpoint reads it.
+// ClaimedClient returns the client id that a token request names, by HTTP Basic or in its form; it proves nothing. The returned request has the
+// complete body.
 func ClaimedClient(r *http.Request) (string, *http.Request) {
 	if scheme, encoded, _ := strings.Cut(strings.TrimSpace(r.Header.Get("Authorization")), " "); strings.EqualFold(scheme, "Basic") {
-		// What can't be decoded names nobody.
+		// An undecodable value names no client.
 		pair, _ := base64.StdEncoding.DecodeString(strings.TrimSpace(encoded))
 		id, _, _ := strings.Cut(string(pair), ":")
 		id, _ = url.QueryUnescape(id)
@@ -189,14 +189,14 @@ func ClaimedClient(r *http.Request) (string, *http.Request) {
 	if r.Body == nil {
 		return "", r
 	}
-	read, _ := io.ReadAll(io.LimitReader(r.Body, maxFormBytes+1)) // the endpoint meets a fault again, and tells of it
+	read, _ := io.ReadAll(io.LimitReader(r.Body, maxFormBytes+1)) // the endpoint meets an error again, and reports it
 	again := r.WithContext(r.Context())
 	again.Body = replayedBody{io.MultiReader(bytes.NewReader(read), r.Body), r.Body}
 	form, _ := url.ParseQuery(string(read)) // as far as it is a form
 	return form.Get("client_id"), again
 }
 
-// replayedBody is a body of which a part was read ahead.
+// replayedBody is a body whose beginning was read ahead.
 type replayedBody struct {
 	io.Reader
 	io.Closer
@@ -226,8 +226,8 @@ func invalidScope(description string) *refusal {
 	return &refusal{status: http.StatusBadRequest, code: "invalid_scope", description: description}
 }
 
-// invalidClient is a failed client authentication; basic tells whether the Authorization header was used, which is
-// when the answer owes a matching challenge (RFC 6749 §5.2).
+// invalidClient is a failed client authentication; basic reports whether the Authorization header was used, which is
+// when the answer needs a matching challenge (RFC 6749 §5.2).
 func invalidClient(description string, basic bool, realm string) *refusal {
 	r := &refusal{status: http.StatusUnauthorized, code: "invalid_client", description: description}
 	if basic {
@@ -241,7 +241,7 @@ func serverError() *refusal {
 		description: "the sandbox failed to make a token; its log names the cause"}
 }
 
-// write sends the refusal as JSON that nobody stores.
+// write sends the refusal as JSON that is not cached.
 func (f *refusal) write(w http.ResponseWriter, r *http.Request) {
 	journal.Of(r.Context()).Refuse(journal.Refusal{Code: f.code, Detail: f.description})
 	h := w.Header()
@@ -272,7 +272,7 @@ func writeJSON(w http.ResponseWriter, r *http.Request, status int, value any) {
 	h.Set("Content-Length", strconv.Itoa(len(body)))
 	w.WriteHeader(status)
 	if r.Method != http.MethodHead {
-		// A failed write means that the caller is gone; nobody is left to tell.
+		// A failed write means that the caller is gone.
 		_, _ = w.Write(body)
 	}
 }

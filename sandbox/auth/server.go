@@ -2,10 +2,10 @@
 //
 // The authorization server authenticates clients (RFC 6749 §2.3.1), issues access tokens for the client credentials
 // grant (§4.4, NET-R9, NET-R10) and publishes its keys and metadata (RFC 7517, RFC 8414). It knows clients and their
-// secrets, and nothing of roles or affiliations: those are in the funding service's own book (NET-R17).
+// secrets; roles and affiliations are in the funding service's own book (NET-R17).
 //
-// The guard stands before protected resources. It reads the bearer token (RFC 6750), verifies it and hands the
-// resource a Principal. What the principal may do is decided by the resource.
+// The guard protects resources. It reads the bearer token (RFC 6750), verifies it and passes a Principal to the resource, which decides what the
+// principal may do.
 package auth
 
 import (
@@ -47,9 +47,8 @@ type grant struct {
 	Scope string `json:"scope,omitempty"`
 }
 
-// Token is the token endpoint of the issuer whose path is given: "" for the staging endpoint, or the realm's
-// (NET-R10). Both issuers share clients and keys; each names itself in its tokens, so that the metadata of either
-// agrees with the tokens it gives.
+// Token is the token endpoint of the issuer at a path: "" for the staging endpoint, or the realm's path (NET-R10). Both issuers share clients and
+// keys; each names itself in its tokens, so that its metadata agrees with them.
 func (s *Server) Token(issuerPath string) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		answer, refused := s.exchange(w, r, issuerPath)
@@ -71,15 +70,15 @@ func (s *Server) MethodNotAllowed(w http.ResponseWriter, r *http.Request) {
 	f.write(w, r)
 }
 
-// Later answers a caller whose request is good at another time, with status 429 or 503. OAuth has no error code of its own for that; this
-// one says that the same request is good later (RFC 6749 §4.1.2.1).
+// Later refuses a valid request with status 429 or 503 until later. OAuth has no error code for the token endpoint that says so; this one is
+// defined for another endpoint (RFC 6749 §4.1.2.1).
 func (s *Server) Later(w http.ResponseWriter, r *http.Request, status int, description string) {
 	refused := &refusal{status: status, code: "temporarily_unavailable", description: description}
 	s.tally.refuse(refused.code)
 	refused.write(w, r)
 }
 
-// WrongRealm answers requests below the path of a realm that does not exist, and names the one that does.
+// WrongRealm answers requests for an unknown realm, and names the known one.
 func (s *Server) WrongRealm(w http.ResponseWriter, r *http.Request) {
 	f := invalidRequest("there is no such resource below /realms: the realm here is " + s.places.Realm +
 		", its token endpoint is POST " + s.places.RealmToken())
@@ -129,8 +128,8 @@ func (s *Server) exchange(w http.ResponseWriter, r *http.Request, issuerPath str
 	return answer, nil
 }
 
-// metadata describes an issuer (RFC 8414 §2). The last two members are what OpenID Connect Discovery 1.0 §3 asks for
-// beside them; this server issues no ID tokens.
+// metadata describes an issuer (RFC 8414 §2). The last two members are required by OpenID Connect Discovery 1.0 §3; this server issues no ID
+// tokens.
 type metadata struct {
 	Issuer                   string   `json:"issuer"`
 	TokenEndpoint            string   `json:"token_endpoint"`
@@ -143,7 +142,7 @@ type metadata struct {
 	IDTokenAlgorithms        []string `json:"id_token_signing_alg_values_supported"`
 }
 
-// Metadata serves the metadata of the issuer at issuerPath, whose token endpoint is at tokenPath; no token is needed.
+// Metadata serves the metadata of the issuer at issuerPath, whose token endpoint is at tokenPath, without a token.
 func (s *Server) Metadata(issuerPath, tokenPath string) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		origin := s.places.Origin(r)
@@ -182,14 +181,14 @@ func (s *Server) publish(w http.ResponseWriter, r *http.Request, document any) {
 	content.NewBody("application/json", body).Serve(w, r, content.OpenHeaders())
 }
 
-// Tally is what became of the token requests to an authorization server since its start.
+// Tally counts the token requests to an authorization server since its start, by their outcome.
 type Tally struct {
 	Issued uint64
 	// Refused counts the others by their error code.
 	Refused map[string]uint64
 }
 
-// tally counts. The codes are all known beforehand, so that it takes no lock.
+// tally counts. All codes are known beforehand, so that it needs no lock.
 type tally struct {
 	issued  atomic.Uint64
 	refused map[string]*atomic.Uint64 // never changes
@@ -203,14 +202,14 @@ func newTally() *tally {
 	return t
 }
 
-// refuse counts a refusal; a code that was forgotten above is left out of the count, and a test names it.
+// refuse counts a refusal. A code that is missing in the table is not counted; a test finds it.
 func (t *tally) refuse(code string) {
 	if n, known := t.refused[code]; known {
 		n.Add(1)
 	}
 }
 
-// Tally returns the present counts.
+// Tally returns the current counts.
 func (s *Server) Tally() Tally {
 	now := Tally{Issued: s.tally.issued.Load(), Refused: map[string]uint64{}}
 	for code, n := range s.tally.refused {
@@ -226,7 +225,7 @@ func ForAudience(r *http.Request, audience string) *http.Request {
 	return r.WithContext(context.WithValue(r.Context(), audienceKey{}, audience))
 }
 
-// audienceOf is the audience that the token of r is for: one that was asked for on the way, else the client's.
+// audienceOf returns the audience of the token for r: that of [ForAudience], else the client's.
 func audienceOf(r *http.Request, client string) string {
 	if other, asked := r.Context().Value(audienceKey{}).(string); asked {
 		return other
@@ -234,12 +233,12 @@ func audienceOf(r *http.Request, client string) string {
 	return client
 }
 
-// Clients is the authorization server's book of clients (NET-R16), as the token endpoint and the guard read it. It may change while
-// they do, is safe for concurrent use, and is quick to answer: the guard asks for each call.
+// Clients is the authorization server's book of clients (NET-R16), as the token endpoint and the guard read it. It is safe for concurrent use and
+// fast: the guard reads it at each call.
 type Clients interface {
-	// Authenticate returns the service account and the audience of the client with this id and secret; an empty audience is the node's
-	// API. The time that it takes does not tell whether id or secret is wrong.
+	// Authenticate returns the service account and the audience of the client with this id and secret; an empty audience is the node's API. Its
+	// time does not depend on whether id or secret is wrong.
 	Authenticate(id, secret string) (subject, audience string, ok bool)
-	// Registered tells whether the client is in the book with this service account, and may act for it.
+	// Registered reports whether the client is in the book with this service account, and may act for it.
 	Registered(id, subject string) bool
 }

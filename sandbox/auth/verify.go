@@ -18,13 +18,13 @@ import (
 	"github.com/rin-network/rin/sandbox/address"
 )
 
-// maxTokenBytes bounds what is parsed; longer values are refused unread.
+// maxTokenBytes limits the tokens that are parsed; longer ones are refused.
 const maxTokenBytes = 8 << 10
 
 // clockSkew is how far the clock of a foreign issuer may be off.
 const clockSkew = 30 * time.Second
 
-// asymmetric lists the algorithms that any token may be signed with; "none" and HMAC are absent (RFC 8725 §3.1).
+// asymmetric lists the algorithms that are accepted; "none" and HMAC are absent (RFC 8725 §3.1).
 func asymmetric() []jose.SignatureAlgorithm {
 	return []jose.SignatureAlgorithm{jose.ES256, jose.RS256, jose.EdDSA, jose.PS256, jose.ES384, jose.ES512, jose.RS384, jose.RS512}
 }
@@ -41,59 +41,59 @@ type Verifier struct {
 	calls   atomic.Uint64
 }
 
-// NewVerifier makes a verifier of the tokens that own issued to clients, and of foreign ones. cached is the number of verified tokens to remember; 0 verifies each time.
+// NewVerifier makes a verifier of the tokens that own issued to clients, and of foreign ones. It caches so many verified tokens; 0 disables the
+// cache.
 func NewVerifier(own *Issuer, clients Clients, foreign []Foreign, places address.Map, now func() time.Time, cached int) *Verifier {
 	return &Verifier{own: own, clients: clients, foreign: foreign, places: places, now: now, allowed: asymmetric(), cache: newVerifiedCache(cached)}
 }
 
-// Verify returns whom the token speaks for. base is the API's base URL as the caller sees it. The text of an error
-// says what is wrong in the alphabet of an error_description, and holds nothing of the token.
+// Verify returns the principal of a token. base is the API's base URL as the caller sees it. The text of an error fits into an error_description,
+// and holds nothing of the token.
 func (v *Verifier) Verify(token, base string) (Principal, error) {
 	v.calls.Add(1)
 	if len(token) > maxTokenBytes {
 		return Principal{}, errors.New("the token is longer than 8192 characters")
 	}
-	now, present := v.now(), v.own.ring.present.Load()
-	key := verifiedKey{sha256.Sum256([]byte(token)), base, present.number}
+	now, current := v.now(), v.own.keyring.current.Load()
+	key := verifiedKey{sha256.Sum256([]byte(token)), base, current.number}
 	if p, ok := v.cache.get(key, now); ok {
-		return p, v.inUse(p)
+		return p, v.checkRegistered(p)
 	}
-	accepted, err := v.read(token, base, present.good(now))
+	accepted, err := v.read(token, base, current.keysAt(now))
 	if err != nil {
 		return Principal{}, err
 	}
 	if err := accepted.window.check(now); err != nil {
 		return Principal{}, err
 	}
-	if err := v.inUse(accepted.principal); err != nil {
+	if err := v.checkRegistered(accepted.principal); err != nil {
 		return Principal{}, err
 	}
 	v.cache.put(key, accepted)
 	return accepted.principal, nil
 }
 
-// Calls counts the calls of Verify: one for a request with a token.
+// Calls counts the calls of Verify. A request with a token causes one.
 func (v *Verifier) Calls() uint64 { return v.calls.Load() }
 
-// inUse looks at the book with each use of a token, remembered or not: a client that was revoked opens nothing from then on. The clients of
-// foreign issuers are in no book here.
-func (v *Verifier) inUse(p Principal) error {
+// checkRegistered checks at each use of a token, cached or not, that its client was not revoked. Clients of foreign issuers are in no book.
+func (v *Verifier) checkRegistered(p Principal) error {
 	if p.ForeignIssuer == "" && !v.clients.Registered(p.ClientID, p.Subject) {
 		return errors.New("the client of the token is not registered any more")
 	}
 	return nil
 }
 
-// verifiedToken is a verified token: whom it speaks for, and when.
+// verifiedToken is the principal of a token, and when it is valid.
 type verifiedToken struct {
 	principal Principal
 	window    window
 }
 
-// read verifies a token with one of the keys that are good.
-func (v *Verifier) read(token, base string, good []retiredKeys) (verifiedToken, error) {
+// read verifies a token with one of the keys.
+func (v *Verifier) read(token, base string, keys []retiredKeys) (verifiedToken, error) {
 	if v.own.format == Opaque && !strings.Contains(token, ".") {
-		return v.open(token, good)
+		return v.open(token, keys)
 	}
 	parsed, err := jwt.ParseSigned(token, v.allowed)
 	if err != nil {
@@ -113,7 +113,7 @@ func (v *Verifier) read(token, base string, good []retiredKeys) (verifiedToken, 
 	if v.own.format == Opaque {
 		return verifiedToken{}, errors.New("the issuer of the token is not trusted here")
 	}
-	return v.verify(parsed, good)
+	return v.verify(parsed, keys)
 }
 
 func acceptForeign(parsed *jwt.JSONWebToken, trusted Foreign, base string) (verifiedToken, error) {
@@ -156,7 +156,7 @@ func isType(header jose.Header, want string) bool {
 	return strings.TrimPrefix(strings.ToLower(typ), "application/") == want
 }
 
-// window is the time in which a token is good: from ≤ t < until. A zero from is no bound.
+// window is the time in which a token is valid: from ≤ t < until. A zero from is unbounded.
 type window struct{ from, until time.Time }
 
 func (w window) check(now time.Time) error {
@@ -170,22 +170,22 @@ func (w window) check(now time.Time) error {
 }
 
 // open reads an opaque token.
-func (v *Verifier) open(token string, good []retiredKeys) (verifiedToken, error) {
+func (v *Verifier) open(token string, keys []retiredKeys) (verifiedToken, error) {
 	err := errors.New("not a token of this node")
-	for _, m := range good {
+	for _, m := range keys {
 		var claims Claims
 		if claims, err = m.sealer.open(token); err == nil {
 			accepted, err := v.acceptOwn(claims)
-			return accepted.during(m), err
+			return accepted.limitedBy(m), err
 		}
 	}
 	return verifiedToken{}, err
 }
 
 // verify reads a JWT of the node itself.
-func (v *Verifier) verify(parsed *jwt.JSONWebToken, good []retiredKeys) (verifiedToken, error) {
+func (v *Verifier) verify(parsed *jwt.JSONWebToken, keys []retiredKeys) (verifiedToken, error) {
 	header := parsed.Headers[0]
-	for _, m := range good {
+	for _, m := range keys {
 		key, err := m.keys()
 		if err != nil {
 			return verifiedToken{}, errors.New("the key of this node is not available")
@@ -201,22 +201,21 @@ func (v *Verifier) verify(parsed *jwt.JSONWebToken, good []retiredKeys) (verifie
 			return verifiedToken{}, errors.New("the signature of the token does not verify")
 		}
 		accepted, err := v.acceptOwn(claims)
-		return accepted.during(m), err
+		return accepted.limitedBy(m), err
 	}
 	return verifiedToken{}, errors.New("the token is not signed with a key of this node")
 }
 
-// during is an acceptance that ends with what it was verified with.
-func (a verifiedToken) during(m retiredKeys) verifiedToken {
+// limitedBy limits the validity to that of the keys.
+func (a verifiedToken) limitedBy(m retiredKeys) verifiedToken {
 	if !m.until.IsZero() && m.until.Before(a.window.until) {
 		a.window.until = m.until
 	}
 	return a
 }
 
-// acceptOwn checks issuer and audience of a token that this node made. Without a public URL the issuer is where the
-// client asked for the token; that host may be spelled differently here (localhost, 127.0.0.1), and the signature
-// has already shown that this node wrote it.
+// acceptOwn checks issuer and audience of a token that this node made. Without a public URL the issuer is the host where the client requested the
+// token; that host may be spelled differently here (localhost, 127.0.0.1), and the signature has already shown that this node made the token.
 func (v *Verifier) acceptOwn(claims Claims) (verifiedToken, error) {
 	origin := strings.TrimSuffix(strings.TrimSuffix(claims.Issuer, v.places.RealmIssuer()), v.places.Root)
 	if v.places.PublicURL != "" && origin != v.places.PublicURL {
@@ -241,9 +240,8 @@ type Foreign struct {
 	audience string
 }
 
-// NewForeign reads the JWK Set of an issuer. issuer is compared with "iss" character by character (RFC 9068 §4);
-// audience must be among "aud", and is the base URL of the node's API when empty. Symmetric keys are refused, since
-// whoever can verify with one can sign with it.
+// NewForeign reads the JWK Set of an issuer. issuer is compared with "iss" character by character (RFC 9068 §4); audience must be among "aud", and
+// is the base URL of the node's API when empty. Symmetric keys are refused, since everybody who can verify with one can sign with it.
 func NewForeign(issuer string, jwks []byte, audience string) (Foreign, error) {
 	u, err := url.Parse(issuer)
 	if err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == "" {
@@ -265,7 +263,7 @@ func NewForeign(issuer string, jwks []byte, audience string) (Foreign, error) {
 	return f, nil
 }
 
-// key picks the one key that the header may mean; keys carried in the header itself are never used (RFC 8725 §3.10).
+// key finds the key of a header; keys in the header itself are never used (RFC 8725 §3.10).
 func (f Foreign) key(header jose.Header) (jose.JSONWebKey, error) {
 	fits := func(k jose.JSONWebKey) bool {
 		return (k.Algorithm == "" || k.Algorithm == header.Algorithm) && (header.KeyID == "" || k.KeyID == header.KeyID)
@@ -280,17 +278,15 @@ func (f Foreign) key(header jose.Header) (jose.JSONWebKey, error) {
 	return f.keys[first], nil
 }
 
-// verifiedCache remembers tokens whose signatures have been checked, so that a reused token costs one hash. Each use still
-// checks the token's window against the clock: an entry ends when the token does, whichever way the clock is moved.
-// Entries are found in the turn of keys that they were made in only, so that none outlives its key. Their number is bounded.
+// verifiedCache remembers tokens whose signatures were verified, so that a token that is used again costs one hash. Each use checks the token's
+// time against the clock. Entries belong to one rotation of keys and do not outlive it.
 type verifiedCache struct {
 	mu      sync.RWMutex
 	limit   int
 	entries map[verifiedKey]verifiedToken
 }
 
-// verifiedKey holds a hash, so that the cache keeps no credential. The base is part of it, because the audience of
-// a foreign token is judged by it.
+// verifiedKey holds a hash, so that the cache keeps no credential. The base is part of it, because the audience of a foreign token depends on it.
 type verifiedKey struct {
 	token [sha256.Size]byte
 	base  string
@@ -314,8 +310,7 @@ func (c *verifiedCache) get(key verifiedKey, now time.Time) (Principal, bool) {
 	return found.principal, true
 }
 
-// put remembers an acceptance. At the limit it forgets an arbitrary half, which costs little on average and needs
-// no order of use; what is forgotten is verified anew.
+// put adds a token. At the limit it forgets an arbitrary half, which is cheap on average and needs no order of use.
 func (c *verifiedCache) put(key verifiedKey, accepted verifiedToken) {
 	if c.limit == 0 {
 		return

@@ -15,7 +15,7 @@ import (
 	"unicode/utf8"
 )
 
-// WriteHTML writes the report as one page that needs nothing else: no script, no font, no picture, and no right to fetch any.
+// WriteHTML writes the report as one self-contained page without scripts, fonts or pictures. Its Content-Security-Policy forbids fetching any.
 func WriteHTML(w io.Writer, r Report) error {
 	page, err := template.New("page").Funcs(template.FuncMap{
 		"plain": printable, "name": sheetTitle, "tally": levelCounts, "deeds": requestCounts, "span": timeSpan, "evidence": eventLine,
@@ -38,7 +38,7 @@ var pageHTML string
 //go:embed page.css
 var pageCSS string
 
-// WriteJSON writes a report, or anything else, for programs. Values are unchanged; characters that would act on a terminal are written as \u escapes.
+// WriteJSON writes a report, or anything else, for programs. Characters that would act on a terminal are written as \u escapes.
 func WriteJSON(w io.Writer, value any) error {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
@@ -51,7 +51,7 @@ func WriteJSON(w io.Writer, value any) error {
 	return err
 }
 
-// escapeMarkup writes strange characters of a JSON text, which stand in its strings only, as escapes.
+// escapeMarkup escapes the unprintable characters of a JSON text, which only occur in its strings.
 func escapeMarkup(text []byte) []byte {
 	var b bytes.Buffer
 	for _, r := range string(text) {
@@ -74,7 +74,7 @@ func JSONSchema() []byte { return bytes.Clone(jsonSchema) }
 //go:embed schema/conduct.v1.json
 var jsonSchema []byte
 
-// printable makes characters visible that move a cursor, hide or reorder text, as escapes: \x1b, \u202e.
+// printable writes characters that move a cursor, hide or reorder text as escapes: \x1b, \u202e.
 func printable(text string) string {
 	if strings.IndexFunc(text, isUnprintable) < 0 && utf8.ValidString(text) {
 		return text
@@ -95,6 +95,5 @@ func printable(text string) string {
 	return b.String()
 }
 
-// isUnprintable tells whether a character is not what a person sees as one: control and format characters, blanks other than the usual,
-// and marks that pile up on others.
+// isUnprintable reports whether a character is not seen as one: control and format characters, unusual blanks, and combining marks that pile up.
 func isUnprintable(r rune) bool { return !unicode.IsPrint(r) || unicode.In(r, unicode.Me, unicode.Mn) }

@@ -1,5 +1,5 @@
-// Package clientrules judges clients by what a journal remembers of them: which rules of the network and of OAuth they broke, what they
-// do that is legal and wasteful, and how to do it right.
+// Package clientrules judges clients by their requests in a journal: which rules of the network and of OAuth they broke, what they do that is legal
+// but wasteful, and how to do it right. It writes the report as text, HTML and JSON.
 //
 // A rule is a value in the table of its group's file, with an id that never changes: CLT-01. Its check is a pure function of the
 // requests of one client. [Judge] makes the report of all clients.
@@ -14,7 +14,7 @@ import (
 	"github.com/rin-network/rin/sandbox/journal"
 )
 
-// The bounds of a report: its size does not grow with the journal.
+// The size of a report is limited; it does not grow with the journal.
 const (
 	maxClients = 100
 	maxSeen    = 5
@@ -74,7 +74,7 @@ func newSheet(id string, all requests, rules []Rule) Sheet {
 	return s
 }
 
-// appendDistinct adds a value that is not among the others yet.
+// appendDistinct adds a value unless the list has it or is full.
 func appendDistinct(list []string, value string, limit int) []string {
 	if value == "" || len(list) >= limit || slices.Contains(list, value) {
 		return list
@@ -100,8 +100,8 @@ func finding(client string, r Rule, seen []Sighting) Finding {
 	return f
 }
 
-// attribute divides the entries by client. A request that does not say who sent it belongs to the client whose token or secret it has,
-// else to the only one on its connection, else to the only one of its machine and program; what is left has the id "".
+// attribute divides the entries by client. A request without a client id belongs to the client whose token or secret it has, else to the only
+// client on its connection, else to the only client of its machine and program; the others have the id "".
 func attribute(entries []journal.Entry) map[string]requests {
 	sorted := make(requests, len(entries))
 	for i := range entries {
@@ -128,22 +128,22 @@ func attribute(entries []journal.Entry) map[string]requests {
 	return clients
 }
 
-// suiteAgent is how the name of a conformance suite begins: it does wrong on purpose.
+// suiteAgent is the prefix of a conformance suite's User-Agent. A suite breaks rules on purpose.
 const suiteAgent = "rin-conformance/"
 
-// isIgnored tells whether a request has nothing to do with a client's work: the try-out, the reference pages, the health check, what a
-// browser asks before it lets a page ask, and a conformance suite.
+// isIgnored reports whether a request is not part of a client's work: the try-out, the reference pages, the health check, preflights, and a
+// conformance suite.
 func isIgnored(e *journal.Entry) bool {
 	return e.TryOut || e.Operation == journal.Docs || e.Operation == journal.Health || e.Method == "OPTIONS" ||
 		strings.HasPrefix(e.Agent, suiteAgent)
 }
 
-// ownership is what tells clients apart.
+// ownership maps tokens, secrets, connections and programs to clients.
 type ownership struct {
 	prints, connections, programs map[string]string
 }
 
-// severalClients marks what more than one client has in common.
+// severalClients marks what several clients share.
 const severalClients = "\x00"
 
 func (v *ownership) learn(e *journal.Entry) {
@@ -189,7 +189,7 @@ func (v *ownership) owner(e *journal.Entry) string {
 	return ""
 }
 
-// program names the program at a machine, as far as it can be told.
+// program identifies the program and its machine.
 func program(e *journal.Entry) string {
 	host, _, err := net.SplitHostPort(e.Peer)
 	if err != nil {
@@ -198,23 +198,23 @@ func program(e *journal.Entry) string {
 	return host + " " + e.Agent
 }
 
-// Remark is what is to be said of one request.
+// Remark is the judgement of one request.
 type Remark struct {
-	// Client is the id of the client that it is of, also where it did not say so; empty for nobody.
+	// Client is the id of the client that it belongs to, also if it did not name it; empty if unknown.
 	Client string `json:"of,omitempty"`
-	// Rules are those that it broke, alone or with others.
+	// Rules are the rules that it broke, alone or with others.
 	Rules []ID `json:"rules,omitempty"`
 	// Curl is the command that does it right; empty for a request without fault.
 	Curl string `json:"curl,omitempty"`
 }
 
-// Line is a request with what is to be said of it.
+// Line is a request with its judgement.
 type Line struct {
 	journal.Entry
 	Remark
 }
 
-// Remarks are those on the requests of a record, by their numbers.
+// Remarks returns the judgements of the requests of a record, by their numbers.
 func Remarks(record journal.Record) map[uint64]Remark {
 	made := make(map[uint64]Remark, len(record.Entries))
 	rules := Catalogue()

@@ -9,31 +9,31 @@ import (
 	"github.com/rin-network/rin/sandbox/journal"
 )
 
-// SchemaVersion is the version of the report as JSON. Members may be added to it; none changes its meaning.
+// SchemaVersion is the version of the report as JSON. Members may be added to it; existing ones do not change their meaning.
 const SchemaVersion = "rin.conduct/v1"
 
-// Report is what is to be said of the clients of a network.
+// Report is the judgement of the clients of a network.
 type Report struct {
 	Schema string `json:"schema"`
 	// Requests is the number of requests that were judged, Dropped how many more the journal no longer holds.
 	Requests int `json:"requests"`
-	// Aside is the number of requests that are not judged: of the try-out, the pages to read and the health check, and those of a
-	// conformance suite, which does wrong on purpose.
+	// Aside is the number of requests that are not judged: the try-out, the pages, the health check, and those of a conformance suite, which
+	// breaks rules on purpose.
 	Aside   int    `json:"aside"`
 	Dropped uint64 `json:"dropped"`
-	// Clients are the clients, those with the gravest findings first.
+	// Clients are the clients, those with the worst findings first.
 	Clients []Sheet `json:"clients"`
-	// Unlisted is the number of clients beyond those that a report lists.
+	// Unlisted is the number of further clients that the report leaves out.
 	Unlisted int `json:"unlisted,omitempty"`
 }
 
-// Sheet is what is to be said of one client.
+// Sheet is the judgement of one client.
 type Sheet struct {
-	// Client is its id; empty for requests that nobody could be found for.
+	// Client is its id; empty for requests of unknown clients.
 	Client string `json:"client"`
-	// Proven tells that it was authenticated at least once.
+	// Proven reports that it was authenticated at least once.
 	Proven bool `json:"proven"`
-	// Nodes are the nodes that it spoke to, Agents the names of its programs.
+	// Nodes are the nodes that it called, Agents the names of its programs.
 	Nodes  []string `json:"nodes"`
 	Agents []string `json:"userAgents"`
 	// First and Last are the times of its first and its last request.
@@ -44,7 +44,7 @@ type Sheet struct {
 	Calls    int `json:"calls"`
 	Tokens   int `json:"tokens"`
 	Refused  int `json:"refused"`
-	// Findings are the rules that it broke, the gravest first; empty for a clean sheet.
+	// Findings are the rules that it broke, the worst first.
 	Findings []Finding `json:"findings"`
 }
 
@@ -56,26 +56,26 @@ type Finding struct {
 	Sources []Source `json:"sources"`
 	Why     string   `json:"why"`
 	Fix     string   `json:"fix"`
-	// Count is how often it was seen, Seen the first times.
+	// Count is how often it was seen, Seen the first events.
 	Count int     `json:"count"`
 	Seen  []Event `json:"seen"`
-	// Curl is the command that does right what the first request did wrong; $RIN_CLIENT_SECRET and $TOKEN stand for the credentials.
+	// Curl is the command that does right what the first request did wrong; $RIN_CLIENT_SECRET and $TOKEN are the credentials.
 	Curl string `json:"curl,omitempty"`
 }
 
-// Event is one time that a rule was seen broken.
+// Event is one breach of a rule.
 type Event struct {
 	What string `json:"what"`
 	// At is the time of the first request, by the node's clock.
 	At   time.Time `json:"at"`
 	Node string    `json:"node,omitempty"`
-	// Entries are the numbers of the requests in the journal, the first ones.
+	// Entries are the numbers of its first requests in the journal.
 	Entries []uint64 `json:"entries"`
-	// Deviations names what the node did on purpose meanwhile.
+	// Deviations names the faults that the node injected meanwhile.
 	Deviations []string `json:"deviations,omitempty"`
 }
 
-// Faults tells whether a client has a finding of level fault.
+// Faults reports whether a client has a finding of level fault.
 func (r Report) Faults() bool {
 	for _, s := range r.Clients {
 		if s.Count(Fault) > 0 {
@@ -85,7 +85,7 @@ func (r Report) Faults() bool {
 	return false
 }
 
-// Count is the number of findings of a level.
+// Count returns the number of findings of a level.
 func (s Sheet) Count(level Level) int {
 	n := 0
 	for _, f := range s.Findings {
@@ -96,7 +96,7 @@ func (s Sheet) Count(level Level) int {
 	return n
 }
 
-// Of is the report of one client alone; ok is false when the client is not in it.
+// Of returns the report of one client alone; ok is false when the client is not in it.
 func (r Report) Of(client string) (one Report, ok bool) {
 	for _, s := range r.Clients {
 		if s.Client == client {
@@ -107,7 +107,7 @@ func (r Report) Of(client string) (one Report, ok bool) {
 	return r, false
 }
 
-// curl is the command with which the client does right what a sighting did wrong; empty when what was meant can't be told.
+// curl returns the command with which the client does right what a sighting did wrong; "" when the intention is unknown.
 func curl(client string, r Rule, s Sighting) string {
 	first := *s.Entries[0]
 	first.Client = client
@@ -137,7 +137,7 @@ func curl(client string, r Rule, s Sighting) string {
 	return "curl -sg " + quoted(e.Origin+(&url.URL{Path: e.Path}).EscapedPath()+right(e))
 }
 
-// asksForToken tells whether a rule is kept by asking for a token.
+// asksForToken reports whether a token request is the remedy for a breach of the rule.
 func asksForToken(id ID) bool {
 	return slices.Contains([]ID{"CLT-01", "CLT-02", "CLT-03", "CLT-04", "CLT-06", "CLT-08"}, id)
 }
@@ -151,7 +151,7 @@ func tokenCommand(e *journal.Entry) string {
 		` --data-urlencode "client_secret=$RIN_CLIENT_SECRET" ` + quoted(e.Origin+e.TokenPath)
 }
 
-// right is the query of a request without credentials, without what the document does not have, and without what was refused.
+// right returns the query of a request without credentials, ignored parameters and the refused one.
 func right(e *journal.Entry) string {
 	var kept []string
 	for part := range strings.SplitSeq(e.Query, "&") {
@@ -170,7 +170,7 @@ func right(e *journal.Entry) string {
 	return "?" + strings.Join(kept, "&")
 }
 
-// quoted is a word for a POSIX shell, whatever it holds. Control characters, which no terminal should see, are left out.
+// quoted quotes a word for a POSIX shell. It drops control characters.
 func quoted(text string) string {
 	text = strings.Map(func(c rune) rune {
 		if c < 0x20 || c == 0x7f {

@@ -9,30 +9,30 @@ import (
 	"github.com/rin-network/rin/sandbox/journal"
 )
 
-// Level is what a finding is worth.
+// Level is the weight of a finding.
 type Level string
 
-// The levels, the gravest first.
+// The levels, the worst first.
 const (
-	// Fault breaks a rule, gives a secret away, or loses data.
+	// Fault breaks a rule, reveals a secret, or loses data.
 	Fault Level = "fault"
-	// Waste is legal, and costs the client or the node more than it needs.
+	// Waste is legal, but costs the client or the node more than needed.
 	Waste Level = "waste"
-	// Note is worth knowing, and may be intended.
+	// Note is worth knowing and may be intended.
 	Note Level = "note"
 )
 
-// Levels lists all levels, the gravest first.
+// Levels lists all levels, the worst first.
 func Levels() []Level { return []Level{Fault, Waste, Note} }
 
 // ID is the id of a rule, such as CLT-01. It is never reused or given to another rule.
 type ID string
 
-// Source says who asks for it.
+// Source is a text that demands a rule.
 type Source struct {
 	// Text names the place: "RFC 6750 §2.3".
 	Text string `json:"text"`
-	// Link leads there, if it is published.
+	// Link is its URL, if it is published.
 	Link string `json:"link,omitempty"`
 }
 
@@ -41,18 +41,18 @@ type Rule struct {
 	ID    ID
 	Title string
 	Level Level
-	// Sources are the places that ask for it, the strongest first.
+	// Sources are the texts that demand it, the strongest first.
 	Sources []Source
-	// Why tells what comes of breaking it, Fix how to keep it.
+	// Why is the consequence of breaking it, Fix how to follow it.
 	Why, Fix string
 	check    func(requests) []Sighting
 }
 
-// Sighting is one time that a rule was seen broken, or one row of times.
+// Sighting is one breach of a rule, by one request or by several in a row.
 type Sighting struct {
-	// What says what was seen.
+	// What describes it.
 	What string `json:"what"`
-	// Entries are the requests that show it, the first of them at fault.
+	// Entries are the requests that show it; the first is at fault.
 	Entries []*journal.Entry `json:"-"`
 }
 
@@ -75,15 +75,15 @@ func Find(id ID) (Rule, bool) {
 	return Rule{}, false
 }
 
-// rfc is a section of an RFC.
+// rfc returns a section of an RFC.
 func rfc(number int, section string) Source {
 	return Source{fmt.Sprintf("RFC %d §%s", number, section), fmt.Sprintf("https://www.rfc-editor.org/rfc/rfc%d#section-%s", number, section)}
 }
 
-// network is a rule of the network's interface document.
+// network returns a rule of the network's interface document.
 func network(rule int) Source { return Source{Text: fmt.Sprintf("NET-R%d", rule)} }
 
-// practice is what the network's own client is known to do.
+// practice returns a habit of the network's own client.
 func practice(habit string) Source { return Source{Text: "practice of the network: " + habit} }
 
 // requests are those of one client, in the order in which they came.
@@ -132,7 +132,7 @@ func (all requests) by(key func(*journal.Entry) string) []requests {
 	return parts
 }
 
-// runs finds the longest rows of consecutive requests of which each fits and belongs to the one before.
+// runs finds the longest rows of consecutive requests that fit and belong to the one before.
 func (all requests) runs(fits func(*journal.Entry) bool, belongs func(before, e *journal.Entry) bool) []requests {
 	var rows []requests
 	var row requests
@@ -152,17 +152,17 @@ func (all requests) runs(fits func(*journal.Entry) bool, belongs func(before, e 
 	return rows
 }
 
-// subject is what a request asks for: the same for requests that ask for the same thing.
+// subject identifies what a request is for.
 func subject(e *journal.Entry) string { return e.Node + " " + e.Method + " " + e.Path + "?" + e.Query }
 
-// after tells whether e was sent when the answer to before was there already: requests side by side are no reaction to one another.
+// after reports whether e was sent after the answer to before: of requests side by side, neither is a reaction to the other.
 func after(before, e *journal.Entry) bool {
 	return !e.Time.Before(before.Ended) && e.Number > before.Number
 }
 
 func took(from, to time.Time) string { return to.Sub(from).Round(time.Millisecond).String() }
 
-// isAPI tells whether a request is for a resource that needs a token.
+// isAPI reports whether a request is for a resource that needs a token.
 func isAPI(e *journal.Entry) bool {
 	if e.TryOut || e.Method == "OPTIONS" {
 		return false
@@ -176,7 +176,7 @@ func isAPI(e *journal.Entry) bool {
 	return false
 }
 
-// isTokenRequest tells whether a request is for a token.
+// isTokenRequest reports whether a request is for a token.
 func isTokenRequest(e *journal.Entry) bool {
 	return e.Operation == journal.Token || e.Operation == journal.ElsewhereToken
 }
@@ -197,7 +197,7 @@ func detail(e *journal.Entry) string {
 	return e.Refusal.Detail
 }
 
-// isExpired tells whether a request was refused for its token.
+// isExpired reports whether a request was refused for its token.
 func isExpired(e *journal.Entry) bool {
 	return e.Status == 401 && code(e) == "invalid_token" && !e.Refusal.Unreadable && e.Authorization.Print != ""
 }
@@ -211,7 +211,7 @@ func call(e *journal.Entry) string {
 	return e.Method + " " + to
 }
 
-// parameter is the first value of a query parameter with such a name, "" when absent.
+// parameter returns the first value of a query parameter whose name fits, "" when absent.
 func parameter(e *journal.Entry, such func(name string) bool) string {
 	for part := range strings.SplitSeq(e.Query, "&") {
 		name, value, _ := strings.Cut(part, "=")
@@ -222,7 +222,7 @@ func parameter(e *journal.Entry, such func(name string) bool) string {
 	return ""
 }
 
-// unescaped is a part of a query as it is meant; one that cannot be read stays as it is.
+// unescaped decodes a part of a query; a part that cannot be decoded stays as it is.
 func unescaped(part string) string {
 	if !strings.ContainsAny(part, "%+") {
 		return part

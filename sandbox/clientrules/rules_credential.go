@@ -36,8 +36,8 @@ func bearerRules() []Rule {
 	}
 }
 
-// anonymous finds calls without a token that the client did not make good: some ask first and authenticate when told to. A person
-// who looks around in a browser is no client.
+// anonymous finds calls without a token that the client did not repeat with one: some clients authenticate when challenged. People who look around
+// in a browser are not judged.
 func anonymous(all requests) []Sighting {
 	bare := func(e *journal.Entry) bool {
 		return isAPI(e) && e.Status == 401 && e.Authorization.Fields == 0 && len(e.Exposed) == 0 && !strings.Contains(e.Accept, "text/html")
@@ -147,7 +147,7 @@ func betrayedSecrets(all requests) []Sighting {
 	})(all)
 }
 
-// followed finds tokens that came to the target of a redirect from elsewhere.
+// followed finds tokens that were sent to the target of a redirect.
 func followed(all requests) []Sighting {
 	type redirect struct{ to, print string }
 	pending := map[redirect]*journal.Entry{}

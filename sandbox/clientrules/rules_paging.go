@@ -42,7 +42,7 @@ func pagingRules() []Rule {
 	}
 }
 
-// isTemporary tells whether a request failed in a way that the same request may not fail in again.
+// isTemporary reports whether a request failed in a way that a repetition may not.
 func isTemporary(e *journal.Entry) bool {
 	return e.Status == 429 || e.Status >= 500 || e.Cut || isExpired(e)
 }
@@ -62,7 +62,7 @@ func lostPages(all requests) []Sighting {
 	return seen
 }
 
-// answers tells whether a later request for the same thing was served.
+// answers reports whether a later request for the same thing was served.
 func (all requests) answers(e *journal.Entry) bool {
 	for _, later := range all {
 		if subject(e) == subject(later) && isServed(later) {
@@ -84,9 +84,9 @@ func overruns(all requests) []Sighting {
 	for _, walk := range walks(all) {
 		for i, e := range walk[:max(len(walk)-1, 0)] {
 			next := walk[i+1]
-			// Where a deviation was at work, the client may not have been told.
-			told := isServed(e) && e.Page != nil && !e.Page.Next && len(e.Deviations) == 0
-			if told && isServed(next) && isPastEnd(next) && after(e, next) {
+			// A deviation may have hidden the end of the list from the client.
+			ended := isServed(e) && e.Page != nil && !e.Page.Next && len(e.Deviations) == 0
+			if ended && isServed(next) && isPastEnd(next) && after(e, next) {
 				seen = append(seen, Sighting{call(next) + " lies behind the end; the page before had no rel=\"next\"", []*journal.Entry{next, e}})
 			}
 		}
@@ -128,7 +128,7 @@ func unfinished(all requests) []Sighting {
 	return seen
 }
 
-// isPlaceParameter tells whether a parameter of the name chooses a page, the network's own name first.
+// isPlaceParameter reports whether a parameter of the name chooses a page, the network's own name first.
 func isPlaceParameter(name string) bool {
 	switch name {
 	case "page[page]", "page[number]", "page[offset]", "page", "offset", "skip", "start", "pageNumber", "cursor":
@@ -137,7 +137,7 @@ func isPlaceParameter(name string) bool {
 	return false
 }
 
-// isSizeParameter tells whether a parameter of the name says how many items a page has.
+// isSizeParameter reports whether a parameter of the name sets the size of pages.
 func isSizeParameter(name string) bool {
 	switch name {
 	case "page[size]", "page[limit]", "limit", "size", "pageSize", "per_page", "count", "top":
@@ -146,16 +146,16 @@ func isSizeParameter(name string) bool {
 	return false
 }
 
-// isPaged tells whether a request asks for one page of a list.
+// isPaged reports whether a request asks for one page of a list.
 func isPaged(e *journal.Entry) bool {
 	return !e.TryOut && e.Operation == journal.List && (parameter(e, isPlaceParameter) != "" || parameter(e, isSizeParameter) != "")
 }
 
-// placeOf is what chooses the page; empty for the first.
+// placeOf returns the parameter that chooses the page; "" for the first.
 func placeOf(e *journal.Entry) string { return parameter(e, isPlaceParameter) }
 
-// walks are the ways of a client through its lists, page by page: a walk has one node, the same filters and size of pages, and begins
-// anew where the client goes back to the first page.
+// walks divides the list requests into walks through a list, page by page: a walk has one node, the same filters and page size, and ends where the
+// client goes back to the first page.
 func walks(all requests) []requests {
 	var found []requests
 	for _, list := range all.where(isPaged).by(filters) {
@@ -180,7 +180,7 @@ func first(e *journal.Entry) bool {
 	return place == "" || place == "0"
 }
 
-// filters are what a list request asks for, without the place of the page.
+// filters returns the query of a list request without the place of the page.
 func filters(e *journal.Entry) string {
 	kept := []string{e.Node, e.Path}
 	for part := range strings.SplitSeq(e.Query, "&") {
@@ -193,5 +193,5 @@ func filters(e *journal.Entry) string {
 	return strings.Join(kept, "&")
 }
 
-// isPastEnd tells whether a page lies behind the end of its list.
+// isPastEnd reports whether a page is past the end of its list.
 func isPastEnd(e *journal.Entry) bool { return e.Page != nil && e.Page.Items == 0 && e.Page.Start > 0 }

@@ -92,7 +92,7 @@ func headerRules() []Rule {
 	}
 }
 
-// admitsJSON tells whether the ranges of Accept include a JSON answer.
+// admitsJSON reports whether the ranges of Accept include a JSON answer.
 func admitsJSON(accept string) bool {
 	for media := range strings.SplitSeq(accept, ",") {
 		name, weight, _ := strings.Cut(media, ";")
@@ -106,9 +106,9 @@ func admitsJSON(accept string) bool {
 }
 
 const (
-	// early is how much before its time a request may come: timers and clocks are not exact.
+	// early is how much too soon a request may come: timers and clocks are not exact.
 	early = 50 * time.Millisecond
-	// storm is the number of repetitions within a second that no growing pause makes.
+	// storm is a number of repetitions within a second that is impossible with growing pauses.
 	storm = 6
 )
 
@@ -131,12 +131,12 @@ func patienceRules() []Rule {
 	}
 }
 
-// isThrottled tells whether an answer asks to come back later.
+// isThrottled reports whether an answer asks the client to come back later.
 func isThrottled(e *journal.Entry) bool {
 	return e.Status == http.StatusTooManyRequests || e.Status == http.StatusServiceUnavailable
 }
 
-// due is when a request may be repeated; ok is false when the answer did not say.
+// due returns when a request may be repeated; ok is false when the answer does not say.
 func due(e *journal.Entry) (at time.Time, ok bool) {
 	if seconds, err := strconv.Atoi(strings.TrimSpace(e.RetryAfter)); err == nil && seconds >= 0 {
 		return e.Ended.Add(time.Duration(min(seconds, 1<<30)) * time.Second), true
@@ -178,7 +178,7 @@ func storms(all requests) []Sighting {
 	return seen
 }
 
-// densest is the longest part of a row within a second.
+// densest returns the longest part of a row within a second.
 func densest(row requests) requests {
 	var most requests
 	first := 0

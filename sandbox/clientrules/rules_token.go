@@ -58,13 +58,13 @@ func grantRules() []Rule {
 	}
 }
 
-// isForm tells whether a request came as the form that token endpoints take.
+// isForm reports whether a request has the form that token endpoints take.
 func isForm(e *journal.Entry) bool {
 	mediaType, _, _ := strings.Cut(e.ContentType, ";")
 	return strings.EqualFold(strings.TrimSpace(mediaType), "application/x-www-form-urlencoded")
 }
 
-// enough is how often something happens in a row before it is a habit.
+// enough is how often in a row makes a habit.
 const enough = 3
 
 func tokenRules() []Rule {
@@ -107,7 +107,7 @@ func tokenRules() []Rule {
 	}
 }
 
-// needlessTokens finds tokens that served one call and were followed by another token while they were good.
+// needlessTokens finds tokens that served one call and were replaced while they were valid.
 func needlessTokens(all requests) []Sighting {
 	var seen []Sighting
 	for _, node := range all.byNode() {
@@ -137,11 +137,11 @@ func needlessTokens(all requests) []Sighting {
 func deadTokens(all requests) []Sighting {
 	var seen []Sighting
 	for _, node := range all.byNode() {
-		// A token request in between ends the row: the client has noticed.
+		// A token request in between ends the row: the client has reacted.
 		for _, row := range node.where(func(e *journal.Entry) bool { return isTokenRequest(e) || isAPI(e) }).runs(isExpired, func(before, e *journal.Entry) bool {
 			return before.Authorization.Print == e.Authorization.Print
 		}) {
-			// What was under way when the first refusal came is no repetition.
+			// Requests that were under way when the first refusal came are not repetitions.
 			repeated := row[1:].where(func(e *journal.Entry) bool { return after(row[0], e) })
 			if len(repeated) >= enough {
 				seen = append(seen, Sighting{fmt.Sprintf("one token was sent %s more after it was refused, no other was asked for in between", Times(len(repeated))),

@@ -9,7 +9,7 @@ import (
 	"unicode/utf8"
 )
 
-// WriteText writes the report for a terminal of so many columns. Only commands to copy may be wider: breaking them would break them.
+// WriteText writes the report for a terminal with so many columns. Only commands to copy may be wider.
 func WriteText(w io.Writer, r Report, columns int) error {
 	p := &textWriter{columns: max(columns, 40)}
 	for _, s := range r.Clients {
@@ -24,7 +24,7 @@ func WriteText(w io.Writer, r Report, columns int) error {
 	return err
 }
 
-// textWriter lays text out. All of it goes through plain on its way.
+// textWriter lays out text, and makes all of it printable.
 type textWriter struct {
 	text    strings.Builder
 	columns int
@@ -68,7 +68,7 @@ func (p *textWriter) labelled(label, text string) {
 	p.paragraph(fmt.Sprintf("    %-5s  ", label), text)
 }
 
-// paragraph writes text behind a lead, its further lines under the first.
+// paragraph writes text after a lead, with its further lines below the first.
 func (p *textWriter) paragraph(lead, text string) {
 	indent := strings.Repeat(" ", utf8.RuneCountInString(lead))
 	for _, line := range wrapped(printable(text), p.columns-len(indent)) {
@@ -77,7 +77,7 @@ func (p *textWriter) paragraph(lead, text string) {
 	}
 }
 
-// wrapped breaks text into lines at blanks, within a word where it must.
+// wrapped breaks text into lines at blanks, or within a word that is too long.
 func wrapped(text string, columns int) []string {
 	var lines []string
 	line := ""
@@ -105,7 +105,7 @@ func wrapped(text string, columns int) []string {
 	return append(lines, line)
 }
 
-// WriteLines writes requests for a terminal of so many columns: what was sent, what came back, and, where it was wrong, why and what is right.
+// WriteLines writes requests for a terminal with so many columns: what was sent and answered, and, if it was wrong, why and what is right.
 func WriteLines(w io.Writer, lines []Line, columns int) error {
 	p := &textWriter{columns: max(columns, 40)}
 	for _, l := range lines {
@@ -136,7 +136,7 @@ func (p *textWriter) line(l Line) {
 	}
 }
 
-// outcome says what came back.
+// outcome describes the answer.
 func outcome(l Line) string {
 	text := fmt.Sprint(l.Status)
 	if l.Status == 0 {
@@ -163,7 +163,7 @@ func outcome(l Line) string {
 	return text
 }
 
-// sheetTitle is how a sheet is headed.
+// sheetTitle returns the heading of a sheet.
 func sheetTitle(s Sheet) string {
 	if s.Client != "" && !s.Proven {
 		return s.Client + " (never authenticated)"
@@ -271,7 +271,7 @@ func headline(r Report) string {
 	return fmt.Sprintf("Clean sheets: all %d clients", len(r.Clients))
 }
 
-// remainder says what the report does not hold; empty when it holds all.
+// remainder says what the report leaves out; "" when it is complete.
 func remainder(r Report) string {
 	var parts []string
 	if r.Dropped > 0 {

@@ -176,7 +176,7 @@ func (f File) Nodes(same sandbox.Config) []sandbox.Config {
 	return configs
 }
 
-// Lists tells whether the file lists nodes.
+// Lists reports whether the file lists nodes.
 func (f File) Lists() bool { return len(f.nodes) > 0 }
 
 //go:embed example.yaml

@@ -1,6 +1,5 @@
-// Package content sends bodies the way RFC 9110 describes representations: with a validator (ETag), in the
-// content coding that the caller accepts, as 304 when the caller has it already, and without a body for HEAD.
-// Bodies that stay the same are encoded once and kept in a bounded cache.
+// Package content sends bodies: representations with a validator (ETag) in the content coding that the caller accepts, as 304 when the caller has it
+// already, and without a body for HEAD (RFC 9110); and error bodies (RFC 9457). Bodies that stay the same are encoded once and cached.
 package content
 
 import (
@@ -28,12 +27,12 @@ type Headers struct {
 	Vary string
 }
 
-// GuardedHeaders are the headers of data that only the bearer of a token may see: no shared cache keeps it (RFC 9111 §3.5).
+// GuardedHeaders are the headers of data that only the bearer of a token may see: shared caches do not keep it (RFC 9111 §3.5).
 func GuardedHeaders() Headers {
 	return Headers{CacheControl: "private, no-cache", Vary: "Authorization"}
 }
 
-// OpenHeaders are the headers of data that anybody may see and that is asked for again each time.
+// OpenHeaders are the headers of public data, which is validated at each use.
 func OpenHeaders() Headers { return Headers{CacheControl: "no-cache"} }
 
 // Body is one encoded representation, immutable and safe for concurrent use.
@@ -61,13 +60,13 @@ func fingerprint(content []byte) string {
 	return base64.RawURLEncoding.EncodeToString(sum[:12])
 }
 
-// ETag is the entity tag of a body in its plain form, quotes included (RFC 9110 §8.8.3).
+// ETag returns the entity tag of a body in its plain form, quotes included (RFC 9110 §8.8.3).
 func ETag(plain []byte) string { return `"` + fingerprint(plain) + `"` }
 
-// Size is the number of bytes that the body may occupy, its compressed form included.
+// Size returns the bytes that the body may occupy, with its compressed form.
 func (b *Body) Size() int { return len(b.plain) + len(b.plain)/3 + 256 }
 
-// Serve answers r with the body: 200, or 304 when If-None-Match holds its tag (RFC 9110 §13.1.2).
+// Serve answers r with the body: 200, or 304 when If-None-Match has its tag (RFC 9110 §13.1.2).
 func (b *Body) Serve(w http.ResponseWriter, r *http.Request, headers Headers) {
 	zipped := len(b.plain) >= minimalGzip && AcceptsGzip(r.Header.Values("Accept-Encoding"))
 	h := w.Header()
@@ -85,12 +84,12 @@ func (b *Body) Serve(w http.ResponseWriter, r *http.Request, headers Headers) {
 	}
 	w.WriteHeader(http.StatusOK)
 	if r.Method != http.MethodHead {
-		// A failed write means that the caller is gone; nobody is left to tell.
+		// A failed write means that the caller is gone.
 		_, _ = w.Write(bytes)
 	}
 }
 
-// prepare sets validator, coding and caching headers, and tells whether the caller has the representation already.
+// prepare sets validator, coding and caching headers, and reports whether the caller has the representation already.
 func prepare(h http.Header, r *http.Request, headers Headers, tag string, zipped bool) (unchanged bool) {
 	etag := `"` + tag + `"`
 	if zipped {
@@ -121,8 +120,7 @@ func compress(plain []byte) []byte {
 	return out.Bytes()
 }
 
-// Packed is a file in gzip form that is sent as it is, and unpacked on the way for the few callers that do not accept it. Nothing of
-// it is read before the first request, and none of it is kept in memory.
+// Packed is a gzip file that is sent as it is, and unpacked while it is sent to the few callers that do not accept gzip. It is not kept in memory.
 type Packed struct {
 	mediaType string
 	open      func() (fs.File, error)
@@ -188,9 +186,9 @@ func (p *Packed) Serve(w http.ResponseWriter, r *http.Request, headers Headers) 
 	return nil
 }
 
-// Stream answers r with a body that is written piece by piece, for answers too large to be kept. seed identifies
-// the content: equal seeds promise equal bytes, so the tag is known before the body is made. write is called once,
-// and not at all for HEAD or 304; its error ends the connection, because the status line is already sent.
+// Stream answers r with a body that is written piece by piece, for answers too large to be kept. seed identifies the content: equal seeds promise
+// equal bytes, so that the tag is known before the body is made. write is called once, but not for HEAD or 304; its error closes the connection,
+// because the status line was sent already.
 func Stream(w http.ResponseWriter, r *http.Request, mediaType string, headers Headers, seed []byte, write func(io.Writer) error) {
 	zipped := AcceptsGzip(r.Header.Values("Accept-Encoding"))
 	h := w.Header()
@@ -220,7 +218,7 @@ func abortOn(err error) {
 	}
 }
 
-// Sized is what a cache keeps: something immutable that knows how many bytes it may occupy.
+// Sized is an immutable value that a cache keeps, with the bytes that it may occupy.
 type Sized interface{ Size() int }
 
 // Cache keeps the most recently used values within a budget of bytes. It is safe for concurrent use.
@@ -242,8 +240,8 @@ func NewCache[K comparable, V Sized](budget int) *Cache[K, V] {
 	return &Cache[K, V]{budget: budget, recent: list.New(), entries: map[K]*list.Element{}}
 }
 
-// Get returns the value of key, made by build when it is not kept. build runs without the lock, so that two callers
-// may build the same value at once; values are functions of their keys, so either will do. A failed build is not kept.
+// Get returns the value of key, which build makes when it is not cached. build runs without the lock, so that two callers may build the same value
+// at once; values are functions of their keys, so that either is right. A failed build is not cached.
 func (c *Cache[K, V]) Get(key K, build func() (V, error)) (V, error) {
 	c.mu.Lock()
 	if element, ok := c.entries[key]; ok {

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// AcceptsGzip reads the Accept-Encoding fields of a request and tells whether gzip is acceptable (RFC 9110 §12.5.3).
+// AcceptsGzip reads the Accept-Encoding fields of a request and reports whether gzip is acceptable (RFC 9110 §12.5.3).
 // An entry for gzip decides; without one, "*" does; a weight of 0 means "not acceptable".
 func AcceptsGzip(fields []string) bool {
 	star, named := -1.0, -1.0
@@ -27,7 +27,7 @@ func AcceptsGzip(fields []string) bool {
 	return star > 0
 }
 
-// weight reads "q=0.5"; absent is 1, malformed is 0, so that a doubtful wish gets the plain form.
+// weight reads "q=0.5"; an absent weight is 1, a malformed one 0.
 func weight(parameters string) float64 {
 	for parameter := range strings.SplitSeq(parameters, ";") {
 		name, value, found := strings.Cut(strings.TrimSpace(parameter), "=")
@@ -56,9 +56,8 @@ func matches(fields []string, etag string) bool {
 	return false
 }
 
-// Preferred chooses among media types on offer the one that the Accept fields of a request want most (RFC 9110 §12.5.1); empty when they
-// want none. Of equally wanted ones, that which is named wins over that which a wildcard lets in, then the earlier one. Without
-// fields, all are wanted alike.
+// Preferred returns the offered media type that the Accept headers of a request prefer (RFC 9110 §12.5.1); "" when they accept none. Of equal
+// weights, the named type takes precedence over a wildcard, then the earlier offer. Without headers, all offers are equal.
 func Preferred(fields []string, offers ...string) string {
 	if len(fields) == 0 {
 		fields = []string{"*/*"}
@@ -99,7 +98,7 @@ func mediaRanges(fields []string) []mediaRange {
 	return all
 }
 
-// matchingRange is the most precise wish that an offer meets; none weighs nothing.
+// matchingRange returns the most precise range that includes an offer; without one the weight is 0.
 func matchingRange(offer string, wishes []mediaRange) mediaRange {
 	family, _, _ := strings.Cut(offer, "/")
 	met := slices.DeleteFunc(slices.Clone(wishes), func(w mediaRange) bool {

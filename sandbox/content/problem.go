@@ -24,17 +24,17 @@ type Problem struct {
 	Status int `json:"status"`
 	// Detail says what was wrong with this request.
 	Detail string `json:"detail"`
-	// Hint says what the caller does to get it right.
+	// Hint says how the caller does it right.
 	Hint string `json:"hint,omitempty"`
 	// Parameter names the query parameter at fault.
 	Parameter string `json:"parameter,omitempty"`
 	// Allowed lists the values that Parameter takes.
 	Allowed []string `json:"allowed,omitempty"`
-	// Errors are the single faults of a body.
+	// Errors are the faults of a body.
 	Errors []Fault `json:"errors,omitempty"`
 }
 
-// Fault is one thing that is wrong with the body of a request (RFC 9457 §3, as in its example).
+// Fault is a fault in the body of a request (RFC 9457 §3, as in its example).
 type Fault struct {
 	Detail string `json:"detail"`
 	// Pointer is where in the body: a JSON Pointer as a URI fragment, "#/name/0".
@@ -75,8 +75,7 @@ func hintForMethod(method string) string {
 	return ""
 }
 
-// BadParameter is the 400 of a query parameter with a value that is not allowed. allowed may be empty when
-// expectation says it better.
+// BadParameter is the 400 of a query parameter whose value is not allowed. allowed may be empty when expectation describes it better.
 func BadParameter(name, expectation string, allowed []string) Problem {
 	p := newProblem(http.StatusBadRequest, "the query parameter "+name+" has a value that is not allowed: "+expectation, "")
 	p.Parameter, p.Allowed = name, allowed
@@ -86,7 +85,7 @@ func BadParameter(name, expectation string, allowed []string) Problem {
 	return p
 }
 
-// TooManyRequests is the 429 of a caller who asks too often; the caller of it sets Retry-After (RFC 6585 §4).
+// TooManyRequests is the 429 of a caller who exceeds a rate limit; Retry-After must be set (RFC 6585 §4).
 func TooManyRequests(detail, hint string) Problem {
 	return newProblem(http.StatusTooManyRequests, detail, hint)
 }
@@ -96,17 +95,17 @@ func Failed(detail, hint string) Problem {
 	return newProblem(http.StatusInternalServerError, detail, hint)
 }
 
-// Unavailable is the 503 of a node that can't answer for a while; the caller of it sets Retry-After (RFC 9110 §15.6.4).
+// Unavailable is the 503 of a node that cannot answer for a while; Retry-After must be set (RFC 9110 §15.6.4).
 func Unavailable(detail, hint string) Problem {
 	return newProblem(http.StatusServiceUnavailable, detail, hint)
 }
 
-// Internal is the 500 of a fault in the sandbox itself; it tells nothing about its cause.
+// Internal is the 500 of a fault in the sandbox itself, without its cause.
 func Internal() Problem {
 	return newProblem(http.StatusInternalServerError, "the sandbox failed to answer", "the log of the sandbox names the cause")
 }
 
-// Write sends p. Headers set before (challenges, Allow) are kept; a problem is never stored by caches.
+// Write sends p. Headers that are set before (challenges, Allow) stay; caches do not store a problem.
 func (p Problem) Write(w http.ResponseWriter, r *http.Request) {
 	journal.Of(r.Context()).Refuse(journal.Refusal{Detail: p.Detail, Hint: p.Hint, Parameter: p.Parameter})
 	shape := shapeOf(r)
@@ -121,7 +120,7 @@ func (p Problem) Write(w http.ResponseWriter, r *http.Request) {
 	h.Set("X-Content-Type-Options", "nosniff")
 	w.WriteHeader(p.Status)
 	if r.Method != http.MethodHead {
-		// A failed write means that the caller is gone; nobody is left to tell.
+		// A failed write means that the caller is gone.
 		_, _ = w.Write(body)
 	}
 }
@@ -136,7 +135,7 @@ func Unprocessable(faults []Fault) Problem {
 	return p
 }
 
-// UnsupportedMediaType is the 415 of a body of another type than those wanted (RFC 9110 §15.5.16).
+// UnsupportedMediaType is the 415 of a body of an unsupported media type (RFC 9110 §15.5.16).
 func UnsupportedMediaType(given, wanted string) Problem {
 	return newProblem(http.StatusUnsupportedMediaType, fmt.Sprintf("the body of the request has the type %.80q", given), "send one of "+wanted)
 }
@@ -146,7 +145,7 @@ func TooLarge(limit int) Problem {
 	return newProblem(http.StatusRequestEntityTooLarge, fmt.Sprintf("the body of the request is larger than %d bytes", limit), "send less at once")
 }
 
-// NotImplemented is the 501 of something that is described and cannot be served (RFC 9110 §15.6.2).
+// NotImplemented is the 501 of something that is described but cannot be served (RFC 9110 §15.6.2).
 func NotImplemented(reason string) Problem {
 	return newProblem(http.StatusNotImplemented, "the sandbox cannot serve this operation: "+reason, "mend the document; a changed file is read again")
 }
@@ -171,7 +170,7 @@ type TextError struct {
 	Error string `json:"error"`
 }
 
-// ProblemMediaType is the media type of errors in the shape.
+// MediaType returns the media type of errors in the shape.
 func (s ErrorShape) MediaType() string {
 	if s == ShapeText {
 		return "application/json"
@@ -179,7 +178,7 @@ func (s ErrorShape) MediaType() string {
 	return ProblemMediaType
 }
 
-// Body is what stands for p in the shape.
+// Body returns p in the shape.
 func (s ErrorShape) Body(p Problem) any {
 	if s == ShapeText {
 		return TextError{fmt.Sprintf("%d Error: %s", p.Status, http.StatusText(p.Status))}
@@ -199,7 +198,7 @@ func WithErrorShape(shape ErrorShape, next http.Handler) http.Handler {
 	})
 }
 
-// shapeOf is the shape in which r is answered; ShapeProblem unless [WithErrorShape] chose another.
+// shapeOf returns the shape in which r is answered; ShapeProblem unless [WithErrorShape] chose another.
 func shapeOf(r *http.Request) ErrorShape {
 	if shape, chosen := r.Context().Value(shapeKey{}).(ErrorShape); chosen {
 		return shape

@@ -91,7 +91,7 @@ func (i *certificateAuthority) pem() []byte {
 	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: i.certificate.Raw})
 }
 
-// IsDevelopmentAuthority reports that a PEM file holds the authority of a sandbox and nothing else: one may be replaced by the next.
+// IsDevelopmentAuthority reports that a PEM file holds only the authority of a sandbox, which another one may replace.
 func IsDevelopmentAuthority(text []byte) bool {
 	block, rest := pem.Decode(text)
 	if block == nil || block.Type != "CERTIFICATE" || len(rest) > 0 {
@@ -104,26 +104,26 @@ func IsDevelopmentAuthority(text []byte) bool {
 // DefaultLifetime is how long a server certificate is valid.
 const DefaultLifetime = 90 * 24 * time.Hour
 
-// Settings say how a node offers TLS. The zero value is a good node on this machine.
+// Settings configure how a node offers TLS. The zero value is a good node on this machine.
 type Settings struct {
 	// Hosts are the names and addresses of the server certificate; localhost and the loopback addresses when empty.
 	Hosts []string
-	// Clock tells the time that certificates are made by; the node's own when nil.
+	// Clock returns the time of the certificates; the node's own clock when nil.
 	Clock func() time.Time
 	// Issued is how long before now the server certificate became valid, Lifetime how long it is valid from then on;
 	// an hour and DefaultLifetime when 0.
 	Issued, Lifetime time.Duration
-	// WithoutIntermediate leaves the certificate of the intermediate out of what the server sends.
+	// WithoutIntermediate omits the intermediate certificate from what the server sends.
 	WithoutIntermediate bool
-	// SelfSigned makes the server certificate its own issuer, Stranger lets an authority issue it that nobody knows.
+	// SelfSigned makes the server certificate its own issuer; Stranger makes an unknown authority issue it.
 	SelfSigned, Stranger bool
-	// Oldest and Newest bound the versions of TLS; 1.2 and the newest one when 0.
+	// Oldest and Newest limit the versions of TLS; 1.2 and the newest one when 0.
 	Oldest, Newest uint16
 	// Cleartext answers plain HTTP on the same port.
 	Cleartext bool
 }
 
-// complete fills in the defaults and checks what can be checked alone.
+// complete fills in the defaults and checks each setting on its own.
 func (s Settings) complete() (Settings, error) {
 	if len(s.Hosts) == 0 {
 		s.Hosts = []string{"localhost", "127.0.0.1", "::1"}

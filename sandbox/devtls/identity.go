@@ -1,7 +1,7 @@
-// Package devtls gives a sandbox TLS: a certificate authority that is made on the spot, a certificate for the hosts it is
-// reached by, issued by an intermediate as those of public authorities are, and a listener that speaks HTTP/2 and HTTP/1.1.
+// Package devtls gives a sandbox TLS: a development certificate authority, a certificate for the hosts of the node, issued by an intermediate as public
+// authorities do, and a listener for HTTP/2 and HTTP/1.1.
 //
-// The keys live as long as the process; nobody else can issue certificates with them. [Settings] hold what a deviation may change.
+// The keys live as long as the process. [Settings] hold what a deviation may change.
 package devtls
 
 import (
@@ -16,14 +16,14 @@ import (
 // skew is how much earlier and later than its server certificate an authority is valid.
 const skew = 24 * time.Hour
 
-// Identity is what a node proves itself with, and the authority behind it.
+// Identity is the certificate of a node, and the authority that issued it.
 type Identity struct {
 	settings  Settings
 	authority []byte
 	config    *tls.Config
 }
 
-// New makes an authority, an intermediate and a server certificate. The private keys are never written anywhere.
+// New makes an authority, an intermediate and a server certificate. The private keys stay in memory.
 func New(settings Settings, random io.Reader) (*Identity, error) {
 	s, err := settings.complete()
 	if err != nil {
@@ -32,7 +32,7 @@ func New(settings Settings, random io.Reader) (*Identity, error) {
 	now := s.Clock()
 	from := now.Add(-s.Issued).Truncate(time.Second)
 	until := from.Add(s.Lifetime)
-	// The authority outlives every certificate that it signs, an expired one too.
+	// The authority is valid longer than every certificate that it signs, also an expired one.
 	first, last := from.Add(-skew), until.Add(skew)
 	if last.Before(now.Add(DefaultLifetime)) {
 		last = now.Add(DefaultLifetime)
@@ -70,10 +70,10 @@ func New(settings Settings, random io.Reader) (*Identity, error) {
 	}}, nil
 }
 
-// Authority is the certificate of the authority as PEM: who trusts it trusts the node.
+// Authority returns the certificate of the authority as PEM, for clients to trust.
 func (i *Identity) Authority() []byte { return i.authority }
 
-// Listen wraps a listener, so that its connections speak TLS. Close it as any other.
+// Listen wraps a listener, so that its connections speak TLS.
 func (i *Identity) Listen(inner net.Listener) net.Listener {
 	if i.settings.Cleartext {
 		return newSchemeListener(inner, i.config)
@@ -81,14 +81,14 @@ func (i *Identity) Listen(inner net.Listener) net.Listener {
 	return tls.NewListener(inner, i.config)
 }
 
-// firstByte is how long a client may take to show whether it speaks TLS.
+// firstByte is how long the server waits for the first byte of a client, which shows whether it speaks TLS.
 const firstByte = 5 * time.Second
 
 // handshakeRecord is the first byte of a TLS connection (RFC 8446 §5.1); no request line begins with it.
 const handshakeRecord = 0x16
 
-// schemeListener accepts TLS and cleartext on one port. Connections wait for their first byte beside the accepting, or one silent client
-// would keep all others out.
+// schemeListener accepts TLS and cleartext on one port. Each connection waits for its first byte in the background, so that a silent client does
+// not block others.
 type schemeListener struct {
 	net.Listener
 	config   *tls.Config
@@ -115,7 +115,7 @@ func (m *schemeListener) run() {
 	}
 }
 
-// sort hands a connection on as what it shows itself to be.
+// sort accepts a connection as TLS or as cleartext, by its first byte.
 func (m *schemeListener) sort(conn net.Conn) {
 	peeked := &peekedConn{Conn: conn, in: bufio.NewReaderSize(conn, 1)}
 	_ = conn.SetReadDeadline(time.Now().Add(firstByte)) // a connection without deadlines is closed by its peer at the latest
@@ -158,7 +158,7 @@ func (m *schemeListener) Close() error {
 	return err
 }
 
-// peekedConn is a connection whose first byte was looked at.
+// peekedConn is a connection whose first byte was read ahead.
 type peekedConn struct {
 	net.Conn
 	in *bufio.Reader

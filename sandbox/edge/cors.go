@@ -1,8 +1,8 @@
-// Package edge lets the pages of other origins call a node (Fetch standard, "HTTP extensions"): preflights are answered, and browsers are
-// told on every answer, errors and redirects among them, that the page may read it.
+// Package edge is what a node has at its border: CORS, the rate limit and the metrics.
 //
-// Never with credentials: a node knows bearer tokens, which a page adds itself, and no cookies that a browser would add for it. That
-// is why "*" may stand where a stricter node would repeat names.
+// CORS lets the pages of other origins call a node (Fetch standard, "HTTP extensions"): preflights are answered, and every answer, also errors and
+// redirects, tells browsers that the page may read it. Credentials are not allowed, because a node knows bearer tokens, which a page adds itself, and
+// no cookies, which a browser would add; so "*" is possible.
 package edge
 
 import (
@@ -21,14 +21,14 @@ import (
 // anyOrigin lets the pages of every origin call.
 const anyOrigin = "*"
 
-// CORSPolicy says whose pages may call. The zero value is nobody's.
+// CORSPolicy lists the origins whose pages may call. The zero value admits none.
 type CORSPolicy struct {
 	any     bool
 	origins []string
 }
 
 // ParseOrigins reads origins as browsers send them, such as "http://localhost:5173", or "*" alone for all of them. Browsers compare byte for byte,
-// so whatever they would never send is refused here.
+// so that everything that they never send is refused here.
 func ParseOrigins(origins []string) (CORSPolicy, error) {
 	if slices.Contains(origins, anyOrigin) {
 		if len(origins) > 1 {
@@ -44,7 +44,7 @@ func ParseOrigins(origins []string) (CORSPolicy, error) {
 	return CORSPolicy{origins: slices.Clone(origins)}, nil
 }
 
-// allows tells whether pages of the origin may call.
+// allows reports whether pages of the origin may call.
 func (p CORSPolicy) allows(origin string) bool { return p.any || slices.Contains(p.origins, origin) }
 
 // checkOrigin compares an origin with its serialisation by a browser (RFC 6454 §6.2).
@@ -81,20 +81,20 @@ func serialise(u *url.URL) string {
 	return scheme + "://" + host
 }
 
-// What a preflight is answered with. Every method is let through: a page can read the node's 405, and not why a preflight failed.
+// The answer to a preflight. Every method is admitted: a page can read the node's 405, but not why a preflight failed.
 const (
 	allowedMethods = "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS"
 	allowedHeaders = "Authorization, Content-Type, If-None-Match"
-	// maxAge is ten minutes: a page that is reloaded all day need not ask each time.
+	// maxAge is ten minutes, so that a page that is reloaded often does not send a preflight each time.
 	maxAge = "600"
-	// exposedHeaders is every header. Without credentials "*" is a wildcard, and what a page may read never lags behind what is sent.
+	// exposedHeaders exposes every header. Without credentials "*" is a wildcard.
 	exposedHeaders = "*"
-	// maxRequested bounds the names that a preflight asks for and is given.
+	// maxRequested limits the header names of a preflight.
 	maxRequested = 2 << 10
 )
 
-// Handler puts the policy before a node. A preflight ends here: the browser asks it, not the page, so no limit and no
-// scenario counts it. Pages that may not call are told to the log, because their console doesn't say how to change that.
+// Handler puts the policy before a node. It answers preflights itself: browsers send them, not pages, so that no limit and no scenario counts
+// them. It logs pages that may not call, because their console does not say how to change that.
 func (p CORSPolicy) Handler(next http.Handler, log *slog.Logger) http.Handler {
 	if p.any {
 		return allowAll(next)
@@ -102,7 +102,7 @@ func (p CORSPolicy) Handler(next http.Handler, log *slog.Logger) http.Handler {
 	return p.listed(next, &refusedOrigins{log: log})
 }
 
-// allowAll lets every page call. Its header is the same for all, asked or not: a cache may give the answer to anybody.
+// allowAll admits every page. Its header is the same for all requests, so that caches may keep the answer.
 func allowAll(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Access-Control-Allow-Origin", anyOrigin)
@@ -110,7 +110,7 @@ func allowAll(next http.Handler) http.Handler {
 	})
 }
 
-// listed lets the pages of the listed origins call; none when none is listed, which costs next to nothing.
+// listed admits the pages of the listed origins.
 func (p CORSPolicy) listed(next http.Handler, refused *refusedOrigins) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if len(p.origins) > 0 {
@@ -138,7 +138,7 @@ func serveWithoutPreflight(next http.Handler, w http.ResponseWriter, r *http.Req
 	next.ServeHTTP(w, r)
 }
 
-// isPreflight tells whether a browser asks in advance (Fetch standard, "CORS-preflight request").
+// isPreflight reports whether a request is a preflight (Fetch standard, "CORS-preflight request").
 func isPreflight(r *http.Request) bool {
 	return r.Method == http.MethodOptions && r.Header.Get("Access-Control-Request-Method") != "" && r.Header.Get("Origin") != ""
 }
@@ -153,8 +153,7 @@ func permitPreflight(w http.ResponseWriter, r *http.Request) {
 	w.WriteHeader(http.StatusNoContent)
 }
 
-// requested repeats the names of header fields that a page wants to send, because the node ignores what it does not know. What is no
-// name is left out.
+// requested repeats the valid header names that a page wants to send. The node ignores unknown headers.
 func requested(fields []string) string {
 	var b strings.Builder
 	for _, field := range fields {
@@ -171,17 +170,17 @@ func requested(fields []string) string {
 	return b.String()
 }
 
-// isToken tells whether text is a token (RFC 9110 §5.6.2).
+// isToken reports whether text is a token (RFC 9110 §5.6.2).
 func isToken(text string) bool {
 	return text != "" && strings.IndexFunc(text, func(c rune) bool {
 		return !(c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || strings.ContainsRune("!#$%&'*+-.^_`|~", c))
 	}) < 0
 }
 
-// maxLoggedOrigins bounds the origins that are remembered, and told, in the life of a node.
+// maxLoggedOrigins limits the origins that are logged.
 const maxLoggedOrigins = 16
 
-// refusedOrigins tells each origin that may not call once.
+// refusedOrigins logs each origin that may not call once.
 type refusedOrigins struct {
 	log  *slog.Logger
 	mu   sync.Mutex
@@ -190,7 +189,7 @@ type refusedOrigins struct {
 
 func (f *refusedOrigins) tell(ctx context.Context, origin string) {
 	f.mu.Lock()
-	// No page has an origin below .invalid (RFC 6761 §6.4): whoever names one tries the node.
+	// Pages have no origin below .invalid (RFC 6761 §6.4), but test suites use it.
 	fresh := origin != "" && !strings.HasSuffix(origin, ".invalid") && len(origin) <= 256 && len(f.told) < maxLoggedOrigins && !slices.Contains(f.told, origin)
 	if fresh {
 		f.told = append(f.told, origin)
@@ -201,7 +200,7 @@ func (f *refusedOrigins) tell(ctx context.Context, origin string) {
 	}
 }
 
-// variedWriter adds Origin to Vary when the header is written, after the node has said what else its answer depends on.
+// variedWriter adds Origin to Vary when the header is written, after the node has set what else its answer depends on.
 type variedWriter struct {
 	http.ResponseWriter
 	written bool

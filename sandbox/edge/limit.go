@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// maxCallers bounds the callers that are remembered. Who was not seen for longest is forgotten first, and starts afresh.
+// maxCallers limits the callers that are remembered. The least recently seen one is forgotten first.
 const maxCallers = 4096
 
 // Limiter counts the requests of each caller. It is safe for concurrent use.
@@ -20,13 +20,13 @@ type Limiter struct {
 	recent  *list.List               // the most recently seen caller first
 }
 
-// bucket is one caller: when the bucket will be full again tells how much is in it (the generic cell rate algorithm).
+// bucket is one caller: the time at which the bucket will be full again says how much is in it (the generic cell rate algorithm).
 type bucket struct {
 	caller string
 	full   time.Time
 }
 
-// take admits a request at some time, or says how long to wait. A clock that was moved back leaves an empty bucket at most.
+// take admits a request at some time, or returns how long to wait. After the clock was moved back the bucket is empty at worst.
 func (b *bucket) take(r Rate, now time.Time) (wait time.Duration, admitted bool) {
 	if b.full.Before(now) {
 		b.full = now
@@ -42,7 +42,7 @@ func (b *bucket) take(r Rate, now time.Time) (wait time.Duration, admitted bool)
 	return 0, true
 }
 
-// NewLimiter makes a limiter. Its error says what a rate may be.
+// NewLimiter makes a limiter. Its error names the rates that it takes.
 func NewLimiter(r Rate) (*Limiter, error) {
 	if err := r.check(); err != nil {
 		return nil, fmt.Errorf("limit requests: %w", err)
@@ -50,11 +50,11 @@ func NewLimiter(r Rate) (*Limiter, error) {
 	return &Limiter{rate: r, buckets: map[string]*list.Element{}, recent: list.New()}, nil
 }
 
-// Rate is how often each caller may ask.
+// Rate returns the rate of each caller.
 func (l *Limiter) Rate() Rate { return l.rate }
 
-// Admit tells whether the caller may ask now, and otherwise in how long. Only what is admitted counts, so whoever waits that long
-// is admitted.
+// Admit reports whether the caller may send a request now, and otherwise how long it must wait. Only admitted requests count, so that a caller who
+// waits that long is admitted.
 func (l *Limiter) Admit(caller string, now time.Time) (wait time.Duration, admitted bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -84,10 +84,10 @@ func (l *Limiter) Reset() {
 	l.recent.Init()
 }
 
-// maxRequests bounds a rate; more than a node can answer is no limit.
+// maxRequests limits a rate: a higher one would never refuse a request.
 const maxRequests = 10_000
 
-// Rate is a number of requests in a unit of time. The zero value is no limit.
+// Rate is a number of requests in a unit of time. The zero value is unlimited.
 type Rate struct {
 	Requests int
 	Per      time.Duration
@@ -115,7 +115,7 @@ func (r Rate) check() error {
 	return nil
 }
 
-// String is the rate in words: "20 requests in 1s".
+// String returns the rate in words: "20 requests in 1s".
 func (r Rate) String() string {
 	if r.Requests == 1 {
 		return fmt.Sprintf("1 request in %s", r.Per)

@@ -15,24 +15,24 @@ import (
 // MetricsMediaType is the media type of a page.
 const MetricsMediaType = "text/plain; version=0.0.4; charset=utf-8"
 
-// MetricsPage is an exposition: families of samples, each family in one piece.
+// MetricsPage is a page in the text format that Prometheus scrapes (version 0.0.4).
 type MetricsPage struct{ text bytes.Buffer }
 
-// Bytes is the page as it is sent.
+// Bytes returns the page as it is sent.
 func (p *MetricsPage) Bytes() []byte { return p.text.Bytes() }
 
-// Sample is one figure of a family, with names and values of its labels in turn.
+// Sample is a value of a family, with names and values of its labels in turn.
 type Sample struct {
 	Value  float64
 	Labels []string
 }
 
-// Counter writes a family whose figures only grow. Its name ends in "_total".
+// Counter writes a family whose values only grow. Its name ends in "_total".
 func (p *MetricsPage) Counter(name, help string, samples ...Sample) {
 	p.family(name, "counter", help, samples)
 }
 
-// Gauge writes a family whose figures go up and down.
+// Gauge writes a family whose values go up and down.
 func (p *MetricsPage) Gauge(name, help string, samples ...Sample) {
 	p.family(name, "gauge", help, samples)
 }
@@ -50,7 +50,7 @@ type NodeMetrics struct {
 	Requests *RequestCounts
 }
 
-// RequestCounts writes the families of the requests to the nodes.
+// Requests writes the families of the requests to the nodes.
 func (p *MetricsPage) Requests(nodes ...NodeMetrics) {
 	const counts, durations = "rin_requests_total", "rin_request_duration_seconds"
 	p.head(counts, "counter", "Requests by node, purpose, method and class of the answer's status.")
@@ -90,33 +90,33 @@ func escape(value string) string {
 
 func formatNumber(value float64) string { return strconv.FormatFloat(value, 'g', -1, 64) }
 
-// methodLabels are the values of the label of that name; what is none of them is the last.
+// methodLabels are the values of the label method; the last one is for all other methods.
 func methodLabels() []string { return []string{"GET", "HEAD", "POST", "OPTIONS", "other"} }
 
-// statusClasses are the classes of a status; what has none is the last.
+// statusClasses are the values of the label status; the last one is for answers without a status.
 func statusClasses() []string { return []string{"2xx", "3xx", "4xx", "5xx", "none"} }
 
-// durationBounds are the upper bounds of the buckets of durations, from what a kept answer takes to what a client does not wait for.
+// durationBounds are the upper bounds of the buckets of durations, from a cached answer to one that clients do not wait for.
 func durationBounds() []time.Duration {
 	const us, ms = time.Microsecond, time.Millisecond
 	return []time.Duration{100 * us, 250 * us, 500 * us, ms, 2500 * us, 5 * ms, 10 * ms, 25 * ms, 50 * ms, 100 * ms, 250 * ms, 500 * ms, time.Second, 5 * time.Second, 30 * time.Second}
 }
 
-// RequestCounts counts the requests to one node. It is safe for concurrent use, and takes no lock.
+// RequestCounts counts the requests to one node, without a lock. It is safe for concurrent use.
 type RequestCounts struct {
 	operations, methods, outcomes []string
 	bounds                        []time.Duration
 	of                            map[string]*operation // never changes
 }
 
-// operation counts the requests for one purpose.
+// operation counts the requests of one operation.
 type operation struct {
 	answered []atomic.Uint64 // by method, and within that by outcome
 	within   []atomic.Uint64 // by bucket, each alone
 	nanos    atomic.Int64
 }
 
-// NewRequestCounts makes counters for the operations; whatever else is asked for counts as the last of them.
+// NewRequestCounts makes counters for the operations; unknown operations count as the last one.
 func NewRequestCounts(operations ...string) *RequestCounts {
 	q := &RequestCounts{operations: operations, methods: methodLabels(), outcomes: statusClasses(), bounds: durationBounds(), of: make(map[string]*operation, len(operations))}
 	for _, name := range operations {
@@ -125,7 +125,7 @@ func NewRequestCounts(operations ...string) *RequestCounts {
 	return q
 }
 
-// Count counts a request that was answered with the status after some time; 0 is no status at all.
+// Count counts a request that was answered with the status after some time; the status is 0 without an answer.
 func (q *RequestCounts) Count(name, method string, status int, took time.Duration) {
 	o, known := q.of[name]
 	if !known {
@@ -155,7 +155,7 @@ func (q *RequestCounts) outcome(status int) int {
 	return status/100 - 2
 }
 
-// writeCounts writes how many requests there were, by operation, method and class of status. What never occurred is left out.
+// writeCounts writes the number of requests by operation, method and class of status. Zeros are left out.
 func (q *RequestCounts) writeCounts(p *MetricsPage, family string, labels []string) {
 	for _, name := range q.operations {
 		for i := range q.of[name].answered {
@@ -167,7 +167,7 @@ func (q *RequestCounts) writeCounts(p *MetricsPage, family string, labels []stri
 	}
 }
 
-// writeDurations writes how long they took, as a histogram. Operations that never occurred are left out.
+// writeDurations writes the durations as a histogram. Operations without requests are left out.
 func (q *RequestCounts) writeDurations(p *MetricsPage, family string, labels []string) {
 	for _, name := range q.operations {
 		o, labels := q.of[name], withLabels(labels, "operation", name)
@@ -191,7 +191,7 @@ func (q *RequestCounts) writeDurations(p *MetricsPage, family string, labels []s
 // withLabels adds labels to a copy.
 func withLabels(labels []string, more ...string) []string { return slices.Concat(labels, more) }
 
-// Process writes what the process is and takes, under the names that dashboards for Go programs look for.
+// Process writes the version, memory and goroutines of the process, under the names that dashboards for Go programs expect.
 func (p *MetricsPage) Process() {
 	samples := []metrics.Sample{
 		{Name: "/sched/goroutines:goroutines"}, {Name: "/memory/classes/heap/objects:bytes"}, {Name: "/memory/classes/total:bytes"}, {Name: "/gc/cycles/total:gc-cycles"},

@@ -33,7 +33,7 @@ func RegistryDocument(places address.Map, entries func(origin string) model.Regi
 	})
 }
 
-// Member is who runs a node, as its registry entry says.
+// Member is the institution that runs a node, as its registry entry says.
 type Member struct {
 	// ID is the code of the entry.
 	ID string
@@ -43,27 +43,26 @@ type Member struct {
 	Contact string
 }
 
-// FirstMember is the member of a network that has one node.
+// FirstMember is the member of a network of one node.
 func FirstMember() Member {
 	return Member{ID: NodeID, Acronym: "MUST", Name: "Universität Musterstadt", Contact: "ris@must.example"}
 }
 
-// Entry is that of a node whose clients get tokens from one URL and info from another.
+// Entry returns the entry of a node with one token endpoint.
 func (m Member) Entry(token, info string) model.Member {
 	return model.Member{ID: m.ID, Acronym: m.Acronym, Name: m.Name, Contact: m.Contact, OAuth2: token, Info: info}
 }
 
-// Entries are those of a node that is listed under both its token endpoints, for a caller who sees it at origin: that of the interface
-// document's staging path, then that of the identity provider (NET-R10).
+// Entries returns the entries of a node that is listed under both its token endpoints, for a caller who sees it at origin: the staging path of the
+// interface document, then the identity provider's (NET-R10).
 func (m Member) Entries(places address.Map, origin string) []model.Member {
 	realm := m
 	realm.ID, realm.Name = m.ID+realmSuffix, m.Name+" (Realm)"
 	return []model.Member{m.Entry(origin+places.Token(), origin+places.Info()), realm.Entry(origin+places.RealmToken(), origin+places.Info())}
 }
 
-// InventedMember is a member that exists nowhere: the first for 0, and for every other number another one, with an id, an acronym, a name and an
-// address of its own. Ids are country codes that nobody has been given. As in a registry of the field, one id looks like a test
-// entry's and one name ends with a blank, which clients trim.
+// InventedMember returns a fictitious member for each number, FirstMember for 0, with an id, an acronym, a name and an address of its own. Ids are
+// unassigned country codes. As in real registries, one id looks like a test entry's, and one name ends with a blank, which clients trim.
 func InventedMember(index int) Member {
 	if index == 0 {
 		return FirstMember()
@@ -100,7 +99,7 @@ func memberCode(index int) string {
 	return memberCode(index/letters-1) + string(rune('A'+index%letters))
 }
 
-// institution is what a member may be; "%" in its name is the place.
+// institution is a kind of institution; "%" in its name is the place.
 type institution struct{ acronym, name string }
 
 // The lengths of the two tables have no common divisor, so that each kind meets each place before a pair comes again.
@@ -120,7 +119,7 @@ func institutions() []institution {
 	}
 }
 
-// town is a place that no map has.
+// town is a fictitious place.
 type town struct{ acronym, name string }
 
 func towns() []town {
@@ -141,10 +140,10 @@ func towns() []town {
 	}
 }
 
-// infoBudget bounds the bodies kept, in bytes: one for each origin that callers use.
+// infoBudget limits the cached bodies in bytes: there is one for each origin that callers use.
 const infoBudget = 16 << 10
 
-// MoreEndpoints are endpoints of APIs besides the node's own, which may change while it serves. Equal versions have equal endpoints.
+// MoreEndpoints returns the endpoints of APIs besides the node's own, which may change while it serves. Equal versions have equal endpoints.
 type MoreEndpoints func() (endpoints []InfoEndpoint, version any)
 
 // InfoEndpoint is an endpoint of an API.
@@ -156,11 +155,11 @@ type InfoEndpoint struct {
 	Path string
 }
 
-// NoMoreEndpoints are no endpoints besides the node's own.
+// NoMoreEndpoints returns no endpoints.
 func NoMoreEndpoints() ([]InfoEndpoint, any) { return nil, nil }
 
-// InfoResource serves the endpoints of the node at places, with their absolute URLs as the caller sees the node. open
-// tells that no token is needed, which decides on the caching headers.
+// InfoResource serves the endpoints of the node at places, with absolute URLs as the caller sees the node. open reports that no token is needed,
+// which determines the caching headers.
 func InfoResource(places address.Map, open bool, further MoreEndpoints) http.Handler {
 	headers := content.GuardedHeaders()
 	if open {
@@ -189,7 +188,7 @@ func InfoResource(places address.Map, open bool, further MoreEndpoints) http.Han
 	})
 }
 
-// InfoDocument is the content of the info resource for a caller that sees the node at origin.
+// InfoDocument is the content of the info resource for a caller who sees the node at origin.
 func InfoDocument(places address.Map, origin string, further []InfoEndpoint) model.Info {
 	own := []model.Endpoint{
 		{Name: "FUNDINGS", MajorVersion: 3, MinorVersion: 0, URL: origin + places.Fundings()},

@@ -13,13 +13,13 @@ import (
 	"github.com/rin-network/rin/fixtures/model"
 )
 
-// index tells which records a filter asks for, without looking at them one by one: a set for each value of each filter. A record counts
-// a few bits in it, so that a million calls need tens of megabytes.
+// index finds the records of a filter without reading them: it has a set for each value of each filter. A record takes a few bits, so that a
+// million calls need tens of megabytes.
 type index struct {
 	size  int
 	sets  map[facet]set
 	calls set // those that run or do not run
-	// opens and closes are the first stage of each call, in Unix seconds: it runs from the one, included, to the other, excluded.
+	// opens and closes are the first stage of each call, in Unix seconds; opens is included, closes excluded.
 	opens, closes []int64
 	running       atomic.Pointer[moment]
 }
@@ -27,24 +27,24 @@ type index struct {
 // facet is a value of a filter's parameter.
 type facet struct{ parameter, value string }
 
-// moment is the set of calls that run at any time from since to before until, in Unix seconds.
+// moment is the set of calls that are open from since to before until, in Unix seconds.
 type moment struct {
 	since, until int64
 	set          set
 }
 
-// Times without a bound.
+// These are the unlimited times.
 const (
 	always = math.MinInt64
 	never  = math.MaxInt64
 )
 
-// newIndex draws the facets of all records, on all processors.
+// newIndex reads the facets of all records, on all processors.
 func newIndex(records *generate.Generator) *index {
 	x := &index{size: records.Len(), sets: map[facet]set{}, opens: make([]int64, records.Len()), closes: make([]int64, records.Len())}
 	x.calls = newSet(x.size)
 	parts := make([]map[facet]set, min(runtime.GOMAXPROCS(0), x.size/4096+1))
-	// Whole words to each processor: no two write to the same one.
+	// Each processor gets whole words, so that no two write to the same one.
 	words := (len(x.calls) + len(parts) - 1) / len(parts)
 	var all sync.WaitGroup
 	for n := range parts {
@@ -93,7 +93,7 @@ func (x *index) draw(records *generate.Generator, sets map[facet]set, first, end
 		for _, funder := range f.FunderIDs {
 			enter(ParamFunder, funder)
 		}
-		// Proposals can be submitted to these alone; a call without stages has no deadline and is open.
+		// Proposals can be submitted to calls alone; a call without stages has no deadline and is open.
 		if f.Type == model.TypeCall || f.Type == model.TypeOngoingCall {
 			x.calls.add(i)
 			x.opens[i], x.closes[i] = always, never
@@ -107,7 +107,7 @@ func (x *index) draw(records *generate.Generator, sets map[facet]set, first, end
 	}
 }
 
-// choose returns the records that a query asks for at the time now.
+// choose returns the records that match a query at the time now.
 func (x *index) choose(q query, now time.Time) set {
 	var chosen set
 	keep := func(other set) {
@@ -134,7 +134,7 @@ func (x *index) choose(q query, now time.Time) set {
 	return chosen
 }
 
-// runningAt is the moment of now. Calls open and close seldom, so that it is worth keeping.
+// runningAt returns the moment of now. Calls open and close seldom, so that it is cached.
 func (x *index) runningAt(now time.Time) *moment {
 	at := now.Unix()
 	if known := x.running.Load(); known != nil && known.since <= at && at < known.until {
@@ -159,7 +159,7 @@ func (x *index) runningAt(now time.Time) *moment {
 	return m
 }
 
-// closing is when the first of the calls that run at a moment closes; ok is false when none ever does.
+// closing returns when the first of the calls that are open at a moment closes; ok is false when none does.
 func (x *index) closing(now time.Time) (when time.Time, ok bool) {
 	at, first := now.Unix(), int64(never)
 	for i := range x.calls.from(0) {
@@ -177,14 +177,14 @@ func newSet(size int) set { return make(set, (size+63)/64) }
 
 func (s set) add(i int) { s[i/64] |= 1 << (i % 64) }
 
-// and keeps what other has, too.
+// and keeps the members that other has, too.
 func (s set) and(other set) {
 	for w := range s {
 		s[w] &= other[w]
 	}
 }
 
-// without drops what other has.
+// without removes the members of other.
 func (s set) without(other set) {
 	for w := range s {
 		s[w] &^= other[w]
@@ -199,7 +199,7 @@ func (s set) len() int {
 	return n
 }
 
-// from lists the members in their order, without the first skip.
+// from lists the members in order, without the first skip.
 func (s set) from(skip int) iter.Seq[int] {
 	return func(yield func(int) bool) {
 		for w, word := range s {

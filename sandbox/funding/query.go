@@ -14,7 +14,7 @@ import (
 const (
 	// MaxPageSize is the largest page[size].
 	MaxPageSize = 10_000
-	// DefaultPageSize holds when page[page] comes without page[size]; it is the size that the network's client asks for.
+	// DefaultPageSize applies when page[page] comes without page[size]; the network's client uses this size.
 	DefaultPageSize = 1000
 	// MaxPage is the largest page[page].
 	MaxPage = 1<<31 - 1
@@ -49,7 +49,7 @@ func Parameters() []string {
 	return []string{ParamType, ParamGroup, ParamRunning, ParamRegion, ParamFunder, ParamScope, ParamPage, ParamSize}
 }
 
-// query is what a list request asks for. Empty members do not filter; all others must hold together.
+// query is a list request. Empty members do not filter; records match all others.
 type query struct {
 	kind    model.FundingType
 	group   model.TargetGroup
@@ -57,11 +57,11 @@ type query struct {
 	funder  string
 	scope   model.Scope
 	running *bool
-	// offset and size cut the page; size 0 is the whole list.
+	// offset and size select the page; size 0 is the whole list.
 	offset, size int
 }
 
-// facets lists the filters that are set, but for runningCalls, which depends on the time.
+// facets lists the filters that are set, except runningCalls, which depends on the time.
 func (q query) facets() []facet {
 	var all []facet
 	for _, f := range []facet{
@@ -74,10 +74,10 @@ func (q query) facets() []facet {
 	return all
 }
 
-// filtered tells whether any filter is set.
+// filtered reports whether any filter is set.
 func (q query) filtered() bool { return q.running != nil || len(q.facets()) > 0 }
 
-// parseQuery reads the raw query of a list request. Unknown parameters are ignored, and named; empty ones count as absent.
+// parseQuery reads the raw query of a list request. Unknown parameters are ignored and returned; empty ones count as absent.
 func parseQuery(raw string, paging Paging) (q query, ignored []string, fault *content.Problem) {
 	values, err := url.ParseQuery(raw)
 	if err != nil {
@@ -193,8 +193,8 @@ func oneOf[T ~string](r *parameterReader, name string, allowed []T) T {
 	return ""
 }
 
-// links are the links of a page to others, as the value of a Link header (RFC 8288 §3); empty for a request without paging. They
-// are relative references, so that they hold behind any proxy, and never tell a client to take its token elsewhere.
+// links returns the links of a page to others, as the value of a Link header (RFC 8288 §3); "" for a request without paging. They are relative
+// references, so that they are right behind any proxy, and never lead a client with its token to another host.
 func (q query) links(at *url.URL, paging Paging, c selection) string {
 	if q.size == 0 {
 		return ""

@@ -1,6 +1,6 @@
 // Package funding is the funding service of the node (NET-R2): the store of fundings, their filters and pages, and
-// the resource handlers. It keeps its own book of service accounts with role and affiliation (NET-R17), apart from
-// the clients of the authorization server, so that the two ways of being refused can be told apart.
+// the resource handlers; and how clients find it: the registry and the info resource (NET-R6, NET-R13). It keeps its own book of service
+// accounts with role and affiliation (NET-R17), apart from the clients of the authorization server, so that 401 and 403 have different causes.
 package funding
 
 import (
@@ -15,7 +15,7 @@ import (
 	"github.com/rin-network/rin/sandbox/journal"
 )
 
-// Service serves the funding resources, for permitted accounts and, as the try-out space, for anybody.
+// Service serves the funding resources, to permitted accounts and, as the try-out space, to everybody.
 type Service struct {
 	store    *Store
 	accounts Accounts
@@ -30,15 +30,15 @@ func NewService(store *Store, accounts Accounts, guard *auth.Guard, paging Pagin
 	return &Service{store: store, accounts: accounts, guard: guard, paging: paging, now: now, log: log}
 }
 
-// viewer answers a request on behalf of an affiliation; empty is the try-out space.
+// viewer answers a request on behalf of an affiliation, which is empty in the try-out space.
 type viewer func(w http.ResponseWriter, r *http.Request, affiliation string, headers content.Headers)
 
-// Permit lets accounts with role and affiliation pass to another API of the node; the caller has passed the guard.
+// Permit admits accounts with role and affiliation to another API of the node; the caller has passed the guard.
 func (s *Service) Permit(next http.Handler) http.Handler {
 	return s.permitted(func(w http.ResponseWriter, r *http.Request, _ string, _ content.Headers) { next.ServeHTTP(w, r) })
 }
 
-// permitted lets accounts with role and affiliation pass (NET-R17); the caller has passed the guard.
+// permitted admits accounts with role and affiliation (NET-R17); the caller has passed the guard.
 func (s *Service) permitted(view viewer) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		principal, _ := auth.Caller(r.Context())
@@ -55,7 +55,7 @@ func tryOut(view viewer) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { view(w, r, "", content.OpenHeaders()) })
 }
 
-// UntilClosing is how long it takes until the first of the running calls closes; ok is false when none ever does.
+// UntilClosing returns how long it takes until the first of the open calls closes; ok is false when none does.
 func (s *Service) UntilClosing() (d time.Duration, ok bool) {
 	now := s.now()
 	when, ok := s.store.index().closing(now)
@@ -130,8 +130,8 @@ type Account struct {
 	Affiliation string
 }
 
-// AccountKey names an account: by its service account user ID for the node's own tokens, by issuer and client id for
-// those of a foreign issuer.
+// AccountKey identifies an account: by its service account user ID for the node's own tokens, by issuer and client id for those of a foreign
+// issuer.
 type AccountKey struct {
 	// ForeignIssuer is empty for the node's own authorization server.
 	ForeignIssuer string
@@ -139,8 +139,8 @@ type AccountKey struct {
 	Name string
 }
 
-// Accounts is the funding service's book of service accounts, as the service reads it. It may change while it does, is safe for
-// concurrent use, and is quick to answer: the service asks for each call.
+// Accounts is the funding service's book of service accounts, as the service reads it. It is safe for concurrent use and fast: the service reads
+// it at each call.
 type Accounts interface {
 	// Account returns the setting of an account; known is false for one that is not in the book.
 	Account(key AccountKey) (account Account, known bool)
@@ -153,7 +153,7 @@ func keyOf(p auth.Principal) AccountKey {
 	return AccountKey{Name: p.Subject}
 }
 
-// denial says why an account may not read fundings and who mends it; it is empty when the account may.
+// denial is why an account may not read fundings, and how to change that; it is empty when the account may.
 type denial struct{ detail, hint string }
 
 func check(accounts Accounts, p auth.Principal) (Account, denial) {

@@ -22,12 +22,12 @@ const (
 	pageRecords = 100
 )
 
-// Store serves the records of a generator as JSON. Records are pure functions of their index, so that nothing is
-// stored but what filters look at and the most recently used encodings.
+// Store serves the records of a generator as JSON. Records are pure functions of their index, so that only the index of the filters and the most
+// recently used encodings are kept.
 type Store struct {
 	records *generate.Generator
 	index   func() *index
-	// identity tells this store's content from any other's.
+	// identity identifies the content of this store.
 	identity [sha256.Size]byte
 	encoded  *content.Cache[recordKey, *content.Body]
 	pages    *content.Cache[pageKey, *page]
@@ -39,7 +39,7 @@ type recordKey struct {
 	affiliation string
 }
 
-// NewStore makes a store. identity is anything that changes when the content does: seed, as-of day and number.
+// NewStore makes a store. identity must change when the content does: seed, as-of day and number.
 func NewStore(records *generate.Generator, identity string) (*Store, error) {
 	s := &Store{
 		records: records,
@@ -47,7 +47,7 @@ func NewStore(records *generate.Generator, identity string) (*Store, error) {
 		pages:   content.NewCache[pageKey, *page](pageBytes),
 		index:   sync.OnceValue(func() *index { return newIndex(records) }),
 	}
-	// A sample of the content joins the identity: a later version that words its records differently gets new tags.
+	// A sample of the content is part of the identity, so that another version of the generator has other tags.
 	sample := []byte{}
 	if records.Len() > 0 {
 		var err error
@@ -89,29 +89,29 @@ func (s *Store) detail(id, affiliation string) (body *content.Body, found bool, 
 	return body, true, err
 }
 
-// preparedRecords is how many records are made ready for filters before one is asked for: beyond that, memory is kept for who needs it.
+// preparedRecords limits the records that are indexed in advance: beyond it, memory is only used when a filter needs it.
 const preparedRecords = 2_000_000
 
-// Prepare makes what filters need, which takes a second for each million of records. The first filter does it otherwise.
+// Prepare builds the index of the filters, which takes a second for each million of records. Without it the first filter waits.
 func (s *Store) Prepare() {
 	if s.records.Len() <= preparedRecords {
 		s.index()
 	}
 }
 
-// selection is a page of the records that a query asks for, in the order of their ids.
+// selection is a page of the records that match a query, in the order of their ids.
 type selection struct {
 	// set holds the records of all pages; nil means every record.
 	set set
-	// first to before end are the places of the page among them.
+	// first and end are the places of the page among them; end is excluded.
 	first, end int
 	// total is the number of records on all pages.
 	total int
-	// since is when the calls that run last changed, in Unix seconds, for a query that asks for them.
+	// since is when the set of open calls last changed, in Unix seconds, for a query that filters by it.
 	since int64
 }
 
-// noted is what the journal keeps of the page.
+// noted describes the page to the journal.
 func (c selection) noted(q query) journal.Page {
 	return journal.Page{Start: q.offset, Size: q.size, Items: c.len(), Next: c.end < c.total}
 }
@@ -162,8 +162,8 @@ func (s *Store) find(q query, now time.Time) selection {
 	return c
 }
 
-// seed identifies the bytes that write makes of the selection of q for the affiliation: records never change, and which calls run
-// is the same from one turn to the next.
+// seed identifies the bytes of a selection for an affiliation: records never change, and the set of open calls is the same until a call opens or
+// closes.
 func (s *Store) seed(q query, since int64, affiliation string) []byte {
 	h := sha256.New()
 	h.Write(s.identity[:])
@@ -197,20 +197,20 @@ func (s *Store) write(w io.Writer, c selection, affiliation string) error {
 	return nil
 }
 
-// page is a short page, kept because clients ask for the same ones again and again.
+// page is a short page, which is cached because clients request the same ones again and again.
 type page struct {
 	*content.Body
 	place selection
 }
 
-// pageKey is what a page is a function of.
+// pageKey is everything that a page depends on.
 type pageKey struct {
 	query       fixedQuery
 	since       int64 // as in selection
 	affiliation string
 }
 
-// fixedQuery is a query without a pointer, which can be compared.
+// fixedQuery is a query without pointers, which can be compared.
 type fixedQuery struct {
 	query
 	asksRunning, running bool
@@ -222,7 +222,7 @@ func (q query) fixed() fixedQuery {
 	return f
 }
 
-// short tells whether the page of q is worth keeping.
+// short reports whether the page of q is worth caching.
 func (q query) short() bool { return q.size > 0 && q.size <= pageRecords }
 
 // page returns the short page of q at the time now, as the affiliation sees it.

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Operation is what a request was for.
+// Operation is the purpose of a request.
 type Operation string
 
 // The operations.
@@ -38,7 +38,7 @@ type Entry struct {
 	// Node is the member id of the node; empty when no node is at the path.
 	Node      string    `json:"node,omitempty"`
 	Operation Operation `json:"operation"`
-	// TryOut tells that it went to the space that needs no token, whose callers are rarely programs.
+	// TryOut reports that it went to the space without tokens, whose callers are rarely programs.
 	TryOut bool `json:"tryOut,omitempty"`
 
 	// Origin is where it was sent to, as the client spelled it: "http://127.0.0.1:8080".
@@ -53,12 +53,12 @@ type Entry struct {
 	Accept      string `json:"accept,omitempty"`
 	ContentType string `json:"contentType,omitempty"`
 	IfNoneMatch string `json:"ifNoneMatch,omitempty"`
-	// Authorization is what was left of its credentials.
+	// Authorization is its Authorization header without the credentials.
 	Authorization Authorization `json:"authorization,omitzero"`
 	// Exposed lists the credentials in its URL, each by the name of the parameter.
 	Exposed []Exposure `json:"exposed,omitempty"`
 
-	// Client is the id of the client; Proven tells that it was authenticated, not just claimed.
+	// Client is the id of the client; Proven reports that it was authenticated, not just claimed.
 	Client string `json:"client,omitempty"`
 	Proven bool   `json:"proven,omitempty"`
 	// Secret is the fingerprint of the client secret in a token request.
@@ -66,9 +66,9 @@ type Entry struct {
 	// TokenPath is the path of the node's token endpoint, for a command that does it right.
 	TokenPath string `json:"tokenPath,omitempty"`
 
-	// Status is the status of the answer; 0 when there was none, or when a deviation wrote to the connection itself.
+	// Status is the status of the answer; 0 without an answer, or when a deviation wrote to the connection itself.
 	Status int `json:"status"`
-	// Cut tells that the answer was not sent to its end.
+	// Cut reports that the answer ended early.
 	Cut bool `json:"cut,omitempty"`
 	// Bytes is the size of its body as sent.
 	Bytes int64 `json:"bytes"`
@@ -76,29 +76,29 @@ type Entry struct {
 	ResponseType string `json:"responseType,omitempty"`
 	RetryAfter   string `json:"retryAfter,omitempty"`
 	Location     string `json:"location,omitempty"`
-	// Issued is the token that it brought.
+	// Issued is the token in the answer.
 	Issued *Issued `json:"issued,omitempty"`
-	// Page is what part of a list it brought.
+	// Page is the part of a list in the answer.
 	Page *Page `json:"page,omitempty"`
-	// Refusal is what was wrong with the request.
+	// Refusal is why the request was refused.
 	Refusal *Refusal `json:"refusal,omitempty"`
-	// Ignored names parameters that the document does not have.
+	// Ignored names the parameters that the document does not describe.
 	Ignored []string `json:"ignored,omitempty"`
-	// Deviations names what the node did on purpose otherwise than a good one, while the request was answered.
+	// Deviations names the faults that were injected while the request was answered.
 	Deviations []string `json:"deviations,omitempty"`
 }
 
-// Authorization is an Authorization field without its credentials.
+// Authorization is an Authorization header without its credentials.
 type Authorization struct {
-	// Fields is the number of such fields; a request has at most one.
+	// Fields is the number of such headers; a request has at most one.
 	Fields int `json:"fields,omitempty"`
-	// Scheme is its first word: "Bearer". Empty when the field began with the credentials.
+	// Scheme is its first word: "Bearer". Empty when the header began with the credentials.
 	Scheme string `json:"scheme,omitempty"`
 	// Print is the fingerprint of the token, or of the secret within Basic credentials.
 	Print string `json:"print,omitempty"`
 }
 
-// Exposure is a credential where it is read by others.
+// Exposure is a credential in a place that others can read.
 type Exposure struct {
 	Parameter string `json:"parameter"`
 	Print     string `json:"print"`
@@ -112,29 +112,29 @@ type Issued struct {
 
 // Page is a part of a list.
 type Page struct {
-	// Start is the number of items before the page, Size how many were asked for; 0 is the whole list.
+	// Start is the number of items before the page, Size the requested page size; 0 is the whole list.
 	Start int `json:"start"`
 	Size  int `json:"size"`
-	// Items is the number of items on it, Next whether more come after it.
+	// Items is the number of items on it; Next reports that more come after it.
 	Items int  `json:"items"`
 	Next  bool `json:"next"`
 }
 
-// Refusal is why a request was not served.
+// Refusal is why a request was refused.
 type Refusal struct {
 	// Code is the error code of RFC 6749 or RFC 6750, if it has one.
 	Code string `json:"code,omitempty"`
-	// Detail says what was wrong, Hint how to do it right.
+	// Detail is what was wrong, Hint how to do it right.
 	Detail string `json:"detail"`
 	Hint   string `json:"hint,omitempty"`
-	// Unreadable tells that the credential of the request could not be read as a token at all.
+	// Unreadable reports that the credential of the request could not be read as a token.
 	Unreadable bool `json:"unreadable,omitempty"`
 	// Parameter names the query parameter at fault.
 	Parameter string `json:"parameter,omitempty"`
 }
 
-// Note collects what is learned of one request while it is answered. It belongs to the goroutine of the request. The methods of a nil
-// Note do nothing, so that whoever learns something need not ask whether there is a journal.
+// Note collects what is learnt about one request while it is answered. It belongs to the goroutine of the request. The methods of a nil Note do
+// nothing, so that callers need not know whether there is a journal.
 type Note struct {
 	entry  Entry
 	prints *printer
@@ -142,48 +142,48 @@ type Note struct {
 
 type noteKey struct{}
 
-// Of returns the note of the request whose context is given; nil without a journal.
+// Of returns the note of the request with this context; nil without a journal.
 func Of(ctx context.Context) *Note {
 	n, _ := ctx.Value(noteKey{}).(*Note)
 	return n
 }
 
-// Operate tells what the request is for, where its path alone does not tell.
+// Operate sets the operation, if the path alone does not determine it.
 func (n *Note) Operate(o Operation) {
 	if n != nil {
 		n.entry.Operation = o
 	}
 }
 
-// Claim tells who the client says it is.
+// Claim sets the client id that the request names.
 func (n *Note) Claim(client string) {
 	if n != nil && !n.entry.Proven {
 		n.entry.Client = n.prints.scrub(bounded(client, maxClient))
 	}
 }
 
-// Prove tells who the client is.
+// Prove sets the authenticated client id.
 func (n *Note) Prove(client string) {
 	if n != nil {
 		n.entry.Client, n.entry.Proven = bounded(client, maxClient), true
 	}
 }
 
-// Authenticate tells the secret that came in a token request.
+// Authenticate sets the secret of a token request.
 func (n *Note) Authenticate(secret string) {
 	if n != nil && secret != "" {
 		n.entry.Secret = n.prints.of(secret)
 	}
 }
 
-// Issue tells which token the client was given, and until when it is good.
+// Issue sets the issued token and its expiry.
 func (n *Note) Issue(token string, expires time.Time) {
 	if n != nil {
 		n.entry.Issued = &Issued{Print: n.prints.of(token), Expires: expires}
 	}
 }
 
-// Refuse tells why the request was not served. What was told first stays: it is nearest to the cause.
+// Refuse sets why the request was refused. The first reason stays, because it is nearest to the cause.
 func (n *Note) Refuse(why Refusal) {
 	if n == nil {
 		return
@@ -204,14 +204,14 @@ func (n *Note) Refuse(why Refusal) {
 	}
 }
 
-// Serve tells which part of a list was served.
+// Serve sets which part of a list was served.
 func (n *Note) Serve(page Page) {
 	if n != nil {
 		n.entry.Page = &page
 	}
 }
 
-// Ignore names parameters that the document does not have.
+// Ignore names parameters that the document does not describe.
 func (n *Note) Ignore(names []string) {
 	if n == nil {
 		return
@@ -221,7 +221,7 @@ func (n *Note) Ignore(names []string) {
 	}
 }
 
-// Deviate names what the node does on purpose otherwise than a good one. The names are not copied.
+// Deviate names faults that were injected. The names are not copied.
 func (n *Note) Deviate(names ...string) {
 	if n == nil || len(names) == 0 {
 		return

@@ -1,10 +1,9 @@
 // Package journal remembers what clients sent to a network and what they got: the answer to "what did my client do, and what was
-// wrong with it?". It holds the newest requests within a bound of number and bytes, and says how many it let go.
+// wrong with it?". It holds the newest requests within a limit of number and bytes, and counts those that it dropped.
 //
-// [Journal.Watch] stands before a node and puts a [Note] into the context of each request; who learns something about the request
-// (token endpoint, guard, problem, list) writes it there, so that nothing is parsed twice. When the request ends, the note becomes
-// one [Entry]. No entry holds a secret or a token: where one stood, there is a fingerprint, equal for equal values and of no use
-// outside this journal.
+// [Journal.Watch] wraps a node and puts a [Note] into the context of each request. The token endpoint, the guard, the problems and the list write into
+// it what they learn, so that nothing is parsed twice. When the request ends, the note becomes one [Entry]. Entries hold fingerprints instead of
+// secrets and tokens, which are equal for equal values and useless outside this journal.
 package journal
 
 import (
@@ -20,7 +19,7 @@ const (
 	DefaultLimit = 10_000
 	// MaxLimit is the largest number of entries of a journal.
 	MaxLimit = 1_000_000
-	// bytesPerEntry is what an entry may occupy on average: few do, and a flood of long ones drives out more of the old.
+	// bytesPerEntry is the average size of an entry; longer entries push out more of the old ones.
 	bytesPerEntry = 2 << 10
 )
 
@@ -37,8 +36,7 @@ type Journal struct {
 	counted uint64 // entries since the last clearing
 }
 
-// New makes a journal of at most limit entries, [DefaultLimit] when 0. random is the source of the key of its fingerprints; crypto/rand when
-// nil.
+// New makes a journal of at most limit entries, [DefaultLimit] when 0. random is the source of the key of its fingerprints; crypto/rand when nil.
 func New(limit int, random io.Reader) (*Journal, error) {
 	if limit == 0 {
 		limit = DefaultLimit
@@ -56,16 +54,16 @@ func New(limit int, random io.Reader) (*Journal, error) {
 	return &Journal{prints: prints, limit: limit}, nil
 }
 
-// Record is what a journal holds at one time.
+// Record is the content of a journal at one time.
 type Record struct {
 	// Entries are in the order in which their answers ended.
 	Entries []Entry `json:"entries"`
-	// Counted is the number of requests since the start or the last clearing, Dropped how many of them are no longer held.
+	// Counted is the number of requests since the start or the last clearing, Dropped the number of those that are not held any more.
 	Counted uint64 `json:"counted"`
 	Dropped uint64 `json:"dropped"`
 }
 
-// Record returns a copy of the entries with a number above after; a nil journal holds nothing.
+// Record returns a copy of the entries with a number above after; a nil journal is empty.
 func (j *Journal) Record(after uint64) Record {
 	if j == nil {
 		return Record{Entries: []Entry{}}
@@ -82,7 +80,7 @@ func (j *Journal) Record(after uint64) Record {
 	return r
 }
 
-// Clear forgets all entries and counts from 1 again.
+// Clear drops all entries and counts from 1 again.
 func (j *Journal) Clear() {
 	if j == nil {
 		return
@@ -92,7 +90,7 @@ func (j *Journal) Clear() {
 	j.ring, j.oldest, j.length, j.bytes, j.counted = nil, 0, 0, 0, 0
 }
 
-// add appends an entry, in the place of old ones when a bound is reached.
+// add appends an entry, and drops old ones at a limit.
 func (j *Journal) add(e *Entry) {
 	size := e.size()
 	j.mu.Lock()
@@ -139,7 +137,7 @@ const (
 	entryStruct = 900 // the entry itself, with what its pointers lead to
 )
 
-// bounded cuts text, and lets go of the memory of a longer one.
+// bounded shortens text and releases the memory of the rest.
 func bounded(text string, limit int) string {
 	if len(text) <= limit {
 		return text
@@ -147,7 +145,7 @@ func bounded(text string, limit int) string {
 	return strings.ToValidUTF8(text[:limit], "") + "…"
 }
 
-// size is about the memory of an entry.
+// size estimates the memory of an entry.
 func (e *Entry) size() int {
 	n := entryStruct + len(e.Origin) + len(e.Method) + len(e.Path) + len(e.Query) + len(e.Peer) + len(e.Agent) + len(e.Accept) + len(e.ContentType) +
 		len(e.IfNoneMatch) + len(e.Client) + len(e.ResponseType) + len(e.RetryAfter) + len(e.Location)

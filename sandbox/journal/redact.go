@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// authorization reads the Authorization fields, and whom they claim to come from.
+// authorization reads the Authorization headers, and the client that they claim.
 func (p *printer) authorization(fields []string) (a Authorization, client string) {
 	if len(fields) == 0 {
 		return a, ""
@@ -32,7 +32,7 @@ func (p *printer) authorization(fields []string) (a Authorization, client string
 	return a, client
 }
 
-// bareToken is a token without what is put around it by mistake, so that it is seen to be the one that was issued.
+// bareToken strips what is put around a token by mistake, so that it is recognised as the issued one.
 func bareToken(token string) string {
 	token = strings.Trim(token, " \t\"'<>")
 	if len(token) > len("bearer ") && strings.EqualFold(token[:len("bearer ")], "bearer ") {
@@ -41,7 +41,7 @@ func bareToken(token string) string {
 	return token
 }
 
-// clientAndSecret is what Basic credentials are made of (RFC 6749 §2.3.1).
+// clientAndSecret decodes Basic credentials (RFC 6749 §2.3.1).
 func clientAndSecret(encoded string) (client, secret string) {
 	raw, err := base64.StdEncoding.DecodeString(encoded)
 	if err != nil {
@@ -61,7 +61,7 @@ func unescaped(text string) string {
 	return text
 }
 
-// query is a raw query without credentials, and those that it exposes. Names stay, so do harmless values.
+// query removes the credentials from a raw query and lists them. Names and harmless values stay.
 func (p *printer) query(raw string) (string, []Exposure) {
 	if raw == "" {
 		return "", nil
@@ -100,7 +100,7 @@ func (p *printer) query(raw string) (string, []Exposure) {
 	return bounded(out.String(), maxQuery), exposed
 }
 
-// unescapedOnly keeps the raw form of a name that hides nothing.
+// unescapedOnly returns the raw form of a name, unless it hides something.
 func unescapedOnly(name string) string {
 	if plain := unescaped(name); plain != name && len(plain) >= secretLength {
 		return plain
@@ -108,7 +108,7 @@ func unescapedOnly(name string) string {
 	return name
 }
 
-// isConfidential tells whether a parameter of the name may hold a credential.
+// isConfidential reports whether a parameter of the name may hold a credential.
 func isConfidential(name string) bool {
 	name = strings.ToLower(name)
 	for _, word := range []string{"secret", "token", "passw", "pwd", "assertion", "credential", "bearer", "jwt", "apikey", "api_key", "api-key", "authorization", "signature"} {
@@ -125,16 +125,16 @@ func isConfidential(name string) bool {
 
 func redactionMark(print string) string { return "***" + print }
 
-// secretLength is the number of characters from which a word of letters and digits counts as a credential. Secrets of the sandbox have
-// 43, tokens more; ids of fundings have 11.
+// secretLength is the length from which a word of letters and digits counts as a credential. Secrets of the sandbox have 43 characters, tokens
+// more; ids of fundings have 11.
 const secretLength = 32
 
-// scrub puts a mark in the place of each word that looks like a credential, wherever it stands.
+// scrub replaces each word that looks like a credential by a mark.
 func (p *printer) scrub(text string) string {
 	if len(text) < secretLength {
 		return text
 	}
-	// What is cut here is beyond what any caller keeps, so that no half of a credential stays in sight.
+	// The rest is beyond what any caller keeps, so that half a credential is never shown.
 	text = text[:min(len(text), maxFingerprinted)]
 	var out strings.Builder
 	kept, start := 0, 0
@@ -165,7 +165,7 @@ func (p *printer) scrub(text string) string {
 	return out.String() + text[kept:]
 }
 
-// printer makes fingerprints: a hash under a key that never leaves the process, so that a guessed secret can't be compared with one.
+// printer makes fingerprints: a hash under a key that never leaves the process, so that guessed secrets cannot be compared with them.
 type printer struct{ key [32]byte }
 
 func newPrinter(random io.Reader) (*printer, error) {
@@ -176,13 +176,13 @@ func newPrinter(random io.Reader) (*printer, error) {
 	return p, nil
 }
 
-// maxFingerprinted is how much of a value counts; no good credential is longer.
+// maxFingerprinted is the part of a value that is hashed; valid credentials are shorter.
 const maxFingerprinted = 8 << 10
 
-// of returns the fingerprint of a value, the same for the same value.
+// of returns the fingerprint of a value.
 func (p *printer) of(value string) string {
 	value = value[:min(len(value), maxFingerprinted)]
-	// The usual token fits the array, which stays on the stack. The length of the key is fixed, and only a part of the sum is shown.
+	// A usual token fits into the array, which stays on the stack. The key has a fixed length, and only a part of the sum is shown.
 	var fixed [1200]byte
 	sum := sha256.Sum256(append(append(fixed[:0], p.key[:]...), value...))
 	return hex.EncodeToString(sum[:6])

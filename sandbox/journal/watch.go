@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// Place is what the journal knows of the node that it stands before.
+// Place describes the node that a journal watches.
 type Place struct {
 	// Node is its member id.
 	Node string
@@ -18,13 +18,13 @@ type Place struct {
 	TokenPath string
 	// Now is its clock.
 	Now func() time.Time
-	// Origin tells where a request was sent to.
+	// Origin returns the base URL that a request was sent to.
 	Origin func(*http.Request) string
-	// Classify tells what a path is for, and whether it is in the try-out space.
+	// Classify returns the operation of a path, and whether it is in the try-out space.
 	Classify func(path string) (o Operation, tryOut bool)
 }
 
-// Watch enters each request to next in the journal. A nil journal enters none.
+// Watch records each request to next. A nil journal records nothing.
 func (j *Journal) Watch(at Place, next http.Handler) http.Handler {
 	if j == nil {
 		return next
@@ -37,14 +37,14 @@ func (j *Journal) Watch(at Place, next http.Handler) http.Handler {
 		note.entry.Operation, note.entry.TryOut = at.Classify(r.URL.Path)
 		note.read(r)
 		ended := false
-		// Also when the handler panics, which is net/http's way to cut an answer.
+		// A panic of the handler is net/http's way to cut an answer.
 		defer func() { watched.enter(ended) }()
 		next.ServeHTTP(watched, r.WithContext(context.WithValue(r.Context(), noteKey{}, note)))
 		ended = true
 	})
 }
 
-// read takes from the request what is kept of it.
+// read copies what is kept of the request.
 func (n *Note) read(r *http.Request) {
 	e := &n.entry
 	e.Method = bounded(r.Method, 20)
@@ -66,7 +66,7 @@ func accept(n *Note, r *http.Request) string {
 	return bounded(n.prints.scrub(strings.Join(fields[:min(len(fields), 8)], ", ")), maxField)
 }
 
-// answerWriter counts what is sent. It holds nothing back.
+// answerWriter counts what is sent and passes it on at once.
 type answerWriter struct {
 	http.ResponseWriter
 	note    Note
@@ -79,7 +79,7 @@ type answerWriter struct {
 	hijacked bool
 }
 
-// WriteHeader implements http.ResponseWriter. A status below 200 announces another one, but for 101.
+// WriteHeader implements http.ResponseWriter. A status below 200, except 101, is followed by another one.
 func (a *answerWriter) WriteHeader(status int) {
 	if a.note.entry.Status == 0 && (status >= 200 || status == http.StatusSwitchingProtocols) {
 		a.note.entry.Status = status
@@ -94,7 +94,7 @@ func (a *answerWriter) Write(p []byte) (int, error) {
 		a.note.entry.Status = http.StatusOK
 		a.declare()
 	}
-	// Who has the last byte may look into the journal at once: the entry is there before it.
+	// A client that has the last byte may read the journal at once, so that the entry is made before it.
 	if sent := a.note.entry.Bytes + int64(len(p)); a.declared >= 0 && sent >= a.declared && !a.entered {
 		a.note.entry.Bytes = sent
 		a.enter(true)
@@ -105,7 +105,7 @@ func (a *answerWriter) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// declare reads how long the answer says that it will be.
+// declare reads the announced length of the answer.
 func (a *answerWriter) declare() {
 	length, err := strconv.ParseInt(a.Header().Get("Content-Length"), 10, 64)
 	if err != nil {
@@ -114,7 +114,7 @@ func (a *answerWriter) declare() {
 	a.declared = length
 }
 
-// Hijack implements http.Hijacker: what is sent on the bare connection is not seen here.
+// Hijack implements http.Hijacker. Data on the bare connection is not seen here.
 func (a *answerWriter) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 	conn, buffered, err := http.NewResponseController(a.ResponseWriter).Hijack()
 	a.hijacked = a.hijacked || err == nil
@@ -124,7 +124,7 @@ func (a *answerWriter) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 // Unwrap lets http.ResponseController reach the connection.
 func (a *answerWriter) Unwrap() http.ResponseWriter { return a.ResponseWriter }
 
-// enter takes from the answer what is kept of it, and enters all in the journal, once.
+// enter completes the entry from the answer and adds it to the journal, once.
 func (a *answerWriter) enter(ended bool) {
 	if a.entered {
 		return

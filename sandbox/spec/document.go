@@ -22,7 +22,7 @@ type Description struct {
 	Places address.Map
 	// Origin is the base URL under which the reader sees the node.
 	Origin string
-	// TryOut tells that no token is needed.
+	// TryOut reports that no token is needed.
 	TryOut bool
 	// Paging is the meaning of page[page].
 	Paging funding.Paging
@@ -92,7 +92,7 @@ func (d Description) components() node {
 	return components
 }
 
-// scheme is the name of the security scheme of a token endpoint.
+// scheme returns the name of the security scheme of a token endpoint.
 func (d Description) scheme(e address.Endpoint) string {
 	if e.Issuer == d.Places.RealmIssuer() {
 		return "realmClientCredentials"
@@ -109,7 +109,7 @@ func (d Description) security() list {
 	return alternatives
 }
 
-// clientCredentials is the flow that gives access tokens (NET-R9). A node that has two endpoints for it knows the same clients at either (NET-R10).
+// clientCredentials is the flow that issues access tokens (NET-R9). Both endpoints of a node know the same clients (NET-R10).
 func clientCredentials(where, tokenURL string) node {
 	return node{
 		"type":        "oauth2",
@@ -121,11 +121,11 @@ func clientCredentials(where, tokenURL string) node {
 	}
 }
 
-// bodyBudget bounds the documents kept, in bytes: one for each origin that callers use.
+// bodyBudget limits the cached documents in bytes: there is one for each origin that callers use.
 const bodyBudget = 512 << 10
 
-// Resource serves the document to anybody, with the addresses as the caller sees them. describe gives the description
-// for a caller that sees the node at an origin.
+// Resource serves the document to everybody, with the addresses as the caller sees them. describe returns the description for a caller who sees
+// the node at an origin.
 func Resource(origin func(*http.Request) string, describe func(origin string) (Description, error)) http.Handler {
 	kept := content.NewCache[string, *content.Body](bodyBudget)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

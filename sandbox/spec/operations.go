@@ -10,7 +10,7 @@ import (
 	"github.com/rin-network/rin/sandbox/funding"
 )
 
-// examplePageSize is a page that a reader can take in.
+// examplePageSize is the size of the page in examples.
 const examplePageSize = 5
 
 func (d Description) infoOperation() node {
@@ -99,7 +99,7 @@ func parameter(name, in, description string, schema node, example any) node {
 	return p
 }
 
-// operation adds the security of the space: nothing in the try-out space.
+// operation adds the security of the space; the try-out space has none.
 func (d Description) operation(o node) node {
 	if d.TryOut {
 		o["security"] = list{}
@@ -107,7 +107,7 @@ func (d Description) operation(o node) node {
 	return o
 }
 
-// responses completes the answers of an operation with those that the guard, the permission check and HTTP give.
+// responses adds the answers of the guard, the permission check and HTTP to those of an operation.
 func (d Description) responses(ok node, roleNeeded bool, others node) node {
 	all := node{"200": ok, "304": notModified(), "405": d.methodNotAllowed()}
 	if !d.TryOut {
@@ -142,7 +142,7 @@ func jsonAnswer(description string, schema, examples node) node {
 	}
 }
 
-// linked adds the links between pages to an answer, which only requests with paging parameters get.
+// linked adds the links between pages to an answer. Only requests with paging parameters get them.
 func linked(answer node) node {
 	link := header("With paging parameters, the links to the first, the previous and the next page (RFC 8288); the last page has no next one.",
 		`</ris-synergy/funding/v3/fundings?page%5Bpage%5D=2&page%5Bsize%5D=2>; rel="next"`)
@@ -153,7 +153,7 @@ func linked(answer node) node {
 	return answer
 }
 
-// problemAnswer is an error with a body in the shape of the node's errors, such as the example.
+// problemAnswer is an error in the shape of the node's errors, with an example.
 func (d Description) problemAnswer(description string, example content.Problem, headers node) node {
 	schema := "Problem"
 	if d.Errors == content.ShapeText {
@@ -173,7 +173,7 @@ func notModified() node {
 	return node{"description": "The caller has the answer already (If-None-Match)."}
 }
 
-// methodNotAllowed describes what other methods get at the path of an operation.
+// methodNotAllowed describes the answer to other methods at the path of an operation.
 func (d Description) methodNotAllowed() node {
 	allowed := []string{"GET", "HEAD", "OPTIONS"}
 	return d.problemAnswer("The method is not GET, HEAD or OPTIONS.", content.MethodNotAllowed("POST", allowed),
@@ -185,7 +185,7 @@ func header(description, example string) node {
 	return node{"description": description, "required": true, "schema": text(), "example": example}
 }
 
-// unpromised lets a described header be missing: proxies on the way drop and change it, and clients do without.
+// unpromised makes a described header optional, because proxies drop and change it.
 func unpromised(header node) node {
 	header["required"] = false
 	return header

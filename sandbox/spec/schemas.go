@@ -123,7 +123,7 @@ func callSchema() node {
 	}))
 }
 
-// valueSchemas are the parts that fundings are made of, and the vocabularies.
+// valueSchemas are the schemas of parts of fundings, and the vocabularies.
 func valueSchemas() node {
 	return node{
 		"Text": object("A text in one language.", []string{"lang", "trans", "text"}, node{
@@ -171,7 +171,7 @@ func valueSchemas() node {
 	}
 }
 
-// nodeSchemas are the parts of the info resource.
+// nodeSchemas are the schemas of the info resource.
 func nodeSchemas() node {
 	return node{
 		"Info": object("Where the APIs of the node are.", []string{"endpoints"}, node{
@@ -186,7 +186,7 @@ func nodeSchemas() node {
 	}
 }
 
-// errorSchema is the error body.
+// errorSchema is the schema of the error body.
 func errorSchema(shape content.ErrorShape) node {
 	if shape == content.ShapeText {
 		return node{"Error": object("An error.", []string{"error"}, node{"error": described(text(), "The status with its phrase.")})}
@@ -232,7 +232,7 @@ func int32s() node { return node{"type": "integer", "format": "int32"} }
 
 func dateTime() node { return node{"type": "string", "format": "date-time"} }
 
-// object is an object schema. Members that it does not name are allowed: within a major version the network adds.
+// object is an object schema. Further members are allowed: within a major version the network adds some.
 func object(description string, required []string, properties node) node {
 	o := node{"type": "object", "properties": properties}
 	if description != "" {
@@ -253,7 +253,7 @@ func vocabulary[T ~string](description string, members ...T) node {
 	return v
 }
 
-// join unites property maps; the later ones win.
+// join unites property maps; later ones take precedence.
 func join(maps ...node) node {
 	all := node{}
 	for _, m := range maps {

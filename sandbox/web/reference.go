@@ -18,22 +18,22 @@ import (
 
 // Document is an OpenAPI document that a reference page offers.
 type Document struct {
-	// ID chooses the document in the address of the page; letters, digits and hyphens.
+	// ID selects the document in the URL of the page; letters, digits and hyphens.
 	ID string
-	// Name is what it is called, Note what a reader should know before a first call.
+	// Name is its title, Note what a reader should know before a first call.
 	Name, Note string
 	// Path is where the node serves it.
 	Path string
 }
 
-// Node is what pages say of the node that they belong to.
+// Node describes the node of a page.
 type Node struct {
 	Acronym, Name string
 	Places        address.Map
 }
 
-// Reference is the reference page of a node with all files that it needs. documents is asked for each answer, since documents change; the
-// first is shown unless the address chooses another.
+// Reference returns the reference page of a node with all files that it needs. documents is called for each answer, since documents change; the
+// first one is shown unless the URL selects another.
 func Reference(node Node, documents func() []Document) []Resource {
 	parsed := sync.OnceValues(func() (*template.Template, error) { return template.ParseFS(files, "web/reference.html") })
 	draw := func(w http.ResponseWriter, r *http.Request) {
@@ -51,7 +51,7 @@ func Reference(node Node, documents func() []Document) []Resource {
 	return append([]Resource{{Path: node.Places.Docs(), Handler: protected(http.HandlerFunc(draw))}}, Assets(node.Places)...)
 }
 
-// referencePage is what the template of the reference shows.
+// referencePage is the data of the template of the reference.
 type referencePage struct {
 	Node       Node
 	Base, Home string // paths of the assets and of the start page, as the browser sees them
@@ -59,14 +59,14 @@ type referencePage struct {
 	Chosen     tab
 }
 
-// tab is a document with its addresses as the browser sees them.
+// tab is a document with its URLs as the browser sees them.
 type tab struct {
 	Document
 	Spec, Page string
 	Current    bool
 }
 
-// chosen is the page that shows the document with an id; the first document when there is none.
+// chosen returns the page that shows the document with an id; the first document if the id is unknown.
 func chosen(node Node, documents []Document, id string) referencePage {
 	before := mount(node.Places)
 	page := referencePage{Node: node, Base: before + node.Places.Docs(), Home: before + node.Places.Home()}
@@ -84,7 +84,7 @@ func chosen(node Node, documents []Document, id string) referencePage {
 	return page
 }
 
-// mount is the path before all paths of the node in its public URL, as behind a proxy that takes it away.
+// mount returns the path before all paths of the node in its public URL, which a proxy removes.
 func mount(places address.Map) string {
 	if u, err := url.Parse(places.PublicURL); err == nil {
 		return u.EscapedPath()
@@ -106,7 +106,7 @@ const (
 	packedForm = ".gz"
 )
 
-// asset is a file that a page is made of.
+// asset is a file that a page loads.
 type asset struct {
 	name, mediaType string
 	from            fs.FS
@@ -127,13 +127,13 @@ func assets() []asset {
 	}
 }
 
-// Resource is something that is read with GET at a path.
+// Resource is something that is served with GET at a path.
 type Resource struct {
 	Path string
 	http.Handler
 }
 
-// Assets are the files that the pages of the node at places name, all below its reference page.
+// Assets are the files that the pages of the node at places load, all below its reference page.
 func Assets(places address.Map) []Resource {
 	var all []Resource
 	for _, a := range assets() {
@@ -161,13 +161,12 @@ func (a asset) handler() http.Handler {
 	})
 }
 
-// policy is the Content-Security-Policy of all pages (CSP Level 3): nothing is loaded or asked but from the node itself, nothing inline
-// runs, and no form leaves the page, because a form that is sent without its script would put its secret into a URL. Swagger UI's icons
-// are data URLs.
+// policy is the Content-Security-Policy of all pages (CSP Level 3): everything is loaded from the node itself, inline code does not run, and forms
+// are not submitted, because a form that is sent without its script would put its secret into a URL. Swagger UI's icons are data URLs.
 const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; " +
 	"base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
-// protected sets what keeps a page to itself: its policy, no address of it in requests to others, and no window of others that holds it.
+// protected isolates a page: it sets the policy, sends no referrer, and keeps windows of other origins out.
 func protected(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h := w.Header()

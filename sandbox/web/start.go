@@ -1,8 +1,7 @@
-// Package web makes the pages of a node that people read in a browser: the reference of its APIs with try-out (NET-R3, NET-R4), and the
-// start page, which says where everything is.
+// Package web makes the pages of a node for people: the reference of its APIs with try-out (NET-R3, NET-R4), and the start page with all addresses.
 //
-// The pages work offline and under a strict Content-Security-Policy: each script and style is a file of its own, from this node. The
-// reference is Swagger UI, unchanged, with an index page, a style and a start script of our own around it.
+// The pages work offline and under a strict Content-Security-Policy: each script and style is a file from this node. The reference is Swagger UI,
+// unchanged, with an index page, a style and a start script of our own.
 package web
 
 import (
@@ -20,14 +19,14 @@ import (
 	"github.com/rin-network/rin/sandbox/content"
 )
 
-// Place is something to be found at a node.
+// Place is a resource of a node.
 type Place struct {
 	Name, Method, Path, Note string
-	// Open tells that a browser may go there: it is read with GET and needs no token.
+	// Open reports that a browser may go there: it is read with GET and needs no token.
 	Open bool
 }
 
-// Client is a registered client, with what its owner holds.
+// Client is a registered client, with its credentials.
 type Client struct {
 	ID, Secret string
 	// Token is the path where it gets tokens.
@@ -36,7 +35,7 @@ type Client struct {
 	Notes []string
 }
 
-// Welcome is what a start page tells.
+// Welcome is the content of a start page.
 type Welcome struct {
 	// Title and Subtitle name the node, or the network.
 	Title, Subtitle string
@@ -44,16 +43,16 @@ type Welcome struct {
 	Node *Node
 	// Token is the path of the token endpoint that the registry lists for the node.
 	Token string
-	// Places are where everything is, in the order in which a client needs it.
+	// Places are the resources of the node, in the order in which a client needs them.
 	Places []Place
-	// Clients are those whose secret is known; the first that gets its tokens at Token is that of the commands.
+	// Clients are the clients whose secret is known; the commands use the first that gets its tokens at Token.
 	Clients []Client
 	// Others are the other nodes of the network.
 	Others []Node
 }
 
-// Start is the start page at a path, with the assets of the node at places. tell is asked for each answer, since clients come and go.
-// Clients and secrets are told only when the node is on loopback, and only to a person at this machine.
+// Start is the start page at a path, with the assets of the node at places. tell is called for each answer, since clients change. Clients and
+// secrets are only shown when the node is on loopback, to a person at this machine.
 func Start(path string, places address.Map, onLoopback bool, tell func() Welcome) Resource {
 	s := &start{places: places, onLoopback: onLoopback, tell: tell}
 	s.templates = sync.OnceValues(s.parse)
@@ -67,7 +66,7 @@ type start struct {
 	templates  func() (drawings, error)
 }
 
-// drawings are the two forms of the page.
+// drawings are the HTML and the text form of the page.
 type drawings struct {
 	markup *htmltemplate.Template
 	plain  *template.Template
@@ -81,8 +80,7 @@ func (*start) parse() (d drawings, err error) {
 	return d, err
 }
 
-// ServeHTTP answers with a page for browsers, with text for terminals, and with a 404 for programs that read JSON: to them the root of
-// a host is a path that has nothing.
+// ServeHTTP answers with HTML for browsers, with text for terminals, and with a 404 for programs that prefer JSON.
 func (s *start) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	const asHTML, asText = "text/html", "text/plain"
 	form := content.Preferred(r.Header.Values("Accept"), asText, asHTML, "application/json", content.ProblemMediaType)
@@ -111,7 +109,7 @@ func (s *start) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	content.NewBody(mediaType, page.Bytes()).Serve(w, r, headers)
 }
 
-// hint names the places for a program that came here.
+// hint names the places for a program.
 func (s *start) hint() string {
 	hint := ""
 	for i, p := range s.tell().Places {
@@ -123,7 +121,7 @@ func (s *start) hint() string {
 	return hint
 }
 
-// startPage is what the templates show.
+// startPage is the data of the templates.
 type startPage struct {
 	Welcome
 	Origin, Mount, Base string // Mount comes before all paths of links, Base before the names of assets
@@ -143,9 +141,9 @@ func (s *start) content(r *http.Request) startPage {
 	return c
 }
 
-// forPersonHere tells whether nobody but a person at this machine reads the answer to r, so that it may hold the secrets of demo
-// clients. The listener is on loopback; what remains is a proxy that brings the answer elsewhere, a foreign name that resolves to
-// loopback (DNS rebinding), and a page of another origin that reads it or frames it.
+// forPersonHere reports whether only a person at this machine reads the answer to r, so that it may show the secrets of demo clients. The listener
+// is on loopback; what is left to exclude is a proxy that forwards the answer, a foreign name that resolves to loopback (DNS rebinding), and a
+// page of another origin that reads or frames it.
 func forPersonHere(r *http.Request, publicURL string) bool {
 	if !loopback(hostOf(r.RemoteAddr)) || !loopback(hostOf(r.Host)) {
 		return false
@@ -158,18 +156,18 @@ func forPersonHere(r *http.Request, publicURL string) bool {
 			return false
 		}
 	}
-	// A browser that goes to the page as such sends no Origin, and names the document as what the answer is for.
+	// A browser that navigates to the page sends no Origin, and names the document as the destination.
 	destination := r.Header.Get("Sec-Fetch-Dest")
 	return r.Header.Get("Origin") == "" && (destination == "" || destination == "document")
 }
 
-// hostOf is the host of an authority, which may have a port.
+// hostOf returns the host of an authority, which may have a port.
 func hostOf(authority string) string {
 	u := url.URL{Host: authority}
 	return u.Hostname()
 }
 
-// loopback tells whether a name or an address never leaves this machine (RFC 6761 §6.3).
+// loopback reports whether a name or an address stays on this machine (RFC 6761 §6.3).
 func loopback(host string) bool {
 	host = strings.TrimSuffix(strings.ToLower(host), ".")
 	if host == "localhost" || strings.HasSuffix(host, ".localhost") {
@@ -179,11 +177,11 @@ func loopback(host string) bool {
 	return err == nil && address.Unmap().IsLoopback()
 }
 
-// command is something to be copied into a terminal.
+// command is a command to copy into a terminal.
 type command struct{ Title, Line string }
 
-// commands take a client the whole way: registry, token, info, list, and the list without a token. They work as they stand when the secret may be
-// told.
+// commands take a client through all steps: registry, token, info, list, and the list without a token. They work as they are when the secret may
+// be shown.
 func (c startPage) commands() []command {
 	curl := "curl -sg" // -g: brackets in a URL are meant
 	if c.TLS {
@@ -210,5 +208,5 @@ func (c startPage) commands() []command {
 	}
 }
 
-// quote makes one word of a shell.
+// quote quotes a word for a shell.
 func quote(text string) string { return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'" }

@@ -1,6 +1,5 @@
-// Package boltstore keeps the books of accounts in a file, so that a step that was acknowledged outlives the process, whenever and however that
-// ends. The file is a bbolt database: one process at a time has it open, and each change is on the disk, all of it or nothing, before it
-// counts. Secrets are in it as salted hashes only.
+// Package boltstore keeps the books of accounts in a file, so that acknowledged steps survive a crash. The file is a bbolt database: one process at
+// a time has it open, and each change is completely on the disk before it is acknowledged. Secrets are stored as salted hashes.
 package boltstore
 
 import (
@@ -20,11 +19,11 @@ import (
 )
 
 const (
-	// fileName is that of the ledger in its directory.
+	// fileName is the name of the ledger in its directory.
 	fileName = "accounts.db"
-	// format marks a ledger, and its version.
+	// format marks a ledger and its version.
 	format = "rin.accounts/v1"
-	// patience is how long another process may take to give the file back: one that was just told to end.
+	// patience is how long to wait for another process that is about to close the file.
 	patience = 500 * time.Millisecond
 )
 
@@ -35,7 +34,7 @@ const (
 	nodesBucket = "nodes"
 )
 
-// Fault is a directory that can't be used as a ledger.
+// Fault is a directory that cannot be used as a ledger.
 type Fault struct {
 	// Detail says why, Hint what to do.
 	Detail, Hint string
@@ -45,17 +44,17 @@ type Fault struct {
 // Error implements error.
 func (f *Fault) Error() string { return f.Detail }
 
-// Unwrap is the cause, if there is one.
+// Unwrap returns the cause, if there is one.
 func (f *Fault) Unwrap() error { return f.cause }
 
-// Ledger is the file of a network. It is safe for concurrent use.
+// Ledger keeps the books of all nodes of a network in one file. It is safe for concurrent use.
 type Ledger struct {
 	db *bbolt.DB
-	// broken is set by the first fault of the file. It may leave locks in the database, on which the next step would wait for ever.
+	// broken is set by the first fault of the file. A fault may leave locks in the database, on which the next step would wait forever.
 	broken atomic.Pointer[Fault]
 }
 
-// Open opens the ledger in a directory, which it makes if need be. Only its owner can read either. Its errors are a [*Fault].
+// Open opens the ledger in a directory, and makes both if needed. Only their owner can read them. Its errors are a [*Fault].
 func Open(dir string) (*Ledger, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, &Fault{"make the directory of the books: " + err.Error(), "name a directory that can be written", err}
@@ -71,7 +70,7 @@ func Open(dir string) (*Ledger, error) {
 	return &Ledger{db: db}, nil
 }
 
-// Close gives the file back.
+// Close closes the file.
 func (l *Ledger) Close() error {
 	if fault := l.broken.Load(); fault != nil {
 		return fault
@@ -79,7 +78,7 @@ func (l *Ledger) Close() error {
 	return l.db.Close()
 }
 
-// do reads or changes the database. Damage that nobody could see at the start is an error of the step that meets it, and of all after it.
+// do reads or changes the database. Damage that was invisible at the start is an error of the step that meets it, and of all later steps.
 func (l *Ledger) do(transaction func(func(*bbolt.Tx) error) error, step func(*bbolt.Tx) error) error {
 	if fault := l.broken.Load(); fault != nil {
 		return fault
@@ -94,11 +93,11 @@ func (l *Ledger) do(transaction func(func(*bbolt.Tx) error) error, step func(*bb
 	return err
 }
 
-// Of is the store of the node with this member id.
+// Of returns the store of the node with this member id.
 func (l *Ledger) Of(member string) account.Store { return nodeStore{l, []byte(member)} }
 
-// createFile makes an empty ledger, unless there is a file. It is made aside and linked to its place when it is complete: who is killed while it
-// begins leaves no half file, and of two who begin at once the second finds that of the first.
+// createFile makes an empty ledger, unless the file exists. It is written under another name and linked when it is complete: a process that is
+// killed leaves no half file, and of two processes that start together the second uses the file of the first.
 func createFile(path string) (err error) {
 	if _, err := os.Lstat(path); !errors.Is(err, fs.ErrNotExist) {
 		return err
@@ -140,7 +139,7 @@ func createFile(path string) (err error) {
 	return syncDir(filepath.Dir(path))
 }
 
-// syncDir puts the names in a directory on the disk, where the system can.
+// syncDir writes the names in a directory to the disk, where the system can.
 func syncDir(dir string) error {
 	d, err := os.Open(dir)
 	if err != nil {
@@ -151,7 +150,7 @@ func syncDir(dir string) error {
 	return d.Close()
 }
 
-// explain says what is wrong with a file, and who mends it.
+// explain returns what is wrong with a file, and how to repair it.
 func explain(path string, err error) error {
 	var known *Fault
 	switch {
@@ -176,7 +175,7 @@ const (
 	requestsBook = "requests"
 )
 
-// nodeStore is the part of the ledger that one node has.
+// nodeStore is the part of the ledger that belongs to one node.
 type nodeStore struct {
 	ledger *Ledger
 	member []byte
@@ -249,7 +248,7 @@ func readNode(node *bbolt.Bucket) (account.Records, error) {
 	return records, err
 }
 
-// each hands over the records of a book.
+// each passes the records of a book to take.
 func each[T any](node *bbolt.Bucket, book string, take func(key string, record T) error) error {
 	if node == nil {
 		return nil

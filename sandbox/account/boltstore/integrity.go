@@ -12,11 +12,11 @@ import (
 	"go.etcd.io/bbolt"
 )
 
-// maxFile is the size beyond which a file is no ledger: ten nodes with all their entries have a third of it.
+// maxFile limits the size of a ledger: ten nodes with all their entries need a third of it.
 const maxFile = 1 << 30
 
-// openChecked opens a database and looks through all of it, so that damage is told at the start and not in the middle of a step. Until then it is
-// open for reading alone, which trusts the fewest of its pages.
+// openChecked opens a database and reads all of it, so that damage is reported at the start and not in the middle of a step. It checks the file
+// read-only, because bbolt then trusts the fewest pages.
 func openChecked(path string) (*bbolt.DB, error) {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -53,8 +53,8 @@ func openFile(path string, options bbolt.Options) (db *bbolt.DB, err error) {
 	return db, err
 }
 
-// recoverDamage does a step with the database and survives it. The file is mapped into memory: where it was cut since it was opened, reading it is a
-// fault of the processor, and an error here. bbolt panics on much that it finds wrong.
+// recoverDamage runs a step with the database and turns its panics into errors. The file is mapped into memory: reading a part that was cut off is
+// a fault of the processor. bbolt panics on much that it finds wrong.
 func recoverDamage(step func() error) (err error) {
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	defer func() {
@@ -71,7 +71,7 @@ type damage struct{ why string }
 // Error implements error.
 func (h *damage) Error() string { return h.why }
 
-// expectKeys wants no other buckets than those that are known, and no entries.
+// expectKeys reports buckets that are unknown, and entries beside the buckets.
 func expectKeys(c *bbolt.Cursor, known ...string) error {
 	for key, value := c.First(); key != nil; key, value = c.Next() {
 		if value != nil || !slices.Contains(known, string(key)) {
@@ -81,7 +81,7 @@ func expectKeys(c *bbolt.Cursor, known ...string) error {
 	return nil
 }
 
-// check looks through the pages, reads the mark of the format, and then each record.
+// check verifies the pages, the mark of the format, and then each record.
 func check(db *bbolt.DB) error {
 	return db.View(func(tx *bbolt.Tx) error {
 		file, err := os.ReadFile(db.Path())
@@ -115,8 +115,8 @@ func check(db *bbolt.DB) error {
 	})
 }
 
-// The pages of a bbolt file, as its reader takes them on trust: a header with the page's own number, its kind, how many elements it has and how
-// many pages it goes on for; then the elements, each with the place of its key and value or of the page below.
+// These are the sizes of a bbolt file's pages, which its reader trusts: a header with the page's own number, its kind, the number of elements and
+// of overflow pages; then the elements, each with the place of its key and value or of the page below.
 const (
 	headerSize  = 16 // number 8, kind 2, count 2, overflow 4
 	elementSize = 16 // branch: place 4, key 4, page 8; leaf: kind 4, place 4, key 4, value 4
@@ -132,15 +132,15 @@ const (
 	maxNested = 64
 )
 
-// pages are those of a file that are looked through before anything trusts them. A page that leads back to itself would be read for ever.
+// pages checks the pages of a file before bbolt trusts them. A page that refers to itself would be read forever.
 type pages struct {
 	file []byte
 	size uint64 // of a page
-	high uint64 // the number behind that of the last page
+	high uint64 // one more than the number of the last page
 	seen map[uint64]bool
 }
 
-// checkPages wants each page that can be reached from the root, and each that is free, to be in the file, whole, and in one place only.
+// checkPages checks that each page that can be reached from the root, and each free page, is complete, inside the file, and used only once.
 func checkPages(file []byte, pageSize int, size int64, transaction int, root uint64) error {
 	if pageSize < 1<<10 || pageSize > 1<<16 || size > int64(len(file)) || size < firstPage*int64(pageSize) {
 		return fmt.Errorf("expected %d bytes, got %d", size, len(file))
@@ -150,7 +150,7 @@ func checkPages(file []byte, pageSize int, size int64, transaction int, root uin
 	return errors.Join(p.tree(root, 0), p.free(binary.NativeEndian.Uint64(meta[freelistAt:])))
 }
 
-// take is a page with those that it goes on for, which no other page is or goes on for.
+// take returns a page with its overflow pages, and reports pages that are used twice.
 func (p pages) take(number uint64) (page []byte, kind uint16, count int, err error) {
 	if number < firstPage || number >= p.high {
 		return nil, 0, 0, fmt.Errorf("page %d is outside of the file", number)
@@ -169,7 +169,7 @@ func (p pages) take(number uint64) (page []byte, kind uint16, count int, err err
 	return p.file[number*p.size : (last+1)*p.size], binary.NativeEndian.Uint16(header[8:]), int(binary.NativeEndian.Uint16(header[10:])), nil
 }
 
-// tree looks through a page and all below it.
+// tree checks a page and all pages below it.
 func (p pages) tree(number uint64, depth int) error {
 	page, kind, count, err := p.take(number)
 	if err != nil {
@@ -220,7 +220,7 @@ func (p pages) leaf(page []byte, count, depth int) error {
 	})
 }
 
-// bucket looks through what an element of a leaf holds: the page of its root, or a small leaf in its place.
+// bucket checks a bucket in a leaf: the page of its root, or a small leaf in its place.
 func (p pages) bucket(value []byte, depth int) error {
 	if len(value) < bucketSize {
 		return errors.New("a bucket without a root")
@@ -235,7 +235,7 @@ func (p pages) bucket(value []byte, depth int) error {
 	return p.leaf(inline, int(binary.NativeEndian.Uint16(inline[10:])), depth+1)
 }
 
-// elements goes through those of a page, whose keys rise. cut is a part of the page, counted from the element on.
+// elements passes the elements of a page to take and checks that their keys rise. cut returns a part of the page, counted from the element on.
 func elements(page []byte, count int, take func(e []byte, cut func(from, length uint32) ([]byte, error)) (key []byte, err error)) error {
 	if headerSize+count*elementSize > len(page) {
 		return fmt.Errorf("%d elements have no room", count)
@@ -260,7 +260,7 @@ func elements(page []byte, count int, take func(e []byte, cut func(from, length 
 	return nil
 }
 
-// free looks through the list of free pages.
+// free checks the list of free pages.
 func (p pages) free(number uint64) error {
 	page, kind, count, err := p.take(number)
 	if err != nil {
