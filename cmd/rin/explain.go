@@ -81,7 +81,7 @@ func (e *explanation) write(r requirement.Requirement) {
 	e.part("needs", joined(r.After))
 	e.part("mutant", r.Breaks)
 	deviations := e.deviations(r.ID)
-	if x, ok := requirement.Asked(r); ok {
+	if x, ok := requirement.ExampleRequest(r); ok {
 		fmt.Fprintf(&e.text, "\nAsk it yourself:\n%s\n", evidence.Curl(x))
 	}
 	if len(deviations) > 0 {

@@ -44,7 +44,7 @@ func errorShapes() []Requirement {
 			Source:   RFC(9457, "3.1.2"),
 			Quote:    "Generators MUST use the same status code in the actual HTTP response, to assure that generic HTTP software that does not understand this format still behaves correctly.",
 			Probe:    "Every body of the run with application/problem+json: status is a number and that of the answer, type and instance are URI references, title and detail strings.",
-			Forgives: "Any member left out; further members.",
+			Forgives: "Missing members; further members.",
 			Fix:      "Write status as a number, and set it from the status of the answer; leave out what you have no value for. Libraries that do so: Spring's ProblemDetail, Zalando's Problem, Hellang.Middleware.ProblemDetails.",
 			Breaks:   "status is the text \"404\".",
 			Reads:    []evidence.Label{evidence.WholeRun}, After: []ID{"TOK-01"}, Check: problemsWellFormed,
@@ -74,22 +74,21 @@ func unknownPathRefused(e Evidence) Judgement {
 	return want.unclear(fmt.Sprintf("an unknown path was answered %d", x.Status()), describe(x))
 }
 
-// ofAPI reports the answers of the info endpoint and of operations, to requests that asked for JSON.
+// ofAPI reports answers of the info endpoint and of operations to requests that accept JSON.
 func ofAPI(x evidence.Exchange) bool {
 	r := x.Label.Resource()
 	return (r == evidence.Info || r == evidence.API || strings.HasPrefix(string(r), string(evidence.OperationResource("")))) && x.Response != nil &&
 		slices.Contains(evidence.Values(x.Request.Header, "Accept"), "application/json") && x.Request.Method != "HEAD"
 }
 
-// beforeRouting reports the cases that servers refuse before the application sees them: odd input and odd paths.
+// beforeRouting reports cases that servers refuse before the application sees them: odd input and odd paths.
 func beforeRouting(c evidence.Case) bool {
 	odd := []string{"bearer-", "id-", "query-", "odd-"}
 	return slices.Contains(pathVariants(), c) || slices.ContainsFunc(odd, func(group string) bool { return strings.HasPrefix(string(c), group) })
 }
 
 func errorsAreJSON(e Evidence) Judgement {
-	var parts []Judgement
-	seen := map[string]bool{}
+	var s survey
 	judged, others := 0, 0
 	for _, x := range e.Exchanges {
 		if !ofAPI(x) {
@@ -102,24 +101,18 @@ func errorsAreJSON(e Evidence) Judgement {
 			others++
 			continue
 		}
-		j := refusalBody(e, x)
-		if key := string(x.Label.Resource()) + describe(x); j.Outcome != Pass && !seen[key] {
-			seen[key] = true
-			parts = append(parts, j)
-		}
+		s.add(string(x.Label.Resource())+describe(x), refusalBody(e, x))
 	}
 	switch {
-	case judged == 0 && len(parts) == 0:
+	case judged == 0 && len(s.faults) == 0:
 		return Missing("no call of the API was refused")
-	case len(parts) == 0 && judged == others:
+	case judged == others && len(s.faults) == 0:
 		return Missing("every refusal came from something in front of the node")
-	case len(parts) == 0:
-		return Passed()
 	}
-	return gather(parts...)
+	return s.judge()
 }
 
-// inFront reports the page of a firewall, gateway or web server that answered in the node's place (T3).
+// inFront reports the page of a firewall, gateway or web server that answered instead of the node.
 func inFront(x evidence.Exchange) bool {
 	if wafPage(x) || rateLimited(x) || deniedByServer(x) {
 		return true
@@ -135,12 +128,12 @@ func inFront(x evidence.Exchange) bool {
 	return false
 }
 
-// refusalBody judges the form of one refusal, or of a success that says inside that it is none.
+// refusalBody judges the body of a refusal, or of a success that reports an error inside.
 func refusalBody(e Evidence, x evidence.Exchange) Judgement {
 	want := expect(x, "a JSON body, or none")
 	if success(x) {
 		if text, err := e.jsonText(x); err == nil && textType(text) == "object" && meansError(openapi.Object(text)["error"]) {
-			return expect(x, "the status of the error").warned("a success status with a member error says two things at once", describe(x)+" with the member error")
+			return expect(x, "the status of the error").warned("the status reports success, but the body has a member error", describe(x)+" with the member error")
 		}
 		return Passed(x.Label)
 	}
@@ -154,10 +147,10 @@ func refusalBody(e Evidence, x evidence.Exchange) Judgement {
 	case jsonMedia(mediaType(x)):
 		return want.failed("a refusal is declared as JSON, but it is not: "+clip(err.Error()), describe(x))
 	}
-	return want.warned("a refusal is not JSON although JSON was asked for", describe(x))
+	return want.warned("a refusal is not JSON although the request accepts JSON", describe(x))
 }
 
-// meansError reports a member error that is there and says something.
+// meansError reports a member error with a content.
 func meansError(value []byte) bool {
 	switch textType(value) {
 	case "nothing", "null":
@@ -170,41 +163,35 @@ func meansError(value []byte) bool {
 }
 
 func problemsWellFormed(e Evidence) Judgement {
-	var parts []Judgement
+	var s survey
 	read := 0
-	seen := map[string]bool{}
 	for _, x := range e.Exchanges {
 		if x.Response == nil || mediaType(x) != "application/problem+json" || len(x.Response.Body) == 0 || x.Response.Truncated {
 			continue
 		}
 		text, err := jsonText(x)
 		if err != nil {
-			continue // ERR-02 says so
+			continue // ERR-02 judges that
 		}
 		read++
 		fault, small := problemFault(text, x.Status())
-		key := string(x.Label.Resource()) + fault
-		if fault == "" || seen[key] {
+		if fault == "" {
 			continue
 		}
-		seen[key] = true
-		j := expect(x, "members as RFC 9457 defines them").failed("a problem document is not what it should be: "+fault, fault)
+		j := expect(x, "members as RFC 9457 defines them").failed("a problem document is malformed: "+fault, fault)
 		if small {
-			j.Outcome, j.Hint = Warn, "leave members without a value out (Jackson: @JsonInclude(NON_NULL))"
+			j.Outcome, j.Hint = Warn, "omit members without a value (Jackson: @JsonInclude(NON_NULL))"
 		}
-		parts = append(parts, j)
+		s.add(string(x.Label.Resource())+fault, j)
 	}
-	switch {
-	case read == 0:
-		return Missing("the node uses no application/problem+json")
-	case len(parts) == 0:
-		return Passed()
+	if read == 0 {
+		return Missing("the node does not use application/problem+json")
 	}
-	return gather(parts...)
+	return s.judge()
 }
 
-// problemFault says what is wrong with a problem document that came with a status; empty for nothing. It is small when members that
-// have no value are null: consumers ignore those.
+// problemFault names the fault of a problem document that came with a status; "" for none. It is small if members without a value are null:
+// consumers ignore those.
 func problemFault(text []byte, status int) (fault string, small bool) {
 	if kind := textType(text); kind != "object" {
 		return "it is one " + kind, false
@@ -225,20 +212,20 @@ func problemFault(text []byte, status int) (fault string, small bool) {
 	}
 	if value, has := members["status"]; has && textType(value) == "number" {
 		if n, err := strconv.ParseFloat(strings.TrimSpace(string(value)), 64); err != nil || n != float64(status) {
-			return clip(fmt.Sprintf("status is %s, and the answer's is %d", bytes.TrimSpace(value), status)), false
+			return clip(fmt.Sprintf("status is %s, but that of the answer is %d", bytes.TrimSpace(value), status)), false
 		}
 	}
 	for _, name := range []string{"type", "instance"} {
 		var text string
-		if json.Unmarshal(members[name], &text) == nil && !uriReference(text) {
+		if json.Unmarshal(members[name], &text) == nil && !isURIReference(text) {
 			return name + " is not a URI reference: " + quote(text), false
 		}
 	}
 	return fault, small
 }
 
-// uriReference reports a text that can stand for a URI or a relative reference (RFC 3986 §4.1). Brackets in a query are forgiven.
-func uriReference(text string) bool {
+// isURIReference reports a URI or a relative reference (RFC 3986 §4.1). Brackets in a query are forgiven.
+func isURIReference(text string) bool {
 	_, err := url.Parse(text)
 	return err == nil && !strings.ContainsAny(text, " <>\"{}|\\^`")
 }

@@ -32,11 +32,9 @@ func errorInternals() []Requirement {
 	}
 }
 
-// errorsKeepQuiet checks ERR-04.
 func errorsKeepQuiet(e Evidence) Judgement {
 	search := newInternals()
-	var parts []Judgement
-	seen := map[string]bool{}
+	var s survey
 	searched := 0
 	for _, x := range e.Exchanges {
 		if x.Status() < 400 || x.Response == nil || len(x.Response.Body) == 0 {
@@ -44,52 +42,46 @@ func errorsKeepQuiet(e Evidence) Judgement {
 		}
 		searched++
 		j := search.revealed(x)
-		if key := j.Reason + j.Got; j.Outcome != Pass && !seen[key] {
-			seen[key] = true
-			parts = append(parts, j)
-		}
+		s.add(j.Reason+j.Got, j)
 	}
-	switch {
-	case searched == 0:
+	if searched == 0 {
 		return Missing("no error of the run had a body")
-	case len(parts) == 0:
-		return Passed()
 	}
-	return gather(parts...)
+	return s.judge()
 }
 
-// maxSearched is how much of an error body is searched: what a page reveals stands near its beginning.
+// maxSearched bounds the part of an error body that is searched: pages reveal internals near their beginning.
 const maxSearched = 256 << 10
 
-// internals is what is looked for in error bodies. Most errors of a run read the same, and each text is searched once.
+// internals searches error bodies. Most errors of a run are equal, and each text is searched once.
 type internals struct {
 	traces              []trace
 	exceptions, markers *regexp.Regexp
-	silent              map[[sha256.Size]byte]bool // by the text: none of the patterns is in it
+	clean               map[[sha256.Size]byte]bool // by digest: the text matches no pattern
 }
 
 func newInternals() internals {
 	return internals{traces(), exceptionName(), marker(), map[[sha256.Size]byte]bool{}}
 }
 
-// tells reports that a text has something of the patterns in it; whether that counts depends on what was asked for.
-func (s internals) tells(text string) bool {
+// matches reports whether a text matches one of the patterns.
+func (s internals) matches(text string) bool {
 	key := sha256.Sum256([]byte(text))
-	silent, known := s.silent[key]
+	clean, known := s.clean[key]
 	if !known {
-		silent = !s.exceptions.MatchString(text) && !slices.ContainsFunc(s.traces, func(t trace) bool { return t.pattern.MatchString(text) })
-		s.silent[key] = silent
+		clean = !s.exceptions.MatchString(text) && !slices.ContainsFunc(s.traces, func(t trace) bool { return t.pattern.MatchString(text) })
+		s.clean[key] = clean
 	}
-	return !silent
+	return !clean
 }
 
 // revealed judges one error body.
 func (s internals) revealed(x evidence.Exchange) Judgement {
-	want := expect(x, "an error that tells nothing of the inside")
+	want := expect(x, "an error without internals")
 	body := x.Response.Body[:min(len(x.Response.Body), maxSearched)]
 	text := plainText(body, x)
-	tells := s.tells(text)
-	if tells {
+	matches := s.matches(text)
+	if matches {
 		for _, t := range s.traces {
 			if found := t.in(text, x); found != "" {
 				return want.failed("an error shows "+t.what, quote(found))
@@ -97,9 +89,9 @@ func (s internals) revealed(x evidence.Exchange) Judgement {
 		}
 	}
 	if form := s.echoed(body, x); form != "" {
-		return want.failed("an error repeats the token that was sent", "what the Authorization header held, "+form)
+		return want.failed("an error repeats the token of the request", "what the Authorization header held, "+form)
 	}
-	if tells {
+	if matches {
 		if name := s.exceptions.FindString(text); name != "" {
 			return want.warned("an error names the exception behind it", quote(name))
 		}
@@ -107,7 +99,7 @@ func (s internals) revealed(x evidence.Exchange) Judgement {
 	return Passed(x.Label)
 }
 
-// plainText is a body without the escapes of its format: the texts of a JSON value, one on a line each, or HTML without references.
+// plainText is a body without the escapes of its format: the texts of a JSON value, one on each line, or HTML without character references.
 func plainText(body []byte, x evidence.Exchange) string {
 	value, err := jsonValue(x)
 	switch {
@@ -138,15 +130,15 @@ func writeTexts(b *strings.Builder, value any) {
 	}
 }
 
-// trace is something of a server's inside that an error may show.
+// trace is a kind of internals that an error may show.
 type trace struct {
 	what    string
 	pattern *regexp.Regexp
-	// path says that the first group is a path, which may as well be one of a URL.
+	// path says that the first group is a path, which may also be one of a URL.
 	path bool
 }
 
-// traces lists what is looked for, surest first.
+// traces lists the kinds of internals, the surest first.
 func traces() []trace {
 	const start = `(?m)(?:^|[\s\p{Zs}"'>])` // of a line, of an element
 	return []trace{
@@ -164,7 +156,7 @@ func traces() []trace {
 	}
 }
 
-// in is what the trace looks like in a text; empty for nothing.
+// in returns the part of a text that matches, or "".
 func (t trace) in(text string, x evidence.Exchange) string {
 	if !t.path {
 		return strings.TrimSpace(t.pattern.FindString(text))
@@ -177,7 +169,7 @@ func (t trace) in(text string, x evidence.Exchange) string {
 	return ""
 }
 
-// ofURL reports a path that stands in the URL that was asked for.
+// ofURL reports a path that is part of the requested URL.
 func ofURL(path string, x evidence.Exchange) bool {
 	urls := []string{x.Request.URL}
 	for _, hop := range x.Redirects {
@@ -194,11 +186,10 @@ func exceptionName() *regexp.Regexp {
 	return regexp.MustCompile(`\b(?:[a-z][a-z0-9_]*\.)*[A-Z][A-Za-z0-9]*Exception\b|\b(?:Key|Type|Value|Attribute|Index|Name|Reference|Syntax|Range|Import|Unicode(?:De|En)code|Integrity|Operational|Programming|ZeroDivision|Assertion|Recursion)Error\b`)
 }
 
-// shortestEcho is the length in bytes from which a repeated credential is no chance.
+// shortestEcho is the length in bytes from which a repeated credential is not a coincidence.
 const shortestEcho = 12
 
-// echoed says in which form a body repeats the credential of its request; empty when it does not. Real tokens have become markers,
-// in whatever form they came.
+// echoed names the form in which a body repeats the credential of its request, or "". Markers have replaced real tokens in every form.
 func (s internals) echoed(body []byte, x evidence.Exchange) string {
 	for _, m := range s.markers.FindAllStringSubmatch(string(body), maxLeaks) {
 		for _, sent := range evidence.Values(x.Request.Header, "Authorization") {

@@ -2,6 +2,7 @@ package requirement
 
 import (
 	"embed"
+	"slices"
 	"strings"
 
 	"golang.org/x/tools/txtar"
@@ -9,18 +10,18 @@ import (
 	"github.com/rin-network/rin/conformance/evidence"
 )
 
-// The written evidence that tests the checks also explains them: it is part of the binary.
+// The cases that test the checks also explain them, so they are part of the binary.
 //
 //go:embed testdata/*.txtar testdata/good/*.http
 var written embed.FS
 
-// Case is one piece of written evidence: how a node may answer, and what is made of it.
+// Case is a written example: how a node may answer, and the outcome.
 type Case struct {
 	Outcome Outcome
 	Title   string
 }
 
-// Cases lists the written evidence of a requirement, in the order of its file.
+// Cases returns the written examples of a requirement in the order of its file.
 func Cases(id ID) []Case {
 	data, err := written.ReadFile("testdata/" + string(id) + ".txtar")
 	if err != nil {
@@ -35,11 +36,11 @@ func Cases(id ID) []Case {
 	return out
 }
 
-// Asked is a request that the requirement rests on, as the good node of the written evidence is asked it: the first of Needs
-// and Reads that is written down there. It is false for a requirement that only looks at what others ask.
-func Asked(r Requirement) (evidence.Exchange, bool) {
+// ExampleRequest returns a request of the requirement, as sent to the good node of the examples: the first of Needs and Reads that is written down
+// there. It is false for a requirement that only looks at the requests of others.
+func ExampleRequest(r Requirement) (evidence.Exchange, bool) {
 	scripts := goodNode()
-	for _, need := range append(append([]evidence.Label{}, r.Needs...), r.Reads...) {
+	for _, need := range slices.Concat(r.Needs, r.Reads) {
 		if x, ok := request(scripts, exemplary(need)); ok {
 			return x, true
 		}

@@ -6,7 +6,7 @@ import (
 	"github.com/rin-network/rin/conformance/evidence"
 )
 
-// isolation lists group ISO in catalogue order: a node takes tokens of its own authorization server, for itself.
+// isolation is the group ISO: a node accepts only tokens of its own authorization server that are meant for it.
 func isolation() []Requirement {
 	everywhere := []evidence.Resource{evidence.ProbeTarget, evidence.ListOperation, evidence.DetailOperation}
 	var elsewhere []evidence.Label
@@ -62,7 +62,7 @@ func stagingRefused(e Evidence) Judgement {
 		return j
 	}
 	if x := e.exchange(issued); !success(x) || len(x.Tokens) == 0 {
-		return expect(x, "an access token").unclear("the staging token endpoint gave no token, so nothing can be tried", describe(x)).
+		return expect(x, "an access token").unclear("the staging token endpoint gave no token, so there is nothing to try", describe(x)).
 			Hinting("check --staging-token-url and the client that is registered there")
 	}
 	label := evidence.ProbeTarget.With("staging-token")
@@ -72,12 +72,12 @@ func stagingRefused(e Evidence) Judgement {
 	x, good := target(e, "staging-token")
 	j := refusal("the call with a staging token", x, good)
 	if j.Outcome == Fail && sameURL(e.Run.StagingTokenURL, e.Run.TokenURL) || j.Outcome == Fail && sameIssuer(e, x) {
-		return expect(x, "an authorization server for each environment").warned("staging and production share one authorization server, so a token of one opens the other", describe(x))
+		return expect(x, "an authorization server for each environment").warned("staging and production share one authorization server, so a token of one is valid in the other", describe(x))
 	}
 	return j
 }
 
-// sameIssuer reports whether an odd token names the issuer of the good one.
+// sameIssuer reports whether the presented token names the issuer of the good one.
 func sameIssuer(e Evidence, x evidence.Exchange) bool {
 	_, own, _, ok := jwtOf(e)
 	if !ok || x.Presented == nil || x.Presented.JWT == nil {
@@ -98,7 +98,7 @@ func otherAudienceRefused(e Evidence) Judgement {
 	token := e.exchange(issued)
 	facts, known := tokenFacts(token)
 	if !success(token) || !known {
-		return expect(token, "an access token").unclear("the client of another audience got no token, so nothing can be tried", describe(token)).
+		return expect(token, "an access token").unclear("the client of another audience got no token, so there is nothing to try", describe(token)).
 			Hinting("check --other-client-id and --other-client-secret")
 	}
 	if facts.JWT != nil {
@@ -124,13 +124,13 @@ func otherAudienceRefused(e Evidence) Judgement {
 	return applicable(parts...)
 }
 
-// targets are the probe target and those funding operations that the good token opened and the odd one was tried on, each once. One
-// that takes any token is left to API-08.
+// targets are the probe target, and the list and detail operations that accept the good token and on which the other one was tried. API-08 judges
+// those that accept any token.
 func targets(e Evidence) []evidence.Resource {
 	out := []evidence.Resource{e.Roles.ProbeTarget}
 	for _, r := range []evidence.Resource{e.Roles.List, e.Roles.Detail} {
-		_, tried := e.Get(r.With("other-audience"))
-		if r == "" || !tried || slices.Contains(out, r) {
+		_, sent := e.Get(r.With("other-audience"))
+		if r == "" || !sent || slices.Contains(out, r) {
 			continue
 		}
 		if success(e.exchange(r.With(evidence.OK))) && !success(e.exchange(r.With("tampered"))) {

@@ -14,22 +14,22 @@ import (
 	"github.com/rin-network/rin/conformance/openapi"
 )
 
-// jwtOf is what the access token of the run says; ok is false, with the judgement, when it is no JWT.
+// jwtOf returns the content of the run's access token; if it is not a JWT, ok is false and j the judgement.
 func jwtOf(e Evidence) (x evidence.Exchange, t evidence.JWTFacts, j Judgement, ok bool) {
 	x = e.exchange(issuedToken())
 	facts, known := tokenFacts(x)
 	switch {
 	case !known:
-		return x, t, Unclear("the recording holds no facts about the token").Blaming(Suite).Seen(x.Label), false
+		return x, t, Unclear("the recording has no facts about the token").Blaming(Suite).Seen(x.Label), false
 	case facts.JWT == nil:
-		return x, t, Missing("the access token is opaque, as it may be: nothing can be read in it").Seen(x.Label), false
+		return x, t, Missing("the access token is opaque, which is allowed: it has no readable content").Seen(x.Label), false
 	}
 	return x, *facts.JWT, j, true
 }
 
-// standingOn makes a check that needs another one of what stands in the token. For an opaque token neither applies, so that After,
-// which blocks then, is not for them.
-func standingOn(id ID, check func(Evidence) Judgement) func(Evidence) Judgement {
+// needsClaim makes a check that needs another one of the token's content. It does not use After, which would block it for opaque tokens: neither
+// of them applies then.
+func needsClaim(id ID, check func(Evidence) Judgement) func(Evidence) Judgement {
 	return func(e Evidence) Judgement {
 		if j, ok := e.passes(id); !ok {
 			return j
@@ -38,7 +38,7 @@ func standingOn(id ID, check func(Evidence) Judgement) func(Evidence) Judgement 
 	}
 }
 
-// onJWT makes a check of one that looks into the token.
+// onJWT makes a check of the token's content.
 func onJWT(check func(x evidence.Exchange, t evidence.JWTFacts) Judgement) func(Evidence) Judgement {
 	return func(e Evidence) Judgement {
 		x, t, j, ok := jwtOf(e)
@@ -57,12 +57,12 @@ func tokenSigned(e Evidence) Judgement {
 		case !named:
 			return expect(x, expected).failed("the header of the token names no algorithm", "alg: "+openapi.JSONType(t.Header["alg"]))
 		case strings.EqualFold(alg, "none"):
-			return expect(x, expected).failed("the token is not signed: everybody can write one", "alg "+quote(alg))
+			return expect(x, expected).failed("the token is not signed, so everybody can forge one", "alg "+quote(alg))
 		case !t.Signature:
 			return expect(x, expected).failed("the signature of the token is empty", "alg "+quote(alg)+" and no signature")
 		case t.KnownKey != "":
 			const expected, got = "a signature that the authorization server alone can make", "a signature by HMAC with "
-			return expect(x, expected).failed("the key of the signature is known, so that others can write tokens: "+clip(t.KnownKey), got+clip(t.KnownKey)).
+			return expect(x, expected).failed("the key of the signature is known, so others can forge tokens: "+clip(t.KnownKey), got+clip(t.KnownKey)).
 				Hinting("sign with a private key (RS256, ES256); an HMAC key must be random, of 256 bits, and known to no client")
 		}
 		return Passed(x.Label)
@@ -71,7 +71,7 @@ func tokenSigned(e Evidence) Judgement {
 
 const (
 	millisecondLike = 1e11 // an exp above this is in milliseconds: as seconds it is after the year 5000
-	// clockLeeway is what the clock of the test machine may be off where the node sends no Date.
+	// clockLeeway is the error allowed to the clock of the test machine if the node does not send a Date.
 	clockLeeway = 130 * time.Second
 )
 
@@ -98,13 +98,13 @@ func expiryInFuture(e Evidence) Judgement {
 			return want.failed("the token had expired when it was issued", got+" at "+now.UTC().Format(time.RFC3339))
 		}
 		if nbf, has := number(t.Claims["nbf"]); has && exact && nbf > float64(now.Add(clockLeeway).Unix()) {
-			return expect(x, "nbf: not later than the Date of the answer").warned("the token is not to be used yet when it is issued: servers that look at nbf refuse it", clip(fmt.Sprintf("nbf: %v at %s", t.Claims["nbf"], now.UTC().Format(time.RFC3339))))
+			return expect(x, "nbf: not later than the Date of the answer").warned("the token is not valid yet when it is issued: servers that check nbf refuse it", clip(fmt.Sprintf("nbf: %v at %s", t.Claims["nbf"], now.UTC().Format(time.RFC3339))))
 		}
 		return Passed(x.Label)
 	})(e)
 }
 
-// lifetimeTolerance is how much two statements of the lifetime may differ, in seconds.
+// lifetimeTolerance is by how many seconds two statements of the lifetime may differ.
 const lifetimeTolerance = 10
 
 func lifetimesAgree(e Evidence) Judgement {
@@ -124,10 +124,10 @@ func lifetimesAgree(e Evidence) Judgement {
 		left := exp - float64(now.Unix())
 		switch {
 		case hasIat && iat > millisecondLike:
-			return expect(x, "iat: seconds since 1970").failed("iat is in milliseconds, so that the token seems to be issued in thousands of years", clip(fmt.Sprintf("iat: %v", t.Claims["iat"])))
+			return expect(x, "iat: seconds since 1970").failed("iat is in milliseconds, so the token seems to be issued thousands of years from now", clip(fmt.Sprintf("iat: %v", t.Claims["iat"])))
 		case exact && hasIat && near(exp-iat) && stated-left > clockLeeway.Seconds():
-			return expect(x, fmt.Sprintf("about %.0f seconds left", stated)).warned("the token ends before expires_in says: it was handed out before, and expires_in does not tell what remains", fmt.Sprintf("exp - Date: %.0f seconds", left)).
-				Hinting("compute expires_in when the answer is sent, as exp minus the time, where tokens are cached")
+			return expect(x, fmt.Sprintf("about %.0f seconds left", stated)).warned("the token expires before expires_in ends: it was issued earlier, and expires_in is not the remaining time", fmt.Sprintf("exp - Date: %.0f seconds", left)).
+				Hinting("where tokens are cached, compute expires_in when the answer is sent: exp minus the current time")
 		}
 		if hasIat && near(exp-iat) || near(left) {
 			return Passed(x.Label)
@@ -137,7 +137,7 @@ func lifetimesAgree(e Evidence) Judgement {
 			life, from = exp-iat, "exp - iat"
 		}
 		expected, got := fmt.Sprintf("about %.0f seconds, as expires_in says", stated), fmt.Sprintf("%s: %.0f seconds", from, life)
-		return expect(x, expected).failed("the answer and the token name different lifetimes", got)
+		return expect(x, expected).failed("the answer and the token state different lifetimes", got)
 	})(e)
 }
 
@@ -198,7 +198,7 @@ func audienceNamed(e Evidence) Judgement {
 	})(e)
 }
 
-// audiences are the texts of the claim aud, which is one text or a list (RFC 7519 §4.1.3).
+// audiences returns the claim aud, which is one text or a list (RFC 7519 §4.1.3).
 func audiences(t evidence.JWTFacts) []string {
 	switch aud := t.Claims["aud"].(type) {
 	case string:
@@ -240,13 +240,13 @@ func noSecretInside(e Evidence) Judgement {
 	_, t, _, _ := jwtOf(e)
 	for _, name := range []string{"clientHost", "clientAddress"} {
 		if _, has := t.Claims[name]; has {
-			out = out.Noting("the claim " + name + " tells the address of the caller, as Keycloak does by default")
+			out = out.Noting("the claim " + name + " reveals the address of the caller, as Keycloak does by default")
 		}
 	}
 	return out
 }
 
-// secretsIn searches decoded members. Secrets were replaced by markers when the facts were taken, in whichever form they stood there.
+// secretsIn searches decoded members for secrets, which markers replaced in every form when the facts were recorded.
 func secretsIn(x evidence.Exchange, part string, members map[string]any) []Judgement {
 	want := expect(x, "no secret: everybody who sees a JWT can read it")
 	var out []Judgement
@@ -256,7 +256,7 @@ func secretsIn(x evidence.Exchange, part string, members map[string]any) []Judge
 		case string:
 			if name := secretMarked(v); name != "" {
 				got := "the " + name + " in " + part + " " + quote(path)
-				out = append(out, want.failed("the token holds a client's secret", got))
+				out = append(out, want.failed("the token contains a client's secret", got))
 			}
 		case []any:
 			for _, each := range v {
@@ -266,11 +266,11 @@ func secretsIn(x evidence.Exchange, part string, members map[string]any) []Judge
 			for _, name := range slices.Sorted(maps.Keys(v)) {
 				inner := strings.TrimPrefix(path+"."+name, ".")
 				if secretMarked(name) != "" {
-					out = append(out, want.failed("the token holds a client's secret", "a secret as a name in the "+part))
+					out = append(out, want.failed("the token contains a client's secret", "a secret as a name in the "+part))
 				}
 				if text, isText := v[name].(string); isText && text != "" && secretMarked(text) == "" && secretName().MatchString(name) {
 					got := part + " " + quote(inner)
-					out = append(out, want.failed("the token holds something that is named like a secret", got))
+					out = append(out, want.failed("the token contains something that is named like a secret", got))
 				}
 				walk(inner, v[name])
 			}
@@ -281,10 +281,10 @@ func secretsIn(x evidence.Exchange, part string, members map[string]any) []Judge
 	return out
 }
 
-// secretName recognises members that are named like a secret.
+// secretName matches names of members that are named like a secret.
 func secretName() *regexp.Regexp { return regexp.MustCompile(`(?i)secret|passw(or)?d`) }
 
-// secretMarked is the name of a secret whose marker stands in a text; empty for none. Tokens and cookies are no secrets of a client.
+// secretMarked is the name of a client's secret whose marker is in a text, or "". Tokens and cookies do not count.
 func secretMarked(text string) string {
 	for _, name := range redact.Names(text) {
 		if strings.Contains(name, "secret") {
@@ -304,14 +304,14 @@ func typedAsAccessToken(e Evidence) Judgement {
 		if _, has := t.Header["typ"]; !has {
 			got = "no typ"
 		}
-		return expect(x, "typ: at+jwt").warned("the header does not tell the access token from other JWTs, as stock Keycloak leaves it", got)
+		return expect(x, "typ: at+jwt").warned("the header does not distinguish the access token from other JWTs, as with stock Keycloak", got)
 	})(e)
 }
 
-// issuedToken is the exchange whose token is looked at.
+// issuedToken is the exchange whose token is judged.
 func issuedToken() evidence.Label { return evidence.TokenEndpoint.With(evidence.OK) }
 
-// tokenClaims are JWT-01 to JWT-07: what stands in the token.
+// tokenClaims are JWT-01 to JWT-07: the content of the token. They do not apply to opaque tokens.
 func tokenClaims() []Requirement {
 	needs, after := []evidence.Label{issuedToken()}, []ID{"TOK-01"}
 	return []Requirement{
@@ -346,7 +346,7 @@ func tokenClaims() []Requirement {
 			Forgives: "Opaque tokens; cached tokens, whose expires_in is the rest of their life; tokens without exp.",
 			Fix:      "Compute expires_in from the token that is sent, not from another setting: a client that believes it goes on with an expired token, or fetches new ones too early.",
 			Breaks:   "expires_in is 3600, and the token expires after 60 seconds.",
-			Needs:    needs, After: after, Check: standingOn("JWT-02", lifetimesAgree),
+			Needs:    needs, After: after, Check: needsClaim("JWT-02", lifetimesAgree),
 		},
 		{
 			ID: "JWT-04", Title: "iss is present and consistent, the client is identifiable",

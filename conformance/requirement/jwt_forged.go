@@ -21,7 +21,7 @@ func forgeries() []Requirement {
 			Breaks:   "The key set lacks the kid of the token.",
 			Needs:    []evidence.Label{issuedToken()},
 			Reads:    append(metadataLabels(), evidence.KeySet.With("published"), evidence.KeySet.With("refetched")),
-			After:    []ID{"TOK-01"}, Check: standingOn("JWT-01", verifiesWithPublished),
+			After:    []ID{"TOK-01"}, Check: needsClaim("JWT-01", verifiesWithPublished),
 		},
 		{
 			ID: "JWT-09", Title: "A token rewritten to alg none is refused",
@@ -33,8 +33,8 @@ func forgeries() []Requirement {
 			Fix:      "Give the verifier a list of allowed algorithms and nothing else: PyJWT jwt.decode(…, algorithms=[\"RS256\"]), jsonwebtoken verify(…, {algorithms: […]}), Spring NimbusJwtDecoder.withJwkSetUri(…).jwsAlgorithm(…).",
 			Breaks:   "The resource server accepts alg none.",
 			Reads:    append(onTarget(unsigned()...), issuedToken()),
-			// A server that issues such tokens is reported there; its node cannot but accept them.
-			After: []ID{"BRR-09"}, Control: withToken(), Check: standingOn("JWT-01", refusesOnTarget(unsigned()...)),
+			// If the authorization server itself issues such tokens, JWT-01 fails, and the node has to accept them.
+			After: []ID{"BRR-09"}, Control: withToken(), Check: needsClaim("JWT-01", refusesOnTarget(unsigned()...)),
 		},
 		{
 			ID: "JWT-10", Title: "A token re-signed with the public key as HMAC secret is refused",
@@ -58,14 +58,14 @@ func forgeries() []Requirement {
 			Fix:      "Take keys from the configured issuer's key set alone, and choose among them by kid; ignore jwk, jku, x5c and x5u.",
 			Breaks:   "The resource server trusts the jwk in the header.",
 			Reads:    onTarget("embedded-jwk", "jku", "borrowed-kid"),
-			// Where any foreign key will do, the one in the header is none of its own.
+			// If the node accepts any foreign key, ISO-01 fails, and the key in the header makes no difference.
 			After: []ID{"BRR-09", "ISO-01"}, Control: withToken(), Check: refusesOnTarget("embedded-jwk", "jku", "borrowed-kid"),
 		},
 	}
 }
 
-// unsigned are the cases of a token that nobody signed. A signature of zero bytes is valid for any content in Java 15 to 18 without the
-// patches of April 2022 (CVE-2022-21449).
+// unsigned are the cases of a token without a valid signature. In Java 15 to 18 without the patches of April 2022 a signature of zero bytes is
+// valid for any content (CVE-2022-21449).
 func unsigned() []evidence.Case {
 	return []evidence.Case{"alg-none", "alg-none-title", "alg-none-upper", "signature-cut", "signature-zero"}
 }
@@ -91,7 +91,7 @@ func refusesOnTarget(cases ...evidence.Case) func(Evidence) Judgement {
 	}
 }
 
-// verifiesWithPublished reads what was found out where keys and token were both known.
+// verifiesWithPublished judges the verification that the probe recorded, because only it knew the token.
 func verifiesWithPublished(e Evidence) Judgement {
 	_, t, j, ok := jwtOf(e)
 	if !ok {
@@ -117,7 +117,7 @@ func verifiesWithPublished(e Evidence) Judgement {
 	case !success(x):
 		return want.failed("the key set that the metadata names cannot be read", describe(x))
 	case v == nil:
-		return Unclear("the recording does not say what the keys make of the token").Blaming(Suite).Seen(x.Label)
+		return Unclear("the recording does not say whether the keys verify the token").Blaming(Suite).Seen(x.Label)
 	case !v.Verified:
 		return want.failed("the published keys do not verify the token: "+clip(v.Why), evidence.Count(v.Keys, "key")+", none of which does")
 	}

@@ -12,15 +12,13 @@ import (
 	"github.com/rin-network/rin/conformance/evidence"
 )
 
-// This file judges what every answer must be (ROB-05 to ROB-07).
-
 // The bounds of ROB-05.
 const (
 	quick   = 10 * time.Second
 	patient = 30 * time.Second
 )
 
-// timed are the resources whose good answers are timed, by role.
+// timed are the resources and roles whose good answers are timed.
 func timed() []evidence.Resource {
 	return []evidence.Resource{evidence.TokenEndpoint, evidence.Info, evidence.Specification, evidence.ListOperation}
 }
@@ -50,7 +48,7 @@ func answersInTime(e Evidence) Judgement {
 	return gather(parts...)
 }
 
-// fastest is the good answer of a resource that came soonest; without one, the good call if it was never answered in time.
+// fastest is the fastest good answer of a resource; without one, the good call if it timed out.
 func fastest(e Evidence, label evidence.Label) evidence.Exchange {
 	var best evidence.Exchange
 	for _, x := range e.Exchanges {
@@ -79,8 +77,7 @@ func inTime(x evidence.Exchange) Judgement {
 }
 
 func framingHonest(e Evidence) Judgement {
-	var parts []Judgement
-	seen := map[string]bool{}
+	var s survey
 	read := 0
 	for _, x := range e.Exchanges {
 		if x.Response == nil || !ofNode(x) {
@@ -88,25 +85,17 @@ func framingHonest(e Evidence) Judgement {
 		}
 		read++
 		j := framed(x)
-		if key := string(x.Label.Resource()) + j.Reason; j.Outcome != Pass && !seen[key] {
-			seen[key] = true
-			parts = append(parts, j)
-		}
+		s.add(string(x.Label.Resource())+j.Reason, j)
 	}
-	if j := lengthsAgree(e); j.Outcome != Pass {
-		parts = append(parts, j)
+	s.add("length of HEAD", lengthsAgree(e))
+	if read == 0 {
+		return Unclear("the run has no answer whose body could be judged")
 	}
-	switch {
-	case read == 0:
-		return Unclear("the run has no answer whose body could be looked at")
-	case len(parts) == 0:
-		return Passed()
-	}
-	return gather(parts...)
+	return s.judge()
 }
 
-// lengthsAgree compares the length that HEAD tells with the content that GET sent (RFC 9110 §8.6). Data may have changed in between, so
-// that a difference is a warning.
+// lengthsAgree compares the Content-Length of HEAD with the content of GET (RFC 9110 §8.6). A difference is a warning, because data may have
+// changed in between.
 func lengthsAgree(e Evidence) Judgement {
 	head, get := e.exchange(evidence.ProbeTarget.With("strict-head")), e.exchange(evidence.ProbeTarget.With("strict"))
 	lengths := header(head, "Content-Length")
@@ -117,10 +106,10 @@ func lengthsAgree(e Evidence) Judgement {
 	if strings.TrimSpace(lengths[0]) == strconv.FormatInt(get.Response.Size, 10) {
 		return Passed()
 	}
-	return expect(head, expected).warned("HEAD tells another length than the content of GET has", got)
+	return expect(head, expected).warned("HEAD states another length than the content of GET has", got)
 }
 
-// framed judges the body of one answer as a message.
+// framed judges the framing of one body.
 func framed(x evidence.Exchange) Judgement {
 	r := x.Response
 	strict := x.Label.Case() == "strict" || x.Label.Case() == "strict-head"
@@ -128,7 +117,7 @@ func framed(x evidence.Exchange) Judgement {
 	want := expect(x, "a body of the length and the coding that the header announces")
 	switch {
 	case r.Truncated, r.Withheld:
-		return Passed(x.Label) // it was rin that stopped reading, or kept nothing
+		return Passed(x.Label) // rin stopped reading, or did not keep the body
 	case r.BodyError != "" && !strings.HasPrefix(r.BodyError, "connection ended"):
 		return want.failed("a body cannot be decoded: "+clip(r.BodyError), "Content-Encoding: "+clip(coding))
 	case r.BodyError != "":
@@ -171,7 +160,7 @@ func clockRight(e Evidence) Judgement {
 	if len(parts) == 0 {
 		return Unclear("neither the token request nor the info request was answered")
 	}
-	// Servers that agree with each other and not with this machine are more likely right than it.
+	// Servers that agree with each other, but not with this machine, are probably right.
 	if len(origins) > 1 && (slices.Max(offsets)-slices.Min(offsets)) <= accurate {
 		return Unclear("authorization server and API agree on a time that differs from this machine's by "+within(offsets[0])).
 			Hinting("set the clock of this machine by NTP, then repeat the run").Seen(evidence.TokenEndpoint.With(evidence.OK), evidence.Info.With(evidence.OK))
@@ -179,7 +168,7 @@ func clockRight(e Evidence) Judgement {
 	return gather(parts...)
 }
 
-// dated compares the Date of an answer with the time in which it came; offset is by how much it is ahead, 0 within that time.
+// dated compares the Date of an answer with the time of the call; offset is by how much it is ahead, 0 during the call.
 func dated(x evidence.Exchange) (j Judgement, offset time.Duration) {
 	want := expect(x, "Date within 60 s of the time")
 	values := header(x, "Date")
@@ -190,7 +179,7 @@ func dated(x evidence.Exchange) (j Judgement, offset time.Duration) {
 	if form == evidence.NoDate {
 		return want.failed("the Date of an answer cannot be read", headerText(x, "Date")), 0
 	}
-	// Date has whole seconds, and a proxy may have kept it from when the request came.
+	// Date has whole seconds, and a proxy may set it when the request comes.
 	switch from, to := x.Started.Add(-time.Second), x.Started.Add(x.Duration); {
 	case at.Before(from):
 		offset = at.Sub(from)
@@ -212,15 +201,14 @@ func dated(x evidence.Exchange) (j Judgement, offset time.Duration) {
 	return want.failed(reason, got), offset
 }
 
-// issuedNow compares the time in a token with the Date of its answer. A time before that is no fault: some servers hand a token out
-// again until it ends.
+// issuedNow compares iat of a token with the Date of its answer. An earlier time is fine: some servers return the same token until it expires.
 func issuedNow(x evidence.Exchange, t evidence.TokenFacts) Judgement {
 	if t.JWT == nil {
 		return Judgement{Outcome: Pass}
 	}
 	number, ok := t.JWT.Claims["iat"].(json.Number)
 	if !ok {
-		return Judgement{Outcome: Pass} // JWT-03 looks at its form
+		return Judgement{Outcome: Pass} // JWT-03 judges its form
 	}
 	seconds, err := number.Float64()
 	if err != nil || math.Abs(seconds) > 1e11 {
@@ -238,7 +226,7 @@ func issuedNow(x evidence.Exchange, t evidence.TokenFacts) Judgement {
 	return want.failed("a token is issued "+within(ahead)+" in the future", got)
 }
 
-// soundAnswers are ROB-05 to ROB-07: what every answer must be.
+// soundAnswers are ROB-05 to ROB-07: rules for every answer.
 func soundAnswers() []Requirement {
 	return []Requirement{
 		{

@@ -7,7 +7,7 @@ import (
 	"github.com/rin-network/rin/conformance/evidence"
 )
 
-// clientFault is the source of what odd input must get: an error of the client, not of the server.
+// clientFault is the source for odd input: it is an error of the client, not of the server.
 func clientFault() Source { return RFC(9110, "15.6.1").And(RFC(9110, "15.5.1")).AsDerived() }
 
 const (
@@ -15,7 +15,7 @@ const (
 	forgivenOddity      = "Any answer but a 5xx, a firewall's page too. A 5xx counts when it came twice and the normal request worked within a minute of it."
 )
 
-// oddInput are ROB-01 to ROB-04: requests that no client means, and that some client sends one day.
+// oddInput are ROB-01 to ROB-04: malformed requests, which clients send by mistake.
 func oddInput() []Requirement {
 	list, detail := evidence.ListOperation, evidence.DetailOperation
 	return []Requirement{
@@ -29,19 +29,19 @@ func oddInput() []Requirement {
 			Fix:      "Catch whatever the token library raises and answer 401: PyJWT jwt.exceptions.PyJWTError and UnicodeDecodeError, jsonwebtoken's callback error, nimbus-jose-jwt ParseException; decode the header of a token inside the same try.",
 			Breaks:   "A JWT whose header cannot be decoded gives 500.",
 			Reads:    append(onTarget(oddBearers()...), evidence.ProbeTarget.With(evidence.OK), evidence.ProbeTarget.With("ok-after-bearers")),
-			After:    []ID{"TOK-01"}, Check: oddBearersBorne,
+			After:    []ID{"TOK-01"}, Check: bearersSurvived,
 		},
 		{
 			ID: "ROB-02", Title: "Odd token requests",
 			Level: Recommended, Gate: Advice, Profile: Auth,
 			Source:   clientFault().And(RFC(6749, "5.2")),
 			Quote:    unexpectedCondition,
-			Probe:    "Seven POST requests to the token endpoint by a client that nobody knows: no content; JSON; %zz and %FF in a value; a value of 64 kB; multipart/form-data; text/plain. With --polite two: JSON and %FF. The first 403, 429 or refused connection ends the group.",
+			Probe:    "Seven POST requests to the token endpoint by an unknown client: no content; JSON; %zz and %FF in a value; a value of 64 kB; multipart/form-data; text/plain. With --polite two: JSON and %FF. The first 403, 429 or refused connection ends the group.",
 			Forgives: forgivenOddity + " 400, 401, 413 and 415 are all fine, and so is reading JSON. 500 for %zz alone, as Keycloak answers it: a warning.",
 			Fix:      "Check the media type before the body is parsed (415 or 400 invalid_request), and answer 400 when parsing fails: Flask: request.get_json(silent=True) or a handler for BadRequest; Express: an error handler after body-parser; Spring: @ExceptionHandler(HttpMessageNotReadableException). Keycloak (seen with 26.4) answers 500 to %zz and cannot be configured otherwise, which stays a warning.",
 			Breaks:   "JSON in place of a form gives 500.",
 			Reads:    append(labels(evidence.TokenEndpoint, oddForms()...), evidence.TokenEndpoint.With("ok-after-form")),
-			After:    []ID{"TOK-01"}, Check: oddFormsBorne,
+			After:    []ID{"TOK-01"}, Check: formsSurvived,
 		},
 		{
 			ID: "ROB-03", Title: "Odd ids in the detail path",
@@ -53,7 +53,7 @@ func oddInput() []Requirement {
 			Fix:      "Bind ids as parameters of the query, never by joining text; refuse what is not UTF-8 or holds a NUL with 400 before the database sees it (PostgreSQL raises on \\x00), and answer 404 for the rest.",
 			Breaks:   "A quote in the id gives 500.",
 			Reads:    append(labels(detail, oddIDs()...), detail.With(evidence.OK), detail.With("unknown-id"), detail.With("ok-after-ids")),
-			After:    []ID{"TOK-01"}, Check: oddIDsBorne,
+			After:    []ID{"TOK-01"}, Check: idsSurvived,
 		},
 		{
 			ID: "ROB-04", Title: "Odd query strings",
@@ -65,7 +65,7 @@ func oddInput() []Requirement {
 			Fix:      "Catch errors of decoding and of converting parameters and answer 400: Python errors='strict' raises UnicodeDecodeError, Integer.parseInt NumberFormatException; Spring: @ExceptionHandler(MethodArgumentTypeMismatchException.class).",
 			Breaks:   "An escape in the query that is not UTF-8 gives 500.",
 			Reads:    append(labels(list, oddQueries()...), list.With(evidence.OK), list.With("ok-after-queries")),
-			After:    []ID{"TOK-01"}, Check: oddQueriesBorne,
+			After:    []ID{"TOK-01"}, Check: queriesSurvived,
 		},
 	}
 }
@@ -86,19 +86,17 @@ func oddQueries() []evidence.Case {
 	return []evidence.Case{"query-bytes", "query-nameless", "query-blank", "query-long", "query-repeated", "query-size-nul", "odd-accept"}
 }
 
-// This file judges the answers to odd input (ROB-01 to ROB-04).
-
-func oddBearersBorne(e Evidence) Judgement {
-	return borne(e, onTarget(oddBearers()...), evidence.ProbeTarget.With("ok-after-bearers"), nil)
+func bearersSurvived(e Evidence) Judgement {
+	return survives(e, onTarget(oddBearers()...), evidence.ProbeTarget.With("ok-after-bearers"), nil)
 }
 
-func oddFormsBorne(e Evidence) Judgement {
+func formsSurvived(e Evidence) Judgement {
 	after := evidence.TokenEndpoint.With("ok-after-form")
-	return borne(e, labels(evidence.TokenEndpoint, oddForms()...), after, func(x evidence.Exchange) (Judgement, bool) {
+	return survives(e, labels(evidence.TokenEndpoint, oddForms()...), after, func(x evidence.Exchange) (Judgement, bool) {
 		if issued(x) {
-			return expect(x, "401, or another 4xx, without a token").failed("a request "+mannerOf(x)+" of a client that nobody registered gets a token", describeError(x)), true
+			return expect(x, "401, or another 4xx, without a token").failed("a request "+mannerOf(x)+" of an unregistered client gets a token", describeError(x)), true
 		}
-		j := bears(e, x, after)
+		j := survived(e, x, after)
 		if j.Outcome != Fail || x.Label.Case() != "form-percent" || x.Status() != 500 {
 			return Judgement{}, false
 		}
@@ -106,26 +104,26 @@ func oddFormsBorne(e Evidence) Judgement {
 	})
 }
 
-func oddQueriesBorne(e Evidence) Judgement {
-	return borne(e, labels(evidence.ListOperation, oddQueries()...), evidence.ListOperation.With("ok-after-queries"), nil)
+func queriesSurvived(e Evidence) Judgement {
+	return survives(e, labels(evidence.ListOperation, oddQueries()...), evidence.ListOperation.With("ok-after-queries"), nil)
 }
 
-func oddIDsBorne(e Evidence) Judgement {
+func idsSurvived(e Evidence) Judgement {
 	good := e.exchange(evidence.DetailOperation.With(evidence.OK))
 	unknown := e.exchange(evidence.DetailOperation.With("unknown-id"))
 	if serverError(unknown) || unknown.Failure != nil || success(unknown) && carriesData(unknown, good) {
-		return Judgement{Outcome: Blocked, BlockedBy: "PAG-09", Reason: "any unknown id is answered " + describe(unknown) + ", so odd ones show nothing more"}.Seen(unknown.Label)
+		return Judgement{Outcome: Blocked, BlockedBy: "PAG-09", Reason: "any unknown id is answered " + describe(unknown) + ", so odd ones prove nothing more"}.Seen(unknown.Label)
 	}
-	return borne(e, labels(evidence.DetailOperation, oddIDs()...), evidence.DetailOperation.With("ok-after-ids"), func(x evidence.Exchange) (Judgement, bool) {
+	return survives(e, labels(evidence.DetailOperation, oddIDs()...), evidence.DetailOperation.With("ok-after-ids"), func(x evidence.Exchange) (Judgement, bool) {
 		if !success(x) || !(carriesData(x, good) || len(x.Response.Body) > tiny && !html(x) && !jsonMedia(mediaType(x))) {
 			return Judgement{}, false
 		}
-		return expect(x, "404, or another 4xx").failed("an id that no item has gets an item or a file", describe(x)), true
+		return expect(x, "404, or another 4xx").failed("an id that does not exist gets an item or a file", describe(x)), true
 	})
 }
 
-// borne judges the answers to odd requests, and by more, which may be nil, those that came. control is the normal request after them.
-func borne(e Evidence, odd []evidence.Label, control evidence.Label, more func(evidence.Exchange) (Judgement, bool)) Judgement {
+// survives judges the answers to odd requests. control is the normal request after them; more, if not nil, judges each answer first.
+func survives(e Evidence, odd []evidence.Label, control evidence.Label, more func(evidence.Exchange) (Judgement, bool)) Judgement {
 	var parts, unsent []Judgement
 	for _, role := range odd {
 		labels := e.Resolve(role)
@@ -145,10 +143,10 @@ func borne(e Evidence, odd []evidence.Label, control evidence.Label, more func(e
 					continue
 				}
 			}
-			parts = append(parts, bears(e, x, control))
+			parts = append(parts, survived(e, x, control))
 		}
 	}
-	// A group that was cut short, or that a polite run has less of, is judged by what was sent.
+	// A group that ended early, or that a polite run sends only in part, is judged by what was sent.
 	for _, j := range unsent {
 		if j.Outcome == Inconclusive && planned(e, odd) {
 			parts = append(parts, j)
@@ -160,7 +158,7 @@ func borne(e Evidence, odd []evidence.Label, control evidence.Label, more func(e
 	return gather(parts...)
 }
 
-// planned reports that all of the requests were meant to be sent.
+// planned reports whether all of the requests were planned.
 func planned(e Evidence, odd []evidence.Label) bool {
 	for _, role := range odd {
 		for _, l := range e.Resolve(role) {
@@ -173,12 +171,12 @@ func planned(e Evidence, odd []evidence.Label) bool {
 	return true
 }
 
-// slowest is what a node may take for an answer, however odd the request.
+// slowest is the longest time for an answer to an odd request.
 const slowest = 30 * time.Second
 
-// bears judges one answer to an odd request.
-func bears(e Evidence, x evidence.Exchange, control evidence.Label) Judgement {
-	want := expect(x, "any answer but a 5xx, best a 4xx")
+// survived judges one answer to an odd request.
+func survived(e Evidence, x evidence.Exchange, control evidence.Label) Judgement {
+	want := expect(x, "any answer except a 5xx, preferably a 4xx")
 	var fault string
 	switch {
 	case x.Failure != nil:
@@ -186,12 +184,12 @@ func bears(e Evidence, x evidence.Exchange, control evidence.Label) Judgement {
 		case evidence.FailureTimeout:
 			fault = "is never answered"
 		case evidence.FailureReset, evidence.FailureProtocol:
-			fault = "ends the connection without an answer"
+			fault = "closes the connection without an answer"
 		default:
 			return Unclear(fmt.Sprintf("no answer to %s: %s", e.asked(x.Label), clip(x.Failure.Message))).Seen(x.Label)
 		}
 	case x.Response == nil:
-		return Unclear("the recording holds no answer").Blaming(Suite).Seen(x.Label)
+		return Unclear("the recording has no answer").Blaming(Suite).Seen(x.Label)
 	case serverError(x):
 		fault = "breaks the node"
 	case x.Duration > slowest:
@@ -203,16 +201,16 @@ func bears(e Evidence, x evidence.Exchange, control evidence.Label) Judgement {
 	if x.Attempts < 2 {
 		return want.unclear("a request "+mannerOf(x)+" "+fault+", and it was not repeated", got)
 	}
-	if !worksBeside(e, x, control) {
-		return want.unclear("a request "+mannerOf(x)+" "+fault+", but the normal one is not seen to work in the same minute", got).
+	if !controlWorks(e, x, control) {
+		return want.unclear("a request "+mannerOf(x)+" "+fault+", but no normal one was seen to work in the same minute", got).
 			Hinting("look into the node's log for the cause, then repeat the run")
 	}
 	return want.failed("a request "+mannerOf(x)+" "+fault+" while the normal one works", got)
 }
 
-// worksBeside reports a good answer of the same resource within a minute of an odd one, and that the normal request after the odd
-// ones, where it was sent, was one.
-func worksBeside(e Evidence, x evidence.Exchange, control evidence.Label) bool {
+// controlWorks reports whether the resource gave a good answer within a minute of the odd one, and to the normal request after the odd ones, if
+// that was sent.
+func controlWorks(e Evidence, x evidence.Exchange, control evidence.Label) bool {
 	for _, label := range e.Resolve(control) {
 		if after, sent := e.Get(label); sent && !success(after) {
 			return false

@@ -11,7 +11,7 @@ import (
 	"github.com/rin-network/rin/conformance/evidence/redact"
 )
 
-// otherCredentials are SEC-01 to SEC-04: what must not stand in for a token, and what must not come out.
+// otherCredentials are SEC-01 to SEC-04: what must not replace a token, and what must not appear in answers.
 func otherCredentials() []Requirement {
 	return []Requirement{
 		{
@@ -36,7 +36,7 @@ func otherCredentials() []Requirement {
 			Breaks:   "X-Forwarded-User is trusted, whoever sends it.",
 			Needs:    onTarget("identity-headers"),
 			Reads:    onTarget("forwarded-user", "remote-user", "forwarded-for", "original-url", "auth-request-user", "real-ip", "origin-alone"),
-			After:    []ID{"BRR-01"}, Control: withToken(), Check: sayingsRefused,
+			After:    []ID{"BRR-01"}, Control: withToken(), Check: headersRefused,
 		},
 		{
 			ID: "SEC-03", Title: "CORS does not combine any origin with credentials",
@@ -73,8 +73,8 @@ func cookieRefused(e Evidence) Judgement {
 	return j
 }
 
-// sayingsRefused checks SEC-02: nothing that a caller says of itself stands in for the token.
-func sayingsRefused(e Evidence) Judgement {
+// headersRefused judges that no header of the caller replaces the token.
+func headersRefused(e Evidence) Judgement {
 	parts := []Judgement{identityHeadersRefused(e)}
 	if x, good := target(e, "origin-alone"); x.Label != "" {
 		parts = append(parts, refusal("the call without a token and with the Origin of a page elsewhere", x, good))
@@ -99,12 +99,12 @@ func identityHeadersRefused(e Evidence) Judgement {
 		because = ", by " + strings.Join(trusted, " and ")
 	}
 	if !carriesData(x, good) {
-		return expect(x, "401").warned("headers of a proxy, sent from outside, lead to another answer"+because+"; no protected data came", describe(x))
+		return expect(x, "401").warned("headers of a proxy, sent from outside, change the answer"+because+"; no protected data came", describe(x))
 	}
 	return expect(x, "401, or another 4xx without data").failed(what+" gets the data"+because, describe(x))
 }
 
-// identityHeaders lists the headers of SEC-02 with the cases that send each alone.
+// identityHeaders lists the headers with the cases that send each of them alone.
 func identityHeaders() []struct {
 	c      evidence.Case
 	header string
@@ -131,24 +131,24 @@ func originsLimited(e Evidence) Judgement {
 		}
 	}
 	if len(parts) == 0 {
-		return Missing("nothing was asked with an Origin")
+		return Missing("no request had an Origin")
 	}
 	return gather(parts...)
 }
 
-// originAllowed judges what an answer allows pages of an origin that nobody knows.
+// originAllowed judges what an answer allows to pages of an unknown origin.
 func originAllowed(x evidence.Exchange) Judgement {
-	asked := strings.Join(evidence.Values(x.Request.Header, "Origin"), ", ")
+	sent := strings.Join(evidence.Values(x.Request.Header, "Origin"), ", ")
 	allowed := strings.Join(header(x, "Access-Control-Allow-Origin"), ", ")
-	// The value is compared with case (Fetch, CORS check).
+	// The value is case-sensitive (Fetch, CORS check).
 	credentials := strings.Join(header(x, "Access-Control-Allow-Credentials"), ", ") == "true"
 	got := clip(fmt.Sprintf("Access-Control-Allow-Origin: %s, Access-Control-Allow-Credentials: true", allowed))
 	want := expect(x, "no Access-Control-Allow-Origin, a fixed one, or * without credentials")
 	switch {
 	case !credentials:
-	case asked != "" && allowed == asked && x.Label.Case() == "preflight":
+	case sent != "" && allowed == sent && x.Label.Case() == "preflight":
 		return want.warned("the preflight of the token endpoint allows any origin with credentials, as Keycloak's does", got)
-	case asked != "" && allowed == asked:
+	case sent != "" && allowed == sent:
 		return want.failed("pages of any origin may call with credentials: the Origin is repeated together with Access-Control-Allow-Credentials", got)
 	case allowed == "*":
 		return want.warned("any origin is allowed together with credentials, which browsers refuse", got)
@@ -157,8 +157,6 @@ func originAllowed(x evidence.Exchange) Judgement {
 	}
 	return Passed(x.Label)
 }
-
-// This file reads the markers that stand for secrets in evidence (see evidence.Redactor).
 
 // leak is a secret found in an answer.
 type leak struct {
@@ -171,7 +169,6 @@ func marker() *regexp.Regexp {
 	return regexp.MustCompile(`\[\[([A-Za-z0-9_.-]+):([0-9a-f]{8}):([a-z0-9]+)\]\]`)
 }
 
-// secretsKept checks SEC-04.
 func secretsKept(e Evidence) Judgement {
 	known := knownSecrets(e)
 	markers := marker()
@@ -184,7 +181,7 @@ func secretsKept(e Evidence) Judgement {
 		searched++
 		for _, l := range leaksOf(markers, x) {
 			short, secret := known[l.fingerprint]
-			if !secret || owed(x, l) {
+			if !secret || belongs(x, l) {
 				continue
 			}
 			parts = append(parts, leaked(x, l, short))
@@ -192,7 +189,7 @@ func secretsKept(e Evidence) Judgement {
 	}
 	switch {
 	case searched == 0:
-		return Unclear("the run has no answer that could be searched")
+		return Unclear("the run has no answer to search")
 	case len(parts) == 0:
 		return Passed()
 	}
@@ -212,14 +209,14 @@ func leaked(x evidence.Exchange, l leak, short bool) Judgement {
 	}
 	want := expect(x, "an answer without credentials")
 	if short {
-		return want.warned(fmt.Sprintf("an answer holds a word that is %s, which is so short that this may be chance", what), got).
+		return want.warned(fmt.Sprintf("an answer has a word that equals %s, which is so short that this may be a coincidence", what), got).
 			Hinting("issue secrets and tokens of at least 128 bits, then repeat the run")
 	}
-	return want.failed("an answer holds "+got, got)
+	return want.failed("an answer contains "+got, got)
 }
 
-// knownSecrets lists the fingerprints of the credentials that the run sent or was issued, and whether they are so short that finding
-// one may be chance. What else looks like a marker was invented by the node. Forged tokens and cookies are left out.
+// knownSecrets returns the fingerprints of the credentials that the run sent or received, and whether they are so short that finding one may be a
+// coincidence. The node made up any other marker. Forged tokens and cookies do not count.
 func knownSecrets(e Evidence) map[string]bool {
 	out := map[string]bool{}
 	markers := marker()
@@ -238,8 +235,7 @@ func knownSecrets(e Evidence) map[string]bool {
 	return out
 }
 
-// credentialMarker reports the names of real credentials. A wrong secret and a tampered token are made of the real ones, and are
-// no credentials; a cookie is the node's own.
+// credentialMarker reports the names of real credentials. A wrong secret and a tampered token do not count, although they are made of real ones.
 func credentialMarker(name string) bool {
 	for _, real := range []string{"client_secret", "access_token", "refresh_token", "id_token"} {
 		if strings.HasPrefix(name, real) {
@@ -249,13 +245,13 @@ func credentialMarker(name string) bool {
 	return false
 }
 
-// maxLeaks is how many markers of one text are looked at.
+// maxLeaks bounds the markers that are read from one text.
 const maxLeaks = 1000
 
-// leaksOf lists the markers of an answer, redirects that were followed included, each once for a place.
+// leaksOf returns the markers of an answer, including followed redirects, each once for a place.
 func leaksOf(markers *regexp.Regexp, x evidence.Exchange) []leak {
 	var out []leak
-	look := func(place string, text []byte) {
+	search := func(place string, text []byte) {
 		if !bytes.Contains(text, []byte("[[")) {
 			return
 		}
@@ -268,22 +264,22 @@ func leaksOf(markers *regexp.Regexp, x evidence.Exchange) []leak {
 	}
 	fields := func(h []evidence.Field) {
 		for _, f := range h {
-			look("header "+clip(f.Name), []byte(f.Name+" "+f.Value))
+			search("header "+clip(f.Name), []byte(f.Name+" "+f.Value))
 		}
 	}
 	for _, hop := range x.Redirects {
 		fields(hop.Header)
 		if len(evidence.Values(hop.Header, "Location")) == 0 {
-			look("header Location", []byte(hop.Location))
+			search("header Location", []byte(hop.Location))
 		}
 	}
 	fields(x.Response.Header)
-	look("body", x.Response.Body)
+	search("body", x.Response.Body)
 	return out
 }
 
-// owed reports a credential where it belongs: a token in the answer that issues one, and a Location that repeats a URL with it.
-func owed(x evidence.Exchange, l leak) bool {
+// belongs reports a credential at its proper place: a token in the answer that issues it, or a Location that repeats the URL of the request.
+func belongs(x evidence.Exchange, l leak) bool {
 	if len(x.Tokens) > 0 && !strings.HasPrefix(l.name, "client_secret") {
 		return slices.ContainsFunc(x.Tokens, func(t evidence.TokenFacts) bool { return t.Fingerprint == l.fingerprint }) ||
 			!strings.HasPrefix(l.name, "access_token")

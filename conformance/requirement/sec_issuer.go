@@ -9,7 +9,7 @@ import (
 	"github.com/rin-network/rin/conformance/evidence"
 )
 
-// issuerHygiene are SEC-05 to SEC-07: what an authorization server must not accept, and what it says of itself.
+// issuerHygiene are SEC-05 to SEC-07: rules for the authorization server.
 func issuerHygiene() []Requirement {
 	return []Requirement{
 		{
@@ -95,9 +95,9 @@ func metadataMatches(e Evidence) Judgement {
 	return gather(append(parts, Passed(x.Label))...)
 }
 
-// unpublished says why there is no metadata to judge.
+// unpublished is the judgement of a run without metadata.
 func unpublished(e Evidence) Judgement {
-	var why []Judgement
+	var parts []Judgement
 	for _, label := range metadataLabels() {
 		j, ok := e.unanswered(label)
 		x := e.exchange(label)
@@ -108,9 +108,9 @@ func unpublished(e Evidence) Judgement {
 		default:
 			j = Missing(fmt.Sprintf("the authorization server publishes no metadata (%s)", describe(x))).Seen(label)
 		}
-		why = append(why, j)
+		parts = append(parts, j)
 	}
-	return applicable(why...)
+	return applicable(parts...)
 }
 
 func protectionAttested(e Evidence) Judgement {
@@ -132,14 +132,14 @@ func protectionAttested(e Evidence) Judgement {
 	return Passed().Noting("attested by the operator: " + clip(a.How))
 }
 
-// metadata is what an authorization server says of itself (RFC 8414 §2, OpenID Connect Discovery 1.0 §3).
+// metadata is the metadata of an authorization server (RFC 8414 §2, OpenID Connect Discovery 1.0 §3).
 type metadata struct {
 	issuer, tokenEndpoint string
 	// grants is nil when grant_types_supported is absent.
 	grants []string
 }
 
-// metadataPlaces is how many places a run asks for metadata at most.
+// metadataPlaces is the largest number of metadata requests.
 const metadataPlaces = 3
 
 // metadataLabels are the requests for metadata.
@@ -151,7 +151,7 @@ func metadataLabels() []evidence.Label {
 	return out
 }
 
-// metadataOf finds the metadata in the answers: the first JSON object that names an issuer or a token endpoint.
+// metadataOf returns the metadata: the first JSON object that names an issuer or a token endpoint.
 func metadataOf(e Evidence) (m metadata, x evidence.Exchange, found bool) {
 	for _, label := range metadataLabels() {
 		x, sent := e.Get(label)
@@ -174,7 +174,7 @@ func metadataOf(e Evidence) (m metadata, x evidence.Exchange, found bool) {
 	return m, x, false
 }
 
-// sameURL compares two URLs; host names have no case and default ports may be spelled out, paths are compared as they are.
+// sameURL compares two URLs. The case of host names and default ports do not matter.
 func sameURL(a, b string) bool {
 	u, errA := url.Parse(a)
 	v, errB := url.Parse(b)

@@ -8,7 +8,7 @@ import (
 	"github.com/rin-network/rin/conformance/evidence"
 )
 
-// versioning lists group VER in catalogue order, as far as this version judges it.
+// versioning is the group VER.
 func versioning() []Requirement {
 	return []Requirement{
 		{
@@ -86,7 +86,6 @@ func pathsCarryVersion(e Evidence) Judgement {
 	return gather(parts...)
 }
 
-// unknownVersionRefused checks VER-02.
 func unknownVersionRefused(e Evidence) Judgement {
 	x := e.exchange(evidence.Info.With("unknown-version"))
 	want := expect(x, "404, or another 4xx")
@@ -98,7 +97,7 @@ func unknownVersionRefused(e Evidence) Judgement {
 	}
 	switch {
 	case success(x) && len(x.Redirects) > 0:
-		return want.warned("a version that does not exist leads to one that does", "redirected to "+describe(x))
+		return want.warned("a version that does not exist redirects to one that does", "redirected to "+describe(x))
 	case success(x) && html(x):
 		return want.warned("a version that does not exist is answered with a web page", describe(x))
 	case success(x):
@@ -109,7 +108,6 @@ func unknownVersionRefused(e Evidence) Judgement {
 	return Passed(x.Label)
 }
 
-// sunsetsInOrder checks VER-03.
 func sunsetsInOrder(e Evidence) Judgement {
 	var parts []Judgement
 	seen := map[string]bool{}
@@ -125,7 +123,7 @@ func sunsetsInOrder(e Evidence) Judgement {
 			continue
 		}
 		seen[key] = true
-		parts = append(parts, phasedOut(x, deprecation, sunset))
+		parts = append(parts, deprecated(x, deprecation, sunset))
 	}
 	if !found {
 		return Missing("no answer has a Deprecation or Sunset header")
@@ -133,14 +131,14 @@ func sunsetsInOrder(e Evidence) Judgement {
 	return gather(parts...)
 }
 
-// ofNode leaves the registry and what belongs to other nodes out.
+// ofNode excludes the registry and listed endpoints, which may belong to other nodes.
 func ofNode(x evidence.Exchange) bool {
 	r := x.Label.Resource()
 	return r != evidence.Registry && !strings.HasPrefix(string(r), string(evidence.EndpointResource("")))
 }
 
-// phasedOut judges the two headers of one answer.
-func phasedOut(x evidence.Exchange, deprecation, sunset []string) Judgement {
+// deprecated judges the two headers of one answer.
+func deprecated(x evidence.Exchange, deprecation, sunset []string) Judgement {
 	var parts []Judgement
 	since, sinceKnown := time.Time{}, false
 	if len(deprecation) > 0 {
@@ -179,7 +177,7 @@ func phasedOut(x evidence.Exchange, deprecation, sunset []string) Judgement {
 	return gather(parts...)
 }
 
-// within says a time span in words that a reader takes in: "2 min 5 s".
+// within formats a duration for readers: "2 min 5 s".
 func within(d time.Duration) string {
 	d = d.Abs().Round(time.Second)
 	switch {
