@@ -30,7 +30,7 @@ import (
 var ErrBroken = errors.New("the tour broke off")
 
 // Run shows the tour on a terminal until the person leaves it, and leaves the terminal as it was.
-func Run(ctx context.Context, w *screen.World, in io.Reader, out io.Writer) error {
+func Run(ctx context.Context, w *screen.Session, in io.Reader, out io.Writer) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop() // what a screen still waits for ends with the tour
 	w.Context = ctx
@@ -60,7 +60,7 @@ const revealTime = 10 * time.Second
 
 // App is the whole tour as a Bubble Tea model.
 type App struct {
-	world   *screen.World
+	session   *screen.Session
 	screens []screen.Screen
 	at      flow.Step
 	size    screen.Size
@@ -73,8 +73,8 @@ type App struct {
 }
 
 // New makes the tour of a walk.
-func New(w *screen.World) *App {
-	return &App{world: w, screens: screen.Screens(w), keys: newKeymap(), size: screen.Size{Width: 80, Height: 24}}
+func New(w *screen.Session) *App {
+	return &App{session: w, screens: screen.Screens(w), keys: newKeymap(), size: screen.Size{Width: 80, Height: 24}}
 }
 
 // tick counts seconds: for the countdown of the token, and for secrets that hide.
@@ -102,7 +102,7 @@ func (a *App) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		a.size = screen.Size{Width: msg.Width, Height: msg.Height}
 		return a, nil
 	case tick:
-		if a.world.Revealed && !a.world.Walk.Now().Before(a.hideAt) {
+		if a.session.Revealed && !a.session.Walk.Now().Before(a.hideAt) {
 			return a, tea.Batch(a.reveal(false), everySecond())
 		}
 		return a, tea.Batch(a.screen().Update(screen.SecondPassed{}), everySecond())
@@ -163,14 +163,14 @@ func (a *App) press(msg tea.KeyMsg) tea.Cmd {
 	}
 	switch {
 	case key.Matches(msg, a.keys.help):
-		a.help = screen.NewPane(a.world.Theme)
+		a.help = screen.NewPane(a.session.Theme)
 		a.help.Show(a.helpLines)
 	case a.history != nil && key.Matches(msg, a.keys.back, a.keys.history):
 		if !a.history.Back() {
 			a.history = nil
 		}
 	case key.Matches(msg, a.keys.history):
-		a.history = screen.NewHistory(a.world)
+		a.history = screen.NewHistory(a.session)
 	case key.Matches(msg, a.keys.copy):
 		return a.copy("c", false, before)
 	case key.Matches(msg, a.keys.copySecret):
@@ -182,10 +182,10 @@ func (a *App) press(msg tea.KeyMsg) tea.Cmd {
 	case key.Matches(msg, a.keys.jump):
 		return a.goTo(stepOfDigit(msg.String()))
 	case key.Matches(msg, a.keys.reveal):
-		return a.reveal(!a.world.Revealed)
+		return a.reveal(!a.session.Revealed)
 	case key.Matches(msg, a.keys.language):
-		a.world.Language = map[string]string{"de": "en", "en": "de"}[a.world.Language]
-		a.note = "language: " + a.world.Language
+		a.session.Language = map[string]string{"de": "en", "en": "de"}[a.session.Language]
+		a.note = "language: " + a.session.Language
 		return a.screen().Update(screen.SecretsToggled{})
 	default:
 		return a.screen().Update(msg)
@@ -208,7 +208,7 @@ func (a *App) goTo(s flow.Step) tea.Cmd {
 
 // reveal shows secrets for a while, or hides them.
 func (a *App) reveal(on bool) tea.Cmd {
-	a.world.Revealed, a.hideAt = on, a.world.Walk.Now().Add(revealTime)
+	a.session.Revealed, a.hideAt = on, a.session.Walk.Now().Add(revealTime)
 	var all []tea.Cmd
 	for _, s := range a.screens {
 		all = append(all, s.Update(screen.SecretsToggled{}))
@@ -228,7 +228,7 @@ func (a *App) View() string {
 	} else {
 		content = a.screen().View(room)
 	}
-	rule := a.world.Theme.Muted.Render(strings.Repeat("─", a.size.Width))
+	rule := a.session.Theme.Muted.Render(strings.Repeat("─", a.size.Width))
 	return strings.Join([]string{a.head(), rule, content, rule, a.foot()}, "\n")
 }
 
@@ -248,16 +248,16 @@ func (a *App) head() string {
 	if a.history != nil {
 		title = "History of this walk"
 	}
-	left := a.world.Theme.Title.Render(title)
+	left := a.session.Theme.Title.Render(title)
 	right := ""
-	if token, ok := a.world.Walk.Token(); ok {
-		rest := token.Remaining(a.world.Walk.Now()).Round(time.Second)
+	if token, ok := a.session.Walk.Token(); ok {
+		rest := token.Remaining(a.session.Walk.Now()).Round(time.Second)
 		right = fmt.Sprintf("token %d:%02d", int(rest.Minutes()), int(rest.Seconds())%60)
 		if rest == 0 {
 			right = "token expired"
 		}
 	}
-	if a.world.Revealed {
+	if a.session.Revealed {
 		right = strings.TrimSpace("secrets shown  " + right)
 	}
 	right = screen.Fit(right, a.size.Width)
@@ -266,7 +266,7 @@ func (a *App) head() string {
 	}
 	left = screen.Fit(left, a.size.Width-lipgloss.Width(right)-1) // a title can be guessed, a time cannot
 	gap := max(0, a.size.Width-lipgloss.Width(left)-lipgloss.Width(right))
-	return left + strings.Repeat(" ", gap) + a.world.Theme.Muted.Render(right)
+	return left + strings.Repeat(" ", gap) + a.session.Theme.Muted.Render(right)
 }
 
 // foot shows the keys that fit; help and quit always do.
@@ -276,15 +276,15 @@ func (a *App) foot() string {
 		if above, below := a.help.More(); above+below > 0 {
 			how = "↑↓ scroll  any other key closes this"
 		}
-		return screen.Fit(a.world.Theme.Muted.Render(how), a.size.Width)
+		return screen.Fit(a.session.Theme.Muted.Render(how), a.size.Width)
 	}
 	switch {
 	case a.copies.asking:
-		return screen.Fit(a.world.Theme.Key.Render("Copy with the real secrets? y/n"), a.size.Width)
+		return screen.Fit(a.session.Theme.Key.Render("Copy with the real secrets? y/n"), a.size.Width)
 	case a.note != "":
 		return screen.Fit(report.Plain(a.note), a.size.Width)
 	}
-	width, t := a.size.Width, a.world.Theme
+	width, t := a.size.Width, a.session.Theme
 	last, short := keyHint(t, a.keys.quit), t.Key.Render(a.keys.quit.Help().Key)
 	if !a.screen().Typing() { // while typing it is a character
 		help := keyHint(t, a.keys.help) + "  "
@@ -311,7 +311,7 @@ func keyHint(t screen.Theme, k key.Binding) string {
 
 // helpLines are all keys that mean something now.
 func (a *App) helpLines(width int) []string {
-	t := a.world.Theme
+	t := a.session.Theme
 	lines := []string{t.Title.Render("Keys"), ""}
 	for _, group := range [][]key.Binding{a.screen().Keys(), a.keys.all()} {
 		for _, k := range group {
@@ -371,7 +371,7 @@ func (a *App) copy(pressed string, real bool, before copyState) tea.Cmd {
 	}
 	text, said := evidence.Curl(x), "copied as curl"
 	if real {
-		open := evidence.Curl(flow.RevealSecrets(x, a.world.Walk.Reveal))
+		open := evidence.Curl(flow.RevealSecrets(x, a.session.Walk.Reveal))
 		if open == text {
 			said = "copied as curl (no secret in it)"
 		} else if !before.asking && before.key != pressed {
@@ -389,7 +389,7 @@ func (a *App) copy(pressed string, real bool, before copyState) tea.Cmd {
 
 // put hands a text to the clipboard, or writes it to a file where there is none, or if it was handed over already.
 func (a *App) put(text, said string, file bool) tea.Cmd {
-	w := a.world
+	w := a.session
 	sequence, ok := terminal.DetectClipboard(w.Getenv).Sequence(text)
 	return func() tea.Msg {
 		if ok && !file {

@@ -80,9 +80,9 @@ var _ = Describe("The frame around a screen", func() {
 
 	It("counts the token down", func() {
 		t, _ := framed()
-		Expect(t.world.Walk.ReadRegistry(context.Background()).OK()).To(BeTrue())
-		Expect(t.world.Walk.ChooseNode("XA")).To(Succeed())
-		Expect(t.world.Walk.FetchToken(context.Background()).OK()).To(BeTrue())
+		Expect(t.session.Walk.ReadRegistry(context.Background()).OK()).To(BeTrue())
+		Expect(t.session.Walk.ChooseNode("XA")).To(Succeed())
+		Expect(t.session.Walk.FetchToken(context.Background()).OK()).To(BeTrue())
 		t.press("3").golden("countdown", sizes...)
 		t.Clock.Add(61 * time.Second)
 		t.take(tick(t.Clock.Now()))
@@ -170,10 +170,10 @@ var _ = Describe("A tour that breaks", func() {
 		t := newTour(ground{certify: func(context.Context, target.Target, func(worker.Event)) (report.Report, *evidence.Log, error) {
 			panic(broken)
 		}})
-		t.world.Walk.ReadRegistry(context.Background())
-		Expect(t.world.Walk.ChooseNode("XA")).To(Succeed())
+		t.session.Walk.ReadRegistry(context.Background())
+		Expect(t.session.Walk.ChooseNode("XA")).To(Succeed())
 		var out strings.Builder
-		err := Run(context.Background(), t.world, strings.NewReader("9\r"), &out)
+		err := Run(context.Background(), t.session, strings.NewReader("9\r"), &out)
 		Expect(err).To(MatchError(ErrBroken))
 		expectClean(out.String(), alternateScreen, bracketedPaste)
 	})

@@ -28,7 +28,7 @@ func newDesk(at flow.Step) *desk {
 	GinkgoHelper()
 	d := &desk{tour: newTour(ground{}), env: map[string]string{"TERM": "xterm-256color"}}
 	d.secret = d.Credentials()[0].Secret
-	w := d.world
+	w := d.session
 	w.Getenv = func(name string) (string, bool) { value, set := d.env[name]; return value, set }
 	w.Write = func(sequence string) error { d.written = append(d.written, sequence); return nil }
 	w.Keep = func(text string) (string, error) { d.kept = append(d.kept, text); return "/tmp/rin-curl-1.sh", nil }

@@ -40,7 +40,7 @@ func newTour(g ground) *tour {
 	if g.certify == nil {
 		g.certify = t.Suite()
 	}
-	t.App = New(&screen.World{Context: context.Background(), Walk: t.Walk(GinkgoTB(), t.Target(), g.certify), Language: "en", Theme: tuitest.NewTheme(),
+	t.App = New(&screen.Session{Context: context.Background(), Walk: t.Walk(GinkgoTB(), t.Target(), g.certify), Language: "en", Theme: tuitest.NewTheme(),
 		Getenv: func(string) (string, bool) { return "", false },
 		Write:  func(string) error { return nil },
 		Keep:   func(string) (string, error) { return "/tmp/rin-curl-1.sh", nil },
@@ -51,7 +51,7 @@ func newTour(g ground) *tour {
 
 // colour makes the terminal dark, light or none.
 func (t *tour) colour(name string) {
-	tuitest.Colour(t.world.Theme, name)
+	tuitest.Colour(t.session.Theme, name)
 	t.does(t.screen().Update(screen.SecretsToggled{})) // draws anew
 	if t.help != nil {
 		t.help.Refresh()
@@ -102,8 +102,8 @@ func (t *tour) frame() string {
 	seen := t.View()
 	tuitest.Fits(GinkgoTB(), seen, t.size)
 	tuitest.Harmless(GinkgoTB(), seen)
-	if !t.world.Revealed {
-		tuitest.Discreet(GinkgoTB(), seen, t.Credentials(), t.world.Walk)
+	if !t.session.Revealed {
+		tuitest.Discreet(GinkgoTB(), seen, t.Credentials(), t.session.Walk)
 	}
 	return seen
 }

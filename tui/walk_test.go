@@ -89,7 +89,7 @@ func (t *tour) through(there func()) {
 		t.press("enter")
 		t.stay(g.Step)
 		there()
-		if g.Step == flow.Node && !t.world.Walk.HasNode() { // what comes next needs a node
+		if g.Step == flow.Node && !t.session.Walk.HasNode() { // what comes next needs a node
 			t.stay(g.Step)
 			t.press("enter")
 		}

@@ -238,7 +238,7 @@ func (t *tourFlags) show(ctx context.Context, cmd *cobra.Command, w world, way *
 		return internal(err)
 	}
 	defer func() { err = errors.Join(err, keyboard.Close()) }()
-	return tui.Run(ctx, &screen.World{
+	return tui.Run(ctx, &screen.Session{
 		Walk: way, Language: t.language, NodeID: t.node.target.NodeID, Save: saveTyped(w),
 		Getenv: w.getenv, Keep: keepText,
 		Start: own.start, ReadFile: w.readFile,

@@ -16,7 +16,7 @@ import (
 
 // ActionScreen is the screen of a step that does one thing: it says why, sends, and shows what came of it.
 type ActionScreen struct {
-	*World
+	*Session
 	step flow.Step
 	// verb says what enter does: "ask for a token".
 	verb string
@@ -59,8 +59,8 @@ const (
 func (s tab) String() string { return [...]string{"Why", "Request", "Response", "Verdict"}[s] }
 
 // newActionScreen makes the screen of a step.
-func newActionScreen(w *World, step flow.Step, verb string, play func(context.Context) flow.Result) *ActionScreen {
-	s := &ActionScreen{World: w, step: step, verb: verb, play: play, messages: newExchangePanes(w)}
+func newActionScreen(w *Session, step flow.Step, verb string, play func(context.Context) flow.Result) *ActionScreen {
+	s := &ActionScreen{Session: w, step: step, verb: verb, play: play, messages: newExchangePanes(w)}
 	for i := range s.panes {
 		s.panes[i] = NewPane(w.Theme)
 	}

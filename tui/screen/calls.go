@@ -13,7 +13,7 @@ import (
 // callsScreen is the screen of the funding calls: a page of them as a table, filters, and one call as its own resource. Enter reads the list,
 // opens the call under the cursor, and leads on from there.
 type callsScreen struct {
-	*World
+	*Session
 	aim   int // the target that the list is of
 	query flow.Query
 	page  *ActionScreen // the list as it was asked for and came
@@ -26,8 +26,8 @@ type callsScreen struct {
 	filter             *filterChooser // nil unless a filter is being chosen
 }
 
-func newCallsScreen(w *World) Screen {
-	s := &callsScreen{World: w}
+func newCallsScreen(w *Session) Screen {
+	s := &callsScreen{Session: w}
 	s.forget()
 	return s
 }
@@ -36,7 +36,7 @@ func newCallsScreen(w *World) Screen {
 func (s *callsScreen) forget() {
 	s.aim, s.query, s.items, s.call, s.opened, s.filter = s.Walk.TargetCount(), flow.Query{Filters: map[string]string{}}, nil, nil, map[string]*ActionScreen{}, nil
 	s.table = NewList(s.Theme)
-	s.page = newActionScreen(s.World, flow.Calls, "read the list", func(ctx context.Context) flow.Result { return s.Walk.ListCalls(ctx, s.query) })
+	s.page = newActionScreen(s.Session, flow.Calls, "read the list", func(ctx context.Context) flow.Result { return s.Walk.ListCalls(ctx, s.query) })
 	s.page.named = "Calls"
 }
 
@@ -163,7 +163,7 @@ func (s *callsScreen) browse(msg tea.KeyMsg) tea.Cmd {
 	case key.Matches(msg, pageBack()) && s.query.Page > 0:
 		return s.read(s.query.Page - 1)
 	case key.Matches(msg, filters()) && len(s.Walk.Filters()) > 0:
-		s.filter = newFilterChooser(s.World, s.query.Filters)
+		s.filter = newFilterChooser(s.Session, s.query.Filters)
 	case key.Matches(msg, unfilter()) && len(s.query.Filters) > 0:
 		s.query.Filters = map[string]string{}
 		return s.read(0)
@@ -207,7 +207,7 @@ func (s *callsScreen) open() tea.Cmd {
 		s.call.Update(SecretsToggled{})
 		return nil
 	}
-	s.call = newActionScreen(s.World, flow.Calls, "ask for it", func(ctx context.Context) flow.Result { return s.Walk.OpenCall(ctx, item.ID) })
+	s.call = newActionScreen(s.Session, flow.Calls, "ask for it", func(ctx context.Context) flow.Result { return s.Walk.OpenCall(ctx, item.ID) })
 	s.call.of, s.call.tries, s.call.named = item.ID, "s", "Call"
 	s.call.says = func(width int) []string { return s.facts(item, width) }
 	s.opened[item.ID] = s.call

@@ -142,7 +142,7 @@ type filterChooser struct {
 	inside  bool // whether a value is being chosen
 }
 
-func newFilterChooser(w *World, now map[string]string) *filterChooser {
+func newFilterChooser(w *Session, now map[string]string) *filterChooser {
 	f := &filterChooser{theme: w.Theme, filters: w.Walk.Filters(), now: now, names: NewList(w.Theme), values: NewList(w.Theme)}
 	f.names.Show(len(f.filters), func(i, width int) string {
 		name := Cell(f.filters[i].Name, min(24, width/2))

@@ -23,7 +23,7 @@ import (
 
 // certifyScreen is the screen of the whole suite: how far it is, and then the verdict, from which each failure is opened.
 type certifyScreen struct {
-	*World
+	*Session
 	aim int // the target that the verdict is on
 	// before shows why the step is there, and trouble that kept the suite from running.
 	before   *ActionScreen
@@ -31,15 +31,15 @@ type certifyScreen struct {
 	findings *findings // nil before it has run
 }
 
-func newCertifyScreen(w *World) Screen {
-	s := &certifyScreen{World: w}
+func newCertifyScreen(w *Session) Screen {
+	s := &certifyScreen{Session: w}
 	s.forget()
 	return s
 }
 
 // forget begins anew.
 func (s *certifyScreen) forget() {
-	s.before, s.findings, s.aim = newActionScreen(s.World, flow.Certify, "certify the node", nil), nil, s.Walk.TargetCount()
+	s.before, s.findings, s.aim = newActionScreen(s.Session, flow.Certify, "certify the node", nil), nil, s.Walk.TargetCount()
 }
 
 // SuiteProgress is an event of a suite that runs.
@@ -121,7 +121,7 @@ func (s *certifyScreen) finish(msg ActionDone) {
 		return
 	}
 	s.aim = msg.TargetCount
-	s.findings = newFindings(s.World, result, log, took)
+	s.findings = newFindings(s.Session, result, log, took)
 }
 
 func (s *certifyScreen) press(msg tea.KeyMsg) tea.Cmd {

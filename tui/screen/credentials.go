@@ -16,15 +16,15 @@ import (
 
 // credentialsScreen is the screen that shows the client, looks for the usual mistakes, and lets a person type others.
 type credentialsScreen struct {
-	*World
+	*Session
 	pane *Pane
 	form *accountForm
 	room Size
 	note string // what became of what was typed
 }
 
-func newCredentialsScreen(w *World) Screen {
-	s := &credentialsScreen{World: w, pane: NewPane(w.Theme)}
+func newCredentialsScreen(w *Session) Screen {
+	s := &credentialsScreen{Session: w, pane: NewPane(w.Theme)}
 	s.pane.Show(s.lines)
 	return s
 }
@@ -34,7 +34,7 @@ func (s *credentialsScreen) Open() tea.Cmd {
 	s.note = ""
 	s.pane.Refresh()
 	if !s.given() && s.form == nil && (s.Walk.HasNode() || s.Start == nil) {
-		return s.ask(newClientForm(s.World))
+		return s.ask(newClientForm(s.Session))
 	}
 	return nil
 }
@@ -63,7 +63,7 @@ func (s *credentialsScreen) Update(msg tea.Msg) tea.Cmd {
 		s.pane.Refresh()
 		return nil
 	case OpenEditor:
-		return s.ask(newClientForm(s.World))
+		return s.ask(newClientForm(s.Session))
 	}
 	if s.form != nil {
 		return s.fill(msg)
@@ -100,9 +100,9 @@ func (s *credentialsScreen) press(msg tea.KeyMsg) tea.Cmd {
 	case key.Matches(msg, enter("")) && s.given():
 		return next
 	case key.Matches(msg, enter("")), key.Matches(msg, edit()):
-		return s.ask(newClientForm(s.World))
+		return s.ask(newClientForm(s.Session))
 	case key.Matches(msg, others()):
-		return s.ask(newOthersForm(s.World))
+		return s.ask(newOthersForm(s.Session))
 	}
 	s.pane.Update(msg)
 	return nil
@@ -173,7 +173,7 @@ func cautions(t Theme, c target.Credentials, width int) []string {
 }
 
 // secret is a secret as it is shown at the moment: how long it is, or the text itself.
-func (w *World) secret(s target.Secret) string {
+func (w *Session) secret(s target.Secret) string {
 	text := s.Reveal()
 	if w.Revealed {
 		return text
@@ -206,7 +206,7 @@ func namesPlace(text string) bool {
 // accountForm asks for a client, or for what is presented on purpose in a later step.
 type accountForm struct {
 	*form
-	world *World
+	world *Session
 	// hidden are the fields whose text is masked, as long as it is no place of a secret.
 	hidden []hiddenField
 	// account is what was typed, with the secrets that the places hold.
@@ -264,7 +264,7 @@ const (
 )
 
 // newClientForm asks for client ID and secret.
-func newClientForm(w *World) *accountForm {
+func newClientForm(w *Session) *accountForm {
 	f, now := &accountForm{world: w}, w.Walk.Account()
 	id, secret := now.Client.ClientID, ""
 	f.form = newForm(w.Theme,
@@ -293,7 +293,7 @@ func newClientForm(w *World) *accountForm {
 }
 
 // newOthersForm asks for what the step "what if" presents on purpose.
-func newOthersForm(w *World) *accountForm {
+func newOthersForm(w *Session) *accountForm {
 	f, now := &accountForm{world: w}, w.Walk.Account()
 	var second target.Credentials
 	if now.Second != nil {

@@ -15,7 +15,7 @@ import (
 
 var _ = Describe("Credentials", func() {
 	const secret = "dGhpcyBpcyBub3QgYSBzZWNyZXQgMTIz"
-	places := func(w *screen.World) {
+	places := func(w *screen.Session) {
 		w.Secret = func(place string) (target.Secret, error) {
 			if place != "env:MY_SECRET" {
 				return target.Secret{}, errors.New(strings.TrimPrefix(place, "env:") + " is not set")

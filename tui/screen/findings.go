@@ -18,7 +18,7 @@ import (
 // findings is the verdict on a node: what is wrong first, then the groups of the catalogue. A group opens into its requirements, and a
 // requirement into what was sent and what came back.
 type findings struct {
-	*World
+	*Session
 	report report.Report
 	log    *evidence.Log
 	took   time.Duration
@@ -31,8 +31,8 @@ type findings struct {
 	stage *ActionScreen        // of the requirement that is open; nil for none
 }
 
-func newFindings(w *World, r report.Report, log *evidence.Log, took time.Duration) *findings {
-	f := &findings{World: w, report: r, log: log, took: took, top: NewList(w.Theme), list: NewList(w.Theme)}
+func newFindings(w *Session, r report.Report, log *evidence.Log, took time.Duration) *findings {
+	f := &findings{Session: w, report: r, log: log, took: took, top: NewList(w.Theme), list: NewList(w.Theme)}
 	for _, outcome := range []requirement.Outcome{requirement.Fail, requirement.Warn, requirement.Inconclusive} {
 		for _, row := range r.Requirements {
 			if row.Outcome == outcome {
@@ -146,7 +146,7 @@ func (f *findings) look(r report.Requirement) {
 			seen[s.Label] = true
 		}
 	}
-	f.stage = newActionScreen(f.World, flow.Certify, "", nil)
+	f.stage = newActionScreen(f.Session, flow.Certify, "", nil)
 	f.stage.opening = []string{fmt.Sprintf("%s: %s", r.ID, word), r.Title}
 	f.stage.extra = func(width int) []string { return f.subjects(r, width) }
 	f.stage.played(scene)

@@ -15,15 +15,15 @@ import (
 
 // History is a screen beside the steps: everything that was sent on this walk, the newest first, and each opens.
 type History struct {
-	*World
+	*Session
 	all  []evidence.Exchange
 	list *List
 	pair *exchangePanes // of the exchange that is open; nil while the list is
 }
 
 // NewHistory makes the screen of what was sent until now.
-func NewHistory(w *World) *History {
-	h := &History{World: w, all: w.Walk.History(), list: NewList(w.Theme)}
+func NewHistory(w *Session) *History {
+	h := &History{Session: w, all: w.Walk.History(), list: NewList(w.Theme)}
 	h.list.Show(len(h.all), h.row)
 	return h
 }
@@ -86,7 +86,7 @@ func (h *History) Update(msg tea.Msg) tea.Cmd {
 		return h.pair.Update(msg)
 	case ok && key.Matches(pressed, enter("")) && len(h.all) > 0:
 		x, _ := h.Exchange()
-		h.pair = newExchangePanes(h.World)
+		h.pair = newExchangePanes(h.Session)
 		h.pair.show(x)
 		h.pair.side = responseTab
 	case ok:

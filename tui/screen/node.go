@@ -13,7 +13,7 @@ import (
 
 // nodeScreen is the screen that chooses a node: of a registry, the sandbox inside, or one whose URLs are typed.
 type nodeScreen struct {
-	*World
+	*Session
 	pair
 	choices []choice
 	ids     int  // columns of the ids among them
@@ -38,8 +38,8 @@ type sandboxStarted struct {
 	err error
 }
 
-func newNodeScreen(w *World) Screen {
-	s := &nodeScreen{World: w}
+func newNodeScreen(w *Session) Screen {
+	s := &nodeScreen{Session: w}
 	s.list = NewList(w.Theme)
 	s.stage = newActionScreen(w, flow.Node, "choose", w.Walk.ReadRegistry)
 	s.arrange()

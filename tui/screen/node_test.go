@@ -88,7 +88,7 @@ var _ = Describe("Choosing a node", func() {
 	})
 
 	It("takes another registry, by URL or file, and no credentials with it", func() {
-		b := newBench(flow.Node, bed{equip: func(w *screen.World) {
+		b := newBench(flow.Node, bed{equip: func(w *screen.Session) {
 			w.ReadFile = func(path string) ([]byte, error) {
 				if path != "ris.json" {
 					return nil, errors.New("there is no such file")

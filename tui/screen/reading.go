@@ -9,7 +9,7 @@ import (
 )
 
 // newReadingScreen is the screen that reads the token; it fetches one if there is none.
-func newReadingScreen(w *World) Screen {
+func newReadingScreen(w *Session) Screen {
 	s := newActionScreen(w, flow.Reading, "read the token", w.Walk.ReadToken)
 	s.told = func(width int) []string {
 		token, ok := w.Walk.Token()
@@ -31,7 +31,7 @@ func newReadingScreen(w *World) Screen {
 }
 
 // life is how long the token is good for: in words, and as a bar that gets shorter.
-func (w *World) life(token flow.IssuedToken, width int) []string {
+func (w *Session) life(token flow.IssuedToken, width int) []string {
 	left := token.Remaining(w.Walk.Now()).Round(time.Second)
 	if left == 0 {
 		return Hang(w.Theme.Warn.Render("!")+" ", "The token is over. The next call fetches another one by itself.", width)
@@ -61,7 +61,7 @@ func clock(d time.Duration) string {
 }
 
 // signature is what came of its check.
-func (w *World) signature(scene *flow.Result, width int) []string {
+func (w *Session) signature(scene *flow.Result, width int) []string {
 	switch v := scene.Signature(); {
 	case v == nil:
 		said := ""
@@ -76,7 +76,7 @@ func (w *World) signature(scene *flow.Result, width int) []string {
 }
 
 // claims is the table of header and claims.
-func (w *World) claims(claims []flow.Claim, width int) []string {
+func (w *Session) claims(claims []flow.Claim, width int) []string {
 	var out []string
 	header := false
 	for i, c := range claims {

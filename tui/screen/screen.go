@@ -30,8 +30,8 @@ type Screen interface {
 	Exchange() (x evidence.Exchange, ok bool)
 }
 
-// World is what all screens share.
-type World struct {
+// Session is what all screens share.
+type Session struct {
 	Context context.Context
 	Walk    *flow.Walk
 	Theme   Theme
@@ -56,7 +56,7 @@ type World struct {
 }
 
 // show says how texts with secrets are shown at the moment.
-func (w *World) show() func(string) string {
+func (w *Session) show() func(string) string {
 	if w.Revealed {
 		return w.Walk.Reveal
 	}
@@ -64,7 +64,7 @@ func (w *World) show() func(string) string {
 }
 
 // secrets says how the secrets of a message are shown at the moment.
-func (w *World) secrets() Secrets {
+func (w *Session) secrets() Secrets {
 	if w.Revealed {
 		return w.Walk.Reveal
 	}
@@ -105,7 +105,7 @@ func next() tea.Msg { return NextStep{} }
 const wide = 100
 
 // act plays a scene beside the screen.
-func (w *World) act(step flow.Step, of any, play func(context.Context) flow.Result) tea.Cmd {
+func (w *Session) act(step flow.Step, of any, play func(context.Context) flow.Result) tea.Cmd {
 	return func() tea.Msg {
 		if err := w.begin(); err != nil {
 			return ActionDone{Step: step, Scene: sandboxFailure(step, err), Of: of, TargetCount: w.Walk.TargetCount()}
@@ -116,7 +116,7 @@ func (w *World) act(step flow.Step, of any, play func(context.Context) flow.Resu
 }
 
 // begin goes to the sandbox inside when no node was given, for whoever begins in the middle.
-func (w *World) begin() error {
+func (w *Session) begin() error {
 	if w.Start == nil || w.Walk.HasNode() || w.Walk.HasRegistry() {
 		return nil
 	}
@@ -139,7 +139,7 @@ func enter(help string) key.Binding {
 }
 
 // Screens makes the screens of all steps, in their order.
-func Screens(w *World) []Screen {
+func Screens(w *Session) []Screen {
 	return []Screen{
 		newNodeScreen(w), newCredentialsScreen(w),
 		newActionScreen(w, flow.Token, "ask for a token", w.Walk.FetchToken),

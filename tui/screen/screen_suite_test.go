@@ -25,7 +25,7 @@ func TestStep(t *testing.T) {
 // bench is a node, a walk on it and a screen of that walk.
 type bench struct {
 	screen.Screen
-	*screen.World
+	*screen.Session
 	ground *tuitest.Ground
 	left   []tea.Msg // what the screen asked of the application
 }
@@ -40,7 +40,7 @@ type bed struct {
 	away bool
 	// aim changes what is known at the start; equip changes what the screens share.
 	aim   func(*target.Target)
-	equip func(*screen.World)
+	equip func(*screen.Session)
 }
 
 func newBench(display flow.Step, b bed) *bench {
@@ -57,11 +57,11 @@ func newBench(display flow.Step, b bed) *bench {
 	if !b.away {
 		tuitest.Arrive(GinkgoTB(), w)
 	}
-	world := &screen.World{Context: context.Background(), Walk: w, Theme: tuitest.NewTheme(), Language: "en", Save: b.save}
+	world := &screen.Session{Context: context.Background(), Walk: w, Theme: tuitest.NewTheme(), Language: "en", Save: b.save}
 	if b.equip != nil {
 		b.equip(world)
 	}
-	bench := &bench{World: world, ground: ground}
+	bench := &bench{Session: world, ground: ground}
 	bench.Screen = screen.Screens(world)[display]
 	bench.does(bench.Open())
 	return bench

@@ -14,14 +14,14 @@ import (
 
 // specificationScreen is the screen that reads the node's document: its operations as a list, and each opened with its parameters and answers.
 type specificationScreen struct {
-	*World
+	*Session
 	pair
 	operations []flow.Operation
 	opened     *Pane // of the operation that is looked at; nil while the list is
 }
 
-func newSpecificationScreen(w *World) Screen {
-	s := &specificationScreen{World: w}
+func newSpecificationScreen(w *Session) Screen {
+	s := &specificationScreen{Session: w}
 	s.list = NewList(w.Theme)
 	s.stage = newActionScreen(w, flow.Specification, "read the specification", w.Walk.ReadSpecification)
 	s.stage.extra = func(width int) []string {

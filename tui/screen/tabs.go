@@ -109,7 +109,7 @@ type exchangePanes struct {
 	side           tab
 }
 
-func newExchangePanes(w *World) *exchangePanes {
+func newExchangePanes(w *Session) *exchangePanes {
 	return &exchangePanes{theme: w.Theme, request: NewMessage(w.Theme, w.secrets), reply: NewMessage(w.Theme, w.secrets)}
 }
 

@@ -21,7 +21,7 @@ const takenTo = "rin-tour"
 
 // takeAwayScreen is the screen that shows what can be taken along, and writes it into a folder.
 type takeAwayScreen struct {
-	*World
+	*Session
 	folder  string
 	typed   textinput.Model
 	editing bool
@@ -36,8 +36,8 @@ type saved struct {
 	err           error
 }
 
-func newTakeAwayScreen(w *World) Screen {
-	s := &takeAwayScreen{World: w, folder: takenTo, typed: textinput.New(), pane: NewPane(w.Theme)}
+func newTakeAwayScreen(w *Session) Screen {
+	s := &takeAwayScreen{Session: w, folder: takenTo, typed: textinput.New(), pane: NewPane(w.Theme)}
 	plain := w.Theme.Renderer.NewStyle()
 	s.typed.Prompt, s.typed.PromptStyle, s.typed.TextStyle, s.typed.PlaceholderStyle = "", plain, plain, w.Theme.Muted
 	s.typed.Cursor.Style, s.typed.Cursor.TextStyle = plain.Reverse(true), plain

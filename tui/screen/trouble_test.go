@@ -58,7 +58,7 @@ var _ = Describe("Trouble on a screen", func() {
 		b.Walk.SetTarget(t)
 		b.press("enter", "e")
 		token := b.Screen
-		b.Screen = screen.Screens(b.World)[flow.Credentials]
+		b.Screen = screen.Screens(b.Session)[flow.Credentials]
 		b.does(b.Open())
 		b.does(b.Update(screen.OpenEditor{}))
 		b.submit("› Client secret").types(good).submit("enter go on with them")

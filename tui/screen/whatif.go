@@ -17,7 +17,7 @@ import (
 
 // whatIfScreen is the screen that makes mistakes on purpose: a list of them, and a stage for the one that was made last.
 type whatIfScreen struct {
-	*World
+	*Session
 	mistakes []flow.Mistake
 	scenes   []*flow.Result // of each mistake, once it was made
 	list     *List
@@ -26,8 +26,8 @@ type whatIfScreen struct {
 	aim      int           // the target that the scenes are of
 }
 
-func newWhatIfScreen(w *World) Screen {
-	s := &whatIfScreen{World: w, mistakes: flow.Mistakes(), list: NewList(w.Theme)}
+func newWhatIfScreen(w *Session) Screen {
+	s := &whatIfScreen{Session: w, mistakes: flow.Mistakes(), list: NewList(w.Theme)}
 	s.list.Show(len(s.mistakes), s.row)
 	s.forget()
 	return s
@@ -193,7 +193,7 @@ func (s *whatIfScreen) make(i int) tea.Cmd {
 // look turns to a mistake.
 func (s *whatIfScreen) look(i int) {
 	m := s.mistakes[i]
-	s.stage = newActionScreen(s.World, flow.WhatIf, "make the mistake", func(ctx context.Context) flow.Result { return s.Walk.MakeMistake(ctx, m) })
+	s.stage = newActionScreen(s.Session, flow.WhatIf, "make the mistake", func(ctx context.Context) flow.Result { return s.Walk.MakeMistake(ctx, m) })
 	s.stage.of, s.stage.opening = i, []string{"What if " + m.Title + "?"}
 	s.stage.says = func(width int) []string { return s.lesson(i, width) }
 	s.stage.extra = func(width int) []string { return s.rules(i, width) }
