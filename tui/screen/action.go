@@ -7,44 +7,39 @@ import (
 	"strings"
 
 	"github.com/charmbracelet/bubbles/key"
-	"github.com/charmbracelet/bubbletea"
+	tea "github.com/charmbracelet/bubbletea"
 
 	"github.com/rin-network/rin/conformance/evidence"
 	"github.com/rin-network/rin/conformance/requirement"
 	"github.com/rin-network/rin/tui/flow"
 )
 
-// ActionScreen is the screen of a step that does one thing: it says why, sends, and shows what came of it.
+// ActionScreen is the screen of a single action: it says why, sends requests, and shows the result in tabs.
 type ActionScreen struct {
 	*Session
-	step flow.Step
-	// verb says what enter does: "ask for a token".
-	verb string
-	play func(context.Context) flow.Result
-	// extra are more lines of the story, below what the scene says; nil for none.
-	extra func(width int) []string
-	// told stands before why the step is there, in the place of what the scene says, and is told anew each second; nil for most.
-	told func(width int) []string
-	// says stands in the place of what the scene says, below why; it is told anew each second, too. Nil for most.
-	says func(width int) []string
-	// opening stands in the place of why the step is there; of is what the step's actions belong to. Nil for most.
-	opening []string
-	of      any
-	// tries is the key that tries again after trouble, enter if empty; named is the first side where it is more than why.
-	tries, named string
+	step   flow.Step
+	verb   string // what enter does, such as "ask for a token"
+	action func(context.Context) flow.Result
 
-	busy  bool
-	room  Size // of what is below the tabs
-	scene *flow.Result
-	aim   int // the target that the scene is of
-	at    int // the exchange that is looked at
-	side  tab
-	panes [tabCount]*Pane
-	// exchangePanes take the place of the panes of request and response once there are any.
-	messages *exchangePanes
+	// These parts are optional. heading replaces the guide of the step; live and explanation replace the notes of the result and are drawn
+	// again every second, live above the guide and explanation below it; details follow the result.
+	heading                    []string
+	live, explanation, details func(width int) []string
+	// subject tells the actions of a step apart; retryKey replaces enter after trouble; tabName names the first tab after the action.
+	subject           any
+	retryKey, tabName string
+
+	busy        bool
+	room        Size // below the tabs
+	result      *flow.Result
+	targetCount int // of the result
+	index       int // of the visible exchange
+	tab         tab
+	panes       [tabCount]*Pane
+	exchange    *exchangePanes // replaces the panes of request and response after the action
 }
 
-// tab is one of the ways to look at a scene.
+// tab is a view of a result.
 type tab int
 
 const (
@@ -55,64 +50,68 @@ const (
 	tabCount
 )
 
-// String is the side's name on its tab.
-func (s tab) String() string { return [...]string{"Why", "Request", "Response", "Verdict"}[s] }
+func (t tab) String() string { return [...]string{"Why", "Request", "Response", "Verdict"}[t] }
 
-// newActionScreen makes the screen of a step.
-func newActionScreen(w *Session, step flow.Step, verb string, play func(context.Context) flow.Result) *ActionScreen {
-	s := &ActionScreen{Session: w, step: step, verb: verb, play: play, messages: newExchangePanes(w)}
+// newActionScreen makes the screen of an action; a nil action only shows a result.
+func newActionScreen(w *Session, step flow.Step, verb string, action func(context.Context) flow.Result) *ActionScreen {
+	s := &ActionScreen{Session: w, step: step, verb: verb, action: action, exchange: newExchangePanes(w)}
 	for i := range s.panes {
 		s.panes[i] = NewPane(w.Theme)
 	}
-	s.tell()
+	s.fill()
 	return s
 }
 
-// Open implements Screen. What came of another node, or as another client, is not shown any more.
+// Open implements [Screen]. It drops the result of another node or client.
 func (s *ActionScreen) Open() tea.Cmd {
-	if s.scene != nil && s.aim != s.Walk.TargetCount() {
-		s.forget()
+	if s.result != nil && s.targetCount != s.Walk.TargetCount() {
+		s.reset()
 	}
 	return nil
 }
 
-// forget goes back to before anything was sent.
-func (s *ActionScreen) forget() {
-	s.scene, s.at, s.side = nil, 0, whyTab
-	s.tell()
+func (s *ActionScreen) reset() {
+	s.result, s.index, s.tab = nil, 0, whyTab
+	s.fill()
 }
 
-// Typing implements Screen.
+// done reports that the action succeeded.
+func (s *ActionScreen) done() bool { return s.result != nil && s.result.OK() }
+
+// failed reports that the action failed.
+func (s *ActionScreen) failed() bool { return s.result != nil && !s.result.OK() }
+
+// Typing implements [Screen].
 func (s *ActionScreen) Typing() bool {
 	m, ok := s.message()
 	return ok && m.Typing()
 }
 
-// message is the one that is seen; ok is false on other sides, and while nothing was sent.
+// message returns the visible message; ok is false on other tabs and before the action.
 func (s *ActionScreen) message() (m *Message, ok bool) {
 	_, sent := s.Exchange()
-	m, ok = s.messages.of(s.side)
+	m, ok = s.exchange.pane(s.tab)
 	return m, ok && sent
 }
 
-// Exchange implements Screen.
+// Exchange implements [Screen].
 func (s *ActionScreen) Exchange() (evidence.Exchange, bool) {
-	if s.scene == nil || len(s.scene.Exchanges) == 0 {
+	if s.result == nil || len(s.result.Exchanges) == 0 {
 		return evidence.Exchange{}, false
 	}
-	return s.scene.Exchanges[s.at], true
+	return s.result.Exchanges[s.index], true
 }
 
-// Update implements Screen.
+// Update implements [Screen].
 func (s *ActionScreen) Update(msg tea.Msg) tea.Cmd {
 	switch msg := msg.(type) {
 	case ActionDone:
 		if msg.Step == s.step {
-			s.aim = msg.TargetCount
-			s.played(msg.Scene)
+			s.targetCount = msg.TargetCount
+			s.show(msg.Result)
 		}
 	case SecondPassed:
-		if s.told != nil || s.says != nil {
+		if s.live != nil || s.explanation != nil {
 			s.panes[whyTab].Refresh()
 		}
 	case SecretsToggled:
@@ -120,176 +119,217 @@ func (s *ActionScreen) Update(msg tea.Msg) tea.Cmd {
 			p.Refresh()
 		}
 	case tea.KeyMsg:
-		if m, ok := s.message(); ok && m.Typing() {
+		m, inMessage := s.message()
+		if inMessage && m.Typing() {
 			return m.Update(msg)
 		}
-		return s.press(msg)
+		if cmd, handled := press(msg, s.commands()); handled {
+			return cmd
+		}
+		if inMessage {
+			return m.Update(msg)
+		}
+		s.panes[s.tab].Update(msg)
 	default:
-		return s.messages.Update(msg)
+		return s.exchange.Update(msg)
 	}
 	return nil
 }
 
-func (s *ActionScreen) played(scene flow.Result) {
-	s.busy, s.scene, s.at, s.side = false, &scene, max(0, len(scene.Exchanges)-1), whyTab
-	s.tell()
+// show shows a result.
+func (s *ActionScreen) show(result flow.Result) {
+	s.busy, s.result, s.index, s.tab = false, &result, max(0, len(result.Exchanges)-1), whyTab
+	s.fill()
 }
 
-func (s *ActionScreen) press(msg tea.KeyMsg) tea.Cmd {
+// Keys implements [Screen].
+func (s *ActionScreen) Keys() []key.Binding { return helpOf(s.commands()) }
+
+func (s *ActionScreen) commands() []command {
+	if s.Typing() {
+		m, _ := s.message()
+		return m.commands()
+	}
+	return append([]command{s.enter()}, s.otherCommands()...)
+}
+
+// enter returns the command of the key enter.
+func (s *ActionScreen) enter() command {
 	switch {
-	case key.Matches(msg, enter("")):
-		switch {
-		case s.busy:
-			return nil
-		case s.scene == nil || !s.scene.OK():
-			return s.again()
-		}
-		return next
-	case key.Matches(msg, retry()) && !s.busy && s.play != nil:
-		return s.again()
-	case key.Matches(msg, edit()) && s.editable():
-		to, _ := s.scene.EditStep()
-		return func() tea.Msg { return GoToStep{To: to, Edit: true} }
-	case key.Matches(msg, sideOn()):
-		s.side = (s.side + 1) % tabCount
-	case key.Matches(msg, sideBack()):
-		s.side = (s.side + tabCount - 1) % tabCount
-	case key.Matches(msg, later()):
-		s.look(s.at + 1)
-	case key.Matches(msg, earlier()):
-		s.look(s.at - 1)
-	default:
-		if m, ok := s.message(); ok {
-			return m.Update(msg)
-		}
-		s.panes[s.side].Update(msg)
+	case s.busy:
+		return escape("back", nil)
+	case s.done():
+		return enter("next step", next)
+	case s.failed() && s.canEdit():
+		return enter("again", s.start) // short, so that the narrowest footer has room for the next command, too
+	case s.failed():
+		return enter("try again", s.start)
 	}
-	return nil
+	return enter(s.verb, s.start)
 }
 
-// editable tells whether there is a trouble whose cause can be edited.
-func (s *ActionScreen) editable() bool {
-	if s.busy || s.scene == nil {
+// otherCommands returns the commands besides enter.
+func (s *ActionScreen) otherCommands() []command {
+	var commands []command
+	if s.canEdit() {
+		step, _ := s.result.EditStep()
+		commands = append(commands, edit("edit", func() tea.Cmd {
+			return func() tea.Msg { return GoToStep{To: step, Edit: true} }
+		}))
+	}
+	commands = append(commands, s.tabCommands()...)
+	if s.action != nil && !s.busy {
+		if s.result != nil {
+			commands = append(commands, again("send again", s.start))
+		} else {
+			commands = append(commands, hidden("s", s.start))
+		}
+	}
+	if s.result != nil && len(s.result.Exchanges) > 1 {
+		commands = append(commands, on("[", "previous exchange", do(func() { s.look(s.index - 1) })), on("]", "next exchange", do(func() { s.look(s.index + 1) })))
+	}
+	if m, ok := s.message(); ok {
+		return append(commands, m.commands()...)
+	}
+	return append(commands, scrollHelp()...)
+}
+
+// tabCommands returns the commands that go to another tab.
+func (s *ActionScreen) tabCommands() []command {
+	return []command{
+		nextTab("pane", do(func() { s.tab = (s.tab + 1) % tabCount })),
+		hidden("shift+tab", do(func() { s.tab = (s.tab + tabCount - 1) % tabCount })),
+	}
+}
+
+// canEdit reports that editing the node or the credentials may end the trouble.
+func (s *ActionScreen) canEdit() bool {
+	if s.busy || s.result == nil {
 		return false
 	}
-	_, ok := s.scene.EditStep()
+	_, ok := s.result.EditStep()
 	return ok
 }
 
-// again plays the scene anew.
-func (s *ActionScreen) again() tea.Cmd {
+// start starts the action.
+func (s *ActionScreen) start() tea.Cmd {
 	s.busy = true
 	s.panes[whyTab].Refresh()
-	return s.act(s.step, s.of, s.play)
+	return s.act(s.step, s.subject, s.action)
 }
 
-// look turns to another exchange of the scene.
-func (s *ActionScreen) look(at int) {
-	if s.scene == nil || at < 0 || at >= len(s.scene.Exchanges) {
+// look shows another exchange of the result.
+func (s *ActionScreen) look(index int) {
+	if s.result == nil || index < 0 || index >= len(s.result.Exchanges) {
 		return
 	}
-	s.at = at
-	s.tell()
+	s.index = index
+	s.fill()
 }
 
-// tell gives the panes what they show.
-func (s *ActionScreen) tell() {
-	s.panes[whyTab].Show(s.story)
+// fill sets the contents of the tabs.
+func (s *ActionScreen) fill() {
+	s.panes[whyTab].Show(s.overview)
 	s.panes[requestTab].Show(s.nothing)
 	s.panes[responseTab].Show(s.nothing)
 	if x, ok := s.Exchange(); ok {
-		s.messages.show(x)
+		s.exchange.show(x)
 	}
 	s.panes[verdictTab].Show(func(width int) []string {
-		if s.scene == nil {
+		switch {
+		case s.result == nil:
 			return s.nothing(width)
+		case s.result.Trouble != nil:
+			return Trouble(s.Theme, *s.result.Trouble, width)
 		}
-		if s.scene.Trouble != nil {
-			return Trouble(s.Theme, *s.scene.Trouble, width)
-		}
-		return Verdicts(s.Theme, s.scene.Verdicts, width)
+		return Verdicts(s.Theme, s.result.Verdicts, width)
 	})
 }
 
-// whyTab is why the step is there and, once it was played, what came of it.
-func (s *ActionScreen) story(width int) []string {
+func (s *ActionScreen) nothing(width int) []string {
+	if s.result != nil {
+		return Wrap("No request was sent for this.", width)
+	}
+	return Wrap("No request has been sent yet: press enter to "+s.verb+".", width)
+}
+
+// overview says what the step is for and, after the action, what came of it.
+func (s *ActionScreen) overview(width int) []string {
 	why := s.why(width)
 	switch {
 	case s.busy:
 		return append(why, s.Theme.Muted.Render("waiting for the node …"))
-	case s.scene == nil:
+	case s.result == nil:
 		return append(why, s.Theme.Key.Render("enter")+" "+s.verb)
 	}
-	came := s.came(width)
-	if later := s.told != nil && s.scene.OK() || len(why)+len(came) > s.room.Height; later && s.opening == nil {
-		return append(append(came, ""), why...) // what came of it is seen first where not all is
+	outcome := s.outcome(width)
+	resultFirst := s.live != nil && s.result.OK() || len(why)+len(outcome) > s.room.Height
+	if resultFirst && s.heading == nil {
+		return append(append(outcome, ""), why...)
 	}
-	return append(why, came...)
+	return append(why, outcome...)
 }
 
-// came is what came of the scene.
-func (s *ActionScreen) came(width int) []string {
-	var lines []string
-	if s.told != nil && s.scene.OK() {
-		lines = s.told(width)
-		if len(s.scene.Verdicts) > 0 {
-			lines = append(append(lines, ""), s.summary(width)...)
-		}
-		return lines
-	}
-	if x, ok := s.Exchange(); ok {
-		lines = append(lines, brief(s.Theme, x, s.show())...)
-		lines = append(lines, "")
-	}
-	if s.scene.Trouble != nil {
-		lines = append(lines, Trouble(s.Theme, *s.scene.Trouble, width)...)
-		lines = append(lines, "", s.Theme.Key.Render(cmp.Or(s.tries, "enter"))+" try again")
-		if to, ok := s.scene.EditStep(); ok && s.editable() {
-			lines = append(lines, s.Theme.Key.Render("e")+"     edit "+map[flow.Step]string{flow.Node: "the node", flow.Credentials: "the credentials"}[to])
-		}
-		return lines
-	}
-	if s.says != nil {
-		lines = append(lines, s.says(width)...)
-	} else {
-		for _, text := range s.scene.Notes {
-			lines = append(lines, Hang("", text, width)...)
-		}
-	}
-	if len(s.scene.Verdicts) > 0 {
-		if len(s.scene.Notes) > 0 {
-			lines = append(lines, "")
-		}
-		lines = append(lines, s.summary(width)...)
-	}
-	if s.extra != nil {
-		lines = append(lines, s.extra(width)...)
-	}
-	return lines
-}
-
-// why is what the step is for.
+// why says what the step is for.
 func (s *ActionScreen) why(width int) []string {
-	if s.opening != nil {
+	if s.heading != nil {
 		var lines []string
-		for _, text := range s.opening {
+		for _, text := range s.heading {
 			for _, line := range Wrap(text, width) {
 				lines = append(lines, s.Theme.Title.Render(line))
 			}
 		}
 		return append(lines, "")
 	}
-	g := s.step.Guide()
-	lines := append(Wrap(g.Why, width), "")
-	lines = append(lines, Hang(s.Theme.Muted.Render("Rule: "), g.Rule, width)...)
-	return append(lines, "")
+	return append(s.Theme.guide(s.step, width), "")
 }
 
-// summary counts the verdicts, and names those that are no pass.
+// outcome says what came of the action.
+func (s *ActionScreen) outcome(width int) []string {
+	var lines []string
+	if s.live != nil && s.result.OK() {
+		lines = s.live(width)
+		if len(s.result.Verdicts) > 0 {
+			lines = append(append(lines, ""), s.summary(width)...)
+		}
+		return lines
+	}
+	if x, ok := s.Exchange(); ok {
+		lines = append(brief(s.Theme, x, s.mask()), "")
+	}
+	if s.result.Trouble != nil {
+		lines = append(lines, Trouble(s.Theme, *s.result.Trouble, width)...)
+		lines = append(lines, "", s.Theme.Key.Render(cmp.Or(s.retryKey, "enter"))+" try again")
+		if s.canEdit() {
+			step, _ := s.result.EditStep()
+			lines = append(lines, s.Theme.Key.Render("e")+"     edit "+map[flow.Step]string{flow.Node: "the node", flow.Credentials: "the credentials"}[step])
+		}
+		return lines
+	}
+	if s.explanation != nil {
+		lines = append(lines, s.explanation(width)...)
+	} else {
+		for _, note := range s.result.Notes {
+			lines = append(lines, Wrap(note, width)...)
+		}
+	}
+	if len(s.result.Verdicts) > 0 {
+		if len(s.result.Notes) > 0 {
+			lines = append(lines, "")
+		}
+		lines = append(lines, s.summary(width)...)
+	}
+	if s.details != nil {
+		lines = append(lines, s.details(width)...)
+	}
+	return lines
+}
+
+// summary counts the verdicts, and shows those that are not a pass.
 func (s *ActionScreen) summary(width int) []string {
 	passed := 0
 	var others []flow.Verdict
-	for _, v := range s.scene.Verdicts {
+	for _, v := range s.result.Verdicts {
 		if v.Outcome == requirement.Pass {
 			passed++
 			continue
@@ -298,16 +338,16 @@ func (s *ActionScreen) summary(width int) []string {
 	}
 	var lines []string
 	if passed > 0 {
-		sign, _, style := s.Theme.Sign(worstOutcome(s.scene.Verdicts))
-		lines = Hang(style.Render(sign)+" ", fmt.Sprintf("%d of %d rules passed (%s)", passed, len(s.scene.Verdicts), strings.ToLower(verdictTab.String())), width)
+		sign, _, style := s.Theme.Sign(worstOutcome(s.result.Verdicts))
+		lines = Hang(style.Render(sign)+" ", fmt.Sprintf("%d of %d rules passed (%s)", passed, len(s.result.Verdicts), strings.ToLower(verdictTab.String())), width)
 	}
 	return append(lines, Verdicts(s.Theme, others, width)...)
 }
 
-// brief is an exchange in two lines.
-func brief(t Theme, x evidence.Exchange, show flow.MaskFunc) []string {
-	out := []string{t.Muted.Render("> ") + t.Start.Render(flow.RequestHead(x, show)[0].Text)}
-	for _, l := range flow.ResponseHead(x, show) {
+// brief shows an exchange in two lines.
+func brief(t Theme, x evidence.Exchange, mask flow.MaskFunc) []string {
+	out := []string{t.Muted.Render("> ") + t.Start.Render(flow.RequestHead(x, mask)[0].Text)}
+	for _, l := range flow.ResponseHead(x, mask) {
 		if l.Kind == flow.StartLine || l.Kind == flow.NoteLine {
 			return append(out, t.Muted.Render("< ")+t.Start.Render(l.Text))
 		}
@@ -315,25 +355,55 @@ func brief(t Theme, x evidence.Exchange, show flow.MaskFunc) []string {
 	return out
 }
 
-func (s *ActionScreen) nothing(width int) []string {
-	if s.scene != nil {
-		return Wrap("Nothing was sent for this.", width)
-	}
-	return Wrap("Nothing was sent yet: press enter to "+s.verb+".", width)
-}
-
-// View implements Screen.
+// View implements [Screen].
 func (s *ActionScreen) View(room Size) string {
-	if below := (Size{Width: room.Width, Height: room.Height - 1}); s.room != below {
-		s.room = below
+	room.Height--
+	if s.room != room {
+		s.room = room
 		s.panes[whyTab].Refresh()
 	}
-	room.Height--
-	content := "" // drawn first: then it knows what is above and below it
+	content := "" // drawn before the tabs, which show how much is above and below
 	if m, ok := s.message(); ok {
 		content = m.View(room)
 	} else {
-		content = s.panes[s.side].View(room)
+		content = s.panes[s.tab].View(room)
 	}
-	return s.tabs(room.Width) + "\n" + content
+	return s.tabLine(room.Width) + "\n" + content
+}
+
+// tabLine names the tabs, and says how much more there is to see.
+func (s *ActionScreen) tabLine(width int) string {
+	line := s.tabNames()
+	if s.result != nil && len(s.result.Exchanges) > 1 {
+		position := fmt.Sprintf("  exchange %d of %d", s.index+1, len(s.result.Exchanges))
+		if width < 60 {
+			position = fmt.Sprintf(" %d/%d", s.index+1, len(s.result.Exchanges))
+		}
+		line += s.Theme.Muted.Render(position)
+	}
+	above, below := s.panes[s.tab].More()
+	if m, ok := s.message(); ok {
+		above, below = m.More()
+	}
+	if above+below > 0 {
+		more := fmt.Sprintf("  ↑%d ↓%d", above, below)
+		if width < 60 {
+			more = " " + strings.Repeat("↑", min(1, above)) + strings.Repeat("↓", min(1, below))
+		}
+		line += s.Theme.Muted.Render(more)
+	}
+	return Fit(line, width)
+}
+
+// tabNames names the tabs, the visible one in brackets.
+func (s *ActionScreen) tabNames() string {
+	line := ""
+	for t := range tabCount {
+		name := t.String()
+		if t == whyTab && s.tabName != "" && s.result != nil {
+			name = s.tabName
+		}
+		line += s.Theme.tab(name, t == s.tab)
+	}
+	return line
 }

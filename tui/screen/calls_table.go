@@ -8,24 +8,24 @@ import (
 	"time"
 
 	"github.com/charmbracelet/bubbles/key"
-	"github.com/charmbracelet/bubbletea"
+	tea "github.com/charmbracelet/bubbletea"
 	"github.com/charmbracelet/lipgloss"
 
 	"github.com/rin-network/rin/tui/flow"
 )
 
-// column is one column of the table of calls.
+// column is a column of the table of calls.
 type column struct {
 	title string
 	width int
-	of    func(flow.Call) string
+	text  func(flow.Call) string
 }
 
-// widest is how many columns a text of some calls takes, within bounds: a list may be long, and so may its texts.
-func widest(items []flow.Call, of func(flow.Call) string, least, most int) int {
+// columnWidth returns the width that a column needs, within bounds. It stops at the upper bound, because a node may send many long texts.
+func columnWidth(items []flow.Call, text func(flow.Call) string, least, most int) int {
 	for _, c := range items {
-		if text := of(c); len(text) > least {
-			least = max(least, min(most, lipgloss.Width(text[:min(len(text), 4*most)])))
+		if t := text(c); len(t) > least {
+			least = max(least, min(most, lipgloss.Width(t[:min(len(t), 4*most)])))
 		}
 		if least == most {
 			break
@@ -34,15 +34,14 @@ func widest(items []flow.Call, of func(flow.Call) string, least, most int) int {
 	return least
 }
 
-func callID(c flow.Call) string { return c.ID }
-
+func callID(c flow.Call) string   { return c.ID }
 func callType(c flow.Call) string { return c.Type }
 
-// columns are those that there is room for; the title takes what is left.
+// columns returns the columns that fit. The title takes the remaining width.
 func (s *callsScreen) columns(width int) []column {
 	columns := []column{{"until", 10, func(c flow.Call) string { return day(c.Until) }}}
 	if width >= 60 {
-		columns = append([]column{{"type", s.kindWidth, callType}}, columns...)
+		columns = append([]column{{"type", s.typeWidth, callType}}, columns...)
 	}
 	if width >= 45 {
 		columns = append([]column{{"id", s.idWidth, callID}}, columns...)
@@ -60,59 +59,60 @@ func day(t time.Time) string {
 	return t.Format(time.DateOnly)
 }
 
-// row is one call in the table.
+// row shows a call in one line.
 func (s *callsScreen) row(i, width int) string {
-	return cells(s.columns(width), func(c column) string { return c.of(s.items[i]) })
+	return cells(s.columns(width), func(c column) string { return c.text(s.items[i]) })
 }
 
-func cells(columns []column, of func(column) string) string {
+func cells(columns []column, text func(column) string) string {
 	parts := make([]string, len(columns))
 	for i, c := range columns {
-		parts[i] = Cell(of(c), c.width)
+		parts[i] = Cell(text(c), c.width)
 	}
 	return strings.Join(parts, "  ")
 }
 
-// list draws the table, with the sides of its page above and the place in the list below it.
+// list draws the table, with the tabs above it and the page number below it.
 func (s *callsScreen) list(room Size) string {
-	head := Fit(s.page.names(), room.Width)
+	head := Fit(s.page.tabNames(), room.Width)
 	if len(s.items) == 0 {
 		return head + "\n" + strings.Join(Window(append([]string{""}, s.foot(room)...), 0, room.Height-1), "\n")
 	}
-	if room.Height < 4 { // nothing but rows
+	if room.Height < 4 { // room for rows only
 		return s.table.View(room)
 	}
-	names := "  " + s.Theme.Muted.Render(cells(s.columns(room.Width-2), func(c column) string { return c.title }))
+	titles := "  " + s.Theme.Muted.Render(cells(s.columns(room.Width-2), func(c column) string { return c.title }))
 	body := Stack(Size{Width: room.Width, Height: room.Height - 2}, nil, s.table, s.foot(room))
-	return head + "\n" + Fit(strings.TrimRight(names, " "), room.Width) + "\n" + body
+	return head + "\n" + Fit(strings.TrimRight(titles, " "), room.Width) + "\n" + body
 }
 
-// foot says which part of the list this is, and what came of asking for it.
+// foot says which part of the list is visible, and what the answer means.
 func (s *callsScreen) foot(room Size) []string {
 	if s.page.busy {
 		return []string{s.Theme.Muted.Render("waiting for the node …")}
 	}
-	place := fmt.Sprintf("page %d: %d to %d", s.query.Page+1, s.query.Page*flow.PageSize+1, s.query.Page*flow.PageSize+len(s.items))
+	first := s.query.Page * flow.PageSize
+	position := fmt.Sprintf("page %d: %d to %d", s.query.Page+1, first+1, first+len(s.items))
 	switch {
 	case len(s.items) == 0 && s.query.Page > 0:
-		place = fmt.Sprintf("page %d is empty: the end of the list", s.query.Page+1)
+		position = fmt.Sprintf("page %d is empty: the end of the list", s.query.Page+1)
 	case len(s.items) == 0:
-		place = "no call matches"
+		position = "no call matches"
 	case !s.Walk.Paged():
-		place = fmt.Sprintf("all %d", len(s.items))
+		position = fmt.Sprintf("all %d", len(s.items))
 	}
-	place += map[string]string{"de": ", in German", "en": ", in English"}[s.Language]
+	position += map[string]string{"de": ", in German", "en": ", in English"}[s.Language]
 	for _, name := range slices.Sorted(maps.Keys(s.query.Filters)) {
-		place += ", " + name + "=" + s.query.Filters[name]
+		position += ", " + name + "=" + s.query.Filters[name]
 	}
-	lines := Wrap(place, room.Width)
+	lines := Wrap(position, room.Width)
 	if room.Height < 16 && len(s.items) > 0 {
 		return lines[:1]
 	}
-	for _, text := range s.page.scene.Notes[min(1, len(s.page.scene.Notes)):] {
-		lines = append(lines, Wrap(text, room.Width)...)
+	for _, note := range s.page.result.Notes[min(1, len(s.page.result.Notes)):] {
+		lines = append(lines, Wrap(note, room.Width)...)
 	}
-	if len(s.page.scene.Verdicts) > 0 {
+	if len(s.page.result.Verdicts) > 0 {
 		lines = append(lines, s.page.summary(room.Width)...)
 	}
 	if len(s.items) == 0 {
@@ -121,32 +121,41 @@ func (s *callsScreen) foot(room Size) []string {
 	return lines[:min(len(lines), room.Height/3)]
 }
 
-// facts are what a table shows of a call, in the language of the moment.
-func (s *callsScreen) facts(c flow.Call, width int) []string {
+// facts describes an opened call in the current language.
+func (s *callsScreen) facts(c flow.Call, notes []string, width int) []string {
 	var lines []string
 	for _, fact := range [][2]string{{"funder", flow.Localized(c.Funder, s.Language)}, {"type", c.Type}, {"until", day(c.Until)}} {
 		if fact[1] != "" {
 			lines = append(lines, Hang(s.Theme.Muted.Render(fmt.Sprintf("%-7s", fact[0])), fact[1], width)...)
 		}
 	}
-	return append(append(lines, ""), Wrap("It is a resource of its own: a client that keeps the id can ask for it again at any time.", width)...)
+	return append(append(lines, ""), Wrap(strings.Join(notes, " "), width)...)
 }
 
-// filterChooser is the choice of a filter: first its name, then its value. Both come from the node's document.
+// filterChooser chooses a filter: first its name, then its value. Both come from the node's document.
 type filterChooser struct {
-	theme   Theme
-	filters []flow.Filter
-	now     map[string]string
-	names   *List
-	values  *List
-	inside  bool // whether a value is being chosen
+	theme    Theme
+	filters  []flow.Filter
+	current  map[string]string
+	names    *List
+	values   *List
+	inValues bool
 }
 
-func newFilterChooser(w *Session, now map[string]string) *filterChooser {
-	f := &filterChooser{theme: w.Theme, filters: w.Walk.Filters(), now: now, names: NewList(w.Theme), values: NewList(w.Theme)}
+// filterState is the state of a choice.
+type filterState int
+
+const (
+	filterOpen filterState = iota
+	filterClosed
+	filterChosen
+)
+
+func newFilterChooser(w *Session, current map[string]string) *filterChooser {
+	f := &filterChooser{theme: w.Theme, filters: w.Walk.Filters(), current: current, names: NewList(w.Theme), values: NewList(w.Theme)}
 	f.names.Show(len(f.filters), func(i, width int) string {
 		name := Cell(f.filters[i].Name, min(24, width/2))
-		if value := f.now[f.filters[i].Name]; value != "" {
+		if value := f.current[f.filters[i].Name]; value != "" {
 			return name + "  " + Cell(value, max(1, width-min(24, width/2)-2))
 		}
 		return name + "  " + f.theme.Muted.Render("any")
@@ -154,61 +163,62 @@ func newFilterChooser(w *Session, now map[string]string) *filterChooser {
 	return f
 }
 
-func (f *filterChooser) filter() flow.Filter { return f.filters[f.names.At()] }
+func (f *filterChooser) selected() flow.Filter { return f.filters[f.names.At()] }
 
-// press takes a key. A value that is chosen is told with the filter's name; it is empty for any.
-func (f *filterChooser) press(msg tea.KeyMsg) (name, value string, chosen, closed bool) {
-	switch {
-	case key.Matches(msg, leave()) && f.inside:
-		f.inside = false
-	case key.Matches(msg, leave()):
-		return "", "", false, true
-	case key.Matches(msg, enter(""), open("")) && f.inside:
-		if i := f.values.At(); i > 0 {
-			value = f.filter().Values[i-1]
+// press handles a key. In the state filterChosen it returns the name of the filter and its value, "" for any value.
+func (f *filterChooser) press(msg tea.KeyMsg) (name, value string, state filterState) {
+	choose := func() tea.Cmd {
+		if !f.inValues {
+			f.showValues()
+			return nil
 		}
-		return f.filter().Name, value, true, false
-	case key.Matches(msg, enter(""), open("")):
-		f.look()
-	case f.inside:
-		f.values.Update(msg)
-	default:
-		f.names.Update(msg)
+		if i := f.values.At(); i > 0 {
+			value = f.selected().Values[i-1]
+		}
+		name, state = f.selected().Name, filterChosen
+		return nil
 	}
-	return "", "", false, false
+	back := func() tea.Cmd {
+		if !f.inValues {
+			state = filterClosed
+		}
+		f.inValues = false
+		return nil
+	}
+	if _, handled := press(msg, f.commands(choose, back)); !handled {
+		if f.inValues {
+			f.values.Update(msg)
+		} else {
+			f.names.Update(msg)
+		}
+	}
+	return name, value, state
 }
 
-// look shows the values of the filter under the cursor.
-func (f *filterChooser) look() {
-	f.inside = true
-	values := f.filter().Values
+func (f *filterChooser) commands(choose, back func() tea.Cmd) []command {
+	return append([]command{on("enter", "choose", choose, "enter", "right", "o"), on("esc", "back", back, "esc", "left", "backspace")}, listHelp()...)
+}
+
+func (f *filterChooser) keys() []key.Binding { return helpOf(f.commands(nil, nil)) }
+
+// showValues lists the values of the selected filter.
+func (f *filterChooser) showValues() {
+	f.inValues = true
+	values := f.selected().Values
 	f.values.Show(len(values)+1, func(i, width int) string {
 		if i == 0 {
 			return "any"
 		}
 		return Cell(values[i-1], width)
 	})
-	f.values.Go(0)
-	for i, v := range values {
-		if v == f.now[f.filter().Name] {
-			f.values.Go(i + 1)
-		}
-	}
+	f.values.Go(slices.Index(values, f.current[f.selected().Name]) + 1)
 }
 
-// view draws the choice.
+// view draws the chooser.
 func (f *filterChooser) view(room Size) string {
 	list, head := f.names, "Filter the calls by"
-	if f.inside {
-		list, head = f.values, f.filter().Name
+	if f.inValues {
+		list, head = f.values, f.selected().Name
 	}
 	return Stack(room, []string{f.theme.Title.Render(Cell(head, room.Width))}, list, nil)
-}
-
-func (f *filterChooser) keys() []key.Binding {
-	return append([]key.Binding{enter("choose"), leave()}, ListKeys()...)
-}
-
-func leave() key.Binding {
-	return key.NewBinding(key.WithKeys("esc", "left", "backspace"), key.WithHelp("esc", "back"))
 }

@@ -21,142 +21,126 @@ import (
 	"github.com/rin-network/rin/tui/flow"
 )
 
-// certifyScreen is the screen of the whole suite: how far it is, and then the verdict, from which each failure is opened.
+// certifyScreen runs the conformance suite, shows its progress, and then the verdict and what it was based on.
 type certifyScreen struct {
 	*Session
-	aim int // the target that the verdict is on
-	// before shows why the step is there, and trouble that kept the suite from running.
-	before   *ActionScreen
-	running  *suiteRun // nil unless the suite runs
-	findings *findings // nil before it has run
+	targetCount int           // of the verdict
+	before      *ActionScreen // the guide, or the trouble that kept the suite from running
+	running     *suiteRun     // nil unless the suite runs
+	findings    *findings     // nil before the suite has run
+}
+
+// SuiteProgress is an event of a running suite.
+type SuiteProgress struct {
+	Event worker.Event
+	run   *suiteRun
 }
 
 func newCertifyScreen(w *Session) Screen {
 	s := &certifyScreen{Session: w}
-	s.forget()
+	s.reset()
 	return s
 }
 
-// forget begins anew.
-func (s *certifyScreen) forget() {
-	s.before, s.findings, s.aim = newActionScreen(s.Session, flow.Certify, "certify the node", nil), nil, s.Walk.TargetCount()
+func (s *certifyScreen) reset() {
+	s.before, s.findings, s.targetCount = newActionScreen(s.Session, flow.Certify, "certify the node", nil), nil, s.Walk.TargetCount()
 }
 
-// SuiteProgress is an event of a suite that runs.
-type SuiteProgress struct {
-	Event worker.Event
-	of    *suiteRun
-}
-
-// Open implements Screen. The verdict on another node is none on this one.
+// Open implements [Screen]. It drops the verdict on another node.
 func (s *certifyScreen) Open() tea.Cmd {
-	if s.running == nil && s.aim != s.Walk.TargetCount() {
-		s.forget()
+	if s.running == nil && s.targetCount != s.Walk.TargetCount() {
+		s.reset()
 	}
 	return nil
 }
 
-// looked is the stage that is looked at; nil while a list is.
-func (s *certifyScreen) looked() *ActionScreen {
+// active returns the visible action; nil while a list or the progress is visible.
+func (s *certifyScreen) active() *ActionScreen {
 	switch {
 	case s.running != nil:
 		return nil
 	case s.findings != nil:
-		return s.findings.stage
+		return s.findings.opened
 	}
 	return s.before
 }
 
-// Typing implements Screen.
-func (s *certifyScreen) Typing() bool { return s.looked() != nil && s.looked().Typing() }
+// Typing implements [Screen].
+func (s *certifyScreen) Typing() bool { return s.active() != nil && s.active().Typing() }
 
-// Exchange implements Screen.
+// Exchange implements [Screen].
 func (s *certifyScreen) Exchange() (evidence.Exchange, bool) {
-	if s.looked() == nil {
+	if s.active() == nil {
 		return evidence.Exchange{}, false
 	}
-	return s.looked().Exchange()
+	return s.active().Exchange()
 }
 
-// Update implements Screen.
+// Update implements [Screen].
 func (s *certifyScreen) Update(msg tea.Msg) tea.Cmd {
 	switch msg := msg.(type) {
 	case SuiteProgress:
-		if msg.of != s.running {
+		if msg.run != s.running {
 			return nil
 		}
-		s.running.hear(msg.Event)
-		return s.running.listen
+		s.running.count(msg.Event)
+		return s.running.next
 	case ActionDone:
 		s.finish(msg)
+		return nil
 	case SecretsToggled:
 		s.before.Update(msg)
-		if s.findings != nil {
-			s.findings.refresh()
+		if s.findings != nil && s.findings.opened != nil {
+			s.findings.opened.Update(msg)
 		}
+		return nil
 	case tea.KeyMsg:
-		return s.press(msg)
-	default:
-		if s.looked() != nil {
-			return s.looked().Update(msg)
+		if !s.Typing() {
+			if cmd, handled := press(msg, s.commands()); handled {
+				return cmd
+			}
+			if s.findings != nil && s.active() == nil && s.running == nil {
+				s.findings.list().Update(msg)
+				return nil
+			}
 		}
+	}
+	if s.active() != nil {
+		return s.active().Update(msg)
 	}
 	return nil
 }
 
 func (s *certifyScreen) finish(msg ActionDone) {
-	if msg.Step != flow.Certify || msg.Of != s.running || s.running == nil {
+	if msg.Step != flow.Certify || msg.Subject != s.running || s.running == nil {
 		return
 	}
-	took, stopped := s.Walk.Now().Sub(s.running.began), s.running.stopped
-	s.running.end(nil)
+	duration, stopped := s.Walk.Now().Sub(s.running.started), s.running.stopped
+	s.running.cancel(nil)
 	s.running = nil
 	result, log, ok := s.Walk.Report()
-	if !msg.Scene.OK() || !ok {
-		s.forget()
+	if !msg.Result.OK() || !ok {
+		s.reset()
 		if stopped {
-			msg.Scene.Trouble = &flow.Trouble{What: "the suite was stopped"}
+			msg.Result.Trouble = &flow.Trouble{What: "the suite was stopped"}
 		}
-		s.before.played(msg.Scene)
+		s.before.show(msg.Result)
 		return
 	}
-	s.aim = msg.TargetCount
-	s.findings = newFindings(s.Session, result, log, took)
+	s.targetCount = msg.TargetCount
+	s.findings = newFindings(s.Session, result, log, duration)
 }
 
-func (s *certifyScreen) press(msg tea.KeyMsg) tea.Cmd {
-	switch {
-	case s.Typing():
-		return s.looked().Update(msg)
-	case s.running != nil:
-		if key.Matches(msg, stop()) {
-			s.running.halt()
-		}
-		return nil
-	case key.Matches(msg, retry()):
-		return s.run()
-	case key.Matches(msg, enter("")) && s.findings != nil:
-		return next
-	case key.Matches(msg, enter("")):
-		return s.run()
-	case key.Matches(msg, goOn()):
-		return next
-	case s.findings != nil:
-		return s.findings.press(msg)
-	}
-	return s.before.Update(msg)
-}
-
-// run begins the suite beside the screen.
+// run starts the suite in the background.
 func (s *certifyScreen) run() tea.Cmd {
 	r := newSuiteRun(s.Context, s.Walk.Now())
 	s.running = r
-	return tea.Batch(r.listen, s.act(flow.Certify, r, func(context.Context) flow.Result {
-		return s.Walk.CertifyNode(r.ctx, r.tell)
+	return tea.Batch(r.next, s.act(flow.Certify, r, func(context.Context) flow.Result {
+		return s.Walk.CertifyNode(r.ctx, r.report)
 	}))
 }
 
-// View implements Screen.
+// View implements [Screen].
 func (s *certifyScreen) View(room Size) string {
 	switch {
 	case s.running != nil:
@@ -167,63 +151,56 @@ func (s *certifyScreen) View(room Size) string {
 	return s.before.View(room)
 }
 
-// Keys implements Screen.
+// Keys implements [Screen].
 func (s *certifyScreen) Keys() []key.Binding {
-	switch {
-	case s.Typing():
-		return s.looked().Keys()
-	case s.running != nil:
-		return []key.Binding{stop()}
-	case s.findings != nil:
-		return append([]key.Binding{enter("next step")}, append(s.findings.keys(), again("run it again"))...)
-	case s.before.scene != nil:
-		return append([]key.Binding{enter("try again"), goOn()}, ScrollKeys()...)
+	if s.Typing() {
+		return s.active().Keys()
 	}
-	return append([]key.Binding{enter("certify the node"), goOn()}, ScrollKeys()...)
+	return helpOf(s.commands())
 }
 
-func stop() key.Binding { return key.NewBinding(key.WithKeys("x"), key.WithHelp("x", "stop it")) }
-
-// open leads from a list to the thing under the cursor.
-func open(help string) key.Binding {
-	return key.NewBinding(key.WithKeys("right", "o"), key.WithHelp("→", help))
+func (s *certifyScreen) commands() []command {
+	switch {
+	case s.running != nil:
+		return []command{on("x", "stop", do(s.running.stop))}
+	case s.findings != nil:
+		return append(append([]command{enter("next step", next), hidden("s", s.run), hidden("x", next)}, s.findings.commands()...), again("run again", s.run))
+	case s.before.result != nil:
+		return append([]command{enter("try again", s.run), nextStep(), hidden("s", s.run)}, scrollHelp()...)
+	}
+	return append([]command{enter("certify the node", s.run), nextStep(), hidden("s", s.run)}, scrollHelp()...)
 }
 
-// again does once more what the step does.
-func again(help string) key.Binding {
-	return key.NewBinding(key.WithKeys("s"), key.WithHelp("s", help))
-}
-
-// suiteRun is a suite that runs, and how far it is.
+// suiteRun is a running suite and its progress.
 type suiteRun struct {
 	ctx     context.Context
-	end     context.CancelCauseFunc
+	cancel  context.CancelCauseFunc
 	stopped bool
-	began   time.Time
+	started time.Time
 	events  chan worker.Event
 
 	done, planned, budget int
 	latest                evidence.Label
-	asked                 map[string]int             // exchanges by what was asked
-	judged                map[string]decision.Totals // outcomes by group, once the answers are judged
+	sent                  map[string]int             // exchanges by resource
+	judged                map[string]decision.Totals // outcomes by group
 }
 
-func newSuiteRun(ctx context.Context, began time.Time) *suiteRun {
-	r := &suiteRun{began: began, events: make(chan worker.Event, 64), asked: map[string]int{}, judged: map[string]decision.Totals{}}
-	r.ctx, r.end = context.WithCancelCause(ctx)
+func newSuiteRun(ctx context.Context, started time.Time) *suiteRun {
+	r := &suiteRun{started: started, events: make(chan worker.Event, 64), sent: map[string]int{}, judged: map[string]decision.Totals{}}
+	r.ctx, r.cancel = context.WithCancelCause(ctx)
 	return r
 }
 
-// tell hands an event to the screen; the suite waits for one that is slow, and for none that is gone.
-func (r *suiteRun) tell(e worker.Event) {
+// report hands an event to the screen. The suite waits for a slow screen, until the run is cancelled.
+func (r *suiteRun) report(e worker.Event) {
 	select {
 	case r.events <- e:
 	case <-r.ctx.Done():
 	}
 }
 
-// listen waits for the next event.
-func (r *suiteRun) listen() tea.Msg {
+// next waits for the next event.
+func (r *suiteRun) next() tea.Msg {
 	select {
 	case e := <-r.events:
 		return SuiteProgress{e, r}
@@ -232,19 +209,19 @@ func (r *suiteRun) listen() tea.Msg {
 	}
 }
 
-// halt ends the suite before it has asked everything.
-func (r *suiteRun) halt() {
+// stop cancels the suite.
+func (r *suiteRun) stop() {
 	r.stopped = true
-	r.end(errors.New("you asked for it"))
+	r.cancel(errors.New("you stopped it"))
 }
 
-func (r *suiteRun) hear(e worker.Event) {
+func (r *suiteRun) count(e worker.Event) {
 	switch e.Kind {
 	case worker.Planned:
 		r.budget = e.Budget
 	case worker.Progress:
 		r.done, r.planned, r.latest = e.Done, e.Planned, e.Label
-		r.asked[resourceText(e.Label.Resource())]++
+		r.sent[resourceText(e.Label.Resource())]++
 	case worker.Judged:
 		totals := r.judged[e.ID.Group()]
 		totals.Count(e.Judgement.Outcome)
@@ -252,7 +229,7 @@ func (r *suiteRun) hear(e worker.Event) {
 	}
 }
 
-// resourceText says in words what a resource is.
+// resourceText names a resource for a person.
 func resourceText(r evidence.Resource) string {
 	switch r {
 	case evidence.TokenEndpoint:
@@ -275,13 +252,13 @@ func resourceText(r evidence.Resource) string {
 	return "everything else"
 }
 
-// view draws how far the suite is.
+// view draws the progress.
 func (r *suiteRun) view(t Theme, now time.Time, room Size) string {
 	share := 0
 	if r.planned > 0 {
 		share = r.done * 100 / r.planned
 	}
-	head := t.Title.Render("The suite asks the node")
+	head := t.Title.Render("The suite is running")
 	if r.stopped {
 		head = t.Title.Render("Stopping …")
 	}
@@ -290,11 +267,11 @@ func (r *suiteRun) view(t Theme, now time.Time, room Size) string {
 		t.Good.Render(Bar(r.done, r.planned, min(60, max(10, room.Width-6)))) + fmt.Sprintf(" %d%%", share),
 		"",
 	}
-	told := fmt.Sprintf("%d of %d planned, %s", r.done, r.planned, clockOf(now.Sub(r.began)))
+	progress := fmt.Sprintf("%d of %d planned requests, %s", r.done, r.planned, formatClock(now.Sub(r.started)))
 	if r.budget > 0 {
-		told += ", at most " + evidence.Count(r.budget, "request")
+		progress += ", at most " + evidence.Count(r.budget, "request")
 	}
-	lines = append(lines, Wrap(told, room.Width)...)
+	lines = append(lines, Wrap(progress, room.Width)...)
 	if r.latest != "" {
 		lines = append(lines, t.Muted.Render("last: ")+report.Plain(string(r.latest)))
 	}
@@ -305,14 +282,14 @@ func (r *suiteRun) view(t Theme, now time.Time, room Size) string {
 	return strings.Join(Window(lines, 0, room.Height), "\n")
 }
 
-// parts are what was asked so far and, as soon as the first answers are judged, what they came to by group.
+// parts shows what was sent so far or, after the first judgement, the outcomes by group.
 func (r *suiteRun) parts(t Theme, width int) []string {
 	var lines []string
 	switch {
 	case len(r.judged) > 0:
 		lines = append(lines, t.Key.Render("Judged so far"))
-	case len(r.asked) > 0:
-		lines = append(lines, t.Key.Render("Asked so far"))
+	case len(r.sent) > 0:
+		lines = append(lines, t.Key.Render("Sent so far"))
 	}
 	if len(r.judged) > 0 {
 		for _, g := range requirement.Groups() {
@@ -322,20 +299,11 @@ func (r *suiteRun) parts(t Theme, width int) []string {
 		}
 		return lines
 	}
-	for _, what := range r.order() {
-		lines = append(lines, fmt.Sprintf("  %-18s %4d", what, r.asked[what]))
+	mostFirst := slices.SortedFunc(maps.Keys(r.sent), func(a, b string) int {
+		return cmp.Or(cmp.Compare(r.sent[b], r.sent[a]), cmp.Compare(a, b))
+	})
+	for _, resource := range mostFirst {
+		lines = append(lines, fmt.Sprintf("  %-18s %4d", resource, r.sent[resource]))
 	}
 	return lines
-}
-
-// order is what was asked, the most first.
-func (r *suiteRun) order() []string {
-	return slices.SortedFunc(maps.Keys(r.asked), func(a, b string) int {
-		return cmp.Or(cmp.Compare(r.asked[b], r.asked[a]), cmp.Compare(a, b))
-	})
-}
-
-// clockOf is a duration in minutes and seconds.
-func clockOf(d time.Duration) string {
-	return fmt.Sprintf("%d:%02d", int(d.Minutes()), int(d.Seconds())%60)
 }

@@ -14,13 +14,13 @@ import (
 	"github.com/rin-network/rin/tui/flow"
 )
 
-// credentialsScreen is the screen that shows the client, looks for the usual mistakes, and lets a person type others.
+// credentialsScreen shows the client, checks for common mistakes, and asks for other credentials.
 type credentialsScreen struct {
 	*Session
-	pane *Pane
-	form *accountForm
-	room Size
-	note string // what became of what was typed
+	pane    *Pane
+	form    *accountForm
+	room    Size
+	problem string // with the values of the last form
 }
 
 func newCredentialsScreen(w *Session) Screen {
@@ -29,57 +29,63 @@ func newCredentialsScreen(w *Session) Screen {
 	return s
 }
 
-// Open implements Screen. Where there are no credentials, they are asked for at once.
+// Open implements [Screen]. It opens the form if there are no credentials.
 func (s *credentialsScreen) Open() tea.Cmd {
-	s.note = ""
+	s.problem = ""
 	s.pane.Refresh()
-	if !s.given() && s.form == nil && (s.Walk.HasNode() || s.Start == nil) {
-		return s.ask(newClientForm(s.Session))
+	if !s.complete() && s.form == nil && (s.Walk.HasNode() || s.Start == nil) {
+		return s.askClient()
 	}
 	return nil
 }
 
-// givenNode tells whether the walk has a client.
-func (s *credentialsScreen) given() bool {
+// complete reports whether the walk has client ID and secret.
+func (s *credentialsScreen) complete() bool {
 	c := s.Walk.Target().Credentials
 	return c.ClientID != "" && !c.ClientSecret.IsZero()
 }
 
+func (s *credentialsScreen) askClient() tea.Cmd { return s.ask(newClientForm(s.Session)) }
+func (s *credentialsScreen) askOthers() tea.Cmd { return s.ask(newOthersForm(s.Session)) }
+
 func (s *credentialsScreen) ask(f *accountForm) tea.Cmd {
-	s.form, s.note = f, ""
+	s.form, s.problem = f, ""
 	return s.form.Init()
 }
 
-// Typing implements Screen.
+// Typing implements [Screen].
 func (s *credentialsScreen) Typing() bool { return s.form != nil }
 
-// Exchange implements Screen: nothing is sent here.
+// Exchange implements [Screen]. This step sends nothing.
 func (s *credentialsScreen) Exchange() (evidence.Exchange, bool) { return evidence.Exchange{}, false }
 
-// Update implements Screen.
+// Update implements [Screen].
 func (s *credentialsScreen) Update(msg tea.Msg) tea.Cmd {
 	switch msg.(type) {
 	case SecretsToggled:
 		s.pane.Refresh()
 		return nil
 	case OpenEditor:
-		return s.ask(newClientForm(s.Session))
+		return s.askClient()
 	}
 	if s.form != nil {
-		return s.fill(msg)
+		return s.updateForm(msg)
 	}
 	if k, ok := msg.(tea.KeyMsg); ok {
-		return s.press(k)
+		if cmd, handled := press(k, s.commands()); handled {
+			return cmd
+		}
+		s.pane.Update(k)
 	}
 	return nil
 }
 
-func (s *credentialsScreen) fill(msg tea.Msg) tea.Cmd {
+func (s *credentialsScreen) updateForm(msg tea.Msg) tea.Cmd {
 	if isEscape(msg) {
 		s.form = nil
 		return nil
 	}
-	done, cmd := s.form.take(msg)
+	done, cmd := s.form.update(msg)
 	if !done {
 		s.form.unmask()
 		return cmd
@@ -87,7 +93,7 @@ func (s *credentialsScreen) fill(msg tea.Msg) tea.Cmd {
 	account, err := s.form.account()
 	s.form = nil
 	if err != nil {
-		s.note = err.Error()
+		s.problem = err.Error()
 	} else {
 		s.Walk.SetAccount(account)
 	}
@@ -95,20 +101,23 @@ func (s *credentialsScreen) fill(msg tea.Msg) tea.Cmd {
 	return nil
 }
 
-func (s *credentialsScreen) press(msg tea.KeyMsg) tea.Cmd {
-	switch {
-	case key.Matches(msg, enter("")) && s.given():
-		return next
-	case key.Matches(msg, enter("")), key.Matches(msg, edit()):
-		return s.ask(newClientForm(s.Session))
-	case key.Matches(msg, others()):
-		return s.ask(newOthersForm(s.Session))
+// Keys implements [Screen].
+func (s *credentialsScreen) Keys() []key.Binding {
+	if s.form != nil {
+		return formKeys()
 	}
-	s.pane.Update(msg)
-	return nil
+	return helpOf(s.commands())
 }
 
-// View implements Screen.
+func (s *credentialsScreen) commands() []command {
+	lead := enter("next", next)
+	if !s.complete() {
+		lead = enter("type them", s.askClient)
+	}
+	return append([]command{lead, edit("edit", s.askClient), on("o", "other clients", s.askOthers)}, scrollHelp()...)
+}
+
+// View implements [Screen].
 func (s *credentialsScreen) View(room Size) string {
 	if s.form != nil {
 		return s.form.draw(s.Theme, room)
@@ -120,59 +129,56 @@ func (s *credentialsScreen) View(room Size) string {
 	return s.pane.View(room)
 }
 
-// lines are why the step is there, and the facts.
+// lines shows the guide and the credentials; the credentials come first if not all fits.
 func (s *credentialsScreen) lines(width int) []string {
-	g := flow.Credentials.Guide()
-	facts := s.facts(width)
-	out := append(Wrap(g.Why, width), "")
-	out = append(out, Hang(s.Theme.Muted.Render("Rule: "), g.Rule, width)...)
-	if len(out)+1+len(facts) > s.room.Height { // the facts are seen first
-		return append(append(facts, ""), out...)
+	facts, guide := s.facts(width), s.Theme.guide(flow.Credentials, width)
+	if len(guide)+1+len(facts) > s.room.Height {
+		return append(append(facts, ""), guide...)
 	}
-	return append(append(out, ""), facts...)
+	return append(append(guide, ""), facts...)
 }
 
-// facts are the client, and what is to be said of it.
+// facts shows the credentials and the mistakes in them.
 func (s *credentialsScreen) facts(width int) []string {
-	var out []string
-	if s.note != "" {
-		out = append(append(out, Hang(s.Theme.Bad.Render("✗")+" ", s.note, width)...), "")
+	var lines []string
+	if s.problem != "" {
+		lines = append(Hang(s.Theme.Bad.Render("✗")+" ", s.problem, width), "")
 	}
-	at := s.Walk.Target()
+	t := s.Walk.Target()
 	field := func(name, value string) {
-		out = append(out, Hang(s.Theme.Header.Render(fmt.Sprintf("%-14s", name)), value, width)...)
+		lines = append(lines, Hang(s.Theme.Header.Render(fmt.Sprintf("%-14s", name)), value, width)...)
 	}
-	if !s.given() {
-		out = append(out, Wrap("There are no credentials for this node yet.", width)...)
-		return append(out, s.Theme.Key.Render("enter")+" type them")
+	if !s.complete() {
+		lines = append(lines, Wrap("There are no credentials for this node yet.", width)...)
+		return append(lines, s.Theme.Key.Render("enter")+" type them")
 	}
-	field("Client ID", at.Credentials.ClientID)
-	field("Client secret", s.secret(at.Credentials.ClientSecret))
-	if c := at.Second; c != nil {
+	field("Client ID", t.Credentials.ClientID)
+	field("Client secret", s.secret(t.Credentials.ClientSecret))
+	if c := t.Second; c != nil {
 		field("Without role", c.ClientID+", "+s.secret(c.ClientSecret))
 	}
-	if !at.ExpiredToken.IsZero() {
-		field("Expired token", s.secret(at.ExpiredToken))
+	if !t.ExpiredToken.IsZero() {
+		field("Expired token", s.secret(t.ExpiredToken))
 	}
-	out = append(out, "")
-	out = append(out, cautions(s.Theme, at.Credentials, width)...)
-	return append(out, "", s.Theme.Key.Render("enter")+" go on with them", s.Theme.Key.Render("e")+"     edit them")
+	lines = append(lines, "")
+	lines = append(lines, mistakes(s.Theme, t.Credentials, width)...)
+	return append(lines, "", s.Theme.Key.Render("enter")+" continue with them", s.Theme.Key.Render("e")+"     edit them")
 }
 
-// cautions are the usual mistakes that credentials show, in lines.
-func cautions(t Theme, c target.Credentials, width int) []string {
+// mistakes lists the common mistakes in credentials.
+func mistakes(t Theme, c target.Credentials, width int) []string {
 	found := flow.CheckCredentials(c)
 	if len(found) == 0 {
-		return Hang(t.Good.Render("✓")+" ", "They show none of the usual mistakes. Nothing was sent yet.", width)
+		return Hang(t.Good.Render("✓")+" ", "They have none of the common mistakes. No request has been sent yet.", width)
 	}
-	var out []string
+	var lines []string
 	for _, text := range found {
-		out = append(out, Hang(t.Warn.Render("!")+" ", text, width)...)
+		lines = append(lines, Hang(t.Warn.Render("!")+" ", text, width)...)
 	}
-	return out
+	return lines
 }
 
-// secret is a secret as it is shown at the moment: how long it is, or the text itself.
+// secret shows a secret, or only its length while secrets are hidden.
 func (w *Session) secret(s target.Secret) string {
 	text := s.Reveal()
 	if w.Revealed {
@@ -181,165 +187,144 @@ func (w *Session) secret(s target.Secret) string {
 	return fmt.Sprintf("%s (%s)", strings.Repeat("•", 8), evidence.Count(len([]rune(text)), "character"))
 }
 
-// Keys implements Screen.
-func (s *credentialsScreen) Keys() []key.Binding {
-	if s.form != nil {
-		return FormKeys()
-	}
-	lead := enter("next")
-	if !s.given() {
-		lead = enter("type them")
-	}
-	return append([]key.Binding{lead, edit(), others()}, ScrollKeys()...)
-}
-
-func others() key.Binding {
-	return key.NewBinding(key.WithKeys("o"), key.WithHelp("o", "other clients"))
-}
-
-// namesPlace tells a text that names where a secret is, from a secret.
+// namesPlace reports whether a text names the place of a secret, such as env:NAME.
 func namesPlace(text string) bool {
 	kind, name, found := strings.Cut(text, ":")
 	return found && name != "" && (kind == "env" || kind == "file")
 }
 
-// accountForm asks for a client, or for what is presented on purpose in a later step.
+// accountForm asks for the client, or for the credentials of the step "what if".
 type accountForm struct {
 	*form
-	world *Session
-	// hidden are the fields whose text is masked, as long as it is no place of a secret.
-	hidden []hiddenField
-	// account is what was typed, with the secrets that the places hold.
+	session *Session
+	secrets []secretField
+	// account returns the account with the values of the form.
 	account func() (flow.Account, error)
-	// beside are lines on what is typed so far.
-	beside func(width int) []string
+	// remarks comments on the values while they are typed.
+	remarks func(width int) []string
 }
 
-type hiddenField struct {
+// secretField is a field that masks its value.
+type secretField struct {
 	input *huh.Input
-	text  *string
+	value *string
 }
 
-// masked makes a field for a secret. Left empty it keeps the one that is there.
-func (f *accountForm) masked(title, about string, kept bool, text *string) *huh.Input {
-	if kept {
-		about += "; empty keeps the present one"
+// secretField makes a field for a secret. If it stays empty, the current secret is kept.
+func (f *accountForm) secretField(title, description string, current target.Secret, value *string) *huh.Input {
+	if !current.IsZero() {
+		description += "; leave it empty to keep the current one"
 	}
-	input := huh.NewInput().Title(title).Description(about).EchoMode(huh.EchoModePassword).Value(text).Validate(func(text string) error {
+	input := huh.NewInput().Title(title).Description(description).EchoMode(huh.EchoModePassword).Value(value).Validate(func(text string) error {
 		if namesPlace(text) {
-			_, err := f.world.Secret(text)
+			_, err := f.session.Secret(text)
 			return err
 		}
 		return nil
 	})
-	f.hidden = append(f.hidden, hiddenField{input, text})
+	f.secrets = append(f.secrets, secretField{input, value})
 	return input
 }
 
-// unmask shows the name of a place while it is typed: it is no secret.
+// unmask shows a value while it is the name of a place, which is not secret.
 func (f *accountForm) unmask() {
-	for _, h := range f.hidden {
+	for _, s := range f.secrets {
 		mode := huh.EchoModePassword
-		if strings.HasPrefix(*h.text, "env:") || strings.HasPrefix(*h.text, "file:") {
+		if strings.HasPrefix(*s.value, "env:") || strings.HasPrefix(*s.value, "file:") {
 			mode = huh.EchoModeNormal
 		}
-		h.input.EchoMode(mode)
+		s.input.EchoMode(mode)
 	}
 }
 
-// typedURLs is the secret that a text is or names; an empty text is the one that is there.
-func (f *accountForm) typed(text string, kept target.Secret) (target.Secret, error) {
+// read returns the secret of a value: the value itself, or the secret at the place that it names, or the current one if it is empty.
+func (f *accountForm) read(value string, current target.Secret) (target.Secret, error) {
 	switch {
-	case text == "":
-		return kept, nil
-	case namesPlace(text):
-		return f.world.Secret(text)
+	case value == "":
+		return current, nil
+	case namesPlace(value):
+		return f.session.Secret(value)
 	}
-	return target.NewSecret(text), nil
+	return target.NewSecret(value), nil
 }
 
 const (
-	aboutID     = "As the node's operator issued it"
+	aboutID     = "As the operator of the node issued it"
 	aboutSecret = "Masked; or env:NAME, file:PATH"
 )
 
 // newClientForm asks for client ID and secret.
 func newClientForm(w *Session) *accountForm {
-	f, now := &accountForm{world: w}, w.Walk.Account()
-	id, secret := now.Client.ClientID, ""
+	f, account := &accountForm{session: w}, w.Walk.Account()
+	id, secret := account.Client.ClientID, ""
 	f.form = newForm(w.Theme,
 		huh.NewInput().Title("Client ID").Description(aboutID).Value(&id),
-		f.masked("Client secret", aboutSecret, !now.Client.ClientSecret.IsZero(), &secret))
+		f.secretField("Client secret", aboutSecret, account.Client.ClientSecret, &secret))
 	f.account = func() (flow.Account, error) {
 		var err error
-		now.Client.ClientID = id
-		now.Client.ClientSecret, err = f.typed(secret, now.Client.ClientSecret)
-		return now, err
+		account.Client.ClientID = id
+		account.Client.ClientSecret, err = f.read(secret, account.Client.ClientSecret)
+		return account, err
 	}
-	f.beside = func(width int) []string {
+	f.remarks = func(width int) []string {
 		if namesPlace(secret) {
-			return Hang(w.Theme.Muted.Render("·")+" ", "The secret is read from there when you press enter.", width)
+			return Hang(w.Theme.Muted.Render("·")+" ", "rin reads the secret from there when you press enter.", width)
 		}
 		c := target.Credentials{ClientID: id, ClientSecret: target.NewSecret(secret)}
 		if secret == "" {
-			c.ClientSecret = now.Client.ClientSecret
+			c.ClientSecret = account.Client.ClientSecret
 		}
 		if id == "" && c.ClientSecret.IsZero() {
-			return nil // nobody is told of mistakes before the first key
+			return nil // nothing is typed yet
 		}
-		return cautions(w.Theme, c, width)
+		return mistakes(w.Theme, c, width)
 	}
 	return f
 }
 
-// newOthersForm asks for what the step "what if" presents on purpose.
+// newOthersForm asks for the credentials that the step "what if" uses.
 func newOthersForm(w *Session) *accountForm {
-	f, now := &accountForm{world: w}, w.Walk.Account()
+	f, account := &accountForm{session: w}, w.Walk.Account()
 	var second target.Credentials
-	if now.Second != nil {
-		second = *now.Second
+	if account.Second != nil {
+		second = *account.Second
 	}
 	id, secret, expired := second.ClientID, "", ""
 	f.form = newForm(w.Theme,
-		huh.NewInput().Title("A client without the role").Description("Its ID; empty for none").Value(&id),
-		f.masked("Its secret", aboutSecret, !second.ClientSecret.IsZero(), &secret),
-		f.masked("An expired token of the client", aboutSecret, !now.Expired.IsZero(), &expired))
+		huh.NewInput().Title("A client without the role").Description("Its ID; empty if there is none").Value(&id),
+		f.secretField("Its secret", aboutSecret, second.ClientSecret, &secret),
+		f.secretField("An expired token of the client", aboutSecret, account.Expired, &expired))
 	f.account = func() (flow.Account, error) {
-		var err, fault error
+		var errSecond, errExpired error
 		second.ClientID = id
-		second.ClientSecret, err = f.typed(secret, second.ClientSecret)
-		now.Expired, fault = f.typed(expired, now.Expired)
-		now.Second = &second
+		second.ClientSecret, errSecond = f.read(secret, second.ClientSecret)
+		account.Expired, errExpired = f.read(expired, account.Expired)
+		account.Second = &second
 		switch {
 		case id == "":
-			now.Second = nil
-		case err == nil && second.ClientSecret.IsZero():
-			err = errors.New("the second client has no secret, so it was not taken")
-		case id == now.Client.ClientID:
-			err = errors.New("the second client is the first one, so it was not taken")
+			account.Second = nil
+		case errSecond == nil && second.ClientSecret.IsZero():
+			errSecond = errors.New("the second client was not changed, because it has no secret")
+		case id == account.Client.ClientID:
+			errSecond = errors.New("the second client was not changed, because it is the same as the first")
 		}
-		return now, errors.Join(err, fault)
+		return account, errors.Join(errSecond, errExpired)
 	}
-	f.beside = func(width int) []string {
-		return Wrap("Both are for step 8, where they are refused, as they should be. Without them it leaves these two mistakes out.", width)
+	f.remarks = func(width int) []string {
+		return Wrap("Step 8 uses them to show how the node refuses them. Without them, it skips these two mistakes.", width)
 	}
 	return f
 }
 
-// draw draws the form with what there is to say of it.
+// draw draws the form, with the remarks beside it or below it.
 func (f *accountForm) draw(t Theme, room Size) string {
-	if room.Width >= wide {
+	if room.Width >= twoColumns {
 		width := room.Width / 2
-		return f.paint(t, f.beside(room.Width-width-2), Size{Width: width, Height: room.Height})
+		lines := Window(f.lines(t, Size{Width: width, Height: room.Height}), 0, room.Height)
+		return Beside(strings.Join(lines, "\n"), strings.Join(f.remarks(room.Width-width-2), "\n"), width)
 	}
-	said := f.beside(room.Width)
-	said = said[:min(len(said), max(2, room.Height-8))]
-	above := f.lines(t, Size{Width: room.Width, Height: room.Height - len(said) - 1})
-	return strings.Join(Window(append(append(above, ""), said...), 0, room.Height), "\n")
-}
-
-// paint puts the form at the left, and what is said of it at the right.
-func (f *accountForm) paint(t Theme, said []string, room Size) string {
-	lines := Window(f.lines(t, room), 0, room.Height)
-	return Beside(strings.Join(lines, "\n"), strings.Join(said, "\n"), room.Width)
+	remarks := f.remarks(room.Width)
+	remarks = remarks[:min(len(remarks), max(2, room.Height-8))]
+	lines := f.lines(t, Size{Width: room.Width, Height: room.Height - len(remarks) - 1})
+	return strings.Join(Window(append(append(lines, ""), remarks...), 0, room.Height), "\n")
 }

@@ -4,35 +4,35 @@ import (
 	"strings"
 
 	"github.com/charmbracelet/bubbles/key"
-	"github.com/charmbracelet/bubbletea"
+	tea "github.com/charmbracelet/bubbletea"
 	"github.com/charmbracelet/huh"
 	"github.com/charmbracelet/lipgloss"
 	"github.com/charmbracelet/x/ansi"
 )
 
-// form is a form that a screen shows in its own place, until it is filled in or left.
+// form replaces the contents of a screen until it is completed or left.
 type form struct {
 	*huh.Form
 	size Size
 }
 
-// newForm makes a form of fields, one below the other.
+// newForm makes a form with fields below each other.
 func newForm(t Theme, fields ...huh.Field) *form {
 	keys := huh.NewDefaultKeyMap()
-	keys.Quit = key.NewBinding(key.WithDisabled()) // the application has a key for it, and esc is the screen's
+	keys.Quit = key.NewBinding(key.WithDisabled()) // the application handles ctrl+c, the screen handles esc
 	keys.Input.AcceptSuggestion = key.NewBinding(key.WithDisabled())
 	group := huh.NewGroup(fields...).WithShowHelp(false)
-	return &form{Form: huh.NewForm(group).WithTheme(t.Form()).WithKeyMap(keys).WithShowHelp(false).WithShowErrors(false)}
+	return &form{Form: huh.NewForm(group).WithTheme(t.formTheme()).WithKeyMap(keys).WithShowHelp(false).WithShowErrors(false)}
 }
 
-// isEscape tells the key that leaves a form without taking what was typed.
+// isEscape reports the key that leaves a form without using its values.
 func isEscape(msg tea.Msg) bool {
 	k, ok := msg.(tea.KeyMsg)
 	return ok && k.String() == "esc"
 }
 
-// take gives the form a message; done tells that it was filled in.
-func (f *form) take(msg tea.Msg) (done bool, cmd tea.Cmd) {
+// update hands a message to the form; done reports that the form is completed.
+func (f *form) update(msg tea.Msg) (done bool, cmd tea.Cmd) {
 	model, cmd := f.Update(msg)
 	if updated, ok := model.(*huh.Form); ok {
 		f.Form = updated
@@ -40,20 +40,20 @@ func (f *form) take(msg tea.Msg) (done bool, cmd tea.Cmd) {
 	return f.State == huh.StateCompleted, cmd
 }
 
-// resized tells a form that its room is another one.
+// resized makes a form draw itself again.
 type resized struct{}
 
-// lines draws the form, with what is wrong below it. In little room the field that is typed into is seen.
+// lines draws the form and its errors. If it does not fit, the focused field is visible.
 func (f *form) lines(t Theme, room Size) []string {
-	var wrong []string
+	var problems []string
 	for _, err := range f.Errors() {
-		wrong = append(wrong, Hang(t.Bad.Render("✗")+" ", err.Error(), room.Width)...)
+		problems = append(problems, Hang(t.Bad.Render("✗")+" ", err.Error(), room.Width)...)
 	}
-	room.Height = max(3, room.Height-len(wrong))
+	room.Height = max(3, room.Height-len(problems))
 	if f.size != room {
 		f.size = room
 		f.WithWidth(room.Width).WithHeight(room.Height)
-		f.Update(resized{}) // draws anew: it has nothing else to do with it
+		f.Update(resized{})
 	}
 	lines := strings.Split(f.View(), "\n")
 	for len(lines) > 0 && strings.TrimSpace(ansi.Strip(lines[len(lines)-1])) == "" {
@@ -62,11 +62,11 @@ func (f *form) lines(t Theme, room Size) []string {
 	for i, line := range lines {
 		lines[i] = Fit(strings.TrimRight(line, " "), room.Width)
 	}
-	return append(lines, wrong...)
+	return append(lines, problems...)
 }
 
-// Form are the styles of a form. All are made by the theme's renderer: what huh comes with would ask the terminal again.
-func (t Theme) Form() *huh.Theme {
+// formTheme returns the styles of a form. They use the renderer of the theme, because those of huh would query the terminal again.
+func (t Theme) formTheme() *huh.Theme {
 	plain := t.Renderer.NewStyle()
 	field := huh.FieldStyles{
 		Base: plain.PaddingLeft(2), Title: plain, Description: t.Muted, ErrorIndicator: t.Bad.SetString(" ✗"), ErrorMessage: t.Bad,
@@ -84,11 +84,7 @@ func (t Theme) Form() *huh.Theme {
 	}
 }
 
-// FormKeys are the keys of a form, for a help text.
-func FormKeys() []key.Binding {
-	return []key.Binding{
-		key.NewBinding(key.WithKeys("enter"), key.WithHelp("enter", "next field")),
-		key.NewBinding(key.WithKeys("esc"), key.WithHelp("esc", "leave the form")),
-		key.NewBinding(key.WithKeys("shift+tab"), key.WithHelp("shift+tab", "field before")),
-	}
+// formKeys lists the keys of a form for the help.
+func formKeys() []key.Binding {
+	return helpOf([]command{enter("next field", nil), escape("leave the form", nil), on("shift+tab", "previous field", nil)})
 }

@@ -2,9 +2,10 @@ package screen
 
 import (
 	"bytes"
+	"encoding/json"
 )
 
-// jsonKind is what a value of JSON is.
+// jsonKind is the kind of a JSON value.
 type jsonKind uint8
 
 const (
@@ -12,11 +13,11 @@ const (
 	arrayKind
 	textKind
 	numberKind
-	literalKind
+	literalKind // true, false, null
 )
 
-// jsonNode is a value of a document: where it begins (for a member, where its name does), and what it is. It takes four bytes, because a
-// document of some megabytes may have as many values as bytes, nearly.
+// jsonNode is a value of a document: its kind and its offset; the offset of a member is that of its name. It takes four bytes, because a
+// document of some megabytes has almost as many values as bytes in the worst case.
 type jsonNode uint32
 
 const (
@@ -25,114 +26,74 @@ const (
 	offsetBit = 4
 )
 
-// The bounds of a tree; what is larger is shown as text.
+// Larger documents are shown as text.
 const (
 	maxIndexed = 1 << 28
 	maxNodes   = 1 << 20
-	maxDepth   = 10000
 )
 
 func (n jsonNode) kind() jsonKind { return jsonKind(n & kindBits) }
+func (n jsonNode) member() bool   { return n&memberBit != 0 }
+func (n jsonNode) offset() int    { return int(n >> offsetBit) }
 
-func (n jsonNode) member() bool { return n&memberBit != 0 }
-
-func (n jsonNode) offset() int { return int(n >> offsetBit) }
-
-// index knows where the values of a JSON document begin, in the order of the document, and nothing else: what is shown of them is read
-// from the document when it is shown.
+// index has the offsets of the values in a JSON document, in the order of the document. Values are read from the document when they are
+// drawn.
 type index struct {
 	doc   []byte
 	nodes []jsonNode
-	// span counts the values inside of each one, those inside of these included.
+	// span counts the values inside of each value, at any depth.
 	span []uint32
 }
 
-// newIndex reads a document; ok is false for one that is not JSON, neither object nor array, or beyond the bounds.
+// newIndex reads a document; ok is false unless it is a JSON object or array within the limits.
 func newIndex(doc []byte) (x *index, ok bool) {
-	x = &index{doc: doc}
-	if len(doc) >= maxIndexed {
+	if start := skipSpace(doc, 0); len(doc) >= maxIndexed || start == len(doc) || doc[start] != '{' && doc[start] != '[' || !json.Valid(doc) {
 		return nil, false
 	}
-	// Commas and openings are the values, and those that stand in texts: room for all is made at once.
-	room := min(maxNodes, 1+bytes.Count(doc, []byte(","))+bytes.Count(doc, []byte("["))+bytes.Count(doc, []byte("{")))
-	i := skipSpace(doc, 0)
-	if i == len(doc) || doc[i] != '{' && doc[i] != '[' {
-		return nil, false
-	}
-	x.nodes, x.span = make([]jsonNode, 0, room), make([]uint32, 0, room)
-	if !x.read(i) {
-		return nil, false
-	}
-	return x, true
+	// Commas and opening brackets bound the number of values.
+	capacity := min(maxNodes, 1+bytes.Count(doc, []byte(","))+bytes.Count(doc, []byte("["))+bytes.Count(doc, []byte("{")))
+	x = &index{doc: doc, nodes: make([]jsonNode, 0, capacity), span: make([]uint32, 0, capacity)}
+	return x, x.read()
 }
 
-// read walks through the document without recursion: open are the containers around the place.
-func (x *index) read(i int) bool {
-	var open []uint32
-	for {
-		if len(x.nodes) == maxNodes || len(open) > maxDepth {
-			return false
-		}
-		inside := len(open) > 0 && x.nodes[open[len(open)-1]].kind() == objectKind
-		n := jsonNode(i) << offsetBit
-		if inside {
-			if i = memberValue(x.doc, i); i < 0 {
-				return false
-			}
-			n |= memberBit
-		}
-		if i >= len(x.doc) {
-			return false
-		}
-		k := kindOf(x.doc[i])
-		x.nodes, x.span = append(x.nodes, n|jsonNode(k)), append(x.span, 0)
-		if k == objectKind || k == arrayKind {
-			open = append(open, uint32(len(x.nodes)-1))
-			i = skipSpace(x.doc, i+1)
-			if i < len(x.doc) && x.doc[i] != closing(k) {
-				continue
-			}
-		} else if i = scalarEnd(x.doc, i, k); i < 0 {
-			return false
-		}
-		if i, open = x.leave(i, open); i < 0 {
-			return false
-		}
-		if len(open) == 0 {
-			return i == len(x.doc)
-		}
-	}
-}
-
-// leave goes on behind a value: out of the containers that end there, to the next value.
-func (x *index) leave(i int, open []uint32) (int, []uint32) {
-	for {
-		i = skipSpace(x.doc, i)
-		if len(open) == 0 {
-			return i, open
-		}
-		if i >= len(x.doc) {
-			return -1, open
-		}
-		last := open[len(open)-1]
+// read indexes a valid document; it returns false if there are too many values.
+func (x *index) read() bool {
+	var open []uint32 // the containers around the position
+	for i := skipSpace(x.doc, 0); i < len(x.doc); i = skipSpace(x.doc, i) {
 		switch x.doc[i] {
 		case ',':
-			return skipSpace(x.doc, i+1), open
-		case closing(x.nodes[last].kind()):
+			i++
+			continue
+		case '}', ']':
+			last := open[len(open)-1]
 			x.span[last] = uint32(len(x.nodes)-1) - last
 			open = open[:len(open)-1]
 			i++
+			continue
+		}
+		if len(x.nodes) == maxNodes {
+			return false
+		}
+		node := jsonNode(i) << offsetBit
+		if len(open) > 0 && x.nodes[open[len(open)-1]].kind() == objectKind {
+			node |= memberBit
+			i = memberValue(x.doc, i)
+		}
+		kind := kindOf(x.doc[i])
+		x.nodes, x.span = append(x.nodes, node|jsonNode(kind)), append(x.span, 0)
+		switch kind {
+		case objectKind, arrayKind:
+			open = append(open, uint32(len(x.nodes)-1))
+			i++
+		case textKind:
+			i = textEnd(x.doc, i)
 		default:
-			return -1, open
+			for i < len(x.doc) && bytes.IndexByte([]byte(" \t\r\n,]}"), x.doc[i]) < 0 {
+				i++
+			}
 		}
 	}
-}
-
-func closing(k jsonKind) byte {
-	if k == objectKind {
-		return '}'
-	}
-	return ']'
+	return true
 }
 
 func kindOf(c byte) jsonKind {
@@ -149,7 +110,7 @@ func kindOf(c byte) jsonKind {
 	return literalKind
 }
 
-// skipSpace is the first place from i on that is no white space.
+// skipSpace returns the first offset from i on that is not white space.
 func skipSpace(doc []byte, i int) int {
 	for i < len(doc) && (doc[i] == ' ' || doc[i] == '\n' || doc[i] == '\r' || doc[i] == '\t') {
 		i++
@@ -157,101 +118,18 @@ func skipSpace(doc []byte, i int) int {
 	return i
 }
 
-// memberValue is where the value of a member begins, -1 if there is no member.
+// memberValue returns the offset of a member's value.
 func memberValue(doc []byte, i int) int {
-	if i >= len(doc) || doc[i] != '"' {
-		return -1
-	}
-	if i = textEnd(doc, i); i < 0 {
-		return -1
-	}
-	i = skipSpace(doc, i)
-	if i >= len(doc) || doc[i] != ':' {
-		return -1
-	}
-	return skipSpace(doc, i+1)
+	colon := skipSpace(doc, textEnd(doc, i))
+	return skipSpace(doc, colon+1)
 }
 
-// scalarEnd is the place behind a value that holds no others, -1 for none.
-func scalarEnd(doc []byte, i int, k jsonKind) int {
-	switch k {
-	case textKind:
-		return textEnd(doc, i)
-	case numberKind:
-		return numberEnd(doc, i)
-	}
-	for _, w := range [][]byte{[]byte("true"), []byte("false"), []byte("null")} {
-		if bytes.HasPrefix(doc[i:], w) {
-			return i + len(w)
-		}
-	}
-	return -1
-}
-
+// textEnd returns the offset after a text.
 func textEnd(doc []byte, i int) int {
-	for i++; i < len(doc); i++ {
-		switch c := doc[i]; {
-		case c == '"':
-			return i + 1
-		case c < ' ':
-			return -1
-		case c == '\\':
-			i++
-			if i == len(doc) {
-				return -1
-			}
-			if doc[i] == 'u' {
-				if i+4 >= len(doc) || !isHex4(doc[i+1:i+5]) {
-					return -1
-				}
-				i += 4
-			} else if bytes.IndexByte([]byte(`"\/bfnrt`), doc[i]) < 0 {
-				return -1
-			}
-		}
-	}
-	return -1
-}
-
-func isHex4(digits []byte) bool {
-	for _, c := range digits {
-		if (c < '0' || c > '9') && (c|' ' < 'a' || c|' ' > 'f') {
-			return false
-		}
-	}
-	return true
-}
-
-func numberEnd(doc []byte, i int) int {
-	digits := func() bool {
-		from := i
-		for i < len(doc) && doc[i] >= '0' && doc[i] <= '9' {
+	for i++; doc[i] != '"'; i++ {
+		if doc[i] == '\\' {
 			i++
 		}
-		return i > from
 	}
-	if doc[i] == '-' {
-		i++
-	}
-	if i < len(doc) && doc[i] == '0' {
-		i++
-	} else if !digits() {
-		return -1
-	}
-	if i < len(doc) && doc[i] == '.' {
-		i++
-		if !digits() {
-			return -1
-		}
-	}
-	if i < len(doc) && doc[i]|' ' == 'e' {
-		i++
-		if i < len(doc) && (doc[i] == '+' || doc[i] == '-') {
-			i++
-		}
-		if !digits() {
-			return -1
-		}
-	}
-	return i
+	return i + 1
 }

@@ -9,14 +9,14 @@ import (
 	"github.com/charmbracelet/lipgloss"
 )
 
-// maxOpenRows is how many rows a tree has at most when it is shown first: it is unfolded as deep as that allows.
+// maxOpenRows is how many rows a tree has at most at first. It is unfolded to the depth that this allows.
 const maxOpenRows = 400
 
-// tree is a JSON document in rows, one for each value; objects and arrays fold.
+// tree shows a JSON document in rows, one for each value. Objects and arrays can be folded.
 type tree struct {
 	*index
 	folded []uint64 // a bit for each value
-	// rows are the values that are not inside of a folded one, depths how deep each stands.
+	// rows has the values outside of folded ones, depths their nesting depths.
 	rows   []uint32
 	depths []uint16
 }
@@ -27,7 +27,7 @@ func newTree(x *index) *tree {
 	return t
 }
 
-// deepest is how far a tree can be unfolded so that it has no more than so many rows.
+// deepest returns the depth to which the tree can be unfolded with at most so many rows.
 func (t *tree) deepest(rows int) int {
 	var at []int // values by depth
 	t.each(func(_ uint32, depth int) {
@@ -45,9 +45,9 @@ func (t *tree) deepest(rows int) int {
 	return len(at)
 }
 
-// each visits the values in order, with their depths; those inside of one that is skipped are left out.
+// each visits the values and their depths in order, without those inside of skipped values.
 func (t *tree) each(visit func(i uint32, depth int), skip func(uint32) bool) {
-	var ends []uint32 // of the containers around the place
+	var ends []uint32 // of the containers around the position
 	n := uint32(len(t.nodes))
 	for i := uint32(0); i < n; {
 		for len(ends) > 0 && i > ends[len(ends)-1] {
@@ -63,7 +63,7 @@ func (t *tree) each(visit func(i uint32, depth int), skip func(uint32) bool) {
 	}
 }
 
-// foldFrom folds everything from a depth on, and unfolds what is above.
+// foldFrom folds everything from a depth on, and unfolds the rest.
 func (t *tree) foldFrom(depth int) {
 	clear(t.folded)
 	t.each(func(i uint32, at int) {
@@ -84,7 +84,7 @@ func (t *tree) fold(i uint32, on bool) {
 	t.folded[i/64] &^= 1 << (i % 64)
 }
 
-// arrange makes the rows anew.
+// arrange makes the rows again.
 func (t *tree) arrange() {
 	t.rows, t.depths = t.rows[:0], t.depths[:0]
 	t.each(func(i uint32, depth int) {
@@ -92,8 +92,7 @@ func (t *tree) arrange() {
 	}, t.isFolded)
 }
 
-// set folds or unfolds the value in a row; one that holds nothing, or is folded already, folds what it stands in. It returns the row where
-// that one is.
+// set folds or unfolds the value in a row. Folding a scalar or a folded value folds its parent. It returns the row of the changed value.
 func (t *tree) set(row int, on bool) int {
 	i := t.rows[row]
 	if on && (t.span[i] == 0 || t.isFolded(i)) {
@@ -107,13 +106,13 @@ func (t *tree) set(row int, on bool) int {
 	return row
 }
 
-// toggle folds what is unfolded, and the other way round.
+// toggle folds or unfolds the value in a row.
 func (t *tree) toggle(row int) int {
 	i := t.rows[row]
 	return t.set(row, t.span[i] == 0 || !t.isFolded(i))
 }
 
-// toggleAll unfolds everything, or folds all but the outermost if nothing is folded. It returns the row where the value of a row is then.
+// toggleAll unfolds everything or, if nothing is folded, folds all but the root. It returns the new row of the value in a row.
 func (t *tree) toggleAll(row int) int {
 	i := t.rows[row]
 	if len(t.rows) < len(t.nodes) {
@@ -130,7 +129,7 @@ func (t *tree) toggleAll(row int) int {
 	return t.rowOf(i)
 }
 
-// parent is the row of what a row stands in, the row itself for the outermost.
+// parent returns the row of the parent; the root is its own parent.
 func (t *tree) parent(row int) int {
 	for r := row - 1; r >= 0; r-- {
 		if t.depths[r] < t.depths[row] {
@@ -140,7 +139,7 @@ func (t *tree) parent(row int) int {
 	return row
 }
 
-// rowOf is the row where a value is seen, or what it is folded into.
+// rowOf returns the row of a value, or of the folded value around it.
 func (t *tree) rowOf(i uint32) int {
 	row, found := slices.BinarySearch(t.rows, i)
 	if !found {
@@ -149,13 +148,13 @@ func (t *tree) rowOf(i uint32) int {
 	return row
 }
 
-// at is the value that stands at a place of the document.
+// at returns the value at an offset.
 func (t *tree) at(offset int) uint32 {
 	i := sort.Search(len(t.nodes), func(i int) bool { return t.nodes[i].offset() > offset })
 	return uint32(max(0, i-1))
 }
 
-// uncover unfolds what a value is in, and returns its row.
+// uncover unfolds the values around a value, and returns its row.
 func (t *tree) uncover(i uint32) int {
 	hidden := false
 	for at := uint32(0); at < i; {
@@ -176,7 +175,7 @@ func (t *tree) uncover(i uint32) int {
 	return t.rowOf(i)
 }
 
-// members counts what is directly inside of a value.
+// members counts the direct children of a value.
 func (t *tree) members(i uint32) int {
 	n := 0
 	for at, end := i+1, i+t.span[i]; at <= end; at += t.span[at] + 1 {
@@ -185,10 +184,10 @@ func (t *tree) members(i uint32) int {
 	return n
 }
 
-// maxCountBack bounds the rows that are counted for the place of an element.
+// maxCountBack is the number of rows that place looks back.
 const maxCountBack = 20000
 
-// place is which element of its array a row is, from 0 on; -1 for members of objects, and where counting takes too long.
+// place returns the index of a row in its array; -1 for members of objects, and for indexes that are too expensive to count.
 func (t *tree) place(row int) int {
 	if row == 0 || t.nodes[t.rows[row]].member() {
 		return -1
@@ -205,10 +204,10 @@ func (t *tree) place(row int) int {
 	return -1
 }
 
-// deepest indent in levels; what is deeper says how deep.
+// maxIndent is the deepest indent in levels. Deeper rows show their depth as a number.
 const maxIndent = 16
 
-// row writes a row of the tree; limit bounds the bytes of a text that are looked at.
+// row draws a row; limit bounds the bytes of a text that are drawn.
 func (t *tree) row(row, limit int, theme Theme, secrets Secrets) []span {
 	i, depth := t.rows[row], int(t.depths[row])
 	n := t.nodes[i]
@@ -238,7 +237,7 @@ func (t *tree) row(row, limit int, theme Theme, secrets Secrets) []span {
 	return append(out, t.bare(at, limit, theme.Word, theme, secrets)...)
 }
 
-// sign tells whether a value is folded.
+// sign shows whether a value is folded.
 func (t *tree) sign(i uint32) string {
 	switch {
 	case t.span[i] == 0:
@@ -263,7 +262,7 @@ func (t *tree) container(i uint32, begin, end, what string, theme Theme) []span 
 	return []span{{text: begin, style: theme.Key}, {text: fmt.Sprintf(" %d %s", n, what), style: theme.Muted}}
 }
 
-// quoted is a text with its quotation marks, or as much of it as the limit lets see.
+// quoted draws a text with its quotation marks, up to the limit.
 func (t *tree) quoted(at, limit int, style lipgloss.Style, theme Theme, secrets Secrets) []span {
 	end := at + 1
 	for end < len(t.doc) && t.doc[end] != '"' && end-at <= limit+longestMarker {

@@ -12,22 +12,22 @@ import (
 	"github.com/rin-network/rin/tui/flow"
 )
 
-// Theme are the styles of the tour. Without colour they are weight and underlining alone; no meaning hangs on colour anywhere, each has a
-// literalKind or a sign beside it.
+// Theme has the styles of the tour. Without colours they are bold, underlined and reversed. No meaning depends on colour alone: a word or
+// a sign says it, too.
 type Theme struct {
-	// Renderer draws every style, also those of forms and tables.
+	// Renderer makes all styles, including those of forms.
 	Renderer *lipgloss.Renderer
-	// Title is for headlines, Muted for what matters less, Key for keys to press, Selected for the line under the cursor.
+	// Title is for headlines, Muted for less important text, Key for keys, Selected for the selected row.
 	Title, Muted, Key, Selected lipgloss.Style
-	// Good, Warn and Bad colour verdicts.
+	// Good, Warn and Bad are for verdicts.
 	Good, Warn, Bad lipgloss.Style
-	// Start and Header are the first line and the fields of a message; Name, Text, Number and Word are the parts of JSON.
+	// Start and Header are for the first line and the header of a message; Name, Text, Number and Word are for JSON.
 	Start, Header, Name, Text, Number, Word lipgloss.Style
-	// Found marks what a search found, Secret what is revealed.
+	// Found is for search hits, Secret for revealed secrets.
 	Found, Secret lipgloss.Style
 }
 
-// NewTheme makes the styles of a renderer, which knows the colours of the terminal and whether its background is dark.
+// NewTheme makes the styles with a renderer, which knows the colours of the terminal and its background.
 func NewTheme(r *lipgloss.Renderer) Theme {
 	plain := r.NewStyle()
 	color := func(onLight, onDark string) lipgloss.Style {
@@ -43,30 +43,27 @@ func NewTheme(r *lipgloss.Renderer) Theme {
 	}
 }
 
-// Line gives a line of a message its colours.
-func (t Theme) Line(l flow.Line) string {
-	switch l.Kind {
-	case flow.StartLine:
-		return t.Start.Render(l.Text)
-	case flow.HeaderLine:
-		name, value, found := strings.Cut(l.Text, ": ")
-		if !found {
-			return l.Text
-		}
-		return t.Header.Render(name+":") + " " + value
-	case flow.NoteLine:
-		return t.Muted.Render(l.Text)
+// tab shows the name of a tab, in brackets if it is the visible one.
+func (t Theme) tab(name string, visible bool) string {
+	if visible {
+		return t.Key.Render("[" + name + "]")
 	}
-	return l.Text
+	return t.Muted.Render(" " + name + " ")
 }
 
-// Size is room on the screen.
+// guide shows what a step is for, and the rule behind it.
+func (t Theme) guide(step flow.Step, width int) []string {
+	g := step.Guide()
+	return append(append(Wrap(g.Why, width), ""), Hang(t.Muted.Render("Rule: "), g.Rule, width)...)
+}
+
+// Size is a size in terminal cells.
 type Size struct{ Width, Height int }
 
-// Wrap breaks a text that may come from a node into lines of a width.
+// Wrap makes a text safe for the terminal and breaks it into lines.
 func Wrap(text string, width int) []string { return report.Wrap(report.Plain(text), max(1, width)) }
 
-// Hang wraps a text behind a lead; further lines are indented below it. The lead is styled already.
+// Hang wraps a text after a styled lead, with a hanging indent.
 func Hang(lead, text string, width int) []string {
 	indent := lipgloss.Width(lead)
 	lines := Wrap(text, max(10, width-indent))
@@ -80,10 +77,10 @@ func Hang(lead, text string, width int) []string {
 	return lines
 }
 
-// Fit cuts a styled line to a width, with an ellipsis where something is missing.
+// Fit truncates a styled line to a width, with an ellipsis.
 func Fit(line string, width int) string { return ansi.Truncate(line, max(0, width), "…") }
 
-// Window is the part of some lines that fits a height from a line on, filled up to it.
+// Window returns the lines from an index on that fit a height, padded with empty lines.
 func Window(lines []string, from, height int) []string {
 	from = max(0, min(from, len(lines)-1))
 	out := make([]string, 0, max(0, height))
@@ -96,7 +93,7 @@ func Window(lines []string, from, height int) []string {
 	return out
 }
 
-// Cell is a text that may come from a node, on one line of exactly so many columns.
+// Cell makes a text safe for the terminal and fits or pads it to exactly one line of a width.
 func Cell(text string, width int) string {
 	if width < 1 {
 		return ""
@@ -112,7 +109,7 @@ func Cell(text string, width int) string {
 	return text + strings.Repeat(" ", max(0, width-lipgloss.Width(text)))
 }
 
-// Bar is a share of a whole as so many columns that are full or empty, told apart by their shape.
+// Bar draws a progress bar.
 func Bar(part, whole, width int) string {
 	full := 0
 	if whole > 0 {
@@ -127,7 +124,7 @@ const (
 	threeColumnsWidth = 76
 )
 
-// Columns are a name, its value and what it means: in three columns where there is room, else below each other. All may come from a node.
+// Columns shows a name, its value and its meaning: side by side if the width allows, else below each other.
 func Columns(t Theme, name, value, meaning string, width int) []string {
 	if width < threeColumnsWidth {
 		out := Wrapped(t.Header, name, width)
@@ -155,7 +152,7 @@ func Columns(t Theme, name, value, meaning string, width int) []string {
 	return out
 }
 
-// Wrapped is a text in lines of a width, each in a style.
+// Wrapped makes a text safe for the terminal and breaks it into lines with a style.
 func Wrapped(style lipgloss.Style, text string, width int) []string {
 	lines := report.Wrap(report.Plain(text), max(1, width))
 	for i, line := range lines {
@@ -169,7 +166,7 @@ func fill(line string, width int) string {
 	return line + strings.Repeat(" ", max(0, width-lipgloss.Width(line)))
 }
 
-// Beside puts two blocks next to each other, the left one in so many columns.
+// Beside puts two blocks side by side; the left one gets a fixed width.
 func Beside(left, right string, width int) string {
 	l, r := strings.Split(left, "\n"), strings.Split(right, "\n")
 	out := make([]string, max(len(l), len(r)))
@@ -187,7 +184,7 @@ func Beside(left, right string, width int) string {
 	return strings.Join(out, "\n")
 }
 
-// Stack puts a head above a list and a tail below it; the list takes what room is left. In very little room there is no head.
+// Stack puts a head above a list and a tail below it. The list gets the remaining height; without enough room the head is dropped.
 func Stack(room Size, head []string, list *List, tail []string) string {
 	if room.Height-len(tail)-len(head) < 3 && room.Height < 8 { // what is chosen from matters most
 		head = nil
@@ -208,7 +205,7 @@ func Stack(room Size, head []string, list *List, tail []string) string {
 	return strings.Join(Window(out, 0, room.Height), "\n")
 }
 
-// Sign is an outcome as a sign, a word and their style.
+// Sign returns the sign, the word and the style of an outcome.
 func (t Theme) Sign(o requirement.Outcome) (sign, word string, style lipgloss.Style) {
 	switch o {
 	case requirement.Pass:
@@ -221,7 +218,7 @@ func (t Theme) Sign(o requirement.Outcome) (sign, word string, style lipgloss.St
 	return "–", string(o), t.Muted
 }
 
-// Verdicts are the lines of some verdicts: passes in a line each, the others with reason, rule and fix.
+// Verdicts shows verdicts: a pass in one line, others with reason, rule and fix.
 func Verdicts(t Theme, verdicts []flow.Verdict, width int) []string {
 	var out []string
 	for _, v := range verdicts {
@@ -241,7 +238,7 @@ func Verdicts(t Theme, verdicts []flow.Verdict, width int) []string {
 	return out
 }
 
-// Trouble are the lines of an action that did not reach its aim.
+// Trouble shows why an action failed.
 func Trouble(t Theme, trouble flow.Trouble, width int) []string {
 	out := Hang(t.Bad.Render("✗")+" ", trouble.What, width)
 	list := func(head string, items []string) {

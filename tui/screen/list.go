@@ -3,12 +3,11 @@ package screen
 import (
 	"strings"
 
-	"github.com/charmbracelet/bubbles/key"
-	"github.com/charmbracelet/bubbletea"
+	tea "github.com/charmbracelet/bubbletea"
 	"github.com/charmbracelet/x/ansi"
 )
 
-// List is rows with a cursor, of which some are seen. A row is one line; the one under the cursor is marked by a sign and by its style.
+// List shows rows with a cursor. A row is one line; the selected one is marked by a sign and by its style.
 type List struct {
 	theme  Theme
 	length int
@@ -21,13 +20,13 @@ type List struct {
 // NewList makes an empty list.
 func NewList(t Theme) *List { return &List{theme: t} }
 
-// Show gives the list its rows. The cursor stays where it is, as far as there is a row.
+// Show sets the rows. The cursor stays where it is, if there is such a row.
 func (l *List) Show(length int, row func(i, width int) string) {
 	l.length, l.row = length, row
 	l.Move(0)
 }
 
-// At is the row under the cursor, -1 in an empty list.
+// At returns the selected row, -1 in an empty list.
 func (l *List) At() int {
 	if l.length == 0 {
 		return -1
@@ -35,10 +34,10 @@ func (l *List) At() int {
 	return l.cursor
 }
 
-// Go puts the cursor on a row.
+// Go selects a row.
 func (l *List) Go(to int) { l.Move(to - l.cursor) }
 
-// Move moves the cursor, as far as there are rows.
+// Move moves the cursor, but not past the first or last row.
 func (l *List) Move(by int) {
 	l.cursor = max(0, min(l.cursor+by, l.length-1))
 	if l.cursor < l.from {
@@ -49,33 +48,19 @@ func (l *List) Move(by int) {
 	}
 }
 
-// Update moves the cursor; handled is false for keys that mean nothing here.
+// Update moves the cursor; handled is false for other keys.
 func (l *List) Update(msg tea.KeyMsg) (handled bool) {
-	k := scrollKeys()
-	page := max(1, l.height-1)
-	switch {
-	case key.Matches(msg, k.up):
-		l.Move(-1)
-	case key.Matches(msg, k.down):
-		l.Move(1)
-	case key.Matches(msg, k.pageUp):
-		l.Move(-page)
-	case key.Matches(msg, k.pageDown):
-		l.Move(page)
-	case key.Matches(msg, k.top):
-		l.Move(-l.length)
-	case key.Matches(msg, k.end):
-		l.Move(l.length)
-	default:
-		return false
+	by, handled := scrollKeys().distance(msg, l.height, l.length)
+	if handled {
+		l.Move(by)
 	}
-	return true
+	return handled
 }
 
-// View draws as many rows as there is room for.
+// View draws the visible rows.
 func (l *List) View(room Size) string {
 	l.height = room.Height
-	l.from = max(0, min(l.from, l.length-l.height)) // more may fit than before
+	l.from = max(0, min(l.from, l.length-l.height)) // the room may have grown
 	l.Move(0)
 	lines := make([]string, 0, room.Height)
 	for i := l.from; i < l.length && len(lines) < room.Height; i++ {
@@ -86,18 +71,10 @@ func (l *List) View(room Size) string {
 		}
 		lines = append(lines, "  "+row)
 	}
-	for len(lines) < room.Height {
-		lines = append(lines, "")
-	}
-	return strings.Join(lines, "\n")
+	return strings.Join(Window(lines, 0, room.Height), "\n")
 }
 
-// ListKeys are the keys of a list, for a help text.
-func ListKeys() []key.Binding {
-	return []key.Binding{key.NewBinding(key.WithKeys("up", "down"), key.WithHelp("↑↓", "choose"))}
-}
-
-// Pane shows lines that may be more than fit, and scrolls them.
+// Pane shows a text and scrolls it.
 type Pane struct {
 	theme Theme
 	make  func(width int) []string
@@ -109,81 +86,86 @@ type Pane struct {
 // NewPane makes an empty pane.
 func NewPane(t Theme) *Pane { return &Pane{theme: t, make: func(int) []string { return nil }} }
 
-// Show gives the pane what it shows, made for a width, from the top.
+// Show sets the text, as a function of the width, and scrolls to the top.
 func (p *Pane) Show(lines func(width int) []string) {
 	p.make, p.from, p.size = lines, 0, Size{}
 }
 
-// Refresh makes the lines anew, and stays where it is.
+// Refresh makes the text again and keeps the position.
 func (p *Pane) Refresh() { p.size = Size{} }
 
-// Resize makes the lines for a size, unless they are made for it.
-func (p *Pane) Resize(s Size) {
-	if p.size == s {
-		return
-	}
+// View draws the visible part of the text.
+func (p *Pane) View(s Size) string {
 	if p.size.Width != s.Width {
 		p.lines = p.make(s.Width)
 	}
-	p.size = s
-	p.scroll(0)
-}
-
-// View is the part of the pane that is seen.
-func (p *Pane) View(s Size) string {
-	p.Resize(s)
-	seen := Window(p.lines, p.from, s.Height)
-	for i, line := range seen {
-		seen[i] = Fit(line, s.Width)
+	if p.size != s {
+		p.size = s
+		p.scroll(0)
 	}
-	return strings.Join(seen, "\n")
+	visible := Window(p.lines, p.from, s.Height)
+	for i, line := range visible {
+		visible[i] = Fit(line, s.Width)
+	}
+	return strings.Join(visible, "\n")
 }
 
-// Update scrolls; handled is false for keys that mean nothing here.
+// Update scrolls; handled is false for other keys.
 func (p *Pane) Update(msg tea.KeyMsg) (handled bool) {
-	page := max(1, p.size.Height-1)
-	switch {
-	case key.Matches(msg, scrollKeys().up):
-		p.scroll(-1)
-	case key.Matches(msg, scrollKeys().down):
-		p.scroll(1)
-	case key.Matches(msg, scrollKeys().pageUp):
-		p.scroll(-page)
-	case key.Matches(msg, scrollKeys().pageDown):
-		p.scroll(page)
-	case key.Matches(msg, scrollKeys().top):
-		p.scroll(-len(p.lines))
-	case key.Matches(msg, scrollKeys().end):
-		p.scroll(len(p.lines))
-	default:
-		return false
+	by, handled := scrollKeys().distance(msg, p.size.Height, len(p.lines))
+	if handled {
+		p.scroll(by)
 	}
-	return true
+	return handled
 }
 
 func (p *Pane) scroll(by int) {
 	p.from = max(0, min(p.from+by, len(p.lines)-p.size.Height))
 }
 
-// More tells how many lines are above and below what is seen.
+// More returns how many lines are above and below the visible part.
 func (p *Pane) More() (above, below int) {
 	return p.from, max(0, len(p.lines)-p.from-p.size.Height)
 }
 
-type scrolling struct{ up, down, pageUp, pageDown, top, end key.Binding }
-
-func scrollKeys() scrolling {
-	return scrolling{
-		up: key.NewBinding(key.WithKeys("up", "k")), down: key.NewBinding(key.WithKeys("down", "j")),
-		pageUp: key.NewBinding(key.WithKeys("pgup", "b")), pageDown: key.NewBinding(key.WithKeys("pgdown", " ", "f")),
-		top: key.NewBinding(key.WithKeys("home", "g")), end: key.NewBinding(key.WithKeys("end", "G")),
-	}
+// splitView is a list and the action whose result it lists: side by side where there is room, else one at a time.
+type splitView struct {
+	list     *List
+	action   *ActionScreen
+	onAction bool // keys go to the action, and a narrow screen shows it
+	wide     bool // both are visible
 }
 
-// ScrollKeys are the keys of a pane, for a help text.
-func ScrollKeys() []key.Binding {
-	return []key.Binding{
-		key.NewBinding(key.WithKeys("up", "down"), key.WithHelp("↑↓", "scroll")),
-		key.NewBinding(key.WithKeys("pgdown"), key.WithHelp("space", "a page on")),
+// commands returns the commands that lead from the list to the action and back.
+func (v *splitView) commands() []command {
+	if v.onAction {
+		return append([]command{toList(do(func() { v.onAction = false }))}, v.action.otherCommands()...)
 	}
+	return []command{nextTab("request, response", do(func() { v.onAction = true }))}
+}
+
+// move gives a key to the visible list or text.
+func (v *splitView) move(msg tea.KeyMsg) tea.Cmd {
+	if v.onAction {
+		return v.action.Update(msg)
+	}
+	v.list.Update(msg)
+	return nil
+}
+
+// draw draws the view; front draws the list with its head and tail.
+func (v *splitView) draw(room Size, front func(Size) string) string {
+	v.wide = room.Width >= twoColumns
+	if v.wide || v.onAction {
+		return besideAction(room, room.Width*2/5, front, v.action)
+	}
+	return front(room)
+}
+
+// besideAction draws an action, with a list of a certain width at its left where there is room.
+func besideAction(room Size, width int, list func(Size) string, action *ActionScreen) string {
+	if room.Width < twoColumns {
+		return action.View(room)
+	}
+	return Beside(list(Size{Width: width, Height: room.Height}), action.View(Size{Width: room.Width - width - 2, Height: room.Height}), width)
 }

@@ -4,8 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/charmbracelet/bubbles/key"
-	"github.com/charmbracelet/bubbletea"
+	tea "github.com/charmbracelet/bubbletea"
 	"github.com/charmbracelet/lipgloss"
 	"github.com/charmbracelet/x/ansi"
 
@@ -13,38 +12,37 @@ import (
 	"github.com/rin-network/rin/tui/flow"
 )
 
-// Message shows a request or a response: the lines of its head, and below them the content, as a tree if it is JSON. One row is under the
-// cursor. Only the rows that are seen are written, so that a key is answered at once however large the content is.
+// Message shows a request or a response: its header lines, and below them the body, as a tree if it is JSON. One row is selected. Only visible
+// rows are drawn, so that large bodies are as fast as small ones.
 type Message struct {
 	theme   Theme
 	secrets func() Secrets
 
 	head, notes []flow.Line
 	body        []byte
-	tree        *tree    // nil for content that is no JSON
-	raw         *rawText // nil until it is looked at
-	asText      bool     // whether the content is shown as it came
-	read        bool     // whether the content was looked at
-	turned      uint32   // the value that was under the cursor in the tree
+	tree        *tree    // nil unless the body is JSON
+	raw         *rawText // nil until it is needed
+	asText      bool     // the body is shown as text
+	read        bool     // the body has been parsed
+	turned      uint32   // the selected value of the tree when the body was turned into text
 
 	cursor, from, left int
-	widest             int // of the rows that were seen last
+	widest             int // width of the widest visible row
 	size               Size
 	search             search
 }
 
-// NewMessage makes an empty pane. secrets says how they are shown at the moment.
+// NewMessage makes an empty pane. secrets returns how secrets are shown at the moment.
 func NewMessage(t Theme, secrets func() Secrets) *Message {
 	return &Message{theme: t, secrets: secrets}
 }
 
-// Show gives the pane a message: the lines of its head, with the markers in the place of secrets; its content; and what there is to say
-// of it.
+// Show sets the message: the lines of its head, with markers in place of secrets; its body; and remarks on the body.
 func (m *Message) Show(head []flow.Line, body []byte, notes []flow.Line) {
 	*m = Message{theme: m.theme, secrets: m.secrets, head: head, body: body, notes: notes, size: m.size}
 }
 
-// open reads the content, once, when it comes to be seen.
+// open parses the body when it becomes visible.
 func (m *Message) open() {
 	if m.read {
 		return
@@ -61,17 +59,17 @@ func (m *Message) open() {
 	}
 }
 
-// form tells whether the content is that of a form.
+// form reports whether the body is a form.
 func (m *Message) form() bool {
 	return slices.ContainsFunc(m.head, func(l flow.Line) bool {
 		return l.Kind == flow.HeaderLine && strings.HasPrefix(strings.ToLower(l.Text), "content-type: application/x-www-form-urlencoded")
 	})
 }
 
-// first is the row where the content begins: behind the head and a blank row.
+// first returns the first row of the body. It follows the head and an empty row.
 func (m *Message) first() int { return len(m.head) + 1 }
 
-// bodyRows counts the rows of the content.
+// bodyRows counts the rows of the body.
 func (m *Message) bodyRows() int {
 	switch {
 	case m.asText && m.raw != nil:
@@ -89,13 +87,13 @@ func (m *Message) rows() int {
 	return len(m.head)
 }
 
-// inTree is the row of the tree under the cursor; ok is false where there is none.
+// inTree returns the selected row of the tree; ok is false if the selected row is not in the tree.
 func (m *Message) inTree() (row int, ok bool) {
 	row = m.cursor - m.first()
 	return row, m.tree != nil && !m.asText && row >= 0 && row < len(m.tree.rows)
 }
 
-// content is the room that rows have.
+// content returns the size without the search line.
 func (m *Message) content() Size {
 	s := m.size
 	if m.search.line() {
@@ -104,7 +102,7 @@ func (m *Message) content() Size {
 	return s
 }
 
-// View draws what is seen of the message.
+// View draws the visible rows.
 func (m *Message) View(s Size) string {
 	m.size = s
 	m.open()
@@ -124,7 +122,7 @@ func (m *Message) View(s Size) string {
 	return strings.Join(lines, "\n")
 }
 
-// line draws a row, as much of it as is seen.
+// line draws the visible part of a row.
 func (m *Message) line(row, width int) string {
 	sign, here := "  ", row == m.cursor
 	if here {
@@ -137,13 +135,13 @@ func (m *Message) line(row, width int) string {
 	return sign + Fit(line, width)
 }
 
-// cropSpans draws the parts of a row that are seen from a column on, and tells how wide the whole row is. A part that ends behind the width is
-// drawn to its end, so that it can be told that something is missing.
+// cropSpans draws the visible spans of a row from a column on, and returns the width of the whole row. A span that exceeds the width is drawn
+// to its end, so that the caller can truncate it with an ellipsis.
 func cropSpans(spans []span, left, width int) (line string, wide int) {
 	var b strings.Builder
 	from := left
 	if left > 0 {
-		from++ // in the place of which the ellipsis is
+		from++ // the ellipsis takes this column
 	}
 	for _, s := range spans {
 		begin, end := wide, wide+lipgloss.Width(s.text)
@@ -162,7 +160,7 @@ func cropSpans(spans []span, left, width int) (line string, wide int) {
 	return b.String(), wide
 }
 
-// spans writes a row; limit bounds the bytes of a text that are looked at.
+// spans draws a row; limit bounds the bytes of a text that are drawn.
 func (m *Message) spans(row, limit int) []span {
 	secrets := m.secrets()
 	if row < len(m.head) {
@@ -180,7 +178,7 @@ func (m *Message) spans(row, limit int) []span {
 	return m.tree.row(row, limit, m.theme, secrets)
 }
 
-// fieldSpans writes a line of the head, or a note.
+// fieldSpans draws a line of the head or a note.
 func (m *Message) fieldSpans(l flow.Line, secrets Secrets) []span {
 	plain := m.theme.Renderer.NewStyle()
 	switch l.Kind {
@@ -196,15 +194,15 @@ func (m *Message) fieldSpans(l flow.Line, secrets Secrets) []span {
 	return append(m.theme.spans(name+":", m.theme.Header, secrets), m.theme.spans(" "+value, plain, secrets)...)
 }
 
-// More tells how many rows are above and below what is seen.
+// More returns how many rows are above and below the visible part.
 func (m *Message) More() (above, below int) {
 	return m.from, max(0, m.rows()-m.from-m.content().Height)
 }
 
-// Typing tells that keys are the text to search for.
+// Typing reports that the person types the search text.
 func (m *Message) Typing() bool { return m.search.typing }
 
-// move moves the cursor, and the window with it.
+// move moves the cursor, and scrolls if necessary.
 func (m *Message) move(by int) {
 	height := max(1, m.content().Height)
 	m.cursor = max(0, min(m.cursor+by, m.rows()-1))
@@ -217,11 +215,11 @@ func (m *Message) move(by int) {
 	}
 }
 
-// Update does what a key asks for; its command may be nil.
+// Update handles a message; the command may be nil.
 func (m *Message) Update(msg tea.Msg) tea.Cmd {
 	switch msg := msg.(type) {
 	case searchHits:
-		return m.heard(msg)
+		return m.found(msg)
 	case tea.KeyMsg:
 		m.open()
 		if m.search.typing {
@@ -232,69 +230,73 @@ func (m *Message) Update(msg tea.Msg) tea.Cmd {
 	return nil
 }
 
+// press handles a key outside of the search line.
 func (m *Message) press(msg tea.KeyMsg) tea.Cmd {
-	scroll, keys := scrollKeys(), messageKeys()
-	page := max(1, m.content().Height-1)
-	switch {
-	case key.Matches(msg, scroll.up):
-		m.move(-1)
-	case key.Matches(msg, scroll.down):
-		m.move(1)
-	case key.Matches(msg, scroll.pageUp):
-		m.from -= page
-		m.move(-page)
-	case key.Matches(msg, scroll.pageDown):
-		m.from += page
-		m.move(page)
-	case key.Matches(msg, scroll.top):
-		m.move(-m.rows())
-	case key.Matches(msg, scroll.end):
-		m.move(m.rows())
-	case key.Matches(msg, keys.rightward) && m.widest > m.left+m.size.Width-2:
-		m.left += m.size.Width / 2
-	case key.Matches(msg, keys.leftward):
-		m.left = max(0, m.left-m.size.Width/2)
-	case key.Matches(msg, keys.asText):
-		m.turn()
-	case key.Matches(msg, keys.search):
-		m.search.begin()
-	case key.Matches(msg, keys.next):
-		m.step(1)
-	case key.Matches(msg, keys.before):
-		m.step(-1)
-	default:
-		m.foldBy(msg)
+	if cmd, handled := press(msg, m.commands()); handled {
+		return cmd
 	}
+	height := max(1, m.content().Height)
+	by, ok := scrollKeys().distance(msg, height, m.rows())
+	if !ok {
+		return nil
+	}
+	if by > 1 || by < -1 { // a page moves the window, too
+		m.from += by
+	}
+	m.move(by)
 	return nil
 }
 
-// foldBy folds or unfolds at the cursor.
-func (m *Message) foldBy(msg tea.KeyMsg) {
-	row, ok := m.inTree()
-	keys := messageKeys()
-	switch {
-	case m.tree == nil || m.asText:
-		return
-	case key.Matches(msg, keys.foldAll):
-		if !ok {
-			row = 0
-		}
-		if row = m.tree.toggleAll(row); !ok {
-			return
-		}
-	case !ok:
-		return
-	case key.Matches(msg, keys.toggle):
-		row = m.tree.toggle(row)
-	case key.Matches(msg, keys.fold):
-		row = m.tree.set(row, true)
-	case key.Matches(msg, keys.unfold):
-		row = m.tree.set(row, false)
+// commands returns the commands that are possible now, the most useful first.
+func (m *Message) commands() []command {
+	if m.search.typing {
+		return []command{enter("search", nil), escape("cancel", nil)}
 	}
-	m.cursor = m.first() + row
+	inTree := m.tree != nil && !m.asText
+	var commands []command
+	if inTree {
+		commands = append(commands, on("z", "fold, unfold", do(func() { m.fold(m.tree.toggle) })))
+	}
+	commands = append(commands, on("/", "search", do(m.search.begin)))
+	if m.search.line() {
+		commands = append(commands, on("n", "next hit", do(func() { m.step(1) })), on("N", "previous hit", do(func() { m.step(-1) })))
+	}
+	if m.tree != nil {
+		commands = append(commands, on("w", map[bool]string{false: "as text", true: "as a tree"}[m.asText], do(m.turn)))
+	}
+	if inTree {
+		commands = append(commands,
+			on("Z", "fold, unfold all", do(m.foldAll)),
+			on("-", "fold", do(func() { m.fold(func(row int) int { return m.tree.set(row, true) }) })),
+			on("+", "unfold", do(func() { m.fold(func(row int) int { return m.tree.set(row, false) }) }), "+", "="))
+	}
+	return append(append(commands, scrollHelp()...),
+		on("<", "scroll left", do(func() { m.left = max(0, m.left-m.size.Width/2) }), "<", "shift+left"),
+		on(">", "scroll right", do(func() {
+			if m.widest > m.left+m.size.Width-2 {
+				m.left += m.size.Width / 2
+			}
+		}), ">", "shift+right"))
 }
 
-// turn shows the content as it came, or as a tree again, and stays at the same place of it.
+// fold folds or unfolds at the selected row; change returns the row to select then.
+func (m *Message) fold(change func(row int) int) {
+	if row, ok := m.inTree(); ok {
+		m.cursor = m.first() + change(row)
+	}
+}
+
+// foldAll unfolds the whole tree, or folds it if nothing is folded.
+func (m *Message) foldAll() {
+	row, ok := m.inTree()
+	if !ok {
+		m.tree.toggleAll(0)
+		return
+	}
+	m.cursor = m.first() + m.tree.toggleAll(row)
+}
+
+// turn switches between text and tree, and keeps the position in the body.
 func (m *Message) turn() {
 	if m.tree == nil {
 		return
@@ -320,47 +322,4 @@ func (m *Message) turn() {
 	default:
 		m.cursor = m.first() + m.tree.rowOf(m.tree.at(int(m.raw.from[row])))
 	}
-}
-
-type messageKeymap struct {
-	fold, unfold, toggle, foldAll, asText, search, next, before, leftward, rightward key.Binding
-}
-
-func messageKeys() messageKeymap {
-	bind := func(help, what string, keys ...string) key.Binding {
-		return key.NewBinding(key.WithKeys(keys...), key.WithHelp(help, what))
-	}
-	return messageKeymap{
-		fold: bind("-", "fold", "-"), unfold: bind("+", "unfold", "+", "="), toggle: bind("z", "fold, unfold", "z"), foldAll: bind("Z", "fold, unfold all", "Z"),
-		asText: bind("w", "as it came", "w"), search: bind("/", "search", "/"), next: bind("n", "next hit", "n"), before: bind("N", "hit before", "N"),
-		leftward: bind("<", "scroll left", "<", "shift+left"), rightward: bind(">", "scroll right", ">", "shift+right"),
-	}
-}
-
-// Keys are those that mean something now, the most useful first.
-func (m *Message) Keys() []key.Binding {
-	k := messageKeys()
-	if m.search.typing {
-		return []key.Binding{
-			key.NewBinding(key.WithKeys("enter"), key.WithHelp("enter", "search")),
-			key.NewBinding(key.WithKeys("esc"), key.WithHelp("esc", "don't")),
-		}
-	}
-	var keys []key.Binding
-	if m.tree != nil && !m.asText {
-		keys = append(keys, k.toggle)
-	}
-	keys = append(keys, k.search)
-	if m.search.line() {
-		keys = append(keys, k.next, k.before)
-	}
-	if m.tree != nil {
-		k.asText.SetHelp("w", map[bool]string{false: "as it came", true: "as a tree"}[m.asText])
-		keys = append(keys, k.asText)
-	}
-	if m.tree != nil && !m.asText {
-		keys = append(keys, k.foldAll, k.fold, k.unfold)
-	}
-	keys = append(keys, ScrollKeys()...)
-	return append(keys, k.leftward, k.rightward)
 }

@@ -1,84 +1,86 @@
 package screen
 
 import (
+	"fmt"
 	"strings"
 
 	"github.com/charmbracelet/bubbles/key"
-	"github.com/charmbracelet/bubbletea"
+	tea "github.com/charmbracelet/bubbletea"
+	"github.com/charmbracelet/huh"
 
 	"github.com/rin-network/rin/conformance/evidence"
 	"github.com/rin-network/rin/conformance/target"
 	"github.com/rin-network/rin/tui/flow"
 )
 
-// nodeScreen is the screen that chooses a node: of a registry, the sandbox inside, or one whose URLs are typed.
+// nodeScreen chooses a node: an entry of a registry, the built-in sandbox, or a node by its URLs.
 type nodeScreen struct {
 	*Session
-	pair
-	choices []choice
-	ids     int  // columns of the ids among them
-	read    bool // whether the entries of the registry are among the choices
-	inside  sandboxState
-	filter  string
-	finding bool // whether keys are the filter's
-	form    *form
-	filled  func() (tea.Cmd, error) // takes what was typed into the form
-	note    string                  // what is wrong with a choice
+	splitView
+	choices   []choice
+	idWidth   int
+	read      bool // the choices include the entries of the registry
+	sandbox   sandboxState
+	filter    string
+	filtering bool // the person types the filter
+	form      *form
+	submit    func() (tea.Cmd, error) // uses the values of the form
+	problem   string                  // with the last choice
 }
 
-// sandboxState is what is known of the sandbox inside.
+// sandboxState is the state of the built-in sandbox.
 type sandboxState struct {
-	starting, wanted bool
-	at               *target.Target
+	starting, chosen bool
+	target           *target.Target // nil until it runs
 }
 
-// sandboxStarted says where the sandbox inside is.
+// sandboxStarted says that the built-in sandbox runs, or why it does not.
 type sandboxStarted struct {
-	at  target.Target
-	err error
+	target target.Target
+	err    error
 }
 
 func newNodeScreen(w *Session) Screen {
 	s := &nodeScreen{Session: w}
 	s.list = NewList(w.Theme)
-	s.stage = newActionScreen(w, flow.Node, "choose", w.Walk.ReadRegistry)
+	s.action = newActionScreen(w, flow.Node, "choose", w.Walk.ReadRegistry)
 	s.arrange()
 	return s
 }
 
-// Open implements Screen. The sandbox inside is started beside the first frame, where no other node was given.
+// Open implements [Screen]. If no node was given, it starts the built-in sandbox in the background.
 func (s *nodeScreen) Open() tea.Cmd {
 	s.arrange()
-	if s.Start == nil || s.inside.starting || s.inside.at != nil || s.Walk.HasNode() || s.Walk.HasRegistry() {
+	if s.Start == nil || s.sandbox.starting || s.sandbox.target != nil || s.Walk.HasNode() || s.Walk.HasRegistry() {
 		return nil
 	}
-	return s.start()
+	return s.startSandbox()
 }
 
-func (s *nodeScreen) start() tea.Cmd {
-	s.inside.starting = true
+func (s *nodeScreen) startSandbox() tea.Cmd {
+	s.sandbox.starting = true
 	return func() tea.Msg {
-		at, err := s.Start(s.Context)
-		return sandboxStarted{at, err}
+		t, err := s.Start(s.Context)
+		return sandboxStarted{t, err}
 	}
 }
 
-// Typing implements Screen.
+// Typing implements [Screen].
 func (s *nodeScreen) Typing() bool {
-	return s.form != nil || s.finding || s.onStage && s.stage.Typing()
+	return s.form != nil || s.filtering || s.onAction && s.action.Typing()
 }
 
-// Exchange implements Screen.
-func (s *nodeScreen) Exchange() (evidence.Exchange, bool) { return s.stage.Exchange() }
+// Exchange implements [Screen].
+func (s *nodeScreen) Exchange() (evidence.Exchange, bool) { return s.action.Exchange() }
 
-// Update implements Screen.
+// Update implements [Screen].
 func (s *nodeScreen) Update(msg tea.Msg) tea.Cmd {
 	switch msg := msg.(type) {
 	case sandboxStarted:
-		return s.started(msg)
+		return s.sandboxStarted(msg)
 	case ActionDone:
-		cmd := s.stage.Update(msg)
-		s.onStage, s.read = !msg.Scene.OK(), msg.Scene.OK()
+		cmd := s.action.Update(msg)
+		s.onAction, s.read = !msg.Result.OK(), msg.Result.OK()
 		s.arrange()
 		s.list.Go(s.proposed())
 		return cmd
@@ -86,123 +88,112 @@ func (s *nodeScreen) Update(msg tea.Msg) tea.Cmd {
 		return s.edit()
 	}
 	if s.form != nil {
-		return s.fill(msg)
+		return s.updateForm(msg)
 	}
-	if k, ok := msg.(tea.KeyMsg); ok {
-		return s.press(k)
+	k, ok := msg.(tea.KeyMsg)
+	switch {
+	case !ok:
+		return s.action.Update(msg)
+	case s.filtering:
+		s.problem = ""
+		s.typeFilter(k)
+		return nil
+	case s.action.busy:
+		return nil
+	case s.onAction && s.action.Typing():
+		return s.action.Update(msg)
 	}
-	return s.stage.Update(msg)
+	s.problem = ""
+	if cmd, handled := press(k, s.commands()); handled {
+		return cmd
+	}
+	return s.move(k)
 }
 
-func (s *nodeScreen) started(msg sandboxStarted) tea.Cmd {
-	wanted := s.inside.wanted
-	s.inside = sandboxState{}
+// Keys implements [Screen].
+func (s *nodeScreen) Keys() []key.Binding {
+	switch {
+	case s.form != nil:
+		return formKeys()
+	case s.filtering:
+		return helpOf([]command{enter("done", nil), escape("no filter", nil)})
+	}
+	return helpOf(s.commands())
+}
+
+func (s *nodeScreen) commands() []command {
+	switch {
+	case s.onAction && s.action.Typing():
+		return s.action.commands()
+	case s.onAction && s.action.failed():
+		return append([]command{enter("try again", s.retry), edit("edit", s.edit)}, s.splitView.commands()...)
+	case s.onAction:
+		return append([]command{enter("choose", s.choose)}, s.splitView.commands()...)
+	}
+	commands := append([]command{enter(s.verb(), s.choose)}, listHelp()...)
+	commands = append(commands, on("/", "filter", do(func() { s.filtering = true })))
+	return append(commands, s.splitView.commands()...)
+}
+
+func (s *nodeScreen) retry() tea.Cmd {
+	if s.Walk.HasRegistry() {
+		return s.action.start()
+	}
+	s.action.reset() // the sandbox did not start
+	s.onAction = false
+	return s.enterSandbox()
+}
+
+func (s *nodeScreen) sandboxStarted(msg sandboxStarted) tea.Cmd {
+	chosen := s.sandbox.chosen
+	s.sandbox = sandboxState{}
 	if msg.err != nil {
-		s.stage.played(sandboxFailure(flow.Node, msg.err))
-		s.onStage = wanted
-		s.note = "the sandbox inside could not be started"
+		s.action.show(sandboxFailure(flow.Node, msg.err))
+		s.onAction = chosen
+		s.problem = "the built-in sandbox did not start"
 		s.arrange()
 		return nil
 	}
-	s.inside.at = &msg.at
+	s.sandbox.target = &msg.target
 	s.arrange()
-	if wanted {
-		return s.enterInside()
+	if chosen {
+		return s.enterSandbox()
 	}
 	return nil
 }
 
-// enterInside reads the registry of the sandbox inside, which is started first if need be.
-func (s *nodeScreen) enterInside() tea.Cmd {
+// enterSandbox reads the registry of the built-in sandbox, and starts it first if necessary.
+func (s *nodeScreen) enterSandbox() tea.Cmd {
 	switch {
-	case s.inside.at != nil:
-		if now := s.Walk.Target(); !s.isInside(now.Registry) || !same(now.Credentials, s.inside.at.Credentials) {
-			s.Walk.SetTarget(*s.inside.at) // with its own client, whatever was typed since
+	case s.sandbox.target != nil:
+		own := s.sandbox.target.Credentials
+		if now := s.Walk.Target(); !s.isSandbox(now.Registry) || now.Credentials.ClientID != own.ClientID || now.Credentials.ClientSecret.Reveal() != own.ClientSecret.Reveal() {
+			s.Walk.SetTarget(*s.sandbox.target) // with its own client, whatever was typed since
 		}
-		return s.reread()
-	case s.inside.starting:
-		s.inside.wanted = true
+		return s.readRegistry()
+	case s.sandbox.starting:
+		s.sandbox.chosen = true
 		return nil
 	}
-	s.inside.wanted = true
-	return s.start()
+	s.sandbox.chosen = true
+	return s.startSandbox()
 }
 
-func same(a, b target.Credentials) bool {
-	return a.ClientID == b.ClientID && a.ClientSecret.Reveal() == b.ClientSecret.Reveal()
-}
-
-// reread reads the registry that the walk is at.
-func (s *nodeScreen) reread() tea.Cmd {
+// readRegistry reads the registry of the target.
+func (s *nodeScreen) readRegistry() tea.Cmd {
 	s.read, s.filter = false, ""
-	s.stage.forget()
+	s.action.reset()
 	s.arrange()
-	return s.stage.again()
+	return s.action.start()
 }
 
-func (s *nodeScreen) press(msg tea.KeyMsg) tea.Cmd {
-	s.note = ""
-	troubled := s.stage.scene != nil && !s.stage.scene.OK()
-	switch {
-	case s.finding:
-		s.find(msg)
-		return nil
-	case s.stage.busy:
-		return nil
-	case s.onStage && s.stage.Typing():
-		return s.stage.Update(msg)
-	case key.Matches(msg, enter("")) && s.onStage && troubled:
-		if !s.Walk.HasRegistry() { // it is the sandbox inside that did not start
-			s.stage.forget()
-			s.onStage = false
-			return s.enterInside()
-		}
-		return s.stage.again()
-	case key.Matches(msg, edit()) && s.onStage && troubled:
-		return s.edit()
-	case key.Matches(msg, enter("")):
-		return s.take()
-	case key.Matches(msg, filterKey()) && !s.onStage:
-		s.finding = true
-		return nil
-	}
-	cmd, _ := s.pair.press(msg)
-	return cmd
-}
-
-// take takes the choice under the cursor.
-func (s *nodeScreen) take() tea.Cmd {
-	at := s.list.At()
-	if at < 0 {
-		return nil
-	}
-	switch c := s.choices[at]; c.kind {
-	case listedNode:
-		if err := s.Walk.ChooseNode(c.entry.ID); err != nil {
-			s.note = err.Error()
-			return nil
-		}
-		s.arrange()
-		return next
-	case givenNode:
-		return next
-	case givenRegistry:
-		return s.stage.again()
-	case localSandbox:
-		return s.enterInside()
-	case otherRegistry:
-		return s.askRegistry()
-	}
-	return s.askURLs()
-}
-
-// find takes a key for the filter.
-func (s *nodeScreen) find(msg tea.KeyMsg) {
+// typeFilter handles a key of the filter.
+func (s *nodeScreen) typeFilter(msg tea.KeyMsg) {
 	switch msg.String() {
 	case "esc":
-		s.finding, s.filter = false, ""
+		s.filtering, s.filter = false, ""
 	case "enter":
-		s.finding = false
+		s.filtering = false
 	case "backspace":
 		if r := []rune(s.filter); len(r) > 0 {
 			s.filter = string(r[:len(r)-1])
@@ -216,7 +207,7 @@ func (s *nodeScreen) find(msg tea.KeyMsg) {
 	s.list.Go(0)
 }
 
-// View implements Screen.
+// View implements [Screen].
 func (s *nodeScreen) View(room Size) string {
 	if s.form != nil {
 		head := fitSentences(flow.Node.Guide().Why, room.Width, room.Height-14)
@@ -229,43 +220,24 @@ func (s *nodeScreen) View(room Size) string {
 	return s.draw(room, s.front)
 }
 
-// front is the list with what it is for, and with what is known of the choice under the cursor.
+// front draws the list below its purpose and above the details of the selected choice.
 func (s *nodeScreen) front(room Size) string {
 	tail := s.detail(room.Width)
 	tail = tail[:min(len(tail), max(2, room.Height/2))]
 	var head []string
 	switch {
-	case s.stage.scene == nil && s.beside: // the stage says it
-	case s.stage.scene == nil:
+	case s.action.result == nil && s.wide: // the action shows the guide
+	case s.action.result == nil:
 		head = fitSentences(flow.Node.Guide().Why, room.Width, room.Height-len(s.choices)-len(tail)-2)
 	default:
-		for _, text := range s.stage.scene.Notes {
-			head = append(head, Wrap(text+" Choose one:", room.Width)...)
+		for _, note := range s.action.result.Notes {
+			head = append(head, Wrap(note+" Choose one:", room.Width)...)
 		}
 	}
 	return Stack(room, head, s.list, tail)
 }
 
-// Keys implements Screen.
-func (s *nodeScreen) Keys() []key.Binding {
-	switch {
-	case s.form != nil:
-		return FormKeys()
-	case s.finding:
-		return []key.Binding{enter("done"), key.NewBinding(key.WithKeys("esc"), key.WithHelp("esc", "no filter"))}
-	case s.onStage:
-		lead := enter("choose")
-		if s.stage.scene != nil && !s.stage.scene.OK() {
-			lead = enter("try again")
-		}
-		return append([]key.Binding{lead, toList()}, s.stage.Keys()[1:]...)
-	}
-	return append([]key.Binding{enter(s.verb())}, append(ListKeys(), filterKey(), toStage())...)
-}
-
-func filterKey() key.Binding { return key.NewBinding(key.WithKeys("/"), key.WithHelp("/", "filter")) }
-
-// fitSentences is as much of a text as has room, sentence by sentence.
+// fitSentences wraps as many sentences of a text as fit.
 func fitSentences(text string, width, height int) []string {
 	for text != "" {
 		if lines := Wrap(text, width); len(lines) <= height {
@@ -278,4 +250,106 @@ func fitSentences(text string, width, height int) []string {
 		text = text[:cut+1]
 	}
 	return nil
+}
+
+// edit opens the form of what may be wrong: the registry if it cannot be read, else the URLs of the node.
+func (s *nodeScreen) edit() tea.Cmd {
+	if s.Walk.HasNode() || !s.Walk.HasRegistry() {
+		return s.askURLs()
+	}
+	return s.askRegistry()
+}
+
+// ask opens a form; submit uses its values.
+func (s *nodeScreen) ask(submit func() (tea.Cmd, error), fields ...huh.Field) tea.Cmd {
+	s.form, s.submit, s.problem = newForm(s.Theme, fields...), submit, ""
+	return s.form.Init()
+}
+
+func (s *nodeScreen) updateForm(msg tea.Msg) tea.Cmd {
+	if isEscape(msg) {
+		s.form, s.problem = nil, ""
+		return nil
+	}
+	done, cmd := s.form.update(msg)
+	if !done {
+		return cmd
+	}
+	after, err := s.submit()
+	s.form = nil
+	s.arrange()
+	if err != nil {
+		s.problem = err.Error()
+		return nil
+	}
+	s.list.Go(s.proposed())
+	return after
+}
+
+// askRegistry asks for a registry and reads it.
+func (s *nodeScreen) askRegistry() tea.Cmd {
+	address := s.Walk.Target().Registry
+	if s.isSandbox(address) {
+		address = ""
+	}
+	isURL := func() bool { return strings.Contains(address, "://") }
+	check := func(text string) error {
+		address := strings.TrimSpace(text)
+		switch {
+		case address == "":
+			return errRequired
+		case strings.Contains(address, "://"):
+			return flow.CheckURL("--registry", address, s.Walk.Target().AllowOrigins)
+		}
+		_, err := s.ReadFile(address)
+		return err
+	}
+	return s.ask(func() (tea.Cmd, error) {
+		var err error
+		if address = strings.TrimSpace(address); isURL() {
+			err = s.Walk.UseRegistry(address, nil)
+		} else {
+			var document []byte
+			if document, err = s.ReadFile(address); err != nil {
+				return nil, fmt.Errorf("read registry: %w", err)
+			}
+			err = s.Walk.UseRegistry("", document)
+		}
+		if err != nil {
+			return nil, err
+		}
+		s.NodeID = ""
+		return s.readRegistry(), nil
+	}, huh.NewInput().Title("Registry").Description("URL or file of the registry document").Value(&address).Validate(check))
+}
+
+// askURLs asks for the URLs of a node.
+func (s *nodeScreen) askURLs() tea.Cmd {
+	t := s.Walk.Target()
+	token, info, spec := t.TokenURL, t.InfoURL, t.SpecURL
+	if s.isSandbox(t.Registry) {
+		token, info, spec = "", "", ""
+	}
+	field := func(title, description, flag string, value *string) huh.Field {
+		return huh.NewInput().Title(title).Description(description).Value(value).Validate(func(text string) error {
+			text = strings.TrimSpace(text)
+			switch {
+			case text == "" && flag == "--spec-url":
+				return nil
+			case text == "":
+				return errRequired
+			}
+			return flow.CheckURL(flag, text, t.AllowOrigins)
+		})
+	}
+	return s.ask(func() (tea.Cmd, error) {
+		err := s.Walk.UseURLs(strings.TrimSpace(token), strings.TrimSpace(info), strings.TrimSpace(spec))
+		if err == nil {
+			s.read = false
+			s.action.reset()
+		}
+		return nil, err
+	}, field("Token URL", "Where the client gets access tokens", "--token-url", &token),
+		field("Info URL", "Where the info resource is", "--info-url", &info),
+		field("Specification URL", "Where the OpenAPI document is; empty if it follows from the info URL", "--spec-url", &spec))
 }

@@ -12,46 +12,45 @@ import (
 	"github.com/charmbracelet/lipgloss"
 )
 
-// So many bytes are searched at a time: the first at once, the others beside the screen.
+// The body is searched in slices: the first one at once, the others in the background.
 const (
 	firstSlice = 16 << 10
 	nextSlice  = 128 << 10
 )
 
-// The bounds of a search.
 const (
 	maxQuery = 200
 	maxHits  = 100_000
 )
 
-// hit is where a search found something: in a line of the head, or at a place of the content.
+// hit is a place where a search found its text: in a line of the head, or at an offset of the body.
 type hit struct {
-	head int // the line, -1 for the content
+	head int // the line, -1 for the body
 	at   int
 }
 
-// search looks for a text in a message, without regard to case.
+// search looks for a text in a message and ignores case.
 type search struct {
 	typing bool
 	query  string
-	match  *regexp.Regexp // nil while nothing is searched for
+	match  *regexp.Regexp // nil without a text
 	hits   []hit
-	now    int // the hit that is looked at, -1 before the first
-	to     int // so much of the content was searched
+	now    int // the selected hit, -1 before the first
+	to     int // the end of the searched part of the body
 	done   bool
 }
 
-// searchHits are hits in a slice of the content; match tells which search they belong to.
+// searchHits are the hits in a slice of the body; match identifies the search.
 type searchHits struct {
 	match *regexp.Regexp
 	hits  []hit
 	to    int
 }
 
-// line tells whether the search has a line of its own.
+// line reports whether the search takes a line of the screen.
 func (s *search) line() bool { return s.typing || s.match != nil }
 
-// say is the line of the search.
+// say shows the text of the search and the number of hits.
 func (s *search) say(t Theme) string {
 	count := "nothing found"
 	more := ""
@@ -80,7 +79,7 @@ func (s *search) say(t Theme) string {
 
 func (s *search) begin() { *s = search{typing: true, now: -1} }
 
-// typed takes a key of the text that is searched for.
+// typed handles a key of the search text.
 func (m *Message) typed(msg tea.KeyMsg) tea.Cmd {
 	s := &m.search
 	switch msg.Type {
@@ -103,7 +102,7 @@ func (m *Message) typed(msg tea.KeyMsg) tea.Cmd {
 		return nil
 	case tea.KeyRunes, tea.KeySpace:
 		var b strings.Builder
-		for _, sp := range m.theme.spans(string(msg.Runes), m.theme.Muted, nil) { // a pasted text may hold anything
+		for _, sp := range m.theme.spans(string(msg.Runes), m.theme.Muted, nil) { // a pasted text may contain anything
 			b.WriteString(sp.text)
 		}
 		if query := s.query + b.String(); len(query) <= maxQuery {
@@ -113,7 +112,7 @@ func (m *Message) typed(msg tea.KeyMsg) tea.Cmd {
 	return nil
 }
 
-// look begins to search for a text.
+// look starts a search.
 func (m *Message) look(query string) tea.Cmd {
 	m.search = search{typing: true, query: query, now: -1}
 	if query == "" {
@@ -126,10 +125,10 @@ func (m *Message) look(query string) tea.Cmd {
 			s.hits = append(s.hits, hit{i, at[0]})
 		}
 	}
-	return m.heard(searchSlice(s.match, m.body, 0, firstSlice))
+	return m.found(searchSlice(s.match, m.body, 0, firstSlice))
 }
 
-// pattern matches a text without regard to case, also where JSON writes its characters as escapes.
+// pattern matches a text, ignores case, and also matches the escapes of JSON.
 func pattern(query string) *regexp.Regexp {
 	var b strings.Builder
 	b.WriteString("(?i)")
@@ -147,10 +146,10 @@ func pattern(query string) *regexp.Regexp {
 			b.WriteString(regexp.QuoteMeta(string(r)))
 		}
 	}
-	return regexp.MustCompile(b.String()) // it is quoted
+	return regexp.MustCompile(b.String()) // all parts are quoted
 }
 
-// searchSlice searches a slice of a text, and as far behind it as a hit may reach that begins in it.
+// searchSlice searches a slice of a text. A hit begins in the slice, and may end after it.
 func searchSlice(match *regexp.Regexp, text []byte, from, length int) searchHits {
 	out := searchHits{match: match, to: min(from+length, len(text))}
 	for _, at := range match.FindAllIndex(text[from:min(out.to+6*maxQuery, len(text))], maxHits) {
@@ -161,11 +160,11 @@ func searchSlice(match *regexp.Regexp, text []byte, from, length int) searchHits
 	return out
 }
 
-// heard takes the hits of a slice, and goes on with the next one.
-func (m *Message) heard(f searchHits) tea.Cmd {
+// found adds the hits of a slice, and searches the next one.
+func (m *Message) found(f searchHits) tea.Cmd {
 	s := &m.search
 	if s.match != f.match || f.match == nil || f.to < s.to {
-		return nil // of a search that is over
+		return nil // of an earlier search
 	}
 	s.hits, s.to = append(s.hits, f.hits...), f.to
 	if s.done = s.to == len(m.body) || len(s.hits) >= maxHits; s.done {
@@ -176,7 +175,7 @@ func (m *Message) heard(f searchHits) tea.Cmd {
 	return func() tea.Msg { return searchSlice(match, body, from, nextSlice) }
 }
 
-// nearest goes to the first hit at or behind the cursor, once the text is typed.
+// nearest selects the first hit at or after the cursor, once the text is complete.
 func (m *Message) nearest() {
 	s := &m.search
 	if s.typing || s.now >= 0 || len(s.hits) == 0 {
@@ -191,14 +190,14 @@ func (m *Message) nearest() {
 	}
 }
 
-// step goes to the next hit, or the one before; behind the last comes the first.
+// step selects the next or the previous hit; the first one follows the last.
 func (m *Message) step(by int) {
 	if n := len(m.search.hits); n > 0 {
 		m.goTo((m.search.now + by + n) % n)
 	}
 }
 
-// rowOf is the row of a hit, as it is folded now.
+// rowOf returns the row of a hit.
 func (m *Message) rowOf(h hit) int {
 	switch {
 	case h.head >= 0:
@@ -209,7 +208,7 @@ func (m *Message) rowOf(h hit) int {
 	return m.first() + m.tree.rowOf(m.tree.at(h.at))
 }
 
-// goTo puts the cursor on a hit, and unfolds what it is in.
+// goTo selects a hit, and unfolds the values around it.
 func (m *Message) goTo(i int) {
 	m.search.now = i
 	h := m.search.hits[i]
@@ -218,15 +217,15 @@ func (m *Message) goTo(i int) {
 	}
 	m.cursor = m.rowOf(h)
 	if height := m.content().Height; m.cursor < m.from || m.cursor >= m.from+height {
-		m.from = m.cursor - height/2 // with what stands around it
+		m.from = m.cursor - height/2 // in the middle of the screen
 	}
 	m.move(0)
 	m.reach()
 }
 
-// reach scrolls to the side until what was found is seen.
+// reach scrolls sideways until the selected hit is visible.
 func (m *Message) reach() {
-	nth := 0 // hit of the row
+	nth := 0 // the index of the hit in its row
 	for i := m.search.now - 1; i >= 0 && nth < maxRowBytes && m.rowOf(m.search.hits[i]) == m.cursor; i-- {
 		nth++
 	}
@@ -243,7 +242,7 @@ func (m *Message) reach() {
 	}
 }
 
-// see scrolls to the side until some columns are seen.
+// see scrolls sideways until some columns are visible.
 func (m *Message) see(from, to int) {
 	if width := m.size.Width - 3; to > m.left+width || from <= m.left {
 		m.left = min(max(0, to-width/2), maxScrollLeft)
@@ -253,10 +252,10 @@ func (m *Message) see(from, to int) {
 	}
 }
 
-// maxScrollLeft is how far to the side a search scrolls; what is further right is better read as it came.
+// maxScrollLeft is how far a search scrolls sideways.
 const maxScrollLeft = 4000
 
-// mark cuts the parts out that a search found.
+// mark splits spans at the hits and gives these a style.
 func (s *search) mark(spans []span, t Theme, here bool) []span {
 	if s.match == nil && !here {
 		return spans
@@ -277,7 +276,7 @@ func (s *search) mark(spans []span, t Theme, here bool) []span {
 	return out
 }
 
-// spanStyle is the style of a part: of its own, or that of the row under the cursor.
+// spanStyle returns the style of a span: its own, or that of the selected row.
 func spanStyle(here bool, t Theme, s span) lipgloss.Style {
 	switch {
 	case !here:
@@ -288,7 +287,7 @@ func spanStyle(here bool, t Theme, s span) lipgloss.Style {
 	return t.Selected
 }
 
-// hitStyle is how a hit is marked: reversed, and in the reversed row under the cursor not.
+// hitStyle returns the style of a hit: reversed, except in the selected row, which is reversed already.
 func hitStyle(here bool, t Theme) lipgloss.Style {
 	if here {
 		return t.Start

@@ -2,6 +2,7 @@ package screen
 
 import (
 	"bytes"
+	"strconv"
 	"strings"
 	"unicode/utf16"
 	"unicode/utf8"
@@ -13,17 +14,17 @@ import (
 	"github.com/rin-network/rin/conformance/report"
 )
 
-// Secrets puts the value in the place of a marker; nil hides values.
+// Secrets replaces a marker by its secret. A nil function hides secrets.
 type Secrets func(marker string) string
 
-// span is a part of a row in one style. Its text is harmless.
+// span is a part of a row with one style. Its text is safe for the terminal.
 type span struct {
 	text   string
 	style  lipgloss.Style
 	secret bool
 }
 
-// spans are a text of a message in a style, its secrets between ‹ and ›: their names, or their values in a style of their own.
+// spans splits a text at its markers. A marker is shown between ‹ and ›, by its name or as the revealed secret.
 func (t Theme) spans(source string, style lipgloss.Style, secrets Secrets) []span {
 	var out []span
 	for _, p := range redact.Split(source) {
@@ -42,7 +43,8 @@ func (t Theme) spans(source string, style lipgloss.Style, secrets Secrets) []spa
 	return out
 }
 
-// unescapeJSON writes the characters out that JSON has escaped for no need; what would act on a terminal stays escaped.
+// unescapeJSON decodes the escapes of JSON that are not needed for reading. Characters that could control or deceive a terminal stay
+// escaped.
 func unescapeJSON(source []byte) string {
 	var b strings.Builder
 	for i := 0; i < len(source); i++ {
@@ -63,40 +65,36 @@ func unescapeJSON(source []byte) string {
 	return b.String()
 }
 
-// decodeEscape is the character of an escape of JSON and how many bytes it takes; 0 for those that stay as they are.
+// decodeEscape returns the character of a JSON escape and the length of the escape; 0 for escapes that stay as they are.
 func decodeEscape(source []byte) (rune, int) {
-	switch {
-	case source[1] == '/':
+	if source[1] == '/' {
 		return '/', 2
-	case source[1] != 'u' || len(source) < 6 || !isHex4(source[2:6]):
-		return 0, 0
 	}
-	r := unhex(source[2:6])
-	if !utf16.IsSurrogate(r) {
+	r, ok := unicodeEscape(source)
+	switch {
+	case !ok:
+		return 0, 0
+	case !utf16.IsSurrogate(r):
 		return r, 6
 	}
-	if len(source) >= 12 && source[6] == '\\' && source[7] == 'u' && isHex4(source[8:12]) {
-		if r = utf16.DecodeRune(r, unhex(source[8:12])); r != utf8.RuneError {
+	if low, ok := unicodeEscape(source[6:]); ok {
+		if r = utf16.DecodeRune(r, low); r != utf8.RuneError {
 			return r, 12
 		}
 	}
 	return 0, 0
 }
 
-func unhex(digits []byte) rune {
-	var r rune
-	for _, c := range digits {
-		switch {
-		case c <= '9':
-			r = r<<4 | rune(c-'0')
-		default:
-			r = r<<4 | rune(c|' '-'a'+10)
-		}
+// unicodeEscape decodes an escape such as \u00fc.
+func unicodeEscape(source []byte) (rune, bool) {
+	if len(source) < 6 || source[0] != '\\' || source[1] != 'u' {
+		return 0, false
 	}
-	return r
+	n, err := strconv.ParseUint(string(source[2:6]), 16, 32)
+	return rune(n), err == nil
 }
 
-// truncateBytes is the beginning of some bytes, not cut within a character or a marker; cut tells that there are more.
+// truncateBytes returns the beginning of some bytes without cutting a character or a marker; cut reports that there are more.
 func truncateBytes(source []byte, limit int) (part []byte, cut bool) {
 	if len(source) <= limit {
 		return source, false
@@ -104,10 +102,10 @@ func truncateBytes(source []byte, limit int) (part []byte, cut bool) {
 	return source[:cutPosition(source, limit)], true
 }
 
-// longestMarker is more than any marker takes.
+// longestMarker is longer than any marker.
 const longestMarker = 200
 
-// cutPosition is a place near limit, and not behind it, where bytes may be cut.
+// cutPosition returns a position at or shortly before limit that is not inside a character or a marker.
 func cutPosition(source []byte, limit int) int {
 	if from := max(0, limit-longestMarker); limit > 0 {
 		near := string(source[from:min(len(source), limit+longestMarker)])
@@ -127,19 +125,19 @@ func cutPosition(source []byte, limit int) int {
 	return limit
 }
 
-// maxRowBytes is how many bytes of a line stand in one row of the raw view at most.
+// maxRowBytes is the size limit of a row of text; longer lines are split.
 const maxRowBytes = 1000
 
-// maxLines bounds the rows of the raw view; only a text of almost nothing but line ends has more.
+// maxLines is the limit on the rows of a text; only a text of almost nothing but line ends exceeds it.
 const maxLines = 4 << 20
 
-// rawText is a text as it came, in rows: a line each, very long ones in pieces.
+// rawText is a body as text, in rows. A row is a line or a part of a long line.
 type rawText struct {
 	text []byte
-	from []uint32 // where each row begins
+	from []uint32 // offset of each row
 }
 
-// newRawText finds the rows of a text; in a form each parameter has one.
+// newRawText splits a body into rows; in a form, each parameter has its own row.
 func newRawText(text []byte, form bool) *rawText {
 	r := &rawText{text: text, from: make([]uint32, 0, min(maxLines, bytes.Count(text, []byte("\n"))+len(text)/maxRowBytes+1))}
 	for at := 0; at < len(text) && len(r.from) < maxLines; {
@@ -157,7 +155,7 @@ func newRawText(text []byte, form bool) *rawText {
 	return r
 }
 
-// line is the text of a row, without its line end.
+// line returns the text of a row without its line end.
 func (r *rawText) line(row int) []byte {
 	end := len(r.text)
 	if row+1 < len(r.from) {
@@ -167,13 +165,13 @@ func (r *rawText) line(row int) []byte {
 	return bytes.TrimSuffix(bytes.TrimSuffix(line, []byte("\n")), []byte("\r"))
 }
 
-// row writes a row; tabs take four columns.
+// row draws a row. A tab takes four columns.
 func (r *rawText) row(row int, theme Theme, secrets Secrets) []span {
 	line := bytes.ReplaceAll(r.line(row), []byte("\t"), []byte("    "))
 	return theme.spans(string(line), theme.Renderer.NewStyle(), secrets)
 }
 
-// rowOf is the row that a place of the text is in.
+// rowOf returns the row of an offset.
 func (r *rawText) rowOf(offset int) int {
 	low, high := 0, len(r.from)
 	for low < high {

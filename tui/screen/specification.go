@@ -5,161 +5,179 @@ import (
 	"strings"
 
 	"github.com/charmbracelet/bubbles/key"
-	"github.com/charmbracelet/bubbletea"
+	tea "github.com/charmbracelet/bubbletea"
 
 	"github.com/rin-network/rin/conformance/evidence"
 	"github.com/rin-network/rin/conformance/report"
 	"github.com/rin-network/rin/tui/flow"
 )
 
-// specificationScreen is the screen that reads the node's document: its operations as a list, and each opened with its parameters and answers.
+// specificationScreen reads the node's document, lists its operations, and opens each of them.
 type specificationScreen struct {
 	*Session
-	pair
+	splitView
 	operations []flow.Operation
-	opened     *Pane // of the operation that is looked at; nil while the list is
+	opened     *Pane // the opened operation; nil while the list is visible
 }
 
 func newSpecificationScreen(w *Session) Screen {
 	s := &specificationScreen{Session: w}
 	s.list = NewList(w.Theme)
-	s.stage = newActionScreen(w, flow.Specification, "read the specification", w.Walk.ReadSpecification)
-	s.stage.extra = func(width int) []string {
+	s.action = newActionScreen(w, flow.Specification, "read the specification", w.Walk.ReadSpecification)
+	s.action.details = func(width int) []string {
 		return Hang(w.Theme.Muted.Render("Document: "), w.Walk.Target().SpecURL, width)
 	}
-	s.onStage = true
+	s.onAction = true
 	return s
 }
 
-// Open implements Screen. The operations of another node are not shown any more.
+// Open implements [Screen]. It drops the operations of another node.
 func (s *specificationScreen) Open() tea.Cmd {
-	cmd := s.stage.Open()
-	if s.stage.scene == nil {
-		s.operations, s.opened, s.onStage = nil, nil, true
+	cmd := s.action.Open()
+	if s.action.result == nil {
+		s.operations, s.opened, s.onAction = nil, nil, true
 	}
 	return cmd
 }
 
-// Typing implements Screen.
-func (s *specificationScreen) Typing() bool { return s.onStage && s.stage.Typing() }
+// Typing implements [Screen].
+func (s *specificationScreen) Typing() bool { return s.onAction && s.action.Typing() }
 
-// Exchange implements Screen.
-func (s *specificationScreen) Exchange() (evidence.Exchange, bool) { return s.stage.Exchange() }
+// Exchange implements [Screen].
+func (s *specificationScreen) Exchange() (evidence.Exchange, bool) { return s.action.Exchange() }
 
-// Update implements Screen.
+// Update implements [Screen].
 func (s *specificationScreen) Update(msg tea.Msg) tea.Cmd {
 	switch msg := msg.(type) {
 	case ActionDone:
-		cmd := s.stage.Update(msg)
-		s.operations, s.opened, s.onStage = nil, nil, true
-		if msg.Scene.OK() {
+		cmd := s.action.Update(msg)
+		s.operations, s.opened, s.onAction = nil, nil, true
+		if msg.Result.OK() {
 			s.operations = s.Walk.Operations()
 			s.list.Show(len(s.operations), s.row)
 			s.list.Go(max(0, slices.IndexFunc(s.operations, func(o flow.Operation) bool { return o.List })))
-			s.onStage = len(s.operations) == 0
+			s.onAction = len(s.operations) == 0
 		}
 		return cmd
 	case tea.KeyMsg:
-		return s.press(msg)
-	}
-	return s.stage.Update(msg)
-}
-
-func (s *specificationScreen) press(msg tea.KeyMsg) tea.Cmd {
-	switch {
-	case len(s.operations) == 0, s.Typing():
-		return s.stage.Update(msg)
-	case key.Matches(msg, enter("")) && !s.stage.busy:
-		return next
-	case key.Matches(msg, retry()) && !s.stage.busy:
-		return s.stage.again()
-	case s.opened != nil && key.Matches(msg, toList()):
-		s.opened = nil
-		return nil
-	case s.opened != nil && !s.onStage:
-		if !s.opened.Update(msg) && key.Matches(msg, toStage()) {
-			s.onStage = true
+		if len(s.operations) == 0 || s.Typing() {
+			return s.action.Update(msg)
 		}
-		return nil
-	case !s.onStage && key.Matches(msg, open("")):
-		s.show(s.operations[s.list.At()])
-		return nil
+		if cmd, handled := press(msg, s.commands()); handled {
+			return cmd
+		}
+		if s.opened != nil && !s.onAction {
+			s.opened.Update(msg)
+			return nil
+		}
+		return s.move(msg)
 	}
-	cmd, _ := s.pair.press(msg)
-	return cmd
+	return s.action.Update(msg)
 }
 
-// show opens an operation.
-func (s *specificationScreen) show(o flow.Operation) {
+// Keys implements [Screen].
+func (s *specificationScreen) Keys() []key.Binding {
+	if len(s.operations) == 0 || s.Typing() {
+		return s.action.Keys()
+	}
+	return helpOf(s.commands())
+}
+
+func (s *specificationScreen) commands() []command {
+	var commands []command
+	if !s.action.busy {
+		commands = append(commands, enter("next", next))
+	}
+	switch {
+	case s.opened != nil:
+		close := toList(do(func() { s.opened = nil }))
+		if s.onAction {
+			return append(append(commands, close), s.action.otherCommands()...)
+		}
+		commands = append(append(commands, close), s.splitView.commands()...)
+		commands = append(commands, scrollHelp()...)
+	case s.onAction:
+		return append(commands, s.splitView.commands()...)
+	default:
+		commands = append(commands, open("open", do(func() { s.openOperation(s.operations[s.list.At()]) })))
+		commands = append(append(commands, listHelp()...), s.splitView.commands()...)
+	}
+	if !s.action.busy {
+		commands = append(commands, again("send again", s.action.start))
+	}
+	return commands
+}
+
+func (s *specificationScreen) openOperation(o flow.Operation) {
 	s.opened = NewPane(s.Theme)
-	s.opened.Show(func(width int) []string { return operation(s.Theme, o, width) })
+	s.opened.Show(func(width int) []string { return operationLines(s.Theme, o, width) })
 }
 
-// row is an operation in a line: what it needs stands at the end, whatever the width.
+// row shows an operation in one line, with what it requires at the end.
 func (s *specificationScreen) row(i, width int) string {
 	o := s.operations[i]
-	var words []string
+	var remarks []string
 	switch {
 	case o.List:
-		words = append(words, "list")
+		remarks = append(remarks, "list")
 	case o.Detail:
-		words = append(words, "one")
+		remarks = append(remarks, "single call")
 	}
 	if len(o.Required) > 0 {
-		words = append(words, "needs "+report.Plain(strings.Join(o.Required, ", ")))
+		remarks = append(remarks, "needs "+report.Plain(strings.Join(o.Required, ", ")))
 	}
 	if o.Body {
-		words = append(words, "needs a body")
+		remarks = append(remarks, "needs a body")
 	}
 	text := padRight(report.Plain(o.Method), 4) + report.Plain(o.Path)
-	return withSuffix(s.Theme, text, Fit(strings.Join(words, ", "), width/2), width)
+	return withRemark(s.Theme, text, Fit(strings.Join(remarks, ", "), width/2), width)
 }
 
-// operation is one of the document, in lines.
-func operation(t Theme, o flow.Operation, width int) []string {
-	out := Wrapped(t.Title, o.Method+" "+o.Path, width)
+// operationLines describes an operation.
+func operationLines(t Theme, o flow.Operation, width int) []string {
+	lines := Wrapped(t.Title, o.Method+" "+o.Path, width)
 	about := o.ID
 	switch {
 	case o.List:
 		about += " · the list that the next step reads"
 	case o.Detail:
-		about += " · one of the list, opened in the next step"
+		about += " · reads one call of the list in the next step"
 	}
 	if o.Deprecated {
-		about += " · deprecated: don't build on it"
+		about += " · deprecated: do not use it in new clients"
 	}
 	if about = strings.TrimPrefix(about, " · "); about != "" {
-		out = append(out, Wrapped(t.Muted, about, width)...)
+		lines = append(lines, Wrapped(t.Muted, about, width)...)
 	}
-	out = append(out, "", t.Key.Render("Parameters"))
+	lines = append(lines, "", t.Key.Render("Parameters"))
 	for _, p := range o.Parameters {
-		sign, word := "  ", "in the "+p.In
+		sign, where := "  ", "in the "+p.In
 		if p.Required {
-			sign, word = t.Warn.Render("*")+" ", "required, in the "+p.In
+			sign, where = t.Warn.Render("*")+" ", "required, in the "+p.In
 		}
-		kind := p.Type
+		values := p.Type
 		if len(p.Values) > 0 {
-			kind = strings.TrimSpace(kind + ": " + strings.Join(p.Values, ", "))
+			values = strings.TrimSpace(values + ": " + strings.Join(p.Values, ", "))
 		}
-		out = append(out, indentLines(sign, Columns(t, p.Name, kind, word, width-2))...)
+		lines = append(lines, indentLines(sign, Columns(t, p.Name, values, where, width-2))...)
 	}
 	if len(o.Parameters) == 0 {
-		out = append(out, "  none")
+		lines = append(lines, "  none")
 	}
 	if o.Body {
-		out = append(out, indentLines(t.Warn.Render("*")+" ", Columns(t, "body", "", "required", width-2))...)
+		lines = append(lines, indentLines(t.Warn.Render("*")+" ", Columns(t, "body", "", "required", width-2))...)
 	}
-	out = append(out, "", t.Key.Render("Documented answers"))
+	lines = append(lines, "", t.Key.Render("Documented answers"))
 	for _, a := range o.Answers {
-		out = append(out, indentLines("  ", Columns(t, a.Status, strings.Join(a.Types, ", "), "", width-2))...)
+		lines = append(lines, indentLines("  ", Columns(t, a.Status, strings.Join(a.Types, ", "), "", width-2))...)
 	}
 	if len(o.Answers) == 0 {
-		out = append(out, "  none")
+		lines = append(lines, "  none")
 	}
-	return out
+	return lines
 }
 
-// indentLines puts a sign before some lines, and blanks before all but the first.
+// indentLines puts a sign before the first line and spaces before the others.
 func indentLines(sign string, lines []string) []string {
 	for i, line := range lines {
 		if i == 0 {
@@ -171,38 +189,26 @@ func indentLines(sign string, lines []string) []string {
 	return lines
 }
 
-// View implements Screen.
+// View implements [Screen].
 func (s *specificationScreen) View(room Size) string {
 	if len(s.operations) == 0 {
-		return s.stage.View(room)
+		return s.action.View(room)
 	}
 	return s.draw(room, s.front)
 }
 
+// front draws the opened operation or the list.
 func (s *specificationScreen) front(room Size) string {
 	if s.opened != nil {
 		return s.opened.View(room)
 	}
 	var head []string
-	for _, text := range s.stage.scene.Notes {
-		head = append(head, Wrap(text, room.Width)...)
+	for _, note := range s.action.result.Notes {
+		head = append(head, Wrap(note, room.Width)...)
 	}
 	if room.Height > 14 {
-		head = append(head, Hang(s.Theme.Muted.Render("Document: "), s.Walk.Target().SpecURL, room.Width)...)
+		head = append(head, s.action.details(room.Width)...)
 	}
-	tail := s.stage.summary(room.Width)
+	tail := s.action.summary(room.Width)
 	return Stack(room, head, s.list, tail[:min(len(tail), max(1, room.Height/3))])
-}
-
-// Keys implements Screen.
-func (s *specificationScreen) Keys() []key.Binding {
-	switch {
-	case len(s.operations) == 0:
-		return s.stage.Keys()
-	case s.onStage:
-		return append([]key.Binding{enter("next"), toList()}, s.stage.Keys()[1:]...)
-	case s.opened != nil:
-		return append([]key.Binding{enter("next"), toList(), toStage()}, ScrollKeys()...)
-	}
-	return append([]key.Binding{enter("next"), open("open")}, append(ListKeys(), toStage(), retry())...)
 }

@@ -4,10 +4,9 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/charmbracelet/bubbles/key"
-	"github.com/charmbracelet/bubbletea"
+	tea "github.com/charmbracelet/bubbletea"
 	"github.com/charmbracelet/lipgloss"
 
 	"github.com/rin-network/rin/conformance/evidence"
@@ -15,47 +14,45 @@ import (
 	"github.com/rin-network/rin/tui/flow"
 )
 
-// whatIfScreen is the screen that makes mistakes on purpose: a list of them, and a stage for the one that was made last.
+// whatIfScreen makes mistakes on purpose: it lists them, and shows the answer to the latest one.
 type whatIfScreen struct {
 	*Session
-	mistakes []flow.Mistake
-	scenes   []*flow.Result // of each mistake, once it was made
-	list     *List
-	stage    *ActionScreen // of the mistake that is looked at; nil while the list is
-	asking   bool          // whether the mistake under the cursor is to be made
-	aim      int           // the target that the scenes are of
+	mistakes    []flow.Mistake
+	results     []*flow.Result // by mistake; nil before it was made
+	list        *List
+	action      *ActionScreen // the opened mistake; nil while the list is visible
+	asking      bool          // waits for the answer to the question of the selected mistake
+	targetCount int           // of the results
 }
 
 func newWhatIfScreen(w *Session) Screen {
 	s := &whatIfScreen{Session: w, mistakes: flow.Mistakes(), list: NewList(w.Theme)}
 	s.list.Show(len(s.mistakes), s.row)
-	s.forget()
+	s.reset()
 	return s
 }
 
-// forget begins anew.
-func (s *whatIfScreen) forget() {
-	s.aim, s.stage, s.asking, s.scenes = s.Walk.TargetCount(), nil, false, make([]*flow.Result, len(s.mistakes))
+func (s *whatIfScreen) reset() {
+	s.targetCount, s.action, s.asking, s.results = s.Walk.TargetCount(), nil, false, make([]*flow.Result, len(s.mistakes))
 }
 
-// row is a mistake with what came of it.
+// row shows a mistake and its outcome in one line.
 func (s *whatIfScreen) row(i, width int) string {
-	m, scene := s.mistakes[i], s.scenes[i]
-	if scene == nil {
+	m, result := s.mistakes[i], s.results[i]
+	if result == nil {
 		return "  " + m.Title
 	}
-	sign, word, style := s.Theme.Sign(worstOutcome(scene.Verdicts))
+	sign, word, style := s.Theme.Sign(worstOutcome(result.Verdicts))
 	switch {
-	case !scene.OK():
+	case !result.OK():
 		sign, word, style = "✗", "trouble", s.Theme.Bad
-	case len(scene.Verdicts) == 0:
-		sign, word, style = "–", s.waits(m), s.Theme.Muted
+	case len(result.Verdicts) == 0:
+		sign, word, style = "–", s.waiting(m), s.Theme.Muted
 	}
 	word = " · " + word
 	return style.Render(sign) + " " + Fit(m.Title, width-2-lipgloss.Width(word)) + s.Theme.Muted.Render(word)
 }
 
-// worstOutcome is the worst outcome of some verdicts.
 func worstOutcome(verdicts []flow.Verdict) requirement.Outcome {
 	order := []requirement.Outcome{requirement.Pass, requirement.Inconclusive, requirement.Blocked, requirement.Warn, requirement.Fail}
 	worst := requirement.Pass
@@ -67,267 +64,226 @@ func worstOutcome(verdicts []flow.Verdict) requirement.Outcome {
 	return worst
 }
 
-// waits says when a mistake that could not be made can be.
-func (s *whatIfScreen) waits(m flow.Mistake) string {
+// waiting says when a mistake can be made that could not be made before.
+func (s *whatIfScreen) waiting(m flow.Mistake) string {
 	token, ok := s.Walk.Token()
 	if m.Name != "expired" || !ok {
 		return "not yet"
 	}
-	if left := token.Remaining(s.Walk.Now()); left > 0 {
-		return "in " + clockOf(left)
+	if remaining := token.Remaining(s.Walk.Now()); remaining > 0 {
+		return "in " + formatClock(remaining)
 	}
-	return "can be made now"
+	return "possible now"
 }
 
-// Open implements Screen. What another node answered is no lesson about this one.
+// Open implements [Screen]. It drops the answers of another node.
 func (s *whatIfScreen) Open() tea.Cmd {
-	if s.aim != s.Walk.TargetCount() && !s.busy() {
-		s.forget()
+	if s.targetCount != s.Walk.TargetCount() && !s.busy() {
+		s.reset()
 	}
 	return nil
 }
 
-func (s *whatIfScreen) busy() bool { return s.stage != nil && s.stage.busy }
+func (s *whatIfScreen) busy() bool { return s.action != nil && s.action.busy }
 
-// Typing implements Screen: y and n answer a question.
-func (s *whatIfScreen) Typing() bool { return s.asking || s.stage != nil && s.stage.Typing() }
+// Typing implements [Screen].
+func (s *whatIfScreen) Typing() bool { return s.asking || s.action != nil && s.action.Typing() }
 
-// Exchange implements Screen.
+// Exchange implements [Screen].
 func (s *whatIfScreen) Exchange() (evidence.Exchange, bool) {
-	if s.stage == nil {
+	if s.action == nil {
 		return evidence.Exchange{}, false
 	}
-	return s.stage.Exchange()
+	return s.action.Exchange()
 }
 
-// next is the first mistake that needs no question and was not made yet.
-func (s *whatIfScreen) next() int {
-	for i, m := range s.mistakes {
-		if m.Question == "" && s.scenes[i] == nil {
-			return i
-		}
-	}
-	return -1
-}
-
-// Update implements Screen.
+// Update implements [Screen].
 func (s *whatIfScreen) Update(msg tea.Msg) tea.Cmd {
 	switch msg := msg.(type) {
 	case ActionDone:
-		if i, ok := msg.Of.(int); ok {
-			s.scenes[i], s.aim = &msg.Scene, msg.TargetCount
+		if i, ok := msg.Subject.(int); ok {
+			s.results[i], s.targetCount = &msg.Result, msg.TargetCount
 		}
-		if s.stage != nil {
-			return s.stage.Update(msg)
-		}
-		return nil
 	case tea.KeyMsg:
-		return s.press(msg)
+		return s.updateKey(msg)
 	}
-	if s.stage != nil {
-		return s.stage.Update(msg)
+	if s.action != nil {
+		return s.action.Update(msg)
 	}
 	return nil
 }
 
-func (s *whatIfScreen) press(msg tea.KeyMsg) tea.Cmd {
+func (s *whatIfScreen) updateKey(msg tea.KeyMsg) tea.Cmd {
 	switch {
-	case s.stage != nil && s.stage.Typing():
-		return s.stage.Update(msg)
 	case s.asking:
 		s.asking = false
-		if msg.String() == "y" {
-			return s.make(s.list.At())
-		}
-		return nil
+		cmd, _ := press(msg, s.questionCommands())
+		return cmd
+	case s.action != nil && s.action.Typing():
+		return s.action.Update(msg)
 	case s.busy():
 		return nil
-	case s.stage != nil && key.Matches(msg, toList()):
-		s.stage = nil
-		return nil
-	case s.stage != nil && key.Matches(msg, enter("")) && s.scenes[s.list.At()] != nil && !s.scenes[s.list.At()].OK():
-		return s.stage.again()
-	case key.Matches(msg, enter("")):
-		return s.lead()
-	case s.stage == nil && key.Matches(msg, goOn()):
-		return next
-	case s.stage != nil:
-		return s.stage.Update(msg)
-	case key.Matches(msg, open("")):
-		if s.made(s.list.At()) {
-			s.look(s.list.At())
-			return nil
-		}
-		return s.begin(s.list.At())
+	}
+	if cmd, handled := press(msg, s.commands()); handled {
+		return cmd
+	}
+	if s.action != nil {
+		return s.action.Update(msg)
 	}
 	s.list.Update(msg)
 	return nil
 }
 
-// lead is what enter does: make the mistake under the cursor, else the next one, else go on.
-func (s *whatIfScreen) lead() tea.Cmd {
-	if at := s.list.At(); s.stage == nil && !s.made(at) {
-		return s.begin(at)
+// Keys implements [Screen].
+func (s *whatIfScreen) Keys() []key.Binding {
+	if s.asking {
+		return helpOf(s.questionCommands())
 	}
-	if at := s.next(); at >= 0 {
-		s.list.Go(at)
-		return s.make(at)
-	}
-	return next
+	return helpOf(s.commands())
 }
 
-// begin makes a mistake, after its question if it has one.
-func (s *whatIfScreen) begin(at int) tea.Cmd {
-	if s.asking = s.mistakes[at].Question != ""; s.asking {
+func (s *whatIfScreen) questionCommands() []command {
+	return []command{on("y", "send", func() tea.Cmd { return s.make(s.list.At()) }), on("n", "do not send", nil)}
+}
+
+func (s *whatIfScreen) commands() []command {
+	at := s.list.At()
+	switch {
+	case s.action != nil && s.action.Typing():
+		return s.action.commands()
+	case s.action != nil:
+		lead := s.lead()
+		if s.busy() {
+			lead = escape("back", nil)
+		} else if result := s.results[at]; result != nil && !result.OK() {
+			lead = enter("try again", s.action.start)
+		}
+		return append([]command{lead, toList(do(func() { s.action = nil }))}, s.action.otherCommands()...)
+	case s.made(at):
+		return append([]command{s.lead(), open("look at it", do(func() { s.look(at) })), nextStep()}, listHelp()...)
+	}
+	begin := func() tea.Cmd { return s.begin(at) }
+	return append([]command{enter("make it", begin), on("→", "", begin, "right", "o"), nextStep()}, listHelp()...)
+}
+
+// lead makes the next mistake that needs no question, or goes to the next step.
+func (s *whatIfScreen) lead() command {
+	for i, m := range s.mistakes {
+		if m.Question == "" && s.results[i] == nil {
+			return enter("next mistake", func() tea.Cmd {
+				s.list.Go(i)
+				return s.make(i)
+			})
+		}
+	}
+	return enter("next step", next)
+}
+
+// begin makes a mistake, or asks its question first.
+func (s *whatIfScreen) begin(i int) tea.Cmd {
+	if s.asking = s.mistakes[i].Question != ""; s.asking {
 		return nil
 	}
-	return s.make(at)
+	return s.make(i)
 }
 
-// make makes a mistake, and shows what comes of it.
 func (s *whatIfScreen) make(i int) tea.Cmd {
 	s.look(i)
-	return s.stage.again()
+	return s.action.start()
 }
 
-// look turns to a mistake.
+// look opens a mistake.
 func (s *whatIfScreen) look(i int) {
 	m := s.mistakes[i]
-	s.stage = newActionScreen(s.Session, flow.WhatIf, "make the mistake", func(ctx context.Context) flow.Result { return s.Walk.MakeMistake(ctx, m) })
-	s.stage.of, s.stage.opening = i, []string{"What if " + m.Title + "?"}
-	s.stage.says = func(width int) []string { return s.lesson(i, width) }
-	s.stage.extra = func(width int) []string { return s.rules(i, width) }
-	if scene := s.scenes[i]; scene != nil {
-		s.stage.played(*scene)
+	s.action = newActionScreen(s.Session, flow.WhatIf, "make the mistake", func(ctx context.Context) flow.Result { return s.Walk.MakeMistake(ctx, m) })
+	s.action.subject, s.action.heading = i, []string{"What if " + m.Title + "?"}
+	s.action.explanation = func(width int) []string { return s.lesson(i, width) }
+	s.action.details = func(width int) []string { return s.passedRules(i, width) }
+	if result := s.results[i]; result != nil {
+		s.action.show(*result)
 	}
 }
 
-// View implements Screen.
+// made reports whether the node has answered a mistake.
+func (s *whatIfScreen) made(i int) bool {
+	return s.results[i] != nil && s.results[i].OK() && len(s.results[i].Verdicts) > 0
+}
+
+// View implements [Screen].
 func (s *whatIfScreen) View(room Size) string {
-	switch {
-	case s.stage != nil && room.Width >= wide:
-		left := Size{Width: 36, Height: room.Height}
-		return Beside(s.list.View(left), s.stage.View(Size{Width: room.Width - left.Width - 2, Height: room.Height}), left.Width)
-	case s.stage != nil:
-		return s.stage.View(room)
+	if s.action != nil {
+		return besideAction(room, 36, s.list.View, s.action)
 	}
-	foot := fmt.Sprintf("%d of %d made", s.count(), len(s.mistakes))
+	made := 0
+	for i := range s.mistakes {
+		if s.made(i) {
+			made++
+		}
+	}
+	foot := fmt.Sprintf("%d of %d made", made, len(s.mistakes))
 	if s.asking {
 		foot = s.mistakes[s.list.At()].Question + " Send it? y/n"
 	}
 	tail := Wrap(foot, room.Width)
-	left := room.Height - len(s.mistakes) - len(tail) - 2
+	free := room.Height - len(s.mistakes) - len(tail) - 2
 	head := Wrap(flow.WhatIf.Guide().Why, room.Width)
 	switch {
-	case left < 1:
+	case free < 1:
 		head = nil
-	case left < len(head):
+	case free < len(head):
 		head = []string{s.Theme.Title.Render("Mistakes, made on purpose")}
 	}
 	return Stack(room, head, s.list, tail)
 }
 
-// made tells whether there is an answer to a mistake; one that could not be made yet has none.
-func (s *whatIfScreen) made(i int) bool {
-	return s.scenes[i] != nil && s.scenes[i].OK() && len(s.scenes[i].Verdicts) > 0
-}
+// maxChallenges is the number of challenges that a lesson shows.
+const maxChallenges = 4
 
-func (s *whatIfScreen) count() int {
-	n := 0
-	for i := range s.mistakes {
-		if s.made(i) {
-			n++
-		}
-	}
-	return n
-}
-
-// Keys implements Screen.
-func (s *whatIfScreen) Keys() []key.Binding {
-	switch {
-	case s.asking:
-		return []key.Binding{key.NewBinding(key.WithKeys("y"), key.WithHelp("y", "send it")), key.NewBinding(key.WithKeys("n"), key.WithHelp("n", "don't"))}
-	case s.stage != nil && s.stage.Typing():
-		return s.stage.Keys()
-	case s.stage != nil:
-		return append([]key.Binding{s.leads(), toList()}, s.stage.Keys()[1:]...)
-	case s.made(s.list.At()):
-		return append([]key.Binding{s.leads(), open("look at it"), goOn()}, ListKeys()...)
-	}
-	return append([]key.Binding{enter("make it"), goOn()}, ListKeys()...)
-}
-
-// leads says where enter leads to from a mistake that was made.
-func (s *whatIfScreen) leads() key.Binding {
-	switch scene := s.scenes[s.list.At()]; {
-	case s.busy():
-		return key.NewBinding(key.WithKeys("esc"), key.WithHelp("esc", "back"))
-	case scene != nil && !scene.OK():
-		return enter("try again")
-	case s.next() < 0:
-		return enter("next step")
-	}
-	return enter("next mistake")
-}
-
-// toList leads from one thing back to the list of all.
-func toList() key.Binding {
-	return key.NewBinding(key.WithKeys("left", "backspace"), key.WithHelp("←", "all of them"))
-}
-
-// goOn leads to the next step from a screen where enter does something else.
-func goOn() key.Binding { return key.NewBinding(key.WithKeys("x"), key.WithHelp("x", "next step")) }
-
-// lesson is what a mistake teaches: what was presented, how it was challenged, and what a client does about it.
+// lesson shows what the client sent, how the node challenged it, and what a client does then.
 func (s *whatIfScreen) lesson(i, width int) []string {
-	scene := s.scenes[i]
-	if scene == nil {
+	result := s.results[i]
+	if result == nil {
 		return nil
 	}
 	var lines []string
 	say := func(lead, text string) { lines = append(lines, Hang(s.Theme.Muted.Render(lead), text, width)...) }
-	if x, ok := s.stage.Exchange(); ok {
-		presented := "no Authorization"
-		for _, f := range x.Request.Header {
-			if strings.EqualFold(f.Name, "Authorization") {
-				presented = "Authorization: " + s.show()(f.Value)
-			}
-		}
+	if x, ok := s.action.Exchange(); ok {
 		if len(x.Request.Body) == 0 {
-			say("sent      ", presented)
+			sent := "no Authorization"
+			for _, value := range evidence.Values(x.Request.Header, "Authorization") {
+				sent = "Authorization: " + s.mask()(value)
+			}
+			say("sent      ", sent)
 		}
 		if x.Response != nil {
-			challenges := 0
-			for _, f := range x.Response.Header {
-				if strings.EqualFold(f.Name, "WWW-Authenticate") && challenges < 4 {
-					say("challenge ", s.show()(f.Value))
-					challenges++
-				}
+			challenges := evidence.Values(x.Response.Header, "WWW-Authenticate")
+			for _, value := range challenges[:min(len(challenges), maxChallenges)] {
+				say("challenge ", s.mask()(value))
 			}
-			if challenges == 0 && x.Status() == 401 {
+			if len(challenges) == 0 && x.Status() == 401 {
 				say("challenge ", "none")
 			}
 		}
 		lines = append(lines, "")
 	}
-	if len(scene.Verdicts) == 0 && s.mistakes[i].Name == "expired" { // what the scene says of the time is over soon
-		say("", "The token that this walk holds is sent once it has expired. To send another expired one now, start with --expired-token.")
-		return append(lines, "", s.Theme.Key.Render("s")+" makes the mistake: "+s.waits(s.mistakes[i]))
+	if len(result.Verdicts) == 0 && s.mistakes[i].Name == "expired" { // the note of the result has a fixed time
+		say("", "rin sends the token of this tour once it has expired. To send another expired token now, start with --expired-token.")
+		return append(lines, "", s.Theme.Key.Render("s")+" makes the mistake: "+s.waiting(s.mistakes[i]))
 	}
-	says := scene.Notes
-	if len(lines) > 0 && len(says) > 1 {
-		says = says[1:] // the status stands above
+	notes := result.Notes
+	if len(lines) > 0 && len(notes) > 1 {
+		notes = notes[1:] // the status is visible above
 	}
-	for _, text := range says {
-		say("", text)
+	for _, note := range notes {
+		say("", note)
 	}
 	return lines
 }
 
-// rules are those that the answer kept, with their places; the broken ones are told in full already.
-func (s *whatIfScreen) rules(i, width int) []string {
+// passedRules lists the rules that the answer follows. The summary shows the others.
+func (s *whatIfScreen) passedRules(i, width int) []string {
 	var lines []string
-	for _, v := range s.scenes[i].Verdicts {
+	for _, v := range s.results[i].Verdicts {
 		if v.Outcome == requirement.Pass {
 			lines = append(lines, Hang("  "+s.Theme.Key.Render(string(v.ID))+" ", v.Title+" ("+v.Source+")", width)...)
 		}
