@@ -59,7 +59,7 @@ var _ = Describe("Copying", func() {
 		Expect(t.foot()).To(Equal("copied as curl; c again: to a file"))
 		Expect(t.clipboard()).To(And(HavePrefix("curl -sS -i"), ContainSubstring(`client_secret='"$RIN_CLIENT_SECRET"`), Not(ContainSubstring(t.secret))))
 		command := t.clipboard()
-		Expect(t.press("c").foot()).To(Equal("it is in /tmp/rin-curl-1.sh"))
+		Expect(t.press("c").foot()).To(Equal("written to /tmp/rin-curl-1.sh"))
 		Expect(t.kept).To(ConsistOf(command + "\n"))
 		t.press("tab", "c")
 		Expect(t.written).To(HaveLen(2), "after another key it is a copy again")
@@ -75,21 +75,21 @@ var _ = Describe("Copying", func() {
 		Expect(t.press("C", "y").foot()).To(Equal("copied with secrets; C again: to a file"))
 		Expect(t.clipboard()).To(ContainSubstring(t.secret))
 		Expect(t.kept).To(BeEmpty())
-		Expect(t.press("C").foot()).To(Equal("it is in /tmp/rin-curl-1.sh"))
+		Expect(t.press("C").foot()).To(Equal("written to /tmp/rin-curl-1.sh"))
 		Expect(t.kept[0]).To(ContainSubstring(t.secret))
 	})
 
 	It("asks nothing where there is no secret, and says when there is nothing to copy", func() {
 		Expect(newDesk(flow.Token).press("C").foot()).To(Equal("nothing to copy: send a request first"))
 		t := newDesk(flow.Token).press("h", "end", "C")
-		Expect(t.foot()).To(Equal("copied as curl (no secret in it); C again: to a file"))
+		Expect(t.foot()).To(Equal("copied as curl (it has no secret); C again: to a file"))
 		Expect(t.clipboard()).To(ContainSubstring("/registry/registry.json"))
 	})
 
 	It("writes a file at once where no clipboard is", func() {
 		t := newDesk(flow.Token)
 		t.env["TERM"] = "linux"
-		Expect(t.press("enter", "c").foot()).To(Equal("it is in /tmp/rin-curl-1.sh"))
+		Expect(t.press("enter", "c").foot()).To(Equal("written to /tmp/rin-curl-1.sh"))
 		Expect(t.written).To(BeEmpty())
 	})
 
@@ -123,7 +123,7 @@ var _ = Describe("Revealing", func() {
 var _ = Describe("The history", func() {
 	It("lists what was sent, opens it, and leads back", func() {
 		t := newDesk(flow.Info).press("enter", "h")
-		Expect(t.frame()).To(And(HavePrefix("History of this walk"),
+		Expect(t.frame()).To(And(HavePrefix("History of this tour"),
 			MatchRegexp(`(?m)^›   3  200 .* info\.ok .* GET /`), MatchRegexp(`(?m)^    2  200 .* POST /`), MatchRegexp(`(?m)^    1  200 .* GET /registry/registry.json$`)))
 		t.press("down", "enter")
 		Expect(t.frame()).To(And(ContainSubstring(" Request [Response]"), ContainSubstring(`"access_token": "‹access_token›"`)))

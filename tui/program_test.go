@@ -90,7 +90,7 @@ var _ = Describe("The program", func() {
 	It("leads to the certificate by enter alone, whatever is done on the way, and leaves the terminal as it was", func() {
 		p := started(ground{}, 80, 24)
 		for _, seen := range []string{
-			"enter read registry", "enter choose it", "2/10 Check your credentials", "enter ask for a token", "enter next step", "enter read the token",
+			"enter read registry", "enter choose", "2/10 Check your credentials", "enter ask for a token", "enter next step", "enter read the token",
 			"enter next step", "enter call info", "enter next step", "enter read the specification", "enter next  → open",
 		} {
 			p.sees(seen).types("enter")
@@ -100,12 +100,12 @@ var _ = Describe("The program", func() {
 		p.sees("7/10 Read funding calls       token 5:00").types("?")
 		p.sees("Keys", "any other key closes this").types("down", "x")
 		p.sees("enter read the list").types("enter")
-		p.sees("page 1: 1 to 20", "enter open it").run.Send(tea.WindowSizeMsg{Width: 120, Height: 40})
-		p.sees("7/10 Read funding calls", "enter open it").types("3")
+		p.sees("page 1: 1 to 20", "enter open").run.Send(tea.WindowSizeMsg{Width: 120, Height: 40})
+		p.sees("7/10 Read funding calls", "enter open").types("3")
 		p.sees("3/10 Ask for an access token").types("7")
 
 		for _, seen := range []string{
-			"enter open it", "enter next step  ← all of them", "enter make it",
+			"enter open", "enter next step  ← back to list", "enter make it",
 			"✓ the token is missing", "✓ the token is garbage", "What if the token has expired", "✓ somebody changed a let…",
 			"✓ the secret is wrong", "✓ the account lacks the …", "enter certify the node",
 		} {

@@ -58,7 +58,7 @@ var _ = Describe("The whole tour with enter alone", func() {
 		seen := t.entered()
 		Expect(seen[flow.Certify]).To(ContainSubstring("✓ Certified for profile funding"))
 		Expect(strings.Join([]string{seen[flow.Token], seen[flow.Reading], seen[flow.Info], seen[flow.WhatIf]}, "")).NotTo(ContainSubstring("✗"))
-		Expect(seen[flow.TakeAway]).To(And(ContainSubstring("report.html"), ContainSubstring("✓ Everything is in rin-tour.")))
+		Expect(seen[flow.TakeAway]).To(And(ContainSubstring("report.html"), ContainSubstring("✓ The files are in rin-tour.")))
 		Expect(t.frames).To(BeNumerically(">", 100), "each frame was looked at for secrets and for the layout")
 	})
 

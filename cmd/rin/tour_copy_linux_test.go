@@ -38,7 +38,7 @@ var _ = Describe("Copying in rin tour", func() {
 		folder := GinkgoT().TempDir()
 		s := asked("TERM=linux", "TMPDIR="+folder)
 		s.types("c")
-		s.shows("it is in ")
+		s.shows("written to ")
 		files, err := filepath.Glob(filepath.Join(folder, "rin-curl-*.sh"))
 		Expect(err).NotTo(HaveOccurred())
 		Expect(files).To(HaveLen(1))

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"fmt"
 	"net/http"
 	"net/url"
 	"slices"
@@ -151,7 +150,7 @@ func (w *Walk) ListCalls(ctx context.Context, q Query) Result {
 	w.mu.Lock()
 	w.calls = calls
 	w.mu.Unlock()
-	result.Notes = []string{fmt.Sprintf("The answer has %d %s.", len(calls), plural(len(calls), "record", "records"))}
+	result.Notes = []string{"The answer has " + evidence.Count(len(calls), "record") + "."}
 	switch {
 	case len(calls) == 0 && q.Page > 0:
 		result.Notes = append(result.Notes, "An empty page is the end of the list. A failed request is not: a client has to check the status.")

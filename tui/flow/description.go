@@ -165,7 +165,7 @@ func (w *Walk) ReadSpecification(ctx context.Context) Result {
 	if doc, result.Trouble = w.setDocument(answer.Body); result.Trouble != nil {
 		return result
 	}
-	result.Notes = append(result.Notes, fmt.Sprintf("%s, %s: %d %s.", doc.Title, doc.Version, len(doc.Operations), plural(len(doc.Operations), "operation", "operations")))
+	result.Notes = append(result.Notes, fmt.Sprintf("%s, %s: %s.", doc.Title, doc.Version, evidence.Count(len(doc.Operations), "operation")))
 	result.Verdicts = w.judge("SPC-01", "SPC-02", "SPC-03", "SPC-04", "SPC-05", "SPC-06", "SPC-08", "SPC-09", "SPC-10")
 	return result
 }

@@ -45,7 +45,7 @@ func (w *Walk) ReadRegistry(ctx context.Context) Result {
 		result.Trouble = &Trouble{err.Error(), []string{"the URL or the file is another document"}, []string{"name the registry document of the network"}}
 		return result
 	}
-	result.Notes = append(result.Notes, fmt.Sprintf("The registry lists %d %s.", len(entries), plural(len(entries), "entry", "entries")))
+	result.Notes = append(result.Notes, "The registry lists "+evidence.Count(len(entries), "entry")+".")
 	return result
 }
 
@@ -314,11 +314,4 @@ func looksRandom(s string) bool {
 func isEncodedPair(secret, id string) bool {
 	decoded, err := base64.StdEncoding.DecodeString(secret)
 	return err == nil && id != "" && strings.HasPrefix(string(decoded), id+":")
-}
-
-func plural(n int, one, many string) string {
-	if n == 1 {
-		return one
-	}
-	return many
 }

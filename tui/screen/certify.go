@@ -212,7 +212,7 @@ func (r *suiteRun) next() tea.Msg {
 // stop cancels the suite.
 func (r *suiteRun) stop() {
 	r.stopped = true
-	r.cancel(errors.New("you stopped it"))
+	r.cancel(errors.New("on your request"))
 }
 
 func (r *suiteRun) count(e worker.Event) {

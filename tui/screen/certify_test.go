@@ -27,7 +27,7 @@ var _ = Describe("Certify", func() {
 		b.press("enter")
 		Expect(b.frame(80, 24)).To(And(ContainSubstring("✓ Certified for profile funding"), ContainSubstring("✓ Token endpoint: success"), Not(ContainSubstring("failed"))))
 		b.golden("certify-certified")
-		Expect(b.hints()).To(HavePrefix("enter next step, → open it"))
+		Expect(b.hints()).To(HavePrefix("enter next step, → open"))
 		Expect(b.press("enter").left).To(ConsistOf(screen.NextStep{}))
 	})
 
@@ -48,7 +48,7 @@ var _ = Describe("Certify", func() {
 		Expect(x.Status()).To(Equal(200))
 		b.press("/", "s", "enter")
 		Expect(b.left).To(BeEmpty(), "while a text is typed, no key leads anywhere")
-		Expect(b.hints()).To(And(HavePrefix("enter next step, ← all of them"), ContainSubstring("s run it again"), Not(ContainSubstring("send again"))))
+		Expect(b.hints()).To(And(HavePrefix("enter next step, ← back to list"), ContainSubstring("s run again"), Not(ContainSubstring("send again"))))
 		Expect(b.press("left").frame(80, 24)).To(ContainSubstring("› ✗ BRR-18 failed"))
 		Expect(b.press("enter").left).To(ConsistOf(screen.NextStep{}), "a node that is not certified leads on, too")
 	})
@@ -104,20 +104,20 @@ var _ = Describe("Certify", func() {
 		It("tells the share, the figures, the time and what was asked", func() {
 			b := newBench(flow.Certify, bed{certify: slow})
 			u := b.begin("enter")
-			Expect(b.hints()).To(Equal("x stop it"))
+			Expect(b.hints()).To(Equal("x stop"))
 			going <- worker.Event{Kind: worker.Planned, Budget: 312}
 			going <- worker.Event{Kind: worker.Progress, Done: 1, Planned: 130, Label: "token.ok"}
 			going <- worker.Event{Kind: worker.Progress, Done: 2, Planned: 130, Label: "token.basic"}
 			going <- worker.Event{Kind: worker.Progress, Done: 52, Planned: 130, Label: "op/listFundings.garbage"}
 			b.take(u, 4)
 			b.ground.Clock.Add(83e9)
-			Expect(b.frame(80, 24)).To(And(ContainSubstring(" 40%"), ContainSubstring("52 of 130 planned, 1:23, at most 312 requests"), ContainSubstring("op/listFundings.garbage"), MatchRegexp(`token endpoint +2`)))
+			Expect(b.frame(80, 24)).To(And(ContainSubstring(" 40%"), ContainSubstring("52 of 130 planned requests, 1:23, at most 312 requests"), ContainSubstring("op/listFundings.garbage"), MatchRegexp(`token endpoint +2`)))
 			b.golden("certify-running")
 			passed, failed := requirement.Judgement{Outcome: requirement.Pass}, requirement.Judgement{Outcome: requirement.Fail}
 			going <- worker.Event{Kind: worker.Judged, ID: "TOK-01", Judgement: &passed}
 			going <- worker.Event{Kind: worker.Judged, ID: "BRR-01", Judgement: &failed}
 			b.take(u, 2)
-			Expect(b.frame(80, 24)).To(And(MatchRegexp(`✓ Token endpoint: success +1 passed`), MatchRegexp(`✗ Bearer rules on protected resources +1 of 1 failed`), Not(ContainSubstring("Asked so far"))))
+			Expect(b.frame(80, 24)).To(And(MatchRegexp(`✓ Token endpoint: success +1 passed`), MatchRegexp(`✗ Bearer rules on protected resources +1 of 1 failed`), Not(ContainSubstring("Sent so far"))))
 			b.golden("certify-judging")
 			b.press("enter", "s")
 			Expect(b.left).To(BeEmpty(), "no key but one means something")
@@ -137,7 +137,7 @@ var _ = Describe("Certify", func() {
 			u := b.begin("enter")
 			b.press("x")
 			b.take(u, -1)
-			Expect(b.frame(80, 24)).To(And(ContainSubstring("! Not certified yet"), ContainSubstring("stopped by rin: you asked for it")))
+			Expect(b.frame(80, 24)).To(And(ContainSubstring("! Not certified yet"), ContainSubstring("stopped by rin: on your request")))
 			Expect(b.press("enter").left).To(ConsistOf(screen.NextStep{}))
 		})
 

@@ -35,7 +35,7 @@ var _ = Describe("Credentials", func() {
 	It("are shown by their length, and enter accepts them", func() {
 		b := newBench(flow.Credentials, bed{})
 		Expect(b.frame(80, 24)).To(And(ContainSubstring("Client ID     demo-client"), ContainSubstring("•••••••• (43 characters)"),
-			ContainSubstring("Without role  demo-client-without-role"), ContainSubstring("none of the usual mistakes")))
+			ContainSubstring("Without role  demo-client-without-role"), ContainSubstring("none of the common mistakes")))
 		b.golden("credentials-given")
 		Expect(b.press("enter").left).To(ConsistOf(screen.NextStep{}))
 	})
@@ -71,7 +71,7 @@ var _ = Describe("Credentials", func() {
 		b := newBench(flow.Credentials, bed{aim: none, equip: places})
 		b.types(secret).submit("› Client secret").types("my-client")
 		Expect(b.frame(120, 40)).To(ContainSubstring("they may be swapped"))
-		b.submit("enter go on with them")
+		b.submit("enter continue with them")
 		Expect(b.press("enter").left).To(ConsistOf(screen.NextStep{}))
 	})
 

@@ -207,7 +207,7 @@ func (f *findings) head(room Size) []string {
 	}
 	lines = append(lines, Wrap(strings.Join(figures, ", ")+".", room.Width)...)
 	if room.Height > 14 {
-		sent := fmt.Sprintf("%s in %s, %d were planned.", evidence.Count(f.report.Budget.Sent, "request"), formatClock(f.duration), f.report.Budget.Planned)
+		sent := fmt.Sprintf("%s in %s; the budget was %d.", evidence.Count(f.report.Budget.Sent, "request"), formatClock(f.duration), f.report.Budget.Planned)
 		for _, line := range Wrap(sent, room.Width) {
 			lines = append(lines, f.Theme.Muted.Render(line))
 		}

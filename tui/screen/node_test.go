@@ -38,10 +38,10 @@ var _ = Describe("Choosing a node", func() {
 	It("shows itself before the sandbox inside runs, and enter alone leads to its first node", func() {
 		b, release := inside()
 		u := open(b)
-		Expect(b.frame(80, 24)).To(And(ContainSubstring("› The sandbox inside rin"), ContainSubstring("starting …"), ContainSubstring("All other URLs follow")))
+		Expect(b.frame(80, 24)).To(And(ContainSubstring("› The built-in sandbox"), ContainSubstring("starting …"), ContainSubstring("All other URLs follow")))
 		b.golden("node-starting")
 		Expect(b.Update(tuitest.Key("enter"))).To(BeNil())
-		Expect(b.frame(80, 24)).To(ContainSubstring("one moment"))
+		Expect(b.frame(80, 24)).To(ContainSubstring("starting the sandbox"))
 		release <- nil
 		b.until(u, "› XA ")
 		b.golden("node-entries")
@@ -59,7 +59,7 @@ var _ = Describe("Choosing a node", func() {
 	It("says why the sandbox inside does not start, and tries again", func() {
 		b, release := inside()
 		release <- errors.New("no port is free")
-		b.until(open(b), "could not be started")
+		b.until(open(b), "did not start")
 		u := b.begin("enter")
 		release <- errors.New("no port is free")
 		b.until(u, "no port is free")
@@ -100,7 +100,7 @@ var _ = Describe("Choosing a node", func() {
 		b.golden("node-registry-form")
 		b.clear().types("http://registry.example/ris.json").submit("not encrypted")
 		b.clear().types("other.json").submit("there is no such file")
-		b.clear().submit("this is needed")
+		b.clear().submit("this field is required")
 		b.types("ris.json").submit("› FILE of a file")
 		Expect(b.Typing()).To(BeFalse())
 		Expect(b.press("enter").left).To(ConsistOf(screen.NextStep{}))

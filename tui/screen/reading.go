@@ -93,7 +93,7 @@ func (w *Session) claims(claims []flow.Claim, width int) []string {
 			if remaining := c.Expiry.Sub(w.Walk.Now()); remaining > 0 {
 				meaning += ", in " + formatClock(remaining)
 			} else {
-				meaning += "; it has expired by the clock of this machine"
+				meaning += "; by the clock of this machine, it has expired"
 			}
 		}
 		lines = append(lines, Columns(w.Theme, c.Name, c.Value, meaning, width)...)

@@ -30,14 +30,14 @@ func issuing(claims any) func(http.Handler) http.Handler {
 var _ = Describe("Reading the token", func() {
 	It("shows header and claims with what they mean, and counts the life down", func() {
 		b := newBench(flow.Reading, bed{}).press("enter")
-		Expect(b.frame(80, 40)).To(And(ContainSubstring("Good for another 5:00 of 5:00"), ContainSubstring("✓ The signature is valid"),
+		Expect(b.frame(80, 40)).To(And(ContainSubstring("Valid for another 5:00 of 5:00"), ContainSubstring("✓ The signature is valid"),
 			MatchRegexp(`alg +ES256 +the signature algorithm`), MatchRegexp(`exp +12:05:00 UTC \(1772366700\) +when it expires, in 5:00`), MatchRegexp(`iss +http://127.0.0.1:10001 +who issued it`)))
 		b.ground.Clock.Add(43 * time.Second)
 		b.does(b.Update(screen.SecondPassed{}))
-		Expect(b.frame(80, 40)).To(And(ContainSubstring("Good for another 4:17 of 5:00"), ContainSubstring("expires, in 4:17")))
+		Expect(b.frame(80, 40)).To(And(ContainSubstring("Valid for another 4:17 of 5:00"), ContainSubstring("expires, in 4:17")))
 		b.ground.Clock.Add(time.Hour)
 		b.does(b.Update(screen.SecondPassed{}))
-		Expect(b.frame(80, 40)).To(And(ContainSubstring("! The token is over"), ContainSubstring("over by this machine's"), Not(MatchRegexp(`-\d+:|another -`))))
+		Expect(b.frame(80, 40)).To(And(ContainSubstring("! The token has expired"), ContainSubstring("when it expires; by the"), Not(MatchRegexp(`-\d+:|another -`))))
 		Expect(b.press("enter").left).To(ConsistOf(screen.NextStep{}))
 	})
 
@@ -49,7 +49,7 @@ var _ = Describe("Reading the token", func() {
 
 	It("says of an opaque token that it is fine", func() {
 		b := newBench(flow.Reading, bed{config: sandbox.Config{TokenFormat: auth.Opaque}}).press("enter")
-		Expect(b.frame(80, 24)).To(And(ContainSubstring("Good for another 5:00"), ContainSubstring("The token is opaque"), ContainSubstring("opaque")))
+		Expect(b.frame(80, 24)).To(And(ContainSubstring("Valid for another 5:00"), ContainSubstring("The token is opaque"), ContainSubstring("opaque")))
 		b.golden("reading-opaque")
 	})
 

@@ -121,7 +121,7 @@ func (s *specificationScreen) row(i, width int) string {
 	case o.List:
 		remarks = append(remarks, "list")
 	case o.Detail:
-		remarks = append(remarks, "single call")
+		remarks = append(remarks, "one call")
 	}
 	if len(o.Required) > 0 {
 		remarks = append(remarks, "needs "+report.Plain(strings.Join(o.Required, ", ")))

@@ -18,9 +18,9 @@ var _ = Describe("The specification", func() {
 		Expect(b.hints()).To(HavePrefix("enter read the specification"))
 		b.press("enter")
 		Expect(b.frame(80, 24)).To(And(ContainSubstring("4 operations"), ContainSubstring("Document: http://127.0.0.1:10001/ris-synergy/funding/v3/api-docs"),
-			ContainSubstring("› GET /funding/v3/fundings · list"), ContainSubstring("GET /funding/v3/fundings/{id} · one, needs id"), ContainSubstring("9 of 9 rules passed")))
+			ContainSubstring("› GET /funding/v3/fundings · list"), ContainSubstring("GET /funding/v3/fundings/{id} · one call, needs id"), ContainSubstring("9 of 9 rules passed")))
 		b.golden("specification-list")
-		Expect(b.frame(40, 15)).To(ContainSubstring("· one, needs id"), "whatever the width")
+		Expect(b.frame(40, 15)).To(ContainSubstring("· one call, needs id"), "whatever the width")
 		b.press("right")
 		Expect(b.frame(80, 24)).To(And(ContainSubstring("GET /funding/v3/fundings"), MatchRegexp(`region +string: VIENNA`), MatchRegexp(`LOWER_AUSTRIA`)))
 		b.golden("specification-operation")

@@ -31,7 +31,7 @@ var _ = Describe("Take away", func() {
 		Expect(b.frame(80, 24)).To(And(ContainSubstring("walk.sh"), ContainSubstring("walk.har"), ContainSubstring("enter writes to the folder rin-tour"), ContainSubstring("certify the node first")))
 		b.golden("take-away")
 		b.press("enter")
-		Expect(b.frame(80, 24)).To(And(ContainSubstring("✓ Everything is in /home/ada/rin-tour."), ContainSubstring("enter ends the tour")))
+		Expect(b.frame(80, 24)).To(And(ContainSubstring("✓ The files are in /home/ada/rin-tour."), ContainSubstring("enter ends the tour")))
 		Expect(b.hints()).To(HavePrefix("enter end the tour"))
 		b.golden("take-away-written")
 		Expect(b.press("enter").left).To(ConsistOf(screen.NextStep{}))
@@ -40,10 +40,10 @@ var _ = Describe("Take away", func() {
 	It("never writes over what is there, and proposes another folder", func() {
 		taken["rin-tour"], taken["rin-tour-2"] = true, true
 		b := newBench(flow.TakeAway, bed{save: save}).press("enter")
-		Expect(b.frame(80, 24)).To(And(ContainSubstring("such files in rin-tour already"), ContainSubstring("enter writes to rin-tour-2")))
+		Expect(b.frame(80, 24)).To(And(ContainSubstring("The folder rin-tour has some of these files already"), ContainSubstring("enter writes to rin-tour-2")))
 		b.golden("take-away-taken")
 		Expect(b.press("enter").frame(80, 24)).To(ContainSubstring("enter writes to rin-tour-3"))
-		Expect(b.press("enter").frame(80, 24)).To(ContainSubstring("Everything is in /home/ada/rin-tour-3."))
+		Expect(b.press("enter").frame(80, 24)).To(ContainSubstring("The files are in /home/ada/rin-tour-3."))
 	})
 
 	It("takes a folder that is typed; esc leaves it", func() {
@@ -58,7 +58,7 @@ var _ = Describe("Take away", func() {
 		b.press("e", "ctrl+u", "l", "a", "b", "enter")
 		Expect(taken).To(HaveKey("lab"))
 		b.press("e", "ctrl+u", " ", "enter")
-		Expect(b.frame(80, 24)).To(ContainSubstring("such files in lab already"), "no name is no new name")
+		Expect(b.frame(80, 24)).To(ContainSubstring("The folder lab has some of these files already"), "no name is no new name")
 		b.press("e")
 		for range 5 {
 			b.press(strings.Repeat("long ", 40))
@@ -69,7 +69,7 @@ var _ = Describe("Take away", func() {
 	It("says what this machine refuses, and tries again", func() {
 		b := newBench(flow.TakeAway, bed{save: save}).press("e", "ctrl+u", "/dev/null", "enter")
 		Expect(b.frame(80, 24)).To(And(ContainSubstring("not a directory"), ContainSubstring("enter try again")))
-		Expect(b.press("e", "ctrl+u", "x", "enter").frame(80, 24)).To(ContainSubstring("Everything is in /home/ada/x."))
+		Expect(b.press("e", "ctrl+u", "x", "enter").frame(80, 24)).To(ContainSubstring("The files are in /home/ada/x."))
 	})
 
 	It("has the report once the node is certified", func() {

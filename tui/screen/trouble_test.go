@@ -61,7 +61,7 @@ var _ = Describe("Trouble on a screen", func() {
 		b.Screen = screen.Screens(b.Session)[flow.Credentials]
 		b.does(b.Open())
 		b.does(b.Update(screen.OpenEditor{}))
-		b.submit("› Client secret").types(good).submit("enter go on with them")
+		b.submit("› Client secret").types(good).submit("enter continue with them")
 		b.Screen = token
 		b.does(b.Open())
 		Expect(b.frame(80, 24)).To(ContainSubstring("enter ask for a token"), "the trouble is over")

@@ -23,7 +23,7 @@ var _ = Describe("What if", func() {
 			b.press("enter")
 			Expect(b.frame(80, 24)).To(ContainSubstring("What if " + want))
 		}
-		Expect(b.hints()).To(HavePrefix("enter next step, ← all of them"))
+		Expect(b.hints()).To(HavePrefix("enter next step, ← back to list"))
 		Expect(b.press("enter").left).To(ConsistOf(screen.NextStep{}))
 		b.press("left")
 		Expect(b.frame(80, 24)).To(And(ContainSubstring("5 of 7 made"), ContainSubstring("the token has expired · in 5:00"), ContainSubstring("✓ the token is garbage · passed")))
@@ -51,8 +51,8 @@ var _ = Describe("What if", func() {
 		b.golden("what-if-waits")
 		b.ground.Clock.Add(5 * time.Minute)
 		b.does(b.Update(screen.SecondPassed{}))
-		Expect(b.frame(80, 24)).To(ContainSubstring("s makes the mistake: can be made now"))
-		Expect(b.press("left").frame(80, 24)).To(ContainSubstring("the token has expired · can be made now"))
+		Expect(b.frame(80, 24)).To(ContainSubstring("s makes the mistake: possible now"))
+		Expect(b.press("left").frame(80, 24)).To(ContainSubstring("the token has expired · possible now"))
 		Expect(b.press("enter").frame(80, 40)).To(And(ContainSubstring("401 Unauthorized"), ContainSubstring("BRR-10")))
 	})
 
