@@ -23,7 +23,7 @@ func inShell(command string) (args []string, stdin string) {
 }
 
 var _ = Describe("Curl", func() {
-	It("names one variable for all tokens of a client, whichever request they came by", func() {
+	It("names one variable for all tokens of a client, whichever request issued them", func() {
 		for marker, variable := range map[string]string{"access_token.ok-after-id-only": "RIN_ACCESS_TOKEN", "access_token2.renewed": "RIN_ACCESS_TOKEN2"} {
 			command := evidence.Curl(evidence.Exchange{Request: evidence.Request{Method: "GET", URL: "https://api.example/",
 				Header: []evidence.Field{{Name: "Authorization", Value: "Bearer [[" + marker + ":1f2e3d4c:plain]]"}}}})
@@ -44,7 +44,7 @@ var _ = Describe("Curl", func() {
 		Expect(args[len(args)-1]).To(Equal("grant_type=client_credentials&client_secret=it's $HOME `x` \"\\&x=1"))
 	})
 
-	It("names the form of a secret that is encoded, keeps blanks, and says that bytes matter", func() {
+	It("names the form of an encoded secret, keeps blanks, and notes that bytes matter", func() {
 		got := evidence.Curl(evidence.Exchange{Request: evidence.Request{
 			Method: "GET", URL: "https://node.example/a/./b?page[page]=0", Raw: true,
 			Header: []evidence.Field{{Name: "authorization", Value: "Basic [[client_secret:1f2e3d4c:base64]]"}, {Name: "X-Blank", Value: "Bearer "}, {Name: "X-Empty"}},
@@ -55,14 +55,14 @@ var _ = Describe("Curl", func() {
 			"-H", "authorization: Basic YQ==", "-H", "X-Blank: Bearer ", "-H", "X-Empty;", "-H", "Accept:"}))
 	})
 
-	It("asks for the header alone with HEAD, and for the decoded body with a content coding", func() {
+	It("requests headers only with HEAD, and decoded bodies with a content coding", func() {
 		args, _ := inShell(evidence.Curl(evidence.Exchange{Request: evidence.Request{
 			Method: "HEAD", URL: "https://node.example/", Header: []evidence.Field{{Name: "Accept-Encoding", Value: "gzip"}},
 		}}))
 		Expect(args).To(ContainElements("-I", "--compressed"))
 	})
 
-	It("sends a body of any bytes", func() {
+	It("sends a binary body", func() {
 		body := "%s '\\ \x00\x01\xff[[access_token:1f2e3d4c:plain]]\n\u202e"
 		got := evidence.Curl(evidence.Exchange{Request: evidence.Request{Method: "PUT", URL: "https://node.example/", Body: evidence.Body(body)}})
 		args, stdin := inShell(got)
@@ -70,7 +70,7 @@ var _ = Describe("Curl", func() {
 		Expect(stdin).To(Equal("%s '\\ \x00\x01\xfftoken\n\u202e"))
 	})
 
-	It("lets nothing break out of its quotes", func() {
+	It("keeps hostile texts within their quotes", func() {
 		for _, evil := range hostile {
 			got := evidence.Curl(evidence.Exchange{Request: evidence.Request{
 				Method: "G" + evil, URL: "https://node.example/" + evil, Body: evidence.Body("b" + evil),

@@ -24,14 +24,14 @@ var _ = Describe("A body in JSON", func() {
 		Entry("bytes that are no UTF-8", "\"a\xffb\\n\""), Entry("a JSON text", `"[{\"a\":\"\\\"\\n\"}]"`),
 	)
 
-	It("is refused where it is no string", func() {
+	It("refuses other JSON values", func() {
 		var b evidence.Body
 		for _, text := range []string{`"`, `"a`, `"\`, `"\x"`, `1`, `[]`, ``} {
 			Expect(json.Unmarshal([]byte(text), &b)).NotTo(Succeed(), text)
 		}
 	})
 
-	It("comes back from evidence as it was", func() {
+	It("survives recording unchanged", func() {
 		var all strings.Builder
 		for r := range rune(0x300) {
 			all.WriteRune(r)

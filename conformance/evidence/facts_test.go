@@ -43,7 +43,7 @@ var _ = Describe("FactsOf", func() {
 		}))
 	})
 
-	DescribeTable("takes everything else for opaque",
+	DescribeTable("treats other tokens as opaque",
 		func(token string) { Expect(evidence.FactsOf("access_token", token, "").JWT).To(BeNil()) },
 		Entry("two segments", "e30.e30"),
 		Entry("five segments", "e30.e30.e30.e30.e30"),

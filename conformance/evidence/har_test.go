@@ -51,7 +51,7 @@ var _ = Describe("WriteHAR", func() {
 		return file.Log.Entries
 	}
 
-	It("is one document with each entry on a line, also without entries", func() {
+	It("writes one document with each entry on a line, also without entries", func() {
 		for want, l := range map[int]*evidence.Log{0: {}, 4: log()} {
 			var out bytes.Buffer
 			Expect(evidence.WriteHAR(&out, l, "1")).To(Succeed())
@@ -67,7 +67,7 @@ var _ = Describe("WriteHAR", func() {
 		}
 	})
 
-	It("tells that it could not be written", func() {
+	It("reports a failed write", func() {
 		Expect(evidence.WriteHAR(brokenWriter{}, log(), "1")).To(MatchError(And(ContainSubstring("write HAR"), ContainSubstring("disk full"))))
 	})
 
@@ -118,7 +118,7 @@ var _ = Describe("WriteHAR", func() {
 		Expect(e["response"]).To(HaveKeyWithValue("status", BeEquivalentTo(0)))
 	})
 
-	It("gives the same bytes again, and an archive of nothing is one, too", func() {
+	It("is deterministic, and writes an archive without exchanges", func() {
 		var a, b, none bytes.Buffer
 		Expect(evidence.WriteHAR(&a, log(), "1")).To(Succeed())
 		Expect(evidence.WriteHAR(&b, log(), "1")).To(Succeed())

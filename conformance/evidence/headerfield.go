@@ -280,7 +280,7 @@ func (in *fieldReader) link() (Link, error) {
 	length := strings.IndexByte(in.text[start:], '>')
 	if length < 0 {
 		in.pos = len(in.text)
-		return Link{}, in.expected("'>' behind the target")
+		return Link{}, in.expected("'>' after the target")
 	}
 	l := Link{Target: in.text[start : start+length]}
 	if _, err := url.Parse(l.Target); err != nil {

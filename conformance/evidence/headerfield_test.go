@@ -63,7 +63,7 @@ var _ = Describe("ParseChallenges", func() {
 		Entry("a quote for a name", `Bearer "x"`, `offset 7: expected a parameter, got "\""`, 1),
 	)
 
-	It("reads nothing from no lines", func() {
+	It("returns no challenges without lines", func() {
 		Expect(evidence.ParseChallenges(nil)).To(BeEmpty())
 		Expect(evidence.ParseChallenges([]string{""})).To(BeEmpty())
 	})
@@ -148,12 +148,12 @@ var _ = Describe("Links", func() {
 		Entry("without any", rels{}, ``),
 	)
 
-	DescribeTable("are refused with the place of the fault", func(line, fault string) {
+	DescribeTable("are refused with the offset of the fault", func(line, fault string) {
 		_, err := evidence.ParseLinks([]string{line})
 		Expect(err).To(MatchError(ContainSubstring(fault)))
 	},
 		Entry("without angle brackets", `/next; rel=next`, `offset 0: expected '<' before the target, got "/"`),
-		Entry("an open target", `</next; rel=next`, `expected '>' behind the target, got the end`),
+		Entry("an open target", `</next; rel=next`, `expected '>' after the target, got the end`),
 		Entry("no relation", `<a>`, `offset 3: expected a parameter rel with a relation type, got the end`),
 		Entry("an empty relation", `<a>; rel=""`, `expected a parameter rel`),
 		Entry("no value", `<a>; rel=`, `expected a token or a quoted string`),
@@ -164,7 +164,7 @@ var _ = Describe("Links", func() {
 		Entry("a second line's own number", "<a", `link line 1`),
 	)
 
-	It("keep what was read before the fault", func() {
+	It("are returned up to the fault", func() {
 		links, err := evidence.ParseLinks([]string{`<a>; rel=next, b`})
 		Expect(err).To(HaveOccurred())
 		Expect(links).To(HaveLen(1))

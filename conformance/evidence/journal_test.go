@@ -47,7 +47,7 @@ var _ = Describe("Journal", func() {
 		j.Begin(evidence.Run{Suite: "test", Started: start, Profile: "auth"})
 	})
 
-	It("orders exchanges, skips and findings by the plan, whatever came first", func() {
+	It("orders exchanges, skips and findings by the plan", func() {
 		j.Plan("token.ok", "info.no-token", "info.ok", "info.head")
 		j.Plan("info.ok", "spec.ok", "spec.head")
 		j.Add(answered("z.extra", 200))
@@ -65,7 +65,7 @@ var _ = Describe("Journal", func() {
 		Expect(log.Findings[0].Label).To(BeEquivalentTo("token.ok"))
 	})
 
-	It("gives a snapshot that later records do not change", func() {
+	It("returns snapshots that later records do not change", func() {
 		j.Add(answered("b.ok", 200))
 		log := j.Log()
 		j.Plan("a.ok", "b.ok")
@@ -74,7 +74,7 @@ var _ = Describe("Journal", func() {
 		Expect(log.Planned).To(BeEmpty())
 	})
 
-	It("skips only what has no answer, and lets an answer replace a skip", func() {
+	It("skips only labels without an answer, and lets an answer replace a skip", func() {
 		j.Add(answered("info.ok", 200))
 		j.Skip(evidence.NotSent{Label: "info.ok", Kind: evidence.Unmet, Because: "too late"})
 		j.Skip(evidence.NotSent{Label: "info.head", Kind: evidence.Unmet, Because: "first"})
@@ -85,7 +85,7 @@ var _ = Describe("Journal", func() {
 		Expect(j.Err()).NotTo(HaveOccurred())
 	})
 
-	It("keeps the first exchange of a label and tells of the second", func() {
+	It("keeps the first exchange of a label and reports the second", func() {
 		j.Add(answered("info.ok", 200))
 		j.Add(answered("info.ok", 500))
 		x, _ := j.Log().Get("info.ok")
@@ -94,14 +94,14 @@ var _ = Describe("Journal", func() {
 		Expect(strings.Count(file.String(), `"kind":"exchange"`)).To(Equal(1))
 	})
 
-	It("keeps the evidence in memory when the file fails, and tells the first error", func() {
+	It("keeps the evidence in memory if the file fails, and reports the first error", func() {
 		j = evidence.NewJournal(brokenWriter{})
 		j.Add(answered("info.ok", 200))
 		Expect(j.Err()).To(MatchError(ContainSubstring("write evidence: disk full")))
 		Expect(labels(j.Log())).To(HaveLen(1))
 	})
 
-	It("drops what comes after the end", func() {
+	It("drops records after the end", func() {
 		j.End(evidence.Ended{Complete: true, Requests: 3})
 		j.Add(answered("info.ok", 200))
 		j.End(evidence.Ended{Cause: "again"})
@@ -143,7 +143,7 @@ var _ = Describe("Journal", func() {
 			Eventually(every).Should(Receive(BeNil()))
 		}, SpecTimeout(5*time.Second))
 
-		It("is released by the end, which is all that the whole run waits for", func(ctx SpecContext) {
+		It("returns at the end of the run", func(ctx SpecContext) {
 			whole, never := wait(ctx, evidence.WholeRun), wait(ctx, "never.ok", "P.ok")
 			j.Roles(evidence.Roles{})
 			Consistently(whole, "20ms").ShouldNot(Receive())
@@ -164,7 +164,7 @@ var _ = Describe("Journal", func() {
 			Eventually(list).Should(Receive(BeNil()))
 		}, SpecTimeout(5*time.Second))
 
-		It("ends with its context", func() {
+		It("returns when its context ends", func() {
 			ctx, cancel := context.WithCancel(context.Background())
 			done := wait(ctx, "never.ok")
 			cancel()
@@ -186,7 +186,7 @@ var _ = Describe("Journal", func() {
 		}, SpecTimeout(5*time.Second))
 	})
 
-	It("reads back as it was, with hostile text in it", func() {
+	It("reads back unchanged, with hostile text in it", func() {
 		x := answered("info.ok", 200)
 		x.Given = map[string]string{"value\xff": "\x00\xfe", "mode": "<b>&"}
 		x.Request.URL, x.Request.Body = "https://node.example/\xff?a=<>&b", evidence.Body("\xff\x00")

@@ -38,7 +38,7 @@ func (e endless) Read(p []byte) (int, error) {
 }
 
 var _ = Describe("ReadLog", func() {
-	It("keeps what stands before any cut", func() {
+	It("keeps all complete lines of a truncated file", func() {
 		whole := recording()
 		runEnds := strings.Index(whole, "\n") + 1
 		for cut := runEnds; cut < len(whole)-1; cut++ {
@@ -50,7 +50,7 @@ var _ = Describe("ReadLog", func() {
 		}
 	})
 
-	DescribeTable("names the line of what is no evidence",
+	DescribeTable("names the line of a faulty record",
 		func(text string, message string) {
 			_, err := evidence.ReadLog(strings.NewReader(text))
 			Expect(err).To(MatchError(ContainSubstring(message)))
@@ -69,7 +69,7 @@ var _ = Describe("ReadLog", func() {
 		Entry("records after the end", runLine+strings.Repeat(`{"kind":"ended","ended":{}}`+"\n", 2), "line 3: ended record: the run has ended"),
 	)
 
-	It("takes the last run record, which knows the URLs of the registry", func() {
+	It("uses the last run record, which has the URLs of the registry", func() {
 		log, err := evidence.ReadLog(strings.NewReader(runLine + `{"kind":"run","run":{"schema":"rin.evidence/v1","infoUrl":"https://node.example/info"}}`))
 		Expect(err).NotTo(HaveOccurred())
 		Expect(log.Run.InfoURL).To(Equal("https://node.example/info"))
@@ -101,7 +101,7 @@ func FuzzReadLog(f *testing.F) {
 	})
 }
 
-var _ = Describe("Cut", func() {
+var _ = Describe("Repair", func() {
 	// cut mends a file with that text, and returns what it holds then.
 	cut := func(text, cause string) (*evidence.Log, string, error) {
 		GinkgoHelper()
@@ -116,7 +116,7 @@ var _ = Describe("Cut", func() {
 		return log, string(after), cutErr
 	}
 
-	DescribeTable("ends a recording that broke off, with the cause behind what is whole",
+	DescribeTable("removes an incomplete line and appends the cause",
 		func(tail string) {
 			whole := recording()
 			broken := whole[:strings.LastIndex(strings.TrimSuffix(whole, "\n"), "\n")+1]
@@ -135,14 +135,14 @@ var _ = Describe("Cut", func() {
 		Entry("before the end of a line that is otherwise whole", `{"kind":"ended","ended":{"complete":true,"requests":1}}`),
 	)
 
-	It("leaves a recording that ended alone", func() {
+	It("keeps a complete recording unchanged", func() {
 		log, after, err := cut(recording(), "late")
 		Expect(err).NotTo(HaveOccurred())
 		Expect(after).To(Equal(recording()))
 		Expect(log.Ended.Cause).NotTo(Equal("late"))
 	})
 
-	It("refuses what is no recording", func() {
+	It("refuses other files", func() {
 		for _, text := range []string{"", "{", "<html>\n", "<html>\n<body"} {
 			_, _, err := cut(text, "late")
 			Expect(err).To(MatchError(ContainSubstring("line 1")), text)

@@ -27,7 +27,7 @@ func paths(list ...string) *openapi.Document {
 var _ = Describe("Finding operations", func() {
 	const array, object = `{"type":"array","items":{}}`, `{"type":"object"}`
 
-	DescribeTable("the list of funding calls",
+	DescribeTable("finds the list of funding calls",
 		func(want string, list ...string) {
 			found, ok := paths(list...).ListCandidate()
 			Expect(ok).To(Equal(want != ""))
@@ -54,7 +54,7 @@ var _ = Describe("Finding operations", func() {
 		Entry("no POST", "", `"/fundings":{"post":{"responses":{"200":{"content":{"application/json":{"schema":{"type":"array"}}}}}}}`),
 	)
 
-	DescribeTable("the detail operation",
+	DescribeTable("finds the detail operation",
 		func(want string, list ...string) {
 			d := paths(append([]string{get("/v1/fundings", "", array)}, list...)...)
 			found, ok := d.DetailCandidate(d.Operations[0])
@@ -68,7 +68,7 @@ var _ = Describe("Finding operations", func() {
 		Entry("no other path", "", get("/v1/fundingsold/{id}", "", object)),
 	)
 
-	DescribeTable("the good answer",
+	DescribeTable("finds the successful response",
 		func(responses, want string) {
 			status, _, ok := parsed(`{"paths":{"/a":{"get":{"responses":` + responses + `}}}}`).Operations[0].Success()
 			Expect(status).To(Equal(want))
@@ -79,7 +79,7 @@ var _ = Describe("Finding operations", func() {
 		Entry("default", `{"404":{},"default":{}}`, "default"), Entry("none", `{"404":{}}`, ""),
 	)
 
-	DescribeTable("template parameters",
+	DescribeTable("lists template parameters",
 		func(path string, want ...string) {
 			Expect(openapi.Operation{Path: path}.TemplateParameters()).To(HaveExactElements(want))
 		},

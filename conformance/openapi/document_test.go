@@ -44,7 +44,7 @@ const library = `{
 }`
 
 var _ = Describe("A document", func() {
-	It("gives its head, its servers with variables filled in, and its security", func() {
+	It("has a head, servers with variables filled in, and security", func() {
 		d := parsed(library)
 		Expect(d.Version).To(Equal("3.0.1"))
 		Expect(d.Title).To(Equal("Funding Api"))
@@ -54,7 +54,7 @@ var _ = Describe("A document", func() {
 		Expect(d.Security).To(Equal(&openapi.Security{Schemes: []string{"bearer"}}))
 	})
 
-	It("gives its operations in the order of the text, under keys of their own", func() {
+	It("lists its operations in the order of the text, under unique keys", func() {
 		var got []string
 		for _, o := range parsed(library).Operations {
 			got = append(got, fmt.Sprint(o.Key, " ", o.Method, " ", o.Path))
@@ -64,7 +64,7 @@ var _ = Describe("A document", func() {
 		}))
 	})
 
-	It("makes keys that are unique and safe, whatever the operationIds are", func() {
+	It("has unique and safe keys, whatever the operationIds", func() {
 		d := parsed(`{"paths":{"/a":{"get":{"operationId":"x"},"put":{"operationId":"x-2"},"post":{"operationId":"x"},"delete":{"operationId":"../.. ä"},
 			"head":{"operationId":"日本"},"patch":{"operationId":"` + strings.Repeat("y", 500) + `"},"trace":{"operationId":7}}}}`)
 		seen := map[string]bool{}
@@ -107,7 +107,7 @@ var _ = Describe("A document", func() {
 		Expect(s.Items.Properties["partOf"].Properties["partOf"].Properties["id"].Type).To(Equal("string"))
 	})
 
-	It("knows required bodies", func() {
+	It("has required bodies", func() {
 		o, _ := parsed(library).Operation("findAll-2")
 		Expect(o.HasBody).To(BeTrue())
 		Expect(o.Security).To(Equal(&openapi.Security{Schemes: []string{"bearer"}}))
@@ -132,7 +132,7 @@ var _ = Describe("A document", func() {
 		Expect(d.Operations[1].Responses["404"].Content).To(BeEmpty())
 	})
 
-	DescribeTable("Swagger 2.0 servers",
+	DescribeTable("has the servers of Swagger 2.0",
 		func(head string, want ...string) {
 			Expect(parsed(`{"swagger":"2.0",` + head + `}`).Servers).To(Equal(want))
 		},
@@ -140,7 +140,7 @@ var _ = Describe("A document", func() {
 		Entry("no scheme", `"host":"node.example","basePath":"/ris"`, "//node.example/ris"),
 	)
 
-	DescribeTable("is read as far as it goes",
+	DescribeTable("is read as far as possible",
 		func(text string, operations int) { Expect(parsed(text).Operations).To(HaveLen(operations)) },
 		Entry("nothing in it", `{}`, 0),
 		Entry("wrong types everywhere", `{"openapi":3,"info":[],"servers":{},"security":{},"paths":{"/a":{"get":{"parameters":{},"responses":[],"tags":"x","security":[1],"requestBody":1}},"/b":[],"/c":{"get":7}},"components":"x"}`, 1),
@@ -150,7 +150,7 @@ var _ = Describe("A document", func() {
 		Entry("repeated paths objects", `{"paths":{"/a":{"get":{}}},"paths":{"/b":{"get":{}}}}`, 1),
 	)
 
-	DescribeTable("is refused when it is none",
+	DescribeTable("is refused unless it is a JSON object",
 		func(text string) {
 			_, err := openapi.Parse([]byte(text))
 			Expect(err).To(HaveOccurred())
@@ -158,7 +158,7 @@ var _ = Describe("A document", func() {
 		Entry("empty", ``), Entry("a list", `[]`), Entry("null", `null`), Entry("half", `{"paths":`), Entry("two", `{} {}`), Entry("a page", `<html>`),
 	)
 
-	It("does not unfold without end what references make of a short text", func() {
+	It("has bounded schemas, also with many references", func() {
 		var schemas strings.Builder
 		for i := range 20 {
 			fmt.Fprintf(&schemas, `"S%d":{"properties":{`, i)

@@ -16,7 +16,7 @@ var _ = Describe("The members of a JSON text", func() {
 		Expect(seen).To(Equal([]string{`/a a {"b/c":1}`, `/a/b~1c b/c 1`, `/d d [{"e":null}, 2]`, `/d/0/e e null`}))
 	})
 
-	DescribeTable("that stand twice are told",
+	DescribeTable("are reported if they are repeated",
 		func(text string, want ...string) {
 			if want == nil {
 				want = []string{}

@@ -22,7 +22,7 @@ func texts(items [][]byte) []string {
 }
 
 var _ = Describe("Lists", func() {
-	DescribeTable("are found in an array or in the one array of a usual envelope",
+	DescribeTable("are found in an array or in the only array of a common envelope",
 		func(body string, whole bool, want ...string) {
 			list, ok := openapi.ReadList([]byte(body))
 			Expect(ok).To(BeTrue())
@@ -41,10 +41,10 @@ var _ = Describe("Lists", func() {
 		Entry("a text that breaks off", `[{"a":1},{"b":"x`, false, `{"a":1}`),
 		Entry("a number that may go on", `[1,2`, false, `1`),
 		Entry("an envelope that breaks off", `{"links":[],"_embedded":{"calls":[1,[2`, false, `1`),
-		Entry("an item that is no JSON", `[1,tru,3]`, false, `1`),
+		Entry("an item that is not JSON", `[1,tru,3]`, false, `1`),
 	)
 
-	DescribeTable("are cut in their items without reading them",
+	DescribeTable("are split into items without reading them",
 		func(array string, whole bool, want ...string) {
 			items, all := openapi.Split([]byte(array))
 			Expect(texts(items)).To(HaveExactElements(want))
@@ -55,19 +55,19 @@ var _ = Describe("Lists", func() {
 			}
 		},
 		Entry("an array", ` [ 1 , "a]\"\\" , {"b":[ "}" ]},null,[]] `, true, `1`, `"a]\"\\"`, `{"b":[ "}" ]}`, `null`, `[]`),
-		Entry("an empty one", " [ ]\n", true), Entry("what is no JSON inside", `[tru,{"a"}]`, true, `tru`, `{"a"}`),
+		Entry("an empty one", " [ ]\n", true), Entry("an item that is not checked", `[tru,{"a"}]`, true, `tru`, `{"a"}`),
 		Entry("no comma", `[1 2]`, false, `1`), Entry("a comma too many", `[1,]`, false, `1`), Entry("one before", `[,1]`, false),
 		Entry("two", `[1,,2]`, false, `1`), Entry("more behind it", `[1] 2`, false, `1`), Entry("more behind an empty one", `[] 2`, false),
 		Entry("a text that breaks off", `[1,"a\`, false, `1`), Entry("one before its end", `[1,[2]`, false, `1`, `[2]`), Entry("no array", `{"a":[1]}`, false),
 	)
 
-	It("are cut in a time that grows with the text, whatever its strings hold", func() {
+	It("are split in linear time", func() {
 		text := []byte(`["` + strings.Repeat(`\\`, 4<<20) + `"]`)
 		_, whole := openapi.Split(text)
 		Expect(whole).To(BeTrue())
 	})
 
-	DescribeTable("are not seen in anything else",
+	DescribeTable("are not found in other values",
 		func(body string) {
 			_, ok := openapi.ReadList([]byte(body))
 			Expect(ok).To(BeFalse())
@@ -76,7 +76,7 @@ var _ = Describe("Lists", func() {
 		Entry("a scalar", `"[]"`), Entry("nothing", ` `), Entry("HTML", `<html>[]`),
 	)
 
-	DescribeTable("have items with members",
+	DescribeTable("have items with member values",
 		func(path string, want ...string) {
 			item := `{"id":"a\u0062","n":1.50,"ok":true,"none":null,"o":{"id":"in"},"list":["x",{"id":"y"},["z"]],"funder":[{"funder":{"id":"f1"}},7,{"funder":{"id":"f2"}}]}`
 			Expect(openapi.MemberValues([]byte(item), path)).To(HaveExactElements(want))
@@ -86,7 +86,7 @@ var _ = Describe("Lists", func() {
 		Entry("through an array", "funder[].funder.id", "f1", "f2"), Entry("in an array", "list", "x"), Entry("of a member", "o.id", "in"),
 	)
 
-	It("take little more memory than their text, whatever it holds", func() {
+	It("take little more memory than their text", func() {
 		for _, hostile := range []string{
 			"[" + strings.Repeat("1,", 5<<20) + "1]",
 			`{"items":[` + strings.Repeat("[],", 3<<20) + "1]}",
@@ -115,7 +115,7 @@ func FuzzReadList(f *testing.F) {
 		list, ok := openapi.ReadList(body)
 		for _, item := range list.Items {
 			if !json.Valid(item) {
-				t.Errorf("item %q is no JSON", item)
+				t.Errorf("item %q is not JSON", item)
 			}
 			openapi.MemberValues(item, "id")
 		}
@@ -127,7 +127,7 @@ func FuzzReadList(f *testing.F) {
 }
 
 var _ = Describe("References", func() {
-	DescribeTable("are found in the shapes in use", func(body string, want ...openapi.Reference) {
+	DescribeTable("are found in all common shapes", func(body string, want ...openapi.Reference) {
 		Expect(openapi.ReadReferences([]byte(body))).To(HaveExactElements(want))
 	},
 		Entry("HAL", `{"_links":{"self":{"href":"/c?p=1"},"next":{"href":"/c?p=2"},"find":{"href":"/f"}},"_embedded":{"calls":[{"id":1,"_links":{"self":{"href":"/c/1"}}}]}}`,

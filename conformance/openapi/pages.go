@@ -230,13 +230,13 @@ func (p Pages) repeated(values []int) []string {
 	for _, item := range p.Unpaged {
 		twice[item]++
 	}
-	on, told := map[string]int{}, map[string]bool{}
+	on, listed := map[string]int{}, map[string]bool{}
 	var out []string
 	for _, v := range values {
 		for _, item := range p.ByValue[v].Items {
 			before, known := on[item]
-			if known && before != v && !told[item] && twice[item] < 2 {
-				told[item] = true
+			if known && before != v && !listed[item] && twice[item] < 2 {
+				listed[item] = true
 				out = append(out, item)
 			}
 			on[item] = v

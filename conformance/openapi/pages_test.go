@@ -58,7 +58,7 @@ func walked(list []string, size int, s server) (p openapi.Pages, asked []int) {
 }
 
 var _ = Describe("Pages", func() {
-	DescribeTable("tell what the page parameter counts, and add up",
+	DescribeTable("show what the page parameter counts, and agree with the list",
 		func(n, size int, s server, meaning openapi.Meaning, values ...int) {
 			p, asked := walked(numbered(n), size, s)
 			Expect(p.Meaning()).To(Equal(meaning))
@@ -79,19 +79,19 @@ var _ = Describe("Pages", func() {
 			openapi.Offset, 0, 1, 6, 4, 8),
 	)
 
-	It("are not walked where the size has no effect", func() {
+	It("are not walked if the size has no effect", func() {
 		p, asked := walked(numbered(10), 3, func(list []string, _, _ int) ([]string, bool) { return list, true })
 		Expect(asked).To(HaveExactElements(0))
 		Expect(p.Oversized()).To(BeTrue())
 	})
 
-	It("keep to the least value that the document allows", func() {
+	It("respect the least value that the document allows", func() {
 		p := openapi.Pages{Unpaged: numbered(4), Size: 2, Minimum: 1, ByValue: map[int]openapi.Page{}}
 		value, _ := p.Next()
 		Expect(value).To(Equal(1))
 	})
 
-	It("add up although the last one is repeated beyond the end, which is another matter", func() {
+	It("agree with the list if the last page repeats after the end", func() {
 		p, asked := walked(numbered(9), 3, func(list []string, value, size int) ([]string, bool) { return cut(list, min(value, 6), size), true })
 		Expect(asked).To(HaveExactElements(0, 1, 3, 6, 9))
 		Expect(p.Faults().Empty()).To(BeTrue())
@@ -99,13 +99,13 @@ var _ = Describe("Pages", func() {
 		Expect(p.PastEnd(6)).To(BeFalse())
 	})
 
-	It("say nothing where page 1 is refused", func() {
+	It("show nothing if page 1 is refused", func() {
 		p, asked := walked(numbered(10), 3, func([]string, int, int) ([]string, bool) { return nil, false })
 		Expect(p.Meaning()).To(BeEmpty())
 		Expect(asked).To(HaveExactElements(0, 1, 3))
 	})
 
-	DescribeTable("show what does not add up",
+	DescribeTable("show repeated and lost items",
 		func(s server, repeated, lost []string) {
 			p, _ := walked(numbered(10), 3, s)
 			f := p.Faults()
@@ -135,7 +135,7 @@ var _ = Describe("Pages", func() {
 		}), []string{"2"}, nil),
 	)
 
-	It("leave open what is lost when pages of a long list come in another order", func() {
+	It("are reordered if the pages of a long list have another order", func() {
 		list := numbered(100)
 		turned := slices.Clone(list)
 		slices.Reverse(turned)
@@ -143,7 +143,7 @@ var _ = Describe("Pages", func() {
 		Expect(p.Faults()).To(Equal(openapi.PageFaults{Reordered: true}))
 	})
 
-	It("count an item that the whole list holds twice as no repetition", func() {
+	It("ignore an item that the list itself repeats", func() {
 		list := append(numbered(6), "1")
 		p, _ := walked(list, 3, byOffset)
 		Expect(p.Faults().Empty()).To(BeTrue())

@@ -39,7 +39,7 @@ var _ = Describe("References", func() {
 		Entry("empty", "", false),
 	)
 
-	It("are not what looks like them in names and data", func() {
+	It("are not found in names and data", func() {
 		d := parsed(`{"paths":{"x-p":{"$ref":"5"}},"components":{"schemas":{
 			"$ref":{"properties":{"$ref":{"type":"string"},"example":{"$ref":"#/components"},"x-a":{"$ref":"#/paths"}},
 			"enum":[{"$ref":"1"}],"const":{"$ref":"2"},"default":{"$ref":"3"},"example":{"$ref":"4"},"x-b":{"$ref":"6"},"items":{"$ref":{}}}},

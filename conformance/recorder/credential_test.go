@@ -24,7 +24,7 @@ func bearer(token string) []evidence.Field {
 }
 
 var _ = Describe("Credentials", func() {
-	It("that belong to one origin go there and nowhere else, and nothing else that is secret goes with them", func() {
+	It("of one origin are sent only there, and without other secrets", func() {
 		var asked int
 		s := serve(func(http.ResponseWriter, *http.Request) { asked++ })
 		r := newRoom(allow("https://node.example"))
@@ -46,7 +46,7 @@ var _ = Describe("Credentials", func() {
 		Expect(asked).To(Equal(1))
 	})
 
-	It("go to allowed origins only", func() {
+	It("are sent to allowed origins only", func() {
 		called := false
 		s := serve(func(http.ResponseWriter, *http.Request) { called = true })
 		r := newRoom(allow("https://node.example"))
@@ -61,7 +61,7 @@ var _ = Describe("Credentials", func() {
 		Expect(r.send(recorder.Request{URL: s.URL, Header: bearer("x"), Credential: "access_token"}).OK()).To(BeTrue())
 	})
 
-	DescribeTable("are noticed when nobody named them",
+	DescribeTable("are recognised without being named",
 		func(ask func(*recorder.Request)) {
 			r := newRoom()
 			a := recorder.Request{Method: "POST", URL: serve(text("")).URL}
@@ -98,7 +98,7 @@ var _ = Describe("Credentials", func() {
 		Entry("a longer name", "https://node.example", "https://node.example.evil.example", false),
 	)
 
-	It("leave the evidence before anything is written, wherever they come back", func() {
+	It("are redacted wherever a node echoes them", func() {
 		s := serve(func(w http.ResponseWriter, q *http.Request) {
 			body, _ := io.ReadAll(q.Body)
 			form, _ := url.ParseQuery(string(body))
@@ -136,7 +136,7 @@ var _ = Describe("Credentials", func() {
 		Expect(f.Findings[0].Got).To(HavePrefix("[[access_token:"))
 	})
 
-	DescribeTable("are found in token answers that are no good JSON",
+	DescribeTable("are found in token answers that are not valid JSON",
 		func(body string) {
 			r := newRoom()
 			a := r.send(recorder.Request{URL: serve(text(body)).URL, Issues: "access_token"})
@@ -156,7 +156,7 @@ var _ = Describe("Credentials", func() {
 		Entry("a name of escapes, cut", `{"data":{"\u0061\u0063\u0063\u0065\u0073\u0073\u0054\u006f\u006b\u0065\u006e": "abcdefghijkl`),
 	)
 
-	DescribeTable("are not taken for tokens where they are none, so that an answer stays the JSON that it was",
+	DescribeTable("does not redact text that only resembles a token",
 		func(member string) {
 			r := newRoom()
 			body := `{"access_token":"abcdefghijklmnop",` + member + `,"token_type":"Bearer","n":null,"b":true,"l":[{}]}`
@@ -172,7 +172,7 @@ var _ = Describe("Credentials", func() {
 		Entry("a list", `"id_token":[]`),
 	)
 
-	DescribeTable("are whole where they hold blanks, so that no common word becomes a secret",
+	DescribeTable("are redacted as a whole if they contain blanks",
 		func(body, token, word string) {
 			r := newRoom()
 			r.send(recorder.Request{URL: serve(text(body)).URL, Issues: "access_token"})
@@ -186,7 +186,7 @@ var _ = Describe("Credentials", func() {
 		Entry("no good JSON", `{'access_token':'Resource abcdefghijkl',}`, "Resource abcdefghijkl", "Resource"),
 	)
 
-	DescribeTable("are found each where an answer holds several, and the last one is used, as clients do",
+	DescribeTable("are all found in an answer with several, and the last one is used, as clients do",
 		func(body string) {
 			r := newRoom()
 			a := r.send(recorder.Request{URL: serve(text(body)).URL, Issues: "access_token"})
@@ -200,7 +200,7 @@ var _ = Describe("Credentials", func() {
 		Entry("before one that is none", `{"access\u005ftoken":"the-last-abcdefghijkl","access_token":7}`),
 	)
 
-	It("are named after the case that they came by", func() {
+	It("are named after the case that issued them", func() {
 		r := newRoom()
 		n := 0
 		url := serve(func(w http.ResponseWriter, _ *http.Request) {
@@ -223,7 +223,7 @@ var _ = Describe("Credentials", func() {
 		Expect(r.Redactor.Text(strings.Repeat("e", 20))).To(HavePrefix("[[access_token.renewed:"))
 	})
 
-	It("do not leave with a failure, either", func() {
+	It("are redacted in failures, too", func() {
 		r := newRoom(allow("http://" + clientSecret[:4]))
 		a := r.send(recorder.Request{URL: "http://user:" + url.QueryEscape(clientSecret) + "@127.0.0.1/"})
 		Expect(a.Failure().Message).To(ContainSubstring("credentials do not belong into a URL"))
@@ -234,7 +234,7 @@ var _ = Describe("Credentials", func() {
 var _ = Describe("Redirects", func() {
 	to := func(code int, location string) http.HandlerFunc { return status(code, "Location", location) }
 
-	It("are not followed unasked", func() {
+	It("are not followed by default", func() {
 		a := newRoom().send(recorder.Request{URL: serve(answers(to(302, "/b"), text("b"))).URL})
 		Expect(a.Status).To(Equal(302))
 	})
@@ -258,7 +258,7 @@ var _ = Describe("Redirects", func() {
 		Expect(x.Attempts).To(Equal(1))
 	})
 
-	It("that go in circles end after one", func() {
+	It("are followed only once, also in circles", func() {
 		r := newRoom()
 		a := r.send(recorder.Request{URL: serve(to(302, "/again")).URL, FollowSameOrigin: true})
 		Expect(a.Status).To(Equal(302))
@@ -279,7 +279,7 @@ var _ = Describe("Redirects", func() {
 		Expect(called).To(BeFalse())
 	})
 
-	It("take no user name along, and no second Location", func() {
+	It("are not followed with a user name or a second Location", func() {
 		for _, header := range [][]string{{"Location", "http://user@%s/b"}, {"Location", "/b", "Location", "/c"}} {
 			s := serve(func(w http.ResponseWriter, q *http.Request) {
 				for i := 0; i < len(header); i += 2 {
@@ -293,7 +293,7 @@ var _ = Describe("Redirects", func() {
 		}
 	})
 
-	DescribeTable("of a POST are followed only where the method stays",
+	DescribeTable("of a POST are followed only if the method stays",
 		func(code int, followed bool) {
 			s := serve(func(w http.ResponseWriter, q *http.Request) {
 				if q.URL.Path == "/" {

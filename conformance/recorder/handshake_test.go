@@ -129,7 +129,7 @@ var _ = Describe("A handshake", func() {
 		}
 	}
 
-	It("keeps what was agreed on and what the certificate says, and counts as a request", func() {
+	It("records the negotiated parameters and the certificate, and counts as a request", func() {
 		s := serveTLS(text(""), true)
 		r := newRoom(trusting(s.Certificate()))
 		h := r.greet(modern(s.URL))
@@ -142,7 +142,7 @@ var _ = Describe("A handshake", func() {
 		Expect(r.recorder.Sent()).To(Equal(1))
 	})
 
-	It("of an old version completes with a server that speaks it, and is refused by an alert otherwise", func() {
+	It("with an old version completes if the server supports it, and fails with an alert otherwise", func() {
 		s := quiet(httptest.NewUnstartedServer(text("")))
 		s.TLS = &tls.Config{MinVersion: tls.VersionTLS10}
 		s.StartTLS()
@@ -154,7 +154,7 @@ var _ = Describe("A handshake", func() {
 		Expect(h.Attempts).To(Equal(1))
 	})
 
-	DescribeTable("says why a chain proves nothing",
+	DescribeTable("gives the reason why a chain is not trusted",
 		func(want evidence.Distrust, chain func() (root *signed, served []*signed)) {
 			root, served := chain()
 			h := newRoom(trusting(root.certificate)).greet(modern(shows(served...)))
@@ -205,19 +205,19 @@ var _ = Describe("A handshake", func() {
 		}),
 	)
 
-	It("tells the version that a server chose, though nothing comes of it", func() {
+	It("records the version that a server selected before the handshake failed", func() {
 		hello := "\x16\x03\x01\x00\x2a\x02\x00\x00\x26\x03\x01" // the ServerHello of TLS 1.0, cut off
 		h := newRoom().greet(legacy(says(hello, false)))
 		Expect(h.Selected).To(Equal("TLS 1.0"))
 		Expect(h.Completed()).To(BeFalse())
 	})
 
-	It("knows a fault of its own from one of the server", func() {
+	It("distinguishes its own faults from those of the server", func() {
 		h := newRoom().greet(recorder.HandshakeRequest{Label: "tls/token.tls10", URL: says("", true), Oldest: tls.VersionTLS13, Newest: tls.VersionTLS10})
 		Expect(h.Failure.Kind).To(Equal(evidence.FailureLocal))
 	})
 
-	It("takes a server that hangs up on an old version at its word, and asks again for a new one", func() {
+	It("repeats a dropped handshake for new versions only", func() {
 		url := says("", false)
 		old := newRoom().greet(legacy(url))
 		Expect(old.Failure.Kind).To(Equal(evidence.FailureReset))
@@ -225,7 +225,7 @@ var _ = Describe("A handshake", func() {
 		Expect(newRoom().greet(modern(url)).Attempts).To(Equal(2))
 	})
 
-	It("does not wait for ever, and stays within the budget", func() {
+	It("is bounded by time and budget", func() {
 		r := newRoom(func(o *recorder.Options) { o.Timeout, o.Budget = 50*time.Millisecond, 1 })
 		Expect(r.greet(legacy(says("", true))).Failure.Kind).To(Equal(evidence.FailureTimeout))
 		r.recorder.Handshake(context.Background(), recorder.HandshakeRequest{Label: "tls/token.tls10", URL: "https://127.0.0.1:1"})
@@ -234,7 +234,7 @@ var _ = Describe("A handshake", func() {
 		Expect(skipped.Kind).To(Equal(evidence.OverBudget))
 	})
 
-	It("is no match for what is no TLS", func() {
+	It("fails with a server that does not speak TLS", func() {
 		Expect(newRoom().greet(modern(says("HTTP/1.1 400 Bad Request\r\n\r\n", false))).Failure.Kind).To(Equal(evidence.FailureTLS))
 		h := newRoom().greet(modern("https://" + closedPort()))
 		Expect(h.Failure.Kind).To(Equal(evidence.FailureConnect))

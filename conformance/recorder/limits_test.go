@@ -73,7 +73,7 @@ var _ = Describe("Limits", func() {
 		Entry("twice", "deflate, gzip", gzipped(zlibbed("hello"))),
 	)
 
-	DescribeTable("a body that cannot be decoded is told, not repeated",
+	DescribeTable("a body that cannot be decoded is reported, and the request not repeated",
 		func(coding, wire, message string) {
 			r := newRoom()
 			a := r.send(recorder.Request{URL: serve(coded(coding, wire)).URL})
@@ -83,13 +83,13 @@ var _ = Describe("Limits", func() {
 			Expect(x.Response.BodyError).To(Equal(message))
 			Expect(x.Attempts).To(Equal(1))
 		},
-		Entry("no gzip", "gzip", "this is no gzip at all", "content coding gzip: gzip: invalid header"),
+		Entry("not gzip", "gzip", "this is not gzip", "content coding gzip: gzip: invalid header"),
 		Entry("cut gzip", "gzip", gzipped("hello")[:20], "content coding gzip: unexpected end"),
 		Entry("unknown coding", "br", "xyz", `content coding "br" is not known and was not asked for`),
 		Entry("too many codings", "gzip,gzip,gzip,gzip", "xyz", "expected at most 3 content codings, got 4"),
 	)
 
-	It("takes an empty body for decoded, as HEAD has none", func() {
+	It("accepts an empty body with a content coding, as HEAD has", func() {
 		r := newRoom()
 		a := r.send(recorder.Request{Method: "HEAD", URL: serve(status(200, "Content-Encoding", "gzip")).URL})
 		Expect(a.OK()).To(BeTrue())
@@ -141,7 +141,7 @@ var _ = Describe("Limits", func() {
 		Entry("raw, the body drips", true, drip),
 	)
 
-	It("ends with the run, without an answer and without a repeat", func() {
+	It("ends a request with the run, without an answer and a repeat", func() {
 		r := newRoom()
 		ctx, cancel := context.WithCancel(context.Background())
 		r.recorder.Send(ctx, recorder.Request{Label: "info.ok", URL: serve(func(_ http.ResponseWriter, q *http.Request) {
@@ -180,7 +180,7 @@ var _ = Describe("Limits", func() {
 		}
 	})
 
-	DescribeTable("a body without end is left at the limit, and its connection closed",
+	DescribeTable("stops reading an endless body at the limit and closes its connection",
 		func(raw bool) {
 			left := make(chan struct{})
 			s := serve(func(w http.ResponseWriter, _ *http.Request) {
@@ -216,7 +216,7 @@ func drip(w http.ResponseWriter) {
 var _ = Describe("The limit of all bodies together", func() {
 	const free = 64 << 10 // allowance each body
 
-	It("cuts what comes after it, and lets small answers pass whatever came before", func() {
+	It("cuts later bodies off, but keeps small answers", func() {
 		r := newRoom(func(o *recorder.Options) { o.TotalLimit = 256 << 10 })
 		large, small := serve(text(strings.Repeat("x", 300<<10))), serve(text(strings.Repeat("x", free)))
 		length := func(url string) (int, bool) {
@@ -233,7 +233,7 @@ var _ = Describe("The limit of all bodies together", func() {
 		Expect(cut).To(BeFalse(), "it ended there by itself")
 	})
 
-	It("counts what a compressed body becomes", func() {
+	It("counts decoded bytes", func() {
 		r := newRoom(func(o *recorder.Options) { o.TotalLimit = 128 << 10 })
 		a := r.send(recorder.Request{URL: serve(coded("gzip", gzipped(strings.Repeat("x", 1<<20)))).URL})
 		Expect(a.Body).To(HaveLen(free + 128<<10))

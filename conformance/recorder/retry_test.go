@@ -60,7 +60,7 @@ var _ = Describe("Repetition", func() {
 		}),
 	)
 
-	It("waits as long as a 429 says, halves rate and concurrency, and counts only the last attempt", func() {
+	It("obeys Retry-After of a 429, halves rate and concurrency, and keeps only the last attempt", func() {
 		r := newRoom(func(o *recorder.Options) { o.Rate = 4 })
 		date := r.now.Add(17 * time.Second).Format(http.TimeFormat)
 		a := r.send(recorder.Request{URL: serve(answers(status(429, "Retry-After", "7"), status(429, "Retry-After", date), text("good"))).URL})
@@ -92,7 +92,7 @@ var _ = Describe("Repetition", func() {
 		Expect(r.recorder.Sent()).To(Equal(3))
 	})
 
-	It("never sends a single shot again", func() {
+	It("sends a request with Once exactly once", func() {
 		for _, h := range []http.HandlerFunc{status(401), status(503), hijacked("")} {
 			r := newRoom()
 			r.send(recorder.Request{URL: serve(h).URL, NoRetry: true})
@@ -100,7 +100,7 @@ var _ = Describe("Repetition", func() {
 		}
 	})
 
-	It("sends a single shot once more when it met a limit of the rate, and no third time", func() {
+	It("repeats a request with NoRetry once after a 429", func() {
 		for _, statuses := range [][]int{{429, 401, 200}, {429, 503, 200}, {429, 429, 200}} {
 			r, sent := newRoom(), 0
 			a := r.send(recorder.Request{NoRetry: true, URL: serve(func(w http.ResponseWriter, _ *http.Request) {
@@ -112,7 +112,7 @@ var _ = Describe("Repetition", func() {
 		}
 	})
 
-	It("sends a single shot again when no connection came about", func() {
+	It("repeats a request with NoRetry after a failed connection", func() {
 		r := newRoom()
 		r.send(recorder.Request{URL: "http://" + closedPort(), NoRetry: true})
 		x := r.recorded()
@@ -121,7 +121,7 @@ var _ = Describe("Repetition", func() {
 		Expect(x.Attempts).To(Equal(2))
 	})
 
-	It("keeps the last attempt when the run ends during a pause", func() {
+	It("keeps the last attempt if the run ends during a pause", func() {
 		r := newRoom()
 		ctx, cancel := context.WithCancel(context.Background())
 		r.recorder.Send(ctx, recorder.Request{Label: "info.ok", URL: serve(func(w http.ResponseWriter, _ *http.Request) {
@@ -134,7 +134,7 @@ var _ = Describe("Repetition", func() {
 })
 
 var _ = Describe("Politeness", func() {
-	It("keeps the budget, repeats included, and says what was not sent", func() {
+	It("keeps the budget, repeats included, and records what was not sent", func() {
 		r := newRoom(func(o *recorder.Options) { o.Budget = 3 })
 		url := serve(status(500)).URL
 		r.send(recorder.Request{Label: "a.ok", URL: url})
@@ -149,7 +149,7 @@ var _ = Describe("Politeness", func() {
 		Expect(r.recorder.Sent()).To(Equal(3))
 	})
 
-	It("sends nothing after the run's end", func() {
+	It("sends no request after the end of the run", func() {
 		r := newRoom()
 		ctx, cancel := context.WithCancel(context.Background())
 		cancel()
@@ -207,7 +207,7 @@ var _ = Describe("Politeness", func() {
 			wg.Wait()
 		}
 
-		It("is used to the full, and halved after a 429", func() {
+		It("is used fully, and halved after a 429", func() {
 			before := burst("before")
 			underWay(4)
 			finish(before, 8)
@@ -218,7 +218,7 @@ var _ = Describe("Politeness", func() {
 			Expect(r.evidence().Exchanges).To(HaveLen(17))
 		})
 
-		It("is halved while every place is taken", func() {
+		It("is halved while every slot is in use", func() {
 			wg := burst("all")
 			underWay(4)
 			release <- http.StatusTooManyRequests

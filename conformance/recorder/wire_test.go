@@ -50,7 +50,7 @@ func trusted(pool *x509.CertPool) func(*recorder.Options) {
 }
 
 var _ = Describe("On the wire", func() {
-	It("raw requests keep every byte of the header", func() {
+	It("sends raw requests byte by byte", func() {
 		url, head := listen()
 		a := newRoom().send(recorder.Request{URL: url + "//a/./b;x=1?page[page]=0", Raw: true, Header: []evidence.Field{
 			{Name: "authorization", Value: "Bearer "}, {Name: "X-B", Value: "\t2"}, {Name: "X-A", Value: "1"},
@@ -60,7 +60,7 @@ var _ = Describe("On the wire", func() {
 			"\r\nauthorization: Bearer \r\nX-B: \t2\r\nX-A: 1\r\nUser-Agent: rin-conformance\r\nAccept-Encoding: gzip\r\nConnection: close\r\n\r\n"))
 	})
 
-	It("other requests keep the spelling of URL and names, and add nothing unseen", func() {
+	It("keeps the spelling of URL and header names, and adds no unrecorded header", func() {
 		url, head := listen()
 		r := newRoom(func(o *recorder.Options) { o.UserAgent = "rin/1.2" })
 		r.send(recorder.Request{URL: url + "//a/./b;x=1?page[page]=0", Header: []evidence.Field{{Name: "authorization", Value: "bearer  x"}, {Name: "Host", Value: "node.example"}}})
@@ -69,7 +69,7 @@ var _ = Describe("On the wire", func() {
 		Expect(r.recorded().Request.Header).To(HaveLen(4))
 	})
 
-	It("the header of an answer is listed by name, values in their order", func() {
+	It("lists the header of an answer by name, with values in their order", func() {
 		r := newRoom()
 		r.send(recorder.Request{URL: serve(hijacked("HTTP/1.1 200 OK\r\nx-b: 2\r\nX-A: caf\xe9\r\nX-B: 1\r\nContent-Length: 2\r\n\r\n\xff\xfe")).URL})
 		x := r.recorded()
@@ -78,7 +78,7 @@ var _ = Describe("On the wire", func() {
 		Expect([]byte(x.Response.Body)).To(Equal([]byte("\xff\xfe")))
 	})
 
-	It("no cookie is sent back", func() {
+	It("does not send cookies back", func() {
 		cookies := 0
 		s := serve(func(w http.ResponseWriter, q *http.Request) {
 			cookies += len(q.Cookies())
@@ -90,19 +90,19 @@ var _ = Describe("On the wire", func() {
 		Expect(cookies).To(BeZero())
 	})
 
-	It("no proxy of the environment is used", func() {
+	It("ignores proxies of the environment", func() {
 		r := newRoom()
 		r.send(recorder.Request{URL: "http://node..example/"})
 		Expect(r.recorded().Failure.Message).To(Equal(`no address for "node..example": no such host`))
 	})
 
-	It("a raw answer may be longer than its header", func() {
+	It("reads a raw answer beyond its header", func() {
 		body := strings.Repeat("0123456789", 20_000)
 		a := newRoom().send(recorder.Request{Raw: true, URL: serve(text(body)).URL})
 		Expect(string(a.Body) == body).To(BeTrue())
 	})
 
-	DescribeTable("a certificate is verified",
+	DescribeTable("verifies certificates",
 		func(raw, h2 bool, proto string) {
 			s := serveTLS(func(w http.ResponseWriter, q *http.Request) { io.WriteString(w, q.Proto) }, h2)
 			r := newRoom()
@@ -117,7 +117,7 @@ var _ = Describe("On the wire", func() {
 		Entry("raw", true, true, "HTTP/1.1"),
 	)
 
-	DescribeTable("failures are grouped",
+	DescribeTable("groups failures",
 		func(url func() string, kind evidence.FailureKind, raw bool) {
 			r := newRoom()
 			r.send(recorder.Request{URL: url(), Raw: raw})
@@ -139,7 +139,7 @@ var _ = Describe("On the wire", func() {
 		Entry("a name that cannot be", func() string { return "http://node..example/" }, evidence.FailureResolve, false),
 	)
 
-	DescribeTable("what cannot be sent is refused",
+	DescribeTable("refuses requests that cannot be sent",
 		func(ask recorder.Request, message string) {
 			r := newRoom()
 			a := r.send(ask)
@@ -170,7 +170,7 @@ var _ = Describe("On the wire", func() {
 		Expect(err).To(MatchError(ContainSubstring("not negative")))
 	})
 
-	It("waits in real time unless told otherwise", func(ctx SpecContext) {
+	It("waits in real time by default", func(ctx SpecContext) {
 		r := newRoom(func(o *recorder.Options) { o.Sleep, o.Rate = nil, 1000 })
 		url := serve(text("")).URL
 		r.send(recorder.Request{Label: "a.ok", URL: url})

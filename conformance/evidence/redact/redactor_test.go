@@ -101,7 +101,7 @@ var _ = Describe("Redactor", func() {
 		Entry("upper-case hex", "hex", func(s string) string { return strings.ToUpper(hex.EncodeToString([]byte(s))) }),
 	)
 
-	It("finds the secret inside base64 at any offset and leaves nothing of it", func() {
+	It("replaces the secret inside base64 at any offset completely", func() {
 		for _, value := range []string{secretValue, tokenValue, "12345678"} {
 			r.Secret("value", value)
 			for before := range 7 {
@@ -116,7 +116,7 @@ var _ = Describe("Redactor", func() {
 		}
 	})
 
-	It("leaves nothing of an end that shares a character with a neighbour", func() {
+	It("replaces characters of base64 that the secret shares with its neighbours", func() {
 		r.Secret("umlauts", "üsecret-valueo")
 		got := r.Text("Basic " + base64.StdEncoding.EncodeToString([]byte("xoüsecret-valueoüx")) + ";")
 		Expect(shown(got)).To(Equal("Basic [[umlauts:#:base64]];"))
@@ -128,7 +128,7 @@ var _ = Describe("Redactor", func() {
 		Expect(shown(r.Text("pass&#128512;word"))).To(Equal("[[emoji:#:html]]"))
 	})
 
-	It("finds a secret after something that begins like it", func() {
+	It("finds a secret after a text that begins like it", func() {
 		r = redact.New(nil)
 		r.Secret("a", "abcaaaaaa")
 		for n := range 12 {
@@ -154,7 +154,7 @@ var _ = Describe("Redactor", func() {
 		Expect(shown(u.Query().Get("s"))).To(Equal("[[client_secret:#:percent]]"))
 	})
 
-	It("gives one fingerprint to one value and others to other values and salts", func() {
+	It("derives fingerprints from value and salt", func() {
 		other := redact.New([]byte("pepper"))
 		Expect(r.Secret("x", tokenValue)).To(Equal(r.Secret("y", tokenValue)))
 		Expect(r.Secret("x", tokenValue)).To(MatchRegexp("^[0-9a-f]{8}$"))
@@ -163,7 +163,7 @@ var _ = Describe("Redactor", func() {
 		Expect(r.Secret("x", "")).To(BeEmpty())
 	})
 
-	It("prefers the longest value and leaves no rest of overlapping ones", func() {
+	It("prefers the longest of overlapping values and replaces all of them", func() {
 		r.Secret("inner", "abcdefgh")
 		r.Secret("outer", "abcdefghijkl")
 		r.Secret("tail", "ijklmnop12345")
@@ -181,7 +181,7 @@ var _ = Describe("Redactor", func() {
 		Expect(shown(r.Text("s%65cret "))).To(Equal("[[short:#:percent]] "))
 	})
 
-	It("changes nothing the second time", func() {
+	It("is idempotent", func() {
 		r.Secret("short", "plain")
 		once := r.Text("x " + secretValue + " plain " + base64.StdEncoding.EncodeToString([]byte("id:"+tokenValue)))
 		Expect(r.Text(once)).To(Equal(once))
@@ -194,7 +194,7 @@ var _ = Describe("Redactor", func() {
 		}
 	})
 
-	It("finds secrets on both sides of every border inside a large text", func() {
+	It("finds secrets at the borders between pieces of a large text", func() {
 		const size = 1 << 20
 		for _, at := range []int{0, size - len(tokenValue), size - 20, size, size + 20, 2*size - 1} {
 			text := strings.Repeat(".", at) + tokenValue + strings.Repeat(".", 2*size)
@@ -202,7 +202,7 @@ var _ = Describe("Redactor", func() {
 		}
 	})
 
-	It("returns the same bytes when there is nothing to hide", func() {
+	It("returns the same bytes if there is no secret", func() {
 		body := []byte("nothing \\u0041 %41 &amp; to hide")
 		Expect(&r.Bytes(body)[0]).To(BeIdenticalTo(&body[0]))
 	})
@@ -233,7 +233,7 @@ var _ = Describe("Redactor", func() {
 		Expect(string(text)).NotTo(ContainSubstring(token))
 	})
 
-	It("redacts every field of an exchange and leaves the original alone", func() {
+	It("redacts every field of a copy of an exchange", func() {
 		plant := func(where string) string { return where + " " + tokenValue + " " + url.QueryEscape(secretValue) }
 		header := []evidence.Field{
 			{Name: "X-" + tokenValue, Value: plant("value")},
@@ -264,7 +264,7 @@ var _ = Describe("Redactor", func() {
 	})
 
 	Describe("Writer", func() {
-		It("finds secrets however they are split, and passes on whole lines at once", func() {
+		It("finds secrets that are split over writes, and passes on whole lines at once", func() {
 			text := "first " + tokenValue + "\nsecond " + url.QueryEscape(secretValue) + " rest"
 			for size := 1; size < len(text); size++ {
 				var out bytes.Buffer
@@ -280,7 +280,7 @@ var _ = Describe("Redactor", func() {
 			}
 		})
 
-		It("bounds what it holds of an endless line", func() {
+		It("bounds the held part of an endless line", func() {
 			var out bytes.Buffer
 			w := r.Writer(&out)
 			chunk := []byte(strings.Repeat(tokenValue+"-----", 50))
@@ -347,7 +347,7 @@ var _ = Describe("The key of a token's signature", func() {
 		return evidence.RedactToken(r, "access_token", token).JWT.KnownKey
 	}
 
-	DescribeTable("is known if others have it",
+	DescribeTable("is recognised if it is a known secret or a common word",
 		func(token, want string) { Expect(known(token)).To(Equal(want)) },
 		Entry("the client's secret", sealed(sha256.New, secretValue), "client_secret"),
 		Entry("with another hash", sealed(sha512.New, secretValue), "client_secret"),
@@ -357,7 +357,7 @@ var _ = Describe("The key of a token's signature", func() {
 		Entry("no HMAC", tokenValue, ""),
 	)
 
-	It("stands in the facts by its name alone", func() {
+	It("appears in the facts by its name only", func() {
 		r := redact.New([]byte("salt"))
 		r.Secret("client_secret", secretValue)
 		facts := evidence.RedactToken(r, "access_token", sealed(sha256.New, secretValue))
@@ -371,7 +371,7 @@ var _ = Describe("A redacted text", func() {
 	fingerprint := redactor.Secret("client_secret", secret)
 	known := func(f string) (string, bool) { return secret, f == fingerprint }
 
-	DescribeTable("gets its secrets back where they were, in their form", func(text, marked string) {
+	DescribeTable("gets its secrets back in their original form", func(text, marked string) {
 		redacted := redactor.Text(text)
 		Expect(redacted).To(ContainSubstring(":" + marked + "]]"))
 		Expect(redact.Reveal(redacted, known)).To(Equal(text))

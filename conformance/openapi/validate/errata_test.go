@@ -9,7 +9,7 @@ import (
 )
 
 var _ = Describe("Errata of the published documents", func() {
-	It("have an id of their own, a sentence and a fix", func() {
+	It("have a unique id, a sentence and a fix", func() {
 		seen := map[string]bool{}
 		for _, e := range validate.Errata() {
 			Expect(seen).NotTo(HaveKey(e.ID))
@@ -23,7 +23,7 @@ var _ = Describe("Errata of the published documents", func() {
 	const schemas = `{"Funding":{"type":"object","required":["id"],"properties":{"level":{"$ref":"#/components/schemas/LevelEnum"}}},
 		"Thing":{"type":"object","required":["id"]},"OrgUnit":{"type":"object"},"LevelEnum":{"type":"string","enum":["LEVEL_1","LEVEL_2","Level_3"]}}`
 
-	It("explain an array in place of one published object, and its items are judged each", func() {
+	It("explain an array in place of one published object, whose items are then judged", func() {
 		f := judged(spec("3.0.1", `{"$ref":"#/components/schemas/Funding"}`, schemas), `[{"id":"1"},{"level":"LEVEL_3"},{"id":"3","level":"LEVEL_9"}]`)
 		Expect(f.Judged).To(BeTrue())
 		Expect(f.Items).To(Equal(3))
@@ -50,7 +50,7 @@ var _ = Describe("Errata of the published documents", func() {
 		Entry("a misspelling in the data", spec("3.0.1", `{"type":"array","items":{"enum":["IN_PREPARATION"]}}`, `{}`), `["IN_PREPERATION"]`),
 	)
 
-	It("an unexplained array in place of an object is one finding", func() {
+	It("do not cover other arrays in place of objects, which are one finding", func() {
 		f := judged(spec("3.0.1", `{"$ref":"#/components/schemas/Thing"}`, schemas), `[{},{}]`)
 		Expect(f.Items).To(Equal(2))
 		Expect(lines(f)).To(Equal([]string{"top-level $: want object, got array"}))

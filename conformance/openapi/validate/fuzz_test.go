@@ -11,44 +11,6 @@ import (
 	"github.com/rin-network/rin/conformance/openapi/validate"
 )
 
-// FuzzGuard: never panics; what it accepts is JSON, holds no foreign reference, and is not changed by guarding it again.
-func FuzzGuard(f *testing.F) {
-	for _, seed := range []string{
-		spec("3.0.1", `{"$ref":"#/components/schemas/A"}`, `{"A":{"type":"object","properties":{"example":{"$ref":"http://a.example/"}}}}`),
-		spec("3.1.0", `{"$dynamicRef":"http://a.example/","$id":"http://a.example/"}`, `{"A":{"$ref":"#/components/schemas/A"}}`),
-		`{"swagger":"2.0","paths":{"/a":{"get":{"responses":{"200":{"schema":{"$ref":"x.json"}}}}}}}`,
-		"\xef\xbb\xbf{\"a\":1,\"a\":\"\\ud800\"}", `<html>`, "openapi: 3", `{"mapping":{"a":"http://b"},"discriminator":{"mapping":{"a":"http://b"}}}`,
-		"{\"\xff\":1,\"\xfe\":2}",
-	} {
-		f.Add([]byte(seed))
-	}
-	f.Fuzz(func(t *testing.T, body []byte) {
-		doc := openapi.Guard(body, openapi.Limits{Size: 1 << 20})
-		if doc.Refused != "" {
-			if doc.Reduced != nil {
-				t.Fatal("refused and reduced")
-			}
-			return
-		}
-		if !json.Valid(doc.Reduced) {
-			t.Fatalf("no JSON: %s", doc.Reduced)
-		}
-		parsed, err := openapi.Parse(doc.Reduced)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, ref := range parsed.Refs() {
-			if !strings.HasPrefix(ref.Target, "#") {
-				t.Fatalf("foreign reference %q", ref.Target)
-			}
-		}
-		again := openapi.Guard(doc.Reduced, openapi.Limits{})
-		if again.Refused != "" || len(again.Removed) > 0 || !bytes.Equal(again.Reduced, doc.Reduced) {
-			t.Fatalf("not a fixpoint:\n%s\n%s %v %s", doc.Reduced, again.Reduced, again.Removed, again.Refused)
-		}
-	})
-}
-
 // FuzzRings builds documents whose five schemas refer to one another in every way there is: each must be judged to its end.
 func FuzzRings(f *testing.F) {
 	f.Add([]byte{0x01, 0x12, 0x23, 0x34, 0x40, 0x51, 0x62})

@@ -21,7 +21,7 @@ func responses(json string) string {
 var _ = Describe("Judging status and media type", func() {
 	const object = `{"application/json":{"schema":{"type":"object"}}}`
 
-	DescribeTable("the status must be described",
+	DescribeTable("reports a status that is not described",
 		func(described string, status int, want []string) {
 			f := annotated(responses(described), answer(status, "application/json", `{}`))
 			Expect(lines(f)).To(Equal(want))
@@ -35,7 +35,7 @@ var _ = Describe("Judging status and media type", func() {
 		Entry("nothing is", `{}`, 200, []string{"status $: want no answer at all, got 200"}),
 	)
 
-	DescribeTable("the media type must be described",
+	DescribeTable("reports a media type that is not described",
 		func(described, sent, body string, isJudged bool, want []string) {
 			f := annotated(responses(`{"200":{"content":{"`+described+`":{"schema":{"type":"object"}}}}}`), answer(200, sent, body))
 			Expect(lines(f)).To(Equal(want))
@@ -56,19 +56,19 @@ var _ = Describe("Judging status and media type", func() {
 			[]string{"media-type $: want application/json, got application/problem+json"}),
 	)
 
-	It("takes the most specific description", func() {
+	It("uses the most specific description", func() {
 		doc := responses(`{"200":{"content":{"*/*":{"schema":{"type":"string"}},"application/*":{"schema":{"type":"number"}},"application/json":{"schema":{"type":"object"}}}}}`)
 		Expect(lines(annotated(doc, answer(200, "application/json", `{}`)))).To(BeEmpty())
 	})
 
-	It("notes a body where none is described, in good answers only", func() {
+	It("reports a body that is not described, in successful answers only", func() {
 		doc := responses(`{"200":{"description":"ok"},"404":{"description":"gone"}}`)
 		Expect(lines(annotated(doc, answer(200, "application/json", `{}`)))).To(Equal([]string{"media-type $: want no body is described, got application/json"}))
 		Expect(lines(annotated(doc, answer(404, "application/json", `{}`)))).To(BeEmpty())
 		Expect(lines(annotated(doc, answer(200, "", ``)))).To(BeEmpty())
 	})
 
-	DescribeTable("header fields must be as described",
+	DescribeTable("compares header fields",
 		func(header string, sent []evidence.Field, want ...string) {
 			x := answer(200, "application/json", `{"a":`)
 			x.Response.Header = append(x.Response.Header, sent...)
@@ -84,7 +84,7 @@ var _ = Describe("Judging status and media type", func() {
 		Entry("Content-Type is not for headers", `"Content-Type":{"required":true,"schema":{"type":"integer"}}`, nil),
 	)
 
-	It("does not ask a HEAD for a body", func() {
+	It("does not expect a body after HEAD", func() {
 		x := answer(200, "application/json", "")
 		x.Request.Method = "HEAD"
 		f := annotated(responses(`{"200":{"content":`+object+`}}`), x)
@@ -92,7 +92,7 @@ var _ = Describe("Judging status and media type", func() {
 		Expect(f.Findings).To(BeEmpty())
 	})
 
-	DescribeTable("tells why a body was not judged",
+	DescribeTable("gives the reason why a body was not judged",
 		func(x evidence.Exchange, schema, why string) {
 			f := annotated(spec("3.0.3", schema, `{}`), x)
 			Expect(f.Judged).To(BeFalse())
@@ -135,7 +135,7 @@ var _ = Describe("Judging status and media type", func() {
 })
 
 var _ = Describe("Judging bodies", func() {
-	DescribeTable("findings are precise",
+	DescribeTable("reports precise findings",
 		func(version, schema, body string, want ...string) {
 			f := judged(spec(version, schema, `{}`), body)
 			Expect(f.Judged).To(BeTrue(), f.Why)
@@ -220,7 +220,7 @@ var _ = Describe("Judging bodies", func() {
 		Entry("an unknown word", `{"format":"ofos-code"}`, `"x"`, evidence.FindingKind(""), ""),
 	)
 
-	It("puts findings in the order of places, numbers as numbers, whatever the order of maps", func() {
+	It("orders findings by place, with indexes as numbers", func() {
 		body := `[` + strings.TrimSuffix(strings.Repeat(`{"b":1,"a":1},`, 12), ",") + `]`
 		doc := spec("3.0.3", `{"type":"array","items":{"properties":{"a":{"type":"string"},"b":{"type":"string"}}}}`, `{}`)
 		first := judged(doc, body)
@@ -231,7 +231,7 @@ var _ = Describe("Judging bodies", func() {
 		}
 	})
 
-	It("keeps 200 findings, counts all, and lets none of a kind hide another", func() {
+	It("keeps 200 findings of all kinds, and counts all", func() {
 		items := strings.Repeat(`{"a":1},`, 1000) + `{"a":"x","e":"BANANA"}`
 		f := judged(spec("3.0.3", `{"type":"array","items":{"properties":{"a":{"type":"string"},"e":{"enum":["X"]}}}}`, `{}`), `[`+items+`]`)
 		Expect(f.Items).To(Equal(1001))
@@ -240,14 +240,14 @@ var _ = Describe("Judging bodies", func() {
 		Expect(ofKind(f, evidence.FindingEnum)).To(HaveExactElements(HaveField("Path", "$[1000].e")))
 	})
 
-	It("shares the 200 among kinds that each have more", func() {
+	It("shares the 200 among kinds", func() {
 		f := judged(spec("3.0.3", `{"type":"array","items":{"required":["r"],"properties":{"a":{"type":"string"}}}}`, `{}`), `[`+strings.Repeat(`{"a":1},`, 999)+`{}]`)
 		Expect(f.Findings).To(HaveLen(200))
 		Expect(ofKind(f, evidence.FindingType)).To(HaveLen(100))
 		Expect(ofKind(f, evidence.FindingRequired)).To(HaveLen(100))
 	})
 
-	It("holds no value of the body beyond enumerations and dates", func() {
+	It("shows no values of the body except enumerations and dates", func() {
 		f := judged(spec("3.0.3", `{"properties":{"a":{"type":"number"},"b":{"maxLength":3},"c":{"pattern":"^x"},"d":{"format":"email"},"e":{"maximum":5},"f":{"oneOf":[{"type":"number"},{"type":"boolean"}]},"g":{"not":{}}}}`, `{}`),
 			`{"a":"secret","b":"secret","c":"secret","d":"secret","e":5551234,"f":"secret","g":"secret"}`)
 		Expect(f.Findings).To(HaveLen(7))
@@ -256,7 +256,7 @@ var _ = Describe("Judging bodies", func() {
 		Expect(string(all)).NotTo(Or(ContainSubstring("secret"), ContainSubstring("5551234")))
 	})
 
-	It("names places in strange bodies safely", func() {
+	It("escapes strange member names in paths", func() {
 		f := judged(spec("3.0.3", `{"additionalProperties":{"type":"string"}}`, `{}`), `{"a b":1,"\u001b[31m":1,"`+strings.Repeat("x", 200)+`":1,"12":1}`)
 		Expect(f.Findings).To(HaveLen(4))
 		for _, found := range f.Findings {
@@ -272,7 +272,7 @@ var _ = Describe("Judging alternatives", func() {
 		"Cat":{"type":"object","required":["kind","claws"],"properties":{"kind":{"type":"string"},"claws":{"type":"integer"}}},
 		"Dog":{"type":"object","required":["kind","bark"],"properties":{"kind":{"type":"string"},"bark":{"type":"string"}}}}`
 
-	DescribeTable("with a discriminator only the mapped subtype counts",
+	DescribeTable("judges by the mapped subtype with a discriminator",
 		func(body string, want ...string) {
 			Expect(lines(judged(spec("3.0.3", `{"$ref":"#/components/schemas/Animal"}`, animals), body))).To(Equal(append([]string{}, want...)))
 		},
@@ -284,17 +284,17 @@ var _ = Describe("Judging alternatives", func() {
 		Entry("no object", `"cat"`, "top-level $: want object, got string"),
 	)
 
-	It("without one, the alternative that fits best counts", func() {
+	It("judges by the closest alternative without a discriminator", func() {
 		doc := spec("3.0.3", `{"oneOf":[{"$ref":"#/components/schemas/Cat"},{"$ref":"#/components/schemas/Dog"},{"type":"string"}]}`, animals)
 		Expect(lines(judged(doc, `{"kind":"x","bark":1}`))).To(Equal([]string{"type $.bark: want string, got number"}))
 	})
 
-	It("alternatives by type alone become one finding", func() {
+	It("joins alternatives that differ in type into one finding", func() {
 		doc := spec("3.1.0", `{"properties":{"a":{"anyOf":[{"type":"string"},{"type":"null"}]}}}`, `{}`)
 		Expect(lines(judged(doc, `{"a":5}`))).To(Equal([]string{"type $.a: want string or null, got number"}))
 	})
 
-	It("a value that two alternatives accept is told", func() {
+	It("reports a value that two alternatives accept", func() {
 		f := judged(spec("3.0.3", `{"oneOf":[{"type":"string"},{"minLength":1}]}`, `{}`), `"a"`)
 		Expect(lines(f)).To(Equal([]string{"other $: want exactly one of the alternatives, got alternatives 0 and 1 both match"}))
 	})
@@ -344,7 +344,7 @@ var _ = Describe("Judging alternatives", func() {
 var nested = strings.Repeat(`{"a":`, 50) + `{}` + strings.Repeat(`}`, 50)
 
 var _ = Describe("Hostile schemas and bodies", func() {
-	It("refuse to be judged when they are too large or too deep", func() {
+	It("are not judged if they are too large or too deep", func() {
 		deep := strings.Repeat(`{"items":`, 99) + `{}` + strings.Repeat(`}`, 99)
 		Expect(judged(spec("3.0.3", deep, `{}`), `[]`).Judged).To(BeTrue())
 		deeper := strings.Repeat(`{"items":`, 150) + `{}` + strings.Repeat(`}`, 150)
@@ -358,7 +358,7 @@ var _ = Describe("Hostile schemas and bodies", func() {
 		Expect(judged(spec("3.0.3", `{"properties":{`+strings.TrimSuffix(wide.String(), ",")+`}}`, `{}`), `{}`).Why).To(ContainSubstring("too large"))
 	})
 
-	DescribeTable("do not keep the judge busy without end",
+	DescribeTable("are judged in bounded time",
 		func(link string) {
 			var schemas strings.Builder
 			for i := range 40 {
@@ -375,7 +375,7 @@ var _ = Describe("Hostile schemas and bodies", func() {
 		Entry("by members", `"properties":{"a":{"allOf":[%s,%s]}}`),
 	)
 
-	It("are given up when they kept the judge busy once", func() {
+	It("are given up after the first excess", func() {
 		var schemas strings.Builder
 		for i := range 40 {
 			to := fmt.Sprintf(`{"$ref":"#/components/schemas/S%d"}`, i+1)
@@ -386,23 +386,23 @@ var _ = Describe("Hostile schemas and bodies", func() {
 		Expect(err).NotTo(HaveOccurred())
 		parsed, err := openapi.Parse(guarded.Reduced)
 		Expect(err).NotTo(HaveOccurred())
-		told := func(body string) evidence.SchemaFindings {
+		judgedWith := func(body string) evidence.SchemaFindings {
 			return judge.Annotate(answer(200, "application/json", body), parsed.Operations[0])
 		}
-		Expect(told(`{}`).Judged).To(BeTrue())
-		Expect(told(nested).Judged).To(BeFalse())
-		f := told(`{ }`)
+		Expect(judgedWith(`{}`).Judged).To(BeTrue())
+		Expect(judgedWith(nested).Judged).To(BeFalse())
+		f := judgedWith(`{ }`)
 		Expect(f.Judged).To(BeFalse())
 		Expect(f.Why).To(ContainSubstring("in more ways than can be tried"))
 	})
 
-	It("do not exhaust the matcher of patterns", func() {
+	It("cannot exhaust the pattern engine", func() {
 		evil := `{"type":"array","items":{"type":"string","pattern":"^(?=(a+)+$)(a|aa)+$"}}`
 		f := judged(spec("3.0.3", evil, `{}`), `[`+strings.TrimSuffix(strings.Repeat(`"`+strings.Repeat("a", 60)+`!",`, 200), ",")+`]`)
 		Expect(f.Judged).To(BeTrue(), f.Why)
 	})
 
-	It("are judged or refused in a body of millions of values", func() {
+	It("are bounded in a body of millions of values", func() {
 		list := `[` + strings.TrimSuffix(strings.Repeat(`1,`, 1_100_000), ",") + `]`
 		f := judged(spec("3.0.3", `{"type":"array","items":{"type":"string"}}`, `{}`), list)
 		Expect(f.Total).To(Equal(1_100_000))
@@ -414,7 +414,7 @@ var _ = Describe("Hostile schemas and bodies", func() {
 		Expect(f.Why).To(ContainSubstring("deeper than 500"))
 	})
 
-	It("are judged alike from many goroutines", func() {
+	It("are judged alike by many goroutines", func() {
 		guarded := openapi.Guard([]byte(spec("3.0.3", `{"type":"array","items":{"$ref":"#/components/schemas/A"}}`, `{"A":{"type":"string","pattern":"^(?!x)"}}`)), openapi.Limits{})
 		judge, err := validate.NewJudge(guarded)
 		Expect(err).NotTo(HaveOccurred())
@@ -431,7 +431,7 @@ var _ = Describe("Hostile schemas and bodies", func() {
 		}
 	})
 
-	It("keep a judge from being made of a refused document", func() {
+	It("cannot come from a refused document", func() {
 		_, err := validate.NewJudge(openapi.Guard([]byte(`<html>`), openapi.Limits{}))
 		Expect(err).To(MatchError(ContainSubstring("no document to judge by: the URL serves an HTML")))
 		_, err = validate.NewJudge(evidence.Document{})

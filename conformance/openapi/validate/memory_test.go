@@ -9,7 +9,7 @@ import (
 )
 
 var _ = Describe("A body that was judged before", func() {
-	It("is found to be the same again, beside what its own answer says", func() {
+	It("is recalled, and its own status and headers are judged again", func() {
 		doc := openapi.Guard([]byte(spec("3.0.3", `{"type":"array","items":{"type":"object","required":["id"]}}`, `{}`)), openapi.Limits{})
 		parsed, err := openapi.Parse(doc.Reduced)
 		Expect(err).NotTo(HaveOccurred())

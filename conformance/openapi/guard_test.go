@@ -1,7 +1,7 @@
-package validate_test
+package openapi_test
 
 import (
-	"encoding/json"
+	"fmt"
 	"strings"
 
 	. "github.com/onsi/ginkgo/v2"
@@ -9,13 +9,19 @@ import (
 
 	"github.com/rin-network/rin/conformance/evidence"
 	"github.com/rin-network/rin/conformance/openapi"
-	"github.com/rin-network/rin/conformance/openapi/validate"
 )
 
 func guard(body string) evidence.Document { return openapi.Guard([]byte(body), openapi.Limits{}) }
 
+// spec writes a document with one operation; schema and schemas are JSON.
+func spec(version, schema, schemas string) string {
+	return fmt.Sprintf(`{"openapi":%q,"info":{"title":"t","version":"1"},
+		"paths":{"/things":{"get":{"operationId":"test","responses":{"200":{"description":"ok","content":{"application/json":{"schema":%s}}}}}}},
+		"components":{"schemas":%s}}`, version, schema, schemas)
+}
+
 var _ = Describe("The guard", func() {
-	DescribeTable("refuses what is no document and says what it is",
+	DescribeTable("refuses other texts and says what they are",
 		func(body, words string) {
 			doc := guard(body)
 			Expect(doc.Reduced).To(BeEmpty())
@@ -48,7 +54,7 @@ var _ = Describe("The guard", func() {
 		Expect(openapi.Guard([]byte(deep(300)), openapi.Limits{Depth: 1000}).Refused).NotTo(BeEmpty())
 	})
 
-	DescribeTable("refuses references that name only one another",
+	DescribeTable("refuses references that refer only to one another",
 		func(schemas string) {
 			Expect(guard(spec("3.0.1", `{}`, schemas)).Refused).To(ContainSubstring("name nothing but one another"))
 		},
@@ -63,7 +69,7 @@ var _ = Describe("The guard", func() {
 			"B":{"$ref":"#/components/schemas/C"},"C":{"$ref":"#/components/schemas/A"},"D":{"allOf":[{"$ref":"#/components/schemas/D"}]}}`)).Refused).To(BeEmpty())
 	})
 
-	It("removes examples, extensions and dialects, and nothing that is a name or data", func() {
+	It("removes examples, extensions and dialects, but no names and data", func() {
 		doc := guard(`{"openapi":"3.1.0","$schema":"https://a.example/s","jsonSchemaDialect":"https://a.example/d","x-top":{"$ref":"http://a.example/"},
 			"paths":{"x-note":1,"/a":{"get":{"responses":{"200":{"content":{"application/json":{"example":{"$ref":"http://a.example/"},"examples":{"e":{"$ref":"http://a.example/"}},
 			"schema":{"$id":"https://a.example/","properties":{"example":{"type":"string"},"$id":{"type":"string"},"$ref":{"type":"string"},"x-y":{"enum":[{"$ref":"http://a.example/"}],"default":{"$ref":"f.json"}}}}}}}}}}}}`)
@@ -112,7 +118,7 @@ var _ = Describe("The guard", func() {
 		Expect(string(doc.Reduced)).To(ContainSubstring("Missing"))
 	})
 
-	It("ignores a byte order mark, takes the last of repeated names and keeps the order of members", func() {
+	It("ignores a byte order mark, uses the last of repeated names and keeps the order of members", func() {
 		doc := guard("\xef\xbb\xbf" + `{"b":1,"a":{"z":1},"b":2}`)
 		Expect(string(doc.Reduced)).To(Equal(`{"b":2,"a":{"z":1}}`))
 	})
@@ -121,53 +127,10 @@ var _ = Describe("The guard", func() {
 		Expect(string(guard(`{"n":1.50,"m":12345678901234567890,"t":"<b>&"}`).Reduced)).To(Equal(`{"n":1.50,"m":12345678901234567890,"t":"<b>&"}`))
 	})
 
-	It("bounds the list of what was removed", func() {
+	It("bounds the list of removals", func() {
 		many := strings.Repeat(`{"$ref":"http://a.example/`+strings.Repeat("a", 400)+`"},`, 1000)
 		doc := guard(`{"allOf":[` + strings.TrimSuffix(many, ",") + `]}`)
 		Expect(len(doc.Removed)).To(Equal(500))
 		Expect(len(doc.Removed[0].Value)).To(BeNumerically("<", 210))
-	})
-})
-
-var _ = Describe("The structure of a document", func() {
-	It("is told with causes and places", func() {
-		faults, err := validate.Structure([]byte(`{"openapi":"3.0.1","info":{"title":"t"},"paths":{"/a":{"get":{"responses":[]}}}}`))
-		Expect(err).NotTo(HaveOccurred())
-		Expect(faults).To(ContainElements(ContainSubstring("$.info: "), ContainSubstring(`$.paths["/a"].get.responses: `)))
-	})
-
-	It("fits where a document is sound", func() {
-		Expect(validate.Read([]byte(spec("3.0.3", `{"type":"string"}`, `{}`)), openapi.DefaultLimits()).Invalid).To(BeEmpty())
-		Expect(validate.Read([]byte(spec("3.1.0", `{"type":["string","null"]}`, `{}`)), openapi.DefaultLimits()).Invalid).To(BeEmpty())
-	})
-
-	It("is that of Swagger 2.0 as well", func() {
-		Expect(validate.Structure([]byte(`{"swagger":"2.0","info":{"title":"t","version":"1"},"paths":{}}`))).To(BeEmpty())
-		read := validate.Read([]byte(`{"swagger":"2.0","info":{"title":"t","version":"1"},"paths":{"/a":{"get":{"responses":{"200":{}}}}}}`), openapi.Limits{})
-		Expect(read.Invalid).To(ContainElement(ContainSubstring("description")))
-	})
-
-	It("names the alternative that was meant", func() {
-		faults, err := validate.Structure([]byte(`{"swagger":"2.0","info":{"title":"t","version":"1"},"paths":{},
-			"securityDefinitions":{"token":{"type":"oauth2","flow":"application","tokenUrl":"/token","scopes":{}}}}`))
-		Expect(err).NotTo(HaveOccurred())
-		Expect(faults).To(HaveExactElements(HavePrefix("$.securityDefinitions.token.tokenUrl: ")))
-	})
-
-	It("does not miss what the guard took out", func() {
-		read := validate.Read([]byte(`{"openapi":"3.0.3","info":{"title":"t","version":"1"},"paths":{"/a":{"get":{"responses":{
-			"200":{"$ref":"common.json#/Good"},"404":{}}}}}}`), openapi.Limits{})
-		Expect(read.Removed).To(HaveLen(1))
-		Expect(read.Invalid).To(HaveExactElements(ContainSubstring("404")))
-	})
-
-	It("is not compared where there is no meta-schema, and the evidence says why", func() {
-		for _, text := range []string{`{"openapi":"3.9.0","info":{"title":"t","version":"1"},"paths":{}}`, `{"swagger":"1.2","paths":{}}`, `{}`} {
-			read := validate.Read([]byte(text), openapi.Limits{})
-			Expect(read.Invalid).To(BeEmpty(), text)
-			Expect(read.Uncompared).NotTo(BeEmpty(), text)
-			Expect(json.Valid(read.Reduced)).To(BeTrue())
-		}
-		Expect(validate.Read([]byte(spec("3.0.3", `{"type":"string"}`, `{}`)), openapi.Limits{}).Uncompared).To(BeEmpty())
 	})
 })
