@@ -116,7 +116,7 @@ func versionCommand(w world) *cobra.Command {
 // versions are what a report of a fault should name.
 func versions() string {
 	return fmt.Sprintf("rin %s\ncatalogue %s (%d of %d requirements)\n%s %s/%s\n",
-		version(), requirement.Version, len(requirement.Catalogue()), requirement.Size, runtime.Version(), runtime.GOOS, runtime.GOARCH)
+		version(), requirement.Version, len(requirement.Catalogue()), requirement.Size(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
 }
 
 // version is the module version that the binary was built from, or "devel" from a work tree.

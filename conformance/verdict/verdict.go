@@ -282,7 +282,7 @@ func countCoverage(catalogue []requirement.Requirement, judged int) Coverage {
 	for _, r := range catalogue {
 		held[r.ID.Group()]++
 	}
-	c := Coverage{Size: requirement.Size, Covered: len(catalogue), Judged: judged}
+	c := Coverage{Size: requirement.Size(), Covered: len(catalogue), Judged: judged}
 	for _, g := range requirement.Groups() {
 		g.Covered = held[g.Name]
 		c.Groups = append(c.Groups, g)
