@@ -11,13 +11,13 @@ import (
 	"github.com/rin-network/rin/sandbox/fault"
 )
 
-// everything is what breaks something and what does not.
-func everything() []fault.Deviation { return slices.Concat(fault.Deviations(), fault.Habits()) }
+// allDeviations returns deviations and habits.
+func allDeviations() []fault.Deviation { return slices.Concat(fault.Deviations(), fault.Habits()) }
 
-var _ = Describe("the catalogue", func() {
-	It("names each deviation once, says why, and what it breaks or, if it is benign, what it is warned about", func() {
+var _ = Describe("The catalogue", func() {
+	It("names each deviation once, with its reason and the requirements that it breaks, or that warn about a habit", func() {
 		seen, broken := map[string]bool{}, len(fault.Deviations())
-		for i, d := range everything() {
+		for i, d := range allDeviations() {
 			Expect(d.Name).To(MatchRegexp(`^[a-z0-9]+(-[a-z0-9]+)*$`))
 			Expect(seen).NotTo(HaveKey(d.Name))
 			seen[d.Name] = true
@@ -35,8 +35,8 @@ var _ = Describe("the catalogue", func() {
 		}
 	})
 
-	It("finds a deviation by its name, and helps with a misspelt one", func() {
-		for _, d := range everything() {
+	It("finds a deviation by its name, and suggests names for a misspelt one", func() {
+		for _, d := range allDeviations() {
 			found, err := fault.FindDeviation(d.Name)
 			Expect(err).NotTo(HaveOccurred())
 			Expect(found.Why).To(Equal(d.Why))
@@ -47,36 +47,36 @@ var _ = Describe("the catalogue", func() {
 		Expect(err).To(MatchError(And(ContainSubstring("is unknown"), Not(ContainSubstring("did you mean")))))
 	})
 
-	It("holds deviations that each change what the node answers, and leave the try-out space alone", func() {
+	It("has deviations that each change an answer of the node, and leave the try-out space alone", func() {
 		good := newNode()
-		expected, sample := slices.Collect(exercised(good)), triedOut(good)
-		Expect(slices.Collect(exercised(newNode()))).To(Equal(expected), "the exercise depends on chance")
+		expected, sample := slices.Collect(exerciseAnswers(good)), tryOutAnswers(good)
+		Expect(slices.Collect(exerciseAnswers(newNode()))).To(Equal(expected), "two good nodes answer differently")
 		for _, d := range fault.Deviations() {
-			if d.Transport != nil { // what changes is below the answers, see the next test
+			if d.Transport != nil { // connections are tested below
 				continue
 			}
 			deviating := newNode(d.Name)
-			Expect(exampleShows(d, good, deviating) || deviates(exercised(deviating), expected)).To(BeTrue(), "%s changes nothing", d.Name)
-			Expect(triedOut(deviating) == sample).To(BeTrue(), "%s reaches the try-out space", d.Name)
+			Expect(exampleShows(d, good, deviating) || differs(exerciseAnswers(deviating), expected)).To(BeTrue(), "%s changes nothing", d.Name)
+			Expect(tryOutAnswers(deviating) == sample).To(BeTrue(), "%s reaches the try-out space", d.Name)
 		}
 	})
 
-	It("holds benign deviations that each change what the node answers to odd requests, too, and leave the try-out space alone", func() {
+	It("has habits that each change an answer of the node, and leave the try-out space alone", func() {
 		good := newNode()
-		expected, sample := slices.Collect(indulged(good)), triedOut(good)
-		Expect(slices.Collect(indulged(newNode()))).To(Equal(expected), "the exercise depends on chance")
+		expected, sample := slices.Collect(habitAnswers(good)), tryOutAnswers(good)
+		Expect(slices.Collect(habitAnswers(newNode()))).To(Equal(expected), "two good nodes answer differently")
 		for _, d := range fault.Habits() {
 			if d.Transport != nil {
 				continue
 			}
 			deviating := newNode(d.Name)
-			Expect(deviates(indulged(deviating), expected)).To(BeTrue(), "%s changes nothing", d.Name)
-			Expect(triedOut(deviating) == sample).To(BeTrue(), "%s reaches the try-out space", d.Name)
+			Expect(differs(habitAnswers(deviating), expected)).To(BeTrue(), "%s changes nothing", d.Name)
+			Expect(tryOutAnswers(deviating) == sample).To(BeTrue(), "%s reaches the try-out space", d.Name)
 		}
 	})
 
-	It("holds deviations of TLS that each change how a node offers it, and need TLS", func() {
-		for _, d := range everything() {
+	It("has deviations of connections that each change the TLS settings, and need TLS", func() {
+		for _, d := range allDeviations() {
 			if d.Transport == nil {
 				continue
 			}
@@ -88,13 +88,13 @@ var _ = Describe("the catalogue", func() {
 		}
 	})
 
-	It("holds deviations that a node can have all at once", func() {
+	It("has deviations that a node can have all at once", func() {
 		var names []string
-		for _, d := range everything() {
+		for _, d := range allDeviations() {
 			names = append(names, d.Name)
 		}
 		for range 2 {
-			Expect(func() { _ = slices.Collect(exercised(newNode(names...))) }).NotTo(Panic())
+			Expect(func() { _ = slices.Collect(exerciseAnswers(newNode(names...))) }).NotTo(Panic())
 			slices.Reverse(names)
 		}
 	})

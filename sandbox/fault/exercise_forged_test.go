@@ -20,20 +20,20 @@ import (
 
 const certs = "/realms/ris/protocol/openid-connect/certs"
 
-// publicationExercise asks for what the authorization server says of itself.
-func publicationExercise() []ask {
+// publicationRequests lists requests for keys and metadata.
+func publicationRequests() []ask {
 	return []ask{get(certs), get("/.well-known/openid-configuration"), get("/.well-known/oauth-authorization-server")}
 }
 
-// forgedExercise presents tokens that a good node refuses, built on a good one.
-func forgedExercise(n node, good string) []ask {
+// forgedRequests lists requests with tokens that a good node refuses.
+func forgedRequests(n node, good string) []ask {
 	tokens := []string{}
 	for _, alg := range []string{"none", "None"} {
-		tokens = append(tokens, altered(good, map[string]any{"alg": alg}, nil, func(string) []byte { return nil }))
+		tokens = append(tokens, editToken(good, map[string]any{"alg": alg}, nil, func(string) []byte { return nil }))
 	}
 	encoded, jwk := publishedKey(n)
 	for _, key := range [][]byte{encoded, []byte(strings.TrimSpace(string(encoded))), jwk} {
-		tokens = append(tokens, altered(good, map[string]any{"alg": "HS256"}, nil, func(input string) []byte {
+		tokens = append(tokens, editToken(good, map[string]any{"alg": "HS256"}, nil, func(input string) []byte {
 			mac := hmac.New(sha256.New, key)
 			mac.Write([]byte(input))
 			return mac.Sum(nil)
@@ -42,10 +42,10 @@ func forgedExercise(n node, good string) []ask {
 	junk := func(string) []byte { return make([]byte, 64) }
 	input := good[:strings.LastIndexByte(good, '.')+1]
 	tokens = append(tokens, input, input+strings.Repeat("A", 86))
-	tokens = append(tokens, withOwnKey(good), otherCase(good),
-		altered(good, map[string]any{"jku": "https://conformance.invalid/jwks"}, nil, junk),
-		altered(good, map[string]any{"kid": "own"}, nil, junk),
-		altered(good, map[string]any{"kid": "own"}, map[string]any{"iss": "https://conformance.invalid"}, junk),
+	tokens = append(tokens, signWithOwnKey(good), swapCase(good),
+		editToken(good, map[string]any{"jku": "https://conformance.invalid/jwks"}, nil, junk),
+		editToken(good, map[string]any{"kid": "own"}, nil, junk),
+		editToken(good, map[string]any{"kid": "own"}, map[string]any{"iss": "https://conformance.invalid"}, junk),
 		token(n.answer(exchangeAt("/elsewhere/oauth/token", n.Elsewhere().ClientID, n.Elsewhere().Secret))),
 		token(n.answer(exchangeAt("/oauth/token", n.Credentials()[2].ClientID, n.Credentials()[2].Secret))))
 	expired, err := n.TokenAt(time.Date(2026, time.March, 2, 8, 0, 0, 0, time.UTC), "http://example.com", n.Credentials()[0].ClientID)
@@ -71,8 +71,8 @@ func exchangeAt(target, id, secret string) ask {
 	return a
 }
 
-// altered is a token with other members in header and claims, and a signature over both.
-func altered(token string, header, claims map[string]any, sign func(input string) []byte) string {
+// editToken returns a token with other members in header and claims, and a new signature.
+func editToken(token string, header, claims map[string]any, sign func(input string) []byte) string {
 	parts := strings.Split(token, ".")
 	input := merged(parts[0], header) + "." + merged(parts[1], claims)
 	return input + "." + base64.RawURLEncoding.EncodeToString(sign(input))
@@ -91,8 +91,8 @@ func merged(segment string, members map[string]any) string {
 	return base64.RawURLEncoding.EncodeToString(raw)
 }
 
-// withOwnKey is a token signed with a key that stands in its header.
-func withOwnKey(good string) string {
+// signWithOwnKey returns a token that is signed with the key in its header.
+func signWithOwnKey(good string) string {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	Expect(err).NotTo(HaveOccurred())
 	signer, err := jose.NewSigner(jose.SigningKey{Algorithm: jose.ES256, Key: key},
@@ -107,8 +107,8 @@ func withOwnKey(good string) string {
 	return compact
 }
 
-// otherCase is a token with one letter of its signature in the other case.
-func otherCase(token string) string {
+// swapCase returns a token with one letter of its signature in the other case.
+func swapCase(token string) string {
 	at := strings.LastIndexByte(token, '.') + 1
 	at += strings.IndexFunc(token[at:], func(c rune) bool { return c >= 'a' && c <= 'z' })
 	return token[:at] + strings.ToUpper(token[at:at+1]) + token[at+1:]

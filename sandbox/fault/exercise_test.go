@@ -52,7 +52,7 @@ const (
 	tryOut   = api + "/try-out"
 )
 
-// node is a sandbox in which nothing depends on chance or the time of day, but for signatures.
+// node is a sandbox whose answers are the same each time, except for signatures.
 type node struct {
 	*sandbox.Server
 	paused *time.Duration // how long deviations wanted to wait
@@ -60,7 +60,7 @@ type node struct {
 
 func newNode(deviations ...string) node {
 	var offered *devtls.Settings
-	if slices.ContainsFunc(everything(), func(d fault.Deviation) bool { return d.Transport != nil && slices.Contains(deviations, d.Name) }) {
+	if slices.ContainsFunc(allDeviations(), func(d fault.Deviation) bool { return d.Transport != nil && slices.Contains(deviations, d.Name) }) {
 		offered = &devtls.Settings{}
 	}
 	now := time.Date(2026, time.March, 2, 9, 0, 0, 0, time.UTC)
@@ -74,8 +74,8 @@ func newNode(deviations ...string) node {
 	return node{server, &paused}
 }
 
-// answer is what came back, as text, and how long it was waited for. Validator and length are left out, because they may change with
-// the writer alone, but for a length that is not that of the body.
+// answer returns an answer as text, with the pauses before it. It omits the validator, and the length unless it differs from that of the body,
+// because both may change without a deviation.
 func (n node) answer(a ask) string {
 	before := *n.paused
 	w := httptest.NewRecorder()
@@ -99,13 +99,13 @@ func (n node) answer(a ask) string {
 	return text.String()
 }
 
-// token is the access token of an answer, whatever stands around it.
+// token returns the access token in an answer.
 func token(answer string) string {
 	return regexp.MustCompile(`eyJ[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]{86}`).FindString(answer)
 }
 
-// tokenExercise asks the token endpoint for everything that a deviation can answer in another way.
-func tokenExercise(n node) []ask {
+// tokenRequests lists the requests to the token endpoint that deviations may answer differently.
+func tokenRequests(n node) []ask {
 	client := n.Credentials()[0]
 	grant, id, secret := "grant_type=client_credentials", "client_id="+client.ClientID, client.Secret
 	good := grant + "&" + id + "&client_secret=" + secret
@@ -130,8 +130,8 @@ func tokenExercise(n node) []ask {
 	}
 }
 
-// resourceExercise asks the protected resources with good and bad credentials, and in odd ways.
-func resourceExercise(first, second, roleless string) []ask {
+// resourceRequests lists requests to the protected resources, with good, bad and odd credentials.
+func resourceRequests(first, second, roleless string) []ask {
 	tampered := second[:len(second)-40] + "AAAA" + second[len(second)-36:]
 	payload := strings.Split(second, ".")[1]
 	unsigned := base64.RawURLEncoding.EncodeToString([]byte(`{"alg":"none","typ":"JWT"}`)) + "." + payload + "."
@@ -149,15 +149,15 @@ func resourceExercise(first, second, roleless string) []ask {
 	asks = append(asks, post.bearing("Bearer "+second), get(strings.TrimSuffix(info, "/")), get(strings.Replace(info, "oauth/", "oauth//", 1)),
 		get(strings.Replace(info, "oauth/", "oauth/./", 1)), get(strings.Replace(info, "info/", "Info/", 1)), get(strings.TrimSuffix(info, "/")+";x=1/"),
 		get(list+"/XF-00000003/"))
-	for _, query := range append(pagesExercise(), "?fundingType=PROGRAMME", "?applicantsScope=NATIONAL",
+	for _, query := range append(pageQueries(), "?fundingType=PROGRAMME", "?applicantsScope=NATIONAL",
 		"?funderId="+strings.Repeat("a", 200), "?funderId="+strings.Repeat("a", 201)) {
 		asks = append(asks, get(list+query).bearing("Bearer "+second))
 	}
 	return append(asks, get(list+"/XF-00000004").bearing("Bearer "+second), get(list+"/unknown").bearing("Bearer "+second), get(document), get("https://node.example/registry/registry.json"))
 }
 
-// pagesExercise are queries for pages and filters, good and bad ones.
-func pagesExercise() []string {
+// pageQueries lists good and bad queries for pages and filters.
+func pageQueries() []string {
 	return []string{
 		"?page[size]=2", "?page[size]=1", "?page%5Bsize%5D=2", "?page%5Bpage%5D=2&page%5Bsize%5D=2", "?page%5Bpage%5D=4&page%5Bsize%5D=1",
 		"?page%5Bpage%5D=1&page%5Bsize%5D=10000", "?page%5Bpage%5D=100000&page%5Bsize%5D=2", "?page%5Bsize%5D=abc", "?page%5Bsize%5D=99999999999",
@@ -166,17 +166,16 @@ func pagesExercise() []string {
 	}
 }
 
-// exercised are a node's answers to the exercise, one by one: who has seen a difference need not ask on. Tokens are replaced by their
-// length.
-func exercised(n node) iter.Seq[string] {
+// exerciseAnswers yields a node's answers to the exercise one by one, with tokens replaced by their length.
+func exerciseAnswers(n node) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		first := ""
-		for i, a := range tokenExercise(n) {
+		for i, a := range tokenRequests(n) {
 			answer := n.answer(a)
 			if i == 0 {
 				first = token(answer)
 			}
-			if !yield(measured(answer)) {
+			if !yield(maskTokens(answer)) {
 				return
 			}
 		}
@@ -184,14 +183,14 @@ func exercised(n node) iter.Seq[string] {
 		for _, client := range n.Credentials()[:2] {
 			tokens = append(tokens, token(n.answer(exchange("grant_type=client_credentials&client_id="+client.ClientID+"&client_secret="+client.Secret))))
 		}
-		groups := []func() []ask{publicationExercise}
+		groups := []func() []ask{publicationRequests}
 		if !slices.Contains(tokens, "") {
-			groups = append(groups, func() []ask { return resourceExercise(tokens[0], tokens[1], tokens[2]) },
-				func() []ask { return forgedExercise(n, tokens[1]) }, func() []ask { return oddExercise(tokens[1]) })
+			groups = append(groups, func() []ask { return resourceRequests(tokens[0], tokens[1], tokens[2]) },
+				func() []ask { return forgedRequests(n, tokens[1]) }, func() []ask { return oddRequests(tokens[1]) })
 		}
 		for _, asks := range groups {
 			for _, a := range asks() {
-				if !yield(measured(n.answer(a))) {
+				if !yield(maskTokens(n.answer(a))) {
 					return
 				}
 			}
@@ -199,7 +198,7 @@ func exercised(n node) iter.Seq[string] {
 	}
 }
 
-// exampleShows reports whether the deviation's own example is answered with another status or another body.
+// exampleShows tells whether the deviation changes status or body of the answer to its own example.
 func exampleShows(d fault.Deviation, good, deviating node) bool {
 	if d.Example == nil {
 		return false
@@ -215,8 +214,8 @@ func exampleShows(d fault.Deviation, good, deviating node) bool {
 	return answer(good) != answer(deviating)
 }
 
-// deviates reports whether the answers differ from the expected ones, and asks no further than to the first that does.
-func deviates(answers iter.Seq[string], expected []string) bool {
+// differs tells whether the answers differ from the expected ones. It stops at the first difference.
+func differs(answers iter.Seq[string], expected []string) bool {
 	i := 0
 	for a := range answers {
 		if i == len(expected) || a != expected[i] {
@@ -227,8 +226,8 @@ func deviates(answers iter.Seq[string], expected []string) bool {
 	return i < len(expected)
 }
 
-// measured puts the length of tokens in their place: signatures are made by chance.
-func measured(text string) string {
+// maskTokens replaces tokens by their length, because signatures are random.
+func maskTokens(text string) string {
 	if !strings.Contains(text, "eyJ") {
 		return text
 	}
@@ -236,8 +235,8 @@ func measured(text string) string {
 	return signed.ReplaceAllStringFunc(text, func(t string) string { return fmt.Sprintf("<token of %d>", len(t)) })
 }
 
-// triedOut is all that the try-out space answers.
-func triedOut(n node) string {
+// tryOutAnswers returns all answers of the try-out space.
+func tryOutAnswers(n node) string {
 	var answers []string
 	for _, path := range []string{"/info/v1/oauth/info/", "/info/v1/oauth/info", "/funding/v3/api-docs", "/funding/v3/fundings?page[size]=2",
 		"/funding/v3/fundings?fundingType=PROGRAMME", "/funding/v3/fundings/XF-00000003", "/funding/v3/fundings/unknown"} {
@@ -246,8 +245,8 @@ func triedOut(n node) string {
 	return strings.Join(answers, "\n")
 }
 
-// oddExercise asks in the ways that no client means, and for what deviations of hygiene and robustness answer in another way.
-func oddExercise(token string) []ask {
+// oddRequests lists requests that no good client sends, and those that deviations of hygiene and robustness answer differently.
+func oddRequests(token string) []ask {
 	good := func(a ask) ask { return a.bearing("Bearer " + token) }
 	broken := base64.RawURLEncoding.EncodeToString([]byte("{")) + ".e30.AA"
 	elsewhere := func(a ask) ask { return a.with("Origin", "https://conformance.invalid") }

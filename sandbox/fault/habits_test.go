@@ -8,9 +8,9 @@ import (
 	"strings"
 )
 
-// indulged are a node's answers to the exercise and to requests that only a benign deviation answers in another way, with the length and
-// the validator of answers to HEAD.
-func indulged(n node) iter.Seq[string] {
+// habitAnswers returns a node's answers to the exercise and to requests that only habits answer differently, with the validator of answers to
+// HEAD.
+func habitAnswers(n node) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		client := n.Credentials()[0]
 		form := exchange("grant_type=client_credentials&client_id=" + client.ClientID + "&client_secret=" + client.Secret)
@@ -20,27 +20,27 @@ func indulged(n node) iter.Seq[string] {
 			return w.Body.String()
 		}
 		first, second := token(body()), token(body())
-		keys := strings.Count(n.answer(get("/realms/ris/protocol/openid-connect/certs")), `"kid"`) // which are made by chance
+		keys := strings.Count(n.answer(get("/realms/ris/protocol/openid-connect/certs")), `"kid"`)
 		if !yield(fmt.Sprintln("the same token again:", first == second, "keys:", keys)) {
 			return
 		}
-		for answer := range exercised(n) {
+		for answer := range exerciseAnswers(n) {
 			if !yield(answer) {
 				return
 			}
 		}
-		for _, a := range oddities(first) {
+		for _, a := range habitRequests(first) {
 			w := httptest.NewRecorder()
 			n.ServeHTTP(w, request(a))
-			if !yield(measured(n.answer(a))) || !yield(fmt.Sprintln(a.method == http.MethodHead && w.Result().Header.Get("ETag") != "")) {
+			if !yield(maskTokens(n.answer(a))) || !yield(fmt.Sprintln(a.method == http.MethodHead && w.Result().Header.Get("ETag") != "")) {
 				return
 			}
 		}
 	}
 }
 
-// oddities are requests that the exercise does not know.
-func oddities(token string) []ask {
+// habitRequests lists requests that are not part of the exercise.
+func habitRequests(token string) []ask {
 	good := func(a ask) ask { return a.bearing("Bearer " + token) }
 	return []ask{
 		get(info).with("Accept-Encoding", "gzip"), get(list + "/%00"), get(list + "?a=" + strings.Repeat("a", 3000)), get("/nowhere"),

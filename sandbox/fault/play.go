@@ -169,7 +169,7 @@ func ifAuthorized(begin func() act) func() act {
 	}
 }
 
-// spoil makes Scenario.begin of an act that changes good answers with a body. An answer that spoilBody cannot change is no fault.
+// spoil makes Scenario.begin of an act that changes good answers with a body. An answer that spoilBody cannot change does not count as a fault.
 func spoil(spoilBody func(a *answer) bool) func() act {
 	return spoilBySending(spoilBody, (*answer).send)
 }
