@@ -1,6 +1,3 @@
-// Package main writes log records behind the back of whoever logs: a request that is logged never waits for a slow disk, a full pipe or
-// a terminal that somebody has stopped. The backlog is bounded; what does not fit is dropped, counted, and told as soon as there is
-// room again.
 package main
 
 import (
@@ -19,7 +16,7 @@ import (
 	"github.com/rin-network/rin/sandbox/edge"
 )
 
-// operationFlags say how a sandbox is operated: how often it may be asked, and what it logs.
+// operationFlags hold the rate limit and the log settings of a sandbox.
 type operationFlags struct {
 	rate, format string
 	verbose      bool
@@ -31,7 +28,7 @@ func (o *operationFlags) register(f *pflag.FlagSet) {
 	f.StringVar(&o.format, "log-format", logText, "text or json")
 }
 
-// limit reads the rate; the zero value without one.
+// limit parses the rate. The zero value means no limit.
 func (o *operationFlags) limit() (edge.Rate, error) {
 	if o.rate == "" {
 		return edge.Rate{}, nil
@@ -43,10 +40,10 @@ func (o *operationFlags) limit() (edge.Rate, error) {
 	return rate, nil
 }
 
-// The formats of the log.
+// The log formats.
 const logText, logJSON = "text", "json"
 
-// log starts the log of a sandbox, which ends with it.
+// log starts the log of a sandbox. Its owner must close it.
 func (o *operationFlags) log(out io.Writer) (*sandboxLog, error) {
 	options := &slog.HandlerOptions{Level: slog.LevelWarn}
 	if o.verbose {
@@ -63,40 +60,41 @@ func (o *operationFlags) log(out io.Writer) (*sandboxLog, error) {
 	return &sandboxLog{slog.New(written), written}, nil
 }
 
-// sandboxLog is a log that no request waits for.
+// sandboxLog is a logger that never blocks a request.
 type sandboxLog struct {
 	*slog.Logger
 	written *asyncLog
 }
 
-// logPatience is how long the end of a sandbox waits for its last log records.
+// logPatience is how long a sandbox waits at its end for the last log records.
 const logPatience = 2 * time.Second
 
-// end writes what was logged until then. That it can't be written is told nobody: there it would have stood.
-func (l *sandboxLog) end(ctx context.Context) {
+// close writes the waiting records. A write error is ignored: the only place to report it would be this log.
+func (l *sandboxLog) close(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), logPatience)
 	defer cancel()
 	_ = l.written.Close(ctx)
 }
 
-// logCapacity is the number of records that may wait: some tenths of a second of a busy sandbox.
+// logCapacity is the number of records that may wait: a few tenths of a second of a busy sandbox.
 const logCapacity = 8192
 
-// asyncLog is a slog.Handler whose records are written by a goroutine of its own, which Close ends.
+// asyncLog is a slog.Handler that logs in the background, so that requests never wait for a slow disk, a full pipe or a stopped terminal.
+// Its queue is bounded: records that do not fit are dropped and counted, and the count is logged when there is room again.
 type asyncLog struct {
 	slog.Handler
 	*logQueue
 }
 
-// logQueue is what a Log shares with the ones made from it by With and WithGroup.
+// logQueue is shared by an asyncLog and the handlers that With and WithGroup derive from it.
 type logQueue struct {
-	mu      sync.RWMutex // held for writing to close waiting
+	mu      sync.RWMutex // locked for writing while waiting is closed
 	closed  bool
 	waiting chan logEntry
 	ended   chan struct{}
-	missed  atomic.Uint64 // since it was last told
+	dropped atomic.Uint64 // since the last record about dropped records
 	out     *bufio.Writer
-	err     error // of out; read after ended is closed
+	err     error // the error of out; read after ended is closed
 }
 
 type logEntry struct {
@@ -104,7 +102,7 @@ type logEntry struct {
 	record slog.Record
 }
 
-// newAsyncLog starts a log. format makes the handler that writes to a writer, such as slog.NewJSONHandler.
+// newAsyncLog starts a log. format makes the handler for a writer, such as slog.NewJSONHandler.
 func newAsyncLog(out io.Writer, format func(io.Writer) slog.Handler) *asyncLog {
 	q := &logQueue{waiting: make(chan logEntry, logCapacity), ended: make(chan struct{}), out: bufio.NewWriterSize(out, 32<<10)}
 	l := &asyncLog{format(q.out), q}
@@ -112,7 +110,7 @@ func newAsyncLog(out io.Writer, format func(io.Writer) slog.Handler) *asyncLog {
 	return l
 }
 
-// Handle implements slog.Handler. It never waits. The record is cloned, as slog asks of whoever keeps one.
+// Handle implements slog.Handler. It never blocks. It clones the record, as slog requires of handlers that keep one.
 func (l *asyncLog) Handle(_ context.Context, record slog.Record) error {
 	l.mu.RLock()
 	defer l.mu.RUnlock()
@@ -122,7 +120,7 @@ func (l *asyncLog) Handle(_ context.Context, record slog.Record) error {
 	select {
 	case l.waiting <- logEntry{l.Handler, record.Clone()}:
 	default:
-		l.missed.Add(1)
+		l.dropped.Add(1)
 	}
 	return nil
 }
@@ -137,7 +135,7 @@ func (l *asyncLog) WithGroup(name string) slog.Handler {
 	return &asyncLog{l.Handler.WithGroup(name), l.logQueue}
 }
 
-// Close writes what waits, for as long as ctx lasts. Nothing is logged after it.
+// Close writes the waiting records until ctx ends. Later records are refused.
 func (l *asyncLog) Close(ctx context.Context) error {
 	l.mu.Lock()
 	if !l.closed {
@@ -153,29 +151,29 @@ func (l *asyncLog) Close(ctx context.Context) error {
 	}
 }
 
-// write writes records until the queue is closed and empty; a pause in the stream flushes them.
+// write writes records until the queue is closed and empty. It flushes when the queue is empty.
 func (q *logQueue) write(plain slog.Handler) {
 	defer close(q.ended)
 	for next := range q.waiting {
-		// The buffer keeps the first error and gives it back when it is flushed.
+		// The buffer keeps its first error and returns it from Flush.
 		_ = next.to.Handle(context.Background(), next.record)
 		if len(q.waiting) > 0 {
 			continue
 		}
-		q.tell(plain)
+		q.logDropped(plain)
 		_ = q.out.Flush()
 	}
-	q.tell(plain)
+	q.logDropped(plain)
 	q.err = q.out.Flush()
 }
 
-// tell writes how many records are missing.
-func (q *logQueue) tell(plain slog.Handler) {
-	missed := q.missed.Swap(0)
-	if missed == 0 {
+// logDropped logs how many records were dropped.
+func (q *logQueue) logDropped(plain slog.Handler) {
+	dropped := q.dropped.Swap(0)
+	if dropped == 0 {
 		return
 	}
 	record := slog.NewRecord(time.Now(), slog.LevelWarn, "log records were dropped: they came faster than they could be written", 0)
-	record.AddAttrs(slog.Uint64("records", missed))
+	record.AddAttrs(slog.Uint64("records", dropped))
 	_ = plain.Handle(context.Background(), record)
 }

@@ -12,12 +12,11 @@ import (
 	"strings"
 	"time"
 
-	"github.com/rin-network/rin/conformance/evidence"
-
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"github.com/rin-network/rin/conformance"
+	"github.com/rin-network/rin/conformance/evidence"
 	"github.com/rin-network/rin/conformance/report"
 	"github.com/rin-network/rin/conformance/requirement"
 	"github.com/rin-network/rin/conformance/suite/worker"
@@ -25,7 +24,7 @@ import (
 	"github.com/rin-network/rin/conformance/verdict"
 )
 
-func certifyCommand(w world) *cobra.Command {
+func certifyCommand(w environment) *cobra.Command {
 	var flags certifyFlags
 	cmd := &cobra.Command{
 		Use:   "certify",
@@ -65,20 +64,20 @@ requirement failed, 2 usage, 3 inconclusive, 4 internal error.`,
 			return certify(cmd, w, t, flags.output, flags.baseline)
 		},
 	}
-	grouped(cmd, flags.groups())
-	cmd.MarkFlagsMutuallyExclusive("only", "rerun-failed") // each says what is judged
+	setFlagGroups(cmd, flags.groups())
+	cmd.MarkFlagsMutuallyExclusive("only", "rerun-failed") // both choose requirements
 	return cmd
 }
 
-// parentMemory is what the collector keeps this process under while it reads evidence, in bytes.
+// parentMemory is the soft memory limit of this process while it reads evidence, in bytes.
 const parentMemory = 400 << 20
 
-// certify runs one certification, writes its files, prints its summary and ends with its exit code.
-func certify(cmd *cobra.Command, w world, t target.Target, output outputFlags, knowing baselineFlags) error {
-	if err := output.check(); err != nil {
+// certify runs one certification, writes its files, prints the summary and returns the exit code as an error.
+func certify(cmd *cobra.Command, w environment, t target.Target, output outputFlags, baseline baselineFlags) error {
+	if err := output.validate(); err != nil {
 		return err
 	}
-	known, err := knowing.read(w)
+	known, err := baseline.read(w)
 	if err != nil {
 		return err
 	}
@@ -87,12 +86,12 @@ func certify(cmd *cobra.Command, w world, t target.Target, output outputFlags, k
 	}
 	// Parent and child together stay under 512 MB, whatever the node sends.
 	debug.SetMemoryLimit(parentMemory)
-	process, err := child(w)
+	process, err := workerCommandLine(w)
 	if err != nil {
 		return err
 	}
 	fmt.Fprintf(w.err, "certifying the %s\n", t)
-	shown := newProgress(w.err, screenOf(w, w.err, cmd))
+	progress := newProgress(w.err, screenOf(w, w.err, cmd))
 	announced := false
 	result, err := conformance.Certify(cmd.Context(), t, conformance.Options{
 		Suite:    version(),
@@ -102,24 +101,24 @@ func certify(cmd *cobra.Command, w world, t target.Target, output outputFlags, k
 		Heard: func(e worker.Event) {
 			switch e.Kind {
 			case worker.Planned:
-				shown.clear()
-				told := plan(*e.Politeness, e.Budget)
+				progress.clear()
+				load := budgetText(*e.Politeness, e.Budget)
 				switch {
 				case announced:
-					told = "the document is read: " + told + ", in all"
+					load = "the document is read: " + load + ", in all"
 				case t.Profile != string(requirement.Auth):
-					told += ", until the node's document is read"
+					load += ", until the node's document is read"
 				}
 				announced = true
-				fmt.Fprintln(w.err, told)
+				fmt.Fprintln(w.err, load)
 			case worker.Progress:
-				shown.step(e.Done, e.Planned, string(e.Label))
+				progress.step(e.Done, e.Planned, string(e.Label))
 			}
 		},
 	})
-	shown.clear()
+	progress.clear()
 	if err != nil {
-		return unfinished(cmd.Context(), err)
+		return runError(cmd.Context(), err)
 	}
 	if result.Stderr != "" {
 		fmt.Fprintf(w.err, "the worker said:\n%s\n", report.PlainLines(result.Stderr))
@@ -127,14 +126,14 @@ func certify(cmd *cobra.Command, w world, t target.Target, output outputFlags, k
 	if err := output.write(result); err != nil {
 		return err
 	}
-	if err := knowing.write(w, result.Report); err != nil {
+	if err := baseline.write(w, result.Report); err != nil {
 		return err
 	}
 	return conclude(cmd, w, result.Report, output)
 }
 
-// unfinished sorts out why there is no result at all.
-func unfinished(ctx context.Context, err error) error {
+// runError classifies the error of a run without a result.
+func runError(ctx context.Context, err error) error {
 	var problem *target.Problem
 	switch {
 	case errors.As(err, &problem):
@@ -145,8 +144,8 @@ func unfinished(ctx context.Context, err error) error {
 	return internal(err)
 }
 
-// plan says beforehand what a run asks of the node.
-func plan(p target.Politeness, budget int) string {
+// budgetText describes the load on the node before a run starts.
+func budgetText(p target.Politeness, budget int) string {
 	text := fmt.Sprintf("at most %s, %d at a time", evidence.Count(budget, "request"), p.Concurrency)
 	if p.Rate > 0 {
 		least := time.Duration(float64(budget) / p.Rate * float64(time.Second))
@@ -156,24 +155,24 @@ func plan(p target.Politeness, budget int) string {
 }
 
 // conclude prints the summary and turns the decision into an exit code.
-func conclude(cmd *cobra.Command, w world, r report.Report, output outputFlags) error {
+func conclude(cmd *cobra.Command, w environment, r report.Report, output outputFlags) error {
 	s := screenOf(w, w.out, cmd)
 	if err := report.WriteText(w.out, r, report.TextOptions{Width: s.width, Color: s.color}); err != nil {
 		return fmt.Errorf("write the summary: %w", err)
 	}
 	if len(output.formats) > 0 {
-		fmt.Fprintf(w.err, "report: %s\n", output.first())
+		fmt.Fprintf(w.err, "report: %s\n", output.mainFile())
 	}
 	if cmd.Context().Err() != nil && errors.Is(cmd.Context().Err(), context.Canceled) {
 		fmt.Fprintln(w.err, "hint: the run was interrupted; what was recorded until then is kept, and rin judge reads it")
 	}
 	if code := exitCode(r.Verdict); code != exitOK {
-		return told(code)
+		return exitWith(code)
 	}
 	return nil
 }
 
-// exitCode is the same for a partial run: what it judged is certified, broken or open.
+// exitCode returns the exit code of a verdict. Partial runs are judged by the same rules.
 func exitCode(v report.Verdict) int {
 	switch {
 	case v.Failed:
@@ -186,7 +185,7 @@ func exitCode(v report.Verdict) int {
 	return exitInternal
 }
 
-// baselineFlags are about failures that the operator knows of.
+// baselineFlags hold the files of known failures.
 type baselineFlags struct{ from, to string }
 
 func (b *baselineFlags) register(f *pflag.FlagSet) {
@@ -194,8 +193,8 @@ func (b *baselineFlags) register(f *pflag.FlagSet) {
 	f.StringVar(&b.to, "write-baseline", "", "write what failed to this file, as a baseline to complete")
 }
 
-// read reads the baseline; nil when none is named.
-func (b baselineFlags) read(w world) (*verdict.Baseline, error) {
+// read returns the baseline, or nil if no file is named.
+func (b baselineFlags) read(w environment) (*verdict.Baseline, error) {
 	if b.from == "" {
 		return nil, nil
 	}
@@ -215,11 +214,11 @@ func (b baselineFlags) read(w world) (*verdict.Baseline, error) {
 	return &known, nil
 }
 
-// excuse is how long a written baseline excuses a failure: time to mend a node, and not to forget it.
-const excuse = 30 * 24 * time.Hour
+// excusePeriod is how long a written baseline excuses a failure: time to fix a node, too short to forget it.
+const excusePeriod = 30 * 24 * time.Hour
 
-// write writes what failed and counts, with the reasons and days that a baseline gave already.
-func (b baselineFlags) write(w world, r report.Report) error {
+// write writes the failures that cost the certificate, and keeps reasons and days of the baseline that was read.
+func (b baselineFlags) write(w environment, r report.Report) error {
 	if b.to == "" {
 		return nil
 	}
@@ -231,7 +230,7 @@ func (b baselineFlags) write(w world, r report.Report) error {
 			known.Known = append(known.Known, verdict.KnownFailure{ID: q.ID, Reason: q.Known.Reason, Until: q.Known.Until})
 		case q.Costs:
 			known.Known = append(known.Known, verdict.KnownFailure{
-				ID: q.ID, Reason: cmp.Or(report.Plain(q.Reason), q.Title), Until: verdict.DayOf(r.Date.Add(excuse)),
+				ID: q.ID, Reason: cmp.Or(report.Plain(q.Reason), q.Title), Until: verdict.DayOf(r.Date.Add(excusePeriod)),
 			})
 		}
 	}
@@ -242,24 +241,24 @@ func (b baselineFlags) write(w world, r report.Report) error {
 	return nil
 }
 
-// earlier is the run that --rerun-failed judges again in part.
-type earlier struct {
+// earlierRun is the run that --rerun-failed repeats in part.
+type earlierRun struct {
 	path   string
 	report report.Report
-	// again are the requirements that were not passed, in catalogue order.
+	// again lists the requirements that did not pass, in catalogue order.
 	again []string
 }
 
 // readEarlier reads the report.json of an earlier run.
-func readEarlier(w world, path string) (earlier, error) {
+func readEarlier(w environment, path string) (earlierRun, error) {
 	const hint = "name the report.json that an earlier rin certify left in its --report-dir"
 	data, err := w.readFile(path)
 	if err != nil {
-		return earlier{}, usage(fmt.Errorf("--rerun-failed: %w", err), hint)
+		return earlierRun{}, usage(fmt.Errorf("--rerun-failed: %w", err), hint)
 	}
-	e := earlier{path: path}
+	e := earlierRun{path: path}
 	if e.report, err = report.ReadJSON(bytes.NewReader(data)); err != nil {
-		return earlier{}, usage(fmt.Errorf("--rerun-failed: %s is no report of rin: %w", path, err), hint)
+		return earlierRun{}, usage(fmt.Errorf("--rerun-failed: %s is no report of rin: %w", path, err), hint)
 	}
 	for _, q := range e.report.Requirements {
 		if _, known := requirement.Find(q.ID); known && q.Outcome != requirement.Pass {
@@ -267,13 +266,13 @@ func readEarlier(w world, path string) (earlier, error) {
 		}
 	}
 	if len(e.again) == 0 {
-		return earlier{}, usage(fmt.Errorf("--rerun-failed: nothing to judge again, all that %s judged had passed", path),
+		return earlierRun{}, usage(fmt.Errorf("--rerun-failed: nothing to judge again, all that %s judged had passed", path),
 			"leave --rerun-failed out to certify the node anew")
 	}
 	return e, nil
 }
 
-// tell says on stderr what is judged again.
-func (e earlier) tell(to io.Writer) {
+// announce prints which requirements are judged again.
+func (e earlierRun) announce(to io.Writer) {
 	fmt.Fprintf(to, "judging again what was not passed on %s: %s\n", e.report.Date.Format("2006-01-02 15:04 UTC"), strings.Join(e.again, ", "))
 }

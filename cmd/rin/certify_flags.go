@@ -17,7 +17,7 @@ import (
 	"github.com/rin-network/rin/conformance/target"
 )
 
-// certifyFlags are the flags of rin certify, before they mean anything.
+// certifyFlags hold the values of the flags of rin certify.
 type certifyFlags struct {
 	nodeFlags
 	other       credentialFlags
@@ -32,7 +32,7 @@ type certifyFlags struct {
 	baseline    baselineFlags
 }
 
-// outputFlags say which files a report becomes.
+// outputFlags hold the directory and the formats of a report.
 type outputFlags struct {
 	dir     string
 	formats []string
@@ -46,7 +46,7 @@ func (o *outputFlags) register(f *pflag.FlagSet, dirHelp string) {
 	f.StringSliceVar(&o.formats, "format", reportNames(), "report files to write")
 }
 
-// groups are the flags by what they are about, as help shows them.
+// groups returns the flags in the groups that help shows.
 func (c *certifyFlags) groups() []flagGroup {
 	t := &c.target
 	return []flagGroup{
@@ -84,8 +84,8 @@ func (c *certifyFlags) groups() []flagGroup {
 	}
 }
 
-// read turns the flags into a checked target; changed reports that a flag was given.
-func (c *certifyFlags) read(w world, changed func(flag string) bool) (target.Target, error) {
+// read turns the flags into a validated target. changed reports whether a flag was given.
+func (c *certifyFlags) read(w environment, changed func(flag string) bool) (target.Target, error) {
 	t := c.target
 	if err := c.credentials(w, &t); err != nil {
 		return t, err
@@ -100,7 +100,7 @@ func (c *certifyFlags) read(w world, changed func(flag string) bool) (target.Tar
 	if err := c.files(w, &t); err != nil {
 		return t, err
 	}
-	if t.Only, err = chosen(c.only); err != nil {
+	if t.Only, err = parseIDs(c.only); err != nil {
 		return t, err
 	}
 	t.ChosenBy = chosenBy(changed)
@@ -109,22 +109,22 @@ func (c *certifyFlags) read(w world, changed func(flag string) bool) (target.Tar
 		if err != nil {
 			return t, err
 		}
-		before.tell(w.err)
+		before.announce(w.err)
 		t.Only, t.Profile = before.again, cmp.Or(t.Profile, string(before.report.Profile))
 	}
 	if c.labelFilter != "" {
-		if t.Only, err = c.filtered(t.Only); err != nil {
+		if t.Only, err = c.filterByLabel(t.Only); err != nil {
 			return t, err
 		}
 	}
 	if err := t.Defaults().Validate(); err != nil {
 		return t, usage(err, "see rin certify --help")
 	}
-	// What was left open is filled in by the run itself, which knows the URLs that a registry entry names.
+	// The run itself completes the target: it knows the URLs of the registry entry.
 	return t, nil
 }
 
-// chosenBy names the flags that choose requirements and were given.
+// chosenBy names the given flags that choose requirements.
 func chosenBy(changed func(flag string) bool) string {
 	var flags []string
 	for _, name := range []string{"only", "rerun-failed", "label-filter"} {
@@ -135,8 +135,8 @@ func chosenBy(changed func(flag string) bool) string {
 	return strings.Join(flags, " and ")
 }
 
-// filtered lists the requirements that the label filter lets through; only, if any, restricts it further.
-func (c *certifyFlags) filtered(only []string) ([]string, error) {
+// filterByLabel returns the requirements that match the label filter, restricted to only unless that is empty.
+func (c *certifyFlags) filterByLabel(only []string) ([]string, error) {
 	ids, err := suite.Choose(c.labelFilter)
 	if err != nil {
 		return nil, usage(err, "combine labels with && || ! and parentheses, such as 'gate:gating && (TOK || TER)'")
@@ -153,8 +153,8 @@ func (c *certifyFlags) filtered(only []string) ([]string, error) {
 	return out, nil
 }
 
-// chosen checks requirement ids.
-func chosen(names []string) ([]string, error) {
+// parseIDs checks requirement ids.
+func parseIDs(names []string) ([]string, error) {
 	var out []string
 	var unknown []error
 	for _, n := range names {
@@ -170,14 +170,14 @@ func chosen(names []string) ([]string, error) {
 	return out, nil
 }
 
-// isURL tells a registry's URL from a file name.
+// isURL reports whether s is a URL rather than a file name.
 func isURL(s string) bool {
 	u, err := url.Parse(s)
 	return err == nil && (u.Scheme == "http" || u.Scheme == "https")
 }
 
-// credentials reads every secret that was named into the target.
-func (c *certifyFlags) credentials(w world, t *target.Target) error {
+// credentials reads every named secret into the target.
+func (c *certifyFlags) credentials(w environment, t *target.Target) error {
 	stdin := &stdinOnce{from: w.in}
 	var err error
 	if t.Credentials, err = c.first.read(w, "--client-id", "--client-secret", stdin); err != nil {
@@ -205,7 +205,7 @@ func (c *certifyFlags) credentials(w world, t *target.Target) error {
 	return err
 }
 
-// attestation reads "yes" or "no", with a colon and more words after it if the operator likes; nil for no answer.
+// attestation parses "yes" or "no", optionally followed by a colon and an explanation. It returns nil for an empty text.
 func attestation(flag, text string) (*evidence.Attestation, error) {
 	if text == "" {
 		return nil, nil

@@ -14,7 +14,7 @@ import (
 	"github.com/rin-network/rin/sandbox/control"
 )
 
-func clientCommand(w world) *cobra.Command {
+func clientCommand(w environment) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "client",
 		Short: "Give clients access to a sandbox, as in the network",
@@ -50,7 +50,7 @@ rin sandbox --data DIR.`,
 	return cmd
 }
 
-// clientTarget are the flags that the steps have in common: where the sandbox is, which node is meant, and for whom the answer is.
+// clientTarget holds the flags of all client commands: the sandbox, the node, and the output format.
 type clientTarget struct {
 	controlTarget
 	asJSON bool
@@ -62,16 +62,16 @@ func (t *clientTarget) registerOn(cmd *cobra.Command) {
 	cmd.Flags().BoolVar(&t.asJSON, "json", false, "answer with one JSON object")
 }
 
-// again names the node of a command in the next one, if it was named.
-func (t *clientTarget) again() string {
+// nodeFlag repeats --node in the suggested next command, if it was given.
+func (t *clientTarget) nodeFlag() string {
 	if t.node == "" {
 		return ""
 	}
 	return " --node " + t.node
 }
 
-// answer writes what a step came to: as JSON, or as write tells it to a person.
-func answer[T any](out io.Writer, asJSON bool, result T, write func(io.Writer, T) error) error {
+// writeResult writes a result as JSON, or with write for people.
+func writeResult[T any](out io.Writer, asJSON bool, result T, write func(io.Writer, T) error) error {
 	if !asJSON {
 		return write(out, result)
 	}
@@ -81,8 +81,8 @@ func answer[T any](out io.Writer, asJSON bool, result T, write func(io.Writer, T
 	return to.Encode(result)
 }
 
-// complete offers the ids of the clients that a running sandbox has.
-func (t *clientTarget) complete(w world) cobra.CompletionFunc {
+// complete suggests the ids of the clients of a running sandbox.
+func (t *clientTarget) complete(w environment) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 		if len(args) > 0 {
 			return nil, cobra.ShellCompDirectiveNoFileComp
@@ -91,7 +91,7 @@ func (t *clientTarget) complete(w world) cobra.CompletionFunc {
 		if err != nil {
 			return nil, cobra.ShellCompDirectiveError
 		}
-		node, err := t.one(c)
+		node, err := t.nodeID(c)
 		if err != nil {
 			return nil, cobra.ShellCompDirectiveError
 		}
@@ -99,12 +99,12 @@ func (t *clientTarget) complete(w world) cobra.CompletionFunc {
 		if err != nil {
 			return nil, cobra.ShellCompDirectiveError
 		}
-		return inUse(all), cobra.ShellCompDirectiveNoFileComp
+		return activeClients(all), cobra.ShellCompDirectiveNoFileComp
 	}
 }
 
-// inUse are the ids of the clients that were not revoked.
-func inUse(all control.Accounts) []string {
+// activeClients returns the ids of the clients that are not revoked.
+func activeClients(all control.Accounts) []string {
 	var ids []string
 	for _, a := range all.Accounts {
 		if a.Revoked.IsZero() {
@@ -114,9 +114,9 @@ func inUse(all control.Accounts) []string {
 	return ids
 }
 
-func requestCommand(w world) *cobra.Command {
+func requestCommand(w environment) *cobra.Command {
 	var to clientTarget
-	var asked control.AccessRequest
+	var request control.AccessRequest
 	cmd := &cobra.Command{
 		Use:   "request",
 		Short: "Ask for access, as through the contact form of a node",
@@ -126,35 +126,35 @@ rin client create.`,
 		Example: `  rin client request --party 'Library of Musterberg' \
       --contact it@musterberg.example --purpose 'calls in our intranet'`,
 		Args: cobra.NoArgs,
-		RunE: to.toOne(w, func(c control.Client, node string, _ []string) error {
-			request, err := c.Ask(node, asked)
+		RunE: to.forNode(w, func(c control.Client, node string, _ []string) error {
+			recorded, err := c.Ask(node, request)
 			if err != nil {
 				return err
 			}
-			return answer(w.out, to.asJSON, request, func(out io.Writer, r control.AccessRequest) error { return writeRequest(out, r, to.again()) })
+			return writeResult(w.out, to.asJSON, recorded, func(out io.Writer, r control.AccessRequest) error { return writeRequest(out, r, to.nodeFlag()) })
 		}),
 	}
 	f := cmd.Flags()
-	f.StringVar(&asked.Party, "party", "", "who asks")
-	f.StringVar(&asked.Contact, "contact", "", "where to reach them, such as an e-mail address")
-	f.StringVar(&asked.Purpose, "purpose", "", "what they want the access for")
+	f.StringVar(&request.Party, "party", "", "who asks")
+	f.StringVar(&request.Contact, "contact", "", "where to reach them, such as an e-mail address")
+	f.StringVar(&request.Purpose, "purpose", "", "what they want the access for")
 	to.registerOn(cmd)
 	return cmd
 }
 
-func writeRequest(out io.Writer, r control.AccessRequest, again string) error {
-	_, err := fmt.Fprintf(out, "request %s of %s is recorded\n\nThe operator answers it:\n  rin client create ID --request %s%s\n", r.ID, partyOf(r), r.ID, again)
+func writeRequest(out io.Writer, r control.AccessRequest, nodeFlag string) error {
+	_, err := fmt.Fprintf(out, "request %s of %s is recorded\n\nThe operator answers it:\n  rin client create ID --request %s%s\n", r.ID, partyOf(r), r.ID, nodeFlag)
 	return err
 }
 
-// partyOf is who asks, and where to reach them.
+// partyOf names the party of a request and its contact.
 func partyOf(r control.AccessRequest) string {
 	return report.Plain(r.Party) + " (" + report.Plain(r.Contact) + ")"
 }
 
 const statePermitted = string(account.Permitted)
 
-func listClientsCommand(w world) *cobra.Command {
+func listClientsCommand(w environment) *cobra.Command {
 	var to clientTarget
 	cmd := &cobra.Command{
 		Use:   "list",
@@ -170,19 +170,19 @@ The states of a client:
 		Example: `  rin client list
   rin client list --node XB --json`,
 		Args: cobra.NoArgs,
-		RunE: to.toOne(w, func(c control.Client, node string, _ []string) error {
+		RunE: to.forNode(w, func(c control.Client, node string, _ []string) error {
 			all, err := c.Accounts(node)
 			if err != nil {
 				return err
 			}
-			return answer(w.out, to.asJSON, all, func(out io.Writer, all control.Accounts) error { return writeAccounts(out, all, to.again()) })
+			return writeResult(w.out, to.asJSON, all, func(out io.Writer, all control.Accounts) error { return writeAccounts(out, all, to.nodeFlag()) })
 		}),
 	}
 	to.registerOn(cmd)
 	return cmd
 }
 
-func writeAccounts(out io.Writer, all control.Accounts, again string) error {
+func writeAccounts(out io.Writer, all control.Accounts, nodeFlag string) error {
 	var b strings.Builder
 	t := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(t, "client\tstate\trole\taffiliation")
@@ -193,7 +193,7 @@ func writeAccounts(out io.Writer, all control.Accounts, again string) error {
 	for _, r := range all.Requests {
 		if r.ClientID == "" {
 			fmt.Fprintf(&b, "\nrequest %s of %s waits since %s:\n  %s\n  rin client create ID --request %s%s\n",
-				r.ID, partyOf(r), r.Asked.Format("2006-01-02 15:04"), report.Plain(r.Purpose), r.ID, again)
+				r.ID, partyOf(r), r.Asked.Format("2006-01-02 15:04"), report.Plain(r.Purpose), r.ID, nodeFlag)
 		}
 	}
 	_, err := io.WriteString(out, b.String())
@@ -207,7 +207,7 @@ func orDash(text string) string {
 	return report.Plain(text)
 }
 
-func revokeCommand(w world) *cobra.Command {
+func revokeCommand(w environment) *cobra.Command {
 	var to clientTarget
 	cmd := &cobra.Command{
 		Use:   "revoke ID",
@@ -221,12 +221,12 @@ server that verifies signatures alone does not hear of it. Here it is refused at
 once, so that a client can be tested on it.`,
 		Example: `  rin client revoke library`,
 		Args:    cobra.ExactArgs(1),
-		RunE: to.toOne(w, func(c control.Client, node string, args []string) error {
+		RunE: to.forNode(w, func(c control.Client, node string, args []string) error {
 			revoked, err := c.Revoke(node, args[0])
 			if err != nil {
 				return err
 			}
-			return answer(w.out, to.asJSON, revoked, func(out io.Writer, a control.Account) error {
+			return writeResult(w.out, to.asJSON, revoked, func(out io.Writer, a control.Account) error {
 				_, err := fmt.Fprintf(out, "client %s of node %s is revoked: its secret and its tokens are refused\n", a.ClientID, node)
 				return err
 			})

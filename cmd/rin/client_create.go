@@ -15,7 +15,7 @@ import (
 	"github.com/rin-network/rin/sandbox/control"
 )
 
-func createCommand(w world) *cobra.Command {
+func createCommand(w environment) *cobra.Command {
 	var to clientTarget
 	var secret secretFile
 	var wanted control.NewAccount
@@ -34,13 +34,13 @@ new client then, with another Service Account User ID.`,
   rin client create elsewhere --audience https://projects.example/api
   rin client create library --json`,
 		Args: cobra.ExactArgs(1),
-		RunE: to.toOne(w, func(c control.Client, node string, args []string) error {
+		RunE: to.forNode(w, func(c control.Client, node string, args []string) error {
 			wanted.ClientID = args[0]
-			made, err := secret.receive(func() (control.Issued, error) { return c.Create(node, wanted) })
+			made, err := secret.issue(func() (control.Issued, error) { return c.Create(node, wanted) })
 			if err != nil {
 				return err
 			}
-			return answer(w.out, to.asJSON, made, func(out io.Writer, made received) error { return writeCreated(out, made, to.again()) })
+			return writeResult(w.out, to.asJSON, made, func(out io.Writer, made issuedSecret) error { return writeCreated(out, made, to.nodeFlag()) })
 		}),
 	}
 	f := cmd.Flags()
@@ -51,7 +51,7 @@ new client then, with another Service Account User ID.`,
 	return cmd
 }
 
-func rotateCommand(w world) *cobra.Command {
+func rotateCommand(w environment) *cobra.Command {
 	var to clientTarget
 	var secret secretFile
 	cmd := &cobra.Command{
@@ -66,12 +66,12 @@ can read.`,
 		Example: `  rin client rotate library
   rin client rotate library --secret-file library-2.secret`,
 		Args: cobra.ExactArgs(1),
-		RunE: to.toOne(w, func(c control.Client, node string, args []string) error {
-			made, err := secret.receive(func() (control.Issued, error) { return c.Rotate(node, args[0]) })
+		RunE: to.forNode(w, func(c control.Client, node string, args []string) error {
+			made, err := secret.issue(func() (control.Issued, error) { return c.Rotate(node, args[0]) })
 			if err != nil {
 				return err
 			}
-			return answer(w.out, to.asJSON, made, writeRotated)
+			return writeResult(w.out, to.asJSON, made, writeRotated)
 		}),
 	}
 	cmd.ValidArgsFunction = to.complete(w)
@@ -80,18 +80,18 @@ can read.`,
 	return cmd
 }
 
-// writeCreated tells what was made and what comes next; again is how the same node is named.
-func writeCreated(out io.Writer, made received, again string) error {
+// writeCreated prints the new client and the next step. nodeFlag selects the same node there.
+func writeCreated(out io.Writer, made issuedSecret, nodeFlag string) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "client %s is registered with node %s\n\n", made.ClientID, made.Node)
 	made.write(&b)
-	fmt.Fprintf(&b, "\nNext, in the books of the funding service, which refuses it until then:\n  rin client grant %s --affiliation ID%s\n", made.ClientID, again)
+	fmt.Fprintf(&b, "\nNext, in the books of the funding service, which refuses it until then:\n  rin client grant %s --affiliation ID%s\n", made.ClientID, nodeFlag)
 	made.writeHandOver(&b)
 	_, err := io.WriteString(out, b.String())
 	return err
 }
 
-func writeRotated(out io.Writer, made received) error {
+func writeRotated(out io.Writer, made issuedSecret) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "client %s of node %s has another secret; the old one is refused\n\n", made.ClientID, made.Node)
 	made.write(&b)
@@ -101,8 +101,8 @@ func writeRotated(out io.Writer, made received) error {
 	return err
 }
 
-// write shows what was issued, the secret for the first and last time.
-func (r received) write(b *strings.Builder) {
+// write prints the new credentials. The secret is never shown again.
+func (r issuedSecret) write(b *strings.Builder) {
 	secret := r.Secret
 	if r.File != "" {
 		secret = "in " + r.File
@@ -111,8 +111,8 @@ func (r received) write(b *strings.Builder) {
 		r.ClientID, secret, r.Subject, r.TokenURL)
 }
 
-// writeHandOver says what goes to whom (NET-R18, NET-R19).
-func (r received) writeHandOver(b *strings.Builder) {
+// writeHandOver says who gets the credentials, and how (NET-R18, NET-R19).
+func (r issuedSecret) writeHandOver(b *strings.Builder) {
 	whom := "the one who asked for it"
 	if r.Request != nil {
 		whom = partyOf(*r.Request)
@@ -120,7 +120,7 @@ func (r received) writeHandOver(b *strings.Builder) {
 	fmt.Fprintf(b, "\nHand over Client ID, Client Secret and token endpoint to\n  %s\nthrough a secure channel: whoever holds them acts for the account.\nThe node keeps a hash of the secret; it is not shown again.\n", whom)
 }
 
-func grantCommand(w world) *cobra.Command {
+func grantCommand(w environment) *cobra.Command {
 	var to clientTarget
 	var p control.Permission
 	cmd := &cobra.Command{
@@ -139,12 +139,12 @@ empty value takes one of them away: the client gets tokens, and 403.`,
 			if !cmd.Flags().Changed("affiliation") {
 				return usage(errors.New("--affiliation is missing"), "give the affiliation ID of the client, an opaque text such as AFF-MUST-0042")
 			}
-			return to.toOne(w, func(c control.Client, node string, args []string) error {
+			return to.forNode(w, func(c control.Client, node string, args []string) error {
 				granted, err := c.Grant(node, args[0], p)
 				if err != nil {
 					return err
 				}
-				return answer(w.out, to.asJSON, granted, writeGranted)
+				return writeResult(w.out, to.asJSON, granted, writeGranted)
 			})(cmd, args)
 		},
 	}
@@ -175,37 +175,37 @@ func orNone(text string) string {
 	return report.Plain(text)
 }
 
-// secretFile is where a secret goes that is not to be seen on a screen.
+// secretFile receives a secret that must not appear on the screen.
 type secretFile struct{ path string }
 
 func (s *secretFile) register(f *pflag.FlagSet) {
 	f.StringVar(&s.path, "secret-file", "", "put the secret into this new `file`, for you alone")
 }
 
-// received is what was issued, with the file that the secret is in; it is not shown then.
-type received struct {
+// issuedSecret is an issued secret. If File is set, the file holds the secret and Secret is empty.
+type issuedSecret struct {
 	control.Issued
 	File string `json:"clientSecretFile,omitempty"`
 }
 
-// receive does a step that issues a secret. The file is there before the step is done: a secret that has no place to go to is not made.
-func (s *secretFile) receive(step func() (control.Issued, error)) (received, error) {
+// issue runs a step that issues a secret. It creates the file first, so that no secret is issued that cannot be stored.
+func (s *secretFile) issue(step func() (control.Issued, error)) (issuedSecret, error) {
 	if s.path == "" {
 		made, err := step()
-		return received{Issued: made}, err
+		return issuedSecret{Issued: made}, err
 	}
 	file, err := os.OpenFile(s.path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
-		return received{}, usage(fmt.Errorf("--secret-file: %w", err), "name a file that is not there yet; none is overwritten")
+		return issuedSecret{}, usage(fmt.Errorf("--secret-file: %w", err), "name a file that is not there yet; none is overwritten")
 	}
 	made, err := step()
 	if err != nil {
-		return received{}, errors.Join(err, file.Close(), os.Remove(s.path))
+		return issuedSecret{}, errors.Join(err, file.Close(), os.Remove(s.path))
 	}
 	_, err = file.WriteString(made.Secret + "\n")
 	if err = errors.Join(err, file.Sync(), file.Close()); err != nil {
-		return received{}, usage(fmt.Errorf("--secret-file: the secret was made and could not be written: %w", err), "rin client rotate "+made.ClientID+" makes another one")
+		return issuedSecret{}, usage(fmt.Errorf("--secret-file: the secret was made and could not be written: %w", err), "rin client rotate "+made.ClientID+" makes another one")
 	}
 	made.Secret = ""
-	return received{made, s.path}, nil
+	return issuedSecret{made, s.path}, nil
 }

@@ -17,7 +17,7 @@ import (
 	"github.com/rin-network/rin/sandbox/funding"
 )
 
-func demoCommand(w world) *cobra.Command {
+func demoCommand(w environment) *cobra.Command {
 	var output outputFlags
 	var config sandbox.Config
 	var overTLS bool
@@ -31,7 +31,7 @@ funding as a stranger would, prints the summary and leaves the report.`,
   rin demo --tls                            over https: TLS is judged as well`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			config.Logger = discard()
+			config.Logger = discardLogger()
 			if overTLS {
 				config.TLS = &devtls.Settings{}
 			}
@@ -44,7 +44,7 @@ funding as a stranger would, prints the summary and leaves the report.`,
 			go func() { served <- opened.serve(ctx) }()
 			t := demoTarget(opened.base, opened.first().Credentials())
 			if overTLS {
-				// The registry of the field is another host: a fault of this one's TLS must not hide it.
+				// In the network another host serves the registry, so a TLS fault of the node must not hide it.
 				document, err := registryOf(cmd.Context(), opened.first(), t.Registry)
 				if err != nil {
 					stop()
@@ -66,7 +66,7 @@ funding as a stranger would, prints the summary and leaves the report.`,
 	return cmd
 }
 
-// demoTarget is the sandbox as its registry describes it.
+// demoTarget returns the sandbox as its registry describes it.
 func demoTarget(base string, clients []sandbox.Credential) target.Target {
 	t := target.Target{
 		Registry: base + address.Map{}.Registry(),
@@ -88,26 +88,26 @@ func credentials(c sandbox.Credential) target.Credentials {
 	return target.Credentials{ClientID: c.ClientID, ClientSecret: target.NewSecret(c.Secret)}
 }
 
-// registryOf is the registry document of a sandbox with TLS, asked for without a connection.
+// registryOf fetches the registry document of a sandbox with TLS without a connection.
 func registryOf(ctx context.Context, node http.Handler, url string) ([]byte, error) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
 	if err != nil {
 		return nil, fmt.Errorf("ask the sandbox for its registry: %w", err)
 	}
-	request.TLS = &tls.ConnectionState{} // the document names URLs as the caller sees them
-	var w document
+	request.TLS = &tls.ConnectionState{} // so that the document contains https URLs
+	var w documentWriter
 	node.ServeHTTP(&w, request)
 	return w.body.Bytes(), nil
 }
 
-// document is an answer whose body is all that matters.
-type document struct {
+// documentWriter is an http.ResponseWriter that keeps the body.
+type documentWriter struct {
 	header http.Header
 	body   bytes.Buffer
 }
 
 // Header implements http.ResponseWriter.
-func (d *document) Header() http.Header {
+func (d *documentWriter) Header() http.Header {
 	if d.header == nil {
 		d.header = http.Header{}
 	}
@@ -115,7 +115,7 @@ func (d *document) Header() http.Header {
 }
 
 // Write implements http.ResponseWriter.
-func (d *document) Write(p []byte) (int, error) { return d.body.Write(p) }
+func (d *documentWriter) Write(p []byte) (int, error) { return d.body.Write(p) }
 
-// WriteHeader implements http.ResponseWriter; an error document is one that holds no entries.
-func (d *document) WriteHeader(int) {}
+// WriteHeader implements http.ResponseWriter. The status does not matter: an error document has no registry entries.
+func (d *documentWriter) WriteHeader(int) {}

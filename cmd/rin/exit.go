@@ -8,21 +8,21 @@ import (
 	"github.com/rin-network/rin/conformance/target"
 )
 
-// The exit codes. Scripts and pipelines build on them; they never change their meaning.
+// The exit codes. Scripts depend on them; their meaning never changes.
 const (
 	exitOK           = 0 // certified, or a partial run in which nothing failed
 	exitNotCertified = 1 // a gating requirement failed
 	exitUsage        = 2 // usage or configuration
 	exitInconclusive = 3 // unreachable, or a gating requirement inconclusive or blocked
-	exitInternal     = 4 // a fault of rin
+	exitInternal     = 4 // an internal error
 )
 
-// exitError carries an exit code and, for the person who must act, a hint.
+// exitError is an error with an exit code and a hint for the user.
 type exitError struct {
 	code int
 	err  error
 	hint string
-	// quiet errors were already told as a result: nothing more is printed.
+	// quiet suppresses the message: the command already printed its result.
 	quiet bool
 }
 
@@ -30,22 +30,21 @@ func (e *exitError) Error() string { return e.err.Error() }
 
 func (e *exitError) Unwrap() error { return e.err }
 
-// usage is a mistake in what the person gave.
+// usage wraps a mistake of the user.
 func usage(err error, hint string) error { return &exitError{code: exitUsage, err: err, hint: hint} }
 
-// told ends with a code after the result itself was the message.
-func told(code int) error {
+// exitWith ends a command whose output already says everything.
+func exitWith(code int) error {
 	return &exitError{code: code, err: fmt.Errorf("exit %d", code), quiet: true}
 }
 
-// internal is a fault that the person cannot mend.
+// internal wraps an error that the user cannot fix.
 func internal(err error) error {
 	return &exitError{code: exitInternal, err: err, hint: "this is a fault of rin; please report it with the command line and this text"}
 }
 
-// tell prints the error once, with its hint, and returns its exit code. Errors without a code come from cobra's own
-// parsing of the command line.
-func tell(w io.Writer, err error) int {
+// printError prints the error with its hint and returns its exit code. Errors without a code come from cobra's parsing of the command line.
+func printError(w io.Writer, err error) int {
 	code, hint := exitUsage, "see rin --help"
 	var e *exitError
 	if errors.As(err, &e) {
@@ -54,7 +53,7 @@ func tell(w io.Writer, err error) int {
 		}
 		code, hint = e.code, e.hint
 	}
-	all := complaintsOf(err)
+	all := problemsOf(err)
 	for _, c := range all {
 		fmt.Fprintf(w, "rin: %s\n", c.text)
 		if c.hint != "" {
@@ -71,28 +70,28 @@ func tell(w io.Writer, err error) int {
 	return code
 }
 
-// complaint is one of several mistakes that are told at once.
-type complaint struct{ text, hint string }
+// problem is one of several mistakes that are reported together.
+type problem struct{ text, hint string }
 
-// complaintsOf lists the mistakes in a target or in a file that an error is made of, each with its own hint.
-func complaintsOf(err error) []complaint {
+// problemsOf lists the mistakes in a target or a file that an error consists of, each with its hint.
+func problemsOf(err error) []problem {
 	switch e := err.(type) {
 	case *target.Problem:
 		text := fmt.Sprintf("%s %s", e.Flag, e.Message)
 		if e.Cause != nil {
 			text += ": " + e.Cause.Error()
 		}
-		return []complaint{{text, e.Hint}}
+		return []problem{{text, e.Hint}}
 	case *fileError:
-		return e.complaints()
+		return e.problems()
 	case interface{ Unwrap() []error }:
-		var all []complaint
+		var all []problem
 		for _, part := range e.Unwrap() {
-			all = append(all, complaintsOf(part)...)
+			all = append(all, problemsOf(part)...)
 		}
 		return all
 	case interface{ Unwrap() error }:
-		return complaintsOf(e.Unwrap())
+		return problemsOf(e.Unwrap())
 	}
 	return nil
 }

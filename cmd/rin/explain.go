@@ -15,7 +15,7 @@ import (
 	"github.com/rin-network/rin/sandbox/clientrules"
 )
 
-func explainCommand(w world) *cobra.Command {
+func explainCommand(w environment) *cobra.Command {
 	return &cobra.Command{
 		Use:   "explain ID",
 		Short: "Explain one requirement",
@@ -53,7 +53,7 @@ so on) it tells who asks for it, why, and how to keep it.`,
 	}
 }
 
-// explanation lays a requirement out as text.
+// explanation formats a requirement as text.
 type explanation struct {
 	width int
 	text  strings.Builder
@@ -78,7 +78,7 @@ func (e *explanation) write(r requirement.Requirement) {
 		e.part(string(c.Outcome), c.Title)
 	}
 	e.part("fix", r.Fix)
-	e.part("needs", joined(r.After))
+	e.part("needs", joinIDs(r.After))
 	e.part("mutant", r.Breaks)
 	deviations := e.deviations(r.ID)
 	if x, ok := requirement.ExampleRequest(r); ok {
@@ -89,8 +89,8 @@ func (e *explanation) write(r requirement.Requirement) {
 	}
 }
 
-// sources lists the places of a source with their links, and what the first one says. The words of the interface document are told, since it
-// has no link.
+// sources lists the places of a source with their links, and quotes the first one. It quotes the interface document itself, because that has no
+// link.
 func (e *explanation) sources(s requirement.Source, quote string) {
 	also := "see also"
 	for i, c := range s.Citations {
@@ -111,7 +111,7 @@ func (e *explanation) sources(s requirement.Source, quote string) {
 	}
 }
 
-// deviations lists the deviations of the sandbox that the requirement was seen to notice.
+// deviations lists the deviations of the sandbox that the requirement noticed when the kill matrix was measured.
 func (e *explanation) deviations(id requirement.ID) []verdict.Deviation {
 	deviations := verdict.RecordedMatrix().KilledBy(id)
 	for i, d := range deviations {
@@ -127,7 +127,7 @@ func (e *explanation) deviations(id requirement.ID) []verdict.Deviation {
 	return deviations
 }
 
-// part is a word and its text, wrapped beside it; nothing when there is no text.
+// part writes a word with its text wrapped beside it. It writes nothing if the text is empty.
 func (e *explanation) part(word, text string) {
 	if text == "" {
 		return
@@ -157,7 +157,7 @@ func gateWords(g requirement.Gate) string {
 	return "information: a failure costs nothing"
 }
 
-func joined(ids []requirement.ID) string {
+func joinIDs(ids []requirement.ID) string {
 	var words []string
 	for _, id := range ids {
 		words = append(words, string(id))
@@ -165,12 +165,12 @@ func joined(ids []requirement.ID) string {
 	return strings.Join(words, ", ")
 }
 
-// clientRule finds a rule for clients by its id in any case.
+// clientRule finds a rule for clients by its id, in any case.
 func clientRule(id string) (clientrules.Rule, bool) {
 	return clientrules.Find(clientrules.ID(strings.ToUpper(id)))
 }
 
-// writeClientRule lays out a rule for clients.
+// writeClientRule explains a rule for clients.
 func (e *explanation) writeClientRule(r clientrules.Rule) {
 	e.text.WriteString(string(r.ID) + "  " + r.Title + "\n\n")
 	e.part("for", "clients: rin sandbox judges them by what they send")

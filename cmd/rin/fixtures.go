@@ -14,7 +14,7 @@ import (
 	"github.com/rin-network/rin/sandbox"
 )
 
-func fixturesCommand(w world) *cobra.Command {
+func fixturesCommand(w environment) *cobra.Command {
 	var config generate.Config
 	var format, asOf, path string
 	var count int
@@ -35,7 +35,7 @@ same bytes.`,
 			if err != nil {
 				return usage(err, "one array, or one record on each line")
 			}
-			if config.AsOf, err = day("--as-of", asOf); err != nil {
+			if config.AsOf, err = parseDay("--as-of", asOf); err != nil {
 				return err
 			}
 			if config.AsOf.IsZero() {
@@ -49,16 +49,16 @@ same bytes.`,
 			if len(args) == 1 {
 				list = listOf(args[0], generator, count)
 			}
-			shown := newProgress(w.err, screenOf(w, w.err, cmd))
+			progress := newProgress(w.err, screenOf(w, w.err, cmd))
 			write := func(out io.Writer) error {
-				return fixtures.Write(cmd.Context(), out, list, kind, unhurried(w.now, shown))
+				return fixtures.Write(cmd.Context(), out, list, kind, throttled(w.now, progress))
 			}
 			if path == "" {
 				err = write(w.out)
 			} else {
 				err = replace(path, 0o644, write)
 			}
-			shown.clear()
+			progress.clear()
 			if errors.Is(err, context.Canceled) {
 				return &exitError{code: exitInconclusive, err: err, hint: "run it again to get all records"}
 			}
@@ -78,7 +78,7 @@ same bytes.`,
 	return cmd
 }
 
-// listOf is the list with a name that cobra has checked.
+// listOf returns the list with a name that cobra has validated.
 func listOf(name string, g *generate.Generator, count int) fixtures.List {
 	switch count = max(count, 0); name {
 	case "clients":
@@ -91,8 +91,8 @@ func listOf(name string, g *generate.Generator, count int) fixtures.List {
 	return fixtures.Fundings(g)
 }
 
-// unhurried shows progress of work that takes a while, and none of work that is done before anybody looks.
-func unhurried(now func() time.Time, p *progress) func(done, all int) {
+// throttled reports progress of long work every 100 ms, and nothing for work that ends within half a second.
+func throttled(now func() time.Time, p *progress) func(done, all int) {
 	const patience, pause = 500 * time.Millisecond, 100 * time.Millisecond
 	next := now().Add(patience)
 	return func(done, all int) {

@@ -17,9 +17,9 @@ import (
 	"github.com/rin-network/rin/conformance/report"
 )
 
-func judgeCommand(w world) *cobra.Command {
+func judgeCommand(w environment) *cobra.Command {
 	var output outputFlags
-	var knowing baselineFlags
+	var baseline baselineFlags
 	var profile string
 	cmd := &cobra.Command{
 		Use:   "judge FILE",
@@ -32,10 +32,10 @@ the same evidence gives the same report. The files of the report go to
   rin judge - < evidence.jsonl`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := output.check(); err != nil {
+			if err := output.validate(); err != nil {
 				return err
 			}
-			known, err := knowing.read(w)
+			known, err := baseline.read(w)
 			if err != nil {
 				return err
 			}
@@ -55,19 +55,19 @@ the same evidence gives the same report. The files of the report go to
 			if err := output.write(result); err != nil {
 				return err
 			}
-			if err := knowing.write(w, result.Report); err != nil {
+			if err := baseline.write(w, result.Report); err != nil {
 				return err
 			}
 			return conclude(cmd, w, result.Report, output)
 		},
 	}
 	cmd.Flags().StringVar(&profile, "profile", "", "auth, funding or full (default: the profile of the run)")
-	knowing.register(cmd.Flags())
+	baseline.register(cmd.Flags())
 	output.register(cmd.Flags(), "directory for the report")
 	return cmd
 }
 
-func readEvidence(w world, path string) (*evidence.Log, error) {
+func readEvidence(w environment, path string) (*evidence.Log, error) {
 	var from io.Reader = w.in
 	if path != "-" {
 		file, err := os.Open(path)
@@ -84,7 +84,7 @@ func readEvidence(w world, path string) (*evidence.Log, error) {
 	return log, nil
 }
 
-// evidenceFile is always written: it is what every report can be made from again.
+// evidenceFile is always written: every report can be made from it again.
 const evidenceFile = "evidence.jsonl"
 
 // reportFile is one file of a report.
@@ -111,8 +111,8 @@ func reportNames() []string {
 	return out
 }
 
-// check refuses formats that do not exist, before anything is sent.
-func (o outputFlags) check() error {
+// validate rejects unknown formats before any request is sent.
+func (o outputFlags) validate() error {
 	for _, f := range o.formats {
 		if !slices.Contains(reportNames(), f) {
 			return usage(fmt.Errorf("--format: %q is no report format", f), fmt.Sprintf("choose from %v", reportNames()))
@@ -129,8 +129,8 @@ func (o outputFlags) makeDir() error {
 	return nil
 }
 
-// first is the path of the file that a person opens first.
-func (o outputFlags) first() string {
+// mainFile returns the file that a person opens first.
+func (o outputFlags) mainFile() string {
 	for _, f := range reportFiles() {
 		if slices.Contains(o.formats, f.format) {
 			return filepath.Join(o.dir, f.name)
@@ -155,7 +155,7 @@ func (o outputFlags) write(r conformance.Result) error {
 	return nil
 }
 
-// replace writes a file beside its place and moves it there.
+// replace writes a temporary file beside path and renames it.
 func replace(path string, mode fs.FileMode, write func(io.Writer) error) (err error) {
 	file, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+"-*")
 	if err != nil {

@@ -1,7 +1,7 @@
-// Command rin is the proving ground of a network of research-information nodes: a sandbox node, a conformance suite that
-// certifies any live node, and the sample data both speak about.
+// Command rin serves a sandbox node of a network of research-information nodes, certifies live nodes, generates the sample data of both, and
+// walks a person through the authorization flow.
 //
-// Each command lives in its own file; run wires streams, environment, clock and randomness and nothing else.
+// Each family of commands has its own file; run connects them to streams, environment, clock and randomness.
 package main
 
 import (
@@ -27,13 +27,13 @@ func main() {
 	quiet.End()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	os.Exit(run(ctx, os.Args[1:], process()))
+	os.Exit(run(ctx, os.Args[1:], processEnvironment()))
 }
 
-// process is the world outside as the real binary meets it.
-func process() world {
+// processEnvironment is the environment of the real binary.
+func processEnvironment() environment {
 	exe, err := os.Executable()
-	return world{
+	return environment{
 		in: os.Stdin, out: os.Stdout, err: os.Stderr,
 		getenv: os.LookupEnv, readFile: os.ReadFile,
 		now: time.Now, random: rand.Reader,
@@ -41,8 +41,8 @@ func process() world {
 	}
 }
 
-// world is everything a command may touch outside itself.
-type world struct {
+// environment holds everything outside itself that a command uses.
+type environment struct {
 	in            io.Reader
 	out, err      io.Writer
 	getenv        func(string) (string, bool)
@@ -53,21 +53,21 @@ type world struct {
 	executableErr error
 }
 
-// run executes one command line and returns the exit code, see exit.go.
-func run(ctx context.Context, args []string, w world) int {
+// run executes one command line and returns its exit code.
+func run(ctx context.Context, args []string, w environment) int {
 	root := newRoot(w)
 	root.SetArgs(args)
 	root.SetIn(w.in)
 	root.SetOut(w.out)
 	root.SetErr(w.err)
 	if err := root.ExecuteContext(ctx); err != nil {
-		return tell(w.err, err)
+		return printError(w.err, err)
 	}
 	return exitOK
 }
 
 // newRoot builds the command tree.
-func newRoot(w world) *cobra.Command {
+func newRoot(w environment) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "rin",
 		Short: "Prove that a research-information node keeps the rules",
@@ -89,9 +89,9 @@ error.`,
 		SilenceUsage:  true,
 		SilenceErrors: true,
 	}
-	root.SetUsageFunc(tellUsage)
+	root.SetUsageFunc(printUsage)
 	root.PersistentFlags().Bool("no-color", false, "never colour the output (NO_COLOR does the same)")
-	root.SetVersionTemplate(versions()) // the same as by the command
+	root.SetVersionTemplate(versions()) // as rin version prints it
 	root.AddCommand(
 		demoCommand(w), sandboxCommand(w), certifyCommand(w), judgeCommand(w),
 		explainCommand(w), requirementsCommand(w), tokenCommand(w), tourCommand(w), fixturesCommand(w),
@@ -100,7 +100,7 @@ error.`,
 	return root
 }
 
-func versionCommand(w world) *cobra.Command {
+func versionCommand(w environment) *cobra.Command {
 	return &cobra.Command{
 		Use:     "version",
 		Short:   "Print the version of rin and of its catalogue",
@@ -113,13 +113,13 @@ func versionCommand(w world) *cobra.Command {
 	}
 }
 
-// versions are what a report of a fault should name.
+// versions returns what a bug report should include.
 func versions() string {
 	return fmt.Sprintf("rin %s\ncatalogue %s (%d of %d requirements)\n%s %s/%s\n",
 		version(), requirement.Version, len(requirement.Catalogue()), requirement.Size(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
 }
 
-// version is the module version that the binary was built from, or "devel" from a work tree.
+// version returns the module version of the binary, or "devel" for a build from a work tree.
 func version() string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok || info.Main.Version == "" || info.Main.Version == "(devel)" {
@@ -128,15 +128,15 @@ func version() string {
 	return info.Main.Version
 }
 
-// workerCommand is what rin starts itself with; nobody types it.
-func workerCommand(w world) *cobra.Command {
+// workerCommand is the child process that rin starts itself. Users do not call it.
+func workerCommand(w environment) *cobra.Command {
 	return &cobra.Command{
 		Use:    "worker",
 		Short:  "Talk to a node as the child of rin certify",
 		Hidden: true,
 		Args:   cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			// Events own the real stdout; whatever a library prints goes to stderr instead.
+			// Events use the real stdout; output of libraries goes to stderr.
 			os.Stdout = os.Stderr
 			if err := worker.Serve(cmd.Context(), w.in, w.out); err != nil {
 				return internal(err)
@@ -146,8 +146,8 @@ func workerCommand(w world) *cobra.Command {
 	}
 }
 
-// child is the command line of a worker of this binary, with the smallest environment that certificates are found in.
-func child(w world) (*worker.Command, error) {
+// workerCommandLine starts this binary as a worker. Its environment has only the variables that locate certificates.
+func workerCommandLine(w environment) (*worker.Command, error) {
 	if w.executableErr != nil {
 		return nil, internal(w.executableErr)
 	}

@@ -10,7 +10,7 @@ import (
 	"github.com/rin-network/rin/conformance/target"
 )
 
-// nodeFlags name a node and the clients that ask it. They mean the same to every command that has them.
+// nodeFlags name a node and the clients that call it. They have the same meaning in every command.
 type nodeFlags struct {
 	target  target.Target
 	caFile  string
@@ -19,7 +19,7 @@ type nodeFlags struct {
 	expired string
 }
 
-// place registers the flags that say where the node is; entry says what becomes of a registry without --node.
+// place registers the flags that locate the node. entry is the help about a registry without --node.
 func (n *nodeFlags) place(entry string) func(*pflag.FlagSet) {
 	return func(f *pflag.FlagSet) {
 		t := &n.target
@@ -36,7 +36,7 @@ func (n *nodeFlags) place(entry string) func(*pflag.FlagSet) {
 	}
 }
 
-// clients registers the flags of a client that has the role, and of one that has not.
+// clients registers the flags of a client with the role and of a client without it.
 func (n *nodeFlags) clients(f *pflag.FlagSet) {
 	f.StringVar(&n.first.id, "client-id", "", "client id")
 	f.StringVar(&n.first.secret, "client-secret", "", "where the client secret is")
@@ -44,8 +44,8 @@ func (n *nodeFlags) clients(f *pflag.FlagSet) {
 	f.StringVar(&n.second.secret, "client-secret2", "", "where its secret is")
 }
 
-// files reads what the flags name as a file into the target.
-func (n *nodeFlags) files(w world, t *target.Target) error {
+// files reads the files that the flags name into the target.
+func (n *nodeFlags) files(w environment, t *target.Target) error {
 	var err error
 	if n.caFile != "" {
 		if t.CACert, err = w.readFile(n.caFile); err != nil {
@@ -61,14 +61,14 @@ func (n *nodeFlags) files(w world, t *target.Target) error {
 	return nil
 }
 
-// credentialFlags are the flags by which a client's credentials reach a command.
+// credentialFlags hold the id of a client and the place of its secret.
 type credentialFlags struct{ id, secret string }
 
-// read fetches the credentials; flag names are for messages: "--client-id", "--client-secret".
-func (c credentialFlags) read(w world, idFlag, secretFlag string, stdin *stdinOnce) (target.Credentials, error) {
+// read reads the credentials. The flag names, such as "--client-id", are for messages.
+func (c credentialFlags) read(w environment, idFlag, secretFlag string, stdin *stdinOnce) (target.Credentials, error) {
 	out := target.Credentials{ClientID: c.id}
 	if c.secret == "" {
-		return out, nil // Validate names what is missing, with everything else that is
+		return out, nil // Validate reports everything that is missing at once
 	}
 	secret, err := readSecret(w, secretFlag, c.secret, stdin)
 	if err != nil {
@@ -81,8 +81,8 @@ func (c credentialFlags) read(w world, idFlag, secretFlag string, stdin *stdinOn
 	return out, nil
 }
 
-// optional is the same for a client that need not be given; nil when neither flag was.
-func (c credentialFlags) optional(w world, idFlag, secretFlag string, stdin *stdinOnce) (*target.Credentials, error) {
+// optional is read for an optional client. It returns nil if neither flag was given.
+func (c credentialFlags) optional(w environment, idFlag, secretFlag string, stdin *stdinOnce) (*target.Credentials, error) {
 	if c == (credentialFlags{}) {
 		return nil, nil
 	}
@@ -90,8 +90,8 @@ func (c credentialFlags) optional(w world, idFlag, secretFlag string, stdin *std
 	return &out, err
 }
 
-// readSecret fetches the secret from the place that a flag names.
-func readSecret(w world, flag, place string, stdin *stdinOnce) (target.Secret, error) {
+// readSecret reads the secret from the place that a flag names.
+func readSecret(w environment, flag, place string, stdin *stdinOnce) (target.Secret, error) {
 	source, err := target.ParseSource(flag, place)
 	if err != nil {
 		return target.Secret{}, usage(err, "")
@@ -103,7 +103,7 @@ func readSecret(w world, flag, place string, stdin *stdinOnce) (target.Secret, e
 	return secret, nil
 }
 
-// stdinOnce gives standard input to the first secret that asks for it.
+// stdinOnce gives standard input to the first secret that is read from it.
 type stdinOnce struct {
 	from  io.Reader
 	taken bool

@@ -15,7 +15,7 @@ import (
 	"github.com/rin-network/rin/sandbox/clientrules"
 )
 
-func requirementsCommand(w world) *cobra.Command {
+func requirementsCommand(w environment) *cobra.Command {
 	var format, profile string
 	var clients bool
 	cmd := &cobra.Command{
@@ -85,14 +85,14 @@ func catalogueTable(out io.Writer, rows []requirement.Requirement) error {
 	return t.Flush()
 }
 
-// place is one citation of a source: the quote stands in the first.
-type place struct {
+// citation is one place of a source. The quote is from the first.
+type citation struct {
 	Text string `json:"text"`
 	Link string `json:"link,omitempty"`
 }
 
-// row is a requirement as JSON: the words without the code.
-type row struct {
+// requirementRow is a requirement as JSON, without its check.
+type requirementRow struct {
 	ID       requirement.ID      `json:"id"`
 	Title    string              `json:"title"`
 	Level    requirement.Level   `json:"level"`
@@ -100,7 +100,7 @@ type row struct {
 	Profile  requirement.Profile `json:"profile"`
 	Source   string              `json:"source"`
 	Link     string              `json:"link,omitempty"`
-	Places   []place             `json:"places"`
+	Places   []citation          `json:"places"`
 	Quote    string              `json:"quote"`
 	Derived  bool                `json:"derived,omitempty"`
 	Probe    string              `json:"probe"`
@@ -108,23 +108,23 @@ type row struct {
 	Fix      string              `json:"fix"`
 	Breaks   string              `json:"breaks"`
 	After    []requirement.ID    `json:"after,omitempty"`
-	// Faults are the deviations of the sandbox that the requirement was seen to notice.
+	// Faults lists the deviations of the sandbox that the requirement noticed.
 	Faults []string `json:"faults,omitempty"`
 }
 
 func catalogueJSON(out io.Writer, rows []requirement.Requirement) error {
-	list := make([]row, 0, len(rows))
+	list := make([]requirementRow, 0, len(rows))
 	proved := verdict.RecordedMatrix()
 	for _, r := range rows {
 		var faults []string
 		for _, f := range proved.KilledBy(r.ID) {
 			faults = append(faults, f.Name)
 		}
-		var places []place
+		var places []citation
 		for _, c := range r.Source.Citations {
-			places = append(places, place{c.Text, c.URL})
+			places = append(places, citation{c.Text, c.URL})
 		}
-		list = append(list, row{r.ID, r.Title, r.Level, r.Gate, r.Profile, r.Source.Text(), r.Source.URL(), places, r.Quote,
+		list = append(list, requirementRow{r.ID, r.Title, r.Level, r.Gate, r.Profile, r.Source.Text(), r.Source.URL(), places, r.Quote,
 			r.Source.Derived, r.Probe, r.Forgives, r.Fix, r.Breaks, r.After, faults})
 	}
 	enc := json.NewEncoder(out)
@@ -156,7 +156,7 @@ func catalogueMarkdown(out io.Writer, rows []requirement.Requirement) error {
 	return nil
 }
 
-// clientFormats are the forms of the catalogue of rules for clients.
+// clientFormats are the output formats for the rules for clients.
 func clientFormats() map[string]func(io.Writer, []clientrules.Rule) error {
 	return map[string]func(io.Writer, []clientrules.Rule) error{"table": clientTable, "json": clientJSON, "markdown": clientMarkdown}
 }
@@ -170,7 +170,7 @@ func clientTable(out io.Writer, rules []clientrules.Rule) error {
 	return t.Flush()
 }
 
-// clientRow is a rule for clients as JSON: the words without the code.
+// clientRow is a rule for clients as JSON, without its check.
 type clientRow struct {
 	ID      clientrules.ID       `json:"id"`
 	Title   string               `json:"title"`

@@ -24,7 +24,7 @@ import (
 	"github.com/rin-network/rin/sandbox/mockapi"
 )
 
-func sandboxCommand(w world) *cobra.Command {
+func sandboxCommand(w environment) *cobra.Command {
 	var flags sandboxFlags
 	cmd := &cobra.Command{
 		Use:   "sandbox",
@@ -84,7 +84,7 @@ The makes are
 			if err != nil {
 				return err
 			}
-			defer log.end(cmd.Context())
+			defer log.close(cmd.Context())
 			network := sandbox.NetworkConfig{Nodes: nodes, JournalLimit: remembered, Logger: log.Logger}
 			closeData, err := flags.data.open(&network)
 			if err != nil {
@@ -96,13 +96,13 @@ The makes are
 			}
 			opened.control, err = flags.control.open(opened.Network)
 			if err == nil {
-				err = flags.tls.keep(w, opened.first())
+				err = flags.tls.writeAuthority(w, opened.first())
 			}
 			if err == nil {
 				err = flags.credentials.write(w, opened)
 			}
 			if err == nil {
-				err = opened.shown()
+				err = opened.secretsShown()
 			}
 			if err == nil {
 				err = greeting{opened, flags.tls.authorityFile(), flags.credentials.file}.write(w.out)
@@ -114,7 +114,7 @@ The makes are
 				opened.close()
 				return errors.Join(err, closeData())
 			}
-			// A sandbox stands beside a developer's other programs: memory matters more to it than the last request a second.
+			// A sandbox runs beside other programs of a developer: less memory is worth more than the highest throughput.
 			debug.SetGCPercent(20)
 			if err := errors.Join(opened.serve(cmd.Context()), closeData()); err != nil {
 				return internal(err)
@@ -122,12 +122,12 @@ The makes are
 			return nil
 		},
 	}
-	grouped(cmd, flags.groups())
+	setFlagGroups(cmd, flags.groups())
 	cmd.AddCommand(reportCommand(w), journalCommand(w), statusCommand(w), deviateCommand(w), playCommand(w), stopCommand(w), clockCommand(w), resetCommand(w))
 	return cmd
 }
 
-// writeDeviations lists what the sandbox can do wrong, and then what it can do in unusual ways and right.
+// writeDeviations lists the deviations, and then the benign habits.
 func writeDeviations(out io.Writer) error {
 	var b strings.Builder
 	for _, d := range fault.Deviations() {
@@ -141,7 +141,7 @@ func writeDeviations(out io.Writer) error {
 	return err
 }
 
-// effect says what a deviation means to the requirements.
+// effect names the requirements that a deviation affects.
 func effect(d fault.Deviation) string {
 	switch {
 	case len(d.Breaks) > 0:
@@ -152,23 +152,22 @@ func effect(d fault.Deviation) string {
 	return "breaks nothing"
 }
 
-// discard is the logger of a sandbox that nobody listens to.
-func discard() *slog.Logger { return slog.New(slog.DiscardHandler) }
+func discardLogger() *slog.Logger { return slog.New(slog.DiscardHandler) }
 
-// openNetwork is a sandbox with the listener that it will be served on.
+// openNetwork is a sandbox with its listeners.
 type openNetwork struct {
 	*sandbox.Network
 	listener net.Listener
-	// control is the second listener with its handler; nil unless asked for.
+	// control is the control listener with its handler; nil without --control.
 	control *openControl
 	base    string
 }
 
-// first is the node at the root of the host.
+// first returns the node at the root of the host.
 func (o openNetwork) first() *sandbox.Server { return o.Nodes()[0] }
 
-// open makes a sandbox and takes its address, so that its base URL is known before the first request.
-func open(w world, addr string, config sandbox.NetworkConfig) (openNetwork, error) {
+// open creates a sandbox and its listener, so that the base URL is known before the first request.
+func open(w environment, addr string, config sandbox.NetworkConfig) (openNetwork, error) {
 	listener, err := net.Listen("tcp", addr)
 	if err != nil {
 		return openNetwork{}, usage(fmt.Errorf("--addr: %w", err), "choose a free address, such as 127.0.0.1:0")
@@ -180,16 +179,16 @@ func open(w world, addr string, config sandbox.NetworkConfig) (openNetwork, erro
 	return opened, err
 }
 
-func openOn(w world, listener net.Listener, config sandbox.NetworkConfig) (openNetwork, error) {
+func openOn(w environment, listener net.Listener, config sandbox.NetworkConfig) (openNetwork, error) {
 	nodes := config.Nodes
 	host, _, _ := net.SplitHostPort(listener.Addr().String())
-	base := "http://" + reachable(listener.Addr().String())
+	base := "http://" + dialAddress(listener.Addr().String())
 	for i := range nodes {
 		c := &nodes[i]
 		c.Loopback = target.LoopbackHost(host)
 		if c.TLS != nil {
-			base = "https://" + reachable(listener.Addr().String())
-			c.TLS.Hosts = hosts(host, c.PublicURL)
+			base = "https://" + dialAddress(listener.Addr().String())
+			c.TLS.Hosts = certificateHosts(host, c.PublicURL)
 		}
 	}
 	if nodes[0].PublicURL != "" {
@@ -211,7 +210,7 @@ func openOn(w world, listener net.Listener, config sandbox.NetworkConfig) (openN
 	return openNetwork{Network: network, listener: listener, base: base}, nil
 }
 
-// serve answers requests until ctx is done.
+// serve answers requests until ctx ends.
 func (o openNetwork) serve(ctx context.Context) error {
 	if o.control == nil {
 		return sandbox.Serve(ctx, o.listener, o.Network)
@@ -222,7 +221,7 @@ func (o openNetwork) serve(ctx context.Context) error {
 	return both.Wait()
 }
 
-// close gives the addresses back, when it was not served.
+// close releases the addresses of a sandbox that was not served.
 func (o openNetwork) close() {
 	_ = o.listener.Close()
 	if o.control != nil {
@@ -230,8 +229,8 @@ func (o openNetwork) close() {
 	}
 }
 
-// reachable is an address that a client on this machine can use: a listener on all addresses has none of its own.
-func reachable(address string) string {
+// dialAddress returns an address that a local client can connect to: "localhost" for a listener on all addresses.
+func dialAddress(address string) string {
 	host, port, err := net.SplitHostPort(address)
 	if ip := net.ParseIP(host); err == nil && ip != nil && ip.IsUnspecified() {
 		return net.JoinHostPort("localhost", port)
@@ -239,10 +238,10 @@ func reachable(address string) string {
 	return address
 }
 
-// defaultControl is where commands look for a control listener.
+// defaultControl is the default address of the control listener for commands.
 const defaultControl = "127.0.0.1:8081"
 
-// controlFlags say whether a sandbox has a control listener.
+// controlFlags hold the address of the control listener.
 type controlFlags struct{ addr string }
 
 func (c *controlFlags) register(f *pflag.FlagSet) {
@@ -255,7 +254,7 @@ type openControl struct {
 	handler  http.Handler
 }
 
-// open takes the address of the control listener; nil when none is asked for.
+// open creates the control listener. It returns nil without --control.
 func (c *controlFlags) open(network *sandbox.Network) (*openControl, error) {
 	if c.addr == "" {
 		return nil, nil
@@ -276,7 +275,7 @@ func (c *controlFlags) open(network *sandbox.Network) (*openControl, error) {
 
 func (o *openControl) url() string { return "http://" + o.listener.Addr().String() }
 
-// serve answers until ctx is done.
+// serve answers requests until ctx ends.
 func (o *openControl) serve(ctx context.Context) error {
 	server := &http.Server{Handler: o.handler, ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 15 * time.Second, MaxHeaderBytes: 16 << 10}
 	ended := make(chan error, 1)

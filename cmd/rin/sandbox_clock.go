@@ -16,7 +16,7 @@ import (
 	"github.com/rin-network/rin/sandbox/control"
 )
 
-// clockFlags are the flags of rin sandbox clock, and how far the clock is moved.
+// clockFlags hold the flags of rin sandbox clock.
 type clockFlags struct {
 	to          controlTarget
 	by          []string
@@ -25,7 +25,7 @@ type clockFlags struct {
 	help        bool
 }
 
-func clockCommand(w world) *cobra.Command {
+func clockCommand(w environment) *cobra.Command {
 	var flags clockFlags
 	cmd := &cobra.Command{
 		Use:   "clock [+DURATION | -DURATION | TIME]",
@@ -39,7 +39,7 @@ Times: 2027-01-31 or 2027-01-31T23:59:30Z.`,
   rin sandbox clock +30d
   rin sandbox clock -1h                      an hour back
   rin sandbox reset                          the real time again`,
-		// -1h looks like a flag, so that flags are parsed here.
+		// -1h looks like a flag, so the command parses its flags itself.
 		DisableFlagParsing: true,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := flags.parse(cmd, args); err != nil {
@@ -90,19 +90,19 @@ func (f *clockFlags) parse(cmd *cobra.Command, args []string) error {
 	return nil
 }
 
-func (f *clockFlags) run(cmd *cobra.Command, w world) error {
+func (f *clockFlags) run(cmd *cobra.Command, w environment) error {
 	c, err := f.to.client(cmd.Context(), w)
 	if err != nil {
 		return err
 	}
-	now, err := f.tellOrMove(c)
+	now, err := f.readOrMove(c)
 	if err != nil {
-		return refused(err)
+		return controlError(err)
 	}
 	return writeClock(w.out, now)
 }
 
-func (f *clockFlags) tellOrMove(c control.Client) (control.Clock, error) {
+func (f *clockFlags) readOrMove(c control.Client) (control.Clock, error) {
 	switch {
 	case f.untilExpiry:
 		return c.Move(control.Move{Until: control.Expiry})
@@ -118,7 +118,7 @@ func (f *clockFlags) tellOrMove(c control.Client) (control.Clock, error) {
 	return c.Move(move)
 }
 
-// readMove reads a duration, for which Go knows no days, or a time.
+// readMove parses a time, or a duration that may be in days.
 func readMove(text string) (control.Move, error) {
 	for _, layout := range []string{time.DateOnly, time.RFC3339} {
 		if to, err := time.Parse(layout, text); err == nil {
@@ -138,7 +138,7 @@ func readMove(text string) (control.Move, error) {
 	return control.Move{By: by.String()}, nil
 }
 
-// writeClock tells the time, and how far it has been moved.
+// writeClock prints the time and how far it was moved.
 func writeClock(out io.Writer, now control.Clock) error {
 	moved := "not moved"
 	if now.Offset != "0s" {

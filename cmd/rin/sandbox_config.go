@@ -13,7 +13,7 @@ import (
 	"github.com/rin-network/rin/sandbox/configfile"
 )
 
-// configFlags say from which file a sandbox is configured.
+// configFlags hold the configuration file of a sandbox.
 type configFlags struct {
 	file    string
 	example bool
@@ -24,8 +24,8 @@ func (c *configFlags) register(f *pflag.FlagSet) {
 	f.BoolVar(&c.example, "example-config", false, "print such a file, and end")
 }
 
-// read reads the file and gives its options to the flags that were not given. Without a file it is one that says nothing.
-func (c *configFlags) read(ctx context.Context, w world, f *pflag.FlagSet) (configfile.File, error) {
+// read reads the file and sets the flags that were not given on the command line. Without --config it returns an empty file.
+func (c *configFlags) read(ctx context.Context, w environment, f *pflag.FlagSet) (configfile.File, error) {
 	if c.file == "" {
 		return configfile.File{}, nil
 	}
@@ -38,12 +38,12 @@ func (c *configFlags) read(ctx context.Context, w world, f *pflag.FlagSet) (conf
 		Secret: func(reference string) (string, error) {
 			secret, err := readSecret(w, "secret", reference, &stdinOnce{taken: true})
 			var missing *target.Problem
-			if errors.As(err, &missing) && missing.Cause == nil { // said of the file and not of a flag
+			if errors.As(err, &missing) && missing.Cause == nil { // the message must not name a flag
 				err = errors.New(missing.Message + ": " + missing.Hint)
 			}
 			return secret.Reveal(), err
 		},
-		Keys: func(place string) ([]byte, error) { return keysAt(ctx, w, place) },
+		Keys: func(place string) ([]byte, error) { return fetchKeys(ctx, w, place) },
 	})
 	var faults configfile.Faults
 	if err != nil && !errors.As(err, &faults) {
@@ -60,14 +60,14 @@ func (c *configFlags) read(ctx context.Context, w world, f *pflag.FlagSet) (conf
 	return file, nil
 }
 
-func (c *configFlags) data(w world) ([]byte, error) {
+func (c *configFlags) data(w environment) ([]byte, error) {
 	if c.file == "-" {
 		return io.ReadAll(io.LimitReader(w.in, 2<<20))
 	}
 	return w.readFile(c.file)
 }
 
-// options are the flags as keys of a file, without those that are about the command line alone.
+// options lists the flags as keys of the file, except those that only make sense on the command line.
 func options(f *pflag.FlagSet) []configfile.Option {
 	var all []configfile.Option
 	f.VisitAll(func(flag *pflag.Flag) {
@@ -80,7 +80,7 @@ func options(f *pflag.FlagSet) []configfile.Option {
 	return all
 }
 
-// expected says what a flag of a type takes.
+// expected describes the values of a flag type.
 func expected(kind string) string {
 	switch kind {
 	case "bool":
@@ -97,7 +97,7 @@ func expected(kind string) string {
 	return "a text"
 }
 
-// assign gives the file's options to the flags that were not given on the command line.
+// assign sets the flags that were not given on the command line to the values of the file.
 func assign(f *pflag.FlagSet, file configfile.File) configfile.Faults {
 	var faults configfile.Faults
 	for _, given := range file.Given {
@@ -118,7 +118,7 @@ func assign(f *pflag.FlagSet, file configfile.File) configfile.Faults {
 	return faults
 }
 
-// fileError is the faults of a file.
+// fileError reports the faults of a configuration file.
 type fileError struct {
 	file   string
 	faults configfile.Faults
@@ -127,15 +127,15 @@ type fileError struct {
 // Error implements error.
 func (e *fileError) Error() string { return e.file + ": " + e.faults.Error() }
 
-// complaints are the faults with their hints, each with its place as editors and terminals read it.
-func (e *fileError) complaints() []complaint {
-	var all []complaint
+// problems lists the faults with their hints and their positions in the format of editors and terminals.
+func (e *fileError) problems() []problem {
+	var all []problem
 	for _, f := range e.faults {
 		place := fmt.Sprintf("%s:%d:%d: ", e.file, f.Line, f.Column)
 		if f.Path != "" {
 			place += f.Path + ": "
 		}
-		all = append(all, complaint{place + "expected " + f.Expected + ", got " + f.Got, f.Hint})
+		all = append(all, problem{place + "expected " + f.Expected + ", got " + f.Got, f.Hint})
 	}
 	return all
 }

@@ -28,7 +28,7 @@ import (
 	"github.com/rin-network/rin/sandbox/journal"
 )
 
-// sandboxFlags are the flags of rin sandbox, before they mean anything.
+// sandboxFlags hold the values of the flags of rin sandbox.
 type sandboxFlags struct {
 	addr, asOf             string
 	config                 sandbox.Config
@@ -49,7 +49,7 @@ type sandboxFlags struct {
 	list                   bool
 }
 
-// groups are the flags by what they are about, as help shows them. A topic with a file of its own stands here by its register alone.
+// groups returns the flags in the groups that help shows.
 func (s *sandboxFlags) groups() []flagGroup {
 	return []flagGroup{
 		group("Where it listens", s.registerAddresses, s.tls.register, s.control.register, s.registerPages),
@@ -100,13 +100,13 @@ func (s *sandboxFlags) registerIssuer(f *pflag.FlagSet) {
 	f.StringVar(&s.affiliation, "issuer-affiliation", sandbox.DemoAffiliation, "affiliation of those clients")
 }
 
-// read turns the flags, and what the file of --config adds to them, into the configurations of the nodes.
-func (s *sandboxFlags) read(ctx context.Context, w world, given *pflag.FlagSet) ([]sandbox.Config, error) {
+// read returns the configurations of the nodes from the flags and the file of --config.
+func (s *sandboxFlags) read(ctx context.Context, w environment, given *pflag.FlagSet) ([]sandbox.Config, error) {
 	file, err := s.file.read(ctx, w, given)
 	if err != nil {
 		return nil, err
 	}
-	first, err := s.first(ctx, w)
+	first, err := s.firstNode(ctx, w)
 	if err != nil {
 		return nil, err
 	}
@@ -121,8 +121,8 @@ func (s *sandboxFlags) read(ctx context.Context, w world, given *pflag.FlagSet) 
 	return nodes, err
 }
 
-// first is the configuration of the first node.
-func (s *sandboxFlags) first(ctx context.Context, w world) (sandbox.Config, error) {
+// firstNode returns the configuration of the first node.
+func (s *sandboxFlags) firstNode(ctx context.Context, w environment) (sandbox.Config, error) {
 	c := s.config
 	c.TokenFormat, c.Paging, c.ErrorShape = auth.Format(s.format), funding.Paging(s.paging), content.ErrorShape(s.errors)
 	var err error
@@ -132,7 +132,7 @@ func (s *sandboxFlags) first(ctx context.Context, w world) (sandbox.Config, erro
 	if c.TLS, err = s.tls.settings(); err != nil {
 		return c, err
 	}
-	if c.AsOf, err = day("--as-of", s.asOf); err != nil {
+	if c.AsOf, err = parseDay("--as-of", s.asOf); err != nil {
 		return c, err
 	}
 	if err = s.scenarios.configure(&c); err != nil {
@@ -156,8 +156,8 @@ func (s *sandboxFlags) first(ctx context.Context, w world) (sandbox.Config, erro
 	return c, nil
 }
 
-// day reads a date; the zero time for none.
-func day(flag, text string) (time.Time, error) {
+// parseDay parses a date. It returns the zero time for an empty text.
+func parseDay(flag, text string) (time.Time, error) {
 	if text == "" {
 		return time.Time{}, nil
 	}
@@ -171,16 +171,16 @@ func day(flag, text string) (time.Time, error) {
 const maxKeys = 1 << 20 // bytes of a JWK Set
 
 // readKeys reads the JWK Set of --jwks.
-func readKeys(ctx context.Context, w world, place string) ([]byte, error) {
-	keys, err := keysAt(ctx, w, place)
+func readKeys(ctx context.Context, w environment, place string) ([]byte, error) {
+	keys, err := fetchKeys(ctx, w, place)
 	if err != nil {
 		return nil, usage(fmt.Errorf("--jwks: %w", err), "give the URL of a JWK Set, or a readable file; is the authorization server up?")
 	}
 	return keys, nil
 }
 
-// keysAt reads a JWK Set from a URL or a file.
-func keysAt(ctx context.Context, w world, place string) ([]byte, error) {
+// fetchKeys reads a JWK Set from a URL or a file.
+func fetchKeys(ctx context.Context, w environment, place string) ([]byte, error) {
 	if !isURL(place) {
 		return w.readFile(place)
 	}
@@ -201,15 +201,15 @@ func keysAt(ctx context.Context, w world, place string) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(answer.Body, maxKeys))
 }
 
-// dataFlags say where a sandbox keeps what must outlive it.
+// dataFlags hold the directory of data that outlives the sandbox.
 type dataFlags struct{ dir string }
 
 func (d *dataFlags) register(f *pflag.FlagSet) {
 	f.StringVar(&d.dir, "data", "", "keep clients, their accounts and requests for access in this `directory`, also when the sandbox is killed (default in memory)")
 }
 
-// shown tells the nodes that their secrets are about to be printed: whoever reads one may rely on it, whatever happens then.
-func (o openNetwork) shown() error {
+// secretsShown tells the nodes that their secrets are about to be printed. From then on they must survive a crash.
+func (o openNetwork) secretsShown() error {
 	for _, n := range o.Nodes() {
 		if err := n.Shown(); err != nil {
 			return internal(err)
@@ -218,7 +218,7 @@ func (o openNetwork) shown() error {
 	return nil
 }
 
-// open gives a network the ledger of the directory, if there is to be one. close gives it back.
+// open opens the ledger in the directory; without --data it does nothing. The returned function closes it.
 func (d *dataFlags) open(config *sandbox.NetworkConfig) (close func() error, err error) {
 	if d.dir == "" {
 		return func() error { return nil }, nil
@@ -236,14 +236,14 @@ func (d *dataFlags) open(config *sandbox.NetworkConfig) (close func() error, err
 	return kept.Close, nil
 }
 
-// journalFlags say how much a sandbox remembers of what clients sent.
+// journalFlags hold the size of the journal.
 type journalFlags struct{ entries int }
 
 func (j *journalFlags) register(f *pflag.FlagSet) {
 	f.IntVar(&j.entries, "journal", journal.DefaultLimit, "number of requests to remember for rin sandbox report; 0 for none")
 }
 
-// limit is what NetworkConfig.JournalLimit takes.
+// limit returns the value for NetworkConfig.JournalLimit.
 func (j *journalFlags) limit() (int, error) {
 	if j.entries < 0 || j.entries > journal.MaxLimit {
 		return 0, usage(fmt.Errorf("--journal: expected 0 to %d, got %d", journal.MaxLimit, j.entries), fmt.Sprintf("leave it out for %d", journal.DefaultLimit))
@@ -254,13 +254,13 @@ func (j *journalFlags) limit() (int, error) {
 	return j.entries, nil
 }
 
-// tlsFlags say whether a sandbox is served over https, and where its authority is written.
+// tlsFlags hold the TLS settings of a sandbox.
 type tlsFlags struct {
 	on   bool
 	file string
 }
 
-// defaultAuthorityFile is in the working directory, beside the report.
+// defaultAuthorityFile is created in the working directory.
 const defaultAuthorityFile = "rin-sandbox-ca.pem"
 
 func (t *tlsFlags) register(f *pflag.FlagSet) {
@@ -268,7 +268,7 @@ func (t *tlsFlags) register(f *pflag.FlagSet) {
 	f.StringVar(&t.file, "tls-ca-file", "", "where to write that authority, PEM (default "+defaultAuthorityFile+")")
 }
 
-// settings are those of a sandbox with TLS, nil without.
+// settings returns the TLS settings, or nil without --tls.
 func (t *tlsFlags) settings() (*devtls.Settings, error) {
 	switch {
 	case t.on:
@@ -279,7 +279,7 @@ func (t *tlsFlags) settings() (*devtls.Settings, error) {
 	return nil, nil
 }
 
-// authorityFile is the absolute path of the authority, so that printed commands work in any directory; empty without TLS.
+// authorityFile returns the absolute path of the CA file, so that printed commands work in any directory. It is empty without TLS.
 func (t *tlsFlags) authorityFile() string {
 	if !t.on {
 		return ""
@@ -294,8 +294,8 @@ func (t *tlsFlags) authorityFile() string {
 	return path
 }
 
-// keep writes the authority of a sandbox. The one of an earlier sandbox is replaced; no other file is.
-func (t *tlsFlags) keep(w world, node *sandbox.Server) error {
+// writeAuthority writes the CA certificate of a sandbox. It replaces the file of an earlier sandbox, but no other file.
+func (t *tlsFlags) writeAuthority(w environment, node *sandbox.Server) error {
 	path := t.authorityFile()
 	if path == "" {
 		return nil
@@ -313,8 +313,8 @@ func (t *tlsFlags) keep(w world, node *sandbox.Server) error {
 	return nil
 }
 
-// hosts are the names and addresses by which a node is reached: those of this machine, the one it listens on, and the public one.
-func hosts(listening, publicURL string) []string {
+// certificateHosts returns the names and addresses of a node: those of this machine, the listening one, and the public one.
+func certificateHosts(listening, publicURL string) []string {
 	all := []string{"localhost", "127.0.0.1", "::1"}
 	if ip := net.ParseIP(listening); ip != nil && !ip.IsUnspecified() {
 		all = append(all, listening)
@@ -326,8 +326,8 @@ func hosts(listening, publicURL string) []string {
 	return slices.Compact(all)
 }
 
-// quoted is a path as one word of a shell.
-func quoted(path string) string {
+// shellQuote returns a path as one word of a shell.
+func shellQuote(path string) string {
 	plain := func(r rune) bool {
 		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("/._-+:@%", r)
 	}

@@ -17,10 +17,10 @@ import (
 	"github.com/rin-network/rin/sandbox/fault"
 )
 
-// greeting is what a sandbox says before it serves: where it is and how to use it. The secrets are its own, made for this run.
+// greeting prints where a sandbox listens and how to use it, with the secrets made for this run.
 type greeting struct {
 	openNetwork
-	// authority and credentials are the files that were written; empty for none.
+	// authority and credentials are the written files; empty for none.
 	authority, credentials string
 }
 
@@ -36,7 +36,7 @@ func (g greeting) write(out io.Writer) error {
 	return err
 }
 
-// writeNode is about the only node.
+// writeNode describes the only node.
 func (g greeting) writeNode(b *strings.Builder, node *sandbox.Server) {
 	at := node.Addresses(g.base)
 	t := tabwriter.NewWriter(b, 0, 0, 2, ' ', 0)
@@ -70,7 +70,7 @@ func (g greeting) writeNode(b *strings.Builder, node *sandbox.Server) {
 	g.writeCommands(b, node)
 }
 
-// writeNodes is about several nodes, one line of each table for each.
+// writeNodes describes several nodes, one line of each table for each node.
 func (g greeting) writeNodes(b *strings.Builder, nodes []*sandbox.Server) {
 	t := tabwriter.NewWriter(b, 0, 0, 2, ' ', 0)
 	fmt.Fprintf(t, "  start\t%s/ (in a browser; with docs of all)\n", g.base)
@@ -100,7 +100,7 @@ func (g greeting) writeNodes(b *strings.Builder, nodes []*sandbox.Server) {
 	g.writeCommands(b, nodes[0])
 }
 
-// writeFiles is about what else was made for this run.
+// writeFiles lists the written files and the control listener.
 func (g greeting) writeFiles(t *tabwriter.Writer) {
 	if g.authority != "" {
 		fmt.Fprintf(t, "  authority\t%s (curl --cacert, rin certify --cacert)\n", g.authority)
@@ -110,13 +110,13 @@ func (g greeting) writeFiles(t *tabwriter.Writer) {
 	}
 }
 
-// writeDeviations says which nodes misbehave and how, what several have in common once.
+// writeDeviations says how the nodes misbehave. A deviation of several nodes is described once.
 func (g greeting) writeDeviations(b *strings.Builder) {
 	nodes := g.Nodes()
 	var all []string
 	who := map[string][]string{}
 	for _, n := range nodes {
-		for _, habit := range habits(n) {
+		for _, habit := range habitLines(n) {
 			if len(who[habit]) == 0 {
 				all = append(all, habit)
 			}
@@ -135,8 +135,8 @@ func (g greeting) writeDeviations(b *strings.Builder) {
 	}
 }
 
-// habits are the ways in which a node misbehaves from the start.
-func habits(node *sandbox.Server) []string {
+// habitLines describes the deviations and scenarios of a node.
+func habitLines(node *sandbox.Server) []string {
 	var all []string
 	for _, name := range node.Deviations() {
 		if d, err := fault.FindDeviation(name); err == nil {
@@ -149,8 +149,8 @@ func habits(node *sandbox.Server) []string {
 	return all
 }
 
-// writeCommands are three curl commands that work as they stand, with the first client of the node; a secret that is not shown is taken
-// from the environment.
+// writeCommands prints three curl commands that work unchanged, with the first client of the node. A secret that is not shown is read from
+// the environment.
 func (g greeting) writeCommands(b *strings.Builder, node *sandbox.Server) {
 	clients := node.Credentials()
 	if len(clients) == 0 {
@@ -158,59 +158,59 @@ func (g greeting) writeCommands(b *strings.Builder, node *sandbox.Server) {
 	}
 	curl := "curl"
 	if g.authority != "" {
-		curl += " --cacert " + quoted(g.authority)
+		curl += " --cacert " + shellQuote(g.authority)
 	}
 	at, client := node.Addresses(g.base), clients[0]
 	b.WriteByte('\n')
 	secret := "-d client_secret=" + client.Secret
 	if client.Given || client.Secret == "" {
-		fmt.Fprintf(b, "SECRET='...'   # that of %s, %s\n", client.ClientID, whence(client))
+		fmt.Fprintf(b, "SECRET='...'   # that of %s, %s\n", client.ClientID, secretOrigin(client))
 		secret = `--data-urlencode client_secret="$SECRET"`
 	}
 	fmt.Fprintf(b, `TOKEN=$(%[1]s -s %[2]s -d grant_type=client_credentials \
   -d client_id=%[3]s %[4]s | sed 's/.*"access_token":"\([^"]*\)".*/\1/')
 %[1]s -s -H "Authorization: Bearer $TOKEN" %[5]s
 %[1]s -sg -H "Authorization: Bearer $TOKEN" '%[6]s?runningCalls=true&page[size]=2'
-`, curl, at.Listed, quoted(url.QueryEscape(client.ClientID)), secret, at.Info, at.Fundings)
+`, curl, at.Listed, shellQuote(url.QueryEscape(client.ClientID)), secret, at.Info, at.Fundings)
 }
 
-// secretOf is the secret of a client, or what became of it: a sandbox that keeps its clients with --data keeps no secrets.
+// secretOf returns the secret of a client, or where to find it: with --data a sandbox keeps only hashes of secrets.
 func secretOf(c sandbox.Credential) string {
 	switch {
 	case c.Given:
-		return whence(c)
+		return secretOrigin(c)
 	case c.Secret == "":
 		return "shown at its creation (rin client rotate " + c.ClientID + ")"
 	}
 	return c.Secret
 }
 
-// whence says from where a secret is known that is not shown.
-func whence(c sandbox.Credential) string {
+// secretOrigin says where the user knows a secret from that is not shown.
+func secretOrigin(c sandbox.Credential) string {
 	if c.Given {
 		return "as configured"
 	}
 	return "as it was shown at its creation"
 }
 
-// credentialsFormat marks a file of credentials, and its version.
+// credentialsFormat is the format and version of a credentials file.
 const credentialsFormat = "rin.credentials/v1"
 
-// credentialsFlags say where the credentials of a sandbox are written.
+// credentialsFlags hold the path of the credentials file.
 type credentialsFlags struct{ file string }
 
 func (c *credentialsFlags) register(f *pflag.FlagSet) {
 	f.StringVar(&c.file, "credentials", "", "also write the URLs and the secrets of all nodes to this file: JSON that only you can read")
 }
 
-// issued is what such a file holds.
+// issued is the content of a credentials file.
 type issued struct {
 	Format   string       `json:"format"`
 	Registry string       `json:"registry"`
 	Nodes    []issuedNode `json:"nodes"`
 }
 
-// issuedNode is a node with what its clients hold. Its URLs are those of the registry and of the info resource, and what those leave out.
+// issuedNode is a node with the credentials of its clients and all its URLs.
 type issuedNode struct {
 	ID        string          `json:"id"`
 	Name      string          `json:"name"`
@@ -240,8 +240,8 @@ type issuedElsewhere struct {
 	Clients []issuedClient `json:"clients"`
 }
 
-// write makes the file anew; no other file is replaced by it.
-func (c *credentialsFlags) write(w world, opened openNetwork) error {
+// write writes the file. It never replaces a file with other content.
+func (c *credentialsFlags) write(w environment, opened openNetwork) error {
 	if c.file == "" {
 		return nil
 	}
@@ -267,8 +267,8 @@ func (c *credentialsFlags) write(w world, opened openNetwork) error {
 	return nil
 }
 
-// issued are the credentials of all nodes. Secrets that only their owner knows, because a sandbox keeps its clients with --data and no
-// secrets, are those that were issued before, as long as they are good.
+// issued returns the credentials of all nodes. With --data a sandbox keeps no secrets, so secrets are taken from the earlier file if they
+// are still valid.
 func (o openNetwork) issued(before issued) issued {
 	all := issued{Format: credentialsFormat, Registry: o.first().Addresses(o.base).Registry}
 	for _, n := range o.Nodes() {
@@ -289,7 +289,7 @@ func (o openNetwork) issued(before issued) issued {
 	return all
 }
 
-// secret is the one that a client of a node was issued, if it is still good; empty otherwise.
+// secret returns the secret of a client from an earlier file, or "" if it is no longer valid.
 func (i issued) secret(n *sandbox.Server, client string) string {
 	for _, node := range i.Nodes {
 		for _, c := range node.Clients {

@@ -14,8 +14,7 @@ import (
 	"github.com/rin-network/rin/sandbox/control"
 )
 
-// journalCommand shows what clients sent, one request after the other.
-func journalCommand(w world) *cobra.Command {
+func journalCommand(w environment) *cobra.Command {
 	var to controlTarget
 	wanted := control.Range{Limit: 20, Last: true}
 	var asJSON, empty bool
@@ -40,14 +39,14 @@ command that does it right. No secret and no token is in it.`,
 			}
 			if empty {
 				if err := c.ClearJournal(); err != nil {
-					return refused(err)
+					return controlError(err)
 				}
 				_, err := fmt.Fprintln(w.out, "the journal is empty")
 				return err
 			}
 			got, err := c.Journal(wanted)
 			if err != nil {
-				return refused(err)
+				return controlError(err)
 			}
 			if asJSON {
 				return clientrules.WriteJSON(w.out, got)
@@ -67,7 +66,7 @@ command that does it right. No secret and no token is in it.`,
 	return cmd
 }
 
-func reportCommand(w world) *cobra.Command {
+func reportCommand(w environment) *cobra.Command {
 	var to controlTarget
 	var format, client, file string
 	cmd := &cobra.Command{
@@ -101,7 +100,7 @@ there is nothing to judge.`,
 				report, err = c.Conduct()
 			}
 			if err != nil {
-				return refused(err)
+				return controlError(err)
 			}
 			var text bytes.Buffer
 			if err := writeSheet(&text, report, format, min(screenOf(w, w.out, cmd).width, 100)); err != nil {
@@ -112,9 +111,9 @@ there is nothing to judge.`,
 			}
 			switch {
 			case len(report.Clients) == 0:
-				return told(exitInconclusive)
+				return exitWith(exitInconclusive)
 			case report.Faults():
-				return told(exitNotCertified)
+				return exitWith(exitNotCertified)
 			}
 			return nil
 		},
@@ -138,8 +137,8 @@ func writeSheet(out io.Writer, report clientrules.Report, format string, width i
 	return clientrules.WriteText(out, report, width)
 }
 
-// deliver writes a result to a file, or to standard output when none is named.
-func deliver(w world, file string, text []byte) error {
+// deliver writes a result to a file, or to standard output if none is named.
+func deliver(w environment, file string, text []byte) error {
 	if file == "" {
 		_, err := w.out.Write(text)
 		return err

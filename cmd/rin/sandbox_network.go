@@ -18,7 +18,7 @@ import (
 	"github.com/rin-network/rin/sandbox/mockapi"
 )
 
-// networkFlags say how many nodes a sandbox has, and of what make they are.
+// networkFlags hold the number and the preset of the nodes.
 type networkFlags struct {
 	nodes   int
 	flavour string
@@ -29,7 +29,7 @@ func (n *networkFlags) register(f *pflag.FlagSet) {
 	f.StringVar(&n.flavour, "flavour", "", "make of the node, one of "+strings.Join(sandbox.PresetNames(), ", ")+" (default: none for a single node, all in turn for several)")
 }
 
-// configure makes the nodes of one: as the file lists them, or so many.
+// configure returns the configurations of all nodes, as the file lists them or derived from the first.
 func (n *networkFlags) configure(first sandbox.Config, file configfile.File) ([]sandbox.Config, error) {
 	if n.nodes < 1 || n.nodes > configfile.MaxNodes {
 		return nil, usage(fmt.Errorf("--nodes: %d is not from 1 to %d", n.nodes, configfile.MaxNodes), "say how many nodes there are, such as 3")
@@ -47,7 +47,7 @@ func (n *networkFlags) configure(first sandbox.Config, file configfile.File) ([]
 	return configfile.Many(first, n.nodes), nil
 }
 
-// flavourTable explains the flavours in the help of the command.
+// flavourTable explains the flavours for help.
 func flavourTable() string {
 	var b strings.Builder
 	for _, f := range sandbox.Presets() {
@@ -60,7 +60,7 @@ func flavourTable() string {
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
-// scenarioFlags say what a sandbox plays from the start, and whether requests may ask for more.
+// scenarioFlags hold the scenarios that a sandbox plays from the start, and whether requests may choose some.
 type scenarioFlags struct {
 	plays          []string
 	list, byHeader bool
@@ -72,7 +72,7 @@ func (s *scenarioFlags) register(f *pflag.FlagSet) {
 	f.BoolVar(&s.byHeader, "deviate-header", false, "let requests ask for what is done to them: "+fault.DeviateHeader+": NAME, "+fault.ScenarioHeader+": NAME")
 }
 
-// configure adds them to the configuration of a node.
+// configure adds the scenarios to the configuration of a node.
 func (s *scenarioFlags) configure(c *sandbox.Config) error {
 	c.AskedByHeader = s.byHeader
 	for _, text := range s.plays {
@@ -85,7 +85,7 @@ func (s *scenarioFlags) configure(c *sandbox.Config) error {
 	return nil
 }
 
-// writeScenarios lists what a sandbox can play.
+// writeScenarios lists all scenarios.
 func writeScenarios(out io.Writer) error {
 	var b strings.Builder
 	for _, s := range fault.Scenarios() {
@@ -108,7 +108,7 @@ requests has a name, as above. What --spec serves is of the kind api.
 	return err
 }
 
-// waitOf is how long something takes, as a message says it.
+// waitOf formats a duration; "" for zero.
 func waitOf(wait time.Duration) string {
 	if wait == 0 {
 		return ""
@@ -116,7 +116,7 @@ func waitOf(wait time.Duration) string {
 	return wait.String()
 }
 
-// specFlags are about an API that is served from its document.
+// specFlags hold the settings of an API that is served from its document.
 type specFlags struct {
 	api   sandbox.APIConfig
 	lists string
@@ -129,7 +129,7 @@ func (s *specFlags) register(f *pflag.FlagSet) {
 	f.BoolVar(&s.api.Open, "open", false, "serve it without a token (its try-out space never needs one)")
 }
 
-// config is the configuration of the API; its File is empty for none.
+// config returns the configuration of the API. Its File is empty if there is none.
 func (s *specFlags) config() (sandbox.APIConfig, error) {
 	c := s.api
 	c.Lists = mockapi.Lists(s.lists)
@@ -142,7 +142,7 @@ func (s *specFlags) config() (sandbox.APIConfig, error) {
 	return c, nil
 }
 
-// writeAPI says where an API from a document is.
+// writeAPI prints the URLs of an API from a document.
 func (g greeting) writeAPI(w io.Writer, node *sandbox.Server) {
 	if api := node.API(g.base); api.File != "" {
 		fmt.Fprintf(w, "  described\t%s (%s)\n", api.Document, evidence.Count(api.Operations, "operation"))
@@ -150,7 +150,7 @@ func (g greeting) writeAPI(w io.Writer, node *sandbox.Server) {
 	}
 }
 
-// warnOfAPIs lists what of documents is not served.
+// warnOfAPIs lists the parts of documents that cannot be served.
 func warnOfAPIs(out io.Writer, nodes []*sandbox.Server) error {
 	var b strings.Builder
 	for _, node := range nodes {
@@ -166,7 +166,7 @@ func warnOfAPIs(out io.Writer, nodes []*sandbox.Server) error {
 	return err
 }
 
-// writeDescribed tells of an API from a document while it is served.
+// writeDescribed describes a served API and the parts that cannot be served.
 func writeDescribed(b *strings.Builder, api control.DescribedAPI) {
 	fmt.Fprintf(b, "    serves %s: %s\n", api.File, evidence.Count(api.Operations, "operation"))
 	if len(api.NotServed) > 0 {
@@ -178,7 +178,7 @@ func writeDescribed(b *strings.Builder, api control.DescribedAPI) {
 	}
 }
 
-// writeParts lists the first parts of a document that are not served.
+// writeParts lists the first parts of a document that cannot be served.
 func writeParts(b *strings.Builder, indent int, parts []string) {
 	const most = 20
 	before := strings.Repeat(" ", indent)

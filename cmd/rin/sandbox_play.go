@@ -13,7 +13,7 @@ import (
 	"github.com/rin-network/rin/sandbox/fault"
 )
 
-func playCommand(w world) *cobra.Command {
+func playCommand(w environment) *cobra.Command {
 	var to controlTarget
 	var play control.Play
 	var wait time.Duration
@@ -38,7 +38,7 @@ anew. Every answer that was spoilt says so in its header ` + fault.ScenarioHeade
 			return nil
 		},
 		ValidArgsFunction: completeScenarios,
-		RunE: to.toOne(w, func(c control.Client, node string, names []string) error {
+		RunE: to.forNode(w, func(c control.Client, node string, names []string) error {
 			play.Name, play.Wait = names[0], waitOf(wait)
 			now, err := c.Play(node, play)
 			if err != nil {
@@ -57,7 +57,7 @@ anew. Every answer that was spoilt says so in its header ` + fault.ScenarioHeade
 	return cmd
 }
 
-func stopCommand(w world) *cobra.Command {
+func stopCommand(w environment) *cobra.Command {
 	var to controlTarget
 	cmd := &cobra.Command{
 		Use:   "stop [SCENARIO...]",
@@ -66,7 +66,7 @@ func stopCommand(w world) *cobra.Command {
 		Example: `  rin sandbox stop
   rin sandbox stop 503-twice --node XB`,
 		ValidArgsFunction: completeScenarios,
-		RunE: to.toOne(w, func(c control.Client, node string, names []string) error {
+		RunE: to.forNode(w, func(c control.Client, node string, names []string) error {
 			now, err := c.Stop(node, names...)
 			if err != nil {
 				return err
@@ -83,7 +83,7 @@ func completeScenarios(*cobra.Command, []string, string) ([]string, cobra.ShellC
 	return fault.ScenarioNames(), cobra.ShellCompDirectiveNoFileComp
 }
 
-// writePlay says what is on, and whom it has struck how often.
+// writePlay describes a running scenario and how often it hit each client.
 func writePlay(b *strings.Builder, s control.Scenario) {
 	heading := fmt.Sprintf("plays: %s, times %d", s.Name, s.Times)
 	for _, option := range [][2]string{{"wait", s.Wait}, {"client", s.Client}, {"path", s.Path}} {
@@ -104,13 +104,13 @@ func writePlay(b *strings.Builder, s control.Scenario) {
 		told = "struck " + strings.Join(struck, ", ")
 	}
 	does := ""
-	if known, err := fault.FindScenario(s.Name); err == nil { // or it is of another version
+	if known, err := fault.FindScenario(s.Name); err == nil { // unknown if the sandbox has another version
 		does = known.Does
 	}
 	writeEntry(b, heading, told, does)
 }
 
-func deviateCommand(w world) *cobra.Command {
+func deviateCommand(w environment) *cobra.Command {
 	var to controlTarget
 	var none bool
 	cmd := &cobra.Command{
@@ -132,7 +132,7 @@ The first sees requests first. They begin afresh, whatever they remembered.`,
 		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 			return fault.DeviationNames(), cobra.ShellCompDirectiveNoFileComp
 		},
-		RunE: to.toOne(w, func(c control.Client, node string, names []string) error {
+		RunE: to.forNode(w, func(c control.Client, node string, names []string) error {
 			now, err := c.Deviate(node, names...)
 			if err != nil {
 				return err

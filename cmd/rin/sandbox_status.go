@@ -16,10 +16,10 @@ import (
 	"github.com/rin-network/rin/sandbox/fault"
 )
 
-// controlVariable is the environment variable that says where the control listener is.
+// controlVariable is the environment variable with the URL of the control listener.
 const controlVariable = "RIN_CONTROL"
 
-// controlTarget are the flags of a command to a sandbox that serves: its control listener, and the node that is meant.
+// controlTarget holds the flags of commands to a running sandbox: its control listener and the node.
 type controlTarget struct{ base, node string }
 
 func (t *controlTarget) register(f *pflag.FlagSet) {
@@ -30,8 +30,8 @@ func (t *controlTarget) registerNode(f *pflag.FlagSet) {
 	f.StringVar(&t.node, "node", "", "`id` of the node in the registry (default the only one)")
 }
 
-// client speaks to the control listener that was named, or to the one that is there by default.
-func (t *controlTarget) client(ctx context.Context, w world) (control.Client, error) {
+// client returns a client for the named control listener, or for the default one.
+func (t *controlTarget) client(ctx context.Context, w environment) (control.Client, error) {
 	base, from := t.base, "--control"
 	if base == "" {
 		base, _ = w.getenv(controlVariable)
@@ -50,14 +50,14 @@ func (t *controlTarget) client(ctx context.Context, w world) (control.Client, er
 	return control.Client{Context: ctx, Base: base}, nil
 }
 
-// one is the id of the node that is meant: the one that was named, or the only one.
-func (t *controlTarget) one(c control.Client) (string, error) {
+// nodeID returns the id of the named node, or of the only one.
+func (t *controlTarget) nodeID(c control.Client) (string, error) {
 	if t.node != "" {
 		return t.node, nil
 	}
 	all, err := c.Nodes()
 	if err != nil {
-		return "", refused(err)
+		return "", controlError(err)
 	}
 	if len(all.Nodes) == 1 {
 		return all.Nodes[0].ID, nil
@@ -69,26 +69,26 @@ func (t *controlTarget) one(c control.Client) (string, error) {
 	return "", usage(fmt.Errorf("--node: the sandbox has %d nodes, %s", len(ids), strings.Join(ids, ", ")), "say which one: --node "+ids[0])
 }
 
-// toOne makes a command of what it tells one node.
-func (t *controlTarget) toOne(w world, tell func(c control.Client, node string, args []string) error) func(*cobra.Command, []string) error {
+// forNode turns a function on one node into a command.
+func (t *controlTarget) forNode(w environment, tell func(c control.Client, node string, args []string) error) func(*cobra.Command, []string) error {
 	return func(cmd *cobra.Command, args []string) error {
 		c, err := t.client(cmd.Context(), w)
 		if err != nil {
 			return err
 		}
-		node, err := t.one(c)
+		node, err := t.nodeID(c)
 		if err != nil {
 			return err
 		}
 		if err := tell(c, node, args); err != nil {
-			return refused(err)
+			return controlError(err)
 		}
 		return nil
 	}
 }
 
-// refused tells a sandbox that will not from one that is not there.
-func refused(err error) error {
+// controlError distinguishes a sandbox that refuses from one that cannot be reached.
+func controlError(err error) error {
 	var said *exitError
 	var no *control.Refused
 	switch {
@@ -100,7 +100,7 @@ func refused(err error) error {
 	return &exitError{code: exitInconclusive, err: err, hint: "start rin sandbox --control " + defaultControl + ", or say where it listens: --control URL"}
 }
 
-func statusCommand(w world) *cobra.Command {
+func statusCommand(w environment) *cobra.Command {
 	var to controlTarget
 	cmd := &cobra.Command{
 		Use:   "status",
@@ -116,7 +116,7 @@ on purpose.`,
 			if err != nil {
 				return err
 			}
-			return status(w.out, c, to.node)
+			return writeStatus(w.out, c, to.node)
 		},
 	}
 	to.register(cmd.Flags())
@@ -124,22 +124,22 @@ on purpose.`,
 	return cmd
 }
 
-func status(out io.Writer, c control.Client, only string) error {
+func writeStatus(out io.Writer, c control.Client, only string) error {
 	time, err := c.Clock()
 	if err != nil {
-		return refused(err)
+		return controlError(err)
 	}
 	var nodes []control.Node
 	if only == "" {
 		all, err := c.Nodes()
 		if err != nil {
-			return refused(err)
+			return controlError(err)
 		}
 		nodes = all.Nodes
 	} else {
 		one, err := c.Node(only)
 		if err != nil {
-			return refused(err)
+			return controlError(err)
 		}
 		nodes = append(nodes, one)
 	}
@@ -149,7 +149,7 @@ func status(out io.Writer, c control.Client, only string) error {
 	return writeNodes(out, nodes...)
 }
 
-func resetCommand(w world) *cobra.Command {
+func resetCommand(w environment) *cobra.Command {
 	var to controlTarget
 	cmd := &cobra.Command{
 		Use:   "reset",
@@ -172,9 +172,9 @@ stays.`,
 				_, err = c.ResetNode(to.node)
 			}
 			if err != nil {
-				return refused(err)
+				return controlError(err)
 			}
-			return status(w.out, c, to.node)
+			return writeStatus(w.out, c, to.node)
 		},
 	}
 	to.register(cmd.Flags())
@@ -182,7 +182,7 @@ stays.`,
 	return cmd
 }
 
-// writeNodes says of each node what it does on purpose.
+// writeNodes describes the deviations, scenarios and APIs of each node.
 func writeNodes(out io.Writer, nodes ...control.Node) error {
 	var b strings.Builder
 	for _, n := range nodes {
@@ -193,7 +193,7 @@ func writeNodes(out io.Writer, nodes ...control.Node) error {
 		b.WriteByte('\n')
 		for _, name := range n.Deviations {
 			d, err := fault.FindDeviation(name)
-			if err != nil { // a sandbox of another version
+			if err != nil { // the sandbox has another version
 				d.Name = name
 			}
 			writeEntry(&b, "deviates: "+d.Name, effect(d), d.Why)
@@ -212,7 +212,7 @@ func writeNodes(out io.Writer, nodes ...control.Node) error {
 	return err
 }
 
-// writeEntry writes a heading with texts below it.
+// writeEntry writes a heading and indented texts.
 func writeEntry(b *strings.Builder, heading string, texts ...string) {
 	fmt.Fprintf(b, "    %s\n", heading)
 	for _, text := range texts {

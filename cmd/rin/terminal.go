@@ -12,15 +12,15 @@ import (
 	"golang.org/x/term"
 )
 
-// display is what is known of the place that text goes to.
+// display describes where output goes.
 type display struct {
-	width int  // columns; 80 when it is no terminal
-	live  bool // a terminal: a line may be drawn over
+	width int  // columns; 80 unless it is a terminal
+	live  bool // a terminal, where a line can be overwritten
 	color bool
 }
 
-// screenOf looks at a stream. Colour is for terminals only, and for nobody who set NO_COLOR, --no-color or a dumb terminal.
-func screenOf(w world, stream io.Writer, cmd *cobra.Command) display {
+// screenOf inspects a stream. Only terminals get colour, unless NO_COLOR, --no-color or TERM=dumb forbids it.
+func screenOf(w environment, stream io.Writer, cmd *cobra.Command) display {
 	s := display{width: 80}
 	file, ok := stream.(*os.File)
 	if !ok || !term.IsTerminal(int(file.Fd())) {
@@ -41,7 +41,7 @@ func screenOf(w world, stream io.Writer, cmd *cobra.Command) display {
 	return s
 }
 
-// progress draws how far long work has come, on stderr. On a terminal one line is drawn over; elsewhere each quarter gets a line.
+// progress shows the progress of long work on stderr: one line that is overwritten on a terminal, one line for each quarter elsewhere.
 type progress struct {
 	to      io.Writer
 	screen  display
@@ -52,7 +52,7 @@ type progress struct {
 
 func newProgress(to io.Writer, s display) *progress { return &progress{to: to, screen: s} }
 
-// step shows that done of all parts are done, and what the last one was.
+// step shows that done of all parts are finished, and what the last one was.
 func (p *progress) step(done, all int, what string) {
 	if all <= 0 {
 		return
@@ -60,7 +60,7 @@ func (p *progress) step(done, all int, what string) {
 	done = min(done, all)
 	if !p.screen.live {
 		q := done * 4 / all
-		if all != p.all { // more was planned since
+		if all != p.all { // the plan has grown
 			p.all, p.quarter = all, min(q, 3)
 		}
 		if q > p.quarter {
@@ -79,7 +79,7 @@ func (p *progress) step(done, all int, what string) {
 	p.drawn = true
 }
 
-// clear removes the drawn line, so that what follows starts on a clean one.
+// clear removes the progress line.
 func (p *progress) clear() {
 	if p.drawn {
 		fmt.Fprint(p.to, "\r\x1b[K")
@@ -87,15 +87,15 @@ func (p *progress) clear() {
 	}
 }
 
-// helpWidth is the number of columns that a help text takes.
+// helpWidth is the width of help texts in columns.
 const helpWidth = 80
 
-// tellUsage tells how a command is used, in the order that cobra tells it and within [helpWidth] columns.
-func tellUsage(of *cobra.Command) error {
+// printUsage prints the usage of a command in cobra's order, within [helpWidth] columns.
+func printUsage(of *cobra.Command) error {
 	return writeUsage(of, "Available Commands:", of.LocalFlags().FlagUsagesWrapped(helpWidth))
 }
 
-// writeUsage tells it with a title for the commands below and a text for the flags.
+// writeUsage prints it with a title for the subcommands and a text for the flags.
 func writeUsage(of *cobra.Command, below, flags string) error {
 	var b strings.Builder
 	b.WriteString("Usage:\n")
@@ -127,13 +127,13 @@ func writeUsage(of *cobra.Command, below, flags string) error {
 	return err
 }
 
-// flagGroup is flags that belong together, under a title in the help of their command.
+// flagGroup is a group of flags under a title in help.
 type flagGroup struct {
 	title    string
 	register func(*pflag.FlagSet)
 }
 
-// group makes one of several topics that register their flags themselves.
+// group combines several functions that register flags.
 func group(title string, registers ...func(*pflag.FlagSet)) flagGroup {
 	return flagGroup{title, func(f *pflag.FlagSet) {
 		for _, register := range registers {
@@ -142,8 +142,8 @@ func group(title string, registers ...func(*pflag.FlagSet)) flagGroup {
 	}}
 }
 
-// grouped adds the flags to a command whose help shows them group by group, in the order of their registration.
-func grouped(cmd *cobra.Command, groups []flagGroup) {
+// setFlagGroups adds the flags to a command and lists them by group in its help.
+func setFlagGroups(cmd *cobra.Command, groups []flagGroup) {
 	sets := make([]*pflag.FlagSet, len(groups))
 	for i, g := range groups {
 		sets[i] = pflag.NewFlagSet(g.title, pflag.ContinueOnError)
@@ -152,8 +152,8 @@ func grouped(cmd *cobra.Command, groups []flagGroup) {
 		cmd.Flags().AddFlagSet(sets[i])
 	}
 	cmd.SetUsageFunc(func(of *cobra.Command) error {
-		if of != cmd { // cobra asks a parent how its subcommands look
-			return tellUsage(of)
+		if of != cmd { // subcommands inherit this function
+			return printUsage(of)
 		}
 		var b strings.Builder
 		for i, g := range groups {

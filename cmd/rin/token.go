@@ -19,7 +19,7 @@ import (
 	"github.com/rin-network/rin/conformance/target"
 )
 
-func tokenCommand(w world) *cobra.Command {
+func tokenCommand(w environment) *cobra.Command {
 	var client credentialFlags
 	var tokenURL, caFile string
 	var timeout time.Duration
@@ -40,7 +40,7 @@ the secret elsewhere.`,
 			if err != nil {
 				return err
 			}
-			// The rules for a token URL and credentials are those of a certification.
+			// A certification has the same rules for token URL and credentials.
 			t := target.Target{TokenURL: tokenURL, InfoURL: tokenURL, Credentials: credentials, Profile: "auth"}
 			if caFile != "" {
 				if t.CACert, err = w.readFile(caFile); err != nil {
@@ -116,7 +116,7 @@ func fetchToken(ctx context.Context, t target.Target) (string, error) {
 	return got.AccessToken, nil
 }
 
-// refusal says what the authorization server answered instead of a token, in words safe for a terminal.
+// refusal describes an answer without a token in words that are safe for a terminal.
 func refusal(answer *http.Response, code, description string) error {
 	text := fmt.Sprintf("expected a token, got status %d", answer.StatusCode)
 	hint := "is this the token endpoint? It answers a form POST with JSON (NET-R9, NET-R11)"

@@ -29,7 +29,7 @@ import (
 	"github.com/rin-network/rin/tui/terminal"
 )
 
-func tourCommand(w world) *cobra.Command {
+func tourCommand(w environment) *cobra.Command {
 	var flags tourFlags
 	cmd := &cobra.Command{
 		Use:   "tour",
@@ -55,12 +55,12 @@ there.`,
 			return flags.run(cmd, w)
 		},
 	}
-	grouped(cmd, flags.groups())
+	setFlagGroups(cmd, flags.groups())
 	return cmd
 }
 
-// run begins the walk, on a node of its own if no other is given.
-func (t *tourFlags) run(cmd *cobra.Command, w world) error {
+// run starts the walk, on a sandbox of its own unless a node is given.
+func (t *tourFlags) run(cmd *cobra.Command, w environment) error {
 	o, err := t.options(w)
 	if err != nil {
 		return err
@@ -71,9 +71,9 @@ func (t *tourFlags) run(cmd *cobra.Command, w world) error {
 	}
 	ctx, stop := context.WithCancel(cmd.Context())
 	defer stop()
-	own := &inside{w: w}
+	own := &builtInSandbox{w: w}
 	in, out, screened := t.terminal(w, cmd)
-	if t.builtIn(begin) && !screened {
+	if t.namesNoNode(begin) && !screened {
 		if begin, err = own.start(ctx); err != nil {
 			return err
 		}
@@ -88,14 +88,14 @@ func (t *tourFlags) run(cmd *cobra.Command, w world) error {
 		return errors.Join(internal(err), own.end(stop))
 	}
 	if screened {
-		return errors.Join(ended(t.show(ctx, cmd, w, way, own, in, out)), own.end(stop))
+		return errors.Join(tourError(t.show(ctx, cmd, w, way, own, in, out)), own.end(stop))
 	}
 	o.Width = min(screenOf(w, w.out, cmd).width, 100)
-	return errors.Join(ended(plain.Run(ctx, way, w.out, o)), own.end(stop))
+	return errors.Join(tourError(plain.Run(ctx, way, w.out, o)), own.end(stop))
 }
 
-// ended turns how a walk ended into an exit code.
-func ended(err error) error {
+// tourError turns the error of a walk into an exit code.
+func tourError(err error) error {
 	switch {
 	case err == nil:
 		return nil
@@ -104,16 +104,16 @@ func ended(err error) error {
 	case errors.Is(err, plain.ErrTrouble):
 		return &exitError{code: exitInconclusive, err: err, hint: "see what to try above"}
 	case errors.Is(err, plain.ErrNotCertified):
-		return told(exitNotCertified)
+		return exitWith(exitNotCertified)
 	case errors.Is(err, context.Canceled):
 		return &exitError{code: exitInconclusive, err: errors.New("the walk was interrupted"), hint: "start again at a step with --step"}
 	}
 	return usage(err, "see rin tour --help")
 }
 
-// certifyQuietly runs the whole suite in a child process, and keeps no file.
-func certifyQuietly(ctx context.Context, w world, t target.Target, heard func(worker.Event)) (report.Report, *evidence.Log, error) {
-	process, err := child(w)
+// certifyQuietly runs the whole suite in a child process and keeps no file.
+func certifyQuietly(ctx context.Context, w environment, t target.Target, heard func(worker.Event)) (report.Report, *evidence.Log, error) {
+	process, err := workerCommandLine(w)
 	if err != nil {
 		return report.Report{}, nil, err
 	}
@@ -126,18 +126,17 @@ func certifyQuietly(ctx context.Context, w world, t target.Target, heard func(wo
 	return result.Report, result.Log, err
 }
 
-// inside is the sandbox of a tour, which is started when somebody asks for it: on a terminal that is beside the first frame.
-type inside struct {
-	w world
+// builtInSandbox is the sandbox of a tour. On a terminal it starts while the first frame is drawn.
+type builtInSandbox struct {
+	w environment
 
 	mu     sync.Mutex
 	at     target.Target
-	served chan error // nil until it runs
+	served chan error // nil before it is started
 }
 
-// start serves a sandbox on a free port until ctx is done, and aims at it with the credentials of its demo clients. One that runs is not
-// started again.
-func (i *inside) start(ctx context.Context) (target.Target, error) {
+// start serves a sandbox on a free port until ctx ends and returns it as a target. It starts at most one.
+func (i *builtInSandbox) start(ctx context.Context) (target.Target, error) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	if i.served != nil {
@@ -146,7 +145,7 @@ func (i *inside) start(ctx context.Context) (target.Target, error) {
 	if err := ctx.Err(); err != nil {
 		return target.Target{}, err
 	}
-	opened, err := open(i.w, "127.0.0.1:0", sandbox.NetworkConfig{Nodes: []sandbox.Config{{Logger: discard()}}, JournalLimit: -1})
+	opened, err := open(i.w, "127.0.0.1:0", sandbox.NetworkConfig{Nodes: []sandbox.Config{{Logger: discardLogger()}}, JournalLimit: -1})
 	if err != nil {
 		return target.Target{}, err
 	}
@@ -162,8 +161,8 @@ func (i *inside) start(ctx context.Context) (target.Target, error) {
 	return i.at, nil
 }
 
-// end stops the sandbox, if it runs, and waits for its end.
-func (i *inside) end(stop context.CancelFunc) error {
+// end stops the sandbox, if it runs, and waits for it.
+func (i *builtInSandbox) end(stop context.CancelFunc) error {
 	stop()
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -173,8 +172,8 @@ func (i *inside) end(stop context.CancelFunc) error {
 	return <-i.served
 }
 
-// saveInto writes files into a folder, which is made if need be. Where one of them is there already, nothing is written.
-func saveInto(folder string, files []flow.File) (string, error) {
+// saveFiles writes files into a folder and creates it if necessary. It writes nothing if one of the files exists.
+func saveFiles(folder string, files []flow.File) (string, error) {
 	if err := os.MkdirAll(folder, 0o755); err != nil {
 		return "", err
 	}
@@ -202,8 +201,8 @@ func saveInto(folder string, files []flow.File) (string, error) {
 	return folder, nil
 }
 
-// saveTyped is [saveInto] for a folder that was typed on a screen, where no shell knows what ~ is. It says where that is in full.
-func saveTyped(w world) func(folder string, files []flow.File) (string, error) {
+// saveFromScreen is [saveFiles] for a folder typed on the screen, where no shell expands ~. It returns the absolute path.
+func saveFromScreen(w environment) func(folder string, files []flow.File) (string, error) {
 	return func(folder string, files []flow.File) (string, error) {
 		if home, ok := w.getenv("HOME"); ok && home != "" && (folder == "~" || strings.HasPrefix(folder, "~/")) {
 			folder = filepath.Join(home, strings.TrimPrefix(folder, "~"))
@@ -212,25 +211,25 @@ func saveTyped(w world) func(folder string, files []flow.File) (string, error) {
 		if err != nil {
 			return "", fmt.Errorf("find the folder: %w", err)
 		}
-		return saveInto(full, files)
+		return saveFiles(full, files)
 	}
 }
 
-// terminal is where the walk is shown: keys come from one and the screen is one. Without either it is told line by line.
-func (t *tourFlags) terminal(w world, cmd *cobra.Command) (in, out *os.File, ok bool) {
+// terminal returns the terminal for the walk. ok is false if the walk must be printed line by line.
+func (t *tourFlags) terminal(w environment, cmd *cobra.Command) (in, out *os.File, ok bool) {
 	in, typed := w.in.(*os.File)
 	out, shown := w.out.(*os.File)
 	return in, out, typed && shown && !t.plain && term.IsTerminal(int(in.Fd())) && screenOf(w, out, cmd).live
 }
 
-// show walks on a terminal.
-func (t *tourFlags) show(ctx context.Context, cmd *cobra.Command, w world, way *flow.Walk, own *inside, in, out *os.File) (err error) {
-	if !signal.Ignored(syscall.SIGHUP) { // a terminal that goes away ends the walk, unless somebody saw to that
+// show runs the walk on a terminal.
+func (t *tourFlags) show(ctx context.Context, cmd *cobra.Command, w environment, way *flow.Walk, own *builtInSandbox, in, out *os.File) (err error) {
+	if !signal.Ignored(syscall.SIGHUP) { // a closed terminal ends the walk, unless SIGHUP is ignored (nohup)
 		var stop context.CancelFunc
 		ctx, stop = signal.NotifyContext(ctx, syscall.SIGHUP)
 		defer stop()
 	}
-	// A tour waits for a person most of the time, and may hold a response of megabytes: rather collect often than grow to twice of it.
+	// A tour mostly waits for a person and may hold a response of megabytes: collect early to keep memory low.
 	defer debug.SetGCPercent(debug.SetGCPercent(20))
 	colored := screenOf(w, out, cmd).color
 	keyboard, background, err := terminal.Open(in, out, colored, w.getenv)
@@ -239,8 +238,8 @@ func (t *tourFlags) show(ctx context.Context, cmd *cobra.Command, w world, way *
 	}
 	defer func() { err = errors.Join(err, keyboard.Close()) }()
 	return tui.Run(ctx, &screen.Session{
-		Walk: way, Language: t.language, NodeID: t.node.target.NodeID, Save: saveTyped(w),
-		Getenv: w.getenv, Keep: keepText,
+		Walk: way, Language: t.language, NodeID: t.node.target.NodeID, Save: saveFromScreen(w),
+		Getenv: w.getenv, Keep: writeTemporaryScript,
 		Start: own.start, ReadFile: w.readFile,
 		Secret: func(place string) (target.Secret, error) { return readSecret(w, "secret", place, &stdinOnce{}) },
 		Theme:  screen.NewTheme(terminal.Renderer(out, colored, background)),

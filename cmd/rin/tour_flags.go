@@ -14,7 +14,7 @@ import (
 	"github.com/rin-network/rin/tui/plain"
 )
 
-// tourFlags are the flags of rin tour. Node and credentials are those of a certification.
+// tourFlags hold the flags of rin tour. Node and credentials are those of rin certify.
 type tourFlags struct {
 	node     certifyFlags
 	plain    bool
@@ -28,7 +28,7 @@ type tourFlags struct {
 	folder   string
 }
 
-// groups are the flags by what they are about.
+// groups returns the flags in the groups that help shows.
 func (t *tourFlags) groups() []flagGroup {
 	return []flagGroup{
 		{"The node (a sandbox inside, if none is given)", t.node.place("default: the first")},
@@ -66,13 +66,13 @@ func mistakeNames() []string {
 	return names
 }
 
-// builtIn tells whether no node was given.
-func (t *tourFlags) builtIn(at target.Target) bool {
+// namesNoNode reports whether no node was given.
+func (t *tourFlags) namesNoNode(at target.Target) bool {
 	return at.Registry == "" && len(at.RegistryDocument) == 0 && at.TokenURL == "" && at.InfoURL == "" && at.SpecURL == ""
 }
 
-// target is the node to begin with; empty for the sandbox inside.
-func (t *tourFlags) target(w world) (target.Target, error) {
+// target returns the node to start with; empty for the built-in sandbox.
+func (t *tourFlags) target(w environment) (target.Target, error) {
 	at := t.node.target
 	if err := t.node.credentials(w, &at); err != nil {
 		return at, err
@@ -81,16 +81,16 @@ func (t *tourFlags) target(w world) (target.Target, error) {
 		return at, err
 	}
 	switch {
-	case t.builtIn(at) && (at.Credentials.ClientID != "" || at.NodeID != ""):
+	case t.namesNoNode(at) && (at.Credentials.ClientID != "" || at.NodeID != ""):
 		return at, usage(errors.New("credentials or a node's id were given, and no node"), "add --registry, or --token-url and --info-url")
-	case !t.builtIn(at) && at.Registry == "" && len(at.RegistryDocument) == 0 && (at.TokenURL == "" || at.InfoURL == ""):
+	case !t.namesNoNode(at) && at.Registry == "" && len(at.RegistryDocument) == 0 && (at.TokenURL == "" || at.InfoURL == ""):
 		return at, usage(errors.New("--token-url and --info-url belong together"), "give both, or --registry")
 	}
 	return at, nil
 }
 
-// options are how the walk is told, and which part of it.
-func (t *tourFlags) options(w world) (plain.Options, error) {
+// options returns which steps are printed, and how.
+func (t *tourFlags) options(w environment) (plain.Options, error) {
 	o := plain.Options{Language: t.language, NodeID: t.node.target.NodeID, Open: t.open, Operation: t.shown, Query: flow.Query{Page: t.page - 1, Filters: map[string]string{}}}
 	if t.language != "de" && t.language != "en" {
 		return o, usage(fmt.Errorf("--language: %q is neither de nor en", t.language), "write de or en")
@@ -121,7 +121,7 @@ func (t *tourFlags) options(w world) (plain.Options, error) {
 	}
 	if t.folder != "" {
 		o.Save = func(files []flow.File) (string, error) {
-			place, err := saveInto(t.folder, files)
+			place, err := saveFiles(t.folder, files)
 			if err != nil {
 				return "", usage(fmt.Errorf("--take-away: %w", err), "name a new folder that can be written")
 			}
@@ -131,7 +131,7 @@ func (t *tourFlags) options(w world) (plain.Options, error) {
 	return o, nil
 }
 
-// temporaryFile makes an empty file that only its owner reads.
+// temporaryFile creates an empty file that only its owner can read.
 func temporaryFile(pattern string) (path string, remove func(), err error) {
 	file, err := os.CreateTemp("", pattern+"-*.jsonl")
 	if err != nil {
@@ -140,8 +140,8 @@ func temporaryFile(pattern string) (path string, remove func(), err error) {
 	return file.Name(), func() { _ = os.Remove(file.Name()) }, file.Close()
 }
 
-// keepText writes what was copied where only its owner reads it.
-func keepText(text string) (path string, err error) {
+// writeTemporaryScript writes a copied command to a file that only its owner can read.
+func writeTemporaryScript(text string) (path string, err error) {
 	file, err := os.CreateTemp("", "rin-curl-*.sh") // 0600
 	if err != nil {
 		return "", err
