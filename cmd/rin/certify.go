@@ -31,7 +31,7 @@ func certifyCommand(w environment) *cobra.Command {
 		Short: "Certify a live node",
 		Long: `Certify tests one live node and judges what it answered. The node is named by
 its registry entry, or by its URLs. Secrets are read from the environment, a
-file or standard input; they never stand in a report.
+file or standard input; they never appear in a report.
 
 With --baseline a run fails on what is not listed there, on what is listed and
 has passed, and on what has expired; it is never a certificate.
@@ -204,7 +204,7 @@ func (b baselineFlags) read(w environment) (*verdict.Baseline, error) {
 	}
 	known, err := verdict.ReadBaseline(data)
 	if err != nil {
-		hint := "mend the file; --write-baseline shows what one looks like"
+		hint := "fix the file; --write-baseline shows the format"
 		var mistake *verdict.BaselineError
 		if errors.As(err, &mistake) {
 			hint = mistake.Hint
@@ -258,7 +258,7 @@ func readEarlier(w environment, path string) (earlierRun, error) {
 	}
 	e := earlierRun{path: path}
 	if e.report, err = report.ReadJSON(bytes.NewReader(data)); err != nil {
-		return earlierRun{}, usage(fmt.Errorf("--rerun-failed: %s is no report of rin: %w", path, err), hint)
+		return earlierRun{}, usage(fmt.Errorf("--rerun-failed: %s is not a report of rin: %w", path, err), hint)
 	}
 	for _, q := range e.report.Requirements {
 		if _, known := requirement.Find(q.ID); known && q.Outcome != requirement.Pass {
@@ -267,7 +267,7 @@ func readEarlier(w environment, path string) (earlierRun, error) {
 	}
 	if len(e.again) == 0 {
 		return earlierRun{}, usage(fmt.Errorf("--rerun-failed: nothing to judge again, all that %s judged had passed", path),
-			"leave --rerun-failed out to certify the node anew")
+			"leave out --rerun-failed to certify the whole node")
 	}
 	return e, nil
 }

@@ -160,7 +160,7 @@ func parseIDs(names []string) ([]string, error) {
 	for _, n := range names {
 		id := strings.ToUpper(strings.TrimSpace(n))
 		if _, ok := requirement.Find(requirement.ID(id)); !ok {
-			unknown = append(unknown, fmt.Errorf("--only: %q is no requirement of this version", n))
+			unknown = append(unknown, fmt.Errorf("--only: unknown requirement %q", n))
 		}
 		out = append(out, id)
 	}

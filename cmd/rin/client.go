@@ -28,7 +28,7 @@ serves with --control:
   3. In the books of the funding service, its account gets   rin client grant
      the role EXTERNAL_API_CLIENT and an affiliation ID.
   4. Client ID, Client Secret and token endpoint are handed over, through a
-     secure channel: whoever holds them acts for the account.
+     secure channel: anyone who has them can act for the account.
 
 A secret is shown once; the node keeps a salted hash of it. Clients made here
 are gone when the sandbox ends or is reset, unless it keeps its books on disk:
@@ -211,8 +211,8 @@ func revokeCommand(w environment) *cobra.Command {
 	var to clientTarget
 	cmd := &cobra.Command{
 		Use:   "revoke ID",
-		Short: "Take a client out of use, with its tokens",
-		Long: `Revoke takes a client out of use: its secret is refused with invalid_client, its
+		Short: "Disable a client and its tokens",
+		Long: `Revoke disables a client: its secret is refused with invalid_client, its
 tokens are refused with 401 invalid_token from the next call on, and its account
 leaves the books of the funding service.
 

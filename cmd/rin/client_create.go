@@ -23,11 +23,11 @@ func createCommand(w environment) *cobra.Command {
 		Use:   "create ID",
 		Short: "Register a client with the authorization server of a node",
 		Long: `Create registers a client: the authorization server of the node gives it tokens
-from now on. The funding service knows nothing of it yet, and refuses its calls
+from now on. The funding service does not know it yet, and refuses its calls
 with 403: rin client grant changes that.
 
-The secret is drawn here and shown this once, on standard output or in a file
-that only you can read. The id of a revoked client may be used again: that is a
+The secret is generated here and shown only once, on standard output or in a
+file that only you can read. The id of a revoked client may be used again: that is a
 new client then, with another Service Account User ID.`,
 		Example: `  rin client create library
   rin client create library --request R-1 --secret-file library.secret
@@ -58,10 +58,10 @@ func rotateCommand(w environment) *cobra.Command {
 		Use:   "rotate ID",
 		Short: "Give a client another secret",
 		Long: `Rotate gives a client another secret; the old one is refused at once. Tokens
-that were fetched with it live until they expire, as they do in the network: a
+that were fetched with it stay valid until they expire, as in the network: a
 token is not bound to the secret. rin client revoke ends both.
 
-The new secret is shown this once, on standard output or in a file that only you
+The new secret is shown only once, on standard output or in a file that only you
 can read.`,
 		Example: `  rin client rotate library
   rin client rotate library --secret-file library-2.secret`,
@@ -95,7 +95,7 @@ func writeRotated(out io.Writer, made issuedSecret) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "client %s of node %s has another secret; the old one is refused\n\n", made.ClientID, made.Node)
 	made.write(&b)
-	b.WriteString("\nTokens that were fetched with the old secret live until they expire.\n")
+	b.WriteString("\nTokens that were fetched with the old secret stay valid until they expire.\n")
 	made.writeHandOver(&b)
 	_, err := io.WriteString(out, b.String())
 	return err
@@ -117,7 +117,7 @@ func (r issuedSecret) writeHandOver(b *strings.Builder) {
 	if r.Request != nil {
 		whom = partyOf(*r.Request)
 	}
-	fmt.Fprintf(b, "\nHand over Client ID, Client Secret and token endpoint to\n  %s\nthrough a secure channel: whoever holds them acts for the account.\nThe node keeps a hash of the secret; it is not shown again.\n", whom)
+	fmt.Fprintf(b, "\nHand over Client ID, Client Secret and token endpoint to\n  %s\nthrough a secure channel: anyone who has them can act for the account.\nThe node keeps a hash of the secret; it is not shown again.\n", whom)
 }
 
 func grantCommand(w environment) *cobra.Command {
@@ -127,8 +127,8 @@ func grantCommand(w environment) *cobra.Command {
 		Use:   "grant ID",
 		Short: "Set role and affiliation of a client in the funding service",
 		Long: `Grant writes role and affiliation ID of the client's service account into the
-books of the funding service, in the place of those before. It holds from the
-next call on; tokens need not be fetched anew.
+books of the funding service and replaces the old ones. It takes effect with the
+next call; clients can keep their tokens.
 
 Reading fundings takes the role ` + model.RoleExternalAPIClient + ` and an affiliation ID. An
 empty value takes one of them away: the client gets tokens, and 403.`,
@@ -179,7 +179,7 @@ func orNone(text string) string {
 type secretFile struct{ path string }
 
 func (s *secretFile) register(f *pflag.FlagSet) {
-	f.StringVar(&s.path, "secret-file", "", "put the secret into this new `file`, for you alone")
+	f.StringVar(&s.path, "secret-file", "", "write the secret to this new `file`, readable only by you")
 }
 
 // issuedSecret is an issued secret. If File is set, the file holds the secret and Secret is empty.

@@ -59,7 +59,7 @@ funding as a stranger would, prints the summary and leaves the report.`,
 		},
 	}
 	cmd.Flags().StringSliceVar(&config.Deviations, "deviate", nil, "let the node misbehave in this way (rin sandbox --deviations)")
-	cmd.Flags().BoolVar(&overTLS, "tls", false, "serve the node over https, with a certificate authority made on the spot")
+	cmd.Flags().BoolVar(&overTLS, "tls", false, "serve the node over https, with a certificate authority created at the start")
 	cmd.Flags().Uint64Var(&config.Seed, "seed", 1, "chooses the sample data")
 	cmd.Flags().IntVar(&config.Calls, "calls", sandbox.DefaultCalls, "number of funding calls")
 	output.register(cmd.Flags(), reportAndEvidence)

@@ -20,7 +20,7 @@ func explainCommand(w environment) *cobra.Command {
 		Use:   "explain ID",
 		Short: "Explain one requirement",
 		Long: `Explain tells what a requirement asks for and who says so, how it is tried, what
-a correct node may do, how to mend a node, which deviations of the sandbox it
+a correct node may do, how to fix a node, which deviations of the sandbox it
 was seen to notice, and how to see it break. Of a rule for clients (CLT-01 and
 so on) it tells who asks for it, why, and how to keep it.`,
 		Example: `  rin explain BRR-02
@@ -45,7 +45,7 @@ so on) it tells who asks for it, why, and how to keep it.`,
 			} else if r, ok := clientRule(args[0]); ok {
 				e.writeClientRule(r)
 			} else {
-				return usage(fmt.Errorf("%q is no requirement of this version", args[0]), "rin requirements lists them, with --clients the rules for clients")
+				return usage(fmt.Errorf("unknown requirement %q", args[0]), "rin requirements lists them, with --clients the rules for clients")
 			}
 			_, err := io.WriteString(w.out, e.text.String())
 			return err

@@ -79,7 +79,7 @@ func readEvidence(w environment, path string) (*evidence.Log, error) {
 	}
 	log, err := evidence.ReadLog(from)
 	if err != nil {
-		return nil, usage(fmt.Errorf("%s is no evidence of rin: %w", path, err), "name the evidence.jsonl of a run")
+		return nil, usage(fmt.Errorf("%s is not evidence of rin: %w", path, err), "name the evidence.jsonl of a run")
 	}
 	return log, nil
 }
@@ -115,7 +115,7 @@ func reportNames() []string {
 func (o outputFlags) validate() error {
 	for _, f := range o.formats {
 		if !slices.Contains(reportNames(), f) {
-			return usage(fmt.Errorf("--format: %q is no report format", f), fmt.Sprintf("choose from %v", reportNames()))
+			return usage(fmt.Errorf("--format: unknown report format %q", f), fmt.Sprintf("choose from %v", reportNames()))
 		}
 	}
 	return nil

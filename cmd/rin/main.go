@@ -132,7 +132,7 @@ func version() string {
 func workerCommand(w environment) *cobra.Command {
 	return &cobra.Command{
 		Use:    "worker",
-		Short:  "Talk to a node as the child of rin certify",
+		Short:  "Child process of rin certify that talks to a node",
 		Hidden: true,
 		Args:   cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {

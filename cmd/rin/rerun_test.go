@@ -62,7 +62,7 @@ var _ = Describe("rin certify --rerun-failed", func() {
 			Expect(os.WriteFile(file, []byte(content), 0o600)).To(Succeed())
 			got, _ = n.certify("--rerun-failed", file)
 			Expect(got.code).To(Equal(2))
-			Expect(got.err).To(And(ContainSubstring("is no report of rin"), ContainSubstring("hint: ")))
+			Expect(got.err).To(And(ContainSubstring("is not a report of rin"), ContainSubstring("hint: ")))
 		}
 	})
 })

@@ -203,7 +203,7 @@ func openOn(w environment, listener net.Listener, config sandbox.NetworkConfig) 
 		}
 		var document *mockapi.FileError
 		if errors.As(err, &document) {
-			return openNetwork{}, usage(fmt.Errorf("--spec: %w", document), "mend the document, or give another one: OpenAPI 3.0 or 3.1, as JSON or YAML")
+			return openNetwork{}, usage(fmt.Errorf("--spec: %w", document), "fix the document, or give another one: OpenAPI 3.0 or 3.1, as JSON or YAML")
 		}
 		return openNetwork{}, usage(err, "see rin sandbox --help")
 	}

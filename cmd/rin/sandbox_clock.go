@@ -29,12 +29,12 @@ func clockCommand(w environment) *cobra.Command {
 	var flags clockFlags
 	cmd := &cobra.Command{
 		Use:   "clock [+DURATION | -DURATION | TIME]",
-		Short: "Tell or move the time",
-		Long: `Clock tells the time of a sandbox that serves, or moves it for all its nodes:
-tokens expire and running calls close by it. Durations: 90s, 5m, 24h, 30d.
+		Short: "Show or move the time",
+		Long: `Clock shows the time of a running sandbox, or moves it for all nodes: it decides
+when tokens expire and running calls close. Durations: 90s, 5m, 24h, 30d.
 Times: 2027-01-31 or 2027-01-31T23:59:30Z.`,
 		Example: `  rin sandbox clock                          what time is it?
-  rin sandbox clock --until-expiry           tokens issued until now are over
+  rin sandbox clock --until-expiry           all tokens issued until now expire
   rin sandbox clock --until-closing          the next running call closes
   rin sandbox clock +30d
   rin sandbox clock -1h                      an hour back
@@ -52,8 +52,8 @@ Times: 2027-01-31 or 2027-01-31T23:59:30Z.`,
 		},
 	}
 	flags.to.register(cmd.Flags())
-	cmd.Flags().BoolVar(&flags.untilExpiry, "until-expiry", false, "move to where every token issued until now is over")
-	cmd.Flags().BoolVar(&flags.untilClose, "until-closing", false, "move to where the first of the running calls closes")
+	cmd.Flags().BoolVar(&flags.untilExpiry, "until-expiry", false, "move to when every token issued until now has expired")
+	cmd.Flags().BoolVar(&flags.untilClose, "until-closing", false, "move to when the first of the running calls closes")
 	cmd.Flags().BoolVarP(&flags.help, "help", "h", false, "help for clock")
 	return cmd
 }
@@ -133,7 +133,7 @@ func readMove(text string) (control.Move, error) {
 		}
 	}
 	if err != nil {
-		return control.Move{}, usage(fmt.Errorf("%q is no move of the clock", text), "write a sign, a number and a unit, +90s, +30d, -1h, or a time, 2027-01-31")
+		return control.Move{}, usage(fmt.Errorf("%q is not a move of the clock", text), "write a sign, a number and a unit, +90s, +30d, -1h, or a time, 2027-01-31")
 	}
 	return control.Move{By: by.String()}, nil
 }

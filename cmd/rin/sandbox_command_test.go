@@ -72,13 +72,13 @@ var _ = Describe("The commands to a sandbox that serves", func() {
 	It("switch deviations, and tell which are in force", func() {
 		b := newBench("--calls", "3", "--deviate", "token-status-201")
 		Expect(b.told("status")).To(MatchRegexp(`^\d{4}-\d\d-\d\dT\S+Z \(not moved\)\nXA  Universität Musterstadt\n    deviates: token-status-201\n        breaks TOK-02\n`))
-		Expect(b.told("deviate", "--none")).To(Equal("XA  Universität Musterstadt\n    deviates in nothing\n"))
+		Expect(b.told("deviate", "--none")).To(Equal("XA  Universität Musterstadt\n    no deviations\n"))
 		status, _ := b.token()
 		Expect(status).To(Equal(http.StatusOK))
 		Expect(b.told("deviate", "token-type-in-lower-case", "token-status-201")).To(MatchRegexp(`(?s)deviates: token-type-in-lower-case.*deviates: token-status-201`))
 		status, _ = b.token()
 		Expect(status).To(Equal(http.StatusCreated))
-		Expect(b.told("deviate", "--none", "--node", "XA")).To(ContainSubstring("deviates in nothing"))
+		Expect(b.told("deviate", "--none", "--node", "XA")).To(ContainSubstring("no deviations"))
 		Expect(b.told("reset")).To(ContainSubstring("deviates: token-status-201"))
 	})
 
@@ -131,8 +131,8 @@ var _ = Describe("The commands to a sandbox that serves", func() {
 			return all
 		}
 		Expect(marks(2)).To(Equal([]string{"503-twice 1/1", ""}))
-		Expect(b.told("status")).To(ContainSubstring("plays: 503-twice, times 1, wait 1s, client demo-client\n        struck demo-client 1\n"))
-		Expect(b.told("play", "429-then-ok", "--times", "3", "--wait", "7s", "--path", "list")).To(ContainSubstring("plays: 429-then-ok, times 3, wait 7s, path list\n        struck nobody yet\n"))
+		Expect(b.told("status")).To(ContainSubstring("plays: 503-twice, times 1, wait 1s, client demo-client\n        hit demo-client 1\n"))
+		Expect(b.told("play", "429-then-ok", "--times", "3", "--wait", "7s", "--path", "list")).To(ContainSubstring("plays: 429-then-ok, times 3, wait 7s, path list\n        no client hit yet\n"))
 		answer, _ := b.list(token, "")
 		Expect(answer.StatusCode).To(Equal(http.StatusTooManyRequests))
 		Expect(answer.Header.Get("Retry-After")).To(Equal("7"))
@@ -144,7 +144,7 @@ var _ = Describe("The commands to a sandbox that serves", func() {
 		Expect(answer.StatusCode).To(Equal(http.StatusUnauthorized))
 		Expect(body).To(ContainSubstring("another audience"))
 		Expect(b.told("stop")).NotTo(ContainSubstring("plays"))
-		Expect(b.told("reset")).To(ContainSubstring("times 1, wait 1s, client demo-client\n        struck nobody yet"))
+		Expect(b.told("reset")).To(ContainSubstring("times 1, wait 1s, client demo-client\n        no client hit yet"))
 		Expect(marks(2)).To(Equal([]string{"503-twice 1/1", ""}))
 	})
 
@@ -157,10 +157,10 @@ var _ = Describe("The commands to a sandbox that serves", func() {
 			Expect(got.err).To(Equal("rin: --node: the sandbox has 2 nodes, XA, XB\nhint: say which one: --node XA\n"))
 		}
 		Expect(rin(to, "sandbox", "play", "slow", "--node", "XB").out).To(HavePrefix("XB  "))
-		Expect(rin(to, "sandbox", "status").out).To(MatchRegexp(`(?s)\nXA  .*deviates in nothing\nXB  .*plays: slow`))
+		Expect(rin(to, "sandbox", "status").out).To(MatchRegexp(`(?s)\nXA  .*no deviations\nXB  .*plays: slow`))
 		Expect(rin(to, "sandbox", "status", "--node", "XA").out).NotTo(ContainSubstring("XB"))
 		Expect(rin(to, "sandbox", "clock", "+1h").code).To(Equal(0))
-		Expect(rin(to, "sandbox", "reset", "--node", "XB").out).To(MatchRegexp(`moved by 1h0m0s\)\nXB  [^\n]*\n    deviates in nothing\n$`))
+		Expect(rin(to, "sandbox", "reset", "--node", "XB").out).To(MatchRegexp(`moved by 1h0m0s\)\nXB  [^\n]*\n    no deviations\n$`))
 	})
 
 	It("let a request ask for what is done to it, if the sandbox was told so", func() {

@@ -163,7 +163,7 @@ func parseDay(flag, text string) (time.Time, error) {
 	}
 	t, err := time.Parse(time.DateOnly, text)
 	if err != nil {
-		return t, usage(fmt.Errorf("%s: %q is no day", flag, text), "write year, month and day: 2026-03-01")
+		return t, usage(fmt.Errorf("%s: %q is not a date", flag, text), "write year, month and day: 2026-03-01")
 	}
 	return t, nil
 }
@@ -264,8 +264,8 @@ type tlsFlags struct {
 const defaultAuthorityFile = "rin-sandbox-ca.pem"
 
 func (t *tlsFlags) register(f *pflag.FlagSet) {
-	f.BoolVar(&t.on, "tls", false, "serve https, with a certificate authority made on the spot")
-	f.StringVar(&t.file, "tls-ca-file", "", "where to write that authority, PEM (default "+defaultAuthorityFile+")")
+	f.BoolVar(&t.on, "tls", false, "serve https, with a certificate authority created at the start")
+	f.StringVar(&t.file, "tls-ca-file", "", "where to write its certificate, PEM (default "+defaultAuthorityFile+")")
 }
 
 // settings returns the TLS settings, or nil without --tls.

@@ -21,9 +21,9 @@ func journalCommand(w environment) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "journal",
 		Short: "Show what clients sent, and what was wrong with it",
-		Long: `Journal shows the newest requests to a sandbox that serves: who sent what, what
-came back, and, where something was wrong, why, which rule it broke, and the
-command that does it right. No secret and no token is in it.`,
+		Long: `Journal shows the newest requests to a running sandbox: who sent what, the
+answer, and, if something was wrong, why, which rule it broke, and a command
+that does it right. It contains no secrets and no tokens.`,
 		Example: `  rin sandbox journal
   rin sandbox journal --wrong --last 5
   rin sandbox journal --clear                    before the next test
@@ -58,11 +58,11 @@ command that does it right. No secret and no token is in it.`,
 		},
 	}
 	to.register(cmd.Flags())
-	cmd.Flags().StringVar(&wanted.Client, "client", "", "`id` of the one client to show (default all)")
+	cmd.Flags().StringVar(&wanted.Client, "client", "", "`id` of the only client to show (default all)")
 	cmd.Flags().BoolVar(&wanted.Wrong, "wrong", false, "only requests that broke a rule or were refused")
 	cmd.Flags().IntVar(&wanted.Limit, "last", 20, fmt.Sprintf("number of requests, up to %d", control.MaxJournal))
 	cmd.Flags().BoolVar(&asJSON, "json", false, "as JSON, with all that is kept")
-	cmd.Flags().BoolVar(&empty, "clear", false, "forget all requests instead, and nothing else")
+	cmd.Flags().BoolVar(&empty, "clear", false, "delete all requests instead")
 	return cmd
 }
 
@@ -72,9 +72,9 @@ func reportCommand(w environment) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "report",
 		Short: "Judge the clients by what they sent",
-		Long: `Report judges each client of a sandbox that serves by the requests in its
-journal: which rules it broke, what it does that is legal and wasteful, what was
-seen, and the command that does it right. The rules are CLT-01 and so on:
+		Long: `Report judges each client of a running sandbox by the requests in the journal:
+which rules it broke, what is legal but wasteful, the requests that show it, and
+a command that does it right. The rules are CLT-01 and so on:
 rin requirements --clients lists them, rin explain CLT-01 explains one.
 
 It ends with 0 when no client has a fault, with 1 when one has, with 3 when
@@ -87,7 +87,7 @@ there is nothing to judge.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if !slices.Contains(sheetFormats(), format) {
-				return usage(fmt.Errorf("--format: %q is no format of this report", format), "use "+strings.Join(sheetFormats(), ", "))
+				return usage(fmt.Errorf("--format: unknown format %q", format), "use "+strings.Join(sheetFormats(), ", "))
 			}
 			c, err := to.client(cmd.Context(), w)
 			if err != nil {
@@ -120,7 +120,7 @@ there is nothing to judge.`,
 	}
 	to.register(cmd.Flags())
 	cmd.Flags().StringVar(&format, "format", "text", "form of the report: "+strings.Join(sheetFormats(), ", "))
-	cmd.Flags().StringVar(&client, "client", "", "`id` of the one client to judge (default all)")
+	cmd.Flags().StringVar(&client, "client", "", "`id` of the only client to judge (default all)")
 	cmd.Flags().StringVarP(&file, "output", "o", "", "`file` to write (default standard output)")
 	return cmd
 }

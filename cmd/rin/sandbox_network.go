@@ -160,7 +160,7 @@ func warnOfAPIs(out io.Writer, nodes []*sandbox.Server) error {
 		}
 		fmt.Fprintf(&b, "rin: %s of %s cannot be served:\n", evidence.Count(len(api.NotServed), "part"), api.File)
 		writeParts(&b, 2, api.NotServed)
-		b.WriteString("hint: they answer 501 with the reason; mend the document, and it is read again\n")
+		b.WriteString("hint: they answer 501 with the reason; fix the document, and rin reads it again\n")
 	}
 	_, err := io.WriteString(out, b.String())
 	return err

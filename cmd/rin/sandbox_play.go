@@ -19,18 +19,18 @@ func playCommand(w environment) *cobra.Command {
 	var wait time.Duration
 	cmd := &cobra.Command{
 		Use:   "play SCENARIO",
-		Short: "Play a scenario: so many faults for each client, then good answers",
-		Long: `Play lets a node that serves strike the first requests of each client that fit,
-as many times as the scenario or --times says, and answer well from then on.
-Each client has a sequence of its own. What is on goes on; the same play begins
-anew. Every answer that was spoilt says so in its header ` + fault.ScenarioHeader + `.`,
+		Short: "Play a scenario: some faults for each client, then good answers",
+		Long: `Play makes a running node fail the first matching requests of each client, as
+often as the scenario or --times says, and answer well afterwards. Each client
+has its own sequence. Running scenarios continue; a scenario that is played
+again restarts. Each spoilt answer has the header ` + fault.ScenarioHeader + `.`,
 		Example: `  rin sandbox play 429-then-ok
   rin sandbox play 503-twice --client demo-client --times 5 --wait 3s
-  rin sandbox play slow --path token         the token endpoint alone
-  rin sandbox play connection-cut --path /   every resource, not the API alone
+  rin sandbox play slow --path token         only the token endpoint
+  rin sandbox play connection-cut --path /   every resource, not only the API
   rin sandbox play truncated-json --path /ris-synergy/funding/v3/fundings
   rin sandbox play key-rotation --wait 60s   the old key stays good for a minute
-  rin sandbox --scenarios                    all scenarios, what each strikes`,
+  rin sandbox --scenarios                    all scenarios, and which requests each hits`,
 		Args: func(_ *cobra.Command, names []string) error {
 			if len(names) != 1 {
 				return usage(fmt.Errorf("expected the name of one scenario, got %d", len(names)), "rin sandbox --scenarios lists them")
@@ -50,8 +50,8 @@ anew. Every answer that was spoilt says so in its header ` + fault.ScenarioHeade
 	f := cmd.Flags()
 	to.register(f)
 	to.registerNode(f)
-	f.StringVar(&play.Client, "client", "", "`id` of the one client that is struck (default all)")
-	f.StringVar(&play.Path, "path", "", "a `path` and all below it, or a kind: token, info, list,\ndetail ... (default what the scenario strikes)")
+	f.StringVar(&play.Client, "client", "", "`id` of the only client to hit (default all)")
+	f.StringVar(&play.Path, "path", "", "a `path` and all below it, or a kind: token, info, list,\ndetail ... (default the requests of the scenario)")
 	f.IntVar(&play.Times, "times", 0, "faults for each client (default the scenario's)")
 	f.DurationVar(&wait, "wait", 0, "how long something takes, such as Retry-After or a pause\n(default the scenario's)")
 	return cmd
@@ -62,7 +62,7 @@ func stopCommand(w environment) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "stop [SCENARIO...]",
 		Short: "End scenarios",
-		Long:  `Stop ends the named scenarios of a node that serves, or all without a name.`,
+		Long:  `Stop ends the named scenarios of a running node, or all of them.`,
 		Example: `  rin sandbox stop
   rin sandbox stop 503-twice --node XB`,
 		ValidArgsFunction: completeScenarios,
@@ -99,9 +99,9 @@ func writePlay(b *strings.Builder, s control.Scenario) {
 		struck = append(struck, fmt.Sprintf("%s %d", client, times))
 	}
 	slices.Sort(struck)
-	told := "struck nobody yet"
+	told := "no client hit yet"
 	if len(struck) > 0 {
-		told = "struck " + strings.Join(struck, ", ")
+		told = "hit " + strings.Join(struck, ", ")
 	}
 	does := ""
 	if known, err := fault.FindScenario(s.Name); err == nil { // unknown if the sandbox has another version
@@ -115,10 +115,10 @@ func deviateCommand(w environment) *cobra.Command {
 	var none bool
 	cmd := &cobra.Command{
 		Use:   "deviate NAME...",
-		Short: "Put deviations in force, in the place of all others",
-		Long: `Deviate makes a node that serves misbehave from the next request on, or behave
-in an unusual way: exactly as the names say, in the place of what was in force.
-The first sees requests first. They begin afresh, whatever they remembered.`,
+		Short: "Replace the deviations of a node",
+		Long: `Deviate makes a running node misbehave, or behave in an unusual way, from the
+next request on. The named deviations replace those in force; the first one sees
+requests first. They start without memory of earlier requests.`,
 		Example: `  rin sandbox deviate token-status-201
   rin sandbox deviate token-type-in-lower-case list-id-missing --node XB
   rin sandbox deviate --none                 a good node again
@@ -142,6 +142,6 @@ The first sees requests first. They begin afresh, whatever they remembered.`,
 	}
 	to.register(cmd.Flags())
 	to.registerNode(cmd.Flags())
-	cmd.Flags().BoolVar(&none, "none", false, "take back all deviations")
+	cmd.Flags().BoolVar(&none, "none", false, "remove all deviations")
 	return cmd
 }

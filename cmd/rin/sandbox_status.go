@@ -104,9 +104,9 @@ func statusCommand(w environment) *cobra.Command {
 	var to controlTarget
 	cmd := &cobra.Command{
 		Use:   "status",
-		Short: "Tell the time and what each node does on purpose",
-		Long: `Status tells the time of a sandbox that serves, and what each of its nodes does
-on purpose.`,
+		Short: "Show the time and the deviations of each node",
+		Long: `Status prints the time of a running sandbox, and the deviations, scenarios and
+documents of each of its nodes.`,
 		Example: `  rin sandbox status
   rin sandbox status --node XB --control http://127.0.0.1:8081
   curl -s http://127.0.0.1:8081/nodes        the same as JSON`,
@@ -120,7 +120,7 @@ on purpose.`,
 		},
 	}
 	to.register(cmd.Flags())
-	cmd.Flags().StringVar(&to.node, "node", "", "`id` of the one node to tell of (default all)")
+	cmd.Flags().StringVar(&to.node, "node", "", "`id` of the only node to show (default all)")
 	return cmd
 }
 
@@ -153,11 +153,10 @@ func resetCommand(w environment) *cobra.Command {
 	var to controlTarget
 	cmd := &cobra.Command{
 		Use:   "reset",
-		Short: "Put everything back to its start",
-		Long: `Reset puts a sandbox that serves back to its start: the time, and each node to
-what it was configured to be. Clients that were made since are gone, unless the
-sandbox keeps them with --data. With --node it is that node alone, and the time
-stays.`,
+		Short: "Restore the state at the start",
+		Long: `Reset restores the start of a running sandbox: the time, and the configuration
+of each node. Clients created since then are removed, unless the sandbox keeps
+them with --data. With --node it restores only that node, and the time stays.`,
 		Example: `  rin sandbox reset
   rin sandbox reset --node XB`,
 		Args: cobra.NoArgs,
@@ -178,7 +177,7 @@ stays.`,
 		},
 	}
 	to.register(cmd.Flags())
-	cmd.Flags().StringVar(&to.node, "node", "", "`id` of the one node to put back (default all, and the time)")
+	cmd.Flags().StringVar(&to.node, "node", "", "`id` of the only node to restore (default all, and the time)")
 	return cmd
 }
 
@@ -199,7 +198,7 @@ func writeNodes(out io.Writer, nodes ...control.Node) error {
 			writeEntry(&b, "deviates: "+d.Name, effect(d), d.Why)
 		}
 		if len(n.Deviations) == 0 {
-			b.WriteString("    deviates in nothing\n")
+			b.WriteString("    no deviations\n")
 		}
 		for _, play := range n.Scenarios {
 			writePlay(&b, play)

@@ -101,14 +101,14 @@ func (t *tourFlags) options(w environment) (plain.Options, error) {
 	for _, name := range t.steps {
 		i := slices.Index(stepNames(), name)
 		if i < 0 {
-			return o, usage(fmt.Errorf("--step: %q is no step", name), "write one of "+strings.Join(stepNames(), ", "))
+			return o, usage(fmt.Errorf("--step: unknown step %q", name), "write one of "+strings.Join(stepNames(), ", "))
 		}
 		o.Steps = append(o.Steps, flow.Step(i))
 	}
 	for _, name := range t.mistakes {
 		i := slices.Index(mistakeNames(), name)
 		if i < 0 {
-			return o, usage(fmt.Errorf("--what-if: %q is no mistake that can be made", name), "write one of "+strings.Join(mistakeNames(), ", "))
+			return o, usage(fmt.Errorf("--what-if: unknown mistake %q", name), "write one of "+strings.Join(mistakeNames(), ", "))
 		}
 		o.Mistakes = append(o.Mistakes, flow.Mistakes()[i])
 	}
