@@ -88,7 +88,7 @@ func JudgeKnowing(known *verdict.Baseline, log *evidence.Log, suite string) repo
 	log = probe.WithWords(log)
 	catalogue := requirement.Catalogue()
 	judgements := requirement.JudgeAll(catalogue, requirement.Read(log))
-	return report.New(verdict.DecideKnowing(known, catalogue, judgements, log), log, suite)
+	return report.New(verdict.Decide(catalogue, judgements, log, known), log, suite)
 }
 
 // inProcess gathers evidence here.

@@ -98,7 +98,7 @@ func reportFiles() []reportFile {
 		{"html", "report.html", func(w io.Writer, r conformance.Result) error { return report.WriteHTML(w, r.Report, r.Log) }},
 		{"json", "report.json", func(w io.Writer, r conformance.Result) error { return report.WriteJSON(w, r.Report) }},
 		{"junit", "junit.xml", func(w io.Writer, r conformance.Result) error { return report.WriteJUnit(w, r.Report) }},
-		{"har", "exchanges.har", func(w io.Writer, r conformance.Result) error { return report.WriteHAR(w, r.Log, version()) }},
+		{"har", "exchanges.har", func(w io.Writer, r conformance.Result) error { return evidence.WriteHAR(w, r.Log, version()) }},
 		{"markdown", "report.md", func(w io.Writer, r conformance.Result) error { return report.WriteMarkdown(w, r.Report) }},
 	}
 }

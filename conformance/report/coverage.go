@@ -12,17 +12,17 @@ import (
 	"github.com/rin-network/rin/conformance/requirement"
 )
 
-// This file says how much of what the document promises was seen, from the evidence alone: which parameters were tried, and which of the
-// documented statuses an answer had. The calls without a good token count as well: a refusal is a documented answer too.
+// This file derives the coverage of the node's document from the evidence: which parameters were tried, and which documented statuses answers
+// had. Calls without a good token count, too: a refusal is a documented answer.
 
-// Bounds of what is told of one operation.
+// Bounds of the report of one operation.
 const (
-	maxParametersTold = 100
-	maxStatusesTold   = 60
-	maxName           = 200 // characters of a name that the document chose
+	maxParameters = 100
+	maxStatuses   = 60
+	maxName       = 200 // characters of a name in the document
 )
 
-// calls are the answered calls of each resource.
+// calls returns the answered calls of each resource.
 func calls(log *evidence.Log) map[evidence.Resource][]evidence.Exchange {
 	out := map[evidence.Resource][]evidence.Exchange{}
 	for _, x := range log.Exchanges {
@@ -34,11 +34,11 @@ func calls(log *evidence.Log) map[evidence.Resource][]evidence.Exchange {
 	return out
 }
 
-// parametersOf tells of each described parameter in which manners it was tried.
+// parametersOf lists the described parameters with the manners in which they were tried.
 func parametersOf(o openapi.Operation, op Operation, log *evidence.Log, answered []evidence.Exchange) []Parameter {
 	out := []Parameter{}
 	for _, p := range o.Parameters {
-		told := Parameter{Name: cut(p.Name, maxName), In: cut(p.In, maxName), Required: p.Required, Tried: []Manner{}}
+		tried := Parameter{Name: cut(p.Name, maxName), In: cut(p.In, maxName), Required: p.Required, Tried: []Manner{}}
 		manners := map[Manner]bool{}
 		for _, x := range answered {
 			if m := mannerOf(p, x); m != "" {
@@ -47,21 +47,21 @@ func parametersOf(o openapi.Operation, op Operation, log *evidence.Log, answered
 		}
 		for _, m := range []Manner{Valid, Bounds, Outside} {
 			if manners[m] {
-				told.Tried = append(told.Tried, m)
+				tried.Tried = append(tried.Tried, m)
 			}
 		}
-		if len(told.Tried) == 0 {
-			told.Because = untried(o, p, op, log)
+		if len(tried.Tried) == 0 {
+			tried.Because = untried(o, p, op, log)
 		}
-		out = append(out, told)
+		out = append(out, tried)
 	}
 	return out
 }
 
-// mannerOf is how a call tries a parameter; empty when it does not.
+// mannerOf returns how a call tries a parameter; "" if it does not.
 func mannerOf(p openapi.Parameter, x evidence.Exchange) Manner {
 	if x.Label.Case() == evidence.OK && (p.Required || p.In == "path") && p.In != "cookie" {
-		return Valid // the good call has a sample of what it needs
+		return Valid // the good call sends a sample of each required parameter
 	}
 	name, in := x.Given["parameter"], x.Given["in"]
 	if name != p.Name && !strings.HasPrefix(name, p.Name+"[") || in != "" && in != p.In || in == "" && p.In != "query" {
@@ -83,7 +83,7 @@ func mannerOf(p openapi.Parameter, x evidence.Exchange) Manner {
 	return Outside
 }
 
-// untried says why a parameter was not tried at all.
+// untried explains why a parameter was not tried.
 func untried(o openapi.Operation, p openapi.Parameter, op Operation, log *evidence.Log) string {
 	if !op.Executed {
 		return "the operation was not executed"
@@ -103,8 +103,8 @@ func untried(o openapi.Operation, p openapi.Parameter, op Operation, log *eviden
 	return "there was no room in the request budget, or the document tells no value"
 }
 
-// statusesOf tells of each documented status whether an answer had it, and which undocumented ones there were.
-func statusesOf(o openapi.Operation, op Operation, log *evidence.Log, answered []evidence.Exchange) (told []Status, undocumented []string) {
+// statusesOf lists the documented statuses, and the undocumented ones that answers had.
+func statusesOf(o openapi.Operation, op Operation, log *evidence.Log, answered []evidence.Exchange) (list []Status, undocumented []string) {
 	seen := map[string]bool{}
 	odd := map[string]bool{}
 	for _, x := range answered {
@@ -116,18 +116,18 @@ func statusesOf(o openapi.Operation, op Operation, log *evidence.Log, answered [
 			odd[code] = true
 		}
 	}
-	told = []Status{}
+	list = []Status{}
 	for _, key := range slices.Sorted(maps.Keys(o.Responses)) {
 		s := Status{Status: cut(key, maxName), Seen: seen[key]}
 		if !s.Seen {
 			s.Because = unseen(o, key, op, log)
 		}
-		told = append(told, s)
+		list = append(list, s)
 	}
-	return told, slices.Sorted(maps.Keys(odd))
+	return list, slices.Sorted(maps.Keys(odd))
 }
 
-// describedBy is the response that describes a status: itself, its range, or default (OAS 3.0.3 Responses Object).
+// describedBy returns the response that describes a status: the status itself, its range, or default (OAS 3.0.3 Responses Object).
 func describedBy(o openapi.Operation, code string) (key string, ok bool) {
 	for _, key := range []string{code, code[:1] + "XX", code[:1] + "xx", "default"} {
 		if _, ok := o.Responses[key]; ok {
@@ -137,7 +137,7 @@ func describedBy(o openapi.Operation, code string) (key string, ok bool) {
 	return "", false
 }
 
-// unseen says why no answer had a documented status: most often, nothing that a polite run asks brings it about.
+// unseen explains why no answer had a documented status. Most often no polite request causes it.
 func unseen(o openapi.Operation, key string, op Operation, log *evidence.Log) string {
 	switch {
 	case !op.Executed:
@@ -171,7 +171,7 @@ func unseen(o openapi.Operation, key string, op Operation, log *evidence.Log) st
 	return "no call brought it about"
 }
 
-// count adds what the list of operations tells in full.
+// count adds one operation to the totals.
 func (o *Operations) count(op Operation) {
 	for _, p := range op.Parameters {
 		o.Parameters.Described++
@@ -187,14 +187,14 @@ func (o *Operations) count(op Operation) {
 	}
 }
 
-// attentionItem bounds what stands in the report of one operation; the counts are of all.
-func (op Operation) told() Operation {
-	op.Parameters = op.Parameters[:min(len(op.Parameters), maxParametersTold)]
-	op.Statuses = op.Statuses[:min(len(op.Statuses), maxStatusesTold)]
+// limited shortens the lists of one operation for the report. The totals count everything.
+func (op Operation) limited() Operation {
+	op.Parameters = op.Parameters[:min(len(op.Parameters), maxParameters)]
+	op.Statuses = op.Statuses[:min(len(op.Statuses), maxStatuses)]
 	return op
 }
 
-// String is the coverage in one sentence: "4 of 4 documented operations executed, 8 of 9 parameters tried, 11 of 17 documented statuses seen".
+// String returns the coverage: "4 of 4 documented operations executed, 8 of 9 parameters tried, 11 of 17 documented statuses seen".
 func (o Operations) String() string {
 	s := fmt.Sprintf("%d of %s executed", o.Executed, evidence.Count(o.Documented, "documented operation"))
 	if o.Parameters.Described > 0 {
@@ -206,7 +206,7 @@ func (o Operations) String() string {
 	return s
 }
 
-// ParametersInWords is what an operation's cell of a table says of its parameters.
+// ParametersInWords describes the parameters for a table cell.
 func (op Operation) ParametersInWords() []string {
 	var out []string
 	for _, p := range op.Parameters {
@@ -223,7 +223,7 @@ func (op Operation) ParametersInWords() []string {
 	return out
 }
 
-// StatusesInWords likewise: first those that were seen.
+// StatusesInWords describes the statuses for a table cell, the seen ones first.
 func (op Operation) StatusesInWords() []string {
 	var seen, out []string
 	for _, s := range op.Statuses {
@@ -242,10 +242,10 @@ func (op Operation) StatusesInWords() []string {
 	return out
 }
 
-// maxOperations bounds the list of operations; the counts are of all.
+// maxOperations bounds the list of operations. The totals count all.
 const maxOperations = 500
 
-// operations compares the node's document with what was executed.
+// operations compares the node's document with the executed calls.
 func operations(log *evidence.Log) Operations {
 	out := Operations{List: []Operation{}}
 	spec := requirement.Read(log).Spec
@@ -265,13 +265,13 @@ func operations(log *evidence.Log) Operations {
 		}
 		out.count(op)
 		if len(out.List) < maxOperations {
-			out.List = append(out.List, op.told())
+			out.List = append(out.List, op.limited())
 		}
 	}
 	return out
 }
 
-// executed reports whether an operation was called, and why not.
+// executed reports whether an operation was called, or why not.
 func executed(o openapi.Operation, log *evidence.Log) (bool, string) {
 	resource := evidence.OperationResource(o.Key)
 	for _, x := range log.Exchanges {

@@ -25,7 +25,7 @@ var _ = Describe("Coverage of the document", func() {
 		log := smallLog()
 		log.Document, log.Exchanges = &evidence.Document{Reduced: json.RawMessage(document)}, exchanges
 		log.NotSent = []evidence.NotSent{{Label: "op/a.param-q", Kind: evidence.NotApplicable, Because: "the document tells no valid value of it"}}
-		return report.New(verdict.Decide(smallCatalogue(), smallJudgements(), log), log, version).Operations
+		return report.New(verdict.Decide(smallCatalogue(), smallJudgements(), log, nil), log, version).Operations
 	}
 	trial := func(try evidence.Try, in, name string, legal string) map[string]string {
 		return map[string]string{"parameter": name, "in": in, "try": string(try), "legal": legal, "value": "1"}
@@ -68,7 +68,7 @@ var _ = Describe("Coverage of the document", func() {
 
 	It("tells statuses that nobody described", func() {
 		log := smallLog()
-		o := report.New(verdict.Decide(smallCatalogue(), smallJudgements(), log), log, version).Operations
+		o := report.New(verdict.Decide(smallCatalogue(), smallJudgements(), log, nil), log, version).Operations
 		Expect(o.List[0].Undocumented).To(Equal([]string{"400"}))
 		Expect(strings.Join(o.List[0].StatusesInWords(), "; ")).To(Equal("200 seen; 304: not seen, no conditional request is sent; 400 seen and not documented"))
 		Expect(o.List[0].ParametersInWords()).To(Equal([]string{"fundingType: outside", "session: not tried, cookies are not sent"}))

@@ -10,7 +10,7 @@ import (
 	"github.com/rin-network/rin/conformance/verdict"
 )
 
-// sourceOf keeps the source with a link to each of its places.
+// sourceOf converts a source with all its links.
 func sourceOf(s requirement.Source) Source {
 	out := Source{Text: s.Text(), URL: s.URL(), Derived: s.Derived, Citations: []Citation{}}
 	for _, c := range s.Citations {
@@ -19,13 +19,13 @@ func sourceOf(s requirement.Source) Source {
 	return out
 }
 
-// maxSubjects bounds the subjects of one requirement: a node with 10,000 bad items is no better known by the last of them.
+// maxSubjects bounds the subjects of one requirement. The last of 10,000 faulty items adds nothing.
 const maxSubjects = 100
 
-// brief bounds one text of a finding.
+// brief shortens one text of a finding.
 func brief(s string) string { return cut(s, 2000) }
 
-// finding is one result as the report tells it.
+// finding converts one result.
 func finding(r verdict.Result, p requirement.Profile, e requirement.Evidence) Requirement {
 	q, j := r.Requirement, r.Judgement
 	out := Requirement{
@@ -39,11 +39,11 @@ func finding(r verdict.Result, p requirement.Profile, e requirement.Evidence) Re
 		out.Notes = append(out.Notes, brief(n))
 	}
 	for _, s := range j.Subjects[:min(len(j.Subjects), maxSubjects)] {
-		told := Subject{Name: brief(s.Name), Label: s.Label, Expected: brief(s.Expected), Got: brief(s.Got)}
-		if told.bare = s.Label != "" && s.Name == string(s.Label); told.bare {
-			told.Name = brief(e.Asked(s.Label))
+		subject := Subject{Name: brief(s.Name), Label: s.Label, Expected: brief(s.Expected), Got: brief(s.Got)}
+		if subject.bare = s.Label != "" && s.Name == string(s.Label); subject.bare {
+			subject.Name = brief(e.Asked(s.Label))
 		}
-		out.Subjects = append(out.Subjects, told)
+		out.Subjects = append(out.Subjects, subject)
 	}
 	if r.Known != nil {
 		out.Known = &Known{Reason: brief(r.Known.Reason), Until: r.Known.Until}
@@ -57,61 +57,61 @@ func finding(r verdict.Result, p requirement.Profile, e requirement.Evidence) Re
 		out.Fix = brief(j.Hint)
 	}
 	if out.Fix == "" && j.Outcome == requirement.Inconclusive {
-		out.Fix = settle(q.ID, j.Fault)
+		out.Fix = advise(q.ID, j.Fault)
 	}
-	if tells(j.Outcome) {
-		out.Seen, out.Curl = shown(j.Subjects, e.Log)
+	if needsAttention(j.Outcome) {
+		out.Seen, out.Curl = evidenceOf(j.Subjects, e.Log)
 	}
 	return out
 }
 
-// settle says how to settle what could not be judged, by whose doing that was.
-func settle(id requirement.ID, fault requirement.Fault) string {
+// advise says how to get a judgement after an inconclusive one, depending on who caused it.
+func advise(id requirement.ID, fault requirement.Fault) string {
 	if fault == requirement.Suite {
 		return "This is a fault of rin, not of the node: please report it with evidence.jsonl."
 	}
 	return fmt.Sprintf("Look at what stood between rin and the node (network, gateway, rate limit, an outage), then judge it again: rin certify with --only %s.", id)
 }
 
-// shaken tells a handshake in one line.
-func shaken(h evidence.Handshake) string {
-	told := "TLS handshake with " + h.Address
+// handshakeLine describes a handshake in one line.
+func handshakeLine(h evidence.Handshake) string {
+	line := "TLS handshake with " + h.Address
 	if !h.Completed() {
-		return told + ": not completed"
+		return line + ": not completed"
 	}
-	return told + ": " + h.Version
+	return line + ": " + h.Version
 }
 
-// seen tells an exchange in one line.
-func seen(x evidence.Exchange) string {
-	told := x.Request.Method + " " + x.Request.URL
+// exchangeLine describes an exchange in one line.
+func exchangeLine(x evidence.Exchange) string {
+	line := x.Request.Method + " " + x.Request.URL
 	if x.Response == nil {
-		return told + ": no answer"
+		return line + ": no answer"
 	}
-	return fmt.Sprintf("%s: %d", told, x.Response.Status)
+	return fmt.Sprintf("%s: %d", line, x.Response.Status)
 }
 
-// tells reports whether somebody has to look at an outcome.
-func tells(o requirement.Outcome) bool {
+// needsAttention reports whether a person must look at an outcome.
+func needsAttention(o requirement.Outcome) bool {
 	return o == requirement.Warn || o == requirement.Fail || o == requirement.Inconclusive
 }
 
-// shown tells the exchange or the handshake that shows the finding, and how to repeat it.
-func shown(subjects []requirement.Subject, log *evidence.Log) (seenIn, curl string) {
+// evidenceOf describes the exchange or handshake that shows the finding, and how to repeat it.
+func evidenceOf(subjects []requirement.Subject, log *evidence.Log) (seenIn, curl string) {
 	for _, s := range subjects {
 		for _, label := range log.Resolve(s.Label) {
 			if x, ok := log.Get(label); ok {
-				return brief(seen(x)), evidence.Curl(x)
+				return brief(exchangeLine(x)), evidence.Curl(x)
 			}
 			if h, ok := log.Handshake(label); ok {
-				return brief(shaken(h)), h.Curl()
+				return brief(handshakeLine(h)), h.Curl()
 			}
 		}
 	}
 	return "", ""
 }
 
-// withOutcome lists the requirements with an outcome, in catalogue order; those that cost the certificate come first.
+// withOutcome returns the requirements with an outcome in catalogue order, those that cost the certificate first.
 func (r Report) withOutcome(o requirement.Outcome) []Requirement {
 	var costs, rest []Requirement
 	for _, q := range r.Requirements {
@@ -126,7 +126,7 @@ func (r Report) withOutcome(o requirement.Outcome) []Requirement {
 	return append(costs, rest...)
 }
 
-// MatrixSentence says how well the suite is proved, and whether the operator attested what no deviation can prove.
+// MatrixSentence describes the kill matrix, and says whether the operator attested the requirements that no deviation can prove.
 func (r Report) MatrixSentence() string {
 	var attested []requirement.ID
 	for _, q := range r.withOutcome(requirement.Pass) {
@@ -135,15 +135,15 @@ func (r Report) MatrixSentence() string {
 	return r.Suite.Matrix.Sentence(attested)
 }
 
-// attentionItem is a requirement that is told in full, with those that have the very same reason.
+// attentionItem is a requirement that is described in full, with the ids of those that have the same reason.
 type attentionItem struct {
 	Requirement
 	Also []requirement.ID
 }
 
-// tell lists the requirements with an outcome that somebody has to look at. What could not be judged for the same reason is told once:
-// a node that is down needs no seventy paragraphs.
-func (r Report) tell(o requirement.Outcome) []attentionItem {
+// attention returns the requirements with an outcome that need attention. Inconclusive ones with the same reason are merged: a node that is
+// down needs one paragraph, not seventy.
+func (r Report) attention(o requirement.Outcome) []attentionItem {
 	var out []attentionItem
 	at := map[string]int{}
 	for _, q := range r.withOutcome(o) {
@@ -157,19 +157,19 @@ func (r Report) tell(o requirement.Outcome) []attentionItem {
 	return out
 }
 
-// further lists the subjects that say more than which exchange was looked at.
-func (q Requirement) further() []Subject {
+// furtherSubjects returns the subjects that say more than which exchange was judged.
+func (q Requirement) furtherSubjects() []Subject {
 	var out []Subject
 	for _, s := range q.Subjects {
-		if !s.bare || q.adds(s) != (Subject{}) {
+		if !s.bare || q.beyond(s) != (Subject{}) {
 			out = append(out, s)
 		}
 	}
 	return out
 }
 
-// adds is what a subject expects and got beyond the finding itself.
-func (q Requirement) adds(s Subject) Subject {
+// beyond returns what a subject expects and got where it differs from the finding.
+func (q Requirement) beyond(s Subject) Subject {
 	var out Subject
 	if s.Expected != q.Expected {
 		out.Expected = s.Expected
@@ -180,9 +180,9 @@ func (q Requirement) adds(s Subject) Subject {
 	return out
 }
 
-// line is a subject in one line.
+// line describes a subject in one line.
 func (q Requirement) line(s Subject) string {
-	out, more := s.Name, q.adds(s)
+	out, more := s.Name, q.beyond(s)
 	if more.Expected != "" {
 		out += ", expected " + more.Expected
 	}
@@ -192,7 +192,7 @@ func (q Requirement) line(s Subject) string {
 	return out
 }
 
-// symbol marks an outcome where colour may be missing.
+// symbol returns the mark of an outcome for output without colour.
 func symbol(o requirement.Outcome) string {
 	switch o {
 	case requirement.Pass:
@@ -209,7 +209,7 @@ func symbol(o requirement.Outcome) string {
 	return "?"
 }
 
-// Word names an outcome in a sentence.
+// Word returns an outcome as a word of a sentence.
 func Word(o requirement.Outcome) string {
 	switch o {
 	case requirement.Pass:
@@ -224,7 +224,7 @@ func Word(o requirement.Outcome) string {
 	return string(o)
 }
 
-// remedy names what is to be done about an outcome.
+// remedy returns the label of the fix.
 func remedy(o requirement.Outcome) string {
 	if o == requirement.Inconclusive {
 		return "to do"
@@ -232,7 +232,7 @@ func remedy(o requirement.Outcome) string {
 	return "fix"
 }
 
-// costsFull is the price of failed advice in a run for another profile than full.
+// costsFull is the price of failed advice in a run for a profile other than full.
 const costsFull = "costs only the profile full"
 
 // Price says what the outcome costs.
@@ -256,7 +256,7 @@ func (q Requirement) Price() string {
 	return string(q.Gate)
 }
 
-// mark is the outcome that a decision looks like.
+// mark returns the outcome whose mark a decision has.
 func mark(d verdict.Decision, failed bool) requirement.Outcome {
 	switch {
 	case d == verdict.Certified:
@@ -291,7 +291,7 @@ func counts(t verdict.Totals) string {
 	return strings.Join(out, ", ")
 }
 
-// failedTitle is the heading of the failures.
+// failedTitle returns the heading of the failures.
 func (r Report) failedTitle() string {
 	for _, q := range r.withOutcome(requirement.Fail) {
 		if !strings.HasSuffix(q.Price(), costsFull) {
@@ -328,7 +328,7 @@ func (r Report) FailurePrices(group string) string {
 	return strings.Join(prices, "; ")
 }
 
-// cite quotes the source: RFC 6749 §5.1: “…”; see also RFC 9111 §5.4. Behind the place of an implied rule stands (derived).
+// cite quotes the source: RFC 6749 §5.1: “…”; see also RFC 9111 §5.4. An implied rule has the mark (derived).
 func (q Requirement) cite() string {
 	s, also, _ := strings.Cut(q.Source.Text, "; ")
 	if q.Source.Derived {
@@ -352,7 +352,7 @@ func (b Budget) String() string {
 	return s
 }
 
-// sentence begins a reason as a sentence does, unless it begins with a name, such as that of a parameter, whose case means something.
+// sentence capitalises a reason, unless it begins with a name whose case matters, such as that of a parameter.
 func sentence(reason string) string {
 	first, _, _ := strings.Cut(reason, " ")
 	if first == "" || strings.Trim(first, "abcdefghijklmnopqrstuvwxyz,") != "" {

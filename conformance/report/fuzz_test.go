@@ -30,7 +30,7 @@ func saying(text string) (report.Report, *evidence.Log) {
 		}
 		judged[id] = j
 	}
-	return report.New(verdict.Decide(smallCatalogue(), judged, log), log, version), log
+	return report.New(verdict.Decide(smallCatalogue(), judged, log, nil), log, version), log
 }
 
 func seeds(f *testing.F) {

@@ -31,7 +31,7 @@ func formats() map[string]format {
 		"junit.xml":     func(w io.Writer, r report.Report, _ *evidence.Log) error { return report.WriteJUnit(w, r) },
 		"report.md":     func(w io.Writer, r report.Report, _ *evidence.Log) error { return report.WriteMarkdown(w, r) },
 		"report.html":   report.WriteHTML,
-		"exchanges.har": func(w io.Writer, _ report.Report, log *evidence.Log) error { return report.WriteHAR(w, log, version) },
+		"exchanges.har": func(w io.Writer, _ report.Report, log *evidence.Log) error { return evidence.WriteHAR(w, log, version) },
 	}
 }
 

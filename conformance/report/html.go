@@ -17,8 +17,8 @@ import (
 //go:embed page/page.html page/parts.html page/page.css
 var pages embed.FS
 
-// WriteHTML writes the report as one self-contained file: no script, no external resource, readable in dark and light, on a phone and on
-// paper. The log gives the exchanges behind the findings. Long bodies are cut; the file stays within a few megabytes whatever the node sent.
+// WriteHTML writes the report as one self-contained file without scripts and external resources, for dark and light screens, phones and paper.
+// The log has the exchanges behind the findings. Long bodies are cut, so that the file stays within a few megabytes.
 func WriteHTML(w io.Writer, r Report, log *evidence.Log) error {
 	css, err := pages.ReadFile("page/page.css")
 	if err != nil {
@@ -44,12 +44,12 @@ func WriteHTML(w io.Writer, r Report, log *evidence.Log) error {
 	return err
 }
 
-// pageView is what the page shows, in its order.
+// pageView is the data of the page, in its order.
 type pageView struct {
 	Report
 	Tally string
 	Style template.CSS
-	// Policy is the Content-Security-Policy: nothing but the one style element of this page.
+	// Policy is the Content-Security-Policy: only the style element of this page.
 	Policy   string
 	Mark     requirement.Outcome
 	Bar      []barPart
@@ -58,7 +58,7 @@ type pageView struct {
 	Silent   string
 	Silences []silenceView
 	Groups   []groupView
-	// NotRun are groups that this run did not ask for, NotCovered those that this version cannot judge.
+	// NotRun lists groups that this run did not judge, NotCovered those that this version cannot judge.
 	NotRun, NotCovered []Group
 	Exchanges          []exchangeView
 	Shown              map[evidence.Label]string // anchors of exchanges
@@ -76,10 +76,10 @@ type findingView struct {
 	Price   string
 	Further []subjectView
 	More    int
-	Links   []exchangeLink // exchanges that no subject in Further links to
+	Links   []exchangeLink // exchanges without a link in Further
 }
 
-// subjectView is a subject with the anchor of its exchange, empty without one.
+// subjectView is a subject with the anchor of its exchange, if any.
 type subjectView struct {
 	Subject
 	Anchor string
@@ -99,7 +99,7 @@ type groupView struct {
 	Rows  []rowView
 }
 
-// rowView is a requirement in the table; Told when it has a finding of its own to link to.
+// rowView is a requirement in the table. Told says that a finding describes it.
 type rowView struct {
 	Requirement
 	Told  bool
@@ -132,7 +132,7 @@ func view(r Report, log *evidence.Log, css string) pageView {
 		{ID: "inconclusive", Title: "What could not be judged", Outcome: requirement.Inconclusive},
 		{ID: "warnings", Title: "Warnings", Outcome: requirement.Warn},
 	} {
-		for _, q := range r.tell(s.Outcome) {
+		for _, q := range r.attention(s.Outcome) {
 			inFull[q.ID] = true
 			s.Findings = append(s.Findings, v.finding(q))
 		}
@@ -169,15 +169,15 @@ func view(r Report, log *evidence.Log, css string) pageView {
 	return v
 }
 
-// pageSubjects bounds the subjects and the links of one finding on the page.
+// pageSubjects bounds the subjects and links of one finding on the page.
 const pageSubjects = 12
 
 func (v pageView) finding(q attentionItem) findingView {
 	f := findingView{attentionItem: q, Price: q.Price(), More: q.SubjectsCut}
 	linked := map[evidence.Label]bool{}
-	further := q.further()
-	if len(further) == 1 && q.adds(further[0]) == (Subject{}) {
-		further = nil // a table of one line that repeats the finding
+	further := q.furtherSubjects()
+	if len(further) == 1 && q.beyond(further[0]) == (Subject{}) {
+		further = nil // it would repeat the finding
 	}
 	for _, s := range further {
 		if len(f.Further) == pageSubjects {
@@ -197,7 +197,7 @@ func (v pageView) finding(q attentionItem) findingView {
 	return f
 }
 
-// bar is the share of each outcome, the best first.
+// bar returns the share of each outcome, the best first.
 func bar(r Report) []barPart {
 	var out []barPart
 	x, sum := 0.0, float64(max(1, r.Totals.Sum()))
@@ -213,5 +213,5 @@ func bar(r Report) []barPart {
 	return out
 }
 
-// fact is one line of what was tested.
+// fact is one line about what was tested.
 type fact struct{ Name, Value string }

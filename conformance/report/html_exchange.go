@@ -15,9 +15,9 @@ import (
 	"github.com/rin-network/rin/conformance/requirement"
 )
 
-// Limits of the page. Evidence and HAR hold everything.
+// Limits of the page. The evidence and the HAR file have everything.
 const (
-	citedBody    = 16 << 10 // bytes of a body that a finding rests on
+	citedBody    = 16 << 10 // bytes of a body behind a finding
 	otherBody    = 4 << 10  // bytes of any other body
 	pageBodies   = 1 << 20  // bytes of all bodies and headers together
 	headerLines  = 60       // of one message
@@ -25,21 +25,21 @@ const (
 	maxExchanges = 2000     // on one page
 )
 
-// exchangeView is one exchange as the page shows it.
+// exchangeView is one exchange on the page.
 type exchangeView struct {
 	Label   evidence.Label
 	Anchor  string
 	Method  string
 	URL     string
 	Status  string // "200", or "no answer"
-	Class   string // "ok", "refused", "broken": a hint for the eye
+	Class   string // "ok", "refused" or "broken", for the style
 	Took    string
 	Given   []evidence.Field
 	Sent    message
 	Hops    []hopView
 	Answer  *message
 	Failure string
-	// CitedBy are the requirements that rest on it and say something.
+	// CitedBy lists the requirements that need attention because of it.
 	CitedBy []requirement.ID
 }
 
@@ -53,10 +53,10 @@ type message struct {
 	Line   string
 	Header []evidence.Field
 	Body   string
-	Note   string // what was left out, and why
+	Note   string // says what was left out, and why
 }
 
-// exchangeViews shows every exchange in the order of the run. Those that findings rest on get their room first.
+// exchangeViews returns every exchange in the order of the run. Exchanges behind findings get their share of the page first.
 func exchangeViews(r Report, log *evidence.Log) []exchangeView {
 	cited := citations(r)
 	room := pageBodies
@@ -73,11 +73,11 @@ func exchangeViews(r Report, log *evidence.Log) []exchangeView {
 	return out
 }
 
-// citations maps exchanges to the requirements that somebody has to look at because of them.
+// citations maps exchanges to the requirements that need attention because of them.
 func citations(r Report) map[evidence.Label][]requirement.ID {
 	out := map[evidence.Label][]requirement.ID{}
 	for _, q := range r.Requirements {
-		if !tells(q.Outcome) {
+		if !needsAttention(q.Outcome) {
 			continue
 		}
 		seen := map[evidence.Label]bool{}
@@ -104,7 +104,7 @@ func exchangeOf(x evidence.Exchange, by []requirement.ID, room *int) exchangeVie
 	if x.Attempts > 1 {
 		v.Took += fmt.Sprintf(", attempt %d", x.Attempts)
 	}
-	for _, name := range sortedNames(x.Given) {
+	for _, name := range slices.Sorted(maps.Keys(x.Given)) {
 		v.Given = append(v.Given, evidence.Field{Name: name, Value: x.Given[name]})
 	}
 	v.Sent.fill(x.Request.Header, x.Request.Body, limit, room)
@@ -139,7 +139,7 @@ func class(status int) string {
 	return "refused"
 }
 
-// fill takes header and body as far as there is room.
+// fill adds header and body as long as the page has room.
 func (m *message) fill(header []evidence.Field, body evidence.Body, limit int, room *int) {
 	for i, f := range header {
 		if i == headerLines || *room <= 0 {
@@ -157,10 +157,10 @@ func (m *message) fill(header []evidence.Field, body evidence.Body, limit int, r
 		m.note(fmt.Sprintf("body of %d bytes left out: this page is full", len(body)))
 		return
 	}
-	text, whole := pretty(body, limit)
+	text, complete := pretty(body, limit)
 	m.Body = PlainLines(text)
 	*room -= len(text)
-	if !whole {
+	if !complete {
 		m.note(fmt.Sprintf("only the beginning of a body of %d bytes", len(body)))
 	}
 }
@@ -169,7 +169,7 @@ func (m *message) note(s string) {
 	m.Note = strings.TrimPrefix(m.Note+"; "+s, "; ")
 }
 
-// handshakeViews shows TLS handshakes in the manner of exchanges: what was offered, and what the server agreed to and showed.
+// handshakeViews shows TLS handshakes as exchanges: what was offered, and what the server chose and presented.
 func handshakeViews(r Report, log *evidence.Log) []exchangeView {
 	cited := citations(r)
 	var out []exchangeView
@@ -213,7 +213,7 @@ func handshakeOf(h evidence.Handshake, by []requirement.ID) exchangeView {
 	return v
 }
 
-// certificateText is a certificate in one line.
+// certificateText describes a certificate in one line.
 func certificateText(c evidence.Certificate) string {
 	text := fmt.Sprintf("%s, issued by %s, valid %s to %s, %s", c.Subject, c.Issuer, c.NotBefore.UTC().Format(time.DateOnly), c.NotAfter.UTC().Format(time.DateOnly), c.Key)
 	if len(c.Names) > 0 {
@@ -222,19 +222,19 @@ func certificateText(c evidence.Certificate) string {
 	return cut(text, headerValue)
 }
 
-// deepest bounds the indentation of a printed JSON value; what lies deeper stays on one line.
-const deepest = 24
+// maxIndent bounds the indentation of a printed JSON value. Deeper values stay on one line.
+const maxIndent = 24
 
-// pretty makes a body readable: JSON is indented, anything else is left as it is. At most limit bytes come back; whole says whether that
-// is everything. The work is bounded by limit, and by one pass over a body of nothing but blanks.
-func pretty(body []byte, limit int) (text string, whole bool) {
+// pretty indents JSON and leaves other bodies unchanged. It returns at most limit bytes; complete says whether that is everything. Its work is
+// bounded by limit, plus one pass over a body of blanks.
+func pretty(body []byte, limit int) (text string, complete bool) {
 	if beginsAsJSON(body, limit) {
 		return indent(body, limit)
 	}
 	return head(body, limit)
 }
 
-// beginsAsJSON reports a JSON value; of a long text only what may be shown is looked at.
+// beginsAsJSON reports whether a body is JSON. Of a long body it reads only the part that is shown.
 func beginsAsJSON(body []byte, limit int) bool {
 	if len(body) <= 4*limit {
 		return json.Valid(body)
@@ -251,7 +251,7 @@ func beginsAsJSON(body []byte, limit int) bool {
 	return true
 }
 
-// head returns the beginning of a text, ending at a character boundary.
+// head returns the beginning of a text, up to a character boundary.
 func head(text []byte, limit int) (string, bool) {
 	if len(text) <= limit {
 		return string(text), true
@@ -262,12 +262,12 @@ func head(text []byte, limit int) (string, bool) {
 	return string(text[:limit]), false
 }
 
-// indent prints a JSON value over several lines until limit is reached.
+// indent prints a JSON value on several lines until limit is reached.
 func indent(doc []byte, limit int) (string, bool) {
 	var b strings.Builder
 	depth, inString := 0, false
 	newline := func() {
-		if depth <= deepest {
+		if depth <= maxIndent {
 			b.WriteString("\n" + strings.Repeat("  ", max(0, depth)))
 		}
 	}
@@ -315,5 +315,3 @@ func indent(doc []byte, limit int) (string, bool) {
 	}
 	return head([]byte(b.String()), limit)
 }
-
-func sortedNames(m map[string]string) []string { return slices.Sorted(maps.Keys(m)) }

@@ -140,7 +140,7 @@ var _ = Describe("the page", func() {
 				"["+strings.Repeat(`{"name":[{"text":"Förderung","language":"de"}]},`, 400)+"null]")
 			log.Exchanges = append(log.Exchanges, x)
 		}
-		r := report.New(verdict.Decide(smallCatalogue(), smallJudgements(), log), log, version)
+		r := report.New(verdict.Decide(smallCatalogue(), smallJudgements(), log, nil), log, version)
 		Expect(len(written(report.WriteHTML, r, log))).To(BeNumerically("<", megabytes<<20))
 	},
 		Entry("for a run of usual size", 200, 3),

@@ -10,10 +10,10 @@ import (
 	"github.com/rin-network/rin/conformance/verdict"
 )
 
-// WriteJUnit writes JUnit XML for pipelines. It is red exactly when the profile is not certified: a failure that costs the certificate is a
-// <failure>, something that the profile demands and that could not be judged is an <error>. What costs nothing never turns a
-// pipeline red: failed advice, not applicable and blocked by a row that is red itself are <skipped> with the reason. Warnings pass, and say
-// so in <system-out>. The verdict is the first test case.
+// WriteJUnit writes JUnit XML for pipelines. It is red exactly if the profile is not certified: a failure that costs the certificate is a
+// <failure>, a required rule that could not be judged is an <error>. Outcomes without a cost never turn a pipeline red: failed advice, not
+// applicable, and blocked by a row that is red itself are <skipped> with the reason. Warnings pass with a note in <system-out>. The verdict is
+// the first test case.
 func WriteJUnit(w io.Writer, r Report) error {
 	doc := junitSuites{Name: "rin", Suites: []junitSuite{junitVerdict(r)}}
 	for _, g := range r.Catalogue.Groups {
@@ -105,7 +105,7 @@ func (s *junitSuite) count() {
 	}
 }
 
-// junitVerdict is the decision as a test case of its own, so that a reason which belongs to no requirement turns a pipeline red, too.
+// junitVerdict returns the decision as a test case, so that a reason without a requirement turns a pipeline red, too.
 func junitVerdict(r Report) junitSuite {
 	c := junitCase{Class: "rin.verdict", Name: "profile " + Plain(string(r.Profile))}
 	var body []string
@@ -175,7 +175,7 @@ func junitRequirement(q Requirement) junitCase {
 	return c
 }
 
-// details are the lines that explain an outcome.
+// details returns the lines that explain an outcome.
 func (q Requirement) details() []string {
 	var out []string
 	add := func(name, value string) {
@@ -186,7 +186,7 @@ func (q Requirement) details() []string {
 	add("expected", q.Expected)
 	add("got", q.Got)
 	add("seen in", q.Seen)
-	for _, s := range q.further() {
+	for _, s := range q.furtherSubjects() {
 		add("subject", q.line(s))
 	}
 	add("source", q.cite())
@@ -202,7 +202,7 @@ func (q Requirement) details() []string {
 	return out
 }
 
-// junitText joins lines that are harmless each; encoding/xml takes care of the end of a CDATA section in them.
+// junitText joins lines and makes each harmless. encoding/xml escapes the end of a CDATA section.
 func junitText(lines ...string) string {
 	var b strings.Builder
 	for _, l := range lines {

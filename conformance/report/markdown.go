@@ -11,8 +11,8 @@ import (
 	"github.com/rin-network/rin/conformance/verdict"
 )
 
-// WriteMarkdown writes a short report in GitHub-flavoured Markdown, for a ticket or a pull request. Whatever a node may have put into a text
-// stands in code, where Markdown, links and mentions are dead.
+// WriteMarkdown writes a short report in GitHub-flavoured Markdown for a ticket or a pull request. Texts from a node are in code spans and
+// blocks, where markup, links and mentions have no effect.
 func WriteMarkdown(w io.Writer, r Report) error {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "# %s %s\n\n", symbol(mark(r.Verdict.Decision, r.Verdict.Failed)), prose(r.Verdict.Headline))
@@ -27,9 +27,9 @@ func WriteMarkdown(w io.Writer, r Report) error {
 	}
 	fmt.Fprintf(&b, "%s, of %d judged. %s.\n\n", r.tally(r.Totals, ""), r.Totals.Sum(), r.Budget)
 	markdownFacts(&b, r)
-	markdownFindings(&b, r.failedTitle(), r.tell(requirement.Fail))
-	markdownFindings(&b, "What could not be judged", r.tell(requirement.Inconclusive))
-	markdownFindings(&b, "Warnings", r.tell(requirement.Warn))
+	markdownFindings(&b, r.failedTitle(), r.attention(requirement.Fail))
+	markdownFindings(&b, "What could not be judged", r.attention(requirement.Inconclusive))
+	markdownFindings(&b, "Warnings", r.attention(requirement.Warn))
 	markdownSilences(&b, r)
 	markdownGroups(&b, r)
 	markdownCoverage(&b, r.Operations)
@@ -95,7 +95,7 @@ func markdownGroups(b *bytes.Buffer, r Report) {
 	}
 }
 
-// markdownCoverage lists the operations of the document with what was tried of them.
+// markdownCoverage lists the operations of the document and what was tried.
 func markdownCoverage(b *bytes.Buffer, o Operations) {
 	if len(o.List) == 0 {
 		return
@@ -117,7 +117,7 @@ func markdownCoverage(b *bytes.Buffer, o Operations) {
 	}
 }
 
-// prose escapes what Markdown and HTML could read as markup, and is for texts of rin itself.
+// prose escapes a text of rin itself for Markdown and HTML.
 func prose(s string) string {
 	var b strings.Builder
 	for _, r := range Plain(s) {
@@ -129,7 +129,7 @@ func prose(s string) string {
 	return b.String()
 }
 
-// code is a code span that the text cannot end: its fence is longer than any run of backticks inside (CommonMark 0.31 §6.1).
+// code returns a code span that the text cannot end: its fence is longer than any run of backticks in it (CommonMark 0.31 §6.1).
 func code(s string) string {
 	s = cut(Plain(s), 500)
 	f := strings.Repeat("`", longestRun(s, '`')+1)
@@ -139,10 +139,10 @@ func code(s string) string {
 	return f + cmp.Or(s, " ") + f
 }
 
-// cell protects a code span inside a table, where GitHub splits at bars even in code.
+// cell escapes bars for a table, because GitHub splits cells even inside code.
 func cell(s string) string { return strings.ReplaceAll(s, "|", `\|`) }
 
-// fence is a code block that no line can end (CommonMark 0.31 §4.5).
+// fence returns a code block that no line can end (CommonMark 0.31 §4.5).
 func fence(lines []string) string {
 	text := make([]string, 0, len(lines))
 	for _, l := range lines {

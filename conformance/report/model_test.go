@@ -72,7 +72,7 @@ var _ = Describe("New", func() {
 	It("counts no operation as executed that was only found", func() {
 		log := smallLog()
 		log.Run.Partial, log.Exchanges = "--only TOK-01", log.Exchanges[:1]
-		r := report.New(verdict.Decide(smallCatalogue(), smallJudgements(), log), log, version)
+		r := report.New(verdict.Decide(smallCatalogue(), smallJudgements(), log, nil), log, version)
 		Expect(r.Operations.Executed).To(BeZero())
 		Expect(r.Operations.List[0].Because).To(Equal("the run was restricted: --only TOK-01"))
 	})
@@ -80,7 +80,7 @@ var _ = Describe("New", func() {
 	It("takes user and password out of URLs", func() {
 		log := smallLog()
 		log.Run.TokenURL = "https://user:geheim@auth.node.example/token"
-		r := report.New(verdict.Decide(smallCatalogue(), smallJudgements(), log), log, version)
+		r := report.New(verdict.Decide(smallCatalogue(), smallJudgements(), log, nil), log, version)
 		Expect(r.Target.TokenURL).To(Equal("https://auth.node.example/token"))
 	})
 
@@ -91,7 +91,7 @@ var _ = Describe("New", func() {
 			j.Subjects = append(j.Subjects, requirement.Subject{Name: "$[9].id", Label: "op/listFundings.ok", Got: "missing"})
 		}
 		judged["API-04"] = j
-		r := report.New(verdict.Decide(smallCatalogue(), judged, log), log, version)
+		r := report.New(verdict.Decide(smallCatalogue(), judged, log, nil), log, version)
 		for _, q := range r.Requirements {
 			if q.ID == "API-04" {
 				Expect(len(q.Subjects) + q.SubjectsCut).To(Equal(1234))
@@ -108,7 +108,7 @@ var _ = Describe("New", func() {
 	It("tells a run that was cut off from a whole one", func() {
 		log := smallLog()
 		log.Ended = nil
-		r := report.New(verdict.Decide(smallCatalogue(), smallJudgements(), log), log, version)
+		r := report.New(verdict.Decide(smallCatalogue(), smallJudgements(), log, nil), log, version)
 		Expect(r.Run.Complete).To(BeFalse())
 		Expect(r.Run.Cause).NotTo(BeEmpty())
 		Expect(r.Budget.Sent).To(Equal(8), "attempts of what was recorded")
@@ -129,7 +129,7 @@ var _ = Describe("New", func() {
 				judged[id] = requirement.Passed("token.ok")
 			}
 		}
-		r := report.New(verdict.Decide(smallCatalogue(), judged, log), log, version)
+		r := report.New(verdict.Decide(smallCatalogue(), judged, log, nil), log, version)
 		Expect(r.Verdict.Decision).To(Equal(verdict.Certified))
 		for name, f := range formats() {
 			if name == "exchanges.har" || strings.HasSuffix(name, "json") {

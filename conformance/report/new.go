@@ -11,22 +11,22 @@ import (
 	"github.com/rin-network/rin/conformance/verdict"
 )
 
-// New builds the report of a verdict and the evidence that it rests on. The suite is the version of rin that judged.
+// New builds the report of a verdict and its evidence. suite is the version of rin that judged.
 func New(v verdict.Verdict, log *evidence.Log, suite string) Report {
 	r := Report{
 		Schema:     Version,
 		Suite:      Suite{Name: "rin", Version: suite, RecordedBy: log.Run.Suite, Matrix: verdict.RecordedMatrix().Score()},
-		Catalogue:  catalogue(v),
+		Catalogue:  catalogueOf(v),
 		Date:       log.Run.Started.UTC().Truncate(time.Second),
 		Profile:    v.Profile,
-		Target:     node(log),
-		Verdict:    decided(v),
+		Target:     targetOf(log),
+		Verdict:    verdictOf(v),
 		Totals:     v.Totals,
 		Budget:     Budget{Planned: log.Run.Budget},
 		Run:        Run{Cause: "the evidence is cut off before the end of the run", Partial: log.Run.Partial, NotSent: []NotSent{}},
 		Operations: operations(log),
 	}
-	r.Run.Baseline = excused(v.Excused)
+	r.Run.Baseline = baselineOf(v.Excused)
 	if log.Ended != nil {
 		r.Budget.Sent = log.Ended.Requests
 		r.Run.Complete, r.Run.Cause = log.Ended.Complete, log.Ended.Cause
@@ -42,12 +42,12 @@ func New(v verdict.Verdict, log *evidence.Log, suite string) Report {
 	for _, result := range v.Results {
 		r.Requirements = append(r.Requirements, finding(result, v.Profile, evidence))
 	}
-	r.Notes = append(slices.Clone(v.Notes), snapshot(v, r.Date)...)
+	r.Notes = append(slices.Clone(v.Notes), validityNotes(v, r.Date)...)
 	return r
 }
 
-// excused tells what became of a baseline; nil without one.
-func excused(e *verdict.Excused) *Baseline {
+// baselineOf describes a baseline; nil without one.
+func baselineOf(e *verdict.Excused) *Baseline {
 	if e == nil {
 		return nil
 	}
@@ -61,7 +61,7 @@ func excused(e *verdict.Excused) *Baseline {
 	return &Baseline{Known: ids(e.Known), Mended: ids(e.Mended), Expired: ids(e.Expired), Unseen: ids(e.Unseen)}
 }
 
-// attempts counts what was sent in a run that never said how it ended.
+// attempts counts the requests of a run that did not record its end.
 func attempts(log *evidence.Log) int {
 	n := 0
 	for _, x := range log.Exchanges {
@@ -73,7 +73,7 @@ func attempts(log *evidence.Log) int {
 	return n
 }
 
-func catalogue(v verdict.Verdict) Catalogue {
+func catalogueOf(v verdict.Verdict) Catalogue {
 	c := Catalogue{Version: requirement.Version, Size: v.Coverage.Size, Covered: v.Coverage.Covered, Judged: v.Coverage.Judged}
 	for _, g := range v.Coverage.Groups {
 		group := Group{Name: g.Name, Title: g.Title, Size: g.Size, Covered: g.Covered}
@@ -87,7 +87,7 @@ func catalogue(v verdict.Verdict) Catalogue {
 	return c
 }
 
-func node(log *evidence.Log) Target {
+func targetOf(log *evidence.Log) Target {
 	run := log.Run
 	return Target{
 		TokenURL: address(run.TokenURL), InfoURL: address(run.InfoURL),
@@ -98,7 +98,7 @@ func node(log *evidence.Log) Target {
 	}
 }
 
-// address takes user and password out of a URL.
+// address removes user and password from a URL.
 func address(raw string) string {
 	u, err := url.Parse(raw)
 	if err != nil || u.User == nil {
@@ -108,7 +108,7 @@ func address(raw string) string {
 	return u.String()
 }
 
-func decided(v verdict.Verdict) Verdict {
+func verdictOf(v verdict.Verdict) Verdict {
 	out := Verdict{
 		Decision: v.Decision, Headline: headline(v), Preview: v.Preview, Reasons: []Reason{},
 		Failed: v.Failed(), Unsettled: v.Unsettled(),
@@ -126,8 +126,7 @@ func decided(v verdict.Verdict) Verdict {
 	return out
 }
 
-// headline is the decision in plain words. The profile comes from the evidence file, which anybody may have written: only a known
-// one is named.
+// headline is the decision in words. The profile comes from an evidence file that anyone may have written, so only a known one is named.
 func headline(v verdict.Verdict) string {
 	profile := v.Profile
 	if profile != requirement.Auth && profile != requirement.Funding && profile != requirement.Full {
@@ -142,7 +141,7 @@ func headline(v verdict.Verdict) string {
 		return fmt.Sprintf("Not certified for profile %s yet: repeat the run", profile)
 	}
 	if v.Excused != nil {
-		return headlineKnowing(v, profile)
+		return baselineHeadline(v, profile)
 	}
 	switch {
 	case v.Failed():
@@ -153,8 +152,8 @@ func headline(v verdict.Verdict) string {
 	return fmt.Sprintf("Partial run of profile %s: nothing failed", profile)
 }
 
-// headlineKnowing is the headline of a run with a baseline.
-func headlineKnowing(v verdict.Verdict, profile requirement.Profile) string {
+// baselineHeadline is the headline of a run with a baseline.
+func baselineHeadline(v verdict.Verdict, profile requirement.Profile) string {
 	switch {
 	case v.Failed():
 		return fmt.Sprintf("Profile %s is not as the baseline says", profile)
@@ -164,8 +163,8 @@ func headlineKnowing(v verdict.Verdict, profile requirement.Profile) string {
 	return fmt.Sprintf("Profile %s is as the baseline says: nothing new failed", profile)
 }
 
-// snapshot says what a verdict is worth in time.
-func snapshot(v verdict.Verdict, at time.Time) []string {
+// validityNotes say for which time a verdict holds.
+func validityNotes(v verdict.Verdict, at time.Time) []string {
 	out := []string{fmt.Sprintf("This is a snapshot: it says what the node answered on %s and nothing about any other time.", at.Format("2 January 2006 at 15:04 UTC"))}
 	switch {
 	case v.Excused != nil:

@@ -1,15 +1,14 @@
-// Package report tells people and machines what a certification found.
+// Package report presents the result of a certification to people and machines.
 //
-// [New] builds a versioned [Report] from a verdict and its evidence; it is a pure function, so the same evidence gives the same bytes in
-// every format. One file holds one format: terminal, JSON, JUnit, HAR, HTML, Markdown. A format only shows; nothing is decided here.
+// [New] builds a versioned [Report] from a verdict and its evidence. It is a pure function: the same evidence gives the same bytes in every
+// format. Each format has one file: terminal, JSON, JUnit, HTML, Markdown. A format only presents; it decides nothing.
 //
 // Rules for every format:
 //
-//   - The verdict stands where it is seen first (in the terminal last, next to the prompt), in words, with the notice
-//     that it is a preview beside it for as long as it is one.
+//   - The verdict comes first (in the terminal last, next to the prompt), in words, together with the notice of a preview.
 //   - Colour is never the only signal: each outcome has a symbol and a word.
-//   - Everything that came from a node is hostile: [Plain] makes it visible and harmless, after that the format's own escaping
-//     applies, and whatever can be long is cut with a note.
+//   - Everything that came from a node is hostile: [Plain] makes it visible and harmless, then the format's own escaping applies. Long texts are
+//     cut with a note.
 package report
 
 import (
@@ -28,7 +27,7 @@ import (
 // Version is the version of the report model; its JSON Schema is [Schema].
 const Version = "rin.report/v1"
 
-// Report is the result of a certification as plain data, in the order in which it is read.
+// Report is the result of a certification as plain data, in reading order.
 type Report struct {
 	Schema    string              `json:"schema"` // "rin.report/v1"
 	Suite     Suite               `json:"suite"`
@@ -40,26 +39,26 @@ type Report struct {
 	Totals    verdict.Totals      `json:"totals"`
 	Budget    Budget              `json:"budget"`
 	Run       Run                 `json:"run"`
-	// Requirements are those that the run judged, in catalogue order.
+	// Requirements lists the judged requirements in catalogue order.
 	Requirements []Requirement `json:"requirements"`
 	Operations   Operations    `json:"operations"`
 	Notes        []string      `json:"notes"`
 }
 
-// Suite says which program judged, which one recorded the evidence, and what the one that judged is known to notice.
+// Suite names the program that judged and the one that recorded the evidence, and the kill matrix of the former.
 type Suite struct {
 	Name       string        `json:"name"`
 	Version    string        `json:"version"`
 	RecordedBy string        `json:"recordedBy"`
-	Matrix     verdict.Score `json:"matrix"` // the kill matrix in figures
+	Matrix     verdict.Score `json:"matrix"` // the score of the kill matrix
 }
 
-// Catalogue says against what the node was judged, and how much of the whole that is.
+// Catalogue says which part of the catalogue was judged.
 type Catalogue struct {
 	Version string  `json:"version"`
 	Size    int     `json:"size"`    // requirements of the whole catalogue
-	Covered int     `json:"covered"` // how many of them this version can judge
-	Judged  int     `json:"judged"`  // how many of those this run judged
+	Covered int     `json:"covered"` // requirements that this version can judge
+	Judged  int     `json:"judged"`  // requirements that this run judged
 	Groups  []Group `json:"groups"`
 }
 
@@ -72,7 +71,7 @@ type Group struct {
 	Totals  verdict.Totals `json:"totals"` // of this run
 }
 
-// Target is the node as the operator named it; it holds no secret.
+// Target is the node as the operator named it, without secrets.
 type Target struct {
 	TokenURL     string `json:"tokenUrl"`
 	InfoURL      string `json:"infoUrl"`
@@ -83,21 +82,21 @@ type Target struct {
 	ClientID     string `json:"clientId"`
 	SecondClient bool   `json:"secondClient"` // a client without the role was given
 	Loopback     bool   `json:"loopback"`
-	// ProbeTarget is the protected resource that the bearer rules were tried on; empty when none was found.
+	// ProbeTarget is the protected resource that the bearer rules were tried on. It is empty if none was found.
 	ProbeTarget evidence.Resource `json:"probeTarget,omitempty"`
 	// OperationBase is the URL prefix under which operations were found.
 	OperationBase string `json:"operationBase,omitempty"`
 }
 
-// Verdict is the decision in data and in words.
+// Verdict is the decision as data and in words.
 type Verdict struct {
 	Decision verdict.Decision `json:"decision"`
 	Headline string           `json:"headline"` // "Certified for profile auth"
-	// Preview is true while the catalogue is not covered as a whole; Notice is the sentence that has to stand near the headline.
+	// Preview is true while this version covers only a part of the catalogue; Notice says so and must accompany the headline.
 	Preview bool     `json:"preview"`
 	Notice  string   `json:"notice,omitempty"`
 	Reasons []Reason `json:"reasons"`
-	// Failed and Unsettled hold in a partial run too: something that the profile demands was broken, or could not be judged.
+	// Failed and Unsettled say whether a rule of the profile was broken, or could not be judged, also in a partial run.
 	Failed    bool `json:"failed"`
 	Unsettled bool `json:"unsettled"`
 }
@@ -109,49 +108,49 @@ type Reason struct {
 	Text         string             `json:"text"`
 }
 
-// Budget compares the requests that were announced with those that were sent.
+// Budget compares announced and sent requests.
 type Budget struct {
-	Planned int  `json:"planned"` // at most, computed before the run
+	Planned int  `json:"planned"` // upper bound, computed before the run
 	Sent    int  `json:"sent"`    // repeats included
 	Kept    bool `json:"kept"`
 }
 
-// Run says how far the run came.
+// Run says whether the run was complete.
 type Run struct {
 	Complete bool   `json:"complete"`
 	Cause    string `json:"cause,omitempty"`   // why it is not complete
-	Partial  string `json:"partial,omitempty"` // how its operator restricted it
-	// Baseline says what became of the operator's list of known failures; nil without one.
+	Partial  string `json:"partial,omitempty"` // how the operator restricted it
+	// Baseline says what became of the operator's known failures; nil without a baseline.
 	Baseline *Baseline `json:"baseline,omitempty"`
 	NotSent  []NotSent `json:"notSent"`
 }
 
-// Baseline tells the entries of a baseline apart by what became of them.
+// Baseline sorts the entries of a baseline by what became of them.
 type Baseline struct {
 	Known   []requirement.ID `json:"known"`   // failed as listed
 	Mended  []requirement.ID `json:"mended"`  // listed, and passed
-	Expired []requirement.ID `json:"expired"` // listed, and the excuse has ended
+	Expired []requirement.ID `json:"expired"` // listed, and expired
 	Unseen  []requirement.ID `json:"unseen"`  // listed, and not judged in this run
 }
 
-// NotSent is a planned exchange that did not take place.
+// NotSent is a planned exchange that was not sent.
 type NotSent struct {
 	Label   evidence.Label       `json:"label"`
 	Kind    evidence.NotSentKind `json:"kind"`
 	Because string               `json:"because"`
 }
 
-// Requirement is one row of the catalogue with what was found.
+// Requirement is one requirement with its outcome.
 type Requirement struct {
 	ID      requirement.ID      `json:"id"`
 	Title   string              `json:"title"`
 	Level   requirement.Level   `json:"level"`
-	Gate    requirement.Gate    `json:"gate"` // what the outcome cost in this run
+	Gate    requirement.Gate    `json:"gate"` // the weight of the outcome in this run
 	Profile requirement.Profile `json:"profile"`
-	// Extra marks a row beyond the profile, judged as advice because its opt-in probe was asked for.
+	// Extra marks a requirement beyond the profile, judged as advice because its opt-in probe was requested.
 	Extra   bool                `json:"extra,omitempty"`
 	Outcome requirement.Outcome `json:"outcome"`
-	// Costs is true when this row keeps the profile from being certified.
+	// Costs is true if the outcome keeps the profile from being certified.
 	Costs     bool              `json:"costs"`
 	Reason    string            `json:"reason,omitempty"`
 	Expected  string            `json:"expected,omitempty"`
@@ -159,32 +158,32 @@ type Requirement struct {
 	Fault     requirement.Fault `json:"fault,omitempty"`
 	Fix       string            `json:"fix,omitempty"`
 	BlockedBy requirement.ID    `json:"blockedBy,omitempty"`
-	// Known is the operator's excuse for a failure that is not new, or for what such a failure blocks.
+	// Known is the baseline entry that excuses the failure, or the failure that blocks this requirement.
 	Known    *Known    `json:"known,omitempty"`
 	Source   Source    `json:"source"`
-	Quote    string    `json:"quote,omitempty"` // the sentence of the source that binds
+	Quote    string    `json:"quote,omitempty"` // the binding sentence of the source
 	Subjects []Subject `json:"subjects"`
-	// SubjectsCut counts the subjects that were left out of a very long list.
+	// SubjectsCut counts the subjects that were left out.
 	SubjectsCut int `json:"subjectsCut,omitempty"`
-	// Seen is the exchange of the first subject in one line, "GET https://node.example/info: 401"; where Curl is.
+	// Seen describes the exchange that Curl repeats: "GET https://node.example/info: 401".
 	Seen string `json:"seen,omitempty"`
-	// Curl repeats the exchange of the first subject by hand; only for a warning, a failure, or an inconclusive row.
+	// Curl repeats the exchange of the first subject. It is set for warnings, failures and inconclusive outcomes.
 	Curl  string   `json:"curl,omitempty"`
 	Notes []string `json:"notes"`
 }
 
-// Known is an excuse of the operator's baseline.
+// Known is an entry of the operator's baseline.
 type Known struct {
 	Reason string      `json:"reason"`
 	Until  verdict.Day `json:"until"` // its last day
 }
 
-// Source is where a requirement is written.
+// Source names the places that a requirement is taken from.
 type Source struct {
 	Text    string `json:"text"`              // all its places: "RFC 6749 §3.2; RFC 6749 §2.3.1"
 	URL     string `json:"url,omitempty"`     // the first link
-	Derived bool   `json:"derived,omitempty"` // implied, not spelt out
-	// Citations are the places one by one; the quote stands in the first.
+	Derived bool   `json:"derived,omitempty"` // implied, not literal
+	// Citations lists the places; the quote is from the first.
 	Citations []Citation `json:"citations"`
 }
 
@@ -200,7 +199,7 @@ type Subject struct {
 	Label    evidence.Label `json:"label,omitempty"`
 	Expected string         `json:"expected,omitempty"`
 	Got      string         `json:"got,omitempty"`
-	// bare says that the subject is an exchange that was looked at, and nothing more.
+	// bare marks a subject that is only an exchange.
 	bare bool
 }
 
@@ -208,19 +207,19 @@ type Subject struct {
 type Operations struct {
 	Documented int `json:"documented"`
 	Executed   int `json:"executed"`
-	// Parameters counts those that were tried, Statuses the documented statuses that an answer had.
+	// Parameters counts the tried ones, Statuses those that an answer had.
 	Parameters Covered     `json:"parameters"`
 	Statuses   Covered     `json:"statuses"`
 	List       []Operation `json:"list"`
 }
 
-// Covered counts what the document describes, and how much of it a run covered.
+// Covered counts the described things and the covered ones.
 type Covered struct {
 	Described int `json:"described"`
 	Covered   int `json:"covered"`
 }
 
-// Operation is one operation of the node's document; Because says why it was not executed.
+// Operation is one operation of the node's document. Because says why it was not executed.
 type Operation struct {
 	Method     string      `json:"method"`
 	Path       string      `json:"path"`
@@ -229,11 +228,11 @@ type Operation struct {
 	Because    string      `json:"because,omitempty"`
 	Parameters []Parameter `json:"parameters"`
 	Statuses   []Status    `json:"statuses"`
-	// Undocumented are statuses that answers had and the document does not describe.
+	// Undocumented lists statuses of answers that the document does not describe.
 	Undocumented []string `json:"undocumented,omitempty"`
 }
 
-// Parameter is one described parameter; Because says why it was not tried.
+// Parameter is one described parameter. Because says why it was not tried.
 type Parameter struct {
 	Name     string   `json:"name"`
 	In       string   `json:"in"`
@@ -249,10 +248,10 @@ type Manner string
 const (
 	Valid   Manner = "valid"   // with a value that the document allows
 	Bounds  Manner = "bounds"  // with an allowed value at its bounds
-	Outside Manner = "outside" // with a value that the document does not allow, or left out although it is required
+	Outside Manner = "outside" // with a value that the document does not allow, or by leaving out a required parameter
 )
 
-// Status is one documented status, range or default; Because says why no answer had it.
+// Status is one documented status, range or default. Because says why no answer had it.
 type Status struct {
 	Status  string `json:"status"`
 	Seen    bool   `json:"seen"`
@@ -266,12 +265,12 @@ var schemas embed.FS
 func Schema() []byte {
 	b, err := schemas.ReadFile("schema/report.v1.json")
 	if err != nil {
-		panic(err) // it is embedded
+		panic(err) // the schema is embedded
 	}
 	return b
 }
 
-// WriteJSON writes the report as JSON. Values are unchanged; characters that would act on a terminal are written as \u escapes.
+// WriteJSON writes the report as JSON. Characters that act on a terminal are written as \u escapes.
 func WriteJSON(w io.Writer, r Report) error {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
@@ -284,7 +283,7 @@ func WriteJSON(w io.Writer, r Report) error {
 	return err
 }
 
-// ReadJSON reads a report that [WriteJSON] wrote; another version is an error.
+// ReadJSON reads the output of [WriteJSON]. It refuses other versions.
 func ReadJSON(r io.Reader) (Report, error) {
 	var out Report
 	if err := json.NewDecoder(r).Decode(&out); err != nil {
@@ -294,9 +293,4 @@ func ReadJSON(r io.Reader) (Report, error) {
 		return Report{}, fmt.Errorf("read report: expected schema %s, got %.40q", Version, out.Schema)
 	}
 	return out, nil
-}
-
-// WriteHAR writes the exchanges as an HTTP Archive 1.2, which the network panel of a browser opens. The suite is the version of rin.
-func WriteHAR(w io.Writer, log *evidence.Log, suite string) error {
-	return evidence.WriteHAR(w, log, suite)
 }

@@ -123,7 +123,7 @@ func smallLog() *evidence.Log {
 // small is the report of a node with one of everything.
 func small() (report.Report, *evidence.Log) {
 	log := smallLog()
-	return report.New(verdict.Decide(smallCatalogue(), smallJudgements(), log), log, version), log
+	return report.New(verdict.Decide(smallCatalogue(), smallJudgements(), log, nil), log, version), log
 }
 
 // excused is the report of the same node for an operator who knows of some of it.
@@ -133,7 +133,7 @@ func excused() (report.Report, *evidence.Log) {
 		{ID: "API-04", Reason: "the importer drops it: " + evil(), Until: "2026-12-31"},
 		{ID: "TOK-01", Reason: "was broken", Until: "2026-12-31"}, {ID: "TOK-06", Reason: "a cache", Until: "2026-03-01"},
 	}}
-	return report.New(verdict.DecideKnowing(known, smallCatalogue(), smallJudgements(), log), log, version), log
+	return report.New(verdict.Decide(smallCatalogue(), smallJudgements(), log, known), log, version), log
 }
 
 // good is the report of a node in order, with a catalogue of its true size.
@@ -155,7 +155,7 @@ func good() (report.Report, *evidence.Log) {
 	judged["BRR-16"] = requirement.Missing("no second client was given")
 	judged["BRR-17"] = requirement.Missing("no second client was given")
 	judged["PAG-04"] = requirement.Missing("the document declares no paging")
-	return report.New(verdict.Decide(rows, judged, log), log, version), log
+	return report.New(verdict.Decide(rows, judged, log, nil), log, version), log
 }
 
 // evil is what a hostile node would like to say.
@@ -200,7 +200,7 @@ func hostile() (report.Report, *evidence.Log) {
 		}
 		judged[id] = j
 	}
-	return report.New(verdict.Decide(smallCatalogue(), judged, log), log, version), log
+	return report.New(verdict.Decide(smallCatalogue(), judged, log, nil), log, version), log
 }
 
 func must[T any](v T, err error) T {

@@ -13,16 +13,16 @@ import (
 	"github.com/rin-network/rin/conformance/verdict"
 )
 
-// TextOptions say what is known of the screen.
+// TextOptions describe the screen.
 type TextOptions struct {
-	// Width is the number of columns; 0 means 80, and less than 20 counts as 20.
+	// Width is the number of columns. 0 means 80; the minimum is 20.
 	Width int
-	// Color allows ANSI colours. They are the basic ones, which follow the reader's own light or dark theme.
+	// Color allows ANSI colours. The basic ones follow the light or dark theme of the terminal.
 	Color bool
 }
 
-// WriteText writes the summary for a person at a terminal: groups, then what needs attention, and the verdict last, next to the prompt.
-// A node in order fits one screen. Only commands to copy may be wider than the screen: breaking them would break them.
+// WriteText writes the summary for a terminal: groups, findings, and the verdict last, next to the prompt. The summary of a correct node fits
+// one screen. Commands to copy are not wrapped, because that would break them.
 func WriteText(w io.Writer, r Report, o TextOptions) error {
 	c := &console{width: max(cmp.Or(o.Width, 80), 20), color: o.Color}
 	c.head(r)
@@ -34,14 +34,14 @@ func WriteText(w io.Writer, r Report, o TextOptions) error {
 	return err
 }
 
-// console lays text out in lines. Every text goes through Plain on its way.
+// console formats lines. Every text passes through [Plain].
 type console struct {
 	out   bytes.Buffer
 	width int
 	color bool
 }
 
-// The styles are the basic ANSI ones (ECMA-48 SGR); none of them sets a background.
+// The styles are basic ANSI ones (ECMA-48 SGR). None sets a background.
 const (
 	bold    = "1"
 	red     = "31"
@@ -74,7 +74,7 @@ func (c *console) paint(s string, codes ...string) string {
 
 func (c *console) blank() { c.out.WriteByte('\n') }
 
-// text writes a paragraph: its first line after lead, which takes its own place, the others below with a hanging indent.
+// text writes a paragraph behind a lead, with a hanging indent.
 func (c *console) text(indent int, lead, text string, codes ...string) {
 	hang := indent + Columns(lead)
 	if hang > c.width/3 {
@@ -91,7 +91,7 @@ func (c *console) text(indent int, lead, text string, codes ...string) {
 	}
 }
 
-// boldOnly keeps long text in the reader's own colour: only its weight follows the lead.
+// boldOnly keeps only the weight of a style: long text has the terminal's own colour.
 func boldOnly(codes []string) []string {
 	for _, code := range codes {
 		if code == bold {
@@ -116,7 +116,7 @@ func (c *console) head(r Report) {
 	}
 }
 
-// groups writes one line for each group that was judged.
+// groups writes one line for each judged group.
 func (c *console) groups(r Report) {
 	c.blank()
 	longest := 0
@@ -131,7 +131,7 @@ func (c *console) groups(r Report) {
 		}
 		worst := verdict.Outcomes()[0]
 		for _, o := range verdict.Outcomes() {
-			// Silence counts only where nothing was said at all.
+			// Not applicable counts only if nothing passed.
 			if g.Totals.Of(o) > 0 && (o != requirement.NotApplicable || g.Totals.Pass == 0) {
 				worst = o
 			}
@@ -149,7 +149,7 @@ func (c *console) beside(text string, n int) string {
 	return strings.Join(Wrap(text, max(12, c.width-n)), "\n"+strings.Repeat(" ", n))
 }
 
-// verdict ends the summary.
+// verdict writes the verdict.
 func (c *console) verdict(r Report) {
 	c.blank()
 	outcome := mark(r.Verdict.Decision, r.Verdict.Failed)
@@ -174,35 +174,35 @@ func (c *console) verdict(r Report) {
 	c.text(2, "", fmt.Sprintf("%s, of %d judged.", r.tally(r.Totals, ""), r.Totals.Sum()))
 	c.text(2, "", r.MatrixSentence())
 	for _, n := range r.Notes {
-		// What is no certificate needs no word on how long it holds; the files have it.
+		// Only a certificate needs the note about its validity; the files always have it.
 		if certificate := r.Verdict.Decision == verdict.Certified && !r.Verdict.Preview; certificate || !strings.HasPrefix(n, "This is a snapshot") {
 			c.text(2, "", n)
 		}
 	}
 }
 
-// maxReasons bounds the reasons under the verdict: the findings above tell all of them.
+// maxReasons bounds the reasons under the verdict. The findings above have all of them.
 const maxReasons = 12
 
-// String names the ids and the reason.
+// String returns the ids with the reason.
 func (r Reason) String() string {
 	return verdict.Reason{Kind: r.Kind, Requirements: r.Requirements, Text: r.Text}.String()
 }
 
-// findings writes what somebody has to look at, the gravest first.
+// findings writes failures, inconclusive outcomes and warnings.
 func (c *console) findings(r Report) {
-	for _, q := range r.tell(requirement.Fail) {
+	for _, q := range r.attention(requirement.Fail) {
 		c.finding(q)
 	}
-	for _, q := range r.tell(requirement.Inconclusive) {
+	for _, q := range r.attention(requirement.Inconclusive) {
 		c.finding(q)
 	}
-	for _, q := range r.tell(requirement.Warn) {
+	for _, q := range r.attention(requirement.Warn) {
 		c.warning(q.Requirement)
 	}
 }
 
-// finding writes a failure, or what could not be judged, in full.
+// finding writes a failure or an inconclusive outcome in full.
 func (c *console) finding(q attentionItem) {
 	c.blank()
 	c.text(0, symbol(q.Outcome)+" "+string(q.ID)+"  ", q.Title, bold, style(q.Outcome))
@@ -210,9 +210,9 @@ func (c *console) finding(q attentionItem) {
 	c.field("expected", q.Expected)
 	c.field("got", q.Got)
 	c.field("seen in", q.Seen)
-	for i, s := range q.further() {
+	for i, s := range q.furtherSubjects() {
 		if i == maxFurther {
-			c.text(4, "· ", fmt.Sprintf("and %d more", len(q.further())+q.SubjectsCut-i))
+			c.text(4, "· ", fmt.Sprintf("and %d more", len(q.furtherSubjects())+q.SubjectsCut-i))
 			break
 		}
 		c.text(4, "· ", q.line(s))
@@ -229,10 +229,10 @@ func (c *console) finding(q attentionItem) {
 	c.command(q.Curl)
 }
 
-// maxFurther bounds the further subjects of one finding on the screen; the files hold more.
+// maxFurther bounds the further subjects of a finding on the screen. The files have more.
 const maxFurther = 3
 
-// warning is shorter: what and how to mend it.
+// warning writes a warning and its fix.
 func (c *console) warning(q Requirement) {
 	c.blank()
 	c.text(0, symbol(q.Outcome)+" "+string(q.ID)+"  ", q.Title, bold, style(q.Outcome))
@@ -246,7 +246,7 @@ func (c *console) field(name, value string) {
 	}
 }
 
-// command writes something to copy: never broken by rin, only made harmless.
+// command writes a command to copy, without wrapping.
 func (c *console) command(s string) {
 	if s == "" {
 		return
@@ -256,7 +256,7 @@ func (c *console) command(s string) {
 	}
 }
 
-// silent lists what says nothing about the node, those with the same reason together.
+// silent lists blocked and not-applicable requirements, grouped by reason.
 func (c *console) silent(r Report) {
 	for _, o := range []requirement.Outcome{requirement.Blocked, requirement.NotApplicable} {
 		for i, s := range r.silences(o) {
@@ -268,7 +268,7 @@ func (c *console) silent(r Report) {
 	}
 }
 
-// silent is the heading of what says nothing about the node.
+// silent returns the heading of the blocked and not-applicable requirements.
 func (r Report) silent() string {
 	var words []string
 	for _, o := range []requirement.Outcome{requirement.Blocked, requirement.NotApplicable} {

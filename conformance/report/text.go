@@ -11,12 +11,11 @@ import (
 	"github.com/rin-network/rin/conformance/evidence"
 )
 
-// Plain makes a text from a node harmless on one line: control characters, escape sequences, characters that reorder or hide
-// text, and bytes that are no UTF-8 become visible escapes such as \x1b and \u202e. Line breaks and tabs do so, too. What is left cannot
-// move a cursor, change a colour, or show another text than the one that is there.
+// Plain makes a text from a node harmless and puts it on one line. Control characters, escape sequences, line breaks, characters that reorder
+// or hide text, and invalid UTF-8 become visible escapes such as \x1b and \u202e.
 func Plain(s string) string { return visible(s, "") }
 
-// PlainLines is [Plain] for a text of several lines: line feeds and tabs are kept, a carriage return before a line feed is dropped.
+// PlainLines is [Plain] for several lines: it keeps line feeds and tabs and turns CRLF into LF.
 func PlainLines(s string) string {
 	return visible(strings.ReplaceAll(s, "\r\n", "\n"), "\n\t")
 }
@@ -44,7 +43,7 @@ func visible(s, keep string) string {
 	return b.String()
 }
 
-// escape names a character as Go and most other languages do.
+// escape writes a character as Go does.
 func escape(r rune) string {
 	switch {
 	case r == '\n':
@@ -61,7 +60,7 @@ func escape(r rune) string {
 	return fmt.Sprintf(`\U%08x`, r)
 }
 
-// cut shortens a text to at most n bytes, at a character boundary, and says how much is missing.
+// cut shortens a text to at most n bytes at a character boundary and says how much is missing.
 func cut(s string, n int) string {
 	if len(s) <= n {
 		return s

@@ -21,7 +21,7 @@ func empty() (report.Report, *evidence.Log) {
 	log := smallLog()
 	log.Run.Profile, log.Exchanges, log.NotSent, log.Document = "auth", nil, nil, nil
 	log.Roles, log.Ended = evidence.Roles{}, &evidence.Ended{Cause: "the token endpoint cannot be reached", Requests: 1}
-	return report.New(verdict.Decide(smallCatalogue(), nil, log), log, version), log
+	return report.New(verdict.Decide(smallCatalogue(), nil, log, nil), log, version), log
 }
 
 func text(r report.Report, o report.TextOptions) string {
@@ -141,7 +141,7 @@ var _ = Describe("JUnit", func() {
 		for id := range judged {
 			judged[id] = requirement.Passed()
 		}
-		s := junit(report.New(verdict.Decide(smallCatalogue(), judged, log), log, version))
+		s := junit(report.New(verdict.Decide(smallCatalogue(), judged, log, nil), log, version))
 		Expect(s.Errors).To(Equal(1))
 	})
 })

@@ -8,15 +8,12 @@ import (
 	"github.com/rin-network/rin/conformance/requirement"
 )
 
-// Decide weighs the judgements of one run for the profile that its evidence names. A requirement of the profile without a
-// judgement is inconclusive; one that a partial run did not ask for is left out.
-func Decide(catalogue []requirement.Requirement, judgements map[requirement.ID]requirement.Judgement, log *evidence.Log) Verdict {
-	return DecideKnowing(nil, catalogue, judgements, log)
-}
-
-// DecideKnowing is [Decide] for an operator who knows of some failures: what the baseline lists is not counted as new, and what it lists
-// without need is. Such a run is partial, whatever it saw. A nil baseline is none.
-func DecideKnowing(known *Baseline, catalogue []requirement.Requirement, judgements map[requirement.ID]requirement.Judgement, log *evidence.Log) Verdict {
+// Decide weighs the judgements of one run for the profile that its evidence names. A requirement of the profile without a judgement is
+// inconclusive. A partial run leaves out the requirements that it did not ask for.
+//
+// known is the operator's baseline, or nil. Listed failures do not count as new; listed requirements that pass count against the run. A run
+// with a baseline is always partial.
+func Decide(catalogue []requirement.Requirement, judgements map[requirement.ID]requirement.Judgement, log *evidence.Log, known *Baseline) Verdict {
 	v := Verdict{Profile: requirement.Profile(log.Run.Profile)}
 	for _, r := range catalogue {
 		if result, ok := weigh(r, judgements, log); ok {
@@ -47,7 +44,7 @@ func DecideKnowing(known *Baseline, catalogue []requirement.Requirement, judgeme
 	return v
 }
 
-// weigh makes the result of one requirement; false when this run has nothing to say about it.
+// weigh returns the result of one requirement. ok is false if the run has nothing to say about it.
 func weigh(r requirement.Requirement, judgements map[requirement.ID]requirement.Judgement, log *evidence.Log) (Result, bool) {
 	j, judged := judgements[r.ID]
 	result := Result{Requirement: r, Judgement: j, Gate: r.Gate}
@@ -58,7 +55,7 @@ func weigh(r requirement.Requirement, judgements map[requirement.ID]requirement.
 	}
 	switch {
 	case !requirement.Profile(log.Run.Profile).Includes(r.Profile):
-		// Only the opt-in rows reach below their own profile, and only when their probe was sent.
+		// Only opt-in requirements count below their own profile, and only if their probe was sent.
 		result.Extra = true
 		if r.ID != expiredRefusal {
 			result.Gate = atMostAdvice(r.Gate)
@@ -78,8 +75,8 @@ func atMostAdvice(g requirement.Gate) requirement.Gate {
 	return g
 }
 
-// isRequested reports whether a partial run asked for a requirement: nothing that it needs was left out of the plan, and something that it
-// reads was in it.
+// isRequested reports whether a partial run asked for a requirement: everything that it needs was planned, and something that it reads was
+// planned.
 func isRequested(r requirement.Requirement, log *evidence.Log) bool {
 	for _, need := range r.Needs {
 		for _, l := range log.Resolve(need) {
@@ -96,13 +93,13 @@ func isRequested(r requirement.Requirement, log *evidence.Log) bool {
 	return false
 }
 
-// isPlanned reports whether the run meant to send a label; a recording that was cut off may lack the plan and hold the exchange.
+// isPlanned reports whether the run planned or sent a label. A truncated recording may have the exchange but not the plan.
 func isPlanned(l evidence.Label, log *evidence.Log) bool {
 	_, sent := log.Get(l)
 	return sent || slices.Contains(log.Planned, l)
 }
 
-// collectReasons collects what keeps the profile from being certified.
+// collectReasons lists what keeps the profile from being certified.
 func collectReasons(v Verdict, log *evidence.Log) []Reason {
 	rs := &reasons{}
 	switch {
@@ -143,8 +140,8 @@ func collectReasons(v Verdict, log *evidence.Log) []Reason {
 	return rs.sorted()
 }
 
-// addUnproven looks for what the profile does not accept although it costs nothing by itself: not-applicable where something has to be shown,
-// and rows of the profile full that were not executed.
+// addUnproven adds outcomes that cost nothing by themselves and that the profile still does not accept: not-applicable where the node must show
+// something, and requirements of the profile full that were not executed.
 func addUnproven(rs *reasons, r Result, p requirement.Profile, run evidence.Run) {
 	id, outcome := r.Requirement.ID, r.Judgement.Outcome
 	switch {
@@ -158,7 +155,7 @@ func addUnproven(rs *reasons, r Result, p requirement.Profile, run evidence.Run)
 	}
 }
 
-// notes collects what a certificate does not say by itself.
+// notes returns facts that the reader of a certificate must know.
 func notes(v Verdict) []string {
 	var out []string
 	for _, r := range v.Results {
@@ -176,18 +173,18 @@ func notes(v Verdict) []string {
 	return out
 }
 
-// roleSeparation is the requirement that shows whether roles are told apart; it needs a second client.
+// roleSeparation is the requirement that needs a second client to show that roles are checked.
 const roleSeparation requirement.ID = "BRR-18"
 
 // anonymousRefusal is the requirement that finds the protected resource.
 const anonymousRefusal requirement.ID = "BRR-01"
 
-// expiredRefusal is the requirement that an expired token is refused. It needs a wait, so that it belongs to the profile full; wherever it is
-// judged, it gates.
+// expiredRefusal is the requirement that an expired token is refused. It belongs to the profile full because it takes a wait, but it gates in
+// every profile in which it is judged.
 const expiredRefusal requirement.ID = "BRR-10"
 
-// mustApply lists what a profile does not accept as not-applicable: a node without a document, without funding calls, or with
-// nothing that could be called has not shown what the profile certifies.
+// mustApply lists the requirements that a profile does not accept as not-applicable: a node without a document, without funding calls, or
+// without a callable operation has not shown what the profile certifies.
 func mustApply(p requirement.Profile) []requirement.ID {
 	if p.Includes(requirement.Funding) {
 		return []requirement.ID{"SPC-01", "SPC-08", "API-01", "API-08"}
@@ -195,11 +192,11 @@ func mustApply(p requirement.Profile) []requirement.ID {
 	return nil
 }
 
-// mustExecute lists the rows of profile full that are not-applicable because the operator left out what they need. The probes that put a token or
-// a secret into a URL are the operator's to refuse; whatever else is not applicable is so by the nature of the node: opaque tokens have no
-// signature.
+// mustExecute lists the requirements of the profile full that are not-applicable only because the operator left out an input. The operator may
+// refuse the probes that put a token or a secret into a URL. Everything else is not-applicable by the nature of the node, as signatures are
+// for opaque tokens.
 func mustExecute(run evidence.Run) []requirement.ID {
-	ids := []requirement.ID{"BRR-10"} // with an expired token, or with the time to wait for one, it always applies
+	ids := []requirement.ID{"BRR-10"} // applies whenever there is an expired token, or time to wait for one
 	if run.StagingTokenURL == "" {
 		ids = append(ids, "ISO-02")
 	}
@@ -209,19 +206,19 @@ func mustExecute(run evidence.Run) []requirement.ID {
 	return ids
 }
 
-// Excused says what became of the entries of a baseline, each in exactly one list, in the order of the baseline.
+// Excused sorts the entries of a baseline by what became of them. Each entry is in one list.
 type Excused struct {
-	// Known failed as listed.
+	// Known lists entries that failed as expected.
 	Known []KnownFailure
-	// Mended were listed and passed, with a warning perhaps.
+	// Mended lists entries that passed, possibly with a warning.
 	Mended []KnownFailure
-	// Expired are entries whose last day is over, whatever was seen.
+	// Expired lists entries whose last day has passed, whatever the outcome.
 	Expired []KnownFailure
-	// Unseen were not judged by this run, or in a way that tells nothing.
+	// Unseen lists entries without a conclusive judgement in this run.
 	Unseen []KnownFailure
 }
 
-// excuse marks what the baseline lists as known on that day.
+// excuse applies the baseline on the given day.
 func (v *Verdict) excuse(b Baseline, today Day) {
 	v.Excused = &Excused{}
 	at := map[requirement.ID]*Result{}
@@ -247,12 +244,12 @@ func (v *Verdict) excuse(b Baseline, today Day) {
 	for i := range v.Results {
 		j := v.Results[i].Judgement
 		if before := at[j.BlockedBy]; j.Outcome == requirement.Blocked && before != nil {
-			v.Results[i].Known = before.Known // what waits for a known failure is not new either
+			v.Results[i].Known = before.Known // a requirement that is blocked by a known failure is not new either
 		}
 	}
 }
 
-// reasons say what is to be done about the baseline itself.
+// reasons say how the baseline must change.
 func (e *Excused) reasons() []Reason {
 	rs := &reasons{}
 	for _, entry := range e.Mended {

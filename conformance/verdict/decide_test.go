@@ -62,7 +62,7 @@ func good(profile requirement.Profile, overrides judgements) judgements {
 
 var _ = Describe("Decide", func() {
 	decide := func(profile string, overrides judgements) verdict.Verdict {
-		return verdict.Decide(catalogue(), good(requirement.Profile(profile), overrides), run(profile))
+		return verdict.Decide(catalogue(), good(requirement.Profile(profile), overrides), run(profile), nil)
 	}
 
 	DescribeTable("the decision per profile", func(profile string, overrides judgements, want verdict.Decision) {
@@ -124,7 +124,7 @@ var _ = Describe("Decide", func() {
 	It("takes a requirement of the profile that was not judged for inconclusive", func() {
 		j := good(requirement.Auth, nil)
 		delete(j, "TOK-01")
-		v := verdict.Decide(catalogue(), j, run("auth"))
+		v := verdict.Decide(catalogue(), j, run("auth"), nil)
 		Expect(v.Decision).To(Equal(verdict.Repeat))
 		Expect(v.Results[0].Judgement.Outcome).To(Equal(requirement.Inconclusive))
 		Expect(v.Results[0].Judgement.Fault).To(Equal(requirement.Suite))
@@ -134,13 +134,13 @@ var _ = Describe("Decide", func() {
 		log := run("full")
 		log.Run.StagingTokenURL, log.Run.Other = "https://staging.node.example/token", true
 		overrides := judgements{"ISO-02": requirement.Missing("tokens are opaque"), "ISO-03": requirement.Missing("tokens carry no audience")}
-		Expect(verdict.Decide(catalogue(), good(requirement.Full, overrides), log).Decision).To(Equal(verdict.Certified))
+		Expect(verdict.Decide(catalogue(), good(requirement.Full, overrides), log, nil).Decision).To(Equal(verdict.Certified))
 	})
 
 	It("does not certify a node on which nothing is protected", func() {
 		log := run("auth")
 		log.Roles.ProbeTarget = ""
-		v := verdict.Decide(catalogue(), good(requirement.Auth, nil), log)
+		v := verdict.Decide(catalogue(), good(requirement.Auth, nil), log, nil)
 		Expect(v.Decision).To(Equal(verdict.Repeat))
 		Expect(v.Reasons).To(ConsistOf(HaveField("Kind", verdict.Unprotected)))
 	})
@@ -148,18 +148,18 @@ var _ = Describe("Decide", func() {
 	It("does not certify evidence that ends early", func() {
 		log := run("auth")
 		log.Ended = &evidence.Ended{Cause: "the child ran out of memory"}
-		v := verdict.Decide(catalogue(), good(requirement.Auth, nil), log)
+		v := verdict.Decide(catalogue(), good(requirement.Auth, nil), log, nil)
 		Expect(v.Decision).To(Equal(verdict.Repeat))
 		Expect(v.Reasons).To(ConsistOf(HaveField("Text", ContainSubstring("ran out of memory"))))
 		j := good(requirement.Auth, judgements{"TOK-01": requirement.Unclear("u")})
-		Expect(verdict.Decide(catalogue(), j, log).Reasons[0].Kind).To(Equal(verdict.Incomplete), "the cause before what came of it")
+		Expect(verdict.Decide(catalogue(), j, log, nil).Reasons[0].Kind).To(Equal(verdict.Incomplete), "the cause before what came of it")
 
 		log.Ended = nil
-		Expect(verdict.Decide(catalogue(), good(requirement.Auth, nil), log).Decision).To(Equal(verdict.Repeat))
+		Expect(verdict.Decide(catalogue(), good(requirement.Auth, nil), log, nil).Decision).To(Equal(verdict.Repeat))
 	})
 
 	It("does not certify a run without gating requirements", func() {
-		v := verdict.Decide(nil, nil, run("auth"))
+		v := verdict.Decide(nil, nil, run("auth"), nil)
 		Expect(v.Decision).To(Equal(verdict.Repeat))
 		Expect(v.Reasons).To(ConsistOf(HaveField("Kind", verdict.NothingSeen)))
 	})
@@ -169,11 +169,11 @@ var _ = Describe("Decide", func() {
 			log := run("auth")
 			log.Run.Partial = "--only TOK-01"
 			log.Planned = []evidence.Label{"TOK-01.ok"}
-			v := verdict.Decide(catalogue(), good(requirement.Auth, nil), log)
+			v := verdict.Decide(catalogue(), good(requirement.Auth, nil), log, nil)
 			Expect(v.Decision).To(Equal(verdict.Partial))
 			Expect(v.Failed()).To(BeFalse())
 
-			v = verdict.Decide(catalogue(), good(requirement.Auth, judgements{"TOK-01": requirement.Failed("f", "", "")}), log)
+			v = verdict.Decide(catalogue(), good(requirement.Auth, judgements{"TOK-01": requirement.Failed("f", "", "")}), log, nil)
 			Expect(v.Decision).To(Equal(verdict.Partial))
 			Expect(v.Failed()).To(BeTrue())
 		})
@@ -182,7 +182,7 @@ var _ = Describe("Decide", func() {
 			log := run("auth")
 			log.Run.Partial = "--only TOK-01"
 			log.Planned = []evidence.Label{"TOK-01.ok"}
-			v := verdict.Decide(catalogue(), good(requirement.Auth, nil), log)
+			v := verdict.Decide(catalogue(), good(requirement.Auth, nil), log, nil)
 			Expect(v.Results).To(HaveLen(1))
 			Expect(v.Coverage.Judged).To(Equal(1))
 		})
@@ -193,7 +193,7 @@ var _ = Describe("Decide", func() {
 			log.Planned = []evidence.Label{"TOK-01.ok", "TOK-13.ok"}
 			rows := catalogue()
 			rows[0].Needs = append(rows[0].Needs, "token.repeat-1")
-			v := verdict.Decide(rows, good(requirement.Auth, nil), log)
+			v := verdict.Decide(rows, good(requirement.Auth, nil), log, nil)
 			Expect(v.Results).To(ConsistOf(HaveField("Requirement.ID", requirement.ID("TOK-13"))))
 		})
 	})
@@ -276,7 +276,7 @@ var _ = Describe("A baseline", func() {
 	knowing := func(profile string, overrides judgements, entries ...verdict.KnownFailure) verdict.Verdict {
 		log := run(profile)
 		log.Run.Started = time.Date(2026, 3, 14, 23, 0, 0, 0, time.UTC)
-		return verdict.DecideKnowing(&verdict.Baseline{Known: entries}, catalogue(), good(requirement.Profile(profile), overrides), log)
+		return verdict.Decide(catalogue(), good(requirement.Profile(profile), overrides), log, &verdict.Baseline{Known: entries})
 	}
 
 	DescribeTable("what it makes of a run", func(profile string, overrides judgements, entries []verdict.KnownFailure, failed, unsettled bool) {
@@ -318,7 +318,7 @@ var _ = Describe("A baseline", func() {
 	})
 
 	It("is not there unless it was given", func() {
-		v := verdict.Decide(catalogue(), good(requirement.Auth, nil), run("auth"))
+		v := verdict.Decide(catalogue(), good(requirement.Auth, nil), run("auth"), nil)
 		Expect(v.Excused).To(BeNil())
 		Expect(v.Decision).To(Equal(verdict.Certified))
 	})

@@ -20,7 +20,7 @@ type Matrix struct {
 	Schema string `json:"schema"` // "rin.matrix/v1"
 	// Catalogue is the version of the catalogue that was measured.
 	Catalogue string `json:"catalogue"`
-	// Requirements lists the catalogue in its order.
+	// Requirements lists the ids of the catalogue in its order.
 	Requirements []requirement.ID `json:"requirements"`
 	Deviations   []Deviation      `json:"deviations"`
 }

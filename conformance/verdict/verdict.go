@@ -1,7 +1,8 @@
-// Package verdict decides what the judgements of one run are worth: certified, not certified, to be repeated, or partial.
+// Package verdict decides what the judgements of one run mean: certified, not certified, repeat, or partial. It also holds an operator's
+// baseline of known failures, and the record of the kill matrix.
 //
-// Outcome is what was seen, gate is what it costs; this package is the only place where the two meet. [Decide] is a pure function
-// of the catalogue, the judgements and the evidence, so everybody who holds the evidence comes to the same decision.
+// An outcome is what was seen, a gate is what it costs; only this package combines the two. [Decide] is a pure function of the catalogue, the
+// judgements and the evidence, so everyone with the evidence reaches the same decision.
 package verdict
 
 import (
@@ -11,45 +12,44 @@ import (
 	"github.com/rin-network/rin/conformance/requirement"
 )
 
-// Decision is what a run says about the certificate of its profile.
+// Decision is the result of a run for its profile.
 type Decision string
 
 // The decisions.
 const (
-	// Certified means that every gating requirement of the profile is pass, warn or not-applicable, that a protected
-	// resource was found, and that the rules of the profile hold.
+	// Certified means that every gating requirement of the profile is pass, warn or not-applicable, that a protected resource was found, and that
+	// the profile's own rules hold.
 	Certified Decision = "certified"
-	// NotCertified means that the node was seen to break something that the profile demands.
+	// NotCertified means that the node broke a rule of the profile.
 	NotCertified Decision = "not-certified"
-	// Repeat means that nothing was seen to be broken, and that something which the profile demands could not be judged.
+	// Repeat means that no rule was seen broken, but that a required one could not be judged.
 	Repeat Decision = "repeat"
-	// Partial is the decision of every run that its operator restricted or gave a baseline, whatever it saw.
+	// Partial is the decision of every run that was restricted or had a baseline.
 	Partial Decision = "partial"
 )
 
-// Verdict is the decision with everything that it rests on.
+// Verdict is the decision with its reasons and results.
 type Verdict struct {
 	Profile  requirement.Profile
 	Decision Decision
-	// Reasons say why the profile is not certified, the gravest first; empty when it is. A partial run has the reasons
-	// that would have counted.
+	// Reasons say why the profile is not certified, the most serious first. A partial run has the reasons that a full run would have.
 	Reasons []Reason
-	// Notes are facts that a reader of the certificate has to know and that change nothing.
+	// Notes are facts that the reader of a certificate must know. They do not change the decision.
 	Notes []string
-	// Results holds every requirement that this run judged, in catalogue order.
+	// Results holds every judged requirement in catalogue order.
 	Results  []Result
 	Totals   Totals
 	Coverage Coverage
-	// Preview is true as long as the catalogue is not covered as a whole: the decision then has no value as a certificate.
+	// Preview is true while this version covers only a part of the catalogue. Such a decision has no value as a certificate.
 	Preview bool
-	// Excused says what became of the operator's baseline; nil without one.
+	// Excused says what became of the baseline; nil without one.
 	Excused *Excused
 }
 
-// Failed reports whether the node was seen to break something that the profile demands, in a partial run too.
+// Failed reports whether the node broke a rule of the profile. It holds for partial runs, too.
 func (v Verdict) Failed() bool { return v.has(Broken) }
 
-// Unsettled reports whether something that the profile demands could not be judged, in a partial run too.
+// Unsettled reports whether a required rule could not be judged. It holds for partial runs, too.
 func (v Verdict) Unsettled() bool { return v.has(Open) }
 
 func (v Verdict) has(weight Weight) bool {
@@ -65,16 +65,15 @@ func (v Verdict) has(weight Weight) bool {
 type Result struct {
 	Requirement requirement.Requirement
 	Judgement   requirement.Judgement
-	// Gate is what the outcome costs in this run: the requirement's own gate, or advice for an Extra.
+	// Gate is the weight of the outcome in this run: the requirement's own gate, or advice for an Extra.
 	Gate requirement.Gate
-	// Extra marks a requirement beyond the profile that was judged because its opt-in probe was asked for.
+	// Extra marks a requirement beyond the profile that was judged because its opt-in probe was requested.
 	Extra bool
-	// Known is the entry of the operator's baseline by which this failure is not new, or by which what it waits for is not; nil
-	// for none.
+	// Known is the baseline entry that excuses this failure, or the failure that blocks this requirement. It is nil if there is none.
 	Known *KnownFailure
 }
 
-// Costs reports whether this result keeps the profile from being certified, or is new to a baseline.
+// Costs reports whether this result keeps the profile from being certified and is not excused by the baseline.
 func (r Result) Costs(p requirement.Profile) bool {
 	if r.Known != nil {
 		return false
@@ -85,7 +84,7 @@ func (r Result) Costs(p requirement.Profile) bool {
 	return p == requirement.Full && r.Gate == requirement.Advice && r.Judgement.Outcome == requirement.Fail
 }
 
-// Totals counts the results by outcome. Not applicable and blocked never count as pass.
+// Totals counts results by outcome.
 type Totals struct {
 	Pass          int `json:"pass"`
 	Warn          int `json:"warn"`
@@ -130,7 +129,7 @@ func (t Totals) Of(o requirement.Outcome) int {
 	return t.Inconclusive
 }
 
-// Sum is the number of results.
+// Sum returns the number of results.
 func (t Totals) Sum() int {
 	return t.Pass + t.Warn + t.Fail + t.NotApplicable + t.Blocked + t.Inconclusive
 }
@@ -143,8 +142,7 @@ func Outcomes() []requirement.Outcome {
 	}
 }
 
-// Worse reports whether outcome a is worse than outcome b in the order of [Outcomes]. An outcome that is not among them is
-// the worst of all.
+// Worse reports whether outcome a is worse than b in the order of [Outcomes]. An unknown outcome is the worst.
 func Worse(a, b requirement.Outcome) bool { return rank(a) > rank(b) }
 
 func rank(o requirement.Outcome) int {
@@ -160,13 +158,13 @@ func rank(o requirement.Outcome) int {
 // Reason is one thing that keeps a profile from being certified.
 type Reason struct {
 	Kind ReasonKind
-	// Requirements are the ids that it is about, in catalogue order; empty for a reason that is about the run.
+	// Requirements lists the ids concerned, in catalogue order. It is empty for a reason about the run itself.
 	Requirements []requirement.ID
-	// Text is one sentence without the ids, lower-case, without a final dot.
+	// Text is one sentence without the ids, in lower case and without a final dot.
 	Text string
 }
 
-// String names the ids and the reason; many ids are cut to the first three and a count.
+// String returns the first ids with the reason.
 func (r Reason) String() string {
 	if len(r.Requirements) == 0 {
 		return r.Text
@@ -174,7 +172,7 @@ func (r Reason) String() string {
 	return ListIDs(r.Requirements, 3) + ": " + r.Text
 }
 
-// ListIDs lists at most limit ids, and counts the rest.
+// ListIDs lists at most limit ids and counts the rest.
 func ListIDs(ids []requirement.ID, limit int) string {
 	shown := make([]string, 0, limit)
 	for _, id := range ids[:min(limit, len(ids))] {
@@ -187,7 +185,7 @@ func ListIDs(ids []requirement.ID, limit int) string {
 	return list
 }
 
-// ReasonKind groups the reasons.
+// ReasonKind classifies reasons.
 type ReasonKind string
 
 // The kinds of reason.
@@ -205,7 +203,7 @@ const (
 	BaselineExpired ReasonKind = "baseline-expired" // an excuse of the baseline has ended
 )
 
-// Weight says which decision a reason leads to.
+// Weight says to which decision a reason leads.
 type Weight int
 
 // The weights.
@@ -214,7 +212,7 @@ const (
 	Open                 // to be repeated
 )
 
-// Weight says whether the node was seen to break something or something stayed open.
+// Weight returns Broken if the node broke a rule, and Open if something could not be judged.
 func (k ReasonKind) Weight() Weight {
 	switch k {
 	case GatingFailed, AdviceFailed, BaselineMended, BaselineExpired:
@@ -223,7 +221,7 @@ func (k ReasonKind) Weight() Weight {
 	return Open
 }
 
-// reasons collects reasons and puts requirements with the same reason together.
+// reasons collects reasons and merges requirements with the same reason.
 type reasons struct{ list []Reason }
 
 func (rs *reasons) add(kind ReasonKind, text string, ids ...requirement.ID) {
@@ -236,7 +234,7 @@ func (rs *reasons) add(kind ReasonKind, text string, ids ...requirement.ID) {
 	rs.list = append(rs.list, Reason{Kind: kind, Requirements: ids, Text: text})
 }
 
-// sorted puts what is broken before what stayed open, and keeps the order otherwise.
+// sorted returns broken rules before open ones, in their order otherwise.
 func (rs *reasons) sorted() []Reason {
 	var out []Reason
 	for _, weight := range []Weight{Broken, Open} {
@@ -249,16 +247,15 @@ func (rs *reasons) sorted() []Reason {
 	return out
 }
 
-// Coverage says how much of the whole catalogue a verdict rests on.
+// Coverage says which part of the catalogue a verdict is based on.
 type Coverage struct {
-	// Size is the number of requirements of the whole catalogue, Covered how many of them this version can judge,
-	// Judged how many of those this run judged: the ones of its profile, or of its selection.
+	// Size is the size of the whole catalogue. Covered counts the requirements that this version can judge, Judged those that this run judged.
 	Size, Covered, Judged int
-	// Groups are the groups of the whole catalogue in its order, those without a covered requirement too.
+	// Groups lists all groups of the catalogue in its order.
 	Groups []requirement.GroupInfo
 }
 
-// Notice is the sentence that has to stand near every verdict of an incomplete catalogue; empty for a complete one.
+// Notice returns the sentence that must accompany every verdict of an incomplete catalogue. It is empty for a complete one.
 func (c Coverage) Notice() string {
 	if c.Covered >= c.Size {
 		return ""
@@ -276,7 +273,7 @@ func (c Coverage) Notice() string {
 	return fmt.Sprintf("This is a preview: it covers %d of the %d requirements of the catalogue%s and has no value as a certificate.", c.Covered, c.Size, from)
 }
 
-// countCoverage counts the catalogue at hand against the groups of the whole one.
+// countCoverage compares the given catalogue with the whole one.
 func countCoverage(catalogue []requirement.Requirement, judged int) Coverage {
 	held := map[string]int{}
 	for _, r := range catalogue {
