@@ -48,7 +48,7 @@ var _ = Describe("A node that is broken or hostile", func() {
 		Expect(reportIn(dir).Verdict.Decision).To(BeElementOf("not-certified", "repeat"))
 	}
 
-	DescribeTable("is named with its cause, in bounded time",
+	DescribeTable("is reported with its cause, in bounded time",
 		func(code int, says string, path string, answer http.HandlerFunc, flags ...string) {
 			got, dir := newNode(instead(path, answer)).certify(flags...)
 			Expect(got.code).To(Equal(code), got.out+got.err)
@@ -122,7 +122,7 @@ var _ = Describe("A node that is broken or hostile", func() {
 		}
 	})
 
-	It("shows no escape, markup or direction mark of the node's", func() {
+	It("leaves no escape sequence, markup or direction mark of the node in the output", func() {
 		evil := "\x1b]0;owned\x07\x1b[31m<script>alert(1)</script>\u202e]]>|`x`"
 		got, dir := newNode(instead(info, func(w http.ResponseWriter, r *http.Request) {
 			w.Header().Set("Content-Type", "application/json")

@@ -37,7 +37,7 @@ var _ = Describe("rin certify --baseline", func() {
 		Expect(got.out).To(ContainSubstring("costs the certificate"))
 	})
 
-	It("fails on what is mended and still listed, and on what has expired", func() {
+	It("fails on listed requirements that pass, and on expired entries", func() {
 		got, _ := knowing(newNode(nil), known)
 		Expect(got.code).To(Equal(1), got.out)
 		Expect(got.out).To(ContainSubstring("and it passed: take"))
@@ -46,7 +46,7 @@ var _ = Describe("rin certify --baseline", func() {
 		Expect(got.out).To(ContainSubstring("ended on 2020-01-01"))
 	})
 
-	It("never ends in a certificate, not even of a node in order", func() {
+	It("never ends in a certificate, even for a correct node", func() {
 		file := filepath.Join(GinkgoT().TempDir(), "known.yaml")
 		Expect(os.WriteFile(file, []byte("schema: rin.baseline/v1\nknown: []\n"), 0o600)).To(Succeed())
 		got, dir := newNode(nil).certify("--baseline", file)
@@ -55,7 +55,7 @@ var _ = Describe("rin certify --baseline", func() {
 		Expect(reportIn(dir).Verdict.Decision).To(Equal("partial"))
 	})
 
-	It("is written from what failed, judged again by evidence, and then passes", func() {
+	It("writes a baseline with which the same evidence passes", func() {
 		n := newNode(nil, "token-status-201")
 		file := filepath.Join(GinkgoT().TempDir(), "known.yaml")
 		got, dir := n.certify("--write-baseline", file)
@@ -65,7 +65,7 @@ var _ = Describe("rin certify --baseline", func() {
 		Expect(again.code).To(Equal(0), again.out+again.err)
 	})
 
-	It("tells a mistake in the file with its line, before anything is sent", func() {
+	It("reports a mistake in the file with its line, before any request is sent", func() {
 		file := filepath.Join(GinkgoT().TempDir(), "known.yaml")
 		Expect(os.WriteFile(file, []byte("schema: rin.baseline/v1\nknown:\n  - id: TOK-02\n    resaon: typo\n    until: 2999-12-31\n"), 0o600)).To(Succeed())
 		got := rin(nil, "certify", "--token-url", "http://127.0.0.1:1/t", "--info-url", "http://127.0.0.1:1/v1/", "--client-id", "a",

@@ -77,7 +77,7 @@ func BenchmarkTourMemory(b *testing.B) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		s.resize(120, 40) // the list of nodes and its exchange stand beside each other
+		s.resize(120, 40) // wide enough for the list of nodes beside its exchange
 		for _, do := range []struct{ keys, shows string }{
 			{"", frame}, {"\r", "lists 1 ent"}, {"\t\t\t", "members"}, {"Z", "Funding call"}, {"/funding\r", "1 of "}, {"w", "…"},
 		} {

@@ -31,7 +31,7 @@ var _ = Describe("rin demo", func() {
 		Expect(r.outcomes()).To(HaveLen(len(ofFunding())))
 	})
 
-	It("shows a fault caught: exit code 1, the requirement, and how to mend it", func() {
+	It("ends with exit code 1 for a fault, and prints the requirement and the fix", func() {
 		got := rin(nil, "demo", "--calls", "20", "--deviate", "token-status-201")
 		Expect(got.code).To(Equal(1))
 		Expect(got.out).To(SatisfyAll(ContainSubstring("TOK-02"), ContainSubstring("Not certified"), ContainSubstring("curl ")))
@@ -59,7 +59,7 @@ var _ = Describe("rin certify", func() {
 		Expect(rinIn(dir, n.clients[0].Secret, nil, append(args, "-")...).code).To(Equal(0))
 	})
 
-	It("ends a partial run as partial, whatever was chosen by", func() {
+	It("ends every partial run as partial", func() {
 		n := newNode(nil)
 		for _, choice := range [][]string{{"--only", "tok-06,BRR-02"}, {"--label-filter", "TOK && gate:gating"}, {"--quick"}} {
 			got, dir := n.certify(choice...)
@@ -156,7 +156,7 @@ var _ = Describe("rin certify", func() {
 		}
 	})
 
-	It("marks a profile without a second client: role separation was not tested", func() {
+	It("says that role separation was not tested without a second client", func() {
 		n := newNode(nil)
 		got := rin(n.env(), "certify", "--profile", "funding", "--client-id", n.clients[0].ClientID, "--client-secret", "env:SECRET",
 			"--token-url", n.URL+"/oauth/token", "--info-url", n.URL+"/ris-synergy/info/v1/oauth/info/", "--spec-url", n.URL+"/ris-synergy/funding/v3/api-docs")
@@ -164,7 +164,7 @@ var _ = Describe("rin certify", func() {
 		Expect(got.out).To(ContainSubstring("ole separation"))
 	})
 
-	It("sends no secret anywhere but to the node", func() {
+	It("sends secrets only to the node", func() {
 		var elsewhere []string
 		other := newNode(func(http.Handler) http.Handler {
 			return http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { elsewhere = append(elsewhere, r.URL.String()) })

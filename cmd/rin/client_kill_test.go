@@ -102,7 +102,7 @@ func (k kept) expect(base string, books map[string]control.Account) {
 }
 
 var _ = Describe("A sandbox with --data that is killed", func() {
-	It("loses nothing that it acknowledged, 50 times in the middle of steps", func() {
+	It("keeps every acknowledged step when it is killed 50 times in the middle of steps", func() {
 		const times, hands = 50, 4
 		dir := filepath.Join(GinkgoT().TempDir(), "books")
 		var all []kept

@@ -36,8 +36,8 @@ func (o operator) client(args ...string) outcome {
 	return rinIn(o.dir, "", o.env, append([]string{"client"}, args...)...)
 }
 
-// did is what a step printed, which must succeed.
-func (o operator) did(args ...string) string {
+// must runs a step, which must succeed, and returns its output.
+func (o operator) must(args ...string) string {
 	GinkgoHelper()
 	got := o.client(args...)
 	Expect(got.code).To(Equal(0), got.err)
@@ -79,31 +79,31 @@ func secretIn(out string) string {
 }
 
 var _ = Describe("rin client", func() {
-	It("leads from a request to a call, and to the end of it", func() {
+	It("leads from a request for access to a funding call, and ends access by revoke", func() {
 		books := filepath.Join(GinkgoT().TempDir(), "books")
 		o, session := newOperator("--verbose", "--data", books)
 
-		Expect(o.did("request", "--party", "Library of Musterberg", "--contact", "it@musterberg.example", "--purpose", "calls in our intranet")).
+		Expect(o.must("request", "--party", "Library of Musterberg", "--contact", "it@musterberg.example", "--purpose", "calls in our intranet")).
 			To(HavePrefix("request R-1 of Library of Musterberg (it@musterberg.example) is recorded"))
-		Expect(o.did("list")).To(MatchRegexp(`(?s)request R-1 of Library of Musterberg.*calls in our intranet`))
+		Expect(o.must("list")).To(MatchRegexp(`(?s)request R-1 of Library of Musterberg.*calls in our intranet`))
 
-		created := o.did("create", "library", "--request", "R-1")
+		created := o.must("create", "library", "--request", "R-1")
 		secret := secretIn(created)
 		Expect(created).To(SatisfyAll(
 			MatchRegexp(`Client ID +library\n`), MatchRegexp(`Service Account User ID  [0-9a-f-]{36}\n`),
 			ContainSubstring("Token endpoint           "+o.base+"/oauth/token\n"), ContainSubstring("\n  Library of Musterberg (it@musterberg.example)\n"),
 			ContainSubstring("rin client grant library --affiliation"), ContainSubstring("secure channel"),
 		))
-		Expect(o.did("list")).To(SatisfyAll(MatchRegexp(`(?m)^library +registered +- +-$`), Not(ContainSubstring("R-1"))))
+		Expect(o.must("list")).To(SatisfyAll(MatchRegexp(`(?m)^library +registered +- +-$`), Not(ContainSubstring("R-1"))))
 		status, token := tokenFrom(o.base, "library", secret)
 		Expect(status).To(Equal(200))
 		Expect(fundings(o.base, token)).To(Equal(403), "the funding service has books of its own")
 
-		Expect(o.did("grant", "library", "--affiliation", "AFF-MUST-0042")).To(HavePrefix("client library may read fundings\n"))
-		Expect(o.did("list")).To(MatchRegexp(`(?m)^library +permitted +EXTERNAL_API_CLIENT +AFF-MUST-0042$`))
+		Expect(o.must("grant", "library", "--affiliation", "AFF-MUST-0042")).To(HavePrefix("client library may read fundings\n"))
+		Expect(o.must("list")).To(MatchRegexp(`(?m)^library +permitted +EXTERNAL_API_CLIENT +AFF-MUST-0042$`))
 		Expect(fundings(o.base, token)).To(Equal(200))
 
-		renewed := secretIn(o.did("rotate", "library"))
+		renewed := secretIn(o.must("rotate", "library"))
 		status, _ = tokenFrom(o.base, "library", secret)
 		Expect(status).To(Equal(401))
 		Expect(fundings(o.base, token)).To(Equal(200), "tokens live on")
@@ -111,13 +111,13 @@ var _ = Describe("rin client", func() {
 		Expect(status).To(Equal(200))
 		Expect(fundings(o.base, token)).To(Equal(200))
 
-		Expect(o.did("revoke", "library")).To(ContainSubstring("its secret and its tokens are refused"))
+		Expect(o.must("revoke", "library")).To(ContainSubstring("its secret and its tokens are refused"))
 		status, _ = tokenFrom(o.base, "library", renewed)
 		Expect(status).To(Equal(401))
 		Expect(fundings(o.base, token)).To(Equal(401))
-		Expect(o.did("list")).To(MatchRegexp(`(?m)^library +revoked +- +-$`))
+		Expect(o.must("list")).To(MatchRegexp(`(?m)^library +revoked +- +-$`))
 
-		told := o.did("list") + o.did("list", "--json")
+		told := o.must("list") + o.must("list", "--json")
 		for _, path := range []string{"/journal", "/conduct", "/metrics", "/nodes/XA/clients"} {
 			answer, err := http.Get(strings.TrimPrefix(o.env[0], "RIN_CONTROL=") + path)
 			Expect(err).NotTo(HaveOccurred())
@@ -137,15 +137,15 @@ var _ = Describe("rin client", func() {
 		}
 	})
 
-	It("answers with JSON, and puts secrets into files that only their owner reads", func() {
+	It("prints JSON, and writes secrets to files that only their owner can read", func() {
 		o, _ := newOperator()
 		var issued struct{ ClientID, ClientSecret, ClientSecretFile, ServiceAccountUserID, TokenURL, Node string }
-		Expect(json.Unmarshal([]byte(o.did("create", "a", "--json")), &issued)).To(Succeed())
+		Expect(json.Unmarshal([]byte(o.must("create", "a", "--json")), &issued)).To(Succeed())
 		Expect(issued.ClientSecret).To(HaveLen(43))
 		status, _ := tokenFrom(o.base, "a", issued.ClientSecret)
 		Expect(status).To(Equal(200))
 
-		out := o.did("rotate", "a", "--json", "--secret-file", "a.secret")
+		out := o.must("rotate", "a", "--json", "--secret-file", "a.secret")
 		info, err := os.Stat(filepath.Join(o.dir, "a.secret"))
 		Expect(err).NotTo(HaveOccurred())
 		Expect(info.Mode()).To(Equal(fs.FileMode(0o600)))
@@ -167,9 +167,9 @@ var _ = Describe("rin client", func() {
 		Expect(filepath.Join(o.dir, "nobody.secret")).NotTo(BeAnExistingFile())
 	})
 
-	It("says what it could not do, and what to do about it", func() {
+	It("reports failures with a hint", func() {
 		o, _ := newOperator("--nodes", "2")
-		Expect(o.did("create", "a", "--node", "XB")).To(ContainSubstring("rin client grant a --affiliation ID --node XB\n"))
+		Expect(o.must("create", "a", "--node", "XB")).To(ContainSubstring("rin client grant a --affiliation ID --node XB\n"))
 		for want, args := range map[string][]string{
 			"has 2 nodes":                {"list"},
 			"no node with this id":       {"list", "--node", "XZ"},
@@ -190,7 +190,7 @@ var _ = Describe("rin client", func() {
 		Expect(rin(nil, "client", "list", "--control", "127.0.0.1:1").code).To(Equal(3))
 	})
 
-	It("has help with examples within 80 columns, and completes the clients that there are", func() {
+	It("has help with examples within 80 columns, and completes the ids of clients", func() {
 		for _, args := range [][]string{{}, {"request"}, {"create"}, {"grant"}, {"rotate"}, {"revoke"}, {"list"}} {
 			help := rin(nil, append(append([]string{"client"}, args...), "--help")...)
 			Expect(help.out).To(ContainSubstring("Examples:\n"))
@@ -199,14 +199,14 @@ var _ = Describe("rin client", func() {
 			}
 		}
 		o, _ := newOperator()
-		o.did("create", "library")
-		o.did("revoke", "demo-client")
+		o.must("create", "library")
+		o.must("revoke", "demo-client")
 		Expect(rin(o.env, "__complete", "client", "grant", "").out).To(SatisfyAll(ContainSubstring("library\n"), Not(ContainSubstring("demo-client\n"))))
 	})
 })
 
 var _ = Describe("rin sandbox --data", func() {
-	It("shows the secrets of its first clients once, and they stay good", func() {
+	It("shows the secrets of its first clients once, and they stay valid", func() {
 		books := filepath.Join(GinkgoT().TempDir(), "books")
 		file := filepath.Join(GinkgoT().TempDir(), "credentials.json")
 		_, session := newOperator("--data", books, "--credentials", file)
@@ -224,12 +224,12 @@ var _ = Describe("rin sandbox --data", func() {
 		Expect(string(issued)).To(ContainSubstring(secret))
 		Expect(os.ReadFile(file)).To(ContainSubstring(secret), "what is still good is not taken out of the file")
 
-		o.did("revoke", "demo-client")
+		o.must("revoke", "demo-client")
 		Expect(rin(o.env, "sandbox", "reset").code).To(Equal(0))
-		Expect(o.did("list")).To(MatchRegexp(`(?m)^demo-client +revoked`), "what was kept outlives a reset")
+		Expect(o.must("list")).To(MatchRegexp(`(?m)^demo-client +revoked`), "what was kept outlives a reset")
 	})
 
-	It("is refused where another sandbox has the books, or where there are none", func() {
+	It("refuses a directory that another sandbox uses, and one without books", func() {
 		books := filepath.Join(GinkgoT().TempDir(), "books")
 		newOperator("--data", books)
 		taken := rin(nil, "sandbox", "--addr", "127.0.0.1:0", "--data", books)
@@ -243,7 +243,7 @@ var _ = Describe("rin sandbox --data", func() {
 		Expect(got.err).To(SatisfyAll(ContainSubstring("holds no books of a sandbox"), ContainSubstring("\nhint: ")))
 	})
 
-	It("shows a secret that a failed start took with it another time", func() {
+	It("shows a secret again whose first display failed with the start", func() {
 		books := filepath.Join(GinkgoT().TempDir(), "books")
 		Expect(rin(nil, "sandbox", "--addr", "127.0.0.1:0", "--data", books, "--control", "192.0.2.1:1").code).To(Equal(2))
 		cmd := exec.Command(binary, "sandbox", "--addr", "127.0.0.1:0", "--data", books, "--calls", "3")

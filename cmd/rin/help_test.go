@@ -24,7 +24,7 @@ var _ = Describe("The command line", func() {
 		Expect(commands()).NotTo(ContainElement("worker"))
 	})
 
-	It("tells its version by a command and by a flag", func() {
+	It("prints its version by a command and by a flag", func() {
 		Expect(rin(nil, "--version").out).To(Equal(rin(nil, "version").out))
 		Expect(rin(nil, "version").out).To(MatchRegexp(`^rin \S+\ncatalogue \S+ \(130 of 130 requirements\)\ngo`))
 	})
@@ -48,12 +48,12 @@ var _ = Describe("The command line", func() {
 		ask()
 	})
 
-	It("shows the flags of certify by what they are about", func() {
+	It("groups the flags of certify", func() {
 		help := rin(nil, "certify", "--help").out
 		Expect(help).To(MatchRegexp(`(?s)\n  The node\n +--registry .*\n  Credentials .*--client-secret .*\n  Politeness\n +--rate`))
 	})
 
-	It("shows every flag of sandbox under what it is about, once, within 80 columns", func() {
+	It("shows every flag of sandbox in one group, within 80 columns", func() {
 		help := rin(nil, "sandbox", "--help").out
 		_, flags, _ := strings.Cut(help, "\nFlags:\n")
 		flags, _, _ = strings.Cut(flags, "\nGlobal Flags:\n")
@@ -147,7 +147,7 @@ var _ = Describe("The command line", func() {
 		}
 	})
 
-	It("links every place of a source, and tells what the interface document says", func() {
+	It("links every place of a source, and quotes the interface document", func() {
 		flat := strings.Join(strings.Fields(rin(nil, "explain", "tok-05").out), " ")
 		Expect(flat).To(SatisfyAll(
 			ContainSubstring("Interface document, NET-R12 (General request rules, 1; Authentication, 2): “Every authenticated call"),

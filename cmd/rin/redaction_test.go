@@ -109,7 +109,7 @@ func (s *spread) wrap(next http.Handler) http.Handler {
 }
 
 var _ = Describe("Secrets", func() {
-	It("stay out of every output, however the node throws them back", func() {
+	It("stay out of every output, in whatever form the node echoes them", func() {
 		node := &spread{heard: map[string]bool{}, issued: map[string]bool{}}
 		n := newNode(node.wrap)
 		got, dir := n.certify(n.everything()...)
@@ -148,7 +148,7 @@ var _ = Describe("Secrets", func() {
 		Expect(outputs["evidence.jsonl"]).To(ContainSubstring("[[access_token:"))
 	})
 
-	It("stand in no process list and no environment of the worker", func() {
+	It("are absent from the worker's command line and environment", func() {
 		// The worker is the node's neighbour here: it is looked at while it talks.
 		var lines, surroundings []string
 		var once sync.Once

@@ -9,7 +9,7 @@ import (
 )
 
 var _ = Describe("rin certify --rerun-failed", func() {
-	It("judges again what had not passed, for the same profile, and ends as partial", func() {
+	It("judges again only what did not pass, for the same profile, and ends as partial", func() {
 		_, dir := newNode(nil, "token-status-201").certify("--profile", "auth")
 		before := reportIn(dir)
 		var notPassed []string
@@ -34,7 +34,7 @@ var _ = Describe("rin certify --rerun-failed", func() {
 		}
 	})
 
-	It("fails again on a node that was not mended", func() {
+	It("fails again on an unchanged node", func() {
 		n := newNode(nil, "token-status-201")
 		_, dir := n.certify("--only", "TOK-01,TOK-02")
 		got, again := n.certify("--rerun-failed", filepath.Join(dir, "report.json"))
@@ -50,7 +50,7 @@ var _ = Describe("rin certify --rerun-failed", func() {
 		Expect(got.out).To(ContainSubstring("Restricted by its operator: --rerun-failed and --label-filter."))
 	})
 
-	It("says so when nothing is left to judge, and when the file is no report", func() {
+	It("refuses a report in which everything passed, and a file that is not a report", func() {
 		n := newNode(nil)
 		_, dir := n.certify("--only", "TOK-01")
 		got, _ := n.certify("--rerun-failed", filepath.Join(dir, "report.json"))

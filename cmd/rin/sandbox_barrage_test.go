@@ -71,7 +71,7 @@ func barrage() []malformed {
 	}
 }
 
-// shoot sends a request as it stands and reads the answer.
+// shoot sends a raw request and reads the answer.
 func shoot(address, request string) (status int, body string, err error) {
 	connection, err := net.DialTimeout("tcp", address, 20*time.Second)
 	if err != nil {
@@ -92,7 +92,7 @@ func shoot(address, request string) (status int, body string, err error) {
 }
 
 var _ = Describe("rin sandbox under a barrage of malformed requests", func() {
-	It("refuses each as its RFC says and tells why, and serves good clients meanwhile and after it", func() {
+	It("refuses each as its RFC demands, with the reason, and still serves good clients", func() {
 		o := operatedSandbox("--calls", "20")
 		address := strings.TrimPrefix(o.base, "http://")
 		faults := make(chan string, 1000)

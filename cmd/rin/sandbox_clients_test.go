@@ -95,7 +95,7 @@ func (n issuedNetwork) cleanSheets(ids ...string) {
 	Expect(named).To(ConsistOf(ids))
 }
 
-var _ = Describe("a client written with golang.org/x/oauth2", func() {
+var _ = Describe("A client written with golang.org/x/oauth2", func() {
 	It("walks registry, token, info and list of each node of a network", func() {
 		issued := network("--nodes", "3", "--control", "127.0.0.1:0")
 		var registry struct{ Member []registryEntry }
@@ -110,7 +110,7 @@ var _ = Describe("a client written with golang.org/x/oauth2", func() {
 		issued.cleanSheets("demo-client", "demo-client-xb", "demo-client-xc")
 	})
 
-	It("is told by each node that it is a stranger there, with the client of another one and with its token", func() {
+	It("is refused by each node with the client of another node and with its token", func() {
 		issued := network("--nodes", "3", "--calls", "1")
 		for i, node := range issued.Nodes {
 			neighbour := issued.Nodes[(i+1)%3]

@@ -31,8 +31,8 @@ func demoSecret(session *gexec.Session) string {
 	return regexp.MustCompile(`secret  (\S+)`).FindStringSubmatch(string(session.Out.Contents()))[1]
 }
 
-// told runs a command to the sandbox, which must do it.
-func (b bench) told(args ...string) string {
+// must runs a command to the sandbox, which must succeed.
+func (b bench) must(args ...string) string {
 	GinkgoHelper()
 	got := rin(b.env, append([]string{"sandbox"}, args...)...)
 	Expect(got.code).To(Equal(0), got.err)
@@ -68,21 +68,21 @@ func (b bench) list(token, query string) (*http.Response, string) {
 	return answer, string(body)
 }
 
-var _ = Describe("The commands to a sandbox that serves", func() {
-	It("switch deviations, and tell which are in force", func() {
+var _ = Describe("The commands to a running sandbox", func() {
+	It("switch deviations and show which are in force", func() {
 		b := newBench("--calls", "3", "--deviate", "token-status-201")
-		Expect(b.told("status")).To(MatchRegexp(`^\d{4}-\d\d-\d\dT\S+Z \(not moved\)\nXA  Universität Musterstadt\n    deviates: token-status-201\n        breaks TOK-02\n`))
-		Expect(b.told("deviate", "--none")).To(Equal("XA  Universität Musterstadt\n    no deviations\n"))
+		Expect(b.must("status")).To(MatchRegexp(`^\d{4}-\d\d-\d\dT\S+Z \(not moved\)\nXA  Universität Musterstadt\n    deviates: token-status-201\n        breaks TOK-02\n`))
+		Expect(b.must("deviate", "--none")).To(Equal("XA  Universität Musterstadt\n    no deviations\n"))
 		status, _ := b.token()
 		Expect(status).To(Equal(http.StatusOK))
-		Expect(b.told("deviate", "token-type-in-lower-case", "token-status-201")).To(MatchRegexp(`(?s)deviates: token-type-in-lower-case.*deviates: token-status-201`))
+		Expect(b.must("deviate", "token-type-in-lower-case", "token-status-201")).To(MatchRegexp(`(?s)deviates: token-type-in-lower-case.*deviates: token-status-201`))
 		status, _ = b.token()
 		Expect(status).To(Equal(http.StatusCreated))
-		Expect(b.told("deviate", "--none", "--node", "XA")).To(ContainSubstring("no deviations"))
-		Expect(b.told("reset")).To(ContainSubstring("deviates: token-status-201"))
+		Expect(b.must("deviate", "--none", "--node", "XA")).To(ContainSubstring("no deviations"))
+		Expect(b.must("reset")).To(ContainSubstring("deviates: token-status-201"))
 	})
 
-	It("move the time: tokens expire, calls close, and all comes back", func() {
+	It("move the time: tokens expire, calls close, and reset restores them", func() {
 		b := newBench() // its data are of today, so that calls run on whatever day this is
 		_, token := b.token()
 		first, _ := b.list(token, "")
@@ -100,27 +100,27 @@ var _ = Describe("The commands to a sandbox that serves", func() {
 		}
 		today := running()
 		Expect(today).NotTo(BeEmpty())
-		Expect(b.told("clock")).To(HaveSuffix("(not moved)\n"))
-		Expect(b.told("clock", "--until-expiry")).To(HaveSuffix("(moved by 5m0s)\n"))
+		Expect(b.must("clock")).To(HaveSuffix("(not moved)\n"))
+		Expect(b.must("clock", "--until-expiry")).To(HaveSuffix("(moved by 5m0s)\n"))
 		answer, body := b.list(token, "") // it was good a moment ago, and the node remembers that
 		Expect(answer.StatusCode).To(Equal(http.StatusUnauthorized))
 		Expect(body).To(ContainSubstring("expired"))
-		Expect(b.told("clock", "-1m")).To(HaveSuffix("(moved by 4m0s)\n"))
+		Expect(b.must("clock", "-1m")).To(HaveSuffix("(moved by 4m0s)\n"))
 		answer, _ = b.list(token, "")
 		Expect(answer.StatusCode).To(Equal(http.StatusOK))
 
-		Expect(b.told("clock", "--until-closing")).To(MatchRegexp(`\(moved by \d+[hms]`))
+		Expect(b.must("clock", "--until-closing")).To(MatchRegexp(`\(moved by \d+[hms]`))
 		Expect(running()).NotTo(ContainElements(today), "one has closed, whatever has opened meanwhile")
-		Expect(b.told("clock", "2036-01-31")).To(HavePrefix("2036-01-31T00:00:0"))
-		b.told("reset")
-		b.told("clock", "+4m")
-		Expect(b.told("clock", "+3000d")).To(HaveSuffix("(moved by 72000h4m0s)\n"))
+		Expect(b.must("clock", "2036-01-31")).To(HavePrefix("2036-01-31T00:00:0"))
+		b.must("reset")
+		b.must("clock", "+4m")
+		Expect(b.must("clock", "+3000d")).To(HaveSuffix("(moved by 72000h4m0s)\n"))
 		Expect(running()).NotTo(ContainElements(today))
-		Expect(b.told("reset")).To(ContainSubstring("(not moved)"))
+		Expect(b.must("reset")).To(ContainSubstring("(not moved)"))
 		Expect(running()).To(Equal(today))
 	})
 
-	It("play scenarios, tell how often they struck, and stop them", func() {
+	It("play scenarios, show how often they hit, and stop them", func() {
 		b := newBench("--calls", "3", "--scenario", "503-twice:client=demo-client:times=1")
 		_, token := b.token()
 		marks := func(n int) (all []string) {
@@ -131,24 +131,24 @@ var _ = Describe("The commands to a sandbox that serves", func() {
 			return all
 		}
 		Expect(marks(2)).To(Equal([]string{"503-twice 1/1", ""}))
-		Expect(b.told("status")).To(ContainSubstring("plays: 503-twice, times 1, wait 1s, client demo-client\n        hit demo-client 1\n"))
-		Expect(b.told("play", "429-then-ok", "--times", "3", "--wait", "7s", "--path", "list")).To(ContainSubstring("plays: 429-then-ok, times 3, wait 7s, path list\n        no client hit yet\n"))
+		Expect(b.must("status")).To(ContainSubstring("plays: 503-twice, times 1, wait 1s, client demo-client\n        hit demo-client 1\n"))
+		Expect(b.must("play", "429-then-ok", "--times", "3", "--wait", "7s", "--path", "list")).To(ContainSubstring("plays: 429-then-ok, times 3, wait 7s, path list\n        no client hit yet\n"))
 		answer, _ := b.list(token, "")
 		Expect(answer.StatusCode).To(Equal(http.StatusTooManyRequests))
 		Expect(answer.Header.Get("Retry-After")).To(Equal("7"))
-		Expect(b.told("stop", "429-then-ok")).NotTo(ContainSubstring("429"))
+		Expect(b.must("stop", "429-then-ok")).NotTo(ContainSubstring("429"))
 		Expect(marks(1)).To(Equal([]string{""}))
-		Expect(b.told("play", "wrong-aud", "--client", "demo-client")).To(ContainSubstring("client demo-client"))
+		Expect(b.must("play", "wrong-aud", "--client", "demo-client")).To(ContainSubstring("client demo-client"))
 		_, other := b.token()
 		answer, body := b.list(other, "")
 		Expect(answer.StatusCode).To(Equal(http.StatusUnauthorized))
 		Expect(body).To(ContainSubstring("another audience"))
-		Expect(b.told("stop")).NotTo(ContainSubstring("plays"))
-		Expect(b.told("reset")).To(ContainSubstring("times 1, wait 1s, client demo-client\n        no client hit yet"))
+		Expect(b.must("stop")).NotTo(ContainSubstring("plays"))
+		Expect(b.must("reset")).To(ContainSubstring("times 1, wait 1s, client demo-client\n        no client hit yet"))
 		Expect(marks(2)).To(Equal([]string{"503-twice 1/1", ""}))
 	})
 
-	It("ask which node of several is meant", func() {
+	It("require the id of the node if there are several", func() {
 		_, control, _ := controlledSandbox("--calls", "3", "--nodes", "2")
 		to := []string{"RIN_CONTROL=" + control}
 		for _, command := range [][]string{{"deviate", "token-status-201"}, {"play", "slow"}, {"stop"}} {
@@ -163,7 +163,7 @@ var _ = Describe("The commands to a sandbox that serves", func() {
 		Expect(rin(to, "sandbox", "reset", "--node", "XB").out).To(MatchRegexp(`moved by 1h0m0s\)\nXB  [^\n]*\n    no deviations\n$`))
 	})
 
-	It("let a request ask for what is done to it, if the sandbox was told so", func() {
+	It("let a request choose its own deviation with --deviate-header", func() {
 		for _, asked := range []bool{false, true} {
 			b := newBench("--calls", "3", fmt.Sprintf("--deviate-header=%t", asked))
 			request, err := http.NewRequest(http.MethodGet, b.base+"/registry/registry.json", nil)
@@ -176,7 +176,7 @@ var _ = Describe("The commands to a sandbox that serves", func() {
 		}
 	})
 
-	It("say what they could not do, and what to do about it", func() {
+	It("report failures with a hint", func() {
 		b := newBench("--calls", "3")
 		for want, args := range map[string][]string{
 			"did you mean token-status-201": {"deviate", "tokn-status-201"},

@@ -19,7 +19,7 @@ func configFile(text string) string {
 }
 
 var _ = Describe("rin sandbox --config", func() {
-	It("starts with the example as it is printed, and flags given beside it win", func() {
+	It("starts with the printed example, and flags override it", func() {
 		example := rin(nil, "sandbox", "--example-config")
 		Expect(example.code).To(Equal(0))
 		issued := network("--config", configFile(example.out), "--calls", "3")
@@ -33,7 +33,7 @@ var _ = Describe("rin sandbox --config", func() {
 		issued.Nodes[1].certified(issued.Registry)
 	})
 
-	It("tells every fault of the file with its place, those of flags among them, and starts nothing", func() {
+	It("reports every fault of the file with its place, including those of flags, and does not start", func() {
 		got := rin(nil, "sandbox", "--config", configFile("tls: maybe\nadr: x\nnodes:\n  - flavour: keycloack\n    clients: [{id: a, secret: 'env:NOT_SET'}]\n"))
 		Expect(got.code).To(Equal(2))
 		Expect(got.out).To(BeEmpty())
@@ -57,7 +57,7 @@ var _ = Describe("rin sandbox --config", func() {
 		Expect(projects).NotTo(BeEmpty())
 	})
 
-	It("never shows a secret that it was given", func() {
+	It("never shows a configured secret", func() {
 		const secret = "canary-of-a-client-52c1"
 		file := configFile("addr: 127.0.0.1:0\nnodes: [{clients: [{id: reader, role: EXTERNAL_API_CLIENT, affiliation: A, secret: 'env:READER'}]}]")
 		_, greeting := started([]string{"READER=" + secret}, "--config", file)
@@ -76,7 +76,7 @@ var _ = Describe("rin sandbox --config", func() {
 		Expect(got.err).To(SatisfyAll(ContainSubstring("rin: -:2:31: nodes[0].clients[0].secret: "), ContainSubstring("rin: -:3:12: nodes[1].calls: ")))
 	})
 
-	It("says which file can't be read", func() {
+	It("says which file cannot be read", func() {
 		got := rin(nil, "sandbox", "--config", "nowhere.yaml")
 		Expect(got.code).To(Equal(2))
 		Expect(got.err).To(SatisfyAll(ContainSubstring("--config"), ContainSubstring("nowhere.yaml"), ContainSubstring("--example-config")))

@@ -29,7 +29,7 @@ func controlledSandbox(args ...string) (base, controlURL string, session *gexec.
 }
 
 var _ = Describe("rin sandbox --control", func() {
-	It("is told what to do while it serves, and ends orderly", func() {
+	It("is controlled while it serves, and ends cleanly", func() {
 		_, url, session := controlledSandbox("--calls", "3")
 		client := control.Client{Context: context.Background(), Base: url}
 		Expect(client.Deviate("XA", "token-status-201")).To(HaveField("Deviations", []string{"token-status-201"}))
@@ -45,7 +45,7 @@ var _ = Describe("rin sandbox --control", func() {
 		}
 	})
 
-	It("has no such listener unless asked for", func() {
+	It("has no control listener by default", func() {
 		cmd := exec.Command(binary, "sandbox", "--addr", "127.0.0.1:0", "--calls", "3")
 		session, err := gexec.Start(cmd, nil, nil)
 		Expect(err).NotTo(HaveOccurred())

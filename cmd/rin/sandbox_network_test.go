@@ -76,7 +76,7 @@ func started(env []string, args ...string) (session *gexec.Session, greeting str
 }
 
 var _ = Describe("rin sandbox --nodes", func() {
-	It("has a node of each make, and each is certified with the warnings that its make earns and no other", func() {
+	It("has a node of each flavour, and each is certified with exactly the warnings of its flavour", func() {
 		issued := network("--nodes", "5", "--calls", "10")
 		Expect(issued.Nodes).To(HaveLen(5))
 		for i, made := range sandbox.Presets() {
@@ -92,7 +92,7 @@ var _ = Describe("rin sandbox --nodes", func() {
 		}
 	})
 
-	It("says at 80 columns who is there, and which secret each has", func() {
+	It("lists the nodes and their secrets within 80 columns", func() {
 		issued := network("--nodes", "100", "--calls", "1")
 		Expect(issued.Nodes).To(HaveLen(100))
 		for _, node := range issued.Nodes {
@@ -105,7 +105,7 @@ var _ = Describe("rin sandbox --nodes", func() {
 		fits80Columns(issued.greeting)
 	})
 
-	It("says once what is wrong with each of them", func() {
+	It("reports a deviation of all nodes once", func() {
 		issued := network("--nodes", "3", "--calls", "1", "--deviate", "token-status-201", "--scenario", "503-twice")
 		Expect(issued.greeting).To(SatisfyAll(
 			MatchRegexp(`(?m)^  each deviates: token-status-201, breaks TOK-02\n {12}The token endpoint answers 201`),
@@ -113,12 +113,12 @@ var _ = Describe("rin sandbox --nodes", func() {
 		fits80Columns(issued.greeting)
 	})
 
-	It("has nodes of one make when it is told which", func() {
+	It("has nodes of one flavour with --flavour", func() {
 		issued := network("--nodes", "2", "--calls", "1", "--flavour", "keycloak")
 		Expect(slices.Compact([]string{issued.Nodes[0].Flavour, issued.Nodes[1].Flavour})).To(Equal([]string{"keycloak"}))
 	})
 
-	It("refuses what can't be", func() {
+	It("refuses impossible networks", func() {
 		for flag, args := range map[string][]string{
 			"--nodes":   {"--nodes", "0"},
 			"1 to 100":  {"--nodes", "101"},
@@ -130,7 +130,7 @@ var _ = Describe("rin sandbox --nodes", func() {
 		}
 	})
 
-	It("keeps the secrets of an earlier file that only their owners know any more", func() {
+	It("keeps the secrets of an earlier credentials file, of which the books have only hashes", func() {
 		dir := GinkgoT().TempDir()
 		file, data := filepath.Join(dir, "credentials.json"), filepath.Join(dir, "data")
 		var secrets [2]string
@@ -143,7 +143,7 @@ var _ = Describe("rin sandbox --nodes", func() {
 		Expect(secrets[1]).To(Equal(secrets[0]))
 	})
 
-	It("writes credentials over its own file only", func() {
+	It("overwrites only its own credentials file", func() {
 		file := filepath.Join(GinkgoT().TempDir(), "mine.txt")
 		Expect(os.WriteFile(file, []byte("{}"), 0o600)).To(Succeed())
 		got := rin(nil, "sandbox", "--addr", "127.0.0.1:0", "--credentials", file)

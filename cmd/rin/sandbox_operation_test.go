@@ -48,7 +48,7 @@ func (o operated) certify(profile string) outcome {
 }
 
 var _ = Describe("rin sandbox in operation", func() {
-	It("is certified with a rate limit and CORS, which are no faults", func() {
+	It("is certified with a rate limit and CORS", func() {
 		o := operatedSandbox("--calls", "20", "--rate-limit", "40/s", "--cors", "http://localhost:5173")
 		got := o.certify("auth")
 		Expect(got.code).To(Equal(0), got.out+got.err)
@@ -56,7 +56,7 @@ var _ = Describe("rin sandbox in operation", func() {
 		Expect(figures).To(MatchRegexp(`rin_requests_limited_total{node="XA"} [1-9]`), "the limit was met")
 	})
 
-	It("answers whoever asks too often with 429, and pages that it lets call", func() {
+	It("answers too frequent requests with 429, and allows pages of listed origins", func() {
 		o := operatedSandbox("--calls", "3", "--rate-limit", "2/m", "--cors", "*")
 		var statuses []int
 		for range 3 {
@@ -69,7 +69,7 @@ var _ = Describe("rin sandbox in operation", func() {
 		Expect(statuses).To(Equal([]int{200, 200, 429}))
 	})
 
-	It("logs each request behind its back, whole at the end, without a secret", func() {
+	It("logs each request in the background, completely and without secrets", func() {
 		o := operatedSandbox("--calls", "3", "-v", "--log-format", "json")
 		form := url.Values{"grant_type": {"client_credentials"}, "client_id": {"demo-client"}, "client_secret": {o.secret("demo-client")}}
 		for range 50 {
@@ -99,7 +99,7 @@ var _ = Describe("rin sandbox in operation", func() {
 		Expect(o.session.Err.Contents()).NotTo(ContainSubstring(o.secret("demo-client")))
 	})
 
-	It("goes on when nobody reads its log", func() {
+	It("keeps serving when its log is not read", func() {
 		cmd := exec.Command(binary, "sandbox", "--addr", "127.0.0.1:0", "--calls", "3", "-v")
 		unread, err := cmd.StderrPipe()
 		Expect(err).NotTo(HaveOccurred())
@@ -120,7 +120,7 @@ var _ = Describe("rin sandbox in operation", func() {
 		Expect(unread.Close()).To(Succeed())
 	})
 
-	It("gives Prometheus its figures on the control listener alone", func() {
+	It("serves metrics on the control listener only", func() {
 		o := operatedSandbox("--calls", "3", "--rate-limit", "3/m")
 		for range 5 {
 			answer, err := http.PostForm(o.base+"/oauth/token", url.Values{"grant_type": {"client_credentials"}, "client_id": {"a"}, "client_secret": {"b"}})

@@ -33,7 +33,7 @@ var _ = Describe("rin sandbox report", func() {
 	formType := http.Header{"Content-Type": {"application/x-www-form-urlencoded"}}
 	const infoPath = "/ris-synergy/info/v1/oauth/info/"
 
-	It("judges nothing, then a right client, then a wrong one, and ends accordingly", func() {
+	It("ends with the exit code of no client, a correct client and a faulty client", func() {
 		b := newBench("--calls", "3")
 		report := func(args ...string) outcome { return rin(b.env, append([]string{"sandbox", "report"}, args...)...) }
 		Expect(report()).To(Equal(outcome{3, "Nothing to judge: no client has sent a request yet\n", ""}))
@@ -69,28 +69,28 @@ var _ = Describe("rin sandbox report", func() {
 			}
 		}
 
-		b.told("reset")
+		b.must("reset")
 		Expect(report().code).To(Equal(3))
 	})
 
-	It("has beside it the requests one by one", func() {
+	It("is accompanied by the journal of requests", func() {
 		b := newBench("--calls", "3")
 		b.sent("GET", infoPath, "", nil)
 		b.sent("GET", "/ris-synergy/try-out/funding/v3/fundings?page[size]=2", "", nil)
-		got := b.told("journal")
+		got := b.must("journal")
 		Expect(got).To(MatchRegexp(`(?m)^   #1  [0-9:]{8} - GET /ris-synergy/info/v1/oauth/info/ -> 401$`))
 		Expect(got).To(ContainSubstring("       breaks CLT-15"))
 		Expect(got).To(ContainSubstring(`       right  curl -sg -H "Authorization: Bearer $TOKEN" -H 'Content-Type: application/json' ` + b.base + infoPath + "\n"))
 		Expect(got).To(MatchRegexp(`page\[size\]=2 ->\s+200, 2 items and more`))
-		Expect(b.told("journal", "--wrong", "--json")).To(MatchRegexp(`(?s)"number": 1,.*"rules": \[\s+"CLT-15"`))
-		Expect(b.told("journal", "--last", "1")).NotTo(ContainSubstring("#1 "))
+		Expect(b.must("journal", "--wrong", "--json")).To(MatchRegexp(`(?s)"number": 1,.*"rules": \[\s+"CLT-15"`))
+		Expect(b.must("journal", "--last", "1")).NotTo(ContainSubstring("#1 "))
 		Expect(rin(b.env, "sandbox", "journal", "--client", "nobody")).To(Equal(outcome{0, "", "the journal has no such request\n"}))
 		Expect(rin(b.env, "sandbox", "journal", "--last", "0").code).To(Equal(2))
-		Expect(b.told("journal", "--clear")).To(Equal("the journal is empty\n"))
+		Expect(b.must("journal", "--clear")).To(Equal("the journal is empty\n"))
 		Expect(rin(b.env, "sandbox", "report").code).To(Equal(3))
 	})
 
-	It("says who is unknown, and what it does not take", func() {
+	It("refuses unknown clients and formats", func() {
 		b := newBench("--calls", "3")
 		got := rin(b.env, "sandbox", "report", "--client", "somebody")
 		Expect(got.code).To(Equal(2))
@@ -108,7 +108,7 @@ var _ = Describe("rin sandbox report", func() {
 		}
 	})
 
-	It("has nothing to judge where no journal is kept", func() {
+	It("has nothing to judge without a journal", func() {
 		b := newBench("--calls", "3", "--journal", "0")
 		got := rin(b.env, "sandbox", "report")
 		Expect(got.code).To(Equal(2))
@@ -116,7 +116,7 @@ var _ = Describe("rin sandbox report", func() {
 		Expect(rin(nil, "sandbox", "--journal", "-1").err).To(ContainSubstring("--journal: expected 0 to"))
 	})
 
-	It("has rules that are listed and explained", func() {
+	It("judges by rules that are listed and explained", func() {
 		Expect(rin(nil, "requirements", "--clients").out).To(MatchRegexp(`(?m)^CLT-01 +waste +An access token is used`))
 		Expect(rin(nil, "requirements", "--clients", "--format", "json").out).To(ContainSubstring(`"id": "CLT-29"`))
 		Expect(rin(nil, "requirements", "--clients", "--format", "markdown").out).To(ContainSubstring("| CLT-07 | An access token never stands in a URL | fault | [RFC 9700 §4.3.2]("))

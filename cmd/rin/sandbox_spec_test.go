@@ -44,7 +44,7 @@ components:
     Thing: {type: object, required: [id, name], properties: {id: {type: string, format: uuid}, name: {type: string}}}
 `
 
-// callsAPI is a document of funding calls; PARAMETERS stands for those of the list.
+// callsAPI is a document of funding calls. The word PARAMETERS is replaced by the parameters of the list.
 const callsAPI = `openapi: 3.0.3
 info: {title: Calls, version: 1.0.0}
 servers: [{url: 'https://calls.example/ris-synergy/funding'}]
@@ -101,7 +101,7 @@ var _ = Describe("rin sandbox --spec", func() {
 		Expect(os.WriteFile(file, []byte(thingsAPI), 0o600)).To(Succeed())
 	})
 
-	It("serves the API, says where, and what of it is not served", func() {
+	It("serves the API, prints its URLs, and warns of parts that cannot be served", func() {
 		session, base := served("--spec", file, "--items", "7")
 		Expect(string(session.Out.Contents())).To(MatchRegexp(`described +` + base + `/ris-synergy/things/v1/api-docs \(2 operations\)`))
 		Eventually(session.Err, "10s").Should(gbytes.Say(`1 part of .*things.yaml cannot be served:\n  GET /v1/never: line 23,(.*\n)+hint: `))
@@ -121,12 +121,12 @@ var _ = Describe("rin sandbox --spec", func() {
 		Expect(same).To(Equal(list), "the same seed gives the same data after any restart")
 	})
 
-	It("reads a changed file again, and keeps to the old one when that is bad", func() {
+	It("reloads a changed file, and keeps the old one if the new one is bad", func() {
 		session, base := served("--spec", file, "--open", "--control", "127.0.0.1:0")
 		control := regexp.MustCompile(`control +(http://\S+)`).FindStringSubmatch(string(session.Out.Contents()))[1]
 		Expect(rin(nil, "sandbox", "status", "--control", control).out).To(SatisfyAll(
 			ContainSubstring("serves "+file+": 2 operations"), MatchRegexp(`not served:\n +GET /v1/never: line 23,`), Not(ContainSubstring("has changed"))))
-		// change writes the file anew, and lets the second pass after which it is looked at.
+		// change rewrites the file, and waits until the sandbox looks at it again.
 		change := func(text string) {
 			GinkgoHelper()
 			Expect(os.WriteFile(file, []byte(text), 0o600)).To(Succeed())
@@ -172,7 +172,7 @@ var _ = Describe("rin sandbox --spec", func() {
 		Entry("a filter and pages", `{name: type, in: query, required: true, schema: {$ref: '#/components/schemas/Type'}}, {name: page, in: query, required: true, schema: {type: integer, minimum: 1}}, {name: size, in: query, required: true, schema: {type: integer, minimum: 1}}`),
 	)
 
-	DescribeTable("is refused when it makes no sense", func(text string, flags []string, said string) {
+	DescribeTable("refuses inconsistent flags", func(text string, flags []string, said string) {
 		Expect(os.WriteFile(file, []byte(text), 0o600)).To(Succeed())
 		for i := range flags {
 			flags[i] = strings.ReplaceAll(flags[i], "FILE", file)

@@ -18,7 +18,7 @@ import (
 )
 
 var _ = Describe("rin sandbox", func() {
-	It("says where it listens, gives commands that work, and ends orderly", func() {
+	It("prints where it listens and commands that work, and ends cleanly", func() {
 		cmd := exec.Command(binary, "sandbox", "--addr", "127.0.0.1:0", "--calls", "30", "--as-of", "2026-03-01", "--deviate", "token-status-201")
 		session, err := gexec.Start(cmd, nil, nil)
 		Expect(err).NotTo(HaveOccurred())
@@ -45,7 +45,7 @@ var _ = Describe("rin sandbox", func() {
 		Eventually(session, "10s").Should(gexec.Exit(0))
 	})
 
-	It("lists its deviations with what they break, and those apart that break nothing", func() {
+	It("lists its deviations with the broken requirements, and the benign ones apart", func() {
 		got := rin(nil, "sandbox", "--deviations")
 		Expect(got.code).To(Equal(0))
 		faults, habits, found := strings.Cut(got.out, "\nBenign: ")
@@ -58,7 +58,7 @@ var _ = Describe("rin sandbox", func() {
 })
 
 var _ = Describe("rin token", func() {
-	It("prints the token and nothing else", func() {
+	It("prints only the token", func() {
 		n := newNode(nil)
 		got := rin(n.env(), "token", "--token-url", n.URL+"/oauth/token", "--client-id", n.clients[0].ClientID, "--client-secret", "env:SECRET")
 		Expect(got.code).To(Equal(0), got.err)
@@ -73,7 +73,7 @@ var _ = Describe("rin token", func() {
 		Expect(answer.StatusCode).To(Equal(http.StatusOK))
 	})
 
-	It("says why there is none", func() {
+	It("says why there is no token", func() {
 		n := newNode(nil)
 		wrong := rin([]string{"SECRET=not-the-secret-at-all"}, "token", "--token-url", n.URL+"/oauth/token", "--client-id", n.clients[0].ClientID, "--client-secret", "env:SECRET")
 		Expect(wrong.code).To(Equal(1))
@@ -109,7 +109,7 @@ var _ = Describe("rin fixtures", func() {
 		Expect(count).To(Equal(len(array)))
 	})
 
-	It("leaves no half file when it cannot write", func() {
+	It("leaves no partial file when it cannot write", func() {
 		dir := GinkgoT().TempDir()
 		got := rinIn(dir, "", nil, "fixtures", "--out", filepath.Join("missing", "f.json"))
 		Expect(got.code).To(Equal(2))

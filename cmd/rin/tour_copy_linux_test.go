@@ -25,7 +25,7 @@ var _ = Describe("Copying in rin tour", func() {
 		return s
 	}
 
-	It("hands the command to the terminal by OSC 52", func() {
+	It("passes the command to the terminal by OSC 52", func() {
 		s := asked()
 		s.types("c")
 		s.shows("\x1b]52;c;Y3VybC") // "curl"
@@ -34,7 +34,7 @@ var _ = Describe("Copying in rin tour", func() {
 		s.ends(0)
 	})
 
-	It("writes a file for its owner alone where the terminal has no clipboard", func() {
+	It("writes a file that only its owner can read if the terminal has no clipboard", func() {
 		folder := GinkgoT().TempDir()
 		s := asked("TERM=linux", "TMPDIR="+folder)
 		s.types("c")

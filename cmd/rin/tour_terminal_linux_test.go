@@ -61,27 +61,27 @@ func plainly(text string) string {
 }
 
 var _ = Describe("rin on a terminal", func() {
-	It("asks the terminal nothing where there is nothing to draw", func() {
+	It("does not query the terminal if it draws nothing", func() {
 		for _, args := range [][]string{{"version"}, {"--help"}, {"explain", "BRR-02", "--no-color"}} {
 			s := onTerminal(false, "", nil, args...)
 			Expect(s.ends(0)).NotTo(ContainSubstring("\x1b"), "%v", args)
 		}
 	})
 
-	It("draws for a light background when the terminal says so, and for a dark one when it says nothing", func() {
+	It("draws for a light background if the terminal reports one, else for a dark one", func() {
 		light, dark := onTerminal(true, "", nil, "tour"), onTerminal(false, "", nil, "tour")
 		light.shows("\x1b[1;38;5;25m" + frame)
 		dark.shows("\x1b[1;38;5;117m" + frame)
 	})
 
-	It("without colours asks nothing and shows none", func() {
+	It("does not query the terminal without colours, and shows none", func() {
 		for _, quiet := range []*seat{onTerminal(true, "", []string{"NO_COLOR="}, "tour"), onTerminal(true, "", nil, "tour", "--no-color")} {
 			quiet.shows(frame)
 			Expect(quiet.all()).NotTo(Or(ContainSubstring("\x1b]11"), ContainSubstring("38;5")))
 		}
 	})
 
-	It("loses no key that is typed before the first frame", func() {
+	It("keeps keys that are typed before the first frame", func() {
 		for _, answers := range []bool{true, false} {
 			onTerminal(answers, "?", nil, "tour").shows("any key closes this")
 		}
@@ -108,7 +108,7 @@ var _ = Describe("rin on a terminal", func() {
 		Entry("SIGINT from elsewhere", func(*seat) {}, signalled(syscall.SIGINT), 3),
 	)
 
-	It("that is too small says so, and goes on when it is large enough", func() {
+	It("says that the terminal is too small, and continues when it is large enough", func() {
 		s := onTerminal(true, "", nil, "tour")
 		s.shows(frame)
 		s.resize(18, 4)
@@ -117,7 +117,7 @@ var _ = Describe("rin on a terminal", func() {
 		Eventually(func() string { _, after, _ := strings.Cut(s.all(), "too small"); return plainly(after) }).Should(ContainSubstring(frame))
 	})
 
-	It("is told line by line where there is no screen, or no keyboard, or none is wanted", func() {
+	It("prints the tour line by line without a screen or a keyboard, or with --plain", func() {
 		dumb := onTerminal(true, "", []string{"TERM=dumb"}, "tour", "--step", "node")
 		flag := onTerminal(true, "", nil, "tour", "--plain", "--step", "node")
 		for _, s := range []*seat{dumb, flag} {

@@ -16,7 +16,7 @@ import (
 )
 
 var _ = Describe("rin tour --plain", func() {
-	It("walks all steps on a sandbox of its own, to the certificate, and tells no secret", func() {
+	It("walks all steps on its own sandbox, to the certificate, without showing a secret", func() {
 		got := rin(nil, "tour", "--plain")
 		Expect(got.code).To(Equal(0), got.err)
 		for _, head := range []string{"1. Choose a node", "2. Present your client", "3. Ask for an access token", "4. Read the token", "5. Call the info resource",
@@ -34,11 +34,11 @@ var _ = Describe("rin tour --plain", func() {
 		}
 	})
 
-	It("runs where no terminal is, without the flag as well", func() {
+	It("runs without the flag if there is no terminal", func() {
 		Expect(rin(nil, "tour", "--step", "token").out).To(ContainSubstring("The authorization server has issued an access token."))
 	})
 
-	It("does one action by a flag", func() {
+	It("runs one action by a flag", func() {
 		got := rin(nil, "tour", "--plain", "--step", "calls", "--filter", "fundingType=AWARD", "--language", "de")
 		Expect(got.code).To(Equal(0), got.err)
 		Expect(got.out).To(And(ContainSubstring(", AWARD, "), Not(ContainSubstring(", PROGRAMME, ")), ContainSubstring("7. Read funding calls"), Not(ContainSubstring("1. Choose"))))
@@ -50,7 +50,7 @@ var _ = Describe("rin tour --plain", func() {
 		Expect(rin(nil, "tour", "--plain", "--step", "what-if", "--what-if", "token-in-url").out).To(ContainSubstring("BRR-14"))
 	})
 
-	It("leaves code that works with what is in the environment", func() {
+	It("writes code that works with secrets from the environment", func() {
 		base, _, session := controlledSandbox("--calls", "130")
 		text := string(session.Out.Contents())
 		secret := regexp.MustCompile(`client  demo-client \(.*\)\n  secret  (\S+)`).FindStringSubmatch(text)[1]
@@ -100,7 +100,7 @@ var _ = Describe("rin tour --plain", func() {
 		}
 	})
 
-	DescribeTable("says what is wrong with what was given", func(hint string, args ...string) {
+	DescribeTable("reports wrong arguments", func(hint string, args ...string) {
 		got := rin(nil, append([]string{"tour", "--plain"}, args...)...)
 		Expect(got.code).To(Equal(2))
 		Expect(got.err).To(ContainSubstring(hint))
@@ -114,7 +114,7 @@ var _ = Describe("rin tour --plain", func() {
 		Entry("page 0", "1 or more", "--page", "0"),
 	)
 
-	It("ends with trouble at the step that has it, and says what to try", func() {
+	It("ends at the step that fails, with a hint", func() {
 		got := rin([]string{"SECRET=whatever-it-is-it-is-wrong"}, "tour", "--plain", "--token-url", "http://127.0.0.1:1/oauth/token", "--info-url", "http://127.0.0.1:1/ris/info/v1/oauth/info/",
 			"--client-id", "demo-client", "--client-secret", "env:SECRET", "--step", "token")
 		Expect(got.code).To(Equal(3))

@@ -61,7 +61,7 @@ var _ = Describe("A node with TLS", func() {
 		Expect(string(evidence)).To(SatisfyAll(ContainSubstring(`{"kind":"handshake","handshake":{"label":"tls/token.modern"`), ContainSubstring(`"label":"cleartext/token.same-port"`)))
 	})
 
-	It("is inconclusive without --cacert, and says what to give", func() {
+	It("is inconclusive without --cacert, with a hint", func() {
 		n := newSecureNode()
 		got, dir := n.certify("--profile", "auth")
 		Expect(got.code).To(Equal(3), got.out+got.err)
@@ -69,7 +69,7 @@ var _ = Describe("A node with TLS", func() {
 		Expect(reportIn(dir).outcomes()).To(HaveKeyWithValue("TLS-03", "inconclusive"))
 	})
 
-	DescribeTable("fails by the certificate that it shows, by name and with exit code 1",
+	DescribeTable("fails with exit code 1 for a bad certificate",
 		func(deviation, says string) {
 			n := newSecureNode("--deviate", deviation)
 			got, dir := n.certify("--profile", "auth", "--cacert", n.authority)
@@ -83,7 +83,7 @@ var _ = Describe("A node with TLS", func() {
 		Entry("of another host", "certificate-of-another-host", "www.provider.invalid"),
 	)
 
-	It("is what demo certifies with --tls, fault and all", func() {
+	It("is certified by demo --tls, and its faults are found", func() {
 		Expect(rin(nil, "demo", "--tls", "--calls", "20").code).To(Equal(0))
 		got := rin(nil, "demo", "--tls", "--calls", "20", "--deviate", "tls11-accepted")
 		Expect(got.code).To(Equal(0), "an advice costs no certificate of this profile")
@@ -102,7 +102,7 @@ var _ = Describe("A node with TLS", func() {
 		Entry("a directory that is not there", "name a file", "sandbox", "--tls", "--tls-ca-file", "missing/ca.pem", "--addr", "127.0.0.1:0"),
 	)
 
-	It("never replaces a file that is no sandbox's authority", func() {
+	It("never replaces a file that is not the authority of a sandbox", func() {
 		dir := GinkgoT().TempDir()
 		path := filepath.Join(dir, "diary.txt")
 		Expect(os.WriteFile(path, []byte("dear diary"), 0o600)).To(Succeed())

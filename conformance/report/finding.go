@@ -301,8 +301,8 @@ func (r Report) failedTitle() string {
 	return "What failed as advice (" + costsFull + ")"
 }
 
-// tally is counts for the requirements of a group, or of the whole run if group is empty. If none of their failures costs the certificate,
-// it says what they cost instead: "16 passed, 1 failed (advice, costs only the profile full)".
+// tally lists the outcomes of a group, or of the whole run if group is empty. If no failure costs the certificate, it says what the failures
+// cost instead: "16 passed, 1 failed (advice, costs only the profile full)".
 func (r Report) tally(t verdict.Totals, group string) string {
 	if prices := r.FailurePrices(group); prices != "" {
 		return counts(t) + " (" + prices + ")"
@@ -310,8 +310,8 @@ func (r Report) tally(t verdict.Totals, group string) string {
 	return counts(t)
 }
 
-// FailurePrices says what the failures of a group, or of the whole run if group is empty, cost. It is empty if one of them costs the
-// certificate, and if nothing failed.
+// FailurePrices says what the failures of a group cost, or those of the whole run if group is empty. It is empty if one of them costs the
+// certificate, or if nothing failed.
 func (r Report) FailurePrices(group string) string {
 	var prices []string
 	for _, q := range r.Requirements {

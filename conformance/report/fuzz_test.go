@@ -40,7 +40,7 @@ func seeds(f *testing.F) {
 	}
 }
 
-// FuzzWriteMarkdown: a text stands in code and nowhere else, in as many lines and cells as any other text.
+// FuzzWriteMarkdown checks that a text appears only in code, and that it does not change the number of lines and cells.
 func FuzzWriteMarkdown(f *testing.F) {
 	seeds(f)
 	f.Fuzz(func(t *testing.T, text string) {

@@ -14,7 +14,7 @@ import (
 // atOnce is how many nodes are certified side by side. Some of them make their clients wait.
 const atOnce = 5
 
-// crew certifies so many nodes at a time, whoever asks for it.
+// crew runs this many certifications at a time.
 type crew chan struct{}
 
 // alarms certifies nodes and tells which of them are warned about without need. Where several habits together raise an alarm, each of
@@ -68,7 +68,7 @@ func raisesNone(alarms func() string) {
 	}
 }
 
-var _ = Describe("A node that behaves well in unusual ways", Ordered, ContinueOnFailure, func() {
+var _ = Describe("A node that behaves correctly in unusual ways", Ordered, ContinueOnFailure, func() {
 	var ofHabits, ofChance, ofSwitches func() string
 
 	// All of them are begun together: nobody is held up by those that wait.
@@ -88,7 +88,7 @@ var _ = Describe("A node that behaves well in unusual ways", Ordered, ContinueOn
 
 	It("is certified with each of the habits", func() { raisesNone(ofHabits) })
 
-	It("is certified with habits that chance puts together", func() {
+	It("is certified with random combinations of habits", func() {
 		fmt.Fprintln(GinkgoWriter, "seed", seed)
 		raisesNone(ofChance)
 	})

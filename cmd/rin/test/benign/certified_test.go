@@ -115,8 +115,8 @@ func alarm(clean outcomes, found conformance.Result, n node) string {
 	return b.String()
 }
 
-// expects tells whether an outcome is right. A requirement may become not applicable, because what it is about is absent, or may be
-// passed at last, because it is there. A warning that a habit alone earns must be there; in company another habit may stand before it.
+// expects reports whether an outcome is right. A habit may make a requirement not applicable, or applicable and passed. A warning that a
+// single habit earns must be there; another habit may hide it.
 func (n node) expects(r report.Requirement, clean requirement.Outcome) bool {
 	if n.warned(string(r.ID)) && (r.Outcome == requirement.Warn || len(n.habits) == 1) {
 		return r.Outcome == requirement.Warn

@@ -20,7 +20,7 @@ import (
 	"github.com/rin-network/rin/sandbox"
 )
 
-// front stands before a sandbox and changes good JSON answers whose path ends so.
+// front wraps a sandbox and changes good JSON answers whose path has the suffix.
 type front struct {
 	node http.Handler
 	// edit is given the path of a good answer and its value.
@@ -141,8 +141,8 @@ func concerned(log *evidence.Log) string {
 	return b.String()
 }
 
-var _ = Describe("A good node unlike the others", func() {
-	It("describes itself in OpenAPI 3.1, and is judged as before", func(ctx SpecContext) {
+var _ = Describe("A correct node with an unusual document or few calls", func() {
+	It("is judged alike if its document is OpenAPI 3.1", func(ctx SpecContext) {
 		log := fronted(ctx, front{edit: func(path string, value any) any {
 			if isList(path) {
 				if items, _ := value.([]any); len(items) > 0 {
@@ -169,7 +169,7 @@ var _ = Describe("A good node unlike the others", func() {
 		}
 	})
 
-	It("describes no parameter but those of its paths", func(ctx SpecContext) {
+	It("is certified if its document describes only path parameters", func(ctx SpecContext) {
 		log := fronted(ctx, front{edit: func(path string, value any) any {
 			if isDocument(path) {
 				for _, o := range operationsOf(value) {
@@ -210,7 +210,7 @@ var _ = Describe("A good node unlike the others", func() {
 		},
 		Entry("none", 0, verdict.Repeat, "PAG-08 is blocked: GET /funding/v3/fundings/{id} was not sent: the list /funding/v3/fundings holds no item to take the id from"), Entry("one", 1, verdict.Certified, ""))
 
-	It("sends anonymous callers of info to a login, and is told so", func(ctx SpecContext) {
+	It("is warned if it redirects anonymous callers of info to a login", func(ctx SpecContext) {
 		log := fronted(ctx, front{before: func(w http.ResponseWriter, r *http.Request) bool {
 			if r.URL.Path == "/login" {
 				w.Header().Set("Content-Type", "text/html")

@@ -19,7 +19,7 @@ import (
 	"github.com/rin-network/rin/conformance/report"
 )
 
-// node is what rin is told of a node.
+// node holds the arguments with which rin certifies a node.
 type node struct {
 	token, info, spec, base string
 	// staging is the token endpoint of another environment; empty for none.

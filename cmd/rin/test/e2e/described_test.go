@@ -48,7 +48,7 @@ var _ = Describe("An API from its document, beside Prism's --dynamic", Ordered, 
 		prism = serve(servers, []string{"NO_COLOR=1"}, "node", "node_modules/.bin/prism", "mock", "--dynamic", "-h", "127.0.0.1", "-p", freePort(), document) + "/v1/fundings"
 	})
 
-	It("keeps to its document, where Prism breaks it", func() {
+	It("obeys its document where Prism breaks it", func() {
 		ours, theirs := 0, 0
 		for _, id := range append([]string{""}, ids[:200]...) {
 			ours += objectionsTo(document, described, id)

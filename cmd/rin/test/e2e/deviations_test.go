@@ -21,7 +21,7 @@ import (
 )
 
 var _ = Describe("The sandbox, right and with each fault of its operations", func() {
-	It("is judged by kin-openapi as by rin, but for what is explained", func(ctx SpecContext) {
+	It("is judged alike by kin-openapi and rin, except for listed differences", func(ctx SpecContext) {
 		now := func() time.Time { return time.Date(2026, time.March, 2, 9, 0, 0, 0, time.UTC) }
 		recorded := func(deviations ...string) *evidence.Log {
 			node, err := sandbox.New(sandbox.Config{

@@ -17,14 +17,14 @@ import (
 	"github.com/rin-network/rin/conformance/requirement"
 )
 
-// expectation is a line of a table in testdata/outcomes: what a requirement comes to with these servers, and why it is not passed.
+// expectation is a line of a table in testdata/outcomes: the outcome of a requirement with these servers, and why it is not passed.
 type expectation struct{ outcome, why string }
 
-// unread stands before a reason that came from a report and that nobody has judged yet; a table that holds one fails.
+// unread marks a reason from a report that nobody has reviewed. A table with the mark fails.
 const unread = "? "
 
-// expectOutcomes compares a run with the table of that name, requirement by requirement. With RIN_UPDATE_OUTCOMES the table is written
-// anew: reasons of unchanged lines are kept, and new ones wait for somebody who reads them, finds them right and takes the mark away.
+// expectOutcomes compares a run with the table of that name. With RIN_UPDATE_OUTCOMES it rewrites the table: it keeps the reasons of unchanged
+// lines and marks new ones, so that a person reviews them and removes the mark.
 func (c certification) expectOutcomes(table string) {
 	GinkgoHelper()
 	path := filepath.Join("testdata", "outcomes", table+".txt")

@@ -17,7 +17,7 @@ import (
 	. "github.com/onsi/gomega"
 )
 
-var _ = Describe("a client in Node with fetch", func() {
+var _ = Describe("A client in Node with fetch", func() {
 	It("walks registry, token, info and list of each node of a network", func(ctx SpecContext) {
 		if missing("node") {
 			Skip("Node is not installed")

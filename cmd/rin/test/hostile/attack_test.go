@@ -13,9 +13,9 @@ import (
 // attack is one way to be hostile.
 type attack struct {
 	name string
-	// typical attacks stand for their theme where there is no time for all.
+	// typical attacks represent their theme in the short run.
 	typical bool
-	// before stands between the caller and a good node; trap is the URL of a server that nobody has a reason to ask.
+	// before wraps a correct node. trap is the URL of a server that must never be called.
 	before func(trap string) func(http.Handler) http.Handler
 	// tls serves the node over TLS with this configuration; its certificate, if it lacks one, is filled in.
 	tls *tls.Config
@@ -27,7 +27,7 @@ type attack struct {
 	registered bool
 	profile    string // auth if empty, which asks least
 	flags      []string
-	// harmless attacks may even be certified: what they do is no fault of a node.
+	// harmless attacks may end in a certificate, because their behaviour is not a fault.
 	harmless bool
 	// says are words of the summary or the report that name the cause.
 	says []string

@@ -96,7 +96,7 @@ var _ = Describe("Secrets", func() {
 		fmt.Fprintf(GinkgoWriter, "%d secrets and tokens in %d forms in %d outputs\n", len(node.heard), len(traces("0123456789abcdef")), len(outputs))
 	}
 
-	It("stay out of every output of a whole run, however the node throws them back", func() {
+	It("stay out of every output of a run, in whatever form the node echoes them", func() {
 		var lines, surroundings []string
 		node.asked = func(n int) {
 			if n == 30 {
@@ -121,7 +121,7 @@ var _ = Describe("Secrets", func() {
 		}
 	})
 
-	It("stay out of what a worker says when it crashes", func() {
+	It("stay out of the output of a crashing worker", func() {
 		if _, err := os.Stat("/proc/self/environ"); err != nil {
 			Skip("this system does not show processes")
 		}

@@ -38,7 +38,7 @@ func framed() []attack {
 		})},
 		{name: "a header on HTTP/2 that unpacks to much", frames: func(f *http2.Framer, stream uint32, _ int) error {
 			block := fields(":status", "200", "x-a", string(bytes.Repeat([]byte("a"), 3000)))
-			block = append(block, bytes.Repeat([]byte{0x80 | 62}, 10_000)...) // the field just told, ten thousand times (RFC 7541 §6.1)
+			block = append(block, bytes.Repeat([]byte{0x80 | 62}, 10_000)...) // the same field ten thousand times (RFC 7541 §6.1)
 			return f.WriteHeaders(http2.HeadersFrameParam{StreamID: stream, BlockFragment: block, EndHeaders: true})
 		}},
 		{name: "empty data without an end", frames: after(status("200", true), func(f *http2.Framer, stream uint32, _ int) error {

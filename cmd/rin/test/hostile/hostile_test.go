@@ -46,7 +46,7 @@ var _ = Describe("A hostile node", Ordered, ContinueOnFailure, func() {
 		It("is chosen", func() { Expect(unclear).NotTo(HaveOccurred()) })
 	}
 	for i, a := range all {
-		It("hurts nobody with "+a.name, func() {
+		It("does no harm with "+a.name, func() {
 			p := outcomes[i]
 			<-p.done
 			Expect(p.fault).NotTo(HaveOccurred())

@@ -13,8 +13,8 @@ import (
 	"sync"
 )
 
-// inscription is a text that acts on whatever shows it unescaped: escapes of terminals (CSI, OSC 8 and 52, DCS, and C1 in both
-// spellings), marks that turn or hide text, and the ends of everything that a text may stand in.
+// inscription is a text that acts on everything that shows it unescaped: terminal escapes (CSI, OSC 8 and 52, DCS, and C1 in both
+// encodings), marks that reorder or hide text, and the end of every kind of quoting.
 const inscription = marked + "\x1b[2J\x1b]8;;http://" + marked + ".example\x07\x1b]52;c;cm0=\x07\x1bPq\x1b\\\u009b31m\u009d0;x\u009c\x9b31m\x7f\b\u202e\u2066\u200f\ufeff\u2028" +
 	"<" + marked + " onload=alert(1)><script>" + marked + "</script></code></pre>]]>--><!--&lt;\"'|`" + marked + "``" + marked + "```" +
 	"[" + marked + "](javascript:" + marked + ")![i](http://" + marked + ".example/i.png)*_@" + marked + "#1 https://" + marked + ".example"

@@ -17,7 +17,7 @@ import (
 	"sync"
 )
 
-// parrot is a node that throws every secret back at whoever sent it, in every form and wherever an answer has room.
+// parrot is a node that echoes every secret in every form and in every part of its answers.
 type parrot struct {
 	good http.Handler
 	// asked is called with the number of each request, from 1.
@@ -164,6 +164,6 @@ func secretsOf(r *http.Request) []string {
 		secret, _ = url.QueryUnescape(secret)
 		out = append(out, secret)
 	}
-	// What a client makes up that nobody knows is no secret.
+	// An invented value that only the client knows is not a secret.
 	return slices.DeleteFunc(out, func(s string) bool { return !strings.HasPrefix(s, planted) && !isToken(s) })
 }

@@ -9,7 +9,7 @@ import (
 // now is the time at which every run begins.
 func now() time.Time { return time.Date(2026, time.March, 2, 9, 0, 0, 0, time.UTC) }
 
-// clock is the time of a node and of the run that tests it. It stands still but for the pauses of the node, which so take no time.
+// clock is the time of a node and of its run. Only pauses of the node move it, so that they take no real time.
 type clock struct {
 	mu     sync.Mutex
 	paused time.Duration

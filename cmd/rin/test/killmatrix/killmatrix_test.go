@@ -33,8 +33,8 @@ func turned(clean, deviating outcomes) []requirement.ID {
 // unused lists requirements on what a good node may do and this one does not: set cookies, name the end of a resource.
 func unused() []requirement.ID { return []requirement.ID{"SEC-01", "VER-03"} }
 
-// told is what a run says about requirements, for a failure of this test.
-func told(found outcomes, ids []requirement.ID) string {
+// describe lists the outcomes of requirements for a failure message.
+func describe(found outcomes, ids []requirement.ID) string {
 	var b strings.Builder
 	for _, id := range ids {
 		r := found[id]
@@ -66,7 +66,7 @@ var _ = Describe("The suite", Ordered, func() {
 		Expect(err).NotTo(HaveOccurred())
 	})
 
-	It("finds nothing wrong with a good node", func() {
+	It("finds no fault in a correct node", func() {
 		var faults []string
 		for _, r := range requirement.Catalogue() {
 			j := clean[r.ID]
@@ -99,7 +99,7 @@ var _ = Describe("The suite", Ordered, func() {
 		Expect(broken).To(BeEmpty(), "a deviation names them, the catalogue does not")
 	})
 
-	It("notices each deviation of a node, and nothing else", func(ctx SpecContext) {
+	It("notices exactly the broken requirements of each deviation", func(ctx SpecContext) {
 		started := time.Now()
 		measured, wrong, err := measure(ctx, clean, chosen)
 		Expect(err).NotTo(HaveOccurred())

@@ -34,7 +34,7 @@ func measure(ctx context.Context, clean outcomes, chosen selection) (verdict.Mat
 			worse := turned(clean, deviating)
 			deviations[i] = verdict.NewDeviation(d.Name, d.Why, requirement.IDs(d.Breaks), worse)
 			if !deviations[i].Exact() {
-				said[i] = fmt.Sprintf("%s breaks %v, and what got worse is %v\n%s", d.Name, d.Breaks, worse, told(deviating, judged(d, worse)))
+				said[i] = fmt.Sprintf("%s breaks %v, and what got worse is %v\n%s", d.Name, d.Breaks, worse, describe(deviating, judged(d, worse)))
 			}
 			done.one()
 			return nil

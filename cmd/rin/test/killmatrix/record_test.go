@@ -41,7 +41,7 @@ func documentFile() string {
 }
 
 var _ = Describe("The recorded matrix", func() {
-	It("is of the deviations and requirements at hand, all noticed exactly", func() {
+	It("matches the deviations and requirements of this version, all noticed exactly", func() {
 		if os.Getenv(selector) != "" || os.Getenv(recorder) != "" {
 			Skip("the matrix is being worked on")
 		}

@@ -81,7 +81,7 @@ func (s selection) title() string {
 }
 
 var _ = Describe("The sample of make test", func() {
-	It("breaks a requirement of each group, on nodes in cleartext and over TLS", func() {
+	It("breaks a requirement of each group, over http and https", func() {
 		groups, served := map[string]bool{}, map[bool]bool{}
 		for _, d := range sampled().deviations {
 			served[needsTLS([]string{d.Name})] = true

@@ -18,7 +18,7 @@ import (
 // connections is the number of clients that ask side by side.
 const connections = 8
 
-// maxFaults is the number of faults that are told.
+// maxFaults bounds the listed faults.
 const maxFaults = 10
 
 // load is what came of asking for a while.

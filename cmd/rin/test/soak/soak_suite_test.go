@@ -30,7 +30,7 @@ const (
 )
 
 var _ = Describe("A sandbox at 80 % of its capacity", func() {
-	It("makes no mistake and does not grow", func(ctx SpecContext) {
+	It("answers correctly and does not grow", func(ctx SpecContext) {
 		if os.Getenv("RIN_SOAK") == "" {
 			Skip("make soak runs it; RIN_SOAK=60s go test ./cmd/rin/test/soak does, too")
 		}

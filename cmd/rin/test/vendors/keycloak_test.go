@@ -131,7 +131,7 @@ func springResource(w http.ResponseWriter, r *http.Request, origin string, b *bo
 
 func fmtID(v any) string { return strconv.Itoa(v.(int)) }
 
-// springPage is a page of Spring Data; as its resolvers do, it ignores numbers that are none.
+// springPage is a page of Spring Data, which ignores page numbers that are not numbers.
 func springPage(w http.ResponseWriter, r *http.Request) {
 	all := springCalls()
 	if kind := r.URL.Query().Get("type"); kind != "" {

@@ -94,7 +94,7 @@ func says(status int, mediaType, body string) http.HandlerFunc {
 	}
 }
 
-var _ = Describe("Nodes with a hole", func() {
+var _ = Describe("Nodes with a vulnerability", func() {
 	const list = "/funding/v1/fundings"
 	data := both(below(list))
 	onlyDetail := below(list + "/")
@@ -111,7 +111,7 @@ var _ = Describe("Nodes with a hole", func() {
 		return described(trusting(both(anonymous, data))(next))
 	}
 
-	DescribeTable("are found out, by the requirements whose business it is", func(ctx SpecContext, wrap func(http.Handler) http.Handler, expected ...string) {
+	DescribeTable("fail exactly the requirements concerned", func(ctx SpecContext, wrap func(http.Handler) http.Handler, expected ...string) {
 		clean, _ := remarks(flask().certified(ctx, nil))
 		found := flask().certified(ctx, wrap)
 		short, long := remarks(found)
