@@ -27,8 +27,8 @@ from now on. The funding service does not know it yet, and refuses its calls
 with 403: rin client grant changes that.
 
 The secret is generated here and shown only once, on standard output or in a
-file that only you can read. The id of a revoked client may be used again: that is a
-new client then, with another Service Account User ID.`,
+file that only you can read. The id of a revoked client may be used again, for a
+new client with another Service Account User ID.`,
 		Example: `  rin client create library
   rin client create library --request R-1 --secret-file library.secret
   rin client create elsewhere --audience https://projects.example/api

@@ -51,6 +51,7 @@ func packageOrder() map[string][]string {
 			"conformance/openapi/validate",
 			"conformance/openapi",
 			"conformance/evidence",
+			"conformance/evidence/redact",
 		},
 		"fixtures": {"fixtures", "fixtures/generate", "fixtures/sample", "fixtures/vocabulary", "fixtures/model"},
 		"sandbox": {

@@ -187,7 +187,7 @@ var _ = Describe("The commands to a running sandbox", func() {
 			"strikes no request at":         {"play", "empty-page", "--path", "token"},
 			"expected 1 to 1000 times":      {"play", "slow", "--times", "1001"},
 			"no node with this id":          {"deviate", "token-status-201", "--node", "XZ"},
-			"no move of the clock":          {"clock", "soon"},
+			"not a move of the clock":       {"clock", "soon"},
 			"expected one move":             {"clock", "+1h", "--until-expiry"},
 			"got --until-expiry --until":    {"clock", "--until-closing", "--until-expiry"},
 			"further than":                  {"clock", "+30000d"},
@@ -214,7 +214,7 @@ var _ = Describe("The commands to a running sandbox", func() {
 				Expect(len([]rune(line))).To(BeNumerically("<=", 80), "%s: %s", command, line)
 			}
 		}
-		Expect(rin(nil, "sandbox", "--help").out).To(MatchRegexp(`(?m)^  clock +Tell or move the time$`))
+		Expect(rin(nil, "sandbox", "--help").out).To(MatchRegexp(`(?m)^  clock +Show or move the time$`))
 		Expect(rin(nil, "__complete", "sandbox", "play", "slo").out).To(ContainSubstring("slow"))
 		scenarios := rin(nil, "sandbox", "--scenarios").out
 		Expect(scenarios).To(MatchRegexp(`(?ms)^wrong-aud\n    does    .*^    strikes token\n    times   1 for each client\n`))

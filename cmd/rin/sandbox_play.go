@@ -30,7 +30,7 @@ again restarts. Each spoilt answer has the header ` + fault.ScenarioHeader + `.`
   rin sandbox play connection-cut --path /   every resource, not only the API
   rin sandbox play truncated-json --path /ris-synergy/funding/v3/fundings
   rin sandbox play key-rotation --wait 60s   the old key stays good for a minute
-  rin sandbox --scenarios                    all scenarios, and which requests each hits`,
+  rin sandbox --scenarios                    all scenarios, with their requests`,
 		Args: func(_ *cobra.Command, names []string) error {
 			if len(names) != 1 {
 				return usage(fmt.Errorf("expected the name of one scenario, got %d", len(names)), "rin sandbox --scenarios lists them")

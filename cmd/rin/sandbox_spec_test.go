@@ -104,7 +104,7 @@ var _ = Describe("rin sandbox --spec", func() {
 	It("serves the API, prints its URLs, and warns of parts that cannot be served", func() {
 		session, base := served("--spec", file, "--items", "7")
 		Expect(string(session.Out.Contents())).To(MatchRegexp(`described +` + base + `/ris-synergy/things/v1/api-docs \(2 operations\)`))
-		Eventually(session.Err, "10s").Should(gbytes.Say(`1 part of .*things.yaml cannot be served:\n  GET /v1/never: line 23,(.*\n)+hint: `))
+		Eventually(session.Err, "10s").Should(gbytes.Say(`1 part of .*things.yaml cannot be served:\n  - GET /v1/never: line 23,(.*\n)+hint: `))
 
 		status, list := body(base + "/ris-synergy/try-out/things/v1/things")
 		Expect(status).To(Equal(http.StatusOK), list)
@@ -125,7 +125,7 @@ var _ = Describe("rin sandbox --spec", func() {
 		session, base := served("--spec", file, "--open", "--control", "127.0.0.1:0")
 		control := regexp.MustCompile(`control +(http://\S+)`).FindStringSubmatch(string(session.Out.Contents()))[1]
 		Expect(rin(nil, "sandbox", "status", "--control", control).out).To(SatisfyAll(
-			ContainSubstring("serves "+file+": 2 operations"), MatchRegexp(`not served:\n +GET /v1/never: line 23,`), Not(ContainSubstring("has changed"))))
+			ContainSubstring("serves "+file+": 2 operations"), MatchRegexp(`not served:\n +- GET /v1/never: line 23,`), Not(ContainSubstring("has changed"))))
 		// change rewrites the file, and waits until the sandbox looks at it again.
 		change := func(text string) {
 			GinkgoHelper()

@@ -19,7 +19,7 @@ var _ = Describe("rin tour --plain", func() {
 	It("walks all steps on its own sandbox, to the certificate, without showing a secret", func() {
 		got := rin(nil, "tour", "--plain")
 		Expect(got.code).To(Equal(0), got.err)
-		for _, head := range []string{"1. Choose a node", "2. Present your client", "3. Ask for an access token", "4. Read the token", "5. Call the info resource",
+		for _, head := range []string{"1. Choose a node", "2. Check your credentials", "3. Ask for an access token", "4. Read the token", "5. Call the info resource",
 			"6. Read the specification", "7. Read funding calls", "8. What if …", "9. Certify the node", "10. Take it with you", "✓ Certified for profile funding"} {
 			Expect(got.out).To(ContainSubstring(head))
 		}
