@@ -60,7 +60,7 @@ var _ = Describe("the accounts of a node that serves", func() {
 		Expect(get(node, infoPath, bearer(token)).status).To(Equal(401))
 	})
 
-	It("go back to the start with a reset, and so do their tokens", func() {
+	It("are restored by a reset, and so are their tokens", func() {
 		node := newNode(sandbox.Config{})
 		first := node.Credentials()[0]
 		token := fetchToken(node, stagingToken, first)
@@ -72,7 +72,7 @@ var _ = Describe("the accounts of a node that serves", func() {
 		Expect(get(node, fundingsPath, bearer(token)).status).To(Equal(200))
 	})
 
-	It("are followed by deviations: no revoked client is let in, and a living one is", func() {
+	It("are known to deviations: a revoked client is refused, and an active one is not", func() {
 		node := newNode(sandbox.Config{Deviations: []string{"role-not-checked"}})
 		roleless := fetchToken(node, stagingToken, node.Credentials()[1])
 		Expect(get(node, fundingsPath, bearer(roleless)).status).To(Equal(200), "as the first client")
@@ -88,7 +88,7 @@ var _ = Describe("the accounts of a node that serves", func() {
 		Expect(get(node, fundingsPath, bearer(token)).status).To(Equal(200), "as the first of those that are left")
 	})
 
-	It("leave clients alone whose secret only their owner knows, where a deviation needs it", func() {
+	It("are skipped by a deviation that needs a secret which only the owner knows", func() {
 		node := newNode(sandbox.Config{Deviations: []string{"registry-secret-in-remark", "spec-shows-secret"}})
 		configured := node.Credentials()
 		secret := rotate(node, sandbox.DemoClient)
@@ -101,7 +101,7 @@ var _ = Describe("the accounts of a node that serves", func() {
 		Expect(get(node, "/registry/registry.json", nil).body).NotTo(ContainSubstring("until June"))
 	})
 
-	It("keep a secret of a ledger over another one that is configured, and warn of it", func() {
+	It("keep the secret in the ledger when another one is configured, and warn", func() {
 		books, log := shelf{}, &bytes.Buffer{}
 		configured := func(secret string) runningNode {
 			return newNode(sandbox.Config{Ledger: books, Logger: slog.New(slog.NewTextHandler(log, nil)), Clients: []sandbox.ClientConfig{{ID: "a", Secret: secret}}})
@@ -115,7 +115,7 @@ var _ = Describe("the accounts of a node that serves", func() {
 		Expect(tokenOf(again, first.Credentials()[0])).To(Equal(200))
 	})
 
-	It("keep the second start of a ledger free of secrets that were shown before", func() {
+	It("do not show secrets again at the second start with a ledger", func() {
 		books := shelf{}
 		lost := newNode(sandbox.Config{Ledger: books})
 		first := newNode(sandbox.Config{Ledger: books})

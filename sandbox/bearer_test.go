@@ -88,7 +88,7 @@ var _ = Describe("the guard of protected resources", func() {
 			}
 		})
 
-		DescribeTable("refuses a credential that is none", func(value, detail string, status int, code string) {
+		DescribeTable("refuses an invalid credential", func(value, detail string, status int, code string) {
 			got := get(node, infoPath, http.Header{"Authorization": {strings.ReplaceAll(value, "TOKEN", token)}})
 			Expect(got.status).To(Equal(status), got.body)
 			Expect(got.body).To(ContainSubstring(detail))
@@ -126,7 +126,7 @@ var _ = Describe("the guard of protected resources", func() {
 			Expect(got.body).To(ContainSubstring("a token in the URL is not read"))
 		})
 
-		It("opens by no other method, path or header (BRR-15, BRR-16, SEC-02)", func() {
+		It("is not bypassed by other methods, paths or headers (BRR-15, BRR-16, SEC-02)", func() {
 			Expect(send(node, http.MethodHead, infoPath, "", nil).status).To(Equal(401))
 			for _, path := range []string{
 				"/ris-synergy/info/v1/oauth/info", "/ris-synergy/info/v1/oauth//info/", "/ris-synergy/info/v1/oauth/./info/",
@@ -146,7 +146,7 @@ var _ = Describe("the guard of protected resources", func() {
 			Expect(get(node, infoPath, nil).status).To(Equal(401))
 		})
 
-		It("gives a client without the role no data, and says whose turn it is (BRR-18, BRR-19)", func() {
+		It("refuses data to a client without the role, and says who grants it (BRR-18, BRR-19)", func() {
 			noRole := fetchToken(node, stagingToken, node.Credentials()[1])
 			Expect(get(node, infoPath, bearer(noRole)).status).To(Equal(200))
 			for _, path := range []string{fundingsPath, fundingsPath + "/XF-00000001"} {
@@ -157,7 +157,7 @@ var _ = Describe("the guard of protected resources", func() {
 			}
 		})
 
-		It("refuses a token rewritten to alg none, and one that brings its own key (JWT-09, JWT-11)", func() {
+		It("refuses a token rewritten to alg none, and one with a key of its own (JWT-09, JWT-11)", func() {
 			parts := strings.Split(token, ".")
 			for _, header := range []string{`{"alg":"none"}`, `{"alg":"NONE"}`, `{"alg":"HS256"}`, `{"alg":"ES256","jwk":{"kty":"EC"}}`} {
 				forged := base64.RawURLEncoding.EncodeToString([]byte(header)) + "." + parts[1] + "."
@@ -166,7 +166,7 @@ var _ = Describe("the guard of protected resources", func() {
 			}
 		})
 
-		It("carries the claims of RFC 9068 and no secret (JWT-01 to JWT-08)", func() {
+		It("has tokens with the claims of RFC 9068 and without a secret (JWT-01 to JWT-08)", func() {
 			client := node.Credentials()[0]
 			for path, issuer := range map[string]string{stagingToken: node.url(), realmToken: node.url() + "/realms/ris"} {
 				header, claims := decodeJWT(fetchToken(node, path, client))

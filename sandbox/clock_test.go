@@ -24,7 +24,7 @@ var _ = Describe("The clock of a sandbox", func() {
 		Expect(c.Now()).To(Equal(noon))
 	})
 
-	DescribeTable("stays within ten years and stands still at a step beyond", func(steps ...time.Duration) {
+	DescribeTable("stays within ten years and ignores a step beyond", func(steps ...time.Duration) {
 		last := len(steps) - 1
 		for _, step := range steps[:last] {
 			Expect(c.Move(step)).To(Succeed())

@@ -50,7 +50,7 @@ var _ = Describe("CORS", func() {
 		Expect(allowed.header.Get("Access-Control-Allow-Headers")).To(ContainSubstring("Authorization"))
 	})
 
-	It("is off unless asked for", func() {
+	It("is off by default", func() {
 		node := newNode(sandbox.Config{})
 		preflight := asPage(http.Header{"Access-Control-Request-Method": {"GET"}})
 		for _, got := range []answer{get(node, infoPath, asPage(nil)), send(node, http.MethodOptions, infoPath, "", preflight)} {

@@ -34,7 +34,7 @@ var _ = Describe("a node that deviates", func() {
 		Expect(get(node, fundingsPath, nil).status).To(Equal(401))
 	})
 
-	It("believes the payload of a token (signature-not-verified)", func() {
+	It("accepts a tampered token (signature-not-verified)", func() {
 		node := newNode(sandbox.Config{Deviations: []string{"signature-not-verified"}})
 		token := fetchToken(node, stagingToken, node.Credentials()[0])
 		unsigned := token[:strings.LastIndex(token, ".")] + ".AAAA"
@@ -43,7 +43,7 @@ var _ = Describe("a node that deviates", func() {
 		Expect(get(node, fundingsPath, nil).status).To(Equal(401))
 	})
 
-	It("loses ids of the list, compressed or not (list-id-missing)", func() {
+	It("drops ids of the list, compressed or not (list-id-missing)", func() {
 		node := newNode(sandbox.Config{Deviations: []string{"list-id-missing"}})
 		token := fetchToken(node, stagingToken, node.Credentials()[0])
 		for _, coding := range []string{"identity", "gzip"} {

@@ -49,7 +49,7 @@ var _ = Describe("rin sandbox report", func() {
 		b.sent("GET", infoPath, "", http.Header{"Authorization": {"Basic " + base64.StdEncoding.EncodeToString([]byte("demo-client:"+b.secret))}})
 		got = report("--client", "demo-client")
 		Expect(got.code).To(Equal(1))
-		Expect(got.out).To(ContainSubstring("CLT-06 FAULT The client secret never stands in a URL\n"))
+		Expect(got.out).To(ContainSubstring("CLT-06 FAULT The client secret is never in a URL\n"))
 		Expect(got.out).To(ContainSubstring("CLT-08 FAULT"))
 
 		file := filepath.Join(GinkgoT().TempDir(), "conduct.html")
@@ -119,7 +119,7 @@ var _ = Describe("rin sandbox report", func() {
 	It("judges by rules that are listed and explained", func() {
 		Expect(rin(nil, "requirements", "--clients").out).To(MatchRegexp(`(?m)^CLT-01 +waste +An access token is used`))
 		Expect(rin(nil, "requirements", "--clients", "--format", "json").out).To(ContainSubstring(`"id": "CLT-29"`))
-		Expect(rin(nil, "requirements", "--clients", "--format", "markdown").out).To(ContainSubstring("| CLT-07 | An access token never stands in a URL | fault | [RFC 9700 §4.3.2]("))
+		Expect(rin(nil, "requirements", "--clients", "--format", "markdown").out).To(ContainSubstring("| CLT-07 | An access token is never in a URL | fault | [RFC 9700 §4.3.2]("))
 		Expect(rin(nil, "requirements", "--clients", "--profile", "auth").code).To(Equal(2))
 		explained := rin(nil, "explain", "clt-08")
 		Expect(explained.code).To(Equal(0))

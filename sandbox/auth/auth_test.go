@@ -49,7 +49,7 @@ var _ = Describe("Verifier", func() {
 		}
 	})
 
-	It("remembers a bounded number of tokens and verifies what it forgot", func() {
+	It("caches a limited number of tokens and verifies the others again", func() {
 		issuer := newIssuer(GinkgoTB(), auth.EdDSA)
 		verifier := auth.NewVerifier(issuer, book{}, nil, places(), time.Now, 4)
 		var tokens []string
@@ -112,7 +112,7 @@ var _ = Describe("Verifier", func() {
 })
 
 var _ = Describe("Guard", func() {
-	It("tells the resource who calls", func() {
+	It("passes the principal to the resource", func() {
 		issuer := newIssuer(GinkgoTB(), auth.ES256)
 		var caller auth.Principal
 		guard := auth.NewGuard(auth.NewVerifier(issuer, book{}, nil, places(), time.Now, 4), places())

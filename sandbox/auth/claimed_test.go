@@ -24,7 +24,7 @@ var _ = Describe("ClaimedClient", func() {
 	}
 	basic := func(pair string) string { return "Basic " + base64.StdEncoding.EncodeToString([]byte(pair)) }
 
-	DescribeTable("reads who a token request says it is from, and leaves its body whole", func(body, authorization, want string) {
+	DescribeTable("returns the client that a token request names, and keeps its body complete", func(body, authorization, want string) {
 		id, again := auth.ClaimedClient(request(body, authorization))
 		Expect(id).To(Equal(want))
 		whole, err := io.ReadAll(again.Body)
@@ -41,7 +41,7 @@ var _ = Describe("ClaimedClient", func() {
 		Entry("behind more than is read", strings.Repeat("x", 40<<10)+"&client_id=a", "", ""),
 	)
 
-	It("needs no body", func() {
+	It("reads requests without a body", func() {
 		id, _ := auth.ClaimedClient(&http.Request{Header: http.Header{}})
 		Expect(id).To(BeEmpty())
 	})

@@ -109,7 +109,7 @@ var _ = Describe("A client that behaves", func() {
 		Expect(sheet.Agents).To(Equal([]string{"tool/1"}))
 	})
 
-	It("has a clean sheet after 429, 503, broken answers and a token that ends", func() {
+	It("has a clean sheet after 429, 503, broken answers and an expired token", func() {
 		c := &behaved{bench: newBench()}
 		c.script(nil, status(http.StatusTooManyRequests, "Retry-After", "30"), status(http.StatusServiceUnavailable),
 			nil, cut, status(http.StatusBadGateway), nil)
@@ -134,7 +134,7 @@ var _ = Describe("A client that behaves", func() {
 		}
 	})
 
-	It("may ask without a token first and authenticate when it is told to", func() {
+	It("may call without a token first and authenticate when challenged", func() {
 		b := newBench()
 		b.get(infoPath, "")
 		b.get(infoPath, b.token())
@@ -155,7 +155,7 @@ var _ = Describe("A client that behaves", func() {
 		clean(b)
 	})
 
-	It("may read the whole list at once, one page alone, and what does not exist", func() {
+	It("may read the whole list at once, a single page, and an unknown record", func() {
 		b := newBench()
 		token := b.token()
 		b.get(listPath, token)
@@ -185,7 +185,7 @@ var _ = Describe("A client that behaves", func() {
 		clean(b)
 	})
 
-	It("is not blamed for what a deviating node did not tell it", func() {
+	It("is not blamed for what a deviation hid from it", func() {
 		b := newBench(func(c *sandbox.Config) { c.Deviations = []string{"token-opaque"} })
 		token := b.token()
 		for offset := 0; b.page(offset, token).items() > 0; offset += 10 {
@@ -226,7 +226,7 @@ var _ = Describe("The network's own client", func() {
 		Expect(b.found()).To(Equal([]clientrules.ID{"CLT-23", "CLT-01"}))
 	})
 
-	It("goes round for ever at a node that ignores paging", func() {
+	It("loops forever at a node that ignores paging", func() {
 		b := newBench(func(c *sandbox.Config) { c.Deviations = []string{"page-ignored"} })
 		token := b.token()
 		for offset := range 5 {

@@ -36,7 +36,7 @@ func judge(entries ...journal.Entry) []clientrules.ID {
 }
 
 var _ = Describe("Requests side by side", func() {
-	It("are no repetition of what was refused", func() {
+	It("are not repetitions of a refused request", func() {
 		dead := func(e *journal.Entry) {
 			e.Status, e.Refusal = 401, &journal.Refusal{Code: "invalid_token", Detail: "the token expired"}
 		}
@@ -52,13 +52,13 @@ var _ = Describe("Requests side by side", func() {
 		Expect(judge(append(entries, again, at(10, 300, 310, dead), at(11, 400, 410, dead))...)).To(Equal([]clientrules.ID{"CLT-02"}))
 	})
 
-	It("do not come before their time", func() {
+	It("are not too early", func() {
 		busy := func(e *journal.Entry) { e.Status, e.RetryAfter = 429, "1" }
 		Expect(judge(at(1, 0, 50, busy), at(2, 10, 60, busy), at(3, 1100, 1110, func(*journal.Entry) {}))).To(BeEmpty())
 		Expect(judge(at(1, 0, 50, busy), at(2, 500, 510, func(*journal.Entry) {}))).To(Equal([]clientrules.ID{"CLT-17"}))
 	})
 
-	It("are no storm", func() {
+	It("are not a storm", func() {
 		var entries []journal.Entry
 		for i := range 20 {
 			entries = append(entries, at(uint64(i+1), i, 500+i, func(e *journal.Entry) { e.Status = 500 }))
@@ -67,7 +67,7 @@ var _ = Describe("Requests side by side", func() {
 	})
 })
 
-var _ = Describe("A request that does not say who sent it", func() {
+var _ = Describe("A request without a client id", func() {
 	anonymous := func(number uint64, peer, agent string) journal.Entry {
 		return at(number, int(number), int(number), func(e *journal.Entry) {
 			e.Client, e.Peer, e.Agent, e.Operation, e.Path = "", peer, agent, journal.Registry, "/registry"
@@ -87,19 +87,19 @@ var _ = Describe("A request that does not say who sent it", func() {
 		return counts
 	}
 
-	It("is of the client on its connection", func() {
+	It("belongs to the client on its connection", func() {
 		Expect(requestsOf(anonymous(1, "127.0.0.1:1", "x"), owned(2, "a", "127.0.0.1:1"), owned(3, "b", "127.0.0.1:2"))).To(Equal(map[string]int{"a": 2, "b": 1}))
 	})
 
-	It("is of the only client with that program", func() {
+	It("belongs to the only client with that program", func() {
 		Expect(requestsOf(owned(1, "a", "127.0.0.1:1"), anonymous(2, "127.0.0.1:9", "tool/1"))).To(Equal(map[string]int{"a": 2}))
 	})
 
-	It("is of nobody where two come into question", func() {
+	It("belongs to nobody when two clients are possible", func() {
 		Expect(requestsOf(owned(1, "a", "127.0.0.1:1"), owned(2, "b", "127.0.0.1:2"), anonymous(3, "127.0.0.1:9", "tool/1"))).To(Equal(map[string]int{"a": 1, "b": 1, "": 1}))
 	})
 
-	It("is of the client whose token it has", func() {
+	It("belongs to the client whose token it has", func() {
 		stray := at(3, 3, 3, func(e *journal.Entry) {
 			e.Client, e.Peer, e.Agent, e.Authorization.Print, e.Status = "", "10.0.0.1:1", "other", "token of b", 401
 		})
@@ -108,7 +108,7 @@ var _ = Describe("A request that does not say who sent it", func() {
 })
 
 var _ = Describe("A report", func() {
-	It("does not grow with the number of clients, nor with that of their faults", func() {
+	It("does not grow with the number of clients or faults", func() {
 		var entries []journal.Entry
 		for i := range 300 {
 			entries = append(entries, at(uint64(i+1), i, i, func(e *journal.Entry) {
@@ -148,7 +148,7 @@ var _ = Describe("A report", func() {
 })
 
 var _ = Describe("The catalogue", func() {
-	It("has ids that are unique and in order, and tells of each rule who asks for it, why, and what to do", func() {
+	It("has unique ids in order, and for each rule its sources, why it matters, and how to follow it", func() {
 		for i, r := range clientrules.Catalogue() {
 			Expect(r.ID).To(Equal(clientrules.ID(fmt.Sprintf("CLT-%02d", i+1))))
 			Expect(clientrules.Levels()).To(ContainElement(r.Level))

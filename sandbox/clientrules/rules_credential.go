@@ -13,7 +13,7 @@ func bearerRules() []Rule {
 		{
 			ID: "CLT-14", Level: Fault, Title: "The token is sent as Authorization: Bearer <token>",
 			Sources: []Source{network(12), rfc(6750, "2.1")},
-			Why:     "Without the word Bearer, with quotes, or with the word twice, a good token is no token.",
+			Why:     "Without the word Bearer, with quotes, or with the word twice, a valid token is refused.",
 			Fix:     "send one header: the word Bearer, one blank, and the value of access_token as it was received",
 			check: each(func(e *journal.Entry) bool {
 				return e.Refusal != nil && e.Refusal.Unreadable && !strings.EqualFold(e.Authorization.Scheme, "Basic")
@@ -22,15 +22,15 @@ func bearerRules() []Rule {
 		{
 			ID: "CLT-15", Level: Fault, Title: "A guarded resource is called with a token",
 			Sources: []Source{network(12), network(13)},
-			Why:     "The call is refused. That an API answers without a token in its try-out mode does not make it open.",
+			Why:     "The call is refused. Only the try-out space answers without a token.",
 			Fix:     "fetch a token first; for calls without one use the try-out base URL",
 			check:   anonymous,
 		},
 		{
-			ID: "CLT-16", Level: Fault, Title: "A call that lacks a permission is not repeated",
+			ID: "CLT-16", Level: Fault, Title: "A call without permission is not repeated",
 			Sources: []Source{rfc(9110, "15.5.4"), rfc(6750, "3.1"), network(17)},
-			Why:     "Neither time nor a new token adds a role: the account has to be granted one in the funding service.",
-			Fix:     "stop at 403 with insufficient_scope and tell the operator which role and affiliation the account needs",
+			Why:     "Waiting or a new token does not add a role: the account must be granted one in the funding service.",
+			Fix:     "stop at 403 with insufficient_scope, and ask the operator for the role and affiliation that the account needs",
 			check:   forbidden,
 		},
 	}
@@ -75,18 +75,18 @@ func forbidden(all requests) []Sighting {
 func secrecyRules() []Rule {
 	return []Rule{
 		{
-			ID: "CLT-06", Level: Fault, Title: "The client secret never stands in a URL",
+			ID: "CLT-06", Level: Fault, Title: "The client secret is never in a URL",
 			Sources: []Source{rfc(6749, "2.3.1"), network(19)},
-			Why:     "URLs end up in the logs of every server and proxy on the way, and in histories: the secret is burnt and has to be rotated.",
-			Fix:     "send client_id and client_secret as a form in the body of the POST, never behind a question mark; have the secret rotated",
+			Why:     "URLs end up in the logs of every server and proxy on the way, and in histories: the secret must be rotated.",
+			Fix:     "send client_id and client_secret as a form in the body of the POST, never in the query string; have the secret rotated",
 			check: each(func(e *journal.Entry) bool { return exposes(e, secretName) }, func(e *journal.Entry) string {
 				return "the URL of " + e.Method + " " + e.Path + " held the parameter " + exposed(e, secretName)
 			}),
 		},
 		{
-			ID: "CLT-07", Level: Fault, Title: "An access token never stands in a URL",
+			ID: "CLT-07", Level: Fault, Title: "An access token is never in a URL",
 			Sources: []Source{rfc(9700, "4.3.2"), rfc(6750, "2.3"), network(12)},
-			Why:     "URLs end up in logs and in Referer headers; whoever reads one can call the API as the client until the token ends.",
+			Why:     "URLs end up in logs and in Referer headers; everybody who reads one can call the API as the client until the token expires.",
 			Fix:     "send the token in the header Authorization: Bearer <token> only",
 			check: each(func(e *journal.Entry) bool { return exposes(e, tokenName) }, func(e *journal.Entry) string {
 				return "the URL of " + e.Method + " " + e.Path + " held the parameter " + exposed(e, tokenName)
@@ -95,15 +95,15 @@ func secrecyRules() []Rule {
 		{
 			ID: "CLT-08", Level: Fault, Title: "The client secret goes to the token endpoint and nowhere else",
 			Sources: []Source{network(19), network(9), rfc(6749, "2.3")},
-			Why:     "The API is another service than the authorization server, often run by others. It needs the token alone; with the secret it could act as the client for ever.",
+			Why:     "The API is another service than the authorization server, often run by others. It needs only the token; with the secret it could act as the client forever.",
 			Fix:     "exchange id and secret for a token at the token endpoint, and send only the token to the API",
 			check:   betrayedSecrets,
 		},
 		{
-			ID: "CLT-09", Level: Fault, Title: "A redirect to another place does not get the token",
+			ID: "CLT-09", Level: Fault, Title: "The token is not sent to the target of a redirect",
 			Sources: []Source{rfc(9110, "15.4"), network(5)},
-			Why:     "A client that follows redirects with its headers gives its token to whatever host a node, or somebody between, names.",
-			Fix:     "follow no redirect of an API call, or drop Authorization as soon as scheme, host or port change",
+			Why:     "A client that follows redirects with its headers gives its token to any host that a node, or an attacker in between, names.",
+			Fix:     "do not follow redirects of API calls, or drop Authorization when scheme, host or port change",
 			check:   followed,
 		},
 	}
@@ -143,7 +143,7 @@ func betrayedSecrets(all requests) []Sighting {
 		if strings.EqualFold(e.Authorization.Scheme, "Basic") {
 			return call(e) + " got the client credentials as HTTP Basic"
 		}
-		return call(e) + " got the client secret in the place of a token"
+		return call(e) + " got the client secret instead of a token"
 	})(all)
 }
 

@@ -13,19 +13,19 @@ import (
 func requestRules() []Rule {
 	return []Rule{
 		{
-			ID: "CLT-19", Level: Fault, Title: "Values of parameters are those of the document",
+			ID: "CLT-19", Level: Fault, Title: "Parameters have values that the document allows",
 			Sources: []Source{network(15), rfc(9110, "15.5.1")},
-			Why:     "The node refuses the call, or, worse, another node ignores the value and answers something else.",
+			Why:     "The node refuses the call; or, worse, another node ignores the value and answers something else.",
 			Fix:     "take names and values of parameters from the node's OpenAPI document, and percent-encode them",
 			check: each(func(e *journal.Entry) bool {
 				return e.Status == 400 && !isTokenRequest(e) && e.Refusal != nil && !e.Refusal.Unreadable
 			}, func(e *journal.Entry) string { return call(e) + ": " + detail(e) }),
 		},
 		{
-			ID: "CLT-20", Level: Note, Title: "Parameters are those of the document",
+			ID: "CLT-20", Level: Note, Title: "Parameters are described in the document",
 			Sources: []Source{network(15)},
-			Why:     "A node ignores what it does not know: a filter with a typing error in its name filters nothing, and nobody notices.",
-			Fix:     "compare the names with the node's OpenAPI document; upper and lower case count",
+			Why:     "A node ignores unknown parameters: a filter with a misspelled name has no effect, and nobody notices.",
+			Fix:     "compare the names with the node's OpenAPI document; names are case-sensitive",
 			check: each(func(e *journal.Entry) bool { return len(e.Ignored) > 0 && e.Status < 300 }, func(e *journal.Entry) string {
 				return call(e) + ": ignored " + strings.Join(e.Ignored, ", ")
 			}),
@@ -33,18 +33,18 @@ func requestRules() []Rule {
 		{
 			ID: "CLT-21", Level: Fault, Title: "The APIs of the network are read with GET",
 			Sources: []Source{network(13), network(15), rfc(9110, "15.5.6")},
-			Why:     "The APIs are read-only: another method is refused, and shows that the client takes them for something else.",
-			Fix:     "use GET, or HEAD for the header alone",
+			Why:     "The APIs are read-only: other methods are refused.",
+			Fix:     "use GET, or HEAD for the headers alone",
 			check: each(func(e *journal.Entry) bool {
 				return !isTokenRequest(e) && e.Status == http.StatusMethodNotAllowed && e.Operation != journal.Other
 			},
 				func(e *journal.Entry) string { return fmt.Sprintf("%s was answered 405", call(e)) }),
 		},
 		{
-			ID: "CLT-22", Level: Note, Title: "Addresses come from the registry and the info resource",
+			ID: "CLT-22", Level: Note, Title: "URLs come from the registry and the info resource",
 			Sources: []Source{network(6), network(13)},
-			Why:     "Prefixes and paths differ from node to node: an address put together in the client works at one node only.",
-			Fix:     "start at the registry, read the info URL of the node, and take the addresses of its APIs from the info resource",
+			Why:     "Prefixes and paths differ from node to node: a URL that is built into the client works at one node only.",
+			Fix:     "start at the registry, read the info URL of the node, and take the URLs of its APIs from the info resource",
 			check: each(func(e *journal.Entry) bool {
 				person := strings.Contains(e.Accept, "text/html") || strings.HasPrefix(e.Path, "/favicon") || e.Path == "/robots.txt"
 				tokens := strings.Contains(e.Path, "/realms/") || strings.HasSuffix(strings.TrimSuffix(e.Path, "/"), "/token")
@@ -59,8 +59,8 @@ func headerRules() []Rule {
 		{
 			ID: "CLT-27", Level: Note, Title: "Accept admits JSON",
 			Sources: []Source{rfc(9110, "12.5.1"), network(11)},
-			Why:     "A node may answer 406, or an error page in HTML, to a client that says that it does not read JSON.",
-			Fix:     "send Accept: application/json, or leave the field out",
+			Why:     "A node may answer 406, or an error page in HTML, to a client whose Accept excludes JSON.",
+			Fix:     "send Accept: application/json, or no Accept header",
 			check: each(func(e *journal.Entry) bool {
 				return (isAPI(e) || isTokenRequest(e)) && e.Accept != "" && !admitsJSON(e.Accept)
 			},
@@ -69,7 +69,7 @@ func headerRules() []Rule {
 		{
 			ID: "CLT-28", Level: Note, Title: "The call of the info resource has Content-Type: application/json",
 			Sources: []Source{network(13)},
-			Why:     "The interface document lists the field for this call, although a GET has no body. A node that takes it by the word refuses calls without it.",
+			Why:     "The interface document lists the header for this call, although a GET has no body. A strict node refuses calls without it.",
 			Fix:     "send Content-Type: application/json with the GET of the info resource, and no body",
 			check: each(func(e *journal.Entry) bool {
 				mediaType, _, _ := strings.Cut(e.ContentType, ";")
@@ -82,9 +82,9 @@ func headerRules() []Rule {
 			}),
 		},
 		{
-			ID: "CLT-29", Level: Note, Title: "A client says who it is",
+			ID: "CLT-29", Level: Note, Title: "A client names itself",
 			Sources: []Source{rfc(9110, "10.1.5")},
-			Why:     "An operator who sees a client in trouble can find it by its name only, and blocks the nameless first.",
+			Why:     "An operator can find the owner of a failing client by its name only, and blocks unknown clients first.",
 			Fix:     "send User-Agent with the name and version of the program and a way to reach you",
 			check: each(func(e *journal.Entry) bool { return (isAPI(e) || isTokenRequest(e)) && e.Agent == "" },
 				func(e *journal.Entry) string { return call(e) + " had no User-Agent" }),
@@ -115,17 +115,17 @@ const (
 func patienceRules() []Rule {
 	return []Rule{
 		{
-			ID: "CLT-17", Level: Fault, Title: "After 429 or 503 the client waits for as long as Retry-After says",
+			ID: "CLT-17", Level: Fault, Title: "After 429 or 503 the client waits as long as Retry-After says",
 			Sources: []Source{rfc(9110, "10.2.3"), rfc(6585, "4")},
-			Why:     "A server that says when to come back refuses everybody who comes before, and often starts its count anew.",
-			Fix:     "read Retry-After, which is a number of seconds or a date, and repeat the call not before that",
+			Why:     "A server that says when to come back refuses earlier requests, and often restarts its count.",
+			Fix:     "read Retry-After, which is a number of seconds or a date, and do not repeat the call earlier",
 			check:   impatient,
 		},
 		{
 			ID: "CLT-18", Level: Fault, Title: "A call that failed is repeated with growing pauses",
 			Sources: []Source{rfc(6585, "4"), rfc(9110, "15.6.4")},
 			Why:     "Repetitions without a pause keep an overloaded node down, and turn one failure into an outage.",
-			Fix:     "wait before each repetition, twice as long as before it and by chance a little more or less, and give up after a few",
+			Fix:     "wait before each repetition, each time twice as long, with some random variation, and give up after a few",
 			check:   storms,
 		},
 	}

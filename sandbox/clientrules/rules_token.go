@@ -11,7 +11,7 @@ import (
 func grantRules() []Rule {
 	return []Rule{
 		{
-			ID: "CLT-10", Level: Fault, Title: "A token is asked for with POST",
+			ID: "CLT-10", Level: Fault, Title: "A token is requested with POST",
 			Sources: []Source{rfc(6749, "3.2"), network(9)},
 			Why:     "GET has no body: id and secret end up in the URL.",
 			Fix:     "send a POST with the form in its body",
@@ -21,7 +21,7 @@ func grantRules() []Rule {
 		{
 			ID: "CLT-11", Level: Fault, Title: "A token request is a form",
 			Sources: []Source{rfc(6749, "4.4.2"), network(9)},
-			Why:     "Authorization servers read application/x-www-form-urlencoded and nothing else; JSON is the usual mistake, a missing Content-Type the next.",
+			Why:     "Authorization servers read only application/x-www-form-urlencoded; JSON is the most common mistake, a missing Content-Type the second.",
 			Fix:     "send Content-Type: application/x-www-form-urlencoded, with grant_type, client_id and client_secret as form fields",
 			check: each(func(e *journal.Entry) bool {
 				return isTokenRequest(e) && e.Method == "POST" && e.Status == 400 && !isForm(e) && !exposes(e, secretName)
@@ -36,7 +36,7 @@ func grantRules() []Rule {
 		{
 			ID: "CLT-12", Level: Fault, Title: "A token request is complete and for client_credentials",
 			Sources: []Source{rfc(6749, "4.4.2"), rfc(6749, "5.2"), network(9)},
-			Why:     "Another grant, a missing or doubled field, or credentials in two places at once are refused by every server, each in its own words.",
+			Why:     "Another grant, a missing or doubled field, or credentials in two places at once are refused by every server, with different texts.",
 			Fix:     "send grant_type=client_credentials, and id and secret either as form fields or as HTTP Basic",
 			check: each(func(e *journal.Entry) bool {
 				incomplete := e.Status == 401 && e.Secret == "" && e.Issued == nil
@@ -48,8 +48,8 @@ func grantRules() []Rule {
 		{
 			ID: "CLT-13", Level: Fault, Title: "The token endpoint is the one of the node's registry entry",
 			Sources: []Source{network(6), network(10)},
-			Why:     "Token endpoints differ from node to node: a path put together in the client, or copied from another node, finds no realm or somebody else's.",
-			Fix:     "read the token endpoint (oauth2) from the node's entry in the registry, and use it as it stands",
+			Why:     "Token endpoints differ from node to node: a path that is built into the client, or copied from another node, leads to an unknown realm or to another node.",
+			Fix:     "read the token endpoint (oauth2) from the node's entry in the registry, and use it unchanged",
 			check: each(func(e *journal.Entry) bool {
 				lost := strings.Contains(e.Path, "/realms/") || strings.HasSuffix(strings.TrimSuffix(e.Path, "/"), "/token")
 				return e.Operation == journal.Other && e.Status == 404 && lost
@@ -70,38 +70,38 @@ const enough = 3
 func tokenRules() []Rule {
 	return []Rule{
 		{
-			ID: "CLT-01", Level: Waste, Title: "An access token is used for as long as it is good",
+			ID: "CLT-01", Level: Waste, Title: "An access token is used as long as it is valid",
 			Sources: []Source{rfc(6749, "5.1"), practice("its client fetches a token before every GET")},
-			Why:     "A token for each call doubles the requests, and the token endpoint is the part of a node that bears the least: it is where rate limits begin.",
-			Fix:     "keep the token with its expires_in, use it for all calls to that node, and fetch the next shortly before it ends or after a 401 with invalid_token",
+			Why:     "A token for each call doubles the requests, and the token endpoint is the slowest part of a node: its rate limits are the lowest.",
+			Fix:     "keep the token with its expires_in, use it for all calls to that node, and fetch the next one shortly before it expires or after a 401 with invalid_token",
 			check:   needlessTokens,
 		},
 		{
 			ID: "CLT-02", Level: Fault, Title: "A refused token is not sent again",
 			Sources: []Source{rfc(6750, "3.1")},
-			Why:     "A token that was refused as invalid stays refused: a client that repeats it never gets through, and looks like an attack.",
+			Why:     "A token that was refused as invalid stays refused: a client that repeats it never succeeds, and looks like an attack.",
 			Fix:     "after 401 with error=\"invalid_token\" drop the token, fetch a new one, and repeat the call once",
 			check:   deadTokens,
 		},
 		{
-			ID: "CLT-03", Level: Fault, Title: "A call whose token ended is repeated with a new token",
+			ID: "CLT-03", Level: Fault, Title: "A call whose token has expired is repeated with a new token",
 			Sources: []Source{rfc(6750, "3.1"), rfc(6749, "5.1")},
-			Why:     "Each token ends, also in the middle of a list. A client that stops there works in every short test and fails in the first long run.",
-			Fix:     "after 401 with error=\"invalid_token\" fetch a new token and repeat the call once; after a second refusal stop and say so",
+			Why:     "Each token expires, also in the middle of a list. A client that stops there passes every short test and fails in the first long run.",
+			Fix:     "after 401 with error=\"invalid_token\" fetch a new token and repeat the call once; after a second refusal stop and report it",
 			check:   givenUp,
 		},
 		{
 			ID: "CLT-04", Level: Fault, Title: "A token is sent only to the node that issued it",
 			Sources: []Source{network(5), rfc(6750, "5.2")},
-			Why:     "Each node has its own authorization server. Whoever gets the token of another node can use it there as the client.",
-			Fix:     "keep tokens by node, each from the token endpoint that the registry has beside the node's info URL",
+			Why:     "Each node has its own authorization server. A node that gets the token of another node can use it there as the client.",
+			Fix:     "keep one token for each node, from the token endpoint beside the node's info URL in the registry",
 			check:   strayTokens,
 		},
 		{
 			ID: "CLT-05", Level: Fault, Title: "Refused client credentials are not tried again and again",
 			Sources: []Source{rfc(6749, "5.2"), rfc(6749, "2.3.1")},
-			Why:     "Authorization servers defend themselves against guessed secrets: a client that insists is locked out, often with its right secret.",
-			Fix:     "stop at invalid_client and tell the operator: check client id, secret, and that the secret is sent whole and form-encoded",
+			Why:     "Authorization servers defend themselves against guessed secrets: a client that keeps trying is locked out, often even with its right secret.",
+			Fix:     "stop at invalid_client and tell the operator: check client id, secret, and that the secret is complete and form-encoded",
 			check:   insisted,
 		},
 	}

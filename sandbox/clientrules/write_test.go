@@ -61,7 +61,7 @@ func page(r clientrules.Report) string {
 }
 
 var _ = Describe("The text", func() {
-	It("says who did what, by which rule it was wrong, and what is right", func() {
+	It("names each client, the rules that it broke, and how to do it right", func() {
 		Expect(text(sample(), 80)).To(Equal(`importer · 1 fault
   1 request: 1 call of guarded resources, 0 tokens fetched, 1 refused; at XA
   2026-03-01 12:00:00 UTC
@@ -70,8 +70,8 @@ var _ = Describe("The text", func() {
   CLT-14 FAULT The token is sent as Authorization: Bearer <token>
     seen   12:00:00 GET /info: the word Bearer is missing (#1, while the node
            deviated: slow)
-    why    Without the word Bearer, with quotes, or with the word twice, a good
-           token is no token.
+    why    Without the word Bearer, with quotes, or with the word twice, a valid
+           token is refused.
     rule   NET-R12; RFC 6750 §2.1
     fix    send one header: the word Bearer, one blank, and the value of
            access_token as it was received
@@ -89,7 +89,7 @@ Not clean: faults to mend in 1 of 2 clients
 `))
 	})
 
-	It("keeps to the columns, but for commands", func() {
+	It("keeps to the columns, except in commands", func() {
 		for _, columns := range []int{40, 60, 100} {
 			for line := range strings.SplitSeq(text(sample(), columns), "\n") {
 				if !strings.HasPrefix(line, "    right") {
@@ -99,13 +99,13 @@ Not clean: faults to mend in 1 of 2 clients
 		}
 	})
 
-	It("says that there is nothing", func() {
+	It("says that there are no requests", func() {
 		Expect(text(clientrules.Judge(journal.Record{}), 80)).To(Equal("Nothing to judge: no client has sent a request yet\n"))
 	})
 })
 
 var _ = Describe("Lines", func() {
-	It("say what was sent, what came back, why, and what is right", func() {
+	It("show the request, the answer, the reason, and how to do it right", func() {
 		var b bytes.Buffer
 		Expect(clientrules.WriteLines(&b, []clientrules.Line{
 			{Entry: journal.Entry{Number: 9, Time: noon(), Method: "GET", Path: "/list", Query: "page=2", Status: 200, Page: &journal.Page{Items: 1, Next: true}, Ignored: []string{"x"}},
@@ -132,7 +132,7 @@ var _ = Describe("Words of clients", func() {
 		"e\u0301\u0301\u0301\u0301", "</style><script>", "{{.}}",
 	}
 
-	It("move nothing and colour nothing at a terminal", func() {
+	It("do not act on a terminal", func() {
 		for _, word := range words {
 			for _, r := range text(hostile(word), 80) {
 				Expect(r == '\n' || unicode.IsPrint(r)).To(BeTrue(), "%q in %q", r, word)
@@ -140,7 +140,7 @@ var _ = Describe("Words of clients", func() {
 		}
 	})
 
-	It("are no markup on the page", func() {
+	It("are not markup on the page", func() {
 		for _, word := range words {
 			got := page(hostile(word))
 			Expect(strings.Count(got, "<script")).To(BeZero(), word)
@@ -149,7 +149,7 @@ var _ = Describe("Words of clients", func() {
 		}
 	})
 
-	It("are no part of a command", func() {
+	It("are quoted in a command", func() {
 		for _, f := range hostile("';echo pwned;'").Clients[0].Findings {
 			// A shell in which curl only tells its arguments.
 			out, err := exec.Command("sh", "-c", "curl() { printf '<%s>\\n' \"$@\"; }; TOKEN=t\n"+f.Curl).CombinedOutput()
@@ -160,7 +160,7 @@ var _ = Describe("Words of clients", func() {
 })
 
 var _ = Describe("The page", func() {
-	It("needs nothing and may fetch nothing", func() {
+	It("is self-contained and may not fetch anything", func() {
 		got := page(sample())
 		Expect(got).To(ContainSubstring(`http-equiv="Content-Security-Policy" content="default-src &#39;none&#39;; style-src &#39;sha256-`))
 		Expect(got).NotTo(MatchRegexp(`(?i)<script|<link|<img|url\(|@import| style=| on[a-z]+=`))
@@ -170,7 +170,7 @@ var _ = Describe("The page", func() {
 })
 
 var _ = Describe("The JSON", func() {
-	It("is read back as it was", func() {
+	It("round-trips", func() {
 		var b bytes.Buffer
 		Expect(clientrules.WriteJSON(&b, sample())).To(Succeed())
 		var got clientrules.Report
@@ -179,7 +179,7 @@ var _ = Describe("The JSON", func() {
 		Expect(got.Schema).To(Equal("rin.conduct/v1"))
 	})
 
-	It("keeps to its schema, and acts on no terminal", func() {
+	It("matches its schema, and does not act on a terminal", func() {
 		document, err := jsonschema.UnmarshalJSON(bytes.NewReader(clientrules.JSONSchema()))
 		Expect(err).NotTo(HaveOccurred())
 		compiler := jsonschema.NewCompiler()

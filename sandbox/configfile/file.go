@@ -1,5 +1,5 @@
-// Package configfile makes the configuration of a network of sandbox nodes: from a number of nodes, which then differ as members of a network
-// do, or from a file that says of each what it is.
+// Package configfile makes the configuration of a network of sandbox nodes, which differ as members of a network do: from the number of nodes, or from
+// a file that configures each.
 package configfile
 
 import (
@@ -13,37 +13,37 @@ import (
 	"github.com/rin-network/rin/sandbox/funding"
 )
 
-// Source is a file with what its reader has to ask for.
+// Source is a file, with what its reader needs from the caller.
 type Source struct {
 	// Data is the file: YAML, of which JSON is a part.
 	Data []byte
-	// Options are the keys that it may have beside nodes: what is said of the sandbox as a whole.
+	// Options are its keys beside nodes, which configure the sandbox as a whole.
 	Options []Option
-	// Secret reads a secret from where it is kept: "env:NAME", "file:PATH".
+	// Secret reads a secret from its place: "env:NAME", "file:PATH".
 	Secret func(reference string) (string, error)
 	// Keys reads a JWK Set from a file or a URL.
 	Keys func(place string) ([]byte, error)
 }
 
-// Option is a key of the file whose meaning its caller knows.
+// Option is a key of the file that the caller interprets.
 type Option struct {
 	// Name is the key.
 	Name string
 	// Expected says what it takes: "a number".
 	Expected string
-	// List tells that it takes several values.
+	// List reports that it takes several values.
 	List bool
 }
 
-// Given is an option that the file has.
+// Given is an option in the file.
 type Given struct {
 	Option
-	// Values are as they are written; one, unless it is a list.
+	// Values are the values as they are written; a single one, unless it is a list.
 	Values []string
 	at     value
 }
 
-// Fault is a fault of the option's value, which its caller found.
+// Fault makes a fault of the option's value that the caller found.
 func (g Given) Fault(hint string) Fault {
 	got := "a list"
 	if !g.List {
@@ -52,17 +52,17 @@ func (g Given) Fault(hint string) Fault {
 	return Fault{Line: g.at.at.Line, Column: g.at.at.Column, Path: g.at.path, Expected: g.Expected, Got: got, Hint: hint}
 }
 
-// File is what a file says.
+// File is the content of a file.
 type File struct {
 	// Given are its options, in its order.
 	Given []Given
 	nodes []node
 }
 
-// nodesKey is the key of the nodes. A caller may have an option of that name for their number, which then is no list.
+// nodesKey is the key of the nodes. The caller may have an option of that name for their number.
 const nodesKey = "nodes"
 
-// Read reads a file whole. Its error is [Faults] with everything that is wrong in it.
+// Read reads a file. Its error is [Faults] with everything that is wrong in it.
 func Read(source Source) (File, error) {
 	r := &reader{source: source}
 	var file File
@@ -123,7 +123,7 @@ func (r *reader) option(name string) (Option, bool) {
 	return r.source.Options[i], true
 }
 
-// given reads an option. A list of one may be written as its one value. An option that a node may have, too, is checked as it is there.
+// given reads an option. A list of one may be written as its single value. An option that nodes have, too, is checked as it is there.
 func (r *reader) given(file *File, option Option, v value) {
 	faults := len(r.faults)
 	var e nodeEntry
@@ -152,8 +152,8 @@ func (r *reader) given(file *File, option Option, v value) {
 	}
 }
 
-// Nodes are the configurations of the nodes, on top of what is the same for all; that alone when the file lists none. Like those of
-// [Many] they differ, unless the file or same says how they are.
+// Nodes returns the configurations of the nodes, on top of what all share; only that when the file lists no nodes. Like those of [Many] they
+// differ, unless the file or same sets a value.
 func (f File) Nodes(same sandbox.Config) []sandbox.Config {
 	if len(f.nodes) == 0 {
 		return []sandbox.Config{same}
@@ -182,15 +182,15 @@ func (f File) Lists() bool { return len(f.nodes) > 0 }
 //go:embed example.yaml
 var example string
 
-// Example is a file that has all that a node can be told, and starts as it stands.
+// Example is a file with all settings, which works unchanged.
 func Example() string { return example }
 
-// MaxNodes is how many nodes a network may have.
+// MaxNodes is the largest number of nodes in a network.
 const MaxNodes = 100
 
-// Many makes n nodes of one: the first is at the root of the host, every other below a root named after its id, with a service prefix, a
-// realm, clients and data of its own, and the flavours come in turn. What first has set is the same for all: prefix, realm,
-// flavour, clients, and everything else but the seed, which counts up. A single node stays as it is.
+// Many makes n nodes from one: the first is at the root of the host, every other below a root named after its id, with a service prefix, a realm,
+// clients and data of its own, and with the presets in turn. Settings of first apply to all nodes, but the seed counts up. A single node stays as
+// it is.
 func Many(first sandbox.Config, n int) []sandbox.Config {
 	if n == 1 {
 		return []sandbox.Config{first}
@@ -213,7 +213,7 @@ func Many(first sandbox.Config, n int) []sandbox.Config {
 	return nodes
 }
 
-// apart gives a node what it shares with no other one, where nothing was said of it.
+// apart fills in the settings that a node shares with no other one.
 func apart(c *sandbox.Config) {
 	own := plain(c.Member.Acronym)
 	if own == "" {
@@ -230,7 +230,7 @@ func apart(c *sandbox.Config) {
 	}
 }
 
-// code is a member id as a segment of paths, without the suffix of a test entry.
+// code returns a member id as a path segment, without the suffix of a test entry.
 func code(id string) string {
 	before, _, _ := strings.Cut(id, "_")
 	if short := plain(before); short != "" {
@@ -239,7 +239,7 @@ func code(id string) string {
 	return plain(id)
 }
 
-// plain is a name in lower case, of letters and digits alone.
+// plain returns the letters and digits of a name, in lower case.
 func plain(name string) string {
 	return strings.Map(func(r rune) rune {
 		if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' {

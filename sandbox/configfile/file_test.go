@@ -18,7 +18,7 @@ import (
 )
 
 var _ = Describe("a file", func() {
-	It("says of each node what it is, on top of what is the same for all", func() {
+	It("configures each node, on top of what all nodes share", func() {
 		file, err := configfile.Read(source(configfile.Example()))
 		Expect(err).NotTo(HaveOccurred())
 		nodes := file.Nodes(sandbox.Config{Seed: 1, Calls: 200})
@@ -59,7 +59,7 @@ var _ = Describe("a file", func() {
 		Expect(file.Given).To(HaveExactElements(HaveField("Values", []string{"3"}), HaveField("Values", []string{"pages-overlap", "token-status-201"})))
 	})
 
-	It("may repeat itself by anchors and merges, of which the node's own keys win", func() {
+	It("may have anchors and merges, over which the node's own keys take precedence", func() {
 		file, err := configfile.Read(source("nodes:\n  - &first {calls: 7, seed: 3}\n  - {<<: *first, seed: 4}\n  - *first\n"))
 		Expect(err).NotTo(HaveOccurred())
 		nodes := file.Nodes(sandbox.Config{})
@@ -76,7 +76,7 @@ var _ = Describe("a file", func() {
 		Expect(nodes[1].Scenarios).To(Equal([]fault.Play{{Name: "slow", Wait: 2 * time.Second}}))
 	})
 
-	It("keeps secrets elsewhere", func() {
+	It("may refer to secrets that are kept elsewhere", func() {
 		file, err := configfile.Read(source("nodes: [{clients: [{id: a, secret: 'env:READER'}, {id: b, secret: itself}]}, {clients: []}]"))
 		Expect(err).NotTo(HaveOccurred())
 		nodes := file.Nodes(sandbox.Config{})
@@ -86,7 +86,7 @@ var _ = Describe("a file", func() {
 })
 
 var _ = Describe("the faults of a file", func() {
-	It("are told all at once, each with its place, what belongs there, what stands there and a hint, and without a secret", func() {
+	It("are reported all at once, each with its place, what was expected, what was found and a hint, and without a secret", func() {
 		written, err := os.ReadFile("testdata/faults.yaml")
 		Expect(err).NotTo(HaveOccurred())
 		var told strings.Builder
@@ -106,7 +106,7 @@ var _ = Describe("the faults of a file", func() {
 		Expect(told.String()).NotTo(ContainSubstring("hunter2"))
 	})
 
-	DescribeTable("of a text that can't be read", func(text, want string) {
+	DescribeTable("of unreadable text", func(text, want string) {
 		Expect(faultsOf(text).Error()).To(ContainSubstring(want))
 	},
 		Entry("nothing", "", "an empty file"),
@@ -125,7 +125,7 @@ var _ = Describe("the faults of a file", func() {
 		Entry("merges in merges", "a: &a {<<: {<<: {<<: {<<: {<<: {seed: 1}}}}}}\n<<: *a\n", "at most 4 merges"),
 	)
 
-	It("of aliases that stand for more than a machine holds are found in no time", func() {
+	It("of exploding aliases are found fast", func() {
 		var b strings.Builder
 		b.WriteString("a0: &a0 {seed: 1}\n")
 		for i := 1; i < 9; i++ {

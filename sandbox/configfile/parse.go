@@ -13,7 +13,7 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// The bounds of a file. What aliases stand for is counted each time.
+// The limits of a file. The values of an alias count each time.
 const (
 	maxFile   = 1 << 20
 	maxValues = 50_000
@@ -22,7 +22,7 @@ const (
 	maxList   = 1000 // of a node
 )
 
-// parse reads the one document of a file as it stands: nothing is converted, and no alias is followed.
+// parse reads the only document of a file, without conversions and without following aliases.
 func parse(data []byte) (*yaml.Node, *Fault) {
 	whole := func(expected, got, hint string) *Fault {
 		return &Fault{Line: 1, Column: 1, Expected: expected, Got: got, Hint: hint}
@@ -48,11 +48,11 @@ func parse(data []byte) (*yaml.Node, *Fault) {
 	return document.Content[0], nil
 }
 
-// maxSearched is how many bytes are read again to find the line of a mistake.
+// maxSearched limits the bytes that are parsed again to find the line of a syntax error.
 const maxSearched = 16 << 20
 
-// unreadable is the fault of a text that is no YAML. The parser often names the line where the block begins that the mistake is in, so
-// that the line is looked for: it is the one after the longest part of the file that can be read.
+// unreadable is the fault of a text that is not YAML. The parser often names the line where the block of the error begins, so that the line is
+// searched: it is the one after the longest readable beginning of the file.
 func unreadable(data []byte, err error) *Fault {
 	f := &Fault{Line: 1, Column: 1, Expected: "YAML or JSON", Got: "a text that is neither: " + err.Error(), Hint: "indent with blanks, and quote texts that hold a colon, a # or a quote"}
 	if found := regexp.MustCompile(`^yaml: (?:line (\d+): )?(.*)`).FindStringSubmatch(err.Error()); found != nil {
@@ -82,7 +82,7 @@ func unreadable(data []byte, err error) *Fault {
 	return f
 }
 
-// inJSON tells what is wrong with a text that is meant to be JSON.
+// inJSON finds the syntax error of a text that is meant to be JSON.
 func (f *Fault) inJSON(data []byte) {
 	var wrong *json.SyntaxError
 	if err := json.Unmarshal(data, new(any)); !errors.As(err, &wrong) {
@@ -94,15 +94,15 @@ func (f *Fault) inJSON(data []byte) {
 	f.Got, f.Hint = "a text that is neither: "+wrong.Error(), "JSON has quotes around names, and no comma after the last value"
 }
 
-// Fault is something in a file that cannot be meant.
+// Fault is an error in a file.
 type Fault struct {
-	// Line and Column are where it stands, from 1.
+	// Line and Column are its place, from 1.
 	Line, Column int
 	// Path names the place by its keys: nodes[1].flavour. Empty for the file as a whole.
 	Path string
-	// Expected is what belongs there, Got what stands there; never a secret.
+	// Expected and Got are what belongs there and what was found, without secrets.
 	Expected, Got string
-	// Hint is for whoever mends it; empty for none.
+	// Hint says how to correct it; may be empty.
 	Hint string
 }
 
@@ -115,7 +115,7 @@ func (f Fault) Error() string {
 	return fmt.Sprintf("line %d, column %d: %sexpected %s, got %s", f.Line, f.Column, place, f.Expected, f.Got)
 }
 
-// Faults are all faults of a file, in the order in which they stand there.
+// Faults are all faults of a file, in their order.
 type Faults []Fault
 
 // Error implements error.

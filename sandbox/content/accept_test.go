@@ -12,7 +12,7 @@ import (
 var offers = []string{"text/plain", "text/html", "application/json"}
 
 var _ = Describe("Accept", func() {
-	DescribeTable("is read as RFC 9110 has it", func(want string, fields ...string) {
+	DescribeTable("is read as RFC 9110 says", func(want string, fields ...string) {
 		Expect(content.Preferred(fields, offers...)).To(Equal(want))
 	},
 		Entry("absent", "text/plain"),

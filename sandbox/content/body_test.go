@@ -15,7 +15,7 @@ import (
 )
 
 var _ = Describe("Accept-Encoding", func() {
-	DescribeTable("is read as RFC 9110 has it", func(want bool, fields ...string) {
+	DescribeTable("is read as RFC 9110 says", func(want bool, fields ...string) {
 		Expect(content.AcceptsGzip(fields)).To(Equal(want))
 	},
 		Entry("absent", false),

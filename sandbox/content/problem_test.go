@@ -40,7 +40,7 @@ var _ = Describe("a problem", func() {
 		Entry("500", content.Internal(), 500),
 	)
 
-	It("is a text with the status where a node wants it so", func() {
+	It("is a text with the status in the other shape", func() {
 		w := httptest.NewRecorder()
 		handler := content.WithErrorShape(content.ShapeText, http.HandlerFunc(content.Unauthorized("d", "h").Write))
 		handler.ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/", nil))
@@ -56,7 +56,7 @@ var _ = Describe("a problem", func() {
 		Expect(p.Hint).To(Equal("send one of A, B, or leave the parameter out"))
 	})
 
-	It("tells a writer that the API is read-only", func() {
+	It("says that the API is read-only when a client writes", func() {
 		Expect(content.MethodNotAllowed("DELETE", []string{"GET", "HEAD"}).Hint).To(Equal("use GET or HEAD; the API is read-only"))
 	})
 })

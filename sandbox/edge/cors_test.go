@@ -14,9 +14,9 @@ import (
 	"github.com/rin-network/rin/sandbox/edge"
 )
 
-func TestCORS(t *testing.T) {
+func TestEdge(t *testing.T) {
 	RegisterFailHandler(Fail)
-	RunSpecs(t, "cors")
+	RunSpecs(t, "edge")
 }
 
 const (
@@ -56,7 +56,7 @@ func preflight(origin string, more ...string) []string {
 }
 
 var _ = Describe("A node with CORS", func() {
-	It("lets listed pages read every answer, and tells caches that it depends on the origin", func() {
+	It("lets listed pages read every answer, with Vary for caches", func() {
 		got := ask([]string{page, otherPage}, nil, "GET", "Origin", otherPage)
 		Expect(got.StatusCode).To(Equal(http.StatusTeapot))
 		Expect(got.Header).To(SatisfyAll(
@@ -66,7 +66,7 @@ var _ = Describe("A node with CORS", func() {
 		))
 	})
 
-	It("tells other pages nothing, and caches that it might have", func() {
+	It("lets other pages read nothing, with Vary for caches", func() {
 		for _, header := range [][]string{nil, {"Origin", otherPage}, {"Origin", page + ".evil.example"}, {"Origin", "null"}} {
 			got := ask([]string{page}, nil, "GET", header...)
 			Expect(got.StatusCode).To(Equal(http.StatusTeapot))
@@ -94,17 +94,17 @@ var _ = Describe("A node with CORS", func() {
 		}
 	})
 
-	It("gives back no more names than a header holds", func() {
+	It("limits the header names that it repeats", func() {
 		got := ask([]string{"*"}, nil, "OPTIONS", preflight(page, "Access-Control-Request-Headers", strings.Repeat("x-long-name,", 10_000))...)
 		Expect(len(got.Header.Get("Access-Control-Allow-Headers"))).To(BeNumerically("<", 4<<10))
 	})
 
-	It("lets plain OPTIONS through to the node", func() {
+	It("passes plain OPTIONS to the node", func() {
 		Expect(ask([]string{"*"}, nil, "OPTIONS", "Origin", page).StatusCode).To(Equal(http.StatusTeapot))
 		Expect(ask([]string{"*"}, nil, "OPTIONS", "Access-Control-Request-Method", "GET").StatusCode).To(Equal(http.StatusTeapot))
 	})
 
-	It("never speaks of credentials", func() {
+	It("never allows credentials", func() {
 		for _, origins := range [][]string{nil, {page}, {"*"}} {
 			for _, method := range []string{"GET", "OPTIONS"} {
 				Expect(ask(origins, nil, method, preflight(page)...).Header).NotTo(HaveKey("Access-Control-Allow-Credentials"))
@@ -112,7 +112,7 @@ var _ = Describe("A node with CORS", func() {
 		}
 	})
 
-	It("says once in the log which page its browser kept away", func() {
+	It("logs each refused origin once", func() {
 		var log bytes.Buffer
 		policy, err := edge.ParseOrigins(nil)
 		Expect(err).NotTo(HaveOccurred())
@@ -131,7 +131,7 @@ var _ = Describe("A node with CORS", func() {
 		Expect(log.String()).To(ContainSubstring("--cors"))
 	})
 
-	It("writes Vary once, and leaves it alone where it is said already", func() {
+	It("adds Origin to Vary once", func() {
 		policy, err := edge.ParseOrigins([]string{page})
 		Expect(err).NotTo(HaveOccurred())
 		for _, said := range []string{"*", "Accept, origin"} {
@@ -145,7 +145,7 @@ var _ = Describe("A node with CORS", func() {
 })
 
 var _ = Describe("An origin", func() {
-	DescribeTable("is taken as browsers send it", func(origin string) {
+	DescribeTable("is accepted as browsers send it", func(origin string) {
 		Expect(ask([]string{origin}, nil, "GET", "Origin", origin).Header.Get("Access-Control-Allow-Origin")).To(Equal(origin))
 	},
 		func(origin string) string { return origin },

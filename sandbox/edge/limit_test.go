@@ -33,7 +33,7 @@ func admitted(l *edge.Limiter, caller string, n int, at time.Time) (count int) {
 }
 
 var _ = Describe("A limiter", func() {
-	It("admits a unit's requests at once, and then one whenever there is room", func() {
+	It("admits a burst of the rate, and then one request whenever there is room", func() {
 		l := newLimiter("4/s")
 		Expect(admitted(l, "a", 10, noon)).To(Equal(4))
 		wait, ok := l.Admit("a", noon)
@@ -44,7 +44,7 @@ var _ = Describe("A limiter", func() {
 		Expect(admitted(l, "a", 10, noon.Add(time.Hour))).To(Equal(4))
 	})
 
-	It("admits whoever waited as long as it said, at every rate", func() {
+	It("admits a caller that waited as long as it was told, at every rate", func() {
 		for _, rate := range []string{"1/s", "3/s", "7/m", "1/m", "9973/s", "60/m"} {
 			l, at := newLimiter(rate), noon
 			admitted(l, "a", 20_000, at)
@@ -64,14 +64,14 @@ var _ = Describe("A limiter", func() {
 		Expect(admitted(l, "b", 5, noon)).To(Equal(2))
 	})
 
-	It("lives with a clock that goes back", func() {
+	It("survives a clock that goes back", func() {
 		l := newLimiter("2/s")
 		Expect(admitted(l, "a", 5, noon)).To(Equal(2))
 		Expect(admitted(l, "a", 5, noon.Add(-time.Hour))).To(Equal(0))
 		Expect(admitted(l, "a", 5, noon.Add(-time.Hour).Add(time.Second))).To(Equal(2))
 	})
 
-	It("forgets all callers when it is reset, and the ones not seen for longest when there are too many", func() {
+	It("forgets all callers when it is reset, and the least recently seen ones when there are too many", func() {
 		l := newLimiter("1/m")
 		Expect(admitted(l, "a", 2, noon)).To(Equal(1))
 		l.Reset()
@@ -95,7 +95,7 @@ var _ = Describe("A rate", func() {
 		Entry(nil, "5", edge.Rate{Requests: 5, Per: time.Second}),
 	)
 
-	DescribeTable("is refused when it is none", func(text string) {
+	DescribeTable("is refused when it is invalid", func(text string) {
 		_, err := edge.ParseRate(text)
 		Expect(err).To(MatchError(ContainSubstring("want ")))
 	},

@@ -17,7 +17,7 @@ import (
 )
 
 var _ = Describe("A page", func() {
-	It("says what a scraper asks for, of every node", func() {
+	It("has the metrics of every node", func() {
 		first, second := edge.NewRequestCounts("list", "other"), edge.NewRequestCounts("list", "other")
 		first.Count("list", "GET", 200, 3*time.Millisecond)
 		first.Count("list", "GET", 304, 100*time.Microsecond)
@@ -68,7 +68,7 @@ var _ = Describe("A page", func() {
 		Expect(err).NotTo(HaveOccurred())
 	})
 
-	It("tells of the process", func() {
+	It("has the metrics of the process", func() {
 		var p edge.MetricsPage
 		p.Process()
 		families, err := parse(string(p.Bytes()))
@@ -78,7 +78,7 @@ var _ = Describe("A page", func() {
 		Expect(families["rin_build_info"].samples).To(HaveLen(1))
 	})
 
-	It("loses no count of requests that end at the same time", func() {
+	It("counts requests that end at the same time", func() {
 		requests := edge.NewRequestCounts("list", "other")
 		var group sync.WaitGroup
 		for range 8 {

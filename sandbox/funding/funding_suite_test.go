@@ -54,7 +54,7 @@ func list(s *funding.Service, query string) *httptest.ResponseRecorder {
 }
 
 var _ = Describe("runningCalls", func() {
-	It("holds from the start of the first stage to its end, the start included and the end not", func() {
+	It("is true from the start of the first stage, included, to its end, excluded", func() {
 		g := records(GinkgoTB(), 30)
 		for i := range g.Len() {
 			facets := g.Facets(i)

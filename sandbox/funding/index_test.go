@@ -65,7 +65,7 @@ func anyAsked(draw *rand.Rand, g *generate.Generator) asked {
 func one[T any](draw *rand.Rand, from []T) T { return from[draw.IntN(len(from))] }
 
 var _ = Describe("the filters", func() {
-	DescribeTable("find what a look at each record finds, at any time, page by page", func(calls int) {
+	DescribeTable("find the same as a scan of all records, at any time, page by page", func(calls int) {
 		g := records(GinkgoTB(), calls)
 		now := asOf()
 		s := service(GinkgoTB(), g, func() time.Time { return now })
@@ -96,7 +96,7 @@ var _ = Describe("the filters", func() {
 		}
 	}, Entry("one record and its programme", 1), Entry("less than a word", 40), Entry("a word and some", 60), Entry("many", 700))
 
-	It("tell a page's tag from that of another query, and from that of another turn of the calls", func() {
+	It("give different tags to different queries, and to different sets of open calls", func() {
 		g := records(GinkgoTB(), 300)
 		now := asOf()
 		s := service(GinkgoTB(), g, func() time.Time { return now })

@@ -13,9 +13,9 @@ import (
 	"github.com/rin-network/rin/sandbox/funding"
 )
 
-func TestInfo(t *testing.T) {
+func TestFunding(t *testing.T) {
 	RegisterFailHandler(Fail)
-	RunSpecs(t, "info")
+	RunSpecs(t, "funding")
 }
 
 var _ = Describe("the info resource", func() {
@@ -45,7 +45,7 @@ var _ = Describe("the info resource", func() {
 		}
 	})
 
-	It("is no private data in the try-out space, and points into it", func() {
+	It("is public in the try-out space, and points into it", func() {
 		w := httptest.NewRecorder()
 		funding.InfoResource(places.TryOut(), true, funding.NoMoreEndpoints).ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/", nil))
 		Expect(w.Header().Get("Cache-Control")).To(Equal("no-cache"))

@@ -55,7 +55,7 @@ var _ = Describe("invented members", func() {
 		}
 	})
 
-	It("begin with the member of a single node, and are written as real ones are", func() {
+	It("begin with the member of a single node, and look like real ones", func() {
 		Expect(funding.InventedMember(0)).To(Equal(funding.FirstMember()))
 		Expect(funding.InventedMember(1)).To(Equal(funding.Member{ID: "XB", Acronym: "TUMB", Name: "Technische Universität Musterberg", Contact: "ris@tumb.example"}))
 		Expect(funding.InventedMember(2).Name).To(HaveSuffix(" "), "a blank that clients trim")

@@ -49,7 +49,7 @@ func entered(j *journal.Journal, r *http.Request, answer http.HandlerFunc) journ
 func ok(http.ResponseWriter, *http.Request) {}
 
 var _ = Describe("A journal", func() {
-	It("keeps what was sent, what was answered, and what was learned on the way", func() {
+	It("keeps requests, answers, and what was learnt about them", func() {
 		r := httptest.NewRequest(http.MethodGet, "http://node.example/fundings?page[page]=2&x=1", nil)
 		r.Header.Set("User-Agent", "tool/1")
 		r.Header.Set("Accept", "application/json")
@@ -73,7 +73,7 @@ var _ = Describe("A journal", func() {
 		}))
 	})
 
-	It("keeps the newest and says how many it let go", func() {
+	It("keeps the newest entries and counts the dropped ones", func() {
 		j := newJournal(3)
 		for _, path := range []string{"/1", "/2", "/3", "/4", "/5"} {
 			entered(j, httptest.NewRequest(http.MethodGet, path, nil), ok)
@@ -108,7 +108,7 @@ var _ = Describe("A journal", func() {
 		Expect(len(j.Record(0).Entries)).To(BeNumerically("<", 150), "many long entries drive out more than as many short ones")
 	})
 
-	It("enters an answer that was cut, and lets it be cut", func() {
+	It("records an answer that was cut, and passes the cut on", func() {
 		j := newJournal(3)
 		handler := j.Watch(place(), http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 			w.WriteHeader(http.StatusOK)
@@ -118,7 +118,7 @@ var _ = Describe("A journal", func() {
 		Expect(j.Record(0).Entries).To(ConsistOf(And(HaveField("Cut", true), HaveField("Status", 200))))
 	})
 
-	It("takes no status before the last for the status", func() {
+	It("records the final status, not an informational one", func() {
 		got := entered(newJournal(3), httptest.NewRequest(http.MethodGet, "/", nil), func(w http.ResponseWriter, _ *http.Request) {
 			w.WriteHeader(http.StatusEarlyHints)
 			w.WriteHeader(http.StatusNoContent)
@@ -126,7 +126,7 @@ var _ = Describe("A journal", func() {
 		Expect(got.Status).To(Equal(http.StatusNoContent))
 	})
 
-	It("holds nothing back, and leaves the connection within reach", func() {
+	It("passes data on at once, and gives access to the connection", func() {
 		handler := newJournal(3).Watch(place(), http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 			_, _ = w.Write([]byte("first"))
 			Expect(http.NewResponseController(w).Flush()).To(Succeed())
@@ -136,7 +136,7 @@ var _ = Describe("A journal", func() {
 		Expect(recorded.Flushed).To(BeTrue())
 	})
 
-	It("does not claim to have seen what went over the bare connection", func() {
+	It("records no status for a hijacked connection", func() {
 		j := newJournal(3)
 		ended := make(chan struct{})
 		watched := j.Watch(place(), http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
@@ -193,7 +193,7 @@ var _ = Describe("A journal", func() {
 		})).ServeHTTP(httptest.NewRecorder(), r)
 	})
 
-	It("refuses a limit that is none", func() {
+	It("refuses an invalid limit", func() {
 		for _, limit := range []int{-1, journal.MaxLimit + 1} {
 			_, err := journal.New(limit, nil)
 			Expect(err).To(MatchError(ContainSubstring("limit of the journal")))
@@ -227,7 +227,7 @@ var _ = Describe("What a journal keeps", func() {
 		}
 	}
 
-	DescribeTable("holds no credential, wherever it stood", func(change func(*http.Request)) {
+	DescribeTable("holds no credential, from any part of the request", func(change func(*http.Request)) {
 		r := httptest.NewRequest(http.MethodGet, "http://node.example/x", nil)
 		change(r)
 		hidden(entered(newJournal(3), r, ok))
@@ -264,7 +264,7 @@ var _ = Describe("What a journal keeps", func() {
 		Expect(len(got.Refusal.Hint)).To(BeNumerically("<", 1000))
 	})
 
-	It("holds neither short secrets of a known place", func() {
+	It("holds no short secrets in known parameters, either", func() {
 		r := httptest.NewRequest(http.MethodGet, "http://node.example/x?client_secret=hush&a=b&Client_Secret=hush2&pw=hush3", nil)
 		r.SetBasicAuth("client", "hush")
 		got := entered(newJournal(3), r, ok)
@@ -274,7 +274,7 @@ var _ = Describe("What a journal keeps", func() {
 		Expect(got.Exposed[0]).To(Equal(journal.Exposure{Parameter: "client_secret", Print: got.Authorization.Print}))
 	})
 
-	It("tells equal credentials to be equal, from the answer of the token endpoint to the call", func() {
+	It("gives equal credentials equal fingerprints, from the token answer to the call", func() {
 		j := newJournal(9)
 		issued := entered(j, httptest.NewRequest(http.MethodPost, "/oauth/token", nil), func(_ http.ResponseWriter, r *http.Request) {
 			journal.Of(r.Context()).Issue(token, place().Now())

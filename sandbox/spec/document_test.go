@@ -28,7 +28,7 @@ var _ = Describe("Document", func() {
 		Errors: content.ShapeProblem,
 	}
 
-	It("is the one that the generated client was made from", func() {
+	It("is the document of the generated client", func() {
 		document, err := spec.Document(guarded)
 		Expect(err).NotTo(HaveOccurred())
 		if *update {
@@ -40,7 +40,7 @@ var _ = Describe("Document", func() {
 			"run 'go test ./sandbox/spec -update' and then 'go generate ./sandbox/spec'")
 	})
 
-	It("describes the parameters that the service reads, and tells which way of paging holds", func() {
+	It("describes the parameters that the service reads, and the meaning of page[page]", func() {
 		var described []string
 		for _, p := range parametersOf(guarded) {
 			described = append(described, p.Name)
@@ -57,7 +57,7 @@ var _ = Describe("Document", func() {
 		Expect(page(number)).To(ContainSubstring("number of the page"))
 	})
 
-	It("describes errors as a text where they are one, and no problem beside", func() {
+	It("describes errors only in the shape of the node", func() {
 		text := guarded
 		text.Errors = content.ShapeText
 		document, err := spec.Document(text)
@@ -66,7 +66,7 @@ var _ = Describe("Document", func() {
 			Not(ContainSubstring("problem+json")), Not(ContainSubstring("Problem"))))
 	})
 
-	It("asks for no token in the try-out space", func() {
+	It("requires no token in the try-out space", func() {
 		tryOut := guarded
 		tryOut.Places, tryOut.TryOut = guarded.Places.TryOut(), true
 		document, err := spec.Document(tryOut)
@@ -105,7 +105,7 @@ func parametersOf(d spec.Description) []parameter {
 var _ = Describe("the schemas", func() {
 	const fundings = "/ris-synergy/try-out/funding/v3/fundings"
 
-	DescribeTable("show what is wrong with a record of the list",
+	DescribeTable("reject an invalid record of the list",
 		func(kind, mutation, reason string, mutate func(record map[string]any)) {
 			b := newBench("/ris-synergy/try-out/funding/v3/api-docs", sandbox.Config{Clock: fixedClock})
 			e := b.get(fundings+"?page%5Bsize%5D=12", nil)

@@ -8,7 +8,7 @@ import (
 	. "github.com/onsi/gomega"
 )
 
-var update = flag.Bool("update", false, "write the golden files anew")
+var update = flag.Bool("update", false, "update the golden files")
 
 func TestSpec(t *testing.T) {
 	RegisterFailHandler(Fail)

@@ -34,12 +34,12 @@ var _ = Describe("the reference page", func() {
 			ContainSubstring(`<a href="/xb/docs?document=try-out" aria-current="page">`)))
 	})
 
-	It("shows the document that its address chooses, and the first for a choice that is none", func() {
+	It("shows the document that its URL selects, and the first one for an unknown id", func() {
 		Expect(body("/xb/docs?document=guarded")).To(SatisfyAll(ContainSubstring(`data-document="/xb/p/api-docs"`), ContainSubstring("A token.")))
 		Expect(body(`/xb/docs?document=%22%3E%3Cscript%3E`)).To(Equal(body("/xb/docs")))
 	})
 
-	It("loads files of its own alone, each of which is there, and has nothing inline", func() {
+	It("loads only files of the node, each of which exists, and has nothing inline", func() {
 		m := read(body("/xb/docs"))
 		Expect(m.inline).To(BeEmpty())
 		Expect(m.loads).To(HaveLen(7))
@@ -53,7 +53,7 @@ var _ = Describe("the reference page", func() {
 		}
 	})
 
-	It("escapes what a node is called", func() {
+	It("escapes the name of the node", func() {
 		Expect(read(body("/xb/docs")).text).To(ContainSubstring(node.Name))
 	})
 
@@ -66,7 +66,7 @@ var _ = Describe("the reference page", func() {
 		}
 	})
 
-	It("tells the licences of the very Swagger UI that it has", func() {
+	It("has the licences of its version of Swagger UI", func() {
 		const known = "a600ebf8f885c92373e2210b1fd7422b24a4ff9cad93d3d7d6481f40b7704564" // swagger-ui-bundle.js of swagger-ui-dist 5.29.1
 		Expect(body("/xb/docs/licences.txt")).To(ContainSubstring("Swagger UI 5.29.1 "))
 		got := fmt.Sprintf("%x", sha256.Sum256([]byte(body("/xb/docs/swagger-ui-bundle.js"))))

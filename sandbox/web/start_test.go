@@ -54,7 +54,7 @@ var _ = Describe("the start page", func() {
 	places := address.Map{Prefix: "p", Realm: "ris"}
 	start := startOf(places, true)
 
-	It("is a page for browsers, a text for terminals, and nothing for programs that read JSON", func() {
+	It("is a page for browsers, a text for terminals, and a 404 for programs that read JSON", func() {
 		for accept, want := range map[string]string{browser: "text/html; charset=utf-8", "*/*": "text/plain; charset=utf-8", "text/plain": "text/plain; charset=utf-8"} {
 			got := visit(start, accept, nil)
 			Expect(got.Code).To(Equal(http.StatusOK), accept)
@@ -82,7 +82,7 @@ var _ = Describe("the start page", func() {
 		Expect(strings.Index(text, "Hochschule B")).To(BeNumerically("<", strings.Index(text, "Where everything is")))
 	})
 
-	It("loads files of the node alone, has nothing inline, and a strict policy", func() {
+	It("loads only files of the node, has nothing inline, and a strict policy", func() {
 		got := visit(start, browser, nil)
 		m := read(got.Body.String())
 		Expect(m.inline).To(BeEmpty())
@@ -106,7 +106,7 @@ var _ = Describe("the start page", func() {
 		Expect(again.Code).To(Equal(http.StatusNotModified))
 	})
 
-	It("tells the secrets of demo clients to a person at this machine, and lets nobody keep them", func() {
+	It("shows the secrets of demo clients to a person at this machine, and forbids caches to keep them", func() {
 		for _, host := range []string{"127.0.0.1:8080", "localhost:8080", "[::1]:8080", "node.localhost"} {
 			for _, accept := range []string{browser, "*/*"} {
 				got := visit(start, accept, func(r *http.Request) { r.Host = host; r.Header.Set("Sec-Fetch-Dest", "document") })
@@ -117,7 +117,7 @@ var _ = Describe("the start page", func() {
 		}
 	})
 
-	DescribeTable("tells no client and no secret", func(onLoopback bool, publicURL string, change func(*http.Request)) {
+	DescribeTable("shows neither clients nor secrets", func(onLoopback bool, publicURL string, change func(*http.Request)) {
 		at := places
 		at.PublicURL = publicURL
 		for _, accept := range []string{browser, "*/*"} {
@@ -142,12 +142,12 @@ var _ = Describe("the start page", func() {
 		Entry("to a script", true, "", func(r *http.Request) { r.Header.Set("Sec-Fetch-Dest", "empty") }),
 	)
 
-	It("believes no Host that is markup", func() {
+	It("does not use a Host that is markup", func() {
 		body := visit(start, browser, func(r *http.Request) { r.Host = `"><script>alert(1)</script>` }).Body.String()
 		Expect(body).NotTo(ContainSubstring("alert"))
 	})
 
-	It("has commands that a shell takes as they stand", func() {
+	It("has commands that a shell runs unchanged", func() {
 		if _, err := exec.LookPath("sh"); err != nil {
 			Skip("there is no shell")
 		}

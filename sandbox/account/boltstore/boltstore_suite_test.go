@@ -22,9 +22,9 @@ import (
 	"github.com/rin-network/rin/sandbox/account/boltstore"
 )
 
-func TestLedger(t *testing.T) {
+func TestBoltstore(t *testing.T) {
 	RegisterFailHandler(Fail)
-	RunSpecs(t, "ledger")
+	RunSpecs(t, "boltstore")
 }
 
 // at opens the ledger of a directory, to be closed by done.

@@ -7,7 +7,7 @@ import (
 	. "github.com/onsi/gomega"
 )
 
-func TestTransport(t *testing.T) {
+func TestDevTLS(t *testing.T) {
 	RegisterFailHandler(Fail)
-	RunSpecs(t, "transport")
+	RunSpecs(t, "devtls")
 }

@@ -11,11 +11,11 @@ import (
 	"github.com/rin-network/rin/sandbox/configfile"
 )
 
-var update = flag.Bool("update", false, "write the golden files anew")
+var update = flag.Bool("update", false, "update the golden files")
 
-func TestSetup(t *testing.T) {
+func TestConfigFile(t *testing.T) {
 	RegisterFailHandler(Fail)
-	RunSpecs(t, "setup")
+	RunSpecs(t, "configfile")
 }
 
 // source is a file whose caller has some options, one secret and no keys.

@@ -11,9 +11,9 @@ import (
 	"github.com/rin-network/rin/sandbox/web"
 )
 
-func TestPage(t *testing.T) {
+func TestWeb(t *testing.T) {
 	RegisterFailHandler(Fail)
-	RunSpecs(t, "page")
+	RunSpecs(t, "web")
 }
 
 // site serves resources as a node does.

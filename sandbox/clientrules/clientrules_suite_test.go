@@ -7,7 +7,7 @@ import (
 	. "github.com/onsi/gomega"
 )
 
-func TestConduct(t *testing.T) {
+func TestClientRules(t *testing.T) {
 	RegisterFailHandler(Fail)
-	RunSpecs(t, "conduct")
+	RunSpecs(t, "clientrules")
 }

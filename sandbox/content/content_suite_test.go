@@ -7,7 +7,7 @@ import (
 	. "github.com/onsi/gomega"
 )
 
-func TestRepresentation(t *testing.T) {
+func TestContent(t *testing.T) {
 	RegisterFailHandler(Fail)
-	RunSpecs(t, "representation")
+	RunSpecs(t, "content")
 }

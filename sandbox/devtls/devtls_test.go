@@ -72,7 +72,7 @@ var _ = Describe("A node with TLS", func() {
 		return &tls.Config{MinVersion: version, MaxVersion: version}
 	}
 
-	It("speaks HTTP/2 to who trusts its authority, and nothing in cleartext", func() {
+	It("speaks HTTP/2 to clients that trust its authority, and refuses cleartext", func() {
 		node := serve(devtls.Settings{})
 		Expect(node.get("https")).To(Equal("HTTP/2.0 over TLS: true"))
 		Expect(node.get("http")).To(ContainSubstring("HTTP request to an HTTPS server"))
@@ -82,14 +82,14 @@ var _ = Describe("A node with TLS", func() {
 		}
 	})
 
-	It("is trusted by nobody else", func() {
+	It("is refused by all other clients", func() {
 		stranger := serve(devtls.Settings{})
 		node := serve(devtls.Settings{})
 		node.trusted = stranger.trusted
 		Expect(errors.As(node.handshake(&tls.Config{}), new(x509.UnknownAuthorityError))).To(BeTrue())
 	})
 
-	DescribeTable("can have what a client must refuse",
+	DescribeTable("can have a certificate that a client must refuse",
 		func(settings devtls.Settings, fault any) {
 			err := serve(settings).handshake(&tls.Config{})
 			Expect(errors.As(err, fault)).To(BeTrue(), "%v", err)
@@ -129,7 +129,7 @@ var _ = Describe("A node with TLS", func() {
 })
 
 var _ = Describe("A file", func() {
-	It("is known for the authority of a sandbox, or left alone", func() {
+	It("is recognised as the authority of a sandbox, or left alone", func() {
 		identity, err := devtls.New(devtls.Settings{}, rand.Reader)
 		Expect(err).NotTo(HaveOccurred())
 		authority := identity.Authority()
