@@ -56,6 +56,9 @@ func ReadDocument(text []byte) (*Document, error) {
 // Locate finds the lines of faults, all in one walk through the text. It is a step of its own because most faults are never shown, and a
 // document may have a thousand.
 func (d *Document) Locate(faults ...*sample.Fault) {
+	if len(faults) == 0 {
+		return
+	}
 	var wanted lineTree
 	for _, f := range faults {
 		wanted.add(faultPath(f))
