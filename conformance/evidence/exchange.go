@@ -245,6 +245,18 @@ func Origin(u *url.URL) string {
 	return scheme + "://" + host
 }
 
+// OriginOf is [Origin] for a text; it returns "" unless the text is an absolute URL.
+func OriginOf(text string) string {
+	u, err := url.Parse(text)
+	if err != nil || u.Host == "" {
+		return ""
+	}
+	return Origin(u)
+}
+
+// SameOrigin reports two absolute URLs with the same origin.
+func SameOrigin(a, b string) bool { return OriginOf(a) != "" && OriginOf(a) == OriginOf(b) }
+
 // Handshake is one TLS handshake with an origin of the node, without a request after it.
 type Handshake struct {
 	Label Label `json:"label"`

@@ -97,7 +97,7 @@ func stagingTokenRequest(_ context.Context, r *run, _ evidence.Resource) (record
 	t := r.Target
 	t.TokenURL = staging.TokenURL
 	q := TokenRequest(t, StagingSecret, Credentialed(staging.Credentials)...)
-	q.Issues, q.Recipient = StagingAccessToken, originOf(staging.TokenURL)
+	q.Issues, q.Recipient = StagingAccessToken, evidence.OriginOf(staging.TokenURL)
 	return q, nil
 }
 
@@ -281,7 +281,7 @@ func (r *run) plausible() tokenforge.Token {
 	return tokenforge.Token{
 		Header: map[string]any{"alg": "ES256", "typ": "at+jwt"},
 		Claims: map[string]any{
-			"iss": originOf(r.Target.TokenURL), "sub": id, "client_id": id, "azp": id, "aud": originOf(r.Target.InfoURL),
+			"iss": evidence.OriginOf(r.Target.TokenURL), "sub": id, "client_id": id, "azp": id, "aud": evidence.OriginOf(r.Target.InfoURL),
 			"iat": number(now), "exp": number(now + plausibleLife), "jti": r.drawn.id,
 		},
 	}

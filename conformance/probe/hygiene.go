@@ -59,7 +59,7 @@ func withCookies(_ context.Context, r *run, name evidence.Resource) (recorder.Re
 	if len(cookies) == 0 {
 		return recorder.Request{}, notApplicable("no good call set a cookie")
 	}
-	if source, _ := r.facts.resource(from); !sameOrigin(source.URL, res.URL) {
+	if source, _ := r.facts.resource(from); !evidence.SameOrigin(source.URL, res.URL) {
 		return recorder.Request{}, notApplicable("the cookies of %s belong to another origin", from)
 	}
 	var names, pairs []string

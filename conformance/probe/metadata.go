@@ -174,15 +174,6 @@ func (f *facts) issued() issuerFacts {
 	return f.issuer
 }
 
-// originOf is the origin of a URL that was checked before.
-func originOf(text string) string {
-	u, err := url.Parse(text)
-	if err != nil {
-		return ""
-	}
-	return evidence.Origin(u)
-}
-
 // MetadataURLs lists where an issuer publishes its metadata: below its URL (OpenID Connect Discovery 1.0 §4), then where RFC 8414 §3.1
 // inserts it. An issuer that is no URL without query and fragment has none.
 func MetadataURLs(issuer string) []string {

@@ -138,7 +138,7 @@ func callBase(i int) sender {
 			switch {
 			case a.status/100 == 2:
 				return recorder.Request{}, notApplicable("operations were found under %s", a.base.Prefix)
-			case a.status == 0 && sameOrigin(a.base.Prefix, bases[i].Prefix): // each silence costs the whole time of a request
+			case a.status == 0 && evidence.SameOrigin(a.base.Prefix, bases[i].Prefix): // each silence costs the whole time of a request
 				return recorder.Request{}, unmet("%s gave no answer, and this place is on the same origin", a.base.Prefix)
 			}
 		}
@@ -156,12 +156,6 @@ func learnBase(i int) learner {
 	return func(r *run, _ evidence.Resource, a recorder.Answer) {
 		r.facts.with(func(f *facts) { f.bases = append(f.bases, attempt{r.node.Bases()[i], a.Status}) })
 	}
-}
-
-func sameOrigin(a, b string) bool {
-	x, errX := url.Parse(a)
-	y, errY := url.Parse(b)
-	return errX == nil && errY == nil && evidence.Origin(x) == evidence.Origin(y)
 }
 
 func (r *run) attempts() []attempt {

@@ -274,15 +274,6 @@ func clip(s string) string { return evidence.Clip(s, 160) }
 // quote puts a text of the node into a sentence.
 func quote(s string) string { return strconv.Quote(clip(s)) }
 
-// origin is [evidence.Origin] of an absolute URL; empty for any other text.
-func origin(raw string) string {
-	u, err := url.Parse(raw)
-	if err != nil || u.Host == "" {
-		return ""
-	}
-	return evidence.Origin(u)
-}
-
 // resolve resolves a reference against a URL (RFC 3986 §5); empty when one of them cannot be read.
 func resolve(base, reference string) string {
 	b, err := url.Parse(base)

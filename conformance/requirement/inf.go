@@ -226,7 +226,7 @@ func infoStays(x evidence.Exchange) Judgement {
 	from := x.Request.URL
 	for _, hop := range x.Redirects {
 		to := resolve(hop.URL, hop.Location)
-		if origin(to) == "" || origin(to) != origin(from) {
+		if evidence.OriginOf(to) == "" || evidence.OriginOf(to) != evidence.OriginOf(from) {
 			return want.failed("the info URL redirects to another origin, where clients do not send the token", clip(fmt.Sprintf("%d to %s", hop.Status, hop.Location)))
 		}
 	}
@@ -239,7 +239,7 @@ func infoStays(x evidence.Exchange) Judgement {
 		switch {
 		case location == "":
 			return want.failed("the info URL redirects without a Location", describe(x))
-		case origin(to) != origin(from):
+		case evidence.OriginOf(to) != evidence.OriginOf(from):
 			return want.failed("the info URL redirects to another origin, where clients do not send the token", describe(x))
 		}
 		return want.failed("the info URL redirects again and again", describe(x))

@@ -157,9 +157,9 @@ func issuerOf(e Evidence, x evidence.Exchange, t evidence.JWTFacts) Judgement {
 	switch {
 	case iss == "":
 		return expect(x, expected).warned("the token does not name its issuer", "no iss")
-	case origin(iss) == "":
+	case evidence.OriginOf(iss) == "":
 		return expect(x, expected).warned("iss is not a URL, so the issuer's metadata and keys cannot be found by it", got)
-	case origin(iss) != origin(e.Run.TokenURL) && !confirmed:
+	case evidence.OriginOf(iss) != evidence.OriginOf(e.Run.TokenURL) && !confirmed:
 		return expect(x, expected).warned("iss is on another host than the token endpoint, and no metadata ties them together", got)
 	case !strings.HasPrefix(strings.ToLower(iss), "https://") && !e.Run.Loopback:
 		return expect(x, expected).warned("iss is an http URL", got)

@@ -246,7 +246,7 @@ func recordedWorks(e Evidence, name, recorded, given string, probe, resource evi
 			j, _ := e.unanswered(label)
 			return j
 		}
-		if origin(recorded) != origin(given) {
+		if evidence.OriginOf(recorded) != evidence.OriginOf(given) {
 			note := fmt.Sprintf("the recorded %s has another origin than the one that this run was given, so it was not called", name)
 			return Missing(note).Noting(note)
 		}

@@ -151,7 +151,7 @@ func clockRight(e Evidence) Judgement {
 		parts = append(parts, j)
 		if j.Outcome != Pass && offset != 0 {
 			offsets = append(offsets, offset)
-			origins[origin(x.Request.URL)] = true
+			origins[evidence.OriginOf(x.Request.URL)] = true
 		}
 		for _, t := range x.Tokens {
 			parts = append(parts, issuedNow(x, t))

@@ -178,6 +178,6 @@ func metadataOf(e Evidence) (m metadata, x evidence.Exchange, found bool) {
 func sameURL(a, b string) bool {
 	u, errA := url.Parse(a)
 	v, errB := url.Parse(b)
-	return errA == nil && errB == nil && origin(a) != "" && origin(a) == origin(b) &&
+	return errA == nil && errB == nil && evidence.OriginOf(a) != "" && evidence.OriginOf(a) == evidence.OriginOf(b) &&
 		u.EscapedPath() == v.EscapedPath() && strings.EqualFold(u.RawQuery, v.RawQuery)
 }

@@ -256,7 +256,7 @@ func sameAddress(e Evidence, written, known string) bool {
 
 // sameOrigin compares scheme, host and port; on loopback the names of this machine are one.
 func sameOrigin(e Evidence, a, b string) bool {
-	a, b = origin(a), origin(b)
+	a, b = evidence.OriginOf(a), evidence.OriginOf(b)
 	if e.Run.Loopback {
 		a, b = thisMachine(a), thisMachine(b)
 	}

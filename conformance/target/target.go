@@ -10,6 +10,7 @@ import (
 	"log/slog"
 	"net/netip"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -172,14 +173,8 @@ func (t Target) Loopback() bool {
 // URLs and those that were allowed. The registry's origin is not among them.
 func (t Target) Origins() []string {
 	var out []string
-	seen := map[string]bool{}
 	for _, text := range append([]string{t.TokenURL, t.InfoURL, t.SpecURL, t.BaseURL}, t.AllowOrigins...) {
-		u, err := url.Parse(text)
-		if err != nil || u.Host == "" {
-			continue
-		}
-		if o := evidence.Origin(u); !seen[o] {
-			seen[o] = true
+		if o := evidence.OriginOf(text); o != "" && !slices.Contains(out, o) {
 			out = append(out, o)
 		}
 	}

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"net/url"
 	"regexp"
 	"slices"
 	"strings"
@@ -240,17 +239,11 @@ func (w *Walk) withKnownAccount(t target.Target) target.Target {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	a, known := w.accounts[t.TokenURL]
-	if !known && sameOrigin(t.TokenURL, w.target.TokenURL) {
+	if !known && evidence.SameOrigin(t.TokenURL, w.target.TokenURL) {
 		a = Account{w.target.Credentials, w.target.Second, w.target.ExpiredToken}
 	}
 	t.Credentials, t.Second, t.ExpiredToken = a.Client, a.Second, a.Expired
 	return t
-}
-
-func sameOrigin(a, b string) bool {
-	x, errX := url.Parse(a)
-	y, errY := url.Parse(b)
-	return errX == nil && errY == nil && x.Host != "" && evidence.Origin(x) == evidence.Origin(y)
 }
 
 // latest returns the latest exchange with a label.
