@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/rin-network/rin/conformance/evidence/redact"
 	"golang.org/x/net/http/httpguts"
 )
 
@@ -93,4 +94,24 @@ func (h Handshake) Curl() string {
 		}
 	}
 	return fmt.Sprintf("curl -sv -o /dev/null%s %s", flags, ShellWord("https://"+h.Address+"/"))
+}
+
+// eachPart cuts a text into literals and variables for markers.
+func eachPart(text string, literal, variable func(string)) {
+	for _, p := range redact.Split(text) {
+		if p.Marker {
+			variable(shellVariable(p.Name, p.Form))
+		} else {
+			literal(p.Text)
+		}
+	}
+}
+
+func shellVariable(name, form string) string {
+	// The part after the dot names the request that issued the token; any token of the client serves as well.
+	name, _, _ = strings.Cut(name, ".")
+	if form != redact.FormPlain {
+		name += "_" + form
+	}
+	return "RIN_" + strings.ToUpper(strings.ReplaceAll(name, "-", "_"))
 }

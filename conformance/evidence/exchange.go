@@ -319,13 +319,3 @@ const (
 
 // FailureLocal is a handshake that rin's TLS library cannot begin; it does not concern the server.
 const FailureLocal FailureKind = "local"
-
-// Handshake returns the handshake with that label.
-func (l *Log) Handshake(label Label) (Handshake, bool) {
-	for _, h := range l.Handshakes {
-		if h.Label == label {
-			return h, true
-		}
-	}
-	return Handshake{}, false
-}

@@ -2,6 +2,7 @@ package evidence
 
 import (
 	"encoding/json"
+	"slices"
 	"time"
 )
 
@@ -195,22 +196,24 @@ func (l *Log) index() {
 
 // Skipped returns the reason why the label was not sent.
 func (l *Log) Skipped(label Label) (NotSent, bool) {
-	for _, n := range l.NotSent {
-		if n.Label == label {
-			return n, true
-		}
-	}
-	return NotSent{}, false
+	return find(l.NotSent, func(n NotSent) bool { return n.Label == label })
 }
 
 // FindingsOf returns the schema findings of one exchange.
 func (l *Log) FindingsOf(label Label) (SchemaFindings, bool) {
-	for _, f := range l.Findings {
-		if f.Label == label {
-			return f, true
-		}
+	return find(l.Findings, func(f SchemaFindings) bool { return f.Label == label })
+}
+
+// Handshake returns the handshake with that label.
+func (l *Log) Handshake(label Label) (Handshake, bool) {
+	return find(l.Handshakes, func(h Handshake) bool { return h.Label == label })
+}
+
+func find[T any](list []T, match func(T) bool) (found T, ok bool) {
+	if i := slices.IndexFunc(list, match); i >= 0 {
+		return list[i], true
 	}
-	return SchemaFindings{}, false
+	return found, false
 }
 
 // Resolve replaces a role by the resources that hold it in this run, if any; other labels are returned unchanged.

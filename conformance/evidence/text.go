@@ -7,8 +7,6 @@ import (
 	"unicode"
 	"unicode/utf16"
 	"unicode/utf8"
-
-	"github.com/rin-network/rin/conformance/evidence/redact"
 )
 
 // Deceptive reports characters that act on a terminal or hide: control characters (Cc), format characters (Cf) such as the bidirectional
@@ -127,24 +125,4 @@ func printable(s string) bool {
 		}
 	}
 	return true
-}
-
-// eachPart cuts a text into literals and variables for markers.
-func eachPart(text string, literal, variable func(string)) {
-	for _, p := range redact.Split(text) {
-		if p.Marker {
-			variable(shellVariable(p.Name, p.Form))
-		} else {
-			literal(p.Text)
-		}
-	}
-}
-
-func shellVariable(name, form string) string {
-	// The part after the dot names the request that issued the token; any token of the client serves as well.
-	name, _, _ = strings.Cut(name, ".")
-	if form != redact.FormPlain {
-		name += "_" + form
-	}
-	return "RIN_" + strings.ToUpper(strings.ReplaceAll(name, "-", "_"))
 }
