@@ -12,12 +12,10 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/spf13/pflag"
 
-	"github.com/rin-network/rin/conformance/evidence"
 	"github.com/rin-network/rin/fixtures/model"
 	"github.com/rin-network/rin/sandbox"
 	"github.com/rin-network/rin/sandbox/account/boltstore"
@@ -324,15 +322,4 @@ func certificateHosts(listening, publicURL string) []string {
 	}
 	slices.Sort(all)
 	return slices.Compact(all)
-}
-
-// shellQuote returns a path as one word of a shell.
-func shellQuote(path string) string {
-	plain := func(r rune) bool {
-		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("/._-+:@%", r)
-	}
-	if strings.IndexFunc(path, func(r rune) bool { return !plain(r) }) < 0 {
-		return path
-	}
-	return evidence.ShellWord(path)
 }

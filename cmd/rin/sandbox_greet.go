@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"github.com/rin-network/rin/conformance/evidence"
 	"github.com/rin-network/rin/conformance/report"
 	"github.com/rin-network/rin/sandbox"
 	"github.com/rin-network/rin/sandbox/fault"
@@ -158,7 +159,7 @@ func (g greeting) writeCommands(b *strings.Builder, node *sandbox.Server) {
 	}
 	curl := "curl"
 	if g.authority != "" {
-		curl += " --cacert " + shellQuote(g.authority)
+		curl += " --cacert " + evidence.ShellWord(g.authority)
 	}
 	at, client := node.Addresses(g.base), clients[0]
 	b.WriteByte('\n')
@@ -171,7 +172,7 @@ func (g greeting) writeCommands(b *strings.Builder, node *sandbox.Server) {
   -d client_id=%[3]s %[4]s | sed 's/.*"access_token":"\([^"]*\)".*/\1/')
 %[1]s -s -H "Authorization: Bearer $TOKEN" %[5]s
 %[1]s -sg -H "Authorization: Bearer $TOKEN" '%[6]s?runningCalls=true&page[size]=2'
-`, curl, at.Listed, shellQuote(url.QueryEscape(client.ClientID)), secret, at.Info, at.Fundings)
+`, curl, at.Listed, evidence.ShellWord(url.QueryEscape(client.ClientID)), secret, at.Info, at.Fundings)
 }
 
 // secretOf returns the secret of a client, or where to find it: with --data a sandbox keeps only hashes of secrets.
