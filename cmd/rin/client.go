@@ -75,10 +75,15 @@ func writeResult[T any](out io.Writer, asJSON bool, result T, write func(io.Writ
 	if !asJSON {
 		return write(out, result)
 	}
-	to := json.NewEncoder(out)
-	to.SetIndent("", "  ")
-	to.SetEscapeHTML(false)
-	return to.Encode(result)
+	return writeJSON(out, result)
+}
+
+// writeJSON prints a value as indented JSON.
+func writeJSON(out io.Writer, value any) error {
+	enc := json.NewEncoder(out)
+	enc.SetIndent("", "  ")
+	enc.SetEscapeHTML(false)
+	return enc.Encode(value)
 }
 
 // complete suggests the ids of the clients of a running sandbox.

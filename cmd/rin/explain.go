@@ -78,7 +78,7 @@ func (e *explanation) write(r requirement.Requirement) {
 		e.part(string(c.Outcome), c.Title)
 	}
 	e.part("fix", r.Fix)
-	e.part("needs", joinIDs(r.After))
+	e.part("needs", verdict.ListIDs(r.After, len(r.After)))
 	e.part("mutant", r.Breaks)
 	deviations := e.deviations(r.ID)
 	if x, ok := requirement.ExampleRequest(r); ok {
@@ -155,14 +155,6 @@ func gateWords(g requirement.Gate) string {
 		return "advice: a failure is reported and costs only the profile full"
 	}
 	return "information: a failure costs nothing"
-}
-
-func joinIDs(ids []requirement.ID) string {
-	var words []string
-	for _, id := range ids {
-		words = append(words, string(id))
-	}
-	return strings.Join(words, ", ")
 }
 
 // clientRule finds a rule for clients by its id, in any case.

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"strings"
@@ -127,10 +126,7 @@ func catalogueJSON(out io.Writer, rows []requirement.Requirement) error {
 		list = append(list, requirementRow{r.ID, r.Title, r.Level, r.Gate, r.Profile, r.Source.Text(), r.Source.URL(), places, r.Quote,
 			r.Source.Derived, r.Probe, r.Forgives, r.Fix, r.Breaks, r.After, faults})
 	}
-	enc := json.NewEncoder(out)
-	enc.SetIndent("", "  ")
-	enc.SetEscapeHTML(false)
-	return enc.Encode(list)
+	return writeJSON(out, list)
 }
 
 func catalogueMarkdown(out io.Writer, rows []requirement.Requirement) error {
@@ -185,10 +181,7 @@ func clientJSON(out io.Writer, rules []clientrules.Rule) error {
 	for _, r := range rules {
 		list = append(list, clientRow{r.ID, r.Title, r.Level, r.Sources, r.Why, r.Fix})
 	}
-	enc := json.NewEncoder(out)
-	enc.SetIndent("", "  ")
-	enc.SetEscapeHTML(false)
-	return enc.Encode(list)
+	return writeJSON(out, list)
 }
 
 func clientMarkdown(out io.Writer, rules []clientrules.Rule) error {

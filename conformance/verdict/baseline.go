@@ -38,10 +38,8 @@ type KnownFailure struct {
 
 // Find returns the entry of a requirement.
 func (b Baseline) Find(id requirement.ID) (KnownFailure, bool) {
-	for _, e := range b.Known {
-		if e.ID == id {
-			return e, true
-		}
+	if i := slices.IndexFunc(b.Known, func(e KnownFailure) bool { return e.ID == id }); i >= 0 {
+		return b.Known[i], true
 	}
 	return KnownFailure{}, false
 }

@@ -7,6 +7,7 @@ package verdict
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/rin-network/rin/conformance/requirement"
@@ -53,12 +54,7 @@ func (v Verdict) Failed() bool { return v.has(Broken) }
 func (v Verdict) Unsettled() bool { return v.has(Open) }
 
 func (v Verdict) has(weight Weight) bool {
-	for _, r := range v.Reasons {
-		if r.Kind.Weight() == weight {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(v.Reasons, func(r Reason) bool { return r.Kind.Weight() == weight })
 }
 
 // Result is one requirement with its judgement.
@@ -146,13 +142,10 @@ func Outcomes() []requirement.Outcome {
 func Worse(a, b requirement.Outcome) bool { return rank(a) > rank(b) }
 
 func rank(o requirement.Outcome) int {
-	all := Outcomes()
-	for i, known := range all {
-		if o == known {
-			return i
-		}
+	if i := slices.Index(Outcomes(), o); i >= 0 {
+		return i
 	}
-	return len(all)
+	return len(Outcomes())
 }
 
 // Reason is one thing that keeps a profile from being certified.
