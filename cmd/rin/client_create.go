@@ -18,7 +18,7 @@ import (
 func createCommand(w environment) *cobra.Command {
 	var to clientTarget
 	var secret secretFile
-	var wanted control.NewAccount
+	var account control.NewAccount
 	cmd := &cobra.Command{
 		Use:   "create ID",
 		Short: "Register a client with the authorization server of a node",
@@ -35,8 +35,8 @@ new client with another Service Account User ID.`,
   rin client create library --json`,
 		Args: cobra.ExactArgs(1),
 		RunE: to.forNode(w, func(c control.Client, node string, args []string) error {
-			wanted.ClientID = args[0]
-			made, err := secret.issue(func() (control.Issued, error) { return c.Create(node, wanted) })
+			account.ClientID = args[0]
+			made, err := secret.issue(func() (control.Issued, error) { return c.Create(node, account) })
 			if err != nil {
 				return err
 			}
@@ -44,8 +44,8 @@ new client with another Service Account User ID.`,
 		}),
 	}
 	f := cmd.Flags()
-	f.StringVar(&wanted.Request, "request", "", "`id` of the request that is answered")
-	f.StringVar(&wanted.Audience, "audience", "", "what its tokens are meant for\n(default the node's API)")
+	f.StringVar(&account.Request, "request", "", "`id` of the request that is answered")
+	f.StringVar(&account.Audience, "audience", "", "what its tokens are meant for\n(default the node's API)")
 	secret.register(f)
 	to.registerOn(cmd)
 	return cmd
@@ -158,12 +158,12 @@ empty value takes one of them away: the client gets tokens, and 403.`,
 
 func writeGranted(out io.Writer, a control.Account) error {
 	var b strings.Builder
-	said := "may read fundings"
+	permission := "may read fundings"
 	if a.State != statePermitted {
-		said = "may not read fundings: that takes role and affiliation"
+		permission = "may not read fundings: that takes role and affiliation"
 	}
 	fmt.Fprintf(&b, "client %s %s\n\n  Service Account User ID  %s\n  role                     %s\n  affiliation ID           %s\n",
-		a.ClientID, said, a.Subject, orNone(a.Role), orNone(a.Affiliation))
+		a.ClientID, permission, a.Subject, orNone(a.Role), orNone(a.Affiliation))
 	_, err := io.WriteString(out, b.String())
 	return err
 }

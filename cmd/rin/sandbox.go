@@ -33,7 +33,7 @@ func sandboxCommand(w environment) *cobra.Command {
 funding API, the same API to try out without a token, and a registry that lists
 it.
 
-It listens on loopback unless told otherwise, and prints demo credentials and
+It listens on loopback by default, and prints demo credentials and
 commands that work. The same seed and day give the same data everywhere.
 
 With --nodes it is a network: nodes of different makes in one process, each
@@ -58,7 +58,7 @@ The makes are
   rin sandbox --tls                          over https, with its own authority
   rin sandbox --cors http://localhost:5173   pages of this origin may call it
   rin sandbox --rate-limit 5/s -v            429 beyond that; requests logged
-  rin sandbox --control 127.0.0.1:8081       is told what to do while it serves
+  rin sandbox --control 127.0.0.1:8081       is controlled while it serves
   rin sandbox --control 127.0.0.1:8081 --data books   and keeps its clients`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {

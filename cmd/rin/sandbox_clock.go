@@ -126,7 +126,7 @@ func readMove(text string) (control.Move, error) {
 		}
 	}
 	by, err := time.ParseDuration(text)
-	if days, whole := strings.CutSuffix(text, "d"); err != nil && whole {
+	if days, inDays := strings.CutSuffix(text, "d"); err != nil && inDays {
 		var n int64
 		if n, err = strconv.ParseInt(days, 10, 16); err == nil {
 			by = time.Duration(n) * 24 * time.Hour

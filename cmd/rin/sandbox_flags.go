@@ -221,7 +221,7 @@ func (d *dataFlags) open(config *sandbox.NetworkConfig) (close func() error, err
 	if d.dir == "" {
 		return func() error { return nil }, nil
 	}
-	kept, err := boltstore.Open(d.dir)
+	ledger, err := boltstore.Open(d.dir)
 	if err != nil {
 		hint := "name a directory that can be written"
 		var fault *boltstore.Fault
@@ -230,8 +230,8 @@ func (d *dataFlags) open(config *sandbox.NetworkConfig) (close func() error, err
 		}
 		return nil, usage(fmt.Errorf("--data: %w", err), hint)
 	}
-	config.Ledger = kept
-	return kept.Close, nil
+	config.Ledger = ledger
+	return ledger.Close, nil
 }
 
 // journalFlags hold the size of the journal.
@@ -298,9 +298,9 @@ func (t *tlsFlags) writeAuthority(w environment, node *sandbox.Server) error {
 	if path == "" {
 		return nil
 	}
-	there, err := w.readFile(path)
+	existing, err := w.readFile(path)
 	switch {
-	case err == nil && !devtls.IsDevelopmentAuthority(there):
+	case err == nil && !devtls.IsDevelopmentAuthority(existing):
 		return usage(fmt.Errorf("--tls-ca-file: %s is there already and holds no authority of a sandbox", path), "name another file")
 	case err != nil && !errors.Is(err, fs.ErrNotExist):
 		return usage(fmt.Errorf("--tls-ca-file: %w", err), "name a file that can be written")

@@ -246,10 +246,10 @@ func (c *credentialsFlags) write(w environment, opened openNetwork) error {
 	if c.file == "" {
 		return nil
 	}
-	there, err := w.readFile(c.file)
+	existing, err := w.readFile(c.file)
 	var before issued
 	switch {
-	case err == nil && (json.Unmarshal(there, &before) != nil || before.Format != credentialsFormat):
+	case err == nil && (json.Unmarshal(existing, &before) != nil || before.Format != credentialsFormat):
 		return usage(fmt.Errorf("--credentials: %s is there already and holds no credentials of a sandbox", c.file), "name another file")
 	case err != nil && !errors.Is(err, fs.ErrNotExist):
 		return usage(fmt.Errorf("--credentials: %w", err), "name a file that can be written")

@@ -16,7 +16,7 @@ import (
 
 func journalCommand(w environment) *cobra.Command {
 	var to controlTarget
-	wanted := control.Range{Limit: 20, Last: true}
+	query := control.Range{Limit: 20, Last: true}
 	var asJSON, empty bool
 	cmd := &cobra.Command{
 		Use:   "journal",
@@ -30,8 +30,8 @@ that does it right. It contains no secrets and no tokens.`,
   rin sandbox journal --client my-client --json | jq '.entries[].status'`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if wanted.Limit < 1 || wanted.Limit > control.MaxJournal {
-				return usage(fmt.Errorf("--last: expected 1 to %d, got %d", control.MaxJournal, wanted.Limit), "leave it out for 20")
+			if query.Limit < 1 || query.Limit > control.MaxJournal {
+				return usage(fmt.Errorf("--last: expected 1 to %d, got %d", control.MaxJournal, query.Limit), "leave it out for 20")
 			}
 			c, err := to.client(cmd.Context(), w)
 			if err != nil {
@@ -44,7 +44,7 @@ that does it right. It contains no secrets and no tokens.`,
 				_, err := fmt.Fprintln(w.out, "the journal is empty")
 				return err
 			}
-			got, err := c.Journal(wanted)
+			got, err := c.Journal(query)
 			if err != nil {
 				return controlError(err)
 			}
@@ -58,9 +58,9 @@ that does it right. It contains no secrets and no tokens.`,
 		},
 	}
 	to.register(cmd.Flags())
-	cmd.Flags().StringVar(&wanted.Client, "client", "", "`id` of the only client to show (default all)")
-	cmd.Flags().BoolVar(&wanted.Wrong, "wrong", false, "only requests that broke a rule or were refused")
-	cmd.Flags().IntVar(&wanted.Limit, "last", 20, fmt.Sprintf("number of requests, up to %d", control.MaxJournal))
+	cmd.Flags().StringVar(&query.Client, "client", "", "`id` of the only client to show (default all)")
+	cmd.Flags().BoolVar(&query.Wrong, "wrong", false, "only requests that broke a rule or were refused")
+	cmd.Flags().IntVar(&query.Limit, "last", 20, fmt.Sprintf("number of requests, up to %d", control.MaxJournal))
 	cmd.Flags().BoolVar(&asJSON, "json", false, "as JSON, with all that is kept")
 	cmd.Flags().BoolVar(&empty, "clear", false, "delete all requests instead")
 	return cmd

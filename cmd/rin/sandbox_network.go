@@ -100,9 +100,9 @@ func writeScenarios(out io.Writer) error {
 	}
 	b.WriteString(`
 A play may differ: --scenario NAME:client=ID:path=PATH:times=N:wait=1s, or
-rin sandbox play NAME --client ID --path PATH --times N --wait 1s. A path stands
-for itself and all below it, / for all that the scenario may strike; a kind of
-requests has a name, as above. What --spec serves is of the kind api.
+rin sandbox play NAME --client ID --path PATH --times N --wait 1s. A path
+means itself and everything below it, / everything that the scenario may hit; a
+kind of requests has a name, as above. What --spec serves is of the kind api.
 `)
 	_, err := io.WriteString(out, b.String())
 	return err

@@ -91,23 +91,23 @@ func writePlay(b *strings.Builder, s control.Scenario) {
 			heading += ", " + option[0] + " " + option[1]
 		}
 	}
-	var struck []string
+	var clients []string
 	for client, times := range s.Struck {
 		if client == "" {
 			client = "(no good token)"
 		}
-		struck = append(struck, fmt.Sprintf("%s %d", client, times))
+		clients = append(clients, fmt.Sprintf("%s %d", client, times))
 	}
-	slices.Sort(struck)
-	told := "no client hit yet"
-	if len(struck) > 0 {
-		told = "hit " + strings.Join(struck, ", ")
+	slices.Sort(clients)
+	hits := "no client hit yet"
+	if len(clients) > 0 {
+		hits = "hit " + strings.Join(clients, ", ")
 	}
 	does := ""
 	if known, err := fault.FindScenario(s.Name); err == nil { // unknown if the sandbox has another version
 		does = known.Does
 	}
-	writeEntry(b, heading, told, does)
+	writeEntry(b, heading, hits, does)
 }
 
 func deviateCommand(w environment) *cobra.Command {

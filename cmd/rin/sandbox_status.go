@@ -89,13 +89,13 @@ func (t *controlTarget) forNode(w environment, tell func(c control.Client, node 
 
 // controlError distinguishes a sandbox that refuses from one that cannot be reached.
 func controlError(err error) error {
-	var said *exitError
-	var no *control.Refused
+	var known *exitError
+	var refusal *control.Refused
 	switch {
-	case errors.As(err, &said):
+	case errors.As(err, &known):
 		return err
-	case errors.As(err, &no):
-		return usage(err, no.Hint)
+	case errors.As(err, &refusal):
+		return usage(err, refusal.Hint)
 	}
 	return &exitError{code: exitInconclusive, err: err, hint: "start rin sandbox --control " + defaultControl + ", or say where it listens: --control URL"}
 }

@@ -78,7 +78,7 @@ func (t *tourFlags) run(cmd *cobra.Command, w environment) error {
 			return err
 		}
 	}
-	way, err := flow.New(flow.Options{
+	walk, err := flow.New(flow.Options{
 		Target: begin, Suite: version(), Clock: w.now, Random: w.random,
 		Certify: func(ctx context.Context, t target.Target, heard func(worker.Event)) (report.Report, *evidence.Log, error) {
 			return certifyQuietly(ctx, w, t, heard)
@@ -88,10 +88,10 @@ func (t *tourFlags) run(cmd *cobra.Command, w environment) error {
 		return errors.Join(internal(err), own.end(stop))
 	}
 	if screened {
-		return errors.Join(tourError(t.show(ctx, cmd, w, way, own, in, out)), own.end(stop))
+		return errors.Join(tourError(t.show(ctx, cmd, w, walk, own, in, out)), own.end(stop))
 	}
 	o.Width = min(screenOf(w, w.out, cmd).width, 100)
-	return errors.Join(tourError(plain.Run(ctx, way, w.out, o)), own.end(stop))
+	return errors.Join(tourError(plain.Run(ctx, walk, w.out, o)), own.end(stop))
 }
 
 // tourError turns the error of a walk into an exit code.
@@ -223,7 +223,7 @@ func (t *tourFlags) terminal(w environment, cmd *cobra.Command) (in, out *os.Fil
 }
 
 // show runs the walk on a terminal.
-func (t *tourFlags) show(ctx context.Context, cmd *cobra.Command, w environment, way *flow.Walk, own *builtInSandbox, in, out *os.File) (err error) {
+func (t *tourFlags) show(ctx context.Context, cmd *cobra.Command, w environment, walk *flow.Walk, own *builtInSandbox, in, out *os.File) (err error) {
 	if !signal.Ignored(syscall.SIGHUP) { // a closed terminal ends the walk, unless SIGHUP is ignored (nohup)
 		var stop context.CancelFunc
 		ctx, stop = signal.NotifyContext(ctx, syscall.SIGHUP)
@@ -238,7 +238,7 @@ func (t *tourFlags) show(ctx context.Context, cmd *cobra.Command, w environment,
 	}
 	defer func() { err = errors.Join(err, keyboard.Close()) }()
 	return tui.Run(ctx, &screen.Session{
-		Walk: way, Language: t.language, NodeID: t.node.target.NodeID, Save: saveFromScreen(w),
+		Walk: walk, Language: t.language, NodeID: t.node.target.NodeID, Save: saveFromScreen(w),
 		Getenv: w.getenv, Keep: writeTemporaryScript,
 		Start: own.start, ReadFile: w.readFile,
 		Secret: func(place string) (target.Secret, error) { return readSecret(w, "secret", place, &stdinOnce{}) },
