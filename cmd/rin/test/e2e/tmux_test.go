@@ -73,7 +73,7 @@ var _ = Describe("rin tour in tmux", func() {
 		t.types("?")
 		t.sees("jump to a step")
 		t.types("Escape")
-		t.sees("The sandbox inside rin")
+		t.sees("The built-in sandbox")
 		t.types("Enter")
 		t.sees("The registry lists")
 		t.types("Enter")
