@@ -23,7 +23,7 @@ func TestTour(t *testing.T) {
 // tour is the application with a node to walk on and somebody who presses keys.
 type tour struct {
 	*App
-	*tuitest.Ground
+	*tuitest.Node
 	left   bool // whether the application ended
 	frames int
 }
@@ -36,7 +36,7 @@ type ground struct {
 
 func newTour(g ground) *tour {
 	GinkgoHelper()
-	t := &tour{Ground: tuitest.NewGround(GinkgoTB(), sandbox.Config{}, g.change)}
+	t := &tour{Node: tuitest.NewNode(GinkgoTB(), sandbox.Config{}, g.change)}
 	if g.certify == nil {
 		g.certify = t.Suite()
 	}

@@ -22,11 +22,11 @@ func TestWalk(t *testing.T) {
 }
 
 // ground is a node to walk on.
-type ground struct{ *tuitest.Ground }
+type ground struct{ *tuitest.Node }
 
 func newGround(change func(http.Handler) http.Handler, config sandbox.Config) ground {
 	GinkgoHelper()
-	return ground{tuitest.NewGround(GinkgoTB(), config, change)}
+	return ground{tuitest.NewNode(GinkgoTB(), config, change)}
 }
 
 // walkOn begins a walk with the credentials of the node's demo clients.

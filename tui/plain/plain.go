@@ -1,5 +1,5 @@
-// Package plain walks line by line: for screen readers, for pipes, and wherever no screen is. It prints the same steps as the terminal
-// interface, in the same words, and asks nothing.
+// Package plain prints the tour line by line, for screen readers and for pipes. It has the same steps in the same words as the terminal
+// interface, and asks no questions.
 package plain
 
 import (
@@ -9,6 +9,8 @@ import (
 	"io"
 	"strings"
 
+	"github.com/charmbracelet/x/ansi"
+
 	"github.com/rin-network/rin/conformance/evidence"
 	"github.com/rin-network/rin/conformance/evidence/redact"
 	"github.com/rin-network/rin/conformance/report"
@@ -16,47 +18,47 @@ import (
 	"github.com/rin-network/rin/tui/flow"
 )
 
-// Options choose what is walked and how it is told.
+// Options choose the steps and how they are printed.
 type Options struct {
-	// Width is the number of columns; 80 when 0.
+	// Width in columns; 0 means 80.
 	Width int
-	// Language is "de" or "en".
+	// Language of the funding calls: "de" or "en".
 	Language string
-	// Steps are walked in their order; all when empty.
+	// Steps to print, in this order; empty means all.
 	Steps []flow.Step
-	// NodeID is the entry of the registry; the first one when empty.
+	// NodeID is an entry of the registry; empty means the first one.
 	NodeID string
-	// Query is what the list of calls is asked for; Open is the id of the call to open, the first one of the list when empty.
+	// Query selects calls; Open is the ID of the call to open, empty for the first one of the list.
 	Query flow.Query
 	Open  string
-	// Operation is the one of the document that is told in full, by its operationId or path; empty for none.
+	// Operation is the operationId or path of an operation to describe in full, or empty.
 	Operation string
-	// Mistakes are those to make; when empty, all that are made without a question.
+	// Mistakes to make; empty means all that need no question.
 	Mistakes []flow.Mistake
-	// Save writes the files of the last step, and says where they are; nil lists them only.
+	// Save writes the files of the last step and returns where they are; nil only lists them.
 	Save func([]flow.File) (place string, err error)
 }
 
-// ErrTrouble says that a step did not reach its aim; what happened was told.
-var ErrTrouble = errors.New("a step of the walk did not reach its aim")
+// ErrTrouble says that a step failed. The output explains why.
+var ErrTrouble = errors.New("a step of the tour failed")
 
-// ErrNotCertified says that the node was certified and failed.
+// ErrNotCertified says that the node failed its certification.
 var ErrNotCertified = errors.New("the node was not certified")
 
-// teller walks and tells.
-type teller struct {
+// printer runs the steps and prints them.
+type printer struct {
 	*flow.Walk
 	Options
-	out   io.Writer
-	fault error
+	out io.Writer
+	err error // the first error of out
 }
 
-// Run walks all steps and tells each on out.
+// Run prints all steps to out.
 func Run(ctx context.Context, w *flow.Walk, out io.Writer, o Options) error {
 	if o.Width == 0 {
 		o.Width = 80
 	}
-	t := &teller{Walk: w, Options: o, out: out}
+	t := &printer{Walk: w, Options: o, out: out}
 	steps := o.Steps
 	if len(steps) == 0 {
 		for _, g := range flow.Guides() {
@@ -71,15 +73,15 @@ func Run(ctx context.Context, w *flow.Walk, out io.Writer, o Options) error {
 		if err := t.step(ctx, step); err != nil {
 			return err
 		}
-		if t.fault != nil {
-			return t.fault
+		if t.err != nil {
+			return t.err
 		}
 	}
 	return nil
 }
 
-// step does what one step is for. The error ends the walk.
-func (t *teller) step(ctx context.Context, step flow.Step) error {
+// step runs and prints one step. Its error ends the tour.
+func (t *printer) step(ctx context.Context, step flow.Step) error {
 	switch step {
 	case flow.Node:
 		return t.node(ctx)
@@ -87,11 +89,11 @@ func (t *teller) step(ctx context.Context, step flow.Step) error {
 		t.credentials()
 		return nil
 	case flow.Token:
-		return t.scene(t.FetchToken(ctx))
+		return t.result(t.FetchToken(ctx))
 	case flow.Reading:
-		return t.scene(t.ReadToken(ctx))
+		return t.result(t.ReadToken(ctx))
 	case flow.Info:
-		return t.scene(t.CallInfo(ctx))
+		return t.result(t.CallInfo(ctx))
 	case flow.Specification:
 		return t.specification(ctx)
 	case flow.Calls:
@@ -106,8 +108,8 @@ func (t *teller) step(ctx context.Context, step flow.Step) error {
 	return fmt.Errorf("step %d is unknown", step)
 }
 
-// intro tells what a step is for.
-func (t *teller) intro(step flow.Step) {
+// intro prints what a step is for.
+func (t *printer) intro(step flow.Step) {
 	g := step.Guide()
 	if step > 0 {
 		t.line("")
@@ -120,8 +122,8 @@ func (t *teller) intro(step flow.Step) {
 	t.line("")
 }
 
-// scene tells what an action came to; its error ends the walk.
-func (t *teller) scene(s flow.Result) error {
+// result prints the result of an action. It returns ErrTrouble if the action failed.
+func (t *printer) result(s flow.Result) error {
 	for _, x := range s.Exchanges {
 		t.exchange(x)
 	}
@@ -140,10 +142,10 @@ func (t *teller) scene(s flow.Result) error {
 	return ErrTrouble
 }
 
-// maxLines bounds how much of a body is printed.
+// maxLines is the number of lines of a body that are printed.
 const maxLines = 12
 
-func (t *teller) exchange(x evidence.Exchange) {
+func (t *printer) exchange(x evidence.Exchange) {
 	for _, l := range flow.RequestLines(x, redact.Mask) {
 		t.line("> %s", l.Text)
 	}
@@ -154,7 +156,7 @@ func (t *teller) exchange(x evidence.Exchange) {
 				continue
 			}
 		}
-		t.line("< %s", clip(l.Text, t.Width-2))
+		t.line("< %s", ansi.Truncate(l.Text, t.Width-2, "…"))
 	}
 	if body > maxLines {
 		t.line("< (%s)", evidence.Count(body-maxLines, "more line"))
@@ -162,24 +164,10 @@ func (t *teller) exchange(x evidence.Exchange) {
 	t.line("")
 }
 
-// clip cuts a text that is longer than a line; the rest is in the recording.
-func clip(text string, width int) string {
-	if report.Columns(text) <= width {
-		return text
-	}
-	n := 0
-	for i, r := range text {
-		if n += report.Columns(string(r)); n > width-1 {
-			return text[:i] + "…"
-		}
-	}
-	return text
-}
-
-func (t *teller) verdict(v flow.Verdict) {
+func (t *printer) verdict(v flow.Verdict) {
 	outcome := report.Word(v.Outcome)
 	if v.Outcome == requirement.Fail {
-		outcome = strings.ToUpper(outcome) // to be noticed without colour
+		outcome = strings.ToUpper(outcome) // visible without colours
 	}
 	t.paragraph(fmt.Sprintf("%-12s %s  ", outcome, v.ID), v.Title)
 	if v.Outcome == requirement.Pass {
@@ -194,7 +182,7 @@ func (t *teller) verdict(v flow.Verdict) {
 	t.paragraph("    fix:      ", v.Fix)
 }
 
-func (t *teller) list(head string, items []string) {
+func (t *printer) list(head string, items []string) {
 	if len(items) == 0 {
 		return
 	}
@@ -204,14 +192,14 @@ func (t *teller) list(head string, items []string) {
 	}
 }
 
-// paragraph wraps a text behind a lead, which may come from a node.
-func (t *teller) paragraph(lead, text string) {
+// paragraph prints a text after a lead, with a hanging indent.
+func (t *printer) paragraph(lead, text string) {
 	if text == "" {
 		return
 	}
 	indent := report.Columns(lead)
-	if indent > t.Width/2 { // a lead that long stands alone
-		t.line("%s", clip(strings.TrimRight(lead, " "), t.Width))
+	if indent > t.Width/2 { // a long lead gets a line of its own
+		t.line("%s", ansi.Truncate(strings.TrimRight(lead, " "), t.Width, "…"))
 		lead, indent = "    ", 4
 	}
 	for i, line := range report.Wrap(report.Plain(text), max(10, t.Width-indent)) {
@@ -222,9 +210,9 @@ func (t *teller) paragraph(lead, text string) {
 	}
 }
 
-// line writes one line; the first fault of the writer ends the walk.
-func (t *teller) line(format string, args ...any) {
-	if t.fault != nil {
+// line prints one line. It makes its arguments safe for the terminal.
+func (t *printer) line(format string, args ...any) {
+	if t.err != nil {
 		return
 	}
 	for i, a := range args {
@@ -234,6 +222,6 @@ func (t *teller) line(format string, args ...any) {
 	}
 	text := strings.TrimRight(fmt.Sprintf(format, args...), " ")
 	if _, err := io.WriteString(t.out, text+"\n"); err != nil {
-		t.fault = fmt.Errorf("print the walk: %w", err)
+		t.err = fmt.Errorf("print the tour: %w", err)
 	}
 }

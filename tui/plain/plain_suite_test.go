@@ -23,7 +23,7 @@ func TestPlain(t *testing.T) {
 // told is a walk on a node of its own, as it is printed, and how it ended. No secret is in it, and no control byte.
 func told(change func(http.Handler) http.Handler, o plain.Options) (string, error) {
 	GinkgoHelper()
-	ground := tuitest.NewGround(GinkgoTB(), sandbox.Config{Calls: 3}, change)
+	ground := tuitest.NewNode(GinkgoTB(), sandbox.Config{Calls: 3}, change)
 	w := ground.Walk(GinkgoTB(), ground.Target(), nil)
 	var out strings.Builder
 	ended := plain.Run(context.Background(), w, &out, o)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/rin-network/rin/conformance/evidence"
 
@@ -13,9 +14,9 @@ import (
 	"github.com/rin-network/rin/tui/flow"
 )
 
-func (t *teller) node(ctx context.Context) error {
-	if at := t.Target(); at.Registry != "" || len(at.RegistryDocument) > 0 {
-		if err := t.scene(t.ReadRegistry(ctx)); err != nil {
+func (t *printer) node(ctx context.Context) error {
+	if t.HasRegistry() {
+		if err := t.result(t.ReadRegistry(ctx)); err != nil {
 			return err
 		}
 		entries := t.Entries()
@@ -34,8 +35,8 @@ func (t *teller) node(ctx context.Context) error {
 	return nil
 }
 
-// choose takes the node that was named, or the first one.
-func (t *teller) choose(entries []flow.Entry) error {
+// choose chooses the node that was named, or the first one.
+func (t *printer) choose(entries []flow.Entry) error {
 	id := t.NodeID
 	if id == "" && len(entries) > 0 {
 		id = entries[0].ID
@@ -46,17 +47,17 @@ func (t *teller) choose(entries []flow.Entry) error {
 	return nil
 }
 
-func (t *teller) credentials() {
+func (t *printer) credentials() {
 	c := t.Target().Credentials
 	t.paragraph("client ID:     ", c.ClientID)
 	t.paragraph("client secret: ", evidence.Count(len([]rune(c.ClientSecret.Reveal())), "character")+", not shown")
-	for _, caution := range flow.CheckCredentials(c) {
-		t.paragraph("! ", caution)
+	for _, mistake := range flow.CheckCredentials(c) {
+		t.paragraph("! ", mistake)
 	}
 }
 
-func (t *teller) specification(ctx context.Context) error {
-	if err := t.scene(t.ReadSpecification(ctx)); err != nil {
+func (t *printer) specification(ctx context.Context) error {
+	if err := t.result(t.ReadSpecification(ctx)); err != nil {
 		return err
 	}
 	t.line("")
@@ -67,14 +68,14 @@ func (t *teller) specification(ctx context.Context) error {
 		t.operation(o, full)
 	}
 	if !found {
-		return t.scene(flow.Result{Step: flow.Specification, Trouble: &flow.Trouble{What: "the document has no operation " + t.Operation,
-			Causes: []string{"it is called otherwise here"}, Try: []string{"name one of the list above, by its path or its operationId"}}})
+		return t.result(flow.Result{Step: flow.Specification, Trouble: &flow.Trouble{What: "the document has no operation " + t.Operation,
+			Causes: []string{"it has another name here"}, Try: []string{"name one of the operations above, by its path or its operationId"}}})
 	}
 	return nil
 }
 
-// operation is one of the document; in full with what its parameters take and what it answers.
-func (t *teller) operation(o flow.Operation, full bool) {
+// operation prints an operation; full adds its parameters and answers.
+func (t *printer) operation(o flow.Operation, full bool) {
 	role := ""
 	switch {
 	case o.List:
@@ -109,8 +110,8 @@ func (t *teller) operation(o flow.Operation, full bool) {
 	}
 }
 
-func (t *teller) calls(ctx context.Context) error {
-	if err := t.scene(t.ListCalls(ctx, t.Query)); err != nil {
+func (t *printer) calls(ctx context.Context) error {
+	if err := t.result(t.ListCalls(ctx, t.Query)); err != nil {
 		return err
 	}
 	t.line("")
@@ -118,7 +119,7 @@ func (t *teller) calls(ctx context.Context) error {
 	for _, c := range calls {
 		until := "no deadline"
 		if !c.Until.IsZero() {
-			until = "until " + c.Until.Format("2006-01-02")
+			until = "until " + c.Until.Format(time.DateOnly)
 		}
 		t.paragraph("  ", fmt.Sprintf("%s, %s, %s: %s. %s", c.ID, c.Type, until, flow.Localized(c.Name, t.Language), flow.Localized(c.Funder, t.Language)))
 	}
@@ -131,10 +132,10 @@ func (t *teller) calls(ctx context.Context) error {
 	}
 	t.line("")
 	t.paragraph("", "One of them, "+id+":")
-	return t.scene(t.OpenCall(ctx, id))
+	return t.result(t.OpenCall(ctx, id))
 }
 
-func (t *teller) mistakes(ctx context.Context) error {
+func (t *printer) mistakes(ctx context.Context) error {
 	chosen := t.Mistakes
 	if len(chosen) == 0 {
 		for _, m := range flow.Mistakes() {
@@ -146,15 +147,15 @@ func (t *teller) mistakes(ctx context.Context) error {
 	for _, m := range chosen {
 		t.line("")
 		t.paragraph("", "What if "+m.Title+"?")
-		if err := t.scene(t.MakeMistake(ctx, m)); err != nil {
+		if err := t.result(t.MakeMistake(ctx, m)); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (t *teller) certify(ctx context.Context) error {
-	if err := t.scene(t.CertifyNode(ctx, func(worker.Event) {})); err != nil {
+func (t *printer) certify(ctx context.Context) error {
+	if err := t.result(t.CertifyNode(ctx, func(worker.Event) {})); err != nil {
 		return err
 	}
 	t.line("")
@@ -163,12 +164,12 @@ func (t *teller) certify(ctx context.Context) error {
 		return fmt.Errorf("print the report: %w", err)
 	}
 	if result.Verdict.Decision != verdict.Certified {
-		t.fault = ErrNotCertified
+		t.err = ErrNotCertified
 	}
 	return nil
 }
 
-func (t *teller) takeAway() error {
+func (t *printer) takeAway() error {
 	files := t.Takeaways()
 	for _, f := range files {
 		t.paragraph(fmt.Sprintf("  %-12s ", f.Name), f.Purpose)

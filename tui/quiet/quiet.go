@@ -1,31 +1,30 @@
-// Package quiet keeps every command of a binary from asking the terminal for its colours before main begins.
+// Package quiet keeps Bubble Tea from querying the terminal before main begins.
 //
-// Bubble Tea 1 does so in an init function: it writes a query and waits up to five seconds for the answer, although most commands have no
-// interface. The library behind it asks nothing where the variable CI is set. Go initialises packages that are ready in the order of their
-// import paths, and this one needs the standard library alone, so that it comes before golang.org/x/sys and all that builds on it: the
-// variable is there while Bubble Tea starts, and [End] takes it away. Who needs the colours asks for them, see package terminal.
+// Bubble Tea 1 queries the colours of the terminal in an init function and waits up to five seconds for the answer, although most commands
+// of the binary have no interface. Its library sends no query if the variable CI is set. Go initialises packages in the order of their import
+// paths as soon as their imports are ready. This package imports the standard library only, so it comes before golang.org/x/sys and
+// everything that builds on it: the variable is set while Bubble Tea initialises, and [End] removes it. So this package must not import
+// anything else. Package terminal queries the colours when the tour needs them.
 package quiet
 
-import (
-	"os"
-)
+import "os"
 
 const variable = "CI"
 
-// begun tells whether the variable was set here. It is a package variable because only initialisation comes early enough.
-var begun = begin()
+// isSet is set if this package has set the variable. It is a package variable because no other code runs early enough.
+var isSet = set()
 
-func begin() bool {
-	if _, set := os.LookupEnv(variable); set {
+func set() bool {
+	if _, exists := os.LookupEnv(variable); exists {
 		return false
 	}
 	return os.Setenv(variable, "rin") == nil
 }
 
-// End puts the environment back to what it was; it is the first thing that main does.
+// End restores the environment. It must be the first call in main.
 func End() {
-	if begun {
-		begun = false
-		_ = os.Unsetenv(variable) // it was set a moment ago
+	if isSet {
+		isSet = false
+		_ = os.Unsetenv(variable)
 	}
 }

@@ -26,7 +26,7 @@ func TestStep(t *testing.T) {
 type bench struct {
 	screen.Screen
 	*screen.Session
-	ground *tuitest.Ground
+	ground *tuitest.Node
 	left   []tea.Msg // what the screen asked of the application
 }
 
@@ -45,7 +45,7 @@ type bed struct {
 
 func newBench(display flow.Step, b bed) *bench {
 	GinkgoHelper()
-	ground := tuitest.NewGround(GinkgoTB(), b.config, b.change)
+	ground := tuitest.NewNode(GinkgoTB(), b.config, b.change)
 	if b.certify == nil {
 		b.certify = ground.Suite()
 	}

@@ -15,7 +15,7 @@ const attributes = "\x1b[?62;22c"
 func heard(chunks ...string) (*listener, string) {
 	l, typed := &listener{}, ""
 	for _, c := range chunks {
-		typed += string(l.hear([]byte(c)))
+		typed += string(l.feed([]byte(c)))
 	}
 	return l, typed + string(l.release())
 }
@@ -62,10 +62,10 @@ var _ = Describe("The answer of a terminal", func() {
 
 	It("holds back a lone escape only while an answer is due", func() {
 		l := &listener{}
-		Expect(l.hear([]byte("\x1b"))).To(BeEmpty())
+		Expect(l.feed([]byte("\x1b"))).To(BeEmpty())
 		Expect(string(l.release())).To(Equal("\x1b"))
-		l.hear([]byte(attributes))
-		Expect(string(l.hear([]byte("\x1b")))).To(Equal("\x1b"))
+		l.feed([]byte(attributes))
+		Expect(string(l.feed([]byte("\x1b")))).To(Equal("\x1b"))
 	})
 
 	It("is no key when it comes late", func() {
@@ -95,11 +95,11 @@ func FuzzAnswer(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, input []byte, size uint8) {
 		whole := &listener{}
-		typed := append(whole.hear(input), whole.release()...)
+		typed := append(whole.feed(input), whole.release()...)
 		pieces, again := &listener{}, []byte(nil)
 		for rest := input; len(rest) > 0; {
 			n := min(len(rest), int(size)%8+1)
-			again = append(again, pieces.hear(rest[:n])...)
+			again = append(again, pieces.feed(rest[:n])...)
 			rest = rest[n:]
 			if len(pieces.held) > maxAnswer {
 				t.Fatalf("holds %d bytes back", len(pieces.held))

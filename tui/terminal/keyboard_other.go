@@ -8,15 +8,15 @@ import (
 	"time"
 )
 
-// Keyboard is the input of a terminal. Where there is no poll the terminal is not asked.
+// Keyboard is the input of a terminal. On systems without poll the terminal is not queried.
 type Keyboard struct {
 	*os.File
-	said *listener
+	answers *listener
 }
 
 func newKeyboard(in *os.File) (*Keyboard, error) { return &Keyboard{in, &listener{}}, nil }
 
-func (k *Keyboard) ask(io.Writer, time.Duration) error { return nil }
+func (k *Keyboard) query(io.Writer, time.Duration) error { return nil }
 
-// Close ends nothing: the terminal stays open.
+// Close does nothing. The terminal stays open.
 func (k *Keyboard) Close() error { return nil }

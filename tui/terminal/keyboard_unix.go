@@ -12,54 +12,53 @@ import (
 	"golang.org/x/term"
 )
 
-// Keyboard is the input of a terminal without the terminal's own answers. Bubble Tea takes it for the terminal it is.
+// Keyboard is the input of a terminal without the answers of the terminal itself. Bubble Tea accepts it as a terminal.
 type Keyboard struct {
-	file  *os.File
-	said  *listener
-	typed []byte // before anybody read
+	file    *os.File
+	answers *listener
+	typed   []byte // not read yet
 
-	ended, end *os.File // a pipe: its end wakes who waits for a key
+	ended, end *os.File // a pipe: closing its end wakes a waiting Read
 }
 
-// patience is how long the rest of an answer may take; until then a lone escape may be its beginning.
+// patience is how long the rest of an answer may take. Until then a lone escape may be the beginning of an answer.
 const patience = 25 * time.Millisecond
 
-// newKeyboard reads from a terminal.
 func newKeyboard(in *os.File) (*Keyboard, error) {
 	ended, end, err := os.Pipe()
 	if err != nil {
-		return nil, fmt.Errorf("make a pipe: %w", err)
+		return nil, fmt.Errorf("make pipe: %w", err)
 	}
-	return &Keyboard{file: in, said: &listener{}, ended: ended, end: end}, nil
+	return &Keyboard{file: in, answers: &listener{}, ended: ended, end: end}, nil
 }
 
-// ask puts the question, and waits for the answer so long at most. What is typed meanwhile is read later.
-func (k *Keyboard) ask(out io.Writer, wait time.Duration) error {
+// query sends the query and waits for its answer. Keys that arrive meanwhile are kept for Read.
+func (k *Keyboard) query(out io.Writer, wait time.Duration) error {
 	fd := int(k.file.Fd())
 	before, err := term.MakeRaw(fd)
 	if err != nil {
-		return fmt.Errorf("take the terminal: %w", err)
+		return fmt.Errorf("set terminal mode: %w", err)
 	}
-	defer func() { _ = term.Restore(fd, before) }() // it was possible a moment ago
+	defer func() { _ = term.Restore(fd, before) }()
 	if _, err := io.WriteString(out, backgroundQuery); err != nil {
-		return fmt.Errorf("ask the terminal: %w", err)
+		return fmt.Errorf("query terminal: %w", err)
 	}
 	buffer := make([]byte, 1024)
-	for until := time.Now().Add(wait); !k.said.complete && k.said.background == Unknown; {
+	for until := time.Now().Add(wait); !k.answers.complete && k.answers.background == Unknown; {
 		ready, err := k.wait(max(0, time.Until(until)))
 		if err != nil || !ready {
 			return err
 		}
 		n, err := k.file.Read(buffer)
-		k.typed = append(k.typed, k.said.hear(buffer[:n])...)
+		k.typed = append(k.typed, k.answers.feed(buffer[:n])...)
 		if err != nil {
-			return fmt.Errorf("hear the terminal: %w", err)
+			return fmt.Errorf("read terminal: %w", err)
 		}
 	}
 	return nil
 }
 
-// wait waits for input, without an end when the time is negative.
+// wait waits for input; a negative time waits without a limit.
 func (k *Keyboard) wait(most time.Duration) (ready bool, err error) {
 	until := time.Now().Add(most)
 	for {
@@ -73,7 +72,7 @@ func (k *Keyboard) wait(most time.Duration) (ready bool, err error) {
 		case err == unix.EINTR:
 			continue
 		case err != nil:
-			return false, fmt.Errorf("wait for a key: %w", err)
+			return false, fmt.Errorf("wait for key: %w", err)
 		case fds[1].Revents != 0:
 			return false, io.EOF
 		}
@@ -85,7 +84,7 @@ func (k *Keyboard) wait(most time.Duration) (ready bool, err error) {
 func (k *Keyboard) Read(into []byte) (int, error) {
 	for len(k.typed) == 0 {
 		most := time.Duration(-1)
-		if len(k.said.held) > 0 {
+		if len(k.answers.held) > 0 {
 			most = patience
 		}
 		ready, err := k.wait(most)
@@ -93,11 +92,11 @@ func (k *Keyboard) Read(into []byte) (int, error) {
 			return 0, err
 		}
 		if !ready {
-			k.typed = k.said.release()
+			k.typed = k.answers.release()
 			continue
 		}
 		n, err := k.file.Read(into)
-		if k.typed = k.said.hear(into[:n]); err != nil && len(k.typed) == 0 {
+		if k.typed = k.answers.feed(into[:n]); err != nil && len(k.typed) == 0 {
 			return 0, err
 		}
 	}
@@ -109,8 +108,8 @@ func (k *Keyboard) Read(into []byte) (int, error) {
 // Write implements io.Writer.
 func (k *Keyboard) Write(b []byte) (int, error) { return k.file.Write(b) }
 
-// Fd is the terminal's, for who sets its modes.
+// Fd returns the file descriptor of the terminal, so that callers can set its modes.
 func (k *Keyboard) Fd() uintptr { return k.file.Fd() }
 
-// Close ends all reading; the terminal stays open.
+// Close ends all reading. The terminal stays open.
 func (k *Keyboard) Close() error { return k.end.Close() }

@@ -1,10 +1,7 @@
-// Package terminal knows the terminal that the tour is shown on: its colours and its background.
+// Package terminal knows the terminal of the tour: its colours, its background, its keyboard and its clipboard.
 //
-// Whether the background is light can only be asked, and not every terminal answers, nor at once: the question is put before Bubble Tea
-// starts, the wait has a bound, and neither an answer that comes late nor a key that comes early is lost to the other side.
-//
-// Package terminal writes what puts a text into the clipboard of the terminal that a person sits at: OSC 52, which goes through SSH, and
-// through tmux and screen where they let it.
+// Only the terminal itself knows whether its background is light, and not every terminal answers, or answers at once. So the query is sent
+// before Bubble Tea starts, the wait is bounded, and neither a late answer nor an early key is lost.
 package terminal
 
 import (
@@ -20,27 +17,27 @@ import (
 	"github.com/muesli/termenv"
 )
 
-// Wait is how long a terminal is waited for: long enough for a connection around half the world, short enough for a person.
+// Wait is how long Open waits for the terminal's answer: long enough for a distant connection, short enough for a person.
 const Wait = 150 * time.Millisecond
 
-// Open makes a terminal's keyboard. A terminal that shows colours is asked for its background; the environment knows what else is known.
-// Who opened it closes it.
+// Open opens the keyboard of a terminal. If the terminal shows colours, Open queries its background; COLORFGBG is the fallback. The
+// caller closes the keyboard.
 func Open(in *os.File, out io.Writer, colored bool, getenv func(string) (string, bool)) (*Keyboard, Background, error) {
 	k, err := newKeyboard(in)
 	if err != nil || !colored {
 		return k, Unknown, err
 	}
 	if kind, _ := getenv("TERM"); isQueryable(kind) {
-		_ = k.ask(out, Wait) // a terminal that cannot be asked is drawn on as well
+		_ = k.query(out, Wait) // without an answer the background stays unknown
 	}
-	if k.said.background != Unknown {
-		return k, k.said.background, nil
+	if k.answers.background != Unknown {
+		return k, k.answers.background, nil
 	}
 	hint, _ := getenv("COLORFGBG")
 	return k, backgroundHint(hint), nil
 }
 
-// Renderer draws for a terminal. colored says whether it may use colours at all; which, the environment says.
+// Renderer makes the renderer of styles for a terminal. The environment says how many colours it has.
 func Renderer(out io.Writer, colored bool, on Background) *lipgloss.Renderer {
 	r := lipgloss.NewRenderer(out)
 	r.SetHasDarkBackground(on != Light)
@@ -52,18 +49,18 @@ func Renderer(out io.Writer, colored bool, on Background) *lipgloss.Renderer {
 	return r
 }
 
-// Background is what colours are drawn on.
+// Background is the brightness of the terminal's background.
 type Background int
 
-// The kinds of background. Of an unknown one dark is the better guess: most are, and light colours are readable on many.
+// An unknown background is treated as dark, because most are, and light colours are readable on many.
 const (
 	Unknown Background = iota
 	Dark
 	Light
 )
 
-// backgroundHint is the background by COLORFGBG, which some terminals set to the numbers of the two colours, such as 15;0. A terminal's own answer
-// is better: the variable goes stale where a session moves.
+// backgroundHint reads COLORFGBG, which some terminals set to their two colours, such as 15;0. It may be outdated, so the terminal's own
+// answer has precedence.
 func backgroundHint(value string) Background {
 	switch value[strings.LastIndexByte(value, ';')+1:] {
 	case "0", "1", "2", "3", "4", "5", "6", "8":
@@ -74,26 +71,26 @@ func backgroundHint(value string) Background {
 	return Unknown
 }
 
-// isQueryable tells whether a kind of terminal is worth a question: the console of Linux draws a part of it instead.
+// isQueryable reports whether a kind of terminal answers queries. The Linux console would draw a part of the query instead.
 func isQueryable(kind string) bool { return kind != "" && kind != "dumb" && kind != "linux" }
 
-// backgroundQuery asks for the colour of the background (xterm's OSC 11) and then for the terminal's attributes (DA1 of ECMA-48). Every terminal
-// isQueryable the second, and answers in order: with that answer there, nobody has to wait for the first any longer.
+// backgroundQuery asks for the background colour (xterm's OSC 11) and then for the terminal's attributes (DA1 of ECMA-48). Every terminal
+// answers the second query, and answers in order, so after that answer there is nothing to wait for.
 const backgroundQuery = "\x1b]11;?\a\x1b[c"
 
-// maxAnswer bounds what is taken for an answer: the longest colour has half of it.
+// maxAnswer is the size limit of an answer; the longest colour needs half of it.
 const maxAnswer = 64
 
-// listener parts the answers of a terminal from what the person types, who may be faster.
+// listener separates the answers of a terminal from the keys that a person types.
 type listener struct {
 	background Background
-	// complete tells that the last answer is there.
+	// complete is set after the last answer.
 	complete bool
-	held     []byte // the beginning of what may be an answer
+	held     []byte // may be the beginning of an answer
 }
 
-// hear takes what came from the terminal and returns what was typed.
-func (l *listener) hear(input []byte) (typed []byte) {
+// feed takes input of the terminal and returns what was typed.
+func (l *listener) feed(input []byte) (typed []byte) {
 	input = append(l.held, input...)
 	l.held = nil
 	for len(input) > 0 {
@@ -116,7 +113,7 @@ func (l *listener) hear(input []byte) (typed []byte) {
 	return typed
 }
 
-// release gives up waiting for the rest of an answer. What is held was typed, then, unless the half of its last sign alone is missing.
+// release stops waiting for the rest of an answer and returns the held input as typed, unless only the last byte of an answer is missing.
 func (l *listener) release() (typed []byte) {
 	typed, l.held = l.held, nil
 	if _, whole := l.answer(append(bytes.Clone(typed), '\\')); whole {
@@ -125,7 +122,8 @@ func (l *listener) release() (typed []byte) {
 	return typed
 }
 
-// answer looks whether the input begins with an answer. Its length is 0 when it does not; it is not whole when the rest is yet to come.
+// answer looks for an answer at the beginning of the input. Its length is 0 if there is none; whole is false if the rest has not arrived
+// yet.
 func (l *listener) answer(input []byte) (length int, whole bool) {
 	const color, attributes = "\x1b]11;", "\x1b[?"
 	short := input[:min(len(input), maxAnswer)]
@@ -144,7 +142,7 @@ func (l *listener) answer(input []byte) (length int, whole bool) {
 				after++
 			}
 		}
-		l.tell(string(short[len(color) : len(color)+end]))
+		l.setBackground(string(short[len(color) : len(color)+end]))
 		return after + 1, true
 	case bytes.HasPrefix(input, []byte(attributes)) && !l.complete:
 		end := bytes.IndexFunc(short[len(attributes):], func(r rune) bool { return r != ';' && (r < '0' || r > '9') })
@@ -157,12 +155,12 @@ func (l *listener) answer(input []byte) (length int, whole bool) {
 		l.complete = true
 		return len(attributes) + end + 1, true
 	case strings.HasPrefix(color, string(input)) && !(l.complete && len(input) == 1), strings.HasPrefix(attributes, string(input)) && !l.complete:
-		return len(input), false // a lone escape is a key once no answer is due
+		return len(input), false // after the last answer, a lone escape is a key
 	}
 	return 0, false
 }
 
-// unfinished is the length of an answer whose end is not there yet. What grows too long is none.
+// unfinished returns the length of an incomplete answer, 0 if it is too long for an answer.
 func unfinished(input []byte) int {
 	if len(input) >= maxAnswer {
 		return 0
@@ -170,8 +168,8 @@ func unfinished(input []byte) int {
 	return len(input)
 }
 
-// tell notes the background from a colour such as rgb:1e1e/1e1e/2e2e.
-func (l *listener) tell(color string) {
+// setBackground sets the background from a colour such as rgb:1e1e/1e1e/2e2e.
+func (l *listener) setBackground(color string) {
 	kind, value, _ := strings.Cut(color, ":")
 	parts := strings.Split(value, "/")
 	if (kind != "rgb" && kind != "rgba") || len(parts) < 3 {
@@ -191,14 +189,15 @@ func (l *listener) tell(color string) {
 	}
 }
 
-// MaxClipboardText is how many bytes of text the most careful terminals take.
+// MaxClipboardText is the size limit in bytes that every terminal with a clipboard accepts.
 const MaxClipboardText = 74_994
 
-// Clipboard is what is known of the terminal from the environment.
+// Clipboard describes how to reach the clipboard of the terminal with OSC 52, which works through SSH and, if their settings allow it,
+// through tmux and screen.
 type Clipboard struct {
-	// Tmux and Screen tell that one of them stands between.
+	// Tmux and Screen are set if the session runs in one of them.
 	Tmux, Screen bool
-	// Bare tells of a terminal without a clipboard, such as the console of Linux.
+	// Bare is set for a terminal without a clipboard, such as the Linux console.
 	Bare bool
 }
 
@@ -211,15 +210,15 @@ func DetectClipboard(getenv func(string) (string, bool)) Clipboard {
 	return t
 }
 
-// Sequence is what to write to the terminal; ok is false where that is of no use. No terminal answers it: whether the text arrived, only
-// the person knows.
+// Sequence returns the control sequence that copies a text; ok is false if there is no clipboard or the text is too long. Terminals do
+// not confirm it.
 func (t Clipboard) Sequence(text string) (sequence string, ok bool) {
 	if t.Bare || len(text) > MaxClipboardText {
 		return "", false
 	}
 	plain := osc52.New(text)
 	switch {
-	case t.Tmux: // it takes the one or lets the other through, by its settings set-clipboard and allow-passthrough
+	case t.Tmux: // its settings set-clipboard and allow-passthrough decide which of the two works
 		return plain.String() + plain.Tmux().String(), true
 	case t.Screen:
 		return plain.Screen().String(), true

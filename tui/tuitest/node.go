@@ -1,6 +1,5 @@
-// Package tuitest is what tests of the tour stand on: a node to walk on with a clock that they move, the suite in this process, keys by their
-// names, commands that run as a program runs them, and what every frame must hold to. Only tests import it: it starts a sandbox, of which the
-// tour itself knows nothing.
+// Package tuitest helps the tests of the tour: it has a node with a clock that tests move, the conformance suite in the same process, keys by
+// their names, a runner for commands, goldens, and checks that hold for every frame. Only tests import it, because it starts a sandbox.
 package tuitest
 
 import (
@@ -22,18 +21,17 @@ import (
 	"github.com/rin-network/rin/tui/flow"
 )
 
-// Ground is a node to walk on.
-type Ground struct {
+// Node is a node for tests.
+type Node struct {
 	*sandbox.Server
-	// URL is where it answers, until the test ends.
+	// URL of the node; it answers until the test ends.
 	URL string
-	// Clock is the time of the node, and of those who walk on it.
+	// Clock shows a fixed time until a test moves it. It is safe for concurrent use.
 	Clock *Clock
 }
 
-// NewGround starts a node, which answers through change when it is given. Without a number of calls in its configuration it has those of three
-// pages, the last of which is not full.
-func NewGround(t testing.TB, config sandbox.Config, change func(http.Handler) http.Handler) *Ground {
+// NewNode starts a node. change may wrap its handler. By default it has calls for three pages, the last of which is not full.
+func NewNode(t testing.TB, config sandbox.Config, change func(http.Handler) http.Handler) *Node {
 	t.Helper()
 	clock := &Clock{}
 	config.Clock, config.Loopback = clock.Now, true
@@ -50,11 +48,11 @@ func NewGround(t testing.TB, config sandbox.Config, change func(http.Handler) ht
 	}
 	server := httptest.NewServer(handler)
 	t.Cleanup(server.Close)
-	return &Ground{node, server.URL, clock}
+	return &Node{node, server.URL, clock}
 }
 
-// Target is what a person who comes here knows: the registry, a client that may do everything and one without the role.
-func (g *Ground) Target() target.Target {
+// Target returns the registry, a client with all permissions, and a second one without the role.
+func (g *Node) Target() target.Target {
 	var known []target.Credentials
 	for _, c := range g.Credentials() {
 		known = append(known, target.Credentials{ClientID: c.ClientID, ClientSecret: target.NewSecret(c.Secret)})
@@ -62,8 +60,8 @@ func (g *Ground) Target() target.Target {
 	return target.Target{Registry: g.URL + "/registry/registry.json", Credentials: known[0], Second: &known[1]}
 }
 
-// Walk begins a walk to a target, with a suite for its end.
-func (g *Ground) Walk(t testing.TB, to target.Target, suite Suite) *flow.Walk {
+// Walk starts a walk with a target and a suite.
+func (g *Node) Walk(t testing.TB, to target.Target, suite Suite) *flow.Walk {
 	t.Helper()
 	w, err := flow.New(flow.Options{Suite: "test", Clock: g.Clock.Now, Pause: g.Clock.pause, Certify: suite, Target: to})
 	if err != nil {
@@ -83,18 +81,18 @@ func Arrive(t testing.TB, w *flow.Walk) {
 	}
 }
 
-// Suite is what a walk certifies a node with.
+// Suite runs a certification.
 type Suite = func(ctx context.Context, t target.Target, heard func(worker.Event)) (report.Report, *evidence.Log, error)
 
-// Suite is the real one, without a child.
-func (g *Ground) Suite() Suite {
+// Suite returns the real suite, without a child process.
+func (g *Node) Suite() Suite {
 	return func(ctx context.Context, t target.Target, heard func(worker.Event)) (report.Report, *evidence.Log, error) {
 		result, err := conformance.Certify(ctx, t, conformance.Options{Suite: "test", Clock: g.Clock.Now, Heard: heard})
 		return result.Report, result.Log, err
 	}
 }
 
-// Scripted is a suite that asks nothing: it tells its news, and ends.
+// Scripted returns a suite that sends nothing: it reports events and returns its arguments.
 func Scripted(result report.Report, log *evidence.Log, err error, news ...worker.Event) Suite {
 	return func(_ context.Context, _ target.Target, heard func(worker.Event)) (report.Report, *evidence.Log, error) {
 		for _, n := range news {
@@ -104,7 +102,7 @@ func Scripted(result report.Report, log *evidence.Log, err error, news ...worker
 	}
 }
 
-// Instead lets something else answer where a path ends in this, and the node everywhere else.
+// Instead answers requests whose path has a suffix; the node answers the others.
 func Instead(end string, answer http.HandlerFunc) func(http.Handler) http.Handler {
 	return func(node http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -117,7 +115,7 @@ func Instead(end string, answer http.HandlerFunc) func(http.Handler) http.Handle
 	}
 }
 
-// Answer is always the same, at the time at which the clock begins unless the header has another.
+// Answer always answers the same. Its Date is the start time of the clock, unless the header has one already.
 func Answer(status int, contentType, body string) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) {
 		if w.Header().Get("Date") == "" {
@@ -132,15 +130,15 @@ func Answer(status int, contentType, body string) http.HandlerFunc {
 // Clock is noon of a day in March until a test moves it. Requests that were answered may still look at it meanwhile.
 type Clock struct{ after atomic.Int64 }
 
-// Now is the time.
+// Now returns the time.
 func (c *Clock) Now() time.Time {
 	return time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC).Add(time.Duration(c.after.Load()))
 }
 
-// Add lets time pass.
+// Add moves the clock.
 func (c *Clock) Add(d time.Duration) { c.after.Add(int64(d)) }
 
-// pause lets the time pass that somebody waits for.
+// pause moves the clock instead of waiting.
 func (c *Clock) pause(ctx context.Context, d time.Duration) error {
 	c.Add(d)
 	return context.Cause(ctx)

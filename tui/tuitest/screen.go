@@ -26,11 +26,11 @@ import (
 var (
 	style = regexp.MustCompile(`\x1b\[[0-9;]*m`)
 	jwt   = regexp.MustCompile(`eyJ[A-Za-z0-9_-]{20}`)
-	// harm are control bytes of both kinds, and marks that turn or hide text.
+	// harm matches control characters, and characters that reverse or hide text.
 	harm = regexp.MustCompile(`[\x00-\x09\x0b-\x1f\x7f\x{80}-\x{9f}\x{200b}\x{200e}\x{200f}\x{2028}-\x{202e}\x{2066}-\x{2069}\x{feff}]`)
 )
 
-// Fits expects that a frame has room.
+// Fits checks that a frame fits its room.
 func Fits(t testing.TB, frame string, room screen.Size) {
 	t.Helper()
 	lines := strings.Split(frame, "\n")
@@ -44,12 +44,12 @@ func Fits(t testing.TB, frame string, room screen.Size) {
 	}
 }
 
-// Unstyled is a text without its colours.
+// Unstyled removes the styles from a text.
 func Unstyled(text string) string {
 	return style.ReplaceAllString(text, "")
 }
 
-// Harmless expects that a text holds nothing but styles that a terminal obeys, and no mark that turns or hides what is read.
+// Harmless checks that a text has no control sequences except styles, and no characters that reverse or hide text.
 func Harmless(t testing.TB, text string) {
 	t.Helper()
 	if found := harm.FindString(Unstyled(text)); found != "" {
@@ -57,7 +57,7 @@ func Harmless(t testing.TB, text string) {
 	}
 }
 
-// Discreet expects that a text tells no secret of these clients and no token of this walk.
+// Discreet checks that a text has no secret of these clients and no token of this walk.
 func Discreet(t testing.TB, text string, clients []sandbox.Credential, w *flow.Walk) {
 	t.Helper()
 	for _, secret := range pieces(clients, w) {
@@ -70,8 +70,8 @@ func Discreet(t testing.TB, text string, clients []sandbox.Credential, w *flow.W
 	}
 }
 
-// Token is the beginning of a JWT in a text, or nothing. What begins like one by accident, as a key, its id or an entity tag now and then does, is
-// none: the JSON in a token can be read.
+// Token returns the beginning of a JWT in a text, or "". It decodes it, because a key or an entity tag may begin in the same way by
+// accident.
 func Token(text string) string {
 	for _, start := range jwt.FindAllString(text, -1) {
 		content, err := base64.RawURLEncoding.DecodeString(start[:len(start)/4*4])
@@ -82,7 +82,7 @@ func Token(text string) string {
 	return ""
 }
 
-// pieces of secrets are too long to be there by accident, and short enough to be found where a line was cut.
+// pieces returns parts of secrets: too long to occur by accident, short enough to be found in a truncated line.
 func pieces(clients []sandbox.Credential, w *flow.Walk) (all []string) {
 	const long = 12
 	for _, c := range clients {
@@ -94,7 +94,7 @@ func pieces(clients []sandbox.Credential, w *flow.Walk) (all []string) {
 	return all
 }
 
-// Golden compares a text with testdata/NAME.txt, which was accepted before. RIN_UPDATE_GOLDEN=1 accepts it as it is.
+// Golden compares a text with testdata/NAME.txt. RIN_UPDATE_GOLDEN=1 updates the file.
 func Golden(t testing.TB, name, text string) {
 	t.Helper()
 	path := filepath.Join("testdata", name+".txt")
@@ -121,7 +121,7 @@ func Golden(t testing.TB, name, text string) {
 	}
 }
 
-// line is one of them, quoted.
+// line quotes a line for a message.
 func line(lines []string, i int) string {
 	if i >= len(lines) {
 		return "no such line"
@@ -129,7 +129,7 @@ func line(lines []string, i int) string {
 	return fmt.Sprintf("%q", lines[i])
 }
 
-// Picture is a frame for a golden: under its size and colours, with escapes that can be read, without blanks at the ends of lines.
+// Picture formats a frame for a golden: with its size and colours, visible escapes, and no spaces at line ends.
 func Picture(size screen.Size, colours, frame string) string {
 	var out strings.Builder
 	fmt.Fprintf(&out, "── %d×%d %s ──\n", size.Width, size.Height, colours)
@@ -139,22 +139,22 @@ func Picture(size screen.Size, colours, frame string) string {
 	return out.String()
 }
 
-// SamePort replaces the port of the node, which is another one in every test, by one of the same length.
+// SamePort replaces the port of the node by a fixed one of the same length.
 func SamePort(text string) string { return port.ReplaceAllString(text, "1:10001") }
 
 var port = regexp.MustCompile(`1:\d{5}`)
 
-// NewTheme is that of a terminal without colours, whatever the terminal of the test is.
+// NewTheme makes a theme without colours.
 func NewTheme() screen.Theme {
 	t := screen.NewTheme(lipgloss.NewRenderer(io.Discard))
 	Colour(t, "none")
 	return t
 }
 
-// Colours are the names of what a terminal may be.
+// Colours lists the kinds of terminals for [Colour].
 func Colours() []string { return []string{"none", "dark", "light"} }
 
-// Colour makes the terminal of a theme dark, light or one without colours.
+// Colour sets the kind of terminal of a theme.
 func Colour(t screen.Theme, name string) {
 	t.Renderer.SetHasDarkBackground(name == "dark")
 	t.Renderer.SetColorProfile(termenv.ANSI256)
@@ -163,7 +163,7 @@ func Colour(t screen.Theme, name string) {
 	}
 }
 
-// Key is a key by the name that Bubble Tea gives it, such as "enter" or "shift+tab"; another text is typed.
+// Key returns the key with a name of Bubble Tea, such as "enter" or "shift+tab"; any other text is typed.
 func Key(name string) tea.KeyMsg {
 	if name == " " {
 		return tea.KeyMsg{Type: tea.KeySpace, Runes: []rune(name)}
@@ -176,23 +176,23 @@ func Key(name string) tea.KeyMsg {
 	return tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune(name)}
 }
 
-// patience is for what never ends: a test that works does not wait for it.
+// patience bounds the wait for commands that never end.
 const patience = time.Minute
 
-// Commands run commands as a program does: all at the same time, those of a batch each for itself. What comes of them is taken by one goroutine.
+// Commands runs commands concurrently, as a Bubble Tea program does. One goroutine receives their messages.
 type Commands struct {
 	messages chan tea.Msg
 	open     atomic.Int64
 }
 
-// NewCommands runs a command.
+// NewCommands starts a command.
 func NewCommands(first tea.Cmd) *Commands {
 	c := &Commands{messages: make(chan tea.Msg)}
 	c.Start(first)
 	return c
 }
 
-// Start runs a command, too, unless all it does is wait: time passes when the test says so.
+// Start starts another command. It skips commands that only wait, because tests move the clock themselves.
 func (c *Commands) Start(cmd tea.Cmd) {
 	if cmd == nil || timed(cmd) {
 		return
@@ -208,14 +208,14 @@ func (c *Commands) Start(cmd tea.Cmd) {
 	}()
 }
 
-// timed tells a cursor that will blink, and a tick. Nothing but the name of its function tells what a command is; should that be another one some
-// day, tests get slower and say the same.
+// timed reports whether a command is a blinking cursor or a tick. Only the name of its function tells; if that name changes, tests get
+// slower.
 func timed(cmd tea.Cmd) bool {
 	name := runtime.FuncForPC(reflect.ValueOf(cmd).Pointer()).Name()
 	return strings.Contains(name, "BlinkCmd.func") || strings.Contains(name, "Tick.func")
 }
 
-// Next waits for a message; ok is false when nothing is under way.
+// Next returns the next message; ok is false when all commands have ended.
 func (c *Commands) Next(t testing.TB) (msg tea.Msg, ok bool) {
 	t.Helper()
 	late := time.NewTimer(patience)
@@ -234,7 +234,7 @@ func (c *Commands) Next(t testing.TB) (msg tea.Msg, ok bool) {
 	return nil, false
 }
 
-// Settle runs a command and whatever comes of it, until nothing is under way.
+// Settle runs a command and all commands that follow from it.
 func Settle(t testing.TB, first tea.Cmd, update func(tea.Msg) tea.Cmd) {
 	t.Helper()
 	all := NewCommands(first)

@@ -35,7 +35,7 @@ var _ = Describe("What every frame must hold to", func() {
 	)
 
 	It("is that it tells no secret, not even a piece of one", func() {
-		ground := tuitest.NewGround(GinkgoTB(), sandbox.Config{Calls: 1}, nil)
+		ground := tuitest.NewNode(GinkgoTB(), sandbox.Config{Calls: 1}, nil)
 		w := ground.Walk(GinkgoTB(), ground.Target(), nil)
 		tuitest.Arrive(GinkgoTB(), w)
 		Expect(w.FetchToken(context.Background()).OK()).To(BeTrue())
