@@ -61,9 +61,9 @@ const (
 type Config struct {
 	// Member runs the node, as its registry entry says; funding.FirstMember when its id is empty.
 	Member funding.Member
-	// Flavour is the product that the node resembles in the form of its tokens and errors, unless they are set here. The zero value is no product:
+	// Preset is the product that the node resembles in the form of its tokens and errors, unless they are set here. The zero value is no product:
 	// the node follows the interface document, with both token endpoints in the registry.
-	Flavour Preset
+	Preset Preset
 	// Root is the path below which the whole node is, its authorization server too: "/xb"; empty for the root of the host.
 	Root string
 	// Prefix is the service prefix, one or more path segments; DefaultPrefix when empty.
@@ -92,7 +92,7 @@ type Config struct {
 
 	// TokenTTL is the lifetime of access tokens, in whole seconds; DefaultTokenTTL when 0.
 	TokenTTL time.Duration
-	// TokenFormat is the form of access tokens; that of the flavour when empty, else auth.ES256.
+	// TokenFormat is the form of access tokens; that of the preset when empty, else auth.ES256.
 	TokenFormat auth.Format
 	// VerifiedTokens is the number of verified tokens to cache, so that a token is not verified again when it is used again; DefaultVerifiedTokens
 	// when 0, no cache when negative.
@@ -101,7 +101,7 @@ type Config struct {
 	// Paging is the meaning of page[page]; funding.PagingOffset when empty.
 	Paging funding.Paging
 
-	// ErrorShape is the form of the API's error bodies; that of the flavour when empty, else content.ShapeProblem.
+	// ErrorShape is the form of the API's error bodies; that of the preset when empty, else content.ShapeProblem.
 	ErrorShape content.ErrorShape
 
 	// Clients are the registered clients. When nil, three are made: the first with role and affiliation, the second
@@ -201,9 +201,9 @@ func (c Config) complete() (Config, error) {
 	c.PublicURL = strings.TrimSuffix(c.PublicURL, "/")
 	c.Calls = orDefault(c.Calls, DefaultCalls)
 	c.TokenTTL = orDefault(c.TokenTTL, DefaultTokenTTL)
-	c.TokenFormat = orDefault(c.TokenFormat, orDefault(c.Flavour.Tokens, auth.ES256))
+	c.TokenFormat = orDefault(c.TokenFormat, orDefault(c.Preset.Tokens, auth.ES256))
 	c.Paging = orDefault(c.Paging, funding.PagingOffset)
-	c.ErrorShape = orDefault(c.ErrorShape, orDefault(c.Flavour.Errors, content.ShapeProblem))
+	c.ErrorShape = orDefault(c.ErrorShape, orDefault(c.Preset.Errors, content.ShapeProblem))
 	c.VerifiedTokens = max(orDefault(c.VerifiedTokens, DefaultVerifiedTokens), 0)
 	if c.Clock == nil {
 		c.Clock = time.Now

@@ -14,8 +14,8 @@ import (
 func (s *Server) newFaults(c Config, guard *auth.Guard) (*fault.Injector, error) {
 	setup := fault.Setup{Scenarios: c.Scenarios, ByHeader: c.AskedByHeader}
 	var err error
-	if setup.Habits, err = fault.FindDeviations(c.Flavour.Habits); err != nil {
-		return nil, fmt.Errorf("flavour %q: %w", c.Flavour.Name, err)
+	if setup.Habits, err = fault.FindDeviations(c.Preset.Habits); err != nil {
+		return nil, fmt.Errorf("flavour %q: %w", c.Preset.Name, err)
 	}
 	if setup.Deviations, err = fault.FindDeviations(c.Deviations); err != nil {
 		return nil, err

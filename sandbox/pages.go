@@ -41,8 +41,8 @@ func (s *Server) person() web.Node {
 // registered returns the name of the node in the registry, and its preset.
 func (s *Server) registered() string {
 	said := s.member.Acronym + ", " + s.member.ID + " in the registry"
-	if s.flavour.Name != "" {
-		said += ", " + s.flavour.Name + " flavour"
+	if s.preset.Name != "" {
+		said += ", " + s.preset.Name + " flavour"
 	}
 	return said
 }

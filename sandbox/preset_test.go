@@ -16,12 +16,12 @@ import (
 	"github.com/rin-network/rin/sandbox/fault"
 )
 
-// flavoured serves a node of a make.
-func flavoured(name string) runningNode {
+// presetNode serves a node with a preset.
+func presetNode(name string) runningNode {
 	GinkgoHelper()
 	made, err := sandbox.FindPreset(name)
 	Expect(err).NotTo(HaveOccurred())
-	return newNode(sandbox.Config{Flavour: made})
+	return newNode(sandbox.Config{Preset: made})
 }
 
 func tokenForm(id, secret string) string {
@@ -31,7 +31,7 @@ func tokenForm(id, secret string) string {
 var _ = Describe("A node of a make", func() {
 	It("is listed once, under the token endpoint that it has", func() {
 		for name, path := range map[string]string{"plain": "/oauth/token", "keycloak": realmToken, "keycloak-16": "/auth" + realmToken} {
-			node := flavoured(name)
+			node := presetNode(name)
 			var got struct{ Member []map[string]string }
 			Expect(json.Unmarshal([]byte(get(node, "/registry/registry.json", nil).body), &got)).To(Succeed())
 			Expect(got.Member).To(ConsistOf(SatisfyAll(HaveKeyWithValue("id", "XA"), HaveKeyWithValue("oauth2", node.URL+path))), name)
@@ -43,7 +43,7 @@ var _ = Describe("A node of a make", func() {
 		for name, elsewhere := range map[string][]string{
 			"plain": {realmToken, "/auth" + realmToken}, "keycloak": {stagingToken, "/auth" + realmToken}, "keycloak-16": {stagingToken, realmToken},
 		} {
-			node := flavoured(name)
+			node := presetNode(name)
 			listed := strings.TrimPrefix(node.Addresses(node.URL).Listed, node.URL)
 			for _, path := range elsewhere {
 				client := node.Credentials()[0]
@@ -64,7 +64,7 @@ var _ = Describe("A node of a make", func() {
 		for _, name := range append(sandbox.PresetNames(), "") {
 			node := newNode(sandbox.Config{})
 			if name != "" {
-				node = flavoured(name)
+				node = presetNode(name)
 			}
 			var document struct {
 				Security   []map[string]any
@@ -81,7 +81,7 @@ var _ = Describe("A node of a make", func() {
 
 	It("takes its own tokens, whatever make it is, also after a reset", func() {
 		for _, made := range sandbox.Presets() {
-			node := flavoured(made.Name)
+			node := presetNode(made.Name)
 			token := fetchToken(node, node.Addresses(node.URL).Listed, node.Credentials()[0])
 			for _, path := range []string{infoPath, fundingsPath} {
 				Expect(get(node, path, bearer(token)).status).To(Equal(200), made.Name)
@@ -89,12 +89,12 @@ var _ = Describe("A node of a make", func() {
 			Expect(get(node, infoPath, bearer(token+"x")).status).To(Equal(401), made.Name)
 			Expect(node.Deviations()).To(BeEmpty(), "habits are no deviations")
 			node.Reset()
-			Expect(get(node, infoPath, nil).body).To(Equal(get(flavoured(made.Name), infoPath, nil).body), made.Name)
+			Expect(get(node, infoPath, nil).body).To(Equal(get(presetNode(made.Name), infoPath, nil).body), made.Name)
 		}
 	})
 
 	It("writes tokens, errors and keys as Keycloak does", func() {
-		node := flavoured("keycloak")
+		node := presetNode("keycloak")
 		client := node.Credentials()[0]
 		var answer map[string]any
 		Expect(json.Unmarshal([]byte(postForm(node, realmToken, tokenForm(client.ClientID, client.Secret), nil).body), &answer)).To(Succeed())
@@ -109,14 +109,14 @@ var _ = Describe("A node of a make", func() {
 	})
 
 	It("makes tokens of another time that its own dialect has (a token that expired)", func() {
-		node := flavoured("keycloak")
+		node := presetNode("keycloak")
 		token, err := node.TokenAt(time.Now().Add(-time.Hour), node.URL, "demo-client")
 		Expect(err).NotTo(HaveOccurred())
 		Expect(get(node, infoPath, bearer(token)).body).To(ContainSubstring("expired"))
 	})
 
 	It("streams what it does not refuse: conditions and compression are kept", func() {
-		node := flavoured("spring")
+		node := presetNode("spring")
 		token := fetchToken(node, stagingToken, node.Credentials()[0])
 		header := bearer(token).Clone()
 		tag := get(node, infoPath, header).header.Get("ETag")
@@ -129,7 +129,7 @@ var _ = Describe("A node of a make", func() {
 	})
 })
 
-var _ = Describe("the flavours", func() {
+var _ = Describe("the presets", func() {
 	It("have habits that are benign, and warn of no less than those do", func() {
 		benign := map[string]fault.Deviation{}
 		for _, d := range fault.Habits() {

@@ -32,7 +32,7 @@ type Server struct {
 	verifier    *auth.Verifier
 	authority   *auth.Server
 	member      funding.Member
-	flavour     Preset
+	preset      Preset
 	neighbours  []*Server // of its network, itself among them; only itself otherwise
 	routes      []Route
 	places      address.Map
@@ -60,8 +60,8 @@ func New(config Config) (*Server, error) {
 // build makes the parts of a node from a complete configuration.
 func build(c Config) (*Server, error) {
 	s := &Server{
-		log: c.Logger, member: c.Member, flavour: c.Flavour,
-		places: address.Map{Root: c.Root, Prefix: c.Prefix, Realm: c.Realm, Grants: c.Flavour.Grants, Provider: c.Flavour.Provider, PublicURL: c.PublicURL},
+		log: c.Logger, member: c.Member, preset: c.Preset,
+		places: address.Map{Root: c.Root, Prefix: c.Prefix, Realm: c.Realm, Grants: c.Preset.Grants, Provider: c.Preset.Provider, PublicURL: c.PublicURL},
 	}
 	s.neighbours = []*Server{s}
 	guard, err := s.openAuthority(c)
@@ -89,7 +89,7 @@ func (s *Server) openAuthority(c Config) (*auth.Guard, error) {
 	if s.issuer, err = auth.NewIssuer(c.TokenFormat, c.TokenTTL, c.Clock, c.Random); err != nil {
 		return nil, err
 	}
-	s.issuer.Speak(c.Flavour.Dialect)
+	s.issuer.Speak(c.Preset.Dialect)
 	foreign, err := foreignIssuers(c.Issuers)
 	if err != nil {
 		return nil, err
@@ -139,7 +139,7 @@ func (s *Server) registry(origin string) model.Registry {
 
 // entries lists the registry entries of the node: one for each token endpoint, or a single one with a preset.
 func (s *Server) entries(origin string) []model.Member {
-	if s.flavour.Name == "" {
+	if s.preset.Name == "" {
 		return s.member.Entries(s.places, origin)
 	}
 	return []model.Member{s.member.Entry(origin+s.places.Listed().Token, origin+s.places.Info())}
@@ -161,8 +161,8 @@ func (s *Server) TokenTTL() time.Duration { return s.issuer.Lifetime() }
 // the first filtered request waits.
 func (s *Server) Prepare() { s.store.Prepare() }
 
-// Flavour returns the preset of the node.
-func (s *Server) Flavour() Preset { return s.flavour }
+// Preset returns the preset of the node.
+func (s *Server) Preset() Preset { return s.preset }
 
 // Reset restores the configured state of the node. Accounts that a [Ledger] keeps stay.
 func (s *Server) Reset() {

@@ -50,7 +50,7 @@ func (g greeting) writeNode(b *strings.Builder, node *sandbox.Server) {
 	fmt.Fprintf(t, "  funding\t%s\n", at.Fundings)
 	fmt.Fprintf(t, "  try-out\t%s (no token)\n", at.TryOutFundings)
 	g.writeAPI(t, node)
-	if made := node.Flavour(); made.Name != "" {
+	if made := node.Preset(); made.Name != "" {
 		fmt.Fprintf(t, "  flavour\t%s\n", made.Name)
 	}
 	g.writeFiles(t)
@@ -82,7 +82,7 @@ func (g greeting) writeNodes(b *strings.Builder, nodes []*sandbox.Server) {
 	g.writeFiles(t)
 	fmt.Fprintf(t, "\n  node\tflavour\tinstitution\n")
 	for _, n := range nodes {
-		fmt.Fprintf(t, "  %s\t%s\t%s\n", n.Member().ID, n.Flavour().Name, strings.TrimSpace(n.Member().Name))
+		fmt.Fprintf(t, "  %s\t%s\t%s\n", n.Member().ID, n.Preset().Name, strings.TrimSpace(n.Member().Name))
 	}
 	fmt.Fprintf(t, "\n  node\tclient\tsecret\n")
 	for _, n := range nodes {
@@ -275,7 +275,7 @@ func (o openNetwork) issued(before issued) issued {
 	for _, n := range o.Nodes() {
 		at := n.Addresses(o.base)
 		node := issuedNode{
-			ID: n.Member().ID, Name: n.Member().Name, Flavour: n.Flavour().Name,
+			ID: n.Member().ID, Name: n.Member().Name, Flavour: n.Preset().Name,
 			Token: at.Listed, Info: at.Info, Spec: at.Spec, Funding: at.Fundings, TryOut: at.TryOut,
 			Elsewhere: issuedElsewhere{at.ElsewhereToken, at.ElsewhereInfo, []issuedClient{clientOf(n.Elsewhere())}},
 		}

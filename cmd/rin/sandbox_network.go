@@ -39,7 +39,7 @@ func (n *networkFlags) configure(first sandbox.Config, file configfile.File) ([]
 		if err != nil {
 			return nil, usage(fmt.Errorf("--flavour: %w", err), "rin sandbox --help says what they are")
 		}
-		first.Flavour = made
+		first.Preset = made
 	}
 	if file.Lists() {
 		return file.Nodes(first), nil

@@ -18,7 +18,7 @@ func (b *bench) second() sandbox.Credential { return b.Nodes()[1].Credentials()[
 
 var _ = DescribeTable("A client that", func(want clientrules.ID, misbehave func(*bench)) {
 	for _, made := range sandbox.Presets() {
-		b := newBench(func(c *sandbox.Config) { c.Flavour, c.TokenFormat = made, auth.ES256 }) // RSA keys take long to make
+		b := newBench(func(c *sandbox.Config) { c.Preset, c.TokenFormat = made, auth.ES256 }) // RSA keys take long to make
 		misbehave(b)
 		Expect(b.found()).To(Equal([]clientrules.ID{want}), made.Name)
 		first := b.judged().Clients[0].Findings[0]

@@ -1,4 +1,4 @@
-// Package configfile makes the configuration of a network of sandbox nodes, which differ as members of a network do: from the number of nodes, or from
+// Package configfile presets the configuration of a network of sandbox nodes, which differ as members of a network do: from the number of nodes, or from
 // a file that configures each.
 package configfile
 
@@ -43,7 +43,7 @@ type Given struct {
 	at     value
 }
 
-// Fault makes a fault of the option's value that the caller found.
+// Fault presets a fault of the option's value that the caller found.
 func (g Given) Fault(hint string) Fault {
 	got := "a list"
 	if !g.List {
@@ -162,8 +162,8 @@ func (f File) Nodes(same sandbox.Config) []sandbox.Config {
 	for i, n := range f.nodes {
 		c := same
 		c.Member, c.Root, c.Seed = n.member, n.root, same.Seed+uint64(i)
-		if c.Flavour.Name == "" {
-			c.Flavour = sandbox.Presets()[0]
+		if c.Preset.Name == "" {
+			c.Preset = sandbox.Presets()[0]
 		}
 		for _, set := range n.set {
 			set(&c)
@@ -188,20 +188,20 @@ func Example() string { return example }
 // MaxNodes is the largest number of nodes in a network.
 const MaxNodes = 100
 
-// Many makes n nodes from one: the first is at the root of the host, every other below a root named after its id, with a service prefix, a realm,
+// Many presets n nodes from one: the first is at the root of the host, every other below a root named after its id, with a service prefix, a realm,
 // clients and data of its own, and with the presets in turn. Settings of first apply to all nodes, but the seed counts up. A single node stays as
 // it is.
 func Many(first sandbox.Config, n int) []sandbox.Config {
 	if n == 1 {
 		return []sandbox.Config{first}
 	}
-	makes := sandbox.Presets()
+	presets := sandbox.Presets()
 	nodes := make([]sandbox.Config, 0, n)
 	for i := range n {
 		c := first
 		c.Member = funding.InventedMember(i)
-		if first.Flavour.Name == "" {
-			c.Flavour = makes[i%len(makes)]
+		if first.Preset.Name == "" {
+			c.Preset = presets[i%len(presets)]
 		}
 		c.Seed += uint64(i)
 		if i > 0 {

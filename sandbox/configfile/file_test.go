@@ -25,7 +25,7 @@ var _ = Describe("a file", func() {
 		Expect(nodes).To(HaveLen(4))
 		Expect(nodes[0].Clients[0]).To(Equal(sandbox.ClientConfig{ID: "reader", Role: "EXTERNAL_API_CLIENT", Affiliation: "AFF-MUST-0001"}))
 		Expect(nodes[1]).To(SatisfyAll(HaveField("Root", "/xb"), HaveField("Prefix", "tumb"), HaveField("Realm", "research"),
-			HaveField("Flavour.Name", "keycloak"), HaveField("TokenTTL", 65*time.Second), HaveField("Seed", uint64(2)), HaveField("Calls", 200)))
+			HaveField("Preset.Name", "keycloak"), HaveField("TokenTTL", 65*time.Second), HaveField("Seed", uint64(2)), HaveField("Calls", 200)))
 		Expect(nodes[2]).To(SatisfyAll(HaveField("Member.ID", "XC_Test"), HaveField("Seed", uint64(42)), HaveField("Calls", 1000),
 			HaveField("Clients", HaveExactElements(HaveField("ID", "demo-client-xc"), HaveField("ID", "demo-client-without-role-xc"), HaveField("ID", "demo-client-other-audience-xc")))))
 		Expect(nodes[3]).To(SatisfyAll(HaveField("Deviations", []string{"pages-overlap"}),
@@ -38,7 +38,7 @@ var _ = Describe("a file", func() {
 		file, err := configfile.Read(source("nodes: [{}, {}, {acronym: Ö, id: R2.D2}]"))
 		Expect(err).NotTo(HaveOccurred())
 		nodes := file.Nodes(sandbox.Config{Realm: "same"})
-		Expect(nodes[0]).To(SatisfyAll(HaveField("Member", funding.FirstMember()), HaveField("Root", ""), HaveField("Prefix", ""), HaveField("Clients", BeNil()), HaveField("Flavour.Name", "plain")))
+		Expect(nodes[0]).To(SatisfyAll(HaveField("Member", funding.FirstMember()), HaveField("Root", ""), HaveField("Prefix", ""), HaveField("Clients", BeNil()), HaveField("Preset.Name", "plain")))
 		Expect(nodes[1]).To(SatisfyAll(HaveField("Member", funding.InventedMember(1)), HaveField("Root", "/xb"), HaveField("Prefix", "tumb"), HaveField("Realm", "same")))
 		Expect(nodes[2]).To(SatisfyAll(HaveField("Root", "/r2d2"), HaveField("Prefix", "r2d2")))
 	})

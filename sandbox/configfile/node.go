@@ -145,7 +145,7 @@ func (r *reader) settings(e nodeEntry, n *node) {
 	setting(r, n, e.Prefix, "path segments, such as ris-synergy", some, func(c *sandbox.Config) *string { return &c.Prefix })
 	setting(r, n, e.Realm, "one path segment, such as ris", some, func(c *sandbox.Config) *string { return &c.Realm })
 	if name, ok := oneOf(r, e.Flavour, sandbox.PresetNames()); ok {
-		n.set = append(n.set, func(c *sandbox.Config) { c.Flavour, _ = sandbox.FindPreset(name) })
+		n.set = append(n.set, func(c *sandbox.Config) { c.Preset, _ = sandbox.FindPreset(name) })
 	}
 	setting(r, n, e.Seed, "a number from 0", func(text string) (uint64, error) { return strconv.ParseUint(text, 10, 64) },
 		func(c *sandbox.Config) *uint64 { return &c.Seed })

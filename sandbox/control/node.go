@@ -51,7 +51,7 @@ func nodeRoutes(network *sandbox.Network) []route {
 }
 
 func describe(n *sandbox.Server) Node {
-	node := Node{ID: n.Member().ID, Name: n.Member().Name, Flavour: n.Flavour().Name, Deviations: n.Deviations(), Scenarios: playing(n), API: describeAPI(n)}
+	node := Node{ID: n.Member().ID, Name: n.Member().Name, Flavour: n.Preset().Name, Deviations: n.Deviations(), Scenarios: playing(n), API: describeAPI(n)}
 	if node.Deviations == nil {
 		node.Deviations = []string{}
 	}

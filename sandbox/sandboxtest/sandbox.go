@@ -175,7 +175,7 @@ func Flavour(name string) Option {
 			s.err = err
 			return
 		}
-		s.first.Flavour = preset
+		s.first.Preset = preset
 	}
 }
 
