@@ -192,8 +192,8 @@ func (d *mockAPI) welcome() []web.Place {
 	}
 }
 
-// further lists the endpoints for the info resource.
-func (d *mockAPI) further() ([]funding.InfoEndpoint, any) {
+// endpoints lists the endpoints for the info resource.
+func (d *mockAPI) endpoints() ([]funding.InfoEndpoint, any) {
 	if d == nil {
 		return nil, nil
 	}

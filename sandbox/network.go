@@ -39,7 +39,7 @@ type Network struct {
 	nodes   []*Server
 	clock   *Clock
 	journal *journal.Journal
-	nowhere http.Handler // for paths of no node
+	outside http.Handler // for paths of no node
 	start   Route        // the start page, where no node has the root of the host
 	origin  string
 }
@@ -85,7 +85,7 @@ func NewNetwork(config NetworkConfig) (*Network, error) {
 		return nil, err
 	}
 	n.start = n.startPage()
-	n.nowhere = n.journal.Watch(journal.Place{Now: n.clock.Now, Origin: n.nodes[0].places.Origin, Classify: classifyOutside}, http.HandlerFunc(n.lost))
+	n.outside = n.journal.Watch(journal.Place{Now: n.clock.Now, Origin: n.nodes[0].places.Origin, Classify: classifyOutside}, http.HandlerFunc(n.serveOutside))
 	return n, nil
 }
 
@@ -151,11 +151,11 @@ func (n *Network) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		node.ServeHTTP(w, r)
 		return
 	}
-	n.nowhere.ServeHTTP(w, r)
+	n.outside.ServeHTTP(w, r)
 }
 
-// lost answers requests outside all nodes.
-func (n *Network) lost(w http.ResponseWriter, r *http.Request) {
+// serveOutside answers requests outside all nodes.
+func (n *Network) serveOutside(w http.ResponseWriter, r *http.Request) {
 	if r.URL.Path == "/" {
 		n.start.ServeHTTP(w, r)
 		return

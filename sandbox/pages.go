@@ -11,7 +11,7 @@ import (
 
 // pages returns the routes of the pages for people.
 func (s *Server) pages(onLoopback bool) []Route {
-	resources := append(web.Reference(s.person(), s.documents), web.Start(s.places.Home(), s.places, onLoopback, s.welcome))
+	resources := append(web.Reference(s.webNode(), s.documents), web.Start(s.places.Home(), s.places, onLoopback, s.welcome))
 	all := make([]Route, len(resources))
 	for i, r := range resources {
 		all[i] = Route{Method: http.MethodGet, Path: r.Path, handler: r}
@@ -33,29 +33,29 @@ func (s *Server) documents() []web.Document {
 	return append(own, further...)
 }
 
-// person returns the name of the node.
-func (s *Server) person() web.Node {
+// webNode returns the name of the node.
+func (s *Server) webNode() web.Node {
 	return web.Node{Acronym: s.member.Acronym, Name: strings.TrimSpace(s.member.Name), Places: s.places}
 }
 
-// registered returns the name of the node in the registry, and its preset.
-func (s *Server) registered() string {
-	said := s.member.Acronym + ", " + s.member.ID + " in the registry"
+// subtitle returns the name of the node in the registry, and its preset.
+func (s *Server) subtitle() string {
+	text := s.member.Acronym + ", " + s.member.ID + " in the registry"
 	if s.preset.Name != "" {
-		said += ", " + s.preset.Name + " flavour"
+		text += ", " + s.preset.Name + " flavour"
 	}
-	return said
+	return text
 }
 
 // welcome returns the content of the start page.
 func (s *Server) welcome() web.Welcome {
-	self, at := s.person(), s.places
+	self, at := s.webNode(), s.places
 	token := at.Listed().Token
 	get := func(name, path, note string) web.Place {
 		return web.Place{Name: name, Method: http.MethodGet, Path: path, Note: note, Open: true}
 	}
 	w := web.Welcome{
-		Title: self.Name, Subtitle: s.registered(), Node: &self, Token: token,
+		Title: self.Name, Subtitle: s.subtitle(), Node: &self, Token: token,
 		Places: []web.Place{
 			get("reference", at.Docs(), "every operation, to be tried out"),
 			get("registry", at.Registry(), "the nodes of the network"),
@@ -76,7 +76,7 @@ func (s *Server) welcome() web.Welcome {
 	for _, d := range s.api.pages() {
 		w.Places = append(w.Places, get("described", d.Path, d.Note))
 	}
-	for _, c := range s.inUse() {
+	for _, c := range s.generatedCredentials() {
 		w.Clients = append(w.Clients, web.Client{ID: c.ClientID, Secret: c.Secret, Token: token, Notes: c.permissions()})
 	}
 	other := s.elsewhere.client
@@ -84,14 +84,14 @@ func (s *Server) welcome() web.Welcome {
 		Notes: []string{"registered elsewhere, in an environment whose tokens are refused here"}})
 	for _, node := range s.neighbours {
 		if node != s {
-			w.Others = append(w.Others, node.person())
+			w.Others = append(w.Others, node.webNode())
 		}
 	}
 	return w
 }
 
-// inUse lists the clients whose secret was generated here and has not changed. Configured secrets are known to their owners alone.
-func (s *Server) inUse() []Credential {
+// generatedCredentials lists the clients whose secret was generated here and has not changed. Configured secrets are known to their owners alone.
+func (s *Server) generatedCredentials() []Credential {
 	var all []Credential
 	for _, c := range s.credentials {
 		if now, ok := credentialOf(s.books, c.ClientID, c.Secret); ok && now.Secret != "" && !c.Given {
@@ -109,7 +109,7 @@ func (n *Network) startPage() Route {
 			{Name: "registry", Method: http.MethodGet, Path: places.Registry(), Note: "the nodes with their token and info endpoints", Open: true},
 		}}
 		for _, node := range n.nodes {
-			w.Others = append(w.Others, node.person())
+			w.Others = append(w.Others, node.webNode())
 		}
 		return w
 	})
@@ -118,17 +118,17 @@ func (n *Network) startPage() Route {
 
 // permissions describes what a client may do.
 func (c Credential) permissions() []string {
-	var said []string
+	var text []string
 	switch {
 	case c.Role == "":
-		said = append(said, "no role: gets tokens, and no fundings")
+		text = append(text, "no role: gets tokens, and no fundings")
 	case c.Affiliation == "":
-		said = append(said, "role "+c.Role+", no affiliation")
+		text = append(text, "role "+c.Role+", no affiliation")
 	default:
-		said = append(said, "role "+c.Role+", affiliation "+c.Affiliation)
+		text = append(text, "role "+c.Role+", affiliation "+c.Affiliation)
 	}
 	if c.Audience != "" {
-		said = append(said, "its tokens are for "+c.Audience)
+		text = append(text, "its tokens are for "+c.Audience)
 	}
-	return said
+	return text
 }

@@ -19,9 +19,9 @@ import (
 // presetNode serves a node with a preset.
 func presetNode(name string) runningNode {
 	GinkgoHelper()
-	made, err := sandbox.FindPreset(name)
+	preset, err := sandbox.FindPreset(name)
 	Expect(err).NotTo(HaveOccurred())
-	return newNode(sandbox.Config{Preset: made})
+	return newNode(sandbox.Config{Preset: preset})
 }
 
 func tokenForm(id, secret string) string {
@@ -80,16 +80,16 @@ var _ = Describe("A node of a make", func() {
 	})
 
 	It("takes its own tokens, whatever make it is, also after a reset", func() {
-		for _, made := range sandbox.Presets() {
-			node := presetNode(made.Name)
+		for _, preset := range sandbox.Presets() {
+			node := presetNode(preset.Name)
 			token := fetchToken(node, node.Addresses(node.URL).Listed, node.Credentials()[0])
 			for _, path := range []string{infoPath, fundingsPath} {
-				Expect(get(node, path, bearer(token)).status).To(Equal(200), made.Name)
+				Expect(get(node, path, bearer(token)).status).To(Equal(200), preset.Name)
 			}
-			Expect(get(node, infoPath, bearer(token+"x")).status).To(Equal(401), made.Name)
+			Expect(get(node, infoPath, bearer(token+"x")).status).To(Equal(401), preset.Name)
 			Expect(node.Deviations()).To(BeEmpty(), "habits are no deviations")
 			node.Reset()
-			Expect(get(node, infoPath, nil).body).To(Equal(get(presetNode(made.Name), infoPath, nil).body), made.Name)
+			Expect(get(node, infoPath, nil).body).To(Equal(get(presetNode(preset.Name), infoPath, nil).body), preset.Name)
 		}
 	})
 

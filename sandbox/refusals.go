@@ -71,8 +71,8 @@ func explainRefusal(p []byte, maxHeaderBytes int) (explained []byte, refused boo
 		return nil, false
 	}
 	_, why, _ := strings.Cut(phrase, ": ")
-	said := refusalProblem(status, why, maxHeaderBytes)
-	body, err := json.Marshal(said)
+	problem := refusalProblem(status, why, maxHeaderBytes)
+	body, err := json.Marshal(problem)
 	if err != nil {
 		return nil, false
 	}

@@ -31,12 +31,12 @@ func routes(places address.Map, describe describer, server *auth.Server, guard *
 	return append(all,
 		get(places.Certs(), http.HandlerFunc(server.Certs)),
 
-		guarded(places.Info(), funding.InfoResource(places, false, api.further)),
+		guarded(places.Info(), funding.InfoResource(places, false, api.endpoints)),
 		get(places.Spec(), spec.Resource(places.Origin, describe.api(places))),
 		guarded(places.Fundings(), fundings.List()),
 		guarded(places.Funding(), fundings.Detail()),
 
-		get(tryOut.Info(), funding.InfoResource(tryOut, true, api.further)),
+		get(tryOut.Info(), funding.InfoResource(tryOut, true, api.endpoints)),
 		get(tryOut.Spec(), spec.Resource(tryOut.Origin, describe.tryOut(tryOut))),
 		get(tryOut.Fundings(), fundings.OpenList()),
 		get(tryOut.Funding(), fundings.OpenDetail()),

@@ -54,8 +54,8 @@ func Listen(inner net.Listener, s Served) net.Listener { return s.listen(inner) 
 // closes the listener, and returns nil after an orderly end.
 func Serve(ctx context.Context, listener net.Listener, s Served) error {
 	server := HTTPServer(s)
-	unasked := &idleConns{connections: map[net.Conn]struct{}{}}
-	server.ConnState = unasked.follow
+	idle := &idleConns{connections: map[net.Conn]struct{}{}}
+	server.ConnState = idle.follow
 	go s.Prepare() // beside the first requests
 	ended := make(chan error, 1)
 	go func() { ended <- server.Serve(s.listen(listener)) }()
@@ -66,7 +66,7 @@ func Serve(ctx context.Context, listener net.Listener, s Served) error {
 	}
 	patience, cancel := context.WithTimeout(context.WithoutCancel(ctx), shutdownPatience)
 	defer cancel()
-	unasked.close()
+	idle.close()
 	err := server.Shutdown(patience)
 	if errors.Is(err, context.DeadlineExceeded) {
 		err = errors.Join(errors.New("requests were still running after five seconds and were cut"), server.Close())
@@ -86,25 +86,25 @@ type idleConns struct {
 }
 
 // follow is a ConnState function of a server.
-func (u *idleConns) follow(connection net.Conn, state http.ConnState) {
-	u.mu.Lock()
-	defer u.mu.Unlock()
+func (c *idleConns) follow(connection net.Conn, state http.ConnState) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	switch {
 	case state != http.StateNew:
-		delete(u.connections, connection)
-	case u.ending:
+		delete(c.connections, connection)
+	case c.ending:
 		_ = connection.Close()
 	default:
-		u.connections[connection] = struct{}{}
+		c.connections[connection] = struct{}{}
 	}
 }
 
 // close closes all idle connections, and those that are opened later.
-func (u *idleConns) close() {
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	u.ending = true
-	for connection := range u.connections {
+func (c *idleConns) close() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.ending = true
+	for connection := range c.connections {
 		_ = connection.Close()
 	}
 }

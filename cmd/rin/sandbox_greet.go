@@ -50,8 +50,8 @@ func (g greeting) writeNode(b *strings.Builder, node *sandbox.Server) {
 	fmt.Fprintf(t, "  funding\t%s\n", at.Fundings)
 	fmt.Fprintf(t, "  try-out\t%s (no token)\n", at.TryOutFundings)
 	g.writeAPI(t, node)
-	if made := node.Preset(); made.Name != "" {
-		fmt.Fprintf(t, "  flavour\t%s\n", made.Name)
+	if preset := node.Preset(); preset.Name != "" {
+		fmt.Fprintf(t, "  flavour\t%s\n", preset.Name)
 	}
 	g.writeFiles(t)
 	_ = t.Flush()

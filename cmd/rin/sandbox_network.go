@@ -35,11 +35,11 @@ func (n *networkFlags) configure(first sandbox.Config, file configfile.File) ([]
 		return nil, usage(fmt.Errorf("--nodes: %d is not from 1 to %d", n.nodes, configfile.MaxNodes), "say how many nodes there are, such as 3")
 	}
 	if n.flavour != "" {
-		made, err := sandbox.FindPreset(n.flavour)
+		preset, err := sandbox.FindPreset(n.flavour)
 		if err != nil {
 			return nil, usage(fmt.Errorf("--flavour: %w", err), "rin sandbox --help says what they are")
 		}
-		first.Preset = made
+		first.Preset = preset
 	}
 	if file.Lists() {
 		return file.Nodes(first), nil

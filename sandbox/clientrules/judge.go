@@ -216,26 +216,26 @@ type Line struct {
 
 // Remarks returns the judgements of the requests of a record, by their numbers.
 func Remarks(record journal.Record) map[uint64]Remark {
-	made := make(map[uint64]Remark, len(record.Entries))
+	remarks := make(map[uint64]Remark, len(record.Entries))
 	rules := Catalogue()
 	for id, all := range attribute(record.Entries) {
 		for _, e := range all {
-			made[e.Number] = Remark{Client: id}
+			remarks[e.Number] = Remark{Client: id}
 		}
 		for _, r := range rules {
 			for _, s := range r.check(all) {
 				for _, e := range s.Entries {
-					remark := made[e.Number]
+					remark := remarks[e.Number]
 					if !slices.Contains(remark.Rules, r.ID) {
 						remark.Rules = append(remark.Rules, r.ID)
 					}
 					if remark.Curl == "" {
 						remark.Curl = curl(id, r, Sighting{Entries: []*journal.Entry{e}})
 					}
-					made[e.Number] = remark
+					remarks[e.Number] = remark
 				}
 			}
 		}
 	}
-	return made
+	return remarks
 }

@@ -212,10 +212,10 @@ func call(e *journal.Entry) string {
 }
 
 // parameter returns the first value of a query parameter whose name fits, "" when absent.
-func parameter(e *journal.Entry, such func(name string) bool) string {
+func parameter(e *journal.Entry, isNamed func(name string) bool) string {
 	for part := range strings.SplitSeq(e.Query, "&") {
 		name, value, _ := strings.Cut(part, "=")
-		if value != "" && such(unescaped(name)) {
+		if value != "" && isNamed(unescaped(name)) {
 			return unescaped(value)
 		}
 	}

@@ -157,7 +157,7 @@ func impatient(all requests) []Sighting {
 					took(before.Ended, e.Time)), []*journal.Entry{before, e}})
 			}
 		}
-		if _, told := due(e); isThrottled(e) && told {
+		if _, ok := due(e); isThrottled(e) && ok {
 			waiting[key] = e
 		}
 	}

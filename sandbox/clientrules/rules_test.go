@@ -17,10 +17,10 @@ import (
 func (b *bench) second() sandbox.Credential { return b.Nodes()[1].Credentials()[0] }
 
 var _ = DescribeTable("A client that", func(want clientrules.ID, misbehave func(*bench)) {
-	for _, made := range sandbox.Presets() {
-		b := newBench(func(c *sandbox.Config) { c.Preset, c.TokenFormat = made, auth.ES256 }) // RSA keys take long to make
+	for _, preset := range sandbox.Presets() {
+		b := newBench(func(c *sandbox.Config) { c.Preset, c.TokenFormat = preset, auth.ES256 }) // RSA keys take long to make
 		misbehave(b)
-		Expect(b.found()).To(Equal([]clientrules.ID{want}), made.Name)
+		Expect(b.found()).To(Equal([]clientrules.ID{want}), preset.Name)
 		first := b.judged().Clients[0].Findings[0]
 		Expect(first.Seen[0].Entries).NotTo(BeEmpty())
 		Expect(first.Curl).To(HavePrefix("curl "))

@@ -24,11 +24,11 @@ const (
 
 // parse reads the only document of a file, without conversions and without following aliases.
 func parse(data []byte) (*yaml.Node, *Fault) {
-	whole := func(expected, got, hint string) *Fault {
+	fileFault := func(expected, got, hint string) *Fault {
 		return &Fault{Line: 1, Column: 1, Expected: expected, Got: got, Hint: hint}
 	}
 	if len(data) > maxFile {
-		return nil, whole("a file of at most 1 MiB", fmt.Sprintf("%d bytes", len(data)), "name the file of the configuration")
+		return nil, fileFault("a file of at most 1 MiB", fmt.Sprintf("%d bytes", len(data)), "name the file of the configuration")
 	}
 	if json.Valid(data) { // JSON may be indented with tabs and YAML may not; a JSON string holds none
 		data = bytes.ReplaceAll(data, []byte("\t"), []byte(" "))
@@ -37,7 +37,7 @@ func parse(data []byte) (*yaml.Node, *Fault) {
 	var document, second yaml.Node
 	if err := decoder.Decode(&document); err != nil {
 		if errors.Is(err, io.EOF) {
-			return nil, whole("keys such as nodes", "an empty file", "rin sandbox --example-config prints an example")
+			return nil, fileFault("keys such as nodes", "an empty file", "rin sandbox --example-config prints an example")
 		}
 		return nil, unreadable(data, err)
 	}
@@ -98,7 +98,7 @@ func (f *Fault) inJSON(data []byte) {
 type Fault struct {
 	// Line and Column are its place, from 1.
 	Line, Column int
-	// Path names the place by its keys: nodes[1].flavour. Empty for the file as a whole.
+	// Path names the place by its keys: nodes[1].flavour. Empty for the file as a fileFault.
 	Path string
 	// Expected and Got are what belongs there and what was found, without secrets.
 	Expected, Got string

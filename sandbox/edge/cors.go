@@ -122,7 +122,7 @@ func (p CORSPolicy) listed(next http.Handler, refused *refusedOrigins) http.Hand
 			serveWithoutPreflight(next, w, r)
 			return
 		case isPreflight(r):
-			refused.tell(r.Context(), origin)
+			refused.logOnce(r.Context(), origin)
 		}
 		next.ServeHTTP(w, r)
 	})
@@ -187,7 +187,7 @@ type refusedOrigins struct {
 	told []string
 }
 
-func (f *refusedOrigins) tell(ctx context.Context, origin string) {
+func (f *refusedOrigins) logOnce(ctx context.Context, origin string) {
 	f.mu.Lock()
 	// Pages have no origin below .invalid (RFC 6761 §6.4), but test suites use it.
 	fresh := origin != "" && !strings.HasSuffix(origin, ".invalid") && len(origin) <= 256 && len(f.told) < maxLoggedOrigins && !slices.Contains(f.told, origin)

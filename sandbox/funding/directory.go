@@ -160,7 +160,7 @@ func NoMoreEndpoints() ([]InfoEndpoint, any) { return nil, nil }
 
 // InfoResource serves the endpoints of the node at places, with absolute URLs as the caller sees the node. open reports that no token is needed,
 // which determines the caching headers.
-func InfoResource(places address.Map, open bool, further MoreEndpoints) http.Handler {
+func InfoResource(places address.Map, open bool, endpoints MoreEndpoints) http.Handler {
 	headers := content.GuardedHeaders()
 	if open {
 		headers = content.OpenHeaders()
@@ -169,11 +169,11 @@ func InfoResource(places address.Map, open bool, further MoreEndpoints) http.Han
 		origin  string
 		version any
 	}
-	kept := content.NewCache[key, *content.Body](infoBudget)
+	cache := content.NewCache[key, *content.Body](infoBudget)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		origin := places.Origin(r)
-		more, version := further()
-		body, err := kept.Get(key{origin, version}, func() (*content.Body, error) {
+		more, version := endpoints()
+		body, err := cache.Get(key{origin, version}, func() (*content.Body, error) {
 			encoded, err := json.Marshal(InfoDocument(places, origin, more))
 			if err != nil {
 				return nil, err
@@ -189,13 +189,13 @@ func InfoResource(places address.Map, open bool, further MoreEndpoints) http.Han
 }
 
 // InfoDocument is the content of the info resource for a caller who sees the node at origin.
-func InfoDocument(places address.Map, origin string, further []InfoEndpoint) model.Info {
+func InfoDocument(places address.Map, origin string, more []InfoEndpoint) model.Info {
 	own := []model.Endpoint{
 		{Name: "FUNDINGS", MajorVersion: 3, MinorVersion: 0, URL: origin + places.Fundings()},
 		{Name: "FUNDING", MajorVersion: 3, MinorVersion: 0, URL: origin + places.Funding()},
 	}
 	all := model.Info{Endpoints: map[string][]model.Endpoint{"funding": own}}
-	for _, e := range further {
+	for _, e := range more {
 		endpoint := model.Endpoint{Name: e.Name, MajorVersion: int32(e.Major), URL: origin + places.API() + e.Path}
 		if e.Family == "funding" && (endpoint.URL == own[0].URL || endpoint.URL == own[1].URL) {
 			continue // it is served in place of the node's own

@@ -44,7 +44,7 @@ func newIndex(records *generate.Generator) *index {
 	x := &index{size: records.Len(), sets: map[facet]set{}, opens: make([]int64, records.Len()), closes: make([]int64, records.Len())}
 	x.calls = newSet(x.size)
 	parts := make([]map[facet]set, min(runtime.GOMAXPROCS(0), x.size/4096+1))
-	// Each processor gets whole words, so that no two write to the same one.
+	// Each processor gets merged words, so that no two write to the same one.
 	words := (len(x.calls) + len(parts) - 1) / len(parts)
 	var all sync.WaitGroup
 	for n := range parts {
@@ -54,13 +54,13 @@ func newIndex(records *generate.Generator) *index {
 	all.Wait()
 	for _, part := range parts {
 		for f, members := range part {
-			whole, ok := x.sets[f]
+			merged, ok := x.sets[f]
 			if !ok {
 				x.sets[f] = members
 				continue
 			}
-			for w := range whole {
-				whole[w] |= members[w]
+			for w := range merged {
+				merged[w] |= members[w]
 			}
 		}
 	}

@@ -127,10 +127,10 @@ const bodyBudget = 512 << 10
 // Resource serves the document to everybody, with the addresses as the caller sees them. describe returns the description for a caller who sees
 // the node at an origin.
 func Resource(origin func(*http.Request) string, describe func(origin string) (Description, error)) http.Handler {
-	kept := content.NewCache[string, *content.Body](bodyBudget)
+	cache := content.NewCache[string, *content.Body](bodyBudget)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		seenAt := origin(r)
-		body, err := kept.Get(seenAt, func() (*content.Body, error) {
+		body, err := cache.Get(seenAt, func() (*content.Body, error) {
 			description, err := describe(seenAt)
 			if err != nil {
 				return nil, err

@@ -51,10 +51,10 @@ type Welcome struct {
 	Others []Node
 }
 
-// Start is the start page at a path, with the assets of the node at places. tell is called for each answer, since clients change. Clients and
+// Start is the start page at a path, with the assets of the node at places. welcome is called for each answer, since clients change. Clients and
 // secrets are only shown when the node is on loopback, to a person at this machine.
-func Start(path string, places address.Map, onLoopback bool, tell func() Welcome) Resource {
-	s := &start{places: places, onLoopback: onLoopback, tell: tell}
+func Start(path string, places address.Map, onLoopback bool, welcome func() Welcome) Resource {
+	s := &start{places: places, onLoopback: onLoopback, welcome: welcome}
 	s.templates = sync.OnceValues(s.parse)
 	return Resource{Path: path, Handler: protected(s)}
 }
@@ -62,7 +62,7 @@ func Start(path string, places address.Map, onLoopback bool, tell func() Welcome
 type start struct {
 	places     address.Map
 	onLoopback bool
-	tell       func() Welcome
+	welcome    func() Welcome
 	templates  func() (drawings, error)
 }
 
@@ -112,7 +112,7 @@ func (s *start) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // hint names the places for a program.
 func (s *start) hint() string {
 	hint := ""
-	for i, p := range s.tell().Places {
+	for i, p := range s.welcome().Places {
 		if i > 0 {
 			hint += "; "
 		}
@@ -132,7 +132,7 @@ type startPage struct {
 
 func (s *start) content(r *http.Request) startPage {
 	before := mount(s.places)
-	c := startPage{Welcome: s.tell(), Origin: s.places.Origin(r), Mount: before, Base: before + s.places.Docs(), TLS: r.TLS != nil}
+	c := startPage{Welcome: s.welcome(), Origin: s.places.Origin(r), Mount: before, Base: before + s.places.Docs(), TLS: r.TLS != nil}
 	if !s.onLoopback || !forPersonHere(r, s.places.PublicURL) {
 		c.Clients = nil
 	}
