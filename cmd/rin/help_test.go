@@ -26,7 +26,7 @@ var _ = Describe("The command line", func() {
 
 	It("prints its version by a command and by a flag", func() {
 		Expect(rin(nil, "--version").out).To(Equal(rin(nil, "version").out))
-		Expect(rin(nil, "version").out).To(MatchRegexp(`^rin \S+\ncatalogue \S+ \(130 of 130 requirements\)\ngo`))
+		Expect(rin(nil, "version").out).To(MatchRegexp(`^rin \S+\ncatalogue \S+ \(\d+ requirements\)\ngo`))
 	})
 
 	It("has help with examples for each of its own commands, within 80 columns", func() {

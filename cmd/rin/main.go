@@ -115,8 +115,8 @@ func versionCommand(w environment) *cobra.Command {
 
 // versions returns what a bug report should include.
 func versions() string {
-	return fmt.Sprintf("rin %s\ncatalogue %s (%d of %d requirements)\n%s %s/%s\n",
-		version(), requirement.Version, len(requirement.Catalogue()), requirement.Size(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
+	return fmt.Sprintf("rin %s\ncatalogue %s (%d requirements)\n%s %s/%s\n",
+		version(), requirement.Version, len(requirement.Catalogue()), runtime.Version(), runtime.GOOS, runtime.GOARCH)
 }
 
 // version returns the module version of the binary, or "devel" for a build from a work tree.

@@ -42,7 +42,6 @@ type report struct {
 	Profile string
 	Verdict struct {
 		Decision string
-		Preview  bool
 		Reasons  []struct{ Text string }
 	}
 	Requirements []struct{ ID, Outcome, Reason string }

@@ -58,10 +58,10 @@ type pageView struct {
 	Silent   string
 	Silences []silenceView
 	Groups   []groupView
-	// NotRun lists groups that this run did not judge, NotCovered those that this version cannot judge.
-	NotRun, NotCovered []Group
-	Exchanges          []exchangeView
-	Shown              map[evidence.Label]string // anchors of exchanges
+	// NotRun lists the groups that this run did not judge.
+	NotRun    []Group
+	Exchanges []exchangeView
+	Shown     map[evidence.Label]string // anchors of exchanges
 }
 
 // section is a list of findings under one heading.
@@ -157,13 +157,10 @@ func view(r Report, log *evidence.Log, css string) pageView {
 				group.Rows = append(group.Rows, row)
 			}
 		}
-		switch {
-		case len(group.Rows) > 0:
+		if len(group.Rows) > 0 {
 			v.Groups = append(v.Groups, group)
-		case g.Covered > 0:
+		} else {
 			v.NotRun = append(v.NotRun, g)
-		default:
-			v.NotCovered = append(v.NotCovered, g)
 		}
 	}
 	return v

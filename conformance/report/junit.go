@@ -109,9 +109,6 @@ func (s *junitSuite) count() {
 func junitVerdict(r Report) junitSuite {
 	c := junitCase{Class: "rin.verdict", Name: "profile " + Plain(string(r.Profile))}
 	var body []string
-	if r.Verdict.Notice != "" {
-		body = append(body, r.Verdict.Notice)
-	}
 	for _, reason := range r.Verdict.Reasons {
 		body = append(body, reason.String())
 	}
@@ -129,7 +126,6 @@ func junitVerdict(r Report) junitSuite {
 	}
 	return junitSuite{Name: "verdict", Cases: []junitCase{c}, Properties: &junitProperties{[]junitProperty{
 		{"verdict", string(r.Verdict.Decision)},
-		{"preview", fmt.Sprint(r.Verdict.Preview)},
 		{"suite", Plain(r.Suite.Version)},
 		{"matrix", r.Suite.Matrix.String()},
 		{"catalogue", Plain(r.Catalogue.Version)},

@@ -16,9 +16,6 @@ import (
 func WriteMarkdown(w io.Writer, r Report) error {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "# %s %s\n\n", symbol(mark(r.Verdict.Decision, r.Verdict.Failed)), prose(r.Verdict.Headline))
-	if r.Verdict.Notice != "" {
-		fmt.Fprintf(&b, "> **Preview.** %s\n\n", prose(r.Verdict.Notice))
-	}
 	for _, reason := range r.Verdict.Reasons {
 		fmt.Fprintf(&b, "- %s\n", code(reason.String()))
 	}
@@ -88,8 +85,8 @@ func markdownGroups(b *bytes.Buffer, r Report) {
 	b.WriteString("\n## Groups\n\n| Group | | Outcome |\n|---|---|---|\n")
 	for _, g := range r.Catalogue.Groups {
 		outcome := r.tally(g.Totals, g.Name)
-		if g.Covered == 0 {
-			outcome = "not covered by this version"
+		if g.Totals.Sum() == 0 {
+			outcome = "not part of this run"
 		}
 		fmt.Fprintf(b, "| %s | %s | %s |\n", g.Name, prose(g.Title), outcome)
 	}

@@ -29,7 +29,6 @@ var _ = Describe("New", func() {
 		Expect(r.Totals).To(Equal(verdict.Totals{Pass: 2, Warn: 1, Fail: 3, NotApplicable: 1, Blocked: 1, Inconclusive: 1}))
 		Expect(r.Notes).To(ContainElement(ContainSubstring("This is a snapshot")))
 		Expect(r.Verdict.Decision).To(Equal(verdict.NotCertified))
-		Expect(r.Verdict.Notice).To(ContainSubstring("9 of the 130"))
 	})
 
 	It("gives a curl where somebody has to look, and only there", func() {
@@ -176,18 +175,6 @@ var _ = Describe("New", func() {
 			Expect(text).NotTo(ContainSubstring("Certified for"), name)
 		}
 	})
-
-	It("holds the preview notice near the verdict in every format", func() {
-		r, log := small()
-		for name, f := range formats() {
-			if name == "exchanges.har" {
-				continue // it carries no verdict
-			}
-			text := strings.Join(strings.Fields(written(f, r, log)), " ")
-			Expect(text).To(ContainSubstring("it covers 9 of the 130 requirements of the catalogue"), name)
-			Expect(text).To(ContainSubstring("has no value as a certificate"), name)
-		}
-	})
 })
 
 var _ = Describe("JSON", func() {
@@ -223,7 +210,7 @@ var _ = Describe("JSON", func() {
 		r.Requirements[1].Reason = ""
 		Expect(validate(r)).NotTo(Succeed())
 		r, _ = small()
-		r.Verdict.Notice = ""
+		r.Verdict.Headline = ""
 		Expect(validate(r)).NotTo(Succeed())
 	})
 

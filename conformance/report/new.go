@@ -74,9 +74,10 @@ func attempts(log *evidence.Log) int {
 }
 
 func catalogueOf(v verdict.Verdict) Catalogue {
-	c := Catalogue{Version: requirement.Version, Size: v.Coverage.Size, Covered: v.Coverage.Covered, Judged: v.Coverage.Judged}
-	for _, g := range v.Coverage.Groups {
-		group := Group{Name: g.Name, Title: g.Title, Size: g.Size, Covered: g.Covered}
+	c := Catalogue{Version: requirement.Version, Judged: len(v.Results)}
+	for _, g := range requirement.Groups() {
+		group := Group{Name: g.Name, Title: g.Title, Size: len(g.Requirements)}
+		c.Size += group.Size
 		for _, r := range v.Results {
 			if r.Requirement.ID.Group() == g.Name {
 				group.Totals.Count(r.Judgement.Outcome)
@@ -110,11 +111,8 @@ func address(raw string) string {
 
 func verdictOf(v verdict.Verdict) Verdict {
 	out := Verdict{
-		Decision: v.Decision, Headline: headline(v), Preview: v.Preview, Reasons: []Reason{},
+		Decision: v.Decision, Headline: headline(v), Reasons: []Reason{},
 		Failed: v.Failed(), Unsettled: v.Unsettled(),
-	}
-	if v.Preview {
-		out.Notice = v.Coverage.Notice()
 	}
 	for _, r := range v.Reasons {
 		ids := slices.Clone(r.Requirements)
@@ -170,8 +168,6 @@ func validityNotes(v verdict.Verdict, at time.Time) []string {
 	case v.Excused != nil:
 		out = append(out, "A run with a baseline is never a certificate: certify the node without it.")
 	case v.Decision != verdict.Certified:
-	case v.Preview:
-		out = append(out, "A certificate is proposed to hold for 12 months, or until a URL of the node's registry entry changes; a preview holds for nothing.")
 	default:
 		out = append(out, fmt.Sprintf("Proposed validity: until %s, or until a URL of the node's registry entry changes.", at.AddDate(1, 0, 0).Format("2 January 2006")))
 	}

@@ -5,7 +5,7 @@
 //
 // Rules for every format:
 //
-//   - The verdict comes first (in the terminal last, next to the prompt), in words, together with the notice of a preview.
+//   - The verdict comes first (in the terminal last, next to the prompt), in words.
 //   - Colour is never the only signal: each outcome has a symbol and a word.
 //   - Everything that came from a node is hostile: [Plain] makes it visible and harmless, then the format's own escaping applies. Long texts are
 //     cut with a note.
@@ -56,19 +56,17 @@ type Suite struct {
 // Catalogue says which part of the catalogue was judged.
 type Catalogue struct {
 	Version string  `json:"version"`
-	Size    int     `json:"size"`    // requirements of the whole catalogue
-	Covered int     `json:"covered"` // requirements that this version can judge
-	Judged  int     `json:"judged"`  // requirements that this run judged
+	Size    int     `json:"size"`   // requirements of the whole catalogue
+	Judged  int     `json:"judged"` // requirements that this run judged
 	Groups  []Group `json:"groups"`
 }
 
 // Group is one group of the catalogue.
 type Group struct {
-	Name    string         `json:"name"`
-	Title   string         `json:"title"`
-	Size    int            `json:"size"`
-	Covered int            `json:"covered"`
-	Totals  verdict.Totals `json:"totals"` // of this run
+	Name   string         `json:"name"`
+	Title  string         `json:"title"`
+	Size   int            `json:"size"`
+	Totals verdict.Totals `json:"totals"` // of this run
 }
 
 // Target is the node as the operator named it, without secrets.
@@ -92,10 +90,7 @@ type Target struct {
 type Verdict struct {
 	Decision verdict.Decision `json:"decision"`
 	Headline string           `json:"headline"` // "Certified for profile auth"
-	// Preview is true while this version covers only a part of the catalogue; Notice says so and must accompany the headline.
-	Preview bool     `json:"preview"`
-	Notice  string   `json:"notice,omitempty"`
-	Reasons []Reason `json:"reasons"`
+	Reasons  []Reason         `json:"reasons"`
 	// Failed and Unsettled say whether a rule of the profile was broken, or could not be judged, also in a partial run.
 	Failed    bool `json:"failed"`
 	Unsettled bool `json:"unsettled"`

@@ -68,6 +68,9 @@ func call(label evidence.Label, method, url string, status int, body string, hea
 	x := evidence.Exchange{
 		Label: label, Attempts: 1, Started: noon(), Duration: 12300 * time.Microsecond,
 		Request: evidence.Request{Method: method, URL: url, Header: []evidence.Field{{Name: "Accept", Value: "application/json"}}},
+		Words: map[evidence.Case]string{
+			"basic": "with HTTP Basic", "wrong-secret": "with the wrong secret", "unknown-grant-type": "with the unknown grant type", evidence.NoToken: "without a token",
+		}[label.Case()],
 	}
 	if method == "POST" {
 		x.Request.Body = evidence.Body("grant_type=client_credentials&client_id=demo&client_secret=[[client_secret:99aa88bb:percent]]")

@@ -154,13 +154,7 @@ func (c *console) verdict(r Report) {
 	c.blank()
 	outcome := mark(r.Verdict.Decision, r.Verdict.Failed)
 	name := r.Verdict.Headline
-	if r.Verdict.Preview {
-		name += " (preview)"
-	}
 	c.text(0, symbol(outcome)+" ", name, bold, style(outcome))
-	if r.Verdict.Notice != "" {
-		c.text(2, "", r.Verdict.Notice)
-	}
 	for i, reason := range r.Verdict.Reasons {
 		if i == maxReasons {
 			c.text(2, "· ", "and "+evidence.Count(len(r.Verdict.Reasons)-i, "more reason")+", see above")
@@ -175,7 +169,7 @@ func (c *console) verdict(r Report) {
 	c.text(2, "", r.MatrixSentence())
 	for _, n := range r.Notes {
 		// Only a certificate needs the note about its validity; the files always have it.
-		if certificate := r.Verdict.Decision == verdict.Certified && !r.Verdict.Preview; certificate || !strings.HasPrefix(n, "This is a snapshot") {
+		if r.Verdict.Decision == verdict.Certified || !strings.HasPrefix(n, "This is a snapshot") {
 			c.text(2, "", n)
 		}
 	}

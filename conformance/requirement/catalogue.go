@@ -110,9 +110,6 @@ func IDs(names []string) []ID {
 // Version is the version of the catalogue; it changes with every change of a judgement.
 const Version = "1.0.0"
 
-// Size is the number of requirements.
-func Size() int { return len(Catalogue()) }
-
 // Catalogue lists the requirements in the order of their groups and numbers. Each call returns a fresh slice.
 func Catalogue() []Requirement {
 	var all []Requirement
@@ -180,20 +177,18 @@ func Find(id ID) (Requirement, bool) {
 	return Requirement{}, false
 }
 
-// GroupInfo is one group of the catalogue.
-type GroupInfo struct {
-	Name    string // "TOK"
-	Title   string // "Token endpoint: success"
-	Size    int    // requirements of the group
-	Covered int    // those that [Catalogue] holds
+// Group is one group of the catalogue.
+type Group struct {
+	Name         string // "TOK"
+	Title        string // "Token endpoint: success"
+	Requirements []Requirement
 }
 
 // Groups lists the groups of the catalogue in its order.
-func Groups() []GroupInfo {
-	var out []GroupInfo
+func Groups() []Group {
+	var out []Group
 	for _, c := range chapters() {
-		n := len(c.sorted())
-		out = append(out, GroupInfo{Name: c.name, Title: c.title, Size: n, Covered: n})
+		out = append(out, Group{c.name, c.title, c.sorted()})
 	}
 	return out
 }

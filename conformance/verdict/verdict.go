@@ -38,11 +38,8 @@ type Verdict struct {
 	// Notes are facts that the reader of a certificate must know. They do not change the decision.
 	Notes []string
 	// Results holds every judged requirement in catalogue order.
-	Results  []Result
-	Totals   Totals
-	Coverage Coverage
-	// Preview is true while this version covers only a part of the catalogue. Such a decision has no value as a certificate.
-	Preview bool
+	Results []Result
+	Totals  Totals
 	// Excused says what became of the baseline; nil without one.
 	Excused *Excused
 }
@@ -238,44 +235,4 @@ func (rs *reasons) sorted() []Reason {
 		}
 	}
 	return out
-}
-
-// Coverage says which part of the catalogue a verdict is based on.
-type Coverage struct {
-	// Size is the size of the whole catalogue. Covered counts the requirements that this version can judge, Judged those that this run judged.
-	Size, Covered, Judged int
-	// Groups lists all groups of the catalogue in its order.
-	Groups []requirement.GroupInfo
-}
-
-// Notice returns the sentence that must accompany every verdict of an incomplete catalogue. It is empty for a complete one.
-func (c Coverage) Notice() string {
-	if c.Covered >= c.Size {
-		return ""
-	}
-	var in []string
-	for _, g := range c.Groups {
-		if g.Covered > 0 {
-			in = append(in, g.Name)
-		}
-	}
-	from := ""
-	if len(in) > 0 {
-		from = " (of the groups " + strings.Join(in, ", ") + ")"
-	}
-	return fmt.Sprintf("This is a preview: it covers %d of the %d requirements of the catalogue%s and has no value as a certificate.", c.Covered, c.Size, from)
-}
-
-// countCoverage compares the given catalogue with the whole one.
-func countCoverage(catalogue []requirement.Requirement, judged int) Coverage {
-	held := map[string]int{}
-	for _, r := range catalogue {
-		held[r.ID.Group()]++
-	}
-	c := Coverage{Size: requirement.Size(), Covered: len(catalogue), Judged: judged}
-	for _, g := range requirement.Groups() {
-		g.Covered = held[g.Name]
-		c.Groups = append(c.Groups, g)
-	}
-	return c
 }

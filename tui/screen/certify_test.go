@@ -73,7 +73,7 @@ var _ = Describe("Certify", func() {
 	It("keeps the layout whatever a node has put into the findings, thousands of them", func() {
 		evil := strings.Repeat("x\x1b]0;owned\a\x1b[2J\u202e漢\u0301\u009b31m ", 500)
 		label := evidence.Label("op/" + evil + ".ok")
-		r := report.Report{Verdict: report.Verdict{Decision: decision.NotCertified, Headline: evil, Notice: evil}, Run: report.Run{Cause: evil}}
+		r := report.Report{Verdict: report.Verdict{Decision: decision.NotCertified, Headline: evil}, Run: report.Run{Cause: evil}}
 		for range 3000 {
 			r.Requirements = append(r.Requirements, report.Requirement{ID: "API-01", Title: evil, Outcome: requirement.Fail, Reason: evil, Expected: evil, Got: evil, Fix: evil,
 				Source: report.Source{Text: evil}, Quote: evil, Subjects: []report.Subject{{Name: evil, Label: label, Got: evil}, {Name: evil}}})

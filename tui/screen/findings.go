@@ -211,10 +211,8 @@ func (f *findings) head(room Size) []string {
 		for _, line := range Wrap(sent, room.Width) {
 			lines = append(lines, f.Theme.Muted.Render(line))
 		}
-		for _, text := range []string{f.report.Run.Cause, v.Notice} {
-			if text != "" {
-				lines = append(lines, Wrap(text, room.Width)...)
-			}
+		if cause := f.report.Run.Cause; cause != "" {
+			lines = append(lines, Wrap(cause, room.Width)...)
 		}
 	}
 	return lines
