@@ -88,7 +88,7 @@ func hygieneDeviations() []Deviation {
 	}
 }
 
-// hasHeader returns a condition that holds for requests with a header field; an empty value stands for any.
+// hasHeader returns a condition that holds for requests with a header field; an empty value matches any.
 func hasHeader(name, value string) func(*http.Request) bool {
 	return func(r *http.Request) bool {
 		got := r.Header.Get(name)

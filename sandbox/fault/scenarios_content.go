@@ -205,7 +205,7 @@ func firstRecord(value any) (record map[string]any, ok bool) {
 	return record, ok
 }
 
-// addMembers adds a member to each object of a value. It returns false if there is no object.
+// addMembers adds a member to each object of a value. It returns false without an object.
 func addMembers(value any) (done bool) {
 	switch v := value.(type) {
 	case []any:

@@ -139,7 +139,7 @@ func (a *answer) sendWithBody(w http.ResponseWriter) {
 	_, _ = conn.Write(text.Bytes()) // fails only if the caller is gone
 }
 
-// compress encodes the body with gzip, whatever the client accepts. It returns false if there is no body.
+// compress encodes the body with gzip, whatever the client accepts. It returns false without a body.
 func (a *answer) compress() bool {
 	if len(a.Body) == 0 {
 		return false

@@ -63,5 +63,5 @@ func ExampleConfigure() {
 	}
 }
 
-// newImporter stands for the tested client.
+// newImporter represents the tested client.
 func newImporter(_, _, _ string) func() error { return func() error { return nil } }
