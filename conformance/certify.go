@@ -4,17 +4,16 @@
 // The way of a certification, and the package of each step:
 //
 //	target      which node, with whose credentials, how politely
-//	discover    registry -> token -> info -> document -> operations
-//	probe       provokes exchanges in lanes, and never judges
-//	exchange    what was said, as data without secrets: the evidence
+//	probe       finds the parts of the node, plans and sends the requests of the table of cases, and never judges
+//	recorder    sends them and records what comes
+//	evidence    what was said, as data without secrets
 //	openapi     what the node's document says of its answers
 //	requirement the catalogue: pure checks over evidence
 //	verdict     judgements -> outcome of the profile
 //	report      the verdict in every format
 //
-// [Certify] walks that way once; [Judge] walks its second half over recorded evidence. Session joins the parts that talk to the
-// node, suite runs the catalogue under Ginkgo while evidence arrives, and worker does both in a child process, because
-// everything a node sends is hostile.
+// [Certify] walks that way once; [Judge] walks its second half over recorded evidence. Package suite runs the catalogue under Ginkgo while
+// evidence arrives, and suite/worker does that in a child process, because everything a node sends is hostile.
 package conformance
 
 import (
@@ -36,21 +35,8 @@ import (
 	"github.com/rin-network/rin/conformance/verdict"
 )
 
-// Options choose how a certification runs. The zero value runs in this process and keeps the evidence in memory.
-type Options struct {
-	// Suite is the version of rin that evidence and report name.
-	Suite string
-	// Evidence is the path of the evidence file; the worker needs one.
-	Evidence string
-	// Worker starts the child process that talks to the node. Nil gathers in this process, for a node that you trust.
-	Worker *worker.Command
-	// Clock tells the time of a run in this process; nil is the machine's. A worker has its own.
-	Clock func() time.Time
-	// Heard is called with each event while evidence is gathered; it may be nil.
-	Heard func(worker.Event)
-	// Baseline lists failures that the operator knows of; nil for none. A run with one is never a certificate.
-	Baseline *verdict.Baseline
-}
+// Options are those of one run. [Certify] sets the target. The zero value runs in this process and keeps the evidence in memory.
+type Options = worker.Options
 
 // Result is a certification with the evidence that it rests on.
 type Result struct {
@@ -66,18 +52,29 @@ func Certify(ctx context.Context, t target.Target, o Options) (Result, error) {
 	if err := t.Defaults().Validate(); err != nil {
 		return Result{}, err
 	}
-	if o.Heard == nil {
-		o.Heard = func(worker.Event) {}
+	o.Target = t
+	if o.Worker == nil {
+		log, err := inProcess(ctx, o)
+		if err != nil {
+			return Result{}, err
+		}
+		return Result{Report: JudgeKnowing(o.Baseline, log, o.Suite), Log: log}, nil
 	}
-	gather := inProcess
-	if o.Worker != nil {
-		gather = inWorker
+	// The child judges each requirement of the profile as soon as it can; its judgements are those of the run.
+	judged, next := map[requirement.ID]requirement.Judgement{}, o.Heard
+	o.Heard = func(e worker.Event) {
+		if e.Kind == worker.Judged {
+			judged[e.ID] = *e.Judgement
+		}
+		if next != nil {
+			next(e)
+		}
 	}
-	log, stderr, err := gather(ctx, t, o)
+	log, stderr, err := inWorker(ctx, o)
 	if err != nil {
 		return Result{}, err
 	}
-	return Result{Report: JudgeKnowing(o.Baseline, log, o.Suite), Log: log, Stderr: stderr}, nil
+	return Result{Report: decide(o.Baseline, log, judged, o.Suite), Log: log, Stderr: stderr}, nil
 }
 
 // Judge judges recorded evidence for the profile that it names. It is a pure function: the same evidence gives the same report.
@@ -85,46 +82,43 @@ func Judge(log *evidence.Log, suite string) report.Report { return JudgeKnowing(
 
 // JudgeKnowing is [Judge] for an operator who knows of some failures; a nil baseline is none.
 func JudgeKnowing(known *verdict.Baseline, log *evidence.Log, suite string) report.Report {
+	return decide(known, log, nil, suite)
+}
+
+// decide reports on a run. What was not judged is judged now: the rows beyond the profile, and what a child that died left behind.
+func decide(known *verdict.Baseline, log *evidence.Log, judged map[requirement.ID]requirement.Judgement, suite string) report.Report {
 	log = probe.WithWords(log)
 	catalogue := requirement.Catalogue()
-	judgements := requirement.JudgeAll(catalogue, requirement.Read(log))
+	judgements := requirement.JudgeRest(catalogue, requirement.Read(log), judged)
 	return report.New(verdict.Decide(catalogue, judgements, log, known), log, suite)
 }
 
 // inProcess gathers evidence here.
-func inProcess(ctx context.Context, t target.Target, o Options) (*evidence.Log, string, error) {
+func inProcess(ctx context.Context, o Options) (*evidence.Log, error) {
 	var recorded io.Writer
 	if o.Evidence != "" {
 		file, err := create(o.Evidence)
 		if err != nil {
-			return nil, "", err
+			return nil, err
 		}
 		defer file.Close() // the journal has told of every write
 		recorded = file
 	}
-	run, err := worker.NewSession(worker.SessionOptions{
-		Target: t, Suite: o.Suite, Evidence: recorded, Clock: o.Clock,
-		Planned: func(budget int, at target.Politeness) {
-			o.Heard(worker.Event{Kind: worker.Planned, Budget: budget, Politeness: &at})
-		},
-		Progress: func(done, planned int, label evidence.Label) {
-			o.Heard(worker.Event{Kind: worker.Progress, Done: done, Planned: planned, Label: label})
-		},
-	})
+	run, err := worker.NewSession(o, recorded)
 	if err != nil {
-		return nil, "", err
+		return nil, err
 	}
 	if err := run.Run(ctx); err != nil {
-		return nil, "", err
+		return nil, err
 	}
-	return run.Log(), "", nil
+	return run.Log(), nil
 }
 
 // grace is what the child has after its own deadline to end by itself.
 const grace = 5 * time.Second
 
 // inWorker gathers evidence in a child process.
-func inWorker(ctx context.Context, t target.Target, o Options) (*evidence.Log, string, error) {
+func inWorker(ctx context.Context, o Options) (*evidence.Log, string, error) {
 	if o.Evidence == "" {
 		return nil, "", errors.New("a worker needs a path for the evidence file (hint: set Options.Evidence)")
 	}
@@ -135,10 +129,9 @@ func inWorker(ctx context.Context, t target.Target, o Options) (*evidence.Log, s
 	}
 	defer file.Close()
 	// The child stops by itself at the deadline; this one is for a child that cannot.
-	ctx, cancel := context.WithTimeoutCause(ctx, t.Defaults().Politeness.Deadline+grace, errors.New("the deadline passed"))
+	ctx, cancel := context.WithTimeoutCause(ctx, o.Target.Defaults().Politeness.Deadline+grace, errors.New("the deadline passed"))
 	defer cancel()
-	job := worker.Job{Target: t, Evidence: o.Evidence, Suite: o.Suite, Memory: worker.DefaultMemory}
-	end, err := worker.Run(ctx, *o.Worker, job, worker.Redactor(t).Bytes, o.Heard)
+	end, err := worker.Run(ctx, o)
 	if err != nil {
 		return nil, "", err
 	}

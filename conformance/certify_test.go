@@ -144,6 +144,8 @@ var _ = Describe("Certify", func() {
 		Expect(err).NotTo(HaveOccurred())
 		Expect(result.Log.Ended).To(Equal(&evidence.Ended{Cause: "the worker ended early: exit status 9"}))
 		Expect(result.Report.Verdict.Decision).To(Equal(verdict.Repeat))
+		Expect(outcomes(result.Report)).To(HaveKeyWithValue("TLS-01", "warn"), "what the child judged is not judged again")
+		Expect(outcomes(result.Report)).To(HaveKeyWithValue("TOK-01", "inconclusive"), "what it left behind is")
 		Expect(result.Stderr).To(MatchRegexp(`^fatal: the child knows \[\[client_secret:\w{8}:plain\]\]\n$`))
 		Expect(readBack(path)).To(Equal(result.Log))
 	})

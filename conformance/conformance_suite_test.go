@@ -43,7 +43,7 @@ func play(part string) int {
 		return 0
 	}
 	line, err := bufio.NewReader(os.Stdin).ReadBytes('\n')
-	var job worker.Job
+	var job worker.Options
 	if err != nil || json.Unmarshal(line, &job) != nil {
 		return 1
 	}
@@ -54,6 +54,7 @@ func play(part string) int {
 		if os.WriteFile(job.Evidence, []byte(text), 0o600) != nil {
 			return 1
 		}
+		fmt.Println(`{"kind":"judged","id":"TLS-01","judgement":{"outcome":"warn","reason":"as the child judged it"}}`)
 	}
 	return 9
 }

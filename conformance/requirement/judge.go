@@ -2,6 +2,7 @@ package requirement
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -118,7 +119,13 @@ func (e Evidence) judge(id ID) Judgement {
 
 // JudgeAll judges every requirement of the catalogue against the evidence.
 func JudgeAll(catalogue []Requirement, e Evidence) map[ID]Judgement {
+	return JudgeRest(catalogue, e, nil)
+}
+
+// JudgeRest judges the requirements of the catalogue that were not judged before, and returns all judgements.
+func JudgeRest(catalogue []Requirement, e Evidence, judged map[ID]Judgement) map[ID]Judgement {
 	j := NewJudge(catalogue, e)
+	maps.Copy(j.done, judged)
 	for _, r := range catalogue {
 		j.Judge(r.ID)
 	}

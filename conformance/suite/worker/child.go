@@ -14,10 +14,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/rin-network/rin/conformance/evidence"
 	"github.com/rin-network/rin/conformance/requirement"
 	"github.com/rin-network/rin/conformance/suite"
-	"github.com/rin-network/rin/conformance/target"
 )
 
 // errOrphaned ends a child whose parent is gone.
@@ -49,15 +47,8 @@ func Serve(ctx context.Context, stdin io.Reader, events io.Writer) error {
 	if err != nil {
 		return fmt.Errorf("create the evidence file: %w", err)
 	}
-	run, err := NewSession(SessionOptions{
-		Target: job.Target, Suite: job.Suite, Evidence: recorded,
-		Planned: func(budget int, at target.Politeness) {
-			out.emit(Event{Kind: Planned, Budget: budget, Politeness: &at})
-		},
-		Progress: func(done, planned int, label evidence.Label) {
-			out.emit(Event{Kind: Progress, Done: done, Planned: planned, Label: label})
-		},
-	})
+	job.Heard = out.emit
+	run, err := NewSession(job, recorded)
 	if err != nil {
 		return errors.Join(err, recorded.Close())
 	}
@@ -77,17 +68,17 @@ func Serve(ctx context.Context, stdin io.Reader, events io.Writer) error {
 }
 
 // readJob takes the first line. No error quotes it: it holds secrets.
-func readJob(input io.Reader) (Job, error) {
+func readJob(input io.Reader) (Options, error) {
 	line, err := bufio.NewReader(io.LimitReader(input, maxJob)).ReadBytes('\n')
 	switch {
 	case errors.Is(err, io.EOF) && len(line) == maxJob:
-		return Job{}, fmt.Errorf("read the job from stdin: the line is longer than %d bytes", maxJob)
+		return Options{}, fmt.Errorf("read the job from stdin: the line is longer than %d bytes", maxJob)
 	case err != nil:
-		return Job{}, fmt.Errorf("read the job from stdin: expected one line: %w (hint: rin starts its worker itself)", err)
+		return Options{}, fmt.Errorf("read the job from stdin: expected one line: %w (hint: rin starts its worker itself)", err)
 	}
-	var job Job
+	var job Options
 	if json.Unmarshal(line, &job) != nil {
-		return Job{}, errors.New("read the job from stdin: it is no job of this version (hint: rin starts its worker itself)")
+		return Options{}, errors.New("read the job from stdin: it is no job of this version (hint: rin starts its worker itself)")
 	}
 	return job, nil
 }

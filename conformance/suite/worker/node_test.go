@@ -51,14 +51,14 @@ func goodInfo(w http.ResponseWriter, _ *http.Request) {
 }
 
 // jobAt certifies a node for the profile auth, with its evidence in a folder of this test.
-func jobAt(node *httptest.Server) worker.Job {
-	job := jobFor()
+func jobAt(node *httptest.Server) worker.Options {
+	job := jobFor(child("serve"))
 	job.Target.TokenURL, job.Target.InfoURL, job.Target.Profile = node.URL+"/token", node.URL+"/info/v1/oauth/info/", "auth"
 	job.Evidence = filepath.Join(GinkgoT().TempDir(), "evidence.jsonl")
 	return job
 }
 
-func evidenceOf(job worker.Job) *evidence.Log {
+func evidenceOf(job worker.Options) *evidence.Log {
 	GinkgoHelper()
 	file, err := os.Open(job.Evidence)
 	Expect(err).NotTo(HaveOccurred())
@@ -69,7 +69,7 @@ func evidenceOf(job worker.Job) *evidence.Log {
 }
 
 // serving starts a real child without the parent of this package, so that a test can be a worse parent.
-func serving(job worker.Job) (*exec.Cmd, func() error) {
+func serving(job worker.Options) (*exec.Cmd, func() error) {
 	GinkgoHelper()
 	cmd := exec.Command(os.Args[0], asChild, "serve")
 	cmd.Env = []string{}

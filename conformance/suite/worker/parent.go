@@ -22,17 +22,36 @@ import (
 	"github.com/rin-network/rin/conformance/evidence"
 	"github.com/rin-network/rin/conformance/requirement"
 	"github.com/rin-network/rin/conformance/target"
+	"github.com/rin-network/rin/conformance/verdict"
 )
 
-// Job is everything the child needs to know; it holds secrets and is only ever written to the child's stdin.
-type Job struct {
+// Options are those of one run, from the command to the probes. As JSON they are the job of the child; they hold secrets and are written
+// to its stdin alone.
+type Options struct {
 	Target target.Target `json:"target"`
-	// Evidence is the path of the evidence file that the child creates.
-	Evidence string `json:"evidence"`
-	// Suite is the version of rin that goes into the evidence.
+	// Suite is the version of rin that evidence and report name.
 	Suite string `json:"suite"`
-	// Memory is the child's limit in bytes; 0 is [DefaultMemory].
+	// Evidence is the path of the evidence file. A run without a child needs none.
+	Evidence string `json:"evidence"`
+	// Memory is the limit of the child in bytes; 0 is [DefaultMemory].
 	Memory int64 `json:"memory"`
+
+	// Worker starts the child process that talks to the node. Nil gathers in this process, for a node that you trust.
+	Worker *Command `json:"-"`
+	// Clock and Random are those of the machine when nil. A child has its own.
+	Clock  func() time.Time `json:"-"`
+	Random io.Reader        `json:"-"`
+	// Heard is called with each event of the run; it may be nil.
+	Heard func(Event) `json:"-"`
+	// Baseline lists failures that the operator knows of; nil for none. A run with one is never a certificate.
+	Baseline *verdict.Baseline `json:"-"`
+}
+
+// heard reports an event.
+func (o Options) heard(e Event) {
+	if o.Heard != nil {
+		o.Heard(e)
+	}
 }
 
 // Event is one line from the child.
@@ -108,18 +127,17 @@ type Command struct {
 	Env []string
 }
 
-// Run starts the child, hands it the job and calls onEvent for each of its events, in order, until it ends. When ctx ends
-// first, the child's process group is killed. The error is about this machine: a job that can't be encoded, a child that can't be
-// started. How the child ended is data, because the evidence until then is still worth a report. redact is applied to what the child
-// wrote to stderr.
-func Run(ctx context.Context, c Command, job Job, redact func([]byte) []byte, onEvent func(Event)) (Ending, error) {
+// Run starts the child, hands it the job and reports each of its events, in order, until it ends. When ctx ends first, the child's
+// process group is killed. The error is about this machine: a job that cannot be encoded, a child that cannot be started. How the child
+// ended is data, because the evidence until then is still worth a report.
+func Run(ctx context.Context, o Options) (Ending, error) {
 	started := time.Now()
-	input, err := encode(job)
+	input, err := encode(o)
 	if err != nil {
 		return Ending{}, err
 	}
-	cmd := exec.CommandContext(ctx, c.Path, c.Args...)
-	cmd.Env = append([]string{}, c.Env...)
+	cmd := exec.CommandContext(ctx, o.Worker.Path, o.Worker.Args...)
+	cmd.Env = append([]string{}, o.Worker.Env...)
 	ownGroup(cmd)
 	cmd.WaitDelay = 2 * time.Second
 	stdin, err := cmd.StdinPipe()
@@ -142,7 +160,7 @@ func Run(ctx context.Context, c Command, job Job, redact func([]byte) []byte, on
 		handed <- err // a child that ends without reading its job is told by how it ends
 	}()
 
-	finished, cause := follow(stdout, onEvent)
+	finished, cause := follow(stdout, o.heard)
 	if cause != "" {
 		stop(cmd) // a child that breaks the protocol is not waited for
 	}
@@ -152,7 +170,7 @@ func Run(ctx context.Context, c Command, job Job, redact func([]byte) []byte, on
 	lingered := !late.Stop()
 	<-handed
 
-	end := Ending{Stderr: string(stderr.redacted(redact)), Took: time.Since(started)}
+	end := Ending{Stderr: string(stderr.redacted(Redactor(o.Target).Bytes)), Took: time.Since(started)}
 	switch {
 	case finished && (lingered || cmd.ProcessState.Success()):
 		end.Finished = true
@@ -169,7 +187,7 @@ func Run(ctx context.Context, c Command, job Job, redact func([]byte) []byte, on
 }
 
 // encode writes the job as the one line that the child reads.
-func encode(job Job) ([]byte, error) {
+func encode(job Options) ([]byte, error) {
 	line, err := json.Marshal(job)
 	if err != nil {
 		return nil, fmt.Errorf("encode the job for the worker: %w", err)

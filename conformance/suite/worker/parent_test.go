@@ -25,13 +25,13 @@ const secret = "a-secret-of-32-characters-000000"
 // patience is how long a test waits for what comes at once unless it is broken.
 const patience = 30 * time.Second
 
-func child(part string) worker.Command {
-	return worker.Command{Path: os.Args[0], Args: []string{asChild, part}}
+func child(part string) *worker.Command {
+	return &worker.Command{Path: os.Args[0], Args: []string{asChild, part}}
 }
 
-// jobFor is a job whose target needs not exist.
-func jobFor() worker.Job {
-	return worker.Job{Suite: "test", Target: target.Target{
+// jobFor are the options of a run in a child, whose target need not exist.
+func jobFor(command *worker.Command) worker.Options {
+	return worker.Options{Suite: "test", Worker: command, Target: target.Target{
 		TokenURL: "http://127.0.0.1:1/token", InfoURL: "http://127.0.0.1:1/info/v1/oauth/info/",
 		Credentials: target.Credentials{ClientID: "client", ClientSecret: target.NewSecret(secret)},
 	}}
@@ -43,13 +43,14 @@ func start(ctx context.Context, part string, heard ...func(worker.Event)) (worke
 	ctx, cancel := context.WithTimeoutCause(ctx, patience, errors.New("the test took too long"))
 	defer cancel()
 	var events []worker.Event
-	job := jobFor()
-	end, err := worker.Run(ctx, child(part), job, worker.Redactor(job.Target).Bytes, func(e worker.Event) {
+	job := jobFor(child(part))
+	job.Heard = func(e worker.Event) {
 		events = append(events, e)
 		for _, h := range heard {
 			h(e)
 		}
-	})
+	}
+	end, err := worker.Run(ctx, job)
 	Expect(err).NotTo(HaveOccurred())
 	return end, events
 }
@@ -139,19 +140,19 @@ var _ = Describe("A child", func() {
 	It("is not even started when there is no time left", func() {
 		ctx, cancel := context.WithCancel(context.Background())
 		cancel()
-		_, err := worker.Run(ctx, child("finish"), jobFor(), worker.Redactor(jobFor().Target).Bytes, func(worker.Event) {})
+		_, err := worker.Run(ctx, jobFor(child("finish")))
 		Expect(err).To(MatchError(ContainSubstring("start the worker: context canceled")))
 	})
 
 	It("that can't be started is an error of this machine", func() {
-		_, err := worker.Run(context.Background(), worker.Command{Path: "/nowhere/rin"}, jobFor(), worker.Redactor(jobFor().Target).Bytes, func(worker.Event) {})
+		_, err := worker.Run(context.Background(), jobFor(&worker.Command{Path: "/nowhere/rin"}))
 		Expect(err).To(MatchError(And(ContainSubstring("start the worker"), Not(ContainSubstring(secret)))))
 	})
 
 	It("is given no job that it would not read", func() {
-		job := jobFor()
+		job := jobFor(child("finish"))
 		job.Target.CACert = make([]byte, 4<<20)
-		_, err := worker.Run(context.Background(), child("finish"), job, worker.Redactor(job.Target).Bytes, func(worker.Event) {})
+		_, err := worker.Run(context.Background(), job)
 		Expect(err).To(MatchError(And(ContainSubstring("more than 4194304"), ContainSubstring("hint: "), Not(ContainSubstring(secret)))))
 	})
 
@@ -176,7 +177,7 @@ var _ = Describe("A child", func() {
 		Expect(os.Setenv("RIN_TEST_INHERITED", secret)).To(Succeed())
 		command := child("mirror")
 		command.Env = []string{"SSL_CERT_DIR=/certs"}
-		end, err := worker.Run(context.Background(), command, jobFor(), worker.Redactor(jobFor().Target).Bytes, func(worker.Event) {})
+		end, err := worker.Run(context.Background(), jobFor(command))
 		Expect(err).NotTo(HaveOccurred())
 		var got given
 		Expect(json.Unmarshal([]byte(end.Cause), &got)).To(Succeed(), end.Cause)

@@ -20,12 +20,13 @@ import (
 )
 
 // certify runs a job in a real child.
-func certify(job worker.Job) (worker.Ending, []worker.Event) {
+func certify(job worker.Options) (worker.Ending, []worker.Event) {
 	GinkgoHelper()
 	ctx, cancel := context.WithTimeoutCause(context.Background(), patience, errors.New("the test took too long"))
 	defer cancel()
 	var events []worker.Event
-	end, err := worker.Run(ctx, child("serve"), job, worker.Redactor(job.Target).Bytes, func(e worker.Event) { events = append(events, e) })
+	job.Worker, job.Heard = child("serve"), func(e worker.Event) { events = append(events, e) }
+	end, err := worker.Run(ctx, job)
 	Expect(err).NotTo(HaveOccurred())
 	return end, events
 }
@@ -113,7 +114,7 @@ var _ = Describe("A certification in a child", func() {
 	})
 
 	Context("of a node that never answers", func() {
-		var job worker.Job
+		var job worker.Options
 		var asked chan struct{}
 		BeforeEach(func() {
 			asked = make(chan struct{})

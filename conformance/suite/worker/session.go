@@ -18,30 +18,16 @@ import (
 	"github.com/rin-network/rin/conformance/target"
 )
 
-// SessionOptions say what a session is about and who hears of it.
-type SessionOptions struct {
-	Target target.Target
-	// Suite is the version of rin that the evidence names.
-	Suite string
-	// Evidence receives evidence.jsonl as it is recorded; nil keeps it in memory only.
-	Evidence io.Writer
-	// Clock and Random are those of the machine when nil.
-	Clock  func() time.Time
-	Random io.Reader
-	// Planned is told the request budget, Progress each label that ended; both may be nil.
-	Planned  func(budget int, at target.Politeness)
-	Progress func(done, planned int, label evidence.Label)
-}
-
 // Session is one run. Use it once.
 type Session struct {
-	options SessionOptions
+	options Options
 	journal *evidence.Journal
 	probes  probe.Options
 }
 
-// NewSession prepares a session; nothing is sent before [Session.Run].
-func NewSession(o SessionOptions) (*Session, error) {
+// NewSession prepares a session; nothing is sent before [Session.Run]. The evidence is written to recorded as it comes in; nil keeps it in
+// memory only.
+func NewSession(o Options, recorded io.Writer) (*Session, error) {
 	if o.Clock == nil {
 		o.Clock = time.Now
 	}
@@ -52,7 +38,7 @@ func NewSession(o SessionOptions) (*Session, error) {
 	if _, err := io.ReadFull(o.Random, salt); err != nil {
 		return nil, fmt.Errorf("draw the salt of this run's fingerprints: %w", err)
 	}
-	s := &Session{options: o, journal: evidence.NewJournal(o.Evidence)}
+	s := &Session{options: o, journal: evidence.NewJournal(recorded)}
 	redactor := redact.New(salt)
 	s.probes = probe.Options{
 		Target: o.Target, Suite: o.Suite, Journal: s.journal, Redactor: redactor,
@@ -61,7 +47,12 @@ func NewSession(o SessionOptions) (*Session, error) {
 		Guard:     func(body []byte) evidence.Document { return validate.Read(body, openapi.DefaultLimits()) },
 		Annotator: annotator,
 		Wanted:    wanted(o.Target.Only),
-		Planned:   o.Planned, Progress: o.Progress,
+		Planned: func(budget int, at target.Politeness) {
+			o.heard(Event{Kind: Planned, Budget: budget, Politeness: &at})
+		},
+		Progress: func(done, planned int, label evidence.Label) {
+			o.heard(Event{Kind: Progress, Done: done, Planned: planned, Label: label})
+		},
 	}
 	return s, nil
 }

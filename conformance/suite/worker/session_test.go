@@ -6,6 +6,7 @@ import (
 	"errors"
 	"math/rand/v2"
 	"strings"
+	"sync"
 	"testing/iotest"
 	"time"
 
@@ -26,17 +27,17 @@ type diskFull struct{}
 func (diskFull) Write([]byte) (int, error) { return 0, errors.New("no space left on device") }
 
 // open prepares a session about a node with a standing clock and known random bytes.
-func open(n *node, change ...func(*worker.SessionOptions)) (*worker.Session, *bytes.Buffer) {
+func open(n *node, change ...func(*worker.Options)) (*worker.Session, *bytes.Buffer) {
 	GinkgoHelper()
 	evidence := &bytes.Buffer{}
-	o := worker.SessionOptions{
-		Target: targetOf(n), Suite: "test", Evidence: evidence,
+	o := worker.Options{
+		Target: targetOf(n), Suite: "test",
 		Clock: func() time.Time { return begun }, Random: rand.NewChaCha8([32]byte{1}),
 	}
 	for _, c := range change {
 		c(&o)
 	}
-	s, err := worker.NewSession(o)
+	s, err := worker.NewSession(o, evidence)
 	Expect(err).NotTo(HaveOccurred())
 	return s, evidence
 }
@@ -50,8 +51,8 @@ func run(s *worker.Session) *evidence.Log {
 	return s.Log()
 }
 
-func only(ids ...string) func(*worker.SessionOptions) {
-	return func(o *worker.SessionOptions) { o.Target.Only = ids }
+func only(ids ...string) func(*worker.Options) {
+	return func(o *worker.Options) { o.Target.Only = ids }
 }
 
 var _ = Describe("A session", func() {
@@ -116,12 +117,18 @@ var _ = Describe("A session", func() {
 
 	It("tells its budget until it has the document, the whole one then, and each label that ended", func() {
 		planned, ended := []int(nil), map[evidence.Label]int{}
-		s, _ := open(newNode(goodDocument), func(o *worker.SessionOptions) {
-			o.Planned = func(budget int, at target.Politeness) {
-				planned = append(planned, budget)
-				Expect(at.Concurrency).To(Equal(target.LoopbackConcurrency))
+		s, _ := open(newNode(goodDocument), func(o *worker.Options) {
+			var mu sync.Mutex
+			o.Heard = func(e worker.Event) {
+				mu.Lock()
+				defer mu.Unlock()
+				if e.Kind == worker.Progress {
+					ended[e.Label]++
+					return
+				}
+				planned = append(planned, e.Budget)
+				Expect(e.Politeness.Concurrency).To(Equal(target.LoopbackConcurrency))
 			}
-			o.Progress = func(_, _ int, label evidence.Label) { ended[label]++ }
 		})
 		log := run(s)
 		Expect(planned).To(HaveLen(2))
@@ -132,7 +139,7 @@ var _ = Describe("A session", func() {
 
 	It("takes time and randomness from where it is told", func() {
 		fingerprint := func(seed byte) (*evidence.Log, string) {
-			s, evidence := open(newNode(goodDocument), only("TER-01"), func(o *worker.SessionOptions) { o.Random = rand.NewChaCha8([32]byte{seed}) })
+			s, evidence := open(newNode(goodDocument), only("TER-01"), func(o *worker.Options) { o.Random = rand.NewChaCha8([32]byte{seed}) })
 			log := run(s)
 			_, after, _ := strings.Cut(evidence.String(), "[[client_secret:")
 			return log, after[:8]
@@ -149,19 +156,21 @@ var _ = Describe("A session", func() {
 	})
 
 	It("fails when there is no randomness", func() {
-		_, err := worker.NewSession(worker.SessionOptions{Random: iotest.ErrReader(errors.New("no entropy"))})
+		_, err := worker.NewSession(worker.Options{Random: iotest.ErrReader(errors.New("no entropy"))}, nil)
 		Expect(err).To(MatchError(And(ContainSubstring("salt"), ContainSubstring("no entropy"))))
 	})
 
 	It("fails when evidence cannot be written, and keeps it in memory", func() {
-		s, _ := open(newNode(goodDocument), only("TER-01"), func(o *worker.SessionOptions) { o.Evidence = diskFull{} })
+		s, err := worker.NewSession(worker.Options{Target: targetOf(newNode(goodDocument))}, diskFull{})
+		Expect(err).NotTo(HaveOccurred())
 		Expect(s.Run(context.Background())).To(MatchError(ContainSubstring("no space left on device")))
 		Expect(s.Err()).To(MatchError(ContainSubstring("no space left on device")))
 		Expect(s.Log().Ended).NotTo(BeNil())
 	})
 
 	It("does without a file", func() {
-		s, _ := open(newNode(goodDocument), only("TER-01"), func(o *worker.SessionOptions) { o.Evidence = nil })
+		s, err := worker.NewSession(worker.Options{Target: targetOf(newNode(goodDocument))}, nil)
+		Expect(err).NotTo(HaveOccurred())
 		Expect(run(s).Ended.Complete).To(BeTrue())
 	})
 
