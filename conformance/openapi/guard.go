@@ -70,7 +70,7 @@ func Guard(body []byte, limits Limits) evidence.Document {
 		return refuse("%v", err)
 	}
 	if chain := referenceCycle(reduced); chain != "" {
-		return refuse("the references %s name nothing but one another; put a schema at one of them", chain)
+		return refuse("the references %s refer only to one another; put a schema at one of them", chain)
 	}
 	slices.SortFunc(r.removals, func(a, b evidence.Removed) int {
 		return cmp.Or(cmp.Compare(a.Pointer, b.Pointer), cmp.Compare(a.Keyword, b.Keyword))
@@ -260,7 +260,7 @@ func notObject(tree any) string {
 		if strings.HasPrefix(strings.TrimSpace(text), "{") {
 			return "the document is a JSON string that holds JSON: it was encoded twice; serve the object itself"
 		}
-		return "the document is a JSON string, not an object (springdoc behind a changed message converter sends it in base64); serve the object itself"
+		return "the document is a JSON string, not an object (springdoc with a changed message converter sends it in base64); serve the object itself"
 	}
 	return fmt.Sprintf("the document is JSON %s, not an object", map[string]string{
 		"null": "null", "boolean": "true or false", "array": "with a list at the top", "number": "with a number at the top",

@@ -213,7 +213,7 @@ func (d *Document) ResponseSchema(op Operation, status, media string) (pointer, 
 	}
 	schema, isObject := value.(map[string]any)
 	if _, isBool := value.(bool); !isObject && !isBool {
-		return "", "no schema: where one is due stands a value of type " + JSONType(value)
+		return "", "no schema: expected one, got a value of type " + JSONType(value)
 	}
 	if ref, ok := schema["$ref"].(string); ok && len(schema) == 1 {
 		target, _, found := d.Follow(ref)

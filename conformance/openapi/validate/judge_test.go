@@ -100,7 +100,7 @@ var _ = Describe("Judging status and media type", func() {
 			Expect(f.Items).To(BeZero())
 		},
 		Entry("no schema", answer(200, "application/json", `{}`), `{}`, "no schema"),
-		Entry("a schema that is text", answer(200, "application/json", `{}`), `"Thing"`, "no schema: where one is due stands a value of type string"),
+		Entry("a schema that is text", answer(200, "application/json", `{}`), `"Thing"`, "no schema: expected one, got a value of type string"),
 		Entry("dangling", answer(200, "application/json", `{}`), `{"$ref":"#/components/schemas/Missing"}`, "dangling $ref #/components/schemas/Missing"),
 		Entry("empty", answer(200, "application/json", ``), `{"type":"object"}`, "not JSON: the body is empty"),
 		Entry("cut off", answer(200, "application/json", `{"a":`), `{"type":"object"}`, "not JSON"),

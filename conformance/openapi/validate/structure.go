@@ -50,7 +50,7 @@ func structure(guarded evidence.Document) (faults []string, err error) {
 	}
 	defer doc.Release()
 	if v := doc.GetVersion(); !strings.HasPrefix(v, "3.0") && !strings.HasPrefix(v, "3.1") && v != "2.0" {
-		return nil, fmt.Errorf("there is no meta-schema for version %q here", evidence.Clip(v, 20))
+		return nil, fmt.Errorf("there is no meta-schema for version %q", evidence.Clip(v, 20))
 	}
 	valid, found := schema_validation.ValidateOpenAPIDocument(doc, config.WithRegexEngine(patternEngine))
 	if valid {

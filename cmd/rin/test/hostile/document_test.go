@@ -102,8 +102,8 @@ func referring() []attack {
 		{name: "examples and links on another host", profile: "funding", before: trapping(specPath, func(trap string) http.HandlerFunc {
 			return asJSON(described("3.0.1", `{"type":"array","externalDocs":{"url":"`+trap+`"},"xml":{"namespace":"`+trap+`"},"example":{"externalValue":"`+trap+`"}}`, ""))
 		}), harmless: true},
-		{name: "references that name only one another", profile: "funding", before: document(described("3.0.1", first, `"S0":{"$ref":"#/components/schemas/S1"},"S1":{"$ref":"#/components/schemas/S0"}`)), says: []string{"name nothing but one another"}},
-		{name: "a reference to itself", profile: "funding", before: document(described("3.0.1", first, `"S0":{"$ref":"#/components/schemas/S0"}`)), says: []string{"name nothing but one another"}},
+		{name: "references that name only one another", profile: "funding", before: document(described("3.0.1", first, `"S0":{"$ref":"#/components/schemas/S1"},"S1":{"$ref":"#/components/schemas/S0"}`)), says: []string{"refer only to one another"}},
+		{name: "a reference to itself", profile: "funding", before: document(described("3.0.1", first, `"S0":{"$ref":"#/components/schemas/S0"}`)), says: []string{"refer only to one another"}},
 		{name: "a reference to the whole document", profile: "funding", before: document(described("3.0.1", `{"$ref":"#"}`, "")), harmless: true},
 		{name: "a chain of ten thousand references", profile: "funding", before: document(described("3.0.1", first, chain(10_000))), harmless: true},
 		{name: "a thousand schemas in a ring", profile: "funding", before: document(described("3.0.1", first, ring(1000))), harmless: true},
