@@ -41,7 +41,7 @@ func finding(r verdict.Result, p requirement.Profile, e requirement.Evidence) Re
 	for _, s := range j.Subjects[:min(len(j.Subjects), maxSubjects)] {
 		subject := Subject{Name: brief(s.Name), Label: s.Label, Expected: brief(s.Expected), Got: brief(s.Got)}
 		if subject.bare = s.Label != "" && s.Name == string(s.Label); subject.bare {
-			subject.Name = brief(e.Asked(s.Label))
+			subject.Name = brief(e.RequestName(s.Label))
 		}
 		out.Subjects = append(out.Subjects, subject)
 	}

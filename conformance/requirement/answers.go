@@ -50,7 +50,7 @@ func rateLimited(x evidence.Exchange) bool { return x.Status() == 429 }
 // anything.
 func refused(x evidence.Exchange) bool { return clientError(x) && !rateLimited(x) && !wafPage(x) }
 
-// wafPage is an HTML page with 403, 406, 429 or 503, as firewalls and gateways send it in place of the node. A challenge, or the error
+// wafPage is an HTML page with 403, 406, 429 or 503, as firewalls and gateways send it instead of the node. A challenge, or the error
 // page of an application framework, shows that the node itself answered.
 func wafPage(x evidence.Exchange) bool {
 	switch x.Status() {

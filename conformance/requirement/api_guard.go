@@ -16,7 +16,7 @@ func guardedRoutes() []Requirement {
 		Quote:    validateToken,
 		Probe:    "Each operation without a token and with a garbage one, compared with the same call with a good token; the list and the detail operation with all odd credentials too, and a page of the list without a token.",
 		Forgives: "Any 4xx of the node; operations declared with security: []; a good call that finds nothing under a made-up id; the operation that is the probe target, which BRR-01 and BRR-06 judge.",
-		Fix:      "Put the token check in front of all routes and open the public ones by name, not the other way round. Spring Security: anyRequest().authenticated() as the last rule; Flask: before_request in place of a decorator on each view; Kong: the plugin on the service, not on single routes; nginx: auth_request on the outer location.",
+		Fix:      "Put the token check in front of all routes and open the public ones by name, not the other way round. Spring Security: anyRequest().authenticated() as the last rule; Flask: before_request instead of a decorator on each view; Kong: the plugin on the service, not on single routes; nginx: auth_request on the outer location.",
 		Breaks:   "The detail operation is unprotected.",
 		Reads: slices.Concat(onTarget(evidence.OK, evidence.NoToken, "garbage"), []evidence.Label{
 			evidence.Info.With(evidence.OK), evidence.Info.With(evidence.NoToken),

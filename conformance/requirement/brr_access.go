@@ -19,8 +19,8 @@ func anonymousAccess() []Requirement {
 			Source:   RFC(6749, "7").And(NET("R12")),
 			Quote:    validateToken,
 			Probe:    "A GET of the info endpoint and of each operation without Authorization, before the first authorized call.",
-			Forgives: "400, 403, 404 or any other 4xx without data in place of 401; an open info endpoint if another operation refuses anonymous calls (a warning; not under an /oauth/ path, where it is declared to be the authorization test); operations declared with security: [] and try-out bases, which never earn a certificate.",
-			Fix:      "Refuse requests without a valid token on every protected path: Spring Security authorizeHttpRequests(a -> a.anyRequest().authenticated()) with oauth2ResourceServer(); nginx auth_request on the location; Flask: fail at start when the identity provider is not configured, in place of leaving the check out.",
+			Forgives: "400, 403, 404 or any other 4xx without data instead of 401; an open info endpoint if another operation refuses anonymous calls (a warning; not under an /oauth/ path, where it is declared to be the authorization test); operations declared with security: [] and try-out bases, which never earn a certificate.",
+			Fix:      "Refuse requests without a valid token on every protected path: Spring Security authorizeHttpRequests(a -> a.anyRequest().authenticated()) with oauth2ResourceServer(); nginx auth_request on the location; Flask: fail at start when the identity provider is not configured, instead of leaving the check out.",
 			Breaks:   "A node that answers anonymous calls with 200 everywhere; wrong tokens are still refused.",
 			Reads: slices.Concat(onTarget(evidence.NoToken, evidence.OK), []evidence.Label{
 				evidence.Info.With(evidence.NoToken), evidence.Info.With(evidence.OK),
@@ -295,7 +295,7 @@ func roleOnList(e Evidence, x evidence.Exchange) Judgement {
 		return expect(x, "403").unclear("the list is empty for the client with the role as well, so nothing shows that the role is checked", "an empty list").
 			Hinting("put at least one funding call into the tested system, then repeat the run")
 	case isList && count == 0:
-		return expect(x, "403").warned("the client without the role gets an empty list, so it cannot tell that a permission is missing", "200 with an empty list")
+		return expect(x, "403").warned("the client without the role gets an empty list, so it does not learn that a permission is missing", "200 with an empty list")
 	case isList:
 		return expect(x, "403, or no items").failed(fmt.Sprintf("the client without the role gets %s", evidence.Count(count, "item")), fmt.Sprintf("%d with %s", x.Status(), evidence.Count(count, "item")))
 	}

@@ -28,7 +28,7 @@ func detours() []Requirement {
 			Quote:    validateToken,
 			Probe:    "Without a token: the probe target with its trailing slash added or removed, with // and /./ in the path, with a capital letter, with a letter percent-encoded, and with the suffixes ;x=1 and .json.",
 			Forgives: "3xx and 4xx of any kind; a 2xx with a landing page or other content that is not the protected data; a variant that a firewall stops (a warning).",
-			Fix:      "Normalise the path once, before the check and the routing; deny by default in place of listing the protected paths. Spring Security: keep StrictHttpFirewall and end with anyRequest().authenticated(); nginx: merge_slashes on, one auth_request for the whole location.",
+			Fix:      "Normalise the path once, before the check and the routing; deny by default instead of listing the protected paths. Spring Security: keep StrictHttpFirewall and end with anyRequest().authenticated(); nginx: merge_slashes on, one auth_request for the whole location.",
 			Breaks:   "The variant with a trailing slash is unprotected.",
 			Reads:    onTarget(pathVariants()...), After: []ID{"BRR-01"}, Control: withToken(), Check: pathsGuarded,
 		},
@@ -156,7 +156,7 @@ func cacheGuarded(e Evidence) Judgement {
 		first = good
 	}
 	if !success(first) {
-		return Unclear("a refusal proves nothing here: " + e.asked(first.Label) + " was answered " + describe(first)).Seen(first.Label)
+		return Unclear("a refusal proves nothing here: " + e.RequestName(first.Label) + " was answered " + describe(first)).Seen(first.Label)
 	}
 	j := refusal("the call without a token, right after the same URL was called with one,", second, first)
 	if j.Outcome == Fail {

@@ -37,7 +37,7 @@ type Requirement struct {
 	Probe string
 	// Forgives says what a correct but unusual node may do.
 	Forgives string
-	// Fix tells the node's engineer what to change.
+	// Fix says what the node's engineer should change.
 	Fix string
 	// Breaks describes a node that violates only this requirement (the mutant).
 	Breaks string

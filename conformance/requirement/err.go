@@ -23,7 +23,7 @@ func errorShapes() []Requirement {
 			Quote:    "The 404 (Not Found) status code indicates that the origin server did not find a current representation for the target resource or is not willing to disclose that one exists.",
 			Probe:    "A GET with a token of a path below the base of the operations that no operation has.",
 			Forgives: "401 and 403 of nodes that deny by default; a web page or a redirect (a warning).",
-			Fix:      "Let the router answer 404 for what it does not know. nginx: try_files … =404 for the API's location in place of /index.html; Spring: no catch-all @RequestMapping(\"/**\"); Express: a last handler that sends 404.",
+			Fix:      "Let the router answer 404 for what it does not know. nginx: try_files … =404 for the API's location instead of /index.html; Spring: no catch-all @RequestMapping(\"/**\"); Express: a last handler that sends 404.",
 			Breaks:   "200 with {} for any path.",
 			Needs:    []evidence.Label{evidence.API.With("unknown-path")}, After: []ID{"TOK-01"}, Check: unknownPathRefused,
 		},

@@ -35,7 +35,7 @@ func infoAnswer() []Requirement {
 			Quote:    "JSON text exchanged between systems that are not part of a closed ecosystem MUST be encoded using UTF-8 [RFC3629].",
 			Probe:    "Content-Type and body of the info answer.",
 			Forgives: "application/…+json, parameters such as charset; 204 without a body is a warning.",
-			Fix:      "Send the info document as application/json in UTF-8 without a byte order mark. An HTML page with 200 is the login page of a browser session: protect the path by bearer token in place of a login.",
+			Fix:      "Send the info document as application/json in UTF-8 without a byte order mark. An HTML page with 200 is the login page of a browser session: protect the path by bearer token instead of a login.",
 			Breaks:   "An HTML page with status 200.",
 			Needs:    info, After: []ID{needsInfo}, Check: onInfoAnswer(infoIsJSON),
 		},

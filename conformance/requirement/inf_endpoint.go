@@ -98,7 +98,7 @@ func endpointsReachable(e Evidence) Judgement {
 		reached = reached || len(calls) > 0 && calls[len(calls)-1].Outcome != NotApplicable
 	}
 	j := gather(append(parts, calls...)...)
-	if j.Outcome == Pass && len(calls) > 0 && !reached { // well-formed, but none of them was called
+	if j.Outcome == Pass && len(calls) > 0 && !reached { // they are well-formed, but were not called
 		return calls[0].Seen(x.Label)
 	}
 	return j

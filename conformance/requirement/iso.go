@@ -32,7 +32,7 @@ func isolation() []Requirement {
 			Source:   NET("R8").AsDerived().And(RFC(9700, "2.3")),
 			Quote:    "Separate test endpoints exist for trying the authorization flow: a staging token endpoint and a staging info endpoint.",
 			Probe:    "A token of the operator's staging token endpoint, presented to the probe target in production. No secret or token of production goes the other way.",
-			Forgives: "403 in place of 401. One authorization server for both environments is a warning. Without --staging-token-url it does not apply.",
+			Forgives: "403 instead of 401. One authorization server for both environments is a warning. Without --staging-token-url it does not apply.",
 			Fix:      "Give each environment keys and an issuer of its own, and let the API compare iss: a realm of its own in Keycloak.",
 			Breaks:   "Both environments sign with the same key, and iss is not compared.",
 			Reads:    append(onTarget("staging-token", evidence.OK), evidence.StagingEndpoint.With(evidence.OK), issuedToken()),

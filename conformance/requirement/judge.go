@@ -62,10 +62,10 @@ func (e Evidence) noAnswer(label evidence.Label) (Judgement, bool) {
 		if x.Failure == nil {
 			return Judgement{}, false
 		}
-		return Unclear(fmt.Sprintf("no answer to %s: %s", e.asked(label), x.Failure.Message)).Seen(label), true
+		return Unclear(fmt.Sprintf("no answer to %s: %s", e.RequestName(label), x.Failure.Message)).Seen(label), true
 	}
 	if skipped, ok := e.Skipped(label); ok {
-		reason := fmt.Sprintf("%s was not sent: %s", e.asked(label), e.inWords(label, skipped.Because))
+		reason := fmt.Sprintf("%s was not sent: %s", e.RequestName(label), e.inWords(label, skipped.Because))
 		switch skipped.Kind {
 		case evidence.NotApplicable:
 			return Missing(skipped.Because), true
@@ -86,9 +86,9 @@ func (e Evidence) uncontrolled(control evidence.Label) (j Judgement, ok bool) {
 		x, sent := e.Get(label)
 		switch {
 		case !sent || !x.Answered():
-			return Unclear(fmt.Sprintf("a refusal proves nothing here: %s was not answered", e.asked(label))).Seen(label), true
+			return Unclear(fmt.Sprintf("a refusal proves nothing here: %s was not answered", e.RequestName(label))).Seen(label), true
 		case !success(x):
-			return Unclear(fmt.Sprintf("a refusal proves nothing here: %s was answered %d", e.asked(label), x.Status())).Seen(label), true
+			return Unclear(fmt.Sprintf("a refusal proves nothing here: %s was answered %d", e.RequestName(label), x.Status())).Seen(label), true
 		}
 	}
 	return Judgement{}, false

@@ -118,7 +118,7 @@ func expect(x evidence.Exchange, expected string) Subject {
 	return Subject{Name: callInWords(x), Label: x.Label, Expected: expected}
 }
 
-// failed is the failure of a subject: got came in place of what was expected.
+// failed is the failure of a subject: got came instead of what was expected.
 func (s Subject) failed(reason, got string) Judgement {
 	s.Got = got
 	return Failed(reason, s.Expected, got).About(s)

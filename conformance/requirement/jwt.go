@@ -178,7 +178,7 @@ func clientNamed(e Evidence, x evidence.Exchange, t evidence.JWTFacts) Judgement
 		return want.warned("the token does not name the client it was issued to", "neither client_id nor azp")
 	}
 	got := "client_id " + quote(id) + ", azp " + quote(party)
-	return want.warned("the token names another client than the one that asked for it", clip(got))
+	return want.warned("the token names another client than the one that requested it", clip(got))
 }
 
 func audienceNamed(e Evidence) Judgement {
@@ -189,9 +189,9 @@ func audienceNamed(e Evidence) Judgement {
 		case len(names) == 0:
 			return want.warned("the token is not restricted to an audience", "no aud")
 		case slices.Contains(names, "*"):
-			return want.warned("aud names any audience, which is no restriction", "aud \"*\"")
+			return want.warned("aud names any audience, which does not restrict it", "aud \"*\"")
 		case len(names) == 1 && names[0] == "account":
-			return want.warned("aud names only Keycloak's own account service, which is no restriction", "aud \"account\"").
+			return want.warned("aud names only Keycloak's own account service, which does not restrict it", "aud \"account\"").
 				Hinting("add an Audience mapper for the API to a client scope of the client")
 		}
 		return Passed(x.Label)
@@ -320,7 +320,7 @@ func tokenClaims() []Requirement {
 			Level: StandardMust, Gate: Gating, Profile: Auth,
 			Source:   RFC(9068, "2.1").And(RFC(8725, "3.2")),
 			Quote:    "JWT access tokens MUST NOT use \"none\" as the signing algorithm.",
-			Probe:    "The header and the last segment of the access token, if it is a JWT. An HMAC is verified with the client's secret and with keys that stand in examples.",
+			Probe:    "The header and the last segment of the access token, if it is a JWT. An HMAC is verified with the client's secret and with keys from published examples.",
 			Forgives: "Opaque tokens; any algorithm other than none, HMAC with a key of its own among them.",
 			Fix:      "Let the authorization server sign access tokens with an asymmetric key, such as RS256 or ES256. Keycloak and Spring Authorization Server do by default; in home-made issuers name the algorithm explicitly.",
 			Breaks:   "The authorization server issues tokens with alg none and no signature.",
@@ -354,8 +354,8 @@ func tokenClaims() []Requirement {
 			Source:   RFC(9068, "4").And(RFC(9068, "2.2")).And(RFC(8725, "3.8")),
 			Quote:    "The issuer identifier for the authorization server (which is typically obtained during discovery) MUST exactly match the value of the \"iss\" claim.",
 			Probe:    "The claims iss, client_id and azp, compared with the token URL, the metadata and the client id.",
-			Forgives: "Opaque tokens; azp in place of client_id, as Keycloak has it; an issuer on another host whose metadata names the token URL. Everything else is a warning, since gateways may rename hosts.",
-			Fix:      "Let the server know its public URL, so that it stands in iss: KC_HOSTNAME in Keycloak, spring.security.oauth2.authorizationserver.issuer in Spring Authorization Server.",
+			Forgives: "Opaque tokens; azp instead of client_id, as Keycloak has it; an issuer on another host whose metadata names the token URL. Everything else is a warning, since gateways may rename hosts.",
+			Fix:      "Let the server know its public URL, so that iss contains it: KC_HOSTNAME in Keycloak, spring.security.oauth2.authorizationserver.issuer in Spring Authorization Server.",
 			Breaks:   "iss is http://localhost:8080/….",
 			Needs:    needs, Reads: metadataLabels(), After: after, Check: issuerConsistent,
 		},

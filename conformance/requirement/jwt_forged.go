@@ -119,7 +119,7 @@ func verifiesWithPublished(e Evidence) Judgement {
 	case v == nil:
 		return Unclear("the recording does not say whether the keys verify the token").Blaming(Suite).Seen(x.Label)
 	case !v.Verified:
-		return want.failed("the published keys do not verify the token: "+clip(v.Why), evidence.Count(v.Keys, "key")+", none of which does")
+		return want.failed("the published keys do not verify the token: "+clip(v.Why), evidence.Count(v.Keys, "key")+", but none fits")
 	}
 	return Passed(x.Label)
 }

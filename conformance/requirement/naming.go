@@ -9,7 +9,7 @@ import (
 	"github.com/rin-network/rin/conformance/evidence"
 )
 
-// This file names calls for people: a reader of a report knows operations and credentials, not labels.
+// This file names calls for readers of a report, who know operations and credentials, not labels.
 
 // callName is method and path of a request: "GET /ris/funding/v3/fundings".
 func callName(x evidence.Exchange) string {
@@ -20,7 +20,7 @@ func callName(x evidence.Exchange) string {
 	return clip(x.Request.Method + " " + path)
 }
 
-// callInWords is [callName] with what was particular about the call, so that two calls of one URL can be told apart.
+// callInWords is [callName] with the words of the request, so that two calls of one URL differ.
 func callInWords(x evidence.Exchange) string {
 	if manner := mannerOf(x); manner != "" {
 		return clip(callName(x) + ", " + manner)
@@ -49,7 +49,7 @@ func attempt(x evidence.Exchange) string {
 	return "the request " + x.Words
 }
 
-// shortened keeps a long value from hiding what stands beside it.
+// shortened cuts a long value, so that it does not hide the text beside it.
 func shortened(value string) string {
 	const most, start = 60, 20
 	if n := utf8.RuneCountInString(value); n > most {
@@ -67,11 +67,8 @@ func (e Evidence) words(label evidence.Label) string {
 	return n.Words
 }
 
-// Asked says in words what the exchange of a label asks, for a reader who knows no labels.
-func (e Evidence) Asked(label evidence.Label) string { return e.asked(label) }
-
-// asked says in words what the exchange of a label asks: "GET /fundings with a garbage token", "the token request with the wrong secret".
-func (e Evidence) asked(label evidence.Label) string {
+// RequestName names the request of a label for people: "GET /fundings with a garbage token", "the token request with the wrong secret".
+func (e Evidence) RequestName(label evidence.Label) string {
 	resource, c, words := label.Resource(), label.Case(), e.words(label)
 	if strings.HasPrefix(words, "the ") {
 		return words
@@ -112,5 +109,5 @@ func (e Evidence) asked(label evidence.Label) string {
 // inWords replaces the good call's label in the reason why another call of its resource was not sent.
 func (e Evidence) inWords(label evidence.Label, because string) string {
 	good := label.Resource().With(evidence.OK)
-	return strings.Replace(because, "the good call "+string(good)+" ", e.asked(good)+" ", 1)
+	return strings.Replace(because, "the good call "+string(good)+" ", e.RequestName(good)+" ", 1)
 }

@@ -44,7 +44,7 @@ func pageParameters() []Requirement {
 			Source:   RFC(9110, "15.5.1"),
 			Quote:    "The 400 (Bad Request) status code indicates that the server cannot or will not process the request due to something that is perceived to be a client error",
 			Probe:    "The list operation with the size -1, 0, abc and 99999999999, the page -1 and abc, a value that is not in the vocabulary of a filter, and an unknown parameter; on each operation values that the document does not allow: outside of a vocabulary, just beyond a bound or a length, of another type, or left out although required.",
-			Forgives: "Any 4xx, the default in place of the bad value, an empty list; the whole list for a value that is not in the vocabulary (a warning).",
+			Forgives: "Any 4xx, the default instead of the bad value, an empty list; the whole list for a value that is not in the vocabulary (a warning).",
 			Fix:      "Check parameters before they reach the database and answer 400. Spring: @Validated with @Min and @Max, and a handler for MethodArgumentTypeMismatchException and ConstraintViolationException; Flask: catch ValueError of int().",
 			Breaks:   "size=abc gives 500.",
 			Needs:    []evidence.Label{list.With("unknown-query")},
@@ -82,14 +82,14 @@ func pageLimited(e Evidence) Judgement {
 	if parameter != "" && !declaresQuery(e, parameter) {
 		return Missing("no size parameter is declared").Noting(fmt.Sprintf("%s=%d, which is not declared, gives %s", clip(parameter), size, countOf(items, err)))
 	}
-	asked := fmt.Sprintf("%s=%d", clip(parameter), size)
+	call := fmt.Sprintf("%s=%d", clip(parameter), size)
 	switch {
 	case !success(x):
 		return expect(x, "2xx with at most "+strconv.Itoa(size)+" items").failed("the declared size parameter is refused", describe(x))
 	case err != nil:
 		return expect(x, "a list").unclear("the items of the page cannot be counted: "+clip(err.Error()), describe(x))
 	case len(items) > size:
-		return expect(x, "at most "+evidence.Count(size, "item")).failed(asked+" gives "+evidence.Count(len(items), "item"), evidence.Count(len(items), "item"))
+		return expect(x, "at most "+evidence.Count(size, "item")).failed(call+" gives "+evidence.Count(len(items), "item"), evidence.Count(len(items), "item"))
 	}
 	if j, over := oversized(e); over {
 		return j
@@ -107,7 +107,7 @@ func pageLimited(e Evidence) Judgement {
 		return expect(x, "more than "+evidence.Count(size, "item")+" in all").unclear(fmt.Sprintf("the list has only %s, so a page of %d proves nothing", evidence.Count(len(all), "item"), size), strconv.Itoa(len(all))).
 			Hinting("put more funding calls into the tested system, then repeat the run")
 	case len(items) == 0:
-		return expect(x, "up to "+evidence.Count(size, "item")).warned(asked+" gives an empty page although the list has items", "no items")
+		return expect(x, "up to "+evidence.Count(size, "item")).warned(call+" gives an empty page although the list has items", "no items")
 	}
 	return Passed(x.Label, whole.Label)
 }
@@ -123,9 +123,9 @@ func oversized(e Evidence) (Judgement, bool) {
 		if unread != nil || len(items) <= size {
 			continue
 		}
-		asked := fmt.Sprintf("%s=%d with %s=%s", clip(x.Given["sizeParameter"]), size, clip(x.Given["parameter"]), clip(x.Given["value"]))
+		call := fmt.Sprintf("%s=%d with %s=%s", clip(x.Given["sizeParameter"]), size, clip(x.Given["parameter"]), clip(x.Given["value"]))
 		most := "at most " + evidence.Count(size, "item")
-		return expect(x, most).failed(asked+" gives "+evidence.Count(len(items), "item"), evidence.Count(len(items), "item")), true
+		return expect(x, most).failed(call+" gives "+evidence.Count(len(items), "item"), evidence.Count(len(items), "item")), true
 	}
 	return Judgement{}, false
 }
@@ -234,12 +234,12 @@ func badValuesTaken(e Evidence) Judgement {
 
 func badValueTaken(e Evidence, x evidence.Exchange) Judgement {
 	want := expect(x, "4xx, or the default instead of the value")
-	asked := clip(x.Given["parameter"] + "=" + x.Given["value"])
+	call := clip(x.Given["parameter"] + "=" + x.Given["value"])
 	switch {
 	case x.Failure != nil && x.Failure.Kind == evidence.FailureTimeout:
-		return want.failed(asked+" is not answered in time", describe(x))
+		return want.failed(call+" is not answered in time", describe(x))
 	case serverError(x):
-		return want.failed(asked+" breaks the node", describe(x))
+		return want.failed(call+" breaks the node", describe(x))
 	case clientError(x) && !rateLimited(x):
 		return Passed(x.Label) // a firewall in front of the node may refuse it, too
 	}
@@ -248,7 +248,7 @@ func badValueTaken(e Evidence, x evidence.Exchange) Judgement {
 	}
 	items, err := e.itemsOf(x)
 	if x.Label.Case() == "filter-bad" && success(x) && err == nil && len(items) > 0 {
-		return expect(x, "400 or an empty list").warned(fmt.Sprintf("%s, which is not in the vocabulary, gives %s as if it had not been sent", asked, evidence.Count(len(items), "item")), evidence.Count(len(items), "item")).
+		return expect(x, "400 or an empty list").warned(fmt.Sprintf("%s, which is not in the vocabulary, gives %s as if it had not been sent", call, evidence.Count(len(items), "item")), evidence.Count(len(items), "item")).
 			Hinting("answer 400 and name the values that are allowed: a client with a misspelt filter takes the whole list for the result")
 	}
 	return Passed(x.Label)

@@ -33,7 +33,7 @@ func pageWalk() []Requirement {
 			Source:   networkClient(81),
 			Quote:    "If we get an empty array, stop pagination",
 			Probe:    "Up to five consecutive pages, and the last one of a longer list, against the list without parameters; what the page parameter counts is found by asking for 0, 1 and the size.",
-			Forgives: "A page number from 0 or from 1 as well as a number of records to skip; pages smaller than asked for; a list that changed meanwhile (a warning): the walk is repeated once; paging that is not declared, where each fault is a warning.",
+			Forgives: "A page number from 0 or from 1 as well as a number of records to skip; pages smaller than requested; a list that changed meanwhile (a warning): the walk is repeated once; paging that is not declared, where each fault is a warning.",
 			Fix:      "Sort by a unique member, such as the id, before the page is cut, count the filter in the database query and not behind it, and apply the declared page parameter. Spring Data: add the id to Pageable's Sort.",
 			Breaks:   "Page 2 repeats page 1.",
 			Needs:    []evidence.Label{list.With(evidence.WalkCase(1))},
@@ -203,7 +203,7 @@ func walkable(e Evidence, p openapi.Pages, calls map[int]evidence.Exchange, decl
 	case p.Meaning() == "" && declared:
 		x, ok := calls[1]
 		if !ok {
-			return Unclear("the recording has too few pages to tell what " + clip(first.Given["parameter"]) + " counts").Seen(first.Label), false
+			return Unclear("the recording has too few pages to show what " + clip(first.Given["parameter"]) + " counts").Seen(first.Label), false
 		}
 		return expect(x, "a list").failed("the second page cannot be read, although the list has more items than fit on one", describe(x)), false
 	case p.Meaning() == "":
@@ -267,7 +267,7 @@ func walked(p openapi.Pages, calls map[int]evidence.Exchange, name string) Judge
 func emptyBeyond(e Evidence) Judgement {
 	x := e.exchange(evidence.ListOperation.With("beyond-end"))
 	p, _ := walkOf(e, evidence.OK, evidence.WalkCase)
-	asked := clip(x.Given["parameter"] + "=" + x.Given["value"])
+	call := clip(x.Given["parameter"] + "=" + x.Given["value"])
 	switch ignored := p.Meaning() == openapi.Ignored; {
 	case !declaresQuery(e, x.Given["parameter"]) && (ignored || p.Oversized() || p.Meaning() == ""):
 		return Missing("paging is neither declared nor effective")
@@ -293,7 +293,7 @@ func emptyBeyond(e Evidence) Judgement {
 	case success(x) && err != nil:
 		return want.failed("a page beyond the end is not a list", clip(err.Error()))
 	case success(x) && len(items) > 0:
-		return want.failed(fmt.Sprintf("%s, far beyond the end, gives %s: a client that asks for pages until one is empty never ends", asked, evidence.Count(len(items), "item")), evidence.Count(len(items), "item"))
+		return want.failed(fmt.Sprintf("%s, far beyond the end, gives %s: a client that asks for pages until one is empty never ends", call, evidence.Count(len(items), "item")), evidence.Count(len(items), "item"))
 	case success(x):
 		return Passed(x.Label)
 	case x.Status() == 404 || x.Status() == 400 || x.Status() == 416 || x.Status() == 422:

@@ -31,7 +31,7 @@ func refusal(what string, x, good evidence.Exchange) Judgement {
 	return want.unclear(fmt.Sprintf("%s was answered %d, which is neither data nor a refusal", what, x.Status()), describe(x))
 }
 
-const loginHint = "answer API calls with 401 in place of a login page; in Spring Security give the API's paths a filter chain with oauth2ResourceServer() and without formLogin() or oauth2Login()"
+const loginHint = "answer API calls with 401 instead of a login page; in Spring Security give the API's paths a filter chain with oauth2ResourceServer() and without formLogin() or oauth2Login()"
 
 // deniedByServer recognises the plain 403 page of the web server in front of the node, as nginx auth_request and Apache Require send it. If
 // the same call with a good token gets through, it is a refusal like any other, unlike the page of a firewall.

@@ -23,7 +23,7 @@ func registryEntry() []Requirement {
 			Source:   NET("R6"),
 			Quote:    "The token endpoint URL and the info endpoint URL of every participating node are recorded in a registry for production use.",
 			Probe:    "The registry document is read and the entry with the node's id is looked up; its members oauth2 and info are the two URLs.",
-			Forgives: "A bare array of entries in place of {\"member\": […]}, ids of any form, blanks around the values.",
+			Forgives: "A bare array of entries instead of {\"member\": […]}, ids of any form, blanks around the values.",
 			Fix:      "Add both members to the entry: oauth2 is the full URL of the token endpoint, info that of the info endpoint.",
 			Breaks:   "The entry carries oauth2 but no info.",
 			Reads:    read, Check: onEntry(entryRecordsURLs),

@@ -246,7 +246,7 @@ func soundAnswers() []Requirement {
 			Source:   RFC(9110, "8.6").And(RFC(9112, "6")).And(RFC(9110, "8.4")),
 			Quote:    "a sender MUST NOT forward a message with a Content-Length header field value that is known to be incorrect",
 			Probe:    "The bodies of all answers: read to the end that Content-Length or chunks announce, and decoded. One GET and one HEAD of the probe target ask for Accept-Encoding: identity, written to the connection as they are, and read until the node closes it.",
-			Forgives: "Chunks, bodies that end with the connection, any content coding that was asked for; a coding in spite of identity is a warning.",
+			Forgives: "Chunks, bodies that end with the connection, any content coding that was requested; a coding in spite of identity is a warning.",
 			Fix:      "Let the server compute Content-Length from the encoded bytes, not from characters; drop it where a filter or proxy changes or compresses the body afterwards; leave compression to one place (nginx gzip or the application).",
 			Breaks:   "Content-Length is larger than the body.",
 			Reads:    append(onTarget("strict", "strict-head"), evidence.WholeRun), Check: framingHonest,

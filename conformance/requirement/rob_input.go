@@ -39,7 +39,7 @@ func oddInput() []Requirement {
 			Probe:    "Seven POST requests to the token endpoint by an unknown client: no content; JSON; %zz and %FF in a value; a value of 64 kB; multipart/form-data; text/plain. With --polite two: JSON and %FF. The first 403, 429 or refused connection ends the group.",
 			Forgives: forgivenOddity + " 400, 401, 413 and 415 are all fine, and so is reading JSON. 500 for %zz alone, as Keycloak answers it: a warning.",
 			Fix:      "Check the media type before the body is parsed (415 or 400 invalid_request), and answer 400 when parsing fails: Flask: request.get_json(silent=True) or a handler for BadRequest; Express: an error handler after body-parser; Spring: @ExceptionHandler(HttpMessageNotReadableException). Keycloak (seen with 26.4) answers 500 to %zz and cannot be configured otherwise, which stays a warning.",
-			Breaks:   "JSON in place of a form gives 500.",
+			Breaks:   "JSON instead of a form gives 500.",
 			Reads:    append(labels(evidence.TokenEndpoint, oddForms()...), evidence.TokenEndpoint.With("ok-after-form")),
 			After:    []ID{"TOK-01"}, Check: formsSurvived,
 		},
@@ -186,7 +186,7 @@ func survived(e Evidence, x evidence.Exchange, control evidence.Label) Judgement
 		case evidence.FailureReset, evidence.FailureProtocol:
 			fault = "closes the connection without an answer"
 		default:
-			return Unclear(fmt.Sprintf("no answer to %s: %s", e.asked(x.Label), clip(x.Failure.Message))).Seen(x.Label)
+			return Unclear(fmt.Sprintf("no answer to %s: %s", e.RequestName(x.Label), clip(x.Failure.Message))).Seen(x.Label)
 		}
 	case x.Response == nil:
 		return Unclear("the recording has no answer").Blaming(Suite).Seen(x.Label)

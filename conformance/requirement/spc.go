@@ -40,9 +40,9 @@ func specification() []Requirement {
 			Source:   OAS("OpenAPI Document", "openapi-document"),
 			Quote:    "An OpenAPI definition uses and conforms to the OpenAPI Specification.",
 			Probe:    "The document against the JSON schema of the OpenAPI Initiative for its version: 2.0, 3.0 or 3.1.",
-			Forgives: "Extensions (x-…), any format, minLength on an array; what stands behind references to other documents. The meta-schema is stricter than the text in places, so this never blocks the profiles auth and funding.",
+			Forgives: "Extensions (x-…), any format, minLength on an array; the targets of references to other documents. The meta-schema is stricter than the text in places, so this never blocks the profiles auth and funding.",
 			Fix:      "Correct the places that are named. An editor such as Swagger Editor or redocly lint shows the same faults with line numbers.",
-			Breaks:   "parameters is an object in place of a list.",
+			Breaks:   "parameters is an object instead of a list.",
 			Reads:    served, After: readable, Check: onDocument(structureValid),
 		},
 	}
@@ -88,7 +88,7 @@ func documentServed(e Evidence, x evidence.Exchange) Judgement {
 	case x.Status() != 200:
 		return failed("the specification URL is not answered 200", "")
 	case html(x):
-		return failed("the specification URL serves a web page", "give the address of the document that the page loads, with springdoc /v3/api-docs in place of /swagger-ui.html, and record it with --spec-url")
+		return failed("the specification URL serves a web page", "give the address of the document that the page loads, with springdoc /v3/api-docs instead of /swagger-ui.html, and record it with --spec-url")
 	}
 	if e.Document != nil && e.Document.Refused != "" {
 		return failed("the document cannot be used: "+clip(e.Document.Refused), "")
@@ -139,7 +139,7 @@ func documentLabel(e Evidence) evidence.Label {
 	return ""
 }
 
-// documentFaults is the failure of a document with faults; ok is false when there are none. The reason has %s in place of the name of the
+// documentFaults is the failure of a document with faults; ok is false when there are none. The reason has %s instead of the name of the
 // first one.
 func documentFaults(e Evidence, faults []Subject, reason string) (j Judgement, ok bool) {
 	if len(faults) == 0 {

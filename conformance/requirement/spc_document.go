@@ -20,7 +20,7 @@ func documentContent() []Requirement {
 			Source:   OAS("OpenAPI Object", "openapi-object").And(OAS("Info Object", "info-object")).And(NET("R3")),
 			Quote:    "REQUIRED. This string MUST be the semantic version number of the OpenAPI Specification version that the OpenAPI document uses.",
 			Probe:    "The members openapi or swagger, info and paths of the document.",
-			Forgives: "OpenAPI 3.0.x and 3.1.x and Swagger 2.0; in 3.1 components or webhooks in place of paths; other versions are a warning.",
+			Forgives: "OpenAPI 3.0.x and 3.1.x and Swagger 2.0; in 3.1 components or webhooks instead of paths; other versions are a warning.",
 			Fix:      "Fill the missing member. springdoc: an OpenAPI bean with new Info().title(…).version(…); apispec and FastAPI: title and version of the application.",
 			Breaks:   "info.version is missing.",
 			Reads:    served, After: []ID{"SPC-01"}, Check: onDocument(headDeclared),

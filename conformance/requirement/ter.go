@@ -133,8 +133,8 @@ func unlessLockedOut(check func(Evidence) Judgement) func(Evidence) Judgement {
 			if !sent || tokenAnswered(x) {
 				continue
 			}
-			return Unclear(fmt.Sprintf("possible lockout: %s got %s", e.asked(proof), describeError(x))).
-				Hinting("wait until the authorization server, or what stands in front of it, lets the client in again, then repeat the run; raise the number of failed attempts it allows").
+			return Unclear(fmt.Sprintf("possible lockout: %s got %s", e.RequestName(proof), describeError(x))).
+				Hinting("wait until the authorization server, or a gateway in front of it, lets the client in again, then repeat the run; raise the number of failed attempts it allows").
 				Seen(x.Label)
 		}
 		return check(e)

@@ -31,7 +31,7 @@ func errorForm() []Requirement {
 			Probe:    "The bodies of all refusals of the token endpoint.",
 			Forgives: "An empty 401 where no secret was sent, as Spring Authorization Server answers, and an error_description with quotes, umlauts or line breaks: warnings. Block pages are left out.",
 			Fix:      "Answer errors of the token endpoint with Content-Type: application/json and {\"error\": \"…\", \"error_description\": \"…\"} in ASCII, also for requests that fail before the OAuth code is reached (error handler of the framework, proxy).",
-			Breaks:   "An HTML error page in place of JSON.",
+			Breaks:   "An HTML error page instead of JSON.",
 			Needs:    judgedRefusals(), Reads: slices.Concat(atToken("unknown-scope", "repeated-grant-type"), proofs()),
 			After: []ID{needsToken}, Check: unlessLockedOut(errorBodies),
 		},

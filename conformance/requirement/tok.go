@@ -77,7 +77,7 @@ func tokenAnswer() []Requirement {
 			Probe:    "The Cache-Control lines of the answer to the good token request.",
 			Forgives: "Further directives, several lines, any case. What a proxy adds or takes away counts: it is what the client sees.",
 			Fix:      "Send Cache-Control: no-store on token answers. If the authorization server does, look for a proxy that rewrites the header (nginx proxy_hide_header or expires, CDN cache rules).",
-			Breaks:   "A token answer with Cache-Control: max-age=60 in place of no-store.",
+			Breaks:   "A token answer with Cache-Control: max-age=60 instead of no-store.",
 			Needs:    atToken(evidence.OK), After: []ID{needsToken}, Check: onTokenAnswer(tokenNotStored),
 		},
 		{
@@ -180,7 +180,7 @@ func tokenIssued(e Evidence) Judgement {
 	return Passed(x.Label)
 }
 
-// valueType is [jsonType], which tells the empty string apart.
+// valueType is [openapi.JSONType], except that the empty string has its own name.
 func valueType(v any) string {
 	if v == "" {
 		return "empty string"
