@@ -40,7 +40,7 @@ var _ = Describe("rin certify --baseline", func() {
 	It("fails on listed requirements that pass, and on expired entries", func() {
 		got, _ := knowing(newNode(nil), known)
 		Expect(got.code).To(Equal(1), got.out)
-		Expect(got.out).To(ContainSubstring("and it passed: take"))
+		Expect(got.out).To(ContainSubstring("and it passed: remove"))
 		got, _ = knowing(newNode(nil, "token-status-201"), expired)
 		Expect(got.code).To(Equal(1), got.out)
 		Expect(got.out).To(ContainSubstring("ended on 2020-01-01"))

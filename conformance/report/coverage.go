@@ -100,7 +100,7 @@ func untried(o openapi.Operation, p openapi.Parameter, op Operation, log *eviden
 	case log.Run.Partial != "":
 		return "the run was restricted: " + log.Run.Partial
 	}
-	return "there was no room in the request budget, or the document tells no value"
+	return "there was no room in the request budget, or the document gives no value"
 }
 
 // statusesOf lists the documented statuses, and the undocumented ones that answers had.
@@ -143,7 +143,7 @@ func unseen(o openapi.Operation, key string, op Operation, log *evidence.Log) st
 	case !op.Executed:
 		return "the operation was not executed"
 	case key == "default":
-		return "each answer has a status of its own"
+		return "every answer had a specific status"
 	case strings.HasPrefix(key, "5"):
 		return "the node did not fail"
 	}
@@ -151,7 +151,7 @@ func unseen(o openapi.Operation, key string, op Operation, log *evidence.Log) st
 	case "304":
 		return "no conditional request is sent"
 	case "405":
-		return "operations are asked with GET and HEAD only"
+		return "operations are called with GET and HEAD only"
 	case "429":
 		return "the node did not limit the rate of requests"
 	case "401":
@@ -168,7 +168,7 @@ func unseen(o openapi.Operation, key string, op Operation, log *evidence.Log) st
 	case "400", "422":
 		return "no call was refused with it, whatever values were tried"
 	}
-	return "no call brought it about"
+	return "no call caused it"
 }
 
 // count adds one operation to the totals.

@@ -70,7 +70,7 @@ func advise(id requirement.ID, fault requirement.Fault) string {
 	if fault == requirement.Suite {
 		return "This is a fault of rin, not of the node: please report it with evidence.jsonl."
 	}
-	return fmt.Sprintf("Look at what stood between rin and the node (network, gateway, rate limit, an outage), then judge it again: rin certify with --only %s.", id)
+	return fmt.Sprintf("Look at what stood between rin and the node (network, gateway, rate limit, an outage), then run it again: rin certify with --only %s.", id)
 }
 
 // handshakeLine describes a handshake in one line.

@@ -170,7 +170,7 @@ var _ = Describe("New", func() {
 			}
 			text := strings.NewReplacer(`\`, "", "\x1b[0m", "").Replace(strings.Join(strings.Fields(written(f, r, log)), " "))
 			Expect(text).To(ContainSubstring("known until 2026-12-31"), name)
-			Expect(text).To(ContainSubstring("and it passed: take the entry out"), name)
+			Expect(text).To(ContainSubstring("and it passed: remove the entry"), name)
 			Expect(text).To(ContainSubstring("the excuse of the baseline ended on 2026-03-01"), name)
 			Expect(text).NotTo(ContainSubstring("Certified for"), name)
 		}

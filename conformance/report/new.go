@@ -154,11 +154,11 @@ func headline(v verdict.Verdict) string {
 func baselineHeadline(v verdict.Verdict, profile requirement.Profile) string {
 	switch {
 	case v.Failed():
-		return fmt.Sprintf("Profile %s is not as the baseline says", profile)
+		return fmt.Sprintf("Profile %s does not match the baseline", profile)
 	case v.Unsettled():
-		return fmt.Sprintf("Profile %s is as the baseline says so far: something is open", profile)
+		return fmt.Sprintf("Profile %s matches the baseline so far: something is open", profile)
 	}
-	return fmt.Sprintf("Profile %s is as the baseline says: nothing new failed", profile)
+	return fmt.Sprintf("Profile %s matches the baseline: nothing new failed", profile)
 }
 
 // validityNotes say for which time a verdict holds.

@@ -133,7 +133,7 @@ func collectReasons(v Verdict, log *evidence.Log) []Reason {
 	if gating == 0 {
 		rs.add(NothingSeen, "no gating requirement was judged")
 	} else if log.Roles.ProbeTarget == "" && !failedAnonymous {
-		rs.add(Unprotected, "no protected resource was found: nothing that was asked refused an anonymous call")
+		rs.add(Unprotected, "no protected resource was found: no resource refused an anonymous call")
 	}
 	return rs.sorted()
 }
@@ -251,10 +251,10 @@ func (v *Verdict) excuse(b Baseline, today Day) {
 func (e *Excused) reasons() []Reason {
 	rs := &reasons{}
 	for _, entry := range e.Mended {
-		rs.add(BaselineMended, "the baseline lists it as a known failure, and it passed: take the entry out", entry.ID)
+		rs.add(BaselineMended, "the baseline lists it as a known failure, and it passed: remove the entry", entry.ID)
 	}
 	for _, entry := range e.Expired {
-		rs.add(BaselineExpired, fmt.Sprintf("the excuse of the baseline ended on %s: mend the node and take the entry out", entry.Until), entry.ID)
+		rs.add(BaselineExpired, fmt.Sprintf("the excuse of the baseline ended on %s: fix the node and remove the entry", entry.Until), entry.ID)
 	}
 	return rs.list
 }

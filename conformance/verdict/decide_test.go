@@ -302,8 +302,8 @@ var _ = Describe("A baseline", func() {
 			Expired: []verdict.KnownFailure{entry("TOK-13", past)}, Unseen: []verdict.KnownFailure{entry("TOK-07", future), entry("SPC-01", future)},
 		}))
 		Expect(v.Reasons).To(ConsistOf(
-			verdict.Reason{Kind: verdict.BaselineMended, Requirements: []requirement.ID{"BRR-01"}, Text: "the baseline lists it as a known failure, and it passed: take the entry out"},
-			verdict.Reason{Kind: verdict.BaselineExpired, Requirements: []requirement.ID{"TOK-13"}, Text: "the excuse of the baseline ended on 2026-03-13: mend the node and take the entry out"},
+			verdict.Reason{Kind: verdict.BaselineMended, Requirements: []requirement.ID{"BRR-01"}, Text: "the baseline lists it as a known failure, and it passed: remove the entry"},
+			verdict.Reason{Kind: verdict.BaselineExpired, Requirements: []requirement.ID{"TOK-13"}, Text: "the excuse of the baseline ended on 2026-03-13: fix the node and remove the entry"},
 		))
 		Expect(v.Results[0].Known).To(HaveValue(Equal(entry("TOK-01", future))))
 	})
