@@ -93,7 +93,7 @@ func refusalProblem(status int, why string, maxHeaderBytes int) content.Problem 
 		p.Detail, p.Hint = "the request has a transfer coding that is not read here", "send the body as it is, with Content-Length, or chunked"
 	default:
 		p.Detail = "the request can't be read as HTTP/1.1"
-		p.Hint = "look at what is sent (curl -v): in the URL each % has two hexadecimal digits behind it (% itself is %25) and a blank is %20; " +
+		p.Hint = "look at what is sent (curl -v): in the URL each % has two hexadecimal digits after it (% itself is %25) and a blank is %20; " +
 			"there is one Host with a name and a port; names of header fields have no blanks; nothing has control characters"
 	}
 	if why != "" {

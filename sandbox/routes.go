@@ -105,7 +105,7 @@ func newMux(routes []Route, places address.Map, wrongRealm http.Handler, api *mo
 	}))
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if !strings.HasPrefix(r.URL.Path, "/") { // CONNECT, and "*" with another method than OPTIONS
-			content.BadRequest("the request names no path", "this is no proxy: "+locationHint(places, r)).Write(w, r)
+			content.BadRequest("the request names no path", "this is not a proxy: "+locationHint(places, r)).Write(w, r)
 			return
 		}
 		mux.ServeHTTP(w, r)

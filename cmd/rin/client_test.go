@@ -178,7 +178,7 @@ var _ = Describe("rin client", func() {
 			"no request \"R-9\"":         {"create", "b", "--node", "XB", "--request", "R-9"},
 			"there is no client \"a\"":   {"revoke", "a", "--node", "XA"},
 			"--affiliation is missing":   {"grant", "a", "--node", "XB"},
-			"says no contact":            {"request", "--node", "XB", "--party", "p", "--purpose", "u"},
+			"has no contact":             {"request", "--node", "XB", "--party", "p", "--purpose", "u"},
 			"accepts 1 arg(s)":           {"rotate", "--node", "XB"},
 			"unknown command \"delete\"": {"delete", "a"},
 		} {

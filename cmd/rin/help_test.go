@@ -118,7 +118,7 @@ var _ = Describe("The command line", func() {
 		Entry("an unknown option of a scenario", "did you mean times", "sandbox", "--addr", "127.0.0.1:0", "--scenario", "503-twice:tmes=3"),
 		Entry("an address that cannot be had", "--addr", "sandbox", "--addr", "256.0.0.1:1"),
 		Entry("an origin that browsers never send", "did you mean http://localhost:5173?", "sandbox", "--addr", "127.0.0.1:0", "--cors", "http://localhost:5173/"),
-		Entry("a rate that is none", "--rate-limit: \"20/h\" is no rate", "sandbox", "--addr", "127.0.0.1:0", "--rate-limit", "20/h"),
+		Entry("an invalid rate", "--rate-limit: \"20/h\" is not a rate", "sandbox", "--addr", "127.0.0.1:0", "--rate-limit", "20/h"),
 		Entry("a log format that is none", "--log-format: expected text or json", "sandbox", "--addr", "127.0.0.1:0", "--log-format", "xml"),
 		Entry("a day that is none", "--as-of", "fixtures", "--as-of", "31.12.2026"),
 		Entry("an unknown fixture format", `"xml"`, "fixtures", "--format", "xml"),

@@ -52,7 +52,7 @@ func barrage() []malformed {
 		{"NUL in a value", get(list, "A: a\x00b\r\n"), 400, "control characters"},
 		{"a method that nobody knows", "BREW " + list + " HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n", 405, "use GET or HEAD"},
 		{"a method that changes", "DELETE " + list + " HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n", 405, "read-only"},
-		{"CONNECT", "CONNECT a:1 HTTP/1.1\r\nHost: a:1\r\nConnection: close\r\n\r\n", 400, "no proxy"},
+		{"CONNECT", "CONNECT a:1 HTTP/1.1\r\nHost: a:1\r\nConnection: close\r\n\r\n", 400, "not a proxy"},
 		{"no path", get("*", ""), 400, "names no path"},
 		{"an expectation", get(list, "Expect: magic\r\n"), 417, ""},
 		{"an id with NUL", get(list+"/%00", ""), 404, "no funding with this id"},

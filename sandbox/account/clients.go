@@ -186,7 +186,7 @@ func (r Request) check() error {
 	for _, field := range []struct{ name, text string }{{"party", r.Party}, {"contact", r.Contact}, {"purpose", r.Purpose}} {
 		switch {
 		case strings.TrimSpace(field.text) == "":
-			return invalid("the request says no "+field.name, "say who asks, where to reach them, and what they want the access for")
+			return invalid("the request has no "+field.name, "say who asks, where to reach them, and what they want the access for")
 		case !line(field.text):
 			return invalid(fmt.Sprintf("the %s of the request: expected one line of up to %d characters", field.name, maxText), "write it shorter, without line ends")
 		}

@@ -69,7 +69,7 @@ func (b *Books) Create(c NewClient) (Issued, error) {
 	if c.Request != "" {
 		request, known := b.requests.get(c.Request)
 		if !known {
-			return Issued{}, unknown(fmt.Sprintf("there is no request %q", c.Request), "rin client list shows those that wait")
+			return Issued{}, unknown(fmt.Sprintf("there is no request %q", c.Request), "rin client list shows the waiting ones")
 		}
 		if request.Client != "" {
 			return Issued{}, conflict(fmt.Sprintf("request %s was answered with client %q", request.ID, request.Client), "leave the request out")
@@ -125,7 +125,7 @@ func (b *Books) change(id string, step func(Client) (Change, error)) (Entry, err
 	client, known := b.clients.entries.get(id)
 	switch {
 	case !known:
-		return Entry{}, unknown(fmt.Sprintf("there is no client %q", id), "rin client list shows those that there are")
+		return Entry{}, unknown(fmt.Sprintf("there is no client %q", id), "rin client list shows all clients")
 	case !client.Revoked.IsZero():
 		return Entry{}, conflict(fmt.Sprintf("client %q was revoked", id), "rin client create "+id+" makes a new client of that id")
 	}

@@ -60,7 +60,7 @@ func readTokenRequest(header http.Header, query string, body []byte, realm strin
 	case request.clientID == "":
 		return tokenRequest{}, invalidClient("client_id is missing beside client_secret", false, realm)
 	case request.secret == "":
-		return tokenRequest{}, invalidClient("client_secret is missing: a client id alone authenticates nobody", false, realm)
+		return tokenRequest{}, invalidClient("client_secret is missing: a client id alone does not authenticate", false, realm)
 	}
 	return request, nil
 }
@@ -145,7 +145,7 @@ func (q tokenRequest) withBasic(fields []string, realm string) (tokenRequest, *r
 	}
 	raw, err := base64.StdEncoding.DecodeString(strings.TrimSpace(encoded))
 	if err != nil {
-		return refuse("the Basic credentials are no base64 of client_id:client_secret")
+		return refuse("the Basic credentials are not base64 of client_id:client_secret")
 	}
 	id, secret, found := strings.Cut(string(raw), ":")
 	if !found {

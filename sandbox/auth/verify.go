@@ -103,7 +103,7 @@ func (v *Verifier) read(token, base string, keys []retiredKeys) (verifiedToken, 
 		Issuer string `json:"iss"`
 	}
 	if err := parsed.UnsafeClaimsWithoutVerification(&claimed); err != nil {
-		return verifiedToken{}, errors.New("the claims of the token are no JSON object")
+		return verifiedToken{}, errors.New("the claims of the token are not a JSON object")
 	}
 	for _, f := range v.foreign {
 		if f.issuer == claimed.Issuer {

@@ -54,10 +54,10 @@ func checkOrigin(origin string) error {
 	}
 	u, err := url.Parse(origin)
 	if err != nil || u.Scheme == "" || u.Hostname() == "" || u.User != nil {
-		return fmt.Errorf("%q is no origin: want scheme, host and port alone, such as http://localhost:5173", origin)
+		return fmt.Errorf("%q is not an origin: want scheme, host and port alone, such as http://localhost:5173", origin)
 	}
 	if want := serialise(u); want != origin {
-		return fmt.Errorf("%q is no origin as browsers send it: did you mean %s?", origin, want)
+		return fmt.Errorf("%q is not an origin as browsers send it: did you mean %s?", origin, want)
 	}
 	if strings.IndexFunc(u.Hostname(), func(c rune) bool {
 		return !(c >= 'a' && c <= 'z' || c >= '0' && c <= '9' || strings.ContainsRune("-._:", c))

@@ -156,14 +156,14 @@ var _ = Describe("An origin", func() {
 		_, err := edge.ParseOrigins(origins)
 		Expect(err).To(MatchError(ContainSubstring(want)))
 	},
-		Entry("none", "is no origin", ""),
+		Entry("none", "is not an origin", ""),
 		Entry("a host", "scheme, host and port", "localhost"),
 		Entry("a host with a port", "scheme, host and port", "localhost:5173"),
 		Entry("a slash at its end", "did you mean http://localhost:5173?", "http://localhost:5173/"),
 		Entry("a path", "did you mean https://app.example?", "https://app.example/page?x"),
 		Entry("the usual port", "did you mean https://app.example?", "https://app.example:443"),
 		Entry("capitals", "did you mean https://app.example?", "HTTPS://App.Example"),
-		Entry("a user", "is no origin", "https://me@app.example"),
+		Entry("a user", "is not an origin", "https://me@app.example"),
 		Entry("a pattern", "several origins", "https://*.example"),
 		Entry("no ASCII", "in ASCII", "https://büro.example"),
 		Entry("null", "sandboxed frame", "null"),

@@ -103,7 +103,7 @@ func ParseRate(text string) (Rate, error) {
 	per := map[string]time.Duration{"s": time.Second, "m": time.Minute}[unit]
 	rate := Rate{Requests: requests, Per: per}
 	if err != nil || per == 0 {
-		return Rate{}, fmt.Errorf("%q is no rate: want a number of requests a second or a minute, such as 20/s or 60/m", text)
+		return Rate{}, fmt.Errorf("%q is not a rate: want a number of requests a second or a minute, such as 20/s or 60/m", text)
 	}
 	return rate, rate.check()
 }

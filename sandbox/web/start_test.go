@@ -79,7 +79,7 @@ var _ = Describe("the start page", func() {
 
 	It("names the other nodes of the network before it goes into its own", func() {
 		text := read(visit(start, browser, nil).Body.String()).text
-		Expect(strings.Index(text, "Hochschule B")).To(BeNumerically("<", strings.Index(text, "Where everything is")))
+		Expect(strings.Index(text, "Hochschule B")).To(BeNumerically("<", strings.Index(text, "Addresses")))
 	})
 
 	It("loads only files of the node, has nothing inline, and a strict policy", func() {

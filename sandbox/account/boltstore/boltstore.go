@@ -165,7 +165,7 @@ func explain(path string, err error) error {
 }
 
 func damaged(path, why string) *Fault {
-	return &Fault{Detail: fmt.Sprintf("%s holds no books of a sandbox, or is damaged: %s", path, why), Hint: "put a good copy in its place, or move it away to begin anew: its clients are lost then"}
+	return &Fault{Detail: fmt.Sprintf("%s holds no books of a sandbox, or is damaged: %s", path, why), Hint: "replace it with a good copy, or move it away to start without its clients"}
 }
 
 // The books of a node, each a bucket: records as JSON by client id, Service Account User ID and request id.

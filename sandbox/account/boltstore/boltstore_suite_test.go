@@ -163,7 +163,7 @@ var _ = Describe("A ledger", func() {
 	},
 		Entry("an empty file", "it is empty", func() { Expect(os.WriteFile(file, nil, 0o600)).To(Succeed()) }),
 		Entry("a text", "invalid database", func() { Expect(os.WriteFile(file, bytes.Repeat([]byte("no books\n"), 9000), 0o600)).To(Succeed()) }),
-		Entry("a directory", "no plain file", func() { Expect(os.Mkdir(file, 0o700)).To(Succeed()) }),
+		Entry("a directory", "not a regular file", func() { Expect(os.Mkdir(file, 0o700)).To(Succeed()) }),
 		Entry("the database of another program", "another program", func() {
 			write(file, func(tx *bbolt.Tx) error {
 				_, err := tx.CreateBucket([]byte("widgets"))

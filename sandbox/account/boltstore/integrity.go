@@ -24,7 +24,7 @@ func openChecked(path string) (*bbolt.DB, error) {
 	}
 	switch {
 	case !info.Mode().IsRegular():
-		return nil, errors.New("it is no plain file")
+		return nil, errors.New("it is not a regular file")
 	case info.Size() > maxFile:
 		return nil, fmt.Errorf("expected up to %d bytes, got %d", maxFile, info.Size())
 	case info.Size() == 0:
@@ -268,7 +268,7 @@ func (p pages) free(number uint64) error {
 	}
 	listed := page[headerSize:]
 	if kind != freelistPage {
-		return fmt.Errorf("free pages: page %d is none of their list", number)
+		return fmt.Errorf("free pages: page %d is not part of the list", number)
 	}
 	if count == 0xffff { // then the first element has the count
 		if first := binary.NativeEndian.Uint64(listed); first < p.high {
