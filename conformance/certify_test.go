@@ -7,7 +7,6 @@ import (
 	"context"
 	"errors"
 	"net/http"
-	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
@@ -17,6 +16,7 @@ import (
 	. "github.com/onsi/gomega"
 
 	"github.com/rin-network/rin/conformance"
+	"github.com/rin-network/rin/conformance/conformancetest"
 	"github.com/rin-network/rin/conformance/evidence"
 	"github.com/rin-network/rin/conformance/report"
 	"github.com/rin-network/rin/conformance/suite/worker"
@@ -25,42 +25,17 @@ import (
 )
 
 const (
-	secret      = "the-secret-of-the-client-0123456789"
-	accessToken = "an-access-token-of-this-node-0123456789"
+	secret      = conformancetest.ClientSecret
+	accessToken = conformancetest.AccessToken
 )
 
-// newNode is a token endpoint and a guarded info resource, which the given handler answers for who has a token.
+// newNode is a node as a target; info answers its info endpoint in place of the node.
 func newNode(info ...http.HandlerFunc) target.Target {
-	mux := http.NewServeMux()
-	mux.HandleFunc("POST /token", func(w http.ResponseWriter, r *http.Request) {
-		w.Header().Set("Content-Type", "application/json")
-		w.Header().Set("Cache-Control", "no-store")
-		if r.FormValue("client_secret") != secret || r.FormValue("grant_type") != "client_credentials" {
-			w.WriteHeader(http.StatusUnauthorized)
-			_, _ = w.Write([]byte(`{"error":"invalid_client"}`))
-			return
-		}
-		_, _ = w.Write([]byte(`{"access_token":"` + accessToken + `","token_type":"Bearer","expires_in":300}`))
-	})
-	mux.HandleFunc("/info/v1/oauth/info/", func(w http.ResponseWriter, r *http.Request) {
-		w.Header().Set("Content-Type", "application/json")
-		if r.Header.Get("Authorization") != "Bearer "+accessToken {
-			w.Header().Set("WWW-Authenticate", `Bearer realm="node"`)
-			w.WriteHeader(http.StatusUnauthorized)
-			return
-		}
+	return conformancetest.Start(GinkgoT(), func(n *conformancetest.Node) {
 		for _, answer := range info {
-			answer(w, r)
-			return
+			n.Info = answer
 		}
-		_, _ = w.Write([]byte(`{"endpoints":{}}`))
-	})
-	node := httptest.NewServer(mux)
-	DeferCleanup(node.Close)
-	return target.Target{
-		TokenURL: node.URL + "/token", InfoURL: node.URL + "/info/v1/oauth/info/", Profile: "auth",
-		Credentials: target.Credentials{ClientID: "client", ClientSecret: target.NewSecret(secret)},
-	}
+	}).Target()
 }
 
 func child(part string) *worker.Command {

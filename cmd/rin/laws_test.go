@@ -38,7 +38,8 @@ func packageOrder() map[string][]string {
 	return map[string][]string{
 		"cmd": {"cmd/rin", "cmd/rin/test"},
 		"conformance": {
-			"conformance", // the story of a certification
+			"conformance",                 // the story of a certification
+			"conformance/conformancetest", // the fake node of its tests
 			"conformance/suite/worker",
 			"conformance/suite",
 			"conformance/report",

@@ -16,11 +16,12 @@ import (
 	. "github.com/onsi/gomega"
 	"github.com/onsi/gomega/gleak"
 
+	"github.com/rin-network/rin/conformance/conformancetest"
 	"github.com/rin-network/rin/conformance/suite/worker"
 	"github.com/rin-network/rin/conformance/target"
 )
 
-const secret = "a-secret-of-32-characters-000000"
+const secret = conformancetest.ClientSecret
 
 // patience is how long a test waits for what comes at once unless it is broken.
 const patience = 30 * time.Second

@@ -33,7 +33,7 @@ func certify(job worker.Options) (worker.Ending, []worker.Event) {
 
 var _ = Describe("A certification in a child", func() {
 	It("tells plan, progress and judgements, and leaves complete evidence that gives the same judgements", func() {
-		job := jobAt(workerNewNode(goodInfo))
+		job := jobAt(newNode(nil))
 		end, events := certify(job)
 		Expect(end.Cause).To(BeEmpty(), end.Stderr)
 		Expect(end.Finished).To(BeTrue())
@@ -68,7 +68,7 @@ var _ = Describe("A certification in a child", func() {
 	})
 
 	It("judges only what a partial run asks for", func() {
-		job := jobAt(workerNewNode(goodInfo))
+		job := jobAt(newNode(nil))
 		job.Target.Only = []string{"TOK-01", "TER-01"}
 		_, events := certify(job)
 		var judged []requirement.ID
@@ -81,7 +81,7 @@ var _ = Describe("A certification in a child", func() {
 	})
 
 	It("gives up before its memory is gone, with the cause and what was recorded until then", func() {
-		job := jobAt(workerNewNode(func(w http.ResponseWriter, _ *http.Request) {
+		job := jobAt(newNode(func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Type", "application/json")
 			chunk := []byte(strings.Repeat(`{"a":{}},`, 1<<12))
 			_, _ = w.Write([]byte("["))
@@ -105,7 +105,7 @@ var _ = Describe("A certification in a child", func() {
 	})
 
 	It("fails with the cause when the evidence can't be kept", func() {
-		job := jobAt(workerNewNode(goodInfo))
+		job := jobAt(newNode(nil))
 		job.Evidence += "/in/no/folder"
 		end, events := certify(job)
 		Expect(end.Cause).To(Equal("the worker ended early: exit status 1"))
@@ -119,7 +119,7 @@ var _ = Describe("A certification in a child", func() {
 		BeforeEach(func() {
 			asked = make(chan struct{})
 			var once sync.Once
-			job = jobAt(workerNewNode(func(_ http.ResponseWriter, r *http.Request) {
+			job = jobAt(newNode(func(_ http.ResponseWriter, r *http.Request) {
 				once.Do(func() { close(asked) })
 				<-r.Context().Done()
 			}))

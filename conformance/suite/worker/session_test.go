@@ -13,6 +13,7 @@ import (
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 
+	"github.com/rin-network/rin/conformance/conformancetest"
 	"github.com/rin-network/rin/conformance/evidence"
 	"github.com/rin-network/rin/conformance/suite/worker"
 	"github.com/rin-network/rin/conformance/target"
@@ -26,12 +27,16 @@ type diskFull struct{}
 
 func (diskFull) Write([]byte) (int, error) { return 0, errors.New("no space left on device") }
 
+func describedNode(document string) *conformancetest.Node {
+	return conformancetest.Start(GinkgoT(), func(n *conformancetest.Node) { n.Document = document })
+}
+
 // open prepares a session about a node with a standing clock and known random bytes.
-func open(n *node, change ...func(*worker.Options)) (*worker.Session, *bytes.Buffer) {
+func open(n *conformancetest.Node, change ...func(*worker.Options)) (*worker.Session, *bytes.Buffer) {
 	GinkgoHelper()
 	evidence := &bytes.Buffer{}
 	o := worker.Options{
-		Target: targetOf(n), Suite: "test",
+		Target: n.Target(), Suite: "test",
 		Clock: func() time.Time { return begun }, Random: rand.NewChaCha8([32]byte{1}),
 	}
 	for _, c := range change {
@@ -57,16 +62,16 @@ func only(ids ...string) func(*worker.Options) {
 
 var _ = Describe("A session", func() {
 	It("sends nothing before it runs", func() {
-		n := newNode(goodDocument)
+		n := describedNode(conformancetest.Document)
 		open(n)
-		Expect(n.requests()).To(BeEmpty())
+		Expect(n.Requests()).To(BeEmpty())
 	})
 
 	It("yields a complete log, the same that its evidence holds", func() {
-		n := newNode(goodDocument)
+		n := describedNode(conformancetest.Document)
 		s, recorded := open(n)
 		log := run(s)
-		Expect(log.Ended).To(Equal(&evidence.Ended{Complete: true, Requests: len(n.requests())}))
+		Expect(log.Ended).To(Equal(&evidence.Ended{Complete: true, Requests: len(n.Requests())}))
 		for _, label := range log.Planned {
 			_, sent := log.Get(label)
 			_, skipped := log.Skipped(label)
@@ -80,7 +85,7 @@ var _ = Describe("A session", func() {
 	})
 
 	It("judges the answers by the document", func() {
-		s, _ := open(newNode(goodDocument))
+		s, _ := open(describedNode(conformancetest.Document))
 		log := run(s)
 		Expect(log.Document.Invalid).To(BeEmpty())
 		f, ok := log.FindingsOf("op/listFundings.ok")
@@ -90,19 +95,19 @@ var _ = Describe("A session", func() {
 	})
 
 	It("lists what keeps a document from being used", func() {
-		s, _ := open(newNode(strings.Replace(goodDocument, `"description":"the calls",`, "", 1)))
+		s, _ := open(describedNode(strings.Replace(conformancetest.Document, `"description":"the calls",`, "", 1)))
 		Expect(run(s).Document.Invalid).To(ContainElement(ContainSubstring("description")))
 	})
 
 	It("keeps secrets and tokens out of the evidence", func() {
-		s, evidence := open(newNode(goodDocument))
+		s, evidence := open(describedNode(conformancetest.Document))
 		run(s)
 		Expect(evidence.String()).To(And(ContainSubstring("[[client_secret:"), ContainSubstring("[[access_token:")))
-		Expect(evidence.String()).To(And(Not(ContainSubstring(clientSecret)), Not(ContainSubstring(accessToken))))
+		Expect(evidence.String()).To(And(Not(ContainSubstring(conformancetest.ClientSecret)), Not(ContainSubstring(conformancetest.AccessToken))))
 	})
 
 	It("asks in a partial run what its requirements read, and what discovery stands on", func() {
-		whole, part := newNode(goodDocument), newNode(goodDocument)
+		whole, part := describedNode(conformancetest.Document), describedNode(conformancetest.Document)
 		full, _ := open(whole)
 		run(full)
 		s, _ := open(part, only("TER-01"))
@@ -111,13 +116,13 @@ var _ = Describe("A session", func() {
 		Expect(sent).To(BeTrue())
 		_, sent = log.Get("info.garbage")
 		Expect(sent).To(BeFalse())
-		Expect(len(part.requests())).To(BeNumerically("<", len(whole.requests())/2))
+		Expect(len(part.Requests())).To(BeNumerically("<", len(whole.Requests())/2))
 		Expect(log.Run.Only).To(Equal([]string{"TER-01"}))
 	})
 
 	It("tells its budget until it has the document, the whole one then, and each label that ended", func() {
 		planned, ended := []int(nil), map[evidence.Label]int{}
-		s, _ := open(newNode(goodDocument), func(o *worker.Options) {
+		s, _ := open(describedNode(conformancetest.Document), func(o *worker.Options) {
 			var mu sync.Mutex
 			o.Heard = func(e worker.Event) {
 				mu.Lock()
@@ -139,7 +144,7 @@ var _ = Describe("A session", func() {
 
 	It("takes time and randomness from where it is told", func() {
 		fingerprint := func(seed byte) (*evidence.Log, string) {
-			s, evidence := open(newNode(goodDocument), only("TER-01"), func(o *worker.Options) { o.Random = rand.NewChaCha8([32]byte{seed}) })
+			s, evidence := open(describedNode(conformancetest.Document), only("TER-01"), func(o *worker.Options) { o.Random = rand.NewChaCha8([32]byte{seed}) })
 			log := run(s)
 			_, after, _ := strings.Cut(evidence.String(), "[[client_secret:")
 			return log, after[:8]
@@ -161,7 +166,7 @@ var _ = Describe("A session", func() {
 	})
 
 	It("fails when evidence cannot be written, and keeps it in memory", func() {
-		s, err := worker.NewSession(worker.Options{Target: targetOf(newNode(goodDocument))}, diskFull{})
+		s, err := worker.NewSession(worker.Options{Target: describedNode(conformancetest.Document).Target()}, diskFull{})
 		Expect(err).NotTo(HaveOccurred())
 		Expect(s.Run(context.Background())).To(MatchError(ContainSubstring("no space left on device")))
 		Expect(s.Err()).To(MatchError(ContainSubstring("no space left on device")))
@@ -169,27 +174,27 @@ var _ = Describe("A session", func() {
 	})
 
 	It("does without a file", func() {
-		s, err := worker.NewSession(worker.Options{Target: targetOf(newNode(goodDocument))}, nil)
+		s, err := worker.NewSession(worker.Options{Target: describedNode(conformancetest.Document).Target()}, nil)
 		Expect(err).NotTo(HaveOccurred())
 		Expect(run(s).Ended.Complete).To(BeTrue())
 	})
 
 	It("ends with its context: evidence until then, and why", func() {
-		n := newNode(goodDocument)
+		n := describedNode(conformancetest.Document)
 		s, _ := open(n)
 		ctx, cancel := context.WithCancelCause(context.Background())
 		cancel(errors.New("the operator went home"))
 		Expect(s.Run(ctx)).To(Succeed())
 		Expect(s.Log().Ended).To(Equal(&evidence.Ended{Cause: "the operator went home"}))
-		Expect(n.requests()).To(BeEmpty())
+		Expect(n.Requests()).To(BeEmpty())
 	})
 })
 
 var _ = Describe("The redactor of a target", func() {
 	It("knows the secrets of both clients", func() {
-		t := targetOf(&node{Server: newNode("").Server})
+		t := describedNode("").Target()
 		t.Second = &target.Credentials{ClientID: "second", ClientSecret: target.NewSecret("another-secret-0123456789")}
-		text := worker.Redactor(t).Text("a " + clientSecret + " b another-secret-0123456789")
+		text := worker.Redactor(t).Text("a " + conformancetest.ClientSecret + " b another-secret-0123456789")
 		Expect(text).To(MatchRegexp(`^a \[\[client_secret:\w{8}:plain\]\] b \[\[client_secret2:\w{8}:plain\]\]$`))
 	})
 })

@@ -1,0 +1,102 @@
+// Package conformancetest is the fake node of the tests of conformance: a token endpoint, an info endpoint, an API document and one list.
+//
+// The tests of package probe have a node of their own, which misbehaves in more ways.
+package conformancetest
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/rin-network/rin/conformance/target"
+)
+
+// Credentials and token of a node.
+const (
+	ClientSecret = "the-secret-of-the-client-0123456789"
+	AccessToken  = "an-access-token-of-this-node-0123456789"
+)
+
+// Document describes the list of a node.
+const Document = `{"openapi":"3.0.1","info":{"title":"funding","version":"v3"},"servers":[{"url":"/funding/v3"}],
+	"paths":{"/fundings":{"get":{"operationId":"listFundings","responses":{"200":{"description":"the calls","content":{"application/json":{
+	"schema":{"type":"array","items":{"type":"object","required":["id"],"properties":{"id":{"type":"string"}}}}}}}}}}}}`
+
+// Node is a running fake node.
+type Node struct {
+	*httptest.Server
+	// Document is served as the API document; empty for none.
+	Document string
+	// Info answers info requests with a good token; nil lists no endpoints.
+	Info http.HandlerFunc
+
+	mu       sync.Mutex
+	requests []string
+}
+
+// Start runs a node until the test ends; change may be nil.
+func Start(test interface{ Cleanup(func()) }, change func(*Node)) *Node {
+	n := &Node{}
+	if change != nil {
+		change(n)
+	}
+	n.Server = httptest.NewServer(n)
+	test.Cleanup(n.Close)
+	return n
+}
+
+// Requests lists method and path of each request so far.
+func (n *Node) Requests() []string {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return slices.Clone(n.requests)
+}
+
+// Target is the node as a target for the profile auth, or funding if it has a document.
+func (n *Node) Target() target.Target {
+	t := target.Target{
+		TokenURL: n.URL + "/token", InfoURL: n.URL + "/info/v1/oauth/info/", Profile: "auth",
+		Credentials: target.Credentials{ClientID: "client", ClientSecret: target.NewSecret(ClientSecret)},
+	}
+	if n.Document != "" {
+		t.Profile, t.SpecURL = "funding", n.URL+"/funding/v3/api-docs"
+	}
+	return t
+}
+
+// ServeHTTP implements http.Handler.
+func (n *Node) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	n.mu.Lock()
+	n.requests = append(n.requests, r.Method+" "+r.URL.Path)
+	n.mu.Unlock()
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Cache-Control", "no-store")
+	switch {
+	case r.URL.Path == "/token" && r.Method != http.MethodPost:
+		w.WriteHeader(http.StatusMethodNotAllowed)
+	case r.URL.Path == "/token":
+		if r.FormValue("client_secret") != ClientSecret || r.FormValue("grant_type") != "client_credentials" {
+			w.WriteHeader(http.StatusUnauthorized)
+			_, _ = w.Write([]byte(`{"error":"invalid_client"}`))
+			return
+		}
+		_, _ = w.Write([]byte(`{"access_token":"` + AccessToken + `","token_type":"Bearer","expires_in":300}`))
+	case r.URL.Path == "/funding/v3/api-docs" && n.Document != "":
+		_, _ = w.Write([]byte(n.Document))
+	case r.Header.Get("Authorization") != "Bearer "+AccessToken:
+		w.Header().Set("WWW-Authenticate", `Bearer realm="node"`)
+		w.WriteHeader(http.StatusUnauthorized)
+	case strings.HasPrefix(r.URL.Path, "/info/v1/oauth/info"):
+		if n.Info != nil {
+			n.Info(w, r)
+			return
+		}
+		_, _ = w.Write([]byte(`{"endpoints":{}}`))
+	case r.URL.Path == "/funding/v3/fundings":
+		_, _ = w.Write([]byte(`[{"id":"f-1"},{"id":2}]`))
+	default:
+		w.WriteHeader(http.StatusNotFound)
+	}
+}
