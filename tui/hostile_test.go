@@ -119,7 +119,7 @@ var (
 
 var _ = DescribeTable("A hostile node reaches no terminal: the layout holds and no control byte is in any frame", func(change func(http.Handler) http.Handler) {
 	t := newTour(ground{change: change, certify: unable()})
-	told := false
+	seen := false
 	t.through(func() {
 		at := t.at
 		for _, size := range [][2]int{{40, 15}, {80, 24}, {120, 40}} {
@@ -127,11 +127,11 @@ var _ = DescribeTable("A hostile node reaches no terminal: the layout holds and 
 			for _, k := range []string{"tab", "end", "tab", "pgdown", "w", "w", "tab", "tab", "right", "enter", "tab", "tab", "end", "tab", "tab", "left", "esc"} {
 				t.press(k)
 				t.stay(at)
-				told = told || strings.Contains(t.frame(), "EVIL")
+				seen = seen || strings.Contains(t.frame(), "EVIL")
 			}
 		}
 	})
-	Expect(told).To(BeTrue(), "it was seen, as text")
+	Expect(seen).To(BeTrue(), "it was seen, as text")
 },
 	Entry("in every text and header", rewritten(cursed)),
 	Entry("in the document's paths, parameters and enums", rewritten(described)),

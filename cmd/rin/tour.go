@@ -35,14 +35,13 @@ func tourCommand(w environment) *cobra.Command {
 		Use:   "tour",
 		Short: "Walk the authorization flow step by step",
 		Long: `Tour walks from the registry to the first funding call, one step at a time, with
-the real requests on the wire: why, what is sent, what comes back, and by which
-rule it is judged. Afterwards you know what a client has to do, and take the
-commands with you.
+real requests. Each step says what it is for, what the client sends, what the
+node answers, and which rules apply. At the end you can keep the requests as
+scripts and code.
 
-It talks to any node. With nothing given it starts a sandbox inside and walks
-there.`,
+It works with any node. Without one it starts a sandbox of its own.`,
 		Example: `  rin tour
-  rin tour --plain                          the whole walk, line by line
+  rin tour --plain                          the whole tour, line by line
   rin tour --registry https://registry.example/ris.json --node XA \
       --client-id my-client --client-secret env:MY_SECRET
   rin tour --plain --step token --step info
@@ -106,7 +105,7 @@ func tourError(err error) error {
 	case errors.Is(err, plain.ErrNotCertified):
 		return exitWith(exitNotCertified)
 	case errors.Is(err, context.Canceled):
-		return &exitError{code: exitInconclusive, err: errors.New("the walk was interrupted"), hint: "start again at a step with --step"}
+		return &exitError{code: exitInconclusive, err: errors.New("the tour was interrupted"), hint: "start again at a step with --step"}
 	}
 	return usage(err, "see rin tour --help")
 }
@@ -119,7 +118,7 @@ func certifyQuietly(ctx context.Context, w environment, t target.Target, heard f
 	}
 	evidence, remove, err := temporaryFile("rin-tour-evidence")
 	if err != nil {
-		return report.Report{}, nil, fmt.Errorf("make room for the evidence: %w", err)
+		return report.Report{}, nil, fmt.Errorf("create the evidence file: %w", err)
 	}
 	defer remove()
 	result, err := conformance.Certify(ctx, t, conformance.Options{Suite: version(), Evidence: evidence, Worker: process, Heard: heard})
@@ -209,7 +208,7 @@ func saveFromScreen(w environment) func(folder string, files []flow.File) (strin
 		}
 		full, err := filepath.Abs(folder)
 		if err != nil {
-			return "", fmt.Errorf("find the folder: %w", err)
+			return "", fmt.Errorf("find folder: %w", err)
 		}
 		return saveFiles(full, files)
 	}

@@ -114,13 +114,13 @@ var _ = Describe("A walk", func() {
 		Entry("a token in the URL", "token-in-url", "query-token-accepted", requirement.ID("BRR-14")),
 	)
 
-	It("says of an opaque token that it is fine", func() {
+	It("says that an opaque token is fine", func() {
 		w := newGround(nil, sandbox.Config{TokenFormat: auth.Opaque}).here()
 		Expect(w.FetchToken(ctx).OK()).To(BeTrue())
 		Expect(w.ReadToken(ctx).Notes).To(ContainElement(ContainSubstring("opaque")))
 	})
 
-	It("fetches a token anew when it is about to expire, and counts its life down", func() {
+	It("fetches a new token when the current one is about to expire, and counts its remaining time down", func() {
 		g := newGround(nil, sandbox.Config{})
 		w := g.here()
 		Expect(w.FetchToken(ctx).OK()).To(BeTrue())

@@ -20,8 +20,8 @@ func TestPlain(t *testing.T) {
 	RunSpecs(t, "plain")
 }
 
-// told is a walk on a node of its own, as it is printed, and how it ended. No secret is in it, and no control byte.
-func told(change func(http.Handler) http.Handler, o plain.Options) (string, error) {
+// printed runs a tour on a new node and returns its output and its error. It checks that the output has no secret and no control character.
+func printed(change func(http.Handler) http.Handler, o plain.Options) (string, error) {
 	GinkgoHelper()
 	ground := tuitest.NewNode(GinkgoTB(), sandbox.Config{Calls: 3}, change)
 	w := ground.Walk(GinkgoTB(), ground.Target(), nil)

@@ -33,7 +33,7 @@ func mistakes(names ...string) []flow.Mistake {
 	return slices.DeleteFunc(flow.Mistakes(), func(m flow.Mistake) bool { return !slices.Contains(names, m.Name) })
 }
 
-// fits expects every line but those of a request, which is told as it was sent, to fit a width.
+// fits expects every line to fit a width, except the lines of requests, which are never shortened.
 func fits(text string, width int) {
 	GinkgoHelper()
 	for line := range strings.Lines(text) {
@@ -46,15 +46,15 @@ func fits(text string, width int) {
 var _ = Describe("The walk line by line", func() {
 	short := []flow.Step{flow.Node, flow.Credentials, flow.Token, flow.Reading, flow.Info, flow.Specification, flow.Calls, flow.WhatIf, flow.TakeAway}
 
-	DescribeTable("is told as accepted", func(width int) {
-		text, err := told(nil, plain.Options{Width: width, Language: "en", Steps: short, Mistakes: mistakes("no-token", "wrong-secret")})
+	DescribeTable("prints the accepted text", func(width int) {
+		text, err := printed(nil, plain.Options{Width: width, Language: "en", Steps: short, Mistakes: mistakes("no-token", "wrong-secret")})
 		Expect(err).NotTo(HaveOccurred())
 		fits(text, width)
 		tuitest.Golden(GinkgoTB(), fmt.Sprintf("walk-%d", width), fixed(text))
 	}, Entry("80 columns", 80), Entry("40 columns", 40))
 
-	DescribeTable("tells trouble, and what to try", func(name string, change func(http.Handler) http.Handler, width int) {
-		text, err := told(change, plain.Options{Width: width, Language: "en", Steps: []flow.Step{flow.Node, flow.Token}})
+	DescribeTable("prints trouble, its causes and remedies", func(name string, change func(http.Handler) http.Handler, width int) {
+		text, err := printed(change, plain.Options{Width: width, Language: "en", Steps: []flow.Step{flow.Node, flow.Token}})
 		Expect(err).To(MatchError(plain.ErrTrouble))
 		Expect(text).To(And(ContainSubstring("Trouble: "), ContainSubstring("What usually causes it:"), ContainSubstring("What to try:")))
 		fits(text, width)
@@ -68,7 +68,7 @@ var _ = Describe("The walk line by line", func() {
 
 	It("walks the steps that are asked for, in their order, and what they need besides", func() {
 		for _, steps := range [][]flow.Step{{flow.Node, flow.Reading}, {flow.Node, flow.Info}, {flow.Node, flow.Calls}, {flow.Node, flow.Specification}, {flow.Node, flow.WhatIf}, {flow.Node, flow.Info, flow.Token, flow.Info}} {
-			text, err := told(nil, plain.Options{Language: "de", Steps: steps, Mistakes: mistakes("garbage")})
+			text, err := printed(nil, plain.Options{Language: "de", Steps: steps, Mistakes: mistakes("garbage")})
 			Expect(err).NotTo(HaveOccurred(), "%v: %s", steps, text)
 			var want, got []string
 			for _, s := range steps {
@@ -87,7 +87,7 @@ var _ = Describe("The walk line by line", func() {
 
 	DescribeTable("shows what a hostile node writes as text", func(path string, status int, contentType, body string) {
 		for _, width := range []int{40, 80} {
-			text, _ := told(but(path, status, contentType, body), plain.Options{Width: width, Language: "en", Steps: short, Mistakes: mistakes("no-token")})
+			text, _ := printed(but(path, status, contentType, body), plain.Options{Width: width, Language: "en", Steps: short, Mistakes: mistakes("no-token")})
 			Expect(text).To(ContainSubstring("EVIL"))
 			fits(text, width)
 		}
@@ -101,7 +101,7 @@ var _ = Describe("The walk line by line", func() {
 		Entry("one long line", "/fundings", 200, "application/json", quoted(strings.Repeat(curse, 2000))),
 	)
 
-	It("ends with the fault of a writer", func() {
+	It("ends with the error of its writer", func() {
 		w, err := flow.New(flow.Options{Suite: "test"})
 		Expect(err).NotTo(HaveOccurred())
 		Expect(plain.Run(GinkgoT().Context(), w, closed{}, plain.Options{Steps: []flow.Step{flow.Credentials}})).To(MatchError(io.ErrClosedPipe))

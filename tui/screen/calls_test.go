@@ -69,7 +69,7 @@ var _ = Describe("Funding calls", func() {
 		Expect(b.Typing()).To(BeFalse())
 	})
 
-	It("are told in German or English, open ones as well", func() {
+	It("are shown in German or English, in the list and opened", func() {
 		b := newBench(flow.Calls, bed{}).press("enter")
 		first := b.Walk.Calls()[0]
 		Expect(b.frame(120, 40)).To(ContainSubstring(flow.Localized(first.Name, "en")))

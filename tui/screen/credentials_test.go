@@ -52,7 +52,7 @@ var _ = Describe("Credentials", func() {
 		Expect(b.frame(80, 24)).NotTo(ContainSubstring(text[:6]))
 	})
 
-	It("are asked for where there are none, masked, and looked at while they are typed", func() {
+	It("are asked for if they are missing, masked, and checked while they are typed", func() {
 		b := newBench(flow.Credentials, bed{aim: none, equip: places})
 		Expect(b.Typing()).To(BeTrue())
 		b.types("my-client").submit("› Client secret")
@@ -75,7 +75,7 @@ var _ = Describe("Credentials", func() {
 		Expect(b.press("enter").left).To(ConsistOf(screen.NextStep{}))
 	})
 
-	It("may name the place of the secret, which is no secret itself", func() {
+	It("may name the place of the secret, which is not masked", func() {
 		b := newBench(flow.Credentials, bed{aim: none, equip: places})
 		b.types("my-client").submit("› Client secret")
 		b.types("env:NOPE").submit("✗ NOPE is not set")

@@ -81,7 +81,7 @@ var _ = Describe("A message", func() {
       ▾ 1: { 1 member`, "\n")))
 	})
 
-	It("folds what is under the cursor, what a value stands in, and everything", func() {
+	It("folds the selected value, its parent, and everything", func() {
 		p := newPane(small)
 		Expect(p.seen("down", "down", "down", "-")).To(ContainSubstring("›   ▸ \"list\": […] 2 items\n      \"none\": null"))
 		Expect(p.seen("+", "down", "down", "-")).To(ContainSubstring("›     ▸ 0: {…} 2 members"), "of a number, what it stands in")
@@ -145,7 +145,7 @@ var _ = Describe("A message with much in it", func() {
 		Expect(p.seen("enter")).To(ContainSubstring(`"id": "call-1000"`))
 	})
 
-	It("finds what stands across two slices of the search", func() {
+	It("finds a text that crosses two slices of the search", func() {
 		body := strings.Repeat("x", 16<<10-3) + "needle"
 		Expect(newPane(body).seen("/", "n", "e", "e", "d", "l", "e", "enter")).To(ContainSubstring("1 of 1"))
 	})
@@ -177,14 +177,14 @@ var _ = Describe("A message with much in it", func() {
 		Expect(newPane(`{"x":"\u001b[2J\u0041\/\"\\\ud83d\ude00\ud800"}`).seen()).To(ContainSubstring(`"x": "\u001b[2JA/\"\\😀\ud800"`))
 	})
 
-	It("stays at a value of a document on one line when it is shown as it came", func() {
+	It("stays at a value of a one-line document when it is shown as text", func() {
 		p := newPane(calls(1))
 		p.seen("end")
 		Expect(p.seen("w")).To(MatchRegexp(`› ….*"next":"/fund`))
 		Expect(p.seen("w")).To(ContainSubstring(`›     "next": "/fundings`))
 	})
 
-	It("keeps content that is no JSON, or too deep, as it came", func() {
+	It("shows a body as text if it is not JSON or nested too deeply", func() {
 		p := newPane("<html>\r\n<b>x</b>\x1b[2J\n" + strings.Repeat("y", 2500))
 		Expect(p.seen()).To(ContainSubstring("› <html>\n  <b>x</b>\\x1b[2J\n  yyy"))
 		Expect(p.seen("w", "Z", "z", "-", "+")).To(ContainSubstring("› <html>"))
@@ -205,7 +205,7 @@ var _ = Describe("A message with much in it", func() {
 					return nil
 				}), screen.Size{Width: width, Height: 18}}
 				p.Show(head(), []byte(calls(2)), []flow.Line{{Kind: flow.NoteLine, Text: "(cut: the content is longer than 9 bytes)"}})
-				for _, state := range [][]string{{"tree"}, {"folded", "down", "down", "z"}, {"searched", "Z", "/", "c", "a", "l", "l", "enter", "n"}, {"as it came", "w"}} {
+				for _, state := range [][]string{{"tree"}, {"folded", "down", "down", "z"}, {"searched", "Z", "/", "c", "a", "l", "l", "enter", "n"}, {"as text", "w"}} {
 					fmt.Fprintf(&all, "── %d %s, %s ──\n%s\n", width, kind, state[0], strings.ReplaceAll(p.seen(state[1:]...), "\x1b", "␛"))
 				}
 				revealed = true

@@ -35,7 +35,7 @@ var _ = Describe("Choosing a node", func() {
 	}
 	open := func(b *bench) *tuitest.Commands { return tuitest.NewCommands(b.Open()) }
 
-	It("shows itself before the sandbox inside runs, and enter alone leads to its first node", func() {
+	It("is visible before the built-in sandbox runs, and enter alone leads to its first node", func() {
 		b, release := inside()
 		u := open(b)
 		Expect(b.frame(80, 24)).To(And(ContainSubstring("› The built-in sandbox"), ContainSubstring("starting …"), ContainSubstring("All other URLs follow")))
@@ -56,7 +56,7 @@ var _ = Describe("Choosing a node", func() {
 		Expect(b.frame(80, 24)).To(ContainSubstring("› XA "))
 	})
 
-	It("says why the sandbox inside does not start, and tries again", func() {
+	It("says why the built-in sandbox does not start, and tries again", func() {
 		b, release := inside()
 		release <- errors.New("no port is free")
 		b.until(open(b), "did not start")

@@ -28,7 +28,7 @@ func issuing(claims any) func(http.Handler) http.Handler {
 }
 
 var _ = Describe("Reading the token", func() {
-	It("shows header and claims with what they mean, and counts the life down", func() {
+	It("shows header and claims with their meaning, and counts the remaining time down", func() {
 		b := newBench(flow.Reading, bed{}).press("enter")
 		Expect(b.frame(80, 40)).To(And(ContainSubstring("Valid for another 5:00 of 5:00"), ContainSubstring("✓ The signature is valid"),
 			MatchRegexp(`alg +ES256 +the signature algorithm`), MatchRegexp(`exp +12:05:00 UTC \(1772366700\) +when it expires, in 5:00`), MatchRegexp(`iss +http://127.0.0.1:10001 +who issued it`)))
@@ -47,7 +47,7 @@ var _ = Describe("Reading the token", func() {
 		b.golden("reading")
 	})
 
-	It("says of an opaque token that it is fine", func() {
+	It("says that an opaque token is fine", func() {
 		b := newBench(flow.Reading, bed{config: sandbox.Config{TokenFormat: auth.Opaque}}).press("enter")
 		Expect(b.frame(80, 24)).To(And(ContainSubstring("Valid for another 5:00"), ContainSubstring("The token is opaque"), ContainSubstring("opaque")))
 		b.golden("reading-opaque")

@@ -39,7 +39,7 @@ var _ = Describe("The specification", func() {
 		Expect(b.press("left").frame(80, 24)).To(ContainSubstring("› GET /funding/v3/fundings · list"))
 	})
 
-	It("is read anew for another node", func() {
+	It("is read again for another node", func() {
 		b := newBench(flow.Specification, bed{}).press("enter")
 		Expect(b.Walk.ChooseNode("XA_Realm")).To(Succeed())
 		b.does(b.Open())

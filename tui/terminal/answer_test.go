@@ -68,7 +68,7 @@ var _ = Describe("The answer of a terminal", func() {
 		Expect(string(l.feed([]byte("\x1b")))).To(Equal("\x1b"))
 	})
 
-	It("is no key when it comes late", func() {
+	It("is not a key when it comes late", func() {
 		l, typed := heard(attributes, "1", "\x1b]11;rgb:00/00/00\a", "2")
 		Expect(typed).To(Equal("12"))
 		Expect(l.background).To(Equal(Dark))
@@ -88,7 +88,7 @@ var _ = DescribeTable("COLORFGBG", func(value string, want Background) { Expect(
 	Entry(nil, "", Unknown), Entry(nil, "15;default", Unknown), Entry(nil, "15;", Unknown), Entry(nil, "red", Unknown),
 )
 
-// FuzzAnswer holds the listener to two promises: in whatever pieces input comes the same is typed, and nothing that is no answer is lost.
+// FuzzAnswer holds the listener to two promises: the same is typed in whatever pieces the input arrives, and only answers are removed.
 func FuzzAnswer(f *testing.F) {
 	for _, seed := range []string{"\x1b]11;rgb:ffff/ffff/ffff\x1b\\" + attributes, "abc\x1b[A\x1b]11;\a", "\x1b]11;rgb:1/2/3\x1bx", "\x1b\x1b]\x1b]11;\x1b[?1;2R", "\x1b]52;c;eA==\a"} {
 		f.Add([]byte(seed), uint8(3))

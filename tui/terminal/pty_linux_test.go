@@ -78,7 +78,7 @@ var _ = Describe("A terminal", func() {
 		Expect(string(got)).To(Equal("abcd"))
 	})
 
-	It("that never answers is not waited for any longer than agreed; an answer that is too late is no key", func() {
+	It("that never answers delays the start by the agreed time only; a late answer is not a key", func() {
 		screen, tty := pty()
 		began := time.Now()
 		k, on, err := Open(tty, tty, true, env("TERM=xterm", "COLORFGBG=0;15"))
