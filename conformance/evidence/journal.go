@@ -256,6 +256,16 @@ func (s *state) settled(label Label) bool {
 	if role(label.Resource()) && !s.rolesSet {
 		return false
 	}
+	switch label.Resource() { // what an answer holds is recorded after it
+	case Registry:
+		if s.runs < 2 { // the entry, before the node is located
+			return false
+		}
+	case Specification:
+		if s.log.Document == nil && !s.rolesSet {
+			return false
+		}
+	}
 	for _, l := range s.log.Resolve(label) {
 		if !s.answered[l] && !s.skipped[l] && !s.unplannable(l) {
 			return false

@@ -152,6 +152,19 @@ var _ = Describe("Journal", func() {
 			Eventually(never).Should(Receive(BeNil()))
 		}, SpecTimeout(5*time.Second))
 
+		It("waits for what the answers of registry and document hold, which is recorded after them", func(ctx SpecContext) {
+			j.Begin(evidence.Run{})
+			entry, document := wait(ctx, "registry.ok"), wait(ctx, "spec.ok")
+			j.Add(answered("registry.ok", 200))
+			j.Add(answered("spec.ok", 200))
+			Consistently(entry, "20ms").ShouldNot(Receive())
+			Consistently(document, "20ms").ShouldNot(Receive())
+			j.Begin(evidence.Run{})
+			Eventually(entry).Should(Receive(BeNil()))
+			j.Document(&evidence.Document{})
+			Eventually(document).Should(Receive(BeNil()))
+		}, SpecTimeout(5*time.Second))
+
 		It("does not wait for labels of the node's URLs that were not planned until it was located", func(ctx SpecContext) {
 			j.Plan("tls/token.modern")
 			origins, list := wait(ctx, "registry.ok", "tls/token.modern", "tls/spec.modern", "entry/info.ok"), wait(ctx, "cleartext/list.port-80")
