@@ -153,7 +153,6 @@ var _ = Describe("Journal", func() {
 		}, SpecTimeout(5*time.Second))
 
 		It("waits for what the answers of registry and document hold, which is recorded after them", func(ctx SpecContext) {
-			j.Begin(evidence.Run{})
 			entry, document := wait(ctx, "registry.ok"), wait(ctx, "spec.ok")
 			j.Add(answered("registry.ok", 200))
 			j.Add(answered("spec.ok", 200))
