@@ -101,7 +101,7 @@ func inProcess(ctx context.Context, o Options) (*evidence.Log, error) {
 		if err != nil {
 			return nil, err
 		}
-		defer file.Close() // the journal has told of every write
+		defer file.Close() // the journal reports errors of writing
 		recorded = file
 	}
 	run, err := worker.NewSession(o, recorded)

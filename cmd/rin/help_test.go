@@ -105,7 +105,7 @@ var _ = Describe("The command line", func() {
 		Entry("a token on the command line", "--expired-token takes a place", "certify", "--client-id", "a", "--expired-token", "hunter2hunter2"),
 		Entry("an attestation that is no answer", "--attest-brute-force: expected yes or no", "certify", "--attest-brute-force", "perhaps"),
 		Entry("a staging client without its server", "--staging-token-url is missing", "certify", "--staging-client-id", "a"),
-		Entry("an unknown profile", `"gold" is no profile`, "certify", "--profile", "gold"),
+		Entry("an unknown profile", `"gold" is not a profile`, "certify", "--profile", "gold"),
 		Entry("an unknown requirement", `unknown requirement "TOK-99"`, "certify", "--only", "TOK-99"),
 		Entry("two choices of what is judged", "[only rerun-failed]", "certify", "--only", "TOK-01", "--rerun-failed", "report.json"),
 		Entry("an earlier report that is not there", "--rerun-failed: open nowhere.json", "certify", "--rerun-failed", "nowhere.json"),

@@ -72,7 +72,7 @@ var _ = Describe("Tokens that a node must refuse", func() {
 			Expect(evidence.Values(x.Request.Header, "Authorization")[0]).To(HavePrefix("Bearer [[foreign_"), "it is concealed")
 		}
 		for _, c := range []evidence.Case{"alg-none", "hmac-pem", "embedded-jwk"} {
-			Expect(because(log, evidence.Info.With(c))).To(Equal("not-applicable: the access token is no JWT"))
+			Expect(because(log, evidence.Info.With(c))).To(Equal("not-applicable: the access token is not a JWT"))
 		}
 		Expect(because(log, "metadata/1.published")).To(ContainSubstring("who the issuer is"))
 	})

@@ -112,7 +112,7 @@ type Node struct {
 	Target target.Target
 	// Document is nil when the node has none that can be read.
 	Document *openapi.Document
-	// List and Detail are the keys of the funding operations; empty when there are none.
+	// List and Detail are the keys of the funding operations; empty if the document has none.
 	List, Detail string
 	// Executable are the GET operations that can be called, in document order.
 	Executable []openapi.Operation

@@ -110,7 +110,7 @@ func (r *run) current() Token {
 	return r.facts.current
 }
 
-// token is the token for an authorized request, fetched anew when it is stale.
+// token is the token for an authorized request; a stale one is renewed first.
 func (r *run) token(ctx context.Context) (string, *unsent) {
 	r.renewing.Lock()
 	defer r.renewing.Unlock()
@@ -135,8 +135,8 @@ func (r *run) secondToken(ctx context.Context) (string, *unsent) {
 	return r.unlessStale(ctx, t, &r.secondUnrenewed, r.secondRequest(), r.keepSecond), nil
 }
 
-// unlessStale is the token in use, or a fresh one by the request given, which keep is told of. failed says that fetching it failed
-// before: asking again and again would not be polite.
+// unlessStale is the token in use, or a fresh one that the request yields and keep stores. failed remembers that renewing failed: it is
+// tried once.
 func (r *run) unlessStale(ctx context.Context, t Token, failed *bool, ask recorder.Request, keep func(Token)) string {
 	if *failed || !t.Stale(r.Clock()) {
 		return t.Value

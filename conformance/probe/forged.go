@@ -143,7 +143,7 @@ type forger func(r *run, good string, parts tokenforge.Token) (string, *unsent, 
 // presentForged asks a protected resource with a forged copy of the good token.
 func presentForged(credential string, forge forger) sender {
 	return presentCopy(credential, forge, func(*run) (tokenforge.Token, *unsent) {
-		return tokenforge.Token{}, notApplicable("the access token is no JWT")
+		return tokenforge.Token{}, notApplicable("the access token is not a JWT")
 	})
 }
 

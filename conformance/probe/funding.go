@@ -268,7 +268,7 @@ func first(values []string) string {
 
 // sampleIDs are the first, the middle and the last id to fetch one by one. Ids without a slash and of the kinds that every node
 // serves by itself come first: many servers refuse %2F, and other kinds may be served by funders only. Of a short list there are
-// fewer: no id stands twice.
+// fewer: each id comes once.
 func sampleIDs(items []item) []string {
 	var all, good []string
 	seen := map[string]bool{"": true, ".": true, "..": true}

@@ -120,7 +120,7 @@ func (r *run) send(ctx context.Context, s Step, rank rank) {
 	}
 }
 
-// wanted reports whether a partial run needs the label: what discovery stands on, and what was chosen.
+// wanted reports whether a partial run needs the label: because discovery builds on it, or because it was chosen.
 func (r *run) wanted(label evidence.Label) bool {
 	switch label.Case() {
 	case evidence.OK, evidence.NoToken, "ok-after-id-only":

@@ -131,7 +131,7 @@ func fetchKeys(_ context.Context, r *run, _ evidence.Resource) (recorder.Request
 	}
 	token := r.current().Value
 	if _, isJWT := tokenforge.Read(token); !isJWT {
-		return recorder.Request{}, notApplicable("the access token is no JWT")
+		return recorder.Request{}, notApplicable("the access token is not a JWT")
 	}
 	q := anonymousGet(known.jwksURI)
 	q.Verify = func(body []byte) *evidence.Verification {
@@ -154,7 +154,7 @@ func (r *run) foreign(address string) *unsent {
 	u, err := url.Parse(address)
 	switch {
 	case err != nil || u.Host == "" || u.User != nil:
-		return notApplicable("%.200q is no URL that can be asked", address)
+		return notApplicable("%.200q is not a URL that can be called", address)
 	case !slices.Contains(r.Target.Origins(), evidence.Origin(u)):
 		return notApplicable("%.200s is on another origin, of which nothing is asked on the node's word (--allow-origin)", address)
 	}
@@ -175,7 +175,7 @@ func (f *facts) issued() issuerFacts {
 }
 
 // MetadataURLs lists where an issuer publishes its metadata: below its URL (OpenID Connect Discovery 1.0 §4), then where RFC 8414 §3.1
-// inserts it. An issuer that is no URL without query and fragment has none.
+// inserts it. Only an issuer that is a URL without query and fragment has any.
 func MetadataURLs(issuer string) []string {
 	u, err := url.Parse(issuer)
 	if err != nil || u.Host == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" || u.Scheme != "https" && u.Scheme != "http" {

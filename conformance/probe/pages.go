@@ -150,7 +150,7 @@ func callPage(again bool) sender {
 		var more bool
 		r.facts.with(func(*facts) { w.next, more = w.pages.Next() })
 		if !more {
-			return chosen{}, notApplicable("the pages before it told enough")
+			return chosen{}, notApplicable("the pages before it were enough")
 		}
 		return chosen{withQuery(res.URL, w.query(w.next)...), w.given(w.next)}, nil
 	})

@@ -67,7 +67,7 @@ var _ = Describe("The pages of a list", func() {
 		Expect(unended(log)).To(BeEmpty())
 		Expect(given(log, "value", steps(evidence.WalkCase)...)).To(HaveExactElements("0", "1", "3"))
 		Expect(given(log, "size", evidence.WalkCase(1))).To(HaveExactElements("3"))
-		Expect(why(log, evidence.WalkCase(4))).To(Equal("not-applicable: the pages before it told enough"))
+		Expect(why(log, evidence.WalkCase(4))).To(Equal("not-applicable: the pages before it were enough"))
 		Expect(given(log, "value", "beyond-end")).To(HaveExactElements("100000"))
 		Expect(given(log, "from", "link-next")).To(HaveExactElements("op/listFundings.walk-1"))
 		x, _ := log.Get(list.With("link-next"))

@@ -40,7 +40,7 @@ func (l Lane) Labels() []evidence.Label {
 	return out
 }
 
-// Stage is a group of lanes that others can wait for. In the table of cases @ stands for the resource of the row.
+// Stage is a group of lanes that others can wait for. In the table of cases @ means the resource of the row.
 type Stage string
 
 // The stages of every run. [row.Plan] names those that only few rows have.

@@ -73,7 +73,7 @@ type RegistryEntry struct {
 	ID       string
 	TokenURL string // member "oauth2"
 	InfoURL  string // member "info"
-	// Raw is the entry as it stands in the registry.
+	// Raw is the entry as it is in the registry.
 	Raw json.RawMessage
 	// Facts are what the document says beyond the entry.
 	Facts evidence.RegistryFacts
@@ -95,7 +95,7 @@ func (e *UnknownNodeError) Error() string {
 	return text
 }
 
-// ErrNoRegistry says that the text is no registry document.
+// ErrNoRegistry says that the text is not a registry document.
 var ErrNoRegistry = errors.New("expected a registry document: a JSON object with the array \"member\", or an array of entries")
 
 // FindEntry reads the entry with the id out of a registry document: entries stand under "member", a bare array is accepted.
@@ -134,7 +134,7 @@ func FindEntry(registry []byte, id string) (RegistryEntry, error) {
 	return RegistryEntry{}, &UnknownNodeError{ID: id, Near: nearest(id, ids), Size: len(members)}
 }
 
-// Bounds on what is compared with an unknown id: the longest id in bytes, and how many; and on how many entries of one id are told.
+// Bounds: the longest id in bytes that is compared with an unknown one, how many are, and how many entries of one id are recorded.
 const (
 	maxID       = 64
 	maxCompared = 1000

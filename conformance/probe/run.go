@@ -1,15 +1,20 @@
-// Package probe asks a node everything that a certification needs to know, and records what came. It never judges.
+// Package probe sends a node every request that a certification needs, and records the answers. It never judges.
 //
-// A run is a [Plan]: lanes of labels. Requests of one lane go out one after the other, lanes run side by side, and a lane starts
-// when the stages that it builds on have ended. Plans are pure functions of the target and of the node as discovered, so the
-// number of requests is known and told before the first one; how a label is asked stands in one table for each kind of
-// resource. A probe decides on recorded facts only ("there is a token"), never on verdicts; what cannot be asked is recorded as
+// The requests are rows of one table, see cases.go: the label in the evidence, the words in reports, when the request is planned, and how
+// it is sent stand side by side. A requirement names the labels that it needs. Package requirement imports no network and so cannot read the
+// table: each exchange records the words of its row, and reports take them from there. [WithWords] adds them to older evidence, so
+// that it gives the same report. To add a request, add a row to the chapter that fits (tokens.go, bearer.go, hygiene.go …) and its sender
+// below; nothing else lists requests.
+//
+// A run is a [Plan]: lanes of requests. Requests of one lane are sent one after the other, lanes run side by side, and a lane starts
+// when the stages that it waits for have ended. Plans are pure functions of the target and of the node's document, so the number of
+// requests is known before the first one. A row decides on recorded facts only ("there is a token"); what cannot be sent is recorded as
 // not sent, with the reason. Every planned label ends as answered, failed or not sent, also when the run is cut short.
 //
 // Token requests of the first client come before the first authorized call, and the last of them, alone, yields the token that
 // the run goes on with: an authorization server that revokes a token with each new one must not spoil everything else. On each
 // protected URL the anonymous call comes before the first authorized one (shared caches, RFC 9111 §3.5), and forged credentials
-// come after it (whoever is banned for them has been heard first).
+// come after it, since a node may ban a client for them.
 package probe
 
 import (
@@ -50,10 +55,10 @@ type Options struct {
 	Pause func(ctx context.Context, d time.Duration) error
 	// Wanted restricts a partial run to these labels, roles allowed, and to what discovery needs; empty asks for everything.
 	Wanted []evidence.Label
-	// Planned is told how many requests the run takes until the node's document is read, and how politely they are sent, before the
+	// Planned is called with the number of requests until the node's document is read, and how politely they are sent, before the
 	// node is asked; and the budget of the whole run once the document says what there is to ask. Optional.
 	Planned func(budget int, at target.Politeness)
-	// Progress is told that done of planned labels have ended, the last of them label; optional. It is called from one
+	// Progress is called when done of planned labels have ended, the last of them label; optional. It is called from one
 	// goroutine at a time. More labels may be planned as more of the node is known.
 	Progress func(done, planned int, label evidence.Label)
 }
@@ -166,7 +171,7 @@ type run struct {
 	progress progress
 }
 
-// start brings the run on its way and returns when nothing more will be planned; an error means that there is no node to ask.
+// start sends requests until nothing more will be planned; an error means that the node could not be found.
 func (r *run) start(ctx context.Context) error {
 	r.register()
 	r.Journal.Begin(r.header())

@@ -227,7 +227,7 @@ const (
 	ExpiredToken       = "expired_token"
 )
 
-// NamedSecret is a secret with the name that stands for it in evidence.
+// NamedSecret is a secret with the name of its marker in evidence.
 type NamedSecret struct {
 	Name  string
 	Value target.Secret
@@ -365,10 +365,10 @@ func stated(body []byte) (life time.Duration, known bool) {
 	return time.Duration(seconds * float64(time.Second)), true
 }
 
-// shortLife is the rest of a life that is too short to start with, unless the whole life is no longer.
+// shortLife is the remaining lifetime below which a token is renewed, unless it never lived longer.
 const shortLife = 30 * time.Second
 
-// Stale reports that the token is to be fetched anew: under half of its life is left, or under 30 seconds.
+// Stale reports that the token should be renewed: less than half of its lifetime is left, or less than 30 seconds.
 func (t Token) Stale(now time.Time) bool {
 	left := t.Life - now.Sub(t.Obtained)
 	return left < t.Life/2 || left < shortLife && t.Life > shortLife

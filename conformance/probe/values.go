@@ -190,7 +190,7 @@ func clientsField(p openapi.Parameter) bool {
 	return false
 }
 
-// sendsAs reports whether a value can be sent where the parameter stands without meaning something else: the document is the node's
+// sendsAs reports whether a value can be sent as that parameter without meaning something else: the document is the node's
 // word, and a header field such as Host or Transfer-Encoding would change the request itself.
 func sendsAs(p openapi.Parameter, value string) bool {
 	switch p.In {

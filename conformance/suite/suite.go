@@ -100,7 +100,7 @@ func (l *judging) start() {
 	ctx, cancel := context.WithCancelCause(context.Background())
 	l.cancel = cancel
 	l.judge = requirement.NewJudge(l.catalogue, requirement.Read(&evidence.Log{}))
-	l.ended.Go(func() { _ = l.gathering.Run(ctx) }) // how it ended stands in the log
+	l.ended.Go(func() { _ = l.gathering.Run(ctx) }) // the log says how it ended
 }
 
 // stop lets the gathering end by itself, because a recording ends with its run; only an interrupted suite cuts it short.
@@ -207,7 +207,7 @@ func Run(ctx context.Context, g Gathering, o Options) {
 	live.cut(cmp.Or(context.Cause(ctx), errInterrupted))
 }
 
-// ignore is told that the suite failed; judgements tell it better.
+// ignore takes no notice of a failed suite: the judgements say more.
 type ignore struct{}
 
 func (ignore) Fail() {}

@@ -13,10 +13,10 @@ import (
 const hidden = "[secret]"
 
 // Secret is a client secret. Only [Secret.Reveal] and JSON, which carries it to the worker's stdin, hold its text. The zero
-// value is no secret at all. The text stands behind a pointer, because fmt reads unexported fields past every method.
+// value means that there is no secret. The text is behind a pointer, because fmt reads unexported fields past every method.
 type Secret struct{ text *string }
 
-// NewSecret hides a text; the empty text is no secret.
+// NewSecret hides a text; the empty text gives the zero value.
 func NewSecret(text string) Secret {
 	if text == "" {
 		return Secret{}
@@ -88,7 +88,7 @@ const (
 	fromStdin
 )
 
-// Reader is how a source reaches the world. A nil field means that there is no such thing here.
+// Reader is how a source reaches the world. A nil field means that the source is not available.
 type Reader struct {
 	Environment func(name string) (value string, set bool)
 	File        func(path string) ([]byte, error)
@@ -99,7 +99,7 @@ type Reader struct {
 const maxSecret = 16 << 10
 
 // ParseSource reads "env:NAME", "file:PATH" or "-". flag is the name of the flag with its dashes, for messages. A secret that
-// stands on the command line itself is refused without being repeated: other users of the machine can read it there.
+// is on the command line itself is refused without being repeated: other users of the machine can read it there.
 func ParseSource(flag, text string) (Source, error) {
 	kind, name, found := strings.Cut(text, ":")
 	switch {

@@ -72,7 +72,7 @@ var _ = Describe("Validate", func() {
 		Entry("no secret", "--client-secret", "is missing", func(t *target.Target) { t.Credentials.ClientSecret = target.Secret{} }),
 		Entry("a second client without a secret", "--client-secret2", "is missing", func(t *target.Target) { t.Second = &target.Credentials{ClientID: "b"} }),
 		Entry("the same client twice", "--client-id2", "same client", func(t *target.Target) { c := t.Credentials; t.Second = &c }),
-		Entry("an unknown profile", "--profile", "no profile", func(t *target.Target) { t.Profile = "gold" }),
+		Entry("an unknown profile", "--profile", "not a profile", func(t *target.Target) { t.Profile = "gold" }),
 		Entry("a path as an origin", "--allow-origin", "not an origin", func(t *target.Target) { t.AllowOrigins = []string{"https://a.example/x"} }),
 		Entry("a negative rate", "--rate", "below 0", func(t *target.Target) { t.Politeness.Rate = -1 }),
 		Entry("too much at a time", "--concurrency", "not between", func(t *target.Target) { t.Politeness.Concurrency = 1000 }),

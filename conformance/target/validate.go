@@ -33,7 +33,7 @@ func (t Target) Validate() error {
 	}
 	faults = append(faults, t.validateCredentials()...)
 	if !slices.Contains([]string{"auth", "funding", "full"}, t.Profile) {
-		add("--profile", fmt.Sprintf("%q is no profile", t.Profile), "choose auth, funding or full")
+		add("--profile", fmt.Sprintf("%q is not a profile", t.Profile), "choose auth, funding or full")
 	}
 	faults = append(faults, t.validateStaging()...)
 	faults = append(faults, t.validatePoliteness()...)
@@ -92,7 +92,7 @@ func (t Target) validateURL(flag, text string) error {
 	case err != nil:
 		return &Problem{Flag: flag, Message: "is not a URL", Hint: "write an absolute URL such as https://api.example/path"}
 	case u.User != nil: // said without repeating the URL, which holds a password
-		return &Problem{Flag: flag, Message: "holds a user name or password", Hint: "leave out what stands before the @"}
+		return &Problem{Flag: flag, Message: "holds a user name or password", Hint: "leave out what comes before the @"}
 	case u.Scheme != "https" && u.Scheme != "http" || u.Hostname() == "":
 		return &Problem{Flag: flag, Message: fmt.Sprintf("expected an absolute http or https URL, got %q", text),
 			Hint: "write an absolute URL such as https://api.example/path"}

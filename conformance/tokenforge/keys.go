@@ -33,7 +33,7 @@ type Key struct {
 const rsaBits = 2048
 
 // NewKey makes a key for the algorithm that good tokens are signed with, so that a forged one is refused for its key and not for its
-// algorithm; RS256 stands for algorithms without a key of their own.
+// algorithm; RS256 replaces algorithms without a key of their own.
 func NewKey(algorithm string) (Key, error) {
 	k := Key{algorithm: jose.SignatureAlgorithm(algorithm)}
 	var err error
@@ -111,7 +111,7 @@ const (
 )
 
 // Keys reads the public keys for signatures out of a JWK Set (RFC 7517 §5). Members that are no such key are left out, as the
-// standard asks; symmetric keys are, too: whoever reads them can sign.
+// standard asks; symmetric keys are, too: everybody who reads them can sign.
 func Keys(set []byte) ([]Published, error) {
 	var document struct {
 		Keys []json.RawMessage `json:"keys"`
@@ -120,7 +120,7 @@ func Keys(set []byte) ([]Published, error) {
 		return nil, fmt.Errorf("the key set is larger than %d bytes", maxKeySet)
 	}
 	if json.Unmarshal(set, &document) != nil || document.Keys == nil {
-		return nil, errors.New("the answer is no JWK Set")
+		return nil, errors.New("the answer is not a JWK Set")
 	}
 	var out []Published
 	for _, raw := range document.Keys[:min(len(document.Keys), maxKeys)] {

@@ -23,7 +23,7 @@ const Invalid = "https://conformance.invalid"
 type Token struct {
 	Header, Claims map[string]any
 
-	payload string // as it stands in the token
+	payload string // as it is in the token
 }
 
 // maxToken bounds what is read as a token, in bytes.
@@ -95,7 +95,7 @@ func ReplaceSignature(token string, signature []byte) string {
 	return token[:strings.LastIndexByte(token, '.')+1] + base64.RawURLEncoding.EncodeToString(signature)
 }
 
-// HMAC is the token signed with HS256 and a key that is no secret (RFC 8725 §2.1).
+// HMAC is the token signed with HS256 and a key that is not secret (RFC 8725 §2.1).
 func (t Token) HMAC(key []byte) (string, error) {
 	header, err := segment(t.header(map[string]any{"alg": "HS256"}))
 	if err != nil {
@@ -160,7 +160,7 @@ func Misspell(secret string, random io.Reader) (string, error) {
 }
 
 // Tamper is a token with one character in the middle of its last segment that is not empty changed: the case of the letter that
-// stands nearest there, so that one request finds a signature that is not verified, one compared by its beginning and one compared
+// is nearest there, so that one request finds a signature that is not verified, one compared by its beginning and one compared
 // without case. The last character is left alone: its low bits may be padding (RFC 4648 §3.5), and the token would stay what it was.
 func Tamper(token string) string {
 	end := len(strings.TrimRight(token, "."))
@@ -180,7 +180,7 @@ func Tamper(token string) string {
 	return token[:middle] + string(other) + token[middle+1:]
 }
 
-// letterNear finds the letter of a text that stands nearest to a place.
+// letterNear finds the letter of a text that is nearest to a position.
 func letterNear(text string, at int) (i int, found bool) {
 	isLetter := func(i int) bool {
 		return i >= 0 && i < len(text) && (text[i] >= 'a' && text[i] <= 'z' || text[i] >= 'A' && text[i] <= 'Z')

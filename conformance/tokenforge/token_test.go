@@ -129,7 +129,7 @@ var _ = Describe("A key set", func() {
 		Entry("another kid", func(own, _ string) string { return strings.Replace(own, `"kid":"k"`, `"kid":"old"`, 1) }, `no published key has the kid "k"`),
 		Entry("another key", func(_, other string) string { return other }, "does not verify"),
 		Entry("none", func(string, string) string { return `{"keys":[]}` }, "holds no public key"),
-		Entry("a page", func(string, string) string { return "<html>" }, "no JWK Set"),
+		Entry("a page", func(string, string) string { return "<html>" }, "not a JWK Set"),
 		Entry("a symmetric key", func(string, string) string { return `{"keys":[{"kty":"oct","kid":"k","k":"c2VjcmV0"}]}` }, "holds no public key"),
 		Entry("a key for encryption", func(own, _ string) string { return strings.Replace(own, `"use":"sig"`, `"use":"enc"`, 1) }, "holds no public key"),
 		Entry("a giant", func(string, string) string { return `{"keys":[` + strings.Repeat(" ", 300<<10) + `]}` }, "larger than"),

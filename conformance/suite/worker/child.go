@@ -78,7 +78,7 @@ func readJob(input io.Reader) (Options, error) {
 	}
 	var job Options
 	if json.Unmarshal(line, &job) != nil {
-		return Options{}, errors.New("read the job from stdin: it is no job of this version (hint: rin starts its worker itself)")
+		return Options{}, errors.New("read the job from stdin: it is not a job of this version (hint: rin starts its worker itself)")
 	}
 	return job, nil
 }

@@ -4,7 +4,7 @@
 // with it. So the child talks to the node and streams evidence to disk; the parent bounds its time and memory, ends its
 // process group, and reports from the evidence that is there.
 //
-// The job goes to the child over stdin, so that no secret stands on a command line or in an environment; events come back
+// The job goes to the child over stdin, so that no secret is on a command line or in an environment; events come back
 // as NDJSON on the child's stdout. The child ends when its stdin does.
 package worker
 
@@ -157,7 +157,7 @@ func Run(ctx context.Context, o Options) (Ending, error) {
 	handed := make(chan error, 1)
 	go func() {
 		_, err := stdin.Write(input)
-		handed <- err // a child that ends without reading its job is told by how it ends
+		handed <- err // how the child ends says whether it read its job
 	}()
 
 	finished, cause := follow(stdout, o.heard)
@@ -198,14 +198,14 @@ func encode(job Options) ([]byte, error) {
 	return append(line, '\n'), nil
 }
 
-// follow reads events until the last one or the end of the stream. The cause is set when the child gave up or sent something that is no event.
+// follow reads events until the last one or the end of the stream. The cause is set when the child gave up or sent something else than an event.
 func follow(stdout io.Reader, onEvent func(Event)) (finished bool, cause string) {
 	lines := bufio.NewScanner(stdout)
 	lines.Buffer(make([]byte, 0, 64<<10), maxEventLine)
 	for lines.Scan() {
 		var e Event
 		if json.Unmarshal(lines.Bytes(), &e) != nil || !e.whole() {
-			return false, "the worker sent a line that is no event"
+			return false, "the worker sent a line that is not an event"
 		}
 		if e.Kind == Exhausted {
 			return false, e.Cause

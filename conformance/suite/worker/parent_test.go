@@ -103,9 +103,9 @@ var _ = Describe("A child", func() {
 		Entry("with a status after the last event", "fail-after-finish", "ended early: exit status 7", worker.Finished),
 		Entry("by a panic", "panic", "ended early: exit status 2", worker.Progress),
 		Entry("by a signal", "killed", "ended early: signal: killed", worker.Progress),
-		Entry("with a line that is no event", "no-event", "a line that is no event", worker.Progress),
-		Entry("with an event that lacks what it is about", "no-kind", "a line that is no event"),
-		Entry("with an event of another version", "unknown-kind", "a line that is no event"),
+		Entry("with a line that is not an event", "no-event", "a line that is not an event", worker.Progress),
+		Entry("with an event that lacks what it is about", "no-kind", "a line that is not an event"),
+		Entry("with an event of another version", "unknown-kind", "a line that is not an event"),
 		Entry("with a line without end", "endless-line", "an event of more than 1048576 bytes"),
 		Entry("because it gave up", "exhausted", "too much memory", worker.Progress),
 	)

@@ -155,9 +155,9 @@ var _ = Describe("The job", func() {
 		},
 		Entry("nothing", "", "EOF"),
 		Entry("no line", `{"suite":"`+secret+`"}`, "EOF"),
-		Entry("no JSON", secret+"\n", "no job of this version"),
-		Entry("a secret of another type", `{"target":{"credentials":{"clientSecret":["`+secret+`"]}}}`+"\n", "no job of this version"),
-		Entry("a secret in the place of a number", `{"memory":"`+secret+`"}`+"\n", "no job of this version"),
+		Entry("no JSON", secret+"\n", "not a job of this version"),
+		Entry("a secret of another type", `{"target":{"credentials":{"clientSecret":["`+secret+`"]}}}`+"\n", "not a job of this version"),
+		Entry("a secret in the place of a number", `{"memory":"`+secret+`"}`+"\n", "not a job of this version"),
 		Entry("too much", strings.Repeat(secret, 4<<20/len(secret)+1), "longer than 4194304 bytes"),
 	)
 
@@ -167,6 +167,6 @@ var _ = Describe("The job", func() {
 		DeferCleanup(func() { _ = in.Close(); _ = out.Close() })
 		_, err = out.WriteString("garbage\n")
 		Expect(err).NotTo(HaveOccurred())
-		Expect(worker.Serve(context.Background(), in, &strings.Builder{})).To(MatchError(ContainSubstring("no job")))
+		Expect(worker.Serve(context.Background(), in, &strings.Builder{})).To(MatchError(ContainSubstring("not a job")))
 	})
 })

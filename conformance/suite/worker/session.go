@@ -117,7 +117,7 @@ func annotator(d evidence.Document) (func(evidence.Exchange, openapi.Operation) 
 	return judge.Annotate, nil
 }
 
-// Redactor knows the secrets of a target, for whoever handles text beside the evidence.
+// Redactor knows the secrets of a target, for text beside the evidence.
 func Redactor(t target.Target) *redact.Redactor {
 	r := redact.New(nil)
 	for _, s := range probe.Secrets(t) {
