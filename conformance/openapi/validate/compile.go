@@ -5,7 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"math/big"
+	"regexp"
+	"strings"
 	"sync"
+	"time"
 
 	"github.com/pb33f/libopenapi-validator/config"
 	"github.com/pb33f/libopenapi-validator/helpers"
@@ -39,8 +42,10 @@ func compile(t openapi.Translation) (c *compiledSchema, err error) {
 			c, err = nil, fmt.Errorf("the schema could not be compiled: %v", r)
 		}
 	}()
-	options := []config.Option{config.WithFormatAssertions(), config.WithRegexEngine(patternEngine)}
-	for name, bits := range map[string]uint{"int32": 31, "int64": 63} { // the JSON Schema library knows the other formats
+	options := []config.Option{
+		config.WithFormatAssertions(), config.WithRegexEngine(patternEngine), config.WithCustomFormat("date-time", dateTime(dateTimeForm())),
+	}
+	for name, bits := range map[string]uint{"int32": 31, "int64": 63} { // the JSON Schema library knows the others
 		options = append(options, config.WithCustomFormat(name, within(bits)))
 	}
 	compiler := helpers.NewCompilerWithOptions(config.NewValidationOptions(options...))
@@ -63,7 +68,34 @@ func compile(t openapi.Translation) (c *compiledSchema, err error) {
 	return c, nil
 }
 
-var errRange = errors.New("out of range")
+var (
+	errRange     = errors.New("out of range")
+	errMalformed = errors.New("malformed")
+)
+
+// dateTimeForm is the grammar of date-time (RFC 3339 §5.6). The JSON Schema library has a laxer one: it accepts "T+1:00:00Z".
+func dateTimeForm() *regexp.Regexp {
+	return regexp.MustCompile(`^\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(\.\d+)?([Zz]|[+-]([01]\d|2[0-3]):[0-5]\d)$`)
+}
+
+// dateTime accepts texts of the form whose day and time exist. Second 60 only ends an hour (§5.7).
+func dateTime(form *regexp.Regexp) func(any) error {
+	return func(value any) error {
+		text, ok := value.(string)
+		if !ok {
+			return nil
+		}
+		if !form.MatchString(text) {
+			return errMalformed
+		}
+		minute, second := text[:len("2006-01-02T15:04:")], text[len("2006-01-02T15:04:"):]
+		if strings.HasSuffix(minute, ":59:") && strings.HasPrefix(second, "60") {
+			second = "59" + second[2:]
+		}
+		_, err := time.Parse(time.RFC3339, strings.ToUpper(minute+second))
+		return err
+	}
+}
 
 // within accepts integers of bits+1 bits, with a sign; other numbers are left to the keyword type.
 func within(bits uint) func(any) error {

@@ -205,6 +205,7 @@ var _ = Describe("Judging bodies", func() {
 		Entry("no offset", `{"format":"date-time"}`, `"2023-05-01T00:00:00"`, evidence.FindingFormat, `"2023-05-01T00:00:00"`),
 		Entry("a blank for the T", `{"format":"date-time"}`, `"2023-05-01 00:00:00Z"`, evidence.FindingFormat, `"2023-05-01 00:00:00Z"`),
 		Entry("an offset without colon", `{"format":"date-time"}`, `"2023-05-01T00:00:00+0100"`, evidence.FindingFormat, `"2023-05-01T00:00:00+0100"`),
+		Entry("an hour with a sign", `{"format":"date-time"}`, `"2023-05-01T+1:00:00Z"`, evidence.FindingFormat, `"2023-05-01T+1:00:00Z"`),
 		Entry("hour 24", `{"format":"date-time"}`, `"2023-05-01T24:00:00Z"`, evidence.FindingFormat, `"2023-05-01T24:00:00Z"`),
 		Entry("an empty fraction", `{"format":"date-time"}`, `"2023-05-01T00:00:00.Z"`, evidence.FindingFormat, `"2023-05-01T00:00:00.Z"`),
 		Entry("29 February of no leap year", `{"format":"date"}`, `"2027-02-29"`, evidence.FindingFormat, `"2027-02-29"`),
