@@ -14,10 +14,10 @@ import (
 	"github.com/rin-network/rin/sandbox/funding"
 )
 
-var _ = Describe("The figures of a network", func() {
-	figures := func(network *sandbox.Network) string {
+var _ = Describe("The metrics of a network", func() {
+	metricsOf := func(network *sandbox.Network) string {
 		var p edge.MetricsPage
-		network.Figures(&p)
+		network.WriteMetrics(&p)
 		return string(p.Bytes())
 	}
 	second := sandbox.Config{Calls: 3, Root: "/xb", Member: funding.Member{ID: "XB", Name: "Musterberg"}}
@@ -32,7 +32,7 @@ var _ = Describe("The figures of a network", func() {
 			get(network, "/ris-synergy/made-up/v1/things", nil)
 		}
 		postForm(network, stagingToken, "grant_type=made-up", nil)
-		got := figures(network.Network)
+		got := metricsOf(network.Network)
 		Expect(got).To(SatisfyAll(
 			ContainSubstring(`rin_requests_total{node="XB",operation="detail",method="GET",status="2xx"} 3`+"\n"),
 			ContainSubstring(`rin_requests_total{node="XB",operation="detail",method="GET",status="4xx"} 3`+"\n"),
@@ -44,7 +44,7 @@ var _ = Describe("The figures of a network", func() {
 			ContainSubstring("rin_journal_entries 14\n"), Not(ContainSubstring("made")),
 		))
 		network.Reset()
-		after := figures(network.Network)
+		after := metricsOf(network.Network)
 		Expect(after).To(SatisfyAll(ContainSubstring("rin_journal_entries 0\n"), ContainSubstring(`operation="detail",method="GET",status="2xx"} 3`+"\n")))
 	})
 
@@ -57,7 +57,7 @@ var _ = Describe("The figures of a network", func() {
 			var body struct{ Error string }
 			decode(postForm(node, stagingToken, form, nil), &body)
 			codes[body.Error] = true
-			Expect(figures(node.Network)).To(ContainSubstring(`error="` + body.Error + `"} 1` + "\n"))
+			Expect(metricsOf(node.Network)).To(ContainSubstring(`error="` + body.Error + `"} 1` + "\n"))
 		}
 		Expect(codes).To(HaveLen(4))
 	})
@@ -67,7 +67,7 @@ var _ = Describe("The figures of a network", func() {
 		for _, route := range node.Nodes()[0].Routes() {
 			get(node, strings.ReplaceAll(route.Path, "{id}", "XF-00000001"), nil)
 		}
-		Expect(figures(node.Network)).NotTo(ContainSubstring(`operation="other"`))
+		Expect(metricsOf(node.Network)).NotTo(ContainSubstring(`operation="other"`))
 	})
 })
 

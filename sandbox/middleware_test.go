@@ -18,7 +18,7 @@ var _ = Describe("The middleware of a node", func() {
 	verifications := func(n runningNetwork) string {
 		GinkgoHelper()
 		var page edge.MetricsPage
-		n.Figures(&page)
+		n.WriteMetrics(&page)
 		_, after, found := strings.Cut(string(page.Bytes()), `rin_token_verifications_total{node="XA"} `)
 		Expect(found).To(BeTrue())
 		count, _, _ := strings.Cut(after, "\n")

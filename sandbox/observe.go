@@ -124,8 +124,8 @@ func (a *answerObserver) Write(p []byte) (int, error) {
 // Unwrap lets http.ResponseController reach the connection.
 func (a *answerObserver) Unwrap() http.ResponseWriter { return a.ResponseWriter }
 
-// Figures writes the metrics of the network since its start. A reset does not clear them, as scrapers expect.
-func (n *Network) Figures(p *edge.MetricsPage) {
+// WriteMetrics writes the metrics of the network since its start. A reset does not clear them, as scrapers expect.
+func (n *Network) WriteMetrics(p *edge.MetricsPage) {
 	var nodes []edge.NodeMetrics
 	var issued, refused, verified, limited []edge.Sample
 	for _, s := range n.nodes {

@@ -123,7 +123,7 @@ func ownOnly(next http.Handler) http.Handler {
 func metricsRoutes(network *sandbox.Network) []route {
 	return []route{{"GET /metrics", func(*http.Request) (any, error) {
 		var p edge.MetricsPage
-		network.Figures(&p)
+		network.WriteMetrics(&p)
 		p.Process()
 		return &p, nil
 	}}}
