@@ -12,7 +12,7 @@ import (
 
 var _ = Describe("An account", func() {
 	It("is requested, created, permitted and revoked at one node", func() {
-		network, client := controlled()
+		network, client := startControl()
 		asked := control.AccessRequest{Party: "Library", Contact: "it@musterberg.example", Purpose: "calls"}
 		Expect(client.Ask("XB", asked)).To(HaveField("ID", "R-1"))
 		made, err := client.Create("XB", control.NewAccount{ClientID: "library", Request: "R-1"})
@@ -36,7 +36,7 @@ var _ = Describe("An account", func() {
 	})
 
 	DescribeTable("is refused with a status, a reason and a hint", func(status int, step func(control.Client) error) {
-		_, client := controlled()
+		_, client := startControl()
 		err := step(client)
 		Expect(err).To(HaveField("Status", status))
 		Expect(err).To(HaveField("Hint", Not(BeEmpty())))

@@ -11,13 +11,13 @@ import (
 
 // Clock is the time of the network.
 type Clock struct {
-	// Now is the time by its nodes.
+	// Now is the time of its nodes.
 	Now time.Time `json:"now"`
-	// Offset is how far the clock was moved, as a Go duration: "1h30m0s".
+	// Offset is the distance from the real time, as a Go duration: "1h30m0s".
 	Offset string `json:"offset"`
 }
 
-// Move is a move of the clock. One member is set.
+// Move is a move of the clock. Exactly one member is set.
 type Move struct {
 	// By is the distance, as a Go duration: "90s", "-24h".
 	By string `json:"by,omitempty"`
@@ -27,11 +27,11 @@ type Move struct {
 	Until string `json:"until,omitempty"`
 }
 
-// The moments that a clock is moved to.
+// The values of [Move.Until].
 const (
-	// Expiry is when every token has expired that the nodes have issued until now.
+	// Expiry is the moment when every token that the nodes have issued so far has expired.
 	Expiry = "expiry"
-	// Closing is when the first running call of the nodes closes.
+	// Closing is the moment when the first running funding call of the nodes closes.
 	Closing = "closing"
 )
 
@@ -78,7 +78,7 @@ func (m Move) distance(network *sandbox.Network) (time.Duration, error) {
 		`send {"by": "90s"}, {"to": "2027-01-01T00:00:00Z"}, {"until": "`+Expiry+`"} or {"until": "`+Closing+`"}`)
 }
 
-// untilExpiry returns the longest lifetime of tokens.
+// untilExpiry returns the time until every token that was issued so far has expired: the longest lifetime of tokens.
 func untilExpiry(network *sandbox.Network) (longest time.Duration) {
 	for _, node := range network.Nodes() {
 		longest = max(longest, node.TokenTTL())
@@ -86,7 +86,7 @@ func untilExpiry(network *sandbox.Network) (longest time.Duration) {
 	return longest
 }
 
-// untilClosing returns the time until the first call of any node closes.
+// untilClosing returns the time until the first running funding call of any node closes.
 func untilClosing(network *sandbox.Network) (time.Duration, error) {
 	var first time.Duration
 	found := false
@@ -96,7 +96,7 @@ func untilClosing(network *sandbox.Network) (time.Duration, error) {
 		}
 	}
 	if !found {
-		return 0, badRequest(errors.New("no running call has a closing date"), "move the clock back, or reset")
+		return 0, badRequest(errors.New("no running funding call has a closing date"), "move the clock back, or reset")
 	}
 	return first, nil
 }

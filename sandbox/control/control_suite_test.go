@@ -22,8 +22,8 @@ func TestControl(t *testing.T) {
 	RunSpecs(t, "control")
 }
 
-// controlled returns a network with two nodes, and a client of its control listener.
-func controlled() (*sandbox.Network, control.Client) {
+// startControl returns a network with two nodes, and a client of its control listener.
+func startControl() (*sandbox.Network, control.Client) {
 	GinkgoHelper()
 	noon := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	network, err := sandbox.NewNetwork(sandbox.NetworkConfig{
@@ -37,8 +37,8 @@ func controlled() (*sandbox.Network, control.Client) {
 }
 
 var _ = Describe("The control listener", func() {
-	It("replaces the deviations of one node, and resets all", func() {
-		network, client := controlled()
+	It("replaces the deviations of one node, and resets everything", func() {
+		network, client := startControl()
 		Expect(client.Deviate("XB", "token-status-201")).To(HaveField("Deviations", []string{"token-status-201"}))
 		Expect(client.Nodes()).To(HaveField("Nodes", HaveExactElements(
 			control.Node{ID: "XA", Name: "Universität Musterstadt", Deviations: []string{}, Scenarios: []control.Scenario{}},
@@ -49,7 +49,7 @@ var _ = Describe("The control listener", func() {
 	})
 
 	It("plays scenarios at one node, counts their faults, and stops them", func() {
-		network, client := controlled()
+		network, client := startControl()
 		Expect(client.Play("XB", control.Play{Name: "503-twice", Client: "a", Times: 3, Wait: "1500ms"})).To(HaveField("Scenarios", []control.Scenario{
 			{Play: control.Play{Name: "503-twice", Client: "a", Times: 3, Wait: "1.5s"}, Struck: map[string]int{}},
 		}))
@@ -70,7 +70,7 @@ var _ = Describe("The control listener", func() {
 	})
 
 	It("moves the time", func() {
-		network, client := controlled()
+		network, client := startControl()
 		Expect(client.Move(control.Move{By: "90s"})).To(Equal(control.Clock{Now: time.Date(2026, 3, 1, 12, 1, 30, 0, time.UTC), Offset: "1m30s"}))
 		Expect(network.Clock().Offset()).To(Equal(90 * time.Second))
 		Expect(client.Reset()).To(Succeed())
@@ -78,7 +78,7 @@ var _ = Describe("The control listener", func() {
 	})
 
 	It("serves its metrics as text, with the offset of the clock", func() {
-		_, client := controlled()
+		_, client := startControl()
 		Expect(client.Move(control.Move{By: "-90s"})).To(HaveField("Offset", "-1m30s"))
 		answer, err := http.Get(client.Base + "/metrics")
 		Expect(err).NotTo(HaveOccurred())
@@ -89,8 +89,8 @@ var _ = Describe("The control listener", func() {
 		Expect(string(body)).To(SatisfyAll(ContainSubstring("rin_clock_offset_seconds -90\n"), ContainSubstring("\nrin_build_info{")))
 	})
 
-	It("moves the time to a named moment", func() {
-		network, client := controlled()
+	It("moves the time to a date, to the expiry of tokens, and to the closing of a call", func() {
+		network, client := startControl()
 		Expect(client.Move(control.Move{To: time.Date(2027, 1, 1, 0, 0, 0, 0, time.UTC)})).To(HaveField("Now", time.Date(2027, 1, 1, 0, 0, 0, 0, time.UTC)))
 		Expect(client.Reset()).To(Succeed())
 		Expect(client.Move(control.Move{Until: control.Expiry})).To(HaveField("Offset", "5m0s"))
@@ -109,8 +109,8 @@ var _ = Describe("The control listener", func() {
 		}
 	})
 
-	It("says what it did not do, and why", func() {
-		_, client := controlled()
+	It("explains an unknown name, an unknown node, an excessive move and an unreachable listener", func() {
+		_, client := startControl()
 		_, err := client.Deviate("XB", "token-status-2")
 		Expect(err).To(MatchError(ContainSubstring(`did you mean token-status-20`)))
 		_, err = client.Deviate("XC")
@@ -122,18 +122,18 @@ var _ = Describe("The control listener", func() {
 	})
 
 	DescribeTable("refuses malformed messages", func(body string) {
-		_, client := controlled()
+		_, client := startControl()
 		answer, err := http.Post(client.Base+"/clock", "application/json", strings.NewReader(body))
 		Expect(err).NotTo(HaveOccurred())
 		Expect(answer.StatusCode).To(Equal(http.StatusBadRequest))
 		Expect(answer.Body.Close()).To(Succeed())
 	},
 		Entry("an empty message", ""), Entry("a message that is not JSON", "90s"), Entry("an unknown member", `{"by":"1s","to":"2s"}`), Entry("a value that is not a duration", `{"by":"soon"}`),
-		Entry("an endless message", `{"by":"`+strings.Repeat("1", 2<<20)),
+		Entry("a message that is too long", `{"by":"`+strings.Repeat("1", 2<<20)),
 	)
 
-	DescribeTable("refuses web pages, also of names that resolve to loopback", func(change func(*http.Request)) {
-		_, client := controlled()
+	DescribeTable("refuses web pages and foreign host names", func(change func(*http.Request)) {
+		_, client := startControl()
 		r, err := http.NewRequest(http.MethodGet, client.Base+"/clock", nil)
 		Expect(err).NotTo(HaveOccurred())
 		change(r)
@@ -142,9 +142,9 @@ var _ = Describe("The control listener", func() {
 		Expect(answer.StatusCode).To(Equal(http.StatusForbidden))
 		Expect(answer.Body.Close()).To(Succeed())
 	},
-		Entry("of another origin", func(r *http.Request) { r.Header.Set("Origin", "https://evil.example") }),
-		Entry("of another site", func(r *http.Request) { r.Header.Set("Sec-Fetch-Site", "cross-site") }),
-		Entry("under a foreign name", func(r *http.Request) { r.Host = "evil.example:8081" }),
-		Entry("under a foreign address", func(r *http.Request) { r.Host = "192.0.2.1" }),
+		Entry("a page of another origin", func(r *http.Request) { r.Header.Set("Origin", "https://evil.example") }),
+		Entry("a page of another site", func(r *http.Request) { r.Header.Set("Sec-Fetch-Site", "cross-site") }),
+		Entry("a foreign host name", func(r *http.Request) { r.Host = "evil.example:8081" }),
+		Entry("a foreign address", func(r *http.Request) { r.Host = "192.0.2.1" }),
 	)
 })

@@ -1,5 +1,5 @@
 // Package control is the second listener of a sandbox, by which its operator replaces deviations, plays scenarios, moves the time and resets.
-// It is plain JSON over HTTP on loopback, and refuses requests that a browser sends for a page.
+// It speaks plain JSON over HTTP on loopback, and refuses requests that web pages send.
 //
 // [New] makes its handler, [Client] calls it. Each topic has one file with its messages, routes and calls.
 package control
@@ -44,18 +44,18 @@ func New(network *sandbox.Network) http.Handler {
 	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
 		content.NotFound("the control listener has no such resource", "see rin sandbox --help").Write(w, r)
 	})
-	return ownOnly(mux)
+	return refusePages(mux)
 }
 
 // respond sends the answer of a route, or its error as a problem document.
 func respond(w http.ResponseWriter, r *http.Request, answer func(*http.Request) (any, error)) {
 	value, err := answer(r)
 	if err != nil {
-		var fault *problemError
-		if !errors.As(err, &fault) {
-			fault = badRequest(err, "")
+		var refusal *problemError
+		if !errors.As(err, &refusal) {
+			refusal = badRequest(err, "")
 		}
-		fault.Write(w, r)
+		refusal.Write(w, r)
 		return
 	}
 	if p, ok := value.(*edge.MetricsPage); ok {
@@ -77,7 +77,7 @@ func respond(w http.ResponseWriter, r *http.Request, answer func(*http.Request) 
 type problemError struct{ content.Problem }
 
 // Error implements error.
-func (f *problemError) Error() string { return f.Detail }
+func (e *problemError) Error() string { return e.Detail }
 
 func badRequest(err error, hint string) *problemError {
 	return &problemError{content.BadRequest(err.Error(), hint)}
@@ -98,9 +98,9 @@ func read[T any](r *http.Request) (T, error) {
 	return message, nil
 }
 
-// ownOnly admits only programs on this machine. It refuses pages of other origins, which browsers allow to call any address, and host names
-// that a foreign name server resolves to loopback.
-func ownOnly(next http.Handler) http.Handler {
+// refusePages refuses requests of web pages, which browsers allow to call any address, and requests to host names other than those of loopback,
+// which a foreign name server may resolve to loopback (DNS rebinding).
+func refusePages(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		host, _, err := net.SplitHostPort(r.Host)
 		if err != nil {
@@ -140,7 +140,7 @@ type Client struct {
 	Base string
 }
 
-// Refused is an error that the control listener answered.
+// Refused is an error answer of the control listener.
 type Refused struct {
 	Status int
 	// Detail says why, and Hint, which may be empty, what to do.
@@ -150,7 +150,7 @@ type Refused struct {
 // Error implements error.
 func (r *Refused) Error() string { return r.Detail }
 
-// call sends a message and reads the answer. A nil message is not sent.
+// call sends a message and decodes the answer. If message is nil, the request has no body.
 func call[T any](c Client, method, path string, message any) (T, error) {
 	var answer T
 	var body io.Reader
@@ -177,18 +177,18 @@ func call[T any](c Client, method, path string, message any) (T, error) {
 		return answer, fmt.Errorf("call the control listener: %w", err)
 	}
 	defer response.Body.Close()
-	read, err := io.ReadAll(io.LimitReader(response.Body, maxAnswer))
+	received, err := io.ReadAll(io.LimitReader(response.Body, maxAnswer))
 	if err != nil {
 		return answer, fmt.Errorf("read the answer of the control listener: %w", err)
 	}
 	if response.StatusCode != http.StatusOK {
 		var p content.Problem
-		if json.Unmarshal(read, &p) != nil || p.Detail == "" {
-			p.Detail = fmt.Sprintf("no control listener is there: expected status 200 with JSON, got %d", response.StatusCode)
+		if json.Unmarshal(received, &p) != nil || p.Detail == "" {
+			p.Detail = fmt.Sprintf("%s is not a control listener: expected status 200 with JSON, got %d", c.Base, response.StatusCode)
 		}
 		return answer, &Refused{Status: response.StatusCode, Detail: p.Detail, Hint: p.Hint}
 	}
-	if err := json.Unmarshal(read, &answer); err != nil {
+	if err := json.Unmarshal(received, &answer); err != nil {
 		return answer, fmt.Errorf("read the answer of the control listener: %w", err)
 	}
 	return answer, nil

@@ -12,10 +12,10 @@ import (
 )
 
 const (
-	// MaxJournal is the largest number of entries in an answer.
+	// MaxJournal is the largest number of journal entries in an answer.
 	MaxJournal = 10_000
-	// journalPage is the default number.
-	journalPage = 1000
+	// defaultJournal is the number of entries in an answer to a request without a limit.
+	defaultJournal = 1000
 )
 
 // Journal is a part of the journal, oldest entries first.
@@ -24,7 +24,7 @@ type Journal struct {
 	// Counted is the number of requests since the start or the last clearing. Dropped is how many of them the journal no longer has.
 	Counted uint64 `json:"counted"`
 	Dropped uint64 `json:"dropped"`
-	// Next is the value of After for the next part; absent at the end.
+	// Next is the value of [Range.After] for the next part. It is absent at the end of the journal.
 	Next uint64 `json:"next,omitempty"`
 }
 
@@ -35,7 +35,7 @@ type Range struct {
 	Limit int
 	// Last asks for the newest entries instead of the oldest.
 	Last bool
-	// Client selects the entries of one client. Wrong selects those that broke a rule or were refused.
+	// Client selects the entries of one client. Wrong selects those that broke a rule, were refused or were cut off.
 	Client string
 	Wrong  bool
 }
@@ -59,26 +59,26 @@ func journalRoutes(network *sandbox.Network) []route {
 	}
 }
 
-// selectEntries selects a part of the journal. The complete record is judged, because most rules are about several requests.
+// selectEntries selects a part of the journal. It judges the complete record, because most rules are about several requests.
 func selectEntries(record journal.Record, wanted Range) Journal {
-	all := Journal{Entries: []clientrules.Line{}, Counted: record.Counted, Dropped: record.Dropped}
+	part := Journal{Entries: []clientrules.Line{}, Counted: record.Counted, Dropped: record.Dropped}
 	remarks := clientrules.Remarks(record)
 	for _, e := range record.Entries {
 		remark := remarks[e.Number]
 		wrong := len(remark.Rules) > 0 || e.Status >= 400 || e.Cut
 		if e.Number > wanted.After && (wanted.Client == "" || remark.Client == wanted.Client) && (wrong || !wanted.Wrong) {
-			all.Entries = append(all.Entries, clientrules.Line{Entry: e, Remark: remark})
+			part.Entries = append(part.Entries, clientrules.Line{Entry: e, Remark: remark})
 		}
 	}
-	switch surplus := len(all.Entries) - wanted.Limit; {
+	switch surplus := len(part.Entries) - wanted.Limit; {
 	case surplus <= 0:
 	case wanted.Last:
-		all.Entries = all.Entries[surplus:]
+		part.Entries = part.Entries[surplus:]
 	default:
-		all.Entries = all.Entries[:wanted.Limit]
-		all.Next = all.Entries[wanted.Limit-1].Number
+		part.Entries = part.Entries[:wanted.Limit]
+		part.Next = part.Entries[wanted.Limit-1].Number
 	}
-	return all
+	return part
 }
 
 func noJournal() error {
@@ -86,22 +86,22 @@ func noJournal() error {
 }
 
 func readRange(query url.Values) (Range, error) {
-	wanted := Range{Limit: journalPage, Client: query.Get("client")}
+	wanted := Range{Limit: defaultJournal, Client: query.Get("client")}
 	var err error
 	if text := query.Get("after"); text != "" {
 		if wanted.After, err = strconv.ParseUint(text, 10, 64); err != nil {
-			return wanted, fmt.Errorf("after: expected the number of an entry")
+			return wanted, fmt.Errorf("after: expected the number of an entry, got %q", text)
 		}
 	}
 	if text := query.Get("limit"); text != "" {
 		if wanted.Limit, err = strconv.Atoi(text); err != nil || wanted.Limit < 1 || wanted.Limit > MaxJournal {
-			return wanted, fmt.Errorf("limit: expected 1 to %d", MaxJournal)
+			return wanted, fmt.Errorf("limit: expected 1 to %d, got %q", MaxJournal, text)
 		}
 	}
 	for name, into := range map[string]*bool{"last": &wanted.Last, "wrong": &wanted.Wrong} {
 		if text := query.Get(name); text != "" {
 			if *into, err = strconv.ParseBool(text); err != nil {
-				return wanted, fmt.Errorf("%s: expected true or false", name)
+				return wanted, fmt.Errorf("%s: expected true or false, got %q", name, text)
 			}
 		}
 	}

@@ -28,7 +28,7 @@ var _ = Describe("The journal on the control listener", func() {
 	}
 
 	It("is read in parts", func() {
-		network, client := controlled()
+		network, client := startControl()
 		ask(network, "/1", "/xb/2", "/3")
 		first, err := client.Journal(control.Range{Limit: 2})
 		Expect(err).NotTo(HaveOccurred())
@@ -41,7 +41,7 @@ var _ = Describe("The journal on the control listener", func() {
 	})
 
 	It("is cleared, also by a reset", func() {
-		network, client := controlled()
+		network, client := startControl()
 		ask(network, "/1")
 		Expect(client.ClearJournal()).To(Succeed())
 		Expect(client.Journal(control.Range{})).To(Equal(control.Journal{Entries: []clientrules.Line{}}))
@@ -51,7 +51,7 @@ var _ = Describe("The journal on the control listener", func() {
 	})
 
 	It("says for each request who sent it, what was wrong, and what is right", func() {
-		network, client := controlled()
+		network, client := startControl()
 		ask(network, "/registry/registry.json", "/1")
 		r := httptest.NewRequest(http.MethodGet, "/xb/ris-synergy/info/v1/oauth/info/", nil)
 		r.SetBasicAuth("importer", "s")
@@ -69,7 +69,7 @@ var _ = Describe("The journal on the control listener", func() {
 	})
 
 	DescribeTable("refuses an invalid part", func(query string) {
-		_, client := controlled()
+		_, client := startControl()
 		answer, err := http.Get(client.Base + "/journal?" + query)
 		Expect(err).NotTo(HaveOccurred())
 		Expect(answer.Body.Close()).To(Succeed())
@@ -81,7 +81,7 @@ var _ = Describe("The journal on the control listener", func() {
 
 var _ = Describe("The report on clients on the control listener", func() {
 	It("is about all clients, or about one", func() {
-		network, client := controlled()
+		network, client := startControl()
 		r := httptest.NewRequest(http.MethodGet, "/ris-synergy/info/v1/oauth/info/", nil)
 		r.SetBasicAuth("importer", "s")
 		network.ServeHTTP(httptest.NewRecorder(), r)

@@ -1,4 +1,4 @@
-// Package fault is the catalogue of faults that a sandbox can show, and what puts them before a node.
+// Package fault is the catalogue of faults that a sandbox can show. Its [Injector] puts them before a node.
 //
 // A deviation breaks named requirements, so that tests can show that a conformance suite notices. A habit is a deviation that breaks
 // nothing: an unusual way to be right that occurs in the field, so that tests can show that a suite raises no false alarm. Both last until
@@ -7,9 +7,10 @@
 // A scenario shows a client a fixed sequence of faults, and then good answers. It strikes the first fitting requests of each client, never
 // by chance, so that a test of the client always has the same result.
 //
-// All of them wrap the handler of the node: they see requests before the node and answers after it. What they need to know about the node
-// is in [Env]. Each is one row in a table: deviations in the files that are named by what is broken, habits in habits_*.go, scenarios in
-// scenarios_*.go. The rows are written with the builders in answer.go, wrap.go and credential.go.
+// They wrap the handler of the node: they see requests before the node and answers after it. A few deviations change the TLS connection instead.
+// What they need to know about the node is in [Env]. Each is one row in a table: deviations in files that are named after what they break, habits
+// in habits_*.go, scenarios in scenarios_*.go. The rows are written with the builders in answer.go, wrap.go and credential.go, those of scenarios
+// also with the builders in play.go.
 package fault
 
 import (
@@ -27,7 +28,7 @@ type Deviation struct {
 	Name string
 	// Why says in one sentence what is wrong or unusual, and where it occurs in the field.
 	Why string
-	// Breaks lists the ids of the requirements that get worse. A habit breaks none.
+	// Breaks lists the ids of the requirements whose verdict gets worse. A habit breaks none.
 	Breaks []string
 	// Warns lists the ids of the requirements for which a habit gets a warning, and nothing worse.
 	Warns []string
@@ -51,8 +52,8 @@ func Deviations() []Deviation {
 	)
 }
 
-// Habits lists the deviations that break nothing: behaviour of well-known software that is unusual and right. Their order is that of the
-// layers from the connection to the records, in which a node with several habits has them.
+// Habits lists the deviations that break nothing: behaviour of well-known software that is unusual and right. They are ordered
+// by layer, from the connection to the records. A node with several habits lists them in this order, the outermost first.
 func Habits() []Deviation {
 	return slices.Concat(
 		connectionHabits(), wireHabits(), gatewayHabits(), headerHabits(), notationHabits(),
@@ -129,7 +130,8 @@ func Near(name string, known []string) []string {
 	return names
 }
 
-// editDistance returns the Levenshtein distance in bytes. Names are short; a longer text is far from each of them.
+// editDistance returns the Levenshtein distance in bytes. A text of more than 64 bytes, longer than any name, counts as
+// different from all of them.
 func editDistance(a, b string) int {
 	if len(a) > 64 {
 		return len(a)

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// challengeDeviations break how a missing or bad token is refused.
+// challengeDeviations break the refusals of missing and bad tokens.
 func challengeDeviations() []Deviation {
 	return []Deviation{
 		{Name: "anonymous-without-challenge", Breaks: []string{"BRR-02"},
@@ -47,7 +47,7 @@ func challengeDeviations() []Deviation {
 			Wrap: rewrite(when(refusedToken, setStatus(http.StatusBadRequest)), protected()...)},
 		{Name: "unreadable-token-crashes", Breaks: []string{"BRR-07", "ROB-01"},
 			Why: "The library raises an error for a token that cannot be decoded, nothing catches it, and the node answers 500.",
-			Wrap: rewrite(when(unreadableToken, become(http.StatusInternalServerError, "application/json", `{"error":"internal"}`)),
+			Wrap: rewrite(when(refusedUnreadableToken, become(http.StatusInternalServerError, "application/json", `{"error":"internal"}`)),
 				protected()...)},
 		{Name: "bad-token-without-error", Breaks: []string{"BRR-08"},
 			Why:  "The challenge for a bad token has only the realm, as in hand-written nginx configurations.",
@@ -61,8 +61,8 @@ func challengeDeviations() []Deviation {
 	}
 }
 
-// unreadableToken holds for refusals of a bearer token that has dots and cannot be parsed.
-func unreadableToken(a *answer) bool {
+// refusedUnreadableToken holds for refusals of a bearer token that has dots and cannot be parsed.
+func refusedUnreadableToken(a *answer) bool {
 	token := bearer(a.request)
 	_, readable := parseJWT(token)
 	return refusedToken(a) && strings.Contains(token, ".") && !readable
@@ -84,7 +84,7 @@ func bearerDeviations() []Deviation {
 			Why:  "Any bearer value passes that is not empty: only the presence of the header is checked.",
 			Wrap: admitIf(hasToken, protected()...)},
 		{Name: "three-parts-accepted", Breaks: []string{"BRR-06"},
-			Why:  "Any value with two dots passes as a JWT, because a gateway should verify its signature, and there is none.",
+			Why:  "Any value with two dots passes as a JWT, because a gateway in front should verify the signature, and no gateway is there.",
 			Wrap: admitIf(func(r *http.Request) bool { return strings.Count(bearer(r), ".") == 2 }, protected()...)},
 		{Name: "unreadable-token-admitted", Breaks: []string{"BRR-06"},
 			Why: "Verification fails open: when a token cannot be decoded, the error is logged and the call continues.",
@@ -143,7 +143,7 @@ func refusedEmptyToken(a *answer) bool {
 	return !a.ok() && strings.EqualFold(scheme, "Bearer") && token == ""
 }
 
-// acceptSchemes makes a wrap that drops credentials whose scheme is not spelled in one of the ways.
+// acceptSchemes makes a wrap that drops the credentials of a request unless their scheme has one of the spellings.
 func acceptSchemes(spellings ...string) wrap {
 	return replaceRequest(func(r *http.Request, _ Env) *http.Request {
 		if scheme, _ := credential(r); anonymous(r) || slices.Contains(spellings, scheme) {
@@ -164,10 +164,10 @@ func believeUnexpired(r *http.Request, env Env) *http.Request {
 	return env.admitAs(r, t.client())
 }
 
-// acceptSimilarToSeen makes a wrap that remembers the signatures of accepted tokens by header and payload, and admits later tokens with a
-// similar signature.
+// acceptSimilarToSeen makes a wrap that remembers the signatures of accepted tokens by header and payload. It also admits tokens with the same
+// header and payload and a similar signature.
 func acceptSimilarToSeen(similar func(seen, given string) bool) wrap {
-	return fresh(func() wrap {
+	return stateful(func() wrap {
 		var accepted memory[string]
 		return intercept(func(next http.Handler, env Env, w http.ResponseWriter, r *http.Request) {
 			t, ok := parseJWT(bearer(r))

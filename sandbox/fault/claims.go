@@ -116,19 +116,19 @@ func publicationDeviations() []Deviation {
 	return []Deviation{
 		{Name: "key-set-lacks-kid", Breaks: []string{"JWT-08"},
 			Why:  "The key set lacks the key that signs: the new key is used before it is published.",
-			Wrap: rewriteAt(keySet, editKeys(func(key map[string]any) { key["kid"] = "retired-2019" }))},
+			Wrap: rewriteAt(keySetPaths, editKeys(func(key map[string]any) { key["kid"] = "retired-2019" }))},
 		{Name: "key-set-empty", Breaks: []string{"JWT-08"},
 			Why:  "The key set is empty, because the keys are in a file that only the API reads.",
-			Wrap: rewriteAt(keySet, edit(put("keys", []any{})))},
+			Wrap: rewriteAt(keySetPaths, edit(put("keys", []any{})))},
 		{Name: "key-set-of-another-key", Breaks: []string{"JWT-08"},
 			Why: "The key set names the right kid with another key: a replica has its own key.",
-			Wrap: rewriteAt(keySet, editKeys(func(key map[string]any) {
-				// The point of RFC 7515 appendix A.3.
+			Wrap: rewriteAt(keySetPaths, editKeys(func(key map[string]any) {
+				// The public key of RFC 7515 appendix A.3.
 				key["x"], key["y"] = "f83OJ3D2xF1Bg8vub9tLe1gHMzV76e8Tus9uPHvRVEU", "x_FEzRu9m36HLN_tue659LNpXW6pCyStikYjKIWI5a0"
 			}))},
 		{Name: "key-set-not-found", Breaks: []string{"JWT-08"},
 			Why:  "The metadata names a key set that the gateway blocks.",
-			Wrap: rewriteAt(keySet, become(http.StatusNotFound, "", ""))},
+			Wrap: rewriteAt(keySetPaths, become(http.StatusNotFound, "", ""))},
 		{Name: "metadata-inner-host", Breaks: []string{"SEC-06"},
 			Why:  "token_endpoint in the metadata has the host name of the container, as Keycloak writes it behind a proxy that it does not know.",
 			Wrap: rewriteAt(metadataPaths, edit(put("token_endpoint", "http://keycloak:8080/realms/ris/protocol/openid-connect/token")))},
@@ -141,8 +141,9 @@ func publicationDeviations() []Deviation {
 	}
 }
 
-// keySet and metadataPaths are where the node's authorization server publishes. That of the other environment is left alone.
-func keySet(env Env) []string { return []string{env.Places.Certs()} }
+// keySetPaths and metadataPaths list the paths of the key set and of the metadata of the node's authorization server. The paths of the other
+// environment are not among them.
+func keySetPaths(env Env) []string { return []string{env.Places.Certs()} }
 
 func metadataPaths(env Env) []string {
 	realm := env.Places.RealmIssuer()
@@ -161,10 +162,10 @@ func editKeys(editKey func(key map[string]any)) change {
 	})
 }
 
-// rewriteAt makes a wrap that changes the answers at some paths.
-func rewriteAt(at func(Env) []string, alter change) wrap {
+// rewriteAt makes a wrap that changes the answers at the paths.
+func rewriteAt(pathsOf func(Env) []string, alter change) wrap {
 	return func(next http.Handler, env Env) http.Handler {
-		paths := at(env)
+		paths := pathsOf(env)
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			if !slices.Contains(paths, r.URL.Path) {
 				next.ServeHTTP(w, r)

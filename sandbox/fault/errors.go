@@ -11,7 +11,7 @@ import (
 	"unicode/utf8"
 )
 
-// errorDeviations break the form of errors.
+// errorDeviations break the status, the form and the content of errors.
 func errorDeviations() []Deviation {
 	return []Deviation{
 		{Name: "unknown-path-empty-object", Breaks: []string{"ERR-01"},
@@ -35,7 +35,7 @@ func errorDeviations() []Deviation {
 				info["error"] = "projects are not available at the moment"
 			})},
 		{Name: "problem-status-as-text", Breaks: []string{"ERR-03"},
-			Why:  "The member status of problem documents is a text.",
+			Why:  "The member status of problem documents is a string.",
 			Wrap: rewrite(when(refusedAnonymous, edit(put("status", "401"))), protected()...)},
 		{Name: "problem-status-differs", Breaks: []string{"ERR-03"},
 			Why:  "The problem document of a missing role says 500 and the answer 403: the filter that maps the status runs later.",
@@ -53,7 +53,7 @@ func errorDeviations() []Deviation {
 			Why:  "The refusal of a token names the class of the exception.",
 			Wrap: rewrite(when(refusedToken, edit(put("detail", "org.example.ris.security.BadTokenException"))), protected()...)},
 		{Name: "token-error-shows-database", Breaks: []string{"ERR-04"},
-			Why:  "The error for an unknown client contains the message of the database.",
+			Why:  "The error for wrong Basic credentials contains the message of the database.",
 			Wrap: rewriteToken(refusedBasic, edit(put("error_description", "ORA-01403: no data found")))},
 		{Name: "bad-size-shows-path", Breaks: []string{"ERR-04"},
 			Why: "A page size that is not a number is answered with the message of the interpreter, which contains the path of its file.",
@@ -72,7 +72,8 @@ func errorDeviations() []Deviation {
 	}
 }
 
-// rewriteUnknownPaths makes a wrap that changes the answers to callers with a token for unknown paths directly below the base of the API.
+// rewriteUnknownPaths makes a wrap that changes the answers for unknown paths directly below the base of the API. Callers without a token see no
+// change.
 func rewriteUnknownPaths(alter change) wrap {
 	return withEnv(func(env Env) wrap {
 		return rewrite(when(func(a *answer) bool {
@@ -81,7 +82,7 @@ func rewriteUnknownPaths(alter change) wrap {
 	})
 }
 
-// inputDeviations fail on unusual input.
+// inputDeviations fail with 500 on unusual input, or accept it.
 func inputDeviations() []Deviation {
 	return []Deviation{
 		{Name: "undecodable-token-crashes", Breaks: []string{"ROB-01"},
@@ -147,7 +148,7 @@ func inputDeviations() []Deviation {
 	}
 }
 
-// crashIf makes a wrap that fails requests that fit.
+// crashIf makes a wrap that answers 500 to requests that fit.
 func crashIf(fits func(r *http.Request) bool, kinds ...Kind) wrap {
 	return rewrite(whenRequest(fits, crash), kinds...)
 }

@@ -21,12 +21,12 @@ import (
 const certs = "/realms/ris/protocol/openid-connect/certs"
 
 // publicationRequests lists requests for keys and metadata.
-func publicationRequests() []ask {
-	return []ask{get(certs), get("/.well-known/openid-configuration"), get("/.well-known/oauth-authorization-server")}
+func publicationRequests() []probe {
+	return []probe{get(certs), get("/.well-known/openid-configuration"), get("/.well-known/oauth-authorization-server")}
 }
 
 // forgedRequests lists requests with tokens that a good node refuses.
-func forgedRequests(n node, good string) []ask {
+func forgedRequests(n node, good string) []probe {
 	tokens := []string{}
 	for _, alg := range []string{"none", "None"} {
 		tokens = append(tokens, editToken(good, map[string]any{"alg": alg}, nil, func(string) []byte { return nil }))
@@ -46,29 +46,30 @@ func forgedRequests(n node, good string) []ask {
 		editToken(good, map[string]any{"jku": "https://conformance.invalid/jwks"}, nil, junk),
 		editToken(good, map[string]any{"kid": "own"}, nil, junk),
 		editToken(good, map[string]any{"kid": "own"}, map[string]any{"iss": "https://conformance.invalid"}, junk),
-		token(n.answer(exchangeAt("/elsewhere/oauth/token", n.Elsewhere().ClientID, n.Elsewhere().Secret))),
-		token(n.answer(exchangeAt("/oauth/token", n.Credentials()[2].ClientID, n.Credentials()[2].Secret))))
+		token(n.answer(postTokenAt("/elsewhere/oauth/token", n.Elsewhere().ClientID, n.Elsewhere().Secret))),
+		token(n.answer(postTokenAt("/oauth/token", n.Credentials()[2].ClientID, n.Credentials()[2].Secret))))
 	expired, err := n.TokenAt(time.Date(2026, time.March, 2, 8, 0, 0, 0, time.UTC), "http://example.com", n.Credentials()[0].ClientID)
 	Expect(err).NotTo(HaveOccurred())
-	var asks []ask
+	var probes []probe
 	for _, t := range append(tokens, expired) {
 		for _, target := range []string{info, list, list + "/XF-00000003"} {
-			asks = append(asks, get(target).bearing("Bearer "+t))
+			probes = append(probes, get(target).withAuth("Bearer "+t))
 		}
 	}
 	client := n.Credentials()[0]
 	half := len(client.Secret) / 2
 	inURL := url.Values{"client_id": {client.ClientID}, "client_secret": {client.Secret}}.Encode()
-	atURL := exchange("grant_type=client_credentials")
+	atURL := postToken("grant_type=client_credentials")
 	atURL.target += "?" + inURL
-	return append(asks, get(info+"?access_token="+good), atURL,
-		exchange("grant_type=client_credentials&client_id="+client.ClientID+"&client_secret="+strings.Repeat("x", half)+client.Secret[half:]))
+	return append(probes, get(info+"?access_token="+good), atURL,
+		postToken("grant_type=client_credentials&client_id="+client.ClientID+"&client_secret="+strings.Repeat("x", half)+client.Secret[half:]))
 }
 
-func exchangeAt(target, id, secret string) ask {
-	a := exchange("grant_type=client_credentials&client_id=" + id + "&client_secret=" + secret)
-	a.target = target
-	return a
+// postTokenAt returns a token request of a client to a token endpoint.
+func postTokenAt(target, id, secret string) probe {
+	p := postToken("grant_type=client_credentials&client_id=" + id + "&client_secret=" + secret)
+	p.target = target
+	return p
 }
 
 // editToken returns a token with other members in header and claims, and a new signature.

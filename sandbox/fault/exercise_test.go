@@ -21,29 +21,29 @@ import (
 	"github.com/rin-network/rin/sandbox/fault"
 )
 
-// ask is one request of the exercise.
-type ask struct {
+// probe is one request of the exercise: the fixed series of requests by which tests compare a deviating node with a good one.
+type probe struct {
 	method, target string
 	header         [][2]string
 	body           string
 }
 
-func (a ask) with(name, value string) ask {
-	a.header = append(slices.Clone(a.header), [2]string{name, value})
-	return a
+func (p probe) with(name, value string) probe {
+	p.header = append(slices.Clone(p.header), [2]string{name, value})
+	return p
 }
 
-func (a ask) bearing(authorization string) ask { return a.with("Authorization", authorization) }
+func (p probe) withAuth(authorization string) probe { return p.with("Authorization", authorization) }
 
-func get(target string) ask { return ask{method: http.MethodGet, target: target} }
+func get(target string) probe { return probe{method: http.MethodGet, target: target} }
 
-func head(target string) ask { return ask{method: http.MethodHead, target: target} }
+func head(target string) probe { return probe{method: http.MethodHead, target: target} }
 
-func exchange(form string) ask {
-	return ask{method: http.MethodPost, target: "/oauth/token", body: form}.with("Content-Type", "application/x-www-form-urlencoded")
+func postToken(form string) probe {
+	return probe{method: http.MethodPost, target: "/oauth/token", body: form}.with("Content-Type", "application/x-www-form-urlencoded")
 }
 
-// The addresses of a node with the default prefix.
+// The paths of a node with the default prefix.
 const (
 	api      = "/ris-synergy"
 	info     = api + "/info/v1/oauth/info/"
@@ -55,46 +55,46 @@ const (
 // node is a sandbox whose answers are the same each time, except for signatures.
 type node struct {
 	*sandbox.Server
-	paused *time.Duration // how long deviations wanted to wait
+	paused *time.Duration // the sum of the pauses that deviations asked for; no test waits for them
 }
 
 func newNode(deviations ...string) node {
-	var offered *devtls.Settings
+	var tlsSettings *devtls.Settings
 	if slices.ContainsFunc(allDeviations(), func(d fault.Deviation) bool { return d.Transport != nil && slices.Contains(deviations, d.Name) }) {
-		offered = &devtls.Settings{}
+		tlsSettings = &devtls.Settings{}
 	}
 	now := time.Date(2026, time.March, 2, 9, 0, 0, 0, time.UTC)
 	var paused time.Duration
 	server, err := sandbox.New(sandbox.Config{
 		Seed: 1, Calls: 4, AsOf: now, Clock: func() time.Time { return now }, Random: rand.NewChaCha8([32]byte{1}),
-		Loopback: true, Deviations: deviations, TLS: offered,
+		Loopback: true, Deviations: deviations, TLS: tlsSettings,
 		Pause: func(_ context.Context, d time.Duration) error { paused += d; return nil },
 	})
 	Expect(err).NotTo(HaveOccurred())
 	return node{server, &paused}
 }
 
-// answer returns an answer as text, with the pauses before it. It omits the validator, and the length unless it differs from that of the body,
-// because both may change without a deviation.
-func (n node) answer(a ask) string {
+// answer sends a probe and returns it with its answer and pauses as text. It omits the validator, and the length unless
+// it differs from that of the body, because both may change without a deviation.
+func (n node) answer(p probe) string {
 	before := *n.paused
 	w := httptest.NewRecorder()
-	n.ServeHTTP(w, request(a))
+	n.ServeHTTP(w, request(p))
 	var text strings.Builder
-	fmt.Fprintln(&text, a.method, a.target, a.header, a.body, w.Code)
+	fmt.Fprintln(&text, p.method, p.target, p.header, p.body, w.Code)
 	if *n.paused > before {
 		fmt.Fprintln(&text, "paused", *n.paused-before)
 	}
 	got := w.Result().Header
-	if length := got.Get("Content-Length"); a.method != http.MethodHead && length != "" && length != strconv.Itoa(w.Body.Len()) {
+	if length := got.Get("Content-Length"); p.method != http.MethodHead && length != "" && length != strconv.Itoa(w.Body.Len()) {
 		fmt.Fprintln(&text, "another length")
 	}
-	if a.method == http.MethodHead && got.Get("Content-Length") == "0" {
-		fmt.Fprintln(&text, "nothing to come")
+	if p.method == http.MethodHead && got.Get("Content-Length") == "0" {
+		fmt.Fprintln(&text, "length 0")
 	}
 	got.Del("Content-Length")
 	got.Del("ETag")
-	_ = got.Write(&text) // a strings.Builder takes everything
+	_ = got.Write(&text) // a strings.Builder never fails
 	text.WriteString(w.Body.String())
 	return text.String()
 }
@@ -104,15 +104,15 @@ func token(answer string) string {
 	return regexp.MustCompile(`eyJ[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]{86}`).FindString(answer)
 }
 
-// tokenRequests lists the requests to the token endpoint that deviations may answer differently.
-func tokenRequests(n node) []ask {
+// tokenRequests lists the probes of the token endpoint.
+func tokenRequests(n node) []probe {
 	client := n.Credentials()[0]
 	grant, id, secret := "grant_type=client_credentials", "client_id="+client.ClientID, client.Secret
 	good := grant + "&" + id + "&client_secret=" + secret
-	basic := func(secret string) ask {
+	basic := func(secret string) probe {
 		r := httptest.NewRequest(http.MethodGet, "/", nil)
 		r.SetBasicAuth(client.ClientID, secret)
-		return exchange(grant).bearing(r.Header.Get("Authorization"))
+		return postToken(grant).withAuth(r.Header.Get("Authorization"))
 	}
 	half := len(secret) / 2
 	swapped := strings.Map(func(c rune) rune {
@@ -121,39 +121,40 @@ func tokenRequests(n node) []ask {
 		}
 		return c
 	}, secret[half:])
-	return []ask{
-		exchange(good), exchange(grant + "&" + id + "&client_secret=" + secret[:half] + swapped), exchange(grant + "&" + id), exchange(grant),
+	return []probe{
+		postToken(good), postToken(grant + "&" + id + "&client_secret=" + secret[:half] + swapped), postToken(grant + "&" + id), postToken(grant),
 		basic(secret), basic("wrong"), get("/oauth/token"),
-		exchange(id + "&client_secret=" + secret), exchange("grant_type=none&" + id + "&client_secret=" + secret), exchange(good + "&" + grant),
-		exchange(good + "&scope=unknown"), exchange(good + "&scope="), exchange(good + "&unknown=1"),
-		exchange(strings.Replace(good, "client_credentials", "%63lient_credentials", 1)).with("Content-Type", "application/x-www-form-urlencoded; charset=UTF-8"),
+		postToken(id + "&client_secret=" + secret), postToken("grant_type=none&" + id + "&client_secret=" + secret), postToken(good + "&" + grant),
+		postToken(good + "&scope=unknown"), postToken(good + "&scope="), postToken(good + "&unknown=1"),
+		postToken(strings.Replace(good, "client_credentials", "%63lient_credentials", 1)).with("Content-Type", "application/x-www-form-urlencoded; charset=UTF-8"),
 	}
 }
 
-// resourceRequests lists requests to the protected resources, with good, bad and odd credentials.
-func resourceRequests(first, second, roleless string) []ask {
+// resourceRequests lists the probes of the protected resources, with good, bad and odd credentials. The tokens first and second are of the same
+// client, roleless is of a client without a role.
+func resourceRequests(first, second, roleless string) []probe {
 	tampered := second[:len(second)-40] + "AAAA" + second[len(second)-36:]
 	payload := strings.Split(second, ".")[1]
 	unsigned := base64.RawURLEncoding.EncodeToString([]byte(`{"alg":"none","typ":"JWT"}`)) + "." + payload + "."
 	unknown := base64.RawURLEncoding.EncodeToString([]byte(`{"alg":"ES256","kid":"unknown","typ":"JWT"}`)) + "." + payload + "." + strings.Repeat("A", 86)
-	var asks []ask
+	var probes []probe
 	for _, target := range []string{info, list, list + "/XF-00000003"} {
-		a := get(target)
-		asks = append(asks, a.bearing("Bearer "+unsigned), a.bearing("Bearer "+unknown))
-		asks = append(asks, a, a.bearing("Bearer "+second), a.bearing("Bearer "+second).with("Content-Type", "application/json"), a.bearing("Bearer "+first),
-			a.bearing("Bearer conformance.invalid.token"), a.bearing("Bearer "+tampered), a.bearing("Bearer"), a.bearing("Basic YTpi"),
-			a.bearing("Token "+second), a.bearing("bearer "+second), a.bearing("BEARER "+second), head(target), a.with("X-HTTP-Method-Override", "OPTIONS"), a.with("Accept", "text/html,*/*;q=0.8"),
-			get(target+"?fresh=1").bearing("Bearer "+second), get(target+"?fresh=1"), a.bearing("Bearer "+roleless))
+		plain := get(target)
+		probes = append(probes, plain.withAuth("Bearer "+unsigned), plain.withAuth("Bearer "+unknown))
+		probes = append(probes, plain, plain.withAuth("Bearer "+second), plain.withAuth("Bearer "+second).with("Content-Type", "application/json"), plain.withAuth("Bearer "+first),
+			plain.withAuth("Bearer conformance.invalid.token"), plain.withAuth("Bearer "+tampered), plain.withAuth("Bearer"), plain.withAuth("Basic YTpi"),
+			plain.withAuth("Token "+second), plain.withAuth("bearer "+second), plain.withAuth("BEARER "+second), head(target), plain.with("X-HTTP-Method-Override", "OPTIONS"), plain.with("Accept", "text/html,*/*;q=0.8"),
+			get(target+"?fresh=1").withAuth("Bearer "+second), get(target+"?fresh=1"), plain.withAuth("Bearer "+roleless))
 	}
-	post := ask{method: http.MethodPost, target: info}
-	asks = append(asks, post.bearing("Bearer "+second), get(strings.TrimSuffix(info, "/")), get(strings.Replace(info, "oauth/", "oauth//", 1)),
+	post := probe{method: http.MethodPost, target: info}
+	probes = append(probes, post.withAuth("Bearer "+second), get(strings.TrimSuffix(info, "/")), get(strings.Replace(info, "oauth/", "oauth//", 1)),
 		get(strings.Replace(info, "oauth/", "oauth/./", 1)), get(strings.Replace(info, "info/", "Info/", 1)), get(strings.TrimSuffix(info, "/")+";x=1/"),
 		get(list+"/XF-00000003/"))
 	for _, query := range append(pageQueries(), "?fundingType=PROGRAMME", "?applicantsScope=NATIONAL",
 		"?funderId="+strings.Repeat("a", 200), "?funderId="+strings.Repeat("a", 201)) {
-		asks = append(asks, get(list+query).bearing("Bearer "+second))
+		probes = append(probes, get(list+query).withAuth("Bearer "+second))
 	}
-	return append(asks, get(list+"/XF-00000004").bearing("Bearer "+second), get(list+"/unknown").bearing("Bearer "+second), get(document), get("https://node.example/registry/registry.json"))
+	return append(probes, get(list+"/XF-00000004").withAuth("Bearer "+second), get(list+"/unknown").withAuth("Bearer "+second), get(document), get("https://node.example/registry/registry.json"))
 }
 
 // pageQueries lists good and bad queries for pages and filters.
@@ -170,8 +171,8 @@ func pageQueries() []string {
 func exerciseAnswers(n node) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		first := ""
-		for i, a := range tokenRequests(n) {
-			answer := n.answer(a)
+		for i, p := range tokenRequests(n) {
+			answer := n.answer(p)
 			if i == 0 {
 				first = token(answer)
 			}
@@ -181,16 +182,16 @@ func exerciseAnswers(n node) iter.Seq[string] {
 		}
 		tokens := []string{first}
 		for _, client := range n.Credentials()[:2] {
-			tokens = append(tokens, token(n.answer(exchange("grant_type=client_credentials&client_id="+client.ClientID+"&client_secret="+client.Secret))))
+			tokens = append(tokens, token(n.answer(postToken("grant_type=client_credentials&client_id="+client.ClientID+"&client_secret="+client.Secret))))
 		}
-		groups := []func() []ask{publicationRequests}
+		groups := []func() []probe{publicationRequests}
 		if !slices.Contains(tokens, "") {
-			groups = append(groups, func() []ask { return resourceRequests(tokens[0], tokens[1], tokens[2]) },
-				func() []ask { return forgedRequests(n, tokens[1]) }, func() []ask { return oddRequests(tokens[1]) })
+			groups = append(groups, func() []probe { return resourceRequests(tokens[0], tokens[1], tokens[2]) },
+				func() []probe { return forgedRequests(n, tokens[1]) }, func() []probe { return oddRequests(tokens[1]) })
 		}
-		for _, asks := range groups {
-			for _, a := range asks() {
-				if !yield(maskTokens(n.answer(a))) {
+		for _, probes := range groups {
+			for _, p := range probes() {
+				if !yield(maskTokens(n.answer(p))) {
 					return
 				}
 			}
@@ -205,8 +206,8 @@ func exampleShows(d fault.Deviation, good, deviating node) bool {
 	}
 	answer := func(n node) string {
 		client := n.Credentials()[0]
-		issued := token(n.answer(exchange("grant_type=client_credentials&client_id=" + client.ClientID + "&client_secret=" + client.Secret)))
-		r, w := request(get(info).bearing("Bearer "+issued)), httptest.NewRecorder()
+		issued := token(n.answer(postToken("grant_type=client_credentials&client_id=" + client.ClientID + "&client_secret=" + client.Secret)))
+		r, w := request(get(info).withAuth("Bearer "+issued)), httptest.NewRecorder()
 		d.Example(r)
 		n.ServeHTTP(w, r)
 		return fmt.Sprint(w.Code, w.Body)
@@ -246,28 +247,28 @@ func tryOutAnswers(n node) string {
 }
 
 // oddRequests lists requests that no good client sends, and those that deviations of hygiene and robustness answer differently.
-func oddRequests(token string) []ask {
-	good := func(a ask) ask { return a.bearing("Bearer " + token) }
+func oddRequests(token string) []probe {
+	good := func(p probe) probe { return p.withAuth("Bearer " + token) }
 	broken := base64.RawURLEncoding.EncodeToString([]byte("{")) + ".e30.AA"
-	elsewhere := func(a ask) ask { return a.with("Origin", "https://conformance.invalid") }
-	asks := []ask{
+	crossOrigin := func(p probe) probe { return p.with("Origin", "https://conformance.invalid") }
+	probes := []probe{
 		get(info).with("X-Forwarded-User", "admin"), get(info).with("X-Forwarded-For", "127.0.0.1"), get(info).with("X-Original-URL", "/"),
-		get(list + "?page%5Bsize%5D=2"), get(info).with("X-Auth-Request-User", "admin"), get(info).with("X-Method-Override", "OPTIONS"), elsewhere(get(info)),
+		get(list + "?page%5Bsize%5D=2"), get(info).with("X-Auth-Request-User", "admin"), get(info).with("X-Method-Override", "OPTIONS"), crossOrigin(get(info)),
 		get(strings.Replace(info, "info/", "%69nfo/", 1)), get(strings.TrimSuffix(info, "/") + ".json/"),
-		good(get(info).with("Origin", "https://example.com.conformance.invalid")), elsewhere(good(get(info))), elsewhere(ask{method: http.MethodOptions, target: "/oauth/token"}),
+		good(get(info).with("Origin", "https://example.com.conformance.invalid")), crossOrigin(good(get(info))), crossOrigin(probe{method: http.MethodOptions, target: "/oauth/token"}),
 		good(get(strings.Replace(info, "/v1/", "/v999/", 1))), good(get(api + "/unknown")), good(get(list).with("Accept", "application/x-conformance")),
-		exchange(`{"grant_type":"client_credentials"}`).with("Content-Type", "application/json"),
-		exchange("--b--").with("Content-Type", "multipart/form-data; boundary=b"), exchange("grant_type=client_credentials&client_id=x&client_secret=y&scope=%FF"),
-		exchange("grant_type=urn:none&client_id=x"), good(head(info)),
+		postToken(`{"grant_type":"client_credentials"}`).with("Content-Type", "application/json"),
+		postToken("--b--").with("Content-Type", "multipart/form-data; boundary=b"), postToken("grant_type=client_credentials&client_id=x&client_secret=y&scope=%FF"),
+		postToken("grant_type=urn:none&client_id=x"), good(head(info)),
 	}
 	for _, odd := range []string{broken, "\xe4\xf6", strings.Repeat("A", 6<<10)} {
-		asks = append(asks, get(info).bearing("Bearer "+odd))
+		probes = append(probes, get(info).withAuth("Bearer "+odd))
 	}
 	for _, id := range []string{"O'Brien", "%FF", "%7Bid%7D"} {
-		asks = append(asks, good(get(list+"/"+id)))
+		probes = append(probes, good(get(list+"/"+id)))
 	}
 	for _, query := range []string{"a=%FF", "page%5Bsize%5D=%00", strings.Repeat("a=1&", 200)} {
-		asks = append(asks, good(get(list+"?"+query)))
+		probes = append(probes, good(get(list+"?"+query)))
 	}
-	return asks
+	return probes
 }

@@ -10,7 +10,7 @@ import (
 func filterDeviations() []Deviation {
 	return []Deviation{
 		{
-			// A value that is not in the vocabulary is ignored like the others.
+			// PAG-06 is about values that are not in the vocabulary. They are ignored like all others.
 			Name: "filters-ignored", Breaks: []string{"PAG-07", "PAG-06"},
 			Why:  "The described filters are ignored, and all items come back.",
 			Wrap: editQuery(dropFilters)},
@@ -95,6 +95,7 @@ func editQuery(edit func(q url.Values)) wrap {
 	return replaceRequest(func(r *http.Request, _ Env) *http.Request { return withQuery(r, edit) }, List)
 }
 
+// withQuery returns r with an edited query.
 func withQuery(r *http.Request, edit func(q url.Values)) *http.Request {
 	other := r.Clone(r.Context())
 	query := other.URL.Query()
@@ -109,7 +110,7 @@ func dropFilters(q url.Values) {
 	}
 }
 
-// dropValue removes the filters that have the value.
+// dropValue makes an edit that removes the named filters if they have the value.
 func dropValue(value string, names ...string) func(q url.Values) {
 	return func(q url.Values) {
 		for _, name := range names {
@@ -120,7 +121,7 @@ func dropValue(value string, names ...string) func(q url.Values) {
 	}
 }
 
-// addOneMismatch adds to a filtered list the first record that does not match.
+// addOneMismatch adds one record that does not match to a filtered list: the first of the complete list.
 func addOneMismatch(next http.Handler, env Env) http.Handler {
 	return rewrite(when(isFiltered, func(a *answer) {
 		complete := capture(next, withQuery(a.request, func(q url.Values) { clear(q) }))
@@ -128,7 +129,7 @@ func addOneMismatch(next http.Handler, env Env) http.Handler {
 	}), List)(next, env)
 }
 
-// firstOther returns the first record of all that is not among those known, or nil.
+// firstOther returns the first item of all whose id no item of known has, or nil.
 func firstOther(all, known []map[string]any) map[string]any {
 	for _, item := range all {
 		if !slices.ContainsFunc(known, func(k map[string]any) bool { return k["id"] == item["id"] }) {

@@ -81,7 +81,7 @@ func forgeryDeviations() []Deviation {
 			Wrap: believe(hasSignature(base64.RawURLEncoding.EncodeToString(make([]byte, 64))))},
 		{Name: "secret-remembered-by-client", Breaks: []string{"TER-01"},
 			Why:  "Once a client has authenticated, a cache accepts its id with any secret.",
-			Wrap: fresh(rememberClients)},
+			Wrap: stateful(rememberClients)},
 	}
 }
 

@@ -60,7 +60,7 @@ func guardDeviations() []Deviation {
 			})},
 		{Name: "cache-keyed-by-url", Breaks: []string{"BRR-17"},
 			Why:  "A cache in front stores answers to URLs with a query and gives them to any caller: a CDN whose only key is the URL.",
-			Wrap: fresh(cacheQueries)},
+			Wrap: stateful(cacheQueries)},
 		{Name: "protected-data-public", Breaks: []string{"BRR-17"},
 			Why:  "Protected data is sent with Cache-Control: public, which allows shared caches to give it to others.",
 			Wrap: rewriteSuccess(setHeader("Cache-Control", "public, max-age=600"), protected()...)},
@@ -154,7 +154,7 @@ func roleDeviations() []Deviation {
 			Wrap: rewrite(when(refusedRole, challenge("")), List, Detail)},
 		{Name: "role-cached-by-url", Breaks: []string{"BRR-18"},
 			Why:  "The role is checked behind a cache: an answer that one client may read is given to every client with a token.",
-			Wrap: fresh(cacheForAllRoles)},
+			Wrap: stateful(cacheForAllRoles)},
 	}
 }
 

@@ -29,7 +29,7 @@ func gatewayHabits() []Deviation {
 					nginxPage(http.StatusRequestHeaderFieldsTooLarge), everyKind()...))},
 		{Name: "rate-limited",
 			Why:  "Now and then a gateway that counts requests answers 429 with Retry-After, and the next request is served.",
-			Wrap: fresh(refuseSome)},
+			Wrap: stateful(refuseSome)},
 		{Name: "paths-normalised",
 			Why:  "Doubled slashes, dots and matrix parameters are removed from a path before it is served, as by nginx and Tomcat; a token is still required.",
 			Wrap: normalizePaths},

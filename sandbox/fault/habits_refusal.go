@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// challengeHabits are unusual challenges with the same meaning.
+// challengeHabits are challenges with the usual meaning in an unusual notation.
 func challengeHabits() []Deviation {
 	return []Deviation{
 		{Name: "challenge-among-others",
@@ -105,7 +105,7 @@ func refusalHabits() []Deviation {
 				a.set("Allow", allow)
 			}), protected()...)},
 		{Name: "refusals-as-simple-json",
-			Why: "Errors are a small JSON object of the framework, as from Spring Boot, and are described so.",
+			Why: "Errors are a small JSON object of the framework, as from Spring Boot, and the document describes them so.",
 			Wrap: both(
 				rewrite(when(failed, simplifyProblem), Info, Document, List, Detail),
 				editDocument(describeSimpleErrors))},
@@ -160,7 +160,7 @@ func simplifyProblem(a *answer) {
 	})
 }
 
-// describeSimpleErrors describes all errors as JSON objects.
+// describeSimpleErrors makes the document describe JSON objects wherever it describes problem documents.
 func describeSimpleErrors(d apiDocument) {
 	for path := range d.at("paths") {
 		for method := range d.at("paths", path) {
@@ -175,7 +175,8 @@ func describeSimpleErrors(d apiDocument) {
 	}
 }
 
-// revealEarly makes a wrap that answers callers without a good token like the first client if that gets the status.
+// revealEarly makes a wrap that answers with the status before it checks the token: a caller without a good token gets the answer for an admitted
+// caller, if that answer has the status.
 func revealEarly(status int, kind Kind) wrap {
 	return intercept(func(next http.Handler, env Env, w http.ResponseWriter, r *http.Request) {
 		a := capture(next, r)

@@ -13,7 +13,7 @@ import (
 func habitAnswers(n node) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		client := n.Credentials()[0]
-		form := exchange("grant_type=client_credentials&client_id=" + client.ClientID + "&client_secret=" + client.Secret)
+		form := postToken("grant_type=client_credentials&client_id=" + client.ClientID + "&client_secret=" + client.Secret)
 		body := func() string {
 			w := httptest.NewRecorder()
 			n.ServeHTTP(w, request(form))
@@ -40,9 +40,9 @@ func habitAnswers(n node) iter.Seq[string] {
 }
 
 // habitRequests lists requests that are not part of the exercise.
-func habitRequests(token string) []ask {
-	good := func(a ask) ask { return a.bearing("Bearer " + token) }
-	return []ask{
+func habitRequests(token string) []probe {
+	good := func(p probe) probe { return p.withAuth("Bearer " + token) }
+	return []probe{
 		get(info).with("Accept-Encoding", "gzip"), get(list + "/%00"), get(list + "?a=" + strings.Repeat("a", 3000)), get("/nowhere"),
 		get("/.well-known/openid-configuration"), {method: http.MethodOptions, target: info},
 		{method: http.MethodOptions, target: list}, get(strings.Replace(info, "oauth/", "oauth//", 1)), get(list + "/unknown"), get(list + "?page[size]=x"),
@@ -50,9 +50,10 @@ func habitRequests(token string) []ask {
 	}
 }
 
-func request(a ask) *http.Request {
-	r := httptest.NewRequest(a.method, a.target, strings.NewReader(a.body))
-	for _, h := range a.header {
+// request returns the HTTP request of a probe.
+func request(p probe) *http.Request {
+	r := httptest.NewRequest(p.method, p.target, strings.NewReader(p.body))
+	for _, h := range p.header {
 		r.Header.Set(h[0], h[1])
 	}
 	return r

@@ -44,7 +44,7 @@ func tokenHabits() []Deviation {
 			Why: "The token is opaque, contains + / and =, and stands for a JWT behind the gateway: the phantom token of Curity and Kong.",
 			Wrap: replaceTokens(func(token string, _ map[string]any, _ Env) string {
 				sum := sha256.Sum256([]byte(token))
-				return base64.StdEncoding.EncodeToString(append([]byte{0xfb, 0xef, 0xff}, sum[:]...))
+				return base64.StdEncoding.EncodeToString(append([]byte{0xfb, 0xef, 0xff}, sum[:]...)) // begins with ++//
 			})},
 		{Name: "token-remembered",
 			Why:  "A client gets the same token until it has almost expired, with its remaining lifetime, as from Spring Security OAuth and Apigee.",
@@ -61,7 +61,7 @@ func tokenHabits() []Deviation {
 	}
 }
 
-// reuseTokens answers a client with its previous token as long as that remains valid for a minute.
+// reuseTokens answers a client with its previous token as long as that token is valid for at least another minute.
 func reuseTokens(next http.Handler, env Env) http.Handler {
 	type issued struct {
 		token   any
@@ -136,7 +136,7 @@ func tokenErrorHabits() []Deviation {
 	}
 }
 
-// claimHabits are unusual contents of a JWT that is signed well.
+// claimHabits are unusual contents of a JWT with a valid signature.
 func claimHabits() []Deviation {
 	return []Deviation{
 		{Name: "claims-of-keycloak", Warns: []string{"JWT-05", "JWT-07"},
@@ -155,7 +155,7 @@ func claimHabits() []Deviation {
 				t.claims["aud"] = append([]any{"https://userinfo.node.example"}, listOf(t.claims["aud"])...)
 			})},
 		{Name: "audience-as-text",
-			Why: "The audience is a text and not a list, as RFC 7519 allows for a single one.",
+			Why: "The audience is a string and not a list, as RFC 7519 allows for a single one.",
 			Wrap: editTokens(func(t issuedToken) {
 				if all := listOf(t.claims["aud"]); len(all) > 0 {
 					t.claims["aud"] = all[0]
@@ -232,7 +232,7 @@ func metadataHabits() []Deviation {
 	}
 }
 
-// unusedModulus is that of a key that signs nothing.
+// unusedModulus is the modulus of an RSA key that signs nothing.
 const unusedModulus = "u1SU1LfVLPHCozMxH2Mo4lgOEePzNm0tRgeLezV6ffAt0gunVTLw7onLRnrq0_IzW7yWR7QkrmBL7jTKEn5u" +
 	"-qKhbwKfBstIs-bMY2Zkp18gnTxKLxoS2tFczGkPLPgizskuemMghRniWaoLcyehkd3qqGElvW_VDL5AaWTg0nLVkjRo9z-40RQzuVaE8AkAFmxZzow3x" +
 	"-VJYKdjykkJ0iT9wCS0DRTXu269V264Vf_3jvredZiKRkgwlL9xNAwxXFg0x_XFw005UWVRIkdgcKWTjpBP2dPwVZ4WWC-9aGVd-Gyn1o0CLelf4rEjGoXbAAEgAqeGUxrcIlbjXfbcmw"

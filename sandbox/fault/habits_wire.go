@@ -70,19 +70,19 @@ func wireHabits() []Deviation {
 			Wrap: sendBy(respellHeader(strings.ToUpper))},
 		{Name: "cold-start",
 			Why:  "The first token and the first list take a second, while a Java process or a serverless function starts.",
-			Wrap: fresh(coldStart)},
+			Wrap: stateful(coldStart)},
 	}
 }
 
-// sendBy makes a wrap that sends answers in its own way.
+// sendBy makes a wrap that sends answers with send.
 func sendBy(send func(a *answer, w http.ResponseWriter, r *http.Request)) wrap {
 	return intercept(func(next http.Handler, _ Env, w http.ResponseWriter, r *http.Request) {
 		send(capture(next, r), w, r)
 	}, everyKind()...)
 }
 
-// sendHTTP10 sends an answer as HTTP/1.0 and closes the connection. In HTTP/2, which has no connection of its own for an answer, it sends
-// the answer as usual.
+// sendHTTP10 sends an answer as HTTP/1.0 and closes the connection. Over HTTP/2, where requests share a
+// connection, it sends the answer as usual.
 func sendHTTP10(a *answer, w http.ResponseWriter, r *http.Request) {
 	// An unread rest of the request would reset the connection and lose the answer (RFC 9112 §9.6).
 	_, _ = io.Copy(io.Discard, io.LimitReader(r.Body, 1<<20))
@@ -95,7 +95,7 @@ func sendHTTP10(a *answer, w http.ResponseWriter, r *http.Request) {
 	defer connection.Close()
 	a.set("Content-Length", "")
 	a.set("Connection", "close")
-	a.set("Date", cmp.Or(a.Header.Get("Date"), w.Header().Get("Date"))) // set by the server
+	a.set("Date", cmp.Or(a.Header.Get("Date"), w.Header().Get("Date"))) // middleware sets it in w
 	// A failed write means that the caller is gone.
 	_, _ = fmt.Fprintf(buffered, "HTTP/1.0 %d %s\r\n", a.Status, http.StatusText(a.Status))
 	_ = a.Header.Write(buffered)
@@ -106,7 +106,7 @@ func sendHTTP10(a *answer, w http.ResponseWriter, r *http.Request) {
 	_ = buffered.Flush()
 }
 
-// sendChunks sends the body in pieces, with a trailer.
+// sendChunks sends the body in chunks, with a trailer.
 func sendChunks(a *answer, w http.ResponseWriter, r *http.Request) {
 	if isHead(r) || len(a.Body) == 0 {
 		a.send(w, r)
@@ -115,15 +115,15 @@ func sendChunks(a *answer, w http.ResponseWriter, r *http.Request) {
 	a.set("Content-Length", "")
 	a.set("Trailer", "Server-Timing")
 	a.start(w)
-	const piece = 1000
-	for body := a.Body; len(body) > 0; body = body[min(piece, len(body)):] {
-		_, _ = w.Write(body[:min(piece, len(body))]) // fails only if the caller is gone
+	const size = 1000
+	for body := a.Body; len(body) > 0; body = body[min(size, len(body)):] {
+		_, _ = w.Write(body[:min(size, len(body))]) // fails only if the caller is gone
 		_ = http.NewResponseController(w).Flush()
 	}
 	w.Header().Set("Server-Timing", "db;dur=53")
 }
 
-// respellHeader returns a way to send an answer with other spellings of its header names. Names that the server writes itself stay.
+// respellHeader returns a function that sends an answer with other spellings of its header names. It cannot change the names that net/http writes.
 func respellHeader(respell func(string) string) func(a *answer, w http.ResponseWriter, r *http.Request) {
 	return func(a *answer, w http.ResponseWriter, r *http.Request) {
 		header := w.Header()
@@ -132,8 +132,8 @@ func respellHeader(respell func(string) string) func(a *answer, w http.ResponseW
 				header[respell(name)] = values
 			}
 		}
-		if _, typed := a.Header["Content-Type"]; typed {
-			header["Content-Type"] = nil // or the server guesses one
+		if _, hasType := a.Header["Content-Type"]; hasType {
+			header["Content-Type"] = nil // otherwise net/http adds one that it guesses
 		}
 		if !isHead(r) {
 			header["Content-Length"] = []string{strconv.Itoa(len(a.Body))}
@@ -145,7 +145,7 @@ func respellHeader(respell func(string) string) func(a *answer, w http.ResponseW
 	}
 }
 
-// coldStart delays the first good answer of token endpoint and list.
+// coldStart makes a wrap that delays the first good answer of the token endpoint and of the list.
 func coldStart() wrap {
 	var warm memory[bool]
 	const delay = time.Second
@@ -206,7 +206,7 @@ func editJSONText(replace func(body []byte) []byte) wrap {
 // escapeLikePHP escapes slashes and everything outside ASCII. Both occur in strings only.
 func escapeLikePHP(body []byte) []byte {
 	var out bytes.Buffer
-	escaped := false // by the character before
+	escaped := false // by the preceding backslash
 	for _, c := range string(body) {
 		switch {
 		case c == '/' && !escaped:

@@ -12,7 +12,7 @@ func hygieneDeviations() []Deviation {
 	return []Deviation{
 		{Name: "session-cookie-admitted", Breaks: []string{"SEC-01"},
 			Why:  "A good call starts a session, and its cookie opens the API without a token: Spring Security whose sessions are not STATELESS.",
-			Wrap: fresh(startSessions)},
+			Wrap: stateful(startSessions)},
 		{Name: "token-kept-in-cookie", Breaks: []string{"SEC-01", "SEC-04"},
 			Why: "The token is set as a cookie for the pages of the same application, and read from it when there is no header.",
 			Wrap: intercept(func(next http.Handler, _ Env, w http.ResponseWriter, r *http.Request) {

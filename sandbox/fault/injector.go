@@ -45,11 +45,11 @@ type Injector struct {
 
 	inForce  atomic.Pointer[faultyNode]
 	changing sync.Mutex
-	running  atomic.Pointer[[]*running]
+	running  atomic.Pointer[[]*runningPlay]
 
 	// What requests may ask for, by name. One instance serves all requests, because some faults remember earlier requests.
 	deviations atomic.Pointer[map[string]func() http.Handler]
-	scenarios  atomic.Pointer[map[string]*running]
+	scenarios  atomic.Pointer[map[string]*runningPlay]
 }
 
 // faultyNode is a node behind deviations.
@@ -61,7 +61,7 @@ type faultyNode struct {
 // NewInjector makes an injector whose [Injector.Wrap] must be called once before the node serves.
 func NewInjector(env Env, setup Setup) (*Injector, error) {
 	i := &Injector{env: env, setup: setup}
-	i.running.Store(&[]*running{})
+	i.running.Store(&[]*runningPlay{})
 	for _, p := range setup.Scenarios {
 		if err := i.Play(p); err != nil {
 			return nil, err
@@ -131,11 +131,11 @@ func (i *Injector) Play(p Play) error {
 	if err != nil {
 		return err
 	}
-	i.changeRunning(func(plays []*running) []*running {
-		plays = slices.DeleteFunc(plays, func(r *running) bool {
+	i.changeRunning(func(plays []*runningPlay) []*runningPlay {
+		plays = slices.DeleteFunc(plays, func(r *runningPlay) bool {
 			return r.play.Name == p.Name && r.play.Client == p.Client && r.play.Path == p.Path
 		})
-		return append(plays, begin(p, scenario))
+		return append(plays, newRunningPlay(p, scenario))
 	})
 	return nil
 }
@@ -151,8 +151,8 @@ func (i *Injector) Stop(names ...string) error {
 			return fmt.Errorf("scenario %q is not running: %s", name, Suggest(name, known))
 		}
 	}
-	i.changeRunning(func(plays []*running) []*running {
-		return slices.DeleteFunc(plays, func(r *running) bool { return len(names) == 0 || slices.Contains(names, r.play.Name) })
+	i.changeRunning(func(plays []*runningPlay) []*runningPlay {
+		return slices.DeleteFunc(plays, func(r *runningPlay) bool { return len(names) == 0 || slices.Contains(names, r.play.Name) })
 	})
 	return nil
 }
@@ -161,7 +161,7 @@ func (i *Injector) Stop(names ...string) error {
 func (i *Injector) Reset() {
 	i.resetRequested()
 	i.replaceDeviations(i.setup.Deviations)
-	i.changeRunning(func([]*running) []*running { return nil })
+	i.changeRunning(func([]*runningPlay) []*runningPlay { return nil })
 	for _, p := range i.setup.Scenarios {
 		_ = i.Play(p) // succeeded in NewInjector
 	}
@@ -176,7 +176,7 @@ func (i *Injector) Playing() []PlayStatus {
 	return all
 }
 
-func (i *Injector) changeRunning(change func(plays []*running) []*running) {
+func (i *Injector) changeRunning(change func(plays []*runningPlay) []*runningPlay) {
 	i.changing.Lock()
 	defer i.changing.Unlock()
 	plays := change(slices.Clone(*i.running.Load()))
@@ -186,7 +186,7 @@ func (i *Injector) changeRunning(change func(plays []*running) []*running) {
 // serveRunning shows a request the running scenarios that it fits.
 func (i *Injector) serveRunning(w http.ResponseWriter, r *http.Request) {
 	kind := kindOf(i.env.Places, r.URL.Path)
-	var fitting []*running
+	var fitting []*runningPlay
 	for _, p := range *i.running.Load() {
 		if p.play.fits(p.scenario, kind, r.URL.Path) {
 			fitting = append(fitting, p)
@@ -208,9 +208,9 @@ func (i *Injector) resetRequested() {
 		})
 	}
 	i.deviations.Store(&deviations)
-	scenarios := map[string]*running{}
+	scenarios := map[string]*runningPlay{}
 	for _, s := range Scenarios() {
-		scenarios[s.Name] = begin(Play{Name: s.Name, Wait: s.Wait}, s)
+		scenarios[s.Name] = newRunningPlay(Play{Name: s.Name, Wait: s.Wait}, s)
 	}
 	i.scenarios.Store(&scenarios)
 }
@@ -267,12 +267,12 @@ func (i *Injector) serveNextRequested(w http.ResponseWriter, r *http.Request) {
 }
 
 // requestedScenarios returns the scenarios that a request asks for. Each strikes without an end.
-func (i *Injector) requestedScenarios(r *http.Request, kind Kind) ([]*running, error) {
+func (i *Injector) requestedScenarios(r *http.Request, kind Kind) ([]*runningPlay, error) {
 	names, err := requestedNames(r, ScenarioHeader)
 	if err != nil {
 		return nil, err
 	}
-	var plays []*running
+	var plays []*runningPlay
 	for _, name := range names {
 		s, err := FindScenario(name)
 		if err != nil {

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// operationDeviations break the answers of described operations as a whole.
+// operationDeviations break the answers and the protection of the operations that the OpenAPI document describes.
 func operationDeviations() []Deviation {
 	return []Deviation{
 		{Name: "described-route-missing", Breaks: []string{"API-01"},
@@ -58,7 +58,7 @@ func operationDeviations() []Deviation {
 			Wrap: admitIf(func(r *http.Request) bool { return r.URL.RawQuery != "" && anonymous(r) }, Detail)},
 		{Name: "detail-open-after-first-call", Breaks: []string{"API-08"},
 			Why:  "Once a caller with a token has read a record, it is open to everyone: a cache in front of the guard is keyed by the path.",
-			Wrap: fresh(openAfterFirstCall)},
+			Wrap: stateful(openAfterFirstCall)},
 		{Name: "detail-any-token", Breaks: []string{"API-08"},
 			Why:  "The detail accepts any bearer value: its route checks that there is a token, and not the token.",
 			Wrap: admitIf(hasToken, Detail)},
@@ -77,7 +77,7 @@ func operationDeviations() []Deviation {
 	}
 }
 
-// openAfterFirstCall admits callers without a token to records that somebody with a token has read.
+// openAfterFirstCall makes a wrap that admits callers without a token to each record that a caller with a token has read.
 func openAfterFirstCall() wrap {
 	var read memory[bool]
 	return intercept(func(next http.Handler, env Env, w http.ResponseWriter, r *http.Request) {
@@ -103,17 +103,17 @@ func problemResponse() map[string]any {
 	}}
 }
 
-// versionDeviations break the version segment of paths, and the announcement of their end.
+// versionDeviations break the version segment of paths, and the headers that announce the end of a version.
 func versionDeviations() []Deviation {
 	return []Deviation{
 		{Name: "info-without-version", Breaks: []string{"VER-01"},
 			Why: "The info resource is recorded and served without a version in its path; the path with a version remains for old clients.",
-			Wrap: moved(func(env Env) (string, string) {
+			Wrap: movePath(func(env Env) (string, string) {
 				return env.Places.Info(), strings.Replace(env.Places.Info(), "/v1/", "/", 1)
 			})},
 		{Name: "operations-without-version", Breaks: []string{"VER-01"},
 			Why: "The funding operations are described and served without a version in their paths; the paths with a version remain for old clients.",
-			Wrap: moved(func(env Env) (string, string) {
+			Wrap: movePath(func(env Env) (string, string) {
 				return env.Places.Fundings(), strings.Replace(env.Places.Fundings(), "/v3/", "/", 1)
 			})},
 		{Name: "any-version-served", Breaks: []string{"VER-02"},
@@ -127,14 +127,14 @@ func versionDeviations() []Deviation {
 				http.Redirect(w, r, path, http.StatusPermanentRedirect)
 			})},
 		{Name: "unknown-version-crashes", Breaks: []string{"VER-02"},
-			Why: "A version of three digits fails with 500: it is looked up in a table of two.",
+			Why: "A version that does not exist fails with 500: it is missing from the table of versions, and the code does not check that.",
 			Wrap: interceptOtherVersions(func(next http.Handler, w http.ResponseWriter, r *http.Request, _ string) {
 				a := capture(next, r)
 				crash(a)
 				a.send(w, r)
 			})},
 		{Name: "sunset-before-deprecation", Breaks: []string{"VER-03"},
-			Why:  "The list ends before it is deprecated: the two dates were exchanged.",
+			Why:  "The list ends before it is deprecated: the two dates were swapped.",
 			Wrap: rewriteSuccess(phaseOut("@4102444800", "Thu, 31 Dec 2099 00:00:00 GMT"), List)},
 		{Name: "deprecation-soon", Breaks: []string{"VER-03"},
 			Why:  "Deprecation is a word instead of a date.",
@@ -148,14 +148,14 @@ func versionDeviations() []Deviation {
 	}
 }
 
-// interceptOtherVersions makes a wrap that handles requests for the info resource in versions that do not exist; path is the existing one.
+// interceptOtherVersions makes a wrap that handles requests for the info resource in versions that do not exist; path is that of the existing version.
 func interceptOtherVersions(do func(next http.Handler, w http.ResponseWriter, r *http.Request, path string)) wrap {
 	return func(next http.Handler, env Env) http.Handler {
 		before, after, _ := strings.Cut(env.Places.Info(), "/v1/")
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			rest, found := strings.CutPrefix(r.URL.Path, before+"/v")
-			digits, tail, parted := strings.Cut(rest, "/")
-			if !found || !parted || tail != after || digits == "" || digits == "1" || strings.Trim(digits, "0123456789") != "" {
+			digits, tail, hasTail := strings.Cut(rest, "/")
+			if !found || !hasTail || tail != after || digits == "" || digits == "1" || strings.Trim(digits, "0123456789") != "" {
 				next.ServeHTTP(w, r)
 				return
 			}
@@ -172,8 +172,8 @@ func phaseOut(deprecation, sunset string) change {
 	}
 }
 
-// moved makes a wrap that also serves what is below one path at another, and names the other in registry, info, document and links.
-func moved(places func(env Env) (from, to string)) wrap {
+// movePath makes a wrap that replaces the path from by the path to in registry, info, document and links. Requests to both paths are served.
+func movePath(places func(env Env) (from, to string)) wrap {
 	return func(next http.Handler, env Env) http.Handler {
 		from, to := places(env)
 		d := apiDocument{env: env}

@@ -9,7 +9,7 @@ import (
 	"unicode/utf8"
 )
 
-// parameterDeviations break parameters at their bounds, and what the document says about them.
+// parameterDeviations break the handling of parameter values at and beyond their described bounds, and the description of parameters and headers.
 func parameterDeviations() []Deviation {
 	return []Deviation{
 		{Name: "longest-value-crashes", Breaks: []string{"API-01"},
@@ -89,9 +89,10 @@ func isEnglish(value string) bool { return value == "en" }
 
 func depth() schema { return schema{"type": "integer", "minimum": 0, "maximum": 3} }
 
-// withParameter makes a wrap that describes another query parameter of the detail, and changes good answers to values that fit.
+// withParameter makes a wrap that describes another query parameter of the detail, and changes successful answers to
+// requests whose value fits.
 func withParameter(name string, s schema, fits func(value string) bool, alter change) wrap {
-	return describeParameter(name, "query", s, func(r *http.Request) []string {
+	return withParameterIn(name, "query", s, func(r *http.Request) []string {
 		values, _ := url.ParseQuery(r.URL.RawQuery)
 		return values[name]
 	}, fits, alter)
@@ -99,10 +100,11 @@ func withParameter(name string, s schema, fits func(value string) bool, alter ch
 
 // withHeaderParameter is [withParameter] for a header field.
 func withHeaderParameter(name string, s schema, fits func(value string) bool, alter change) wrap {
-	return describeParameter(name, "header", s, func(r *http.Request) []string { return r.Header.Values(name) }, fits, alter)
+	return withParameterIn(name, "header", s, func(r *http.Request) []string { return r.Header.Values(name) }, fits, alter)
 }
 
-func describeParameter(name, in string, s schema, read func(r *http.Request) []string, fits func(value string) bool, alter change) wrap {
+// withParameterIn is [withParameter] for a parameter in any place, whose values read returns.
+func withParameterIn(name, in string, s schema, read func(r *http.Request) []string, fits func(value string) bool, alter change) wrap {
 	return both(
 		editDocument(addParameter(map[string]any{"name": name, "in": in, "schema": s})),
 		rewriteSuccess(whenRequest(func(r *http.Request) bool {
@@ -111,22 +113,22 @@ func describeParameter(name, in string, s schema, read func(r *http.Request) []s
 }
 
 // addParameter describes another parameter of the detail.
-func addParameter(described map[string]any) func(d apiDocument) {
+func addParameter(parameter map[string]any) func(d apiDocument) {
 	return func(d apiDocument) {
 		detail := d.detail()
 		parameters, _ := detail["parameters"].([]any)
-		detail["parameters"] = append(slices.Clone(parameters), any(described))
+		detail["parameters"] = append(slices.Clone(parameters), any(parameter))
 	}
 }
 
-// requireCount requires the number of fundings in a header field of the list.
+// requireCount describes X-Total-Count, the number of fundings, as a required header field of the list.
 func requireCount(d apiDocument) {
 	member(d.list(), "responses", "200")["headers"] = map[string]any{"X-Total-Count": map[string]any{
 		"required": true, "description": "The number of all fundings.", "schema": schema{"type": "integer"},
 	}}
 }
 
-// queryDeviations break the spelling and bad values of query parameters.
+// queryDeviations break the decoding of query parameters, and the answers to bad values.
 func queryDeviations() []Deviation {
 	return []Deviation{
 		{
@@ -155,7 +157,7 @@ func queryDeviations() []Deviation {
 	}
 }
 
-// dropParts makes a wrap that removes parts of the query of list requests, as they are spelled.
+// dropParts makes a wrap that removes parameters from the query of list requests. A part is a parameter with its value, not decoded.
 func dropParts(drop func(part string) bool) wrap {
 	return replaceRequest(func(r *http.Request, _ Env) *http.Request {
 		other := r.Clone(r.Context())
@@ -164,7 +166,7 @@ func dropParts(drop func(part string) bool) wrap {
 	}, List)
 }
 
-// crashOnQuery makes a wrap that fails authorized list requests whose query contains the text, as it is spelled.
+// crashOnQuery makes a wrap that answers 500 to list requests with credentials whose query contains the text before decoding.
 func crashOnQuery(text string) wrap {
 	return rewrite(whenRequest(func(r *http.Request) bool {
 		return strings.Contains(r.URL.RawQuery, text) && !anonymous(r)

@@ -14,8 +14,8 @@ import (
 // maxClients is the number of clients that have their own sequence in a play. Further clients share one.
 const maxClients = 1024
 
-// running is a play that strikes requests.
-type running struct {
+// runningPlay is a play in force: it counts the requests that it has struck.
+type runningPlay struct {
 	play     Play
 	scenario Scenario
 	act      act
@@ -24,12 +24,13 @@ type running struct {
 	struck map[string]int // by client id; "" is for callers without a good token and clients beyond maxClients
 }
 
-func begin(p Play, s Scenario) *running {
-	return &running{play: p, scenario: s, act: s.begin(), struck: map[string]int{}}
+// newRunningPlay starts a play that is complete.
+func newRunningPlay(p Play, s Scenario) *runningPlay {
+	return &runningPlay{play: p, scenario: s, act: s.begin(), struck: map[string]int{}}
 }
 
 // sequence returns the key of the client's sequence in struck.
-func (p *running) sequence(client string) string {
+func (p *runningPlay) sequence(client string) string {
 	if _, known := p.struck[client]; !known && len(p.struck) >= maxClients {
 		return ""
 	}
@@ -37,7 +38,7 @@ func (p *running) sequence(client string) string {
 }
 
 // claim takes the next fault of the client's sequence. mark is the fault's name and number; ok is false when the sequence is over.
-func (p *running) claim(client string) (mark string, ok bool) {
+func (p *runningPlay) claim(client string) (mark string, ok bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	client = p.sequence(client)
@@ -53,14 +54,14 @@ func (p *running) claim(client string) (mark string, ok bool) {
 }
 
 // release returns a claimed fault that could not be shown.
-func (p *running) release(client string) {
+func (p *runningPlay) release(client string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.struck[p.sequence(client)]--
 }
 
 // isOver tells whether the client's sequence is over.
-func (p *running) isOver(client string) bool {
+func (p *runningPlay) isOver(client string) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.play.Times > 0 && p.struck[p.sequence(client)] >= p.play.Times
@@ -70,11 +71,11 @@ func (p *running) isOver(client string) bool {
 type PlayStatus struct {
 	// Play has the times and the wait that apply.
 	Play
-	// Struck is the number of faults by client id; "" is for callers without a good token.
+	// Struck is the number of faults by client id; "" is for callers without a good token, and for clients beyond the first 1024.
 	Struck map[string]int
 }
 
-func (p *running) status() PlayStatus {
+func (p *runningPlay) status() PlayStatus {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return PlayStatus{Play: p.play, Struck: maps.Clone(p.struck)}
@@ -85,16 +86,16 @@ type act func(e *encounter, next http.Handler, w http.ResponseWriter, r *http.Re
 
 // encounter is a request that meets a play.
 type encounter struct {
-	*running
+	*runningPlay
 	env    Env
 	kind   Kind
 	note   *journal.Note
-	client string // that of a good token, or the one that a token request names; "" without one
+	client string // the client of a good token, or the client that a token request names; "" if there is neither
 }
 
-func (e *encounter) claim() (mark string, ok bool) { return e.running.claim(e.client) }
+func (e *encounter) claim() (mark string, ok bool) { return e.runningPlay.claim(e.client) }
 
-// announce marks an answer, and the journal's entry, as a fault on purpose. Several plays may mark the same answer.
+// announce names the fault in the header of the answer and in the journal. Several plays may mark the same answer.
 func (e *encounter) announce(header http.Header, mark string) {
 	e.note.Deviate(mark)
 	if others := header.Get(ScenarioHeader); others != "" {
@@ -103,8 +104,8 @@ func (e *encounter) announce(header http.Header, mark string) {
 	header.Set(ScenarioHeader, mark)
 }
 
-// strike puts plays before a node for one request, the first outermost. It leaves OPTIONS alone, which browsers send and not clients.
-func (i *Injector) strike(plays []*running, kind Kind, node http.HandlerFunc, w http.ResponseWriter, r *http.Request) {
+// strike puts plays before a node for one request, the first outermost. It leaves OPTIONS alone, which browsers send on their own.
+func (i *Injector) strike(plays []*runningPlay, kind Kind, node http.HandlerFunc, w http.ResponseWriter, r *http.Request) {
 	if len(plays) == 0 || r.Method == http.MethodOptions {
 		node(w, r)
 		return
@@ -119,19 +120,19 @@ func (i *Injector) strike(plays []*running, kind Kind, node http.HandlerFunc, w 
 	var next http.Handler = node
 	for _, p := range slices.Backward(plays) {
 		if p.play.Client == "" || p.play.Client == client {
-			after := next
+			inner := next
 			next = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-				p.act(&encounter{running: p, env: i.env, kind: kind, note: note, client: client}, after, w, r)
+				p.act(&encounter{runningPlay: p, env: i.env, kind: kind, note: note, client: client}, inner, w, r)
 			})
 		}
 	}
 	next.ServeHTTP(w, r)
 }
 
-// stateless makes Scenario.begin of an act that remembers nothing.
+// stateless returns a Scenario.begin for an act that remembers nothing.
 func stateless(a act) func() act { return func() act { return a } }
 
-// answerInstead makes Scenario.begin of an act that answers in place of the node.
+// answerInstead returns a Scenario.begin for an act that answers in place of the node.
 func answerInstead(reply func(e *encounter, w http.ResponseWriter, r *http.Request)) func() act {
 	return stateless(func(e *encounter, next http.Handler, w http.ResponseWriter, r *http.Request) {
 		mark, ok := e.claim()
@@ -144,7 +145,7 @@ func answerInstead(reply func(e *encounter, w http.ResponseWriter, r *http.Reque
 	})
 }
 
-// actBefore makes Scenario.begin of an act that does something before the node answers.
+// actBefore returns a Scenario.begin for an act that does something before the node answers.
 func actBefore(do func(e *encounter, r *http.Request)) func() act {
 	return stateless(func(e *encounter, next http.Handler, w http.ResponseWriter, r *http.Request) {
 		if mark, ok := e.claim(); ok {
@@ -169,12 +170,13 @@ func ifAuthorized(begin func() act) func() act {
 	}
 }
 
-// spoil makes Scenario.begin of an act that changes good answers with a body. An answer that spoilBody cannot change does not count as a fault.
+// spoil returns a Scenario.begin for an act that changes good answers with a body. If spoilBody returns false, the answer stays and does not count
+// as a fault.
 func spoil(spoilBody func(a *answer) bool) func() act {
 	return spoilBySending(spoilBody, (*answer).send)
 }
 
-// spoilBySending is [spoil] with a way to send the changed answer.
+// spoilBySending is [spoil] for a fault that is also, or only, in the way that the answer is sent.
 func spoilBySending(spoilBody func(a *answer) bool, send func(a *answer, w http.ResponseWriter, r *http.Request)) func() act {
 	return stateless(func(e *encounter, next http.Handler, w http.ResponseWriter, r *http.Request) {
 		if isHead(r) || e.isOver(e.client) {

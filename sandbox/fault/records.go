@@ -192,7 +192,7 @@ func detailDeviations() []Deviation {
 			Wrap: editDetail(update("id", strings.ToLower))},
 		{Name: "detail-cached-by-route", Breaks: []string{"PAG-08", "PAG-09"},
 			Why:  "The cache of details is keyed by the route without the id, so the first detail is the answer to all requests.",
-			Wrap: fresh(cacheFirstDetail)},
+			Wrap: stateful(cacheFirstDetail)},
 		{Name: "unknown-id-crashes", Breaks: []string{"PAG-09"},
 			Why:  "An unknown id fails with 500, because nothing catches the error of the lookup; seen in a node of the network.",
 			Wrap: rewrite(when(notFound, crash), Detail)},

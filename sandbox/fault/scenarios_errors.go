@@ -68,6 +68,7 @@ func refusalScenarios() []Scenario {
 	}
 }
 
+// unavailable is the refusal with status 503.
 func unavailable() content.Problem {
 	return content.Unavailable("the node is not available for a moment, on purpose", "wait as long as Retry-After says, and repeat the request")
 }
@@ -77,7 +78,7 @@ func (e *encounter) waitSeconds() string {
 	return strconv.FormatInt(max(1, int64((e.play.Wait+time.Second-1)/time.Second)), 10)
 }
 
-// refuse sends p, at the token endpoint in the form of RFC 6749 §5.2.
+// refuse answers with p. The token endpoint answers in the form of RFC 6749 §5.2 instead.
 func (e *encounter) refuse(w http.ResponseWriter, r *http.Request, p content.Problem) {
 	if e.kind == Token {
 		e.env.Later(w, r, p.Status, p.Detail+"; "+p.Hint)
@@ -110,7 +111,7 @@ func redirectScenarios() []Scenario {
 			Client: "Does not send its token to another host, port or scheme: it stops and reports the redirect.",
 			begin: stateless(func(e *encounter, next http.Handler, w http.ResponseWriter, r *http.Request) {
 				to, ok := otherLoopback(r)
-				if e.env.Places.PublicURL != "" || !ok {
+				if e.env.Places.PublicURL != "" || !ok { // clients may be on other machines, where loopback is not this node
 					next.ServeHTTP(w, r)
 					return
 				}
@@ -193,6 +194,6 @@ func cut(a *answer, w http.ResponseWriter, _ *http.Request) {
 	a.set("Content-Length", strconv.Itoa(len(a.Body)))
 	a.start(w)
 	_, _ = w.Write(a.Body[:len(a.Body)/2])    // fails only if the caller is gone
-	_ = http.NewResponseController(w).Flush() // a writer that cannot flush drops this half, too
-	panic(http.ErrAbortHandler)               // the way of net/http to end a connection, which it does not log
+	_ = http.NewResponseController(w).Flush() // if w cannot flush, the caller gets nothing
+	panic(http.ErrAbortHandler)               // makes net/http close the connection without logging a panic
 }

@@ -160,7 +160,7 @@ func tokenRequestDeviations() []Deviation {
 			}, Token)},
 		{Name: "issuing-revokes-earlier", Breaks: []string{"TOK-18"},
 			Why:  "Each client has one token at a time: a new one revokes the one before.",
-			Wrap: fresh(revokeEarlier)},
+			Wrap: stateful(revokeEarlier)},
 	}
 }
 

@@ -25,12 +25,12 @@ func intercept(do handle, kinds ...Kind) wrap {
 	}
 }
 
-// fresh makes a wrap with state of its own each time that it is put before a node.
-func fresh(begin func() wrap) wrap {
+// stateful makes a wrap that starts with new state each time that it is put before a node.
+func stateful(begin func() wrap) wrap {
 	return func(next http.Handler, env Env) http.Handler { return begin()(next, env) }
 }
 
-// both makes a wrap of two, the first outside.
+// both makes one wrap of two. Requests meet outer first.
 func both(outer, inner wrap) wrap {
 	return func(next http.Handler, env Env) http.Handler { return outer(inner(next, env), env) }
 }
@@ -54,7 +54,8 @@ func rewriteSuccess(alter change, kinds ...Kind) wrap {
 	return rewrite(when(succeeded, alter), kinds...)
 }
 
-// rewriteRefusals makes a wrap that changes errors. It streams other answers, and keeps their conditions and compression.
+// rewriteRefusals makes a wrap that changes error answers, of status 400 and above. Unlike [rewrite] it streams all other answers, and keeps
+// their conditions and compression.
 func rewriteRefusals(alter change, kinds ...Kind) wrap {
 	return intercept(func(next http.Handler, _ Env, w http.ResponseWriter, r *http.Request) {
 		recorded := &recorder{answer: newAnswer(r), to: w}
@@ -116,7 +117,7 @@ func withMethod(r *http.Request, method string) *http.Request {
 	return other
 }
 
-// when changes the answers that fit.
+// when limits a change to the answers that fit.
 func when(fits func(a *answer) bool, alter change) change {
 	return func(a *answer) {
 		if fits(a) {
@@ -125,7 +126,7 @@ func when(fits func(a *answer) bool, alter change) change {
 	}
 }
 
-// whenRequest changes the answers to requests that fit.
+// whenRequest limits a change to the answers to requests that fit.
 func whenRequest(fits func(r *http.Request) bool, alter change) change {
 	return when(func(a *answer) bool { return fits(a.request) }, alter)
 }
@@ -183,7 +184,7 @@ func (m *memory[V]) has(key string) bool {
 	return known
 }
 
-// put stores a value and returns the one before.
+// put stores a value and returns the one that it replaces.
 func (m *memory[V]) put(key string, value V) (before V, known bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -12,47 +12,48 @@ import (
 	"github.com/rin-network/rin/sandbox/journal"
 )
 
-// maxWait is how long the journal waits for requests that are being answered.
+// maxWait is how long a read of the journal waits for requests that are still being answered.
 const maxWait = 5 * time.Second
 
-// running counts the requests that are being answered. A client that does not read an answer to its end can be done before the sandbox is.
-type running struct {
+// openRequests counts the requests that are still being answered. A client that does not read its answer to the end may finish before the sandbox
+// has finished the answer and recorded the request.
+type openRequests struct {
 	mu    sync.Mutex
 	count int
-	idle  chan struct{} // closed when the last one has ended
+	idle  chan struct{} // closed when no request is open
 }
 
 // wrap counts the requests to next.
-func (r *running) wrap(next http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
-		r.begin()
-		defer r.end()
-		next.ServeHTTP(w, q)
+func (o *openRequests) wrap(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		o.begin()
+		defer o.end()
+		next.ServeHTTP(w, r)
 	})
 }
 
-func (r *running) begin() {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.count == 0 {
-		r.idle = make(chan struct{})
+func (o *openRequests) begin() {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.count == 0 {
+		o.idle = make(chan struct{})
 	}
-	r.count++
+	o.count++
 }
 
-func (r *running) end() {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.count--; r.count == 0 {
-		close(r.idle)
+func (o *openRequests) end() {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.count--; o.count == 0 {
+		close(o.idle)
 	}
 }
 
-// wait waits until no request is running, or for maxWait: some requests never end on purpose.
-func (r *running) wait() {
-	r.mu.Lock()
-	idle, count := r.idle, r.count
-	r.mu.Unlock()
+// wait waits until no request is open, but at most for maxWait, because some faults delay an answer much longer.
+func (o *openRequests) wait() {
+	o.mu.Lock()
+	idle, count := o.idle, o.count
+	o.mu.Unlock()
 	if count == 0 {
 		return
 	}
@@ -68,13 +69,14 @@ func (s *Sandbox) Journal() []journal.Entry { return s.record().Entries }
 // Conduct judges the clients by the journal.
 func (s *Sandbox) Conduct() clientrules.Report { return clientrules.Judge(s.record()) }
 
+// record returns the journal when no request is open.
 func (s *Sandbox) record() journal.Record {
-	s.running.wait()
+	s.open.wait()
 	return s.Network.Journal().Record(0)
 }
 
-// ExpectCleanSheet fails the test for each rule that a client broke and for each waste, with the reason, the fix and a right command. Notes do
-// not fail it. Without ids it checks all clients. With ids it also fails for a client that never called.
+// ExpectCleanSheet fails the test for each finding of level [clientrules.Fault] or [clientrules.Waste], and prints the reason, the fix and a command
+// that does it right. Without ids it checks all clients. With ids it checks only those, and also fails for each of them that never called.
 func (s *Sandbox) ExpectCleanSheet(ids ...string) {
 	s.t.Helper()
 	sheets := s.Conduct().Clients

@@ -50,7 +50,7 @@ type Sandbox struct {
 	nodes []*Node
 	t     TB
 
-	running *running
+	open *openRequests
 }
 
 // New starts a sandbox. Invalid options end the test.
@@ -84,10 +84,10 @@ func New(t TB, options ...Option) *Sandbox {
 		_ = server.Listener.Close()
 		t.Fatalf("sandboxtest: %v", err)
 	}
-	// Apply the limits of a sandbox that is served by the program.
+	// Apply the same limits as rin sandbox.
 	server.Config, server.Listener = sandbox.HTTPServer(network), sandbox.Listen(server.Listener, network)
-	s := &Sandbox{Network: network, URL: config.Origin, t: t, running: &running{}}
-	server.Config.Handler = s.running.wrap(server.Config.Handler)
+	s := &Sandbox{Network: network, URL: config.Origin, t: t, open: &openRequests{}}
+	server.Config.Handler = s.open.wrap(server.Config.Handler)
 	server.Start()
 	transport := clientTransport(network)
 	t.Cleanup(func() {
@@ -108,7 +108,7 @@ func (s *Sandbox) Nodes() []*Node { return s.nodes }
 // Now returns the time of the nodes.
 func (s *Sandbox) Now() time.Time { return s.Network.Clock().Now() }
 
-// Advance moves the time of the nodes, so that tokens expire and calls close.
+// Advance moves the time of the nodes, so that tokens expire and funding calls close.
 func (s *Sandbox) Advance(d time.Duration) {
 	s.t.Helper()
 	if err := s.Network.Clock().Move(d); err != nil {
@@ -127,7 +127,7 @@ func randomness(seed uint64) *rand.ChaCha8 {
 	return rand.NewChaCha8(key)
 }
 
-// clientTransport trusts the authority of the network.
+// clientTransport makes a transport that trusts the certificate authority of the network.
 func clientTransport(network *sandbox.Network) *http.Transport {
 	transport := &http.Transport{ForceAttemptHTTP2: true}
 	if authority := network.Nodes()[0].Authority(); authority != nil {
@@ -150,15 +150,15 @@ func (l logWriter) Write(p []byte) (int, error) {
 // Option changes the sandbox that [New] makes.
 type Option func(*settings)
 
-// settings is what options change.
+// settings are the values that options change.
 type settings struct {
 	nodes int
-	first sandbox.Config
+	first sandbox.Config // of the first node; configfile.Many derives the others
 	start time.Time
 	err   error // of an option, reported by New
 }
 
-// Seed chooses data, keys and secrets. The default is 1.
+// Seed sets the seed of data, keys and secrets. The default is 1.
 func Seed(seed uint64) Option { return func(s *settings) { s.first.Seed = seed } }
 
 // Nodes makes a network of n nodes, as rin sandbox --nodes does.
@@ -179,12 +179,12 @@ func Flavour(name string) Option {
 	}
 }
 
-// TLS serves https. The HTTP clients of the sandbox trust its authority.
+// TLS makes the sandbox serve https. The HTTP clients of the sandbox trust its certificate authority.
 func TLS() Option {
-	return func(s *settings) { s.first.TLS = &devtls.Settings{Clock: time.Now} } // clients look at the real time
+	return func(s *settings) { s.first.TLS = &devtls.Settings{Clock: time.Now} } // clients check certificates against the real time
 }
 
-// At sets the time of the sandbox, which only [Sandbox.Advance] moves. Without At it is the real time.
+// At sets the time of the sandbox, which only [Sandbox.Advance] moves. Without At the sandbox uses the real time.
 func At(start time.Time) Option { return func(s *settings) { s.start = start } }
 
 // Configure changes the configuration of the nodes, for everything without an option.
