@@ -128,7 +128,7 @@ func strictAboutQueries(status int) bool {
 	return status == http.StatusBadRequest || status == http.StatusForbidden || status == http.StatusNotFound || status == http.StatusUnprocessableEntity
 }
 
-// fresh is a URL of the same resource that nobody has asked for before.
+// fresh is a URL of the same resource that was not requested before.
 func (r *run) fresh(text string) string {
 	return withQuery(text, pair{"conformance", r.drawn.id})
 }

@@ -241,7 +241,7 @@ func InfoIsTarget(anonymous, authorized int) bool {
 
 // ProbeTarget chooses the protected resource that the bearer rules are tried on, by the status of each call, 0 for one without an
 // answer. Best is one that refused the anonymous call and answered the authorized one: the info endpoint, or the first
-// parameterless operation that is not declared open. Where nobody gets in, it is one that refused at least; a route that refuses
+// parameterless operation that is not declared open. Where every call is refused, it is one that refused the anonymous call; a route that refuses
 // everybody does not stand for a node whose other operations are open to all.
 func (n Node) ProbeTarget(status func(evidence.Label) int) (evidence.Resource, bool) {
 	anonymous := func(r evidence.Resource) int { return status(r.With(evidence.NoToken)) }

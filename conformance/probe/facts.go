@@ -14,7 +14,7 @@ import (
 	"github.com/rin-network/rin/conformance/tokenforge"
 )
 
-// facts is what the answers so far taught; probes decide on them. It may be used by several goroutines at once.
+// facts are what is known from the answers so far; rows decide on them. They are safe for concurrent use.
 type facts struct {
 	mu        sync.Mutex
 	first     Token  // the first token of the run
@@ -50,7 +50,7 @@ func newFacts() *facts {
 	}
 }
 
-// with runs a function that reads or changes facts.
+// with runs do while it holds the lock.
 func (f *facts) with(do func(f *facts)) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -67,7 +67,7 @@ func (f *facts) status(l evidence.Label) int {
 // good reports a 2xx answer.
 func (f *facts) good(l evidence.Label) bool { return f.status(l)/100 == 2 }
 
-// keep notes a token that a good request of the first client was answered with.
+// keep stores the token of a good request of the first client.
 func (f *facts) keep(t Token) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -96,14 +96,14 @@ func (f *facts) cookiesOf(r evidence.Resource) []*http.Cookie {
 	return f.cookies[r]
 }
 
-// refusedConnection reports that nobody took the connection for a label.
+// refusedConnection reports that the connection for a label was refused.
 func (f *facts) refusedConnection(l evidence.Label) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.unconnected[l]
 }
 
-// current is the token in use, which may be none.
+// current is the token in use; zero without one.
 func (r *run) current() Token {
 	r.facts.mu.Lock()
 	defer r.facts.mu.Unlock()
@@ -122,7 +122,7 @@ func (r *run) token(ctx context.Context) (string, *unsent) {
 	return r.unlessStale(ctx, t, &r.unrenewed, ask, r.facts.keep), nil
 }
 
-// secondToken is the same for the client without the role.
+// secondToken is the token of the client without the role.
 func (r *run) secondToken(ctx context.Context) (string, *unsent) {
 	r.renewing.Lock()
 	defer r.renewing.Unlock()

@@ -27,7 +27,7 @@ type describedFilter struct {
 	vocabulary []string // empty where any value may be asked for
 }
 
-// maxValues is how many values of one filter are tried at most; an open one has a few of those that were seen, and one that nobody has.
+// maxValues is how many values of one filter are tried at most; an open one has a few of those that were seen, and one that no item has.
 const (
 	maxValues  = 16
 	openValues = 3
@@ -107,7 +107,7 @@ func describesRunning(o openapi.Operation) bool {
 }
 
 // attempts are the values of a filter to try, in order: those that are seen in the data, then those of the vocabulary that are not,
-// or one that nobody has.
+// or one that no item has.
 func (f describedFilter) attempts(items []item, unknown string) (values []string, seen int) {
 	counts, order := occurrences(items, f.member)
 	if len(f.vocabulary) == 0 {

@@ -12,7 +12,7 @@ import (
 	"github.com/rin-network/rin/conformance/recorder"
 )
 
-// fundingCases are what is asked of the list and the detail operation beyond what every operation is asked, but for pages and filters.
+// fundingCases are the requests for the list and the detail operation that other operations do not get. Pages and filters are in pages.go.
 func fundingCases() []row {
 	onList, onDetail := in(stageRest, opened), in(stageRest, opened)
 	return []row{
@@ -33,7 +33,7 @@ func fundingCases() []row {
 	}
 }
 
-// chosen is what a row asks of an operation: the URL, and the inputs that were chosen for it.
+// chosen is the URL that a row chose for an operation, with the inputs in it.
 type chosen struct {
 	url   string
 	given map[string]string
@@ -41,7 +41,7 @@ type chosen struct {
 
 type chooser func(r *run, o openapi.Operation, res Resource) (chosen, *unsent)
 
-// choose asks an operation that answered the good call for something particular.
+// choose calls an operation at the URL that pick chooses, once the good call succeeded.
 func choose(pick chooser) sender { return chooseOf(pick, true) }
 
 func chooseOf(pick chooser, needsGood bool) sender {
@@ -65,7 +65,7 @@ func chooseOf(pick chooser, needsGood bool) sender {
 	}
 }
 
-// callItem asks for a listed item, also when the good call failed: that one is missing says nothing about the others.
+// callItem asks for a listed item, also when the good call failed: one missing item says nothing about the others.
 func callItem(place int) sender {
 	return chooseOf(func(r *run, o openapi.Operation, _ Resource) (chosen, *unsent) {
 		ids := r.ids(o)
@@ -105,7 +105,7 @@ func noRole(ctx context.Context, r *run, at evidence.Resource) (recorder.Request
 	return res.GetWith(SecondAccessToken, "Bearer "+token), reason
 }
 
-// The page sizes that keep answers small where a page can be asked for.
+// Page sizes that keep answers small.
 const (
 	sizeOfFilter    = 40
 	sizeOfParameter = 10
@@ -192,7 +192,7 @@ func (r *run) filtered(o openapi.Operation, res Resource, pick func(*choice) (va
 	return chosen{r.sized(o, withQuery(res.URL, pair{filter.parameter, value}), filter.parameter, sizeOfFilter), given}, nil
 }
 
-// seenValue is a value from the data for a parameter that filters by a known member.
+// seenValue is a value in the data for a parameter that filters by a known member.
 func (r *run) seenValue(name evidence.Resource, parameter string) (string, bool) {
 	for _, f := range filters() {
 		if f.parameter != parameter {
@@ -205,7 +205,7 @@ func (r *run) seenValue(name evidence.Resource, parameter string) (string, bool)
 	return "", false
 }
 
-// sized asks for a page of a bounded size where the document describes how, unless the size itself is being tried.
+// sized adds a page size to a URL if the document describes one, unless the size itself is tried.
 func (r *run) sized(o openapi.Operation, address, tried string, size int) string {
 	p, ok := sizeParameter(o)
 	if !ok || p.Name == tried {
@@ -214,7 +214,7 @@ func (r *run) sized(o openapi.Operation, address, tried string, size int) string
 	return withQuery(address, pair{p.Name, strconv.Itoa(atLeast(p.Schema, size))})
 }
 
-// item is what probes need of one member of a list.
+// item is what rows need of one member of a list.
 type item struct {
 	id, kind string
 	// values are the values of the members that filters name, by member path.

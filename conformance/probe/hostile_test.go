@@ -19,8 +19,8 @@ import (
 	"github.com/rin-network/rin/conformance/target"
 )
 
-// instead answers paths that end with the suffix by another handler.
-func instead(suffix string, serve http.HandlerFunc) func(*node) {
+// answerUnder answers paths that end with the suffix by another handler.
+func answerUnder(suffix string, serve http.HandlerFunc) func(*node) {
 	return func(n *node) {
 		n.before = func(_ *node, w http.ResponseWriter, q *http.Request) bool {
 			if !strings.HasSuffix(strings.TrimSuffix(q.URL.Path, "/"), suffix) {
@@ -34,22 +34,22 @@ func instead(suffix string, serve http.HandlerFunc) func(*node) {
 
 var _ = Describe("A run against a node with faults", func() {
 	It("tries the bearer rules on an operation when the info endpoint is open", func() {
-		n := newNode(instead("/info", func(w http.ResponseWriter, q *http.Request) { _, _ = w.Write([]byte(`{"endpoints":{}}`)) }))
+		n := newNode(answerUnder("/info", func(w http.ResponseWriter, q *http.Request) { _, _ = w.Write([]byte(`{"endpoints":{}}`)) }))
 		log := certify(targetOf(n))
 		Expect(log.Roles.ProbeTarget).To(Equal(evidence.Resource("op/listFundings")))
 		Expect(log.Resolve("P.tampered")).To(Equal([]evidence.Label{"op/listFundings.tampered"}))
 		x, _ := log.Get("op/listFundings.first-token")
 		Expect(x.Status()).To(Equal(200))
-		Expect(unended(log)).To(BeEmpty())
+		Expect(labelsWithoutEnd(log)).To(BeEmpty())
 	})
 
 	It("tries the bearer rules on an operation when the info endpoint refuses good tokens, too", func() {
-		n := newNode(instead("/info", func(w http.ResponseWriter, q *http.Request) { w.WriteHeader(http.StatusUnauthorized) }))
+		n := newNode(answerUnder("/info", func(w http.ResponseWriter, q *http.Request) { w.WriteHeader(http.StatusUnauthorized) }))
 		log := certify(targetOf(n))
 		Expect(log.Roles.ProbeTarget).To(Equal(evidence.Resource("op/listFundings")))
 		x, _ := log.Get("op/listFundings.first-token")
 		Expect(x.Status()).To(Equal(200))
-		Expect(unended(log)).To(BeEmpty())
+		Expect(labelsWithoutEnd(log)).To(BeEmpty())
 	})
 
 	It("has no probe target when everything is open", func() {
@@ -70,7 +70,7 @@ var _ = Describe("A run against a node with faults", func() {
 		t := targetOf(n)
 		n.Close()
 		log := certify(t)
-		Expect(unended(log)).To(BeEmpty())
+		Expect(labelsWithoutEnd(log)).To(BeEmpty())
 		x, _ := log.Get("token.ok")
 		Expect(x.Failure.Kind).To(Equal(evidence.FailureConnect))
 		why, _ := log.Skipped("token.wrong-secret")
@@ -91,7 +91,7 @@ var _ = Describe("A run against a node with faults", func() {
 			Expect(skipped).To(BeTrue(), string(label))
 			Expect(why.Kind).To(Equal(evidence.Unmet), string(label))
 		}
-		Expect(unended(log)).To(BeEmpty())
+		Expect(labelsWithoutEnd(log)).To(BeEmpty())
 	})
 
 	It("asks for listed items although the first one is not there", func() {
@@ -113,19 +113,19 @@ var _ = Describe("A run against a node with faults", func() {
 	})
 
 	It("ends when info redirects in circles", func() {
-		n := newNode(instead("/info", func(w http.ResponseWriter, q *http.Request) {
+		n := newNode(answerUnder("/info", func(w http.ResponseWriter, q *http.Request) {
 			http.Redirect(w, q, q.URL.Path+"?again", http.StatusFound)
 		}))
 		log := certify(targetOf(n))
 		x, _ := log.Get("info.no-token")
 		Expect(x.Redirects).To(HaveLen(1))
 		Expect(x.Status()).To(Equal(http.StatusFound))
-		Expect(unended(log)).To(BeEmpty())
+		Expect(labelsWithoutEnd(log)).To(BeEmpty())
 	})
 
 	DescribeTable("goes on without operations when there is no document to read",
 		func(serve http.HandlerFunc, refused string) {
-			n := newNode(instead("/api-docs", serve))
+			n := newNode(answerUnder("/api-docs", serve))
 			log := certify(targetOf(n))
 			if refused == "" {
 				Expect(log.Document).To(BeNil())
@@ -136,7 +136,7 @@ var _ = Describe("A run against a node with faults", func() {
 			Expect(log.Roles.ProbeTarget).To(Equal(evidence.Info))
 			x, _ := log.Get("info.tampered")
 			Expect(x.Status()).To(Equal(401))
-			Expect(unended(log)).To(BeEmpty())
+			Expect(labelsWithoutEnd(log)).To(BeEmpty())
 		},
 		Entry("HTML", func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("<html><body>Swagger UI")) }, "JSON object"),
 		Entry("none", http.NotFound, ""),
@@ -169,7 +169,7 @@ var _ = Describe("A run against a node with faults", func() {
 		log := certify(targetOf(n))
 		Expect(len(n.log())).To(BeNumerically("<=", log.Run.Budget))
 		Expect(log.Ended.Requests).To(Equal(len(n.log())))
-		Expect(unended(log)).To(BeEmpty())
+		Expect(labelsWithoutEnd(log)).To(BeEmpty())
 	})
 
 	It("works on the prefix of a list without end", func() {
@@ -198,7 +198,7 @@ var _ = Describe("A run against a node with faults", func() {
 		Expect(x.Response.Truncated).To(BeTrue())
 		x, _ = log.Get("op/getFunding.item-last")
 		Expect(x.Status()).To(Equal(200))
-		Expect(unended(log)).To(BeEmpty())
+		Expect(labelsWithoutEnd(log)).To(BeEmpty())
 	})
 
 	It("goes on with the last token when each new one revokes the others", func() {
@@ -217,7 +217,7 @@ var _ = Describe("A run against a node with faults", func() {
 	It("survives a judge and a guard that panic", func() {
 		n := newNode()
 		log := certify(targetOf(n), func(o *probe.Options) { o.Guard = func([]byte) evidence.Document { panic("too much") } })
-		Expect(unended(log)).To(BeEmpty())
+		Expect(labelsWithoutEnd(log)).To(BeEmpty())
 		Expect(log.Ended).NotTo(BeNil())
 		x, _ := log.Get("info.tampered")
 		Expect(x.Status()).To(Equal(401))
@@ -238,7 +238,7 @@ var _ = Describe("The end of a run", func() {
 		o, recorded := options(targetOf(n))
 		Expect(probe.Run(ctx, o)).To(Succeed())
 		log := o.Journal.Log()
-		Expect(unended(log)).To(BeEmpty())
+		Expect(labelsWithoutEnd(log)).To(BeEmpty())
 		Expect(log.Ended.Complete).To(BeFalse())
 		Expect(log.Ended.Cause).To(ContainSubstring("pressed ^C"))
 		why, _ := log.Skipped("info.post")
@@ -265,7 +265,7 @@ var _ = Describe("The end of a run", func() {
 		log := certify(t)
 		Expect(log.Ended.Complete).To(BeFalse())
 		Expect(log.Ended.Cause).To(ContainSubstring("deadline"))
-		Expect(unended(log)).To(BeEmpty())
+		Expect(labelsWithoutEnd(log)).To(BeEmpty())
 	})
 })
 

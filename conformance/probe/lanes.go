@@ -10,7 +10,7 @@ import (
 	"github.com/rin-network/rin/conformance/evidence"
 )
 
-// unsent says why a label is not asked.
+// unsent says why a request is not sent.
 type unsent struct {
 	kind    evidence.NotSentKind
 	because string
@@ -35,7 +35,7 @@ func (r *run) plan(p Plan) {
 	r.Journal.Plan(labels...)
 }
 
-// launch plans lanes and starts them all, but for those that come last; each waits for its stages.
+// launch plans lanes and starts all but the last ones; each waits for its stages.
 func (r *run) launch(ctx context.Context, p Plan) {
 	r.plan(p)
 	var now []Lane
@@ -58,7 +58,7 @@ func (r *run) launch(ctx context.Context, p Plan) {
 	}
 }
 
-// finish sends what comes last of all, one lane after the other.
+// finish runs the last lanes, one after the other.
 func (r *run) finish(ctx context.Context) {
 	for _, l := range r.last {
 		r.follow(ctx, l)
@@ -74,7 +74,7 @@ func (r *run) follow(ctx context.Context, l Lane) {
 	}
 }
 
-// send sends one request or records why not. A row that fails on what a node sent must not take the run with it.
+// send sends one request or records why not. A panic in a row, because of what a node sent, must not end the run.
 func (r *run) send(ctx context.Context, s Step, rank rank) {
 	defer r.count(s.Label)
 	defer func() {
@@ -86,7 +86,7 @@ func (r *run) send(ctx context.Context, s Step, rank rank) {
 		r.skip(s, cutShort("the run ended first: %v", context.Cause(ctx)))
 		return
 	}
-	defer r.queue.give()
+	defer r.queue.release()
 	if !r.wanted(s.Label) {
 		r.skip(s, notApplicable("it is not part of this partial run"))
 		return
@@ -131,7 +131,7 @@ func (r *run) wanted(label evidence.Label) bool {
 	})
 }
 
-// mayHold reports whether a resource holds a role as far as is known. The evidence tells the roles at the end of discovery only.
+// mayHold reports whether a resource may have a role, as far as is known: the roles are recorded at the end of discovery.
 func (r *run) mayHold(name, role evidence.Resource) bool {
 	if role == evidence.ProbeTarget {
 		r.facts.mu.Lock()
@@ -150,15 +150,15 @@ func (r *run) mayHold(name, role evidence.Resource) bool {
 	return role == evidence.EveryOperation
 }
 
-// isOperation reports the resource of an operation; those are asked only once the document is read.
+// isOperation reports the resource of an operation. Operations are called once the document is read.
 func isOperation(name evidence.Resource) bool {
 	return strings.HasPrefix(string(name), string(evidence.OperationResource("")))
 }
 
-// smallAnswer bounds the body of every answer but the ones that carry the node's document and data.
+// smallAnswer bounds the body of every answer except the node's document and data.
 const smallAnswer = 4 << 20
 
-// limitOf is the read limit of a label, 0 for the recorder's own.
+// limitOf is the read limit of a label; 0 is the limit of the recorder.
 func limitOf(label evidence.Label) int64 {
 	if label.Case() == evidence.OK && label.Resource() != evidence.TokenEndpoint && label.Resource() != evidence.Info {
 		return 0
@@ -170,7 +170,7 @@ func (r *run) skip(s Step, why *unsent) {
 	r.Journal.Skip(evidence.NotSent{Label: s.Label, Words: s.row.Words, Kind: why.kind, Because: r.Redactor.Text(why.because)})
 }
 
-// sweep gives every planned label an end; cause is why the run never began, nil otherwise.
+// sweep records every planned label without an end as not sent; cause says why the run never began, nil otherwise.
 func (r *run) sweep(cause error) {
 	because := "nothing that it builds on was found"
 	if cause != nil {
@@ -202,7 +202,7 @@ func (p *progress) add(labels []evidence.Label) {
 	}
 }
 
-// count tells the caller of the run that a label has ended.
+// count reports that a label has ended.
 func (r *run) count(label evidence.Label) {
 	r.progress.mu.Lock()
 	defer r.progress.mu.Unlock()
@@ -214,8 +214,8 @@ func (r *run) count(label evidence.Label) {
 	r.Progress(r.progress.done, len(r.progress.planned), label)
 }
 
-// rank orders requests that wait for their turn: those that others build on go first, or the end of the run would be one long
-// lane with most of the concurrency unused.
+// rank is the priority of a request. Requests that others wait for go first; otherwise the run would end in one long lane, with most of
+// the concurrency unused.
 type rank int
 
 const (
@@ -225,7 +225,7 @@ const (
 	ranks
 )
 
-// queue hands out turns to ask, by rank and then by time.
+// queue bounds how many requests are sent at a time. Waiting requests go by rank, then by time.
 type queue struct {
 	mu      sync.Mutex
 	free    int
@@ -237,29 +237,29 @@ func newQueue(turns int) *queue {
 	return &queue{free: max(1, turns)}
 }
 
-// take waits for a turn; in its rank; it reports false, without a turn, when ctx ends first.
-func (q *queue) take(ctx context.Context, of rank) bool {
+// take waits for a turn. It reports false, without a turn, when ctx ends first.
+func (q *queue) take(ctx context.Context, priority rank) bool {
 	mine := make(chan struct{}, 1)
-	q.stand(mine, of)
+	q.enqueue(mine, priority)
 	select {
 	case <-mine:
 		if ctx.Err() == nil {
 			return true
 		}
-		q.give()
+		q.release()
 		return false
 	case <-ctx.Done():
 	}
-	q.step(mine)
+	q.dequeue(mine)
 	select {
 	case <-mine: // the turn came at the same moment
-		q.give()
+		q.release()
 	default:
 	}
 	return false
 }
 
-func (q *queue) stand(mine chan struct{}, of rank) {
+func (q *queue) enqueue(mine chan struct{}, priority rank) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if q.free > 0 {
@@ -267,11 +267,11 @@ func (q *queue) stand(mine chan struct{}, of rank) {
 		mine <- struct{}{}
 		return
 	}
-	q.waiting[of] = append(q.waiting[of], mine)
+	q.waiting[priority] = append(q.waiting[priority], mine)
 }
 
-// step leaves the line.
-func (q *queue) step(mine chan struct{}) {
+// dequeue gives up waiting.
+func (q *queue) dequeue(mine chan struct{}) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	for i, line := range q.waiting {
@@ -279,8 +279,8 @@ func (q *queue) step(mine chan struct{}) {
 	}
 }
 
-// give hands a turn on.
-func (q *queue) give() {
+// release passes the turn to the next request.
+func (q *queue) release() {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	for i, line := range q.waiting {
@@ -293,7 +293,7 @@ func (q *queue) give() {
 	q.free++
 }
 
-// stages tells lanes when those that they build on have ended.
+// stages lets lanes wait for the stages before them.
 type stages struct {
 	mu      sync.Mutex
 	running map[Stage]int
@@ -304,7 +304,7 @@ func newStages() *stages {
 	return &stages{running: map[Stage]int{}, ended: map[Stage]chan struct{}{}}
 }
 
-// enter counts lanes in before any of them runs, so that none takes a stage for ended that is still to come.
+// enter counts lanes before any of them runs; otherwise a lane could take a stage for ended that has not begun.
 func (s *stages) enter(lanes []Lane) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -316,7 +316,7 @@ func (s *stages) enter(lanes []Lane) {
 	}
 }
 
-// leave counts a lane out.
+// leave ends a lane.
 func (s *stages) leave(stage Stage) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -326,7 +326,7 @@ func (s *stages) leave(stage Stage) {
 	}
 }
 
-// wait returns when the stages have ended, or ctx has; a stage that no lane entered has ended.
+// wait returns when the stages or ctx have ended. A stage without lanes has ended.
 func (s *stages) wait(ctx context.Context, list ...Stage) {
 	for _, stage := range list {
 		s.mu.Lock()

@@ -36,7 +36,7 @@ func paging(turn func(page, size int) (int, int)) func(*node) {
 	}
 }
 
-func straight(page, size int) (int, int) { return page, size }
+func unchangedPage(page, size int) (int, int) { return page, size }
 
 var _ = Describe("The pages of a list", func() {
 	const list = evidence.Resource("op/listFundings")
@@ -62,9 +62,9 @@ var _ = Describe("The pages of a list", func() {
 	}
 
 	It("are walked to their end, beyond it and along their links", func() {
-		n := newNode(paging(straight))
+		n := newNode(paging(unchangedPage))
 		log := certify(targetOf(n))
-		Expect(unended(log)).To(BeEmpty())
+		Expect(labelsWithoutEnd(log)).To(BeEmpty())
 		Expect(given(log, "value", steps(evidence.WalkCase)...)).To(HaveExactElements("0", "1", "3"))
 		Expect(given(log, "size", evidence.WalkCase(1))).To(HaveExactElements("3"))
 		Expect(why(log, evidence.WalkCase(4))).To(Equal("not-applicable: the pages before it were enough"))
@@ -125,13 +125,13 @@ var _ = Describe("The pages of a list", func() {
 	})
 
 	It("are asked for with bad values", func() {
-		log := certify(targetOf(newNode(paging(straight))))
+		log := certify(targetOf(newNode(paging(unchangedPage))))
 		Expect(given(log, "value", "size-negative", "size-zero", "size-text", "size-huge", "page-negative", "page-text", "filter-bad", "unknown-query")).
 			To(HaveExactElements("-1", "0", "abc", "99999999999", "-1", "abc", "CONFORMANCE_UNKNOWN", "1"))
 	})
 
 	It("are filtered by each value of each filter on this machine", func() {
-		log := certify(targetOf(newNode(paging(straight))))
+		log := certify(targetOf(newNode(paging(unchangedPage))))
 		types := []evidence.Case{evidence.FilterCase("fundingType", 1), evidence.FilterCase("fundingType", 2), evidence.FilterCase("fundingType", 3)}
 		Expect(given(log, "value", types...)).To(HaveExactElements("CALL", "PROGRAMME", "AWARD"))
 		Expect(given(log, "seen", types...)).To(HaveExactElements("true", "true", "false"))

@@ -117,7 +117,7 @@ func (t trial) label() evidence.Case {
 	return evidence.TryCase(t.try, t.parameter.In, t.parameter.Name)
 }
 
-// rank orders trials by what they find out in the field: code that nobody ran, then lengths of columns, then the ends of vocabularies.
+// rank orders trials by what they find out in the field: code that never ran, then lengths of columns, then the ends of vocabularies.
 func (t trial) rank() int {
 	switch t.try {
 	case evidence.Absent, evidence.WrongType, evidence.OutsideEnum:

@@ -36,7 +36,7 @@ var _ = Describe("A run that starts from a registry", func() {
 		Expect(string(log.Registry)).To(ContainSubstring(`"id":"XA"`))
 		Expect(log.Roles.List).To(Equal(evidence.Resource("op/listFundings")))
 		Expect(log.Ended.Requests).To(Equal(len(n.log()) + 1))
-		Expect(unended(log)).To(BeEmpty())
+		Expect(labelsWithoutEnd(log)).To(BeEmpty())
 	})
 
 	It("reads a registry from a file just as well", func() {
@@ -54,7 +54,7 @@ var _ = Describe("A run that starts from a registry", func() {
 			log := certify(from(registry(n, body).URL, id))
 			Expect(log.Ended.Complete).To(BeFalse())
 			Expect(log.Ended.Cause).To(ContainSubstring(says))
-			Expect(unended(log)).To(BeEmpty())
+			Expect(labelsWithoutEnd(log)).To(BeEmpty())
 			Expect(n.log()).To(BeEmpty())
 		},
 		Entry("an unknown id", "XB", entry, "--node XA"),
@@ -97,7 +97,7 @@ var _ = Describe("Where operations live", func() {
 		why, _ := log.Skipped("base/2.ok")
 		Expect(why.Because).To(ContainSubstring("gave no answer"))
 		Expect(log.Roles.BaseTried).To(HaveExactElements(ContainSubstring("no answer")))
-		Expect(unended(log)).To(BeEmpty())
+		Expect(labelsWithoutEnd(log)).To(BeEmpty())
 	})
 
 	It("is where the path is known when nobody gets in", func() {
@@ -116,7 +116,7 @@ var _ = Describe("Where operations live", func() {
 		why, _ := log.Skipped("op/getFunding.ok")
 		Expect(why.Because).To(ContainSubstring("holds no item"))
 		Expect(log.Roles.Operations).To(Equal([]evidence.Resource{"op/listFundings"}))
-		Expect(unended(log)).To(BeEmpty())
+		Expect(labelsWithoutEnd(log)).To(BeEmpty())
 	})
 })
 
@@ -157,7 +157,7 @@ var _ = Describe("A document with more operations than the budget has room for",
 		Expect(len(n.log())).To(BeNumerically("<=", log.Run.Budget))
 		why, _ := log.Skipped("op/other699.ok")
 		Expect(why.Kind).To(Equal(evidence.OverBudget))
-		Expect(unended(log)).To(BeEmpty())
+		Expect(labelsWithoutEnd(log)).To(BeEmpty())
 		Expect(log.Roles.Operations).To(ContainElement(evidence.Resource("op/getFunding")))
 	})
 })

@@ -267,7 +267,7 @@ func forEntry(t target.Target, entry RegistryEntry) Plan {
 func wantsFunding(t target.Target) bool { return t.Profile != "auth" }
 
 // How many requests the operations of a document may take. The catalogue's figures are for a document of a few operations; more of
-// them need more requests, since a route that nobody tried is the one that was forgotten.
+// them need more requests, since the route that is not tried is the one whose guard was forgotten.
 const (
 	// guardedRoom is for sixty operations: without a token, with one, with one that is none.
 	guardedRoom = 3 * 60

@@ -117,7 +117,7 @@ var _ = Describe("A plan", func() {
 			change(&t)
 			operations, _ := probe.ForDocument(nodeOf(t, ladder(0)), probe.Room(t))
 			needed := probe.Budgeted(t, operations.Requests())
-			Expect(needed).To(And(BeNumerically(">=", whole(t, nodeOf(t, ladder(0))).Requests()*boolean(t.Profile != "auth")), BeNumerically("<=", most)))
+			Expect(needed).To(And(BeNumerically(">=", whole(t, nodeOf(t, ladder(0))).Requests()*oneIf(t.Profile != "auth")), BeNumerically("<=", most)))
 			Expect(probe.Budget(t)).To(BeNumerically(">=", needed), "what is told before the document is read")
 		},
 		Entry("auth", func(t *target.Target) { t.Profile = "auth" }, 120),
@@ -170,7 +170,7 @@ var _ = Describe("A plan", func() {
 	})
 })
 
-func boolean(b bool) int {
+func oneIf(b bool) int {
 	if b {
 		return 1
 	}

@@ -16,8 +16,8 @@ import (
 
 // This file proves what a run promises to those who let it at their node: see README.md.
 
-// those are the requests that fit.
-func those(log []seen, fits func(seen) bool) []seen {
+// filterRequests returns the requests that fit.
+func filterRequests(log []seen, fits func(seen) bool) []seen {
 	return slices.DeleteFunc(slices.Clone(log), func(q seen) bool { return !fits(q) })
 }
 
@@ -33,8 +33,8 @@ func below(path string) func(seen) bool {
 	return func(q seen) bool { return strings.HasPrefix(q.uri, path) }
 }
 
-// wholly is a target with every input and all that is opt-in.
-func wholly(n, staging *node) target.Target {
+// withEverything is a target with every input and all that is opt-in.
+func withEverything(n, staging *node) target.Target {
 	return full(n, func(t *target.Target) {
 		t.AllowTokenInURL, t.AllowSecretInURL = true, true
 		t.Other = &target.Credentials{ClientID: secondID, ClientSecret: target.NewSecret(secondSecret)}
@@ -90,7 +90,7 @@ var _ = Describe("What a run promises", func() {
 		x, sent := log.Get(evidence.Info.With("session-cookie"))
 		Expect(sent).To(BeTrue())
 		Expect(x.Given).To(HaveKeyWithValue("cookies", "sid"))
-		cookies := those(n.log(), with("Cookie"))
+		cookies := filterRequests(n.log(), with("Cookie"))
 		Expect(cookies).To(HaveLen(1))
 		Expect(cookies[0].header.Get("Cookie")).To(Equal("sid=of-a-session"))
 		Expect(cookies[0].authorization).To(BeEmpty())
@@ -144,8 +144,8 @@ var _ = Describe("What a run promises", func() {
 				}
 			})
 			log := certify(targetOf(n))
-			Expect(those(n.log(), with("X-Forwarded-User"))).To(HaveLen(min(requests, 2)), "all of them, and this one alone")
-			all := those(n.log(), func(q seen) bool {
+			Expect(filterRequests(n.log(), with("X-Forwarded-User"))).To(HaveLen(min(requests, 2)), "all of them, and this one alone")
+			all := filterRequests(n.log(), func(q seen) bool {
 				return with("X-Forwarded-User")(q) || with("X-Remote-User")(q) || with("X-Forwarded-For")(q) || with("X-Original-Url")(q) ||
 					with("X-Auth-Request-User")(q) || with("X-Real-Ip")(q)
 			})
@@ -195,9 +195,9 @@ var _ = Describe("What a run promises", func() {
 
 	It("tries one wrong secret of the client and its id alone once, whatever is allowed", func() {
 		n, staging := newNode(), newNode()
-		certify(wholly(n, staging))
+		certify(withEverything(n, staging))
 		var wrong, alone int
-		for _, q := range those(n.log(), below(token)) {
+		for _, q := range filterRequests(n.log(), below(token)) {
 			switch id, secret := credentialsOf(q); {
 			case id != clientID:
 			case secret == "":
@@ -214,7 +214,7 @@ var _ = Describe("What a run promises", func() {
 		t := targetOf(n)
 		t.Politeness.Concurrency = 1
 		certify(t)
-		requests := those(n.log(), below(token))
+		requests := filterRequests(n.log(), below(token))
 		longest, row, unknown := 0, 0, 0
 		for _, q := range requests {
 			id, _ := credentialsOf(q)
@@ -232,9 +232,9 @@ var _ = Describe("What a run promises", func() {
 
 	It("reads data: GET and HEAD on it, POST on info once, OPTIONS and GET on the token URL once", func() {
 		n, staging := newNode(), newNode()
-		certify(wholly(n, staging))
+		certify(withEverything(n, staging))
 		count := func(method string, fits func(seen) bool) int {
-			return len(those(n.log(), func(q seen) bool { return q.method == method && fits(q) }))
+			return len(filterRequests(n.log(), func(q seen) bool { return q.method == method && fits(q) }))
 		}
 		for _, q := range n.log() {
 			switch {
@@ -249,14 +249,14 @@ var _ = Describe("What a run promises", func() {
 		Expect(count("POST", below(info))).To(Equal(1))
 		Expect(count("OPTIONS", below(token))).To(Equal(1))
 		Expect(count("GET", below(token))).To(Equal(1))
-		Expect(those(n.log(), func(q seen) bool { return q.method == "POST" && below(info)(q) })[0].body).To(BeEmpty())
+		Expect(filterRequests(n.log(), func(q seen) bool { return q.method == "POST" && below(info)(q) })[0].body).To(BeEmpty())
 	})
 
 	It("spells paths on the wire as it says", func() {
 		n := newNode()
 		certify(targetOf(n))
 		var uris []string
-		for _, q := range those(n.log(), func(q seen) bool { return anonymous(q) && below("/ris/info")(q) }) {
+		for _, q := range filterRequests(n.log(), func(q seen) bool { return anonymous(q) && below("/ris/info")(q) }) {
 			uris = append(uris, q.uri)
 		}
 		Expect(uris).To(ContainElements(info, "/ris/info/v1/oauth//info/", "/ris/info/v1/oauth/./info/", "/ris/info/v1/oauth/Info/",
@@ -283,12 +283,12 @@ var _ = Describe("What a run promises", func() {
 	DescribeTable("keeps to the budget that it announces",
 		func(change func(*target.Target)) {
 			n, staging := newNode(), newNode()
-			t := wholly(n, staging)
+			t := withEverything(n, staging)
 			change(&t)
 			log := certify(t)
 			sent := len(n.log()) + len(staging.log())
 			Expect(sent).To(And(BeNumerically(">", 20), BeNumerically("<=", log.Run.Budget)))
-			Expect(unended(log)).To(BeEmpty())
+			Expect(labelsWithoutEnd(log)).To(BeEmpty())
 		},
 		Entry("auth", func(t *target.Target) { t.Profile = "auth" }),
 		Entry("funding", func(t *target.Target) { t.Profile = "funding" }),

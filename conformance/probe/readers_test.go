@@ -12,8 +12,8 @@ import (
 	"github.com/rin-network/rin/conformance/target"
 )
 
-// stands reports that a planned label may stand for one that a requirement reads, which may be a role.
-func stands(planned, read evidence.Label) bool {
+// covers reports that a planned label may stand for one that a requirement reads, which may be a role.
+func covers(planned, read evidence.Label) bool {
 	if planned == read {
 		return true
 	}
@@ -45,7 +45,7 @@ var _ = Describe("Plans and requirements", func() {
 		n, staging := newNode(), newNode()
 		remote := target.Target{TokenURL: "https://sso.example/token", InfoURL: "https://api.example/info", SpecURL: "https://docs.example/api-docs",
 			BaseURL: "https://api.example", Profile: "full"}
-		here := wholly(n, staging)
+		here := withEverything(n, staging)
 		here.ExpiredToken = target.NewSecret("a-token-that-has-expired")
 		planned = certify(here).Planned
 		planned = append(planned, probe.ForTarget(remote).Labels()...)
@@ -64,7 +64,7 @@ var _ = Describe("Plans and requirements", func() {
 				}
 				found := false
 				for _, p := range planned {
-					found = found || stands(p, l)
+					found = found || covers(p, l)
 				}
 				Expect(found).To(BeTrue(), "%s reads %s, which no theme plans", r.ID, l)
 			}
@@ -83,7 +83,7 @@ var _ = Describe("Plans and requirements", func() {
 				strings.HasPrefix(string(p), "op/") // all answers of operations are compared with the document (API-02 to API-07)
 			for _, r := range requirement.Catalogue() {
 				for _, l := range reads(r) {
-					read = read || stands(p, l)
+					read = read || covers(p, l)
 				}
 			}
 			Expect(read).To(BeTrue(), "%s is asked, and no requirement reads it", p)

@@ -79,7 +79,7 @@ func oddQueries() []row {
 	return append(rows, row{Label: "list.ok-after-queries", Words: "after odd ones", Plan: afterOdd(), Send: goodAfter(rows)})
 }
 
-// oddForms are token requests by a client that nobody knows, one after the other, in two halves with the session's token request between
+// oddForms are token requests by an unknown client, one after the other, in two halves with the session's token request between
 // them: an authorization server that counts failures in a row must not lock this machine out. A polite run makes two.
 func oddForms() []row {
 	before := in(stageTokens, stageToken).inLane("odd forms").onlyIf(notQuick)

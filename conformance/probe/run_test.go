@@ -77,8 +77,8 @@ func certify(t target.Target, change ...func(*probe.Options)) *evidence.Log {
 	return o.Journal.Log()
 }
 
-// unended lists the planned labels that were neither asked nor explained.
-func unended(log *evidence.Log) []evidence.Label {
+// labelsWithoutEnd lists the planned labels that were neither asked nor explained.
+func labelsWithoutEnd(log *evidence.Log) []evidence.Label {
 	var out []evidence.Label
 	for _, l := range log.Planned {
 		_, sent := log.Get(l)
@@ -105,7 +105,7 @@ var _ = Describe("A run against a good node", func() {
 	given := func(label evidence.Label, name string) string { x, _ := log.Get(label); return x.Given[name] }
 
 	It("asks every planned label or explains it", func() {
-		Expect(unended(log)).To(BeEmpty())
+		Expect(labelsWithoutEnd(log)).To(BeEmpty())
 		Expect(*log.Ended).To(Equal(evidence.Ended{Complete: true, Requests: len(n.log())}))
 	})
 
@@ -233,7 +233,7 @@ var _ = Describe("A run against a good node", func() {
 		t := targetOf(n)
 		t.Profile, t.Second = "auth", nil
 		log := certify(t)
-		Expect(unended(log)).To(BeEmpty())
+		Expect(labelsWithoutEnd(log)).To(BeEmpty())
 		Expect(log.Document).To(BeNil())
 		Expect(log.Roles).To(Equal(evidence.Roles{ProbeTarget: evidence.Info}))
 		for _, l := range log.Planned {
@@ -249,7 +249,7 @@ var _ = Describe("A run against a good node", func() {
 		Expect(log.Planned).NotTo(ContainElement(evidence.Label("token.repeat-1")))
 		Expect(log.Planned).NotTo(ContainElement(evidence.Label("op/listFundings.tampered")))
 		Expect(log.Planned).To(ContainElement(evidence.Label("op/listFundings.garbage")))
-		Expect(unended(log)).To(BeEmpty())
+		Expect(labelsWithoutEnd(log)).To(BeEmpty())
 	})
 
 	It("asks in a partial run what was chosen, by label or by role, and what discovery stands on", func() {
@@ -265,7 +265,7 @@ var _ = Describe("A run against a good node", func() {
 			_, sent := log.Get(label)
 			Expect(sent).To(BeFalse(), string(label))
 		}
-		Expect(unended(log)).To(BeEmpty())
+		Expect(labelsWithoutEnd(log)).To(BeEmpty())
 	})
 
 	It("tells its progress label by label", func() {
@@ -346,6 +346,6 @@ var _ = Describe("A token in use", func() {
 			}
 		}
 		Expect(asks).To(BeNumerically(">", recorded), "a renewal is no evidence")
-		Expect(unended(log)).To(BeEmpty())
+		Expect(labelsWithoutEnd(log)).To(BeEmpty())
 	})
 })

@@ -21,8 +21,8 @@ func described(parameter string) openapi.Parameter {
 	return d.Operations[0].Parameters[0]
 }
 
-// told writes trials shortly: "at-minimum=1" for what is allowed, "below-minimum≠0" for what is not.
-func told(list []trial) []string {
+// trialTexts writes trials shortly: "at-minimum=1" for what is allowed, "below-minimum≠0" for what is not.
+func trialTexts(list []trial) []string {
 	out := []string{}
 	for _, t := range list {
 		switch {
@@ -40,7 +40,7 @@ func told(list []trial) []string {
 var _ = Describe("Trials of a parameter", func() {
 	DescribeTable("follow its schema",
 		func(parameter string, want ...string) {
-			Expect(told(trialsOf(described(`{"name":"p","in":"query",` + parameter + `}`)))).To(Equal(append([]string{}, want...)))
+			Expect(trialTexts(trialsOf(described(`{"name":"p","in":"query",` + parameter + `}`)))).To(Equal(append([]string{}, want...)))
 		},
 		Entry("a small vocabulary", `"schema":{"enum":["A","B","C"]}`, "value-2=B", "value-3=C", "outside-enum≠conformance-unknown"),
 		Entry("a large one", `"schema":{"enum":["1","2","3","4","5","6","7","8","9"]}`, "value-9=9", "outside-enum≠conformance-unknown"),
@@ -71,7 +71,7 @@ var _ = Describe("Trials of a parameter", func() {
 
 	DescribeTable("keep to the place of the parameter",
 		func(parameter string, want ...string) {
-			Expect(told(trialsOf(described(parameter)))).To(Equal(append([]string{}, want...)))
+			Expect(trialTexts(trialsOf(described(parameter)))).To(Equal(append([]string{}, want...)))
 		},
 		Entry("a header is tried with all values", `{"name":"X-Language","in":"header","schema":{"enum":["de","en"]}}`, "value-1=de", "value-2=en", "outside-enum≠conformance-unknown"),
 		Entry("no header that OpenAPI ignores", `{"name":"Authorization","in":"header","required":true,"schema":{"enum":["de","en"]}}`),
@@ -101,7 +101,7 @@ var _ = Describe("Trials of a parameter", func() {
 	It("leave pages and filters of the list to the rules of paging", func() {
 		n := node(far, `{"name":"q","in":"query","schema":{"type":"string"}}`)
 		list, _ := n.Operation("list")
-		Expect(told(trialsOn(n, list))).To(Equal([]string{"outside-enum≠conformance-unknown", "longest=" + strings.Repeat("a", 20), "too-long≠" + strings.Repeat("a", 21)}))
+		Expect(trialTexts(trialsOn(n, list))).To(Equal([]string{"outside-enum≠conformance-unknown", "longest=" + strings.Repeat("a", 20), "too-long≠" + strings.Repeat("a", 21)}))
 	})
 
 	It("are few on a distant node, the most telling ones first, and never more than was told", func() {
