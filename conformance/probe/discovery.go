@@ -10,9 +10,8 @@ import (
 	"github.com/rin-network/rin/conformance/target"
 )
 
-// discover follows what becomes known of the node and starts the lanes that build on it, the operations first: they are the
-// longest way. It returns when nothing more is to be planned.
-// An error means that what the node sent was too much for rin; what was asked until then goes on.
+// discover starts the lanes that become possible as more of the node is known, the operations first, since they take longest. It
+// returns when everything is planned. An error means that rin could not handle what the node sent; requests under way continue.
 func (r *run) discover(ctx context.Context) (err error) {
 	defer func() {
 		if fault := recover(); fault != nil {
@@ -78,7 +77,7 @@ func (r *run) discoverOperations(ctx context.Context) []Stage {
 	return out
 }
 
-// announce tells the budget of the whole run, now that its document is known, and keeps to it.
+// announce reports and sets the budget of the whole run, now that the document is known.
 func (r *run) announce(forDocument Plan) {
 	r.budget = Budgeted(r.Target, forDocument.Requests()) + r.entryRoom
 	r.recorder.Limit(r.budget - r.before)
@@ -95,7 +94,7 @@ func (r *run) documentRead() bool {
 	return r.facts.document != nil && r.facts.document.Refused == ""
 }
 
-// unplanned is what of a plan is not part of the run yet.
+// unplanned is the part of a plan that the run does not have yet.
 func (r *run) unplanned(p Plan) Plan {
 	r.progress.mu.Lock()
 	defer r.progress.mu.Unlock()
@@ -106,7 +105,7 @@ func (r *run) unplanned(p Plan) Plan {
 	return Plan{Lanes: p.without(known)}
 }
 
-// Node is what is known of a node once its document was read.
+// Node is a node as it is known once its document was read.
 type Node struct {
 	// Target has all URLs filled in.
 	Target target.Target

@@ -12,14 +12,14 @@ import (
 	"github.com/rin-network/rin/conformance/recorder"
 )
 
-// maxParameters is how many described query parameters of the list operation are tried.
+// maxParameters bounds the described query parameters that are tried on an operation.
 const maxParameters = 16
 
-// maxBases is how many places may hold the operations, see [Bases].
+// maxBases bounds the candidates for the base URL of the operations, see [Bases].
 const maxBases = 3
 
-// operationCases are what is asked of every operation: without a token, with one, with one that was never issued; and before that the
-// search for the place of the operations.
+// operationCases are the calls of every operation: without a token, with one, and with one that was never issued; and before them the
+// search for the base URL of the operations.
 func operationCases() []row {
 	var out []row
 	for i := range maxBases {
@@ -46,7 +46,7 @@ func anonymousCall(_ context.Context, r *run, at evidence.Resource) (recorder.Re
 	return res.Get(), reason
 }
 
-// goodCall asks as a client of the network does.
+// goodCall is the call of a client of the network.
 func goodCall(ctx context.Context, r *run, at evidence.Resource) (recorder.Request, *unsent) {
 	res, reason := r.locateResource(at)
 	if reason != nil {
@@ -57,7 +57,7 @@ func goodCall(ctx context.Context, r *run, at evidence.Resource) (recorder.Reque
 	return q, reason
 }
 
-// learnGood draws samples from a good answer.
+// learnGood takes samples from a good answer.
 func learnGood(r *run, at evidence.Resource, a recorder.Answer) {
 	if a.Status/100 != 2 {
 		return
@@ -85,8 +85,8 @@ func learnGood(r *run, at evidence.Resource, a recorder.Answer) {
 	}
 }
 
-// settle keeps to the URL that the good call was led to on its own origin. Everything else is asked there: raw requests follow
-// nothing, and a redirect in front of each call would only cost requests.
+// settle replaces the URL of a resource by the one that the good call was redirected to on its own origin: raw requests follow no
+// redirects, and a redirect before each call would cost requests.
 func (r *run) settle(name evidence.Resource, hops []evidence.Hop) {
 	for _, hop := range hops {
 		from, err := url.Parse(hop.URL)
@@ -119,7 +119,7 @@ func queryParameters(o openapi.Operation) []openapi.Parameter {
 	return out
 }
 
-// attempt is what came of a place where operations may live.
+// attempt is the result of a candidate for the base URL of the operations.
 type attempt struct {
 	base   Base
 	status int
@@ -164,7 +164,7 @@ func (r *run) attempts() []attempt {
 	return r.facts.bases
 }
 
-// base is where operations live: the candidate that answered with 2xx, else the first that knew the path, else the best guess.
+// base is the base URL of the operations: the candidate that answered with 2xx, else the first that knew the path, else the best guess.
 func (r *run) base() (Base, bool) {
 	tried := r.attempts()
 	for _, a := range tried {
@@ -184,7 +184,7 @@ func (r *run) base() (Base, bool) {
 	return bases[0], true
 }
 
-// locateResource finds the URL of a resource once and keeps to it: all cases of a resource ask the same URL.
+// locateResource finds the URL of a resource once; all rows of a resource use the same URL.
 func (r *run) locateResource(name evidence.Resource) (Resource, *unsent) {
 	if res, ok := r.facts.resource(name); ok {
 		return res, nil
@@ -210,7 +210,7 @@ func (r *run) unlocated(name evidence.Resource) *unsent {
 	return unmet("the URL of %s is not known", name)
 }
 
-// operation is the described operation behind a resource. Others are asked while the document is still being read.
+// operation is the described operation behind a resource. Other resources are requested while the document is still being read.
 func (r *run) operation(name evidence.Resource) (openapi.Operation, bool) {
 	if !isOperation(name) {
 		return openapi.Operation{}, false
@@ -259,7 +259,7 @@ func (r *run) fill(o openapi.Operation, change map[string]*string) (Resource, *u
 	return res, nil
 }
 
-// sample is a valid value of a required parameter: an id from the collection for a path parameter, else what its schema tells.
+// sample is a valid value of a required parameter: an id from the collection for a path parameter, else one that its schema allows.
 func (r *run) sample(o openapi.Operation, p openapi.Parameter) (string, *unsent) {
 	if p.In == "path" {
 		if ids := r.ids(o); len(ids) > 0 {
@@ -321,7 +321,7 @@ func fillTemplate(path, id string) string {
 	return path[:open] + url.PathEscape(id) + path[end+1:]
 }
 
-// roles says what was found, for the evidence.
+// roles lists the resources that were found, for the evidence.
 func (r *run) roles(protected evidence.Resource) evidence.Roles {
 	roles := evidence.Roles{ProbeTarget: protected}
 	if r.node.List != "" {

@@ -22,7 +22,7 @@ const walkRequests = 3 + openapi.MaxPages - 1 + 1
 func pagingCases() []row {
 	after, page := in(stageRest, opened).onlyIf(notQuick), in(walked, opened).inLane("walk").onlyIf(notQuick)
 	beyond := in(stageRest, walked).onlyIf(notQuick)
-	// Whether the data changed while it was read is asked when everything else was.
+	// Whether the data changed during the run is found out last.
 	again := in(stageAgain, walked, stageRest).inLane("walk again").onlyIf(notQuick)
 	running := after.onlyIf(onList(describesRunning))
 	var walk, repeated []row
@@ -89,7 +89,7 @@ func mostOfPages(t target.Target) int {
 	return 36
 }
 
-// unjudged leaves the schemas out: where a link leads need not be the operation.
+// unjudged leaves the schemas out: a link need not lead to the operation.
 func unjudged(send sender) sender {
 	return func(ctx context.Context, r *run, at evidence.Resource) (recorder.Request, *unsent) {
 		q, reason := send(ctx, r, at)
@@ -109,7 +109,7 @@ type walk struct {
 // maxWalkSize is the size of the pages of a long list: large pages would be a load on the node, and some nodes cap them.
 const maxWalkSize = 100
 
-// walkSize is a page size by which a walk comes to the end of a short list, with several pages of several items where there are as many.
+// walkSize is a page size with which a walk reaches the end of a short list, with several pages of several items if there are enough.
 func walkSize(items int) int {
 	return min(maxWalkSize, max((items+openapi.MaxPages-2)/(openapi.MaxPages-1), min(3, (items+1)/2)))
 }
@@ -273,7 +273,7 @@ func learnListAgain(r *run, at evidence.Resource, a recorder.Answer) {
 	}
 }
 
-// torn reports that the pages of a list do not add up.
+// torn reports that the pages of a list do not add up to the list.
 func (r *run) torn(name evidence.Resource) (torn bool) {
 	if w := r.walkOf(name, false); w != nil && w.reason == nil {
 		r.facts.with(func(*facts) {
@@ -294,10 +294,10 @@ func (r *run) vanished() bool {
 	return false
 }
 
-// farPage is behind the end of every list that is walked.
+// farPage is past the end of every list that is walked.
 const farPage = 100_000
 
-// beyondEnd is a page behind the end, of a list that has pages.
+// beyondEnd asks for a page past the end of a list that has pages.
 func beyondEnd(r *run, _ openapi.Operation, res Resource) (chosen, *unsent) {
 	w := r.walkOf(res.Name, false)
 	if w == nil {
@@ -329,7 +329,7 @@ func rawBrackets(r *run, o openapi.Operation, res Resource) (chosen, *unsent) {
 	return c, nil
 }
 
-// learnNext notes the first link to a next page.
+// learnNext stores the first link to a next page.
 func (r *run) learnNext(name evidence.Resource, a recorder.Answer) {
 	target := nextOf(a)
 	if target == "" {
@@ -374,7 +374,7 @@ func nextOf(a recorder.Answer) string {
 	return ""
 }
 
-// nextLink follows the link to the next page. Only on the origin: elsewhere the token must not go.
+// nextLink follows the link to the next page on the same origin; the token must not be sent elsewhere.
 func nextLink(r *run, _ openapi.Operation, res Resource) (chosen, *unsent) {
 	r.facts.mu.Lock()
 	defer r.facts.mu.Unlock()

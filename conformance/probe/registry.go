@@ -16,7 +16,7 @@ import (
 	"github.com/rin-network/rin/conformance/target"
 )
 
-// registryRequests is what reading the registry may cost, repeats and a redirect included.
+// registryRequests is the budget for reading the registry, repeats and a redirect included.
 const registryRequests = 4
 
 // locate fills in the URLs of the node, from the registry if there is one.
@@ -98,7 +98,7 @@ func (e *UnknownNodeError) Error() string {
 // ErrNoRegistry says that the text is not a registry document.
 var ErrNoRegistry = errors.New("expected a registry document: a JSON object with the array \"member\", or an array of entries")
 
-// FindEntry reads the entry with the id out of a registry document: entries stand under "member", a bare array is accepted.
+// FindEntry reads the entry with the id out of a registry document: entries are under "member", a bare array is accepted.
 // Ids are compared exactly, blanks around them aside; of several entries the first counts. An entry without URLs is returned as it is.
 func FindEntry(registry []byte, id string) (RegistryEntry, error) {
 	members, err := entries(registry)
@@ -141,7 +141,7 @@ const (
 	maxTwins    = 5
 )
 
-// repeatedMembers are the names that the document itself holds twice; what other nodes' entries repeat is their business.
+// repeatedMembers are the names that the document itself holds twice; members of other nodes' entries are left out.
 func repeatedMembers(registry []byte) []string {
 	return slices.DeleteFunc(openapi.RepeatedMembers(registry), func(pointer string) bool { return strings.Count(pointer, "/") > 1 })
 }
@@ -172,10 +172,10 @@ func trimmed(raw json.RawMessage) string {
 	return strings.TrimSpace(text)
 }
 
-// maxSuggested is how many ids an unknown one is answered with.
+// maxSuggested bounds the ids that are suggested for an unknown one.
 const maxSuggested = 3
 
-// nearest lists the ids that take the fewest edits to become the one that was asked for, letter case aside.
+// nearest lists the ids with the fewest edits to the given one, letter case aside.
 func nearest(id string, ids []string) []string {
 	sort.SliceStable(ids, func(a, b int) bool { return distance(id, ids[a]) < distance(id, ids[b]) })
 	return ids[:min(len(ids), maxSuggested)]

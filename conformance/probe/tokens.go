@@ -15,8 +15,8 @@ import (
 	"github.com/rin-network/rin/conformance/target"
 )
 
-// tokenCases are the requests to the token endpoint: the good one first; then, side by side, the wrong secret with its proof that nobody
-// was locked out, the repeated requests and everything whose order does not matter; then one alone, whose token the run goes on with.
+// tokenCases are the requests to the token endpoint: the good one first; then, side by side, the wrong secret with the proof that the
+// client is not locked out, the repeated requests and everything whose order does not matter; then one alone, whose token the run goes on with.
 func tokenCases() []row {
 	beside := in(stageTokens, stageToken)
 	secrets, repeats := beside.inLane("wrong secrets"), beside.inLane("repeats").onlyIf(notQuick)
@@ -172,7 +172,7 @@ func firstToken(_ context.Context, r *run, _ evidence.Resource) (recorder.Reques
 	return r.request(r.goodForm()), nil
 }
 
-// keepToken goes on with the token of a good request. Tokens that should not be there, or that were got in an odd way, are not used.
+// keepToken stores the token of a good request. Tokens that should not have been issued are not used.
 func keepToken(r *run, _ evidence.Resource, a recorder.Answer) {
 	if t, ok := ReadToken(a, r.Clock()); ok {
 		r.facts.keep(t)
@@ -294,10 +294,10 @@ func TokenRequest(t target.Target, credential string, fields ...Field) recorder.
 	}
 }
 
-// unknownLife is what a token is taken to live when the node does not say.
+// unknownLife is the assumed lifetime of a token when the node does not say.
 const unknownLife = 2 * time.Minute
 
-// maxLife bounds what is believed.
+// maxLife bounds the lifetime that is believed.
 const maxLife = 24 * time.Hour
 
 // Token is an access token in use.
