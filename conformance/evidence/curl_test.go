@@ -37,7 +37,7 @@ var _ = Describe("Curl", func() {
 			Header: []evidence.Field{{Name: "Content-Type", Value: "application/x-www-form-urlencoded"}, {Name: "Accept", Value: "application/json"}},
 			Body:   evidence.Body("grant_type=client_credentials&client_secret=[[client_secret:1f2e3d4c:plain]]&x=1"),
 		}})
-		Expect(got).To(Equal(`curl -sS -i -X 'POST' --url 'https://node.example/oauth/token' ` +
+		Expect(got).To(Equal(`curl -sS -i -X POST --url https://node.example/oauth/token ` +
 			`-H 'Content-Type: application/x-www-form-urlencoded' -H 'Accept: application/json' ` +
 			`--data-raw 'grant_type=client_credentials&client_secret='"$RIN_CLIENT_SECRET"'&x=1'`))
 		args, _ := inShell(got)

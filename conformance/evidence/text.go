@@ -82,13 +82,18 @@ func Clip(s string, limit int) string {
 	return s
 }
 
-// ShellWord quotes a text as one word of a POSIX shell: literals in single quotes, markers of secrets as variables in double quotes.
+// ShellWord writes a text as one word of a POSIX shell: literals in single quotes where they need them, markers of secrets as variables in
+// double quotes.
 func ShellWord(text string) string {
 	if !printable(text) {
 		return `"$(printf ` + printfArgs(text) + `)"`
 	}
 	var b strings.Builder
 	eachPart(text, func(s string) {
+		if bareWord(s) {
+			b.WriteString(s)
+			return
+		}
 		b.WriteString("'" + strings.ReplaceAll(s, "'", `'\''`) + "'")
 	}, func(name string) {
 		b.WriteString(`"$` + name + `"`)
@@ -97,6 +102,14 @@ func ShellWord(text string) string {
 		return "''"
 	}
 	return b.String()
+}
+
+// bareWord reports a literal that shells read as it is, without quotes. A leading "=" needs quotes: zsh replaces "=name" by the path of a command.
+func bareWord(s string) bool {
+	return !strings.HasPrefix(s, "=") && strings.IndexFunc(s, func(r rune) bool {
+		letter := r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z'
+		return !letter && !(r >= '0' && r <= '9') && !strings.ContainsRune("_-./:@%+=,", r)
+	}) < 0
 }
 
 // printfArgs returns a format for printf(1), with everything but plain ASCII as octal escapes, and its arguments.

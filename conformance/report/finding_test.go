@@ -19,7 +19,7 @@ var _ = Describe("A failure", func() {
 			for _, part := range []string{
 				"TOK-06", "RFC 6749 §5.1", `The authorization server MUST include the HTTP "Cache-Control" response header field`,
 				"Cache-Control: no-store", "Cache-Control: max-age=300", "https://auth.node.example/oauth/token", "node",
-				"Send Cache-Control: no-store with every token answer.", "curl -sS -i -X 'POST'",
+				"Send Cache-Control: no-store with every token answer.", "curl -sS -i -X POST",
 			} {
 				Expect(text).To(ContainSubstring(part), name)
 			}

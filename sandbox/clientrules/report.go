@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/rin-network/rin/sandbox/content"
 	"github.com/rin-network/rin/sandbox/journal"
 )
 
@@ -117,7 +118,7 @@ func curl(client string, r Rule, s Sighting) string {
 	}
 	switch {
 	case e.Node == "" || r.ID == "CLT-22":
-		return "curl -s " + quoted(e.Origin+"/registry/registry.json")
+		return "curl -s " + content.ShellWord(e.Origin+"/registry/registry.json")
 	case isTokenRequest(e) || r.ID == "CLT-13" || asksForToken(r.ID):
 		return tokenCommand(e)
 	case isAPI(e) || e.Operation == journal.Other:
@@ -132,9 +133,9 @@ func curl(client string, r Rule, s Sighting) string {
 		if e.Operation == journal.Info {
 			command += `-H 'Content-Type: application/json' `
 		}
-		return command + quoted(e.Origin+(&url.URL{Path: e.Path}).EscapedPath()+right(e))
+		return command + content.ShellWord(e.Origin+(&url.URL{Path: e.Path}).EscapedPath()+right(e))
 	}
-	return "curl -sg " + quoted(e.Origin+(&url.URL{Path: e.Path}).EscapedPath()+right(e))
+	return "curl -sg " + content.ShellWord(e.Origin+(&url.URL{Path: e.Path}).EscapedPath()+right(e))
 }
 
 // asksForToken reports whether a token request is the remedy for a breach of the rule.
@@ -143,12 +144,12 @@ func asksForToken(id ID) bool {
 }
 
 func tokenCommand(e *journal.Entry) string {
-	field := quoted("client_id=" + e.Client)
+	field := content.ShellWord("client_id=" + e.Client)
 	if e.Client == "" {
 		field = `"client_id=$RIN_CLIENT_ID"`
 	}
 	return "curl -s -d grant_type=client_credentials --data-urlencode " + field +
-		` --data-urlencode "client_secret=$RIN_CLIENT_SECRET" ` + quoted(e.Origin+e.TokenPath)
+		` --data-urlencode "client_secret=$RIN_CLIENT_SECRET" ` + content.ShellWord(e.Origin+e.TokenPath)
 }
 
 // right returns the query of a request without credentials, ignored parameters and the refused one.
@@ -168,21 +169,4 @@ func right(e *journal.Entry) string {
 		return ""
 	}
 	return "?" + strings.Join(kept, "&")
-}
-
-// quoted quotes a word for a POSIX shell. It drops control characters.
-func quoted(text string) string {
-	text = strings.Map(func(c rune) rune {
-		if c < 0x20 || c == 0x7f {
-			return -1
-		}
-		return c
-	}, text)
-	plain := strings.IndexFunc(text, func(c rune) bool {
-		return !(c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || strings.ContainsRune("-._:/=,@", c))
-	}) < 0
-	if plain && text != "" {
-		return text
-	}
-	return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'"
 }

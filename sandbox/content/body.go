@@ -1,5 +1,6 @@
 // Package content sends bodies: representations with a validator (ETag) in the content coding that the caller accepts, as 304 when the caller has it
 // already, and without a body for HEAD (RFC 9110); and error bodies (RFC 9457). Bodies that stay the same are encoded once and cached.
+// It also quotes words for the shell commands that the sandbox shows.
 package content
 
 import (

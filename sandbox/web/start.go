@@ -195,7 +195,7 @@ func (c startPage) commands() []command {
 	if i := slices.IndexFunc(c.Clients, func(k Client) bool { return k.Token == c.Token }); i >= 0 {
 		id, secret = url.QueryEscape(c.Clients[i].ID), url.QueryEscape(c.Clients[i].Secret)
 	}
-	ask := func(path string) string { return quote(c.Origin + path) }
+	ask := func(path string) string { return content.ShellWord(c.Origin + path) }
 	bearer := ` -H "Authorization: Bearer $TOKEN" `
 	return []command{
 		{"The registry", curl + " " + ask(at.Registry())},
@@ -207,6 +207,3 @@ func (c startPage) commands() []command {
 		{"The same without a token, to try out", curl + " \\\n  " + ask(at.TryOut().Fundings()+"?runningCalls=true&page[size]=2")},
 	}
 }
-
-// quote quotes a word for a shell.
-func quote(text string) string { return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'" }

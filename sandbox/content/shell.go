@@ -1,0 +1,25 @@
+package content
+
+import "strings"
+
+// ShellWord writes a text as one word of a POSIX shell, in single quotes if it needs them. It drops control characters: a terminal acts on them.
+func ShellWord(text string) string {
+	text = strings.Map(func(r rune) rune {
+		if r < ' ' || r == 0x7f {
+			return -1
+		}
+		return r
+	}, text)
+	if text != "" && bareWord(text) {
+		return text
+	}
+	return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'"
+}
+
+// bareWord reports a text that shells read as it is, without quotes. A leading "=" needs quotes: zsh replaces "=name" by the path of a command.
+func bareWord(s string) bool {
+	return !strings.HasPrefix(s, "=") && strings.IndexFunc(s, func(r rune) bool {
+		letter := r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z'
+		return !letter && !(r >= '0' && r <= '9') && !strings.ContainsRune("_-./:@%+=,", r)
+	}) < 0
+}
