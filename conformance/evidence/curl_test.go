@@ -11,7 +11,8 @@ import (
 	"github.com/rin-network/rin/conformance/evidence"
 )
 
-// inShell runs a command in a POSIX shell where curl prints its arguments and what it reads, and everything else fails.
+// inShell runs a command in a POSIX shell in which curl is a function that prints its arguments and its standard input. The test fails if
+// the command fails.
 func inShell(command string) (args []string, stdin string) {
 	script := `curl() { for a; do printf '%s\036' "$a"; done; for a; do case "$a" in @-) printf '\035'; cat;; esac; done; }` + "\n" + command
 	cmd := exec.Command("/bin/sh", "-eu", "-c", script)
@@ -44,7 +45,7 @@ var _ = Describe("Curl", func() {
 		Expect(args[len(args)-1]).To(Equal("grant_type=client_credentials&client_secret=it's $HOME `x` \"\\&x=1"))
 	})
 
-	It("names the form of an encoded secret, keeps blanks, and notes that bytes matter", func() {
+	It("names the form of an encoded secret, keeps blanks, and notes that the header bytes matter", func() {
 		got := evidence.Curl(evidence.Exchange{Request: evidence.Request{
 			Method: "GET", URL: "https://node.example/a/./b?page[page]=0", Raw: true,
 			Header: []evidence.Field{{Name: "authorization", Value: "Basic [[client_secret:1f2e3d4c:base64]]"}, {Name: "X-Blank", Value: "Bearer "}, {Name: "X-Empty"}},
@@ -55,7 +56,7 @@ var _ = Describe("Curl", func() {
 			"-H", "authorization: Basic YQ==", "-H", "X-Blank: Bearer ", "-H", "X-Empty;", "-H", "Accept:"}))
 	})
 
-	It("requests headers only with HEAD, and decoded bodies with a content coding", func() {
+	It("asks for the headers alone if the method is HEAD, and for a decoded body if the request accepts a content coding", func() {
 		args, _ := inShell(evidence.Curl(evidence.Exchange{Request: evidence.Request{
 			Method: "HEAD", URL: "https://node.example/", Header: []evidence.Field{{Name: "Accept-Encoding", Value: "gzip"}},
 		}}))
@@ -91,6 +92,7 @@ var _ = Describe("Curl", func() {
 	})
 })
 
+// hostile are texts that try to break out of quotes, to add arguments or header lines, or to deceive on a terminal.
 var hostile = []string{
 	"'; touch pwned; '", "$(false)", "`false`", "\"; false; \"", "\\'; false #", "'\\''", "!!", "a'\"$HOME\"'b",
 	"x\r\nX-Injected: 1", "\x1b[31mred", "\u202egnp.exe", "\xff'\xfe", "[[access_token:1f2e3d4c:plain]]'; false",

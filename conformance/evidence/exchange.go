@@ -23,7 +23,7 @@ import (
 // Exchange is one labelled request of a run and its outcome.
 type Exchange struct {
 	Label Label `json:"label"`
-	// Words say for people what is particular about the request, such as "with a garbage token"; see the table of cases in package probe.
+	// Words tell people what is special about the request, such as "with a garbage token"; see the table of cases in package probe.
 	Words string `json:"words,omitempty"`
 	// Given holds the inputs that the probe chose for this request, such as the filter value or the sample id.
 	Given   map[string]string `json:"given,omitempty"`
@@ -41,7 +41,7 @@ type Exchange struct {
 	Tokens []TokenFacts `json:"tokens,omitempty"`
 	// Presented are the facts about a bad token that the request carried: forged, expired, or meant for somebody else.
 	Presented *TokenFacts `json:"presented,omitempty"`
-	// Verification tells whether the keys published in this answer verify the run's token; it is set where both are known.
+	// Verification tells whether the keys published in this answer verify the run's token; it is nil unless both are known.
 	Verification *Verification `json:"verification,omitempty"`
 }
 
@@ -110,7 +110,7 @@ type FailureKind string
 
 // The kinds of failure.
 const (
-	FailureResolve  FailureKind = "resolve"  // the name has no address
+	FailureResolve  FailureKind = "resolve"  // the host name has no address
 	FailureConnect  FailureKind = "connect"  // refused or unreachable
 	FailureTLS      FailureKind = "tls"      // handshake or certificate
 	FailureTimeout  FailureKind = "timeout"  // no complete answer in time
@@ -136,18 +136,18 @@ func Values(header []Field, name string) []string {
 // characters do not grow to six bytes each.
 type Body []byte
 
-type binary struct {
+type base64Body struct {
 	Base64 []byte `json:"base64"`
 }
 
 // MarshalJSON implements json.Marshaler.
 func (b Body) MarshalJSON() ([]byte, error) {
 	if b.binary() {
-		return json.Marshal(binary{b})
+		return json.Marshal(base64Body{b})
 	}
 	var out bytes.Buffer
 	enc := json.NewEncoder(&out)
-	enc.SetEscapeHTML(false) // the encoder around this one decides
+	enc.SetEscapeHTML(false) // the outer encoder decides
 	if err := enc.Encode(string(b)); err != nil {
 		return nil, fmt.Errorf("write body: %w", err)
 	}
@@ -160,15 +160,15 @@ func (b Body) encoded() any {
 	case len(b) == 0:
 		return nil
 	case b.binary():
-		return binary{b}
+		return base64Body{b}
 	}
 	return string(b)
 }
 
-// binary reports a body that is not text, or whose escapes would take more room than base64.
+// binary reports whether the body is not text, or is text that takes less room in base64 than with its escapes.
 func (b Body) binary() bool {
 	escapes := 0
-	for _, c := range b { // in UTF-8 a byte of this range is a character
+	for _, c := range b { // in UTF-8 a byte below a space is a character
 		switch {
 		case c >= ' ' || c == '\t' || c == '\n' || c == '\r':
 		case c == '\x1b':
@@ -194,7 +194,7 @@ func (b *Body) UnmarshalJSON(data []byte) error {
 		*b = Body(s)
 		return nil
 	}
-	var v binary
+	var v base64Body
 	if err := json.Unmarshal(data, &v); err != nil {
 		return fmt.Errorf("read binary body: %w", err)
 	}
@@ -202,7 +202,7 @@ func (b *Body) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// unquote decodes a valid JSON string. It leaves strings with \u escapes to encoding/json, which checks everything once more.
+// unquote decodes a valid JSON string. ok is false for strings with \u escapes, which it leaves to encoding/json.
 func unquote(data []byte) (text []byte, ok bool) {
 	if len(data) < 2 || !utf8.Valid(data) {
 		return nil, false
@@ -226,7 +226,7 @@ func unquote(data []byte) (text []byte, ok bool) {
 	}
 }
 
-// IsZero reports an empty body; encoding/json leaves it out.
+// IsZero reports whether the body is empty; encoding/json leaves out an empty body.
 func (b Body) IsZero() bool { return len(b) == 0 }
 
 // Origin returns scheme, host and port of a URL in lower case, without the default port (RFC 6454 §4). Tokens and secrets go to allowed
@@ -245,7 +245,7 @@ func Origin(u *url.URL) string {
 	return scheme + "://" + host
 }
 
-// OriginOf is [Origin] for a text; it returns "" unless the text is an absolute URL.
+// OriginOf returns the [Origin] of a URL given as text; it returns "" unless the text is an absolute URL.
 func OriginOf(text string) string {
 	u, err := url.Parse(text)
 	if err != nil || u.Host == "" {
@@ -254,7 +254,7 @@ func OriginOf(text string) string {
 	return Origin(u)
 }
 
-// SameOrigin reports two absolute URLs with the same origin.
+// SameOrigin reports whether two absolute URLs have the same origin.
 func SameOrigin(a, b string) bool { return OriginOf(a) != "" && OriginOf(a) == OriginOf(b) }
 
 // Handshake is one TLS handshake with an origin of the node, without a request after it.
@@ -299,14 +299,14 @@ type Certificate struct {
 	NotAfter   time.Time `json:"notAfter"`
 	Key        string    `json:"key"` // "ECDSA P-256"
 	SelfSigned bool      `json:"selfSigned,omitempty"`
-	// Authority reports that it may issue others.
+	// Authority reports that it may issue other certificates.
 	Authority bool `json:"authority,omitempty"`
 }
 
-// Distrust groups the reasons why a chain proves nothing.
+// Distrust groups the reasons why a chain does not prove the server's name.
 type Distrust string
 
-// The reasons.
+// The reasons for distrust.
 const (
 	CertificateExpired     Distrust = "expired"
 	CertificateNotYetValid Distrust = "not-yet-valid"

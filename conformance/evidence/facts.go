@@ -16,11 +16,12 @@ import (
 
 // TokenFacts are what checks know of an access token that was replaced by its marker.
 type TokenFacts struct {
-	// Name is the marker's name: "access_token" for the first client, "access_token2" for the second, with the label it came by.
+	// Name is the marker's name: "access_token" for the first client, "access_token2" for the second, with the label of
+	// the request that issued it.
 	Name        string `json:"name"`
 	Fingerprint string `json:"fingerprint"`
 	Length      int    `json:"length"` // bytes
-	// Alphabet reports a b64token (RFC 6750 §2.1).
+	// Alphabet reports that the token is a b64token (RFC 6750 §2.1).
 	Alphabet bool `json:"alphabet"`
 	// Offending is the first byte outside the alphabet as a Go-quoted rune, such as " " or "\n".
 	Offending string `json:"offending,omitempty"`
@@ -33,8 +34,8 @@ type JWTFacts struct {
 	Header    map[string]any `json:"header"`
 	Claims    map[string]any `json:"claims"`
 	Signature bool           `json:"signature"` // the signature segment is not empty
-	// KnownKey names the secret that verifies the signature as an HMAC key, such as "client_secret", or is "a common word". The holder of that
-	// key can write tokens.
+	// KnownKey names the secret that verifies the signature as an HMAC key, such as "client_secret", or is "a common word". Anyone who
+	// has that key can forge tokens.
 	KnownKey string `json:"knownKey,omitempty"`
 }
 
@@ -45,7 +46,7 @@ type Verification struct {
 	// Verified reports that one of the keys verifies the signature; KeyID is its kid, which may be empty.
 	Verified bool   `json:"verified"`
 	KeyID    string `json:"keyId,omitempty"`
-	// Why is the reason if none does.
+	// Why is the reason why none of them does; empty if one does.
 	Why string `json:"why,omitempty"`
 }
 
@@ -66,7 +67,7 @@ const (
 	maxDepth   = 16       // nested objects and arrays
 )
 
-// FactsOf takes the facts about an access token, with unredacted claims (see [RedactToken]). Numbers stay [json.Number].
+// FactsOf collects the facts about an access token, with unredacted claims (see [RedactToken]). Numbers stay [json.Number].
 func FactsOf(name, token, fingerprint string) TokenFacts {
 	f := TokenFacts{Name: name, Fingerprint: fingerprint, Length: len(token), JWT: jwtFacts(token)}
 	if at := firstInvalid(token); at < 0 {
@@ -79,7 +80,7 @@ func FactsOf(name, token, fingerprint string) TokenFacts {
 }
 
 // firstInvalid returns the index of the first byte that breaks the syntax of a b64token, 1*( ALPHA / DIGIT / "-" / "." / "_" / "~" / "+" / "/" )
-// *"=". It is -1 for a b64token and 0 for the empty text.
+// *"=". It returns -1 for a b64token and 0 for an empty token.
 func firstInvalid(token string) int {
 	padding := false
 	for i := range len(token) {
@@ -114,6 +115,7 @@ func jwtFacts(token string) *JWTFacts {
 	return &JWTFacts{Header: header, Claims: claims, Signature: parts[2] != ""}
 }
 
+// decodeSegment decodes a segment that holds a JSON object; it returns nil for other segments and for too long or too deep ones.
 func decodeSegment(s string) map[string]any {
 	if len(s) > maxSegment {
 		return nil
@@ -125,7 +127,7 @@ func decodeSegment(s string) map[string]any {
 	dec := json.NewDecoder(bytes.NewReader(raw))
 	dec.UseNumber()
 	var m map[string]any
-	if dec.Decode(&m) != nil || nested(m, maxDepth) {
+	if dec.Decode(&m) != nil || isDeeper(m, maxDepth) {
 		return nil
 	}
 	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
@@ -134,8 +136,8 @@ func decodeSegment(s string) map[string]any {
 	return m
 }
 
-// nested reports a decoded value with more levels of objects and arrays.
-func nested(value any, levels int) bool {
+// isDeeper reports whether a decoded value has more than the given levels of objects and arrays.
+func isDeeper(value any, levels int) bool {
 	var inner []any
 	switch v := value.(type) {
 	case map[string]any:
@@ -145,5 +147,5 @@ func nested(value any, levels int) bool {
 	default:
 		return false
 	}
-	return levels == 0 || slices.ContainsFunc(inner, func(v any) bool { return nested(v, levels-1) })
+	return levels == 0 || slices.ContainsFunc(inner, func(v any) bool { return isDeeper(v, levels-1) })
 }

@@ -13,17 +13,17 @@ import (
 	"time"
 )
 
-// WriteHAR writes the exchanges of a log as an HTTP archive for the network panel of a browser. Each followed redirect is an entry of its
-// own; a failed exchange has status 0 and its cause in _error. Entries are written one by one, because all of them together may be larger
-// than the memory. The same log gives the same bytes.
+// WriteHAR writes the exchanges of a log as an HTTP archive for the network panel of a browser. Each followed redirect is a
+// separate entry; a failed exchange has status 0 and its cause in _error. Entries are written one by one, because all of them together may
+// not fit into memory. The same log gives the same bytes.
 func WriteHAR(w io.Writer, log *Log, version string) error {
 	frame, err := json.MarshalIndent(harFile{harLog{Version: "1.2", Creator: harCreator{"rin", version}, Pages: []struct{}{}, Entries: []harEntry{}}}, "", " ")
 	if err != nil {
 		return fmt.Errorf("write HAR: %w", err)
 	}
-	at := bytes.LastIndexByte(frame, ']')
+	end := bytes.LastIndexByte(frame, ']') // of the empty list of entries
 	out := bufio.NewWriter(w)
-	out.Write(frame[:at])
+	out.Write(frame[:end])
 	separator := "\n   "
 	for _, x := range log.Exchanges {
 		for _, e := range harEntries(x) {
@@ -41,7 +41,7 @@ func WriteHAR(w io.Writer, log *Log, version string) error {
 	if len(log.Exchanges) > 0 {
 		out.WriteString("\n  ")
 	}
-	out.Write(frame[at:])
+	out.Write(frame[end:])
 	out.WriteString("\n")
 	if err := out.Flush(); err != nil { // keeps the first error of all writes
 		return fmt.Errorf("write HAR: %w", err)
@@ -49,6 +49,7 @@ func WriteHAR(w io.Writer, log *Log, version string) error {
 	return nil
 }
 
+// harEntries returns an entry for each followed redirect, and the last one for the outcome.
 func harEntries(x Exchange) []harEntry {
 	var out []harEntry
 	q := x.Request
@@ -100,6 +101,7 @@ func harResponseOf(a *Response) harResponse {
 	return out
 }
 
+// harText returns a body as text, or binary content in base64.
 func harText(body Body) (text, encoding string) {
 	if body.binary() {
 		return base64.StdEncoding.EncodeToString(body), "base64"
@@ -115,7 +117,7 @@ func harHeaders(h []Field) []harPair {
 	return out
 }
 
-// harQuery keeps the order of the parameters; a parameter that cannot be decoded stays as it is.
+// harQuery returns the query parameters of a URL in order; a parameter that cannot be decoded stays as it is.
 func harQuery(address string) []harPair {
 	out := []harPair{}
 	_, query, _ := strings.Cut(address, "?")
@@ -136,6 +138,7 @@ func queryUnescape(s string) string {
 	return s
 }
 
+// resolve returns the URL that a redirect leads to.
 func resolve(h Hop) string {
 	base, err := url.Parse(h.URL)
 	if err != nil {
@@ -148,6 +151,7 @@ func resolve(h Hop) string {
 	return to.String()
 }
 
+// first returns the value of the first header line with that name, or "".
 func first(h []Field, name string) string {
 	if v := Values(h, name); len(v) > 0 {
 		return v[0]

@@ -21,7 +21,7 @@ func (in *fieldReader) end() bool { return in.pos >= len(in.text) }
 
 func (in *fieldReader) at(c byte) bool { return !in.end() && in.text[in.pos] == c }
 
-// expected returns an error with the expectation, the offset and the byte found there.
+// expected returns an error that names the offset, what was expected there and what came.
 func (in *fieldReader) expected(what string) error {
 	if in.end() {
 		return fmt.Errorf("offset %d: expected %s, got the end", in.pos, what)
@@ -29,8 +29,8 @@ func (in *fieldReader) expected(what string) error {
 	return fmt.Errorf("offset %d: expected %s, got %q", in.pos, what, in.text[in.pos:in.pos+1])
 }
 
-// blanks skips blanks and tabs (OWS, BWS) and reports whether there were any.
-func (in *fieldReader) blanks() bool {
+// skipBlanks skips blanks and tabs (OWS, BWS) and reports whether there were any.
+func (in *fieldReader) skipBlanks() bool {
 	start := in.pos
 	for in.at(' ') || in.at('\t') {
 		in.pos++
@@ -38,10 +38,10 @@ func (in *fieldReader) blanks() bool {
 	return in.pos > start
 }
 
-// separators skips commas and blanks between list members and reports whether there was a comma.
-func (in *fieldReader) separators() bool {
+// skipSeparators skips commas and blanks between list members and reports whether there was a comma.
+func (in *fieldReader) skipSeparators() bool {
 	comma := false
-	for in.blanks(); in.at(','); in.blanks() {
+	for in.skipBlanks(); in.at(','); in.skipBlanks() {
 		comma = true
 		in.pos++
 	}
@@ -57,7 +57,7 @@ func (in *fieldReader) token() string {
 	return in.text[start:in.pos]
 }
 
-// token68 reads a token68 (§11.2) that fills the list member, or nothing.
+// token68 reads a token68 (§11.2) if it fills the rest of the list member; else it reads nothing and returns "".
 func (in *fieldReader) token68() string {
 	start := in.pos
 	for !in.end() && (alphanumeric(in.text[in.pos]) || strings.IndexByte("-._~+/", in.text[in.pos]) >= 0) {
@@ -70,14 +70,14 @@ func (in *fieldReader) token68() string {
 		in.pos++
 	}
 	found := in.text[start:in.pos]
-	if in.blanks(); !in.end() && !in.at(',') {
+	if in.skipBlanks(); !in.end() && !in.at(',') {
 		in.pos = start
 		return ""
 	}
 	return found
 }
 
-// value reads a token or a quoted-string (§5.6.4) with its quoted-pairs undone.
+// value reads a token, or the decoded text of a quoted-string (§5.6.4).
 func (in *fieldReader) value() (value string, quoted bool, err error) {
 	if !in.at('"') {
 		if value = in.token(); value == "" {
@@ -109,7 +109,7 @@ func (in *fieldReader) value() (value string, quoted bool, err error) {
 // Challenge is one authentication challenge (RFC 9110 §11.6.1).
 type Challenge struct {
 	Scheme string // as spelled; compare without case
-	// Token68 is the single value of schemes such as Basic in credentials; empty if the challenge has parameters.
+	// Token68 is the single value that some schemes use instead of parameters; empty if the challenge has parameters.
 	Token68 string
 	Params  []Param
 }
@@ -132,7 +132,7 @@ func (c Challenge) Param(name string) (value string, ok bool) {
 }
 
 // ParseChallenges reads the lines of WWW-Authenticate or Proxy-Authenticate by the grammar of RFC 9110 §11.3 and §11.6.1: commas separate
-// challenges and parameters, and list members may be empty. With an error, which names line and offset, it returns what came before.
+// challenges and parameters, and list members may be empty. An error names line and offset, and comes with the challenges before it.
 func ParseChallenges(values []string) ([]Challenge, error) {
 	var out []Challenge
 	for i, v := range values {
@@ -148,16 +148,16 @@ func ParseChallenges(values []string) ([]Challenge, error) {
 func parseChallenges(v string) ([]Challenge, error) {
 	in := &fieldReader{text: v}
 	var out []Challenge
-	for in.separators(); !in.end(); in.separators() {
+	for in.skipSeparators(); !in.end(); in.skipSeparators() {
 		c := Challenge{Scheme: in.token()}
 		if c.Scheme == "" {
 			return out, in.expected("an authentication scheme")
 		}
-		blank := in.blanks()
+		blank := in.skipBlanks()
 		var err error
 		switch {
 		case in.end(), in.at(','):
-			// a scheme alone, or parameters after an empty member
+			// The scheme stands alone, or its parameters follow after an empty list member.
 			if blank {
 				err = in.params(&c)
 			}
@@ -179,7 +179,7 @@ func parseChallenges(v string) ([]Challenge, error) {
 // params reads parameters up to the end or the next scheme.
 func (in *fieldReader) params(c *Challenge) error {
 	for {
-		parted := in.separators()
+		separated := in.skipSeparators()
 		if in.end() {
 			return nil
 		}
@@ -188,22 +188,22 @@ func (in *fieldReader) params(c *Challenge) error {
 		if name == "" {
 			return in.expected("a parameter")
 		}
-		in.blanks() // BWS
+		in.skipBlanks() // BWS
 		if !in.at('=') {
-			if !parted {
+			if !separated {
 				return in.expected("'=' after the parameter name")
 			}
-			in.pos = start // the next scheme
+			in.pos = start // the token is the next scheme
 			return nil
 		}
 		in.pos++
-		in.blanks() // BWS
+		in.skipBlanks() // BWS
 		value, quoted, err := in.value()
 		if err != nil {
 			return err
 		}
 		c.Params = append(c.Params, Param{name, value, quoted})
-		if in.blanks(); !in.end() && !in.at(',') {
+		if in.skipBlanks(); !in.end() && !in.at(',') {
 			return in.expected("a comma or the end")
 		}
 	}
@@ -212,7 +212,7 @@ func (in *fieldReader) params(c *Challenge) error {
 // MediaType reads type and subtype of a Content-Type value in lower case (RFC 9110 §8.3.1); "" if there are none. Parameters are ignored.
 func MediaType(value string) string {
 	in := &fieldReader{text: value}
-	in.blanks()
+	in.skipBlanks()
 	major := in.token()
 	if major == "" || !in.at('/') {
 		return ""
@@ -242,7 +242,7 @@ func (l Link) Relations() []string {
 }
 
 // ParseLinks reads the lines of Link by the grammar of RFC 8288 §3, with empty list members allowed. Each link needs a relation (§3.3).
-// With an error, which names line and offset, it returns what came before.
+// An error names line and offset, and comes with the links before it.
 func ParseLinks(values []string) ([]Link, error) {
 	var out []Link
 	for i, v := range values {
@@ -258,13 +258,13 @@ func ParseLinks(values []string) ([]Link, error) {
 func parseLinks(v string) ([]Link, error) {
 	in := &fieldReader{text: v}
 	var out []Link
-	for in.separators(); !in.end(); in.separators() {
+	for in.skipSeparators(); !in.end(); in.skipSeparators() {
 		l, err := in.link()
 		if err != nil {
 			return out, err
 		}
 		out = append(out, l)
-		if in.blanks(); !in.end() && !in.at(',') {
+		if in.skipBlanks(); !in.end() && !in.at(',') {
 			return out, in.expected("a semicolon, a comma or the end")
 		}
 	}
@@ -287,18 +287,18 @@ func (in *fieldReader) link() (Link, error) {
 		return Link{}, fmt.Errorf("offset %d: expected a URI reference, got %.80q", start, l.Target)
 	}
 	in.pos = start + length + 1
-	for in.blanks(); in.at(';'); in.blanks() {
+	for in.skipBlanks(); in.at(';'); in.skipBlanks() {
 		in.pos++
-		in.blanks()
+		in.skipBlanks()
 		name := in.token()
 		if name == "" {
 			continue // an empty parameter is allowed
 		}
 		p := Param{Name: name}
-		in.blanks() // BWS
+		in.skipBlanks() // BWS
 		if in.at('=') {
 			in.pos++
-			in.blanks() // BWS
+			in.skipBlanks() // BWS
 			var err error
 			if p.Value, p.Quoted, err = in.value(); err != nil {
 				return Link{}, err
@@ -315,10 +315,10 @@ func (in *fieldReader) link() (Link, error) {
 // DateForm tells how a date in a header field is written.
 type DateForm int
 
-// The forms.
+// The forms of a date.
 const (
-	NoDate    DateForm = iota
-	OlderDate          // a form that senders must not use any more
+	NoDate    DateForm = iota // not a date
+	OlderDate                 // an obsolete form, which senders must not use
 	GoodDate
 )
 
@@ -328,7 +328,7 @@ func DeprecationDate(value string) (time.Time, DateForm) {
 	value = strings.Trim(value, " ")
 	item, parameters, _ := strings.Cut(value, ";")
 	if digits, ok := strings.CutPrefix(item, "@"); ok {
-		if !regexp.MustCompile(`^-?[0-9]{1,15}$`).MatchString(digits) || !fieldParameters(value[len(item):]) {
+		if !regexp.MustCompile(`^-?[0-9]{1,15}$`).MatchString(digits) || !validParameters(value[len(item):]) {
 			return time.Time{}, NoDate
 		}
 		seconds, err := strconv.ParseInt(digits, 10, 64)
@@ -346,8 +346,8 @@ func DeprecationDate(value string) (time.Time, DateForm) {
 	return time.Time{}, NoDate
 }
 
-// fieldParameters reports valid parameters of an item (RFC 9651 §3.1.2).
-func fieldParameters(text string) bool {
+// validParameters reports whether a text is a sequence of valid parameters of an item (RFC 9651 §3.1.2).
+func validParameters(text string) bool {
 	return regexp.MustCompile(`^(; *[a-z*][a-z0-9_.*-]*(=("([ !#-\[\]-~]|\\["\\])*"|@?-?[0-9]{1,15}(\.[0-9]{1,3})?|\?[01]|[A-Za-z*][A-Za-z0-9!#$%&'*+.^_` + "`" + `|~:/-]*|:[A-Za-z0-9+/=]*:))?)*$`).MatchString(text)
 }
 

@@ -130,13 +130,13 @@ var _ = Describe("Journal", func() {
 			Eventually(done).Should(Receive(BeNil()))
 		}, SpecTimeout(5*time.Second))
 
-		It("waits for the roles first, then for the labels that hold them", func(ctx SpecContext) {
+		It("waits for the roles first, then for the labels of the resources that have them", func(ctx SpecContext) {
 			j.Add(answered("info.no-token", 401))
 			probe, list, every := wait(ctx, "P.no-token"), wait(ctx, "list.ok"), wait(ctx, "op/*.ok")
 			Consistently(probe, "20ms").ShouldNot(Receive())
 			j.Roles(evidence.Roles{ProbeTarget: evidence.Info, Operations: []evidence.Resource{"op/a", "op/b"}})
 			Eventually(probe).Should(Receive(BeNil()))
-			Eventually(list).Should(Receive(BeNil()), "nothing holds the role")
+			Eventually(list).Should(Receive(BeNil()), "no resource has the role")
 			j.Add(answered("op/a.ok", 200))
 			Consistently(every, "20ms").ShouldNot(Receive())
 			j.Add(answered("op/b.ok", 200))
@@ -152,7 +152,7 @@ var _ = Describe("Journal", func() {
 			Eventually(never).Should(Receive(BeNil()))
 		}, SpecTimeout(5*time.Second))
 
-		It("waits for what the answers of registry and document hold, which is recorded after them", func(ctx SpecContext) {
+		It("waits for the registry entry and the document, which are recorded after the answers that contain them", func(ctx SpecContext) {
 			entry, document := wait(ctx, "registry.ok"), wait(ctx, "spec.ok")
 			j.Add(answered("registry.ok", 200))
 			j.Add(answered("spec.ok", 200))
@@ -164,7 +164,7 @@ var _ = Describe("Journal", func() {
 			Eventually(document).Should(Receive(BeNil()))
 		}, SpecTimeout(5*time.Second))
 
-		It("does not wait for labels of the node's URLs that were not planned until it was located", func(ctx SpecContext) {
+		It("waits for an unplanned label of the node's URLs only until the registry entry or the roles are recorded", func(ctx SpecContext) {
 			j.Plan("tls/token.modern")
 			origins, list := wait(ctx, "registry.ok", "tls/token.modern", "tls/spec.modern", "entry/info.ok"), wait(ctx, "cleartext/list.port-80")
 			j.Begin(evidence.Run{})
@@ -198,7 +198,7 @@ var _ = Describe("Journal", func() {
 		}, SpecTimeout(5*time.Second))
 	})
 
-	It("reads back unchanged, with hostile text in it", func() {
+	It("is read back unchanged, even with hostile text in it", func() {
 		x := answered("info.ok", 200)
 		x.Given = map[string]string{"value\xff": "\x00\xfe", "mode": "<b>&"}
 		x.Request.URL, x.Request.Body = "https://node.example/\xff?a=<>&b", evidence.Body("\xff\x00")

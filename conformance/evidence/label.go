@@ -8,7 +8,7 @@ import (
 // Label names one planned exchange of a run as "<resource>.<case>": "token.ok", "info.no-token", "op/listFundings.garbage". A label
 // never changes its meaning between versions, because evidence is judged again later.
 //
-// An exchange without a label is not evidence, such as the renewal of a token during the run.
+// A request that is not evidence, such as the renewal of a token during the run, has no label.
 //
 // Requirements may also use roles in place of a resource, which a [Log] resolves: "P" (the probe target), "list" and
 // "detail" (the funding operations), "op/*" (every executed operation). "*" alone is the whole run.
@@ -62,7 +62,7 @@ func OperationResource(key string) Resource { return Resource("op/" + key) }
 // BaseResource names the n-th candidate, from 1, for the base URL of the operations; Given has the URL and how it was found.
 func BaseResource(n int) Resource { return Resource("base/" + strconv.Itoa(n)) }
 
-// EndpointResource names the n-th endpoint URL of the info answer.
+// EndpointResource names an endpoint URL of the info answer; the key is its number, from 1.
 func EndpointResource(key string) Resource { return Resource("endpoint/" + key) }
 
 // Case names the variant of a request, such as "ok", "no-token" or "wrong-secret". The table of all cases is in package probe.
@@ -88,7 +88,7 @@ func Slug(s string) string {
 	}, s)
 }
 
-// Resources of credentials beyond the first client's.
+// Resources of further credentials and of the authorization server's keys.
 const (
 	OtherClient     Resource = "token-other"   // the token endpoint, as the client whose tokens are meant for another audience
 	StagingEndpoint Resource = "token-staging" // the token endpoint of the staging environment, as its own client
@@ -98,7 +98,7 @@ const (
 // MetadataResource names the n-th candidate, from 1, for the authorization server's metadata; Given has the issuer.
 func MetadataResource(n int) Resource { return Resource("metadata/" + strconv.Itoa(n)) }
 
-// API is the base of all operations, for requests that belong to none of them.
+// API is the base of all operations, for requests that do not belong to one of them.
 const API Resource = "api"
 
 // WalkCase is the n-th page of the list, from 1 (PAG-03); Given has parameter, value, and sizeParameter and size if known.
@@ -128,7 +128,7 @@ const (
 // Values that the document does not allow.
 const (
 	BelowMinimum   Try = "below-minimum"
-	AboveMaximum   Try = "above-maximum" // or above the format int32
+	AboveMaximum   Try = "above-maximum" // or above the range of the format int32
 	TooShort       Try = "too-short"
 	TooLong        Try = "too-long"
 	OutsideEnum    Try = "outside-enum"
@@ -148,18 +148,18 @@ func TryCase(t Try, in, name string) Case {
 	return Case(string(t) + "-" + Slug(name))
 }
 
-// Resources of the groups REG and TLS. They are not part of the node's API, so rows about all calls of a resource skip them.
+// Resources of the groups REG and TLS. They are not part of the node's API, so requirements about every call of the API do not concern them.
 const (
-	// RecordedToken and RecordedInfo are the URLs of the registry entry, if the operator gave others of the same origin.
+	// RecordedToken and RecordedInfo are the URLs of the registry entry, if the operator gave other URLs of the same origin.
 	RecordedToken Resource = "entry/token"
 	RecordedInfo  Resource = "entry/info"
-	// CleartextToken, CleartextInfo and CleartextList are the same paths over plain HTTP, without a real credential.
+	// CleartextToken, CleartextInfo and CleartextList are the paths of these resources over plain HTTP, without a real credential.
 	CleartextToken Resource = "cleartext/token"
 	CleartextInfo  Resource = "cleartext/info"
 	CleartextList  Resource = "cleartext/list"
 )
 
-// Each distinct origin gets handshakes, under the name of the first URL that has it.
+// The TLS handshakes with each distinct origin have the resource of the first URL with that origin.
 const (
 	TokenOrigin Resource = "tls/token"
 	InfoOrigin  Resource = "tls/info"

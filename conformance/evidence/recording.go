@@ -41,7 +41,7 @@ type entry struct {
 	Ended         *Ended           `json:"ended,omitempty"`
 }
 
-// encoded returns the entry in a form that encoding/json writes fast: bodies, which are most of a file, are plain strings.
+// encodedEntry is an entry in a form that encoding/json writes fast: bodies, which are most of a file, are plain strings.
 type encodedEntry struct {
 	entry
 	Exchange *encodedExchange `json:"exchange,omitempty"`
@@ -57,6 +57,7 @@ type encodedResponse struct {
 	Body any `json:"body,omitempty"`
 }
 
+// encoded returns the entry in its fast form.
 func (e entry) encoded() encodedEntry {
 	out := encodedEntry{entry: e}
 	if e.Exchange != nil {
@@ -79,7 +80,7 @@ func (e entry) line() ([]byte, error) {
 	return EscapeDeceptive(b.Bytes()), nil
 }
 
-// check returns what is missing in an entry that was read.
+// check returns an error if an entry that was read lacks the member of its kind.
 func (e entry) check() error {
 	missing := false
 	switch e.Kind {
@@ -113,8 +114,8 @@ const (
 	MaxLog  = 1 << 30   // bytes of the whole file
 )
 
-// ReadLog reads the output of a [Journal]. If the recording was cut off in its last line, the rest is kept, with Ended nil. Other faults
-// are errors that name the line.
+// ReadLog reads the output of a [Journal]. If the recording was cut off in its last line, it keeps the complete lines, with Ended nil.
+// Other faults are errors that name the line.
 func ReadLog(r io.Reader) (*Log, error) {
 	limited := &io.LimitedReader{R: r, N: MaxLog + 1}
 	in := bufio.NewReaderSize(limited, 64<<10)
@@ -142,6 +143,7 @@ func ReadLog(r io.Reader) (*Log, error) {
 	return s.snapshot(), nil
 }
 
+// read decodes one line and applies its record.
 func (s *state) read(line []byte, first bool) error {
 	if len(bytes.TrimSpace(line)) == 0 {
 		if first {
@@ -191,15 +193,15 @@ type Recording interface {
 // Repair reads a recording that may lack its end. It removes an incomplete last line and appends the cause; a complete recording stays
 // unchanged. It returns the log of the repaired recording.
 func Repair(file Recording, cause string) (*Log, error) {
-	whole, err := completeLinesLength(file)
+	length, err := completeLinesLength(file)
 	if err != nil {
-		return nil, fmt.Errorf("cut evidence: %w", err)
+		return nil, fmt.Errorf("repair evidence: %w", err)
 	}
-	if err := file.Truncate(whole); err != nil {
-		return nil, fmt.Errorf("cut evidence: %w", err)
+	if err := file.Truncate(length); err != nil {
+		return nil, fmt.Errorf("repair evidence: %w", err)
 	}
 	if _, err := file.Seek(0, io.SeekStart); err != nil {
-		return nil, fmt.Errorf("cut evidence: %w", err)
+		return nil, fmt.Errorf("repair evidence: %w", err)
 	}
 	log, err := ReadLog(file)
 	if err != nil || log.Ended != nil {
@@ -210,11 +212,11 @@ func Repair(file Recording, cause string) (*Log, error) {
 	if err != nil {
 		return nil, err
 	}
-	if _, err := file.Seek(whole, io.SeekStart); err != nil {
-		return nil, fmt.Errorf("cut evidence: %w", err)
+	if _, err := file.Seek(length, io.SeekStart); err != nil {
+		return nil, fmt.Errorf("repair evidence: %w", err)
 	}
 	if _, err := file.Write(line); err != nil {
-		return nil, fmt.Errorf("cut evidence: %w", err)
+		return nil, fmt.Errorf("repair evidence: %w", err)
 	}
 	return log, nil
 }
@@ -231,11 +233,11 @@ func completeLinesLength(file io.ReadSeeker) (int64, error) {
 		if _, err := file.Seek(start, io.SeekStart); err != nil {
 			return 0, err
 		}
-		read := piece[:end-start]
-		if _, err := io.ReadFull(file, read); err != nil && !errors.Is(err, io.EOF) {
+		part := piece[:end-start]
+		if _, err := io.ReadFull(file, part); err != nil && !errors.Is(err, io.EOF) {
 			return 0, err
 		}
-		if i := bytes.LastIndexByte(read, '\n'); i >= 0 {
+		if i := bytes.LastIndexByte(part, '\n'); i >= 0 {
 			return start + int64(i) + 1, nil
 		}
 		end = start

@@ -102,7 +102,7 @@ func (p *translator) applicators(in, out map[string]any, at place) {
 	if schemas, ok := in["dependentSchemas"].(map[string]any); ok {
 		out["dependentSchemas"] = p.named(schemas, func(name string) place { return at.same("dependentSchemas", name) })
 	}
-	if at.plain && at.inPlace || p.discriminate(in, out, at) {
+	if at.noChoices && at.inPlace || p.discriminate(in, out, at) {
 		return
 	}
 	for _, keyword := range []string{"oneOf", "anyOf"} {
@@ -258,7 +258,7 @@ func (p *translator) discriminate(in, out map[string]any, at place) bool {
 		})
 	}
 	if d.closed {
-		conditions = append(conditions, p.own(at.pointer+"/discriminator", map[string]any{
+		conditions = append(conditions, p.addDefinition(at.pointer+"/discriminator", map[string]any{
 			"type": "object", "required": []any{d.property},
 			"properties": map[string]any{d.property: map[string]any{"enum": values}},
 		}))

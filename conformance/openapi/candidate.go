@@ -14,7 +14,7 @@ func (d *Document) Operation(key string) (Operation, bool) {
 	return d.Operations[i], true
 }
 
-// TemplateParameters lists the names between braces in the path, in order.
+// TemplateParameters returns the names between braces in the path, in order.
 func (o Operation) TemplateParameters() []string {
 	var names []string
 	rest := o.Path
@@ -29,7 +29,7 @@ func (o Operation) TemplateParameters() []string {
 	}
 }
 
-// Success returns the answer to a good call: 200, else the lowest 2xx, else the range 2XX, else default.
+// Success returns the declared answer to a good call: 200, else the lowest 2xx, else the range 2XX, else default.
 func (o Operation) Success() (status string, response Response, ok bool) {
 	if r, ok := o.Responses["200"]; ok {
 		return "200", r, true
@@ -59,8 +59,8 @@ func (d *Document) ListCandidate() (Operation, bool) {
 	return found, best > 0
 }
 
-// listScore rates an operation as the list; 0 means that it cannot be the list. The path counts more than tags, an array more than an
-// object, and a detail operation below it adds to the score.
+// listScore rates how likely an operation is the list; 0 means that it cannot be. The path counts more than tags, an array more than an
+// object, and a detail operation below its path adds to the score.
 func (o Operation) listScore(d *Document) int {
 	if o.Method != "GET" || o.HasBody || len(o.TemplateParameters()) > 0 || o.AboutService() || !o.returnsData() {
 		return 0
@@ -91,6 +91,7 @@ func (o Operation) listScore(d *Document) int {
 	return score
 }
 
+// returnsData reports whether a good call is answered with an array or object.
 func (o Operation) returnsData() bool {
 	_, r, ok := o.Success()
 	switch r.kind() {
@@ -100,7 +101,7 @@ func (o Operation) returnsData() bool {
 	return false
 }
 
-// kind is the type of the answer's schema: array, object, another type, or "" if none is declared. A schema without a type, such as a oneOf
+// kind returns the type of the answer's schema: array, object, another type, or "" if none is declared. A schema without a type, such as a oneOf
 // or a dangling reference, counts as an object, since it may be one.
 func (r Response) kind() string {
 	kind := ""
@@ -118,7 +119,7 @@ func (r Response) kind() string {
 	return kind
 }
 
-// namesFunding looks for funding or call as a word: "/v1/fundings", "listCalls", "Funding calls", but not "callback" or "recall".
+// namesFunding reports whether a text has funding or call as a word: "/v1/fundings", "listCalls", "Funding calls", but not "callback" or "recall".
 func namesFunding(s string) bool {
 	for _, w := range splitWords(s) {
 		if strings.HasPrefix(w, "funding") || w == "call" || w == "calls" {
@@ -128,7 +129,7 @@ func namesFunding(s string) bool {
 	return false
 }
 
-// splitWords splits at non-letters and before capitals of camel case, in lower case.
+// splitWords splits a text at non-letters and before the capitals of camel case; the words are in lower case.
 func splitWords(s string) []string {
 	var out []string
 	start, lower := -1, false
@@ -180,14 +181,14 @@ func (d *Document) Collection(o Operation) (Operation, bool) {
 	return d.Operations[i], true
 }
 
-// AboutService recognises by its path an operation about the service itself, such as health, version or documentation.
-// "/funding/v3/api-docs" has funding in its path and lists no funding calls.
+// AboutService reports whether the path is about the service itself, such as its health, version or documentation: "/funding/v3/api-docs"
+// has funding in its path, but does not list funding calls.
 func (o Operation) AboutService() bool {
 	segments := strings.Split(strings.Trim(strings.ToLower(o.Path), "/"), "/")
 	return slices.ContainsFunc(segments, isTooling) || isServiceName(segments[len(segments)-1])
 }
 
-// isTooling reports the segments that frameworks put before whole families of such paths.
+// isTooling reports whether frameworks put paths about the service below this segment, such as "/actuator/health".
 func isTooling(segment string) bool {
 	switch segment {
 	case "api-docs", "actuator", "swagger", "swagger-ui", "swagger-resources":
@@ -196,10 +197,11 @@ func isTooling(segment string) bool {
 	return false
 }
 
-// isServiceName reports last segments; elsewhere in a path the words may mean something else.
+// isServiceName reports whether the last segment of a path says that it is about the service. Elsewhere in a path the words may mean
+// something else.
 func isServiceName(segment string) bool {
-	for _, form := range []string{".json", ".yaml", ".yml", ".html"} {
-		segment = strings.TrimSuffix(segment, form)
+	for _, extension := range []string{".json", ".yaml", ".yml", ".html"} {
+		segment = strings.TrimSuffix(segment, extension)
 	}
 	switch segment {
 	case "info", "health", "healthz", "livez", "readyz", "live", "ready", "status", "version", "ping", "metrics",

@@ -1,5 +1,5 @@
 // Package openapi holds a node's OpenAPI document as data.
-// [Guard] reduces the text that a node serves to a copy of bounded size and depth, without examples, extensions and foreign references.
+// [Guard] reduces the text that a node serves to a copy of bounded size and depth, without examples, extensions and references to other documents.
 // [Parse] reads its operations for planning, discovery and the requirements on the document. [Document.Translate] turns a schema into JSON
 // Schema, which openapi/validate applies to answers. The package also reads lists, pages and links out of answers, so that probes and
 // requirements see the same items. All work is bounded, and nothing is fetched.
@@ -20,7 +20,7 @@ type Document struct {
 	Title      string
 	APIVersion string // info.version
 	Servers    []string
-	// Operations are those of all methods, in the order of paths in the document, then of methods.
+	// Operations has one entry for each method of each path, in the order of the paths in the document.
 	Operations []Operation
 	// Schemes are the names under securitySchemes (or securityDefinitions), with their types.
 	Schemes map[string]string
@@ -83,7 +83,7 @@ type Schema struct {
 	MinLength, MaxLength               *int
 	Pattern                            string
 	Default                            json.RawMessage
-	// Items is the schema of array members; Properties those of an object.
+	// Items is the schema of the members of an array; Properties are those of the members of an object.
 	Items      *Schema
 	Properties map[string]Schema
 	Required   []string
@@ -95,8 +95,8 @@ const schemaBudget = 200_000
 // ErrNoObject reports JSON that is not an object.
 var ErrNoObject = errors.New("an API document must be one JSON object")
 
-// Parse reads a document, also an invalid one: missing or mistyped parts stay empty. It fails only if the text is not a JSON object. Of
-// repeated member names the last one counts, as in the guard.
+// Parse reads a document, even an invalid one: missing or mistyped parts stay empty. It fails only if the text is not a JSON object. If a
+// member name is repeated, the last member counts, as in [Guard].
 func Parse(reduced []byte) (*Document, error) {
 	dec := json.NewDecoder(bytes.NewReader(reduced))
 	dec.UseNumber()
@@ -121,6 +121,7 @@ func Parse(reduced []byte) (*Document, error) {
 	return d, nil
 }
 
+// readHead reads the version of the format, and title and version of the API.
 func (d *Document) readHead() {
 	d.Version = stringValue(d.root["openapi"])
 	if d.Version == "" {
@@ -130,12 +131,12 @@ func (d *Document) readHead() {
 	d.Title, d.APIVersion = stringValue(info["title"]), stringValue(info["version"])
 }
 
-// swagger reports a Swagger 2.0 document.
+// swagger reports whether the document is Swagger 2.0.
 func (d *Document) swagger() bool {
 	return d.root["openapi"] == nil && strings.HasPrefix(stringValue(d.root["swagger"]), "2")
 }
 
-// pathOrder lists the keys of "paths" in the order of the text. Of repeated members the last one counts.
+// pathOrder lists the keys of "paths" in the order of the text. If "paths" is repeated, the last one counts.
 func pathOrder(reduced []byte) []string {
 	var order []string
 	for name, paths := range members(reduced) {
@@ -150,7 +151,7 @@ func pathOrder(reduced []byte) []string {
 	return order
 }
 
-// stringValue returns a string; some documents write versions as numbers.
+// stringValue returns a string, or a number as text, since some documents write versions as numbers; "" for other values.
 func stringValue(value any) string {
 	switch v := value.(type) {
 	case string:
@@ -233,7 +234,7 @@ func (d *Document) readSecurity() {
 	d.Security = security(d.root["security"])
 }
 
-// security reads a list of alternatives, if there is one. An empty alternative makes the whole requirement optional.
+// security reads a list of alternatives; nil if the value is not a list. An empty alternative makes the whole requirement optional.
 func security(value any) *Security {
 	list, ok := value.([]any)
 	if !ok {

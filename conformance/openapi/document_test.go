@@ -10,6 +10,7 @@ import (
 	"github.com/rin-network/rin/conformance/openapi"
 )
 
+// parsed returns the document that Parse reads from the text.
 func parsed(text string) *openapi.Document {
 	GinkgoHelper()
 	d, err := openapi.Parse([]byte(text))
@@ -17,7 +18,7 @@ func parsed(text string) *openapi.Document {
 	return d
 }
 
-// library is an OpenAPI 3.0 document with the quirks of real ones: operationIds repeated and missing, references everywhere.
+// library is an OpenAPI 3.0 document with the quirks of real ones: repeated and missing operationIds, and references everywhere.
 const library = `{
  "openapi":"3.0.1","info":{"title":"Funding Api","version":1.0},
  "servers":[{"url":"https://node.example/{prefix}/funding","variables":{"prefix":{"default":"ris-synergy"}}},{"description":"no url"}],
@@ -64,7 +65,7 @@ var _ = Describe("A document", func() {
 		}))
 	})
 
-	It("has unique and safe keys, whatever the operationIds", func() {
+	It("has unique and safe keys for any operationIds", func() {
 		d := parsed(`{"paths":{"/a":{"get":{"operationId":"x"},"put":{"operationId":"x-2"},"post":{"operationId":"x"},"delete":{"operationId":"../.. ä"},
 			"head":{"operationId":"日本"},"patch":{"operationId":"` + strings.Repeat("y", 500) + `"},"trace":{"operationId":7}}}}`)
 		seen := map[string]bool{}
@@ -107,7 +108,7 @@ var _ = Describe("A document", func() {
 		Expect(s.Items.Properties["partOf"].Properties["partOf"].Properties["id"].Type).To(Equal("string"))
 	})
 
-	It("has required bodies", func() {
+	It("knows which operations require a body", func() {
 		o, _ := parsed(library).Operation("findAll-2")
 		Expect(o.HasBody).To(BeTrue())
 		Expect(o.Security).To(Equal(&openapi.Security{Schemes: []string{"bearer"}}))
@@ -142,10 +143,10 @@ var _ = Describe("A document", func() {
 
 	DescribeTable("is read as far as possible",
 		func(text string, operations int) { Expect(parsed(text).Operations).To(HaveLen(operations)) },
-		Entry("nothing in it", `{}`, 0),
+		Entry("an empty object", `{}`, 0),
 		Entry("wrong types everywhere", `{"openapi":3,"info":[],"servers":{},"security":{},"paths":{"/a":{"get":{"parameters":{},"responses":[],"tags":"x","security":[1],"requestBody":1}},"/b":[],"/c":{"get":7}},"components":"x"}`, 1),
 		Entry("paths as a list", `{"paths":[{"get":{}}]}`, 0),
-		Entry("a parameter that is itself", `{"paths":{"/a":{"get":{"parameters":[{"$ref":"#/paths/~1a/get/parameters/0"}]}}}}`, 1),
+		Entry("a parameter that refers to itself", `{"paths":{"/a":{"get":{"parameters":[{"$ref":"#/paths/~1a/get/parameters/0"}]}}}}`, 1),
 		Entry("repeated paths", `{"paths":{"/a":{"get":{}},"/a":{"get":{},"put":{}}}}`, 2),
 		Entry("repeated paths objects", `{"paths":{"/a":{"get":{}}},"paths":{"/b":{"get":{}}}}`, 1),
 	)
@@ -155,10 +156,10 @@ var _ = Describe("A document", func() {
 			_, err := openapi.Parse([]byte(text))
 			Expect(err).To(HaveOccurred())
 		},
-		Entry("empty", ``), Entry("a list", `[]`), Entry("null", `null`), Entry("half", `{"paths":`), Entry("two", `{} {}`), Entry("a page", `<html>`),
+		Entry("empty", ``), Entry("a list", `[]`), Entry("null", `null`), Entry("an incomplete object", `{"paths":`), Entry("two values", `{} {}`), Entry("an HTML page", `<html>`),
 	)
 
-	It("has bounded schemas, also with many references", func() {
+	It("bounds the size of its schemas, even with many references", func() {
 		var schemas strings.Builder
 		for i := range 20 {
 			fmt.Fprintf(&schemas, `"S%d":{"properties":{`, i)
@@ -174,20 +175,21 @@ var _ = Describe("A document", func() {
 		d := parsed(`{"openapi":"3.0.0","paths":{` + strings.TrimSuffix(paths.String(), ",") + `},"components":{"schemas":{` + strings.TrimSuffix(schemas.String(), ",") + `}}}`)
 		nodes := 0
 		for _, o := range d.Operations {
-			nodes += size(o.Responses["200"].Content["a/b"])
+			nodes += countNodes(o.Responses["200"].Content["a/b"])
 		}
 		Expect(d.Operations).To(HaveLen(300))
 		Expect(nodes).To(And(BeNumerically(">", 100_000), BeNumerically("<", 250_000)))
 	})
 })
 
-func size(s openapi.Schema) int {
+// countNodes counts a schema and the schemas inside it.
+func countNodes(s openapi.Schema) int {
 	n := 1
 	if s.Items != nil {
-		n += size(*s.Items)
+		n += countNodes(*s.Items)
 	}
 	for _, p := range s.Properties {
-		n += size(p)
+		n += countNodes(p)
 	}
 	return n
 }

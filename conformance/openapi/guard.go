@@ -40,12 +40,12 @@ func (l Limits) effective() Limits {
 }
 
 // Guard reads an API document from a node and returns the reduced copy, or the reason why there is none: a text that is not a JSON object,
-// too big or too deep, or that contains references to nothing but one another.
+// too big or too deep, or that contains references that lead only to one another.
 //
 // Guard removes examples, extensions ("x-"), $schema, $id, jsonSchemaDialect and dynamic references, and every reference that leaves the
 // document, with its siblings where OpenAPI ignores them. It keeps members named by the author, data under enum, const and default, and
-// local references that lead nowhere, which a requirement looks for. It ignores a byte order mark (RFC 8259 §8.1); of repeated member names
-// the last counts. Guarding a reduced copy changes nothing.
+// dangling local references, which a requirement looks for. It ignores a byte order mark (RFC 8259 §8.1); if a member name is repeated, the
+// last member counts. Guarding a reduced copy changes nothing.
 func Guard(body []byte, limits Limits) evidence.Document {
 	limits = limits.effective()
 	if len(body) > limits.Size {
@@ -82,7 +82,7 @@ func refuse(format string, args ...any) evidence.Document {
 	return evidence.Document{Refused: fmt.Sprintf(format, args...)}
 }
 
-// referenceCycle returns the first chain of references that lead back to themselves without a schema, or "".
+// referenceCycle returns the first chain of references that lead back to themselves without reaching a schema, or "".
 func referenceCycle(reduced []byte) string {
 	d, err := Parse(reduced)
 	if err != nil {
@@ -95,34 +95,36 @@ func referenceCycle(reduced []byte) string {
 			next[strings.TrimSuffix(ref.Pointer, "/$ref")] = target
 		}
 	}
-	round := map[string]int{} // pointer -> the start it was first reached from
+	start := map[string]int{} // pointer -> index of the reference from which it was first reached
 	for i, ref := range refs {
 		at := strings.TrimSuffix(ref.Pointer, "/$ref")
 		for target, more := next[at]; more; target, more = next[at] {
-			if first, seen := round[at]; seen {
+			if first, seen := start[at]; seen {
 				if first == i {
 					return evidence.Clip("#"+at, 120) + " and " + evidence.Clip("#"+target, 120)
 				}
 				break
 			}
-			round[at] = i
+			start[at] = i
 			at = target
 		}
 	}
 	return ""
 }
 
-// reducer removes what no requirement needs and what could reach outside.
+// reducer removes what no requirement needs and what refers to something outside the document.
 type reducer struct {
 	siblings bool // keywords beside $ref count (OpenAPI 3.1 and later)
 	removals []evidence.Removed
 }
 
+// allowsSiblings reports whether the version of the document lets keywords beside $ref count.
 func allowsSiblings(root *object) bool {
 	version, _ := root.values["openapi"].(string)
 	return strings.HasPrefix(version, "3.") && !strings.HasPrefix(version, "3.0")
 }
 
+// value reduces a decoded value; names reports that its members are named by the author, as those of "schemas" are.
 func (r *reducer) value(value any, pointer string, names bool) {
 	switch v := value.(type) {
 	case *object:
@@ -134,6 +136,7 @@ func (r *reducer) value(value any, pointer string, names bool) {
 	}
 }
 
+// object reduces an object in place; names is as in [reducer.value].
 func (r *reducer) object(o *object, pointer string, names bool) {
 	if !names && r.foreignReference(o, pointer) {
 		return
@@ -171,7 +174,7 @@ func (r *reducer) foreignReference(o *object, pointer string) bool {
 	return true
 }
 
-// removes reports whether a keyword is removed.
+// removes reports whether a keyword is removed, and records it if it could refer to another document.
 func (r *reducer) removes(key string, value any, pointer string) bool {
 	switch key {
 	case "$schema", "$id", "jsonSchemaDialect", "$dynamicRef", "$recursiveRef":
@@ -183,7 +186,7 @@ func (r *reducer) removes(key string, value any, pointer string) bool {
 	return strings.HasPrefix(key, "x-")
 }
 
-// foreignMapping reports a discriminator value that is mapped to another document.
+// foreignMapping reports whether a discriminator value is mapped to another document, and records it.
 func (r *reducer) foreignMapping(value any, pointer string) bool {
 	target, _ := value.(string)
 	if strings.HasPrefix(target, "#") || !strings.ContainsAny(target, "/:#") {
@@ -193,6 +196,7 @@ func (r *reducer) foreignMapping(value any, pointer string) bool {
 	return true
 }
 
+// record notes the removal of a keyword.
 func (r *reducer) record(pointer, keyword string, value any) {
 	text, ok := value.(string)
 	if !ok {
@@ -218,7 +222,7 @@ func JSONType(value any) string {
 	return "number"
 }
 
-// notJSON says what the text is instead, as far as its beginning shows, and what to do.
+// notJSON says what the text is instead of JSON, as far as its beginning shows, and what to do.
 func notJSON(body []byte, cause error) string {
 	head := bytes.TrimSpace(body[:min(len(body), 4096)])
 	lower := strings.ToLower(string(head))
@@ -255,6 +259,7 @@ func isLikeYAML(head string) bool {
 	return false
 }
 
+// notObject says which JSON value the document is instead of an object.
 func notObject(tree any) string {
 	if text, ok := tree.(string); ok {
 		if strings.HasPrefix(strings.TrimSpace(text), "{") {

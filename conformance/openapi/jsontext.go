@@ -11,10 +11,10 @@ import (
 
 // This file walks JSON text without building values, because answers may be large and hostile. Parts are slices of the text.
 
-// blanks are the white space between JSON tokens (RFC 8259 §2).
+// blanks is the white space between JSON tokens (RFC 8259 §2).
 const blanks = " \t\r\n"
 
-// valueLength returns the length of the JSON value at the start of the text: -1 if it breaks off, 0 if there is none. It does not check the
+// valueLength returns the length of the JSON value at the start of the text: -1 if the text ends inside it, 0 if no value starts there. It does not check the
 // syntax inside the value.
 func valueLength(text []byte) int {
 	if len(text) == 0 || bytes.IndexByte([]byte(blanks+"]},:"), text[0]) >= 0 {
@@ -71,7 +71,7 @@ func containerLength(text []byte) int {
 	return -1
 }
 
-// members iterates over the members of a JSON object, if it is one, in order. The last one may break off.
+// members iterates over the members of a JSON object in order; other values have no members. The value of the last one may be incomplete.
 func members(object []byte) iter.Seq2[string, []byte] {
 	return func(yield func(string, []byte) bool) {
 		for name, value := range rawMembers(object) {
@@ -86,7 +86,7 @@ func members(object []byte) iter.Seq2[string, []byte] {
 func rawMembers(object []byte) iter.Seq2[[]byte, []byte] {
 	return func(yield func([]byte, []byte) bool) {
 		rest, ok := bytes.CutPrefix(bytes.TrimLeft(object, blanks), []byte("{"))
-		for ok { // an object
+		for ok { // nothing to do unless it is an object
 			rest = bytes.TrimLeft(rest, blanks+",")
 			n := valueLength(rest)
 			if n <= 0 || rest[0] != '"' {
@@ -109,7 +109,7 @@ func rawMembers(object []byte) iter.Seq2[[]byte, []byte] {
 	}
 }
 
-// unquote decodes a JSON string; a faulty one stays as written.
+// unquote decodes a JSON string; it returns an invalid one as written, without its quotes.
 func unquote(s []byte) string {
 	plain := string(s[1 : len(s)-1])
 	if bytes.IndexByte(s, '\\') < 0 {
@@ -122,7 +122,7 @@ func unquote(s []byte) string {
 	return out
 }
 
-// elements returns the well-formed values of a JSON array, up to MaxItems; whole reports that those are all.
+// elements returns the well-formed values of a JSON array, up to MaxItems; whole reports that these are all values.
 func elements(array []byte) (out [][]byte, whole bool) {
 	rest := bytes.TrimPrefix(bytes.TrimLeft(array, blanks), []byte("["))
 	for {
@@ -140,7 +140,7 @@ func elements(array []byte) (out [][]byte, whole bool) {
 }
 
 // Split cuts a JSON array into the texts of its values, up to [MaxItems]. It does not check the syntax inside them, and so is much faster than
-// reading. whole reports that those are all, separated by single commas, with nothing after the array.
+// decoding. whole reports that these are all values, separated by single commas, with nothing after the array.
 func Split(array []byte) (values [][]byte, whole bool) {
 	rest, ok := bytes.CutPrefix(bytes.TrimLeft(array, blanks), []byte("["))
 	rest = bytes.TrimLeft(rest, blanks)
@@ -163,7 +163,7 @@ func Split(array []byte) (values [][]byte, whole bool) {
 	return values, false
 }
 
-// firstByte returns the first character of a JSON value, which tells its type, or 0.
+// firstByte returns the first character of a JSON value, which tells its type, or 0 if there is none.
 func firstByte(text []byte) byte {
 	if text = bytes.TrimLeft(text, blanks); len(text) > 0 {
 		return text[0]
@@ -173,9 +173,9 @@ func firstByte(text []byte) byte {
 
 // Bounds of a walk through JSON text.
 const (
-	maxVisited  = 10_000
+	maxVisited  = 10_000 // members and items
 	maxNesting  = 32
-	maxRepeated = 20
+	maxRepeated = 20 // repeated members that are returned
 )
 
 // EachMember calls visit for the members of every object inside a JSON text in order, repeated ones included, up to a bound, with the RFC 6901

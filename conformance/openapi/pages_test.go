@@ -10,9 +10,10 @@ import (
 	"github.com/rin-network/rin/conformance/openapi"
 )
 
-// server answers a page of the list; ok is false for a refusal.
+// server returns a page of the list for a value of the page parameter; ok is false if it refuses the value.
 type server func(list []string, value, size int) (page []string, ok bool)
 
+// cut returns up to size items of a list; a range past its end is empty.
 func cut(list []string, from, size int) []string {
 	from = min(max(from, 0), len(list))
 	return list[from:min(from+size, len(list))]
@@ -28,11 +29,11 @@ func fromOne(list []string, value, size int) ([]string, bool) {
 	return cut(list, (value-1)*size, size), value > 0
 }
 
-func fromOneMild(list []string, value, size int) ([]string, bool) {
+func fromOneOrZero(list []string, value, size int) ([]string, bool) {
 	return cut(list, (max(value, 1)-1)*size, size), true
 }
 
-func ignoring(list []string, _, size int) ([]string, bool) { return cut(list, 0, size), true }
+func ignoringValue(list []string, _, size int) ([]string, bool) { return cut(list, 0, size), true }
 
 func numbered(n int) []string {
 	out := make([]string, n)
@@ -42,8 +43,8 @@ func numbered(n int) []string {
 	return out
 }
 
-// walked asks a server for all that Next wants to know.
-func walked(list []string, size int, s server) (p openapi.Pages, asked []int) {
+// walk requests the pages that Next asks for; asked are the values of the page parameter.
+func walk(list []string, size int, s server) (p openapi.Pages, asked []int) {
 	p = openapi.Pages{Unpaged: list, Size: size, ByValue: map[int]openapi.Page{}}
 	for {
 		value, more := p.Next()
@@ -58,9 +59,9 @@ func walked(list []string, size int, s server) (p openapi.Pages, asked []int) {
 }
 
 var _ = Describe("Pages", func() {
-	DescribeTable("show what the page parameter counts, and agree with the list",
+	DescribeTable("show what the page parameter means, and have no faults unless it is ignored",
 		func(n, size int, s server, meaning openapi.Meaning, values ...int) {
-			p, asked := walked(numbered(n), size, s)
+			p, asked := walk(numbered(n), size, s)
 			Expect(p.Meaning()).To(Equal(meaning))
 			Expect(asked).To(HaveExactElements(values))
 			Expect(p.Faults().Empty()).To(Equal(meaning != openapi.Ignored), "%+v", p.Faults())
@@ -71,28 +72,28 @@ var _ = Describe("Pages", func() {
 		Entry("a number from 0", 10, 3, server(fromZero), openapi.FromZero, 0, 1, 3, 2),
 		Entry("a number from 0 in a long list", 100, 3, server(fromZero), openapi.FromZero, 0, 1, 3, 2, 4, 33),
 		Entry("a number from 1", 10, 3, server(fromOne), openapi.FromOne, 0, 1, 3, 2, 4),
-		Entry("a number from 1 that takes 0 for 1", 10, 3, server(fromOneMild), openapi.FromOne, 0, 1, 3, 2, 4),
+		Entry("a number from 1 that takes 0 for 1", 10, 3, server(fromOneOrZero), openapi.FromOne, 0, 1, 3, 2, 4),
 		Entry("two items by offset or number, which is the same", 2, 1, server(byOffset), openapi.FromZero, 0, 1, 2),
 		Entry("two items by number from 1", 2, 1, server(fromOne), openapi.FromOne, 0, 1, 2, 3),
-		Entry("nothing", 10, 3, server(ignoring), openapi.Ignored, 0, 1, 3),
-		Entry("a node that cuts pages smaller", 10, 6, server(func(list []string, value, _ int) ([]string, bool) { return cut(list, value, 4), true }),
+		Entry("nothing, since it is ignored", 10, 3, server(ignoringValue), openapi.Ignored, 0, 1, 3),
+		Entry("an offset on a node that makes pages smaller than asked for", 10, 6, server(func(list []string, value, _ int) ([]string, bool) { return cut(list, value, 4), true }),
 			openapi.Offset, 0, 1, 6, 4, 8),
 	)
 
 	It("are not walked if the size has no effect", func() {
-		p, asked := walked(numbered(10), 3, func(list []string, _, _ int) ([]string, bool) { return list, true })
+		p, asked := walk(numbered(10), 3, func(list []string, _, _ int) ([]string, bool) { return list, true })
 		Expect(asked).To(HaveExactElements(0))
 		Expect(p.Oversized()).To(BeTrue())
 	})
 
-	It("respect the least value that the document allows", func() {
+	It("begin with the least value that the document allows", func() {
 		p := openapi.Pages{Unpaged: numbered(4), Size: 2, Minimum: 1, ByValue: map[int]openapi.Page{}}
 		value, _ := p.Next()
 		Expect(value).To(Equal(1))
 	})
 
 	It("agree with the list if the last page repeats after the end", func() {
-		p, asked := walked(numbered(9), 3, func(list []string, value, size int) ([]string, bool) { return cut(list, min(value, 6), size), true })
+		p, asked := walk(numbered(9), 3, func(list []string, value, size int) ([]string, bool) { return cut(list, min(value, 6), size), true })
 		Expect(asked).To(HaveExactElements(0, 1, 3, 6, 9))
 		Expect(p.Faults().Empty()).To(BeTrue())
 		Expect(p.PastEnd(9)).To(BeTrue())
@@ -100,14 +101,14 @@ var _ = Describe("Pages", func() {
 	})
 
 	It("show nothing if page 1 is refused", func() {
-		p, asked := walked(numbered(10), 3, func([]string, int, int) ([]string, bool) { return nil, false })
+		p, asked := walk(numbered(10), 3, func([]string, int, int) ([]string, bool) { return nil, false })
 		Expect(p.Meaning()).To(BeEmpty())
 		Expect(asked).To(HaveExactElements(0, 1, 3))
 	})
 
 	DescribeTable("show repeated and lost items",
 		func(s server, repeated, lost []string) {
-			p, _ := walked(numbered(10), 3, s)
+			p, _ := walk(numbered(10), 3, s)
 			f := p.Faults()
 			Expect(f.Repeated).To(HaveExactElements(repeated))
 			Expect(f.Lost).To(HaveExactElements(lost))
@@ -120,7 +121,7 @@ var _ = Describe("Pages", func() {
 		}), []string{"0", "1", "2"}, []string{"3", "4", "5"}),
 		Entry("the second page repeats the first, by number", server(func(list []string, value, size int) ([]string, bool) {
 			return cut(list, max(value-1, 0)*size, size), true
-		}), nil, nil), // this is a number from 1
+		}), nil, nil), // the same as numbers from 1
 		Entry("only one page repeats, by number", server(func(list []string, value, size int) ([]string, bool) {
 			if value == 1 {
 				value = 0
@@ -135,21 +136,21 @@ var _ = Describe("Pages", func() {
 		}), []string{"2"}, nil),
 	)
 
-	It("are reordered if the pages of a long list have another order", func() {
+	It("report a long list whose pages have another order", func() {
 		list := numbered(100)
-		turned := slices.Clone(list)
-		slices.Reverse(turned)
-		p, _ := walked(list, 3, func(_ []string, value, size int) ([]string, bool) { return cut(turned, value, size), true })
+		reversed := slices.Clone(list)
+		slices.Reverse(reversed)
+		p, _ := walk(list, 3, func(_ []string, value, size int) ([]string, bool) { return cut(reversed, value, size), true })
 		Expect(p.Faults()).To(Equal(openapi.PageFaults{Reordered: true}))
 	})
 
 	It("ignore an item that the list itself repeats", func() {
 		list := append(numbered(6), "1")
-		p, _ := walked(list, 3, byOffset)
+		p, _ := walk(list, 3, byOffset)
 		Expect(p.Faults().Empty()).To(BeTrue())
 	})
 
-	It("name items by their id, or by their text", func() {
+	It("identify items by their id, or by their text", func() {
 		Expect(openapi.Identities([][]byte{[]byte(`{"id":7}`), []byte(`{"x":1}`)})).To(HaveExactElements("7", `{"x":1}`))
 	})
 })

@@ -7,12 +7,13 @@ import (
 	"slices"
 )
 
-// schemaDepth is the depth of members that are read: an envelope, its list, an item, its members, theirs.
+// schemaDepth bounds how deep a schema is read: an envelope, its list, an item, the item's members and two levels below.
 const schemaDepth = 6
 
 // schemaNodes bounds the schema nodes of one parameter or response.
 const schemaNodes = 2000
 
+// schema reads a schema of the document within the bounds.
 func (d *Document) schema(value any) Schema {
 	nodes := min(schemaNodes, d.budget)
 	left := nodes
@@ -21,6 +22,7 @@ func (d *Document) schema(value any) Schema {
 	return s
 }
 
+// unfold reads a schema with its references and allOf resolved; left counts the schema nodes that may still be read.
 func (d *Document) unfold(value any, depth int, left *int) Schema {
 	if value == nil {
 		return Schema{}
@@ -42,7 +44,7 @@ func (d *Document) unfold(value any, depth int, left *int) Schema {
 	s.MultipleOf, s.Pattern = number(raw["multipleOf"]), stringValue(raw["pattern"])
 	s.MinLength, s.MaxLength = length(raw["minLength"]), length(raw["maxLength"])
 	if v, ok := raw["default"]; ok {
-		s.Default, _ = json.Marshal(v) // it was JSON before
+		s.Default, _ = json.Marshal(v) // cannot fail: the value was decoded from JSON
 	}
 	s.Required = stringValues(raw["required"])
 	if items, ok := raw["items"]; ok {
@@ -104,7 +106,7 @@ func (s *Schema) merge(part Schema) {
 	}
 }
 
-// typeOf reads "type"; of a list (OpenAPI 3.1) the first that is not null. Without a type, properties or items imply it.
+// typeOf reads "type"; if it is a list (OpenAPI 3.1), it returns the first type other than null. Without a type, properties or items imply it.
 func typeOf(raw map[string]any) string {
 	switch t := raw["type"].(type) {
 	case string:
@@ -125,6 +127,7 @@ func typeOf(raw map[string]any) string {
 	return ""
 }
 
+// enumOf returns strings, numbers and booleans of an enum as text.
 func enumOf(value any) []string {
 	list, _ := value.([]any)
 	var out []string
@@ -141,8 +144,8 @@ func enumOf(value any) []string {
 	return out
 }
 
-// bound reads a bound with its exclusive form: true beside it (OpenAPI 3.0), or a number of its own (3.1). Of two the narrower counts;
-// upward is 1 for a minimum and -1 for a maximum.
+// bound reads a bound with its exclusive form: true beside it (OpenAPI 3.0), or a separate number (3.1). If both are numbers, the narrower one
+// counts; upward is 1 for a minimum and -1 for a maximum.
 func bound(inclusive, exclusive any, upward float64) (at *float64, excluded bool) {
 	at = number(inclusive)
 	if own := number(exclusive); own != nil && (at == nil || (*own-*at)*upward >= 0) {

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// Bounds of a translated schema. The compiler's work grows faster than the text, so it never sees more.
+// Bounds of a translated schema. The compiler's work grows faster than the text, so larger schemas are not compiled.
 const (
 	maxNodes   = 10_000 // schema objects
 	maxInline  = 100    // inline schemas inside one another
@@ -17,7 +17,7 @@ const (
 
 var errTooLarge = errors.New("the schema is too large or too deeply nested to be judged")
 
-// definitionAt is where a translation keeps its definitions.
+// definitionAt is the start of the JSON Pointers of the definitions in a translation.
 const definitionAt = "/$defs/"
 
 // Translation is a JSON Schema (2020-12) made from one schema of an API document and all that it refers to. Each referenced schema
@@ -26,7 +26,7 @@ type Translation struct {
 	Schema map[string]any
 	// Root is the JSON Pointer of the schema to judge by.
 	Root string
-	// Items is the JSON Pointer of the schema of the items, if the members of a list can be judged one by one; else "".
+	// Items is the JSON Pointer of the schema of the items, if the items of a list can be judged one by one; else "".
 	Items string
 	// Kind is the single type that the schema allows beside null: array, object, …; "" if it allows several.
 	Kind string
@@ -56,15 +56,15 @@ func (d *Document) Translate(pointer string) (Translation, error) {
 	if p.graph, err = newGraph(d, pointer); err != nil {
 		return Translation{}, err
 	}
-	root := p.name(definition{pointer: pointer})
+	root := p.define(definition{pointer: pointer})
 	for len(p.queue) > 0 {
 		next := p.queue[0]
 		p.queue = p.queue[1:]
 		value, _ := d.Raw(next.pointer)
-		at := place{pointer: next.pointer, owner: next.pointer, inPlace: true, plain: next.plain}
-		if next.bare {
+		at := place{pointer: next.pointer, owner: next.pointer, inPlace: true, noChoices: next.noChoices}
+		if next.unwrapped {
 			at = next.place
-			at.bare = true
+			at.unwrapped = true
 		}
 		p.out.definitions[p.names[next]] = p.schema(value, at)
 	}
@@ -76,11 +76,11 @@ func (d *Document) Translate(pointer string) (Translation, error) {
 	return p.out, nil
 }
 
-// describe fills what a judge wants to know of the root schema.
+// describe sets Root, Items, Kind, MinItems and MaxItems from the root schema.
 func (t *Translation) describe(root string) {
 	t.Root = definitionAt + root
 	name, body := root, map[string]any(nil)
-	for range len(t.definitions) { // references that stand alone
+	for range len(t.definitions) { // follow references without other keywords
 		body, _ = t.definitions[name].(map[string]any)
 		ref, ok := body["$ref"].(string)
 		if !ok || len(body) > 1 {
@@ -136,6 +136,7 @@ func (t *Translation) kind(body map[string]any, depth int) string {
 	return ""
 }
 
+// itemCount reads a whole number; nil for other values.
 func itemCount(value any) *int64 {
 	n, _ := value.(json.Number)
 	i, err := n.Int64()
@@ -145,7 +146,7 @@ func itemCount(value any) *int64 {
 	return &i
 }
 
-// Origin returns the place in the document that a pointer into the translation comes from; keywords lead on from there.
+// Origin returns the place in the document that a pointer into the translation comes from, followed by the keywords.
 func (t Translation) Origin(pointer string, keywords []string) string {
 	name, rest, _ := strings.Cut(strings.TrimPrefix(pointer, definitionAt), "/")
 	from := t.origins[name]
@@ -167,19 +168,19 @@ type translator struct {
 	names    map[definition]string
 	queue    []definition
 	nodes    int
-	tooLarge bool // the rest is left out
+	tooLarge bool // a bound was exceeded; the rest is not translated
 }
 
-// definition asks for the schema at a pointer.
+// definition identifies a definition to write: the schema at a pointer, or a variant of it.
 type definition struct {
-	pointer string
-	plain   bool // without the choices (oneOf, anyOf, discriminator) that lead to subtypes
-	bare    bool // without the wrapper that lets null pass; place is where the schema was lifted from
-	place   place
+	pointer   string
+	noChoices bool  // without the choices (oneOf, anyOf, discriminator) that lead to subtypes
+	unwrapped bool  // without the condition that lets null pass; see translator.schema
+	place     place // of the schema, if unwrapped
 }
 
-// name returns the name of a definition and queues it.
-func (p *translator) name(d definition) string {
+// define returns the name of a definition. It queues a definition that is new.
+func (p *translator) define(d definition) string {
 	if name, known := p.names[d]; known {
 		return name
 	}
@@ -190,8 +191,8 @@ func (p *translator) name(d definition) string {
 	return name
 }
 
-// own adds a made-up definition for one keyword of the document.
-func (p *translator) own(pointer string, body map[string]any) map[string]any {
+// addDefinition adds a made-up definition for one keyword of the document, and returns a reference to it.
+func (p *translator) addDefinition(pointer string, body map[string]any) map[string]any {
 	name := strconv.Itoa(len(p.out.origins))
 	p.out.origins[name] = origin{pointer: pointer, exact: true}
 	p.out.definitions[name] = body
@@ -203,31 +204,31 @@ func definitionName(ref string) string { return ref[len("#"+definitionAt):] }
 
 // place is the position of a schema in the document and in the translation.
 type place struct {
-	pointer string
-	owner   string // definition that applies to the same value, if inPlace
-	inPlace bool
-	choice  bool // below oneOf or anyOf of the owner
-	plain   bool // without the choices of the owner
-	bare    bool // nullable is done
-	depth   int
+	pointer   string
+	owner     string // definition that applies to the same value, if inPlace
+	inPlace   bool
+	choice    bool // below oneOf or anyOf of the owner
+	noChoices bool // without the choices of the owner
+	unwrapped bool // the condition that lets null pass is written already
+	depth     int
 }
 
-// below is the place of a schema for a member of the value.
+// below returns the place of a schema for a member of the value.
 func (at place) below(tokens ...string) place {
 	next := at.same(tokens...)
-	next.owner, next.inPlace, next.choice, next.plain = "", false, false, false
+	next.owner, next.inPlace, next.choice, next.noChoices = "", false, false, false
 	return next
 }
 
-// same is the place of a schema for the same value.
+// same returns the place of another schema for the same value.
 func (at place) same(tokens ...string) place {
 	at.pointer = Join(at.pointer, tokens...)
 	at.depth++
-	at.bare = false
+	at.unwrapped = false
 	return at
 }
 
-// schema translates one schema: known keywords of the right type, in the words of JSON Schema 2020-12.
+// schema translates one schema into JSON Schema 2020-12. It keeps the known keywords whose values have the right type.
 func (p *translator) schema(value any, at place) any {
 	p.nodes++
 	if p.tooLarge = p.tooLarge || p.nodes > maxNodes || at.depth > maxInline; p.tooLarge {
@@ -251,8 +252,8 @@ func (p *translator) schema(value any, at place) any {
 			return out
 		}
 	}
-	if p.nullable && in["nullable"] == true && !at.bare && composed(in) {
-		name := p.name(definition{pointer: at.pointer, bare: true, place: at})
+	if p.nullable && in["nullable"] == true && !at.unwrapped && composed(in) {
+		name := p.define(definition{pointer: at.pointer, unwrapped: true, place: at})
 		return map[string]any{"if": map[string]any{"not": map[string]any{"type": "null"}}, "then": refer(name)}
 	}
 	p.scalars(in, out)
@@ -261,16 +262,16 @@ func (p *translator) schema(value any, at place) any {
 	return out
 }
 
-// ignoresSiblings reports that $ref stands alone: in Swagger 2.0 and OpenAPI 3.0 (OAS 3.0.3 Reference Object).
+// ignoresSiblings reports whether keywords beside $ref are ignored, as in Swagger 2.0 and OpenAPI 3.0 (OAS 3.0.3 Reference Object).
 func (p *translator) ignoresSiblings() bool {
 	return p.nullable || !strings.HasPrefix(p.doc.Version, "3.")
 }
 
-// link refers to another schema of the document. It cuts references that would apply a schema to a value without end: a subtype
-// takes its base without the base's list of subtypes, and a mere repetition adds nothing (nil).
+// link returns a reference to another schema of the document. It cuts references that would apply a schema to the same value without end:
+// a subtype refers to its base without the base's list of subtypes, and a mere repetition gets no reference (nil).
 func (p *translator) link(target string, at place) map[string]any {
 	if !at.inPlace {
-		return refer(p.name(definition{pointer: target}))
+		return refer(p.define(definition{pointer: target}))
 	}
 	switch {
 	case at.choice:
@@ -280,12 +281,12 @@ func (p *translator) link(target string, at place) map[string]any {
 	case p.graph.strict[[2]string{at.owner, target}]:
 		return nil
 	case p.graph.all.cyclic(at.owner, target):
-		return refer(p.name(definition{pointer: target, plain: true}))
+		return refer(p.define(definition{pointer: target, noChoices: true}))
 	}
-	return refer(p.name(definition{pointer: target}))
+	return refer(p.define(definition{pointer: target}))
 }
 
-// composed reports that other keywords than type decide about null, so that the type "null" can't simply be added.
+// composed reports whether keywords other than type decide about null, so that adding the type "null" is not enough.
 func composed(in map[string]any) bool {
 	for _, keyword := range []string{"$ref", "allOf", "anyOf", "oneOf", "not", "discriminator", "const"} {
 		if _, ok := in[keyword]; ok {
@@ -330,7 +331,7 @@ func (p *translator) scalars(in, out map[string]any) {
 	limits(in, out)
 }
 
-// knownFormat reports a format that is judged. Other words are open-valued hints (OAS 3.0.3 Data Types).
+// knownFormat reports whether values are judged by a format. Other formats are only hints (OAS 3.0.3 Data Types).
 func knownFormat(format string) bool {
 	switch format {
 	case "date", "date-time", "uuid", "int32", "int64",
@@ -340,6 +341,7 @@ func knownFormat(format string) bool {
 	return false
 }
 
+// types returns the known types that a schema allows, each once, with null if the schema is nullable.
 func (p *translator) types(in map[string]any) []any {
 	var list []any
 	switch t := in["type"].(type) {

@@ -10,7 +10,7 @@ import (
 	"github.com/rin-network/rin/conformance/openapi"
 )
 
-// links is PAG-10.
+// links returns PAG-10, the requirement on links.
 func links() []Requirement {
 	list := evidence.ListOperation
 	return []Requirement{
@@ -28,6 +28,7 @@ func links() []Requirement {
 	}
 }
 
+// linksStay judges the links of all successful answers and the request for the page behind rel=next.
 func linksStay(e Evidence) Judgement {
 	var parts []Judgement
 	found := false
@@ -57,7 +58,7 @@ func linksStay(e Evidence) Judgement {
 	return gather(distinct(parts)...)
 }
 
-// distinct removes faults that a call with another query shows again.
+// distinct removes a judgement whose reason was given before: calls with other queries show the same fault again.
 func distinct(parts []Judgement) []Judgement {
 	seen := map[string]bool{}
 	return slices.DeleteFunc(parts, func(j Judgement) bool {
@@ -118,7 +119,7 @@ func linkTarget(x evidence.Exchange, l openapi.Reference) Judgement {
 	return Passed(x.Label)
 }
 
-// nextWorks judges the answer to the link to the next page.
+// nextWorks judges the answer to the request that follows the link to the next page.
 func nextWorks(e Evidence, x evidence.Exchange) Judgement {
 	want := expect(x, "2xx with other items")
 	if serverError(x) {
@@ -135,7 +136,7 @@ func nextWorks(e Evidence, x evidence.Exchange) Judgement {
 	before, err := e.itemsOf(from)
 	if err == nil && len(items) > 0 && slices.Equal(openapi.Identities(items), openapi.Identities(before)) {
 		if j, ok := e.passes("PAG-03"); !ok && j.Outcome == Blocked {
-			return j // PAG-03 judges the page
+			return j // PAG-03 reports the page
 		}
 		return want.failed("the link to the next page leads to the same items", "the items of the page that has the link")
 	}

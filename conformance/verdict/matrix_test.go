@@ -12,12 +12,12 @@ import (
 
 type ids = []requirement.ID
 
-// matrixOf is a matrix of TOK-01, TOK-02, TOK-03 and the attested requirement.
+// matrixOf returns a matrix of TOK-01, TOK-02, TOK-03 and SEC-07, which is attested.
 func matrixOf(deviations ...verdict.Deviation) verdict.Matrix {
 	return verdict.Matrix{Schema: verdict.MatrixVersion, Catalogue: "1.0.0", Requirements: ids{"TOK-01", "TOK-02", "TOK-03", "SEC-07"}, Deviations: deviations}
 }
 
-// exactMatrix is a matrix in order.
+// exactMatrix returns a matrix in which every deviation is noticed exactly.
 func exactMatrix() verdict.Matrix {
 	return matrixOf(
 		verdict.NewDeviation("token-missing", "No | token.", ids{"TOK-01"}, ids{"TOK-01"}),
@@ -25,7 +25,7 @@ func exactMatrix() verdict.Matrix {
 	)
 }
 
-// leakyMatrix is a matrix with a survivor and a false alarm.
+// leakyMatrix returns a matrix in which one deviation is missed and another is also noticed by a requirement that it does not break.
 func leakyMatrix() verdict.Matrix {
 	return matrixOf(
 		verdict.NewDeviation("token-missing", "No token.", ids{"TOK-01"}, nil),
@@ -61,7 +61,7 @@ var _ = Describe("The score", func() {
 })
 
 var _ = Describe("The recorded matrix", func() {
-	It("survives encoding and decoding, with one deviation a line", func() {
+	It("survives encoding and decoding, with one deviation per line", func() {
 		for _, m := range []verdict.Matrix{exactMatrix(), leakyMatrix(), verdict.RecordedMatrix()} {
 			data, err := m.JSON()
 			Expect(err).NotTo(HaveOccurred())
@@ -72,7 +72,7 @@ var _ = Describe("The recorded matrix", func() {
 		}
 	})
 
-	It("is refused with another version or unknown members", func() {
+	It("is refused if it has another version or unknown members", func() {
 		_, err := verdict.ReadMatrix([]byte(`{"schema":"rin.matrix/v9"}`))
 		Expect(err).To(MatchError(ContainSubstring("rin.matrix/v1")))
 		_, err = verdict.ReadMatrix([]byte(`{"schema":"rin.matrix/v1","score":100}`))

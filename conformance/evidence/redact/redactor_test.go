@@ -29,7 +29,7 @@ const (
 	tokenValue  = "eyJhbGciOiJFUzI1NiJ9.eyJzdWIiOiJzYSJ9.dGhpcyBpcyBhIHNpZ25hdHVyZQ"
 )
 
-// everyByte writes each byte by one format, such as "%%%02X".
+// everyByte formats each byte, such as "%%%02X".
 func everyByte(format, s string) string {
 	var b strings.Builder
 	for i := range len(s) {
@@ -38,6 +38,7 @@ func everyByte(format, s string) string {
 	return b.String()
 }
 
+// everyRune formats each character.
 func everyRune(format, s string) string {
 	var b strings.Builder
 	for _, r := range s {
@@ -52,8 +53,8 @@ func jsonText(s string) string {
 	return string(b[1 : len(b)-1])
 }
 
-// markers replaces fingerprints, which depend on the salt.
-func shown(s string) string {
+// withoutFingerprints replaces the fingerprints in markers, which depend on the salt, by "#".
+func withoutFingerprints(s string) string {
 	return regexp.MustCompile(`:[0-9a-f]{8}:`).ReplaceAllString(s, ":#:")
 }
 
@@ -73,7 +74,7 @@ var _ = Describe("Redactor", func() {
 				if text == value && form != "plain" {
 					continue // nothing to encode in this value
 				}
-				got := shown(r.Text("before " + text + " after"))
+				got := withoutFingerprints(r.Text("before " + text + " after"))
 				Expect(got).To(Equal("before [["+name+":#:"+form+"]] after"), text)
 			}
 		},
@@ -108,7 +109,7 @@ var _ = Describe("Redactor", func() {
 				for after := range 4 {
 					text := strings.Repeat("x", before) + value + strings.Repeat("y", after)
 					for _, enc := range []*base64.Encoding{base64.StdEncoding, base64.RawStdEncoding, base64.URLEncoding, base64.RawURLEncoding} {
-						got := shown(r.Text("Basic " + enc.EncodeToString([]byte(text)) + ";"))
+						got := withoutFingerprints(r.Text("Basic " + enc.EncodeToString([]byte(text)) + ";"))
 						Expect(got).To(MatchRegexp(`^Basic (\w{0,8}/)?\[\[\w+:#:base64\]\];$`), "%d %d %s", before, after, value)
 					}
 				}
@@ -119,28 +120,28 @@ var _ = Describe("Redactor", func() {
 	It("replaces characters of base64 that the secret shares with its neighbours", func() {
 		r.Secret("umlauts", "üsecret-valueo")
 		got := r.Text("Basic " + base64.StdEncoding.EncodeToString([]byte("xoüsecret-valueoüx")) + ";")
-		Expect(shown(got)).To(Equal("Basic [[umlauts:#:base64]];"))
+		Expect(withoutFingerprints(got)).To(Equal("Basic [[umlauts:#:base64]];"))
 	})
 
-	It("finds characters beyond the basic plane", func() {
+	It("finds escaped characters beyond the Basic Multilingual Plane", func() {
 		r.Secret("emoji", "pass😀word")
-		Expect(shown(r.Text(`"pass\ud83d\uDE00word"`))).To(Equal(`"[[emoji:#:json]]"`))
-		Expect(shown(r.Text("pass&#128512;word"))).To(Equal("[[emoji:#:html]]"))
+		Expect(withoutFingerprints(r.Text(`"pass\ud83d\uDE00word"`))).To(Equal(`"[[emoji:#:json]]"`))
+		Expect(withoutFingerprints(r.Text("pass&#128512;word"))).To(Equal("[[emoji:#:html]]"))
 	})
 
-	It("finds a secret after a text that begins like it", func() {
+	It("finds a secret after a text that resembles its beginning", func() {
 		r = redact.New(nil)
 		r.Secret("a", "abcaaaaaa")
 		for n := range 12 {
 			text := strings.Repeat("b", n)
-			Expect(shown(r.Text(text + "a-abcaaaaaaa"))).To(Equal(text + "a-[[a:#:plain]]a"))
-			Expect(shown(r.Text(text + "bcaaaaaaabcaaaaaa"))).To(Equal(text + "bcaaaaaa[[a:#:plain]]"))
+			Expect(withoutFingerprints(r.Text(text + "a-abcaaaaaaa"))).To(Equal(text + "a-[[a:#:plain]]a"))
+			Expect(withoutFingerprints(r.Text(text + "bcaaaaaaabcaaaaaa"))).To(Equal(text + "bcaaaaaa[[a:#:plain]]"))
 		}
 	})
 
 	It("keeps the path of a URL that holds an encoded secret", func() {
 		text := "https://node.example/a/b/" + base64.RawURLEncoding.EncodeToString([]byte(tokenValue)) + "/c"
-		Expect(shown(r.Text(text))).To(Equal("https://node.example/a/b/[[access_token:#:base64]]/c"))
+		Expect(withoutFingerprints(r.Text(text))).To(Equal("https://node.example/a/b/[[access_token:#:base64]]/c"))
 	})
 
 	It("leaves redacted JSON, URLs and forms readable", func() {
@@ -148,10 +149,10 @@ var _ = Describe("Redactor", func() {
 		Expect(err).NotTo(HaveOccurred())
 		var out map[string]string
 		Expect(json.Unmarshal(r.Bytes(body), &out)).To(Succeed())
-		Expect(shown(out["echo"])).To(Equal("[[client_secret:#:json]]"))
+		Expect(withoutFingerprints(out["echo"])).To(Equal("[[client_secret:#:json]]"))
 		u, err := url.Parse(r.Text("https://node.example/" + url.PathEscape(secretValue) + "?s=" + url.QueryEscape(secretValue)))
 		Expect(err).NotTo(HaveOccurred())
-		Expect(shown(u.Query().Get("s"))).To(Equal("[[client_secret:#:percent]]"))
+		Expect(withoutFingerprints(u.Query().Get("s"))).To(Equal("[[client_secret:#:percent]]"))
 	})
 
 	It("derives fingerprints from value and salt", func() {
@@ -167,25 +168,25 @@ var _ = Describe("Redactor", func() {
 		r.Secret("inner", "abcdefgh")
 		r.Secret("outer", "abcdefghijkl")
 		r.Secret("tail", "ijklmnop12345")
-		Expect(shown(r.Text("-abcdefghijkl-abcdefgh-"))).To(Equal("-[[outer:#:plain]]-[[inner:#:plain]]-"))
-		Expect(shown(r.Text("-abcdefghijklmnop12345-"))).To(Equal("-[[tail:#:plain]]-"))
+		Expect(withoutFingerprints(r.Text("-abcdefghijkl-abcdefgh-"))).To(Equal("-[[outer:#:plain]]-[[inner:#:plain]]-"))
+		Expect(withoutFingerprints(r.Text("-abcdefghijklmnop12345-"))).To(Equal("-[[tail:#:plain]]-"))
 	})
 
 	It("replaces short secrets as whole words only", func() {
 		r.Secret("short", "secret")
 		text := `client_secret=secret&a-secret=1 secrets {"error":"secret"} ` + base64.StdEncoding.EncodeToString([]byte("id:secret"))
-		Expect(shown(r.Text(text))).To(Equal(
+		Expect(withoutFingerprints(r.Text(text))).To(Equal(
 			`client_secret=[[short:#:plain]]&a-secret=1 secrets {"error":"[[short:#:plain]]"} [[short:#:base64]]`))
 		inWord := base64.StdEncoding.EncodeToString([]byte("my-secrets-of-old"))
 		Expect(r.Text(inWord)).To(Equal(inWord))
-		Expect(shown(r.Text("s%65cret "))).To(Equal("[[short:#:percent]] "))
+		Expect(withoutFingerprints(r.Text("s%65cret "))).To(Equal("[[short:#:percent]] "))
 	})
 
 	It("is idempotent", func() {
 		r.Secret("short", "plain")
 		once := r.Text("x " + secretValue + " plain " + base64.StdEncoding.EncodeToString([]byte("id:"+tokenValue)))
 		Expect(r.Text(once)).To(Equal(once))
-		Expect(shown(once)).To(Equal("x [[client_secret:#:plain]] [[short:#:plain]] [[access_token:#:base64]]"))
+		Expect(withoutFingerprints(once)).To(Equal("x [[client_secret:#:plain]] [[short:#:plain]] [[access_token:#:base64]]"))
 	})
 
 	It("is not deceived by invented markers", func() {
@@ -198,7 +199,7 @@ var _ = Describe("Redactor", func() {
 		const size = 1 << 20
 		for _, at := range []int{0, size - len(tokenValue), size - 20, size, size + 20, 2*size - 1} {
 			text := strings.Repeat(".", at) + tokenValue + strings.Repeat(".", 2*size)
-			Expect(shown(r.Text(text)) == strings.Repeat(".", at)+"[[access_token:#:plain]]"+strings.Repeat(".", 2*size)).To(BeTrue(), "at %d", at)
+			Expect(withoutFingerprints(r.Text(text)) == strings.Repeat(".", at)+"[[access_token:#:plain]]"+strings.Repeat(".", 2*size)).To(BeTrue(), "at %d", at)
 		}
 	})
 
@@ -214,7 +215,7 @@ var _ = Describe("Redactor", func() {
 				defer GinkgoRecover()
 				value := fmt.Sprintf("concurrent-%d", i)
 				r.Secret("c", value)
-				Expect(shown(r.Text(value))).To(Equal("[[c:#:plain]]"))
+				Expect(withoutFingerprints(r.Text(value))).To(Equal("[[c:#:plain]]"))
 			})
 		}
 		wg.Wait()
@@ -274,9 +275,9 @@ var _ = Describe("Redactor", func() {
 					Expect(err).NotTo(HaveOccurred())
 					Expect(n).To(Equal(min(len(text), at+size) - at))
 				}
-				Expect(shown(out.String())).To(Equal("first [[access_token:#:plain]]\n"))
+				Expect(withoutFingerprints(out.String())).To(Equal("first [[access_token:#:plain]]\n"))
 				Expect(w.Close()).To(Succeed())
-				Expect(shown(out.String())).To(Equal("first [[access_token:#:plain]]\nsecond [[client_secret:#:percent]] rest"))
+				Expect(withoutFingerprints(out.String())).To(Equal("first [[access_token:#:plain]]\nsecond [[client_secret:#:percent]] rest"))
 			}
 		})
 
@@ -292,7 +293,7 @@ var _ = Describe("Redactor", func() {
 			}
 			Expect(out.Len()).To(BeNumerically(">", 100<<10))
 			Expect(w.Close()).To(Succeed())
-			Expect(shown(out.String())).To(Equal(strings.Repeat("[[access_token:#:plain]]-----", 200*50)))
+			Expect(withoutFingerprints(out.String())).To(Equal(strings.Repeat("[[access_token:#:plain]]-----", 200*50)))
 		})
 
 		It("waits for the rest of a secret that spans lines", func() {
@@ -302,7 +303,7 @@ var _ = Describe("Redactor", func() {
 			fmt.Fprint(w, "key: first line\n")
 			fmt.Fprint(w, "second line\n")
 			Expect(w.Close()).To(Succeed())
-			Expect(shown(out.String())).To(Equal("key: [[key:#:plain]]\n"))
+			Expect(withoutFingerprints(out.String())).To(Equal("key: [[key:#:plain]]\n"))
 		})
 	})
 })
@@ -334,33 +335,34 @@ func BenchmarkRedactor(b *testing.B) {
 }
 
 var _ = Describe("The key of a token's signature", func() {
-	sealed := func(of func() hash.Hash, key string) string {
+	// signHMAC returns a token that is signed with a key.
+	signHMAC := func(of func() hash.Hash, key string) string {
 		segment := func(s string) string { return base64.RawURLEncoding.EncodeToString([]byte(s)) }
 		input := segment(`{"alg":"HS"}`) + "." + segment(`{"sub":"s"}`)
 		mac := hmac.New(of, []byte(key))
 		mac.Write([]byte(input))
 		return input + "." + base64.RawURLEncoding.EncodeToString(mac.Sum(nil))
 	}
-	known := func(token string) string {
+	knownKey := func(token string) string {
 		r := redact.New([]byte("salt"))
 		r.Secret("client_secret", secretValue)
 		return evidence.RedactToken(r, "access_token", token).JWT.KnownKey
 	}
 
-	DescribeTable("is recognised if it is a known secret or a common word",
-		func(token, want string) { Expect(known(token)).To(Equal(want)) },
-		Entry("the client's secret", sealed(sha256.New, secretValue), "client_secret"),
-		Entry("with another hash", sealed(sha512.New, secretValue), "client_secret"),
-		Entry("and another", sealed(sha512.New384, secretValue), "client_secret"),
-		Entry("a word of examples", sealed(sha256.New, "your-256-bit-secret"), "a common word"),
-		Entry("a key of its own", sealed(sha256.New, "0f3b1c9ad24e4f0f8a1f"), ""),
-		Entry("no HMAC", tokenValue, ""),
+	DescribeTable("is named only if it is a known secret or a common word",
+		func(token, want string) { Expect(knownKey(token)).To(Equal(want)) },
+		Entry("the client's secret", signHMAC(sha256.New, secretValue), "client_secret"),
+		Entry("the client's secret with SHA-512", signHMAC(sha512.New, secretValue), "client_secret"),
+		Entry("the client's secret with SHA-384", signHMAC(sha512.New384, secretValue), "client_secret"),
+		Entry("a key from published examples", signHMAC(sha256.New, "your-256-bit-secret"), "a common word"),
+		Entry("an unknown key", signHMAC(sha256.New, "0f3b1c9ad24e4f0f8a1f"), ""),
+		Entry("a signature that is not an HMAC", tokenValue, ""),
 	)
 
 	It("appears in the facts by its name only", func() {
 		r := redact.New([]byte("salt"))
 		r.Secret("client_secret", secretValue)
-		facts := evidence.RedactToken(r, "access_token", sealed(sha256.New, secretValue))
+		facts := evidence.RedactToken(r, "access_token", signHMAC(sha256.New, secretValue))
 		Expect(strings.Contains(facts.JWT.KnownKey, secretValue)).To(BeFalse())
 	})
 })

@@ -10,14 +10,14 @@ import (
 	"strings"
 )
 
-// search finds the secrets that were known at one moment.
+// search finds the secrets that were known when it was made.
 type search struct {
-	needles scanner   // long values and their fixed encodings
-	short   []needle  // values that count as whole words only
-	known   []*secret // for their markers
-	blank   bool      // a secret contains a space, which forms write as '+'
-	lines   bool      // a secret contains a line feed
-	reach   int       // bytes that the longest secret may take in its widest form
+	long  scanner   // long values and their fixed encodings
+	short []needle  // values that count as whole words only
+	known []*secret // for their markers
+	blank bool      // a secret contains a space, which forms write as '+'
+	lines bool      // a secret contains a line feed
+	reach int       // bytes that the longest secret may take in its widest form
 }
 
 const (
@@ -26,7 +26,8 @@ const (
 	// maxHits bounds the separate replacements in a piece. Beyond it the whole piece is replaced: a node may repeat a short token so often that
 	// its markers would fill the memory.
 	maxHits = 4096
-	// widest is the growth of a byte that is percent-encoded and whose characters are then escaped as JSON: "%41".
+	// widest is the number of bytes that one byte of a secret takes at most: percent-encoded, as "%41", with each of these three characters
+	// escaped in JSON, as "\u0025".
 	widest = 18
 )
 
@@ -52,7 +53,7 @@ func newSearch(secrets []*secret) *search {
 		s.lines = s.lines || spansLines(sec.value)
 		s.blank = s.blank || strings.Contains(sec.value, " ")
 	}
-	s.needles = newScanner(long)
+	s.long = newScanner(long)
 	return s
 }
 
@@ -68,7 +69,7 @@ func (s *search) find(text string) []hit {
 			h.from, h.to = h.from+at, h.to+at
 			if len(hits) == before+maxHits {
 				hits = append(hits[:before], hit{at, at + len(piece), h.secret, h.form})
-				before++ // it stays; later hits are counted again
+				before++ // keep this hit and count later ones again
 				return
 			}
 			hits = append(hits, h)
@@ -80,7 +81,7 @@ func (s *search) find(text string) []hit {
 	return merge(s.outsideMarkers(text, hits))
 }
 
-// explore searches the text, and the text with up to two layers of escapes undone.
+// explore searches the text, and the text with up to two layers of escapes undone. back maps offsets to the original text.
 func (s *search) explore(text string, back *offsets, form string, depth int, found func(hit)) {
 	s.scan(text, func(h hit) {
 		if form != "" && h.form == FormPlain {
@@ -106,8 +107,9 @@ func (s *search) explore(text string, back *offsets, form string, depth int, fou
 	}
 }
 
+// scan searches the text as it is.
 func (s *search) scan(text string, found func(hit)) {
-	s.needles.scan(text, func(n *needle, at int) {
+	s.long.scan(text, func(n *needle, at int) {
 		from, to := n.extend(text, at)
 		found(hit{from, to, n.secret, n.form})
 	})
@@ -127,8 +129,8 @@ func (s *search) scan(text string, found func(hit)) {
 	}
 }
 
-// outsideMarkers drops hits inside a marker of a known secret, because a text may be redacted twice. Unknown markers do not count, or a node
-// could hide a secret inside an invented one.
+// outsideMarkers drops hits inside a marker of a known secret, because a text may be redacted twice. Hits inside unknown markers
+// stay, since a node could hide a secret inside an invented marker.
 func (s *search) outsideMarkers(text string, hits []hit) []hit {
 	if !strings.Contains(text, "[[") {
 		return hits
@@ -152,7 +154,7 @@ func (s *search) outsideMarkers(text string, hits []hit) []hit {
 	})
 }
 
-// merge joins overlapping hits under the name of the longest one.
+// merge joins overlapping hits; the result has the secret and form of the longest one.
 func merge(hits []hit) []hit {
 	slices.SortStableFunc(hits, func(a, b hit) int {
 		return cmp.Or(cmp.Compare(a.from, b.from), cmp.Compare(b.to, a.to), cmp.Compare(formRank(a.form), formRank(b.form)))
@@ -244,7 +246,7 @@ type needle struct {
 	text   string
 	secret *secret
 	form   string
-	// before and after report that the encoding of the secret reaches into the neighbouring character.
+	// before and after report that the base64 character before or after the needle also holds bits of the secret.
 	before, after bool
 }
 
@@ -265,7 +267,7 @@ func newNeedles(s *secret) []needle {
 	return out
 }
 
-// base64Needles encode the value at an offset within a group of three bytes. A needle has the characters that depend on the value only.
+// base64Needles encode the value at an offset within a group of three bytes. A needle has only the characters that depend on nothing but the value.
 func base64Needles(s *secret, value string, offset int) []needle {
 	padded := append(make([]byte, offset), value...)
 	skip := (offset*8 + 5) / 6
@@ -337,6 +339,7 @@ func (n *needle) wholeWord(text string, from, to int) bool {
 	return isIsolated(text, from, to)
 }
 
+// isIsolated reports whether text[from:to] has no word character next to it.
 func isIsolated(text string, from, to int) bool {
 	return (from == 0 || !wordChar(text[from-1])) && (to == len(text) || !wordChar(text[to]))
 }
