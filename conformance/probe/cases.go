@@ -31,7 +31,7 @@ type (
 	learner func(r *run, at evidence.Resource, a recorder.Answer)
 )
 
-// table lists all rows but those that the parameters of a document bring about, see [filterCases] and [forParameters].
+// table lists all rows but those that the parameters of a document bring about, see [filterCases] and [parameterPlan].
 func table() []row {
 	return slices.Concat(
 		registryCases(), tokenCases(), infoCases(), endpointCases(), bearerCases(), operationCases(), fundingCases(),

@@ -10,7 +10,7 @@ import (
 // filter maps a described query parameter to the member that it filters by.
 type filter struct{ parameter, member string }
 
-// filters are the parameters of the published funding API and their members.
+// filters returns the filters of the published funding API.
 func filters() []filter {
 	return []filter{
 		{"fundingType", "type"},
@@ -24,16 +24,16 @@ func filters() []filter {
 // describedFilter is a filter that an operation describes.
 type describedFilter struct {
 	filter
-	vocabulary []string // empty where any value may be asked for
+	vocabulary []string // empty if any value is valid
 }
 
-// maxValues is how many values of one filter are tried at most; an open one has a few of those that were seen, and one that no item has.
+// Bounds of the values that are tried of one filter. Of a filter without a vocabulary these are values that were seen and one that no item has.
 const (
-	maxValues  = 16
-	openValues = 3
+	maxValues  = 16 // with a vocabulary
+	openValues = 3  // without one
 )
 
-// tries is how many values are tried.
+// tries returns how many values of the filter are tried.
 func (f describedFilter) tries(all bool) int {
 	switch {
 	case !all:
@@ -44,8 +44,8 @@ func (f describedFilter) tries(all bool) int {
 	return min(len(f.vocabulary), maxValues)
 }
 
-// filtersOf lists the filters of an operation: those of the published API by their names, and every parameter with the name and the
-// vocabulary of a member of the items.
+// filtersOf returns the filters of an operation: parameters with the names of the published API, and parameters that have both name and
+// vocabulary in common with a member of the items.
 func filtersOf(o openapi.Operation) []describedFilter {
 	item := itemSchema(o)
 	var out []describedFilter
@@ -65,7 +65,7 @@ func filtersOf(o openapi.Operation) []describedFilter {
 	return out[:min(len(out), maxParameters)]
 }
 
-// vocabulary is the enum of a schema, or of its items.
+// vocabulary returns the enum of a schema, or of its items.
 func vocabulary(s openapi.Schema) []string {
 	if len(s.Enum) == 0 && s.Items != nil {
 		return s.Items.Enum
@@ -77,7 +77,7 @@ func sameWords(a, b []string) bool {
 	return slices.Equal(slices.Sorted(slices.Values(a)), slices.Sorted(slices.Values(b)))
 }
 
-// itemSchema is the schema of the items of a list: those of an array, of the array in an envelope, or a single object that stands for
+// itemSchema returns the schema of the items of a list: those of an array, of the array in an envelope, or a single object that stands for
 // its list (M1).
 func itemSchema(o openapi.Operation) openapi.Schema {
 	_, answer, _ := o.Success()
@@ -97,7 +97,7 @@ func itemSchema(o openapi.Operation) openapi.Schema {
 	return openapi.Schema{}
 }
 
-// runningCalls is the filter of the published API that no member of the items tells.
+// runningCalls is the filter of the published API that does not correspond to a member of the items.
 const runningCalls = "runningCalls"
 
 func describesRunning(o openapi.Operation) bool {
@@ -106,8 +106,8 @@ func describesRunning(o openapi.Operation) bool {
 	})
 }
 
-// attempts are the values of a filter to try, in order: those that are seen in the data, then those of the vocabulary that are not,
-// or one that no item has.
+// attempts returns the values of a filter to try, in order: seen values from the data, then the other values of the vocabulary, or an unknown
+// value if there is no vocabulary.
 func (f describedFilter) attempts(items []item, unknown string) (values []string, seen int) {
 	counts, order := occurrences(items, f.member)
 	if len(f.vocabulary) == 0 {
@@ -128,8 +128,8 @@ func (f describedFilter) attempts(items []item, unknown string) (values []string
 	return values, seen
 }
 
-// filterValue asks for one value of a filter. On a node that is near the whole answer is asked for with the first one, since some
-// filters work together with pages only; a page of the others is enough.
+// filterValue asks for one value of a filter. In a thorough run it asks for the whole answer with the first value, since some filters work
+// only together with pages; one page is enough for the other values.
 func filterValue(f describedFilter, i int) chooser {
 	return func(r *run, o openapi.Operation, res Resource) (chosen, *unsent) {
 		all := thorough(r.Target)
@@ -149,7 +149,7 @@ func filterValue(f describedFilter, i int) chooser {
 	}
 }
 
-// unknown is a value that no item has.
+// unknown returns a value that no item has.
 func (r *run) unknown() string { return "conformance-unknown-" + r.drawn.id }
 
 // runningFilter asks for calls that run, or for those that do not.
@@ -183,17 +183,20 @@ func badValue(parameter func(openapi.Operation) (name string, described bool), v
 	}
 }
 
-func theSize(o openapi.Operation) (string, bool) {
+// sizeName returns the name of the parameter that sets the size of a page.
+func sizeName(o openapi.Operation) (string, bool) {
 	p, ok := sizeParameter(o)
 	return p.Name, ok
 }
 
-func thePage(o openapi.Operation) (string, bool) {
+// pageName returns the name of the parameter that selects a page.
+func pageName(o openapi.Operation) (string, bool) {
 	p, ok := pageParameter(o)
 	return p.Name, ok
 }
 
-func aVocabulary(o openapi.Operation) (string, bool) {
+// vocabularyName returns the name of the first query parameter with a vocabulary.
+func vocabularyName(o openapi.Operation) (string, bool) {
 	i := slices.IndexFunc(o.Parameters, func(p openapi.Parameter) bool { return p.In == "query" && len(vocabulary(p.Schema)) > 0 })
 	if i < 0 {
 		return "", false
@@ -203,10 +206,10 @@ func aVocabulary(o openapi.Operation) (string, bool) {
 
 func unknownParameter(openapi.Operation) (string, bool) { return "x-conformance", true }
 
-// jointValues is how many values of a filter are looked at for a pair.
+// jointValues bounds the values of one filter that choosePair considers.
 const jointValues = 4
 
-// condition is one value of a filter, and the items that hold it.
+// condition is one value of a filter; holds reports for each item whether it has the value, count how many have it.
 type condition struct {
 	filter
 	value string
@@ -214,7 +217,7 @@ type condition struct {
 	count int
 }
 
-// conditions are the first values of a filter in the data.
+// conditions returns conditions with the first values of a filter in the data.
 func conditions(f describedFilter, items []item) []condition {
 	var out []condition
 	_, order := occurrences(items, f.member)
@@ -236,8 +239,8 @@ func conditions(f describedFilter, items []item) []condition {
 	return out
 }
 
-// choosePair picks values of two filters that some item holds together. Best is a pair of which other items hold the first alone and the
-// second alone, so that it shows which of the two is ignored; good enough is one of which one does. ok is false when there is none.
+// choosePair picks values a and b of two filters that some item has together. It prefers a pair for which other items have only a, and
+// others only b, since such a pair shows which filter is ignored; else one of the two suffices. ok is false if there is no such pair.
 func choosePair(o openapi.Operation, items []item) (a, b condition, ok bool) {
 	rank := 0
 	var before []condition
@@ -268,7 +271,7 @@ func choosePair(o openapi.Operation, items []item) (a, b condition, ok bool) {
 	return a, b, rank > 0
 }
 
-// twoFilters asks for what fits two filters.
+// twoFilters asks for the items that match two filters.
 func twoFilters(r *run, o openapi.Operation, res Resource) (chosen, *unsent) {
 	a, b, ok := choosePair(o, r.facts.itemsOf(res.Name))
 	if !ok {

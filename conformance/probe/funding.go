@@ -134,7 +134,7 @@ func (r *run) detail(o openapi.Operation, id string) string {
 	change := map[string]*string{}
 	for _, p := range o.Parameters {
 		if p.In == "path" && strings.Contains(o.Path, "{"+p.Name+"}") {
-			change[placeOf(p)] = &id
+			change[parameterKey(p)] = &id
 		}
 	}
 	if res, reason := r.fill(o, change); reason == nil && len(change) == 1 {

@@ -14,8 +14,8 @@ import (
 	"github.com/rin-network/rin/conformance/tokenforge"
 )
 
-// metadataCases are what the authorization server says of itself: metadata and keys (SEC-06, JWT-08). The requests are anonymous and come
-// after the first token, whose issuer tells where.
+// metadataCases returns the requests for the authorization server's metadata and keys (SEC-06, JWT-08). They are anonymous and follow the first
+// token, whose issuer tells where the metadata is.
 func metadataCases() []row {
 	var out []row
 	for i := range maxPlaces {
@@ -39,31 +39,31 @@ func metadataCases() []row {
 	)
 }
 
-// The stages of what is published.
+// The stages of the metadata and of the published keys.
 const (
 	stageMetadata Stage = "metadata"
 	stageKeys     Stage = "published keys"
 )
 
-// maxPlaces is how many places are asked for metadata.
+// maxPlaces bounds the places where metadata is looked for.
 const maxPlaces = 3
 
 // wantsKeys reports that the run looks at the published keys.
 func wantsKeys(t target.Target) bool { return t.Profile == "full" }
 
-// issuerFacts is what the authorization server said of itself.
+// issuerFacts is what the authorization server published.
 type issuerFacts struct {
-	metadata string // the label's resource that held it; empty while none did
+	metadata string // the resource of the answer that had the metadata; empty until one had it
 	jwksURI  string
 	keys     []tokenforge.Published
 	verified bool // one of the keys verifies the run's token
 }
 
-// place is where metadata may be.
+// place is a URL where metadata may be, the issuer that it would belong to, and how the issuer is known.
 type place struct{ url, issuer, from string }
 
-// places lists them: those of the issuer that the token names (OpenID Connect Discovery 1.0 §4, RFC 8414 §3.1), then that of the
-// realm in a token URL as Keycloak has it.
+// places returns the places to try: those of the issuer that the token names (OpenID Connect Discovery 1.0 §4, RFC 8414 §3.1), then those of
+// the realm in a token URL in the form of Keycloak.
 func (r *run) places() []place {
 	var out []place
 	add := func(issuer, from string) {
@@ -105,6 +105,7 @@ func fetchMetadata(i int) sender {
 	}
 }
 
+// learnMetadata keeps the metadata that an answer contains.
 func learnMetadata(r *run, at evidence.Resource, a recorder.Answer) {
 	var m struct {
 		Issuer   any `json:"issuer"`
@@ -140,6 +141,7 @@ func fetchKeys(_ context.Context, r *run, _ evidence.Resource) (recorder.Request
 	return q, nil
 }
 
+// learnKeys keeps the keys of a key set, and whether they verify the token.
 func learnKeys(r *run, _ evidence.Resource, a recorder.Answer) {
 	keys, err := tokenforge.Keys(a.Body)
 	if err != nil || !a.OK() {
@@ -149,7 +151,8 @@ func learnKeys(r *run, _ evidence.Resource, a recorder.Answer) {
 	r.facts.with(func(f *facts) { f.issuer.keys, f.issuer.verified = keys, v != nil && v.Verified })
 }
 
-// foreign says why a URL that an answer names is not fetched: it is on another origin than the node.
+// foreign returns why a URL that an answer names is not fetched: it is not a valid URL, or its origin is not allowed. It returns nil if the
+// URL may be fetched.
 func (r *run) foreign(address string) *unsent {
 	u, err := url.Parse(address)
 	switch {
@@ -168,6 +171,7 @@ func anonymousGet(address string) recorder.Request {
 	}
 }
 
+// issued returns a copy of the issuer's facts.
 func (f *facts) issued() issuerFacts {
 	f.mu.Lock()
 	defer f.mu.Unlock()

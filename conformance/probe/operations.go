@@ -228,9 +228,9 @@ func (r *run) fill(o openapi.Operation, change map[string]*string) (Resource, *u
 	}
 	path, query := o.Path, []pair(nil)
 	for _, p := range o.Parameters {
-		value, changed := change[placeOf(p)]
+		value, changed := change[parameterKey(p)]
 		switch {
-		case changed && value == nil, !changed && !p.Required && p.In != "path", clientsField(p):
+		case changed && value == nil, !changed && !p.Required && p.In != "path", isClientHeader(p):
 			continue
 		case !changed:
 			sample, reason := r.sample(o, p)

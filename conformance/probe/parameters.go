@@ -15,27 +15,28 @@ import (
 	"github.com/rin-network/rin/conformance/target"
 )
 
-// How many values of parameters are tried in a run, and of one operation.
+// Bounds of the values that are tried in a run.
 const (
-	mostTrials       = 400
-	mostOfOperation  = 60
-	mostGentleTrials = 24 // where the node is neither near nor to be tested thoroughly
+	maxTrials            = 400
+	maxTrialsOfOperation = 60
+	maxGentleTrials      = 24 // on a remote node, unless --thorough is set
 )
 
-func mostOfBounds(t target.Target) int {
+// maxTrialsOn returns how many values a run on a target tries at most.
+func maxTrialsOn(t target.Target) int {
 	switch {
 	case t.Quick:
 		return 0
 	case everywhere(t):
-		return mostTrials
+		return maxTrials
 	}
-	return mostGentleTrials
+	return maxGentleTrials
 }
 
-// forParameters plans calls with the parameters of all operations (API-01, PAG-06): values at the bounds of what the document allows and
-// outside, and a valid value of each query parameter but those of the list, see [filterCases]. Where there is room for few, it chooses the
-// most telling ones of the whole document.
-func forParameters(n Node) Plan {
+// parameterPlan plans calls with the parameters of all operations (API-01, PAG-06): values at the bounds of what the document
+// allows and outside, and a valid value of each query parameter. [filterCases] plans those of the list. If only a few calls are allowed, it
+// chooses those of the whole document that are most likely to find a fault.
+func parameterPlan(n Node) Plan {
 	var p Plan
 	if n.Target.Quick {
 		return p
@@ -56,20 +57,20 @@ func forParameters(n Node) Plan {
 		for _, t := range trialsOn(n, o) {
 			all = append(all, candidate{at, t.row(), t.rank()})
 		}
-		if len(all) > maxOperationsTried*mostOfOperation {
+		if len(all) > maxOperationsTried*maxTrialsOfOperation {
 			break
 		}
 	}
 	if !everywhere(n.Target) {
 		slices.SortStableFunc(all, func(a, b candidate) int { return cmp.Compare(a.rank, b.rank) })
 	}
-	for _, one := range all[:min(len(all), mostOfBounds(n.Target))] {
+	for _, one := range all[:min(len(all), maxTrialsOn(n.Target))] {
 		p.add(n, one.at, one.row)
 	}
 	return p
 }
 
-// validCase is the call of an operation with a valid value of one query parameter.
+// validCase returns the row for the call of an operation with a valid value of one query parameter.
 func validCase(p openapi.Parameter) row {
 	return row{
 		Label: evidence.EveryOperation.With(evidence.ParameterCase(p.Name)), Plan: in(stageRest, opened),
@@ -87,7 +88,7 @@ func validCase(p openapi.Parameter) row {
 	}
 }
 
-// row is the call of an operation with one parameter tried.
+// row returns the row for the call of an operation with one parameter tried.
 func (t trial) row() row {
 	return row{
 		Label: evidence.EveryOperation.With(t.label()), Plan: in(stageRest, opened),
@@ -96,7 +97,7 @@ func (t trial) row() row {
 				return recorder.Request{}, unmet("the good call %s was not answered with 2xx", good)
 			}
 			o, _ := r.operation(at)
-			res, reason := r.fill(o, map[string]*string{placeOf(t.parameter): t.value})
+			res, reason := r.fill(o, map[string]*string{parameterKey(t.parameter): t.value})
 			if reason != nil {
 				return recorder.Request{}, reason
 			}
@@ -110,14 +111,15 @@ func (t trial) row() row {
 	}
 }
 
-// maxOperationsTried bounds the work of planning for a document without end.
+// maxOperationsTried bounds the work of planning for a very large document.
 const maxOperationsTried = 500
 
 func (t trial) label() evidence.Case {
 	return evidence.TryCase(t.try, t.parameter.In, t.parameter.Name)
 }
 
-// rank orders trials by what they find out in the field: code that never ran, then lengths of columns, then the ends of vocabularies.
+// rank orders trials by what they find in practice, the most useful first: code that never ran, then lengths of database columns, then
+// the last values of vocabularies.
 func (t trial) rank() int {
 	switch t.try {
 	case evidence.Absent, evidence.WrongType, evidence.OutsideEnum:
@@ -130,13 +132,13 @@ func (t trial) rank() int {
 	return 5
 }
 
-// trialsOn are the trials of one operation. Paging and filters of the list have rules of their own, which try more than bounds.
+// trialsOn returns the trials of one operation. Paging and filters of the list are tried by other cases, which try more than bounds.
 func trialsOn(n Node, o openapi.Operation) []trial {
 	var out []trial
 	seen := map[evidence.Case]bool{}
 	for _, p := range o.Parameters {
 		for _, t := range trialsOf(p) {
-			if c := t.label(); !seen[c] && len(out) < mostOfOperation && !(o.Key == n.List && ofPaging(o, t)) {
+			if c := t.label(); !seen[c] && len(out) < maxTrialsOfOperation && !(o.Key == n.List && isPagingTrial(o, t)) {
 				seen[c] = true
 				out = append(out, t)
 			}
@@ -145,8 +147,9 @@ func trialsOn(n Node, o openapi.Operation) []trial {
 	return out
 }
 
-// ofPaging reports a trial of the list that the rules of paging and filters make: all of a page parameter, and the values of a filter.
-func ofPaging(o openapi.Operation, t trial) bool {
+// isPagingTrial reports whether the cases of paging and filters make a trial of the list: every trial of a page parameter, and the values of a
+// filter.
+func isPagingTrial(o openapi.Operation, t trial) bool {
 	if size, ok := sizeParameter(o); ok && size.Name == t.parameter.Name {
 		return true
 	}
@@ -158,7 +161,7 @@ func ofPaging(o openapi.Operation, t trial) bool {
 	return filter && t.legal && len(t.parameter.Schema.Enum) > 0
 }
 
-// given is what the evidence says of a trial.
+// given returns the inputs of a trial for the evidence.
 func (t trial) given() map[string]string {
 	given := map[string]string{
 		"parameter": t.parameter.Name, "in": t.parameter.In, "try": string(t.try), "legal": strconv.FormatBool(t.legal),
@@ -169,7 +172,7 @@ func (t trial) given() map[string]string {
 	return given
 }
 
-// trial is one value of one described parameter, with whether the document allows it.
+// trial is one value of one described parameter; legal reports whether the document allows it.
 type trial struct {
 	parameter openapi.Parameter
 	try       evidence.Try
@@ -178,21 +181,21 @@ type trial struct {
 }
 
 const (
-	// smallVocabulary is how many values a vocabulary may have for each of them to be tried.
+	// smallVocabulary is the size up to which each value of a vocabulary is tried.
 	smallVocabulary = 8
-	// longestValue is how long a value may be that is made for a parameter, in characters.
-	longestValue = 2000
-	// gentlePage is how many items a page may have at most that is asked for: large ones are a load.
-	gentlePage = 1000
-	// exactNumber is up to where each whole number is a float64.
-	exactNumber = 1 << 53
+	// maxValueLength bounds the values that are made for a parameter, in characters.
+	maxValueLength = 2000
+	// maxPageAsked bounds the items of a page that is asked for: larger pages are a load for the node.
+	maxPageAsked = 1000
+	// maxExactNumber is the bound below which a float64 holds every whole number exactly.
+	maxExactNumber = 1 << 53
 )
 
-// nobodysWord is a value that no vocabulary has and that is neither number, date nor UUID.
-const nobodysWord = "conformance-unknown"
+// unknownWord is a value that no vocabulary contains and that is not a number, date or UUID.
+const unknownWord = "conformance-unknown"
 
-// trialsOf lists what is tried of a parameter: what its schema allows at the bounds, and what it does not allow just beyond them. The
-// plain valid value of a query parameter is not among them.
+// trialsOf returns the trials of a parameter: values at the bounds of its schema, and values just beyond them. The plain valid value of a query
+// parameter is not among them, see [validCase].
 func trialsOf(p openapi.Parameter) []trial {
 	s := p.Schema
 	if s.Type == "array" && s.Items != nil {
@@ -200,7 +203,7 @@ func trialsOf(p openapi.Parameter) []trial {
 	}
 	t := trials{parameter: p}
 	switch {
-	case p.In == "cookie" || clientsField(p) || s.Type == "object":
+	case p.In == "cookie" || isClientHeader(p) || s.Type == "object":
 		return nil
 	case len(s.Enum) > 0:
 		t.vocabulary(s)
@@ -208,10 +211,10 @@ func trialsOf(p openapi.Parameter) []trial {
 		t.numbers(s)
 	case s.Type == "boolean":
 		t.legal(evidence.NthValue(2), "false")
-		t.illegal(evidence.WrongType, nobodysWord)
+		t.illegal(evidence.WrongType, unknownWord)
 	case s.Type == "string" && (s.Format == "date" || s.Format == "date-time" || s.Format == "uuid"):
-		t.illegal(evidence.WrongType, nobodysWord)
-	case s.Type == "string" && p.In != "path": // any text in a path is the id of something, which PAG-09 and ROB-03 try
+		t.illegal(evidence.WrongType, unknownWord)
+	case s.Type == "string" && p.In != "path": // any text in a path is an id, which PAG-09 and ROB-03 try
 		t.texts(s)
 	}
 	if p.Required && p.In != "path" {
@@ -236,7 +239,7 @@ func (t *trials) add(try evidence.Try, value string, legal bool) {
 	}
 }
 
-// vocabulary tries each further value of a small vocabulary, the last one of a large one, and one that is not in it.
+// vocabulary tries each value after the first of a small vocabulary, the last one of a large one, and one that is not in it.
 func (t *trials) vocabulary(s openapi.Schema) {
 	from := 2
 	if len(s.Enum) > smallVocabulary {
@@ -250,17 +253,18 @@ func (t *trials) vocabulary(s openapi.Schema) {
 			t.legal(evidence.NthValue(n), s.Enum[n-1])
 		}
 	}
-	if other := nobodysWord; !slices.Contains(s.Enum, other) {
+	if other := unknownWord; !slices.Contains(s.Enum, other) {
 		t.illegal(evidence.OutsideEnum, other)
 	}
 }
 
+// numbers tries the bounds of a number and the values just beyond them.
 func (t *trials) numbers(s openapi.Schema) {
-	defer t.illegal(evidence.WrongType, nobodysWord)
+	defer t.illegal(evidence.WrongType, unknownWord)
 	if t.parameter.In == "path" {
-		return // the id of something
+		return // it is an id
 	}
-	if s.Minimum != nil && math.Abs(*s.Minimum) < exactNumber {
+	if s.Minimum != nil && math.Abs(*s.Minimum) < maxExactNumber {
 		at := *s.Minimum
 		if s.Type == "integer" {
 			if at = math.Ceil(at); s.ExclusiveMinimum && at == *s.Minimum {
@@ -273,14 +277,14 @@ func (t *trials) numbers(s openapi.Schema) {
 		t.illegal(evidence.BelowMinimum, numeral(at-1))
 	}
 	switch {
-	case s.Maximum != nil && math.Abs(*s.Maximum) < exactNumber:
+	case s.Maximum != nil && math.Abs(*s.Maximum) < maxExactNumber:
 		at := *s.Maximum
 		if s.Type == "integer" {
 			if at = math.Floor(at); s.ExclusiveMaximum && at == *s.Maximum {
 				at--
 			}
 		}
-		if s.MultipleOf == nil && (s.Type == "integer" || !s.ExclusiveMaximum) && (at <= gentlePage || !asksForMany(t.parameter.Name)) {
+		if s.MultipleOf == nil && (s.Type == "integer" || !s.ExclusiveMaximum) && (at <= maxPageAsked || !isSizeName(t.parameter.Name)) {
 			t.legal(evidence.AtMaximum, numeral(at))
 		}
 		t.illegal(evidence.AboveMaximum, numeral(at+1))
@@ -289,23 +293,24 @@ func (t *trials) numbers(s openapi.Schema) {
 	}
 }
 
-// asksForMany reports a name under which the size of an answer is asked for.
-func asksForMany(name string) bool {
+// isSizeName reports whether the name of a parameter suggests that it sets the number of items in an answer.
+func isSizeName(name string) bool {
 	name = strings.ToLower(name)
 	return slices.ContainsFunc([]string{"size", "limit", "count", "per_page", "perpage", "top", "rows"}, func(s string) bool { return strings.Contains(name, s) })
 }
 
+// numeral writes a number without an exponent.
 func numeral(f float64) string { return strconv.FormatFloat(f, 'f', -1, 64) }
 
-// texts tries the lengths that the schema tells, and a text that its pattern does not allow. A pattern that Go can't read (it may use
-// look-arounds, which ECMA 262 has) is left alone, and so are lengths whose plain text it refuses.
+// texts tries texts of the least and greatest length, texts just beyond, and one that the pattern does not allow. It skips a pattern that Go
+// cannot compile (ECMA 262 has look-arounds), and a valid length if the text made for it does not match the pattern.
 func (t *trials) texts(s openapi.Schema) {
 	allowed := func(string) bool { return s.Format == "" }
 	if s.Pattern != "" {
 		pattern, err := regexp.Compile(s.Pattern)
 		allowed = func(text string) bool { return err == nil && s.Format == "" && pattern.MatchString(text) }
 		if err == nil {
-			for _, text := range []string{nobodysWord, "0", "~", "CONFORMANCE"} {
+			for _, text := range []string{unknownWord, "0", "~", "CONFORMANCE"} {
 				if !pattern.MatchString(text) {
 					t.illegal(evidence.AgainstPattern, text)
 					break
@@ -314,7 +319,7 @@ func (t *trials) texts(s openapi.Schema) {
 		}
 	}
 	of := func(length int) string { return strings.Repeat("a", length) }
-	if s.MinLength != nil && *s.MinLength > 0 && *s.MinLength <= longestValue {
+	if s.MinLength != nil && *s.MinLength > 0 && *s.MinLength <= maxValueLength {
 		if text := of(*s.MinLength); allowed(text) {
 			t.legal(evidence.Shortest, text)
 		}
@@ -322,7 +327,7 @@ func (t *trials) texts(s openapi.Schema) {
 			t.illegal(evidence.TooShort, of(*s.MinLength-1))
 		}
 	}
-	if s.MaxLength != nil && *s.MaxLength > 0 && *s.MaxLength <= longestValue {
+	if s.MaxLength != nil && *s.MaxLength > 0 && *s.MaxLength <= maxValueLength {
 		if text := of(*s.MaxLength); allowed(text) {
 			t.legal(evidence.Longest, text)
 		}

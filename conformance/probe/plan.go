@@ -215,7 +215,7 @@ func ForDocument(n Node, room int) (p, left Plan) {
 	if _, ok := n.Operation(n.Detail); ok {
 		p.add(n, evidence.OperationResource(n.Detail), rows(func(c row) bool { return c.isFor(evidence.DetailOperation, n.Target) })...)
 	}
-	p = p.With(forParameters(n))
+	p = p.With(parameterPlan(n))
 	every := rows(func(c row) bool { return c.Plan.reach == onOperations })
 	for _, o := range n.Executable {
 		var own Plan
@@ -285,7 +285,7 @@ func Room(t target.Target) int {
 	}
 	var both Plan // on the list and the detail
 	both.add(NewNode(t, nil), "op/any", rows(func(c row) bool { return c.Plan.reach == onFunding })...)
-	return room + 2*both.Requests() + mostOfPages(t) + mostOfBounds(t)
+	return room + 2*both.Requests() + mostOfPages(t) + maxTrialsOn(t)
 }
 
 // everywhere reports that each operation is tried with everything: on this machine, or when the operator asks for it.

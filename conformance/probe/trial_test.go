@@ -106,17 +106,17 @@ var _ = Describe("Trials of a parameter", func() {
 
 	It("are few on a distant node, the most telling ones first, and never more than was told", func() {
 		n := node(far, `{"name":"lang","in":"query","schema":{"enum":["de","en","fr"]}}`)
-		few := forParameters(n).Labels()
-		Expect(few).To(HaveLen(mostGentleTrials))
+		few := parameterPlan(n).Labels()
+		Expect(few).To(HaveLen(maxGentleTrials))
 		Expect(few).To(ContainElement(evidence.Label("op/things0.outside-enum-lang")))
 		Expect(few).NotTo(ContainElement(evidence.Label("op/things0.value-3-lang")))
 		thorough := far
 		thorough.Thorough = true
-		all := forParameters(node(thorough, `{"name":"lang","in":"query","schema":{"enum":["de","en","fr"]}}`)).Labels()
+		all := parameterPlan(node(thorough, `{"name":"lang","in":"query","schema":{"enum":["de","en","fr"]}}`)).Labels()
 		Expect(all).To(ContainElements(evidence.Label("op/things39.param-lang"), evidence.Label("op/things39.value-3-lang")))
-		Expect(len(all)).To(BeNumerically("<=", mostTrials))
+		Expect(len(all)).To(BeNumerically("<=", maxTrials))
 		quick := far
 		quick.Quick = true
-		Expect(forParameters(node(quick, `{"name":"lang","in":"query","schema":{"enum":["de"]}}`)).Labels()).To(BeEmpty())
+		Expect(parameterPlan(node(quick, `{"name":"lang","in":"query","schema":{"enum":["de"]}}`)).Labels()).To(BeEmpty())
 	})
 })

@@ -12,11 +12,11 @@ import (
 	"github.com/rin-network/rin/conformance/openapi"
 )
 
-// valueOf is a valid value by a parameter's schema; ok is false when the schema does not tell one.
+// valueOf returns a value that a schema allows; false if the schema does not say enough to make one.
 func valueOf(s openapi.Schema, now time.Time) (string, bool) {
 	var text string
 	switch {
-	case len(s.Enum) > 0 && s.Type != "array" && s.Type != "object": // of a list it lists whole lists
+	case len(s.Enum) > 0 && s.Type != "array" && s.Type != "object": // the enum of a list has whole lists
 		return s.Enum[0], true
 	case json.Unmarshal(s.Default, &text) == nil && text != "":
 		return text, true
@@ -41,7 +41,7 @@ func valueOf(s openapi.Schema, now time.Time) (string, bool) {
 	return "", false
 }
 
-// valueOfParameter is a valid value of a query parameter and the name that it is sent under: one member of an object is sent as
+// valueOfParameter returns a valid value of a query parameter and the name that it is sent under: one member of an object is sent as
 // "name[member]" (OAS 3.0.3, style deepObject).
 func valueOfParameter(p openapi.Parameter, now time.Time) (name, value string, ok bool) {
 	if p.Schema.Type != "object" {
@@ -56,7 +56,8 @@ func valueOfParameter(p openapi.Parameter, now time.Time) (name, value string, o
 	return p.Name, "", false
 }
 
-// atLeast is the whole number nearest to wish within the bounds of a schema; of a vocabulary the least that reaches it, else the greatest.
+// atLeast returns the whole number nearest to wish within the bounds of a schema. For a vocabulary it returns the least number that reaches wish,
+// else the greatest one.
 func atLeast(s openapi.Schema, wish int) int {
 	if n, ok := listed(s.Enum, wish); ok {
 		return n
@@ -70,6 +71,7 @@ func atLeast(s openapi.Schema, wish int) int {
 	return wish
 }
 
+// listed returns the least number of a vocabulary that reaches wish, else the greatest one; ok is false if it has no number.
 func listed(enum []string, wish int) (n int, ok bool) {
 	for _, text := range enum {
 		value, err := strconv.Atoi(text)
@@ -86,7 +88,7 @@ func listed(enum []string, wish int) (n int, ok bool) {
 // pageSize is the parameter that the network's clients send (M14), whether a document describes it or not.
 const pageSize = "page[size]"
 
-// sizeParameter is the described query parameter that sets the size of a page, by the names in use; "page" with a member "size" is
+// sizeParameter returns the described query parameter that sets the size of a page, found by the usual names; "page" with a member "size" is
 // the same as "page[size]" (OAS 3.0.3, style deepObject).
 func sizeParameter(o openapi.Operation) (openapi.Parameter, bool) {
 	for _, name := range []string{pageSize, "page", "size", "limit", "per_page", "pageSize", "page_size"} {
@@ -109,15 +111,15 @@ func sizeParameter(o openapi.Operation) (openapi.Parameter, bool) {
 type choice struct {
 	filter
 	seen, other string
-	// others says whether other occurs in the data as well: then every value of the vocabulary does.
+	// others reports that other occurs in the data, too, since every value of the vocabulary does.
 	others bool
-	// open says that the document gives no vocabulary: any value may be asked for.
+	// open reports that the document does not give a vocabulary, so that any value is valid.
 	open bool
 }
 
 // chooseFilter picks a described filter and two of its values: one that is seen in some items but not in all of them, if there is
-// one, and one that is not seen. Where all items are of one kind, the second value shows the filter by leaving them out. ok is false
-// when no filter has a member with a value in the data.
+// one, and one that is not seen. If all items have the same value, only the second value can show that the filter works, because
+// the answer must leave them out. ok is false if no filter has a member with a value in the data.
 func chooseFilter(o openapi.Operation, items []item) (choice, bool) {
 	var best choice
 	rank := 0
@@ -163,7 +165,7 @@ func occurrences(items []item, member string) (counts map[string]int, order []st
 	return counts, order
 }
 
-// otherValue is a value that is not seen, or else another one that is.
+// otherValue returns a value that does not occur in the data, else one that occurs and differs from seen.
 func otherValue(vocabulary []string, counts map[string]int, seen string) (value string, occurs bool) {
 	for _, v := range vocabulary {
 		if counts[v] == 0 {
@@ -178,11 +180,11 @@ func otherValue(vocabulary []string, counts map[string]int, seen string) (value 
 	return "", false
 }
 
-// placeOf tells parameters of one operation apart (OAS 3.0.3 Parameter Object).
-func placeOf(p openapi.Parameter) string { return p.In + " " + p.Name }
+// parameterKey returns the key that identifies a parameter of an operation (OAS 3.0.3 Parameter Object).
+func parameterKey(p openapi.Parameter) string { return p.In + " " + p.Name }
 
-// clientsField reports a header parameter that OpenAPI leaves to other parts of the document (OAS 3.0.3 Parameter Object).
-func clientsField(p openapi.Parameter) bool {
+// isClientHeader reports whether a parameter is a header that OpenAPI describes elsewhere in the document (OAS 3.0.3 Parameter Object).
+func isClientHeader(p openapi.Parameter) bool {
 	switch strings.ToLower(p.Name) {
 	case "accept", "content-type", "authorization":
 		return p.In == "header"
@@ -190,8 +192,8 @@ func clientsField(p openapi.Parameter) bool {
 	return false
 }
 
-// sendsAs reports whether a value can be sent as that parameter without meaning something else: the document is the node's
-// word, and a header field such as Host or Transfer-Encoding would change the request itself.
+// sendsAs reports whether a value can be sent as that parameter without changing the rest of the request: the
+// document comes from the node, and could describe a header field such as Host or Transfer-Encoding.
 func sendsAs(p openapi.Parameter, value string) bool {
 	switch p.In {
 	case "query":
@@ -199,12 +201,12 @@ func sendsAs(p openapi.Parameter, value string) bool {
 	case "path":
 		return value != "" && value != "." && value != ".."
 	case "header":
-		return fieldName(p.Name) && !framing(p.Name) && !clientsField(p) && printable(value)
+		return fieldName(p.Name) && !framing(p.Name) && !isClientHeader(p) && printable(value)
 	}
 	return false // cookies are not sent
 }
 
-// framing are fields that steer the request or the connection (RFC 9110 §7, §10, RFC 9112).
+// framing reports whether a header field controls the request or the connection (RFC 9110 §7, §10, RFC 9112).
 func framing(name string) bool {
 	switch strings.ToLower(name) {
 	case "host", "connection", "content-length", "transfer-encoding", "te", "trailer", "upgrade", "expect", "keep-alive", "cookie",
@@ -214,7 +216,7 @@ func framing(name string) bool {
 	return false
 }
 
-// fieldName is a token (RFC 9110 §5.6.2).
+// fieldName reports whether a text is a field name, which is a token (RFC 9110 §5.6.2).
 func fieldName(s string) bool {
 	if s == "" || len(s) > 64 {
 		return false

@@ -32,10 +32,10 @@ func (s Secret) Reveal() string {
 	return *s.text
 }
 
-// IsZero reports that no secret was given.
+// IsZero reports whether no secret was given.
 func (s Secret) IsZero() bool { return s.text == nil }
 
-// String implements fmt.Stringer without telling the secret.
+// String implements fmt.Stringer without showing the secret.
 func (s Secret) String() string {
 	if s.IsZero() {
 		return ""
@@ -43,10 +43,10 @@ func (s Secret) String() string {
 	return hidden
 }
 
-// Format implements fmt.Formatter: no verb tells the secret.
+// Format implements fmt.Formatter: no verb shows the secret.
 func (s Secret) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, s.String()) }
 
-// LogValue implements slog.LogValuer without telling the secret.
+// LogValue implements slog.LogValuer without showing the secret.
 func (s Secret) LogValue() slog.Value { return slog.StringValue(s.String()) }
 
 // MarshalJSON implements json.Marshaler: this is the one encoding that holds the secret, made for the worker's stdin.
@@ -88,14 +88,14 @@ const (
 	fromStdin
 )
 
-// Reader is how a source reaches the world. A nil field means that the source is not available.
+// Reader gives a source access to environment, files and standard input. A nil field means that the source is not available.
 type Reader struct {
 	Environment func(name string) (value string, set bool)
 	File        func(path string) ([]byte, error)
 	Stdin       func() ([]byte, error)
 }
 
-// maxSecret bounds what is taken for a secret, in bytes.
+// maxSecret bounds the length of a secret, in bytes.
 const maxSecret = 16 << 10
 
 // ParseSource reads "env:NAME", "file:PATH" or "-". flag is the name of the flag with its dashes, for messages. A secret that
@@ -123,7 +123,7 @@ const sourceHint = "put the secret into a file or an environment variable and wr
 // Stdin reports that the source takes all of standard input, which only one source of a command can do.
 func (s Source) Stdin() bool { return s.kind == fromStdin }
 
-// Read fetches the secret. One line end after it is not part of it.
+// Read reads the secret, without one line end after it.
 func (s Source) Read(r Reader) (Secret, error) {
 	text, err := s.text(r)
 	if err != nil {

@@ -26,7 +26,7 @@ var _ = Describe("A secret", func() {
 		ExpiredToken: target.NewSecret(hidden),
 	}
 
-	DescribeTable("is shown by no formatter",
+	DescribeTable("is not shown by formatters",
 		func(verb string) {
 			for _, value := range []any{
 				full, &full, full.Credentials, full.Credentials.ClientSecret,
@@ -40,7 +40,7 @@ var _ = Describe("A secret", func() {
 		Entry(nil, "%v"), Entry(nil, "%+v"), Entry(nil, "%#v"), Entry(nil, "%s"), Entry(nil, "%q"), Entry(nil, "%x"), Entry(nil, "%d"),
 	)
 
-	It("is shown by no logger", func() {
+	It("is not shown by loggers", func() {
 		var text, structured bytes.Buffer
 		for _, h := range []slog.Handler{slog.NewTextHandler(&text, nil), slog.NewJSONHandler(&structured, nil)} {
 			slog.New(h).Info("run", "target", full, "credentials", full.Credentials, "secret", full.Credentials.ClientSecret)
@@ -49,7 +49,7 @@ var _ = Describe("A secret", func() {
 		Expect(structured.String()).To(And(ContainSubstring("sso.example"), Not(ContainSubstring(hidden))))
 	})
 
-	It("is shown by no error", func() {
+	It("is not shown by errors", func() {
 		Expect(full.Validate()).To(MatchError(Not(ContainSubstring(hidden))))
 		var s target.Secret
 		Expect(json.Unmarshal([]byte(`["`+hidden+`"]`), &s)).To(MatchError(Not(ContainSubstring(hidden))))
@@ -64,7 +64,7 @@ var _ = Describe("A secret", func() {
 		Expect(back.Credentials.ClientSecret.Reveal()).To(Equal(hidden))
 	})
 
-	It("is none when it is empty", func() {
+	It("is absent when it is empty", func() {
 		Expect(target.NewSecret("").IsZero()).To(BeTrue())
 		Expect(target.NewSecret("x").IsZero()).To(BeFalse())
 		Expect(target.Secret{}.Reveal()).To(BeEmpty())
@@ -130,7 +130,7 @@ var _ = Describe("The source of a secret", func() {
 		Entry("a huge file", "file:huge", "too many"),
 	)
 
-	It("does without a world", func() {
+	It("fails if its reader has no environment, files or standard input", func() {
 		for _, text := range []string{"env:SET", "file:x", "-"} {
 			source, err := target.ParseSource("--client-secret", text)
 			Expect(err).NotTo(HaveOccurred())

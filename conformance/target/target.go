@@ -1,8 +1,8 @@
-// Package target says which node is to be certified, with which credentials, and how gently.
+// Package target says which node is to be certified, with which credentials, and how gently it is asked.
 //
-// A [Target] is plain data that a person's flags become once, before anything is sent. It is checked as a whole by
-// [Target.Validate], which tells every mistake at once with the flag that mends it. Its secrets travel in JSON to the
-// worker's stdin and nowhere else: a [Secret] shows itself to no formatter and to no logger.
+// A [Target] is plain data, made from the operator's flags before anything is sent. [Target.Validate] checks it as a whole and
+// reports all mistakes at once, each with the flag to correct. Its secrets travel only as JSON to the worker's stdin: formatters
+// and loggers do not see the text of a [Secret].
 package target
 
 import (
@@ -50,7 +50,7 @@ type Target struct {
 	Politeness Politeness `json:"politeness"`
 	// Polite asks for the gentlest run: one request at a time, one a second.
 	Polite bool `json:"polite,omitempty"`
-	// Quick leaves the repetitions and the odd credentials on operations out; Thorough tries the odd credentials on every operation.
+	// Quick leaves out the repetitions and the odd credentials on operations; Thorough tries the odd credentials on every operation.
 	Quick    bool `json:"quick,omitempty"`
 	Thorough bool `json:"thorough,omitempty"`
 	// Only lists the requirement ids of a partial run.
@@ -79,7 +79,7 @@ type Staging struct {
 	Credentials Credentials `json:"credentials"`
 }
 
-// Politeness bounds what a run asks of a node.
+// Politeness bounds the load that a run puts on a node.
 type Politeness struct {
 	// Rate is the number of requests a second; 0 is unlimited.
 	Rate float64 `json:"rate"`
@@ -101,8 +101,8 @@ const (
 	DefaultWait = 10 * time.Minute
 )
 
-// Defaults returns the target with everything filled in that was left open: limits by where the node is, the profile by
-// whether a specification is known. While the node's URLs still stand in a registry, rate and concurrency are left open.
+// Defaults returns the target with defaults for everything that the operator did not choose: the limits depend on whether the node is on
+// this machine, the profile on whether a specification is known. Rate and concurrency stay open until the node's URLs are known.
 func (t Target) Defaults() Target {
 	if t.Profile == "" {
 		t.Profile = "auth"
@@ -125,7 +125,7 @@ func (t Target) Defaults() Target {
 	return t
 }
 
-// Patience is how long the run may wait for a token to expire; none when an expired one was given.
+// Patience is how long the run may wait for a token to expire; 0 if an expired one was given.
 func (t Target) Patience() time.Duration {
 	if t.Wait == nil || !t.ExpiredToken.IsZero() {
 		return 0
@@ -133,7 +133,7 @@ func (t Target) Patience() time.Duration {
 	return *t.Wait
 }
 
-// pace fills in rate and concurrency.
+// pace returns the politeness with rate and concurrency filled in.
 func (p Politeness) pace(loopback, polite bool) Politeness {
 	switch {
 	case polite:
@@ -153,7 +153,7 @@ func (p Politeness) pace(loopback, polite bool) Politeness {
 	return p
 }
 
-// Loopback reports that every URL of the target is on this machine. A registry on this machine proves nothing about its
+// Loopback reports whether every URL of the target is on this machine. A registry on this machine proves nothing about its
 // nodes: such a target is on loopback only once the entry's URLs are filled in.
 func (t Target) Loopback() bool {
 	for _, u := range []string{t.TokenURL, t.InfoURL} {
@@ -199,7 +199,7 @@ func (t Target) LogValue() slog.Value {
 	)
 }
 
-// LoopbackHost reports a host name or address that never leaves this machine.
+// LoopbackHost reports whether a host name or address is always this machine.
 func LoopbackHost(host string) bool {
 	host = strings.TrimSuffix(strings.ToLower(host), ".")
 	if host == "localhost" || strings.HasSuffix(host, ".localhost") { // RFC 6761 §6.3

@@ -10,7 +10,7 @@ import (
 	"github.com/rin-network/rin/conformance/target"
 )
 
-// good is a target that has nothing wrong with it.
+// good returns a valid target, with changes.
 func good(change ...func(*target.Target)) target.Target {
 	t := target.Target{
 		TokenURL: "https://sso.example/oauth/token", InfoURL: "https://api.example/ris/info/v1/oauth/info/",
@@ -60,7 +60,7 @@ var _ = Describe("Validate", func() {
 		Entry("no info URL", "--info-url", "is missing", func(t *target.Target) { t.InfoURL = "" }),
 		Entry("funding without a document", "--spec-url", "funding needs it", func(t *target.Target) { t.SpecURL = "" }),
 		Entry("a relative URL", "--info-url", "absolute", func(t *target.Target) { t.InfoURL = "/v1/info" }),
-		Entry("no URL at all", "--info-url", "is not a URL", func(t *target.Target) { t.InfoURL = "https://[::1" }),
+		Entry("not a URL", "--info-url", "is not a URL", func(t *target.Target) { t.InfoURL = "https://[::1" }),
 		Entry("another scheme", "--token-url", "http or https", func(t *target.Target) { t.TokenURL = "ftp://sso.example/token" }),
 		Entry("a fragment", "--token-url", "fragment", func(t *target.Target) { t.TokenURL += "#top" }),
 		Entry("an empty fragment", "--token-url", "fragment", func(t *target.Target) { t.TokenURL += "#" }),
@@ -75,7 +75,7 @@ var _ = Describe("Validate", func() {
 		Entry("an unknown profile", "--profile", "not a profile", func(t *target.Target) { t.Profile = "gold" }),
 		Entry("a path as an origin", "--allow-origin", "not an origin", func(t *target.Target) { t.AllowOrigins = []string{"https://a.example/x"} }),
 		Entry("a negative rate", "--rate", "below 0", func(t *target.Target) { t.Politeness.Rate = -1 }),
-		Entry("too much at a time", "--concurrency", "not between", func(t *target.Target) { t.Politeness.Concurrency = 1000 }),
+		Entry("too many requests at a time", "--concurrency", "not between", func(t *target.Target) { t.Politeness.Concurrency = 1000 }),
 		Entry("a negative time", "--timeout", "below 0", func(t *target.Target) { t.Politeness.Timeout = -time.Second }),
 		Entry("a negative deadline", "--deadline", "below 0", func(t *target.Target) { t.Politeness.Deadline = -time.Second }),
 		Entry("another client that is the same", "--other-client-id", "same client", func(t *target.Target) { c := t.Credentials; t.Other = &c }),
@@ -91,11 +91,11 @@ var _ = Describe("Validate", func() {
 		Entry("a wait that the deadline cuts short", "--wait", "does not fit", func(t *target.Target) {
 			t.Wait, t.Politeness.Deadline = new(time.Minute), time.Minute
 		}),
-		Entry("two ways at once", "--quick", "contradicts", func(t *target.Target) { t.Quick, t.Thorough = true, true }),
+		Entry("both quick and thorough", "--quick", "contradicts", func(t *target.Target) { t.Quick, t.Thorough = true, true }),
 		Entry("no certificate", "--cacert", "no certificate", func(t *target.Target) { t.CACert = []byte("x") }),
 	)
 
-	It("tells every mistake at once and never a password", func() {
+	It("reports all mistakes at once and never shows a password", func() {
 		err := target.Target{InfoURL: "https://u:hunter2@api.example/"}.Validate()
 		for _, flag := range []string{"--token-url", "--info-url", "--client-id", "--client-secret", "--profile"} {
 			Expect(err).To(MatchError(ContainSubstring(flag + ": ")))
@@ -125,7 +125,7 @@ var _ = Describe("A target", func() {
 		Expect(t.Origins()).To(Equal([]string{"https://sso.example", "https://api.example", "https://files.example:8443"}))
 	})
 
-	DescribeTable("fills in how gently to ask by where the node is",
+	DescribeTable("fills in rate and concurrency, depending on where the node is",
 		func(t target.Target, rate float64, concurrency int) {
 			p := t.Defaults().Politeness
 			Expect(p).To(Equal(target.Politeness{Rate: rate, Concurrency: concurrency, Timeout: 35 * time.Second, Deadline: 10 * time.Minute}))

@@ -14,7 +14,7 @@ import (
 // maxConcurrency keeps a run from being mistaken for an attack.
 const maxConcurrency = 64
 
-// Validate checks the whole target before anything is sent. All mistakes come joined in one error; each is a [*Problem].
+// Validate checks the whole target before anything is sent. It returns all mistakes joined in one error; each is a [*Problem].
 func (t Target) Validate() error {
 	var faults []error
 	add := func(flag, message, hint string) {
@@ -91,7 +91,7 @@ func (t Target) validateURL(flag, text string) error {
 	switch {
 	case err != nil:
 		return &Problem{Flag: flag, Message: "is not a URL", Hint: "write an absolute URL such as https://api.example/path"}
-	case u.User != nil: // said without repeating the URL, which holds a password
+	case u.User != nil: // the message must not repeat the URL, which holds a password
 		return &Problem{Flag: flag, Message: "holds a user name or password", Hint: "leave out what comes before the @"}
 	case u.Scheme != "https" && u.Scheme != "http" || u.Hostname() == "":
 		return &Problem{Flag: flag, Message: fmt.Sprintf("expected an absolute http or https URL, got %q", text),
@@ -105,7 +105,7 @@ func (t Target) validateURL(flag, text string) error {
 	return nil
 }
 
-// allowed reports that the operator named the URL's origin with --allow-origin.
+// allowed reports whether the operator named the URL's origin with --allow-origin.
 func (t Target) allowed(u *url.URL) bool {
 	for _, text := range t.AllowOrigins {
 		if o, err := url.Parse(text); err == nil && evidence.Origin(o) == evidence.Origin(u) {
@@ -137,7 +137,7 @@ func (t Target) validateCredentials() []error {
 	return faults
 }
 
-// missing tells what credentials lack.
+// missing returns a problem for each missing part of the credentials.
 func (c Credentials) missing(idFlag, secretFlag string) []error {
 	var faults []error
 	if c.ClientID == "" {
@@ -198,9 +198,9 @@ func (t Target) validatePoliteness() []error {
 	return faults
 }
 
-// Problem is one mistake in a target, with the flag that it came by and what to do.
+// Problem is one mistake in a target, with its flag and what to do.
 type Problem struct {
-	// Flag is the flag to mend, with its dashes.
+	// Flag is the flag to correct, with its dashes.
 	Flag string
 	// Message names what was expected and what came, without any secret.
 	Message string

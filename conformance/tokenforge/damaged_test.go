@@ -11,7 +11,7 @@ import (
 	"github.com/rin-network/rin/conformance/tokenforge"
 )
 
-var _ = Describe("Spoilt credentials", func() {
+var _ = Describe("Damaged credentials", func() {
 	DescribeTable("a wrong secret differs in one character near its middle",
 		func(secret, want string) {
 			got, err := tokenforge.Misspell(secret, strings.NewReader("0123456789"))
@@ -25,7 +25,7 @@ var _ = Describe("Spoilt credentials", func() {
 		Entry("without letters the middle is random", "12345678", "1234w678"),
 		Entry("one character", "x", "X"),
 		Entry("one digit", "7", "w"),
-		Entry("bytes that are no text", "ab\xff\xfeZz", "ab\xff\xfezz"),
+		Entry("bytes that are not UTF-8", "ab\xff\xfeZz", "ab\xff\xfezz"),
 	)
 
 	It("needs randomness for a secret without letters", func() {
@@ -44,7 +44,7 @@ var _ = Describe("Spoilt credentials", func() {
 	)
 })
 
-func FuzzTampered(f *testing.F) {
+func FuzzTamper(f *testing.F) {
 	for _, seed := range []string{"a.b.c", "..", "", "opaque", "AAAA"} {
 		f.Add(seed)
 	}

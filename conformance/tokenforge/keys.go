@@ -20,20 +20,20 @@ import (
 	"github.com/rin-network/rin/conformance/evidence"
 )
 
-// Key is a key pair of the suite, which no authorization server has published.
+// Key is a key pair that the suite made; no authorization server has published it.
 type Key struct {
 	algorithm jose.SignatureAlgorithm
 	private   crypto.Signer
 	// ID names the key.
 	ID string
-	// Public is the public key as a JWK, to stand in a header.
+	// Public is the public key as a JWK, for the header of a token.
 	Public map[string]any
 }
 
 const rsaBits = 2048
 
-// NewKey makes a key for the algorithm that good tokens are signed with, so that a forged one is refused for its key and not for its
-// algorithm; RS256 replaces algorithms without a key of their own.
+// NewKey makes a key for the algorithm that good tokens are signed with, so that a node refuses a forged token for its key and not for its
+// algorithm. It uses RS256 in place of algorithms without a key pair, such as HS256.
 func NewKey(algorithm string) (Key, error) {
 	k := Key{algorithm: jose.SignatureAlgorithm(algorithm)}
 	var err error
@@ -74,6 +74,7 @@ func (k *Key) name() error {
 	return json.Unmarshal(raw, &k.Public)
 }
 
+// sign returns a compact JWS of the claims.
 func (k Key) sign(header, claims map[string]any) (string, error) {
 	options := &jose.SignerOptions{}
 	for name, value := range header {
@@ -95,7 +96,7 @@ func (k Key) sign(header, claims map[string]any) (string, error) {
 	return signed.CompactSerialize()
 }
 
-// Published is one public key of a key set, as it was read and as it was written.
+// Published is one public key of a key set, decoded and in its original text.
 type Published struct {
 	// ID is its kid, which may be empty.
 	ID string
@@ -110,8 +111,8 @@ const (
 	maxKeys   = 32
 )
 
-// Keys reads the public keys for signatures out of a JWK Set (RFC 7517 §5). Members that are no such key are left out, as the
-// standard asks; symmetric keys are, too: everybody who reads them can sign.
+// Keys reads the public keys for signatures out of a JWK Set (RFC 7517 §5). It leaves out members that are not such
+// keys, as the standard asks, and symmetric keys, since everybody who reads them can sign.
 func Keys(set []byte) ([]Published, error) {
 	var document struct {
 		Keys []json.RawMessage `json:"keys"`
@@ -132,12 +133,12 @@ func Keys(set []byte) ([]Published, error) {
 	return out, nil
 }
 
-// algorithms lists what a published key can have signed with.
+// algorithms returns the algorithms whose signatures a public key verifies.
 func algorithms() []jose.SignatureAlgorithm {
 	return []jose.SignatureAlgorithm{jose.RS256, jose.RS384, jose.RS512, jose.PS256, jose.PS384, jose.PS512, jose.ES256, jose.ES384, jose.ES512, jose.EdDSA}
 }
 
-// Verify says what a key set makes of a token (RFC 7515 §5.2): which key verifies it, or what is missing.
+// Verify verifies a token with a key set (RFC 7515 §5.2). The result says which key verifies it, or why none does.
 func Verify(token, fingerprint string, set []byte) *evidence.Verification {
 	v := &evidence.Verification{Fingerprint: fingerprint}
 	keys, err := Keys(set)
@@ -155,8 +156,8 @@ func Verify(token, fingerprint string, set []byte) *evidence.Verification {
 	return v
 }
 
-// Signer finds the key that a token is signed with. A token that names a kid is verified with that key alone, one that names none
-// with each.
+// Signer finds the key that a token is signed with. If the token names a kid, only that key is tried, else every
+// key.
 func Signer(token string, keys []Published) (Published, error) {
 	signed, err := jose.ParseSignedCompact(token, algorithms())
 	if err != nil {
@@ -184,8 +185,8 @@ func Signer(token string, keys []Published) (Published, error) {
 	return Published{}, fmt.Errorf("the published key with the kid %.80q does not verify the signature of the token", id)
 }
 
-// PEM is the key as SubjectPublicKeyInfo in PEM, with its last newline: what libraries load a public key from, and what a confused one
-// takes for an HMAC secret.
+// PEM returns the key as SubjectPublicKeyInfo in PEM, with its last newline. Libraries load public keys in this form, and a confused library
+// uses it as an HMAC secret.
 func (p Published) PEM() ([]byte, error) {
 	der, err := x509.MarshalPKIXPublicKey(p.key.Key)
 	if err != nil {
@@ -194,10 +195,10 @@ func (p Published) PEM() ([]byte, error) {
 	return pem.EncodeToMemory(&pem.Block{Type: "PUBLIC KEY", Bytes: der}), nil
 }
 
-// JWK is the key as it was published, without blanks around it.
+// JWK returns the key as it was published, without blanks around it.
 func (p Published) JWK() []byte { return bytes.TrimSpace(p.raw) }
 
-// Asymmetric reports an algorithm whose public key may be published.
+// Asymmetric reports whether an algorithm uses a key pair, whose public key may be published.
 func Asymmetric(algorithm string) bool {
 	for _, a := range algorithms() {
 		if strings.EqualFold(string(a), algorithm) {

@@ -1,7 +1,7 @@
 // Package tokenforge makes tokens that a resource server must refuse, and verifies real ones with published keys.
 //
-// Everything in it is a pure function of a good token, keys and a clock; nothing is sent from here. Forged tokens name hosts of the
-// reserved domain .invalid only (RFC 2606 §2), so that no server can be led to fetch anything.
+// The package works on tokens and keys that it is given and sends nothing. Forged tokens name only hosts of the reserved domain
+// .invalid (RFC 2606 §2), so that no server can be led to fetch anything.
 package tokenforge
 
 import (
@@ -16,14 +16,14 @@ import (
 	"strings"
 )
 
-// Invalid is the issuer that no node trusts: a host that does not exist (RFC 2606 §2).
+// Invalid is an issuer that no node trusts: a host that does not exist (RFC 2606 §2).
 const Invalid = "https://conformance.invalid"
 
-// Token is a JWT taken apart; nothing in it was verified. Numbers are [json.Number], so that none is rounded.
+// Token is a JWT taken apart; nothing in it was verified. Numbers are [json.Number], so that they are not rounded.
 type Token struct {
 	Header, Claims map[string]any
 
-	payload string // as it is in the token
+	payload string // encoded, as in the token
 }
 
 // maxToken bounds what is read as a token, in bytes.
@@ -44,6 +44,7 @@ func Read(token string) (t Token, ok bool) {
 	return t, ok
 }
 
+// object decodes a segment that holds a JSON object.
 func object(segment string) (map[string]any, bool) {
 	raw, err := base64.RawURLEncoding.DecodeString(segment)
 	if err != nil {
@@ -55,10 +56,10 @@ func object(segment string) (map[string]any, bool) {
 	return m, dec.Decode(&m) == nil && m != nil
 }
 
-// Algorithm is the "alg" of the header; empty when there is none.
+// Algorithm returns the "alg" of the header, or "".
 func (t Token) Algorithm() string { return t.text("alg") }
 
-// KeyID is the "kid" of the header; empty when there is none.
+// KeyID returns the "kid" of the header, or "".
 func (t Token) KeyID() string { return t.text("kid") }
 
 func (t Token) text(name string) string {
@@ -66,13 +67,13 @@ func (t Token) text(name string) string {
 	return s
 }
 
-// Issuer is the claim "iss"; empty when there is none.
+// Issuer returns the claim "iss", or "".
 func (t Token) Issuer() string {
 	s, _ := t.Claims["iss"].(string)
 	return s
 }
 
-// Unsigned is the token with another algorithm in its header and no signature (RFC 8725 §3.1): the payload stays byte by byte.
+// Unsigned returns the token with another algorithm in its header and no signature (RFC 8725 §3.1): the payload stays byte by byte.
 func (t Token) Unsigned(alg string) (string, error) {
 	header, err := segment(t.header(map[string]any{"alg": alg}))
 	if err != nil {
@@ -81,7 +82,7 @@ func (t Token) Unsigned(alg string) (string, error) {
 	return header + "." + t.payload + ".", nil
 }
 
-// SignatureSize is the length of a token's signature in bytes.
+// SignatureSize returns the length of a token's signature in bytes.
 func SignatureSize(token string) int {
 	signature, err := base64.RawURLEncoding.DecodeString(token[strings.LastIndexByte(token, '.')+1:])
 	if err != nil {
@@ -90,12 +91,12 @@ func SignatureSize(token string) int {
 	return len(signature)
 }
 
-// ReplaceSignature is a token with another signature in the place of its own; header and payload stay byte by byte.
+// ReplaceSignature returns a token with another signature; header and payload stay byte by byte.
 func ReplaceSignature(token string, signature []byte) string {
 	return token[:strings.LastIndexByte(token, '.')+1] + base64.RawURLEncoding.EncodeToString(signature)
 }
 
-// HMAC is the token signed with HS256 and a key that is not secret (RFC 8725 §2.1).
+// HMAC returns the token signed with HS256 and a key that is not secret (RFC 8725 §2.1).
 func (t Token) HMAC(key []byte) (string, error) {
 	header, err := segment(t.header(map[string]any{"alg": "HS256"}))
 	if err != nil {
@@ -106,7 +107,7 @@ func (t Token) HMAC(key []byte) (string, error) {
 	return header + "." + t.payload + "." + base64.RawURLEncoding.EncodeToString(mac.Sum(nil)), nil
 }
 
-// Signed is the token signed with a key of the suite. The members given replace those of the header; nil takes one away. A new issuer
+// Signed returns the token signed with a key of the suite. The given members replace those of the header; a nil value removes a member. The issuer
 // replaces "iss" unless it is empty.
 func (t Token) Signed(key Key, header map[string]any, issuer string) (string, error) {
 	claims := t.Claims
@@ -117,7 +118,7 @@ func (t Token) Signed(key Key, header map[string]any, issuer string) (string, er
 	return key.sign(t.header(header), claims)
 }
 
-// header is the token's header with other members; nil takes one away.
+// header returns the token's header with the given members replaced; a nil value removes a member.
 func (t Token) header(members map[string]any) map[string]any {
 	out := maps.Clone(t.Header)
 	for name, value := range members {
@@ -128,6 +129,7 @@ func (t Token) header(members map[string]any) map[string]any {
 	return out
 }
 
+// segment encodes a value as a segment of a token.
 func segment(v any) (string, error) {
 	raw, err := json.Marshal(v)
 	if err != nil {
@@ -136,11 +138,12 @@ func segment(v any) (string, error) {
 	return base64.RawURLEncoding.EncodeToString(raw), nil
 }
 
-// letters are what random secrets are made of.
+// letters are the characters that replace one in a secret without letters.
 const letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 
-// Misspell is the secret with one thing changed: the case of the letter nearest to its middle, or a random letter in the middle of
-// one that has none. One attempt thus finds a secret that is ignored, compared by its beginning, by its end, or without case.
+// Misspell returns the secret with one character changed: it swaps the case of the letter nearest to the middle, or puts a random letter
+// into the middle if the secret has no letter. One attempt thus finds a server that ignores the secret, compares only its beginning or its
+// end, or ignores case.
 func Misspell(secret string, random io.Reader) (string, error) {
 	wrong := []byte(secret)
 	middle := len(wrong) / 2
@@ -159,9 +162,9 @@ func Misspell(secret string, random io.Reader) (string, error) {
 	return string(wrong), nil
 }
 
-// Tamper is a token with one character in the middle of its last segment that is not empty changed: the case of the letter that
-// is nearest there, so that one request finds a signature that is not verified, one compared by its beginning and one compared
-// without case. The last character is left alone: its low bits may be padding (RFC 4648 §3.5), and the token would stay what it was.
+// Tamper returns a token with one character changed in the middle of its last segment that is not empty: it swaps the case of the letter
+// nearest to the middle, so that one request finds a server that does not verify signatures, compares only their beginning, or ignores
+// case. It keeps the last character, whose low bits may be padding (RFC 4648 §3.5): changing them would not change the signature.
 func Tamper(token string) string {
 	end := len(strings.TrimRight(token, "."))
 	start := strings.LastIndexByte(token[:end], '.') + 1

@@ -23,7 +23,7 @@ func TestForge(t *testing.T) {
 	RunSpecs(t, "Forge")
 }
 
-// issued is a token of an authorization server, with the key set that it publishes.
+// issued returns a token of an authorization server, and the key set that the server publishes.
 func issued(kid string) (token string, set []byte) {
 	GinkgoHelper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
@@ -43,7 +43,7 @@ func issued(kid string) (token string, set []byte) {
 	return token, set
 }
 
-var _ = Describe("A token taken apart", func() {
+var _ = Describe("A token that was read", func() {
 	It("is a compact JWS of two objects and nothing else", func() {
 		token, _ := issued("k")
 		read, ok := tokenforge.Read(token)
@@ -76,10 +76,10 @@ var _ = Describe("A forged token", func() {
 		Expect(err).NotTo(HaveOccurred())
 		Expect(strings.Split(forged, ".")[1:]).To(Equal([]string{strings.Split(token, ".")[1], ""}))
 		Expect(header(forged)).To(Equal(map[string]any{"alg": "None", "kid": "k", "typ": "at+jwt"}))
-		Expect(good.Header["alg"]).To(Equal("ES256"), "the good one is left as it was")
+		Expect(good.Header["alg"]).To(Equal("ES256"), "the good token is unchanged")
 	})
 
-	It("under HS256 verifies with the key that is no secret", func() {
+	It("under HS256 verifies with the public key as the secret", func() {
 		forged, err := good.HMAC([]byte("public"))
 		Expect(err).NotTo(HaveOccurred())
 		cut := strings.LastIndexByte(forged, '.')
@@ -88,7 +88,7 @@ var _ = Describe("A forged token", func() {
 		Expect(forged[cut+1:]).To(Equal(base64.RawURLEncoding.EncodeToString(mac.Sum(nil))))
 	})
 
-	DescribeTable("is signed with a key of its own for the algorithm of the good one",
+	DescribeTable("is signed with a new key for the algorithm of the good one",
 		func(algorithm, used string) {
 			key, err := tokenforge.NewKey(algorithm)
 			Expect(err).NotTo(HaveOccurred())
@@ -101,10 +101,10 @@ var _ = Describe("A forged token", func() {
 			public, err := json.Marshal(map[string]any{"keys": []any{key.Public}})
 			Expect(err).NotTo(HaveOccurred())
 			Expect(tokenforge.Verify(forged, "f", public).Verified).To(BeTrue(), "the key in the header is the one that signed")
-			Expect(key.Public).NotTo(HaveKey("d"), "the private part stays")
+			Expect(key.Public).NotTo(HaveKey("d"), "the private part is not published")
 		},
 		Entry(nil, "ES256", "ES256"), Entry(nil, "ES384", "ES384"), Entry(nil, "EdDSA", "EdDSA"),
-		Entry(nil, "PS256", "PS256"), Entry("one without a key", "HS256", "RS256"), Entry("none", "", "RS256"),
+		Entry(nil, "PS256", "PS256"), Entry("an algorithm without a key pair", "HS256", "RS256"), Entry("none", "", "RS256"),
 	)
 })
 
