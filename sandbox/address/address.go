@@ -1,5 +1,5 @@
-// Package address spells every path of the sandbox and tells what a path is for, so that the route table, the info resource, the registry, the
-// OpenAPI document, the metadata and the hints of errors cannot differ.
+// Package address builds every path of the sandbox and classifies paths, so that the route table, the info resource, the registry, the OpenAPI
+// document, the metadata and the hints of errors agree.
 package address
 
 import (
@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// Map holds what the addresses of one node are made of.
+// Map holds the parts of one node's addresses.
 type Map struct {
 	// Prefix is the service prefix, one or more path segments without outer slashes (NET-R13), such as "ris-synergy".
 	Prefix string
@@ -17,7 +17,7 @@ type Map struct {
 	Realm string
 	// PublicURL is the base URL that clients see, without a trailing slash. When empty, it is taken from each request's Host.
 	PublicURL string
-	// Grants selects the token endpoints of the node; both when zero.
+	// Grants selects the token endpoints of the node; the zero value selects both.
 	Grants Grants
 	// Provider is the path of the identity provider below the root, with a slash before it: "/auth" in Keycloak before version 17.
 	Provider string
@@ -50,8 +50,8 @@ func validHost(host string) bool {
 		return false
 	}
 	for _, c := range host {
-		letter := c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9'
-		if !letter && !strings.ContainsRune(".-_:[]", c) {
+		alphanumeric := c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9'
+		if !alphanumeric && !strings.ContainsRune(".-_:[]", c) {
 			return false
 		}
 	}
@@ -90,7 +90,7 @@ func (m Map) Elsewhere() Map {
 	return m
 }
 
-// Token is the path of the staging token endpoint (NET-R10), the one that the registry lists.
+// Token is the path of the staging token endpoint (NET-R10).
 func (m Map) Token() string { return m.Root + tokenPath }
 
 // Realms is the path of all realms of the identity provider, without a slash at its end.
@@ -144,15 +144,17 @@ type Endpoint struct{ Issuer, Token string }
 // Grants selects at which of its two token endpoints (NET-R10) a node grants tokens.
 type Grants int
 
-// The choices.
+// The token endpoints that grant tokens.
 const (
 	// AtBoth is the staging path of the interface document, and the identity provider's realm.
 	AtBoth Grants = iota
+	// AtPlain is the staging path only.
 	AtPlain
+	// AtRealm is the identity provider's realm only.
 	AtRealm
 )
 
-// Endpoints lists the token endpoints of the node; the first is the one to name where only one fits.
+// Endpoints lists the token endpoints of the node; where only one can be named, it is the first.
 func (m Map) Endpoints() []Endpoint {
 	plain, realm := Endpoint{m.Root, m.Token()}, Endpoint{m.RealmIssuer(), m.RealmToken()}
 	switch m.Grants {
@@ -164,5 +166,5 @@ func (m Map) Endpoints() []Endpoint {
 	return []Endpoint{plain, realm}
 }
 
-// Listed is the token endpoint in the registry, the first one if both are listed.
+// Listed is the token endpoint that the registry lists: the first of [Map.Endpoints].
 func (m Map) Listed() Endpoint { return m.Endpoints()[0] }

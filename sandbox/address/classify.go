@@ -9,7 +9,7 @@ import (
 // Class is what a path is for.
 type Class struct {
 	Operation journal.Operation
-	// API reports that the path is below the service prefix, where an API from a document may be, too.
+	// API reports that the path is below the service prefix, where the node may also serve an API from an OpenAPI document.
 	API bool
 	// TryOut reports that it is in the try-out space, which is below the service prefix.
 	TryOut bool
@@ -17,8 +17,7 @@ type Class struct {
 	Elsewhere bool
 }
 
-// Classify tells what a path is for, for any method of the request. A slash at its end makes no difference. The journal, the metrics, the rate
-// limit and the faults all ask here.
+// Classify returns what a path is for, whatever the method. It ignores a trailing slash. The journal, the metrics, the rate limit and the faults use it.
 func (m Map) Classify(path string) Class {
 	path = strings.TrimSuffix(path, "/")
 	switch path {
@@ -41,8 +40,8 @@ func (m Map) Classify(path string) Class {
 	if !ok {
 		return Class{Operation: journal.Other}
 	}
-	if own, known := m.classifyServer(path); known {
-		return Class{Operation: own}
+	if operation, known := m.classifyServer(path); known {
+		return Class{Operation: operation}
 	}
 	if rest, ok := below(path, "/"+m.Prefix); ok {
 		return classifyAPI(rest)
@@ -56,13 +55,13 @@ func (m Map) Classify(path string) Class {
 	return Class{Operation: journal.Other}
 }
 
-// classifyElsewhere classifies the paths of the other environment, without its root.
+// classifyElsewhere classifies a path of the other environment, given without its root.
 func (m Map) classifyElsewhere(path string) journal.Operation {
 	operation, known := m.Elsewhere().classifyServer(path)
 	switch {
 	case operation == journal.Token:
 		return journal.ElsewhereToken
-	case operation == journal.Docs: // it has no pages
+	case operation == journal.Docs: // the other environment has no pages for people
 		return journal.Other
 	case known:
 		return operation
@@ -75,7 +74,7 @@ func (m Map) classifyElsewhere(path string) journal.Operation {
 	return journal.Other
 }
 
-// classifyServer classifies the paths of an authorization server and of the pages for people, without the root; known is false for all others.
+// classifyServer classifies a path of an authorization server or of the pages for people, given without the root; known is false for other paths.
 func (m Map) classifyServer(path string) (o journal.Operation, known bool) {
 	if _, docs := below(path, docsPath); docs || path == "" {
 		return journal.Docs, true
@@ -119,7 +118,7 @@ func classifyAPI(path string) Class {
 	return c
 }
 
-// below returns what follows place in a path that is place or below it.
+// below returns what follows place in a path; ok is false unless the path is place itself or below it.
 func below(path, place string) (rest string, ok bool) {
 	rest, ok = strings.CutPrefix(path, place)
 	return rest, ok && (rest == "" || rest[0] == '/')

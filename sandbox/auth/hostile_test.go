@@ -21,7 +21,7 @@ const (
 	knownSecret = "correct-horse-battery-staple"
 )
 
-// book has the known client with the service account "s", unless it was revoked, and another one for the tests of tokens.
+// book is a book of two clients with the service account "s", unless revoked is set. The known client authenticates; "c" only has tokens.
 type book struct{ revoked *atomic.Bool }
 
 func (b book) Authenticate(id, secret string) (subject, audience string, ok bool) {
@@ -48,7 +48,7 @@ func newTokenEndpoint(tb testing.TB) http.Handler {
 	return auth.NewServer(book{}, newIssuer(tb, auth.ES256), places(), slog.New(slog.DiscardHandler)).Token("")
 }
 
-// FuzzTokenRequest sends any body: no answer but 200 has a token, 200 needs the secret, errors are well-formed.
+// FuzzTokenRequest sends any request: only an answer with 200 has a token, and errors are well-formed.
 func FuzzTokenRequest(f *testing.F) {
 	const form = "application/x-www-form-urlencoded"
 	good := "grant_type=client_credentials&client_id=" + knownID + "&client_secret=" + knownSecret
@@ -59,7 +59,7 @@ func FuzzTokenRequest(f *testing.F) {
 	f.Add("application/json", "Bearer x", "%zz", `{"grant_type":"client_credentials"}`)
 	f.Add("multipart/form-data; boundary=x", "", "", "--x--")
 	endpoint := newTokenEndpoint(f)
-	alphabet := regexp.MustCompile(`^[\x20-\x21\x23-\x5b\x5d-\x7e]+$`)
+	descriptionPattern := regexp.MustCompile(`^[\x20-\x21\x23-\x5b\x5d-\x7e]+$`)
 	f.Fuzz(func(t *testing.T, contentType, authorization, query, body string) {
 		r := httptest.NewRequest(http.MethodPost, "/oauth/token", strings.NewReader(body))
 		r.URL.RawQuery = query
@@ -75,12 +75,12 @@ func FuzzTokenRequest(f *testing.F) {
 			Description string `json:"error_description"`
 		}
 		if err := json.Unmarshal(w.Body.Bytes(), &answer); err != nil {
-			t.Fatalf("status %d with a body that is no JSON: %v", w.Code, err)
+			t.Fatalf("status %d with a body that is not JSON: %v", w.Code, err)
 		}
 		if (w.Code == http.StatusOK) != (answer.AccessToken != "") {
 			t.Fatalf("status %d, token %q", w.Code, answer.AccessToken)
 		}
-		if w.Code >= 500 || w.Code != http.StatusOK && (answer.Error == "" || !alphabet.MatchString(answer.Description)) {
+		if w.Code >= 500 || w.Code != http.StatusOK && (answer.Error == "" || !descriptionPattern.MatchString(answer.Description)) {
 			t.Fatalf("status %d, error %q, description %q", w.Code, answer.Error, answer.Description)
 		}
 		if w.Code == http.StatusUnauthorized && authorization != "" && w.Header().Get("WWW-Authenticate") == "" {
@@ -89,7 +89,7 @@ func FuzzTokenRequest(f *testing.F) {
 	})
 }
 
-// FuzzAuthorization sends any credential: without a token of the issuer nothing passes, and challenges are well-formed.
+// FuzzAuthorization sends any Authorization header: the guard lets nothing pass without a token of the issuer, and its challenges are well-formed.
 func FuzzAuthorization(f *testing.F) {
 	for _, seed := range []string{"", "Bearer", "Bearer  ", "Bearer a.b.c", "bearer x", "Token x", "a.b.c", "Bearer \xe4\xf6", "Bearer eyJhbGciOiJub25lIn0.e30.", "Basic \"\\"} {
 		f.Add(seed, uint8(0))
@@ -103,7 +103,7 @@ func FuzzAuthorization(f *testing.F) {
 			panic("the guard let a request pass")
 		}))
 	}
-	challenge := regexp.MustCompile(`^Bearer realm="r"(, error="(invalid_request|invalid_token)", error_description="[\x20-\x21\x23-\x5b\x5d-\x7e]+")?$`)
+	challengePattern := regexp.MustCompile(`^Bearer realm="r"(, error="(invalid_request|invalid_token)", error_description="[\x20-\x21\x23-\x5b\x5d-\x7e]+")?$`)
 	f.Fuzz(func(t *testing.T, authorization string, format uint8) {
 		r := httptest.NewRequest(http.MethodGet, "/", nil)
 		r.Header.Set("Authorization", authorization)
@@ -112,7 +112,7 @@ func FuzzAuthorization(f *testing.F) {
 		if w.Code != http.StatusUnauthorized && w.Code != http.StatusBadRequest {
 			t.Fatalf("status %d", w.Code)
 		}
-		if got := w.Header().Get("WWW-Authenticate"); !challenge.MatchString(got) {
+		if got := w.Header().Get("WWW-Authenticate"); !challengePattern.MatchString(got) {
 			t.Fatalf("challenge %q", got)
 		}
 	})

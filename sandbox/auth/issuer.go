@@ -45,7 +45,7 @@ func NewIssuer(format Format, lifetime time.Duration, now func() time.Time, rand
 // Lifetime returns the lifetime of the tokens.
 func (i *Issuer) Lifetime() time.Duration { return i.lifetime }
 
-// Issue makes a token of the issuer URL for a client and the resource at audience.
+// Issue makes a token for a client. issuer is the URL of the issuer, audience the URL of the resource.
 func (i *Issuer) Issue(issuer, audience, clientID, subject, scope string) (string, error) {
 	return i.IssueAt(i.now(), issuer, audience, clientID, subject, scope)
 }
@@ -76,8 +76,8 @@ func (i *Issuer) IssueAt(now time.Time, issuer, audience, clientID, subject, sco
 	return token, nil
 }
 
-// Sign makes a token of any header and claims with the issuer's key; alg, kid and typ are those of a valid token unless the header has them. It is
-// for deviations, and fails for opaque tokens.
+// Sign signs any header and claims with the issuer's key; alg, kid and typ are those of a valid token unless the header has them. Deviations use it. It
+// fails for opaque tokens.
 func (i *Issuer) Sign(header, claims map[string]any) (string, error) {
 	current := i.keyring.current.Load()
 	if current.keys == nil {
@@ -130,11 +130,11 @@ type Principal struct {
 	ClientID string
 	// Subject is the service account (NET-R16).
 	Subject string
-	// ForeignIssuer is the issuer when it is another authorization server; empty for the node's own.
+	// ForeignIssuer is the issuer of the token; empty if it is the node's own authorization server.
 	ForeignIssuer string
 }
 
-// Dialect is how the authorization server of some vendor writes its tokens, apart from the claims that verify them. The zero value is RFC 9068.
+// Dialect describes how a vendor's authorization server writes its tokens, apart from the claims that the node verifies. The zero value is RFC 9068.
 type Dialect struct {
 	// Type is the "typ" of the header; at+jwt when empty.
 	Type string
@@ -143,11 +143,11 @@ type Dialect struct {
 	Add func(claims map[string]any)
 }
 
-// Speak makes the issuer write its JWTs in a dialect. It is called before the first token is issued.
+// Speak makes the issuer write its JWTs in a dialect. Call it before the first token is issued.
 func (i *Issuer) Speak(d Dialect) { i.dialect = d }
 
-// tokenType returns the type of the issuer's tokens.
-func (i *Issuer) tokenType() string {
+// headerType returns the "typ" of the issuer's tokens.
+func (i *Issuer) headerType() string {
 	if i.dialect.Type != "" {
 		return i.dialect.Type
 	}
@@ -167,11 +167,11 @@ func (i *Issuer) sign(key *signingKey, claims Claims) (string, error) {
 	if err := json.Unmarshal(written, &all); err != nil {
 		return "", fmt.Errorf("read the claims: %w", err)
 	}
-	all["iat"], all["exp"] = int64(*claims.IssuedAt), int64(*claims.Expires) // whole numbers, not what JSON makes of them
+	all["iat"], all["exp"] = int64(*claims.IssuedAt), int64(*claims.Expires) // json.Unmarshal makes floats of them
 	if i.dialect.Add != nil {
 		i.dialect.Add(all)
 	}
-	return key.signAny(map[string]any{string(jose.HeaderType): i.tokenType()}, all)
+	return key.signAny(map[string]any{string(jose.HeaderType): i.headerType()}, all)
 }
 
 // sealer makes opaque tokens: the claims, encrypted and authenticated with a key that only this node has. Nothing is stored.
@@ -208,6 +208,7 @@ func (s *sealer) seal(claims Claims) (string, error) {
 	return base64.RawURLEncoding.EncodeToString(s.aead.Seal(nonce, nonce, plain, nil)), nil
 }
 
+// open returns the claims of an opaque token, or an error unless this node made it.
 func (s *sealer) open(token string) (Claims, error) {
 	var claims Claims
 	raw, err := base64.RawURLEncoding.Strict().DecodeString(token)

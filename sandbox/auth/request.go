@@ -31,12 +31,12 @@ type tokenRequest struct {
 // readTokenRequest reads a token request from its headers, the query of its URL and its body. The checks come in the order of the mistakes that
 // beginners make.
 func readTokenRequest(header http.Header, query string, body []byte, realm string) (tokenRequest, *refusal) {
-	if f := checkQuery(query); f != nil {
-		return tokenRequest{}, f
+	if refused := checkQuery(query); refused != nil {
+		return tokenRequest{}, refused
 	}
-	form, f := readForm(header, body)
-	if f != nil {
-		return tokenRequest{}, f
+	form, refused := readForm(header, body)
+	if refused != nil {
+		return tokenRequest{}, refused
 	}
 	switch form["grant_type"] {
 	case "client_credentials":
@@ -67,7 +67,7 @@ func readTokenRequest(header http.Header, query string, body []byte, realm strin
 
 // checkQuery refuses parameters of the request in its URL, where they end up in logs (RFC 6749 §2.3.1).
 func checkQuery(query string) *refusal {
-	// A query that cannot be decoded in part is still searched in the part that can.
+	// If a part of the query cannot be decoded, the other parts are still searched.
 	values, _ := url.ParseQuery(query)
 	for _, name := range []string{"client_secret", "client_id", "grant_type"} {
 		if values.Has(name) {
@@ -88,9 +88,9 @@ func readForm(header http.Header, body []byte) (map[string]string, *refusal) {
 		return nil, wrongMediaType(mediaType, len(body) == 0)
 	}
 	if coding := strings.Join(header.Values("Content-Encoding"), ", "); coding != "" && !strings.EqualFold(coding, "identity") {
-		f := invalidRequest("the form has a content coding: send it as it is, without Content-Encoding")
-		f.status = http.StatusUnsupportedMediaType
-		return nil, f
+		refused := invalidRequest("the form has a content coding: send it as it is, without Content-Encoding")
+		refused.status = http.StatusUnsupportedMediaType
+		return nil, refused
 	}
 	values, err := url.ParseQuery(string(body))
 	if err != nil {
@@ -116,6 +116,7 @@ func readForm(header http.Header, body []byte) (map[string]string, *refusal) {
 	return form, nil
 }
 
+// wrongMediaType refuses a body that is not declared as a form.
 func wrongMediaType(mediaType string, empty bool) *refusal {
 	switch {
 	case mediaType == "application/json" || strings.HasSuffix(mediaType, "+json"):
@@ -130,7 +131,7 @@ func wrongMediaType(mediaType string, empty bool) *refusal {
 	return invalidRequest("the Content-Type is not that of a form: send " + formType)
 }
 
-// withBasic authenticates by HTTP Basic: id and secret are form-encoded before they are joined and put into base64
+// withBasic adds the client credentials of HTTP Basic to the request: id and secret are form-encoded before they are joined and put into base64
 // (RFC 6749 §2.3.1). Each failure needs a challenge, because the header was used.
 func (q tokenRequest) withBasic(fields []string, realm string) (tokenRequest, *refusal) {
 	refuse := func(description string) (tokenRequest, *refusal) {
@@ -176,8 +177,8 @@ func validScope(scope string) bool {
 	return true
 }
 
-// ClaimedClient returns the client id that a token request names, by HTTP Basic or in its form; it proves nothing. The returned request has the
-// complete body.
+// ClaimedClient returns the client id that a token request names, by HTTP Basic or in its form, without authenticating the client. The
+// returned request has the complete body.
 func ClaimedClient(r *http.Request) (string, *http.Request) {
 	if scheme, encoded, _ := strings.Cut(strings.TrimSpace(r.Header.Get("Authorization")), " "); strings.EqualFold(scheme, "Basic") {
 		// An undecodable value names no client.
@@ -189,10 +190,10 @@ func ClaimedClient(r *http.Request) (string, *http.Request) {
 	if r.Body == nil {
 		return "", r
 	}
-	read, _ := io.ReadAll(io.LimitReader(r.Body, maxFormBytes+1)) // the endpoint meets an error again, and reports it
+	read, _ := io.ReadAll(io.LimitReader(r.Body, maxFormBytes+1)) // the endpoint gets the same error, and reports it
 	again := r.WithContext(r.Context())
 	again.Body = replayedBody{io.MultiReader(bytes.NewReader(read), r.Body), r.Body}
-	form, _ := url.ParseQuery(string(read)) // as far as it is a form
+	form, _ := url.ParseQuery(string(read)) // parts that cannot be decoded are ignored
 	return form.Get("client_id"), again
 }
 
@@ -207,7 +208,7 @@ type refusal struct {
 	status      int
 	code        string
 	description string
-	// challenge is the WWW-Authenticate value, empty for none.
+	// challenge is the WWW-Authenticate value; empty if there is none.
 	challenge string
 }
 
@@ -226,8 +227,8 @@ func invalidScope(description string) *refusal {
 	return &refusal{status: http.StatusBadRequest, code: "invalid_scope", description: description}
 }
 
-// invalidClient is a failed client authentication; basic reports whether the Authorization header was used, which is
-// when the answer needs a matching challenge (RFC 6749 §5.2).
+// invalidClient refuses a client authentication; basic reports whether the client used the Authorization header: then the
+// answer needs a matching challenge (RFC 6749 §5.2).
 func invalidClient(description string, basic bool, realm string) *refusal {
 	r := &refusal{status: http.StatusUnauthorized, code: "invalid_client", description: description}
 	if basic {
@@ -242,19 +243,19 @@ func serverError() *refusal {
 }
 
 // write sends the refusal as JSON that is not cached.
-func (f *refusal) write(w http.ResponseWriter, r *http.Request) {
-	journal.Of(r.Context()).Refuse(journal.Refusal{Code: f.code, Detail: f.description})
+func (refused *refusal) write(w http.ResponseWriter, r *http.Request) {
+	journal.Of(r.Context()).Refuse(journal.Refusal{Code: refused.code, Detail: refused.description})
 	h := w.Header()
-	if f.challenge != "" {
-		h.Set("WWW-Authenticate", f.challenge)
+	if refused.challenge != "" {
+		h.Set("WWW-Authenticate", refused.challenge)
 	}
-	if f.status == http.StatusUnsupportedMediaType {
-		h.Set("Accept-Encoding", "identity") // what would have been read (RFC 9110 §12.5.3)
+	if refused.status == http.StatusUnsupportedMediaType {
+		h.Set("Accept-Encoding", "identity") // the only content coding that is accepted (RFC 9110 §12.5.3)
 	}
-	writeJSON(w, r, f.status, struct {
+	writeJSON(w, r, refused.status, struct {
 		Error       string `json:"error"`
 		Description string `json:"error_description,omitempty"`
-	}{f.code, printable(f.description)})
+	}{refused.code, printable(refused.description)})
 }
 
 // writeJSON sends an answer of the authorization server: never stored, and no-cache for caches of HTTP/1.0
@@ -277,7 +278,7 @@ func writeJSON(w http.ResponseWriter, r *http.Request, status int, value any) {
 	}
 }
 
-// printable keeps the alphabet of error_description, %x20-21 / %x23-5B / %x5D-7E (RFC 6749 §5.2, RFC 6750 §3).
+// printable replaces characters outside the alphabet of error_description, %x20-21 / %x23-5B / %x5D-7E (RFC 6749 §5.2, RFC 6750 §3).
 func printable(text string) string {
 	return strings.Map(func(c rune) rune {
 		switch {

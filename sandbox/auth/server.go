@@ -65,13 +65,13 @@ func (s *Server) Token(issuerPath string) http.Handler {
 // MethodNotAllowed answers methods other than POST at the token endpoint (RFC 6749 §3.2), in its error format. The
 // caller has set the Allow header.
 func (s *Server) MethodNotAllowed(w http.ResponseWriter, r *http.Request) {
-	f := invalidRequest("the token endpoint takes POST only, with the form " + exampleForm + " in the body")
-	f.status = http.StatusMethodNotAllowed
-	f.write(w, r)
+	refused := invalidRequest("the token endpoint takes POST only, with the form " + exampleForm + " in the body")
+	refused.status = http.StatusMethodNotAllowed
+	refused.write(w, r)
 }
 
-// Later refuses a valid request with status 429 or 503 until later. OAuth has no error code for the token endpoint that says so; this one is
-// defined for another endpoint (RFC 6749 §4.1.2.1).
+// Later refuses a valid request with status 429 or 503; the client may retry it. OAuth defines no such error code for the token endpoint; this one
+// is that of the authorization endpoint (RFC 6749 §4.1.2.1).
 func (s *Server) Later(w http.ResponseWriter, r *http.Request, status int, description string) {
 	refused := &refusal{status: status, code: "temporarily_unavailable", description: description}
 	s.tally.refuse(refused.code)
@@ -80,20 +80,21 @@ func (s *Server) Later(w http.ResponseWriter, r *http.Request, status int, descr
 
 // WrongRealm answers requests for an unknown realm, and names the known one.
 func (s *Server) WrongRealm(w http.ResponseWriter, r *http.Request) {
-	f := invalidRequest("there is no such resource below /realms: the realm here is " + s.places.Realm +
+	refused := invalidRequest("there is no such resource below /realms: the realm here is " + s.places.Realm +
 		", its token endpoint is POST " + s.places.RealmToken())
-	f.status = http.StatusNotFound
-	f.write(w, r)
+	refused.status = http.StatusNotFound
+	refused.write(w, r)
 }
 
+// exchange reads a token request, authenticates the client and issues a token.
 func (s *Server) exchange(w http.ResponseWriter, r *http.Request, issuerPath string) (grant, *refusal) {
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxFormBytes))
 	if err != nil {
 		var tooLarge *http.MaxBytesError
 		if errors.As(err, &tooLarge) {
-			f := invalidRequest("the body is larger than 32 KiB; a token request needs a few hundred bytes")
-			f.status = http.StatusRequestEntityTooLarge
-			return grant{}, f
+			refused := invalidRequest("the body is larger than 32 KiB; a token request needs a few hundred bytes")
+			refused.status = http.StatusRequestEntityTooLarge
+			return grant{}, refused
 		}
 		return grant{}, invalidRequest("the body could not be read to its end")
 	}
@@ -160,7 +161,7 @@ func (s *Server) Metadata(issuerPath, tokenPath string) http.Handler {
 	})
 }
 
-// Certs serves the JWK Set with the public key of the tokens (RFC 7517 §5).
+// Certs serves the JWK Set with the public keys of the tokens (RFC 7517 §5).
 func (s *Server) Certs(w http.ResponseWriter, r *http.Request) {
 	keys, err := s.issuer.Published()
 	if err != nil {
@@ -171,6 +172,7 @@ func (s *Server) Certs(w http.ResponseWriter, r *http.Request) {
 	s.publish(w, r, keys)
 }
 
+// publish serves a document as JSON, open to everybody.
 func (s *Server) publish(w http.ResponseWriter, r *http.Request, document any) {
 	body, err := json.Marshal(document)
 	if err != nil {
@@ -184,11 +186,11 @@ func (s *Server) publish(w http.ResponseWriter, r *http.Request, document any) {
 // Tally counts the token requests to an authorization server since its start, by their outcome.
 type Tally struct {
 	Issued uint64
-	// Refused counts the others by their error code.
+	// Refused counts the refused requests by their error code.
 	Refused map[string]uint64
 }
 
-// tally counts. All codes are known beforehand, so that it needs no lock.
+// tally has the counters of [Tally]. All codes are known in advance, so that it needs no lock.
 type tally struct {
 	issued  atomic.Uint64
 	refused map[string]*atomic.Uint64 // never changes
@@ -211,30 +213,30 @@ func (t *tally) refuse(code string) {
 
 // Tally returns the current counts.
 func (s *Server) Tally() Tally {
-	now := Tally{Issued: s.tally.issued.Load(), Refused: map[string]uint64{}}
+	counts := Tally{Issued: s.tally.issued.Load(), Refused: map[string]uint64{}}
 	for code, n := range s.tally.refused {
-		now.Refused[code] = n.Load()
+		counts.Refused[code] = n.Load()
 	}
-	return now
+	return counts
 }
 
 type audienceKey struct{}
 
-// ForAudience makes the token endpoint answer r with a token for another audience than the client's.
+// ForAudience returns r, changed so that the token endpoint issues a token for this audience instead of the client's.
 func ForAudience(r *http.Request, audience string) *http.Request {
 	return r.WithContext(context.WithValue(r.Context(), audienceKey{}, audience))
 }
 
 // audienceOf returns the audience of the token for r: that of [ForAudience], else the client's.
 func audienceOf(r *http.Request, client string) string {
-	if other, asked := r.Context().Value(audienceKey{}).(string); asked {
+	if other, ok := r.Context().Value(audienceKey{}).(string); ok {
 		return other
 	}
 	return client
 }
 
-// Clients is the authorization server's book of clients (NET-R16), as the token endpoint and the guard read it. It is safe for concurrent use and
-// fast: the guard reads it at each call.
+// Clients is the authorization server's book of clients (NET-R16), as the token endpoint and the guard read it. It must be safe for concurrent use
+// and fast: the guard reads it at each call.
 type Clients interface {
 	// Authenticate returns the service account and the audience of the client with this id and secret; an empty audience is the node's API. Its
 	// time does not depend on whether id or secret is wrong.

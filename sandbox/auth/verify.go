@@ -193,7 +193,7 @@ func (v *Verifier) verify(parsed *jwt.JSONWebToken, keys []retiredKeys) (verifie
 		if header.KeyID != key.id || header.Algorithm != string(key.algorithm) {
 			continue
 		}
-		if own := v.own.tokenType(); !isType(header, strings.ToLower(own)) {
+		if own := v.own.headerType(); !isType(header, strings.ToLower(own)) {
 			return verifiedToken{}, errors.New("the typ of the token is not " + own)
 		}
 		var claims Claims

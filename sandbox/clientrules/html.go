@@ -18,8 +18,8 @@ import (
 // WriteHTML writes the report as one self-contained page without scripts, fonts or pictures. Its Content-Security-Policy forbids fetching any.
 func WriteHTML(w io.Writer, r Report) error {
 	page, err := template.New("page").Funcs(template.FuncMap{
-		"plain": printable, "name": sheetTitle, "tally": levelCounts, "deeds": requestCounts, "span": timeSpan, "evidence": eventLine,
-		"headline": headline, "remainder": remainder,
+		"printable": printable, "sheetTitle": sheetTitle, "levelCounts": levelCounts, "requestCounts": requestCounts, "timeSpan": timeSpan,
+		"eventLine": eventLine, "headline": headline, "remainder": remainder,
 	}).Parse(pageHTML)
 	if err != nil {
 		return err
@@ -38,7 +38,7 @@ var pageHTML string
 //go:embed page.css
 var pageCSS string
 
-// WriteJSON writes a report, or anything else, for programs. Characters that would act on a terminal are written as \u escapes.
+// WriteJSON writes a report, or anything else, for programs. Characters that control a terminal are written as \u escapes.
 func WriteJSON(w io.Writer, value any) error {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
@@ -47,12 +47,12 @@ func WriteJSON(w io.Writer, value any) error {
 	if err := enc.Encode(value); err != nil {
 		return fmt.Errorf("encode as JSON: %w", err)
 	}
-	_, err := w.Write(escapeMarkup(b.Bytes()))
+	_, err := w.Write(escapeUnprintable(b.Bytes()))
 	return err
 }
 
-// escapeMarkup escapes the unprintable characters of a JSON text, which only occur in its strings.
-func escapeMarkup(text []byte) []byte {
+// escapeUnprintable escapes the unprintable characters of a JSON text, which only occur in its strings.
+func escapeUnprintable(text []byte) []byte {
 	var b bytes.Buffer
 	for _, r := range string(text) {
 		switch {
@@ -74,7 +74,7 @@ func JSONSchema() []byte { return bytes.Clone(jsonSchema) }
 //go:embed schema/conduct.v1.json
 var jsonSchema []byte
 
-// printable writes characters that move a cursor, hide or reorder text as escapes: \x1b, \u202e.
+// printable replaces characters that move a cursor, hide or reorder text by escapes, such as \x1b and \u202e.
 func printable(text string) string {
 	if strings.IndexFunc(text, isUnprintable) < 0 && utf8.ValidString(text) {
 		return text
@@ -95,5 +95,5 @@ func printable(text string) string {
 	return b.String()
 }
 
-// isUnprintable reports whether a character is not seen as one: control and format characters, unusual blanks, and combining marks that pile up.
+// isUnprintable reports whether a reader cannot see a character as such: control and format characters, unusual spaces, and combining marks.
 func isUnprintable(r rune) bool { return !unicode.IsPrint(r) || unicode.In(r, unicode.Me, unicode.Mn) }

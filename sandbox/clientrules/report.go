@@ -10,17 +10,18 @@ import (
 	"github.com/rin-network/rin/sandbox/journal"
 )
 
-// SchemaVersion is the version of the report as JSON. Members may be added to it; existing ones do not change their meaning.
+// SchemaVersion is the version of the JSON report. Members may be added; existing ones do not change their meaning.
 const SchemaVersion = "rin.conduct/v1"
 
 // Report is the judgement of the clients of a network.
 type Report struct {
 	Schema string `json:"schema"`
-	// Requests is the number of requests that were judged, Dropped how many more the journal no longer holds.
+	// Requests is the number of requests that were judged.
 	Requests int `json:"requests"`
-	// Aside is the number of requests that are not judged: the try-out, the pages, the health check, and those of a conformance suite, which
-	// breaks rules on purpose.
-	Aside   int    `json:"aside"`
+	// Aside is the number of requests that are not judged: those for the try-out space, the pages and
+	// the health check, and those of a conformance suite, which breaks rules on purpose.
+	Aside int `json:"aside"`
+	// Dropped is the number of earlier requests that the journal no longer holds.
 	Dropped uint64 `json:"dropped"`
 	// Clients are the clients, those with the worst findings first.
 	Clients []Sheet `json:"clients"`
@@ -34,13 +35,14 @@ type Sheet struct {
 	Client string `json:"client"`
 	// Proven reports that it was authenticated at least once.
 	Proven bool `json:"proven"`
-	// Nodes are the nodes that it called, Agents the names of its programs.
+	// Nodes are the nodes that it called, Agents the names of its programs (User-Agent).
 	Nodes  []string `json:"nodes"`
 	Agents []string `json:"userAgents"`
 	// First and Last are the times of its first and its last request.
 	First time.Time `json:"first"`
 	Last  time.Time `json:"last"`
-	// Requests counts all of them, Calls those of guarded resources, Tokens those that brought a token, Refused those answered with 4xx or 5xx.
+	// Requests counts all its requests, Calls those for protected resources, Tokens those that returned a token, Refused those answered with 4xx or
+	// 5xx, or not at all.
 	Requests int `json:"requests"`
 	Calls    int `json:"calls"`
 	Tokens   int `json:"tokens"`
@@ -57,10 +59,10 @@ type Finding struct {
 	Sources []Source `json:"sources"`
 	Why     string   `json:"why"`
 	Fix     string   `json:"fix"`
-	// Count is how often it was seen, Seen the first events.
+	// Count is the number of events, Seen has the first of them.
 	Count int     `json:"count"`
 	Seen  []Event `json:"seen"`
-	// Curl is the command that does right what the first request did wrong; $RIN_CLIENT_SECRET and $TOKEN are the credentials.
+	// Curl is a correct command in place of the first request; $RIN_CLIENT_SECRET and $TOKEN stand for the credentials.
 	Curl string `json:"curl,omitempty"`
 }
 
@@ -72,7 +74,7 @@ type Event struct {
 	Node string    `json:"node,omitempty"`
 	// Entries are the numbers of its first requests in the journal.
 	Entries []uint64 `json:"entries"`
-	// Deviations names the faults that the node injected meanwhile.
+	// Deviations names the faults that the node injected into these requests.
 	Deviations []string `json:"deviations,omitempty"`
 }
 
@@ -108,7 +110,7 @@ func (r Report) Of(client string) (one Report, ok bool) {
 	return r, false
 }
 
-// curl returns the command with which the client does right what a sighting did wrong; "" when the intention is unknown.
+// curl returns a correct command in place of the first request of a sighting; "" when the client's intention is unknown.
 func curl(client string, r Rule, s Sighting) string {
 	first := *s.Entries[0]
 	first.Client = client
@@ -133,9 +135,9 @@ func curl(client string, r Rule, s Sighting) string {
 		if e.Operation == journal.Info {
 			command += `-H 'Content-Type: application/json' `
 		}
-		return command + content.ShellWord(e.Origin+(&url.URL{Path: e.Path}).EscapedPath()+right(e))
+		return command + content.ShellWord(e.Origin+(&url.URL{Path: e.Path}).EscapedPath()+correctQuery(e))
 	}
-	return "curl -sg " + content.ShellWord(e.Origin+(&url.URL{Path: e.Path}).EscapedPath()+right(e))
+	return "curl -sg " + content.ShellWord(e.Origin+(&url.URL{Path: e.Path}).EscapedPath()+correctQuery(e))
 }
 
 // asksForToken reports whether a token request is the remedy for a breach of the rule.
@@ -152,15 +154,15 @@ func tokenCommand(e *journal.Entry) string {
 		` --data-urlencode "client_secret=$RIN_CLIENT_SECRET" ` + content.ShellWord(e.Origin+e.TokenPath)
 }
 
-// right returns the query of a request without credentials, ignored parameters and the refused one.
-func right(e *journal.Entry) string {
+// correctQuery returns "?" and the query of a request without credentials, ignored parameters and the refused one; "" if nothing remains.
+func correctQuery(e *journal.Entry) string {
 	var kept []string
 	for part := range strings.SplitSeq(e.Query, "&") {
 		name, _, _ := strings.Cut(part, "=")
 		plain, err := url.QueryUnescape(name)
 		refused := e.Refusal != nil && e.Refusal.Parameter == plain
-		hidden := strings.Contains(part, "***") || strings.Contains(part, "…")
-		if part == "" || err != nil || refused || hidden || slices.Contains(e.Ignored, plain) {
+		masked := strings.Contains(part, "***") || strings.Contains(part, "…") // the journal hid a credential, or cut the query
+		if part == "" || err != nil || refused || masked || slices.Contains(e.Ignored, plain) {
 			continue
 		}
 		kept = append(kept, part)

@@ -24,43 +24,44 @@ func bearerRules() []Rule {
 			Sources: []Source{network(12), network(13)},
 			Why:     "The call is refused. Only the try-out space answers without a token.",
 			Fix:     "fetch a token first; for calls without one use the try-out base URL",
-			check:   anonymous,
+			check:   anonymousCalls,
 		},
 		{
 			ID: "CLT-16", Level: Fault, Title: "A call without permission is not repeated",
 			Sources: []Source{rfc(9110, "15.5.4"), rfc(6750, "3.1"), network(17)},
 			Why:     "Waiting or a new token does not add a role: the account must be granted one in the funding service.",
 			Fix:     "stop at 403 with insufficient_scope, and ask the operator for the role and affiliation that the account needs",
-			check:   forbidden,
+			check:   forbiddenCalls,
 		},
 	}
 }
 
-// anonymous finds calls without a token that the client did not repeat with one: some clients authenticate when challenged. People who look around
-// in a browser are not judged.
-func anonymous(all requests) []Sighting {
-	bare := func(e *journal.Entry) bool {
+// anonymousCalls finds calls without a token that the client did not repeat with one: some clients authenticate only after a challenge. It ignores
+// browsers.
+func anonymousCalls(all requests) []Sighting {
+	isAnonymous := func(e *journal.Entry) bool {
 		return isAPI(e) && e.Status == 401 && e.Authorization.Fields == 0 && len(e.Exposed) == 0 && !strings.Contains(e.Accept, "text/html")
 	}
-	mended := map[string]int{} // where a resource was last called with credentials
+	lastAuthorized := map[string]int{} // by node and path: the index of the last call with credentials
 	for i, e := range all {
 		if e.Authorization.Fields > 0 {
-			mended[e.Node+" "+e.Path] = i
+			lastAuthorized[e.Node+" "+e.Path] = i
 		}
 	}
 	var seen []Sighting
 	for i, e := range all {
-		if bare(e) && mended[e.Node+" "+e.Path] <= i {
+		if isAnonymous(e) && lastAuthorized[e.Node+" "+e.Path] <= i {
 			seen = append(seen, Sighting{call(e) + " had no token", []*journal.Entry{e}})
 		}
 	}
 	return seen
 }
 
-func forbidden(all requests) []Sighting {
+// forbiddenCalls finds calls that the client repeated although the node refused them for lack of permission.
+func forbiddenCalls(all requests) []Sighting {
 	var seen []Sighting
-	for _, path := range all.where(isAPI).by(func(e *journal.Entry) string { return e.Node + " " + e.Method + " " + e.Path }) {
-		for _, row := range path.runs(
+	for _, calls := range all.where(isAPI).by(func(e *journal.Entry) string { return e.Node + " " + e.Method + " " + e.Path }) {
+		for _, row := range calls.runs(
 			func(e *journal.Entry) bool { return e.Status == 403 && code(e) == "insufficient_scope" },
 			func(before, e *journal.Entry) bool { return e.Time.Sub(before.Ended) < time.Minute },
 		) {
@@ -79,8 +80,8 @@ func secrecyRules() []Rule {
 			Sources: []Source{rfc(6749, "2.3.1"), network(19)},
 			Why:     "URLs end up in the logs of every server and proxy on the way, and in histories: the secret must be rotated.",
 			Fix:     "send client_id and client_secret as a form in the body of the POST, never in the query string; have the secret rotated",
-			check: each(func(e *journal.Entry) bool { return exposes(e, secretName) }, func(e *journal.Entry) string {
-				return "the URL of " + e.Method + " " + e.Path + " held the parameter " + exposed(e, secretName)
+			check: each(func(e *journal.Entry) bool { return exposes(e, isSecretName) }, func(e *journal.Entry) string {
+				return "the URL of " + e.Method + " " + e.Path + " held the parameter " + exposedName(e, isSecretName)
 			}),
 		},
 		{
@@ -88,8 +89,8 @@ func secrecyRules() []Rule {
 			Sources: []Source{rfc(9700, "4.3.2"), rfc(6750, "2.3"), network(12)},
 			Why:     "URLs end up in logs and in Referer headers; everybody who reads one can call the API as the client until the token expires.",
 			Fix:     "send the token in the header Authorization: Bearer <token> only",
-			check: each(func(e *journal.Entry) bool { return exposes(e, tokenName) }, func(e *journal.Entry) string {
-				return "the URL of " + e.Method + " " + e.Path + " held the parameter " + exposed(e, tokenName)
+			check: each(func(e *journal.Entry) bool { return exposes(e, isTokenName) }, func(e *journal.Entry) string {
+				return "the URL of " + e.Method + " " + e.Path + " held the parameter " + exposedName(e, isTokenName)
 			}),
 		},
 		{
@@ -97,40 +98,44 @@ func secrecyRules() []Rule {
 			Sources: []Source{network(19), network(9), rfc(6749, "2.3")},
 			Why:     "The API is another service than the authorization server, often run by others. It needs only the token; with the secret it could act as the client forever.",
 			Fix:     "exchange id and secret for a token at the token endpoint, and send only the token to the API",
-			check:   betrayedSecrets,
+			check:   misplacedSecrets,
 		},
 		{
 			ID: "CLT-09", Level: Fault, Title: "The token is not sent to the target of a redirect",
 			Sources: []Source{rfc(9110, "15.4"), network(5)},
 			Why:     "A client that follows redirects with its headers gives its token to any host that a node, or an attacker in between, names.",
 			Fix:     "do not follow redirects of API calls, or drop Authorization when scheme, host or port change",
-			check:   followed,
+			check:   followedRedirects,
 		},
 	}
 }
 
-func secretName(name string) bool {
+// isSecretName reports whether a query parameter of this name is likely to be a client secret.
+func isSecretName(name string) bool {
 	name = strings.ToLower(name)
 	return strings.Contains(name, "secret") || strings.Contains(name, "passw") || strings.Contains(name, "assertion")
 }
 
-func tokenName(name string) bool {
+// isTokenName reports whether a query parameter of this name is likely to be an access token.
+func isTokenName(name string) bool {
 	name = strings.ToLower(name)
-	return !secretName(name) && (strings.Contains(name, "token") || strings.Contains(name, "bearer") || strings.Contains(name, "authorization") || strings.Contains(name, "jwt"))
+	return !isSecretName(name) && (strings.Contains(name, "token") || strings.Contains(name, "bearer") || strings.Contains(name, "authorization") || strings.Contains(name, "jwt"))
 }
 
-func exposes(e *journal.Entry, kind func(string) bool) bool { return exposed(e, kind) != "" }
+func exposes(e *journal.Entry, isNamed func(string) bool) bool { return exposedName(e, isNamed) != "" }
 
-func exposed(e *journal.Entry, kind func(string) bool) string {
+// exposedName returns the name of the first credential in the URL whose name fits; "" if there is none.
+func exposedName(e *journal.Entry, isNamed func(string) bool) string {
 	for _, x := range e.Exposed {
-		if kind(x.Parameter) {
+		if isNamed(x.Parameter) {
 			return x.Parameter
 		}
 	}
 	return ""
 }
 
-func betrayedSecrets(all requests) []Sighting {
+// misplacedSecrets finds requests that sent the client secret elsewhere than to a token endpoint.
+func misplacedSecrets(all requests) []Sighting {
 	secrets := map[string]bool{}
 	for _, e := range all {
 		if e.Secret != "" {
@@ -147,9 +152,9 @@ func betrayedSecrets(all requests) []Sighting {
 	})(all)
 }
 
-// followed finds tokens that were sent to the target of a redirect.
-func followed(all requests) []Sighting {
-	type redirect struct{ to, print string }
+// followedRedirects finds tokens that the client sent to the target of a redirect.
+func followedRedirects(all requests) []Sighting {
+	type redirect struct{ to, print string } // print is the fingerprint of the token
 	pending := map[redirect]*journal.Entry{}
 	var seen []Sighting
 	for _, e := range all {

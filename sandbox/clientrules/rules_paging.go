@@ -27,32 +27,33 @@ func pagingRules() []Rule {
 		},
 		{
 			ID: "CLT-25", Level: Fault, Title: "Reading a list comes to an end",
-			Sources: []Source{practice("a node that ignores paging sends its client round for ever")},
+			Sources: []Source{practice("a node that ignores paging sends its client into an endless loop")},
 			Why:     "A client that waits for an empty page reads the same items again and again when the node ignores page[page], and imports each item many times.",
 			Fix:     "stop when a page has no new ids, and never read past an empty page",
-			check:   endless,
+			check:   endlessReads,
 		},
 		{
 			ID: "CLT-26", Level: Note, Title: "A list is read to its end",
 			Sources: []Source{rfc(8288, "3")},
 			Why:     "There were more pages, and nothing had failed. This is right if the client shows a part on purpose.",
 			Fix:     "follow rel=\"next\" of the Link header until it is absent; an empty or short page does not prove the end",
-			check:   unfinished,
+			check:   unfinishedReads,
 		},
 	}
 }
 
-// isTemporary reports whether a request failed in a way that a repetition may not.
+// isTemporary reports whether a request failed in a way that a retry may mend.
 func isTemporary(e *journal.Entry) bool {
 	return e.Status == 429 || e.Status >= 500 || e.Cut || isExpired(e)
 }
 
+// lostPages finds requests that failed in the middle of a list, and that the client did not repeat with success.
 func lostPages(all requests) []Sighting {
 	var seen []Sighting
 	for _, walk := range walks(all) {
 		begun := false
 		for i, e := range walk {
-			if begun && isTemporary(e) && !walk[i+1:].answers(e) {
+			if begun && isTemporary(e) && !walk[i+1:].hasServedRetry(e) {
 				seen = append(seen, Sighting{fmt.Sprintf("%s failed (%s) in the middle of a list and was not read again", call(e), failure(e)), []*journal.Entry{e}})
 				break
 			}
@@ -62,8 +63,8 @@ func lostPages(all requests) []Sighting {
 	return seen
 }
 
-// answers reports whether a later request for the same thing was served.
-func (all requests) answers(e *journal.Entry) bool {
+// hasServedRetry reports whether one of the requests, which are later than e, repeats e and was served.
+func (all requests) hasServedRetry(e *journal.Entry) bool {
 	for _, later := range all {
 		if subject(e) == subject(later) && isServed(later) {
 			return true
@@ -72,13 +73,15 @@ func (all requests) answers(e *journal.Entry) bool {
 	return false
 }
 
+// failure returns the status of a failed request, or says that its answer was incomplete.
 func failure(e *journal.Entry) string {
 	if e.Cut {
-		return "the answer was cut"
+		return "the answer was cut off"
 	}
 	return fmt.Sprint(e.Status)
 }
 
+// overruns finds requests for a page past the end that the client sent although the page before it had no rel="next".
 func overruns(all requests) []Sighting {
 	var seen []Sighting
 	for _, walk := range walks(all) {
@@ -87,27 +90,28 @@ func overruns(all requests) []Sighting {
 			// A deviation may have hidden the end of the list from the client.
 			ended := isServed(e) && e.Page != nil && !e.Page.Next && len(e.Deviations) == 0
 			if ended && isServed(next) && isPastEnd(next) && after(e, next) {
-				seen = append(seen, Sighting{call(next) + " lies behind the end; the page before had no rel=\"next\"", []*journal.Entry{next, e}})
+				seen = append(seen, Sighting{call(next) + " is past the end; the page before it had no rel=\"next\"", []*journal.Entry{next, e}})
 			}
 		}
 	}
 	return seen
 }
 
-func endless(all requests) []Sighting {
+// endlessReads finds rows of pages that brought nothing new: empty ones past the end, or the same page again and again.
+func endlessReads(all requests) []Sighting {
 	var seen []Sighting
 	for _, walk := range walks(all) {
-		onwards := func(before, e *journal.Entry) bool {
+		bringsNothing := func(before, e *journal.Entry) bool {
 			if isPastEnd(e) {
 				return isPastEnd(before)
 			}
-			same := *before.Page == *e.Page
-			if placeOf(before) == placeOf(e) {
-				return same && after(before, e) && e.Time.Sub(before.Ended) < time.Second
+			samePage := *before.Page == *e.Page
+			if placeOf(before) == placeOf(e) { // after a longer pause, the client polls the page
+				return samePage && after(before, e) && e.Time.Sub(before.Ended) < time.Second
 			}
-			return same
+			return samePage
 		}
-		for _, row := range walk.runs(func(e *journal.Entry) bool { return isServed(e) && e.Page != nil && e.Method == "GET" }, onwards) {
+		for _, row := range walk.runs(func(e *journal.Entry) bool { return isServed(e) && e.Page != nil && e.Method == "GET" }, bringsNothing) {
 			if len(row) > enough {
 				seen = append(seen, Sighting{fmt.Sprintf("%d pages in a row brought nothing new, from %s on", len(row), call(row[0])), row})
 			}
@@ -116,7 +120,8 @@ func endless(all requests) []Sighting {
 	return seen
 }
 
-func unfinished(all requests) []Sighting {
+// unfinishedReads finds lists of which the client read several pages, but not the last.
+func unfinishedReads(all requests) []Sighting {
 	var seen []Sighting
 	for _, walk := range walks(all) {
 		last := walk[len(walk)-1]
@@ -128,7 +133,7 @@ func unfinished(all requests) []Sighting {
 	return seen
 }
 
-// isPlaceParameter reports whether a parameter of the name chooses a page, the network's own name first.
+// isPlaceParameter reports whether a query parameter of this name chooses a page. The network's own name comes first.
 func isPlaceParameter(name string) bool {
 	switch name {
 	case "page[page]", "page[number]", "page[offset]", "page", "offset", "skip", "start", "pageNumber", "cursor":
@@ -137,7 +142,7 @@ func isPlaceParameter(name string) bool {
 	return false
 }
 
-// isSizeParameter reports whether a parameter of the name sets the size of pages.
+// isSizeParameter reports whether a query parameter of this name sets the page size.
 func isSizeParameter(name string) bool {
 	switch name {
 	case "page[size]", "page[limit]", "limit", "size", "pageSize", "per_page", "count", "top":
@@ -151,17 +156,17 @@ func isPaged(e *journal.Entry) bool {
 	return !e.TryOut && e.Operation == journal.List && (parameter(e, isPlaceParameter) != "" || parameter(e, isSizeParameter) != "")
 }
 
-// placeOf returns the parameter that chooses the page; "" for the first.
+// placeOf returns the value of the parameter that chooses the page; "" if there is none, which means the first page.
 func placeOf(e *journal.Entry) string { return parameter(e, isPlaceParameter) }
 
-// walks divides the list requests into walks through a list, page by page: a walk has one node, the same filters and page size, and ends where the
-// client goes back to the first page.
+// walks groups the list requests into walks. A walk reads one list page by page: its requests have the same node, filters and page size. It ends where
+// the client goes back to the first page.
 func walks(all requests) []requests {
 	var found []requests
-	for _, list := range all.where(isPaged).by(filters) {
+	for _, list := range all.where(isPaged).by(listKey) {
 		var walk requests
 		for _, e := range list {
-			if len(walk) > 0 && first(e) && !first(walk[len(walk)-1]) {
+			if len(walk) > 0 && isFirstPage(e) && !isFirstPage(walk[len(walk)-1]) {
 				found = append(found, walk)
 				walk = nil
 			}
@@ -172,7 +177,8 @@ func walks(all requests) []requests {
 	return found
 }
 
-func first(e *journal.Entry) bool {
+// isFirstPage reports whether a request was for the first page of its list.
+func isFirstPage(e *journal.Entry) bool {
 	if e.Page != nil {
 		return e.Page.Start == 0
 	}
@@ -180,8 +186,8 @@ func first(e *journal.Entry) bool {
 	return place == "" || place == "0"
 }
 
-// filters returns the query of a list request without the place of the page.
-func filters(e *journal.Entry) string {
+// listKey identifies what a list request reads: its node, path and query, without the place of the page.
+func listKey(e *journal.Entry) string {
 	kept := []string{e.Node, e.Path}
 	for part := range strings.SplitSeq(e.Query, "&") {
 		name, _, _ := strings.Cut(part, "=")

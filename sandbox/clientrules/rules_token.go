@@ -24,7 +24,7 @@ func grantRules() []Rule {
 			Why:     "Authorization servers read only application/x-www-form-urlencoded; JSON is the most common mistake, a missing Content-Type the second.",
 			Fix:     "send Content-Type: application/x-www-form-urlencoded, with grant_type, client_id and client_secret as form fields",
 			check: each(func(e *journal.Entry) bool {
-				return isTokenRequest(e) && e.Method == "POST" && e.Status == 400 && !isForm(e) && !exposes(e, secretName)
+				return isTokenRequest(e) && e.Method == "POST" && e.Status == 400 && !isForm(e) && !exposes(e, isSecretName)
 			},
 				func(e *journal.Entry) string {
 					if e.ContentType == "" {
@@ -40,7 +40,7 @@ func grantRules() []Rule {
 			Fix:     "send grant_type=client_credentials, and id and secret either as form fields or as HTTP Basic",
 			check: each(func(e *journal.Entry) bool {
 				incomplete := e.Status == 401 && e.Secret == "" && e.Issued == nil
-				return isTokenRequest(e) && e.Method == "POST" && isForm(e) && !exposes(e, secretName) && (e.Status == 400 || e.Status == 413 || incomplete)
+				return isTokenRequest(e) && e.Method == "POST" && isForm(e) && !exposes(e, isSecretName) && (e.Status == 400 || e.Status == 413 || incomplete)
 			}, func(e *journal.Entry) string {
 				return fmt.Sprintf("a token request was refused (%s): %s", code(e), detail(e))
 			}),

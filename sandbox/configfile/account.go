@@ -10,7 +10,7 @@ import (
 	"github.com/rin-network/rin/sandbox/funding"
 )
 
-// clientEntry is a client of a node as it is written.
+// clientEntry is a client of a node as the file has it.
 type clientEntry struct {
 	ID          value `yaml:"id"`
 	Secret      value `yaml:"secret"`
@@ -20,7 +20,7 @@ type clientEntry struct {
 	Audience    value `yaml:"audience"`
 }
 
-// issuerEntry is a foreign authorization server as it is written.
+// issuerEntry is a foreign authorization server as the file has it.
 type issuerEntry struct {
 	Issuer   value `yaml:"issuer"`
 	JWKS     value `yaml:"jwks"`
@@ -28,7 +28,7 @@ type issuerEntry struct {
 	Clients  value `yaml:"clients"`
 }
 
-// foreignClientEntry is a client of a foreign authorization server as it is written.
+// foreignClientEntry is a client of a foreign authorization server as the file has it.
 type foreignClientEntry struct {
 	ID          value `yaml:"id"`
 	Role        value `yaml:"role"`
@@ -41,7 +41,7 @@ const (
 	expectedKeys        = "a JWK Set: a file or a URL"
 )
 
-// clients reads the clients of a node; an empty list is a node without any.
+// clients reads the clients of a node; an empty list makes a node without clients.
 func (r *reader) clients(v value, n *node) {
 	if !v.isPresent() {
 		return
@@ -59,7 +59,7 @@ func (r *reader) clients(v value, n *node) {
 			Audience:    r.nonEmpty(e.Audience, "an audience, such as https://projects.example/api"),
 		}
 		r.require(item, e.ID, "id", expectedClient)
-		r.once(lines, item, expectedClient, c.ID)
+		r.requireUnique(lines, item, expectedClient, c.ID)
 		clients = append(clients, c)
 	}
 	n.set = append(n.set, func(c *sandbox.Config) { c.Clients = clients })
@@ -84,7 +84,7 @@ func (r *reader) issuers(v value, n *node) {
 		}
 		r.require(item, e.Issuer, "issuer", expected)
 		r.require(item, e.JWKS, "jwks", expectedKeys)
-		r.once(lines, item, "an issuer", c.Issuer)
+		r.requireUnique(lines, item, "an issuer", c.Issuer)
 		if len(r.faults) == faults {
 			c.JWKS = r.keys(e.JWKS, c)
 		}
@@ -93,7 +93,7 @@ func (r *reader) issuers(v value, n *node) {
 	n.set = append(n.set, func(c *sandbox.Config) { c.Issuers = issuers })
 }
 
-// keys fetches the keys of an issuer, and lets the sandbox read them.
+// keys fetches the keys of an issuer, and checks that they are a usable JWK Set.
 func (r *reader) keys(v value, c sandbox.IssuerConfig) []byte {
 	place, ok := r.text(v, expectedKeys)
 	if !ok {
@@ -121,12 +121,12 @@ func (r *reader) foreignClients(v value) map[string]funding.Account {
 		id := r.nonEmpty(e.ID, expectedClient)
 		accounts[id] = funding.Account{Role: r.role(e.Role), Affiliation: r.nonEmpty(e.Affiliation, expectedAffiliation)}
 		r.require(item, e.ID, "id", expectedClient)
-		r.once(lines, item, expectedClient, id)
+		r.requireUnique(lines, item, expectedClient, id)
 	}
 	return accounts
 }
 
-// role reads a role. Any role may be granted, except one that resembles the role that the API knows.
+// role reads a role. Any role is allowed, except one that looks like a misspelled [model.RoleExternalAPIClient].
 func (r *reader) role(v value) string {
 	const expected = "a role, such as " + model.RoleExternalAPIClient
 	text, ok := r.text(v, expected)
@@ -137,7 +137,7 @@ func (r *reader) role(v value) string {
 	return text
 }
 
-// secret reads a client secret, or where it is kept. A secret is never part of a fault.
+// secret reads a client secret, or reads it from the place that is given. A fault never contains a secret.
 func (r *reader) secret(v value) string {
 	const expected = "env:NAME, file:PATH, or the secret itself"
 	text, ok := r.text(v, expected)
@@ -145,7 +145,7 @@ func (r *reader) secret(v value) string {
 	case !ok:
 		return ""
 	case text == "":
-		r.fault(v, expected, "an empty text", "leave secret away to have one made")
+		r.fault(v, expected, "an empty text", "leave secret out to have one generated")
 	case strings.HasPrefix(text, "env:"), strings.HasPrefix(text, "file:"):
 		secret, err := r.source.Secret(text)
 		if err != nil {
@@ -153,15 +153,15 @@ func (r *reader) secret(v value) string {
 			return ""
 		}
 		if secret == "" {
-			r.fault(v, "a secret at "+shortened(text), "none", "there is nothing in it")
+			r.fault(v, "a secret at "+shortened(text), "none", "it is empty")
 		}
 		return secret
 	}
 	return text
 }
 
-// once reports a name that another entry of its list has already.
-func (r *reader) once(lines map[string]int, v value, what, name string) {
+// requireUnique reports a name that an earlier entry of its list has already. lines maps each name so far to its line.
+func (r *reader) requireUnique(lines map[string]int, v value, what, name string) {
 	if name == "" {
 		return
 	}
@@ -176,7 +176,7 @@ func (r *reader) once(lines map[string]int, v value, what, name string) {
 func (r *reader) distinct(nodes []node) {
 	ids, roots := map[string]int{}, map[string]int{}
 	for _, n := range nodes {
-		r.once(ids, n.at, "an id", n.member.ID)
-		r.once(roots, n.at, "a root", "/"+strings.TrimPrefix(n.root, "/"))
+		r.requireUnique(ids, n.at, "an id", n.member.ID)
+		r.requireUnique(roots, n.at, "a root", "/"+strings.TrimPrefix(n.root, "/"))
 	}
 }

@@ -18,7 +18,7 @@ func TestConfigFile(t *testing.T) {
 	RunSpecs(t, "configfile")
 }
 
-// source is a file whose caller has some options, one secret and no keys.
+// source returns a file with this data; its caller knows some options, one secret and no key set.
 func source(data string) configfile.Source {
 	return configfile.Source{
 		Data: []byte(data),
@@ -36,7 +36,7 @@ func source(data string) configfile.Source {
 	}
 }
 
-// faultsOf reads a file that has some.
+// faultsOf returns the faults of a file, which must have some.
 func faultsOf(data string) configfile.Faults {
 	GinkgoHelper()
 	_, err := configfile.Read(source(data))

@@ -73,7 +73,7 @@ func Read(source Source) (File, error) {
 	v, _ := r.follow(top, "")
 	for _, m := range r.mapping(v, r.topKeys(), func(name string) string {
 		if slices.Contains(nodeOnlyKeys(), name) {
-			return "it is said of a node: put it below an entry of nodes"
+			return "it belongs to a node: put it below an entry of nodes"
 		}
 		return ""
 	}) {

@@ -10,7 +10,8 @@ import (
 	"github.com/rin-network/rin/sandbox/configfile"
 )
 
-// FuzzRead reads any file: it ends in nodes that can be, or in faults with a place, an expectation and no secret.
+// FuzzRead checks that any file yields valid nodes, or faults that say where they are, what was expected and what came. An error never contains a
+// secret.
 func FuzzRead(f *testing.F) {
 	faulty, err := os.ReadFile("testdata/faults.yaml")
 	if err != nil {
@@ -26,22 +27,22 @@ func FuzzRead(f *testing.F) {
 		case err == nil:
 			for _, c := range file.Nodes(sandbox.Config{}) {
 				if err := c.Validate(); err != nil {
-					t.Fatalf("a node that can't be: %v", err)
+					t.Fatalf("invalid node: %v", err)
 				}
 			}
 			return
 		case !errors.As(err, &faults) || len(faults) == 0:
-			t.Fatalf("no faults: %v", err)
+			t.Fatalf("want faults, got %v", err)
 		}
 		for _, fault := range faults {
 			if fault.Line < 1 || fault.Column < 1 || fault.Expected == "" || fault.Got == "" {
-				t.Fatalf("a fault that says too little: %+v", fault)
+				t.Fatalf("incomplete fault: %+v", fault)
 			}
 		}
 		if len(secret) > 6 && !strings.ContainsAny(secret, "\n'\"\\:#") {
 			_, err = configfile.Read(source("nodes: [{clients: [{id: a, secret: '" + secret + "', role: []}]}]"))
 			if err != nil && strings.Contains(err.Error(), secret) {
-				t.Fatalf("a secret is told: %v", err)
+				t.Fatalf("the error contains the secret: %v", err)
 			}
 		}
 	})

@@ -20,7 +20,7 @@ import (
 	"github.com/rin-network/rin/sandbox/mockapi"
 )
 
-// nodeEntry is an entry of nodes as it is written.
+// nodeEntry is an entry of nodes as the file has it.
 type nodeEntry struct {
 	ID      value `yaml:"id"`
 	Name    value `yaml:"name"`
@@ -51,7 +51,7 @@ type nodeEntry struct {
 	Open  value `yaml:"open"`
 }
 
-// playEntry is a scenario as it is written by its keys.
+// playEntry is a scenario that the file writes as a mapping.
 type playEntry struct {
 	Name   value `yaml:"name"`
 	Client value `yaml:"client"`
@@ -70,18 +70,18 @@ type node struct {
 	index  int
 	member funding.Member
 	root   string
-	// set are the settings of its own, which are applied to what all nodes share.
+	// set has its own settings, which are applied to the configuration that all nodes share.
 	set []func(*sandbox.Config)
 	at  value
 }
 
-// node reads an entry of nodes. What it leaves out is invented, as for [Many].
+// node reads an entry of nodes. Values that it leaves out are invented, as for [Many].
 func (r *reader) node(v value, index int) node {
 	n := node{index: index, member: funding.InventedMember(index), at: v}
 	var e nodeEntry
 	r.decode(v, &e, func(name string) string {
 		if slices.Contains([]string{"secret", "subject", "role", "affiliation"}, name) {
-			return "it is said of a client: put it below an entry of clients"
+			return "it belongs to a client: put it below an entry of clients"
 		}
 		return r.belongsAbove(name)
 	})
@@ -107,15 +107,15 @@ func (r *reader) node(v value, index int) node {
 	return n
 }
 
-// belongsAbove returns a hint for a key that no node has, if it is one of the sandbox.
+// belongsAbove returns a hint for a key that belongs to the sandbox and not to a node; "" for other keys.
 func (r *reader) belongsAbove(name string) string {
 	if _, known := r.option(name); known {
-		return "it is said of the sandbox as a whole: put it at the top"
+		return "it belongs to the sandbox as a whole: put it at the top"
 	}
 	return ""
 }
 
-// member reads the registry entry.
+// member reads what the registry lists about a node.
 func (r *reader) member(e nodeEntry, m *funding.Member) {
 	read := func(v value, to *string, expected string, isGood func(string) bool) {
 		text, ok := parsed(r, v, expected, func(text string) (string, error) {
@@ -128,22 +128,22 @@ func (r *reader) member(e nodeEntry, m *funding.Member) {
 			*to = text
 		}
 	}
-	isSome := func(text string) bool { return strings.TrimSpace(text) != "" }
+	isNonBlank := func(text string) bool { return strings.TrimSpace(text) != "" }
 	read(e.ID, &m.ID, "a member id of letters, digits and _, such as XB", func(id string) bool {
 		return code(id) != "" && len(id) <= 32 && strings.Trim(id, "-_.0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz") == ""
 	})
-	read(e.Name, &m.Name, "the name of an institution", isSome)
-	read(e.Acronym, &m.Acronym, "the acronym of an institution", isSome)
+	read(e.Name, &m.Name, "the name of an institution", isNonBlank)
+	read(e.Acronym, &m.Acronym, "the acronym of an institution", isNonBlank)
 	read(e.Contact, &m.Contact, "an e-mail address", func(text string) bool {
 		name, host, found := strings.Cut(text, "@")
-		return found && isSome(name) && isSome(host) && !strings.Contains(text, " ")
+		return found && isNonBlank(name) && isNonBlank(host) && !strings.Contains(text, " ")
 	})
 }
 
 // settings reads the keys that have the names of flags.
 func (r *reader) settings(e nodeEntry, n *node) {
-	setting(r, n, e.Prefix, "path segments, such as ris-synergy", some, func(c *sandbox.Config) *string { return &c.Prefix })
-	setting(r, n, e.Realm, "one path segment, such as ris", some, func(c *sandbox.Config) *string { return &c.Realm })
+	setting(r, n, e.Prefix, "path segments, such as ris-synergy", parseNonEmpty, func(c *sandbox.Config) *string { return &c.Prefix })
+	setting(r, n, e.Realm, "one path segment, such as ris", parseNonEmpty, func(c *sandbox.Config) *string { return &c.Realm })
 	if name, ok := oneOf(r, e.Flavour, sandbox.PresetNames()); ok {
 		n.set = append(n.set, func(c *sandbox.Config) { c.Preset, _ = sandbox.FindPreset(name) })
 	}
@@ -166,7 +166,7 @@ func (r *reader) settings(e nodeEntry, n *node) {
 	r.scenarios(e.Scenario, n)
 }
 
-// setting reads a setting and lets the sandbox check it alone.
+// setting reads a setting, and lets the sandbox validate it apart from all others.
 func setting[T any](r *reader, n *node, v value, expected string, parse func(text string) (T, error), field func(*sandbox.Config) *T) {
 	result, ok := parsed(r, v, expected, func(text string) (T, error) {
 		result, err := parse(text)
@@ -189,8 +189,8 @@ func choice[T ~string](r *reader, n *node, v value, allowed []T, field func(*san
 	}
 }
 
-// some refuses an empty text, which a flag takes for its default.
-func some(text string) (string, error) {
+// parseNonEmpty refuses an empty text, because the flag treats it as its default.
+func parseNonEmpty(text string) (string, error) {
 	if text == "" {
 		return "", strconv.ErrSyntax
 	}
@@ -205,7 +205,7 @@ func parseDay(text string) (time.Time, error) {
 	return day, err
 }
 
-// deviations reads the names of deviations, a list of them or a single one.
+// deviations reads one name of a deviation, or a list of names.
 func (r *reader) deviations(v value, n *node) {
 	if !v.isPresent() {
 		return
@@ -222,7 +222,7 @@ func (r *reader) deviations(v value, n *node) {
 		case err != nil:
 			r.fault(item, expected, quoted(text), cmp.Or(suggestion(text, fault.DeviationNames()), "rin sandbox --deviations lists them"))
 		case d.Transport != nil && n.index > 0:
-			r.fault(item, "a deviation of requests", quoted(text)+", which is of connections", "all nodes have those of the first one: name it there")
+			r.fault(item, "a deviation of requests", quoted(text)+", a deviation of connections", "all nodes share the connections of the first node: name it there")
 		default:
 			names = append(names, text)
 		}
@@ -230,7 +230,7 @@ func (r *reader) deviations(v value, n *node) {
 	n.set = append(n.set, func(c *sandbox.Config) { c.Deviations = names })
 }
 
-// scenarios reads what is played from the start: as the flag has it, or by keys.
+// scenarios reads the scenarios that are played from the start: each is a text as for the flag, or a mapping.
 func (r *reader) scenarios(v value, n *node) {
 	if !v.isPresent() {
 		return
@@ -256,7 +256,7 @@ func (r *reader) scenarios(v value, n *node) {
 	n.set = append(n.set, func(c *sandbox.Config) { c.Scenarios = plays })
 }
 
-// play reads a scenario by its keys.
+// play reads a scenario from a mapping.
 func (r *reader) play(v value) fault.Play {
 	const expected = "the name of a scenario"
 	var e playEntry
@@ -282,7 +282,7 @@ func (r *reader) play(v value) fault.Play {
 	return p
 }
 
-// api reads what is about an API that the node serves from its document, by the names of the flags.
+// api reads the settings of an API that the node serves from an OpenAPI document.
 func (r *reader) api(e nodeEntry) sandbox.APIConfig {
 	lists, _ := oneOf(r, e.Lists, mockapi.AllLists())
 	open, _ := parsed(r, e.Open, "true or false", strconv.ParseBool)

@@ -14,13 +14,14 @@ import (
 	"github.com/rin-network/rin/sandbox/web"
 )
 
+// The credentials contain characters that a shell and a form must quote; browser is the Accept header of a browser.
 const (
 	clientID = "a client's"
 	secret   = "s3cret-&'$(id)"
 	browser  = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"
 )
 
-// visit asks for a start page as a caller on the same machine does, unless change has it otherwise.
+// visit requests a start page as a caller on the same machine does. change, if not nil, modifies the request.
 func visit(h http.Handler, accept string, change func(*http.Request)) *httptest.ResponseRecorder {
 	r := httptest.NewRequest(http.MethodGet, "/", nil)
 	r.Host, r.RemoteAddr = "127.0.0.1:8080", "127.0.0.1:40000"
@@ -37,7 +38,7 @@ func nodeAt(places address.Map) web.Node {
 	return web.Node{Acronym: "MUST", Name: "Universität <Musterstadt>", Places: places}
 }
 
-// startOf makes the start page of a node with a client and a neighbour.
+// startOf returns the start page of a node with two clients; one more node is in the network.
 func startOf(places address.Map, onLoopback bool) http.Handler {
 	self := nodeAt(places)
 	return web.Start(places.Home(), places, onLoopback, func() web.Welcome {
@@ -71,18 +72,18 @@ var _ = Describe("the start page", func() {
 		}
 	})
 
-	It("links what a browser may read, and shows the rest", func() {
+	It("links what a browser can read, and shows other addresses as text", func() {
 		m := read(visit(start, browser, nil).Body.String())
 		Expect(m.links).To(ConsistOf("/docs", "/registry/registry.json", "/p/api-docs", "/xb/", "/xb/docs"))
 		Expect(m.text).To(SatisfyAll(ContainSubstring("http://127.0.0.1:8080/oauth/token"), ContainSubstring("Universität <Musterstadt>")))
 	})
 
-	It("names the other nodes of the network before it goes into its own", func() {
+	It("lists the other nodes of the network before the addresses of its own", func() {
 		text := read(visit(start, browser, nil).Body.String()).text
 		Expect(strings.Index(text, "Hochschule B")).To(BeNumerically("<", strings.Index(text, "Addresses")))
 	})
 
-	It("loads only files of the node, has nothing inline, and a strict policy", func() {
+	It("loads only files of the node, contains no inline script or style, and sends a strict policy", func() {
 		got := visit(start, browser, nil)
 		m := read(got.Body.String())
 		Expect(m.inline).To(BeEmpty())
@@ -98,7 +99,7 @@ var _ = Describe("the start page", func() {
 		Expect(got.Header().Get("X-Content-Type-Options")).To(Equal("nosniff"))
 	})
 
-	It("answers HEAD without a body and a known tag with 304", func() {
+	It("answers HEAD without a body, and a known ETag with 304", func() {
 		head := visit(start, browser, func(r *http.Request) { r.Method = http.MethodHead })
 		Expect(head.Code).To(Equal(http.StatusOK))
 		Expect(head.Body.Len()).To(BeZero())
@@ -106,7 +107,7 @@ var _ = Describe("the start page", func() {
 		Expect(again.Code).To(Equal(http.StatusNotModified))
 	})
 
-	It("shows the secrets of demo clients to a person at this machine, and forbids caches to keep them", func() {
+	It("shows the secrets of demo clients to a person at this machine, and forbids caches to store them", func() {
 		for _, host := range []string{"127.0.0.1:8080", "localhost:8080", "[::1]:8080", "node.localhost"} {
 			for _, accept := range []string{browser, "*/*"} {
 				got := visit(start, accept, func(r *http.Request) { r.Host = host; r.Header.Set("Sec-Fetch-Dest", "document") })
@@ -126,17 +127,17 @@ var _ = Describe("the start page", func() {
 			Expect(body).To(ContainSubstring("-d client_id=CLIENT_ID \\\n  -d client_secret=CLIENT_SECRET"), accept)
 		}
 	},
-		Entry("where others can connect", false, "", nil),
+		Entry("when other machines can connect", false, "", nil),
 		Entry("to another machine", true, "", func(r *http.Request) { r.RemoteAddr = "192.0.2.1:40000" }),
 		Entry("under a foreign name that leads to loopback", true, "", func(r *http.Request) { r.Host = "rebound.example:8080" }),
 		Entry("under an address that looks like loopback", true, "", func(r *http.Request) { r.Host = "127.0.0.1.example" }),
-		Entry("under no name", true, "", func(r *http.Request) { r.Host = "" }),
+		Entry("without a Host", true, "", func(r *http.Request) { r.Host = "" }),
 		Entry("behind a public URL", true, "https://node.example", nil),
-		Entry("behind a proxy that says for whom", true, "", func(r *http.Request) { r.Header.Set("X-Forwarded-For", "192.0.2.1") }),
-		Entry("behind a proxy that says for which host", true, "", func(r *http.Request) { r.Header.Set("X-Forwarded-Host", "node.example") }),
-		Entry("behind a proxy that names the caller", true, "", func(r *http.Request) { r.Header.Set("X-Real-IP", "192.0.2.1") }),
-		Entry("behind a proxy that names itself", true, "", func(r *http.Request) { r.Header.Set("Via", "1.1 proxy") }),
-		Entry("behind a proxy as RFC 7239 has it", true, "", func(r *http.Request) { r.Header.Set("Forwarded", "for=192.0.2.1") }),
+		Entry("behind a proxy that sends X-Forwarded-For", true, "", func(r *http.Request) { r.Header.Set("X-Forwarded-For", "192.0.2.1") }),
+		Entry("behind a proxy that sends X-Forwarded-Host", true, "", func(r *http.Request) { r.Header.Set("X-Forwarded-Host", "node.example") }),
+		Entry("behind a proxy that sends X-Real-IP", true, "", func(r *http.Request) { r.Header.Set("X-Real-IP", "192.0.2.1") }),
+		Entry("behind a proxy that sends Via", true, "", func(r *http.Request) { r.Header.Set("Via", "1.1 proxy") }),
+		Entry("behind a proxy that sends Forwarded (RFC 7239)", true, "", func(r *http.Request) { r.Header.Set("Forwarded", "for=192.0.2.1") }),
 		Entry("to a page of another origin", true, "", func(r *http.Request) { r.Header.Set("Origin", "https://evil.example") }),
 		Entry("to a frame", true, "", func(r *http.Request) { r.Header.Set("Sec-Fetch-Dest", "iframe") }),
 		Entry("to a script", true, "", func(r *http.Request) { r.Header.Set("Sec-Fetch-Dest", "empty") }),
@@ -162,20 +163,20 @@ var _ = Describe("the start page", func() {
 			ContainSubstring("[Authorization: Bearer abc]"), ContainSubstring("page[size]=2]")))
 	})
 
-	It("uses the authority of a node that is served over TLS", func() {
+	It("has commands that trust the node's CA when it is served over TLS", func() {
 		text := visit(start, "text/plain", func(r *http.Request) { *r = *httptest.NewRequest(http.MethodGet, "https://127.0.0.1:8080/", nil) }).Body.String()
 		Expect(strings.Count(text, "curl ")).To(Equal(5))
 		Expect(strings.Count(text, "curl -sg --cacert rin-sandbox-ca.pem ")).To(Equal(5))
 		Expect(text).To(ContainSubstring("https://127.0.0.1:8080/oauth/token"))
 	})
 
-	It("of a network lists its nodes", func() {
-		whole := web.Start("/", address.Map{Root: "/xa"}, true, func() web.Welcome {
+	It("lists the nodes of a network", func() {
+		network := web.Start("/", address.Map{Root: "/xa"}, true, func() web.Welcome {
 			return web.Welcome{Title: "Network", Subtitle: "2 nodes", Others: []web.Node{nodeAt(address.Map{Root: "/xa"}), nodeAt(address.Map{Root: "/xb"})}}
 		})
-		m := read(visit(whole, browser, nil).Body.String())
+		m := read(visit(network, browser, nil).Body.String())
 		Expect(m.links).To(ConsistOf("/xa/", "/xa/docs", "/xb/", "/xb/docs"))
 		Expect(m.loads).To(ContainElement("/xa/docs/start.css"))
-		Expect(visit(whole, "*/*", nil).Body.String()).To(ContainSubstring("http://127.0.0.1:8080/xb/"))
+		Expect(visit(network, "*/*", nil).Body.String()).To(ContainSubstring("http://127.0.0.1:8080/xb/"))
 	})
 })

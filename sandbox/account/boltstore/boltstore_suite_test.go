@@ -27,8 +27,8 @@ func TestBoltstore(t *testing.T) {
 	RunSpecs(t, "boltstore")
 }
 
-// at opens the ledger of a directory, to be closed by done.
-func at(dir string) (l *boltstore.Ledger, done func()) {
+// openLedger opens the ledger of a directory; done closes it.
+func openLedger(dir string) (l *boltstore.Ledger, done func()) {
 	GinkgoHelper()
 	l, err := boltstore.Open(dir)
 	Expect(err).NotTo(HaveOccurred())
@@ -51,8 +51,8 @@ var _ = Describe("A ledger", func() {
 		file = filepath.Join(dir, "accounts.db")
 	})
 
-	It("keeps each step, for each node apart", func() {
-		l, done := at(dir)
+	It("keeps each change, separately for each node", func() {
+		l, done := openLedger(dir)
 		a, b := booksOf(l.Of("XA")), booksOf(l.Of("XB"))
 		Expect(a.Ask(account.Request{Party: "p", Contact: "c", Purpose: "u"})).Error().NotTo(HaveOccurred())
 		first, err := a.Create(account.NewClient{ID: "first", Audience: "https://other.example", Request: "R-1"})
@@ -67,7 +67,7 @@ var _ = Describe("A ledger", func() {
 		before, requests := a.List(), a.Requests()
 		done()
 
-		l, done = at(dir)
+		l, done = openLedger(dir)
 		defer done()
 		a, b = booksOf(l.Of("XA")), booksOf(l.Of("XB"))
 		Expect(a.List()).To(Equal(before))
@@ -82,8 +82,8 @@ var _ = Describe("A ledger", func() {
 		Expect(known).To(BeFalse())
 	})
 
-	It("has no secret in it, and is its owner's alone", func() {
-		l, done := at(dir)
+	It("contains no secret, and is readable by its owner only", func() {
+		l, done := openLedger(dir)
 		books := booksOf(l.Of("XA"))
 		var secrets []string
 		Expect(books.Enter([]account.Registration{{Client: account.NewClient{ID: "given"}, Secret: "configured-secret-0123456789"}})).To(Succeed())
@@ -108,19 +108,19 @@ var _ = Describe("A ledger", func() {
 		Expect(os.ReadDir(dir)).To(HaveLen(1))
 	})
 
-	It("is open in one place at a time, and says so", func() {
-		_, done := at(dir)
+	It("cannot be opened twice at a time, and says so", func() {
+		_, done := openLedger(dir)
 		_, err := boltstore.Open(dir)
 		Expect(err).To(MatchError(ContainSubstring("another process has the books")))
 		var fault *boltstore.Fault
 		Expect(errors.As(err, &fault)).To(BeTrue())
 		Expect(fault.Hint).NotTo(BeEmpty())
 		done()
-		_, done = at(dir)
+		_, done = openLedger(dir)
 		done()
 	})
 
-	It("begins once, however many begin", func() {
+	It("is created once when several callers open it together", func() {
 		var all sync.WaitGroup
 		for range 4 {
 			all.Go(func() {
@@ -137,8 +137,8 @@ var _ = Describe("A ledger", func() {
 		Expect(os.ReadDir(dir)).To(HaveLen(1))
 	})
 
-	It("refuses steps from then on when its file is cut while it is open, and ends nothing else", func() {
-		l, _ := at(dir)
+	It("refuses all changes after its file was truncated, and still authenticates from memory", func() {
+		l, _ := openLedger(dir)
 		books := booksOf(l.Of("XA"))
 		issued, err := books.Create(account.NewClient{ID: "a"})
 		Expect(err).NotTo(HaveOccurred())
@@ -149,7 +149,7 @@ var _ = Describe("A ledger", func() {
 		}
 		Expect(l.Close()).To(MatchError(ContainSubstring("is damaged")))
 		_, _, ok := books.Clients().Authenticate("a", issued.Secret)
-		Expect(ok).To(BeTrue(), "what is in memory goes on")
+		Expect(ok).To(BeTrue(), "the books in memory still work")
 	})
 
 	DescribeTable("refuses what it did not write, with a reason", func(why string, put func()) {
@@ -162,7 +162,7 @@ var _ = Describe("A ledger", func() {
 		Expect(fault.Hint).NotTo(BeEmpty())
 	},
 		Entry("an empty file", "it is empty", func() { Expect(os.WriteFile(file, nil, 0o600)).To(Succeed()) }),
-		Entry("a text", "invalid database", func() { Expect(os.WriteFile(file, bytes.Repeat([]byte("no books\n"), 9000), 0o600)).To(Succeed()) }),
+		Entry("a text file", "invalid database", func() { Expect(os.WriteFile(file, bytes.Repeat([]byte("no books\n"), 9000), 0o600)).To(Succeed()) }),
 		Entry("a directory", "not a regular file", func() { Expect(os.Mkdir(file, 0o700)).To(Succeed()) }),
 		Entry("the database of another program", "another program", func() {
 			write(file, func(tx *bbolt.Tx) error {
@@ -171,14 +171,14 @@ var _ = Describe("A ledger", func() {
 			})
 		}),
 		Entry("a later format", "expected the format rin.accounts/v1", func() {
-			_, done := at(dir)
+			_, done := openLedger(dir)
 			done()
 			write(file, func(tx *bbolt.Tx) error {
 				return tx.Bucket([]byte("rin")).Put([]byte("format"), []byte("rin.accounts/v9"))
 			})
 		}),
-		Entry("a record that is no JSON", "clients, entry", func() {
-			_, done := at(dir)
+		Entry("a record that is not JSON", "clients, entry", func() {
+			_, done := openLedger(dir)
 			done()
 			write(file, func(tx *bbolt.Tx) error {
 				node, err := tx.Bucket([]byte("nodes")).CreateBucket([]byte("XA"))
@@ -189,8 +189,8 @@ var _ = Describe("A ledger", func() {
 				return errors.Join(err, clients.Put([]byte("a"), []byte(`{"id":`)))
 			})
 		}),
-		Entry("a page that leads back to itself", "is in two places", func() {
-			l, done := at(dir)
+		Entry("a page that refers to itself", "is used twice", func() {
+			l, done := openLedger(dir)
 			books := booksOf(l.Of("XA"))
 			for i := range 40 {
 				Expect(books.Create(account.NewClient{ID: fmt.Sprint("c", i)})).Error().NotTo(HaveOccurred())
@@ -208,8 +208,8 @@ var _ = Describe("A ledger", func() {
 			Expect(changed).To(BeNumerically(">", 0))
 			Expect(os.WriteFile(file, text, 0o600)).To(Succeed())
 		}),
-		Entry("a file that was cut", "is damaged", func() {
-			l, done := at(dir)
+		Entry("a truncated file", "is damaged", func() {
+			l, done := openLedger(dir)
 			books := booksOf(l.Of("XA"))
 			for i := range 60 {
 				Expect(books.Create(account.NewClient{ID: fmt.Sprint("c", i)})).Error().NotTo(HaveOccurred())
@@ -220,6 +220,7 @@ var _ = Describe("A ledger", func() {
 	)
 })
 
+// write changes the database in a file, as another program might.
 func write(file string, change func(*bbolt.Tx) error) {
 	GinkgoHelper()
 	db, err := bbolt.Open(file, 0o600, nil)

@@ -16,7 +16,7 @@ import (
 const maxFile = 1 << 30
 
 // openChecked opens a database and reads all of it, so that damage is reported at the start and not in the middle of a step. It checks the file
-// read-only, because bbolt then trusts the fewest pages.
+// read-only, because bbolt then trusts the smallest number of pages.
 func openChecked(path string) (*bbolt.DB, error) {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -37,7 +37,7 @@ func openChecked(path string) (*bbolt.DB, error) {
 	err = recoverDamage(func() error { return check(db) })
 	var why *damage
 	if errors.As(err, &why) {
-		return nil, err // it stays open: closing might wait for ever
+		return nil, err // db stays open: Close might wait forever for a lock
 	}
 	if err := errors.Join(err, db.Close()); err != nil {
 		return nil, err
@@ -45,6 +45,7 @@ func openChecked(path string) (*bbolt.DB, error) {
 	return openFile(path, bbolt.Options{Timeout: patience})
 }
 
+// openFile opens a database like [bbolt.Open], and returns panics as errors.
 func openFile(path string, options bbolt.Options) (db *bbolt.DB, err error) {
 	err = recoverDamage(func() error {
 		db, err = bbolt.Open(path, 0o600, &options)
@@ -53,8 +54,8 @@ func openFile(path string, options bbolt.Options) (db *bbolt.DB, err error) {
 	return db, err
 }
 
-// recoverDamage runs a step with the database and turns its panics into errors. The file is mapped into memory: reading a part that was cut off is
-// a fault of the processor. bbolt panics on much that it finds wrong.
+// recoverDamage runs a step with the database and turns its panics into errors. The file is mapped into memory, so that
+// reading past the end of a truncated file is a memory fault; bbolt itself panics on many kinds of damage.
 func recoverDamage(step func() error) (err error) {
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	defer func() {
@@ -65,13 +66,13 @@ func recoverDamage(step func() error) (err error) {
 	return step()
 }
 
-// damage is a fault that may have left locks in the database.
+// damage is the error for a recovered panic, which may have left the database locked.
 type damage struct{ why string }
 
 // Error implements error.
-func (h *damage) Error() string { return h.why }
+func (d *damage) Error() string { return d.why }
 
-// expectKeys reports buckets that are unknown, and entries beside the buckets.
+// expectKeys returns an error unless all entries are buckets with known names.
 func expectKeys(c *bbolt.Cursor, known ...string) error {
 	for key, value := c.First(); key != nil; key, value = c.Next() {
 		if value != nil || !slices.Contains(known, string(key)) {
@@ -81,7 +82,7 @@ func expectKeys(c *bbolt.Cursor, known ...string) error {
 	return nil
 }
 
-// check verifies the pages, the mark of the format, and then each record.
+// check verifies the pages, the format, and then each record.
 func check(db *bbolt.DB) error {
 	return db.View(func(tx *bbolt.Tx) error {
 		file, err := os.ReadFile(db.Path())
@@ -115,24 +116,24 @@ func check(db *bbolt.DB) error {
 	})
 }
 
-// These are the sizes of a bbolt file's pages, which its reader trusts: a header with the page's own number, its kind, the number of elements and
-// of overflow pages; then the elements, each with the place of its key and value or of the page below.
+// The layout of a page in a bbolt file, in bytes. A page has a header with its own number, its kind, and the numbers of its elements and overflow
+// pages. The elements follow, each with the offset of its key and value, or the number of the page below.
 const (
-	headerSize  = 16 // number 8, kind 2, count 2, overflow 4
-	elementSize = 16 // branch: place 4, key 4, page 8; leaf: kind 4, place 4, key 4, value 4
-	bucketSize  = 16 // root page 8, sequence 8
-	freelistAt  = headerSize + 32
+	headerSize  = 16              // number 8, kind 2, count 2, overflow 4
+	elementSize = 16              // branch: offset 4, key size 4, page 8; leaf: flags 4, offset 4, key size 4, value size 4
+	bucketSize  = 16              // root page 8, sequence 8
+	freelistAt  = headerSize + 32 // in a metadata page: the number of the page with the free list
 
 	branchPage   = 0x01
 	leafPage     = 0x02
 	freelistPage = 0x10
-	bucketValue  = 0x01
+	bucketValue  = 0x01 // the flag of a leaf element whose value is a bucket
 
-	firstPage = 2 // after the two with the metadata
+	firstPage = 2 // pages 0 and 1 have the metadata
 	maxNested = 64
 )
 
-// pages checks the pages of a file before bbolt trusts them. A page that refers to itself would be read forever.
+// pages checks the pages of a file before bbolt trusts them. bbolt would follow a page that refers to itself forever.
 type pages struct {
 	file []byte
 	size uint64 // of a page
@@ -147,7 +148,7 @@ func checkPages(file []byte, pageSize int, size int64, transaction int, root uin
 	}
 	p := pages{file: file, size: uint64(pageSize), high: uint64(size) / uint64(pageSize), seen: map[uint64]bool{}}
 	meta := file[uint64(transaction%2)*p.size:]
-	return errors.Join(p.tree(root, 0), p.free(binary.NativeEndian.Uint64(meta[freelistAt:])))
+	return errors.Join(p.checkTree(root, 0), p.checkFreeList(binary.NativeEndian.Uint64(meta[freelistAt:])))
 }
 
 // take returns a page with its overflow pages, and reports pages that are used twice.
@@ -162,27 +163,27 @@ func (p pages) take(number uint64) (page []byte, kind uint16, count int, err err
 	}
 	for n := number; n <= last; n++ {
 		if p.seen[n] {
-			return nil, 0, 0, fmt.Errorf("page %d is in two places", n)
+			return nil, 0, 0, fmt.Errorf("page %d is used twice", n)
 		}
 		p.seen[n] = true
 	}
 	return p.file[number*p.size : (last+1)*p.size], binary.NativeEndian.Uint16(header[8:]), int(binary.NativeEndian.Uint16(header[10:])), nil
 }
 
-// tree checks a page and all pages below it.
-func (p pages) tree(number uint64, depth int) error {
+// checkTree checks a page and all pages below it.
+func (p pages) checkTree(number uint64, depth int) error {
 	page, kind, count, err := p.take(number)
 	if err != nil {
 		return err
 	}
 	if depth > maxNested {
-		return fmt.Errorf("page %d is deeper than %d pages", number, maxNested)
+		return fmt.Errorf("page %d is nested deeper than %d pages", number, maxNested)
 	}
 	switch kind {
 	case leafPage:
-		err = p.leaf(page, count, depth)
+		err = p.checkLeaf(page, count, depth)
 	case branchPage:
-		err = p.branch(page, count, depth)
+		err = p.checkBranch(page, count, depth)
 	default:
 		err = fmt.Errorf("kind %#x is neither branch nor leaf", kind)
 	}
@@ -192,21 +193,23 @@ func (p pages) tree(number uint64, depth int) error {
 	return nil
 }
 
-func (p pages) branch(page []byte, count, depth int) error {
+// checkBranch checks the elements of a branch, and the pages below.
+func (p pages) checkBranch(page []byte, count, depth int) error {
 	if count == 0 {
 		return errors.New("a branch without pages below")
 	}
-	return elements(page, count, func(e []byte, cut func(from, length uint32) ([]byte, error)) ([]byte, error) {
+	return checkElements(page, count, func(e []byte, cut func(from, length uint32) ([]byte, error)) ([]byte, error) {
 		key, err := cut(binary.NativeEndian.Uint32(e), binary.NativeEndian.Uint32(e[4:]))
 		if err != nil {
 			return nil, err
 		}
-		return key, p.tree(binary.NativeEndian.Uint64(e[8:]), depth+1)
+		return key, p.checkTree(binary.NativeEndian.Uint64(e[8:]), depth+1)
 	})
 }
 
-func (p pages) leaf(page []byte, count, depth int) error {
-	return elements(page, count, func(e []byte, cut func(from, length uint32) ([]byte, error)) ([]byte, error) {
+// checkLeaf checks the elements of a leaf, and the buckets in it.
+func (p pages) checkLeaf(page []byte, count, depth int) error {
+	return checkElements(page, count, func(e []byte, cut func(from, length uint32) ([]byte, error)) ([]byte, error) {
 		place, keySize, valueSize := binary.NativeEndian.Uint32(e[4:]), binary.NativeEndian.Uint32(e[8:]), binary.NativeEndian.Uint32(e[12:])
 		key, err := cut(place, keySize)
 		if err != nil {
@@ -216,36 +219,37 @@ func (p pages) leaf(page []byte, count, depth int) error {
 		if err != nil || binary.NativeEndian.Uint32(e)&bucketValue == 0 {
 			return key, err
 		}
-		return key, p.bucket(value, depth)
+		return key, p.checkBucket(value, depth)
 	})
 }
 
-// bucket checks a bucket in a leaf: the page of its root, or a small leaf in its place.
-func (p pages) bucket(value []byte, depth int) error {
+// checkBucket checks a bucket in a leaf: the page of its root, or the leaf that a small bucket has inline.
+func (p pages) checkBucket(value []byte, depth int) error {
 	if len(value) < bucketSize {
 		return errors.New("a bucket without a root")
 	}
 	if root := binary.NativeEndian.Uint64(value); root != 0 {
-		return p.tree(root, depth+1)
+		return p.checkTree(root, depth+1)
 	}
 	inline := value[bucketSize:]
 	if len(inline) < headerSize || binary.NativeEndian.Uint16(inline[8:]) != leafPage || depth > maxNested {
 		return errors.New("a bucket without a leaf")
 	}
-	return p.leaf(inline, int(binary.NativeEndian.Uint16(inline[10:])), depth+1)
+	return p.checkLeaf(inline, int(binary.NativeEndian.Uint16(inline[10:])), depth+1)
 }
 
-// elements passes the elements of a page to take and checks that their keys rise. cut returns a part of the page, counted from the element on.
-func elements(page []byte, count int, take func(e []byte, cut func(from, length uint32) ([]byte, error)) (key []byte, err error)) error {
+// checkElements passes each element of a page to readKey, and checks that the keys ascend. cut returns a part of the page; from is the offset from the
+// element.
+func checkElements(page []byte, count int, readKey func(e []byte, cut func(from, length uint32) ([]byte, error)) (key []byte, err error)) error {
 	if headerSize+count*elementSize > len(page) {
-		return fmt.Errorf("%d elements have no room", count)
+		return fmt.Errorf("%d elements do not fit into the page", count)
 	}
 	var before []byte
 	for i := range count {
 		rest := page[headerSize+i*elementSize:]
-		key, err := take(rest[:elementSize], func(from, length uint32) ([]byte, error) {
+		key, err := readKey(rest[:elementSize], func(from, length uint32) ([]byte, error) {
 			if uint64(from)+uint64(length) > uint64(len(rest)) {
-				return nil, fmt.Errorf("element %d reaches out of its page", i)
+				return nil, fmt.Errorf("element %d extends past its page", i)
 			}
 			return rest[from : uint64(from)+uint64(length)], nil
 		})
@@ -260,8 +264,8 @@ func elements(page []byte, count int, take func(e []byte, cut func(from, length 
 	return nil
 }
 
-// free checks the list of free pages.
-func (p pages) free(number uint64) error {
+// checkFreeList checks the list of free pages.
+func (p pages) checkFreeList(number uint64) error {
 	page, kind, count, err := p.take(number)
 	if err != nil {
 		return fmt.Errorf("free pages: %w", err)
@@ -276,7 +280,7 @@ func (p pages) free(number uint64) error {
 		}
 	}
 	if count*8 > len(listed) {
-		return fmt.Errorf("free pages: %d have no room", count)
+		return fmt.Errorf("free pages: %d do not fit into the list", count)
 	}
 	for i := range count {
 		n := binary.NativeEndian.Uint64(listed[8*i:])
