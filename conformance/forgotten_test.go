@@ -16,6 +16,7 @@ import (
 	. "github.com/onsi/gomega"
 
 	"github.com/rin-network/rin/conformance"
+	"github.com/rin-network/rin/conformance/conformancetest"
 	"github.com/rin-network/rin/conformance/evidence"
 	"github.com/rin-network/rin/conformance/report"
 	"github.com/rin-network/rin/conformance/requirement"
@@ -63,22 +64,19 @@ func (n *broadNode) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	case roleless:
 	default:
-		w.Header().Set("WWW-Authenticate", `Bearer realm="broad"`)
-		w.WriteHeader(http.StatusUnauthorized)
+		conformancetest.RefuseToken(w)
 		return
 	}
 	n.serve(w, r, path)
 }
 
 func (n *broadNode) token(w http.ResponseWriter, r *http.Request) {
-	w.Header().Set("Content-Type", "application/json")
 	issued := map[string]string{secret: cmp.Or(n.access, accessToken), "the-other-secret-0123456789": second}[r.FormValue("client_secret")]
 	if issued == "" {
-		w.WriteHeader(http.StatusUnauthorized)
-		_, _ = w.Write([]byte(`{"error":"invalid_client"}`))
+		conformancetest.RefuseClient(w)
 		return
 	}
-	_, _ = fmt.Fprintf(w, `{"access_token":%q,"token_type":"Bearer","expires_in":300}`, issued)
+	conformancetest.WriteToken(w, issued, 300)
 }
 
 func (n *broadNode) serve(w http.ResponseWriter, r *http.Request, path string) {

@@ -1,9 +1,11 @@
 // Package conformancetest is the fake node of the tests of conformance: a token endpoint, an info endpoint, an API document and one list.
 //
-// The tests of package probe have a node of their own, which misbehaves in more ways.
+// Two tests have nodes of their own, which share the answers of this one: package probe has a node that misbehaves in more ways, package
+// conformance one with thirty operations.
 package conformancetest
 
 import (
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"slices"
@@ -78,16 +80,14 @@ func (n *Node) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		w.WriteHeader(http.StatusMethodNotAllowed)
 	case r.URL.Path == "/token":
 		if r.FormValue("client_secret") != ClientSecret || r.FormValue("grant_type") != "client_credentials" {
-			w.WriteHeader(http.StatusUnauthorized)
-			_, _ = w.Write([]byte(`{"error":"invalid_client"}`))
+			RefuseClient(w)
 			return
 		}
-		_, _ = w.Write([]byte(`{"access_token":"` + AccessToken + `","token_type":"Bearer","expires_in":300}`))
+		WriteToken(w, AccessToken, 300)
 	case r.URL.Path == "/funding/v3/api-docs" && n.Document != "":
 		_, _ = w.Write([]byte(n.Document))
 	case r.Header.Get("Authorization") != "Bearer "+AccessToken:
-		w.Header().Set("WWW-Authenticate", `Bearer realm="node"`)
-		w.WriteHeader(http.StatusUnauthorized)
+		RefuseToken(w)
 	case strings.HasPrefix(r.URL.Path, "/info/v1/oauth/info"):
 		if n.Info != nil {
 			n.Info(w, r)
@@ -99,4 +99,23 @@ func (n *Node) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	default:
 		w.WriteHeader(http.StatusNotFound)
 	}
+}
+
+// WriteToken answers a token request with a token that lives for so many seconds (RFC 6749 §5.1).
+func WriteToken(w http.ResponseWriter, token string, life int) {
+	w.Header().Set("Content-Type", "application/json")
+	_, _ = fmt.Fprintf(w, `{"access_token":%q,"token_type":"Bearer","expires_in":%d}`, token, life)
+}
+
+// RefuseClient answers a token request with wrong credentials (RFC 6749 §5.2).
+func RefuseClient(w http.ResponseWriter) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(http.StatusUnauthorized)
+	_, _ = w.Write([]byte(`{"error":"invalid_client"}`))
+}
+
+// RefuseToken answers a request without a good token (RFC 6750 §3).
+func RefuseToken(w http.ResponseWriter) {
+	w.Header().Set("WWW-Authenticate", `Bearer realm="node"`)
+	w.WriteHeader(http.StatusUnauthorized)
 }

@@ -12,6 +12,8 @@ import (
 	"sync"
 
 	. "github.com/onsi/ginkgo/v2"
+
+	"github.com/rin-network/rin/conformance/conformancetest"
 )
 
 const (
@@ -102,10 +104,8 @@ func (n *node) token(w http.ResponseWriter, q *http.Request, body string) {
 			id = client
 		}
 	}
-	w.Header().Set("Content-Type", "application/json")
 	if id == "" || q.Method != http.MethodPost {
-		w.WriteHeader(http.StatusUnauthorized)
-		_, _ = w.Write([]byte(`{"error":"invalid_client"}`))
+		conformancetest.RefuseClient(w)
 		return
 	}
 	n.mu.Lock()
@@ -116,7 +116,7 @@ func (n *node) token(w http.ResponseWriter, q *http.Request, body string) {
 	token := fmt.Sprintf("access-token-number-%d", n.issued)
 	n.tokens[token] = id
 	n.mu.Unlock()
-	_, _ = fmt.Fprintf(w, `{"access_token":%q,"token_type":"Bearer","expires_in":%d}`, token, n.life)
+	conformancetest.WriteToken(w, token, n.life)
 }
 
 func (n *node) guarded(w http.ResponseWriter, q *http.Request, serve func()) {
@@ -124,8 +124,7 @@ func (n *node) guarded(w http.ResponseWriter, q *http.Request, serve func()) {
 	_, good := n.tokens[strings.TrimPrefix(q.Header.Get("Authorization"), "Bearer ")]
 	n.mu.Unlock()
 	if !good {
-		w.Header().Set("WWW-Authenticate", `Bearer realm="node"`)
-		w.WriteHeader(http.StatusUnauthorized)
+		conformancetest.RefuseToken(w)
 		return
 	}
 	w.Header().Set("Content-Type", "application/json")
