@@ -23,7 +23,7 @@ type operationFlags struct {
 }
 
 func (o *operationFlags) register(f *pflag.FlagSet) {
-	f.StringVar(&o.rate, "rate-limit", "", "how often each client may ask, and each address without a good token, such as 20/s or 60/m: more is answered 429 with Retry-After")
+	f.StringVar(&o.rate, "rate-limit", "", "how often each client may ask, and each address without a good token, such as 20/s or 60/m: requests beyond that are answered 429 with Retry-After")
 	f.BoolVarP(&o.verbose, "verbose", "v", false, "log each request on stderr, without its query and headers")
 	f.StringVar(&o.format, "log-format", logText, "text or json")
 }
@@ -54,7 +54,7 @@ func (o *operationFlags) log(out io.Writer) (*sandboxLog, error) {
 		logJSON: func(out io.Writer) slog.Handler { return slog.NewJSONHandler(out, options) },
 	}[o.format]
 	if format == nil {
-		return nil, usage(fmt.Errorf("--log-format: expected text or json, got %q", o.format), "json has one object a line")
+		return nil, usage(fmt.Errorf("--log-format: expected text or json, got %q", o.format), "json writes one object per line")
 	}
 	written := newAsyncLog(out, format)
 	return &sandboxLog{slog.New(written), written}, nil

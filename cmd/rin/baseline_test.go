@@ -10,18 +10,18 @@ import (
 )
 
 var _ = Describe("rin certify --baseline", func() {
-	// knowing certifies the node's token endpoint with a baseline of these lines.
-	knowing := func(n node, lines ...string) (outcome, report) {
+	// certifyWithBaseline certifies the node's token endpoint with a baseline of these entries.
+	certifyWithBaseline := func(n node, entries ...string) (outcome, report) {
 		GinkgoHelper()
 		file := filepath.Join(GinkgoT().TempDir(), "known.yaml")
-		Expect(os.WriteFile(file, []byte("schema: rin.baseline/v1\nknown: ["+strings.Join(lines, ", ")+"]\n"), 0o600)).To(Succeed())
+		Expect(os.WriteFile(file, []byte("schema: rin.baseline/v1\nknown: ["+strings.Join(entries, ", ")+"]\n"), 0o600)).To(Succeed())
 		got, dir := n.certify("--profile", "auth", "--only", "TOK-01,TOK-02,TOK-06", "--baseline", file)
 		return got, reportIn(dir)
 	}
 	const known, expired = `{id: TOK-02, reason: "the framework, NET-1", until: 2999-12-31}`, `{id: TOK-02, reason: "the framework, NET-1", until: 2020-01-01}`
 
-	It("passes on failures that are known, and says so", func() {
-		got, r := knowing(newNode(nil, "token-status-201"), known)
+	It("passes if all failures are known, and says so", func() {
+		got, r := certifyWithBaseline(newNode(nil, "token-status-201"), known)
 		Expect(got.code).To(Equal(0), got.out+got.err)
 		Expect(got.out).To(SatisfyAll(
 			ContainSubstring("failed, known until 2999-12-31 (the framework, NET-1)"), ContainSubstring("nothing new failed"),
@@ -30,23 +30,23 @@ var _ = Describe("rin certify --baseline", func() {
 		Expect(r.Verdict.Decision).To(Equal("partial"))
 	})
 
-	It("fails on failures that are new", func() {
-		got, r := knowing(newNode(nil, "token-status-201", "token-cacheable"), known)
+	It("fails on a failure that is not in the baseline", func() {
+		got, r := certifyWithBaseline(newNode(nil, "token-status-201", "token-cacheable"), known)
 		Expect(got.code).To(Equal(1), got.out)
 		Expect(r.Verdict.Reasons).To(HaveLen(1))
 		Expect(got.out).To(ContainSubstring("costs the certificate"))
 	})
 
 	It("fails on listed requirements that pass, and on expired entries", func() {
-		got, _ := knowing(newNode(nil), known)
+		got, _ := certifyWithBaseline(newNode(nil), known)
 		Expect(got.code).To(Equal(1), got.out)
 		Expect(got.out).To(ContainSubstring("and it passed: remove"))
-		got, _ = knowing(newNode(nil, "token-status-201"), expired)
+		got, _ = certifyWithBaseline(newNode(nil, "token-status-201"), expired)
 		Expect(got.code).To(Equal(1), got.out)
 		Expect(got.out).To(ContainSubstring("ended on 2020-01-01"))
 	})
 
-	It("never ends in a certificate, even for a correct node", func() {
+	It("never gives a certificate, even to a correct node", func() {
 		file := filepath.Join(GinkgoT().TempDir(), "known.yaml")
 		Expect(os.WriteFile(file, []byte("schema: rin.baseline/v1\nknown: []\n"), 0o600)).To(Succeed())
 		got, dir := newNode(nil).certify("--baseline", file)
@@ -55,7 +55,7 @@ var _ = Describe("rin certify --baseline", func() {
 		Expect(reportIn(dir).Verdict.Decision).To(Equal("partial"))
 	})
 
-	It("writes a baseline with which the same evidence passes", func() {
+	It("writes a baseline that makes the same evidence pass", func() {
 		n := newNode(nil, "token-status-201")
 		file := filepath.Join(GinkgoT().TempDir(), "known.yaml")
 		got, dir := n.certify("--write-baseline", file)

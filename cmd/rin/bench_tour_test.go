@@ -43,7 +43,7 @@ func untilFrame(b *testing.B, rin string, answers bool) time.Duration {
 	b.Helper()
 	command := exec.Command(rin, "tour")
 	command.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + b.TempDir(), "TERM=xterm-256color"}
-	s, err := sit(answers, "", command)
+	s, err := startOnTerminal(answers, "", command)
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -73,7 +73,7 @@ func BenchmarkTourMemory(b *testing.B) {
 	for b.Loop() {
 		command := exec.Command(rin, "tour", "--registry", server.URL+"/registry.json", "--node", "XA")
 		command.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + b.TempDir(), "TERM=xterm-256color"}
-		s, err := sit(true, "", command)
+		s, err := startOnTerminal(true, "", command)
 		if err != nil {
 			b.Fatal(err)
 		}

@@ -189,7 +189,7 @@ func exitCode(v report.Verdict) int {
 type baselineFlags struct{ from, to string }
 
 func (b *baselineFlags) register(f *pflag.FlagSet) {
-	f.StringVar(&b.from, "baseline", "", "YAML file of known failures: fail on new, mended and expired ones; never a certificate")
+	f.StringVar(&b.from, "baseline", "", "YAML file of known failures: fail on new, fixed and expired ones; never a certificate")
 	f.StringVar(&b.to, "write-baseline", "", "write what failed to this file, as a baseline to complete")
 }
 
@@ -237,7 +237,7 @@ func (b baselineFlags) write(w environment, r report.Report) error {
 	if err := replace(b.to, ownerOnly, func(to io.Writer) error { return verdict.WriteBaseline(to, known) }); err != nil {
 		return usage(fmt.Errorf("--write-baseline: %w", err), "name a file in a directory that can be written")
 	}
-	fmt.Fprintf(w.err, "known failures in %s: %d; say in each reason who mends it\n", b.to, len(known.Known))
+	fmt.Fprintf(w.err, "known failures in %s: %d; say in each reason who will fix it\n", b.to, len(known.Known))
 	return nil
 }
 
@@ -274,5 +274,5 @@ func readEarlier(w environment, path string) (earlierRun, error) {
 
 // announce prints which requirements are judged again.
 func (e earlierRun) announce(to io.Writer) {
-	fmt.Fprintf(to, "judging again what was not passed on %s: %s\n", e.report.Date.Format("2006-01-02 15:04 UTC"), strings.Join(e.again, ", "))
+	fmt.Fprintf(to, "judging again what had not passed on %s: %s\n", e.report.Date.Format("2006-01-02 15:04 UTC"), strings.Join(e.again, ", "))
 }

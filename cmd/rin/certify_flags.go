@@ -43,7 +43,7 @@ const reportAndEvidence = "directory for the report and the evidence"
 
 func (o *outputFlags) register(f *pflag.FlagSet, dirHelp string) {
 	f.StringVar(&o.dir, "report-dir", "rin-report", dirHelp)
-	f.StringSliceVar(&o.formats, "format", reportNames(), "report files to write")
+	f.StringSliceVar(&o.formats, "format", reportFormats(), "report files to write")
 }
 
 // groups returns the flags in the groups that help shows.
@@ -55,21 +55,21 @@ func (c *certifyFlags) groups() []flagGroup {
 			c.clients(f)
 			f.StringVar(&c.other.id, "other-client-id", "", "a client of the same server whose tokens are meant for another audience")
 			f.StringVar(&c.other.secret, "other-client-secret", "", "where its secret is")
-			f.StringVar(&c.stagingURL, "staging-token-url", "", "token endpoint of the staging environment; it gets no secret but the next one")
-			f.StringVar(&c.staging.id, "staging-client-id", "", "a client that is registered there")
+			f.StringVar(&c.stagingURL, "staging-token-url", "", "token endpoint of the staging environment; it receives only the secret of --staging-client-secret")
+			f.StringVar(&c.staging.id, "staging-client-id", "", "a client that is registered with the staging environment")
 			f.StringVar(&c.staging.secret, "staging-client-secret", "", "where its secret is")
-			f.StringVar(&c.expired, "expired-token", "", "where an expired token of the client is (env:, file: or -): saves the wait")
+			f.StringVar(&c.expired, "expired-token", "", "where an expired token of the client is (env:, file: or -): no wait is needed then")
 		}},
 		{"What is tested", func(f *pflag.FlagSet) {
 			f.StringVar(&t.Profile, "profile", "", "auth, funding or full (default: funding with a document, else auth)")
 			f.StringSliceVar(&c.only, "only", nil, "judge only these requirements: a partial run")
 			f.StringVar(&c.labelFilter, "label-filter", "", "judge by Ginkgo labels, such as 'gate:gating && BRR': a partial run")
 			f.StringVar(&c.rerun, "rerun-failed", "", "judge only what did not pass in the report.json of an earlier run: a partial run")
-			f.BoolVar(&t.Quick, "quick", false, "leave repetitions and odd credentials on operations out: a partial run")
+			f.BoolVar(&t.Quick, "quick", false, "skip repetitions, and odd credentials on operations: a partial run")
 			f.BoolVar(&t.Thorough, "thorough", false, "try the odd credentials on every operation")
 			f.DurationVar(&c.wait, "wait", 0, "how long to wait for a token to expire (default: 10m for the profile full, else not at all)")
 			f.BoolVar(&t.AllowTokenInURL, "allow-token-in-url", false, "put a token into a URL once; it ends up in the node's access logs")
-			f.BoolVar(&t.AllowSecretInURL, "allow-secret-in-url", false, "put the client secret into a URL once; for a client that is disposed of afterwards")
+			f.BoolVar(&t.AllowSecretInURL, "allow-secret-in-url", false, "put the client secret into a URL once; use a client that you delete afterwards")
 			f.StringVar(&c.bruteForce, "attest-brute-force", "", "is the token endpoint protected against brute force? yes or no, and how: 'yes: rate limit at the gateway'")
 		}},
 		{"Politeness", func(f *pflag.FlagSet) {
@@ -77,14 +77,14 @@ func (c *certifyFlags) groups() []flagGroup {
 			f.IntVar(&t.Politeness.Concurrency, "concurrency", 0, "requests at a time (default 2; 8 on loopback)")
 			f.BoolVar(&t.Polite, "polite", false, "one request at a time, one a second")
 			f.DurationVar(&t.Politeness.Timeout, "timeout", 0, "time for one request (default 35s)")
-			f.DurationVar(&t.Politeness.Deadline, "deadline", 0, "time for the whole run (default 10m and --wait)")
+			f.DurationVar(&t.Politeness.Deadline, "deadline", 0, "time for the whole run (default 10m plus --wait)")
 		}},
 		{"Known failures", c.baseline.register},
 		{"The report", func(f *pflag.FlagSet) { c.output.register(f, reportAndEvidence) }},
 	}
 }
 
-// read turns the flags into a validated target. changed reports whether a flag was given.
+// read returns the target that the flags describe, validated. changed reports whether a flag was given on the command line.
 func (c *certifyFlags) read(w environment, changed func(flag string) bool) (target.Target, error) {
 	t := c.target
 	if err := c.credentials(w, &t); err != nil {
@@ -105,12 +105,12 @@ func (c *certifyFlags) read(w environment, changed func(flag string) bool) (targ
 	}
 	t.ChosenBy = chosenBy(changed)
 	if c.rerun != "" {
-		before, err := readEarlier(w, c.rerun)
+		earlier, err := readEarlier(w, c.rerun)
 		if err != nil {
 			return t, err
 		}
-		before.announce(w.err)
-		t.Only, t.Profile = before.again, cmp.Or(t.Profile, string(before.report.Profile))
+		earlier.announce(w.err)
+		t.Only, t.Profile = earlier.again, cmp.Or(t.Profile, string(earlier.report.Profile))
 	}
 	if c.labelFilter != "" {
 		if t.Only, err = c.filterByLabel(t.Only); err != nil {
@@ -120,11 +120,11 @@ func (c *certifyFlags) read(w environment, changed func(flag string) bool) (targ
 	if err := t.Defaults().Validate(); err != nil {
 		return t, usage(err, "see rin certify --help")
 	}
-	// The run itself completes the target: it knows the URLs of the registry entry.
+	// The target keeps its gaps here: the run fills them with defaults once it has read the registry entry.
 	return t, nil
 }
 
-// chosenBy names the given flags that choose requirements.
+// chosenBy joins the names of those given flags that select requirements.
 func chosenBy(changed func(flag string) bool) string {
 	var flags []string
 	for _, name := range []string{"only", "rerun-failed", "label-filter"} {
@@ -153,7 +153,7 @@ func (c *certifyFlags) filterByLabel(only []string) ([]string, error) {
 	return out, nil
 }
 
-// parseIDs checks requirement ids.
+// parseIDs returns the requirement ids in capitals. It rejects unknown ones.
 func parseIDs(names []string) ([]string, error) {
 	var out []string
 	var unknown []error

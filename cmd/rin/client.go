@@ -31,7 +31,7 @@ serves with --control:
      secure channel: anyone who has them can act for the account.
 
 A secret is shown once; the node keeps a salted hash of it. Clients made here
-are gone when the sandbox ends or is reset, unless it keeps its books on disk:
+are gone when the sandbox ends or is reset, unless it keeps its data on disk:
 rin sandbox --data DIR.`,
 		Example: `  rin sandbox --control 127.0.0.1:8081 --data books &
   rin client request --party 'Library of Musterberg' \

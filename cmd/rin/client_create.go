@@ -113,7 +113,7 @@ func (r issuedSecret) write(b *strings.Builder) {
 
 // writeHandOver says who gets the credentials, and how (NET-R18, NET-R19).
 func (r issuedSecret) writeHandOver(b *strings.Builder) {
-	whom := "the one who asked for it"
+	whom := "the party that asked for access"
 	if r.Request != nil {
 		whom = partyOf(*r.Request)
 	}
@@ -196,7 +196,7 @@ func (s *secretFile) issue(step func() (control.Issued, error)) (issuedSecret, e
 	}
 	file, err := os.OpenFile(s.path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
-		return issuedSecret{}, usage(fmt.Errorf("--secret-file: %w", err), "name a file that is not there yet; none is overwritten")
+		return issuedSecret{}, usage(fmt.Errorf("--secret-file: %w", err), "name a new file; rin does not overwrite files")
 	}
 	made, err := step()
 	if err != nil {

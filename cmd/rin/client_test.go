@@ -18,7 +18,7 @@ import (
 	"github.com/onsi/gomega/gexec"
 )
 
-// operator does the steps of rin client at a sandbox.
+// operator runs rin client in dir, against the sandbox at base.
 type operator struct {
 	base string
 	env  []string
@@ -31,12 +31,13 @@ func newOperator(args ...string) (operator, *gexec.Session) {
 	return operator{base, []string{"RIN_CONTROL=" + control}, GinkgoT().TempDir()}, session
 }
 
+// client runs rin client.
 func (o operator) client(args ...string) outcome {
 	GinkgoHelper()
 	return rinIn(o.dir, "", o.env, append([]string{"client"}, args...)...)
 }
 
-// must runs a step, which must succeed, and returns its output.
+// must runs rin client, which must succeed, and returns its output.
 func (o operator) must(args ...string) string {
 	GinkgoHelper()
 	got := o.client(args...)
@@ -45,7 +46,7 @@ func (o operator) must(args ...string) string {
 	return got.out
 }
 
-// token asks the sandbox at base for a token; status is the answer's.
+// tokenFrom asks the sandbox at base for a token. It returns the status of the answer and the token.
 func tokenFrom(base, id, secret string) (status int, token string) {
 	GinkgoHelper()
 	answer, err := http.PostForm(base+"/oauth/token", url.Values{"grant_type": {"client_credentials"}, "client_id": {id}, "client_secret": {secret}})
@@ -58,7 +59,7 @@ func tokenFrom(base, id, secret string) (status int, token string) {
 	return answer.StatusCode, grant.AccessToken
 }
 
-// fundings is the status of the list of fundings.
+// fundings fetches the list of fundings with a token, and returns the status.
 func fundings(base, token string) int {
 	GinkgoHelper()
 	request, err := http.NewRequest(http.MethodGet, base+"/ris-synergy/funding/v3/fundings", nil)
@@ -70,6 +71,7 @@ func fundings(base, token string) int {
 	return answer.StatusCode
 }
 
+// shownSecret matches a client secret in the output.
 var shownSecret = regexp.MustCompile(`Client Secret +(\S{43})\n`)
 
 func secretIn(out string) string {
@@ -79,9 +81,9 @@ func secretIn(out string) string {
 }
 
 var _ = Describe("rin client", func() {
-	It("leads from a request for access to a funding call, and ends access by revoke", func() {
-		books := filepath.Join(GinkgoT().TempDir(), "books")
-		o, session := newOperator("--verbose", "--data", books)
+	It("gives a party access, from the request to the list of fundings, and revokes it", func() {
+		dataDir := filepath.Join(GinkgoT().TempDir(), "data")
+		o, session := newOperator("--verbose", "--data", dataDir)
 
 		Expect(o.must("request", "--party", "Library of Musterberg", "--contact", "it@musterberg.example", "--purpose", "calls in our intranet")).
 			To(HavePrefix("request R-1 of Library of Musterberg (it@musterberg.example) is recorded"))
@@ -97,7 +99,7 @@ var _ = Describe("rin client", func() {
 		Expect(o.must("list")).To(SatisfyAll(MatchRegexp(`(?m)^library +registered +- +-$`), Not(ContainSubstring("R-1"))))
 		status, token := tokenFrom(o.base, "library", secret)
 		Expect(status).To(Equal(200))
-		Expect(fundings(o.base, token)).To(Equal(403), "the funding service has books of its own")
+		Expect(fundings(o.base, token)).To(Equal(403), "the funding service has its own accounts")
 
 		Expect(o.must("grant", "library", "--affiliation", "AFF-MUST-0042")).To(HavePrefix("client library may read fundings\n"))
 		Expect(o.must("list")).To(MatchRegexp(`(?m)^library +permitted +EXTERNAL_API_CLIENT +AFF-MUST-0042$`))
@@ -106,7 +108,7 @@ var _ = Describe("rin client", func() {
 		renewed := secretIn(o.must("rotate", "library"))
 		status, _ = tokenFrom(o.base, "library", secret)
 		Expect(status).To(Equal(401))
-		Expect(fundings(o.base, token)).To(Equal(200), "tokens live on")
+		Expect(fundings(o.base, token)).To(Equal(200), "the old tokens stay valid")
 		status, token = tokenFrom(o.base, "library", renewed)
 		Expect(status).To(Equal(200))
 		Expect(fundings(o.base, token)).To(Equal(200))
@@ -117,7 +119,7 @@ var _ = Describe("rin client", func() {
 		Expect(fundings(o.base, token)).To(Equal(401))
 		Expect(o.must("list")).To(MatchRegexp(`(?m)^library +revoked +- +-$`))
 
-		told := o.must("list") + o.must("list", "--json")
+		visible := o.must("list") + o.must("list", "--json")
 		for _, path := range []string{"/journal", "/conduct", "/metrics", "/nodes/XA/clients"} {
 			answer, err := http.Get(strings.TrimPrefix(o.env[0], "RIN_CONTROL=") + path)
 			Expect(err).NotTo(HaveOccurred())
@@ -125,15 +127,15 @@ var _ = Describe("rin client", func() {
 			body, err := io.ReadAll(answer.Body)
 			Expect(err).NotTo(HaveOccurred())
 			Expect(answer.Body.Close()).To(Succeed())
-			told += string(body)
+			visible += string(body)
 		}
 		session.Terminate().Wait("10s")
 		Expect(session).To(gexec.Exit(0))
-		told += string(session.Out.Contents()) + string(session.Err.Contents())
-		kept, err := os.ReadFile(filepath.Join(books, "accounts.db"))
+		visible += string(session.Out.Contents()) + string(session.Err.Contents())
+		stored, err := os.ReadFile(filepath.Join(dataDir, "accounts.db"))
 		Expect(err).NotTo(HaveOccurred())
 		for _, hidden := range []string{secret, renewed, token} {
-			Expect(told+string(kept)).NotTo(ContainSubstring(hidden), "a secret is shown once")
+			Expect(visible+string(stored)).NotTo(ContainSubstring(hidden), "secrets and tokens appear in no later output")
 		}
 	})
 
@@ -158,9 +160,9 @@ var _ = Describe("rin client", func() {
 
 		again := o.client("rotate", "a", "--secret-file", "a.secret")
 		Expect(again.code).To(Equal(2))
-		Expect(again.err).To(ContainSubstring("none is overwritten"))
+		Expect(again.err).To(ContainSubstring("does not overwrite files"))
 		status, _ = tokenFrom(o.base, "a", secret)
-		Expect(status).To(Equal(200), "nothing was rotated")
+		Expect(status).To(Equal(200), "the secret is still valid")
 
 		failed := o.client("rotate", "nobody", "--secret-file", "nobody.secret")
 		Expect(failed.code).To(Equal(2))
@@ -207,34 +209,34 @@ var _ = Describe("rin client", func() {
 
 var _ = Describe("rin sandbox --data", func() {
 	It("shows the secrets of its first clients once, and they stay valid", func() {
-		books := filepath.Join(GinkgoT().TempDir(), "books")
+		dataDir := filepath.Join(GinkgoT().TempDir(), "data")
 		file := filepath.Join(GinkgoT().TempDir(), "credentials.json")
-		_, session := newOperator("--data", books, "--credentials", file)
+		_, session := newOperator("--data", dataDir, "--credentials", file)
 		secret := demoSecret(session)
 		session.Kill().Wait("10s")
 		issued, err := os.ReadFile(file)
 		Expect(err).NotTo(HaveOccurred())
 
-		o, session := newOperator("--data", books, "--credentials", file)
+		o, session := newOperator("--data", dataDir, "--credentials", file)
 		Expect(string(session.Out.Contents())).To(SatisfyAll(
 			Not(ContainSubstring(secret)), ContainSubstring("shown at its creation (rin client rotate demo-client)"), ContainSubstring(`client_secret="$SECRET"`)))
 		status, token := tokenFrom(o.base, "demo-client", secret)
 		Expect(status).To(Equal(200))
 		Expect(fundings(o.base, token)).To(Equal(200))
 		Expect(string(issued)).To(ContainSubstring(secret))
-		Expect(os.ReadFile(file)).To(ContainSubstring(secret), "what is still good is not taken out of the file")
+		Expect(os.ReadFile(file)).To(ContainSubstring(secret), "the file keeps a secret that is still valid")
 
 		o.must("revoke", "demo-client")
 		Expect(rin(o.env, "sandbox", "reset").code).To(Equal(0))
-		Expect(o.must("list")).To(MatchRegexp(`(?m)^demo-client +revoked`), "what was kept outlives a reset")
+		Expect(o.must("list")).To(MatchRegexp(`(?m)^demo-client +revoked`), "revocation survives a reset")
 	})
 
-	It("refuses a directory that another sandbox uses, and one without books", func() {
-		books := filepath.Join(GinkgoT().TempDir(), "books")
-		newOperator("--data", books)
-		taken := rin(nil, "sandbox", "--addr", "127.0.0.1:0", "--data", books)
-		Expect(taken.code).To(Equal(2))
-		Expect(taken.err).To(SatisfyAll(ContainSubstring("--data: another process has the books"), ContainSubstring("\nhint: end the other sandbox")))
+	It("refuses a directory that another sandbox uses, and one with a foreign file", func() {
+		dataDir := filepath.Join(GinkgoT().TempDir(), "data")
+		newOperator("--data", dataDir)
+		second := rin(nil, "sandbox", "--addr", "127.0.0.1:0", "--data", dataDir)
+		Expect(second.code).To(Equal(2))
+		Expect(second.err).To(SatisfyAll(ContainSubstring("--data: another process has the books"), ContainSubstring("\nhint: end the other sandbox")))
 
 		foreign := GinkgoT().TempDir()
 		Expect(os.WriteFile(filepath.Join(foreign, "accounts.db"), []byte("something else"), 0o600)).To(Succeed())
@@ -243,10 +245,10 @@ var _ = Describe("rin sandbox --data", func() {
 		Expect(got.err).To(SatisfyAll(ContainSubstring("holds no books of a sandbox"), ContainSubstring("\nhint: ")))
 	})
 
-	It("shows a secret again whose first display failed with the start", func() {
-		books := filepath.Join(GinkgoT().TempDir(), "books")
-		Expect(rin(nil, "sandbox", "--addr", "127.0.0.1:0", "--data", books, "--control", "192.0.2.1:1").code).To(Equal(2))
-		cmd := exec.Command(binary, "sandbox", "--addr", "127.0.0.1:0", "--data", books, "--calls", "3")
+	It("shows a secret again if the start failed before the secret was shown", func() {
+		dataDir := filepath.Join(GinkgoT().TempDir(), "data")
+		Expect(rin(nil, "sandbox", "--addr", "127.0.0.1:0", "--data", dataDir, "--control", "192.0.2.1:1").code).To(Equal(2))
+		cmd := exec.Command(binary, "sandbox", "--addr", "127.0.0.1:0", "--data", dataDir, "--calls", "3")
 		session, err := gexec.Start(cmd, nil, nil)
 		Expect(err).NotTo(HaveOccurred())
 		DeferCleanup(func() { session.Kill().Wait("10s") })

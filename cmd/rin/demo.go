@@ -23,9 +23,9 @@ func demoCommand(w environment) *cobra.Command {
 	var overTLS bool
 	cmd := &cobra.Command{
 		Use:   "demo",
-		Short: "Certify a sandbox node and leave the report",
+		Short: "Certify a sandbox node and write the report",
 		Long: `Demo starts a sandbox on a free port of loopback, certifies it for the profile
-funding as a stranger would, prints the summary and leaves the report.`,
+funding as an outsider would, prints the summary and writes the report.`,
 		Example: `  rin demo
   rin demo --deviate token-status-201       see a fault caught and explained
   rin demo --tls                            over https: TLS is judged as well`,
@@ -44,7 +44,7 @@ funding as a stranger would, prints the summary and leaves the report.`,
 			go func() { served <- opened.serve(ctx) }()
 			t := demoTarget(opened.base, opened.first().Credentials())
 			if overTLS {
-				// In the network another host serves the registry, so a TLS fault of the node must not hide it.
+				// In the network another host serves the registry, so a TLS fault of the node must not prevent its reading.
 				document, err := registryOf(cmd.Context(), opened.first(), t.Registry)
 				if err != nil {
 					stop()
@@ -66,7 +66,7 @@ funding as a stranger would, prints the summary and leaves the report.`,
 	return cmd
 }
 
-// demoTarget returns the sandbox as its registry describes it.
+// demoTarget returns the sandbox at base as a target: a node of its registry, with a client that has the role and one without it.
 func demoTarget(base string, clients []sandbox.Credential) target.Target {
 	t := target.Target{
 		Registry: base + address.Map{}.Registry(),
@@ -84,11 +84,12 @@ func demoTarget(base string, clients []sandbox.Credential) target.Target {
 	return t
 }
 
+// credentials converts the credentials of a sandbox client.
 func credentials(c sandbox.Credential) target.Credentials {
 	return target.Credentials{ClientID: c.ClientID, ClientSecret: target.NewSecret(c.Secret)}
 }
 
-// registryOf fetches the registry document of a sandbox with TLS without a connection.
+// registryOf calls the handler of a sandbox with TLS for its registry document, without a connection.
 func registryOf(ctx context.Context, node http.Handler, url string) ([]byte, error) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
 	if err != nil {

@@ -19,10 +19,10 @@ func explainCommand(w environment) *cobra.Command {
 	return &cobra.Command{
 		Use:   "explain ID",
 		Short: "Explain one requirement",
-		Long: `Explain tells what a requirement asks for and who says so, how it is tried, what
+		Long: `Explain shows what a requirement asks for and who says so, how it is tried, what
 a correct node may do, how to fix a node, which deviations of the sandbox it
-was seen to notice, and how to see it break. Of a rule for clients (CLT-01 and
-so on) it tells who asks for it, why, and how to keep it.`,
+was seen to notice, and how to see it break. For a rule for clients (CLT-01 and
+so on) it shows who asks for it, why, and how to keep it.`,
 		Example: `  rin explain BRR-02
   rin explain tok-06
   rin explain CLT-03              a rule for clients`,
@@ -59,6 +59,7 @@ type explanation struct {
 	text  strings.Builder
 }
 
+// write explains a requirement for nodes.
 func (e *explanation) write(r requirement.Requirement) {
 	fmt.Fprintf(&e.text, "%s  %s\n\n", r.ID, r.Title)
 	e.part("gate", gateWords(r.Gate))
@@ -89,8 +90,8 @@ func (e *explanation) write(r requirement.Requirement) {
 	}
 }
 
-// sources lists the places of a source with their links, and quotes the first one. It quotes the interface document itself, because that has no
-// link.
+// sources writes the citations of a source with their links, and the quotation of the first one. A citation of the interface document is written
+// with its words in place of a link, because that document has none.
 func (e *explanation) sources(s requirement.Source, quote string) {
 	also := "see also"
 	for i, c := range s.Citations {
@@ -111,30 +112,31 @@ func (e *explanation) sources(s requirement.Source, quote string) {
 	}
 }
 
-// deviations lists the deviations of the sandbox that the requirement noticed when the kill matrix was measured.
+// deviations writes and returns the deviations of the sandbox that the requirement detected when the kill matrix was measured.
 func (e *explanation) deviations(id requirement.ID) []verdict.Deviation {
 	deviations := verdict.RecordedMatrix().KilledBy(id)
 	for i, d := range deviations {
-		word := ""
+		label := ""
 		if i == 0 {
-			word = "proved by"
+			label = "proved by"
 		}
-		e.part(word, d.Name+": "+d.Why)
+		e.part(label, d.Name+": "+d.Why)
 	}
 	if slices.Contains(verdict.AttestedRequirements(), id) {
-		e.part("proved by", "nothing that could be tried without harm: only the operator can attest it")
+		e.part("proved by", "no deviation: it cannot be tried without harm, so only the operator can attest it")
 	}
 	return deviations
 }
 
-// part writes a word with its text wrapped beside it. It writes nothing if the text is empty.
-func (e *explanation) part(word, text string) {
+// part writes a label with its text wrapped beside it. It writes nothing if the text is empty.
+func (e *explanation) part(label, text string) {
 	if text == "" {
 		return
 	}
-	e.text.WriteString(report.Hang(fmt.Sprintf("%-16s", word), text, e.width) + "\n")
+	e.text.WriteString(report.Hang(fmt.Sprintf("%-16s", label), text, e.width) + "\n")
 }
 
+// levelWords describes where a requirement comes from.
 func levelWords(l requirement.Level) string {
 	switch l {
 	case requirement.Network:
@@ -147,6 +149,7 @@ func levelWords(l requirement.Level) string {
 	return "recommended: good practice, or what the network's client relies on"
 }
 
+// gateWords describes what a failure costs.
 func gateWords(g requirement.Gate) string {
 	switch g {
 	case requirement.Gating:
@@ -166,22 +169,23 @@ func clientRule(id string) (clientrules.Rule, bool) {
 func (e *explanation) writeClientRule(r clientrules.Rule) {
 	e.text.WriteString(string(r.ID) + "  " + r.Title + "\n\n")
 	e.part("for", "clients: rin sandbox judges them by what they send")
-	e.part("level", conductWords(r.Level))
-	word := "source"
+	e.part("level", clientLevelWords(r.Level))
+	label := "source"
 	for _, s := range r.Sources {
 		where := s.Link
 		if rule, ok := requirement.InterfaceRule(requirement.Citation{Text: "Interface document, " + s.Text}); ok {
 			where = "(" + rule.Place + "): “" + strings.Join(rule.Words, "” “") + "”"
 		}
-		e.part(word, strings.TrimSpace(s.Text+" "+where))
-		word = "see also"
+		e.part(label, strings.TrimSpace(s.Text+" "+where))
+		label = "see also"
 	}
 	e.part("why", r.Why)
 	e.part("fix", r.Fix)
 	e.text.WriteString("\nSee what your client does:\nrin sandbox --control " + defaultControl + "\nrin sandbox report\n")
 }
 
-func conductWords(l clientrules.Level) string {
+// clientLevelWords describes what breaking a rule for clients means.
+func clientLevelWords(l clientrules.Level) string {
 	switch l {
 	case clientrules.Fault:
 		return "fault: it breaks a rule, gives a secret away, or loses data; rin sandbox report ends with 1"

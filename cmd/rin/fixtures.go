@@ -31,9 +31,9 @@ same bytes.`,
 		ValidArgs: []string{"fundings", "clients", "accounts", "members"},
 		Args:      cobra.MatchAll(cobra.MaximumNArgs(1), cobra.OnlyValidArgs),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			kind, err := fixtures.ParseFormat(format)
+			encoding, err := fixtures.ParseFormat(format)
 			if err != nil {
-				return usage(err, "one array, or one record on each line")
+				return usage(err, "json writes one array, ndjson one record on each line")
 			}
 			if config.AsOf, err = parseDay("--as-of", asOf); err != nil {
 				return err
@@ -51,7 +51,7 @@ same bytes.`,
 			}
 			progress := newProgress(w.err, screenOf(w, w.err, cmd))
 			write := func(out io.Writer) error {
-				return fixtures.Write(cmd.Context(), out, list, kind, throttled(w.now, progress))
+				return fixtures.Write(cmd.Context(), out, list, encoding, throttledProgress(w.now, progress))
 			}
 			if path == "" {
 				err = write(w.out)
@@ -63,14 +63,14 @@ same bytes.`,
 				return &exitError{code: exitInconclusive, err: err, hint: "run it again to get all records"}
 			}
 			if err != nil {
-				return usage(fmt.Errorf("write fixtures: %w", err), "is the place writable, and is there room?")
+				return usage(fmt.Errorf("write fixtures: %w", err), "check that the file can be written and that the disk has space")
 			}
 			return nil
 		},
 	}
 	f := cmd.Flags()
 	f.Uint64Var(&config.Seed, "seed", 1, "chooses the sample data")
-	f.IntVar(&config.Calls, "calls", sandbox.DefaultCalls, "number of calls; programmes and other fundings come on top")
+	f.IntVar(&config.Calls, "calls", sandbox.DefaultCalls, "number of calls; programmes and other fundings are added")
 	f.IntVar(&count, "count", 10, "number of clients, accounts or members")
 	f.StringVar(&asOf, "as-of", "", "day around which calls run, 2026-03-01 (default today)")
 	f.StringVar(&format, "format", string(fixtures.JSON), "json or ndjson")
@@ -78,7 +78,7 @@ same bytes.`,
 	return cmd
 }
 
-// listOf returns the list with a name that cobra has validated.
+// listOf returns the list with a name, which cobra has validated. count is the length of the lists that are not fundings.
 func listOf(name string, g *generate.Generator, count int) fixtures.List {
 	switch count = max(count, 0); name {
 	case "clients":
@@ -91,17 +91,17 @@ func listOf(name string, g *generate.Generator, count int) fixtures.List {
 	return fixtures.Fundings(g)
 }
 
-// throttled reports progress of long work every 100 ms, and nothing for work that ends within half a second.
-func throttled(now func() time.Time, p *progress) func(done, all int) {
-	const patience, pause = 500 * time.Millisecond, 100 * time.Millisecond
-	next := now().Add(patience)
+// throttledProgress returns a function that shows progress at most every 100 ms, and none within the first half second.
+func throttledProgress(now func() time.Time, p *progress) func(done, all int) {
+	const delay, interval = 500 * time.Millisecond, 100 * time.Millisecond
+	next := now().Add(delay)
 	return func(done, all int) {
 		if done%256 != 0 && done != all {
 			return
 		}
 		if t := now(); !t.Before(next) {
 			p.step(done, all, "items")
-			next = t.Add(pause)
+			next = t.Add(interval)
 		}
 	}
 }

@@ -38,7 +38,7 @@ var _ = Describe("The command line", func() {
 			for _, line := range strings.Split(help.out, "\n") {
 				Expect(len([]rune(line))).To(BeNumerically("<=", 80), "%q: %s", path, line)
 			}
-			list := regexp.MustCompile(`(?s)\n(?:Available Commands|Commands to one that serves):\n(.*?)\n\n`).FindString(help.out)
+			list := regexp.MustCompile(`(?s)\n(?:Available Commands|Commands to a running sandbox):\n(.*?)\n\n`).FindString(help.out)
 			for _, command := range regexp.MustCompile(`(?m)^  ([a-z]+) +[A-Z]`).FindAllStringSubmatch(list, -1) {
 				if name := command[1]; name != "help" && name != "completion" { // cobra's
 					ask(append(slices.Clone(path), name)...)

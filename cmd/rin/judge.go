@@ -35,7 +35,7 @@ the same evidence gives the same report. The files of the report go to
 			if err := output.validate(); err != nil {
 				return err
 			}
-			known, err := baseline.read(w)
+			knownFailures, err := baseline.read(w)
 			if err != nil {
 				return err
 			}
@@ -48,7 +48,7 @@ the same evidence gives the same report. The files of the report go to
 				return err
 			}
 			log.Run.Profile = string(p)
-			result := conformance.Result{Report: conformance.JudgeKnowing(known, log, version()), Log: log}
+			result := conformance.Result{Report: conformance.JudgeKnowing(knownFailures, log, version()), Log: log}
 			if err := output.makeDir(); err != nil {
 				return err
 			}
@@ -67,24 +67,25 @@ the same evidence gives the same report. The files of the report go to
 	return cmd
 }
 
+// readEvidence reads the evidence.jsonl at path, or from standard input if path is "-".
 func readEvidence(w environment, path string) (*evidence.Log, error) {
-	var from io.Reader = w.in
+	var source io.Reader = w.in
 	if path != "-" {
 		file, err := os.Open(path)
 		if err != nil {
 			return nil, usage(err, "name the evidence.jsonl of a run")
 		}
 		defer file.Close()
-		from = file
+		source = file
 	}
-	log, err := evidence.ReadLog(from)
+	log, err := evidence.ReadLog(source)
 	if err != nil {
-		return nil, usage(fmt.Errorf("%s is not evidence of rin: %w", path, err), "name the evidence.jsonl of a run")
+		return nil, usage(fmt.Errorf("%s is not evidence that rin recorded: %w", path, err), "name the evidence.jsonl of a run")
 	}
 	return log, nil
 }
 
-// evidenceFile is always written: every report can be made from it again.
+// evidenceFile is the file of the evidence. Certify always writes it, because judge can make every report from it again.
 const evidenceFile = "evidence.jsonl"
 
 // reportFile is one file of a report.
@@ -93,6 +94,7 @@ type reportFile struct {
 	write        func(io.Writer, conformance.Result) error
 }
 
+// reportFiles lists the files of a report; the one that a person opens first comes first.
 func reportFiles() []reportFile {
 	return []reportFile{
 		{"html", "report.html", func(w io.Writer, r conformance.Result) error { return report.WriteHTML(w, r.Report, r.Log) }},
@@ -103,7 +105,8 @@ func reportFiles() []reportFile {
 	}
 }
 
-func reportNames() []string {
+// reportFormats lists the values of --format.
+func reportFormats() []string {
 	var out []string
 	for _, f := range reportFiles() {
 		out = append(out, f.format)
@@ -114,8 +117,8 @@ func reportNames() []string {
 // validate rejects unknown formats before any request is sent.
 func (o outputFlags) validate() error {
 	for _, f := range o.formats {
-		if !slices.Contains(reportNames(), f) {
-			return usage(fmt.Errorf("--format: unknown report format %q", f), fmt.Sprintf("choose from %v", reportNames()))
+		if !slices.Contains(reportFormats(), f) {
+			return usage(fmt.Errorf("--format: unknown report format %q", f), fmt.Sprintf("choose from %v", reportFormats()))
 		}
 	}
 	return nil
@@ -139,10 +142,10 @@ func (o outputFlags) mainFile() string {
 	return o.dir
 }
 
-// ownerOnly is the mode of every file of a run: evidence and reports show what a node answered to a client with credentials.
+// ownerOnly is the mode of every file of a run: evidence and reports contain what a node answered to a client with credentials.
 const ownerOnly = 0o600
 
-// write writes every chosen file. A file is complete or absent.
+// write writes the report files that --format chooses. Each file is written completely or not at all.
 func (o outputFlags) write(r conformance.Result) error {
 	for _, f := range reportFiles() {
 		if !slices.Contains(o.formats, f.format) {
@@ -155,7 +158,7 @@ func (o outputFlags) write(r conformance.Result) error {
 	return nil
 }
 
-// replace writes a temporary file beside path and renames it.
+// replace replaces the file at path. It writes a temporary file in the same directory and renames it, so that path never holds half a file.
 func replace(path string, mode fs.FileMode, write func(io.Writer) error) (err error) {
 	file, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+"-*")
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 	"github.com/rin-network/rin/conformance/target"
 )
 
-// nodeFlags name a node and the clients that call it. They have the same meaning in every command.
+// nodeFlags hold the flags that locate a node and name its clients. They have the same meaning in every command.
 type nodeFlags struct {
 	target  target.Target
 	caFile  string
@@ -19,24 +19,24 @@ type nodeFlags struct {
 	expired string
 }
 
-// place registers the flags that locate the node. entry is the help about a registry without --node.
-func (n *nodeFlags) place(entry string) func(*pflag.FlagSet) {
+// place returns a function that registers the flags that locate the node. registryHelp says in help when --node is needed.
+func (n *nodeFlags) place(registryHelp string) func(*pflag.FlagSet) {
 	return func(f *pflag.FlagSet) {
 		t := &n.target
 		f.StringVar(&t.Registry, "registry", "", "registry document, URL or file")
-		f.StringVar(&t.NodeID, "node", "", "id of the node's entry in the registry ("+entry+")")
+		f.StringVar(&t.NodeID, "node", "", "id of the node's entry in the registry ("+registryHelp+")")
 		f.StringVar(&t.TokenURL, "token-url", "", "token endpoint")
 		f.StringVar(&t.InfoURL, "info-url", "", "info endpoint")
 		f.StringVar(&t.SpecURL, "spec-url", "", "OpenAPI document of the funding API")
 		f.StringVar(&t.BaseURL, "base-url", "", "where the document's operations live (default: beside the document)")
 		f.StringVar(&t.ListOperation, "list-operation", "", "operationId or path of the operation that lists funding calls")
-		f.StringVar(&t.DetailOperation, "detail-operation", "", "operationId or path of the operation that reads one")
+		f.StringVar(&t.DetailOperation, "detail-operation", "", "operationId or path of the operation that reads one funding call")
 		f.StringVar(&n.caFile, "cacert", "", "PEM file of certificate authorities to trust besides the system's")
-		f.StringSliceVar(&t.AllowOrigins, "allow-origin", nil, "further origin that may receive the token")
+		f.StringSliceVar(&t.AllowOrigins, "allow-origin", nil, "another origin that may receive the token; may be repeated")
 	}
 }
 
-// clients registers the flags of a client with the role and of a client without it.
+// clients registers the flags of a client that may read fundings and of a client without that role.
 func (n *nodeFlags) clients(f *pflag.FlagSet) {
 	f.StringVar(&n.first.id, "client-id", "", "client id")
 	f.StringVar(&n.first.secret, "client-secret", "", "where the client secret is")
@@ -68,7 +68,7 @@ type credentialFlags struct{ id, secret string }
 func (c credentialFlags) read(w environment, idFlag, secretFlag string, stdin *stdinOnce) (target.Credentials, error) {
 	out := target.Credentials{ClientID: c.id}
 	if c.secret == "" {
-		return out, nil // Validate reports everything that is missing at once
+		return out, nil // target.Validate reports all missing flags together
 	}
 	secret, err := readSecret(w, secretFlag, c.secret, stdin)
 	if err != nil {
@@ -81,7 +81,7 @@ func (c credentialFlags) read(w environment, idFlag, secretFlag string, stdin *s
 	return out, nil
 }
 
-// optional is read for an optional client. It returns nil if neither flag was given.
+// optional reads the credentials of an optional client. It returns nil if neither flag was given.
 func (c credentialFlags) optional(w environment, idFlag, secretFlag string, stdin *stdinOnce) (*target.Credentials, error) {
 	if c == (credentialFlags{}) {
 		return nil, nil
@@ -103,7 +103,7 @@ func readSecret(w environment, flag, place string, stdin *stdinOnce) (target.Sec
 	return secret, nil
 }
 
-// stdinOnce gives standard input to the first secret that is read from it.
+// stdinOnce reads one secret from standard input. It refuses to read a second one.
 type stdinOnce struct {
 	from  io.Reader
 	taken bool
@@ -111,7 +111,7 @@ type stdinOnce struct {
 
 func (s *stdinOnce) read() ([]byte, error) {
 	if s.taken {
-		return nil, errors.New("it was already read for another secret")
+		return nil, errors.New("standard input was already read for another secret")
 	}
 	s.taken = true
 	return io.ReadAll(io.LimitReader(s.from, 64<<10))

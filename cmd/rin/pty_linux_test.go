@@ -14,8 +14,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// seat is a terminal of a test with a command on it. What a real terminal shows, this one keeps.
-type seat struct {
+// terminal is a pseudoterminal on which a test runs a command. It records everything that the command writes.
+type terminal struct {
 	command *exec.Cmd
 	screen  *os.File // the test's end
 	tty     *os.File // the command's end
@@ -23,19 +23,19 @@ type seat struct {
 	started time.Time
 	exited  chan error
 	framed  chan struct{} // closed with the first frame
-	drained chan struct{} // closed when everything was kept, which is after nobody has the command's end any more
+	drained chan struct{} // closed when all output is recorded: every process has then closed the command's end
 
 	mu    sync.Mutex
 	shown bytes.Buffer
 	first time.Duration // until the first frame; 0 before
 }
 
-// frame is how each frame of the tour begins that is drawn: its headline.
+// frame is the headline of the first step, with which each drawn frame begins.
 const frame = "1/10 Choose a node"
 
-// sit opens a terminal of 80×24 and starts the command on it. One that answers does so as xterm on a white background; typed is there before
-// the command is.
-func sit(answers bool, typed string, command *exec.Cmd) (*seat, error) {
+// startOnTerminal opens a terminal of 80×24 and starts the command on it. If answers is set, the terminal answers queries as xterm with a white
+// background does. The keys in typed wait in the terminal before the command starts.
+func startOnTerminal(answers bool, typed string, command *exec.Cmd) (*terminal, error) {
 	screen, err := os.OpenFile("/dev/ptmx", os.O_RDWR|unix.O_NOCTTY, 0)
 	if err != nil {
 		return nil, err
@@ -48,7 +48,7 @@ func sit(answers bool, typed string, command *exec.Cmd) (*seat, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &seat{command: command, screen: screen, tty: tty, exited: make(chan error, 1), framed: make(chan struct{}), drained: make(chan struct{})}
+	s := &terminal{command: command, screen: screen, tty: tty, exited: make(chan error, 1), framed: make(chan struct{}), drained: make(chan struct{})}
 	s.resize(80, 24)
 	if s.before, err = unix.IoctlGetTermios(int(tty.Fd()), unix.TCGETS); err != nil {
 		return nil, err
@@ -71,8 +71,8 @@ func sit(answers bool, typed string, command *exec.Cmd) (*seat, error) {
 	return s, nil
 }
 
-// watch keeps what is shown, and answers.
-func (s *seat) watch(answers bool) {
+// watch records the output of the command, and answers its queries.
+func (s *terminal) watch(answers bool) {
 	defer close(s.drained)
 	buffer, asked := make([]byte, 1<<16), 0
 	for {
@@ -95,34 +95,34 @@ func (s *seat) watch(answers bool) {
 	}
 }
 
-// all is everything that was shown so far.
-func (s *seat) all() string {
+// all returns all output so far.
+func (s *terminal) all() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.shown.String()
 }
 
-// firstFrame is how long the first frame took; 0 while there is none.
-func (s *seat) firstFrame() time.Duration {
+// firstFrame returns the time until the first frame; 0 before it.
+func (s *terminal) firstFrame() time.Duration {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.first
 }
 
-func (s *seat) types(keys string) { _, _ = s.screen.WriteString(keys) }
+func (s *terminal) types(keys string) { _, _ = s.screen.WriteString(keys) }
 
-func (s *seat) resize(columns, rows uint16) {
+func (s *terminal) resize(columns, rows uint16) {
 	_ = unix.IoctlSetWinsize(int(s.screen.Fd()), unix.TIOCSWINSZ, &unix.Winsize{Col: columns, Row: rows})
 }
 
-// modes are those of the terminal now.
-func (s *seat) modes() *unix.Termios {
+// modes returns the current modes of the terminal.
+func (s *terminal) modes() *unix.Termios {
 	now, _ := unix.IoctlGetTermios(int(s.tty.Fd()), unix.TCGETS) // it was possible before
 	return now
 }
 
-// leave ends what is left of the command, and closes the terminal.
-func (s *seat) leave() {
+// leave kills the command if it still runs, and closes the terminal.
+func (s *terminal) leave() {
 	_ = s.command.Process.Kill()
 	_ = s.tty.Close()
 	_ = s.screen.Close()

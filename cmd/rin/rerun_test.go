@@ -22,7 +22,7 @@ var _ = Describe("rin certify --rerun-failed", func() {
 
 		mended := newNode(nil)
 		got, again := mended.certify("--profile", "", "--rerun-failed", filepath.Join(dir, "report.json"))
-		Expect(got.err).To(ContainSubstring("judging again what was not passed on "))
+		Expect(got.err).To(ContainSubstring("judging again what had not passed on "))
 		after := reportIn(again)
 		Expect(after.Profile).To(Equal("auth"))
 		Expect(after.Verdict.Decision).To(Equal("partial"))

@@ -36,10 +36,10 @@ it.
 It listens on loopback by default, and prints demo credentials and
 commands that work. The same seed and day give the same data everywhere.
 
-With --nodes it is a network: nodes of different makes in one process, each
+With --nodes it is a network: nodes of different flavours in one process, each
 below a path of its own with its own authorization server, clients, data and
 documents, all in one registry. A token of one node is refused by the others.
-The makes are
+The flavours are
 ` + flavourTable(),
 		Example: `  rin sandbox
   rin sandbox --addr 127.0.0.1:0 --seed 7 --calls 1000 --as-of 2026-03-01
@@ -264,7 +264,7 @@ func (c *controlFlags) open(network *sandbox.Network) (*openControl, error) {
 		err = fmt.Errorf("%q is not on loopback", host)
 	}
 	if err != nil {
-		return nil, usage(fmt.Errorf("--control: %w", err), "who reaches it rules the sandbox: give an address of this machine alone, such as "+defaultControl)
+		return nil, usage(fmt.Errorf("--control: %w", err), "anyone who reaches it controls the sandbox: give a loopback address, such as "+defaultControl)
 	}
 	listener, err := net.Listen("tcp", c.addr)
 	if err != nil {

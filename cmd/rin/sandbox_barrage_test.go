@@ -93,7 +93,7 @@ func shoot(address, request string) (status int, body string, err error) {
 
 var _ = Describe("rin sandbox under a barrage of malformed requests", func() {
 	It("refuses each as its RFC demands, with the reason, and still serves good clients", func() {
-		o := operatedSandbox("--calls", "20")
+		o := startSandbox("--calls", "20")
 		address := strings.TrimPrefix(o.base, "http://")
 		faults := make(chan string, 1000)
 		var group sync.WaitGroup
@@ -126,8 +126,8 @@ var _ = Describe("rin sandbox under a barrage of malformed requests", func() {
 	})
 })
 
-// walk goes the way of a client: registry, token, info, list.
-func (o operated) walk() {
+// walk reads registry, token, info and list as a client does.
+func (o runningSandbox) walk() {
 	GinkgoHelper()
 	client := &http.Client{Timeout: 20 * time.Second}
 	read := func(answer *http.Response, err error) string {

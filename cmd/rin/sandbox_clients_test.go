@@ -14,18 +14,18 @@ import (
 	"golang.org/x/oauth2/clientcredentials"
 )
 
-// registryEntry is what a client needs of one.
+// registryEntry holds the members of a registry entry that a client needs.
 type registryEntry struct{ ID, OAuth2, Info string }
 
-// infoResource is what a client needs of one.
+// infoResource holds the members of the info resource that a client needs.
 type infoResource struct {
 	Endpoints map[string][]struct{ Name, URL string }
 }
 
-// nextPage finds the next page in a Link header (RFC 8288).
+// nextPage matches the URL of the next page in a Link header (RFC 8288).
 var nextPage = regexp.MustCompile(`<([^>]+)>; *rel="?next"?`)
 
-// getJSON asks as a client does that keeps the rules, and tells where the next page is; empty for none.
+// getJSON fetches JSON with the headers that the rules for clients ask for. It returns the URL of the next page, or "" after the last one.
 func getJSON(client *http.Client, url string, into any) (next string) {
 	GinkgoHelper()
 	request, err := http.NewRequest(http.MethodGet, url, nil)
@@ -41,15 +41,15 @@ func getJSON(client *http.Client, url string, into any) (next string) {
 	Expect(response.StatusCode).To(Equal(http.StatusOK), string(body))
 	Expect(json.Unmarshal(body, into)).To(Succeed())
 	if found := nextPage.FindStringSubmatch(response.Header.Get("Link")); found != nil {
-		at, err := response.Request.URL.Parse(found[1])
+		next, err := response.Request.URL.Parse(found[1])
 		Expect(err).NotTo(HaveOccurred())
-		return at.String()
+		return next.String()
 	}
 	return ""
 }
 
-// walk reads all fundings of a node, page after page, with the client of golang.org/x/oauth2.
-func walk(entry registryEntry, id, secret string) (ids map[string]bool) {
+// readFundings reads all fundings of a node, page after page, with the client of golang.org/x/oauth2.
+func readFundings(entry registryEntry, id, secret string) (ids map[string]bool) {
 	GinkgoHelper()
 	config := clientcredentials.Config{ClientID: id, ClientSecret: secret, TokenURL: entry.OAuth2, AuthStyle: oauth2.AuthStyleInParams}
 	client := config.Client(context.Background())
@@ -62,18 +62,18 @@ func walk(entry registryEntry, id, secret string) (ids map[string]bool) {
 		}
 	}
 	ids = map[string]bool{}
-	for at := list + "?" + (url.Values{"page[page]": {"0"}, "page[size]": {"30"}}).Encode(); at != ""; {
-		var page []struct{ ID string }
-		at = getJSON(client, at, &page)
-		for _, funding := range page {
+	for page := list + "?" + (url.Values{"page[page]": {"0"}, "page[size]": {"30"}}).Encode(); page != ""; {
+		var fundings []struct{ ID string }
+		page = getJSON(client, page, &fundings)
+		for _, funding := range fundings {
 			ids[funding.ID] = true
 		}
 	}
 	return ids
 }
 
-// cleanSheets expects the sandbox to have nothing to say against these clients, and to have seen no other.
-func (n issuedNetwork) cleanSheets(ids ...string) {
+// expectNoFindings expects the report to name exactly these clients, without findings.
+func (n issuedNetwork) expectNoFindings(ids ...string) {
 	GinkgoHelper()
 	control := regexp.MustCompile(`control +(\S+) \(this machine only\)`).FindStringSubmatch(n.greeting)
 	got := rin(nil, "sandbox", "report", "--control", control[1], "--format", "json")
@@ -96,7 +96,7 @@ func (n issuedNetwork) cleanSheets(ids ...string) {
 }
 
 var _ = Describe("A client written with golang.org/x/oauth2", func() {
-	It("walks registry, token, info and list of each node of a network", func() {
+	It("reads registry, token, info and list of each node of a network", func() {
 		issued := network("--nodes", "3", "--control", "127.0.0.1:0")
 		var registry struct{ Member []registryEntry }
 		getJSON(http.DefaultClient, issued.Registry, &registry)
@@ -104,20 +104,20 @@ var _ = Describe("A client written with golang.org/x/oauth2", func() {
 		for i, entry := range registry.Member {
 			node := issued.Nodes[i]
 			Expect(entry.ID).To(Equal(node.ID))
-			ids := walk(entry, node.Clients[0].ClientID, node.Clients[0].ClientSecret)
-			Expect(len(ids)).To(BeNumerically(">", 200), "calls, and other fundings on top")
+			ids := readFundings(entry, node.Clients[0].ClientID, node.Clients[0].ClientSecret)
+			Expect(len(ids)).To(BeNumerically(">", 200), "the default calls and other fundings")
 		}
-		issued.cleanSheets("demo-client", "demo-client-xb", "demo-client-xc")
+		issued.expectNoFindings("demo-client", "demo-client-xb", "demo-client-xc")
 	})
 
-	It("is refused by each node with the client of another node and with its token", func() {
+	It("is refused by each node if its credentials or its token belong to another node", func() {
 		issued := network("--nodes", "3", "--calls", "1")
 		for i, node := range issued.Nodes {
 			neighbour := issued.Nodes[(i+1)%3]
 			other := neighbour.Clients[0]
-			elsewhere := clientcredentials.Config{ClientID: other.ClientID, ClientSecret: other.ClientSecret, TokenURL: neighbour.TokenURL, AuthStyle: oauth2.AuthStyleInParams}
+			atNeighbour := clientcredentials.Config{ClientID: other.ClientID, ClientSecret: other.ClientSecret, TokenURL: neighbour.TokenURL, AuthStyle: oauth2.AuthStyleInParams}
 			for _, url := range []string{node.InfoURL, node.FundingsURL} {
-				answer, err := elsewhere.Client(context.Background()).Get(url)
+				answer, err := atNeighbour.Client(context.Background()).Get(url)
 				Expect(err).NotTo(HaveOccurred())
 				Expect(answer.Body.Close()).To(Succeed())
 				Expect(answer.StatusCode).To(Equal(http.StatusUnauthorized), url)

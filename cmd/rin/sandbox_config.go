@@ -13,15 +13,15 @@ import (
 	"github.com/rin-network/rin/sandbox/configfile"
 )
 
-// configFlags hold the configuration file of a sandbox.
+// configFlags hold the flags about the configuration file of a sandbox.
 type configFlags struct {
 	file    string
 	example bool
 }
 
 func (c *configFlags) register(f *pflag.FlagSet) {
-	f.StringVar(&c.file, "config", "", "configure nodes and flags by this file, YAML or JSON, - for standard input; flags given beside it win over its own")
-	f.BoolVar(&c.example, "example-config", false, "print such a file, and end")
+	f.StringVar(&c.file, "config", "", "read nodes and flags from this file, YAML or JSON, - for standard input; flags on the command line override it")
+	f.BoolVar(&c.example, "example-config", false, "print an example of such a file, and exit")
 }
 
 // read reads the file and sets the flags that were not given on the command line. Without --config it returns an empty file.
@@ -38,7 +38,7 @@ func (c *configFlags) read(ctx context.Context, w environment, f *pflag.FlagSet)
 		Secret: func(reference string) (string, error) {
 			secret, err := readSecret(w, "secret", reference, &stdinOnce{taken: true})
 			var missing *target.Problem
-			if errors.As(err, &missing) && missing.Cause == nil { // the message must not name a flag
+			if errors.As(err, &missing) && missing.Cause == nil { // the message names a place in the file instead of a flag
 				err = errors.New(missing.Message + ": " + missing.Hint)
 			}
 			return secret.Reveal(), err
@@ -54,12 +54,13 @@ func (c *configFlags) read(ctx context.Context, w environment, f *pflag.FlagSet)
 	if len(faults) > 0 {
 		return file, usage(&fileError{c.file, faults}, "")
 	}
-	if given := f.Lookup("nodes"); file.Lists() && given.Changed {
-		return file, usage(errors.New("--nodes: the nodes are listed in "+c.file), "leave --nodes away, or take nodes out of the file")
+	if file.Lists() && f.Lookup("nodes").Changed {
+		return file, usage(errors.New("--nodes: the nodes are listed in "+c.file), "leave --nodes out, or remove nodes from the file")
 	}
 	return file, nil
 }
 
+// data reads the file, or standard input if its name is "-".
 func (c *configFlags) data(w environment) ([]byte, error) {
 	if c.file == "-" {
 		return io.ReadAll(io.LimitReader(w.in, 2<<20))
@@ -74,13 +75,13 @@ func options(f *pflag.FlagSet) []configfile.Option {
 		if slices.Contains([]string{"config", "example-config", "deviations", "scenarios", "help", "no-color"}, flag.Name) {
 			return
 		}
-		_, list := flag.Value.(pflag.SliceValue)
-		all = append(all, configfile.Option{Name: flag.Name, Expected: expected(flag.Value.Type()), List: list})
+		_, isList := flag.Value.(pflag.SliceValue)
+		all = append(all, configfile.Option{Name: flag.Name, Expected: expected(flag.Value.Type()), List: isList})
 	})
 	return all
 }
 
-// expected describes the values of a flag type.
+// expected describes the values that flags of a type accept, for messages.
 func expected(kind string) string {
 	switch kind {
 	case "bool":
@@ -106,7 +107,7 @@ func assign(f *pflag.FlagSet, file configfile.File) configfile.Faults {
 			continue
 		}
 		var err error
-		if list, is := flag.Value.(pflag.SliceValue); is {
+		if list, ok := flag.Value.(pflag.SliceValue); ok {
 			err = list.Replace(given.Values)
 		} else {
 			err = flag.Value.Set(given.Values[0])

@@ -14,7 +14,7 @@ import (
 	"github.com/rin-network/rin/sandbox/control"
 )
 
-// controlledSandbox starts a sandbox with a control listener, and returns the base URL of either.
+// controlledSandbox starts a sandbox with a control listener, and returns the base URLs of both listeners.
 func controlledSandbox(args ...string) (base, controlURL string, session *gexec.Session) {
 	GinkgoHelper()
 	cmd := exec.Command(binary, append([]string{"sandbox", "--addr", "127.0.0.1:0", "--control", "127.0.0.1:0"}, args...)...)

@@ -54,7 +54,7 @@ func (s *sandboxFlags) groups() []flagGroup {
 		group("The network", s.file.register, s.network.register, s.credentials.register, s.data.register),
 		group("The data", s.registerData),
 		group("Any API, from its document", s.spec.register),
-		group("Tokens and errors", s.registerForms),
+		group("Tokens and errors", s.registerTokensAndErrors),
 		group("Misbehaviour", s.registerDeviations, s.scenarios.register),
 		group("Accounts of another authorization server", s.registerIssuer),
 		group("Operation", s.operation.register, s.journal.register),
@@ -62,8 +62,8 @@ func (s *sandboxFlags) groups() []flagGroup {
 }
 
 func (s *sandboxFlags) registerAddresses(f *pflag.FlagSet) {
-	f.StringVar(&s.addr, "addr", "127.0.0.1:8080", "address to listen on; port 0 takes a free one")
-	f.StringVar(&s.config.PublicURL, "public-url", "", "base URL that clients use, when it is another than --addr")
+	f.StringVar(&s.addr, "addr", "127.0.0.1:8080", "address to listen on; port 0 chooses a free port")
+	f.StringVar(&s.config.PublicURL, "public-url", "", "base URL that clients use, when it differs from --addr")
 	f.StringVar(&s.config.Prefix, "prefix", "", "service prefix of the paths (default "+sandbox.DefaultPrefix+", with several nodes one of each)")
 	f.StringVar(&s.config.Realm, "realm", "", "realm of the identity provider's paths (default "+sandbox.DefaultRealm+", with several nodes one of each)")
 }
@@ -79,15 +79,15 @@ func (s *sandboxFlags) registerData(f *pflag.FlagSet) {
 	f.StringVar(&s.paging, "paging", string(funding.PagingOffset), "meaning of page[page]: offset (of records) or number (of pages)")
 }
 
-func (s *sandboxFlags) registerForms(f *pflag.FlagSet) {
+func (s *sandboxFlags) registerTokensAndErrors(f *pflag.FlagSet) {
 	f.DurationVar(&s.config.TokenTTL, "token-ttl", sandbox.DefaultTokenTTL, "lifetime of access tokens")
 	f.StringVar(&s.format, "token-format", "", fmt.Sprintf("form of access tokens, one of %v (default that of the flavour, else %s)", auth.Formats(), auth.ES256))
 	f.StringVar(&s.errors, "error-shape", "", "errors of the API: problem (application/problem+json) or text ({\"error\":\"401 Error: Unauthorized\"}) (default that of the flavour, else problem)")
 }
 
 func (s *sandboxFlags) registerDeviations(f *pflag.FlagSet) {
-	f.StringSliceVar(&s.config.Deviations, "deviate", nil, "misbehave in this way, or behave in this unusual one; may be repeated")
-	f.BoolVar(&s.list, "deviations", false, "list the ways to misbehave and the unusual ones that are right, and end")
+	f.StringSliceVar(&s.config.Deviations, "deviate", nil, "misbehave, or behave in a correct but unusual way, by this deviation; may be repeated")
+	f.BoolVar(&s.list, "deviations", false, "list the deviations, faults and correct but unusual ways, and exit")
 }
 
 func (s *sandboxFlags) registerIssuer(f *pflag.FlagSet) {
@@ -154,7 +154,7 @@ func (s *sandboxFlags) firstNode(ctx context.Context, w environment) (sandbox.Co
 	return c, nil
 }
 
-// parseDay parses a date. It returns the zero time for an empty text.
+// parseDay parses the date that a flag gives. It returns the zero time for an empty text.
 func parseDay(flag, text string) (time.Time, error) {
 	if text == "" {
 		return time.Time{}, nil
@@ -166,7 +166,8 @@ func parseDay(flag, text string) (time.Time, error) {
 	return t, nil
 }
 
-const maxKeys = 1 << 20 // bytes of a JWK Set
+// maxKeySetSize is the largest JWK Set that is read, in bytes.
+const maxKeySetSize = 1 << 20
 
 // readKeys reads the JWK Set of --jwks.
 func readKeys(ctx context.Context, w environment, place string) ([]byte, error) {
@@ -196,14 +197,14 @@ func fetchKeys(ctx context.Context, w environment, place string) ([]byte, error)
 	if answer.StatusCode != http.StatusOK {
 		return nil, fmt.Errorf("expected status 200, got %d", answer.StatusCode)
 	}
-	return io.ReadAll(io.LimitReader(answer.Body, maxKeys))
+	return io.ReadAll(io.LimitReader(answer.Body, maxKeySetSize))
 }
 
-// dataFlags hold the directory of data that outlives the sandbox.
+// dataFlags hold the directory whose data outlives the sandbox.
 type dataFlags struct{ dir string }
 
 func (d *dataFlags) register(f *pflag.FlagSet) {
-	f.StringVar(&d.dir, "data", "", "keep clients, their accounts and requests for access in this `directory`, also when the sandbox is killed (default in memory)")
+	f.StringVar(&d.dir, "data", "", "keep clients, their accounts and requests for access in this `directory`; they survive when the sandbox is killed (default in memory)")
 }
 
 // secretsShown tells the nodes that their secrets are about to be printed. From then on they must survive a crash.
@@ -238,7 +239,7 @@ func (d *dataFlags) open(config *sandbox.NetworkConfig) (close func() error, err
 type journalFlags struct{ entries int }
 
 func (j *journalFlags) register(f *pflag.FlagSet) {
-	f.IntVar(&j.entries, "journal", journal.DefaultLimit, "number of requests to remember for rin sandbox report; 0 for none")
+	f.IntVar(&j.entries, "journal", journal.DefaultLimit, "number of requests to keep for rin sandbox report; 0 keeps none")
 }
 
 // limit returns the value for NetworkConfig.JournalLimit.
@@ -258,7 +259,7 @@ type tlsFlags struct {
 	file string
 }
 
-// defaultAuthorityFile is created in the working directory.
+// defaultAuthorityFile is where the CA certificate is written without --tls-ca-file, in the working directory.
 const defaultAuthorityFile = "rin-sandbox-ca.pem"
 
 func (t *tlsFlags) register(f *pflag.FlagSet) {
@@ -301,7 +302,7 @@ func (t *tlsFlags) writeAuthority(w environment, node *sandbox.Server) error {
 	existing, err := w.readFile(path)
 	switch {
 	case err == nil && !devtls.IsDevelopmentAuthority(existing):
-		return usage(fmt.Errorf("--tls-ca-file: %s is there already and holds no authority of a sandbox", path), "name another file")
+		return usage(fmt.Errorf("--tls-ca-file: %s exists and is not the certificate authority of a sandbox", path), "name another file")
 	case err != nil && !errors.Is(err, fs.ErrNotExist):
 		return usage(fmt.Errorf("--tls-ca-file: %w", err), "name a file that can be written")
 	}
@@ -311,7 +312,8 @@ func (t *tlsFlags) writeAuthority(w environment, node *sandbox.Server) error {
 	return nil
 }
 
-// certificateHosts returns the names and addresses of a node: those of this machine, the listening one, and the public one.
+// certificateHosts returns the names and addresses that the certificate of a node covers: those of loopback, the address it listens on, and the
+// host of its public URL.
 func certificateHosts(listening, publicURL string) []string {
 	all := []string{"localhost", "127.0.0.1", "::1"}
 	if ip := net.ParseIP(listening); ip != nil && !ip.IsUnspecified() {

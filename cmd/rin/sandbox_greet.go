@@ -250,7 +250,7 @@ func (c *credentialsFlags) write(w environment, opened openNetwork) error {
 	var before issued
 	switch {
 	case err == nil && (json.Unmarshal(existing, &before) != nil || before.Format != credentialsFormat):
-		return usage(fmt.Errorf("--credentials: %s is there already and holds no credentials of a sandbox", c.file), "name another file")
+		return usage(fmt.Errorf("--credentials: %s exists and is not a credentials file of a sandbox", c.file), "name another file")
 	case err != nil && !errors.Is(err, fs.ErrNotExist):
 		return usage(fmt.Errorf("--credentials: %w", err), "name a file that can be written")
 	}

@@ -26,7 +26,7 @@ type networkFlags struct {
 
 func (n *networkFlags) register(f *pflag.FlagSet) {
 	f.IntVar(&n.nodes, "nodes", 1, fmt.Sprintf("number of nodes, up to %d, each with its own authorization server, clients and data", configfile.MaxNodes))
-	f.StringVar(&n.flavour, "flavour", "", "make of the node, one of "+strings.Join(sandbox.PresetNames(), ", ")+" (default: none for a single node, all in turn for several)")
+	f.StringVar(&n.flavour, "flavour", "", "flavour of the node, one of "+strings.Join(sandbox.PresetNames(), ", ")+" (default: none for a single node, all in turn for several)")
 }
 
 // configure returns the configurations of all nodes, as the file lists them or derived from the first.
@@ -37,7 +37,7 @@ func (n *networkFlags) configure(first sandbox.Config, file configfile.File) ([]
 	if n.flavour != "" {
 		preset, err := sandbox.FindPreset(n.flavour)
 		if err != nil {
-			return nil, usage(fmt.Errorf("--flavour: %w", err), "rin sandbox --help says what they are")
+			return nil, usage(fmt.Errorf("--flavour: %w", err), "rin sandbox --help lists them")
 		}
 		first.Preset = preset
 	}
@@ -68,8 +68,8 @@ type scenarioFlags struct {
 
 func (s *scenarioFlags) register(f *pflag.FlagSet) {
 	f.StringArrayVar(&s.plays, "scenario", nil, "play a scenario, a fixed sequence of faults for each client and then good answers: `NAME`, or NAME:client=ID:path=PATH:times=N:wait=1s with what differs; may be repeated")
-	f.BoolVar(&s.list, "scenarios", false, "list the scenarios, and end")
-	f.BoolVar(&s.byHeader, "deviate-header", false, "let requests ask for what is done to them: "+fault.DeviateHeader+": NAME, "+fault.ScenarioHeader+": NAME")
+	f.BoolVar(&s.list, "scenarios", false, "list the scenarios, and exit")
+	f.BoolVar(&s.byHeader, "deviate-header", false, "let a request choose its deviation or scenario by a header: "+fault.DeviateHeader+": NAME, "+fault.ScenarioHeader+": NAME")
 }
 
 // configure adds the scenarios to the configuration of a node.

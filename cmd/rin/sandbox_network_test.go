@@ -148,7 +148,7 @@ var _ = Describe("rin sandbox --nodes", func() {
 		Expect(os.WriteFile(file, []byte("{}"), 0o600)).To(Succeed())
 		got := rin(nil, "sandbox", "--addr", "127.0.0.1:0", "--credentials", file)
 		Expect(got.code).To(Equal(2))
-		Expect(got.err).To(ContainSubstring("holds no credentials of a sandbox"))
+		Expect(got.err).To(ContainSubstring("is not a credentials file of a sandbox"))
 		Expect(os.ReadFile(file)).To(BeEquivalentTo("{}"))
 	})
 })

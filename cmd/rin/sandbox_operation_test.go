@@ -19,48 +19,48 @@ import (
 	"github.com/onsi/gomega/gexec"
 )
 
-// operated is a sandbox of the built binary, with its control listener.
-type operated struct {
+// runningSandbox is a sandbox process of the built binary, with a control listener.
+type runningSandbox struct {
 	base, control string
 	session       *gexec.Session
 }
 
-func operatedSandbox(args ...string) operated {
+func startSandbox(args ...string) runningSandbox {
 	GinkgoHelper()
 	base, control, session := controlledSandbox(args...)
-	return operated{base, control, session}
+	return runningSandbox{base, control, session}
 }
 
-// secret is that of a demo client, as the sandbox printed it.
-func (o operated) secret(client string) string {
+// secret returns the secret of a demo client that the sandbox printed.
+func (s runningSandbox) secret(client string) string {
 	GinkgoHelper()
-	found := regexp.MustCompile(`client +` + client + ` \(.*\n +secret +(\S+)`).FindSubmatch(o.session.Out.Contents())
+	found := regexp.MustCompile(`client +` + client + ` \(.*\n +secret +(\S+)`).FindSubmatch(s.session.Out.Contents())
 	Expect(found).To(HaveLen(2))
 	return string(found[1])
 }
 
 // certify certifies the sandbox with the built binary.
-func (o operated) certify(profile string) outcome {
+func (s runningSandbox) certify(profile string) outcome {
 	GinkgoHelper()
-	return rin([]string{"SECRET=" + o.secret("demo-client"), "SECRET2=" + o.secret("demo-client-without-role")}, "certify", "--profile", profile, "--format", "json",
-		"--token-url", o.base+"/oauth/token", "--info-url", o.base+"/ris-synergy/info/v1/oauth/info/", "--spec-url", o.base+"/ris-synergy/funding/v3/api-docs",
+	return rin([]string{"SECRET=" + s.secret("demo-client"), "SECRET2=" + s.secret("demo-client-without-role")}, "certify", "--profile", profile, "--format", "json",
+		"--token-url", s.base+"/oauth/token", "--info-url", s.base+"/ris-synergy/info/v1/oauth/info/", "--spec-url", s.base+"/ris-synergy/funding/v3/api-docs",
 		"--client-id", "demo-client", "--client-secret", "env:SECRET", "--client-id2", "demo-client-without-role", "--client-secret2", "env:SECRET2")
 }
 
 var _ = Describe("rin sandbox in operation", func() {
 	It("is certified with a rate limit and CORS", func() {
-		o := operatedSandbox("--calls", "20", "--rate-limit", "40/s", "--cors", "http://localhost:5173")
-		got := o.certify("auth")
+		s := startSandbox("--calls", "20", "--rate-limit", "40/s", "--cors", "http://localhost:5173")
+		got := s.certify("auth")
 		Expect(got.code).To(Equal(0), got.out+got.err)
-		_, figures := body(o.control + "/metrics")
-		Expect(figures).To(MatchRegexp(`rin_requests_limited_total{node="XA"} [1-9]`), "the limit was met")
+		_, metrics := body(s.control + "/metrics")
+		Expect(metrics).To(MatchRegexp(`rin_requests_limited_total{node="XA"} [1-9]`), "some requests were limited")
 	})
 
 	It("answers too frequent requests with 429, and allows pages of listed origins", func() {
-		o := operatedSandbox("--calls", "3", "--rate-limit", "2/m", "--cors", "*")
+		s := startSandbox("--calls", "3", "--rate-limit", "2/m", "--cors", "*")
 		var statuses []int
 		for range 3 {
-			answer, err := http.Get(o.base + "/registry/registry.json")
+			answer, err := http.Get(s.base + "/registry/registry.json")
 			Expect(err).NotTo(HaveOccurred())
 			Expect(answer.Body.Close()).To(Succeed())
 			Expect(answer.Header.Get("Access-Control-Allow-Origin")).To(Equal("*"))
@@ -70,20 +70,20 @@ var _ = Describe("rin sandbox in operation", func() {
 	})
 
 	It("logs each request in the background, completely and without secrets", func() {
-		o := operatedSandbox("--calls", "3", "-v", "--log-format", "json")
-		form := url.Values{"grant_type": {"client_credentials"}, "client_id": {"demo-client"}, "client_secret": {o.secret("demo-client")}}
+		s := startSandbox("--calls", "3", "-v", "--log-format", "json")
+		form := url.Values{"grant_type": {"client_credentials"}, "client_id": {"demo-client"}, "client_secret": {s.secret("demo-client")}}
 		for range 50 {
-			answer, err := http.PostForm(o.base+"/oauth/token?leak="+o.secret("demo-client"), form)
+			answer, err := http.PostForm(s.base+"/oauth/token?leak="+s.secret("demo-client"), form)
 			Expect(err).NotTo(HaveOccurred())
 			Expect(answer.Body.Close()).To(Succeed())
 		}
-		answer, err := http.Get(o.base + "/" + o.secret("demo-client") + "/nowhere")
+		answer, err := http.Get(s.base + "/" + s.secret("demo-client") + "/nowhere")
 		Expect(err).NotTo(HaveOccurred())
 		Expect(answer.Body.Close()).To(Succeed())
-		o.session.Signal(syscall.SIGTERM)
-		Eventually(o.session, "10s").Should(gexec.Exit(0))
+		s.session.Signal(syscall.SIGTERM)
+		Eventually(s.session, "10s").Should(gexec.Exit(0))
 		var paths []string
-		for line := range strings.Lines(string(o.session.Err.Contents())) {
+		for line := range strings.Lines(string(s.session.Err.Contents())) {
 			var record struct {
 				Msg, Node, Method, Path string
 				Status, Bytes           int
@@ -96,7 +96,7 @@ var _ = Describe("rin sandbox in operation", func() {
 		Expect(paths).To(HaveLen(51))
 		Expect(paths[0]).To(Equal("XA POST /oauth/token 200"))
 		Expect(paths[50]).To(Equal("XA GET /.../nowhere 404"))
-		Expect(o.session.Err.Contents()).NotTo(ContainSubstring(o.secret("demo-client")))
+		Expect(s.session.Err.Contents()).NotTo(ContainSubstring(s.secret("demo-client")))
 	})
 
 	It("keeps serving when its log is not read", func() {
@@ -111,7 +111,7 @@ var _ = Describe("rin sandbox in operation", func() {
 		Expect(err).NotTo(HaveOccurred())
 		base := strings.TrimSpace(strings.TrimPrefix(line, "listening on "))
 		client := &http.Client{Timeout: 20 * time.Second}
-		for range 2000 { // some times what a pipe holds
+		for range 2000 { // their log lines are several times what a pipe holds
 			answer, err := client.Get(base + "/healthz")
 			Expect(err).NotTo(HaveOccurred())
 			_, err = io.Copy(io.Discard, answer.Body)
@@ -121,19 +121,19 @@ var _ = Describe("rin sandbox in operation", func() {
 	})
 
 	It("serves metrics on the control listener only", func() {
-		o := operatedSandbox("--calls", "3", "--rate-limit", "3/m")
+		s := startSandbox("--calls", "3", "--rate-limit", "3/m")
 		for range 5 {
-			answer, err := http.PostForm(o.base+"/oauth/token", url.Values{"grant_type": {"client_credentials"}, "client_id": {"a"}, "client_secret": {"b"}})
+			answer, err := http.PostForm(s.base+"/oauth/token", url.Values{"grant_type": {"client_credentials"}, "client_id": {"a"}, "client_secret": {"b"}})
 			Expect(err).NotTo(HaveOccurred())
 			Expect(answer.Body.Close()).To(Succeed())
 		}
-		for _, place := range []string{o.base + "/metrics", o.base + "/made/up"} {
+		for _, place := range []string{s.base + "/metrics", s.base + "/made/up"} {
 			answer, err := http.Get(place)
 			Expect(err).NotTo(HaveOccurred())
 			Expect(answer.Body.Close()).To(Succeed())
 			Expect(answer.StatusCode).To(Equal(http.StatusTooManyRequests))
 		}
-		answer, err := http.Get(o.control + "/metrics")
+		answer, err := http.Get(s.control + "/metrics")
 		Expect(err).NotTo(HaveOccurred())
 		DeferCleanup(answer.Body.Close)
 		Expect(answer.Header.Get("Content-Type")).To(Equal("text/plain; version=0.0.4; charset=utf-8"))

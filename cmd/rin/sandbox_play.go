@@ -23,7 +23,7 @@ func playCommand(w environment) *cobra.Command {
 		Long: `Play makes a running node fail the first matching requests of each client, as
 often as the scenario or --times says, and answer well afterwards. Each client
 has its own sequence. Running scenarios continue; a scenario that is played
-again restarts. Each spoilt answer has the header ` + fault.ScenarioHeader + `.`,
+again restarts. Each faulty answer has the header ` + fault.ScenarioHeader + `.`,
 		Example: `  rin sandbox play 429-then-ok
   rin sandbox play 503-twice --client demo-client --times 5 --wait 3s
   rin sandbox play slow --path token         only the token endpoint

@@ -30,12 +30,12 @@ func (t *controlTarget) registerNode(f *pflag.FlagSet) {
 	f.StringVar(&t.node, "node", "", "`id` of the node in the registry (default the only one)")
 }
 
-// client returns a client for the named control listener, or for the default one.
+// client returns a client for the control listener that --control or the environment names, or for the default one.
 func (t *controlTarget) client(ctx context.Context, w environment) (control.Client, error) {
-	base, from := t.base, "--control"
+	base, source := t.base, "--control"
 	if base == "" {
 		base, _ = w.getenv(controlVariable)
-		from = controlVariable
+		source = controlVariable
 	}
 	if base == "" {
 		base = defaultControl
@@ -45,12 +45,12 @@ func (t *controlTarget) client(ctx context.Context, w environment) (control.Clie
 	}
 	at, err := url.Parse(base)
 	if err != nil || at.Scheme != "http" || at.Host == "" {
-		return control.Client{}, usage(fmt.Errorf("%s: expected the URL of a control listener, got %q", from, base), "rin sandbox --control prints it: http://"+defaultControl)
+		return control.Client{}, usage(fmt.Errorf("%s: expected the URL of a control listener, got %q", source, base), "rin sandbox --control prints it: http://"+defaultControl)
 	}
 	return control.Client{Context: ctx, Base: base}, nil
 }
 
-// nodeID returns the id of the named node, or of the only one.
+// nodeID returns the value of --node, or the id of the only node.
 func (t *controlTarget) nodeID(c control.Client) (string, error) {
 	if t.node != "" {
 		return t.node, nil
@@ -69,8 +69,8 @@ func (t *controlTarget) nodeID(c control.Client) (string, error) {
 	return "", usage(fmt.Errorf("--node: the sandbox has %d nodes, %s", len(ids), strings.Join(ids, ", ")), "say which one: --node "+ids[0])
 }
 
-// forNode turns a function on one node into a command.
-func (t *controlTarget) forNode(w environment, tell func(c control.Client, node string, args []string) error) func(*cobra.Command, []string) error {
+// forNode returns the RunE of a command that acts on one node.
+func (t *controlTarget) forNode(w environment, act func(c control.Client, node string, args []string) error) func(*cobra.Command, []string) error {
 	return func(cmd *cobra.Command, args []string) error {
 		c, err := t.client(cmd.Context(), w)
 		if err != nil {
@@ -80,14 +80,14 @@ func (t *controlTarget) forNode(w environment, tell func(c control.Client, node 
 		if err != nil {
 			return err
 		}
-		if err := tell(c, node, args); err != nil {
+		if err := act(c, node, args); err != nil {
 			return controlError(err)
 		}
 		return nil
 	}
 }
 
-// controlError distinguishes a sandbox that refuses from one that cannot be reached.
+// controlError returns the error of a command: usage if the sandbox refuses it, and inconclusive if the sandbox cannot be reached.
 func controlError(err error) error {
 	var known *exitError
 	var refusal *control.Refused
@@ -124,8 +124,9 @@ documents of each of its nodes.`,
 	return cmd
 }
 
+// writeStatus prints the time and the nodes, or only the named node.
 func writeStatus(out io.Writer, c control.Client, only string) error {
-	time, err := c.Clock()
+	clock, err := c.Clock()
 	if err != nil {
 		return controlError(err)
 	}
@@ -143,7 +144,7 @@ func writeStatus(out io.Writer, c control.Client, only string) error {
 		}
 		nodes = append(nodes, one)
 	}
-	if err := writeClock(out, time); err != nil {
+	if err := writeClock(out, clock); err != nil {
 		return err
 	}
 	return writeNodes(out, nodes...)
@@ -153,10 +154,11 @@ func resetCommand(w environment) *cobra.Command {
 	var to controlTarget
 	cmd := &cobra.Command{
 		Use:   "reset",
-		Short: "Restore the state at the start",
-		Long: `Reset restores the start of a running sandbox: the time, and the configuration
-of each node. Clients created since then are removed, unless the sandbox keeps
-them with --data. With --node it restores only that node, and the time stays.`,
+		Short: "Restore the initial state",
+		Long: `Reset restores the initial state of a running sandbox: the time, and the
+configuration of each node. Clients created since then are removed, unless the
+sandbox keeps them with --data. With --node it restores only that node, and the
+time stays.`,
 		Example: `  rin sandbox reset
   rin sandbox reset --node XB`,
 		Args: cobra.NoArgs,
@@ -192,7 +194,7 @@ func writeNodes(out io.Writer, nodes ...control.Node) error {
 		b.WriteByte('\n')
 		for _, name := range n.Deviations {
 			d, err := fault.FindDeviation(name)
-			if err != nil { // the sandbox has another version
+			if err != nil { // the sandbox runs another version, which has deviations that this one does not know
 				d.Name = name
 			}
 			writeEntry(&b, "deviates: "+d.Name, effect(d), d.Why)

@@ -52,7 +52,7 @@ type progress struct {
 
 func newProgress(to io.Writer, s display) *progress { return &progress{to: to, screen: s} }
 
-// step shows that done of all parts are finished, and what the last one was.
+// step shows that done of all parts are finished. what names the last one.
 func (p *progress) step(done, all int, what string) {
 	if all <= 0 {
 		return
@@ -60,7 +60,7 @@ func (p *progress) step(done, all int, what string) {
 	done = min(done, all)
 	if !p.screen.live {
 		q := done * 4 / all
-		if all != p.all { // the plan has grown
+		if all != p.all { // more parts were planned since the last step
 			p.all, p.quarter = all, min(q, 3)
 		}
 		if q > p.quarter {
@@ -90,13 +90,13 @@ func (p *progress) clear() {
 // helpWidth is the width of help texts in columns.
 const helpWidth = 80
 
-// printUsage prints the usage of a command in cobra's order, within [helpWidth] columns.
+// printUsage prints the usage of a command in cobra's order, wrapped at [helpWidth] columns.
 func printUsage(of *cobra.Command) error {
 	return writeUsage(of, "Available Commands:", of.LocalFlags().FlagUsagesWrapped(helpWidth))
 }
 
-// writeUsage prints it with a title for the subcommands and a text for the flags.
-func writeUsage(of *cobra.Command, below, flags string) error {
+// writeUsage prints the usage of a command, with a title for its subcommands and the formatted help of its flags.
+func writeUsage(of *cobra.Command, subcommandsTitle, flags string) error {
 	var b strings.Builder
 	b.WriteString("Usage:\n")
 	if of.Runnable() {
@@ -109,7 +109,7 @@ func writeUsage(of *cobra.Command, below, flags string) error {
 		fmt.Fprintf(&b, "\nExamples:\n%s\n", of.Example)
 	}
 	if of.HasAvailableSubCommands() {
-		fmt.Fprintf(&b, "\n%s\n", below)
+		fmt.Fprintf(&b, "\n%s\n", subcommandsTitle)
 		for _, command := range of.Commands() {
 			if command.IsAvailableCommand() || command.Name() == "help" {
 				fmt.Fprintf(&b, "  %-*s %s\n", command.NamePadding(), command.Name(), command.Short)
@@ -159,6 +159,6 @@ func setFlagGroups(cmd *cobra.Command, groups []flagGroup) {
 		for i, g := range groups {
 			fmt.Fprintf(&b, "\n  %s\n%s", g.title, sets[i].FlagUsagesWrapped(helpWidth))
 		}
-		return writeUsage(cmd, "Commands to one that serves:", b.String())
+		return writeUsage(cmd, "Commands to a running sandbox:", b.String())
 	})
 }

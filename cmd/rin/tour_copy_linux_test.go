@@ -11,7 +11,7 @@ import (
 
 var _ = Describe("Copying in rin tour", func() {
 	// asked is a tour that has asked for a token.
-	asked := func(env ...string) *seat {
+	asked := func(env ...string) *terminal {
 		s := onTerminal(true, "", env, "tour")
 		s.shows(frame)
 		s.types("\r")

@@ -37,12 +37,12 @@ func (t *tourFlags) groups() []flagGroup {
 			f.StringVar(&t.node.expired, "expired-token", "", "where an expired token of the client is, to see it refused")
 		}},
 		{"The walk", func(f *pflag.FlagSet) {
-			f.BoolVar(&t.plain, "plain", false, "print the walk line by line, as it does where no terminal is")
+			f.BoolVar(&t.plain, "plain", false, "print the walk line by line, as it does without a terminal")
 			f.StringSliceVar(&t.steps, "step", nil, "walk this step only, one of "+strings.Join(stepNames(), ", ")+"; may be repeated")
 			f.StringVar(&t.language, "language", "en", "language of the funding calls: de or en")
 			f.StringSliceVar(&t.filters, "filter", nil, "filter of the calls, such as region=TYROL; may be repeated")
 			f.IntVar(&t.page, "page", 1, "page of the calls")
-			f.StringVar(&t.shown, "operation", "", "operationId or path of the operation whose parameters and answers to tell")
+			f.StringVar(&t.shown, "operation", "", "operationId or path of the operation whose parameters and answers to explain")
 			f.StringVar(&t.open, "open", "", "id of the call to open (default: the first of the list)")
 			f.StringSliceVar(&t.mistakes, "what-if", nil, "make this mistake only, one of "+strings.Join(mistakeNames(), ", "))
 			f.StringVar(&t.folder, "take-away", "", "folder for scripts, code and the recording of the walk")

@@ -14,9 +14,9 @@ import (
 )
 
 // onTerminal starts rin on a terminal.
-func onTerminal(answers bool, typed string, env []string, args ...string) *seat {
+func onTerminal(answers bool, typed string, env []string, args ...string) *terminal {
 	GinkgoHelper()
-	s, err := sit(answers, typed, rinCommand(env, args...))
+	s, err := startOnTerminal(answers, typed, rinCommand(env, args...))
 	Expect(err).NotTo(HaveOccurred())
 	DeferCleanup(s.leave)
 	return s
@@ -30,13 +30,13 @@ func rinCommand(env []string, args ...string) *exec.Cmd {
 }
 
 // shows waits for a text on the terminal.
-func (s *seat) shows(text string) {
+func (s *terminal) shows(text string) {
 	GinkgoHelper()
 	Eventually(s.all, "20s").Should(ContainSubstring(text))
 }
 
-// ends waits for the end of the command, and expects the terminal as it was.
-func (s *seat) ends(code int) string {
+// ends waits for the command to exit with this code, and expects the terminal in its original state. It returns all output.
+func (s *terminal) ends(code int) string {
 	GinkgoHelper()
 	Eventually(s.exited, "20s").Should(Receive())
 	Expect(s.command.ProcessState.ExitCode()).To(Equal(code), s.all())
@@ -55,7 +55,7 @@ func (s *seat) ends(code int) string {
 	return all
 }
 
-// plainly is a text without the sequences that style it or move the cursor.
+// plainly removes the sequences that style a text or move the cursor.
 func plainly(text string) string {
 	return regexp.MustCompile(`\x1b\[[0-9;?]*[A-Za-z]`).ReplaceAllString(text, "")
 }
@@ -75,7 +75,7 @@ var _ = Describe("rin on a terminal", func() {
 	})
 
 	It("does not query the terminal without colours, and shows none", func() {
-		for _, quiet := range []*seat{onTerminal(true, "", []string{"NO_COLOR="}, "tour"), onTerminal(true, "", nil, "tour", "--no-color")} {
+		for _, quiet := range []*terminal{onTerminal(true, "", []string{"NO_COLOR="}, "tour"), onTerminal(true, "", nil, "tour", "--no-color")} {
 			quiet.shows(frame)
 			Expect(quiet.all()).NotTo(Or(ContainSubstring("\x1b]11"), ContainSubstring("38;5")))
 		}
@@ -87,7 +87,7 @@ var _ = Describe("rin on a terminal", func() {
 		}
 	})
 
-	DescribeTable("leaves the terminal as it was", func(reach func(*seat), leave func(*seat), code int) {
+	DescribeTable("leaves the terminal as it was", func(reach func(*terminal), leave func(*terminal), code int) {
 		// Under nohup, children would inherit that SIGHUP is ignored; a signal that is caught here is as usual for them.
 		caught := make(chan os.Signal, 1)
 		signal.Notify(caught, syscall.SIGHUP)
@@ -98,14 +98,14 @@ var _ = Describe("rin on a terminal", func() {
 		leave(s)
 		s.ends(code)
 	},
-		Entry("ctrl+c at the start", func(*seat) {}, typing("\x03"), 0),
+		Entry("ctrl+c at the start", func(*terminal) {}, typing("\x03"), 0),
 		Entry("ctrl+c in the help", then("?", "any key closes this"), typing("\x03"), 0),
 		Entry("ctrl+c in a form", then("\x1b[B\x1b[B\r", "oken URL"), typing("\x03"), 0),
 		Entry("ctrl+c in a search", then("/", ""), typing("\x03"), 0),
 		Entry("ctrl+c while the suite runs", then("9\r", "9/10"), typing("\x03"), 0),
-		Entry("SIGTERM", func(*seat) {}, signalled(syscall.SIGTERM), 3),
-		Entry("SIGHUP", func(*seat) {}, signalled(syscall.SIGHUP), 3),
-		Entry("SIGINT from elsewhere", func(*seat) {}, signalled(syscall.SIGINT), 3),
+		Entry("SIGTERM", func(*terminal) {}, signalled(syscall.SIGTERM), 3),
+		Entry("SIGHUP", func(*terminal) {}, signalled(syscall.SIGHUP), 3),
+		Entry("SIGINT from elsewhere", func(*terminal) {}, signalled(syscall.SIGINT), 3),
 	)
 
 	It("says that the terminal is too small, and continues when it is large enough", func() {
@@ -120,12 +120,12 @@ var _ = Describe("rin on a terminal", func() {
 	It("prints the tour line by line without a screen or a keyboard, or with --plain", func() {
 		dumb := onTerminal(true, "", []string{"TERM=dumb"}, "tour", "--step", "node")
 		flag := onTerminal(true, "", nil, "tour", "--plain", "--step", "node")
-		for _, s := range []*seat{dumb, flag} {
+		for _, s := range []*terminal{dumb, flag} {
 			Expect(s.ends(0)).To(And(ContainSubstring("1. Choose a node"), Not(ContainSubstring("\x1b"))))
 		}
 		noKeys := rinCommand(nil, "tour", "--step", "node")
 		noKeys.Stdin = strings.NewReader("")
-		s, err := sit(true, "", noKeys)
+		s, err := startOnTerminal(true, "", noKeys)
 		Expect(err).NotTo(HaveOccurred())
 		DeferCleanup(s.leave)
 		Expect(s.ends(0)).To(And(ContainSubstring("1. Choose a node"), Not(ContainSubstring("\x1b"))))
@@ -133,7 +133,7 @@ var _ = Describe("rin on a terminal", func() {
 		var out bytes.Buffer
 		piped := rinCommand(nil, "tour", "--step", "node")
 		piped.Stdout = &out
-		s, err = sit(true, "", piped)
+		s, err = startOnTerminal(true, "", piped)
 		Expect(err).NotTo(HaveOccurred())
 		DeferCleanup(s.leave)
 		Expect(s.ends(0)).To(BeEmpty())
@@ -141,17 +141,17 @@ var _ = Describe("rin on a terminal", func() {
 	})
 })
 
-func typing(keys string) func(*seat) { return func(s *seat) { s.types(keys) } }
+func typing(keys string) func(*terminal) { return func(s *terminal) { s.types(keys) } }
 
 // then types keys and waits for what they lead to.
-func then(keys, text string) func(*seat) {
-	return func(s *seat) {
+func then(keys, text string) func(*terminal) {
+	return func(s *terminal) {
 		GinkgoHelper()
 		s.types(keys)
 		s.shows(text)
 	}
 }
 
-func signalled(signal syscall.Signal) func(*seat) {
-	return func(s *seat) { Expect(s.command.Process.Signal(signal)).To(Succeed()) }
+func signalled(signal syscall.Signal) func(*terminal) {
+	return func(s *terminal) { Expect(s.command.Process.Signal(signal)).To(Succeed()) }
 }

@@ -108,7 +108,7 @@ var _ = Describe("A node with TLS", func() {
 		Expect(os.WriteFile(path, []byte("dear diary"), 0o600)).To(Succeed())
 		got := rinIn(dir, "", nil, "sandbox", "--tls", "--tls-ca-file", "diary.txt", "--addr", "127.0.0.1:0")
 		Expect(got.code).To(Equal(2), got.out)
-		Expect(got.err).To(SatisfyAll(ContainSubstring("holds no authority of a sandbox"), ContainSubstring("hint: name another file")))
+		Expect(got.err).To(SatisfyAll(ContainSubstring("is not the certificate authority of a sandbox"), ContainSubstring("hint: name another file")))
 		Expect(os.ReadFile(path)).To(Equal([]byte("dear diary")))
 
 		other := rinIn(dir, "", []string{"SECRET=0123456789abcdef"}, "certify", "--profile", "auth", "--token-url", "https://127.0.0.1:1/t", "--info-url", "https://127.0.0.1:1/i",

@@ -1,5 +1,5 @@
-// Package benign_test certifies nodes that behave correctly in unusual ways. Each is certified with each habit alone and with combinations of
-// them. No requirement may fail, and no requirement may warn except those that the table of habits names.
+// Package benign_test certifies nodes that behave correctly in unusual ways. It certifies a node with each of these habits,
+// and with combinations of them. No requirement may fail, and no requirement may warn except those that the table of habits names.
 //
 // "make benign" certifies a node with each habit alone, and with many combinations. "make test" gives each node twenty of the habits, so that
 // every habit is covered, and draws fewer combinations, all in one process. RIN_BENIGN selects habits by name.

@@ -11,26 +11,26 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// atOnce is how many nodes are certified side by side. Some of them make their clients wait.
-const atOnce = 5
+// maxConcurrent is the number of nodes that are certified at a time. Some of them make their clients wait.
+const maxConcurrent = 5
 
-// crew runs this many certifications at a time.
-type crew chan struct{}
+// limiter limits the number of certifications at a time to the capacity of the channel.
+type limiter chan struct{}
 
-// alarms certifies nodes and tells which of them are warned about without need. Where several habits together raise an alarm, each of
-// them is asked alone who it was.
-func (c crew) alarms(ctx context.Context, clean outcomes, nodes []node) string {
-	said := make([]string, len(nodes))
+// falseAlarms certifies nodes and describes the false alarms: outcomes that a correct node must not get. If a node with several habits raises one,
+// it certifies a node with each of the habits, to find the cause.
+func (l limiter) falseAlarms(ctx context.Context, clean outcomes, nodes []node) string {
+	alarms := make([]string, len(nodes))
 	var group errgroup.Group
 	for i, n := range nodes {
-		c <- struct{}{} // in the order of the nodes
+		l <- struct{}{} // start in the order of the nodes
 		group.Go(func() error {
 			found, err := certified(ctx, n.config)
-			<-c
+			<-l
 			if err != nil {
 				return fmt.Errorf("%s: %w", n.name, err)
 			}
-			said[i] = alarm(clean, found, n)
+			alarms[i] = alarm(clean, found, n)
 			return nil
 		})
 	}
@@ -39,39 +39,39 @@ func (c crew) alarms(ctx context.Context, clean outcomes, nodes []node) string {
 		fmt.Fprintln(&b, err)
 	}
 	for i, n := range nodes {
-		if said[i] == "" {
+		if alarms[i] == "" {
 			continue
 		}
-		if alone := n.apart(); len(alone) > 1 {
-			if each := c.alarms(ctx, clean, alone); each != "" {
-				b.WriteString(each)
+		if single := n.apart(); len(single) > 1 {
+			if causes := l.falseAlarms(ctx, clean, single); causes != "" {
+				b.WriteString(causes)
 				continue
 			}
 		}
-		fmt.Fprintf(&b, "%s\n%s", n.name, said[i])
+		fmt.Fprintf(&b, "%s\n%s", n.name, alarms[i])
 	}
 	return b.String()
 }
 
-// later begins what takes its time; the function that it returns waits for the end.
-func later(do func() string) func() string {
+// start calls a function in the background. The function that it returns waits for the result.
+func start(do func() string) func() string {
 	done := make(chan string, 1)
 	go func() { done <- do() }()
 	return sync.OnceValue(func() string { return <-done })
 }
 
-// raisesNone fails with the whole text, which the matchers would cut.
-func raisesNone(alarms func() string) {
+// expectNoAlarms waits for the false alarms of some nodes. It fails with all of them; the matchers would cut the text.
+func expectNoAlarms(wait func() string) {
 	GinkgoHelper()
-	if said := alarms(); said != "" {
-		Fail("false alarms:\n" + said)
+	if alarms := wait(); alarms != "" {
+		Fail("false alarms:\n" + alarms)
 	}
 }
 
 var _ = Describe("A node that behaves correctly in unusual ways", Ordered, ContinueOnFailure, func() {
-	var ofHabits, ofChance, ofSwitches func() string
+	var withHabits, withCombinations, withSettings func() string
 
-	// All of them are begun together: nobody is held up by those that wait.
+	// All certifications start here, so that those of nodes that wait overlap with the others.
 	BeforeAll(func() {
 		ctx, cancel := context.WithCancel(context.Background())
 		DeferCleanup(cancel)
@@ -80,18 +80,18 @@ var _ = Describe("A node that behaves correctly in unusual ways", Ordered, Conti
 		clean := outcomesOf(good.Report)
 		nodes, err := chosen()
 		Expect(err).NotTo(HaveOccurred())
-		workers := make(crew, atOnce)
-		ofHabits = later(func() string { return workers.alarms(ctx, clean, nodes) })
-		ofChance = later(func() string { return workers.alarms(ctx, clean, combined()) })
-		ofSwitches = later(func() string { return workers.alarms(ctx, clean, switched()) })
+		limit := make(limiter, maxConcurrent)
+		withHabits = start(func() string { return limit.falseAlarms(ctx, clean, nodes) })
+		withCombinations = start(func() string { return limit.falseAlarms(ctx, clean, combined()) })
+		withSettings = start(func() string { return limit.falseAlarms(ctx, clean, switched()) })
 	})
 
-	It("is certified with each of the habits", func() { raisesNone(ofHabits) })
+	It("is certified with each of the habits", func() { expectNoAlarms(withHabits) })
 
 	It("is certified with random combinations of habits", func() {
 		fmt.Fprintln(GinkgoWriter, "seed", seed)
-		raisesNone(ofChance)
+		expectNoAlarms(withCombinations)
 	})
 
-	It("is certified with each of the sandbox's switches", func() { raisesNone(ofSwitches) })
+	It("is certified with each of the sandbox's settings", func() { expectNoAlarms(withSettings) })
 })

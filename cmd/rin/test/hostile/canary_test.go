@@ -21,7 +21,8 @@ import (
 	"github.com/rin-network/rin/sandbox"
 )
 
-// traces are parts of every form that tell the secret: of base64 what the neighbours do not decide.
+// traces returns the part of each form that depends on the secret alone. Of base64 it leaves out the characters that also depend on the text
+// before and after the secret.
 func traces(secret string) []string {
 	out := forms(secret)
 	for i, form := range out {
@@ -34,7 +35,7 @@ func traces(secret string) []string {
 
 var _ = Describe("Secrets", func() {
 	var (
-		node *parrot
+		node *echoingNode
 		base string
 		args []string
 		env  []string
@@ -42,14 +43,14 @@ var _ = Describe("Secrets", func() {
 	)
 	BeforeEach(func() {
 		dir = GinkgoT().TempDir()
-		secret := func(n int) string { return fmt.Sprintf(planted+"+/&=%%\"'<%d>\\~-0123456789abcdef", n) }
+		secret := func(n int) string { return fmt.Sprintf(secretPrefix+"+/&=%%\"'<%d>\\~-0123456789abcdef", n) }
 		role := model.RoleExternalAPIClient
 		good, err := sandbox.New(sandbox.Config{Calls: 10, Loopback: true, Clients: []sandbox.ClientConfig{
 			{ID: "first", Secret: secret(1), Role: role, Affiliation: "1"}, {ID: "second", Secret: secret(2)},
 			{ID: "third", Secret: secret(3), Role: role, Affiliation: "1", Audience: "https://other.example"},
 		}})
 		Expect(err).NotTo(HaveOccurred())
-		node = &parrot{good: good, asked: func(int) {}}
+		node = &echoingNode{good: good, onRequest: func(int) {}}
 		server := httptest.NewUnstartedServer(node)
 		server.Config.ErrorLog = log.New(io.Discard, "", 0)
 		server.Start()
@@ -58,7 +59,7 @@ var _ = Describe("Secrets", func() {
 		clients, staging := good.Credentials(), good.Elsewhere()
 		expired, err := good.TokenAt(time.Now().Add(-time.Hour), base, clients[0].ClientID)
 		Expect(err).NotTo(HaveOccurred())
-		node.hear(clients[0].Secret, clients[1].Secret, clients[2].Secret, staging.Secret, expired)
+		node.remember(clients[0].Secret, clients[1].Secret, clients[2].Secret, staging.Secret, expired)
 		file := filepath.Join(GinkgoT().TempDir(), "secret") // beside the outputs
 		Expect(os.WriteFile(file, []byte(clients[2].Secret), 0o600)).To(Succeed())
 		env = []string{"SECRET=" + clients[0].Secret, "SECRET2=" + clients[1].Secret, "STAGING=" + staging.Secret, "EXPIRED=" + expired, "TMPDIR=" + dir}
@@ -72,8 +73,8 @@ var _ = Describe("Secrets", func() {
 			"--expired-token", "env:EXPIRED", "--allow-token-in-url", "--allow-secret-in-url",
 		}
 	})
-	// clean asserts that no output holds anything of the secrets.
-	clean := func(outputs map[string]string) {
+	// expectNoSecrets expects that no output contains a trace of a secret.
+	expectNoSecrets := func(outputs map[string]string) {
 		GinkgoHelper()
 		Expect(filepath.WalkDir(dir, func(path string, entry os.DirEntry, err error) error {
 			if err == nil && !entry.IsDir() {
@@ -83,38 +84,38 @@ var _ = Describe("Secrets", func() {
 			}
 			return err
 		})).To(Succeed())
-		var planted []string
-		for _, secret := range node.heard {
-			planted = append(planted, traces(secret)...)
+		var searched []string
+		for _, secret := range node.secrets {
+			searched = append(searched, traces(secret)...)
 		}
-		search := test.NewSecretScan(planted...)
+		search := test.NewSecretScan(searched...)
 		for name, text := range outputs {
 			if trace, at, found := search.In(text); found {
 				Fail(fmt.Sprintf("%s holds a secret as %.20s…: %.200q", name, trace, text[max(0, at-100):]))
 			}
 		}
-		fmt.Fprintf(GinkgoWriter, "%d secrets and tokens in %d forms in %d outputs\n", len(node.heard), len(traces("0123456789abcdef")), len(outputs))
+		fmt.Fprintf(GinkgoWriter, "%d secrets and tokens in %d forms in %d outputs\n", len(node.secrets), len(traces("0123456789abcdef")), len(outputs))
 	}
 
 	It("stay out of every output of a run, in whatever form the node echoes them", func() {
-		var lines, surroundings []string
-		node.asked = func(n int) {
+		var lines, environments []string
+		node.onRequest = func(n int) {
 			if n == 30 {
-				lines, surroundings = worker()
+				lines, environments = processes()
 			}
 		}
 		_, outputs, err := start(dir, env, args...)
 		Expect(err).NotTo(HaveOccurred())
-		Expect(len(node.heard)).To(BeNumerically(">", 60), "secrets, tokens, forged and odd ones, and cookies")
-		outputs["command lines"], outputs["environment of the worker"] = strings.Join(lines, "\n"), strings.Join(surroundings, "\n")
+		Expect(len(node.secrets)).To(BeNumerically(">", 60), "secrets, tokens, forged and odd ones, and cookies")
+		outputs["command lines"], outputs["environment of the worker"] = strings.Join(lines, "\n"), strings.Join(environments, "\n")
 		if _, err := os.Stat("/proc/self/environ"); err == nil {
 			Expect(outputs["command lines"]).To(ContainSubstring("worker"))
 			Expect(outputs["command lines"]).To(ContainSubstring("certify"))
 		}
-		clean(outputs)
+		expectNoSecrets(outputs)
 		evidence := outputs[filepath.Join(dir, "report", "evidence.jsonl")]
 		for _, name := range []string{"client_secret", "client_secret2", "other_secret", "staging_secret", "expired_token", "access_token", "access_token2", "cookie"} {
-			Expect(evidence).To(ContainSubstring("[["+name+":"), "the node did throw it back")
+			Expect(evidence).To(ContainSubstring("[["+name+":"), "the node echoed it")
 		}
 		for _, format := range []string{"report.html", "report.json", "junit.xml", "report.md", "exchanges.har"} {
 			Expect(outputs).To(HaveKey(filepath.Join(dir, "report", format)))
@@ -125,7 +126,7 @@ var _ = Describe("Secrets", func() {
 		if _, err := os.Stat("/proc/self/environ"); err != nil {
 			Skip("this system does not show processes")
 		}
-		node.asked = func(n int) {
+		node.onRequest = func(n int) {
 			if n == 60 {
 				for _, pid := range workers() {
 					Expect(syscall.Kill(pid, syscall.SIGQUIT)).To(Succeed()) // Go's runtime writes every goroutine to stderr
@@ -135,14 +136,14 @@ var _ = Describe("Secrets", func() {
 		_, outputs, err := start(dir, env, args...)
 		Expect(err).NotTo(HaveOccurred())
 		Expect(outputs["stderr"]).To(ContainSubstring("goroutine"))
-		clean(outputs)
+		expectNoSecrets(outputs)
 	})
 })
 
-// workers are the running workers of this binary, where the system shows them.
+// workers returns the ids of the running worker processes of this binary, where the system shows them.
 func workers() []int {
 	var out []int
-	paths, _ := filepath.Glob("/proc/[0-9]*/cmdline") // the pattern is sound
+	paths, _ := filepath.Glob("/proc/[0-9]*/cmdline") // the pattern is valid
 	for _, path := range paths {
 		line, err := os.ReadFile(path)
 		var pid int
@@ -153,10 +154,10 @@ func workers() []int {
 	return out
 }
 
-// worker shows the command lines of the running binary, and the environment of its workers. The parent's environment holds what its
-// operator put there.
-func worker() (lines, environments []string) {
-	paths, _ := filepath.Glob("/proc/[0-9]*/cmdline") // the pattern is sound
+// processes returns the command lines of the running binary, and the environments of its workers. The environment of the parent process is left
+// out, because its operator put the secrets there.
+func processes() (lines, environments []string) {
+	paths, _ := filepath.Glob("/proc/[0-9]*/cmdline") // the pattern is valid
 	for _, path := range paths {
 		line, err := os.ReadFile(path)
 		if err == nil && strings.HasPrefix(string(line), binary+"\x00") {

@@ -17,44 +17,45 @@ import (
 	"sync"
 )
 
-// parrot is a node that echoes every secret in every form and in every part of its answers.
-type parrot struct {
+// echoingNode is a node that echoes every secret in every form and in every part of its answers.
+type echoingNode struct {
 	good http.Handler
-	// asked is called with the number of each request, from 1.
-	asked func(n int)
+	// onRequest is called with the number of each request, from 1.
+	onRequest func(n int)
 
-	mu    sync.Mutex
-	count int
-	heard []string // secrets and tokens, each once, in the order they came
+	mu      sync.Mutex
+	count   int
+	secrets []string // secrets, tokens and cookies of requests and answers, each once, in order
 }
 
-// planted begins every client secret.
-const planted = "kanari"
+// secretPrefix begins every client secret.
+const secretPrefix = "kanari"
 
-// session is what the parrot's cookies hold.
+// session returns the value of the session cookie for a path.
 func session(path string) string { return fmt.Sprintf("%x", "session of "+path) }
 
-func (p *parrot) hear(secrets ...string) {
+// remember adds secrets to those that were exchanged.
+func (p *echoingNode) remember(secrets ...string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for _, s := range secrets {
-		if s != "" && !slices.Contains(p.heard, s) {
-			p.heard = append(p.heard, s)
+		if s != "" && !slices.Contains(p.secrets, s) {
+			p.secrets = append(p.secrets, s)
 		}
 	}
 }
 
 // ServeHTTP implements http.Handler.
-func (p *parrot) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+func (p *echoingNode) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	p.mu.Lock()
 	p.count++
 	n := p.count
 	p.mu.Unlock()
-	p.asked(n)
-	said := secretsOf(r)
-	p.hear(said...)
+	p.onRequest(n)
+	secrets := secretsOf(r)
+	p.remember(secrets...)
 
-	r.Header.Del("Accept-Encoding") // the answer is written into
+	r.Header.Del("Accept-Encoding") // the echoes are written into the plain body
 	answer := httptest.NewRecorder()
 	p.good.ServeHTTP(answer, r)
 	maps.Copy(w.Header(), answer.Header())
@@ -64,16 +65,16 @@ func (p *parrot) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		AccessToken string `json:"access_token"`
 	}
 	if json.Unmarshal(body, &issued) == nil && issued.AccessToken != "" {
-		p.hear(issued.AccessToken)
-		said = append(said, issued.AccessToken)
+		p.remember(issued.AccessToken)
+		secrets = append(secrets, issued.AccessToken)
 	}
 	cookie := session(r.URL.Path)
 	w.Header().Add("Set-Cookie", "session="+cookie+"; Path=/; Secure; HttpOnly; SameSite=Strict")
-	p.hear(cookie)
-	said = append(said, cookie)
+	p.remember(cookie)
+	secrets = append(secrets, cookie)
 
 	var echoes []string
-	for _, s := range said {
+	for _, s := range secrets {
 		echoes = append(echoes, forms(s)...)
 		w.Header().Add("Link", "</?token="+url.QueryEscape(s)+">; rel=\"prev\"")
 		w.Header().Add("X-"+strings.Map(fieldNameOnly, s), "name")
@@ -81,12 +82,12 @@ func (p *parrot) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	for i, e := range echoes[:min(len(echoes), 30)] {
 		w.Header().Add(fmt.Sprintf("X-Echo-%d", i), strings.Map(fieldValueOnly, e))
 	}
-	body = repeated(body, echoes)
+	body = withEchoes(body, echoes)
 	w.WriteHeader(answer.Code)
 	_, _ = w.Write(body)
 }
 
-// isToken tells a token that a node issued, or what was made of one, from one that is nobody's.
+// isToken reports whether s is a token that a node issued, or was derived from one. Tokens that the suite invents have another issuer.
 func isToken(s string) bool {
 	_, rest, _ := strings.Cut(s, ".")
 	claims, _, found := strings.Cut(rest, ".")
@@ -94,7 +95,7 @@ func isToken(s string) bool {
 	return found && strings.HasPrefix(s, "eyJ") && err == nil && !bytes.Contains(text, []byte("https://conformance.invalid"))
 }
 
-// forms are the ways in which a secret may be written.
+// forms returns the encodings in which a secret may appear.
 func forms(secret string) []string {
 	each := func(format string) string {
 		var b strings.Builder
@@ -116,8 +117,8 @@ func forms(secret string) []string {
 	return out
 }
 
-// repeated writes the echoes into the first object of a JSON body, and behind any other text.
-func repeated(body []byte, echoes []string) []byte {
+// withEchoes writes the echoes into the first object of a JSON body, and after any other text.
+func withEchoes(body []byte, echoes []string) []byte {
 	at := bytes.IndexByte(body, '{')
 	if at < 0 || !json.Valid(body) || len(echoes) == 0 {
 		if len(body) == 0 || json.Valid(body) {
@@ -132,6 +133,7 @@ func repeated(body []byte, echoes []string) []byte {
 	return slices.Concat(body[:at+1], []byte(`"echo":`+quoted(strings.Join(echoes, " "))+`,`), body[at+1:])
 }
 
+// fieldNameOnly drops the characters that a header name must not contain.
 func fieldNameOnly(r rune) rune {
 	if strings.ContainsRune("!#$%&'*+-.^_`|~", r) || r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' {
 		return r
@@ -139,6 +141,7 @@ func fieldNameOnly(r rune) rune {
 	return -1
 }
 
+// fieldValueOnly drops the characters that a header value must not contain.
 func fieldValueOnly(r rune) rune {
 	if r < ' ' || r == 0x7f {
 		return -1
@@ -146,7 +149,7 @@ func fieldValueOnly(r rune) rune {
 	return r
 }
 
-// secretsOf are the secrets and tokens of a request, wherever it carries them.
+// secretsOf returns the secrets and tokens of a request: those of its form, its query and its Authorization headers.
 func secretsOf(r *http.Request) []string {
 	sent, _ := io.ReadAll(io.LimitReader(r.Body, 1<<16))
 	r.Body = io.NopCloser(bytes.NewReader(sent))
@@ -165,5 +168,5 @@ func secretsOf(r *http.Request) []string {
 		out = append(out, secret)
 	}
 	// An invented value that only the client knows is not a secret.
-	return slices.DeleteFunc(out, func(s string) bool { return !strings.HasPrefix(s, planted) && !isToken(s) })
+	return slices.DeleteFunc(out, func(s string) bool { return !strings.HasPrefix(s, secretPrefix) && !isToken(s) })
 }
