@@ -1,4 +1,4 @@
-// Package configfile presets the configuration of a network of sandbox nodes, which differ as members of a network do: from the number of nodes, or from
+// Package configfile makes the configuration of a network of sandbox nodes, which differ as members of a network do: from the number of nodes, or from
 // a file that configures each.
 package configfile
 
@@ -43,7 +43,7 @@ type Given struct {
 	at     value
 }
 
-// Fault presets a fault of the option's value that the caller found.
+// Fault makes a fault of the option's value that the caller found.
 func (g Given) Fault(hint string) Fault {
 	got := "a list"
 	if !g.List {
@@ -188,7 +188,7 @@ func Example() string { return example }
 // MaxNodes is the largest number of nodes in a network.
 const MaxNodes = 100
 
-// Many presets n nodes from one: the first is at the root of the host, every other below a root named after its id, with a service prefix, a realm,
+// Many makes n nodes from one: the first is at the root of the host, every other below a root named after its id, with a service prefix, a realm,
 // clients and data of its own, and with the presets in turn. Settings of first apply to all nodes, but the seed counts up. A single node stays as
 // it is.
 func Many(first sandbox.Config, n int) []sandbox.Config {
