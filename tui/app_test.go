@@ -61,7 +61,7 @@ func (c *canvas) Keys() []key.Binding {
 // framed is a tour whose screens are canvases, to see what the application itself draws.
 func framed() (*tour, *canvas) {
 	GinkgoHelper()
-	t, c := newTour(ground{}), &canvas{}
+	t, c := newTour(tourOptions{}), &canvas{}
 	for i := range t.screens {
 		t.screens[i] = c
 	}
@@ -88,7 +88,7 @@ var _ = Describe("The frame around a screen", func() {
 		t.take(tick(t.Clock.Now()))
 		Expect(t.frame()).To(MatchRegexp(`token \d+:59`))
 		t.press("r")
-		t.sized(40, 15).colour("none")
+		t.resize(40, 15).colour("none")
 		Expect(t.frame()).To(MatchRegexp(`3/10 Ask.*… secrets shown  token \d+:59`))
 		t.Clock.Add(24 * time.Hour)
 		t.take(tick(t.Clock.Now()))
@@ -97,7 +97,7 @@ var _ = Describe("The frame around a screen", func() {
 
 	It("fits the keys into 40 columns, help and quit always", func() {
 		t, c := framed()
-		t.sized(40, 15)
+		t.resize(40, 15)
 		Expect(t.foot()).To(Equal("enter ask for a token  ? help  ctrl+c"))
 		c.lead = "ask for a token in a very long sentence"
 		Expect(t.foot()).To(Equal("enter ask for a token i…  ? help  ctrl+c"))
@@ -109,7 +109,7 @@ var _ = Describe("The frame around a screen", func() {
 
 	It("shows all of the help at 40×15, by scrolling", func() {
 		t, c := framed()
-		t.sized(40, 15).press("?")
+		t.resize(40, 15).press("?")
 		seen := map[string]bool{}
 		for range 40 {
 			for line := range strings.Lines(t.frame()) {
@@ -143,7 +143,7 @@ var _ = Describe("The frame around a screen", func() {
 		Expect(t.frame()).To(HavePrefix("1/10 "))
 		Expect(c.pressed).To(Equal([]string{"5", "?", "r", "l", "esc"}))
 		t.press("ctrl+c")
-		Expect(t.left).To(BeTrue(), "ctrl+c is no text")
+		Expect(t.ended).To(BeTrue(), "ctrl+c is no text")
 	})
 
 	It("takes keys that come in one piece one by one, and a pasted text as one", func() {
@@ -160,14 +160,14 @@ var _ = Describe("The frame around a screen", func() {
 		t, _ := framed()
 		t.press("0")
 		t.take(screen.NextStep{})
-		Expect(t.left).To(BeTrue())
+		Expect(t.ended).To(BeTrue())
 	})
 })
 
 var _ = Describe("A tour that breaks", func() {
 	It("leaves the terminal clean, and says that it broke", func() {
 		var broken = errors.New("nobody asked for this")
-		t := newTour(ground{certify: func(context.Context, target.Target, func(worker.Event)) (report.Report, *evidence.Log, error) {
+		t := newTour(tourOptions{certify: func(context.Context, target.Target, func(worker.Event)) (report.Report, *evidence.Log, error) {
 			panic(broken)
 		}})
 		t.session.Walk.ReadRegistry(context.Background())

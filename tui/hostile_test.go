@@ -118,12 +118,12 @@ var (
 )
 
 var _ = DescribeTable("A hostile node reaches no terminal: the layout holds and no control byte is in any frame", func(change func(http.Handler) http.Handler) {
-	t := newTour(ground{change: change, certify: unable()})
+	t := newTour(tourOptions{change: change, certify: unable()})
 	seen := false
 	t.through(func() {
 		at := t.at
 		for _, size := range [][2]int{{40, 15}, {80, 24}, {120, 40}} {
-			t.sized(size[0], size[1])
+			t.resize(size[0], size[1])
 			for _, k := range []string{"tab", "end", "tab", "pgdown", "w", "w", "tab", "tab", "right", "enter", "tab", "tab", "end", "tab", "tab", "left", "esc"} {
 				t.press(k)
 				t.stay(at)

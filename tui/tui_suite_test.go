@@ -24,42 +24,42 @@ func TestTour(t *testing.T) {
 type tour struct {
 	*App
 	*tuitest.Node
-	left   bool // whether the application ended
+	ended  bool // whether the application has ended
 	frames int
 }
 
-// ground is what a tour differs in from a plain one.
-type ground struct {
+// tourOptions configure a tour; the zero value is a sandbox without faults and its real suite.
+type tourOptions struct {
 	change  func(http.Handler) http.Handler
 	certify tuitest.Suite
 }
 
-func newTour(g ground) *tour {
+func newTour(o tourOptions) *tour {
 	GinkgoHelper()
-	t := &tour{Node: tuitest.NewNode(GinkgoTB(), sandbox.Config{}, g.change)}
-	if g.certify == nil {
-		g.certify = t.Suite()
+	t := &tour{Node: tuitest.NewNode(GinkgoTB(), sandbox.Config{}, o.change)}
+	if o.certify == nil {
+		o.certify = t.Suite()
 	}
-	t.App = New(&screen.Session{Context: context.Background(), Walk: t.Walk(GinkgoTB(), t.Target(), g.certify), Language: "en", Theme: tuitest.NewTheme(),
+	t.App = New(&screen.Session{Context: context.Background(), Walk: t.Walk(GinkgoTB(), t.Target(), o.certify), Language: "en", Theme: tuitest.NewTheme(),
 		Getenv: func(string) (string, bool) { return "", false },
 		Write:  func(string) error { return nil },
 		Keep:   func(string) (string, error) { return "/tmp/rin-curl-1.sh", nil },
 		Save:   func(folder string, _ []flow.File) (string, error) { return folder, nil }})
-	t.does(t.screen().Open())
+	t.settle(t.screen().Open())
 	return t
 }
 
 // colour makes the terminal dark, light or none.
 func (t *tour) colour(name string) {
 	tuitest.Colour(t.session.Theme, name)
-	t.does(t.screen().Update(screen.SecretsToggled{})) // draws anew
+	t.settle(t.screen().Update(screen.SecretsToggled{})) // draws anew
 	if t.help != nil {
 		t.help.Refresh()
 	}
 }
 
-// sized gives the terminal a size.
-func (t *tour) sized(width, height int) *tour {
+// resize gives the terminal a size.
+func (t *tour) resize(width, height int) *tour {
 	GinkgoHelper()
 	t.take(tea.WindowSizeMsg{Width: width, Height: height})
 	return t
@@ -78,15 +78,15 @@ func (t *tour) take(msg tea.Msg) {
 	GinkgoHelper()
 	_, cmd := t.Update(msg)
 	t.frame()
-	t.does(cmd)
+	t.settle(cmd)
 }
 
-// does runs a command and whatever comes of it, looks at every frame meanwhile, and ends when nothing is under way.
-func (t *tour) does(first tea.Cmd) {
+// settle runs a command and whatever comes of it, looks at every frame meanwhile, and ends when nothing is under way.
+func (t *tour) settle(first tea.Cmd) {
 	GinkgoHelper()
 	tuitest.Settle(GinkgoTB(), first, func(msg tea.Msg) tea.Cmd {
 		if _, quit := msg.(tea.QuitMsg); quit {
-			t.left = true
+			t.ended = true
 			return nil
 		}
 		_, cmd := t.Update(msg)
@@ -113,7 +113,7 @@ func (t *tour) golden(name string, sizes ...screen.Size) {
 	GinkgoHelper()
 	all := ""
 	for _, size := range sizes {
-		t.sized(size.Width, size.Height)
+		t.resize(size.Width, size.Height)
 		for _, colours := range tuitest.Colours() {
 			t.colour(colours)
 			all += tuitest.Picture(size, colours, tuitest.SamePort(t.frame()))

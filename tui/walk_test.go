@@ -17,9 +17,9 @@ func headline(s flow.Step) string {
 
 var _ = Describe("A walk", func() {
 	It("leads from the first screen to the certificate and out by enter alone in the smallest size, and each frame says so", func() {
-		t := newTour(ground{}).sized(40, 15)
+		t := newTour(tourOptions{}).resize(40, 15)
 		seen, certified := map[flow.Step]bool{}, false
-		for n := 0; !t.left; n++ {
+		for n := 0; !t.ended; n++ {
 			Expect(n).To(BeNumerically("<", 80), "stuck at\n%s", t.frame())
 			frame := t.frame()
 			Expect(frame).To(ContainSubstring(headline(t.at)))
@@ -35,25 +35,25 @@ var _ = Describe("A walk", func() {
 	})
 
 	It("goes on where it was when the terminal changes its size, at every step", func() {
-		t := newTour(ground{certify: unable()})
+		t := newTour(tourOptions{certify: unable()})
 		t.through(func() {
-			at, before := t.at, t.sized(80, 24).frame()
+			at, before := t.at, t.resize(80, 24).frame()
 			for _, size := range [][2]int{{40, 15}, {20, 8}, {19, 8}, {1, 1}, {0, 0}, {300, 90}, {120, 40}, {80, 8}} {
-				t.sized(size[0], size[1])
+				t.resize(size[0], size[1])
 			}
-			t.sized(80, 24)
+			t.resize(80, 24)
 			Expect(t.at).To(Equal(at))
 			Expect(headOf(t.frame())).To(Equal(headOf(before)))
 		})
 	})
 
 	It("takes every key at every step, and shows no secret in any frame", func() {
-		t := newTour(ground{certify: unable()}).sized(80, 24)
+		t := newTour(tourOptions{certify: unable()}).resize(80, 24)
 		keys := strings.Split("? x tab tab shift+tab down up pgdown pgup end home right left space w R / a enter n N esc c C n h esc l l [ ] g G s", " ")
 		t.through(func() {
 			at := t.at
 			for _, size := range [][2]int{{40, 15}, {120, 40}} {
-				t.sized(size[0], size[1])
+				t.resize(size[0], size[1])
 				for _, k := range keys {
 					t.press(strings.Replace(k, "space", " ", 1))
 					t.stay(at)

@@ -18,44 +18,44 @@ var _ = Describe("An account", func() {
 		{"id":"PLAIN","oauth2":"http://c.example/token","info":"https://c.example/i"},
 		{"id":"NONE"}]}`
 	client := target.Credentials{ClientID: "me", ClientSecret: target.NewSecret("the-secret-of-node-a")}
-	begun := func(at target.Target) *flow.Walk {
+	newWalk := func(at target.Target) *flow.Walk {
 		GinkgoHelper()
 		w, err := flow.New(flow.Options{Target: at})
 		Expect(err).NotTo(HaveOccurred())
 		return w
 	}
 
-	It("is presented at the node that it was given for, and at no other", func() {
-		w := begun(target.Target{RegistryDocument: []byte(document), NodeID: "A", Credentials: client, Second: &client, ExpiredToken: target.NewSecret("eyJ"),
+	It("is used at the node that it was given for, and at no other", func() {
+		w := newWalk(target.Target{RegistryDocument: []byte(document), NodeID: "A", Credentials: client, Second: &client, ExpiredToken: target.NewSecret("eyJ"),
 			SpecURL: "https://a.example/other-spec", AllowOrigins: []string{"https://ok.example"}})
 		Expect(w.ChooseNode("A")).To(Succeed())
-		Expect(w.Target().SpecURL).To(Equal("https://a.example/other-spec"), "what was given wins over what follows from the entry")
+		Expect(w.Target().SpecURL).To(Equal("https://a.example/other-spec"), "a given URL overrides the one derived from the entry")
 		Expect(w.Target().Credentials).To(Equal(client))
 		Expect(w.ChooseNode("B")).To(Succeed())
 		Expect(w.Account()).To(BeZero())
 		Expect(w.Target().SpecURL).To(Equal("https://b.example/x/funding/v3/api-docs"))
 		Expect(w.Target().AllowOrigins).To(ConsistOf("https://ok.example"))
 		Expect(w.ChooseNode("A")).To(Succeed())
-		Expect(w.Account().Client).To(Equal(client), "it is remembered")
+		Expect(w.Account().Client).To(Equal(client), "the walk remembers the account")
 		Expect(w.Account().Expired.Reveal()).To(Equal("eyJ"))
 	})
 
-	It("and what was learnt with it stays when the same node is chosen again", func() {
-		w := begun(target.Target{RegistryDocument: []byte(document), Credentials: client})
+	It("stays in use when the same node is chosen again", func() {
+		w := newWalk(target.Target{RegistryDocument: []byte(document), Credentials: client})
 		Expect(w.ChooseNode("A")).To(Succeed())
-		aims := w.TargetCount()
+		count := w.TargetCount()
 		Expect(w.ChooseNode("A")).To(Succeed())
-		Expect(w.TargetCount()).To(Equal(aims))
+		Expect(w.TargetCount()).To(Equal(count))
 	})
 
-	It("is for the node that was named, also when another one is chosen first", func() {
-		w := begun(target.Target{RegistryDocument: []byte(document), NodeID: "A", Credentials: client})
+	It("is kept for the named node when another one is chosen first", func() {
+		w := newWalk(target.Target{RegistryDocument: []byte(document), NodeID: "A", Credentials: client})
 		Expect(w.ChooseNode("B")).To(Succeed())
 		Expect(w.Account()).To(BeZero())
 	})
 
-	It("does not go to another registry, nor to URLs that are typed, but stays when a path is mended", func() {
-		w := begun(target.Target{RegistryDocument: []byte(document), NodeID: "A", Credentials: client})
+	It("is dropped for another registry or another origin, and stays when only a path changes", func() {
+		w := newWalk(target.Target{RegistryDocument: []byte(document), NodeID: "A", Credentials: client})
 		Expect(w.ChooseNode("A")).To(Succeed())
 		Expect(w.UseURLs("https://a.example/oauth/token", "https://a.example/x/info/v1/oauth/info/", "")).To(Succeed())
 		Expect(w.Account().Client).To(Equal(client))
@@ -69,35 +69,36 @@ var _ = Describe("An account", func() {
 		Expect(w.Target().Registry).To(Equal("https://registry.example/ris.json"))
 	})
 
-	It("is not aimed at what a secret must not go to", func() {
-		w := begun(target.Target{RegistryDocument: []byte(document)})
-		aims := w.TargetCount()
+	It("is refused for URLs to which no secret may be sent", func() {
+		w := newWalk(target.Target{RegistryDocument: []byte(document)})
+		count := w.TargetCount()
 		Expect(w.ChooseNode("PLAIN")).To(MatchError(ContainSubstring("not encrypted")))
 		Expect(w.ChooseNode("NONE")).To(MatchError(ContainSubstring("no token URL")))
 		Expect(w.UseURLs("http://c.example/token", "ftp://c.example/", "nonsense")).To(MatchError(And(ContainSubstring("not encrypted"), ContainSubstring("ftp:"), ContainSubstring("nonsense"))))
 		Expect(w.UseRegistry("http://registry.example/ris.json", nil)).To(MatchError(ContainSubstring("not encrypted")))
-		Expect(w.TargetCount()).To(Equal(aims))
-		Expect(begun(target.Target{RegistryDocument: []byte(document), AllowOrigins: []string{"http://c.example"}}).ChooseNode("PLAIN")).To(Succeed())
+		Expect(w.TargetCount()).To(Equal(count))
+		Expect(newWalk(target.Target{RegistryDocument: []byte(document), AllowOrigins: []string{"http://c.example"}}).ChooseNode("PLAIN")).To(Succeed())
 	})
 })
 
-var _ = DescribeTable("A trouble is mended", func(s flow.Result, to flow.Step, editable bool) {
-	got, ok := s.EditStep()
+var _ = DescribeTable("The step to edit is", func(r flow.Result, want flow.Step, editable bool) {
+	got, ok := r.EditStep()
 	Expect(ok).To(Equal(editable))
-	Expect(got).To(Equal(to))
+	Expect(got).To(Equal(want))
 },
-	Entry("nowhere when there is none", flow.Result{}, flow.Node, false),
-	Entry("at the node when nothing was sent", flow.Result{Step: flow.Token, Trouble: &flow.Trouble{}}, flow.Node, true),
-	Entry("at the node when nothing answered", troubled(evidence.TokenEndpoint, 0), flow.Node, true),
-	Entry("at the credentials when they were refused", troubled(evidence.TokenEndpoint, http.StatusUnauthorized), flow.Credentials, true),
-	Entry("at the credentials of the second client", troubled(evidence.SecondClient, http.StatusBadRequest), flow.Credentials, true),
-	Entry("at the node when a good token is refused", troubled(evidence.Info, http.StatusUnauthorized), flow.Node, true),
-	Entry("at the credentials when the role is missing", troubled(evidence.Info, http.StatusForbidden), flow.Credentials, true),
-	Entry("at the node for a web page", troubled(evidence.TokenEndpoint, http.StatusOK), flow.Node, true),
-	Entry("not in the last step", flow.Result{Step: flow.TakeAway, Trouble: &flow.Trouble{}}, flow.Node, false),
+	Entry("none without trouble", flow.Result{}, flow.Node, false),
+	Entry("the node when nothing was sent", flow.Result{Step: flow.Token, Trouble: &flow.Trouble{}}, flow.Node, true),
+	Entry("the node when nothing answered", failedResult(evidence.TokenEndpoint, 0), flow.Node, true),
+	Entry("the credentials when they were refused", failedResult(evidence.TokenEndpoint, http.StatusUnauthorized), flow.Credentials, true),
+	Entry("the credentials of the second client", failedResult(evidence.SecondClient, http.StatusBadRequest), flow.Credentials, true),
+	Entry("the node when a good token is refused", failedResult(evidence.Info, http.StatusUnauthorized), flow.Node, true),
+	Entry("the credentials when the role is missing", failedResult(evidence.Info, http.StatusForbidden), flow.Credentials, true),
+	Entry("the node for a web page", failedResult(evidence.TokenEndpoint, http.StatusOK), flow.Node, true),
+	Entry("none in the last step", flow.Result{Step: flow.TakeAway, Trouble: &flow.Trouble{}}, flow.Node, false),
 )
 
-func troubled(at evidence.Resource, status int) flow.Result {
+// failedResult returns a result whose last exchange has this resource and status; status 0 means no answer.
+func failedResult(at evidence.Resource, status int) flow.Result {
 	x := evidence.Exchange{Label: at.With(evidence.OK)}
 	if status != 0 {
 		x.Response = &evidence.Response{Status: status}

@@ -21,29 +21,29 @@ func TestWalk(t *testing.T) {
 	RunSpecs(t, "walk")
 }
 
-// ground is a node to walk on.
-type ground struct{ *tuitest.Node }
+// node is a sandbox node. Its methods start walks on it.
+type node struct{ *tuitest.Node }
 
-func newGround(change func(http.Handler) http.Handler, config sandbox.Config) ground {
+func newNode(change func(http.Handler) http.Handler, config sandbox.Config) node {
 	GinkgoHelper()
-	return ground{tuitest.NewNode(GinkgoTB(), config, change)}
+	return node{tuitest.NewNode(GinkgoTB(), config, change)}
 }
 
-// walkOn begins a walk with the credentials of the node's demo clients.
-func (g ground) walkOn() *flow.Walk {
+// newWalk begins a walk with the credentials of the node's demo clients.
+func (g node) newWalk() *flow.Walk {
 	GinkgoHelper()
 	return g.Walk(GinkgoTB(), g.Target(), nil)
 }
 
-// here is a walk that has chosen its node.
-func (g ground) here() *flow.Walk {
+// walkAtNode returns a walk that has chosen its node.
+func (g node) walkAtNode() *flow.Walk {
 	GinkgoHelper()
-	w := g.walkOn()
+	w := g.newWalk()
 	tuitest.Arrive(GinkgoTB(), w)
 	return w
 }
 
-// outcomes are the verdicts of a scene, in words.
+// outcomes are the verdicts of a result, by requirement.
 func outcomes(s flow.Result) map[requirement.ID]requirement.Outcome {
 	out := map[requirement.ID]requirement.Outcome{}
 	for _, v := range s.Verdicts {
@@ -52,7 +52,7 @@ func outcomes(s flow.Result) map[requirement.ID]requirement.Outcome {
 	return out
 }
 
-// everything that a scene may show, as one text.
+// everything returns all that a result may show, as one text.
 func everything(s flow.Result) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%v %+v\n", s.Notes, s.Trouble)

@@ -51,7 +51,7 @@ type Trouble struct {
 func (r Result) OK() bool { return r.Trouble == nil }
 
 // EditStep returns the step where a person can fix the usual cause of the trouble: the credentials if the client was refused, else the node.
-// ok is false if neither helps.
+// ok is false if there is no trouble, or neither helps.
 func (r Result) EditStep() (to Step, ok bool) {
 	if r.OK() || r.Step == TakeAway || r.Step == Certify {
 		return 0, false
@@ -74,7 +74,7 @@ func (r Result) EditStep() (to Step, ok bool) {
 	return Node, true
 }
 
-// exchange sends a request and adds it to the result. explain finds the trouble in the answer; ok is false if there is trouble.
+// exchange sends a request and adds it to the result. explain returns the trouble in the answer, or nil; ok is false if there is trouble.
 func (w *Walk) exchange(ctx context.Context, result *Result, request recorder.Request, explain func(recorder.Answer) *Trouble) (answer recorder.Answer, ok bool) {
 	answer, err := w.send(ctx, request)
 	if err != nil {
@@ -86,7 +86,7 @@ func (w *Walk) exchange(ctx context.Context, result *Result, request recorder.Re
 	return answer, result.OK()
 }
 
-// maxClockSkew is the difference of two clocks that is still ignored. Tokens are valid for minutes.
+// maxClockSkew is the largest clock difference that is ignored. It is short, because tokens are valid for minutes only.
 const maxClockSkew = 90 * time.Second
 
 // localTrouble explains an error of this machine.
@@ -100,34 +100,34 @@ func connectionTrouble(a recorder.Answer) *Trouble {
 	if f == nil {
 		return nil
 	}
-	what := func(text string) string { return text + ": " + f.Message }
+	withMessage := func(text string) string { return text + ": " + f.Message }
 	switch f.Kind {
 	case evidence.FailureResolve:
-		return &Trouble{what("the host name has no address"),
+		return &Trouble{withMessage("the host name has no address"),
 			[]string{"a typing error in the URL", "no connection to the network that knows the name (VPN)"},
 			[]string{"compare the URL with the registry entry", "connect to that network, then try again"}}
 	case evidence.FailureConnect:
-		return &Trouble{what("no server answers at this address"),
+		return &Trouble{withMessage("no server answers at this address"),
 			[]string{"the node is down", "the port is wrong", "a firewall blocks the connection"},
 			[]string{"ask the node's operator, or try later", "compare the URL with the registry entry", "try from the network that its clients use"}}
 	case evidence.FailureTLS:
-		return &Trouble{what("the TLS connection failed"),
+		return &Trouble{withMessage("the TLS connection failed"),
 			[]string{"this machine does not know the authority that issued the certificate", "the certificate has expired or names another host", "the server does not support TLS 1.2 or later, or speaks no TLS at all"},
 			[]string{"start with --cacert FILE, with the certificate of the authority in PEM", "ask the node's operator to renew the certificate", "check whether the URL should begin with https or http"}}
 	case evidence.FailureTimeout:
-		return &Trouble{what("no complete answer came in time"),
+		return &Trouble{withMessage("no complete answer came in time"),
 			[]string{"the node is busy or hangs", "a proxy drops the answer"},
 			[]string{"try again", "try from another network"}}
 	case evidence.FailureReset, evidence.FailureProtocol:
-		return &Trouble{what("the connection ended without a valid HTTP answer"),
+		return &Trouble{withMessage("the connection ended without a valid HTTP answer"),
 			[]string{"the URL says https and the server speaks http, or the other way round", "a proxy cuts the connection"},
 			[]string{"check scheme and port of the URL", "try from another network"}}
 	case evidence.FailureRefused:
-		return &Trouble{what("rin did not send this request"),
+		return &Trouble{withMessage("rin did not send this request"),
 			[]string{"the URL has an origin that neither you nor the registry entry named; rin sends no secret there"},
 			[]string{"start with --allow-origin if you trust this origin"}}
 	}
-	return &Trouble{what("the request was not completed"), []string{"the request was cancelled"}, []string{"try again"}}
+	return &Trouble{withMessage("the request was not completed"), []string{"the request was cancelled"}, []string{"try again"}}
 }
 
 // formatTrouble explains an answer that is not JSON; it returns nil for JSON.

@@ -117,7 +117,7 @@ func describeClaims(facts *evidence.JWTFacts, now time.Time) []string {
 		return nil
 	}
 	var notes []string
-	say := func(name, format string) bool {
+	addNote := func(name, format string) bool {
 		value, ok := facts.Claims[name]
 		if list, isList := value.([]any); isList {
 			value = list[:min(len(list), 8)]
@@ -127,11 +127,11 @@ func describeClaims(facts *evidence.JWTFacts, now time.Time) []string {
 		}
 		return ok
 	}
-	say("iss", "It was issued by %s (iss).")
-	say("aud", "It is meant for %s (aud): another API has to refuse it.")
-	say("sub", "It represents the account %s (sub).")
-	if !say("client_id", "The client is %s (client_id).") {
-		say("azp", "The client is %s (azp).")
+	addNote("iss", "It was issued by %s (iss).")
+	addNote("aud", "It is meant for %s (aud): another API has to refuse it.")
+	addNote("sub", "It represents the account %s (sub).")
+	if !addNote("client_id", "The client is %s (client_id).") {
+		addNote("azp", "The client is %s (azp).")
 	}
 	if expiry, ok := claimTime(facts.Claims["exp"]); ok {
 		at := expiry.UTC().Format("15:04:05 UTC")
@@ -144,6 +144,7 @@ func describeClaims(facts *evidence.JWTFacts, now time.Time) []string {
 	return notes
 }
 
+// claimTime returns the time of a claim such as exp; the second result is false unless the value is a plausible number of seconds.
 func claimTime(v any) (time.Time, bool) {
 	n, ok := v.(json.Number)
 	if !ok {
@@ -156,7 +157,7 @@ func claimTime(v any) (time.Time, bool) {
 	return time.Unix(int64(seconds), 0), true
 }
 
-// findKeys finds the URL of the issuer's keys. It asks known origins only, whatever the token says.
+// findKeys finds the URL of the issuer's keys. It sends requests to known origins only, even if the token names another one.
 func (w *Walk) findKeys(ctx context.Context, result *Result, issuer string) (string, bool) {
 	issuers := []string{issuer}
 	if realm, ok := strings.CutSuffix(w.Target().TokenURL, "/protocol/openid-connect/token"); ok {
@@ -210,7 +211,7 @@ func (w *Walk) verify(ctx context.Context, result *Result, keys string, token Is
 	result.Notes = append(result.Notes, note)
 }
 
-// isKnownOrigin reports whether the operator or the registry named the origin of a URL.
+// isKnownOrigin reports whether the origin of a URL was given by the person who runs rin, or by the registry.
 func (w *Walk) isKnownOrigin(address string) bool {
 	u, err := url.Parse(address)
 	return err == nil && u.Host != "" && u.User == nil && slices.Contains(w.Target().Origins(), evidence.Origin(u))
@@ -300,6 +301,7 @@ func claims(values map[string]any, known []claimMeaning, header bool) []Claim {
 	return out
 }
 
+// newClaim formats a claim. For iat, nbf and exp the value shows the time.
 func newClaim(name string, value any, meaning string, header bool) Claim {
 	c := Claim{Name: name, Value: claimText(value), Meaning: meaning, Header: header}
 	if at, ok := claimTime(value); ok && !header && slices.Contains([]string{"iat", "nbf", "exp"}, name) {
@@ -322,8 +324,8 @@ func claimText(v any) string {
 		return string(text)
 	case []any:
 		words := make([]string, 0, len(v))
-		for _, one := range v {
-			words = append(words, claimText(one))
+		for _, item := range v {
+			words = append(words, claimText(item))
 		}
 		return strings.Join(words, ", ")
 	}

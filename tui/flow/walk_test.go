@@ -23,22 +23,22 @@ var _ = Describe("A walk", func() {
 	ctx := context.Background()
 
 	It("leads from the registry to the first funding call, each step judged", func() {
-		g := newGround(nil, sandbox.Config{})
-		w := g.walkOn()
-		scene := w.ReadRegistry(ctx)
-		Expect(scene.OK()).To(BeTrue())
+		g := newNode(nil, sandbox.Config{})
+		w := g.newWalk()
+		result := w.ReadRegistry(ctx)
+		Expect(result.OK()).To(BeTrue())
 		Expect(w.Entries()).To(ContainElement(HaveField("ID", "XA")))
 		Expect(w.ChooseNode("XA")).To(Succeed())
 		Expect(w.Target().TokenURL).To(Equal(g.URL + "/oauth/token"))
 
-		var scenes []flow.Result
+		var results []flow.Result
 		step := func(s flow.Result) flow.Result {
 			GinkgoHelper()
 			Expect(s.OK()).To(BeTrue(), "%+v", s.Trouble)
 			Expect(s.Notes).NotTo(BeEmpty())
 			Expect(s.Exchanges).NotTo(BeEmpty())
 			Expect(outcomes(s)).To(And(Not(BeEmpty()), HaveEach(Equal(requirement.Pass))), "%+v", s.Verdicts)
-			scenes = append(scenes, s)
+			results = append(results, s)
 			return s
 		}
 		Expect(step(w.FetchToken(ctx)).Notes).To(ContainElement(ContainSubstring("5m0s")))
@@ -64,41 +64,41 @@ var _ = Describe("A walk", func() {
 		Expect(end.Notes).To(ContainElement(ContainSubstring("end of the list")))
 
 		token, _ := w.Token()
-		for _, s := range scenes {
+		for _, s := range results {
 			for _, secret := range []string{token.Value, g.Credentials()[0].Secret} {
 				Expect(everything(s)).NotTo(ContainSubstring(secret))
 				Expect(everything(s)).NotTo(ContainSubstring(secret[:20]))
 			}
 		}
-		Expect(w.Reveal(string(scenes[0].Exchanges[0].Request.Body))).To(ContainSubstring("client_secret=" + g.Credentials()[0].Secret))
+		Expect(w.Reveal(string(results[0].Exchanges[0].Request.Body))).To(ContainSubstring("client_secret=" + g.Credentials()[0].Secret))
 	})
 
-	It("makes each mistake on purpose, and finds that the node answers as it should", func() {
-		g := newGround(nil, sandbox.Config{})
-		w := g.here()
+	It("makes each mistake, and finds that the node answers it correctly", func() {
+		g := newNode(nil, sandbox.Config{})
+		w := g.walkAtNode()
 		for _, m := range flow.Mistakes() {
 			if m.Name == "expired" {
 				Expect(w.MakeMistake(ctx, m).Notes).To(ConsistOf(ContainSubstring("valid for another")))
 				g.Clock.Add(6 * time.Minute)
 			}
-			scene := w.MakeMistake(ctx, m)
-			Expect(scene.OK()).To(BeTrue(), "%s: %+v", m.Name, scene.Trouble)
-			Expect(scene.Notes).To(ContainElement(m.Lesson), m.Name)
-			Expect(outcomes(scene)).To(And(Not(BeEmpty()), HaveEach(Equal(requirement.Pass))), "%s: %+v", m.Name, scene.Verdicts)
-			Expect(everything(scene)).NotTo(ContainSubstring(g.Credentials()[0].Secret), m.Name)
+			result := w.MakeMistake(ctx, m)
+			Expect(result.OK()).To(BeTrue(), "%s: %+v", m.Name, result.Trouble)
+			Expect(result.Notes).To(ContainElement(m.Lesson), m.Name)
+			Expect(outcomes(result)).To(And(Not(BeEmpty()), HaveEach(Equal(requirement.Pass))), "%s: %+v", m.Name, result.Verdicts)
+			Expect(everything(result)).NotTo(ContainSubstring(g.Credentials()[0].Secret), m.Name)
 		}
 	})
 
-	DescribeTable("finds the fault of a node that lets a mistake pass, with the rule and the fix", func(mistake, deviation string, id requirement.ID) {
-		g := newGround(nil, sandbox.Config{Deviations: []string{deviation}})
-		w := g.here()
+	DescribeTable("reports a node that accepts a mistake, with the rule and the fix", func(mistake, deviation string, id requirement.ID) {
+		g := newNode(nil, sandbox.Config{Deviations: []string{deviation}})
+		w := g.walkAtNode()
 		for _, m := range flow.Mistakes() {
 			if m.Name != mistake {
 				continue
 			}
-			scene := w.MakeMistake(ctx, m)
-			Expect(outcomes(scene)).To(HaveKeyWithValue(id, Or(Equal(requirement.Fail), Equal(requirement.Warn))), "%+v", scene)
-			for _, v := range scene.Verdicts {
+			result := w.MakeMistake(ctx, m)
+			Expect(outcomes(result)).To(HaveKeyWithValue(id, Or(Equal(requirement.Fail), Equal(requirement.Warn))), "%+v", result)
+			for _, v := range result.Verdicts {
 				if v.ID == id {
 					Expect(v.Reason).NotTo(BeEmpty())
 					Expect(v.Fix).NotTo(BeEmpty())
@@ -115,22 +115,22 @@ var _ = Describe("A walk", func() {
 	)
 
 	It("says that an opaque token is fine", func() {
-		w := newGround(nil, sandbox.Config{TokenFormat: auth.Opaque}).here()
+		w := newNode(nil, sandbox.Config{TokenFormat: auth.Opaque}).walkAtNode()
 		Expect(w.FetchToken(ctx).OK()).To(BeTrue())
 		Expect(w.ReadToken(ctx).Notes).To(ContainElement(ContainSubstring("opaque")))
 	})
 
 	It("fetches a new token when the current one is about to expire, and counts its remaining time down", func() {
-		g := newGround(nil, sandbox.Config{})
-		w := g.here()
+		g := newNode(nil, sandbox.Config{})
+		w := g.walkAtNode()
 		Expect(w.FetchToken(ctx).OK()).To(BeTrue())
 		first, _ := w.Token()
 		Expect(first.Remaining(g.Clock.Now())).To(Equal(5 * time.Minute))
 		g.Clock.Add(290 * time.Second)
 		Expect(first.Remaining(g.Clock.Now())).To(Equal(10 * time.Second))
-		scene := w.CallInfo(ctx)
-		Expect(scene.OK()).To(BeTrue())
-		Expect(scene.Exchanges).To(HaveLen(2))
+		result := w.CallInfo(ctx)
+		Expect(result.OK()).To(BeTrue())
+		Expect(result.Exchanges).To(HaveLen(2))
 		second, _ := w.Token()
 		Expect(second.Value).NotTo(Equal(first.Value))
 		Expect(first.Remaining(g.Clock.Now().Add(time.Hour))).To(BeZero())
@@ -143,32 +143,32 @@ var _ = Describe("Trouble on a walk", func() {
 		return tuitest.Instead(end, tuitest.Answer(status, kind, body))
 	}
 
-	DescribeTable("says what happened, what usually causes it and what to try", func(change func(http.Handler) http.Handler, spoil func(*target.Target), do func(*flow.Walk) flow.Result, what, cause string) {
-		w := newGround(change, sandbox.Config{}).here()
-		if spoil != nil {
+	DescribeTable("says what happened, what usually causes it and what to try", func(change func(http.Handler) http.Handler, changeTarget func(*target.Target), action func(*flow.Walk) flow.Result, what, cause string) {
+		w := newNode(change, sandbox.Config{}).walkAtNode()
+		if changeTarget != nil {
 			t := w.Target()
-			spoil(&t)
+			changeTarget(&t)
 			w.SetTarget(t)
 		}
-		scene := do(w)
-		Expect(scene.Trouble).NotTo(BeNil())
-		Expect(scene.Trouble.What).To(ContainSubstring(what))
-		Expect(strings.Join(scene.Trouble.Causes, "\n")).To(ContainSubstring(cause))
-		Expect(scene.Trouble.Try).NotTo(BeEmpty())
+		result := action(w)
+		Expect(result.Trouble).NotTo(BeNil())
+		Expect(result.Trouble.What).To(ContainSubstring(what))
+		Expect(strings.Join(result.Trouble.Causes, "\n")).To(ContainSubstring(cause))
+		Expect(result.Trouble.Try).NotTo(BeEmpty())
 	},
 		Entry("the node is down", nil, func(t *target.Target) { t.TokenURL = "http://127.0.0.1:1/oauth/token" }, token(ctx), "no server answers", "down"),
 		Entry("a name without an address", nil, func(t *target.Target) { t.TokenURL = "http://node.invalid/oauth/token" }, token(ctx), "no address", "typing error"),
 		Entry("https on a port for http", nil, func(t *target.Target) { t.TokenURL = strings.Replace(t.TokenURL, "http:", "https:", 1) }, token(ctx), "TLS connection failed", "authority"),
 		Entry("a wrong secret", nil, func(t *target.Target) { t.Credentials.ClientSecret = target.NewSecret("not-the-secret-of-it") }, token(ctx), "does not accept this client", "secret is wrong"),
 		Entry("HTML in place of a token", answering("/oauth/token", 200, "text/html", "<html>login</html>"), nil, token(ctx), "HTML where JSON was expected", "web page"),
-		Entry("a token endpoint that is none", nil, func(t *target.Target) { t.TokenURL += "/none" }, token(ctx), "not a token endpoint", "path is wrong"),
+		Entry("a URL that is not a token endpoint", nil, func(t *target.Target) { t.TokenURL += "/none" }, token(ctx), "not a token endpoint", "path is wrong"),
 		Entry("a token endpoint that fails", answering("/oauth/token", 503, "text/plain", "no"), nil, token(ctx), "status 503", "fault of the node"),
 		Entry("HTML in place of info", answering("/info/", 200, "text/html", "<html>welcome</html>"), nil, info(ctx), "HTML where JSON was expected", "proxy"),
 		Entry("an API that refuses good tokens", answering("/info/", 401, "application/json", "{}"), nil, info(ctx), "status 401", "do not belong together"),
 		Entry("an account without the role", nil, func(t *target.Target) { t.Credentials = *t.Second }, list(ctx), "status 403", "EXTERNAL_API_CLIENT"),
 		Entry("a login page before info", answering("/info/", 302, "text/html", ""), nil, info(ctx), "redirects", "login"),
 		Entry("no document", answering("/api-docs", 200, "text/html", "<html></html>"), nil, specification(ctx), "HTML where JSON was expected", "web page"),
-		Entry("a document that is none", answering("/api-docs", 200, "application/json", "[]"), nil, specification(ctx), "document cannot be", "not an OpenAPI document"),
+		Entry("a document that is not OpenAPI", answering("/api-docs", 200, "application/json", "[]"), nil, specification(ctx), "document cannot be", "not an OpenAPI document"),
 	)
 
 	It("pauses before it repeats a request that nobody answered", func() {
@@ -178,18 +178,18 @@ var _ = Describe("Trouble on a walk", func() {
 			return nil
 		}})
 		Expect(err).NotTo(HaveOccurred())
-		scene := w.ReadRegistry(context.Background())
-		Expect(scene.Trouble).NotTo(BeNil())
+		result := w.ReadRegistry(context.Background())
+		Expect(result.Trouble).NotTo(BeNil())
 		Expect(pauses).To(Equal([]time.Duration{recorder.RetryPause}))
 	})
 
-	It("finds a clock that is off behind a refused token", func() {
-		g := newGround(tuitest.Instead("/info/", func(w http.ResponseWriter, r *http.Request) {
+	It("names a wrong clock as the cause of a refused token", func() {
+		g := newNode(tuitest.Instead("/info/", func(w http.ResponseWriter, r *http.Request) {
 			w.Header().Set("Date", "Sun, 01 Mar 2026 13:00:00 GMT")
 			tuitest.Answer(http.StatusUnauthorized, "application/json", "")(w, r)
 		}), sandbox.Config{})
-		scene := g.here().CallInfo(ctx)
-		Expect(scene.Trouble.Causes[0]).To(ContainSubstring("the clocks differ by 1h0m0s"))
+		result := g.walkAtNode().CallInfo(ctx)
+		Expect(result.Trouble.Causes[0]).To(ContainSubstring("the clocks differ by 1h0m0s"))
 	})
 })
 
@@ -212,7 +212,7 @@ func specification(ctx context.Context) func(*flow.Walk) flow.Result {
 }
 
 var _ = Describe("Credentials", func() {
-	DescribeTable("show their usual mistakes before they are sent, and nothing of the secret", func(id, secret, want string) {
+	DescribeTable("are checked for usual mistakes before they are sent, without showing the secret", func(id, secret, want string) {
 		got := flow.CheckCredentials(target.Credentials{ClientID: id, ClientSecret: target.NewSecret(secret)})
 		if want == "" {
 			Expect(got).To(BeEmpty())
@@ -232,15 +232,15 @@ var _ = Describe("Credentials", func() {
 		Entry("a token", "demo-client", "eyJhbGciOiJ.eyJpc3MiOiJ4.c2ln", "access token"),
 		Entry("an encoded pair", "demo-client", "ZGVtby1jbGllbnQ6c2VjcmV0LXNlY3JldA==", "encoded Authorization"),
 		Entry("the name of a place", "demo-client", "env:MY_SECRET", "name of a place"),
-		Entry("twice the same", "demo-client", "demo-client", "same text"),
+		Entry("the same text twice", "demo-client", "demo-client", "same text"),
 		Entry("nothing", "", "", "secret is empty"),
 	)
 })
 
-var _ = Describe("What is taken along", func() {
-	It("holds no secret, and names this node in every file", func() {
-		g := newGround(nil, sandbox.Config{})
-		w := g.here()
+var _ = Describe("The files to take away", func() {
+	It("contain no secret and name this node", func() {
+		g := newNode(nil, sandbox.Config{})
+		w := g.walkAtNode()
 		ctx := context.Background()
 		Expect(w.ListCalls(ctx, flow.Query{}).OK()).To(BeTrue())
 		issued, _ := w.Token()
@@ -258,12 +258,12 @@ var _ = Describe("What is taken along", func() {
 })
 
 var _ = Describe("Another node", func() {
-	It("is judged by what it answered itself", func() {
+	It("is judged by its own answers", func() {
 		ctx := context.Background()
-		good, bad := newGround(nil, sandbox.Config{}), newGround(nil, sandbox.Config{Deviations: []string{"token-status-201"}})
-		w := good.here()
+		good, bad := newNode(nil, sandbox.Config{}), newNode(nil, sandbox.Config{Deviations: []string{"token-status-201"}})
+		w := good.walkAtNode()
 		Expect(outcomes(w.FetchToken(ctx))).To(HaveKeyWithValue(requirement.ID("TOK-02"), requirement.Pass))
-		w.SetTarget(bad.here().Target())
+		w.SetTarget(bad.walkAtNode().Target())
 		Expect(w.History()).NotTo(BeEmpty())
 		_, kept := w.Token()
 		Expect(kept).To(BeFalse())

@@ -60,7 +60,7 @@ func Mistakes() []Mistake {
 func (w *Walk) MakeMistake(ctx context.Context, m Mistake) Result {
 	result := Result{Step: WhatIf}
 	// A refusal proves nothing unless the same request succeeds with a good token.
-	if good, ok := w.latest(evidence.Info.With(evidence.OK)); !ok || good.Status()/100 != 2 {
+	if control, ok := w.latest(evidence.Info.With(evidence.OK)); !ok || control.Status()/100 != 2 {
 		if control := w.CallInfo(ctx); !control.OK() {
 			result.Exchanges, result.Trouble = control.Exchanges, control.Trouble
 			return result
@@ -109,7 +109,7 @@ func (w *Walk) sendWrongSecret(ctx context.Context, result *Result) (recorder.An
 	t := w.Target()
 	wrong, err := tokenforge.Misspell(t.Credentials.ClientSecret.Reveal(), w.options.Random)
 	if err != nil {
-		result.Trouble = localTrouble(fmt.Errorf("draw a wrong secret: %w", err))
+		result.Trouble = localTrouble(fmt.Errorf("generate a wrong secret: %w", err))
 		return recorder.Answer{}, false
 	}
 	good := probe.Credentialed(t.Credentials)
@@ -147,28 +147,28 @@ func (w *Walk) sendWithoutRole(ctx context.Context, result *Result) (recorder.An
 	return w.exchange(ctx, result, probe.Labelled(resource.Name.With("no-role"), resource.GetWith(probe.SecondAccessToken, "Bearer "+token)), connectionTrouble)
 }
 
-// sendInURL sends a token in the query string; it fetches one that is used for nothing else.
+// sendInURL fetches a token that is used for nothing else, and sends it in the query string.
 func (w *Walk) sendInURL(ctx context.Context, result *Result) (recorder.Answer, bool) {
 	t := w.Target()
 	request := probe.Labelled("token.throw-away", probe.TokenRequest(t, probe.ClientSecret, probe.Credentialed(t.Credentials)...))
 	request.Issues = probe.AccessToken
-	spare, err := w.send(ctx, request)
+	fetched, err := w.send(ctx, request)
 	if err != nil {
 		result.Trouble = localTrouble(err)
-		return spare, false
+		return fetched, false
 	}
-	if result.Trouble = tokenTrouble(spare); result.Trouble != nil {
-		result.Exchanges = append(result.Exchanges, spare.Exchange)
-		return spare, false
+	if result.Trouble = tokenTrouble(fetched); result.Trouble != nil {
+		result.Exchanges = append(result.Exchanges, fetched.Exchange)
+		return fetched, false
 	}
 	resource := w.info()
 	u, err := url.Parse(resource.URL)
 	if err != nil {
 		result.Trouble = localTrouble(fmt.Errorf("parse info URL: %w", err))
-		return spare, false
+		return fetched, false
 	}
 	query := u.Query()
-	query.Set("access_token", spare.Token)
+	query.Set("access_token", fetched.Token)
 	u.RawQuery = query.Encode()
 	resource.URL = u.String()
 	request = probe.Labelled("info.token-in-query", resource.Get())

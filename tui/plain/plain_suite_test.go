@@ -20,8 +20,8 @@ func TestPlain(t *testing.T) {
 	RunSpecs(t, "plain")
 }
 
-// printed runs a tour on a new node and returns its output and its error. It checks that the output has no secret and no control character.
-func printed(change func(http.Handler) http.Handler, o plain.Options) (string, error) {
+// printTour runs a tour on a new node and returns its output and its error. It checks that the output has no secret and no control character.
+func printTour(change func(http.Handler) http.Handler, o plain.Options) (string, error) {
 	GinkgoHelper()
 	ground := tuitest.NewNode(GinkgoTB(), sandbox.Config{Calls: 3}, change)
 	w := ground.Walk(GinkgoTB(), ground.Target(), nil)
@@ -33,8 +33,8 @@ func printed(change func(http.Handler) http.Handler, o plain.Options) (string, e
 	return out.String(), ended
 }
 
-// fixed replaces what differs from run to run, by something as long.
-func fixed(text string) string {
+// normalize replaces what differs from run to run, by something as long.
+func normalize(text string) string {
 	text = regexp.MustCompile(`127\.0\.0\.1:\d{1,5}`).ReplaceAllStringFunc(text, func(host string) string { return "127.0.0.1:10001"[:len(host)] }) // some are cut
 	for _, volatile := range []string{`Content-Length: (\d{5})\n`, `Etag: "([^"\n]*)`, `"kid": ?"([^"\n]*)`, `"jti": ?"([^"\n]*)`, `"x": ?"([^"\n]*)`, `"y": ?"([^"\n]*)`, `"n": ?"([^"\n]*)`, `kid ([A-Za-z0-9_-]+)`, `jti ([A-Za-z0-9_-]+)`,
 		`account\s+([0-9a-f-]{36})`} {

@@ -15,7 +15,7 @@ import (
 
 var _ = Describe("Funding calls", func() {
 	It("are read, opened and left with enter alone", func() {
-		b := newBench(flow.Calls, bed{})
+		b := newFixture(flow.Calls, options{})
 		Expect(b.frame(80, 24)).To(ContainSubstring("enter read the list"))
 		b.press("enter")
 		Expect(b.frame(80, 24)).To(And(MatchRegexp(`(?m)^  id +type +until +title *$`), MatchRegexp(`(?m)^› XF-00000001 `), ContainSubstring("page 1: 1 to 20, in English")))
@@ -25,11 +25,11 @@ var _ = Describe("Funding calls", func() {
 		Expect(b.frame(80, 24)).To(And(ContainSubstring("[Call]"), ContainSubstring("/fundings/XF-00000001 HTTP/1.1"), ContainSubstring("< HTTP/1.1 200 OK"), ContainSubstring("funder")))
 		Expect(b.hints()).To(HavePrefix("enter next step, ← back to list"))
 		b.golden("calls-open")
-		Expect(b.press("enter").left).To(ConsistOf(screen.NextStep{}))
+		Expect(b.press("enter").outgoing).To(ConsistOf(screen.NextStep{}))
 	})
 
 	It("come page by page until one is empty", func() {
-		b := newBench(flow.Calls, bed{}).press("enter", "n")
+		b := newFixture(flow.Calls, options{}).press("enter", "n")
 		Expect(b.frame(80, 24)).To(And(ContainSubstring("page 2: 21 to 40"), ContainSubstring("XF-00000021")))
 		for range 3 {
 			b.press("n")
@@ -45,7 +45,7 @@ var _ = Describe("Funding calls", func() {
 	})
 
 	It("are filtered by what the document offers, and by nothing again with one key", func() {
-		b := newBench(flow.Calls, bed{}).press("enter", "n", "f")
+		b := newFixture(flow.Calls, options{}).press("enter", "n", "f")
 		Expect(b.Typing()).To(BeTrue(), "esc closes the choice, it does not leave the step")
 		Expect(b.frame(80, 24)).To(And(ContainSubstring("Filter the calls by"), MatchRegexp(`fundingType +any`)))
 		b.golden("calls-filter")
@@ -70,21 +70,21 @@ var _ = Describe("Funding calls", func() {
 	})
 
 	It("are shown in German or English, in the list and opened", func() {
-		b := newBench(flow.Calls, bed{}).press("enter")
+		b := newFixture(flow.Calls, options{}).press("enter")
 		first := b.Walk.Calls()[0]
 		Expect(b.frame(120, 40)).To(ContainSubstring(flow.Localized(first.Name, "en")))
 		b.Language = "de"
-		b.does(b.Update(screen.SecretsToggled{}))
+		b.settle(b.Update(screen.SecretsToggled{}))
 		Expect(b.frame(120, 40)).To(And(ContainSubstring(flow.Localized(first.Name, "de")), ContainSubstring("in German")))
 		b.press("enter")
 		Expect(b.frame(80, 40)).To(ContainSubstring(flow.Localized(first.Name, "de")[:20]))
 		b.Language = "en"
-		b.does(b.Update(screen.SecretsToggled{}))
+		b.settle(b.Update(screen.SecretsToggled{}))
 		Expect(b.frame(80, 40)).To(ContainSubstring(flow.Localized(first.Name, "en")[:20]))
 	})
 
 	It("have request, response and verdict of the list as well", func() {
-		b := newBench(flow.Calls, bed{}).press("enter", "tab")
+		b := newFixture(flow.Calls, options{}).press("enter", "tab")
 		Expect(b.frame(80, 24)).To(ContainSubstring("GET /ris-synergy/funding/v3/fundings?page"))
 		b.press("tab", "tab")
 		Expect(b.frame(80, 24)).To(ContainSubstring("API-02"))
@@ -92,7 +92,7 @@ var _ = Describe("Funding calls", func() {
 	})
 
 	It("stand beside the open one on a wide screen, and make room for it on a narrow one", func() {
-		b := newBench(flow.Calls, bed{}).press("enter", "enter")
+		b := newFixture(flow.Calls, options{}).press("enter", "enter")
 		Expect(b.frame(120, 40)).To(And(ContainSubstring("› XF-00000001"), ContainSubstring("[Call]")))
 		Expect(b.frame(80, 24)).NotTo(ContainSubstring("› XF"))
 		Expect(b.press("left").frame(80, 24)).To(ContainSubstring("› XF-00000001"))
@@ -103,7 +103,7 @@ var _ = Describe("Funding calls", func() {
 
 	It("tell what is wrong when the node refuses, and try again", func() {
 		refuse := true
-		b := newBench(flow.Calls, bed{change: func(next http.Handler) http.Handler {
+		b := newFixture(flow.Calls, options{change: func(next http.Handler) http.Handler {
 			return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 				if refuse && strings.Contains(r.URL.Path, "/fundings") {
 					w.WriteHeader(http.StatusForbidden)
@@ -126,7 +126,7 @@ var _ = Describe("Funding calls", func() {
 		items[0]["name"] = []map[string]string{{"lang": "en", "text": long}}
 		body, err := json.Marshal(items)
 		Expect(err).NotTo(HaveOccurred())
-		newBench(flow.Calls, bed{change: func(next http.Handler) http.Handler {
+		newFixture(flow.Calls, options{change: func(next http.Handler) http.Handler {
 			return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 				switch {
 				case strings.HasSuffix(r.URL.Path, "/fundings"):
@@ -141,6 +141,6 @@ var _ = Describe("Funding calls", func() {
 					next.ServeHTTP(w, r)
 				}
 			})
-		}}).press("enter").holds("end", "home", "enter", "tab", "tab")
+		}}).press("enter").checkLayout("end", "home", "enter", "tab", "tab")
 	})
 })

@@ -22,17 +22,17 @@ import (
 
 var _ = Describe("Certify", func() {
 	It("shows how far the suite is, and the verdict by group; enter alone leads on", func() {
-		b := newBench(flow.Certify, bed{})
+		b := newFixture(flow.Certify, options{})
 		Expect(b.frame(80, 24)).To(And(ContainSubstring("The conformance suite sends"), ContainSubstring("enter certify the node")))
 		b.press("enter")
 		Expect(b.frame(80, 24)).To(And(ContainSubstring("✓ Certified for profile funding"), ContainSubstring("✓ Token endpoint: success"), Not(ContainSubstring("failed"))))
 		b.golden("certify-certified")
 		Expect(b.hints()).To(HavePrefix("enter next step, → open"))
-		Expect(b.press("enter").left).To(ConsistOf(screen.NextStep{}))
+		Expect(b.press("enter").outgoing).To(ConsistOf(screen.NextStep{}))
 	})
 
 	It("opens a failure with its reason, rule, fix and exchange", func() {
-		b := newBench(flow.Certify, bed{config: sandbox.Config{Deviations: []string{"role-not-checked"}}}).press("enter")
+		b := newFixture(flow.Certify, options{config: sandbox.Config{Deviations: []string{"role-not-checked"}}}).press("enter")
 		Expect(b.frame(80, 24)).To(And(ContainSubstring("✗ Not certified"), ContainSubstring("› ✗ BRR-18 failed")))
 		b.golden("certify-failed")
 		b.press("right")
@@ -47,14 +47,14 @@ var _ = Describe("Certify", func() {
 		Expect(ok).To(BeTrue())
 		Expect(x.Status()).To(Equal(200))
 		b.press("/", "s", "enter")
-		Expect(b.left).To(BeEmpty(), "while a text is typed, no key leads anywhere")
+		Expect(b.outgoing).To(BeEmpty(), "while a text is typed, no key leads anywhere")
 		Expect(b.hints()).To(And(HavePrefix("enter next step, ← back to list"), ContainSubstring("s run again"), Not(ContainSubstring("send again"))))
 		Expect(b.press("left").frame(80, 24)).To(ContainSubstring("› ✗ BRR-18 failed"))
-		Expect(b.press("enter").left).To(ConsistOf(screen.NextStep{}), "a node that is not certified leads on, too")
+		Expect(b.press("enter").outgoing).To(ConsistOf(screen.NextStep{}), "a node that is not certified leads on, too")
 	})
 
 	It("says beside a certificate that failed advice costs only the profile full", func() {
-		b := newBench(flow.Certify, bed{config: sandbox.Config{Deviations: []string{"lifetime-of-a-year"}}}).press("enter")
+		b := newFixture(flow.Certify, options{config: sandbox.Config{Deviations: []string{"lifetime-of-a-year"}}}).press("enter")
 		Expect(b.frame(120, 40)).To(And(
 			ContainSubstring("✓ Certified for profile funding"), ContainSubstring("✗ TOK-10 failed (advice, costs only the profile full)"),
 			MatchRegexp(`✗ Token endpoint: success +1 of \d+ failed \(advice, costs only the profile full\)`),
@@ -62,7 +62,7 @@ var _ = Describe("Certify", func() {
 	})
 
 	It("opens a group, and each requirement in it", func() {
-		b := newBench(flow.Certify, bed{}).press("enter", "end", "up", "up")
+		b := newFixture(flow.Certify, options{}).press("enter", "end", "up", "up")
 		b.press("right")
 		Expect(b.frame(80, 24)).To(And(ContainSubstring("Access token content"), ContainSubstring("✓ JWT-01 passed")))
 		b.golden("certify-group")
@@ -81,7 +81,7 @@ var _ = Describe("Certify", func() {
 		log := &evidence.Log{Exchanges: []evidence.Exchange{{Label: label, Request: evidence.Request{Method: evil, URL: "https://a.example/" + evil, Header: []evidence.Field{{Name: evil, Value: evil}}},
 			Response: &evidence.Response{Status: 200, Proto: evil, Header: []evidence.Field{{Name: evil, Value: evil}}, Body: []byte(evil)}}}}
 		news := worker.Event{Kind: worker.Progress, Done: 1, Planned: 1 << 40, Label: label}
-		newBench(flow.Certify, bed{certify: tuitest.Scripted(r, log, nil, news)}).press("enter").holds("end", "right", "tab", "tab", "tab")
+		newFixture(flow.Certify, options{certify: tuitest.Scripted(r, log, nil, news)}).press("enter").checkLayout("end", "right", "tab", "tab", "tab")
 	})
 
 	Describe("while the suite runs", func() {
@@ -102,47 +102,47 @@ var _ = Describe("Certify", func() {
 		BeforeEach(func() { going = make(chan worker.Event) })
 
 		It("tells the share, the figures, the time and what was asked", func() {
-			b := newBench(flow.Certify, bed{certify: slow})
+			b := newFixture(flow.Certify, options{certify: slow})
 			u := b.begin("enter")
 			Expect(b.hints()).To(Equal("x stop"))
 			going <- worker.Event{Kind: worker.Planned, Budget: 312}
 			going <- worker.Event{Kind: worker.Progress, Done: 1, Planned: 130, Label: "token.ok"}
 			going <- worker.Event{Kind: worker.Progress, Done: 2, Planned: 130, Label: "token.basic"}
 			going <- worker.Event{Kind: worker.Progress, Done: 52, Planned: 130, Label: "op/listFundings.garbage"}
-			b.take(u, 4)
-			b.ground.Clock.Add(83e9)
+			b.deliver(u, 4)
+			b.node.Clock.Add(83e9)
 			Expect(b.frame(80, 24)).To(And(ContainSubstring(" 40%"), ContainSubstring("52 of 130 planned requests, 1:23, at most 312 requests"), ContainSubstring("op/listFundings.garbage"), MatchRegexp(`token endpoint +2`)))
 			b.golden("certify-running")
 			passed, failed := requirement.Judgement{Outcome: requirement.Pass}, requirement.Judgement{Outcome: requirement.Fail}
 			going <- worker.Event{Kind: worker.Judged, ID: "TOK-01", Judgement: &passed}
 			going <- worker.Event{Kind: worker.Judged, ID: "BRR-01", Judgement: &failed}
-			b.take(u, 2)
+			b.deliver(u, 2)
 			Expect(b.frame(80, 24)).To(And(MatchRegexp(`✓ Token endpoint: success +1 passed`), MatchRegexp(`✗ Bearer rules on protected resources +1 of 1 failed`), Not(ContainSubstring("Sent so far"))))
 			b.golden("certify-judging")
 			b.press("enter", "s")
-			Expect(b.left).To(BeEmpty(), "no key but one means something")
+			Expect(b.outgoing).To(BeEmpty(), "no key but one means something")
 			b.press("x")
 			Expect(b.frame(80, 24)).To(ContainSubstring("Stopping …"))
-			b.take(u, -1)
+			b.deliver(u, -1)
 			Expect(b.frame(80, 24)).To(And(ContainSubstring("the suite was stopped"), ContainSubstring("enter try again")))
 			Expect(b.hints()).To(HavePrefix("enter try again, x next step"))
-			Expect(b.press("x").left).To(ConsistOf(screen.NextStep{}))
+			Expect(b.press("x").outgoing).To(ConsistOf(screen.NextStep{}))
 		})
 
 		It("shows what was found before it was stopped, and why it was", func() {
-			b := newBench(flow.Certify, bed{certify: func(ctx context.Context, _ target.Target, _ func(worker.Event)) (report.Report, *evidence.Log, error) {
+			b := newFixture(flow.Certify, options{certify: func(ctx context.Context, _ target.Target, _ func(worker.Event)) (report.Report, *evidence.Log, error) {
 				<-ctx.Done()
 				return report.Report{Verdict: report.Verdict{Headline: "Not certified yet", Decision: decision.Repeat}, Run: report.Run{Cause: "stopped by rin: " + context.Cause(ctx).Error()}}, &evidence.Log{}, nil
 			}})
 			u := b.begin("enter")
 			b.press("x")
-			b.take(u, -1)
+			b.deliver(u, -1)
 			Expect(b.frame(80, 24)).To(And(ContainSubstring("! Not certified yet"), ContainSubstring("stopped by rin: on your request")))
-			Expect(b.press("enter").left).To(ConsistOf(screen.NextStep{}))
+			Expect(b.press("enter").outgoing).To(ConsistOf(screen.NextStep{}))
 		})
 
 		It("says what kept it from its end, and tries again", func() {
-			b := newBench(flow.Certify, bed{certify: slow})
+			b := newFixture(flow.Certify, options{certify: slow})
 			close(going)
 			Expect(b.press("enter").frame(80, 24)).To(ContainSubstring("the worker ended early"))
 			Expect(b.press("enter").frame(80, 24)).To(ContainSubstring("the worker ended early"))

@@ -24,7 +24,7 @@ var _ = Describe("Credentials", func() {
 		}
 	}
 	none := func(t *target.Target) { t.Credentials, t.Second = target.Credentials{}, nil }
-	unseen := func(b *bench) {
+	unseen := func(b *fixture) {
 		GinkgoHelper()
 		for _, size := range [][2]int{{40, 15}, {80, 24}, {120, 40}} {
 			seen := b.frame(size[0], size[1])
@@ -33,30 +33,30 @@ var _ = Describe("Credentials", func() {
 	}
 
 	It("are shown by their length, and enter accepts them", func() {
-		b := newBench(flow.Credentials, bed{})
+		b := newFixture(flow.Credentials, options{})
 		Expect(b.frame(80, 24)).To(And(ContainSubstring("Client ID     demo-client"), ContainSubstring("•••••••• (43 characters)"),
 			ContainSubstring("Without role  demo-client-without-role"), ContainSubstring("none of the common mistakes")))
 		b.golden("credentials-given")
-		Expect(b.press("enter").left).To(ConsistOf(screen.NextStep{}))
+		Expect(b.press("enter").outgoing).To(ConsistOf(screen.NextStep{}))
 	})
 
 	It("are seen for as long as secrets are revealed", func() {
-		b := newBench(flow.Credentials, bed{})
-		text := b.ground.Credentials()[0].Secret
+		b := newFixture(flow.Credentials, options{})
+		text := b.node.Credentials()[0].Secret
 		b.Revealed = true
 		b.press("end")
-		b.does(b.Update(screen.SecretsToggled{}))
+		b.settle(b.Update(screen.SecretsToggled{}))
 		Expect(b.frame(80, 24)).To(ContainSubstring(text))
 		b.Revealed = false
-		b.does(b.Update(screen.SecretsToggled{}))
+		b.settle(b.Update(screen.SecretsToggled{}))
 		Expect(b.frame(80, 24)).NotTo(ContainSubstring(text[:6]))
 	})
 
 	It("are asked for if they are missing, masked, and checked while they are typed", func() {
-		b := newBench(flow.Credentials, bed{aim: none, equip: places})
+		b := newFixture(flow.Credentials, options{changeTarget: none, changeSession: places})
 		Expect(b.Typing()).To(BeTrue())
-		b.types("my-client").submit("› Client secret")
-		b.types(secret + " ")
+		b.typeText("my-client").submit("› Client secret")
+		b.typeText(secret + " ")
 		Expect(b.frame(80, 24)).To(And(ContainSubstring("> "+strings.Repeat("*", len(secret)+1)), ContainSubstring("! The client secret begins or ends with white")))
 		unseen(b)
 		b.golden("credentials-form")
@@ -64,44 +64,44 @@ var _ = Describe("Credentials", func() {
 		Expect(b.Typing()).To(BeFalse())
 		Expect(b.Walk.Target().Credentials.ClientSecret.Reveal()).To(Equal(secret))
 		unseen(b)
-		Expect(b.press("enter").left).To(ConsistOf(screen.NextStep{}))
+		Expect(b.press("enter").outgoing).To(ConsistOf(screen.NextStep{}))
 	})
 
 	It("warn of ID and secret that were swapped, and block nothing", func() {
-		b := newBench(flow.Credentials, bed{aim: none, equip: places})
-		b.types(secret).submit("› Client secret").types("my-client")
+		b := newFixture(flow.Credentials, options{changeTarget: none, changeSession: places})
+		b.typeText(secret).submit("› Client secret").typeText("my-client")
 		Expect(b.frame(120, 40)).To(ContainSubstring("they may be swapped"))
 		b.submit("enter continue with them")
-		Expect(b.press("enter").left).To(ConsistOf(screen.NextStep{}))
+		Expect(b.press("enter").outgoing).To(ConsistOf(screen.NextStep{}))
 	})
 
 	It("may name the place of the secret, which is not masked", func() {
-		b := newBench(flow.Credentials, bed{aim: none, equip: places})
-		b.types("my-client").submit("› Client secret")
-		b.types("env:NOPE").submit("✗ NOPE is not set")
+		b := newFixture(flow.Credentials, options{changeTarget: none, changeSession: places})
+		b.typeText("my-client").submit("› Client secret")
+		b.typeText("env:NOPE").submit("✗ NOPE is not set")
 		Expect(b.frame(80, 24)).To(ContainSubstring("> env:NOPE"))
 		b.golden("credentials-place-unknown")
-		b.clear().types("env:MY_SECRET").submit("Client ID     my-client")
+		b.clear().typeText("env:MY_SECRET").submit("Client ID     my-client")
 		Expect(b.Walk.Target().Credentials.ClientSecret.Reveal()).To(Equal(secret))
 		unseen(b)
 	})
 
 	It("that were changed forget the token; an empty secret keeps the one there is", func() {
-		b := newBench(flow.Credentials, bed{equip: places})
+		b := newFixture(flow.Credentials, options{changeSession: places})
 		kept := b.Walk.Target().Credentials.ClientSecret.Reveal()
 		Expect(b.Walk.FetchToken(b.Context).OK()).To(BeTrue())
-		b.press("e").types("-2").submit("› Client secret").submit("Client ID     demo-client-2")
+		b.press("e").typeText("-2").submit("› Client secret").submit("Client ID     demo-client-2")
 		Expect(b.Walk.Target().Credentials.ClientSecret.Reveal()).To(Equal(kept))
 		_, issued := b.Walk.Token()
 		Expect(issued).To(BeFalse())
 	})
 
 	It("of a second client, and an expired token, are taken behind a key", func() {
-		b := newBench(flow.Credentials, bed{aim: func(t *target.Target) { t.Second = nil }, equip: places}).press("o")
+		b := newFixture(flow.Credentials, options{changeTarget: func(t *target.Target) { t.Second = nil }, changeSession: places}).press("o")
 		Expect(b.frame(80, 24)).To(ContainSubstring("A client without the role"))
 		b.golden("credentials-others")
-		b.types("other").submit("› Its secret").types("env:MY_SECRET").submit("› An expired token")
-		b.types("eyJ.old.token").submit("Expired token •••••••• (13 characters)")
+		b.typeText("other").submit("› Its secret").typeText("env:MY_SECRET").submit("› An expired token")
+		b.typeText("eyJ.old.token").submit("Expired token •••••••• (13 characters)")
 		a := b.Walk.Account()
 		Expect(a.Second.ClientID).To(Equal("other"))
 		Expect(a.Second.ClientSecret.Reveal()).To(Equal(secret))
@@ -112,21 +112,21 @@ var _ = Describe("Credentials", func() {
 	})
 
 	It("are left as they were by esc", func() {
-		b := newBench(flow.Credentials, bed{equip: places}).press("e")
+		b := newFixture(flow.Credentials, options{changeSession: places}).press("e")
 		before := b.Walk.Account()
-		b.types("zzz").press("esc")
+		b.typeText("zzz").press("esc")
 		Expect(b.Typing()).To(BeFalse())
 		Expect(b.Walk.Account()).To(Equal(before))
 	})
 
 	It("are opened for editing by what led there", func() {
-		b := newBench(flow.Credentials, bed{})
-		b.does(b.Update(screen.OpenEditor{}))
+		b := newFixture(flow.Credentials, options{})
+		b.settle(b.Update(screen.OpenEditor{}))
 		Expect(b.Typing()).To(BeTrue())
 	})
 
 	It("keep their layout with texts of any length", func() {
-		b := newBench(flow.Credentials, bed{aim: none, equip: places})
+		b := newFixture(flow.Credentials, options{changeTarget: none, changeSession: places})
 		b.Update(tuitest.Key("\x1b[31m" + strings.Repeat("長", 700)))
 		b.submit("› Client secret")
 		b.Update(tuitest.Key(strings.Repeat("x", 9000)))

@@ -1,6 +1,6 @@
 package screen
 
-// IsTree tells whether a body is shown as a tree.
+// IsTree reports whether a body is shown as a tree.
 func IsTree(body []byte) bool {
 	_, ok := newIndex(body)
 	return ok

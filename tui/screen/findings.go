@@ -23,7 +23,7 @@ type findings struct {
 	problems []report.Requirement // failures, warnings and inconclusive requirements
 	top      *List                // of problems and groups
 	group    []report.Requirement // of the opened group; nil if none is open
-	name     string               // of the opened group
+	title    string               // of the opened group
 	rows     *List                // of the opened group
 	opened   *ActionScreen        // the opened requirement; nil if none is open
 }
@@ -57,7 +57,7 @@ func (f *findings) row(r report.Requirement) string {
 }
 
 // groupLine shows a group of the catalogue and its outcomes in one line.
-// prices says what its failures cost if they do not cost the certificate.
+// prices says what the failures of the group cost if they do not cost the certificate; it may be empty.
 func groupLine(t Theme, title string, totals decision.Totals, prices string, width int) string {
 	outcome, text := requirement.NotApplicable, "not judged"
 	judged := totals.Pass + totals.Warn + totals.Fail
@@ -84,7 +84,7 @@ func (f *findings) list() *List {
 	return f.top
 }
 
-// commands lead from list to list, and to a requirement and back.
+// commands returns the commands that open a group or a requirement, and lead back.
 func (f *findings) commands() []command {
 	switch {
 	case f.opened != nil:
@@ -106,7 +106,7 @@ func (f *findings) openRow() {
 		f.openRequirement(f.problems[at])
 	default:
 		g := f.report.Catalogue.Groups[at-len(f.problems)]
-		f.group, f.name = []report.Requirement{}, g.Title
+		f.group, f.title = []report.Requirement{}, g.Title
 		for _, r := range f.report.Requirements {
 			if strings.HasPrefix(string(r.ID), g.Name+"-") {
 				f.group = append(f.group, r)
@@ -142,7 +142,7 @@ func (f *findings) openRequirement(r report.Requirement) {
 	f.opened.look(0)
 }
 
-// subjects lists what a requirement was judged on, if there are several things.
+// subjects lists what a requirement was judged on if there are several subjects. For a pass, it also cites the rule.
 func (f *findings) subjects(r report.Requirement, width int) []string {
 	var out []string
 	if r.Outcome == requirement.Pass && r.Quote != "" {
@@ -165,7 +165,7 @@ func (f *findings) subjects(r report.Requirement, width int) []string {
 	return out
 }
 
-// view draws the verdict and the opened requirement.
+// view draws the verdict and the list, with the opened requirement beside it.
 func (f *findings) view(room Size) string {
 	if f.opened != nil {
 		return besideAction(room, 46, f.overview, f.opened)
@@ -176,7 +176,7 @@ func (f *findings) view(room Size) string {
 // overview draws the visible list below the verdict.
 func (f *findings) overview(room Size) string {
 	if f.group != nil {
-		return Stack(room, []string{f.Theme.Title.Render(f.name)}, f.rows, nil)
+		return Stack(room, []string{f.Theme.Title.Render(f.title)}, f.rows, nil)
 	}
 	return Stack(room, f.head(room), f.top, nil)
 }
@@ -196,16 +196,16 @@ func (f *findings) head(room Size) []string {
 		lines = append(lines, style.Bold(true).Render(line))
 	}
 	t := f.report.Totals
-	figures := []string{fmt.Sprintf("%d passed", t.Pass)}
-	for _, one := range []struct {
+	counts := []string{fmt.Sprintf("%d passed", t.Pass)}
+	for _, c := range []struct {
 		n    int
 		word string
 	}{{t.Fail, "failed"}, {t.Warn, "with a warning"}, {t.Inconclusive, "not decided"}, {t.Blocked, "blocked"}, {t.NotApplicable, "not applicable"}} {
-		if one.n > 0 {
-			figures = append(figures, fmt.Sprintf("%d %s", one.n, one.word))
+		if c.n > 0 {
+			counts = append(counts, fmt.Sprintf("%d %s", c.n, c.word))
 		}
 	}
-	lines = append(lines, Wrap(strings.Join(figures, ", ")+".", room.Width)...)
+	lines = append(lines, Wrap(strings.Join(counts, ", ")+".", room.Width)...)
 	if room.Height > 14 {
 		sent := fmt.Sprintf("%s in %s; the budget was %d.", evidence.Count(f.report.Budget.Sent, "request"), formatClock(f.duration), f.report.Budget.Planned)
 		for _, line := range Wrap(sent, room.Width) {

@@ -9,41 +9,41 @@ import (
 	"github.com/rin-network/rin/tui/tuitest"
 )
 
-// types types a text into the form; what a cursor wants to blink for is not waited for.
-func (b *bench) types(text string) *bench {
+// typeText types a text into the form. It does not run the commands that make the cursor blink.
+func (b *fixture) typeText(text string) *fixture {
 	for _, r := range text {
 		b.Update(tuitest.Key(string(r)))
 	}
 	return b
 }
 
-// clear empties the field that is typed into.
-func (b *bench) clear() *bench {
+// clear empties the focused field.
+func (b *fixture) clear() *fixture {
 	b.Update(tuitest.Key("end"))
 	return b.erase(200)
 }
 
-// erase takes characters back.
-func (b *bench) erase(n int) *bench {
+// erase deletes the last n characters.
+func (b *fixture) erase(n int) *fixture {
 	for range n {
 		b.Update(tuitest.Key("backspace"))
 	}
 	return b
 }
 
-// submit presses enter, and waits until a part of the screen is seen.
-func (b *bench) submit(want string) *bench {
+// submit presses enter and waits until the screen contains a text.
+func (b *fixture) submit(want string) *fixture {
 	GinkgoHelper()
-	return b.until(b.begin("enter"), want)
+	return b.waitFor(b.begin("enter"), want)
 }
 
-// until hands the screen what comes, until a part of it is seen.
-func (b *bench) until(under *tuitest.Commands, want string) *bench {
+// waitFor passes the messages of the commands to the screen until it contains a text.
+func (b *fixture) waitFor(commands *tuitest.Commands, want string) *fixture {
 	GinkgoHelper()
 	for !strings.Contains(b.frame(80, 24), want) {
-		msg, ok := under.Next(GinkgoTB())
-		Expect(ok).To(BeTrue(), "%q is not seen in\n%s", want, b.frame(80, 24))
-		under.Start(b.Update(msg))
+		msg, ok := commands.Next(GinkgoTB())
+		Expect(ok).To(BeTrue(), "the screen does not contain %q:\n%s", want, b.frame(80, 24))
+		commands.Start(b.Update(msg))
 	}
 	return b
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/rin-network/rin/tui/screen"
 )
 
-// hostile are bodies that a node may send to harm whoever looks at them.
+// hostile returns bodies that are invalid, very large or deeply nested, or that have control characters.
 func hostile() []string {
 	return []string{
 		small, "", "null", `[]`, `{}`, `[[]]`, `[1,]`, `{"a":1,}`, `[,]`, `{"a"}`, `{"a":}`, `"\u12"`, `[1]]`, `[`, `{"`, `[01]`, `[-]`, `[1.]`, `[1e]`, `["\x"]`, "[\"\n\"]",
@@ -24,7 +24,7 @@ func hostile() []string {
 	}
 }
 
-// FuzzMessage opens any body, presses any keys, and looks at every screen.
+// FuzzMessage opens a body, presses random keys, and checks the size and the characters of every screen.
 func FuzzMessage(f *testing.F) {
 	for i, body := range hostile() {
 		f.Add([]byte(body), uint64(i))
@@ -44,17 +44,17 @@ func FuzzMessage(f *testing.F) {
 		for range 30 {
 			display := m.View(size)
 			if lines := strings.Split(display, "\n"); len(lines) != size.Height {
-				t.Fatalf("%d lines in a room of %d:\n%s", len(lines), size.Height, display)
+				t.Fatalf("%d lines in a terminal of %d:\n%s", len(lines), size.Height, display)
 			}
 			if !utf8.ValidString(display) {
 				t.Fatalf("not UTF-8: %q", display)
 			}
 			for line := range strings.SplitSeq(display, "\n") {
 				if lipgloss.Width(line) > size.Width {
-					t.Fatalf("%d columns in a room of %d: %q", lipgloss.Width(line), size.Width, line)
+					t.Fatalf("%d columns in a terminal of %d: %q", lipgloss.Width(line), size.Width, line)
 				}
 				if i := strings.IndexFunc(line, evidence.Deceptive); i >= 0 {
-					t.Fatalf("acts on the terminal: %q", line[i:])
+					t.Fatalf("has a control or invisible character: %q", line[i:])
 				}
 			}
 			for cmd := m.Update(keyOf(keys[random.IntN(len(keys))])); cmd != nil; {
@@ -66,7 +66,7 @@ func FuzzMessage(f *testing.F) {
 	})
 }
 
-// FuzzIndex compares what is taken for a tree with what encoding/json takes for JSON.
+// FuzzIndex checks that a body is shown as a tree exactly if it is a JSON object or array by encoding/json.
 func FuzzIndex(f *testing.F) {
 	for _, body := range hostile() {
 		f.Add([]byte(body))
@@ -75,7 +75,7 @@ func FuzzIndex(f *testing.F) {
 		begin := strings.TrimLeft(string(body), " \t\r\n")
 		want := json.Valid(body) && (strings.HasPrefix(begin, "{") || strings.HasPrefix(begin, "["))
 		if got := screen.IsTree(body); got != want {
-			t.Fatalf("a tree: %v, JSON: %v\n%q", got, want, body)
+			t.Fatalf("shown as a tree: %v, expected %v\n%q", got, want, body)
 		}
 	})
 }

@@ -9,14 +9,14 @@ import (
 	"github.com/charmbracelet/lipgloss"
 )
 
-// maxOpenRows is how many rows a tree has at most at first. It is unfolded to the depth that this allows.
+// maxOpenRows is the maximum number of rows of a new tree. The tree is unfolded to the greatest depth that this allows.
 const maxOpenRows = 400
 
 // tree shows a JSON document in rows, one for each value. Objects and arrays can be folded.
 type tree struct {
 	*index
 	folded []uint64 // a bit for each value
-	// rows has the values outside of folded ones, depths their nesting depths.
+	// rows has the visible values, those outside of folded ones; depths has their nesting depths.
 	rows   []uint32
 	depths []uint16
 }
@@ -27,25 +27,25 @@ func newTree(x *index) *tree {
 	return t
 }
 
-// deepest returns the depth to which the tree can be unfolded with at most so many rows.
+// deepest returns the greatest depth to which the tree can be unfolded without exceeding a number of rows.
 func (t *tree) deepest(rows int) int {
-	var at []int // values by depth
+	var counts []int // of values by depth
 	t.each(func(_ uint32, depth int) {
-		if depth == len(at) {
-			at = append(at, 0)
+		if depth == len(counts) {
+			counts = append(counts, 0)
 		}
-		at[depth]++
+		counts[depth]++
 	}, func(uint32) bool { return false })
 	sum := 0
-	for depth, n := range at {
+	for depth, n := range counts {
 		if sum += n; sum > rows && depth > 1 {
 			return depth - 1
 		}
 	}
-	return len(at)
+	return len(counts)
 }
 
-// each visits the values and their depths in order, without those inside of skipped values.
+// each visits the values and their depths in order. It does not descend into values for which skip returns true.
 func (t *tree) each(visit func(i uint32, depth int), skip func(uint32) bool) {
 	var ends []uint32 // of the containers around the position
 	n := uint32(len(t.nodes))
@@ -71,7 +71,7 @@ func (t *tree) foldFrom(depth int) {
 			t.fold(i, true)
 		}
 	}, func(uint32) bool { return false })
-	t.arrange()
+	t.updateRows()
 }
 
 func (t *tree) isFolded(i uint32) bool { return t.folded[i/64]&(1<<(i%64)) != 0 }
@@ -84,16 +84,16 @@ func (t *tree) fold(i uint32, on bool) {
 	t.folded[i/64] &^= 1 << (i % 64)
 }
 
-// arrange makes the rows again.
-func (t *tree) arrange() {
+// updateRows computes the visible rows after values were folded or unfolded.
+func (t *tree) updateRows() {
 	t.rows, t.depths = t.rows[:0], t.depths[:0]
 	t.each(func(i uint32, depth int) {
 		t.rows, t.depths = append(t.rows, i), append(t.depths, uint16(depth))
 	}, t.isFolded)
 }
 
-// set folds or unfolds the value in a row. Folding a scalar or a folded value folds its parent. It returns the row of the changed value.
-func (t *tree) set(row int, on bool) int {
+// setFolded folds or unfolds the value in a row. Folding a scalar or a folded value folds its parent. It returns the row of the changed value.
+func (t *tree) setFolded(row int, on bool) int {
 	i := t.rows[row]
 	if on && (t.span[i] == 0 || t.isFolded(i)) {
 		row = t.parent(row)
@@ -101,15 +101,15 @@ func (t *tree) set(row int, on bool) int {
 	}
 	if t.span[i] > 0 && t.isFolded(i) != on {
 		t.fold(i, on)
-		t.arrange()
+		t.updateRows()
 	}
 	return row
 }
 
-// toggle folds or unfolds the value in a row.
+// toggle folds the value in a row, or unfolds it if it is folded. It returns the row of the changed value.
 func (t *tree) toggle(row int) int {
 	i := t.rows[row]
-	return t.set(row, t.span[i] == 0 || !t.isFolded(i))
+	return t.setFolded(row, t.span[i] == 0 || !t.isFolded(i))
 }
 
 // toggleAll unfolds everything or, if nothing is folded, folds all but the root. It returns the new row of the value in a row.
@@ -117,14 +117,14 @@ func (t *tree) toggleAll(row int) int {
 	i := t.rows[row]
 	if len(t.rows) < len(t.nodes) {
 		clear(t.folded)
-		t.arrange()
+		t.updateRows()
 	} else {
 		for at := range t.span[1:] {
 			if t.span[at+1] > 0 {
 				t.fold(uint32(at+1), true)
 			}
 		}
-		t.arrange()
+		t.updateRows()
 	}
 	return t.rowOf(i)
 }
@@ -148,18 +148,18 @@ func (t *tree) rowOf(i uint32) int {
 	return row
 }
 
-// at returns the value at an offset.
+// at returns the value that contains an offset of the document.
 func (t *tree) at(offset int) uint32 {
 	i := sort.Search(len(t.nodes), func(i int) bool { return t.nodes[i].offset() > offset })
 	return uint32(max(0, i-1))
 }
 
-// uncover unfolds the values around a value, and returns its row.
+// uncover unfolds the values around a value, so that it gets a row, and returns that row.
 func (t *tree) uncover(i uint32) int {
 	hidden := false
 	for at := uint32(0); at < i; {
 		switch {
-		case i > at+t.span[at]: // nextSlice the way
+		case i > at+t.span[at]: // the value is after this one, not in it
 			at += t.span[at] + 1
 		default:
 			if t.isFolded(at) {
@@ -170,13 +170,13 @@ func (t *tree) uncover(i uint32) int {
 		}
 	}
 	if hidden {
-		t.arrange()
+		t.updateRows()
 	}
 	return t.rowOf(i)
 }
 
-// members counts the direct children of a value.
-func (t *tree) members(i uint32) int {
+// countMembers counts the direct children of a value.
+func (t *tree) countMembers(i uint32) int {
 	n := 0
 	for at, end := i+1, i+t.span[i]; at <= end; at += t.span[at] + 1 {
 		n++
@@ -184,16 +184,16 @@ func (t *tree) members(i uint32) int {
 	return n
 }
 
-// maxCountBack is the number of rows that place looks back.
-const maxCountBack = 20000
+// maxIndexRows is the number of rows above an item that itemIndex looks at.
+const maxIndexRows = 20000
 
-// place returns the index of a row in its array; -1 for members of objects, and for indexes that are too expensive to count.
-func (t *tree) place(row int) int {
+// itemIndex returns the index of a row in its array; -1 for members of objects, and for indexes that are too expensive to count.
+func (t *tree) itemIndex(row int) int {
 	if row == 0 || t.nodes[t.rows[row]].member() {
 		return -1
 	}
 	n := 0
-	for r := row - 1; r >= 0 && row-r < maxCountBack; r-- {
+	for r := row - 1; r >= 0 && row-r < maxIndexRows; r-- {
 		switch {
 		case t.depths[r] < t.depths[row]:
 			return n
@@ -221,8 +221,8 @@ func (t *tree) row(row, limit int, theme Theme, secrets Secrets) []span {
 		out = append(out, t.quoted(at, limit, theme.Name, theme, secrets)...)
 		out = append(out, span{text: ": ", style: theme.Muted})
 		at = memberValue(t.doc, at)
-	} else if place := t.place(row); place >= 0 {
-		out = append(out, muted(fmt.Sprintf("%d: ", place)))
+	} else if index := t.itemIndex(row); index >= 0 {
+		out = append(out, muted(fmt.Sprintf("%d: ", index)))
 	}
 	switch n.kind() {
 	case objectKind:
@@ -248,11 +248,12 @@ func (t *tree) sign(i uint32) string {
 	return "▾ "
 }
 
+// container draws the brackets of an object or array and the number of its members.
 func (t *tree) container(i uint32, begin, end, what string, theme Theme) []span {
 	if t.span[i] == 0 {
 		return []span{{text: begin + end, style: theme.Key}}
 	}
-	n := t.members(i)
+	n := t.countMembers(i)
 	if n > 1 {
 		what += "s"
 	}
@@ -262,7 +263,7 @@ func (t *tree) container(i uint32, begin, end, what string, theme Theme) []span 
 	return []span{{text: begin, style: theme.Key}, {text: fmt.Sprintf(" %d %s", n, what), style: theme.Muted}}
 }
 
-// quoted draws a text with its quotation marks, up to the limit.
+// quoted draws a string with its quotation marks, up to limit bytes.
 func (t *tree) quoted(at, limit int, style lipgloss.Style, theme Theme, secrets Secrets) []span {
 	end := at + 1
 	for end < len(t.doc) && t.doc[end] != '"' && end-at <= limit+longestMarker {
@@ -279,6 +280,7 @@ func (t *tree) quoted(at, limit int, style lipgloss.Style, theme Theme, secrets 
 	return out
 }
 
+// bare draws a number, true, false or null, up to limit bytes.
 func (t *tree) bare(at, limit int, style lipgloss.Style, theme Theme, secrets Secrets) []span {
 	end := at
 	for end < len(t.doc) && end-at <= limit && strings.IndexByte(" \t\r\n,]}", t.doc[end]) < 0 {

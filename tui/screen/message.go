@@ -96,7 +96,7 @@ func (m *Message) inTree() (row int, ok bool) {
 // content returns the size without the search line.
 func (m *Message) content() Size {
 	s := m.size
-	if m.search.line() {
+	if m.search.visible() {
 		s.Height--
 	}
 	return s
@@ -116,8 +116,8 @@ func (m *Message) View(s Size) string {
 	for len(lines) < room.Height {
 		lines = append(lines, "")
 	}
-	if m.search.line() {
-		lines = append(lines, Fit(m.search.say(m.theme), s.Width))
+	if m.search.visible() {
+		lines = append(lines, Fit(m.search.status(m.theme), s.Width))
 	}
 	return strings.Join(lines, "\n")
 }
@@ -219,11 +219,11 @@ func (m *Message) move(by int) {
 func (m *Message) Update(msg tea.Msg) tea.Cmd {
 	switch msg := msg.(type) {
 	case searchHits:
-		return m.found(msg)
+		return m.addHits(msg)
 	case tea.KeyMsg:
 		m.open()
 		if m.search.typing {
-			return m.typed(msg)
+			return m.typeQuery(msg)
 		}
 		return m.press(msg)
 	}
@@ -258,8 +258,8 @@ func (m *Message) commands() []command {
 		commands = append(commands, on("z", "fold, unfold", do(func() { m.fold(m.tree.toggle) })))
 	}
 	commands = append(commands, on("/", "search", do(m.search.begin)))
-	if m.search.line() {
-		commands = append(commands, on("n", "next hit", do(func() { m.step(1) })), on("N", "previous hit", do(func() { m.step(-1) })))
+	if m.search.visible() {
+		commands = append(commands, on("n", "next hit", do(func() { m.selectNext(1) })), on("N", "previous hit", do(func() { m.selectNext(-1) })))
 	}
 	if m.tree != nil {
 		commands = append(commands, on("w", map[bool]string{false: "as text", true: "as a tree"}[m.asText], do(m.turn)))
@@ -267,8 +267,8 @@ func (m *Message) commands() []command {
 	if inTree {
 		commands = append(commands,
 			on("Z", "fold, unfold all", do(m.foldAll)),
-			on("-", "fold", do(func() { m.fold(func(row int) int { return m.tree.set(row, true) }) })),
-			on("+", "unfold", do(func() { m.fold(func(row int) int { return m.tree.set(row, false) }) }), "+", "="))
+			on("-", "fold", do(func() { m.fold(func(row int) int { return m.tree.setFolded(row, true) }) })),
+			on("+", "unfold", do(func() { m.fold(func(row int) int { return m.tree.setFolded(row, false) }) }), "+", "="))
 	}
 	return append(append(commands, scrollHelp()...),
 		on("<", "scroll left", do(func() { m.left = max(0, m.left-m.size.Width/2) }), "<", "shift+left"),
@@ -316,7 +316,7 @@ func (m *Message) turn() {
 		row = m.raw.rowOf(offset)
 		m.cursor = m.first() + row
 		before := lipgloss.Width(report.Plain(string(m.raw.text[m.raw.from[row]:offset])))
-		m.see(before, before+1)
+		m.scrollToColumns(before, before+1)
 	case row == m.raw.rowOf(m.tree.nodes[m.turned].offset()):
 		m.cursor = m.first() + m.tree.rowOf(m.turned)
 	default:

@@ -20,61 +20,61 @@ import (
 var _ = Describe("Choosing a node", func() {
 	nothing := func(t *target.Target) { *t = target.Target{} }
 
-	// inside is a bench to which nothing was given; its sandbox inside is started by release.
-	inside := func() (b *bench, release chan error) {
+	// newSandboxFixture returns a fixture without a target. Its built-in sandbox starts, or fails, when release gets a value.
+	newSandboxFixture := func() (b *fixture, release chan error) {
 		GinkgoHelper()
 		release = make(chan error, 1)
-		b = newBench(flow.Node, bed{away: true, aim: nothing})
+		b = newFixture(flow.Node, options{skipRegistry: true, changeTarget: nothing})
 		b.Start = func(context.Context) (target.Target, error) {
 			err := <-release
-			c := b.ground.Credentials()[0]
-			return target.Target{Registry: b.ground.URL + "/registry/registry.json", NodeID: "XA",
+			c := b.node.Credentials()[0]
+			return target.Target{Registry: b.node.URL + "/registry/registry.json", NodeID: "XA",
 				Credentials: target.Credentials{ClientID: c.ClientID, ClientSecret: target.NewSecret(c.Secret)}}, err
 		}
 		return b, release
 	}
-	open := func(b *bench) *tuitest.Commands { return tuitest.NewCommands(b.Open()) }
+	open := func(b *fixture) *tuitest.Commands { return tuitest.NewCommands(b.Open()) }
 
 	It("is visible before the built-in sandbox runs, and enter alone leads to its first node", func() {
-		b, release := inside()
+		b, release := newSandboxFixture()
 		u := open(b)
 		Expect(b.frame(80, 24)).To(And(ContainSubstring("› The built-in sandbox"), ContainSubstring("starting …"), ContainSubstring("All other URLs follow")))
 		b.golden("node-starting")
 		Expect(b.Update(tuitest.Key("enter"))).To(BeNil())
 		Expect(b.frame(80, 24)).To(ContainSubstring("starting the sandbox"))
 		release <- nil
-		b.until(u, "› XA ")
+		b.waitFor(u, "› XA ")
 		b.golden("node-entries")
-		Expect(b.press("enter").left).To(ConsistOf(screen.NextStep{}))
-		Expect(b.Walk.Target().TokenURL).To(Equal(b.ground.URL + "/oauth/token"))
+		Expect(b.press("enter").outgoing).To(ConsistOf(screen.NextStep{}))
+		Expect(b.Walk.Target().TokenURL).To(Equal(b.node.URL + "/oauth/token"))
 		Expect(b.Walk.Target().Credentials.ClientID).To(Equal("demo-client"))
 
 		b.Walk.SetAccount(flow.Account{Client: target.Credentials{ClientID: "mistyped", ClientSecret: target.NewSecret("mistyped-as-well")}})
 		release <- nil
 		b.press("down", "down", "enter")
-		Expect(b.Walk.Target().Credentials.ClientID).To(Equal("demo-client"), "who chooses the sandbox again has its client again")
+		Expect(b.Walk.Target().Credentials.ClientID).To(Equal("demo-client"), "choosing the sandbox again restores its client")
 		Expect(b.frame(80, 24)).To(ContainSubstring("› XA "))
 	})
 
 	It("says why the built-in sandbox does not start, and tries again", func() {
-		b, release := inside()
+		b, release := newSandboxFixture()
 		release <- errors.New("no port is free")
-		b.until(open(b), "did not start")
+		b.waitFor(open(b), "did not start")
 		u := b.begin("enter")
 		release <- errors.New("no port is free")
-		b.until(u, "no port is free")
+		b.waitFor(u, "no port is free")
 		Expect(b.frame(80, 24)).To(And(ContainSubstring("What to try"), ContainSubstring("try again")))
 		u = b.begin("enter")
 		release <- nil
-		b.until(u, "› XA ")
+		b.waitFor(u, "› XA ")
 	})
 
 	It("finds a node by a part of its name, and shows its URLs and what was sent", func() {
-		b := newBench(flow.Node, bed{away: true}).press("enter")
+		b := newFixture(flow.Node, options{skipRegistry: true}).press("enter")
 		Expect(b.frame(80, 24)).To(And(ContainSubstring("› XA "), ContainSubstring("XA_Realm"), ContainSubstring("token URL http://127.0.0.1:10001/oauth/token")))
 		b.press("/")
 		Expect(b.Typing()).To(BeTrue())
-		b.types("rea?").press("backspace", "l")
+		b.typeText("rea?").press("backspace", "l")
 		Expect(b.frame(80, 24)).To(And(ContainSubstring("› XA_Realm"), ContainSubstring("/ real"), Not(ContainSubstring("XA  ")), ContainSubstring("/realms/")))
 		b.golden("node-filter")
 		Expect(b.press("enter", "tab", "tab").frame(80, 24)).To(ContainSubstring("GET /registry/registry.json HTTP/1.1"))
@@ -83,12 +83,12 @@ var _ = Describe("Choosing a node", func() {
 	})
 
 	It("marks the node that the command line named", func() {
-		b := newBench(flow.Node, bed{away: true, aim: func(t *target.Target) { t.NodeID = "XA_Realm" }}).press("enter")
+		b := newFixture(flow.Node, options{skipRegistry: true, changeTarget: func(t *target.Target) { t.NodeID = "XA_Realm" }}).press("enter")
 		Expect(b.frame(80, 24)).To(ContainSubstring("› XA_Realm"))
 	})
 
-	It("takes another registry, by URL or file, and no credentials with it", func() {
-		b := newBench(flow.Node, bed{equip: func(w *screen.Session) {
+	It("takes another registry, by URL or file, and drops the credentials", func() {
+		b := newFixture(flow.Node, options{changeSession: func(w *screen.Session) {
 			w.ReadFile = func(path string) ([]byte, error) {
 				if path != "ris.json" {
 					return nil, errors.New("there is no such file")
@@ -98,39 +98,39 @@ var _ = Describe("Choosing a node", func() {
 		}}).press("down", "enter")
 		Expect(b.Typing()).To(BeTrue())
 		b.golden("node-registry-form")
-		b.clear().types("http://registry.example/ris.json").submit("not encrypted")
-		b.clear().types("other.json").submit("there is no such file")
+		b.clear().typeText("http://registry.example/ris.json").submit("not encrypted")
+		b.clear().typeText("other.json").submit("there is no such file")
 		b.clear().submit("this field is required")
-		b.types("ris.json").submit("› FILE of a file")
+		b.typeText("ris.json").submit("› FILE of a file")
 		Expect(b.Typing()).To(BeFalse())
-		Expect(b.press("enter").left).To(ConsistOf(screen.NextStep{}))
+		Expect(b.press("enter").outgoing).To(ConsistOf(screen.NextStep{}))
 		Expect(b.Walk.Target().TokenURL).To(Equal("http://127.0.0.1:1/t"))
 		Expect(b.Walk.Target().Credentials).To(BeZero())
 	})
 
-	It("takes the URLs of a node, checked in the words of the flags", func() {
-		b := newBench(flow.Node, bed{away: true, aim: nothing}).press("end", "enter")
+	It("takes the URLs of a node, with the same error texts as the flags", func() {
+		b := newFixture(flow.Node, options{skipRegistry: true, changeTarget: nothing}).press("end", "enter")
 		b.golden("node-urls-form")
-		b.types("node.example/token").submit("expected an absolute http or https URL")
-		b.clear().types("http://node.example/token").submit("is not encrypted")
-		b.clear().types("https://me:secret@node.example/token").submit("user name or password")
-		b.clear().types(b.ground.URL + "/oauth/token").submit("› Info URL")
-		b.types(b.ground.URL + "/ris-synergy/info/v1/oauth/info/").submit("› Specification URL")
+		b.typeText("node.example/token").submit("expected an absolute http or https URL")
+		b.clear().typeText("http://node.example/token").submit("is not encrypted")
+		b.clear().typeText("https://me:secret@node.example/token").submit("user name or password")
+		b.clear().typeText(b.node.URL + "/oauth/token").submit("› Info URL")
+		b.typeText(b.node.URL + "/ris-synergy/info/v1/oauth/info/").submit("› Specification URL")
 		b.submit("chosen")
-		Expect(b.press("enter").left).To(ConsistOf(screen.NextStep{}))
-		Expect(b.Walk.Target().SpecURL).To(Equal(b.ground.URL + "/ris-synergy/funding/v3/api-docs"))
+		Expect(b.press("enter").outgoing).To(ConsistOf(screen.NextStep{}))
+		Expect(b.Walk.Target().SpecURL).To(Equal(b.node.URL + "/ris-synergy/funding/v3/api-docs"))
 	})
 
-	It("leaves a form by esc, and takes nothing of it", func() {
-		b := newBench(flow.Node, bed{})
+	It("discards a form on esc", func() {
+		b := newFixture(flow.Node, options{})
 		before := b.Walk.Target()
-		b.press("end", "enter").types("x").press("esc")
+		b.press("end", "enter").typeText("x").press("esc")
 		Expect(b.Typing()).To(BeFalse())
 		Expect(b.Walk.Target()).To(Equal(before))
 	})
 
-	DescribeTable("tells what is wrong with a registry, tries again, and lets it be edited", func(change func(http.Handler) http.Handler, spoil func(*target.Target), what string) {
-		b := newBench(flow.Node, bed{away: true, change: change, aim: spoil}).press("enter")
+	DescribeTable("tells what is wrong with a registry, tries again, and lets it be edited", func(change func(http.Handler) http.Handler, changeTarget func(*target.Target), what string) {
+		b := newFixture(flow.Node, options{skipRegistry: true, change: change, changeTarget: changeTarget}).press("enter")
 		Expect(b.frame(80, 40)).To(And(ContainSubstring("✗ "), ContainSubstring(what), ContainSubstring("What usually causes it"), ContainSubstring("e     edit the node")))
 		sent := len(b.Walk.History())
 		Expect(len(b.press("enter").Walk.History())).To(BeNumerically(">", sent))
@@ -139,7 +139,7 @@ var _ = Describe("Choosing a node", func() {
 		Expect(b.frame(80, 24)).To(ContainSubstring("/registry/registry.json"))
 	},
 		Entry("nothing answers", nil, func(t *target.Target) { t.Registry = "http://127.0.0.1:1/registry/registry.json" }, "no server answers"),
-		Entry("TLS on a port without", nil, func(t *target.Target) { t.Registry = strings.Replace(t.Registry, "http:", "https:", 1) }, "TLS connection failed"),
+		Entry("TLS on a port for plain HTTP", nil, func(t *target.Target) { t.Registry = strings.Replace(t.Registry, "http:", "https:", 1) }, "TLS connection failed"),
 		Entry("a web page", answering("/registry.json", 200, "text/html", "<html>welcome</html>"), nil, "HTML where JSON was expected"),
 		Entry("another document", answering("/registry.json", 200, "application/json", `{"a":1}`), nil, "expected a registry document"),
 	)
@@ -158,7 +158,7 @@ var _ = Describe("Choosing a node", func() {
 		}
 		text, err := json.Marshal(entries)
 		Expect(err).NotTo(HaveOccurred())
-		b := newBench(flow.Node, bed{away: true, change: answering("/registry.json", 200, "application/json", string(text))}).press("enter")
+		b := newFixture(flow.Node, options{skipRegistry: true, change: answering("/registry.json", 200, "application/json", string(text))}).press("enter")
 		for _, size := range [][2]int{{40, 15}, {80, 24}, {120, 40}} {
 			for _, keys := range [][]string{{"home"}, {"down"}, {"end"}, {"up", "up", "up", "enter"}, {"tab"}, {"left"}} {
 				b.press(keys...)
@@ -168,7 +168,7 @@ var _ = Describe("Choosing a node", func() {
 	})
 })
 
-// answering lets a part of a node answer something else.
+// answering replaces the answers of all paths with this end.
 func answering(end string, status int, kind, body string) func(http.Handler) http.Handler {
 	return tuitest.Instead(end, tuitest.Answer(status, kind, body))
 }

@@ -29,32 +29,32 @@ func issuing(claims any) func(http.Handler) http.Handler {
 
 var _ = Describe("Reading the token", func() {
 	It("shows header and claims with their meaning, and counts the remaining time down", func() {
-		b := newBench(flow.Reading, bed{}).press("enter")
+		b := newFixture(flow.Reading, options{}).press("enter")
 		Expect(b.frame(80, 40)).To(And(ContainSubstring("Valid for another 5:00 of 5:00"), ContainSubstring("✓ The signature is valid"),
 			MatchRegexp(`alg +ES256 +the signature algorithm`), MatchRegexp(`exp +12:05:00 UTC \(1772366700\) +when it expires, in 5:00`), MatchRegexp(`iss +http://127.0.0.1:10001 +who issued it`)))
-		b.ground.Clock.Add(43 * time.Second)
-		b.does(b.Update(screen.SecondPassed{}))
+		b.node.Clock.Add(43 * time.Second)
+		b.settle(b.Update(screen.SecondPassed{}))
 		Expect(b.frame(80, 40)).To(And(ContainSubstring("Valid for another 4:17 of 5:00"), ContainSubstring("expires, in 4:17")))
-		b.ground.Clock.Add(time.Hour)
-		b.does(b.Update(screen.SecondPassed{}))
+		b.node.Clock.Add(time.Hour)
+		b.settle(b.Update(screen.SecondPassed{}))
 		Expect(b.frame(80, 40)).To(And(ContainSubstring("! The token has expired"), ContainSubstring("when it expires; by the"), Not(MatchRegexp(`-\d+:|another -`))))
-		Expect(b.press("enter").left).To(ConsistOf(screen.NextStep{}))
+		Expect(b.press("enter").outgoing).To(ConsistOf(screen.NextStep{}))
 	})
 
 	It("looks as it was accepted", func() {
-		b := newBench(flow.Reading, bed{change: issuing(map[string]any{"iss": "https://sso.example/realms/ris", "aud": []string{"https://api.example", "account"},
+		b := newFixture(flow.Reading, options{change: issuing(map[string]any{"iss": "https://sso.example/realms/ris", "aud": []string{"https://api.example", "account"},
 			"sub": "9f1c", "client_id": "demo-client", "iat": 1772366400, "exp": 1772366700, "scope": "openid", "affiliation": "XA"})}).press("enter")
 		b.golden("reading")
 	})
 
 	It("says that an opaque token is fine", func() {
-		b := newBench(flow.Reading, bed{config: sandbox.Config{TokenFormat: auth.Opaque}}).press("enter")
+		b := newFixture(flow.Reading, options{config: sandbox.Config{TokenFormat: auth.Opaque}}).press("enter")
 		Expect(b.frame(80, 24)).To(And(ContainSubstring("Valid for another 5:00"), ContainSubstring("The token is opaque"), ContainSubstring("opaque")))
 		b.golden("reading-opaque")
 	})
 
 	It("says of a signature that does not verify that it doesn't", func() {
-		b := newBench(flow.Reading, bed{change: func(next http.Handler) http.Handler {
+		b := newFixture(flow.Reading, options{change: func(next http.Handler) http.Handler {
 			return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 				issuing(map[string]any{"iss": "http://" + r.Host, "exp": 1772366700})(next).ServeHTTP(w, r)
 			})
@@ -67,7 +67,7 @@ var _ = Describe("Reading the token", func() {
 		for range 12 {
 			deep = map[string]any{"\x1b]8;;http://evil\a": deep}
 		}
-		b := newBench(flow.Reading, bed{change: issuing(map[string]any{"iss": "\x1b[31m\u202e" + strings.Repeat("長", 300), "aud": []any{1, nil, "\r\n", deep}, "exp": 1e300, "nbf": "\u2066",
+		b := newFixture(flow.Reading, options{change: issuing(map[string]any{"iss": "\x1b[31m\u202e" + strings.Repeat("長", 300), "aud": []any{1, nil, "\r\n", deep}, "exp": 1e300, "nbf": "\u2066",
 			strings.Repeat("name ", 90): strings.Repeat("y", 3000), "\x9b2J": deep, "jti": "e\u0301\u0301"})}).press("enter")
 		for _, size := range [][2]int{{40, 15}, {80, 24}, {120, 40}} {
 			for range 40 {

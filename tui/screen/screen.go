@@ -1,4 +1,4 @@
-// Package screen has the screens of the tour, one for each step, and what they draw with: lists, panes, messages, JSON trees. Everything that
+// Package screen has the screens of the tour, one for each step, and their parts: lists, panes, messages, JSON trees. Everything that
 // comes from a node is made safe for the terminal before it is drawn.
 package screen
 
@@ -20,8 +20,8 @@ type Screen interface {
 	Open() tea.Cmd
 	// Update handles a message. Its command yields [NextStep] when the person goes on.
 	Update(msg tea.Msg) tea.Cmd
-	// View draws the screen in exactly this room.
-	View(room Size) string
+	// View draws the screen in exactly this size.
+	View(size Size) string
 	// Keys lists the keys that do something now, the most useful first. The footer shows as many as fit, the help shows all.
 	Keys() []key.Binding
 	// Typing reports that the person types a text, so that letters and digits are not commands of the application.
@@ -50,7 +50,7 @@ type Session struct {
 	Language string
 	// Revealed is set while secrets are visible.
 	Revealed bool
-	// Start starts the built-in sandbox, or finds the running one; nil if there is none.
+	// Start starts the built-in sandbox, or finds the running one; nil if the tour has no built-in sandbox.
 	Start func(context.Context) (target.Target, error)
 	// Secret reads a secret from a place such as env:NAME.
 	Secret   func(place string) (target.Secret, error)
@@ -66,7 +66,7 @@ type Session struct {
 	Save func(folder string, files []flow.File) (string, error)
 }
 
-// mask returns how texts with secrets are shown at the moment.
+// mask returns the function that shows or hides the secrets in a text.
 func (w *Session) mask() flow.MaskFunc {
 	if w.Revealed {
 		return w.Walk.Reveal
@@ -74,7 +74,7 @@ func (w *Session) mask() flow.MaskFunc {
 	return redact.Mask
 }
 
-// secrets returns how the secrets in messages are shown at the moment.
+// secrets returns the function that reveals the secrets in messages; nil while they are hidden.
 func (w *Session) secrets() Secrets {
 	if w.Revealed {
 		return w.Walk.Reveal
@@ -104,7 +104,7 @@ type SecretsToggled struct{}
 type ActionDone struct {
 	Step   flow.Step
 	Result flow.Result
-	// Subject tells the actions of a step apart.
+	// Subject distinguishes the actions of a step.
 	Subject any
 	// TargetCount identifies the target of the action, see [flow.Walk.TargetCount].
 	TargetCount int
@@ -113,7 +113,7 @@ type ActionDone struct {
 // twoColumns is the width from which a list and its detail are side by side.
 const twoColumns = 100
 
-// act runs an action in the background.
+// act returns a command that runs an action in the background. It starts the built-in sandbox first if no node was given.
 func (w *Session) act(step flow.Step, subject any, action func(context.Context) flow.Result) tea.Cmd {
 	return func() tea.Msg {
 		result := flow.Result{}
@@ -138,6 +138,7 @@ func (w *Session) ensureSandbox() error {
 	return err
 }
 
+// sandboxFailure returns the result of a step whose sandbox did not start.
 func sandboxFailure(step flow.Step, err error) flow.Result {
 	return flow.Result{Step: step, Trouble: &flow.Trouble{What: "the sandbox did not start on this machine: " + err.Error(),
 		Causes: []string{"this machine does not allow a server on its loopback address"}, Try: []string{"try again", "choose another node"}}}

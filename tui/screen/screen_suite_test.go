@@ -17,63 +17,63 @@ import (
 	"github.com/rin-network/rin/tui/tuitest"
 )
 
-func TestStep(t *testing.T) {
+func TestScreen(t *testing.T) {
 	RegisterFailHandler(Fail)
-	RunSpecs(t, "step")
+	RunSpecs(t, "screen")
 }
 
-// bench is a node, a walk on it and a screen of that walk.
-type bench struct {
+// fixture is a sandbox node, a walk on it, and one screen of that walk.
+type fixture struct {
 	screen.Screen
 	*screen.Session
-	ground *tuitest.Node
-	left   []tea.Msg // what the screen asked of the application
+	node     *tuitest.Node
+	outgoing []tea.Msg // the messages from the screen to the application
 }
 
-// bed says what a bench differs in from a plain one.
-type bed struct {
+// options configure a fixture; with the zero value, the node has no deviations and the walk has chosen it.
+type options struct {
 	config  sandbox.Config
 	change  func(http.Handler) http.Handler
 	certify tuitest.Suite
 	save    func(folder string, files []flow.File) (string, error)
-	// away leaves out the reading of the registry.
-	away bool
-	// aim changes what is known at the start; equip changes what the screens share.
-	aim   func(*target.Target)
-	equip func(*screen.Session)
+	// skipRegistry starts the walk before it reads the registry.
+	skipRegistry bool
+	// changeTarget changes the target before the walk starts; changeSession changes the session of the screens.
+	changeTarget  func(*target.Target)
+	changeSession func(*screen.Session)
 }
 
-func newBench(display flow.Step, b bed) *bench {
+func newFixture(display flow.Step, o options) *fixture {
 	GinkgoHelper()
-	ground := tuitest.NewNode(GinkgoTB(), b.config, b.change)
-	if b.certify == nil {
-		b.certify = ground.Suite()
+	node := tuitest.NewNode(GinkgoTB(), o.config, o.change)
+	if o.certify == nil {
+		o.certify = node.Suite()
 	}
-	to := ground.Target()
-	if b.aim != nil {
-		b.aim(&to)
+	at := node.Target()
+	if o.changeTarget != nil {
+		o.changeTarget(&at)
 	}
-	w := ground.Walk(GinkgoTB(), to, b.certify)
-	if !b.away {
+	w := node.Walk(GinkgoTB(), at, o.certify)
+	if !o.skipRegistry {
 		tuitest.Arrive(GinkgoTB(), w)
 	}
-	world := &screen.Session{Context: context.Background(), Walk: w, Theme: tuitest.NewTheme(), Language: "en", Save: b.save}
-	if b.equip != nil {
-		b.equip(world)
+	session := &screen.Session{Context: context.Background(), Walk: w, Theme: tuitest.NewTheme(), Language: "en", Save: o.save}
+	if o.changeSession != nil {
+		o.changeSession(session)
 	}
-	bench := &bench{Session: world, ground: ground}
-	bench.Screen = screen.Screens(world)[display]
-	bench.does(bench.Open())
-	return bench
+	f := &fixture{Session: session, node: node}
+	f.Screen = screen.Screens(session)[display]
+	f.settle(f.Open())
+	return f
 }
 
-// does runs a command, and whatever comes of it, until nothing is under way.
-func (b *bench) does(first tea.Cmd) {
+// settle runs a command and the commands that follow from its messages, until none is left. It keeps the messages to the application.
+func (b *fixture) settle(first tea.Cmd) {
 	GinkgoHelper()
 	tuitest.Settle(GinkgoTB(), first, func(msg tea.Msg) tea.Cmd {
 		switch msg.(type) {
 		case screen.NextStep, screen.GoToStep:
-			b.left = append(b.left, msg)
+			b.outgoing = append(b.outgoing, msg)
 			return nil
 		}
 		return b.Update(msg)
@@ -81,36 +81,37 @@ func (b *bench) does(first tea.Cmd) {
 }
 
 // press presses keys, one after the other: "enter", "right", "x".
-func (b *bench) press(keys ...string) *bench {
+func (b *fixture) press(keys ...string) *fixture {
 	GinkgoHelper()
 	for _, k := range keys {
-		b.does(b.Update(tuitest.Key(k)))
+		b.settle(b.Update(tuitest.Key(k)))
 	}
 	return b
 }
 
-// frame is the screen in a size, without colour; it holds the layout and no secret.
-func (b *bench) frame(width, height int) string {
+// frame draws the screen without colours for a terminal of this size. It checks the layout, and that no secret is visible.
+func (b *fixture) frame(width, height int) string {
 	GinkgoHelper()
-	seen := b.drawn(screen.Size{Width: width, Height: height - 4})
-	Expect(seen).NotTo(ContainSubstring("\x1b"), "without colours there are no styles, and a node's are none")
+	seen := b.render(screen.Size{Width: width, Height: height - 4})
+	Expect(seen).NotTo(ContainSubstring("\x1b"), "the screen has no styles of its own without colours, and drops those that a node sends")
 	return seen
 }
 
-func (b *bench) drawn(room screen.Size) string {
+// render draws the screen. It checks the layout, and that no secret is visible unless secrets are revealed.
+func (b *fixture) render(room screen.Size) string {
 	GinkgoHelper()
 	seen := b.View(room)
 	Expect(strings.Split(seen, "\n")).To(HaveLen(room.Height), seen)
 	tuitest.Fits(GinkgoTB(), seen, room)
 	tuitest.Harmless(GinkgoTB(), seen)
 	if !b.Revealed {
-		tuitest.Discreet(GinkgoTB(), seen, b.ground.Credentials(), b.Walk)
+		tuitest.Discreet(GinkgoTB(), seen, b.node.Credentials(), b.Walk)
 	}
 	return tuitest.SamePort(seen)
 }
 
-// holds looks at the screen in three widths, and again after each of some keys.
-func (b *bench) holds(keys ...string) {
+// checkLayout checks the screen in three widths, first as it is and then after each key.
+func (b *fixture) checkLayout(keys ...string) {
 	GinkgoHelper()
 	for n := range len(keys) + 1 {
 		b.press(keys[max(0, n-1):n]...)
@@ -120,8 +121,8 @@ func (b *bench) holds(keys ...string) {
 	}
 }
 
-// hints are the keys that mean something now.
-func (b *bench) hints() string {
+// hints returns the keys that do something now, as the footer describes them.
+func (b *fixture) hints() string {
 	var out []string
 	for _, k := range b.Keys() {
 		out = append(out, k.Help().Key+" "+k.Help().Desc)
@@ -129,43 +130,43 @@ func (b *bench) hints() string {
 	return strings.Join(out, ", ")
 }
 
-// golden compares a screen in three widths, dark, light and without colour, with what was accepted before.
-func (b *bench) golden(name string) {
+// golden compares a screen in three widths, dark, light and without colour, with the golden.
+func (b *fixture) golden(name string) {
 	GinkgoHelper()
 	for _, size := range []screen.Size{{Width: 20, Height: 2}, {Width: 24, Height: 5}, {Width: 30, Height: 8}, {Width: 100, Height: 3}, {Width: 300, Height: 80}} {
-		b.drawn(size) // holds the layout, whatever else
+		b.render(size) // checks the layout only
 	}
 	all := ""
 	for _, size := range []screen.Size{{Width: 40, Height: 11}, {Width: 80, Height: 20}, {Width: 120, Height: 36}} {
 		for _, colours := range tuitest.Colours() {
 			b.colour(colours)
-			all += tuitest.Picture(size, colours, b.drawn(size))
+			all += tuitest.Picture(size, colours, b.render(size))
 		}
 	}
 	b.colour("none")
 	tuitest.Golden(GinkgoTB(), name, all)
 }
 
-// colour makes the terminal dark, light or none.
-func (b *bench) colour(name string) {
+// colour makes the terminal "dark" or "light", or takes its colours away ("none").
+func (b *fixture) colour(name string) {
 	GinkgoHelper()
 	tuitest.Colour(b.Theme, name)
-	b.does(b.Update(screen.SecretsToggled{})) // draws anew
+	b.settle(b.Update(screen.SecretsToggled{})) // draws the screen again
 }
 
-// begin presses a key, and does not wait for what comes of it: take does.
-func (b *bench) begin(key string) *tuitest.Commands {
+// begin presses a key and returns the commands that follow, without running them: see deliver and waitFor.
+func (b *fixture) begin(key string) *tuitest.Commands {
 	return tuitest.NewCommands(b.Update(tuitest.Key(key)))
 }
 
-// take hands the screen so many messages; all until an action was played for -1.
-func (b *bench) take(under *tuitest.Commands, n int) {
+// deliver passes the next n messages of the commands to the screen; it stops early after an [screen.ActionDone]. With n = -1, it only stops there.
+func (b *fixture) deliver(commands *tuitest.Commands, n int) {
 	GinkgoHelper()
 	for ; n != 0; n-- {
-		msg, ok := under.Next(GinkgoTB())
-		Expect(ok).To(BeTrue(), "nothing is under way any more")
-		under.Start(b.Update(msg))
-		if _, played := msg.(screen.ActionDone); played {
+		msg, ok := commands.Next(GinkgoTB())
+		Expect(ok).To(BeTrue(), "no command is left")
+		commands.Start(b.Update(msg))
+		if _, done := msg.(screen.ActionDone); done {
 			return
 		}
 	}

@@ -26,32 +26,32 @@ const (
 // hit is a place where a search found its text: in a line of the head, or at an offset of the body.
 type hit struct {
 	head int // the line, -1 for the body
-	at   int
+	at   int // the offset in the line or in the body
 }
 
 // search looks for a text in a message and ignores case.
 type search struct {
-	typing bool
-	query  string
-	match  *regexp.Regexp // nil without a text
-	hits   []hit
-	now    int // the selected hit, -1 before the first
-	to     int // the end of the searched part of the body
-	done   bool
+	typing   bool
+	query    string
+	match    *regexp.Regexp // nil without a text
+	hits     []hit
+	selected int // the index of the selected hit, -1 if none is selected
+	end      int // the end of the searched part of the body
+	done     bool
 }
 
 // searchHits are the hits in a slice of the body; match identifies the search.
 type searchHits struct {
 	match *regexp.Regexp
 	hits  []hit
-	to    int
+	end   int // the end of the slice
 }
 
-// line reports whether the search takes a line of the screen.
-func (s *search) line() bool { return s.typing || s.match != nil }
+// visible reports whether the search takes a line of the screen.
+func (s *search) visible() bool { return s.typing || s.match != nil }
 
-// say shows the text of the search and the number of hits.
-func (s *search) say(t Theme) string {
+// status draws the text of the search and the number of hits.
+func (s *search) status(t Theme) string {
 	count := "nothing found"
 	more := ""
 	if !s.done {
@@ -59,8 +59,8 @@ func (s *search) say(t Theme) string {
 	}
 	if n := len(s.hits); n > 0 {
 		count = fmt.Sprintf("%d%s found", n, more)
-		if s.now >= 0 {
-			count = fmt.Sprintf("%d of %d%s", s.now+1, n, more)
+		if s.selected >= 0 {
+			count = fmt.Sprintf("%d of %d%s", s.selected+1, n, more)
 		}
 	}
 	if s.match == nil {
@@ -72,15 +72,16 @@ func (s *search) say(t Theme) string {
 	}
 	line += "  " + t.Muted.Render(count)
 	if len(s.hits) > 1 {
-		line += "  " + t.Key.Render("n") + t.Muted.Render(" next  ") + t.Key.Render("N") + t.Muted.Render(" before")
+		line += "  " + t.Key.Render("n") + t.Muted.Render(" next  ") + t.Key.Render("N") + t.Muted.Render(" previous")
 	}
 	return line
 }
 
-func (s *search) begin() { *s = search{typing: true, now: -1} }
+// begin opens an empty search.
+func (s *search) begin() { *s = search{typing: true, selected: -1} }
 
-// typed handles a key of the search text.
-func (m *Message) typed(msg tea.KeyMsg) tea.Cmd {
+// typeQuery handles a key while the search text is typed.
+func (m *Message) typeQuery(msg tea.KeyMsg) tea.Cmd {
 	s := &m.search
 	switch msg.Type {
 	case tea.KeyEsc:
@@ -92,11 +93,11 @@ func (m *Message) typed(msg tea.KeyMsg) tea.Cmd {
 			*s = search{}
 			return nil
 		}
-		m.nearest()
+		m.selectNearest()
 		return nil
 	case tea.KeyBackspace:
 		if _, size := utf8.DecodeLastRuneInString(s.query); size > 0 {
-			return m.look(s.query[:len(s.query)-size])
+			return m.startSearch(s.query[:len(s.query)-size])
 		}
 		*s = search{}
 		return nil
@@ -106,30 +107,30 @@ func (m *Message) typed(msg tea.KeyMsg) tea.Cmd {
 			b.WriteString(sp.text)
 		}
 		if query := s.query + b.String(); len(query) <= maxQuery {
-			return m.look(query)
+			return m.startSearch(query)
 		}
 	}
 	return nil
 }
 
-// look starts a search.
-func (m *Message) look(query string) tea.Cmd {
-	m.search = search{typing: true, query: query, now: -1}
+// startSearch searches the head and the first slice of the body. The command searches the rest.
+func (m *Message) startSearch(query string) tea.Cmd {
+	m.search = search{typing: true, query: query, selected: -1}
 	if query == "" {
 		return nil
 	}
 	s := &m.search
-	s.match = pattern(query)
+	s.match = compileQuery(query)
 	for i, l := range m.head {
 		for _, at := range s.match.FindAllStringIndex(l.Text, -1) {
 			s.hits = append(s.hits, hit{i, at[0]})
 		}
 	}
-	return m.found(searchSlice(s.match, m.body, 0, firstSlice))
+	return m.addHits(searchSlice(s.match, m.body, 0, firstSlice))
 }
 
-// pattern matches a text, ignores case, and also matches the escapes of JSON.
-func pattern(query string) *regexp.Regexp {
+// compileQuery returns an expression that matches the query without regard to case, also where JSON escapes its characters.
+func compileQuery(query string) *regexp.Regexp {
 	var b strings.Builder
 	b.WriteString("(?i)")
 	for _, r := range query {
@@ -151,34 +152,34 @@ func pattern(query string) *regexp.Regexp {
 
 // searchSlice searches a slice of a text. A hit begins in the slice, and may end after it.
 func searchSlice(match *regexp.Regexp, text []byte, from, length int) searchHits {
-	out := searchHits{match: match, to: min(from+length, len(text))}
-	for _, at := range match.FindAllIndex(text[from:min(out.to+6*maxQuery, len(text))], maxHits) {
-		if from+at[0] < out.to {
+	out := searchHits{match: match, end: min(from+length, len(text))}
+	for _, at := range match.FindAllIndex(text[from:min(out.end+6*maxQuery, len(text))], maxHits) {
+		if from+at[0] < out.end {
 			out.hits = append(out.hits, hit{-1, from + at[0]})
 		}
 	}
 	return out
 }
 
-// found adds the hits of a slice, and searches the next one.
-func (m *Message) found(f searchHits) tea.Cmd {
+// addHits adds the hits of a slice, and returns the command that searches the next one.
+func (m *Message) addHits(f searchHits) tea.Cmd {
 	s := &m.search
-	if s.match != f.match || f.match == nil || f.to < s.to {
-		return nil // of an earlier search
+	if s.match != f.match || f.match == nil || f.end < s.end {
+		return nil // these hits belong to an earlier search or slice
 	}
-	s.hits, s.to = append(s.hits, f.hits...), f.to
-	if s.done = s.to == len(m.body) || len(s.hits) >= maxHits; s.done {
-		m.nearest()
+	s.hits, s.end = append(s.hits, f.hits...), f.end
+	if s.done = s.end == len(m.body) || len(s.hits) >= maxHits; s.done {
+		m.selectNearest()
 		return nil
 	}
-	match, body, from := s.match, m.body, s.to
+	match, body, from := s.match, m.body, s.end
 	return func() tea.Msg { return searchSlice(match, body, from, nextSlice) }
 }
 
-// nearest selects the first hit at or after the cursor, once the text is complete.
-func (m *Message) nearest() {
+// selectNearest selects the first hit at or after the cursor once the person has stopped typing.
+func (m *Message) selectNearest() {
 	s := &m.search
-	if s.typing || s.now >= 0 || len(s.hits) == 0 {
+	if s.typing || s.selected >= 0 || len(s.hits) == 0 {
 		return
 	}
 	i := sort.Search(len(s.hits), func(i int) bool { return m.rowOf(s.hits[i]) >= m.cursor })
@@ -190,10 +191,10 @@ func (m *Message) nearest() {
 	}
 }
 
-// step selects the next or the previous hit; the first one follows the last.
-func (m *Message) step(by int) {
+// selectNext selects the next hit (by = 1) or the previous one (by = -1); the first one follows the last.
+func (m *Message) selectNext(by int) {
 	if n := len(m.search.hits); n > 0 {
-		m.goTo((m.search.now + by + n) % n)
+		m.goTo((m.search.selected + by + n) % n)
 	}
 }
 
@@ -210,7 +211,7 @@ func (m *Message) rowOf(h hit) int {
 
 // goTo selects a hit, and unfolds the values around it.
 func (m *Message) goTo(i int) {
-	m.search.now = i
+	m.search.selected = i
 	h := m.search.hits[i]
 	if h.head < 0 && !m.asText {
 		m.tree.uncover(m.tree.at(h.at))
@@ -220,13 +221,13 @@ func (m *Message) goTo(i int) {
 		m.from = m.cursor - height/2 // in the middle of the screen
 	}
 	m.move(0)
-	m.reach()
+	m.scrollToHit()
 }
 
-// reach scrolls sideways until the selected hit is visible.
-func (m *Message) reach() {
+// scrollToHit scrolls sideways until the selected hit is visible.
+func (m *Message) scrollToHit() {
 	nth := 0 // the index of the hit in its row
-	for i := m.search.now - 1; i >= 0 && nth < maxRowBytes && m.rowOf(m.search.hits[i]) == m.cursor; i-- {
+	for i := m.search.selected - 1; i >= 0 && nth < maxRowBytes && m.rowOf(m.search.hits[i]) == m.cursor; i-- {
 		nth++
 	}
 	m.left = 0
@@ -234,7 +235,7 @@ func (m *Message) reach() {
 	for _, s := range m.spans(m.cursor, 4*maxScrollLeft) {
 		all := m.search.match.FindAllStringIndex(s.text, -1)
 		if nth < len(all) {
-			m.see(column+lipgloss.Width(s.text[:all[nth][0]]), column+lipgloss.Width(s.text[:all[nth][1]]))
+			m.scrollToColumns(column+lipgloss.Width(s.text[:all[nth][0]]), column+lipgloss.Width(s.text[:all[nth][1]]))
 			return
 		}
 		nth -= len(all)
@@ -242,8 +243,8 @@ func (m *Message) reach() {
 	}
 }
 
-// see scrolls sideways until some columns are visible.
-func (m *Message) see(from, to int) {
+// scrollToColumns scrolls sideways until the columns between from and to are visible.
+func (m *Message) scrollToColumns(from, to int) {
 	if width := m.size.Width - 3; to > m.left+width || from <= m.left {
 		m.left = min(max(0, to-width/2), maxScrollLeft)
 		if to <= width {
@@ -252,10 +253,10 @@ func (m *Message) see(from, to int) {
 	}
 }
 
-// maxScrollLeft is how far a search scrolls sideways.
+// maxScrollLeft is the column up to which a search scrolls sideways.
 const maxScrollLeft = 4000
 
-// mark splits spans at the hits and gives these a style.
+// mark splits spans at the hits and highlights the hits; here is set for the selected row.
 func (s *search) mark(spans []span, t Theme, here bool) []span {
 	if s.match == nil && !here {
 		return spans

@@ -14,7 +14,7 @@ import (
 
 var _ = Describe("The specification", func() {
 	It("is a list of operations, and says of each what it needs", func() {
-		b := newBench(flow.Specification, bed{})
+		b := newFixture(flow.Specification, options{})
 		Expect(b.hints()).To(HavePrefix("enter read the specification"))
 		b.press("enter")
 		Expect(b.frame(80, 24)).To(And(ContainSubstring("4 operations"), ContainSubstring("Document: http://127.0.0.1:10001/ris-synergy/funding/v3/api-docs"),
@@ -26,11 +26,11 @@ var _ = Describe("The specification", func() {
 		b.golden("specification-operation")
 		b.press("left", "down", "o")
 		Expect(b.frame(80, 24)).To(And(MatchRegexp(`\* id +string.* +required, in the path`), ContainSubstring("Documented answers"), MatchRegexp(`200 +\S+`)))
-		Expect(b.press("enter").left).To(ConsistOf(screen.NextStep{}))
+		Expect(b.press("enter").outgoing).To(ConsistOf(screen.NextStep{}))
 	})
 
 	It("shows the exchange beside the list, or in its place", func() {
-		b := newBench(flow.Specification, bed{}).press("enter", "tab", "tab")
+		b := newFixture(flow.Specification, options{}).press("enter", "tab", "tab")
 		Expect(b.frame(80, 24)).To(ContainSubstring("GET /ris-synergy/funding/v3/api-docs HTTP/1.1"))
 		Expect(b.frame(120, 40)).To(And(ContainSubstring("GET /ris-synergy/funding/v3/api-docs HTTP/1.1"), ContainSubstring("› GET /funding/v3/fundings · list")))
 		x, ok := b.Exchange()
@@ -40,9 +40,9 @@ var _ = Describe("The specification", func() {
 	})
 
 	It("is read again for another node", func() {
-		b := newBench(flow.Specification, bed{}).press("enter")
+		b := newFixture(flow.Specification, options{}).press("enter")
 		Expect(b.Walk.ChooseNode("XA_Realm")).To(Succeed())
-		b.does(b.Open())
+		b.settle(b.Open())
 		Expect(b.frame(80, 24)).To(And(ContainSubstring("enter read the specification"), Not(ContainSubstring("fundings"))))
 	})
 
@@ -58,7 +58,7 @@ var _ = Describe("The specification", func() {
 		}
 		text, err := json.Marshal(map[string]any{"openapi": "3.0.1", "info": map[string]any{"title": "\x1b[31mevil\u2029" + strings.Repeat("t", 400), "version": "\u202e1"}, "paths": paths})
 		Expect(err).NotTo(HaveOccurred())
-		b := newBench(flow.Specification, bed{change: answering("/api-docs", 200, "application/json", string(text))}).press("enter")
+		b := newFixture(flow.Specification, options{change: answering("/api-docs", 200, "application/json", string(text))}).press("enter")
 		Expect(b.frame(80, 24)).To(ContainSubstring("300 operations"))
 		for _, size := range [][2]int{{40, 15}, {80, 24}, {120, 40}} {
 			for _, keys := range [][]string{{"home"}, {"right"}, {"pgdown"}, {"end"}, {"left"}, {"end"}, {"o"}, {"tab"}, {"left", "left"}} {

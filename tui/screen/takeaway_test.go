@@ -27,19 +27,19 @@ var _ = Describe("Take away", func() {
 	BeforeEach(func() { taken = map[string]bool{} })
 
 	It("shows what there is, writes it with enter, says where, and ends the tour with enter", func() {
-		b := newBench(flow.TakeAway, bed{save: save})
+		b := newFixture(flow.TakeAway, options{save: save})
 		Expect(b.frame(80, 24)).To(And(ContainSubstring("walk.sh"), ContainSubstring("walk.har"), ContainSubstring("enter writes to the folder rin-tour"), ContainSubstring("certify the node first")))
 		b.golden("take-away")
 		b.press("enter")
 		Expect(b.frame(80, 24)).To(And(ContainSubstring("✓ The files are in /home/ada/rin-tour."), ContainSubstring("enter ends the tour")))
 		Expect(b.hints()).To(HavePrefix("enter end the tour"))
 		b.golden("take-away-written")
-		Expect(b.press("enter").left).To(ConsistOf(screen.NextStep{}))
+		Expect(b.press("enter").outgoing).To(ConsistOf(screen.NextStep{}))
 	})
 
 	It("never writes over what is there, and proposes another folder", func() {
 		taken["rin-tour"], taken["rin-tour-2"] = true, true
-		b := newBench(flow.TakeAway, bed{save: save}).press("enter")
+		b := newFixture(flow.TakeAway, options{save: save}).press("enter")
 		Expect(b.frame(80, 24)).To(And(ContainSubstring("The folder rin-tour has some of these files already"), ContainSubstring("enter writes to rin-tour-2")))
 		b.golden("take-away-taken")
 		Expect(b.press("enter").frame(80, 24)).To(ContainSubstring("enter writes to rin-tour-3"))
@@ -47,7 +47,7 @@ var _ = Describe("Take away", func() {
 	})
 
 	It("takes a folder that is typed; esc leaves it", func() {
-		b := newBench(flow.TakeAway, bed{save: save}).press("e")
+		b := newFixture(flow.TakeAway, options{save: save}).press("e")
 		Expect(b.Typing()).To(BeTrue())
 		b.press("ctrl+u", "m", "y", "0", "?")
 		Expect(b.frame(40, 15)).To(ContainSubstring("Folder: my0?"))
@@ -67,15 +67,15 @@ var _ = Describe("Take away", func() {
 	})
 
 	It("says what this machine refuses, and tries again", func() {
-		b := newBench(flow.TakeAway, bed{save: save}).press("e", "ctrl+u", "/dev/null", "enter")
+		b := newFixture(flow.TakeAway, options{save: save}).press("e", "ctrl+u", "/dev/null", "enter")
 		Expect(b.frame(80, 24)).To(And(ContainSubstring("not a directory"), ContainSubstring("enter try again")))
 		Expect(b.press("e", "ctrl+u", "x", "enter").frame(80, 24)).To(ContainSubstring("The files are in /home/ada/x."))
 	})
 
 	It("has the report once the node is certified", func() {
-		b := newBench(flow.TakeAway, bed{save: save})
+		b := newFixture(flow.TakeAway, options{save: save})
 		Expect(b.Walk.CertifyNode(b.Context, nothing).OK()).To(BeTrue())
-		b.does(b.Open())
+		b.settle(b.Open())
 		Expect(b.frame(80, 24)).To(And(ContainSubstring("report.html"), Not(ContainSubstring("certify the node first"))))
 	})
 })

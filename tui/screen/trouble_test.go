@@ -20,7 +20,7 @@ var _ = Describe("Trouble on a screen", func() {
 	})
 	DescribeTable("says what happened, what causes it and what to try; enter tries again, and e leads to where the cause is edited",
 		func(at flow.Step, change func(http.Handler) http.Handler, spoil func(*target.Target), what, cause string, mend flow.Step, name string) {
-			b := newBench(at, bed{change: change})
+			b := newFixture(at, options{change: change})
 			mended := b.Walk.Target()
 			if spoil != nil {
 				t := mended
@@ -32,7 +32,7 @@ var _ = Describe("Trouble on a screen", func() {
 			Expect(seen).To(And(ContainSubstring("✗ "), ContainSubstring(what), ContainSubstring("What usually causes it"), ContainSubstring(cause), ContainSubstring("What to try")))
 			Expect(b.hints()).To(HavePrefix("enter again, e edit"))
 			b.golden("trouble-" + name)
-			Expect(b.press("e").left).To(ConsistOf(screen.GoToStep{To: mend, Edit: true}))
+			Expect(b.press("e").outgoing).To(ConsistOf(screen.GoToStep{To: mend, Edit: true}))
 			sent := len(b.Walk.History())
 			Expect(len(b.press("enter").Walk.History())).To(BeNumerically(">", sent), "it tries again")
 			if change == nil {
@@ -51,7 +51,7 @@ var _ = Describe("Trouble on a screen", func() {
 	)
 
 	It("of a secret is mended where it leads, and the walk goes on", func() {
-		b := newBench(flow.Token, bed{})
+		b := newFixture(flow.Token, options{})
 		t := b.Walk.Target()
 		good := t.Credentials.ClientSecret.Reveal()
 		t.Credentials.ClientSecret = target.NewSecret("not-the-secret-of-it")
@@ -59,11 +59,11 @@ var _ = Describe("Trouble on a screen", func() {
 		b.press("enter", "e")
 		token := b.Screen
 		b.Screen = screen.Screens(b.Session)[flow.Credentials]
-		b.does(b.Open())
-		b.does(b.Update(screen.OpenEditor{}))
-		b.submit("› Client secret").types(good).submit("enter continue with them")
+		b.settle(b.Open())
+		b.settle(b.Update(screen.OpenEditor{}))
+		b.submit("› Client secret").typeText(good).submit("enter continue with them")
 		b.Screen = token
-		b.does(b.Open())
+		b.settle(b.Open())
 		Expect(b.frame(80, 24)).To(ContainSubstring("enter ask for a token"), "the trouble is over")
 		Expect(b.press("enter").frame(80, 24)).To(ContainSubstring("has issued an access token"))
 	})

@@ -14,26 +14,26 @@ import (
 
 var _ = Describe("What if", func() {
 	It("makes one mistake after the other with enter alone, and leads on after the last", func() {
-		b := newBench(flow.WhatIf, bed{})
+		b := newFixture(flow.WhatIf, options{})
 		Expect(b.frame(80, 24)).To(And(ContainSubstring("A good client handles errors well"), ContainSubstring("0 of 7 made")))
 		Expect(b.frame(40, 15)).To(And(ContainSubstring("Mistakes, made on purpose"), ContainSubstring("the token is in the URL")))
 		b.golden("what-if-list")
 		for _, want := range []string{"the token is missing", "the token is garbage", "the token has expired", "somebody changed a letter", "the secret is wrong", "the account lacks the role"} {
-			Expect(b.left).To(BeEmpty())
+			Expect(b.outgoing).To(BeEmpty())
 			b.press("enter")
 			Expect(b.frame(80, 24)).To(ContainSubstring("What if " + want))
 		}
 		Expect(b.hints()).To(HavePrefix("enter next step, ← back to list"))
-		Expect(b.press("enter").left).To(ConsistOf(screen.NextStep{}))
+		Expect(b.press("enter").outgoing).To(ConsistOf(screen.NextStep{}))
 		b.press("left")
 		Expect(b.frame(80, 24)).To(And(ContainSubstring("5 of 7 made"), ContainSubstring("the token has expired · in 5:00"), ContainSubstring("✓ the token is garbage · passed")))
 		b.golden("what-if-made")
 		Expect(b.hints()).To(HavePrefix("enter next step, → look at it"))
-		Expect(b.press("enter").left).To(HaveLen(2), "from the list as well")
+		Expect(b.press("enter").outgoing).To(HaveLen(2), "from the list as well")
 	})
 
 	It("tells what was sent, the challenge, the lesson and each rule", func() {
-		b := newBench(flow.WhatIf, bed{}).press("down", "enter")
+		b := newFixture(flow.WhatIf, options{}).press("down", "enter")
 		seen := b.frame(80, 40)
 		for _, part := range []string{"> GET /", "< HTTP/1.1 401 Unauthorized", "sent      Authorization: Bearer conformance.invalid.token", `challenge Bearer`, `error="invalid_token"`, "fetch a new token once", "3 of 3 rules passed", "BRR-06", "(RFC 6750 §3"} {
 			Expect(seen).To(ContainSubstring(part))
@@ -44,20 +44,20 @@ var _ = Describe("What if", func() {
 	})
 
 	It("counts down to when an expired token can be sent, and sends it then", func() {
-		b := newBench(flow.WhatIf, bed{}).press("down", "down", "enter")
-		b.ground.Clock.Add(30 * time.Second)
-		b.does(b.Update(screen.SecondPassed{}))
+		b := newFixture(flow.WhatIf, options{}).press("down", "down", "enter")
+		b.node.Clock.Add(30 * time.Second)
+		b.settle(b.Update(screen.SecondPassed{}))
 		Expect(b.frame(80, 24)).To(And(ContainSubstring("s makes the mistake: in 4:30")))
 		b.golden("what-if-waits")
-		b.ground.Clock.Add(5 * time.Minute)
-		b.does(b.Update(screen.SecondPassed{}))
+		b.node.Clock.Add(5 * time.Minute)
+		b.settle(b.Update(screen.SecondPassed{}))
 		Expect(b.frame(80, 24)).To(ContainSubstring("s makes the mistake: possible now"))
 		Expect(b.press("left").frame(80, 24)).To(ContainSubstring("the token has expired · possible now"))
 		Expect(b.press("enter").frame(80, 40)).To(And(ContainSubstring("401 Unauthorized"), ContainSubstring("BRR-10")))
 	})
 
 	It("asks before a token goes into a URL", func() {
-		b := newBench(flow.WhatIf, bed{}).press("end", "enter")
+		b := newFixture(flow.WhatIf, options{}).press("end", "enter")
 		Expect(b.Typing()).To(BeTrue())
 		Expect(b.frame(40, 15)).To(ContainSubstring("y/n"))
 		b.golden("what-if-asks")
@@ -68,17 +68,17 @@ var _ = Describe("What if", func() {
 	})
 
 	It("says by which rule a node has a fault", func() {
-		b := newBench(flow.WhatIf, bed{config: sandbox.Config{Deviations: []string{"info-open"}}}).press("enter")
+		b := newFixture(flow.WhatIf, options{config: sandbox.Config{Deviations: []string{"info-open"}}}).press("enter")
 		Expect(b.frame(80, 40)).To(And(ContainSubstring("as if nothing were wrong"), ContainSubstring("✗ BRR-01"), ContainSubstring("fix")))
 		b.golden("what-if-fault")
 		Expect(b.press("left").frame(80, 24)).To(ContainSubstring("✗ the token is missing · failed"))
 	})
 
 	It("forgets what another node answered", func() {
-		b := newBench(flow.WhatIf, bed{}).press("enter", "left")
+		b := newFixture(flow.WhatIf, options{}).press("enter", "left")
 		Expect(b.frame(80, 24)).To(ContainSubstring("1 of 7 made"))
 		b.Walk.SetTarget(b.Walk.Target())
-		b.does(b.Open())
+		b.settle(b.Open())
 		Expect(b.frame(80, 24)).To(ContainSubstring("0 of 7 made"))
 		Expect(strings.Count(b.frame(80, 24), "✓")).To(BeZero())
 	})

@@ -27,8 +27,8 @@ func (f *faults) Errorf(format string, args ...any) {
 
 func (f *faults) Fatalf(format string, args ...any) { f.Errorf(format, args...) }
 
-// of are the faults that a check finds.
-func of(check func(testing.TB)) []string {
+// failures returns the failures that a check reports.
+func failures(check func(testing.TB)) []string {
 	f := &faults{TB: GinkgoTB()}
 	check(f)
 	return f.found

@@ -17,52 +17,52 @@ import (
 	"github.com/rin-network/rin/tui/tuitest"
 )
 
-var _ = Describe("What every frame must hold to", func() {
-	DescribeTable("is room", func(frame string, faults int) {
-		Expect(of(func(t testing.TB) { tuitest.Fits(t, frame, screen.Size{Width: 4, Height: 2}) })).To(HaveLen(faults))
+var _ = Describe("A check of a frame", func() {
+	DescribeTable("finds lines and columns beyond the size", func(frame string, count int) {
+		Expect(failures(func(t testing.TB) { tuitest.Fits(t, frame, screen.Size{Width: 4, Height: 2}) })).To(HaveLen(count))
 	},
 		Entry("fits", "abcd\n\x1b[1m界界\x1b[0m", 0),
-		Entry("a line too many", "a\nb\nc", 1),
-		Entry("columns too many", "abcde\n界界界", 2),
+		Entry("too many lines", "a\nb\nc", 1),
+		Entry("too many columns", "abcde\n界界界", 2),
 	)
 
-	DescribeTable("is that no terminal obeys it", func(text string, faults int) {
-		Expect(of(func(t testing.TB) { tuitest.Harmless(t, text) })).To(HaveLen(faults))
+	DescribeTable("finds control characters other than styles", func(text string, count int) {
+		Expect(failures(func(t testing.TB) { tuitest.Harmless(t, text) })).To(HaveLen(count))
 	},
 		Entry("styles", "\x1b[1;38;5;12mbold\x1b[0m\nfurther", 0),
 		Entry("a title", "\x1b]0;owned\a", 1), Entry("clearing", "\x1b[2J", 1), Entry("a tab", "\t", 1), Entry("an 8-bit introducer", "\u009b31m", 1),
-		Entry("turned text", "\u202eevil", 1), Entry("hidden text", "a\u200bb", 1), Entry("a line", "\u2028", 1),
+		Entry("reversed text", "\u202eevil", 1), Entry("an invisible character", "a\u200bb", 1), Entry("a line separator", "\u2028", 1),
 	)
 
-	It("is that it tells no secret, not even a piece of one", func() {
-		ground := tuitest.NewNode(GinkgoTB(), sandbox.Config{Calls: 1}, nil)
-		w := ground.Walk(GinkgoTB(), ground.Target(), nil)
+	It("finds secrets and parts of secrets", func() {
+		node := tuitest.NewNode(GinkgoTB(), sandbox.Config{Calls: 1}, nil)
+		w := node.Walk(GinkgoTB(), node.Target(), nil)
 		tuitest.Arrive(GinkgoTB(), w)
 		Expect(w.FetchToken(context.Background()).OK()).To(BeTrue())
 		token, _ := w.Token()
-		discreet := func(text string) []string {
-			return of(func(t testing.TB) { tuitest.Discreet(t, text, ground.Credentials(), w) })
+		leaks := func(text string) []string {
+			return failures(func(t testing.TB) { tuitest.Discreet(t, text, node.Credentials(), w) })
 		}
-		secret := ground.Credentials()[1].Secret
+		secret := node.Credentials()[1].Secret
 		for _, text := range []string{secret[:12], secret[len(secret)-12:], token.Value[len(token.Value)-12:], base64.RawURLEncoding.EncodeToString([]byte(`{"alg":"ES256","typ":"at+jwt"}`)),
 			"eyJ8kBl2xTq0vGm5nWc3RzYp " + base64.RawURLEncoding.EncodeToString([]byte(`{"iss":"https://node.example"}`))} {
-			Expect(discreet("a " + text + "…")).To(HaveLen(1))
+			Expect(leaks("a " + text + "…")).To(HaveLen(1))
 		}
-		Expect(discreet("‹access_token› ‹client_secret› " + secret[:6])).To(BeEmpty())
-		Expect(discreet(`"x": "eyJ8kBl2xTq0vGm5nWc3RzYpLsDaHfJ7KoQ9iUe4bXg"`)).To(BeEmpty(), "a key that begins like a token")
+		Expect(leaks("‹access_token› ‹client_secret› " + secret[:6])).To(BeEmpty())
+		Expect(leaks(`"x": "eyJ8kBl2xTq0vGm5nWc3RzYpLsDaHfJ7KoQ9iUe4bXg"`)).To(BeEmpty(), "a public key that begins like a token")
 	})
 })
 
 var _ = Describe("A golden", func() {
 	It("names the first line that differs", func() {
-		Expect(of(func(t testing.TB) { tuitest.Golden(t, "two-lines", "one\ntwo\n") })).To(BeEmpty())
-		Expect(of(func(t testing.TB) { tuitest.Golden(t, "two-lines", "one\n2\n") })).To(ConsistOf(HavePrefix(
+		Expect(failures(func(t testing.TB) { tuitest.Golden(t, "two-lines", "one\ntwo\n") })).To(BeEmpty())
+		Expect(failures(func(t testing.TB) { tuitest.Golden(t, "two-lines", "one\n2\n") })).To(ConsistOf(HavePrefix(
 			"testdata/two-lines.txt differs in line 2:\nexpected \"two\"\ngot      \"2\"\n")))
-		Expect(of(func(t testing.TB) { tuitest.Golden(t, "two-lines", "one") })).To(ContainElement(ContainSubstring("got      no such line")))
-		Expect(of(func(t testing.TB) { tuitest.Golden(t, "unknown", "") })).To(ContainElement(ContainSubstring("RIN_UPDATE_GOLDEN=1 writes it")))
+		Expect(failures(func(t testing.TB) { tuitest.Golden(t, "two-lines", "one") })).To(ContainElement(ContainSubstring("got      no such line")))
+		Expect(failures(func(t testing.TB) { tuitest.Golden(t, "unknown", "") })).To(ContainElement(ContainSubstring("RIN_UPDATE_GOLDEN=1 writes it")))
 	})
 
-	It("holds frames that can be read", func() {
+	It("shows control characters and ports in a readable form", func() {
 		frame := tuitest.SamePort("\x1b[1mhttp://127.0.0.1:54321/\x1b[0m   \n\n")
 		Expect(tuitest.Picture(screen.Size{Width: 8, Height: 2}, "dark", frame)).To(Equal("── 8×2 dark ──\n␛[1mhttp://127.0.0.1:10001/␛[0m\n\n\n"))
 	})
@@ -71,19 +71,19 @@ var _ = Describe("A golden", func() {
 var _ = Describe("Commands", func() {
 	say := func(text string) tea.Cmd { return func() tea.Msg { return text } }
 
-	It("run at the same time, and until nothing comes of them", func() {
-		meet := make(chan string)
-		one := func() tea.Msg { meet <- "hello"; return nil }
-		other := func() tea.Msg { return <-meet }
-		var heard []tea.Msg
+	It("run concurrently until none is left", func() {
+		meeting := make(chan string)
+		one := func() tea.Msg { meeting <- "hello"; return nil }
+		other := func() tea.Msg { return <-meeting }
+		var received []tea.Msg
 		tuitest.Settle(GinkgoTB(), tea.Batch(one, nil, tea.Batch(other, say("more"))), func(msg tea.Msg) tea.Cmd {
-			heard = append(heard, msg)
+			received = append(received, msg)
 			if msg == "hello" {
 				return say("last")
 			}
 			return nil
 		})
-		Expect(heard).To(ConsistOf("hello", "more", "last"))
+		Expect(received).To(ConsistOf("hello", "more", "last"))
 	})
 
 	It("do not wait for time to pass", func() {
@@ -93,7 +93,7 @@ var _ = Describe("Commands", func() {
 		Expect(ok).To(BeFalse())
 	})
 
-	It("are over when there is none any more", func() {
+	It("end after the last message", func() {
 		all := tuitest.NewCommands(say("one"))
 		msg, ok := all.Next(GinkgoTB())
 		Expect(msg).To(Equal("one"))
@@ -103,8 +103,8 @@ var _ = Describe("Commands", func() {
 	})
 })
 
-var _ = Describe("Keys and time", func() {
-	It("have the names of Bubble Tea", func() {
+var _ = Describe("Keys and clock", func() {
+	It("names keys as Bubble Tea does", func() {
 		for _, name := range strings.Fields("enter esc tab shift+tab up pgdown home ctrl+c ctrl+u backspace x ? 0") {
 			Expect(tuitest.Key(name).String()).To(Equal(name))
 		}
@@ -112,7 +112,7 @@ var _ = Describe("Keys and time", func() {
 		Expect(tuitest.Key("enter").Type).To(Equal(tea.KeyEnter))
 	})
 
-	It("pass when the test says so", func() {
+	It("advances only when the test says so", func() {
 		var clock tuitest.Clock
 		before := clock.Now()
 		Expect(clock.Now()).To(Equal(before))
