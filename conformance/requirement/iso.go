@@ -140,11 +140,3 @@ func targets(e Evidence) []evidence.Resource {
 	return out
 }
 
-// lackingOf is [Evidence.lacking] for a label with a role.
-func (e Evidence) lackingOf(label evidence.Label) (Judgement, bool) {
-	resolved := e.Resolve(label)
-	if len(resolved) == 0 {
-		return Missing("this run has no " + roleName(label)), true
-	}
-	return e.unanswered(resolved[0])
-}
