@@ -139,4 +139,3 @@ func targets(e Evidence) []evidence.Resource {
 	}
 	return out
 }
-
