@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// BenchmarkSandboxMillion measures the sandbox with a million calls: the time from the start to the first page (target: 2 s), the time of the
-// first filtered page, the time to the first byte of the list without paging, and the peak of resident memory after 300 MB of that list
+// BenchmarkSandboxMillion measures the sandbox with a million calls: the times from the start to the first page and to the
+// first filtered page (target of each: 2 s), the time to the first byte of the list without paging, and the peak of resident memory after 300 MB of that list
 // (target: 300 MB).
 func BenchmarkSandboxMillion(b *testing.B) {
 	rin := build(b, "github.com/rin-network/rin/cmd/rin")

@@ -87,7 +87,8 @@ func (p *echoingNode) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_, _ = w.Write(body)
 }
 
-// isToken reports whether s is a token that a node issued, or was derived from one. Tokens that the suite invents have another issuer.
+// isToken reports whether s is a token that a node issued, or was derived from one. Tokens that the suite
+// invents name https://conformance.invalid.
 func isToken(s string) bool {
 	_, rest, _ := strings.Cut(s, ".")
 	claims, _, found := strings.Cut(rest, ".")
