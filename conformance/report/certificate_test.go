@@ -54,7 +54,11 @@ var _ = Describe("A certificate", func() {
 				}
 				Expect(text).To(ContainSubstring(fact), name)
 			}
-			Expect(text).To(Or(ContainSubstring("129 passed, 1 warning"), ContainSubstring(`"pass": 129, "warn": 1`), ContainSubstring(`tests="131"`)), name)
+			all := len(requirement.Catalogue())
+			Expect(text).To(Or(
+				ContainSubstring("%d passed, 1 warning", all-1), ContainSubstring(`"pass": %d, "warn": 1`, all-1),
+				ContainSubstring(`tests="%d"`, all+1), // JUnit has a case for the verdict, too
+			), name)
 		}
 	})
 })

@@ -82,6 +82,13 @@ var _ = Describe("The catalogue", func() {
 		}
 	})
 
+	It("shows as an example the request that only the archive of a requirement holds", func() {
+		r, _ := requirement.Find("VER-02")
+		example, found := requirement.ExampleRequest(r)
+		Expect(found).To(BeTrue())
+		Expect(example.Request.URL).To(HaveSuffix("/ris/info/v999/oauth/info/"))
+	})
+
 	It("consists of titled groups", func() {
 		size := 0
 		for _, g := range requirement.Groups() {

@@ -39,7 +39,7 @@ func Cases(id ID) []Case {
 // ExampleRequest returns a request of the requirement, as sent to the good node of the examples: the first of Needs and Reads that is written down
 // there. It is false for a requirement that only looks at the requests of others.
 func ExampleRequest(r Requirement) (evidence.Exchange, bool) {
-	scripts := goodNode()
+	scripts := goodNode() + goodPart(r.ID)
 	for _, need := range slices.Concat(r.Needs, r.Reads) {
 		if x, ok := request(scripts, exemplary(need)); ok {
 			return x, true
@@ -58,6 +58,7 @@ func exemplary(l evidence.Label) evidence.Label {
 	return l
 }
 
+// goodNode returns the exchanges of the good node that several requirements share.
 func goodNode() string {
 	var b strings.Builder
 	entries, _ := written.ReadDir("testdata/good")
@@ -67,6 +68,17 @@ func goodNode() string {
 		b.WriteByte('\n')
 	}
 	return b.String()
+}
+
+// goodPart returns the exchanges of the good node that only this requirement needs.
+func goodPart(id ID) string {
+	data, _ := written.ReadFile("testdata/" + string(id) + ".txtar") // empty if there is none
+	for _, f := range txtar.Parse(data).Files {
+		if f.Name == "good" {
+			return string(f.Data)
+		}
+	}
+	return ""
 }
 
 // request reads the request under a label: a request line, header fields, a blank line, a body, up to the answer.

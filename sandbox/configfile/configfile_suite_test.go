@@ -2,7 +2,7 @@ package configfile_test
 
 import (
 	"errors"
-	"flag"
+	"os"
 	"testing"
 
 	. "github.com/onsi/ginkgo/v2"
@@ -11,7 +11,8 @@ import (
 	"github.com/rin-network/rin/sandbox/configfile"
 )
 
-var update = flag.Bool("update", false, "update the golden files")
+// update makes tests rewrite their golden files.
+var update = os.Getenv("RIN_UPDATE_GOLDEN") != ""
 
 func TestConfigFile(t *testing.T) {
 	RegisterFailHandler(Fail)

@@ -97,7 +97,7 @@ var _ = Describe("the faults of a file", func() {
 			}
 			told.WriteString("\n")
 		}
-		if *update {
+		if update {
 			Expect(os.WriteFile("testdata/faults.txt", []byte(told.String()), 0o644)).To(Succeed())
 		}
 		want, err := os.ReadFile("testdata/faults.txt")

@@ -1,14 +1,15 @@
 package spec_test
 
 import (
-	"flag"
+	"os"
 	"testing"
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 )
 
-var update = flag.Bool("update", false, "update the golden files")
+// update makes tests rewrite their golden files.
+var update = os.Getenv("RIN_UPDATE_GOLDEN") != ""
 
 func TestSpec(t *testing.T) {
 	RegisterFailHandler(Fail)

@@ -83,7 +83,7 @@ func Guides() []Guide {
 			"RFC 6750 §3: a refusal carries a challenge that says what is missing."},
 		{Certify, "certify", "Certify the node",
 			"The conformance suite sends every request that a client may rely on, and judges the answers. This takes a few seconds on this machine, and about a minute over a network, because the suite limits its rate of requests.",
-			"The catalogue has 130 requirements; rin explain ID shows each of them with its source."},
+			fmt.Sprintf("The catalogue has %d requirements; rin explain ID shows each of them with its source.", len(requirement.Catalogue()))},
 		{TakeAway, "take-away", "Take it with you",
 			"You can keep all requests of this tour: as a shell script, as curl commands, as code in Go and Python, and as a recording (HAR) for the developer tools of your browser. The files hold no secrets: they read them from environment variables.",
 			"NET-R19: ID and secret travel through a secure channel only."},
