@@ -14,7 +14,7 @@ const (
 	DemoClient = "demo-client"
 	// DemoClientWithoutRole has an affiliation and no role.
 	DemoClientWithoutRole = "demo-client-without-role"
-	// DemoClientOtherAudience has role and affiliation, and tokens that are meant for DemoAudience: the API refuses them.
+	// DemoClientOtherAudience has role and affiliation. Its tokens are meant for DemoAudience, and the API refuses them.
 	DemoClientOtherAudience = "demo-client-other-audience"
 	// DemoAudience is the audience of a service that shares the authorization server and nothing else.
 	DemoAudience = "https://projects.example/api"
@@ -24,7 +24,7 @@ const (
 	DemoAffiliation = "AFF-MUST-0001"
 )
 
-// DemoClients are the clients of a node without configured clients, with a suffix at the end of their ids: one with role and affiliation, one
+// DemoClients returns the clients of a node without configured clients, with suffix appended to their ids: one with role and affiliation, one
 // without a role, and one whose tokens are meant for another service.
 func DemoClients(suffix string) []ClientConfig {
 	return []ClientConfig{
@@ -34,7 +34,7 @@ func DemoClients(suffix string) []ClientConfig {
 	}
 }
 
-// openBooks opens the books of a node, enters the configured clients, and returns the credentials of those that are in use.
+// openBooks opens the books of a node, enters the configured clients, and returns the credentials of those that are not revoked.
 func openBooks(c Config) (*account.Books, []Credential, error) {
 	books, err := account.Open(account.Config{Store: c.store(), Now: c.Clock, Random: c.Random})
 	if err != nil {
@@ -58,7 +58,7 @@ func openBooks(c Config) (*account.Books, []Credential, error) {
 		if credential, ok := credentialOf(books, r.Client.ID, r.Secret); ok {
 			credential.Given = !r.Unseen && credential.Secret != ""
 			if !r.Unseen && credential.Secret == "" {
-				c.Logger.Warn("the client has another secret than the configured one: the ledger had it before", "client", r.Client.ID)
+				c.Logger.Warn("the configured secret is not used: the ledger already has this client with another secret", "client", r.Client.ID)
 			}
 			credentials = append(credentials, credential)
 		}
@@ -83,7 +83,7 @@ func registration(c Config, books *account.Books, client ClientConfig) (r accoun
 	return r, err
 }
 
-// credentialOf returns the credential of a client; ok is false for a client that is not in use. The secret is included only if it is still valid.
+// credentialOf returns the credential of a client; ok is false for an unknown or revoked client. The secret is included only if it is still valid.
 func credentialOf(books *account.Books, id, secret string) (c Credential, ok bool) {
 	e, known := books.Entry(id)
 	if !known || e.State == account.Revoked {
@@ -110,7 +110,7 @@ func (c Config) store() account.Store {
 	return c.Ledger.Of(c.Member.ID)
 }
 
-// permissions are the accounts that the funding service reads: those in its own book, and the configured ones of clients of foreign issuers.
+// permissions finds accounts for the funding service: those in the books of the node, and the configured ones of clients of foreign issuers.
 type permissions struct {
 	own     *account.Accounts
 	foreign map[funding.AccountKey]funding.Account
@@ -119,8 +119,8 @@ type permissions struct {
 func newPermissions(own *account.Accounts, issuers []IssuerConfig) permissions {
 	p := permissions{own: own, foreign: map[funding.AccountKey]funding.Account{}}
 	for _, issuer := range issuers {
-		for client, setting := range issuer.Accounts {
-			p.foreign[funding.AccountKey{ForeignIssuer: issuer.Issuer, Name: client}] = setting
+		for client, permission := range issuer.Accounts {
+			p.foreign[funding.AccountKey{ForeignIssuer: issuer.Issuer, Name: client}] = permission
 		}
 	}
 	return p
@@ -129,9 +129,9 @@ func newPermissions(own *account.Accounts, issuers []IssuerConfig) permissions {
 // Account implements funding.Accounts.
 func (p permissions) Account(key funding.AccountKey) (funding.Account, bool) {
 	if key.ForeignIssuer != "" {
-		setting, known := p.foreign[key]
-		return setting, known
+		permission, known := p.foreign[key]
+		return permission, known
 	}
-	setting, known := p.own.Permission(key.Name)
-	return funding.Account(setting), known
+	permission, known := p.own.Permission(key.Name)
+	return funding.Account(permission), known
 }

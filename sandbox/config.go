@@ -2,7 +2,7 @@
 // with believable data, the OpenAPI document that describes it, and a registry that lists it. It follows the rules of the network and the RFCs behind
 // them, unless a deviation or a scenario of package fault is in force.
 //
-// A request takes this way, which middleware.go lists in full:
+// A request takes this path; middleware.go lists every layer:
 //
 //	request -> middleware (journal, CORS, rate limit, faults) -> auth.Guard (try-out paths pass) -> handler -> store -> response
 //
@@ -14,11 +14,11 @@
 //	server := httptest.NewServer(node)
 //	client := node.Credentials()[0] // id, secret, and what the client may do
 //
-// NewNetwork makes a handler of several nodes below roots of their own, with one registry and one clock; a [Preset] makes a node resemble a
+// NewNetwork makes one handler for several nodes, each below its own root, with one registry and one clock; a [Preset] makes a node resemble a
 // well-known product, and package configfile reads the configurations of a network from a file.
 //
-// Serve runs either on a listener. A Config has a default for everything that it leaves out, and the defaults make a good node. Clock and randomness
-// come from it; nothing is read from the environment.
+// Serve runs either on a listener. Every field of Config has a default, and a node with the defaults follows all rules. The Config also supplies the
+// clock and the randomness; nothing is read from the environment.
 package sandbox
 
 import (
@@ -49,7 +49,7 @@ const (
 	DefaultPrefix = "ris-synergy"
 	// DefaultRealm is the realm of the identity provider's paths (NET-R10).
 	DefaultRealm = "ris"
-	// DefaultCalls is the number of funding calls; a list without paging has all of them.
+	// DefaultCalls is the number of funding calls; a list without paging parameters has all of them.
 	DefaultCalls = 200
 	// DefaultTokenTTL is the lifetime of access tokens.
 	DefaultTokenTTL = 300 * time.Second
@@ -57,14 +57,14 @@ const (
 	DefaultVerifiedTokens = 4096
 )
 
-// Config holds all settings of a sandbox. The zero value is a good node.
+// Config holds all settings of a sandbox. The zero value configures a node that follows all rules.
 type Config struct {
-	// Member runs the node, as its registry entry says; funding.FirstMember when its id is empty.
+	// Member is the institution that runs the node, as the registry lists it; funding.FirstMember when its id is empty.
 	Member funding.Member
 	// Preset is the product that the node resembles in the form of its tokens and errors, unless they are set here. The zero value is no product:
 	// the node follows the interface document, with both token endpoints in the registry.
 	Preset Preset
-	// Root is the path below which the whole node is, its authorization server too: "/xb"; empty for the root of the host.
+	// Root is the path below which the node serves everything, its authorization server included: "/xb"; empty for the root of the host.
 	Root string
 	// Prefix is the service prefix, one or more path segments; DefaultPrefix when empty.
 	Prefix string
@@ -76,7 +76,7 @@ type Config struct {
 
 	// Seed chooses the sample data; every number is a valid seed, and the same seed gives the same data.
 	Seed uint64
-	// Calls is the number of funding calls, besides which there are other fundings; DefaultCalls when 0.
+	// Calls is the number of funding calls; DefaultCalls when 0. The sample data also has fundings of other types.
 	Calls int
 	// AsOf is the day around which calls run; today by the clock when zero. The funding service's clock is shifted
 	// with it, so that calls of another day run as they would on that day.
@@ -84,8 +84,7 @@ type Config struct {
 
 	// Clock returns the current time; time.Now when nil.
 	Clock func() time.Time
-	// Pause waits for d or until the context ends, whose error it then returns; it waits in real time when nil. Slow deviations and scenarios use
-	// it.
+	// Pause waits for d, or until the context ends and then returns its error; when nil, real time passes. Slow deviations and scenarios use it.
 	Pause func(ctx context.Context, d time.Duration) error
 	// Random is the source of secrets and keys; crypto/rand when nil. One goroutine reads it at a time.
 	Random io.Reader
@@ -94,8 +93,8 @@ type Config struct {
 	TokenTTL time.Duration
 	// TokenFormat is the form of access tokens; that of the preset when empty, else auth.ES256.
 	TokenFormat auth.Format
-	// VerifiedTokens is the number of verified tokens to cache, so that a token is not verified again when it is used again; DefaultVerifiedTokens
-	// when 0, no cache when negative.
+	// VerifiedTokens is the number of verified tokens to cache, so that a repeated token is not verified again; DefaultVerifiedTokens when 0, no
+	// cache when negative.
 	VerifiedTokens int
 
 	// Paging is the meaning of page[page]; funding.PagingOffset when empty.
@@ -109,8 +108,8 @@ type Config struct {
 	Clients []ClientConfig
 	// Loopback declares that only this machine can connect, which permits weak configured secrets.
 	Loopback bool
-	// Ledger keeps the books of clients and service accounts across restarts; nil keeps them in memory. A client that the ledger has already stays
-	// as it is there, whatever Clients says. A generated secret stays once it was shown, see [Server.Shown].
+	// Ledger keeps the books of clients and service accounts across restarts; nil keeps them in memory. A client that is
+	// already in the ledger is not changed by Clients. A generated secret is kept once it has been shown, see [Server.Shown].
 	Ledger Ledger
 	// Issuers are foreign authorization servers whose tokens are accepted.
 	Issuers []IssuerConfig
@@ -150,13 +149,13 @@ type ClientConfig struct {
 	ID string
 	// Secret is the client secret; generated with 256 bits when empty. Outside loopback it needs 128 bits.
 	Secret string
-	// Subject is the Service Account User ID (NET-R16); drawn when empty.
+	// Subject is the Service Account User ID (NET-R16); generated when empty.
 	Subject string
 	// Role is the role of the service account; EXTERNAL_API_CLIENT permits reading fundings (NET-R17).
 	Role string
 	// Affiliation is the affiliation ID of the service account.
 	Affiliation string
-	// Audience is what the client's tokens are meant for; this node's API when empty, which refuses all others.
+	// Audience is what the client's tokens are meant for; this node's API when empty. The API refuses tokens for any other audience.
 	Audience string
 }
 
@@ -172,7 +171,7 @@ type IssuerConfig struct {
 	Accounts map[string]funding.Account
 }
 
-// Credential is what the owner of a registered client has, with the permissions of its account.
+// Credential holds the id and the secret of a registered client, and the permissions of its account.
 type Credential struct {
 	// ClientID, Secret and Subject are what the client was given at its registration (NET-R16).
 	ClientID, Secret, Subject string
@@ -184,7 +183,7 @@ type Credential struct {
 	Given bool
 }
 
-// Validate reports all settings that are invalid, as far as it can be seen before a node is made.
+// Validate reports all invalid settings that can be found without making a node.
 func (c Config) Validate() error {
 	_, err := c.complete()
 	return err
@@ -249,14 +248,14 @@ func orDefault[T comparable](value, fallback T) T {
 	return value
 }
 
-// checkSegments allows the characters that need no escape in a path (RFC 3986 §2.3), and no dots alone.
+// checkSegments allows 1 to 64 characters that need no escape in a path (RFC 3986 §2.3), but not dots alone.
 func checkSegments(what string, segments []string) error {
 	for _, segment := range segments {
 		wrong := strings.IndexFunc(segment, func(r rune) bool {
 			return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("-._~", r))
 		})
 		if segment == "" || len(segment) > 64 || wrong >= 0 || strings.Trim(segment, ".") == "" {
-			return fmt.Errorf("%s %q: want path segments of letters, digits, '-', '_', '.' and '~'", what, segment)
+			return fmt.Errorf("%s %q: want path segments of 1 to 64 letters, digits, '-', '_', '.' and '~'", what, segment)
 		}
 	}
 	return nil
@@ -298,8 +297,8 @@ type lockedReader struct {
 }
 
 // Read implements io.Reader.
-func (o *lockedReader) Read(p []byte) (int, error) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return o.source.Read(p)
+func (l *lockedReader) Read(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.source.Read(p)
 }

@@ -13,7 +13,8 @@ import (
 )
 
 // elsewhere is another environment beside the node: an authorization server with an issuer, keys and a client of its own, and an info resource that
-// accepts its tokens. The node refuses them, and the info resource refuses the node's: a client that mixes the two up learns it here.
+// accepts its tokens. The node refuses those tokens, and that info resource refuses the node's tokens, so that a client which confuses the
+// environments gets an error.
 type elsewhere struct {
 	client Credential
 	server *auth.Server
@@ -44,7 +45,7 @@ func newElsewhere(c Config, places address.Map) (elsewhere, error) {
 	return e, nil
 }
 
-// routes are its token endpoint, its keys, its metadata and its info.
+// routes returns the routes of the other environment: token endpoint, keys, metadata and info.
 func (e elsewhere) routes() []Route {
 	issuer := e.places.Root
 	metadata := e.server.Metadata(issuer, e.places.Token())

@@ -10,7 +10,7 @@ import (
 	"github.com/rin-network/rin/sandbox/fault"
 )
 
-// newFaults makes the faults of a node, with those that it is configured with.
+// newFaults makes the injector of the configured scenarios and deviations, and of the habits of the preset.
 func (s *Server) newFaults(c Config, guard *auth.Guard) (*fault.Injector, error) {
 	setup := fault.Setup{Scenarios: c.Scenarios, ByHeader: c.AskedByHeader}
 	var err error
@@ -23,7 +23,7 @@ func (s *Server) newFaults(c Config, guard *auth.Guard) (*fault.Injector, error)
 	return fault.NewInjector(s.faultEnv(c, guard), setup)
 }
 
-// faultEnv is what faults know of the node, and what they ask of it.
+// faultEnv returns the functions and data of the node that faults use.
 func (s *Server) faultEnv(c Config, guard *auth.Guard) fault.Env {
 	return fault.Env{
 		Places: s.places, Now: c.Clock, Pause: c.Pause,
@@ -36,7 +36,7 @@ func (s *Server) faultEnv(c Config, guard *auth.Guard) fault.Env {
 	}
 }
 
-// issueFor makes a valid access token for a client, as the staging token endpoint at the origin of r would.
+// issueFor makes a valid access token for a client, as the token endpoint in the registry would for the origin of r.
 func (s *Server) issueFor(r *http.Request, clientID string) (string, error) {
 	subject, ok := s.books.Clients().Subject(clientID)
 	if !ok {
@@ -46,12 +46,12 @@ func (s *Server) issueFor(r *http.Request, clientID string) (string, error) {
 	return s.issuer.Issue(origin+s.places.Listed().Issuer, origin+s.places.API(), clientID, subject, auth.Scope)
 }
 
-// clientsInUse lists the configured clients, in their order, and then all others.
+// clientsInUse lists the clients that are not revoked: the configured ones in their order, then all others.
 func (s *Server) clientsInUse() []fault.Client {
 	var clients []fault.Client
 	for _, configured := range s.credentials {
-		if now, ok := credentialOf(s.books, configured.ClientID, configured.Secret); ok {
-			clients = append(clients, fault.Client{ID: now.ClientID, Secret: now.Secret, Subject: now.Subject})
+		if current, ok := credentialOf(s.books, configured.ClientID, configured.Secret); ok {
+			clients = append(clients, fault.Client{ID: current.ClientID, Secret: current.Secret, Subject: current.Subject})
 		}
 	}
 	for _, e := range s.books.List() {
@@ -66,8 +66,8 @@ func (s *Server) clientsInUse() []fault.Client {
 // Deviations names the deviations in force, the outermost first.
 func (s *Server) Deviations() []string { return s.faults.Deviations() }
 
-// Deviate replaces the deviations from the next request on. Without names the node has no deviations. Deviations remember nothing from before.
-// Nothing changes if a name is unknown, or if a deviation changes connections, which a running node cannot do.
+// Deviate replaces the deviations from the next request on. Without names the node has no deviations. A deviation that was in force already starts
+// again without its state. Nothing changes if a name is unknown, or if a deviation changes connections and the node was not configured with it.
 func (s *Server) Deviate(names ...string) error { return s.faults.Deviate(names...) }
 
 // Play begins a scenario after the running ones. A scenario that runs for the same client and path restarts.

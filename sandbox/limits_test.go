@@ -33,7 +33,7 @@ var _ = Describe("A node with a rate limit", func() {
 		Expect(refused.status).To(Equal(429))
 		Expect(refused.header).To(SatisfyAll(HaveKeyWithValue("Retry-After", []string{"20"}), HaveKeyWithValue("Content-Type", []string{"application/problem+json"}),
 			HaveKeyWithValue("Cache-Control", []string{"no-store"})))
-		Expect(refused.body).To(SatisfyAll(ContainSubstring("the client of this token asks more often than 3 requests in 1m0s"), ContainSubstring("wait 20 s")))
+		Expect(refused.body).To(SatisfyAll(ContainSubstring("the client of this token sends more than 3 requests in 1m0s"), ContainSubstring("wait 20 s")))
 		Expect(network.Clock().Move(20 * time.Second)).To(Succeed())
 		Expect(get(network, infoPath, bearer(token)).status).To(Equal(200))
 		Expect(get(network, infoPath, bearer(token)).status).To(Equal(429))

@@ -17,10 +17,10 @@ import (
 	"github.com/rin-network/rin/sandbox/journal"
 )
 
-// layer is a middleware: it puts something before a handler.
+// layer is a middleware: it wraps a handler.
 type layer func(next http.Handler) http.Handler
 
-// layers lists what a request passes on its way to the routes, the first one first. The answer passes the same layers back.
+// layers lists the layers that a request passes on its way to the routes, the outermost first. The answer passes the same layers back.
 func (s *Server) layers(c Config, origins edge.CORSPolicy) []layer {
 	return []layer{
 		func(next http.Handler) http.Handler { return content.WithErrorShape(c.ErrorShape, next) }, // the form of all error bodies
@@ -33,7 +33,7 @@ func (s *Server) layers(c Config, origins edge.CORSPolicy) []layer {
 	}
 }
 
-// chain makes the layers and puts them before the routes.
+// chain makes the layers and wraps the routes in them.
 func (s *Server) chain(c Config, guard *auth.Guard) error {
 	var err error
 	if s.faults, err = s.newFaults(c, guard); err != nil {
@@ -48,8 +48,8 @@ func (s *Server) chain(c Config, guard *auth.Guard) error {
 	}
 	s.observer = newObserver(c, s.places)
 	s.handler = newMux(s.routes, s.places, http.HandlerFunc(s.authority.WrongRealm), s.api)
-	for _, before := range slices.Backward(s.layers(c, origins)) {
-		s.handler = before(s.handler)
+	for _, wrap := range slices.Backward(s.layers(c, origins)) {
+		s.handler = wrap(s.handler)
 	}
 	return nil
 }
@@ -102,7 +102,7 @@ func (l *limits) wrap(next http.Handler) http.Handler {
 func (l *limits) refuse(w http.ResponseWriter, r *http.Request, operation journal.Operation, name string, wait int) {
 	l.refused.Add(1)
 	w.Header().Set("Retry-After", strconv.Itoa(wait))
-	detail := fmt.Sprintf("%s asks more often than %s", name, l.limiter.Rate())
+	detail := fmt.Sprintf("%s sends more than %s", name, l.limiter.Rate())
 	hint := fmt.Sprintf("wait %d s, as Retry-After says, and repeat the request then", wait)
 	if operation == journal.Token || operation == journal.ElsewhereToken {
 		l.server.Later(w, r, http.StatusTooManyRequests, detail+"; "+hint+"; a token serves for many calls until it expires")
@@ -132,7 +132,7 @@ func network(remote string) string {
 	if err != nil || address.Unmap().Is4() {
 		return host
 	}
-	// 64 is a length that every address of IPv6 has.
+	// The error is impossible: 64 is a valid prefix length for every IPv6 address.
 	prefix, _ := address.WithZone("").Prefix(64)
 	return prefix.String()
 }

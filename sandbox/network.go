@@ -17,17 +17,18 @@ import (
 
 // NetworkConfig configures several nodes in one process.
 type NetworkConfig struct {
-	// Nodes are the nodes, each below a root of its own. A node without a clock, randomness, a ledger or a logger uses those of the network.
+	// Nodes are the nodes, each below its own root. All nodes use the clock and the journal of the network; a node without randomness, a ledger or
+	// a logger uses that of the network.
 	Nodes []Config
-	// Clock returns the time that the network's clock starts from; time.Now when nil.
+	// Clock returns the time on which the network's clock is based; time.Now when nil.
 	Clock func() time.Time
 	// Random is the source of secrets and keys; crypto/rand when nil.
 	Random io.Reader
 	// JournalLimit is the number of requests that the journal of all nodes remembers; journal.DefaultLimit when 0, no journal when negative.
 	JournalLimit int
-	// Ledger is the nodes' Ledger.
+	// Ledger is the Ledger of nodes that have none of their own.
 	Ledger Ledger
-	// Logger is the nodes' Logger.
+	// Logger is the Logger of nodes that have none of their own.
 	Logger *slog.Logger
 	// Origin is where clients reach the network, such as "http://127.0.0.1:8080", for display. It may be empty.
 	Origin string
@@ -39,15 +40,15 @@ type Network struct {
 	nodes   []*Server
 	clock   *Clock
 	journal *journal.Journal
-	outside http.Handler // for paths of no node
+	outside http.Handler // serves paths outside all nodes
 	start   Route        // the start page, where no node has the root of the host
 	origin  string
 }
 
-// NewNetwork makes a network. An error names the node, the field of its configuration, and the values that it takes.
+// NewNetwork makes a network. An error names the node, the field of its configuration, and the allowed values.
 func NewNetwork(config NetworkConfig) (*Network, error) {
 	if len(config.Nodes) == 0 {
-		return nil, fmt.Errorf("configure the network: it has no node")
+		return nil, fmt.Errorf("configure the network: it has no nodes, want at least one")
 	}
 	n := &Network{clock: NewClock(config.Clock), origin: config.Origin}
 	if config.Random != nil {
@@ -81,7 +82,7 @@ func NewNetwork(config NetworkConfig) (*Network, error) {
 	for _, node := range n.nodes {
 		node.neighbours = n.nodes
 	}
-	if err := n.overlap(); err != nil {
+	if err := n.checkOverlap(); err != nil {
 		return nil, err
 	}
 	n.start = n.startPage()
@@ -93,22 +94,22 @@ func NewNetwork(config NetworkConfig) (*Network, error) {
 func (n *Network) add(node *Server) error {
 	for _, other := range n.nodes {
 		if other.places.Root == node.places.Root {
-			return fmt.Errorf("root %q is that of node %q: give each node a root of its own", node.places.Root, other.member.ID)
+			return fmt.Errorf("root %q is that of node %q: give each node its own root", node.places.Root, other.member.ID)
 		}
 		if other.member.ID == node.member.ID {
-			return fmt.Errorf("member id %q is taken: give each node an id of its own", node.member.ID)
+			return fmt.Errorf("member id %q is taken: give each node its own id", node.member.ID)
 		}
 	}
 	n.nodes = append(n.nodes, node)
 	return nil
 }
 
-// overlap reports a node whose resources another node hides, because its root is nearer.
-func (n *Network) overlap() error {
+// checkOverlap reports a node with a resource that requests do not reach, because the root of another node is nearer to its path.
+func (n *Network) checkOverlap() error {
 	for i, node := range n.nodes {
 		for _, route := range node.routes {
-			ofAll := route.Path == node.places.Registry() || route.Path == node.places.Health()
-			if nearest := n.nodeAt(route.Path); nearest != node && !ofAll {
+			shared := route.Path == node.places.Registry() || route.Path == node.places.Health()
+			if nearest := n.nodeAt(route.Path); nearest != node && !shared {
 				return fmt.Errorf("node %d: %s would be below the root %q of node %q: choose another prefix, realm or root",
 					i+1, route.Path, nearest.places.Root, nearest.member.ID)
 			}

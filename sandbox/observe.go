@@ -16,7 +16,7 @@ import (
 	"github.com/rin-network/rin/sandbox/journal"
 )
 
-// observer dates answers by the node's clock, counts requests, logs each at level Debug, and turns a panic into a 500 and a log entry. Queries
+// observer sets the Date header by the node's clock, counts requests, logs each at level Debug, and turns a panic into a 500 and a log entry. Queries
 // and headers are not logged: they may hold credentials.
 type observer struct {
 	next     http.Handler
@@ -51,7 +51,7 @@ func (o *observer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		if fault == nil && sent.status == 0 {
 			sent.status = http.StatusOK // net/http sends it for a handler that wrote nothing
 		}
-		o.answered(r, sent, o.now().Sub(started))
+		o.record(r, sent, o.now().Sub(started))
 		if fault == http.ErrAbortHandler {
 			panic(fault)
 		}
@@ -59,9 +59,9 @@ func (o *observer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	o.next.ServeHTTP(sent, r)
 }
 
-// answered counts and logs a request that has ended.
-func (o *observer) answered(r *http.Request, sent *answerObserver, took time.Duration) {
-	o.requests.Count(string(countedAs(o.places.Classify(r.URL.Path))), r.Method, sent.status, took)
+// record counts and logs a request that has ended.
+func (o *observer) record(r *http.Request, sent *answerObserver, took time.Duration) {
+	o.requests.Count(string(countedOperation(o.places.Classify(r.URL.Path))), r.Method, sent.status, took)
 	if !o.log.Enabled(r.Context(), slog.LevelDebug) {
 		return
 	}
@@ -69,8 +69,8 @@ func (o *observer) answered(r *http.Request, sent *answerObserver, took time.Dur
 		slog.Int("status", sent.status), slog.Int64("bytes", sent.bytes), slog.Float64("ms", float64(took.Microseconds())/1000))
 }
 
-// These are the limits of a logged path. No segment of a node's own paths is as long as a secret or a token, which a client may have put there by
-// mistake.
+// These are the limits of a logged path. A longer segment may be a secret or a token that a client put into the path by mistake; the segments of a
+// node's own paths are shorter.
 const (
 	maxLoggedPath    = 256
 	maxLoggedSegment = 40
@@ -104,7 +104,7 @@ type answerObserver struct {
 	bytes  int64
 }
 
-// WriteHeader implements http.ResponseWriter. A status below 200 announces another one.
+// WriteHeader implements http.ResponseWriter. A status below 200 is not final: another one follows.
 func (a *answerObserver) WriteHeader(status int) {
 	if a.status == 0 && status >= http.StatusOK {
 		a.status = status
@@ -144,10 +144,10 @@ func (n *Network) WriteMetrics(p *edge.MetricsPage) {
 	}
 	p.Requests(nodes...)
 	p.Counter("rin_tokens_issued_total", "Access tokens that a node's authorization server issued.", issued...)
-	p.Counter("rin_token_requests_refused_total", "Token requests that it refused, by error code (RFC 6749 section 5.2).", refused...)
-	p.Counter("rin_token_verifications_total", "Access tokens that a node verified: one for a request that has one.", verified...)
-	p.Counter("rin_requests_limited_total", "Requests that were answered 429 for the rate limit.", limited...)
-	// No entry has so high a number, so that only the counts are copied.
+	p.Counter("rin_token_requests_refused_total", "Token requests that a node's authorization server refused, by error code (RFC 6749 section 5.2).", refused...)
+	p.Counter("rin_token_verifications_total", "Access tokens that a node verified: one for each request with a token.", verified...)
+	p.Counter("rin_requests_limited_total", "Requests that the rate limit refused with 429.", limited...)
+	// Record returns the entries from a number on. No entry has a number this high, so only the counts are copied.
 	record := n.journal.Record(math.MaxUint64)
 	p.Counter("rin_journal_requests_total", "Requests that the journal has counted since it was last cleared.", measurement(record.Counted))
 	p.Gauge("rin_journal_entries", "Requests that the journal holds.", measurement(record.Counted-record.Dropped))
@@ -166,7 +166,7 @@ func journalPlace(c Config, places address.Map) journal.Place {
 	}}
 }
 
-// classifyOutside classifies the paths outside all nodes of a network, which has a start page at most.
+// classifyOutside classifies the paths outside all nodes of a network, where only the start page is served.
 func classifyOutside(path string) (journal.Operation, bool) {
 	if path == "/" {
 		return journal.Docs, false
@@ -174,12 +174,11 @@ func classifyOutside(path string) (journal.Operation, bool) {
 	return journal.Other, false
 }
 
-// mockOperation is the operation of requests below the service prefix that are not for the node's own resources: they are for an API from a
-// document.
+// mockOperation counts requests below the service prefix that are not for the node's own resources but for an API from a document.
 const mockOperation journal.Operation = "described"
 
-// countedAs is the operation that a request is counted under in the metrics.
-func countedAs(c address.Class) journal.Operation {
+// countedOperation returns the operation under which the metrics count a request.
+func countedOperation(c address.Class) journal.Operation {
 	if c.Operation == journal.Other && c.API {
 		return mockOperation
 	}

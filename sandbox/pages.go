@@ -19,8 +19,8 @@ func (s *Server) pages(onLoopback bool) []Route {
 	return all
 }
 
-// documents lists the documents of the reference page. The try-out document comes first, because it needs no credentials. An API from a document
-// may replace the node's own.
+// documents lists the documents of the reference page. The try-out document comes first, because it needs no credentials. The document of a
+// configured API replaces the node's own at the same path.
 func (s *Server) documents() []web.Document {
 	further := s.api.pages()
 	own := []web.Document{
@@ -33,7 +33,7 @@ func (s *Server) documents() []web.Document {
 	return append(own, further...)
 }
 
-// webNode returns the name of the node.
+// webNode describes the node to the pages: its names and paths.
 func (s *Server) webNode() web.Node {
 	return web.Node{Acronym: s.member.Acronym, Name: strings.TrimSpace(s.member.Name), Places: s.places}
 }
@@ -94,8 +94,8 @@ func (s *Server) welcome() web.Welcome {
 func (s *Server) generatedCredentials() []Credential {
 	var all []Credential
 	for _, c := range s.credentials {
-		if now, ok := credentialOf(s.books, c.ClientID, c.Secret); ok && now.Secret != "" && !c.Given {
-			all = append(all, now)
+		if current, ok := credentialOf(s.books, c.ClientID, c.Secret); ok && current.Secret != "" && !c.Given {
+			all = append(all, current)
 		}
 	}
 	return all
@@ -116,7 +116,7 @@ func (n *Network) startPage() Route {
 	return Route{Method: http.MethodGet, Path: resource.Path, handler: resource}
 }
 
-// permissions describes what a client may do.
+// permissions describes in words what a client may do.
 func (c Credential) permissions() []string {
 	var text []string
 	switch {

@@ -11,9 +11,9 @@ import (
 
 // Preset makes a node resemble a well-known product. The zero value is no product; the registry lists such a node under both its token endpoints.
 type Preset struct {
-	// Name is what an operator types.
+	// Name selects the preset, for instance as the value of --flavour.
 	Name string
-	// Why is one sentence about such nodes, and how clients notice them.
+	// Why says in one sentence what such nodes are, and how they differ for clients.
 	Why string
 	// Grants selects the token endpoints: /oauth/token, the identity provider's realm, or both (NET-R10).
 	Grants address.Grants
@@ -25,7 +25,7 @@ type Preset struct {
 	Dialect auth.Dialect
 	// Errors is the shape of the API's errors, unless the node's configuration has another.
 	Errors content.ErrorShape
-	// Warns lists the ids of the requirements that such a node gets a warning from. It breaks no others.
+	// Warns lists the ids of the requirements for which such a node gets a warning. It meets all others.
 	Warns []string
 	// Habits names benign deviations that such a node always has, the first outermost.
 	Habits []string
@@ -39,17 +39,17 @@ func Presets() []Preset {
 // PresetNames lists the names of the presets.
 func PresetNames() []string {
 	var names []string
-	for _, f := range Presets() {
-		names = append(names, f.Name)
+	for _, p := range Presets() {
+		names = append(names, p.Name)
 	}
 	return names
 }
 
 // FindPreset returns the preset with the name. Its error lists the known names.
 func FindPreset(name string) (Preset, error) {
-	for _, f := range Presets() {
-		if f.Name == name {
-			return f, nil
+	for _, p := range Presets() {
+		if p.Name == name {
+			return p, nil
 		}
 	}
 	return Preset{}, fmt.Errorf("flavour %q is unknown: want one of %s", name, strings.Join(PresetNames(), ", "))
@@ -88,7 +88,7 @@ func springPreset() Preset {
 func flaskPreset() Preset {
 	return Preset{
 		Name: "flask", Grants: address.AtPlain, Tokens: auth.EdDSA, Errors: content.ShapeText,
-		Why:    "A service of a university's own in Flask: EdDSA tokens, errors as one text, redirects for the other slash, and URL templates in its info.",
+		Why:    "A university's own service in Flask: EdDSA tokens, errors as one text, redirects for the other slash, and URL templates in its info.",
 		Habits: []string{"other-slash-redirected", "info-with-templates"},
 	}
 }

@@ -53,7 +53,7 @@ func (c *explainingConn) Write(p []byte) (int, error) {
 // maxRefusal is longer than any refusal of net/http.
 const maxRefusal = 512
 
-// refusalHeader is the complete header of a refusal. Answers of handlers also have a Date.
+// refusalHeader is the complete header of a refusal. It has no Date, unlike the answers of handlers.
 const refusalHeader = "\r\nContent-Type: text/plain; charset=utf-8\r\nConnection: close\r\n\r\n"
 
 // explainRefusal replaces a refusal of net/http by one with a problem body; refused is false for all other answers.

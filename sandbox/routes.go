@@ -87,7 +87,7 @@ func (r Route) ServeHTTP(w http.ResponseWriter, q *http.Request) {
 	content.MethodNotAllowed(q.Method, r.methods()).Write(w, q)
 }
 
-// newMux serves the routes, each with and without a slash at its end (G18: both occur, without a redirect).
+// newMux serves the routes, each with and without a slash at its end (clients use both forms, and neither is redirected).
 func newMux(routes []Route, places address.Map, wrongRealm http.Handler, api *mockAPI) http.Handler {
 	mux := http.NewServeMux()
 	for _, route := range routes {
@@ -112,16 +112,16 @@ func newMux(routes []Route, places address.Map, wrongRealm http.Handler, api *mo
 	})
 }
 
-// locationHint names the places that a lost caller may have meant, and a near miss.
+// locationHint lists the paths that a caller may have meant. For a realm path with a wrong prefix it also says where the realm is.
 func locationHint(places address.Map, r *http.Request) string {
 	hint := "token: POST " + places.Listed().Token + "; info: GET " + places.Info() + "; document: GET " + places.Spec() +
 		"; fundings: GET " + places.Fundings() + "; registry: GET " + places.Registry()
 	if strings.Contains(r.URL.Path, "/realms/") && places.Grants != address.AtPlain {
-		before := "without /auth before it; "
+		prefix := "without /auth before it; "
 		if places.Provider != "" {
-			before = "with " + places.Provider + " before it; "
+			prefix = "with " + places.Provider + " before it; "
 		}
-		hint = "the realm is at " + places.RealmIssuer() + ", " + before + hint
+		hint = "the realm is at " + places.RealmIssuer() + ", " + prefix + hint
 	}
 	return hint
 }

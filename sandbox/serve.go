@@ -50,13 +50,13 @@ func HTTPServer(s Served) *http.Server {
 // Listen adds TLS to a listener if the sandbox has it, for callers who do not use [Serve].
 func Listen(inner net.Listener, s Served) net.Listener { return s.listen(inner) }
 
-// Serve answers requests on listener, over TLS if the node has it, until ctx is done. Then it lets running requests end for up to five seconds. It
+// Serve answers requests on listener, over TLS if the node has it, until ctx is done. Then it waits up to five seconds for running requests. It
 // closes the listener, and returns nil after an orderly end.
 func Serve(ctx context.Context, listener net.Listener, s Served) error {
 	server := HTTPServer(s)
 	idle := &idleConns{connections: map[net.Conn]struct{}{}}
 	server.ConnState = idle.follow
-	go s.Prepare() // beside the first requests
+	go s.Prepare() // while the first requests are served
 	ended := make(chan error, 1)
 	go func() { ended <- server.Serve(s.listen(listener)) }()
 	select {
@@ -64,10 +64,10 @@ func Serve(ctx context.Context, listener net.Listener, s Served) error {
 		return fmt.Errorf("serve the sandbox: %w", err)
 	case <-ctx.Done():
 	}
-	patience, cancel := context.WithTimeout(context.WithoutCancel(ctx), shutdownPatience)
+	shutdownCtx, cancel := context.WithTimeout(context.WithoutCancel(ctx), shutdownPatience)
 	defer cancel()
 	idle.close()
-	err := server.Shutdown(patience)
+	err := server.Shutdown(shutdownCtx)
 	if errors.Is(err, context.DeadlineExceeded) {
 		err = errors.Join(errors.New("requests were still running after five seconds and were cut"), server.Close())
 	}
@@ -78,7 +78,7 @@ func Serve(ctx context.Context, listener net.Listener, s Served) error {
 	return nil
 }
 
-// idleConns are connections without a request, which browsers open in advance. Shutdown would wait for them.
+// idleConns are connections without a request, which browsers open in advance. They are closed at the end, because Shutdown would wait for them.
 type idleConns struct {
 	mu          sync.Mutex
 	ending      bool
@@ -141,7 +141,7 @@ func newIdentity(c Config) (*devtls.Identity, error) {
 	return identity, nil
 }
 
-// NeedsTLSError reports a deviation of TLS on a node without TLS.
+// NeedsTLSError reports a deviation that changes TLS connections, on a node without TLS.
 type NeedsTLSError struct{ Deviation string }
 
 // Error implements error.
@@ -157,7 +157,7 @@ func (s *Server) Authority() []byte {
 	return s.identity.Authority()
 }
 
-// listen adds TLS to a listener if the node has it, and otherwise explains net/http's refusals.
+// listen adds TLS to a listener if the node has it, and otherwise makes net/http's refusals problem bodies.
 func (s *Server) listen(inner net.Listener) net.Listener {
 	if s.identity == nil {
 		return ExplainRefusals(inner, maxHeaderBytes)

@@ -33,7 +33,7 @@ type Server struct {
 	authority   *auth.Server
 	member      funding.Member
 	preset      Preset
-	neighbours  []*Server // of its network, itself among them; only itself otherwise
+	neighbours  []*Server // all nodes of its network, this one included; only this one without a network
 	routes      []Route
 	places      address.Map
 	books       *account.Books
@@ -44,7 +44,7 @@ type Server struct {
 	log         *slog.Logger
 }
 
-// New makes a node. An error names the field of the configuration and the values that it takes.
+// New makes a node. An error names the field of the configuration and the allowed values.
 func New(config Config) (*Server, error) {
 	c, err := config.complete()
 	if err != nil {
@@ -151,14 +151,14 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.handler.S
 // Member returns the institution that runs the node.
 func (s *Server) Member() funding.Member { return s.member }
 
-// UntilClosing returns how long it takes by the node's clock until the first of its open calls closes; ok is false when none does.
+// UntilClosing returns how long it takes by the node's clock until the first of its open calls closes; ok is false when no open call closes.
 func (s *Server) UntilClosing() (d time.Duration, ok bool) { return s.fundings.UntilClosing() }
 
 // TokenTTL is the lifetime of the node's access tokens.
 func (s *Server) TokenTTL() time.Duration { return s.issuer.Lifetime() }
 
-// Prepare builds the index that filters of a large node need, which takes about a second for each million of calls. [Serve] calls it; without it
-// the first filtered request waits.
+// Prepare builds the index that filters of a large node need, which takes about a second per million calls. [Serve] calls it; without it the
+// first filtered request waits.
 func (s *Server) Prepare() { s.store.Prepare() }
 
 // Preset returns the preset of the node.
@@ -180,14 +180,14 @@ func (s *Server) Books() *account.Books { return s.books }
 // has no role, and the tokens of the third are meant for another service.
 func (s *Server) Credentials() []Credential { return slices.Clone(s.credentials) }
 
-// Shown records in the [Ledger] that the secrets of Credentials are being shown; call it before. A generated secret that was never shown is
+// Shown records in the [Ledger] that the secrets of Credentials will be shown; call it before showing them. A generated secret that was never shown is
 // generated again at the next start.
 func (s *Server) Shown() error { return s.books.Seen() }
 
 // Elsewhere returns the client of the other environment, whose tokens this node refuses.
 func (s *Server) Elsewhere() Credential { return s.elsewhere.client }
 
-// TokenAt makes an access token as this node at origin would have issued it to a registered client at some time, for instance an expired one.
+// TokenAt makes the access token that this node at origin would have issued to a registered client at the given time, for instance an expired one.
 func (s *Server) TokenAt(at time.Time, origin, clientID string) (string, error) {
 	subject, ok := s.books.Clients().Subject(clientID)
 	if !ok {
@@ -210,7 +210,7 @@ type Addresses struct {
 	ElsewhereToken, ElsewhereInfo string
 	// Info is the info resource, Spec the OpenAPI document, Fundings the list (NET-R13, NET-R14).
 	Info, Spec, Fundings string
-	// Base is the base URL of the API, TryOut that of the try-out space: a client changes nothing else (NET-R4).
+	// Base is the base URL of the API, TryOut that of the try-out space: a client switches between them by the base URL alone (NET-R4).
 	Base, TryOut string
 	// TryOutFundings is the list without a token.
 	TryOutFundings string
@@ -283,26 +283,26 @@ func (d describer) describe(places address.Map, tryOut bool) func(string) (spec.
 	}
 }
 
-// samples returns the first call and the first programme.
+// samples returns the first call and the first programme as examples.
 func (d describer) samples() (spec.Samples, error) {
 	var s spec.Samples
 	for i := range d.records.Len() {
 		facets := d.records.Facets(i)
-		into := &s.Call
+		target := &s.Call
 		switch facets.Type {
 		case model.TypeCall:
 			s.FundingID, s.FunderID = facets.ID, facets.FunderIDs[0]
 		case model.TypeProgramme:
-			into = &s.Programme
+			target = &s.Programme
 		default:
 			continue
 		}
-		if *into == nil {
+		if *target == nil {
 			encoded, err := json.Marshal(d.records.At(i))
 			if err != nil {
 				return s, fmt.Errorf("encode an example: %w", err)
 			}
-			*into = encoded
+			*target = encoded
 		}
 		if s.Call != nil && s.Programme != nil {
 			break

@@ -1,6 +1,6 @@
-// Package content sends bodies: representations with a validator (ETag) in the content coding that the caller accepts, as 304 when the caller has it
-// already, and without a body for HEAD (RFC 9110); and error bodies (RFC 9457). Bodies that stay the same are encoded once and cached.
-// It also quotes words for the shell commands that the sandbox shows.
+// Package content sends bodies. Representations have a validator (ETag) and the content coding that the caller accepts; the answer is 304 when the
+// caller already has the representation, and has no body for HEAD (RFC 9110). Errors are problem bodies (RFC 9457). Bodies that stay the
+// same are encoded once and cached. The package also quotes words for the shell commands that the sandbox shows.
 package content
 
 import (
@@ -159,7 +159,7 @@ func (p *Packed) Serve(w http.ResponseWriter, r *http.Request, headers Headers) 
 		return fmt.Errorf("open a packed file: %w", err)
 	}
 	defer file.Close()
-	size, err := file.Stat()
+	info, err := file.Stat()
 	if err != nil {
 		return fmt.Errorf("open a packed file: %w", err)
 	}
@@ -170,7 +170,7 @@ func (p *Packed) Serve(w http.ResponseWriter, r *http.Request, headers Headers) 
 	}
 	w.Header().Set("Content-Type", p.mediaType)
 	if zipped {
-		w.Header().Set("Content-Length", strconv.FormatInt(size.Size(), 10))
+		w.Header().Set("Content-Length", strconv.FormatInt(info.Size(), 10))
 	}
 	w.WriteHeader(http.StatusOK)
 	if r.Method == http.MethodHead {
@@ -188,8 +188,8 @@ func (p *Packed) Serve(w http.ResponseWriter, r *http.Request, headers Headers) 
 }
 
 // Stream answers r with a body that is written piece by piece, for answers too large to be kept. seed identifies the content: equal seeds promise
-// equal bytes, so that the tag is known before the body is made. write is called once, but not for HEAD or 304; its error closes the connection,
-// because the status line was sent already.
+// equal bytes, so that the tag is known before the body is made. write is called once, or not at all for HEAD and 304; its error closes the
+// connection, because the status line was sent already.
 func Stream(w http.ResponseWriter, r *http.Request, mediaType string, headers Headers, seed []byte, write func(io.Writer) error) {
 	zipped := AcceptsGzip(r.Header.Values("Accept-Encoding"))
 	h := w.Header()
@@ -219,7 +219,7 @@ func abortOn(err error) {
 	}
 }
 
-// Sized is an immutable value that a cache keeps, with the bytes that it may occupy.
+// Sized is an immutable value that a cache keeps, with an upper bound of its size in bytes.
 type Sized interface{ Size() int }
 
 // Cache keeps the most recently used values within a budget of bytes. It is safe for concurrent use.

@@ -27,7 +27,7 @@ func AcceptsGzip(fields []string) bool {
 	return star > 0
 }
 
-// weight reads "q=0.5"; an absent weight is 1, a malformed one 0.
+// weight returns the weight among parameters, such as "q=0.5": 1 if it is absent, 0 if it is malformed.
 func weight(parameters string) float64 {
 	for parameter := range strings.SplitSeq(parameters, ";") {
 		name, value, found := strings.Cut(strings.TrimSpace(parameter), "=")
@@ -43,7 +43,7 @@ func weight(parameters string) float64 {
 	return 1
 }
 
-// matches compares the entity tags of If-None-Match with etag by the weak comparison (RFC 9110 §13.1.2).
+// matches reports whether If-None-Match lists etag, by the weak comparison (RFC 9110 §13.1.2).
 func matches(fields []string, etag string) bool {
 	for _, field := range fields {
 		for candidate := range strings.SplitSeq(field, ",") {
@@ -62,10 +62,10 @@ func Preferred(fields []string, offers ...string) string {
 	if len(fields) == 0 {
 		fields = []string{"*/*"}
 	}
-	wishes := mediaRanges(fields)
+	ranges := mediaRanges(fields)
 	best, chosen := mediaRange{}, ""
 	for _, offer := range offers {
-		w := matchingRange(offer, wishes)
+		w := matchingRange(offer, ranges)
 		if w.weight > best.weight || w.weight == best.weight && w.weight > 0 && w.precision > best.precision {
 			best, chosen = w, offer
 		}
@@ -99,13 +99,13 @@ func mediaRanges(fields []string) []mediaRange {
 }
 
 // matchingRange returns the most precise range that includes an offer; without one the weight is 0.
-func matchingRange(offer string, wishes []mediaRange) mediaRange {
+func matchingRange(offer string, ranges []mediaRange) mediaRange {
 	family, _, _ := strings.Cut(offer, "/")
-	met := slices.DeleteFunc(slices.Clone(wishes), func(w mediaRange) bool {
+	matching := slices.DeleteFunc(slices.Clone(ranges), func(w mediaRange) bool {
 		return w.kind != offer && w.kind != family+"/*" && w.kind != "*/*"
 	})
-	if len(met) == 0 {
+	if len(matching) == 0 {
 		return mediaRange{}
 	}
-	return slices.MaxFunc(met, func(a, b mediaRange) int { return a.precision - b.precision })
+	return slices.MaxFunc(matching, func(a, b mediaRange) int { return a.precision - b.precision })
 }

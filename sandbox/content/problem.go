@@ -24,7 +24,7 @@ type Problem struct {
 	Status int `json:"status"`
 	// Detail says what was wrong with this request.
 	Detail string `json:"detail"`
-	// Hint says how the caller does it right.
+	// Hint says how the caller can correct the request.
 	Hint string `json:"hint,omitempty"`
 	// Parameter names the query parameter at fault.
 	Parameter string `json:"parameter,omitempty"`
@@ -37,7 +37,7 @@ type Problem struct {
 // Fault is a fault in the body of a request (RFC 9457 §3, as in its example).
 type Fault struct {
 	Detail string `json:"detail"`
-	// Pointer is where in the body: a JSON Pointer as a URI fragment, "#/name/0".
+	// Pointer locates the fault in the body: a JSON Pointer as a URI fragment, "#/name/0".
 	Pointer string `json:"pointer"`
 }
 
@@ -125,7 +125,7 @@ func (p Problem) Write(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// Unprocessable is the 422 of a body that is well-formed and does not fit its schema (RFC 9110 §15.5.21).
+// Unprocessable is the 422 of a body that is well-formed but does not fit its schema (RFC 9110 §15.5.21).
 func Unprocessable(faults []Fault) Problem {
 	p := newProblem(http.StatusUnprocessableEntity, "the body of the request does not fit the document", "the document describes the body")
 	if len(faults) > 0 {
@@ -147,7 +147,7 @@ func TooLarge(limit int) Problem {
 
 // NotImplemented is the 501 of something that is described but cannot be served (RFC 9110 §15.6.2).
 func NotImplemented(reason string) Problem {
-	return newProblem(http.StatusNotImplemented, "the sandbox cannot serve this operation: "+reason, "mend the document; a changed file is read again")
+	return newProblem(http.StatusNotImplemented, "the sandbox cannot serve this operation: "+reason, "correct the document; the sandbox reads a changed file again")
 }
 
 // ErrorShape is the form of the error bodies of the node's API; the network's interface does not fix one.
@@ -164,7 +164,7 @@ const (
 // ErrorShapes lists all shapes.
 func ErrorShapes() []ErrorShape { return []ErrorShape{ShapeProblem, ShapeText} }
 
-// TextError is an error in the shape of that name.
+// TextError is the error body of [ShapeText].
 type TextError struct {
 	// Error is the status with its phrase.
 	Error string `json:"error"`

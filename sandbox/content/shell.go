@@ -10,14 +10,14 @@ func ShellWord(text string) string {
 		}
 		return r
 	}, text)
-	if text != "" && bareWord(text) {
+	if text != "" && isBareWord(text) {
 		return text
 	}
 	return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'"
 }
 
-// bareWord reports a text that shells read as it is, without quotes. A leading "=" needs quotes: zsh replaces "=name" by the path of a command.
-func bareWord(s string) bool {
+// isBareWord reports whether shells read a text as it is, without quotes. A leading "=" needs quotes: zsh replaces "=name" by the path of a command.
+func isBareWord(s string) bool {
 	return !strings.HasPrefix(s, "=") && strings.IndexFunc(s, func(r rune) bool {
 		letter := r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z'
 		return !letter && !(r >= '0' && r <= '9') && !strings.ContainsRune("_-./:@%+=,", r)

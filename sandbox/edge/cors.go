@@ -1,8 +1,8 @@
-// Package edge is what a node has at its border: CORS, the rate limit and the metrics.
+// Package edge has the parts that a node puts around its resources: CORS, the rate limit and the metrics.
 //
-// CORS lets the pages of other origins call a node (Fetch standard, "HTTP extensions"): preflights are answered, and every answer, also errors and
-// redirects, tells browsers that the page may read it. Credentials are not allowed, because a node knows bearer tokens, which a page adds itself, and
-// no cookies, which a browser would add; so "*" is possible.
+// CORS lets the pages of other origins call a node (Fetch standard, "HTTP extensions"): it answers preflights, and allows the page to read every
+// answer, errors and redirects included. Credentials in the sense of CORS, such as cookies, are not allowed: a node uses bearer tokens, which the page
+// adds itself. Therefore "*" is possible.
 package edge
 
 import (
@@ -27,12 +27,12 @@ type CORSPolicy struct {
 	origins []string
 }
 
-// ParseOrigins reads origins as browsers send them, such as "http://localhost:5173", or "*" alone for all of them. Browsers compare byte for byte,
-// so that everything that they never send is refused here.
+// ParseOrigins reads origins as browsers send them, such as "http://localhost:5173", or "*" alone for all of them. Origins are compared byte
+// by byte, so ParseOrigins refuses every form that browsers never send.
 func ParseOrigins(origins []string) (CORSPolicy, error) {
 	if slices.Contains(origins, anyOrigin) {
 		if len(origins) > 1 {
-			return CORSPolicy{}, errors.New(`"*" is every origin: leave the others out, or leave it out`)
+			return CORSPolicy{}, errors.New(`"*" allows every origin: use "*" alone, or list origins without it`)
 		}
 		return CORSPolicy{any: true}, nil
 	}
@@ -47,7 +47,7 @@ func ParseOrigins(origins []string) (CORSPolicy, error) {
 // allows reports whether pages of the origin may call.
 func (p CORSPolicy) allows(origin string) bool { return p.any || slices.Contains(p.origins, origin) }
 
-// checkOrigin compares an origin with its serialisation by a browser (RFC 6454 §6.2).
+// checkOrigin reports an origin that differs from its serialisation by a browser (RFC 6454 §6.2).
 func checkOrigin(origin string) error {
 	if origin == "null" {
 		return errors.New(`"null" is the origin of files and of every sandboxed frame: serve the page from a local address, or allow "*"`)
@@ -62,7 +62,7 @@ func checkOrigin(origin string) error {
 	if strings.IndexFunc(u.Hostname(), func(c rune) bool {
 		return !(c >= 'a' && c <= 'z' || c >= '0' && c <= '9' || strings.ContainsRune("-._:", c))
 	}) >= 0 {
-		return fmt.Errorf("%q: a host is written out, in ASCII: browsers send nothing else, and only \"*\" stands for several origins", origin)
+		return fmt.Errorf("%q: want a full host name in ASCII, as browsers send it; only \"*\" stands for several origins", origin)
 	}
 	return nil
 }
@@ -89,29 +89,29 @@ const (
 	maxAge = "600"
 	// exposedHeaders exposes every header. Without credentials "*" is a wildcard.
 	exposedHeaders = "*"
-	// maxRequested limits the header names of a preflight.
+	// maxRequested limits the bytes of header names that the answer to a preflight repeats.
 	maxRequested = 2 << 10
 )
 
-// Handler puts the policy before a node. It answers preflights itself: browsers send them, not pages, so that no limit and no scenario counts
-// them. It logs pages that may not call, because their console does not say how to change that.
+// Handler applies the policy to the requests to next. It answers preflights itself: browsers send them, not pages, so limits and scenarios do not
+// count them. It logs pages that may not call, because the console of the browser does not say how to allow them.
 func (p CORSPolicy) Handler(next http.Handler, log *slog.Logger) http.Handler {
 	if p.any {
 		return allowAll(next)
 	}
-	return p.listed(next, &refusedOrigins{log: log})
+	return p.allowListed(next, &refusedOrigins{log: log})
 }
 
 // allowAll admits every page. Its header is the same for all requests, so that caches may keep the answer.
 func allowAll(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Access-Control-Allow-Origin", anyOrigin)
-		serveWithoutPreflight(next, w, r)
+		serveAllowed(next, w, r)
 	})
 }
 
-// listed admits the pages of the listed origins.
-func (p CORSPolicy) listed(next http.Handler, refused *refusedOrigins) http.Handler {
+// allowListed admits the pages of the listed origins.
+func (p CORSPolicy) allowListed(next http.Handler, refused *refusedOrigins) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if len(p.origins) > 0 {
 			w = &variedWriter{ResponseWriter: w}
@@ -119,7 +119,7 @@ func (p CORSPolicy) listed(next http.Handler, refused *refusedOrigins) http.Hand
 		switch origin := r.Header.Get("Origin"); {
 		case p.allows(origin):
 			w.Header().Set("Access-Control-Allow-Origin", origin)
-			serveWithoutPreflight(next, w, r)
+			serveAllowed(next, w, r)
 			return
 		case isPreflight(r):
 			refused.logOnce(r.Context(), origin)
@@ -128,8 +128,8 @@ func (p CORSPolicy) listed(next http.Handler, refused *refusedOrigins) http.Hand
 	})
 }
 
-// serveWithoutPreflight answers a page that may call.
-func serveWithoutPreflight(next http.Handler, w http.ResponseWriter, r *http.Request) {
+// serveAllowed serves a page that may call: it answers a preflight, and passes other requests to next.
+func serveAllowed(next http.Handler, w http.ResponseWriter, r *http.Request) {
 	if isPreflight(r) {
 		permitPreflight(w, r)
 		return
@@ -143,18 +143,19 @@ func isPreflight(r *http.Request) bool {
 	return r.Method == http.MethodOptions && r.Header.Get("Access-Control-Request-Method") != "" && r.Header.Get("Origin") != ""
 }
 
-// permitPreflight answers a preflight.
+// permitPreflight answers the preflight of a page that may call.
 func permitPreflight(w http.ResponseWriter, r *http.Request) {
 	h := w.Header()
 	h.Set("Access-Control-Allow-Methods", allowedMethods)
-	h.Set("Access-Control-Allow-Headers", allowedHeaders+requested(r.Header.Values("Access-Control-Request-Headers")))
+	h.Set("Access-Control-Allow-Headers", allowedHeaders+requestedHeaders(r.Header.Values("Access-Control-Request-Headers")))
 	h.Set("Access-Control-Max-Age", maxAge)
 	h.Add("Vary", "Access-Control-Request-Headers")
 	w.WriteHeader(http.StatusNoContent)
 }
 
-// requested repeats the valid header names that a page wants to send. The node ignores unknown headers.
-func requested(fields []string) string {
+// requestedHeaders lists the valid header names that a page wants to send and that allowedHeaders lacks, each after a comma. They are allowed, because
+// the node ignores unknown headers.
+func requestedHeaders(fields []string) string {
 	var b strings.Builder
 	for _, field := range fields {
 		for name := range strings.SplitSeq(field, ",") {
@@ -182,21 +183,21 @@ const maxLoggedOrigins = 16
 
 // refusedOrigins logs each origin that may not call once.
 type refusedOrigins struct {
-	log  *slog.Logger
-	mu   sync.Mutex
-	told []string
+	log    *slog.Logger
+	mu     sync.Mutex
+	logged []string
 }
 
 func (f *refusedOrigins) logOnce(ctx context.Context, origin string) {
 	f.mu.Lock()
 	// Pages have no origin below .invalid (RFC 6761 §6.4), but test suites use it.
-	fresh := origin != "" && !strings.HasSuffix(origin, ".invalid") && len(origin) <= 256 && len(f.told) < maxLoggedOrigins && !slices.Contains(f.told, origin)
+	fresh := origin != "" && !strings.HasSuffix(origin, ".invalid") && len(origin) <= 256 && len(f.logged) < maxLoggedOrigins && !slices.Contains(f.logged, origin)
 	if fresh {
-		f.told = append(f.told, origin)
+		f.logged = append(f.logged, origin)
 	}
 	f.mu.Unlock()
 	if fresh {
-		f.log.WarnContext(ctx, "a page of another origin wanted to call and its browser kept it from it: allow the origin (rin sandbox --cors)", "origin", origin)
+		f.log.WarnContext(ctx, "the browser blocked a request from a page of another origin: to permit it, allow the origin (rin sandbox --cors)", "origin", origin)
 	}
 }
 
@@ -210,7 +211,7 @@ type variedWriter struct {
 func (v *variedWriter) WriteHeader(status int) {
 	if !v.written && status >= http.StatusOK {
 		v.written = true
-		v.vary()
+		v.addOrigin()
 	}
 	v.ResponseWriter.WriteHeader(status)
 }
@@ -223,7 +224,7 @@ func (v *variedWriter) Write(b []byte) (int, error) {
 	return v.ResponseWriter.Write(b)
 }
 
-func (v *variedWriter) vary() {
+func (v *variedWriter) addOrigin() {
 	h := v.Header()
 	all := strings.Join(h.Values("Vary"), ", ")
 	for name := range strings.SplitSeq(all, ",") {

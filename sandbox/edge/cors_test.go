@@ -167,7 +167,7 @@ var _ = Describe("An origin", func() {
 		Entry("a pattern", "several origins", "https://*.example"),
 		Entry("no ASCII", "in ASCII", "https://büro.example"),
 		Entry("null", "sandboxed frame", "null"),
-		Entry("all and one", "leave the others out", "*", page),
+		Entry("all and one", "use \"*\" alone", "*", page),
 	)
 })
 

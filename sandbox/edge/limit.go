@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// maxCallers limits the callers that are remembered. The least recently seen one is forgotten first.
+// maxCallers limits the callers whose requests are counted. The least recently seen one is dropped first.
 const maxCallers = 4096
 
 // Limiter counts the requests of each caller. It is safe for concurrent use.
@@ -20,13 +20,15 @@ type Limiter struct {
 	recent  *list.List               // the most recently seen caller first
 }
 
-// bucket is one caller: the time at which the bucket will be full again says how much is in it (the generic cell rate algorithm).
+// bucket counts for one caller. Its only state is the time at which it will be full again, which implies how much is in it (generic cell rate
+// algorithm).
 type bucket struct {
 	caller string
 	full   time.Time
 }
 
-// take admits a request at some time, or returns how long to wait. After the clock was moved back the bucket is empty at worst.
+// take admits a request at some time, or returns how long to wait. If the clock was moved back, the bucket is empty at worst, so that
+// the wait is never longer than Per/Requests.
 func (b *bucket) take(r Rate, now time.Time) (wait time.Duration, admitted bool) {
 	if b.full.Before(now) {
 		b.full = now
@@ -42,7 +44,7 @@ func (b *bucket) take(r Rate, now time.Time) (wait time.Duration, admitted bool)
 	return 0, true
 }
 
-// NewLimiter makes a limiter. Its error names the rates that it takes.
+// NewLimiter makes a limiter. Its error names the allowed rates.
 func NewLimiter(r Rate) (*Limiter, error) {
 	if err := r.check(); err != nil {
 		return nil, fmt.Errorf("limit requests: %w", err)

@@ -21,7 +21,7 @@ type MetricsPage struct{ text bytes.Buffer }
 // Bytes returns the page as it is sent.
 func (p *MetricsPage) Bytes() []byte { return p.text.Bytes() }
 
-// Sample is a value of a family, with names and values of its labels in turn.
+// Sample is a value of a metric family. Labels alternates between names and values.
 type Sample struct {
 	Value  float64
 	Labels []string
@@ -53,7 +53,7 @@ type NodeMetrics struct {
 // Requests writes the families of the requests to the nodes.
 func (p *MetricsPage) Requests(nodes ...NodeMetrics) {
 	const counts, durations = "rin_requests_total", "rin_request_duration_seconds"
-	p.head(counts, "counter", "Requests by node, purpose, method and class of the answer's status.")
+	p.head(counts, "counter", "Requests by node, operation, method and class of the answer's status.")
 	for _, n := range nodes {
 		n.Requests.writeCounts(p, counts, []string{"node", n.ID})
 	}
@@ -106,30 +106,30 @@ func durationBounds() []time.Duration {
 type RequestCounts struct {
 	operations, methods, outcomes []string
 	bounds                        []time.Duration
-	of                            map[string]*operation // never changes
+	byName                        map[string]*operation // by operation; never changes
 }
 
 // operation counts the requests of one operation.
 type operation struct {
 	answered []atomic.Uint64 // by method, and within that by outcome
-	within   []atomic.Uint64 // by bucket, each alone
+	within   []atomic.Uint64 // by bucket of durations, not cumulative
 	nanos    atomic.Int64
 }
 
 // NewRequestCounts makes counters for the operations; unknown operations count as the last one.
 func NewRequestCounts(operations ...string) *RequestCounts {
-	q := &RequestCounts{operations: operations, methods: methodLabels(), outcomes: statusClasses(), bounds: durationBounds(), of: make(map[string]*operation, len(operations))}
+	q := &RequestCounts{operations: operations, methods: methodLabels(), outcomes: statusClasses(), bounds: durationBounds(), byName: make(map[string]*operation, len(operations))}
 	for _, name := range operations {
-		q.of[name] = &operation{answered: make([]atomic.Uint64, len(q.methods)*len(q.outcomes)), within: make([]atomic.Uint64, len(q.bounds)+1)}
+		q.byName[name] = &operation{answered: make([]atomic.Uint64, len(q.methods)*len(q.outcomes)), within: make([]atomic.Uint64, len(q.bounds)+1)}
 	}
 	return q
 }
 
 // Count counts a request that was answered with the status after some time; the status is 0 without an answer.
 func (q *RequestCounts) Count(name, method string, status int, took time.Duration) {
-	o, known := q.of[name]
+	o, known := q.byName[name]
 	if !known {
-		o = q.of[q.operations[len(q.operations)-1]]
+		o = q.byName[q.operations[len(q.operations)-1]]
 	}
 	o.answered[indexOrLast(q.methods, method)*len(q.outcomes)+q.outcome(status)].Add(1)
 	took = max(took, 0) // the clock may have been moved meanwhile
@@ -141,11 +141,11 @@ func (q *RequestCounts) Count(name, method string, status int, took time.Duratio
 	o.nanos.Add(int64(took))
 }
 
-func indexOrLast(of []string, value string) int {
-	if i := slices.Index(of, value); i >= 0 {
+func indexOrLast(list []string, value string) int {
+	if i := slices.Index(list, value); i >= 0 {
 		return i
 	}
-	return len(of) - 1
+	return len(list) - 1
 }
 
 func (q *RequestCounts) outcome(status int) int {
@@ -158,8 +158,8 @@ func (q *RequestCounts) outcome(status int) int {
 // writeCounts writes the number of requests by operation, method and class of status. Zeros are left out.
 func (q *RequestCounts) writeCounts(p *MetricsPage, family string, labels []string) {
 	for _, name := range q.operations {
-		for i := range q.of[name].answered {
-			if n := q.of[name].answered[i].Load(); n > 0 {
+		for i := range q.byName[name].answered {
+			if n := q.byName[name].answered[i].Load(); n > 0 {
 				method, status := q.methods[i/len(q.outcomes)], q.outcomes[i%len(q.outcomes)]
 				p.sample(family, float64(n), withLabels(labels, "operation", name, "method", method, "status", status)...)
 			}
@@ -170,7 +170,7 @@ func (q *RequestCounts) writeCounts(p *MetricsPage, family string, labels []stri
 // writeDurations writes the durations as a histogram. Operations without requests are left out.
 func (q *RequestCounts) writeDurations(p *MetricsPage, family string, labels []string) {
 	for _, name := range q.operations {
-		o, labels := q.of[name], withLabels(labels, "operation", name)
+		o, labels := q.byName[name], withLabels(labels, "operation", name)
 		counts, total := make([]uint64, len(o.within)), uint64(0)
 		for i := range o.within {
 			total += o.within[i].Load()
@@ -209,7 +209,7 @@ func (p *MetricsPage) Process() {
 	}
 	p.Gauge("rin_build_info", "The version of rin and of Go that it was built with; always 1.", Sample{1, []string{"version", version, "goversion", runtime.Version()}})
 	p.Gauge("go_goroutines", "Goroutines that exist.", value(0))
-	p.Gauge("go_memstats_heap_alloc_bytes", "Memory of objects on the heap, dead ones that were not swept included.", value(1))
+	p.Gauge("go_memstats_heap_alloc_bytes", "Memory of objects on the heap, including unreachable objects that are not swept yet.", value(1))
 	p.Gauge("go_memstats_sys_bytes", "Memory that the runtime took from the system.", value(2))
-	p.Counter("go_gc_cycles_total_gc_cycles_total", "Collections since the start.", value(3))
+	p.Counter("go_gc_cycles_total_gc_cycles_total", "Garbage collections since the start.", value(3))
 }
