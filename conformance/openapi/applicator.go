@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// members translates the keywords with schemas for members of the value.
+// members translates the keywords that hold schemas for the members or items of the value.
 func (p *translator) members(in, out map[string]any, at place) {
 	if properties, ok := in["properties"].(map[string]any); ok {
 		out["properties"] = p.named(properties, func(name string) place { return at.below("properties", name) })
@@ -30,7 +30,8 @@ func (p *translator) members(in, out map[string]any, at place) {
 	p.required(in, out)
 }
 
-// required leaves out members that are writeOnly: they are required in requests only (OAS 3.0.3 Schema Object).
+// required translates required and dependentRequired without the members that are writeOnly: those are required in requests only (OAS 3.0.3
+// Schema Object).
 func (p *translator) required(in, out map[string]any) {
 	if list, ok := in["required"].([]any); ok && len(list) <= maxLiteral {
 		names, seen := []any{}, map[string]bool{}
@@ -56,6 +57,7 @@ func (p *translator) required(in, out map[string]any) {
 	}
 }
 
+// writeOnly reports whether the schema, or a part of its allOf, declares the member as writeOnly.
 func (p *translator) writeOnly(in map[string]any, name string, depth int) bool {
 	if depth > 8 {
 		return false
@@ -136,7 +138,8 @@ func (p *translator) named(schemas map[string]any, at func(name string) place) m
 type discriminator struct {
 	property string
 	choices  []choice
-	// closed: the schema lists all its subtypes under oneOf or anyOf. Otherwise it is a base, and judges an unmapped value alone.
+	// closed: the schema lists all its subtypes under oneOf or anyOf. Otherwise it is a base, and a value without a mapping is
+	// judged by the base only.
 	closed bool
 }
 
@@ -146,7 +149,8 @@ type choice struct {
 	target string // pointer
 }
 
-// discriminator reads the discriminator of a schema. It returns false without one that can be followed; oneOf and anyOf then count.
+// discriminator reads the discriminator of a schema. It returns false if there is none or if one of its
+// references does not resolve; then oneOf and anyOf apply.
 func (doc *Document) discriminator(in map[string]any, pointer string) (discriminator, bool) {
 	d := discriminator{}
 	mapping := map[string]any{}
@@ -188,7 +192,7 @@ func (doc *Document) discriminator(in map[string]any, pointer string) (discrimin
 	return d, len(d.choices) > 0
 }
 
-// listedSubtypes reads oneOf, else anyOf; each must be a reference that resolves.
+// listedSubtypes reads the subtypes of oneOf, else of anyOf. followable is false unless each of them is a reference that resolves.
 func (doc *Document) listedSubtypes(in map[string]any) (targets []string, closed, followable bool) {
 	for _, keyword := range []string{"oneOf", "anyOf"} {
 		list, _ := in[keyword].([]any)

@@ -7,11 +7,11 @@ import (
 )
 
 // graph holds the named schemas reachable from one, with an edge to each schema that applies to the same value. A cycle would make
-// judging endless, although the document may make sense: a base that lists its subtypes, each of which extends the base.
+// the judging of a value endless, although the document may be sensible: a base lists its subtypes, and each of them extends the base.
 type graph struct {
-	all     components // every edge
-	strict  cuts       // without oneOf, anyOf and discriminator
-	choices cuts       // these alone
+	all     components // by every edge
+	strict  cuts       // among the edges that are not choices
+	choices cuts       // among the choices
 }
 
 // edge leads to a schema that applies to the same value.
@@ -20,19 +20,20 @@ type edge struct {
 	choice bool   // by oneOf, anyOf or discriminator
 }
 
+// newGraph scans the schemas reachable from the root. It returns errTooLarge if they exceed a bound.
 func newGraph(doc *Document, root string) (*graph, error) {
 	edges := map[string][]edge{root: nil}
 	scan := edgeScan{doc: doc}
 	for queue := []string{root}; len(queue) > 0; queue = queue[1:] {
 		at := queue[0]
-		scan.inPlace, scan.named = nil, nil
+		scan.edges, scan.targets = nil, nil
 		value, _ := doc.Raw(at)
 		scan.schema(value, at, true, false, 0)
 		if scan.tooLarge {
 			return nil, errTooLarge
 		}
-		edges[at] = scan.inPlace
-		for _, target := range scan.named {
+		edges[at] = scan.edges
+		for _, target := range scan.targets {
 			if _, known := edges[target]; !known {
 				edges[target] = nil
 				queue = append(queue, target)
@@ -46,15 +47,16 @@ func newGraph(doc *Document, root string) (*graph, error) {
 	}, nil
 }
 
-// edgeScan collects the references of one named schema after the other.
+// edgeScan collects the references of one named schema at a time.
 type edgeScan struct {
 	doc      *Document
 	nodes    int
-	tooLarge bool // the rest is left out
-	inPlace  []edge
-	named    []string
+	tooLarge bool     // a bound was exceeded; the scan stopped
+	edges    []edge   // to schemas that apply to the same value
+	targets  []string // every referenced schema
 }
 
+// schema scans a schema and those inside it. inPlace reports that it applies to the same value as the named schema, choice that it may apply.
 func (s *edgeScan) schema(value any, pointer string, inPlace, choice bool, depth int) {
 	s.nodes++
 	s.tooLarge = s.tooLarge || s.nodes > maxNodes || depth > maxInline
@@ -99,13 +101,14 @@ func (s *edgeScan) each(keyword string, value any, pointer string, inPlace, choi
 }
 
 func (s *edgeScan) note(e edge, inPlace bool) {
-	s.named = append(s.named, e.target)
+	s.targets = append(s.targets, e.target)
 	if inPlace {
-		s.inPlace = append(s.inPlace, e)
+		s.edges = append(s.edges, e)
 	}
 }
 
-// applies tells whether a keyword applies its schemas to the same value, and whether as a choice.
+// applies reports whether a keyword applies its schemas to the same value, and whether they are a choice. known is false for a keyword without
+// schemas.
 func applies(keyword string) (inPlace, choice, known bool) {
 	switch keyword {
 	case "allOf", "not", "if", "then", "else", "dependentSchemas":
@@ -122,16 +125,16 @@ func applies(keyword string) (inPlace, choice, known bool) {
 // components numbers the strongly connected components; two nodes with the same number reach one another.
 type components map[string]int
 
-// cyclic reports whether an edge from one schema to the other closes a cycle.
+// cyclic reports whether an edge from one schema to another is part of a cycle.
 func (c components) cyclic(from, to string) bool {
 	a, ok := c[from]
 	b, known := c[to]
 	return from == to || ok && known && a == b
 }
 
-// connect is Tarjan's algorithm. Its recursion is bounded by the number of nodes (maxNodes).
+// connect finds the components by Tarjan's algorithm. The recursion is bounded by the number of nodes (maxNodes).
 func connect(edges map[string][]edge) components {
-	t := tarjan{edges: edges, index: map[string]int{}, low: map[string]int{}, on: map[string]bool{}, out: components{}}
+	t := tarjan{edges: edges, index: map[string]int{}, low: map[string]int{}, onStack: map[string]bool{}, out: components{}}
 	for node := range edges {
 		if _, seen := t.index[node]; !seen {
 			t.visit(node)
@@ -141,43 +144,44 @@ func connect(edges map[string][]edge) components {
 }
 
 type tarjan struct {
-	edges map[string][]edge
-	index map[string]int
-	low   map[string]int
-	on    map[string]bool
-	stack []string
-	found int
-	out   components
+	edges   map[string][]edge
+	index   map[string]int
+	low     map[string]int
+	onStack map[string]bool
+	stack   []string
+	count   int // components found
+	out     components
 }
 
 func (t *tarjan) visit(node string) {
 	t.index[node] = len(t.index)
 	t.low[node] = t.index[node]
-	t.stack, t.on[node] = append(t.stack, node), true
+	t.stack, t.onStack[node] = append(t.stack, node), true
 	for _, e := range t.edges[node] {
 		if _, seen := t.index[e.target]; !seen {
 			t.visit(e.target)
 			t.low[node] = min(t.low[node], t.low[e.target])
-		} else if t.on[e.target] {
+		} else if t.onStack[e.target] {
 			t.low[node] = min(t.low[node], t.index[e.target])
 		}
 	}
 	if t.low[node] != t.index[node] {
 		return
 	}
-	t.found++
+	t.count++
 	for last := ""; last != node; {
 		last = t.stack[len(t.stack)-1]
 		t.stack = t.stack[:len(t.stack)-1]
-		t.on[last] = false
-		t.out[last] = t.found
+		t.onStack[last] = false
+		t.out[last] = t.count
 	}
 }
 
-// cuts are the edges, from and to, that lead back to where a walk came from; without them every walk ends.
+// cuts are the edges, each as its two pointers, that close a cycle. A walk that leaves them out ends.
 type cuts map[[2]string]bool
 
-// cut walks the edges that count, from the root first, then from all other nodes in order, and collects those that lead back.
+// cut walks the edges that count depth-first, from the root and then from the nodes not yet reached, and collects the edges to a node that the
+// walk has not left yet.
 func cut(edges map[string][]edge, root string, counts func(edge) bool) cuts {
 	out := cuts{}
 	const open, done = 1, 2

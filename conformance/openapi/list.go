@@ -25,43 +25,44 @@ type List struct {
 // JSON:API, the registry's own "member"). It reads a truncated body as far as possible. ok is false if the body is not a list.
 func ReadList(body []byte) (list List, ok bool) { return readList(body, elements) }
 
-// ReadValidList is [ReadList] for a text that is known to be JSON, and does not check it again.
+// ReadValidList is [ReadList] for a text that is known to be valid JSON; it does not validate the text again.
 func ReadValidList(text []byte) (list List, ok bool) { return readList(text, Split) }
 
-// reading splits an array into its values.
-type reading func(array []byte) (values [][]byte, whole bool)
+// splitter splits an array into its values. complete is false if values are missing.
+type splitter func(array []byte) (values [][]byte, complete bool)
 
-func readList(body []byte, read reading) (list List, ok bool) {
+func readList(body []byte, split splitter) (list List, ok bool) {
 	body = bytes.TrimPrefix(body, []byte("\uFEFF"))
 	switch firstByte(body) {
 	case '[':
-		return listOf(body, read), true
+		return listOf(body, split), true
 	case '{':
-		return enveloped(body, read)
+		return enveloped(body, split)
 	}
 	return List{}, false
 }
 
-func listOf(array []byte, read reading) List {
-	items, whole := read(array)
-	return List{items, whole}
+func listOf(array []byte, split splitter) List {
+	items, complete := split(array)
+	return List{items, complete}
 }
 
-func enveloped(text []byte, read reading) (List, bool) {
+// enveloped returns the items inside an envelope. An object with an id or with many members is an item, not an envelope.
+func enveloped(text []byte, split splitter) (List, bool) {
 	object := Object(text)
 	for _, name := range envelopeNames() {
 		switch inner := object[name]; firstByte(inner) {
 		case '[':
-			return listOf(inner, read), true
+			return listOf(inner, split), true
 		case '{':
 			if array, ok := onlyArray(Object(inner)); ok {
-				return listOf(array, read), true
+				return listOf(array, split), true
 			}
 		}
 	}
 	id := object["id"]
 	if array, ok := onlyArray(object); ok && len(object) <= 8 && (id == nil || string(id) == "null") {
-		return listOf(array, read), true
+		return listOf(array, split), true
 	}
 	_, links := object["_links"]
 	return List{Complete: true}, links && firstByte(object["page"]) == '{' // Spring HATEOAS leaves _embedded out of an empty page
@@ -110,22 +111,22 @@ func onlyArray(members map[string][]byte) (array []byte, ok bool) {
 	return array, ok
 }
 
-// MemberValues returns the scalar values at a path of member names ("type", "funder[].funder.id") of an item, through arrays: decoded
-// strings, numbers and booleans as written.
+// MemberValues returns the scalar values at a path of member names, such as "type" or "funder[].funder.id". It descends into the items of
+// arrays, decodes strings, and returns numbers and booleans as they are written.
 func MemberValues(item []byte, path string) []string {
-	at := flatten(item)
+	values := flatten(item)
 	for name := range strings.SplitSeq(path, ".") {
 		name = strings.TrimSuffix(name, "[]")
 		var next [][]byte
-		for _, value := range at {
+		for _, value := range values {
 			if inner := memberOf(value, name); inner != nil && len(next) < MaxItems {
 				next = append(next, flatten(inner)...)
 			}
 		}
-		at = next
+		values = next
 	}
 	var out []string
-	for _, value := range at {
+	for _, value := range values {
 		if text, ok := scalar(value); ok {
 			out = append(out, text)
 		}
@@ -162,7 +163,7 @@ type Reference struct {
 	Path     string // place in the answer: "$._links.next"
 }
 
-// linkedItems bounds the items of a list that are searched for links.
+// linkedItems bounds the items that are searched for links, and the links that are read from one array.
 const linkedItems = 50
 
 // ReadReferences returns the links of an answer and of its first items. Other members with URLs, such as website, are content.
@@ -219,7 +220,7 @@ func namedReferences(members map[string][]byte, path string) []Reference {
 	return out
 }
 
-// appendReference adds a link, but not a link with another relation, a cursor or a URI template.
+// appendReference adds a link, unless its relation is unknown, its target is not a reference, or the link object says that it is a template.
 func appendReference(list []Reference, relation, target, path string, link []byte) []Reference {
 	relation = strings.ToLower(relation)
 	if !slices.Contains(relations(), relation) || !isReference(target) || first(MemberValues(link, "templated")) == "true" {
@@ -228,7 +229,7 @@ func appendReference(list []Reference, relation, target, path string, link []byt
 	return append(list, Reference{relation, target, path})
 }
 
-// isReference distinguishes a URL, a path or a query from a cursor or a word.
+// isReference reports whether a text is a URL, an absolute path or a query. A cursor or a word is not.
 func isReference(text string) bool {
 	return strings.HasPrefix(text, "/") || strings.HasPrefix(text, "?") || strings.Contains(text, "://")
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/rin-network/rin/conformance/evidence"
 )
 
-// maxOperations bounds the operations that are read; larger documents are cut.
+// maxOperations bounds the operations that are read; further ones are left out.
 const maxOperations = 5000
 
 // methods are the fixed fields of a Path Item Object that hold operations, in the order of OAS 3.0.3.
@@ -15,6 +15,7 @@ func methods() []string {
 	return []string{"get", "put", "post", "delete", "options", "head", "patch", "trace"}
 }
 
+// readOperations reads the operations of the paths in the given order. A path may be listed more than once; the first place counts.
 func (d *Document) readOperations(order []string) {
 	paths, _ := d.root["paths"].(map[string]any)
 	taken, done := map[string]bool{}, map[string]bool{}
@@ -87,7 +88,8 @@ func labelKey(s string) string {
 	return strings.Join(words, "-")
 }
 
-// parameters merges path-item and operation level: the operation's own wins by name and place (OAS 3.0.3 Operation Object).
+// parameters merges the levels, path item first: a parameter replaces one of an earlier level with the same name and place (OAS 3.0.3
+// Operation Object). body reports that a Swagger 2.0 body is required.
 func (d *Document) parameters(levels ...any) (out []Parameter, body bool) {
 	at := map[[2]string]int{}
 	for _, level := range levels {
@@ -115,7 +117,7 @@ func (d *Document) parameters(levels ...any) (out []Parameter, body bool) {
 	return out, body
 }
 
-// parameterSchema is below "schema", below the one media type of "content", or in Swagger 2.0 the parameter itself.
+// parameterSchema returns the schema below "schema" or below the one media type of "content"; in Swagger 2.0, the parameter itself.
 func (d *Document) parameterSchema(raw map[string]any) Schema {
 	if schema, ok := raw["schema"]; ok {
 		return d.schema(schema)
@@ -151,7 +153,7 @@ func (d *Document) response(value any, operation map[string]any) Response {
 	return r
 }
 
-// produces lists the media types of a Swagger 2.0 operation; any if the document names none.
+// produces lists the media types of a Swagger 2.0 operation; "*/*" if the document names none.
 func (d *Document) produces(operation map[string]any) []string {
 	for _, level := range []map[string]any{operation, d.root} {
 		if list := stringValues(level["produces"]); len(list) > 0 {
@@ -228,7 +230,7 @@ func (d *Document) ResponseSchema(op Operation, status, media string) (pointer, 
 	return at, ""
 }
 
-// Descend returns the pointer of a member, through the references found there, or the reason why it leads nowhere.
+// Descend returns the pointer of a member after following its references, or the reason why they cannot be followed.
 func (d *Document) Descend(pointer, token string) (at, why string) {
 	at = Join(pointer, token)
 	for range 16 {

@@ -4,7 +4,8 @@ import (
 	"slices"
 )
 
-// Meaning tells what the value of a page parameter counts. The documents do not say; the network's client sends a record number.
+// Meaning is what the value of a page parameter counts. The documents of the network do not define it; the network's client sends a record
+// number.
 type Meaning string
 
 // The known meanings.
@@ -33,7 +34,7 @@ type Pages struct {
 	ByValue       map[int]Page
 }
 
-// Identity distinguishes an item from others: its id, or its text without one.
+// Identity returns what distinguishes an item from others: its id, or its whole text if it has no id.
 func Identity(item []byte) string {
 	if ids := MemberValues(item, "id"); len(ids) == 1 {
 		return ids[0]
@@ -50,11 +51,11 @@ func Identities(items [][]byte) []string {
 	return out
 }
 
-// Next returns the next value to request: first 0, 1 and the size, which tell the meanings apart; then the pages in order, up to the end or
-// [MaxPages]; then the last page of the unpaged list. ok is false if nothing is left to learn.
+// Next returns the next value to request: first 0, 1 and the size, which distinguish the meanings; then the pages in order, up to the end or
+// [MaxPages]; then the last page of the unpaged list. ok is false if no further page is needed.
 func (p Pages) Next() (value int, ok bool) {
 	for _, v := range []int{0, 1, p.far()} {
-		if _, asked := p.ByValue[v]; !asked && v >= p.Minimum {
+		if _, requested := p.ByValue[v]; !requested && v >= p.Minimum {
 			return v, true
 		}
 		if p.Oversized() {
@@ -66,8 +67,8 @@ func (p Pages) Next() (value int, ok bool) {
 		return 0, false
 	}
 	for k := range MaxPages {
-		page, asked := p.ByValue[p.value(k)]
-		if !asked {
+		page, requested := p.ByValue[p.value(k)]
+		if !requested {
 			return p.value(k), true
 		}
 		if p.ends(k, page) {
@@ -75,11 +76,11 @@ func (p Pages) Next() (value int, ok bool) {
 		}
 	}
 	last, beyond := p.last()
-	_, asked := p.ByValue[p.value(last)]
-	return p.value(last), beyond && !asked
+	_, requested := p.ByValue[p.value(last)]
+	return p.value(last), beyond && !requested
 }
 
-// Oversized reports pages with more items than requested: the size has no effect.
+// Oversized reports whether a page has more items than requested: the size has no effect.
 func (p Pages) Oversized() bool {
 	for _, page := range p.ByValue {
 		if len(page.Items) > p.Size {
@@ -89,7 +90,7 @@ func (p Pages) Oversized() bool {
 	return false
 }
 
-// far is the third value that is always requested. If it is the size, an offset gives the page after the first.
+// far returns the third value that is always requested. With [Offset], the size is the value of the second page.
 func (p Pages) far() int { return max(2, p.Size) }
 
 // Meaning returns what the page parameter counts according to the answers, or "".
@@ -139,20 +140,21 @@ func (p Pages) value(k int) int {
 	return p.first() + k
 }
 
-// ends reports that the walk ends with the k-th page: it is not a list, it is empty, it is short and nothing is left, or it repeats the page
-// before the end.
+// ends reports that the walk ends with the k-th page: it is not a list, it is empty, it is short and no items are left, or it is
+// stale.
 func (p Pages) ends(k int, page Page) bool {
 	return !page.Listed || len(page.Items) == 0 || len(page.Items) < p.step() && (k+1)*p.step() >= len(p.Unpaged) || p.stale(k, page)
 }
 
-// PastEnd reports a walked page after the end of the unpaged list. Its content says nothing about the pages before it.
+// PastEnd reports whether the value is that of a walked page after the end of the unpaged list. Its content says nothing about the pages
+// before it.
 func (p Pages) PastEnd(value int) bool {
 	values, _ := p.Walked()
 	k := slices.Index(values, value)
 	return k >= 0 && k*p.step() >= len(p.Unpaged)
 }
 
-// stale reports a page after the end of the unpaged list that repeats the last one.
+// stale reports whether a page is after the end of the unpaged list and repeats the page before it.
 func (p Pages) stale(k int, page Page) bool {
 	return k > 0 && k*p.step() >= len(p.Unpaged) && slices.Equal(page.Items, p.ByValue[p.value(k-1)].Items)
 }
@@ -166,8 +168,8 @@ func (p Pages) last() (k int, beyond bool) {
 // Walked returns the values of the consecutive pages that were requested, in order, and whether they reach the end of the list.
 func (p Pages) Walked() (values []int, ended bool) {
 	for k := range MaxPages {
-		page, asked := p.ByValue[p.value(k)]
-		if !asked {
+		page, requested := p.ByValue[p.value(k)]
+		if !requested {
 			return values, false
 		}
 		values = append(values, p.value(k))
@@ -182,8 +184,8 @@ func (p Pages) Walked() (values []int, ended bool) {
 type PageFaults struct {
 	Repeated []string // items on more than one page
 	Lost     []string // items of the unpaged list that are missing on the pages that should have them
-	// Reordered reports that the pages have as many items of the list as they should, but others: the order differs, so that a lost item
-	// cannot be recognised.
+	// Reordered reports that the pages have another order than the unpaged list and were not walked to the end: an expected item that is
+	// missing may be on a later page, so that none counts as lost.
 	Reordered bool
 }
 
@@ -224,22 +226,22 @@ func (p Pages) Faults() PageFaults {
 	return f
 }
 
-// repeated lists items that are on more than one of the pages, each once.
+// repeated lists the items that are on more than one of the pages, each once. It leaves out items that the unpaged list repeats.
 func (p Pages) repeated(values []int) []string {
-	twice := map[string]int{}
+	unpaged := map[string]int{}
 	for _, item := range p.Unpaged {
-		twice[item]++
+		unpaged[item]++
 	}
-	on, listed := map[string]int{}, map[string]bool{}
+	pageOf, listed := map[string]int{}, map[string]bool{}
 	var out []string
 	for _, v := range values {
 		for _, item := range p.ByValue[v].Items {
-			before, known := on[item]
-			if known && before != v && !listed[item] && twice[item] < 2 {
+			other, known := pageOf[item]
+			if known && other != v && !listed[item] && unpaged[item] < 2 {
 				listed[item] = true
 				out = append(out, item)
 			}
-			on[item] = v
+			pageOf[item] = v
 		}
 	}
 	return out
@@ -251,17 +253,17 @@ func (p Pages) inOrder(values []int) bool {
 	for i, item := range p.Unpaged {
 		place[item] = i
 	}
-	at := -1
+	previous := -1
 	for _, v := range values {
 		for _, item := range p.ByValue[v].Items {
 			i, known := place[item]
 			if !known {
 				continue
 			}
-			if i < at {
+			if i < previous {
 				return false
 			}
-			at = i
+			previous = i
 		}
 	}
 	return true

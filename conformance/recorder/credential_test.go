@@ -226,7 +226,7 @@ var _ = Describe("Credentials", func() {
 	It("are redacted in failures, too", func() {
 		r := newRoom(allow("http://" + clientSecret[:4]))
 		a := r.send(recorder.Request{URL: "http://user:" + url.QueryEscape(clientSecret) + "@127.0.0.1/"})
-		Expect(a.Failure().Message).To(ContainSubstring("credentials do not belong into a URL"))
+		Expect(a.Failure().Message).To(ContainSubstring("credentials do not belong in a URL"))
 		Expect(r.file.String()).NotTo(ContainSubstring("a-very-secret"))
 	})
 })

@@ -33,7 +33,7 @@ type prepared struct {
 	toEnd   bool // read what follows the answer
 }
 
-// prepare checks the request against rin's own rules. With an error, the request is filled as far as possible.
+// prepare checks the request against rin's own rules. If it returns an error, the prepared request is filled as far as possible.
 func (r *Recorder) prepare(req Request) (prepared, error) {
 	p := prepared{request: evidence.Request{
 		Method: req.Method, URL: req.URL, Header: r.header(req), Body: req.Body, Raw: req.Raw,
@@ -46,7 +46,7 @@ func (r *Recorder) prepare(req Request) (prepared, error) {
 	}
 	for _, f := range p.request.Header {
 		if !httpguts.ValidHeaderFieldName(f.Name) || strings.ContainsAny(f.Value, "\r\n\x00") {
-			return p, fmt.Errorf("header %.40q cannot be sent: it breaks the form of a header line", f.Name)
+			return p, fmt.Errorf("header %.40q cannot be sent: its name or value is not valid in a header line", f.Name)
 		}
 	}
 	u, err := url.Parse(req.URL)
@@ -59,7 +59,7 @@ func (r *Recorder) prepare(req Request) (prepared, error) {
 	case u.Hostname() == "":
 		return p, errors.New("expected a URL with a host")
 	case u.User != nil:
-		return p, errors.New("the URL holds a user name: credentials do not belong into a URL")
+		return p, errors.New("the URL holds a user name: credentials do not belong in a URL")
 	}
 	p.url = u
 	p.secret = req.Credential != "" || r.containsSecret(p.request)
@@ -72,7 +72,7 @@ func (r *Recorder) prepare(req Request) (prepared, error) {
 	return p, nil
 }
 
-// timeout returns the time for one request: its own, at most that of the run's requests.
+// timeout returns the time for one request: its own timeout, but not more than that of the options.
 func (r *Recorder) timeout(own time.Duration) time.Duration {
 	return min(cmp.Or(own, r.options.Timeout), r.options.Timeout)
 }
@@ -110,7 +110,7 @@ func (r *Recorder) containsSecret(q evidence.Request) bool {
 	return slices.ContainsFunc(q.Header, func(f evidence.Field) bool { return r.options.Redactor.Text(f.Value) != f.Value })
 }
 
-// header adds the lines that net/http would add silently.
+// header returns the header of the request with the lines that net/http would add unseen, so that they are recorded.
 func (r *Recorder) header(req Request) []evidence.Field {
 	out := slices.Clone(req.Header)
 	if len(evidence.Values(out, "User-Agent")) == 0 {
@@ -127,7 +127,8 @@ func (r *Recorder) header(req Request) []evidence.Field {
 
 var errBudget = errors.New("the request budget is used up")
 
-// deliver sends the request until the answer counts: rule T4 of the catalogue.
+// deliver sends the request. It waits and repeats it after a 429, and repeats it once after a transient error, unless
+// Once or NoRetry forbids it.
 func (r *Recorder) deliver(ctx context.Context, req Request, p prepared) outcome {
 	o := outcome{request: p.request, started: r.options.Clock()}
 	repeated, tooMany := false, 0
@@ -173,7 +174,7 @@ func (o outcome) status() int {
 	return o.reply.status
 }
 
-// transient reports a network error or a server error that may be gone at the next attempt.
+// transient reports whether the outcome is a network error or a server error that the next attempt may not meet.
 func (o outcome) transient() bool {
 	if o.failure != nil {
 		switch o.failure.Kind {
@@ -185,7 +186,8 @@ func (o outcome) transient() bool {
 	return o.reply.status >= 500 || o.reply.broken
 }
 
-// once sends the request and may follow one redirect. The error is the reason why nothing was sent; then the outcome is unchanged.
+// once sends the request and may follow one redirect. established reports that the node may have seen the request. The
+// error is the reason why nothing was sent; then the outcome is unchanged.
 func (r *Recorder) once(ctx context.Context, req Request, p prepared, o *outcome) (established bool, err error) {
 	if err := r.gate.enter(ctx); err != nil {
 		return false, errors.New("the run ended first: " + err.Error())
@@ -213,8 +215,8 @@ func (r *Recorder) once(ctx context.Context, req Request, p prepared, o *outcome
 	return result.established, nil
 }
 
-// redirect returns the target of a redirect that may be followed (T2), else nil: it stays on the origin, and methods other than GET and
-// HEAD are kept.
+// redirect returns the target of a redirect that may be followed, else nil. The target has the same origin. Methods other than GET and HEAD
+// follow only 307 and 308, which keep the method.
 func (p prepared) redirect(req Request, a *reply) *url.URL {
 	if a == nil || !req.FollowSameOrigin || req.Raw {
 		return nil
@@ -241,7 +243,7 @@ func (p prepared) redirect(req Request, a *reply) *url.URL {
 	return to
 }
 
-// retryAfter reads Retry-After (RFC 9110 §10.2.3) as seconds or a date, up to MaxRetryAfter.
+// retryAfter reads Retry-After (RFC 9110 §10.2.3) as seconds or a date, up to MaxRetryAfter. It returns RetryPause if there is none.
 func retryAfter(h http.Header, now time.Time) time.Duration {
 	value := strings.TrimSpace(h.Get("Retry-After"))
 	d := RetryPause
@@ -256,7 +258,7 @@ func retryAfter(h http.Header, now time.Time) time.Duration {
 // maxMessage bounds the message of a failure in characters.
 const maxMessage = 300
 
-// classify groups the causes of a missing answer. run is the context of the whole run, timed that of this request.
+// classify returns the failure for a missing answer. run is the context of the whole run, timed the one of this request.
 func (r *Recorder) classify(run, timed context.Context, timeout time.Duration, err error, established bool) *evidence.Failure {
 	switch {
 	case run.Err() != nil:
@@ -299,6 +301,7 @@ func tlsFault(err error) bool {
 		strings.Contains(err.Error(), "tls: ")
 }
 
+// closed reports whether the error means that the peer ended the connection.
 func closed(err error) bool {
 	if errors.Is(err, errHeaderLimit) {
 		return false

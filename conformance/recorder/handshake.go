@@ -19,7 +19,7 @@ import (
 	"github.com/rin-network/rin/conformance/evidence"
 )
 
-// HandshakeTimeout bounds one handshake with its connection, unless the recorder's own timeout is shorter.
+// HandshakeTimeout bounds connecting and the handshake together, unless the recorder's own timeout is shorter.
 const HandshakeTimeout = 10 * time.Second
 
 // HandshakeRequest is one TLS handshake to make.
@@ -31,8 +31,8 @@ type HandshakeRequest struct {
 	Oldest, Newest uint16
 }
 
-// Handshake makes one handshake under the rules of all requests, closes the connection, and records the negotiated parameters and the
-// certificates. A bad certificate does not end the handshake, because it is evidence.
+// Handshake makes one handshake under the same rate, concurrency and budget as requests, closes the connection, and
+// records the negotiated parameters and the certificates. A bad certificate does not end the handshake, because it is evidence.
 func (r *Recorder) Handshake(ctx context.Context, g HandshakeRequest) evidence.Handshake {
 	h := evidence.Handshake{Label: g.Label, Offered: offered(g), Started: r.options.Clock()}
 	u, err := url.Parse(g.URL)
@@ -43,10 +43,10 @@ func (r *Recorder) Handshake(ctx context.Context, g HandshakeRequest) evidence.H
 	}
 	h.ServerName, h.Address = u.Hostname(), net.JoinHostPort(u.Hostname(), port(u))
 	for {
-		if because := r.handshakeOnce(ctx, g, &h); because != nil {
+		if err := r.handshakeOnce(ctx, g, &h); err != nil {
 			if h.Attempts == 0 {
-				r.options.Journal.Skip(evidence.NotSent{Label: g.Label, Kind: evidence.OverBudget, Because: r.options.Redactor.Text(because.Error())})
-				h.Failure = unsentFailure(because.Error())
+				r.options.Journal.Skip(evidence.NotSent{Label: g.Label, Kind: evidence.OverBudget, Because: r.options.Redactor.Text(err.Error())})
+				h.Failure = unsentFailure(err.Error())
 				return h
 			}
 			break
@@ -76,12 +76,12 @@ func (r *Recorder) handshakeOnce(ctx context.Context, g HandshakeRequest, h *evi
 	if !r.gate.spend() {
 		return errBudget
 	}
-	made := evidence.Handshake{
+	attempt := evidence.Handshake{
 		Label: h.Label, Address: h.Address, ServerName: h.ServerName, Offered: h.Offered, Attempts: h.Attempts + 1, Started: r.options.Clock(),
 	}
-	r.handshake(ctx, g, &made)
-	made.Duration = r.options.Clock().Sub(made.Started)
-	*h = made
+	r.handshake(ctx, g, &attempt)
+	attempt.Duration = r.options.Clock().Sub(attempt.Started)
+	*h = attempt
 	return nil
 }
 
@@ -94,21 +94,21 @@ func (r *Recorder) handshake(ctx context.Context, g HandshakeRequest, h *evidenc
 		h.Failure = r.classify(ctx, timed, timeout, err, false)
 		return
 	}
-	watched := &alertReader{Conn: wire}
-	defer watched.Close()
-	conn := tls.Client(watched, handshakeConfig(g, h.ServerName, r.options.Clock))
+	reader := &alertReader{Conn: wire}
+	defer reader.Close()
+	conn := tls.Client(reader, handshakeConfig(g, h.ServerName, r.options.Clock))
 	err = conn.HandshakeContext(timed)
 	state := conn.ConnectionState()
 	h.Chain, h.Distrust, h.Message = r.trust(state.PeerCertificates, h.ServerName)
 	if err != nil {
-		h.Selected, h.Alert = watched.serverAnswer()
+		h.Selected, h.Alert = reader.serverAnswer()
 	}
 	switch {
 	case err == nil:
 		h.Version, h.Cipher, h.Protocol = tls.VersionName(state.Version), tls.CipherSuiteName(state.CipherSuite), state.NegotiatedProtocol
 		_ = conn.SetDeadline(time.Now().Add(time.Second)) // the close_notify alert may not take long
 		_ = conn.Close()
-	case !watched.hasWritten():
+	case !reader.hasWritten():
 		h.Failure = &evidence.Failure{Kind: evidence.FailureLocal, Message: boundedMessage(err)}
 	default:
 		h.Failure = r.classify(ctx, timed, timeout, err, true)
@@ -165,7 +165,7 @@ func port(u *url.URL) string {
 	return "443"
 }
 
-// alertReader keeps the first bytes from a server, which tell its refusal from an error of rin's TLS library.
+// alertReader keeps the first bytes from a server. They distinguish a refusal by the server from an error of rin's TLS library.
 type alertReader struct {
 	net.Conn
 	mu       sync.Mutex
@@ -208,8 +208,8 @@ const (
 	serverHello     = 2
 )
 
-// serverAnswer returns the version of a ServerHello, or the alert in its place. TLS 1.3 reads as 1.2, which its ServerHello shows
-// (RFC 8446 §4.1.3).
+// serverAnswer returns the version of a ServerHello, or the alert in its place. It returns 1.2 for TLS 1.3,
+// because the ServerHello of TLS 1.3 has that version (RFC 8446 §4.1.3).
 func (w *alertReader) serverAnswer() (version, alert string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -228,7 +228,7 @@ const (
 	maxNames = 20
 )
 
-// trust reads a chain and returns the reason if it does not prove the name.
+// trust returns the certificates of a chain, and the reason if they do not prove the name.
 func (r *Recorder) trust(chain []*x509.Certificate, name string) (kept []evidence.Certificate, why evidence.Distrust, message string) {
 	if len(chain) == 0 {
 		return nil, "", ""
@@ -248,7 +248,7 @@ func (r *Recorder) trust(chain []*x509.Certificate, name string) (kept []evidenc
 	return kept, distrust(err, chain, now.Before(chain[0].NotBefore)), evidence.Clip(err.Error(), maxMessage)
 }
 
-// distrust groups the faults of a chain.
+// distrust classifies the fault of a chain. early reports that the first certificate is not valid yet.
 func distrust(err error, chain []*x509.Certificate, early bool) evidence.Distrust {
 	var invalid x509.CertificateInvalidError
 	var name x509.HostnameError
@@ -299,6 +299,7 @@ func certificate(c *x509.Certificate) evidence.Certificate {
 	return out
 }
 
+// key describes a public key by its algorithm and size or curve.
 func key(c *x509.Certificate) string {
 	switch k := c.PublicKey.(type) {
 	case *rsa.PublicKey:

@@ -10,7 +10,7 @@ import (
 	"golang.org/x/time/rate"
 )
 
-// gate keeps requests within rate, concurrency and budget, and slows down on demand of the node.
+// gate keeps requests within rate, concurrency and budget, and slows down when the node asks for it.
 type gate struct {
 	clock   func() time.Time
 	sleep   func(context.Context, time.Duration) error
@@ -18,7 +18,7 @@ type gate struct {
 	slots   chan struct{}
 
 	mu     sync.Mutex
-	width  int // slots in use or free
+	width  int // slots that exist, in use or free
 	debt   int // slots to withdraw when they come back
 	sent   int
 	budget int
@@ -37,7 +37,7 @@ func newGate(o Options) *gate {
 	return g
 }
 
-// enter waits for a slot and for the rate. After a nil error the caller must leave.
+// enter waits for a slot and for the rate. After a nil error the caller must call leave.
 func (g *gate) enter(ctx context.Context) error {
 	select {
 	case <-g.slots:
@@ -51,6 +51,7 @@ func (g *gate) enter(ctx context.Context) error {
 	return nil
 }
 
+// pace waits until the rate allows one more request.
 func (g *gate) pace(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
 		return context.Cause(ctx)
@@ -115,6 +116,7 @@ func (g *gate) limit(requests int) {
 	}
 }
 
+// count returns the number of requests taken from the budget.
 func (g *gate) count() int {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -122,8 +124,8 @@ func (g *gate) count() int {
 }
 
 const (
-	freeOfAllowance = 64 << 10 // bytes that every body may have
-	allowanceStep   = 64 << 10
+	freeOfAllowance = 64 << 10 // bytes of each body that do not count
+	allowanceStep   = 64 << 10 // bytes that a reader takes at a time
 )
 
 // allowance bounds the total size of the bodies of a run, because the evidence stays in memory.
@@ -140,12 +142,12 @@ func (a *allowance) take() bool { return a.left.Add(-allowanceStep) >= 0 }
 
 // readUpTo reads at most limit bytes, fewer if the allowance ends; over reports that there was more.
 func (a *allowance) readUpTo(in io.Reader, limit int64) (data []byte, over bool, err error) {
-	granted := &allowanceReader{in: in, allowance: a, left: freeOfAllowance}
-	data, err = io.ReadAll(io.LimitReader(granted, limit+1))
+	reader := &allowanceReader{in: in, allowance: a, left: freeOfAllowance}
+	data, err = io.ReadAll(io.LimitReader(reader, limit+1))
 	if int64(len(data)) > limit {
 		return data[:limit], true, nil
 	}
-	return data, granted.over, err
+	return data, reader.over, err
 }
 
 // allowanceReader reads as far as the allowance reaches.
@@ -166,7 +168,7 @@ func (g *allowanceReader) Read(p []byte) (int, error) {
 		g.left -= n
 		return n, err
 	}
-	// One more byte tells a body that is cut off from one that ends here.
+	// One more byte distinguishes a body that is cut off from one that ends here.
 	n, err := g.in.Read(p[:min(len(p), 1)])
 	if g.over = g.over || n > 0; n > 0 {
 		err = io.EOF

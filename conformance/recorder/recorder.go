@@ -1,10 +1,10 @@
 // Package recorder sends labelled requests to a node and turns each into one exchange of the evidence.
 //
-// Answers are hostile: headers, bodies, time and decoded sizes are bounded, and there are no cookies, no proxies and no automatic redirects
-// or decoding. Requests are precious: a credential goes to allowed origins only, and each exchange is redacted before it enters the journal.
-// The prober gets the unredacted answer in memory.
+// Answers may be hostile: headers, bodies, time and decoded sizes are bounded, and there are no cookies, no proxies and no automatic redirects
+// or decoding. Requests may hold secrets: a credential goes to allowed origins only, and each exchange is redacted before it enters the
+// journal. The prober gets the unredacted answer in memory.
 //
-// The rules of politeness and repetition (T4 of the catalogue) live here, so that no probe can forget them.
+// The rules for rate limits and repetition are applied here, for every probe alike.
 package recorder
 
 import (
@@ -55,7 +55,7 @@ func (r *Recorder) Close() { r.client.CloseIdleConnections() }
 // Sent returns the number of requests sent so far, repeats and followed redirects included.
 func (r *Recorder) Sent() int { return r.gate.count() }
 
-// Limit lowers the number of requests that may be sent; earlier ones count.
+// Limit lowers the number of requests that may be sent; requests already sent count.
 func (r *Recorder) Limit(requests int) { r.gate.limit(requests) }
 
 // Send sends one request, repeats it by its rules, and records the exchange. A request that exceeds the budget or the deadline is recorded
@@ -74,7 +74,7 @@ func (r *Recorder) Send(ctx context.Context, req Request) Answer {
 	return r.record(req, o)
 }
 
-// concealPresented conceals the bad token of a request and takes the facts about it.
+// concealPresented conceals the bad token of a request and returns the facts about it; nil if there is none.
 func (r *Recorder) concealPresented(req Request) *evidence.TokenFacts {
 	if req.Presents == "" {
 		return nil
@@ -143,7 +143,7 @@ type Options struct {
 	Journal  *evidence.Journal // required
 	Redactor *redact.Redactor  // required
 	Clock    func() time.Time  // required
-	// Sleep waits for d or until ctx is done, whose error it then returns. It serves every wait between requests; nil waits in real time.
+	// Sleep waits for d or until ctx is done, and then returns the cause. Every wait between requests uses it; nil waits in real time.
 	Sleep func(ctx context.Context, d time.Duration) error
 	// Timeout bounds one request with its whole answer; 0 is 30 s.
 	Timeout time.Duration
@@ -151,11 +151,11 @@ type Options struct {
 	ReadLimit int64
 	// TotalLimit bounds the bodies of the whole run, in bytes beyond the first 64 KiB of each; 0 is 64 MiB. The rest is cut off.
 	TotalLimit int64
-	// RootCAs verify the node's certificate; nil takes those of the system.
+	// RootCAs verify the node's certificate; nil uses those of the system.
 	RootCAs *x509.CertPool
 	// Rate is the number of requests a second; 0 is no limit.
 	Rate float64
-	// Concurrency is the number of requests at one time; 0 is 1.
+	// Concurrency is the number of concurrent requests; 0 is 1.
 	Concurrency int
 	// Budget is the number of requests that may be sent, repeats included; 0 is no limit.
 	Budget int
@@ -167,11 +167,11 @@ type Options struct {
 	UserAgent string
 }
 
-// Limits and pauses that no option changes.
+// Defaults of the options, and limits and pauses that no option changes.
 const (
 	DefaultTimeout   = 30 * time.Second
 	DefaultReadLimit = 20 << 20
-	// DefaultTotalLimit leaves room in 512 MB of memory for the work of reading.
+	// DefaultTotalLimit leaves room for parsing the bodies in 512 MB of memory.
 	DefaultTotalLimit = 64 << 20
 	HeaderLimit       = 64 << 10         // bytes of an answer's header
 	RetryPause        = 2 * time.Second  // before an error is repeated
@@ -250,7 +250,7 @@ type Request struct {
 	Conceal map[string]string
 	// Raw writes HTTP/1.1 to the connection directly, for header values that net/http would correct.
 	Raw bool
-	// ToEnd reads on, with Raw, after the complete answer, for surplus bytes.
+	// ToEnd makes a Raw request read on after the complete answer, to count surplus bytes.
 	ToEnd bool
 	// FollowSameOrigin follows one redirect to the same scheme, host and port; for methods other than GET and HEAD only 307 and 308.
 	FollowSameOrigin bool
@@ -263,8 +263,8 @@ type Request struct {
 	Timeout time.Duration
 	// Limit bounds the body of this answer, in bytes; 0 is the recorder's ReadLimit.
 	Limit int64
-	// Issues names the marker of an access token that the answer may contain, such as "access_token". Cases other than "ok" get the case
-	// appended.
+	// Issues names the marker of an access token that the answer may contain, such as "access_token". If the label has a case
+	// other than "ok", the case is appended.
 	Issues string
 	// Presents is a bad token in the request; its facts are recorded, and it is concealed under Credential's name.
 	Presents string

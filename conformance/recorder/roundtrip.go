@@ -39,7 +39,7 @@ func transport(o Options) *http.Transport {
 		DialContext:            (&net.Dialer{KeepAlive: 15 * time.Second}).DialContext,
 		TLSClientConfig:        tlsConfig(o),
 		ForceAttemptHTTP2:      true,
-		DisableCompression:     true, // decode is bounded
+		DisableCompression:     true, // decode decompresses, within bounds
 		MaxResponseHeaderBytes: HeaderLimit,
 		MaxIdleConnsPerHost:    o.Concurrency,
 		IdleConnTimeout:        o.Timeout,
@@ -139,7 +139,8 @@ const (
 	maxSurplus = 64 << 10
 )
 
-// countSurplus counts the bytes until the node closes the connection. Line ends after a message are tolerated, as servers do.
+// countSurplus counts the bytes until the node closes the connection. It ignores line ends at the start, as servers
+// do before a request (RFC 9112 §2.2).
 func countSurplus(conn net.Conn, in io.Reader) int64 {
 	if err := conn.SetReadDeadline(time.Now().Add(linger)); err != nil {
 		return 0
@@ -234,7 +235,8 @@ func fields(h http.Header) []evidence.Field {
 // maxCodings bounds how many times a body may be compressed.
 const maxCodings = 3
 
-// decode undoes the content codings, the last one first (RFC 9110 §8.4), each bounded by limit. With an error it returns what came before.
+// decode undoes the content codings, the last one first (RFC 9110 §8.4), each bounded by limit. If one fails, it returns the
+// result so far.
 func (a *allowance) decode(body []byte, header []string, limit int64) (out []byte, over bool, err error) {
 	var codings []string
 	for _, c := range strings.Split(strings.Join(header, ","), ",") {

@@ -16,7 +16,7 @@ func tokenMember() *regexp.Regexp {
 		`(?:"((?:[^"\\\x00-\x1f]|\\.)+)|'((?:[^'\\\x00-\x1f]|\\.)+)|((?:[^"'\\&\s]|\\.)+))`)
 }
 
-// Bounds of the tokens of one answer. To search for more in every later answer would take too much time and memory.
+// Bounds of the tokens of one answer. The redactor searches every later answer for them, which takes time and memory.
 const (
 	maxToken  = HeaderLimit // bytes: no header is larger
 	maxTokens = 20
@@ -24,20 +24,20 @@ const (
 
 // checkTokenLimits returns the reason why the tokens of an answer are too many or too long, or "". Repetitions count once.
 func checkTokenLimits(found [][]string) string {
-	different := map[string]bool{}
+	distinct := map[string]bool{}
 	for _, m := range found {
 		value := m[2] + m[3] + m[4]
 		if len(value) > maxToken {
 			return fmt.Sprintf("a token of %d bytes is larger than any header (%d bytes); the answer is not kept", len(value), maxToken)
 		}
-		if different[value] = true; len(different) > maxTokens {
+		if distinct[value] = true; len(distinct) > maxTokens {
 			return fmt.Sprintf("more than %d tokens in one answer; it is not kept", maxTokens)
 		}
 	}
 	return ""
 }
 
-// conceal adds the tokens of a token answer to the redactor, notes the facts about the access token, and returns that.
+// conceal adds the tokens of a token answer to the redactor, records the facts about the access token, and returns that token.
 func (r *Recorder) conceal(req Request, x *evidence.Exchange, body []byte) string {
 	name := req.Issues
 	if c := req.Label.Case(); req.Label == "" {
@@ -110,7 +110,7 @@ func markerName(member, name string) string {
 	return member + strings.TrimPrefix(name, "access_token")
 }
 
-// unquote decodes JSON escapes; a faulty text stays as it is.
+// unquote decodes JSON escapes; a text with an invalid escape stays as it is.
 func unquote(s string) string {
 	var out string
 	if json.Unmarshal([]byte(`"`+s+`"`), &out) != nil {

@@ -152,8 +152,8 @@ var _ = Describe("On the wire", func() {
 		Entry("another scheme", recorder.Request{URL: "file:///etc/passwd"}, `scheme "file"`),
 		Entry("no host", recorder.Request{URL: "http:///x"}, "expected a URL with a host"),
 		Entry("no URL", recorder.Request{URL: "http://a b\x00"}, "one that cannot be read"),
-		Entry("a header that breaks out", recorder.Request{URL: "http://127.0.0.1", Header: []evidence.Field{{Name: "A", Value: "b\r\nC: d"}}}, "breaks the form"),
-		Entry("a header name that breaks out", recorder.Request{URL: "http://127.0.0.1", Raw: true, Header: []evidence.Field{{Name: "A: b\r\nC", Value: "d"}}}, "breaks the form"),
+		Entry("a header that breaks out", recorder.Request{URL: "http://127.0.0.1", Header: []evidence.Field{{Name: "A", Value: "b\r\nC: d"}}}, "not valid in a header line"),
+		Entry("a header name that breaks out", recorder.Request{URL: "http://127.0.0.1", Raw: true, Header: []evidence.Field{{Name: "A: b\r\nC", Value: "d"}}}, "not valid in a header line"),
 		Entry("a method that breaks out", recorder.Request{URL: "http://127.0.0.1", Method: "GET / HTTP/1.1\r\n"}, "expected a method"),
 	)
 

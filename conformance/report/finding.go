@@ -10,7 +10,7 @@ import (
 	"github.com/rin-network/rin/conformance/verdict"
 )
 
-// sourceOf converts a source with all its links.
+// sourceOf converts a source with all its citations.
 func sourceOf(s requirement.Source) Source {
 	out := Source{Text: s.Text(), URL: s.URL(), Derived: s.Derived, Citations: []Citation{}}
 	for _, c := range s.Citations {
@@ -19,13 +19,13 @@ func sourceOf(s requirement.Source) Source {
 	return out
 }
 
-// maxSubjects bounds the subjects of one requirement. The last of 10,000 faulty items adds nothing.
+// maxSubjects bounds the subjects of one requirement. Nobody reads a list of 10,000 faulty items.
 const maxSubjects = 100
 
 // brief shortens one text of a finding.
 func brief(s string) string { return cut(s, 2000) }
 
-// finding converts one result.
+// finding converts one result into a requirement of the report.
 func finding(r verdict.Result, p requirement.Profile, e requirement.Evidence) Requirement {
 	q, j := r.Requirement, r.Judgement
 	out := Requirement{
@@ -65,7 +65,7 @@ func finding(r verdict.Result, p requirement.Profile, e requirement.Evidence) Re
 	return out
 }
 
-// advise says how to get a judgement after an inconclusive one, depending on who caused it.
+// advise says what to do about an inconclusive outcome, depending on who caused it.
 func advise(id requirement.ID, fault requirement.Fault) string {
 	if fault == requirement.Suite {
 		return "This is a fault of rin, not of the node: please report it with evidence.jsonl."
@@ -111,7 +111,7 @@ func evidenceOf(subjects []requirement.Subject, log *evidence.Log) (seenIn, curl
 	return "", ""
 }
 
-// withOutcome returns the requirements with an outcome in catalogue order, those that cost the certificate first.
+// withOutcome returns the requirements with the given outcome: first those that cost the certificate, then the others, each in catalogue order.
 func (r Report) withOutcome(o requirement.Outcome) []Requirement {
 	var costs, rest []Requirement
 	for _, q := range r.Requirements {
@@ -141,35 +141,35 @@ type attentionItem struct {
 	Also []requirement.ID
 }
 
-// attention returns the requirements with an outcome that need attention. Inconclusive ones with the same reason are merged: a node that is
+// attention returns the requirements with the given outcome as items to describe. Inconclusive ones with the same reason are merged: a node that is
 // down needs one paragraph, not seventy.
 func (r Report) attention(o requirement.Outcome) []attentionItem {
 	var out []attentionItem
-	at := map[string]int{}
+	index := map[string]int{}
 	for _, q := range r.withOutcome(o) {
-		if i, known := at[q.Reason]; known && o == requirement.Inconclusive {
+		if i, known := index[q.Reason]; known && o == requirement.Inconclusive {
 			out[i].Also = append(out[i].Also, q.ID)
 			continue
 		}
-		at[q.Reason] = len(out)
+		index[q.Reason] = len(out)
 		out = append(out, attentionItem{Requirement: q})
 	}
 	return out
 }
 
-// furtherSubjects returns the subjects that say more than which exchange was judged.
+// furtherSubjects returns the subjects without those that only name a judged exchange.
 func (q Requirement) furtherSubjects() []Subject {
 	var out []Subject
 	for _, s := range q.Subjects {
-		if !s.bare || q.beyond(s) != (Subject{}) {
+		if !s.bare || q.difference(s) != (Subject{}) {
 			out = append(out, s)
 		}
 	}
 	return out
 }
 
-// beyond returns what a subject expects and got where it differs from the finding.
-func (q Requirement) beyond(s Subject) Subject {
+// difference returns the Expected and Got of a subject where they differ from those of the requirement.
+func (q Requirement) difference(s Subject) Subject {
 	var out Subject
 	if s.Expected != q.Expected {
 		out.Expected = s.Expected
@@ -180,9 +180,9 @@ func (q Requirement) beyond(s Subject) Subject {
 	return out
 }
 
-// line describes a subject in one line.
-func (q Requirement) line(s Subject) string {
-	out, more := s.Name, q.beyond(s)
+// subjectLine describes a subject in one line.
+func (q Requirement) subjectLine(s Subject) string {
+	out, more := s.Name, q.difference(s)
 	if more.Expected != "" {
 		out += ", expected " + more.Expected
 	}
@@ -232,7 +232,7 @@ func remedy(o requirement.Outcome) string {
 	return "fix"
 }
 
-// costsFull is the price of failed advice in a run for a profile other than full.
+// costsFull says what failed advice costs in a run for a profile other than full.
 const costsFull = "costs only the profile full"
 
 // Price says what the outcome costs.
@@ -256,7 +256,7 @@ func (q Requirement) Price() string {
 	return string(q.Gate)
 }
 
-// mark returns the outcome whose mark a decision has.
+// mark returns the outcome whose symbol stands for a decision.
 func mark(d verdict.Decision, failed bool) requirement.Outcome {
 	switch {
 	case d == verdict.Certified:
@@ -343,7 +343,7 @@ func (q Requirement) cite() string {
 	return s
 }
 
-// String compares sent and announced requests.
+// String says how many requests were sent and how many were announced.
 func (b Budget) String() string {
 	s := fmt.Sprintf("%s sent, at most %d announced", evidence.Count(b.Sent, "request"), b.Planned)
 	if !b.Kept {

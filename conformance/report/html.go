@@ -173,7 +173,7 @@ func (v pageView) finding(q attentionItem) findingView {
 	f := findingView{attentionItem: q, Price: q.Price(), More: q.SubjectsCut}
 	linked := map[evidence.Label]bool{}
 	further := q.furtherSubjects()
-	if len(further) == 1 && q.beyond(further[0]) == (Subject{}) {
+	if len(further) == 1 && q.difference(further[0]) == (Subject{}) {
 		further = nil // it would repeat the finding
 	}
 	for _, s := range further {

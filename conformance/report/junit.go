@@ -183,7 +183,7 @@ func (q Requirement) details() []string {
 	add("got", q.Got)
 	add("seen in", q.Seen)
 	for _, s := range q.furtherSubjects() {
-		add("subject", q.line(s))
+		add("subject", q.subjectLine(s))
 	}
 	add("source", q.cite())
 	for _, c := range q.Source.Citations {

@@ -38,9 +38,9 @@ func New(v verdict.Verdict, log *evidence.Log, suite string) Report {
 		r.Run.NotSent = append(r.Run.NotSent, NotSent{n.Label, n.Kind, n.Because})
 	}
 	r.Requirements = make([]Requirement, 0, len(v.Results))
-	evidence := requirement.Read(log)
+	read := requirement.Read(log)
 	for _, result := range v.Results {
-		r.Requirements = append(r.Requirements, finding(result, v.Profile, evidence))
+		r.Requirements = append(r.Requirements, finding(result, v.Profile, read))
 	}
 	r.Notes = append(slices.Clone(v.Notes), validityNotes(v, r.Date)...)
 	return r
@@ -91,16 +91,16 @@ func catalogueOf(v verdict.Verdict) Catalogue {
 func targetOf(log *evidence.Log) Target {
 	run := log.Run
 	return Target{
-		TokenURL: address(run.TokenURL), InfoURL: address(run.InfoURL),
-		SpecURL: address(run.SpecURL), BaseURL: address(run.BaseURL),
-		Registry: address(run.Registry), NodeID: run.NodeID, ClientID: run.ClientID,
+		TokenURL: withoutUserinfo(run.TokenURL), InfoURL: withoutUserinfo(run.InfoURL),
+		SpecURL: withoutUserinfo(run.SpecURL), BaseURL: withoutUserinfo(run.BaseURL),
+		Registry: withoutUserinfo(run.Registry), NodeID: run.NodeID, ClientID: run.ClientID,
 		SecondClient: run.Second, Loopback: run.Loopback,
-		ProbeTarget: log.Roles.ProbeTarget, OperationBase: address(log.Roles.OperationBase),
+		ProbeTarget: log.Roles.ProbeTarget, OperationBase: withoutUserinfo(log.Roles.OperationBase),
 	}
 }
 
-// address removes user and password from a URL.
-func address(raw string) string {
+// withoutUserinfo removes user and password from a URL.
+func withoutUserinfo(raw string) string {
 	u, err := url.Parse(raw)
 	if err != nil || u.User == nil {
 		return raw
@@ -124,7 +124,7 @@ func verdictOf(v verdict.Verdict) Verdict {
 	return out
 }
 
-// headline is the decision in words. The profile comes from an evidence file that anyone may have written, so only a known one is named.
+// headline returns the decision in words. The profile comes from an evidence file that anyone may have written, so only a known one is named.
 func headline(v verdict.Verdict) string {
 	profile := v.Profile
 	if profile != requirement.Auth && profile != requirement.Funding && profile != requirement.Full {
@@ -150,7 +150,7 @@ func headline(v verdict.Verdict) string {
 	return fmt.Sprintf("Partial run of profile %s: nothing failed", profile)
 }
 
-// baselineHeadline is the headline of a run with a baseline.
+// baselineHeadline returns the headline of a run with a baseline.
 func baselineHeadline(v verdict.Verdict, profile requirement.Profile) string {
 	switch {
 	case v.Failed():
@@ -161,7 +161,7 @@ func baselineHeadline(v verdict.Verdict, profile requirement.Profile) string {
 	return fmt.Sprintf("Profile %s matches the baseline: nothing new failed", profile)
 }
 
-// validityNotes say for which time a verdict holds.
+// validityNotes returns notes that say when a verdict holds.
 func validityNotes(v verdict.Verdict, at time.Time) []string {
 	out := []string{fmt.Sprintf("This is a snapshot: it says what the node answered on %s and nothing about any other time.", at.Format("2 January 2006 at 15:04 UTC"))}
 	switch {

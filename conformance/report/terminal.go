@@ -209,7 +209,7 @@ func (c *console) finding(q attentionItem) {
 			c.text(4, "· ", fmt.Sprintf("and %d more", len(q.furtherSubjects())+q.SubjectsCut-i))
 			break
 		}
-		c.text(4, "· ", q.line(s))
+		c.text(4, "· ", q.subjectLine(s))
 	}
 	c.field("source", q.cite())
 	c.field("fault", string(q.Fault))

@@ -95,7 +95,7 @@ func columnsOf(r rune) int {
 // Wrap breaks a text into lines of at most max columns: at blanks, and inside words that are longer than a line.
 func Wrap(text string, max int) []string { return wrap(text, max, true) }
 
-// Hang wraps a text at width columns behind a lead, and indents its further lines to where it begins. It never breaks a word, so that URLs
+// Hang wraps a text at width columns after a lead, and indents the further lines to where the text begins. It never breaks a word, so that URLs
 // and names can be copied.
 func Hang(lead, text string, width int) string {
 	indent := Columns(lead)

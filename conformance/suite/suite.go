@@ -1,9 +1,8 @@
 // Package suite is the certification as a Ginkgo suite: one It per requirement, in catalogue order.
 //
-// It is what the worker runs, and what other suites can include: [Register] adds one ordered container to the tree
-// that is being built. The container's BeforeAll starts discovery and probing and never fails; each It waits for the exchanges that its
-// requirement reads, judges them, and fails only when the outcome blocks the profile. Judging is the same pure function as
-// offline: this package adds waiting and telling.
+// The worker runs it, and other suites can include it: [Register] adds one ordered container to the tree that is being built. The
+// container's BeforeAll starts discovery and probing and never fails; each It waits for the exchanges that its requirement reads, judges
+// them, and fails only when the outcome blocks the profile. Judging is the same pure function as offline: this package adds waiting and reporting.
 package suite
 
 import (
@@ -40,12 +39,12 @@ type Gathering interface {
 	Log() *evidence.Log
 }
 
-// Options choose what is judged and who hears of it.
+// Options choose what is judged and who is notified.
 type Options struct {
 	Profile requirement.Profile
 	// Only restricts a partial run to these requirements; empty judges all of the profile.
 	Only []requirement.ID
-	// Judged hears of each judgement at once; it may be nil.
+	// Judged is called with each judgement as soon as it is made; it may be nil.
 	Judged func(requirement.ID, requirement.Judgement)
 }
 
@@ -63,7 +62,7 @@ func register(g Gathering, o Options) *judging {
 				continue
 			}
 			ginkgo.It(string(r.ID)+" "+r.Title, labels(r), func(ctx ginkgo.SpecContext) {
-				j, err := live.of(ctx, r)
+				j, err := live.await(ctx, r)
 				gomega.Expect(err).NotTo(gomega.HaveOccurred())
 				ginkgo.AddReportEntry(string(r.ID), j, ginkgo.ReportEntryVisibilityNever)
 				switch j.Outcome {
@@ -78,13 +77,13 @@ func register(g Gathering, o Options) *judging {
 	return live
 }
 
-// labels are what a label filter can choose by. Ginkgo ends the process on characters such as '/' in a label, so
-// nothing but these fixed words goes in.
+// labels returns the labels of a requirement for label filters. Ginkgo ends the process on characters such as '/' in a label, so the labels
+// consist of fixed words.
 func labels(r requirement.Requirement) ginkgo.Labels {
 	return ginkgo.Label(string(r.ID), r.ID.Group(), "level:"+string(r.Level), "gate:"+string(r.Gate), "profile:"+string(r.Profile))
 }
 
-// judging joins the gathering with the judge. Its runs on one goroutine, as Ordered containers do.
+// judging joins the gathering with the judge. All Its use it from one goroutine, because their container is Ordered.
 type judging struct {
 	gathering Gathering
 	catalogue []requirement.Requirement
@@ -96,7 +95,7 @@ type judging struct {
 }
 
 func (l *judging) start() {
-	// Not the node's context: BeforeAll's ends with BeforeAll, the gathering must not.
+	// The context of BeforeAll ends with BeforeAll; the gathering goes on.
 	ctx, cancel := context.WithCancelCause(context.Background())
 	l.cancel = cancel
 	l.judge = requirement.NewJudge(l.catalogue, requirement.Read(&evidence.Log{}))
@@ -113,8 +112,9 @@ func (l *judging) stop(ctx context.Context) {
 	l.cancel(nil)
 }
 
-// cut ends a gathering that [judging.stop] did not: Ginkgo leaves AfterAll out when an interruption falls between two specs, or comes twice.
-func (l *judging) cut(cause error) {
+// abort ends a gathering that [judging.stop] did not end: Ginkgo leaves AfterAll out when an interruption falls between two specs, or comes
+// twice.
+func (l *judging) abort(cause error) {
 	if l.cancel == nil {
 		return
 	}
@@ -122,8 +122,8 @@ func (l *judging) cut(cause error) {
 	l.ended.Wait()
 }
 
-// of waits for what the requirement reads, and judges. An interruption while it waits is one of the whole suite.
-func (l *judging) of(ctx context.Context, r requirement.Requirement) (requirement.Judgement, error) {
+// await waits for the exchanges that the requirement reads, and judges it. An interruption while it waits ends the whole gathering.
+func (l *judging) await(ctx context.Context, r requirement.Requirement) (requirement.Judgement, error) {
 	if err := l.gathering.Wait(ctx, l.judge.Reads(r.ID)...); err != nil {
 		l.cancel(context.Cause(ctx))
 		return requirement.Judgement{}, err
@@ -136,8 +136,8 @@ func (l *judging) of(ctx context.Context, r requirement.Requirement) (requiremen
 	return j, nil
 }
 
-// Conform succeeds for a judgement that does not cost the certificate at that gate: anything on an advice or information row,
-// and pass, warn or not-applicable on a gating one.
+// Conform succeeds for a judgement that does not cost the certificate at that gate: any outcome of an advice or information
+// requirement, and pass, warn or not-applicable of a gating one.
 func Conform(gate requirement.Gate) gomegatypes.GomegaMatcher { return conform{gate} }
 
 type conform struct{ gate requirement.Gate }
@@ -171,7 +171,7 @@ var errInterrupted = errors.New("the suite was interrupted")
 
 // Choose lists the requirements of the catalogue that a Ginkgo label filter lets through, such as "gate:gating && (TOK || TER)".
 func Choose(filter string) ([]requirement.ID, error) {
-	matches, err := types.ParseLabelFilter(filter) // checked here: Ginkgo itself would end the process on a bad one
+	matches, err := types.ParseLabelFilter(filter) // checked here, because Ginkgo ends the process on an invalid filter
 	if err != nil {
 		return nil, fmt.Errorf("label filter %q: %w", filter, err)
 	}
@@ -192,7 +192,7 @@ func Run(ctx context.Context, g Gathering, o Options) {
 	formatter.ColorableStdOut = io.Discard // Ginkgo's own reporter writes here
 	live := register(g, o)
 
-	config, reporter := ginkgo.GinkgoConfiguration() // the last used one: every field that matters is set
+	config, reporter := ginkgo.GinkgoConfiguration() // left by an earlier suite: every field that matters is set
 	config.LabelFilter = ""
 	config.RandomSeed = 1
 	config.Timeout = 0
@@ -203,8 +203,8 @@ func Run(ctx context.Context, g Gathering, o Options) {
 		context.AfterFunc(node, func() { stop() })
 		return merged
 	}))
-	signal.Reset(os.Interrupt, syscall.SIGTERM) // RunSpecs keeps them captured
-	live.cut(cmp.Or(context.Cause(ctx), errInterrupted))
+	signal.Reset(os.Interrupt, syscall.SIGTERM) // RunSpecs does not stop capturing them
+	live.abort(cmp.Or(context.Cause(ctx), errInterrupted))
 }
 
 // ignore takes no notice of a failed suite: the judgements say more.
