@@ -1,13 +1,13 @@
-// Package account keeps the books of a node in which clients and their accounts are entered, and knows the steps by which a party gets
-// one (NET-R18): it asks for access, the operator of the authorization server creates the client (NET-R16), the operator of the funding
-// service grants role and affiliation (NET-R17), and both are handed over.
+// Package account keeps the books of a node, which list its clients and their accounts, and does the steps by which a party gets access
+// (NET-R18): the party asks for access, the operator of the authorization server creates a client (NET-R16), the operator of the funding
+// service grants role and affiliation (NET-R17), and the party receives the credentials.
 //
 // The two services keep separate books. [Clients] is the authorization server's: ids, salted hashes of secrets, Service Account
-// User IDs. [Accounts] is the funding service's: role and affiliation by Service Account User ID. A client may be in the first and not in
-// the second: it gets tokens, and is refused with 403.
+// User IDs. [Accounts] is the funding service's: role and affiliation by Service Account User ID. A client may be in the first book and not
+// in the second: then it gets tokens, but the funding service refuses it with 403.
 //
 // [Books] does the steps. A step is kept in a [Store] before it is acknowledged; readers see all of it or nothing, and never wait for it.
-// A secret in plain text is only in the answer of the step that generated it.
+// A secret in plain text is only in the result of the step that generated it.
 package account
 
 import (
@@ -22,9 +22,9 @@ import (
 // maxEntries limits each book of a node; revoked clients count until their ids are used again.
 const maxEntries = 10_000
 
-// Config is what books need from outside.
+// Config configures books.
 type Config struct {
-	// Store keeps the books; they are in memory alone when nil.
+	// Store keeps the books; nil keeps them in memory only.
 	Store Store
 	// Now returns the current time.
 	Now func() time.Time
@@ -38,15 +38,16 @@ type Books struct {
 	accounts *Accounts
 	requests table[Request]
 
-	// mu is held by one step at a time, also while it is kept.
+	// mu serializes the steps. A step holds it until its change is in the store.
 	mu     sync.Mutex
 	store  Store
 	now    func() time.Time
 	random io.Reader
-	start  rows
+	// initial are the rows that Reset restores.
+	initial rows
 }
 
-// rows are the tables at some time. They are immutable.
+// rows are the content of the tables at one time. They are immutable.
 type rows struct {
 	clients  map[string]*Client
 	accounts map[string]Permission
@@ -67,15 +68,15 @@ func Open(c Config) (*Books, error) {
 	if err != nil {
 		return nil, err
 	}
-	b.start = rows{clients: map[string]*Client{}, accounts: map[string]Permission{}, requests: map[string]Request{}}
+	b.initial = rows{clients: map[string]*Client{}, accounts: map[string]Permission{}, requests: map[string]Request{}}
 	for _, client := range kept.Clients {
-		b.start.clients[client.ID] = &client
+		b.initial.clients[client.ID] = &client
 	}
-	maps.Copy(b.start.accounts, kept.Accounts)
+	maps.Copy(b.initial.accounts, kept.Accounts)
 	for _, request := range kept.Requests {
-		b.start.requests[request.ID] = request
+		b.initial.requests[request.ID] = request
 	}
-	b.restore(b.start)
+	b.restore(b.initial)
 	return b, nil
 }
 
@@ -94,9 +95,9 @@ func (b *Books) Accounts() *Accounts { return b.accounts }
 // keep stores a change before readers see it.
 func (b *Books) keep(c Change) error {
 	if err := b.store.Keep(c); err != nil {
-		return fmt.Errorf("keep the change, nothing was changed: %w", err)
+		return fmt.Errorf("save the change: %w; nothing was changed", err)
 	}
-	// A closed account goes last, so that readers never see a client without its account.
+	// A closed account is removed last, so that readers never see a client without its account.
 	if c.Request != nil {
 		b.requests.put(c.Request.ID, *c.Request)
 	}
@@ -112,16 +113,16 @@ func (b *Books) keep(c Change) error {
 	return nil
 }
 
-// Reset restores the initial books, if they are in memory. Books in a store stay.
+// Reset restores the initial books, if they are in memory only. Books in a store stay as they are.
 func (b *Books) Reset() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.store == (memory{}) {
-		b.restore(b.start)
+		b.restore(b.initial)
 	}
 }
 
-// table is a map that is copied when it changes, so that readers, who come with each guarded request, need no lock. Writers take turns.
+// table is a map that is copied when it changes, so that readers need no lock: each guarded request reads it. Only one writer may run at a time.
 type table[V any] struct {
 	current atomic.Pointer[map[string]V]
 }
@@ -156,13 +157,13 @@ func (t *table[V]) restore(rows map[string]V) { t.current.Store(&rows) }
 
 // Store keeps the books of one node beyond the life of the process.
 type Store interface {
-	// Load reads everything that was kept.
+	// Load reads the books.
 	Load() (Records, error)
 	// Keep stores a change completely or not at all. After it returned nil, the change survives a crash.
 	Keep(Change) error
 }
 
-// Records are the books as they were kept.
+// Records are the books as a store has them.
 type Records struct {
 	Clients []Client
 	// Accounts are the settings by Service Account User ID.
@@ -172,7 +173,7 @@ type Records struct {
 
 // Change is what a step writes into the books; nil and empty members change nothing.
 type Change struct {
-	// Client and Request take the place of what has the same id.
+	// Client and Request replace the entry with the same id, or are added.
 	Client  *Client
 	Request *Request
 	// Account is the new setting of the service account Subject.

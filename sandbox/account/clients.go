@@ -20,11 +20,11 @@ type Client struct {
 	Secret Digest `json:"secret"`
 	// Subject is the Service Account User ID, the "sub" of the client's tokens.
 	Subject string `json:"subject"`
-	// Audience is what the client's tokens are meant for; the node's API when empty.
+	// Audience is the audience of the client's tokens; the node's API when empty.
 	Audience string `json:"audience,omitempty"`
-	// Request is the id of the request that it answered; empty for none.
+	// Request is the id of the request for access that it was created for; empty for none.
 	Request string `json:"request,omitempty"`
-	// Unseen reports that the secret was generated for a configured client and was not shown yet.
+	// Unseen reports that the secret was generated for a configured client and has not been shown yet.
 	Unseen bool `json:"unseen,omitempty"`
 	// Created, Rotated and Revoked are the times of these steps; zero for never.
 	Created time.Time `json:"created,omitzero"`
@@ -35,20 +35,20 @@ type Client struct {
 // Clients is the authorization server's book of clients. It is safe for concurrent use.
 type Clients struct {
 	entries table[*Client]
-	// nobody is compared for unknown ids, so that the time of an answer does not reveal which ids exist.
-	nobody Digest
+	// unknownClient is compared with the secrets of unknown ids, so that the time of an answer does not reveal which ids exist.
+	unknownClient Digest
 }
 
 func newClients(random io.Reader) (*Clients, error) {
-	nobody, err := NewDigest(random, "")
-	return &Clients{nobody: nobody}, err
+	unknownClient, err := NewDigest(random, "")
+	return &Clients{unknownClient: unknownClient}, err
 }
 
 // Authenticate returns the service account and the audience of the client with this id and secret. Unknown and revoked ids take as long as a wrong
 // secret.
 func (c *Clients) Authenticate(id, secret string) (subject, audience string, ok bool) {
 	client, known := c.registered(id)
-	digest := c.nobody
+	digest := c.unknownClient
 	if known {
 		digest = client.Secret
 	}
@@ -73,6 +73,7 @@ func (c *Clients) Subject(id string) (string, bool) {
 	return client.Subject, true
 }
 
+// registered returns a client that is in the book and was not revoked.
 func (c *Clients) registered(id string) (*Client, bool) {
 	client, known := c.entries.get(id)
 	if !known || !client.Revoked.IsZero() {
@@ -89,7 +90,7 @@ type Permission struct {
 	Affiliation string `json:"affiliation"`
 }
 
-// suffices reports whether fundings may be read with the permission.
+// suffices reports whether the permission is enough to read fundings.
 func (p Permission) suffices() bool {
 	return p.Role == model.RoleExternalAPIClient && p.Affiliation != ""
 }
@@ -116,7 +117,7 @@ type State string
 const (
 	// Registered clients get tokens; the funding service refuses them.
 	Registered State = "registered"
-	// Permitted clients have role and affiliation besides.
+	// Permitted clients also have role and affiliation; the funding service serves them.
 	Permitted State = "permitted"
 	// Revoked clients get no tokens, and their tokens are refused.
 	Revoked State = "revoked"
@@ -160,7 +161,7 @@ func (b *Books) Request(id string) (r Request, ok bool) { return b.requests.get(
 // Requests lists the requests in the order in which they came.
 func (b *Books) Requests() []Request {
 	return slices.SortedFunc(maps.Values(b.requests.rows()), func(x, y Request) int {
-		return number(x.ID) - number(y.ID)
+		return requestNumber(x.ID) - requestNumber(y.ID)
 	})
 }
 
@@ -174,7 +175,7 @@ type Request struct {
 	Purpose string `json:"purpose"`
 	// Asked is when the request came.
 	Asked time.Time `json:"asked"`
-	// Client is the id of the client that answered the request; empty while it waits.
+	// Client is the id of the client that was created for the request; empty while the request waits.
 	Client string `json:"client,omitempty"`
 }
 
@@ -187,25 +188,25 @@ func (r Request) check() error {
 		switch {
 		case strings.TrimSpace(field.text) == "":
 			return invalid("the request has no "+field.name, "say who asks, where to reach them, and what they want the access for")
-		case !line(field.text):
+		case !isLine(field.text):
 			return invalid(fmt.Sprintf("the %s of the request: expected one line of up to %d characters", field.name, maxText), "write it shorter, without line ends")
 		}
 	}
 	return nil
 }
 
-// line reports whether text is one line of UTF-8 of limited length.
-func line(text string) bool {
+// isLine reports whether text is one line of UTF-8 of limited length.
+func isLine(text string) bool {
 	control := func(r rune) bool { return r < ' ' || r >= 0x7f && r < 0xa0 }
 	return utf8.ValidString(text) && utf8.RuneCountInString(text) <= maxText && strings.IndexFunc(text, control) < 0
 }
 
-// Kind is why a step was refused.
+// Kind is the kind of reason for which a step was refused.
 type Kind int
 
 // The kinds of refusals.
 const (
-	// Invalid is a request that no book accepts.
+	// Invalid is a step with a malformed value.
 	Invalid Kind = iota
 	// Unknown is a client or request that is not in the book.
 	Unknown

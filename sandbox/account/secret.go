@@ -13,14 +13,14 @@ import (
 // secretBytes is the size of a generated secret: 256 bits.
 const secretBytes = 32
 
-// MinimalSecretBits is the strength that a configured secret needs outside loopback.
+// MinimalSecretBits is the strength that a configured secret needs if the sandbox listens on other addresses than loopback.
 const MinimalSecretBits = 128
 
 // NewSecret generates a secret of 256 bits in the base64url alphabet, which needs no form encoding.
 func NewSecret(random io.Reader) (string, error) {
 	raw := make([]byte, secretBytes)
 	if _, err := io.ReadFull(random, raw); err != nil {
-		return "", fmt.Errorf("draw a client secret: %w", err)
+		return "", fmt.Errorf("generate a client secret: %w", err)
 	}
 	return base64.RawURLEncoding.EncodeToString(raw), nil
 }
@@ -69,21 +69,22 @@ type Digest struct {
 func NewDigest(random io.Reader, secret string) (Digest, error) {
 	var d Digest
 	if _, err := io.ReadFull(random, d.salt[:]); err != nil {
-		return d, fmt.Errorf("draw a salt: %w", err)
+		return d, fmt.Errorf("generate a salt: %w", err)
 	}
-	d.sum = d.of(secret)
+	d.sum = d.hash(secret)
 	return d, nil
 }
 
-func (d Digest) of(secret string) [sha256.Size]byte {
+// hash returns the salted SHA-256 of a secret.
+func (d Digest) hash(secret string) [sha256.Size]byte {
 	salted := make([]byte, 0, 128)
 	salted = append(salted, d.salt[:]...)
 	return sha256.Sum256(append(salted, secret...))
 }
 
-// Matches compares in constant time.
+// Matches reports whether secret is the hashed one. It compares in constant time.
 func (d Digest) Matches(secret string) bool {
-	sum := d.of(secret)
+	sum := d.hash(secret)
 	return subtle.ConstantTimeCompare(d.sum[:], sum[:]) == 1
 }
 

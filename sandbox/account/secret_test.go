@@ -34,9 +34,9 @@ var _ = Describe("Secrets", func() {
 
 	It("need a source of randomness", func() {
 		_, err := account.NewSecret(strings.NewReader("short"))
-		Expect(err).To(MatchError(ContainSubstring("draw a client secret")))
+		Expect(err).To(MatchError(ContainSubstring("generate a client secret")))
 		_, err = account.Open(account.Config{Now: noon, Random: strings.NewReader("")})
-		Expect(err).To(MatchError(ContainSubstring("draw a salt")))
+		Expect(err).To(MatchError(ContainSubstring("generate a salt")))
 	})
 
 	It("are kept as a salted hash that can be written and read", func() {

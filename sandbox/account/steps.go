@@ -13,13 +13,13 @@ import (
 type NewClient struct {
 	// ID is the Client ID.
 	ID string
-	// Audience is what its tokens are meant for; the node's API when empty.
+	// Audience is the audience of its tokens; the node's API when empty.
 	Audience string
-	// Request is the id of the request that is answered; empty for none.
+	// Request is the id of the request for access that it is created for; empty for none.
 	Request string
 }
 
-// Issued is what the requester receives (NET-R16). The secret is nowhere else.
+// Issued is what the requester receives (NET-R16). The secret is stored nowhere.
 type Issued struct {
 	// ID, Secret and Subject are Client ID, Client Secret and Service Account User ID.
 	ID, Secret, Subject string
@@ -38,7 +38,7 @@ func (b *Books) Ask(r Request) (Request, error) {
 	}
 	last := 0
 	for id := range all {
-		last = max(last, number(id))
+		last = max(last, requestNumber(id))
 	}
 	r.ID, r.Asked, r.Client = requestID(last+1), b.time(), ""
 	if err := b.keep(Change{Request: &r}); err != nil {
@@ -53,7 +53,7 @@ func (b *Books) Create(c NewClient) (Issued, error) {
 	if err := checkNewID(c.ID); err != nil {
 		return Issued{}, err
 	}
-	if !line(c.Audience) {
+	if !isLine(c.Audience) {
 		return Issued{}, invalid("audience: expected one line", "give the URL of the API that the tokens are meant for")
 	}
 	b.mu.Lock()
@@ -65,7 +65,7 @@ func (b *Books) Create(c NewClient) (Issued, error) {
 	case !known && len(b.clients.entries.rows()) >= maxEntries:
 		return Issued{}, full("clients")
 	}
-	var with Change
+	var change Change
 	if c.Request != "" {
 		request, known := b.requests.get(c.Request)
 		if !known {
@@ -75,15 +75,15 @@ func (b *Books) Create(c NewClient) (Issued, error) {
 			return Issued{}, conflict(fmt.Sprintf("request %s was answered with client %q", request.ID, request.Client), "leave the request out")
 		}
 		request.Client = c.ID
-		with.Request = &request
+		change.Request = &request
 	}
-	return b.enter(Registration{Client: c}, with)
+	return b.enter(Registration{Client: c}, change)
 }
 
-// Grant replaces role and affiliation of a client's service account in the funding service's book. Without either the funding service refuses the
-// client.
+// Grant replaces role and affiliation of a client's service account in the funding service's book. If either is empty, the funding service refuses
+// the client.
 func (b *Books) Grant(id string, p Permission) (Entry, error) {
-	if !line(p.Role) || !line(p.Affiliation) {
+	if !isLine(p.Role) || !isLine(p.Affiliation) {
 		return Entry{}, invalid("role and affiliation: expected one line each", "give the role's name, and the affiliation ID as the funding service knows it")
 	}
 	return b.change(id, func(c Client) (Change, error) { return Change{Account: &p, Subject: c.Subject}, nil })
@@ -143,6 +143,7 @@ func (b *Books) change(id string, step func(Client) (Change, error)) (Entry, err
 // time returns the current time in the precision of the books.
 func (b *Books) time() time.Time { return b.now().UTC().Truncate(time.Second) }
 
+// full refuses an entry in a book that has reached its limit.
 func full(what string) error {
 	return conflict(fmt.Sprintf("the node has %d %s, and takes no more", maxEntries, what), "start the sandbox with another --data directory")
 }
@@ -160,8 +161,8 @@ func checkNewID(id string) error {
 
 func requestID(n int) string { return "R-" + strconv.Itoa(n) }
 
-// number returns the number in the id of a request; 0 for an id of another form.
-func number(id string) int {
+// requestNumber returns the number in the id of a request; 0 for an id of another form.
+func requestNumber(id string) int {
 	n, err := strconv.Atoi(strings.TrimPrefix(id, "R-"))
 	if err != nil {
 		return 0
@@ -173,14 +174,15 @@ func number(id string) int {
 type Registration struct {
 	Client NewClient
 	Secret string
-	// Unseen tells that the secret was drawn and will have to be shown, see [Books.Seen].
+	// Unseen reports that the secret is generated and must still be shown, see [Books.Seen].
 	Unseen     bool
 	Subject    string
 	Permission Permission
 }
 
-// Enter writes the configured clients into the books. A client that is there already stays as it is, also a revoked one: the store is newer than
-// the configuration. Only a secret that was never shown is replaced, because the process ended before. The books then are what Reset restores.
+// Enter writes the configured clients into the books. A client that is in the store already stays as it is, even if it is revoked: the store is
+// newer than the configuration. Only a secret that was never shown, because the process ended before that, is replaced. Reset restores the books to
+// their state after Enter.
 func (b *Books) Enter(configured []Registration) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -204,11 +206,11 @@ func (b *Books) Enter(configured []Registration) error {
 			return err
 		}
 	}
-	b.start = rows{b.clients.entries.rows(), b.accounts.entries.rows(), b.requests.rows()}
+	b.initial = rows{b.clients.entries.rows(), b.accounts.entries.rows(), b.requests.rows()}
 	return nil
 }
 
-// Seen records that the secrets of the configured clients are shown. From then on they stay.
+// Seen records that the secrets of the configured clients were shown. From then on Enter does not replace them.
 func (b *Books) Seen() error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -225,8 +227,8 @@ func (b *Books) Seen() error {
 	return nil
 }
 
-// enter makes the entries of a client and keeps them with another change.
-func (b *Books) enter(r Registration, with Change) (Issued, error) {
+// enter adds a client, and its account if it has a permission, to a change and saves the change.
+func (b *Books) enter(r Registration, change Change) (Issued, error) {
 	issued := Issued{ID: r.Client.ID, Secret: r.Secret, Subject: r.Subject}
 	var err error
 	if issued.Secret == "" {
@@ -242,14 +244,14 @@ func (b *Books) enter(r Registration, with Change) (Issued, error) {
 	if err != nil {
 		return Issued{}, err
 	}
-	with.Client = &Client{ID: issued.ID, Secret: digest, Subject: issued.Subject, Audience: r.Client.Audience, Request: r.Client.Request, Unseen: r.Unseen, Created: b.time()}
+	change.Client = &Client{ID: issued.ID, Secret: digest, Subject: issued.Subject, Audience: r.Client.Audience, Request: r.Client.Request, Unseen: r.Unseen, Created: b.time()}
 	if r.Permission != (Permission{}) {
-		with.Account, with.Subject = &r.Permission, issued.Subject
+		change.Account, change.Subject = &r.Permission, issued.Subject
 	}
-	return issued, b.keep(with)
+	return issued, b.keep(change)
 }
 
-// checkID requires printable ASCII (RFC 6749 appendix A.1).
+// checkID requires 1 to 255 characters of printable ASCII (RFC 6749 appendix A.1).
 func checkID(id string) error {
 	if id == "" || len(id) > 255 {
 		return invalid(fmt.Sprintf("client id of %d characters: want 1 to 255", len(id)), "name the client")
@@ -264,7 +266,7 @@ func checkID(id string) error {
 func newUserID(random io.Reader) (string, error) {
 	var b [16]byte
 	if _, err := io.ReadFull(random, b[:]); err != nil {
-		return "", fmt.Errorf("draw a service account user id: %w", err)
+		return "", fmt.Errorf("generate a service account user id: %w", err)
 	}
 	b[6], b[8] = b[6]&0x0f|0x40, b[8]&0x3f|0x80
 	x := hex.EncodeToString(b[:])

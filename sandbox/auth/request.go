@@ -237,9 +237,10 @@ func invalidClient(description string, basic bool, realm string) *refusal {
 	return r
 }
 
+// serverError reports a failure of the sandbox itself, whose cause the caller has logged.
 func serverError() *refusal {
 	return &refusal{status: http.StatusInternalServerError, code: "server_error",
-		description: "the sandbox failed to make a token; its log names the cause"}
+		description: "the sandbox failed to answer; its log names the cause"}
 }
 
 // write sends the refusal as JSON that is not cached.

@@ -16,10 +16,10 @@ import (
 
 // The size of a report is limited; it does not grow with the journal.
 const (
-	maxClients = 100
-	maxSeen    = 5
-	maxEntries = 12
-	maxAgents  = 5
+	maxClients = 100 // in a report, and nodes of a client
+	maxSeen    = 5   // events of a finding
+	maxEntries = 12  // entries of an event
+	maxNames   = 5   // programs of a client, deviations of an event
 )
 
 // Judge makes the report of all clients in a record.
@@ -44,12 +44,13 @@ func Judge(record journal.Record) Report {
 	return report
 }
 
+// newSheet judges one client by all its requests.
 func newSheet(id string, all requests, rules []Rule) Sheet {
 	s := Sheet{Client: id, Nodes: []string{}, Agents: []string{}, Requests: len(all), First: all[0].Time, Last: all[0].Time, Findings: []Finding{}}
 	for _, e := range all {
 		s.Proven = s.Proven || e.Proven
 		s.Nodes = appendDistinct(s.Nodes, e.Node, maxClients)
-		s.Agents = appendDistinct(s.Agents, e.Agent, maxAgents)
+		s.Agents = appendDistinct(s.Agents, e.Agent, maxNames)
 		if e.Time.After(s.Last) {
 			s.Last = e.Time
 		}
@@ -82,6 +83,7 @@ func appendDistinct(list []string, value string, limit int) []string {
 	return append(list, value)
 }
 
+// finding describes the breaches of a rule.
 func finding(client string, r Rule, seen []Sighting) Finding {
 	f := Finding{Rule: r.ID, Title: r.Title, Level: r.Level, Sources: r.Sources, Why: r.Why, Fix: r.Fix, Count: len(seen), Curl: curl(client, r, seen[0])}
 	for _, s := range seen[:min(len(seen), maxSeen)] {
@@ -92,7 +94,7 @@ func finding(client string, r Rule, seen []Sighting) Finding {
 				event.Entries = append(event.Entries, e.Number)
 			}
 			for _, name := range e.Deviations {
-				event.Deviations = appendDistinct(event.Deviations, name, maxAgents)
+				event.Deviations = appendDistinct(event.Deviations, name, maxNames)
 			}
 		}
 		f.Seen = append(f.Seen, event)
@@ -100,8 +102,8 @@ func finding(client string, r Rule, seen []Sighting) Finding {
 	return f
 }
 
-// attribute divides the entries by client. A request without a client id belongs to the client whose token or secret it has, else to the only
-// client on its connection, else to the only client of its machine and program; the others have the id "".
+// attribute groups the entries by client. A request without a client id belongs to the client whose token or secret it carries, else to the only
+// client on its connection, else to the only client of its machine and program. All other requests are in the group "".
 func attribute(entries []journal.Entry) map[string]requests {
 	sorted := make(requests, len(entries))
 	for i := range entries {
@@ -113,16 +115,16 @@ func attribute(entries []journal.Entry) map[string]requests {
 		}
 		return int(int64(a.Number) - int64(b.Number))
 	})
-	var marks ownership
+	var owners ownership
 	for _, e := range sorted {
-		marks.learn(e)
+		owners.learn(e)
 	}
 	clients := map[string]requests{}
 	for _, e := range sorted {
 		if isIgnored(e) {
 			continue
 		}
-		id := marks.owner(e)
+		id := owners.owner(e)
 		clients[id] = append(clients[id], e)
 	}
 	return clients
@@ -138,50 +140,53 @@ func isIgnored(e *journal.Entry) bool {
 		strings.HasPrefix(e.Agent, suiteAgent)
 }
 
-// ownership maps tokens, secrets, connections and programs to clients.
+// ownership maps the fingerprints of tokens and secrets, connections, and programs to the ids of their clients.
 type ownership struct {
 	prints, connections, programs map[string]string
 }
 
-// severalClients marks what several clients share.
+// severalClients is the owner of what several clients share.
 const severalClients = "\x00"
 
-func (v *ownership) learn(e *journal.Entry) {
-	if v.prints == nil {
-		v.prints, v.connections, v.programs = map[string]string{}, map[string]string{}, map[string]string{}
+// learn records what belongs to the client of an entry.
+func (o *ownership) learn(e *journal.Entry) {
+	if o.prints == nil {
+		o.prints, o.connections, o.programs = map[string]string{}, map[string]string{}, map[string]string{}
 	}
 	if e.Client == "" {
 		return
 	}
 	if e.Proven {
-		claim(v.prints, e.Authorization.Print, e.Client)
-		claim(v.prints, e.Secret, e.Client)
+		claim(o.prints, e.Authorization.Print, e.Client)
+		claim(o.prints, e.Secret, e.Client)
 		if e.Issued != nil {
-			claim(v.prints, e.Issued.Print, e.Client)
+			claim(o.prints, e.Issued.Print, e.Client)
 		}
 	}
-	claim(v.connections, e.Peer, e.Client)
-	claim(v.programs, program(e), e.Client)
+	claim(o.connections, e.Peer, e.Client)
+	claim(o.programs, program(e), e.Client)
 }
 
-func claim(of map[string]string, mark, client string) {
-	if before, taken := of[mark]; taken && before != client {
+// claim makes client the owner of key, or severalClients if another client owns it already.
+func claim(owners map[string]string, key, client string) {
+	if before, taken := owners[key]; taken && before != client {
 		client = severalClients
 	}
-	if mark != "" {
-		of[mark] = client
+	if key != "" {
+		owners[key] = client
 	}
 }
 
-func (v *ownership) owner(e *journal.Entry) string {
+// owner returns the id of the client that an entry belongs to, "" if unknown.
+func (o *ownership) owner(e *journal.Entry) string {
 	if e.Client != "" {
 		return e.Client
 	}
-	candidates := []string{v.prints[e.Authorization.Print]}
+	candidates := []string{o.prints[e.Authorization.Print]}
 	for _, x := range e.Exposed {
-		candidates = append(candidates, v.prints[x.Print])
+		candidates = append(candidates, o.prints[x.Print])
 	}
-	for _, id := range append(candidates, v.connections[e.Peer], v.programs[program(e)]) {
+	for _, id := range append(candidates, o.connections[e.Peer], o.programs[program(e)]) {
 		if id != "" && id != severalClients {
 			return id
 		}
@@ -189,7 +194,7 @@ func (v *ownership) owner(e *journal.Entry) string {
 	return ""
 }
 
-// program identifies the program and its machine.
+// program identifies the program that sent a request, and its machine.
 func program(e *journal.Entry) string {
 	host, _, err := net.SplitHostPort(e.Peer)
 	if err != nil {
@@ -200,11 +205,11 @@ func program(e *journal.Entry) string {
 
 // Remark is the judgement of one request.
 type Remark struct {
-	// Client is the id of the client that it belongs to, also if it did not name it; empty if unknown.
+	// Client is the id of the client that the request belongs to, even if the request did not name it; empty if unknown.
 	Client string `json:"of,omitempty"`
-	// Rules are the rules that it broke, alone or with others.
+	// Rules are the rules that the request broke, alone or together with other requests.
 	Rules []ID `json:"rules,omitempty"`
-	// Curl is the command that does it right; empty for a request without fault.
+	// Curl is a correct command in its place; empty if the request broke no rule.
 	Curl string `json:"curl,omitempty"`
 }
 

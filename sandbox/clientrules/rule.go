@@ -28,7 +28,7 @@ func Levels() []Level { return []Level{Fault, Waste, Note} }
 // ID is the id of a rule, such as CLT-01. It is never reused or given to another rule.
 type ID string
 
-// Source is a text that demands a rule.
+// Source is a place in a text that a rule follows from.
 type Source struct {
 	// Text names the place: "RFC 6750 §2.3".
 	Text string `json:"text"`
@@ -41,11 +41,12 @@ type Rule struct {
 	ID    ID
 	Title string
 	Level Level
-	// Sources are the texts that demand it, the strongest first.
+	// Sources are the texts that it follows from, the most binding first.
 	Sources []Source
 	// Why is the consequence of breaking it, Fix how to follow it.
 	Why, Fix string
-	check    func(requests) []Sighting
+	// check finds the breaches in the requests of one client.
+	check func(requests) []Sighting
 }
 
 // Sighting is one breach of a rule, by one request or by several in a row.
@@ -75,21 +76,21 @@ func Find(id ID) (Rule, bool) {
 	return Rule{}, false
 }
 
-// rfc returns a section of an RFC.
+// rfc returns a section of an RFC as a source.
 func rfc(number int, section string) Source {
 	return Source{fmt.Sprintf("RFC %d §%s", number, section), fmt.Sprintf("https://www.rfc-editor.org/rfc/rfc%d#section-%s", number, section)}
 }
 
-// network returns a rule of the network's interface document.
+// network returns a rule of the network's interface document as a source.
 func network(rule int) Source { return Source{Text: fmt.Sprintf("NET-R%d", rule)} }
 
-// practice returns a habit of the network's own client.
+// practice returns a behaviour that is usual in the network, of its client or its nodes, as a source.
 func practice(habit string) Source { return Source{Text: "practice of the network: " + habit} }
 
 // requests are those of one client, in the order in which they came.
 type requests []*journal.Entry
 
-// where keeps the requests that fit.
+// where returns the requests that fit.
 func (all requests) where(fits func(*journal.Entry) bool) requests {
 	var kept requests
 	for _, e := range all {
@@ -100,7 +101,7 @@ func (all requests) where(fits func(*journal.Entry) bool) requests {
 	return kept
 }
 
-// each makes a sighting of each request that fits.
+// each returns a check that makes a sighting of each request that fits; what describes the sighting.
 func each(fits func(*journal.Entry) bool, what func(*journal.Entry) string) func(requests) []Sighting {
 	return func(all requests) []Sighting {
 		var seen []Sighting
@@ -111,12 +112,12 @@ func each(fits func(*journal.Entry) bool, what func(*journal.Entry) string) func
 	}
 }
 
-// byNode divides the requests by node, in the order of the nodes' first requests.
+// byNode groups the requests by node, in the order of the nodes' first requests.
 func (all requests) byNode() []requests {
 	return all.by(func(e *journal.Entry) string { return e.Node })
 }
 
-// by divides the requests by a key, in the order of the first of each.
+// by groups the requests by a key, in the order of the groups' first requests.
 func (all requests) by(key func(*journal.Entry) string) []requests {
 	var parts []requests
 	places := map[string]int{}
@@ -132,7 +133,7 @@ func (all requests) by(key func(*journal.Entry) string) []requests {
 	return parts
 }
 
-// runs finds the longest rows of consecutive requests that fit and belong to the one before.
+// runs returns the runs of consecutive requests that fit. A request starts a new run unless it belongs to the request before it.
 func (all requests) runs(fits func(*journal.Entry) bool, belongs func(before, e *journal.Entry) bool) []requests {
 	var rows []requests
 	var row requests
@@ -155,12 +156,13 @@ func (all requests) runs(fits func(*journal.Entry) bool, belongs func(before, e 
 // subject identifies what a request is for.
 func subject(e *journal.Entry) string { return e.Node + " " + e.Method + " " + e.Path + "?" + e.Query }
 
-// after reports whether e was sent after the answer to before: of requests side by side, neither is a reaction to the other.
+// after reports whether e was sent after the answer to before: of two concurrent requests, neither is a reaction to the other.
 func after(before, e *journal.Entry) bool {
 	return !e.Time.Before(before.Ended) && e.Number > before.Number
 }
 
-func took(from, to time.Time) string { return to.Sub(from).Round(time.Millisecond).String() }
+// elapsed writes the time between two moments.
+func elapsed(from, to time.Time) string { return to.Sub(from).Round(time.Millisecond).String() }
 
 // isAPI reports whether a request is for a resource that needs a token.
 func isAPI(e *journal.Entry) bool {
@@ -181,8 +183,10 @@ func isTokenRequest(e *journal.Entry) bool {
 	return e.Operation == journal.Token || e.Operation == journal.ElsewhereToken
 }
 
+// isServed reports whether a request got a complete answer without an error.
 func isServed(e *journal.Entry) bool { return e.Status >= 200 && e.Status < 400 && !e.Cut }
 
+// code returns the error code of the refusal, "" without one.
 func code(e *journal.Entry) string {
 	if e.Refusal == nil {
 		return ""
@@ -190,6 +194,7 @@ func code(e *journal.Entry) string {
 	return e.Refusal.Code
 }
 
+// detail returns the reason of the refusal, "" without one.
 func detail(e *journal.Entry) string {
 	if e.Refusal == nil {
 		return ""
@@ -197,8 +202,8 @@ func detail(e *journal.Entry) string {
 	return e.Refusal.Detail
 }
 
-// isExpired reports whether a request was refused for its token.
-func isExpired(e *journal.Entry) bool {
+// isTokenRefused reports whether a request was refused because its token is not valid, for example expired.
+func isTokenRefused(e *journal.Entry) bool {
 	return e.Status == 401 && code(e) == "invalid_token" && !e.Refusal.Unreadable && e.Authorization.Print != ""
 }
 

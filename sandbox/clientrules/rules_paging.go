@@ -44,7 +44,7 @@ func pagingRules() []Rule {
 
 // isTemporary reports whether a request failed in a way that a retry may mend.
 func isTemporary(e *journal.Entry) bool {
-	return e.Status == 429 || e.Status >= 500 || e.Cut || isExpired(e)
+	return e.Status == 429 || e.Status >= 500 || e.Cut || isTokenRefused(e)
 }
 
 // lostPages finds requests that failed in the middle of a list, and that the client did not repeat with success.

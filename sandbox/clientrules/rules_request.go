@@ -154,7 +154,7 @@ func impatient(all requests) []Sighting {
 			delete(waiting, key)
 			if at, _ := due(before); e.Time.Before(at.Add(-early)) {
 				seen = append(seen, Sighting{fmt.Sprintf("%s was answered %d with Retry-After: %s and came again after %s", call(before), before.Status, before.RetryAfter,
-					took(before.Ended, e.Time)), []*journal.Entry{before, e}})
+					elapsed(before.Ended, e.Time)), []*journal.Entry{before, e}})
 			}
 		}
 		if _, ok := due(e); isThrottled(e) && ok {
@@ -171,7 +171,7 @@ func storms(all requests) []Sighting {
 		for _, row := range one.runs(failed, after) {
 			if most := densest(row); len(most) > storm {
 				seen = append(seen, Sighting{fmt.Sprintf("%s failed with %d and was repeated %s within %s", call(row[0]), row[0].Status, Times(len(most)-1),
-					took(most[0].Ended, most[len(most)-1].Time)), most})
+					elapsed(most[0].Ended, most[len(most)-1].Time)), most})
 			}
 		}
 	}

@@ -138,7 +138,7 @@ func deadTokens(all requests) []Sighting {
 	var seen []Sighting
 	for _, node := range all.byNode() {
 		// A token request in between ends the row: the client has reacted.
-		for _, row := range node.where(func(e *journal.Entry) bool { return isTokenRequest(e) || isAPI(e) }).runs(isExpired, func(before, e *journal.Entry) bool {
+		for _, row := range node.where(func(e *journal.Entry) bool { return isTokenRequest(e) || isAPI(e) }).runs(isTokenRefused, func(before, e *journal.Entry) bool {
 			return before.Authorization.Print == e.Authorization.Print
 		}) {
 			// Requests that were under way when the first refusal came are not repetitions.
@@ -164,7 +164,7 @@ func givenUp(all requests) []Sighting {
 			case isAPI(e) && isServed(e):
 				good[e.Authorization.Print] = true
 				refused = nil
-			case isExpired(e) && good[e.Authorization.Print] && refused == nil:
+			case isTokenRefused(e) && good[e.Authorization.Print] && refused == nil:
 				refused = e
 			}
 		}

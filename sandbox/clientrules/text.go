@@ -9,7 +9,7 @@ import (
 	"unicode/utf8"
 )
 
-// WriteText writes the report for a terminal with so many columns. Only commands to copy may be wider.
+// WriteText writes the report for a terminal of the given width. Only commands that users copy may be wider.
 func WriteText(w io.Writer, r Report, columns int) error {
 	p := &textWriter{columns: max(columns, 40)}
 	for _, s := range r.Clients {
@@ -68,17 +68,17 @@ func (p *textWriter) labelled(label, text string) {
 	p.paragraph(fmt.Sprintf("    %-5s  ", label), text)
 }
 
-// paragraph writes text after a lead, with its further lines below the first.
+// paragraph writes text after a lead, and indents its further lines by the width of the lead.
 func (p *textWriter) paragraph(lead, text string) {
 	indent := strings.Repeat(" ", utf8.RuneCountInString(lead))
-	for _, line := range wrapped(printable(text), p.columns-len(indent)) {
+	for _, line := range wrap(printable(text), p.columns-len(indent)) {
 		p.text.WriteString(lead + line + "\n")
 		lead = indent
 	}
 }
 
-// wrapped breaks text into lines at blanks, or within a word that is too long.
-func wrapped(text string, columns int) []string {
+// wrap breaks text into lines at blanks, or within a word that is too long.
+func wrap(text string, columns int) []string {
 	var lines []string
 	line := ""
 	for _, word := range strings.Fields(text) {
@@ -105,7 +105,8 @@ func wrapped(text string, columns int) []string {
 	return append(lines, line)
 }
 
-// WriteLines writes requests for a terminal with so many columns: what was sent and answered, and, if it was wrong, why and what is right.
+// WriteLines writes requests for a terminal of the given width: what was sent and answered, and, if the request was wrong, why and a correct
+// command.
 func WriteLines(w io.Writer, lines []Line, columns int) error {
 	p := &textWriter{columns: max(columns, 40)}
 	for _, l := range lines {
@@ -185,6 +186,7 @@ func levelCounts(s Sheet) string {
 	return strings.Join(parts, ", ")
 }
 
+// plural writes a number and what it counts: "1 request", "2 requests". "waste" has no plural.
 func plural(n int, what string) string {
 	switch {
 	case n == 1 || what == string(Waste):
@@ -210,7 +212,7 @@ func requestCounts(s Sheet) string {
 	return text
 }
 
-// timeSpan is the time of a client's requests, by the clock of the nodes.
+// timeSpan writes the time from the first to the last request of a client, by the clock of the nodes.
 func timeSpan(s Sheet) string {
 	if s.First.Equal(s.Last) {
 		return formatTime(s.First)
@@ -223,7 +225,7 @@ func timeSpan(s Sheet) string {
 
 func formatTime(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05") + " UTC" }
 
-// sources names the places that ask for a rule.
+// sources names the sources of a rule.
 func sources(f Finding) string {
 	var names []string
 	for _, s := range f.Sources {
@@ -232,7 +234,7 @@ func sources(f Finding) string {
 	return strings.Join(names, "; ")
 }
 
-// eventLine names the entries of an event in the journal.
+// eventLine lists the numbers of an event's entries in the journal, and the deviations of the node.
 func eventLine(e Event) string {
 	var numbers []string
 	for _, n := range e.Entries {
@@ -245,7 +247,7 @@ func eventLine(e Event) string {
 	return text
 }
 
-// headline is the verdict on all clients.
+// headline returns the verdict on all clients.
 func headline(r Report) string {
 	faulty, untidy := 0, 0
 	for _, s := range r.Clients {
@@ -278,10 +280,10 @@ func remainder(r Report) string {
 		parts = append(parts, fmt.Sprintf("The journal no longer holds the first %s: start the sandbox with a larger --journal, or judge earlier.", plural(int(r.Dropped), "request")))
 	}
 	if r.Aside > 0 {
-		parts = append(parts, plural(r.Aside, "request")+" of the try-out, of pages and health checks, and of rin certify are not judged.")
+		parts = append(parts, "Not judged: "+plural(r.Aside, "request")+" to the try-out, to pages and health checks, or of rin certify.")
 	}
 	if r.Unlisted > 0 {
-		parts = append(parts, fmt.Sprintf("%s more are not listed: ask for one with --client.", plural(r.Unlisted, "client")))
+		parts = append(parts, "Not listed: "+plural(r.Unlisted, "more client")+". Ask for one with --client.")
 	}
 	return strings.Join(parts, " ")
 }

@@ -1,5 +1,5 @@
-// Package configfile makes the configuration of a network of sandbox nodes, which differ as members of a network do: from the number of nodes, or from
-// a file that configures each.
+// Package configfile makes the configurations of the nodes of a sandbox network, either from the number of nodes or from a file that configures
+// each. The nodes differ from each other, as members of a real network do.
 package configfile
 
 import (
@@ -13,13 +13,13 @@ import (
 	"github.com/rin-network/rin/sandbox/funding"
 )
 
-// Source is a file, with what its reader needs from the caller.
+// Source is what [Read] reads: a file, and what the caller adds to interpret it.
 type Source struct {
 	// Data is the file: YAML, of which JSON is a part.
 	Data []byte
-	// Options are its keys beside nodes, which configure the sandbox as a whole.
+	// Options are the keys that the file may have besides nodes; they configure the sandbox as a whole.
 	Options []Option
-	// Secret reads a secret from its place: "env:NAME", "file:PATH".
+	// Secret reads the secret that a reference points to: "env:NAME", "file:PATH".
 	Secret func(reference string) (string, error)
 	// Keys reads a JWK Set from a file or a URL.
 	Keys func(place string) ([]byte, error)
@@ -35,40 +35,40 @@ type Option struct {
 	List bool
 }
 
-// Given is an option in the file.
+// Given is an option that the file sets.
 type Given struct {
 	Option
-	// Values are the values as they are written; a single one, unless it is a list.
+	// Values are the values as the file writes them: one, or several for a list.
 	Values []string
-	at     value
+	value  value
 }
 
-// Fault makes a fault of the option's value that the caller found.
+// Fault returns a fault in the option's value, at its place in the file. Callers use it for values that they reject.
 func (g Given) Fault(hint string) Fault {
 	got := "a list"
 	if !g.List {
 		got = quoted(g.Values[0])
 	}
-	return Fault{Line: g.at.at.Line, Column: g.at.at.Column, Path: g.at.path, Expected: g.Expected, Got: got, Hint: hint}
+	return Fault{Line: g.value.at.Line, Column: g.value.at.Column, Path: g.value.path, Expected: g.Expected, Got: got, Hint: hint}
 }
 
 // File is the content of a file.
 type File struct {
-	// Given are its options, in its order.
+	// Given are the options that the file sets, in the order of the file.
 	Given []Given
 	nodes []node
 }
 
-// nodesKey is the key of the nodes. The caller may have an option of that name for their number.
+// nodesKey is the key of the nodes. An option of the caller may have the same name, for the number of nodes.
 const nodesKey = "nodes"
 
-// Read reads a file. Its error is [Faults] with everything that is wrong in it.
+// Read reads a file. Its error is of type [Faults] and lists everything that is wrong in the file.
 func Read(source Source) (File, error) {
 	r := &reader{source: source}
 	var file File
-	top, unreadable := parse(source.Data)
-	if unreadable != nil {
-		return file, Faults{*unreadable}
+	top, fault := parse(source.Data)
+	if fault != nil {
+		return file, Faults{*fault}
 	}
 	v, _ := r.follow(top, "")
 	for _, m := range r.mapping(v, r.topKeys(), func(name string) string {
@@ -81,7 +81,7 @@ func Read(source Source) (File, error) {
 		if m.name == nodesKey && !(known && m.node.Kind == yaml.ScalarNode) {
 			file.nodes = r.nodes(m.value)
 		} else {
-			r.given(&file, option, m.value)
+			r.readOption(&file, option, m.value)
 		}
 	}
 	r.distinct(file.nodes)
@@ -110,11 +110,12 @@ func (r *reader) nodes(v value) []node {
 		nodes = append(nodes, r.node(item, i))
 	}
 	if v.node.Kind == yaml.SequenceNode && len(v.node.Content) == 0 {
-		r.fault(v, "one node or more", "none", "leave nodes away for a single one")
+		r.fault(v, "one node or more", "none", "leave nodes out for a single node")
 	}
 	return nodes
 }
 
+// option returns the option of the caller with this name.
 func (r *reader) option(name string) (Option, bool) {
 	i := slices.IndexFunc(r.source.Options, func(o Option) bool { return o.Name == name })
 	if i < 0 {
@@ -123,8 +124,9 @@ func (r *reader) option(name string) (Option, bool) {
 	return r.source.Options[i], true
 }
 
-// given reads an option. A list of one may be written as its single value. An option that nodes have, too, is checked as it is there.
-func (r *reader) given(file *File, option Option, v value) {
+// readOption reads an option. A list with one value may be written as that value. An option that is also a key of nodes is checked in the same way
+// as that key.
+func (r *reader) readOption(file *File, option Option, v value) {
 	faults := len(r.faults)
 	var e nodeEntry
 	if setKey(&e, option.Name, v) {
@@ -134,7 +136,7 @@ func (r *reader) given(file *File, option Option, v value) {
 	if len(r.faults) > faults {
 		return
 	}
-	g := Given{Option: option, at: v}
+	g := Given{Option: option, value: v}
 	add := func(item value) {
 		if text, ok := r.text(item, option.Expected); ok {
 			g.Values = append(g.Values, text)
@@ -152,8 +154,8 @@ func (r *reader) given(file *File, option Option, v value) {
 	}
 }
 
-// Nodes returns the configurations of the nodes, on top of what all share; only that when the file lists no nodes. Like those of [Many] they
-// differ, unless the file or same sets a value.
+// Nodes returns the configurations of the nodes: same, which all nodes share, with the settings of each node in the file. If the file lists no
+// nodes, it returns same alone. Settings that neither the file nor same sets differ between nodes, as those of [Many] do.
 func (f File) Nodes(same sandbox.Config) []sandbox.Config {
 	if len(f.nodes) == 0 {
 		return []sandbox.Config{same}
@@ -169,7 +171,7 @@ func (f File) Nodes(same sandbox.Config) []sandbox.Config {
 			set(&c)
 		}
 		if i > 0 {
-			apart(&c)
+			fillOwn(&c)
 		}
 		configs = append(configs, c)
 	}
@@ -182,15 +184,15 @@ func (f File) Lists() bool { return len(f.nodes) > 0 }
 //go:embed example.yaml
 var example string
 
-// Example is a file with all settings, which works unchanged.
+// Example returns a file with all settings, which works unchanged.
 func Example() string { return example }
 
 // MaxNodes is the largest number of nodes in a network.
 const MaxNodes = 100
 
-// Many makes n nodes from one: the first is at the root of the host, every other below a root named after its id, with a service prefix, a realm,
-// clients and data of its own, and with the presets in turn. Settings of first apply to all nodes, but the seed counts up. A single node stays as
-// it is.
+// Many makes n nodes from one: the first is at the root of the host, every other one below a path named after its id, with a service prefix, a realm,
+// clients and data of its own. The nodes take the presets in turn. Settings of first apply to all nodes, but each node has the seed of the one before
+// plus one. A single node stays as it is.
 func Many(first sandbox.Config, n int) []sandbox.Config {
 	if n == 1 {
 		return []sandbox.Config{first}
@@ -205,19 +207,19 @@ func Many(first sandbox.Config, n int) []sandbox.Config {
 		}
 		c.Seed += uint64(i)
 		if i > 0 {
-			c.Root = "/" + code(c.Member.ID)
-			apart(&c)
+			c.Root = "/" + segment(c.Member.ID)
+			fillOwn(&c)
 		}
 		nodes = append(nodes, c)
 	}
 	return nodes
 }
 
-// apart fills in the settings that a node shares with no other one.
-func apart(c *sandbox.Config) {
-	own := plain(c.Member.Acronym)
+// fillOwn fills in the settings that must differ from those of every other node, unless they are set.
+func fillOwn(c *sandbox.Config) {
+	own := alphanumeric(c.Member.Acronym)
 	if own == "" {
-		own = code(c.Member.ID)
+		own = segment(c.Member.ID)
 	}
 	if c.Prefix == "" {
 		c.Prefix = own
@@ -226,21 +228,21 @@ func apart(c *sandbox.Config) {
 		c.Realm = own
 	}
 	if c.Clients == nil {
-		c.Clients = sandbox.DemoClients("-" + code(c.Member.ID))
+		c.Clients = sandbox.DemoClients("-" + segment(c.Member.ID))
 	}
 }
 
-// code returns a member id as a path segment, without the suffix of a test entry.
-func code(id string) string {
+// segment returns a member id as a path segment, without the suffix of a test entry.
+func segment(id string) string {
 	before, _, _ := strings.Cut(id, "_")
-	if short := plain(before); short != "" {
+	if short := alphanumeric(before); short != "" {
 		return short
 	}
-	return plain(id)
+	return alphanumeric(id)
 }
 
-// plain returns the letters and digits of a name, in lower case.
-func plain(name string) string {
+// alphanumeric returns the ASCII letters and digits of a name, in lower case.
+func alphanumeric(name string) string {
 	return strings.Map(func(r rune) rune {
 		if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' {
 			return r

@@ -93,7 +93,7 @@ func (r *reader) node(v value, index int) node {
 			r.fault(e.Root, expectedRoot, quoted(n.root), "")
 		}
 	} else if index > 0 {
-		n.root = "/" + code(n.member.ID)
+		n.root = "/" + segment(n.member.ID)
 	}
 	r.settings(e, &n)
 	r.clients(e.Clients, &n)
@@ -130,7 +130,7 @@ func (r *reader) member(e nodeEntry, m *funding.Member) {
 	}
 	isNonBlank := func(text string) bool { return strings.TrimSpace(text) != "" }
 	read(e.ID, &m.ID, "a member id of letters, digits and _, such as XB", func(id string) bool {
-		return code(id) != "" && len(id) <= 32 && strings.Trim(id, "-_.0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz") == ""
+		return segment(id) != "" && len(id) <= 32 && strings.Trim(id, "-_.0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz") == ""
 	})
 	read(e.Name, &m.Name, "the name of an institution", isNonBlank)
 	read(e.Acronym, &m.Acronym, "the acronym of an institution", isNonBlank)

@@ -11,7 +11,7 @@ import (
 	"github.com/rin-network/rin/sandbox/content"
 )
 
-// The ids of the sandbox's entries.
+// The ids of the first node's entries in the registry.
 const (
 	// NodeID is the entry with the staging token endpoint.
 	NodeID = "XA"
@@ -21,7 +21,7 @@ const (
 	realmSuffix = "_Realm"
 )
 
-// RegistryDocument serves the registry that entries makes for a caller who sees the network at an origin.
+// RegistryDocument serves the registry that entries returns for the origin at which the caller sees the network.
 func RegistryDocument(places address.Map, entries func(origin string) model.Registry) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, err := json.Marshal(entries(places.Origin(r)))
@@ -84,13 +84,13 @@ func InventedMember(index int) Member {
 	return m
 }
 
-// The numbers of the members that are written as real ones are.
+// The numbers of the two members that have irregular values, as some real entries do: the id of a test entry, and a name that ends with a blank.
 const (
 	testMember  = 3
 	blankMember = 2
 )
 
-// memberCode is XA, XB … XZ, XAA, XAB …
+// memberCode returns the id for a number: XA, XB … XZ, XAA, XAB …
 func memberCode(index int) string {
 	const letters = 26
 	if index < letters {
@@ -102,7 +102,7 @@ func memberCode(index int) string {
 // institution is a kind of institution; "%" in its name is the place.
 type institution struct{ acronym, name string }
 
-// The lengths of the two tables have no common divisor, so that each kind meets each place before a pair comes again.
+// The lengths of the two tables have no common divisor, so that each kind meets each place before a pair repeats.
 func institutions() []institution {
 	return []institution{
 		{"U", "Universität %"},
@@ -158,7 +158,7 @@ type InfoEndpoint struct {
 // NoMoreEndpoints returns no endpoints.
 func NoMoreEndpoints() ([]InfoEndpoint, any) { return nil, nil }
 
-// InfoResource serves the endpoints of the node at places, with absolute URLs as the caller sees the node. open reports that no token is needed,
+// InfoResource serves the endpoints of the node at places, with absolute URLs as the caller sees the node. open says that no token is needed,
 // which determines the caching headers.
 func InfoResource(places address.Map, open bool, endpoints MoreEndpoints) http.Handler {
 	headers := content.GuardedHeaders()
@@ -198,7 +198,7 @@ func InfoDocument(places address.Map, origin string, more []InfoEndpoint) model.
 	for _, e := range more {
 		endpoint := model.Endpoint{Name: e.Name, MajorVersion: int32(e.Major), URL: origin + places.API() + e.Path}
 		if e.Family == "funding" && (endpoint.URL == own[0].URL || endpoint.URL == own[1].URL) {
-			continue // it is served in place of the node's own
+			continue // it replaces the node's own, which is listed already
 		}
 		all.Endpoints[e.Family] = append(all.Endpoints[e.Family], endpoint)
 	}

@@ -13,43 +13,43 @@ import (
 	"github.com/rin-network/rin/fixtures/model"
 )
 
-// index finds the records of a filter without reading them: it has a set for each value of each filter. A record takes a few bits, so that a
-// million calls need tens of megabytes.
+// index finds the records that match a filter without reading them: it has a set of records for each value of each filter. A
+// record takes a few bits, so that a million calls need tens of megabytes.
 type index struct {
 	size  int
 	sets  map[facet]set
-	calls set // those that run or do not run
-	// opens and closes are the first stage of each call, in Unix seconds; opens is included, closes excluded.
+	calls set // the calls; runningCalls selects among them, and excludes all other fundings
+	// opens and closes are the bounds of the first stage of each call, in Unix seconds; opens is included, closes excluded.
 	opens, closes []int64
-	running       atomic.Pointer[moment]
+	running       atomic.Pointer[openCalls]
 }
 
 // facet is a value of a filter's parameter.
 type facet struct{ parameter, value string }
 
-// moment is the set of calls that are open from since to before until, in Unix seconds.
-type moment struct {
+// openCalls is the set of calls that are open at each time from since to before until, in Unix seconds.
+type openCalls struct {
 	since, until int64
 	set          set
 }
 
-// These are the unlimited times.
+// The bounds of a call that has always been open, or never closes.
 const (
 	always = math.MinInt64
 	never  = math.MaxInt64
 )
 
-// newIndex reads the facets of all records, on all processors.
+// newIndex indexes the facets of all records, on all processors.
 func newIndex(records *generate.Generator) *index {
 	x := &index{size: records.Len(), sets: map[facet]set{}, opens: make([]int64, records.Len()), closes: make([]int64, records.Len())}
 	x.calls = newSet(x.size)
 	parts := make([]map[facet]set, min(runtime.GOMAXPROCS(0), x.size/4096+1))
-	// Each processor gets merged words, so that no two write to the same one.
+	// Each part has complete words of the sets, so that no two goroutines write to the same word of x.calls.
 	words := (len(x.calls) + len(parts) - 1) / len(parts)
 	var all sync.WaitGroup
 	for n := range parts {
 		parts[n] = map[facet]set{}
-		all.Go(func() { x.draw(records, parts[n], n*words*64, min((n+1)*words*64, x.size)) })
+		all.Go(func() { x.addRecords(records, parts[n], n*words*64, min((n+1)*words*64, x.size)) })
 	}
 	all.Wait()
 	for _, part := range parts {
@@ -67,11 +67,11 @@ func newIndex(records *generate.Generator) *index {
 	return x
 }
 
-// draw enters the records from first to before end.
-func (x *index) draw(records *generate.Generator, sets map[facet]set, first, end int) {
+// addRecords adds the records from first to before end to sets, x.calls, x.opens and x.closes.
+func (x *index) addRecords(records *generate.Generator, sets map[facet]set, first, end int) {
 	for i := first; i < end; i++ {
 		f := records.Facets(i)
-		enter := func(parameter, value string) {
+		add := func(parameter, value string) {
 			if value == "" {
 				return
 			}
@@ -82,18 +82,18 @@ func (x *index) draw(records *generate.Generator, sets map[facet]set, first, end
 			}
 			members.add(i)
 		}
-		enter(ParamType, string(f.Type))
-		enter(ParamScope, string(f.Scope))
+		add(ParamType, string(f.Type))
+		add(ParamScope, string(f.Scope))
 		for _, group := range f.TargetGroups {
-			enter(ParamGroup, string(group))
+			add(ParamGroup, string(group))
 		}
 		for _, region := range f.Regions {
-			enter(ParamRegion, string(region))
+			add(ParamRegion, string(region))
 		}
 		for _, funder := range f.FunderIDs {
-			enter(ParamFunder, funder)
+			add(ParamFunder, funder)
 		}
-		// Proposals can be submitted to calls alone; a call without stages has no deadline and is open.
+		// Proposals can only be submitted to calls; a call without stages has no deadline and is open.
 		if f.Type == model.TypeCall || f.Type == model.TypeOngoingCall {
 			x.calls.add(i)
 			x.opens[i], x.closes[i] = always, never
@@ -107,7 +107,7 @@ func (x *index) draw(records *generate.Generator, sets map[facet]set, first, end
 	}
 }
 
-// choose returns the records that match a query at the time now.
+// choose returns the records that match the filters of a query at the time now; nil if the query has no filter.
 func (x *index) choose(q query, now time.Time) set {
 	var chosen set
 	keep := func(other set) {
@@ -117,7 +117,7 @@ func (x *index) choose(q query, now time.Time) set {
 		case chosen == nil:
 			chosen = append(set{}, other...)
 		default:
-			chosen.and(other)
+			chosen.intersect(other)
 		}
 	}
 	for _, f := range q.facets() {
@@ -126,22 +126,23 @@ func (x *index) choose(q query, now time.Time) set {
 	if q.running != nil {
 		keep(x.calls)
 		if running := x.runningAt(now).set; *q.running {
-			chosen.and(running)
+			chosen.intersect(running)
 		} else {
-			chosen.without(running)
+			chosen.subtract(running)
 		}
 	}
 	return chosen
 }
 
-// runningAt returns the moment of now. Calls open and close seldom, so that it is cached.
-func (x *index) runningAt(now time.Time) *moment {
+// runningAt returns the calls that are open now. Calls open and close seldom, so that the set is cached.
+func (x *index) runningAt(now time.Time) *openCalls {
 	at := now.Unix()
 	if known := x.running.Load(); known != nil && known.since <= at && at < known.until {
 		return known
 	}
-	m := &moment{since: always, until: never, set: newSet(x.size)}
-	turn := func(when int64) {
+	m := &openCalls{since: always, until: never, set: newSet(x.size)}
+	// limit shortens the time in which the set is valid by a time at which a call opens or closes.
+	limit := func(when int64) {
 		if when <= at {
 			m.since = max(m.since, when)
 		} else {
@@ -152,15 +153,15 @@ func (x *index) runningAt(now time.Time) *moment {
 		if x.opens[i] <= at && at < x.closes[i] {
 			m.set.add(i)
 		}
-		turn(x.opens[i])
-		turn(x.closes[i])
+		limit(x.opens[i])
+		limit(x.closes[i])
 	}
 	x.running.Store(m)
 	return m
 }
 
-// closing returns when the first of the calls that are open at a moment closes; ok is false when none does.
-func (x *index) closing(now time.Time) (when time.Time, ok bool) {
+// nextClosing returns when the first of the calls that are open now closes; ok is false when none does.
+func (x *index) nextClosing(now time.Time) (when time.Time, ok bool) {
 	at, first := now.Unix(), int64(never)
 	for i := range x.calls.from(0) {
 		if x.opens[i] <= at && at < x.closes[i] {
@@ -177,15 +178,15 @@ func newSet(size int) set { return make(set, (size+63)/64) }
 
 func (s set) add(i int) { s[i/64] |= 1 << (i % 64) }
 
-// and keeps the members that other has, too.
-func (s set) and(other set) {
+// intersect removes the members that other does not have.
+func (s set) intersect(other set) {
 	for w := range s {
 		s[w] &= other[w]
 	}
 }
 
-// without removes the members of other.
-func (s set) without(other set) {
+// subtract removes the members of other.
+func (s set) subtract(other set) {
 	for w := range s {
 		s[w] &^= other[w]
 	}

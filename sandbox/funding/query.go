@@ -49,7 +49,7 @@ func Parameters() []string {
 	return []string{ParamType, ParamGroup, ParamRunning, ParamRegion, ParamFunder, ParamScope, ParamPage, ParamSize}
 }
 
-// query is a list request. Empty members do not filter; records match all others.
+// query is a list request. Empty members do not filter; a record must match all other members.
 type query struct {
 	kind    model.FundingType
 	group   model.TargetGroup
@@ -109,7 +109,7 @@ func parseQuery(raw string, paging Paging) (q query, ignored []string, fault *co
 	return q, unknown(values), reader.fault
 }
 
-// unknown lists the parameters that the list ignores.
+// unknown lists the parameters that the list does not know and ignores.
 func unknown(values url.Values) []string {
 	var names []string
 	for name := range values {
@@ -138,7 +138,7 @@ func (r *parameterReader) fail(name, expectation string, allowed []string) {
 func (r *parameterReader) value(name string) string {
 	all := r.values[name]
 	if len(all) > 1 {
-		r.fail(name, "it is given more than once, want it once", nil)
+		r.fail(name, "it is given more than once", nil)
 	}
 	if len(all) == 0 {
 		return ""
@@ -161,7 +161,7 @@ func (r *parameterReader) boolean(name string) *bool {
 	}
 	yes := strings.EqualFold(value, "true")
 	if !yes && !strings.EqualFold(value, "false") {
-		r.fail(name, "it is a boolean", []string{"true", "false"})
+		r.fail(name, "expected a boolean", []string{"true", "false"})
 		return nil
 	}
 	return &yes
@@ -174,7 +174,7 @@ func (r *parameterReader) number(name string, low, high int) (n int, given bool)
 	}
 	n, err := strconv.Atoi(value)
 	if err != nil || n < low || n > high || value[0] == '+' {
-		r.fail(name, "it is a whole number from "+strconv.Itoa(low)+" to "+strconv.Itoa(high), nil)
+		r.fail(name, "expected a whole number from "+strconv.Itoa(low)+" to "+strconv.Itoa(high), nil)
 		return 0, false
 	}
 	return n, true
@@ -194,7 +194,7 @@ func oneOf[T ~string](r *parameterReader, name string, allowed []T) T {
 }
 
 // links returns the links of a page to others, as the value of a Link header (RFC 8288 §3); "" for a request without paging. They are relative
-// references, so that they are right behind any proxy, and never lead a client with its token to another host.
+// references, so that they are right behind any proxy, and they never lead a client with its token to another host.
 func (q query) links(at *url.URL, paging Paging, c selection) string {
 	if q.size == 0 {
 		return ""
@@ -214,7 +214,7 @@ func (q query) links(at *url.URL, paging Paging, c selection) string {
 	add("first", 0)
 	switch {
 	case c.first > 0 && paging == PagingNumber:
-		add("prev", c.first-1) // any record of the page tells its number
+		add("prev", c.first-1) // any record of the previous page determines the number of that page
 	case c.first > 0:
 		add("prev", max(0, c.first-q.size))
 	}

@@ -1,5 +1,5 @@
-// Package funding is the funding service of the node (NET-R2): the store of fundings, their filters and pages, and
-// the resource handlers; and how clients find it: the registry and the info resource (NET-R6, NET-R13). It keeps its own book of service
+// Package funding is the funding service of the node (NET-R2): the store of fundings, their filters and pages, and the resource handlers. It also
+// serves the registry and the info resource, by which clients find the service (NET-R6, NET-R13). It has its own book of service
 // accounts with role and affiliation (NET-R17), apart from the clients of the authorization server, so that 401 and 403 have different causes.
 package funding
 
@@ -42,7 +42,7 @@ func (s *Service) Permit(next http.Handler) http.Handler {
 func (s *Service) permitted(view viewer) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		principal, _ := auth.Caller(r.Context())
-		account, refused := check(s.accounts, principal)
+		account, refused := checkAccount(s.accounts, principal)
 		if refused.detail != "" {
 			s.guard.Forbid(w, r, refused.detail, refused.hint)
 			return
@@ -51,6 +51,7 @@ func (s *Service) permitted(view viewer) http.Handler {
 	})
 }
 
+// tryOut admits every caller.
 func tryOut(view viewer) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { view(w, r, "", content.OpenHeaders()) })
 }
@@ -58,20 +59,20 @@ func tryOut(view viewer) http.Handler {
 // UntilClosing returns how long it takes until the first of the open calls closes; ok is false when none does.
 func (s *Service) UntilClosing() (d time.Duration, ok bool) {
 	now := s.now()
-	when, ok := s.store.index().closing(now)
+	when, ok := s.store.index().nextClosing(now)
 	return when.Sub(now), ok
 }
 
-// List is the guarded list of fundings.
+// List serves the guarded list of fundings.
 func (s *Service) List() http.Handler { return s.permitted(s.list) }
 
-// Detail is one guarded funding.
+// Detail serves one guarded funding.
 func (s *Service) Detail() http.Handler { return s.permitted(s.detail) }
 
-// OpenList is the list of the try-out space (NET-R4).
+// OpenList serves the list of the try-out space (NET-R4).
 func (s *Service) OpenList() http.Handler { return tryOut(s.list) }
 
-// OpenDetail is one funding of the try-out space.
+// OpenDetail serves one funding of the try-out space.
 func (s *Service) OpenDetail() http.Handler { return tryOut(s.detail) }
 
 func (s *Service) list(w http.ResponseWriter, r *http.Request, affiliation string, headers content.Headers) {
@@ -83,20 +84,20 @@ func (s *Service) list(w http.ResponseWriter, r *http.Request, affiliation strin
 		return
 	}
 	now := s.now()
-	if q.short() {
+	if q.isShort() {
 		page, err := s.store.page(q, now, affiliation)
 		if err != nil {
 			s.log.Error("page not encoded", "error", err)
 			content.Internal().Write(w, r)
 			return
 		}
-		note.Serve(page.place.noted(q))
-		w.Header().Set("Link", q.links(r.URL, s.paging, page.place))
+		note.Serve(page.selection.journalPage(q))
+		w.Header().Set("Link", q.links(r.URL, s.paging, page.selection))
 		page.Serve(w, r, headers)
 		return
 	}
 	chosen := s.store.find(q, now)
-	note.Serve(chosen.noted(q))
+	note.Serve(chosen.journalPage(q))
 	if links := q.links(r.URL, s.paging, chosen); links != "" {
 		w.Header().Set("Link", links)
 	}
@@ -140,12 +141,13 @@ type AccountKey struct {
 }
 
 // Accounts is the funding service's book of service accounts, as the service reads it. It is safe for concurrent use and fast: the service reads
-// it at each call.
+// it for each request.
 type Accounts interface {
 	// Account returns the setting of an account; known is false for one that is not in the book.
 	Account(key AccountKey) (account Account, known bool)
 }
 
+// keyOf returns the key of a principal's account.
 func keyOf(p auth.Principal) AccountKey {
 	if p.ForeignIssuer != "" {
 		return AccountKey{ForeignIssuer: p.ForeignIssuer, Name: p.ClientID}
@@ -156,7 +158,8 @@ func keyOf(p auth.Principal) AccountKey {
 // denial is why an account may not read fundings, and how to change that; it is empty when the account may.
 type denial struct{ detail, hint string }
 
-func check(accounts Accounts, p auth.Principal) (Account, denial) {
+// checkAccount returns the account of a principal, and why it may not read fundings.
+func checkAccount(accounts Accounts, p auth.Principal) (Account, denial) {
 	account, known := accounts.Account(keyOf(p))
 	switch {
 	case !known:

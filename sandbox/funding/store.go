@@ -15,15 +15,15 @@ import (
 	"github.com/rin-network/rin/sandbox/journal"
 )
 
-// The bounds of what is kept encoded, in bytes: single records, and pages of up to so many records.
+// The limits of the caches.
 const (
-	cachedBytes = 1 << 20
-	pageBytes   = 2 << 20
-	pageRecords = 100
+	cachedBytes = 1 << 20 // of encoded records
+	pageBytes   = 2 << 20 // of encoded pages
+	pageRecords = 100     // on a page that is cached
 )
 
 // Store serves the records of a generator as JSON. Records are pure functions of their index, so that only the index of the filters and the most
-// recently used encodings are kept.
+// recently used encodings are in memory.
 type Store struct {
 	records *generate.Generator
 	index   func() *index
@@ -39,7 +39,7 @@ type recordKey struct {
 	affiliation string
 }
 
-// NewStore makes a store. identity must change when the content does: seed, as-of day and number.
+// NewStore makes a store. identity must differ for different content: it contains the seed, the as-of day and the number of records.
 func NewStore(records *generate.Generator, identity string) (*Store, error) {
 	s := &Store{
 		records: records,
@@ -89,10 +89,10 @@ func (s *Store) detail(id, affiliation string) (body *content.Body, found bool, 
 	return body, true, err
 }
 
-// preparedRecords limits the records that are indexed in advance: beyond it, memory is only used when a filter needs it.
+// preparedRecords limits the records that are indexed in advance: a larger store is indexed only when the first filter needs it.
 const preparedRecords = 2_000_000
 
-// Prepare builds the index of the filters, which takes a second for each million of records. Without it the first filter waits.
+// Prepare builds the index of the filters, which takes a second for each million records. Without it the first filter waits.
 func (s *Store) Prepare() {
 	if s.records.Len() <= preparedRecords {
 		s.index()
@@ -103,7 +103,7 @@ func (s *Store) Prepare() {
 type selection struct {
 	// set holds the records of all pages; nil means every record.
 	set set
-	// first and end are the places of the page among them; end is excluded.
+	// first and end are the bounds of the page within the set; end is excluded.
 	first, end int
 	// total is the number of records on all pages.
 	total int
@@ -111,8 +111,8 @@ type selection struct {
 	since int64
 }
 
-// noted describes the page to the journal.
-func (c selection) noted(q query) journal.Page {
+// journalPage describes the page for the journal.
+func (c selection) journalPage(q query) journal.Page {
 	return journal.Page{Start: q.offset, Size: q.size, Items: c.len(), Next: c.end < c.total}
 }
 
@@ -162,7 +162,7 @@ func (s *Store) find(q query, now time.Time) selection {
 	return c
 }
 
-// seed identifies the bytes of a selection for an affiliation: records never change, and the set of open calls is the same until a call opens or
+// seed identifies the content of a page for an affiliation, for its entity tag: records never change, and the set of open calls is the same until a call opens or
 // closes.
 func (s *Store) seed(q query, since int64, affiliation string) []byte {
 	h := sha256.New()
@@ -197,10 +197,10 @@ func (s *Store) write(w io.Writer, c selection, affiliation string) error {
 	return nil
 }
 
-// page is a short page, which is cached because clients request the same ones again and again.
+// page is a short page. It is cached, because clients request the same short pages again and again.
 type page struct {
 	*content.Body
-	place selection
+	selection selection
 }
 
 // pageKey is everything that a page depends on.
@@ -216,14 +216,15 @@ type fixedQuery struct {
 	asksRunning, running bool
 }
 
+// fixed returns the query in a form that can be compared.
 func (q query) fixed() fixedQuery {
 	f := fixedQuery{query: q, asksRunning: q.running != nil, running: q.running != nil && *q.running}
 	f.query.running = nil
 	return f
 }
 
-// short reports whether the page of q is worth caching.
-func (q query) short() bool { return q.size > 0 && q.size <= pageRecords }
+// isShort reports whether the page of q is worth caching.
+func (q query) isShort() bool { return q.size > 0 && q.size <= pageRecords }
 
 // page returns the short page of q at the time now, as the affiliation sees it.
 func (s *Store) page(q query, now time.Time, affiliation string) (*page, error) {
@@ -237,7 +238,7 @@ func (s *Store) page(q query, now time.Time, affiliation string) (*page, error) 
 		if err := s.write(&out, c, affiliation); err != nil {
 			return nil, err
 		}
-		c.set = nil // it served, and is large
+		c.set = nil // large, and not needed any more
 		return &page{content.NewBody("application/json", out.Bytes()), c}, nil
 	})
 }

@@ -32,23 +32,23 @@ const (
 type Entry struct {
 	// Number counts the requests since the start or the last clearing, from 1.
 	Number uint64 `json:"number"`
-	// Time is when it came and Ended when it was answered, by the node's clock.
+	// Time is when the request came and Ended when it was answered, by the node's clock.
 	Time  time.Time `json:"time"`
 	Ended time.Time `json:"ended"`
 	// Node is the member id of the node; empty when no node is at the path.
 	Node      string    `json:"node,omitempty"`
 	Operation Operation `json:"operation"`
-	// TryOut reports that it went to the space without tokens, whose callers are rarely programs.
+	// TryOut reports that the request went to the try-out space, which needs no tokens and whose callers are rarely programs.
 	TryOut bool `json:"tryOut,omitempty"`
 
-	// Origin is where it was sent to, as the client spelled it: "http://127.0.0.1:8080".
+	// Origin is the base URL that the request was sent to, as the client spelled it: "http://127.0.0.1:8080".
 	Origin string `json:"origin"`
 	Method string `json:"method"`
 	Path   string `json:"path"`
 	Query  string `json:"query,omitempty"`
 	// Peer is the address of the connection's other end.
 	Peer string `json:"peer"`
-	// Agent, Accept, ContentType and IfNoneMatch are fields of its header.
+	// Agent, Accept, ContentType and IfNoneMatch are header fields of the request.
 	Agent       string `json:"userAgent,omitempty"`
 	Accept      string `json:"accept,omitempty"`
 	ContentType string `json:"contentType,omitempty"`
@@ -63,16 +63,16 @@ type Entry struct {
 	Proven bool   `json:"proven,omitempty"`
 	// Secret is the fingerprint of the client secret in a token request.
 	Secret string `json:"secret,omitempty"`
-	// TokenPath is the path of the node's token endpoint, for a command that does it right.
+	// TokenPath is the path of the node's token endpoint, for the correct command in a report.
 	TokenPath string `json:"tokenPath,omitempty"`
 
 	// Status is the status of the answer; 0 without an answer, or when a deviation wrote to the connection itself.
 	Status int `json:"status"`
 	// Cut reports that the answer ended early.
 	Cut bool `json:"cut,omitempty"`
-	// Bytes is the size of its body as sent.
+	// Bytes is the size of the answer's body as sent.
 	Bytes int64 `json:"bytes"`
-	// ResponseType, RetryAfter and Location are fields of its header.
+	// ResponseType, RetryAfter and Location are header fields of the answer.
 	ResponseType string `json:"responseType,omitempty"`
 	RetryAfter   string `json:"retryAfter,omitempty"`
 	Location     string `json:"location,omitempty"`
@@ -82,7 +82,7 @@ type Entry struct {
 	Page *Page `json:"page,omitempty"`
 	// Refusal is why the request was refused.
 	Refusal *Refusal `json:"refusal,omitempty"`
-	// Ignored names the parameters that the document does not describe.
+	// Ignored names the query parameters that the interface document does not describe.
 	Ignored []string `json:"ignored,omitempty"`
 	// Deviations names the faults that were injected while the request was answered.
 	Deviations []string `json:"deviations,omitempty"`
@@ -90,7 +90,7 @@ type Entry struct {
 
 // Authorization is an Authorization header without its credentials.
 type Authorization struct {
-	// Fields is the number of such headers; a request has at most one.
+	// Fields is the number of Authorization headers; a correct request has at most one.
 	Fields int `json:"fields,omitempty"`
 	// Scheme is its first word: "Bearer". Empty when the header began with the credentials.
 	Scheme string `json:"scheme,omitempty"`
@@ -104,7 +104,7 @@ type Exposure struct {
 	Print     string `json:"print"`
 }
 
-// Issued is a token that a client was given.
+// Issued is a token that a client got.
 type Issued struct {
 	Print   string    `json:"print"`
 	Expires time.Time `json:"expires"`
@@ -124,7 +124,7 @@ type Page struct {
 type Refusal struct {
 	// Code is the error code of RFC 6749 or RFC 6750, if it has one.
 	Code string `json:"code,omitempty"`
-	// Detail is what was wrong, Hint how to do it right.
+	// Detail says what was wrong, Hint how to correct it.
 	Detail string `json:"detail"`
 	Hint   string `json:"hint,omitempty"`
 	// Unreadable reports that the credential of the request could not be read as a token.
@@ -133,11 +133,11 @@ type Refusal struct {
 	Parameter string `json:"parameter,omitempty"`
 }
 
-// Note collects what is learnt about one request while it is answered. It belongs to the goroutine of the request. The methods of a nil Note do
+// Note collects what the handlers learn about one request. It belongs to the goroutine of the request. The methods of a nil Note do
 // nothing, so that callers need not know whether there is a journal.
 type Note struct {
 	entry  Entry
-	prints *printer
+	prints *fingerprinter
 }
 
 type noteKey struct{}
@@ -169,7 +169,7 @@ func (n *Note) Prove(client string) {
 	}
 }
 
-// Authenticate sets the secret of a token request.
+// Authenticate sets the fingerprint of the secret in a token request.
 func (n *Note) Authenticate(secret string) {
 	if n != nil && secret != "" {
 		n.entry.Secret = n.prints.of(secret)
@@ -211,7 +211,7 @@ func (n *Note) Serve(page Page) {
 	}
 }
 
-// Ignore names parameters that the document does not describe.
+// Ignore adds query parameters that the interface document does not describe.
 func (n *Note) Ignore(names []string) {
 	if n == nil {
 		return
@@ -221,7 +221,7 @@ func (n *Note) Ignore(names []string) {
 	}
 }
 
-// Deviate names faults that were injected. The names are not copied.
+// Deviate adds the names of injected faults. It does not copy names, which must not change.
 func (n *Note) Deviate(names ...string) {
 	if n == nil || len(names) == 0 {
 		return

@@ -1,9 +1,9 @@
-// Package journal remembers what clients sent to a network and what they got: the answer to "what did my client do, and what was
-// wrong with it?". It holds the newest requests within a limit of number and bytes, and counts those that it dropped.
+// Package journal records what clients sent to a network and what they got, to answer "what did my client do, and what was wrong
+// with it?". It holds the newest requests within limits of number and bytes, and counts those that it dropped.
 //
-// [Journal.Watch] wraps a node and puts a [Note] into the context of each request. The token endpoint, the guard, the problems and the list write into
-// it what they learn, so that nothing is parsed twice. When the request ends, the note becomes one [Entry]. Entries hold fingerprints instead of
-// secrets and tokens, which are equal for equal values and useless outside this journal.
+// [Journal.Watch] wraps a node and puts a [Note] into the context of each request. The token endpoint, the guard, the problem answers and the list
+// write into it what they learn, so that nothing is parsed twice. When the request ends, the note becomes one [Entry]. Instead of secrets and tokens,
+// entries hold fingerprints, which are equal for equal values and useless outside this journal.
 package journal
 
 import (
@@ -19,13 +19,13 @@ const (
 	DefaultLimit = 10_000
 	// MaxLimit is the largest number of entries of a journal.
 	MaxLimit = 1_000_000
-	// bytesPerEntry is the average size of an entry; longer entries push out more of the old ones.
+	// bytesPerEntry is the average size of an entry; a longer entry replaces several old ones.
 	bytesPerEntry = 2 << 10
 )
 
 // Journal holds the newest entries. It is safe for concurrent use.
 type Journal struct {
-	prints *printer
+	prints *fingerprinter
 
 	mu      sync.Mutex
 	limit   int
@@ -36,7 +36,7 @@ type Journal struct {
 	counted uint64 // entries since the last clearing
 }
 
-// New makes a journal of at most limit entries, [DefaultLimit] when 0. random is the source of the key of its fingerprints; crypto/rand when nil.
+// New makes a journal of at most limit entries, or [DefaultLimit] if limit is 0. random is the source of the key of its fingerprints; nil is crypto/rand.
 func New(limit int, random io.Reader) (*Journal, error) {
 	if limit == 0 {
 		limit = DefaultLimit
@@ -47,7 +47,7 @@ func New(limit int, random io.Reader) (*Journal, error) {
 	if random == nil {
 		random = rand.Reader
 	}
-	prints, err := newPrinter(random)
+	prints, err := newFingerprinter(random)
 	if err != nil {
 		return nil, err
 	}
@@ -90,7 +90,7 @@ func (j *Journal) Clear() {
 	j.ring, j.oldest, j.length, j.bytes, j.counted = nil, 0, 0, 0, 0
 }
 
-// add appends an entry, and drops old ones at a limit.
+// add appends an entry, and drops old ones that exceed a limit.
 func (j *Journal) add(e *Entry) {
 	size := e.size()
 	j.mu.Lock()
@@ -108,6 +108,7 @@ func (j *Journal) add(e *Entry) {
 	j.bytes += size
 }
 
+// drop removes the oldest entry.
 func (j *Journal) drop() {
 	j.bytes -= j.ring[j.oldest].size()
 	j.ring[j.oldest] = Entry{}
@@ -115,7 +116,7 @@ func (j *Journal) drop() {
 	j.length--
 }
 
-// grow makes room for twice as many entries, within the limit: a journal of few requests is small.
+// grow makes room for twice as many entries, within the limit: a journal of few requests needs little memory.
 func (j *Journal) grow() {
 	larger := make([]Entry, min(max(64, 2*len(j.ring)), j.limit))
 	for i := range j.length {
@@ -124,7 +125,7 @@ func (j *Journal) grow() {
 	j.ring, j.oldest = larger, 0
 }
 
-// The bounds of what is kept of a request, in bytes, and in names.
+// The limits of what an entry holds of a request: bytes of a text, and numbers of ignored parameters and of exposed credentials.
 const (
 	maxClient   = 120
 	maxPath     = 300
@@ -134,10 +135,10 @@ const (
 	maxName     = 60
 	maxIgnored  = 8
 	maxExposed  = 8
-	entryStruct = 900 // the entry itself, with what its pointers lead to
+	entryStruct = 900 // bytes of the entry itself, with the structs that it points to
 )
 
-// bounded shortens text and releases the memory of the rest.
+// bounded cuts text at the limit. The copy releases the memory of the rest.
 func bounded(text string, limit int) string {
 	if len(text) <= limit {
 		return text

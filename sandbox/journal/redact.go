@@ -10,8 +10,8 @@ import (
 	"strings"
 )
 
-// authorization reads the Authorization headers, and the client that they claim.
-func (p *printer) authorization(fields []string) (a Authorization, client string) {
+// authorization describes the Authorization headers without their credentials, and returns the client id that Basic credentials claim.
+func (p *fingerprinter) authorization(fields []string) (a Authorization, client string) {
 	if len(fields) == 0 {
 		return a, ""
 	}
@@ -32,7 +32,7 @@ func (p *printer) authorization(fields []string) (a Authorization, client string
 	return a, client
 }
 
-// bareToken strips what is put around a token by mistake, so that it is recognised as the issued one.
+// bareToken strips what clients put around a token by mistake, so that its fingerprint is that of the issued token.
 func bareToken(token string) string {
 	token = strings.Trim(token, " \t\"'<>")
 	if len(token) > len("bearer ") && strings.EqualFold(token[:len("bearer ")], "bearer ") {
@@ -54,6 +54,7 @@ func clientAndSecret(encoded string) (client, secret string) {
 	return unescaped(client), unescaped(secret)
 }
 
+// unescaped decodes a part of a query; a part that cannot be decoded stays as it is.
 func unescaped(text string) string {
 	if plain, err := url.QueryUnescape(text); err == nil {
 		return plain
@@ -62,7 +63,7 @@ func unescaped(text string) string {
 }
 
 // query removes the credentials from a raw query and lists them. Names and harmless values stay.
-func (p *printer) query(raw string) (string, []Exposure) {
+func (p *fingerprinter) query(raw string) (string, []Exposure) {
 	if raw == "" {
 		return "", nil
 	}
@@ -74,7 +75,7 @@ func (p *printer) query(raw string) (string, []Exposure) {
 			out.WriteByte('&')
 		}
 		name, value, found := strings.Cut(parameter, "=")
-		out.WriteString(p.scrub(unescapedOnly(name)))
+		out.WriteString(p.scrub(unescapedName(name)))
 		if !found {
 			continue
 		}
@@ -83,13 +84,13 @@ func (p *printer) query(raw string) (string, []Exposure) {
 		switch {
 		case value == "":
 		case isConfidential(unescaped(name)):
-			print := p.of(bareToken(plain))
+			fingerprint := p.of(bareToken(plain))
 			if len(exposed) < maxExposed {
-				exposed = append(exposed, Exposure{bounded(p.scrub(unescaped(name)), maxName), print})
+				exposed = append(exposed, Exposure{bounded(p.scrub(unescaped(name)), maxName), fingerprint})
 			}
-			out.WriteString(redactionMark(print))
+			out.WriteString(redactionMark(fingerprint))
 		default:
-			// What looks like a credential when decoded is shown decoded, without it.
+			// A value that contains a credential when decoded is shown decoded, without the credential.
 			if clean := p.scrub(plain); clean != plain {
 				out.WriteString(clean)
 				break
@@ -100,15 +101,15 @@ func (p *printer) query(raw string) (string, []Exposure) {
 	return bounded(out.String(), maxQuery), exposed
 }
 
-// unescapedOnly returns the raw form of a name, unless it hides something.
-func unescapedOnly(name string) string {
+// unescapedName returns a name as it was sent, or decoded if it has escapes and is long enough to hide a credential.
+func unescapedName(name string) string {
 	if plain := unescaped(name); plain != name && len(plain) >= secretLength {
 		return plain
 	}
 	return name
 }
 
-// isConfidential reports whether a parameter of the name may hold a credential.
+// isConfidential reports whether a parameter with this name may hold a credential.
 func isConfidential(name string) bool {
 	name = strings.ToLower(name)
 	for _, word := range []string{"secret", "token", "passw", "pwd", "assertion", "credential", "bearer", "jwt", "apikey", "api_key", "api-key", "authorization", "signature"} {
@@ -123,18 +124,19 @@ func isConfidential(name string) bool {
 	return false
 }
 
-func redactionMark(print string) string { return "***" + print }
+// redactionMark stands for a credential with this fingerprint.
+func redactionMark(fingerprint string) string { return "***" + fingerprint }
 
-// secretLength is the length from which a word of letters and digits counts as a credential. Secrets of the sandbox have 43 characters, tokens
+// secretLength is the smallest length of a word of letters and digits that counts as a credential. Secrets of the sandbox have 43 characters, tokens
 // more; ids of fundings have 11.
 const secretLength = 32
 
-// scrub replaces each word that looks like a credential by a mark.
-func (p *printer) scrub(text string) string {
+// scrub replaces each word that looks like a credential with a mark.
+func (p *fingerprinter) scrub(text string) string {
 	if len(text) < secretLength {
 		return text
 	}
-	// The rest is beyond what any caller keeps, so that half a credential is never shown.
+	// No caller shows as much as this, so that a credential that is cut here is never shown.
 	text = text[:min(len(text), maxFingerprinted)]
 	var out strings.Builder
 	kept, start := 0, 0
@@ -165,22 +167,22 @@ func (p *printer) scrub(text string) string {
 	return out.String() + text[kept:]
 }
 
-// printer makes fingerprints: a hash under a key that never leaves the process, so that guessed secrets cannot be compared with them.
-type printer struct{ key [32]byte }
+// fingerprinter makes fingerprints: a hash under a key that never leaves the process, so that guessed secrets cannot be compared with them.
+type fingerprinter struct{ key [32]byte }
 
-func newPrinter(random io.Reader) (*printer, error) {
-	p := &printer{}
+func newFingerprinter(random io.Reader) (*fingerprinter, error) {
+	p := &fingerprinter{}
 	if _, err := io.ReadFull(random, p.key[:]); err != nil {
 		return nil, fmt.Errorf("make the key of the journal's fingerprints: %w", err)
 	}
 	return p, nil
 }
 
-// maxFingerprinted is the part of a value that is hashed; valid credentials are shorter.
+// maxFingerprinted limits the bytes of a value that are hashed; valid credentials are shorter.
 const maxFingerprinted = 8 << 10
 
 // of returns the fingerprint of a value.
-func (p *printer) of(value string) string {
+func (p *fingerprinter) of(value string) string {
 	value = value[:min(len(value), maxFingerprinted)]
 	// A usual token fits into the array, which stays on the stack. The key has a fixed length, and only a part of the sum is shown.
 	var fixed [1200]byte

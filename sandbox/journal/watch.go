@@ -37,14 +37,14 @@ func (j *Journal) Watch(at Place, next http.Handler) http.Handler {
 		note.entry.Operation, note.entry.TryOut = at.Classify(r.URL.Path)
 		note.read(r)
 		ended := false
-		// A panic of the handler is net/http's way to cut an answer.
+		// A handler that panics makes net/http cut the answer.
 		defer func() { watched.enter(ended) }()
 		next.ServeHTTP(watched, r.WithContext(context.WithValue(r.Context(), noteKey{}, note)))
 		ended = true
 	})
 }
 
-// read copies what is kept of the request.
+// read copies into the entry what it holds of the request.
 func (n *Note) read(r *http.Request) {
 	e := &n.entry
 	e.Method = bounded(r.Method, 20)
@@ -66,14 +66,14 @@ func accept(n *Note, r *http.Request) string {
 	return bounded(n.prints.scrub(strings.Join(fields[:min(len(fields), 8)], ", ")), maxField)
 }
 
-// answerWriter counts what is sent and passes it on at once.
+// answerWriter passes the answer on at once, and records its status and size.
 type answerWriter struct {
 	http.ResponseWriter
 	note    Note
 	request *http.Request
 	journal *Journal
 	now     func() time.Time
-	// declared is the value of Content-Length, -1 for none.
+	// declared is the value of the answer's Content-Length, -1 for none.
 	declared int64
 	entered  bool
 	hijacked bool
@@ -83,7 +83,7 @@ type answerWriter struct {
 func (a *answerWriter) WriteHeader(status int) {
 	if a.note.entry.Status == 0 && (status >= 200 || status == http.StatusSwitchingProtocols) {
 		a.note.entry.Status = status
-		a.declare()
+		a.readLength()
 	}
 	a.ResponseWriter.WriteHeader(status)
 }
@@ -92,9 +92,9 @@ func (a *answerWriter) WriteHeader(status int) {
 func (a *answerWriter) Write(p []byte) (int, error) {
 	if a.note.entry.Status == 0 {
 		a.note.entry.Status = http.StatusOK
-		a.declare()
+		a.readLength()
 	}
-	// A client that has the last byte may read the journal at once, so that the entry is made before it.
+	// A client that has the last byte may read the journal at once. So the entry is made before the last byte is sent.
 	if sent := a.note.entry.Bytes + int64(len(p)); a.declared >= 0 && sent >= a.declared && !a.entered {
 		a.note.entry.Bytes = sent
 		a.enter(true)
@@ -105,8 +105,8 @@ func (a *answerWriter) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// declare reads the announced length of the answer.
-func (a *answerWriter) declare() {
+// readLength reads the declared length of the answer.
+func (a *answerWriter) readLength() {
 	length, err := strconv.ParseInt(a.Header().Get("Content-Length"), 10, 64)
 	if err != nil {
 		length = -1
@@ -114,7 +114,7 @@ func (a *answerWriter) declare() {
 	a.declared = length
 }
 
-// Hijack implements http.Hijacker. Data on the bare connection is not seen here.
+// Hijack implements http.Hijacker. The journal does not see data that is sent on the connection afterwards.
 func (a *answerWriter) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 	conn, buffered, err := http.NewResponseController(a.ResponseWriter).Hijack()
 	a.hijacked = a.hijacked || err == nil
@@ -124,7 +124,7 @@ func (a *answerWriter) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 // Unwrap lets http.ResponseController reach the connection.
 func (a *answerWriter) Unwrap() http.ResponseWriter { return a.ResponseWriter }
 
-// enter completes the entry from the answer and adds it to the journal, once.
+// enter completes the entry from the answer and adds it to the journal, once. ended is false if the handler panicked.
 func (a *answerWriter) enter(ended bool) {
 	if a.entered {
 		return

@@ -1,5 +1,5 @@
-// Package boltstore keeps the books of accounts in a file, so that acknowledged steps survive a crash. The file is a bbolt database: one process at
-// a time has it open, and each change is completely on the disk before it is acknowledged. Secrets are stored as salted hashes.
+// Package boltstore keeps the books of accounts in a file, so that acknowledged steps survive a crash. The file is a bbolt database: only one process
+// at a time can open it, and each change is completely on the disk before it is acknowledged. Secrets are stored as salted hashes.
 package boltstore
 
 import (
@@ -23,11 +23,11 @@ const (
 	fileName = "accounts.db"
 	// format marks a ledger and its version.
 	format = "rin.accounts/v1"
-	// patience is how long to wait for another process that is about to close the file.
-	patience = 500 * time.Millisecond
+	// lockTimeout is how long to wait for another process to close the file.
+	lockTimeout = 500 * time.Millisecond
 )
 
-// The buckets of the database: the mark of the format, and one bucket for each node with the books of that node below it.
+// The buckets of the database: one for the mark of the format, and one with a bucket for each node, which contains the books of that node.
 const (
 	markBucket  = "rin"
 	markKey     = "format"
@@ -50,18 +50,18 @@ func (f *Fault) Unwrap() error { return f.cause }
 // Ledger keeps the books of all nodes of a network in one file. It is safe for concurrent use.
 type Ledger struct {
 	db *bbolt.DB
-	// broken is set by the first fault of the file. A fault may leave locks in the database, on which the next step would wait forever.
+	// broken is set by the first fault of the file. A fault may leave the database locked, so that the next step would wait forever.
 	broken atomic.Pointer[Fault]
 }
 
-// Open opens the ledger in a directory, and makes both if needed. Only their owner can read them. Its errors are a [*Fault].
+// Open opens the ledger in a directory, and creates both if needed. Only their owner can read them. Its errors are a [*Fault].
 func Open(dir string) (*Ledger, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return nil, &Fault{"make the directory of the books: " + err.Error(), "name a directory that can be written", err}
+		return nil, &Fault{"create the directory of the books: " + err.Error(), "name a directory that can be written", err}
 	}
 	path := filepath.Join(dir, fileName)
 	if err := createFile(path); err != nil {
-		return nil, &Fault{"begin the books: " + err.Error(), "name a directory that can be written", err}
+		return nil, &Fault{"create the books: " + err.Error(), "name a directory that can be written", err}
 	}
 	db, err := openChecked(path)
 	if err != nil {
@@ -70,7 +70,7 @@ func Open(dir string) (*Ledger, error) {
 	return &Ledger{db: db}, nil
 }
 
-// Close closes the file.
+// Close closes the file. After a fault it returns the fault and leaves the file open, because closing might wait forever for a lock.
 func (l *Ledger) Close() error {
 	if fault := l.broken.Load(); fault != nil {
 		return fault
@@ -78,7 +78,8 @@ func (l *Ledger) Close() error {
 	return l.db.Close()
 }
 
-// do reads or changes the database. Damage that was invisible at the start is an error of the step that meets it, and of all later steps.
+// do runs a step in a transaction, which is the View or Update of the database. Damage that was not found at the start is an error of the step that
+// meets it, and of all later steps.
 func (l *Ledger) do(transaction func(func(*bbolt.Tx) error) error, step func(*bbolt.Tx) error) error {
 	if fault := l.broken.Load(); fault != nil {
 		return fault
@@ -97,24 +98,24 @@ func (l *Ledger) do(transaction func(func(*bbolt.Tx) error) error, step func(*bb
 func (l *Ledger) Of(member string) account.Store { return nodeStore{l, []byte(member)} }
 
 // createFile makes an empty ledger, unless the file exists. It is written under another name and linked when it is complete: a process that is
-// killed leaves no half file, and of two processes that start together the second uses the file of the first.
+// killed leaves no incomplete ledger, and of two processes that start together the second uses the file of the first.
 func createFile(path string) (err error) {
 	if _, err := os.Lstat(path); !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	aside, err := os.CreateTemp(filepath.Dir(path), "."+fileName+"-*")
+	temporary, err := os.CreateTemp(filepath.Dir(path), "."+fileName+"-*")
 	if err != nil {
 		return err
 	}
 	defer func() {
-		if gone := os.Remove(aside.Name()); !errors.Is(gone, fs.ErrNotExist) {
-			err = errors.Join(err, gone)
+		if removeErr := os.Remove(temporary.Name()); !errors.Is(removeErr, fs.ErrNotExist) {
+			err = errors.Join(err, removeErr)
 		}
 	}()
-	if err := aside.Close(); err != nil {
+	if err := temporary.Close(); err != nil {
 		return err
 	}
-	db, err := bbolt.Open(aside.Name(), 0o600, nil)
+	db, err := bbolt.Open(temporary.Name(), 0o600, nil)
 	if err != nil {
 		return err
 	}
@@ -129,9 +130,9 @@ func createFile(path string) (err error) {
 	if err = errors.Join(err, db.Close()); err != nil {
 		return err
 	}
-	err = os.Link(aside.Name(), path)
+	err = os.Link(temporary.Name(), path)
 	if err != nil && !errors.Is(err, fs.ErrExist) {
-		err = os.Rename(aside.Name(), path) // a file system without links
+		err = os.Rename(temporary.Name(), path) // a file system without links
 	}
 	if err != nil && !errors.Is(err, fs.ErrExist) {
 		return err
@@ -145,7 +146,7 @@ func syncDir(dir string) error {
 	if err != nil {
 		return err
 	}
-	// Some systems sync no directories; the file itself is synced with each change.
+	// Some systems cannot sync directories; the file itself is synced with each change.
 	_ = d.Sync()
 	return d.Close()
 }
@@ -164,6 +165,7 @@ func explain(path string, err error) error {
 	return damaged(path, fmt.Sprintf("%v", err))
 }
 
+// damaged returns the fault of a file that is not a ledger, or is damaged.
 func damaged(path, why string) *Fault {
 	return &Fault{Detail: fmt.Sprintf("%s holds no books of a sandbox, or is damaged: %s", path, why), Hint: "replace it with a good copy, or move it away to start without its clients"}
 }
@@ -216,6 +218,7 @@ func (s nodeStore) Keep(c account.Change) error {
 	})
 }
 
+// put writes a record into a book.
 func put(node *bbolt.Bucket, book, key string, record any) error {
 	b, err := node.CreateBucketIfNotExists([]byte(book))
 	if err != nil {
@@ -228,7 +231,7 @@ func put(node *bbolt.Bucket, book, key string, record any) error {
 	return b.Put([]byte(key), text)
 }
 
-// readNode reads the books of a node; nil has none.
+// readNode reads the books of a node. A nil node has empty books.
 func readNode(node *bbolt.Bucket) (account.Records, error) {
 	records := account.Records{Accounts: map[string]account.Permission{}}
 	err := errors.Join(
@@ -266,9 +269,10 @@ func each[T any](node *bbolt.Bucket, book string, take func(key string, record T
 	})
 }
 
+// checkID requires that a record is stored under its own id.
 func checkID(what, key, id string) error {
 	if key != id {
-		return fmt.Errorf("%s %.80q is entered as %.80q", what, id, key)
+		return fmt.Errorf("%s %.80q is stored under the key %.80q", what, id, key)
 	}
 	return nil
 }

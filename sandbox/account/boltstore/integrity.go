@@ -30,7 +30,7 @@ func openChecked(path string) (*bbolt.DB, error) {
 	case info.Size() == 0:
 		return nil, errors.New("it is empty")
 	}
-	db, err := openFile(path, bbolt.Options{Timeout: patience, ReadOnly: true})
+	db, err := openFile(path, bbolt.Options{Timeout: lockTimeout, ReadOnly: true})
 	if err != nil {
 		return nil, err
 	}
@@ -42,7 +42,7 @@ func openChecked(path string) (*bbolt.DB, error) {
 	if err := errors.Join(err, db.Close()); err != nil {
 		return nil, err
 	}
-	return openFile(path, bbolt.Options{Timeout: patience})
+	return openFile(path, bbolt.Options{Timeout: lockTimeout})
 }
 
 // openFile opens a database like [bbolt.Open], and returns panics as errors.
