@@ -127,8 +127,8 @@ func (r *Recorder) header(req Request) []evidence.Field {
 
 var errBudget = errors.New("the request budget is used up")
 
-// deliver sends the request. It waits and repeats it after a 429, and repeats it once after a transient error, unless
-// Once or NoRetry forbids it.
+// deliver sends the request. Unless Once is set, it waits and repeats the request after a 429, and repeats it once after a transient error;
+// with NoRetry the latter only if no connection was established.
 func (r *Recorder) deliver(ctx context.Context, req Request, p prepared) outcome {
 	o := outcome{request: p.request, started: r.options.Clock()}
 	repeated, tooMany := false, 0
