@@ -58,7 +58,7 @@ func Certify(ctx context.Context, t target.Target, o Options) (Result, error) {
 		if err != nil {
 			return Result{}, err
 		}
-		return Result{Report: JudgeKnowing(o.Baseline, log, o.Suite), Log: log}, nil
+		return Result{Report: JudgeWithBaseline(o.Baseline, log, o.Suite), Log: log}, nil
 	}
 	// The child judges each requirement of the profile as soon as it can; its judgements are those of the run.
 	judged, next := map[requirement.ID]requirement.Judgement{}, o.Heard
@@ -78,11 +78,11 @@ func Certify(ctx context.Context, t target.Target, o Options) (Result, error) {
 }
 
 // Judge judges recorded evidence for the profile that it names. It is a pure function: the same evidence gives the same report.
-func Judge(log *evidence.Log, suite string) report.Report { return JudgeKnowing(nil, log, suite) }
+func Judge(log *evidence.Log, suite string) report.Report { return JudgeWithBaseline(nil, log, suite) }
 
-// JudgeKnowing is [Judge] for an operator who knows of some failures; a nil baseline is none.
-func JudgeKnowing(known *verdict.Baseline, log *evidence.Log, suite string) report.Report {
-	return decide(known, log, nil, suite)
+// JudgeWithBaseline is [Judge] with the failures that the operator knows of; baseline may be nil.
+func JudgeWithBaseline(baseline *verdict.Baseline, log *evidence.Log, suite string) report.Report {
+	return decide(baseline, log, nil, suite)
 }
 
 // decide reports on a run. What was not judged is judged now: the rows beyond the profile, and what a child that died left behind.
@@ -136,7 +136,7 @@ func inWorker(ctx context.Context, o Options) (*evidence.Log, string, error) {
 		return nil, "", err
 	}
 	if at, err := file.Stat(); err == nil && at.Size() == 0 {
-		return nil, "", fmt.Errorf("nothing was recorded: %s%s", cmp.Or(end.Cause, "the worker wrote no evidence"), said(end.Stderr))
+		return nil, "", fmt.Errorf("nothing was recorded: %s%s", cmp.Or(end.Cause, "the worker wrote no evidence"), stderrExcerpt(end.Stderr))
 	}
 	// What was recorded until a child's early end is kept, and says why it ends.
 	log, err := evidence.Repair(file, end.Cause)
@@ -155,8 +155,8 @@ func create(path string) (*os.File, error) {
 	return file, nil
 }
 
-// said quotes the end of a worker's stderr, which is short for a cause and long for a crash.
-func said(stderr string) string {
+// stderrExcerpt quotes the first lines of what a worker wrote to stderr: all of a cause, the beginning of a crash.
+func stderrExcerpt(stderr string) string {
 	lines := strings.Split(strings.TrimSpace(stderr), "\n")
 	if lines[0] == "" {
 		return ""

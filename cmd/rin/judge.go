@@ -48,7 +48,7 @@ the same evidence gives the same report. The files of the report go to
 				return err
 			}
 			log.Run.Profile = string(p)
-			result := conformance.Result{Report: conformance.JudgeKnowing(knownFailures, log, version()), Log: log}
+			result := conformance.Result{Report: conformance.JudgeWithBaseline(knownFailures, log, version()), Log: log}
 			if err := output.makeDir(); err != nil {
 				return err
 			}

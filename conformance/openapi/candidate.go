@@ -62,7 +62,7 @@ func (d *Document) ListCandidate() (Operation, bool) {
 // listScore rates how likely an operation is the list; 0 means that it cannot be. The path counts more than tags, an array more than an
 // object, and a detail operation below its path adds to the score.
 func (o Operation) listScore(d *Document) int {
-	if o.Method != "GET" || o.HasBody || len(o.TemplateParameters()) > 0 || o.AboutService() || !o.returnsData() {
+	if o.Method != "GET" || o.RequiresBody || len(o.TemplateParameters()) > 0 || o.AboutService() || !o.returnsData() {
 		return 0
 	}
 	score := 0
@@ -156,7 +156,7 @@ func (d *Document) DetailCandidate(list Operation) (Operation, bool) {
 	base := strings.TrimRight(list.Path, "/")
 	for _, o := range d.Operations {
 		rest, below := strings.CutPrefix(strings.TrimRight(o.Path, "/"), base+"/")
-		if o.Method == "GET" && below && !o.HasBody && strings.HasPrefix(rest, "{") &&
+		if o.Method == "GET" && below && !o.RequiresBody && strings.HasPrefix(rest, "{") &&
 			strings.HasSuffix(rest, "}") && strings.Count(rest, "{") == 1 && !strings.Contains(rest, "/") {
 			return o, true
 		}
@@ -173,7 +173,7 @@ func (d *Document) Collection(o Operation) (Operation, bool) {
 		return Operation{}, false
 	}
 	i := slices.IndexFunc(d.Operations, func(c Operation) bool {
-		return c.Method == "GET" && !c.HasBody && strings.TrimRight(c.Path, "/") == before
+		return c.Method == "GET" && !c.RequiresBody && strings.TrimRight(c.Path, "/") == before
 	})
 	if i < 0 {
 		return Operation{}, false

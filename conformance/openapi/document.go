@@ -37,17 +37,17 @@ type Document struct {
 
 // Operation is one method on one path.
 type Operation struct {
-	Key        string // safe in a label: Slug of operationId, or of method and path; unique in the document
-	ID         string // operationId as declared, may be empty
-	Method     string // upper case
-	Path       string // template as declared
-	Pointer    string // RFC 6901
-	Tags       []string
-	Parameters []Parameter // path-item and operation level merged, $ref resolved
-	Responses  map[string]Response
-	HasBody    bool      // a required request body
-	Security   *Security // the operation's own, else the document's; nil if neither declares one
-	Deprecated bool
+	Key          string // safe in a label: Slug of operationId, or of method and path; unique in the document
+	ID           string // operationId as declared, may be empty
+	Method       string // upper case
+	Path         string // template as declared
+	Pointer      string // RFC 6901
+	Tags         []string
+	Parameters   []Parameter // path-item and operation level merged, $ref resolved
+	Responses    map[string]Response
+	RequiresBody bool      // a required request body
+	Security     *Security // the operation's own, else the document's; nil if neither declares one
+	Deprecated   bool
 }
 
 // Security is a declared security requirement; Open is true for an empty list or an empty alternative.

@@ -110,7 +110,7 @@ var _ = Describe("A document", func() {
 
 	It("knows which operations require a body", func() {
 		o, _ := parsed(library).Operation("findAll-2")
-		Expect(o.HasBody).To(BeTrue())
+		Expect(o.RequiresBody).To(BeTrue())
 		Expect(o.Security).To(Equal(&openapi.Security{Schemes: []string{"bearer"}}))
 	})
 
@@ -125,7 +125,7 @@ var _ = Describe("A document", func() {
 		Expect(d.Schemes).To(Equal(map[string]string{"oauth": "oauth2"}))
 		Expect(d.Security.Open).To(BeTrue())
 		get := d.Operations[0]
-		Expect(get.HasBody).To(BeTrue())
+		Expect(get.RequiresBody).To(BeTrue())
 		Expect(get.Parameters).To(HaveLen(1))
 		Expect(get.Parameters[0].Schema.Enum).To(Equal([]string{"VIENNA"}))
 		Expect(get.Responses["200"].Content["application/json"].Items.Type).To(Equal("object"))

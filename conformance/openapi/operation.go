@@ -51,9 +51,9 @@ func (d *Document) operation(path, method string, item, raw map[string]any) Oper
 	if own := security(raw["security"]); own != nil {
 		o.Security = own
 	}
-	o.Parameters, o.HasBody = d.parameters(item["parameters"], raw["parameters"])
+	o.Parameters, o.RequiresBody = d.parameters(item["parameters"], raw["parameters"])
 	if body, _ := d.resolve(raw["requestBody"]); isTrue(body["required"]) {
-		o.HasBody = true
+		o.RequiresBody = true
 	}
 	responses, _ := raw["responses"].(map[string]any)
 	for _, status := range sortedKeys(responses) {

@@ -289,7 +289,7 @@ func executed(o openapi.Operation, log *evidence.Log) (bool, string) {
 		return false, skipped.Because
 	case o.Method != "GET":
 		return false, "only GET is executed on operations"
-	case o.HasBody:
+	case o.RequiresBody:
 		return false, "it requires a request body"
 	case !requirement.Profile(log.Run.Profile).Includes(requirement.Funding):
 		return false, "profile " + log.Run.Profile + " executes no operations"

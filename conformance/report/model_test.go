@@ -162,7 +162,7 @@ var _ = Describe("New", func() {
 		r, log := excused()
 		Expect(r.Verdict.Decision).To(Equal(verdict.Partial))
 		Expect(r.Run.Baseline).To(HaveValue(Equal(report.Baseline{
-			Known: []requirement.ID{"API-04"}, Mended: []requirement.ID{"TOK-01"}, Expired: []requirement.ID{"TOK-06"}, Unseen: []requirement.ID{},
+			Known: []requirement.ID{"API-04"}, Passed: []requirement.ID{"TOK-01"}, Expired: []requirement.ID{"TOK-06"}, NotJudged: []requirement.ID{},
 		})))
 		for name, f := range formats() {
 			if name == "exchanges.har" || name == "report.json" || strings.HasPrefix(name, "40") {

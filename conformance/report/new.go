@@ -58,7 +58,7 @@ func baselineOf(e *verdict.Excused) *Baseline {
 		}
 		return out
 	}
-	return &Baseline{Known: ids(e.Known), Mended: ids(e.Mended), Expired: ids(e.Expired), Unseen: ids(e.Unseen)}
+	return &Baseline{Known: ids(e.Known), Passed: ids(e.Passed), Expired: ids(e.Expired), NotJudged: ids(e.NotJudged)}
 }
 
 // attempts counts the requests of a run that did not record its end.

@@ -122,10 +122,10 @@ type Run struct {
 
 // Baseline sorts the entries of a baseline by what became of them.
 type Baseline struct {
-	Known   []requirement.ID `json:"known"`   // failed as listed
-	Mended  []requirement.ID `json:"mended"`  // listed, and passed
-	Expired []requirement.ID `json:"expired"` // listed, and expired
-	Unseen  []requirement.ID `json:"unseen"`  // listed, and not judged in this run
+	Known     []requirement.ID `json:"known"`   // failed as listed
+	Passed    []requirement.ID `json:"mended"`  // listed, and passed
+	Expired   []requirement.ID `json:"expired"` // listed, and expired
+	NotJudged []requirement.ID `json:"unseen"`  // listed, and not judged in this run
 }
 
 // NotSent is a planned exchange that was not sent.

@@ -208,12 +208,12 @@ func mustExecute(run evidence.Run) []requirement.ID {
 type Excused struct {
 	// Known lists entries that failed as expected.
 	Known []KnownFailure
-	// Mended lists entries that passed, possibly with a warning.
-	Mended []KnownFailure
+	// Passed lists entries that passed, possibly with a warning.
+	Passed []KnownFailure
 	// Expired lists entries whose last day has passed, whatever the outcome.
 	Expired []KnownFailure
-	// Unseen lists entries without a conclusive judgement in this run.
-	Unseen []KnownFailure
+	// NotJudged lists entries without a conclusive judgement in this run.
+	NotJudged []KnownFailure
 }
 
 // excuse applies the baseline on the given day.
@@ -229,14 +229,14 @@ func (v *Verdict) excuse(b Baseline, today Day) {
 		case entry.Until.Before(today):
 			v.Excused.Expired = append(v.Excused.Expired, entry)
 		case result == nil:
-			v.Excused.Unseen = append(v.Excused.Unseen, entry)
+			v.Excused.NotJudged = append(v.Excused.NotJudged, entry)
 		case result.Judgement.Outcome == requirement.Fail:
 			result.Known = &entry
 			v.Excused.Known = append(v.Excused.Known, entry)
 		case result.Judgement.Outcome == requirement.Pass || result.Judgement.Outcome == requirement.Warn:
-			v.Excused.Mended = append(v.Excused.Mended, entry)
+			v.Excused.Passed = append(v.Excused.Passed, entry)
 		default:
-			v.Excused.Unseen = append(v.Excused.Unseen, entry)
+			v.Excused.NotJudged = append(v.Excused.NotJudged, entry)
 		}
 	}
 	for i := range v.Results {
@@ -250,8 +250,8 @@ func (v *Verdict) excuse(b Baseline, today Day) {
 // reasons say how the baseline must change.
 func (e *Excused) reasons() []Reason {
 	rs := &reasons{}
-	for _, entry := range e.Mended {
-		rs.add(BaselineMended, "the baseline lists it as a known failure, and it passed: remove the entry", entry.ID)
+	for _, entry := range e.Passed {
+		rs.add(BaselinePassed, "the baseline lists it as a known failure, and it passed: remove the entry", entry.ID)
 	}
 	for _, entry := range e.Expired {
 		rs.add(BaselineExpired, fmt.Sprintf("the excuse of the baseline ended on %s: fix the node and remove the entry", entry.Until), entry.ID)

@@ -298,11 +298,11 @@ var _ = Describe("A baseline", func() {
 		v := knowing("auth", judgements{"TOK-01": failed, "TOK-07": requirement.Missing("m")},
 			entry("TOK-01", future), entry("BRR-01", future), entry("TOK-13", past), entry("TOK-07", future), entry("SPC-01", future))
 		Expect(*v.Excused).To(Equal(verdict.Excused{
-			Known: []verdict.KnownFailure{entry("TOK-01", future)}, Mended: []verdict.KnownFailure{entry("BRR-01", future)},
-			Expired: []verdict.KnownFailure{entry("TOK-13", past)}, Unseen: []verdict.KnownFailure{entry("TOK-07", future), entry("SPC-01", future)},
+			Known: []verdict.KnownFailure{entry("TOK-01", future)}, Passed: []verdict.KnownFailure{entry("BRR-01", future)},
+			Expired: []verdict.KnownFailure{entry("TOK-13", past)}, NotJudged: []verdict.KnownFailure{entry("TOK-07", future), entry("SPC-01", future)},
 		}))
 		Expect(v.Reasons).To(ConsistOf(
-			verdict.Reason{Kind: verdict.BaselineMended, Requirements: []requirement.ID{"BRR-01"}, Text: "the baseline lists it as a known failure, and it passed: remove the entry"},
+			verdict.Reason{Kind: verdict.BaselinePassed, Requirements: []requirement.ID{"BRR-01"}, Text: "the baseline lists it as a known failure, and it passed: remove the entry"},
 			verdict.Reason{Kind: verdict.BaselineExpired, Requirements: []requirement.ID{"TOK-13"}, Text: "the excuse of the baseline ended on 2026-03-13: fix the node and remove the entry"},
 		))
 		Expect(v.Results[0].Known).To(HaveValue(Equal(entry("TOK-01", future))))

@@ -189,7 +189,7 @@ const (
 	Incomplete   ReasonKind = "incomplete"    // the evidence ends early
 	NothingSeen  ReasonKind = "nothing-seen"  // no gating requirement was judged at all
 
-	BaselineMended  ReasonKind = "baseline-mended"  // the baseline lists what did not fail
+	BaselinePassed  ReasonKind = "baseline-mended"  // the baseline lists what passed
 	BaselineExpired ReasonKind = "baseline-expired" // an excuse of the baseline has ended
 )
 
@@ -205,7 +205,7 @@ const (
 // Weight returns Broken if the node broke a rule, and Open if something could not be judged.
 func (k ReasonKind) Weight() Weight {
 	switch k {
-	case GatingFailed, AdviceFailed, BaselineMended, BaselineExpired:
+	case GatingFailed, AdviceFailed, BaselinePassed, BaselineExpired:
 		return Broken
 	}
 	return Open

@@ -197,7 +197,7 @@ func (w *Walk) Operations() []Operation {
 	}
 	var operations []Operation
 	for _, o := range d.node.Document.Operations {
-		operation := Operation{Method: o.Method, Path: o.Path, ID: o.ID, List: o.Key == d.node.List, Detail: o.Key == d.node.Detail, Body: o.HasBody, Deprecated: o.Deprecated}
+		operation := Operation{Method: o.Method, Path: o.Path, ID: o.ID, List: o.Key == d.node.List, Detail: o.Key == d.node.Detail, Body: o.RequiresBody, Deprecated: o.Deprecated}
 		var optional []Parameter
 		for _, p := range o.Parameters {
 			if p.Required {
