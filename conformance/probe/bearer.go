@@ -21,12 +21,11 @@ func bearerCases() []row {
 	caching := in(cached, tried).alsoOn(onGuarded).inLane("cache")
 	const noToken = "without a token"
 	return []row{
-		{Label: "P.garbage", Words: "with a garbage token", Plan: guarded, Send: garbage},
-		{Label: "P.tampered", Words: "with a tampered token", Plan: guarded, Send: authorizedly(func(_ *run, q *recorder.Request, token string) *unsent {
+		{Label: "P.garbage", Words: "with a garbage token", Plan: guarded, Send: garbage()},
+		{Label: "P.tampered", Words: "with a tampered token", Plan: guarded, Send: authorizedly(func(_ *run, q *recorder.Request, token string) {
 			forged := tokenforge.Tamper(token)
 			q.Header[0].Value, q.Credential = "Bearer "+forged, "tampered_token"
 			q.Conceal = map[string]string{"tampered_token": forged}
-			return nil
 		})},
 		{Label: "P.empty-bearer", Words: "with Bearer and nothing behind it", Plan: guarded, Send: rawAuthorization("Bearer")},
 		{Label: "P.blank-bearer", Words: "with Bearer and a blank behind it", Plan: guarded, Send: rawAuthorization("Bearer ")},
@@ -35,10 +34,7 @@ func bearerCases() []row {
 			q.NoRetry = true
 		})},
 		{Label: "P.token-scheme", Words: "with the scheme Token", Plan: guarded, Send: scheme("Token ")},
-		{Label: "P.head-ok", Plan: guarded, Send: authorizedly(func(_ *run, q *recorder.Request, _ string) *unsent {
-			q.Method = http.MethodHead
-			return nil
-		})},
+		{Label: "P.head-ok", Plan: guarded, Send: authorizedly(func(_ *run, q *recorder.Request, _ string) { q.Method = http.MethodHead })},
 		{Label: "P.head", Words: noToken, Plan: guarded, Send: anonymously(func(_ *run, q *recorder.Request) { q.Method = http.MethodHead })},
 		{Label: "P.method-override", Words: "without a token and with X-HTTP-Method-Override: OPTIONS", Plan: guarded, Send: anonymously(func(_ *run, q *recorder.Request) {
 			for _, name := range []string{"X-HTTP-Method-Override", "X-HTTP-Method", "X-Method-Override"} { // one for each family of frameworks
@@ -56,22 +52,19 @@ func bearerCases() []row {
 		{Label: "P.path-suffix", Words: noToken, Plan: guarded, Send: underPath(pathParameter)},
 		{Label: "P.path-encoded", Words: noToken, Plan: guarded, Send: underPath(encodedLetter)},
 		{Label: "P.path-extension", Words: noToken, Plan: guarded, Send: underPath(extension)},
-		{Label: "P.cached-ok", Words: "with a query of its own", Plan: caching, Send: authorizedly(func(r *run, q *recorder.Request, _ string) *unsent {
-			q.URL = r.fresh(q.URL)
-			return nil
-		})},
+		{Label: "P.cached-ok", Words: "with a query of its own", Plan: caching, Send: authorizedly(func(r *run, q *recorder.Request, _ string) { q.URL = r.fresh(q.URL) })},
 		{Label: "P.cached-no-token", Words: "without a token and with a query that came with a token before", Plan: caching, Send: controlled(fromCache)},
 		{Label: "P.lower-scheme", Words: "with the scheme bearer", Plan: oddly, Send: scheme("bearer ")},
 		{Label: "P.upper-scheme", Words: "with the scheme BEARER", Plan: oddly, Send: scheme("BEARER ")},
 		{Label: "P.two-blanks", Words: "with two blanks after Bearer", Plan: oddly, Send: scheme("Bearer  ")},
 		// The first token of the run, after the repeated requests.
-		{Label: "P.first-token", Words: "with the first token of the run", Plan: in(stageRest, opened).onlyIf(notQuick), Send: authorizedly(firstTokenAgain)},
+		{Label: "P.first-token", Words: "with the first token of the run", Plan: in(stageRest, opened).onlyIf(notQuick), Send: controlled(firstTokenAgain)},
 	}
 }
 
 // garbage sends a token that was never issued.
-func garbage(ctx context.Context, r *run, at evidence.Resource) (recorder.Request, *unsent) {
-	return anonymously(func(_ *run, q *recorder.Request) { authorize(q, "Bearer conformance.invalid.token") })(ctx, r, at)
+func garbage() sender {
+	return anonymously(func(_ *run, q *recorder.Request) { authorize(q, "Bearer conformance.invalid.token") })
 }
 
 // authorize gives a request an Authorization header, before the other fields.
@@ -89,14 +82,11 @@ func rawAuthorization(value string) sender {
 
 // scheme sends the good token after another scheme.
 func scheme(prefix string) sender {
-	return authorizedly(func(_ *run, q *recorder.Request, token string) *unsent {
-		q.Header[0].Value = prefix + token
-		return nil
-	})
+	return authorizedly(func(_ *run, q *recorder.Request, token string) { q.Header[0].Value = prefix + token })
 }
 
 // fromCache asks without a token for the URL that was just asked for with one.
-func fromCache(r *run, res Resource) (recorder.Request, *unsent) {
+func fromCache(_ context.Context, r *run, res Resource) (recorder.Request, *unsent) {
 	good := res.Name.With("cached-ok")
 	switch {
 	case r.facts.good(good):
@@ -109,18 +99,17 @@ func fromCache(r *run, res Resource) (recorder.Request, *unsent) {
 }
 
 // firstTokenAgain asks with the first token of the run, after more were issued.
-func firstTokenAgain(r *run, q *recorder.Request, _ string) *unsent {
+func firstTokenAgain(_ context.Context, r *run, res Resource) (recorder.Request, *unsent) {
 	if !r.facts.good("token.repeat-3") {
-		return unmet("the repeated token requests yielded no token")
+		return recorder.Request{}, unmet("the repeated token requests yielded no token")
 	}
 	r.facts.mu.Lock()
 	first := r.facts.first
 	r.facts.mu.Unlock()
 	if r.Clock().Sub(first.Obtained) >= first.Life {
-		return cutShort("the first token of the run has expired by itself")
+		return recorder.Request{}, cutShort("the first token of the run has expired by itself")
 	}
-	q.Header[0].Value = "Bearer " + first.Value
-	return nil
+	return res.Authorized(first.Value), nil
 }
 
 // strictAboutQueries tells by the answer to a good call with a parameter of rin's own that the node takes none that it does not know.
@@ -138,7 +127,7 @@ type pathParts struct{ parent, last, slash string }
 
 // underPath asks without a token for a path that servers and gateways may take for the same (RFC 3986 §6.2).
 func underPath(variant func(pathParts) string) sender {
-	return controlled(func(r *run, res Resource) (recorder.Request, *unsent) {
+	return controlled(func(_ context.Context, r *run, res Resource) (recorder.Request, *unsent) {
 		text, ok := pathVariant(res.URL, variant)
 		if !ok {
 			return recorder.Request{}, notApplicable("the path of %s has no such variant", res.Name)
@@ -164,11 +153,15 @@ func pathVariant(text string, variant func(pathParts) string) (other string, ok 
 	if path == "" {
 		return "", false
 	}
-	query := ""
+	return withPath(u, path), true
+}
+
+// withPath is a URL with another path, which is escaped already.
+func withPath(u *url.URL, path string) string {
 	if u.RawQuery != "" {
-		query = "?" + u.RawQuery
+		path += "?" + u.RawQuery
 	}
-	return u.Scheme + "://" + u.Host + path + query, true
+	return schemeAndHost(u) + path
 }
 
 // otherSlash adds a slash at the end, or removes those that are there.

@@ -192,19 +192,19 @@ func withSecond(n Node) bool  { return n.Target.Second != nil }
 func withKeys(n Node) bool    { return wantsKeys(n.Target) }
 
 // controlled sends what build makes of a resource whose good call was answered with 2xx: without that a refusal would prove nothing.
-func controlled(build func(r *run, res Resource) (recorder.Request, *unsent)) sender {
-	return func(_ context.Context, r *run, at evidence.Resource) (recorder.Request, *unsent) {
+func controlled(build func(ctx context.Context, r *run, res Resource) (recorder.Request, *unsent)) sender {
+	return func(ctx context.Context, r *run, at evidence.Resource) (recorder.Request, *unsent) {
 		res, reason := r.controlled(at)
 		if reason != nil {
 			return recorder.Request{}, reason
 		}
-		return build(r, res)
+		return build(ctx, r, res)
 	}
 }
 
 // anonymously changes the good request without its token.
 func anonymously(change func(r *run, q *recorder.Request)) sender {
-	return controlled(func(r *run, res Resource) (recorder.Request, *unsent) {
+	return controlled(func(_ context.Context, r *run, res Resource) (recorder.Request, *unsent) {
 		q := res.Get()
 		change(r, &q)
 		return q, nil
@@ -212,17 +212,13 @@ func anonymously(change func(r *run, q *recorder.Request)) sender {
 }
 
 // authorizedly changes the good request with the token in use.
-func authorizedly(change func(r *run, q *recorder.Request, token string) *unsent) sender {
-	return func(ctx context.Context, r *run, at evidence.Resource) (recorder.Request, *unsent) {
-		res, reason := r.controlled(at)
-		if reason != nil {
-			return recorder.Request{}, reason
-		}
+func authorizedly(change func(r *run, q *recorder.Request, token string)) sender {
+	return controlled(func(ctx context.Context, r *run, res Resource) (recorder.Request, *unsent) {
 		token, reason := r.token(ctx)
-		if reason != nil {
-			return recorder.Request{}, reason
-		}
 		q := res.Authorized(token)
-		return q, change(r, &q, token)
-	}
+		if reason == nil {
+			change(r, &q, token)
+		}
+		return q, reason
+	})
 }

@@ -3,6 +3,7 @@ package probe
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/rin-network/rin/conformance/evidence"
@@ -129,7 +130,7 @@ func NewNode(t target.Target, doc *openapi.Document) Node {
 		return n
 	}
 	for _, o := range doc.Operations {
-		if o.Method != "GET" || o.HasBody {
+		if o.Method != "GET" || o.RequiresBody {
 			continue
 		}
 		n.index[o.Key] = len(n.Executable)
@@ -176,10 +177,11 @@ func (n Node) operation(r evidence.Resource) (openapi.Operation, bool) {
 
 // Operation returns the executable operation with that key.
 func (n Node) Operation(key string) (openapi.Operation, bool) {
-	if i, ok := n.index[key]; ok {
-		return n.Executable[i], true
+	i, ok := n.index[key]
+	if !ok {
+		return openapi.Operation{}, false
 	}
-	return openapi.Operation{}, false
+	return n.Executable[i], true
 }
 
 // Bases lists where the node's operations may live, best guess first.
@@ -205,15 +207,7 @@ func (n Node) Scout() (openapi.Operation, bool) {
 
 // Parameterless reports an operation that can be called without any parameter.
 func Parameterless(o openapi.Operation) bool {
-	if templated(o) {
-		return false
-	}
-	for _, p := range o.Parameters {
-		if p.Required {
-			return false
-		}
-	}
-	return true
+	return !templated(o) && !slices.ContainsFunc(o.Parameters, func(p openapi.Parameter) bool { return p.Required })
 }
 
 func templated(o openapi.Operation) bool { return strings.Contains(o.Path, "{") }

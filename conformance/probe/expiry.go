@@ -21,13 +21,13 @@ func expiryCases() []row {
 		{Label: "token.secret-in-url", Words: "with the credentials in the URL", Send: secretInURL,
 			Plan: in(stageLast).onlyIf(func(n Node) bool { return n.Target.AllowSecretInURL })},
 		// Its token is used for P.token-in-query alone.
-		{Label: "token.throw-away", Words: "for a throw-away token", Send: spareToken, Learn: learnThrowaway,
+		{Label: "token.throw-away", Words: "for a throw-away token", Send: spareToken, Learn: keepTokenAs(throwawayToken),
 			Plan: in(stageLast).onceKnown(probeTarget).onlyIf(withTokenInURL)},
-		{Label: "P.token-in-query", Words: "with the token in the query", Plan: in(stageLast).onlyIf(withTokenInURL), Send: tokenInQuery},
-		{Label: "P.expired", Words: "with an expired token", Plan: expired, Send: presentExpired},
+		{Label: "P.token-in-query", Words: "with the token in the query", Plan: in(stageLast).onlyIf(withTokenInURL), Send: controlled(tokenInQuery)},
+		{Label: "P.expired", Words: "with an expired token", Plan: expired, Send: controlled(presentExpired)},
 		// Only if the first was accepted: the same a minute later, for caches of introspection.
-		{Label: "P.expired-again", Words: "with an expired token, a minute later", Plan: expired, Send: presentExpiredAgain},
-		{Label: "op/*.expired", Words: "with an expired token", Send: presentExpired, Plan: in(stageRest, opened).alsoOn(onFunding).onlyIf(notQuick).
+		{Label: "P.expired-again", Words: "with an expired token, a minute later", Plan: expired, Send: controlled(presentExpiredAgain)},
+		{Label: "op/*.expired", Words: "with an expired token", Send: controlled(presentExpired), Plan: in(stageRest, opened).alsoOn(onFunding).onlyIf(notQuick).
 			onlyIf(func(n Node) bool { return !n.Target.ExpiredToken.IsZero() })},
 	}
 }
@@ -45,6 +45,9 @@ type spare struct {
 	// until is when nothing says any more that the token is good; zero when nothing says how long it lives.
 	until time.Time
 }
+
+// throwawayToken is the name of the token that a URL may hold.
+const throwawayToken = "throw-away token"
 
 // spareToken fetches a token that is kept apart.
 func spareToken(_ context.Context, r *run, _ evidence.Resource) (recorder.Request, *unsent) {
@@ -65,18 +68,8 @@ func learnExpiring(r *run, _ evidence.Resource, a recorder.Answer) {
 	}
 }
 
-func learnThrowaway(r *run, _ evidence.Resource, a recorder.Answer) {
-	if t, ok := ReadToken(a, r.Clock()); ok {
-		r.facts.with(func(f *facts) { f.throwaway = t.Value })
-	}
-}
-
 // presentExpired asks with a token that has expired: one that was given, or one that is waited for.
-func presentExpired(ctx context.Context, r *run, at evidence.Resource) (recorder.Request, *unsent) {
-	res, reason := r.controlled(at)
-	if reason != nil {
-		return recorder.Request{}, reason
-	}
+func presentExpired(ctx context.Context, r *run, res Resource) (recorder.Request, *unsent) {
 	if given := r.Target.ExpiredToken.Reveal(); given != "" {
 		q := presenting(res, ExpiredToken, given)
 		q.Given = map[string]string{"token": "given"}
@@ -93,14 +86,11 @@ func presentExpired(ctx context.Context, r *run, at evidence.Resource) (recorder
 	return q, nil
 }
 
-func presentExpiredAgain(ctx context.Context, r *run, at evidence.Resource) (recorder.Request, *unsent) {
-	if _, reason := r.controlled(at); reason != nil {
+func presentExpiredAgain(ctx context.Context, r *run, res Resource) (recorder.Request, *unsent) {
+	if reason := r.betweenExpired(ctx, res.Name); reason != nil {
 		return recorder.Request{}, reason
 	}
-	if reason := r.betweenExpired(ctx, at); reason != nil {
-		return recorder.Request{}, reason
-	}
-	return presentExpired(ctx, r, at)
+	return presentExpired(ctx, r, res)
 }
 
 // waitFor returns when a token has expired for every clock, or says why it is not waited for.
@@ -139,14 +129,8 @@ func (r *run) betweenExpired(ctx context.Context, name evidence.Resource) *unsen
 }
 
 // tokenInQuery puts a token into a URL, which ends up in logs: one that is used for nothing else.
-func tokenInQuery(_ context.Context, r *run, at evidence.Resource) (recorder.Request, *unsent) {
-	res, reason := r.controlled(at)
-	if reason != nil {
-		return recorder.Request{}, reason
-	}
-	r.facts.mu.Lock()
-	token := r.facts.throwaway
-	r.facts.mu.Unlock()
+func tokenInQuery(_ context.Context, r *run, res Resource) (recorder.Request, *unsent) {
+	token := r.facts.token(throwawayToken).Value
 	if token == "" {
 		return recorder.Request{}, unmet("no throw-away token was issued")
 	}

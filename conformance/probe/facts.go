@@ -17,13 +17,9 @@ import (
 // facts are what is known from the answers so far; rows decide on them. They are safe for concurrent use.
 type facts struct {
 	mu        sync.Mutex
-	first     Token  // the first token of the run
-	current   Token  // the newest good one
-	second    Token  // of the second client
-	other     Token  // of the client of another audience
-	staging   Token  // of the staging environment
-	expiring  spare  // to be tried once it has expired
-	throwaway string // the token that a URL may hold
+	first     Token            // the first token of the run
+	tokens    map[string]Token // the newest good one of each kind, by its name in evidence
+	expiring  spare            // to be tried once it has expired
 	issuer    issuerFacts
 	statuses  map[evidence.Label]int
 	urls      map[evidence.Resource]Resource
@@ -42,6 +38,7 @@ type facts struct {
 
 func newFacts() *facts {
 	return &facts{
+		tokens:   map[string]Token{},
 		statuses: map[evidence.Label]int{},
 		urls:     map[evidence.Resource]Resource{},
 		items:    map[evidence.Resource][]item{},
@@ -67,14 +64,21 @@ func (f *facts) status(l evidence.Label) int {
 // good reports a 2xx answer.
 func (f *facts) good(l evidence.Label) bool { return f.status(l)/100 == 2 }
 
-// keep stores the token of a good request of the first client.
-func (f *facts) keep(t Token) {
+// keep stores the newest token under its name.
+func (f *facts) keep(name string, t Token) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if f.first.Value == "" {
+	if name == AccessToken && f.first.Value == "" {
 		f.first = t
 	}
-	f.current = t
+	f.tokens[name] = t
+}
+
+// token returns the newest token of that name, or the zero token.
+func (f *facts) token(name string) Token {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.tokens[name]
 }
 
 func (f *facts) resource(r evidence.Resource) (Resource, bool) {
@@ -103,51 +107,42 @@ func (f *facts) refusedConnection(l evidence.Label) bool {
 	return f.unconnected[l]
 }
 
-// current is the token in use; zero without one.
-func (r *run) current() Token {
-	r.facts.mu.Lock()
-	defer r.facts.mu.Unlock()
-	return r.facts.current
-}
+// current returns the token in use, or the zero token.
+func (r *run) current() Token { return r.facts.token(AccessToken) }
 
-// token is the token for an authorized request; a stale one is renewed first.
+// token is the token for an authorized request.
 func (r *run) token(ctx context.Context) (string, *unsent) {
-	r.renewing.Lock()
-	defer r.renewing.Unlock()
-	t := r.current()
-	if t.Value == "" {
+	token := r.renewed(ctx, AccessToken, TokenRequest(r.Target, ClientSecret, Credentialed(r.Target.Credentials)...))
+	if token == "" {
 		return "", unmet("there is no access token")
 	}
-	ask := TokenRequest(r.Target, ClientSecret, Credentialed(r.Target.Credentials)...)
-	return r.unlessStale(ctx, t, &r.unrenewed, ask, r.facts.keep), nil
+	return token, nil
 }
 
 // secondToken is the token of the client without the role.
 func (r *run) secondToken(ctx context.Context) (string, *unsent) {
-	r.renewing.Lock()
-	defer r.renewing.Unlock()
-	r.facts.mu.Lock()
-	t := r.facts.second
-	r.facts.mu.Unlock()
-	if t.Value == "" {
+	token := r.renewed(ctx, SecondAccessToken, r.secondRequest())
+	if token == "" {
 		return "", unmet("the second client got no token")
 	}
-	return r.unlessStale(ctx, t, &r.secondUnrenewed, r.secondRequest(), r.keepSecond), nil
+	return token, nil
 }
 
-// unlessStale is the token in use, or a fresh one that the request yields and keep stores. failed remembers that renewing failed: it is
-// tried once.
-func (r *run) unlessStale(ctx context.Context, t Token, failed *bool, ask recorder.Request, keep func(Token)) string {
-	if *failed || !t.Stale(r.Clock()) {
+// renewed returns the token of that name; a stale one is renewed by the request first. The request has no label, because the evidence holds the
+// token requests that say something, and this one only keeps the run going. Renewing is tried until it fails once.
+func (r *run) renewed(ctx context.Context, name string, request recorder.Request) string {
+	r.renewing.Lock()
+	defer r.renewing.Unlock()
+	t := r.facts.token(name)
+	if t.Value == "" || r.unrenewed[name] || !t.Stale(r.Clock()) {
 		return t.Value
 	}
-	ask.Label = "" // the evidence holds the token requests that say something; this one keeps the run going
-	fresh, ok := ReadToken(r.recorder.Send(ctx, ask), r.Clock())
+	fresh, ok := ReadToken(r.recorder.Send(ctx, request), r.Clock())
 	if !ok {
-		*failed = true
+		r.unrenewed[name] = true
 		return t.Value
 	}
-	keep(fresh)
+	r.facts.keep(name, fresh)
 	return fresh.Value
 }
 
@@ -155,10 +150,6 @@ func (r *run) secondRequest() recorder.Request {
 	ask := TokenRequest(r.Target, SecondSecret, Credentialed(*r.Target.Second)...)
 	ask.Issues = SecondAccessToken
 	return ask
-}
-
-func (r *run) keepSecond(t Token) {
-	r.facts.with(func(f *facts) { f.second = t })
 }
 
 // authorized is the good request to a resource.
@@ -169,16 +160,7 @@ func (r *run) authorized(ctx context.Context, res Resource) (recorder.Request, *
 
 // secondTokenRequest fetches a token for the client without the role.
 func secondTokenRequest(_ context.Context, r *run, _ evidence.Resource) (recorder.Request, *unsent) {
-	if r.Target.Second == nil {
-		return recorder.Request{}, notApplicable("no second client was given")
-	}
 	return r.secondRequest(), nil
-}
-
-func learnSecond(r *run, _ evidence.Resource, a recorder.Answer) {
-	if t, ok := ReadToken(a, r.Clock()); ok {
-		r.keepSecond(t)
-	}
 }
 
 // uuid is a random version 4 UUID (RFC 9562 §5.4).

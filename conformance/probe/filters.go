@@ -101,9 +101,8 @@ func itemSchema(o openapi.Operation) openapi.Schema {
 const runningCalls = "runningCalls"
 
 func describesRunning(o openapi.Operation) bool {
-	return slices.ContainsFunc(o.Parameters, func(p openapi.Parameter) bool {
-		return p.In == "query" && p.Name == runningCalls && (p.Schema.Type == "boolean" || p.Schema.Type == "")
-	})
+	p, described := namedQuery(o, runningCalls)
+	return described && (p.Schema.Type == "boolean" || p.Schema.Type == "")
 }
 
 // attempts returns the values of a filter to try, in order: seen values from the data, then the other values of the vocabulary, or an unknown
@@ -173,38 +172,40 @@ func filterWithPage(r *run, o openapi.Operation, res Resource) (chosen, *unsent)
 }
 
 // badValue gives a parameter a value that the document does not allow.
-func badValue(parameter func(openapi.Operation) (name string, described bool), value string) chooser {
+func badValue(parameter func(openapi.Operation) (openapi.Parameter, bool), value string) chooser {
 	return func(r *run, o openapi.Operation, res Resource) (chosen, *unsent) {
-		name, described := parameter(o)
+		p, described := parameter(o)
 		if !described {
 			return chosen{}, notApplicable("the document describes no parameter for it")
 		}
-		return chosen{r.sized(o, withQuery(res.URL, pair{name, value}), name, sizeOfFilter), map[string]string{"parameter": name, "value": value}}, nil
+		return chosen{r.sized(o, withQuery(res.URL, pair{p.Name, value}), p.Name, sizeOfFilter), map[string]string{"parameter": p.Name, "value": value}}, nil
 	}
 }
 
-// sizeName returns the name of the parameter that sets the size of a page.
-func sizeName(o openapi.Operation) (string, bool) {
-	p, ok := sizeParameter(o)
-	return p.Name, ok
-}
-
-// pageName returns the name of the parameter that selects a page.
-func pageName(o openapi.Operation) (string, bool) {
-	p, ok := pageParameter(o)
-	return p.Name, ok
-}
-
-// vocabularyName returns the name of the first query parameter with a vocabulary.
-func vocabularyName(o openapi.Operation) (string, bool) {
-	i := slices.IndexFunc(o.Parameters, func(p openapi.Parameter) bool { return p.In == "query" && len(vocabulary(p.Schema)) > 0 })
-	if i < 0 {
-		return "", false
+// queryParameter returns the first query parameter that fits.
+func queryParameter(o openapi.Operation, fits func(openapi.Parameter) bool) (openapi.Parameter, bool) {
+	for _, p := range o.Parameters {
+		if p.In == "query" && fits(p) {
+			return p, true
+		}
 	}
-	return o.Parameters[i].Name, true
+	return openapi.Parameter{}, false
 }
 
-func unknownParameter(openapi.Operation) (string, bool) { return "x-conformance", true }
+// namedQuery returns the query parameter of a name.
+func namedQuery(o openapi.Operation, name string) (openapi.Parameter, bool) {
+	return queryParameter(o, func(p openapi.Parameter) bool { return p.Name == name })
+}
+
+// enumParameter returns the first query parameter with a vocabulary.
+func enumParameter(o openapi.Operation) (openapi.Parameter, bool) {
+	return queryParameter(o, func(p openapi.Parameter) bool { return len(vocabulary(p.Schema)) > 0 })
+}
+
+// unknownParameter is one that no document describes.
+func unknownParameter(openapi.Operation) (openapi.Parameter, bool) {
+	return openapi.Parameter{Name: "x-conformance"}, true
+}
 
 // jointValues bounds the values of one filter that choosePair considers.
 const jointValues = 4

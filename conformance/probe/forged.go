@@ -24,12 +24,12 @@ func forgedCases() []row {
 	confused := in(stageRest, opened, stageKeys).onlyIf(withKeys)
 	withOther := func(n Node) bool { return n.Target.Other != nil }
 	withStaging := func(n Node) bool { return n.Target.Staging != nil }
-	foreign := in(stageRest, opened, stageOther).onlyIf(withOther)
+	foreign, presentOther := in(stageRest, opened, stageOther).onlyIf(withOther), presentIssued(OtherAccessToken, "the client of another audience")
 	return []row{
 		{Label: "token-other.ok", Words: "the token request of the client of another audience", Plan: in(stageOther, stageToken).onlyIf(withOther),
-			Send: otherTokenRequest, Learn: learnOther},
+			Send: otherTokenRequest, Learn: keepTokenAs(OtherAccessToken)},
 		{Label: "token-staging.ok", Words: "the token request to the staging environment", Plan: in(stageStaging).onlyIf(withStaging),
-			Send: stagingTokenRequest, Learn: learnStaging},
+			Send: stagingTokenRequest, Learn: keepTokenAs(StagingAccessToken)},
 
 		{Label: "P.alg-none", Words: "with a token rewritten to alg none", Plan: guarded, Send: presentForged("alg_none_token", unsigned("none"))},
 		{Label: "P.alg-none-title", Words: "with a token rewritten to alg None", Plan: oddly, Send: presentForged("alg_none_title_token", unsigned("None"))},
@@ -65,7 +65,7 @@ func forgedCases() []row {
 
 		{Label: "P.foreign-key", Words: "with a forged token that copies all claims", Plan: oddly, Send: presentForeign("foreign_key_token", "")},
 		{Label: "P.foreign-issuer", Words: "with a forged token of the issuer https://conformance.invalid", Plan: guarded, Send: presentForeign("foreign_issuer_token", tokenforge.Invalid)},
-		{Label: "P.staging-token", Words: "with a staging token", Plan: in(stageRest, opened, stageStaging).onlyIf(withStaging), Send: presentStaging},
+		{Label: "P.staging-token", Words: "with a staging token", Plan: in(stageRest, opened, stageStaging).onlyIf(withStaging), Send: presentIssued(StagingAccessToken, "the staging client")},
 		{Label: "P.other-audience", Words: "with a token meant for another audience", Plan: foreign, Send: presentOther},
 		// An audience may be checked on one route only.
 		{Label: "op/*.other-audience", Words: "with a token meant for another audience", Plan: foreign.alsoOn(onFunding).onlyIf(notQuick), Send: presentOther},
@@ -74,37 +74,18 @@ func forgedCases() []row {
 
 // otherTokenRequest fetches a token for the client of another audience.
 func otherTokenRequest(_ context.Context, r *run, _ evidence.Resource) (recorder.Request, *unsent) {
-	if r.Target.Other == nil {
-		return recorder.Request{}, notApplicable("no client of another audience was given")
-	}
 	q := TokenRequest(r.Target, OtherSecret, Credentialed(*r.Target.Other)...)
 	q.Issues = OtherAccessToken
 	return q, nil
 }
 
-func learnOther(r *run, _ evidence.Resource, a recorder.Answer) {
-	if t, ok := ReadToken(a, r.Clock()); ok {
-		r.facts.with(func(f *facts) { f.other = t })
-	}
-}
-
 // stagingTokenRequest fetches a token of the staging environment. Its server gets the staging secret and nothing else.
 func stagingTokenRequest(_ context.Context, r *run, _ evidence.Resource) (recorder.Request, *unsent) {
-	staging := r.Target.Staging
-	if staging == nil {
-		return recorder.Request{}, notApplicable("no staging environment was given")
-	}
-	t := r.Target
+	staging, t := r.Target.Staging, r.Target
 	t.TokenURL = staging.TokenURL
 	q := TokenRequest(t, StagingSecret, Credentialed(staging.Credentials)...)
 	q.Issues, q.Recipient = StagingAccessToken, evidence.OriginOf(staging.TokenURL)
 	return q, nil
-}
-
-func learnStaging(r *run, _ evidence.Resource, a recorder.Answer) {
-	if t, ok := ReadToken(a, r.Clock()); ok {
-		r.facts.with(func(f *facts) { f.staging = t })
-	}
 }
 
 // presenting asks with a token that must be refused; the facts about it are kept.
@@ -114,27 +95,15 @@ func presenting(res Resource, credential, token string) recorder.Request {
 	return q
 }
 
-// presentOther and presentStaging ask with a token that was issued for something else.
-func presentOther(_ context.Context, r *run, at evidence.Resource) (recorder.Request, *unsent) {
-	return r.presentIssued(at, OtherAccessToken, "the client of another audience", func(f *facts) Token { return f.other })
-}
-
-func presentStaging(_ context.Context, r *run, at evidence.Resource) (recorder.Request, *unsent) {
-	return r.presentIssued(at, StagingAccessToken, "the staging client", func(f *facts) Token { return f.staging })
-}
-
-func (r *run) presentIssued(at evidence.Resource, credential, client string, of func(*facts) Token) (recorder.Request, *unsent) {
-	res, reason := r.controlled(at)
-	if reason != nil {
-		return recorder.Request{}, reason
-	}
-	r.facts.mu.Lock()
-	t := of(r.facts)
-	r.facts.mu.Unlock()
-	if t.Value == "" {
-		return recorder.Request{}, unmet("%s got no token", client)
-	}
-	return presenting(res, credential, t.Value), nil
+// presentIssued asks with a token that was issued to the client for something else.
+func presentIssued(credential, client string) sender {
+	return controlled(func(_ context.Context, r *run, res Resource) (recorder.Request, *unsent) {
+		t := r.facts.token(credential)
+		if t.Value == "" {
+			return recorder.Request{}, unmet("%s got no token", client)
+		}
+		return presenting(res, credential, t.Value), nil
+	})
 }
 
 // forger makes a token out of the good one, as it is and taken apart.
@@ -156,11 +125,7 @@ func presentForeign(credential, issuer string) sender {
 }
 
 func presentCopy(credential string, forge forger, ofOpaque func(*run) (tokenforge.Token, *unsent)) sender {
-	return func(ctx context.Context, r *run, at evidence.Resource) (recorder.Request, *unsent) {
-		res, reason := r.controlled(at)
-		if reason != nil {
-			return recorder.Request{}, reason
-		}
+	return controlled(func(ctx context.Context, r *run, res Resource) (recorder.Request, *unsent) {
 		good, reason := r.token(ctx)
 		if reason != nil {
 			return recorder.Request{}, reason
@@ -179,7 +144,7 @@ func presentCopy(credential string, forge forger, ofOpaque func(*run) (tokenforg
 			return recorder.Request{}, reason
 		}
 		return presenting(res, credential, token), nil
-	}
+	})
 }
 
 func unsigned(algorithm string) forger {
@@ -256,18 +221,15 @@ func (r *run) signWithOwnKey(t tokenforge.Token, issuer string, change func(toke
 func (r *run) ownKey(algorithm string) (tokenforge.Key, error) {
 	r.forging.Lock()
 	defer r.forging.Unlock()
-	if k, made := r.ownKeys[algorithm]; made {
+	k, made := r.ownKeys[algorithm]
+	if made {
 		return k, nil
 	}
 	k, err := tokenforge.NewKey(algorithm)
-	if err != nil {
-		return k, err
+	if err == nil {
+		r.ownKeys[algorithm] = k
 	}
-	if r.ownKeys == nil {
-		r.ownKeys = map[string]tokenforge.Key{}
-	}
-	r.ownKeys[algorithm] = k
-	return k, nil
+	return k, err
 }
 
 // plausibleLife is how long a token lives that no good one was copied for, in seconds.

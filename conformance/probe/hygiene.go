@@ -17,10 +17,10 @@ func hygieneCases() []row {
 	identity := oddly.inLane("identity")
 	out := []row{
 		{Label: "token.preflight", Words: "as a preflight from a page elsewhere", Plan: in(stageRest, stageToken), Send: preflight},
-		{Label: "info.unknown-version", Words: "in version 999", Plan: in(stageRest, opened).onlyIf(withFunding), Send: unknownVersion},
+		{Label: "info.unknown-version", Words: "in version 999", Plan: in(stageRest, opened).onlyIf(withFunding), Send: controlled(unknownVersion)},
 		{Label: "P.session-cookie", Words: "with the cookies of a good call and without a token", Plan: oddly, Send: withCookies},
 		{Label: "P.foreign-origin", Words: "with the Origin of a page elsewhere", Plan: oddly, Send: fromElsewhere},
-		{Label: "P.lookalike-origin", Words: "with an Origin that begins like the node's own", Plan: oddly, Send: fromLookalike},
+		{Label: "P.lookalike-origin", Words: "with an Origin that begins like the node's own", Plan: oddly, Send: controlled(fromLookalike)},
 		// It is sent in any case, since CORS may refuse the Origin.
 		{Label: "P.origin-alone", Words: "without a token and with the Origin of a page elsewhere", Plan: oddly, Send: anonymously(func(_ *run, q *recorder.Request) {
 			q.Header = append(q.Header, evidence.Field{Name: "Origin", Value: foreignOrigin})
@@ -98,15 +98,7 @@ func identityHeaders() []evidence.Field {
 
 // withIdentity asks without a token and with the headers of a proxy.
 func withIdentity(headers ...evidence.Field) sender {
-	return func(_ context.Context, r *run, at evidence.Resource) (recorder.Request, *unsent) {
-		res, ok := r.facts.resource(at)
-		if good := at.With(evidence.OK); !ok || !r.facts.good(good) {
-			return recorder.Request{}, unmet("the good call %s was not answered with 2xx", good)
-		}
-		q := res.Get()
-		q.Header = append(q.Header, headers...)
-		return q, nil
-	}
+	return anonymously(func(_ *run, q *recorder.Request) { q.Header = append(q.Header, headers...) })
 }
 
 // withOneIdentity does so with one of them, if all together got data.
@@ -132,14 +124,10 @@ func fromElsewhere(ctx context.Context, r *run, at evidence.Resource) (recorder.
 }
 
 // fromLookalike is the good call as a page makes it whose origin only begins like the node's: https://node.example.conformance.invalid.
-func fromLookalike(ctx context.Context, r *run, at evidence.Resource) (recorder.Request, *unsent) {
-	res, reason := r.controlled(at)
-	if reason != nil {
-		return recorder.Request{}, reason
-	}
+func fromLookalike(ctx context.Context, r *run, res Resource) (recorder.Request, *unsent) {
 	u, err := url.Parse(res.URL)
 	if err != nil || strings.Contains(u.Hostname(), ":") { // an IPv6 address begins no name
-		return recorder.Request{}, notApplicable("no host name begins like that of %s", at)
+		return recorder.Request{}, notApplicable("no host name begins like that of %s", res.Name)
 	}
 	q, reason := r.authorized(ctx, res)
 	q.Header = append(q.Header, evidence.Field{Name: "Origin", Value: u.Scheme + "://" + u.Hostname() + ".conformance.invalid"})
@@ -170,11 +158,7 @@ func unknownPath(ctx context.Context, r *run, at evidence.Resource) (recorder.Re
 }
 
 // unknownVersion asks for the info resource in a version that there cannot be.
-func unknownVersion(ctx context.Context, r *run, at evidence.Resource) (recorder.Request, *unsent) {
-	res, ok := r.facts.resource(at)
-	if good := at.With(evidence.OK); !ok || !r.facts.good(good) {
-		return recorder.Request{}, unmet("the good call %s was not answered with 2xx", good)
-	}
+func unknownVersion(ctx context.Context, r *run, res Resource) (recorder.Request, *unsent) {
 	other, ok := otherVersion(res.URL)
 	if !ok {
 		return recorder.Request{}, notApplicable("the path of the info URL has no v<major> segment")
@@ -198,9 +182,5 @@ func otherVersion(text string) (string, bool) {
 		return "", false
 	}
 	parts[at] = "v999"
-	query := ""
-	if u.RawQuery != "" {
-		query = "?" + u.RawQuery
-	}
-	return u.Scheme + "://" + u.Host + strings.Join(parts, "/") + query, true
+	return withPath(u, strings.Join(parts, "/")), true
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/url"
 	"slices"
@@ -22,7 +23,7 @@ func infoCases() []row {
 		{Label: "info.no-token", Words: "without a token", Plan: in(anonymous), Send: anonymousCall},
 		{Label: "info.ok", Plan: authorized.inLane("info"), Send: goodCall, Learn: learnGood},
 		{Label: "info.without-content-type", Words: "without Content-Type", Plan: authorized.inLane("info"), Send: infoWithoutContentType},
-		{Label: "info.post", Plan: in(stageRest, opened), Send: infoPost},
+		{Label: "info.post", Plan: in(stageRest, opened), Send: controlled(infoPost)},
 		{Label: "spec.no-token", Words: "without a token", Plan: in(anonymous).onlyIf(withFunding), Send: specAnonymously, Learn: learnDocument},
 		{Label: "spec.ok", Plan: authorized.onlyIf(withFunding), Send: specAuthorized, Learn: learnDocument},
 	}
@@ -39,11 +40,7 @@ func infoWithoutContentType(ctx context.Context, r *run, at evidence.Resource) (
 	return r.authorized(ctx, res)
 }
 
-func infoPost(ctx context.Context, r *run, at evidence.Resource) (recorder.Request, *unsent) {
-	res, reason := r.controlled(at)
-	if reason != nil {
-		return recorder.Request{}, reason
-	}
+func infoPost(ctx context.Context, r *run, res Resource) (recorder.Request, *unsent) {
 	res.JSONType = false
 	q, reason := r.authorized(ctx, res)
 	q.Method, q.FollowSameOrigin = http.MethodPost, false
@@ -118,12 +115,8 @@ func (r *run) adopt() {
 
 // annotate judges answers of an operation by the document; nil for anything else.
 func (r *run) annotate(name evidence.Resource) func(evidence.Exchange) []evidence.SchemaFindings {
-	key, isOperation := strings.CutPrefix(string(name), string(evidence.OperationResource("")))
-	if !isOperation { // others may be asked before the document is read
-		return nil
-	}
-	o, known := r.node.Operation(key)
-	if r.judge == nil || !known {
+	o, known := r.operation(name)
+	if !known || r.judge == nil {
 		return nil
 	}
 	return func(x evidence.Exchange) []evidence.SchemaFindings {
@@ -159,13 +152,8 @@ func readEndpoints(body []byte) []endpoint {
 	if json.Unmarshal(body, &info) != nil {
 		return nil
 	}
-	families := make([]string, 0, len(info.Endpoints))
-	for family := range info.Endpoints {
-		families = append(families, family)
-	}
-	slices.Sort(families)
 	var out []endpoint
-	for _, family := range families {
+	for _, family := range slices.Sorted(maps.Keys(info.Endpoints)) {
 		var listed []struct {
 			Name string `json:"name"`
 			URL  string `json:"url"`

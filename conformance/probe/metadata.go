@@ -185,6 +185,6 @@ func MetadataURLs(issuer string) []string {
 	if err != nil || u.Host == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" || u.Scheme != "https" && u.Scheme != "http" {
 		return nil
 	}
-	origin, path := u.Scheme+"://"+u.Host, strings.TrimRight(u.EscapedPath(), "/")
+	origin, path := schemeAndHost(u), strings.TrimRight(u.EscapedPath(), "/")
 	return []string{origin + path + "/.well-known/openid-configuration", origin + "/.well-known/oauth-authorization-server" + path}
 }

@@ -36,7 +36,7 @@ func operationCases() []row {
 	return append(out,
 		row{Label: "op/*.no-token", Words: "without a token", Plan: in(anonymous, collected).alsoOn(onOperations), Send: anonymousCall},
 		row{Label: "op/*.ok", Plan: in(opened, anonymous, stageSession).alsoOn(onOperations), Send: goodCall, Learn: learnGood},
-		row{Label: "op/*.garbage", Words: "with a garbage token", Plan: in(tried, opened).alsoOn(onOperations), Send: garbage},
+		row{Label: "op/*.garbage", Words: "with a garbage token", Plan: in(tried, opened).alsoOn(onOperations), Send: garbage()},
 	)
 }
 

@@ -34,13 +34,13 @@ func pagingCases() []row {
 		{Label: "list.beyond-end", Plan: beyond, Send: choose(beyondEnd)},
 		{Label: "list.link-next", Plan: beyond, Send: unjudged(choose(nextLink))},
 		{Label: "list.size-raw", Plan: after, Send: choose(rawBrackets)},
-		{Label: "list.size-negative", Plan: after, Send: choose(badValue(sizeName, "-1"))},
-		{Label: "list.size-zero", Plan: after, Send: choose(badValue(sizeName, "0"))},
-		{Label: "list.size-text", Plan: after, Send: choose(badValue(sizeName, "abc"))},
-		{Label: "list.size-huge", Plan: after, Send: choose(badValue(sizeName, "99999999999"))},
-		{Label: "list.page-negative", Plan: after, Send: choose(badValue(pageName, "-1"))},
-		{Label: "list.page-text", Plan: after, Send: choose(badValue(pageName, "abc"))},
-		{Label: "list.filter-bad", Plan: after, Send: choose(badValue(vocabularyName, "CONFORMANCE_UNKNOWN"))},
+		{Label: "list.size-negative", Plan: after, Send: choose(badValue(sizeParameter, "-1"))},
+		{Label: "list.size-zero", Plan: after, Send: choose(badValue(sizeParameter, "0"))},
+		{Label: "list.size-text", Plan: after, Send: choose(badValue(sizeParameter, "abc"))},
+		{Label: "list.size-huge", Plan: after, Send: choose(badValue(sizeParameter, "99999999999"))},
+		{Label: "list.page-negative", Plan: after, Send: choose(badValue(pageParameter, "-1"))},
+		{Label: "list.page-text", Plan: after, Send: choose(badValue(pageParameter, "abc"))},
+		{Label: "list.filter-bad", Plan: after, Send: choose(badValue(enumParameter, "CONFORMANCE_UNKNOWN"))},
 		{Label: "list.unknown-query", Plan: after, Send: choose(badValue(unknownParameter, "1"))},
 		{Label: "list.filter-paged", Plan: after, Send: choose(filterWithPage)},
 		{Label: "list.filter-both", Plan: after.onlyIf(onList(func(o openapi.Operation) bool { return len(filtersOf(o)) > 1 })), Send: choose(twoFilters)},
@@ -120,11 +120,10 @@ const pageNumber = "page[page]"
 // pageParameter is the described query parameter that says which page, by the names in use.
 func pageParameter(o openapi.Operation) (openapi.Parameter, bool) {
 	for _, name := range []string{pageNumber, "page[number]", "page[offset]", "page", "offset", "start", "skip", "pageNumber", "page_number"} {
-		i := slices.IndexFunc(o.Parameters, func(p openapi.Parameter) bool { return p.In == "query" && p.Name == name })
-		if i < 0 {
+		p, described := namedQuery(o, name)
+		if !described {
 			continue
 		}
-		p := o.Parameters[i]
 		if len(p.Schema.Properties) == 0 {
 			if p.Schema.Type == "string" && len(p.Schema.Enum) > 0 {
 				continue // a word, not a number
@@ -194,21 +193,15 @@ func newWalk(o openapi.Operation, whole []string) *walk {
 	return w
 }
 
-// query are the parameters of one page.
-func (w *walk) query(value int) []pair {
-	query := []pair{{w.page.Name, strconv.Itoa(value)}}
+// choose makes the call for a page, with pages of the given size if the list has a parameter for it.
+func (w *walk) choose(address string, page, size int) chosen {
+	query := []pair{{w.page.Name, strconv.Itoa(page)}}
+	given := map[string]string{"parameter": w.page.Name, "value": query[0].value}
 	if w.size.Name != "" {
-		query = append(query, pair{w.size.Name, strconv.Itoa(w.pages.Size)})
+		query = append(query, pair{w.size.Name, strconv.Itoa(size)})
+		given["sizeParameter"], given["size"] = w.size.Name, query[1].value
 	}
-	return query
-}
-
-func (w *walk) given(value int) map[string]string {
-	given := map[string]string{"parameter": w.page.Name, "value": strconv.Itoa(value)}
-	if w.size.Name != "" {
-		given["sizeParameter"], given["size"] = w.size.Name, strconv.Itoa(w.pages.Size)
-	}
-	return given
+	return chosen{withQuery(address, query...), given}
 }
 
 // walkOf is the walk over a list, or the repeated one; nil before the list was read.
@@ -238,7 +231,7 @@ func callPage(again bool) sender {
 		if !more {
 			return chosen{}, notApplicable("the pages before it were enough")
 		}
-		return chosen{withQuery(res.URL, w.query(w.next)...), w.given(w.next)}, nil
+		return w.choose(res.URL, w.next, w.pages.Size), nil
 	})
 }
 
@@ -306,14 +299,7 @@ func beyondEnd(r *run, _ openapi.Operation, res Resource) (chosen, *unsent) {
 	if w.page.Name == "" {
 		return chosen{}, w.reason
 	}
-	query := []pair{{w.page.Name, strconv.Itoa(atLeast(w.page.Schema, farPage))}}
-	given := map[string]string{"parameter": w.page.Name, "value": query[0].value}
-	if w.size.Name != "" {
-		size := strconv.Itoa(atLeast(w.size.Schema, 2))
-		query = append(query, pair{w.size.Name, size})
-		given["sizeParameter"], given["size"] = w.size.Name, size
-	}
-	return chosen{withQuery(res.URL, query...), given}, nil
+	return w.choose(res.URL, atLeast(w.page.Schema, farPage), atLeast(w.size.Schema, 2)), nil
 }
 
 // rawBrackets asks for what size-2 asks for, with brackets as the network's client sends them.

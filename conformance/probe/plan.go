@@ -190,16 +190,16 @@ func (p Plan) without(known map[evidence.Label]bool) []Lane {
 }
 
 // ForTarget plans what can be asked of any node: the registry, the token endpoint, the info endpoint and the document.
-func ForTarget(t target.Target) Plan {
-	var p Plan
-	p.add(NewNode(t, nil), "", rows(func(c row) bool { return c.moment() == nothing })...)
-	return p
-}
+func ForTarget(t target.Target) Plan { return plannedAt(nothing, NewNode(t, nil), "") }
 
 // ForProbeTarget plans the bearer rules on the probe target, and whether the first token of the run still works there.
 func ForProbeTarget(t target.Target, r evidence.Resource) Plan {
-	var p Plan
-	p.add(NewNode(t, nil), r, rows(func(c row) bool { return c.moment() == probeTarget })...)
+	return plannedAt(probeTarget, NewNode(t, nil), r)
+}
+
+// plannedAt plans the rows of one moment; at takes the place of a role in their labels.
+func plannedAt(m moment, n Node, at evidence.Resource) (p Plan) {
+	p.add(n, at, rows(func(c row) bool { return c.moment() == m })...)
 	return p
 }
 
@@ -246,8 +246,7 @@ func ForDocument(n Node, room int) (p, left Plan) {
 
 // ForEndpoints plans the calls of the n URLs that the info endpoint lists, after the stages given.
 func ForEndpoints(n int, after []Stage) Plan {
-	var p Plan
-	p.add(Node{endpoints: n}, "", rows(func(c row) bool { return c.moment() == infoRead })...)
+	p := plannedAt(infoRead, Node{endpoints: n}, "")
 	for i := range p.Lanes {
 		p.Lanes[i].After = after
 	}
@@ -258,9 +257,7 @@ func ForEndpoints(n int, after []Stage) Plan {
 func forEntry(t target.Target, entry RegistryEntry) Plan {
 	n := NewNode(t, nil)
 	n.entry = entry
-	var p Plan
-	p.add(n, "", rows(func(c row) bool { return c.moment() == registryRead })...)
-	return p
+	return plannedAt(registryRead, n, "")
 }
 
 // wantsFunding reports that the run looks at the API document and its operations.

@@ -73,7 +73,7 @@ func oddQueries() []row {
 		{Label: "list.query-blank", Words: "with ?&&", Plan: oddInput(), Send: oddQuery("&&")},
 		{Label: "list.query-long", Words: "with a value of 6 kB in the query", Plan: oddInput(), Send: oddQuery("conformance=" + strings.Repeat("a", 6<<10))},
 		{Label: "list.query-repeated", Words: "with 200 parameters of one name", Plan: oddInput(), Send: oddQuery(strings.TrimSuffix(strings.Repeat("conformance=1&", 200), "&"))},
-		{Label: "list.query-size-nul", Words: "with %00 as the page size", Plan: oddInput(), Send: oddSize},
+		{Label: "list.query-size-nul", Words: "with %00 as the page size", Plan: oddInput(), Send: oddSize()},
 		{Label: "list.odd-accept", Words: "with Accept: application/x-conformance", Plan: oddInput(), Send: oddAccept},
 	}
 	return append(rows, row{Label: "list.ok-after-queries", Words: "after odd ones", Plan: afterOdd(), Send: goodAfter(rows)})
@@ -105,7 +105,7 @@ func oddForms() []row {
 		{Label: "token.form-parts", Words: "as multipart/form-data", Plan: after.onlyIf(impolite), Send: oddForm(group, "multipart/form-data; boundary="+boundary, inParts)},
 		{Label: "token.form-text", Words: "as text/plain", Plan: after.onlyIf(impolite), Send: oddForm(group, "text/plain", grant)},
 	}
-	return append(rows, row{Label: "token.ok-after-form", Words: "after odd ones", Plan: after, Learn: keepToken,
+	return append(rows, row{Label: "token.ok-after-form", Words: "after odd ones", Plan: after, Learn: keepTokenAs(AccessToken),
 		// It goes on with the token that came last: an earlier one may be revoked by it.
 		Send: func(_ context.Context, r *run, at evidence.Resource) (recorder.Request, *unsent) {
 			if !r.broken(at, rows) {
@@ -148,12 +148,8 @@ func oddForm(group func() []row, media string, content func(client string) strin
 
 // oddID asks for an item whose id no record has.
 func oddID(id string) sender {
-	return func(ctx context.Context, r *run, at evidence.Resource) (recorder.Request, *unsent) {
-		res, reason := r.controlled(at)
-		if reason != nil {
-			return recorder.Request{}, reason
-		}
-		o, _ := r.operation(at)
+	return controlled(func(ctx context.Context, r *run, res Resource) (recorder.Request, *unsent) {
+		o, _ := r.operation(res.Name)
 		before, rest, ok := strings.Cut(o.Path, "{")
 		_, after, closed := strings.Cut(rest, "}")
 		if !ok || !closed || strings.Contains(after, "{") {
@@ -166,7 +162,7 @@ func oddID(id string) sender {
 			q.Given = map[string]string{"id": id}
 		}
 		return q, reason
-	}
+	})
 }
 
 // oddQuery asks for the list with a query, and for small pages where there are any.
@@ -180,14 +176,15 @@ func oddQuery(query string) sender {
 	})
 }
 
-func oddSize(ctx context.Context, r *run, at evidence.Resource) (recorder.Request, *unsent) {
+// oddSize asks for the list with a page size that is not a character of any text.
+func oddSize() sender {
 	return oddCall(func(o openapi.Operation, text string) (address, tried string) {
 		size := pageSize
 		if p, ok := sizeParameter(o); ok {
 			size = p.Name
 		}
 		return withQuery(text, pair{size, "\x00"}), size
-	})(ctx, r, at)
+	})
 }
 
 func oddAccept(ctx context.Context, r *run, at evidence.Resource) (recorder.Request, *unsent) {
@@ -201,16 +198,12 @@ func oddAccept(ctx context.Context, r *run, at evidence.Resource) (recorder.Requ
 }
 
 func oddCall(change func(o openapi.Operation, text string) (address, tried string)) sender {
-	return func(ctx context.Context, r *run, at evidence.Resource) (recorder.Request, *unsent) {
-		res, reason := r.controlled(at)
-		if reason != nil {
-			return recorder.Request{}, reason
-		}
-		o, _ := r.operation(at)
+	return controlled(func(ctx context.Context, r *run, res Resource) (recorder.Request, *unsent) {
+		o, _ := r.operation(res.Name)
 		address, tried := change(o, res.URL)
 		res.URL = r.sized(o, address, tried, sizeOfParameter)
 		return r.authorized(ctx, res)
-	}
+	})
 }
 
 // broken reports that one of the calls of a resource got a 5xx or no answer at all.
@@ -239,9 +232,8 @@ func goodAfter(rows []row) sender {
 
 // strict asks for an answer without content coding and reads the connection to its end.
 func strict(method string) sender {
-	return authorizedly(func(_ *run, q *recorder.Request, _ string) *unsent {
+	return authorizedly(func(_ *run, q *recorder.Request, _ string) {
 		q.Header = append(q.Header, evidence.Field{Name: "Accept-Encoding", Value: "identity"})
 		q.Raw, q.ToEnd, q.FollowSameOrigin, q.Method = true, true, false, method
-		return nil
 	})
 }

@@ -119,7 +119,7 @@ func Run(ctx context.Context, o Options) error {
 	if err != nil {
 		return err
 	}
-	r := &run{Options: o, started: o.Clock(), drawn: values, budget: Budget(o.Target), stages: newStages(), facts: newFacts()}
+	r := &run{Options: o, started: o.Clock(), drawn: values, budget: Budget(o.Target), stages: newStages(), facts: newFacts(), unrenewed: map[string]bool{}, ownKeys: map[string]tokenforge.Key{}}
 	cause := r.start(ctx)
 	r.lanes.Wait()
 	if cause == nil {
@@ -154,9 +154,10 @@ type run struct {
 	before   int // requests of the recorder that read the registry
 	// entryRoom is the part of the budget that the URLs of the registry entry take, where others were given.
 	entryRoom int
-	// renewing guards renewal of a client's token; unrenewed says that it failed.
-	renewing                   sync.Mutex
-	unrenewed, secondUnrenewed bool
+	// renewing guards the renewal of tokens; unrenewed holds the names of those whose renewal failed.
+	renewing  sync.Mutex
+	unrenewed map[string]bool
+
 	// node and judge are set before the first lane of an operation starts.
 	node   Node
 	judge  func(evidence.Exchange, openapi.Operation) evidence.SchemaFindings

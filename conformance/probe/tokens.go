@@ -21,74 +21,61 @@ func tokenCases() []row {
 	beside := in(stageTokens, stageToken)
 	secrets, repeats := beside.inLane("wrong secrets"), beside.inLane("repeats").onlyIf(notQuick)
 	return []row{
-		{Label: "token.ok", Plan: in(stageToken), Send: firstToken, Learn: keepToken},
+		{Label: "token.ok", Plan: in(stageToken), Send: firstToken, Learn: keepTokenAs(AccessToken)},
 		// One attempt with a wrong secret: one letter near its middle in the other case.
-		{Label: "token.wrong-secret", Words: "with the wrong secret", Plan: secrets, Send: tokenRequest(func(r *run, f *form) *unsent {
+		{Label: "token.wrong-secret", Words: "with the wrong secret", Plan: secrets, Send: tokenRequest(func(r *run, f *form) {
 			f.fields[2].Value, f.once = r.drawn.wrongSecret, true
 			f.conceal = map[string]string{"wrong_secret": r.drawn.wrongSecret}
-			return nil
 		})},
-		{Label: "token.ok-after-wrong-secret", Words: "after the wrong secret", Plan: secrets, Send: tokenRequest(nil), Learn: keepToken},
-		{Label: "token.id-only", Words: "with the client id alone", Plan: secrets, Send: tokenRequest(func(_ *run, f *form) *unsent {
+		{Label: "token.ok-after-wrong-secret", Words: "after the wrong secret", Plan: secrets, Send: tokenRequest(nil), Learn: keepTokenAs(AccessToken)},
+		{Label: "token.id-only", Words: "with the client id alone", Plan: secrets, Send: tokenRequest(func(_ *run, f *form) {
 			f.fields, f.credential, f.once = f.fields[:2:2], "", true
-			return nil
 		})},
 		// It is sent even when the form was refused: that it works explains why.
-		{Label: "token.basic", Words: "with HTTP Basic", Plan: beside.inLane("basic"), Send: tokenRequestWithoutToken(func(r *run, f *form) *unsent {
+		{Label: "token.basic", Words: "with HTTP Basic", Plan: beside.inLane("basic"), Send: tokenRequestWithoutToken(func(r *run, f *form) {
 			c := r.Target.Credentials
 			f.fields, f.once = f.fields[:1], true
 			f.authorization = basic(url.QueryEscape(c.ClientID), url.QueryEscape(c.ClientSecret.Reveal()))
-			return nil
 		})},
-		{Label: "token.basic-unencoded", Words: "with HTTP Basic", Plan: beside.inLane("basic"), Send: tokenRequest(basicUnencoded)},
-		{Label: "token.repeat-1", Words: "with good credentials for the second time", Plan: repeats, Send: tokenRequest(nil), Learn: keepToken},
-		{Label: "token.repeat-2", Words: "with good credentials for the third time", Plan: repeats, Send: tokenRequestLater(), Learn: keepToken},
-		{Label: "token.repeat-3", Words: "with good credentials for the fourth time", Plan: repeats, Send: tokenRequestLater(), Learn: keepToken},
-		{Label: "token.unknown-parameter", Words: "with the unknown parameter", Plan: beside, Send: tokenRequest(func(_ *run, f *form) *unsent {
+		{Label: "token.basic-unencoded", Words: "with HTTP Basic", Plan: beside.inLane("basic"), Send: basicUnencoded},
+		{Label: "token.repeat-1", Words: "with good credentials for the second time", Plan: repeats, Send: tokenRequest(nil), Learn: keepTokenAs(AccessToken)},
+		{Label: "token.repeat-2", Words: "with good credentials for the third time", Plan: repeats, Send: tokenRequestLater, Learn: keepTokenAs(AccessToken)},
+		{Label: "token.repeat-3", Words: "with good credentials for the fourth time", Plan: repeats, Send: tokenRequestLater, Learn: keepTokenAs(AccessToken)},
+		{Label: "token.unknown-parameter", Words: "with the unknown parameter", Plan: beside, Send: tokenRequest(func(_ *run, f *form) {
 			f.fields = append(f.fields, Field{Name: "x_conformance_probe", Value: "1"})
-			return nil
 		})},
-		{Label: "token.empty-scope", Words: "with the empty scope", Plan: beside, Send: tokenRequest(func(_ *run, f *form) *unsent {
+		{Label: "token.empty-scope", Words: "with the empty scope", Plan: beside, Send: tokenRequest(func(_ *run, f *form) {
 			f.fields = append(f.fields, Field{Name: "scope"})
-			return nil
 		})},
-		{Label: "token.percent-encoded", Words: "with percent-encoded values", Plan: beside, Send: tokenRequest(func(r *run, f *form) *unsent {
+		{Label: "token.percent-encoded", Words: "with percent-encoded values", Plan: beside, Send: tokenRequest(func(r *run, f *form) {
 			f.fields[0] = Field{Name: "grant_type", Value: "%63lient_credentials", Encoded: true}
 			f.fields[1] = Field{Name: "client_id", Value: encodeEnds(r.Target.Credentials.ClientID), Encoded: true}
 			f.media = formType + "; charset=UTF-8" // as fetch clients send it
-			return nil
 		})},
-		{Label: "token.no-client", Words: "without credentials", Plan: beside, Send: tokenRequestWithoutToken(func(_ *run, f *form) *unsent {
+		{Label: "token.no-client", Words: "without credentials", Plan: beside, Send: tokenRequestWithoutToken(func(_ *run, f *form) {
 			f.fields, f.credential = f.fields[:1], ""
-			return nil
 		})},
-		{Label: "token.no-grant-type", Words: "without grant_type", Plan: beside, Send: tokenRequest(func(_ *run, f *form) *unsent {
+		{Label: "token.no-grant-type", Words: "without grant_type", Plan: beside, Send: tokenRequest(func(_ *run, f *form) {
 			f.fields = f.fields[1:]
-			return nil
 		})},
-		{Label: "token.unknown-grant-type", Words: "with the unknown grant type", Plan: beside, Send: tokenRequest(func(_ *run, f *form) *unsent {
+		{Label: "token.unknown-grant-type", Words: "with the unknown grant type", Plan: beside, Send: tokenRequest(func(_ *run, f *form) {
 			f.fields[0].Value = "urn:example:conformance:none"
-			return nil
 		})},
-		{Label: "token.unknown-scope", Words: "with the unknown scope", Plan: beside, Send: tokenRequest(func(_ *run, f *form) *unsent {
+		{Label: "token.unknown-scope", Words: "with the unknown scope", Plan: beside, Send: tokenRequest(func(_ *run, f *form) {
 			f.fields = append(f.fields, Field{Name: "scope", Value: "conformance.unknown"})
-			return nil
 		})},
-		{Label: "token.basic-unknown-client", Words: "with HTTP Basic of an unknown client", Plan: beside, Send: tokenRequestWithoutToken(func(r *run, f *form) *unsent {
+		{Label: "token.basic-unknown-client", Words: "with HTTP Basic of an unknown client", Plan: beside, Send: tokenRequestWithoutToken(func(r *run, f *form) {
 			f.fields, f.credential, f.once = f.fields[:1], "", true
 			f.authorization = basic("conformance-"+r.drawn.id, r.drawn.id)
-			return nil
 		})},
-		{Label: "token.get", Words: "the GET of the token endpoint", Plan: beside, Send: tokenRequestWithoutToken(func(_ *run, f *form) *unsent {
+		{Label: "token.get", Words: "the GET of the token endpoint", Plan: beside, Send: tokenRequestWithoutToken(func(_ *run, f *form) {
 			f.credential, f.get = "", true
-			return nil
 		})},
-		{Label: "token.repeated-grant-type", Words: "with the repeated parameter", Plan: beside, Send: tokenRequest(func(_ *run, f *form) *unsent {
+		{Label: "token.repeated-grant-type", Words: "with the repeated parameter", Plan: beside, Send: tokenRequest(func(_ *run, f *form) {
 			f.fields = append(f.fields, f.fields[0])
-			return nil
 		})},
-		{Label: "token.ok-after-id-only", Words: "after the client id alone", Plan: in(stageSession, stageTokens), Send: tokenRequest(nil), Learn: keepToken},
-		{Label: "token2.ok", Words: "the token request of the second client", Plan: in(stageSecond, stageToken).onlyIf(withSecond), Send: secondTokenRequest, Learn: learnSecond},
+		{Label: "token.ok-after-id-only", Words: "after the client id alone", Plan: in(stageSession, stageTokens), Send: tokenRequest(nil), Learn: keepTokenAs(AccessToken)},
+		{Label: "token2.ok", Words: "the token request of the second client", Plan: in(stageSecond, stageToken).onlyIf(withSecond), Send: secondTokenRequest, Learn: keepTokenAs(SecondAccessToken)},
 	}
 }
 
@@ -130,66 +117,64 @@ func (r *run) request(f form) recorder.Request {
 
 // tokenRequest sends the good token request with changes, which may be nil, once the good one yielded a token: without that it would
 // prove nothing.
-func tokenRequest(change func(r *run, f *form) *unsent) sender { return tokenSender(change, true) }
+func tokenRequest(change func(r *run, f *form)) sender { return tokenSender(change, true) }
 
 // tokenRequestWithoutToken is for requests that make sense when good credentials were refused, too.
-func tokenRequestWithoutToken(change func(r *run, f *form) *unsent) sender {
-	return tokenSender(change, false)
-}
+func tokenRequestWithoutToken(change func(r *run, f *form)) sender { return tokenSender(change, false) }
 
-func tokenSender(change func(r *run, f *form) *unsent, needsToken bool) sender {
+func tokenSender(change func(r *run, f *form), needsToken bool) sender {
 	return func(_ context.Context, r *run, _ evidence.Resource) (recorder.Request, *unsent) {
-		f := r.goodForm()
-		if change != nil {
-			if reason := change(r, &f); reason != nil {
-				return recorder.Request{}, reason
-			}
-		}
 		switch status := r.facts.status("token.ok"); {
 		case status == 0:
 			return recorder.Request{}, unmet("the token endpoint did not answer the good request")
 		case needsToken && r.current().Value == "":
 			return recorder.Request{}, unmet("the good token request yielded no token (status %d)", status)
 		}
+		f := r.goodForm()
+		if change != nil {
+			change(r, &f)
+		}
 		return r.request(f), nil
 	}
 }
 
 // tokenRequestLater repeats the good request after a while, see [repeatPause].
-func tokenRequestLater() sender {
-	return func(ctx context.Context, r *run, at evidence.Resource) (recorder.Request, *unsent) {
-		q, reason := tokenRequest(nil)(ctx, r, at)
-		if reason == nil && !r.Target.Loopback() {
-			if err := r.Pause(ctx, repeatPause); err != nil {
-				return q, cutShort("the run ended first: %v", err)
-			}
+func tokenRequestLater(ctx context.Context, r *run, at evidence.Resource) (recorder.Request, *unsent) {
+	q, reason := tokenRequest(nil)(ctx, r, at)
+	if reason == nil && !r.Target.Loopback() {
+		if err := r.Pause(ctx, repeatPause); err != nil {
+			return q, cutShort("the run ended first: %v", err)
 		}
-		return q, reason
 	}
+	return q, reason
 }
 
 func firstToken(_ context.Context, r *run, _ evidence.Resource) (recorder.Request, *unsent) {
 	return r.request(r.goodForm()), nil
 }
 
-// keepToken stores the token of a good request. Tokens that should not have been issued are not used.
-func keepToken(r *run, _ evidence.Resource, a recorder.Answer) {
-	if t, ok := ReadToken(a, r.Clock()); ok {
-		r.facts.keep(t)
+// keepTokenAs stores the token of a good answer under its name. Tokens that should not have been issued are not used.
+func keepTokenAs(name string) learner {
+	return func(r *run, _ evidence.Resource, a recorder.Answer) {
+		if t, ok := ReadToken(a, r.Clock()); ok {
+			r.facts.keep(name, t)
+		}
 	}
 }
 
-func basicUnencoded(r *run, f *form) *unsent {
+// basicUnencoded sends plain id and secret where form encoding changes them and the node did not take the encoded ones.
+func basicUnencoded(ctx context.Context, r *run, at evidence.Resource) (recorder.Request, *unsent) {
 	id, secret := r.Target.Credentials.ClientID, r.Target.Credentials.ClientSecret.Reveal()
 	switch {
 	case r.facts.good("token.basic"):
-		return notApplicable("HTTP Basic works with form-encoded credentials")
+		return recorder.Request{}, notApplicable("HTTP Basic works with form-encoded credentials")
 	case url.QueryEscape(id) == id && url.QueryEscape(secret) == secret:
-		return notApplicable("form encoding does not change these credentials")
+		return recorder.Request{}, notApplicable("form encoding does not change these credentials")
 	}
-	f.fields, f.once = f.fields[:1], true
-	f.authorization = basic(id, secret)
-	return nil
+	return tokenRequest(func(_ *run, f *form) {
+		f.fields, f.once = f.fields[:1], true
+		f.authorization = basic(id, secret)
+	})(ctx, r, at)
 }
 
 // encodeEnds percent-encodes the first and the last byte and form-encodes the rest.

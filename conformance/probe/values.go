@@ -92,12 +92,8 @@ const pageSize = "page[size]"
 // the same as "page[size]" (OAS 3.0.3, style deepObject).
 func sizeParameter(o openapi.Operation) (openapi.Parameter, bool) {
 	for _, name := range []string{pageSize, "page", "size", "limit", "per_page", "pageSize", "page_size"} {
-		i := slices.IndexFunc(o.Parameters, func(p openapi.Parameter) bool { return p.In == "query" && p.Name == name })
-		if i < 0 {
-			continue
-		}
-		p := o.Parameters[i]
-		if name != "page" {
+		p, described := namedQuery(o, name)
+		if described && name != "page" {
 			return p, true
 		}
 		if size, ok := p.Schema.Properties["size"]; ok {
