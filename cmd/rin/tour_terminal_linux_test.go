@@ -74,6 +74,10 @@ var _ = Describe("rin on a terminal", func() {
 		dark.shows("\x1b[1;38;5;117m" + frame)
 	})
 
+	It("draws colours on a terminal of a CI job, too", func() {
+		onTerminal(true, "", []string{"CI=true"}, "tour").shows("\x1b[1;38;5;25m" + frame)
+	})
+
 	It("does not query the terminal without colours, and shows none", func() {
 		for _, quiet := range []*terminal{onTerminal(true, "", []string{"NO_COLOR="}, "tour"), onTerminal(true, "", nil, "tour", "--no-color")} {
 			quiet.shows(frame)

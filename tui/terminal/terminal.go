@@ -37,13 +37,14 @@ func Open(in *os.File, out io.Writer, colored bool, getenv func(string) (string,
 	return k, backgroundHint(hint), nil
 }
 
-// Renderer makes the renderer of styles for a terminal. The environment says how many colours it has.
+// Renderer makes the renderer of styles. If colored is set, out must be a terminal; the environment says how many colours it has. Without
+// WithTTY, termenv would take a terminal for a file wherever the variable CI is set.
 func Renderer(out io.Writer, colored bool, on Background) *lipgloss.Renderer {
 	r := lipgloss.NewRenderer(out)
 	r.SetHasDarkBackground(on != Light)
 	profile := termenv.Ascii
 	if colored {
-		profile = termenv.NewOutput(out).EnvColorProfile()
+		profile = termenv.NewOutput(out, termenv.WithTTY(true)).EnvColorProfile()
 	}
 	r.SetColorProfile(profile)
 	return r

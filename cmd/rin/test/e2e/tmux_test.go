@@ -15,7 +15,7 @@ import (
 // tmux is a terminal with a shell in it, which a test types into and reads.
 type tmux struct{ socket string }
 
-// newTmux starts a server of its own, on a light background.
+// newTmux starts a server of its own, on a light background. Its shell has no variables about colours, whatever the environment of the test.
 func newTmux() tmux {
 	GinkgoHelper()
 	if missing("tmux") {
@@ -23,7 +23,8 @@ func newTmux() tmux {
 	}
 	t := tmux{fmt.Sprintf("rin-e2e-%d", os.Getpid())}
 	config := t.file("set -g set-clipboard on\nset -g window-style 'bg=#fdf6e3'\nset -g default-terminal tmux-256color\nset -g escape-time 0\n")
-	t.run("-f", config, "new-session", "-d", "-x", "80", "-y", "24", "env", "PS1=ready$ ", "ENV=", "sh")
+	t.run("-f", config, "new-session", "-d", "-x", "80", "-y", "24",
+		"env", "-u", "CI", "-u", "NO_COLOR", "-u", "COLORTERM", "-u", "CLICOLOR", "-u", "CLICOLOR_FORCE", "-u", "COLORFGBG", "PS1=ready$ ", "ENV=", "sh")
 	DeferCleanup(func() { _ = exec.Command("tmux", "-L", t.socket, "kill-server").Run() })
 	t.sees("ready$")
 	return t
