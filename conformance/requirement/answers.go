@@ -24,6 +24,15 @@ func labels(r evidence.Resource, cases ...evidence.Case) []evidence.Label {
 	return out
 }
 
+// labelsOf makes the labels of the same cases of several resources or roles.
+func labelsOf(resources []evidence.Resource, cases ...evidence.Case) []evidence.Label {
+	var out []evidence.Label
+	for _, r := range resources {
+		out = append(out, labels(r, cases...)...)
+	}
+	return out
+}
+
 func atToken(cases ...evidence.Case) []evidence.Label {
 	return labels(evidence.TokenEndpoint, cases...)
 }
@@ -61,12 +70,13 @@ func wafPage(x evidence.Exchange) bool {
 	if !html(x) || len(header(x, "WWW-Authenticate")) > 0 {
 		return false
 	}
-	for _, own := range []string{"Whitelabel Error Page", "<title>HTTP Status ", "<h2>HTTP ERROR ", "ORDS"} {
-		if bytes.Contains(x.Response.Body, []byte(own)) {
-			return false // Spring Boot, Tomcat, Jetty, Oracle REST Data Services
-		}
-	}
-	return true
+	// Spring Boot, Tomcat, Jetty, Oracle REST Data Services
+	return !bodyHas(x, "Whitelabel Error Page", "<title>HTTP Status ", "<h2>HTTP ERROR ", "ORDS")
+}
+
+// bodyHas reports whether a body contains one of the texts.
+func bodyHas(x evidence.Exchange, texts ...string) bool {
+	return slices.ContainsFunc(texts, func(text string) bool { return bytes.Contains(x.Response.Body, []byte(text)) })
 }
 
 // html is an answer in HTML, by its media type or, without one, by its first bytes.

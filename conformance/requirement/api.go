@@ -12,20 +12,18 @@ import (
 
 // describedOperations is API-01. It judges the values that the document allows for parameters, too; PAG-06 judges the others.
 func describedOperations() []Requirement {
-	return []Requirement{
-		{
-			ID: "API-01", Title: "Described GET operations answer an authorized request",
-			Level: Network, Gate: Gating, Profile: Funding,
-			Source:   NET("R1").And(NET("R15")),
-			Quote:    "Each node exposes endpoints described by a machine-readable API specification file.",
-			Probe:    "Each GET operation of the document with a token and its defaults, and once more for values of each described parameter that the document allows: of its vocabulary, at its bounds, of its shortest and longest length.",
-			Forgives: "A documented status other than 2xx; 403 for a missing privilege (a warning); a documented refusal of an allowed value, since parameters may depend on each other (a warning); 404 for an id that nobody has; operations that need a value which nobody knows are left out. What the document does not allow is judged by PAG-06.",
-			Fix:      "Route every path that the document describes, under the path of its servers entry, or take it out of the document. Behind a proxy check the prefix: Spring server.servlet.context-path or server.forward-headers-strategy; nginx: the URI part of proxy_pass.",
-			Breaks:   "One described operation gives 404.",
-			Reads:    []evidence.Label{evidence.EveryOperation.With(evidence.OK), evidence.WholeRun},
-			After:    []ID{"TOK-01", "SPC-01", "SPC-03"}, Check: operationsAnswer,
-		},
-	}
+	return []Requirement{{
+		ID: "API-01", Title: "Described GET operations answer an authorized request",
+		Level: Network, Gate: Gating, Profile: Funding,
+		Source:   NET("R1").And(NET("R15")),
+		Quote:    "Each node exposes endpoints described by a machine-readable API specification file.",
+		Probe:    "Each GET operation of the document with a token and its defaults, and once more for values of each described parameter that the document allows: of its vocabulary, at its bounds, of its shortest and longest length.",
+		Forgives: "A documented status other than 2xx; 403 for a missing privilege (a warning); a documented refusal of an allowed value, since parameters may depend on each other (a warning); 404 for an id that nobody has; operations that need a value which nobody knows are left out. What the document does not allow is judged by PAG-06.",
+		Fix:      "Route every path that the document describes, under the path of its servers entry, or take it out of the document. Behind a proxy check the prefix: Spring server.servlet.context-path or server.forward-headers-strategy; nginx: the URI part of proxy_pass.",
+		Breaks:   "One described operation gives 404.",
+		Reads:    []evidence.Label{evidence.EveryOperation.With(evidence.OK), evidence.WholeRun},
+		After:    []ID{"TOK-01", "SPC-01", "SPC-03"}, Check: operationsAnswer,
+	}}
 }
 
 const definedByDocument = "Their documentation and specification files define them."
@@ -77,12 +75,12 @@ func operationsAnswer(e Evidence) Judgement {
 func plainCall(e Evidence, r evidence.Resource, x evidence.Exchange) Judgement {
 	o, _ := operation(e, r)
 	templated, exact := len(o.TemplateParameters()) > 0, documentedExactly(e, r, x.Status())
-	subject := Subject{Name: resourceName(e, r), Label: x.Label, Expected: "2xx", Got: describe(x)}
+	subject := Subject{Name: resourceName(e, r), Label: x.Label, Expected: "2xx"}
 	failed := func(reason, hint string) Judgement {
-		return Failed(subject.Name+" "+reason, "2xx", describe(x)).Hinting(hint).About(subject)
+		return subject.failed(subject.Name+" "+reason, describe(x)).Hinting(hint)
 	}
 	warned := func(reason, hint string) Judgement {
-		return Warned(subject.Name+" "+reason, "2xx", describe(x)).Hinting(hint).About(subject)
+		return subject.warned(subject.Name+" "+reason, describe(x)).Hinting(hint)
 	}
 	switch status := x.Status(); {
 	case success(x):
@@ -127,18 +125,12 @@ func brokenCall(status int) string {
 // needsInput reports whether the operation has required parameters, whose values rin had to choose.
 func needsInput(e Evidence, r evidence.Resource) bool {
 	o, ok := operation(e, r)
-	if !ok {
-		return true
-	}
-	return slices.ContainsFunc(o.Parameters, func(p openapi.Parameter) bool { return p.Required })
+	return !ok || slices.ContainsFunc(o.Parameters, func(p openapi.Parameter) bool { return p.Required })
 }
 
 // documentedExactly reports whether the document lists the status itself, not only a range or default.
 func documentedExactly(e Evidence, r evidence.Resource, status int) bool {
-	o, ok := operation(e, r)
-	if !ok {
-		return false
-	}
+	o, _ := operation(e, r)
 	_, listed := o.Responses[strconv.Itoa(status)]
 	return listed
 }
@@ -223,10 +215,7 @@ func allowedValue(e Evidence, x evidence.Exchange) (Judgement, bool) {
 
 // documented reports whether the document describes a status of the operation, by itself, by its range or as default.
 func documented(e Evidence, r evidence.Resource, status int) bool {
-	o, ok := operation(e, r)
-	if !ok {
-		return false
-	}
+	o, _ := operation(e, r)
 	_, described := o.ResponseTo(status)
 	return described
 }

@@ -12,23 +12,21 @@ import (
 
 // anonymousAccess is BRR-01: calls without a token.
 func anonymousAccess() []Requirement {
-	return []Requirement{
-		{
-			ID: "BRR-01", Title: "A call without a token is refused",
-			Level: StandardMust, Gate: Gating, Profile: Auth,
-			Source:   RFC(6749, "7").And(NET("R12")),
-			Quote:    validateToken,
-			Probe:    "A GET of the info endpoint and of each operation without Authorization, before the first authorized call.",
-			Forgives: "400, 403, 404 or any other 4xx without data instead of 401; an open info endpoint if another operation refuses anonymous calls (a warning; not under an /oauth/ path, where it is declared to be the authorization test); operations declared with security: [] and try-out bases, which never earn a certificate.",
-			Fix:      "Refuse requests without a valid token on every protected path: Spring Security authorizeHttpRequests(a -> a.anyRequest().authenticated()) with oauth2ResourceServer(); nginx auth_request on the location; Flask: fail at start when the identity provider is not configured, instead of leaving the check out.",
-			Breaks:   "A node that answers anonymous calls with 200 everywhere; wrong tokens are still refused.",
-			Reads: slices.Concat(onTarget(evidence.NoToken, evidence.OK), []evidence.Label{
-				evidence.Info.With(evidence.NoToken), evidence.Info.With(evidence.OK),
-				evidence.EveryOperation.With(evidence.NoToken), evidence.EveryOperation.With(evidence.OK),
-			}),
-			After: []ID{"TOK-01"}, Check: anonymousRefused,
-		},
-	}
+	return []Requirement{{
+		ID: "BRR-01", Title: "A call without a token is refused",
+		Level: StandardMust, Gate: Gating, Profile: Auth,
+		Source:   RFC(6749, "7").And(NET("R12")),
+		Quote:    validateToken,
+		Probe:    "A GET of the info endpoint and of each operation without Authorization, before the first authorized call.",
+		Forgives: "400, 403, 404 or any other 4xx without data instead of 401; an open info endpoint if another operation refuses anonymous calls (a warning; not under an /oauth/ path, where it is declared to be the authorization test); operations declared with security: [] and try-out bases, which never earn a certificate.",
+		Fix:      "Refuse requests without a valid token on every protected path: Spring Security authorizeHttpRequests(a -> a.anyRequest().authenticated()) with oauth2ResourceServer(); nginx auth_request on the location; Flask: fail at start when the identity provider is not configured, instead of leaving the check out.",
+		Breaks:   "A node that answers anonymous calls with 200 everywhere; wrong tokens are still refused.",
+		Reads: slices.Concat(onTarget(evidence.NoToken, evidence.OK), []evidence.Label{
+			evidence.Info.With(evidence.NoToken), evidence.Info.With(evidence.OK),
+			evidence.EveryOperation.With(evidence.NoToken), evidence.EveryOperation.With(evidence.OK),
+		}),
+		After: []ID{"TOK-01"}, Check: anonymousRefused,
+	}}
 }
 
 // missingRole are BRR-18 and BRR-19: a client whose account lacks the role EXTERNAL_API_CLIENT.

@@ -20,7 +20,7 @@ func challenges() []Requirement {
 			Forgives: "Several challenges in one or several header lines; any case of the scheme; a bare Bearer, as Spring Security sends it (BRR-05); 400, 403 or 404 instead of 401 (a warning).",
 			Fix:      "Add WWW-Authenticate: Bearer realm=\"…\" to the 401. Spring Security: BearerTokenAuthenticationEntryPoint; Flask: abort(401, www_authenticate=WWWAuthenticate(\"bearer\", {\"realm\": …})) and let the JSON error handler copy the headers of the exception (e.get_response().headers); Authlib: a ResourceProtector whose raise_error_response adds the header, which MissingAuthorizationError lacks; nginx: error_page 401 @challenge, and there add_header WWW-Authenticate 'Bearer realm=\"…\"' always and return 401.",
 			Breaks:   "A 401 with a JSON body and without WWW-Authenticate, only when no token was sent.",
-			Needs:    onTarget(evidence.NoToken), After: []ID{"BRR-01"}, Control: withToken(), Check: anonymousChallenge,
+			Needs:    onTarget(evidence.NoToken), After: []ID{"BRR-01"}, Control: withToken(), Check: onAnswer(evidence.ProbeTarget.With(evidence.NoToken), anonymousChallenge),
 		},
 		{
 			ID: "BRR-03", Title: "Without authentication information the challenge has no error code",
@@ -31,7 +31,7 @@ func challenges() []Requirement {
 			Forgives: "realm, scope, resource_metadata and other attributes.",
 			Fix:      "Leave error out of the challenge when no Authorization header came; clients that see invalid_token fetch tokens in a loop.",
 			Breaks:   "Anonymous calls are answered with Bearer error=\"invalid_token\".",
-			Needs:    onTarget(evidence.NoToken), After: []ID{"BRR-01"}, Control: withToken(), Check: anonymousWithoutError,
+			Needs:    onTarget(evidence.NoToken), After: []ID{"BRR-01"}, Control: withToken(), Check: onAnswer(evidence.ProbeTarget.With(evidence.NoToken), anonymousWithoutError),
 		},
 		{
 			ID: "BRR-04", Title: "Challenge is well-formed and repeats no attribute",
@@ -53,15 +53,14 @@ func challenges() []Requirement {
 			Forgives: "A bare Bearer is a warning, and never gates: RFC 9110 alone allows a bare scheme, and Spring Security sends one by default.",
 			Fix:      "Name a realm: Spring Security's BearerTokenAuthenticationEntryPoint has setRealmName(\"…\").",
 			Breaks:   "Anonymous calls are answered with a bare Bearer.",
-			Needs:    onTarget(evidence.NoToken), After: []ID{"BRR-01"}, Control: withToken(), Check: challengeHasAttribute,
+			Needs:    onTarget(evidence.NoToken), After: []ID{"BRR-01"}, Control: withToken(), Check: onAnswer(evidence.ProbeTarget.With(evidence.NoToken), challengeHasAttribute),
 		},
 	}
 }
 
 const validateToken = "The resource server MUST validate the access token and ensure that it has not expired and that its scope covers the requested resource."
 
-func anonymousChallenge(e Evidence) Judgement {
-	x := e.exchange(evidence.ProbeTarget.With(evidence.NoToken))
+func anonymousChallenge(x evidence.Exchange) Judgement {
 	if j, ok := inconclusiveRefusal(x); ok {
 		return j
 	}
@@ -77,8 +76,7 @@ func anonymousChallenge(e Evidence) Judgement {
 	return expect(x, "WWW-Authenticate: Bearer …").failed("the 401 does not say that a bearer token is needed", headerText(x, "WWW-Authenticate"))
 }
 
-func anonymousWithoutError(e Evidence) Judgement {
-	x := e.exchange(evidence.ProbeTarget.With(evidence.NoToken))
+func anonymousWithoutError(x evidence.Exchange) Judgement {
 	challenges := bearerChallenges(x)
 	if len(challenges) == 0 {
 		return Missing("the answer to the call without a token has no Bearer challenge")
@@ -118,16 +116,13 @@ func wellFormedChallenges(e Evidence) Judgement {
 	return Passed()
 }
 
-func challengeHasAttribute(e Evidence) Judgement {
-	x := e.exchange(evidence.ProbeTarget.With(evidence.NoToken))
+func challengeHasAttribute(x evidence.Exchange) Judgement {
 	challenges := bearerChallenges(x)
 	if len(challenges) == 0 {
 		return Missing("the answer to the call without a token has no Bearer challenge")
 	}
-	for _, c := range challenges {
-		if len(c) == 0 {
-			return expect(x, "Bearer with at least one attribute, such as realm").warned("the Bearer challenge has no attribute, as Spring Security sends it by default", headerText(x, "WWW-Authenticate"))
-		}
+	if slices.ContainsFunc(challenges, func(c map[string]string) bool { return len(c) == 0 }) {
+		return expect(x, "Bearer with at least one attribute, such as realm").warned("the Bearer challenge has no attribute, as Spring Security sends it by default", headerText(x, "WWW-Authenticate"))
 	}
 	return Passed(x.Label)
 }

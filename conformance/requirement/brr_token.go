@@ -31,7 +31,7 @@ func presentedTokens() []Requirement {
 			Forgives: "400, 403 or another 4xx with a Bearer challenge (a warning).",
 			Fix:      "Answer 401 with WWW-Authenticate: Bearer error=\"invalid_token\". In front of the node: nginx auth_request hands on the challenge of a 401 of its authorization service, and answers 500 to anything but 2xx, 401 and 403; Envoy ext_authz: let allowed_client_headers have www-authenticate.",
 			Breaks:   "403 without WWW-Authenticate for bad tokens; anonymous calls stay correct.",
-			Needs:    onTarget("garbage"), After: []ID{"TOK-01"}, Control: withToken(), Check: garbageChallenge,
+			Needs:    onTarget("garbage"), After: []ID{"TOK-01"}, Control: withToken(), Check: onAnswer(evidence.ProbeTarget.With("garbage"), garbageChallenge),
 		},
 		{
 			ID: "BRR-08", Title: "Garbage token: error=\"invalid_token\"",
@@ -42,7 +42,7 @@ func presentedTokens() []Requirement {
 			Forgives: "invalid_request, for a token that is seen as malformed (a warning).",
 			Fix:      "Put error=\"invalid_token\" into the challenge when a token was sent and is not valid. Spring Security's BearerTokenAuthenticationEntryPoint does so; check what replaces it (an AuthenticationEntryPoint of your own).",
 			Breaks:   "The challenge for bad tokens has only a realm.",
-			Needs:    onTarget("garbage"), After: []ID{"BRR-06"}, Control: withToken(), Check: garbageError,
+			Needs:    onTarget("garbage"), After: []ID{"BRR-06"}, Control: withToken(), Check: onAnswer(evidence.ProbeTarget.With("garbage"), garbageError),
 		},
 		{
 			ID: "BRR-09", Title: "A tampered token is refused",
@@ -122,8 +122,7 @@ func target(e Evidence, c evidence.Case) (x, good evidence.Exchange) {
 	return e.exchange(evidence.ProbeTarget.With(c)), e.exchange(withToken())
 }
 
-func garbageChallenge(e Evidence) Judgement {
-	x, _ := target(e, "garbage")
+func garbageChallenge(x evidence.Exchange) Judgement {
 	if serverError(x) {
 		return expect(x, "401 with WWW-Authenticate: Bearer").failed("a garbage token breaks the node while a good one works", describe(x)).
 			Hinting("catch the error that the token library or the introspection call raises for an unreadable token, and answer 401")
@@ -144,8 +143,7 @@ func garbageChallenge(e Evidence) Judgement {
 	return Passed(x.Label)
 }
 
-func garbageError(e Evidence) Judgement {
-	x, _ := target(e, "garbage")
+func garbageError(x evidence.Exchange) Judgement {
 	challenges := bearerChallenges(x)
 	if len(challenges) == 0 {
 		return Missing("the refusal of the garbage token has no Bearer challenge")

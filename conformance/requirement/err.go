@@ -25,7 +25,7 @@ func errorShapes() []Requirement {
 			Forgives: "401 and 403 of nodes that deny by default; a web page or a redirect (a warning).",
 			Fix:      "Let the router answer 404 for what it does not know. nginx: try_files … =404 for the API's location instead of /index.html; Spring: no catch-all @RequestMapping(\"/**\"); Express: a last handler that sends 404.",
 			Breaks:   "200 with {} for any path.",
-			Needs:    []evidence.Label{evidence.API.With("unknown-path")}, After: []ID{"TOK-01"}, Check: unknownPathRefused,
+			Needs:    []evidence.Label{evidence.API.With("unknown-path")}, After: []ID{"TOK-01"}, Check: onAnswer(evidence.API.With("unknown-path"), unknownPathRefused),
 		},
 		{
 			ID: "ERR-02", Title: "API errors are JSON (ideally problem+json)",
@@ -52,8 +52,7 @@ func errorShapes() []Requirement {
 	}
 }
 
-func unknownPathRefused(e Evidence) Judgement {
-	x := e.exchange(evidence.API.With("unknown-path"))
+func unknownPathRefused(x evidence.Exchange) Judgement {
 	want := expect(x, "404")
 	if serverError(x) {
 		return want.failed("an unknown path breaks the node", describe(x))
@@ -114,18 +113,8 @@ func errorsAreJSON(e Evidence) Judgement {
 
 // inFront reports the page of a firewall, gateway or web server that answered instead of the node.
 func inFront(x evidence.Exchange) bool {
-	if wafPage(x) || rateLimited(x) || deniedByServer(x) {
-		return true
-	}
-	if !clientError(x) || !html(x) {
-		return false
-	}
-	for _, server := range []string{"<center>nginx", "<center>openresty", "<center>cloudflare", "<h3>HTTP Status 400", "<title>HTTP Status 400", "Apache/", "Your browser sent an invalid request"} {
-		if bytes.Contains(x.Response.Body, []byte(server)) {
-			return true
-		}
-	}
-	return false
+	return wafPage(x) || rateLimited(x) || deniedByServer(x) || clientError(x) && html(x) &&
+		bodyHas(x, "<center>nginx", "<center>openresty", "<center>cloudflare", "<h3>HTTP Status 400", "<title>HTTP Status 400", "Apache/", "Your browser sent an invalid request")
 }
 
 // refusalBody judges the body of a refusal, or of a success that reports an error inside.

@@ -17,19 +17,17 @@ import (
 
 // errorInternals is ERR-04.
 func errorInternals() []Requirement {
-	return []Requirement{
-		{
-			ID: "ERR-04", Title: "Errors reveal no internals",
-			Level: Recommended, Gate: Advice, Profile: Auth,
-			Source:   RFC(9457, "5"),
-			Quote:    "Generators providing links to occurrence information are encouraged to avoid making implementation details such as a stack dump available through the HTTP interface, since this can expose sensitive details of the server implementation, its data, and so on.",
-			Probe:    "All error bodies of the run, searched for stack traces (Java, Python, .NET, PHP, Go, Node.js, Ruby), messages of databases, file paths of the server, and the token or Authorization header that was sent.",
-			Forgives: "Paths of URLs, error codes and names of classes in documentation links; the bare name of an exception is a warning.",
-			Fix:      "Log the cause and answer a text of your own. Spring Boot: server.error.include-stacktrace=never, include-message=never; Flask and Django: DEBUG off; ASP.NET: no UseDeveloperExceptionPage in production; Express: NODE_ENV=production; PHP: display_errors=Off.",
-			Breaks:   "A 500 page holds a Java stack trace.",
-			Reads:    []evidence.Label{evidence.WholeRun}, Check: errorsKeepQuiet,
-		},
-	}
+	return []Requirement{{
+		ID: "ERR-04", Title: "Errors reveal no internals",
+		Level: Recommended, Gate: Advice, Profile: Auth,
+		Source:   RFC(9457, "5"),
+		Quote:    "Generators providing links to occurrence information are encouraged to avoid making implementation details such as a stack dump available through the HTTP interface, since this can expose sensitive details of the server implementation, its data, and so on.",
+		Probe:    "All error bodies of the run, searched for stack traces (Java, Python, .NET, PHP, Go, Node.js, Ruby), messages of databases, file paths of the server, and the token or Authorization header that was sent.",
+		Forgives: "Paths of URLs, error codes and names of classes in documentation links; the bare name of an exception is a warning.",
+		Fix:      "Log the cause and answer a text of your own. Spring Boot: server.error.include-stacktrace=never, include-message=never; Flask and Django: DEBUG off; ASP.NET: no UseDeveloperExceptionPage in production; Express: NODE_ENV=production; PHP: display_errors=Off.",
+		Breaks:   "A 500 page holds a Java stack trace.",
+		Reads:    []evidence.Label{evidence.WholeRun}, Check: errorsKeepQuiet,
+	}}
 }
 
 func errorsKeepQuiet(e Evidence) Judgement {

@@ -71,7 +71,7 @@ func infoAnswer() []Requirement {
 			Forgives: "401, 403 (CSRF protection of Spring), 404 and 501; 405 without Allow and other refusals are warnings.",
 			Fix:      "Answer 405 with Allow: GET, HEAD to other methods on the info URL (nginx limit_except answers 403, which is fine, too).",
 			Breaks:   "A POST is answered 405 without Allow.",
-			Needs:    []evidence.Label{evidence.Info.With("post")}, After: []ID{needsInfo}, Check: postRefused,
+			Needs:    []evidence.Label{evidence.Info.With("post")}, After: []ID{needsInfo}, Check: onAnswer(evidence.Info.With("post"), postRefused),
 		},
 	}
 }
@@ -83,7 +83,7 @@ const (
 
 // onInfoAnswer makes a check of the good info answer.
 func onInfoAnswer(check func(x evidence.Exchange) Judgement) func(Evidence) Judgement {
-	return func(e Evidence) Judgement { return check(e.exchange(evidence.Info.With(evidence.OK))) }
+	return onAnswer(evidence.Info.With(evidence.OK), check)
 }
 
 func infoAnswers(e Evidence) Judgement {
@@ -250,8 +250,7 @@ func infoStays(x evidence.Exchange) Judgement {
 	return Passed(x.Label)
 }
 
-func postRefused(e Evidence) Judgement {
-	x := e.exchange(evidence.Info.With("post"))
+func postRefused(x evidence.Exchange) Judgement {
 	want := expect(x, "405 with Allow")
 	switch status := x.Status(); {
 	case status == 405 && len(header(x, "Allow")) > 0,

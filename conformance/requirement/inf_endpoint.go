@@ -35,7 +35,7 @@ func listedEndpoints() []Requirement {
 			Forgives: "URLs without such a segment, items without majorVersion.",
 			Fix:      "Set majorVersion to the number in the path of the url.",
 			Breaks:   "majorVersion 3 for /v1/fundings.",
-			Needs:    info, After: []ID{needsInfo}, Check: majorVersionAgrees,
+			Needs:    info, After: []ID{needsInfo}, Check: onInfoAnswer(majorVersionAgrees),
 		},
 	}
 }
@@ -167,8 +167,7 @@ func majorVersions(raw string) []float64 {
 	return out
 }
 
-func majorVersionAgrees(e Evidence) Judgement {
-	x := e.exchange(evidence.Info.With(evidence.OK))
+func majorVersionAgrees(x evidence.Exchange) Judgement {
 	var parts []Judgement
 	for _, listed := range endpointsOf(x) {
 		versions := majorVersions(listed.url)

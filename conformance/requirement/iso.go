@@ -8,11 +8,7 @@ import (
 
 // isolation is the group ISO: a node accepts only tokens of its own authorization server that are meant for it.
 func isolation() []Requirement {
-	everywhere := []evidence.Resource{evidence.ProbeTarget, evidence.ListOperation, evidence.DetailOperation}
-	var elsewhere []evidence.Label
-	for _, r := range everywhere {
-		elsewhere = append(elsewhere, r.With("other-audience"), r.With(evidence.OK), r.With("tampered"))
-	}
+	elsewhere := labelsOf([]evidence.Resource{evidence.ProbeTarget, evidence.ListOperation, evidence.DetailOperation}, "other-audience", evidence.OK, "tampered")
 	return []Requirement{
 		{
 			ID: "ISO-01", Title: "A well-formed token of a foreign issuer is refused",
@@ -111,17 +107,9 @@ func otherAudienceRefused(e Evidence) Judgement {
 			return Missing("the tokens of that client are meant for the audience of this node as well").Seen(token.Label)
 		}
 	}
-	var parts []Judgement
-	for _, r := range targets(e) {
-		label := r.With("other-audience")
-		if j, ok := e.unanswered(label); ok {
-			parts = append(parts, j)
-			continue
-		}
-		x, good := e.exchange(label), e.exchange(r.With(evidence.OK))
-		parts = append(parts, refusal("the call "+x.Words, x, good))
-	}
-	return applicable(parts...)
+	return applicable(judgeEach(e, labelsOf(targets(e), "other-audience"), func(x evidence.Exchange) Judgement {
+		return refusal("the call "+x.Words, x, e.exchange(x.Label.Resource().With(evidence.OK)))
+	})...)
 }
 
 // targets are the probe target, and the list and detail operations that accept the good token and on which the other one was tried. API-08 judges

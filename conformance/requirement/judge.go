@@ -107,6 +107,35 @@ func (e Evidence) passes(id ID) (Judgement, bool) {
 	}
 }
 
+// ifPasses makes a check that needs another requirement to pass. Unlike [Requirement.After] it does not block the row when the other
+// requirement does not apply: then neither of them applies.
+func ifPasses(id ID, check func(Evidence) Judgement) func(Evidence) Judgement {
+	return func(e Evidence) Judgement {
+		if j, ok := e.passes(id); !ok {
+			return j
+		}
+		return check(e)
+	}
+}
+
+// onAnswer makes a check of the answer to one label or role.
+func onAnswer(label evidence.Label, check func(x evidence.Exchange) Judgement) func(Evidence) Judgement {
+	return func(e Evidence) Judgement { return check(e.exchange(label)) }
+}
+
+// judgeEach judges the answers to labels one by one; for a label without an answer it says why there is none.
+func judgeEach(e Evidence, labels []evidence.Label, judge func(x evidence.Exchange) Judgement) []Judgement {
+	var parts []Judgement
+	for _, label := range labels {
+		if j, ok := e.unanswered(label); ok {
+			parts = append(parts, j)
+		} else {
+			parts = append(parts, judge(e.exchange(label)))
+		}
+	}
+	return parts
+}
+
 // judge judges a requirement within its group and remembers the judgement: several checks ask, and it may mean reading every answer.
 func (e Evidence) judge(id ID) Judgement {
 	if known, ok := e.judged.Load(id); ok {

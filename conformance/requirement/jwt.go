@@ -27,17 +27,6 @@ func jwtOf(e Evidence) (x evidence.Exchange, t evidence.JWTFacts, j Judgement, o
 	return x, *facts.JWT, j, true
 }
 
-// needsClaim makes a check that needs another one of the token's content. It does not use After, which would block it for opaque tokens: neither
-// of them applies then.
-func needsClaim(id ID, check func(Evidence) Judgement) func(Evidence) Judgement {
-	return func(e Evidence) Judgement {
-		if j, ok := e.passes(id); !ok {
-			return j
-		}
-		return check(e)
-	}
-}
-
 // onJWT makes a check of the token's content.
 func onJWT(check func(x evidence.Exchange, t evidence.JWTFacts) Judgement) func(Evidence) Judgement {
 	return func(e Evidence) Judgement {
@@ -49,24 +38,22 @@ func onJWT(check func(x evidence.Exchange, t evidence.JWTFacts) Judgement) func(
 	}
 }
 
-func tokenSigned(e Evidence) Judgement {
-	return onJWT(func(x evidence.Exchange, t evidence.JWTFacts) Judgement {
-		const expected = "a signature, and an algorithm other than none"
-		alg, named := t.Header["alg"].(string)
-		switch {
-		case !named:
-			return expect(x, expected).failed("the header of the token names no algorithm", "alg: "+openapi.JSONType(t.Header["alg"]))
-		case strings.EqualFold(alg, "none"):
-			return expect(x, expected).failed("the token is not signed, so everybody can forge one", "alg "+quote(alg))
-		case !t.Signature:
-			return expect(x, expected).failed("the signature of the token is empty", "alg "+quote(alg)+" and no signature")
-		case t.KnownKey != "":
-			const expected, got = "a signature that the authorization server alone can make", "a signature by HMAC with "
-			return expect(x, expected).failed("the key of the signature is known, so others can forge tokens: "+clip(t.KnownKey), got+clip(t.KnownKey)).
-				Hinting("sign with a private key (RS256, ES256); an HMAC key must be random, of 256 bits, and known to no client")
-		}
-		return Passed(x.Label)
-	})(e)
+func tokenSigned(x evidence.Exchange, t evidence.JWTFacts) Judgement {
+	const expected = "a signature, and an algorithm other than none"
+	alg, named := t.Header["alg"].(string)
+	switch {
+	case !named:
+		return expect(x, expected).failed("the header of the token names no algorithm", "alg: "+openapi.JSONType(t.Header["alg"]))
+	case strings.EqualFold(alg, "none"):
+		return expect(x, expected).failed("the token is not signed, so everybody can forge one", "alg "+quote(alg))
+	case !t.Signature:
+		return expect(x, expected).failed("the signature of the token is empty", "alg "+quote(alg)+" and no signature")
+	case t.KnownKey != "":
+		const expected, got = "a signature that the authorization server alone can make", "a signature by HMAC with "
+		return expect(x, expected).failed("the key of the signature is known, so others can forge tokens: "+clip(t.KnownKey), got+clip(t.KnownKey)).
+			Hinting("sign with a private key (RS256, ES256); an HMAC key must be random, of 256 bits, and known to no client")
+	}
+	return Passed(x.Label)
 }
 
 const (
@@ -75,70 +62,66 @@ const (
 	clockLeeway = 130 * time.Second
 )
 
-func expiryInFuture(e Evidence) Judgement {
-	return onJWT(func(x evidence.Exchange, t evidence.JWTFacts) Judgement {
-		want := expect(x, "exp: seconds since 1970, in the future")
-		value, present := t.Claims["exp"]
-		if !present {
-			return want.warned("the token does not say when it expires", "no exp")
-		}
-		exp, isNumber := number(value)
-		if !isNumber {
-			return want.failed("exp is not a JSON number", "exp: "+openapi.JSONType(value))
-		}
-		got := clip(fmt.Sprintf("exp: %v", value))
-		if exp > millisecondLike {
-			return want.failed("exp is in milliseconds, so the token does not expire for thousands of years", got)
-		}
-		now, exact := nodeTime(x)
-		if !exact {
-			now = now.Add(-clockLeeway)
-		}
-		if exp <= float64(now.Unix()) {
-			return want.failed("the token had expired when it was issued", got+" at "+now.UTC().Format(time.RFC3339))
-		}
-		if nbf, has := number(t.Claims["nbf"]); has && exact && nbf > float64(now.Add(clockLeeway).Unix()) {
-			return expect(x, "nbf: not later than the Date of the answer").warned("the token is not valid yet when it is issued: servers that check nbf refuse it", clip(fmt.Sprintf("nbf: %v at %s", t.Claims["nbf"], now.UTC().Format(time.RFC3339))))
-		}
-		return Passed(x.Label)
-	})(e)
+func expiryInFuture(x evidence.Exchange, t evidence.JWTFacts) Judgement {
+	want := expect(x, "exp: seconds since 1970, in the future")
+	value, present := t.Claims["exp"]
+	if !present {
+		return want.warned("the token does not say when it expires", "no exp")
+	}
+	exp, isNumber := number(value)
+	if !isNumber {
+		return want.failed("exp is not a JSON number", "exp: "+openapi.JSONType(value))
+	}
+	got := clip(fmt.Sprintf("exp: %v", value))
+	if exp > millisecondLike {
+		return want.failed("exp is in milliseconds, so the token does not expire for thousands of years", got)
+	}
+	now, exact := nodeTime(x)
+	if !exact {
+		now = now.Add(-clockLeeway)
+	}
+	if exp <= float64(now.Unix()) {
+		return want.failed("the token had expired when it was issued", got+" at "+now.UTC().Format(time.RFC3339))
+	}
+	if nbf, has := number(t.Claims["nbf"]); has && exact && nbf > float64(now.Add(clockLeeway).Unix()) {
+		return expect(x, "nbf: not later than the Date of the answer").warned("the token is not valid yet when it is issued: servers that check nbf refuse it", clip(fmt.Sprintf("nbf: %v at %s", t.Claims["nbf"], now.UTC().Format(time.RFC3339))))
+	}
+	return Passed(x.Label)
 }
 
 // lifetimeTolerance is by how many seconds two statements of the lifetime may differ.
 const lifetimeTolerance = 10
 
-func lifetimesAgree(e Evidence) Judgement {
-	return onJWT(func(x evidence.Exchange, t evidence.JWTFacts) Judgement {
-		o, _ := jsonObject(x)
-		stated, isStated := number(o["expires_in"])
-		exp, hasExp := number(t.Claims["exp"])
-		iat, hasIat := number(t.Claims["iat"])
-		switch {
-		case !isStated || stated <= 0 || stated > epochLike:
-			return Missing("the answer has no usable expires_in to compare with (TOK-08, TOK-09)").Seen(x.Label)
-		case !hasExp:
-			return Missing("the token has no exp to compare with").Seen(x.Label)
-		}
-		near := func(life float64) bool { return life-stated <= lifetimeTolerance && stated-life <= lifetimeTolerance }
-		now, exact := nodeTime(x)
-		left := exp - float64(now.Unix())
-		switch {
-		case hasIat && iat > millisecondLike:
-			return expect(x, "iat: seconds since 1970").failed("iat is in milliseconds, so the token seems to be issued thousands of years from now", clip(fmt.Sprintf("iat: %v", t.Claims["iat"])))
-		case exact && hasIat && near(exp-iat) && stated-left > clockLeeway.Seconds():
-			return expect(x, fmt.Sprintf("about %.0f seconds left", stated)).warned("the token expires before expires_in ends: it was issued earlier, and expires_in is not the remaining time", fmt.Sprintf("exp - Date: %.0f seconds", left)).
-				Hinting("where tokens are cached, compute expires_in when the answer is sent: exp minus the current time")
-		}
-		if hasIat && near(exp-iat) || near(left) {
-			return Passed(x.Label)
-		}
-		life, from := left, "exp - Date"
-		if hasIat {
-			life, from = exp-iat, "exp - iat"
-		}
-		expected, got := fmt.Sprintf("about %.0f seconds, as expires_in says", stated), fmt.Sprintf("%s: %.0f seconds", from, life)
-		return expect(x, expected).failed("the answer and the token state different lifetimes", got)
-	})(e)
+func lifetimesAgree(x evidence.Exchange, t evidence.JWTFacts) Judgement {
+	o, _ := jsonObject(x)
+	stated, isStated := number(o["expires_in"])
+	exp, hasExp := number(t.Claims["exp"])
+	iat, hasIat := number(t.Claims["iat"])
+	switch {
+	case !isStated || stated <= 0 || stated > epochLike:
+		return Missing("the answer has no usable expires_in to compare with (TOK-08, TOK-09)").Seen(x.Label)
+	case !hasExp:
+		return Missing("the token has no exp to compare with").Seen(x.Label)
+	}
+	near := func(life float64) bool { return life-stated <= lifetimeTolerance && stated-life <= lifetimeTolerance }
+	now, exact := nodeTime(x)
+	left := exp - float64(now.Unix())
+	switch {
+	case hasIat && iat > millisecondLike:
+		return expect(x, "iat: seconds since 1970").failed("iat is in milliseconds, so the token seems to be issued thousands of years from now", clip(fmt.Sprintf("iat: %v", t.Claims["iat"])))
+	case exact && hasIat && near(exp-iat) && stated-left > clockLeeway.Seconds():
+		return expect(x, fmt.Sprintf("about %.0f seconds left", stated)).warned("the token expires before expires_in ends: it was issued earlier, and expires_in is not the remaining time", fmt.Sprintf("exp - Date: %.0f seconds", left)).
+			Hinting("where tokens are cached, compute expires_in when the answer is sent: exp minus the current time")
+	}
+	if hasIat && near(exp-iat) || near(left) {
+		return Passed(x.Label)
+	}
+	life, from := left, "exp - Date"
+	if hasIat {
+		life, from = exp-iat, "exp - iat"
+	}
+	expected, got := fmt.Sprintf("about %.0f seconds, as expires_in says", stated), fmt.Sprintf("%s: %.0f seconds", from, life)
+	return expect(x, expected).failed("the answer and the token state different lifetimes", got)
 }
 
 func issuerConsistent(e Evidence) Judgement {
@@ -181,21 +164,19 @@ func clientNamed(e Evidence, x evidence.Exchange, t evidence.JWTFacts) Judgement
 	return want.warned("the token names another client than the one that requested it", clip(got))
 }
 
-func audienceNamed(e Evidence) Judgement {
-	return onJWT(func(x evidence.Exchange, t evidence.JWTFacts) Judgement {
-		want := expect(x, "aud: the API that the token is meant for")
-		names := audiences(t)
-		switch {
-		case len(names) == 0:
-			return want.warned("the token is not restricted to an audience", "no aud")
-		case slices.Contains(names, "*"):
-			return want.warned("aud names any audience, which does not restrict it", "aud \"*\"")
-		case len(names) == 1 && names[0] == "account":
-			return want.warned("aud names only Keycloak's own account service, which does not restrict it", "aud \"account\"").
-				Hinting("add an Audience mapper for the API to a client scope of the client")
-		}
-		return Passed(x.Label)
-	})(e)
+func audienceNamed(x evidence.Exchange, t evidence.JWTFacts) Judgement {
+	want := expect(x, "aud: the API that the token is meant for")
+	names := audiences(t)
+	switch {
+	case len(names) == 0:
+		return want.warned("the token is not restricted to an audience", "no aud")
+	case slices.Contains(names, "*"):
+		return want.warned("aud names any audience, which does not restrict it", "aud \"*\"")
+	case len(names) == 1 && names[0] == "account":
+		return want.warned("aud names only Keycloak's own account service, which does not restrict it", "aud \"account\"").
+			Hinting("add an Audience mapper for the API to a client scope of the client")
+	}
+	return Passed(x.Label)
 }
 
 // audiences returns the claim aud, which is one text or a list (RFC 7519 §4.1.3).
@@ -294,18 +275,16 @@ func secretMarked(text string) string {
 	return ""
 }
 
-func typedAsAccessToken(e Evidence) Judgement {
-	return onJWT(func(x evidence.Exchange, t evidence.JWTFacts) Judgement {
-		typ, _ := t.Header["typ"].(string)
-		if strings.TrimPrefix(strings.ToLower(typ), "application/") == "at+jwt" {
-			return Passed(x.Label)
-		}
-		got := "typ " + quote(typ)
-		if _, has := t.Header["typ"]; !has {
-			got = "no typ"
-		}
-		return expect(x, "typ: at+jwt").warned("the header does not distinguish the access token from other JWTs, as with stock Keycloak", got)
-	})(e)
+func typedAsAccessToken(x evidence.Exchange, t evidence.JWTFacts) Judgement {
+	typ, _ := t.Header["typ"].(string)
+	if strings.TrimPrefix(strings.ToLower(typ), "application/") == "at+jwt" {
+		return Passed(x.Label)
+	}
+	got := "typ " + quote(typ)
+	if _, has := t.Header["typ"]; !has {
+		got = "no typ"
+	}
+	return expect(x, "typ: at+jwt").warned("the header does not distinguish the access token from other JWTs, as with stock Keycloak", got)
 }
 
 // issuedToken is the exchange whose token is judged.
@@ -324,7 +303,7 @@ func tokenClaims() []Requirement {
 			Forgives: "Opaque tokens; any algorithm other than none, HMAC with a key of its own among them.",
 			Fix:      "Let the authorization server sign access tokens with an asymmetric key, such as RS256 or ES256. Keycloak and Spring Authorization Server do by default; in home-made issuers name the algorithm explicitly.",
 			Breaks:   "The authorization server issues tokens with alg none and no signature.",
-			Needs:    needs, After: after, Check: tokenSigned,
+			Needs:    needs, After: after, Check: onJWT(tokenSigned),
 		},
 		{
 			ID: "JWT-02", Title: "exp is present, numeric and in the future",
@@ -335,7 +314,7 @@ func tokenClaims() []Requirement {
 			Forgives: "Opaque tokens; fractions of seconds; a token without exp (a warning); the clock of the test machine does not matter.",
 			Fix:      "Write exp as seconds since 1970, as a JSON number: Math.floor(Date.now() / 1000) + lifetime in JavaScript, Instant.getEpochSecond() in Java. Milliseconds make a token that never expires.",
 			Breaks:   "exp is in milliseconds.",
-			Needs:    needs, After: after, Check: expiryInFuture,
+			Needs:    needs, After: after, Check: onJWT(expiryInFuture),
 		},
 		{
 			ID: "JWT-03", Title: "exp - iat agrees with expires_in",
@@ -346,7 +325,7 @@ func tokenClaims() []Requirement {
 			Forgives: "Opaque tokens; cached tokens, whose expires_in is the rest of their life; tokens without exp.",
 			Fix:      "Compute expires_in from the token that is sent, not from another setting: a client that believes it goes on with an expired token, or fetches new ones too early.",
 			Breaks:   "expires_in is 3600, and the token expires after 60 seconds.",
-			Needs:    needs, After: after, Check: needsClaim("JWT-02", lifetimesAgree),
+			Needs:    needs, After: after, Check: ifPasses("JWT-02", onJWT(lifetimesAgree)),
 		},
 		{
 			ID: "JWT-04", Title: "iss is present and consistent, the client is identifiable",
@@ -368,7 +347,7 @@ func tokenClaims() []Requirement {
 			Forgives: "Opaque tokens; one audience or a list. Stock Keycloak, which leaves aud out or names only its own account service, is a warning.",
 			Fix:      "Name the API in aud and check it there. Keycloak: an Audience mapper in a client scope; Spring Authorization Server: an OAuth2TokenCustomizer that sets the audience.",
 			Breaks:   "The claim aud is missing.",
-			Needs:    needs, After: after, Check: audienceNamed,
+			Needs:    needs, After: after, Check: onJWT(audienceNamed),
 		},
 		{
 			ID: "JWT-06", Title: "No secret in the token",
@@ -390,7 +369,7 @@ func tokenClaims() []Requirement {
 			Forgives: "Opaque tokens; application/at+jwt; any case. Keycloak sends JWT, which is a warning and never counts.",
 			Fix:      "Issue access tokens of the type at+jwt, so that an ID token is not taken for one. Keycloak, from 26.2: client, Advanced, Fine grain OpenID Connect configuration, Use \"at+jwt\" as access token header type.",
 			Breaks:   "typ is JWT.",
-			Needs:    needs, After: after, Check: typedAsAccessToken,
+			Needs:    needs, After: after, Check: onJWT(typedAsAccessToken),
 		},
 	}
 }

@@ -21,7 +21,7 @@ func forgeries() []Requirement {
 			Breaks:   "The key set lacks the kid of the token.",
 			Needs:    []evidence.Label{issuedToken()},
 			Reads:    append(metadataLabels(), evidence.KeySet.With("published"), evidence.KeySet.With("refetched")),
-			After:    []ID{"TOK-01"}, Check: needsClaim("JWT-01", verifiesWithPublished),
+			After:    []ID{"TOK-01"}, Check: ifPasses("JWT-01", verifiesWithPublished),
 		},
 		{
 			ID: "JWT-09", Title: "A token rewritten to alg none is refused",
@@ -34,7 +34,7 @@ func forgeries() []Requirement {
 			Breaks:   "The resource server accepts alg none.",
 			Reads:    append(onTarget(unsigned()...), issuedToken()),
 			// If the authorization server itself issues such tokens, JWT-01 fails, and the node has to accept them.
-			After: []ID{"BRR-09"}, Control: withToken(), Check: needsClaim("JWT-01", refusesOnTarget(unsigned()...)),
+			After: []ID{"BRR-09"}, Control: withToken(), Check: ifPasses("JWT-01", refusesOnTarget(unsigned()...)),
 		},
 		{
 			ID: "JWT-10", Title: "A token re-signed with the public key as HMAC secret is refused",
@@ -77,17 +77,9 @@ func refusesOnTarget(cases ...evidence.Case) func(Evidence) Judgement {
 		if e.Roles.ProbeTarget == "" {
 			return Missing("this run has no " + roleName(withToken()))
 		}
-		var parts []Judgement
-		for _, c := range cases {
-			label := e.Roles.ProbeTarget.With(c)
-			if j, ok := e.unanswered(label); ok {
-				parts = append(parts, j)
-				continue
-			}
-			x, good := target(e, c)
-			parts = append(parts, refusal("the call "+x.Words, x, good))
-		}
-		return applicable(parts...)
+		return applicable(judgeEach(e, onTarget(cases...), func(x evidence.Exchange) Judgement {
+			return refusal("the call "+x.Words, x, e.exchange(withToken()))
+		})...)
 	}
 }
 

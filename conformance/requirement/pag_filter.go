@@ -13,20 +13,18 @@ import (
 // filters is PAG-07.
 func filters() []Requirement {
 	list, after := evidence.ListOperation, afterDocument()
-	return []Requirement{
-		{
-			ID: "PAG-07", Title: "Declared enum filter filters",
-			Level: Network, Gate: Gating, Profile: Funding,
-			Source:   NET("R15"),
-			Quote:    definedByDocument,
-			Probe:    "The list operation with each declared filter that names a member of the items: with values seen in the data and with others of the vocabulary (on this machine and with --thorough all of them), with one that nobody has for ids, together with a page, two filters at once, and runningCalls with true and false.",
-			Forgives: "Members of another name than the parameter; items that match through an array, or that lack the member; a 404 for a value that matches nothing; items of one kind only, where the declared vocabulary has no other; two filters that are joined by or, or refused together (warnings); any reading of runningCalls that does not contradict itself.",
-			Fix:      "Apply the filter that the document declares. Where a framework drops unknown parameters, check that the bound name is the declared one. Add each filter to the query as a further condition: code that rebuilds the query for each filter loses the others.",
-			Breaks:   "The filter is ignored and all items come back.",
-			Needs:    []evidence.Label{list.With("filter-seen")},
-			Reads:    []evidence.Label{list.With("filter-other"), list.With(evidence.OK), evidence.WholeRun}, After: after, Check: onList(filterFilters),
-		},
-	}
+	return []Requirement{{
+		ID: "PAG-07", Title: "Declared enum filter filters",
+		Level: Network, Gate: Gating, Profile: Funding,
+		Source:   NET("R15"),
+		Quote:    definedByDocument,
+		Probe:    "The list operation with each declared filter that names a member of the items: with values seen in the data and with others of the vocabulary (on this machine and with --thorough all of them), with one that nobody has for ids, together with a page, two filters at once, and runningCalls with true and false.",
+		Forgives: "Members of another name than the parameter; items that match through an array, or that lack the member; a 404 for a value that matches nothing; items of one kind only, where the declared vocabulary has no other; two filters that are joined by or, or refused together (warnings); any reading of runningCalls that does not contradict itself.",
+		Fix:      "Apply the filter that the document declares. Where a framework drops unknown parameters, check that the bound name is the declared one. Add each filter to the query as a further condition: code that rebuilds the query for each filter loses the others.",
+		Breaks:   "The filter is ignored and all items come back.",
+		Needs:    []evidence.Label{list.With("filter-seen")},
+		Reads:    []evidence.Label{list.With("filter-other"), list.With(evidence.OK), evidence.WholeRun}, After: after, Check: onList(filterFilters),
+	}}
 }
 
 func filterFilters(e Evidence) Judgement {

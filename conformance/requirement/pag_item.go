@@ -38,13 +38,12 @@ func listedItems() []Requirement {
 			Fix:      "Answer 404 when the record is not found: catch the error of the lookup (ValueError, NoSuchElementException, EntityNotFoundException) and map it, in Spring with @ResponseStatus(NOT_FOUND).",
 			Breaks:   "Unknown ids give 500.",
 			Needs:    []evidence.Label{detail.With("unknown-id")},
-			Reads:    []evidence.Label{evidence.WholeRun}, After: after, Control: detail.With(evidence.OK), Check: onList(unknownNotFound),
+			Reads:    []evidence.Label{evidence.WholeRun}, After: after, Control: detail.With(evidence.OK), Check: onList(onAnswer(detail.With("unknown-id"), unknownNotFound)),
 		},
 	}
 }
 
-func unknownNotFound(e Evidence) Judgement {
-	x := e.exchange(evidence.DetailOperation.With("unknown-id"))
+func unknownNotFound(x evidence.Exchange) Judgement {
 	want := expect(x, "404")
 	switch {
 	case serverError(x):
@@ -219,12 +218,8 @@ func faultyMembers(e Evidence, labels ...evidence.Label) map[string]bool {
 // volatile reports members that may change from one request to the next: times, counts and versions of the record itself.
 func volatile(name string) bool {
 	name = strings.ToLower(name)
-	for _, part := range []string{"modified", "updated", "changed", "timestamp", "retrieved", "version", "etag", "count", "views", "links", "href"} {
-		if strings.Contains(name, part) {
-			return true
-		}
-	}
-	return false
+	parts := []string{"modified", "updated", "changed", "timestamp", "retrieved", "version", "etag", "count", "views", "links", "href"}
+	return slices.ContainsFunc(parts, func(part string) bool { return strings.Contains(name, part) })
 }
 
 // unwrapped returns the item inside a usual envelope.

@@ -13,19 +13,17 @@ import (
 // links returns PAG-10, the requirement on links.
 func links() []Requirement {
 	list := evidence.ListOperation
-	return []Requirement{
-		{
-			ID: "PAG-10", Title: "Link relations are well-formed and stay on the origin",
-			Level: StandardMust, Gate: Advice, Profile: Funding,
-			Source:   RFC(8288, "3.3").And(RFC(8288, "3")),
-			Quote:    "The rel parameter MUST be present but MUST NOT appear more than once in a given link-value",
-			Probe:    "The Link header of each answer, and the links inside answers in the shapes of HAL, JSON:API, Spring HATEOAS, ORDS and Django; the link to the next page is followed on the origin.",
-			Forgives: "Relative references, URI templates, relations other than those of pages and self; members such as website, which are content; brackets that are not encoded, and an item that names itself on another origin (warnings).",
-			Fix:      "Build links as relative references or from the public https address, not from the host of the request. Behind a proxy: Spring server.forward-headers-strategy=framework, Django SECURE_PROXY_SSL_HEADER and USE_X_FORWARDED_HOST, Laravel TrustProxies.",
-			Breaks:   "rel=next points to http://.",
-			Reads:    []evidence.Label{list.With("link-next"), evidence.WholeRun}, After: afterDocument(), Check: onList(linksStay),
-		},
-	}
+	return []Requirement{{
+		ID: "PAG-10", Title: "Link relations are well-formed and stay on the origin",
+		Level: StandardMust, Gate: Advice, Profile: Funding,
+		Source:   RFC(8288, "3.3").And(RFC(8288, "3")),
+		Quote:    "The rel parameter MUST be present but MUST NOT appear more than once in a given link-value",
+		Probe:    "The Link header of each answer, and the links inside answers in the shapes of HAL, JSON:API, Spring HATEOAS, ORDS and Django; the link to the next page is followed on the origin.",
+		Forgives: "Relative references, URI templates, relations other than those of pages and self; members such as website, which are content; brackets that are not encoded, and an item that names itself on another origin (warnings).",
+		Fix:      "Build links as relative references or from the public https address, not from the host of the request. Behind a proxy: Spring server.forward-headers-strategy=framework, Django SECURE_PROXY_SSL_HEADER and USE_X_FORWARDED_HOST, Laravel TrustProxies.",
+		Breaks:   "rel=next points to http://.",
+		Reads:    []evidence.Label{list.With("link-next"), evidence.WholeRun}, After: afterDocument(), Check: onList(linksStay),
+	}}
 }
 
 // linksStay judges the links of all successful answers and the request for the page behind rel=next.

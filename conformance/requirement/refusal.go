@@ -36,15 +36,7 @@ const loginHint = "answer API calls with 401 instead of a login page; in Spring 
 // deniedByServer recognises the plain 403 page of the web server in front of the node, as nginx auth_request and Apache Require send it. If
 // the same call with a good token gets through, it is a refusal like any other, unlike the page of a firewall.
 func deniedByServer(x evidence.Exchange) bool {
-	if x.Status() != 403 || !html(x) {
-		return false
-	}
-	for _, own := range []string{"<center>nginx", "<center>openresty", "You don't have permission to access"} {
-		if bytes.Contains(x.Response.Body, []byte(own)) {
-			return true
-		}
-	}
-	return false
+	return x.Status() == 403 && html(x) && bodyHas(x, "<center>nginx", "<center>openresty", "You don't have permission to access")
 }
 
 // turnedAway is a refusal by the node or by the web server that guards it.

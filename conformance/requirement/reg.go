@@ -37,7 +37,7 @@ func registryEntry() []Requirement {
 			Forgives: "A query, which is legal; a slash at the end or none; blanks around the URL, which REG-05 reports; plain http for a node on loopback.",
 			Fix:      "Record the URL as clients send it: https, the host, the path; no user name, no password and no # in it.",
 			Breaks:   "oauth2 is recorded as http://….",
-			Reads:    read, Check: onRecordedURLs(recordedURLsSound),
+			Reads:    read, Check: ifPasses("REG-01", onEntry(recordedURLsSound)),
 		},
 		{
 			ID: "REG-03", Title: "Recorded URLs are the ones that work",
@@ -50,7 +50,7 @@ func registryEntry() []Requirement {
 			Breaks:   "info is recorded with a path that answers 404; the real one differs by a segment.",
 			Reads: append(read, evidence.TokenEndpoint.With(evidence.OK), evidence.Info.With(evidence.OK),
 				evidence.RecordedToken.With(evidence.OK), evidence.RecordedInfo.With(evidence.OK)),
-			Check: onRecordedURLs(recordedURLsWork),
+			Check: ifPasses("REG-01", onEntry(recordedURLsWork)),
 		},
 		{
 			ID: "REG-04", Title: "Entry carries id, acronym, name and a contact e-mail",
@@ -117,16 +117,6 @@ func onEntry(check func(e Evidence, n entry) Judgement) func(Evidence) Judgement
 	}
 }
 
-// onRecordedURLs makes a check that needs REG-01. It does not name it in After: without a registry neither of them applies.
-func onRecordedURLs(check func(e Evidence, n entry) Judgement) func(Evidence) Judgement {
-	return func(e Evidence) Judgement {
-		if j, ok := e.passes("REG-01"); !ok {
-			return j
-		}
-		return onEntry(check)(e)
-	}
-}
-
 // text returns a member that is a string.
 func (n entry) text(name string) (value string, ok bool) {
 	raw, has := n.members[name]
@@ -187,11 +177,10 @@ func entryRecordsURLs(_ Evidence, n entry) Judgement {
 
 func recordedURLsSound(e Evidence, n entry) Judgement {
 	token, info := recordedURLs()[0], recordedURLs()[1]
-	parts := []Judgement{
+	if j := gather(
 		recordedURL(e, token.member, token.name, n.url(token.member), e.Run.TokenURL),
 		recordedURL(e, info.member, info.name, n.url(info.member), e.Run.InfoURL),
-	}
-	if j := gather(parts...); j.Outcome != Pass {
+	); j.Outcome != Pass {
 		return j
 	}
 	return gatherEntry()
@@ -233,11 +222,10 @@ func recordedURLsWork(e Evidence, n entry) Judgement {
 // probe is that call's resource, resource the one of the given URL, whose good call id judges.
 func recordedWorks(e Evidence, name, recorded, given string, probe, resource evidence.Resource, id ID) Judgement {
 	if recorded == given {
-		j, ok := e.passes(id)
-		if ok {
-			return Passed(resource.With(evidence.OK))
+		if j, ok := e.passes(id); !ok {
+			return j
 		}
-		return j
+		return Passed(resource.With(evidence.OK))
 	}
 	label := probe.With(evidence.OK)
 	x, sent := e.Get(label)

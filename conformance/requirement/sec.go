@@ -104,15 +104,14 @@ func identityHeadersRefused(e Evidence) Judgement {
 	return expect(x, "401, or another 4xx without data").failed(what+" gets the data"+because, describe(x))
 }
 
-// identityHeaders lists the headers with the cases that send each of them alone.
-func identityHeaders() []struct {
+// identityHeader is a header with the case that sends it alone.
+type identityHeader struct {
 	c      evidence.Case
 	header string
-} {
-	return []struct {
-		c      evidence.Case
-		header string
-	}{
+}
+
+func identityHeaders() []identityHeader {
+	return []identityHeader{
 		{"forwarded-user", "X-Forwarded-User"}, {"remote-user", "X-Remote-User"},
 		{"forwarded-for", "X-Forwarded-For"}, {"original-url", "X-Original-URL"},
 		{"auth-request-user", "X-Auth-Request-User"}, {"real-ip", "X-Real-IP"},
@@ -120,20 +119,14 @@ func identityHeaders() []struct {
 }
 
 func originsLimited(e Evidence) Judgement {
-	var parts []Judgement
+	var sent []evidence.Label
 	for _, label := range append(onTarget("foreign-origin", "lookalike-origin"), evidence.TokenEndpoint.With("preflight")) {
-		for _, l := range e.Resolve(label) {
-			if j, ok := e.unanswered(l); ok {
-				parts = append(parts, j)
-				continue
-			}
-			parts = append(parts, originAllowed(e.exchange(l)))
-		}
+		sent = append(sent, e.Resolve(label)...)
 	}
-	if len(parts) == 0 {
+	if len(sent) == 0 {
 		return Missing("no request had an Origin")
 	}
-	return gather(parts...)
+	return gather(judgeEach(e, sent, originAllowed)...)
 }
 
 // originAllowed judges what an answer allows to pages of an unknown origin.
@@ -187,13 +180,10 @@ func secretsKept(e Evidence) Judgement {
 			parts = append(parts, leaked(x, l, short))
 		}
 	}
-	switch {
-	case searched == 0:
+	if searched == 0 {
 		return Unclear("the run has no answer to search")
-	case len(parts) == 0:
-		return Passed()
 	}
-	return gather(parts...)
+	return gather(append(parts, Passed())...)
 }
 
 func leaked(x evidence.Exchange, l leak, short bool) Judgement {
@@ -237,12 +227,7 @@ func knownSecrets(e Evidence) map[string]bool {
 
 // credentialMarker reports the names of real credentials. A wrong secret and a tampered token do not count, although they are made of real ones.
 func credentialMarker(name string) bool {
-	for _, real := range []string{"client_secret", "access_token", "refresh_token", "id_token"} {
-		if strings.HasPrefix(name, real) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc([]string{"client_secret", "access_token", "refresh_token", "id_token"}, func(real string) bool { return strings.HasPrefix(name, real) })
 }
 
 // maxLeaks bounds the markers that are read from one text.

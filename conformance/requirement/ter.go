@@ -21,7 +21,7 @@ func tokenRefusals() []Requirement {
 			Forgives: "Any refusal, whatever its status and form (TER-02 to TER-04 judge them).",
 			Fix:      "Compare the whole secret, byte by byte, and issue no token unless it is right. Keycloak: Client authentication on; mock servers such as oauth2-mock-server never check and cannot be certified.",
 			Breaks:   "A server that does not check the secret.",
-			Needs:    atToken("wrong-secret"), Reads: proofs(), After: []ID{needsToken}, Check: onWrongRequest("wrong-secret", wrongSecretRefused),
+			Needs:    atToken("wrong-secret"), Reads: proofs(), After: []ID{needsToken}, Check: onWrongRequest("wrong-secret", noToken("a wrong secret yields a token")),
 		},
 		{
 			ID: "TER-02", Title: "Wrong secret is reported as invalid_client",
@@ -54,7 +54,7 @@ func tokenRefusals() []Requirement {
 			Forgives: "Any refusal, whatever its status, code and form.",
 			Fix:      "Make the client confidential. Keycloak: Client authentication on; Spring Authorization Server: no ClientAuthenticationMethod.NONE on this client.",
 			Breaks:   "A public client: its id alone yields a token.",
-			Needs:    atToken("id-only"), Reads: proofs(), After: []ID{needsToken}, Check: onWrongRequest("id-only", idAloneRefused),
+			Needs:    atToken("id-only"), Reads: proofs(), After: []ID{needsToken}, Check: onWrongRequest("id-only", noToken("the client id alone yields a token")),
 		},
 		{
 			ID: "TER-07", Title: "Missing grant_type is invalid_request",
@@ -98,7 +98,7 @@ func tokenRefusals() []Requirement {
 			Forgives: "Any 4xx: 405 of Keycloak, 404 of node-oidc-provider, 401 of Spring. A redirect to a login page or a page without a token is a warning.",
 			Fix:      "Route only POST to the token endpoint and answer other methods with 405.",
 			Breaks:   "A GET without credentials yields an anonymous token.",
-			Needs:    atToken("get"), After: []ID{needsToken}, Check: getYieldsNothing,
+			Needs:    atToken("get"), After: []ID{needsToken}, Check: onAnswer(evidence.TokenEndpoint.With("get"), getYieldsNothing),
 		},
 		{
 			ID: "TER-12", Title: "Repeated parameter is invalid_request",
@@ -143,7 +143,7 @@ func unlessLockedOut(check func(Evidence) Judgement) func(Evidence) Judgement {
 
 // onWrongRequest makes a check of the answer to one wrong token request.
 func onWrongRequest(c evidence.Case, check func(x evidence.Exchange) Judgement) func(Evidence) Judgement {
-	return unlessLockedOut(func(e Evidence) Judgement { return check(e.exchange(evidence.TokenEndpoint.With(c))) })
+	return unlessLockedOut(onAnswer(evidence.TokenEndpoint.With(c), check))
 }
 
 // gaveToken is the failure of an answer that has a token although it must not.
@@ -151,23 +151,17 @@ func gaveToken(x evidence.Exchange, reason string) Judgement {
 	return expect(x, "4xx without an access token").failed(reason, describeError(x))
 }
 
-func wrongSecretRefused(x evidence.Exchange) Judgement {
-	return noToken(x, "a wrong secret yields a token")
-}
-
-func idAloneRefused(x evidence.Exchange) Judgement {
-	return noToken(x, "the client id alone yields a token")
-}
-
-// noToken passes every answer of the node without a token; TER-03 and TER-04 judge its status and form.
-func noToken(x evidence.Exchange, reason string) Judgement {
-	if issued(x) {
-		return gaveToken(x, reason)
+// noToken makes a check that passes every answer of the node without a token; TER-03 and TER-04 judge its status and form.
+func noToken(reason string) func(evidence.Exchange) Judgement {
+	return func(x evidence.Exchange) Judgement {
+		if issued(x) {
+			return gaveToken(x, reason)
+		}
+		if j, ok := inconclusive(x); ok {
+			return j
+		}
+		return Passed(x.Label)
 	}
-	if j, ok := inconclusive(x); ok {
-		return j
-	}
-	return Passed(x.Label)
 }
 
 func wrongSecretNamed(x evidence.Exchange) Judgement {
@@ -265,8 +259,7 @@ func unknownScopeReported(x evidence.Exchange) Judgement {
 	return Passed(x.Label)
 }
 
-func getYieldsNothing(e Evidence) Judgement {
-	x := e.exchange(evidence.TokenEndpoint.With("get"))
+func getYieldsNothing(x evidence.Exchange) Judgement {
 	want := expect(x, "405, or another 4xx")
 	switch {
 	case issued(x):

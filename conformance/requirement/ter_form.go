@@ -64,9 +64,7 @@ func eachRefusal(e Evidence, labels []evidence.Label, judge func(evidence.Exchan
 	return gather(parts...)
 }
 
-func errorStatuses(e Evidence) Judgement {
-	return eachRefusal(e, judgedRefusals(), errorStatus)
-}
+func errorStatuses(e Evidence) Judgement { return eachRefusal(e, judgedRefusals(), errorStatus) }
 
 func errorStatus(x evidence.Exchange) Judgement {
 	want := expect(x, "400 or 401")

@@ -55,11 +55,7 @@ func originNames() []evidence.Resource {
 }
 
 func handshakeLabels(cases ...evidence.Case) []evidence.Label {
-	var out []evidence.Label
-	for _, r := range originNames() {
-		out = append(out, labels(r, cases...)...)
-	}
-	return out
+	return labelsOf(originNames(), cases...)
 }
 
 // eachOrigin judges every https origin of the node.

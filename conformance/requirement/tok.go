@@ -103,7 +103,7 @@ const (
 
 // onTokenAnswer makes a check of the answer to the good token request.
 func onTokenAnswer(check func(x evidence.Exchange) Judgement) func(Evidence) Judgement {
-	return func(e Evidence) Judgement { return check(e.exchange(evidence.TokenEndpoint.With(evidence.OK))) }
+	return onAnswer(issuedToken(), check)
 }
 
 // tokenIn is the access token of a JSON answer, as the marker that replaced it.

@@ -29,7 +29,7 @@ func tokenRequests() []Requirement {
 			Forgives: "Block pages and rate limits: the requirement is inconclusive then.",
 			Fix:      "Ignore parameters that the token endpoint does not know; loosen strict form binding (Jackson FAIL_ON_UNKNOWN_PROPERTIES, additionalProperties: false).",
 			Breaks:   "400 invalid_request on unknown parameters.",
-			Needs:    atToken("unknown-parameter"), After: []ID{needsToken}, Check: unknownParameterIgnored,
+			Needs:    atToken("unknown-parameter"), After: []ID{needsToken}, Check: onAnswer(evidence.TokenEndpoint.With("unknown-parameter"), unknownParameterIgnored),
 		},
 		{
 			ID: "TOK-15", Title: "A parameter sent without a value is treated as omitted",
@@ -40,7 +40,7 @@ func tokenRequests() []Requirement {
 			Forgives: "invalid_scope, as Keycloak says it: a warning. It never gates: clients of this network send no scope.",
 			Fix:      "Treat an empty scope like a missing one. Keycloak refuses it (seen with 26.4) and cannot be configured otherwise, which stays a warning.",
 			Breaks:   "scope= is answered with invalid_scope.",
-			Needs:    atToken("empty-scope"), After: []ID{needsToken}, Check: emptyParameterOmitted,
+			Needs:    atToken("empty-scope"), After: []ID{needsToken}, Check: onAnswer(evidence.TokenEndpoint.With("empty-scope"), emptyParameterOmitted),
 		},
 		{
 			ID: "TOK-16", Title: "Form encoding is decoded",
@@ -51,7 +51,7 @@ func tokenRequests() []Requirement {
 			Forgives: "Block pages: the requirement is inconclusive then.",
 			Fix:      "Read the body with a form parser (PHP $_POST, Spring @RequestParam, Go r.PostForm) instead of splitting it by hand, and accept a charset parameter in Content-Type: secrets with + & = % cannot be sent otherwise.",
 			Breaks:   "A server that compares raw, undecoded values.",
-			Needs:    atToken("percent-encoded"), After: []ID{needsToken}, Check: formDecoded,
+			Needs:    atToken("percent-encoded"), After: []ID{needsToken}, Check: onAnswer(evidence.TokenEndpoint.With("percent-encoded"), formDecoded),
 		},
 		{
 			ID: "TOK-17", Title: "Token URL answers directly, without redirect",
@@ -119,20 +119,18 @@ func basicSupported(e Evidence) Judgement {
 	return want.failed("the token endpoint does not read HTTP Basic", describeError(x))
 }
 
-func unknownParameterIgnored(e Evidence) Judgement {
-	return yields(e.exchange(evidence.TokenEndpoint.With("unknown-parameter")), "an unknown parameter makes the token request fail")
+func unknownParameterIgnored(x evidence.Exchange) Judgement {
+	return yields(x, "an unknown parameter makes the token request fail")
 }
 
-func emptyParameterOmitted(e Evidence) Judgement {
-	x := e.exchange(evidence.TokenEndpoint.With("empty-scope"))
+func emptyParameterOmitted(x evidence.Exchange) Judgement {
 	if refused(x) && oauthError(x) == "invalid_scope" {
 		return expect(x, "200 with an access token, as without a scope").warned("an empty scope is looked up like a scope and refused, as Keycloak does", describeError(x))
 	}
 	return yields(x, "an empty scope makes the token request fail")
 }
 
-func formDecoded(e Evidence) Judgement {
-	x := e.exchange(evidence.TokenEndpoint.With("percent-encoded"))
+func formDecoded(x evidence.Exchange) Judgement {
 	j := yields(x, "percent-encoded values of the form are not decoded")
 	if j.Outcome == Fail && x.Status() == 415 {
 		return j.Hinting("accept Content-Type: application/x-www-form-urlencoded; charset=UTF-8, as fetch clients send it")

@@ -34,7 +34,7 @@ func versioning() []Requirement {
 			Fix:      "Route the versions that exist and no others: no wildcard instead of the version in the gateway's path rule (Kong paths: ~/info/v1/, nginx location /info/v1/).",
 			Breaks:   "v999 answers like v1.",
 			Needs:    []evidence.Label{evidence.Info.With("unknown-version")}, After: []ID{"INF-01"},
-			Control: evidence.Info.With(evidence.OK), Check: unknownVersionRefused,
+			Control: evidence.Info.With(evidence.OK), Check: onAnswer(evidence.Info.With("unknown-version"), unknownVersionRefused),
 		},
 		{
 			ID: "VER-03", Title: "Deprecation and Sunset headers, if used, are well-formed and ordered",
@@ -65,8 +65,8 @@ func pathsCarryVersion(e Evidence) Judgement {
 		case len(majorVersions(place.url)) > 0:
 			parts = append(parts, Passed(place.label))
 		default:
-			parts = append(parts, Failed("the path of the "+place.what+" has no v<major> segment", expected, clip(place.url)).
-				About(Subject{Name: place.what, Label: place.label, Expected: expected, Got: clip(place.url)}))
+			parts = append(parts, Subject{Name: place.what, Label: place.label, Expected: expected}.
+				failed("the path of the "+place.what+" has no v<major> segment", clip(place.url)))
 		}
 	}
 	for _, label := range e.Resolve(evidence.EveryOperation.With(evidence.OK)) {
@@ -86,8 +86,7 @@ func pathsCarryVersion(e Evidence) Judgement {
 	return gather(parts...)
 }
 
-func unknownVersionRefused(e Evidence) Judgement {
-	x := e.exchange(evidence.Info.With("unknown-version"))
+func unknownVersionRefused(x evidence.Exchange) Judgement {
 	want := expect(x, "404, or another 4xx")
 	if serverError(x) {
 		return want.failed("a version that does not exist breaks the node", describe(x))
