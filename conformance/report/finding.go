@@ -49,14 +49,12 @@ func finding(r verdict.Result, p requirement.Profile, e requirement.Evidence) Re
 		out.Known = &Known{Reason: brief(r.Known.Reason), Until: r.Known.Until}
 	}
 	out.SubjectsCut = len(j.Subjects) - len(out.Subjects) + j.Unlisted
-	switch j.Outcome {
-	case requirement.Warn, requirement.Fail:
-		out.Fix = q.Fix
-	}
-	if j.Hint != "" {
+	switch {
+	case j.Hint != "":
 		out.Fix = brief(j.Hint)
-	}
-	if out.Fix == "" && j.Outcome == requirement.Inconclusive {
+	case j.Outcome == requirement.Warn, j.Outcome == requirement.Fail:
+		out.Fix = q.Fix
+	case j.Outcome == requirement.Inconclusive:
 		out.Fix = advise(q.ID, j.Fault)
 	}
 	if needsAttention(j.Outcome) {
@@ -192,36 +190,38 @@ func (q Requirement) subjectLine(s Subject) string {
 	return out
 }
 
-// symbol returns the mark of an outcome for output without colour.
-func symbol(o requirement.Outcome) string {
+// presentation is how an outcome looks: its mark for output without colour, its word in a sentence, and its colour on a terminal.
+type presentation struct{ symbol, word, style string }
+
+func present(o requirement.Outcome) presentation {
 	switch o {
 	case requirement.Pass:
-		return "✓"
+		return presentation{"✓", "passed", green}
 	case requirement.Warn:
-		return "!"
+		return presentation{"!", "warning", yellow}
 	case requirement.Fail:
-		return "✗"
+		return presentation{"✗", "failed", red}
 	case requirement.NotApplicable:
-		return "–"
+		return presentation{"–", "not applicable", ""}
 	case requirement.Blocked:
-		return "⊘"
+		return presentation{"⊘", "blocked", ""}
+	case requirement.Inconclusive:
+		return presentation{"?", "inconclusive", magenta}
 	}
-	return "?"
+	return presentation{"?", string(o), ""}
 }
 
+// symbol returns the mark of an outcome for output without colour.
+func symbol(o requirement.Outcome) string { return present(o).symbol }
+
 // Word returns an outcome as a word of a sentence.
-func Word(o requirement.Outcome) string {
-	switch o {
-	case requirement.Pass:
-		return "passed"
-	case requirement.Warn:
-		return "warning"
-	case requirement.Fail:
-		return "failed"
-	case requirement.NotApplicable:
-		return "not applicable"
+func Word(o requirement.Outcome) string { return present(o).word }
+
+// bestFirst lists the outcomes in the order in which totals are shown.
+func bestFirst() []requirement.Outcome {
+	return []requirement.Outcome{
+		requirement.Pass, requirement.Warn, requirement.Fail, requirement.Inconclusive, requirement.Blocked, requirement.NotApplicable,
 	}
-	return string(o)
 }
 
 // remedy returns the label of the fix.
@@ -272,9 +272,7 @@ func mark(d verdict.Decision, failed bool) requirement.Outcome {
 // counts lists the outcomes that occur, the best first: "16 passed, 1 warning, 2 not applicable".
 func counts(t verdict.Totals) string {
 	var out []string
-	for _, o := range []requirement.Outcome{
-		requirement.Pass, requirement.Warn, requirement.Fail, requirement.Inconclusive, requirement.Blocked, requirement.NotApplicable,
-	} {
+	for _, o := range bestFirst() {
 		n := t.Of(o)
 		if n == 0 {
 			continue

@@ -56,7 +56,7 @@ type pageView struct {
 	Sections []section
 	// Silent is the heading of Silences.
 	Silent   string
-	Silences []silenceView
+	Silences []silence
 	Groups   []groupView
 	// NotRun lists the groups that this run did not judge.
 	NotRun    []Group
@@ -87,23 +87,17 @@ type subjectView struct {
 
 type exchangeLink struct{ Label, Anchor string }
 
-type silenceView struct {
-	Outcome requirement.Outcome
-	IDs     []requirement.ID
-	Because string
-}
-
 type groupView struct {
 	Group
 	Tally string
 	Rows  []rowView
 }
 
-// rowView is a requirement in the table. Told says that a finding describes it.
+// rowView is a requirement in the table. InFull says that a finding above describes it.
 type rowView struct {
 	Requirement
-	Told  bool
-	Price string // of a failure; the gate of any other outcome
+	InFull bool
+	Price  string // of a failure; the gate of any other outcome
 }
 
 // barPart is one outcome in the bar of totals; X and Width are percent.
@@ -140,12 +134,7 @@ func view(r Report, log *evidence.Log, css string) pageView {
 			v.Sections = append(v.Sections, s)
 		}
 	}
-	v.Silent = r.silent()
-	for _, o := range []requirement.Outcome{requirement.Blocked, requirement.NotApplicable} {
-		for _, s := range r.silences(o) {
-			v.Silences = append(v.Silences, silenceView{o, s.ids, s.because})
-		}
-	}
+	v.Silent, v.Silences = r.silent(), r.silences()
 	for _, g := range r.Catalogue.Groups {
 		group := groupView{Group: g, Tally: r.tally(g.Totals, g.Name)}
 		for _, q := range r.Requirements {
@@ -198,9 +187,7 @@ func (v pageView) finding(q attentionItem) findingView {
 func bar(r Report) []barPart {
 	var out []barPart
 	x, sum := 0.0, float64(max(1, r.Totals.Sum()))
-	for _, o := range []requirement.Outcome{
-		requirement.Pass, requirement.Warn, requirement.Fail, requirement.Inconclusive, requirement.Blocked, requirement.NotApplicable,
-	} {
+	for _, o := range bestFirst() {
 		if n := r.Totals.Of(o); n > 0 {
 			width := 100 * float64(n) / sum
 			out = append(out, barPart{o, x, width})

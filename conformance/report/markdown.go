@@ -73,11 +73,9 @@ func markdownFindings(b *bytes.Buffer, title string, list []attentionItem) {
 
 func markdownSilences(b *bytes.Buffer, r Report) {
 	title := "\n## " + r.silent() + "\n\n"
-	for _, o := range []requirement.Outcome{requirement.Blocked, requirement.NotApplicable} {
-		for _, s := range r.silences(o) {
-			fmt.Fprintf(b, "%s- %s %s: %s\n", title, verdict.ListIDs(s.ids, len(s.ids)), Word(o), code(s.because))
-			title = ""
-		}
+	for _, s := range r.silences() {
+		fmt.Fprintf(b, "%s- %s %s: %s\n", title, verdict.ListIDs(s.IDs, len(s.IDs)), Word(s.Outcome), code(s.Because))
+		title = ""
 	}
 }
 

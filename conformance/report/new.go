@@ -167,8 +167,7 @@ func validityNotes(v verdict.Verdict, at time.Time) []string {
 	switch {
 	case v.Excused != nil:
 		out = append(out, "A run with a baseline is never a certificate: certify the node without it.")
-	case v.Decision != verdict.Certified:
-	default:
+	case v.Decision == verdict.Certified:
 		out = append(out, fmt.Sprintf("Proposed validity: until %s, or until a URL of the node's registry entry changes.", at.AddDate(1, 0, 0).Format("2 January 2006")))
 	}
 	return out

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/rin-network/rin/conformance/evidence"
@@ -50,20 +51,6 @@ const (
 	magenta = "35"
 )
 
-func style(o requirement.Outcome) string {
-	switch o {
-	case requirement.Pass:
-		return green
-	case requirement.Warn:
-		return yellow
-	case requirement.Fail:
-		return red
-	case requirement.Inconclusive:
-		return magenta
-	}
-	return ""
-}
-
 func (c *console) paint(s string, codes ...string) string {
 	sgr := strings.Trim(strings.Join(codes, ";"), ";")
 	if !c.color || sgr == "" || s == "" {
@@ -93,12 +80,7 @@ func (c *console) text(indent int, lead, text string, codes ...string) {
 
 // boldOnly keeps only the weight of a style: long text has the terminal's own colour.
 func boldOnly(codes []string) []string {
-	for _, code := range codes {
-		if code == bold {
-			return []string{bold}
-		}
-	}
-	return nil
+	return slices.DeleteFunc(slices.Clone(codes), func(code string) bool { return code != bold })
 }
 
 func (c *console) line(indent int, s string) {
@@ -140,7 +122,7 @@ func (c *console) groups(r Report) {
 		if c.width >= longest+40 {
 			lead += pad(g.Title, longest+2)
 		}
-		c.line(0, c.paint(symbol(worst), style(worst), bold)+strings.TrimPrefix(lead, symbol(worst))+c.beside(r.tally(g.Totals, g.Name), Columns(lead)))
+		c.line(0, c.paint(symbol(worst), present(worst).style, bold)+strings.TrimPrefix(lead, symbol(worst))+c.beside(r.tally(g.Totals, g.Name), Columns(lead)))
 	}
 }
 
@@ -154,7 +136,7 @@ func (c *console) verdict(r Report) {
 	c.blank()
 	outcome := mark(r.Verdict.Decision, r.Verdict.Failed)
 	name := r.Verdict.Headline
-	c.text(0, symbol(outcome)+" ", name, bold, style(outcome))
+	c.text(0, symbol(outcome)+" ", name, bold, present(outcome).style)
 	for i, reason := range r.Verdict.Reasons {
 		if i == maxReasons {
 			c.text(2, "· ", "and "+evidence.Count(len(r.Verdict.Reasons)-i, "more reason")+", see above")
@@ -185,10 +167,7 @@ func (r Reason) String() string {
 
 // findings writes failures, inconclusive outcomes and warnings.
 func (c *console) findings(r Report) {
-	for _, q := range r.attention(requirement.Fail) {
-		c.finding(q)
-	}
-	for _, q := range r.attention(requirement.Inconclusive) {
+	for _, q := range append(r.attention(requirement.Fail), r.attention(requirement.Inconclusive)...) {
 		c.finding(q)
 	}
 	for _, q := range r.attention(requirement.Warn) {
@@ -199,7 +178,7 @@ func (c *console) findings(r Report) {
 // finding writes a failure or an inconclusive outcome in full.
 func (c *console) finding(q attentionItem) {
 	c.blank()
-	c.text(0, symbol(q.Outcome)+" "+string(q.ID)+"  ", q.Title, bold, style(q.Outcome))
+	c.text(0, symbol(q.Outcome)+" "+string(q.ID)+"  ", q.Title, bold, present(q.Outcome).style)
 	c.text(2, "", fmt.Sprintf("%s, %s: %s", Word(q.Outcome), q.Price(), q.Reason))
 	c.field("expected", q.Expected)
 	c.field("got", q.Got)
@@ -229,7 +208,7 @@ const maxFurther = 3
 // warning writes a warning and its fix.
 func (c *console) warning(q Requirement) {
 	c.blank()
-	c.text(0, symbol(q.Outcome)+" "+string(q.ID)+"  ", q.Title, bold, style(q.Outcome))
+	c.text(0, symbol(q.Outcome)+" "+string(q.ID)+"  ", q.Title, bold, present(q.Outcome).style)
 	c.text(2, "", Word(q.Outcome)+": "+q.Reason)
 	c.field("fix", q.Fix)
 }
@@ -252,22 +231,22 @@ func (c *console) command(s string) {
 
 // silent lists blocked and not-applicable requirements, grouped by reason.
 func (c *console) silent(r Report) {
-	for _, o := range []requirement.Outcome{requirement.Blocked, requirement.NotApplicable} {
-		for i, s := range r.silences(o) {
-			if i == 0 {
-				c.blank()
-			}
-			c.text(0, symbol(o)+" ", fmt.Sprintf("%s %s: %s", verdict.ListIDs(s.ids, 4), Word(o), s.because))
+	var before requirement.Outcome
+	for _, s := range r.silences() {
+		if s.Outcome != before {
+			c.blank()
 		}
+		before = s.Outcome
+		c.text(0, symbol(s.Outcome)+" ", fmt.Sprintf("%s %s: %s", verdict.ListIDs(s.IDs, 4), Word(s.Outcome), s.Because))
 	}
 }
 
 // silent returns the heading of the blocked and not-applicable requirements.
 func (r Report) silent() string {
 	var words []string
-	for _, o := range []requirement.Outcome{requirement.Blocked, requirement.NotApplicable} {
-		if len(r.silences(o)) > 0 {
-			words = append(words, Word(o))
+	for _, s := range r.silences() {
+		if word := Word(s.Outcome); !slices.Contains(words, word) {
+			words = append(words, word)
 		}
 	}
 	return sentence(strings.Join(words, " and "))
@@ -275,29 +254,32 @@ func (r Report) silent() string {
 
 // silence is a group of requirements that were not judged for the same reason.
 type silence struct {
-	ids     []requirement.ID
-	because string
+	Outcome requirement.Outcome
+	IDs     []requirement.ID
+	Because string
 }
 
-// silences groups the requirements of one outcome by their reason, in catalogue order of the first.
-func (r Report) silences(o requirement.Outcome) []silence {
+// silences groups the blocked requirements, then those that do not apply, by their reason, in catalogue order of the first.
+func (r Report) silences() []silence {
 	var out []silence
-	at := map[string]int{}
-	for _, q := range r.Requirements {
-		if q.Outcome != o {
-			continue
+	for _, o := range []requirement.Outcome{requirement.Blocked, requirement.NotApplicable} {
+		at := map[string]int{}
+		for _, q := range r.Requirements {
+			if q.Outcome != o {
+				continue
+			}
+			because := q.Reason
+			if q.BlockedBy != "" {
+				because = "waits for " + string(q.BlockedBy)
+			}
+			i, ok := at[because]
+			if !ok {
+				i = len(out)
+				at[because] = i
+				out = append(out, silence{Outcome: o, Because: because})
+			}
+			out[i].IDs = append(out[i].IDs, q.ID)
 		}
-		because := q.Reason
-		if q.BlockedBy != "" {
-			because = "waits for " + string(q.BlockedBy)
-		}
-		i, ok := at[because]
-		if !ok {
-			i = len(out)
-			at[because] = i
-			out = append(out, silence{because: because})
-		}
-		out[i].ids = append(out[i].ids, q.ID)
 	}
 	return out
 }

@@ -88,38 +88,26 @@ type Totals struct {
 }
 
 // Count adds one outcome.
-func (t *Totals) Count(o requirement.Outcome) {
-	switch o {
-	case requirement.Pass:
-		t.Pass++
-	case requirement.Warn:
-		t.Warn++
-	case requirement.Fail:
-		t.Fail++
-	case requirement.NotApplicable:
-		t.NotApplicable++
-	case requirement.Blocked:
-		t.Blocked++
-	default:
-		t.Inconclusive++
-	}
-}
+func (t *Totals) Count(o requirement.Outcome) { *t.counter(o)++ }
 
 // Of returns the count of one outcome.
-func (t Totals) Of(o requirement.Outcome) int {
+func (t Totals) Of(o requirement.Outcome) int { return *t.counter(o) }
+
+// counter returns the field that counts an outcome. An unknown outcome counts as inconclusive.
+func (t *Totals) counter(o requirement.Outcome) *int {
 	switch o {
 	case requirement.Pass:
-		return t.Pass
+		return &t.Pass
 	case requirement.Warn:
-		return t.Warn
+		return &t.Warn
 	case requirement.Fail:
-		return t.Fail
+		return &t.Fail
 	case requirement.NotApplicable:
-		return t.NotApplicable
+		return &t.NotApplicable
 	case requirement.Blocked:
-		return t.Blocked
+		return &t.Blocked
 	}
-	return t.Inconclusive
+	return &t.Inconclusive
 }
 
 // Sum returns the number of results.
