@@ -155,15 +155,9 @@ func NewNode(t target.Target, doc *openapi.Document) Node {
 
 // named finds an operation by operationId, key, "GET /path" or path.
 func (n Node) named(name string) (openapi.Operation, bool) {
-	if name == "" {
-		return openapi.Operation{}, false
-	}
-	for _, o := range n.Executable {
-		if name == o.ID || name == o.Key || name == o.Path || strings.EqualFold(name, o.Method+" "+o.Path) {
-			return o, true
-		}
-	}
-	return openapi.Operation{}, false
+	return n.first(func(o openapi.Operation) bool {
+		return name != "" && (name == o.ID || name == o.Key || name == o.Path || strings.EqualFold(name, o.Method+" "+o.Path))
+	})
 }
 
 // operation is the executable operation behind a resource.
@@ -197,12 +191,16 @@ func (n Node) Scout() (openapi.Operation, bool) {
 	if o, ok := n.Operation(n.List); ok && Parameterless(o) {
 		return o, true
 	}
-	for _, o := range n.Executable {
-		if Parameterless(o) {
-			return o, true
-		}
+	return n.first(Parameterless)
+}
+
+// first returns the first executable operation that fits.
+func (n Node) first(fits func(openapi.Operation) bool) (openapi.Operation, bool) {
+	i := slices.IndexFunc(n.Executable, fits)
+	if i < 0 {
+		return openapi.Operation{}, false
 	}
-	return openapi.Operation{}, false
+	return n.Executable[i], true
 }
 
 // Parameterless reports an operation that can be called without any parameter.

@@ -1,6 +1,7 @@
 package probe
 
 import (
+	"cmp"
 	"net/http"
 	"net/url"
 	"regexp"
@@ -33,19 +34,9 @@ func Derive(infoURL string) (base, spec string, ok bool) {
 // Complete fills the URLs that the target leaves open with those of the registry entry, and derives what the info URL yields.
 // What the operator gave wins.
 func Complete(t target.Target, entry RegistryEntry) target.Target {
-	if t.TokenURL == "" {
-		t.TokenURL = entry.TokenURL
-	}
-	if t.InfoURL == "" {
-		t.InfoURL = entry.InfoURL
-	}
-	base, spec, ok := Derive(t.InfoURL)
-	if ok && t.SpecURL == "" {
-		t.SpecURL = spec
-	}
-	if ok && t.BaseURL == "" {
-		t.BaseURL = base
-	}
+	t.TokenURL, t.InfoURL = cmp.Or(t.TokenURL, entry.TokenURL), cmp.Or(t.InfoURL, entry.InfoURL)
+	base, spec, _ := Derive(t.InfoURL)
+	t.SpecURL, t.BaseURL = cmp.Or(t.SpecURL, spec), cmp.Or(t.BaseURL, base)
 	return t
 }
 

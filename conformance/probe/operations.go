@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -69,15 +70,12 @@ func learnGood(r *run, at evidence.Resource, a recorder.Answer) {
 		r.facts.with(func(f *facts) { f.endpoints = found })
 		return
 	}
-	if !isOperation(at) {
-		return
-	}
+	o, ok := r.operation(at)
 	if r.samples(at) {
-		o, _ := r.operation(at)
 		found := readItems(a.Body, filtersOf(o)...)
 		r.facts.with(func(f *facts) { f.items[at] = found })
 	}
-	if o, ok := r.node.Operation(r.node.List); ok && at == evidence.OperationResource(o.Key) {
+	if ok && o.Key == r.node.List {
 		list, _ := openapi.ReadList(a.Body)
 		w := newWalk(o, openapi.Identities(list.Items))
 		r.facts.with(func(f *facts) { f.walks[at] = w })
@@ -301,15 +299,10 @@ func (r *run) controlled(name evidence.Resource) (Resource, *unsent) {
 
 // samples reports that items of the resource's answer are needed: it is the list or the collection of a detail operation.
 func (r *run) samples(name evidence.Resource) bool {
-	if name == evidence.OperationResource(r.node.List) {
-		return true
-	}
-	for _, o := range r.node.Executable {
-		if c, ok := r.node.Collection(o); ok && evidence.OperationResource(c.Key) == name {
-			return true
-		}
-	}
-	return false
+	return name == evidence.OperationResource(r.node.List) || slices.ContainsFunc(r.node.Executable, func(o openapi.Operation) bool {
+		c, ok := r.node.Collection(o)
+		return ok && evidence.OperationResource(c.Key) == name
+	})
 }
 
 // fillTemplate puts an id, percent-encoded, into the only template segment of a path.

@@ -6,6 +6,7 @@
 package target
 
 import (
+	"cmp"
 	"fmt"
 	"log/slog"
 	"net/netip"
@@ -113,15 +114,11 @@ func (t Target) Defaults() Target {
 	if t.TokenURL != "" && t.InfoURL != "" {
 		t.Politeness = t.Politeness.pace(t.Loopback(), t.Polite)
 	}
-	if t.Politeness.Timeout == 0 {
-		t.Politeness.Timeout = DefaultTimeout
-	}
+	t.Politeness.Timeout = cmp.Or(t.Politeness.Timeout, DefaultTimeout)
 	if t.Wait == nil && t.Profile == "full" {
 		t.Wait = new(DefaultWait)
 	}
-	if t.Politeness.Deadline == 0 {
-		t.Politeness.Deadline = DefaultDeadline + t.Patience()
-	}
+	t.Politeness.Deadline = cmp.Or(t.Politeness.Deadline, DefaultDeadline+t.Patience())
 	return t
 }
 
@@ -139,16 +136,9 @@ func (p Politeness) pace(loopback, polite bool) Politeness {
 	case polite:
 		p.Rate, p.Concurrency = 1, 1
 	case loopback:
-		if p.Concurrency == 0 {
-			p.Concurrency = LoopbackConcurrency
-		}
+		p.Concurrency = cmp.Or(p.Concurrency, LoopbackConcurrency)
 	default:
-		if p.Rate == 0 {
-			p.Rate = RemoteRate
-		}
-		if p.Concurrency == 0 {
-			p.Concurrency = RemoteConcurrency
-		}
+		p.Rate, p.Concurrency = cmp.Or(p.Rate, RemoteRate), cmp.Or(p.Concurrency, RemoteConcurrency)
 	}
 	return p
 }
@@ -156,17 +146,8 @@ func (p Politeness) pace(loopback, polite bool) Politeness {
 // Loopback reports whether every URL of the target is on this machine. A registry on this machine proves nothing about its
 // nodes: such a target is on loopback only once the entry's URLs are filled in.
 func (t Target) Loopback() bool {
-	for _, u := range []string{t.TokenURL, t.InfoURL} {
-		if !loopbackURL(u) {
-			return false
-		}
-	}
-	for _, u := range []string{t.SpecURL, t.BaseURL} {
-		if u != "" && !loopbackURL(u) {
-			return false
-		}
-	}
-	return true
+	ifGiven := func(text string) bool { return text == "" || loopbackURL(text) }
+	return loopbackURL(t.TokenURL) && loopbackURL(t.InfoURL) && ifGiven(t.SpecURL) && ifGiven(t.BaseURL)
 }
 
 // Origins lists the origins that may receive a token or secret, in the order named, without repeats: those of the node's own

@@ -13,6 +13,7 @@ import (
 	"encoding/pem"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/go-jose/go-jose/v4"
@@ -200,10 +201,5 @@ func (p Published) JWK() []byte { return bytes.TrimSpace(p.raw) }
 
 // Asymmetric reports whether an algorithm uses a key pair, whose public key may be published.
 func Asymmetric(algorithm string) bool {
-	for _, a := range algorithms() {
-		if strings.EqualFold(string(a), algorithm) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(algorithms(), func(a jose.SignatureAlgorithm) bool { return strings.EqualFold(string(a), algorithm) })
 }
