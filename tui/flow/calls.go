@@ -72,20 +72,21 @@ func (w *Walk) Filters() []Filter {
 
 // list returns the operation that lists funding calls.
 func (w *Walk) list() (openapi.Operation, bool) {
-	d := w.nodeDocument()
-	if d == nil || d.node.List == "" {
-		return openapi.Operation{}, false
-	}
-	return d.node.Operation(d.node.List)
+	return w.operation(func(n probe.Node) string { return n.List })
 }
 
 // detail returns the operation that reads one funding call.
 func (w *Walk) detail() (openapi.Operation, bool) {
+	return w.operation(func(n probe.Node) string { return n.Detail })
+}
+
+// operation returns the operation with a key; ok is false before the document was read and for an empty key.
+func (w *Walk) operation(key func(probe.Node) string) (o openapi.Operation, ok bool) {
 	d := w.nodeDocument()
-	if d == nil || d.node.Detail == "" {
-		return openapi.Operation{}, false
+	if d == nil || key(d.node) == "" {
+		return o, false
 	}
-	return d.node.Operation(d.node.Detail)
+	return d.node.Operation(key(d.node))
 }
 
 func sizeParameter(o openapi.Operation) string {

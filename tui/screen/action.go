@@ -275,9 +275,7 @@ func (s *ActionScreen) why(width int) []string {
 	if s.heading != nil {
 		var lines []string
 		for _, text := range s.heading {
-			for _, line := range Wrap(text, width) {
-				lines = append(lines, s.Theme.Title.Render(line))
-			}
+			lines = append(lines, Wrapped(s.Theme.Title, text, width)...)
 		}
 		return append(lines, "")
 	}
@@ -309,9 +307,7 @@ func (s *ActionScreen) outcome(width int) []string {
 	if s.explanation != nil {
 		lines = append(lines, s.explanation(width)...)
 	} else {
-		for _, note := range s.result.Notes {
-			lines = append(lines, Wrap(note, width)...)
-		}
+		lines = append(lines, wrapAll(s.result.Notes, width)...)
 	}
 	if len(s.result.Verdicts) > 0 {
 		if len(s.result.Notes) > 0 {

@@ -86,7 +86,7 @@ func (s *callsScreen) Update(msg tea.Msg) tea.Cmd {
 	case tea.KeyMsg:
 		switch {
 		case s.filter != nil:
-			return s.updateFilter(msg)
+			return s.filter.Update(msg)
 		case s.active().Typing():
 			return s.active().Update(msg)
 		}
@@ -119,7 +119,7 @@ func (s *callsScreen) listRead(msg ActionDone) {
 // Keys implements [Screen].
 func (s *callsScreen) Keys() []key.Binding {
 	if s.filter != nil {
-		return s.filter.keys()
+		return helpOf(s.filter.commands())
 	}
 	return helpOf(s.commands())
 }
@@ -154,7 +154,7 @@ func (s *callsScreen) commands() []command {
 		commands = append(commands, on("p", "previous page", func() tea.Cmd { return s.readPage(s.query.Page - 1) }))
 	}
 	if len(s.Walk.Filters()) > 0 {
-		commands = append(commands, on("f", "filter", do(func() { s.filter = newFilterChooser(s.Session, s.query.Filters) })))
+		commands = append(commands, on("f", "filter", do(s.chooseFilter)))
 	}
 	if len(s.query.Filters) > 0 {
 		commands = append(commands, on("F", "no filter", func() tea.Cmd {
@@ -171,21 +171,16 @@ func (s *callsScreen) readPage(page int) tea.Cmd {
 	return s.page.start()
 }
 
-// updateFilter handles a key while the person chooses a filter.
-func (s *callsScreen) updateFilter(msg tea.KeyMsg) tea.Cmd {
-	name, value, state := s.filter.press(msg)
-	if state == filterOpen {
-		return nil
-	}
-	s.filter = nil
-	if state == filterClosed {
-		return nil
-	}
-	delete(s.query.Filters, name)
-	if value != "" {
-		s.query.Filters[name] = value
-	}
-	return s.readPage(0)
+// chooseFilter opens the chooser of a filter, and reads the list with it.
+func (s *callsScreen) chooseFilter() {
+	s.filter = newFilterChooser(s.Session, s.query.Filters, func(name, value string) tea.Cmd {
+		delete(s.query.Filters, name)
+		if value != "" {
+			s.query.Filters[name] = value
+		}
+		s.filter = nil
+		return s.readPage(0)
+	}, do(func() { s.filter = nil }))
 }
 
 // open opens the selected call; it reads each call only once.

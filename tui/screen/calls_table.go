@@ -7,7 +7,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/charmbracelet/bubbles/key"
 	tea "github.com/charmbracelet/bubbletea"
 	"github.com/charmbracelet/lipgloss"
 
@@ -109,9 +108,8 @@ func (s *callsScreen) foot(room Size) []string {
 	if room.Height < 16 && len(s.items) > 0 {
 		return lines[:1]
 	}
-	for _, note := range s.page.result.Notes[min(1, len(s.page.result.Notes)):] {
-		lines = append(lines, Wrap(note, room.Width)...)
-	}
+	notes := s.page.result.Notes
+	lines = append(lines, wrapAll(notes[min(1, len(notes)):], room.Width)...)
 	if len(s.page.result.Verdicts) > 0 {
 		lines = append(lines, s.page.summary(room.Width)...)
 	}
@@ -140,19 +138,13 @@ type filterChooser struct {
 	names    *List
 	values   *List
 	inValues bool
+	// chosen is called with the name of a filter and its value, "" for any value; closed if nothing was chosen.
+	chosen func(name, value string) tea.Cmd
+	closed func() tea.Cmd
 }
 
-// filterState is the state of a choice.
-type filterState int
-
-const (
-	filterOpen filterState = iota
-	filterClosed
-	filterChosen
-)
-
-func newFilterChooser(w *Session, current map[string]string) *filterChooser {
-	f := &filterChooser{theme: w.Theme, filters: w.Walk.Filters(), current: current, names: NewList(w.Theme), values: NewList(w.Theme)}
+func newFilterChooser(w *Session, current map[string]string, chosen func(name, value string) tea.Cmd, closed func() tea.Cmd) *filterChooser {
+	f := &filterChooser{theme: w.Theme, filters: w.Walk.Filters(), current: current, names: NewList(w.Theme), values: NewList(w.Theme), chosen: chosen, closed: closed}
 	f.names.Show(len(f.filters), func(i, width int) string {
 		name := Cell(f.filters[i].Name, min(24, width/2))
 		if value := f.current[f.filters[i].Name]; value != "" {
@@ -163,43 +155,48 @@ func newFilterChooser(w *Session, current map[string]string) *filterChooser {
 	return f
 }
 
+// list returns the visible list.
+func (f *filterChooser) list() *List {
+	if f.inValues {
+		return f.values
+	}
+	return f.names
+}
+
 func (f *filterChooser) selected() flow.Filter { return f.filters[f.names.At()] }
 
-// press handles a key. In the state filterChosen it returns the name of the filter and its value, "" for any value.
-func (f *filterChooser) press(msg tea.KeyMsg) (name, value string, state filterState) {
-	choose := func() tea.Cmd {
-		if !f.inValues {
-			f.showValues()
-			return nil
-		}
-		if i := f.values.At(); i > 0 {
-			value = f.selected().Values[i-1]
-		}
-		name, state = f.selected().Name, filterChosen
-		return nil
+// Update handles a key.
+func (f *filterChooser) Update(msg tea.KeyMsg) tea.Cmd {
+	cmd, handled := press(msg, f.commands())
+	if !handled {
+		f.list().Update(msg)
 	}
-	back := func() tea.Cmd {
-		if !f.inValues {
-			state = filterClosed
-		}
-		f.inValues = false
-		return nil
-	}
-	if _, handled := press(msg, f.commands(choose, back)); !handled {
-		if f.inValues {
-			f.values.Update(msg)
-		} else {
-			f.names.Update(msg)
-		}
-	}
-	return name, value, state
+	return cmd
 }
 
-func (f *filterChooser) commands(choose, back func() tea.Cmd) []command {
-	return append([]command{on("enter", "choose", choose, "enter", "right", "o"), on("esc", "back", back, "esc", "left", "backspace")}, listHelp()...)
+func (f *filterChooser) commands() []command {
+	return append([]command{on("enter", "choose", f.choose, "enter", "right", "o"), on("esc", "back", f.back, "esc", "left", "backspace")}, listHelp()...)
 }
 
-func (f *filterChooser) keys() []key.Binding { return helpOf(f.commands(nil, nil)) }
+func (f *filterChooser) choose() tea.Cmd {
+	if !f.inValues {
+		f.showValues()
+		return nil
+	}
+	value := ""
+	if i := f.values.At(); i > 0 {
+		value = f.selected().Values[i-1]
+	}
+	return f.chosen(f.selected().Name, value)
+}
+
+func (f *filterChooser) back() tea.Cmd {
+	if !f.inValues {
+		return f.closed()
+	}
+	f.inValues = false
+	return nil
+}
 
 // showValues lists the values of the selected filter.
 func (f *filterChooser) showValues() {
@@ -216,9 +213,9 @@ func (f *filterChooser) showValues() {
 
 // view draws the chooser.
 func (f *filterChooser) view(room Size) string {
-	list, head := f.names, "Filter the calls by"
+	head := "Filter the calls by"
 	if f.inValues {
-		list, head = f.values, f.selected().Name
+		head = f.selected().Name
 	}
-	return Stack(room, []string{f.theme.Title.Render(Cell(head, room.Width))}, list, nil)
+	return Stack(room, []string{f.theme.Title.Render(Cell(head, room.Width))}, f.list(), nil)
 }

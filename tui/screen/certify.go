@@ -231,25 +231,13 @@ func (r *suiteRun) count(e worker.Event) {
 
 // resourceText names a resource for a person.
 func resourceText(r evidence.Resource) string {
-	switch r {
-	case evidence.TokenEndpoint:
-		return "token endpoint"
-	case evidence.SecondClient:
-		return "second client"
-	case evidence.Info:
-		return "info resource"
-	case evidence.Specification:
-		return "specification"
-	case evidence.Registry:
-		return "registry"
+	kind, _, _ := strings.Cut(string(r), "/")
+	texts := map[evidence.Resource]string{
+		evidence.TokenEndpoint: "token endpoint", evidence.SecondClient: "second client", evidence.Info: "info resource",
+		evidence.Specification: "specification", evidence.Registry: "registry",
+		"op": "operations", "base": "operations", "endpoint": "endpoints of info",
 	}
-	switch kind, _, _ := strings.Cut(string(r), "/"); kind {
-	case "op", "base":
-		return "operations"
-	case "endpoint":
-		return "endpoints of info"
-	}
-	return "everything else"
+	return cmp.Or(texts[evidence.Resource(kind)], "everything else")
 }
 
 // view draws the progress.
@@ -258,12 +246,12 @@ func (r *suiteRun) view(t Theme, now time.Time, room Size) string {
 	if r.planned > 0 {
 		share = r.done * 100 / r.planned
 	}
-	head := t.Title.Render("The suite is running")
+	head := "The suite is running"
 	if r.stopped {
-		head = t.Title.Render("Stopping …")
+		head = "Stopping …"
 	}
 	lines := []string{
-		head, "",
+		t.Title.Render(head), "",
 		t.Good.Render(Bar(r.done, r.planned, min(60, max(10, room.Width-6)))) + fmt.Sprintf(" %d%%", share),
 		"",
 	}
@@ -284,14 +272,8 @@ func (r *suiteRun) view(t Theme, now time.Time, room Size) string {
 
 // parts shows what was sent so far or, after the first judgement, the outcomes by group.
 func (r *suiteRun) parts(t Theme, width int) []string {
-	var lines []string
-	switch {
-	case len(r.judged) > 0:
-		lines = append(lines, t.Key.Render("Judged so far"))
-	case len(r.sent) > 0:
-		lines = append(lines, t.Key.Render("Sent so far"))
-	}
 	if len(r.judged) > 0 {
+		lines := []string{t.Key.Render("Judged so far")}
 		for _, g := range requirement.Groups() {
 			if totals, any := r.judged[g.Name]; any {
 				lines = append(lines, "  "+groupLine(t, g.Title, totals, "", width-2))
@@ -299,6 +281,10 @@ func (r *suiteRun) parts(t Theme, width int) []string {
 		}
 		return lines
 	}
+	if len(r.sent) == 0 {
+		return nil
+	}
+	lines := []string{t.Key.Render("Sent so far")}
 	mostFirst := slices.SortedFunc(maps.Keys(r.sent), func(a, b string) int {
 		return cmp.Or(cmp.Compare(r.sent[b], r.sent[a]), cmp.Compare(a, b))
 	})

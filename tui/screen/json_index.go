@@ -1,8 +1,6 @@
 package screen
 
-import (
-	"bytes"
-)
+import "bytes"
 
 // jsonKind is the kind of a JSON value.
 type jsonKind uint8
@@ -180,8 +178,8 @@ func scalarEnd(doc []byte, i int, k jsonKind) int {
 	case numberKind:
 		return numberEnd(doc, i)
 	}
-	for _, w := range [][]byte{[]byte("true"), []byte("false"), []byte("null")} {
-		if bytes.HasPrefix(doc[i:], w) {
+	for _, w := range []string{"true", "false", "null"} {
+		if bytes.HasPrefix(doc[i:], []byte(w)) {
 			return i + len(w)
 		}
 	}
@@ -201,7 +199,7 @@ func textEnd(doc []byte, i int) int {
 				return -1
 			}
 			if doc[i] == 'u' {
-				if i+4 >= len(doc) || !isHex4(doc[i+1:i+5]) {
+				if _, ok := unicodeEscape(doc[i-1:]); !ok {
 					return -1
 				}
 				i += 4
@@ -211,15 +209,6 @@ func textEnd(doc []byte, i int) int {
 		}
 	}
 	return -1
-}
-
-func isHex4(digits []byte) bool {
-	for _, c := range digits {
-		if (c < '0' || c > '9') && (c|' ' < 'a' || c|' ' > 'f') {
-			return false
-		}
-	}
-	return true
 }
 
 func numberEnd(doc []byte, i int) int {

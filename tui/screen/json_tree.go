@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"github.com/charmbracelet/lipgloss"
+
+	"github.com/rin-network/rin/conformance/evidence"
 )
 
 // maxOpenRows is the maximum number of rows of a new tree. The tree is unfolded to the greatest depth that this allows.
@@ -119,12 +121,7 @@ func (t *tree) toggleAll(row int) int {
 		clear(t.folded)
 		t.updateRows()
 	} else {
-		for at := range t.span[1:] {
-			if t.span[at+1] > 0 {
-				t.fold(uint32(at+1), true)
-			}
-		}
-		t.updateRows()
+		t.foldFrom(1)
 	}
 	return t.rowOf(i)
 }
@@ -253,14 +250,10 @@ func (t *tree) container(i uint32, begin, end, what string, theme Theme) []span 
 	if t.span[i] == 0 {
 		return []span{{text: begin + end, style: theme.Key}}
 	}
-	n := t.countMembers(i)
-	if n > 1 {
-		what += "s"
-	}
 	if t.isFolded(i) {
 		begin += "…" + end
 	}
-	return []span{{text: begin, style: theme.Key}, {text: fmt.Sprintf(" %d %s", n, what), style: theme.Muted}}
+	return []span{{text: begin, style: theme.Key}, {text: " " + evidence.Count(t.countMembers(i), what), style: theme.Muted}}
 }
 
 // quoted draws a string with its quotation marks, up to limit bytes.
@@ -272,12 +265,7 @@ func (t *tree) quoted(at, limit int, style lipgloss.Style, theme Theme, secrets 
 		}
 		end++
 	}
-	part, cut := truncateBytes(t.doc[at:min(end+1, len(t.doc))], limit)
-	out := theme.spans(unescapeJSON(part), style, secrets)
-	if cut {
-		out = append(out, span{text: "…", style: theme.Muted})
-	}
-	return out
+	return t.scalar(at, min(end+1, len(t.doc)), limit, style, theme, secrets)
 }
 
 // bare draws a number, true, false or null, up to limit bytes.
@@ -286,8 +274,13 @@ func (t *tree) bare(at, limit int, style lipgloss.Style, theme Theme, secrets Se
 	for end < len(t.doc) && end-at <= limit && strings.IndexByte(" \t\r\n,]}", t.doc[end]) < 0 {
 		end++
 	}
-	part, cut := truncateBytes(t.doc[at:end], limit)
-	out := theme.spans(string(part), style, secrets)
+	return t.scalar(at, end, limit, style, theme, secrets)
+}
+
+// scalar draws the bytes of a value, up to limit.
+func (t *tree) scalar(from, to, limit int, style lipgloss.Style, theme Theme, secrets Secrets) []span {
+	part, cut := truncateBytes(t.doc[from:to], limit)
+	out := theme.spans(unescapeJSON(part), style, secrets)
 	if cut {
 		out = append(out, span{text: "…", style: theme.Muted})
 	}

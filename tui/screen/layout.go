@@ -65,14 +65,23 @@ func Wrap(text string, width int) []string { return report.Wrap(report.Plain(tex
 
 // Hang wraps a text after a styled lead, with a hanging indent.
 func Hang(lead, text string, width int) []string {
-	indent := lipgloss.Width(lead)
-	lines := Wrap(text, max(10, width-indent))
-	for i := range lines {
-		if i == 0 {
-			lines[i] = lead + lines[i]
-			continue
-		}
-		lines[i] = strings.Repeat(" ", indent) + lines[i]
+	return indent(lead, Wrap(text, max(10, width-lipgloss.Width(lead))))
+}
+
+// indent puts a styled lead before the first line, and spaces before the others.
+func indent(lead string, lines []string) []string {
+	for i, line := range lines {
+		lines[i] = lead + line
+		lead = strings.Repeat(" ", lipgloss.Width(lead))
+	}
+	return lines
+}
+
+// wrapAll wraps texts, each on lines of its own.
+func wrapAll(texts []string, width int) []string {
+	var lines []string
+	for _, text := range texts {
+		lines = append(lines, Wrap(text, width)...)
 	}
 	return lines
 }
@@ -82,14 +91,8 @@ func Fit(line string, width int) string { return ansi.Truncate(line, max(0, widt
 
 // Window returns the lines from an index on that fit a height, padded with empty lines.
 func Window(lines []string, from, height int) []string {
-	from = max(0, min(from, len(lines)-1))
-	out := make([]string, 0, max(0, height))
-	for i := from; i < len(lines) && len(out) < height; i++ {
-		out = append(out, lines[i])
-	}
-	for len(out) < height {
-		out = append(out, "")
-	}
+	out := make([]string, max(0, height))
+	copy(out, lines[max(0, min(from, len(lines)-1)):])
 	return out
 }
 
@@ -105,8 +108,7 @@ func Cell(text string, width int) string {
 			break
 		}
 	}
-	text = Fit(report.Plain(text), width)
-	return text + strings.Repeat(" ", max(0, width-lipgloss.Width(text)))
+	return fill(Fit(report.Plain(text), width), width)
 }
 
 // Bar draws a progress bar.
@@ -118,23 +120,16 @@ func Bar(part, whole, width int) string {
 	return strings.Repeat("█", full) + strings.Repeat("░", max(0, width-full))
 }
 
-// nameWidth is the first column; besideEach is the width from which on its three parts stand beside each other.
 const (
-	nameWidth         = 16
-	threeColumnsWidth = 76
+	nameWidth         = 16 // of the first column
+	threeColumnsWidth = 76 // from which on there is room for three columns
 )
 
 // Columns shows a name, its value and its meaning: side by side if the width allows, else below each other.
 func Columns(t Theme, name, value, meaning string, width int) []string {
 	if width < threeColumnsWidth {
-		out := Wrapped(t.Header, name, width)
-		for _, line := range Wrap(value, width-2) {
-			out = append(out, "  "+line)
-		}
-		for _, line := range Wrap(meaning, width-2) {
-			out = append(out, "  "+t.Muted.Render(line))
-		}
-		return out
+		details := append(Wrap(value, width-2), Wrapped(t.Muted, meaning, width-2)...)
+		return append(Wrapped(t.Header, name, width), indent("  ", details)...)
 	}
 	rest := width - nameWidth - 2
 	first, second, third := Wrap(name, nameWidth-1), Wrap(value, rest*3/5), Wrap(meaning, rest-rest*3/5)
@@ -154,7 +149,7 @@ func Columns(t Theme, name, value, meaning string, width int) []string {
 
 // Wrapped makes a text safe for the terminal and breaks it into lines with a style.
 func Wrapped(style lipgloss.Style, text string, width int) []string {
-	lines := report.Wrap(report.Plain(text), max(1, width))
+	lines := Wrap(text, width)
 	for i, line := range lines {
 		lines[i] = style.Render(line)
 	}
@@ -175,7 +170,7 @@ func Beside(left, right string, width int) string {
 		if i < len(l) {
 			line = Fit(l[i], width)
 		}
-		line += strings.Repeat(" ", max(0, width-lipgloss.Width(line))) + "  "
+		line = fill(line, width) + "  "
 		if i < len(r) {
 			line += r[i]
 		}

@@ -13,22 +13,14 @@ import (
 	"github.com/rin-network/rin/tui/flow"
 )
 
-// choice is a row of the first screen.
+// choice is a row of the first screen. Its functions are called for each frame, because the target and the sandbox may have changed.
 type choice struct {
-	kind  choiceKind
-	entry flow.Entry // of a listed node
+	id      string // of a node in the registry; "" for other choices
+	verb    string // what enter does
+	row     func(width int) string
+	details func(width int) []string
+	choose  func() tea.Cmd
 }
-
-type choiceKind int
-
-const (
-	listedNode    choiceKind = iota // an entry of the registry
-	givenNode                       // a node that was given by its URLs
-	givenRegistry                   // a registry that was given but not read yet
-	localSandbox                    // the built-in sandbox
-	otherRegistry                   // asks for a registry
-	typedURLs                       // asks for URLs
-)
 
 // maxID is the maximum width of an ID.
 const maxID = 14
@@ -38,30 +30,114 @@ var errRequired = errors.New("this field is required")
 
 // arrange makes the choices, the most likely first.
 func (s *nodeScreen) arrange() {
-	t := s.Walk.Target()
-	s.choices = nil
+	s.choices, s.idWidth = nil, 0
 	switch {
 	case s.read:
 		for _, e := range s.Walk.Entries() {
 			if s.matches(e) {
-				s.choices = append(s.choices, choice{listedNode, e})
+				s.choices = append(s.choices, s.listedNode(e))
+				s.idWidth = max(s.idWidth, min(maxID, lipgloss.Width(report.Plain(e.ID)))+1)
 			}
 		}
-	case s.Walk.HasRegistry() && !s.isSandbox(t.Registry):
-		s.choices = append(s.choices, choice{kind: givenRegistry})
+	case s.Walk.HasRegistry() && !s.isSandbox(s.Walk.Target().Registry):
+		s.choices = append(s.choices, s.givenRegistry())
 	}
 	if !s.Walk.HasRegistry() && s.Walk.HasNode() {
-		s.choices = append(s.choices, choice{kind: givenNode})
+		s.choices = append(s.choices, s.givenNode())
 	}
 	if s.Start != nil {
-		s.choices = append(s.choices, choice{kind: localSandbox})
+		s.choices = append(s.choices, s.localSandbox())
 	}
-	s.choices = append(s.choices, choice{kind: otherRegistry}, choice{kind: typedURLs})
-	s.idWidth = 0
-	for _, c := range s.choices {
-		s.idWidth = max(s.idWidth, min(maxID, lipgloss.Width(report.Plain(c.entry.ID)))+1)
+	s.choices = append(s.choices, typedChoice("Another registry …", "Type the URL of a registry document, or the name of a file.", s.askRegistry),
+		typedChoice("Type the URLs …", "For a node that is in no registry: type its token URL and its info URL.", s.askURLs))
+	s.list.Show(len(s.choices), func(i, width int) string { return s.choices[i].row(width) })
+}
+
+// listedNode is an entry of the registry.
+func (s *nodeScreen) listedNode(e flow.Entry) choice {
+	return choice{
+		id: e.ID, verb: "choose",
+		row: func(width int) string {
+			name := e.Name
+			if e.Acronym != "" && e.Acronym != e.Name {
+				name = strings.TrimSpace(e.Acronym + "  " + name)
+			}
+			remark := ""
+			switch {
+			case e.TokenURL == "" || e.InfoURL == "":
+				remark = "no URLs"
+			case e.ID == s.Walk.Target().NodeID && s.Walk.HasNode():
+				remark = "chosen"
+			}
+			return withRemark(s.Theme, padRight(Fit(report.Plain(cmp.Or(e.ID, "?")), maxID), s.idWidth)+report.Plain(name), remark, width)
+		},
+		details: func(width int) []string { return s.urls(e.TokenURL, e.InfoURL, width) },
+		choose: func() tea.Cmd {
+			if err := s.Walk.ChooseNode(e.ID); err != nil {
+				s.problem = err.Error()
+				return nil
+			}
+			s.arrange()
+			return next()
+		},
 	}
-	s.list.Show(len(s.choices), s.row)
+}
+
+// givenNode is a node that was given by its URLs.
+func (s *nodeScreen) givenNode() choice {
+	t := s.Walk.Target()
+	return choice{
+		verb: "choose",
+		row: func(width int) string {
+			return withRemark(s.Theme, "The node at "+report.Plain(t.TokenURL), "chosen", width)
+		},
+		details: func(width int) []string { return s.urls(t.TokenURL, t.InfoURL, width) },
+		choose:  next,
+	}
+}
+
+// givenRegistry is a registry that was given but not read yet.
+func (s *nodeScreen) givenRegistry() choice {
+	return choice{
+		verb: "read registry",
+		row: func(int) string {
+			return "The registry " + report.Plain(cmp.Or(s.Walk.Target().Registry, "in your file"))
+		},
+		details: func(width int) []string { return Wrap("Press enter to read it and to list its nodes.", width) },
+		choose:  s.action.start,
+	}
+}
+
+// localSandbox is the built-in sandbox.
+func (s *nodeScreen) localSandbox() choice {
+	return choice{
+		verb: "read registry",
+		row: func(width int) string {
+			remark := ""
+			if s.sandbox.starting {
+				remark = "starting …"
+			}
+			return withRemark(s.Theme, "The built-in sandbox", remark, width)
+		},
+		details: func(width int) []string {
+			text := "A node of your own on this machine, with clients and test data. Nothing that you send can do any harm."
+			if s.sandbox.target != nil {
+				text += " It runs; its registry is " + s.sandbox.target.Registry + "."
+			}
+			return Wrap(text, width)
+		},
+		choose: s.enterSandbox,
+	}
+}
+
+// typedChoice opens a form.
+func typedChoice(title, details string, open func() tea.Cmd) choice {
+	return choice{
+		verb:    "type",
+		row:     func(int) string { return title },
+		details: func(width int) []string { return Wrap(details, width) },
+		choose:  open,
+	}
 }
 
 // isSandbox reports whether a registry is that of the built-in sandbox.
@@ -77,82 +153,11 @@ func (s *nodeScreen) matches(e flow.Entry) bool {
 // proposed returns the row to select first: the chosen node, the node that the command line named, or the first row.
 func (s *nodeScreen) proposed() int {
 	id := cmp.Or(s.Walk.Target().NodeID, s.NodeID)
-	return max(0, slices.IndexFunc(s.choices, func(c choice) bool { return c.kind == listedNode && c.entry.ID == id }))
+	return max(0, slices.IndexFunc(s.choices, func(c choice) bool { return id != "" && c.id == id }))
 }
 
-// choose takes the selected choice.
-func (s *nodeScreen) choose() tea.Cmd {
-	at := s.list.At()
-	if at < 0 {
-		return nil
-	}
-	switch c := s.choices[at]; c.kind {
-	case listedNode:
-		if err := s.Walk.ChooseNode(c.entry.ID); err != nil {
-			s.problem = err.Error()
-			return nil
-		}
-		s.arrange()
-		return next()
-	case givenNode:
-		return next()
-	case givenRegistry:
-		return s.action.start()
-	case localSandbox:
-		return s.enterSandbox()
-	case otherRegistry:
-		return s.askRegistry()
-	}
-	return s.askURLs()
-}
-
-// verb says what enter does with the selected choice.
-func (s *nodeScreen) verb() string {
-	i := s.list.At()
-	if i < 0 {
-		return "choose"
-	}
-	switch s.choices[i].kind {
-	case listedNode, givenNode:
-		return "choose"
-	case givenRegistry, localSandbox:
-		return "read registry"
-	}
-	return "type"
-}
-
-// row shows a choice in one line.
-func (s *nodeScreen) row(i, width int) string {
-	t := s.Walk.Target()
-	switch c := s.choices[i]; c.kind {
-	case listedNode:
-		name := c.entry.Name
-		if c.entry.Acronym != "" && c.entry.Acronym != c.entry.Name {
-			name = strings.TrimSpace(c.entry.Acronym + "  " + name)
-		}
-		remark := ""
-		switch {
-		case c.entry.TokenURL == "" || c.entry.InfoURL == "":
-			remark = "no URLs"
-		case c.entry.ID == t.NodeID && s.Walk.HasNode():
-			remark = "chosen"
-		}
-		return withRemark(s.Theme, padRight(Fit(report.Plain(cmp.Or(c.entry.ID, "?")), maxID), s.idWidth)+report.Plain(name), remark, width)
-	case givenNode:
-		return withRemark(s.Theme, "The node at "+report.Plain(t.TokenURL), "chosen", width)
-	case givenRegistry:
-		return "The registry " + report.Plain(cmp.Or(t.Registry, "in your file"))
-	case localSandbox:
-		remark := ""
-		if s.sandbox.starting {
-			remark = "starting …"
-		}
-		return withRemark(s.Theme, "The built-in sandbox", remark, width)
-	case otherRegistry:
-		return "Another registry …"
-	}
-	return "Type the URLs …"
-}
+// selected returns the selected choice. There is one, because a person can always type a registry or URLs.
+func (s *nodeScreen) selected() choice { return s.choices[s.list.At()] }
 
 // withRemark appends a remark to a row, and shortens the row rather than the remark.
 func withRemark(t Theme, text, remark string, width int) string {
@@ -182,37 +187,19 @@ func (s *nodeScreen) detail(width int) []string {
 	return s.describe(width)
 }
 
-// describe shows the details of the selected choice.
+// describe shows the details of the selected choice, or what it waits for.
 func (s *nodeScreen) describe(width int) []string {
-	urls := func(token, info string) []string {
-		return append(Hang(s.Theme.Muted.Render("token URL "), cmp.Or(token, "–"), width),
-			Hang(s.Theme.Muted.Render("info URL  "), cmp.Or(info, "–"), width)...)
-	}
-	i := s.list.At()
 	switch {
 	case s.action.busy:
 		return []string{s.Theme.Muted.Render("reading the registry …")}
 	case s.sandbox.chosen:
 		return []string{s.Theme.Muted.Render("starting the sandbox …")}
-	case i < 0:
-		return nil
 	}
-	switch c := s.choices[i]; c.kind {
-	case listedNode:
-		return urls(c.entry.TokenURL, c.entry.InfoURL)
-	case givenNode:
-		t := s.Walk.Target()
-		return urls(t.TokenURL, t.InfoURL)
-	case givenRegistry:
-		return Wrap("Press enter to read it and to list its nodes.", width)
-	case localSandbox:
-		text := "A node of your own on this machine, with clients and test data. Nothing that you send can do any harm."
-		if s.sandbox.target != nil {
-			text += " It runs; its registry is " + s.sandbox.target.Registry + "."
-		}
-		return Wrap(text, width)
-	case otherRegistry:
-		return Wrap("Type the URL of a registry document, or the name of a file.", width)
-	}
-	return Wrap("For a node that is in no registry: type its token URL and its info URL.", width)
+	return s.selected().details(width)
+}
+
+// urls shows the two URLs of a node.
+func (s *nodeScreen) urls(token, info string, width int) []string {
+	return append(Hang(s.Theme.Muted.Render("token URL "), cmp.Or(token, "–"), width),
+		Hang(s.Theme.Muted.Render("info URL  "), cmp.Or(info, "–"), width)...)
 }

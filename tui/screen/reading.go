@@ -19,10 +19,7 @@ func newReadingScreen(w *Session) Screen {
 		lines := append(w.lifetime(token, width), "")
 		claims := w.Walk.Claims()
 		if claims == nil { // an opaque token
-			for _, note := range s.result.Notes {
-				lines = append(lines, Wrap(note, width)...)
-			}
-			return lines
+			return append(lines, wrapAll(s.result.Notes, width)...)
 		}
 		lines = append(append(lines, w.signature(s.result, width)...), "")
 		return append(lines, w.claims(claims, width)...)

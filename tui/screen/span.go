@@ -2,6 +2,7 @@ package screen
 
 import (
 	"bytes"
+	"sort"
 	"strconv"
 	"strings"
 	"unicode/utf16"
@@ -173,13 +174,6 @@ func (r *rawText) row(row int, theme Theme, secrets Secrets) []span {
 
 // rowOf returns the row of an offset.
 func (r *rawText) rowOf(offset int) int {
-	low, high := 0, len(r.from)
-	for low < high {
-		if mid := (low + high) / 2; int(r.from[mid]) > offset {
-			high = mid
-		} else {
-			low = mid + 1
-		}
-	}
-	return max(0, low-1)
+	after := sort.Search(len(r.from), func(row int) bool { return int(r.from[row]) > offset })
+	return max(0, after-1)
 }

@@ -90,12 +90,11 @@ func (s *specificationScreen) commands() []command {
 	}
 	switch {
 	case s.opened != nil:
-		close := toList(do(func() { s.opened = nil }))
+		commands = append(commands, toList(do(func() { s.opened = nil })))
 		if s.onAction {
-			return append(append(commands, close), s.action.otherCommands()...)
+			return append(commands, s.action.otherCommands()...)
 		}
-		commands = append(append(commands, close), s.splitView.commands()...)
-		commands = append(commands, scrollHelp()...)
+		commands = append(append(commands, s.splitView.commands()...), scrollHelp()...)
 	case s.onAction:
 		return append(commands, s.splitView.commands()...)
 	default:
@@ -159,32 +158,20 @@ func operationLines(t Theme, o flow.Operation, width int) []string {
 		if len(p.Values) > 0 {
 			values = strings.TrimSpace(values + ": " + strings.Join(p.Values, ", "))
 		}
-		lines = append(lines, indentLines(sign, Columns(t, p.Name, values, where, width-2))...)
+		lines = append(lines, indent(sign, Columns(t, p.Name, values, where, width-2))...)
 	}
 	if len(o.Parameters) == 0 {
 		lines = append(lines, "  none")
 	}
 	if o.Body {
-		lines = append(lines, indentLines(t.Warn.Render("*")+" ", Columns(t, "body", "", "required", width-2))...)
+		lines = append(lines, indent(t.Warn.Render("*")+" ", Columns(t, "body", "", "required", width-2))...)
 	}
 	lines = append(lines, "", t.Key.Render("Documented answers"))
 	for _, a := range o.Answers {
-		lines = append(lines, indentLines("  ", Columns(t, a.Status, strings.Join(a.Types, ", "), "", width-2))...)
+		lines = append(lines, indent("  ", Columns(t, a.Status, strings.Join(a.Types, ", "), "", width-2))...)
 	}
 	if len(o.Answers) == 0 {
 		lines = append(lines, "  none")
-	}
-	return lines
-}
-
-// indentLines puts a sign before the first line and spaces before the others.
-func indentLines(sign string, lines []string) []string {
-	for i, line := range lines {
-		if i == 0 {
-			lines[i] = sign + line
-			continue
-		}
-		lines[i] = "  " + line
 	}
 	return lines
 }
@@ -202,10 +189,7 @@ func (s *specificationScreen) front(room Size) string {
 	if s.opened != nil {
 		return s.opened.View(room)
 	}
-	var head []string
-	for _, note := range s.action.result.Notes {
-		head = append(head, Wrap(note, room.Width)...)
-	}
+	head := wrapAll(s.action.result.Notes, room.Width)
 	if room.Height > 14 {
 		head = append(head, s.action.details(room.Width)...)
 	}
