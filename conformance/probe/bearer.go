@@ -12,36 +12,36 @@ import (
 	"github.com/rin-network/rin/conformance/tokenforge"
 )
 
-// bearerCases are the rules for tokens on protected resources: what must be refused, the good calls that prove that each refusal means
-// something, and after them a fresh URL with a token and at once without.
+// bearerCases are the requests for the rules of bearer tokens: calls that must be refused, the good calls that are their positive controls, and
+// the calls of a fresh URL, with a token and then without one, that find shared caches.
 func bearerCases() []row {
 	// Odd credentials come after the good call: a node may ban the one who sends them.
-	oddly := in(tried, opened)
+	oddly := in(stageOddCredentials, stageAuthorized)
 	guarded := oddly.alsoOn(onGuarded)
-	caching := in(cached, tried).alsoOn(onGuarded).inLane("cache")
+	caching := in(stageFreshURL, stageOddCredentials).alsoOn(onGuarded).inLane("cache")
 	const noToken = "without a token"
 	return []row{
-		{Label: "P.garbage", Words: "with a garbage token", Plan: guarded, Send: garbage()},
-		{Label: "P.tampered", Words: "with a tampered token", Plan: guarded, Send: authorizedly(func(_ *run, q *recorder.Request, token string) {
+		{Label: "P.garbage", Words: "with a garbage token", Plan: guarded, Send: garbageToken()},
+		{Label: "P.tampered", Words: "with a tampered token", Plan: guarded, Send: withToken(func(_ *run, q *recorder.Request, token string) {
 			forged := tokenforge.Tamper(token)
 			q.Header[0].Value, q.Credential = "Bearer "+forged, "tampered_token"
 			q.Conceal = map[string]string{"tampered_token": forged}
 		})},
 		{Label: "P.empty-bearer", Words: "with Bearer and nothing behind it", Plan: guarded, Send: rawAuthorization("Bearer")},
 		{Label: "P.blank-bearer", Words: "with Bearer and a blank behind it", Plan: guarded, Send: rawAuthorization("Bearer ")},
-		{Label: "P.basic-scheme", Words: "with Basic and a random secret", Plan: guarded, Send: anonymously(func(r *run, q *recorder.Request) {
+		{Label: "P.basic-scheme", Words: "with Basic and a random secret", Plan: guarded, Send: withoutToken(func(r *run, q *recorder.Request) {
 			authorize(q, basic("conformance-"+r.drawn.id, r.drawn.id))
 			q.NoRetry = true
 		})},
 		{Label: "P.token-scheme", Words: "with the scheme Token", Plan: guarded, Send: scheme("Token ")},
-		{Label: "P.head-ok", Plan: guarded, Send: authorizedly(func(_ *run, q *recorder.Request, _ string) { q.Method = http.MethodHead })},
-		{Label: "P.head", Words: noToken, Plan: guarded, Send: anonymously(func(_ *run, q *recorder.Request) { q.Method = http.MethodHead })},
-		{Label: "P.method-override", Words: "without a token and with X-HTTP-Method-Override: OPTIONS", Plan: guarded, Send: anonymously(func(_ *run, q *recorder.Request) {
+		{Label: "P.head-ok", Plan: guarded, Send: withToken(func(_ *run, q *recorder.Request, _ string) { q.Method = http.MethodHead })},
+		{Label: "P.head", Words: noToken, Plan: guarded, Send: withoutToken(func(_ *run, q *recorder.Request) { q.Method = http.MethodHead })},
+		{Label: "P.method-override", Words: "without a token and with X-HTTP-Method-Override: OPTIONS", Plan: guarded, Send: withoutToken(func(_ *run, q *recorder.Request) {
 			for _, name := range []string{"X-HTTP-Method-Override", "X-HTTP-Method", "X-Method-Override"} { // one for each family of frameworks
 				q.Header = append(q.Header, evidence.Field{Name: name, Value: http.MethodOptions})
 			}
 		})},
-		{Label: "P.as-browser", Words: "without a token and with the Accept header of a browser", Plan: guarded, Send: anonymously(func(_ *run, q *recorder.Request) {
+		{Label: "P.as-browser", Words: "without a token and with the Accept header of a browser", Plan: guarded, Send: withoutToken(func(_ *run, q *recorder.Request) {
 			q.Header = append(slices.DeleteFunc(q.Header, func(f evidence.Field) bool { return f.Name == "Accept" }),
 				evidence.Field{Name: "Accept", Value: "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"})
 		})},
@@ -52,19 +52,19 @@ func bearerCases() []row {
 		{Label: "P.path-suffix", Words: noToken, Plan: guarded, Send: underPath(pathParameter)},
 		{Label: "P.path-encoded", Words: noToken, Plan: guarded, Send: underPath(encodedLetter)},
 		{Label: "P.path-extension", Words: noToken, Plan: guarded, Send: underPath(extension)},
-		{Label: "P.cached-ok", Words: "with a query of its own", Plan: caching, Send: authorizedly(func(r *run, q *recorder.Request, _ string) { q.URL = r.fresh(q.URL) })},
+		{Label: "P.cached-ok", Words: "with a query of its own", Plan: caching, Send: withToken(func(r *run, q *recorder.Request, _ string) { q.URL = r.fresh(q.URL) })},
 		{Label: "P.cached-no-token", Words: "without a token and with a query that came with a token before", Plan: caching, Send: controlled(fromCache)},
 		{Label: "P.lower-scheme", Words: "with the scheme bearer", Plan: oddly, Send: scheme("bearer ")},
 		{Label: "P.upper-scheme", Words: "with the scheme BEARER", Plan: oddly, Send: scheme("BEARER ")},
 		{Label: "P.two-blanks", Words: "with two blanks after Bearer", Plan: oddly, Send: scheme("Bearer  ")},
 		// The first token of the run, after the repeated requests.
-		{Label: "P.first-token", Words: "with the first token of the run", Plan: in(stageRest, opened).onlyIf(notQuick), Send: controlled(firstTokenAgain)},
+		{Label: "P.first-token", Words: "with the first token of the run", Plan: in(stageRest, stageAuthorized).onlyIf(notQuick), Send: controlled(firstTokenAgain)},
 	}
 }
 
-// garbage sends a token that was never issued.
-func garbage() sender {
-	return anonymously(func(_ *run, q *recorder.Request) { authorize(q, "Bearer conformance.invalid.token") })
+// garbageToken sends a token that was never issued.
+func garbageToken() sender {
+	return withoutToken(func(_ *run, q *recorder.Request) { authorize(q, "Bearer conformance.invalid.token") })
 }
 
 // authorize gives a request an Authorization header, before the other fields.
@@ -74,7 +74,7 @@ func authorize(q *recorder.Request, value string) {
 
 // rawAuthorization sends a value that net/http would change.
 func rawAuthorization(value string) sender {
-	return anonymously(func(_ *run, q *recorder.Request) {
+	return withoutToken(func(_ *run, q *recorder.Request) {
 		authorize(q, value)
 		q.Raw, q.FollowSameOrigin = true, false
 	})
@@ -82,7 +82,7 @@ func rawAuthorization(value string) sender {
 
 // scheme sends the good token after another scheme.
 func scheme(prefix string) sender {
-	return authorizedly(func(_ *run, q *recorder.Request, token string) { q.Header[0].Value = prefix + token })
+	return withToken(func(_ *run, q *recorder.Request, token string) { q.Header[0].Value = prefix + token })
 }
 
 // fromCache asks without a token for the URL that was just asked for with one.
@@ -112,7 +112,7 @@ func firstTokenAgain(_ context.Context, r *run, res Resource) (recorder.Request,
 	return res.Authorized(first.Value), nil
 }
 
-// strictAboutQueries tells by the answer to a good call with a parameter of rin's own that the node takes none that it does not know.
+// strictAboutQueries reports whether the status of a good call with an unknown query parameter shows that the node refuses such parameters.
 func strictAboutQueries(status int) bool {
 	return status == http.StatusBadRequest || status == http.StatusForbidden || status == http.StatusNotFound || status == http.StatusUnprocessableEntity
 }
@@ -177,8 +177,8 @@ func dotSegment(p pathParts) string    { return p.parent + "./" + p.last + p.sla
 func pathParameter(p pathParts) string { return p.parent + p.last + ";x=1" + p.slash }
 func extension(p pathParts) string     { return p.parent + p.last + ".json" + p.slash }
 
-// otherCase changes the case of the first letter of the last segment that begins with one. Escaped bytes are left alone: their case
-// means nothing.
+// otherCase changes the case of the first letter of the last segment that begins with a letter. Escaped bytes stay, because their case
+// has no meaning.
 func otherCase(p pathParts) string {
 	path, cut := p.parent+p.last, len(p.parent)
 	for cut > 0 && cut < len(path) {
@@ -229,7 +229,7 @@ func withQuery(text string, pairs ...pair) string {
 	return address + "?" + strings.Join(fields, "&")
 }
 
-// names tells a field of a query that is of the parameter.
+// names reports whether a field of a query is this parameter.
 func (p pair) names(field string) bool {
 	name, _, _ := strings.Cut(field, "=")
 	plain, err := url.QueryUnescape(name)

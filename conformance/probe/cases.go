@@ -14,8 +14,8 @@ import (
 type row struct {
 	// Label is the name in the evidence. Its resource may be a role: P, list, detail or op/*.
 	Label evidence.Label
-	// Words follow what is asked in reports: "GET /fundings", "with a garbage token". Words that begin with "the" name the whole
-	// request. The good request has none.
+	// Words describe the request in reports and follow the name of the operation: "GET /fundings" "with a garbage token". Words that begin
+	// with "the" name the whole request. The good request has no words.
 	Words string
 	Plan  timing
 	// Send makes the request or says why it is not sent. It decides on facts, never on verdicts.
@@ -31,7 +31,7 @@ type (
 	learner func(r *run, at evidence.Resource, a recorder.Answer)
 )
 
-// table lists all rows but those that the parameters of a document bring about, see [filterCases] and [parameterPlan].
+// table lists all rows except those that depend on the parameters of a document, see [filterCases] and [parameterPlan].
 func table() []row {
 	return slices.Concat(
 		registryCases(), tokenCases(), infoCases(), endpointCases(), bearerCases(), operationCases(), fundingCases(),
@@ -87,7 +87,7 @@ func (c row) fits(r evidence.Resource) bool {
 	own := c.Label.Resource()
 	switch own {
 	case evidence.ProbeTarget:
-		return r == own || r == evidence.Info || isOperation(r) || c.Plan.reach != nowhereElse && (r == evidence.ListOperation || r == evidence.DetailOperation)
+		return r == own || r == evidence.Info || isOperation(r) || c.Plan.reach != labelOnly && (r == evidence.ListOperation || r == evidence.DetailOperation)
 	case evidence.EveryOperation:
 		return r == own || r == evidence.ProbeTarget || r == evidence.ListOperation || r == evidence.DetailOperation || isOperation(r)
 	case evidence.ListOperation, evidence.DetailOperation:
@@ -113,7 +113,7 @@ func in(stage Stage, after ...Stage) timing { return timing{stage: stage, after:
 // inLane makes the row follow the rows before it that name the same lane.
 func (t timing) inLane(name string) timing { t.lane = name; return t }
 
-// onceKnown plans the row at another moment than its resource tells.
+// onceKnown plans the row at this moment instead of the one that follows from its resource.
 func (t timing) onceKnown(m moment) timing { t.moment = m; return t }
 
 // alsoOn plans the row for operations, too.
@@ -125,23 +125,23 @@ func (t timing) onlyIf(condition func(Node) bool) timing {
 	return t
 }
 
-// moment is what of the node must be known before a row can be planned.
+// moment says what must be known of the node before a row can be planned.
 type moment int
 
 const (
-	byResource   moment = iota // the resource tells: see [row.moment]
-	nothing                    // the row is planned when the run starts
+	byResource   moment = iota // it follows from the resource, see [row.moment]
+	runStarted                 // the row is planned when the run starts
 	probeTarget                // the resource that the bearer rules are tried on
 	documentRead               // the operations
 	registryRead               // the entry of the node
 	infoRead                   // the endpoints that the info endpoint lists
 )
 
-// reach says on which operations a row is sent, beside the resource of its label.
+// reach says on which operations a row is sent besides the resource of its label.
 type reach int
 
 const (
-	nowhereElse  reach = iota
+	labelOnly    reach = iota
 	onFunding          // the list and the detail operation
 	onGuarded          // these two, and every operation where the run is thorough
 	onOperations       // every operation
@@ -158,7 +158,7 @@ func (c row) moment() moment {
 	case evidence.ListOperation, evidence.DetailOperation, evidence.EveryOperation:
 		return documentRead
 	}
-	return nothing
+	return runStarted
 }
 
 // isRole reports that the run decides which resource the row is about.
@@ -173,7 +173,7 @@ func (c row) isRole() bool {
 // isFor reports a row that is planned for the list or the detail operation. A quick run leaves odd credentials on operations out.
 func (c row) isFor(role evidence.Resource, t target.Target) bool {
 	switch c.Plan.reach {
-	case nowhereElse:
+	case labelOnly:
 		return c.Label.Resource() == role
 	case onGuarded:
 		return c.Label.Resource() != evidence.ProbeTarget || !t.Quick
@@ -202,8 +202,8 @@ func controlled(build func(ctx context.Context, r *run, res Resource) (recorder.
 	}
 }
 
-// anonymously changes the good request without its token.
-func anonymously(change func(r *run, q *recorder.Request)) sender {
+// withoutToken changes the good request without its token.
+func withoutToken(change func(r *run, q *recorder.Request)) sender {
 	return controlled(func(_ context.Context, r *run, res Resource) (recorder.Request, *unsent) {
 		q := res.Get()
 		change(r, &q)
@@ -211,8 +211,8 @@ func anonymously(change func(r *run, q *recorder.Request)) sender {
 	})
 }
 
-// authorizedly changes the good request with the token in use.
-func authorizedly(change func(r *run, q *recorder.Request, token string)) sender {
+// withToken changes the good request with the token in use.
+func withToken(change func(r *run, q *recorder.Request, token string)) sender {
 	return controlled(func(ctx context.Context, r *run, res Resource) (recorder.Request, *unsent) {
 		token, reason := r.token(ctx)
 		q := res.Authorized(token)

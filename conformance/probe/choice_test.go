@@ -198,7 +198,7 @@ func FuzzAnswers(f *testing.F) {
 			}
 		}
 		found := readEndpoints(body)
-		if len(found) > maxEndpoints || slices.ContainsFunc(found, func(e endpoint) bool { return !callable(e.url) }) {
+		if len(found) > maxEndpoints || slices.ContainsFunc(found, func(e endpoint) bool { return !isCallable(e.url) }) {
 			t.Errorf("endpoints %v", found)
 		}
 	})

@@ -26,12 +26,12 @@ func (r *run) discover(ctx context.Context) (err error) {
 		r.launch(ctx, r.unplanned(ForProbeTarget(r.Target, name)))
 	}
 	defer func() { r.Journal.Roles(r.roles(target)) }()
-	r.stages.wait(ctx, anonymous.of(evidence.Info)) // first: it is the probe target of a run that is cut short
+	r.stages.wait(ctx, stageAnonymous.of(evidence.Info)) // first: it is the probe target of a run that is cut short
 	operations := r.discoverOperations(ctx)
-	r.stages.wait(ctx, opened.of(evidence.Info))
+	r.stages.wait(ctx, stageAuthorized.of(evidence.Info))
 	info := evidence.Info
 	if InfoIsTarget(r.facts.status(info.With(evidence.NoToken)), r.facts.status(info.With(evidence.OK))) {
-		choose(info) // the best there is: no need to wait for the operations
+		choose(info) // the info endpoint is preferred, so the operations need not be awaited
 	}
 	if wantsFunding(r.Target) {
 		r.facts.mu.Lock()
@@ -40,7 +40,7 @@ func (r *run) discover(ctx context.Context) (err error) {
 		r.launch(ctx, ForEndpoints(listed, operations))
 	}
 	for _, o := range r.node.Executable {
-		r.stages.wait(ctx, opened.of(evidence.OperationResource(o.Key)))
+		r.stages.wait(ctx, stageAuthorized.of(evidence.OperationResource(o.Key)))
 	}
 	if target == "" {
 		if found, ok := r.node.ProbeTarget(r.facts.status); ok {
@@ -56,9 +56,9 @@ func (r *run) discoverOperations(ctx context.Context) []Stage {
 	if !wantsFunding(r.Target) {
 		return nil
 	}
-	r.stages.wait(ctx, anonymous.of(evidence.Specification))
+	r.stages.wait(ctx, stageAnonymous.of(evidence.Specification))
 	if !r.documentRead() {
-		r.stages.wait(ctx, opened.of(evidence.Specification))
+		r.stages.wait(ctx, stageAuthorized.of(evidence.Specification))
 	}
 	r.adopt()
 	plan, left := ForDocument(r.node, Room(r.Target))
@@ -73,7 +73,7 @@ func (r *run) discoverOperations(ctx context.Context) []Stage {
 	r.launch(ctx, plan)
 	var out []Stage
 	for _, o := range r.node.Executable {
-		out = append(out, anonymous.of(evidence.OperationResource(o.Key)))
+		out = append(out, stageAnonymous.of(evidence.OperationResource(o.Key)))
 	}
 	return out
 }
@@ -95,7 +95,7 @@ func (r *run) documentRead() bool {
 	return r.facts.document != nil && r.facts.document.Refused == ""
 }
 
-// unplanned is the part of a plan that the run does not have yet.
+// unplanned returns the part of a plan that is not yet planned.
 func (r *run) unplanned(p Plan) Plan {
 	r.progress.mu.Lock()
 	defer r.progress.mu.Unlock()
@@ -205,15 +205,15 @@ func (n Node) first(fits func(openapi.Operation) bool) (openapi.Operation, bool)
 
 // Parameterless reports an operation that can be called without any parameter.
 func Parameterless(o openapi.Operation) bool {
-	return !templated(o) && !slices.ContainsFunc(o.Parameters, func(p openapi.Parameter) bool { return p.Required })
+	return !isTemplated(o) && !slices.ContainsFunc(o.Parameters, func(p openapi.Parameter) bool { return p.Required })
 }
 
-func templated(o openapi.Operation) bool { return strings.Contains(o.Path, "{") }
+func isTemplated(o openapi.Operation) bool { return strings.Contains(o.Path, "{") }
 
 // Collection is the operation whose answer lists the ids in the path of o: for the detail operation the list, for others the one above.
 func (n Node) Collection(o openapi.Operation) (openapi.Operation, bool) {
 	list, ok := n.Operation(n.List)
-	if o.Key == n.Detail && ok && !templated(list) {
+	if o.Key == n.Detail && ok && !isTemplated(list) {
 		return list, true
 	}
 	if n.Document == nil {
@@ -233,7 +233,7 @@ func InfoIsTarget(anonymous, authorized int) bool {
 // ProbeTarget chooses the protected resource that the bearer rules are tried on, by the status of each call, 0 for one without an
 // answer. Best is one that refused the anonymous call and answered the authorized one: the info endpoint, or the first
 // parameterless operation that is not declared open. Where every call is refused, it is one that refused the anonymous call; a route that refuses
-// everybody does not stand for a node whose other operations are open to all.
+// everybody is not representative of a node whose other operations are open to all.
 func (n Node) ProbeTarget(status func(evidence.Label) int) (evidence.Resource, bool) {
 	anonymous := func(r evidence.Resource) int { return status(r.With(evidence.NoToken)) }
 	if InfoIsTarget(anonymous(evidence.Info), status(evidence.Info.With(evidence.OK))) {

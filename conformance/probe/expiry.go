@@ -27,7 +27,7 @@ func expiryCases() []row {
 		{Label: "P.expired", Words: "with an expired token", Plan: expired, Send: controlled(presentExpired)},
 		// Only if the first was accepted: the same a minute later, for caches of introspection.
 		{Label: "P.expired-again", Words: "with an expired token, a minute later", Plan: expired, Send: controlled(presentExpiredAgain)},
-		{Label: "op/*.expired", Words: "with an expired token", Send: controlled(presentExpired), Plan: in(stageRest, opened).alsoOn(onFunding).onlyIf(notQuick).
+		{Label: "op/*.expired", Words: "with an expired token", Send: controlled(presentExpired), Plan: in(stageRest, stageAuthorized).alsoOn(onFunding).onlyIf(notQuick).
 			onlyIf(func(n Node) bool { return !n.Target.ExpiredToken.IsZero() })},
 	}
 }
@@ -35,14 +35,14 @@ func expiryCases() []row {
 const (
 	// leeway is what servers allow beyond the expiry for clocks that differ: Spring 60 s, others up to 120 s.
 	leeway = 130 * time.Second
-	// cachePause is what a cache of introspection answers gets before an expired token is tried again.
+	// cachePause is the wait before an expired token is tried again, so that caches of introspection answers forget it.
 	cachePause = 60 * time.Second
 )
 
 // spare is a token that is used for one thing alone.
 type spare struct {
 	token Token
-	// until is when nothing says any more that the token is good; zero when nothing says how long it lives.
+	// until is the end of the stated lifetime; zero if no lifetime is stated.
 	until time.Time
 }
 
@@ -71,7 +71,7 @@ func learnExpiring(r *run, _ evidence.Resource, a recorder.Answer) {
 // presentExpired asks with a token that has expired: one that was given, or one that is waited for.
 func presentExpired(ctx context.Context, r *run, res Resource) (recorder.Request, *unsent) {
 	if given := r.Target.ExpiredToken.Reveal(); given != "" {
-		q := presenting(res, ExpiredToken, given)
+		q := badTokenRequest(res, ExpiredToken, given)
 		q.Given = map[string]string{"token": "given"}
 		return q, nil
 	}
@@ -81,7 +81,7 @@ func presentExpired(ctx context.Context, r *run, res Resource) (recorder.Request
 	if reason := r.waitFor(ctx, s); reason != nil {
 		return recorder.Request{}, reason
 	}
-	q := presenting(res, AccessToken, s.token.Value)
+	q := badTokenRequest(res, AccessToken, s.token.Value)
 	q.Given = map[string]string{"token": fmt.Sprintf("issued %s before", r.Clock().Sub(s.token.Obtained).Round(time.Second))}
 	return q, nil
 }
@@ -114,7 +114,7 @@ func (r *run) waitFor(ctx context.Context, s spare) *unsent {
 	return nil
 }
 
-// betweenExpired gives caches their time, if the expired token was accepted at all.
+// betweenExpired waits before the second attempt, which is sent only if the expired token was accepted the first time.
 func (r *run) betweenExpired(ctx context.Context, name evidence.Resource) *unsent {
 	if !r.facts.good(name.With("expired")) {
 		return notApplicable("the expired token was not accepted the first time")
@@ -140,7 +140,7 @@ func tokenInQuery(_ context.Context, r *run, res Resource) (recorder.Request, *u
 	return q, nil
 }
 
-// secretInURL asks for a token with the credentials in the query. The operator has said that they may be seen.
+// secretInURL requests a token with the credentials in the query. The operator has allowed that logs hold them.
 func secretInURL(_ context.Context, r *run, _ evidence.Resource) (recorder.Request, *unsent) {
 	c := r.Target.Credentials
 	if r.current().Value == "" {

@@ -14,7 +14,7 @@ import (
 	"github.com/rin-network/rin/conformance/tokenforge"
 )
 
-// facts are what is known from the answers so far; rows decide on them. They are safe for concurrent use.
+// facts hold what the answers so far have shown; rows decide on them. They are safe for concurrent use.
 type facts struct {
 	mu        sync.Mutex
 	first     Token            // the first token of the run
@@ -47,14 +47,14 @@ func newFacts() *facts {
 	}
 }
 
-// with runs do while it holds the lock.
+// with calls do under the lock.
 func (f *facts) with(do func(f *facts)) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	do(f)
 }
 
-// status is the status of the answer to a label, 0 without one.
+// status returns the status of the answer to a label, 0 if no answer came.
 func (f *facts) status(l evidence.Label) int {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -131,7 +131,7 @@ func (f describedFilter) attempts(items []item, unknown string) (values []string
 // only together with pages; one page is enough for the other values.
 func filterValue(f describedFilter, i int) chooser {
 	return func(r *run, o openapi.Operation, res Resource) (chosen, *unsent) {
-		all := thorough(r.Target)
+		all := triesAllValues(r.Target)
 		items := r.facts.itemsOf(res.Name)
 		if best, ok := chooseFilter(o, items); ok && best.parameter == f.parameter && !all {
 			return chosen{}, notApplicable("values of %s are tried by other calls", f.parameter)

@@ -19,12 +19,12 @@ const (
 
 // forgedCases are forged and foreign tokens (JWT, ISO). Forged tokens copy the claims of a good one and live as long.
 func forgedCases() []row {
-	oddly := in(tried, opened)
+	oddly := in(stageOddCredentials, stageAuthorized)
 	guarded := oddly.alsoOn(onGuarded)
-	confused := in(stageRest, opened, stageKeys).onlyIf(withKeys)
+	confused := in(stageRest, stageAuthorized, stageKeys).onlyIf(withKeys)
 	withOther := func(n Node) bool { return n.Target.Other != nil }
 	withStaging := func(n Node) bool { return n.Target.Staging != nil }
-	foreign, presentOther := in(stageRest, opened, stageOther).onlyIf(withOther), presentIssued(OtherAccessToken, "the client of another audience")
+	foreign, presentOther := in(stageRest, stageAuthorized, stageOther).onlyIf(withOther), presentIssued(OtherAccessToken, "the client of another audience")
 	return []row{
 		{Label: "token-other.ok", Words: "the token request of the client of another audience", Plan: in(stageOther, stageToken).onlyIf(withOther),
 			Send: otherTokenRequest, Learn: keepTokenAs(OtherAccessToken)},
@@ -65,7 +65,7 @@ func forgedCases() []row {
 
 		{Label: "P.foreign-key", Words: "with a forged token that copies all claims", Plan: oddly, Send: presentForeign("foreign_key_token", "")},
 		{Label: "P.foreign-issuer", Words: "with a forged token of the issuer https://conformance.invalid", Plan: guarded, Send: presentForeign("foreign_issuer_token", tokenforge.Invalid)},
-		{Label: "P.staging-token", Words: "with a staging token", Plan: in(stageRest, opened, stageStaging).onlyIf(withStaging), Send: presentIssued(StagingAccessToken, "the staging client")},
+		{Label: "P.staging-token", Words: "with a staging token", Plan: in(stageRest, stageAuthorized, stageStaging).onlyIf(withStaging), Send: presentIssued(StagingAccessToken, "the staging client")},
 		{Label: "P.other-audience", Words: "with a token meant for another audience", Plan: foreign, Send: presentOther},
 		// An audience may be checked on one route only.
 		{Label: "op/*.other-audience", Words: "with a token meant for another audience", Plan: foreign.alsoOn(onFunding).onlyIf(notQuick), Send: presentOther},
@@ -88,8 +88,8 @@ func stagingTokenRequest(_ context.Context, r *run, _ evidence.Resource) (record
 	return q, nil
 }
 
-// presenting asks with a token that must be refused; the facts about it are kept.
-func presenting(res Resource, credential, token string) recorder.Request {
+// badTokenRequest asks with a token that must be refused; the facts about it are kept.
+func badTokenRequest(res Resource, credential, token string) recorder.Request {
 	q := res.GetWith(credential, "Bearer "+token)
 	q.Presents = token
 	return q
@@ -102,7 +102,7 @@ func presentIssued(credential, client string) sender {
 		if t.Value == "" {
 			return recorder.Request{}, unmet("%s got no token", client)
 		}
-		return presenting(res, credential, t.Value), nil
+		return badTokenRequest(res, credential, t.Value), nil
 	})
 }
 
@@ -143,7 +143,7 @@ func presentCopy(credential string, forge forger, ofOpaque func(*run) (tokenforg
 		if reason != nil {
 			return recorder.Request{}, reason
 		}
-		return presenting(res, credential, token), nil
+		return badTokenRequest(res, credential, token), nil
 	})
 }
 
@@ -169,7 +169,7 @@ func signedWithPublicKey(form func(tokenforge.Published) ([]byte, error)) forger
 		if !tokenforge.Asymmetric(t.Algorithm()) {
 			return "", notApplicable("the access token is signed with %.20q, which has no public key", t.Algorithm()), nil
 		}
-		keys := r.facts.issued().keys
+		keys := r.facts.issuerFacts().keys
 		if len(keys) == 0 {
 			return "", notApplicable("no public key of the authorization server is known"), nil
 		}

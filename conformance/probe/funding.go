@@ -12,17 +12,17 @@ import (
 	"github.com/rin-network/rin/conformance/recorder"
 )
 
-// fundingCases are the requests for the list and the detail operation that other operations do not get. Pages and filters are in pages.go.
+// fundingCases are the requests that only the list and the detail operation get. Those for pages and filters are in pages.go.
 func fundingCases() []row {
-	onList, onDetail := in(stageRest, opened), in(stageRest, opened)
+	onList, onDetail := in(stageRest, stageAuthorized), in(stageRest, stageAuthorized)
 	return []row{
 		{Label: "list.size-2", Plan: onList.inLane("page"), Send: choose(sizeTwo)},
-		// What size-2 asks for, right after it and without a token: a guard or a cache may look at the bare path alone.
+		// The request of size-2 without a token: a guard or a cache may look at the path without the query.
 		{Label: "list.page-no-token", Words: "without a token and for a page", Plan: onList.inLane("page"), Send: anonymousPage},
 		{Label: "list.filter-seen", Plan: onList, Send: choose(filterSeen)},
-		// A value of the vocabulary that the data does not hold.
+		// With a value of the vocabulary that no item has.
 		{Label: "list.filter-other", Plan: onList, Send: choose(filterOther)},
-		{Label: "op/*.no-role", Words: "by the client without the role", Plan: in(stageRest, stageSecond, opened).alsoOn(onGuarded).onlyIf(withSecond), Send: noRole},
+		{Label: "op/*.no-role", Words: "by the client without the role", Plan: in(stageRest, stageSecond, stageAuthorized).alsoOn(onGuarded).onlyIf(withSecond), Send: callWithoutRole},
 		{Label: "detail.item-first", Plan: onDetail, Send: callItem(0)},
 		{Label: "detail.item-middle", Plan: onDetail, Send: callItem(1)},
 		{Label: "detail.item-last", Plan: onDetail, Send: callItem(2)},
@@ -65,7 +65,7 @@ func chooseOf(pick chooser, needsGood bool) sender {
 	}
 }
 
-// callItem asks for a listed item, also when the good call failed: one missing item says nothing about the others.
+// callItem requests a listed item, also if the good call failed: one missing item says nothing about the others.
 func callItem(place int) sender {
 	return chooseOf(func(r *run, o openapi.Operation, _ Resource) (chosen, *unsent) {
 		ids := r.ids(o)
@@ -95,8 +95,8 @@ func anonymousPage(_ context.Context, r *run, at evidence.Resource) (recorder.Re
 	return q, reason
 }
 
-// noRole asks with the token of the client without the role.
-func noRole(ctx context.Context, r *run, at evidence.Resource) (recorder.Request, *unsent) {
+// callWithoutRole asks with the token of the client without the role.
+func callWithoutRole(ctx context.Context, r *run, at evidence.Resource) (recorder.Request, *unsent) {
 	res, ok := r.facts.resource(at)
 	if !ok {
 		return recorder.Request{}, r.unlocated(at)
@@ -111,17 +111,17 @@ const (
 	sizeOfParameter = 10
 )
 
-// sizeTwo asks for a page of two items: of one for a list of two, or of the least that the document allows.
+// sizeTwo requests a page of two items, of one item if the list has two, or of the least size that the document allows.
 func sizeTwo(r *run, o openapi.Operation, res Resource) (chosen, *unsent) {
 	size, ok := sizeParameter(o)
 	if !ok {
-		size = openapi.Parameter{Name: pageSize} // explored: what comes of it is only reported
+		size = openapi.Parameter{Name: pageSize} // not described, so the result is only reported
 	}
 	value := strconv.Itoa(atLeast(size.Schema, fewerThan(len(r.facts.itemsOf(res.Name)))))
 	return chosen{withQuery(res.URL, pair{size.Name, value}), map[string]string{"parameter": size.Name, "value": value}}, nil
 }
 
-// fewerThan is a page size that leaves items of a short list out: 2, or 1 where the list has no third item.
+// fewerThan returns a page size that is smaller than a short list: 2, or 1 if the list has two items.
 func fewerThan(items int) int {
 	if items == 2 {
 		return 1
@@ -158,7 +158,7 @@ func (r *run) unknownID(o openapi.Operation) string {
 	return r.unknown()
 }
 
-// filterSeen asks for a value that some items have, filterOther for one that others have, or none.
+// filterSeen requests the items with a value that some items have; filterOther requests those with another value, which perhaps no item has.
 func filterSeen(r *run, o openapi.Operation, res Resource) (chosen, *unsent) {
 	return r.filtered(o, res, func(c *choice) (value string, seen bool, reason *unsent) { return c.seen, true, nil })
 }
@@ -233,12 +233,12 @@ func readItems(body []byte, more ...describedFilter) []item {
 		if text[0] != '{' {
 			continue
 		}
-		i := item{id: first(sendable(text, "id")), kind: first(sendable(text, "type")), values: map[string][]string{}}
+		i := item{id: first(sendableValues(text, "id")), kind: first(sendableValues(text, "type")), values: map[string][]string{}}
 		for _, f := range filters() {
-			i.values[f.member] = sendable(text, f.member)
+			i.values[f.member] = sendableValues(text, f.member)
 		}
 		for _, f := range more {
-			i.values[f.member] = sendable(text, f.member)
+			i.values[f.member] = sendableValues(text, f.member)
 		}
 		out = append(out, i)
 	}
@@ -248,8 +248,8 @@ func readItems(body []byte, more ...describedFilter) []item {
 // maxScalar bounds a value that is sent back to the node, in bytes.
 const maxScalar = 512
 
-// sendable are the values under a member path that can be sent back, each once.
-func sendable(item []byte, path string) []string {
+// sendableValues are the values under a member path that can be sent back, each once.
+func sendableValues(item []byte, path string) []string {
 	var out []string
 	for _, value := range openapi.MemberValues(item, path) {
 		if value != "" && len(value) <= maxScalar && !slices.Contains(out, value) {
@@ -266,9 +266,8 @@ func first(values []string) string {
 	return values[0]
 }
 
-// sampleIDs are the first, the middle and the last id to fetch one by one. Ids without a slash and of the kinds that every node
-// serves by itself come first: many servers refuse %2F, and other kinds may be served by funders only. Of a short list there are
-// fewer: each id comes once.
+// sampleIDs returns the first, the middle and the last id of a list, each id once. It prefers ids without a slash, because many servers
+// refuse %2F, and types that every node serves, because funders alone may serve the others.
 func sampleIDs(items []item) []string {
 	var all, good []string
 	seen := map[string]bool{"": true, ".": true, "..": true}

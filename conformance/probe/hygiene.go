@@ -11,23 +11,23 @@ import (
 	"github.com/rin-network/rin/conformance/recorder"
 )
 
-// hygieneCases are other ways in, error shapes and unknown versions (SEC, ERR, VER).
+// hygieneCases are requests with other credentials than a token, for error shapes and for unknown versions (SEC, ERR, VER).
 func hygieneCases() []row {
-	oddly := in(tried, opened)
+	oddly := in(stageOddCredentials, stageAuthorized)
 	identity := oddly.inLane("identity")
 	out := []row{
 		{Label: "token.preflight", Words: "as a preflight from a page elsewhere", Plan: in(stageRest, stageToken), Send: preflight},
-		{Label: "info.unknown-version", Words: "in version 999", Plan: in(stageRest, opened).onlyIf(withFunding), Send: controlled(unknownVersion)},
+		{Label: "info.unknown-version", Words: "in version 999", Plan: in(stageRest, stageAuthorized).onlyIf(withFunding), Send: controlled(unknownVersion)},
 		{Label: "P.session-cookie", Words: "with the cookies of a good call and without a token", Plan: oddly, Send: withCookies},
 		{Label: "P.foreign-origin", Words: "with the Origin of a page elsewhere", Plan: oddly, Send: fromElsewhere},
 		{Label: "P.lookalike-origin", Words: "with an Origin that begins like the node's own", Plan: oddly, Send: controlled(fromLookalike)},
 		// It is sent in any case, since CORS may refuse the Origin.
-		{Label: "P.origin-alone", Words: "without a token and with the Origin of a page elsewhere", Plan: oddly, Send: anonymously(func(_ *run, q *recorder.Request) {
+		{Label: "P.origin-alone", Words: "without a token and with the Origin of a page elsewhere", Plan: oddly, Send: withoutToken(func(_ *run, q *recorder.Request) {
 			q.Header = append(q.Header, evidence.Field{Name: "Origin", Value: foreignOrigin})
 		})},
 		{Label: "P.identity-headers", Words: "without a token and with the headers of a proxy", Plan: identity, Send: withIdentity(identityHeaders()...)},
 	}
-	// Which of them it was that got data.
+	// Each header alone, to find the one that got data.
 	for _, f := range identityHeaders() {
 		name := evidence.Case(strings.ToLower(strings.TrimPrefix(f.Name, "X-")))
 		out = append(out, row{Label: evidence.ProbeTarget.With(name), Words: "without a token and with " + f.Name, Plan: identity, Send: withOneIdentity(f)})
@@ -84,7 +84,7 @@ func cookiesOf(h http.Header) []*http.Cookie {
 	return cookies[:min(len(cookies), maxCookies)]
 }
 
-// identityHeaders are what proxies tell of a caller, and backends may believe.
+// identityHeaders are headers in which proxies name the caller, and which backends may trust.
 func identityHeaders() []evidence.Field {
 	return []evidence.Field{
 		{Name: "X-Forwarded-User", Value: "admin"},
@@ -98,10 +98,10 @@ func identityHeaders() []evidence.Field {
 
 // withIdentity asks without a token and with the headers of a proxy.
 func withIdentity(headers ...evidence.Field) sender {
-	return anonymously(func(_ *run, q *recorder.Request) { q.Header = append(q.Header, headers...) })
+	return withoutToken(func(_ *run, q *recorder.Request) { q.Header = append(q.Header, headers...) })
 }
 
-// withOneIdentity does so with one of them, if all together got data.
+// withOneIdentity is [withIdentity] with one header, sent only if all headers together got data.
 func withOneIdentity(header evidence.Field) sender {
 	return func(ctx context.Context, r *run, at evidence.Resource) (recorder.Request, *unsent) {
 		q, reason := withIdentity(header)(ctx, r, at)
@@ -134,7 +134,7 @@ func fromLookalike(ctx context.Context, r *run, res Resource) (recorder.Request,
 	return q, reason
 }
 
-// preflight asks what a page of another origin may send to the token endpoint.
+// preflight is the CORS preflight by which a page of another origin finds out what it may send to the token endpoint.
 func preflight(_ context.Context, r *run, _ evidence.Resource) (recorder.Request, *unsent) {
 	return recorder.Request{
 		Method: http.MethodOptions, URL: r.Target.TokenURL,
@@ -157,7 +157,7 @@ func unknownPath(ctx context.Context, r *run, at evidence.Resource) (recorder.Re
 	return r.authorized(ctx, res)
 }
 
-// unknownVersion asks for the info resource in a version that there cannot be.
+// unknownVersion requests the info resource in a version that does not exist.
 func unknownVersion(ctx context.Context, r *run, res Resource) (recorder.Request, *unsent) {
 	other, ok := otherVersion(res.URL)
 	if !ok {

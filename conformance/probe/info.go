@@ -18,18 +18,18 @@ import (
 
 // infoCases are the calls of the info endpoint and of the node's document.
 func infoCases() []row {
-	authorized := in(opened, anonymous, stageSession)
+	authorized := in(stageAuthorized, stageAnonymous, stageSession)
 	return []row{
-		{Label: "info.no-token", Words: "without a token", Plan: in(anonymous), Send: anonymousCall},
+		{Label: "info.no-token", Words: "without a token", Plan: in(stageAnonymous), Send: anonymousCall},
 		{Label: "info.ok", Plan: authorized.inLane("info"), Send: goodCall, Learn: learnGood},
 		{Label: "info.without-content-type", Words: "without Content-Type", Plan: authorized.inLane("info"), Send: infoWithoutContentType},
-		{Label: "info.post", Plan: in(stageRest, opened), Send: controlled(infoPost)},
-		{Label: "spec.no-token", Words: "without a token", Plan: in(anonymous).onlyIf(withFunding), Send: specAnonymously, Learn: learnDocument},
+		{Label: "info.post", Plan: in(stageRest, stageAuthorized), Send: controlled(infoPost)},
+		{Label: "spec.no-token", Words: "without a token", Plan: in(stageAnonymous).onlyIf(withFunding), Send: specAnonymously, Learn: learnDocument},
 		{Label: "spec.ok", Plan: authorized.onlyIf(withFunding), Send: specAuthorized, Learn: learnDocument},
 	}
 }
 
-// infoWithoutContentType finds the cause of a refused good call: some servers refuse a Content-Type without content.
+// infoWithoutContentType finds out whether the Content-Type header is the reason why the good call was refused: some servers refuse it without content.
 func infoWithoutContentType(ctx context.Context, r *run, at evidence.Resource) (recorder.Request, *unsent) {
 	res, _ := r.facts.resource(at)
 	good := at.With(evidence.OK)
@@ -75,7 +75,7 @@ func learnDocument(r *run, _ evidence.Resource, a recorder.Answer) {
 	}
 }
 
-// readDocument takes a body for the node's document unless a good one is there.
+// readDocument keeps a body as the document of the node, unless an accepted document was kept before.
 func (r *run) readDocument(body []byte) {
 	r.facts.mu.Lock()
 	have := r.facts.document
@@ -89,7 +89,7 @@ func (r *run) readDocument(body []byte) {
 	r.facts.with(func(f *facts) { f.document = &guarded })
 }
 
-// adopt records the document and reads the node's operations out of it. Schema findings are possible from here on.
+// adopt records the document and reads the operations of the node from it. From then on answers are compared with its schemas.
 func (r *run) adopt() {
 	r.facts.mu.Lock()
 	guarded := r.facts.document
@@ -123,12 +123,12 @@ func (r *run) annotate(name evidence.Resource) func(evidence.Exchange) []evidenc
 		if !x.Answered() {
 			return nil
 		}
-		return []evidence.SchemaFindings{judged(r.judge, x, o)}
+		return []evidence.SchemaFindings{judgeRecovering(r.judge, x, o)}
 	}
 }
 
-// judged keeps the exchange when a schema or an answer is too much for the judge.
-func judged(judge func(evidence.Exchange, openapi.Operation) evidence.SchemaFindings, x evidence.Exchange, o openapi.Operation) (f evidence.SchemaFindings) {
+// judgeRecovering judges an answer and turns a panic of the judge into a finding, so that the exchange is recorded all the same.
+func judgeRecovering(judge func(evidence.Exchange, openapi.Operation) evidence.SchemaFindings, x evidence.Exchange, o openapi.Operation) (f evidence.SchemaFindings) {
 	defer func() {
 		if fault := recover(); fault != nil {
 			f = evidence.SchemaFindings{Label: x.Label, Why: fmt.Sprintf("the schema could not be applied: %v", fault), Undecided: true}
@@ -164,7 +164,7 @@ func readEndpoints(body []byte) []endpoint {
 		for _, e := range listed {
 			found := endpoint{e.Name[:min(len(e.Name), 80)], strings.TrimSpace(e.URL)}
 			same := func(x endpoint) bool { return x.url == found.url }
-			if callable(found.url) && !slices.ContainsFunc(out, same) && len(out) < maxEndpoints {
+			if isCallable(found.url) && !slices.ContainsFunc(out, same) && len(out) < maxEndpoints {
 				out = append(out, found)
 			}
 		}
@@ -172,7 +172,7 @@ func readEndpoints(body []byte) []endpoint {
 	return out
 }
 
-func callable(text string) bool {
+func isCallable(text string) bool {
 	u, err := url.Parse(text)
 	return err == nil && u.Host != "" && (u.Scheme == "https" || u.Scheme == "http") && u.User == nil && !strings.ContainsAny(text, "{}")
 }
@@ -226,7 +226,7 @@ func (r *run) onePage(e endpoint) []pair {
 	return nil
 }
 
-// isList tells by name or path that a URL lists things: FUNDINGS, /projects.
+// isList guesses from name or path whether a URL lists things: FUNDINGS, /projects.
 func isList(e endpoint) bool {
 	path, _, _ := strings.Cut(e.url, "?")
 	return strings.HasSuffix(strings.ToLower(e.name), "s") || strings.HasSuffix(strings.ToLower(strings.TrimRight(path, "/")), "s")

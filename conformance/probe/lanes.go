@@ -74,7 +74,7 @@ func (r *run) follow(ctx context.Context, l Lane) {
 	}
 }
 
-// send sends one request or records why not. A panic in a row, because of what a node sent, must not end the run.
+// send sends one request or records why it is not sent. A panic in a row, caused by an answer of the node, must not end the run.
 func (r *run) send(ctx context.Context, s Step, rank rank) {
 	defer r.count(s.Label)
 	defer func() {
@@ -170,7 +170,7 @@ func (r *run) skip(s Step, why *unsent) {
 	r.Journal.Skip(evidence.NotSent{Label: s.Label, Words: s.row.Words, Kind: why.kind, Because: r.Redactor.Text(why.because)})
 }
 
-// sweep records every planned label without an end as not sent; cause says why the run never began, nil otherwise.
+// sweep records every planned label that has not ended as not sent. cause is the reason why the run never began, or nil.
 func (r *run) sweep(cause error) {
 	because := "nothing that it builds on was found"
 	if cause != nil {
@@ -304,7 +304,7 @@ func newStages() *stages {
 	return &stages{running: map[Stage]int{}, ended: map[Stage]chan struct{}{}}
 }
 
-// enter counts lanes before any of them runs; otherwise a lane could take a stage for ended that has not begun.
+// enter counts lanes before any of them runs; otherwise a waiting lane could mistake a stage that has not begun for one that has ended.
 func (s *stages) enter(lanes []Lane) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -31,7 +31,7 @@ func metadataCases() []row {
 		row{Label: "jwks.refetched", Words: "the request for the published keys", Plan: keys, Learn: learnKeys,
 			Send: func(ctx context.Context, r *run, at evidence.Resource) (recorder.Request, *unsent) {
 				q, reason := fetchKeys(ctx, r, at)
-				if known := r.facts.issued(); known.jwksURI != "" && known.verified {
+				if known := r.facts.issuerFacts(); known.jwksURI != "" && known.verified {
 					return recorder.Request{}, notApplicable("the first key set verifies the token")
 				}
 				return q, reason
@@ -85,7 +85,7 @@ func (r *run) places() []place {
 
 func fetchMetadata(i int) sender {
 	return func(_ context.Context, r *run, _ evidence.Resource) (recorder.Request, *unsent) {
-		found := r.facts.issued().metadata
+		found := r.facts.issuerFacts().metadata
 		places := r.places()
 		switch {
 		case found != "":
@@ -120,7 +120,7 @@ func learnMetadata(r *run, at evidence.Resource, a recorder.Answer) {
 }
 
 func fetchKeys(_ context.Context, r *run, _ evidence.Resource) (recorder.Request, *unsent) {
-	known := r.facts.issued()
+	known := r.facts.issuerFacts()
 	switch {
 	case known.metadata == "":
 		return recorder.Request{}, notApplicable("the authorization server publishes no metadata, so its keys are not known")
@@ -171,8 +171,8 @@ func anonymousGet(address string) recorder.Request {
 	}
 }
 
-// issued returns a copy of the issuer's facts.
-func (f *facts) issued() issuerFacts {
+// issuerFacts returns a copy of the issuer's facts.
+func (f *facts) issuerFacts() issuerFacts {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.issuer

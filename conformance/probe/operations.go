@@ -35,9 +35,9 @@ func operationCases() []row {
 		})
 	}
 	return append(out,
-		row{Label: "op/*.no-token", Words: "without a token", Plan: in(anonymous, collected).alsoOn(onOperations), Send: anonymousCall},
-		row{Label: "op/*.ok", Plan: in(opened, anonymous, stageSession).alsoOn(onOperations), Send: goodCall, Learn: learnGood},
-		row{Label: "op/*.garbage", Words: "with a garbage token", Plan: in(tried, opened).alsoOn(onOperations), Send: garbage()},
+		row{Label: "op/*.no-token", Words: "without a token", Plan: in(stageAnonymous, stageIDs).alsoOn(onOperations), Send: anonymousCall},
+		row{Label: "op/*.ok", Plan: in(stageAuthorized, stageAnonymous, stageSession).alsoOn(onOperations), Send: goodCall, Learn: learnGood},
+		row{Label: "op/*.garbage", Words: "with a garbage token", Plan: in(stageOddCredentials, stageAuthorized).alsoOn(onOperations), Send: garbageToken()},
 	)
 }
 
@@ -123,8 +123,8 @@ type attempt struct {
 	status int
 }
 
-// callBase calls the scout operation at one candidate, until one answers with 2xx. The call has a query of its own, so that no cache
-// holds the URL that is asked without a token later.
+// callBase calls the scout operation at one candidate, until one answers with 2xx. The call has its own query, so that no cache stores the URL
+// that is requested without a token later.
 func callBase(i int) sender {
 	return func(ctx context.Context, r *run, at evidence.Resource) (recorder.Request, *unsent) {
 		bases := r.node.Bases()
@@ -136,7 +136,7 @@ func callBase(i int) sender {
 			switch {
 			case a.status/100 == 2:
 				return recorder.Request{}, notApplicable("operations were found under %s", a.base.Prefix)
-			case a.status == 0 && evidence.SameOrigin(a.base.Prefix, bases[i].Prefix): // each silence costs the whole time of a request
+			case a.status == 0 && evidence.SameOrigin(a.base.Prefix, bases[i].Prefix): // each missing answer costs a whole timeout
 				return recorder.Request{}, unmet("%s gave no answer, and this place is on the same origin", a.base.Prefix)
 			}
 		}
@@ -198,7 +198,7 @@ func (r *run) locateResource(name evidence.Resource) (Resource, *unsent) {
 	return res, reason
 }
 
-// unlocated says why the URL of a resource is not known, such as a list without items to take an id from.
+// unlocated returns the reason why the URL of a resource is not known, for example that the list has no item to take an id from.
 func (r *run) unlocated(name evidence.Resource) *unsent {
 	if o, ok := r.operation(name); ok {
 		if _, reason := r.fill(o, nil); reason != nil {
@@ -297,7 +297,7 @@ func (r *run) controlled(name evidence.Resource) (Resource, *unsent) {
 	return res, nil
 }
 
-// samples reports that items of the resource's answer are needed: it is the list or the collection of a detail operation.
+// samples reports whether the items of an answer are needed: the resource is the list, or the collection of a detail operation.
 func (r *run) samples(name evidence.Resource) bool {
 	return name == evidence.OperationResource(r.node.List) || slices.ContainsFunc(r.node.Executable, func(o openapi.Operation) bool {
 		c, ok := r.node.Collection(o)
@@ -332,13 +332,13 @@ func (r *run) roles(protected evidence.Resource) evidence.Roles {
 	if base, ok := r.base(); ok {
 		roles.OperationBase = r.Redactor.Text(base.Prefix)
 		for _, a := range r.attempts() {
-			roles.BaseTried = append(roles.BaseTried, r.Redactor.Text(fmt.Sprintf("%s (%s): %s", a.base.Prefix, a.base.How, outcome(a.status))))
+			roles.BaseTried = append(roles.BaseTried, r.Redactor.Text(fmt.Sprintf("%s (%s): %s", a.base.Prefix, a.base.How, statusInWords(a.status))))
 		}
 	}
 	return roles
 }
 
-func outcome(status int) string {
+func statusInWords(status int) string {
 	if status == 0 {
 		return "no answer"
 	}

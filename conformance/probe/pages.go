@@ -14,16 +14,16 @@ import (
 	"github.com/rin-network/rin/conformance/target"
 )
 
-// walkRequests is how many pages a walk asks for at most: three that tell what the page parameter counts, five in their order of
-// which one at least is among those, and the last one.
+// walkRequests is the largest number of pages that a walk requests: three that show what the page parameter counts, up to
+// [openapi.MaxPages] consecutive ones, at least one of which is among those three, and the last one.
 const walkRequests = 3 + openapi.MaxPages - 1 + 1
 
 // pagingCases are the pages, filters and links of the list (PAG). A quick run does without them.
 func pagingCases() []row {
-	after, page := in(stageRest, opened).onlyIf(notQuick), in(walked, opened).inLane("walk").onlyIf(notQuick)
-	beyond := in(stageRest, walked).onlyIf(notQuick)
-	// Whether the data changed during the run is found out last.
-	again := in(stageAgain, walked, stageRest).inLane("walk again").onlyIf(notQuick)
+	after, page := in(stageRest, stageAuthorized).onlyIf(notQuick), in(stagePages, stageAuthorized).inLane("walk").onlyIf(notQuick)
+	beyond := in(stageRest, stagePages).onlyIf(notQuick)
+	// These come last, because they show whether the data changed during the run.
+	again := in(stageAgain, stagePages, stageRest).inLane("walk again").onlyIf(notQuick)
 	running := after.onlyIf(onList(describesRunning))
 	var walk, repeated []row
 	for n := range walkRequests {
@@ -32,7 +32,7 @@ func pagingCases() []row {
 	}
 	return slices.Concat(walk, []row{
 		{Label: "list.beyond-end", Plan: beyond, Send: choose(beyondEnd)},
-		{Label: "list.link-next", Plan: beyond, Send: unjudged(choose(nextLink))},
+		{Label: "list.link-next", Plan: beyond, Send: withoutSchemas(choose(nextLink))},
 		{Label: "list.size-raw", Plan: after, Send: choose(rawBrackets)},
 		{Label: "list.size-negative", Plan: after, Send: choose(badValue(sizeParameter, "-1"))},
 		{Label: "list.size-zero", Plan: after, Send: choose(badValue(sizeParameter, "0"))},
@@ -57,10 +57,10 @@ func filterCases(n Node, o openapi.Operation) []row {
 		out = append(out, validCase(q))
 	}
 	for _, f := range filtersOf(o) {
-		for i := range f.tries(thorough(n.Target)) {
+		for i := range f.tries(triesAllValues(n.Target)) {
 			out = append(out, row{
 				Label: evidence.ListOperation.With(evidence.FilterCase(f.parameter, i+1)),
-				Plan:  in(stageRest, opened).onlyIf(notQuick), Send: choose(filterValue(f, i)),
+				Plan:  in(stageRest, stageAuthorized).onlyIf(notQuick), Send: choose(filterValue(f, i)),
 			})
 		}
 	}
@@ -75,22 +75,22 @@ func onList(holds func(openapi.Operation) bool) func(Node) bool {
 	}
 }
 
-// thorough reports that each value of each filter is tried, since the node is near or the operator wants it.
-func thorough(t target.Target) bool { return t.Thorough || t.Loopback() }
+// triesAllValues reports whether each value of each filter is tried: on loopback, or with --thorough.
+func triesAllValues(t target.Target) bool { return t.Thorough || t.Loopback() }
 
-// mostOfPages is what [pagingCases] and [filterCases] plan for a list with the filters of the published API, and some room for more.
+// mostOfPages is the room for [pagingCases] and [filterCases]: the requests for a list with the filters of the published API, and a few more.
 func mostOfPages(t target.Target) int {
 	switch {
 	case t.Quick:
 		return 0
-	case thorough(t):
+	case triesAllValues(t):
 		return 70
 	}
 	return 36
 }
 
-// unjudged leaves the schemas out: a link need not lead to the operation.
-func unjudged(send sender) sender {
+// withoutSchemas does not compare the answer with the schemas of the operation: a link may lead to something else.
+func withoutSchemas(send sender) sender {
 	return func(ctx context.Context, r *run, at evidence.Resource) (recorder.Request, *unsent) {
 		q, reason := send(ctx, r, at)
 		q.Annotate = nil
@@ -98,12 +98,12 @@ func unjudged(send sender) sender {
 	}
 }
 
-// walk is what is known of the pages of a list.
+// walk holds the pages of a list that were read.
 type walk struct {
 	page, size openapi.Parameter // without a name where there is none
 	pages      openapi.Pages
-	next       int     // the page that is asked for
-	reason     *unsent // why it is not walked
+	next       int     // the page that is requested
+	reason     *unsent // why the list is not walked
 }
 
 // maxWalkSize is the size of the pages of a long list: large pages would be a load on the node, and some nodes cap them.
@@ -117,7 +117,7 @@ func walkSize(items int) int {
 // pageNumber is the parameter that the network's clients send (M14), whether a document describes it or not.
 const pageNumber = "page[page]"
 
-// pageParameter is the described query parameter that says which page, by the names in use.
+// pageParameter returns the described query parameter that selects the page, found by the usual names.
 func pageParameter(o openapi.Operation) (openapi.Parameter, bool) {
 	for _, name := range []string{pageNumber, "page[number]", "page[offset]", "page", "offset", "start", "skip", "pageNumber", "page_number"} {
 		p, described := namedQuery(o, name)
@@ -139,8 +139,8 @@ func pageParameter(o openapi.Operation) (openapi.Parameter, bool) {
 	return openapi.Parameter{}, false
 }
 
-// pagingValue is the sample for a required parameter of paging: the first page, and a size that shows the most of it. Other requests give
-// these parameters other values, and are compared with it.
+// pagingValue returns the sample for a required paging parameter: the first page, or a size that shows many items. Requests with other values are
+// compared with this one.
 func pagingValue(o openapi.Operation, p openapi.Parameter) (string, bool) {
 	if p.In != "query" {
 		return "", false
@@ -154,7 +154,7 @@ func pagingValue(o openapi.Operation, p openapi.Parameter) (string, bool) {
 	return "", false
 }
 
-// firstPage is the default, or the least value; where the document says neither, what is usual for such a name.
+// firstPage returns the default of the parameter, its least value, or else the usual first value for its name.
 func firstPage(p openapi.Parameter) int {
 	var first *int
 	switch {
@@ -174,7 +174,7 @@ func newWalk(o openapi.Operation, whole []string) *walk {
 	var described, sized bool
 	w.page, described = pageParameter(o)
 	w.size, sized = sizeParameter(o)
-	if !described && !sized { // explored: it may work all the same
+	if !described && !sized { // the usual parameters may work although they are not described
 		w.page, w.size = openapi.Parameter{Name: pageNumber}, openapi.Parameter{Name: pageSize}
 	}
 	w.pages.Minimum = max(0, atLeast(w.page.Schema, 0))
@@ -204,7 +204,7 @@ func (w *walk) choose(address string, page, size int) chosen {
 	return chosen{withQuery(address, query...), given}
 }
 
-// walkOf is the walk over a list, or the repeated one; nil before the list was read.
+// walkOf returns the walk over a list, or the repeated one; nil before the list was read.
 func (r *run) walkOf(name evidence.Resource, again bool) *walk {
 	r.facts.mu.Lock()
 	defer r.facts.mu.Unlock()
@@ -214,7 +214,7 @@ func (r *run) walkOf(name evidence.Resource, again bool) *walk {
 	return r.facts.walks[name]
 }
 
-// callPage asks for the page that the walk wants next.
+// callPage requests the next page of the walk.
 func callPage(again bool) sender {
 	return choose(func(r *run, _ openapi.Operation, res Resource) (chosen, *unsent) {
 		w := r.walkOf(res.Name, again)
@@ -248,36 +248,35 @@ func learnPage(again bool) learner {
 	}
 }
 
-// listAgain asks for the whole list once more where items seem to have come or gone: pages that do not add up, listed items that
-// are not found.
+// listAgain requests the whole list once more if items seem to have come or gone: the pages do not add up, or a listed item was not found.
 func listAgain(r *run, _ openapi.Operation, res Resource) (chosen, *unsent) {
-	if !r.torn(res.Name) && !r.vanished() {
+	if !r.pagesDisagree(res.Name) && !r.itemMissing() {
 		return chosen{}, notApplicable("nothing seems to have changed during the run")
 	}
 	return chosen{url: res.URL}, nil
 }
 
-// learnListAgain prepares a second walk where the pages of the first did not add up.
+// learnListAgain prepares a second walk if the pages of the first did not add up.
 func learnListAgain(r *run, at evidence.Resource, a recorder.Answer) {
 	list, ok := openapi.ReadList(a.Body)
-	if o, known := r.operation(at); known && ok && a.Status/100 == 2 && r.torn(at) {
+	if o, known := r.operation(at); known && ok && a.Status/100 == 2 && r.pagesDisagree(at) {
 		fresh := newWalk(o, openapi.Identities(list.Items))
 		r.facts.with(func(f *facts) { f.walksAgain[at] = fresh })
 	}
 }
 
-// torn reports that the pages of a list do not add up to the list.
-func (r *run) torn(name evidence.Resource) (torn bool) {
+// pagesDisagree reports whether the pages of a list do not add up to the list.
+func (r *run) pagesDisagree(name evidence.Resource) (disagree bool) {
 	if w := r.walkOf(name, false); w != nil && w.reason == nil {
 		r.facts.with(func(*facts) {
-			torn = !w.pages.Oversized() && w.pages.Meaning() != "" && w.pages.Meaning() != openapi.Ignored && !w.pages.Faults().Empty()
+			disagree = !w.pages.Oversized() && w.pages.Meaning() != "" && w.pages.Meaning() != openapi.Ignored && !w.pages.Faults().Empty()
 		})
 	}
-	return torn
+	return disagree
 }
 
-// vanished reports that a listed item was not found.
-func (r *run) vanished() bool {
+// itemMissing reports whether a listed item was not found.
+func (r *run) itemMissing() bool {
 	detail := evidence.OperationResource(r.node.Detail)
 	for _, c := range []evidence.Case{"item-first", "item-middle", "item-last"} {
 		if s := r.facts.status(detail.With(c)); s == 404 || s == 410 {

@@ -27,7 +27,7 @@ func maxTrialsOn(t target.Target) int {
 	switch {
 	case t.Quick:
 		return 0
-	case everywhere(t):
+	case triesEverywhere(t):
 		return maxTrials
 	}
 	return maxGentleTrials
@@ -61,7 +61,7 @@ func parameterPlan(n Node) Plan {
 			break
 		}
 	}
-	if !everywhere(n.Target) {
+	if !triesEverywhere(n.Target) {
 		slices.SortStableFunc(all, func(a, b candidate) int { return cmp.Compare(a.rank, b.rank) })
 	}
 	for _, one := range all[:min(len(all), maxTrialsOn(n.Target))] {
@@ -73,7 +73,7 @@ func parameterPlan(n Node) Plan {
 // validCase returns the row for the call of an operation with a valid value of one query parameter.
 func validCase(p openapi.Parameter) row {
 	return row{
-		Label: evidence.EveryOperation.With(evidence.ParameterCase(p.Name)), Plan: in(stageRest, opened),
+		Label: evidence.EveryOperation.With(evidence.ParameterCase(p.Name)), Plan: in(stageRest, stageAuthorized),
 		Send: choose(func(r *run, o openapi.Operation, res Resource) (chosen, *unsent) {
 			name, value, ok := valueOfParameter(p, r.Clock())
 			if !ok {
@@ -91,7 +91,7 @@ func validCase(p openapi.Parameter) row {
 // row returns the row for the call of an operation with one parameter tried.
 func (t trial) row() row {
 	return row{
-		Label: evidence.EveryOperation.With(t.label()), Plan: in(stageRest, opened),
+		Label: evidence.EveryOperation.With(t.label()), Plan: in(stageRest, stageAuthorized),
 		Send: func(ctx context.Context, r *run, at evidence.Resource) (recorder.Request, *unsent) {
 			if good := at.With(evidence.OK); !r.facts.good(good) {
 				return recorder.Request{}, unmet("the good call %s was not answered with 2xx", good)

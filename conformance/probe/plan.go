@@ -43,7 +43,7 @@ func (l Lane) Labels() []evidence.Label {
 // Stage is a group of lanes that others can wait for. In the table of cases @ means the resource of the row.
 type Stage string
 
-// The stages of every run. [row.Plan] names those that only few rows have.
+// The stages of every run. Stages of a few rows are declared beside these rows.
 const (
 	stageToken   Stage = "first token"
 	stageTokens  Stage = "token requests"
@@ -53,14 +53,14 @@ const (
 	stageAgain   Stage = "what seems to have changed"
 	stageLast    Stage = "last of all" // its lanes run one after the other, when all others have ended
 
-	anonymous Stage = "@, anonymous"       // the anonymous call of a resource
-	opened    Stage = "@, authorized"      // its first authorized call
-	tried     Stage = "@, odd credentials" // forged and odd credentials on it
-	cached    Stage = "@, fresh URL"       // the calls that find out about shared caches
-	odd       Stage = "@, odd input"
-	walked    Stage = "@, pages"
-	afterList Stage = "the anonymous call of the list"
-	collected Stage = "@, ids" // the call of the list above an operation, or else the search for the base
+	stageAnonymous      Stage = "@, anonymous"       // the anonymous call of a resource
+	stageAuthorized     Stage = "@, authorized"      // its first authorized call
+	stageOddCredentials Stage = "@, odd credentials" // forged and odd credentials on it
+	stageFreshURL       Stage = "@, fresh URL"       // the calls that find shared caches
+	stageOddInput       Stage = "@, odd input"
+	stagePages          Stage = "@, pages"
+	stageAfterList      Stage = "the anonymous call of the list"
+	stageIDs            Stage = "@, ids" // the call of the list above an operation, or else the search for the base
 
 	stageOddForms Stage = "odd token requests" // those after the token of the session
 )
@@ -73,26 +73,26 @@ func (s Stage) of(r evidence.Resource) Stage {
 // stage is the stage that a row waits for. Two depend on the document: the list, and what answers with the ids of an operation's path.
 func (n Node) stage(s Stage, r evidence.Resource) Stage {
 	switch s {
-	case afterList:
-		return anonymous.of(evidence.OperationResource(n.List))
-	case collected:
+	case stageAfterList:
+		return stageAnonymous.of(evidence.OperationResource(n.List))
+	case stageIDs:
 	default:
 		return s.of(r)
 	}
 	if o, ok := n.operation(r); ok {
 		if c, ok := n.Collection(o); ok {
-			return opened.of(evidence.OperationResource(c.Key))
+			return stageAuthorized.of(evidence.OperationResource(c.Key))
 		}
 	}
 	return stageBase
 }
 
-// rankOf says how much waits for the requests of a row.
+// rankOf returns the priority of the requests of a row: how much of the run waits for them.
 func rankOf(t timing) rank {
 	switch t.stage {
 	case stageRest, stageAgain:
 		return last
-	case tried, odd, walked, stageOddForms:
+	case stageOddCredentials, stageOddInput, stagePages, stageOddForms:
 		return followed
 	case stageTokens:
 		if t.lane == "" {
@@ -190,7 +190,7 @@ func (p Plan) without(known map[evidence.Label]bool) []Lane {
 }
 
 // ForTarget plans what can be asked of any node: the registry, the token endpoint, the info endpoint and the document.
-func ForTarget(t target.Target) Plan { return plannedAt(nothing, NewNode(t, nil), "") }
+func ForTarget(t target.Target) Plan { return plannedAt(runStarted, NewNode(t, nil), "") }
 
 // ForProbeTarget plans the bearer rules on the probe target, and whether the first token of the run still works there.
 func ForProbeTarget(t target.Target, r evidence.Resource) Plan {
@@ -226,7 +226,7 @@ func ForDocument(n Node, room int) (p, left Plan) {
 		}
 		p = p.With(own)
 	}
-	if !everywhere(n.Target) {
+	if !triesEverywhere(n.Target) {
 		return p, left
 	}
 	guarded := rows(func(c row) bool { return c.Plan.reach == onGuarded })
@@ -253,7 +253,7 @@ func ForEndpoints(n int, after []Stage) Plan {
 	return p
 }
 
-// forEntry plans one good request to each URL of the registry entry that is not asked anyway.
+// forEntry plans one good request to each URL of the registry entry that the run does not use otherwise.
 func forEntry(t target.Target, entry RegistryEntry) Plan {
 	n := NewNode(t, nil)
 	n.entry = entry
@@ -266,18 +266,18 @@ func wantsFunding(t target.Target) bool { return t.Profile != "auth" }
 // How many requests the operations of a document may take. The catalogue's figures are for a document of a few operations; more of
 // them need more requests, since the route that is not tried is the one whose guard was forgotten.
 const (
-	// guardedRoom is for sixty operations: without a token, with one, with one that is none.
+	// guardedRoom is for sixty operations: without a token, with a good one and with a garbage one.
 	guardedRoom = 3 * 60
-	// fundingRoom is for what is asked of the list and the detail beyond that.
+	// fundingRoom is for further requests to the list and the detail.
 	fundingRoom = 90
 	// everywhereRoom is for all odd credentials on each of sixty operations.
 	everywhereRoom = 20 * 60
 )
 
-// Room is how many requests a document may bring about, whatever it describes: its operations and their parameters.
+// Room is the largest number of requests for the operations of a document and their parameters.
 func Room(t target.Target) int {
 	room := guardedRoom + fundingRoom
-	if everywhere(t) {
+	if triesEverywhere(t) {
 		room += everywhereRoom
 	}
 	var both Plan // on the list and the detail
@@ -285,11 +285,11 @@ func Room(t target.Target) int {
 	return room + 2*both.Requests() + mostOfPages(t) + maxTrialsOn(t)
 }
 
-// everywhere reports that each operation is tried with everything: on this machine, or when the operator asks for it.
-func everywhere(t target.Target) bool { return (t.Thorough || t.Loopback()) && !t.Quick }
+// triesEverywhere reports whether all odd credentials are tried on every operation: on loopback, or with --thorough.
+func triesEverywhere(t target.Target) bool { return (t.Thorough || t.Loopback()) && !t.Quick }
 
-// Budget is the number of requests of a run at most, whatever the node's document describes. [Budgeted] tells less, once the document
-// is read.
+// Budget is the largest number of requests of a run, whatever the node's document describes. Once the document is read, [Budgeted] gives a
+// lower number.
 func Budget(t target.Target) int {
 	n := 0
 	if wantsFunding(t) {
@@ -298,8 +298,8 @@ func Budget(t target.Target) int {
 	return Budgeted(t, n)
 }
 
-// Budgeted is the number of requests of a run whose document takes so many: beside them the plan for the target, for a probe target and
-// for the listed endpoints, and a quarter of all that for repeats, redirects and fresh tokens.
+// Budgeted is the largest number of requests of a run that sends this many for its document. It adds the plans for the target, for a probe
+// target and for the listed endpoints, and a quarter of the sum for repeats, redirects and fresh tokens.
 func Budgeted(t target.Target, document int) int {
 	n := ForTarget(t).With(ForProbeTarget(t, evidence.Info)).Requests()
 	if wantsFunding(t) {

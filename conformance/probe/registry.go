@@ -19,7 +19,7 @@ import (
 // registryRequests is the budget for reading the registry, repeats and a redirect included.
 const registryRequests = 4
 
-// locate fills in the URLs of the node, from the registry if there is one.
+// locate fills in the URLs of the node, from its registry entry if the run has a registry.
 func (r *run) locate(ctx context.Context) (target.Target, error) {
 	document := r.Target.RegistryDocument
 	if len(document) == 0 && r.Target.Registry == "" {
@@ -113,9 +113,9 @@ func FindEntry(registry []byte, id string) (RegistryEntry, error) {
 		if json.Unmarshal(raw, &fields) != nil {
 			continue // the requirements on the registry report it
 		}
-		found := trimmed(fields["id"])
+		found := trimmedText(fields["id"])
 		if found == id && found != "" {
-			same := RegistryEntry{ID: id, TokenURL: trimmed(fields["oauth2"]), InfoURL: trimmed(fields["info"]), Raw: raw}
+			same := RegistryEntry{ID: id, TokenURL: trimmedText(fields["oauth2"]), InfoURL: trimmedText(fields["info"]), Raw: raw}
 			if entry == nil {
 				same.Facts = evidence.RegistryFacts{Entries: len(members), Repeated: repeatedMembers(registry)}
 				entry = &same
@@ -131,7 +131,7 @@ func FindEntry(registry []byte, id string) (RegistryEntry, error) {
 	if entry != nil {
 		return *entry, nil
 	}
-	return RegistryEntry{}, &UnknownNodeError{ID: id, Near: nearest(id, ids), Size: len(members)}
+	return RegistryEntry{}, &UnknownNodeError{ID: id, Near: nearestIDs(id, ids), Size: len(members)}
 }
 
 // Bounds: the longest id in bytes that is compared with an unknown one, how many are, and how many entries of one id are recorded.
@@ -163,8 +163,8 @@ func entries(registry []byte) ([]json.RawMessage, error) {
 	return document.Member, nil
 }
 
-// trimmed reads a string without the blanks around it; anything else is empty.
-func trimmed(raw json.RawMessage) string {
+// trimmedText reads a string without the blanks around it; anything else is empty.
+func trimmedText(raw json.RawMessage) string {
 	var text string
 	if json.Unmarshal(raw, &text) != nil {
 		return ""
@@ -175,8 +175,8 @@ func trimmed(raw json.RawMessage) string {
 // maxSuggested bounds the ids that are suggested for an unknown one.
 const maxSuggested = 3
 
-// nearest lists the ids with the fewest edits to the given one, letter case aside.
-func nearest(id string, ids []string) []string {
+// nearestIDs lists the ids with the fewest edits to the given one, letter case aside.
+func nearestIDs(id string, ids []string) []string {
 	sort.SliceStable(ids, func(a, b int) bool { return distance(id, ids[a]) < distance(id, ids[b]) })
 	return ids[:min(len(ids), maxSuggested)]
 }
@@ -211,18 +211,18 @@ func registryCases() []row {
 		})}, // [run.locate] sends it before everything else
 		{
 			Label: "entry/token.ok", Send: entryToken,
-			Plan: in(stageTokens, stageToken).onceKnown(registryRead).onlyIf(func(n Node) bool { return differs(n.entry.TokenURL, n.Target.TokenURL) }),
+			Plan: in(stageTokens, stageToken).onceKnown(registryRead).onlyIf(func(n Node) bool { return isOtherOnOrigin(n.entry.TokenURL, n.Target.TokenURL) }),
 		},
 		{
 			Label: "entry/info.ok", Send: entryInfo,
-			Plan: in(stageRest, opened.of(evidence.Info)).onceKnown(registryRead).onlyIf(func(n Node) bool { return differs(n.entry.InfoURL, n.Target.InfoURL) }),
+			Plan: in(stageRest, stageAuthorized.of(evidence.Info)).onceKnown(registryRead).onlyIf(func(n Node) bool { return isOtherOnOrigin(n.entry.InfoURL, n.Target.InfoURL) }),
 		},
 	}
 }
 
-// differs reports that a recorded URL is another one than the given URL on the same origin. Another origin may be another environment,
-// where these credentials mean nothing; they are not sent there.
-func differs(recorded, given string) bool {
+// isOtherOnOrigin reports whether a recorded URL differs from the given one and has the same origin. Another origin may be another environment:
+// the credentials are not valid there, so they are not sent there.
+func isOtherOnOrigin(recorded, given string) bool {
 	a, errA := url.Parse(recorded)
 	b, errB := url.Parse(given)
 	return errA == nil && errB == nil && recorded != given && a.Host != "" && evidence.Origin(a) == evidence.Origin(b)

@@ -14,10 +14,10 @@ import (
 
 // robustnessCases are odd input (ROB). A quick run does without it.
 //
-// Each group ends with the normal request, which is sent only when an odd one found the node broken: a 5xx counts only if the node
-// works otherwise. Odd bearer values, ids and queries come last on their URL, because a firewall may ban the one who sends them.
+// Each group ends with the normal request, which is sent only if an odd request got a 5xx or no answer: such a failure counts only if the
+// normal request works. Odd bearer values, ids and queries come last on their URL, because a firewall may ban their sender.
 func robustnessCases() []row {
-	whole := in(stageRest, opened)
+	whole := in(stageRest, stageAuthorized)
 	return slices.Concat(oddForms(), oddBearers(), oddIDs(), oddQueries(), []row{
 		// Without content coding; the connection is read to its end.
 		{Label: "P.strict", Words: "without content coding", Plan: whole, Send: strict(http.MethodGet)},
@@ -25,11 +25,11 @@ func robustnessCases() []row {
 	})
 }
 
-// oddInput is when odd input goes to a resource.
-func oddInput() timing { return in(odd, opened, cached).onlyIf(notQuick) }
+// oddInput plans odd input to a resource.
+func oddInput() timing { return in(stageOddInput, stageAuthorized, stageFreshURL).onlyIf(notQuick) }
 
-// afterOdd is when the normal request follows odd ones.
-func afterOdd() timing { return in(stageRest, odd).onlyIf(notQuick) }
+// afterOdd plans the normal request after odd input.
+func afterOdd() timing { return in(stageRest, stageOddInput).onlyIf(notQuick) }
 
 // oddBearers are bearer values that no token looks like.
 func oddBearers() []row {
@@ -37,7 +37,7 @@ func oddBearers() []row {
 	claims, signature := segment(`{"iss":"https://conformance.invalid","sub":"conformance"}`), segment(strings.Repeat("conformance.", 5))
 	token := segment(`{"alg":"ES256","typ":"JWT"}`) + "." + claims + "." + signature
 	bearer := func(value string) sender {
-		return anonymously(func(_ *run, q *recorder.Request) { authorize(q, "Bearer "+value) })
+		return withoutToken(func(_ *run, q *recorder.Request) { authorize(q, "Bearer "+value) })
 	}
 	rows := []row{
 		{Label: "P.bearer-long", Words: "with a token of 6 kB", Plan: oddInput(), Send: bearer(strings.Repeat("A", 6<<10))},
@@ -106,7 +106,7 @@ func oddForms() []row {
 		{Label: "token.form-text", Words: "as text/plain", Plan: after.onlyIf(impolite), Send: oddForm(group, "text/plain", grant)},
 	}
 	return append(rows, row{Label: "token.ok-after-form", Words: "after odd ones", Plan: after, Learn: keepTokenAs(AccessToken),
-		// It goes on with the token that came last: an earlier one may be revoked by it.
+		// The run goes on with this token: issuing it may have revoked the earlier ones.
 		Send: func(_ context.Context, r *run, at evidence.Resource) (recorder.Request, *unsent) {
 			if !r.broken(at, rows) {
 				return recorder.Request{}, notApplicable("the node answered the odd requests, so there is nothing to compare")
@@ -232,7 +232,7 @@ func goodAfter(rows []row) sender {
 
 // strict asks for an answer without content coding and reads the connection to its end.
 func strict(method string) sender {
-	return authorizedly(func(_ *run, q *recorder.Request, _ string) {
+	return withToken(func(_ *run, q *recorder.Request, _ string) {
 		q.Header = append(q.Header, evidence.Field{Name: "Accept-Encoding", Value: "identity"})
 		q.Raw, q.ToEnd, q.FollowSameOrigin, q.Method = true, true, false, method
 	})

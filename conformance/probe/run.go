@@ -102,8 +102,8 @@ func pause(ctx context.Context, d time.Duration) error {
 // errDeadline is the cause of a run that took longer than its operator allows.
 var errDeadline = errors.New("the deadline of the run passed")
 
-// Run discovers the node and asks it everything that was planned. It ends the journal in any case. Whatever the node does is
-// evidence; the error is about the options or the journal alone.
+// Run discovers the node and sends it every planned request. It always ends the journal. Whatever the node does is evidence; an error is about the
+// options or the journal only.
 func Run(ctx context.Context, o Options) error {
 	o, err := o.complete()
 	if err != nil {
@@ -215,7 +215,7 @@ func (r *run) header() evidence.Run {
 		Suite: r.Suite, Started: r.started, Profile: t.Profile,
 		TokenURL: r.Redactor.Text(t.TokenURL), InfoURL: r.Redactor.Text(t.InfoURL), SpecURL: r.Redactor.Text(t.SpecURL), BaseURL: r.Redactor.Text(t.BaseURL),
 		Registry: r.Redactor.Text(t.Registry), NodeID: t.NodeID, ClientID: t.Credentials.ClientID,
-		Loopback: t.Loopback(), Authorities: len(t.CACert) > 0, Second: t.Second != nil, Partial: partial(t), Only: t.Only, ShortSecret: shortSecret(t), Budget: r.budget,
+		Loopback: t.Loopback(), Authorities: len(t.CACert) > 0, Second: t.Second != nil, Partial: restriction(t), Only: t.Only, ShortSecret: shortSecret(t), Budget: r.budget,
 		Other: t.Other != nil, ExpiredToken: !t.ExpiredToken.IsZero(), Wait: t.Patience(), TokenInURL: t.AllowTokenInURL, SecretInURL: t.AllowSecretInURL,
 	}
 	if t.Staging != nil {
@@ -233,7 +233,7 @@ func shortSecret(t target.Target) bool {
 	return short(t.Credentials.ClientSecret) || t.Second != nil && short(t.Second.ClientSecret)
 }
 
-func partial(t target.Target) string {
+func restriction(t target.Target) string {
 	switch {
 	case len(t.Only) > 0:
 		return cmp.Or(t.ChosenBy, "--only")

@@ -36,8 +36,8 @@ func tlsCases() []row {
 		send func(samePort bool) sender
 	}{
 		{evidence.CleartextToken, in(stageRest, stageSession), func(n Node) string { return n.Target.TokenURL }, tokenInCleartext},
-		{evidence.CleartextInfo, in(stageRest, anonymous.of(evidence.Info)), func(n Node) string { return n.Target.InfoURL }, infoInCleartext},
-		{evidence.CleartextList, in(stageRest, afterList).onceKnown(documentRead), Node.listBase, listInCleartext},
+		{evidence.CleartextInfo, in(stageRest, stageAnonymous.of(evidence.Info)), func(n Node) string { return n.Target.InfoURL }, infoInCleartext},
+		{evidence.CleartextList, in(stageRest, stageAfterList).onceKnown(documentRead), Node.listBase, listInCleartext},
 	} {
 		lane := place.plan.inLane(string(place.name))
 		out = append(out,
@@ -63,7 +63,7 @@ func hostOf(text string) string {
 	return u.Hostname()
 }
 
-// listBase is where the list operation is looked for first; empty without one.
+// listBase returns the URL under which the list operation is looked for first, or "".
 func (n Node) listBase() string {
 	bases := n.Bases()
 	if n.List == "" || len(bases) == 0 {
@@ -72,7 +72,7 @@ func (n Node) listBase() string {
 	return bases[0].Prefix
 }
 
-// cleartextTimeout is how long an answer in cleartext is waited for: most of the time there is none.
+// cleartextTimeout bounds the wait for an answer in cleartext, which most often does not come.
 const cleartextTimeout = 5 * time.Second
 
 // origin is a place to shake hands with, under its name in the evidence.

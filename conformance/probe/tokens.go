@@ -119,7 +119,7 @@ func (r *run) request(f form) recorder.Request {
 // prove nothing.
 func tokenRequest(change func(r *run, f *form)) sender { return tokenSender(change, true) }
 
-// tokenRequestWithoutToken is for requests that make sense when good credentials were refused, too.
+// tokenRequestWithoutToken is [tokenRequest] for requests that are also sent if the good one yielded no token.
 func tokenRequestWithoutToken(change func(r *run, f *form)) sender { return tokenSender(change, false) }
 
 func tokenSender(change func(r *run, f *form), needsToken bool) sender {
@@ -279,10 +279,10 @@ func TokenRequest(t target.Target, credential string, fields ...Field) recorder.
 	}
 }
 
-// unknownLife is the assumed lifetime of a token when the node does not say.
+// unknownLife is the assumed lifetime of a token if the node does not state one.
 const unknownLife = 2 * time.Minute
 
-// maxLife bounds the lifetime that is believed.
+// maxLife bounds the stated lifetimes.
 const maxLife = 24 * time.Hour
 
 // Token is an access token in use.
@@ -297,13 +297,13 @@ func ReadToken(a recorder.Answer, now time.Time) (Token, bool) {
 	if a.Token == "" || a.Status/100 != 2 {
 		return Token{}, false
 	}
-	return Token{Value: a.Token, Obtained: now, Life: life(a.Body)}, true
+	return Token{Value: a.Token, Obtained: now, Life: assumedLife(a.Body)}, true
 }
 
-// Life is how long the token of an answer may be good for: what expires_in says or, if that is more, what the token itself says
-// from iat to exp. known is false when neither says it.
+// Life returns the lifetime of the token of an answer: expires_in or, if that is longer, the time from iat to exp of the token. known is
+// false if neither is stated.
 func Life(a recorder.Answer) (life time.Duration, known bool) {
-	life, known = stated(a.Body)
+	life, known = statedLife(a.Body)
 	for _, t := range a.Exchange.Tokens {
 		if t.JWT == nil {
 			continue
@@ -325,15 +325,15 @@ func numeric(claim any) (float64, error) {
 	return n.Float64()
 }
 
-func life(body []byte) time.Duration {
-	if d, known := stated(body); known {
+func assumedLife(body []byte) time.Duration {
+	if d, known := statedLife(body); known {
 		return d
 	}
 	return unknownLife
 }
 
-// stated is what expires_in says, as a number or as text.
-func stated(body []byte) (life time.Duration, known bool) {
+// statedLife reads expires_in, which may be a number or a text.
+func statedLife(body []byte) (life time.Duration, known bool) {
 	var answer struct {
 		ExpiresIn json.RawMessage `json:"expires_in"`
 	}

@@ -59,7 +59,7 @@ func valueOfParameter(p openapi.Parameter, now time.Time) (name, value string, o
 // atLeast returns the whole number nearest to wish within the bounds of a schema. For a vocabulary it returns the least number that reaches wish,
 // else the greatest one.
 func atLeast(s openapi.Schema, wish int) int {
-	if n, ok := listed(s.Enum, wish); ok {
+	if n, ok := numberInEnum(s.Enum, wish); ok {
 		return n
 	}
 	if s.Minimum != nil && float64(wish) < *s.Minimum && *s.Minimum < math.MaxInt32 {
@@ -71,8 +71,8 @@ func atLeast(s openapi.Schema, wish int) int {
 	return wish
 }
 
-// listed returns the least number of a vocabulary that reaches wish, else the greatest one; ok is false if it has no number.
-func listed(enum []string, wish int) (n int, ok bool) {
+// numberInEnum returns the least number of a vocabulary that reaches wish, else the greatest one; ok is false if it has no number.
+func numberInEnum(enum []string, wish int) (n int, ok bool) {
 	for _, text := range enum {
 		value, err := strconv.Atoi(text)
 		if err != nil {
@@ -197,13 +197,13 @@ func sendsAs(p openapi.Parameter, value string) bool {
 	case "path":
 		return value != "" && value != "." && value != ".."
 	case "header":
-		return fieldName(p.Name) && !framing(p.Name) && !isClientHeader(p) && printable(value)
+		return isFieldName(p.Name) && !isFramingField(p.Name) && !isClientHeader(p) && isPrintable(value)
 	}
 	return false // cookies are not sent
 }
 
-// framing reports whether a header field controls the request or the connection (RFC 9110 §7, §10, RFC 9112).
-func framing(name string) bool {
+// isFramingField reports whether a header field controls the request or the connection (RFC 9110 §7, §10, RFC 9112).
+func isFramingField(name string) bool {
 	switch strings.ToLower(name) {
 	case "host", "connection", "content-length", "transfer-encoding", "te", "trailer", "upgrade", "expect", "keep-alive", "cookie",
 		"proxy-authorization", "proxy-connection", "x-http-method-override", "range", "if-range":
@@ -212,8 +212,8 @@ func framing(name string) bool {
 	return false
 }
 
-// fieldName reports whether a text is a field name, which is a token (RFC 9110 §5.6.2).
-func fieldName(s string) bool {
+// isFieldName reports whether a text is a field name, which is a token (RFC 9110 §5.6.2).
+func isFieldName(s string) bool {
 	if s == "" || len(s) > 64 {
 		return false
 	}
@@ -225,7 +225,7 @@ func fieldName(s string) bool {
 	return true
 }
 
-func printable(s string) bool {
+func isPrintable(s string) bool {
 	for _, c := range []byte(s) {
 		if c < ' ' || c > '~' {
 			return false

@@ -38,28 +38,28 @@ func atToken(cases ...evidence.Case) []evidence.Label {
 }
 func onTarget(cases ...evidence.Case) []evidence.Label { return labels(evidence.ProbeTarget, cases...) }
 
-// success is a 2xx answer.
+// success reports a 2xx answer.
 func success(x evidence.Exchange) bool { return x.Status() >= 200 && x.Status() <= 299 }
 
-// redirected is a 3xx answer that was not followed.
+// redirected reports a 3xx answer that was not followed.
 func redirected(x evidence.Exchange) bool { return x.Status() >= 300 && x.Status() <= 399 }
 
-// clientError is any 4xx, also of a gateway.
+// clientError reports any 4xx, also of a gateway.
 func clientError(x evidence.Exchange) bool { return x.Status() >= 400 && x.Status() <= 499 }
 
-// serverError is any 5xx except the block page of a gateway.
+// serverError reports any 5xx except the block page of a gateway.
 func serverError(x evidence.Exchange) bool {
 	return x.Status() >= 500 && x.Status() <= 599 && !wafPage(x)
 }
 
-// rateLimited is 429 (RFC 6585 §4), however the body looks.
+// rateLimited reports 429 (RFC 6585 §4) with any body.
 func rateLimited(x evidence.Exchange) bool { return x.Status() == 429 }
 
-// refused is a 4xx of the node itself: neither a rate limit nor a block page. Only the positive control shows whether it proves
+// refusedByNode reports a 4xx of the node itself: neither a rate limit nor a block page. Only the positive control shows whether it proves
 // anything.
-func refused(x evidence.Exchange) bool { return clientError(x) && !rateLimited(x) && !wafPage(x) }
+func refusedByNode(x evidence.Exchange) bool { return clientError(x) && !rateLimited(x) && !wafPage(x) }
 
-// wafPage is an HTML page with 403, 406, 429 or 503, as firewalls and gateways send it instead of the node. A challenge, or the error
+// wafPage reports an HTML page with 403, 406, 429 or 503, as firewalls and gateways send it instead of the node. A challenge, or the error
 // page of an application framework, shows that the node itself answered.
 func wafPage(x evidence.Exchange) bool {
 	switch x.Status() {
@@ -67,7 +67,7 @@ func wafPage(x evidence.Exchange) bool {
 	default:
 		return false
 	}
-	if !html(x) || len(header(x, "WWW-Authenticate")) > 0 {
+	if !isHTML(x) || len(header(x, "WWW-Authenticate")) > 0 {
 		return false
 	}
 	// Spring Boot, Tomcat, Jetty, Oracle REST Data Services
@@ -79,8 +79,8 @@ func bodyHas(x evidence.Exchange, texts ...string) bool {
 	return slices.ContainsFunc(texts, func(text string) bool { return bytes.Contains(x.Response.Body, []byte(text)) })
 }
 
-// html is an answer in HTML, by its media type or, without one, by its first bytes.
-func html(x evidence.Exchange) bool {
+// isHTML reports an answer in HTML, by its media type or, without one, by its first bytes.
+func isHTML(x evidence.Exchange) bool {
 	if x.Response == nil {
 		return false
 	}
@@ -91,7 +91,7 @@ func html(x evidence.Exchange) bool {
 	return bytes.HasPrefix(start, []byte("<!doctype html")) || bytes.HasPrefix(start, []byte("<html"))
 }
 
-// inconclusive is the judgement of an answer that says nothing about the node: no answer, a rate limit, a block page, a 5xx. Checks that
+// inconclusive returns the judgement of an answer that shows nothing about the node: no answer, a rate limit, a block page, a 5xx. Checks that
 // judge a 5xx do so before they call it.
 func inconclusive(x evidence.Exchange) (Judgement, bool) {
 	switch {
@@ -143,7 +143,7 @@ func mediaType(x evidence.Exchange) string {
 	return evidence.MediaType(values[0])
 }
 
-// jsonMedia is application/json or a media type built on it (RFC 6839 §3.1).
+// jsonMedia reports application/json or a media type built on it (RFC 6839 §3.1).
 func jsonMedia(media string) bool {
 	return media == "application/json" || strings.HasPrefix(media, "application/") && strings.HasSuffix(media, "+json")
 }

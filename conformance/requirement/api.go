@@ -135,8 +135,8 @@ func documentedExactly(e Evidence, r evidence.Resource, status int) bool {
 	return listed
 }
 
-// tried reports a call that tries one described parameter, and whether the document allows the value.
-func tried(x evidence.Exchange) (legal, ok bool) {
+// isTrial reports a call that tries one described parameter, and whether the document allows the value.
+func isTrial(x evidence.Exchange) (legal, ok bool) {
 	if parameterCall(x.Label.Case()) {
 		return true, true
 	}
@@ -178,7 +178,7 @@ func givenParameter(x evidence.Exchange) string {
 func allowedValues(e Evidence) []Judgement {
 	var parts []Judgement
 	for _, x := range operationAnswers(e) {
-		if legal, ok := tried(x); !ok || !legal {
+		if legal, ok := isTrial(x); !ok || !legal {
 			if ok && x.Given["try"] == string(evidence.Absent) && success(x) {
 				parts = append(parts, Passed().Noting(triedName(e, x)+" is answered "+describe(x)+": the document declares it required, but the node does not need it"))
 			}
@@ -203,7 +203,7 @@ func allowedValue(e Evidence, x evidence.Exchange) (Judgement, bool) {
 		return Judgement{}, false // an id that nobody has
 	case !clientError(x):
 		return Judgement{}, false
-	case !documented(e, x.Label.Resource(), status):
+	case !isDocumented(e, x.Label.Resource(), status):
 		return Failed(fmt.Sprintf("a value that the document allows is refused with %d, which is not documented: %s", status, about.Name), about.Expected, about.Got).
 			Hinting("accept the value, or describe what is allowed: enum, minimum, maximum, minLength, maxLength or pattern of the parameter").Blaming(NodeDocument).About(about), true
 	case x.Label.Resource() == e.Roles.List:
@@ -213,8 +213,8 @@ func allowedValue(e Evidence, x evidence.Exchange) (Judgement, bool) {
 		Hinting("accept the value, or describe in the document which values are allowed, and in which combinations").Blaming(NodeDocument).About(about), true
 }
 
-// documented reports whether the document describes a status of the operation, by itself, by its range or as default.
-func documented(e Evidence, r evidence.Resource, status int) bool {
+// isDocumented reports whether the document describes a status of the operation, by itself, by its range or as default.
+func isDocumented(e Evidence, r evidence.Resource, status int) bool {
 	o, _ := operation(e, r)
 	_, described := o.ResponseTo(status)
 	return described
@@ -224,7 +224,7 @@ func documented(e Evidence, r evidence.Resource, status int) bool {
 func brokenByValues(e Evidence) []Judgement {
 	var parts []Judgement
 	for _, x := range operationAnswers(e) {
-		if legal, ok := tried(x); !ok || legal || !serverError(x) {
+		if legal, ok := isTrial(x); !ok || legal || !serverError(x) {
 			continue
 		}
 		want := Subject{Name: triedName(e, x), Label: x.Label, Expected: "4xx, or the value is ignored"}

@@ -117,11 +117,11 @@ func oddCredentials(e Evidence, r evidence.Resource, name string, good evidence.
 	for _, c := range oddCases() {
 		x, ok := e.Get(r.With(c))
 		if onTarget, _ := target(e, counterpart(c)); ok && success(x) && carriesData(x, good) && !success(onTarget) {
-			out = append(out, expect(x, "a 4xx without data").failed(name+" gives its data to a call without a good token: "+particular(x), describe(x)).named(name+", "+particular(x)))
+			out = append(out, expect(x, "a 4xx without data").failed(name+" gives its data to a call without a good token: "+variantInWords(x), describe(x)).named(name+", "+variantInWords(x)))
 		}
 	}
 	onTarget, _ := target(e, "head")
-	if x, ok := e.Get(r.With("head")); ok && success(x) && !success(onTarget) && (!html(x) || html(good)) {
+	if x, ok := e.Get(r.With("head")); ok && success(x) && !success(onTarget) && (!isHTML(x) || isHTML(good)) {
 		out = append(out, expect(x, "401 as for GET, or 405").failed(name+" accepts HEAD without a token", describe(x)).named(name+", HEAD without a token"))
 	}
 	return out
@@ -141,8 +141,8 @@ func oddCases() []evidence.Case {
 		"token-scheme", "method-override", "as-browser", "cached-no-token", "page-no-token", "alg-none", "foreign-issuer", "expired")
 }
 
-// particular describes a call, with the path if a variant of it was tried.
-func particular(x evidence.Exchange) string {
+// variantInWords describes a call, with the path if a variant of it was tried.
+func variantInWords(x evidence.Exchange) string {
 	if c := x.Label.Case(); slices.Contains(pathVariants(), c) {
 		return x.Words + " as " + callName(x)
 	}

@@ -142,7 +142,7 @@ func asGoodClient(x evidence.Exchange) bool {
 	case evidence.OK, "size-2", "filter-seen", "filter-other", "item-first", "item-middle", "item-last":
 		return true
 	default:
-		_, ok := tried(x)
+		_, ok := isTrial(x)
 		return ok || ofPages(c)
 	}
 }

@@ -96,7 +96,7 @@ func anonymousCall(e Evidence, r evidence.Resource) Judgement {
 func publicInfo(e Evidence) Judgement {
 	x, sent := e.Get(evidence.Info.With(evidence.NoToken))
 	want := expect(x, "401 without a token")
-	if sent && x.Answered() && (redirected(x) || success(x) && html(x)) && success(e.exchange(evidence.Info.With(evidence.OK))) {
+	if sent && x.Answered() && (redirected(x) || success(x) && isHTML(x)) && success(e.exchange(evidence.Info.With(evidence.OK))) {
 		return want.warned("the info endpoint sends callers without a token to a web page, most likely a login, which no API client understands", describe(x)).
 			Hinting(loginHint)
 	}
@@ -285,7 +285,7 @@ func roleOnList(e Evidence, x evidence.Exchange) Judgement {
 	count, isList := itemCount(e, x)
 	good, listed := itemCount(e, e.exchange(e.Roles.List.With(evidence.OK)))
 	switch {
-	case !isList && html(x):
+	case !isList && isHTML(x):
 		return expect(x, "403").unclear("the client without the role got a web page instead of data", describe(x))
 	case !listed && !isList:
 		return Missing("the list operation of this run does not return a list, so whether it needs the role is not known").Seen(x.Label)

@@ -80,7 +80,7 @@ func headGuarded(e Evidence) Judgement {
 	return expect(good, "2xx").unclear("the refusal of HEAD proves nothing here: with a good token it was answered "+describe(good), describe(good))
 }
 
-// notOffered is 405 or 501: nobody may use the method.
+// notOffered reports 405 or 501: the method is not available to anybody.
 func notOffered(x evidence.Exchange) bool { return x.Status() == 405 || x.Status() == 501 }
 
 func overrideGuarded(e Evidence) Judgement {

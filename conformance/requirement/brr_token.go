@@ -253,8 +253,7 @@ func expiredRefused(e Evidence) Judgement {
 	return j
 }
 
-// stillAlive reports that a token was presented before its own expiry. An answer other than a refusal needs a minute more, by which clocks may
-// differ.
+// stillAlive reports whether a token was presented before its own expiry. Unless it was refused, a minute is added, by which clocks may differ.
 func stillAlive(x evidence.Exchange) (until time.Time, alive bool) {
 	if x.Presented == nil || x.Presented.JWT == nil {
 		return until, false
@@ -265,7 +264,7 @@ func stillAlive(x evidence.Exchange) (until time.Time, alive bool) {
 	}
 	until = time.Unix(int64(exp), 0)
 	leeway := time.Minute
-	if refused(x) {
+	if refusedByNode(x) {
 		leeway = 0
 	}
 	return until, answeredAt(x).Before(until.Add(leeway))

@@ -61,7 +61,7 @@ func unknownPathRefused(x evidence.Exchange) Judgement {
 		return j
 	}
 	switch {
-	case success(x) && html(x):
+	case success(x) && isHTML(x):
 		return want.warned("an unknown path is answered with a web page, as single-page applications answer every path", describe(x))
 	case success(x):
 		return want.failed("an unknown path is answered as if it existed", describe(x))
@@ -73,7 +73,7 @@ func unknownPathRefused(x evidence.Exchange) Judgement {
 	return want.unclear(fmt.Sprintf("an unknown path was answered %d", x.Status()), describe(x))
 }
 
-// ofAPI reports answers of the info endpoint and of operations to requests that accept JSON.
+// ofAPI reports the answers of the info endpoint and of operations to requests that accept JSON.
 func ofAPI(x evidence.Exchange) bool {
 	r := x.Label.Resource()
 	return (r == evidence.Info || r == evidence.API || strings.HasPrefix(string(r), string(evidence.OperationResource("")))) && x.Response != nil &&
@@ -113,7 +113,7 @@ func errorsAreJSON(e Evidence) Judgement {
 
 // inFront reports the page of a firewall, gateway or web server that answered instead of the node.
 func inFront(x evidence.Exchange) bool {
-	return wafPage(x) || rateLimited(x) || deniedByServer(x) || clientError(x) && html(x) &&
+	return wafPage(x) || rateLimited(x) || deniedByServer(x) || clientError(x) && isHTML(x) &&
 		bodyHas(x, "<center>nginx", "<center>openresty", "<center>cloudflare", "<h3>HTTP Status 400", "<title>HTTP Status 400", "Apache/", "Your browser sent an invalid request")
 }
 
@@ -145,9 +145,9 @@ func meansError(value []byte) bool {
 	case "nothing", "null":
 		return false
 	case "array", "object":
-		return !hollow(value)
+		return !isHollow(value)
 	}
-	text := string(bytes.TrimSpace(value[:min(len(value), tiny)]))
+	text := string(bytes.TrimSpace(value[:min(len(value), maxTinyBody)]))
 	return text != `""` && text != "false"
 }
 

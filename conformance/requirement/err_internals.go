@@ -105,7 +105,7 @@ func plainText(body []byte, x evidence.Exchange) string {
 		var b strings.Builder
 		writeTexts(&b, value)
 		return b.String()
-	case html(x):
+	case isHTML(x):
 		return escaped.UnescapeString(string(body))
 	}
 	return string(body)

@@ -13,7 +13,7 @@ import (
 // The cases that test the checks also explain them, so they are part of the binary.
 //
 //go:embed testdata/*.txtar testdata/good/*.http
-var written embed.FS
+var exampleFiles embed.FS
 
 // Case is a written example: how a node may answer, and the outcome.
 type Case struct {
@@ -23,7 +23,7 @@ type Case struct {
 
 // Cases returns the written examples of a requirement in the order of its file.
 func Cases(id ID) []Case {
-	data, err := written.ReadFile("testdata/" + string(id) + ".txtar")
+	data, err := exampleFiles.ReadFile("testdata/" + string(id) + ".txtar")
 	if err != nil {
 		return nil
 	}
@@ -41,15 +41,15 @@ func Cases(id ID) []Case {
 func ExampleRequest(r Requirement) (evidence.Exchange, bool) {
 	scripts := goodNode() + goodPart(r.ID)
 	for _, need := range slices.Concat(r.Needs, r.Reads) {
-		if x, ok := request(scripts, exemplary(need)); ok {
+		if x, ok := request(scripts, resolveInExamples(need)); ok {
 			return x, true
 		}
 	}
 	return evidence.Exchange{}, false
 }
 
-// exemplary replaces a role by the resource that holds it at the good node.
-func exemplary(l evidence.Label) evidence.Label {
+// resolveInExamples replaces a role by the resource that holds it at the good node.
+func resolveInExamples(l evidence.Label) evidence.Label {
 	log := evidence.Log{Roles: evidence.Roles{ProbeTarget: evidence.Info, List: "op/listFundings", Detail: "op/getFunding",
 		Operations: []evidence.Resource{"op/listFundings"}}}
 	for _, resolved := range log.Resolve(l) {
@@ -61,9 +61,9 @@ func exemplary(l evidence.Label) evidence.Label {
 // goodNode returns the exchanges of the good node that several requirements share.
 func goodNode() string {
 	var b strings.Builder
-	entries, _ := written.ReadDir("testdata/good")
+	entries, _ := exampleFiles.ReadDir("testdata/good")
 	for _, e := range entries {
-		data, _ := written.ReadFile("testdata/good/" + e.Name())
+		data, _ := exampleFiles.ReadFile("testdata/good/" + e.Name())
 		b.Write(data)
 		b.WriteByte('\n')
 	}
@@ -72,7 +72,7 @@ func goodNode() string {
 
 // goodPart returns the exchanges of the good node that only this requirement needs.
 func goodPart(id ID) string {
-	data, _ := written.ReadFile("testdata/" + string(id) + ".txtar") // empty if there is none
+	data, _ := exampleFiles.ReadFile("testdata/" + string(id) + ".txtar") // empty if there is none
 	for _, f := range txtar.Parse(data).Files {
 		if f.Name == "good" {
 			return string(f.Data)

@@ -118,7 +118,7 @@ func infoIsJSON(x evidence.Exchange) Judgement {
 	switch {
 	case x.Status() == 204:
 		return want.warned("the info answer has no content, so clients cannot find the endpoints", describe(x))
-	case html(x):
+	case isHTML(x):
 		return want.failed("the info answer is a web page, most likely a login", describe(x))
 	case x.Response.BodyError != "":
 		return want.failed("the body of the info answer cannot be read: "+clip(x.Response.BodyError), describe(x))
@@ -266,7 +266,7 @@ func postRefused(x evidence.Exchange) Judgement {
 	if j, ok := inconclusive(x); ok {
 		return j
 	}
-	if refused(x) {
+	if refusedByNode(x) {
 		return want.warned("POST on the info URL is refused for another reason", describe(x))
 	}
 	return want.unclear("POST on the info URL was neither accepted nor refused", describe(x))

@@ -107,14 +107,14 @@ func otherAudienceRefused(e Evidence) Judgement {
 			return Missing("the tokens of that client are meant for the audience of this node as well").Seen(token.Label)
 		}
 	}
-	return applicable(judgeEach(e, labelsOf(targets(e), "other-audience"), func(x evidence.Exchange) Judgement {
+	return applicable(judgeEach(e, labelsOf(audienceTargets(e), "other-audience"), func(x evidence.Exchange) Judgement {
 		return refusal("the call "+x.Words, x, e.exchange(x.Label.Resource().With(evidence.OK)))
 	})...)
 }
 
-// targets are the probe target, and the list and detail operations that accept the good token and on which the other one was tried. API-08 judges
+// audienceTargets are the probe target, and the list and detail operations that accept the good token and on which the other one was tried. API-08 judges
 // those that accept any token.
-func targets(e Evidence) []evidence.Resource {
+func audienceTargets(e Evidence) []evidence.Resource {
 	out := []evidence.Resource{e.Roles.ProbeTarget}
 	for _, r := range []evidence.Resource{e.Roles.List, e.Roles.Detail} {
 		_, sent := e.Get(r.With("other-audience"))

@@ -31,7 +31,7 @@ func Read(log *evidence.Log) Evidence {
 	return e
 }
 
-// exchange returns the first exchange behind a label or role; an empty exchange when there is none.
+// exchange returns the first exchange of a label or role, or the zero exchange.
 func (e Evidence) exchange(label evidence.Label) evidence.Exchange {
 	for _, l := range e.Resolve(label) {
 		x, _ := e.Get(l)
@@ -94,8 +94,8 @@ func (e Evidence) uncontrolled(control evidence.Label) (j Judgement, ok bool) {
 	return Judgement{}, false
 }
 
-// passes reports whether another requirement passes (or warns), and otherwise the judgement that follows from it. Checks use it that go
-// on when the other requirement does not apply, or that need it in some cases only; the rest name it in After.
+// passes reports whether another requirement passes (or warns); if not, it returns the judgement that follows. It is for checks that also judge
+// when the other requirement does not apply, or that need it in some cases only. Other rows name the requirement in After.
 func (e Evidence) passes(id ID) (Judgement, bool) {
 	switch j := e.judge(id); j.Outcome {
 	case Pass, Warn:
@@ -136,7 +136,7 @@ func judgeEach(e Evidence, labels []evidence.Label, judge func(x evidence.Exchan
 	return parts
 }
 
-// judge judges a requirement within its group and remembers the judgement: several checks ask, and it may mean reading every answer.
+// judge judges a requirement within its group and caches the judgement, because several checks need it and it may read every answer.
 func (e Evidence) judge(id ID) Judgement {
 	if known, ok := e.judged.Load(id); ok {
 		return known.(Judgement)
@@ -277,14 +277,14 @@ func roleName(l evidence.Label) string {
 	return strings.ReplaceAll(string(l), ".", " ")
 }
 
-// maxItems bounds the list items that are remembered for all answers together: a hostile list has many small ones.
+// maxItems bounds the list items that are cached for all answers together: a hostile list has many small ones.
 const maxItems = 200_000
 
-// bodies remembers what was read from answers: several checks look at the same ones, and lists are long.
+// bodies caches what was read from answers, because several checks read the same long lists.
 type bodies struct {
 	mu    sync.Mutex
 	of    map[*evidence.Response]*body
-	items int // remembered so far
+	items int // cached so far
 }
 
 // body is the body of an answer as JSON and, once listed is true, as a list.
@@ -296,7 +296,7 @@ type body struct {
 	listErr error
 }
 
-// jsonText is [jsonText], remembered.
+// jsonText is [jsonText] with a cache.
 func (e Evidence) jsonText(x evidence.Exchange) ([]byte, error) {
 	if x.Response == nil {
 		return jsonText(x)
@@ -307,7 +307,7 @@ func (e Evidence) jsonText(x evidence.Exchange) ([]byte, error) {
 	return b.text, b.textErr
 }
 
-// itemsOf is [itemsOf], remembered.
+// itemsOf is [itemsOf] with a cache.
 func (e Evidence) itemsOf(x evidence.Exchange) ([][]byte, error) {
 	if x.Response == nil || x.Response.Truncated {
 		return itemsOf(x)

@@ -105,7 +105,7 @@ func (j Judgement) Blaming(f Fault) Judgement { j.Fault = f; return j }
 // Noting adds observations.
 func (j Judgement) Noting(notes ...string) Judgement { j.Notes = append(j.Notes, notes...); return j }
 
-// named renames all subjects, for calls of one URL that differ in something else.
+// named gives all subjects the name, which tells calls of one URL apart.
 func (j Judgement) named(name string) Judgement {
 	for i := range j.Subjects {
 		j.Subjects[i].Name = clip(name)

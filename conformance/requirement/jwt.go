@@ -265,7 +265,7 @@ func secretsIn(x evidence.Exchange, part string, members map[string]any) []Judge
 // secretName matches names of members that are named like a secret.
 func secretName() *regexp.Regexp { return regexp.MustCompile(`(?i)secret|passw(or)?d`) }
 
-// secretMarked is the name of a client's secret whose marker is in a text, or "". Tokens and cookies do not count.
+// secretMarked returns the name of a client's secret whose marker is in a text, or "". Tokens and cookies do not count.
 func secretMarked(text string) string {
 	for _, name := range redact.Names(text) {
 		if strings.Contains(name, "secret") {

@@ -32,9 +32,9 @@ func forgeries() []Requirement {
 			Forgives: "Opaque tokens; any 4xx of the node. A 5xx is inconclusive.",
 			Fix:      "Give the verifier a list of allowed algorithms and nothing else: PyJWT jwt.decode(…, algorithms=[\"RS256\"]), jsonwebtoken verify(…, {algorithms: […]}), Spring NimbusJwtDecoder.withJwkSetUri(…).jwsAlgorithm(…).",
 			Breaks:   "The resource server accepts alg none.",
-			Reads:    append(onTarget(unsigned()...), issuedToken()),
+			Reads:    append(onTarget(unsignedCases()...), issuedToken()),
 			// If the authorization server itself issues such tokens, JWT-01 fails, and the node has to accept them.
-			After: []ID{"BRR-09"}, Control: withToken(), Check: ifPasses("JWT-01", refusesOnTarget(unsigned()...)),
+			After: []ID{"BRR-09"}, Control: withToken(), Check: ifPasses("JWT-01", refusesOnTarget(unsignedCases()...)),
 		},
 		{
 			ID: "JWT-10", Title: "A token re-signed with the public key as HMAC secret is refused",
@@ -64,9 +64,9 @@ func forgeries() []Requirement {
 	}
 }
 
-// unsigned are the cases of a token without a valid signature. In Java 15 to 18 without the patches of April 2022 a signature of zero bytes is
+// unsignedCases are the cases of a token without a valid signature. In Java 15 to 18 without the patches of April 2022 a signature of zero bytes is
 // valid for any content (CVE-2022-21449).
-func unsigned() []evidence.Case {
+func unsignedCases() []evidence.Case {
 	return []evidence.Case{"alg-none", "alg-none-title", "alg-none-upper", "signature-cut", "signature-zero"}
 }
 

@@ -28,7 +28,7 @@ func callInWords(x evidence.Exchange) string {
 	return callName(x)
 }
 
-// mannerOf says what was particular about a call; empty for the good one.
+// mannerOf says how a call differed from the good one; empty for the good one.
 func mannerOf(x evidence.Exchange) string {
 	switch {
 	case strings.HasPrefix(x.Words, "the "):
@@ -41,8 +41,8 @@ func mannerOf(x evidence.Exchange) string {
 	return x.Words
 }
 
-// attempt names a token request by what is particular about it: "the wrong secret", "the request without credentials".
-func attempt(x evidence.Exchange) string {
+// tokenRequestName names a token request by its difference from the good one: "the wrong secret", "the request without credentials".
+func tokenRequestName(x evidence.Exchange) string {
 	if what, found := strings.CutPrefix(x.Words, "with "); found {
 		return what
 	}
@@ -58,7 +58,7 @@ func shortened(value string) string {
 	return value
 }
 
-// words are those of the request of a label, sent or not; see [evidence.Exchange].
+// words returns the words of a request, whether it was sent or not; see [evidence.Exchange].
 func (e Evidence) words(label evidence.Label) string {
 	if x, sent := e.Get(label); sent {
 		return x.Words

@@ -176,7 +176,7 @@ func bracketsAlike(e Evidence) Judgement {
 		}
 	}
 	whole, _ := e.itemsOf(e.exchange(evidence.ListOperation.With(evidence.OK)))
-	withRaw, withEncoded := sized(e, raw, whole), sized(e, encoded, whole)
+	withRaw, withEncoded := readSizedPage(e, raw, whole), readSizedPage(e, encoded, whole)
 	name := clip(raw.Given["parameter"])
 	if !declaresQuery(e, raw.Given["parameter"]) && !withRaw.limited && !withEncoded.limited {
 		return Missing(name + " is neither declared nor effective")
@@ -206,7 +206,7 @@ type sizedPage struct {
 	got             string
 }
 
-func sized(e Evidence, x evidence.Exchange, whole [][]byte) sizedPage {
+func readSizedPage(e Evidence, x evidence.Exchange, whole [][]byte) sizedPage {
 	items, err := e.itemsOf(x)
 	p := sizedPage{listed: success(x) && err == nil, got: describe(x)}
 	if p.listed {

@@ -72,7 +72,7 @@ func excludes(all [][]byte, x evidence.Exchange) bool {
 	})
 }
 
-// filterCall judges one filtered list. exist says that items with the value are known to exist.
+// filterCall judges one filtered list. exist says whether items with the value are known to exist.
 func filterCall(e Evidence, x evidence.Exchange, exist bool) Judgement {
 	parameter, member, value := x.Given["parameter"], x.Given["member"], x.Given["value"]
 	filter := clip(parameter + "=" + value)
@@ -82,7 +82,7 @@ func filterCall(e Evidence, x evidence.Exchange, exist bool) Judgement {
 	if j, ok := inconclusive(x); ok {
 		return j
 	}
-	if refused(x) && !exist {
+	if refusedByNode(x) && !exist {
 		return Judgement{Outcome: NotApplicable, Reason: filter + " is answered " + describe(x)}.Noting(filter + ", which matches nothing, is answered " + describe(x))
 	}
 	if !success(x) {
@@ -116,8 +116,8 @@ func filterCall(e Evidence, x evidence.Exchange, exist bool) Judgement {
 	return Passed(x.Label)
 }
 
-// longOver is how long ago the last deadline of a call must be, so that it is over in every time zone and by every clock.
-const longOver = 48 * time.Hour
+// overdueMargin is the time since the last deadline of a call after which the call is over in every time zone and by every clock.
+const overdueMargin = 48 * time.Hour
 
 // runningCalls judges the filter of that name. Its published text has several readings: the first stage or any, ongoing calls with an invented
 // deadline, false as the complement or as no filter. In all of them a call whose stages are over does not run, and a call cannot both run
@@ -138,18 +138,18 @@ func runningCalls(e Evidence) []Judgement {
 		return []Judgement{expect(running, "a list").unclear("the running calls cannot be read: "+clip(err.Error()), describe(running))}
 	}
 	whole, unread := e.itemsOf(e.exchange(evidence.ListOperation.With(evidence.OK)))
-	parts := []Judgement{notOver(running, items, unread == nil && len(items) < len(whole))}
+	parts := []Judgement{judgeRunning(running, items, unread == nil && len(items) < len(whole))}
 	resting, sent := e.Get(e.Roles.List.With("filter-not-running"))
 	others, err := e.itemsOf(resting)
 	if sent && success(resting) && err == nil && unread == nil && len(others) < len(whole) {
-		parts = append(parts, disjoint(resting, openapi.Identities(items), openapi.Identities(others)))
+		parts = append(parts, judgeDisjoint(resting, openapi.Identities(items), openapi.Identities(others)))
 	}
 	return parts
 }
 
-// notOver finds calls that are over among those that run. A filter that selects may use another day than today, as test systems and copies of
+// judgeRunning finds calls that are over among those that run. A filter that selects may use another day than today, as test systems and copies of
 // yesterday's data do: then all of them run at one instant.
-func notOver(x evidence.Exchange, items [][]byte, selects bool) Judgement {
+func judgeRunning(x evidence.Exchange, items [][]byte, selects bool) Judgement {
 	now := answeredAt(x)
 	var over []Subject
 	var begin, end time.Time // of the time in which none of the calls is over and all have begun
@@ -164,7 +164,7 @@ func notOver(x evidence.Exchange, items [][]byte, selects bool) Judgement {
 		if end.IsZero() || last.Before(end) {
 			end = last
 		}
-		if last.Before(now.Add(-longOver)) {
+		if last.Before(now.Add(-overdueMargin)) {
 			over = append(over, Subject{Name: fmt.Sprintf("%s $[%d].callStages", callInWords(x), i), Label: x.Label, Expected: "a deadline in the future", Got: last.Format(time.RFC3339)})
 		}
 	}
@@ -210,8 +210,8 @@ func times(item []byte, member string) []time.Time {
 	return out
 }
 
-// disjoint finds calls that both run and do not run.
-func disjoint(x evidence.Exchange, running, resting []string) Judgement {
+// judgeDisjoint finds calls that both run and do not run.
+func judgeDisjoint(x evidence.Exchange, running, resting []string) Judgement {
 	for i, id := range resting {
 		if slices.Contains(running, id) {
 			return Subject{Name: fmt.Sprintf("%s $[%d]", callInWords(x), i), Label: x.Label, Expected: "a call that does not run"}.
@@ -253,11 +253,11 @@ func filtersTogether(e Evidence) []Judgement {
 	case len(items) == 0:
 		return []Judgement{expect(x, "the items that match both").failed(fmt.Sprintf("%s together with %s gives nothing although the list has such items", both[0], both[1]), "an empty list")}
 	}
-	return []Judgement{joined(x, both, items)}
+	return []Judgement{judgeJoin(x, both, items)}
 }
 
-// joined judges how two filters were joined.
-func joined(x evidence.Exchange, both [2]condition, items [][]byte) Judgement {
+// judgeJoin judges how two filters were joined.
+func judgeJoin(x evidence.Exchange, both [2]condition, items [][]byte) Judgement {
 	var wrong [2][]Subject
 	anyFits := true // each item fits at least one of them
 	for i, item := range items {

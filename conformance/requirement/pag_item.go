@@ -111,7 +111,7 @@ func itemFetched(e Evidence, x evidence.Exchange, listed [][]byte) Judgement {
 		if j := sameItem(e, x, member, id, want); j.Outcome != Pass {
 			return j
 		}
-		return agrees(e, x, listed, member, id)
+		return judgeAgreement(e, x, listed, member, id)
 	case (x.Status() == 404 || x.Status() == 410) && vanished(e, member, id):
 		return want.unclear("the item was removed from the list during the run", describe(x)).Hinting("repeat the run")
 	case strings.Contains(id, "/") && (x.Status() == 400 || x.Status() == 404):
@@ -171,9 +171,9 @@ func servedByFunder(listed [][]byte, member, id string) bool {
 	return len(types) == 1 && !slices.Contains([]string{"CALL", "PROGRAMME"}, types[0])
 }
 
-// agrees compares a detail with the item of the list. The list may omit members, abbreviate a text or name some of several values, but it must
+// judgeAgreement compares a detail with the item of the list. The list may omit members, abbreviate a text or name some of several values, but it must
 // not contradict the detail.
-func agrees(e Evidence, x evidence.Exchange, listed [][]byte, member, id string) Judgement {
+func judgeAgreement(e Evidence, x evidence.Exchange, listed [][]byte, member, id string) Judgement {
 	item := itemWith(listed, member, id)
 	text, err := e.jsonText(x)
 	if item == nil || err != nil {
@@ -191,7 +191,7 @@ func agrees(e Evidence, x evidence.Exchange, listed [][]byte, member, id string)
 		if first == "" {
 			first = name
 		}
-		differ = append(differ, Subject{Name: clip(callName(x) + " $." + name), Label: x.Label, Expected: shown(inList[name]) + ", as in the list", Got: shown(theirs)})
+		differ = append(differ, Subject{Name: clip(callName(x) + " $." + name), Label: x.Label, Expected: valueInWords(inList[name]) + ", as in the list", Got: valueInWords(theirs)})
 	}
 	if len(differ) == 0 {
 		return Passed(x.Label)
@@ -293,8 +293,8 @@ func abbreviates(a, b any) bool {
 	return a == b
 }
 
-// shown is a short scalar itself, or the type of another value: judgements do not contain whole records.
-func shown(text []byte) string {
+// valueInWords is a short scalar itself, or the type of another value: judgements do not contain whole records.
+func valueInWords(text []byte) string {
 	const short = 40
 	if kind := textType(text); kind == "array" || kind == "object" || len(text) > short {
 		return "another " + kind

@@ -63,7 +63,7 @@ func listedOnce(e Evidence) Judgement {
 	if err != nil {
 		return expect(whole, "an array").failed("the list operation does not answer with a list", clip(err.Error()))
 	}
-	parts := []Judgement{enveloped(e, whole)}
+	parts := []Judgement{judgeEnvelope(e, whole)}
 	for _, x := range listAnswers(e) {
 		if j, twice := listsTwice(e, x); twice {
 			parts = append(parts, j)
@@ -75,8 +75,8 @@ func listedOnce(e Evidence) Judgement {
 	return Unclear("the list is empty, so its ids cannot be compared").Hinting("put funding calls into the tested system, then repeat the run").Seen(whole.Label)
 }
 
-// enveloped judges whether the list is an array or an envelope.
-func enveloped(e Evidence, whole evidence.Exchange) Judgement {
+// judgeEnvelope judges whether the list is an array or an envelope.
+func judgeEnvelope(e Evidence, whole evidence.Exchange) Judgement {
 	if kind := textType([]byte(strings.TrimPrefix(string(whole.Response.Body[:min(len(whole.Response.Body), 64)]), string(byteOrderMark())))); kind == "array" {
 		return Passed(whole.Label)
 	}
@@ -159,7 +159,7 @@ func pagesAddUp(e Evidence) Judgement {
 	if p.Meaning() != openapi.Offset {
 		note += "; the network's client sends the number of records to skip"
 	}
-	j := walked(p, calls, name)
+	j := judgePages(p, calls, name)
 	if !declared {
 		note += "; the document does not declare it"
 		if j.Outcome == Fail {
@@ -221,8 +221,8 @@ func calledValues(calls map[int]evidence.Exchange) string {
 	return strings.Join(out, ", ")
 }
 
-// walked judges the pages that were read.
-func walked(p openapi.Pages, calls map[int]evidence.Exchange, name string) Judgement {
+// judgePages judges the pages that were read.
+func judgePages(p openapi.Pages, calls map[int]evidence.Exchange, name string) Judgement {
 	order, _ := p.Walked()
 	var labels []evidence.Label
 	for _, v := range order {

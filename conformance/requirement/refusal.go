@@ -19,7 +19,7 @@ func refusal(what string, x, good evidence.Exchange) Judgement {
 	switch {
 	case redirected(x):
 		return want.unclear(what+" was redirected elsewhere, as browser logins do", describe(x)).Hinting(loginHint)
-	case success(x) && html(x) && !html(good):
+	case success(x) && isHTML(x) && !isHTML(good):
 		return want.unclear(what+" got a web page, most likely a login", describe(x)).Hinting(loginHint)
 	case success(x):
 		return want.failed(what+" was answered "+fmt.Sprint(x.Status())+comparison(x, good), describe(x))
@@ -36,11 +36,11 @@ const loginHint = "answer API calls with 401 instead of a login page; in Spring 
 // deniedByServer recognises the plain 403 page of the web server in front of the node, as nginx auth_request and Apache Require send it. If
 // the same call with a good token gets through, it is a refusal like any other, unlike the page of a firewall.
 func deniedByServer(x evidence.Exchange) bool {
-	return x.Status() == 403 && html(x) && bodyHas(x, "<center>nginx", "<center>openresty", "You don't have permission to access")
+	return x.Status() == 403 && isHTML(x) && bodyHas(x, "<center>nginx", "<center>openresty", "You don't have permission to access")
 }
 
-// turnedAway is a refusal by the node or by the web server that guards it.
-func turnedAway(x evidence.Exchange) bool { return refused(x) || deniedByServer(x) }
+// turnedAway reports a refusal by the node or by the web server that guards it.
+func turnedAway(x evidence.Exchange) bool { return refusedByNode(x) || deniedByServer(x) }
 
 // inconclusiveRefusal is [inconclusive] for refusals.
 func inconclusiveRefusal(x evidence.Exchange) (Judgement, bool) {
@@ -63,8 +63,8 @@ func comparison(x, good evidence.Exchange) string {
 	return ", with another body than the call with a good token"
 }
 
-// tiny is the length in bytes up to which equal bodies prove nothing: "{}", "[]", "true".
-const tiny = 8
+// maxTinyBody is the length in bytes up to which equal bodies prove nothing: "{}", "[]", "true".
+const maxTinyBody = 8
 
 // sameBody reports whether both answers hold the same bytes.
 func sameBody(x, good evidence.Exchange) bool {
@@ -72,7 +72,7 @@ func sameBody(x, good evidence.Exchange) bool {
 		return false
 	}
 	body := bytes.TrimSpace(x.Response.Body)
-	return len(body) > tiny && bytes.Equal(body, bytes.TrimSpace(good.Response.Body))
+	return len(body) > maxTinyBody && bytes.Equal(body, bytes.TrimSpace(good.Response.Body))
 }
 
 // carriesData reports whether an answer has the data of the good call: the same bytes, or JSON of the same shape with content.
@@ -93,29 +93,29 @@ func carriesData(x, good evidence.Exchange) bool {
 		return false
 	}
 	b, err := jsonText(good)
-	return err == nil && alike(a, b)
+	return err == nil && sameShape(a, b)
 }
 
-// alike compares the shape of two JSON values other than lists: values change from call to call, names of members do not.
-func alike(a, b []byte) bool {
+// sameShape compares the shape of two JSON values other than lists: values change from call to call, names of members do not.
+func sameShape(a, b []byte) bool {
 	kind := textType(b)
 	if kind != textType(a) || kind == "null" {
 		return false
 	}
 	if kind == "array" { // the good call got an empty one
-		return !hollow(a)
+		return !isHollow(a)
 	}
 	own, wanted, shared := openapi.Object(a), openapi.Object(b), 0
 	for name, value := range wanted {
-		if mine, has := own[name]; has && (!hollow(mine) || hollow(value)) {
+		if mine, has := own[name]; has && (!isHollow(mine) || isHollow(value)) {
 			shared++
 		}
 	}
 	return kind != "object" || shared > 0 && 2*shared >= len(wanted)
 }
 
-// hollow reports null, {} and [].
-func hollow(value []byte) bool {
+// isHollow reports null, {} and [].
+func isHollow(value []byte) bool {
 	switch textType(value) {
 	case "null":
 		return true

@@ -333,7 +333,7 @@ func entryHoldsNoSecret(e Evidence, n entry) Judgement {
 		switch found := marker.FindStringSubmatch(name + text); {
 		case found != nil:
 			faults = append(faults, want.failed("the entry publishes a secret that this run uses", "the "+found[1]+" of this run"))
-		case credential.MatchString(name) && !empty(value):
+		case credential.MatchString(name) && !isEmpty(value):
 			faults = append(faults, want.failed("the entry has a member whose name speaks of credentials", "a member "+quote(name)))
 		case text != "" && text == e.Run.ClientID && name != "id" && name != "acronym" && name != "name":
 			faults = append(faults, want.failed("the entry publishes the client id that this run uses", "the client id of this run"))
@@ -342,7 +342,7 @@ func entryHoldsNoSecret(e Evidence, n entry) Judgement {
 	return gatherEntry(faults...)
 }
 
-// empty reports null, "", {} and [].
-func empty(value []byte) bool {
-	return hollow(value) || bytes.Equal(bytes.TrimSpace(value), []byte(`""`))
+// isEmpty reports null, "", {} and [].
+func isEmpty(value []byte) bool {
+	return isHollow(value) || bytes.Equal(bytes.TrimSpace(value), []byte(`""`))
 }

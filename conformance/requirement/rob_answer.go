@@ -14,24 +14,24 @@ import (
 
 // The bounds of ROB-05.
 const (
-	quick   = 10 * time.Second
-	patient = 30 * time.Second
+	maxGoodDuration = 10 * time.Second
+	maxDuration     = 30 * time.Second
 )
 
-// timed are the resources and roles whose good answers are timed.
-func timed() []evidence.Resource {
+// timedResources are the resources and roles whose good answers are timed.
+func timedResources() []evidence.Resource {
 	return []evidence.Resource{evidence.TokenEndpoint, evidence.Info, evidence.Specification, evidence.ListOperation}
 }
 
 func answersInTime(e Evidence) Judgement {
 	var parts []Judgement
-	for _, role := range timed() {
+	for _, role := range timedResources() {
 		var best evidence.Exchange
 		for _, label := range e.Resolve(role.With(evidence.OK)) {
 			best = fastest(e, label)
 		}
 		if best.Label != "" {
-			parts = append(parts, inTime(best))
+			parts = append(parts, judgeDuration(best))
 		}
 	}
 	if len(parts) == 0 {
@@ -54,15 +54,15 @@ func fastest(e Evidence, label evidence.Label) evidence.Exchange {
 	return best
 }
 
-func inTime(x evidence.Exchange) Judgement {
+func judgeDuration(x evidence.Exchange) Judgement {
 	want := expect(x, "the whole answer within 10 s")
-	got := within(x.Duration)
+	got := durationText(x.Duration)
 	switch {
 	case x.Failure != nil:
 		return want.failed(callName(x)+" is not answered in time", x.Failure.Message)
-	case x.Duration > patient:
+	case x.Duration > maxDuration:
 		return want.failed(callName(x)+" takes longer than 30 s", got)
-	case x.Duration > quick:
+	case x.Duration > maxGoodDuration:
 		return want.warned(callName(x)+" takes longer than 10 s", got)
 	}
 	return Passed(x.Label)
@@ -76,7 +76,7 @@ func framingHonest(e Evidence) Judgement {
 			continue
 		}
 		read++
-		j := framed(x)
+		j := judgeFraming(x)
 		s.add(string(x.Label.Resource())+j.Reason, j)
 	}
 	s.add("length of HEAD", lengthsAgree(e))
@@ -101,8 +101,8 @@ func lengthsAgree(e Evidence) Judgement {
 	return expect(head, expected).warned("HEAD states another length than the content of GET has", got)
 }
 
-// framed judges the framing of one body.
-func framed(x evidence.Exchange) Judgement {
+// judgeFraming judges the framing of one body.
+func judgeFraming(x evidence.Exchange) Judgement {
 	r := x.Response
 	strict := x.Label.Case() == "strict" || x.Label.Case() == "strict-head"
 	coding := strings.ToLower(strings.Join(header(x, "Content-Encoding"), ", "))
@@ -126,8 +126,8 @@ func framed(x evidence.Exchange) Judgement {
 
 // The bounds of ROB-07.
 const (
-	accurate  = 60 * time.Second
-	tolerable = 300 * time.Second
+	clockAccuracy  = 60 * time.Second
+	clockTolerance = 300 * time.Second
 )
 
 func clockRight(e Evidence) Judgement {
@@ -139,29 +139,29 @@ func clockRight(e Evidence) Judgement {
 		if !sent || x.Response == nil {
 			continue
 		}
-		j, offset := dated(x)
+		j, offset := judgeDate(x)
 		parts = append(parts, j)
 		if j.Outcome != Pass && offset != 0 {
 			offsets = append(offsets, offset)
 			origins[evidence.OriginOf(x.Request.URL)] = true
 		}
 		for _, t := range x.Tokens {
-			parts = append(parts, issuedNow(x, t))
+			parts = append(parts, judgeIssuedAt(x, t))
 		}
 	}
 	if len(parts) == 0 {
 		return Unclear("neither the token request nor the info request was answered")
 	}
 	// Servers that agree with each other, but not with this machine, are probably right.
-	if len(origins) > 1 && (slices.Max(offsets)-slices.Min(offsets)) <= accurate {
-		return Unclear("authorization server and API agree on a time that differs from this machine's by "+within(offsets[0])).
+	if len(origins) > 1 && (slices.Max(offsets)-slices.Min(offsets)) <= clockAccuracy {
+		return Unclear("authorization server and API agree on a time that differs from this machine's by "+durationText(offsets[0])).
 			Hinting("set the clock of this machine by NTP, then repeat the run").Seen(evidence.TokenEndpoint.With(evidence.OK), evidence.Info.With(evidence.OK))
 	}
 	return gather(parts...)
 }
 
-// dated compares the Date of an answer with the time of the call; offset is by how much it is ahead, 0 during the call.
-func dated(x evidence.Exchange) (j Judgement, offset time.Duration) {
+// judgeDate compares the Date of an answer with the time of the call; offset says how far it is ahead, 0 for a Date during the call.
+func judgeDate(x evidence.Exchange) (j Judgement, offset time.Duration) {
 	want := expect(x, "Date within 60 s of the time")
 	values := header(x, "Date")
 	if len(values) == 0 {
@@ -182,19 +182,19 @@ func dated(x evidence.Exchange) (j Judgement, offset time.Duration) {
 	if offset < 0 {
 		way = "behind"
 	}
-	got := within(offset) + " " + way + " this machine"
-	reason := "the node's clock is " + within(offset) + " " + way + " that of this machine"
+	got := durationText(offset) + " " + way + " this machine"
+	reason := "the node's clock is " + durationText(offset) + " " + way + " that of this machine"
 	switch {
-	case offset.Abs() <= accurate:
+	case offset.Abs() <= clockAccuracy:
 		return Passed(x.Label), offset
-	case offset.Abs() <= tolerable:
+	case offset.Abs() <= clockTolerance:
 		return want.warned(reason, got), offset
 	}
 	return want.failed(reason, got), offset
 }
 
-// issuedNow compares iat of a token with the Date of its answer. An earlier time is fine: some servers return the same token until it expires.
-func issuedNow(x evidence.Exchange, t evidence.TokenFacts) Judgement {
+// judgeIssuedAt compares iat of a token with the Date of its answer. An earlier time is fine: some servers return the same token until it expires.
+func judgeIssuedAt(x evidence.Exchange, t evidence.TokenFacts) Judgement {
 	if t.JWT == nil {
 		return Judgement{Outcome: Pass}
 	}
@@ -208,14 +208,14 @@ func issuedNow(x evidence.Exchange, t evidence.TokenFacts) Judgement {
 	}
 	ahead := time.Unix(int64(seconds), 0).Sub(answeredAt(x))
 	want := expect(x, "iat not later than the Date of the answer")
-	got := "iat " + within(ahead) + " ahead of Date"
+	got := "iat " + durationText(ahead) + " ahead of Date"
 	switch {
-	case ahead <= accurate:
+	case ahead <= clockAccuracy:
 		return Judgement{Outcome: Pass}
-	case ahead <= tolerable:
-		return want.warned("a token is issued "+within(ahead)+" in the future", got)
+	case ahead <= clockTolerance:
+		return want.warned("a token is issued "+durationText(ahead)+" in the future", got)
 	}
-	return want.failed("a token is issued "+within(ahead)+" in the future", got)
+	return want.failed("a token is issued "+durationText(ahead)+" in the future", got)
 }
 
 // soundAnswers are ROB-05 to ROB-07: rules for every answer.
@@ -230,7 +230,7 @@ func soundAnswers() []Requirement {
 			Forgives: "A cold start: of the good calls of a resource the fastest counts. Up to 10 s pass, up to 30 s are a warning.",
 			Fix:      "Bound the list (paging), leave the cache of the generated document on (springdoc.cache.disabled stays false), set time-outs towards databases and the authorization server; keep one instance warm where the platform puts it to sleep.",
 			Breaks:   "The specification takes 11 s each time.",
-			Reads:    append(labelsOf(timed(), evidence.OK), evidence.WholeRun), Check: answersInTime,
+			Reads:    append(labelsOf(timedResources(), evidence.OK), evidence.WholeRun), Check: answersInTime,
 		},
 		{
 			ID: "ROB-06", Title: "Body framing and compression are honest",

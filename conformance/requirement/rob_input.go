@@ -87,16 +87,16 @@ func oddQueries() []evidence.Case {
 }
 
 func bearersSurvived(e Evidence) Judgement {
-	return survives(e, onTarget(oddBearers()...), evidence.ProbeTarget.With("ok-after-bearers"), nil)
+	return judgeOddAnswers(e, onTarget(oddBearers()...), evidence.ProbeTarget.With("ok-after-bearers"), nil)
 }
 
 func formsSurvived(e Evidence) Judgement {
 	after := evidence.TokenEndpoint.With("ok-after-form")
-	return survives(e, labels(evidence.TokenEndpoint, oddForms()...), after, func(x evidence.Exchange) (Judgement, bool) {
+	return judgeOddAnswers(e, labels(evidence.TokenEndpoint, oddForms()...), after, func(x evidence.Exchange) (Judgement, bool) {
 		if issued(x) {
 			return expect(x, "401, or another 4xx, without a token").failed("a request "+mannerOf(x)+" of an unregistered client gets a token", describeError(x)), true
 		}
-		j := survived(e, x, after)
+		j := judgeOddAnswer(e, x, after)
 		if j.Outcome != Fail || x.Label.Case() != "form-percent" || x.Status() != 500 {
 			return Judgement{}, false
 		}
@@ -105,7 +105,7 @@ func formsSurvived(e Evidence) Judgement {
 }
 
 func queriesSurvived(e Evidence) Judgement {
-	return survives(e, labels(evidence.ListOperation, oddQueries()...), evidence.ListOperation.With("ok-after-queries"), nil)
+	return judgeOddAnswers(e, labels(evidence.ListOperation, oddQueries()...), evidence.ListOperation.With("ok-after-queries"), nil)
 }
 
 func idsSurvived(e Evidence) Judgement {
@@ -114,16 +114,16 @@ func idsSurvived(e Evidence) Judgement {
 	if serverError(unknown) || unknown.Failure != nil || success(unknown) && carriesData(unknown, good) {
 		return Judgement{Outcome: Blocked, BlockedBy: "PAG-09", Reason: "any unknown id is answered " + describe(unknown) + ", so odd ones prove nothing more"}.Seen(unknown.Label)
 	}
-	return survives(e, labels(evidence.DetailOperation, oddIDs()...), evidence.DetailOperation.With("ok-after-ids"), func(x evidence.Exchange) (Judgement, bool) {
-		if !success(x) || !(carriesData(x, good) || len(x.Response.Body) > tiny && !html(x) && !jsonMedia(mediaType(x))) {
+	return judgeOddAnswers(e, labels(evidence.DetailOperation, oddIDs()...), evidence.DetailOperation.With("ok-after-ids"), func(x evidence.Exchange) (Judgement, bool) {
+		if !success(x) || !(carriesData(x, good) || len(x.Response.Body) > maxTinyBody && !isHTML(x) && !jsonMedia(mediaType(x))) {
 			return Judgement{}, false
 		}
 		return expect(x, "404, or another 4xx").failed("an id that does not exist gets an item or a file", describe(x)), true
 	})
 }
 
-// survives judges the answers to odd requests. control is the normal request after them; more, if not nil, judges each answer first.
-func survives(e Evidence, odd []evidence.Label, control evidence.Label, more func(evidence.Exchange) (Judgement, bool)) Judgement {
+// judgeOddAnswers judges the answers to odd requests. control is the normal request after them; more, if not nil, judges each answer first.
+func judgeOddAnswers(e Evidence, odd []evidence.Label, control evidence.Label, more func(evidence.Exchange) (Judgement, bool)) Judgement {
 	var parts, unsent []Judgement
 	for _, role := range odd {
 		labels := e.Resolve(role)
@@ -143,12 +143,12 @@ func survives(e Evidence, odd []evidence.Label, control evidence.Label, more fun
 					continue
 				}
 			}
-			parts = append(parts, survived(e, x, control))
+			parts = append(parts, judgeOddAnswer(e, x, control))
 		}
 	}
 	// A group that ended early, or that a polite run sends only in part, is judged by what was sent.
 	for _, j := range unsent {
-		if j.Outcome == Inconclusive && planned(e, odd) {
+		if j.Outcome == Inconclusive && allPlanned(e, odd) {
 			parts = append(parts, j)
 		}
 	}
@@ -158,8 +158,8 @@ func survives(e Evidence, odd []evidence.Label, control evidence.Label, more fun
 	return gather(parts...)
 }
 
-// planned reports whether all of the requests were planned.
-func planned(e Evidence, odd []evidence.Label) bool {
+// allPlanned reports whether all of the requests were planned.
+func allPlanned(e Evidence, odd []evidence.Label) bool {
 	for _, role := range odd {
 		for _, l := range e.Resolve(role) {
 			_, sent := e.Get(l)
@@ -171,11 +171,11 @@ func planned(e Evidence, odd []evidence.Label) bool {
 	return true
 }
 
-// slowest is the longest time for an answer to an odd request.
-const slowest = 30 * time.Second
+// maxOddDuration is the longest time for an answer to an odd request.
+const maxOddDuration = 30 * time.Second
 
-// survived judges one answer to an odd request.
-func survived(e Evidence, x evidence.Exchange, control evidence.Label) Judgement {
+// judgeOddAnswer judges one answer to an odd request.
+func judgeOddAnswer(e Evidence, x evidence.Exchange, control evidence.Label) Judgement {
 	want := expect(x, "any answer except a 5xx, preferably a 4xx")
 	var fault string
 	switch {
@@ -192,8 +192,8 @@ func survived(e Evidence, x evidence.Exchange, control evidence.Label) Judgement
 		return Unclear("the recording has no answer").Blaming(Suite).Seen(x.Label)
 	case serverError(x):
 		fault = "breaks the node"
-	case x.Duration > slowest:
-		return want.failed("a request "+mannerOf(x)+" takes longer than 30 s", within(x.Duration))
+	case x.Duration > maxOddDuration:
+		return want.failed("a request "+mannerOf(x)+" takes longer than 30 s", durationText(x.Duration))
 	default:
 		return Passed(x.Label)
 	}

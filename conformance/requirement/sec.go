@@ -174,10 +174,10 @@ func secretsKept(e Evidence) Judgement {
 		searched++
 		for _, l := range leaksOf(markers, x) {
 			short, secret := known[l.fingerprint]
-			if !secret || belongs(x, l) {
+			if !secret || isExpectedPlace(x, l) {
 				continue
 			}
-			parts = append(parts, leaked(x, l, short))
+			parts = append(parts, judgeLeak(x, l, short))
 		}
 	}
 	if searched == 0 {
@@ -186,7 +186,7 @@ func secretsKept(e Evidence) Judgement {
 	return gather(append(parts, Passed())...)
 }
 
-func leaked(x evidence.Exchange, l leak, short bool) Judgement {
+func judgeLeak(x evidence.Exchange, l leak, short bool) Judgement {
 	what := "an access token"
 	if strings.HasPrefix(l.name, "client_secret") {
 		what = "the client secret"
@@ -263,8 +263,8 @@ func leaksOf(markers *regexp.Regexp, x evidence.Exchange) []leak {
 	return out
 }
 
-// belongs reports a credential at its proper place: a token in the answer that issues it, or a Location that repeats the URL of the request.
-func belongs(x evidence.Exchange, l leak) bool {
+// isExpectedPlace reports a credential at its proper place: a token in the answer that issues it, or a Location that repeats the URL of the request.
+func isExpectedPlace(x evidence.Exchange, l leak) bool {
 	if len(x.Tokens) > 0 && !strings.HasPrefix(l.name, "client_secret") {
 		return slices.ContainsFunc(x.Tokens, func(t evidence.TokenFacts) bool { return t.Fingerprint == l.fingerprint }) ||
 			!strings.HasPrefix(l.name, "access_token")

@@ -71,7 +71,7 @@ func secretInURLRefused(e Evidence) Judgement {
 func metadataMatches(e Evidence) Judgement {
 	m, x, found := metadataOf(e)
 	if !found {
-		return unpublished(e)
+		return judgeUnpublished(e)
 	}
 	var parts []Judgement
 	iss, from := x.Given["issuer"], "the issuer that the URL was made from"
@@ -95,8 +95,8 @@ func metadataMatches(e Evidence) Judgement {
 	return gather(append(parts, Passed(x.Label))...)
 }
 
-// unpublished is the judgement of a run without metadata.
-func unpublished(e Evidence) Judgement {
+// judgeUnpublished is the judgement of a run without metadata.
+func judgeUnpublished(e Evidence) Judgement {
 	var parts []Judgement
 	for _, label := range metadataLabels() {
 		j, ok := e.unanswered(label)

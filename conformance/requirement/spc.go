@@ -65,7 +65,7 @@ func servedAsJSON(e Evidence) Judgement {
 		// The answer to the call with a token says more, unless that call was never made.
 		if i == 0 || !ok {
 			last = j
-		} else if refused(e.exchange(labels[0])) {
+		} else if refusedByNode(e.exchange(labels[0])) {
 			return j
 		}
 	}
@@ -87,7 +87,7 @@ func documentServed(e Evidence, x evidence.Exchange) Judgement {
 		return failed(fmt.Sprintf("the specification URL is answered %d", x.Status()), "")
 	case x.Status() != 200:
 		return failed("the specification URL is not answered 200", "")
-	case html(x):
+	case isHTML(x):
 		return failed("the specification URL serves a web page", "give the address of the document that the page loads, with springdoc /v3/api-docs instead of /swagger-ui.html, and record it with --spec-url")
 	}
 	if e.Document != nil && e.Document.Refused != "" {

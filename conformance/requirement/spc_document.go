@@ -89,7 +89,7 @@ func headDeclared(e Evidence) Judgement {
 		fault("/openapi", "a version such as \"3.0.3\"")
 	}
 	for _, pointer := range []string{"/info/title", "/info/version"} {
-		if v, _ := e.Spec.Raw(pointer); !filled(v) {
+		if v, _ := e.Spec.Raw(pointer); !isFilled(v) {
 			fault(pointer, "a string that is not empty")
 		}
 	}
@@ -106,7 +106,7 @@ func headDeclared(e Evidence) Judgement {
 	return Passed(documentLabel(e))
 }
 
-func filled(v any) bool { s, ok := v.(string); return ok && strings.TrimSpace(s) != "" }
+func isFilled(v any) bool { s, ok := v.(string); return ok && strings.TrimSpace(s) != "" }
 
 // documentVersion reads openapi or swagger; known versions are 3.0.x, 3.1.x and 2.0.
 func documentVersion(d *openapi.Document) (version string, known bool) {

@@ -45,7 +45,7 @@ func documentSecurity() []Requirement {
 // scheme is a declared security scheme.
 type scheme struct {
 	name string
-	// fits says that a client of the network can use it: a bearer token, or the client credentials grant.
+	// fits reports whether a client of the network can use it: a bearer token, or the client credentials grant.
 	fits     bool
 	tokenURL string // of the client credentials grant
 }
@@ -220,7 +220,7 @@ func serverFault(e Evidence, server, base string) string {
 	if strings.ContainsAny(server, "{}") {
 		return "holds a variable without a default"
 	}
-	full := resolved(e, server)
+	full := resolveInDocument(e, server)
 	u, err := url.Parse(full)
 	b, errB := url.Parse(base)
 	switch {
@@ -243,12 +243,14 @@ func below(path, top string) bool {
 	return strings.HasPrefix(strings.TrimRight(path, "/")+"/", strings.TrimRight(top, "/")+"/")
 }
 
-// resolved resolves a URL of the document against the address of the document (OAS 3.0.3 Server Object).
-func resolved(e Evidence, raw string) string { return cmp.Or(resolve(e.Run.SpecURL, raw), raw) }
+// resolveInDocument resolves a URL of the document against the address of the document (OAS 3.0.3 Server Object).
+func resolveInDocument(e Evidence, raw string) string {
+	return cmp.Or(resolve(e.Run.SpecURL, raw), raw)
+}
 
 // sameAddress compares a URL of the document with a known one; a slash at the end does not matter.
 func sameAddress(e Evidence, written, known string) bool {
-	a, errA := url.Parse(resolved(e, written))
+	a, errA := url.Parse(resolveInDocument(e, written))
 	b, errB := url.Parse(known)
 	return errA == nil && errB == nil && sameOrigin(e, a.String(), known) && a.RawQuery == b.RawQuery &&
 		strings.TrimRight(a.EscapedPath(), "/") == strings.TrimRight(b.EscapedPath(), "/")

@@ -21,7 +21,7 @@ func tokenRefusals() []Requirement {
 			Forgives: "Any refusal, whatever its status and form (TER-02 to TER-04 judge them).",
 			Fix:      "Compare the whole secret, byte by byte, and issue no token unless it is right. Keycloak: Client authentication on; mock servers such as oauth2-mock-server never check and cannot be certified.",
 			Breaks:   "A server that does not check the secret.",
-			Needs:    atToken("wrong-secret"), Reads: proofs(), After: []ID{needsToken}, Check: onWrongRequest("wrong-secret", noToken("a wrong secret yields a token")),
+			Needs:    atToken("wrong-secret"), Reads: lockoutControls(), After: []ID{needsToken}, Check: onWrongRequest("wrong-secret", noToken("a wrong secret yields a token")),
 		},
 		{
 			ID: "TER-02", Title: "Wrong secret is reported as invalid_client",
@@ -32,7 +32,7 @@ func tokenRefusals() []Requirement {
 			Forgives: "unauthorized_client, as Keycloak says it, invalid_grant and invalid_request: a warning.",
 			Fix:      "Answer {\"error\": \"invalid_client\"} when id and secret do not match. Keycloak's unauthorized_client cannot be configured away and stays a warning.",
 			Breaks:   "A wrong secret is answered 400 with error server_error.",
-			Needs:    atToken("wrong-secret"), Reads: proofs(), After: []ID{"TER-01"}, Check: onWrongRequest("wrong-secret", wrongSecretNamed),
+			Needs:    atToken("wrong-secret"), Reads: lockoutControls(), After: []ID{"TER-01"}, Check: onWrongRequest("wrong-secret", wrongSecretNamed),
 		},
 		{
 			ID: "TER-05", Title: "A request without client authentication is refused",
@@ -43,7 +43,7 @@ func tokenRefusals() []Requirement {
 			Forgives: "invalid_client, invalid_request or unauthorized_client; an empty 401, as Spring Authorization Server answers (TER-04 warns of it).",
 			Fix:      "Refuse token requests without credentials with invalid_client; never fall back to an anonymous or default client.",
 			Breaks:   "A token for an anonymous client.",
-			Needs:    atToken("no-client"), Reads: proofs(), After: []ID{needsToken}, Check: onWrongRequest("no-client", anonymousClientRefused),
+			Needs:    atToken("no-client"), Reads: lockoutControls(), After: []ID{needsToken}, Check: onWrongRequest("no-client", anonymousClientRefused),
 		},
 		{
 			ID: "TER-06", Title: "A client id without secret is refused",
@@ -54,7 +54,7 @@ func tokenRefusals() []Requirement {
 			Forgives: "Any refusal, whatever its status, code and form.",
 			Fix:      "Make the client confidential. Keycloak: Client authentication on; Spring Authorization Server: no ClientAuthenticationMethod.NONE on this client.",
 			Breaks:   "A public client: its id alone yields a token.",
-			Needs:    atToken("id-only"), Reads: proofs(), After: []ID{needsToken}, Check: onWrongRequest("id-only", noToken("the client id alone yields a token")),
+			Needs:    atToken("id-only"), Reads: lockoutControls(), After: []ID{needsToken}, Check: onWrongRequest("id-only", noToken("the client id alone yields a token")),
 		},
 		{
 			ID: "TER-07", Title: "Missing grant_type is invalid_request",
@@ -65,7 +65,7 @@ func tokenRefusals() []Requirement {
 			Forgives: "Any other refusal, such as 401 invalid_client of Spring Authorization Server: a warning.",
 			Fix:      "Require grant_type, and answer 400 {\"error\": \"invalid_request\"} when it is missing.",
 			Breaks:   "client_credentials is taken for granted, and a token is issued.",
-			Needs:    atToken("no-grant-type"), Reads: proofs(), After: []ID{needsToken}, Check: onWrongRequest("no-grant-type", missingGrantRefused),
+			Needs:    atToken("no-grant-type"), Reads: lockoutControls(), After: []ID{needsToken}, Check: onWrongRequest("no-grant-type", missingGrantRefused),
 		},
 		{
 			ID: "TER-08", Title: "Unknown grant type is unsupported_grant_type",
@@ -76,7 +76,7 @@ func tokenRefusals() []Requirement {
 			Forgives: "Other error codes, such as unauthorized_client, invalid_grant or invalid_request: a warning.",
 			Fix:      "Answer 400 {\"error\": \"unsupported_grant_type\"} to grant types that are not offered.",
 			Breaks:   "Any grant_type is treated as client_credentials.",
-			Needs:    atToken("unknown-grant-type"), Reads: proofs(), After: []ID{needsToken}, Check: onWrongRequest("unknown-grant-type", unknownGrantRefused),
+			Needs:    atToken("unknown-grant-type"), Reads: lockoutControls(), After: []ID{needsToken}, Check: onWrongRequest("unknown-grant-type", unknownGrantRefused),
 		},
 		{
 			ID: "TER-09", Title: "Unknown scope is refused or reported back",
@@ -87,7 +87,7 @@ func tokenRefusals() []Requirement {
 			Forgives: "A server without scopes that ignores the parameter and says nothing, and other refusals: a warning.",
 			Fix:      "Answer 400 {\"error\": \"invalid_scope\"}, or add the scope that was granted to the token answer.",
 			Breaks:   "The unknown scope is echoed as granted.",
-			Needs:    atToken("unknown-scope"), Reads: proofs(), After: []ID{needsToken}, Check: onWrongRequest("unknown-scope", unknownScopeReported),
+			Needs:    atToken("unknown-scope"), Reads: lockoutControls(), After: []ID{needsToken}, Check: onWrongRequest("unknown-scope", unknownScopeReported),
 		},
 		{
 			ID: "TER-11", Title: "GET on the token endpoint yields no token",
@@ -109,14 +109,14 @@ func tokenRefusals() []Requirement {
 			Forgives: "A token all the same, from the first or last value: a warning, because the RFC binds the sender. Other refusals, too.",
 			Fix:      "Refuse repeated parameters with 400 {\"error\": \"invalid_request\"}; parsers that make an array of them (PHP, Express) must not crash.",
 			Breaks:   "A repeated grant_type crashes with 500.",
-			Needs:    atToken("repeated-grant-type"), Reads: proofs(), After: []ID{needsToken}, Check: onWrongRequest("repeated-grant-type", repeatedParameterRefused),
+			Needs:    atToken("repeated-grant-type"), Reads: lockoutControls(), After: []ID{needsToken}, Check: onWrongRequest("repeated-grant-type", repeatedParameterRefused),
 		},
 	}
 }
 
-// proofs are the good requests right after the two that fail to authenticate the real client. If one of them is refused, the client may be
+// lockoutControls are the good requests right after the two that fail to authenticate the real client. If one of them is refused, the client may be
 // locked out.
-func proofs() []evidence.Label {
+func lockoutControls() []evidence.Label {
 	return atToken("ok-after-wrong-secret", "ok-after-id-only")
 }
 
@@ -128,7 +128,7 @@ const (
 // unlessLockedOut makes a check inconclusive if a good request was refused right after one that failed to authenticate the client.
 func unlessLockedOut(check func(Evidence) Judgement) func(Evidence) Judgement {
 	return func(e Evidence) Judgement {
-		for _, proof := range proofs() {
+		for _, proof := range lockoutControls() {
 			x, sent := e.Get(proof)
 			if !sent || tokenAnswered(x) {
 				continue

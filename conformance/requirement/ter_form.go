@@ -21,7 +21,7 @@ func errorForm() []Requirement {
 			Forgives: "401 for credentials in the body; 403, 405, 415, 422 and 429 are warnings.",
 			Fix:      "Answer errors of the token endpoint with 400, or 401 for invalid_client. A redirect means that a browser login guards the path: in Spring Security give the token endpoint a filter chain without formLogin().",
 			Breaks:   "A wrong secret is answered 200 with {\"error\": …}.",
-			Needs:    judgedRefusals(), Reads: proofs(), After: []ID{needsToken}, Check: unlessLockedOut(errorStatuses),
+			Needs:    judgedRefusals(), Reads: lockoutControls(), After: []ID{needsToken}, Check: unlessLockedOut(errorStatuses),
 		},
 		{
 			ID: "TER-04", Title: "Error body is JSON with a string error in the allowed alphabet",
@@ -32,7 +32,7 @@ func errorForm() []Requirement {
 			Forgives: "An empty 401 where no secret was sent, as Spring Authorization Server answers, and an error_description with quotes, umlauts or line breaks: warnings. Block pages are left out.",
 			Fix:      "Answer errors of the token endpoint with Content-Type: application/json and {\"error\": \"…\", \"error_description\": \"…\"} in ASCII, also for requests that fail before the OAuth code is reached (error handler of the framework, proxy).",
 			Breaks:   "An HTML error page instead of JSON.",
-			Needs:    judgedRefusals(), Reads: slices.Concat(atToken("unknown-scope", "repeated-grant-type"), proofs()),
+			Needs:    judgedRefusals(), Reads: slices.Concat(atToken("unknown-scope", "repeated-grant-type"), lockoutControls()),
 			After: []ID{needsToken}, Check: unlessLockedOut(errorBodies),
 		},
 		{
@@ -72,7 +72,7 @@ func errorStatus(x evidence.Exchange) Judgement {
 		j, _ := inconclusive(x)
 		return j
 	}
-	reason := fmt.Sprintf("%s was answered %d", attempt(x), x.Status())
+	reason := fmt.Sprintf("%s was answered %d", tokenRequestName(x), x.Status())
 	switch status := x.Status(); {
 	case status == 400 || status == 401:
 		return Passed(x.Label)
@@ -100,7 +100,7 @@ func errorBody(x evidence.Exchange) Judgement {
 		return j
 	}
 	want := expect(x, "application/json with a string error")
-	request := attempt(x)
+	request := tokenRequestName(x)
 	o, isObject := jsonObject(x)
 	code, isString := o["error"].(string)
 	switch c := x.Label.Case(); {

@@ -72,7 +72,7 @@ func eachOrigin(e Evidence, judge func(r evidence.Resource) Judgement) Judgement
 	return gather(parts...)
 }
 
-// withoutTLS judges a node without https URLs: this is normal on loopback and a failure elsewhere.
+// withoutTLS judges a node without https URLs, which is normal on loopback and a failure elsewhere.
 func withoutTLS(e Evidence, urls ...string) Judgement {
 	if e.Run.Loopback {
 		return Missing("the node is on loopback and served without TLS")
@@ -110,8 +110,8 @@ func expectHandshake(h evidence.Handshake, expected string) Subject {
 	return Subject{Name: handshakeName(h) + " by " + strings.Join(h.Offered, ", "), Label: h.Label, Expected: expected}
 }
 
-// result describes how a handshake ended.
-func result(h evidence.Handshake) string {
+// handshakeResult describes how a handshake ended.
+func handshakeResult(h evidence.Handshake) string {
 	switch {
 	case h.Completed():
 		return h.Version
@@ -125,8 +125,8 @@ func result(h evidence.Handshake) string {
 	return "nothing"
 }
 
-// agreed reports that the server accepted an offered version, also if the handshake broke off later for another reason.
-func agreed(h evidence.Handshake) bool {
+// acceptedVersion reports whether the server accepted an offered version, even if the handshake broke off later.
+func acceptedVersion(h evidence.Handshake) bool {
 	return h.Completed() || h.Selected != "" && slices.Contains(h.Offered, h.Selected)
 }
 
@@ -145,14 +145,14 @@ func certificatesValid(e Evidence) Judgement {
 			}
 		}
 		if len(h.Chain) == 0 {
-			return expectHandshake(h, "a certificate").unclear("the server showed no certificate: "+result(h), result(h))
+			return expectHandshake(h, "a certificate").unclear("the server showed no certificate: "+handshakeResult(h), handshakeResult(h))
 		}
-		return chain(e, h)
+		return judgeChain(e, h)
 	})
 }
 
-// chain judges the certificates of one handshake.
-func chain(e Evidence, h evidence.Handshake) Judgement {
+// judgeChain judges the certificates of one handshake.
+func judgeChain(e Evidence, h evidence.Handshake) Judgement {
 	leaf := h.Chain[0]
 	switch {
 	case h.Distrust == "":
@@ -161,7 +161,7 @@ func chain(e Evidence, h evidence.Handshake) Judgement {
 			unclear("no public authority issues certificates for loopback, and the run was given no other authority to trust", string(h.Distrust)).
 			Hinting("give the authority that issued it with --cacert (rin sandbox --tls prints where its own is)")
 	default:
-		reason, got, hint := distrust(h, leaf)
+		reason, got, hint := explainDistrust(h, leaf)
 		j := expectHandshake(h, "a valid chain for the host").failed(reason, got)
 		if hint != "" {
 			j = j.Hinting(hint)
@@ -185,11 +185,11 @@ func chain(e Evidence, h evidence.Handshake) Judgement {
 	return Subject{Name: handshakeName(h), Label: h.Label}.passed().Noting(notes...)
 }
 
-// distrust says why a chain cannot be verified, what came, and how to fix that cause.
-func distrust(h evidence.Handshake, leaf evidence.Certificate) (reason, got, hint string) {
+// explainDistrust says why a chain cannot be verified, what came, and how to fix that cause.
+func explainDistrust(h evidence.Handshake, leaf evidence.Certificate) (reason, got, hint string) {
 	switch h.Distrust {
 	case evidence.CertificateExpired:
-		return "a certificate has expired", expiry(h),
+		return "a certificate has expired", expiredCertificate(h),
 			"renew the certificate, and let a program do so from then on (certbot renew with a timer, acme.sh, Caddy); reload the server afterwards"
 	case evidence.CertificateNotYetValid:
 		return "the certificate is not valid yet", "valid from " + day(leaf.NotBefore),
@@ -214,8 +214,8 @@ func distrust(h evidence.Handshake, leaf evidence.Certificate) (reason, got, hin
 	return "the certificate cannot be verified: " + clip(h.Message), clip(leaf.Subject), ""
 }
 
-// expiry names the certificate of a chain that has expired.
-func expiry(h evidence.Handshake) string {
+// expiredCertificate names the certificate of a chain that has expired.
+func expiredCertificate(h evidence.Handshake) string {
 	for _, c := range h.Chain {
 		if h.Started.After(c.NotAfter) {
 			return clip(c.Subject + " expired " + day(c.NotAfter))
@@ -252,18 +252,18 @@ func modernTLSOffered(e Evidence) Judgement {
 		switch {
 		case !ok:
 			return missing
-		case agreed(h):
+		case acceptedVersion(h):
 			return Subject{Name: handshakeName(h), Label: h.Label}.passed()
 		}
 		want := expectHandshake(h, "TLS 1.2 or 1.3")
 		for _, c := range oldVersions() {
-			if old, ok := e.Handshake(r.With(c)); ok && agreed(old) {
+			if old, ok := e.Handshake(r.With(c)); ok && acceptedVersion(old) {
 				shown := expectHandshake(old, "a refusal")
-				shown.Got = result(old)
+				shown.Got = handshakeResult(old)
 				return want.failed("the server speaks old versions of TLS only", old.Offered[0]+" and nothing newer").About(shown)
 			}
 		}
-		return want.unclear("no handshake completed: "+result(h), result(h))
+		return want.unclear("no handshake completed: "+handshakeResult(h), handshakeResult(h))
 	})
 }
 
@@ -287,15 +287,15 @@ func oldTLSRefused(e Evidence) Judgement {
 func oldRefused(h, modern evidence.Handshake) Judgement {
 	want, version := expectHandshake(h, "a refusal"), strings.Join(h.Offered, ", ")
 	switch {
-	case agreed(h):
-		return want.failed("the server accepts "+version, result(h))
+	case acceptedVersion(h):
+		return want.failed("the server accepts "+version, handshakeResult(h))
 	case h.Failure != nil && h.Failure.Kind == evidence.FailureLocal:
-		return want.unclear("this build of rin cannot offer "+version+": "+clip(h.Failure.Message), result(h)).
+		return want.unclear("this build of rin cannot offer "+version+": "+clip(h.Failure.Message), handshakeResult(h)).
 			Hinting("use a build of rin without FIPS mode and without GODEBUG settings for TLS")
 	case !modern.Completed():
-		return want.unclear("a refusal of "+version+" proves nothing here: the handshake with newer versions failed too", result(h))
+		return want.unclear("a refusal of "+version+" proves nothing here: the handshake with newer versions failed too", handshakeResult(h))
 	case h.Alert != "", h.Failure != nil && (h.Failure.Kind == evidence.FailureReset || h.Failure.Kind == evidence.FailureTLS):
 		return want.passed()
 	}
-	return want.unclear("the run does not show whether "+version+" is refused: "+result(h), result(h))
+	return want.unclear("the run does not show whether "+version+" is refused: "+handshakeResult(h), handshakeResult(h))
 }

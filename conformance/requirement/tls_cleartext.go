@@ -42,8 +42,8 @@ func cleartextCalls() []Requirement {
 // cleartextLabels are the calls of a path over plain HTTP.
 func cleartextLabels(r evidence.Resource) []evidence.Label { return labels(r, "same-port", "port-80") }
 
-// cleartext judges the calls of one path over plain HTTP. Only https URLs have such calls.
-func cleartext(e Evidence, r evidence.Resource, judge func(x evidence.Exchange) Judgement) (parts []Judgement) {
+// judgeCleartext judges the calls of one path over plain HTTP. Only https URLs have such calls.
+func judgeCleartext(e Evidence, r evidence.Resource, judge func(x evidence.Exchange) Judgement) (parts []Judgement) {
 	for _, label := range cleartextLabels(r) {
 		_, skipped := e.Skipped(label)
 		x, sent := e.Get(label)
@@ -77,7 +77,7 @@ func expectNoCleartext(x evidence.Exchange) Subject {
 }
 
 func tokenOverTLSOnly(e Evidence) Judgement {
-	parts := cleartext(e, evidence.CleartextToken, tokenInCleartext)
+	parts := judgeCleartext(e, evidence.CleartextToken, tokenInCleartext)
 	if len(parts) == 0 {
 		return withoutTLS(e, e.Run.TokenURL)
 	}
@@ -114,11 +114,11 @@ func requiresTLS(o map[string]any) bool {
 }
 
 func resourcesOverTLSOnly(e Evidence) Judgement {
-	info := cleartext(e, evidence.CleartextInfo, func(x evidence.Exchange) Judgement { return resourceInCleartext(e, x, evidence.Info) })
+	info := judgeCleartext(e, evidence.CleartextInfo, func(x evidence.Exchange) Judgement { return resourceInCleartext(e, x, evidence.Info) })
 	if len(info) == 0 {
 		info = []Judgement{withoutTLS(e, e.Run.InfoURL, e.Run.BaseURL)}
 	}
-	list := cleartext(e, evidence.CleartextList, func(x evidence.Exchange) Judgement { return resourceInCleartext(e, x, evidence.ListOperation) })
+	list := judgeCleartext(e, evidence.CleartextList, func(x evidence.Exchange) Judgement { return resourceInCleartext(e, x, evidence.ListOperation) })
 	return gather(append(info, list...)...)
 }
 

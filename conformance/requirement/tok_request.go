@@ -79,9 +79,9 @@ func tokenRequests() []Requirement {
 	}
 }
 
-// yields judges a variant of the good token request, which must yield a token as well. A 5xx is a fault of the node, because the good request
+// judgeYield judges a variant of the good token request, which must yield a token as well. A 5xx is a fault of the node, because the good request
 // works in the same run.
-func yields(x evidence.Exchange, reason string) Judgement {
+func judgeYield(x evidence.Exchange, reason string) Judgement {
 	if tokenAnswered(x) {
 		return Passed(x.Label)
 	}
@@ -113,25 +113,25 @@ func basicSupported(e Evidence) Judgement {
 	if j, ok := inconclusive(x); ok {
 		return j
 	}
-	if code := oauthError(x); refused(x) && (code == "invalid_client" || code == "unauthorized_client") {
+	if code := oauthError(x); refusedByNode(x) && (code == "invalid_client" || code == "unauthorized_client") {
 		return want.warned("this client cannot authenticate by HTTP Basic", describeError(x))
 	}
 	return want.failed("the token endpoint does not read HTTP Basic", describeError(x))
 }
 
 func unknownParameterIgnored(x evidence.Exchange) Judgement {
-	return yields(x, "an unknown parameter makes the token request fail")
+	return judgeYield(x, "an unknown parameter makes the token request fail")
 }
 
 func emptyParameterOmitted(x evidence.Exchange) Judgement {
-	if refused(x) && oauthError(x) == "invalid_scope" {
+	if refusedByNode(x) && oauthError(x) == "invalid_scope" {
 		return expect(x, "200 with an access token, as without a scope").warned("an empty scope is looked up like a scope and refused, as Keycloak does", describeError(x))
 	}
-	return yields(x, "an empty scope makes the token request fail")
+	return judgeYield(x, "an empty scope makes the token request fail")
 }
 
 func formDecoded(x evidence.Exchange) Judgement {
-	j := yields(x, "percent-encoded values of the form are not decoded")
+	j := judgeYield(x, "percent-encoded values of the form are not decoded")
 	if j.Outcome == Fail && x.Status() == 415 {
 		return j.Hinting("accept Content-Type: application/x-www-form-urlencoded; charset=UTF-8, as fetch clients send it")
 	}

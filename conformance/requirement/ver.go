@@ -97,7 +97,7 @@ func unknownVersionRefused(x evidence.Exchange) Judgement {
 	switch {
 	case success(x) && len(x.Redirects) > 0:
 		return want.warned("a version that does not exist redirects to one that does", "redirected to "+describe(x))
-	case success(x) && html(x):
+	case success(x) && isHTML(x):
 		return want.warned("a version that does not exist is answered with a web page", describe(x))
 	case success(x):
 		return want.failed("a version that does not exist is answered like one that does", describe(x))
@@ -122,7 +122,7 @@ func sunsetsInOrder(e Evidence) Judgement {
 			continue
 		}
 		seen[key] = true
-		parts = append(parts, deprecated(x, deprecation, sunset))
+		parts = append(parts, judgeDeprecation(x, deprecation, sunset))
 	}
 	if !found {
 		return Missing("no answer has a Deprecation or Sunset header")
@@ -136,8 +136,8 @@ func ofNode(x evidence.Exchange) bool {
 	return r != evidence.Registry && !strings.HasPrefix(string(r), string(evidence.EndpointResource("")))
 }
 
-// deprecated judges the two headers of one answer.
-func deprecated(x evidence.Exchange, deprecation, sunset []string) Judgement {
+// judgeDeprecation judges the two headers of one answer.
+func judgeDeprecation(x evidence.Exchange, deprecation, sunset []string) Judgement {
 	var parts []Judgement
 	since, sinceKnown := time.Time{}, false
 	if len(deprecation) > 0 {
@@ -176,8 +176,8 @@ func deprecated(x evidence.Exchange, deprecation, sunset []string) Judgement {
 	return gather(parts...)
 }
 
-// within formats a duration for readers: "2 min 5 s".
-func within(d time.Duration) string {
+// durationText formats a duration for readers: "2 min 5 s".
+func durationText(d time.Duration) string {
 	d = d.Abs().Round(time.Second)
 	switch {
 	case d < time.Minute:
