@@ -9,7 +9,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/rin-network/rin/fixtures"
 	"github.com/rin-network/rin/fixtures/generate"
 	"github.com/rin-network/rin/sandbox"
 )
@@ -31,7 +30,7 @@ same bytes.`,
 		ValidArgs: []string{"fundings", "clients", "accounts", "members"},
 		Args:      cobra.MatchAll(cobra.MaximumNArgs(1), cobra.OnlyValidArgs),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			encoding, err := fixtures.ParseFormat(format)
+			encoding, err := generate.ParseFormat(format)
 			if err != nil {
 				return usage(err, "json writes one array, ndjson one record on each line")
 			}
@@ -45,13 +44,13 @@ same bytes.`,
 			if err != nil {
 				return usage(err, "see rin fixtures --help")
 			}
-			list := fixtures.Fundings(generator)
+			list := generator.Fundings()
 			if len(args) == 1 {
 				list = listOf(args[0], generator, count)
 			}
 			progress := newProgress(w.err, screenOf(w, w.err, cmd))
 			write := func(out io.Writer) error {
-				return fixtures.Write(cmd.Context(), out, list, encoding, throttledProgress(w.now, progress))
+				return generate.Write(cmd.Context(), out, list, encoding, throttledProgress(w.now, progress))
 			}
 			if path == "" {
 				err = write(w.out)
@@ -73,22 +72,22 @@ same bytes.`,
 	f.IntVar(&config.Calls, "calls", sandbox.DefaultCalls, "number of calls; programmes and other fundings are added")
 	f.IntVar(&count, "count", 10, "number of clients, accounts or members")
 	f.StringVar(&asOf, "as-of", "", "day around which calls run, 2026-03-01 (default today)")
-	f.StringVar(&format, "format", string(fixtures.JSON), "json or ndjson")
+	f.StringVar(&format, "format", string(generate.JSON), "json or ndjson")
 	f.StringVar(&path, "out", "", "file to write (default: standard output)")
 	return cmd
 }
 
 // listOf returns the list with a name, which cobra has validated. count is the length of the lists that are not fundings.
-func listOf(name string, g *generate.Generator, count int) fixtures.List {
+func listOf(name string, g *generate.Generator, count int) generate.List {
 	switch count = max(count, 0); name {
 	case "clients":
-		return fixtures.Clients(g, count)
+		return g.Clients(count)
 	case "accounts":
-		return fixtures.Accounts(g, count)
+		return g.Accounts(count)
 	case "members":
-		return fixtures.Members(g, count)
+		return g.Members(count)
 	}
-	return fixtures.Fundings(g)
+	return g.Fundings()
 }
 
 // throttledProgress returns a function that shows progress at most every 100 ms, and none within the first half second.

@@ -54,7 +54,7 @@ func packageOrder() map[string][]string {
 			"conformance/evidence",
 			"conformance/evidence/redact",
 		},
-		"fixtures": {"fixtures", "fixtures/generate", "fixtures/sample", "fixtures/vocabulary", "fixtures/model"},
+		"fixtures": {"fixtures/generate", "fixtures/sample", "fixtures/vocabulary", "fixtures/model"},
 		"sandbox": {
 			"sandbox/sandboxtest",
 			"sandbox/control",
