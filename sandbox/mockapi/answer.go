@@ -219,28 +219,25 @@ func (a *API) headers(to http.Header, q request, total int) error {
 }
 
 // headerField writes a value as a header field (style simple); ok is false if a field cannot hold it (RFC 9110 §5.5).
-func headerField(h Header, value any) (string, bool) {
-	text := ""
+func headerField(h Parameter, value any) (string, bool) {
+	var texts []string
 	switch v := value.(type) {
 	case []any:
-		texts := make([]string, len(v))
-		for i, item := range v {
-			texts[i] = headerText(item)
+		for _, item := range v {
+			texts = append(texts, headerText(item))
 		}
-		text = strings.Join(texts, ",")
 	case map[string]any:
 		between := ","
 		if h.Explode {
 			between = "="
 		}
-		var texts []string
 		for _, name := range slices.Sorted(maps.Keys(v)) {
 			texts = append(texts, name+between+headerText(v[name]))
 		}
-		text = strings.Join(texts, ",")
 	default:
-		text = headerText(v)
+		texts = []string{headerText(v)}
 	}
+	text := strings.Join(texts, ",")
 	if h.Media != "" {
 		encoded, err := json.Marshal(value)
 		if err != nil {

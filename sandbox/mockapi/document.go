@@ -3,8 +3,6 @@ package mockapi
 import (
 	"bytes"
 	"encoding/json"
-	"maps"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -106,8 +104,6 @@ func typeName(value any) string {
 	}
 	return "a number"
 }
-
-func sortedKeys(m map[string]any) []string { return slices.Sorted(maps.Keys(m)) }
 
 // isJSON reports whether [sample.Read] takes a text for JSON.
 func isJSON(text []byte) bool {

@@ -1,15 +1,7 @@
 package mockapi
 
 import (
-	"archive/zip"
-	"bytes"
-	"compress/gzip"
-	"fmt"
-	"image"
-	"image/color"
-	"image/gif"
-	"image/jpeg"
-	"image/png"
+	"embed"
 	"strings"
 )
 
@@ -70,90 +62,36 @@ func concreteType(mediaType string) string {
 	return mediaType
 }
 
-// The content of text files.
-const (
-	sampleText = "sample\n"
-	samplePage = "<!doctype html>\n<html lang=\"en\">\n<head><meta charset=\"utf-8\"><title>Sample</title></head>\n<body><p>Sample</p></body>\n</html>\n"
-	sampleSVG  = "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"1\" height=\"1\"><title>Sample</title></svg>\n"
-	sampleRows = "id,title\n1,Sample\n"
-)
+//go:embed files
+var files embed.FS
 
 // sampleFile returns a small file of a media type, always the same; ok is false for types of text, for which a value is drawn. A file of
 // an unknown type, such as sound, is a line of text.
 func sampleFile(mediaType string) (file []byte, ok bool) {
 	essence := mediaEssence(mediaType)
+	extension := "txt"
 	switch essence {
 	case "text/html", "application/html", "application/xhtml+xml":
-		return []byte(samplePage), true
+		extension = "html"
 	case "text/csv", "application/csv":
-		return []byte(sampleRows), true
+		extension = "csv"
 	case "image/svg+xml":
-		return []byte(sampleSVG), true
-	case "image/png", "image/jpeg", "image/jpg", "image/gif":
-		return sampleImage(essence), true
+		extension = "svg"
+	case "image/png", "image/gif", "image/jpeg":
+		extension = strings.TrimPrefix(essence, "image/")
+	case "image/jpg":
+		extension = "jpeg"
 	case "application/pdf":
-		return samplePDF(), true
+		extension = "pdf"
 	case "application/gzip", "application/x-gzip":
-		return sampleGzip(), true
+		extension = "gz"
 	case "application/zip", "application/x-zip-compressed":
-		return sampleZip(), true
-	}
-	if strings.HasPrefix(essence, "application/vnd.openxmlformats-") || strings.HasPrefix(essence, "application/vnd.oasis.opendocument.") {
-		return sampleZip(), true // these formats are zip archives
-	}
-	return []byte(sampleText), !strings.HasPrefix(essence, "text/")
-}
-
-// sampleImage is a single white point. Writing to memory does not fail.
-func sampleImage(essence string) []byte {
-	point := image.NewPaletted(image.Rect(0, 0, 1, 1), color.Palette{color.White})
-	var b bytes.Buffer
-	switch essence {
-	case "image/png":
-		_ = png.Encode(&b, point)
-	case "image/gif":
-		_ = gif.Encode(&b, point, nil)
+		extension = "zip"
 	default:
-		_ = jpeg.Encode(&b, point, nil)
+		if strings.HasPrefix(essence, "application/vnd.openxmlformats-") || strings.HasPrefix(essence, "application/vnd.oasis.opendocument.") {
+			extension = "zip" // these formats are zip archives
+		}
 	}
-	return b.Bytes()
-}
-
-func sampleGzip() []byte {
-	var b bytes.Buffer
-	w := gzip.NewWriter(&b)
-	_, _ = w.Write([]byte(sampleText))
-	_ = w.Close()
-	return b.Bytes()
-}
-
-func sampleZip() []byte {
-	var b bytes.Buffer
-	w := zip.NewWriter(&b)
-	if f, err := w.CreateHeader(&zip.FileHeader{Name: "sample.txt", Method: zip.Store}); err == nil {
-		_, _ = f.Write([]byte(sampleText))
-	}
-	_ = w.Close()
-	return b.Bytes()
-}
-
-// samplePDF is a document of one page (ISO 32000-1 §7.5): objects, and the table of their offsets.
-func samplePDF() []byte {
-	text := "BT /F1 24 Tf 72 720 Td (Sample) Tj ET"
-	objects := []string{
-		"<< /Type /Catalog /Pages 2 0 R >>",
-		"<< /Type /Pages /Kids [3 0 R] /Count 1 >>",
-		"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 595 842] /Contents 4 0 R /Resources << /Font << /F1 5 0 R >> >> >>",
-		fmt.Sprintf("<< /Length %d >>\nstream\n%s\nendstream", len(text), text),
-		"<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>",
-	}
-	var b bytes.Buffer
-	b.WriteString("%PDF-1.4\n")
-	table := "0000000000 65535 f \n"
-	for i, object := range objects {
-		table += fmt.Sprintf("%010d 00000 n \n", b.Len())
-		fmt.Fprintf(&b, "%d 0 obj\n%s\nendobj\n", i+1, object)
-	}
-	fmt.Fprintf(&b, "xref\n0 %d\n%strailer\n<< /Size %d /Root 1 0 R >>\nstartxref\n%d\n%%%%EOF\n", len(objects)+1, table, len(objects)+1, b.Len())
-	return b.Bytes()
+	file, err := files.ReadFile("files/sample." + extension)
+	return file, err == nil && (extension != "txt" || !strings.HasPrefix(essence, "text/"))
 }

@@ -200,19 +200,6 @@ func (p paging) has(name string) bool {
 	return name == p.size.parameter || name == p.offset.parameter || name == p.number.parameter
 }
 
-// The usual names of paging parameters, without case and separators.
-func sizes() []string {
-	return []string{"page[size]", "page[limit]", "limit", "size", "pagesize", "perpage", "$top", "top", "maxresults", "count", "take"}
-}
-
-func offsets() []string {
-	return []string{"page[offset]", "offset", "skip", "$skip", "start", "startindex", "from"}
-}
-
-func numbers() []string {
-	return []string{"page[number]", "page[page]", "page", "pagenumber", "pageno", "pageindex", "p"}
-}
-
 // pagingOf recognises the paging parameters of an operation. They are numbers.
 func (a *API) pagingOf(o *operation) paging {
 	found := paging{first: 1}
@@ -231,18 +218,24 @@ func (a *API) pagingOf(o *operation) paging {
 	return found
 }
 
+// pagingBy notes a numeric parameter that has one of the usual names of paging.
 func (a *API) pagingBy(found *paging, k key, name, at string) {
 	schema, _ := a.schema(at)
 	if kind := schema["type"]; at == "" || kind != "integer" && kind != "number" {
 		return
 	}
 	name = canonical(name)
-	switch {
-	case slices.Contains(sizes(), name) && found.size.parameter == "":
-		found.size, found.usual = k, intOr(schema["default"], 0)
-	case name == "page[page]" && a.options.PageIsOffset, slices.Contains(offsets(), name):
+	if name == "page[page]" && a.options.PageIsOffset {
+		name = "page[offset]"
+	}
+	switch name {
+	case "page[size]", "page[limit]", "limit", "size", "pagesize", "perpage", "$top", "top", "maxresults", "count", "take":
+		if found.size.parameter == "" {
+			found.size, found.usual = k, intOr(schema["default"], 0)
+		}
+	case "page[offset]", "offset", "skip", "$skip", "start", "startindex", "from":
 		found.offset = k
-	case slices.Contains(numbers(), name):
+	case "page[number]", "page[page]", "page", "pagenumber", "pageno", "pageindex", "p":
 		found.number = k
 		if intOr(schema["default"], 1) == 0 || schema["minimum"] != nil && intOr(schema["minimum"], 1) == 0 && schema["default"] == nil {
 			found.first = 0
@@ -250,6 +243,7 @@ func (a *API) pagingBy(found *paging, k key, name, at string) {
 	}
 }
 
+// intOr returns a JSON number as an int, or otherwise if the value is not one.
 func intOr(value any, otherwise int) int {
 	if number, ok := value.(json.Number); ok {
 		if n, err := strconv.Atoi(number.String()); err == nil {

@@ -1,7 +1,7 @@
 package mockapi
 
 import (
-	"fmt"
+	"maps"
 	"net/http"
 	"net/url"
 	"slices"
@@ -31,7 +31,7 @@ type Operation struct {
 	Fault *sample.Fault
 }
 
-// Parameter is a parameter of an operation.
+// Parameter is a parameter of an operation, or a header of a response.
 type Parameter struct {
 	// Name is the name; In is path, query, header or cookie.
 	Name, In string
@@ -65,18 +65,8 @@ type Response struct {
 	// Status is a number, a range as in "2XX", or "default".
 	Status  string
 	Content []Media
-	Headers []Header
+	Headers []Parameter
 	Pointer string
-}
-
-// Header is a header of a response.
-type Header struct {
-	Name             string
-	Explode, Require bool
-	// Media is the media type of a header with "content"; "" for others.
-	Media string
-	// Schema is the pointer of its schema; "" if there is none.
-	Schema string
 }
 
 // methods lists the methods of a path item, in the order of OAS 3.0.3 §4.7.9.
@@ -88,9 +78,9 @@ func methods() []string {
 func (d *Document) collect() *sample.Fault {
 	paths, ok := d.Root["paths"].(map[string]any)
 	if !ok {
-		return &sample.Fault{Pointer: "#/paths", Reason: "expected an object with a member for each path, got " + typeName(d.Root["paths"])}
+		return sample.NewFault("/paths", "expected an object with a member for each path, got %s", typeName(d.Root["paths"]))
 	}
-	for _, path := range sortedKeys(paths) {
+	for _, path := range slices.Sorted(maps.Keys(paths)) {
 		if strings.HasPrefix(path, "x-") {
 			continue
 		}
@@ -103,7 +93,7 @@ func (d *Document) collect() *sample.Fault {
 		}
 	}
 	if len(d.Operations) == 0 {
-		return &sample.Fault{Pointer: "#/paths", Reason: "it has no operation"}
+		return sample.NewFault("/paths", "it has no operation")
 	}
 	return nil
 }
@@ -120,7 +110,7 @@ func (d *Document) collectPath(path string) *sample.Fault {
 			continue
 		}
 		if len(d.Operations) == MaxOperations {
-			return &sample.Fault{Pointer: "#/paths", Reason: fmt.Sprintf("it has more than %d operations", MaxOperations)}
+			return sample.NewFault("/paths", "it has more than %d operations", MaxOperations)
 		}
 		o := Operation{Method: method, Path: path, Pointer: sample.Join(at, name)}
 		r := operationReader{document: d}
@@ -214,7 +204,7 @@ func (r *operationReader) content(pointer string, value any) []Media {
 		return nil
 	}
 	var all []Media
-	for _, name := range sortedKeys(content) {
+	for _, name := range slices.Sorted(maps.Keys(content)) {
 		media, at := r.object(sample.Join(pointer, name))
 		m := Media{Type: strings.ToLower(name)}
 		if media["schema"] != nil {
@@ -228,8 +218,7 @@ func (r *operationReader) content(pointer string, value any) []Media {
 
 // mediaPreference orders media types: JSON first, as most clients read it.
 func mediaPreference(mediaType string) int {
-	essence, _, _ := strings.Cut(mediaType, ";")
-	switch essence = strings.TrimSpace(essence); {
+	switch essence := mediaEssence(mediaType); {
 	case essence == "application/json":
 		return 0
 	case strings.HasSuffix(essence, "+json") && essence != "application/problem+json":
@@ -262,13 +251,10 @@ func (r *operationReader) parameters(o *Operation, pointer string, value any) {
 		if !ok {
 			continue
 		}
-		replaced := false
-		for j, other := range o.Parameters {
-			if other.Name == p.Name && other.In == p.In {
-				o.Parameters[j], replaced = p, true
-			}
-		}
-		if !replaced {
+		same := func(other Parameter) bool { return other.Name == p.Name && other.In == p.In }
+		if j := slices.IndexFunc(o.Parameters, same); j >= 0 {
+			o.Parameters[j] = p
+		} else {
 			o.Parameters = append(o.Parameters, p)
 		}
 	}
@@ -319,21 +305,20 @@ func (r *operationReader) shape(p *Parameter, object map[string]any, at string) 
 	if object["schema"] != nil {
 		p.Schema = sample.Join(at, "schema")
 	}
-	if p.Style == "" {
-		p.Style = map[string]string{"path": "simple", "header": "simple", "query": "form", "cookie": "form"}[p.In]
+	allowed := map[string][]string{ // the first is the default
+		"path": {"simple", "label", "matrix"}, "header": {"simple"}, "cookie": {"form"},
+		"query": {"form", "spaceDelimited", "pipeDelimited", "deepObject"},
+	}[p.In]
+	if p.Style == "" && len(allowed) > 0 {
+		p.Style = allowed[0]
 	}
 	p.Explode = p.Style == "form"
 	if explode, ok := object["explode"].(bool); ok {
 		p.Explode = explode
 	}
-	allowed := map[string][]string{
-		"path": {"simple", "label", "matrix"}, "header": {"simple"}, "cookie": {"form"},
-		"query": {"form", "spaceDelimited", "pipeDelimited", "deepObject"},
-	}[p.In]
-	if slices.Contains(allowed, p.Style) {
-		return
+	if !slices.Contains(allowed, p.Style) {
+		r.fail(sample.Join(at, "style"), "a parameter in the %s has one of the styles %s, got %q", p.In, strings.Join(allowed, ", "), clip(p.Style))
 	}
-	r.fail(sample.Join(at, "style"), "a parameter in the %s has one of the styles %s, got %q", p.In, strings.Join(allowed, ", "), clip(p.Style))
 }
 
 func (r *operationReader) responses(o *Operation, pointer string, value any) {
@@ -342,7 +327,7 @@ func (r *operationReader) responses(o *Operation, pointer string, value any) {
 		r.fail(pointer, "expected an object with a member for each status, got %s", typeName(value))
 		return
 	}
-	for _, status := range sortedKeys(responses) {
+	for _, status := range slices.Sorted(maps.Keys(responses)) {
 		if strings.HasPrefix(status, "x-") {
 			continue
 		}
@@ -378,15 +363,15 @@ func canonicalStatus(status string) string {
 	return upper
 }
 
-func (r *operationReader) headers(pointer string, value any) []Header {
+func (r *operationReader) headers(pointer string, value any) []Parameter {
 	headers, _ := value.(map[string]any)
-	var all []Header
-	for _, name := range sortedKeys(headers) {
+	var all []Parameter
+	for _, name := range slices.Sorted(maps.Keys(headers)) {
 		object, at := r.object(sample.Join(pointer, name))
-		p := Parameter{In: "header"}
+		p := Parameter{Name: name, In: "header"}
+		p.Required, _ = object["required"].(bool)
 		r.shape(&p, object, at)
-		required, _ := object["required"].(bool)
-		all = append(all, Header{Name: name, Explode: p.Explode, Require: required, Media: p.Media, Schema: p.Schema})
+		all = append(all, p)
 	}
 	return all
 }
@@ -402,7 +387,7 @@ func serverPath(holders ...map[string]any) string {
 		server, _ := servers[0].(map[string]any)
 		address, _ := server["url"].(string)
 		variables, _ := server["variables"].(map[string]any)
-		for _, name := range sortedKeys(variables) {
+		for _, name := range slices.Sorted(maps.Keys(variables)) {
 			variable, _ := variables[name].(map[string]any)
 			value, _ := variable["default"].(string)
 			address = strings.ReplaceAll(address, "{"+name+"}", value)

@@ -19,7 +19,7 @@ type operation struct {
 	response   Response
 	status     int
 	media      []Media // those of the response that can be made
-	headers    []Header
+	headers    []Parameter
 	list       *list // the list that it answers with; nil if it answers with something else
 	fault      error // says why it is not served
 }
@@ -29,9 +29,9 @@ func (a *API) operation(described Operation, r *resource) *operation {
 	o := &operation{Operation: described, resource: r}
 	if described.Fault != nil {
 		o.fault = described.Fault
-		return o
+	} else {
+		o.fault = a.prepare(o)
 	}
-	o.fault = a.prepare(o)
 	return o
 }
 
@@ -44,7 +44,7 @@ func (a *API) prepare(o *operation) error {
 	}
 	for _, p := range o.Parameters {
 		if p.Schema != "" {
-			if err := prepare(a.requests, p.Schema); err != nil {
+			if _, err := a.requests.Schema(p.Schema); err != nil {
 				return err
 			}
 		}
@@ -53,7 +53,7 @@ func (a *API) prepare(o *operation) error {
 	if o.Body != nil {
 		for _, m := range o.Body.Content {
 			if m.Schema != "" {
-				if err := prepare(a.requests, m.Schema); err != nil {
+				if _, err := a.requests.Schema(m.Schema); err != nil {
 					return err
 				}
 			}
@@ -87,7 +87,7 @@ func (a *API) prepareAnswer(o *operation) error {
 			continue
 		}
 		if _, err := a.firstValue(h.Schema); err != nil {
-			if h.Require {
+			if h.Required {
 				return err
 			}
 			continue
@@ -122,18 +122,18 @@ func (a *API) isOpaque(pointer string) bool {
 		return true
 	}
 	schema, _ := a.schema(pointer)
-	for name, value := range schema {
-		switch name {
-		case "type":
-			if value != "string" {
-				return false
-			}
-		case "format":
-			if value != "binary" {
-				return false
-			}
-		case "title", "description", "nullable", "contentMediaType", "deprecated", "$comment", "xml":
-		default:
+	for keyword, expected := range map[string]string{"type": "string", "format": "binary"} {
+		if value, has := schema[keyword]; has && value != expected {
+			return false
+		}
+	}
+	return hasOnly(schema, "type", "format", "title", "description", "nullable", "contentMediaType", "deprecated", "$comment", "xml")
+}
+
+// hasOnly reports whether a schema has no keywords besides some.
+func hasOnly(schema map[string]any, keywords ...string) bool {
+	for name := range schema {
+		if !slices.Contains(keywords, name) {
 			return false
 		}
 	}
@@ -145,7 +145,7 @@ func (a *API) firstValue(pointer string) (any, error) {
 	if pointer == "" {
 		return nil, nil
 	}
-	if err := prepare(a.samples.Validator, pointer); err != nil {
+	if _, err := a.samples.Schema(pointer); err != nil {
 		return nil, err
 	}
 	return a.samples.Value(pointer, "")

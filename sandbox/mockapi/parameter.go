@@ -18,7 +18,7 @@ type parameterDecoder struct {
 type rawParameters struct {
 	// Path has the path parameters, escaped.
 	Path map[string]string
-	// splitQuery is in the order of the request.
+	// Query is in the order of the request.
 	Query   []queryPair
 	Header  http.Header
 	Cookies []*http.Cookie
@@ -97,43 +97,31 @@ func (p parameterDecoder) simple(text string, unescape func(string) (string, err
 	if p.Media != "" {
 		return p.media(text, unescape)
 	}
-	texts, ok := []string{text}, true
-	if p.Kind.list() || p.Kind.object() {
-		texts = strings.Split(text, ",")
-	}
-	if texts, ok = unescapeAll(texts, unescape); !ok {
-		return nil, true, malformed("percent-encoded text")
-	}
-	for i := range texts {
-		if p.In == "header" {
-			texts[i] = strings.Trim(texts[i], " \t")
-		}
-	}
-	return p.assemble(texts)
+	return p.split(text, ",", unescape)
 }
 
-// assemble makes a value from the texts of its parts.
-func (p parameterDecoder) assemble(texts []string) (any, bool, error) {
+// assemble unescapes the texts of the parts of a value, and makes the value from them.
+func (p parameterDecoder) assemble(texts []string, unescape func(string) (string, error)) (any, bool, error) {
+	plain, err := unescapeAll(texts, unescape)
 	switch {
-	case p.Kind.list():
-		if slices.Equal(texts, []string{""}) {
-			texts = nil
+	case err != nil:
+		return nil, true, err
+	case p.Kind.isList():
+		if slices.Equal(plain, []string{""}) {
+			plain = nil
 		}
-		return p.Kind.items(texts), true, nil
-	case p.Kind.object() && p.Explode:
-		object, ok := p.Kind.assigned(texts)
-		if !ok {
+		return p.Kind.items(plain), true, nil
+	case p.Kind.isObject():
+		object, ok := p.Kind.object(plain, p.Explode)
+		if !ok && p.Explode {
 			return nil, true, malformed("an object, written name=value,name=value")
 		}
-		return object, true, nil
-	case p.Kind.object():
-		object, ok := p.Kind.pairs(texts)
 		if !ok {
 			return nil, true, malformed("an object, written name,value,name,value")
 		}
 		return object, true, nil
 	}
-	return p.Kind.read(texts[0]), true, nil
+	return p.Kind.read(plain[0]), true, nil
 }
 
 func (p parameterDecoder) cookie(cookies []*http.Cookie) (any, bool, error) {
@@ -154,26 +142,27 @@ func (p parameterDecoder) path(text string) (any, bool, error) {
 			return nil, true, malformed("a dot before the value, ." + text)
 		}
 		if p.Explode {
-			return p.split(rest, ".")
+			return p.split(rest, ".", url.PathUnescape)
 		}
-		return p.split(rest, ",")
+		return p.split(rest, ",", url.PathUnescape)
 	case "matrix":
 		return p.matrix(text)
 	}
 	return p.simple(text, url.PathUnescape)
 }
 
-// split reads a text whose parts have a separator between them, if it is a list or an object.
-func (p parameterDecoder) split(text, separator string) (any, bool, error) {
+// split reads a text whose parts have a separator between them, if it is a list or an object. A header may have white space around the parts.
+func (p parameterDecoder) split(text, separator string, unescape func(string) (string, error)) (any, bool, error) {
 	texts := []string{text}
-	if p.Kind.list() || p.Kind.object() {
+	if p.Kind.isList() || p.Kind.isObject() {
 		texts = strings.Split(text, separator)
 	}
-	texts, ok := unescapeAll(texts, url.PathUnescape)
-	if !ok {
-		return nil, true, malformed("percent-encoded text")
+	if p.In == "header" {
+		for i := range texts {
+			texts[i] = strings.Trim(texts[i], " \t")
+		}
 	}
-	return p.assemble(texts)
+	return p.assemble(texts, unescape)
 }
 
 // matrix reads ";id=5", ";id=3,4", ";id=3;id=4", and objects as ";id=r,100" or ";r=100".
@@ -182,29 +171,25 @@ func (p parameterDecoder) matrix(text string) (any, bool, error) {
 	if !ok {
 		return nil, true, malformed(";" + p.Name + "= before the value")
 	}
-	if p.Explode && p.Kind.object() {
-		return p.split(rest, ";")
+	if p.Explode && p.Kind.isObject() {
+		return p.split(rest, ";", url.PathUnescape)
 	}
-	parts := strings.Split(rest, ";")
 	var texts []string
-	for _, part := range parts {
+	for part := range strings.SplitSeq(rest, ";") {
 		name, value, _ := strings.Cut(part, "=")
 		if name != p.Name {
 			return nil, true, malformed(";" + p.Name + "= before the value")
 		}
 		texts = append(texts, value)
 	}
-	if p.Explode && p.Kind.list() {
-		plain, ok := unescapeAll(texts, url.PathUnescape)
-		if !ok {
-			return nil, true, malformed("percent-encoded text")
-		}
-		return p.Kind.items(plain), true, nil
+	if p.Explode && p.Kind.isList() {
+		plain, err := unescapeAll(texts, url.PathUnescape)
+		return p.Kind.items(plain), true, err
 	}
 	if len(texts) > 1 {
 		return nil, true, malformed("one value, ;" + p.Name + "=")
 	}
-	return p.split(texts[0], ",")
+	return p.split(texts[0], ",", url.PathUnescape)
 }
 
 // query reads the styles of query parameters. An empty value of an optional parameter counts as absent, as in nodes of the network.
@@ -212,8 +197,8 @@ func (p parameterDecoder) query(pairs []queryPair) (any, bool, error) {
 	switch {
 	case p.Style == "deepObject":
 		return p.deep(pairs)
-	case p.Style == "form" && p.Explode && p.Kind.object():
-		return p.members(pairs)
+	case p.Style == "form" && p.Explode && p.Kind.isObject():
+		return p.exploded(pairs)
 	}
 	var texts []string
 	for _, pair := range pairs {
@@ -226,26 +211,22 @@ func (p parameterDecoder) query(pairs []queryPair) (any, bool, error) {
 		return nil, false, nil
 	case len(texts) == 1 && texts[0] == "" && !p.Required:
 		return nil, false, nil
-	case len(texts) > 1 && !(p.Explode && p.Kind.list()):
+	case len(texts) > 1 && !(p.Explode && p.Kind.isList()):
 		return nil, true, malformed("it once, got it more than once")
 	case p.Media != "":
 		return p.media(texts[0], url.QueryUnescape)
-	case !p.Kind.list() && !p.Kind.object():
+	case !p.Kind.isList() && !p.Kind.isObject():
 	case p.Explode && len(texts) > 1:
 	case p.Explode && p.Style == "form":
 		// A single value of an exploded list is one item, with its commas.
 	default:
 		texts = p.delimited(texts[0])
 	}
-	texts, ok := unescapeAll(texts, url.QueryUnescape)
-	if !ok {
-		return nil, true, malformed("percent-encoded text")
-	}
-	return p.assemble(texts)
+	return p.assemble(texts, url.QueryUnescape)
 }
 
-// delimited splits a raw value before it is unescaped: an escaped comma belongs to an item. Blanks and pipes are always escaped in URLs,
-// so that they are delimiters even then.
+// delimited splits a raw value before it is unescaped: an escaped comma belongs to an item. Spaces and pipes are always escaped in URLs,
+// so that escaped ones are delimiters, too.
 func (p parameterDecoder) delimited(text string) []string {
 	switch p.Style {
 	case "spaceDelimited":
@@ -258,7 +239,7 @@ func (p parameterDecoder) delimited(text string) []string {
 
 // deep reads "filter[name]=value", also with several levels of members.
 func (p parameterDecoder) deep(pairs []queryPair) (any, bool, error) {
-	object, given := map[string]any{}, false
+	object := map[string]any{}
 	for _, pair := range pairs {
 		rest, ok := strings.CutPrefix(pair.Name, p.Name+"[")
 		if !ok {
@@ -268,7 +249,6 @@ func (p parameterDecoder) deep(pairs []queryPair) (any, bool, error) {
 		if !closed {
 			return nil, true, malformed("an object, written " + p.Name + "[name]=value")
 		}
-		given = true
 		plain, err := url.QueryUnescape(pair.Value)
 		if err != nil {
 			return nil, true, malformed("percent-encoded text")
@@ -277,10 +257,7 @@ func (p parameterDecoder) deep(pairs []queryPair) (any, bool, error) {
 			return nil, true, malformed("an object, written " + p.Name + "[name]=value, each name once")
 		}
 	}
-	if !given {
-		return nil, false, nil
-	}
-	return object, true, nil
+	return object, len(object) > 0, nil
 }
 
 // put sets the member at a path of names; a member that is an array may be set several times.
@@ -293,7 +270,7 @@ func (k *valueType) put(object map[string]any, path []string, text string) bool 
 		member = k.Members[path[0]]
 	}
 	old, there := object[path[0]]
-	if len(path) > 1 && !(len(path) == 2 && path[1] == "" && member.list()) {
+	if len(path) > 1 && !(len(path) == 2 && path[1] == "" && member.isList()) {
 		inner, ok := old.(map[string]any)
 		if there && !ok {
 			return false
@@ -316,25 +293,20 @@ func (k *valueType) put(object map[string]any, path []string, text string) bool 
 	return true
 }
 
-// members reads an exploded object of the style form: each of its members is a parameter.
-func (p parameterDecoder) members(pairs []queryPair) (any, bool, error) {
-	object, given := map[string]any{}, false
+// exploded reads an exploded object of the style form: each of its members is a parameter.
+func (p parameterDecoder) exploded(pairs []queryPair) (any, bool, error) {
+	object := map[string]any{}
 	for _, pair := range pairs {
-		member, known := p.Kind.Members[pair.Name]
-		if !known {
+		if _, known := p.Kind.Members[pair.Name]; !known {
 			continue
 		}
 		plain, err := url.QueryUnescape(pair.Value)
 		if err != nil {
 			return nil, true, malformed("percent-encoded text")
 		}
-		given = true
-		if !(&valueType{Members: map[string]*valueType{pair.Name: member}}).put(object, []string{pair.Name}, plain) {
+		if !p.Kind.put(object, []string{pair.Name}, plain) {
 			return nil, true, malformed("each member once")
 		}
 	}
-	if !given {
-		return nil, false, nil
-	}
-	return object, true, nil
+	return object, len(object) > 0, nil
 }

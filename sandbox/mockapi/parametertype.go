@@ -38,32 +38,28 @@ func valueTypeBelow(d *Document, pointer string, depth int) *valueType {
 	if schema["items"] != nil {
 		k.Item = valueTypeBelow(d, sample.Join(at, "items"), depth+1)
 	}
-	k.members(d, schema, at, depth)
+	properties, _ := schema["properties"].(map[string]any)
+	for name := range properties {
+		k.addMember(name, valueTypeBelow(d, sample.Join(at, "properties", name), depth+1))
+	}
 	for _, name := range []string{"allOf", "anyOf", "oneOf"} {
 		parts, _ := schema[name].([]any)
-		var either []string
-		any := len(parts) == 0
+		var types []string
+		open := len(parts) == 0 // a part allows every type
 		for i := range min(len(parts), 50) {
 			part := valueTypeBelow(d, sample.Join(at, name, strconv.Itoa(i)), depth+1)
-			any = any || len(part.Types) == 0
-			either = append(either, part.Types...)
+			open = open || len(part.Types) == 0
+			types = append(types, part.Types...)
 			k.adopt(part)
 		}
-		if len(k.Types) == 0 && (!any || name == "allOf") {
-			k.Types = either
+		if len(k.Types) == 0 && (!open || name == "allOf") {
+			k.Types = types
 		}
 	}
 	return k
 }
 
-func (k *valueType) members(d *Document, schema map[string]any, at string, depth int) {
-	properties, _ := schema["properties"].(map[string]any)
-	for name := range properties {
-		k.member(name, valueTypeBelow(d, sample.Join(at, "properties", name), depth+1))
-	}
-}
-
-func (k *valueType) member(name string, kind *valueType) {
+func (k *valueType) addMember(name string, kind *valueType) {
 	if k.Members == nil {
 		k.Members = map[string]*valueType{}
 	}
@@ -78,7 +74,7 @@ func (k *valueType) adopt(part *valueType) {
 		k.Item = part.Item
 	}
 	for name, kind := range part.Members {
-		k.member(name, kind)
+		k.addMember(name, kind)
 	}
 }
 
@@ -135,20 +131,20 @@ func typeOf(value any) string {
 // is reports whether a type is allowed by name.
 func (k *valueType) is(name string) bool { return k != nil && slices.Contains(k.Types, name) }
 
-// any reports whether every type is allowed.
-func (k *valueType) any() bool { return k == nil || len(k.Types) == 0 }
+// isAny reports whether every type is allowed.
+func (k *valueType) isAny() bool { return k == nil || len(k.Types) == 0 }
 
-// list and object say how the text of a parameter is split.
-func (k *valueType) list() bool { return k.is("array") }
+// isList and isObject say how the text of a parameter is split.
+func (k *valueType) isList() bool { return k.is("array") }
 
-func (k *valueType) object() bool { return k.is("object") && !k.is("array") }
+func (k *valueType) isObject() bool { return k.is("object") && !k.is("array") }
 
 // read gives a text one of the allowed types: a number or boolean if the text is one, else a string.
 func (k *valueType) read(text string) any {
 	switch {
-	case (k.is("integer") || k.is("number") || k.any() && !leadingZero(text)) && isNumber(text):
+	case (k.is("integer") || k.is("number") || k.isAny() && !leadingZero(text)) && isNumber(text):
 		return json.Number(text)
-	case (k.is("boolean") || k.any()) && (text == "true" || text == "false"):
+	case (k.is("boolean") || k.isAny()) && (text == "true" || text == "false"):
 		return text == "true"
 	case k.is("null") && (text == "null" || text == "" && !k.is("string")):
 		return nil
@@ -185,46 +181,44 @@ func (k *valueType) items(texts []string) any {
 	return list
 }
 
-// pairs reads names and values in turn as an object; ok is false if one is left over.
-func (k *valueType) pairs(texts []string) (object any, ok bool) {
-	members := map[string]any{}
+// object reads texts as an object: each of them is name=value if they are assigned; else names and values take turns. ok is false for
+// other texts.
+func (k *valueType) object(texts []string, assigned bool) (members map[string]any, ok bool) {
+	if assigned {
+		var pairs []string
+		for _, text := range texts {
+			name, value, found := strings.Cut(text, "=")
+			if !found {
+				return nil, false
+			}
+			pairs = append(pairs, name, value)
+		}
+		texts = pairs
+	}
+	members = map[string]any{}
 	for i := 0; i+1 < len(texts); i += 2 {
 		members[texts[i]] = k.Members[texts[i]].value(texts[i+1])
 	}
 	return members, len(texts)%2 == 0
 }
 
-// assigned reads texts of the form name=value as an object.
-func (k *valueType) assigned(texts []string) (object any, ok bool) {
-	members := map[string]any{}
-	for _, text := range texts {
-		name, value, found := strings.Cut(text, "=")
-		if !found {
-			return nil, false
-		}
-		members[name] = k.Members[name].value(value)
-	}
-	return members, true
-}
-
 // value reads a text that is not split; for an array it is the only item.
 func (k *valueType) value(text string) any {
-	if k.list() {
+	if k.isList() {
 		return k.items([]string{text})
 	}
 	return k.read(text)
 }
 
-// unescapeAll unescapes texts; ok is false if one has an invalid escape.
-func unescapeAll(texts []string, unescape func(string) (string, error)) (plain []string, ok bool) {
-	plain = make([]string, len(texts))
+func unescapeAll(texts []string, unescape func(string) (string, error)) ([]string, error) {
+	plain := make([]string, len(texts))
 	for i, text := range texts {
 		var err error
 		if plain[i], err = unescape(text); err != nil {
-			return nil, false
+			return nil, malformed("percent-encoded text")
 		}
 	}
-	return plain, true
+	return plain, nil
 }
 
 func noEscapes(text string) (string, error) { return text, nil }

@@ -58,14 +58,8 @@ func (a *API) listed(l *list, q request) (value any, total int, err error) {
 // plainArray reports whether an array fits its schema as soon as each of its items does.
 func (a *API) plainArray(pointer string) bool {
 	schema, _ := a.schema(pointer)
-	for name := range schema {
-		switch name {
-		case "type", "items", "maxItems", "description", "title", "example", "examples", "default", "nullable", "deprecated", "xml", "externalDocs", "$comment":
-		default:
-			return false
-		}
-	}
-	return true
+	return hasOnly(schema, "type", "items", "maxItems", "description", "title", "example", "examples", "default", "nullable", "deprecated", "xml",
+		"externalDocs", "$comment")
 }
 
 // window is a part of a list.
@@ -296,7 +290,7 @@ func (a *API) place(l *list, value any, path []string) any {
 	if !ok {
 		return value
 	}
-	for i, segment := range strings.Split(strings.Trim(l.operation.resource.path, "/"), "/") {
+	for i, segment := range l.operation.resource.segments {
 		name, isParameter := strings.CutPrefix(strings.TrimSuffix(segment, "}"), "{")
 		if !isParameter || i >= len(path) {
 			continue

@@ -139,17 +139,9 @@ func (a *API) readBody(q *request, r *http.Request) *content.Problem {
 		return refuse(content.NotImplemented(err.Error()))
 	}
 	if len(violations) > 0 {
-		return refuse(content.Unprocessable(faultsOf(violations)))
+		return refuse(content.Unprocessable(violations))
 	}
 	return nil
-}
-
-func faultsOf(violations []Violation) []content.Fault {
-	all := make([]content.Fault, len(violations))
-	for i, v := range violations {
-		all[i] = content.Fault{Pointer: v.Pointer, Detail: v.Detail}
-	}
-	return all
 }
 
 // maxBodyDepth bounds the nesting of a request's body.

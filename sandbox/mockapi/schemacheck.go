@@ -7,26 +7,20 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/rin-network/rin/fixtures/sample"
 	"github.com/santhosh-tekuri/jsonschema/v6"
 	"github.com/santhosh-tekuri/jsonschema/v6/kind"
 	"golang.org/x/text/language"
 	"golang.org/x/text/message"
+
+	"github.com/rin-network/rin/fixtures/sample"
+	"github.com/rin-network/rin/sandbox/content"
 )
 
-// prepare reads the schema at a pointer, with all that it refers to. The error is a *sample.Fault.
-func prepare(v *sample.Validator, pointer string) error {
-	if _, fault := v.Schema(pointer); fault != nil {
-		return fault
-	}
-	return nil
-}
-
-// check lists how a value breaks the schema at a pointer; nil if it fits. The error is a *sample.Fault.
-func (a *API) check(v *sample.Validator, pointer string, value any) (violations []Violation, err error) {
-	schema, fault := v.Schema(pointer)
-	if fault != nil {
-		return nil, fault
+// check lists how a value breaks the schema at a pointer; the list is empty if the value fits. The error is a *sample.Fault.
+func (a *API) check(v *sample.Validator, pointer string, value any) (violations []content.Fault, err error) {
+	schema, err := v.Schema(pointer)
+	if err != nil {
+		return nil, err
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -41,7 +35,7 @@ func (a *API) check(v *sample.Validator, pointer string, value any) (violations 
 	if !errors.As(refused, &invalid) {
 		return nil, a.inapplicable(pointer, refused)
 	}
-	return describe(invalid), nil
+	return violationsOf(invalid), nil
 }
 
 func (a *API) inapplicable(pointer string, why any) error {
@@ -50,27 +44,19 @@ func (a *API) inapplicable(pointer string, why any) error {
 	return fault
 }
 
-// Violation is one reason why a value does not fit its schema.
-type Violation struct {
-	// Pointer is the place in the value, as a URI fragment ("#/name/0", RFC 6901 §6).
-	Pointer string
-	// Detail says what was expected and what was found.
-	Detail string
-}
-
 // maxViolations bounds the violations in one answer.
 const maxViolations = 10
 
-// describe lists the leaves of an error tree; of alternatives (oneOf, anyOf) only those of the closest one.
-func describe(err *jsonschema.ValidationError) []Violation {
-	var all []Violation
+// violationsOf lists the leaves of an error tree; of alternatives (oneOf, anyOf) only those of the closest one.
+func violationsOf(err *jsonschema.ValidationError) []content.Fault {
+	var all []content.Fault
 	collectViolations(err, &all)
-	slices.SortStableFunc(all, func(a, b Violation) int { return strings.Compare(a.Pointer, b.Pointer) })
+	slices.SortStableFunc(all, func(a, b content.Fault) int { return strings.Compare(a.Pointer, b.Pointer) })
 	all = slices.Compact(all)
 	return all[:min(len(all), maxViolations)]
 }
 
-func collectViolations(err *jsonschema.ValidationError, all *[]Violation) {
+func collectViolations(err *jsonschema.ValidationError, all *[]content.Fault) {
 	causes := err.Causes
 	switch err.ErrorKind.(type) {
 	case *kind.OneOf, *kind.AnyOf:
@@ -79,7 +65,7 @@ func collectViolations(err *jsonschema.ValidationError, all *[]Violation) {
 		}
 	}
 	if len(causes) == 0 {
-		*all = append(*all, Violation{pointer(err.InstanceLocation), text(err.ErrorKind)})
+		*all = append(*all, content.Fault{Pointer: pointer(err.InstanceLocation), Detail: text(err.ErrorKind)})
 		return
 	}
 	for _, cause := range causes {
@@ -93,11 +79,11 @@ func severity(err *jsonschema.ValidationError) int {
 	case *kind.Type, *kind.Const, *kind.Enum:
 		return 100
 	}
-	w := 1
+	sum := 1
 	for _, cause := range err.Causes {
-		w += severity(cause)
+		sum += severity(cause)
 	}
-	return w
+	return sum
 }
 
 func pointer(location []string) string {
@@ -108,15 +94,15 @@ func pointer(location []string) string {
 	return out
 }
 
-// text describes an error.
+// text describes an error in words.
 func text(k jsonschema.ErrorKind) string {
 	switch k := k.(type) {
 	case *kind.FalseSchema:
 		return "nothing is allowed here"
 	case *kind.Required:
-		return "expected the " + plural("member", k.Missing)
+		return "expected the " + memberNames(k.Missing)
 	case *kind.AdditionalProperties:
-		return "it does not take the " + plural("member", k.Properties)
+		return "it does not take the " + memberNames(k.Properties)
 	case *kind.Format:
 		if k.Want == "regex" {
 			return fmt.Sprintf("%q is not a regular expression", clip(fmt.Sprint(k.Got)))
@@ -130,24 +116,25 @@ func text(k jsonschema.ErrorKind) string {
 	return said
 }
 
-func plural(noun string, names []string) string {
+// memberNames writes "member a" or "members a, b", at most ten of them.
+func memberNames(names []string) string {
+	words := "member "
 	if len(names) > 1 {
-		noun += "s"
+		words = "members "
 	}
-	short := make([]string, 0, len(names))
-	for _, name := range names[:min(len(names), 10)] {
-		short = append(short, clip(name))
+	for i, name := range names[:min(len(names), 10)] {
+		if i > 0 {
+			words += ", "
+		}
+		words += clip(name)
 	}
-	return noun + " " + strings.Join(short, ", ")
+	return words
 }
 
 // expectation says in words which values a schema accepts, and lists the values of an enum. It describes the outermost schema only.
 func expectation(d *Document, pointer string) (words string, allowed []string) {
-	if pointer == "" {
-		return "any value", nil
-	}
 	schema, at, fault := d.Object(pointer)
-	if fault != nil {
+	if pointer == "" || fault != nil {
 		return "any value", nil
 	}
 	if values, ok := schema["enum"].([]any); ok && len(values) > 0 {
@@ -163,17 +150,16 @@ func expectation(d *Document, pointer string) (words string, allowed []string) {
 	}
 	types := typeNames(schema["type"])
 	format, _ := schema["format"].(string)
-	words = strings.Join(types, " or ")
 	switch {
-	case format != "" && slices.Contains(types, "a string"):
-		words = article(format)
 	case len(types) == 0:
 		words = "a value"
-	}
-	if slices.Contains(types, "an array") {
-		if item, _ := expectation(d, sample.Join(at, "items")); schema["items"] != nil {
-			words = "a list, each item " + item
-		}
+	case slices.Contains(types, "an array") && schema["items"] != nil:
+		item, _ := expectation(d, sample.Join(at, "items"))
+		words = "a list, each item " + item
+	case slices.Contains(types, "a string") && format != "":
+		words = article(format)
+	default:
+		words = strings.Join(types, " or ")
 	}
 	return words + limits(schema), nil
 }
@@ -194,20 +180,13 @@ func typeNames(value any) []string {
 	if !ok {
 		names = []any{value}
 	}
+	known := map[string]string{
+		"integer": "a whole number", "number": "a number", "string": "a string", "boolean": "true or false", "array": "an array", "object": "an object",
+	}
 	var types []string
 	for _, name := range names {
-		switch name {
-		case "integer":
-			types = append(types, "a whole number")
-		case "array":
-			types = append(types, "an array")
-		case "object":
-			types = append(types, "an object")
-		case "string", "number", "boolean":
-			types = append(types, fmt.Sprint("a ", name))
-		}
-		if name == "boolean" {
-			types[len(types)-1] = "true or false"
+		if text, ok := name.(string); ok && known[text] != "" {
+			types = append(types, known[text])
 		}
 	}
 	return types
@@ -234,25 +213,16 @@ func article(format any) string {
 
 // limits lists the bounds of a schema.
 func limits(schema map[string]any) string {
-	var all []string
-	say := func(keyword, words string) {
-		switch v := schema[keyword].(type) {
+	all := ""
+	for _, limit := range []struct{ keyword, words string }{
+		{"minimum", "at least"}, {"exclusiveMinimum", "more than"}, {"maximum", "at most"}, {"exclusiveMaximum", "less than"},
+		{"multipleOf", "a multiple of"}, {"minLength", "of at least length"}, {"maxLength", "of at most length"}, {"pattern", "matching"},
+		{"minItems", "items at least"}, {"maxItems", "items at most"},
+	} {
+		switch v := schema[limit.keyword].(type) {
 		case json.Number, string:
-			all = append(all, words+" "+clip(fmt.Sprint(v)))
+			all += ", " + limit.words + " " + clip(fmt.Sprint(v))
 		}
 	}
-	say("minimum", "at least")
-	say("exclusiveMinimum", "more than")
-	say("maximum", "at most")
-	say("exclusiveMaximum", "less than")
-	say("multipleOf", "a multiple of")
-	say("minLength", "of at least length")
-	say("maxLength", "of at most length")
-	say("pattern", "matching")
-	say("minItems", "items at least")
-	say("maxItems", "items at most")
-	if len(all) == 0 {
-		return ""
-	}
-	return ", " + strings.Join(all, ", ")
+	return all
 }

@@ -223,13 +223,11 @@ func singular(name string) string {
 	return strings.TrimSuffix(name, "S")
 }
 
+// major returns the version in a path; 1 without one.
 func major(r *resource) int {
 	for _, segment := range r.segments {
 		if isVersion(segment) {
-			n := 0
-			for _, digit := range segment[1:min(len(segment), 6)] {
-				n = 10*n + int(digit-'0')
-			}
+			n, _ := strconv.Atoi(segment[1:min(len(segment), 6)])
 			return n
 		}
 	}
