@@ -3,6 +3,7 @@ package evidence
 import (
 	"encoding/json"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -104,6 +105,8 @@ const (
 	Unmet         NotSentKind = "unmet"          // a precondition is not met: its requirements are blocked
 	NotApplicable NotSentKind = "not-applicable" // the node does not have it, or the operator did not ask for it
 	OverBudget    NotSentKind = "over-budget"    // the request budget or the deadline ran out: inconclusive
+	// Stopped means that the server had stopped answering: inconclusive. The reason begins with its origin.
+	Stopped NotSentKind = "stopped"
 )
 
 // Document is the node's API document after the guard.
@@ -197,6 +200,30 @@ func (l *Log) index() {
 // Skipped returns the reason why the label was not sent.
 func (l *Log) Skipped(label Label) (NotSent, bool) {
 	return find(l.NotSent, func(n NotSent) bool { return n.Label == label })
+}
+
+// Outages describes the origins that stopped answering during the run, in the order in which that was noticed.
+func (l *Log) Outages() []Outage {
+	var out []Outage
+	for _, n := range l.NotSent {
+		if n.Kind != Stopped {
+			continue
+		}
+		i := slices.IndexFunc(out, func(o Outage) bool { return o.Cause == n.Because })
+		if i < 0 {
+			origin, _, _ := strings.Cut(n.Because, " ")
+			i, out = len(out), append(out, Outage{Origin: origin, Cause: n.Because})
+		}
+		out[i].NotSent++
+	}
+	return out
+}
+
+// Outage is the end of the answers of one origin.
+type Outage struct {
+	Origin  string
+	Cause   string // one sentence
+	NotSent int    // planned requests
 }
 
 // FindingsOf returns the schema findings of one exchange.

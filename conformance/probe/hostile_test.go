@@ -248,6 +248,48 @@ var _ = Describe("The end of a run", func() {
 		Expect(again.Exchanges).To(HaveLen(len(log.Exchanges)))
 	})
 
+	It("comes soon after the node stops answering, and says which address that was", func() {
+		for _, answered := range []int32{0, 20} {
+			var requests atomic.Int32
+			n := newNode(func(n *node) {
+				n.before = func(_ *node, _ http.ResponseWriter, q *http.Request) bool {
+					if requests.Add(1) <= answered {
+						return false
+					}
+					<-q.Context().Done()
+					return true
+				}
+			})
+			t := targetOf(n)
+			t.Politeness.Timeout = 100 * time.Millisecond
+			o, _ := options(t)
+			began := time.Now()
+			Expect(probe.Run(context.Background(), o)).To(Succeed())
+			Expect(time.Since(began)).To(BeNumerically("<", 5*time.Second))
+			log := o.Journal.Log()
+			Expect(labelsWithoutEnd(log)).To(BeEmpty())
+			Expect(requests.Load()).To(BeNumerically("<", answered+30))
+			Expect(log.Outages()).To(ConsistOf(And(HaveField("Origin", n.URL), HaveField("NotSent", BeNumerically(">", 0)))))
+		}
+	})
+
+	It("is not hastened by one path that hangs", func() {
+		n := newNode(func(n *node) {
+			n.before = func(_ *node, _ http.ResponseWriter, q *http.Request) bool {
+				hangs := strings.HasPrefix(q.URL.Path, "/ris/funding/v3/fundings/")
+				if hangs {
+					<-q.Context().Done()
+				}
+				return hangs
+			}
+		})
+		t := targetOf(n)
+		t.Politeness.Timeout = 100 * time.Millisecond
+		o, _ := options(t)
+		Expect(probe.Run(context.Background(), o)).To(Succeed())
+		Expect(o.Journal.Log().Outages()).To(BeEmpty())
+	})
+
 	It("keeps to the deadline", func() {
 		release := make(chan struct{})
 		n := newNode(func(n *node) {

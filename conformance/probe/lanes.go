@@ -1,6 +1,7 @@
 package probe
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -104,7 +105,7 @@ func (r *run) send(ctx context.Context, s Step, rank rank) {
 	}
 	request, reason := s.row.Send(ctx, r, at)
 	if reason != nil {
-		r.skip(s, reason)
+		r.skip(s, r.orOutage(reason))
 		return
 	}
 	request.Label, request.Words, request.Limit = s.Label, s.row.Words, limitOf(s.Label)
@@ -164,6 +165,21 @@ func limitOf(label evidence.Label) int64 {
 		return 0
 	}
 	return smallAnswer
+}
+
+// orOutage returns the reason for an unmet precondition: that the node stopped answering, if it did, or else the given one.
+func (r *run) orOutage(reason *unsent) *unsent {
+	if reason.kind != evidence.Unmet {
+		return reason
+	}
+	cause := r.recorder.Outage(r.Target.InfoURL)
+	if r.current().Value == "" {
+		cause = cmp.Or(r.recorder.Outage(r.Target.TokenURL), cause)
+	}
+	if cause == "" {
+		return reason
+	}
+	return &unsent{evidence.Stopped, cause}
 }
 
 func (r *run) skip(s Step, why *unsent) {

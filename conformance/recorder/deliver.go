@@ -136,7 +136,7 @@ func (r *Recorder) deliver(ctx context.Context, req Request, p prepared) outcome
 		established, err := r.once(ctx, req, p, &o)
 		if err != nil {
 			if o.attempts == 0 {
-				o.unsent = err.Error()
+				o.unsent = err
 				o.failure = unsentFailure(o.unsent)
 			}
 			return o
@@ -189,13 +189,11 @@ func (o outcome) transient() bool {
 // once sends the request and may follow one redirect. established reports that the node may have seen the request. The
 // error is the reason why nothing was sent; then the outcome is unchanged.
 func (r *Recorder) once(ctx context.Context, req Request, p prepared, o *outcome) (established bool, err error) {
-	if err := r.gate.enter(ctx); err != nil {
-		return false, errors.New("the run ended first: " + err.Error())
+	leave, err := r.admit(ctx, evidence.Origin(p.url), req.Once)
+	if err != nil {
+		return false, err
 	}
-	defer r.gate.leave()
-	if !r.gate.spend() {
-		return false, errBudget
-	}
+	defer leave()
 	o.attempts++
 	o.started, o.hops = r.options.Clock(), nil
 	result := r.attempt(ctx, p)
@@ -212,7 +210,36 @@ func (r *Recorder) once(ctx context.Context, req Request, p prepared, o *outcome
 		r.gate.slowDown() // before another request takes the slot
 	}
 	o.duration = r.options.Clock().Sub(o.started)
+	if !req.Once {
+		r.observe(ctx, p, *o)
+	}
 	return result.established, nil
+}
+
+// admit waits until one more request may be sent to the origin. After a nil error the caller must call leave. A request whose missing answer
+// is a result (unguarded) is sent in any case.
+func (r *Recorder) admit(ctx context.Context, origin string, unguarded bool) (leave func(), err error) {
+	pass := func() error {
+		if unguarded {
+			return nil
+		}
+		return r.breaker.pass(ctx, origin)
+	}
+	if err := pass(); err != nil { // first of all, so that what is not sent waits for no slot
+		return nil, err
+	}
+	if err := r.gate.enter(ctx); err != nil {
+		return nil, endedFirst(err)
+	}
+	if err := pass(); err != nil { // the origin may have stopped answering meanwhile
+		r.gate.leave()
+		return nil, err
+	}
+	if !r.gate.spend() {
+		r.gate.leave()
+		return nil, errBudget
+	}
+	return r.gate.leave, nil
 }
 
 // redirect returns the target of a redirect that may be followed, else nil. The target has the same origin. Methods other than GET and HEAD

@@ -45,8 +45,8 @@ func (r *Recorder) Handshake(ctx context.Context, g HandshakeRequest) evidence.H
 	for {
 		if err := r.handshakeOnce(ctx, g, &h); err != nil {
 			if h.Attempts == 0 {
-				r.options.Journal.Skip(evidence.NotSent{Label: g.Label, Kind: evidence.OverBudget, Because: r.options.Redactor.Text(err.Error())})
-				h.Failure = unsentFailure(err.Error())
+				r.options.Journal.Skip(r.notSent(g.Label, "", err))
+				h.Failure = unsentFailure(err)
 				return h
 			}
 			break
@@ -69,19 +69,21 @@ func (r *Recorder) Handshake(ctx context.Context, g HandshakeRequest) evidence.H
 
 // handshakeOnce makes one attempt. The error is the reason why there was none; then the handshake is unchanged.
 func (r *Recorder) handshakeOnce(ctx context.Context, g HandshakeRequest, h *evidence.Handshake) error {
-	if err := r.gate.enter(ctx); err != nil {
-		return fmt.Errorf("the run ended first: %w", err)
+	origin := evidence.OriginOf("https://" + h.Address)
+	leave, err := r.admit(ctx, origin, false)
+	if err != nil {
+		return err
 	}
-	defer r.gate.leave()
-	if !r.gate.spend() {
-		return errBudget
-	}
+	defer leave()
 	attempt := evidence.Handshake{
 		Label: h.Label, Address: h.Address, ServerName: h.ServerName, Offered: h.Offered, Attempts: h.Attempts + 1, Started: r.options.Clock(),
 	}
 	r.handshake(ctx, g, &attempt)
 	attempt.Duration = r.options.Clock().Sub(attempt.Started)
 	*h = attempt
+	if h.Failure != nil && h.Failure.Kind == evidence.FailureTimeout && isRepeatable(g, *h) { // an old version may be met by silence
+		r.observeTimeout(ctx, origin, "")
+	}
 	return nil
 }
 

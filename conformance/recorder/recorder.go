@@ -28,6 +28,7 @@ type Recorder struct {
 	options Options
 	allowed map[string]bool
 	gate    *gate
+	breaker *breaker
 	bodies  *allowance
 	client  *http.Transport
 }
@@ -46,7 +47,7 @@ func New(o Options) (*Recorder, error) {
 		}
 		allowed[origin] = true
 	}
-	return &Recorder{options: o, allowed: allowed, gate: newGate(o), bodies: newAllowance(o.TotalLimit), client: transport(o)}, nil
+	return &Recorder{options: o, allowed: allowed, gate: newGate(o), breaker: newBreaker(), bodies: newAllowance(o.TotalLimit), client: transport(o)}, nil
 }
 
 // Close ends idle connections.
@@ -89,7 +90,7 @@ type outcome struct {
 	hops    []evidence.Hop
 	reply   *reply
 	failure *evidence.Failure
-	unsent  string // the reason why nothing was sent
+	unsent  error // the reason why nothing was sent
 	// presented are the facts about the bad token of the request.
 	presented *evidence.TokenFacts
 	attempts  int
@@ -122,8 +123,8 @@ func (r *Recorder) record(req Request, o outcome) Answer {
 	answer.Exchange = x.Redacted(r.options.Redactor)
 	switch {
 	case req.Label == "":
-	case o.unsent != "":
-		r.options.Journal.Skip(evidence.NotSent{Label: req.Label, Words: req.Words, Kind: evidence.OverBudget, Because: r.options.Redactor.Text(o.unsent)})
+	case o.unsent != nil:
+		r.options.Journal.Skip(r.notSent(req.Label, req.Words, o.unsent))
 	default:
 		for i := range findings {
 			findings[i].Label = cmp.Or(findings[i].Label, req.Label)
@@ -133,9 +134,18 @@ func (r *Recorder) record(req Request, o outcome) Answer {
 	return answer
 }
 
-// unsentFailure returns the failure that the prober gets for a request over budget.
-func unsentFailure(because string) *evidence.Failure {
+// unsentFailure returns the failure that the prober gets for a request that was not sent.
+func unsentFailure(because error) *evidence.Failure {
 	return &evidence.Failure{Kind: evidence.FailureRefused, Message: fmt.Sprintf("not sent: %s", because)}
+}
+
+// notSent describes for the evidence why a request was not sent.
+func (r *Recorder) notSent(label evidence.Label, words string, because error) evidence.NotSent {
+	out := evidence.NotSent{Label: label, Words: words, Kind: evidence.OverBudget, Because: r.options.Redactor.Text(because.Error())}
+	if _, stopped := errors.AsType[stoppedError](because); stopped {
+		out.Kind = evidence.Stopped
+	}
+	return out
 }
 
 // Options configure a [Recorder].

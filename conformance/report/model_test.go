@@ -31,6 +31,20 @@ var _ = Describe("New", func() {
 		Expect(r.Verdict.Decision).To(Equal(verdict.NotCertified))
 	})
 
+	It("names in the headline which address stopped answering, and what to do", func() {
+		log := smallLog()
+		const cause = "https://api.node.example stopped answering: 2 requests in a row"
+		log.NotSent = append(log.NotSent, evidence.NotSent{Label: "op/getFunding.ok", Kind: evidence.Stopped, Because: cause})
+		judged := map[requirement.ID]requirement.Judgement{}
+		for id := range smallJudgements() {
+			judged[id] = requirement.Unclear(cause).Hinting("Find out why")
+		}
+		r := report.New(verdict.Decide(smallCatalogue(), judged, log, nil), log, version)
+		Expect(r.Verdict.Headline).To(Equal("Not certified for profile funding yet: https://api.node.example stopped answering"))
+		Expect(r.Verdict.Reasons[0].Text).To(HavePrefix(cause))
+		Expect(written(formats()["80.txt"], r, log)).To(ContainSubstring("Find out why"))
+	})
+
 	It("gives a curl where somebody has to look, and only there", func() {
 		r, _ := small()
 		for _, q := range r.Requirements {

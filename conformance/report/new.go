@@ -20,7 +20,7 @@ func New(v verdict.Verdict, log *evidence.Log, suite string) Report {
 		Date:       log.Run.Started.UTC().Truncate(time.Second),
 		Profile:    v.Profile,
 		Target:     targetOf(log),
-		Verdict:    verdictOf(v),
+		Verdict:    verdictOf(v, log),
 		Totals:     v.Totals,
 		Budget:     Budget{Planned: log.Run.Budget},
 		Run:        Run{Cause: "the evidence is cut off before the end of the run", Partial: log.Run.Partial, NotSent: []NotSent{}},
@@ -109,9 +109,9 @@ func withoutUserinfo(raw string) string {
 	return u.String()
 }
 
-func verdictOf(v verdict.Verdict) Verdict {
+func verdictOf(v verdict.Verdict, log *evidence.Log) Verdict {
 	out := Verdict{
-		Decision: v.Decision, Headline: headline(v), Reasons: []Reason{},
+		Decision: v.Decision, Headline: headline(v, log), Reasons: []Reason{},
 		Failed: v.Failed(), Unsettled: v.Unsettled(),
 	}
 	for _, r := range v.Reasons {
@@ -125,7 +125,7 @@ func verdictOf(v verdict.Verdict) Verdict {
 }
 
 // headline returns the decision in words. The profile comes from an evidence file that anyone may have written, so only a known one is named.
-func headline(v verdict.Verdict) string {
+func headline(v verdict.Verdict, log *evidence.Log) string {
 	profile := v.Profile
 	if profile != requirement.Auth && profile != requirement.Funding && profile != requirement.Full {
 		profile = "unknown"
@@ -136,6 +136,9 @@ func headline(v verdict.Verdict) string {
 	case verdict.NotCertified:
 		return fmt.Sprintf("Not certified for profile %s", profile)
 	case verdict.Repeat:
+		if outages := log.Outages(); len(outages) > 0 {
+			return fmt.Sprintf("Not certified for profile %s yet: %s stopped answering", profile, listOrigins(outages))
+		}
 		return fmt.Sprintf("Not certified for profile %s yet: repeat the run", profile)
 	}
 	if v.Excused != nil {
@@ -148,6 +151,17 @@ func headline(v verdict.Verdict) string {
 		return fmt.Sprintf("Partial run of profile %s: nothing failed, something is open", profile)
 	}
 	return fmt.Sprintf("Partial run of profile %s: nothing failed", profile)
+}
+
+// listOrigins names at most two origins.
+func listOrigins(outages []evidence.Outage) string {
+	switch len(outages) {
+	case 1:
+		return outages[0].Origin
+	case 2:
+		return outages[0].Origin + " and " + outages[1].Origin
+	}
+	return fmt.Sprintf("%s and %d other addresses", outages[0].Origin, len(outages)-1)
 }
 
 // baselineHeadline returns the headline of a run with a baseline.

@@ -99,7 +99,7 @@ func (s *stage) confuse(r *rand.Rand) {
 			continue
 		case 1:
 			s.remove(label)
-			kinds := []evidence.NotSentKind{evidence.Unmet, evidence.NotApplicable, evidence.OverBudget}
+			kinds := []evidence.NotSentKind{evidence.Unmet, evidence.NotApplicable, evidence.OverBudget, evidence.Stopped}
 			s.log.NotSent = append(s.log.NotSent, evidence.NotSent{Label: label, Kind: pick(r, kinds), Because: "of chance"})
 			continue
 		case 2:

@@ -62,7 +62,11 @@ func (e Evidence) noAnswer(label evidence.Label) (Judgement, bool) {
 		if x.Failure == nil {
 			return Judgement{}, false
 		}
-		return Unclear(fmt.Sprintf("no answer to %s: %s", e.RequestName(label), x.Failure.Message)).Seen(label), true
+		j := Unclear(fmt.Sprintf("no answer to %s: %s", e.RequestName(label), x.Failure.Message)).Seen(label)
+		if e.stopped(x) {
+			j = j.Hinting(restart(evidence.OriginOf(x.Request.URL)))
+		}
+		return j, true
 	}
 	if skipped, ok := e.Skipped(label); ok {
 		reason := fmt.Sprintf("%s was not sent: %s", e.RequestName(label), e.inWords(label, skipped.Because))
@@ -71,6 +75,9 @@ func (e Evidence) noAnswer(label evidence.Label) (Judgement, bool) {
 			return Missing(skipped.Because), true
 		case evidence.Unmet:
 			return Judgement{Outcome: Blocked, Reason: reason}, true
+		case evidence.Stopped:
+			origin, _, _ := strings.Cut(skipped.Because, " ")
+			return Unclear(skipped.Because).Hinting(restart(origin)), true // the same reason for all of them, so that reports fold them
 		}
 		return Unclear(reason), true
 	}
@@ -78,6 +85,18 @@ func (e Evidence) noAnswer(label evidence.Label) (Judgement, bool) {
 		return Unclear(fmt.Sprintf("the run ended before %s had an answer", label)), true
 	}
 	return Unclear(fmt.Sprintf("the recording has no %s", label)).Blaming(Suite), true
+}
+
+// stopped reports a timeout at an origin that stopped answering in this run.
+func (e Evidence) stopped(x evidence.Exchange) bool {
+	origin := evidence.OriginOf(x.Request.URL)
+	return x.Failure.Kind == evidence.FailureTimeout && slices.ContainsFunc(e.Outages(), func(o evidence.Outage) bool { return o.Origin == origin })
+}
+
+// restart is the fix for an origin that stopped answering.
+func restart(origin string) string {
+	return fmt.Sprintf("find out why %s stopped answering: look into its log at the time of the first request without an answer, and at what stands before it (a proxy, "+
+		"a connection pool, a database that waits); restart it if necessary, then repeat the run", origin)
 }
 
 // uncontrolled says why the positive control of a refusal does not hold; ok is false when it does.

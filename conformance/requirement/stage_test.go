@@ -96,12 +96,12 @@ func (s *stage) skip(rest string) error {
 	label, rest, _ := strings.Cut(rest, " ")
 	kind, because, ok := strings.Cut(rest, ": ")
 	switch k := evidence.NotSentKind(kind); {
-	case ok && slices.Contains([]evidence.NotSentKind{evidence.Unmet, evidence.NotApplicable, evidence.OverBudget}, k):
+	case ok && slices.Contains([]evidence.NotSentKind{evidence.Unmet, evidence.NotApplicable, evidence.OverBudget, evidence.Stopped}, k):
 		s.remove(evidence.Label(label))
 		s.log.NotSent = append(s.log.NotSent, evidence.NotSent{Label: evidence.Label(label), Kind: k, Because: because})
 		return nil
 	}
-	return fmt.Errorf("skip wants <label> unmet|not-applicable|over-budget: <because>")
+	return fmt.Errorf("skip wants <label> unmet|not-applicable|over-budget|stopped: <because>")
 }
 
 func (s *stage) unskip(l evidence.Label) {

@@ -106,6 +106,9 @@ func collectReasons(v Verdict, log *evidence.Log) []Reason {
 	case !log.Ended.Complete:
 		rs.add(Incomplete, "the run ended early: "+log.Ended.Cause)
 	}
+	for _, o := range log.Outages() {
+		rs.add(Incomplete, fmt.Sprintf("%s; %s not sent", o.Cause, were(o.NotSent)))
+	}
 	gating, failedAnonymous := 0, false
 	for _, r := range v.Results {
 		id, outcome := r.Requirement.ID, r.Judgement.Outcome
@@ -136,6 +139,13 @@ func collectReasons(v Verdict, log *evidence.Log) []Reason {
 		rs.add(Unprotected, "no protected resource was found: no resource refused an anonymous call")
 	}
 	return rs.sorted()
+}
+
+func were(requests int) string {
+	if requests == 1 {
+		return "1 request was"
+	}
+	return fmt.Sprintf("%d requests were", requests)
 }
 
 // addUnproven adds outcomes that cost nothing by themselves and that the profile still does not accept: not-applicable where the node must show

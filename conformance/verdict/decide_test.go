@@ -158,6 +158,16 @@ var _ = Describe("Decide", func() {
 		Expect(verdict.Decide(catalogue(), good(requirement.Auth, nil), log, nil).Decision).To(Equal(verdict.Repeat))
 	})
 
+	It("names the address that stopped answering, and does not certify what was not asked there", func() {
+		log := run("auth")
+		for _, l := range []evidence.Label{"info.head", "info.post"} {
+			log.NotSent = append(log.NotSent, evidence.NotSent{Label: l, Kind: evidence.Stopped, Because: "https://a.example stopped answering: 2 requests in a row"})
+		}
+		v := verdict.Decide(catalogue(), good(requirement.Auth, nil), log, nil)
+		Expect(v.Decision).To(Equal(verdict.Repeat))
+		Expect(v.Reasons).To(Equal([]verdict.Reason{{Kind: verdict.Incomplete, Text: "https://a.example stopped answering: 2 requests in a row; 2 requests were not sent"}}))
+	})
+
 	It("does not certify a run without gating requirements", func() {
 		v := verdict.Decide(nil, nil, run("auth"), nil)
 		Expect(v.Decision).To(Equal(verdict.Repeat))

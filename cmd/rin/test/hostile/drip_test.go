@@ -27,6 +27,10 @@ func dripping() []attack {
 		{name: "everything drips until the deadline", typical: true, before: func(string) func(http.Handler) http.Handler {
 			return func(http.Handler) http.Handler { return drip(head(200, "\r\n"), " ") }
 		}, flags: []string{"--deadline", "2s"}, says: []string{"deadline"}},
+		{name: "everything hangs", before: func(string) func(http.Handler) http.Handler {
+			return func(http.Handler) http.Handler { return http.HandlerFunc(hang) }
+		}, flags: brief, says: []string{"stopped answering"}},
+		{name: "silence on the port", wire: silent, flags: brief, says: []string{"stopped answering"}},
 		{name: "silence on the port until the deadline", wire: silent, flags: []string{"--deadline", "2s"}},
 	}
 }
