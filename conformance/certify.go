@@ -1,18 +1,18 @@
 // Package conformance certifies a live research-information node: against its own OpenAPI document, the network's interface document,
 // and the OAuth and bearer rules.
 //
-// The way of a certification, and the package of each step:
+// The steps of a certification, and the package of each:
 //
 //	target      which node, with whose credentials, how politely
 //	probe       finds the parts of the node, plans and sends the requests of the table of cases, and never judges
-//	recorder    sends them and records what comes
-//	evidence    what was said, as data without secrets
-//	openapi     what the node's document says of its answers
+//	recorder    sends them and records the answers
+//	evidence    the exchanges, as data without secrets
+//	openapi     the node's document, and what it declares about the answers
 //	requirement the catalogue: pure checks over evidence
 //	verdict     judgements -> outcome of the profile
 //	report      the verdict in every format
 //
-// [Certify] walks that way once; [Judge] walks its second half over recorded evidence. Package suite runs the catalogue under Ginkgo while
+// [Certify] takes these steps once; [Judge] takes the second half of them on recorded evidence. Package suite runs the catalogue under Ginkgo while
 // evidence arrives, and suite/worker does that in a child process, because everything a node sends is hostile.
 package conformance
 
@@ -35,14 +35,14 @@ import (
 	"github.com/rin-network/rin/conformance/verdict"
 )
 
-// Options are those of one run. [Certify] sets the target. The zero value runs in this process and keeps the evidence in memory.
+// Options are the options of one run. [Certify] sets the target. The zero value runs in this process and keeps the evidence in memory.
 type Options = worker.Options
 
 // Result is a certification with the evidence that it rests on.
 type Result struct {
 	Report report.Report
 	Log    *evidence.Log
-	// Stderr is what the worker wrote beside its events, redacted; empty in a good run.
+	// Stderr is what the worker wrote to stderr, redacted; empty in a good run.
 	Stderr string
 }
 
@@ -61,8 +61,8 @@ func Certify(ctx context.Context, t target.Target, o Options) (Result, error) {
 		return Result{Report: JudgeWithBaseline(o.Baseline, log, o.Suite), Log: log}, nil
 	}
 	// The child judges each requirement of the profile as soon as it can; its judgements are those of the run.
-	judged, next := map[requirement.ID]requirement.Judgement{}, o.Heard
-	o.Heard = func(e worker.Event) {
+	judged, next := map[requirement.ID]requirement.Judgement{}, o.OnEvent
+	o.OnEvent = func(e worker.Event) {
 		if e.Kind == worker.Judged {
 			judged[e.ID] = *e.Judgement
 		}
@@ -114,7 +114,7 @@ func inProcess(ctx context.Context, o Options) (*evidence.Log, error) {
 	return run.Log(), nil
 }
 
-// grace is what the child has after its own deadline to end by itself.
+// grace is the time that the child has to end by itself after its own deadline.
 const grace = 5 * time.Second
 
 // inWorker gathers evidence in a child process.
@@ -122,13 +122,13 @@ func inWorker(ctx context.Context, o Options) (*evidence.Log, string, error) {
 	if o.Evidence == "" {
 		return nil, "", errors.New("a worker needs a path for the evidence file (hint: set Options.Evidence)")
 	}
-	// The evidence of an earlier run must not be taken for that of a child that died too soon.
+	// The file is emptied first, so that the evidence of an earlier run is not used if the child dies too soon.
 	file, err := create(o.Evidence)
 	if err != nil {
 		return nil, "", err
 	}
 	defer file.Close()
-	// The child stops by itself at the deadline; this one is for a child that cannot.
+	// The child stops by itself at its deadline; this later deadline is for a child that cannot.
 	ctx, cancel := context.WithTimeoutCause(ctx, o.Target.Defaults().Politeness.Deadline+grace, errors.New("the deadline passed"))
 	defer cancel()
 	end, err := worker.Run(ctx, o)
@@ -138,7 +138,7 @@ func inWorker(ctx context.Context, o Options) (*evidence.Log, string, error) {
 	if at, err := file.Stat(); err == nil && at.Size() == 0 {
 		return nil, "", fmt.Errorf("nothing was recorded: %s%s", cmp.Or(end.Cause, "the worker wrote no evidence"), stderrExcerpt(end.Stderr))
 	}
-	// What was recorded until a child's early end is kept, and says why it ends.
+	// If the child ended early, its evidence is kept, with the cause of the end.
 	log, err := evidence.Repair(file, end.Cause)
 	if err != nil {
 		return nil, "", fmt.Errorf("read the evidence of this run: %w", err)
@@ -146,7 +146,7 @@ func inWorker(ctx context.Context, o Options) (*evidence.Log, string, error) {
 	return log, end.Stderr, nil
 }
 
-// create makes an empty evidence file that only its owner reads.
+// create makes an empty evidence file that only its owner can read.
 func create(path string) (*os.File, error) {
 	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o600)
 	if err != nil {

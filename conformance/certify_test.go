@@ -86,7 +86,7 @@ var _ = Describe("Certify", func() {
 
 	It("needs neither file nor child", func() {
 		heard := map[worker.EventKind]int{}
-		result, err := certify(newNode(), conformance.Options{Heard: func(e worker.Event) { heard[e.Kind]++ }})
+		result, err := certify(newNode(), conformance.Options{OnEvent: func(e worker.Event) { heard[e.Kind]++ }})
 		Expect(err).NotTo(HaveOccurred())
 		Expect(result.Log.Ended.Complete).To(BeTrue())
 		Expect(outcomes(result.Report)).To(HaveKeyWithValue("TOK-01", "pass"))
@@ -98,7 +98,7 @@ var _ = Describe("Certify", func() {
 		inside, err := certify(t, conformance.Options{Evidence: here})
 		Expect(err).NotTo(HaveOccurred())
 		heard := map[worker.EventKind]int{}
-		outside, err := certify(t, conformance.Options{Evidence: there, Worker: child("serve"), Heard: func(e worker.Event) { heard[e.Kind]++ }})
+		outside, err := certify(t, conformance.Options{Evidence: there, Worker: child("serve"), OnEvent: func(e worker.Event) { heard[e.Kind]++ }})
 		Expect(err).NotTo(HaveOccurred())
 		Expect(outside.Stderr).To(BeEmpty())
 		Expect(outcomes(outside.Report)).To(Equal(outcomes(inside.Report)))
@@ -150,7 +150,7 @@ var _ = Describe("Certify", func() {
 	It("ends with its context and keeps what was recorded", func() {
 		ctx, cancel := context.WithCancelCause(context.Background())
 		path, hangs := evidencePath(), newNode(func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() })
-		result, err := conformance.Certify(ctx, hangs, conformance.Options{Suite: "test", Evidence: path, Worker: child("serve"), Heard: func(e worker.Event) {
+		result, err := conformance.Certify(ctx, hangs, conformance.Options{Suite: "test", Evidence: path, Worker: child("serve"), OnEvent: func(e worker.Event) {
 			if e.Kind == worker.Progress && e.Label == "token.ok" {
 				cancel(errors.New("interrupted"))
 			}

@@ -98,7 +98,7 @@ func certify(cmd *cobra.Command, w environment, t target.Target, output outputFl
 		Evidence: filepath.Join(output.dir, evidenceFile),
 		Worker:   process,
 		Baseline: known,
-		Heard: func(e worker.Event) {
+		OnEvent: func(e worker.Event) {
 			switch e.Kind {
 			case worker.Planned:
 				progress.clear()

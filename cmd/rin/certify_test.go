@@ -78,7 +78,7 @@ var _ = Describe("rin certify", func() {
 			evidence := filepath.Join(GinkgoT().TempDir(), "evidence.jsonl")
 			result, err := conformance.Certify(GinkgoT().Context(), n.target().Defaults(), conformance.Options{
 				Suite: "test", Evidence: evidence, Worker: &worker.Command{Path: binary, Args: []string{"worker"}},
-				Heard: func(e worker.Event) {
+				OnEvent: func(e worker.Event) {
 					if e.Kind == worker.Judged {
 						live[e.ID] = *e.Judgement
 					}

@@ -121,7 +121,7 @@ func certifyQuietly(ctx context.Context, w environment, t target.Target, heard f
 		return report.Report{}, nil, fmt.Errorf("create the evidence file: %w", err)
 	}
 	defer remove()
-	result, err := conformance.Certify(ctx, t, conformance.Options{Suite: version(), Evidence: evidence, Worker: process, Heard: heard})
+	result, err := conformance.Certify(ctx, t, conformance.Options{Suite: version(), Evidence: evidence, Worker: process, OnEvent: heard})
 	return result.Report, result.Log, err
 }
 

@@ -185,7 +185,7 @@ const (
 	smallVocabulary = 8
 	// maxValueLength bounds the values that are made for a parameter, in characters.
 	maxValueLength = 2000
-	// maxPageAsked bounds the items of a page that is asked for: larger pages are a load for the node.
+	// maxPageAsked bounds the items of a requested page: larger pages are a load for the node.
 	maxPageAsked = 1000
 	// maxExactNumber is the bound below which a float64 holds every whole number exactly.
 	maxExactNumber = 1 << 53
@@ -265,32 +265,29 @@ func (t *trials) numbers(s openapi.Schema) {
 		return // it is an id
 	}
 	if s.Minimum != nil && math.Abs(*s.Minimum) < maxExactNumber {
-		at := *s.Minimum
-		if s.Type == "integer" {
-			if at = math.Ceil(at); s.ExclusiveMinimum && at == *s.Minimum {
-				at++
-			}
-		}
-		if s.MultipleOf == nil && (s.Type == "integer" || !s.ExclusiveMinimum) {
-			t.legal(evidence.AtMinimum, numeral(at))
-		}
-		t.illegal(evidence.BelowMinimum, numeral(at-1))
+		t.bound(s, *s.Minimum, s.ExclusiveMinimum, -1, evidence.AtMinimum, evidence.BelowMinimum)
 	}
 	switch {
 	case s.Maximum != nil && math.Abs(*s.Maximum) < maxExactNumber:
-		at := *s.Maximum
-		if s.Type == "integer" {
-			if at = math.Floor(at); s.ExclusiveMaximum && at == *s.Maximum {
-				at--
-			}
-		}
-		if s.MultipleOf == nil && (s.Type == "integer" || !s.ExclusiveMaximum) && (at <= maxPageAsked || !isSizeName(t.parameter.Name)) {
-			t.legal(evidence.AtMaximum, numeral(at))
-		}
-		t.illegal(evidence.AboveMaximum, numeral(at+1))
+		t.bound(s, *s.Maximum, s.ExclusiveMaximum, 1, evidence.AtMaximum, evidence.AboveMaximum)
 	case s.Type == "integer" && s.Format == "int32":
 		t.illegal(evidence.AboveMaximum, numeral(math.MaxInt32+1))
 	}
+}
+
+// bound tries a bound of a number and the value just beyond it. outward is the direction out of the range: -1 at a minimum, 1 at a maximum.
+func (t *trials) bound(s openapi.Schema, limit float64, exclusive bool, outward float64, at, beyond evidence.Try) {
+	integer, value := s.Type == "integer", limit
+	if integer {
+		if value = outward * math.Floor(outward*limit); exclusive && value == limit {
+			value -= outward
+		}
+	}
+	tooLarge := outward > 0 && value > maxPageAsked && isSizeName(t.parameter.Name)
+	if s.MultipleOf == nil && (integer || !exclusive) && !tooLarge {
+		t.legal(at, numeral(value))
+	}
+	t.illegal(beyond, numeral(value+outward))
 }
 
 // isSizeName reports whether the name of a parameter suggests that it sets the number of items in an answer.

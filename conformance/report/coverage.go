@@ -108,12 +108,10 @@ func statusesOf(o openapi.Operation, op Operation, log *evidence.Log, answered [
 	seen := map[string]bool{}
 	odd := map[string]bool{}
 	for _, x := range answered {
-		code := strconv.Itoa(x.Status())
-		key, described := describedBy(o, code)
-		if described {
+		if key, described := o.ResponseTo(x.Status()); described {
 			seen[key] = true
 		} else {
-			odd[code] = true
+			odd[strconv.Itoa(x.Status())] = true
 		}
 	}
 	list = []Status{}
@@ -127,17 +125,7 @@ func statusesOf(o openapi.Operation, op Operation, log *evidence.Log, answered [
 	return list, slices.Sorted(maps.Keys(odd))
 }
 
-// describedBy returns the response that describes a status: the status itself, its range, or default (OAS 3.0.3 Responses Object).
-func describedBy(o openapi.Operation, code string) (key string, ok bool) {
-	for _, key := range []string{code, code[:1] + "XX", code[:1] + "xx", "default"} {
-		if _, ok := o.Responses[key]; ok {
-			return key, true
-		}
-	}
-	return "", false
-}
-
-// unseen explains why no answer had a documented status. Most often no polite request causes it.
+// unseen explains why no answer had a documented status. Most often polite requests do not cause it.
 func unseen(o openapi.Operation, key string, op Operation, log *evidence.Log) string {
 	switch {
 	case !op.Executed:

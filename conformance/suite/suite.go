@@ -205,7 +205,7 @@ func Run(ctx context.Context, g Gathering, o Options) {
 	live.abort(cmp.Or(context.Cause(ctx), errInterrupted))
 }
 
-// ignore takes no notice of a failed suite: the judgements say more.
+// ignore discards the failure of the suite, because the judgements say more.
 type ignore struct{}
 
 func (ignore) Fail() {}

@@ -87,7 +87,7 @@ type Suite = func(ctx context.Context, t target.Target, heard func(worker.Event)
 // Suite returns the real suite, without a child process.
 func (g *Node) Suite() Suite {
 	return func(ctx context.Context, t target.Target, heard func(worker.Event)) (report.Report, *evidence.Log, error) {
-		result, err := conformance.Certify(ctx, t, conformance.Options{Suite: "test", Clock: g.Clock.Now, Heard: heard})
+		result, err := conformance.Certify(ctx, t, conformance.Options{Suite: "test", Clock: g.Clock.Now, OnEvent: heard})
 		return result.Report, result.Log, err
 	}
 }

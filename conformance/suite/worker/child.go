@@ -37,7 +37,7 @@ func Serve(ctx context.Context, stdin io.Reader, events io.Writer) error {
 
 	out := &eventWriter{to: events}
 	go watchMemory(ctx, cmp.Or(job.Memory, DefaultMemory), func(cause string) {
-		// Nothing can be saved in here; the parent has the evidence. It need not be listening for this process to end.
+		// Nothing needs saving here, because the parent has the evidence. The process ends even if the parent does not read the event.
 		time.AfterFunc(time.Second, func() { os.Exit(1) })
 		out.emit(Event{Kind: Exhausted, Cause: cause})
 		os.Exit(1)
@@ -47,7 +47,7 @@ func Serve(ctx context.Context, stdin io.Reader, events io.Writer) error {
 	if err != nil {
 		return fmt.Errorf("create the evidence file: %w", err)
 	}
-	job.Heard = out.emit
+	job.OnEvent = out.emit
 	run, err := NewSession(job, recorded)
 	if err != nil {
 		return errors.Join(err, recorded.Close())
@@ -109,8 +109,8 @@ func (w *eventWriter) err() error {
 // DefaultMemory is the child's memory limit: parent and child together stay under 512 MB.
 const DefaultMemory = 400 << 20
 
-// growth is by how much of itself, in percent, the heap may grow before it is collected: there is room up to the limit, and the process
-// does not live long.
+// growth is the percentage by which the heap may grow before it is collected. It is high, because the memory limit leaves room and the process is
+// short-lived.
 const growth = 300
 
 // watchMemory asks the collector to stay under the limit until ctx ends, and calls exhausted once when the process is over it all

@@ -41,16 +41,16 @@ type Options struct {
 	// Clock and Random are those of the machine when nil. A child has its own.
 	Clock  func() time.Time `json:"-"`
 	Random io.Reader        `json:"-"`
-	// Heard is called with each event of the run; it may be nil.
-	Heard func(Event) `json:"-"`
-	// Baseline lists failures that the operator knows of; nil for none. A run with one is never a certificate.
+	// OnEvent is called with each event of the run; it may be nil.
+	OnEvent func(Event) `json:"-"`
+	// Baseline lists failures that the operator knows of, or is nil. A run with a baseline is never a certificate.
 	Baseline *verdict.Baseline `json:"-"`
 }
 
-// heard reports an event.
-func (o Options) heard(e Event) {
-	if o.Heard != nil {
-		o.Heard(e)
+// notify calls OnEvent, if it is set.
+func (o Options) notify(e Event) {
+	if o.OnEvent != nil {
+		o.OnEvent(e)
 	}
 }
 
@@ -74,7 +74,7 @@ type Event struct {
 // EventKind says what happened.
 type EventKind string
 
-// The kinds of event. The plan comes before the first request; what is judged without one may be judged before it.
+// The kinds of event. The plan comes before the first request; requirements that need no request may be judged before it.
 const (
 	Planned   EventKind = "planned"
 	Progress  EventKind = "progress"
@@ -83,8 +83,8 @@ const (
 	Finished  EventKind = "finished"
 )
 
-// whole reports an event with all that its kind promises.
-func (e Event) whole() bool {
+// isComplete reports whether an event has the fields that its kind needs.
+func (e Event) isComplete() bool {
 	switch e.Kind {
 	case Planned:
 		return e.Politeness != nil
@@ -98,9 +98,9 @@ func (e Event) whole() bool {
 	return false
 }
 
-// Ending says how the child came to its end.
+// Ending says how the child ended.
 type Ending struct {
-	// Finished is true when the child said so and left with status 0, or had to be helped out.
+	// Finished reports whether the child sent its last event and then ended with status 0, or had to be killed.
 	Finished bool
 	// Cause is empty for a finished child; otherwise one sentence for the report.
 	Cause string
@@ -116,8 +116,8 @@ const (
 	maxStderr    = 64 << 10
 )
 
-// leaving is what a child has between its last event and its end. One that hangs then has its work behind it all the same.
-const leaving = time.Second
+// exitGrace is the time that a child has between its last event and its end. A child that hangs then has done its work all the same.
+const exitGrace = time.Second
 
 // Command starts the child: the path of a binary and the arguments that make it call [Serve].
 type Command struct {
@@ -160,12 +160,12 @@ func Run(ctx context.Context, o Options) (Ending, error) {
 		handed <- err // how the child ends says whether it read its job
 	}()
 
-	finished, cause := follow(stdout, o.heard)
+	finished, cause := follow(stdout, o.notify)
 	if cause != "" {
 		stop(cmd) // a child that breaks the protocol is not waited for
 	}
 	_ = stdin.Close()
-	late := time.AfterFunc(leaving, func() { stop(cmd) })
+	late := time.AfterFunc(exitGrace, func() { stop(cmd) })
 	waited := cmd.Wait()
 	lingered := !late.Stop()
 	<-handed
@@ -204,7 +204,7 @@ func follow(stdout io.Reader, onEvent func(Event)) (finished bool, cause string)
 	lines.Buffer(make([]byte, 0, 64<<10), maxEventLine)
 	for lines.Scan() {
 		var e Event
-		if json.Unmarshal(lines.Bytes(), &e) != nil || !e.whole() {
+		if json.Unmarshal(lines.Bytes(), &e) != nil || !e.isComplete() {
 			return false, "the worker sent a line that is not an event"
 		}
 		if e.Kind == Exhausted {
@@ -238,7 +238,7 @@ func (t *tail) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// redacted returns the end of the text, of whole lines where something had to go.
+// redacted returns the end of the text; if the beginning was cut, it starts with a whole line.
 func (t *tail) redacted(redact func([]byte) []byte) []byte {
 	text := redact(t.buf.Bytes())
 	if !t.cut && len(text) <= t.limit {

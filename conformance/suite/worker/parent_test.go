@@ -45,7 +45,7 @@ func start(ctx context.Context, part string, heard ...func(worker.Event)) (worke
 	defer cancel()
 	var events []worker.Event
 	job := jobFor(child(part))
-	job.Heard = func(e worker.Event) {
+	job.OnEvent = func(e worker.Event) {
 		events = append(events, e)
 		for _, h := range heard {
 			h(e)

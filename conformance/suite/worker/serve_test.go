@@ -25,7 +25,7 @@ func certify(job worker.Options) (worker.Ending, []worker.Event) {
 	ctx, cancel := context.WithTimeoutCause(context.Background(), patience, errors.New("the test took too long"))
 	defer cancel()
 	var events []worker.Event
-	job.Worker, job.Heard = child("serve"), func(e worker.Event) { events = append(events, e) }
+	job.Worker, job.OnEvent = child("serve"), func(e worker.Event) { events = append(events, e) }
 	end, err := worker.Run(ctx, job)
 	Expect(err).NotTo(HaveOccurred())
 	return end, events

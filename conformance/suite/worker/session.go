@@ -48,10 +48,10 @@ func NewSession(o Options, recorded io.Writer) (*Session, error) {
 		Annotator: annotator,
 		Wanted:    wanted(o.Target.Only),
 		Planned: func(budget int, at target.Politeness) {
-			o.heard(Event{Kind: Planned, Budget: budget, Politeness: &at})
+			o.notify(Event{Kind: Planned, Budget: budget, Politeness: &at})
 		},
 		Progress: func(done, planned int, label evidence.Label) {
-			o.heard(Event{Kind: Progress, Done: done, Planned: planned, Label: label})
+			o.notify(Event{Kind: Progress, Done: done, Planned: planned, Label: label})
 		},
 	}
 	return s, nil
@@ -108,7 +108,7 @@ func wanted(only []string) []evidence.Label {
 	return labels
 }
 
-// annotator joins the judge of a document with what the probes know of an operation.
+// annotator returns the function that judges answers by the schemas of a document.
 func annotator(d evidence.Document) (func(evidence.Exchange, openapi.Operation) evidence.SchemaFindings, error) {
 	judge, err := validate.NewJudge(d)
 	if err != nil {

@@ -124,7 +124,7 @@ var _ = Describe("A session", func() {
 		planned, ended := []int(nil), map[evidence.Label]int{}
 		s, _ := open(describedNode(conformancetest.Document), func(o *worker.Options) {
 			var mu sync.Mutex
-			o.Heard = func(e worker.Event) {
+			o.OnEvent = func(e worker.Event) {
 				mu.Lock()
 				defer mu.Unlock()
 				if e.Kind == worker.Progress {
