@@ -106,7 +106,7 @@ func describesRunning(o openapi.Operation) bool {
 }
 
 // attempts returns the values of a filter to try, in order: seen values from the data, then the other values of the vocabulary, or an unknown
-// value if there is no vocabulary.
+// value if the filter has no vocabulary.
 func (f describedFilter) attempts(items []item, unknown string) (values []string, seen int) {
 	counts, order := occurrences(items, f.member)
 	if len(f.vocabulary) == 0 {
@@ -241,7 +241,7 @@ func conditions(f describedFilter, items []item) []condition {
 }
 
 // choosePair picks values a and b of two filters that some item has together. It prefers a pair for which other items have only a, and
-// others only b, since such a pair shows which filter is ignored; else one of the two suffices. ok is false if there is no such pair.
+// others only b, since such a pair shows which filter is ignored; else one of the two suffices. ok is false if no pair fits.
 func choosePair(o openapi.Operation, items []item) (a, b condition, ok bool) {
 	rank := 0
 	var before []condition

@@ -72,7 +72,7 @@ func goodNode() string {
 
 // goodPart returns the exchanges of the good node that only this requirement needs.
 func goodPart(id ID) string {
-	data, _ := exampleFiles.ReadFile("testdata/" + string(id) + ".txtar") // empty if there is none
+	data, _ := exampleFiles.ReadFile("testdata/" + string(id) + ".txtar") // a missing file reads as empty
 	for _, f := range txtar.Parse(data).Files {
 		if f.Name == "good" {
 			return string(f.Data)

@@ -152,7 +152,7 @@ func runningCalls(e Evidence) []Judgement {
 func judgeRunning(x evidence.Exchange, items [][]byte, selects bool) Judgement {
 	now := answeredAt(x)
 	var over []Subject
-	var begin, end time.Time // of the time in which none of the calls is over and all have begun
+	var begin, end time.Time // of the time in which all calls run
 	for i, item := range items {
 		first, last, ok := stages(item)
 		if !ok {

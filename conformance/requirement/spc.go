@@ -139,7 +139,7 @@ func documentLabel(e Evidence) evidence.Label {
 	return ""
 }
 
-// documentFaults is the failure of a document with faults; ok is false when there are none. The reason has %s instead of the name of the
+// documentFaults is the failure of a document with faults; ok is false without faults. The reason has %s instead of the name of the
 // first one.
 func documentFaults(e Evidence, faults []Subject, reason string) (j Judgement, ok bool) {
 	if len(faults) == 0 {

@@ -62,7 +62,7 @@ type Result struct {
 	Gate requirement.Gate
 	// Extra marks a requirement beyond the profile that was judged because its opt-in probe was requested.
 	Extra bool
-	// Known is the baseline entry that excuses this failure, or the failure that blocks this requirement. It is nil if there is none.
+	// Known is the baseline entry that excuses this failure, or the failure that blocks this requirement. It may be nil.
 	Known *KnownFailure
 }
 
