@@ -275,7 +275,7 @@ func (s *state) settled(label Label) bool {
 }
 
 // unplannable reports a label that will not be planned any more. Labels of the node's URLs are planned when the node is located, that of
-// the list operation with the roles.
+// the list operation with the roles. One token request is planned later, for a token that goes into a URL, and nothing waits for it.
 func (s *state) unplannable(label Label) bool {
 	if _, planned := s.planned[label]; planned {
 		return false
@@ -284,7 +284,7 @@ func (s *state) unplannable(label Label) bool {
 	switch {
 	case label.Resource() == CleartextList:
 		return s.rolesSet
-	case room == "tls", room == "cleartext", room == "entry", label.Resource() == Registry:
+	case room == "tls", room == "cleartext", room == "entry", label.Resource() == Registry, label.Resource() == TokenEndpoint, label.Resource() == SecondClient:
 		return s.runs > 1
 	}
 	return false

@@ -11,6 +11,7 @@ import (
 
 	"github.com/rin-network/rin/conformance/evidence"
 	"github.com/rin-network/rin/conformance/recorder"
+	"github.com/rin-network/rin/conformance/target"
 	"github.com/rin-network/rin/conformance/tokenforge"
 )
 
@@ -161,6 +162,23 @@ func (r *run) authorized(ctx context.Context, res Resource) (recorder.Request, *
 // secondTokenRequest fetches a token for the client without the role.
 func secondTokenRequest(_ context.Context, r *run, _ evidence.Resource) (recorder.Request, *unsent) {
 	return r.secondRequest(), nil
+}
+
+// crossedRequest asks for a token with the id of the second client and the secret of the first: a server may look a secret up among all clients.
+func crossedRequest(_ context.Context, r *run, _ evidence.Resource) (recorder.Request, *unsent) {
+	switch {
+	case r.Target.Second == nil:
+		return recorder.Request{}, notApplicable("no second client was given")
+	case r.current().Value == "":
+		return recorder.Request{}, unmet("the secret of the first client yielded no token")
+	case r.Target.Second.ClientSecret.Reveal() == r.Target.Credentials.ClientSecret.Reveal():
+		return recorder.Request{}, notApplicable("both clients have the same secret")
+	}
+	q := TokenRequest(r.Target, ClientSecret, Credentialed(target.Credentials{
+		ClientID: r.Target.Second.ClientID, ClientSecret: r.Target.Credentials.ClientSecret,
+	})...)
+	q.Issues, q.NoRetry = SecondAccessToken, true
+	return q, nil
 }
 
 // uuid is a random version 4 UUID (RFC 9562 §5.4).

@@ -314,7 +314,7 @@ var _ = Describe("A token in use", func() {
 		})
 		renewed := 0
 		for _, q := range n.log() {
-			if q.uri == "/oauth/token" && strings.Contains(q.body, secondID) {
+			if q.uri == "/oauth/token" && strings.Contains(q.body, secondSecret) {
 				renewed++
 			}
 		}

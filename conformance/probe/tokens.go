@@ -19,6 +19,8 @@ import (
 // client is not locked out, the repeated requests and everything whose order does not matter; then one alone, whose token the run goes on with.
 func tokenCases() []row {
 	beside := in(stageTokens, stageToken)
+	grants := beside.onlyIf(notQuick)
+	second := in(stageSecond, stageToken).inLane("second client").onlyIf(withSecond)
 	secrets, repeats := beside.inLane("wrong secrets"), beside.inLane("repeats").onlyIf(notQuick)
 	return []row{
 		{Label: "token.ok", Plan: in(stageToken), Send: firstToken, Learn: keepTokenAs(AccessToken)},
@@ -61,6 +63,11 @@ func tokenCases() []row {
 		{Label: "token.unknown-grant-type", Words: "with the unknown grant type", Plan: beside, Send: tokenRequest(func(_ *run, f *form) {
 			f.fields[0].Value = "urn:example:conformance:none"
 		})},
+		{Label: "token.grant-password", Words: "for the grant password without a user name", Plan: grants, Send: bareGrant("password")},
+		{Label: "token.grant-refresh-token", Words: "for the grant refresh_token without a token", Plan: grants, Send: bareGrant("refresh_token")},
+		{Label: "token.grant-authorization-code", Words: "for the grant authorization_code without a code", Plan: grants, Send: bareGrant("authorization_code")},
+		{Label: "token.grant-token-exchange", Words: "for a token exchange without a token", Plan: grants, Send: bareGrant("urn:ietf:params:oauth:grant-type:token-exchange")},
+		{Label: "token.grant-jwt-bearer", Words: "for the grant jwt-bearer without an assertion", Plan: grants, Send: bareGrant("urn:ietf:params:oauth:grant-type:jwt-bearer")},
 		{Label: "token.unknown-scope", Words: "with the unknown scope", Plan: beside, Send: tokenRequest(func(_ *run, f *form) {
 			f.fields = append(f.fields, Field{Name: "scope", Value: "conformance.unknown"})
 		})},
@@ -75,7 +82,9 @@ func tokenCases() []row {
 			f.fields = append(f.fields, f.fields[0])
 		})},
 		{Label: "token.ok-after-id-only", Words: "after the client id alone", Plan: in(stageSession, stageTokens), Send: tokenRequest(nil), Learn: keepTokenAs(AccessToken)},
-		{Label: "token2.ok", Words: "the token request of the second client", Plan: in(stageSecond, stageToken).onlyIf(withSecond), Send: secondTokenRequest, Learn: keepTokenAs(SecondAccessToken)},
+		// One wrong attempt for the second client; its good request follows, as after the wrong secret of the first.
+		{Label: "token2.crossed", Words: "the token request with the id of the second client and the secret of the first", Plan: second, Send: crossedRequest},
+		{Label: "token2.ok", Words: "the token request of the second client", Plan: second, Send: secondTokenRequest, Learn: keepTokenAs(SecondAccessToken)},
 	}
 }
 
@@ -136,6 +145,11 @@ func tokenSender(change func(r *run, f *form), needsToken bool) sender {
 		}
 		return r.request(f), nil
 	}
+}
+
+// bareGrant asks with good credentials for a registered grant, and leaves out what it needs (RFC 6749 §4 and §6, RFC 8693, RFC 7523).
+func bareGrant(name string) sender {
+	return tokenRequest(func(_ *run, f *form) { f.fields[0].Value = name })
 }
 
 // tokenRequestLater repeats the good request after a while, see [repeatPause].

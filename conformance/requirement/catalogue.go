@@ -51,7 +51,10 @@ type Requirement struct {
 	// Control is the positive control of a refusal: the same request with a good token. Unless it was answered 2xx in
 	// the same run, the requirement is inconclusive.
 	Control evidence.Label
-	Check   func(Evidence) Judgement
+	// Breach looks through everything recorded for something that breaks the requirement; optional. What it finds counts, whatever could
+	// not be asked or judged otherwise.
+	Breach func(Evidence) (Judgement, bool)
+	Check  func(Evidence) Judgement
 }
 
 // Level says how binding the source is.

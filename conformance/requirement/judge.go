@@ -244,6 +244,11 @@ func (j *Judge) Reads(id ID) []evidence.Label {
 }
 
 func (j *Judge) judge(r Requirement) Judgement {
+	if r.Breach != nil {
+		if seen, found := r.Breach(j.evidence); found {
+			return seen
+		}
+	}
 	if b, ok := j.blocked(r); ok {
 		return b
 	}

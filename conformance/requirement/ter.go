@@ -17,11 +17,12 @@ func tokenRefusals() []Requirement {
 			Level: StandardMust, Gate: Gating, Profile: Auth,
 			Source:   RFC(6749, "4.4.2").And(RFC(6749, "3.2.1")),
 			Quote:    "The authorization server MUST authenticate the client.",
-			Probe:    "The token request with a wrong secret of the same length, once: one letter near its middle in the other case. A good request follows at once.",
+			Probe:    "The token request with a wrong secret of the same length, once: one letter near its middle in the other case. A good request follows at once. With a second client, its id with the secret of the first. Every other request by a client that does not exist, by HTTP Basic, in odd forms and over plain HTTP, counts as well.",
 			Forgives: "Any refusal, whatever its status and form (TER-02 to TER-04 judge them).",
 			Fix:      "Compare the whole secret, byte by byte, and issue no token unless it is right. Keycloak: Client authentication on; mock servers such as oauth2-mock-server never check and cannot be certified.",
 			Breaks:   "A server that does not check the secret.",
-			Needs:    atToken("wrong-secret"), Reads: lockoutControls(), After: []ID{needsToken}, Check: onWrongRequest("wrong-secret", noToken("a wrong secret yields a token")),
+			Needs:    atToken("wrong-secret"), Reads: slices.Concat(lockoutControls(), forbiddenTokens()["TER-01"]), After: []ID{needsToken},
+			Breach: noTokenBy("TER-01"), Check: onWrongRequest("wrong-secret", refusedSomehow),
 		},
 		{
 			ID: "TER-02", Title: "Wrong secret is reported as invalid_client",
@@ -39,11 +40,12 @@ func tokenRefusals() []Requirement {
 			Level: StandardMust, Gate: Gating, Profile: Auth,
 			Source:   RFC(6749, "3.2.1").And(RFC(6749, "4.4.2")).And(RFC(6749, "5.2")),
 			Quote:    "Confidential clients or other clients issued client credentials MUST authenticate with the authorization server as described in Section 2.3 when making requests to the token endpoint.",
-			Probe:    "A token request with grant_type=client_credentials and nothing else.",
+			Probe:    "A token request with grant_type=client_credentials and nothing else. One without content, and a preflight of a browser, must not yield a token either.",
 			Forgives: "invalid_client, invalid_request or unauthorized_client; an empty 401, as Spring Authorization Server answers (TER-04 warns of it).",
 			Fix:      "Refuse token requests without credentials with invalid_client; never fall back to an anonymous or default client.",
 			Breaks:   "A token for an anonymous client.",
-			Needs:    atToken("no-client"), Reads: lockoutControls(), After: []ID{needsToken}, Check: onWrongRequest("no-client", anonymousClientRefused),
+			Needs:    atToken("no-client"), Reads: slices.Concat(lockoutControls(), forbiddenTokens()["TER-05"]), After: []ID{needsToken},
+			Breach: noTokenBy("TER-05"), Check: onWrongRequest("no-client", anonymousClientRefused),
 		},
 		{
 			ID: "TER-06", Title: "A client id without secret is refused",
@@ -54,7 +56,8 @@ func tokenRefusals() []Requirement {
 			Forgives: "Any refusal, whatever its status, code and form.",
 			Fix:      "Make the client confidential. Keycloak: Client authentication on; Spring Authorization Server: no ClientAuthenticationMethod.NONE on this client.",
 			Breaks:   "A public client: its id alone yields a token.",
-			Needs:    atToken("id-only"), Reads: lockoutControls(), After: []ID{needsToken}, Check: onWrongRequest("id-only", noToken("the client id alone yields a token")),
+			Needs:    atToken("id-only"), Reads: lockoutControls(), After: []ID{needsToken},
+			Breach: noTokenBy("TER-06"), Check: onWrongRequest("id-only", refusedSomehow),
 		},
 		{
 			ID: "TER-07", Title: "Missing grant_type is invalid_request",
@@ -65,18 +68,20 @@ func tokenRefusals() []Requirement {
 			Forgives: "Any other refusal, such as 401 invalid_client of Spring Authorization Server: a warning.",
 			Fix:      "Require grant_type, and answer 400 {\"error\": \"invalid_request\"} when it is missing.",
 			Breaks:   "client_credentials is taken for granted, and a token is issued.",
-			Needs:    atToken("no-grant-type"), Reads: lockoutControls(), After: []ID{needsToken}, Check: onWrongRequest("no-grant-type", missingGrantRefused),
+			Needs:    atToken("no-grant-type"), Reads: lockoutControls(), After: []ID{needsToken},
+			Breach: noTokenBy("TER-07"), Check: onWrongRequest("no-grant-type", missingGrantRefused),
 		},
 		{
 			ID: "TER-08", Title: "Unknown grant type is unsupported_grant_type",
 			Level: StandardMust, Gate: Gating, Profile: Auth,
 			Source:   RFC(6749, "5.2"),
 			Quote:    "The authorization grant type is not supported by the authorization server.",
-			Probe:    "The good token request with grant_type=urn:example:conformance:none.",
-			Forgives: "Other error codes, such as unauthorized_client, invalid_grant or invalid_request: a warning.",
-			Fix:      "Answer 400 {\"error\": \"unsupported_grant_type\"} to grant types that are not offered.",
+			Probe:    "The good token request with grant_type=urn:example:conformance:none. Then with five registered grant types, each without what it needs: password without a user name, refresh_token without a token, authorization_code without a code, token exchange and jwt-bearer without an assertion; none of them may yield a token.",
+			Forgives: "Other error codes for the unknown one, such as unauthorized_client, invalid_grant or invalid_request: a warning. Any refusal of the registered ones.",
+			Fix:      "Answer 400 {\"error\": \"unsupported_grant_type\"} to grant types that are not offered, and invalid_request or invalid_grant to those that lack a parameter; never fall back to client_credentials.",
 			Breaks:   "Any grant_type is treated as client_credentials.",
-			Needs:    atToken("unknown-grant-type"), Reads: lockoutControls(), After: []ID{needsToken}, Check: onWrongRequest("unknown-grant-type", unknownGrantRefused),
+			Needs:    atToken("unknown-grant-type"), Reads: slices.Concat(lockoutControls(), forbiddenTokens()["TER-08"]), After: []ID{needsToken},
+			Breach: noTokenBy("TER-08"), Check: onWrongRequest("unknown-grant-type", unknownGrantRefused),
 		},
 		{
 			ID: "TER-09", Title: "Unknown scope is refused or reported back",
@@ -98,7 +103,7 @@ func tokenRefusals() []Requirement {
 			Forgives: "Any 4xx: 405 of Keycloak, 404 of node-oidc-provider, 401 of Spring. A redirect to a login page or a page without a token is a warning.",
 			Fix:      "Route only POST to the token endpoint and answer other methods with 405.",
 			Breaks:   "A GET without credentials yields an anonymous token.",
-			Needs:    atToken("get"), After: []ID{needsToken}, Check: onAnswer(evidence.TokenEndpoint.With("get"), getYieldsNothing),
+			Needs:    atToken("get"), After: []ID{needsToken}, Breach: noTokenBy("TER-11"), Check: onAnswer(evidence.TokenEndpoint.With("get"), getYieldsNothing),
 		},
 		{
 			ID: "TER-12", Title: "Repeated parameter is invalid_request",
@@ -146,22 +151,12 @@ func onWrongRequest(c evidence.Case, check func(x evidence.Exchange) Judgement) 
 	return unlessLockedOut(onAnswer(evidence.TokenEndpoint.With(c), check))
 }
 
-// gaveToken is the failure of an answer that has a token although it must not.
-func gaveToken(x evidence.Exchange, reason string) Judgement {
-	return expect(x, "4xx without an access token").failed(reason, describeError(x))
-}
-
-// noToken makes a check that passes every answer of the node without a token; TER-03 and TER-04 judge its status and form.
-func noToken(reason string) func(evidence.Exchange) Judgement {
-	return func(x evidence.Exchange) Judgement {
-		if issued(x) {
-			return gaveToken(x, reason)
-		}
-		if j, ok := inconclusive(x); ok {
-			return j
-		}
-		return Passed(x.Label)
+// refusedSomehow passes every answer of the node without a token; TER-03 and TER-04 judge its status and form.
+func refusedSomehow(x evidence.Exchange) Judgement {
+	if j, ok := inconclusive(x); ok {
+		return j
 	}
+	return Passed(x.Label)
 }
 
 func wrongSecretNamed(x evidence.Exchange) Judgement {
@@ -180,9 +175,6 @@ func wrongSecretNamed(x evidence.Exchange) Judgement {
 }
 
 func anonymousClientRefused(x evidence.Exchange) Judgement {
-	if issued(x) {
-		return gaveToken(x, "a request without any credentials yields a token")
-	}
 	if j, ok := inconclusive(x); ok {
 		return j
 	}
@@ -196,13 +188,10 @@ func anonymousClientRefused(x evidence.Exchange) Judgement {
 	return want.warned("a request without credentials is refused, but not as a failed authentication", describeError(x))
 }
 
-// refusedAs judges a request that must be refused with 400 and an error code. The status of answers that TER-03 judges may differ. granted,
-// crashed and otherwise are the reasons for a token, a 5xx and another refusal.
-func refusedAs(x evidence.Exchange, code, granted, crashed, otherwise string) Judgement {
+// refusedAs judges a request that must be refused with 400 and an error code, in an answer without a token. The status of answers that TER-03
+// judges may differ. crashed and otherwise are the reasons for a 5xx and another refusal.
+func refusedAs(x evidence.Exchange, code, crashed, otherwise string) Judgement {
 	want := expect(x, "400 with error "+code)
-	if issued(x) {
-		return gaveToken(x, granted)
-	}
 	if serverError(x) {
 		return want.failed(crashed, describe(x))
 	}
@@ -218,13 +207,13 @@ func refusedAs(x evidence.Exchange, code, granted, crashed, otherwise string) Ju
 
 func missingGrantRefused(x evidence.Exchange) Judgement {
 	return refusedAs(x, "invalid_request",
-		"a request without grant_type yields a token", "a request without grant_type crashes the token endpoint",
+		"a request without grant_type crashes the token endpoint",
 		"a request without grant_type is refused for another reason")
 }
 
 func unknownGrantRefused(x evidence.Exchange) Judgement {
 	j := refusedAs(x, "unsupported_grant_type",
-		"an unknown grant type yields a token", "an unknown grant type crashes the token endpoint",
+		"an unknown grant type crashes the token endpoint",
 		"an unknown grant type is refused for another reason")
 	if j.Outcome == Warn && oauthError(x) == "" {
 		return Failed("the refusal of an unknown grant type has no error code that a machine can read", j.Expected, j.Got).About(j.Subjects...)
@@ -237,7 +226,7 @@ func repeatedParameterRefused(x evidence.Exchange) Judgement {
 	if issued(x) {
 		return want.warned("a repeated parameter is accepted", describeError(x))
 	}
-	return refusedAs(x, "invalid_request", "", "a repeated parameter crashes the token endpoint", "a repeated parameter is refused for another reason")
+	return refusedAs(x, "invalid_request", "a repeated parameter crashes the token endpoint", "a repeated parameter is refused for another reason")
 }
 
 // unknownScope is the scope that the probe requests.
@@ -246,7 +235,7 @@ const unknownScope = "conformance.unknown"
 func unknownScopeReported(x evidence.Exchange) Judgement {
 	want := expect(x, "400 with error invalid_scope, or a token answer with the scope that was granted")
 	if !issued(x) {
-		return refusedAs(x, "invalid_scope", "", "an unknown scope crashes the token endpoint", "an unknown scope is refused for another reason")
+		return refusedAs(x, "invalid_scope", "an unknown scope crashes the token endpoint", "an unknown scope is refused for another reason")
 	}
 	o, _ := jsonObject(x)
 	scope, named := o["scope"].(string)
@@ -262,8 +251,6 @@ func unknownScopeReported(x evidence.Exchange) Judgement {
 func getYieldsNothing(x evidence.Exchange) Judgement {
 	want := expect(x, "405, or another 4xx")
 	switch {
-	case issued(x):
-		return want.failed("a GET without credentials yields a token", describeError(x))
 	case clientError(x) && !rateLimited(x): // also a page of something in front: no client can get a token by GET there
 		return Passed(x.Label)
 	case serverError(x):

@@ -109,9 +109,9 @@ func tokenRequests(n node) []probe {
 	client := n.Credentials()[0]
 	grant, id, secret := "grant_type=client_credentials", "client_id="+client.ClientID, client.Secret
 	good := grant + "&" + id + "&client_secret=" + secret
-	basic := func(secret string) probe {
+	basic := func(id, secret string) probe {
 		r := httptest.NewRequest(http.MethodGet, "/", nil)
-		r.SetBasicAuth(client.ClientID, secret)
+		r.SetBasicAuth(id, secret)
 		return postToken(grant).withAuth(r.Header.Get("Authorization"))
 	}
 	half := len(secret) / 2
@@ -123,7 +123,9 @@ func tokenRequests(n node) []probe {
 	}, secret[half:])
 	return []probe{
 		postToken(good), postToken(grant + "&" + id + "&client_secret=" + secret[:half] + swapped), postToken(grant + "&" + id), postToken(grant),
-		basic(secret), basic("wrong"), get("/oauth/token"),
+		basic(client.ClientID, secret), basic(client.ClientID, "wrong"), basic("nobody", "wrong"), get("/oauth/token"),
+		postToken(grant + "&client_id=" + n.Credentials()[1].ClientID + "&client_secret=" + secret), get("/oauth/token?" + good),
+		postToken("grant_type=refresh_token&" + id + "&client_secret=" + secret),
 		postToken(id + "&client_secret=" + secret), postToken("grant_type=none&" + id + "&client_secret=" + secret), postToken(good + "&" + grant),
 		postToken(good + "&scope=unknown"), postToken(good + "&scope="), postToken(good + "&unknown=1"),
 		postToken(strings.Replace(good, "client_credentials", "%63lient_credentials", 1)).with("Content-Type", "application/x-www-form-urlencoded; charset=UTF-8"),

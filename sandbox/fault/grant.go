@@ -2,6 +2,8 @@ package fault
 
 import (
 	"net/http"
+	"net/url"
+	"slices"
 	"strings"
 )
 
@@ -61,6 +63,35 @@ func refusalDeviations() []Deviation {
 		{Name: "client-public", Breaks: []string{"TER-06"},
 			Why:  "The client is public, so its id alone yields a token: in Keycloak, Client authentication is off.",
 			Wrap: authenticate(func(q tokenRequest) bool { return q.Get("client_id") != "" && q.Get("client_secret") == "" })},
+		{Name: "basic-admits-unknown-client", Breaks: []string{"TER-01", "TER-10"},
+			Why:  "HTTP Basic of an unknown client yields a token: the proxy in front is trusted to have checked it, and is not there.",
+			Wrap: replaceRequest(admitUnknownBasic, Token)},
+		{Name: "secret-looked-up-among-all-clients", Breaks: []string{"TER-01"},
+			Why:  "The secret is looked up among all clients, and the client_id is not compared: one client's secret opens every account.",
+			Wrap: editForm(findBySecret)},
+	}
+}
+
+// admitUnknownBasic replaces the Basic credentials of an unknown client by those of the first client.
+func admitUnknownBasic(r *http.Request, env Env) *http.Request {
+	id, _, basic := r.BasicAuth()
+	if name, err := url.QueryUnescape(id); err == nil {
+		id = name
+	}
+	first, ok := env.knownSecret()
+	if _, known := env.Client(id); !basic || known || !ok {
+		return r
+	}
+	other := r.Clone(r.Context())
+	setBasic(other, first)
+	return other
+}
+
+// findBySecret lets a form name the client whose secret it has.
+func findBySecret(q tokenRequest, env Env) {
+	owner, found := env.findClient(func(c Client) bool { return c.Secret != "" && c.Secret == q.Get("client_secret") })
+	if found && q.Get("client_id") != "" {
+		q.Set("client_id", owner.ID)
 	}
 }
 
@@ -141,6 +172,13 @@ func grantDeviations() []Deviation {
 					q.Values[name] = values[:1]
 				}
 			})},
+		{Name: "registered-grant-assumed", Breaks: []string{"TER-08"},
+			Why: "A grant type that the library knows falls back to client_credentials when its own parameters are missing.",
+			Wrap: editForm(func(q tokenRequest, _ Env) {
+				if slices.Contains([]string{"password", "refresh_token", "authorization_code"}, q.Get("grant_type")) {
+					q.Set("grant_type", "client_credentials")
+				}
+			})},
 	}
 }
 
@@ -170,10 +208,15 @@ func postForGet(r *http.Request, env Env) *http.Request {
 	post := withForm(r, "grant_type=client_credentials")
 	post.Method = http.MethodPost
 	post.Header.Set("Content-Type", "application/x-www-form-urlencoded")
-	// Credentials are form-encoded (RFC 6749 §2.3.1); only these two characters would change their meaning.
-	encode := strings.NewReplacer("%", "%25", "+", "%2B").Replace
-	post.SetBasicAuth(encode(client.ID), encode(client.Secret))
+	setBasic(post, client)
 	return post
+}
+
+// setBasic gives a request the credentials of a client by HTTP Basic. They are form-encoded (RFC 6749 §2.3.1); only two characters would
+// change their meaning.
+func setBasic(r *http.Request, client Client) {
+	encode := strings.NewReplacer("%", "%25", "+", "%2B").Replace
+	r.SetBasicAuth(encode(client.ID), encode(client.Secret))
 }
 
 // redirectTo replaces the answer by a redirect.
