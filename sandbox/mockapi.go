@@ -50,7 +50,7 @@ func (s *Server) API(origin string) API {
 	current, fault := s.api.live.Current(), s.api.live.Fault()
 	a := API{File: s.api.live.File(), Operations: current.Operations()}
 	a.TryOut, a.Document = origin+s.api.spaces[tryOutSpace].Base+current.Document(), origin+s.api.spaces[ownSpace].Base+current.Document()
-	for _, part := range current.Faults() {
+	for _, part := range current.Omissions() {
 		a.NotServed = append(a.NotServed, part.String())
 	}
 	if fault != nil {

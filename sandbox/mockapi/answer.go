@@ -35,16 +35,16 @@ func (a *answer) Size() int {
 	return a.body.Size() + 512
 }
 
-// answer makes the answer to a request, or finds it in the cache.
+// answer finds the answer to a request in the cache, or makes it.
 func (a *API) answer(q request) (*answer, error) {
 	if q.operation.Method != http.MethodGet {
-		return a.make(q)
+		return a.newAnswer(q)
 	}
 	key, err := q.key()
 	if err != nil {
 		return nil, err
 	}
-	return a.answers.Get(key, func() (*answer, error) { return a.make(q) })
+	return a.answers.Get(key, func() (*answer, error) { return a.newAnswer(q) })
 }
 
 // key is the same for requests with the same answer: parameters in any order, without those that the document does not describe.
@@ -56,8 +56,9 @@ func (q request) key() (string, error) {
 	return q.operation.Method + " " + q.media.Type + " " + concretePath(q.path) + " " + string(encoded), nil
 }
 
-func (a *API) make(q request) (*answer, error) {
-	refusal, err := a.missing(q)
+// newAnswer makes the answer to a request.
+func (a *API) newAnswer(q request) (*answer, error) {
+	refusal, err := a.missingRecord(q)
 	if err != nil || refusal != nil {
 		return &answer{refusal: refusal}, err
 	}
@@ -114,8 +115,8 @@ func (a *API) encode(m Media, value any) ([]byte, error) {
 	return json.Marshal(value)
 }
 
-// missing refuses paths with an id that is not in its list.
-func (a *API) missing(q request) (*content.Problem, error) {
+// missingRecord refuses paths with an id that is not in its list.
+func (a *API) missingRecord(q request) (*content.Problem, error) {
 	for _, r := range q.operation.resource.above {
 		n := len(r.segments)
 		all, err := a.recordsAt(r.list, q.path[:n-1])
@@ -170,7 +171,7 @@ func (a *API) base(q request) (any, error) {
 		return nil, err
 	}
 	record := all.items[all.byID[q.path[len(q.path)-1]]]
-	if a.same(q.media.Schema, r.list.item) || a.fits(q.media.Schema, record.value) && a.richer(r.list.item, q.media.Schema) {
+	if a.same(q.media.Schema, r.list.item) || a.fits(q.media.Schema, record.value) && a.hasAllMembers(r.list.item, q.media.Schema) {
 		return record.value, nil
 	}
 	value, err := a.samples.Value(q.media.Schema, record.key)
@@ -184,8 +185,8 @@ func (a *API) base(q request) (any, error) {
 	return a.put(object, q.media.Schema, slices.Sorted(maps.Keys(listed)), listed), nil
 }
 
-// richer reports whether a schema has all members of another one.
-func (a *API) richer(schema, other string) bool {
+// hasAllMembers reports whether a schema has all members of another one.
+func (a *API) hasAllMembers(schema, other string) bool {
 	have := a.members(schema)
 	for member := range a.members(other) {
 		if _, ok := have[member]; !ok {

@@ -60,7 +60,7 @@ type API struct {
 	resources PathTable[*resource]
 	all       []*resource
 	byPath    map[string]*resource
-	faults    []Omission
+	omissions []Omission
 	answers   *content.Cache[string, *answer]
 	records   *content.Cache[string, *records]
 }
@@ -102,7 +102,7 @@ func New(d *Document, prefix string, o Options) (*API, error) {
 		answers: content.NewCache[string, *answer](answerBudget), records: content.NewCache[string, *records](recordBudget),
 	}
 	for _, fault := range d.Faults {
-		a.faults = append(a.faults, Omission{Cause: fault})
+		a.omissions = append(a.omissions, Omission{Cause: fault})
 	}
 	for _, described := range d.Operations {
 		a.add(described, prefix)
@@ -110,9 +110,9 @@ func New(d *Document, prefix string, o Options) (*API, error) {
 	a.findLists()
 	a.ownPath = a.documentPath()
 	a.locate()
-	slices.SortStableFunc(a.faults, func(x, y Omission) int { return strings.Compare(x.Operation, y.Operation) })
+	slices.SortStableFunc(a.omissions, func(x, y Omission) int { return strings.Compare(x.Operation, y.Operation) })
 	if a.Operations() == 0 {
-		return nil, fmt.Errorf("no operation can be served: %v", a.faults[0])
+		return nil, fmt.Errorf("no operation can be served: %v", a.omissions[0])
 	}
 	return a, nil
 }
@@ -120,7 +120,7 @@ func New(d *Document, prefix string, o Options) (*API, error) {
 // locate finds the lines of the parts that are not served.
 func (a *API) locate() {
 	var found []*sample.Fault
-	for _, f := range a.faults {
+	for _, f := range a.omissions {
 		var fault *sample.Fault
 		if errors.As(f.Cause, &fault) {
 			found = append(found, fault)
@@ -136,7 +136,7 @@ func (a *API) add(described Operation, prefix string) {
 	if r == nil {
 		r = &resource{path: path, segments: strings.Split(strings.Trim(path, "/"), "/"), operations: map[string]*operation{}}
 		if err := a.resources.Add(path, r); err != nil {
-			a.faults = append(a.faults, Omission{described.Method + " " + described.Path, sample.NewFault(described.Pointer, "%v", err)})
+			a.omissions = append(a.omissions, Omission{described.Method + " " + described.Path, sample.NewFault(described.Pointer, "%v", err)})
 			return
 		}
 		a.all = append(a.all, r)
@@ -144,7 +144,7 @@ func (a *API) add(described Operation, prefix string) {
 	}
 	o := a.operation(described, r)
 	if o.fault != nil {
-		a.faults = append(a.faults, Omission{described.Method + " " + described.Path, o.fault})
+		a.omissions = append(a.omissions, Omission{described.Method + " " + described.Path, o.fault})
 	}
 	r.operations[o.Method] = o
 }
@@ -165,8 +165,8 @@ func belowPrefix(prefix, server string) string {
 	return "/" + strings.Join(rest, "/")
 }
 
-// Faults lists the parts of the document that are not served, in order.
-func (a *API) Faults() []Omission { return slices.Clone(a.faults) }
+// Omissions lists the parts of the document that are not served, in order.
+func (a *API) Omissions() []Omission { return slices.Clone(a.omissions) }
 
 // Title returns the title of the document.
 func (a *API) Title() string { return a.document.Title }
@@ -184,7 +184,7 @@ func (a *API) Operations() int {
 	return n
 }
 
-// Lists says how a list operation answers that declares a single object.
+// Lists says how an operation answers that is a list, but declares a single object.
 type Lists string
 
 // The values of Lists.

@@ -21,21 +21,21 @@ func (a *API) filters(l *list) []filter {
 		if p.In != "query" || p.Schema == "" || l.paging.has(p.Name) || endsPaging(p.Name) {
 			continue
 		}
-		if member := a.filtered(p.Name, p.Schema, members); member != "" {
+		if member := a.filterMember(p.Name, p.Schema, members); member != "" {
 			all = append(all, filter{p.Name, []string{member}})
-		} else if path := a.within(l.item, canonical(p.Name), "", maxFilterDepth); path != nil {
+		} else if path := a.memberPath(l.item, canonical(p.Name), "", maxFilterDepth); path != nil {
 			all = append(all, filter{p.Name, path})
 		}
 	}
 	return all
 }
 
-// maxFilterDepth bounds how deep within searches.
+// maxFilterDepth bounds how deep memberPath searches.
 const maxFilterDepth = 3
 
-// within finds the path to a plain member whose name, joined to the names of the members around it, is that of a parameter: funderId is
+// memberPath finds the path to a plain member whose name, joined to the names of the members around it, is that of a parameter: funderId is
 // funder.id. The same name twice in a row counts once.
-func (a *API) within(pointer, name, before string, left int) []string {
+func (a *API) memberPath(pointer, name, before string, left int) []string {
 	members := a.members(pointer)
 	for _, member := range slices.Sorted(maps.Keys(members)) {
 		rest, begins := strings.CutPrefix(name, canonical(member))
@@ -54,7 +54,7 @@ func (a *API) within(pointer, name, before string, left int) []string {
 			return []string{member}
 		}
 		if nested && left > 1 && rest != "" {
-			if path := a.within(at, rest, canonical(member), left-1); path != nil {
+			if path := a.memberPath(at, rest, canonical(member), left-1); path != nil {
 				return append([]string{member}, path...)
 			}
 		}
@@ -62,9 +62,9 @@ func (a *API) within(pointer, name, before string, left int) []string {
 	return nil
 }
 
-// filtered finds the member that a parameter filters by: the one with its name, with its plural, with the end of its name, or the only one
+// filterMember finds the member that a parameter filters by: the one with its name, with its plural, with the end of its name, or the only one
 // with the same referenced schema.
-func (a *API) filtered(parameter, schema string, members map[string]string) string {
+func (a *API) filterMember(parameter, schema string, members map[string]string) string {
 	var plural, ends, alike []string
 	for _, member := range slices.Sorted(maps.Keys(members)) {
 		switch {

@@ -93,7 +93,7 @@ paths:
 
 		greedy := serve(sandbox.APIConfig{File: documentFile("openapi: 3.0.3\npaths:\n  /{a}/{b}/{c}/{d}:\n    get: {responses: {'204': {description: ok}}}\n")})
 		Expect(greedy.get("/info/v1/oauth/info/").status).To(Equal(http.StatusOK), "info leads to all others, and is never taken")
-		Expect(greedy.guarded("/try-out/1/2/3", "").status).To(Equal(http.StatusNotFound), "the try-out space is no part of the guarded one")
+		Expect(greedy.guarded("/try-out/1/2/3", "").status).To(Equal(http.StatusNotFound), "the try-out space is not part of the guarded one")
 	})
 
 	It("replaces the node's own funding API at the same paths", func() {

@@ -24,6 +24,6 @@ var _ = Describe("a large document", func() {
 		api, _, err := buildAPI([]byte(b.String()))
 		Expect(err).NotTo(HaveOccurred())
 		Expect(api.Operations()).To(Equal(2001))
-		Expect(api.Faults()).To(BeEmpty())
+		Expect(api.Omissions()).To(BeEmpty())
 	})
 })

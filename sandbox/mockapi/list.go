@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// list is what is known of an operation that answers with items.
+// list describes an operation that answers with items.
 type list struct {
 	operation *operation
 	shape     shape
@@ -60,7 +60,7 @@ func (a *API) findLists() {
 	leading := slices.DeleteFunc(slices.Clone(a.all), func(r *resource) bool { return r.list == nil })
 	for _, r := range a.all {
 		for _, detail := range leading {
-			if above(detail.segments, r.segments) {
+			if isPrefix(detail.segments, r.segments) {
 				r.above = append(r.above, detail)
 			}
 		}
@@ -68,8 +68,8 @@ func (a *API) findLists() {
 	}
 }
 
-// above reports whether a path is a beginning of another one, or the same; the names of parameters do not matter.
-func above(path, other []string) bool {
+// isPrefix reports whether a path is a beginning of another one, or the same; the names of parameters do not matter.
+func isPrefix(path, other []string) bool {
 	if len(path) > len(other) {
 		return false
 	}
@@ -243,14 +243,14 @@ func (a *API) pagingBy(found *paging, k key, name, at string) {
 	}
 }
 
-// intOr returns a JSON number as an int, or otherwise if the value is not one.
-func intOr(value any, otherwise int) int {
+// intOr returns a JSON number as an int, or the fallback for other values.
+func intOr(value any, fallback int) int {
 	if number, ok := value.(json.Number); ok {
 		if n, err := strconv.Atoi(number.String()); err == nil {
 			return n
 		}
 	}
-	return otherwise
+	return fallback
 }
 
 // cut returns the part of n items that a request asks for, and the size of its pages; size 0 is the whole list.

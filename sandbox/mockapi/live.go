@@ -17,10 +17,10 @@ const checkInterval = time.Second
 // Live is an API whose document is a file that may change: a valid new version replaces the old one; an invalid one is logged, and the old
 // one stays. It is safe for concurrent use. It looks at the file when Current is called, and has no goroutine.
 type Live struct {
-	file string
-	make func(*Document) (*API, error)
-	now  func() time.Time
-	log  *slog.Logger
+	file  string
+	build func(*Document) (*API, error)
+	now   func() time.Time
+	log   *slog.Logger
 
 	current atomic.Pointer[API]
 	checked atomic.Int64 // when the file was last looked at, in nanoseconds
@@ -51,7 +51,7 @@ type stamp struct {
 // Open reads the document of a file; build makes the API of each version. The error says which part of the document cannot be served, and
 // why.
 func Open(file string, build func(*Document) (*API, error), now func() time.Time, log *slog.Logger) (*Live, error) {
-	l := &Live{file: file, make: build, now: now, log: log}
+	l := &Live{file: file, build: build, now: now, log: log}
 	var err error
 	if l.stamp, err = stampOf(file); err != nil {
 		return nil, &FileError{file, err}
@@ -90,7 +90,7 @@ func (l *Live) read() (*API, error) {
 	if err != nil {
 		return nil, err
 	}
-	return l.make(d)
+	return l.build(d)
 }
 
 // Current returns the API of the newest valid version of the document.
@@ -124,7 +124,7 @@ func (l *Live) reload() {
 	case err == nil && !(bytes.Equal(before, l.text) && l.fault == nil):
 		l.current.Store(api)
 		l.log.Info("the document has changed and is served", "file", l.file, "operations", api.Operations())
-		for _, fault := range api.Faults() {
+		for _, fault := range api.Omissions() {
 			l.log.Warn("an operation of the document is not served", "file", l.file, "reason", fault.String())
 		}
 	}

@@ -64,10 +64,10 @@ var _ = Describe("a document that changes", func() {
 		Expect(n.get("/two").status).To(Equal(http.StatusNoContent))
 		Expect(log.String()).To(SatisfyAll(ContainSubstring("level=WARN"), ContainSubstring("line 6")))
 		Expect(n.API("").Fault).To(ContainSubstring("line 6"))
-		told := log.Len()
+		logged := log.Len()
 		time_.move(time.Second)
 		Expect(n.get("/two").status).To(Equal(http.StatusNoContent))
-		Expect(log.Len()).To(Equal(told), "the same fault is told once")
+		Expect(log.Len()).To(Equal(logged), "the same fault is logged once")
 
 		Expect(os.Remove(file)).To(Succeed())
 		time_.move(time.Second)

@@ -23,7 +23,7 @@ type Operation struct {
 	// or the document has security requirements.
 	Open, Declared bool
 	Parameters     []Parameter
-	// Body is the request body; nil if there is none.
+	// Body is the request body; nil without one.
 	Body *Body
 	// Responses are in the order of their status: numbers, ranges, default.
 	Responses []Response
@@ -40,7 +40,7 @@ type Parameter struct {
 	Explode, Required bool
 	// Media is the media type of a parameter with "content"; "" for others.
 	Media string
-	// Schema is the pointer of its schema; "" if there is none.
+	// Schema is the pointer of its schema; "" without one.
 	Schema string
 	// Pointer is the place of the parameter in the document.
 	Pointer string
@@ -56,7 +56,7 @@ type Body struct {
 type Media struct {
 	// Type may be a range, as in "text/*".
 	Type string
-	// Schema is the pointer of the schema; "" if there is none.
+	// Schema is the pointer of the schema; "" without one.
 	Schema string
 }
 

@@ -199,14 +199,15 @@ func (a *API) equal(one, other string) bool {
 // oneOf, anyOf) and of the schemas that its discriminator names.
 func (a *API) members(pointer string) map[string]string {
 	all := map[string]string{}
-	a.collect(pointer, all, map[string]bool{})
+	a.collectMembers(pointer, all, map[string]bool{})
 	return all
 }
 
 // maxParts bounds the parts of a schema that members reads.
 const maxParts = 200
 
-func (a *API) collect(pointer string, all map[string]string, seen map[string]bool) {
+// collectMembers adds the members of a schema and of its parts to all.
+func (a *API) collectMembers(pointer string, all map[string]string, seen map[string]bool) {
 	schema, at := a.schema(pointer)
 	if seen[at] || len(seen) > maxParts {
 		return
@@ -221,7 +222,7 @@ func (a *API) collect(pointer string, all map[string]string, seen map[string]boo
 	for _, combination := range []string{"allOf", "oneOf", "anyOf"} {
 		parts, _ := schema[combination].([]any)
 		for i := range parts {
-			a.collect(sample.Join(at, combination, strconv.Itoa(i)), all, seen)
+			a.collectMembers(sample.Join(at, combination, strconv.Itoa(i)), all, seen)
 		}
 	}
 	discriminator, _ := schema["discriminator"].(map[string]any)
@@ -229,7 +230,7 @@ func (a *API) collect(pointer string, all map[string]string, seen map[string]boo
 	for _, name := range slices.Sorted(maps.Keys(mapping)) {
 		target, _ := mapping[name].(string)
 		if strings.HasPrefix(target, "#") {
-			a.collect(target, all, seen)
+			a.collectMembers(target, all, seen)
 		}
 	}
 }

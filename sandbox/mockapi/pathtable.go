@@ -78,12 +78,12 @@ func parseTemplate(text string) (pathTemplate, error) {
 		s := pathSegment{}
 		rest := part
 		for {
-			before, behind, found := strings.Cut(rest, "{")
+			before, after, found := strings.Cut(rest, "{")
 			s.texts = append(s.texts, before)
 			if !found {
 				break
 			}
-			name, next, closed := strings.Cut(behind, "}")
+			name, next, closed := strings.Cut(after, "}")
 			if !closed || name == "" {
 				return t, fmt.Errorf("%q is not a path template: a parameter is written {name}, within one segment", text)
 			}
@@ -140,20 +140,20 @@ func (s pathSegment) match(text string, values map[string]string) bool {
 	}
 	last := len(s.parameters) - 1
 	for i, name := range s.parameters {
-		behind := s.texts[i+1]
+		after := s.texts[i+1]
 		if i == last {
-			value, ok := strings.CutSuffix(rest, behind)
+			value, ok := strings.CutSuffix(rest, after)
 			values[name] = value
 			return ok && value != ""
 		}
 		at := -1
 		if len(rest) > 1 {
-			at = strings.Index(rest[1:], behind)
+			at = strings.Index(rest[1:], after)
 		}
 		if at < 0 {
 			return false
 		}
-		values[name], rest = rest[:at+1], rest[at+1+len(behind):]
+		values[name], rest = rest[:at+1], rest[at+1+len(after):]
 	}
 	return true
 }

@@ -297,7 +297,7 @@ func (a *API) place(l *list, value any, path []string) any {
 		}
 		for member := range object {
 			if canonical(member) == canonical(name) && member != l.id {
-				object = a.put(object, l.item, []string{member}, map[string]any{member: typed(object[member], path[i])})
+				object = a.put(object, l.item, []string{member}, map[string]any{member: likeType(object[member], path[i])})
 				break
 			}
 		}
@@ -305,8 +305,8 @@ func (a *API) place(l *list, value any, path []string) any {
 	return object
 }
 
-// typed gives a text the type of another value.
-func typed(like any, text string) any {
+// likeType gives a text the type of another value.
+func likeType(like any, text string) any {
 	if _, ok := like.(json.Number); ok && json.Valid([]byte(text)) {
 		return json.Number(text)
 	}

@@ -125,7 +125,7 @@ func (a *API) readBody(q *request, r *http.Request) *content.Problem {
 		return nil // forms, files and other texts are not checked
 	}
 	q.body, err = decodeJSON(body)
-	if err == nil && tooDeep(q.body, maxBodyDepth) {
+	if err == nil && isTooCostly(q.body, maxBodyDepth) {
 		err = errors.New("it is nested too deeply, or has a number with too many digits")
 	}
 	if err != nil {
@@ -158,9 +158,9 @@ func decodeJSON(text []byte) (value any, err error) {
 	return value, err
 }
 
-// tooDeep reports whether a value is nested deeper than left, or has a number that is costly to compute with.
-func tooDeep(value any, left int) bool {
-	deeper := func(inner any) bool { return tooDeep(inner, left-1) }
+// isTooCostly reports whether a value is nested deeper than left, or has a number that is costly to compute with.
+func isTooCostly(value any, left int) bool {
+	deeper := func(inner any) bool { return isTooCostly(inner, left-1) }
 	switch v := value.(type) {
 	case map[string]any:
 		return left == 0 || slices.ContainsFunc(slices.Collect(maps.Values(v)), deeper)
@@ -213,8 +213,8 @@ func mediaTypes(described []Media) string {
 	return strings.Join(names, ", ")
 }
 
-// enter notes the kind of an operation in the journal.
-func (o *operation) enter(ctx context.Context) {
+// noteKind notes the kind of an operation in the journal.
+func (o *operation) noteKind(ctx context.Context) {
 	switch {
 	case o.list != nil:
 		journal.Of(ctx).Operate(journal.List)

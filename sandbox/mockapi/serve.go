@@ -41,7 +41,7 @@ func (a *API) Handler(s Space, r *http.Request) http.Handler {
 	if s.guarded(o) {
 		h = s.Guard(h)
 	}
-	o.enter(r.Context())
+	o.noteKind(r.Context())
 	return h
 }
 

@@ -38,9 +38,9 @@ type element struct {
 	attribute, wrapped      bool
 }
 
-// described returns the element that a schema, or the schema that it refers to, describes; otherwise is the name if neither gives one.
-func (w *xmlWriter) described(schema, otherwise string) element {
-	e := element{name: otherwise}
+// elementOf returns the element that a schema, or the schema that it refers to, describes; fallback is the name if neither gives a name.
+func (w *xmlWriter) elementOf(schema, fallback string) element {
+	e := element{name: fallback}
 	if schema == "" {
 		return e
 	}
@@ -72,7 +72,7 @@ func (w *xmlWriter) root(schema string) element {
 	if fault != nil || !ok || strings.Contains(name, "/") {
 		name = "root"
 	}
-	return w.described(schema, name)
+	return w.elementOf(schema, name)
 }
 
 func (w *xmlWriter) element(e element, schema string, value any) {
@@ -115,7 +115,7 @@ func (w *xmlWriter) attribute(name, value string) {
 func (w *xmlWriter) attributes(of element, schema string, object map[string]any) (rest []string) {
 	written := map[string]bool{"xmlns": true, of.declaration(): true}
 	for _, member := range slices.Sorted(maps.Keys(object)) {
-		e := w.described(w.memberOf(schema, member), member)
+		e := w.elementOf(w.memberOf(schema, member), member)
 		name := e.qualified()
 		if !e.attribute || !isScalar(object[member]) || written[name] {
 			rest = append(rest, member)
@@ -133,7 +133,7 @@ func (w *xmlWriter) attributes(of element, schema string, object map[string]any)
 
 // member writes a member as an element; an array as one element for each item, in an element around them if it is wrapped.
 func (w *xmlWriter) member(name, schema string, value any) {
-	e := w.described(schema, name)
+	e := w.elementOf(schema, name)
 	list, ok := value.([]any)
 	switch {
 	case !ok:
@@ -148,14 +148,14 @@ func (w *xmlWriter) member(name, schema string, value any) {
 	}
 }
 
-func (w *xmlWriter) items(otherwise element, schema string, list []any) {
+func (w *xmlWriter) items(fallback element, schema string, list []any) {
 	for i, item := range list {
 		of := w.itemOf(schema, i)
-		w.element(w.described(of, otherwise.name), of, item)
+		w.element(w.elementOf(of, fallback.name), of, item)
 	}
 }
 
-// memberOf returns the pointer of a member's schema; "" if there is none.
+// memberOf returns the pointer of a member's schema; "" without one.
 func (w *xmlWriter) memberOf(schema, name string) string {
 	if schema == "" {
 		return ""
@@ -171,7 +171,7 @@ func (w *xmlWriter) memberOf(schema, name string) string {
 	return w.below(schema, "additionalProperties")
 }
 
-// itemOf returns the pointer of an item's schema; "" if there is none.
+// itemOf returns the pointer of an item's schema; "" without one.
 func (w *xmlWriter) itemOf(schema string, i int) string {
 	if schema == "" {
 		return ""
