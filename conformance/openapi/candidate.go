@@ -14,6 +14,15 @@ func (d *Document) Operation(key string) (Operation, bool) {
 	return d.Operations[i], true
 }
 
+// Public reports whether the document declares an operation public: with security: [], with an empty alternative, or without security while
+// other operations declare it. A document that never requires security declares nothing.
+func (d *Document) Public(o Operation) bool {
+	if o.Security != nil {
+		return o.Security.Open
+	}
+	return slices.ContainsFunc(d.Operations, func(other Operation) bool { return other.Security != nil && len(other.Security.Schemes) > 0 })
+}
+
 // TemplateParameters returns the names between braces in the path, in order.
 func (o Operation) TemplateParameters() []string {
 	var names []string

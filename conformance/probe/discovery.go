@@ -243,7 +243,7 @@ func (n Node) ProbeTarget(status func(evidence.Label) int) (evidence.Resource, b
 	open := false
 	for _, o := range n.Executable {
 		r := evidence.OperationResource(o.Key)
-		if !Parameterless(o) || o.Security != nil && o.Security.Open {
+		if !Parameterless(o) || n.Document.Public(o) {
 			continue
 		}
 		open = open || anonymous(r)/100 == 2

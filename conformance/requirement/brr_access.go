@@ -17,7 +17,7 @@ func anonymousAccess() []Requirement {
 		Level: StandardMust, Gate: Gating, Profile: Auth,
 		Source:   RFC(6749, "7").And(NET("R12")),
 		Quote:    validateToken,
-		Probe:    "A GET of the info endpoint and of each operation without Authorization, before the first authorized call.",
+		Probe:    "A GET of the info endpoint and of each operation without Authorization, before the first authorized call. Every other request of the run without a credential that got protected data counts as well.",
 		Forgives: "400, 403, 404 or any other 4xx without data instead of 401; an open info endpoint if another operation refuses anonymous calls (a warning; not under an /oauth/ path, where it is declared to be the authorization test); operations declared with security: [] and try-out bases, which never earn a certificate.",
 		Fix:      "Refuse requests without a valid token on every protected path: Spring Security authorizeHttpRequests(a -> a.anyRequest().authenticated()) with oauth2ResourceServer(); nginx auth_request on the location; Flask: fail at start when the identity provider is not configured, instead of leaving the check out.",
 		Breaks:   "A node that answers anonymous calls with 200 everywhere; wrong tokens are still refused.",
@@ -25,7 +25,7 @@ func anonymousAccess() []Requirement {
 			evidence.Info.With(evidence.NoToken), evidence.Info.With(evidence.OK),
 			evidence.EveryOperation.With(evidence.NoToken), evidence.EveryOperation.With(evidence.OK),
 		}),
-		After: []ID{"TOK-01"}, Check: anonymousRefused,
+		After: []ID{"TOK-01"}, Breach: unclaimed("BRR-01"), Check: anonymousRefused,
 	}}
 }
 
@@ -188,15 +188,14 @@ func openToAll(e Evidence, r evidence.Resource) Judgement {
 
 // tryOut reports whether the given URLs name a try-out mode.
 func tryOut(e Evidence) bool {
-	for _, raw := range []string{e.Run.InfoURL, e.Run.BaseURL, e.Roles.OperationBase} {
-		for _, s := range segments(raw) {
-			switch s {
-			case "try-out", "tryout", "try_out", "tryitout":
-				return true
-			}
-		}
-	}
-	return false
+	return slices.ContainsFunc([]string{e.Run.InfoURL, e.Run.BaseURL, e.Roles.OperationBase}, inTryOut)
+}
+
+// inTryOut reports a URL of a try-out mode, which answers without a token by design (NET-R4).
+func inTryOut(raw string) bool {
+	return slices.ContainsFunc(segments(raw), func(s string) bool {
+		return slices.Contains([]string{"try-out", "tryout", "try_out", "tryitout"}, s)
+	})
 }
 
 // operation returns the described operation of a resource "op/<key>".
@@ -208,11 +207,10 @@ func operation(e Evidence, r evidence.Resource) (openapi.Operation, bool) {
 	return e.Spec.Operation(key)
 }
 
-// declaredPublic reports whether the document declares an operation public: with security: [] or an empty alternative. A document without any
-// security declares nothing.
+// declaredPublic reports whether the document declares an operation public, or whether it is one of a try-out mode.
 func declaredPublic(e Evidence, r evidence.Resource) bool {
 	o, ok := operation(e, r)
-	return ok && o.Security != nil && o.Security.Open
+	return ok && (e.Spec.Public(o) || inTryOut(e.exchange(r.With(evidence.NoToken)).Request.URL))
 }
 
 // withoutRole returns the answer to the client without the role, or the judgement that follows from its absence.

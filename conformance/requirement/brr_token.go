@@ -16,11 +16,11 @@ func presentedTokens() []Requirement {
 			Level: StandardMust, Gate: Gating, Profile: Auth,
 			Source:   RFC(6749, "7").And(RFC(6750, "3.1")),
 			Quote:    validateToken,
-			Probe:    "A GET of the probe target with Authorization: Bearer conformance.invalid.token.",
+			Probe:    "A GET of the probe target with Authorization: Bearer conformance.invalid.token. Every other credential of the run that is not good, such as those of ROB-01, counts as well if it got protected data.",
 			Forgives: "Any 4xx of the node. A 5xx is inconclusive here (an introspecting node whose authorization server is down) and judged in BRR-07.",
 			Fix:      "Verify the token before the request is served: the signature against the authorization server's keys, or introspection (RFC 7662). Spring Security: spring.security.oauth2.resourceserver.jwt.issuer-uri or .opaquetoken.introspection-uri.",
 			Breaks:   "Any bearer value that is not empty is accepted.",
-			Needs:    onTarget("garbage"), After: []ID{"TOK-01"}, Control: withToken(), Check: refusesOnTarget("garbage"),
+			Needs:    onTarget("garbage"), After: []ID{"TOK-01"}, Control: withToken(), Breach: unclaimed("BRR-06"), Check: refusesOnTarget("garbage"),
 		},
 		{
 			ID: "BRR-07", Title: "Garbage token: status 401 with a Bearer challenge",

@@ -124,7 +124,7 @@ func describedOpen(e Evidence) Judgement {
 		if sent && x.Request.URL == specURL {
 			continue // SPC-02 judges the document
 		}
-		if sent && o.Security != nil && o.Security.Open && x.Status() == 401 {
+		if sent && e.Spec.Public(o) && x.Status() == 401 {
 			open = append(open, Subject{Name: operationName(o), Label: label, Expected: expected, Got: "security that is empty or optional, and " + describe(x)})
 		}
 	}

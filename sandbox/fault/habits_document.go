@@ -129,7 +129,37 @@ func documentHabits() []Deviation {
 					responses := member(operation, "responses")
 					responses["400"], responses["401"] = problemResponse(), problemResponse()
 				}))},
+		{Name: "document-with-public-operation",
+			Why: "A vocabulary is served to everybody, and the document says so with security: [].",
+			Wrap: both(
+				editDocument(func(d apiDocument) {
+					d.at("paths")[vocabularyPath] = map[string]any{"get": map[string]any{
+						"operationId": "vocabulary", "security": []any{},
+						"responses": map[string]any{"200": map[string]any{"description": "The kinds of funding.", "content": map[string]any{
+							"application/json": map[string]any{"schema": schema{"type": "array", "items": schema{
+								"type": "object", "required": []any{"id", "label"},
+								"properties": map[string]any{"id": schema{"type": "string"}, "label": schema{"type": "string"}},
+							}}}}}, "default": problemResponse()},
+					}}
+				}),
+				serveVocabulary)},
 	}
+}
+
+// vocabularyPath is the path of a public operation, as the document names it.
+const vocabularyPath = "/funding/v3/vocabulary"
+
+// serveVocabulary serves the kinds of funding to everybody.
+func serveVocabulary(next http.Handler, env Env) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path != env.Places.API()+vocabularyPath {
+			next.ServeHTTP(w, r)
+			return
+		}
+		a := newAnswer(r)
+		a.become(http.StatusOK, "application/json", `[{"id":"CALL","label":"Call"},{"id":"PROGRAMME","label":"Programme"}]`)
+		a.send(w, r)
+	})
 }
 
 func schemaRef(name string) schema { return schema{"$ref": "#/components/schemas/" + name} }
